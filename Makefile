@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Everything a person types. `make help` lists it. What is built goes to build/.
+
+BUILD ?= build
+# KERNEL: a version or a series ("6.12"), installed or from make kernels; KDIR: headers anywhere else.
+VERSION = $(eval VERSION := $$(if $$(KDIR),$$(KERNEL),$$(shell KERNEL=$$(KERNEL) tools/lab/kernel-version)))$(VERSION)
+KBUILD_TREE = $(abspath $(BUILD))/kbuild/$(VERSION)
+KBUILD = $(if $(KDIR),$(MAKE) --no-print-directory -C $(KDIR) M=$(KBUILD_TREE),KERNEL=$(KERNEL) tools/kernels/kbuild $(KBUILD_TREE))
+JOBS := $(shell nproc)
+
+.PHONY: help setup modules guest-programs demo test test-unit fuzz test-static test-lab test-debug test-hostile \
+	bench bench-audit bench-engine bench-mm bench-sched bench-switch sim sim-tables tools install shell-host shell-guest clean
+
+help:
+	@echo 'Two commands on a fresh Debian 12:'
+	@echo '  make demo          a guest with the stock i915 on a ghyvi vGPU, every policy, one table'
+	@echo '  make test          everything that CI runs; ends with "N passed, N failed"'
+	@echo
+	@echo 'Parts:'
+	@echo '  make test-unit     core code in user space under ASan, UBSan and TSan [T=name]'
+	@echo '  make fuzz          libFuzzer on each fuzz target, SECONDS=60 each [T=name]'
+	@echo '  make test-static   compiler warnings, sparse, checkpatch'
+	@echo '  make test-lab      host VM and guest VMs [T=name]'
+	@echo '  make test-smp      the lab tests that are about races, on a host VM with two CPUs'
+	@echo '  make test-kernels  builds on every supported kernel (fetched into build/kernels), lab smoke tests'
+	@echo '  make test-debug    the lab tests on a debug kernel: KASAN, lockdep, kmemleak, UBSAN [T=name]'
+	@echo '  make test-hostile  a guest without a driver attacks the host, at length [TRIALS=100000]'
+	@echo '  make bench         every shadowing policy on the same workloads in one boot; figures [BENCH=--help]'
+	@echo '  make sim           the policies on traces: build/sim/ghyvi-sim --help'
+	@echo '  make tools         ghyvictl and libghyvi: build/ghyvictl --help'
+	@echo '  make install       ghyvictl, libghyvi, what mdevctl and QEMU need [DESTDIR= PREFIX=/usr/local]; not the modules'
+	@echo '  make bench-audit   what auditing commands costs beside copying them; build/bench-audit.json'
+	@echo '  make bench-engine  the software GPU'"'"'s copies against memcpy'
+	@echo '  make bench-sched   the scheduling policies under a virtual clock; build/bench-sched.json'
+	@echo '  make bench-switch  what it costs to go from one vGPU to another'
+	@echo '  make bench-mm      cost of a trap, a scan, a synchronisation'
+	@echo '  make shell-host    a prompt in the host VM (make shell-guest: in a guest of it)'
+	@echo '  make modules       ghyvi.ko and ghyvi-softgpu.ko for the lab kernel, or KERNEL=6.12 after make kernels'
+	@echo '  make deb           Debian packages in build/deb; make test-packages: installs them in a clean system'
+	@echo '  make deb-modules   a package of the modules of `make modules`, for hosts without a compiler'
+	@echo '  make test-path     the guides from these packages to a guest on a vGPU, in the host VM; how long it takes'
+	@echo '  make doc           build/doc/html; make test-docs: the commands in them, in the lab'
+	@echo '  make guest-programs, make setup, make clean'
+
+setup:
+	@tools/setup
+
+# The sources are copied, because kbuild puts its objects beside them.
+modules:
+	@test -n "$(VERSION)"
+	@mkdir -p $(KBUILD_TREE) $(BUILD)/module
+	@cp -ru Kbuild include kernel $(KBUILD_TREE)/
+	@cd $(KBUILD_TREE) && find kernel include -name '*.[ch]' ! -name '*.mod.c' | \
+		while read -r f; do test -e $(CURDIR)/$$f || rm -f $$f; done
+	@+$(KBUILD) --no-print-directory -j$(JOBS) W=1 CONFIG_DEBUG_INFO_BTF_MODULES= modules
+	@cp -p $(KBUILD_TREE)/*.ko $(BUILD)/module/
+
+guest-programs:
+	@$(MAKE) --no-print-directory -C userspace/guest BUILD=$(abspath $(BUILD))
+	@$(MAKE) --no-print-directory -C selftests/guest BUILD=$(abspath $(BUILD))
+
+demo: setup
+	@$(MAKE) --no-print-directory modules guest-programs
+	@tools/demo
+
+test: setup
+	@selftests/run
+
+test-unit:
+	@$(MAKE) --no-print-directory -C selftests/unit BUILD=$(abspath $(BUILD)) T=$(T) test
+
+fuzz:
+	@tools/setup fuzz
+	@$(MAKE) --no-print-directory -C selftests/unit BUILD=$(abspath $(BUILD)) fuzzers
+	@selftests/fuzz/run $(or $(SECONDS),60) $(T)
+
+test-static: modules
+	@selftests/static/run
+
+test-lab: modules guest-programs tools
+	@selftests/lab/run $(T)
+
+# Not part of make test: with two CPUs the emulator loses VMs (tools/lab/README.md, Limits).
+.PHONY: test-smp
+test-smp: modules guest-programs tools
+	@GHYVI_LAB_NAME=smp GHYVI_LAB_CPUS=2 selftests/lab/run two_guests hostile_guest
+
+.PHONY: kernels test-kernels
+kernels: setup
+	@tools/kernels/fetch
+
+test-kernels: setup
+	@$(MAKE) --no-print-directory guest-programs tools
+	@selftests/kernels/run
+
+test-debug: setup
+	@$(MAKE) --no-print-directory guest-programs tools
+	@selftests/lab/run-debug $(T)
+
+bench: setup
+	@$(MAKE) --no-print-directory modules guest-programs
+	@tools/bench/run $(BENCH)
+
+sim:
+	@$(MAKE) --no-print-directory -C tools/sim BUILD=$(abspath $(BUILD))
+
+sim-tables: sim
+	@tools/sim/sweep --sim $(BUILD)/sim/ghyvi-sim --update Documentation/policies.md
+
+tools:
+	@$(MAKE) --no-print-directory -C userspace/ghyvictl BUILD=$(abspath $(BUILD))
+
+install: tools
+	@for part in ghyvictl libghyvi mdevctl; do \
+		$(MAKE) --no-print-directory -C userspace/$$part BUILD=$(abspath $(BUILD)) install || exit 1; \
+	done
+	@$(MAKE) --no-print-directory -C qemu-glue install
+
+.PHONY: doc deb deb-modules test-packages test-path
+doc:
+	@mkdir -p $(BUILD)/doc
+	@sphinx-build -q -W --keep-going -d $(BUILD)/doc/trees Documentation $(BUILD)/doc/html
+	@echo 'open $(BUILD)/doc/html/index.html'
+
+.PHONY: test-docs
+test-docs: guest-programs tools modules
+	@selftests/docs/run
+
+# In a copy, because debhelper works beside the sources.
+deb: setup
+	@tools/mkdeb
+
+deb-modules: modules
+	@tools/mkdeb-modules $(VERSION)
+
+test-packages: deb
+	@selftests/packages/run
+
+test-path: guest-programs
+	@$(MAKE) --no-print-directory deb
+	@$(MAKE) --no-print-directory deb-modules
+	@selftests/docs/path
+
+bench-sched:
+	@$(MAKE) --no-print-directory -C tools/sched-sim BUILD=$(abspath $(BUILD)) run
+
+bench-audit bench-engine bench-mm bench-switch:
+	@$(MAKE) --no-print-directory -C selftests/unit BUILD=$(abspath $(BUILD)) $@
+
+test-hostile: modules guest-programs tools
+	@GHYVI_HOSTILE_TRIALS=$(or $(TRIALS),100000) GHYVI_LAB_NAME=hostile GHYVI_LAB_TIMEOUT=86400 \
+		selftests/lab/run hostile_guest
+
+shell-host shell-guest: modules guest-programs
+	@tools/lab/shell $(subst shell-,,$@)
+
+clean:
+	rm -rf $(BUILD)
