@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Differences between kernels from 6.1 on, in one place, so that the code reads as if written for one. Which of them apply
+ * is found out by compiling (kernel/compat/probes.c).
+ * What concerns KVM page tracking is in kernel/kvm/page_track.h, next to its only user.
+ */
+#ifndef GHYVI_COMPAT_H
+#define GHYVI_COMPAT_H
+
+#include <linux/eventfd.h>
+#include <linux/hrtimer.h>
+#include <ghyvi-features.h>
+#if GHYVI_HAVE_LINUX_UNALIGNED
+#include <linux/unaligned.h>
+#else
+#include <asm/unaligned.h>
+#endif
+
+/* With IOMMUFD a VFIO device must say how it is bound to one; the core has helpers for mediated devices. */
+#if IS_ENABLED(CONFIG_IOMMUFD) && GHYVI_HAVE_VFIO_DETACH_IOAS
+#define GHYVI_VFIO_IOMMUFD_OPS                                                                     \
+	.bind_iommufd = vfio_iommufd_emulated_bind,                                                \
+	.unbind_iommufd = vfio_iommufd_emulated_unbind,                                            \
+	.attach_ioas = vfio_iommufd_emulated_attach_ioas,                                          \
+	.detach_ioas = vfio_iommufd_emulated_detach_ioas,
+#elif IS_ENABLED(CONFIG_IOMMUFD) && GHYVI_HAVE_VFIO_ATTACH_IOAS
+#define GHYVI_VFIO_IOMMUFD_OPS                                                                     \
+	.bind_iommufd = vfio_iommufd_emulated_bind,                                                \
+	.unbind_iommufd = vfio_iommufd_emulated_unbind,                                            \
+	.attach_ioas = vfio_iommufd_emulated_attach_ioas,
+#else
+#define GHYVI_VFIO_IOMMUFD_OPS
+#endif
+
+#if GHYVI_HAVE_EVENTFD_SIGNAL_ONE
+#define ghyvi_eventfd_signal(ctx) eventfd_signal(ctx)
+#else
+#define ghyvi_eventfd_signal(ctx) ((void)eventfd_signal(ctx, 1))
+#endif
+
+#if GHYVI_HAVE_HRTIMER_SETUP
+#define ghyvi_hrtimer_setup hrtimer_setup
+#else
+static inline void ghyvi_hrtimer_setup(struct hrtimer *timer,
+				       enum hrtimer_restart (*function)(struct hrtimer *),
+				       clockid_t clock, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock, mode);
+	timer->function = function;
+}
+#endif
+
+#endif

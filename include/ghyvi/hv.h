@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Seam 1: the hypervisor. The core reaches guest memory and write protection only through here,
+ * so that it also runs in user space, where a test plays the hypervisor.
+ */
+#ifndef GHYVI_HV_H
+#define GHYVI_HV_H
+
+#include <ghyvi/types.h>
+
+/**
+ * struct ghyvi_hv_ops - what the core asks of a hypervisor
+ *
+ * Every function takes the opaque pointer that was handed over together with the table.
+ * All may sleep and none may call back into the core.
+ */
+struct ghyvi_hv_ops {
+	/**
+	 * @read: copy @bytes from guest-physical @gpa to @buffer.
+	 * Returns 0, or -EFAULT where any part is not guest memory.
+	 */
+	int (*read)(void *hv, u64 gpa, void *buffer, size_t bytes);
+	/** @write: the other direction; same errors. */
+	int (*write)(void *hv, u64 gpa, const void *buffer, size_t bytes);
+	/**
+	 * @pin: pin the guest page @gfn for reading and writing by the pGPU until @unpin and store
+	 * its host bus address (page aligned; phys_to_virt() gives the kernel's view) in @bus.
+	 * Pinning is counted. Returns 0, -EFAULT (not guest memory), -ENOMEM (RLIMIT_MEMLOCK reached).
+	 */
+	int (*pin)(void *hv, u64 gfn, u64 *bus);
+	/** @unpin: give back one pin of @gfn. */
+	void (*unpin)(void *hv, u64 gfn);
+	/**
+	 * @protect: from now on every guest store to one of the @count pages in @gfns is reported
+	 * through ghyvi_mm_trap() (for pages of the mm). Returns how many, from the first on, are protected now; the page
+	 * after those is not (yet) guest memory or tracking is not available.
+	 */
+	unsigned int (*protect)(void *hv, const u64 *gfns, unsigned int count);
+	/** @unprotect: stop reporting. Pages that are not protected are ignored. */
+	void (*unprotect)(void *hv, const u64 *gfns, unsigned int count);
+};
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * All translation state of one vGPU: its shadowed GGTT partition, its shadowed PPGTT trees, the
+ * guest pages pinned for them, and when each table page is brought up to date (kernel/gtt, kernel/shadow).
+ *
+ * Locking: every function takes the mm's own mutex and may sleep; it is a leaf except for the
+ * hypervisor's and the pGPU's own locks. Nothing here waits for a job.
+ */
+#ifndef GHYVI_MM_H
+#define GHYVI_MM_H
+
+#include <ghyvi/hv.h>
+#include <ghyvi/pgpu.h>
+#include <ghyvi/shadow_policy.h>
+
+struct ghyvi_mm;
+struct ghyvi_root; /* one shadowed PPGTT tree, counted */
+struct seq_file;
+
+/**
+ * struct ghyvi_mm_params - what an mm needs to know; copied
+ * @ggtt: the guest's own GGTT table (host memory that the guest maps): one entry per page of the whole
+ *	global address space. Read with READ_ONCE, written by ghyvi_mm_ggtt_store() only.
+ * @ggtt_ranges: the vGPU's partition; entries outside are ignored
+ * @nested: the pGPU runs nested jobs, see struct ghyvi_pgpu_resources
+ * @pages_64k: the guest's GPU has page tables of 64 KiB pages
+ * @untracked_ggtt: never protect GGTT pages, compare all of them at each synchronisation (to measure against)
+ */
+struct ghyvi_mm_params {
+	const struct ghyvi_hv_ops *hv_ops;
+	void *hv;
+	const struct ghyvi_pgpu_ops *pgpu_ops;
+	struct ghyvi_pgpu_client *client;
+	u64 *ggtt;
+	struct ghyvi_range ggtt_ranges[2];
+	unsigned int nr_ggtt_ranges;
+	bool nested;
+	bool pages_64k;
+	bool untracked_ggtt;
+	struct ghyvi_reporter *reporter;
+	struct ghyvi_stats *stats;
+};
+
+/** ghyvi_mm_create() - nothing shadowed yet, policy "adaptive". ERR_PTR(-ENOMEM) on failure. */
+struct ghyvi_mm *ghyvi_mm_create(const struct ghyvi_mm_params *params);
+/** ghyvi_mm_destroy() - reset and free; nothing stays pinned, protected or owned. */
+void ghyvi_mm_destroy(struct ghyvi_mm *mm);
+/**
+ * ghyvi_mm_reset() - drop every tree, every GGTT shadow entry, all pins and protection. Roots that
+ * workloads still hold become empty shells (their jobs have been cancelled).
+ */
+void ghyvi_mm_reset(struct ghyvi_mm *mm);
+
+/**
+ * ghyvi_mm_set_policy() - by name, also while the guest runs; takes effect page by page.
+ * Jobs end in the mode that they were started in: a root says which, and is good until it is put.
+ * Returns 0, -EINVAL (no such policy) or -EOPNOTSUPP (the pGPU does not offer nested jobs); then nothing changed.
+ */
+int ghyvi_mm_set_policy(struct ghyvi_mm *mm, const char *name);
+/**
+ * ghyvi_mm_set_tuning() - knobs and costs, also while the guest runs. Returns 0 or -EINVAL (one out of
+ * range; nothing changed).
+ */
+int ghyvi_mm_set_tuning(struct ghyvi_mm *mm, const struct ghyvi_shadow_tuning *tuning);
+void ghyvi_mm_tuning(struct ghyvi_mm *mm, struct ghyvi_shadow_tuning *tuning);
+/** ghyvi_mm_policy_list() - all names, the active one in brackets, newline at the end (sysfs). */
+int ghyvi_mm_policy_list(struct ghyvi_mm *mm, char *buffer, size_t bytes);
+
+/**
+ * ghyvi_mm_set_ggtt_gfn() - where the guest sees its GGTT table now.
+ * @gfn: guest page number of the table's first page, or GHYVI_INVALID_GFN while the BAR is not mapped.
+ *	Protection on the old place is dropped; the pages count as relaxed until protected again.
+ */
+void ghyvi_mm_set_ggtt_gfn(struct ghyvi_mm *mm, u64 gfn);
+/** ghyvi_mm_ggtt_live() - the BAR is really mapped into the guest: policies may protect its pages now. */
+void ghyvi_mm_ggtt_live(struct ghyvi_mm *mm);
+
+/**
+ * ghyvi_mm_get_root() - the tree at @gpa, shadowed completely, every table page protected or relaxed.
+ * @gpa: guest-physical address of the PML4 page (@levels 4), or @gpa4[0..3] of the four page
+ *	directories (@levels 3)
+ * Creates it when unknown. Returns a counted root, or ERR_PTR: -EFAULT (the root is not guest memory),
+ * -ENOMEM, -ENOSPC (too many trees or table pages; the limits bound what one guest can make the host allocate).
+ * Under the policy "nested" it only remembers the addresses.
+ */
+struct ghyvi_root *ghyvi_mm_get_root(struct ghyvi_mm *mm, const u64 *gpa4, unsigned int levels);
+void ghyvi_mm_put_root(struct ghyvi_root *root);
+/**
+ * ghyvi_mm_forget_root() - the guest is about to free the tree (notification); unknown ones are ignored. Jobs that still
+ * hold it find only scratch in it from now on.
+ */
+void ghyvi_mm_forget_root(struct ghyvi_mm *mm, const u64 *gpa4, unsigned int levels);
+/** ghyvi_root_bus() - bus address of the top shadow page; 0 for a nested root. */
+u64 ghyvi_root_bus(const struct ghyvi_root *root);
+/** ghyvi_root_job() - tell @job where its tables are: its root, levels and nested. */
+void ghyvi_root_job(const struct ghyvi_root *root, struct ghyvi_job *job);
+
+/** ghyvi_mm_fault() - a nested job needs guest page @gfn; see @fault of struct ghyvi_client_params. */
+int ghyvi_mm_fault(struct ghyvi_mm *mm, u64 gfn);
+
+/**
+ * ghyvi_mm_sync() - synchronisation point: afterwards each shadow entry that @root (NULL: any tree) or the
+ * GGTT can reach equals the translation of the guest's entry as it was at some moment after the call began.
+ */
+void ghyvi_mm_sync(struct ghyvi_mm *mm, struct ghyvi_root *root);
+/** ghyvi_mm_flush() - ghyvi_mm_sync(mm, NULL), then no stale translation is usable by any engine. */
+void ghyvi_mm_flush(struct ghyvi_mm *mm);
+
+/** ghyvi_mm_trap() - the guest stored @bytes (any length) at @gpa on a protected page; memory has it. */
+void ghyvi_mm_trap(struct ghyvi_mm *mm, u64 gpa, unsigned int bytes);
+/** ghyvi_mm_unmap() - guest pages [@gfn, @gfn + @count) go away now: scrub, invalidate, unpin. */
+void ghyvi_mm_unmap(struct ghyvi_mm *mm, u64 gfn, u64 count);
+/** ghyvi_mm_protection_lost() - the hypervisor dropped protection of these pages (memslot gone). */
+void ghyvi_mm_protection_lost(struct ghyvi_mm *mm, u64 gfn, u64 count);
+
+/**
+ * ghyvi_mm_ggtt_read() - copy from the vGPU's global address space, through the shadow (or, nested, the
+ * guest's table).
+ * Returns 0 or -EFAULT (outside the partition, or not mapped to guest memory).
+ */
+int ghyvi_mm_ggtt_read(struct ghyvi_mm *mm, u64 address, void *buffer, size_t bytes);
+int ghyvi_mm_ggtt_write(struct ghyvi_mm *mm, u64 address, const void *buffer, size_t bytes);
+/**
+ * ghyvi_mm_ggtt_store() - as if the guest's CPU stored @entry as number @index in its GGTT table, followed by a
+ * synchronisation of that entry.
+ */
+void ghyvi_mm_ggtt_store(struct ghyvi_mm *mm, u64 index, u64 entry);
+/**
+ * ghyvi_mm_ppgtt_read() - copy from @root's address space, through the shadow (or, nested, the guest's tables).
+ * Reads zero where an entry could not be translated. Returns 0 or -EFAULT (not present).
+ */
+int ghyvi_mm_ppgtt_read(struct ghyvi_root *root, u64 address, void *buffer, size_t bytes);
+
+/**
+ * ghyvi_mm_check() - the self-check: walk guest and shadow tables side by side, without trusting
+ * snapshots. Counts checks and check_differences; returns the differences. Call right after
+ * ghyvi_mm_sync() while the guest's vCPUs cannot change tables of @root (i915 does not touch those in use).
+ * A nested root has nothing to compare, and is not counted.
+ */
+unsigned int ghyvi_mm_check(struct ghyvi_mm *mm, struct ghyvi_root *root);
+
+/** ghyvi_mm_dump() - debugfs: roots, table pages with state, one line each. */
+void ghyvi_mm_dump(struct ghyvi_mm *mm, struct seq_file *m);
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which vGPU's workload an engine runs next. One queue per vGPU and engine; a policy decides, this core only queues,
+ * dispatches, measures and takes back. Knows nothing of registers or guests.
+ */
+#ifndef GHYVI_SCHED_H
+#define GHYVI_SCHED_H
+
+#include <linux/list.h>
+#include <ghyvi/pgpu.h>
+
+struct ghyvi_sched;
+struct ghyvi_sched_entity; /* a vGPU as the scheduler sees it */
+
+/**
+ * struct ghyvi_workload - one context's ring contents between head and tail, as submitted
+ * @job: what the pGPU gets; the scheduler sets @done in it
+ * @owner: the vGPU that GPU time, and the time that @prepare takes, is charged to; NULL: nobody's (one entity that all such workloads share)
+ * @prepare: called once before the job goes to the engine, often while another job still runs on it; may sleep, no scheduler
+ *	lock held: audit, synchronise the shadow, fill the host's context copy. Non-zero: the workload is not run and @complete is called
+ *	with GHYVI_JOB_ERROR.
+ * @complete: called exactly once for each submitted workload, no scheduler lock held, may sleep.
+ *	GHYVI_JOB_ERROR also for one that did not leave the engine in time while others waited.
+ *	The workload belongs to the owner again.
+ */
+struct ghyvi_workload {
+	struct ghyvi_job job;
+	struct ghyvi_sched_entity *owner;
+	int (*prepare)(struct ghyvi_workload *workload);
+	void (*complete)(struct ghyvi_workload *workload, enum ghyvi_job_status status);
+	/* The scheduler's: */
+	struct list_head link; /* in the vGPU's queue */
+	struct list_head order; /* in the engine's order of arrival */
+	struct ghyvi_sched *sched;
+	u64 queued_ns;
+	int state;
+	bool ahead; /* @prepare is under way although the engine was not free */
+	bool prepared;
+	bool timed_out;
+};
+
+#define GHYVI_SCHED_NEVER U64_MAX
+
+/**
+ * struct ghyvi_sched_clock - where time comes from
+ * @now: nanoseconds; any context, never goes back
+ * @arm: call ghyvi_sched_timer() for @engine, from a context that may sleep, as soon as @at is reached; replaces what
+ *	was armed for that engine. GHYVI_SCHED_NEVER: disarm; a call may still come. Must not sleep or call back.
+ */
+struct ghyvi_sched_clock {
+	u64 (*now)(void *clock);
+	void (*arm)(void *clock, enum ghyvi_engine_id engine, u64 at);
+};
+
+/** ghyvi_sched_create() - on the host's clock. ERR_PTR(-ENOMEM), or why no thread could be made. */
+struct ghyvi_sched *ghyvi_sched_create(const struct ghyvi_pgpu_ops *ops, void *pgpu);
+/** ghyvi_sched_create_on() - on somebody else's clock. ERR_PTR(-ENOMEM). */
+struct ghyvi_sched *ghyvi_sched_create_on(const struct ghyvi_pgpu_ops *ops, void *pgpu,
+					  const struct ghyvi_sched_clock *clock, void *clock_data);
+/** ghyvi_sched_destroy() - all queues are empty, all engines idle, all entities destroyed. */
+void ghyvi_sched_destroy(struct ghyvi_sched *sched);
+/** ghyvi_sched_timer() - the time that was armed has come. May sleep, as ghyvi_sched_kick(). */
+void ghyvi_sched_timer(struct ghyvi_sched *sched, enum ghyvi_engine_id engine);
+
+/* Knobs of a vGPU. */
+#define GHYVI_SCHED_WEIGHT_MIN 1
+#define GHYVI_SCHED_WEIGHT_MAX 1000
+#define GHYVI_SCHED_WEIGHT_DEFAULT 100
+#define GHYVI_SCHED_CAP_MAX 100
+#define GHYVI_SCHED_PRIORITY_MAX 7
+
+/**
+ * struct ghyvi_sched_knobs - per vGPU
+ * @weight: its share of a contended engine is @weight by the sum of those that want it; 1..1000
+ * @cap: percent of each engine that it gets at most, also of an idle one; 0: no limit. Only "fair" heeds it.
+ * @priority: 0..7; goes first as long as that puts it at most @priority timeslices ahead of its share; "fair" only
+ */
+struct ghyvi_sched_knobs {
+	u32 weight;
+	u32 cap;
+	u32 priority;
+};
+
+/**
+ * ghyvi_sched_entity_create() - make a vGPU known. @stats is counted in, @reporter told why workloads were stopped; both may
+ * be NULL, and outlive the entity. NULL: no memory.
+ */
+struct ghyvi_sched_entity *ghyvi_sched_entity_create(struct ghyvi_sched *sched,
+						     struct ghyvi_stats *stats,
+						     struct ghyvi_reporter *reporter);
+/** ghyvi_sched_entity_destroy() - none of its workloads is submitted any more. */
+void ghyvi_sched_entity_destroy(struct ghyvi_sched_entity *entity);
+void ghyvi_sched_knobs(struct ghyvi_sched_entity *entity, struct ghyvi_sched_knobs *knobs);
+/** ghyvi_sched_set_knobs() - at any time. -EINVAL: one is out of range, nothing changes. May sleep. */
+int ghyvi_sched_set_knobs(struct ghyvi_sched_entity *entity, const struct ghyvi_sched_knobs *knobs);
+
+#define GHYVI_SCHED_TIMESLICE_MIN_US 100
+#define GHYVI_SCHED_TIMESLICE_MAX_US 1000000
+#define GHYVI_SCHED_TIMESLICE_DEFAULT_US 2000
+#define GHYVI_SCHED_PREEMPT_TIMEOUT_MIN_US 1000
+#define GHYVI_SCHED_PREEMPT_TIMEOUT_MAX_US 60000000
+#define GHYVI_SCHED_PREEMPT_TIMEOUT_DEFAULT_US 2000000
+#define GHYVI_SCHED_WINDOW_MIN_US 1000
+#define GHYVI_SCHED_WINDOW_MAX_US 1000000
+#define GHYVI_SCHED_WINDOW_DEFAULT_US 100000
+
+/**
+ * struct ghyvi_sched_settings - per pGPU
+ * @timeslice_us: how long a workload may stay on its engine, before it is asked to leave for another vGPU that
+ *	waits and is behind ("fair", which makes it shorter when many wait; under the other policies the longer of @timeslice_us and @preempt_timeout_us)
+ * @preempt_timeout_us: how long it may take to leave; then it is stopped with an error. 0: for ever
+ * @window_us: span over which caps are kept; a vGPU that was away comes back at most a tenth of it behind
+ */
+struct ghyvi_sched_settings {
+	u32 timeslice_us;
+	u32 preempt_timeout_us;
+	u32 window_us;
+};
+
+void ghyvi_sched_settings(struct ghyvi_sched *sched, struct ghyvi_sched_settings *settings);
+/** ghyvi_sched_set_settings() - at any time. -EINVAL: one is out of range, nothing changes. May sleep. */
+int ghyvi_sched_set_settings(struct ghyvi_sched *sched, const struct ghyvi_sched_settings *settings);
+/** ghyvi_sched_set_policy() - at any time; queues stay. -EINVAL: there is no such policy. May sleep. */
+int ghyvi_sched_set_policy(struct ghyvi_sched *sched, const char *name);
+/** ghyvi_sched_policy_list() - all names in one line, the active one in brackets. Returns bytes written. */
+int ghyvi_sched_policy_list(struct ghyvi_sched *sched, char *buffer, size_t bytes);
+
+/** ghyvi_sched_queue() - put a workload at the end of its vGPU's queue; does not dispatch. Does not sleep. */
+void ghyvi_sched_queue(struct ghyvi_sched *sched, struct ghyvi_workload *workload);
+/**
+ * ghyvi_sched_kick() - dispatch to an idle engine, if the policy says so. May sleep (runs @prepare); the caller
+ * holds no lock that any workload's @prepare or @complete takes.
+ */
+void ghyvi_sched_kick(struct ghyvi_sched *sched, enum ghyvi_engine_id engine);
+/**
+ * ghyvi_sched_cancel() - take back a workload. When it returns the workload is on no queue and no engine runs it.
+ * If it was still queued, @complete will not be called (returns true); otherwise @complete is called,
+ * was called or is being called by somebody else (returns false); this does not wait for it, so the caller
+ * may hold the lock that @complete takes.
+ * A workload in @prepare is not run any more; its @complete comes with CANCELLED.
+ */
+bool ghyvi_sched_cancel(struct ghyvi_sched *sched, struct ghyvi_workload *workload);
+/**
+ * ghyvi_sched_update_tail() - move the tail of a submitted workload on (lite restore). May sleep; the caller makes sure
+ * that the workload is not freed meanwhile and that its @prepare is not under way.
+ * Returns 0 when the engine will run to @tail before @complete, -ESTALE when it no longer can.
+ */
+int ghyvi_sched_update_tail(struct ghyvi_sched *sched, struct ghyvi_workload *workload, u32 tail);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
+/*
+ * What user space may rely on besides VFIO (linux/vfio.h) and sysfs (Documentation/ABI).
+ */
+#ifndef _UAPI_LINUX_GHYVI_H
+#define _UAPI_LINUX_GHYVI_H
+
+/*
+ * The software pGPU's PCI function. The vendor id is in nobody's name in pci.ids (checked: 2023.04.10); the
+ * function only ever exists on ghyvi's own virtual bus. Class: processing accelerator, so that no display driver and no
+ * VGA arbiter looks at it.
+ */
+#define GHYVI_SOFTGPU_PCI_VENDOR 0x6779 /* "gy" */
+#define GHYVI_SOFTGPU_PCI_DEVICE 0x0001
+#define GHYVI_SOFTGPU_PCI_CLASS 0x120000
+/* The first PCI domain tried for that bus. */
+#define GHYVI_SOFTGPU_PCI_DOMAIN 0x1000
+
+#endif

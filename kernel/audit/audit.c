@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* One vGPU's auditor: its settings, its submissions, what it tells the administrator. */
+#include <linux/err.h>
+#include <linux/errno.h>
+#include <linux/export.h>
+#include <linux/kernel.h>
+#include <linux/ktime.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <trace/events/ghyvi.h>
+#include "audit.h"
+
+#define AUDIT_RULE_TEXT(identifier, name, reason) { name, reason },
+/* By enum audit_rule. */
+static const struct {
+	const char *name, *reason;
+} rules[] = { { "passed", "" }, AUDIT_RULES(AUDIT_RULE_TEXT) };
+
+static const char *const modes[] = {
+	[GHYVI_AUDIT_PRIVILEGED] = "privileged",
+	[GHYVI_AUDIT_FULL] = "full",
+	[GHYVI_AUDIT_LOG] = "log",
+};
+
+static const char *const sources[] = {
+	[GHYVI_FETCH_RING] = "ring",
+	[GHYVI_FETCH_INDIRECT] = "context batch",
+	[GHYVI_FETCH_GGTT] = "privileged batch",
+	[GHYVI_FETCH_PPGTT] = "user batch",
+};
+
+struct ghyvi_audit *ghyvi_audit_create(const struct ghyvi_audit_params *params)
+{
+	struct ghyvi_audit *audit = kvzalloc(sizeof(*audit), GFP_KERNEL_ACCOUNT);
+
+	if (!audit)
+		return ERR_PTR(-ENOMEM);
+	audit->params = *params;
+	mutex_init(&audit->lock);
+	audit->mode = GHYVI_AUDIT_PRIVILEGED;
+	audit->shortcuts = audit_shortcuts(params->gen);
+	audit->budget = (struct ghyvi_audit_budget){
+		.budget_bytes = GHYVI_AUDIT_BYTES_DEFAULT,
+		.budget_commands = GHYVI_AUDIT_COMMANDS_DEFAULT,
+		.budget_batches = GHYVI_AUDIT_BATCHES_DEFAULT,
+		.budget_us = GHYVI_AUDIT_US_DEFAULT,
+	};
+	return audit;
+}
+
+void ghyvi_audit_destroy(struct ghyvi_audit *audit)
+{
+	audit_spare_free(audit);
+	mutex_destroy(&audit->lock);
+	kvfree(audit);
+}
+
+int ghyvi_audit_set_mode(struct ghyvi_audit *audit, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(modes); i++)
+		if (!strcmp(modes[i], name))
+			break;
+	if (i == ARRAY_SIZE(modes))
+		return -EINVAL;
+	mutex_lock(&audit->lock);
+	audit->mode = i;
+	mutex_unlock(&audit->lock);
+	return 0;
+}
+
+int ghyvi_audit_mode_list(struct ghyvi_audit *audit, char *buffer, size_t bytes)
+{
+	enum ghyvi_audit_mode active = READ_ONCE(audit->mode);
+	unsigned int i;
+	int at = 0;
+
+	for (i = 0; i < ARRAY_SIZE(modes); i++)
+		at += scnprintf(buffer + at, bytes - at, i == active ? "%s[%s]" : "%s%s",
+				i ? " " : "", modes[i]);
+	return at + scnprintf(buffer + at, bytes - at, "\n");
+}
+
+void ghyvi_audit_budget(struct ghyvi_audit *audit, struct ghyvi_audit_budget *budget)
+{
+	mutex_lock(&audit->lock);
+	*budget = audit->budget;
+	mutex_unlock(&audit->lock);
+}
+
+int ghyvi_audit_set_budget(struct ghyvi_audit *audit, const struct ghyvi_audit_budget *budget)
+{
+	if (budget->budget_bytes < GHYVI_AUDIT_BYTES_MIN || budget->budget_bytes > GHYVI_AUDIT_BYTES_MAX ||
+	    budget->budget_commands < GHYVI_AUDIT_COMMANDS_MIN ||
+	    budget->budget_commands > GHYVI_AUDIT_COMMANDS_MAX ||
+	    budget->budget_batches < GHYVI_AUDIT_BATCHES_MIN || budget->budget_batches > GHYVI_AUDIT_BATCHES_MAX ||
+	    budget->budget_us < GHYVI_AUDIT_US_MIN || budget->budget_us > GHYVI_AUDIT_US_MAX)
+		return -EINVAL;
+	mutex_lock(&audit->lock);
+	audit->budget = *budget;
+	mutex_unlock(&audit->lock);
+	return 0;
+}
+
+int audit_refuse(struct audit_scan *scan, enum audit_rule rule)
+{
+	/* The workload could be shorter: it has segments already. */
+	if (rule >= AUDIT_BYTES && scan->commands->newest)
+		return -ENOSPC;
+	scan->rule = rule;
+	return -EACCES;
+}
+
+void audit_report(const struct audit_scan *scan)
+{
+	const struct ghyvi_audit_params *params = &scan->audit->params;
+	const char *command = scan->command ? scan->command->name : "command";
+	u32 lrca = scan->commands->submission.lrca;
+
+	ghyvi_count(params->stats, audit_rejects);
+	trace_ghyvi_reject(params->reporter, scan->engine, lrca, scan->source, scan->at, scan->header,
+			   rules[scan->rule].name);
+	ghyvi_report(params->reporter, "audit: %s: context %#x, %s at %#llx: %s %#010x %s: %s (%s)",
+		     ghyvi_engine_name(scan->engine), lrca, sources[scan->source],
+		     (unsigned long long)scan->at, command, scan->header,
+		     scan->commands->mode == GHYVI_AUDIT_LOG ? "would be refused" : "refused",
+		     rules[scan->rule].name, rules[scan->rule].reason);
+	mutex_lock(&scan->audit->lock);
+	scan->audit->last = (struct audit_reject){
+		.rule = scan->rule,
+		.engine = scan->engine,
+		.lrca = lrca,
+		.ring_at = scan->source == GHYVI_FETCH_RING ? (u32)scan->at : scan->ring_at,
+		.at = scan->at,
+		.source = scan->source,
+		.header = scan->header,
+		.command = command,
+	};
+	mutex_unlock(&scan->audit->lock);
+}
+
+void ghyvi_audit_dump(struct ghyvi_audit *audit, struct seq_file *m)
+{
+	struct audit_reject last;
+
+	mutex_lock(&audit->lock);
+	seq_printf(m, "mode: %s\n", modes[audit->mode]);
+	last = audit->last;
+	mutex_unlock(&audit->lock);
+	if (last.rule == AUDIT_PASSED) {
+		seq_puts(m, "refused: nothing\n");
+		return;
+	}
+	seq_printf(m, "refused: engine=%s context=0x%x ring=0x%x %s=0x%llx command=%s header=0x%08x rule=%s\n",
+		   ghyvi_engine_name(last.engine), last.lrca, last.ring_at, sources[last.source],
+		   (unsigned long long)last.at, last.command, last.header, rules[last.rule].name);
+}
+
+/* Fill a new segment up to @to and give it to the engine. */
+static int add_segment(struct ghyvi_commands *commands, u32 from, u32 to)
+{
+	struct ghyvi_audit *audit = commands->audit;
+	struct ghyvi_audit_budget budget;
+	u64 started_ns = ktime_get_ns();
+	struct audit_scan scan = {
+		.audit = audit,
+		.commands = commands,
+		.engine = commands->submission.engine,
+	};
+	int err;
+
+	scan.segment = audit_segment_create(from, to);
+	if (!scan.segment)
+		return -ENOMEM;
+	ghyvi_audit_budget(audit, &budget);
+	scan.commands_left = budget.budget_commands;
+	scan.batches_left = budget.budget_batches;
+	scan.deadline_ns = started_ns + 1000ULL * budget.budget_us;
+	err = audit_scan_segment(&scan);
+	if (err)
+		audit_segment_free(audit, scan.segment);
+	else
+		audit_segment_publish(commands, scan.segment);
+	ghyvi_count_add(audit->params.stats, audited_commands, budget.budget_commands - scan.commands_left);
+	ghyvi_count_add(audit->params.stats, audit_ns, ktime_get_ns() - started_ns);
+	return err;
+}
+
+struct ghyvi_commands *ghyvi_audit_submission(struct ghyvi_audit *audit,
+					      const struct ghyvi_submission *submission)
+{
+	struct ghyvi_commands *commands = kzalloc(sizeof(*commands), GFP_KERNEL_ACCOUNT);
+	u32 bytes = audit_ring_distance(submission, submission->head, submission->tail);
+	int err;
+
+	if (!commands)
+		return ERR_PTR(-ENOMEM);
+	commands->audit = audit;
+	commands->submission = *submission;
+	mutex_lock(&audit->lock);
+	commands->mode = audit->mode;
+	commands->bytes_left = audit->budget.budget_bytes;
+	mutex_unlock(&audit->lock);
+	commands->ring_left = submission->ring_bytes - bytes;
+	err = add_segment(commands, submission->head, submission->tail);
+	if (err) {
+		ghyvi_commands_free(commands);
+		return ERR_PTR(err);
+	}
+	return commands;
+}
+
+int ghyvi_audit_extend(struct ghyvi_commands *commands, u32 tail)
+{
+	const struct ghyvi_submission *submission = &commands->submission;
+	const struct audit_segment *newest = commands->newest;
+	u32 bytes = audit_ring_distance(submission, newest->to, tail);
+	int err;
+
+	if (newest->refused || commands->nr_segments >= AUDIT_SEGMENTS_MAX ||
+	    bytes >= commands->ring_left)
+		return -ENOSPC;
+	err = add_segment(commands, newest->to, tail);
+	if (!err)
+		commands->ring_left -= bytes;
+	return err;
+}

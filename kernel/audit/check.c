@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a command may do with its operands. Privileged commands (domain R) may reach only the vGPU's part of the GGTT
+ * and the registers that are listed. What user commands must not do the engine drops, as hardware does; here it
+ * is refused only what hardware would stop at, or what leads out of the audited.
+ */
+#include <linux/bits.h>
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/string.h>
+#include "audit.h"
+
+#define BB_START_PPGTT BIT(8)
+#define BB_START_SECOND_LEVEL BIT(22)
+#define LRI_BYTE_DISABLES GENMASK(11, 8)
+#define SEMAPHORE_REGISTER_POLL BIT(16)
+#define SEMAPHORE_COMPARE(header) ((header) >> 12 & 7)
+#define SEMAPHORE_COMPARE_LAST 5
+#define POST_SYNC GENMASK(15, 14)
+#define POST_STORE_INDEX BIT(21)
+#define FLUSH_DW_GGTT BIT(2) /* of the address */
+#define PIPE_CONTROL_GGTT BIT(24)
+#define PIPE_CONTROL_MMIO_WRITE BIT(23)
+#define UPDATE_GTT_ENTRY GENMASK(31, 12)
+
+#define ADDRESS_MASK GENMASK_ULL(47, 2)
+
+static u64 address_at(const u32 *dwords)
+{
+	return ((u64)dwords[1] << 32 | dwords[0]) & ADDRESS_MASK;
+}
+
+/* Does the packet say that the address is in the GGTT? Post-sync addresses have checks of their own. */
+static bool is_global(const struct ghyvi_command_address *address, const u32 *packet)
+{
+	switch (address->space) {
+	case GHYVI_ADDRESS_BIT22:
+		return packet[0] & BIT(22);
+	case GHYVI_ADDRESS_BIT21:
+		return packet[0] & BIT(21);
+	case GHYVI_ADDRESS_DWORD1_BIT0:
+		return packet[1] & BIT(0);
+	default:
+		return false;
+	}
+}
+
+static int check_addresses(struct audit_scan *scan, const u32 *packet)
+{
+	const struct ghyvi_command_address *address = scan->command->addresses;
+	const struct ghyvi_command_address *end = address + ARRAY_SIZE(scan->command->addresses);
+	u32 bytes;
+
+	/* The engine drops what a user says about the GGTT. */
+	for (; scan->privileged && address < end && address->space; address++) {
+		if (!is_global(address, packet))
+			continue;
+		bytes = address->bytes ?: 4 * (scan->dwords - address->dword - 2);
+		if (!audit_owns_ggtt(scan, address_at(packet + address->dword), bytes))
+			return audit_refuse(scan, AUDIT_GGTT_RANGE);
+	}
+	return 0;
+}
+
+static int check_register_write(struct audit_scan *scan, u32 field, bool bytes)
+{
+	u32 offset = field & GHYVI_REGISTER_MASK;
+	const struct ghyvi_register_rule *rule;
+
+	if (offset >= GHYVI_REGISTERS_END)
+		return audit_refuse(scan, AUDIT_REGISTER_FILE);
+	/* The engine drops what a user must not write. */
+	if (!scan->privileged && !bytes)
+		return 0;
+	rule = ghyvi_register_find(scan->engine, offset);
+	if (!rule)
+		return scan->privileged ? audit_refuse(scan, AUDIT_REGISTER) : 0;
+	return bytes && !ghyvi_register_takes_bytes(rule) ? audit_refuse(scan, AUDIT_REGISTER_BYTES) :
+							    0;
+}
+
+static int check_registers(struct audit_scan *scan, const u32 *packet)
+{
+	const struct ghyvi_command *command = scan->command;
+
+	if (command->reads_register &&
+	    (packet[command->reads_register] & GHYVI_REGISTER_MASK) >= GHYVI_REGISTERS_END)
+		return audit_refuse(scan, AUDIT_REGISTER_FILE);
+	if (!command->writes_register)
+		return 0;
+	return check_register_write(scan, packet[command->writes_register], false);
+}
+
+static int check_load_imm(struct audit_scan *scan, const u32 *packet)
+{
+	unsigned int i;
+	int err = 0;
+
+	if (!(scan->dwords & 1))
+		return audit_refuse(scan, AUDIT_LENGTH);
+	for (i = 1; i < scan->dwords && !err; i += 2)
+		err = check_register_write(scan, packet[i], packet[0] & LRI_BYTE_DISABLES);
+	return err;
+}
+
+static int check_batch_start(struct audit_scan *scan, const u32 *packet)
+{
+	bool user = packet[0] & BB_START_PPGTT;
+	unsigned int level = scan->level ?: 1;
+	int err;
+
+	if (scan->source == GHYVI_FETCH_INDIRECT)
+		return audit_refuse(scan, AUDIT_BATCH_PLACE);
+	if (!user && !scan->privileged)
+		return audit_refuse(scan, AUDIT_BATCH_SPACE);
+	if (packet[0] & BB_START_SECOND_LEVEL) {
+		if (scan->level != 1)
+			return audit_refuse(scan, AUDIT_BATCH_LEVEL);
+		level = 2;
+	}
+	err = audit_scan_target(scan, address_at(packet + 1),
+				user ? GHYVI_FETCH_PPGTT : GHYVI_FETCH_GGTT, level);
+	/* A jump within a level does not come back; a call does. */
+	if (level == scan->level)
+		scan->left = 0;
+	return err;
+}
+
+static int check_batch_end(struct audit_scan *scan)
+{
+	if (!scan->level)
+		return audit_refuse(scan, AUDIT_BATCH_PLACE);
+	if (scan->command->check == GHYVI_CHECK_BATCH_END)
+		scan->left = 0;
+	return 0;
+}
+
+static int check_semaphore_wait(struct audit_scan *scan, const u32 *packet)
+{
+	if (packet[0] & SEMAPHORE_REGISTER_POLL || SEMAPHORE_COMPARE(packet[0]) > SEMAPHORE_COMPARE_LAST)
+		return audit_refuse(scan, AUDIT_SEMAPHORE);
+	return 0;
+}
+
+/* A write to memory after a flush. An index is an offset in a page that the engine knows. */
+static int check_post(struct audit_scan *scan, u32 flags, bool ggtt, u64 address)
+{
+	if (!scan->privileged || !ggtt || !(flags & POST_SYNC) || flags & POST_STORE_INDEX ||
+	    audit_owns_ggtt(scan, address, sizeof(u64)))
+		return 0;
+	return audit_refuse(scan, AUDIT_GGTT_RANGE);
+}
+
+static int check_flush_dw(struct audit_scan *scan, const u32 *packet)
+{
+	return check_post(scan, packet[0], packet[1] & FLUSH_DW_GGTT,
+			  address_at(packet + 1) & ~(u64)FLUSH_DW_GGTT);
+}
+
+static int check_pipe_control(struct audit_scan *scan, const u32 *packet)
+{
+	if (packet[1] & PIPE_CONTROL_MMIO_WRITE)
+		return scan->privileged ? audit_refuse(scan, AUDIT_MMIO_WRITE) : 0;
+	return check_post(scan, packet[1], packet[1] & PIPE_CONTROL_GGTT, address_at(packet + 2));
+}
+
+/*
+ * The table that the engine walks is the host's. So the guest's own is updated, now, and the shadow after it, and
+ * the engine drops the command.
+ */
+static int check_update_gtt(struct audit_scan *scan, const u32 *packet)
+{
+	const struct ghyvi_audit_params *params = &scan->audit->params;
+	u64 first = (packet[1] & UPDATE_GTT_ENTRY) >> GHYVI_PAGE_SHIFT;
+	unsigned int count = (scan->dwords - 2) / 2;
+	unsigned int i;
+	u64 entry;
+
+	if (scan->dwords & 1)
+		return audit_refuse(scan, AUDIT_LENGTH);
+	if (!audit_owns_ggtt(scan, first << GHYVI_PAGE_SHIFT, (u64)count << GHYVI_PAGE_SHIFT))
+		return audit_refuse(scan, AUDIT_GGTT_RANGE);
+	for (i = 0; i < count; i++) {
+		memcpy(&entry, packet + 2 + 2 * i, sizeof(entry));
+		params->update_ggtt(params->owner, first + i, entry);
+	}
+	return 0;
+}
+
+static int check_special(struct audit_scan *scan, const u32 *packet)
+{
+	switch (scan->command->check) {
+	case GHYVI_CHECK_BATCH_START:
+		return check_batch_start(scan, packet);
+	case GHYVI_CHECK_BATCH_END:
+	case GHYVI_CHECK_BATCH_MAY_END:
+		return check_batch_end(scan);
+	case GHYVI_CHECK_LOAD_IMM:
+		return check_load_imm(scan, packet);
+	case GHYVI_CHECK_SEMAPHORE_WAIT:
+		return check_semaphore_wait(scan, packet);
+	case GHYVI_CHECK_FLUSH_DW:
+		return check_flush_dw(scan, packet);
+	case GHYVI_CHECK_PIPE_CONTROL:
+		return check_pipe_control(scan, packet);
+	case GHYVI_CHECK_UPDATE_GTT:
+		return check_update_gtt(scan, packet);
+	default:
+		return 0;
+	}
+}
+
+int audit_check(struct audit_scan *scan)
+{
+	const u32 *packet;
+	int err = 0;
+
+	if (ghyvi_command_rule(scan->command, scan->header, scan->privileged) == GHYVI_REFUSED)
+		return audit_refuse(scan, AUDIT_DOMAIN);
+	packet = audit_scan_packet(scan, &err);
+	if (!packet)
+		return err;
+	err = check_special(scan, packet);
+	if (!err)
+		err = check_addresses(scan, packet);
+	return err ?: check_registers(scan, packet);
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Finding commands in the tables, and how long those are that no table has. */
+#include <linux/export.h>
+#include <linux/kernel.h>
+#include "tables.h"
+
+const struct ghyvi_command *const *const ghyvi_command_blocks[GHYVI_ENGINES] = {
+	[GHYVI_RCS] = ghyvi_render_blocks,
+	[GHYVI_VCS] = ghyvi_video_blocks,
+	[GHYVI_VECS] = ghyvi_enhance_blocks,
+};
+
+const struct ghyvi_command *ghyvi_command_find(enum ghyvi_engine_id engine, u32 header)
+{
+	return ghyvi_command_in_tables(engine, header);
+}
+EXPORT_SYMBOL_GPL(ghyvi_command_find);
+
+#define GHYVI_MI_FIRST_LONG 0x10 /* opcodes below are one dword */
+#define GHYVI_SUBTYPE(header) ((header) >> 27 & 3)
+#define GHYVI_SUBTYPE_SINGLE 1
+#define GHYVI_SUBTYPE_MEDIA 2
+
+/*
+ * The low bits of a packet that hold its length, with the exceptions that only the tables know; 0: one dword, -1: there is
+ * no such packet.
+ */
+static int usual_length_bits(enum ghyvi_engine_id engine, u32 header)
+{
+	switch (GHYVI_PACKET_TYPE(header)) {
+	case GHYVI_TYPE_MI:
+		return GHYVI_MI_OPCODE(header) < GHYVI_MI_FIRST_LONG ? 0 : 8;
+	case GHYVI_TYPE_2D:
+		return engine == GHYVI_BCS ? 8 : -1;
+	case GHYVI_TYPE_3D:
+		break;
+	default:
+		return -1;
+	}
+	switch (engine) {
+	case GHYVI_BCS:
+		return -1;
+	case GHYVI_RCS:
+		if (GHYVI_SUBTYPE(header) == GHYVI_SUBTYPE_SINGLE)
+			return (header >> 24 & 7) <= 1 ? 0 : 8;
+		return GHYVI_SUBTYPE(header) == GHYVI_SUBTYPE_MEDIA ? 16 : 8;
+	default:
+		return 12;
+	}
+}
+
+unsigned int ghyvi_command_dwords(enum ghyvi_engine_id engine, const struct ghyvi_command *command,
+				  u32 header)
+{
+	int bits = command ? command->length_bits : usual_length_bits(engine, header);
+
+	if (bits <= 0)
+		return bits + 1;
+	return (header & ((1u << bits) - 1)) + 2;
+}
+EXPORT_SYMBOL_GPL(ghyvi_command_dwords);

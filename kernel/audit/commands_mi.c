@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * MI commands, which all engines have: batches, stores, register access, waiting, and what several vGPUs
+ * would share. Those of the last kind are refused or dropped, each with its reason.
+ */
+#include "tables.h"
+
+#define ADDRESS(_dword, _space, _access, _bytes)                                                   \
+	{                                                                                          \
+		.dword = _dword, .space = GHYVI_ADDRESS_##_space, .access = GHYVI_ADDRESS_##_access, \
+		.bytes = _bytes,                                                                   \
+	}
+#define C(_opcode, _name, _least, _most, _bits, _kernel, _user, ...)                               \
+	[_opcode] = {                                                                              \
+		.name = _name, .least = _least, .most = _most, .engines = GHYVI_ALL_ENGINES,       \
+		.length_bits = _bits, .kernel = GHYVI_##_kernel, .user = GHYVI_##_user, .gen = 8,  \
+		__VA_ARGS__                                                                        \
+	}
+#define P(_opcode, _name, _least, _most, _bits)                                                    \
+	[_opcode] = GHYVI_PLAIN(_name, _least, _most, _bits, 8, GHYVI_ALL_ENGINES)
+#define ANY GHYVI_ANY_LENGTH
+
+const struct ghyvi_command ghyvi_mi_commands[GHYVI_MI_OPCODES] = {
+	P(0x00, "MI_NOOP", 1, 1, 0),
+	P(0x01, "MI_SET_PREDICATE", 1, 1, 0),
+	P(0x02, "MI_USER_INTERRUPT", 1, 1, 0),
+	/* The next, the scan lines and the flip concern the one display, which no vGPU has. */
+	C(0x03, "MI_WAIT_FOR_EVENT", 1, 1, 0, DROPPED, DROPPED),
+	P(0x04, "MI_FLUSH", 1, 1, 0),
+	P(0x05, "MI_ARB_CHECK", 1, 1, 0),
+	P(0x06, "MI_RS_CONTROL", 1, 1, 0),
+	P(0x07, "MI_REPORT_HEAD", 1, 1, 0),
+	C(0x08, "MI_ARB_ON_OFF", 1, 1, 0, ALLOWED, DROPPED),
+	P(0x09, "MI_URB_ATOMIC_ALLOC", 1, 1, 0),
+	C(0x0a, "MI_BATCH_BUFFER_END", 1, 1, 0, ALLOWED, ALLOWED, .check = GHYVI_CHECK_BATCH_END),
+	C(0x0b, "MI_SUSPEND_FLUSH", 1, 1, 0, ALLOWED, DROPPED),
+	P(0x0c, "MI_PREDICATE", 1, 1, 0),
+	P(0x0d, "MI_TOPOLOGY_FILTER", 1, 1, 0),
+	P(0x0e, "MI_SET_APPID", 1, 1, 0),
+	P(0x0f, "MI_RS_CONTEXT", 1, 1, 0),
+	C(0x12, "MI_LOAD_SCAN_LINES_INCL", 2, ANY, 6, DROPPED, DROPPED),
+	C(0x13, "MI_LOAD_SCAN_LINES_EXCL", 2, ANY, 6, DROPPED, DROPPED),
+	C(0x14, "MI_DISPLAY_FLIP", 2, ANY, 8, DROPPED, DROPPED),
+	P(0x19, "MI_URB_CLEAR", 2, ANY, 8),
+	P(0x1a, "MI_MATH", 2, ANY, 8),
+	/* Names a context by an id that all vGPUs choose for themselves. Waiters poll, so nobody misses it. */
+	C(0x1b, "MI_SEMAPHORE_SIGNAL", 2, 2, 8, DROPPED, DROPPED),
+	C(0x1c, "MI_SEMAPHORE_WAIT", 4, 4, 8, ALLOWED, OWN_OR_REFUSED,
+	  .check = GHYVI_CHECK_SEMAPHORE_WAIT, .addresses = { ADDRESS(2, BIT22, READ, 4) }),
+	C(0x20, "MI_STORE_DATA_IMM", 4, ANY, 10, ALLOWED, OWN_SPACE,
+	  .addresses = { ADDRESS(1, BIT22, WRITE, 0) }),
+	/* To a page of the context or of the engine; which one, and whether the vGPU has it, the engine knows. */
+	P(0x21, "MI_STORE_DATA_INDEX", 3, 4, 8),
+	C(0x22, "MI_LOAD_REGISTER_IMM", 3, ANY, 8, ALLOWED, ALLOWED, .check = GHYVI_CHECK_LOAD_IMM),
+	/* Dropped by the pGPU, because the auditor has carried it out on the guest's own table. */
+	C(0x23, "MI_UPDATE_GTT", 4, ANY, 10, DROPPED, REFUSED, .check = GHYVI_CHECK_UPDATE_GTT),
+	C(0x24, "MI_STORE_REGISTER_MEM", 4, 4, 8, ALLOWED, OWN_SPACE, .reads_register = 1,
+	  .addresses = { ADDRESS(2, BIT22, WRITE, 4) }),
+	C(0x26, "MI_FLUSH_DW", 3, 5, 6, ALLOWED, ALLOWED, .check = GHYVI_CHECK_FLUSH_DW,
+	  .addresses = { ADDRESS(1, POST, WRITE, 8) }),
+	/* Flushes lines of the host's last-level cache by address. */
+	C(0x27, "MI_CLFLUSH", 3, ANY, 10, REFUSED, REFUSED,
+	  .addresses = { ADDRESS(1, BIT22, WRITE, 64) }),
+	/* Reads counters that run over all vGPUs' work. */
+	C(0x28, "MI_REPORT_PERF_COUNT", 3, 4, 6, REFUSED, REFUSED,
+	  .addresses = { ADDRESS(1, DWORD1_BIT0, WRITE, 64) }),
+	C(0x29, "MI_LOAD_REGISTER_MEM", 4, 4, 8, ALLOWED, OWN_SPACE, .writes_register = 1,
+	  .addresses = { ADDRESS(2, BIT22, READ, 4) }),
+	C(0x2a, "MI_LOAD_REGISTER_REG", 3, 3, 8, ALLOWED, ALLOWED, .reads_register = 1,
+	  .writes_register = 2),
+	/* The resource streamer and the URB are no pGPU's; nothing emits the next three. */
+	C(0x2b, "MI_RS_STORE_DATA_IMM", 2, ANY, 8, REFUSED, DROPPED,
+	  .addresses = { ADDRESS(1, PPGTT, WRITE, 4) }),
+	C(0x2c, "MI_LOAD_URB_MEM", 2, ANY, 8, REFUSED, DROPPED,
+	  .addresses = { ADDRESS(2, PPGTT, READ, 4) }),
+	C(0x2d, "MI_STORE_URB_MEM", 2, ANY, 8, REFUSED, DROPPED,
+	  .addresses = { ADDRESS(2, PPGTT, WRITE, 4) }),
+	C(0x2e, "MI_COPY_MEM_MEM", 5, 5, 8, ALLOWED, OWN_SPACE,
+	  .addresses = { ADDRESS(1, BIT21, WRITE, 4), ADDRESS(3, BIT22, READ, 4) }),
+	C(0x2f, "MI_ATOMIC", 3, 11, 8, ALLOWED, OWN_SPACE,
+	  .addresses = { ADDRESS(1, BIT22, WRITE, 16) }),
+	C(0x31, "MI_BATCH_BUFFER_START", 3, 3, 8, ALLOWED, ALLOWED,
+	  .check = GHYVI_CHECK_BATCH_START),
+	C(0x36, "MI_CONDITIONAL_BATCH_BUFFER_END", 4, 4, 8, ALLOWED, OWN_SPACE,
+	  .check = GHYVI_CHECK_BATCH_MAY_END, .addresses = { ADDRESS(2, BIT22, READ, 4) }),
+	/* MI_SEMAPHORE_MBOX and MI_SET_CONTEXT belong to the ring buffers before execlists: unknown. */
+};

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The copies that engines fetch from. */
+#include <linux/bits.h>
+#include <linux/compiler.h>
+#include <linux/errno.h>
+#include <linux/export.h>
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include "audit.h"
+
+static unsigned int bucket_of(u64 key)
+{
+	return (key ^ key >> 6) % AUDIT_BUCKETS;
+}
+
+struct audit_page *audit_page_find(const struct audit_segment *segment, u64 key)
+{
+	struct audit_page *page = segment->buckets[bucket_of(key)];
+
+	while (page && page->key != key)
+		page = page->next;
+	return page;
+}
+
+static struct audit_page *page_alloc(void)
+{
+	struct audit_page *page = kmalloc(sizeof(*page), GFP_KERNEL_ACCOUNT);
+
+	if (!page)
+		return NULL;
+	page->dwords = (u32 *)__get_free_page(GFP_KERNEL_ACCOUNT);
+	if (page->dwords)
+		return page;
+	kfree(page);
+	return NULL;
+}
+
+static void page_free(struct audit_page *page)
+{
+	free_page((unsigned long)page->dwords);
+	kfree(page);
+}
+
+struct audit_page *audit_page_add(struct ghyvi_audit *audit, struct audit_segment *segment, u64 key)
+{
+	struct audit_page **bucket = &segment->buckets[bucket_of(key)];
+	struct audit_page *page = audit->spare;
+
+	if (page) {
+		audit->spare = page->next;
+		audit->nr_spare--;
+	} else {
+		page = page_alloc();
+		if (!page)
+			return NULL;
+	}
+	memset(page->starts, 0, sizeof(page->starts));
+	page->key = key;
+	page->next = *bucket;
+	*bucket = page;
+	return page;
+}
+
+static void page_put(struct ghyvi_audit *audit, struct audit_page *page)
+{
+	if (audit->nr_spare >= AUDIT_SPARE_PAGES) {
+		page_free(page);
+		return;
+	}
+	page->next = audit->spare;
+	audit->spare = page;
+	audit->nr_spare++;
+}
+
+void audit_spare_free(struct ghyvi_audit *audit)
+{
+	struct audit_page *page;
+
+	while ((page = audit->spare)) {
+		audit->spare = page->next;
+		page_free(page);
+	}
+}
+
+struct audit_segment *audit_segment_create(u32 from, u32 to)
+{
+	struct audit_segment *segment = kzalloc(sizeof(*segment), GFP_KERNEL_ACCOUNT);
+
+	if (!segment)
+		return NULL;
+	segment->from = from;
+	segment->to = to;
+	segment->stop = to;
+	return segment;
+}
+
+void audit_segment_free(struct ghyvi_audit *audit, struct audit_segment *segment)
+{
+	struct audit_page *page, *next;
+	unsigned int i;
+
+	for (i = 0; i < AUDIT_BUCKETS; i++)
+		for (page = segment->buckets[i]; page; page = next) {
+			next = page->next;
+			page_put(audit, page);
+		}
+	kfree(segment);
+}
+
+void audit_segment_publish(struct ghyvi_commands *commands, struct audit_segment *segment)
+{
+	segment->older = commands->newest;
+	smp_store_release(&commands->newest, segment); /* complete; pairs with newest_segment() */
+	commands->nr_segments++;
+}
+
+void ghyvi_commands_free(struct ghyvi_commands *commands)
+{
+	struct audit_segment *segment, *older;
+
+	if (!commands)
+		return;
+	for (segment = commands->newest; segment; segment = older) {
+		older = segment->older;
+		audit_segment_free(commands->audit, segment);
+	}
+	kfree(commands);
+}
+
+static const struct audit_segment *newest_segment(const struct ghyvi_commands *commands)
+{
+	return smp_load_acquire(&commands->newest); /* pairs with audit_segment_publish() */
+}
+
+static const struct audit_segment *segment_at(const struct ghyvi_commands *commands, u32 at)
+{
+	const struct audit_segment *segment = newest_segment(commands);
+	const struct ghyvi_submission *submission = &commands->submission;
+
+	while (segment && audit_ring_distance(submission, segment->from, at) >=
+				  audit_ring_distance(submission, segment->from, segment->to))
+		segment = segment->older;
+	return segment;
+}
+
+static const struct audit_segment *oldest_segment(const struct ghyvi_commands *commands)
+{
+	const struct audit_segment *segment = newest_segment(commands);
+
+	while (segment && segment->older)
+		segment = segment->older;
+	return segment;
+}
+
+static bool is_audited(const struct ghyvi_commands *commands, enum ghyvi_fetch_source source)
+{
+	if (commands->mode == GHYVI_AUDIT_LOG)
+		return false;
+	return source != GHYVI_FETCH_PPGTT || commands->mode == GHYVI_AUDIT_FULL;
+}
+
+/* How much of the page that holds ring offset @at is in the copy: up to where the segment or the ring ends. */
+static u32 ring_left_in(const struct audit_segment *segment, u32 at)
+{
+	u32 left = GHYVI_PAGE_BYTES - at % GHYVI_PAGE_BYTES;
+
+	return segment->stop > at ? min(left, segment->stop - at) : left;
+}
+
+int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch_source source,
+			 u64 at, u32 ring_head, u32 *dwords, unsigned int count)
+{
+	const struct ghyvi_submission *submission = &commands->submission;
+	const struct audit_segment *segment;
+	const struct audit_page *page = NULL;
+	u32 bytes;
+
+	switch (source) {
+	case GHYVI_FETCH_RING:
+		segment = segment_at(commands, (u32)at);
+		break;
+	case GHYVI_FETCH_INDIRECT:
+		segment = oldest_segment(commands);
+		if (segment && segment->refused && segment->stop == segment->from)
+			return -EACCES;
+		break;
+	default:
+		at &= source == GHYVI_FETCH_GGTT ? GENMASK_ULL(31, 0) : submission->ppgtt_mask;
+		segment = segment_at(commands,
+				     (ring_head ?: submission->ring_bytes) - (u32)sizeof(*dwords));
+	}
+	bytes = GHYVI_PAGE_BYTES - at % GHYVI_PAGE_BYTES;
+	if (segment && source == GHYVI_FETCH_RING) {
+		if (segment->refused && segment->stop == at)
+			return -EACCES;
+		bytes = ring_left_in(segment, (u32)at);
+	}
+	if (segment)
+		page = audit_page_find(segment, audit_key(source, at));
+	if (!page)
+		return is_audited(commands, source) ? -EFAULT : 0;
+	count = min_t(u32, count, bytes / sizeof(*dwords));
+	memcpy(dwords, page->dwords + at % GHYVI_PAGE_BYTES / sizeof(*dwords), count * sizeof(*dwords));
+	return count;
+}
+EXPORT_SYMBOL_GPL(ghyvi_commands_fetch);

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Walking through commands: copy a page, look at each command of it, follow where batches are started. No command
+ * is looked at twice on one level, and places to go to wait in a list, so that loops end and nothing recurses.
+ */
+#include <linux/compiler.h>
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/ktime.h>
+#include <linux/minmax.h>
+#include <linux/sched.h>
+#include <linux/string.h>
+#include "audit.h"
+#include "tables.h"
+
+/* Looking at the clock takes as long as looking at a dozen commands. */
+#define CHECK_TIME_BYTES (64u << 10)
+
+static int check_time(struct audit_scan *scan)
+{
+	cond_resched();
+	return ktime_get_ns() > scan->deadline_ns ? audit_refuse(scan, AUDIT_TIME) : 0;
+}
+
+bool audit_owns_ggtt(const struct audit_scan *scan, u64 address, u64 bytes)
+{
+	const struct ghyvi_audit_params *params = &scan->audit->params;
+	unsigned int i;
+
+	for (i = 0; i < params->nr_ggtt; i++)
+		if (ghyvi_range_holds(&params->ggtt[i], address, bytes))
+			return true;
+	return false;
+}
+
+/* Read @bytes of the page at @address, the only time that they are read. */
+static int copy(struct audit_scan *scan, u64 address, void *to, size_t bytes)
+{
+	const struct ghyvi_audit_params *params = &scan->audit->params;
+	struct ghyvi_root *root = NULL;
+
+	if (scan->source == GHYVI_FETCH_PPGTT)
+		root = scan->commands->submission.root;
+	else if (!audit_owns_ggtt(scan, address, bytes))
+		return audit_refuse(scan, AUDIT_GGTT_RANGE);
+	if (params->read(params->owner, root, address, to, bytes))
+		return audit_refuse(scan, AUDIT_UNMAPPED);
+	ghyvi_count_add(params->stats, audited_bytes, bytes);
+	return 0;
+}
+
+/* The copy of the page that @at, of the current stream, is in; makes it, except in the ring, which is there. */
+static int page_at(struct audit_scan *scan, u64 at, struct audit_page **page)
+{
+	u64 key = audit_key(scan->source, at);
+	int err;
+
+	if (scan->commands_left < 0)
+		return audit_refuse(scan, AUDIT_COMMANDS);
+	*page = audit_page_find(scan->segment, key);
+	if (*page)
+		return 0;
+	if (scan->commands->bytes_left < GHYVI_PAGE_BYTES)
+		return audit_refuse(scan, AUDIT_BYTES);
+	scan->commands->bytes_left -= GHYVI_PAGE_BYTES;
+	*page = audit_page_add(scan->audit, scan->segment, key);
+	if (!*page)
+		return -ENOMEM;
+	if (scan->source == GHYVI_FETCH_RING)
+		return 0;
+	err = copy(scan, at & GHYVI_PAGE_MASK, (*page)->dwords, GHYVI_PAGE_BYTES);
+	if (err)
+		return err;
+	return scan->commands->bytes_left % CHECK_TIME_BYTES ? 0 : check_time(scan);
+}
+
+/* Where the stream goes on @dwords behind its current command. */
+static u64 advanced(const struct audit_scan *scan, unsigned int dwords)
+{
+	u64 at = scan->at + 4ULL * dwords;
+
+	if (scan->source == GHYVI_FETCH_RING && at >= scan->commands->submission.ring_bytes)
+		at -= scan->commands->submission.ring_bytes;
+	return at & scan->mask;
+}
+
+/* Have all pages that the current command is in. */
+static int copy_packet(struct audit_scan *scan)
+{
+	unsigned int done = AUDIT_PAGE_DWORDS - audit_dword_in_page(scan->at);
+	struct audit_page *page;
+	int err = 0;
+
+	for (; done < scan->dwords && !err; done += AUDIT_PAGE_DWORDS)
+		err = page_at(scan, advanced(scan, done), &page);
+	return err;
+}
+
+const u32 *audit_scan_parts(struct audit_scan *scan, int *err)
+{
+	u32 *packet = scan->audit->packet;
+	unsigned int index, i, part;
+	struct audit_page *page;
+	u64 at;
+
+	if (scan->dwords > AUDIT_PACKET_DWORDS) {
+		*err = audit_refuse(scan, AUDIT_LENGTH);
+		return NULL;
+	}
+	for (i = 0; i < scan->dwords; i += part) {
+		at = advanced(scan, i);
+		index = audit_dword_in_page(at);
+		part = min(AUDIT_PAGE_DWORDS - index, scan->dwords - i);
+		*err = page_at(scan, at, &page);
+		if (*err)
+			return NULL;
+		memcpy(packet + i, page->dwords + index, 4 * part);
+	}
+	return packet;
+}
+
+/* What the command at scan->at is, and that it may be as long as it is. */
+static int identify(struct audit_scan *scan)
+{
+	const struct ghyvi_command *command = ghyvi_command_in_tables(scan->engine, scan->header);
+
+	scan->command = command;
+	if (!command || command->gen > scan->audit->params.gen)
+		return audit_refuse(scan, AUDIT_UNKNOWN);
+	scan->dwords = ghyvi_command_length(command, scan->header);
+	if (scan->dwords < command->least || scan->dwords > command->most)
+		return audit_refuse(scan, AUDIT_LENGTH);
+	if (4LL * scan->dwords > scan->left)
+		return audit_refuse(scan, AUDIT_FIT);
+	return 0;
+}
+
+/* The command at scan->at, whatever it is. */
+static int scan_command(struct audit_scan *scan)
+{
+	unsigned int index = audit_dword_in_page(scan->at);
+	int err;
+
+	scan->header = scan->page->dwords[index];
+	err = identify(scan);
+	if (!err && scan->dwords > AUDIT_PAGE_DWORDS - index)
+		err = copy_packet(scan);
+	if (!err && !scan->command->plain)
+		err = audit_check(scan);
+	return err;
+}
+
+static void go_on(struct audit_scan *scan, unsigned int dwords, unsigned int commands)
+{
+	scan->at = advanced(scan, dwords);
+	scan->left -= 4LL * dwords;
+	scan->commands_left -= commands;
+}
+
+/*
+ * The commands that begin in scan->page, from scan->at on: up to where the page or the stream ends, the latter also
+ * where it joins what was looked at before on this level. There is one at least. What changes with each command stays in
+ * registers; @done is where scan->at is.
+ */
+static int scan_page(struct audit_scan *scan)
+{
+	const struct audit_shortcuts *shortcuts = &scan->audit->shortcuts[scan->engine];
+	const u32 *page = scan->page->dwords;
+	unsigned int index = audit_dword_in_page(scan->at), done = index, window = index / 64, commands = 0, dwords;
+	const unsigned int end = min_t(u64, AUDIT_PAGE_DWORDS, index + (u64)scan->left / 4);
+	u64 *starts = scan->page->starts[scan->level == 2], seen = starts[window];
+	const struct audit_shortcut *shortcut;
+	int err;
+
+	for (;;) {
+		if (index / 64 != window) {
+			starts[window] = seen;
+			window = index / 64;
+			seen = starts[window];
+		}
+		if (seen & BIT_ULL(index % 64)) {
+			go_on(scan, index - done, commands);
+			scan->left = 0;
+			return 0;
+		}
+		seen |= BIT_ULL(index % 64);
+		commands++;
+		shortcut = audit_shortcut_find(shortcuts, page[index]);
+		dwords = audit_shortcut_length(shortcut, page[index]);
+		if (likely(dwords >= shortcut->least && dwords <= shortcut->most && dwords < end - index)) {
+			index += dwords;
+			continue;
+		}
+		starts[window] = seen;
+		go_on(scan, index - done, commands);
+		done = index;
+		commands = 0;
+		err = scan_command(scan);
+		if (err || !scan->left)
+			return err;
+		index += scan->dwords;
+		if (index >= end)
+			break;
+	}
+	starts[window] = seen;
+	go_on(scan, index - done, commands);
+	return 0;
+}
+
+/* From scan->at to where the stream ends. */
+static int scan_stream(struct audit_scan *scan)
+{
+	int err = 0;
+
+	while (!err && scan->left > 0) {
+		err = page_at(scan, scan->at, &scan->page);
+		if (!err)
+			err = scan_page(scan);
+	}
+	return err;
+}
+
+static void start_stream(struct audit_scan *scan, u8 source, u8 level, u64 at, s64 left)
+{
+	scan->source = source;
+	scan->level = level;
+	scan->privileged = source != GHYVI_FETCH_PPGTT;
+	scan->mask = scan->privileged ? GENMASK_ULL(31, 0) : scan->commands->submission.ppgtt_mask;
+	scan->at = at;
+	scan->left = left;
+	scan->command = NULL;
+	scan->header = 0;
+	scan->dwords = 0;
+}
+
+static bool target_seen(const struct audit_scan *scan, u64 address, u8 source, u8 level)
+{
+	const struct audit_page *page = audit_page_find(scan->segment, audit_key(source, address));
+
+	return page && audit_start_seen(page, level, audit_dword_in_page(address));
+}
+
+int audit_scan_target(struct audit_scan *scan, u64 address, u8 source, u8 level)
+{
+	struct audit_target *target = &scan->audit->targets[scan->nr_targets];
+
+	if (source == GHYVI_FETCH_PPGTT) {
+		if (scan->commands->mode == GHYVI_AUDIT_PRIVILEGED)
+			return 0;
+		address &= scan->commands->submission.ppgtt_mask;
+	} else if (!audit_owns_ggtt(scan, address, sizeof(u32))) {
+		return audit_refuse(scan, AUDIT_GGTT_RANGE);
+	}
+	if (target_seen(scan, address, source, level))
+		return 0;
+	if (scan->nr_targets >= ARRAY_SIZE(scan->audit->targets))
+		return audit_refuse(scan, AUDIT_BATCHES);
+	*target = (struct audit_target){
+		.address = address,
+		.source = source,
+		.level = level,
+		.ring_at = scan->source == GHYVI_FETCH_RING ? (u32)scan->at : scan->ring_at,
+	};
+	scan->nr_targets++;
+	return 0;
+}
+
+/* The ring between the tails, into its pages. */
+static int copy_ring(struct audit_scan *scan)
+{
+	const struct ghyvi_submission *submission = &scan->commands->submission;
+	u32 at = scan->segment->from, left, part;
+	struct audit_page *page;
+	int err = 0;
+
+	start_stream(scan, GHYVI_FETCH_RING, 0, at, 0);
+	left = audit_ring_distance(submission, at, scan->segment->to);
+	for (; left && !err; left -= part) {
+		part = min(left, GHYVI_PAGE_BYTES - at % GHYVI_PAGE_BYTES);
+		err = page_at(scan, at, &page);
+		if (!err)
+			err = copy(scan, submission->ring_start + at,
+				   page->dwords + audit_dword_in_page(at), part);
+		at = (at + part) % submission->ring_bytes;
+	}
+	return err;
+}
+
+/* The first command of the ring that leads to a place from the @first one on, in the order of the ring. */
+static u32 earliest(const struct audit_scan *scan, unsigned int first)
+{
+	const struct ghyvi_submission *submission = &scan->commands->submission;
+	const struct audit_segment *segment = scan->segment;
+	u32 at = segment->stop;
+	unsigned int i;
+
+	for (i = first; i < scan->nr_targets; i++)
+		if (audit_ring_distance(submission, segment->from, scan->audit->targets[i].ring_at) <
+		    audit_ring_distance(submission, segment->from, at))
+			at = scan->audit->targets[i].ring_at;
+	return at;
+}
+
+static int scan_indirect(struct audit_scan *scan)
+{
+	const struct ghyvi_submission *submission = &scan->commands->submission;
+
+	/* Runs once, and only when the ring does. */
+	if (scan->commands->newest || !submission->indirect_bytes ||
+	    scan->segment->from == scan->segment->to)
+		return 0;
+	start_stream(scan, GHYVI_FETCH_INDIRECT, 0, submission->indirect,
+		     submission->indirect_bytes);
+	return scan_stream(scan);
+}
+
+static int scan_ring(struct audit_scan *scan)
+{
+	const struct audit_segment *segment = scan->segment;
+	int err = copy_ring(scan);
+
+	if (err)
+		return err;
+	start_stream(scan, GHYVI_FETCH_RING, 0, segment->from,
+		     audit_ring_distance(&scan->commands->submission, segment->from, segment->to));
+	return scan_stream(scan);
+}
+
+static int scan_batch(struct audit_scan *scan, const struct audit_target *target)
+{
+	int err;
+
+	if (target_seen(scan, target->address, target->source, target->level))
+		return 0;
+	scan->ring_at = target->ring_at;
+	start_stream(scan, target->source, target->level, target->address, S64_MAX);
+	if (!scan->batches_left--)
+		return audit_refuse(scan, AUDIT_BATCHES);
+	if (scan->commands_left < 0)
+		return audit_refuse(scan, AUDIT_COMMANDS);
+	err = check_time(scan);
+	return err ?: scan_stream(scan);
+}
+
+/* Something was refused: nothing from @stop on runs. In the mode "log" it does. */
+static void refuse_from(struct audit_scan *scan, u32 stop)
+{
+	audit_report(scan);
+	if (scan->commands->mode == GHYVI_AUDIT_LOG)
+		return;
+	scan->segment->stop = stop;
+	scan->segment->refused = true;
+}
+
+int audit_scan_segment(struct audit_scan *scan)
+{
+	struct audit_segment *segment = scan->segment;
+	unsigned int i;
+	int err;
+
+	err = scan_indirect(scan);
+	if (err == -EACCES)
+		refuse_from(scan, segment->from);
+	else if (err)
+		return err;
+	if (segment->refused)
+		return 0;
+
+	err = scan_ring(scan);
+	if (err == -EACCES)
+		refuse_from(scan, (u32)scan->at);
+	else if (err)
+		return err;
+
+	/* Grows on the way. What waits behind a refused one was not looked at, so that it must not run either. */
+	for (i = 0; i < scan->nr_targets; i++) {
+		err = scan_batch(scan, &scan->audit->targets[i]);
+		if (err && err != -EACCES)
+			return err;
+		if (!err)
+			continue;
+		refuse_from(scan, earliest(scan, i));
+		if (segment->refused)
+			break;
+	}
+	return 0;
+}

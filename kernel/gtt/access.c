@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The host reads what an engine would see through a context's tables. As in the engine: what cannot be translated
+ * reads as zero.
+ */
+#include <linux/compiler.h>
+#include <linux/err.h>
+#include <linux/io.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include "mm_types.h"
+
+static unsigned int index_at(u64 address, unsigned int level)
+{
+	return address >> (GHYVI_PAGE_SHIFT + 9 * (level - 1)) & (GHYVI_ENTRIES - 1);
+}
+
+/* Sets @page to NULL where the tables lead to scratch. */
+static int walk_shadow(struct ghyvi_root *root, u64 address, const void **page)
+{
+	const u64 *entries = root->levels == 3 ? root->top : root->pages[0]->entries;
+	unsigned int level;
+	u64 entry;
+
+	for (level = root->levels;; level--) {
+		entry = READ_ONCE(entries[index_at(address, level)]);
+		if (!(entry & GHYVI_ENTRY_PRESENT))
+			return -EFAULT;
+		if (level == GHYVI_LEVEL_PD && entry & GHYVI_ENTRY_LARGE) {
+			*page = phys_to_virt(entry & GHYVI_SHADOW_ADDRESS_MASK) +
+				index_at(address, GHYVI_LEVEL_PT) * GHYVI_PAGE_BYTES;
+			return 0;
+		}
+		entry &= GHYVI_SHADOW_ADDRESS_MASK;
+		if (level == GHYVI_LEVEL_PT)
+			break;
+		entries = phys_to_virt(entry);
+	}
+	*page = entry == root->mm->scratch ? NULL : phys_to_virt(entry);
+	return 0;
+}
+
+static int walk_guest(struct ghyvi_root *root, u64 address, const void **page)
+{
+	unsigned int level = root->levels;
+	u64 gfn = root->gpa[0] >> GHYVI_PAGE_SHIFT, entry, number;
+	bool groups = false;
+	struct ghyvi_pin *pin;
+	const u64 *entries;
+
+	*page = NULL;
+	/* A context of three levels names its page directories itself. */
+	if (level == GHYVI_LEVEL_PDP)
+		gfn = root->gpa[index_at(address, level--)] >> GHYVI_PAGE_SHIFT;
+	for (;; level--) {
+		pin = ghyvi_nested_pin(root->mm, gfn);
+		if (IS_ERR(pin))
+			return 0;
+		entries = phys_to_virt(pin->bus);
+		if (!level)
+			break;
+		number = index_at(address, level);
+		entry = READ_ONCE(entries[groups ? round_down(number, GHYVI_GROUP) : number]);
+		if (!(entry & GHYVI_ENTRY_PRESENT))
+			return -EFAULT;
+		gfn = groups ? ghyvi_entry_group_gfn(entry) + number % GHYVI_GROUP : ghyvi_entry_gfn(entry);
+		groups = level == GHYVI_LEVEL_PD && ghyvi_entry_below(root->mm, level, entry) == GHYVI_LEVEL_PT_64K;
+		if (ghyvi_entry_is_large(level, entry))
+			gfn = ghyvi_entry_large_gfn(entry) + index_at(address, --level);
+		else if (level == GHYVI_LEVEL_PDP && entry & GHYVI_ENTRY_LARGE)
+			return 0;
+	}
+	*page = entries;
+	return 0;
+}
+
+int ghyvi_mm_ppgtt_read(struct ghyvi_root *root, u64 address, void *buffer, size_t bytes)
+{
+	struct ghyvi_mm *mm = root->mm;
+	const void *page;
+	size_t at, part;
+	int ret = 0;
+
+	mutex_lock(&mm->lock);
+	for (at = 0; at < bytes; at += part, address += part) {
+		address &= root->levels == 3 ? GENMASK_ULL(31, 0) : GENMASK_ULL(47, 0);
+		part = min_t(size_t, bytes - at, GHYVI_PAGE_BYTES - address % GHYVI_PAGE_BYTES);
+		ret = root->nested ? walk_guest(root, address, &page) : walk_shadow(root, address, &page);
+		if (ret)
+			break;
+		if (page)
+			memcpy(buffer + at, page + address % GHYVI_PAGE_BYTES, part);
+		else
+			memset(buffer + at, 0, part);
+	}
+	ghyvi_mm_unlock(mm);
+	return ret;
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The self-check: is every shadow entry that a context can reach the translation of the guest's entry? Walks guest
+ * memory, not snapshots.
+ */
+#include <linux/delay.h>
+#include <linux/io.h>
+
+#include "mm_types.h"
+
+/* A store to a protected page reaches memory a moment before its trap gets the lock; then look again. */
+#define CHECK_ATTEMPTS 20
+/* GGTT pages whose translations are looked at in one check; all pages are compared with their snapshot. */
+#define CHECK_GGTT_PAGES 8
+
+struct check {
+	struct ghyvi_mm *mm;
+	unsigned int differences;
+	u64 gfn;
+	unsigned int index, level;
+	u64 guest, shadow;
+};
+
+static void check_differs(struct check *check, struct ghyvi_table_page *table, unsigned int level,
+			  unsigned int index, u64 guest, u64 shadow)
+{
+	if (!check->differences++) {
+		check->gfn = table->gfn;
+		check->level = level;
+		check->index = index;
+		check->guest = guest;
+		check->shadow = shadow;
+	}
+}
+
+/* All of them, at the same time. */
+static bool can_pin(struct ghyvi_mm *mm, u64 gfn, unsigned int count)
+{
+	unsigned int pinned = 0;
+	bool all;
+	u64 bus;
+
+	while (pinned < count && !mm->params.hv_ops->pin(mm->params.hv, gfn + pinned, &bus))
+		pinned++;
+	all = pinned == count;
+	while (pinned--)
+		mm->params.hv_ops->unpin(mm->params.hv, gfn + pinned);
+	return all;
+}
+
+/* Scratch is right only where the page really cannot be used. */
+static bool scratch_is_right(struct ghyvi_mm *mm, u64 guest, unsigned int level)
+{
+	u64 gfn = ghyvi_entry_gfn(guest);
+	unsigned int count = 1;
+
+	if (ghyvi_entry_is_large(level, guest)) {
+		gfn = ghyvi_entry_large_gfn(guest);
+		count = GHYVI_ENTRIES;
+	} else if (level == GHYVI_LEVEL_PT_64K) {
+		gfn = ghyvi_entry_group_gfn(guest);
+		count = GHYVI_GROUP;
+	} else if (level > GHYVI_LEVEL_PT) {
+		return (level == GHYVI_LEVEL_PDP && guest & GHYVI_ENTRY_LARGE) || !xa_load(&mm->tables, gfn);
+	}
+	return ghyvi_tables_in(mm, gfn, count) || !can_pin(mm, gfn, count);
+}
+
+static bool leads_to_pin(struct ghyvi_mm *mm, u64 gfn, u64 address)
+{
+	struct ghyvi_pin *pin = xa_load(&mm->pins, gfn);
+
+	return pin && pin->refs && pin->bus == address;
+}
+
+/* Whichever way @shadow translates the 2 MiB: page by page it is the guest's. */
+static bool large_is_right(struct ghyvi_mm *mm, u64 gfn, u64 shadow)
+{
+	u64 address = shadow & GHYVI_SHADOW_ADDRESS_MASK, entry;
+	bool right = !(shadow & GHYVI_ENTRY_LARGE) || IS_ALIGNED(address, GHYVI_LARGE_BYTES);
+	unsigned int i;
+
+	for (i = 0; right && i < GHYVI_ENTRIES; i++) {
+		entry = shadow & GHYVI_ENTRY_LARGE ? (address + i * GHYVI_PAGE_BYTES) |
+							     GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE :
+						     ((u64 *)phys_to_virt(address))[i];
+		right = leads_to_pin(mm, gfn + i, entry & GHYVI_SHADOW_ADDRESS_MASK) &&
+			(entry & ~GHYVI_SHADOW_ADDRESS_MASK) == (GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE);
+	}
+	return right;
+}
+
+/* What an entry says that leads to tables of 64 KiB pages: none of their pages but each 16th is looked at. */
+static bool groups_are_whole(const u64 *entries)
+{
+	unsigned int i, first;
+
+	for (i = 0; i < GHYVI_ENTRIES; i++) {
+		first = i - i % GHYVI_GROUP;
+		if (!entries[first] && !entries[i])
+			continue;
+		if (!IS_ALIGNED(entries[first] & GHYVI_SHADOW_ADDRESS_MASK, GHYVI_GROUP * GHYVI_PAGE_BYTES) ||
+		    entries[i] != entries[first] + (i - first) * GHYVI_PAGE_BYTES)
+			return false;
+	}
+	return true;
+}
+
+static bool leads_to_table(struct ghyvi_mm *mm, u64 guest, u64 shadow, unsigned int level)
+{
+	struct ghyvi_table_page *table = xa_load(&mm->tables, ghyvi_entry_gfn(guest));
+	unsigned int below = ghyvi_entry_below(mm, level, guest);
+
+	if (shadow & GHYVI_ENTRY_LARGE || !table || !table->shadows[below] ||
+	    virt_to_phys(table->shadows[below]->entries) != (shadow & GHYVI_SHADOW_ADDRESS_MASK))
+		return false;
+	return !(shadow & GHYVI_ENTRY_64K) ||
+	       (below == GHYVI_LEVEL_PT_64K && groups_are_whole(table->shadows[below]->entries));
+}
+
+/* @index: of the shadow entry */
+static bool entry_is_right(struct ghyvi_mm *mm, u64 guest, u64 shadow, unsigned int level, unsigned int index,
+			   bool ggtt)
+{
+	u64 address = shadow & GHYVI_SHADOW_ADDRESS_MASK;
+
+	if (guest == GHYVI_SNAPSHOT_RETRY)
+		return shadow == ghyvi_entry_scratch(mm, level);
+	if (!(guest & GHYVI_ENTRY_PRESENT))
+		return !shadow;
+	if (shadow == ghyvi_entry_scratch(mm, level))
+		return scratch_is_right(mm, guest, level);
+	if (!(shadow & GHYVI_ENTRY_PRESENT) ||
+	    !!(shadow & GHYVI_ENTRY_WRITE) != (ggtt || (guest & GHYVI_ENTRY_WRITE)))
+		return false;
+	if (level == GHYVI_LEVEL_PT_64K)
+		return leads_to_pin(mm, ghyvi_entry_group_gfn(guest) + index % GHYVI_GROUP, address);
+	if (level == GHYVI_LEVEL_PT)
+		return leads_to_pin(mm, ghyvi_entry_gfn(guest), address);
+	if (ghyvi_entry_is_large(level, guest))
+		return large_is_right(mm, ghyvi_entry_large_gfn(guest), shadow);
+	return leads_to_table(mm, guest, shadow, level);
+}
+
+/*
+ * A page that is relaxed by now was written after the synchronisation, and one that was protected in the middle
+ * of its scan is compared at the next: these only owe us consistency.
+ */
+static u64 guest_entry(const struct ghyvi_table_page *table, unsigned int index)
+{
+	return table->protected && list_empty(&table->listed) ? READ_ONCE(table->guest[index]) :
+								 table->snapshot[index];
+}
+
+static void check_page(struct check *check, struct ghyvi_shadow_page *page)
+{
+	struct ghyvi_table_page *table = page->table, *child;
+	struct ghyvi_mm *mm = check->mm;
+	unsigned int i, below;
+	u64 guest;
+
+	if (page->check_mark == mm->check_mark)
+		return;
+	page->check_mark = mm->check_mark;
+	for (i = 0; i < GHYVI_ENTRIES; i++) {
+		guest = guest_entry(table, page->level == GHYVI_LEVEL_PT_64K ? i - i % GHYVI_GROUP : i);
+		if (!entry_is_right(mm, guest, page->entries[i], page->level, i, false)) {
+			check_differs(check, table, page->level, i, guest, page->entries[i]);
+			continue;
+		}
+		if (page->level <= GHYVI_LEVEL_PT || !(guest & GHYVI_ENTRY_PRESENT) ||
+		    ghyvi_entry_is_large(page->level, guest))
+			continue;
+		child = xa_load(&mm->tables, ghyvi_entry_gfn(guest));
+		below = ghyvi_entry_below(mm, page->level, guest);
+		if (child && child->shadows[below])
+			check_page(check, child->shadows[below]);
+	}
+}
+
+static void check_ggtt_page(struct check *check, struct ghyvi_table_page *table, bool translations)
+{
+	struct ghyvi_mm *mm = check->mm;
+	unsigned int i;
+	u64 guest, entry;
+
+	for (i = 0; i < GHYVI_ENTRIES; i++) {
+		guest = guest_entry(table, i);
+		entry = table->shadows[GHYVI_LEVEL_PT]->entries[i];
+		if (guest != table->snapshot[i]) {
+			check_differs(check, table, GHYVI_LEVEL_PT, i, guest, entry);
+		} else if (translations) {
+			entry = mm->params.pgpu_ops->ggtt_read(mm->params.client,
+							       (u64)table->ggtt_page * GHYVI_ENTRIES + i);
+			if (!entry_is_right(mm, guest, entry, GHYVI_LEVEL_PT, 0, true))
+				check_differs(check, table, GHYVI_LEVEL_PT, i, guest, entry);
+		}
+	}
+}
+
+static void check_once(struct check *check, struct ghyvi_root *root)
+{
+	struct ghyvi_mm *mm = check->mm;
+	u32 i, n;
+
+	mm->check_mark++;
+	for (i = 0; root && i < 4; i++)
+		if (root->pages[i] && root->pages[i]->table)
+			check_page(check, root->pages[i]);
+	for (i = 0; i < mm->nr_ggtt_tables; i++) {
+		n = (mm->check_ggtt + i) % mm->nr_ggtt_tables;
+		if (mm->ggtt_tables[n])
+			check_ggtt_page(check, mm->ggtt_tables[n], i < CHECK_GGTT_PAGES);
+	}
+	if (mm->nr_ggtt_tables)
+		mm->check_ggtt = (mm->check_ggtt + CHECK_GGTT_PAGES) % mm->nr_ggtt_tables;
+}
+
+unsigned int ghyvi_mm_check(struct ghyvi_mm *mm, struct ghyvi_root *root)
+{
+	struct check check = { .differences = 0 };
+	unsigned int attempt;
+	bool nested;
+
+	for (attempt = 0; attempt < CHECK_ATTEMPTS; attempt++) {
+		check = (struct check){ .mm = mm };
+		mutex_lock(&mm->lock);
+		nested = root ? root->nested : mm->policy->nested;
+		if (!nested)
+			check_once(&check, root);
+		ghyvi_mm_unlock(mm);
+		if (nested)
+			return 0;
+		if (!check.differences)
+			break;
+		usleep_range(500, 1000);
+	}
+	ghyvi_count(mm->params.stats, checks);
+	if (check.differences) {
+		ghyvi_count_add(mm->params.stats, check_differences, check.differences);
+		ghyvi_report(mm->params.reporter,
+			     "self-check: %u wrong, first: table page 0x%llx level %u entry %u guest 0x%llx shadow 0x%llx",
+			     check.differences, check.gfn, check.level, check.index, check.guest,
+			     check.shadow);
+	}
+	return check.differences;
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Page tables of 64 KiB pages (Gen9): each 16th guest entry stands for a group of 16. Their shadows have all 512 entries
+ * of 4 KiB, so that they are right whether or not the entry that leads there says "64 KiB". It may say so while each
+ * group is contiguous and aligned in the host; the GPU then reads one entry of a group, and takes fifteen pages on trust.
+ *
+ * One entry of level 2 at most says so, the one that came first, since it must not any more before the first group that
+ * is apart is written: others that lead to the same shadow have 4 KiB pages.
+ */
+#include <linux/compiler.h>
+#include <linux/string.h>
+
+#include "mm_types.h"
+
+/* Before any entry is written that is no part of 64 KiB. */
+static void table_split(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page)
+{
+	u64 *entry;
+
+	if (!page->kept)
+		return;
+	entry = &page->parent->entries[page->parent_index];
+	WRITE_ONCE(*entry, *entry & ~GHYVI_ENTRY_64K);
+	page->kept = false;
+	atomic64_dec(&mm->params.stats->kept_64k_now);
+	/* An engine may have loaded it: it would look for 64 KiB at what is written next. */
+	mm->params.pgpu_ops->invalidate(mm->params.client);
+}
+
+/* Whether the entry that leads to @page may say "64 KiB" from now on. */
+static bool table_keep(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page)
+{
+	if (!page->kept && page->parent && !page->apart) {
+		page->kept = true;
+		ghyvi_count(mm->params.stats, kept_64k);
+		atomic64_inc(&mm->params.stats->kept_64k_now);
+	}
+	return page->kept;
+}
+
+u64 ghyvi_table_64k_link(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, struct ghyvi_shadow_page *parent,
+			 unsigned int index)
+{
+	if (!page->parent) {
+		page->parent = parent;
+		page->parent_index = index;
+	}
+	if (page->parent != parent || page->parent_index != index)
+		return 0;
+	return table_keep(mm, page) ? GHYVI_ENTRY_64K : 0;
+}
+
+void ghyvi_table_64k_unlink(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page)
+{
+	page->parent = NULL;
+	if (page->kept)
+		atomic64_dec(&mm->params.stats->kept_64k_now);
+	page->kept = false;
+}
+
+static void group_write(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index,
+			const struct ghyvi_group *group)
+{
+	u32 bit = BIT(index / GHYVI_GROUP);
+	unsigned int i;
+
+	if (!group->whole)
+		table_split(mm, page);
+	for (i = 0; i < GHYVI_GROUP; i++)
+		WRITE_ONCE(page->entries[index + i], group->entries[i]);
+	page->apart = group->whole ? page->apart & ~bit : page->apart | bit;
+	if (!page->kept && table_keep(mm, page))
+		WRITE_ONCE(page->parent->entries[page->parent_index],
+			   page->parent->entries[page->parent_index] | GHYVI_ENTRY_64K);
+}
+
+void ghyvi_group_set(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index, u64 old, u64 value)
+{
+	u64 old_entry = page->entries[index];
+	struct ghyvi_group group;
+
+	if (index % GHYVI_GROUP)
+		return;
+	ghyvi_group_translate(mm, value, &group);
+	group_write(mm, page, index, &group);
+	ghyvi_entry_release(mm, page, index, old, old_entry);
+}
+
+void ghyvi_group_clear(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index, u64 old)
+{
+	u64 old_entry = page->entries[index];
+	struct ghyvi_group group = { .whole = false };
+
+	if (index % GHYVI_GROUP)
+		return;
+	memset64(group.entries, ghyvi_entry_scratch(mm, page->level), GHYVI_GROUP);
+	group_write(mm, page, index, &group);
+	ghyvi_entry_release(mm, page, index, old, old_entry);
+}

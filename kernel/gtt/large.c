@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Guest pages of 2 MiB that shadow entries point to: 512 pins, taken and given back together. Where the host's pages
+ * lie side by side the GPU sees one page, too; else a table of the host's own that no guest table is behind. One for
+ * all entries that name the guest page, so that a guest cannot multiply tables; the entries carry the permission.
+ */
+#include <linux/err.h>
+#include <linux/io.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+#include "mm_types.h"
+
+static int split(struct ghyvi_mm *mm, struct ghyvi_large *large)
+{
+	const struct ghyvi_mm_params *p = &mm->params;
+	struct ghyvi_pin *pin;
+	unsigned int i;
+
+	large->table = (u64 *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+	if (!large->table)
+		return -ENOMEM;
+	large->bus = virt_to_phys(large->table);
+	if (p->pgpu_ops->own_page(p->client, large->bus, GHYVI_PAGE_TABLE)) {
+		free_page((unsigned long)large->table);
+		return -ENOMEM;
+	}
+	for (i = 0; i < GHYVI_ENTRIES; i++) {
+		pin = xa_load(&mm->pins, large->gfn + i);
+		large->table[i] = pin->bus | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE;
+	}
+	return 0;
+}
+
+static void large_count(struct ghyvi_mm *mm, const struct ghyvi_large *large, int by)
+{
+	struct ghyvi_stats *stats = mm->params.stats;
+
+	atomic64_add(by, large->table ? &stats->split_pages_now : &stats->large_pages_now);
+}
+
+static void large_destroy(struct ghyvi_mm *mm, struct ghyvi_large *large)
+{
+	large_count(mm, large, -1);
+	list_del(&large->dying);
+	xa_erase(&mm->larges, large->gfn);
+	if (large->table) {
+		mm->params.pgpu_ops->disown_page(mm->params.client, large->bus);
+		free_page((unsigned long)large->table);
+	}
+	ghyvi_pins_put(mm, large->gfn, GHYVI_ENTRIES);
+	kfree(large);
+}
+
+static struct ghyvi_large *large_create(struct ghyvi_mm *mm, u64 gfn)
+{
+	struct ghyvi_large *large;
+	int ret;
+
+	large = kzalloc(sizeof(*large), GFP_KERNEL_ACCOUNT);
+	if (!large)
+		return ERR_PTR(-ENOMEM);
+	large->gfn = gfn;
+	INIT_LIST_HEAD(&large->dying);
+	ret = ghyvi_pins_get(mm, gfn, GHYVI_ENTRIES, &large->bus);
+	if (ret < 0)
+		goto err_free;
+	ret = ret ? 0 : split(mm, large);
+	if (ret)
+		goto err_unpin;
+	large_count(mm, large, 1);
+	ret = xa_err(xa_store(&mm->larges, gfn, large, GFP_KERNEL_ACCOUNT));
+	if (ret) {
+		large_destroy(mm, large); /* nobody has seen it */
+		return ERR_PTR(ret);
+	}
+	return large;
+
+err_unpin:
+	ghyvi_pins_put(mm, gfn, GHYVI_ENTRIES);
+err_free:
+	kfree(large);
+	return ERR_PTR(ret);
+}
+
+struct ghyvi_large *ghyvi_large_get(struct ghyvi_mm *mm, u64 gfn)
+{
+	struct ghyvi_large *large = xa_load(&mm->larges, gfn);
+
+	if (!large) {
+		large = large_create(mm, gfn);
+		if (IS_ERR(large))
+			return large;
+	}
+	large->refs++;
+	return large;
+}
+
+void ghyvi_large_put(struct ghyvi_mm *mm, u64 gfn)
+{
+	struct ghyvi_large *large = xa_load(&mm->larges, gfn);
+
+	if (WARN_ON_ONCE(!large || !large->refs) || --large->refs)
+		return;
+	/* An engine may still have it cached, and the guest may point at it again: decided in reap. */
+	if (list_empty(&large->dying))
+		list_add_tail(&large->dying, &mm->dying_larges);
+}
+
+u64 ghyvi_large_entry(const struct ghyvi_large *large)
+{
+	return large->bus | GHYVI_ENTRY_PRESENT | (large->table ? 0 : GHYVI_ENTRY_LARGE);
+}
+
+void ghyvi_larges_reap(struct ghyvi_mm *mm)
+{
+	struct ghyvi_large *large, *next;
+
+	list_for_each_entry_safe(large, next, &mm->dying_larges, dying) {
+		if (large->refs)
+			list_del_init(&large->dying);
+		else
+			large_destroy(mm, large);
+		cond_resched();
+	}
+}

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The inside of struct ghyvi_mm, shared by kernel/gtt (what a translation is) and kernel/shadow (when it is
+ * brought up to date).
+ */
+#ifndef GHYVI_MM_TYPES_H
+#define GHYVI_MM_TYPES_H
+
+#include <linux/kernel.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/xarray.h>
+#include <ghyvi/mm.h>
+#include <ghyvi/shadow_policy.h>
+
+/*
+ * Limits on what one guest can make the host keep. A table page costs three host pages (its snapshot, a
+ * shadow, bookkeeping); 8192 leaf tables map 16 GiB.
+ */
+#define GHYVI_MAX_TABLES 8192u
+#define GHYVI_MAX_ROOTS 4096u
+/* Table pages write-protected in one call. */
+#define GHYVI_BATCH 256u
+
+/**
+ * struct ghyvi_tree - what the tables that only one root leads to have in common; part of the root
+ * @id: for those who watch; from 1 on, and 0 for tables that several roots lead to (scratch chains)
+ * @listed: its last-level pages to compare at the next synchronisation that is for its sake, or for all
+ * @synced: synchronisations for its sake
+ */
+struct ghyvi_tree {
+	u64 id;
+	struct list_head listed;
+	u32 synced;
+};
+
+/* In a snapshot: "not what the guest has, look again". Bit 0 is clear, so it never translates. */
+#define GHYVI_SNAPSHOT_STALE BIT_ULL(63)
+/* The same, and what the guest has could not be pinned: look again, but at so many of them in one synchronisation. */
+#define GHYVI_SNAPSHOT_RETRY BIT_ULL(62)
+#define GHYVI_RETRIES 64u
+
+/* A guest page that shadow entries point to. Lives as long as an entry uses it, and idle for a while after. */
+struct ghyvi_pin {
+	u64 gfn;
+	u64 bus;
+	u32 refs; /* shadow entries that point at it, and one while mapped */
+	struct list_head idle; /* on mm->idle_pins while refs is 0 */
+	struct list_head mapped; /* on mm->mapped_pins while the pGPU has it in the client's guest memory */
+};
+
+/* A guest page of 2 MiB that shadow entries point to: all its pages are pinned while it lives. */
+struct ghyvi_large {
+	u64 gfn; /* of its first page */
+	u64 bus; /* of its first page, or of @table */
+	u64 *table; /* stands for it where it is not contiguous; else NULL */
+	u32 refs; /* shadow entries */
+	struct list_head dying; /* on mm->dying_larges while refs is 0 and not yet reaped */
+};
+
+/* One level's translation of a table page: what the GPU walks. */
+struct ghyvi_shadow_page {
+	struct ghyvi_table_page *table; /* NULL: lost its table page, leads to scratch until it is freed */
+	unsigned int level;
+	u64 *entries; /* a host page; for the GGTT a copy of what the pGPU was given */
+	u32 refs; /* parent entries and roots */
+	struct ghyvi_tree *tree; /* the only one that leads here, or mm->shared_tree */
+	/* Level PT_64K: */
+	struct ghyvi_shadow_page *parent; /* the page, */
+	unsigned int parent_index; /* and the entry in it, that leads here and may say that pages have 64 KiB */
+	bool kept; /* it says so */
+	u32 apart; /* one bit a group: not 64 KiB side by side in the host */
+	u32 check_mark; /* last self-check that visited it */
+	struct list_head dying; /* on mm->dying while refs is 0 and not yet reaped */
+};
+
+/*
+ * A guest page that holds table entries. At every moment it is protected, or listed, or both: a store that
+ * does not trap is found by the next synchronisation.
+ */
+struct ghyvi_table_page {
+	u64 gfn; /* GHYVI_INVALID_GFN for a GGTT page while the BAR is not mapped */
+	u64 *guest; /* pinned guest memory, or part of params.ggtt */
+	u64 *snapshot; /* what the shadows were derived from, each entry read once */
+	struct ghyvi_shadow_page *shadows[GHYVI_LEVELS + 1]; /* by level */
+	struct list_head listed; /* on the list of its tree */
+	int ggtt_page; /* which page of the GGTT table; -1 for PPGTT tables */
+	u64 parent_gfn; /* where it was linked last, as a hint: the page directory, */
+	u32 parent_index; /* and the entry in it */
+	bool protected;
+	bool retry; /* has entries to retry, and stays listed for them */
+	struct ghyvi_page_history history;
+};
+
+struct ghyvi_root {
+	struct ghyvi_mm *mm;
+	bool nested; /* only the addresses; none of the lists and pages below */
+	struct ghyvi_tree tree;
+	unsigned int levels;
+	u64 gpa[4];
+	u32 refs; /* the mm's own while known, and workloads' */
+	bool known; /* in mm->roots */
+	u64 *top; /* levels == 3: a host page with four entries */
+	struct ghyvi_shadow_page *pages[4]; /* [0]: the PML4; or the four page directories */
+	u64 guest_entry[4]; /* levels == 3: what top[] was translated from */
+	struct list_head lru; /* on mm->root_lru; when nobody holds it, on mm->dying_roots */
+};
+
+struct ghyvi_mm {
+	struct ghyvi_mm_params params;
+	/* Protects everything below, and all table pages, shadow pages, pins and roots of this mm. */
+	struct mutex lock;
+	const struct ghyvi_shadow_policy *policy;
+	struct ghyvi_shadow_tuning tuning;
+	struct ghyvi_experience experience;
+	u32 rank_in; /* synchronisations until pages are ranked again */
+	u64 last_trap_gpa;
+	u64 last_trap_ns;
+
+	struct xarray pins; /* gfn -> struct ghyvi_pin */
+	struct list_head idle_pins; /* oldest first */
+	u32 nr_idle_pins;
+	struct list_head mapped_pins; /* for nested jobs; oldest first */
+	u32 nr_mapped_pins;
+	struct ghyvi_pin *last_pin; /* the one used last: drivers fill tables with one scratch page */
+
+	struct xarray larges; /* gfn -> struct ghyvi_large */
+	struct list_head dying_larges; /* that nothing points to */
+
+	struct xarray tables; /* gfn -> struct ghyvi_table_page, PPGTT only */
+	u32 nr_tables;
+	struct list_head dying; /* shadow pages that nothing points to */
+
+	struct xarray roots; /* root_key() -> struct ghyvi_root */
+	struct list_head root_lru; /* all shadowed roots, those that only workloads hold included */
+	struct list_head dying_roots; /* freed after the tables that belong to them */
+	u32 nr_roots;
+	u32 nr_nested_roots;
+	u64 last_tree;
+	/* Listed: what any root may lead to, upper levels and the GGTT included. Synced: for any one root's sake. */
+	struct ghyvi_tree shared_tree;
+	u32 flushes; /* synchronisations of all trees */
+
+	struct ghyvi_table_page **ggtt_tables; /* by table page number; NULL outside the partition */
+	u32 nr_ggtt_tables;
+	bool ggtt_shadowed; /* else nothing of it is installed, listed or protected */
+	struct ghyvi_table_page *ggtt_updating; /* has entries that are not published yet */
+	u64 ggtt_gfn;
+	bool ggtt_live;
+
+	bool no_pin; /* the translation just made leads to scratch for want of a pin */
+	u32 retries; /* left for this synchronisation */
+	u64 scratch; /* bus address of the page behind entries that cannot be translated */
+	u64 *scratch_tables[GHYVI_LEVELS]; /* by level - 1: every entry leads to scratch */
+
+	u32 check_mark;
+	u32 check_ggtt; /* next GGTT page for the slow part of the self-check */
+
+	u64 batch_gfns[GHYVI_BATCH];
+	struct ghyvi_table_page *batch[GHYVI_BATCH];
+};
+
+static inline bool ghyvi_table_is_ggtt(const struct ghyvi_table_page *table)
+{
+	return table->ggtt_page >= 0;
+}
+
+static inline struct ghyvi_shadow_view ghyvi_table_view(const struct ghyvi_mm *mm,
+							const struct ghyvi_table_page *table)
+{
+	return (struct ghyvi_shadow_view){ &table->history, &mm->tuning, &mm->experience };
+}
+
+static inline u64 ghyvi_entry_gfn(u64 guest_entry)
+{
+	return (guest_entry & GHYVI_GUEST_ADDRESS_MASK) >> GHYVI_PAGE_SHIFT;
+}
+
+/* Does a guest's entry of @level stand for a page of 2 MiB? */
+static inline bool ghyvi_entry_is_large(unsigned int level, u64 guest_entry)
+{
+	return level == GHYVI_LEVEL_PD && guest_entry & GHYVI_ENTRY_PRESENT && guest_entry & GHYVI_ENTRY_LARGE;
+}
+
+/* Its first page. */
+static inline u64 ghyvi_entry_large_gfn(u64 guest_entry)
+{
+	return round_down(ghyvi_entry_gfn(guest_entry), GHYVI_ENTRIES);
+}
+
+/* A guest's entry of @level, not of a large page, leads to a table; as what is it used? */
+static inline unsigned int ghyvi_entry_below(const struct ghyvi_mm *mm, unsigned int level, u64 guest_entry)
+{
+	if (level == GHYVI_LEVEL_PD && guest_entry & GHYVI_ENTRY_64K && mm->params.pages_64k)
+		return GHYVI_LEVEL_PT_64K;
+	return level - 1;
+}
+
+static inline u64 ghyvi_entry_group_gfn(u64 guest_entry)
+{
+	return round_down(ghyvi_entry_gfn(guest_entry), GHYVI_GROUP);
+}
+
+/* The shadow of an entry for 64 KiB. */
+struct ghyvi_group {
+	u64 entries[GHYVI_GROUP];
+	bool whole; /* the GPU may have it as one page */
+};
+
+/* gtt/pins.c */
+/** ghyvi_pin_page() - the hypervisor's pin; releases idle pins when it has no room. */
+int ghyvi_pin_page(struct ghyvi_mm *mm, u64 gfn, u64 *bus);
+struct ghyvi_pin *ghyvi_pin_get(struct ghyvi_mm *mm, u64 gfn);
+void ghyvi_pin_put(struct ghyvi_mm *mm, u64 gfn);
+/**
+ * ghyvi_pins_get() - ghyvi_pin_get() for @count pages (a power of two) from @gfn on, all or none. Returns 1 when they
+ * are one page of that size for the GPU, at *@bus; 0 when they are not; or a negative errno.
+ */
+int ghyvi_pins_get(struct ghyvi_mm *mm, u64 gfn, unsigned int count, u64 *bus);
+void ghyvi_pins_put(struct ghyvi_mm *mm, u64 gfn, unsigned int count);
+/** ghyvi_pins_trim() - release idle pins down to @keep. Invalidates first. */
+void ghyvi_pins_trim(struct ghyvi_mm *mm, u32 keep);
+
+/* gtt/large.c */
+/**
+ * ghyvi_large_get() - a reference on the 2 MiB of guest memory from @gfn (a multiple of GHYVI_ENTRIES) on, pinned.
+ * ERR_PTR when a page of it cannot be pinned (-EFAULT, -ENOMEM).
+ */
+struct ghyvi_large *ghyvi_large_get(struct ghyvi_mm *mm, u64 gfn);
+void ghyvi_large_put(struct ghyvi_mm *mm, u64 gfn);
+/** ghyvi_large_entry() - the shadow entry of level 2, read-only */
+u64 ghyvi_large_entry(const struct ghyvi_large *large);
+/** ghyvi_larges_reap() - free those that nothing points to; the caller has invalidated. */
+void ghyvi_larges_reap(struct ghyvi_mm *mm);
+
+/* gtt/entry.c */
+/** ghyvi_entry_scratch() - what stands for an entry of @level that cannot be translated. */
+u64 ghyvi_entry_scratch(const struct ghyvi_mm *mm, unsigned int level);
+/**
+ * ghyvi_entry_translate() - take a reference on what @guest_entry, found in a page of @tree, names; return the
+ * shadow entry.
+ */
+u64 ghyvi_entry_translate(struct ghyvi_mm *mm, unsigned int level, u64 guest_entry, bool ggtt,
+			  struct ghyvi_tree *tree);
+/** ghyvi_group_translate() - the same for an entry of a table of 64 KiB pages: a reference on each page. */
+void ghyvi_group_translate(struct ghyvi_mm *mm, u64 guest_entry, struct ghyvi_group *group);
+/**
+ * ghyvi_entry_release() - drop the reference behind @shadow_entry, which was translated from @guest_entry and is no
+ * longer what stands at @index of @page.
+ */
+void ghyvi_entry_release(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index, u64 guest_entry,
+			 u64 shadow_entry);
+
+/* gtt/group.c */
+/**
+ * ghyvi_table_64k_link() - entry @index of @parent is to lead to @page, of level PT_64K. Returns the bit for it to say
+ * that pages have 64 KiB, or 0.
+ */
+u64 ghyvi_table_64k_link(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, struct ghyvi_shadow_page *parent,
+			 unsigned int index);
+/** ghyvi_table_64k_unlink() - what was linked leads elsewhere now. */
+void ghyvi_table_64k_unlink(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page);
+/** ghyvi_group_set() - guest entry @index of a table of 64 KiB pages was @old and is @value. */
+void ghyvi_group_set(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index, u64 old, u64 value);
+/** ghyvi_group_clear() - what was translated from @old leads to scratch. */
+void ghyvi_group_clear(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index, u64 old);
+
+/* gtt/tables.c */
+struct ghyvi_shadow_page *ghyvi_shadow_get(struct ghyvi_mm *mm, u64 gfn, unsigned int level,
+					   struct ghyvi_tree *tree);
+void ghyvi_shadow_put(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page);
+/** ghyvi_shadow_clear() - entry @index, translated from @guest_entry, leads to scratch. */
+void ghyvi_shadow_clear(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index,
+			u64 guest_entry);
+/** ghyvi_shadow_orphan() - part from the table page: the shadow page stays and leads to scratch only. */
+void ghyvi_shadow_orphan(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page);
+/** ghyvi_tables_reap() - free what nothing points to any more. Invalidates first. */
+void ghyvi_tables_reap(struct ghyvi_mm *mm);
+/** ghyvi_tables_in() - is one of these guest pages a table? */
+bool ghyvi_tables_in(struct ghyvi_mm *mm, u64 gfn, u64 count);
+/** ghyvi_table_update() - entry @index of the guest reads @value now: snapshot and shadows follow. */
+void ghyvi_table_update(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int index,
+			u64 value);
+/** ghyvi_table_neighbour() - the table page @by places (1 or -1) on in the address space, or NULL. */
+struct ghyvi_table_page *ghyvi_table_neighbour(struct ghyvi_mm *mm, const struct ghyvi_table_page *table,
+					       int by);
+struct ghyvi_table_page *ghyvi_table_alloc(struct ghyvi_mm *mm, u64 gfn, u64 *guest, int ggtt_page);
+void ghyvi_table_free(struct ghyvi_mm *mm, struct ghyvi_table_page *table);
+
+/* gtt/nested.c */
+/** ghyvi_nested_enter(), ghyvi_nested_leave() - the policy is "nested" now, or another one. */
+void ghyvi_nested_enter(struct ghyvi_mm *mm);
+void ghyvi_nested_leave(struct ghyvi_mm *mm);
+/** ghyvi_nested_settle() - a root is gone; with the last of its mode goes what only that mode needs. */
+void ghyvi_nested_settle(struct ghyvi_mm *mm);
+/** ghyvi_nested_pin() - the guest page, pinned and mapped; ERR_PTR. */
+struct ghyvi_pin *ghyvi_nested_pin(struct ghyvi_mm *mm, u64 gfn);
+/** ghyvi_nested_evict() - unmap the @count pages mapped longest ago; their pins become idle. */
+void ghyvi_nested_evict(struct ghyvi_mm *mm, u32 count);
+/** ghyvi_nested_unmap() - unmap a range of guest pages. */
+void ghyvi_nested_unmap(struct ghyvi_mm *mm, u64 gfn, u64 count);
+
+/* gtt/ggtt.c */
+int ghyvi_ggtt_init(struct ghyvi_mm *mm);
+void ghyvi_ggtt_fini(struct ghyvi_mm *mm);
+void ghyvi_ggtt_reset(struct ghyvi_mm *mm);
+/** ghyvi_ggtt_relax() - listed while the guest can store to it, nothing to watch while it cannot. */
+void ghyvi_ggtt_relax(struct ghyvi_mm *mm, struct ghyvi_table_page *table);
+/** ghyvi_ggtt_shadow() - whether the GGTT has shadow entries at all; the next synchronisation fills them. */
+void ghyvi_ggtt_shadow(struct ghyvi_mm *mm, bool on);
+/** ghyvi_ggtt_publish() - hand entries [@first, @last] of a GGTT table page to the pGPU. */
+void ghyvi_ggtt_publish(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int first,
+			unsigned int last);
+struct ghyvi_table_page *ghyvi_ggtt_table_by_gfn(struct ghyvi_mm *mm, u64 gfn);
+
+/* gtt/roots.c */
+/** ghyvi_roots_forget_all() - keep only those that workloads hold. */
+void ghyvi_roots_forget_all(struct ghyvi_mm *mm);
+/** ghyvi_roots_empty_all() - those lose their tables, too: no job uses them. */
+void ghyvi_roots_empty_all(struct ghyvi_mm *mm);
+/** ghyvi_roots_scrub() - roots whose tables lie in the range of guest pages become empty. */
+void ghyvi_roots_scrub(struct ghyvi_mm *mm, u64 gfn, u64 count);
+
+/* shadow/track.c */
+void ghyvi_table_list(struct ghyvi_mm *mm, struct ghyvi_table_page *table);
+void ghyvi_table_unlist(struct ghyvi_mm *mm, struct ghyvi_table_page *table);
+/** ghyvi_table_relist() - it belongs to another tree now. */
+void ghyvi_table_relist(struct ghyvi_mm *mm, struct ghyvi_table_page *table);
+/** ghyvi_table_protect() - true when stores trap from now on. */
+bool ghyvi_table_protect(struct ghyvi_mm *mm, struct ghyvi_table_page *table);
+void ghyvi_table_unprotect(struct ghyvi_mm *mm, struct ghyvi_table_page *table);
+/** ghyvi_table_arm_new() - first protection, or none yet, of a page about to be read for the first time. */
+void ghyvi_table_arm_new(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int level);
+/** ghyvi_table_make_strict() - a page got a use above the last level: protect and bring up to date. */
+void ghyvi_table_make_strict(struct ghyvi_mm *mm, struct ghyvi_table_page *table);
+/** ghyvi_table_reconstruct() - compare with the snapshot, translate what differs; returns how many entries did. */
+unsigned int ghyvi_table_reconstruct(struct ghyvi_mm *mm, struct ghyvi_table_page *table);
+/** ghyvi_table_tree() - the only one that leads to the page, or mm->shared_tree */
+struct ghyvi_tree *ghyvi_table_tree(struct ghyvi_mm *mm, const struct ghyvi_table_page *table);
+/** ghyvi_table_relax() - stores go unseen until the next synchronisation. */
+void ghyvi_table_relax(struct ghyvi_mm *mm, struct ghyvi_table_page *table);
+
+/* shadow/rank.c */
+/** ghyvi_tables_each() - call @visit for every table page, GGTT and PPGTT. */
+void ghyvi_tables_each(struct ghyvi_mm *mm,
+		       void (*visit)(struct ghyvi_mm *mm, struct ghyvi_table_page *table, void *data),
+		       void *data);
+/** ghyvi_tables_rank() - order leaf pages by heat. */
+void ghyvi_tables_rank(struct ghyvi_mm *mm);
+
+/* shadow/costs.c: measurements for mm->tuning */
+void ghyvi_cost_scanned(struct ghyvi_mm *mm, u64 started_ns, u32 pages);
+void ghyvi_cost_protected(struct ghyvi_mm *mm, u64 started_ns, u32 pages);
+void ghyvi_cost_trapped(struct ghyvi_mm *mm, u64 gpa);
+
+/* shadow/sync.c */
+/** ghyvi_mm_sync_locked() - only pages that @tree may lead to, or all (NULL). */
+void ghyvi_mm_sync_locked(struct ghyvi_mm *mm, struct ghyvi_tree *tree);
+
+/* gtt/mm.c */
+/** ghyvi_mm_unlock() - free what became unreachable, keep the idle pins under their limit, unlock. */
+void ghyvi_mm_unlock(struct ghyvi_mm *mm);
+
+#endif

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Shadowed trees by their guest-physical root. The mm keeps every tree the guest has announced or used until the
+ * guest says it goes away, so that a tree is not built anew for each submission.
+ */
+#include <linux/err.h>
+#include <linux/io.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "mm_types.h"
+
+#define ROOT_KEY_THREE_LEVEL BIT(62)
+
+static unsigned long root_key(const u64 *gpa, unsigned int levels)
+{
+	return (gpa[0] >> GHYVI_PAGE_SHIFT) | (levels == 3 ? ROOT_KEY_THREE_LEVEL : 0);
+}
+
+static bool root_matches(const struct ghyvi_root *root, const u64 *gpa)
+{
+	return root->levels == 4 || !memcmp(root->gpa, gpa, sizeof(root->gpa));
+}
+
+/* Let go of the tables; the top page stays, since a job may have its address, and leads to scratch only. */
+static void root_empty(struct ghyvi_root *root)
+{
+	struct ghyvi_mm *mm = root->mm;
+	unsigned int i;
+
+	if (root->levels == 4) {
+		ghyvi_shadow_orphan(mm, root->pages[0]);
+		return;
+	}
+	for (i = 0; i < 4; i++) {
+		WRITE_ONCE(root->top[i], ghyvi_entry_scratch(mm, GHYVI_LEVEL_PDP));
+		if (root->pages[i])
+			ghyvi_shadow_put(mm, root->pages[i]);
+		root->pages[i] = NULL;
+	}
+}
+
+static void root_put_locked(struct ghyvi_root *root)
+{
+	struct ghyvi_mm *mm = root->mm;
+
+	if (--root->refs)
+		return;
+	if (root->nested) {
+		mm->nr_nested_roots--;
+		kfree(root);
+		return;
+	}
+	list_move(&root->lru, &mm->dying_roots);
+	if (root->levels == 4)
+		ghyvi_shadow_put(mm, root->pages[0]);
+	if (root->top) {
+		root_empty(root);
+		mm->params.pgpu_ops->invalidate(mm->params.client);
+		mm->params.pgpu_ops->disown_page(mm->params.client, virt_to_phys(root->top));
+		free_page((unsigned long)root->top);
+	}
+}
+
+static void root_forget(struct ghyvi_root *root)
+{
+	struct ghyvi_mm *mm = root->mm;
+
+	if (!root->known)
+		return;
+	root->known = false;
+	xa_erase(&mm->roots, root_key(root->gpa, root->levels));
+	mm->nr_roots--;
+	root_put_locked(root);
+}
+
+static int root_fill_three_level(struct ghyvi_root *root)
+{
+	struct ghyvi_mm *mm = root->mm;
+	unsigned int i;
+
+	root->top = (u64 *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+	if (!root->top)
+		return -ENOMEM;
+	if (mm->params.pgpu_ops->own_page(mm->params.client, virt_to_phys(root->top),
+					  GHYVI_PAGE_TABLE)) {
+		free_page((unsigned long)root->top);
+		root->top = NULL;
+		return -ENOMEM;
+	}
+	for (i = 0; i < 4; i++) {
+		root->guest_entry[i] = (root->gpa[i] & GHYVI_GUEST_ADDRESS_MASK) |
+				       GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE;
+		root->top[i] = ghyvi_entry_translate(mm, GHYVI_LEVEL_PDP, root->guest_entry[i], false,
+						     &root->tree);
+		if (root->top[i] != ghyvi_entry_scratch(mm, GHYVI_LEVEL_PDP))
+			root->pages[i] = ((struct ghyvi_table_page *)
+				xa_load(&mm->tables, ghyvi_entry_gfn(root->gpa[i])))->shadows[GHYVI_LEVEL_PD];
+	}
+	return 0;
+}
+
+static struct ghyvi_root *root_create(struct ghyvi_mm *mm, const u64 *gpa, unsigned int levels)
+{
+	struct ghyvi_shadow_page *page;
+	struct ghyvi_root *root;
+	int ret;
+
+	root = kzalloc(sizeof(*root), GFP_KERNEL_ACCOUNT);
+	if (!root)
+		return ERR_PTR(-ENOMEM);
+	root->mm = mm;
+	root->tree.id = ++mm->last_tree;
+	root->levels = levels;
+	memcpy(root->gpa, gpa, (levels == 3 ? 4 : 1) * sizeof(*gpa));
+	root->refs = 1;
+	INIT_LIST_HEAD(&root->lru);
+	INIT_LIST_HEAD(&root->tree.listed);
+
+	if (levels == 3) {
+		ret = root_fill_three_level(root);
+		if (ret)
+			goto err_free;
+	} else {
+		page = ghyvi_shadow_get(mm, gpa[0] >> GHYVI_PAGE_SHIFT, GHYVI_LEVEL_PML4,
+					&root->tree);
+		if (IS_ERR(page)) {
+			ret = PTR_ERR(page);
+			goto err_free;
+		}
+		root->pages[0] = page;
+	}
+	ret = xa_err(xa_store(&mm->roots, root_key(gpa, levels), root, GFP_KERNEL_ACCOUNT));
+	if (ret) {
+		root_put_locked(root);
+		return ERR_PTR(ret);
+	}
+	root->known = true;
+	list_add_tail(&root->lru, &mm->root_lru);
+	mm->nr_roots++;
+	return root;
+
+err_free:
+	kfree(root);
+	return ERR_PTR(ret);
+}
+
+/* Room for one more: forget the tree used longest ago that no workload holds. */
+static int roots_make_room(struct ghyvi_mm *mm)
+{
+	struct ghyvi_root *root;
+
+	if (mm->nr_roots < GHYVI_MAX_ROOTS)
+		return 0;
+	list_for_each_entry(root, &mm->root_lru, lru) {
+		if (root->known && root->refs == 1) {
+			root_forget(root);
+			return 0;
+		}
+	}
+	return -ENOSPC;
+}
+
+static struct ghyvi_root *root_nested(struct ghyvi_mm *mm, const u64 *gpa, unsigned int levels)
+{
+	struct ghyvi_root *root;
+	struct ghyvi_pin *pin;
+
+	if (levels == 4) {
+		/* A shadowed tree would be refused, too. */
+		pin = ghyvi_nested_pin(mm, gpa[0] >> GHYVI_PAGE_SHIFT);
+		if (IS_ERR(pin))
+			return ERR_CAST(pin);
+	}
+	root = kzalloc(sizeof(*root), GFP_KERNEL_ACCOUNT);
+	if (!root)
+		return ERR_PTR(-ENOMEM);
+	root->mm = mm;
+	root->nested = true;
+	root->levels = levels;
+	memcpy(root->gpa, gpa, (levels == 3 ? 4 : 1) * sizeof(*gpa));
+	root->refs = 1;
+	mm->nr_nested_roots++;
+	return root;
+}
+
+struct ghyvi_root *ghyvi_mm_get_root(struct ghyvi_mm *mm, const u64 *gpa4, unsigned int levels)
+{
+	struct ghyvi_root *root;
+	int ret;
+
+	mutex_lock(&mm->lock);
+	if (mm->policy->nested) {
+		root = root_nested(mm, gpa4, levels);
+		goto out;
+	}
+	root = xa_load(&mm->roots, root_key(gpa4, levels));
+	if (root && !root_matches(root, gpa4)) {
+		root_forget(root);
+		root = NULL;
+	}
+	if (!root) {
+		ret = roots_make_room(mm);
+		root = ret ? ERR_PTR(ret) : root_create(mm, gpa4, levels);
+	} else {
+		list_move_tail(&root->lru, &mm->root_lru);
+	}
+	if (!IS_ERR(root))
+		root->refs++;
+out:
+	ghyvi_mm_unlock(mm);
+	return root;
+}
+
+void ghyvi_mm_put_root(struct ghyvi_root *root)
+{
+	struct ghyvi_mm *mm = root->mm;
+
+	mutex_lock(&mm->lock);
+	root_put_locked(root);
+	ghyvi_nested_settle(mm);
+	ghyvi_mm_unlock(mm);
+}
+
+void ghyvi_mm_forget_root(struct ghyvi_mm *mm, const u64 *gpa4, unsigned int levels)
+{
+	struct ghyvi_root *root;
+
+	mutex_lock(&mm->lock);
+	root = xa_load(&mm->roots, root_key(gpa4, levels));
+	if (root) {
+		/*
+		 * A workload that is on its way back may still hold it, and the guest is about to use the
+		 * tables' pages for something else: as data they must not be taken for tables.
+		 */
+		root_empty(root);
+		root_forget(root);
+	}
+	ghyvi_mm_unlock(mm);
+}
+
+u64 ghyvi_root_bus(const struct ghyvi_root *root)
+{
+	if (root->nested)
+		return 0;
+	return virt_to_phys(root->levels == 3 ? root->top : root->pages[0]->entries);
+}
+
+void ghyvi_root_job(const struct ghyvi_root *root, struct ghyvi_job *job)
+{
+	job->root = ghyvi_root_bus(root);
+	job->levels = root->levels;
+	job->nested = root->nested;
+	memcpy(job->guest_root, root->gpa, sizeof(job->guest_root));
+}
+
+void ghyvi_roots_empty_all(struct ghyvi_mm *mm)
+{
+	struct ghyvi_root *root;
+
+	list_for_each_entry(root, &mm->root_lru, lru)
+		root_empty(root);
+}
+
+void ghyvi_roots_forget_all(struct ghyvi_mm *mm)
+{
+	struct ghyvi_root *root, *next;
+
+	list_for_each_entry_safe(root, next, &mm->root_lru, lru)
+		root_forget(root);
+}
+
+void ghyvi_roots_scrub(struct ghyvi_mm *mm, u64 gfn, u64 count)
+{
+	struct ghyvi_root *root, *next;
+	unsigned int i;
+	u64 at;
+
+	list_for_each_entry_safe(root, next, &mm->root_lru, lru) {
+		for (i = 0; i < (root->levels == 3 ? 4 : 1); i++) {
+			at = root->gpa[i] >> GHYVI_PAGE_SHIFT;
+			if (at >= gfn && at - gfn < count) {
+				root_empty(root);
+				root_forget(root);
+				break;
+			}
+		}
+	}
+}

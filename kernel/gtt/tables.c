@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Table pages and their shadow pages. Drivers point all unused entries at one scratch chain, so shadow pages are
+ * shared by (guest page, level); with one guest page at several levels (which no driver does, but an attacker)
+ * it has a shadow page for each. Levels only ever go down, so there are no cycles.
+ */
+#include <linux/err.h>
+#include <linux/io.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+#include <trace/events/ghyvi.h>
+
+#include "mm_types.h"
+
+struct ghyvi_table_page *ghyvi_table_alloc(struct ghyvi_mm *mm, u64 gfn, u64 *guest, int ggtt_page)
+{
+	struct ghyvi_table_page *table;
+
+	table = kzalloc(sizeof(*table), GFP_KERNEL_ACCOUNT);
+	if (!table)
+		return NULL;
+	table->snapshot = (u64 *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+	if (!table->snapshot) {
+		kfree(table);
+		return NULL;
+	}
+	table->gfn = gfn;
+	table->guest = guest;
+	table->ggtt_page = ggtt_page;
+	table->history.rank = GHYVI_RANK_UNKNOWN;
+	table->history.leaf = true;
+	INIT_LIST_HEAD(&table->listed);
+	return table;
+}
+
+void ghyvi_table_free(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
+{
+	ghyvi_table_unprotect(mm, table);
+	ghyvi_table_unlist(mm, table);
+	free_page((unsigned long)table->snapshot);
+	kfree(table);
+}
+
+static struct ghyvi_table_page *table_create(struct ghyvi_mm *mm, u64 gfn, unsigned int level)
+{
+	const struct ghyvi_mm_params *p = &mm->params;
+	struct ghyvi_table_page *table;
+	unsigned int i;
+	u64 bus;
+	int ret;
+
+	if (mm->nr_tables >= GHYVI_MAX_TABLES)
+		return ERR_PTR(-ENOSPC);
+	ret = ghyvi_pin_page(mm, gfn, &bus);
+	if (ret) {
+		ghyvi_count(p->stats, pin_failures);
+		return ERR_PTR(ret);
+	}
+	table = ghyvi_table_alloc(mm, gfn, phys_to_virt(bus), -1);
+	if (!table) {
+		ret = -ENOMEM;
+		goto err_unpin;
+	}
+	ret = xa_err(xa_store(&mm->tables, gfn, table, GFP_KERNEL_ACCOUNT));
+	if (ret)
+		goto err_free;
+	mm->nr_tables++;
+	atomic64_inc(&p->stats->tables_now);
+	atomic64_inc(&p->stats->pinned_pages_now);
+
+	/* arm before scan */
+	ghyvi_table_arm_new(mm, table, level);
+	for (i = 0; i < GHYVI_ENTRIES; i++)
+		table->snapshot[i] = READ_ONCE(table->guest[i]);
+	return table;
+
+err_free:
+	ghyvi_table_free(mm, table);
+err_unpin:
+	p->hv_ops->unpin(p->hv, gfn);
+	return ERR_PTR(ret);
+}
+
+static void table_destroy(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
+{
+	u64 gfn = table->gfn;
+
+	xa_erase(&mm->tables, gfn);
+	mm->nr_tables--;
+	atomic64_dec(&mm->params.stats->tables_now);
+	trace_ghyvi_table_free(mm->params.reporter, gfn);
+	ghyvi_table_free(mm, table);
+	mm->params.hv_ops->unpin(mm->params.hv, gfn);
+	atomic64_dec(&mm->params.stats->pinned_pages_now);
+}
+
+/* In how many ways it is used. */
+static unsigned int table_uses(const struct ghyvi_table_page *table)
+{
+	unsigned int i, uses = 0;
+
+	for (i = 0; i <= GHYVI_LEVELS; i++)
+		uses += !!table->shadows[i];
+	return uses;
+}
+
+bool ghyvi_tables_in(struct ghyvi_mm *mm, u64 gfn, u64 count)
+{
+	unsigned long at = gfn;
+
+	return xa_find(&mm->tables, &at, gfn + count - 1, XA_PRESENT);
+}
+
+/* Translate entry @index of a shadow page, which reads @value in the guest. */
+static u64 shadow_translate(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index, u64 value)
+{
+	u64 entry = ghyvi_entry_translate(mm, page->level, value, ghyvi_table_is_ggtt(page->table), page->tree);
+	struct ghyvi_table_page *child;
+
+	if (page->level != GHYVI_LEVEL_PD || !(value & GHYVI_ENTRY_PRESENT) ||
+	    ghyvi_entry_is_large(page->level, value))
+		return entry;
+	child = xa_load(&mm->tables, ghyvi_entry_gfn(value));
+	if (child && entry != ghyvi_entry_scratch(mm, page->level) &&
+	    ghyvi_entry_below(mm, page->level, value) == GHYVI_LEVEL_PT_64K)
+		entry |= ghyvi_table_64k_link(mm, child->shadows[GHYVI_LEVEL_PT_64K], page, index);
+	if (child) {
+		child->parent_gfn = page->table->gfn;
+		child->parent_index = index;
+		trace_ghyvi_table_link(mm->params.reporter, child->gfn, page->tree->id, child->parent_gfn,
+				       index);
+	}
+	return entry;
+}
+
+struct ghyvi_table_page *ghyvi_table_neighbour(struct ghyvi_mm *mm, const struct ghyvi_table_page *table,
+					       int by)
+{
+	struct ghyvi_table_page *parent;
+	unsigned int index = table->parent_index + by;
+
+	if (ghyvi_table_is_ggtt(table)) {
+		index = table->ggtt_page + by;
+		return index < mm->nr_ggtt_tables ? mm->ggtt_tables[index] : NULL;
+	}
+	parent = xa_load(&mm->tables, table->parent_gfn);
+	/* The guest may have linked it elsewhere meanwhile. */
+	if (!parent || !parent->shadows[GHYVI_LEVEL_PD] || index >= GHYVI_ENTRIES ||
+	    ghyvi_entry_gfn(parent->snapshot[table->parent_index]) != table->gfn ||
+	    !(parent->snapshot[index] & GHYVI_ENTRY_PRESENT) ||
+	    ghyvi_entry_is_large(GHYVI_LEVEL_PD, parent->snapshot[index]))
+		return NULL;
+	return xa_load(&mm->tables, ghyvi_entry_gfn(parent->snapshot[index]));
+}
+
+/*
+ * Entry @index was translated, and would be right with one pin more: the next synchronisation tries again. Not where
+ * the page has other uses, since the snapshot serves them all: there scratch stays until the guest writes the entry.
+ */
+static void retry_later(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int index)
+{
+	if (mm->no_pin && table_uses(table) == 1) {
+		table->snapshot[index] = GHYVI_SNAPSHOT_RETRY;
+		table->retry = true;
+		ghyvi_table_list(mm, table);
+	}
+	mm->no_pin = false;
+}
+
+/* Entry @index of the guest was @old and is @value. */
+static void shadow_set(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index, u64 old, u64 value)
+{
+	u64 old_entry = page->entries[index];
+
+	if (page->level == GHYVI_LEVEL_PT_64K) {
+		ghyvi_group_set(mm, page, index, old, value);
+		return;
+	}
+	WRITE_ONCE(page->entries[index], shadow_translate(mm, page, index, value));
+	ghyvi_entry_release(mm, page, index, old, old_entry);
+}
+
+void ghyvi_shadow_clear(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index,
+			u64 guest_entry)
+{
+	u64 old_entry = page->entries[index];
+
+	if (page->level == GHYVI_LEVEL_PT_64K) {
+		ghyvi_group_clear(mm, page, index, guest_entry);
+		return;
+	}
+	WRITE_ONCE(page->entries[index], ghyvi_entry_scratch(mm, page->level));
+	ghyvi_entry_release(mm, page, index, guest_entry, old_entry);
+}
+
+static struct ghyvi_shadow_page *shadow_create(struct ghyvi_mm *mm, struct ghyvi_table_page *table,
+					       unsigned int level, struct ghyvi_tree *tree)
+{
+	const struct ghyvi_mm_params *p = &mm->params;
+	struct ghyvi_shadow_page *page;
+	unsigned int i;
+
+	page = kzalloc(sizeof(*page), GFP_KERNEL_ACCOUNT);
+	if (!page)
+		return ERR_PTR(-ENOMEM);
+	page->entries = (u64 *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+	if (!page->entries)
+		goto err_free;
+	if (p->pgpu_ops->own_page(p->client, virt_to_phys(page->entries), GHYVI_PAGE_TABLE))
+		goto err_page;
+	page->table = table;
+	page->level = level;
+	page->refs = 1;
+	page->tree = tree;
+	if (level == GHYVI_LEVEL_PT_64K)
+		ghyvi_count(p->stats, tables_64k);
+	INIT_LIST_HEAD(&page->dying);
+	table->shadows[level] = page;
+	if (level > GHYVI_LEVEL_PT)
+		table->history.leaf = false;
+	ghyvi_table_relist(mm, table);
+
+	for (i = 0; i < GHYVI_ENTRIES; i++) {
+		if (table->snapshot[i] == GHYVI_SNAPSHOT_RETRY)
+			ghyvi_table_update(mm, table, i, READ_ONCE(table->guest[i]));
+		else
+			shadow_set(mm, page, i, 0, table->snapshot[i]);
+		retry_later(mm, table, i);
+	}
+	cond_resched();
+	return page;
+
+err_page:
+	free_page((unsigned long)page->entries);
+err_free:
+	kfree(page);
+	return ERR_PTR(-ENOMEM);
+}
+
+/* A second tree leads here now, and so to everything below. */
+static void shadow_share(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page)
+{
+	struct ghyvi_table_page *child;
+	unsigned int i, below;
+
+	if (page->tree == &mm->shared_tree)
+		return;
+	page->tree = &mm->shared_tree;
+	ghyvi_table_relist(mm, page->table);
+	for (i = 0; page->level > GHYVI_LEVEL_PT && i < GHYVI_ENTRIES; i++) {
+		if (ghyvi_entry_is_large(page->level, page->table->snapshot[i]))
+			continue;
+		child = xa_load(&mm->tables, ghyvi_entry_gfn(page->table->snapshot[i]));
+		below = ghyvi_entry_below(mm, page->level, page->table->snapshot[i]);
+		if (child && child->shadows[below])
+			shadow_share(mm, child->shadows[below]);
+	}
+}
+
+/* The reference is dropped with ghyvi_shadow_put(). */
+struct ghyvi_shadow_page *ghyvi_shadow_get(struct ghyvi_mm *mm, u64 gfn, unsigned int level,
+					   struct ghyvi_tree *tree)
+{
+	struct ghyvi_table_page *table = xa_load(&mm->tables, gfn);
+	struct ghyvi_shadow_page *page;
+
+	if (table && table->shadows[level]) {
+		page = table->shadows[level];
+		page->refs++;
+		/* Also when it was about to go: what it leads to still belongs to its tree of before. */
+		if (page->tree != tree)
+			shadow_share(mm, page);
+		return page;
+	}
+	if (!table) {
+		table = table_create(mm, gfn, level);
+		if (IS_ERR(table))
+			return ERR_CAST(table);
+	} else if (level > GHYVI_LEVEL_PT) {
+		ghyvi_table_make_strict(mm, table);
+	}
+	page = shadow_create(mm, table, level, tree);
+	if (IS_ERR(page) && !table_uses(table))
+		table_destroy(mm, table);
+	return page;
+}
+
+void ghyvi_shadow_put(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page)
+{
+	if (--page->refs)
+		return;
+	/* An engine may still have it cached, and the guest may point at it again: decided in reap. */
+	if (list_empty(&page->dying))
+		list_add_tail(&page->dying, &mm->dying);
+}
+
+static void table_drop_shadow(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int level)
+{
+	table->shadows[level] = NULL;
+	table->history.leaf = !table->shadows[GHYVI_LEVEL_PD] && !table->shadows[GHYVI_LEVEL_PDP] &&
+			      !table->shadows[GHYVI_LEVEL_PML4];
+	ghyvi_table_relist(mm, table);
+}
+
+static void shadow_destroy(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page)
+{
+	struct ghyvi_table_page *table = page->table;
+	unsigned int i;
+
+	for (i = 0; table && i < GHYVI_ENTRIES; i++)
+		ghyvi_shadow_clear(mm, page, i, table->snapshot[i]);
+	if (table)
+		table_drop_shadow(mm, table, page->level);
+	mm->params.pgpu_ops->disown_page(mm->params.client, virt_to_phys(page->entries));
+	free_page((unsigned long)page->entries);
+	kfree(page);
+	if (table && !table_uses(table))
+		table_destroy(mm, table);
+}
+
+void ghyvi_shadow_orphan(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page)
+{
+	struct ghyvi_table_page *table = page->table;
+	unsigned int i;
+
+	if (!table)
+		return;
+	for (i = 0; i < GHYVI_ENTRIES; i++)
+		ghyvi_shadow_clear(mm, page, i, table->snapshot[i]);
+	page->table = NULL;
+	table_drop_shadow(mm, table, page->level);
+	if (!table_uses(table))
+		table_destroy(mm, table);
+}
+
+void ghyvi_tables_reap(struct ghyvi_mm *mm)
+{
+	struct ghyvi_shadow_page *page;
+	struct ghyvi_root *root;
+
+	if (list_empty(&mm->dying) && list_empty(&mm->dying_larges) && list_empty(&mm->dying_roots))
+		return;
+	mm->params.pgpu_ops->invalidate(mm->params.client);
+	/* What dies with its parent was reachable only through it, so the one invalidation covers it. */
+	while (!list_empty(&mm->dying)) {
+		page = list_first_entry(&mm->dying, struct ghyvi_shadow_page, dying);
+		list_del_init(&page->dying);
+		if (!page->refs)
+			shadow_destroy(mm, page);
+		cond_resched();
+	}
+	ghyvi_larges_reap(mm);
+	while (!list_empty(&mm->dying_roots)) {
+		root = list_first_entry(&mm->dying_roots, struct ghyvi_root, lru);
+		WARN_ON_ONCE(!list_empty(&root->tree.listed));
+		list_del(&root->lru);
+		kfree(root);
+	}
+}
+
+void ghyvi_table_update(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int index,
+			u64 value)
+{
+	u64 old = table->snapshot[index];
+	unsigned int i;
+
+	if (ghyvi_table_is_ggtt(table))
+		mm->ggtt_updating = table;
+	table->snapshot[index] = value;
+	for (i = 0; i <= GHYVI_LEVELS; i++)
+		if (table->shadows[i])
+			shadow_set(mm, table->shadows[i], index, old, value);
+	retry_later(mm, table, index);
+}

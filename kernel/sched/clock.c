@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The host's clock: a thread that sleeps until the first of the engines' times has come. A thread, because
+ * what is to be done then sleeps; and it alone, so that after it stopped nothing is under way.
+ */
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/kthread.h>
+#include <linux/ktime.h>
+#include <linux/slab.h>
+#include "sched_types.h"
+
+#define CLOCK_STOP_POLL_US 50
+#define CLOCK_FAR_NS (1000ULL * 1000 * 1000)
+
+struct sched_host_clock {
+	struct ghyvi_sched *sched;
+	struct task_struct *thread;
+	wait_queue_head_t wake;
+	bool changed; /* the thread must look at @at again */
+	bool stopping;
+	spinlock_t lock; /* protects @at */
+	u64 at[GHYVI_ENGINES];
+};
+
+static u64 host_now(void *data)
+{
+	return ktime_get_ns();
+}
+
+static void host_arm(void *data, enum ghyvi_engine_id engine, u64 at)
+{
+	struct sched_host_clock *clock = data;
+	bool sooner;
+
+	spin_lock(&clock->lock);
+	sooner = at < clock->at[engine];
+	clock->at[engine] = at;
+	if (sooner)
+		WRITE_ONCE(clock->changed, true);
+	spin_unlock(&clock->lock);
+	if (sooner)
+		wake_up_all(&clock->wake);
+}
+
+const struct ghyvi_sched_clock sched_host_clock_ops = {
+	.now = host_now,
+	.arm = host_arm,
+};
+
+/* Returns an engine whose time has come, or GHYVI_ENGINES and the first time that will. */
+static unsigned int due(struct sched_host_clock *clock, u64 *first)
+{
+	u64 now = ktime_get_ns();
+	unsigned int i;
+
+	*first = GHYVI_SCHED_NEVER;
+	spin_lock(&clock->lock);
+	WRITE_ONCE(clock->changed, false);
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		if (clock->at[i] <= now) {
+			clock->at[i] = GHYVI_SCHED_NEVER;
+			break;
+		}
+		*first = min(*first, clock->at[i]);
+	}
+	spin_unlock(&clock->lock);
+	return i;
+}
+
+static void sleep_until(struct sched_host_clock *clock, u64 at)
+{
+	u64 now = ktime_get_ns();
+
+	if (at == GHYVI_SCHED_NEVER)
+		wait_event_idle(clock->wake,
+				READ_ONCE(clock->changed) || READ_ONCE(clock->stopping));
+	else if (at > now)
+		(void)wait_event_interruptible_hrtimeout(
+			clock->wake, READ_ONCE(clock->changed) || READ_ONCE(clock->stopping),
+			min(at - now, CLOCK_FAR_NS));
+}
+
+static int clock_thread(void *data)
+{
+	struct sched_host_clock *clock = data;
+	unsigned int engine;
+	u64 first;
+
+	while (!READ_ONCE(clock->stopping)) {
+		engine = due(clock, &first);
+		if (engine < GHYVI_ENGINES)
+			ghyvi_sched_timer(clock->sched, engine);
+		else
+			sleep_until(clock, first);
+	}
+	/* kthread_stop() must find the thread alive; it is on its way. */
+	while (!kthread_should_stop())
+		usleep_range(CLOCK_STOP_POLL_US, 2 * CLOCK_STOP_POLL_US);
+	return 0;
+}
+
+struct sched_host_clock *sched_host_clock_create(struct ghyvi_sched *sched)
+{
+	struct sched_host_clock *clock = kzalloc(sizeof(*clock), GFP_KERNEL);
+	struct task_struct *thread;
+	unsigned int i;
+
+	if (!clock)
+		return ERR_PTR(-ENOMEM);
+	clock->sched = sched;
+	spin_lock_init(&clock->lock);
+	init_waitqueue_head(&clock->wake);
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		clock->at[i] = GHYVI_SCHED_NEVER;
+	thread = kthread_run(clock_thread, clock, "ghyvi/sched");
+	if (IS_ERR(thread)) {
+		kfree(clock);
+		return ERR_CAST(thread);
+	}
+	clock->thread = thread;
+	return clock;
+}
+
+void sched_host_clock_destroy(struct sched_host_clock *clock)
+{
+	WRITE_ONCE(clock->stopping, true);
+	wake_up_all(&clock->wake);
+	kthread_stop(clock->thread);
+	kfree(clock);
+}

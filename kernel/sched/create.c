@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A pGPU's scheduler begins and ends. */
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include "sched_types.h"
+
+#define SCHED_DESTROY_POLL_US 100
+
+static void init_engine(struct ghyvi_sched *sched, enum ghyvi_engine_id id)
+{
+	struct sched_engine *engine = &sched->engines[id];
+
+	engine->sched = sched;
+	engine->id = id;
+	engine->policy = &sched_fair;
+	engine->armed = GHYVI_SCHED_NEVER;
+	mutex_init(&engine->start);
+	spin_lock_init(&engine->lock);
+	init_waitqueue_head(&engine->stopped);
+	INIT_LIST_HEAD(&engine->runs);
+	INIT_LIST_HEAD(&engine->ready);
+	INIT_LIST_HEAD(&engine->order);
+	INIT_LIST_HEAD(&engine->fair.thinking);
+	engine->fair.by_rank = RB_ROOT_CACHED;
+	engine->fair.by_vtime = RB_ROOT_CACHED;
+	engine->fair.throttled = RB_ROOT_CACHED;
+}
+
+static struct ghyvi_sched *create(const struct ghyvi_pgpu_ops *ops, void *pgpu)
+{
+	struct ghyvi_sched *sched = kzalloc(sizeof(*sched), GFP_KERNEL);
+	unsigned int i;
+
+	if (!sched)
+		return NULL;
+	sched->ops = ops;
+	sched->pgpu = pgpu;
+	sched_settings_init(sched);
+	atomic_set(&sched->inside, 0);
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		init_engine(sched, i);
+	sched->nobody = sched_entity_alloc(sched);
+	if (!sched->nobody) {
+		kfree(sched);
+		return NULL;
+	}
+	return sched;
+}
+
+struct ghyvi_sched *ghyvi_sched_create_on(const struct ghyvi_pgpu_ops *ops, void *pgpu,
+					  const struct ghyvi_sched_clock *clock, void *clock_data)
+{
+	struct ghyvi_sched *sched = create(ops, pgpu);
+
+	if (!sched)
+		return ERR_PTR(-ENOMEM);
+	sched->clock = clock;
+	sched->clock_data = clock_data;
+	return sched;
+}
+EXPORT_SYMBOL_GPL(ghyvi_sched_create_on);
+
+struct ghyvi_sched *ghyvi_sched_create(const struct ghyvi_pgpu_ops *ops, void *pgpu)
+{
+	struct ghyvi_sched *sched = create(ops, pgpu);
+	struct sched_host_clock *clock;
+	struct sched_ahead *ahead;
+	long err;
+
+	if (!sched)
+		return ERR_PTR(-ENOMEM);
+	ahead = sched_ahead_create(sched);
+	err = PTR_ERR_OR_ZERO(ahead);
+	if (err)
+		goto free;
+	clock = sched_host_clock_create(sched);
+	err = PTR_ERR_OR_ZERO(clock);
+	if (err)
+		goto stop_ahead;
+	sched->ahead = ahead;
+	sched->host_clock = clock;
+	sched->clock = &sched_host_clock_ops;
+	sched->clock_data = clock;
+	return sched;
+
+stop_ahead:
+	sched_ahead_destroy(ahead);
+free:
+	kfree(sched->nobody);
+	kfree(sched);
+	return ERR_PTR(err);
+}
+EXPORT_SYMBOL_GPL(ghyvi_sched_create);
+
+void ghyvi_sched_destroy(struct ghyvi_sched *sched)
+{
+	unsigned int i;
+
+	if (sched->host_clock)
+		sched_host_clock_destroy(sched->host_clock);
+	if (sched->ahead)
+		sched_ahead_destroy(sched->ahead);
+	while (atomic_read(&sched->inside))
+		usleep_range(SCHED_DESTROY_POLL_US, 2 * SCHED_DESTROY_POLL_US);
+	smp_mb(); /* the leavers' last stores before ours */
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		WARN_ON(sched->engines[i].current_workload);
+		WARN_ON(!list_empty(&sched->engines[i].order));
+		mutex_destroy(&sched->engines[i].start);
+	}
+	mutex_destroy(&sched->settings_lock);
+	kfree(sched->nobody);
+	kfree(sched);
+}
+EXPORT_SYMBOL_GPL(ghyvi_sched_destroy);

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * CREDIT of Gdev and GPUvm: budgets that are refilled every 30 ms by weight, first vGPU with work in a list to whose
+ * end go those that exhausted theirs. Never idles. Here as a yardstick: it is no fairer than fifo.
+ */
+#include <linux/math64.h>
+#include "sched_types.h"
+
+#define BUDGET_WINDOW_NS (1000 * 1000 * 1000ULL)
+
+u64 sched_total_weight(struct sched_engine *engine)
+{
+	struct sched_run *run;
+	u64 total = 0;
+
+	list_for_each_entry(run, &engine->runs, link)
+		total += run->entity->knobs.weight;
+	return total;
+}
+
+/* A budget that left [-period, period] is forgotten, either way. */
+void sched_budget_tick(struct sched_engine *engine, u64 now)
+{
+	const s64 period = SCHED_BUDGET_PERIOD_NS;
+	u32 total = sched_total_weight(engine);
+	u64 elapsed = now - engine->budget.window_start;
+	bool over = elapsed >= BUDGET_WINDOW_NS;
+	struct sched_run *run;
+
+	list_for_each_entry(run, &engine->runs, link) {
+		run->budget.left_ns +=
+			mul_u64_u32_div(SCHED_BUDGET_PERIOD_NS, run->entity->knobs.weight, total);
+		if (run->budget.left_ns > period || run->budget.left_ns < -period)
+			run->budget.left_ns = 0;
+		run->budget.permille = elapsed ? div64_u64(run->budget.used_ns * 1000, elapsed) : 0;
+		if (over)
+			run->budget.used_ns = 0;
+	}
+	if (over)
+		engine->budget.window_start = now;
+}
+
+void sched_budget_charge(struct sched_run *run, u64 ns)
+{
+	run->budget.left_ns -= (s64)ns;
+	run->budget.used_ns += ns;
+}
+
+void sched_budget_forget(struct sched_engine *engine, struct sched_run *run)
+{
+	if (engine->budget.from == run)
+		engine->budget.from = NULL;
+	if (engine->budget.arrived == run)
+		engine->budget.arrived = NULL;
+}
+
+struct sched_run *sched_first_ready(struct sched_engine *engine)
+{
+	struct sched_run *run;
+
+	list_for_each_entry(run, &engine->runs, link)
+		if (!list_empty(&run->queue))
+			return run;
+	return NULL;
+}
+
+static void credit_on_complete(struct sched_engine *engine, struct sched_run *run, u64 busy_ns,
+			       u64 now)
+{
+	sched_budget_charge(run, busy_ns);
+	if (run->budget.left_ns <= 0)
+		list_move_tail(&run->link, &engine->runs);
+}
+
+static struct sched_run *credit_next(struct sched_engine *engine, u64 now, u64 *until)
+{
+	return sched_first_ready(engine);
+}
+
+const struct sched_policy sched_credit = {
+	.name = "credit",
+	.tick_ns = SCHED_BUDGET_PERIOD_NS,
+	.tick = sched_budget_tick,
+	.on_complete = credit_on_complete,
+	.charge = sched_budget_charge,
+	.next = credit_next,
+	.peek = sched_first_ready,
+};

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* vGPUs as the scheduler sees them, and their knobs. */
+#include <linux/err.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include "sched_types.h"
+
+struct ghyvi_sched_entity *sched_entity_alloc(struct ghyvi_sched *sched)
+{
+	struct ghyvi_sched_entity *entity = kzalloc(sizeof(*entity), GFP_KERNEL);
+	unsigned int i;
+
+	if (!entity)
+		return NULL;
+	entity->sched = sched;
+	entity->knobs.weight = GHYVI_SCHED_WEIGHT_DEFAULT;
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		struct sched_run *run = &entity->runs[i];
+
+		run->entity = entity;
+		INIT_LIST_HEAD(&run->queue);
+		INIT_LIST_HEAD(&run->ready);
+		INIT_LIST_HEAD(&run->link);
+		INIT_LIST_HEAD(&run->fair.thinking);
+	}
+	return entity;
+}
+
+struct ghyvi_sched_entity *ghyvi_sched_entity_create(struct ghyvi_sched *sched,
+						     struct ghyvi_stats *stats,
+						     struct ghyvi_reporter *reporter)
+{
+	struct ghyvi_sched_entity *entity = sched_entity_alloc(sched);
+
+	if (entity) {
+		entity->stats = stats;
+		entity->reporter = reporter;
+	}
+	return entity;
+}
+EXPORT_SYMBOL_GPL(ghyvi_sched_entity_create);
+
+void ghyvi_sched_entity_destroy(struct ghyvi_sched_entity *entity)
+{
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		struct sched_engine *engine = &entity->sched->engines[i];
+		struct sched_run *run = &entity->runs[i];
+
+		spin_lock(&engine->lock);
+		WARN_ON(!list_empty(&run->queue));
+		if (engine->policy->forget)
+			engine->policy->forget(engine, run);
+		list_del_init(&run->link);
+		if (engine->last == run)
+			engine->last = NULL;
+		spin_unlock(&engine->lock);
+	}
+	kfree(entity);
+}
+EXPORT_SYMBOL_GPL(ghyvi_sched_entity_destroy);
+
+void ghyvi_sched_knobs(struct ghyvi_sched_entity *entity, struct ghyvi_sched_knobs *knobs)
+{
+	mutex_lock(&entity->sched->settings_lock);
+	*knobs = entity->knobs;
+	mutex_unlock(&entity->sched->settings_lock);
+}
+EXPORT_SYMBOL_GPL(ghyvi_sched_knobs);

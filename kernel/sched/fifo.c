@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* First come, first served, over all vGPUs of the pGPU. */
+#include "sched_types.h"
+
+static struct sched_run *fifo_peek(struct sched_engine *engine)
+{
+	return sched_run_of(list_first_entry(&engine->order, struct ghyvi_workload, order));
+}
+
+static struct sched_run *fifo_next(struct sched_engine *engine, u64 now, u64 *until)
+{
+	return fifo_peek(engine);
+}
+
+const struct sched_policy sched_fifo = {
+	.name = "fifo",
+	.next = fifo_next,
+	.peek = fifo_peek,
+};

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the scheduler core and its policies share.
+ */
+#ifndef GHYVI_SCHED_TYPES_H
+#define GHYVI_SCHED_TYPES_H
+
+#include <linux/atomic.h>
+#include <linux/mutex.h>
+#include <linux/rbtree.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <ghyvi/sched.h>
+
+enum workload_state {
+	WORKLOAD_IDLE, /* the owner's */
+	WORKLOAD_QUEUED,
+	WORKLOAD_PREPARING, /* prepare() is called, run() not yet */
+	WORKLOAD_WITHDRAWN, /* cancelled while PREPARING, or while @ahead */
+	WORKLOAD_RUNNING,
+	WORKLOAD_DONE, /* complete() is or will be called */
+};
+
+/**
+ * struct sched_run - a vGPU on one engine; protected by the engine's lock
+ * @queue: workloads, in order of submission
+ * @ready: in the engine's list of those with something in @queue
+ * @link: in the engine's list of all that ever had work, in an order that is the policy's
+ * @waiting: could be given the engine, were it free: something is in @queue, and it does not have the engine
+ * @fair, @budget: the policies'; zeroed when the policy is switched
+ */
+struct sched_run {
+	struct ghyvi_sched_entity *entity;
+	struct list_head queue;
+	struct list_head ready;
+	struct list_head link;
+	bool waiting;
+	struct {
+		struct rb_node by_rank; /* in the engine's tree, or in that of the throttled */
+		struct rb_node by_vtime;
+		struct list_head thinking; /* in the engine's list of those worth waiting for */
+		bool known;
+		bool throttled;
+		s64 rank; /* as long as in the tree */
+		u64 vtime; /* GPU time received and charged, by weight */
+		u64 idle_since;
+		u64 await_until;
+		u64 think_ns; /* between completion and next arrival: average, deviation */
+		u64 think_deviation_ns;
+		u64 service_ns; /* per workload, average */
+		u64 paid_until; /* what was received so far is within the cap from here on */
+	} fair;
+	struct {
+		s64 left_ns;
+		u64 used_ns; /* in this window */
+		u64 permille; /* used, at the last tick */
+	} budget;
+};
+
+struct ghyvi_sched_entity {
+	struct ghyvi_sched *sched;
+	struct ghyvi_stats *stats;
+	struct ghyvi_reporter *reporter;
+	struct ghyvi_sched_knobs knobs; /* written under all engines' locks, read under any */
+	struct sched_run runs[GHYVI_ENGINES];
+};
+
+/**
+ * struct sched_engine - an engine and its queues
+ * @start: see sched.c
+ * @lock: protects all below, the runs and the states of their workloads
+ * @order: all queued workloads, in order of arrival
+ * @nr_waiting: runs that are @waiting
+ * @current_workload: has the engine; NULL: the engine is free
+ * @last: whose workload had the engine last
+ * @started_ns, @asked_ns: when the current workload came on the engine, and was asked to leave (0: it was not)
+ * @stopping: somebody is in the backend's cancel() with the current workload, which must not go away
+ */
+struct sched_engine {
+	struct ghyvi_sched *sched;
+	enum ghyvi_engine_id id;
+	struct mutex start;
+	spinlock_t lock;
+	const struct sched_policy *policy;
+	struct list_head runs;
+	struct list_head ready;
+	struct list_head order;
+	unsigned int nr_waiting;
+	struct ghyvi_workload *current_workload;
+	struct sched_run *last;
+	u64 started_ns;
+	u64 asked_ns;
+	u64 armed; /* as told to the clock */
+	u64 next_tick;
+	bool stopping;
+	wait_queue_head_t stopped;
+	struct {
+		u64 vtime; /* no active vGPU is behind this */
+		struct rb_root_cached by_rank, by_vtime; /* those that wait, but for the throttled */
+		struct rb_root_cached throttled; /* by paid_until */
+		struct list_head thinking;
+	} fair;
+	struct {
+		u64 window_start;
+		u64 wait_until;
+		struct sched_run *from, *arrived; /* who completed last; who came while nobody had it */
+		bool completed;
+	} budget;
+};
+
+struct ghyvi_sched {
+	const struct ghyvi_pgpu_ops *ops;
+	void *pgpu;
+	const struct ghyvi_sched_clock *clock;
+	void *clock_data;
+	struct sched_host_clock *host_clock; /* ours to destroy, or NULL */
+	struct sched_ahead *ahead; /* NULL on somebody else's clock: no look-ahead */
+	/*
+	 * Threads in here after the owner may have seen its last complete(): destroy waits for
+	 * them.
+	 */
+	atomic_t inside;
+	struct mutex settings_lock; /* outermost; serialises changes */
+	struct ghyvi_sched_settings settings; /* written under all engines' locks, read under any */
+	struct ghyvi_sched_entity *nobody; /* charged for workloads without owner */
+	struct sched_engine engines[GHYVI_ENGINES];
+};
+
+/**
+ * struct sched_policy - decisions, all under the engine's lock
+ * @name: as in sysfs
+ * @tick_ns: @tick is called once for each that passed, before the next decision, so that an idle
+ *	engine needs no timer
+ * @on_arrival: @run has one more workload; @woke: it had none queued or running
+ * @on_complete: the engine is free again; it was @run's for @busy_ns (0: did not start)
+ * @charge: @run cost others @ns besides its time on the engine; does not wait meanwhile
+ * @wait, @unwait: @run waits from now on, or no longer; after @on_arrival or @on_complete. What a waiting run is ordered by
+ *	does not change but between @unwait and @wait.
+ * @next: somebody waits and the engine is free: who gets it? NULL: nobody before *@until
+ * @peek: somebody waits: who will probably be next?
+ * @yield_at: others wait: from when on should the running vGPU let them? NULL: when it has had the longer of timeslice and
+ *	preempt_timeout
+ * @forget: @run is about to go
+ */
+struct sched_policy {
+	const char *name;
+	u64 tick_ns;
+	void (*tick)(struct sched_engine *engine, u64 now);
+	void (*on_arrival)(struct sched_engine *engine, struct sched_run *run, bool woke, u64 now);
+	void (*on_complete)(struct sched_engine *engine, struct sched_run *run, u64 busy_ns,
+			    u64 now);
+	void (*charge)(struct sched_run *run, u64 ns);
+	void (*wait)(struct sched_engine *engine, struct sched_run *run, u64 now);
+	void (*unwait)(struct sched_engine *engine, struct sched_run *run);
+	struct sched_run *(*next)(struct sched_engine *engine, u64 now, u64 *until);
+	struct sched_run *(*peek)(struct sched_engine *engine);
+	u64 (*yield_at)(struct sched_engine *engine, struct sched_run *run, u64 now);
+	void (*forget)(struct sched_engine *engine, struct sched_run *run);
+};
+
+extern const struct sched_policy sched_fair, sched_fifo, sched_credit, sched_band;
+
+static inline struct sched_run *sched_run_of(struct ghyvi_workload *workload)
+{
+	struct ghyvi_sched_entity *entity = workload->owner ?: workload->sched->nobody;
+
+	return &entity->runs[workload->job.engine];
+}
+
+/* Only of an entity that has stats. */
+static inline struct ghyvi_engine_stats *sched_stats_of(const struct sched_run *run)
+{
+	return ghyvi_engine_stats(run->entity->stats, run - run->entity->runs);
+}
+
+/* sched.c */
+void sched_arm(struct sched_engine *engine, u64 at);
+/* Prepare what will be next, if the engine runs and nobody did that yet. May sleep. */
+void sched_look_ahead(struct ghyvi_sched *sched, enum ghyvi_engine_id id);
+
+/* What the policy orders @run by is about to change, and has changed. */
+void sched_unwait(struct sched_engine *engine, struct sched_run *run);
+void sched_wait_again(struct sched_engine *engine, struct sched_run *run, u64 now);
+
+static inline u64 sched_now(struct ghyvi_sched *sched)
+{
+	return sched->clock->now(sched->clock_data);
+}
+
+/* watch.c */
+/* When must the running workload be looked at again? */
+void sched_review(struct sched_engine *engine, u64 now);
+
+/* entity.c */
+struct ghyvi_sched_entity *sched_entity_alloc(struct ghyvi_sched *sched);
+
+/* settings.c */
+void sched_settings_init(struct ghyvi_sched *sched);
+
+/* credit.c: budgets of credit and band */
+void sched_budget_tick(struct sched_engine *engine, u64 now);
+void sched_budget_charge(struct sched_run *run, u64 ns);
+void sched_budget_forget(struct sched_engine *engine, struct sched_run *run);
+struct sched_run *sched_first_ready(struct sched_engine *engine);
+u64 sched_total_weight(struct sched_engine *engine);
+#define SCHED_BUDGET_PERIOD_NS (30 * 1000 * 1000ULL)
+
+/* clock.c */
+extern const struct ghyvi_sched_clock sched_host_clock_ops;
+struct sched_host_clock *sched_host_clock_create(struct ghyvi_sched *sched);
+/* No timer runs any more when it returns, and none will. */
+void sched_host_clock_destroy(struct sched_host_clock *clock);
+
+
+/* ahead.c */
+struct sched_ahead *sched_ahead_create(struct ghyvi_sched *sched);
+/* Nothing is being prepared by it any more when it returns, and nothing will. */
+void sched_ahead_destroy(struct sched_ahead *ahead);
+/* sched_look_ahead() soon. Does not sleep. */
+void sched_ahead_want(struct sched_ahead *ahead, enum ghyvi_engine_id engine);
+
+#endif

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What an administrator can change while everything runs. */
+#include <linux/err.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/string.h>
+#include "sched_types.h"
+
+static const struct sched_policy *const policies[] = { &sched_fifo, &sched_credit, &sched_band,
+						       &sched_fair };
+
+void sched_settings_init(struct ghyvi_sched *sched)
+{
+	mutex_init(&sched->settings_lock);
+	sched->settings.timeslice_us = GHYVI_SCHED_TIMESLICE_DEFAULT_US;
+	sched->settings.preempt_timeout_us = GHYVI_SCHED_PREEMPT_TIMEOUT_DEFAULT_US;
+	sched->settings.window_us = GHYVI_SCHED_WINDOW_DEFAULT_US;
+}
+
+/* What was decided may have to be decided anew. Caller holds no lock. */
+static void decide_again(struct ghyvi_sched *sched)
+{
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		struct sched_engine *engine = &sched->engines[i];
+
+		spin_lock(&engine->lock);
+		sched_review(engine, sched_now(sched));
+		spin_unlock(&engine->lock);
+		ghyvi_sched_kick(sched, i);
+	}
+}
+
+/*
+ * Readers hold any one engine's lock, so writers hold all of them. No other place takes two.
+ */
+static void lock_engines(struct ghyvi_sched *sched)
+{
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		spin_lock_nested(&sched->engines[i].lock, i);
+}
+
+static void unlock_engines(struct ghyvi_sched *sched)
+{
+	unsigned int i;
+
+	for (i = GHYVI_ENGINES; i-- > 0;)
+		spin_unlock(&sched->engines[i].lock);
+}
+
+static bool within(u32 value, u32 low, u32 high)
+{
+	return value >= low && value <= high;
+}
+
+int ghyvi_sched_set_knobs(struct ghyvi_sched_entity *entity, const struct ghyvi_sched_knobs *knobs)
+{
+	struct ghyvi_sched *sched = entity->sched;
+	unsigned int i;
+
+	if (!within(knobs->weight, GHYVI_SCHED_WEIGHT_MIN, GHYVI_SCHED_WEIGHT_MAX) ||
+	    knobs->cap > GHYVI_SCHED_CAP_MAX || knobs->priority > GHYVI_SCHED_PRIORITY_MAX)
+		return -EINVAL;
+	mutex_lock(&sched->settings_lock);
+	lock_engines(sched);
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		sched_unwait(&sched->engines[i], &entity->runs[i]);
+	entity->knobs = *knobs;
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		sched_wait_again(&sched->engines[i], &entity->runs[i], sched_now(sched));
+	unlock_engines(sched);
+	mutex_unlock(&sched->settings_lock);
+	decide_again(sched);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(ghyvi_sched_set_knobs);
+
+void ghyvi_sched_settings(struct ghyvi_sched *sched, struct ghyvi_sched_settings *settings)
+{
+	mutex_lock(&sched->settings_lock);
+	*settings = sched->settings;
+	mutex_unlock(&sched->settings_lock);
+}
+EXPORT_SYMBOL_GPL(ghyvi_sched_settings);
+
+static void unwait_all(struct sched_engine *engine)
+{
+	struct sched_run *run;
+
+	list_for_each_entry(run, &engine->ready, ready)
+		sched_unwait(engine, run);
+}
+
+static void wait_again_all(struct sched_engine *engine)
+{
+	u64 now = sched_now(engine->sched);
+	struct sched_run *run;
+
+	list_for_each_entry(run, &engine->ready, ready)
+		sched_wait_again(engine, run, now);
+}
+
+int ghyvi_sched_set_settings(struct ghyvi_sched *sched, const struct ghyvi_sched_settings *settings)
+{
+	unsigned int i;
+
+	if (!within(settings->timeslice_us, GHYVI_SCHED_TIMESLICE_MIN_US,
+		    GHYVI_SCHED_TIMESLICE_MAX_US) ||
+	    !within(settings->window_us, GHYVI_SCHED_WINDOW_MIN_US, GHYVI_SCHED_WINDOW_MAX_US))
+		return -EINVAL;
+	if (settings->preempt_timeout_us &&
+	    !within(settings->preempt_timeout_us, GHYVI_SCHED_PREEMPT_TIMEOUT_MIN_US,
+		    GHYVI_SCHED_PREEMPT_TIMEOUT_MAX_US))
+		return -EINVAL;
+	mutex_lock(&sched->settings_lock);
+	lock_engines(sched);
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		unwait_all(&sched->engines[i]);
+	sched->settings = *settings;
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		wait_again_all(&sched->engines[i]);
+	unlock_engines(sched);
+	mutex_unlock(&sched->settings_lock);
+	decide_again(sched);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(ghyvi_sched_set_settings);
+
+/* The policies know nothing of each other: each begins as if all vGPUs were new. */
+static void switch_policy(struct sched_engine *engine, const struct sched_policy *policy)
+{
+	struct sched_run *run;
+
+	unwait_all(engine);
+	list_for_each_entry(run, &engine->runs, link) {
+		list_del_init(&run->fair.thinking);
+		memset(&run->fair, 0, sizeof(run->fair));
+		memset(&run->budget, 0, sizeof(run->budget));
+		INIT_LIST_HEAD(&run->fair.thinking);
+	}
+	memset(&engine->budget, 0, sizeof(engine->budget));
+	engine->fair.vtime = 0;
+	engine->next_tick = sched_now(engine->sched) + policy->tick_ns;
+	engine->budget.window_start = sched_now(engine->sched);
+	engine->asked_ns = 0;
+	engine->policy = policy;
+	wait_again_all(engine);
+}
+
+int ghyvi_sched_set_policy(struct ghyvi_sched *sched, const char *name)
+{
+	const struct sched_policy *policy = NULL;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(policies); i++)
+		if (!strcmp(policies[i]->name, name))
+			policy = policies[i];
+	if (!policy)
+		return -EINVAL;
+	mutex_lock(&sched->settings_lock);
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		struct sched_engine *engine = &sched->engines[i];
+
+		spin_lock(&engine->lock);
+		if (engine->policy != policy)
+			switch_policy(engine, policy);
+		spin_unlock(&engine->lock);
+	}
+	mutex_unlock(&sched->settings_lock);
+	decide_again(sched);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(ghyvi_sched_set_policy);
+
+int ghyvi_sched_policy_list(struct ghyvi_sched *sched, char *buffer, size_t bytes)
+{
+	unsigned int i;
+	int at = 0;
+
+	mutex_lock(&sched->settings_lock);
+	for (i = 0; i < ARRAY_SIZE(policies); i++) {
+		bool active = sched->engines[0].policy == policies[i];
+
+		at += scnprintf(buffer + at, bytes - at, "%s%s%s%s", i ? " " : "",
+				active ? "[" : "", policies[i]->name, active ? "]" : "");
+	}
+	at += scnprintf(buffer + at, bytes - at, "\n");
+	mutex_unlock(&sched->settings_lock);
+	return at;
+}
+EXPORT_SYMBOL_GPL(ghyvi_sched_policy_list);

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* All shadowing policies, in the order in which sysfs lists them. */
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#include "policies.h"
+
+const struct ghyvi_shadow_policy *const ghyvi_shadow_policies[] = {
+	&ghyvi_policy_strict,  &ghyvi_policy_full, &ghyvi_policy_static,   &ghyvi_policy_dynamic,
+	&ghyvi_policy_segmented, &ghyvi_policy_oos,  &ghyvi_policy_adaptive,
+	&ghyvi_policy_nested,
+};
+const unsigned int ghyvi_shadow_policy_count = ARRAY_SIZE(ghyvi_shadow_policies);
+const struct ghyvi_shadow_policy *const ghyvi_shadow_policy_default = &ghyvi_policy_adaptive;
+
+const struct ghyvi_shadow_policy *ghyvi_shadow_policy_find(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(ghyvi_shadow_policies); i++)
+		if (!strcmp(ghyvi_shadow_policies[i]->name, name))
+			return ghyvi_shadow_policies[i];
+	return NULL;
+}

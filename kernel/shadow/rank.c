@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which table pages are written most. */
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+
+#include "../gtt/mm_types.h"
+
+void ghyvi_tables_each(struct ghyvi_mm *mm,
+		       void (*visit)(struct ghyvi_mm *mm, struct ghyvi_table_page *table, void *data),
+		       void *data)
+{
+	struct ghyvi_table_page *table;
+	unsigned long at;
+	u32 i;
+
+	xa_for_each(&mm->tables, at, table)
+		visit(mm, table, data);
+	for (i = 0; i < mm->nr_ggtt_tables; i++)
+		if (mm->ggtt_tables[i])
+			visit(mm, mm->ggtt_tables[i], data);
+}
+
+struct ranking {
+	struct ghyvi_table_page **tables;
+	u32 count;
+};
+
+static void rank_collect(struct ghyvi_mm *mm, struct ghyvi_table_page *table, void *data)
+{
+	struct ranking *ranking = data;
+
+	if (table->history.leaf && table->history.heat)
+		ranking->tables[ranking->count++] = table;
+	else
+		table->history.rank = GHYVI_RANK_UNKNOWN;
+}
+
+static int rank_compare(const void *a, const void *b)
+{
+	const struct ghyvi_table_page *first = *(struct ghyvi_table_page *const *)a;
+	const struct ghyvi_table_page *second = *(struct ghyvi_table_page *const *)b;
+
+	if (first->history.heat == second->history.heat)
+		return 0;
+	return first->history.heat > second->history.heat ? -1 : 1;
+}
+
+void ghyvi_tables_rank(struct ghyvi_mm *mm)
+{
+	struct ranking ranking = { NULL, 0 };
+	u32 i;
+
+	ranking.tables = kvmalloc_array(mm->nr_tables + mm->nr_ggtt_tables + 1, sizeof(*ranking.tables),
+					GFP_KERNEL_ACCOUNT);
+	if (!ranking.tables)
+		return; /* the old ranks serve until the next time */
+	ghyvi_tables_each(mm, rank_collect, &ranking);
+	sort(ranking.tables, ranking.count, sizeof(*ranking.tables), rank_compare, NULL);
+	for (i = 0; i < ranking.count; i++)
+		ranking.tables[i]->history.rank = i;
+	kvfree(ranking.tables);
+}

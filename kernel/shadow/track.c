@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * States of a table page: protected (its stores trap), listed (compared at the next synchronisation), or both.
+ */
+#include <linux/compiler.h>
+
+#include <trace/events/ghyvi.h>
+
+#include "../gtt/mm_types.h"
+
+struct ghyvi_tree *ghyvi_table_tree(struct ghyvi_mm *mm, const struct ghyvi_table_page *table)
+{
+	const struct ghyvi_shadow_page *leaf = table->shadows[GHYVI_LEVEL_PT];
+	const struct ghyvi_shadow_page *leaf_64k = table->shadows[GHYVI_LEVEL_PT_64K];
+
+	if (!table->history.leaf || (leaf && leaf_64k && leaf->tree != leaf_64k->tree))
+		return &mm->shared_tree;
+	return leaf ? leaf->tree : leaf_64k ? leaf_64k->tree : &mm->shared_tree;
+}
+
+void ghyvi_table_list(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
+{
+	if (!list_empty(&table->listed))
+		return;
+	list_add_tail(&table->listed, &ghyvi_table_tree(mm, table)->listed);
+	atomic64_inc(&mm->params.stats->relaxed_now);
+}
+
+void ghyvi_table_unlist(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
+{
+	if (list_empty(&table->listed))
+		return;
+	list_del_init(&table->listed);
+	atomic64_dec(&mm->params.stats->relaxed_now);
+}
+
+void ghyvi_table_relist(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
+{
+	if (!list_empty(&table->listed))
+		list_move_tail(&table->listed, &ghyvi_table_tree(mm, table)->listed);
+}
+
+bool ghyvi_table_protect(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
+{
+	const struct ghyvi_mm_params *p = &mm->params;
+
+	if (table->protected)
+		return true;
+	if (mm->policy->nested)
+		return false;
+	if (table->gfn == GHYVI_INVALID_GFN || p->hv_ops->protect(p->hv, &table->gfn, 1) != 1)
+		return false;
+	table->protected = true;
+	ghyvi_count(p->stats, protects);
+	atomic64_inc(&p->stats->protected_now);
+	trace_oos_change(p->reporter, "protect", table->gfn);
+	return true;
+}
+
+void ghyvi_table_unprotect(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
+{
+	const struct ghyvi_mm_params *p = &mm->params;
+
+	if (!table->protected)
+		return;
+	p->hv_ops->unprotect(p->hv, &table->gfn, 1);
+	table->protected = false;
+	ghyvi_count(p->stats, unprotects);
+	atomic64_dec(&p->stats->protected_now);
+}
+
+void ghyvi_table_relax(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
+{
+	ghyvi_table_unprotect(mm, table);
+	ghyvi_table_list(mm, table);
+	ghyvi_count(mm->params.stats, relaxes);
+	trace_oos_change(mm->params.reporter, "relax", table->gfn);
+}
+
+void ghyvi_table_arm_new(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int level)
+{
+	struct ghyvi_shadow_view page = ghyvi_table_view(mm, table);
+
+	if (level <= GHYVI_LEVEL_PT && mm->policy->relax_new(&page))
+		ghyvi_table_list(mm, table);
+	else if (!ghyvi_table_protect(mm, table))
+		ghyvi_table_list(mm, table);
+}
+
+void ghyvi_table_make_strict(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
+{
+	/*
+	 * Only leaf entries are translated from here: they lead to no further table page. A page that has
+	 * higher uses may be in the middle of an update further up the stack; if it is not protected
+	 * already it is listed, and stays so.
+	 */
+	bool leaf = table->history.leaf;
+
+	/* Unlisting can wait for the next synchronisation, which finds nothing to do. */
+	ghyvi_table_protect(mm, table);
+	if (leaf)
+		ghyvi_table_reconstruct(mm, table);
+}
+
+/* Synchronisations that reached the page so far. */
+static u32 table_now(struct ghyvi_mm *mm, const struct ghyvi_table_page *table)
+{
+	return ghyvi_table_tree(mm, table)->synced + mm->flushes;
+}
+
+/* A burst of the page began: it may continue a run of its neighbours', or join two. */
+static void table_burst(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
+{
+	struct ghyvi_table_page *before = ghyvi_table_neighbour(mm, table, -1);
+
+	while (table && ghyvi_history_run(before ? &before->history : NULL, &table->history, &mm->experience)) {
+		before = table;
+		table = ghyvi_table_neighbour(mm, table, 1);
+	}
+}
+
+/* One cache line: does it differ from the snapshot? Each guest entry is read once, into @line. */
+static bool line_differs(const u64 *guest, const u64 *snapshot, u64 *line)
+{
+	u64 difference = 0;
+	unsigned int i;
+
+	for (i = 0; i < 8; i++) {
+		line[i] = READ_ONCE(guest[i]);
+		difference |= line[i] ^ snapshot[i];
+	}
+	return difference;
+}
+
+unsigned int ghyvi_table_reconstruct(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
+{
+	unsigned int at, i, changed = 0, first = GHYVI_ENTRIES, last = 0;
+	u64 line[8];
+	bool again;
+
+	table->retry = false;
+	for (at = 0; at < GHYVI_ENTRIES; at += 8) {
+		if (!line_differs(table->guest + at, table->snapshot + at, line))
+			continue;
+		for (i = 0; i < 8; i++) {
+			if (line[i] == table->snapshot[at + i])
+				continue;
+			again = table->snapshot[at + i] == GHYVI_SNAPSHOT_RETRY;
+			if (again && !mm->retries) {
+				table->retry = true;
+				continue;
+			}
+			mm->retries -= again;
+			changed += !again;
+			ghyvi_table_update(mm, table, at + i, line[i]);
+			first = min(first, at + i);
+			last = at + i;
+		}
+	}
+	if (first <= last && ghyvi_table_is_ggtt(table))
+		ghyvi_ggtt_publish(mm, table, first, last);
+	ghyvi_count(mm->params.stats, reconstructions);
+	ghyvi_count_add(mm->params.stats, entries_compared, GHYVI_ENTRIES);
+	ghyvi_count_add(mm->params.stats, entries_changed, changed);
+	if (ghyvi_history_scan(&table->history, &mm->experience, &mm->tuning, table_now(mm, table), changed,
+			       table->protected))
+		table_burst(mm, table);
+	trace_oos_sync(mm->params.reporter, mm->policy->name, table->gfn, GHYVI_ENTRIES, changed);
+	return changed;
+}
+
+static void relax_ahead(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
+{
+	struct ghyvi_shadow_view page = ghyvi_table_view(mm, table);
+	unsigned int left = mm->policy->ahead ? mm->policy->ahead(&page) : 0;
+
+	for (; left; left--) {
+		table = ghyvi_table_neighbour(mm, table, 1);
+		if (!table)
+			return;
+		if (!table->protected || !table->history.leaf)
+			continue;
+		table->history.ahead = true;
+		ghyvi_table_relax(mm, table);
+	}
+}
+
+/* A trapped store: translate what it touched, then ask the policy. */
+static void table_trap(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int offset,
+		       unsigned int bytes)
+{
+	unsigned int first = offset / 8, last = (offset + bytes - 1) / 8, i;
+	struct ghyvi_shadow_view page;
+	bool changed = false;
+	u64 value;
+
+	for (i = first; i <= last; i++) {
+		value = READ_ONCE(table->guest[i]);
+		if (value == table->snapshot[i])
+			continue;
+		ghyvi_table_update(mm, table, i, value);
+		changed = true;
+	}
+	if (changed && ghyvi_table_is_ggtt(table))
+		ghyvi_ggtt_publish(mm, table, first, last);
+
+	if (ghyvi_history_trap(&table->history, &mm->experience, &mm->tuning, table_now(mm, table),
+			       first * GHYVI_BURST_STARTS / GHYVI_ENTRIES))
+		table_burst(mm, table);
+	page = ghyvi_table_view(mm, table);
+	if (!table->protected || !table->history.leaf || !mm->policy->relax(&page))
+		return;
+	ghyvi_table_relax(mm, table);
+	relax_ahead(mm, table);
+}
+
+static struct ghyvi_table_page *table_by_gfn(struct ghyvi_mm *mm, u64 gfn)
+{
+	struct ghyvi_table_page *table = xa_load(&mm->tables, gfn);
+
+	return table ? table : ghyvi_ggtt_table_by_gfn(mm, gfn);
+}
+
+void ghyvi_mm_trap(struct ghyvi_mm *mm, u64 gpa, unsigned int bytes)
+{
+	struct ghyvi_table_page *table;
+	unsigned int offset, part;
+
+	trace_ghyvi_trap(mm->params.reporter, mm->policy->name, gpa, bytes);
+	ghyvi_count(mm->params.stats, table_write_traps);
+	ghyvi_count_add(mm->params.stats, table_writes_bytes, bytes);
+	mutex_lock(&mm->lock);
+	/* A store from before the switch; what is still shadowed is listed, and the rest is nobody's business. */
+	if (mm->policy->nested)
+		goto out;
+	ghyvi_cost_trapped(mm, gpa);
+	for (; bytes; gpa += part, bytes -= part) {
+		offset = gpa % GHYVI_PAGE_BYTES;
+		part = min(bytes, GHYVI_PAGE_BYTES - offset);
+		table = table_by_gfn(mm, gpa >> GHYVI_PAGE_SHIFT);
+		if (table)
+			table_trap(mm, table, offset, part);
+	}
+out:
+	ghyvi_mm_unlock(mm);
+}
+
+void ghyvi_mm_protection_lost(struct ghyvi_mm *mm, u64 gfn, u64 count)
+{
+	struct ghyvi_table_page *table;
+	unsigned long at;
+	u32 i;
+
+	mutex_lock(&mm->lock);
+	xa_for_each_range(&mm->tables, at, table, gfn, gfn + count - 1) {
+		ghyvi_table_unprotect(mm, table);
+		ghyvi_table_list(mm, table);
+	}
+	for (i = 0; i < mm->nr_ggtt_tables; i++) {
+		table = mm->ggtt_tables[i];
+		if (!table || table->gfn == GHYVI_INVALID_GFN || table->gfn < gfn || table->gfn - gfn >= count)
+			continue;
+		ghyvi_ggtt_relax(mm, table);
+	}
+	ghyvi_mm_unlock(mm);
+}

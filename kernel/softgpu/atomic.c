@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* MI_ATOMIC: a read-modify-write that other engines and the guest's CPUs see as one. */
+#include <linux/atomic.h>
+#include <linux/bits.h>
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+#include "engine.h"
+
+#define ATOMIC_GGTT BIT(22)
+#define ATOMIC_BYTES(header) (4u << ((header) >> 19 & 3))
+#define ATOMIC_INLINE BIT(18)
+#define ATOMIC_RETURN BIT(16)
+#define ATOMIC_OPERATION(header) ((header) >> 8 & 0xf)
+/* Bits 15:12 repeat the size: 0 dword, 2 qword, 4 octword. */
+#define ATOMIC_CLASS(header) ((header) >> 12 & 0xf)
+#define ATOMIC_CLASS_DWORD 0
+#define ATOMIC_CLASS_QWORD 2
+
+/* Without inline data: operands in R0 and R2; what is returned goes to R4 in both forms. */
+#define OPERAND1_GPR 0
+#define OPERAND2_GPR 2
+#define RETURN_GPR 4
+
+enum {
+	OP_AND = 1,
+	OP_OR,
+	OP_XOR,
+	OP_MOVE,
+	OP_INC,
+	OP_DEC,
+	OP_ADD,
+	OP_SUB,
+	OP_RSUB,
+	OP_IMAX,
+	OP_IMIN,
+	OP_UMAX,
+	OP_UMIN,
+	OP_CMPWR,
+};
+
+struct operands {
+	u64 first, second;
+};
+
+static u64 gpr64(const struct softgpu_engine *engine, unsigned int gpr)
+{
+	return (u64)engine->gpr[2 * gpr + 1] << 32 | engine->gpr[2 * gpr];
+}
+
+/* On values that were widened with their sign, so that one width is enough. */
+static u64 atomic_result(unsigned int operation, s64 old, s64 first, s64 second, u64 mask)
+{
+	u64 a = (u64)old, b = (u64)first;
+
+	switch (operation) {
+	case OP_AND:
+		return a & b;
+	case OP_OR:
+		return a | b;
+	case OP_XOR:
+		return a ^ b;
+	case OP_MOVE:
+		return b;
+	case OP_INC:
+		return a + 1;
+	case OP_DEC:
+		return a - 1;
+	case OP_ADD:
+		return a + b;
+	case OP_SUB:
+		return a - b;
+	case OP_RSUB:
+		return b - a;
+	case OP_IMAX:
+		return old > first ? a : b;
+	case OP_IMIN:
+		return old < first ? a : b;
+	case OP_UMAX:
+		return (a & mask) > (b & mask) ? a : b;
+	case OP_UMIN:
+		return (a & mask) < (b & mask) ? a : b;
+	default: /* OP_CMPWR: operand 1 is what memory is compared with */
+		return (a & mask) == (b & mask) ? (u64)second : a;
+	}
+}
+
+static u64 atomic32(u32 *p, unsigned int operation, const struct operands *operands)
+{
+	u32 old, new;
+
+	do {
+		old = READ_ONCE(*p);
+		new = (u32)atomic_result(operation, (s32)old, (s32)operands->first,
+					 (s32)operands->second, U32_MAX);
+	} while (cmpxchg(p, old, new) != old);
+	return new;
+}
+
+static u64 atomic64(u64 *p, unsigned int operation, const struct operands *operands)
+{
+	u64 old, new;
+
+	do {
+		old = READ_ONCE(*p);
+		new = atomic_result(operation, (s64)old, (s64)operands->first,
+				    (s64)operands->second, U64_MAX);
+	} while (cmpxchg(p, old, new) != old);
+	return new;
+}
+
+int softgpu_mi_atomic(struct softgpu_engine *engine)
+{
+	const u32 *packet = engine->packet;
+	u32 header = packet[0];
+	unsigned int bytes = ATOMIC_BYTES(header);
+	unsigned int operation = ATOMIC_OPERATION(header);
+	u64 address = ((u64)packet[2] << 32 | packet[1]) & GENMASK_ULL(47, 2);
+	struct operands operands;
+	u64 result;
+	u8 *p;
+	int err;
+
+	if (operation < OP_AND || operation > OP_CMPWR || bytes > 8 ||
+	    ATOMIC_CLASS(header) != (bytes == 8 ? ATOMIC_CLASS_QWORD : ATOMIC_CLASS_DWORD) ||
+	    !IS_ALIGNED(address, bytes))
+		return softgpu_error(engine, "ATOMIC %#010x at %#llx is not supported", header, address);
+	if (header & ATOMIC_INLINE) {
+		if (engine->packet_dwords != 11)
+			return softgpu_error(engine, "ATOMIC without its inline data");
+		/* The dwords of the two operands alternate. */
+		operands.first = (u64)packet[5] << 32 | packet[3];
+		operands.second = (u64)packet[6] << 32 | packet[4];
+	} else {
+		operands.first = gpr64(engine, OPERAND1_GPR);
+		operands.second = gpr64(engine, OPERAND2_GPR);
+	}
+
+	err = softgpu_map(engine, header & ATOMIC_GGTT ? SOFTGPU_GGTT : SOFTGPU_PPGTT, address, true, &p);
+	if (err || !p)
+		return err;
+	if (bytes == 8)
+		result = atomic64((u64 *)p, operation, &operands);
+	else
+		result = atomic32((u32 *)p, operation, &operands);
+	softgpu_stream_drop_window(engine);
+	if (header & ATOMIC_RETURN) {
+		engine->gpr[2 * RETURN_GPR] = lower_32_bits(result);
+		if (bytes == 8)
+			engine->gpr[2 * RETURN_GPR + 1] = upper_32_bits(result);
+	}
+	return SOFTGPU_OK;
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A vGPU as the software pGPU knows it, and the isolation oracle's book: which host pages are whose.
+ * The book is kept apart from the shadow tables on purpose; a wrong shadow entry must not vouch for itself.
+ */
+#include <linux/compiler.h>
+#include <linux/err.h>
+#include <linux/errno.h>
+#include <linux/slab.h>
+#include "engine.h"
+
+#define OWNER_KIND(owner) ((owner) & 3)
+#define OWNER_COUNT(owner) ((owner) >> 2)
+#define OWNER(kind, count) ((u32)(kind) | (u32)(count) << 2)
+
+static unsigned int owner_index(u64 bus)
+{
+	return bus >> GHYVI_PAGE_SHIFT & (SOFTGPU_OWNER_PAGES - 1);
+}
+
+struct softgpu_owners *softgpu_owners_find(struct softgpu_client *client, u64 bus)
+{
+	return xa_load(&client->owners, bus >> SOFTGPU_OWNERS_SHIFT);
+}
+
+int softgpu_owners_kind(const struct softgpu_owners *owners, u64 bus)
+{
+	u32 owner = owners ? READ_ONCE(owners->pages[owner_index(bus)]) : 0;
+
+	return OWNER_COUNT(owner) ? (int)OWNER_KIND(owner) : -ENOENT;
+}
+
+int softgpu_own_page(struct ghyvi_pgpu_client *handle, u64 bus, enum ghyvi_page_kind kind)
+{
+	struct softgpu_client *client = softgpu_client(handle);
+	struct softgpu_owners *owners;
+	int err = 0;
+	u32 owner;
+
+	mutex_lock(&client->owners_lock);
+	owners = softgpu_owners_find(client, bus);
+	if (!owners) {
+		owners = kzalloc(sizeof(*owners), GFP_KERNEL_ACCOUNT);
+		if (!owners) {
+			err = -ENOMEM;
+			goto unlock;
+		}
+		err = xa_err(xa_store(&client->owners, bus >> SOFTGPU_OWNERS_SHIFT, owners,
+				      GFP_KERNEL_ACCOUNT));
+		if (err) {
+			kfree(owners);
+			goto unlock;
+		}
+	}
+	owner = owners->pages[owner_index(bus)];
+	WARN_ON_ONCE(OWNER_COUNT(owner) && OWNER_KIND(owner) != kind);
+	WRITE_ONCE(owners->pages[owner_index(bus)], OWNER(kind, OWNER_COUNT(owner) + 1));
+unlock:
+	mutex_unlock(&client->owners_lock);
+	return err;
+}
+
+void softgpu_disown_page(struct ghyvi_pgpu_client *handle, u64 bus)
+{
+	struct softgpu_client *client = softgpu_client(handle);
+	struct softgpu_owners *owners;
+	u32 owner;
+
+	mutex_lock(&client->owners_lock);
+	owners = softgpu_owners_find(client, bus);
+	owner = owners ? owners->pages[owner_index(bus)] : 0;
+	if (!WARN_ON_ONCE(!OWNER_COUNT(owner)))
+		WRITE_ONCE(owners->pages[owner_index(bus)],
+			   OWNER(OWNER_KIND(owner), OWNER_COUNT(owner) - 1));
+	mutex_unlock(&client->owners_lock);
+}
+
+int softgpu_map_guest(struct ghyvi_pgpu_client *handle, u64 gfn, u64 bus)
+{
+	struct softgpu_client *client = softgpu_client(handle);
+	unsigned long index = gfn / SOFTGPU_OWNER_PAGES;
+	struct softgpu_guest *guest;
+	int err = 0;
+
+	mutex_lock(&client->owners_lock);
+	guest = xa_load(&client->guest, index);
+	if (!guest) {
+		guest = kzalloc(sizeof(*guest), GFP_KERNEL_ACCOUNT);
+		err = guest ? xa_err(xa_store(&client->guest, index, guest, GFP_KERNEL_ACCOUNT)) : -ENOMEM;
+		if (err)
+			kfree(guest);
+	}
+	if (!err)
+		WRITE_ONCE(guest->bus[gfn % SOFTGPU_OWNER_PAGES], bus);
+	mutex_unlock(&client->owners_lock);
+	return err;
+}
+
+void softgpu_unmap_guest(struct ghyvi_pgpu_client *handle, u64 gfn)
+{
+	struct softgpu_client *client = softgpu_client(handle);
+	struct softgpu_guest *guest;
+
+	mutex_lock(&client->owners_lock);
+	guest = xa_load(&client->guest, gfn / SOFTGPU_OWNER_PAGES);
+	if (!WARN_ON_ONCE(!guest || !guest->bus[gfn % SOFTGPU_OWNER_PAGES]))
+		WRITE_ONCE(guest->bus[gfn % SOFTGPU_OWNER_PAGES], 0);
+	mutex_unlock(&client->owners_lock);
+}
+
+struct ghyvi_pgpu_client *softgpu_client_create(void *pgpu, const struct ghyvi_client_params *params)
+{
+	struct softgpu_client *client = kzalloc(sizeof(*client), GFP_KERNEL_ACCOUNT);
+
+	if (!client)
+		return ERR_PTR(-ENOMEM);
+	client->gpu = pgpu;
+	client->params = *params;
+	xa_init(&client->owners);
+	xa_init(&client->guest);
+	mutex_init(&client->owners_lock);
+	atomic64_set(&client->generation, 1);
+	return (struct ghyvi_pgpu_client *)client;
+}
+
+void softgpu_client_destroy(struct ghyvi_pgpu_client *handle)
+{
+	struct softgpu_client *client = softgpu_client(handle);
+	struct softgpu_owners *owners;
+	struct softgpu_guest *guest;
+	unsigned long index;
+	unsigned int i;
+
+	/* The next client of these ranges starts with nothing. */
+	for (i = 0; i < client->params.nr_ggtt; i++) {
+		const struct ghyvi_range *range = &client->params.ggtt[i];
+
+		if (range->start + range->bytes <= SOFTGPU_GGTT_BYTES)
+			memset(client->gpu->ggtt + (range->start >> GHYVI_PAGE_SHIFT), 0,
+			       (range->bytes >> GHYVI_PAGE_SHIFT) * sizeof(u64));
+	}
+	xa_for_each(&client->owners, index, owners)
+		kfree(owners);
+	xa_destroy(&client->owners);
+	xa_for_each(&client->guest, index, guest)
+		kfree(guest);
+	xa_destroy(&client->guest);
+	mutex_destroy(&client->owners_lock);
+	kfree(client);
+}
+
+/*
+ * An engine reads the generation when it begins a slice, under its access mutex. So after the increment
+ * every new slice sees it, and taking the mutex once waits for the slice that did not.
+ */
+void softgpu_invalidate(struct ghyvi_pgpu_client *handle)
+{
+	struct softgpu_client *client = softgpu_client(handle);
+	unsigned int i;
+
+	might_sleep();
+	atomic64_inc(&client->generation);
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		struct softgpu_engine *engine = &client->gpu->engines[i];
+		unsigned long flags;
+		bool runs;
+
+		/*
+		 * The engine takes the lock after @job is set and before its first slice: when the job is
+		 * not there yet, its slices come after the increment.
+		 */
+		spin_lock_irqsave(&engine->lock, flags);
+		runs = engine->job && softgpu_client(engine->job->client) == client;
+		spin_unlock_irqrestore(&engine->lock, flags);
+		if (!runs)
+			continue;
+		atomic_inc(&engine->waiters);
+		mutex_lock(&engine->access);
+		mutex_unlock(&engine->access);
+		atomic_dec(&engine->waiters);
+	}
+}

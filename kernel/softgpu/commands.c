@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Who executes a command, after the rules of its domain. What commands there are, how long they are and who may use them
+ * is in <ghyvi/commands.h>; what has no effect on memory or registers here is skipped by its length.
+ */
+#include <linux/bits.h>
+#include <linux/kernel.h>
+#include "engine.h"
+
+enum packet_type {
+	TYPE_MI = 0,
+	TYPE_2D = 2,
+};
+
+#define PACKET_TYPE(header) ((header) >> 29)
+
+static bool is_pipe_control(const struct ghyvi_command *command)
+{
+	return command && command->check == GHYVI_CHECK_PIPE_CONTROL;
+}
+
+bool softgpu_packet_skipped(const struct ghyvi_command *command, u32 header)
+{
+	return PACKET_TYPE(header) != TYPE_MI && PACKET_TYPE(header) != TYPE_2D &&
+	       !is_pipe_control(command);
+}
+
+int softgpu_command(struct softgpu_engine *engine)
+{
+	switch (PACKET_TYPE(engine->packet[0])) {
+	case TYPE_MI:
+		return softgpu_mi(engine);
+	case TYPE_2D:
+		return softgpu_blt(engine);
+	default:
+		return is_pipe_control(engine->command) ? softgpu_pipe_control(engine) : SOFTGPU_OK;
+	}
+}

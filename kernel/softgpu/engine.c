@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * An engine: a thread that takes one job at a time, loads the ring state from the context, executes until
+ * head meets tail, and saves it again.
+ */
+#include <linux/compiler.h>
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/vmalloc.h>
+#include "engine.h"
+#include "softgpu.h"
+
+#define RING_CTL_ENABLE BIT(0)
+#define RING_CTL_PAGES GENMASK(20, 12)
+#define RING_HEAD_MASK GENMASK(20, 2)
+#define RING_TAIL_MASK GENMASK(20, 3)
+
+#define TIMESTAMP_BITS 36
+
+/* job->backend.state */
+enum {
+	JOB_QUEUED = 1,
+	JOB_RUNNING,
+	JOB_LEAVING, /* how it ends is decided; the tail can no longer move */
+};
+
+/* Gen9: 12 MHz, as the CTC_MODE that the vGPU shows says; Gen8: fixed 80 ns. */
+u64 softgpu_ticks(unsigned int gen, u64 ns)
+{
+	return gen == 8 ? div_u64(ns, 80) : mul_u64_u32_div(ns, 3, 250);
+}
+
+u64 softgpu_engine_timestamp(const struct softgpu_engine *engine)
+{
+	return softgpu_ticks(engine->client->params.gen, ktime_get_ns()) &
+	       GENMASK_ULL(TIMESTAMP_BITS - 1, 0);
+}
+
+u32 softgpu_context_timestamp(const struct softgpu_engine *engine)
+{
+	u64 ns = ktime_get_ns() - engine->started_ns;
+
+	return engine->context_timestamp + (u32)softgpu_ticks(engine->client->params.gen, ns);
+}
+
+int softgpu_error(struct softgpu_engine *engine, const char *format, ...)
+{
+	char text[128];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	ghyvi_report(engine->client->params.reporter, "%s: context %#x, %s at %#llx: %s",
+		     ghyvi_engine_name(engine->id), engine->job->lrca,
+		     engine->level ? "batch" : "ring", engine->command_at, text);
+	return SOFTGPU_ERROR;
+}
+
+void softgpu_access_begin(struct softgpu_engine *engine)
+{
+	u64 generation;
+
+	mutex_lock(&engine->access);
+	engine->slice++;
+	generation = atomic64_read(&engine->client->generation);
+	if (generation != engine->client_generation) {
+		engine->client_generation = generation;
+		softgpu_tlb_flush(engine);
+	}
+	engine->commands_left = SOFTGPU_SLICE_COMMANDS;
+	engine->bytes_left = SOFTGPU_SLICE_BYTES;
+}
+
+void softgpu_access_end(struct softgpu_engine *engine)
+{
+	softgpu_registers_publish(engine);
+	mutex_unlock(&engine->access);
+}
+
+static bool softgpu_over_budget(const struct ghyvi_job *job)
+{
+	/* Before the clock is: a tail may move in between, and time must not seem to run backwards. */
+	u64 since_ns = READ_ONCE(job->backend.since_ns);
+
+	return job->budget_ns && ktime_get_ns() - since_ns > job->budget_ns;
+}
+
+/* At the beginning of a slice: must the job end here? */
+static int softgpu_slice_decide(struct softgpu_engine *engine)
+{
+	struct ghyvi_job *job = engine->job;
+
+	if (READ_ONCE(job->backend.stop))
+		return SOFTGPU_CANCELLED;
+	if (!softgpu_over_budget(job))
+		return SOFTGPU_OK;
+	ghyvi_count(engine->client->params.stats, budget_overruns);
+	return softgpu_error(engine, "GPU time of %llu ms used up",
+			     (unsigned long long)div_u64(job->budget_ns, NSEC_PER_MSEC));
+}
+
+int softgpu_yield(struct softgpu_engine *engine)
+{
+	softgpu_access_end(engine);
+	/* A mutex promises a waiter nothing when its owner takes it again at once. */
+	while (atomic_read(&engine->waiters))
+		usleep_range(1, 10);
+	cond_resched();
+	softgpu_access_begin(engine);
+	return softgpu_slice_decide(engine);
+}
+
+/* A command waits for something that somebody else must write. */
+static int softgpu_pause(struct softgpu_engine *engine)
+{
+	if (engine->level)
+		softgpu_stream(engine)->address = engine->command_at;
+	else
+		engine->ring_head = engine->command_at;
+	softgpu_stream_drop_window(engine);
+	softgpu_access_end(engine);
+	usleep_range(10, 50);
+	softgpu_access_begin(engine);
+	return softgpu_slice_decide(engine);
+}
+
+static int softgpu_step(struct softgpu_engine *engine)
+{
+	int verdict = SOFTGPU_OK;
+
+	if (--engine->commands_left <= 0)
+		verdict = softgpu_yield(engine);
+	if (!verdict)
+		verdict = softgpu_stream_fetch(engine);
+	if (!verdict)
+		verdict = softgpu_command(engine);
+	if (verdict == SOFTGPU_AGAIN)
+		verdict = softgpu_pause(engine);
+	return verdict;
+}
+
+/* Code that the context asks for at every load; ends by its size, returns to nowhere. */
+static int softgpu_run_indirect(struct softgpu_engine *engine, u32 pointer)
+{
+	struct softgpu_stream stream = {
+		.space = SOFTGPU_GGTT,
+		.privileged = true,
+		.address = pointer & GHYVI_INDIRECT_ADDRESS,
+	};
+	int verdict;
+
+	stream.end = stream.address + (pointer & GHYVI_INDIRECT_LINES) * GHYVI_INDIRECT_LINE_BYTES;
+	softgpu_stream_push(engine, 1, &stream);
+	do {
+		verdict = softgpu_step(engine);
+	} while (!verdict);
+	if (verdict == SOFTGPU_DONE) {
+		engine->level = 0;
+		softgpu_stream_drop_window(engine);
+		verdict = SOFTGPU_OK;
+	}
+	return verdict;
+}
+
+/*
+ * Between two ring commands: whether and how the job ends here. SOFTGPU_OK: it goes on.
+ */
+static int softgpu_ring_decide(struct softgpu_engine *engine, enum ghyvi_job_status *status)
+{
+	struct ghyvi_job *job = engine->job;
+	int verdict = SOFTGPU_OK;
+	unsigned long flags;
+
+	if (likely(engine->ring_head != engine->ring_tail && !READ_ONCE(job->backend.preempt) &&
+		   !READ_ONCE(job->backend.stop)))
+		return SOFTGPU_OK;
+
+	spin_lock_irqsave(&engine->lock, flags);
+	engine->ring_tail = job->backend.tail & RING_TAIL_MASK;
+	if (job->backend.stop) {
+		verdict = SOFTGPU_CANCELLED;
+	} else if (engine->ring_head == engine->ring_tail) {
+		*status = GHYVI_JOB_COMPLETE;
+		verdict = SOFTGPU_DONE;
+	} else if (job->backend.preempt && engine->arbitration) {
+		*status = GHYVI_JOB_PREEMPTED;
+		verdict = SOFTGPU_DONE;
+	}
+	if (verdict)
+		job->backend.state = JOB_LEAVING;
+	spin_unlock_irqrestore(&engine->lock, flags);
+
+	engine->command_at = engine->ring_head;
+	if (!verdict && engine->ring_tail >= engine->ring_bytes)
+		return softgpu_error(engine, "ring tail %#x is outside the ring of %#x bytes",
+				     engine->ring_tail, engine->ring_bytes);
+	return verdict;
+}
+
+static int softgpu_load(struct softgpu_engine *engine)
+{
+	struct ghyvi_job *job = engine->job;
+	const u32 *context = job->context;
+	u32 control = context[GHYVI_CTX_RING_CTL];
+	unsigned int i;
+
+	engine->level = 0;
+	engine->streams[0] = (struct softgpu_stream){ .space = SOFTGPU_GGTT, .privileged = true };
+	engine->packet[0] = 0;
+	engine->arbitration = true;
+	engine->ring_start = context[GHYVI_CTX_RING_START];
+	engine->ring_bytes = (control & RING_CTL_PAGES) + GHYVI_PAGE_BYTES;
+	engine->ring_head = context[GHYVI_CTX_RING_HEAD] & RING_HEAD_MASK;
+	engine->ring_tail = context[GHYVI_CTX_RING_TAIL] & RING_TAIL_MASK;
+	engine->command_at = engine->ring_head;
+	engine->context_timestamp = context[GHYVI_CTX_TIMESTAMP];
+	memset(engine->gpr, 0, sizeof(engine->gpr));
+	if (job->restore && engine->client->params.gen >= 9)
+		for (i = 0; i < 2 * SOFTGPU_GPRS; i++)
+			engine->gpr[i] = context[GHYVI_CTX_GPR + 2 * i];
+	softgpu_stream_drop_window(engine);
+	softgpu_tlb_reset(engine);
+	engine->ppgtt_mask = job->levels == GHYVI_LEVEL_PML4 ? GENMASK_ULL(47, 0) : GENMASK_ULL(31, 0);
+
+	if (!(control & RING_CTL_ENABLE) || !IS_ALIGNED(engine->ring_start, GHYVI_PAGE_BYTES) ||
+	    engine->ring_head >= engine->ring_bytes || engine->ring_tail >= engine->ring_bytes)
+		return softgpu_error(engine, "bad ring: start %#x control %#x head %#x tail %#x",
+				     engine->ring_start, control, engine->ring_head,
+				     engine->ring_tail);
+	if (job->levels != GHYVI_LEVEL_PML4 && job->levels != GHYVI_LEVEL_PDP)
+		return softgpu_error(engine, "%u levels of tables", job->levels);
+	if (job->nested && (!engine->client->params.fault || !engine->client->params.ggtt_table))
+		return softgpu_error(engine, "nested job of a client without guest tables");
+	return SOFTGPU_OK;
+}
+
+static void softgpu_save(struct softgpu_engine *engine)
+{
+	u32 *context = engine->job->context;
+	unsigned int i;
+
+	context[GHYVI_CTX_RING_HEAD] = engine->ring_head;
+	context[GHYVI_CTX_TIMESTAMP] = softgpu_context_timestamp(engine);
+	if (engine->client->params.gen >= 9)
+		for (i = 0; i < 2 * SOFTGPU_GPRS; i++)
+			context[GHYVI_CTX_GPR + 2 * i] = engine->gpr[i];
+}
+
+enum ghyvi_job_status softgpu_engine_execute(struct softgpu_engine *engine, struct ghyvi_job *job)
+{
+	enum ghyvi_job_status status = GHYVI_JOB_COMPLETE;
+	unsigned long flags;
+	u32 indirect;
+	int verdict;
+
+	engine->client = softgpu_client(job->client);
+	engine->started_ns = ktime_get_ns();
+	spin_lock_irqsave(&engine->lock, flags);
+	if (!job->backend.stop)
+		job->backend.state = JOB_RUNNING;
+	job->backend.since_ns = engine->started_ns;
+	spin_unlock_irqrestore(&engine->lock, flags);
+	if (job->backend.state == JOB_QUEUED)
+		return GHYVI_JOB_CANCELLED;
+
+	softgpu_access_begin(engine);
+	verdict = softgpu_load(engine);
+	indirect = job->context[GHYVI_CTX_INDIRECT];
+	if (!verdict && engine->id == GHYVI_RCS && indirect & GHYVI_INDIRECT_LINES)
+		verdict = softgpu_run_indirect(engine, indirect);
+	while (!verdict) {
+		if (!engine->level)
+			verdict = softgpu_ring_decide(engine, &status);
+		if (!verdict)
+			verdict = softgpu_step(engine);
+	}
+	/* After an error HEAD names the command; after a cancel, one that had its effect. */
+	if (verdict == SOFTGPU_ERROR && !engine->level)
+		engine->ring_head = engine->command_at;
+	softgpu_save(engine);
+	softgpu_access_end(engine);
+
+	if (verdict == SOFTGPU_ERROR)
+		status = GHYVI_JOB_ERROR;
+	else if (verdict == SOFTGPU_CANCELLED)
+		status = GHYVI_JOB_CANCELLED;
+	job->busy_ns = ktime_get_ns() - engine->started_ns;
+	return status;
+}
+
+static int softgpu_engine_thread(void *data)
+{
+	struct softgpu_engine *engine = data;
+	enum ghyvi_job_status status;
+	struct ghyvi_job *job;
+	unsigned long flags;
+
+	for (;;) {
+		wait_event_idle(engine->wake,
+				READ_ONCE(engine->job) || READ_ONCE(engine->stopping));
+		spin_lock_irqsave(&engine->lock, flags);
+		job = engine->job;
+		spin_unlock_irqrestore(&engine->lock, flags);
+		if (!job)
+			break;
+		status = softgpu_engine_execute(engine, job);
+		spin_lock_irqsave(&engine->lock, flags);
+		job->backend.state = JOB_LEAVING;
+		WRITE_ONCE(engine->job, NULL);
+		WRITE_ONCE(engine->left, engine->left + 1);
+		spin_unlock_irqrestore(&engine->lock, flags);
+		wake_up_all(&engine->gone);
+		job->done(job, status);
+	}
+	/* kthread_stop() must find the thread alive; it is on its way. */
+	while (!kthread_should_stop())
+		usleep_range(50, 100);
+	return 0;
+}
+
+int softgpu_engine_init(struct softgpu_engine *engine, struct softgpu *gpu, enum ghyvi_engine_id id)
+{
+	engine->gpu = gpu;
+	engine->id = id;
+	engine->base = ghyvi_engine_base(id);
+	engine->epoch = 1;
+	spin_lock_init(&engine->lock);
+	mutex_init(&engine->access);
+	atomic_set(&engine->waiters, 0);
+	init_waitqueue_head(&engine->wake);
+	init_waitqueue_head(&engine->gone);
+	if (id == GHYVI_BCS) {
+		engine->rows = vzalloc(2 * SOFTGPU_ROW_BYTES);
+		if (!engine->rows)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int softgpu_engine_start(struct softgpu_engine *engine)
+{
+	struct task_struct *thread;
+
+	thread = kthread_run(softgpu_engine_thread, engine, "ghyvi/%s",
+			     ghyvi_engine_name(engine->id));
+	if (IS_ERR(thread))
+		return PTR_ERR(thread);
+	engine->thread = thread;
+	return 0;
+}
+
+void softgpu_engine_fini(struct softgpu_engine *engine)
+{
+	if (engine->thread) {
+		WRITE_ONCE(engine->stopping, true);
+		wake_up_all(&engine->wake);
+		kthread_stop(engine->thread);
+	}
+	vfree(engine->rows);
+	if (engine->gpu)
+		mutex_destroy(&engine->access);
+}
+
+int softgpu_engine_run(struct softgpu_engine *engine, struct ghyvi_job *job)
+{
+	unsigned long flags;
+	int err = 0;
+
+	spin_lock_irqsave(&engine->lock, flags);
+	if (engine->stopping || !engine->thread) {
+		err = -EIO;
+	} else if (engine->job) {
+		err = -EBUSY;
+	} else {
+		job->backend.state = JOB_QUEUED;
+		job->backend.tail = job->context[GHYVI_CTX_RING_TAIL];
+		job->backend.stop = false;
+		job->backend.preempt = false;
+		WRITE_ONCE(engine->job, job);
+	}
+	spin_unlock_irqrestore(&engine->lock, flags);
+	if (!err)
+		wake_up_all(&engine->wake);
+	return err;
+}
+
+int softgpu_engine_update_tail(struct softgpu_engine *engine, struct ghyvi_job *job, u32 tail)
+{
+	unsigned long flags;
+	int err = -ESTALE;
+
+	spin_lock_irqsave(&engine->lock, flags);
+	if (engine->job == job && job->backend.state != JOB_LEAVING) {
+		job->backend.tail = tail;
+		WRITE_ONCE(job->backend.since_ns, ktime_get_ns());
+		err = 0;
+	}
+	spin_unlock_irqrestore(&engine->lock, flags);
+	return err;
+}
+
+void softgpu_engine_preempt(struct softgpu_engine *engine, struct ghyvi_job *job)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&engine->lock, flags);
+	if (engine->job == job)
+		WRITE_ONCE(job->backend.preempt, true);
+	spin_unlock_irqrestore(&engine->lock, flags);
+}
+
+/*
+ * A job that is still queued is not waited for: the thread may be in the done() of the job before, and that may wait for
+ * a lock of our caller. With @stop set under the lock the thread will not even begin it.
+ */
+void softgpu_engine_cancel(struct softgpu_engine *engine, struct ghyvi_job *job)
+{
+	bool running = false;
+	unsigned long flags;
+	u64 left;
+
+	might_sleep();
+	spin_lock_irqsave(&engine->lock, flags);
+	/* The job may come back after it left: count leavings instead of comparing jobs. */
+	left = engine->left;
+	if (engine->job == job) {
+		WRITE_ONCE(job->backend.stop, true);
+		running = job->backend.state != JOB_QUEUED;
+	}
+	spin_unlock_irqrestore(&engine->lock, flags);
+	if (running)
+		wait_event(engine->gone, READ_ONCE(engine->left) != left);
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Commands that flush, then post: MI_FLUSH_DW, PIPE_CONTROL, and the plain store into a status page.
+ * Everything here is executed in order, so that a flush itself has nothing to wait for.
+ */
+#include <linux/bits.h>
+#include <linux/compiler.h>
+#include <linux/kernel.h>
+#include "engine.h"
+
+#define POST_SYNC(flags) ((flags) >> 14 & 3)
+enum {
+	POST_NONE,
+	POST_IMMEDIATE,
+	POST_DEPTH_COUNT,
+	POST_TIMESTAMP,
+};
+
+/* Common to MI_FLUSH_DW dword 0 and PIPE_CONTROL dword 1. */
+#define FLUSH_STORE_INDEX BIT(21)
+#define FLUSH_TLB_INVALIDATE BIT(18)
+#define FLUSH_NOTIFY BIT(8)
+
+#define FLUSH_DW_GGTT BIT(2) /* of the address */
+#define PIPE_CONTROL_GGTT BIT(24)
+#define PIPE_CONTROL_MMIO_WRITE BIT(23)
+#define STORE_INDEX_CONTEXT BIT(21)
+
+#define HWS_PGA 0x80 /* from the engine's base */
+#define INDEX_MASK GENMASK(11, 2)
+#define QWORD_MASK GENMASK_ULL(47, 3)
+#define DWORD_MASK GENMASK_ULL(47, 2)
+
+struct post {
+	enum softgpu_space space;
+	u64 address;
+	u64 value;
+	bool qword;
+};
+
+static int softgpu_post(struct softgpu_engine *engine, const struct post *post)
+{
+	if (post->qword)
+		return softgpu_write64(engine, post->space, post->address, post->value);
+	return softgpu_write32(engine, post->space, post->address, lower_32_bits(post->value));
+}
+
+/* A context's own status page is its first page; the engine's is wherever the guest put it. */
+static u64 context_page(const struct softgpu_engine *engine)
+{
+	return engine->job->lrca & GHYVI_PAGE_MASK;
+}
+
+static u64 engine_page(const struct softgpu_engine *engine)
+{
+	u32 offset = engine->base + HWS_PGA;
+
+	if (offset >= engine->client->params.registers_bytes)
+		return 0;
+	return READ_ONCE(engine->client->params.registers[offset / 4]) & GHYVI_PAGE_MASK;
+}
+
+static void softgpu_flush(struct softgpu_engine *engine, u32 flags)
+{
+	if (flags & FLUSH_TLB_INVALIDATE)
+		softgpu_tlb_flush(engine);
+}
+
+/* Users get no interrupt out of a flush. */
+static void softgpu_notify(struct softgpu_engine *engine, u32 flags)
+{
+	if (flags & FLUSH_NOTIFY && softgpu_stream(engine)->privileged)
+		engine->job->event(engine->job, GHYVI_EVENT_FLUSH_NOTIFY);
+}
+
+/*
+ * Where a post goes. False: it is not the user's to write there, and is dropped: the GGTT holds
+ * the guest kernel's breadcrumbs and its context status buffers.
+ */
+static bool post_target(struct softgpu_engine *engine, struct post *post, bool index, bool ggtt)
+{
+	bool privileged = softgpu_stream(engine)->privileged;
+
+	if (ggtt && !privileged)
+		return false;
+	post->space = ggtt || index ? SOFTGPU_GGTT : SOFTGPU_PPGTT;
+	if (index)
+		post->address = (ggtt ? engine_page(engine) : context_page(engine)) +
+				(post->address & INDEX_MASK);
+	return true;
+}
+
+int softgpu_mi_store_index(struct softgpu_engine *engine)
+{
+	const u32 *packet = engine->packet;
+	struct post post = {
+		.address = packet[1],
+		.value = (u64)packet[3] << 32 | packet[2],
+		.qword = engine->packet_dwords == 4,
+	};
+
+	if (!post_target(engine, &post, true, !(packet[0] & STORE_INDEX_CONTEXT)))
+		return SOFTGPU_OK;
+	return softgpu_post(engine, &post);
+}
+
+int softgpu_mi_flush_dw(struct softgpu_engine *engine)
+{
+	const u32 *packet = engine->packet;
+	struct post post = {
+		.address = ((u64)packet[2] << 32 | packet[1]) & QWORD_MASK,
+		.value = (u64)packet[4] << 32 | packet[3],
+		.qword = engine->packet_dwords == 5,
+	};
+	u32 flags = packet[0];
+	int err = 0;
+
+	softgpu_flush(engine, flags);
+	switch (POST_SYNC(flags)) {
+	case POST_NONE:
+		break;
+	case POST_TIMESTAMP:
+		post.value = softgpu_engine_timestamp(engine);
+		post.qword = true;
+		fallthrough;
+	case POST_IMMEDIATE:
+		if (post_target(engine, &post, flags & FLUSH_STORE_INDEX, packet[1] & FLUSH_DW_GGTT))
+			err = softgpu_post(engine, &post);
+		break;
+	default:
+		return softgpu_error(engine, "FLUSH_DW with a reserved post operation");
+	}
+	if (!err)
+		softgpu_notify(engine, flags);
+	return err;
+}
+
+int softgpu_pipe_control(struct softgpu_engine *engine)
+{
+	const u32 *packet = engine->packet;
+	struct post post = {
+		.address = ((u64)packet[3] << 32 | packet[2]) & DWORD_MASK,
+		.value = (u64)packet[5] << 32 | packet[4],
+		.qword = true,
+	};
+	u32 flags = packet[1];
+	int err = 0;
+
+	if (engine->packet_dwords > 6)
+		return softgpu_error(engine, "PIPE_CONTROL of %u dwords", engine->packet_dwords);
+	softgpu_flush(engine, flags);
+	if (flags & PIPE_CONTROL_MMIO_WRITE) {
+		if (softgpu_stream(engine)->privileged)
+			return softgpu_error(engine, "PIPE_CONTROL that writes register %#x", packet[2]);
+		return SOFTGPU_OK;
+	}
+	switch (POST_SYNC(flags)) {
+	case POST_NONE:
+		break;
+	case POST_DEPTH_COUNT:
+		post.value = 0; /* nothing is drawn */
+		break;
+	case POST_TIMESTAMP:
+		post.value = softgpu_engine_timestamp(engine);
+		break;
+	}
+	if (POST_SYNC(flags) != POST_NONE &&
+	    post_target(engine, &post, flags & FLUSH_STORE_INDEX, flags & PIPE_CONTROL_GGTT))
+		err = softgpu_post(engine, &post);
+	if (!err)
+		softgpu_notify(engine, flags);
+	return err;
+}

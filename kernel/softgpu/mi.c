@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* MI commands: batches, stores, register access, waiting. What each domain may do is in <ghyvi/commands.h>. */
+#include <linux/bits.h>
+#include <linux/kernel.h>
+#include "engine.h"
+
+#define MI_OPCODE(header) ((header) >> 23 & 0x3f)
+#define MI_OPCODES 64
+
+#define ARB_ENABLE BIT(0)
+#define BB_START_PPGTT BIT(8)
+#define BB_START_SECOND_LEVEL BIT(22)
+#define COND_END_COMPARE BIT(21)
+#define COPY_DST_GGTT BIT(21)
+#define LRI_BYTE_DISABLES(header) ((header) >> 8 & 0xf)
+#define SEMAPHORE_REGISTER_POLL BIT(16)
+#define SEMAPHORE_COMPARE(header) ((header) >> 12 & 7)
+#define STORE_QWORD BIT(21)
+
+#define ADDRESS_MASK GENMASK_ULL(47, 2)
+
+static enum softgpu_space mi_space(u32 header)
+{
+	return header & GHYVI_MI_GGTT ? SOFTGPU_GGTT : SOFTGPU_PPGTT;
+}
+
+static u64 mi_address(const u32 *dwords)
+{
+	return ((u64)dwords[1] << 32 | dwords[0]) & ADDRESS_MASK;
+}
+
+static int mi_user_interrupt(struct softgpu_engine *engine)
+{
+	engine->job->event(engine->job, GHYVI_EVENT_USER_INTERRUPT);
+	return SOFTGPU_OK;
+}
+
+static int mi_arb_on_off(struct softgpu_engine *engine)
+{
+	engine->arbitration = engine->packet[0] & ARB_ENABLE;
+	return SOFTGPU_OK;
+}
+
+static int mi_batch_end(struct softgpu_engine *engine)
+{
+	if (!engine->level)
+		return softgpu_error(engine, "BATCH_BUFFER_END in the ring");
+	if (softgpu_stream(engine)->end)
+		return softgpu_error(engine, "BATCH_BUFFER_END in an indirect context batch");
+	engine->level--;
+	softgpu_stream_drop_window(engine);
+	return SOFTGPU_OK;
+}
+
+static int mi_batch_start(struct softgpu_engine *engine)
+{
+	const struct softgpu_stream *from = softgpu_stream(engine);
+	u32 header = engine->packet[0];
+	struct softgpu_stream stream = { .address = mi_address(&engine->packet[1]) };
+	unsigned int level = engine->level ?: 1;
+
+	if (from->end)
+		return softgpu_error(engine, "BATCH_BUFFER_START in an indirect context batch");
+	if (header & BB_START_SECOND_LEVEL) {
+		if (engine->level != 1)
+			return softgpu_error(engine, "second-level batch started from %s",
+					     engine->level ? "a second-level batch" : "the ring");
+		level = 2;
+	}
+	if (header & BB_START_PPGTT) {
+		stream.space = SOFTGPU_PPGTT;
+	} else {
+		if (!from->privileged)
+			return softgpu_error(engine, "GGTT batch started from a user batch");
+		stream.space = SOFTGPU_GGTT;
+		stream.privileged = true;
+	}
+	return softgpu_stream_push(engine, level, &stream);
+}
+
+static int mi_conditional_end(struct softgpu_engine *engine)
+{
+	u32 header = engine->packet[0];
+	u32 data = header & COND_END_COMPARE ? engine->packet[1] : 0;
+	u32 value;
+	int err = softgpu_read32(engine, mi_space(header), mi_address(&engine->packet[2]), &value);
+
+	if (err)
+		return err;
+	return value > data ? SOFTGPU_OK : mi_batch_end(engine);
+}
+
+static int mi_store_data(struct softgpu_engine *engine)
+{
+	u32 header = engine->packet[0];
+	u64 address = mi_address(&engine->packet[1]);
+	unsigned int step = header & STORE_QWORD ? 2 : 1;
+	unsigned int i;
+	int err = 0;
+
+	if ((engine->packet_dwords - 3) % step)
+		return softgpu_error(engine, "STORE_DATA_IMM of %u dwords in qwords",
+				     engine->packet_dwords - 3);
+	for (i = 3; i < engine->packet_dwords && !err; i += step, address += 4 * step) {
+		const u32 *data = &engine->packet[i];
+
+		if (step == 2)
+			err = softgpu_write64(engine, mi_space(header), address,
+					      (u64)data[1] << 32 | data[0]);
+		else
+			err = softgpu_write32(engine, mi_space(header), address, data[0]);
+	}
+	return err;
+}
+
+static int mi_load_imm(struct softgpu_engine *engine)
+{
+	u32 disables = LRI_BYTE_DISABLES(engine->packet[0]);
+	unsigned int i;
+	int err = 0;
+
+	if (!(engine->packet_dwords & 1))
+		return softgpu_error(engine, "LOAD_REGISTER_IMM without a last value");
+	for (i = 1; i < engine->packet_dwords && !err; i += 2)
+		err = softgpu_register_write(engine, engine->packet[i], engine->packet[i + 1],
+					     disables);
+	return err;
+}
+
+static int mi_store_register(struct softgpu_engine *engine)
+{
+	u32 value;
+	int err = softgpu_register_read(engine, engine->packet[1], &value);
+
+	return err ?: softgpu_write32(engine, mi_space(engine->packet[0]),
+				      mi_address(&engine->packet[2]), value);
+}
+
+static int mi_load_register(struct softgpu_engine *engine)
+{
+	u32 value;
+	int err = softgpu_read32(engine, mi_space(engine->packet[0]), mi_address(&engine->packet[2]),
+				 &value);
+
+	return err ?: softgpu_register_write(engine, engine->packet[1], value, 0);
+}
+
+static int mi_copy_register(struct softgpu_engine *engine)
+{
+	u32 value;
+	int err = softgpu_register_read(engine, engine->packet[1], &value);
+
+	return err ?: softgpu_register_write(engine, engine->packet[2], value, 0);
+}
+
+static int mi_copy_memory(struct softgpu_engine *engine)
+{
+	u32 header = engine->packet[0];
+	bool dst_ggtt = header & COPY_DST_GGTT;
+	u32 value;
+	int err;
+
+	/* The table knows bit 22, the source's. */
+	if (dst_ggtt && !softgpu_stream(engine)->privileged)
+		return SOFTGPU_OK;
+	err = softgpu_read32(engine, mi_space(header), mi_address(&engine->packet[3]), &value);
+	return err ?: softgpu_write32(engine, dst_ggtt ? SOFTGPU_GGTT : SOFTGPU_PPGTT,
+				      mi_address(&engine->packet[1]), value);
+}
+
+static bool semaphore_passes(unsigned int compare, u32 memory, u32 data)
+{
+	switch (compare) {
+	case 0:
+		return memory > data;
+	case 1:
+		return memory >= data;
+	case 2:
+		return memory < data;
+	case 3:
+		return memory <= data;
+	case 4:
+		return memory == data;
+	default:
+		return memory != data;
+	}
+}
+
+static int mi_semaphore_wait(struct softgpu_engine *engine)
+{
+	u32 header = engine->packet[0];
+	unsigned int compare = SEMAPHORE_COMPARE(header);
+	u32 value;
+	int err;
+
+	if (header & SEMAPHORE_REGISTER_POLL || compare > 5)
+		return softgpu_error(engine, "SEMAPHORE_WAIT %#010x: mode not supported", header);
+	err = softgpu_read32(engine, mi_space(header), mi_address(&engine->packet[2]), &value);
+	if (err)
+		return err;
+	return semaphore_passes(compare, value, engine->packet[1]) ? SOFTGPU_OK : SOFTGPU_AGAIN;
+}
+
+/* By opcode; commands without one have no effect here. */
+static int (*const mi_execute[MI_OPCODES])(struct softgpu_engine *engine) = {
+	[0x02] = mi_user_interrupt,
+	[0x08] = mi_arb_on_off,
+	[0x0a] = mi_batch_end,
+	[0x1a] = softgpu_mi_math,
+	[0x1c] = mi_semaphore_wait,
+	[0x20] = mi_store_data,
+	[0x21] = softgpu_mi_store_index,
+	[0x22] = mi_load_imm,
+	[0x24] = mi_store_register,
+	[0x26] = softgpu_mi_flush_dw,
+	[0x29] = mi_load_register,
+	[0x2a] = mi_copy_register,
+	[0x2e] = mi_copy_memory,
+	[0x2f] = softgpu_mi_atomic,
+	[0x31] = mi_batch_start,
+	[0x36] = mi_conditional_end,
+};
+
+int softgpu_mi(struct softgpu_engine *engine)
+{
+	u32 header = engine->packet[0];
+	const struct ghyvi_command *command = engine->command;
+	bool privileged = softgpu_stream(engine)->privileged;
+	enum ghyvi_command_rule rule;
+
+	if (!command)
+		return softgpu_error(engine, "MI command %#010x is unknown", header);
+	if (engine->packet_dwords < command->least || engine->packet_dwords > command->most)
+		return softgpu_error(engine, "%s of %u dwords", command->name, engine->packet_dwords);
+	rule = ghyvi_command_rule(command, header, privileged);
+	if (rule == GHYVI_REFUSED)
+		return softgpu_error(engine, "%s is not allowed in a %s", command->name,
+				     privileged ? "ring" : "user batch");
+	if (rule == GHYVI_DROPPED || !mi_execute[MI_OPCODE(header)])
+		return SOFTGPU_OK;
+	return mi_execute[MI_OPCODE(header)](engine);
+}

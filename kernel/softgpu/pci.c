@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The software pGPU's place in the machine. Management software takes mdev parents from PCI only, so there is
+ * a PCI function per software pGPU, without BARs, interrupts or capabilities, on a virtual root bus.
+ */
+#include <linux/numa.h>
+#include <linux/pci.h>
+#include <linux/string.h>
+#include <ghyvi/compat.h>
+#include <uapi/linux/ghyvi.h>
+#include "pci.h"
+
+#define LAST_PCI_DOMAIN 0xffff /* more than 16 bits confuse some programs */
+#define CONFIG_BYTES 256
+
+/* All that a kernel has of it; @functions is how many of the slots are in use. */
+static struct {
+	struct pci_sysdata sysdata;
+	struct resource busn;
+	struct pci_bus *bus;
+	unsigned int functions;
+	u8 config[CONFIG_BYTES];
+} softbus;
+
+static bool has_function(unsigned int devfn)
+{
+	return !PCI_FUNC(devfn) && PCI_SLOT(devfn) < softbus.functions;
+}
+
+static int config_read(struct pci_bus *bus, unsigned int devfn, int at, int bytes, u32 *value)
+{
+	const u8 *config = softbus.config + at;
+
+	if (!has_function(devfn)) {
+		PCI_SET_ERROR_RESPONSE(value);
+		return PCIBIOS_DEVICE_NOT_FOUND;
+	}
+	if (at < 0 || at + bytes > CONFIG_BYTES) {
+		*value = 0;
+		return PCIBIOS_SUCCESSFUL;
+	}
+	*value = bytes == 4 ? get_unaligned_le32(config) :
+		 bytes == 2 ? get_unaligned_le16(config) : *config;
+	return PCIBIOS_SUCCESSFUL;
+}
+
+/* Nothing in it can be changed: no decoding, no bus mastering to switch on. */
+static int config_write(struct pci_bus *bus, unsigned int devfn, int at, int bytes, u32 value)
+{
+	return has_function(devfn) ? PCIBIOS_SUCCESSFUL : PCIBIOS_DEVICE_NOT_FOUND;
+}
+
+static struct pci_ops softbus_ops = {
+	.read = config_read,
+	.write = config_write,
+};
+
+static void fill_config(void)
+{
+	u8 *config = softbus.config;
+
+	memset(config, 0, CONFIG_BYTES);
+	put_unaligned_le16(GHYVI_SOFTGPU_PCI_VENDOR, config + PCI_VENDOR_ID);
+	put_unaligned_le16(GHYVI_SOFTGPU_PCI_DEVICE, config + PCI_DEVICE_ID);
+	put_unaligned_le32(GHYVI_SOFTGPU_PCI_CLASS << 8 | 1, config + PCI_CLASS_REVISION);
+	put_unaligned_le16(GHYVI_SOFTGPU_PCI_VENDOR, config + PCI_SUBSYSTEM_VENDOR_ID);
+	put_unaligned_le16(GHYVI_SOFTGPU_PCI_DEVICE, config + PCI_SUBSYSTEM_ID);
+}
+
+/* The caller holds the rescan lock. */
+static int find_domain(void)
+{
+	int domain;
+
+	for (domain = GHYVI_SOFTGPU_PCI_DOMAIN; domain <= LAST_PCI_DOMAIN; domain++)
+		if (!pci_find_bus(domain, 0))
+			return domain;
+	return -ENOSPC;
+}
+
+int softgpu_bus_create(unsigned int count)
+{
+	LIST_HEAD(resources);
+	int domain, ret;
+
+	fill_config();
+	softbus.functions = count;
+	softbus.busn = (struct resource){
+		.name = "ghyvi softgpu bus",
+		.start = 0,
+		.end = 0,
+		.flags = IORESOURCE_BUS,
+	};
+
+	pci_lock_rescan_remove();
+	domain = find_domain();
+	ret = domain;
+	if (domain < 0)
+		goto unlock;
+	softbus.sysdata = (struct pci_sysdata){ .domain = domain, .node = NUMA_NO_NODE };
+	pci_add_resource(&resources, &softbus.busn);
+	softbus.bus = pci_create_root_bus(NULL, 0, &softbus_ops, &softbus.sysdata, &resources);
+	ret = -ENOMEM;
+	if (!softbus.bus) {
+		pci_free_resource_list(&resources);
+		goto unlock;
+	}
+	pci_scan_child_bus(softbus.bus);
+	pci_bus_add_devices(softbus.bus);
+	ret = 0;
+unlock:
+	pci_unlock_rescan_remove();
+	return ret;
+}
+
+void softgpu_bus_destroy(void)
+{
+	pci_lock_rescan_remove();
+	pci_stop_root_bus(softbus.bus);
+	pci_remove_root_bus(softbus.bus);
+	softbus.bus = NULL;
+	pci_unlock_rescan_remove();
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Registers as commands see them. GPRs and timestamps are the engine's; all others are words of the vGPU's
+ * register file, without the effects that a write by the guest's CPU would have. Who may write which is in
+ * <ghyvi/commands.h>.
+ */
+#include <linux/bits.h>
+#include <linux/compiler.h>
+#include <linux/kernel.h>
+#include "engine.h"
+
+/* From the engine's base. */
+#define RING_TAIL 0x30
+#define RING_HEAD 0x34
+#define RING_START 0x38
+#define RING_CTL 0x3c
+#define ACTHD_HIGH 0x5c
+#define IPEHR 0x68
+#define ACTHD_LOW 0x74
+#define BBADDR_LOW 0x140
+#define BBADDR_HIGH 0x168
+
+#define MI_MODE_STOP BIT(8)
+
+#define NONPRIV_FIRST 0x24d0
+#define NONPRIV_SLOTS 12
+#define NONPRIV_ADDRESS GENMASK(25, 2)
+
+static u32 file_read(const struct softgpu_engine *engine, u32 offset)
+{
+	const struct ghyvi_client_params *params = &engine->client->params;
+
+	return offset < params->registers_bytes ? READ_ONCE(params->registers[offset / 4]) : 0;
+}
+
+static void file_write(const struct softgpu_engine *engine, u32 offset, u32 value)
+{
+	const struct ghyvi_client_params *params = &engine->client->params;
+
+	if (offset < params->registers_bytes)
+		WRITE_ONCE(params->registers[offset / 4], value);
+}
+
+static bool is_listed(const struct softgpu_engine *engine, u32 offset)
+{
+	unsigned int i;
+
+	if (engine->id != GHYVI_RCS)
+		return false;
+	for (i = 0; i < NONPRIV_SLOTS; i++)
+		if ((file_read(engine, NONPRIV_FIRST + 4 * i) & NONPRIV_ADDRESS) == offset)
+			return true;
+	return false;
+}
+
+static u32 *gpr(struct softgpu_engine *engine, u32 offset)
+{
+	return &engine->gpr[(offset - engine->base - GHYVI_GPR_FIRST) / 4];
+}
+
+/* Any engine's clock; its context's time is known for this one only. */
+static u32 timestamp(const struct softgpu_engine *engine, u32 offset)
+{
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		switch (offset - engine->gpu->engines[i].base) {
+		case GHYVI_TIMESTAMP_LOW:
+			return lower_32_bits(softgpu_engine_timestamp(engine));
+		case GHYVI_TIMESTAMP_HIGH:
+			return upper_32_bits(softgpu_engine_timestamp(engine));
+		case GHYVI_CONTEXT_TIMESTAMP:
+			return i == engine->id ? softgpu_context_timestamp(engine) : 0;
+		}
+	}
+	return 0;
+}
+
+int softgpu_register_read(struct softgpu_engine *engine, u32 field, u32 *value)
+{
+	u32 offset = field & GHYVI_REGISTER_MASK;
+	const struct ghyvi_register_rule *rule = ghyvi_register_find(engine->id, offset);
+
+	if (offset >= GHYVI_REGISTERS_END)
+		return softgpu_error(engine, "register %#x is beyond the register file", offset);
+	*value = 0;
+	if (!rule || rule->right == GHYVI_REGISTER_CONTROL)
+		return SOFTGPU_OK;
+	if (rule->right == GHYVI_REGISTER_GPR)
+		*value = *gpr(engine, offset);
+	else if (rule->right == GHYVI_REGISTER_READ_ONLY)
+		*value = timestamp(engine, offset);
+	else
+		*value = file_read(engine, offset);
+	return SOFTGPU_OK;
+}
+
+/* A store that the disables and, for a masked register, the mask in the high half allow. */
+static void merge(struct softgpu_engine *engine, u32 offset, u32 value, u32 byte_disables, bool masked)
+{
+	u32 old = file_read(engine, offset);
+	u32 bits = 0;
+	unsigned int i;
+
+	if (masked) {
+		file_write(engine, offset, (old & ~(value >> 16) & 0xffff) | (value & (value >> 16)));
+		return;
+	}
+	for (i = 0; i < 4; i++)
+		if (!(byte_disables & BIT(i)))
+			bits |= 0xffu << 8 * i;
+	file_write(engine, offset, (old & ~bits) | (value & bits));
+}
+
+static bool may_write(const struct softgpu_engine *engine, const struct ghyvi_register_rule *rule,
+		      u32 offset, bool privileged)
+{
+	switch (rule->right) {
+	case GHYVI_REGISTER_READ_ONLY:
+		return false;
+	case GHYVI_REGISTER_ALL:
+	case GHYVI_REGISTER_GPR:
+		return true;
+	case GHYVI_REGISTER_BLITTER:
+		return privileged || engine->id == GHYVI_BCS;
+	case GHYVI_REGISTER_GEN8:
+		return privileged || engine->client->params.gen == 8;
+	case GHYVI_REGISTER_LISTED:
+		return privileged || is_listed(engine, offset);
+	default:
+		return privileged;
+	}
+}
+
+int softgpu_register_write(struct softgpu_engine *engine, u32 field, u32 value, u32 byte_disables)
+{
+	bool privileged = softgpu_stream(engine)->privileged;
+	u32 offset = field & GHYVI_REGISTER_MASK;
+	const struct ghyvi_register_rule *rule = ghyvi_register_find(engine->id, offset);
+
+	if (offset >= GHYVI_REGISTERS_END)
+		return softgpu_error(engine, "register %#x is beyond the register file", offset);
+	if (!rule)
+		return privileged ? softgpu_error(engine, "register %#x must not be written by commands",
+						  offset) :
+				    SOFTGPU_OK;
+	if (byte_disables && !ghyvi_register_takes_bytes(rule))
+		return softgpu_error(engine, "register %#x written in bytes", offset);
+	if (!may_write(engine, rule, offset, privileged))
+		return SOFTGPU_OK;
+	/* A command streamer cannot stop itself; the vGPU must not see that bit. */
+	if (offset - engine->base == GHYVI_MI_MODE)
+		value &= ~(MI_MODE_STOP | MI_MODE_STOP << 16);
+	if (rule->right == GHYVI_REGISTER_GPR)
+		*gpr(engine, offset) = value;
+	else
+		merge(engine, offset, value, byte_disables, rule->masked);
+	return SOFTGPU_OK;
+}
+
+void softgpu_registers_publish(struct softgpu_engine *engine)
+{
+	u64 at = engine->level ? softgpu_stream(engine)->address :
+				 (u64)engine->ring_start + engine->ring_head;
+
+	file_write(engine, engine->base + RING_TAIL, engine->ring_tail);
+	file_write(engine, engine->base + RING_HEAD, engine->ring_head);
+	file_write(engine, engine->base + RING_START, engine->ring_start);
+	file_write(engine, engine->base + RING_CTL, (engine->ring_bytes - GHYVI_PAGE_BYTES) | 1);
+	file_write(engine, engine->base + IPEHR, engine->packet[0]);
+	file_write(engine, engine->base + ACTHD_LOW, lower_32_bits(at));
+	file_write(engine, engine->base + ACTHD_HIGH, upper_32_bits(at));
+	if (engine->level) {
+		file_write(engine, engine->base + BBADDR_LOW, lower_32_bits(at) | 1);
+		file_write(engine, engine->base + BBADDR_HIGH, upper_32_bits(at));
+	}
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The software pGPU as the core sees it: its resources and its table of operations.
+ */
+#include <linux/bug.h>
+#include <linux/compiler.h>
+#include <linux/err.h>
+#include <linux/export.h>
+#include <linux/kernel.h>
+#include <linux/ktime.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+#include "engine.h"
+#include "softgpu.h"
+
+static void softgpu_resources(void *pgpu, struct ghyvi_pgpu_resources *resources)
+{
+	*resources = (struct ghyvi_pgpu_resources){
+		.engines = BIT(GHYVI_RCS) | BIT(GHYVI_BCS) | BIT(GHYVI_VCS) | BIT(GHYVI_VECS),
+		.ggtt_bytes = SOFTGPU_GGTT_BYTES,
+		.aperture_bytes = SOFTGPU_APERTURE_BYTES,
+		.fences = 0,
+		.timestamp_hz = 12000000,
+		.nested = true,
+	};
+	(void)pgpu;
+}
+
+static void softgpu_ggtt_write(struct ghyvi_pgpu_client *handle, u64 first, const u64 *entries,
+			       unsigned int count)
+{
+	u64 *ggtt = softgpu_client(handle)->gpu->ggtt;
+	unsigned int i;
+
+	if (WARN_ON_ONCE(first >= SOFTGPU_GGTT_ENTRIES || count > SOFTGPU_GGTT_ENTRIES - first))
+		return;
+	for (i = 0; i < count; i++)
+		WRITE_ONCE(ggtt[first + i], entries[i]);
+}
+
+static u64 softgpu_ggtt_read(struct ghyvi_pgpu_client *handle, u64 index)
+{
+	return index < SOFTGPU_GGTT_ENTRIES ? READ_ONCE(softgpu_client(handle)->gpu->ggtt[index]) : 0;
+}
+
+static struct softgpu_engine *softgpu_engine_of(void *pgpu, struct ghyvi_job *job)
+{
+	return &((struct softgpu *)pgpu)->engines[job->engine];
+}
+
+static int softgpu_run(void *pgpu, struct ghyvi_job *job)
+{
+	return softgpu_engine_run(softgpu_engine_of(pgpu, job), job);
+}
+
+static int softgpu_update_tail(void *pgpu, struct ghyvi_job *job, u32 tail)
+{
+	return softgpu_engine_update_tail(softgpu_engine_of(pgpu, job), job, tail);
+}
+
+static void softgpu_preempt(void *pgpu, struct ghyvi_job *job)
+{
+	softgpu_engine_preempt(softgpu_engine_of(pgpu, job), job);
+}
+
+static void softgpu_cancel(void *pgpu, struct ghyvi_job *job)
+{
+	softgpu_engine_cancel(softgpu_engine_of(pgpu, job), job);
+}
+
+static u64 softgpu_timestamp(void *pgpu)
+{
+	(void)pgpu;
+	return softgpu_ticks(9, ktime_get_ns());
+}
+
+const struct ghyvi_pgpu_ops softgpu_ops = {
+	.name = "softgpu",
+	.resources = softgpu_resources,
+	.client_create = softgpu_client_create,
+	.client_destroy = softgpu_client_destroy,
+	.own_page = softgpu_own_page,
+	.disown_page = softgpu_disown_page,
+	.ggtt_write = softgpu_ggtt_write,
+	.ggtt_read = softgpu_ggtt_read,
+	.map_guest = softgpu_map_guest,
+	.unmap_guest = softgpu_unmap_guest,
+	.invalidate = softgpu_invalidate,
+	.run = softgpu_run,
+	.update_tail = softgpu_update_tail,
+	.preempt = softgpu_preempt,
+	.cancel = softgpu_cancel,
+	.timestamp = softgpu_timestamp,
+};
+
+struct softgpu *softgpu_create(void)
+{
+	struct softgpu *gpu = kvzalloc(sizeof(*gpu), GFP_KERNEL);
+	unsigned int i;
+	int err;
+
+	if (!gpu)
+		return ERR_PTR(-ENOMEM);
+	err = -ENOMEM;
+	gpu->ggtt = vzalloc(SOFTGPU_GGTT_ENTRIES * sizeof(u64));
+	if (!gpu->ggtt)
+		goto fail;
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		err = softgpu_engine_init(&gpu->engines[i], gpu, i);
+		if (err)
+			goto fail;
+	}
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		err = softgpu_engine_start(&gpu->engines[i]);
+		if (err)
+			goto fail;
+	}
+	return gpu;
+
+fail:
+	softgpu_destroy(gpu);
+	return ERR_PTR(err);
+}
+
+void softgpu_destroy(struct softgpu *gpu)
+{
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		softgpu_engine_fini(&gpu->engines[i]);
+	vfree(gpu->ggtt);
+	kvfree(gpu);
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Fetching commands from the ring and from batches, each dword once: what was decoded is what is executed,
+ * whatever the guest writes meanwhile.
+ */
+#include <linux/compiler.h>
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+#include "engine.h"
+
+#define WINDOW_BYTES (SOFTGPU_WINDOW_DWORDS * 4u)
+
+void softgpu_stream_drop_window(struct softgpu_engine *engine)
+{
+	engine->window_dwords = 0;
+}
+
+int softgpu_stream_push(struct softgpu_engine *engine, unsigned int level,
+			const struct softgpu_stream *stream)
+{
+	engine->level = level;
+	engine->streams[level] = *stream;
+	softgpu_stream_drop_window(engine);
+	return SOFTGPU_OK;
+}
+
+static u64 stream_position(struct softgpu_engine *engine)
+{
+	return engine->level ? softgpu_stream(engine)->address : engine->ring_head;
+}
+
+/* Bytes that may be fetched from the current position on. */
+static u64 stream_left(struct softgpu_engine *engine)
+{
+	const struct softgpu_stream *stream = softgpu_stream(engine);
+
+	if (engine->level)
+		return stream->end ? stream->end - stream->address : U64_MAX;
+	if (engine->ring_tail >= engine->ring_head)
+		return engine->ring_tail - engine->ring_head;
+	return engine->ring_bytes - engine->ring_head + engine->ring_tail;
+}
+
+static enum ghyvi_fetch_source stream_source(struct softgpu_engine *engine)
+{
+	if (!engine->level)
+		return GHYVI_FETCH_RING;
+	if (softgpu_stream(engine)->end)
+		return GHYVI_FETCH_INDIRECT;
+	return softgpu_stream(engine)->space == SOFTGPU_GGTT ? GHYVI_FETCH_GGTT : GHYVI_FETCH_PPGTT;
+}
+
+/* From the auditor's copy. SOFTGPU_AGAIN: it has none, and need not have. */
+static int stream_fill_audited(struct softgpu_engine *engine, u64 at)
+{
+	const struct ghyvi_commands *commands = engine->job->commands;
+	int count;
+
+	if (!commands)
+		return SOFTGPU_AGAIN;
+	count = ghyvi_commands_fetch(commands, stream_source(engine), at, engine->ring_head,
+				     engine->window, SOFTGPU_WINDOW_DWORDS);
+	if (count == -EACCES)
+		return SOFTGPU_ERROR;
+	if (count < 0) {
+		ghyvi_count(engine->client->params.stats, oracle_violations);
+		return softgpu_error(engine, "commands at %#llx were not audited", at);
+	}
+	engine->window_at = at;
+	engine->window_dwords = count;
+	return count ? SOFTGPU_OK : SOFTGPU_AGAIN;
+}
+
+/* Bytes of the window that begins at @at: as far as one page, the ring and the tail allow. */
+static int stream_fill_window(struct softgpu_engine *engine, u64 at)
+{
+	const struct softgpu_stream *stream = softgpu_stream(engine);
+	unsigned int i, bytes;
+	u64 address = at;
+	u64 limit = WINDOW_BYTES;
+	u8 *p;
+	int err;
+
+	err = stream_fill_audited(engine, at);
+	if (err != SOFTGPU_AGAIN)
+		return err;
+	if (!engine->level) {
+		address += engine->ring_start;
+		/* Beyond the tail the guest may still be writing. */
+		limit = (at < engine->ring_tail ? engine->ring_tail : engine->ring_bytes) - at;
+	} else if (stream->end) {
+		limit = stream->end - at;
+	}
+	err = softgpu_map(engine, stream->space, address, false, &p);
+	if (err)
+		return err;
+	bytes = min_t(u64, limit, WINDOW_BYTES);
+	bytes = min_t(u32, bytes, GHYVI_PAGE_BYTES - (address & (GHYVI_PAGE_BYTES - 1)));
+	for (i = 0; i < bytes / 4; i++)
+		engine->window[i] = READ_ONCE(((const u32 *)p)[i]);
+	engine->window_at = at;
+	engine->window_dwords = bytes / 4;
+	return 0;
+}
+
+static int stream_dword(struct softgpu_engine *engine, unsigned int index, u32 *value)
+{
+	u64 at = stream_position(engine) + 4ULL * index;
+	int err;
+
+	if (!engine->level && at >= engine->ring_bytes)
+		at -= engine->ring_bytes;
+	if (at < engine->window_at || at - engine->window_at >= 4ULL * engine->window_dwords) {
+		err = stream_fill_window(engine, at);
+		if (err)
+			return err;
+	}
+	*value = engine->window[(at - engine->window_at) / 4];
+	return 0;
+}
+
+static void stream_advance(struct softgpu_engine *engine, unsigned int dwords)
+{
+	if (engine->level) {
+		softgpu_stream(engine)->address += 4ULL * dwords;
+		return;
+	}
+	engine->ring_head += 4 * dwords;
+	if (engine->ring_head >= engine->ring_bytes)
+		engine->ring_head -= engine->ring_bytes;
+}
+
+int softgpu_stream_fetch(struct softgpu_engine *engine)
+{
+	u64 left = stream_left(engine);
+	unsigned int dwords, i;
+	u32 header;
+	int err;
+
+	engine->command_at = stream_position(engine);
+	if (!left)
+		return SOFTGPU_DONE;
+	err = stream_dword(engine, 0, &header);
+	if (err)
+		return err;
+	engine->packet[0] = header;
+	engine->command = ghyvi_command_find(engine->id, header);
+	dwords = ghyvi_command_dwords(engine->id, engine->command, header);
+	engine->packet_dwords = dwords;
+	if (!dwords)
+		return softgpu_error(engine, "command %#010x has an invalid type for this engine",
+				     header);
+	if (4ULL * dwords > left)
+		return softgpu_error(engine, "command %#010x: %u dwords do not fit into the %s", header,
+				     dwords, engine->level ? "batch" : "ring");
+	if (!softgpu_packet_skipped(engine->command, header)) {
+		if (dwords > SOFTGPU_PACKET_DWORDS - 8)
+			return softgpu_error(engine, "command %#010x is too long", header);
+		for (i = 1; i < dwords; i++) {
+			err = stream_dword(engine, i, &engine->packet[i]);
+			if (err)
+				return err;
+		}
+		/* Optional dwords that a short packet leaves out are 0, not the last packet's. */
+		if (dwords > 1)
+			memset(&engine->packet[dwords], 0, 8 * sizeof(u32));
+	}
+	stream_advance(engine, dwords);
+	return SOFTGPU_OK;
+}

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * From a graphics address to a host page, through the tables in memory as hardware would, with the
+ * isolation oracle looking at every page on the way.
+ */
+#include <linux/compiler.h>
+#include <linux/io.h>
+#include <linux/kernel.h>
+#include <linux/string.h>
+#include "engine.h"
+
+/* How a nested walk can end besides the verdicts. */
+#define WALK_FAULT 0x10 /* engine->fault_gfn is not mapped */
+#define WALK_SCRATCH 0x11 /* an entry that cannot be translated, at whatever level */
+/*
+ * Pages that one walk asks for, at most: a dozen would do but for a core that takes some back to make room for others.
+ */
+#define WALK_FAULTS_MAX 64
+
+/* What one entry of level 2 translates. */
+#define REGION_SHIFT (GHYVI_PAGE_SHIFT + 9)
+
+/* What reads of a scratch page return, whatever the page holds. */
+static const u8 softgpu_zeroes[GHYVI_PAGE_BYTES] __aligned(8);
+
+/* A change of epoch makes every entry stale at once; epoch 0 is never current. */
+void softgpu_tlb_flush(struct softgpu_engine *engine)
+{
+	engine->epoch++;
+}
+
+void softgpu_tlb_reset(struct softgpu_engine *engine)
+{
+	memset(engine->runs, 0, sizeof(engine->runs));
+	memset(engine->guest_runs, 0, sizeof(engine->guest_runs));
+	softgpu_tlb_flush(engine);
+}
+
+/* The kind of a host page, by the client's book as it is now. */
+static int softgpu_owns(struct softgpu_engine *engine, u64 bus)
+{
+	u64 run = bus >> SOFTGPU_OWNERS_SHIFT;
+	typeof(engine->runs[0]) *slot = &engine->runs[run % SOFTGPU_RUNS];
+
+	if (slot->run != run || !slot->owners) {
+		slot->run = run;
+		slot->owners = softgpu_owners_find(engine->client, bus);
+	}
+	return softgpu_owners_kind(slot->owners, bus);
+}
+
+static int softgpu_violation(struct softgpu_engine *engine, u64 address, u64 bus, int kind)
+{
+	ghyvi_count(engine->client->params.stats, oracle_violations);
+	return softgpu_error(engine, "address %#llx leads to page %#llx, which is %s: isolation oracle",
+			     address, bus,
+			     kind < 0 ? "not the client's" : "of the client but of another kind");
+}
+
+/* Where the guest page @gfn is; 0: nowhere yet. */
+static u64 softgpu_guest_page(struct softgpu_engine *engine, u64 gfn)
+{
+	u64 run = gfn / SOFTGPU_OWNER_PAGES;
+	typeof(engine->guest_runs[0]) *slot = &engine->guest_runs[run % SOFTGPU_RUNS];
+
+	if (slot->run != run || !slot->guest) {
+		slot->run = run;
+		slot->guest = xa_load(&engine->client->guest, run);
+	}
+	return slot->guest ? READ_ONCE(slot->guest->bus[gfn % SOFTGPU_OWNER_PAGES]) : 0;
+}
+
+/* The host page that @entry names: of a shadow table, or of a guest's. 0 or WALK_FAULT. */
+static int softgpu_entry_page(struct softgpu_engine *engine, u64 entry, u64 *bus)
+{
+	if (!engine->job->nested) {
+		*bus = entry & GHYVI_SHADOW_ADDRESS_MASK;
+		return 0;
+	}
+	engine->fault_gfn = (entry & GHYVI_GUEST_ADDRESS_MASK) >> GHYVI_PAGE_SHIFT;
+	*bus = softgpu_guest_page(engine, engine->fault_gfn);
+	return *bus ? 0 : WALK_FAULT;
+}
+
+/* Translate to the page of @entry, which a level-1 table or the GGTT holds. */
+static int softgpu_translate(struct softgpu_engine *engine, struct softgpu_tlb_entry *slot,
+			     u64 address, u64 entry, bool writable)
+{
+	u64 bus;
+	int kind, err;
+
+	err = softgpu_entry_page(engine, entry, &bus);
+	if (err)
+		return err;
+	kind = softgpu_owns(engine, bus);
+	switch (kind) {
+	case GHYVI_PAGE_DATA:
+		slot->pointer = phys_to_virt(bus);
+		slot->writable = writable;
+		break;
+	case GHYVI_PAGE_SCRATCH:
+		slot->pointer = (u8 *)softgpu_zeroes;
+		slot->writable = false;
+		break;
+	default:
+		return softgpu_violation(engine, address, bus, kind);
+	}
+	slot->page = address >> GHYVI_PAGE_SHIFT;
+	slot->epoch = engine->epoch;
+	return 0;
+}
+
+/* Find the level-1 table of @address, or the page of 2 MiB. */
+static int softgpu_walk_upper(struct softgpu_engine *engine, struct softgpu_walk_entry *walk, u64 address)
+{
+	const struct ghyvi_job *job = engine->job;
+	/* Of a guest's tables it is only known that they are its own pages. */
+	int wanted = job->nested ? GHYVI_PAGE_DATA : GHYVI_PAGE_TABLE;
+	unsigned int level, levels = job->levels;
+	u64 entry = job->nested ? job->guest_root[0] : job->root;
+
+	walk->epoch = 0;
+	walk->writable = true;
+	walk->within = 0;
+	/* A nested context of three levels has the four PDPs in its image. */
+	if (job->nested && levels == GHYVI_LEVEL_PDP) {
+		entry = job->guest_root[address >> (GHYVI_PAGE_SHIFT + 18) & 3];
+		levels = GHYVI_LEVEL_PD;
+	}
+	for (level = levels;; level--) {
+		unsigned int shift = GHYVI_PAGE_SHIFT + 9 * (level - 1);
+		const u64 *entries;
+		u64 table;
+		int kind, err;
+
+		err = softgpu_entry_page(engine, entry, &table);
+		if (err)
+			return err;
+		kind = softgpu_owns(engine, table);
+		if (kind != wanted)
+			return softgpu_violation(engine, address, table, kind);
+		entries = phys_to_virt(table);
+		if (level == GHYVI_LEVEL_PT) {
+			walk->entries = entries;
+			break;
+		}
+		entry = READ_ONCE(entries[address >> shift & (GHYVI_ENTRIES - 1)]);
+		if (!(entry & GHYVI_ENTRY_PRESENT))
+			return softgpu_error(engine, "PPGTT address %#llx not present at level %u",
+					     address, level);
+		/* The four PDPs of a 32-bit context have neither permissions nor a size. */
+		if (levels != GHYVI_LEVEL_PDP || level != levels) {
+			walk->writable &= !!(entry & GHYVI_ENTRY_WRITE);
+			if (level == GHYVI_LEVEL_PDP && entry & GHYVI_ENTRY_LARGE)
+				return job->nested ? WALK_SCRATCH :
+					softgpu_error(engine, "PPGTT address %#llx: page of 1 GiB", address);
+		}
+		if (level == GHYVI_LEVEL_PD && entry & GHYVI_ENTRY_LARGE) {
+			walk->large = entry;
+			walk->entries = &walk->large;
+			walk->within = GHYVI_ENTRIES - 1;
+			break;
+		}
+		if (level == GHYVI_LEVEL_PD && entry & GHYVI_ENTRY_64K && engine->client->params.gen >= 9)
+			walk->within = GHYVI_GROUP - 1;
+	}
+	walk->region = address >> REGION_SHIFT;
+	walk->epoch = engine->epoch;
+	return 0;
+}
+
+static int softgpu_walk_ppgtt(struct softgpu_engine *engine, struct softgpu_tlb_entry *slot,
+			      u64 address)
+{
+	u64 region = address >> REGION_SHIFT, number = address >> GHYVI_PAGE_SHIFT & (GHYVI_ENTRIES - 1);
+	struct softgpu_walk_entry *walk = &engine->walks[region % SOFTGPU_WALKS];
+	u64 entry, within;
+	int err;
+
+	if (walk->region != region || walk->epoch != engine->epoch) {
+		err = softgpu_walk_upper(engine, walk, address);
+		if (err)
+			return err;
+	}
+	within = number & walk->within;
+	entry = READ_ONCE(walk->entries[number - within]);
+	if (!(entry & GHYVI_ENTRY_PRESENT))
+		return softgpu_error(engine, "PPGTT address %#llx not present at level %u", address,
+				     GHYVI_LEVEL_PT);
+	/* Page by page, for the oracle to see each, and as each may be anywhere when the tables are the guest's. */
+	entry = (entry & ~(walk->within << GHYVI_PAGE_SHIFT)) | within << GHYVI_PAGE_SHIFT;
+	return softgpu_translate(engine, slot, address, entry,
+				 walk->writable && entry & GHYVI_ENTRY_WRITE);
+}
+
+static int softgpu_walk_ggtt(struct softgpu_engine *engine, struct softgpu_tlb_entry *slot,
+			     u64 address)
+{
+	const struct ghyvi_client_params *params = &engine->client->params;
+	unsigned int i;
+	u64 entry;
+
+	for (i = 0; i < params->nr_ggtt; i++)
+		if (ghyvi_range_has(&params->ggtt[i], address))
+			break;
+	if (i == params->nr_ggtt)
+		return softgpu_error(engine, "GGTT address %#llx is outside the vGPU's ranges", address);
+	entry = READ_ONCE((engine->job->nested ? params->ggtt_table : engine->gpu->ggtt)
+			  [address >> GHYVI_PAGE_SHIFT]);
+	if (!(entry & GHYVI_ENTRY_PRESENT))
+		return softgpu_error(engine, "GGTT address %#llx not present", address);
+	/* GGTT entries have no write permission. */
+	return softgpu_translate(engine, slot, address, entry, true);
+}
+
+static int softgpu_walk(struct softgpu_engine *engine, struct softgpu_tlb_entry *slot,
+			enum softgpu_space space, u64 address)
+{
+	/* A walk that fails leaves no half-made entry behind. */
+	slot->epoch = 0;
+	if (space == SOFTGPU_GGTT)
+		return softgpu_walk_ggtt(engine, slot, address);
+	return softgpu_walk_ppgtt(engine, slot, address);
+}
+
+/* Ask the core for the guest page that a walk lacks. The core may be invalidating: let go of the mutex. */
+static int softgpu_fault(struct softgpu_engine *engine)
+{
+	const struct ghyvi_client_params *params = &engine->client->params;
+	int err;
+
+	softgpu_access_end(engine);
+	err = params->fault(params->owner, engine->fault_gfn);
+	softgpu_access_begin(engine);
+	if (READ_ONCE(engine->job->backend.stop))
+		return SOFTGPU_CANCELLED;
+	return err ? WALK_SCRATCH : SOFTGPU_OK;
+}
+
+/* As the scratch page that shadows have for what cannot be translated. */
+static void softgpu_scratch(struct softgpu_engine *engine, struct softgpu_tlb_entry *slot, u64 address)
+{
+	const struct ghyvi_client_params *params = &engine->client->params;
+
+	ghyvi_count(params->stats, entries_rejected);
+	ghyvi_report(params->reporter, "address %#llx cannot be translated (guest page %#llx), reads as zero",
+		     address, engine->fault_gfn);
+	slot->pointer = (u8 *)softgpu_zeroes;
+	slot->writable = false;
+	slot->page = address >> GHYVI_PAGE_SHIFT;
+	slot->epoch = engine->epoch;
+}
+
+int softgpu_tlb_fill(struct softgpu_engine *engine, struct softgpu_tlb_entry *slot,
+		     enum softgpu_space space, u64 address)
+{
+	unsigned int faults = 0;
+	int err;
+
+	lockdep_assert_held(&engine->access);
+	err = softgpu_walk(engine, slot, space, address);
+	while (unlikely(err == WALK_FAULT)) {
+		err = faults++ < WALK_FAULTS_MAX ? softgpu_fault(engine) : WALK_SCRATCH;
+		if (!err)
+			err = softgpu_walk(engine, slot, space, address);
+	}
+	if (likely(err != WALK_SCRATCH))
+		return err;
+	softgpu_scratch(engine, slot, address);
+	return 0;
+}
+
+int softgpu_read32(struct softgpu_engine *engine, enum softgpu_space space, u64 address, u32 *value)
+{
+	u8 *p;
+	int err = softgpu_map(engine, space, address & ~3ULL, false, &p);
+
+	if (!err)
+		*value = READ_ONCE(*(u32 *)p);
+	return err;
+}
+
+int softgpu_write32(struct softgpu_engine *engine, enum softgpu_space space, u64 address, u32 value)
+{
+	u8 *p;
+	int err = softgpu_map(engine, space, address & ~3ULL, true, &p);
+
+	if (!err && p)
+		WRITE_ONCE(*(u32 *)p, value);
+	softgpu_stream_drop_window(engine);
+	return err;
+}
+
+int softgpu_write64(struct softgpu_engine *engine, enum softgpu_space space, u64 address, u64 value)
+{
+	u8 *p;
+	int err;
+
+	/* Whole when it can be whole: a reader must not see half a sequence number. */
+	if (!IS_ALIGNED(address & ~3ULL, 8)) {
+		err = softgpu_write32(engine, space, address, lower_32_bits(value));
+		return err ?: softgpu_write32(engine, space, address + 4, upper_32_bits(value));
+	}
+	err = softgpu_map(engine, space, address & ~7ULL, true, &p);
+	if (!err && p)
+		WRITE_ONCE(*(u64 *)p, value);
+	softgpu_stream_drop_window(engine);
+	return err;
+}
