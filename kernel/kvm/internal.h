@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef GHYVI_KVM_INTERNAL_H
+#define GHYVI_KVM_INTERNAL_H
+
+#include <linux/spinlock.h>
+#include <linux/vfio.h>
+#include <linux/xarray.h>
+#include "kvm.h"
+#include "page_track.h"
+
+/**
+ * struct ghyvi_kvm - a vGPU's tie to its VM
+ * @vm: the VM while bound, with a reference; written by bind and unbind only, cleared under @guard_lock
+ * @events, @owner: valid while bound
+ * @node: in the VM's list of page trackers while bound
+ * @protected: frame number -> value, for each page that we have KVM track: so that KVM's counts stay balanced,
+ *	and stores that are not ours are told apart without a lock. Changed inside a kvm->srcu read section
+ *	(protect), and when KVM removes a slot, which it does after such sections.
+ * @trigger: protected by @trigger_lock
+ * @unmap: protected by @guard_lock, see ghyvi_kvm_unmapping()
+ * @memlock_until: no pin is tried before this moment (jiffies), 0 for none; protected by @guard_lock
+ */
+struct ghyvi_kvm {
+	struct vfio_device *vdev;
+	struct ghyvi_reporter *reporter;
+	struct kvm *vm;
+	const struct ghyvi_kvm_events *events;
+	void *owner;
+	struct kvm_page_track_notifier_node node;
+	struct xarray protected;
+	spinlock_t trigger_lock;
+	struct eventfd_ctx *trigger;
+	spinlock_t guard_lock;
+	struct {
+		u64 gfn;
+		u64 count;
+		u64 generation;
+		unsigned long at;
+		unsigned int repeats;
+	} unmap;
+	unsigned long memlock_until;
+};
+
+/* memory.c */
+int ghyvi_kvm_read(void *hv, u64 gpa, void *buffer, size_t bytes);
+int ghyvi_kvm_write(void *hv, u64 gpa, const void *buffer, size_t bytes);
+int ghyvi_kvm_pin(void *hv, u64 gfn, u64 *bus);
+void ghyvi_kvm_unpin(void *hv, u64 gfn);
+
+/* track.c */
+int ghyvi_kvm_track_start(struct ghyvi_kvm *kvm, struct kvm *vm);
+void ghyvi_kvm_track_stop(struct ghyvi_kvm *kvm);
+unsigned int ghyvi_kvm_protect(void *hv, const u64 *gfns, unsigned int count);
+void ghyvi_kvm_unprotect(void *hv, const u64 *gfns, unsigned int count);
+
+#endif

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Life of the tie between a vGPU and its VM, and the interrupt.
+ */
+#include <linux/err.h>
+#include <linux/slab.h>
+#include <ghyvi/compat.h>
+#include "internal.h"
+
+const struct ghyvi_hv_ops ghyvi_kvm_hv_ops = {
+	.read = ghyvi_kvm_read,
+	.write = ghyvi_kvm_write,
+	.pin = ghyvi_kvm_pin,
+	.unpin = ghyvi_kvm_unpin,
+	.protect = ghyvi_kvm_protect,
+	.unprotect = ghyvi_kvm_unprotect,
+};
+
+struct ghyvi_kvm *ghyvi_kvm_create(struct vfio_device *vdev, struct ghyvi_reporter *reporter)
+{
+	struct ghyvi_kvm *kvm = kzalloc(sizeof(*kvm), GFP_KERNEL);
+
+	if (!kvm)
+		return ERR_PTR(-ENOMEM);
+	kvm->vdev = vdev;
+	kvm->reporter = reporter;
+	xa_init(&kvm->protected);
+	spin_lock_init(&kvm->trigger_lock);
+	spin_lock_init(&kvm->guard_lock);
+	return kvm;
+}
+
+void ghyvi_kvm_destroy(struct ghyvi_kvm *kvm)
+{
+	WARN_ON(kvm->vm);
+	ghyvi_kvm_set_trigger(kvm, NULL);
+	xa_destroy(&kvm->protected);
+	kfree(kvm);
+}
+
+int ghyvi_kvm_bind(struct ghyvi_kvm *kvm, const struct ghyvi_kvm_events *events, void *owner)
+{
+	struct kvm *vm = kvm->vdev->kvm;
+	int ret;
+
+	if (!vm) {
+		ghyvi_report(kvm->reporter,
+			     "opened without KVM: the VFIO group must be added to a VM first (QEMU: accel=kvm)");
+		return -EOPNOTSUPP;
+	}
+	kvm->events = events;
+	kvm->owner = owner;
+	memset(&kvm->unmap, 0, sizeof(kvm->unmap));
+	kvm->memlock_until = 0;
+	ret = ghyvi_kvm_track_start(kvm, vm);
+	if (ret) {
+		ghyvi_report(kvm->reporter, "KVM refused write tracking of this VM's memory (%d%s)", ret,
+			     ret == -ESRCH ? ": opened by a process that does not own the VM" : "");
+		return ret;
+	}
+	WRITE_ONCE(kvm->vm, vm);
+	return 0;
+}
+
+void ghyvi_kvm_unbind(struct ghyvi_kvm *kvm)
+{
+	ghyvi_kvm_track_stop(kvm);
+	kvm->events = NULL;
+}
+
+void ghyvi_kvm_set_trigger(struct ghyvi_kvm *kvm, struct eventfd_ctx *trigger)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&kvm->trigger_lock, flags);
+	swap(kvm->trigger, trigger);
+	spin_unlock_irqrestore(&kvm->trigger_lock, flags);
+	if (trigger)
+		eventfd_ctx_put(trigger);
+}
+
+void ghyvi_kvm_interrupt(void *hv)
+{
+	struct ghyvi_kvm *kvm = hv;
+	unsigned long flags;
+
+	spin_lock_irqsave(&kvm->trigger_lock, flags);
+	if (kvm->trigger)
+		ghyvi_eventfd_signal(kvm->trigger);
+	spin_unlock_irqrestore(&kvm->trigger_lock, flags);
+}

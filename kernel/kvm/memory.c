@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Guest memory through VFIO: copies and pins.
+ */
+#include <linux/iommu.h>
+#include <linux/mm.h>
+#include <linux/workqueue.h>
+#include "internal.h"
+
+#define GHYVI_UNMAP_REPEATS 2
+#define GHYVI_UNMAP_WINDOW (HZ / 20)
+#define GHYVI_MEMLOCK_PAUSE HZ
+
+struct guest_copy {
+	struct work_struct work;
+	struct vfio_device *vdev;
+	u64 gpa;
+	void *buffer;
+	size_t bytes;
+	bool write;
+	int ret;
+};
+
+static void copy_work(struct work_struct *work)
+{
+	struct guest_copy *copy = container_of(work, struct guest_copy, work);
+
+	copy->ret = vfio_dma_rw(copy->vdev, copy->gpa, copy->buffer, copy->bytes, copy->write);
+}
+
+/* vfio_dma_rw() serves the VM's own threads and kernel threads; others (readers of sysfs) go through one. */
+static int guest_copy(struct ghyvi_kvm *kvm, u64 gpa, void *buffer, size_t bytes, bool write)
+{
+	struct guest_copy copy = {
+		.vdev = kvm->vdev,
+		.gpa = gpa,
+		.buffer = buffer,
+		.bytes = bytes,
+		.write = write,
+	};
+	struct kvm *vm = READ_ONCE(kvm->vm);
+
+	if (!vm)
+		return -EFAULT;
+	if (!current->mm || current->mm == vm->mm) {
+		copy_work(&copy.work);
+	} else {
+		INIT_WORK_ONSTACK(&copy.work, copy_work);
+		queue_work(system_unbound_wq, &copy.work);
+		flush_work(&copy.work);
+		destroy_work_on_stack(&copy.work);
+	}
+	return copy.ret ? -EFAULT : 0;
+}
+
+int ghyvi_kvm_read(void *hv, u64 gpa, void *buffer, size_t bytes)
+{
+	return guest_copy(hv, gpa, buffer, bytes, false);
+}
+
+int ghyvi_kvm_write(void *hv, u64 gpa, const void *buffer, size_t bytes)
+{
+	return guest_copy(hv, gpa, (void *)buffer, bytes, true);
+}
+
+/* Changes whenever the VM is given memory, or memory is taken from it. Caller holds guard_lock, so the VM stays. */
+static u64 memory_generation(struct ghyvi_kvm *kvm)
+{
+	struct kvm *vm = kvm->vm;
+	u64 generation;
+	int idx;
+
+	if (!vm)
+		return 0;
+	idx = srcu_read_lock(&vm->srcu);
+	generation = kvm_memslots(vm)->generation;
+	srcu_read_unlock(&vm->srcu, idx);
+	return generation;
+}
+
+/*
+ * VFIO asks again and again to drop the pins of a range that it unmaps, and gives up with a BUG after ten times.
+ * A guest that keeps submitting meanwhile could have pages pinned again in between. So when a range is asked
+ * for right after it was dropped, and again, nothing in it is pinned for a moment. A guest that has memory taken
+ * away and brought back is not meant, however fast it is: KVM has then been given that memory in between.
+ */
+void ghyvi_kvm_unmapping(struct ghyvi_kvm *kvm, u64 gfn, u64 count)
+{
+	u64 generation;
+
+	spin_lock(&kvm->guard_lock);
+	generation = memory_generation(kvm);
+	if (kvm->unmap.gfn == gfn && kvm->unmap.count == count &&
+	    kvm->unmap.generation == generation &&
+	    time_before(jiffies, kvm->unmap.at + GHYVI_UNMAP_WINDOW))
+		kvm->unmap.repeats++;
+	else
+		kvm->unmap.repeats = 0;
+	kvm->unmap.gfn = gfn;
+	kvm->unmap.count = count;
+	kvm->unmap.generation = generation;
+	spin_unlock(&kvm->guard_lock);
+}
+
+void ghyvi_kvm_unmapped(struct ghyvi_kvm *kvm)
+{
+	spin_lock(&kvm->guard_lock);
+	kvm->unmap.at = jiffies;
+	spin_unlock(&kvm->guard_lock);
+}
+
+static int may_pin(struct ghyvi_kvm *kvm, u64 gfn)
+{
+	int ret = 0;
+
+	spin_lock(&kvm->guard_lock);
+	if (kvm->memlock_until && time_before(jiffies, kvm->memlock_until))
+		ret = -ENOMEM;
+	else if (kvm->unmap.repeats >= GHYVI_UNMAP_REPEATS && gfn >= kvm->unmap.gfn &&
+		 gfn - kvm->unmap.gfn < kvm->unmap.count &&
+		 time_before(jiffies, kvm->unmap.at + GHYVI_UNMAP_WINDOW))
+		ret = -EFAULT;
+	spin_unlock(&kvm->guard_lock);
+	return ret;
+}
+
+/* VFIO writes a log line for each pin beyond the limit: give the guest no way to flood the log with them. */
+static void pause_pinning(struct ghyvi_kvm *kvm)
+{
+	spin_lock(&kvm->guard_lock);
+	kvm->memlock_until = (jiffies + GHYVI_MEMLOCK_PAUSE) ?: 1;
+	spin_unlock(&kvm->guard_lock);
+	ghyvi_report(kvm->reporter,
+		     "cannot pin guest memory: RLIMIT_MEMLOCK of the VM's process is too small (ulimit -l: guest memory + 1 GiB)");
+}
+
+/*
+ * Memory of processes and files only: both have a mapping. Not the memory of a BAR (ours, or another
+ * device's: the guest's own GGTT table would be one), nor of a device.
+ */
+static bool is_guest_ram(struct page *page)
+{
+	return !PageReserved(page) && !is_zone_device_page(page) &&
+	       READ_ONCE(compound_head(page)->mapping);
+}
+
+int ghyvi_kvm_pin(void *hv, u64 gfn, u64 *bus)
+{
+	struct ghyvi_kvm *kvm = hv;
+	struct page *page;
+	int ret;
+
+	if (!READ_ONCE(kvm->vm) || gfn > (U64_MAX >> PAGE_SHIFT))
+		return -EFAULT;
+	ret = may_pin(kvm, gfn);
+	if (ret)
+		return ret;
+	ret = vfio_pin_pages(kvm->vdev, gfn << PAGE_SHIFT, 1, IOMMU_READ | IOMMU_WRITE, &page);
+	if (ret == -ENOMEM)
+		pause_pinning(kvm);
+	if (ret != 1)
+		return ret == -ENOMEM ? -ENOMEM : -EFAULT;
+	if (!is_guest_ram(page)) {
+		vfio_unpin_pages(kvm->vdev, gfn << PAGE_SHIFT, 1);
+		return -EFAULT;
+	}
+	*bus = page_to_phys(page);
+	return 0;
+}
+
+void ghyvi_kvm_unpin(void *hv, u64 gfn)
+{
+	struct ghyvi_kvm *kvm = hv;
+
+	if (!WARN_ON_ONCE(!READ_ONCE(kvm->vm)))
+		vfio_unpin_pages(kvm->vdev, gfn << PAGE_SHIFT, 1);
+}

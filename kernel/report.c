@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/device.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/string.h>
+#include <ghyvi/report.h>
+
+void ghyvi_reporter_init(struct ghyvi_reporter *reporter, struct device *dev)
+{
+	reporter->dev = dev;
+	reporter->last[0] = '\0';
+	spin_lock_init(&reporter->lock);
+	ratelimit_state_init(&reporter->limit, DEFAULT_RATELIMIT_INTERVAL, DEFAULT_RATELIMIT_BURST);
+}
+EXPORT_SYMBOL_GPL(ghyvi_reporter_init);
+
+void ghyvi_report(struct ghyvi_reporter *reporter, const char *format, ...)
+{
+	char text[GHYVI_REPORT_BYTES];
+	unsigned long flags;
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+
+	spin_lock_irqsave(&reporter->lock, flags);
+	strscpy(reporter->last, text, sizeof(reporter->last));
+	spin_unlock_irqrestore(&reporter->lock, flags);
+
+	if (__ratelimit(&reporter->limit))
+		dev_warn(reporter->dev, "%s\n", text);
+}
+EXPORT_SYMBOL_GPL(ghyvi_report);
+
+void ghyvi_report_last(struct ghyvi_reporter *reporter, char *buffer, size_t bytes)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&reporter->lock, flags);
+	strscpy(buffer, reporter->last, bytes);
+	spin_unlock_irqrestore(&reporter->lock, flags);
+}
+EXPORT_SYMBOL_GPL(ghyvi_report_last);

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#define CREATE_TRACE_POINTS
+#include <trace/events/ghyvi.h>

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Raw dumps for whoever debugs ghyvi, ghyvi/<uuid>/ in debugfs; not an interface for programs.
+ */
+#include <linux/debugfs.h>
+#include <linux/seq_file.h>
+#include "vgpu/vgpu.h"
+#include "device.h"
+
+static struct dentry *root;
+
+static int tables_show(struct seq_file *m, void *unused)
+{
+	struct ghyvi_device *device = m->private;
+
+	ghyvi_mm_dump(ghyvi_vgpu_mm(device->vgpu), m);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(tables);
+
+static int engines_show(struct seq_file *m, void *unused)
+{
+	struct ghyvi_device *device = m->private;
+
+	ghyvi_vgpu_dump(device->vgpu, m);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(engines);
+
+static int audit_show(struct seq_file *m, void *unused)
+{
+	struct ghyvi_device *device = m->private;
+
+	ghyvi_audit_dump(ghyvi_vgpu_audit(device->vgpu), m);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(audit);
+
+static int config_show(struct seq_file *m, void *unused)
+{
+	struct ghyvi_device *device = m->private;
+
+	mutex_lock(&device->lock);
+	seq_hex_dump(m, "", DUMP_PREFIX_OFFSET, 16, 1, device->config.space, GHYVI_CONFIG_BYTES,
+		     false);
+	mutex_unlock(&device->lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(config);
+
+void ghyvi_debugfs_init(void)
+{
+	root = debugfs_create_dir("ghyvi", NULL);
+}
+
+void ghyvi_debugfs_exit(void)
+{
+	debugfs_remove(root);
+}
+
+void ghyvi_debugfs_add(struct ghyvi_device *device)
+{
+	device->debugfs = debugfs_create_dir(dev_name(device->vdev.dev), root);
+	debugfs_create_file("tables", 0400, device->debugfs, device, &tables_fops);
+	debugfs_create_file("engines", 0400, device->debugfs, device, &engines_fops);
+	debugfs_create_file("audit", 0400, device->debugfs, device, &audit_fops);
+	debugfs_create_file("config", 0400, device->debugfs, device, &config_fops);
+}
+
+/* Waits for readers. */
+void ghyvi_debugfs_remove(struct ghyvi_device *device)
+{
+	debugfs_remove(device->debugfs);
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The VFIO device: open, close, reset, and what VFIO tells of the outside world.
+ */
+#include <linux/module.h>
+#include <ghyvi/compat.h>
+#include "kvm/kvm.h"
+#include "vgpu/vgpu.h"
+#include "device.h"
+
+/* VFIO asks every ten seconds, as long as it takes. */
+#define REQUEST_NOTICE_EVERY 6
+
+void ghyvi_device_update_bar0(struct ghyvi_device *device)
+{
+	u64 bar0 = ghyvi_config_bar0(&device->config);
+
+	lockdep_assert_held(&device->lock);
+	if (bar0 == device->bar0)
+		return;
+	WRITE_ONCE(device->bar0, bar0);
+	ghyvi_vgpu_set_bar0(device->vgpu, bar0);
+}
+
+void ghyvi_device_reset(struct ghyvi_device *device)
+{
+	ghyvi_config_reset(&device->config, device->type->profile,
+			   device->pgpu->resources.aperture_bytes);
+	ghyvi_device_update_bar0(device);
+	ghyvi_vgpu_reset(device->vgpu);
+}
+
+static void guest_stored(void *owner, u64 gpa, const void *data, unsigned int bytes)
+{
+	ghyvi_vgpu_store(owner, gpa, data, bytes);
+}
+
+static void guest_protection_lost(void *owner, u64 gfn, u64 count)
+{
+	ghyvi_vgpu_protection_lost(owner, gfn, count);
+}
+
+static const struct ghyvi_kvm_events kvm_events = {
+	.store = guest_stored,
+	.lost = guest_protection_lost,
+};
+
+static int open_device(struct vfio_device *vdev)
+{
+	struct ghyvi_device *device = ghyvi_device_of(vdev);
+	int ret;
+
+	if (!try_module_get(device->pgpu->owner)) {
+		ghyvi_report(&device->reporter, "cannot be opened: the pGPU's module is being unloaded");
+		return -ENODEV;
+	}
+	mutex_lock(&device->lock);
+	ret = ghyvi_kvm_bind(device->kvm, &kvm_events, device->vgpu);
+	if (!ret) {
+		ghyvi_device_reset(device);
+		device->open = true;
+	}
+	mutex_unlock(&device->lock);
+	if (ret)
+		module_put(device->pgpu->owner);
+	return ret;
+}
+
+/* The user may have been killed: whatever the guest was doing, afterwards nothing is pinned or protected. */
+static void close_device(struct vfio_device *vdev)
+{
+	struct ghyvi_device *device = ghyvi_device_of(vdev);
+
+	mutex_lock(&device->lock);
+	device->open = false;
+	ghyvi_irq_release(device);
+	ghyvi_device_reset(device);
+	ghyvi_kvm_unbind(device->kvm);
+	mutex_unlock(&device->lock);
+	module_put(device->pgpu->owner);
+}
+
+static void request(struct vfio_device *vdev, unsigned int count)
+{
+	struct ghyvi_device *device = ghyvi_device_of(vdev);
+
+	if (!ghyvi_irq_request(device)) {
+		if (!count)
+			dev_warn(vdev->dev,
+				 "removal has to wait: the program that uses this vGPU cannot be asked to let go; stop the VM\n");
+	} else if (!(count % REQUEST_NOTICE_EVERY)) {
+		dev_notice(vdev->dev, "removal: asked the VM to unplug this vGPU; if its machine type cannot (q35 without a root port), stop it\n");
+	}
+}
+
+static void dma_unmap(struct vfio_device *vdev, u64 iova, u64 bytes)
+{
+	struct ghyvi_device *device = ghyvi_device_of(vdev);
+	u64 gfn = iova >> PAGE_SHIFT, count = bytes >> PAGE_SHIFT;
+
+	ghyvi_kvm_unmapping(device->kvm, gfn, count);
+	ghyvi_mm_unmap(ghyvi_vgpu_mm(device->vgpu), gfn, count);
+	ghyvi_kvm_unmapped(device->kvm);
+}
+
+#if GHYVI_HAVE_VFIO_FREE_DEVICE
+static void release(struct vfio_device *vdev)
+{
+	vfio_free_device(vdev);
+}
+#endif
+
+const struct vfio_device_ops ghyvi_device_ops = {
+	.name = "ghyvi",
+	.open_device = open_device,
+	.close_device = close_device,
+	.read = ghyvi_region_read,
+	.write = ghyvi_region_write,
+	.mmap = ghyvi_region_mmap,
+	.ioctl = ghyvi_device_ioctl,
+	.request = request,
+	.dma_unmap = dma_unmap,
+#if GHYVI_HAVE_VFIO_FREE_DEVICE
+	.release = release,
+#endif
+#if GHYVI_HAVE_VFIO_REGION_INFO_OP
+	.get_region_info_caps = ghyvi_region_info,
+#endif
+	GHYVI_VFIO_IOMMUFD_OPS
+};

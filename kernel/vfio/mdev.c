@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Creation and removal of vGPUs through the mdev core.
+ */
+#include <linux/err.h>
+#include <linux/idr.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include "kvm/kvm.h"
+#include "vgpu/vgpu.h"
+#include "device.h"
+#include "vfio.h"
+
+static DEFINE_IDA(vgpu_ids);
+
+static bool untracked_ggtt;
+module_param(untracked_ggtt, bool, 0444);
+MODULE_PARM_DESC(untracked_ggtt,
+		 "compare the whole GGTT at each submission instead of write-protecting it (to measure against)");
+
+static struct ghyvi_vgpu *create_vgpu(struct ghyvi_device *device)
+{
+	const struct ghyvi_pgpu *pgpu = device->pgpu;
+	const struct ghyvi_vgpu_params params = {
+		.profile = device->type->profile,
+		.pgpu_ops = pgpu->ops,
+		.pgpu = pgpu->pgpu,
+		.sched = pgpu->sched,
+		.hv_ops = &ghyvi_kvm_hv_ops,
+		.hv = device->kvm,
+		.mappable = ghyvi_partition_mappable(&device->partition, &pgpu->resources),
+		.hidden = ghyvi_partition_hidden(&device->partition, &pgpu->resources),
+		.aperture_bytes = pgpu->resources.aperture_bytes,
+		.untracked_ggtt = untracked_ggtt,
+		.id = device->id,
+		.reporter = &device->reporter,
+		.stats = &device->stats,
+		.interrupt = ghyvi_kvm_interrupt,
+	};
+	struct ghyvi_vgpu *vgpu = ghyvi_vgpu_create(&params);
+
+	return vgpu ?: ERR_PTR(-ENOMEM);
+}
+
+/* Everything but the place in VFIO. */
+static int setup_device(struct ghyvi_device *device, struct mdev_device *mdev)
+{
+	int ret;
+
+	device->pgpu = ghyvi_pgpu_of(mdev->type);
+	device->type = ghyvi_type_of(mdev->type);
+	device->bar0 = GHYVI_BAR_UNMAPPED;
+	mutex_init(&device->lock);
+	spin_lock_init(&device->request_lock);
+	ghyvi_reporter_init(&device->reporter, mdev_dev(mdev));
+	ghyvi_config_reset(&device->config, device->type->profile,
+			   device->pgpu->resources.aperture_bytes);
+
+	ret = ghyvi_pgpu_take(device->pgpu, device->type, &device->partition);
+	if (ret)
+		return ret;
+	device->id = ida_alloc_min(&vgpu_ids, 1, GFP_KERNEL);
+	ret = device->id;
+	if (ret < 0)
+		goto give_partition;
+	device->kvm = ghyvi_kvm_create(&device->vdev, &device->reporter);
+	ret = PTR_ERR_OR_ZERO(device->kvm);
+	if (ret)
+		goto free_id;
+	device->vgpu = create_vgpu(device);
+	ret = PTR_ERR_OR_ZERO(device->vgpu);
+	if (ret)
+		goto destroy_kvm;
+	return 0;
+
+destroy_kvm:
+	ghyvi_kvm_destroy(device->kvm);
+free_id:
+	ida_free(&vgpu_ids, device->id);
+give_partition:
+	ghyvi_pgpu_give(device->pgpu, &device->partition);
+	return ret;
+}
+
+static void teardown_device(struct ghyvi_device *device)
+{
+	ghyvi_vgpu_destroy(device->vgpu);
+	ghyvi_kvm_destroy(device->kvm);
+	ida_free(&vgpu_ids, device->id);
+	ghyvi_pgpu_give(device->pgpu, &device->partition);
+}
+
+static int ghyvi_probe(struct mdev_device *mdev)
+{
+	struct ghyvi_device *device;
+	int ret;
+
+	device = vfio_alloc_device(ghyvi_device, vdev, mdev_dev(mdev), &ghyvi_device_ops);
+	if (IS_ERR(device))
+		return PTR_ERR(device);
+	ret = setup_device(device, mdev);
+	if (ret)
+		goto put_device;
+	dev_set_drvdata(mdev_dev(mdev), device);
+	ghyvi_debugfs_add(device);
+	ret = vfio_register_emulated_iommu_dev(&device->vdev);
+	if (ret)
+		goto teardown;
+	return 0;
+
+teardown:
+	ghyvi_debugfs_remove(device);
+	teardown_device(device);
+put_device:
+	vfio_put_device(&device->vdev);
+	return ret;
+}
+
+static void ghyvi_remove(struct mdev_device *mdev)
+{
+	struct ghyvi_device *device = dev_get_drvdata(mdev_dev(mdev));
+
+	vfio_unregister_group_dev(&device->vdev);
+	ghyvi_debugfs_remove(device);
+	teardown_device(device);
+	vfio_put_device(&device->vdev);
+}
+
+struct mdev_driver ghyvi_mdev_driver = {
+	.device_api = VFIO_DEVICE_API_PCI_STRING,
+	.probe = ghyvi_probe,
+	.remove = ghyvi_remove,
+	.get_available = ghyvi_type_available,
+	.show_description = ghyvi_type_describe,
+	.driver = {
+		.name = "ghyvi_mdev",
+		.owner = THIS_MODULE,
+		.mod_name = KBUILD_MODNAME,
+		.dev_groups = ghyvi_device_groups,
+	},
+};
+
+int ghyvi_vfio_init(void)
+{
+	int ret;
+
+	ghyvi_debugfs_init();
+	ret = mdev_register_driver(&ghyvi_mdev_driver);
+	if (ret)
+		ghyvi_debugfs_exit();
+	return ret;
+}
+
+void ghyvi_vfio_exit(void)
+{
+	mdev_unregister_driver(&ghyvi_mdev_driver);
+	ghyvi_debugfs_exit();
+	ida_destroy(&vgpu_ids);
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pGPUs as mdev parents: registration, types, what is left of them.
+ */
+#include <linux/err.h>
+#include <linux/log2.h>
+#include <linux/slab.h>
+#include <linux/sysfs.h>
+#include <ghyvi/backend.h>
+#include <ghyvi/engines.h>
+#include <ghyvi/sched.h>
+#include "vgpu/vgpu.h"
+#include "device.h"
+#include "parent.h"
+
+#define GGTT_MAX_BYTES (4ULL << 30)
+
+static const unsigned int divisors[] = { 1, 2, 4, 8 };
+
+static unsigned int type_slices(const struct ghyvi_type *type)
+{
+	return GHYVI_SLICES / type->divisor;
+}
+
+int ghyvi_pgpu_take(struct ghyvi_pgpu *pgpu, const struct ghyvi_type *type,
+		    struct ghyvi_partition *partition)
+{
+	u32 used;
+	int ret;
+
+	mutex_lock(&pgpu->lock);
+	ret = ghyvi_partition_take(&pgpu->used, type_slices(type), partition);
+	used = pgpu->used;
+	mutex_unlock(&pgpu->lock);
+	if (ret)
+		dev_warn(pgpu->dev,
+			 "no room for a vGPU of type %s: it takes %u of %u slices of the GGTT, side by side and aligned; free slices: %*pbl. Remove a vGPU or choose a smaller type\n",
+			 type->sysfs_name, type_slices(type), GHYVI_SLICES, GHYVI_SLICES,
+			 (unsigned long[]){ ~used & (BIT(GHYVI_SLICES) - 1) });
+	return ret;
+}
+
+void ghyvi_pgpu_give(struct ghyvi_pgpu *pgpu, const struct ghyvi_partition *partition)
+{
+	mutex_lock(&pgpu->lock);
+	ghyvi_partition_give(&pgpu->used, partition);
+	mutex_unlock(&pgpu->lock);
+}
+
+unsigned int ghyvi_type_available(struct mdev_type *mdev)
+{
+	struct ghyvi_pgpu *pgpu = ghyvi_pgpu_of(mdev);
+	unsigned int available;
+
+	mutex_lock(&pgpu->lock);
+	available = ghyvi_partition_available(pgpu->used, type_slices(ghyvi_type_of(mdev)));
+	mutex_unlock(&pgpu->lock);
+	return available;
+}
+
+static int describe_engines(u32 engines, char *buffer, int at)
+{
+	const char *separator = "";
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		if (!(engines & BIT(i)))
+			continue;
+		at += sysfs_emit_at(buffer, at, "%s%s", separator, ghyvi_engine_name(i));
+		separator = "+";
+	}
+	return at;
+}
+
+ssize_t ghyvi_type_describe(struct mdev_type *mdev, char *buffer)
+{
+	const struct ghyvi_type *type = ghyvi_type_of(mdev);
+	const struct ghyvi_pgpu *pgpu = ghyvi_pgpu_of(mdev);
+	struct ghyvi_partition partition = { .first = 0, .slices = type_slices(type) };
+	int at;
+
+	at = sysfs_emit(buffer, "device=8086:%04x, aperture=%lluM, ggtt=%lluM, engines=",
+			ghyvi_profile_device_id(type->profile),
+			ghyvi_partition_mappable(&partition, &pgpu->resources).bytes >> 20,
+			ghyvi_partition_hidden(&partition, &pgpu->resources).bytes >> 20);
+	at = describe_engines(pgpu->resources.engines, buffer, at);
+	return at + sysfs_emit_at(buffer, at, ", fences=0, max_instance=%u\n", type->divisor);
+}
+
+static void make_types(struct ghyvi_pgpu *pgpu)
+{
+	static const struct ghyvi_device_profile *const profiles[] = { &ghyvi_profile_gen9,
+								       &ghyvi_profile_gen8 };
+	unsigned int i;
+
+	BUILD_BUG_ON(ARRAY_SIZE(profiles) * ARRAY_SIZE(divisors) != GHYVI_TYPES);
+	for (i = 0; i < GHYVI_TYPES; i++) {
+		struct ghyvi_type *type = &pgpu->types[i];
+
+		type->profile = profiles[i / ARRAY_SIZE(divisors)];
+		type->divisor = divisors[i % ARRAY_SIZE(divisors)];
+		scnprintf(type->sysfs_name, sizeof(type->sysfs_name), "gen%u_%u",
+			  ghyvi_profile_gen(type->profile), type->divisor);
+		scnprintf(type->pretty_name, sizeof(type->pretty_name), "ghyvi-%s",
+			  type->sysfs_name);
+		type->mdev.sysfs_name = type->sysfs_name;
+		type->mdev.pretty_name = type->pretty_name;
+		pgpu->type_list[i] = &type->mdev;
+	}
+}
+
+static bool can_divide(const struct ghyvi_pgpu_resources *resources)
+{
+	return is_power_of_2(resources->ggtt_bytes) && resources->ggtt_bytes <= GGTT_MAX_BYTES &&
+	       is_power_of_2(resources->aperture_bytes) &&
+	       resources->aperture_bytes < resources->ggtt_bytes;
+}
+
+struct ghyvi_pgpu *__ghyvi_pgpu_register(struct module *owner, struct device *parent,
+					 const struct ghyvi_pgpu_ops *ops, void *backend)
+{
+	struct ghyvi_pgpu *pgpu;
+	int ret;
+
+	pgpu = kzalloc(sizeof(*pgpu), GFP_KERNEL);
+	if (!pgpu)
+		return ERR_PTR(-ENOMEM);
+	pgpu->dev = parent;
+	pgpu->owner = owner;
+	pgpu->ops = ops;
+	pgpu->pgpu = backend;
+	mutex_init(&pgpu->lock);
+	ops->resources(backend, &pgpu->resources);
+	ret = -EINVAL;
+	if (!can_divide(&pgpu->resources))
+		goto free_pgpu;
+
+	pgpu->sched = ghyvi_sched_create(ops, backend);
+	ret = IS_ERR(pgpu->sched) ? PTR_ERR(pgpu->sched) : -ENOMEM;
+	if (IS_ERR_OR_NULL(pgpu->sched))
+		goto free_pgpu;
+
+	ret = ghyvi_pgpu_add_attributes(pgpu);
+	if (ret)
+		goto destroy_sched;
+	make_types(pgpu);
+	ret = mdev_register_parent(&pgpu->parent, parent, &ghyvi_mdev_driver, pgpu->type_list,
+				   GHYVI_TYPES);
+	if (ret)
+		goto remove_attributes;
+	return pgpu;
+
+remove_attributes:
+	ghyvi_pgpu_remove_attributes(pgpu);
+destroy_sched:
+	ghyvi_sched_destroy(pgpu->sched);
+free_pgpu:
+	kfree(pgpu);
+	return ERR_PTR(ret);
+}
+EXPORT_SYMBOL_GPL(__ghyvi_pgpu_register);
+
+void ghyvi_pgpu_unregister(struct ghyvi_pgpu *pgpu)
+{
+	mdev_unregister_parent(&pgpu->parent);
+	ghyvi_pgpu_remove_attributes(pgpu);
+	WARN_ON(pgpu->used);
+	ghyvi_sched_destroy(pgpu->sched);
+	kfree(pgpu);
+}
+EXPORT_SYMBOL_GPL(ghyvi_pgpu_unregister);

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The VFIO regions: configuration space, BAR 0 (registers and GGTT table), BAR 2 (aperture).
+ */
+#include <linux/kernel.h>
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+#include "kvm/kvm.h"
+#include "vgpu/vgpu.h"
+#include "device.h"
+
+/* A region's index is in the upper bits of the file offset, as in vfio-pci. */
+#define REGION_SHIFT 40
+#define REGION_OFFSET_MASK (BIT_ULL(REGION_SHIFT) - 1)
+
+/* One access to one region; @data holds @bytes (1, 2, 4 or 8, @offset a multiple), little endian. */
+struct access {
+	u64 offset;
+	unsigned int bytes;
+	bool write;
+	u64 data;
+};
+
+static void access_config(struct ghyvi_device *device, struct access *access)
+{
+	mutex_lock(&device->lock);
+	if (access->write) {
+		ghyvi_config_write(&device->config, access->offset, &access->data, access->bytes);
+		if (device->open)
+			ghyvi_device_update_bar0(device);
+	} else {
+		ghyvi_config_read(&device->config, access->offset, &access->data, access->bytes);
+	}
+	mutex_unlock(&device->lock);
+}
+
+static void access_registers(struct ghyvi_device *device, struct access *access)
+{
+	if (access->write)
+		ghyvi_vgpu_register_write(device->vgpu, access->offset, access->data,
+					  access->bytes);
+	else
+		access->data = ghyvi_vgpu_register_read(device->vgpu, access->offset,
+							access->bytes);
+}
+
+static void copy_once(void *to, const void *from, unsigned int bytes)
+{
+	switch (bytes) {
+	case 8:
+		WRITE_ONCE(*(u64 *)to, READ_ONCE(*(const u64 *)from));
+		break;
+	case 4:
+		WRITE_ONCE(*(u32 *)to, READ_ONCE(*(const u32 *)from));
+		break;
+	case 2:
+		WRITE_ONCE(*(u16 *)to, READ_ONCE(*(const u16 *)from));
+		break;
+	default:
+		WRITE_ONCE(*(u8 *)to, READ_ONCE(*(const u8 *)from));
+	}
+}
+
+/* A user that does not mmap the table: KVM's tracking does not see its stores, so report them here. */
+static void access_ggtt_table(struct ghyvi_device *device, struct access *access)
+{
+	void *entry = ghyvi_vgpu_ggtt_table(device->vgpu) + access->offset - GHYVI_GGTT_OFFSET;
+	u64 bar0 = READ_ONCE(device->bar0);
+
+	if (!access->write) {
+		copy_once(&access->data, entry, access->bytes);
+		return;
+	}
+	copy_once(entry, &access->data, access->bytes);
+	if (bar0 != GHYVI_BAR_UNMAPPED)
+		ghyvi_mm_trap(ghyvi_vgpu_mm(device->vgpu), bar0 + access->offset, access->bytes);
+}
+
+static void access_bar0(struct ghyvi_device *device, struct access *access)
+{
+	if (access->offset < GHYVI_REGISTERS_BYTES)
+		access_registers(device, access);
+	else if (access->offset >= GHYVI_GGTT_OFFSET)
+		access_ggtt_table(device, access);
+	else if (!access->write)
+		access->data = 0;
+}
+
+static void access_aperture(struct ghyvi_device *device, struct access *access)
+{
+	if (access->write)
+		ghyvi_vgpu_aperture_write(device->vgpu, access->offset, &access->data,
+					  access->bytes);
+	else
+		ghyvi_vgpu_aperture_read(device->vgpu, access->offset, &access->data,
+					 access->bytes);
+}
+
+struct region {
+	u64 bytes;
+	u32 flags;
+	void (*access)(struct ghyvi_device *device, struct access *access);
+};
+
+static struct region region_of(const struct ghyvi_device *device, u32 index)
+{
+	const u32 rw = VFIO_REGION_INFO_FLAG_READ | VFIO_REGION_INFO_FLAG_WRITE;
+
+	switch (index) {
+	case VFIO_PCI_CONFIG_REGION_INDEX:
+		return (struct region){ GHYVI_CONFIG_BYTES, rw, access_config };
+	case VFIO_PCI_BAR0_REGION_INDEX:
+		return (struct region){ GHYVI_BAR0_BYTES, rw | VFIO_REGION_INFO_FLAG_MMAP,
+					access_bar0 };
+	case VFIO_PCI_BAR2_REGION_INDEX:
+		return (struct region){ device->pgpu->resources.aperture_bytes, rw,
+					access_aperture };
+	default:
+		return (struct region){ 0 };
+	}
+}
+
+/* Returns how many bytes of the request lie in the region, or -EINVAL. */
+static ssize_t clamp_to_region(const struct region *region, u64 offset, size_t bytes)
+{
+	if (!region->access || offset >= region->bytes)
+		return -EINVAL;
+	return min_t(u64, bytes, region->bytes - offset);
+}
+
+ssize_t ghyvi_region_read(struct vfio_device *vdev, char __user *buffer, size_t bytes, loff_t *at)
+{
+	struct ghyvi_device *device = ghyvi_device_of(vdev);
+	struct region region = region_of(device, *at >> REGION_SHIFT);
+	struct access access = { .offset = *at & REGION_OFFSET_MASK };
+	ssize_t left = clamp_to_region(&region, access.offset, bytes), done = 0;
+
+	if (left < 0)
+		return left;
+	while (left && !fatal_signal_pending(current)) {
+		access.bytes = ghyvi_access_bytes(access.offset, left);
+		access.data = 0;
+		region.access(device, &access);
+		if (copy_to_user(buffer + done, &access.data, access.bytes))
+			return -EFAULT;
+		access.offset += access.bytes;
+		done += access.bytes;
+		left -= access.bytes;
+		cond_resched();
+	}
+	*at += done;
+	return done;
+}
+
+ssize_t ghyvi_region_write(struct vfio_device *vdev, const char __user *buffer, size_t bytes,
+			   loff_t *at)
+{
+	struct ghyvi_device *device = ghyvi_device_of(vdev);
+	struct region region = region_of(device, *at >> REGION_SHIFT);
+	struct access access = { .offset = *at & REGION_OFFSET_MASK, .write = true };
+	ssize_t left = clamp_to_region(&region, access.offset, bytes), done = 0;
+
+	if (left < 0)
+		return left;
+	while (left && !fatal_signal_pending(current)) {
+		access.bytes = ghyvi_access_bytes(access.offset, left);
+		access.data = 0;
+		if (copy_from_user(&access.data, buffer + done, access.bytes))
+			return -EFAULT;
+		region.access(device, &access);
+		access.offset += access.bytes;
+		done += access.bytes;
+		left -= access.bytes;
+		cond_resched();
+	}
+	*at += done;
+	return done;
+}
+
+/* The parts of BAR 0 that are memory. The mirror is one only where stores to it can be caught: it comes last. */
+static const struct vfio_region_sparse_mmap_area areas[] = {
+	{ .offset = GHYVI_GGTT_OFFSET, .size = GHYVI_GGTT_TABLE_BYTES },
+	{ .offset = GHYVI_MIRROR_OFFSET, .size = GHYVI_MIRROR_BYTES },
+};
+
+static unsigned int nr_areas(void)
+{
+	return ARRAY_SIZE(areas) - !ghyvi_kvm_can_track();
+}
+
+int ghyvi_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma)
+{
+	struct ghyvi_device *device = ghyvi_device_of(vdev);
+	void *memory[] = { ghyvi_vgpu_ggtt_table(device->vgpu), ghyvi_vgpu_mirror(device->vgpu) };
+	u64 at = (u64)vma->vm_pgoff << PAGE_SHIFT;
+	u64 offset = at & REGION_OFFSET_MASK;
+	u64 bytes = vma->vm_end - vma->vm_start;
+	unsigned int i;
+
+	if (at >> REGION_SHIFT != VFIO_PCI_BAR0_REGION_INDEX || !(vma->vm_flags & VM_SHARED))
+		return -EINVAL;
+	for (i = 0; i < nr_areas(); i++) {
+		u64 in_area = offset - areas[i].offset;
+
+		if (in_area < areas[i].size && bytes <= areas[i].size - in_area)
+			return remap_vmalloc_range(vma, memory[i], in_area >> PAGE_SHIFT);
+	}
+	return -EINVAL;
+}
+
+static int add_sparse_mmap(struct vfio_info_cap *caps)
+{
+	struct {
+		struct vfio_region_info_cap_sparse_mmap cap;
+		struct vfio_region_sparse_mmap_area areas[ARRAY_SIZE(areas)];
+	} sparse = {
+		.cap.header.id = VFIO_REGION_INFO_CAP_SPARSE_MMAP,
+		.cap.header.version = 1,
+		.cap.nr_areas = nr_areas(),
+	};
+
+	memcpy(sparse.areas, areas, sizeof(areas));
+	return vfio_info_add_capability(caps, &sparse.cap.header,
+					sizeof(sparse.cap) + nr_areas() * sizeof(*areas));
+}
+
+int ghyvi_region_info(struct vfio_device *vdev, struct vfio_region_info *info,
+		      struct vfio_info_cap *caps)
+{
+	struct region region;
+
+	if (info->index >= VFIO_PCI_NUM_REGIONS)
+		return -EINVAL;
+	region = region_of(ghyvi_device_of(vdev), info->index);
+	info->offset = (u64)info->index << REGION_SHIFT;
+	info->size = region.bytes;
+	info->flags = region.flags;
+	if (region.flags & VFIO_REGION_INFO_FLAG_MMAP)
+		return add_sparse_mmap(caps);
+	return 0;
+}

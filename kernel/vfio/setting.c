@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/kstrtox.h>
+#include <linux/sysfs.h>
+#include "device.h"
+#include "setting.h"
+
+ssize_t ghyvi_setting_show(struct device *dev, struct device_attribute *attr, char *buffer)
+{
+	const struct ghyvi_setting *setting = container_of(attr, struct ghyvi_setting, attr);
+	struct ghyvi_device *device = dev_get_drvdata(dev);
+	u32 values[GHYVI_SETTINGS_BYTES / sizeof(u32)];
+
+	setting->settings->get(device->vgpu, values);
+	return sysfs_emit(buffer, "%u\n", values[setting->offset / sizeof(u32)]);
+}
+
+ssize_t ghyvi_setting_store(struct device *dev, struct device_attribute *attr, const char *buffer,
+			    size_t bytes)
+{
+	const struct ghyvi_setting *setting = container_of(attr, struct ghyvi_setting, attr);
+	struct ghyvi_device *device = dev_get_drvdata(dev);
+	u32 values[GHYVI_SETTINGS_BYTES / sizeof(u32)];
+	u32 value;
+	int ret;
+
+	if (kstrtou32(buffer, 0, &value))
+		return -EINVAL;
+	mutex_lock(&device->lock); /* one setting at a time */
+	setting->settings->get(device->vgpu, values);
+	values[setting->offset / sizeof(u32)] = value;
+	ret = setting->settings->set(device->vgpu, values);
+	mutex_unlock(&device->lock);
+	if (ret)
+		ghyvi_report(&device->reporter, "%s/%s: %u is out of range", setting->settings->group,
+			     attr->attr.name, value);
+	return ret ?: bytes;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Attributes of a vGPU that are each one u32 of a struct, which is read, checked and applied as a whole.
+ */
+#ifndef GHYVI_SETTING_H
+#define GHYVI_SETTING_H
+
+#include <linux/device.h>
+
+struct ghyvi_vgpu;
+
+#define GHYVI_SETTINGS_BYTES 64
+
+/**
+ * struct ghyvi_settings - such a struct, at most GHYVI_SETTINGS_BYTES of u32
+ * @group: the attributes' directory
+ * @get: what is set now
+ * @set: 0 or -EINVAL: one is out of range, nothing changed
+ */
+struct ghyvi_settings {
+	const char *group;
+	void (*get)(struct ghyvi_vgpu *vgpu, void *values);
+	int (*set)(struct ghyvi_vgpu *vgpu, const void *values);
+};
+
+struct ghyvi_setting {
+	struct device_attribute attr;
+	const struct ghyvi_settings *settings;
+	size_t offset;
+};
+
+ssize_t ghyvi_setting_show(struct device *dev, struct device_attribute *attr, char *buffer);
+ssize_t ghyvi_setting_store(struct device *dev, struct device_attribute *attr, const char *buffer,
+			    size_t bytes);
+
+/* Defines setting_<member>; @mode: 0644 or 0444 */
+#define GHYVI_SETTING(of, type, member, mode)                                                      \
+	static struct ghyvi_setting setting_##member = {                                           \
+		.attr = __ATTR(member, mode, ghyvi_setting_show,                                   \
+			       (mode) & 0200 ? ghyvi_setting_store : NULL),                        \
+		.settings = &(of),                                                                 \
+		.offset = offsetof(type, member),                                                  \
+	};                                                                                         \
+	static_assert(sizeof(type) <= GHYVI_SETTINGS_BYTES)
+
+#endif

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A vGPU's attributes, usable before it is opened and while its guest runs:
+ *
+ *	/sys/bus/mdev/devices/<uuid>/
+ *		state, last_error, reset
+ *		policy/mode, policy/self_check
+ *		policy/static_pages, policy/oos_threshold, policy/idle_pins
+ *		policy/trap_ns, policy/scan_ns, policy/protect_ns
+ *		sched/				see sysfs_sched.c
+ *		audit/				see sysfs_audit.c
+ *		containment/			see sysfs_containment.c
+ *		stats/<counter>, usage		see sysfs_stats.c
+ *
+ * Documentation/ABI/testing/sysfs-bus-mdev-ghyvi describes each.
+ */
+#include <linux/kstrtox.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/sysfs.h>
+#include "vgpu/vgpu.h"
+#include "device.h"
+#include "setting.h"
+
+#define POLICY_NAME_BYTES 32
+
+static struct ghyvi_device *of_dev(struct device *dev)
+{
+	return dev_get_drvdata(dev);
+}
+
+static ssize_t state_show(struct device *dev, struct device_attribute *attr, char *buffer)
+{
+	const struct ghyvi_device *device = of_dev(dev);
+
+	if (ghyvi_vgpu_failsafe(device->vgpu))
+		return sysfs_emit(buffer, "failsafe\n");
+	return sysfs_emit(buffer, "%s\n", READ_ONCE(device->open) ? "open" : "created");
+}
+static DEVICE_ATTR_RO(state);
+
+static ssize_t last_error_show(struct device *dev, struct device_attribute *attr, char *buffer)
+{
+	char text[GHYVI_REPORT_BYTES];
+
+	ghyvi_report_last(&of_dev(dev)->reporter, text, sizeof(text));
+	return sysfs_emit(buffer, "%s\n", text);
+}
+static DEVICE_ATTR_RO(last_error);
+
+/*
+ * Under a running guest: as if its GPU had been reset. Configuration space stays as the guest set it up.
+ */
+static ssize_t reset_store(struct device *dev, struct device_attribute *attr, const char *buffer,
+			   size_t bytes)
+{
+	struct ghyvi_device *device = of_dev(dev);
+
+	if (!sysfs_streq(buffer, "1"))
+		return -EINVAL;
+	mutex_lock(&device->lock);
+	ghyvi_vgpu_set_bar0(device->vgpu, GHYVI_BAR_UNMAPPED);
+	ghyvi_vgpu_reset(device->vgpu);
+	ghyvi_vgpu_set_bar0(device->vgpu, device->bar0);
+	mutex_unlock(&device->lock);
+	return bytes;
+}
+static DEVICE_ATTR_WO(reset);
+
+static struct attribute *device_attributes[] = {
+	&dev_attr_state.attr,
+	&dev_attr_last_error.attr,
+	&dev_attr_reset.attr,
+	NULL,
+};
+
+static const struct attribute_group device_group = {
+	.attrs = device_attributes,
+};
+
+static ssize_t mode_show(struct device *dev, struct device_attribute *attr, char *buffer)
+{
+	return ghyvi_mm_policy_list(ghyvi_vgpu_mm(of_dev(dev)->vgpu), buffer, PAGE_SIZE);
+}
+
+static ssize_t mode_store(struct device *dev, struct device_attribute *attr, const char *buffer,
+			  size_t bytes)
+{
+	struct ghyvi_device *device = of_dev(dev);
+	char name[POLICY_NAME_BYTES];
+	int ret = -EINVAL;
+
+	if (bytes && buffer[bytes - 1] == '\n')
+		snprintf(name, sizeof(name), "%.*s", (int)bytes - 1, buffer);
+	else
+		snprintf(name, sizeof(name), "%.*s", (int)bytes, buffer);
+	if (bytes <= sizeof(name))
+		ret = ghyvi_mm_set_policy(ghyvi_vgpu_mm(device->vgpu), name);
+	if (ret == -EOPNOTSUPP)
+		ghyvi_report(&device->reporter, "policy/mode: \"%s\" is not offered by this pGPU", name);
+	else if (ret)
+		ghyvi_report(&device->reporter, "policy/mode: there is no policy \"%s\"", name);
+	return ret ?: bytes;
+}
+static DEVICE_ATTR_RW(mode);
+
+static ssize_t self_check_show(struct device *dev, struct device_attribute *attr, char *buffer)
+{
+	return sysfs_emit(buffer, "%d\n", ghyvi_vgpu_check(of_dev(dev)->vgpu));
+}
+
+static ssize_t self_check_store(struct device *dev, struct device_attribute *attr,
+				const char *buffer, size_t bytes)
+{
+	bool on;
+	int ret = kstrtobool(buffer, &on);
+
+	if (ret)
+		return ret;
+	ghyvi_vgpu_set_check(of_dev(dev)->vgpu, on);
+	return bytes;
+}
+static DEVICE_ATTR_RW(self_check);
+
+static void get_tuning(struct ghyvi_vgpu *vgpu, void *values)
+{
+	ghyvi_mm_tuning(ghyvi_vgpu_mm(vgpu), values);
+}
+
+static int set_tuning(struct ghyvi_vgpu *vgpu, const void *values)
+{
+	return ghyvi_mm_set_tuning(ghyvi_vgpu_mm(vgpu), values);
+}
+
+static const struct ghyvi_settings tuning = {
+	.group = "policy",
+	.get = get_tuning,
+	.set = set_tuning,
+};
+
+GHYVI_SETTING(tuning, struct ghyvi_shadow_tuning, static_pages, 0644);
+GHYVI_SETTING(tuning, struct ghyvi_shadow_tuning, oos_threshold, 0644);
+GHYVI_SETTING(tuning, struct ghyvi_shadow_tuning, idle_pins, 0644);
+GHYVI_SETTING(tuning, struct ghyvi_shadow_tuning, trap_ns, 0444);
+GHYVI_SETTING(tuning, struct ghyvi_shadow_tuning, scan_ns, 0444);
+GHYVI_SETTING(tuning, struct ghyvi_shadow_tuning, protect_ns, 0444);
+
+static struct attribute *policy_attributes[] = {
+	&dev_attr_mode.attr,
+	&dev_attr_self_check.attr,
+	&setting_static_pages.attr.attr,
+	&setting_oos_threshold.attr.attr,
+	&setting_idle_pins.attr.attr,
+	&setting_trap_ns.attr.attr,
+	&setting_scan_ns.attr.attr,
+	&setting_protect_ns.attr.attr,
+	NULL,
+};
+
+static const struct attribute_group policy_group = {
+	.name = "policy",
+	.attrs = policy_attributes,
+};
+
+const struct attribute_group *ghyvi_device_groups[] = {
+	&device_group,
+	&policy_group,
+	&ghyvi_sched_group,
+	&ghyvi_audit_group,
+	&ghyvi_containment_group,
+	&ghyvi_stats_group,
+	&ghyvi_usage_group,
+	NULL,
+};

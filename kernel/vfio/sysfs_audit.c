@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The auditor's attributes, usable before the vGPU is opened and while its guest runs:
+ *
+ *	/sys/bus/mdev/devices/<uuid>/audit/
+ *		mode
+ *		budget_bytes, budget_commands, budget_batches, budget_us
+ *
+ * Documentation/ABI/testing/sysfs-bus-mdev-ghyvi describes each.
+ */
+#include <linux/moduleparam.h>
+#include <linux/string.h>
+#include <linux/sysfs.h>
+#include "vgpu/vgpu.h"
+#include "device.h"
+#include "setting.h"
+
+#define MODE_NAME_BYTES 32
+
+static bool audit_may_log;
+module_param(audit_may_log, bool, 0444);
+MODULE_PARM_DESC(audit_may_log,
+		 "allow audit/mode \"log\", in which refused commands run (default: no; for debugging)");
+
+static struct ghyvi_audit *audit_of(struct device *dev)
+{
+	struct ghyvi_device *device = dev_get_drvdata(dev);
+
+	return ghyvi_vgpu_audit(device->vgpu);
+}
+
+static ssize_t mode_show(struct device *dev, struct device_attribute *attr, char *buffer)
+{
+	return ghyvi_audit_mode_list(audit_of(dev), buffer, PAGE_SIZE);
+}
+
+static ssize_t mode_store(struct device *dev, struct device_attribute *attr, const char *buffer,
+			  size_t bytes)
+{
+	struct ghyvi_device *device = dev_get_drvdata(dev);
+	char name[MODE_NAME_BYTES];
+	int ret;
+
+	if (strscpy(name, buffer, sizeof(name)) < 0)
+		return -EINVAL;
+	strim(name);
+	if (!strcmp(name, "log") && !audit_may_log) {
+		ghyvi_report(&device->reporter,
+			     "audit/mode: \"log\" lets refused commands run; load ghyvi with audit_may_log=1 to allow it");
+		return -EPERM;
+	}
+	ret = ghyvi_audit_set_mode(audit_of(dev), name);
+	if (ret)
+		ghyvi_report(&device->reporter, "audit/mode: there is no mode \"%s\"", name);
+	return ret ?: bytes;
+}
+static DEVICE_ATTR_RW(mode);
+
+static void get_budget(struct ghyvi_vgpu *vgpu, void *values)
+{
+	ghyvi_audit_budget(ghyvi_vgpu_audit(vgpu), values);
+}
+
+static int set_budget(struct ghyvi_vgpu *vgpu, const void *values)
+{
+	return ghyvi_audit_set_budget(ghyvi_vgpu_audit(vgpu), values);
+}
+
+static const struct ghyvi_settings budget = {
+	.group = "audit",
+	.get = get_budget,
+	.set = set_budget,
+};
+
+GHYVI_SETTING(budget, struct ghyvi_audit_budget, budget_bytes, 0644);
+GHYVI_SETTING(budget, struct ghyvi_audit_budget, budget_commands, 0644);
+GHYVI_SETTING(budget, struct ghyvi_audit_budget, budget_batches, 0644);
+GHYVI_SETTING(budget, struct ghyvi_audit_budget, budget_us, 0644);
+
+static struct attribute *audit_attributes[] = {
+	&dev_attr_mode.attr,
+	&setting_budget_bytes.attr.attr,
+	&setting_budget_commands.attr.attr,
+	&setting_budget_batches.attr.attr,
+	&setting_budget_us.attr.attr,
+	NULL,
+};
+
+const struct attribute_group ghyvi_audit_group = {
+	.name = "audit",
+	.attrs = audit_attributes,
+};

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /sys/bus/mdev/devices/<uuid>/containment/
+ *	budget_ms, points_max, window_ms
+ *
+ * Documentation/ABI/testing/sysfs-bus-mdev-ghyvi describes each.
+ */
+#include <linux/sysfs.h>
+#include "vgpu/vgpu.h"
+#include "device.h"
+#include "setting.h"
+
+static void get_containment(struct ghyvi_vgpu *vgpu, void *values)
+{
+	ghyvi_vgpu_containment(vgpu, values);
+}
+
+static int set_containment(struct ghyvi_vgpu *vgpu, const void *values)
+{
+	return ghyvi_vgpu_set_containment(vgpu, values);
+}
+
+static const struct ghyvi_settings containment = {
+	.group = "containment",
+	.get = get_containment,
+	.set = set_containment,
+};
+
+GHYVI_SETTING(containment, struct ghyvi_containment, budget_ms, 0644);
+GHYVI_SETTING(containment, struct ghyvi_containment, points_max, 0644);
+GHYVI_SETTING(containment, struct ghyvi_containment, window_ms, 0644);
+
+static struct attribute *containment_attributes[] = {
+	&setting_budget_ms.attr.attr,
+	&setting_points_max.attr.attr,
+	&setting_window_ms.attr.attr,
+	NULL,
+};
+
+const struct attribute_group ghyvi_containment_group = {
+	.name = "containment",
+	.attrs = containment_attributes,
+};

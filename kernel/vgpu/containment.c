@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a guest that breaks the rules loses: first its workload, and past a threshold the whole vGPU, which
+ * goes into *failsafe state*: nothing of it runs, nothing of its memory stays pinned or tracked, reads give
+ * all ones and writes are dropped, as with a device that fell off the bus. The other vGPUs do not notice. A
+ * device reset from outside the guest's driver (VFIO's, the `reset` attribute) lifts it.
+ */
+#include <linux/errno.h>
+#include <linux/ktime.h>
+#include <linux/module.h>
+#include "vgpu_types.h"
+
+void vgpu_containment_init(struct ghyvi_vgpu *vgpu)
+{
+	vgpu->containment = (struct ghyvi_containment)GHYVI_CONTAINMENT_DEFAULT;
+}
+
+void vgpu_containment_reset(struct ghyvi_vgpu *vgpu)
+{
+	lockdep_assert_held(&vgpu->lock);
+	vgpu->violation_points = 0;
+	vgpu->oracle_violations = atomic64_read(&vgpu->params.stats->oracle_violations);
+	WRITE_ONCE(vgpu->failsafe, false);
+}
+
+static void enter_failsafe(struct ghyvi_vgpu *vgpu, const char *why)
+{
+	unsigned int i;
+
+	WRITE_ONCE(vgpu->failsafe, true);
+	vgpu_mirror_show_all(vgpu);
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		vgpu_engine_reset(&vgpu->engines[i]);
+	/* Engines have left this vGPU's jobs. Its GGTT is out of reach, or the next look would shadow it again. */
+	ghyvi_mm_set_ggtt_gfn(vgpu->mm, GHYVI_INVALID_GFN);
+	ghyvi_mm_reset(vgpu->mm);
+	ghyvi_count(vgpu->params.stats, failsafes);
+	ghyvi_report(vgpu->params.reporter,
+		     "failsafe: %s; the vGPU is dead until it is reset (restart the VM, or write 1 to reset)",
+		     why);
+}
+
+/* An engine was kept from a page that is not this vGPU's: a defect of the host's, of which no second use is made. */
+static bool isolation_held(struct ghyvi_vgpu *vgpu)
+{
+	u64 refused = atomic64_read(&vgpu->params.stats->oracle_violations);
+	bool held = refused == vgpu->oracle_violations;
+
+	vgpu->oracle_violations = refused;
+	return held;
+}
+
+/* What a failed workload says of its guest. The host's own troubles say nothing. */
+static u32 points_of(const struct vgpu_workload *workload)
+{
+	switch (workload->error) {
+	case -ENOMEM:
+	case -ENOSPC:
+	case -EFAULT: /* not mapped, perhaps because the host cannot pin it */
+		return 0;
+	case -EINVAL:
+		return GHYVI_MALFORMED_POINTS;
+	default:
+		return 1;
+	}
+}
+
+void vgpu_violation(struct vgpu_workload *workload)
+{
+	struct ghyvi_vgpu *vgpu = workload->engine->vgpu;
+	const struct ghyvi_containment *limits = &vgpu->containment;
+	u32 points = points_of(workload);
+	u64 now = ktime_get_ns();
+
+	lockdep_assert_held(&vgpu->lock);
+	if (!isolation_held(vgpu)) {
+		enter_failsafe(vgpu, "an engine was kept from memory that is not this vGPU's");
+		return;
+	}
+	if (!points)
+		return;
+	ghyvi_count(vgpu->params.stats, violations);
+	if (!vgpu->violation_points || now - vgpu->violation_window_ns >= limits->window_ms * NSEC_PER_MSEC) {
+		vgpu->violation_window_ns = now;
+		vgpu->violation_points = 0;
+	}
+	vgpu->violation_points += points;
+	if (limits->points_max && vgpu->violation_points > limits->points_max)
+		enter_failsafe(vgpu, "too many bad workloads in containment/window_ms");
+}
+
+bool ghyvi_vgpu_failsafe(const struct ghyvi_vgpu *vgpu)
+{
+	return READ_ONCE(vgpu->failsafe);
+}
+EXPORT_SYMBOL_GPL(ghyvi_vgpu_failsafe);
+
+void ghyvi_vgpu_containment(struct ghyvi_vgpu *vgpu, struct ghyvi_containment *containment)
+{
+	mutex_lock(&vgpu->lock);
+	*containment = vgpu->containment;
+	mutex_unlock(&vgpu->lock);
+}
+EXPORT_SYMBOL_GPL(ghyvi_vgpu_containment);
+
+int ghyvi_vgpu_set_containment(struct ghyvi_vgpu *vgpu, const struct ghyvi_containment *containment)
+{
+	if (containment->budget_ms > GHYVI_BUDGET_MAX_MS ||
+	    containment->points_max > GHYVI_POINTS_MAX ||
+	    containment->window_ms < GHYVI_VIOLATION_WINDOW_MIN_MS ||
+	    containment->window_ms > GHYVI_VIOLATION_WINDOW_MAX_MS)
+		return -EINVAL;
+	mutex_lock(&vgpu->lock);
+	vgpu->containment = *containment;
+	mutex_unlock(&vgpu->lock);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(ghyvi_vgpu_set_containment);

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The guest's context images: loading one before its workload runs, writing it back afterwards.
+ *
+ * The engine only sees the host's copy, so what was validated is what runs; of the guest's image
+ * only the few dwords that hardware would save are ever written, one by one, because the guest
+ * writes others (the tail) meanwhile.
+ */
+#include <linux/err.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <trace/events/ghyvi.h>
+#include "vgpu_types.h"
+
+struct vgpu_workload *vgpu_workload_alloc(struct vgpu_engine *engine)
+{
+	struct vgpu_workload *workload = engine->spare;
+
+	engine->spare = NULL;
+	if (workload)
+		return workload;
+	workload = kzalloc(sizeof(*workload), GFP_KERNEL);
+	if (!workload)
+		return NULL;
+	workload->context = (u32 *)get_zeroed_page(GFP_KERNEL);
+	if (!workload->context) {
+		kfree(workload);
+		return NULL;
+	}
+	workload->engine = engine;
+	workload->base.job.context = workload->context;
+	return workload;
+}
+
+void vgpu_workload_clear(struct vgpu_workload *workload)
+{
+	ghyvi_commands_free(workload->base.job.commands);
+	workload->base.job.commands = NULL;
+	if (workload->root)
+		ghyvi_mm_put_root(workload->root);
+	workload->root = NULL;
+	workload->prepared = false;
+	workload->empty = false;
+	workload->behind = false;
+	workload->abandoned = false;
+	workload->error = 0;
+}
+
+void vgpu_workload_free(struct vgpu_workload *workload)
+{
+	vgpu_workload_clear(workload);
+	free_page((unsigned long)workload->context);
+	kfree(workload);
+}
+
+static u64 state_address(const struct vgpu_workload *workload, unsigned int index)
+{
+	return (workload->descriptor & DESC_LRCA) + CONTEXT_STATE_OFFSET + 4 * (u64)index;
+}
+
+static int read_state(struct vgpu_workload *workload, unsigned int index, u32 *dwords,
+		      unsigned int count)
+{
+	return ghyvi_mm_ggtt_read(workload->engine->vgpu->mm, state_address(workload, index),
+				  dwords, count * sizeof(*dwords));
+}
+
+/* Failure means that the guest unmapped its own image meanwhile: its loss, and only its. */
+static void write_state(struct vgpu_workload *workload, unsigned int index, u32 value)
+{
+	(void)ghyvi_mm_ggtt_write(workload->engine->vgpu->mm, state_address(workload, index),
+				  &value, sizeof(value));
+}
+
+static unsigned int levels_of(const struct vgpu_workload *workload)
+{
+	u64 addressing = (workload->descriptor & DESC_ADDRESSING) >> DESC_ADDRESSING_SHIFT;
+
+	return addressing == DESC_ADDRESSING_64BIT ? 4 : 3;
+}
+
+/* @pdps: the image's dwords from PDP3 on; @gpa: what get_root wants, PDP0 first. */
+static void roots_from(const u32 *pdps, unsigned int levels, u64 gpa[4])
+{
+	unsigned int i;
+
+	memset(gpa, 0, 4 * sizeof(*gpa));
+	for (i = 0; i < (levels == 4 ? 1 : 4); i++) {
+		u32 hi = pdps[4 * (3 - i)];
+		u32 lo = pdps[4 * (3 - i) + 2];
+
+		gpa[i] = ((u64)hi << 32 | lo) & GHYVI_PAGE_MASK;
+	}
+}
+
+/*
+ * The image before the synchronisation, never after it: a request is complete, with all table entries
+ * that it needs, before the tail in the image covers it. A tail read later might cover requests whose
+ * entries were written after the scan, and the engine would run them through a stale shadow.
+ */
+static int read_and_sync(struct vgpu_workload *workload)
+{
+	struct ghyvi_vgpu *vgpu = workload->engine->vgpu;
+	unsigned int levels = levels_of(workload);
+	struct ghyvi_root *root;
+	u64 gpa[4];
+
+	if (read_state(workload, 0, workload->context, GHYVI_CTX_DWORDS)) {
+		ghyvi_report(vgpu->params.reporter, "%s: context image 0x%llx is not mapped",
+			     ghyvi_engine_name(workload->engine->id),
+			     (unsigned long long)(workload->descriptor & DESC_LRCA));
+		return -EFAULT;
+	}
+	roots_from(workload->context + GHYVI_CTX_PDP3_UDW, levels, gpa);
+	root = ghyvi_mm_get_root(vgpu->mm, gpa, levels);
+	if (IS_ERR(root)) {
+		ghyvi_report(vgpu->params.reporter,
+			     "%s: page tables at guest address 0x%llx not accepted (error %ld)",
+			     ghyvi_engine_name(workload->engine->id), (unsigned long long)gpa[0],
+			     PTR_ERR(root));
+		return (int)PTR_ERR(root);
+	}
+	ghyvi_mm_sync(vgpu->mm, root);
+	workload->root = root;
+	return 0;
+}
+
+static int check_descriptor(const struct vgpu_workload *workload)
+{
+	const struct ghyvi_vgpu *vgpu = workload->engine->vgpu;
+	u64 descriptor = workload->descriptor;
+	u64 addressing = (descriptor & DESC_ADDRESSING) >> DESC_ADDRESSING_SHIFT;
+
+	if ((descriptor & DESC_VALID) && (descriptor & DESC_PRIVILEGE) &&
+	    (addressing == DESC_ADDRESSING_64BIT || addressing == DESC_ADDRESSING_32BIT) &&
+	    vgpu_owns_ggtt(vgpu, descriptor & DESC_LRCA, CONTEXT_MIN_BYTES))
+		return 0;
+	ghyvi_report(vgpu->params.reporter, "%s: context descriptor 0x%llx is not valid",
+		     ghyvi_engine_name(workload->engine->id), (unsigned long long)descriptor);
+	return -EINVAL;
+}
+
+static u32 ring_bytes(u32 ctl)
+{
+	return (ctl & (u32)RING_CTL_PAGES) + GHYVI_PAGE_BYTES;
+}
+
+static bool tail_ok(const u32 *context, u32 tail)
+{
+	return tail < ring_bytes(context[GHYVI_CTX_RING_CTL]) && !(tail & 7);
+}
+
+static int check_ring(const struct vgpu_workload *workload)
+{
+	const struct ghyvi_vgpu *vgpu = workload->engine->vgpu;
+	u32 *context = workload->context;
+	u32 ctl = context[GHYVI_CTX_RING_CTL];
+	u32 start = context[GHYVI_CTX_RING_START];
+	u32 tail = context[GHYVI_CTX_RING_TAIL];
+
+	/* The upper bits count the ring's wraps and are nobody's business. */
+	context[GHYVI_CTX_RING_HEAD] &= (u32)RING_HEAD_OFFSET;
+	if ((ctl & RING_CTL_ENABLE) && !(start & (GHYVI_PAGE_BYTES - 1)) &&
+	    vgpu_owns_ggtt(vgpu, start, ring_bytes(ctl)) &&
+	    context[GHYVI_CTX_RING_HEAD] < ring_bytes(ctl) && tail_ok(context, tail))
+		return 0;
+	ghyvi_report(vgpu->params.reporter,
+		     "%s: ring start 0x%x control 0x%x head 0x%x tail 0x%x is not valid",
+		     ghyvi_engine_name(workload->engine->id), start, ctl,
+		     context[GHYVI_CTX_RING_HEAD], tail);
+	return -EINVAL;
+}
+
+/* Slots that this generation's or engine's image does not have hold something else there. */
+static void blank_absent_slots(struct vgpu_workload *workload)
+{
+	u32 *context = workload->context;
+
+	if (workload->engine->vgpu->params.profile->context_has_gprs)
+		return;
+	memset(context + GHYVI_CTX_GPR, 0, 4 * CONTEXT_GPRS * sizeof(*context));
+	if (workload->engine->id != GHYVI_RCS) {
+		context[GHYVI_CTX_INDIRECT] = 0;
+		context[GHYVI_CTX_INDIRECT_OFFSET] = 0;
+	}
+}
+
+/* What a hang report of the guest looks at. */
+static void show_ring(struct vgpu_workload *workload)
+{
+	struct vgpu_engine *engine = workload->engine;
+	const u32 *context = workload->context;
+
+	engine_set(engine, RING_HEAD, context[GHYVI_CTX_RING_HEAD]);
+	engine_set(engine, RING_TAIL, context[GHYVI_CTX_RING_TAIL]);
+	engine_set(engine, RING_START, context[GHYVI_CTX_RING_START]);
+	engine_set(engine, RING_CTL, context[GHYVI_CTX_RING_CTL]);
+	engine_set(engine, RING_ACTHD, context[GHYVI_CTX_RING_HEAD]);
+	engine_set(engine, RING_PDP0_LDW, context[GHYVI_CTX_PDP0_LDW]);
+	engine_set(engine, RING_PDP0_UDW, context[GHYVI_CTX_PDP0_UDW]);
+}
+
+/* After the synchronisation, through which the commands are read, and before anything can run. */
+static int audit(struct vgpu_workload *workload)
+{
+	const u32 *context = workload->context;
+	struct ghyvi_submission submission = {
+		.engine = workload->engine->id,
+		.root = workload->root,
+		.ppgtt_mask = levels_of(workload) == 4 ? GENMASK_ULL(47, 0) : GENMASK_ULL(31, 0),
+		.lrca = (u32)(workload->descriptor & DESC_LRCA),
+		.ring_start = context[GHYVI_CTX_RING_START],
+		.ring_bytes = ring_bytes(context[GHYVI_CTX_RING_CTL]),
+		.head = context[GHYVI_CTX_RING_HEAD],
+		.tail = context[GHYVI_CTX_RING_TAIL],
+	};
+	struct ghyvi_commands *commands;
+
+	if (submission.engine == GHYVI_RCS) {
+		submission.indirect = context[GHYVI_CTX_INDIRECT] & GHYVI_INDIRECT_ADDRESS;
+		submission.indirect_bytes = GHYVI_INDIRECT_LINE_BYTES *
+					    (context[GHYVI_CTX_INDIRECT] & GHYVI_INDIRECT_LINES);
+	}
+	commands = ghyvi_audit_submission(workload->engine->vgpu->audit, &submission);
+	if (IS_ERR(commands))
+		return (int)PTR_ERR(commands);
+	workload->base.job.commands = commands;
+	return 0;
+}
+
+int vgpu_context_load(struct vgpu_workload *workload)
+{
+	struct ghyvi_vgpu *vgpu = workload->engine->vgpu;
+	struct ghyvi_job *job = &workload->base.job;
+	const u32 *context = workload->context;
+	unsigned int i;
+	int err;
+
+	err = check_descriptor(workload);
+	if (!err)
+		err = read_and_sync(workload);
+	if (!err)
+		err = check_ring(workload);
+	if (err)
+		return err;
+	if (vgpu->check)
+		ghyvi_mm_check(vgpu->mm, workload->root);
+
+	blank_absent_slots(workload);
+	err = audit(workload);
+	if (err)
+		return err;
+	workload->head = context[GHYVI_CTX_RING_HEAD];
+	workload->tail = context[GHYVI_CTX_RING_TAIL];
+	workload->control = context[GHYVI_CTX_CONTROL];
+	for (i = 0; i < 2 * CONTEXT_GPRS; i++)
+		workload->gprs[i] = context[GHYVI_CTX_GPR + 2 * i];
+
+	job->client = vgpu->client;
+	job->engine = workload->engine->id;
+	ghyvi_root_job(workload->root, job);
+	job->lrca = (u32)(workload->descriptor & DESC_LRCA);
+	job->restore = !((workload->control & CONTEXT_RESTORE_INHIBIT) &&
+			 (workload->control & CONTEXT_RESTORE_INHIBIT_MASK));
+	memset(&job->backend, 0, sizeof(job->backend));
+	show_ring(workload);
+	trace_ghyvi_submit(vgpu->params.reporter, job->engine, job->lrca, workload->head,
+			   workload->tail);
+	return 0;
+}
+
+int vgpu_context_tail(struct vgpu_workload *workload, u32 *tail)
+{
+	int err = read_state(workload, GHYVI_CTX_RING_TAIL, tail, 1);
+
+	if (err)
+		return err;
+	return tail_ok(workload->context, *tail) ? 0 : -EINVAL;
+}
+
+void vgpu_context_save(struct vgpu_workload *workload)
+{
+	struct vgpu_engine *engine = workload->engine;
+	const u32 *context = workload->context;
+	unsigned int i;
+
+	write_state(workload, GHYVI_CTX_RING_HEAD, context[GHYVI_CTX_RING_HEAD]);
+	write_state(workload, GHYVI_CTX_TIMESTAMP, context[GHYVI_CTX_TIMESTAMP]);
+	if (workload->control & CONTEXT_RESTORE_INHIBIT)
+		write_state(workload, GHYVI_CTX_CONTROL,
+			    workload->control & ~(u32)CONTEXT_RESTORE_INHIBIT);
+	if (engine->vgpu->params.profile->context_has_gprs)
+		for (i = 0; i < 2 * CONTEXT_GPRS; i++)
+			if (context[GHYVI_CTX_GPR + 2 * i] != workload->gprs[i])
+				write_state(workload, GHYVI_CTX_GPR + 2 * i,
+					    context[GHYVI_CTX_GPR + 2 * i]);
+	engine_set(engine, RING_CTX_TIMESTAMP, context[GHYVI_CTX_TIMESTAMP]);
+	show_ring(workload);
+}

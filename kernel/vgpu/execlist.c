@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Execlists: the submit port, its two elements, and the status events that tell the guest what
+ * became of them.
+ *
+ * DOC: model and limits
+ *
+ * A submission is *pending* from its fourth dword until it is *promoted* (one event), then
+ * *active*. Of the active elements only the first is in the scheduler's hands; each ends with one
+ * complete event and makes room for the next. A pending submission is promoted as soon as
+ *   - nothing is active (event IDLE_ACTIVE), or
+ *   - its element 0 is the context that is active first (LITE_RESTORE: the tail moves on;
+ *     whatever was active behind it is dropped without an event, as with every promotion).
+ * Otherwise it waits: nothing is ever preempted. The guest's driver does not ask for preemption on
+ * a virtual GPU, it only replaces a context that it has already seen finish. Whatever the timing,
+ * the guest sees exactly one promotion per submission and one completion per active element, in an
+ * order that hardware could have produced.
+ */
+#include <linux/string.h>
+#include <trace/events/ghyvi.h>
+#include "vgpu_types.h"
+
+static u32 context_id(u64 element)
+{
+	return upper_32_bits(element);
+}
+
+static struct ghyvi_engine_stats *stats_of(struct vgpu_engine *engine)
+{
+	return ghyvi_engine_stats(engine->vgpu->params.stats, engine->id);
+}
+
+static void show_depth(struct vgpu_engine *engine)
+{
+	unsigned int pending = engine->has_pending ? 1 + !!engine->pending[1] : 0;
+
+	atomic64_set(&stats_of(engine)->queued_now, engine->nr_active + pending);
+}
+
+/* One status entry. The guest must see entry, pointer and interrupt in this order. */
+static void emit(struct vgpu_engine *engine, u32 status, u64 element)
+{
+	struct ghyvi_vgpu *vgpu = engine->vgpu;
+	u64 hwsp = engine_get(engine, RING_HWS_PGA);
+	u64 entry = (u64)context_id(element) << 32 | status;
+	u32 slot = (engine->csb + 1) % CSB_ENTRIES;
+	int err;
+
+	engine->csb = slot;
+	engine_set(engine, RING_CSB + 8 * slot, lower_32_bits(entry));
+	engine_set(engine, RING_CSB + 8 * slot + 4, upper_32_bits(entry));
+
+	err = ghyvi_mm_ggtt_write(vgpu->mm, hwsp + HWSP_CSB + 8 * slot, &entry, sizeof(entry));
+	smp_wmb(); /* entry before pointer */
+	if (!err)
+		err = ghyvi_mm_ggtt_write(vgpu->mm, hwsp + HWSP_CSB_WRITE, &slot, sizeof(slot));
+	if (err)
+		ghyvi_report(vgpu->params.reporter,
+			     "%s: status page 0x%llx is not mapped, event lost",
+			     ghyvi_engine_name(engine->id), (unsigned long long)hwsp);
+	smp_wmb(); /* pointer before interrupt */
+	vgpu_irq_raise(engine, GHYVI_EVENT_CONTEXT_SWITCH);
+}
+
+static void job_event(struct ghyvi_job *job, u32 events)
+{
+	struct vgpu_workload *workload = container_of(job, struct vgpu_workload, base.job);
+
+	vgpu_irq_raise(workload->engine, events);
+}
+
+/* The engine stops where it is and says so; only a reset gets it going again. */
+static void halt_engine(struct vgpu_engine *engine)
+{
+	engine->halted = true;
+	ghyvi_count(engine->vgpu->params.stats, engine_errors);
+	engine_set(engine, RING_ESR, RING_ERROR_INSTRUCTION);
+	if (engine_get(engine, RING_EMR) & RING_ERROR_INSTRUCTION)
+		return;
+	engine_set(engine, RING_EIR, engine_get(engine, RING_EIR) | RING_ERROR_INSTRUCTION);
+	smp_wmb(); /* cause before interrupt */
+	vgpu_irq_raise(engine, GHYVI_EVENT_CS_ERROR);
+}
+
+static void hold_vgpu(struct ghyvi_vgpu *vgpu)
+{
+	spin_lock(&vgpu->outstanding_lock);
+	WRITE_ONCE(vgpu->outstanding, vgpu->outstanding + 1);
+	spin_unlock(&vgpu->outstanding_lock);
+}
+
+/* The vGPU may be freed as soon as the lock is released. */
+static void let_go(struct ghyvi_vgpu *vgpu)
+{
+	spin_lock(&vgpu->outstanding_lock);
+	WRITE_ONCE(vgpu->outstanding, vgpu->outstanding - 1);
+	if (!vgpu->outstanding)
+		wake_up_all(&vgpu->all_returned);
+	spin_unlock(&vgpu->outstanding_lock);
+}
+
+void vgpu_wait_returned(struct ghyvi_vgpu *vgpu)
+{
+	wait_event(vgpu->all_returned, !READ_ONCE(vgpu->outstanding));
+	/* Whoever let the last one go is out of the wake-up now. */
+	spin_lock(&vgpu->outstanding_lock);
+	spin_unlock(&vgpu->outstanding_lock);
+}
+
+static int workload_prepare(struct ghyvi_workload *base);
+static void workload_complete(struct ghyvi_workload *base, enum ghyvi_job_status status);
+
+/*
+ * Hand the first active element to the scheduler; somebody has to kick it later, without
+ * vgpu->lock.
+ */
+static void submit(struct vgpu_engine *engine)
+{
+	struct ghyvi_vgpu *vgpu = engine->vgpu;
+	struct vgpu_workload *workload = vgpu_workload_alloc(engine);
+
+	if (!workload) {
+		ghyvi_report(vgpu->params.reporter, "%s: no memory for a workload",
+			     ghyvi_engine_name(engine->id));
+		halt_engine(engine);
+		return;
+	}
+	workload->descriptor = engine->active[0];
+	workload->base.owner = vgpu->sched_entity;
+	workload->base.prepare = workload_prepare;
+	workload->base.complete = workload_complete;
+	workload->base.job.engine = engine->id;
+	workload->base.job.event = job_event;
+	workload->base.job.budget_ns = vgpu->containment.budget_ms * NSEC_PER_MSEC;
+	engine->workload = workload;
+	hold_vgpu(vgpu);
+	ghyvi_sched_queue(vgpu->params.sched, &workload->base);
+}
+
+/*
+ * Can the pending submission be merged into what runs? On success the running workload's tail is
+ * where the guest wants it.
+ */
+static bool lite_restore(struct vgpu_engine *engine)
+{
+	struct vgpu_workload *workload = engine->workload;
+	struct ghyvi_vgpu *vgpu = engine->vgpu;
+	u32 tail;
+
+	if ((engine->pending[0] ^ engine->active[0]) & DESC_SAME_CONTEXT)
+		return false;
+	/* Not loaded yet: loading finds the new tail by itself. */
+	if (!workload || !workload->prepared)
+		return true;
+	/* As when loading: the tail first, then what the requests up to it use. */
+	if (vgpu_context_tail(workload, &tail))
+		return false;
+	ghyvi_mm_sync(vgpu->mm, workload->root);
+	if (vgpu->check)
+		ghyvi_mm_check(vgpu->mm, workload->root);
+	if (tail == workload->tail)
+		return true;
+	/* Asks for a reload, because the tail went back: that is not a move on. */
+	if (engine->pending[0] & DESC_FORCE_RESTORE)
+		return false;
+	if (workload->empty || ghyvi_audit_extend(workload->base.job.commands, tail) ||
+	    ghyvi_sched_update_tail(vgpu->params.sched, &workload->base, tail))
+		workload->behind = true;
+	workload->tail = tail;
+	return true;
+}
+
+static void promote(struct vgpu_engine *engine, u32 status)
+{
+	memcpy(engine->active, engine->pending, sizeof(engine->active));
+	engine->nr_active = engine->active[1] & DESC_VALID ? 2 : 1;
+	engine->has_pending = false;
+	emit(engine, status, engine->active[0]);
+}
+
+static bool refuses_work(const struct ghyvi_vgpu *vgpu)
+{
+	return vgpu->resetting || vgpu->failsafe;
+}
+
+static void promote_and_submit(struct vgpu_engine *engine)
+{
+	if (engine->has_pending) {
+		if (!engine->nr_active) {
+			promote(engine, CSB_IDLE_ACTIVE);
+		} else if (lite_restore(engine)) {
+			ghyvi_count(engine->vgpu->params.stats, lite_restores);
+			promote(engine, CSB_PREEMPTED | CSB_LITE_RESTORE);
+		}
+	}
+	if (engine->nr_active && !engine->workload)
+		submit(engine);
+}
+
+/*
+ * Do whatever can be done now. Caller holds vgpu->lock, and kicks the scheduler after it dropped
+ * it.
+ */
+static void advance(struct vgpu_engine *engine)
+{
+	if (!engine->halted && !refuses_work(engine->vgpu))
+		promote_and_submit(engine);
+	show_depth(engine);
+}
+
+static int workload_prepare(struct ghyvi_workload *base)
+{
+	struct vgpu_workload *workload = container_of(base, struct vgpu_workload, base);
+	struct ghyvi_vgpu *vgpu = workload->engine->vgpu;
+	int err = -ECANCELED;
+
+	mutex_lock(&vgpu->lock);
+	if (!workload->abandoned)
+		err = vgpu_context_load(workload);
+	if (!err) {
+		workload->prepared = true;
+		workload->empty = workload->head == workload->tail;
+	}
+	workload->error = err;
+	/* Nothing to run: workload_complete() comes right away and knows better than "error". */
+	if (workload->empty)
+		err = -ENODATA;
+	mutex_unlock(&vgpu->lock);
+	return err;
+}
+
+/*
+ * The context left the engine in good order. Returns true when it is through, false when it must
+ * run again.
+ */
+static bool switch_out(struct vgpu_engine *engine, struct vgpu_workload *workload,
+		       enum ghyvi_job_status status)
+{
+	if (!workload->empty)
+		vgpu_context_save(workload);
+	if (status == GHYVI_JOB_PREEMPTED) {
+		ghyvi_count(stats_of(engine), preemptions);
+		return false;
+	}
+	ghyvi_count(engine->vgpu->params.stats, workloads);
+	return !workload->behind;
+}
+
+/* The first active element is through. */
+static void retire(struct vgpu_engine *engine)
+{
+	u64 element = engine->active[0];
+	bool last = engine->nr_active == 1;
+
+	engine->active[0] = engine->active[1];
+	engine->active[1] = 0;
+	engine->nr_active--;
+	emit(engine, CSB_COMPLETE | (last ? CSB_ACTIVE_IDLE : CSB_ELEMENT_SWITCH), element);
+}
+
+/* Keep the object for the engine's next workload, or free it. */
+static void recycle(struct vgpu_engine *engine, struct vgpu_workload *workload)
+{
+	vgpu_workload_clear(workload);
+	if (engine->spare)
+		vgpu_workload_free(workload);
+	else
+		engine->spare = workload;
+}
+
+/* The scheduler kicks after this, so whatever advance() submits gets its turn. */
+static void workload_complete(struct ghyvi_workload *base, enum ghyvi_job_status status)
+{
+	struct vgpu_workload *workload = container_of(base, struct vgpu_workload, base);
+	struct vgpu_engine *engine = workload->engine;
+	struct ghyvi_vgpu *vgpu = engine->vgpu;
+
+	mutex_lock(&vgpu->lock);
+	if (workload->abandoned)
+		goto out;
+	if (workload->empty)
+		status = GHYVI_JOB_COMPLETE;
+	if (workload->prepared)
+		trace_ghyvi_complete(vgpu->params.reporter, engine->id, workload->base.job.lrca,
+				     status, workload->base.job.busy_ns);
+	engine->workload = NULL;
+	switch (status) {
+	case GHYVI_JOB_COMPLETE:
+	case GHYVI_JOB_PREEMPTED:
+		if (switch_out(engine, workload, status))
+			retire(engine);
+		break;
+	default:
+		if (workload->prepared)
+			engine_set(engine, RING_HEAD, workload->context[GHYVI_CTX_RING_HEAD]);
+		halt_engine(engine);
+		vgpu_violation(workload);
+	}
+	advance(engine);
+out:
+	recycle(engine, workload);
+	mutex_unlock(&vgpu->lock);
+	let_go(vgpu);
+}
+
+static void latch(struct vgpu_engine *engine)
+{
+	u64 element0 = (u64)engine->elsp[2] << 32 | engine->elsp[3];
+	u64 element1 = (u64)engine->elsp[0] << 32 | engine->elsp[1];
+	struct ghyvi_reporter *reporter = engine->vgpu->params.reporter;
+
+	ghyvi_count(stats_of(engine), submissions);
+	if (!(element0 & DESC_VALID)) {
+		ghyvi_report(reporter, "%s: submission without a valid element 0 ignored",
+			     ghyvi_engine_name(engine->id));
+	} else if (engine->has_pending) {
+		/* Two in flight could not both get their promotion. */
+		ghyvi_report(reporter, "%s: submission ignored, the one before is still pending",
+			     ghyvi_engine_name(engine->id));
+	} else if (!refuses_work(engine->vgpu)) {
+		engine->pending[0] = element0;
+		engine->pending[1] = element1 & DESC_VALID ? element1 : 0;
+		engine->has_pending = true;
+	}
+}
+
+void vgpu_elsp_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
+{
+	struct vgpu_engine *engine = vgpu_engine_at(vgpu, offset);
+	bool latched;
+
+	mutex_lock(&vgpu->lock);
+	engine->elsp[engine->elsp_count++] = value;
+	latched = engine->elsp_count == ARRAY_SIZE(engine->elsp);
+	if (latched) {
+		engine->elsp_count = 0;
+		latch(engine);
+		advance(engine);
+	}
+	mutex_unlock(&vgpu->lock);
+
+	if (latched)
+		ghyvi_sched_kick(vgpu->params.sched, engine->id);
+}
+
+/* High: whose context is on the engine, which is how the guest finds the culprit of a hang. */
+u32 vgpu_execlist_status_read(struct ghyvi_vgpu *vgpu, u32 offset)
+{
+	struct vgpu_engine *engine = vgpu_engine_at(vgpu, offset);
+	u32 value = 0;
+
+	if ((offset - engine->base) == RING_EXECLIST_STATUS_LO)
+		return 0;
+	mutex_lock(&vgpu->lock);
+	if (engine->nr_active)
+		value = context_id(engine->active[0]);
+	mutex_unlock(&vgpu->lock);
+	return value;
+}
+
+u32 vgpu_csb_pointer_read(struct ghyvi_vgpu *vgpu, u32 offset)
+{
+	struct vgpu_engine *engine = vgpu_engine_at(vgpu, offset);
+	u32 value;
+
+	mutex_lock(&vgpu->lock);
+	value = (vgpu_get(vgpu, offset) & ~(u32)CSB_POINTER_WRITE) | engine->csb;
+	mutex_unlock(&vgpu->lock);
+	return value;
+}
+
+void vgpu_csb_pointer_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
+{
+	struct vgpu_engine *engine = vgpu_engine_at(vgpu, offset);
+
+	mutex_lock(&vgpu->lock);
+	value = vgpu_masked((vgpu_get(vgpu, offset) & ~(u32)CSB_POINTER_WRITE) | engine->csb,
+			    value);
+	vgpu_set(vgpu, offset, value);
+	engine->csb = min_t(u32, value & CSB_POINTER_WRITE, CSB_RESET_POINTER);
+	mutex_unlock(&vgpu->lock);
+}
+
+void vgpu_engine_reset(struct vgpu_engine *engine)
+{
+	struct ghyvi_vgpu *vgpu = engine->vgpu;
+	struct vgpu_workload *workload = engine->workload;
+
+	engine->workload = NULL;
+	if (workload) {
+		/* Seen by workload_prepare() and workload_complete(), which wait for our lock. */
+		workload->abandoned = true;
+		if (ghyvi_sched_cancel(vgpu->params.sched, &workload->base)) {
+			recycle(engine, workload);
+			let_go(vgpu);
+		}
+	}
+	engine->elsp_count = 0;
+	engine->nr_active = 0;
+	engine->has_pending = false;
+	engine->halted = false;
+	memset(engine->active, 0, sizeof(engine->active));
+	show_depth(engine);
+	engine_set(engine, RING_EIR, 0);
+	engine_set(engine, RING_ESR, 0);
+	engine->csb = CSB_RESET_POINTER;
+	engine_set(engine, RING_CSB_POINTER,
+		   CSB_RESET_POINTER << CSB_POINTER_READ_SHIFT | CSB_RESET_POINTER);
+}

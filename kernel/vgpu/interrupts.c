@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Interrupts: engine sources -> RING_IMR and IMR -> IIR (sticky) -> IER -> master -> one message.
+ *
+ * The line is "master enabled and anything in IIR & IER"; each of its 0 -> 1 transitions sends one
+ * message. The guest's handler switches the master off and on again, so whatever arrived in between
+ * is a new transition.
+ */
+#include "vgpu_types.h"
+
+static u32 bank(unsigned int n, u32 reg)
+{
+	return IRQ_BANK_FIRST + n * IRQ_BANK_BYTES + reg;
+}
+
+/* Where an engine's 16 sources are. */
+static const struct {
+	u8 bank;
+	u8 shift;
+} places[GHYVI_ENGINES] = {
+	[GHYVI_RCS] = { 0, 0 },
+	[GHYVI_BCS] = { 0, 16 },
+	[GHYVI_VCS] = { 1, 0 },
+	[GHYVI_VECS] = { 3, 0 },
+};
+
+static u32 summary(struct ghyvi_vgpu *vgpu)
+{
+	static const struct {
+		u8 bank;
+		u32 sources;
+		u32 bit;
+	} bits[] = {
+		{ 0, 0x0000ffff, MASTER_IRQ_RENDER },	     { 0, 0xffff0000, MASTER_IRQ_BLITTER },
+		{ 1, 0x0000ffff, MASTER_IRQ_VIDEO },	     { 1, 0xffff0000, MASTER_IRQ_VIDEO2 },
+		{ 3, 0x0000ffff, MASTER_IRQ_VIDEO_ENHANCE },
+	};
+	u32 result = 0;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(bits); i++) {
+		u32 pending = vgpu_get(vgpu, bank(bits[i].bank, IRQ_IIR)) &
+			      vgpu_get(vgpu, bank(bits[i].bank, IRQ_IER));
+
+		if (pending & bits[i].sources)
+			result |= bits[i].bit;
+	}
+	return result;
+}
+
+/* Caller holds irq_lock. Returns true when a message is due. */
+static bool update_line(struct ghyvi_vgpu *vgpu)
+{
+	u32 enabled = vgpu_get(vgpu, MASTER_IRQ) & MASTER_IRQ_ENABLE, pending = summary(vgpu);
+	bool line = enabled && pending;
+	bool rises = line && !vgpu->line;
+
+	vgpu_set(vgpu, MASTER_IRQ, enabled | pending);
+	vgpu->line = line;
+	return rises;
+}
+
+static void send(struct ghyvi_vgpu *vgpu)
+{
+	ghyvi_count(vgpu->params.stats, interrupts);
+	vgpu->params.interrupt(vgpu->params.hv);
+}
+
+/* The master and the registers of the banks. */
+void vgpu_irq_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
+{
+	bool rises;
+
+	spin_lock(&vgpu->irq_lock);
+	if (offset == MASTER_IRQ) {
+		vgpu_set(vgpu, offset, value & MASTER_IRQ_ENABLE);
+	} else {
+		switch (offset % IRQ_BANK_BYTES) {
+		case IRQ_ISR:
+			break; /* our sources are events, not levels */
+		case IRQ_IIR:
+			vgpu_set(vgpu, offset, vgpu_get(vgpu, offset) & ~value);
+			break;
+		default:
+			vgpu_set(vgpu, offset, value);
+		}
+	}
+	rises = update_line(vgpu);
+	spin_unlock(&vgpu->irq_lock);
+
+	if (rises)
+		send(vgpu);
+}
+
+void vgpu_irq_raise(struct vgpu_engine *engine, u32 events)
+{
+	struct ghyvi_vgpu *vgpu = engine->vgpu;
+	unsigned int n = places[engine->id].bank;
+	bool rises;
+
+	events = (events & 0xffff) << places[engine->id].shift;
+	spin_lock(&vgpu->irq_lock);
+	events &= ~engine_get(engine, RING_IMR) & ~vgpu_get(vgpu, bank(n, IRQ_IMR));
+	vgpu_set(vgpu, bank(n, IRQ_IIR), vgpu_get(vgpu, bank(n, IRQ_IIR)) | events);
+	rises = update_line(vgpu);
+	spin_unlock(&vgpu->irq_lock);
+
+	if (rises)
+		send(vgpu);
+}
+
+void vgpu_irq_reset(struct ghyvi_vgpu *vgpu)
+{
+	unsigned int i;
+
+	spin_lock(&vgpu->irq_lock);
+	vgpu_set(vgpu, MASTER_IRQ, 0);
+	for (i = 0; i < IRQ_BANKS; i++) {
+		vgpu_set(vgpu, bank(i, IRQ_IMR), ~0u);
+		vgpu_set(vgpu, bank(i, IRQ_IIR), 0);
+		vgpu_set(vgpu, bank(i, IRQ_IER), 0);
+	}
+	vgpu->line = false;
+	spin_unlock(&vgpu->irq_lock);
+}

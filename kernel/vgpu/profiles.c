@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What kinds of GPU a guest can be shown. */
+#include <linux/module.h>
+#include "vgpu_types.h"
+
+static const struct ghyvi_register_value gen8_values[] = {
+	{ FUSE2, 0x02000000 }, /* one slice, all subslices */
+	{ FUSE_STRAP, FUSE_STRAP_DISPLAY_OFF },
+	{ PCH_RAWCLK, 24 }, /* MHz */
+	{ 0, 0 },
+};
+
+static const struct ghyvi_register_value gen9_values[] = {
+	{ FUSE2, 0x02800000 }, /* one slice, three subslices */
+	{ CTC_MODE, 4 }, /* 24 MHz crystal, divided by two */
+	{ GUC_STATUS, GUC_STATUS_MIA_IN_RESET },
+	{ FUSE_STATUS, 0x8e000000 }, /* all power gates' fuses distributed */
+	{ DISPLAY_FUSE, DISPLAY_FUSE_PIPES_OFF },
+	{ PCH_RAWCLK, 24 }, /* MHz */
+	{ 0, 0 },
+};
+
+const struct ghyvi_device_profile ghyvi_profile_gen8 = {
+	.name = "gen8",
+	.device_id = 0x1612, /* Broadwell GT2 */
+	.revision = 9,
+	.gen = 8,
+	.timestamp_hz = 12500000,
+	.context_has_gprs = false,
+	.values = gen8_values,
+};
+EXPORT_SYMBOL_GPL(ghyvi_profile_gen8);
+
+const struct ghyvi_device_profile ghyvi_profile_gen9 = {
+	.name = "gen9",
+	.device_id = 0x1912, /* Skylake GT2 */
+	.revision = 6, /* the oldest that is not a pre-production one */
+	.gen = 9,
+	.timestamp_hz = 12000000,
+	.context_has_gprs = true,
+	.values = gen9_values,
+};
+EXPORT_SYMBOL_GPL(ghyvi_profile_gen9);
+
+unsigned int ghyvi_profile_gen(const struct ghyvi_device_profile *profile)
+{
+	return profile->gen;
+}
+EXPORT_SYMBOL_GPL(ghyvi_profile_gen);
+
+u16 ghyvi_profile_device_id(const struct ghyvi_device_profile *profile)
+{
+	return profile->device_id;
+}
+EXPORT_SYMBOL_GPL(ghyvi_profile_device_id);
+
+u8 ghyvi_profile_revision(const struct ghyvi_device_profile *profile)
+{
+	return profile->revision;
+}
+EXPORT_SYMBOL_GPL(ghyvi_profile_revision);

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The para-virtual page: how the guest learns that it is one, which part of the global address
+ * space is its own, and how it tells when it creates and destroys page tables.
+ */
+#include <linux/err.h>
+#include "vgpu_types.h"
+
+#define PVINFO_VERSION_MAJOR 1
+
+void vgpu_pvinfo_reset(struct ghyvi_vgpu *vgpu)
+{
+	const struct ghyvi_vgpu_params *p = &vgpu->params;
+	/*
+	 * Without a mappable window the guest still checks that the (empty) window lies in the
+	 * aperture.
+	 */
+	u32 mappable = p->mappable.bytes ? (u32)p->mappable.start : 0;
+
+	vgpu_set(vgpu, PVINFO_MAGIC_LO, lower_32_bits(PVINFO_MAGIC));
+	vgpu_set(vgpu, PVINFO_MAGIC_HI, upper_32_bits(PVINFO_MAGIC));
+	vgpu_set(vgpu, PVINFO_VERSION, PVINFO_VERSION_MAJOR);
+	vgpu_set(vgpu, PVINFO_ID, p->id);
+	vgpu_set(vgpu, PVINFO_CAPS, PVINFO_CAP_FULL_PPGTT | PVINFO_CAP_HWSP_EMULATION |
+		 (p->profile->gen >= 9 ? PVINFO_CAP_LARGE_PAGES : 0));
+	vgpu_set(vgpu, PVINFO_MAPPABLE_BASE, mappable);
+	vgpu_set(vgpu, PVINFO_MAPPABLE_BYTES, (u32)p->mappable.bytes);
+	vgpu_set(vgpu, PVINFO_HIDDEN_BASE, (u32)p->hidden.start);
+	vgpu_set(vgpu, PVINFO_HIDDEN_BYTES, (u32)p->hidden.bytes);
+	vgpu_set(vgpu, PVINFO_FENCES, 0);
+}
+
+static void notify(struct ghyvi_vgpu *vgpu, u32 message)
+{
+	struct ghyvi_root *root;
+	unsigned int levels;
+	u64 gpa[4];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(gpa); i++)
+		gpa[i] = vgpu_get(vgpu, PVINFO_PDP0_LO + 8 * i) |
+			 (u64)vgpu_get(vgpu, PVINFO_PDP0_LO + 8 * i + 4) << 32;
+	levels = message == NOTIFY_L3_CREATE || message == NOTIFY_L3_DESTROY ? 3 : 4;
+
+	switch (message) {
+	case NOTIFY_L3_CREATE:
+	case NOTIFY_L4_CREATE:
+		/* Only a hint: a context that names an unknown tree creates it, too. */
+		root = ghyvi_mm_get_root(vgpu->mm, gpa, levels);
+		if (IS_ERR(root))
+			ghyvi_report(vgpu->params.reporter,
+				     "page tables at guest address 0x%llx not accepted (error %ld)",
+				     (unsigned long long)gpa[0], PTR_ERR(root));
+		else
+			ghyvi_mm_put_root(root);
+		break;
+	case NOTIFY_L3_DESTROY:
+	case NOTIFY_L4_DESTROY:
+		ghyvi_mm_forget_root(vgpu->mm, gpa, levels);
+		break;
+	case NOTIFY_CONTEXT_CREATE:
+	case NOTIFY_CONTEXT_DESTROY:
+		break; /* contexts are shadowed when they are submitted */
+	default:
+		ghyvi_report(vgpu->params.reporter, "unknown notification %u ignored", message);
+	}
+}
+
+void vgpu_pvinfo_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
+{
+	switch (offset) {
+	case PVINFO_NOTIFY:
+		notify(vgpu, value);
+		break;
+	case PVINFO_DISPLAY_READY:
+	case PVINFO_CURSOR_HOT_X:
+	case PVINFO_CURSOR_HOT_Y:
+	case PVINFO_PDP0_LO ... PVINFO_PDP3_HI:
+	case PVINFO_DESCRIPTOR_LO:
+	case PVINFO_DESCRIPTOR_HI:
+		vgpu_set(vgpu, offset, value);
+		break;
+	default:
+		ghyvi_report(vgpu->params.reporter,
+			     "write of 0x%x to read-only register 0x%x ignored", value, offset);
+	}
+}

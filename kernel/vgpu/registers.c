@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The register file. A register is storage that reads 0 after reset, unless the rule table says
+ * otherwise.
+ */
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/module.h>
+#include <linux/string.h>
+#include "vgpu_types.h"
+
+/*
+ * What is special about the dwords from @first to @last. Without @read: what is stored. Handlers
+ * take the locks they need; no lock is held when they are called.
+ */
+struct register_rule {
+	u32 first;
+	u32 last;
+	u32 (*read)(struct ghyvi_vgpu *vgpu, u32 offset);
+	void (*write)(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
+};
+
+struct vgpu_engine *vgpu_engine_at(struct ghyvi_vgpu *vgpu, u32 offset)
+{
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_ENGINES - 1; i++)
+		if (offset - vgpu->engines[i].base < ENGINE_REGISTERS_BYTES)
+			break;
+	return &vgpu->engines[i];
+}
+
+/*
+ * The upper half of a masked register's written value says which bits of the lower half are meant.
+ */
+u32 vgpu_masked(u32 old, u32 value)
+{
+	u32 mask = value >> 16;
+
+	return (old & ~mask & 0xffff) | (value & mask);
+}
+
+static u32 read_zero(struct ghyvi_vgpu *vgpu, u32 offset)
+{
+	(void)vgpu;
+	(void)offset;
+	return 0;
+}
+
+static void write_ignore(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
+{
+	(void)vgpu;
+	(void)offset;
+	(void)value;
+}
+
+static void write_masked(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
+{
+	mutex_lock(&vgpu->lock);
+	vgpu_set(vgpu, offset, vgpu_masked(vgpu_get(vgpu, offset), value));
+	mutex_unlock(&vgpu->lock);
+}
+
+static void write_one_to_clear(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
+{
+	mutex_lock(&vgpu->lock);
+	vgpu_set(vgpu, offset, vgpu_get(vgpu, offset) & ~value);
+	mutex_unlock(&vgpu->lock);
+}
+
+/*
+ * A stop request is answered at once. The engine may go on for a moment; nobody relies on more than
+ * what the reset that follows guarantees.
+ */
+static void mi_mode_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
+{
+	mutex_lock(&vgpu->lock);
+	value = vgpu_masked(vgpu_get(vgpu, offset), value) & ~(u32)MI_MODE_IDLE;
+	vgpu_set(vgpu, offset, value);
+	mutex_unlock(&vgpu->lock);
+}
+
+static u32 mi_mode_read(struct ghyvi_vgpu *vgpu, u32 offset)
+{
+	u32 value = vgpu_get(vgpu, offset);
+	bool idle;
+
+	mutex_lock(&vgpu->lock);
+	idle = !vgpu_engine_at(vgpu, offset)->nr_active;
+	mutex_unlock(&vgpu->lock);
+	return idle || (value & MI_MODE_STOP) ? value | MI_MODE_IDLE : value;
+}
+
+/* An error's cause goes away together with its report. */
+static void eir_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
+{
+	struct vgpu_engine *engine = vgpu_engine_at(vgpu, offset);
+
+	mutex_lock(&vgpu->lock);
+	engine_set(engine, RING_EIR, engine_get(engine, RING_EIR) & ~value);
+	engine_set(engine, RING_ESR, engine_get(engine, RING_ESR) & ~value);
+	mutex_unlock(&vgpu->lock);
+}
+
+static void hws_pga_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
+{
+	vgpu_set(vgpu, offset, value & ~(GHYVI_PAGE_BYTES - 1));
+	/* Kept all the same, as hardware would; status entries to it get lost. */
+	if (value && !vgpu_owns_ggtt(vgpu, value & ~(GHYVI_PAGE_BYTES - 1), GHYVI_PAGE_BYTES))
+		ghyvi_report(vgpu->params.reporter,
+			     "status page 0x%x is outside the vGPU's address space", value);
+}
+
+static u32 timestamp_read(struct ghyvi_vgpu *vgpu, u32 offset)
+{
+	u64 ticks = vgpu->params.pgpu_ops->timestamp(vgpu->params.pgpu);
+	u32 hz = vgpu->params.profile->timestamp_hz;
+
+	if (vgpu->timestamp_hz != hz)
+		ticks = mul_u64_u32_div(ticks, hz, vgpu->timestamp_hz);
+	ticks &= GENMASK_ULL(TIMESTAMP_BITS - 1, 0);
+	return (offset & 0xfff) == RING_TIMESTAMP ? lower_32_bits(ticks) : upper_32_bits(ticks);
+}
+
+/* Reads 0 only after the write has returned, and by then no stale translation is usable. */
+static void invalidate_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
+{
+	(void)offset;
+	if (value)
+		ghyvi_mm_flush(vgpu->mm);
+}
+
+static void power_well_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
+{
+	vgpu_set(vgpu, offset, value & POWER_WELL_REQUESTS);
+}
+
+/* A well is on while at least one of the four requesters wants it. */
+static u32 power_well_read(struct ghyvi_vgpu *vgpu, u32 offset)
+{
+	u32 requests = 0;
+	u32 i;
+
+	for (i = POWER_WELL_FIRST; i <= POWER_WELL_LAST; i += 4)
+		requests |= vgpu_get(vgpu, i);
+	return vgpu_get(vgpu, offset) | requests >> 1;
+}
+
+/* Every command succeeds and answers what its data registers hold. */
+static void pcode_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
+{
+	if (value & PCODE_GO)
+		value &= ~(u32)(PCODE_GO | PCODE_STATUS);
+	vgpu_set(vgpu, offset, value);
+}
+
+/* clang-format off: rows of a table */
+#define MASKED(first, last) { first, last, NULL, write_masked }
+#define READ_ONLY(first, last) { first, last, NULL, write_ignore }
+
+#define ENGINE_RULES(base)                                                                         \
+	MASKED(base + RING_EXCC, base + RING_EXCC),                                                \
+	MASKED(base + RING_PSMI_CTL, base + RING_PSMI_CTL),                                        \
+	{ base + RING_HWS_PGA, base + RING_HWS_PGA, NULL, hws_pga_write },                         \
+	{ base + RING_MI_MODE, base + RING_MI_MODE, mi_mode_read, mi_mode_write },                 \
+	{ base + RING_EIR, base + RING_EIR, NULL, eir_write },                                     \
+	READ_ONLY(base + RING_ESR, base + RING_ESR),                                               \
+	MASKED(base + RING_INSTPM, base + RING_INSTPM),                                            \
+	{ base + RING_RESET_CTL, base + RING_RESET_CTL, NULL, vgpu_reset_ctl_write },              \
+	{ base + RING_ELSP, base + RING_ELSP, read_zero, vgpu_elsp_write },                        \
+	{ base + RING_EXECLIST_STATUS_LO, base + RING_EXECLIST_STATUS_HI,                          \
+	  vgpu_execlist_status_read, write_ignore },                                               \
+	MASKED(base + RING_CONTEXT_CONTROL, base + RING_CONTEXT_CONTROL),                          \
+	MASKED(base + RING_MODE, base + RING_MODE),                                                \
+	{ base + RING_TIMESTAMP, base + RING_TIMESTAMP_UDW, timestamp_read, write_ignore },        \
+	READ_ONLY(base + RING_CSB, base + RING_CSB + 8 * CSB_ENTRIES - 4),                         \
+	{ base + RING_CSB_POINTER, base + RING_CSB_POINTER, vgpu_csb_pointer_read,                 \
+	  vgpu_csb_pointer_write }
+
+#define IRQ_REGISTERS_RULE(first, banks)                                                           \
+	{ first, first + (banks) * IRQ_BANK_BYTES - 4, NULL, other_irq_write }
+/* clang-format on */
+
+/* Units that never raise anything: all that shows is that writing ones to IIR clears it. */
+static void other_irq_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
+{
+	switch (offset % IRQ_BANK_BYTES) {
+	case IRQ_ISR:
+		break;
+	case IRQ_IIR:
+		write_one_to_clear(vgpu, offset, value);
+		break;
+	default:
+		vgpu_set(vgpu, offset, value);
+	}
+}
+
+/* Grouped by page, pages in ascending order. */
+static const struct register_rule rules[] = {
+	ENGINE_RULES(GHYVI_RENDER_BASE),
+	MASKED(0x2088, 0x2088),
+	MASKED(0x2090, 0x2090),
+	MASKED(0x20d4, 0x20d4),
+	MASKED(0x20d8, 0x20d8),
+	MASKED(0x20e0, 0x20e0),
+	MASKED(0x20e4, 0x20e4),
+	MASKED(0x20ec, 0x20ec),
+	MASKED(0x2580, 0x2580),
+	{ TLB_INVALIDATE_FIRST, TLB_INVALIDATE_LAST, read_zero, invalidate_write },
+	MASKED(0x7000, 0x7018),
+	MASKED(0x7300, 0x7304),
+	MASKED(0x83a4, 0x83a4),
+	READ_ONLY(FUSE2, FUSE2),
+	READ_ONLY(EU_DISABLE0, EU_DISABLE2),
+	{ GEN_RESET, GEN_RESET, read_zero, vgpu_reset_write },
+	READ_ONLY(GUC_STATUS, GUC_STATUS),
+	READ_ONLY(GUC_WOPCM_SIZE, GUC_WOPCM_SIZE),
+	READ_ONLY(GUC_WOPCM_OFFSET, GUC_WOPCM_OFFSET),
+	MASKED(0xe100, 0xe100),
+	MASKED(0xe180, 0xe188),
+	MASKED(0xe194, 0xe194),
+	MASKED(0xe4f0, 0xe4f0),
+	ENGINE_RULES(GHYVI_VIDEO_BASE),
+	ENGINE_RULES(GHYVI_VIDEO_ENHANCE_BASE),
+	ENGINE_RULES(GHYVI_BLITTER_BASE),
+	MASKED(0x22200, 0x22200),
+	READ_ONLY(FUSE_STATUS, FUSE_STATUS),
+	READ_ONLY(FUSE_STRAP, FUSE_STRAP),
+	{ FPGA_DEBUG, FPGA_DEBUG, read_zero, write_ignore },
+	{ MASTER_IRQ, MASTER_IRQ, NULL, vgpu_irq_write },
+	{ IRQ_BANK_FIRST, IRQ_BANK_LAST, NULL, vgpu_irq_write },
+	IRQ_REGISTERS_RULE(DISPLAY_PIPE_IRQ_FIRST, DISPLAY_IRQ_BANKS),
+	IRQ_REGISTERS_RULE(PCU_IRQ, 1),
+	{ POWER_WELL_FIRST, POWER_WELL_LAST, power_well_read, power_well_write },
+	READ_ONLY(DISPLAY_FUSE, DISPLAY_FUSE),
+	{ PVINFO_FIRST, PVINFO_LAST, NULL, vgpu_pvinfo_write },
+	READ_ONLY(SOUTH_FUSE_STRAP, SOUTH_FUSE_STRAP),
+	IRQ_REGISTERS_RULE(SOUTH_DISPLAY_IRQ, 1),
+	READ_ONLY(FENCE_FIRST, FENCE_LAST), /* the guest was told that it has none */
+	{ GFX_FLUSH_CONTROL, GFX_FLUSH_CONTROL, read_zero, invalidate_write },
+	READ_ONLY(EDRAM_CAP, EDRAM_CAP),
+	{ PCODE_MAILBOX, PCODE_MAILBOX, NULL, pcode_write },
+	READ_ONLY(RP_STATE_CAP, RP_STATE_CAP),
+};
+
+void vgpu_registers_init(struct ghyvi_vgpu *vgpu)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rules); i++) {
+		u32 page = rules[i].first >> GHYVI_PAGE_SHIFT;
+
+		WARN_ON(i && page < rules[i - 1].first >> GHYVI_PAGE_SHIFT);
+		WARN_ON(page != rules[i].last >> GHYVI_PAGE_SHIFT);
+		if (!vgpu->rules_count[page])
+			vgpu->rules_first[page] = i;
+		vgpu->rules_count[page]++;
+	}
+}
+
+void vgpu_registers_reset(struct ghyvi_vgpu *vgpu)
+{
+	const struct ghyvi_register_value *value;
+	unsigned int i;
+	u32 offset;
+
+	for (offset = 0; offset < GHYVI_REGISTERS_BYTES; offset += 4)
+		vgpu_set(vgpu, offset, 0);
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		engine_set(&vgpu->engines[i], RING_IMR, ~0u);
+	for (value = vgpu->params.profile->values; value->offset; value++)
+		vgpu_set(vgpu, value->offset, value->value);
+	vgpu_pvinfo_reset(vgpu);
+	vgpu_irq_reset(vgpu);
+}
+
+static const struct register_rule *rule_of(const struct ghyvi_vgpu *vgpu, u32 offset)
+{
+	u32 page = offset >> GHYVI_PAGE_SHIFT;
+	const struct register_rule *rule = &rules[vgpu->rules_first[page]];
+	const struct register_rule *end = rule + vgpu->rules_count[page];
+
+	for (; rule < end; rule++)
+		if (offset >= rule->first && offset <= rule->last)
+			return rule;
+	return NULL;
+}
+
+static u32 read_dword(struct ghyvi_vgpu *vgpu, u32 offset)
+{
+	const struct register_rule *rule = rule_of(vgpu, offset);
+
+	return rule && rule->read ? rule->read(vgpu, offset) : vgpu_get(vgpu, offset);
+}
+
+static void write_dword(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
+{
+	const struct register_rule *rule = rule_of(vgpu, offset);
+
+	if (rule)
+		rule->write(vgpu, offset, value);
+	else
+		vgpu_set(vgpu, offset, value);
+}
+
+/*
+ * A trapped access proves that the guest has BAR 0 mapped where it was last put, and with it the GGTT table and the
+ * mirror; before, the hypervisor has no pages there that could be protected.
+ */
+static void bar_is_live(struct ghyvi_vgpu *vgpu)
+{
+	if (unlikely(READ_ONCE(vgpu->bar_moved)) && xchg(&vgpu->bar_moved, 0)) {
+		ghyvi_mm_ggtt_live(vgpu->mm);
+		vgpu_mirror_live(vgpu);
+	}
+}
+
+static bool access_ok_at(u32 offset, unsigned int bytes)
+{
+	return offset < GHYVI_REGISTERS_BYTES && !(offset & (bytes - 1)) &&
+	       (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8);
+}
+
+u64 ghyvi_vgpu_register_read(struct ghyvi_vgpu *vgpu, u32 offset, unsigned int bytes)
+{
+	u64 value;
+
+	if (!access_ok_at(offset, bytes))
+		return 0;
+	ghyvi_count(vgpu->params.stats, mmio_reads);
+	if (ghyvi_vgpu_failsafe(vgpu))
+		return GENMASK_ULL(8 * bytes - 1, 0);
+	bar_is_live(vgpu);
+
+	if (bytes == 8)
+		return read_dword(vgpu, offset) | (u64)read_dword(vgpu, offset + 4) << 32;
+	value = read_dword(vgpu, offset & ~3u);
+	if (bytes < 4)
+		value = (value >> 8 * (offset & 3)) & GENMASK_ULL(8 * bytes - 1, 0);
+	return value;
+}
+EXPORT_SYMBOL_GPL(ghyvi_vgpu_register_read);
+
+/*
+ * Less than a dword: storage is merged; a register with behaviour sees the other bytes as 0, which
+ * is harmless where ones are what acts. No known driver does it.
+ */
+static void write_part(struct ghyvi_vgpu *vgpu, u32 offset, u32 value, unsigned int bytes)
+{
+	u32 shift = 8 * (offset & 3);
+	u32 mask = (u32)GENMASK_ULL(8 * bytes - 1, 0) << shift;
+	u32 dword = offset & ~3u;
+
+	value = (value << shift) & mask;
+	if (!rule_of(vgpu, dword))
+		value |= vgpu_get(vgpu, dword) & ~mask;
+	write_dword(vgpu, dword, value);
+}
+
+void ghyvi_vgpu_register_write(struct ghyvi_vgpu *vgpu, u32 offset, u64 value, unsigned int bytes)
+{
+	if (!access_ok_at(offset, bytes))
+		return;
+	ghyvi_count(vgpu->params.stats, mmio_writes);
+	if (ghyvi_vgpu_failsafe(vgpu))
+		return;
+	bar_is_live(vgpu);
+
+	switch (bytes) {
+	case 8:
+		write_dword(vgpu, offset, lower_32_bits(value));
+		write_dword(vgpu, offset + 4, upper_32_bits(value));
+		break;
+	case 4:
+		write_dword(vgpu, offset, lower_32_bits(value));
+		break;
+	default:
+		write_part(vgpu, offset, lower_32_bits(value), bytes);
+	}
+}
+EXPORT_SYMBOL_GPL(ghyvi_vgpu_register_write);

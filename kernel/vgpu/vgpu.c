@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A vGPU as a whole: made, reset, destroyed, looked at. */
+#include <linux/err.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/vmalloc.h>
+#include <trace/events/ghyvi.h>
+#include "vgpu_types.h"
+
+/* The partition without its empty half. */
+static unsigned int partition(const struct ghyvi_vgpu_params *params, struct ghyvi_range ranges[2])
+{
+	unsigned int n = 0;
+
+	if (params->mappable.bytes)
+		ranges[n++] = params->mappable;
+	if (params->hidden.bytes)
+		ranges[n++] = params->hidden;
+	return n;
+}
+
+static int guest_fault(void *owner, u64 gfn)
+{
+	struct ghyvi_vgpu *vgpu = owner;
+
+	return ghyvi_mm_fault(vgpu->mm, gfn);
+}
+
+static int create_client(struct ghyvi_vgpu *vgpu)
+{
+	const struct ghyvi_vgpu_params *p = &vgpu->params;
+	struct ghyvi_client_params params = {
+		.registers = vgpu->registers,
+		.registers_bytes = GHYVI_REGISTERS_BYTES,
+		.gen = p->profile->gen,
+		.reporter = p->reporter,
+		.stats = p->stats,
+		.ggtt_table = vgpu->ggtt_table,
+		.fault = guest_fault,
+		.owner = vgpu,
+	};
+
+	params.nr_ggtt = partition(p, params.ggtt);
+	vgpu->client = p->pgpu_ops->client_create(p->pgpu, &params);
+	return IS_ERR(vgpu->client) ? (int)PTR_ERR(vgpu->client) : 0;
+}
+
+static int create_mm(struct ghyvi_vgpu *vgpu, bool nested)
+{
+	const struct ghyvi_vgpu_params *p = &vgpu->params;
+	struct ghyvi_mm_params params = {
+		.hv_ops = p->hv_ops,
+		.hv = p->hv,
+		.pgpu_ops = p->pgpu_ops,
+		.client = vgpu->client,
+		.ggtt = vgpu->ggtt_table,
+		.nested = nested,
+		.pages_64k = p->profile->gen >= 9,
+		.untracked_ggtt = vgpu->params.untracked_ggtt,
+		.reporter = p->reporter,
+		.stats = p->stats,
+	};
+
+	params.nr_ggtt_ranges = partition(p, params.ggtt_ranges);
+	vgpu->mm = ghyvi_mm_create(&params);
+	return IS_ERR(vgpu->mm) ? (int)PTR_ERR(vgpu->mm) : 0;
+}
+
+static int read_commands(void *owner, struct ghyvi_root *root, u64 address, void *buffer,
+			 size_t bytes)
+{
+	struct ghyvi_vgpu *vgpu = owner;
+
+	return root ? ghyvi_mm_ppgtt_read(root, address, buffer, bytes) :
+		      ghyvi_mm_ggtt_read(vgpu->mm, address, buffer, bytes);
+}
+
+static void update_ggtt(void *owner, u64 index, u64 entry)
+{
+	struct ghyvi_vgpu *vgpu = owner;
+
+	ghyvi_mm_ggtt_store(vgpu->mm, index, entry);
+}
+
+static int create_audit(struct ghyvi_vgpu *vgpu)
+{
+	const struct ghyvi_vgpu_params *p = &vgpu->params;
+	struct ghyvi_audit_params params = {
+		.gen = p->profile->gen,
+		.read = read_commands,
+		.update_ggtt = update_ggtt,
+		.owner = vgpu,
+		.reporter = p->reporter,
+		.stats = p->stats,
+	};
+
+	params.nr_ggtt = partition(p, params.ggtt);
+	vgpu->audit = ghyvi_audit_create(&params);
+	return IS_ERR(vgpu->audit) ? (int)PTR_ERR(vgpu->audit) : 0;
+}
+
+static void init_engines(struct ghyvi_vgpu *vgpu)
+{
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		struct vgpu_engine *engine = &vgpu->engines[i];
+
+		engine->vgpu = vgpu;
+		engine->id = i;
+		engine->base = ghyvi_engine_base(i);
+	}
+}
+
+/* Engine state that the registers show; nothing runs. */
+static void power_on(struct ghyvi_vgpu *vgpu)
+{
+	unsigned int i;
+
+	vgpu_registers_reset(vgpu);
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		vgpu_engine_reset(&vgpu->engines[i]);
+}
+
+struct ghyvi_vgpu *ghyvi_vgpu_create(const struct ghyvi_vgpu_params *params)
+{
+	struct ghyvi_pgpu_resources resources;
+	struct ghyvi_vgpu *vgpu = kvzalloc(sizeof(*vgpu), GFP_KERNEL);
+	int err = -ENOMEM;
+
+	if (!vgpu)
+		return ERR_PTR(-ENOMEM);
+	vgpu->params = *params;
+	mutex_init(&vgpu->lock);
+	spin_lock_init(&vgpu->irq_lock);
+	spin_lock_init(&vgpu->outstanding_lock);
+	init_waitqueue_head(&vgpu->all_returned);
+	init_engines(vgpu);
+	vgpu_containment_init(vgpu);
+	params->pgpu_ops->resources(params->pgpu, &resources);
+	vgpu->timestamp_hz = resources.timestamp_hz;
+
+	vgpu->registers = vzalloc(GHYVI_REGISTERS_BYTES);
+	if (!vgpu->registers)
+		goto err_vgpu;
+	vgpu->mirror = vmalloc_user(GHYVI_MIRROR_BYTES);
+	if (!vgpu->mirror)
+		goto err_registers;
+	vgpu->mirror_gfn = GHYVI_INVALID_GFN;
+	vgpu->ggtt_table = vmalloc_user(GHYVI_GGTT_TABLE_BYTES);
+	if (!vgpu->ggtt_table)
+		goto err_mirror;
+	err = create_client(vgpu);
+	if (err)
+		goto err_table;
+	err = create_mm(vgpu, resources.nested);
+	if (err)
+		goto err_client;
+	err = create_audit(vgpu);
+	if (err)
+		goto err_mm;
+	err = -ENOMEM;
+	vgpu->sched_entity =
+		ghyvi_sched_entity_create(params->sched, params->stats, params->reporter);
+	if (!vgpu->sched_entity)
+		goto err_audit;
+	vgpu_registers_init(vgpu);
+	mutex_lock(&vgpu->lock);
+	power_on(vgpu);
+	mutex_unlock(&vgpu->lock);
+	return vgpu;
+
+err_audit:
+	ghyvi_audit_destroy(vgpu->audit);
+err_mm:
+	ghyvi_mm_destroy(vgpu->mm);
+err_client:
+	params->pgpu_ops->client_destroy(vgpu->client);
+err_table:
+	vfree(vgpu->ggtt_table);
+err_mirror:
+	vfree(vgpu->mirror);
+err_registers:
+	vfree(vgpu->registers);
+err_vgpu:
+	mutex_destroy(&vgpu->lock);
+	kvfree(vgpu);
+	return ERR_PTR(err);
+}
+EXPORT_SYMBOL_GPL(ghyvi_vgpu_create);
+
+void ghyvi_vgpu_reset(struct ghyvi_vgpu *vgpu)
+{
+	unsigned int i;
+
+	/* Two steps, because the workloads can only come back while nobody holds the lock. */
+	mutex_lock(&vgpu->lock);
+	vgpu->resetting = true;
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		vgpu_engine_reset(&vgpu->engines[i]);
+	mutex_unlock(&vgpu->lock);
+	vgpu_wait_returned(vgpu);
+
+	mutex_lock(&vgpu->lock);
+	/* The table first: what is still in it could be translated again. */
+	memset(vgpu->ggtt_table, 0, GHYVI_GGTT_TABLE_BYTES);
+	ghyvi_mm_reset(vgpu->mm);
+	vgpu_containment_reset(vgpu);
+	power_on(vgpu);
+	vgpu->resetting = false;
+	mutex_unlock(&vgpu->lock);
+
+	ghyvi_count(vgpu->params.stats, device_resets);
+	trace_ghyvi_reset(vgpu->params.reporter, (2u << GHYVI_ENGINES) - 1);
+}
+EXPORT_SYMBOL_GPL(ghyvi_vgpu_reset);
+
+void ghyvi_vgpu_destroy(struct ghyvi_vgpu *vgpu)
+{
+	unsigned int i;
+
+	ghyvi_vgpu_reset(vgpu);
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		if (vgpu->engines[i].spare)
+			vgpu_workload_free(vgpu->engines[i].spare);
+	ghyvi_sched_entity_destroy(vgpu->sched_entity);
+	ghyvi_audit_destroy(vgpu->audit);
+	ghyvi_mm_destroy(vgpu->mm);
+	vgpu->params.pgpu_ops->client_destroy(vgpu->client);
+	vfree(vgpu->ggtt_table);
+	vfree(vgpu->mirror);
+	vfree(vgpu->registers);
+	mutex_destroy(&vgpu->lock);
+	kvfree(vgpu);
+}
+EXPORT_SYMBOL_GPL(ghyvi_vgpu_destroy);
+
+void ghyvi_vgpu_set_bar0(struct ghyvi_vgpu *vgpu, u64 gpa)
+{
+	bool mapped = gpa != GHYVI_BAR_UNMAPPED;
+
+	mutex_lock(&vgpu->lock);
+	if (!vgpu->failsafe) {
+		ghyvi_mm_set_ggtt_gfn(vgpu->mm,
+				      mapped ? (gpa + GHYVI_GGTT_OFFSET) >> GHYVI_PAGE_SHIFT :
+					       GHYVI_INVALID_GFN);
+		WRITE_ONCE(vgpu->bar_moved, mapped);
+	}
+	vgpu_mirror_move(vgpu, gpa);
+	mutex_unlock(&vgpu->lock);
+}
+EXPORT_SYMBOL_GPL(ghyvi_vgpu_set_bar0);
+
+/* The longest piece at @offset that lies in one page and in the aperture; 0 outside. */
+static size_t aperture_piece(const struct ghyvi_vgpu *vgpu, u64 offset, size_t bytes)
+{
+	u64 in_page = GHYVI_PAGE_BYTES - (offset & (GHYVI_PAGE_BYTES - 1));
+
+	if (offset >= vgpu->params.aperture_bytes)
+		return 0;
+	return min_t(u64, min_t(u64, bytes, in_page), vgpu->params.aperture_bytes - offset);
+}
+
+void ghyvi_vgpu_aperture_read(struct ghyvi_vgpu *vgpu, u64 offset, void *buffer, size_t bytes)
+{
+	char *to = buffer;
+	size_t piece;
+
+	ghyvi_count(vgpu->params.stats, aperture_accesses);
+	if (ghyvi_vgpu_failsafe(vgpu)) {
+		memset(buffer, 0xff, bytes);
+		return;
+	}
+	memset(buffer, 0, bytes);
+	for (; (piece = aperture_piece(vgpu, offset, bytes));
+	     offset += piece, to += piece, bytes -= piece)
+		if (ghyvi_mm_ggtt_read(vgpu->mm, offset, to, piece))
+			memset(to, 0, piece);
+}
+EXPORT_SYMBOL_GPL(ghyvi_vgpu_aperture_read);
+
+void ghyvi_vgpu_aperture_write(struct ghyvi_vgpu *vgpu, u64 offset, const void *buffer,
+			       size_t bytes)
+{
+	const char *from = buffer;
+	size_t piece;
+
+	ghyvi_count(vgpu->params.stats, aperture_accesses);
+	if (ghyvi_vgpu_failsafe(vgpu))
+		return;
+	for (; (piece = aperture_piece(vgpu, offset, bytes));
+	     offset += piece, from += piece, bytes -= piece)
+		(void)ghyvi_mm_ggtt_write(vgpu->mm, offset, from, piece); /* unmapped: dropped */
+}
+EXPORT_SYMBOL_GPL(ghyvi_vgpu_aperture_write);
+
+void *ghyvi_vgpu_ggtt_table(struct ghyvi_vgpu *vgpu)
+{
+	return vgpu->ggtt_table;
+}
+EXPORT_SYMBOL_GPL(ghyvi_vgpu_ggtt_table);
+
+struct ghyvi_mm *ghyvi_vgpu_mm(struct ghyvi_vgpu *vgpu)
+{
+	return vgpu->mm;
+}
+EXPORT_SYMBOL_GPL(ghyvi_vgpu_mm);
+
+struct ghyvi_audit *ghyvi_vgpu_audit(struct ghyvi_vgpu *vgpu)
+{
+	return vgpu->audit;
+}
+EXPORT_SYMBOL_GPL(ghyvi_vgpu_audit);
+
+struct ghyvi_sched_entity *ghyvi_vgpu_sched_entity(struct ghyvi_vgpu *vgpu)
+{
+	return vgpu->sched_entity;
+}
+EXPORT_SYMBOL_GPL(ghyvi_vgpu_sched_entity);
+
+void ghyvi_vgpu_set_check(struct ghyvi_vgpu *vgpu, bool on)
+{
+	WRITE_ONCE(vgpu->check, on);
+}
+EXPORT_SYMBOL_GPL(ghyvi_vgpu_set_check);
+
+bool ghyvi_vgpu_check(const struct ghyvi_vgpu *vgpu)
+{
+	return READ_ONCE(vgpu->check);
+}
+EXPORT_SYMBOL_GPL(ghyvi_vgpu_check);
+
+static void dump_engine(const struct vgpu_engine *engine, struct seq_file *m)
+{
+	const struct vgpu_workload *workload = engine->workload;
+	unsigned int i;
+
+	seq_printf(m, "%s: %s csb=%u hwsp=0x%x imr=0x%x eir=0x%x\n", ghyvi_engine_name(engine->id),
+		   engine->halted    ? "halted" :
+		   engine->nr_active ? "busy" :
+				       "idle",
+		   engine->csb, engine_get(engine, RING_HWS_PGA), engine_get(engine, RING_IMR),
+		   engine_get(engine, RING_EIR));
+	for (i = 0; i < engine->nr_active; i++)
+		seq_printf(m, "  active %u: 0x%016llx\n", i, (unsigned long long)engine->active[i]);
+	for (i = 0; engine->has_pending && i < ARRAY_SIZE(engine->pending); i++)
+		seq_printf(m, "  pending %u: 0x%016llx\n", i,
+			   (unsigned long long)engine->pending[i]);
+	if (workload && workload->prepared)
+		seq_printf(m, "  ring: start=0x%x ctl=0x%x head=0x%x tail=0x%x%s\n",
+			   workload->context[GHYVI_CTX_RING_START],
+			   workload->context[GHYVI_CTX_RING_CTL], workload->head, workload->tail,
+			   workload->behind ? " (runs again)" : "");
+}
+
+void ghyvi_vgpu_dump(struct ghyvi_vgpu *vgpu, struct seq_file *m)
+{
+	unsigned int i;
+
+	seq_printf(m, "%s: 8086:%04x revision %u, %u workloads outstanding\n",
+		   vgpu->params.profile->name, vgpu->params.profile->device_id,
+		   vgpu->params.profile->revision, READ_ONCE(vgpu->outstanding));
+	mutex_lock(&vgpu->lock);
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		dump_engine(&vgpu->engines[i], m);
+	mutex_unlock(&vgpu->lock);
+	seq_printf(m, "interrupts: master=0x%08x line=%d\n", vgpu_get(vgpu, MASTER_IRQ),
+		   READ_ONCE(vgpu->line));
+	for (i = 0; i < IRQ_BANKS; i++) {
+		u32 base = IRQ_BANK_FIRST + i * IRQ_BANK_BYTES;
+
+		seq_printf(m, "  bank %u: imr=0x%08x iir=0x%08x ier=0x%08x\n", i,
+			   vgpu_get(vgpu, base + IRQ_IMR), vgpu_get(vgpu, base + IRQ_IIR),
+			   vgpu_get(vgpu, base + IRQ_IER));
+	}
+}
+EXPORT_SYMBOL_GPL(ghyvi_vgpu_dump);
