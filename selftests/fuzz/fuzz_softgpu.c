@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The software pGPU: any ring and any batch on any engine, by the guest's own tables or by shadows. Pages that the
+ * job may not change, because they are another's, tables or read-only, stay as they are.
+ *
+ * Input: one byte of choices, one for the dwords in the ring, the ring, and what is left is the batch.
+ */
+#include "../unit/softgpu_fixture.h"
+#include "input.h"
+
+#define BUDGET_NS (4 * NSEC_PER_MSEC)
+#define FOREIGN 0x500000ULL /* of nobody; no shadow would lead there */
+#define TABLE_AS_DATA 0x501000ULL
+
+struct machine {
+	struct rig *rig;
+	u8 *foreign;
+	u8 kept[PAGE_SIZE]; /* what the page of tables holds */
+	bool nested;
+};
+
+static struct machine *machine_new(unsigned int gen, bool nested)
+{
+	struct machine *m = calloc(1, sizeof(*m));
+	struct rig *rig = rig_new(gen);
+
+	m->rig = rig;
+	m->nested = nested;
+	m->foreign = rig_alloc(rig, 1);
+	memset(m->foreign, 0xa5, PAGE_SIZE);
+	if (nested) {
+		rig_nest(rig);
+		return m;
+	}
+	rig_map(rig, FOREIGN, m->foreign, 1, GHYVI_ENTRY_WRITE);
+	rig_map(rig, TABLE_AS_DATA, rig->pml4, 1, GHYVI_ENTRY_WRITE);
+	memcpy(m->kept, rig->pml4, PAGE_SIZE);
+	return m;
+}
+
+static void clear(struct rig *rig)
+{
+	memset(rig->ring, 0, RING_BYTES);
+	memset(rig->batch, 0, BATCH_PAGES * PAGE_SIZE);
+	memset(rig->data, 0, DATA_PAGES * PAGE_SIZE);
+	memset(rig->ggtt_data, 0, PAGE_SIZE);
+	memset(rig->read_only, 0x3c, PAGE_SIZE);
+	rig_reset(rig);
+}
+
+static void assert_filled(const u8 *page, u8 value)
+{
+	unsigned int i;
+
+	for (i = 0; i < PAGE_SIZE; i++)
+		assert_int_equal(page[i], value);
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
+{
+	static struct machine *machines[4];
+	struct machine *m;
+	struct rig *rig;
+	u32 choice, dwords;
+
+	input_init(data, bytes);
+	choice = input_take(1);
+	m = machines[choice & 3];
+	if (!m)
+		m = machines[choice & 3] = machine_new(choice & 1 ? 8 : 9, choice & 2);
+	rig = m->rig;
+	clear(rig);
+	dwords = input_take(1);
+	bytes = min_t(size_t, 4 * dwords, input.left);
+	memcpy(rig->ring, input.at, bytes);
+	rig->tail = (bytes + 7) & ~7ul;
+	input.at += bytes;
+	input.left -= bytes;
+	memcpy(rig->batch, input.at, min_t(size_t, input.left, BATCH_PAGES * PAGE_SIZE));
+	if (choice & 16)
+		ring(rig, choice & 32 ? MI_BATCH_START_GGTT : MI_BATCH_START, ADDRESS(BATCH));
+	rig->job.engine = choice >> 2 & 3;
+	rig->job.budget_ns = BUDGET_NS;
+	rig_run(rig);
+
+	assert_filled(rig->read_only, 0x3c);
+	if (!m->nested) { /* where a scratch page is a page like others */
+		assert_filled(rig->scratch, 0);
+		assert_filled(m->foreign, 0xa5);
+		assert_memory_equal(rig->pml4, m->kept, PAGE_SIZE);
+	}
+	return 0;
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The trace reader (tools/sim): any bytes. What it accepts to the end it accepts again, and says the same when
+ * written and read once more.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "../../tools/sim/trace.h"
+#include "input.h"
+#include "../unit/rule.h"
+
+struct outcome {
+	int end; /* of trace_read_next() */
+	u64 records;
+	u64 sum;
+};
+
+static void read_all(struct trace_source *source, struct trace_writer *writer, struct outcome *outcome)
+{
+	struct trace_record record;
+
+	memset(outcome, 0, sizeof(*outcome));
+	while ((outcome->end = source->next(source, &record)) == 1) {
+		outcome->records++;
+		outcome->sum = outcome->sum * 31 + record.type + record.page * 3 + record.root * 5;
+		if (record.type == TRACE_STORES || record.type == TRACE_WIDE_STORE) {
+			RULE(record.count && record.entry + record.count <= trace_entries(source));
+			outcome->sum += 7 * record.entry + 11 * record.count;
+		}
+		if (writer)
+			RULE(!trace_write(writer, &record));
+	}
+	RULE(outcome->end == 0 || source->message[0]);
+}
+
+/* @written: the same records, by the writer */
+static void read_back(char *written, size_t bytes, const struct outcome *before)
+{
+	struct trace_reader reader;
+	struct outcome after;
+	FILE *file = fmemopen(written, bytes, "rb");
+
+	RULE(file && !trace_read_open(&reader, file));
+	read_all(&reader.source, NULL, &after);
+	RULE(after.end == 0 && after.records == before->records && after.sum == before->sum);
+	fclose(file);
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
+{
+	struct outcome first, second;
+	struct trace_reader reader;
+	struct trace_writer writer;
+	char *written = NULL;
+	size_t written_bytes;
+	FILE *file, *copy;
+
+	if (!bytes)
+		return 0;
+	file = fmemopen((void *)data, bytes, "rb");
+	copy = open_memstream(&written, &written_bytes);
+	RULE(file && copy);
+	if (!trace_read_open(&reader, file)) {
+		RULE(!trace_write_open(&writer, copy, reader.source.entry_bytes, reader.source.table_pages));
+		read_all(&reader.source, &writer, &first);
+		RULE(!trace_write_end(&writer));
+		RULE(!reader.source.rewind(&reader.source));
+		read_all(&reader.source, NULL, &second);
+		RULE(!memcmp(&first, &second, sizeof(first)));
+		fflush(copy);
+		if (!first.end)
+			read_back(written, written_bytes, &first);
+	} else {
+		RULE(reader.source.message[0]);
+	}
+	fclose(file);
+	fclose(copy);
+	free(written);
+	return 0;
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What was once found, and what covers the most, again: runs a fuzz target on files, without a fuzzer. Without
+ * arguments on those of its corpus. Prints TAP; a file that breaks something ends the program.
+ */
+#include <dirent.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+
+static int play(const char *path)
+{
+	FILE *file = fopen(path, "rb");
+	uint8_t *data = NULL;
+	long bytes;
+
+	if (!file || fseek(file, 0, SEEK_END) || (bytes = ftell(file)) < 0) {
+		perror(path);
+		return 1;
+	}
+	rewind(file);
+	/* Not a byte more, so that ASan sees who reads beyond. */
+	data = malloc(bytes ?: 1);
+	if (!data || fread(data, 1, bytes, file) != (size_t)bytes) {
+		perror(path);
+		return 1;
+	}
+	fclose(file);
+	fprintf(stderr, "# %s\n", path);
+	LLVMFuzzerTestOneInput(data, bytes);
+	free(data);
+	return 0;
+}
+
+static int visible(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
+int main(int argc, char **argv)
+{
+	struct dirent **entries;
+	char path[4096];
+	int count, i;
+
+	if (argc > 1) {
+		for (i = 1; i < argc; i++)
+			if (play(argv[i]))
+				return 1;
+		return 0;
+	}
+	count = scandir(CORPUS, &entries, visible, alphasort);
+	if (count <= 0) {
+		fprintf(stderr, "%s: no corpus\n", CORPUS);
+		return 1;
+	}
+	for (i = 0; i < count; i++) {
+		snprintf(path, sizeof(path), "%s/%s", CORPUS, entries[i]->d_name);
+		printf("%s %d - %s\n", play(path) ? "not ok" : "ok", i + 1, entries[i]->d_name);
+		free(entries[i]);
+	}
+	free(entries);
+	return 0;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * User-space stand-ins for what kernel/vfio needs of the kernel besides what userspace/shim has: VFIO, mdev, sysfs,
+ * eventfd and user memory. User memory is the buffer that the fuzz target has put up, and nothing else.
+ */
+#ifndef VFIO_SHIM_H
+#define VFIO_SHIM_H
+
+#include <ghyvi_shim.h>
+
+/* what the kernel under it can do: as 6.1, with the last release's timers */
+#define GHYVI_HAVE_HRTIMER_SETUP 1
+
+#define IS_ENABLED(option) 0
+#define offsetofend(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
+
+/* user memory */
+extern struct shim_user {
+	char *at;
+	size_t bytes;
+} shim_user;
+
+static inline bool shim_user_ok(const void *p, size_t bytes)
+{
+	size_t offset = (uintptr_t)p - (uintptr_t)shim_user.at;
+
+	return offset <= shim_user.bytes && bytes <= shim_user.bytes - offset;
+}
+
+/* Returns how many bytes could not be copied. */
+static inline unsigned long copy_from_user(void *to, const void *from, size_t bytes)
+{
+	if (!shim_user_ok(from, bytes))
+		return bytes;
+	memcpy(to, from, bytes);
+	return 0;
+}
+
+static inline unsigned long copy_to_user(void *to, const void *from, size_t bytes)
+{
+	if (!shim_user_ok(to, bytes))
+		return bytes;
+	memcpy(to, from, bytes);
+	return 0;
+}
+
+static inline void *memdup_user(const void *from, size_t bytes)
+{
+	void *copy = malloc(bytes);
+
+	if (copy_from_user(copy, from, bytes)) {
+		free(copy);
+		return (void *)-EFAULT;
+	}
+	return copy;
+}
+
+#define fatal_signal_pending(task) false
+
+static inline u16 get_unaligned_le16(const void *p)
+{
+	const u8 *b = p;
+
+	return b[0] | b[1] << 8;
+}
+
+static inline u64 get_unaligned_le64(const void *p)
+{
+	u64 value;
+
+	memcpy(&value, p, sizeof(value));
+	return value;
+}
+
+/* eventfd */
+struct eventfd_ctx {
+	int refs;
+	int signals;
+};
+struct eventfd_ctx *eventfd_ctx_fdget(int fd);
+static inline void eventfd_ctx_put(struct eventfd_ctx *ctx)
+{
+	ctx->refs--;
+}
+
+static inline void eventfd_signal(struct eventfd_ctx *ctx, int n)
+{
+	ctx->signals += n;
+}
+
+/* modules, devices, sysfs, mdev */
+struct module;
+#define try_module_get(m) true
+#define module_put(m) ((void)0)
+#define dev_notice dev_warn
+struct attribute {
+	const char *name;
+};
+struct attribute_group {
+	const char *name;
+	struct attribute **attrs;
+};
+struct device_attribute {
+	struct attribute attr;
+};
+struct mdev_parent {
+	int unused;
+};
+struct mdev_type {
+	struct mdev_parent *parent;
+};
+
+/* mmap */
+#define VM_SHARED 8u
+struct vm_area_struct {
+	unsigned long vm_start, vm_end, vm_pgoff, vm_flags;
+};
+int remap_vmalloc_range(struct vm_area_struct *vma, void *memory, unsigned long page);
+
+/* VFIO */
+struct vfio_device {
+	struct device *dev;
+	void *kvm;
+};
+struct vfio_device_ops {
+	const char *name;
+	int (*open_device)(struct vfio_device *vdev);
+	void (*close_device)(struct vfio_device *vdev);
+	ssize_t (*read)(struct vfio_device *vdev, char *buffer, size_t bytes, loff_t *at);
+	ssize_t (*write)(struct vfio_device *vdev, const char *buffer, size_t bytes, loff_t *at);
+	int (*mmap)(struct vfio_device *vdev, struct vm_area_struct *vma);
+	long (*ioctl)(struct vfio_device *vdev, unsigned int command, unsigned long argument);
+	void (*request)(struct vfio_device *vdev, unsigned int count);
+	void (*dma_unmap)(struct vfio_device *vdev, u64 iova, u64 bytes);
+};
+struct vfio_info_cap {
+	struct vfio_info_cap_header *buf;
+	size_t size;
+};
+struct vfio_info_cap_header;
+struct vfio_irq_set;
+int vfio_info_add_capability(struct vfio_info_cap *caps, struct vfio_info_cap_header *cap, size_t bytes);
+void vfio_info_cap_shift(struct vfio_info_cap *caps, size_t offset);
+int vfio_set_irqs_validate_and_prepare(struct vfio_irq_set *set, int vectors, int indices, size_t *data_bytes);
+
+#endif

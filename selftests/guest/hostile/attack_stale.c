@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Translations that must end: entries cleared or replaced while nobody watches them, memory taken away, entries
+ * written in halves.
+ */
+#include <unistd.h>
+
+#include "attack.h"
+
+#define VA 0x80000000ull
+#define GONE_BIT (1ull << 38) /* of an entry: far beyond the guest's memory */
+#define HEARTBEAT_PAGE 3u
+#define HEARTBEAT (STAGE_DATA + HEARTBEAT_PAGE * PAGE_BYTES)
+#define LOOP_LIMIT_NS 2000000000u
+#define LOOP_LOOK_NS 300000u
+#define HIDDEN_US_MAX 200
+
+static volatile uint64_t *entry;
+
+static void stale_begin(struct random *random)
+{
+	stage_set(random);
+	entry = tables_entry(&stage.tables, VA, 1);
+}
+
+/* Stores elsewhere on the entry's page, as many as it takes to have it relaxed by one policy or another. */
+static void relax_page(struct random *random)
+{
+	for (unsigned int i = random_range(random, 0, 6); i; i--)
+		entry_write(entry + random_range(random, 1, ENTRIES - 1),
+			    entry_of(machine.gpa[stage.data[2]]));
+}
+
+static void flush(struct random *random)
+{
+	if (one_in(random, 2))
+		machine_write(TLB_INVALIDATE + 4 * random_range(random, 0, TLB_REGISTERS - 1), 1,
+			      4);
+}
+
+/* A user batch that stores to @address and says so, again and again, until it is stopped. */
+static void start_loop(struct context *context, uint64_t address, uint32_t value)
+{
+	const uint32_t loop[] = {
+		MI(MI_STORE_DATA, 4),
+		(uint32_t)address,
+		address >> 32,
+		value,
+		MI(MI_STORE_DATA, 4),
+		(uint32_t)HEARTBEAT,
+		HEARTBEAT >> 32,
+		1,
+		MI(MI_BATCH_START, 3) | BATCH_PPGTT,
+		(uint32_t)STAGE_BATCH,
+		STAGE_BATCH >> 32,
+	};
+	volatile uint32_t *batch = page_at(stage.batch);
+
+	for (unsigned int i = 0; i < sizeof(loop) / 4; i++)
+		batch[i] = loop[i];
+	context_rewind(context);
+	emit_batch(context, true, STAGE_BATCH);
+	context_submit(context);
+}
+
+/* Until the loop has gone round twice, so that one round was all after the call; or has stopped, or does not move. */
+static void loop_goes_round(const struct context *context)
+{
+	volatile uint32_t *heartbeat = stage_data(HEARTBEAT_PAGE);
+	uint64_t started = now_ns();
+
+	for (unsigned int round = 0; round < 2; round++) {
+		*heartbeat = 0;
+		while (!*heartbeat && now_ns() - started < LOOP_LIMIT_NS) {
+			machine_relax();
+			if (now_ns() - started > LOOP_LOOK_NS &&
+			    machine_read(context->engine->base + RING_EIR) & 1)
+				return;
+		}
+	}
+}
+
+/* ---- (c) ---- */
+
+/* After the TLB register reads 0 no engine may use the old translation, not even one in the middle of a batch. */
+static void unmap_under_loop(struct random *random)
+{
+	struct context *context = &stage.contexts[random_range(random, 0, ENGINES - 1)];
+	volatile uint32_t *word = stage_data(0);
+
+	*word = 0;
+	entry_write(entry, entry_of(machine.gpa[stage.data[0]]));
+	relax_page(random);
+	start_loop(context, VA, 1);
+	loop_goes_round(context);
+	if (!*word)
+		effect("a loop that stores does not start");
+	entry_write(entry, one_in(random, 2) ? 0 : entry_of(machine.gpa[stage.data[1]]));
+	machine_write(TLB_INVALIDATE, 1, 4);
+	machine_read(TLB_INVALIDATE);
+	*word = 2;
+	loop_goes_round(context);
+	if (*word != 2)
+		effect("a running batch still stores to a page that was unmapped and invalidated");
+	engine_reset(context->engine);
+}
+
+static void unmap_between(struct random *random)
+{
+	enum engine_id id = random_range(random, 0, ENGINES - 1);
+	bool replaced = one_in(random, 2);
+	volatile uint32_t *old = stage_data(0), *new = stage_data(1);
+	uint32_t value = (uint32_t)random_next(random) | 1;
+	enum outcome outcome;
+
+	*old = *new = 0;
+	entry_write(entry, entry_of(machine.gpa[stage.data[0]]));
+	outcome = stage_store(id, VA, 1);
+	if (outcome != RAN || *old != 1)
+		effect("a store through a fresh entry ended with %d, page 0x%x", outcome, *old);
+	relax_page(random);
+	entry_write(entry, replaced ? entry_of(machine.gpa[stage.data[1]]) : 0);
+	flush(random);
+	outcome = stage_store(id, VA, value);
+	if (outcome != (replaced ? RAN : STOPPED))
+		effect("a store through %s entry ended with %d",
+		       replaced ? "a replaced" : "a cleared", outcome);
+	if (*old != 1 || *new != (replaced ? value : 0))
+		effect("a store to 0x%x went to the page that was there before (0x%x, 0x%x)", value,
+		       *old, *new);
+}
+
+static void to_absent_trial(struct random *random)
+{
+	if (one_in(random, 8))
+		unmap_under_loop(random);
+	else
+		unmap_between(random);
+}
+
+const struct attack attack_to_absent = {
+	.name = "c-present-to-absent",
+	.what = "entries cleared or replaced while their page is relaxed, also under a running batch",
+	.share = 8,
+	.begin = stale_begin,
+	.trial = to_absent_trial,
+};
+
+/* ---- (d) ---- */
+
+/* The page is the target of a running batch, or the table that leads to it. */
+static void unmap_trial(struct random *random)
+{
+	struct context *context = &stage.contexts[random_range(random, 0, ENGINES - 1)];
+	volatile uint64_t *above = tables_entry(&stage.tables, VA, 2);
+	uint64_t hidden_gpa, table = *above;
+	volatile uint32_t *hidden = machine_hidden_page(&hidden_gpa);
+	volatile uint32_t *word = stage_data(0);
+	bool as_table = hidden && one_in(random, 2);
+
+	if (as_table) {
+		for (unsigned int i = 0; i < ENTRIES; i++)
+			machine_store((volatile uint64_t *)hidden + i,
+				      entry_of(machine.gpa[stage.data[0]]), 8);
+		entry_write(above, entry_of(hidden_gpa));
+	} else {
+		entry_write(entry, entry_of(hidden ? hidden_gpa : machine.gpa[stage.data[0]]));
+	}
+	*word = 0;
+	start_loop(context, VA, 1);
+	if (one_in(random, 2))
+		loop_goes_round(context);
+	machine_hide(true, one_in(random, 2));
+	usleep(random_range(random, 0, HIDDEN_US_MAX));
+	machine_hide(false, false);
+	engine_reset(context->engine);
+
+	/* It is back, and so must be its use. */
+	entry_write(above, table);
+	entry_write(entry, entry_of(hidden ? hidden_gpa : machine.gpa[stage.data[0]]));
+	word = hidden ? hidden : word;
+	*word = 0;
+	if (stage_store(context->engine->id, VA, 3) != RAN || *word != 3)
+		effect("memory that went away and came back is not usable (0x%x)", *word);
+	entry_write(entry, 0);
+}
+
+const struct attack attack_unmap = {
+	.name = "d-unmap",
+	.what = "memory and BAR 0 taken away from under running batches and table pages",
+	.share = 1,
+	.begin = stale_begin,
+	.trial = unmap_trial,
+};
+
+/* ---- (g) ---- */
+
+static void write_half(unsigned int half, uint32_t value)
+{
+	machine_store((volatile uint32_t *)entry + half, value, 4);
+}
+
+/* Each half may be submitted with the other one still missing. Low and high half of the entry lead nowhere alone. */
+static void split_trial(struct random *random)
+{
+	enum engine_id id = random_range(random, 0, ENGINES - 1);
+	uint64_t from = entry_of(machine.gpa[stage.data[0]]),
+		 to = entry_of(machine.gpa[stage.data[1]]);
+	unsigned int looks = random_range(random, 1, 7);
+	uint32_t value = (uint32_t)random_next(random) | 1;
+	volatile uint32_t *old = stage_data(0), *new = stage_data(1);
+
+	entry_write(entry, from);
+	*old = *new = 0;
+	if (looks & 1 && (stage_store(id, VA, value) != RAN || *old != value))
+		effect("a store through a fresh entry did not arrive");
+	*old = 0;
+	write_half(1, (from | GONE_BIT) >> 32);
+	if (looks & 2 && (stage_store(id, VA, value) != RAN || *old || *new))
+		effect("a store through half an entry arrived (0x%x 0x%x)", *old, *new);
+	write_half(0, (uint32_t)to);
+	if (looks & 4 && (stage_store(id, VA, value) != RAN || *old || *new))
+		effect("a store through the other half of an entry arrived (0x%x 0x%x)", *old,
+		       *new);
+	write_half(1, to >> 32);
+	if (stage_store(id, VA, value) != RAN || *old || *new != value)
+		effect("a store through an entry written in halves went wrong (0x%x 0x%x)", *old,
+		       *new);
+}
+
+const struct attack attack_split_entry = {
+	.name = "g-split-entry",
+	.what = "entries written as two halves with submissions between",
+	.share = 8,
+	.begin = stale_begin,
+	.trial = split_trial,
+};

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a guest knows of a Gen9 vGPU, written down from the guest contract alone (numbers are its sections) and
+ * not shared with the host's code: an attack must not inherit the host's mistakes.
+ */
+#ifndef HOSTILE_CONTRACT_H
+#define HOSTILE_CONTRACT_H
+
+#include <stdint.h>
+
+#define PAGE_BYTES 4096u
+#define PAGE_DWORDS (PAGE_BYTES / 4)
+#define ENTRIES 512u /* per table page, 8 bytes each */
+
+#define REGISTERS_BYTES 0x200000u /* 1.3 */
+#define GGTT_TABLE_OFFSET 0x800000u
+#define GGTT_TABLE_BYTES 0x800000u
+#define BAR0_BYTES 0x1000000u
+
+enum engine_id { RCS, BCS, VCS, VECS, ENGINES };
+
+/* Relative to an engine's base (3, 5) */
+#define RING_HWS_PGA 0x80
+#define RING_MI_MODE 0x9c
+#define RING_EIR 0xb0
+#define RING_EMR 0xb4
+#define RING_RESET_CTL 0xd0
+#define RING_ELSP 0x230
+#define RING_STATUS_HIGH 0x238
+#define RING_MODE 0x29c
+#define RING_TIMESTAMP 0x358
+#define RING_CSB_POINTER 0x3a0
+#define RING_GPR 0x600
+
+#define EMR_BAD_COMMAND_ONLY 0xfffffffeu
+#define RUN_LISTS 0x80008000u
+#define CSB_POINTERS_RESET 0xffff0505u
+
+#define GEN_RESET 0x941c /* 5.4 */
+#define GEN_RESET_FULL 1u
+#define TLB_INVALIDATE 0x4260 /* 4.3: five registers */
+#define TLB_REGISTERS 5u
+#define GGTT_FLUSH 0x101008 /* 4.1 */
+#define FORCE_TO_NONPRIV 0x24d0 /* 10.2: twelve registers */
+
+#define PVINFO 0x78000 /* 2.1 */
+#define PVINFO_MAGIC_LOW 0x76544776u
+#define PVINFO_HIDDEN_BASE 0x78048
+#define PVINFO_HIDDEN_BYTES 0x7804c
+#define PVINFO_NOTIFY 0x78818
+#define PVINFO_PDP0 0x78838
+#define NOTIFY_L3_CREATE 2u /* 2.3 */
+#define NOTIFY_L3_DESTROY 3u
+#define NOTIFY_L4_CREATE 4u
+#define NOTIFY_L4_DESTROY 5u
+
+/* Tables (4.1, 4.2) */
+#define ENTRY_PRESENT 1ull
+#define ENTRY_WRITE 2ull
+#define ENTRY_LARGE 0x80ull
+#define ENTRY_64K 0x800ull
+#define ENTRY_ADDRESS 0x7ffffff000ull /* bits 38:12 */
+#define LEVELS 4u
+
+/* Context descriptor (5.1) */
+#define DESC_VALID 1ull
+#define DESC_FORCE_RESTORE 4ull
+#define DESC_64BIT (3ull << 3)
+#define DESC_32BIT (1ull << 3)
+#define DESC_PRIVILEGE 0x100ull
+
+/* Register state: dwords of the image's second page (5.2) */
+#define CTX_CONTROL 0x03
+#define CTX_RING_HEAD 0x05
+#define CTX_RING_TAIL 0x07
+#define CTX_RING_START 0x09
+#define CTX_RING_CTL 0x0b
+#define CTX_INDIRECT 0x1b
+#define CTX_INDIRECT_OFFSET 0x1d
+#define CTX_TIMESTAMP 0x23
+#define CTX_PDP3_HIGH 0x25
+#define CTX_PDP0_HIGH 0x31
+#define CTX_PDP0_LOW 0x33
+#define CTX_GPR 0x69
+#define CTX_CONTROL_FIRST_LOAD 0x000f0009u
+#define CTX_INDIRECT_OFFSET_GEN9 0x980u
+#define RING_HEAD_MASK 0x1ffffcu
+
+/* Status page (5.3) */
+#define HWSP_CSB 0x40
+#define HWSP_CSB_WRITE 0x7c
+#define CSB_ENTRIES 6u
+#define CSB_PROMOTED 3u /* either bit */
+
+/* Commands (7) */
+#define MI(opcode, dwords) ((uint32_t)(opcode) << 23 | ((dwords)-2))
+#define MI_NOOP 0u
+#define MI_USER_INTERRUPT (0x02u << 23)
+#define MI_ARB_CHECK (0x05u << 23)
+#define MI_BATCH_END (0x0au << 23)
+#define MI_MATH 0x1a
+#define MI_SEMAPHORE_SIGNAL 0x1b
+#define MI_SEMAPHORE_WAIT 0x1c
+#define MI_STORE_DATA 0x20
+#define MI_STORE_INDEX 0x21
+#define MI_LOAD_IMM 0x22
+#define MI_UPDATE_GTT 0x23
+#define MI_STORE_REGISTER 0x24
+#define MI_FLUSH_DW 0x26
+#define MI_CLFLUSH 0x27
+#define MI_REPORT_PERF 0x28
+#define MI_LOAD_MEMORY 0x29
+#define MI_COPY_REGISTER 0x2a
+#define MI_COPY_MEMORY 0x2e
+#define MI_ATOMIC 0x2f
+#define MI_BATCH_START 0x31
+#define MI_CONDITIONAL_END 0x36
+#define MI_GGTT (1u << 22)
+#define MI_QWORD (1u << 21)
+#define BATCH_PPGTT (1u << 8)
+#define BATCH_SECOND_LEVEL (1u << 22)
+#define SEMAPHORE_POLL (1u << 15)
+#define SEMAPHORE_EQUAL (4u << 12)
+#define FLUSH_POST_IMMEDIATE (1u << 14)
+#define FLUSH_STORE_INDEX (1u << 21)
+#define FLUSH_DW_GGTT 4u /* in the address */
+#define PIPE_CONTROL 0x7a000004u /* 6 dwords */
+#define PIPE_CONTROL_GGTT (1u << 24)
+#define PIPE_CONTROL_MMIO (1u << 23)
+#define XY_COLOR 0x54300005u /* 7 dwords, 32 bits a pixel */
+#define XY_COPY 0x54f00008u /* 10 dwords */
+#define BLIT_32BPP (3u << 24)
+#define ROP_FILL (0xf0u << 16)
+#define ROP_COPY (0xccu << 16)
+
+#endif

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Engines as a driver handles them: start, submit, wait, reset (contract, 5). */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "world.h"
+
+#define READY_READS 1000u
+
+/* Between two looks at the error register, which traps; the status page does not. */
+#define ERROR_POLL_NS 300000u
+
+static const uint32_t bases[ENGINES] = { 0x2000, 0x22000, 0x12000, 0x1a000 };
+static const uint32_t reset_bits[ENGINES] = { 1u << 1, 1u << 3, 1u << 2, 1u << 4 };
+
+struct engine engines[ENGINES];
+uint64_t resets, errors_seen, timeouts_seen, slowest_reset_ns;
+
+uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+void give_up(const char *format, ...)
+{
+	va_list args;
+
+	printf("Bail out! ");
+	va_start(args, format);
+	vprintf(format, args);
+	va_end(args);
+	printf("\n");
+	exit(2);
+}
+
+static void write_engine(const struct engine *engine, uint32_t offset, uint32_t value)
+{
+	machine_write(engine->base + offset, value, 4);
+}
+
+static void books_reset(struct engine *engine)
+{
+	for (unsigned int i = 0; i < 2 * CSB_ENTRIES; i++)
+		engine->status[HWSP_CSB / 4 + i] = ~0u;
+	engine->status[HWSP_CSB_WRITE / 4] = CSB_ENTRIES - 1;
+	engine->csb_read = CSB_ENTRIES - 1;
+}
+
+/* What i915 does when an engine resumes (5.4), without the workarounds that are only storage. */
+static void resume(struct engine *engine)
+{
+	write_engine(engine, RING_MODE, RUN_LISTS);
+	write_engine(engine, RING_HWS_PGA, engine->status_page);
+	write_engine(engine, RING_EMR, ~0u);
+	write_engine(engine, RING_EIR, ~0u);
+	write_engine(engine, RING_EMR, EMR_BAD_COMMAND_ONLY);
+	write_engine(engine, RING_CSB_POINTER, CSB_POINTERS_RESET);
+	books_reset(engine);
+}
+
+static void reset_domain(uint32_t bits)
+{
+	uint64_t started = now_ns();
+
+	machine_write(GEN_RESET, bits, 4);
+	if (machine_read(GEN_RESET))
+		give_up("GDRST does not read 0 after a reset");
+	if (now_ns() - started > slowest_reset_ns)
+		slowest_reset_ns = now_ns() - started;
+	resets++;
+}
+
+void engines_start(void)
+{
+	unsigned int i;
+
+	reset_domain(GEN_RESET_FULL);
+	for (i = 0; i < ENGINES; i++) {
+		unsigned int page = take_page();
+
+		engines[i] = (struct engine){
+			.id = i,
+			.base = bases[i],
+			.status_page = ggtt_map(machine.gpa[page]),
+			.status = page_at(page),
+		};
+	}
+	for (i = 0; i < ENGINES; i++)
+		resume(&engines[i]);
+}
+
+void engine_reset(struct engine *engine)
+{
+	unsigned int tries = READY_READS;
+
+	write_engine(engine, RING_RESET_CTL, 0x00010001);
+	while (!(machine_read(engine->base + RING_RESET_CTL) & 2))
+		if (!--tries)
+			give_up("RESET_CTL does not become ready");
+	reset_domain(reset_bits[engine->id]);
+	write_engine(engine, RING_RESET_CTL, 0x00010000);
+	resume(engine);
+}
+
+void engine_submit(const struct engine *engine, uint64_t element0, uint64_t element1)
+{
+	write_engine(engine, RING_ELSP, element1 >> 32);
+	write_engine(engine, RING_ELSP, (uint32_t)element1);
+	write_engine(engine, RING_ELSP, element0 >> 32);
+	write_engine(engine, RING_ELSP, (uint32_t)element0);
+}
+
+/* i915's rule (5.3): either of the low bits is a promotion, all else a completion. */
+static unsigned int completions_consume(struct engine *engine)
+{
+	uint32_t write = __atomic_load_n(&engine->status[HWSP_CSB_WRITE / 4], __ATOMIC_ACQUIRE);
+	unsigned int completions = 0;
+
+	/* Commands of an attack may have written here. */
+	while (write < CSB_ENTRIES && engine->csb_read != write) {
+		volatile uint32_t *entry;
+
+		engine->csb_read = (engine->csb_read + 1) % CSB_ENTRIES;
+		entry = &engine->status[HWSP_CSB / 4 + 2 * engine->csb_read];
+		completions += !(entry[0] & CSB_PROMOTED);
+		entry[0] = ~0u;
+		entry[1] = ~0u;
+	}
+	return completions;
+}
+
+enum outcome engine_wait(struct engine *engine, unsigned int completions, unsigned int limit_us)
+{
+	uint64_t started = now_ns(), look = started + ERROR_POLL_NS, now;
+	unsigned int done = 0;
+
+	for (;;) {
+		done += completions_consume(engine);
+		if (done >= completions)
+			return RAN;
+		now = now_ns();
+		if (now >= look) {
+			if (machine_read(engine->base + RING_EIR) & 1)
+				return STOPPED;
+			look = now_ns() + ERROR_POLL_NS;
+		}
+		if (now - started > limit_us * 1000ull)
+			return TIMED_OUT;
+		machine_relax();
+	}
+}
+
+enum outcome engine_settle(struct engine *engine, unsigned int completions, unsigned int limit_us)
+{
+	enum outcome outcome = engine_wait(engine, completions, limit_us);
+
+	errors_seen += outcome == STOPPED;
+	timeouts_seen += outcome == TIMED_OUT;
+	if (outcome != RAN)
+		engine_reset(engine);
+	return outcome;
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The real machine: a PCI function through sysfs, huge pages whose addresses /proc/self/pagemap tells, and the chipset's
+ * registers that decide which memory below 1 MiB is there at all.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "machine_pci.h"
+#include "world.h"
+
+#define HUGE_BYTES (2u << 20)
+#define HUGE_PAGES (MACHINE_PAGES * PAGE_BYTES / HUGE_BYTES)
+#define PAGEMAP_PRESENT (1ull << 63)
+#define PAGEMAP_FRAME ((1ull << 55) - 1)
+
+#define PCI_COMMAND 0x04
+#define PCI_COMMAND_MEMORY 2u
+#define PCI_COMMAND_MASTER 4u
+#define PCI_BAR0 0x10
+
+/* Programmable attribute maps: 82G33 (q35) datasheet 5.1.18. 0x93 is for 0xd0000 to 0xd7fff: two areas of 16 KiB. */
+#define HOST_BRIDGE "/sys/bus/pci/devices/0000:00:00.0"
+#define HOST_BRIDGE_Q35 0x29c0u
+#define PAM3 0x93
+#define PAM3_MEMORY 0x33u /* reads and writes of both areas go to memory */
+#define PAM3_BUS 0x00u
+#define PAM3_AREA 0xd0000u
+
+_Static_assert(!(MACHINE_PAGES * PAGE_BYTES % HUGE_BYTES), "whole huge pages");
+
+struct machine machine;
+
+static volatile uint8_t *bar0;
+static int config = -1, bridge = -1;
+static volatile uint32_t *hidden_page;
+
+uint32_t machine_read(uint32_t offset)
+{
+	return *(volatile uint32_t *)(bar0 + offset);
+}
+
+void machine_write(uint32_t offset, uint64_t value, unsigned int bytes)
+{
+	machine_store(bar0 + offset, value, bytes);
+}
+
+void machine_store(volatile void *to, uint64_t value, unsigned int bytes)
+{
+	switch (bytes) {
+	case 8:
+		*(volatile uint64_t *)to = value;
+		break;
+	case 4:
+		*(volatile uint32_t *)to = value;
+		break;
+	case 2:
+		*(volatile uint16_t *)to = value;
+		break;
+	default:
+		*(volatile uint8_t *)to = value;
+	}
+}
+
+void machine_relax(void)
+{
+	for (unsigned int i = 0; i < 16; i++)
+		__builtin_ia32_pause();
+}
+
+static void write_config(int fd, unsigned int at, uint32_t value, unsigned int bytes)
+{
+	if (pwrite(fd, &value, bytes, at) != (ssize_t)bytes)
+		give_up("PCI configuration space: %s", strerror(errno));
+}
+
+void machine_hide(bool hide, bool bar)
+{
+	if (bridge >= 0)
+		write_config(bridge, PAM3, hide ? PAM3_BUS : PAM3_MEMORY, 1);
+	write_config(config, PCI_COMMAND,
+		     PCI_COMMAND_MASTER | (hide && bar ? 0 : PCI_COMMAND_MEMORY), 2);
+}
+
+volatile uint32_t *machine_hidden_page(uint64_t *gpa)
+{
+	*gpa = PAM3_AREA;
+	return hidden_page;
+}
+
+/* Without it (no q35, no /dev/mem) BAR 0 is all that can be hidden. */
+static void open_chipset(void)
+{
+	uint16_t id = 0;
+	int fd = open(HOST_BRIDGE "/config", O_RDWR), memory;
+
+	if (fd < 0 || pread(fd, &id, 2, 2) != 2 || id != HOST_BRIDGE_Q35)
+		return;
+	memory = open("/dev/mem", O_RDWR | O_SYNC);
+	if (memory < 0)
+		return;
+	write_config(fd, PAM3, PAM3_MEMORY, 1);
+	hidden_page = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, memory, PAM3_AREA);
+	if (hidden_page == MAP_FAILED)
+		hidden_page = NULL;
+	else
+		bridge = fd;
+}
+
+static void read_sysfs(const char *directory, const char *name, char *text, size_t bytes)
+{
+	char path[300];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	file = fopen(path, "r");
+	if (!file || !fgets(text, bytes, file))
+		give_up("%s: %s", path, strerror(errno));
+	fclose(file);
+}
+
+static bool is_vgpu(const char *directory)
+{
+	char text[32];
+
+	read_sysfs(directory, "vendor", text, sizeof(text));
+	if (strtoul(text, NULL, 0) != 0x8086)
+		return false;
+	read_sysfs(directory, "class", text, sizeof(text));
+	return strtoul(text, NULL, 0) >> 16 == 3;
+}
+
+static void find_device(const char *address, char *directory, size_t bytes)
+{
+	glob_t found;
+	size_t i;
+
+	if (address) {
+		snprintf(directory, bytes, "/sys/bus/pci/devices/%s", address);
+		return;
+	}
+	if (glob("/sys/bus/pci/devices/*", 0, NULL, &found))
+		give_up("no PCI devices");
+	for (i = 0; i < found.gl_pathc && !is_vgpu(found.gl_pathv[i]); i++)
+		;
+	if (i == found.gl_pathc)
+		give_up("no Intel display function");
+	snprintf(directory, bytes, "%s", found.gl_pathv[i]);
+	globfree(&found);
+}
+
+static void open_bar0(const char *directory)
+{
+	char path[300];
+	uint64_t address = 0;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/driver", directory);
+	if (!access(path, F_OK))
+		give_up("%s has a driver: unload it", directory);
+	snprintf(path, sizeof(path), "%s/config", directory);
+	config = open(path, O_RDWR);
+	if (config < 0 || pread(config, &address, 8, PCI_BAR0) != 8)
+		give_up("%s: %s", path, strerror(errno));
+	write_config(config, PCI_COMMAND, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER, 2);
+	machine.bar0 = address & ~0xfull;
+	snprintf(path, sizeof(path), "%s/resource0", directory);
+	fd = open(path, O_RDWR | O_SYNC);
+	bar0 = fd < 0 ? MAP_FAILED :
+			mmap(NULL, BAR0_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (bar0 == MAP_FAILED)
+		give_up("%s: %s", path, strerror(errno));
+	close(fd);
+	machine.ggtt = (volatile uint64_t *)(bar0 + GGTT_TABLE_OFFSET);
+	if (machine_read(PVINFO) != PVINFO_MAGIC_LOW)
+		give_up("%s is not a vGPU", directory);
+}
+
+static void reserve_huge_pages(void)
+{
+	FILE *file = fopen("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "w");
+
+	if (!file || fprintf(file, "%u\n", HUGE_PAGES) < 0 || fclose(file))
+		give_up("huge pages: %s", strerror(errno));
+}
+
+static void find_addresses(void)
+{
+	int fd = open("/proc/self/pagemap", O_RDONLY);
+
+	for (unsigned int page = 0; page < MACHINE_PAGES; page++) {
+		off_t at = (uintptr_t)page_at(page) / PAGE_BYTES * 8;
+		uint64_t entry = 0;
+
+		if (pread(fd, &entry, 8, at) != 8 || !(entry & PAGEMAP_PRESENT) ||
+		    !(entry & PAGEMAP_FRAME))
+			give_up("the physical address of page %u is not to be had", page);
+		machine.gpa[page] = (entry & PAGEMAP_FRAME) * PAGE_BYTES;
+	}
+	close(fd);
+}
+
+void machine_open(const char *address)
+{
+	char directory[256];
+
+	find_device(address, directory, sizeof(directory));
+	open_bar0(directory);
+	reserve_huge_pages();
+	machine.memory = mmap(NULL, HUGE_PAGES * (size_t)HUGE_BYTES, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_POPULATE, -1, 0);
+	if (machine.memory == MAP_FAILED)
+		give_up("%u huge pages: %s", HUGE_PAGES, strerror(errno));
+	memset(machine.memory, 0, HUGE_PAGES * (size_t)HUGE_BYTES);
+	find_addresses();
+	open_chipset();
+}

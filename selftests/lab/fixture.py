@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Guests with i915 that tests share, started by the first that asks. Booting one takes 10 to 20 s on nested TCG."""
+
+import contextlib
+import itertools
+
+from hostlib import Guest, Problem, VGPU
+
+kept = {}  # generation -> (vGPU, guest)
+
+
+def guest(generation):
+    """A guest with i915 loaded on a vGPU of type <generation>_4. Returns (vGPU, guest)."""
+    if generation not in kept:
+        vgpu = VGPU(f"{generation}_4")
+        try:
+            booted = Guest(generation, vgpu)
+        except Problem:
+            vgpu.remove()
+            raise
+        kept[generation] = (vgpu, booted)
+    vgpu, booted = kept[generation]
+    if not booted.pid():
+        drop(generation)
+        return guest(generation)
+    with_driver(booted)
+    return vgpu, booted
+
+
+def bare_guest(generation):
+    """The same, with i915 loaded or not."""
+    if generation not in kept:
+        return guest(generation)
+    return kept[generation]
+
+
+def with_driver(booted):
+    if booted.run("test -d /sys/module/i915")[0]:
+        booted.load_driver()
+
+
+def drop(generation):
+    if generation in kept:
+        vgpu, booted = kept.pop(generation)
+        booted.stop()
+        vgpu.remove()
+
+
+def drop_all():
+    for generation in list(kept):
+        drop(generation)
+
+
+@contextlib.contextmanager
+def vgpus(*kinds, uuids=()):
+    """vGPUs for one test, with random UUIDs if none are given."""
+    made = []
+    try:
+        for kind, uuid in itertools.zip_longest(kinds, uuids):
+            made.append(VGPU(kind, uuid))
+        yield made
+    finally:
+        for vgpu in made:
+            vgpu.remove()
+
+
+@contextlib.contextmanager
+def guests(*made, names=None, **options):
+    """One guest for each vGPU, for one test."""
+    booted = []
+    try:
+        for index, vgpu in enumerate(made):
+            booted.append(Guest(names[index] if names else f"guest{index}", vgpu, **options))
+        yield booted
+    finally:
+        for one in booted:
+            one.kill()

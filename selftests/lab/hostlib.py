@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What programs in the host VM need to drive ghyvi: modules, vGPUs through sysfs, guests through tools/lab/guest.
+
+Used by the lab tests (host-tests) and by the demo (demo-host)."""
+
+import glob
+import os
+import re
+import subprocess
+import time
+import uuid as uuids
+
+TREE = os.environ.get("GHYVI_TREE") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+OUT = os.environ.get("GHYVI_OUT", "/tmp")
+MODULES = os.environ.get("GHYVI_MODULES") or f"{TREE}/build/module"
+GUEST = f"{TREE}/tools/lab/guest"
+CHECK_LOG = f"{TREE}/tools/lab/check-log"
+IGT = "/usr/libexec/igt-gpu-tools/benchmarks"
+
+# Short runs: on nested TCG the defaults take minutes.
+IGT_PROGRAMS = {
+    "gem_exec_nop": "-r 1",
+    "gem_blt": "-s 262144 -t 100 -r 1",
+    "gem_exec_fault": "-r 1",
+}
+
+# Copies so large that the blitter is what they wait for, in one context, whose ring holds so many that one is always queued.
+BUSY_BLITTER = f"{IGT}/gem_blt -s 4194304 -b 4 -t 60000 -r 1 >/dev/null 2>&1"
+
+# A clean i915 says none of these.
+DRIVER_TROUBLE = re.compile(r"WARN|\bERROR\b|GPU HANG|timed out|wedged|Call Trace|BUG:|Resetting|time out")
+
+# All time-outs are this much longer; set for slow kernels (selftests/lab/run-debug).
+SLOWNESS = float(os.environ.get("GHYVI_LAB_SLOWNESS", "1"))
+
+# How long counters may take to go back to 0 after QEMU's end.
+SETTLE_S = 10
+
+
+class Problem(Exception):
+    """Something is not as it must be."""
+
+
+class GuestLost(Problem):
+    """The guest did not come up, or went away by itself: nested TCG does that (tools/lab/README.md, Limits)."""
+
+
+GUEST_GONE = 125  # status of `guest run`
+
+
+def require(condition, text):
+    if not condition:
+        raise Problem(text)
+
+
+def read(path):
+    with open(path) as file:
+        return file.read().strip()
+
+
+def write(path, value):
+    """Returns None or the OSError."""
+    try:
+        fd = os.open(path, os.O_WRONLY)
+        try:
+            os.write(fd, f"{value}\n".encode())
+        finally:
+            os.close(fd)
+        return None
+    except OSError as error:
+        return error
+
+
+def run(*command, timeout=60, env=None):
+    """Returns (status, output of both kinds); status 124 on time-out."""
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          env=env) as process:
+        try:
+            out, _ = process.communicate(timeout=timeout * SLOWNESS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            out, _ = process.communicate()
+            return 124, out.decode(errors="replace")
+    return process.returncode, out.decode(errors="replace")
+
+
+def must_run(*command, timeout=60):
+    status, out = run(*command, timeout=timeout)
+    require(status == 0, f"{' '.join(command)}: status {status}: {out.strip()[-600:]}")
+    return out
+
+
+def eventually(function, what, timeout=SETTLE_S):
+    """Waits until function() is true."""
+    end = time.monotonic() + timeout * SLOWNESS
+    while not function():
+        require(time.monotonic() < end, f"{what}: not within {timeout} s")
+        time.sleep(0.1)
+
+
+# ---- the host's kernel log ----
+
+def take_host_log():
+    """What the host's kernel said since the last call."""
+    return run("dmesg", "--read-clear")[1]
+
+
+def log_defects(text):
+    """Lines that tell of a kernel defect."""
+    path = "/tmp/ghyvi-host-log"
+    with open(path, "w") as file:
+        file.write(text)
+    status, out = run(CHECK_LOG, path)
+    return out.strip() if status else ""
+
+
+# ---- modules and types ----
+
+def loaded():
+    return os.path.isdir("/sys/module/ghyvi_softgpu")
+
+
+def load_modules(*parameters):
+    must_run("insmod", f"{MODULES}/ghyvi.ko", *parameters)
+    must_run("insmod", f"{MODULES}/ghyvi-softgpu.ko")
+    eventually(lambda: glob.glob("/sys/class/mdev_bus/*/mdev_supported_types"), "an mdev parent")
+
+
+def unload_modules():
+    must_run("rmmod", "ghyvi_softgpu")
+    must_run("rmmod", "ghyvi")
+
+
+def parent():
+    found = glob.glob("/sys/class/mdev_bus/*")
+    require(len(found) == 1, f"mdev parents: {found}")
+    return found[0]
+
+
+def types():
+    """"gen9_4" -> its directory."""
+    return {os.path.basename(path).rpartition("-")[2]: path
+            for path in sorted(glob.glob(f"{parent()}/mdev_supported_types/*"))}
+
+
+def available(name):
+    return int(read(f"{types()[name]}/available_instances"))
+
+
+# ---- vGPUs ----
+
+violations = []  # of every vGPU of this run, noted when it is removed
+
+
+class VGPU:
+    def __init__(self, kind, uuid=None):
+        self.uuid = uuid or str(uuids.uuid4())
+        self.path = f"/sys/bus/mdev/devices/{self.uuid}"
+        error = write(f"{types()[kind]}/create", self.uuid)
+        if error:
+            raise error
+        require(os.path.isdir(self.path), f"{self.path} is not there after create")
+        self.unused = self.stats()
+
+    def stat(self, name):
+        return int(read(f"{self.path}/stats/{name}"))
+
+    def stats(self):
+        return {name: self.stat(name) for name in sorted(os.listdir(f"{self.path}/stats"))}
+
+    def now_counters(self):
+        """Those that are not as in a new vGPU; there they are 0 (a test of its own)."""
+        return {name: value for name, value in self.stats().items()
+                if name.endswith("_now") and value != self.unused[name]}
+
+    def settle(self):
+        """Nothing pinned, nothing tracked any more."""
+        end = time.monotonic() + SETTLE_S * SLOWNESS
+        while self.now_counters():
+            require(time.monotonic() < end, f"counters not back at 0: {self.now_counters()}")
+            time.sleep(0.1)
+
+    def mode(self):
+        text = read(f"{self.path}/policy/mode")
+        found = re.search(r"\[(\w+)\]", text)
+        require(found, f"policy/mode reads '{text}': nothing in brackets")
+        return found.group(1)
+
+    def set(self, attribute, value):
+        error = write(f"{self.path}/{attribute}", value)
+        require(not error, f"writing {value} to {attribute}: {error}")
+
+    def last_error(self):
+        return read(f"{self.path}/last_error")
+
+    def note_violations(self):
+        for name in ("oracle_violations", "check_differences"):
+            value = self.stat(name)
+            if value:
+                violations.append(f"{self.uuid}: {name} {value} ({self.last_error()})")
+
+    def remove(self, timeout=20):
+        """Writing to remove may block, so another process does it."""
+        if not os.path.isdir(self.path):
+            return
+        self.note_violations()
+        status, out = run("sh", "-c", f"echo 1 >{self.path}/remove", timeout=timeout)
+        require(status == 0, f"removing {self.uuid}: status {status} {out.strip()}")
+        require(not os.path.exists(self.path), f"{self.path} is still there")
+
+
+# ---- guests ----
+
+def driver_trouble(log):
+    return [line.strip() for line in log.splitlines() if DRIVER_TROUBLE.search(line)]
+
+
+class Guest:
+    def __init__(self, name, *vgpus, mem=768, smp=1, extra=(), prefix=()):
+        self.name = name
+        arguments = [word for vgpu in vgpus for word in ("--vgpu", vgpu.uuid)]
+        status, out = run(*prefix, GUEST, "start", name, *arguments, "--mem", str(mem), "--smp", str(smp), *extra,
+                          timeout=120)
+        if status:
+            self.kill()  # or its vGPU could not be removed
+            raise GuestLost(f"guest {name} did not start: {out.strip()[-1500:]}")
+
+    @classmethod
+    def running(cls, name, timeout=120):
+        """One that something else started, with the lab's channels and its pid in /run/ghyvi/guests/NAME."""
+        guest = cls.__new__(cls)
+        guest.name = name
+        status, out = run(GUEST, "wait", name, "--timeout", str(timeout), timeout=timeout + 10)
+        if status:
+            raise GuestLost(f"guest {name} does not answer: {out.strip()[-1500:]}")
+        return guest
+
+    def run(self, command, timeout=120):
+        status, out = run(GUEST, "run", self.name, "--timeout", str(timeout * SLOWNESS), "--", command,
+                          timeout=timeout + 10)
+        if status == GUEST_GONE:
+            raise GuestLost(f"guest {self.name} went away during {command}: {out.strip()[-600:]}")
+        return status, out
+
+    def must_run(self, command, timeout=120):
+        status, out = self.run(command, timeout)
+        require(status == 0, f"guest {self.name}: {command}: status {status}: {out.strip()[-1500:]}")
+        return out
+
+    def begin(self, command, timeout=300):
+        """Starts a command and returns the process (standard output is a pipe). timeout 0: it may take for ever."""
+        return subprocess.Popen([GUEST, "run", self.name, "--timeout", str(timeout), "--", command],
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    def clear_log(self):
+        self.run("dmesg -c >/dev/null")
+
+    def log(self):
+        return self.run("dmesg")[1]
+
+    def load_driver(self, timeout=150):
+        """Returns (seconds from modprobe to "Initialized", lines that must not be there)."""
+        status, log = self.run("dmesg -c >/dev/null; echo 'ghyvi: driver load' >/dev/kmsg; modprobe i915; "
+                               "status=$?; dmesg; exit $status", timeout)
+        stamps = {}
+        for line in log.splitlines():
+            found = re.search(r"\[\s*(\d+\.\d+)\].*(ghyvi: driver load|Initialized i915)", line)
+            if found:
+                stamps[found.group(2)] = float(found.group(1))
+        trouble = driver_trouble(log)
+        require(status == 0 and "Initialized i915" in stamps,
+                f"i915 did not load (status {status}): {'; '.join(trouble[:8]) or log.strip()[-1500:]}")
+        return stamps["Initialized i915"] - stamps["ghyvi: driver load"], trouble
+
+    def unload_driver(self):
+        self.must_run("rmmod i915", 60)
+
+    def igt(self, program, arguments=None, timeout=120):
+        """Returns (status, result): the last number it prints, or None."""
+        arguments = IGT_PROGRAMS[program] if arguments is None else arguments
+        status, out = self.run(f"{IGT}/{program} {arguments} 2>&1", timeout)
+        numbers = re.findall(r"^\s*(\d+(?:\.\d+)?)\s*$", out, re.M)
+        if status or not numbers:
+            print(f"# {program} {arguments}: status {status}: {out.strip()[-600:]}", flush=True)
+        return status, float(numbers[-1]) if numbers else None
+
+    def stop(self):
+        run(GUEST, "stop", self.name, timeout=60)
+
+    def kill(self):
+        run(GUEST, "kill", self.name, timeout=30)
+
+    def monitor(self, command):
+        must_run(GUEST, "monitor", self.name, command)
+
+    def pid(self):
+        out = run(GUEST, "pid", self.name)[1].strip()
+        return int(out) if out.isdigit() else None

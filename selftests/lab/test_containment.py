@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a guest that breaks the rules loses, and that however it ends nothing of it stays behind."""
+
+import fixture
+import hostlib
+from hostlib import eventually, require
+from ktap import say, test
+
+ENDS = ("kill", "reset", "reboot")
+BUSY_WORKLOADS = 30
+
+
+@test
+def endless_batch_ends_when_its_gpu_time_is_used_up():
+    vgpu, guest = fixture.guest("gen9")
+    before = vgpu.stats()
+    vgpu.set("containment/budget_ms", 300)
+    try:
+        guest.must_run("blitcheck --exec loop", 150)
+    finally:
+        vgpu.set("containment/budget_ms", 60000)
+    overruns = vgpu.stat("budget_overruns") - before["budget_overruns"]
+    require(overruns > 0, f"no overrun was counted; last_error: {vgpu.last_error()}")
+    require(vgpu.stat("violations") > before["violations"], "it does not count as a violation")
+    guest.must_run("blitcheck --rounds 2")
+
+
+@test
+def too_many_bad_batches_end_the_vgpu_and_a_reboot_brings_it_back():
+    vgpu, guest = fixture.guest("gen9")
+    vgpu.set("containment/points_max", 1)
+    try:
+        attack = guest.begin("for i in 1 2 3 4; do blitcheck --exec unknown; done")
+        eventually(lambda: hostlib.read(f"{vgpu.path}/state") == "failsafe", "failsafe state", 60)
+        vgpu.settle()
+        require("failsafe" in vgpu.last_error(), f"last_error: {vgpu.last_error()}")
+        require(vgpu.stat("failsafes") == 1, f"failsafes {vgpu.stat('failsafes')}")
+        require(guest.pid(), "QEMU is gone")
+        attack.kill()
+        attack.wait()
+        hostlib.must_run(hostlib.GUEST, "reboot", guest.name, timeout=150)
+        require(hostlib.read(f"{vgpu.path}/state") == "open", "the reboot did not lift it")
+    finally:
+        vgpu.set("containment/points_max", 256)
+    guest.load_driver()
+    guest.must_run("blitcheck --rounds 2")
+
+
+@test
+def whatever_ends_a_busy_guest_leaves_nothing():
+    """Killed; reset from outside, then killed; rebooted, then killed. The same vGPU serves one after the other."""
+    with fixture.vgpus("gen9_8") as (vgpu,):
+        for how in ENDS:
+            with fixture.guests(vgpu, names=["busy"]) as (guest,):
+                guest.load_driver()
+                resets, workloads = vgpu.stat("device_resets"), vgpu.stat("workloads")
+                load = guest.begin("blitcheck --time 60 --contexts 2")
+                eventually(lambda: vgpu.stat("workloads") > workloads + BUSY_WORKLOADS, "work to be under way", 60)
+                if how == "reset":
+                    vgpu.set("reset", 1)
+                elif how == "reboot":
+                    guest.monitor("system_reset")
+                    eventually(lambda: vgpu.stat("device_resets") > resets, "the machine's reset to reset the vGPU", 60)
+                say(f"{how}: after {vgpu.stat('workloads') - workloads} workloads, {vgpu.now_counters()}")
+            load.kill()
+            load.wait()
+            vgpu.settle()

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""ghyvictl on the real module; no guest runs. Its own tests are in selftests/tools."""
+
+import errno
+import json
+import os
+
+import fixture
+import hostlib
+from hostlib import available, read, require, types
+from ktap import Skip, test
+
+CTL = os.environ.get("GHYVI_CTL") or f"{hostlib.TREE}/build/ghyvictl"
+DONE, ERROR, USAGE, NOT_FOUND, BUSY = range(5)
+
+
+def ctl(*arguments, expect=DONE):
+    if not os.path.exists(CTL):
+        raise Skip("no build/ghyvictl: make tools")
+    status, out = hostlib.run(CTL, *arguments, env={**os.environ, "GHYVI_SYSFS": "/sys"})
+    require(status == expect, f"ghyvictl {' '.join(arguments)}: status {status}, not {expect}: {out.strip()[-600:]}")
+    return out
+
+
+def ctl_json(*arguments):
+    return json.loads(ctl(*arguments, "--json"))
+
+
+def listed():
+    return {each["uuid"]: each for each in ctl_json("list")["vgpus"]}
+
+
+@test
+def ghyvictl_creates_and_removes_what_sysfs_shows():
+    fixture.drop_all()
+    offered = {each["name"]: each for each in ctl_json("types")["types"]}
+    require(set(offered) == {f"ghyvi-{kind}" for kind in types()}, f"{sorted(offered)}")
+    for kind in types():
+        require(offered[f"ghyvi-{kind}"]["available"] == available(kind), f"{kind}: {offered[f'ghyvi-{kind}']}")
+    uuid = ctl("create", "gen9_8", "--policy", "strict", "--set", "policy/static_pages=7").strip()
+    path = f"/sys/bus/mdev/devices/{uuid}"
+    try:
+        require("[strict]" in read(f"{path}/policy/mode"), read(f"{path}/policy/mode"))
+        require(read(f"{path}/policy/static_pages") == "7", read(f"{path}/policy/static_pages"))
+        require(listed()[uuid]["name"] == "ghyvi-gen9_8" and listed()[uuid]["state"] == "created", f"{listed()}")
+        require(os.path.basename(hostlib.parent()) == listed()[uuid]["parent"], f"{listed()}")
+        require("already" in ctl("create", "gen9_8", "-u", uuid, expect=BUSY), "the UUID is taken")
+        require("No available instances" in ctl("create", "gen9_1", expect=BUSY), "there is no room for gen9_1")
+    finally:
+        ctl("remove", uuid)
+    require(not os.path.exists(path) and uuid not in listed(), "it is still there")
+    require("nor any other" in ctl("remove", uuid, expect=NOT_FOUND), "there is no vGPU at all")
+
+
+@test
+def ghyvictl_sets_and_shows_what_the_kernel_took():
+    with fixture.vgpus("gen9_8") as (vgpu,):
+        got = ctl_json("show", vgpu.uuid)["vgpus"][0]
+        require(got["settings"]["policy/mode"] == vgpu.mode(), f"{got}")
+        require("policy/trap_ns" in got["read_only"], f"{got}")
+        for mode in got["choices"]["policy/mode"]:
+            ctl("set", vgpu.uuid, f"policy/mode={mode}")
+            require(vgpu.mode() == mode, f"{mode} set, {vgpu.mode()} active")
+        out = ctl("set", vgpu.uuid, "policy/mode=segmentd", expect=ERROR)
+        require(os.strerror(errno.EINVAL) in out and 'did you mean "segmented"' in out, out)
+        require(f"the kernel's reason: {vgpu.last_error()}" in out and "segmentd" in vgpu.last_error(), out)
+        out = ctl("set", vgpu.uuid, "policy/oos_threshold=0", expect=ERROR)
+        require("out of range" in out, out)
+
+
+@test
+def ghyvictl_sets_and_shows_what_a_pgpu_has():
+    name = os.path.basename(hostlib.parent())
+    before = ctl_json("show", name)["parents"][0]
+    have = {f"ghyvi/{each}" for each in os.listdir(f"{hostlib.parent()}/ghyvi")}
+    require(set(before["settings"]) == have, f"{before}, not {have}")
+    try:
+        for scheduler in before["choices"]["ghyvi/scheduler"]:
+            ctl("set", name, f"ghyvi/scheduler={scheduler}")
+            require(f"[{scheduler}]" in read(f"{hostlib.parent()}/ghyvi/scheduler"), f"{scheduler} is not active")
+    finally:
+        ctl("set", name, f"ghyvi/scheduler={before['settings']['ghyvi/scheduler']}")
+    out = ctl("set", name, "ghyvi/timeslice_us=0", expect=ERROR)
+    require(os.strerror(errno.EINVAL) in out, out)
+
+
+@test
+def ghyvictl_counts_resets_and_dumps():
+    with fixture.vgpus("gen9_8", "gen8_8") as made:
+        vgpu = made[0]
+        for each in ctl_json("stat")["vgpus"]:
+            require(set(each["counters"]) == set(vgpu.unused), f"{each}")
+        before = vgpu.stat("device_resets")
+        ctl("reset", vgpu.uuid)
+        require(vgpu.stat("device_resets") == before + 1, "not reset")
+        require("device_resets" in ctl("stat", vgpu.uuid), "stat does not show the reset")
+        for one in made:
+            require(one.uuid in ctl("top", "--batch", "1", "-s", "0.1"), "top does not show it")
+        require(f'ghyvi_device_resets_total{{uuid="{vgpu.uuid}",type="ghyvi-gen9_8"' in ctl("export"), "not exported")
+        require(set(ctl_json("dump", vgpu.uuid)["vgpus"][0]) == {"uuid", "engines", "tables", "config"}, "dump")
+        got = {each["check"]: each for each in json.loads(hostlib.run(CTL, "doctor", "--json")[1])["checks"]}
+        require(got["parent"]["result"] == "PASS" and got["kvm"]["result"] == "PASS", f"{got}")

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a guest may try, and what the host must survive."""
+
+import json
+import os
+import time
+
+import fixture
+import hostlib
+from hostile import Attacker, add_up, can_measure
+from hostlib import Guest, driver_trouble, require
+from ktap import say, test
+
+HEARTBEAT_MS = 1000
+HOST_LINES_MAX = 12  # DEFAULT_RATELIMIT_BURST, and the kernel's own note of what it left out
+MEMLOCK_BYTES = 512 << 10  # i915 needs about twice that to load
+
+# `make test-hostile` asks for more.
+TRIALS = int(os.environ.get("GHYVI_HOSTILE_TRIALS") or 1000)
+SEED = int(os.environ.get("GHYVI_HOSTILE_SEED") or 1)
+CHUNK = 10000  # trials in one go: about a minute
+MEASURED_TRIALS = 20  # of each class, for what it costs the host
+AMPLIFICATION_MAX = 2.0
+
+
+def bad_batch(kind, counters):
+    """The guest recovers; the host counts it and says so in a few lines that name the vGPU."""
+    vgpu, guest = fixture.guest("gen9")
+    if kind == "bogus-ggtt":
+        guest.unload_driver()
+    else:
+        guest.run(f"for f in /sys/class/drm/card0/engine/*/heartbeat_interval_ms; do echo {HEARTBEAT_MS} >$f; done")
+    before = vgpu.stats()
+    hostlib.take_host_log()
+    status, out = guest.run(f"blitcheck --exec {kind}", 150)
+    say(out.strip())
+    require(status == 0, f"status {status}")
+    after = vgpu.stats()
+    for name in counters:
+        require(after[name] > before[name], f"{name} did not grow")
+    log = hostlib.take_host_log()
+    defects = hostlib.log_defects(log)
+    require(not defects, defects)
+    lines = [line for line in log.splitlines() if vgpu.uuid in line]
+    require(len(lines) <= HOST_LINES_MAX, f"{len(lines)} lines in the host's log")
+    return lines, vgpu
+
+
+@test
+def unknown_command_stops_only_its_context():
+    lines, vgpu = bad_batch("unknown", ["engine_errors", "engine_resets"])
+    require(lines, "the host's log does not name the vGPU")
+    require(vgpu.last_error(), "last_error is empty")
+    say(lines[0])
+
+
+@test
+def endless_batch_ends_by_engine_reset():
+    bad_batch("loop", ["engine_resets"])
+
+
+@test
+def jump_to_nowhere_ends_by_engine_reset():
+    bad_batch("nowhere", ["engine_resets"])
+
+
+@test
+def store_to_nowhere_does_no_harm():
+    bad_batch("badaddr", [])
+
+
+@test
+def bogus_global_entries_do_no_harm():
+    lines, vgpu = bad_batch("bogus-ggtt", [])
+    require(vgpu.stat("entries_rejected") > 0, "no entry was rejected")
+    require(vgpu.stat("oracle_violations") == 0, "oracle violations")
+
+
+@test
+def guest_works_after_all_that():
+    _, guest = fixture.guest("gen9")
+    guest.must_run("blitcheck --rounds 3")
+
+
+@test
+def memory_that_cannot_be_pinned_is_refused():
+    """QEMU without the right to lock more than a little."""
+    with fixture.vgpus("gen9_8") as (vgpu,):
+        limited = ["prlimit", f"--memlock={MEMLOCK_BYTES}:{MEMLOCK_BYTES}", "setpriv", "--bounding-set=-ipc_lock",
+                   "--inh-caps=-ipc_lock"]
+        guest = Guest("limited", vgpu, prefix=limited)
+        loading = guest.begin("modprobe i915; blitcheck --rounds 2 --size 512")
+        end = time.monotonic() + 40
+        while vgpu.stat("pin_failures") == 0 and loading.poll() is None and time.monotonic() < end:
+            time.sleep(0.5)
+        pinned, failures = vgpu.stat("pinned_pages_now"), vgpu.stat("pin_failures")
+        guest.kill()
+        loading.wait()
+        vgpu.settle()
+        say(f"{failures} failures, {pinned} pages pinned")
+        require(pinned * 4096 <= MEMLOCK_BYTES, f"{pinned} pages pinned")
+        require(failures > 0, "nothing failed to be pinned")
+
+
+def checksums(guest):
+    """The other guest's work, until the returned function is called; that has its verdict."""
+    guest.must_run("for f in /sys/class/drm/card0/engine/*/heartbeat_interval_ms; do echo 60000 >$f; done; rm -f /tmp/stop; "
+                   "dmesg -c >/dev/null")
+    work = guest.begin("n=0; while [ ! -e /tmp/stop ]; do blitcheck --rounds 2 --contexts 2 --seed $n || exit 1; "
+                       "n=$((n + 1)); done; echo $n rounds", timeout=0)
+
+    def finish():
+        guest.run("touch /tmp/stop")
+        out = work.communicate(timeout=200)[0].decode(errors="replace").strip()
+        require(work.returncode == 0, f"the other guest's sums are wrong: status {work.returncode}\n{out[-1500:]}")
+        trouble = driver_trouble(guest.log())
+        require(not trouble, "the other guest: " + "\n".join(trouble))
+        return out.splitlines()[-1]
+
+    return finish
+
+
+def attack_beside(other, attacker, totals):
+    """All classes again and again, up to TRIALS; the other guest's sums must stay right."""
+    finish = checksums(other)
+    done, seed = 0, SEED
+    started = time.monotonic()
+    try:
+        while done < TRIALS:
+            classes = attacker.attack(min(CHUNK, TRIALS - done), seed)
+            add_up(totals, classes)
+            done += sum(entry["trials"] for entry in classes)
+            seed += 1
+            if TRIALS > CHUNK:
+                say(f"{done} of {TRIALS} trials, {time.monotonic() - started:.0f} s")
+    finally:
+        rounds = finish()
+    return rounds
+
+
+@test
+def hostile_guest_harms_nobody():
+    """Every class of attacks, first alone on the pGPU, to see what it costs the host; then beside a guest that computes
+    checksums. Results: hostile.json."""
+    report = {"seed": SEED, "trials": TRIALS, "accelerator": os.environ.get("GHYVI_ACCEL")}
+    totals = {}
+    vgpu, other = fixture.guest("gen9")
+    before = vgpu.stats()
+    with fixture.vgpus("gen9_8") as (victim,):
+        attacker = Attacker("hostile", victim)
+        try:
+            report["policy"] = victim.mode()
+            report["amplification"] = [attacker.amplification(name, MEASURED_TRIALS, SEED)
+                                       for name in attacker.classes() if can_measure()]
+            report["other_guest"] = attack_beside(other, attacker, totals)
+        finally:
+            attacker.kill()
+            report["classes"] = list(totals.values())
+            with open(f"{hostlib.OUT}/hostile.json", "w") as file:
+                json.dump(report, file, indent=1)
+        victim.settle()
+        for entry in report["amplification"]:
+            say("{name}: guest {guest_s:.2f} s, GPU {gpu_s:.2f} s, not charged {other_s:.2f} s, ratio {ratio:.2f}, "
+                "with GPU {ratio_with_gpu:.2f}".format(**entry))
+        for entry in report["classes"]:
+            say("{name}: {trials} trials, {trials_per_s:.0f}/s, {errors} errors, {resets} resets, slowest "
+                "{slowest_reset_ms:.1f} ms".format(**entry))
+        say(f"the other guest: {report['other_guest']}")
+        for name in ("oracle_violations", "check_differences"):
+            require(victim.stat(name) == 0, f"{name}: {victim.last_error()}")
+    after = vgpu.stats()
+    for name in ("engine_errors", "engine_resets", "oracle_violations"):
+        require(after[name] == before[name], f"the other vGPU: {name} grew")
+    for entry in report["amplification"]:
+        require(entry["ratio"] <= AMPLIFICATION_MAX,
+                f"{entry['name']} costs the host {entry['ratio']:.2f} times its own time")

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Two guests at once, and a device taken away from one."""
+
+import fixture
+import hostlib
+from hostlib import driver_trouble, require
+from ktap import say, test
+
+PATTERNS = (0xAA, 0x55)
+HOLD_S = 8
+REMOVE_TIMEOUT_S = 60
+
+
+def finish(process, what):
+    out = process.communicate(timeout=200)[0].decode(errors="replace")
+    require(process.returncode == 0, f"{what}: status {process.returncode}\n{out.strip()}")
+    return out.strip().splitlines()[-1]
+
+
+@test
+def two_guests_do_not_see_each_other():
+    """Also: a guest with bad batches does not disturb the other."""
+    fixture.drop_all()
+    with fixture.vgpus("gen9_2", "gen9_2") as vgpus, fixture.guests(*vgpus) as guests:
+        for guest in guests:
+            _, trouble = guest.load_driver()
+            require(not trouble, "\n".join(trouble))
+        work = [guest.begin(f"blitcheck --pattern {pattern} --hold {HOLD_S}; one=$?; blitcheck --seed {pattern}; two=$?; "
+                            "exit $((one + two))") for guest, pattern in zip(guests, PATTERNS)]
+        for process, guest in zip(work, guests):
+            say(finish(process, guest.name))
+        for guest in guests:
+            trouble = driver_trouble(guest.log())
+            require(not trouble, "\n".join(trouble))
+
+        bad, good = guests
+        bad.run("for f in /sys/class/drm/card0/engine/*/heartbeat_interval_ms; do echo 1000 >$f; done")
+        good.clear_log()
+        work = good.begin("blitcheck --time 20 --contexts 2")
+        for kind in ("unknown", "badaddr", "loop"):
+            status, out = bad.run(f"blitcheck --exec {kind}", 150)
+            require(status == 0, f"--exec {kind}: status {status}\n{out.strip()}")
+            say(out.strip())
+        say(finish(work, "the other guest's blitcheck"))
+        trouble = driver_trouble(good.log())
+        require(not trouble, "the other guest: " + "\n".join(trouble))
+        require(vgpus[1].stat("engine_errors") == 0 and vgpus[1].stat("engine_resets") == 0, "the other vGPU was reset")
+
+
+@test
+def removing_a_vgpu_in_use_unplugs_it():
+    with fixture.vgpus("gen9_8") as (vgpu,), \
+            fixture.guests(vgpu, names=["unplugged"], extra=["--machine", "pc"]) as (guest,):
+        guest.load_driver()
+        guest.must_run("blitcheck --rounds 1 --contexts 1")
+        vgpu.remove(REMOVE_TIMEOUT_S)
+        require(guest.run("test -e /sys/bus/pci/devices/0000:00:02.0")[0] != 0, "the guest still has the device")
+        require(guest.pid(), "QEMU is gone")
+    require(hostlib.available("gen9_8") == 8, "the instance is not available again")

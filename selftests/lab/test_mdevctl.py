@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Debian's mdevctl with our callout and unit: definitions, live values, restore when the pGPU comes back."""
+
+import json
+import os
+
+import fixture
+import hostlib
+import services
+from hostlib import eventually, must_run, require
+from ktap import test
+
+
+def definition(uuid):
+    """What is kept on disk."""
+    return json.loads(must_run("mdevctl", "list", "--defined", "--dumpjson", "-u", uuid))
+
+
+def attributes(entry):
+    return {name: value for each in entry["attrs"] for name, value in each.items()}
+
+
+def live(uuid):
+    """What mdevctl shows of a vGPU that is there."""
+    return attributes(json.loads(must_run("mdevctl", "list", "--dumpjson", "-u", uuid)))
+
+
+def setting(uuid, name):
+    return hostlib.read(f"/sys/bus/mdev/devices/{uuid}/{name}")
+
+
+@test
+def mdevctl_starts_a_definition_with_its_settings():
+    fixture.drop_all()
+    services.install()
+    uuid = must_run("ghyvictl", "define", "gen9_8", "--policy", "strict", "--set", "policy/static_pages=7").strip()
+    try:
+        require(not os.path.exists(f"/sys/bus/mdev/devices/{uuid}"), "defined, and there already")
+        kept = definition(uuid)
+        require(attributes(kept) == {"policy/static_pages": "7", "policy/mode": "strict"}, f"{kept}")
+        must_run("mdevctl", "start", "-u", uuid)
+        require("[strict]" in setting(uuid, "policy/mode") and setting(uuid, "policy/static_pages") == "7", "settings")
+        must_run("mdevctl", "stop", "-u", uuid)
+        require(not os.path.exists(f"/sys/bus/mdev/devices/{uuid}"), "stopped, and still there")
+        must_run("mdevctl", "modify", "-u", uuid, "--addattr", "policy/mode", "--value", "loose")
+        status, out = hostlib.run("mdevctl", "start", "-u", uuid)
+        require(status and "Invalid argument" in out and "dmesg" in out, f"a bad value: status {status}: {out}")
+        require("loose" in hostlib.run("dmesg")[1], "the kernel's log has no reason")
+        require(not os.path.exists(f"/sys/bus/mdev/devices/{uuid}"), "a vGPU with half of its settings")
+    finally:
+        must_run("mdevctl", "undefine", "-u", uuid)
+
+
+@test
+def mdevctl_shows_live_settings_and_keeps_them():
+    services.install()
+    uuid = must_run("ghyvictl", "create", "gen8_8", "--policy", "oos").strip()
+    try:
+        require(uuid in must_run("mdevctl", "list"), "ghyvictl's vGPU is not mdevctl's")
+        now = live(uuid)
+        require(now["policy/mode"] == "oos", f"{now}")
+        must_run("ghyvictl", "set", uuid, "policy/mode=full", "policy/static_pages=9")
+        now = live(uuid)
+        require(now["policy/mode"] == "full" and now["policy/static_pages"] == "9", f"{now}")
+        shown = must_run("mdevctl", "list", "-v")
+        require('{"policy/mode":"full"}' in shown, shown)
+        # mdevctl asks the callout for what it keeps, and shows (1.2) of a defined one only that.
+        must_run("mdevctl", "define", "-u", uuid)
+        kept = definition(uuid)
+        require(attributes(kept) == now, f"{kept}")
+        must_run("mdevctl", "undefine", "-u", uuid)
+        # The same by ghyvictl.
+        must_run("ghyvictl", "define", uuid, "--auto")
+        kept = definition(uuid)
+        require(attributes(kept) == now and kept["start"] == "auto", f"{kept}")
+        must_run("mdevctl", "undefine", "-u", uuid)
+    finally:
+        must_run("ghyvictl", "remove", uuid)
+
+
+@test
+def defined_vgpus_come_back_with_their_pgpu():
+    """As after a reboot: Debian's udev and systemd, and mdevctl's own rule, which runs what is not there."""
+    services.install()
+    services.start_udev()
+    services.start_systemd()
+    own = must_run("ghyvictl", "define", "gen9_8", "--auto", "--policy", "strict").strip()
+    manual = must_run("ghyvictl", "define", "gen9_8").strip()
+    try:
+        for _ in range(2):
+            hostlib.unload_modules()
+            hostlib.load_modules()
+            eventually(lambda: os.path.exists(f"/sys/bus/mdev/devices/{own}/policy"), "the vGPU that is defined", 60)
+            eventually(lambda: "[strict]" in setting(own, "policy/mode"), "its settings")
+            require(not os.path.exists(f"/sys/bus/mdev/devices/{manual}"), "the other one was started too")
+            # All had their turn, and what is there already is left alone.
+            must_run("/usr/local/libexec/ghyvi/restore", os.path.basename(hostlib.parent()))
+    finally:
+        hostlib.run("mdevctl", "stop", "-u", own)
+        for uuid in (own, manual):
+            must_run("mdevctl", "undefine", "-u", uuid)
+        services.stop()

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Two guests want one engine; several pGPUs."""
+
+import contextlib
+import glob
+import statistics
+import time
+
+import fixture
+import hostlib
+from hostlib import driver_trouble, must_run, read, require, write
+from ktap import say, test
+
+POLICIES = ("fifo", "credit", "band", "fair")
+SWITCH_FOR_S = 8
+SWITCH_EVERY_S = 0.3
+SAMPLES = 3
+SAMPLE_BUSY_S = 1
+SAMPLE_MAX_S = 60
+SHARE_TOLERANCE = 0.15  # a second alone is off by 0.1; without weights it would be 0.3
+PREEMPT_TIMEOUT_US = 300000
+PGPUS = 3
+
+
+def setting(name):
+    return f"{hostlib.parent()}/ghyvi/{name}"
+
+
+@contextlib.contextmanager
+def changed(path, value, back):
+    """An attribute with another value, for one test."""
+    error = write(path, value)
+    require(not error, f"writing {value} to {path}: {error}")
+    try:
+        yield
+    finally:
+        write(path, back)
+
+
+def pair():
+    return fixture.guest("gen9"), fixture.guest("gen8")
+
+
+def finished(work, what):
+    out = work.communicate(timeout=200)[0].decode(errors="replace")
+    require(work.returncode == 0, f"{what}: status {work.returncode}\n{out.strip()}")
+    say(f"{what}: {out.strip().splitlines()[-1]}")
+
+
+@test
+def every_byte_is_right_while_the_scheduler_changes():
+    made = pair()
+    for _, guest in made:
+        guest.clear_log()
+    work = [guest.begin(f"blitcheck --seed {seed} --time {SWITCH_FOR_S}") for seed, (_, guest) in enumerate(made)]
+    switches = 0
+    try:
+        while any(one.poll() is None for one in work):
+            name = POLICIES[switches % len(POLICIES)]
+            error = write(setting("scheduler"), name)
+            require(not error, f"scheduler = {name}: {error}")
+            require(f"[{name}]" in read(setting("scheduler")), f"{name} written, {read(setting('scheduler'))} read")
+            switches += 1
+            time.sleep(SWITCH_EVERY_S)
+    finally:
+        write(setting("scheduler"), "fair")
+    for (_, guest), one in zip(made, work):
+        finished(one, guest.name)
+        require(not driver_trouble(guest.log()), "\n".join(driver_trouble(guest.log())))
+    require(switches > SWITCH_FOR_S, f"only {switches} switches")
+    say(f"{switches} switches")
+
+
+def blitter_time(made):
+    return [vgpu.stat("busy_ns_bcs") for vgpu, _ in made]
+
+
+def since(before, now):
+    return [later - earlier for earlier, later in zip(before, now)]
+
+
+def share(made):
+    """The first one's part of the blitter's busy time, and how busy it was, until it was so for SAMPLE_BUSY_S."""
+    begun, before = time.monotonic(), blitter_time(made)
+    hostlib.eventually(lambda: sum(since(before, blitter_time(made))) > SAMPLE_BUSY_S * 1e9,
+                       f"{SAMPLE_BUSY_S} s of blitter time", SAMPLE_MAX_S)
+    used = since(before, blitter_time(made))
+    return used[0] / sum(used), sum(used) / (time.monotonic() - begun) / 1e9
+
+
+def wanted_s(vgpu, before):
+    """For how long it had or awaited the blitter since."""
+    return sum(vgpu.stat(name) - before[name] for name in ("busy_ns_bcs", "wait_ns_bcs")) / 1e9
+
+
+@test
+def weights_divide_an_engine():
+    made = pair()
+    work = [guest.begin(hostlib.BUSY_BLITTER) for _, guest in made]
+    try:
+        for (vgpu, _), start in zip(made, blitter_time(made)):
+            hostlib.eventually(lambda: vgpu.stat("busy_ns_bcs") > start + 1e8, "the blitter's first work", SAMPLE_MAX_S)
+        for weights in ((100, 400), (400, 100)):
+            for (vgpu, _), weight in zip(made, weights):
+                vgpu.set("sched/weight", weight)
+            share(made)  # from the old weights to the new
+            begun, before = time.monotonic(), [vgpu.stats() for vgpu, _ in made]
+            parts, busy = zip(*(share(made) for _ in range(SAMPLES)))
+            wanted = [wanted_s(vgpu, then) / (time.monotonic() - begun) for (vgpu, _), then in zip(made, before)]
+            mean, due = statistics.mean(parts), weights[0] / sum(weights)
+            say(f"weights {weights[0]}:{weights[1]}: {mean:.3f} of the engine's time (each second: "
+                f"{', '.join(f'{part:.3f}' for part in parts)}), which was busy for {statistics.mean(busy):.2f}; "
+                f"had work for it: {wanted[0]:.2f}, {wanted[1]:.2f}")
+            require(abs(mean - due) < SHARE_TOLERANCE, f"a share of {mean:.3f}, the weights say {due:.3f}")
+    finally:
+        for vgpu, guest in made:
+            vgpu.set("sched/weight", 100)
+            guest.run("killall gem_blt")
+        for one in work:
+            one.communicate(timeout=60)
+
+
+@test
+def endless_batch_costs_a_neighbour_one_timeout():
+    (hog, bad), (victim, good) = pair()
+    good.clear_log()
+    before, victim_before = hog.stat("preempt_timeouts_rcs"), victim.stats()
+    with changed(setting("preempt_timeout_us"), PREEMPT_TIMEOUT_US, read(setting("preempt_timeout_us"))):
+        endless = bad.begin("blitcheck --exec loop")
+        while endless.poll() is None:
+            status, value = good.igt("gem_exec_nop", "-r 1")
+            require(status == 0 and value, f"the neighbour's gem_exec_nop: status {status}, {value}")
+        finished(endless, bad.name)
+    stopped = hog.stat("preempt_timeouts_rcs") - before
+    waited_s = (victim.stat("wait_ns_rcs") - victim_before["wait_ns_rcs"]) / 1e9
+    runs = victim.stat("submissions_rcs") - victim_before["submissions_rcs"]
+    say(f"stopped {stopped} times; the neighbour submitted {runs} times and waited {waited_s:.2f} s in all")
+    require(stopped > 0, "the endless batch was not stopped for its neighbour")
+    require(waited_s < (stopped + 1) * 2 * PREEMPT_TIMEOUT_US / 1e6, f"the neighbour waited {waited_s:.2f} s")
+    require(victim.stat("engine_resets") == victim_before["engine_resets"], "the neighbour was reset")
+    require(not driver_trouble(good.log()), "\n".join(driver_trouble(good.log())))
+
+
+@test
+def usage_is_what_the_counters_say():
+    vgpu, guest = fixture.guest("gen9")
+    guest.must_run("blitcheck --rounds 1")
+    usage = dict(line.split(":\t") for line in read(f"{vgpu.path}/usage").splitlines())
+    require(usage["drm-driver"] == "ghyvi", f"{usage}")
+    require(usage["drm-pdev"] == hostlib.parent().rpartition("/")[2], f"{usage}")
+    for name, engine in (("render", "rcs"), ("copy", "bcs"), ("video", "vcs"), ("video-enhance", "vecs")):
+        ns = vgpu.stat(f"busy_ns_{engine}")
+        require(0 <= ns - int(usage[f"drm-engine-{name}"].removesuffix(" ns")) < 1e9, f"{name}: {usage}, counter {ns}")
+    require(vgpu.stat("switches_bcs") > 0, "the blitter was never switched to the vGPU")
+
+
+@test
+def every_pgpu_is_a_parent_of_its_own():
+    fixture.drop_all()
+    hostlib.unload_modules()
+    try:
+        must_run("insmod", f"{hostlib.MODULES}/ghyvi.ko")
+        must_run("insmod", f"{hostlib.MODULES}/ghyvi-softgpu.ko", f"pgpus={PGPUS}")
+        parents = sorted(glob.glob("/sys/class/mdev_bus/*"))
+        require(len(parents) == PGPUS, f"{parents}")
+        require(not write(f"{parents[1]}/ghyvi/scheduler", "band"), "scheduler of the second cannot be set")
+        made = [glob.glob(f"{path}/mdev_supported_types/*gen9_1")[0] for path in parents]
+        for number, path in enumerate(made):
+            error = write(f"{path}/create", f"c0ffee00-0000-4000-8000-00000000000{number}")
+            require(not error, f"{path}: {error}")
+            free = [int(read(f"{other}/available_instances")) for other in made]
+            require(free == [0] * (number + 1) + [1] * (PGPUS - number - 1), f"free: {free}")
+        active = [read(f"{path}/ghyvi/scheduler") for path in parents]
+        require([("[band]" in text) for text in active] == [False, True, False], f"{active}")
+    finally:
+        for path in glob.glob("/sys/bus/mdev/devices/c0ffee00-*"):
+            write(f"{path}/remove", "1")
+        hostlib.unload_modules()

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Types, instances and attributes as an administrator sees them; no guest runs."""
+
+import errno
+import os
+import re
+
+import fixture
+import hostlib
+from hostlib import Problem, VGPU, available, read, require, types, write
+from ktap import test
+
+DIVISORS = (1, 2, 4, 8)
+KINDS = [f"{generation}_{n}" for generation in ("gen9", "gen8") for n in DIVISORS]
+LOAD_ROUNDS = 10
+REMOVE_ROUNDS = 3
+
+
+def all_available():
+    return {kind: available(kind) for kind in KINDS}
+
+
+@test
+def modules_load_and_unload_ten_times():
+    fixture.drop_all()
+    for _ in range(LOAD_ROUNDS):
+        if hostlib.loaded():
+            hostlib.unload_modules()
+        hostlib.load_modules()
+        require(set(KINDS) <= set(types()), f"types {sorted(types())}")
+
+
+@test
+def types_describe_themselves():
+    for kind in KINDS:
+        path = types()[kind]
+        require(read(f"{path}/name") == f"ghyvi-{kind}", f"{kind}: name '{read(f'{path}/name')}'")
+        require(read(f"{path}/device_api") == "vfio-pci", f"{kind}: device_api '{read(f'{path}/device_api')}'")
+        description = read(f"{path}/description")
+        require(re.fullmatch(r"[\w.-]+=[^\s,]+(,? [\w.-]+=[^\s,]+)*", description), f"{kind}: description '{description}'")
+    require("/pci" in os.path.realpath(hostlib.parent()), f"the parent {os.path.realpath(hostlib.parent())} is no PCI function")
+
+
+@test
+def available_instances_are_what_can_be_created():
+    fixture.drop_all()
+    empty = all_available()
+    for n in DIVISORS:
+        require(empty[f"gen9_{n}"] == n, f"gen9_{n}: {empty[f'gen9_{n}']} available of an unused pGPU")
+        require(empty[f"gen8_{n}"] == n, f"gen8_{n}: {empty[f'gen8_{n}']} available of an unused pGPU")
+    made = []
+    try:
+        # Half of the pGPU, an eighth, and then whatever still goes, largest first.
+        for kind in ("gen9_2", "gen8_8"):
+            made.append(VGPU(kind))
+        for kind in KINDS:
+            count = available(kind)
+            room = [VGPU(kind) for _ in range(count)]
+            require(available(kind) == 0, f"{kind}: {available(kind)} available after creating all {count}")
+            try:
+                made.append(VGPU(kind))
+                raise Problem(f"{kind}: created one more than the {count} available")
+            except OSError as error:
+                require(error.errno in (errno.ENOSPC, errno.EUSERS, errno.EBUSY, errno.ENODEV),
+                        f"{kind}: none left gives {error}")
+            for vgpu in room:
+                vgpu.remove()
+        left = [available(f"gen9_{n}") for n in DIVISORS]
+        require(left == [0, 0, 1, 3], f"half and an eighth taken: {all_available()}")
+    finally:
+        for vgpu in made:
+            vgpu.remove()
+    require(all_available() == empty, f"after removing all: {all_available()}, before {empty}")
+
+
+@test
+def create_refuses_bad_requests():
+    with fixture.vgpus("gen9_8") as (vgpu,):
+        before = all_available()
+        error = write(f"{types()['gen9_8']}/create", vgpu.uuid)
+        require(error and error.errno == errno.EEXIST, f"a duplicate UUID gives {error}")
+        error = write(f"{types()['gen8_8']}/create", vgpu.uuid)
+        require(error and error.errno == errno.EEXIST, f"a duplicate UUID of another type gives {error}")
+        for text in ("hello", "", vgpu.uuid[:-1], vgpu.uuid + "0"):
+            error = write(f"{types()['gen9_8']}/create", text)
+            require(error and error.errno == errno.EINVAL, f"UUID '{text}' gives {error}")
+        unknown = types()["gen9_8"].replace("gen9_8", "gen9_3") + "/create"
+        error = write(unknown, "c0ffee00-0000-4000-8000-000000000000")
+        require(error and error.errno in (errno.ENOENT, errno.EACCES), f"an unknown type gives {error}")
+        require(all_available() == before, "a refused create changed available_instances")
+
+
+@test
+def policies_are_listed_and_bad_ones_refused():
+    with fixture.vgpus("gen9_8") as (vgpu,):
+        text = read(f"{vgpu.path}/policy/mode")
+        require(vgpu.mode() == "adaptive", f"policy/mode of a new vGPU reads '{text}'")
+        listed = set(text.replace("[", "").replace("]", "").split())
+        require({"strict", "segmented", "adaptive"} <= listed, f"policy/mode reads '{text}'")
+        for value in ("loose", "", "strictly", "strict segmented", "s" * 5000):
+            error = write(f"{vgpu.path}/policy/mode", value)
+            require(error and error.errno == errno.EINVAL, f"policy/mode = '{value[:20]}' gives {error}")
+            require(read(f"{vgpu.path}/policy/mode") == text, f"policy/mode changed by a refused '{value[:20]}'")
+        for mode in ("strict", "segmented"):
+            vgpu.set("policy/mode", mode)
+            require(vgpu.mode() == mode, f"{mode} written, {vgpu.mode()} read")
+        for value in ("2", "-1", "maybe"):
+            error = write(f"{vgpu.path}/policy/self_check", value)
+            require(error and error.errno == errno.EINVAL, f"policy/self_check = '{value}' gives {error}")
+        for name in ("state", "last_error"):
+            read(f"{vgpu.path}/{name}")
+
+
+@test
+def counters_of_a_new_vgpu_are_zero():
+    with fixture.vgpus("gen9_8") as (vgpu,):
+        wrong = {name: value for name, value in vgpu.stats().items() if value}
+        require(not wrong, f"{wrong}")
+
+
+@test
+def open_without_kvm_is_refused():
+    with fixture.vgpus("gen9_8") as (vgpu,):
+        command = ["qemu-system-x86_64", "-no-user-config", "-nodefaults", "-display", "none", "-machine", "q35",
+                   "-accel", "tcg", "-m", "64", "-device", f"vfio-pci,sysfsdev={vgpu.path}"]
+        status, out = hostlib.run(*command, timeout=40)
+        require(status not in (0, 124), f"QEMU without KVM: status {status}: {out.strip()[-300:]}")
+        require("vfio" in out, f"QEMU says '{out.strip()[-300:]}'")
+        require(vgpu.uuid in hostlib.run("dmesg")[1] or vgpu.last_error(), "nothing tells the administrator why")
+        require(not vgpu.now_counters(), f"{vgpu.now_counters()}")
+
+
+@test
+def vgpus_can_be_removed_at_once():
+    fixture.drop_all()
+    for _ in range(REMOVE_ROUNDS):
+        with fixture.vgpus(*["gen9_8"] * 4, *["gen8_8"] * 4):
+            require(available("gen9_8") == 0, f"{available('gen9_8')} left")
+    require(available("gen9_1") == 1, "not all is free again")

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The scripts of tools/bpf, perf and trace-cmd see what a guest's driver does."""
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+import fixture
+import hostlib
+from hostlib import must_run, require
+from ktap import Skip, test
+
+SCRIPTS = f"{hostlib.TREE}/tools/bpf"
+SECOND_CPU = "/sys/devices/system/cpu/cpu1/online"
+ATTACHING = "Attaching"
+STABLE_S = 4
+END_S = 60
+
+
+@contextlib.contextmanager
+def one_cpu():
+    """TCG may miss that another CPU patched kernel code (tools/lab/README.md), and that is how tracepoints are switched."""
+    error = hostlib.write(SECOND_CPU, "0")
+    try:
+        yield
+    finally:
+        if not error:
+            hostlib.write(SECOND_CPU, "1")
+
+
+def start(script):
+    """bpftrace, attached."""
+    process = subprocess.Popen(["bpftrace", f"{SCRIPTS}/{script}"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True)
+    line = process.stdout.readline()
+    require(ATTACHING in line, f"{script}: {line}{process.stdout.read() if process.poll() is not None else ''}")
+    # It says so before, not after; each probe it has attached is an open file.
+    files, since = 0, time.monotonic()
+    while time.monotonic() - since < STABLE_S:
+        now = len(os.listdir(f"/proc/{process.pid}/fd"))
+        if now != files:
+            files, since = now, time.monotonic()
+        time.sleep(0.2)
+    return process
+
+
+def end(process):
+    process.send_signal(signal.SIGINT)
+    return process.communicate(timeout=END_S)[0]
+
+
+def value(text, name, *keys):
+    """Of @name[keys]: the number."""
+    found = re.search(rf"@{name}\[{re.escape(', '.join(keys))}\]: (\d+)", text)
+    require(found, f"no @{name}[{', '.join(keys)}] in {text[-1500:]}")
+    return int(found.group(1))
+
+
+@test
+def bpftrace_scripts_see_a_driver_load():
+    if not shutil.which("bpftrace"):
+        raise Skip("no bpftrace: tools/setup")
+    vgpu, guest = fixture.bare_guest("gen9")
+    if not guest.run("test -d /sys/module/i915")[0]:
+        guest.unload_driver()
+    vgpu.set("policy/mode", "segmented")
+    with one_cpu():
+        scripts = {name: start(f"{name}.bt") for name in ("exits", "latency", "sync")}
+        before = vgpu.stats()
+        guest.load_driver()
+        guest.must_run("blitcheck --rounds 1 --contexts 1")
+        now = vgpu.stats()
+        seen = {name: end(process) for name, process in scripts.items()}
+    grew = {name: now[name] - before[name] for name in now}
+    require(value(seen["sync"], "pages", vgpu.uuid, "segmented") >= grew["reconstructions"], f"{grew}")
+    require(value(seen["sync"], "entries_changed", vgpu.uuid, "segmented") >= grew["entries_changed"], f"{grew}")
+    require("@sync_us" in seen["sync"], seen["sync"][-600:])
+    require(f"@latency_us[{vgpu.uuid}, 0]" in seen["latency"] and f"@waited_us[{vgpu.uuid}, 0]" in seen["latency"],
+            seen["latency"][-1500:])
+    exits = re.findall(rf"@exits_per_s\[{vgpu.uuid}, segmented\]: (\d+)", seen["exits"])
+    # bpftrace clears a map some time after it printed it: what comes in between is in no second.
+    require(sum(map(int, exits)) >= 0.9 * grew["table_write_traps"], f"{exits}, {grew}")
+    require(f"[{vgpu.uuid}, relax]" in seen["exits"], seen["exits"][-600:])
+
+
+@test
+def perf_and_trace_cmd_count_the_same():
+    for program in ("perf", "trace-cmd"):
+        if not shutil.which(program):
+            raise Skip(f"no {program}: tools/setup")
+    vgpu, guest = fixture.guest("gen9")
+    with one_cpu():
+        work = guest.begin("while :; do blitcheck --rounds 1 --contexts 1 || exit 1; done")
+        try:
+            out = must_run("perf", "stat", "-a", "-x", ",", "-e", "ghyvi:ghyvi_submit", "-e", "ghyvi:oos_sync", "--", "sleep", "3")
+            counts = {fields[2]: int(fields[0]) for fields in (line.split(",") for line in out.splitlines()) if len(fields) > 2}
+            require(counts.get("ghyvi:ghyvi_submit"), f"{out}")
+            must_run("trace-cmd", "record", "-q", "-o", "/run/trace.dat", "-e", "ghyvi", "sleep", "2", timeout=120)
+            report = must_run("trace-cmd", "report", "-i", "/run/trace.dat", timeout=120)
+            require(re.search(rf"ghyvi_submit: +vgpu={vgpu.uuid} engine=\d lrca=0x", report), report[-800:])
+        finally:
+            work.kill()
+            work.wait()

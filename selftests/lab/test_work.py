@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Work submitted by the guest is done right, under every policy."""
+
+import contextlib
+import time
+
+import fixture
+import hostlib
+from hostlib import driver_trouble, require
+from ktap import say, test
+
+SWITCH_FOR_S = 12
+SWITCH_EVERY_S = 0.4
+
+
+def igt_runs(generation):
+    vgpu, guest = fixture.guest(generation)
+    guest.clear_log()
+    for program in hostlib.IGT_PROGRAMS:
+        status, value = guest.igt(program)
+        require(status == 0 and value is not None, f"{program}: status {status}, result {value}")
+        say(f"{generation}: {program} {value}")
+    trouble = driver_trouble(guest.log())
+    require(not trouble, "\n".join(trouble))
+    stats = vgpu.stats()
+    require(stats["submissions_rcs"] and stats["submissions_bcs"] and stats["workloads"], f"nothing submitted: {stats}")
+    require(stats["engine_errors"] == 0, f"engine_errors {stats['engine_errors']}: {vgpu.last_error()}")
+
+
+@test
+def igt_runs_on_gen9():
+    igt_runs("gen9")
+    _, guest = fixture.guest("gen9")
+    for engine in ("bcs", "vcs", "vecs"):
+        status, value = guest.igt("gem_exec_nop", f"-r 1 -e {engine}")
+        require(status == 0, f"gem_exec_nop -e {engine}: status {status}")
+        say(f"gem_exec_nop -e {engine} {value}")
+
+
+@test
+def igt_runs_on_gen8():
+    igt_runs("gen8")
+
+
+def blitcheck(guest, arguments="", timeout=120):
+    status, out = guest.run(f"blitcheck {arguments}", timeout)
+    require(status == 0, f"blitcheck {arguments}: status {status}\n{out.strip()}")
+    say(out.strip().splitlines()[-1])
+
+
+def every_byte(generation):
+    vgpu, guest = fixture.guest(generation)
+    guest.clear_log()
+    for seed, mode in enumerate(("strict", "segmented"), 1):
+        vgpu.set("policy/mode", mode)
+        blitcheck(guest, f"--seed {seed}")
+    trouble = driver_trouble(guest.log())
+    require(not trouble, "\n".join(trouble))
+
+
+@test
+def every_byte_is_right_on_gen9():
+    every_byte("gen9")
+
+
+@test
+def every_byte_is_right_on_gen8():
+    every_byte("gen8")
+
+
+@test
+def every_byte_is_right_while_the_policy_changes():
+    vgpu, guest = fixture.guest("gen9")
+    work = guest.begin(f"blitcheck --seed 7 --time {SWITCH_FOR_S}")
+    switches = 0
+    while work.poll() is None:
+        vgpu.set("policy/mode", ("strict", "segmented")[switches % 2])
+        switches += 1
+        time.sleep(SWITCH_EVERY_S)
+    out = work.stdout.read().decode()
+    vgpu.set("policy/mode", "segmented")
+    require(work.returncode == 0, f"status {work.returncode}\n{out.strip()}")
+    require(switches > SWITCH_FOR_S, f"only {switches} switches")
+    say(f"{switches} switches; {out.strip().splitlines()[-1]}")
+
+
+def gmedia(frames):
+    """Rebinds surfaces all the time, and looks at every pixel."""
+    return f"gmedia --case heavy --resolution 480p --threads 2 --frames {frames} --verify"
+
+
+def modes_of(vgpu):
+    return hostlib.read(f"{vgpu.path}/policy/mode").replace("[", "").replace("]", "").split()
+
+
+@contextlib.contextmanager
+def self_check(vgpu):
+    """Each submission compares what its context can reach with the translation of the guest's tables."""
+    before = vgpu.stats()
+    vgpu.set("policy/self_check", 1)
+    try:
+        yield
+        after = vgpu.stats()
+        say(f"{after['checks'] - before['checks']} checks, {after['table_write_traps'] - before['table_write_traps']} traps, "
+            f"{after['entries_changed'] - before['entries_changed']} entries found changed")
+        say(f"page tables of 64 KiB pages: {after['tables_64k'] - before['tables_64k']}, "
+            f"{after['kept_64k'] - before['kept_64k']} times kept, {after['kept_64k_now']} now")
+        require(after["checks"] > before["checks"], "the self-check did not run")
+        require(after["check_differences"] == 0, f"{after['check_differences']} differences: {vgpu.last_error()}")
+    finally:
+        vgpu.set("policy/self_check", 0)
+
+
+@test
+def shadow_equals_translation_at_every_submission():
+    vgpu, guest = fixture.guest("gen9")
+    for mode in modes_of(vgpu):
+        vgpu.set("policy/mode", mode)
+        if mode == "nested":
+            continue  # there is nothing to compare
+        say(mode)
+        with self_check(vgpu):
+            status, out = guest.run(gmedia(2), 120)
+            require(status == 0, f"{mode}: gmedia: status {status}\n{out.strip()}")
+            for program in hostlib.IGT_PROGRAMS if mode in ("strict", "adaptive") else ("gem_exec_fault",):
+                status, _ = guest.igt(program, timeout=200)
+                require(status == 0, f"{mode}: {program}: status {status}")
+
+
+@test
+def shadow_equals_translation_while_the_policy_changes():
+    vgpu, guest = fixture.guest("gen9")
+    modes = modes_of(vgpu)
+    switches = 0
+    with self_check(vgpu):
+        work = guest.begin(f"{gmedia(1000)} --seconds {SWITCH_FOR_S}")
+        while work.poll() is None:
+            vgpu.set("policy/mode", modes[switches % len(modes)])
+            switches += 1
+            time.sleep(SWITCH_EVERY_S)
+        out = work.stdout.read().decode()
+        require(work.returncode == 0, f"status {work.returncode}\n{out.strip()}")
+    vgpu.set("policy/mode", "adaptive")
+    require(switches > SWITCH_FOR_S, f"only {switches} switches")
+    say(f"{switches} switches")

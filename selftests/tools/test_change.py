@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Commands that change something: what is written where, and what they say when the kernel refuses."""
+
+import os
+import re
+import threading
+
+from ktap import Skip, test
+from toolslib import BUSY, DONE, ERROR, NOT_FOUND, USAGE, ctl, require, tree, where
+from tree import DRIVER, NO_ROOM, PARENT, REFUSING, UUIDS
+
+UUID, OTHER = UUIDS
+NOBODY = 65534
+
+
+def said(result, *texts):
+    for text in texts:
+        require(text in result.err, f"nothing of '{text}': {result}")
+
+
+def creates(made, kind="gen9_4", parent=PARENT):
+    """As the kernel: the next UUID written to create becomes a vGPU."""
+    return made.listen(f"{made.type_path(kind, parent)}/create", lambda uuid: made.add_vgpu(uuid, kind, parent))
+
+
+@test
+def create_makes_a_vgpu_and_prints_its_uuid():
+    with tree() as made:
+        creates(made)
+        out = ctl(made, "create", "gen9_4", expect=DONE).out.strip()
+        require(re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", out), out)
+        require(os.path.isdir(f"{made.sys}/bus/mdev/devices/{out}"), "no vGPU")
+        creates(made, "gen8_8")
+        got = ctl(made, "create", "ghyvi-gen8_8", "-u", UUID, "--json", expect=DONE).json()
+        require(got == {"uuid": UUID, "type": f"{DRIVER}-gen8_8", "name": "ghyvi-gen8_8", "parent": PARENT,
+                        "state": "created", "policy": "segmented"}, f"{got}")
+
+
+@test
+def create_sets_what_was_asked_for():
+    with tree() as made:
+        creates(made)
+        ctl(made, "create", "gen9_4", "-u", UUID, "--policy", "strict", "--set", "policy/static_pages=7", expect=DONE)
+        path = f"{made.parent_path()}/{UUID}"
+        # A plain file keeps the rest of its old text.
+        require(made.read(f"{path}/policy/mode").startswith("strict\n"), made.read(f"{path}/policy/mode"))
+        require(made.read(f"{path}/policy/static_pages").startswith("7\n"), "static_pages")
+
+
+@test
+def create_with_a_refused_setting_leaves_no_vgpu():
+    with tree() as made:
+        creates(made)
+        removed = []
+
+        def remove(line):
+            removed.append(line)
+
+        def later(uuid):
+            path = made.add_vgpu(uuid)
+            made.link(REFUSING, f"{path}/policy/static_pages")
+            made.listen(f"{path}/remove", remove)
+
+        made.listen(f"{made.type_path('gen9_8')}/create", later)
+        result = ctl(made, "create", "gen9_8", "-u", UUID, "--set", "policy/static_pages=99999", expect=ERROR)
+        said(result, "Invalid argument", "nothing was created")
+        require(removed == ["1"], f"remove got {removed}")
+
+
+@test
+def create_goes_where_there_is_room():
+    second = "1000:00:01.0"
+    with tree(parents=(PARENT, second)) as made:
+        made.write(f"{made.type_path('gen9_4')}/available_instances", "0\n")
+        creates(made, parent=second)
+        require(ctl(made, "create", "gen9_4", "-j", expect=DONE).json()["parent"] == second, "the full parent was taken")
+        said(ctl(made, "create", "gen9_4", "-p", PARENT, expect=BUSY),
+             f"No available instances of {DRIVER}-gen9_4 on {PARENT}", "ghyvictl types")
+
+
+@test
+def create_says_why_it_cannot():
+    with tree() as made:
+        made.add_vgpu(UUID)
+        said(ctl(made, "create", "gen9_4", "-u", UUID, expect=BUSY), "already")
+        said(ctl(made, "create", "gen9_4", "-u", "hello", expect=USAGE), "not a UUID")
+        said(ctl(made, "create", expect=USAGE), "ghyvictl types")
+        said(ctl(made, "create", "gen9_4", "gen9_8", expect=USAGE), "too much")
+        made.link(NO_ROOM, f"{made.type_path('gen9_1')}/create")
+        said(ctl(made, "create", "gen9_1", expect=BUSY), "no room", "dmesg")
+
+
+@test
+def set_writes_in_order_until_one_is_refused():
+    with tree() as made:
+        path = made.add_vgpu(UUID)
+        made.link(REFUSING, f"{path}/policy/static_pages")
+        result = ctl(made, "set", UUID, "policy/oos_threshold=9", "policy/static_pages=x", "policy/self_check=1",
+                     expect=ERROR)
+        said(result, "policy/static_pages=x", "Invalid argument")
+        require(made.read(f"{path}/policy/oos_threshold") == "9\n", "the first was not written")
+        require(made.read(f"{path}/policy/self_check") == "0\n", "the third was written")
+
+
+@test
+def set_gives_the_kernels_reason_and_what_was_meant():
+    with tree() as made:
+        path = made.add_vgpu(UUID)
+        made.link(REFUSING, f"{path}/policy/static_pages")
+        made.write(f"{path}/last_error", "policy/static_pages: 99999 is out of range\n")
+        said(ctl(made, "set", UUID, "policy/static_pages=99999", expect=ERROR), "the kernel's reason: policy/static_pages: 99999")
+        # A refusal of something else, long ago, is not the reason.
+        made.write(f"{path}/last_error", "opened without KVM\n")
+        result = ctl(made, "set", UUID, "policy/static_pages=99999", expect=ERROR)
+        require("without KVM" not in result.err, f"{result}")
+
+
+@test
+def set_changes_a_pgpu_too():
+    with tree() as made:
+        path = f"{made.parent_path()}/ghyvi"
+        got = ctl(made, "set", PARENT, "ghyvi/scheduler=credit", "ghyvi/timeslice_us=500", "--json", expect=DONE).json()
+        require(got["name"] == PARENT and got["settings"]["ghyvi/timeslice_us"].startswith("500"), f"{got}")
+        require(made.read(f"{path}/scheduler").startswith("credit\n"), made.read(f"{path}/scheduler"))
+        made.write(f"{path}/scheduler", "fifo credit band [fair]\n")
+        made.link(REFUSING, f"{path}/timeslice_us")
+        said(ctl(made, "set", PARENT, "ghyvi/timeslice_us=x", expect=ERROR), "Invalid argument", PARENT)
+        said(ctl(made, "set", "1000:00:01.0", "ghyvi/timeslice_us=1", expect=USAGE), "ghyvictl list")
+
+
+@test
+def remove_refuses_a_vgpu_in_use():
+    with tree() as made:
+        path = made.add_vgpu(UUID)
+        made.write(f"{path}/state", "open\n")
+        said(ctl(made, "remove", UUID, expect=BUSY), "used by a VM", "--force")
+        require(made.read(f"{path}/remove") == "", "removed")
+        ctl(made, "remove", "--force", UUID, expect=DONE)
+        require(made.read(f"{path}/remove") == "1\n", "not removed")
+
+
+@test
+def remove_and_reset_take_several_and_go_on():
+    with tree() as made:
+        paths = [made.add_vgpu(uuid) for uuid in UUIDS]
+        for command in ("reset", "remove"):
+            key = {"reset": "reset", "remove": "removed"}[command]
+            unknown = "deadbeef-dead-dead-dead-deadbeefdead"
+            result = ctl(made, command, UUID, unknown, OTHER, "--json", expect=NOT_FOUND)
+            require(result.json() == {key: [UUID, OTHER]}, f"{result}")
+            require([made.read(f"{path}/{command}") for path in paths] == ["1\n", "1\n"], command)
+
+
+@test
+def mdevctl_is_used_where_it_is_installed():
+    with tree() as made:
+        made.write("mdevctl", "#!/bin/sh\necho \"$@\" >>\"$LOG\"\necho noise\n", 0o755)
+        env = {"GHYVI_MDEVCTL": f"{made.top}/mdevctl", "LOG": f"{made.top}/log"}
+        made.add_vgpu(OTHER)
+        # This mdevctl creates nothing, and that is noticed.
+        said(ctl(made, "create", "gen9_4", "-u", UUID, expect=ERROR, **env), "not there")
+        require(ctl(made, "remove", OTHER, expect=DONE, **env).out == "", "its output got through")
+        require(made.read("log").splitlines() == [f"start -u {UUID} -p {PARENT} -t {DRIVER}-gen9_4", f"stop -u {OTHER}"],
+                made.read("log"))
+        made.write("mdevctl", "#!/bin/sh\necho its reason >&2\nexit 3\n", 0o755)
+        said(ctl(made, "create", "gen9_4", expect=ERROR, **env), "its reason", "status 3")
+        ctl(made, "--no-mdevctl", "remove", OTHER, expect=DONE, **env)
+        require(made.read(f"{made.parent_path()}/{OTHER}/remove") == "1\n", "not through sysfs")
+
+
+@test
+def rates_are_counted_from_what_changes():
+    with tree() as made:
+        path = made.add_vgpu(UUID, workloads=1000)
+        timer = threading.Timer(0.3, made.write, (f"{path}/stats/workloads", "3000\n"))
+        timer.start()
+        got = ctl(made, "stat", "-s", "1", "-c", "1", "--json", expect=DONE).json()
+        timer.join()
+        per_s = got["vgpus"][0]["rates_per_s"]["workloads"]
+        require(1000 < per_s <= 2000, f"2000 in a second and a bit are {per_s}/s")
+        # The same UUID, created anew: no negative rate.
+        timer = threading.Timer(0.1, made.write, (f"{path}/stats/workloads", "5\n"))
+        timer.start()
+        got = ctl(made, "stat", "-s", "0.5", "-c", "1", "--json", expect=DONE).json()
+        timer.join()
+        require(got["vgpus"][0]["rates_per_s"]["workloads"] == 0, "a counter that fell has a rate")
+
+
+@test
+def top_adds_up_the_engines_time():
+    with tree() as made:
+        path = made.add_vgpu(UUID)
+        for name in ("busy_ns_rcs", "busy_ns_bcs"):
+            timer = threading.Timer(0.3, made.write, (f"{path}/stats/{name}", f"{600 * 1000 * 1000}\n"))
+            timer.start()
+        got = ctl(made, "top", "-s", "1", "-b", "1", "--json", expect=DONE).json()["vgpus"][0]
+        require(60 < got["busy_percent"] <= 120, f"two engines at 60% are {got['busy_percent']}%")
+
+
+@test
+def export_replaces_its_file_at_once():
+    with tree() as made:
+        made.add_vgpu(UUID, workloads=3)
+        out = f"{made.top}/ghyvi.prom"
+        made.write("ghyvi.prom", "old\n")
+        with open(out) as old:
+            ctl(made, "export", "-o", out, expect=DONE)
+            require(old.read() == "old\n", "it was not renamed, but written over")
+        text = made.read("ghyvi.prom")
+        require(f'ghyvi_workloads_total{{uuid="{UUID}",type="ghyvi-gen9_4",parent="{PARENT}"}} 3\n' in text, text)
+        require(os.stat(out).st_mode & 0o777 == 0o644, "the exporter cannot read it")
+        require(not [name for name in os.listdir(made.top) if name.startswith(".ghyvictl")], "a temporary file stayed")
+        names = [line.split()[2] for line in text.splitlines() if line.startswith("# TYPE")]
+        require(len(names) == len(set(names)), "a metric comes twice")
+        line = re.compile(r'(# (HELP|TYPE) ghyvi_\w+ .+|ghyvi_\w+(\{(\w+="[^"]*",?)+\})? \d+)')
+        wrong = [each for each in text.splitlines() if not line.fullmatch(each)]
+        require(not wrong, f"{wrong}")
+        said(ctl(made, "export", "-o", "/proc/not/there", expect=ERROR), "/proc/not/there")
+        said(ctl(made, "list", expect=DONE))
+
+
+@test
+def a_full_disk_is_noticed():
+    with tree() as made:
+        made.add_vgpu(UUID)
+        command = f"exec {where['build']}/ghyvictl list >/dev/full"
+        result = ctl(made, "-c", command, program="../../../../../../../../bin/sh", expect=ERROR)
+        said(result, "cannot be written")
+
+
+@test
+def record_calls_the_recorder():
+    with tree() as made:
+        made.add_vgpu(UUID)
+        made.write("rec", "#!/bin/sh\necho \"$@\" >\"$LOG\"\n", 0o755)
+        env = {"GHYVI_RECORD": f"{made.top}/rec", "LOG": f"{made.top}/log"}
+        for extra in ([], ["--json"]):
+            ctl(made, "record", UUID, "-o", "x.trace", "-s", "1.5", *extra, expect=DONE, **env)
+            require(made.read("log") == f"{UUID} -o x.trace -s 1.5\n", made.read("log"))
+        ctl(made, "record", "deadbeef-dead-dead-dead-deadbeefdead", "-o", "x", expect=NOT_FOUND, **env)
+        said(ctl(made, "record", UUID, "-o", "x", expect=NOT_FOUND), "tools/sim/ghyvi-record")
+
+
+@test
+def reading_needs_no_root():
+    if os.getuid():
+        raise Skip("not root, so that all tests show it")
+    with tree() as made:
+        made.add_vgpu(UUID)
+        if ctl(made, "--version", user=NOBODY).status:
+            raise Skip("the build directory is closed to nobody")
+        for command in (["list"], ["types"], ["show"], ["stat"], ["top", "-b", "1", "-s", "0.01"], ["export"]):
+            ctl(made, *command, user=NOBODY, expect=DONE)
+        ctl(made, "doctor", user=NOBODY)
+        os.chmod(made.top, 0o777)
+        ctl(made, "report", "-o", "x", "-c", "1", "-s", "0.01", user=NOBODY, expect=DONE)
+        said(ctl(made, "dump", user=NOBODY, expect=ERROR), "only root")
+        said(ctl(made, "set", UUID, "policy/mode=strict", user=NOBODY, expect=ERROR), "as root")
+        said(ctl(made, "create", "gen9_4", user=NOBODY, expect=ERROR), "as root")
+        said(ctl(made, "remove", UUID, user=NOBODY, expect=ERROR), "as root")

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""qemu-glue/: what can be checked without a host that has vGPUs; the rest is in selftests/lab/test_libvirt.py."""
+
+import configparser
+import os
+import re
+import shutil
+import subprocess
+
+from ktap import Skip, test
+from toolslib import environment, require, tree
+from tree import DRIVER, PARENT, UUIDS
+
+GLUE = f"{os.path.dirname(os.path.abspath(__file__))}/../../qemu-glue"
+UUID = UUIDS[1]
+NOBODY = 65534
+TYPE = re.compile(rf"ghyvi-gen[89]_[1248]|{DRIVER}-gen[89]_[1248]")
+
+
+def documents(name):
+    try:
+        import yaml
+    except ImportError as error:
+        raise Skip("no python3-yaml: tools/setup") from error
+    with open(f"{GLUE}/kubevirt/{name}") as file:
+        return list(yaml.safe_load_all(file))
+
+
+def run(made, *command, stdin="", user=None, **more):
+    done = subprocess.run(command, env=environment(made, **more), cwd=made.top, input=stdin, capture_output=True, text=True,
+                          user=user, timeout=20, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+@test
+def libvirts_own_schema_takes_the_examples():
+    if not shutil.which("virt-xml-validate"):
+        raise Skip("no virt-xml-validate: tools/setup")
+    with tree() as made:
+        for name, schema in (("domain", "domain"), ("node-device", "nodedev")):
+            status, out, err = run(made, "virt-xml-validate", f"{GLUE}/libvirt/{name}.xml", schema)
+            require(status == 0, out + err)
+        # There is no schema of a hostdev alone; so, as a part of the domain.
+        with open(f"{GLUE}/libvirt/domain.xml") as domain, open(f"{GLUE}/libvirt/hostdev.xml") as hostdev:
+            text = domain.read().replace("</devices>", hostdev.read() + "</devices>")
+        made.write("both.xml", text)
+        status, out, err = run(made, "virt-xml-validate", "both.xml", "domain")
+        require(status == 0, out + err)
+        made.write("both.xml", text.replace("type='mdev'", "type='medv'"))
+        require(run(made, "virt-xml-validate", "both.xml", "domain")[0], "the schema takes anything")
+
+
+@test
+def clusters_are_told_types_that_exist():
+    kubevirt = documents("kubevirt.yaml")[0]["spec"]["configuration"]
+    made = kubevirt["mediatedDevicesConfiguration"]["mediatedDeviceTypes"]
+    handed_out = kubevirt["permittedHostDevices"]["mediatedDevices"]
+    machine = documents("machine.yaml")[0]["spec"]["domain"]["devices"]["gpus"][0]
+    require(machine["deviceName"] in [each["resourceName"] for each in handed_out], f"nobody offers {machine}")
+    # KubeVirt keys on the name, and makes vGPUs by the id.
+    require([each["mdevNameSelector"].split("-")[1] for each in handed_out] == [each.split("-")[1] for each in made], f"{made}")
+    nova = configparser.ConfigParser()
+    nova.read(f"{GLUE}/nova/nova.conf")
+    enabled = nova["devices"]["enabled_mdev_types"].split(",")
+    require(nova[f"mdev_{enabled[0]}"]["device_addresses"] == PARENT, "Nova's section")
+    for name in (*made, *enabled, *(each["mdevNameSelector"] for each in handed_out)):
+        require(TYPE.fullmatch(name), f"{name} is no type")
+
+
+def launcher(made):
+    """QEMU and ghyvictl, fake: what they are called with goes to files."""
+    made.write("qemu", "#!/bin/sh\necho \"$@\" >qemu.log\nulimit -l >limit.log\nexit 7\n", 0o755)
+    made.write("ctl", f"#!/bin/sh\necho \"$@\" >>ctl.log\n[ $1 = create ] && echo {UUID}\nexit 0\n", 0o755)
+    return {"QEMU": f"{made.top}/qemu", "GHYVICTL": f"{made.top}/ctl"}
+
+
+@test
+def launcher_runs_qemu_with_the_vgpu():
+    with tree() as made:
+        made.add_vgpu(UUID)
+        env = launcher(made)
+        status, out, err = run(made, f"{GLUE}/ghyvi-qemu", UUID.upper(), "-m", "1G", **env)
+        require(status == 7, f"not QEMU's status, but {status}: {out}{err}")
+        require(f"sysfsdev={made.sys}/bus/mdev/devices/{UUID},addr=02.0 -m 1G" in made.read("qemu.log"), made.read("qemu.log"))
+        require(not os.path.exists(f"{made.top}/ctl.log"), "ghyvictl was called for a vGPU that is there")
+        require(run(made, f"{GLUE}/ghyvi-qemu", "gen9_4", **env)[0] == 7, "with a type")
+        require(made.read("ctl.log") == f"create gen9_4\nremove {UUID}\n", made.read("ctl.log"))
+        status, _, err = run(made, f"{GLUE}/ghyvi-qemu", UUIDS[0], **env)
+        require(status == 1 and "mdevctl start" in err, f"an unknown UUID: {status} {err}")
+        require("usage" in run(made, f"{GLUE}/ghyvi-qemu", **env)[2], "no usage")
+
+
+@test
+def launcher_refuses_a_limit_that_is_too_low():
+    if os.getuid():
+        raise Skip("not root, who may become another user")
+    with tree() as made:
+        made.add_vgpu(UUID)
+        os.chmod(made.top, 0o777)
+        env = launcher(made)
+        as_nobody = f"exec setpriv --reuid {NOBODY} --clear-groups --regid {NOBODY} {GLUE}/ghyvi-qemu {UUID}"
+        for memory, needed in (("", 1152), ("-m 512", 1536), ("-m 1G", 2048), ("-m size=2G,slots=2", 3072), ("-smp 2 -m 64m", 1088)):
+            status, _, err = run(made, "bash", "-c", f"ulimit -l 1024; {as_nobody} {memory}", **env)
+            require(status == 1 and f"needs {needed}:" in err and "limits.conf" in err, f"{memory}: status {status}: {err}")
+        # Exactly enough; and the soft limit is raised. Only where this process may.
+        if run(made, "bash", "-c", "ulimit -H -l 2097152")[0] == 0:
+            status, _, err = run(made, "bash", "-c", f"ulimit -H -l 2097152; ulimit -S -l 64; {as_nobody} -m 1G", **env)
+            require(status == 7 and made.read("limit.log") == "2097152\n", f"status {status}: {err}")
+            require(run(made, "bash", "-c", f"ulimit -l 2097152; {as_nobody} -m 1025", **env)[0] == 1, "1025 MiB fit, too")
+
+
+@test
+def hook_starts_and_stops_what_is_defined():
+    with tree() as made:
+        made.write("bin/mdevctl", "#!/bin/sh\necho \"$@\" >>mdevctl.log\n[ $1 = list ] && cat defined\nexit 0\n", 0o755)
+        path = f"{made.top}/bin:/usr/bin:/bin"
+        with open(f"{GLUE}/libvirt/domain.xml") as file:
+            domain = file.read()
+        uuid = re.search(r"address uuid='(.+)'", domain).group(1)
+        line = f"{uuid} {PARENT} {DRIVER}-gen9_4"
+        for operation, defined, does in (("prepare begin", f"{line} manual", f"start --uuid {uuid}"),
+                                         ("prepare begin", f"{line} auto (active)", None),
+                                         ("prepare begin", "", None),
+                                         ("start begin", f"{line} manual", None),
+                                         ("release end", f"{line} manual (active)", f"stop --uuid {uuid}"),
+                                         ("release end", f"{line} auto (active)", None)):
+            made.write("defined", f"{defined}\n" if defined else "")
+            made.write("mdevctl.log", "")
+            status, out, err = run(made, f"{GLUE}/libvirt/qemu-hook", "guest", *operation.split(), "-", stdin=domain, PATH=path)
+            done = [each for each in made.read("mdevctl.log").splitlines() if not each.startswith("list")]
+            require(status == 0 and not out and done == ([does] if does else []), f"{operation}, {defined}: {done} {err}")
+        made.write("bin/mdevctl", "#!/bin/sh\n[ $1 = list ] && echo x\n", 0o755)
+        require(run(made, f"{GLUE}/libvirt/qemu-hook", "guest", "prepare", "begin", "-", stdin=domain, PATH=path)[0] == 1,
+                "the domain starts without its vGPU")

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""libghyvi as another program meets it: installed, found by pkg-config, its symbols those of its header."""
+
+import os
+import re
+import subprocess
+
+from ktap import test
+from toolslib import require, tree, where
+from tree import PARENT, UUIDS
+
+TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LIBRARY = f"{TREE}/userspace/libghyvi"
+
+PROGRAM = r"""
+#include <errno.h>
+#include <ghyvi.h>
+#include <stdio.h>
+#include <string.h>
+
+int main(void)
+{
+	char value[GHYVI_VALUE_BYTES], small[2];
+	struct ghyvi_stats *stats;
+	struct ghyvi_vgpu *vgpu;
+	struct ghyvi *ghyvi;
+
+	if (ghyvi_open(&ghyvi, NULL) || ghyvi_vgpu_find(ghyvi, "%(uuid)s", &vgpu))
+		return 1;
+	ghyvi_close(ghyvi); /* the vGPU stays usable */
+	if (ghyvi_vgpu_policy(vgpu, value, sizeof(value)) || strcmp(value, "segmented"))
+		return 2;
+	if (ghyvi_vgpu_read(vgpu, "nothing", value, sizeof(value)) != -ENOENT ||
+	    ghyvi_vgpu_read(vgpu, "../x", value, sizeof(value)) != -EINVAL ||
+	    ghyvi_vgpu_read(vgpu, "policy", value, sizeof(value)) != -ENOENT ||
+	    ghyvi_vgpu_read(vgpu, "state", small, sizeof(small)) != -ENOSPC)
+		return 3;
+	if (ghyvi_vgpu_write(vgpu, "policy/trap_ns", "1") != -EPERM ||
+	    ghyvi_vgpu_write(vgpu, "remove", "1") != -EPERM ||
+	    ghyvi_vgpu_write(vgpu, "stats/workloads", "1") != -EPERM ||
+	    ghyvi_vgpu_write(vgpu, "policy/none", "1") != -ENOENT)
+		return 4;
+	if (ghyvi_stats_read(vgpu, &stats) || ghyvi_stats_get(stats, "workloads") != 42 ||
+	    ghyvi_stats_get(stats, "none"))
+		return 5;
+	ghyvi_stats_free(stats);
+	ghyvi_vgpu_free(vgpu);
+	return 0;
+}
+"""
+
+
+def run(*command, **options):
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    require(done.returncode == 0, f"{' '.join(command)}: status {done.returncode}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+@test
+def a_program_builds_and_runs_against_the_installed_library():
+    with tree() as made:
+        made.add_vgpu(UUIDS[0], workloads=42)
+        prefix = f"{made.top}/installed"
+        run("make", "--no-print-directory", "-C", LIBRARY, f"BUILD={made.top}/build", f"PREFIX={prefix}", "install")
+        made.write("program.c", PROGRAM.replace("%(uuid)s", UUIDS[0]))
+        env = {**os.environ, "PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig"}
+        flags = run("pkg-config", "--cflags", "--libs", "ghyvi", env=env).split()
+        run("gcc", "-Wall", "-Wextra", "-Werror", f"{made.top}/program.c", "-o", f"{made.top}/program", *flags)
+        run(f"{made.top}/program", env={"LD_LIBRARY_PATH": f"{prefix}/lib", "GHYVI_SYSFS": made.sys})
+
+
+@test
+def the_header_and_the_library_agree():
+    with open(f"{LIBRARY}/ghyvi.h") as file:
+        text = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
+    declared = set(re.findall(r"\b(ghyvi_\w+)\(", text))
+    symbols = run("nm", "-D", "--defined-only", f"{where['build']}/libghyvi/libghyvi.so")
+    exported = {name.split("@")[0] for name in re.findall(r" T (\S+)", symbols)}
+    require(declared == exported, f"only declared: {declared - exported}, only exported: {exported - declared}")
+
+
+@test
+def the_header_is_one_for_cplusplus_too():
+    run("gcc", "-x", "c++", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", f"{LIBRARY}/ghyvi.h")
+
+
+COMPLETE = """
+compopt() { :; }
+. "$1"
+shift
+COMP_LINE="$*" COMP_POINT=${#COMP_LINE}
+COMP_WORDS=("$@")
+COMP_CWORD=$(($# - 1))
+_ghyvictl
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+@test
+def bash_completes_commands_and_what_there_is():
+    script = f"{TREE}/userspace/ghyvictl/ghyvictl.bash"
+    with tree() as made:
+        made.add_vgpu(UUIDS[0])
+        env = {**os.environ, "PATH": f"{where['build']}:/usr/bin:/bin", "GHYVI_SYSFS": made.sys}
+        commands = re.findall(r"^  (\w+) ", run("ghyvictl", "--help", env=env).partition("Commands")[2], re.M)
+        for words, wanted in ((["ghyvictl", ""], commands), (["ghyvictl", "show", ""], [UUIDS[0]]),
+                              (["ghyvictl", "set", UUIDS[0], "policy/mo"], ["policy/mode=", "policy/mode=strict"]),
+                              (["ghyvictl", "set", PARENT, "ghyvi/sch"], ["ghyvi/scheduler=", "ghyvi/scheduler=band"]),
+                              (["ghyvictl", "create", "gen9"], ["gen9_1", "gen9_8"])):
+            got = run("bash", "-c", COMPLETE, "-", script, *words, env=env).split()
+            require(set(wanted) <= set(got), f"{words}: {got}")
+            require(all(each.startswith(words[-1]) for each in got), f"{words}: {got}")

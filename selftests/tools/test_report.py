@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""report: one page that needs no other file, from a recording or from what is there now."""
+
+import json
+import os
+import re
+import shutil
+import threading
+import time
+import xml.etree.ElementTree as xml
+
+from ktap import Skip, test
+from toolslib import DONE, ERROR, NOT_FOUND, USAGE, ctl, require, tree, where
+from tree import UUIDS
+
+CHARTS = 7
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def vgpu(uuid, policy, exits, submissions):
+    rates = {"table_write_traps": exits, "submissions_rcs": submissions, "submissions_bcs": 0, "synchronisations": submissions,
+             "entries_compared": 512 * submissions, "busy_ns_rcs": 1e6 * submissions}
+    return {"uuid": uuid, "name": "ghyvi-gen9_4", "policy": policy, "rates_per_s": rates,
+            "counters": {**{name: 10 * value for name, value in rates.items()}, "relaxed_now": 7, "pinned_pages_now": 4711}}
+
+
+def recording(made, *rounds):
+    made.write("rounds", "".join(json.dumps({"vgpus": each, "interval_s": 2}) + "\n" for each in rounds))
+
+
+def page(made, *arguments, **options):
+    if not shutil.which("gnuplot"):
+        raise Skip("no gnuplot: tools/setup")
+    ctl(made, "report", "-o", "page.html", *arguments, expect=DONE, timeout=60, **options)
+    return made.read("page.html")
+
+
+def drawings(text):
+    """Each must be well-formed on its own."""
+    return [xml.fromstring(each) for each in re.findall(r"<svg.*?</svg>", text, re.S)]
+
+
+def policies(text):
+    table = re.search(r'<table id="policies">(.*?)</table>', text, re.S).group(1)
+    rows = re.findall(r"<tr><td>(.*?)</td></tr>", table)
+    return {row.split("</td><td>")[0]: [float(each) for each in row.split("</td><td>")[1:]] for row in rows}
+
+
+@test
+def report_compares_policies_by_submission():
+    with tree() as made:
+        recording(made, [vgpu(UUIDS[0], "strict", 1000, 10)], [vgpu(UUIDS[0], "strict", 3000, 10), vgpu(UUIDS[1], "strict", 0, 0)],
+                  [vgpu(UUIDS[0], "segmented", 50, 25)])
+        got = policies(page(made, "--from", "rounds"))
+        # vGPU seconds, submissions/s, exits/s, then per submission: exits, synchronisations, entries, microseconds.
+        require(got == {"strict": [6, 6.7, 1333.3, 200, 1, 512, 1000], "segmented": [2, 25, 50, 2, 1, 512, 1000]}, f"{got}")
+
+
+@test
+def report_draws_every_vgpu_and_needs_nothing_else():
+    with tree() as made:
+        recording(made, *[[vgpu(uuid, "full", index, 1) for uuid in UUIDS] for index in range(5)])
+        text = page(made, "--from", "rounds")
+        made_of = drawings(text)
+        require(len(made_of) == CHARTS, f"{len(made_of)} drawings")
+        for each in made_of:
+            words = "".join(each.itertext())
+            require(all(uuid in words for uuid in UUIDS), f"a vGPU is missing: {words}")
+            lines = [path.get("d") for path in each.iter(f"{SVG}path")]
+            require(any(len(re.findall("[ML]", line or "")) >= 5 for line in lines), "no line of five points")
+        outside = re.findall(r'(?:src|href)="(?!#)[^"]*"|url\((?!#)[^)]*\)|@import|<script|<link', text)
+        require(not outside, f"{outside}")
+        require("guest pages pinned, now" in text and "4711" in text, "no table of counters")
+
+
+@test
+def report_takes_nothing_for_markup_or_commands():
+    bad = "<script>alert(1)</script>' ; system 'touch hacked' # `touch hacked` \\"
+    with tree() as made:
+        odd = vgpu(bad, bad, 1, 1)
+        odd["name"], odd["counters"][bad] = bad, 3
+        recording(made, [odd])
+        text = page(made, "--from", "rounds")
+        require("<script" not in text and len(drawings(text)) == CHARTS, "markup got through")
+        require(not os.path.exists(f"{made.top}/hacked"), "a command was run")
+
+
+@test
+def report_watches_and_tries_policies():
+    with tree() as made:
+        path = made.add_vgpu(UUIDS[0])
+        made.add_vgpu(UUIDS[1])
+        before = made.read(f"{path}/policy/mode")
+        text = page(made, "-s", "0.01", "-c", "3")
+        require(list(policies(text)) == ["segmented"] and policies(text)["segmented"][0] == 0.1, f"{policies(text)}")
+        ctl(made, "report", "-o", "x", "--policies", expect=NOT_FOUND)
+        made.write(f"{path}/state", "open\n", 0o444)
+        tried = set()
+        stop = threading.Event()
+
+        def kernel():
+            """Marks what was written as active."""
+            while not stop.is_set():
+                written = made.read(f"{path}/policy/mode").split("\n")[0]
+                if "[" not in written and written:
+                    tried.add(written)
+                    words = before.replace("[", "").replace("]", "").split()
+                    made.write(f"{path}/policy/mode", " ".join(f"[{w}]" if w == written else w for w in words) + "\n")
+                time.sleep(0.01)
+
+        thread = threading.Thread(target=kernel, daemon=True)
+        thread.start()
+        text = page(made, "-s", "0.1", "-c", "2", "--policies")
+        time.sleep(0.1)
+        stop.set()
+        thread.join()
+        every = set(before.replace("[", "").replace("]", "").split())
+        require(tried == every and every <= set(policies(text)), f"tried {tried}, {policies(text)}")
+        require("[segmented]" in made.read(f"{path}/policy/mode"), "the old policy is not back")
+
+
+@test
+def report_says_why_it_cannot():
+    with tree() as made:
+        recording(made, [])
+        for text, words in (("", "stat --seconds --json"), ("{", "round 1"), ("[]\n7", "round 2"), ("[]\n{}\n", "no round has a vGPU"), ("{}{", "no round has a vGPU")):
+            made.write("rounds", text)
+            require(words in ctl(made, "report", "-o", "x", "-f", "rounds", expect=ERROR).err, f"{text}: {words}")
+        ctl(made, "report", expect=USAGE)
+        ctl(made, "report", "-o", "x", "-f", "rounds", "-p", expect=USAGE)
+        recording(made, [vgpu(UUIDS[0], "full", 1, 1)])
+        require("apt install gnuplot-nox" in ctl(made, "report", "-o", "x", "-f", "rounds", expect=ERROR, PATH=where["build"]).err,
+                "no next step without gnuplot")
+        require("/proc/none/x" in ctl(made, "report", "-o", "/proc/none/x", "-f", "rounds", expect=ERROR).err, "no name")

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Running ghyvictl on a fake tree."""
+
+import atexit
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+
+from tree import Tree
+
+SANITIZER_STATUS = 99
+DONE, ERROR, USAGE, NOT_FOUND, BUSY = range(5)
+
+sanitizer_reports = []
+where = {}
+
+
+class Problem(Exception):
+    """Something is not as it must be."""
+
+
+def require(condition, text):
+    if not condition:
+        raise Problem(text)
+
+
+def start(build):
+    where["build"] = build
+    where["top"] = tempfile.mkdtemp(prefix="ghyvi-tools.")
+    os.chmod(where["top"], 0o755)
+    atexit.register(shutil.rmtree, where["top"], ignore_errors=True)
+
+
+@contextlib.contextmanager
+def tree(**options):
+    made = Tree(f"{where['top']}/t", **options)
+    try:
+        yield made
+    finally:
+        shutil.rmtree(made.top, ignore_errors=True)
+
+
+class Result:
+    def __init__(self, status, out, err):
+        self.status, self.out, self.err = status, out, err
+
+    def __str__(self):
+        return f"status {self.status}\nout: {self.out[-800:]}\nerr: {self.err[-800:]}"
+
+    def json(self):
+        try:
+            return json.loads(self.out)
+        except ValueError as error:
+            raise Problem(f"no JSON ({error}): {self}") from error
+
+
+def environment(made, **more):
+    env = {"PATH": "/usr/bin:/bin", "TERM": "xterm", "GHYVI_SYSFS": made.sys,
+           "ASAN_OPTIONS": f"exitcode={SANITIZER_STATUS}",
+           "UBSAN_OPTIONS": f"halt_on_error=1:print_stacktrace=1:exitcode={SANITIZER_STATUS}"}
+    env.update(more)
+    return env
+
+
+def ctl(made, *arguments, expect=None, timeout=20, user=None, program="ghyvictl", **env):
+    """Runs ghyvictl; with @expect, its exit status must be that. A time-out is status 124."""
+    command = [f"{where['build']}/{program}", *arguments]
+    try:
+        done = subprocess.run(command, env=environment(made, **env), cwd=made.top, stdin=subprocess.DEVNULL,
+                              capture_output=True, timeout=timeout, user=user, check=False)
+        status, out, err = done.returncode, done.stdout, done.stderr
+    except subprocess.TimeoutExpired as error:
+        status, out, err = 124, error.stdout or b"", error.stderr or b""
+    result = Result(status, out.decode(errors="backslashreplace"), err.decode(errors="backslashreplace"))
+    if status == SANITIZER_STATUS or "Sanitizer" in result.err or "runtime error" in result.err:
+        sanitizer_reports.append(f"{arguments}: {result.err[:2000]}")
+        raise Problem(f"a sanitizer complained about {arguments}: {result.err[:2000]}")
+    require(expect is None or status == expect, f"{' '.join(map(str, arguments))}: not status {expect}: {result}")
+    return result

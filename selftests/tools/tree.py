@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A directory that looks like sysfs with ghyvi's software pGPU in it, and, for doctor, like a host's root.
+
+Everything is in one directory: <top>/sys, <top>/boot, ... Files are plain files, except where a test has
+something better: what the kernel refuses is a link to a real file of the kernel's that refuses it, too."""
+
+import os
+import shutil
+import threading
+
+PARENT = "1000:00:00.0"
+DRIVER = "ghyvi_softgpu"
+DEVICES = {"gen9": "1912", "gen8": "1612"}
+POLICIES = "strict full static dynamic [segmented] oos adaptive nested"
+RELEASE = "6.1.0-99-amd64"
+
+# Writing there fails in the way given: the kernel's own files.
+NO_ROOM = "/dev/full"  # ENOSPC
+REFUSING = "/proc/self/oom_score_adj"  # EINVAL for what is no number from -1000 to 1000
+
+UUIDS = ("00000000-0000-0000-0000-000000000100", "c0ffee00-1234-4000-8000-000000000001")
+
+
+# Not the kernel's whole list: golden files shall not change whenever that grows.
+COUNTERS = ("table_write_traps", "relaxes", "synchronisations", "submissions_rcs", "submissions_bcs", "workloads", "busy_ns_rcs", "busy_ns_bcs",
+            "relaxed_now", "protected_now", "pinned_pages_now", "zz_of_a_newer_kernel")
+
+
+class Tree:
+    def __init__(self, top, parents=(PARENT,)):
+        self.top = top
+        self.sys = f"{top}/sys"
+        shutil.rmtree(top, ignore_errors=True)
+        for directory in ("class/mdev_bus", "bus/mdev/devices", "module", "kernel/debug"):
+            os.makedirs(f"{self.sys}/{directory}")
+        for parent in parents:
+            self.add_parent(parent)
+
+    def write(self, path, text, mode=0o644):
+        """@path from the top."""
+        path = f"{self.top}/{path}"
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        if os.path.lexists(path):
+            os.remove(path)
+        with open(path, "w") as file:
+            file.write(text)
+        os.chmod(path, mode)
+
+    def read(self, path):
+        with open(f"{self.top}/{path}") as file:
+            return file.read()
+
+    def link(self, target, path):
+        path = f"{self.top}/{path}"
+        if os.path.lexists(path):
+            os.remove(path)
+        os.symlink(target, path)
+
+    def parent_path(self, parent=PARENT):
+        return f"sys/devices/pci{parent[:7]}/{parent}"
+
+    def type_path(self, kind, parent=PARENT):
+        return f"{self.parent_path(parent)}/mdev_supported_types/{DRIVER}-{kind}"
+
+    def add_parent(self, parent):
+        for generation, device in DEVICES.items():
+            for n in (1, 2, 4, 8):
+                kind = f"{generation}_{n}"
+                path = self.type_path(kind, parent)
+                self.write(f"{path}/name", f"ghyvi-{kind}\n")
+                self.write(f"{path}/device_api", "vfio-pci\n")
+                self.write(f"{path}/available_instances", f"{n}\n")
+                self.write(f"{path}/description",
+                           f"device=8086:{device}, aperture={256 // n}M, ggtt={3840 // n}M, "
+                           f"engines=rcs+bcs+vcs+vecs, fences=0, max_instance={n}\n")
+                self.write(f"{path}/create", "", 0o200)
+        for name, value in (("scheduler", "fifo credit band [fair]"), ("timeslice_us", "2000")):
+            self.write(f"{self.parent_path(parent)}/ghyvi/{name}", f"{value}\n")
+        self.write(f"{self.parent_path(parent)}/power/control", "auto\n")
+        os.symlink(f"../../devices/pci{parent[:7]}/{parent}", f"{self.sys}/class/mdev_bus/{parent}")
+
+    def add_vgpu(self, uuid, kind="gen9_4", parent=PARENT, **stats):
+        path = f"{self.parent_path(parent)}/{uuid}"
+        self.write(f"{path}/state", "created\n", 0o444)
+        self.write(f"{path}/last_error", "\n", 0o444)
+        self.write(f"{path}/reset", "", 0o200)
+        self.write(f"{path}/remove", "", 0o200)
+        self.write(f"{path}/policy/mode", f"{POLICIES}\n")
+        for name, value in (("self_check", 0), ("static_pages", 200), ("oos_threshold", 2)):
+            self.write(f"{path}/policy/{name}", f"{value}\n")
+        for name, value in (("trap_ns", 5400), ("scan_ns", 900), ("protect_ns", 2100)):
+            self.write(f"{path}/policy/{name}", f"{value}\n", 0o444)
+        self.write(f"{path}/power/control", "auto\n")
+        for name in COUNTERS:
+            self.write(f"{path}/stats/{name}", f"{stats.get(name, 0)}\n", 0o444)
+        self.link(f"../mdev_supported_types/{DRIVER}-{kind}", f"{path}/mdev_type")
+        os.symlink(f"../../../devices/pci{parent[:7]}/{parent}/{uuid}", f"{self.sys}/bus/mdev/devices/{uuid}")
+        for name in ("tables", "engines", "config"):
+            self.write(f"sys/kernel/debug/ghyvi/{uuid}/{name}", f"{name} of {uuid}\nsecond line\n", 0o400)
+        return path
+
+    def drop_vgpu(self, uuid, parent=PARENT):
+        os.remove(f"{self.sys}/bus/mdev/devices/{uuid}")
+        shutil.rmtree(f"{self.top}/{self.parent_path(parent)}/{uuid}")
+
+    def add_foreign(self):
+        """Another vendor's mdev and its type."""
+        path = "sys/devices/pci0000:00/0000:00:02.0"
+        self.write(f"{path}/mdev_supported_types/i915-GVTg_V5_4/name", "GVTg_V5_4\n")
+        self.write(f"{path}/mdev_supported_types/i915-GVTg_V5_4/available_instances", "1\n")
+        os.symlink("../../devices/pci0000:00/0000:00:02.0", f"{self.sys}/class/mdev_bus/0000:00:02.0")
+        uuid = "11111111-2222-3333-4444-555555555555"
+        self.write(f"{path}/{uuid}/remove", "", 0o200)
+        self.link("../mdev_supported_types/i915-GVTg_V5_4", f"{path}/{uuid}/mdev_type")
+        os.symlink(f"../../../devices/pci0000:00/0000:00:02.0/{uuid}", f"{self.sys}/bus/mdev/devices/{uuid}")
+        return uuid
+
+    def add_host(self):
+        """A root directory where doctor finds nothing to complain about."""
+        self.write(f"boot/config-{RELEASE}", "CONFIG_KVM_EXTERNAL_WRITE_TRACKING=y\nCONFIG_VFIO_MDEV=m\n")
+        modules = f"lib/modules/{RELEASE}"
+        self.write(f"{modules}/build/Makefile", "")
+        self.write(f"{modules}/modules.dep", "kernel/arch/x86/kvm/kvm.ko:\nupdates/dkms/ghyvi.ko: kernel/x.ko\n"
+                                             "kernel/drivers/vfio/mdev/mdev.ko.xz:\nkernel/vfio_iommu_type1.ko:\n")
+        for module in ("kvm", "mdev", "vfio_iommu_type1", "ghyvi"):
+            os.makedirs(f"{self.sys}/module/{module}", exist_ok=True)
+        self.write("dev/kvm", "", 0o666)
+        self.write("usr/bin/mdevctl", "", 0o755)
+        self.write("usr/sbin/mdevctl", "", 0o755)
+        self.write("lib/udev/rules.d/60-mdevctl.rules",
+                   # As in Debian 12's package 1.2.0-3.
+                   '# try to start any persistent devices\nACTION=="change", ENV{MDEV_STATE}=="registered", '
+                   'TEST=="/etc/mdevctl.d/$kernel", RUN+="/bin/sh -c \'{ /usr/sbin/mdevctl start-parent-mdevs %k 2>&3 '
+                   '| logger -t mdevctl; } 3>&1 1>&2 | logger -t mdevctl -p 2\'"\n')
+
+    def listen(self, path, act):
+        """The next line written to @path goes to act(line), as the kernel's store callback would get it."""
+        full = f"{self.top}/{path}"
+        os.remove(full)
+        os.mkfifo(full, 0o200)
+
+        def serve():
+            with open(full) as pipe:
+                line = pipe.readline().strip()
+            if line:
+                act(line)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        return thread

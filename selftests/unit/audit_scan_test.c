@@ -1,0 +1,543 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* How commands are found, copied and handed to the engine: once, bounded, whatever the guest writes meanwhile. */
+#include "audit_fixture.h"
+
+#define SKIP 0x70000000u /* a media packet of any length */
+#define BAD MI(0x16, 0) /* unknown */
+#define BAD_LOAD LOAD_IMM(1), 0x2230, 1 /* the submit port: refused in a privileged batch */
+
+static int setup(void **state)
+{
+	make_audit(9, GHYVI_RCS, "full");
+	return 0;
+}
+
+static int setup_privileged(void **state)
+{
+	make_audit(9, GHYVI_RCS, "privileged");
+	return 0;
+}
+
+static int setup_log(void **state)
+{
+	make_audit(9, GHYVI_RCS, "log");
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	drop_audit();
+	return 0;
+}
+
+static void run_user_batch(void)
+{
+	fresh();
+	ring(START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
+	submit();
+}
+
+static u32 fetched(enum ghyvi_fetch_source source, u64 at, u32 ring_head)
+{
+	u32 dword = 0xdeadbeef;
+
+	assert_int_equal(fetch(source, at, ring_head, &dword), 1);
+	return dword;
+}
+
+static void what_was_audited_is_what_is_fetched(void **state)
+{
+	put(USER_BATCH, STORE, LO(USER_START), HI(USER_START), 1, BATCH_END);
+	run_user_batch();
+	assert_passed();
+	/* The guest changes everything afterwards. */
+	put(USER_BATCH, START_KERNEL, KERNEL_BATCH, 0, BAD, BAD);
+	guest.ggtt[0] = BAD;
+	assert_int_equal(fetched(GHYVI_FETCH_RING, 0, 0), START_USER);
+	assert_int_equal(fetched(GHYVI_FETCH_PPGTT, USER_BATCH, 12), STORE);
+	assert_int_equal(fetched(GHYVI_FETCH_PPGTT, USER_BATCH + 16, 12), BATCH_END);
+}
+
+static void each_dword_is_read_once(void **state)
+{
+	unsigned int i, seen = 0;
+
+	put(USER_BATCH, START_SECOND, LO(USER_BATCH2), HI(USER_BATCH2), START_USER, LO(USER_BATCH), HI(USER_BATCH));
+	put(USER_BATCH2, STORE, LO(USER_START), HI(USER_START), 1, BATCH_END);
+	fresh();
+	ring(START_USER, LO(USER_BATCH), HI(USER_BATCH), START_USER, LO(USER_BATCH2), HI(USER_BATCH2), NOOP, NOOP);
+	submit();
+	assert_passed();
+	for (i = 0; i < ARRAY_SIZE(guest.user_reads); i++) {
+		assert_true(guest.user_reads[i] <= 1);
+		seen += guest.user_reads[i];
+	}
+	assert_int_equal(seen, 2 * (PAGE_SIZE / 4));
+	for (i = 0; i < ARRAY_SIZE(guest.ggtt_reads); i++)
+		assert_true(guest.ggtt_reads[i] == (i < 8));
+}
+
+static void privileged_mode_leaves_users_alone(void **state)
+{
+	u32 dword;
+
+	put(USER_BATCH, BAD);
+	run_user_batch();
+	assert_passed();
+	/* Their batches come from their memory. */
+	assert_int_equal(fetch(GHYVI_FETCH_PPGTT, USER_BATCH, 12, &dword), 0);
+	/* What the kernel wrote does not. */
+	fresh();
+	put(KERNEL_BATCH, BAD_LOAD, BATCH_END);
+	ring(START_KERNEL, KERNEL_BATCH, 0, NOOP);
+	submit();
+	assert_refused("register");
+	fresh();
+	put(KERNEL_BATCH, LOAD_IMM(1), 0x2600, 1, BATCH_END);
+	ring(START_KERNEL, KERNEL_BATCH, 0, NOOP);
+	submit();
+	assert_passed();
+	assert_int_equal(fetched(GHYVI_FETCH_GGTT, KERNEL_BATCH, 12), LOAD_IMM(1));
+	assert_int_equal(fetch(GHYVI_FETCH_GGTT, KERNEL_DATA, 12, &dword), -EFAULT);
+}
+
+static void nothing_unaudited_is_fetched_in_full_mode(void **state)
+{
+	u32 dword;
+
+	put(USER_BATCH, BATCH_END);
+	run_user_batch();
+	assert_passed();
+	assert_int_equal(fetch(GHYVI_FETCH_PPGTT, USER_BATCH2, 12, &dword), -EFAULT);
+	assert_int_equal(fetch(GHYVI_FETCH_GGTT, RING, 12, &dword), -EFAULT);
+	assert_int_equal(fetch(GHYVI_FETCH_INDIRECT, RING, 0, &dword), -EFAULT);
+	assert_int_equal(fetch(GHYVI_FETCH_RING, 0x100, 0, &dword), -EFAULT);
+}
+
+static void log_mode_reports_and_lets_pass(void **state)
+{
+	u32 dword;
+
+	put(USER_BATCH, NOOP, BAD, BATCH_END);
+	run_user_batch();
+	assert_passed();
+	assert_non_null(strstr(last(), "unknown-command"));
+	assert_int_equal(atomic64_read(&guest.stats.audit_rejects), 1);
+	assert_int_equal(fetch(GHYVI_FETCH_PPGTT, USER_BATCH2, 12, &dword), 0);
+}
+
+static void chains_calls_and_loops_are_followed(void **state)
+{
+	static const struct {
+		const char *what;
+		u32 start;
+		bool refused;
+	} cases[] = {
+		{ "chained", START_USER, true },
+		{ "called", START_SECOND, true },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		put(USER_BATCH, cases[i].start, LO(USER_BATCH2), HI(USER_BATCH2), BATCH_END);
+		put(USER_BATCH2, NOOP, BAD, BATCH_END);
+		run_user_batch();
+		assert_refused("unknown-command");
+		put(USER_BATCH2, NOOP, BATCH_END, BAD);
+		run_user_batch();
+		assert_passed();
+	}
+	/* Behind a jump nothing runs, behind a call it does. */
+	put(USER_BATCH2, BATCH_END);
+	put(USER_BATCH, START_USER, LO(USER_BATCH2), HI(USER_BATCH2), BAD);
+	run_user_batch();
+	assert_passed();
+	put(USER_BATCH, START_SECOND, LO(USER_BATCH2), HI(USER_BATCH2), BAD);
+	run_user_batch();
+	assert_refused("unknown-command");
+	/* Behind an end that may not come, it does, too. */
+	put(USER_BATCH, MI(0x36, 2), 0, LO(USER_START), HI(USER_START), BAD);
+	run_user_batch();
+	assert_refused("unknown-command");
+	/* Loops are fine, if only they are. */
+	put(USER_BATCH, NOOP, NOOP, START_USER, LO(USER_BATCH), HI(USER_BATCH));
+	run_user_batch();
+	assert_passed();
+	put(USER_BATCH, START_USER, LO(USER_BATCH2), HI(USER_BATCH2));
+	put(USER_BATCH2, START_USER, LO(USER_BATCH), HI(USER_BATCH));
+	run_user_batch();
+	assert_passed();
+}
+
+static void commands_hidden_in_others_are_found(void **state)
+{
+	/* Data of a store that somebody jumps into. */
+	put(USER_BATCH, MI(0x20, 4), LO(USER_START), HI(USER_START), START_KERNEL, KERNEL_BATCH, 0, START_USER,
+	    LO(USER_BATCH + 12), HI(USER_BATCH));
+	run_user_batch();
+	assert_refused("batch-space");
+	put(USER_BATCH, MI(0x20, 4), LO(USER_START), HI(USER_START), NOOP, NOOP, BATCH_END, START_USER,
+	    LO(USER_BATCH + 12), HI(USER_BATCH));
+	run_user_batch();
+	assert_passed();
+}
+
+static void the_same_batch_is_checked_on_both_levels(void **state)
+{
+	/* On the first level this may call, on the second it may not. */
+	put(USER_BATCH2, START_SECOND, LO(USER_BATCH2 + 0x100), HI(USER_BATCH2), BATCH_END);
+	put(USER_BATCH2 + 0x100, BATCH_END);
+	fresh();
+	ring(START_USER, LO(USER_BATCH2), HI(USER_BATCH2), NOOP);
+	submit();
+	assert_passed();
+	put(USER_BATCH, START_SECOND, LO(USER_BATCH2), HI(USER_BATCH2), BATCH_END);
+	ring(START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
+	submit();
+	assert_refused("batch-level");
+}
+
+static void packets_across_pages_are_whole(void **state)
+{
+	u64 end = USER_BATCH + 0x1000;
+
+	put(end - 8, LOAD_IMM(2), 0x2600, 1, 0x400000, 2, BATCH_END);
+	fresh();
+	ring(START_USER, LO(end - 8), HI(end), NOOP);
+	submit();
+	assert_refused("register-file");
+	put(end - 8, LOAD_IMM(2), 0x2600, 1, 0x2604, 2, BATCH_END);
+	submit();
+	assert_passed();
+	assert_int_equal(fetched(GHYVI_FETCH_PPGTT, end, 12), 1);
+	/* One that is skipped is copied, too, whatever its length. */
+	put(USER_BATCH, SKIP | (3 * 1024 - 2));
+	put(USER_BATCH + 3 * 4096, BATCH_END);
+	run_user_batch();
+	assert_refused("length"); /* MEDIA_VFE_STATE has 9 dwords */
+	put(USER_BATCH, (SKIP | 1 << 24) | (3 * 1024 - 2)); /* MEDIA_OBJECT */
+	run_user_batch();
+	assert_passed();
+	assert_int_equal(fetched(GHYVI_FETCH_PPGTT, USER_BATCH + 2 * 4096 + 16, 12), 0);
+}
+
+static void packets_across_the_rings_end_are_whole(void **state)
+{
+	guest.submission.head = RING_BYTES - 8;
+	fresh();
+	ring(LOAD_IMM(2), 0x2600, 1, 0x2230, 2, NOOP);
+	submit();
+	assert_refused("register");
+	fresh();
+	ring(LOAD_IMM(2), 0x2600, 1, 0x2604, 2, NOOP);
+	submit();
+	assert_passed();
+	assert_int_equal(fetched(GHYVI_FETCH_RING, 4, 0), 0x2604);
+}
+
+static void engine_stops_at_the_command_that_leads_to_a_refused_one(void **state)
+{
+	put(USER_BATCH, BATCH_END);
+	put(USER_BATCH2, START_SECOND, LO(USER_BATCH2 + 0x100), HI(USER_BATCH2), BATCH_END);
+	put(USER_BATCH2 + 0x100, BAD);
+	fresh();
+	ring(NOOP, START_USER, LO(USER_BATCH), HI(USER_BATCH));
+	ring(NOOP, NOOP, START_USER, LO(USER_BATCH2), HI(USER_BATCH2), NOOP, NOOP, NOOP);
+	ring(BAD, NOOP);
+	submit();
+	assert_int_equal(stops_at(), 6 * 4);
+	/* The first request runs. */
+	assert_int_equal(fetched(GHYVI_FETCH_PPGTT, USER_BATCH, 16), BATCH_END);
+	assert_int_equal(atomic64_read(&guest.stats.audit_rejects), 2);
+}
+
+static void nothing_behind_an_unaudited_batch_runs(void **state)
+{
+	struct ghyvi_audit_budget budget;
+
+	ghyvi_audit_budget(guest.audit, &budget);
+	budget.budget_batches = 2;
+	assert_int_equal(ghyvi_audit_set_budget(guest.audit, &budget), 0);
+	put(USER_BATCH, START_SECOND, LO(USER_BATCH2), HI(USER_BATCH2), BATCH_END);
+	put(USER_BATCH2, BATCH_END);
+	put(USER_BATCH2 + 0x100, BATCH_END);
+	fresh();
+	ring(START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
+	ring(START_USER, LO(USER_BATCH2 + 0x100), HI(USER_BATCH2), NOOP);
+	submit();
+	/* The third place that a batch starts at is found in the first batch, which so cannot run. */
+	assert_int_equal(stops_at(), 0);
+	assert_non_null(strstr(last(), "budget-batches"));
+}
+
+static void indirect_batches_end_by_their_size(void **state)
+{
+	u32 dword;
+
+	guest.submission.indirect = KERNEL_BATCH;
+	guest.submission.indirect_bytes = 64;
+	put(KERNEL_BATCH, LOAD_IMM(1), 0x7014, 0x00010001);
+	put(KERNEL_BATCH + 64, BAD);
+	fresh();
+	ring(NOOP, NOOP);
+	submit();
+	assert_passed();
+	assert_int_equal(fetched(GHYVI_FETCH_INDIRECT, KERNEL_BATCH, 0), LOAD_IMM(1));
+	guest.submission.indirect_bytes = 128;
+	submit();
+	assert_refused("unknown-command");
+	assert_int_equal(fetch(GHYVI_FETCH_INDIRECT, KERNEL_BATCH, 0, &dword), -EACCES);
+	put(KERNEL_BATCH + 64, BATCH_END);
+	submit();
+	assert_refused("batch-place");
+	put(KERNEL_BATCH + 64, START_USER, LO(USER_BATCH), HI(USER_BATCH));
+	submit();
+	assert_refused("batch-place");
+	guest.submission.indirect = GGTT_START + GGTT_BYTES;
+	submit();
+	assert_refused("ggtt-range");
+}
+
+static void a_moved_tail_is_audited_before_it_runs(void **state)
+{
+	u32 dword, before;
+
+	put(USER_BATCH, NOOP, BATCH_END);
+	run_user_batch();
+	before = guest.tail;
+	ring(START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
+	assert_int_equal(fetch(GHYVI_FETCH_RING, before, 0, &dword), -EFAULT);
+	/* The batch is another by now; what the engine is about to run of the first request is not. */
+	put(USER_BATCH, MI(0x05, 0), BATCH_END);
+	assert_int_equal(ghyvi_audit_extend(guest.commands, guest.tail), 0);
+	assert_int_equal(fetched(GHYVI_FETCH_RING, before, 0), START_USER);
+	assert_int_equal(fetched(GHYVI_FETCH_PPGTT, USER_BATCH, 12), NOOP);
+	assert_int_equal(fetched(GHYVI_FETCH_PPGTT, USER_BATCH, before + 12), MI(0x05, 0));
+	/* A refused one stops the engine there, and nothing comes behind it. */
+	before = guest.tail;
+	ring(BAD, NOOP);
+	assert_int_equal(ghyvi_audit_extend(guest.commands, guest.tail), 0);
+	assert_int_equal(stops_at(), before);
+	ring(NOOP, NOOP);
+	assert_int_equal(ghyvi_audit_extend(guest.commands, guest.tail), -ENOSPC);
+}
+
+static void a_ring_that_comes_round_is_submitted_anew(void **state)
+{
+	unsigned int i, extensions = 0;
+	u32 dword;
+
+	fresh();
+	ring(NOOP, NOOP);
+	submit();
+	for (i = 0; i < RING_BYTES / 1024; i++) {
+		guest.tail = (guest.tail + 1024) % RING_BYTES;
+		if (ghyvi_audit_extend(guest.commands, guest.tail))
+			break;
+		extensions++;
+	}
+	assert_int_equal(extensions, RING_BYTES / 1024 - 1);
+	/* Nothing of what an engine may be at was overwritten. */
+	guest.ggtt[0] = BAD;
+	assert_int_equal(ghyvi_audit_extend(guest.commands, 16), -ENOSPC);
+	assert_int_equal(fetch(GHYVI_FETCH_RING, 0, 0, &dword), 1);
+	assert_int_equal(dword, NOOP);
+}
+
+static void extensions_have_a_limit(void **state)
+{
+	unsigned int i;
+
+	fresh();
+	ring(NOOP, NOOP);
+	submit();
+	for (i = 0; i < RING_BYTES / 8; i++) {
+		ring(NOOP, NOOP);
+		if (ghyvi_audit_extend(guest.commands, guest.tail))
+			break;
+	}
+	assert_in_range(i, 16, 100);
+}
+
+static void set_budget(u32 bytes, u32 commands, u32 batches)
+{
+	const struct ghyvi_audit_budget budget = {
+		.budget_bytes = bytes ?: GHYVI_AUDIT_BYTES_DEFAULT,
+		.budget_commands = commands ?: GHYVI_AUDIT_COMMANDS_DEFAULT,
+		.budget_batches = batches ?: GHYVI_AUDIT_BATCHES_DEFAULT,
+		.budget_us = GHYVI_AUDIT_US_MAX,
+	};
+
+	assert_int_equal(ghyvi_audit_set_budget(guest.audit, &budget), 0);
+}
+
+static void budgets_bound_the_work(void **state)
+{
+	unsigned int i;
+
+	/* Nothing but NOOPs until the memory ends. */
+	set_budget(0, 0, 0);
+	run_user_batch();
+	assert_refused("budget-bytes");
+	assert_true(atomic64_read(&guest.stats.audited_bytes) <= GHYVI_AUDIT_BYTES_DEFAULT);
+	set_budget(GHYVI_AUDIT_BYTES_MAX, 0, 0);
+	run_user_batch();
+	assert_refused("budget-commands");
+	/* One command too many, one batch too many. */
+	set_budget(0, GHYVI_AUDIT_COMMANDS_MIN, 0);
+	put(USER_BATCH + 4 * 8192, BATCH_END);
+	run_user_batch();
+	assert_refused("budget-commands");
+	set_budget(0, 16384, 0);
+	run_user_batch();
+	assert_passed();
+	fresh();
+	for (i = 0; i < 5; i++) {
+		put(USER_BATCH + 64 * i, BATCH_END);
+		ring(START_USER, LO(USER_BATCH + 64 * i), HI(USER_BATCH), NOOP);
+	}
+	set_budget(0, 0, 5);
+	submit();
+	assert_passed();
+	set_budget(0, 0, 4);
+	submit();
+	assert_refused("budget-batches");
+	assert_int_equal(stops_at(), 4 * 16);
+	/* The same place again is no further batch. */
+	ring(START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
+	set_budget(0, 0, 5);
+	submit();
+	assert_passed();
+}
+
+static void an_extension_over_budget_is_submitted_anew(void **state)
+{
+	set_budget(GHYVI_AUDIT_BYTES_MIN, 0, 0);
+	put(USER_BATCH + 8 * 4096, BATCH_END);
+	run_user_batch();
+	assert_passed();
+	ring(START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
+	assert_int_equal(ghyvi_audit_extend(guest.commands, guest.tail), -ENOSPC);
+	assert_string_equal(last(), "");
+	guest.submission.head = 16;
+	submit();
+	assert_passed();
+}
+
+static void budgets_out_of_range_change_nothing(void **state)
+{
+	struct ghyvi_audit_budget good, bad, now;
+	u32 *members = (u32 *)&bad;
+	unsigned int i;
+
+	ghyvi_audit_budget(guest.audit, &good);
+	for (i = 0; i < sizeof(bad) / 4; i++) {
+		bad = good;
+		members[i] = 0;
+		assert_int_equal(ghyvi_audit_set_budget(guest.audit, &bad), -EINVAL);
+		members[i] = U32_MAX;
+		assert_int_equal(ghyvi_audit_set_budget(guest.audit, &bad), -EINVAL);
+		ghyvi_audit_budget(guest.audit, &now);
+		assert_memory_equal(&now, &good, sizeof(now));
+	}
+}
+
+static void modes_are_listed_and_chosen_by_name(void **state)
+{
+	char text[64];
+
+	ghyvi_audit_mode_list(guest.audit, text, sizeof(text));
+	assert_string_equal(text, "privileged [full] log\n");
+	assert_int_equal(ghyvi_audit_set_mode(guest.audit, "none"), -EINVAL);
+	assert_int_equal(ghyvi_audit_set_mode(guest.audit, "privileged"), 0);
+	ghyvi_audit_mode_list(guest.audit, text, sizeof(text));
+	assert_string_equal(text, "[privileged] full log\n");
+	/* A workload ends in the mode in which it began. */
+	put(USER_BATCH, NOOP, BATCH_END);
+	run_user_batch();
+	assert_int_equal(ghyvi_audit_set_mode(guest.audit, "full"), 0);
+	assert_int_equal(fetch(GHYVI_FETCH_PPGTT, USER_BATCH, 12, &(u32){ 0 }), 0);
+}
+
+static void what_is_not_mapped_is_refused(void **state)
+{
+	guest.unmapped_page = USER_BATCH;
+	run_user_batch();
+	assert_refused("unmapped");
+	fresh();
+	ring(START_USER, LO(0x1000), 0, NOOP);
+	submit();
+	assert_refused("unmapped");
+}
+
+static int rewriting; /* no bool: UBSan reads those once */
+
+/* Another CPU of the guest, turning a good batch into a bad one and back. */
+static void *rewrite(void *unused)
+{
+	volatile u32 *batch = guest.user;
+
+	while (READ_ONCE(rewriting)) {
+		WRITE_ONCE(batch[0], START_KERNEL);
+		WRITE_ONCE(batch[1], KERNEL_BATCH);
+		WRITE_ONCE(batch[0], NOOP);
+		WRITE_ONCE(batch[1], NOOP);
+	}
+	return NULL;
+}
+
+static void a_batch_that_changes_meanwhile_is_one_or_the_other(void **state)
+{
+	unsigned int i, good = 0, refused = 0;
+	pthread_t thread;
+	u32 dword;
+
+	put(USER_BATCH, NOOP, NOOP, NOOP, BATCH_END);
+	rewriting = 1;
+	assert_int_equal(pthread_create(&thread, NULL, rewrite, NULL), 0);
+	ring(START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
+	for (i = 0; i < 1000000 && (i < 10000 || !good || !refused); i++) {
+		submit();
+		if (fetch(GHYVI_FETCH_RING, 0, 0, &dword) == -EACCES) {
+			refused++;
+			continue;
+		}
+		/* What passed holds no trace of the other. */
+		assert_int_not_equal(fetched(GHYVI_FETCH_PPGTT, USER_BATCH, 12), START_KERNEL);
+		good++;
+	}
+	WRITE_ONCE(rewriting, 0);
+	pthread_join(thread, NULL);
+	assert_true(good && refused);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(what_was_audited_is_what_is_fetched),
+		TEST(each_dword_is_read_once),
+		cmocka_unit_test_setup_teardown(privileged_mode_leaves_users_alone, setup_privileged, teardown),
+		TEST(nothing_unaudited_is_fetched_in_full_mode),
+		cmocka_unit_test_setup_teardown(log_mode_reports_and_lets_pass, setup_log, teardown),
+		TEST(chains_calls_and_loops_are_followed),
+		TEST(commands_hidden_in_others_are_found),
+		TEST(the_same_batch_is_checked_on_both_levels),
+		TEST(packets_across_pages_are_whole),
+		TEST(packets_across_the_rings_end_are_whole),
+		TEST(engine_stops_at_the_command_that_leads_to_a_refused_one),
+		TEST(nothing_behind_an_unaudited_batch_runs),
+		TEST(indirect_batches_end_by_their_size),
+		TEST(a_moved_tail_is_audited_before_it_runs),
+		TEST(a_ring_that_comes_round_is_submitted_anew),
+		TEST(extensions_have_a_limit),
+		TEST(budgets_bound_the_work),
+		TEST(an_extension_over_budget_is_submitted_anew),
+		TEST(budgets_out_of_range_change_nothing),
+		TEST(modes_are_listed_and_chosen_by_name),
+		TEST(what_is_not_mapped_is_refused),
+		TEST(a_batch_that_changes_meanwhile_is_one_or_the_other),
+	};
+
+	return cmocka_run_group_tests_name("audit scan", tests, NULL, NULL);
+}

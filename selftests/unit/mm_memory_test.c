@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Guest memory that cannot be had or goes away, roots, limits, the GGTT, the self-check. */
+#include "mm_fake.h"
+
+static void test_enomem_evicts_idle_pins(void **state)
+{
+	struct ghyvi_root *root;
+
+	plant(1);
+	set(4, 0, to(DATA));
+	set(4, 1, to(DATA + 1));
+	root = hold4(1);
+	set(4, 0, 0);
+	ghyvi_mm_sync(fake.mm, root);
+	fake.pin_limit = fake.pinned;
+	set(4, 2, to(DATA + 2));
+	ghyvi_mm_sync(fake.mm, root);
+	assert_int_equal(fake.pins[DATA], 0);
+	assert_true(shadow_pt(root)[2] == maps(DATA + 2));
+	/* for a table page as well */
+	set(4, 2, 0);
+	ghyvi_mm_sync(fake.mm, root);
+	set(3, 1, to(5));
+	assert_int_equal(fake.pins[5], 1);
+	/* and when there is nothing to evict, scratch */
+	set(4, 3, to(DATA + 3));
+	ghyvi_mm_sync(fake.mm, root);
+	assert_true(is_scratch(shadow_pt(root)[3]));
+	assert_int_equal(STAT(pin_failures), 2); /* at the trap, and tried again by the synchronisation */
+	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+}
+
+static void test_ggtt_entries_are_gone_before_their_page_is_evicted(void **state)
+{
+	u64 first = FIRST_GGTT_TABLE * 512;
+
+	fake.guest_ggtt[first] = to(DATA);
+	ghyvi_mm_sync(fake.mm, NULL);
+	assert_true(fake.ggtt[first] == maps(DATA));
+	/* One comparison frees DATA and then needs its room for DATA + 1. */
+	fake.pin_limit = 1;
+	fake.guest_ggtt[first] = 0;
+	fake.guest_ggtt[first + 1] = to(DATA + 1);
+	ghyvi_mm_sync(fake.mm, NULL);
+	assert_true(fake.ggtt[first] == 0);
+	assert_true(fake.ggtt[first + 1] == maps(DATA + 1));
+}
+
+static void test_a_page_that_cannot_be_owned_is_scratch(void **state)
+{
+	struct ghyvi_root *root;
+	u64 gpa = 11 << 12;
+
+	plant(1);
+	root = hold4(1);
+	fake.own_limit = fake.owned_pages;
+	set(4, 0, to(DATA));
+	set(3, 1, to(5));
+	ghyvi_mm_sync(fake.mm, root);
+	assert_true(is_scratch(shadow_pt(root)[0]));
+	assert_true(leads_to_scratch(shadow(fake.held[0].bus, 2, 0u, 0u)[1], 2));
+	assert_int_equal(fake.pins[DATA] + fake.pins[5], 0);
+	assert_int_equal(PTR_ERR(ghyvi_mm_get_root(fake.mm, &gpa, 4)), -ENOMEM);
+	assert_int_equal(fake.pins[11], 0);
+}
+
+static void test_unmap_of_a_data_page(void **state)
+{
+	struct ghyvi_root *root;
+
+	plant(1);
+	set(4, 0, to(DATA));
+	fake.guest_ggtt[FIRST_GGTT_TABLE * 512 + 3] = to(DATA);
+	root = hold4(1);
+	ghyvi_mm_sync(fake.mm, root);
+	fake.absent[DATA] = true;
+	ghyvi_mm_unmap(fake.mm, DATA - 3, 7);
+	assert_int_equal(fake.pins[DATA], 0);
+	assert_true(is_scratch(shadow_pt(root)[0]));
+	assert_true(is_scratch(fake.ggtt[FIRST_GGTT_TABLE * 512 + 3]));
+	fake.absent[DATA] = false;
+	ghyvi_mm_sync(fake.mm, root);
+	assert_true(shadow_pt(root)[0] == maps(DATA));
+	assert_true(fake.ggtt[FIRST_GGTT_TABLE * 512 + 3] == maps(DATA));
+	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+}
+
+static void test_unmap_of_table_pages(void **state)
+{
+	struct ghyvi_root *root;
+
+	plant(1);
+	set(4, 0, to(DATA));
+	root = hold4(1);
+	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_mm_unmap(fake.mm, 3, 2);
+	assert_int_equal(fake.pins[3] + fake.pins[4] + fake.pins[DATA], 0);
+	assert_false(fake.protected[3] || fake.protected[4]);
+	assert_true(leads_to_scratch(shadow(fake.held[0].bus, 1, 0u)[0], 3));
+	ghyvi_mm_sync(fake.mm, root);
+	assert_true(shadow_pt(root)[0] == maps(DATA));
+	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+}
+
+/* A job that runs was given the address of the top page: that page stays, and leads to scratch. */
+static void unmap_of_a_held_root(bool forgotten)
+{
+	u64 bus;
+
+	plant(1);
+	set(4, 0, to(DATA));
+	hold4(1);
+	bus = fake.held[0].bus;
+	if (forgotten)
+		forget4(1);
+	ghyvi_mm_unmap(fake.mm, 1, DATA);
+	assert_int_equal(fake.pins[1] + fake.pins[2] + fake.pins[DATA], 0);
+	assert_true(bus == ghyvi_root_bus(fake.held[0].root));
+	assert_int_equal(kind_of(bus), GHYVI_PAGE_TABLE);
+	assert_true(leads_to_scratch(shadow(bus, 0)[0], 4));
+	assert_true(leads_to_scratch(shadow(bus, 0)[511], 4));
+	assert_int_equal(ghyvi_mm_check(fake.mm, fake.held[0].root), 0);
+	hold4(1); /* memory is back */
+	assert_true(shadow_pt(fake.held[1].root)[0] == maps(DATA));
+	release_all();
+	assert_int_equal(kind_of(bus), 3);
+}
+
+static void test_unmap_of_a_root(void **state)
+{
+	unmap_of_a_held_root(false);
+}
+
+static void test_unmap_of_a_forgotten_root(void **state)
+{
+	unmap_of_a_held_root(true);
+}
+
+static void test_freed_table_pages_lose_their_protection(void **state)
+{
+	plant(1);
+	hold4(1);
+	ghyvi_mm_sync(fake.mm, NULL);
+	set(2, 0, 0);
+	assert_false(fake.protected[3] || fake.protected[4]);
+	assert_true(fake.protected[2]);
+	release_all();
+	forget4(1);
+	assert_int_equal(STAT(protected_now), 0);
+	assert_int_equal(fake.pinned, 0);
+}
+
+static void test_three_level_roots(void **state)
+{
+	u64 gpa[4] = { 3 << 12, 8 << 12, 9 << 12, (u64)(RAM_PAGES + 5) << 12 };
+	u64 other[4] = { 3 << 12, 8 << 12, 9 << 12, 10 << 12 };
+	struct ghyvi_root *root;
+	u64 *top;
+
+	set(3, 0, to(4));
+	set(4, 0, to(DATA));
+	root = hold(gpa, 3);
+	top = shadow(fake.held[0].bus, 0);
+	assert_true(shadow(fake.held[0].bus, 2, 0u, 0u)[0] == maps(DATA));
+	assert_true(leads_to_scratch(top[3], 3));
+	assert_true(fake.protected[3] && fake.protected[8] && fake.protected[9]);
+	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	assert_ptr_equal(hold(gpa, 3), root);
+	assert_ptr_not_equal(hold(other, 3), root); /* same first directory, another tree */
+	assert_false(leads_to_scratch(shadow(fake.held[2].bus, 0)[3], 3));
+	ghyvi_mm_unmap(fake.mm, 8, 1);
+	assert_true(leads_to_scratch(top[0], 3));
+	release_all();
+	ghyvi_mm_forget_root(fake.mm, other, 3);
+	assert_int_equal(fake.pins[3], 0);
+}
+
+static void test_get_put_forget_in_any_order(void **state)
+{
+	struct ghyvi_root *root;
+	u64 bogus = (u64)RAM_PAGES << 12;
+
+	plant(1);
+	root = hold4(1);
+	assert_ptr_equal(hold4(1), root);
+	forget4(1);
+	forget4(1);
+	forget4(77);
+	assert_int_equal(fake.pins[1], 0);
+	assert_ptr_not_equal(hold4(1), root);
+	release_number(0);
+	release_number(1);
+	assert_int_equal(fake.pins[1], 1);
+	release_all();
+	assert_int_equal(fake.pins[1], 1); /* known */
+	forget4(1);
+	assert_int_equal(fake.pins[1], 0);
+	assert_int_equal(PTR_ERR(ghyvi_mm_get_root(fake.mm, &bogus, 4)), -EFAULT);
+}
+
+/* A workload that has ended for the guest may hold the tree a moment longer. */
+static void test_pages_of_a_forgotten_tree_are_data_at_once(void **state)
+{
+	plant(1);
+	hold4(1);
+	forget4(1);
+	assert_int_equal(STAT(tables_now), 0);
+	plant(11);
+	set(14, 0, to(4));
+	hold4(11);
+	assert_true(shadow(fake.held[1].bus, 3, 0u, 0u, 0u)[0] == maps(4));
+	assert_true(leads_to_scratch(shadow(fake.held[0].bus, 0)[0], 4));
+}
+
+static void reset_with_a_held_root(bool forgotten)
+{
+	u64 bus;
+
+	plant(1);
+	set(4, 0, to(DATA));
+	fake.guest_ggtt[FIRST_GGTT_TABLE * 512] = to(DATA + 1);
+	hold4(1);
+	ghyvi_mm_sync(fake.mm, NULL);
+	if (forgotten)
+		forget4(1);
+	bus = fake.held[0].bus;
+	ghyvi_mm_reset(fake.mm);
+	assert_int_equal(fake.pinned, 0);
+	assert_int_equal(STAT(protected_now), 0);
+	assert_int_equal(STAT(tables_now), 0);
+	assert_true(fake.ggtt[FIRST_GGTT_TABLE * 512] == 0);
+	assert_true(leads_to_scratch(shadow(bus, 0)[0], 4));
+	release_all();
+	ghyvi_mm_sync(fake.mm, NULL);
+	assert_true(fake.ggtt[FIRST_GGTT_TABLE * 512] == maps(DATA + 1));
+}
+
+static void test_reset_while_a_root_is_held(void **state)
+{
+	reset_with_a_held_root(false);
+}
+
+static void test_reset_while_a_forgotten_root_is_held(void **state)
+{
+	reset_with_a_held_root(true);
+}
+
+static void test_number_of_roots_is_limited(void **state)
+{
+	u64 gpa = 5000ull << 12;
+	u32 i;
+
+	fake.unchecked = true;
+	for (i = 0; i < GHYVI_MAX_ROOTS; i++)
+		assert_false(IS_ERR(hold4(100 + i)));
+	assert_int_equal(PTR_ERR(ghyvi_mm_get_root(fake.mm, &gpa, 4)), -ENOSPC);
+	release_number(7);
+	assert_false(IS_ERR(hold4(5000))); /* the one nobody holds made room */
+	assert_int_equal(fake.pins[107], 0);
+}
+
+static void test_number_of_table_pages_is_limited(void **state)
+{
+	u64 gpa = 90 << 12;
+	u32 i;
+
+	fake.unchecked = true;
+	set(1, 0, to(2));
+	for (i = 0; i < 17; i++)
+		set(2, i, to(10 + i));
+	for (i = 0; i < 17 * 512; i++)
+		set(10 + i / 512, i % 512, to(100 + i));
+	hold4(1);
+	assert_int_equal(STAT(tables_now), GHYVI_MAX_TABLES);
+	assert_int_equal(STAT(entries_rejected), 19);
+	assert_int_equal(PTR_ERR(ghyvi_mm_get_root(fake.mm, &gpa, 4)), -ENOSPC);
+}
+
+static void test_ggtt_is_compared_until_live_and_protected_after(void **state)
+{
+	u64 first = FIRST_GGTT_TABLE * 512;
+
+	ghyvi_mm_sync(fake.mm, NULL);
+	assert_int_equal(STAT(protected_now), 0);
+	set(BAR_GFN, first + 1, to(DATA));
+	ghyvi_mm_sync(fake.mm, NULL);
+	assert_true(fake.ggtt[first + 1] == maps(DATA));
+	ghyvi_mm_set_policy(fake.mm, "strict");
+	ghyvi_mm_ggtt_live(fake.mm);
+	assert_int_equal(STAT(protected_now), fake.ggtt_tables);
+	assert_true(fake.protected[BAR_GFN + FIRST_GGTT_TABLE] && !fake.protected[BAR_GFN]);
+	set(BAR_GFN, first + 1, to(DATA + 1) & ~2ull); /* no write bit in the GGTT */
+	assert_true(fake.ggtt[first + 1] == maps(DATA + 1));
+	set(BAR_GFN, first + 2, to(RAM_PAGES));
+	assert_true(is_scratch(fake.ggtt[first + 2]));
+	set(BAR_GFN, first + 1, 0);
+	assert_true(fake.ggtt[first + 1] == 0);
+	assert_int_equal(ghyvi_mm_check(fake.mm, NULL), 0);
+}
+
+static void test_ggtt_remapped_and_hidden(void **state)
+{
+	u64 first = FIRST_GGTT_TABLE * 512;
+
+	ghyvi_mm_set_ggtt_gfn(fake.mm, BAR_GFN - 50);
+	ghyvi_mm_ggtt_live(fake.mm);
+	ghyvi_mm_sync(fake.mm, NULL);
+	assert_true(fake.protected[BAR_GFN - 50 + FIRST_GGTT_TABLE]);
+	ghyvi_mm_set_ggtt_gfn(fake.mm, BAR_GFN);
+	assert_false(fake.protected[BAR_GFN - 50 + FIRST_GGTT_TABLE]);
+	set(BAR_GFN, first, to(DATA));
+	ghyvi_mm_sync(fake.mm, NULL);
+	assert_true(fake.ggtt[first] == maps(DATA) && !fake.protected[BAR_GFN + FIRST_GGTT_TABLE]);
+	ghyvi_mm_ggtt_live(fake.mm);
+	ghyvi_mm_sync(fake.mm, NULL);
+	assert_true(fake.protected[BAR_GFN + FIRST_GGTT_TABLE]);
+	ghyvi_mm_set_ggtt_gfn(fake.mm, GHYVI_INVALID_GFN);
+	assert_int_equal(STAT(protected_now), 0);
+	fake.guest_ggtt[first] = 0;
+	ghyvi_mm_set_ggtt_gfn(fake.mm, BAR_GFN);
+	ghyvi_mm_sync(fake.mm, NULL);
+	assert_true(fake.ggtt[first] == 0);
+}
+
+static void test_ggtt_pages_that_cannot_be_protected(void **state)
+{
+	u64 first = FIRST_GGTT_TABLE * 512;
+
+	fake.protect_broken_at[BAR_GFN + FIRST_GGTT_TABLE + 1] = true;
+	ghyvi_mm_set_ggtt_gfn(fake.mm, BAR_GFN);
+	ghyvi_mm_ggtt_live(fake.mm);
+	ghyvi_mm_sync(fake.mm, NULL);
+	assert_int_equal(STAT(protected_now), fake.ggtt_tables - 1);
+	assert_int_equal(STAT(relaxed_now), 1);
+	set(BAR_GFN, first + 512, to(DATA));
+	ghyvi_mm_sync(fake.mm, NULL);
+	assert_true(fake.ggtt[first + 512] == maps(DATA));
+}
+
+static void test_global_addresses_are_read_and_written_where_the_guest_maps_them(void **state)
+{
+	u64 address = FIRST_GGTT_TABLE * SPAN, value = 0x1122334455667788, got = 0;
+
+	fake.guest_ggtt[FIRST_GGTT_TABLE * 512] = to(DATA);
+	fake.guest_ggtt[FIRST_GGTT_TABLE * 512 + 1] = to(DATA + 5);
+	fake.guest_ggtt[FIRST_GGTT_TABLE * 512 + 3] = to(RAM_PAGES);
+	/* Not synchronised since, and still the host goes where the entry leads now. */
+	assert_int_equal(ghyvi_mm_ggtt_read(fake.mm, address, &got, 8), 0);
+	ghyvi_mm_sync(fake.mm, NULL);
+	assert_int_equal(ghyvi_mm_ggtt_write(fake.mm, address + 4092, &value, 8), 0);
+	assert_int_equal(*(u32 *)((u8 *)page_of(DATA) + 4092), 0x55667788);
+	assert_int_equal(*(u32 *)page_of(DATA + 5), 0x11223344);
+	assert_int_equal(ghyvi_mm_ggtt_read(fake.mm, address + 4092, &got, 8), 0);
+	assert_true(got == value);
+	assert_int_equal(ghyvi_mm_ggtt_write(fake.mm, address + 8188, &value, 8), -EFAULT);
+	assert_int_equal(ghyvi_mm_ggtt_write(fake.mm, address + 3 * 4096, &value, 8), -EFAULT);
+	assert_int_equal(ghyvi_mm_ggtt_read(fake.mm, 0, &got, 4), -EFAULT);
+	assert_int_equal(ghyvi_mm_ggtt_read(fake.mm, ~0ull - 3, &got, 4), -EFAULT);
+	assert_int_equal(ghyvi_mm_ggtt_read(fake.mm, address + 4 * SPAN, &got, 4), -EFAULT);
+}
+
+static void corrupt(struct ghyvi_root *root, u64 *entry, u64 value)
+{
+	u64 right = *entry;
+
+	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	*entry = value;
+	assert_int_equal(ghyvi_mm_check(fake.mm, root), 1);
+	*entry = right;
+	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+}
+
+static u32 scratch_entries(const u64 *entries, u32 n)
+{
+	u32 i, scratch = 0;
+
+	for (i = 0; i < n; i++)
+		scratch += is_scratch(entries[i]);
+	return scratch;
+}
+
+static void test_what_could_not_be_pinned_is_tried_again_so_often_in_a_sync(void **state)
+{
+	struct ghyvi_root *root;
+	u64 rejected;
+	u32 i;
+
+	plant(1);
+	root = hold4(1);
+	ghyvi_mm_set_policy(fake.mm, "strict");
+	fake.pin_limit = fake.pinned;
+	for (i = 0; i < 100; i++)
+		set(4, i, to(DATA + i));
+	assert_int_equal(scratch_entries(shadow_pt(root), 100), 100);
+	rejected = STAT(entries_rejected);
+	ghyvi_mm_sync(fake.mm, root);
+	assert_int_equal(STAT(entries_rejected) - rejected, GHYVI_RETRIES);
+	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	fake.pin_limit = ~0u;
+	ghyvi_mm_sync(fake.mm, root);
+	assert_int_equal(scratch_entries(shadow_pt(root), 100), 100 - GHYVI_RETRIES);
+	ghyvi_mm_sync(fake.mm, root);
+	for (i = 0; i < 100; i++)
+		assert_int_equal(shadow_pt(root)[i], maps(DATA + i));
+	/* Nothing is left to look at. */
+	assert_int_equal(STAT(relaxed_now), fake.ggtt_tables);
+	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+}
+
+static void test_the_self_check_finds_corrupted_entries(void **state)
+{
+	struct ghyvi_root *root;
+	u64 *pt;
+
+	plant(1);
+	set(4, 1, to(DATA));
+	set(4, 2, to(DATA + 1) & ~2ull);
+	fake.guest_ggtt[FIRST_GGTT_TABLE * 512] = to(DATA + 2);
+	root = hold4(1);
+	ghyvi_mm_sync(fake.mm, root);
+	pt = shadow_pt(root);
+	corrupt(root, pt, maps(DATA)); /* not present in the guest */
+	corrupt(root, pt + 1, 0); /* lost */
+	corrupt(root, pt + 1, maps(DATA + 1)); /* another page */
+	corrupt(root, pt + 1, pt[1] & ~2ull);
+	corrupt(root, pt + 2, pt[2] | 2);
+	corrupt(root, shadow(fake.held[0].bus, 2, 0u, 0u), maps(DATA));
+	corrupt(root, &fake.ggtt[FIRST_GGTT_TABLE * 512], 0);
+	assert_int_equal(STAT(check_differences), 7);
+	assert_int_equal(STAT(checks), 21);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_enomem_evicts_idle_pins),
+		TEST(test_ggtt_entries_are_gone_before_their_page_is_evicted),
+		TEST(test_a_page_that_cannot_be_owned_is_scratch),
+		TEST(test_unmap_of_a_data_page),
+		TEST(test_unmap_of_table_pages),
+		TEST(test_unmap_of_a_root),
+		TEST(test_unmap_of_a_forgotten_root),
+		TEST(test_freed_table_pages_lose_their_protection),
+		TEST(test_three_level_roots),
+		TEST(test_get_put_forget_in_any_order),
+		TEST(test_pages_of_a_forgotten_tree_are_data_at_once),
+		TEST(test_reset_while_a_root_is_held),
+		TEST(test_reset_while_a_forgotten_root_is_held),
+		TEST(test_number_of_roots_is_limited),
+		TEST(test_number_of_table_pages_is_limited),
+		TEST(test_ggtt_is_compared_until_live_and_protected_after),
+		TEST(test_ggtt_remapped_and_hidden),
+		TEST(test_ggtt_pages_that_cannot_be_protected),
+		TEST(test_global_addresses_are_read_and_written_where_the_guest_maps_them),
+		TEST(test_what_could_not_be_pinned_is_tried_again_so_often_in_a_sync),
+		TEST(test_the_self_check_finds_corrupted_entries),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

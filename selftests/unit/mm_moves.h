@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Moves that guest, host and GPU may make on an mm, in any order, and an independent translation to compare with
+ * after each synchronisation. For random tests and fuzzing.
+ */
+#ifndef MM_MOVES_H
+#define MM_MOVES_H
+
+#include "mm_fake.h"
+
+#define TABLES 15u /* guest pages 1..14 */
+#define DATAS 40u
+/* Data in large pages. */
+static const u64 larges[] = { LARGE_WHOLE, LARGE_SCATTERED };
+
+/*
+ * The source of all choices, the includer's: a number below @n. One choice a statement, or compilers order them as they
+ * like, and what a fuzzer found means something else to another compiler.
+ */
+static u32 rnd(u32 n);
+
+/* Tables have no level of their own: any page may be a table of any level, and data. */
+static bool alias, excused_any;
+static struct {
+	u64 gpa;
+} pending[64];
+static unsigned int nr_pending;
+static bool visited[TABLES][5];
+
+static unsigned int level_of(u64 gfn)
+{
+	return gfn < 3 ? 4 : gfn < 6 ? 3 : gfn < 10 ? 2 : 1;
+}
+
+static u64 entry_of_anything(void)
+{
+	u64 entry = (u64)rnd(~0u) << 20;
+
+	return entry | rnd(~0u);
+}
+
+static u64 some_entry(u64 gfn)
+{
+	static const u64 first[] = { 0, 10, 6, 3 }, count[] = { 0, 5, 4, 3 };
+	unsigned int level = level_of(gfn) - 1;
+	u64 entry;
+
+	switch (rnd(16)) {
+	case 0:
+		if (alias || !level)
+			return entry_of_anything();
+		return 0;
+	case 1:
+		return to(RAM_PAGES + rnd(99));
+	case 2:
+		if (level == 1)
+			return (to(larges[rnd(2)]) | GHYVI_ENTRY_LARGE) & ~(u64)(rnd(2) ? GHYVI_ENTRY_WRITE : 0);
+		return to(level == 3 ? 3 : 6 + rnd(4)) | GHYVI_ENTRY_LARGE;
+	case 3:
+	case 4:
+	case 5:
+		return 0;
+	}
+	if (alias && rnd(2))
+		return to(1 + rnd(TABLES - 1));
+	if (level && !alias) {
+		entry = to(first[level] + rnd(count[level]));
+		return level == 1 && rnd(3) == 0 ? entry | GHYVI_ENTRY_64K : entry;
+	}
+	entry = to(DATA + rnd(DATAS));
+	return rnd(2) ? entry & ~GHYVI_ENTRY_WRITE : entry;
+}
+
+/* Another vCPU stores to a table while the mm works; its trap waits for the lock. */
+static void racing_store(void)
+{
+	u64 gfn = 1 + rnd(TABLES - 1), gpa = at(gfn, rnd(6)), value = some_entry(gfn);
+
+	if (rnd(24) || nr_pending == ARRAY_SIZE(pending) || fake.absent[gfn])
+		return;
+	if (guest_store(gpa, &value, 8))
+		pending[nr_pending++].gpa = gpa;
+}
+
+static void deliver(void)
+{
+	while (nr_pending)
+		ghyvi_mm_trap(fake.mm, pending[--nr_pending].gpa, 8);
+}
+
+static bool entry_matches(u64 guest, u64 entry, unsigned int level, bool ggtt);
+
+/* Entry @i of the shadow of a table of 64 KiB pages. */
+static bool part_matches(u64 guest, u64 entry, unsigned int i)
+{
+	u64 gfn = (guest & GENMASK_ULL(38, 16)) >> 12, at;
+	bool excused = alias || gfn < TABLES, memory = true;
+
+	if (!(guest & 1))
+		return !entry;
+	for (at = gfn; at < gfn + 16; at++) {
+		memory = memory && at < RAM_PAGES && !fake.absent[at];
+		excused = excused || (at < RAM_PAGES && fake.excused[at]);
+	}
+	if (!is_scratch(entry))
+		return memory && entry == ((maps(gfn + i % 16) & ~2ull) | (guest & 2));
+	excused_any |= memory;
+	return excused || !memory;
+}
+
+static bool table_matches(u64 gfn, u64 bus, unsigned int level)
+{
+	u64 *entries = phys_to_virt(bus);
+	unsigned int i;
+
+	if (gfn < TABLES) {
+		if (visited[gfn][level])
+			return true;
+		visited[gfn][level] = true;
+	}
+	for (i = 0; i < GHYVI_ENTRIES; i++) {
+		if (!(level ? entry_matches(page_of(gfn)[i], entries[i], level, false) :
+			      part_matches(page_of(gfn)[i - i % 16], entries[i], i))) {
+			fprintf(stderr, "page %#llx level %u entry %u: guest %#llx shadow %#llx\n",
+				(unsigned long long)gfn, level, i, (unsigned long long)page_of(gfn)[i],
+				(unsigned long long)entries[i]);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* An entry for 2 MiB: one page if the host has them side by side, else page by page. */
+static bool large_matches(u64 guest, u64 entry)
+{
+	u64 gfn = (guest & GENMASK_ULL(38, 21)) >> 12, bus = entry & GHYVI_SHADOW_ADDRESS_MASK, flags = 1 | (guest & 2), i;
+	bool excused = alias || gfn < TABLES, memory = true, whole = true;
+
+	for (i = gfn; i < gfn + 512; i++) {
+		if (i >= RAM_PAGES || fake.absent[i])
+			memory = false;
+		else if (fake.excused[i])
+			excused = true;
+		whole = whole && memory && virt_to_phys(page_of(i)) == virt_to_phys(page_of(gfn)) + ((i - gfn) << 12);
+	}
+	if (leads_to_scratch(entry, 2)) {
+		excused_any |= memory;
+		return excused || !memory;
+	}
+	if (!memory)
+		return false;
+	if (whole)
+		return entry == (virt_to_phys(page_of(gfn)) | flags | GHYVI_ENTRY_LARGE);
+	if (entry != (bus | flags))
+		return false;
+	for (i = 0; i < 512; i++)
+		if (((u64 *)phys_to_virt(bus))[i] != maps(gfn + i))
+			return false;
+	return true;
+}
+
+static bool entry_matches(u64 guest, u64 entry, unsigned int level, bool ggtt)
+{
+	u64 gfn = (guest & GENMASK_ULL(38, 12)) >> 12;
+	bool memory = gfn < RAM_PAGES && !fake.absent[gfn];
+
+	if (!(guest & 1))
+		return !entry;
+	if (level == 2 && (guest & GHYVI_ENTRY_LARGE))
+		return large_matches(guest, entry);
+	if (level == 3 && (guest & GHYVI_ENTRY_LARGE))
+		return leads_to_scratch(entry, level);
+	if (level == 1 && entry == (virt_to_phys(page_of(gfn)) | 1 | (ggtt ? 2 : guest & 2)))
+		return memory;
+	if (leads_to_scratch(entry, level)) {
+		/* No memory, or not pinned when it was looked at, or a table that engines must not write. */
+		excused_any |= memory;
+		if (!memory || fake.excused[gfn] || (level == 1 && (alias || gfn < TABLES)))
+			return true;
+	}
+	if (level == 1 || !memory || !(entry & 1) || (entry & 2) != (guest & 2))
+		return false;
+	return table_matches(gfn, entry & GHYVI_SHADOW_ADDRESS_MASK,
+			     level == 2 && guest & GHYVI_ENTRY_64K ? GHYVI_LEVEL_PT_64K : level - 1);
+}
+
+static bool lost_all(const struct ghyvi_root *root)
+{
+	return !root->pages[0] && !root->pages[1] && !root->pages[2] && !root->pages[3];
+}
+
+/* What an engine would walk for this job is the guest's translation. */
+static void compare_root(const struct held *held)
+{
+	u64 *top = phys_to_virt(held->bus);
+	unsigned int p;
+
+	if (!held->bus)
+		return; /* nested */
+	memset(visited, 0, sizeof(visited));
+	if (held->levels == 4 ? !held->root->pages[0]->table : !held->root->known && lost_all(held->root))
+		return; /* lost its table page */
+	if (held->levels == 4)
+		RULE(table_matches(held->gpa[0] >> 12, held->bus, 4));
+	for (p = 0; held->levels == 3 && p < 4; p++)
+		RULE(entry_matches(held->gpa[p] | 3, top[p], 3, false));
+}
+
+static void compare_everything(void)
+{
+	u32 i, n = fake.nr_held;
+
+	excused_any = false;
+	reach_all(&fake.cached); /* every page that can be reached is the client's */
+	for (i = 0; i < n; i++)
+		compare_root(&fake.held[i]);
+	for (i = 0; fake.mm->policy->nested && i < GFNS; i++)
+		RULE(!fake.protected[i]);
+	if (!fake.mm->ggtt_shadowed) {
+		for (i = 0; i < n; i++)
+			RULE(!fake.held[i].bus);
+		for (i = FIRST_GGTT_TABLE * 512; i < (FIRST_GGTT_TABLE + fake.ggtt_tables) * 512; i++)
+			RULE(!fake.ggtt[i]);
+		RULE(!STAT(relaxed_now) && !STAT(tables_now));
+		return;
+	}
+	for (i = FIRST_GGTT_TABLE * 512; i < (FIRST_GGTT_TABLE + fake.ggtt_tables) * 512; i++)
+		if (!entry_matches(fake.guest_ggtt[i], fake.ggtt[i], 1, true)) {
+			fprintf(stderr, "%s; table %d; GGTT entry %u: guest %#llx shadow %#llx\n",
+				fake.reporter.last, !!xa_load(&fake.mm->tables, ghyvi_entry_gfn(fake.guest_ggtt[i])), i,
+				(unsigned long long)fake.guest_ggtt[i], (unsigned long long)fake.ggtt[i]);
+			RULE(false);
+		}
+	for (i = 0; !excused_any && i < n; i++)
+		if (ghyvi_mm_check(fake.mm, fake.held[i].root)) {
+			fprintf(stderr, "%s\n", fake.reporter.last);
+			RULE(false);
+		}
+}
+
+static void edit(void)
+{
+	u64 gfn = 1 + rnd(TABLES - 1), gpa, four[4];
+	unsigned int i;
+
+	if (!rnd(5)) {
+		i = rnd(1024);
+		set(BAR_GFN, FIRST_GGTT_TABLE * 512 + i, some_entry(13));
+		return;
+	}
+	if (fake.absent[gfn])
+		return;
+	for (i = 0; i < 4; i++)
+		four[i] = some_entry(gfn);
+	/* Parts of entries may make tables of data pages. */
+	switch (rnd(8) | (alias || gfn > 9 ? 0 : 2)) {
+	case 0:
+		gpa = at(gfn, rnd(6));
+		gpa += 4 * rnd(2);
+		guest_write(gpa, 4, four[0] >> 32 * rnd(2));
+		break;
+	case 1:
+		gpa = at(gfn, rnd(6));
+		guest_write(gpa + rnd(8), 8, four[0]);
+		break;
+	case 2:
+		guest_write_bytes(at(gfn, rnd(3)), four, 32);
+		break;
+	case 3:
+		if (gfn + 1 < TABLES && (alias || level_of(gfn) == level_of(gfn + 1)) && !fake.absent[gfn + 1])
+			guest_write_bytes(at(gfn, 510), four, 32);
+		break;
+	default:
+		guest_write(at(gfn, rnd(3) ? rnd(6) : 16 * rnd(3)), 8, four[0]);
+	}
+}
+
+static void root_operation(void)
+{
+	u64 gpa[4] = { (u64)(1 + rnd(2)) << 12 };
+	unsigned int i, levels = rnd(3) ? 4 : 3;
+
+	for (i = 0; levels == 3 && i < 4; i++)
+		gpa[i] = (u64)(6 + rnd(4)) << 12;
+	if (rnd(3) == 0)
+		ghyvi_mm_forget_root(fake.mm, gpa, levels);
+	else if (fake.nr_held < 5)
+		hold(gpa, levels);
+	else
+		release_number(rnd(fake.nr_held));
+}
+
+static void memory_operation(void)
+{
+	u64 gfn = rnd(3) ? 1 + rnd(TABLES - 1) : DATA + rnd(DATAS), i, n = 1 + rnd(4);
+
+	if (rnd(4) == 0)
+		gfn = larges[rnd(2)] + 100 * rnd(2);
+	for (i = gfn; i < gfn + n; i++) {
+		if (fake.absent[i])
+			fake.absent[i] = false;
+		else if (rnd(2))
+			fake.absent[i] = true;
+	}
+	ghyvi_mm_unmap(fake.mm, gfn, n);
+	/* With no vCPU running, nothing of it is pinned; else it may be in use again already. */
+	for (i = gfn; !fake.race && i < gfn + n; i++)
+		RULE(!fake.pins[i]);
+}
+
+/* A nested job meets a page; maybe one that began before the policy was another. */
+static void fault_operation(void)
+{
+	u64 gfn = rnd(4) ? DATA + rnd(DATAS) : rnd(RAM_PAGES + 9), value;
+	int err;
+	u32 i;
+
+	for (i = 0; i < fake.nr_held && fake.held[i].bus; i++)
+		;
+	if (i == fake.nr_held && !fake.mm->policy->nested)
+		return; /* no such job */
+	if (rnd(4) == 0) {
+		ghyvi_mm_ggtt_read(fake.mm, FIRST_GGTT_TABLE * SPAN + ((u64)rnd(1024) << 12), &value, 8);
+		return;
+	}
+	err = ghyvi_mm_fault(fake.mm, gfn);
+	if (!err)
+		RULE(gfn < RAM_PAGES && fake.mapped[gfn]);
+	else if (gfn < RAM_PAGES)
+		RULE(err == (fake.absent[gfn] ? -EFAULT : -ENOMEM));
+}
+
+static void protection_operation(void)
+{
+	u64 gfn = rnd(TABLES), i;
+
+	fake.protect_broken_at[1 + rnd(TABLES - 1)] ^= 1;
+	if (rnd(3))
+		return;
+	for (i = gfn; i < gfn + 5; i++)
+		fake.protected[i] = false;
+	ghyvi_mm_protection_lost(fake.mm, gfn, 5);
+}
+
+/* Only what its root reaches is synchronised, and has to be right. */
+static void submission(void)
+{
+	struct held *held;
+
+	if (!fake.nr_held)
+		return;
+	held = &fake.held[rnd(fake.nr_held)];
+	ghyvi_mm_sync(fake.mm, held->root);
+	compare_root(held);
+}
+
+/* One move of guest, host or GPU. */
+static void move(void)
+{
+	void (*race)(void) = fake.race;
+
+	switch (rnd(27)) {
+	case 0:
+	case 1:
+		ghyvi_mm_sync(fake.mm, fake.nr_held ? fake.held[0].root : NULL);
+		deliver();
+		fake.race = NULL;
+		submission();
+		ghyvi_mm_sync(fake.mm, NULL);
+		compare_everything();
+		fake.race = race;
+		break;
+	case 2:
+		ghyvi_mm_flush(fake.mm);
+		break;
+	case 3:
+		ghyvi_mm_set_policy(fake.mm, ghyvi_shadow_policies[rnd(ghyvi_shadow_policy_count)]->name);
+		break;
+	case 4:
+	case 5:
+	case 6:
+		root_operation();
+		break;
+	case 7:
+		memory_operation();
+		break;
+	case 8:
+		ghyvi_mm_set_ggtt_gfn(fake.mm, BAR_GFN);
+		ghyvi_mm_ggtt_live(fake.mm);
+		break;
+	case 9:
+		protection_operation();
+		break;
+	case 10:
+		fake.pin_limit = rnd(3) ? ~0u : fake.pinned + rnd(3);
+		break;
+	case 11:
+		ghyvi_mm_set_ggtt_gfn(fake.mm, BAR_GFN + 500 * rnd(2));
+		ghyvi_mm_set_ggtt_gfn(fake.mm, BAR_GFN);
+		break;
+	case 13:
+	case 14:
+		fault_operation();
+		break;
+	case 15:
+		ghyvi_mm_set_policy(fake.mm, rnd(2) ? "nested" : "strict");
+		break;
+	case 12:
+		if (!rnd(5))
+			ghyvi_mm_reset(fake.mm);
+		break;
+	default:
+		edit();
+	}
+	deliver();
+}
+
+#endif

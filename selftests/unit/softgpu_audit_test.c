@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The software pGPU behind the auditor: it executes what was audited, and nothing else. */
+#include "softgpu_fixture.h"
+#include <ghyvi/audit.h>
+
+#define BAD_COMMAND MI(0x16, 0)
+#define ROUNDS 500
+
+static int rig_read(void *owner, struct ghyvi_root *root, u64 address, void *buffer, size_t bytes)
+{
+	struct rig *rig = owner;
+	const u8 *from = NULL;
+	size_t i;
+
+	if (root && address >= BATCH && address + bytes <= BATCH + BATCH_PAGES * PAGE_SIZE)
+		from = (u8 *)rig->batch + (address - BATCH);
+	else if (!root && address >= RING_GGTT && address + bytes <= RING_GGTT + RING_BYTES)
+		from = rig->ring + (address - RING_GGTT);
+	else if (!root && address == INDIRECT_GGTT)
+		from = rig->indirect;
+	for (i = 0; from && i < bytes / 4; i++)
+		((u32 *)buffer)[i] = READ_ONCE(((const u32 *)from)[i]);
+	return from ? 0 : -EFAULT;
+}
+
+static struct ghyvi_audit *make_audit(struct rig *rig, const char *mode)
+{
+	const struct ghyvi_audit_params params = {
+		.gen = 9,
+		.ggtt = { { 0, GGTT_BYTES } },
+		.nr_ggtt = 1,
+		.read = rig_read,
+		.owner = rig,
+		.reporter = &rig->reporter,
+		.stats = &rig->stats,
+	};
+	struct ghyvi_audit *audit = ghyvi_audit_create(&params);
+
+	assert_false(IS_ERR(audit));
+	assert_int_equal(ghyvi_audit_set_mode(audit, mode), 0);
+	return audit;
+}
+
+/* What the core does before it runs a job. */
+static void audit(struct rig *rig, struct ghyvi_audit *with)
+{
+	struct ghyvi_submission submission = {
+		.engine = rig->job.engine,
+		.root = (struct ghyvi_root *)rig,
+		.ppgtt_mask = GENMASK_ULL(47, 0),
+		.lrca = CONTEXT_GGTT,
+		.ring_start = RING_GGTT,
+		.ring_bytes = RING_BYTES,
+		.head = rig->context[GHYVI_CTX_RING_HEAD],
+		.indirect = rig->context[GHYVI_CTX_INDIRECT] & GHYVI_INDIRECT_ADDRESS,
+		.indirect_bytes = (rig->context[GHYVI_CTX_INDIRECT] & GHYVI_INDIRECT_LINES) *
+				  GHYVI_INDIRECT_LINE_BYTES,
+	};
+
+	ring_pad(rig);
+	submission.tail = rig->tail;
+	rig->job.commands = ghyvi_audit_submission(with, &submission);
+	assert_false(IS_ERR(rig->job.commands));
+}
+
+static void finish(struct rig *rig, struct ghyvi_audit *with)
+{
+	ghyvi_commands_free(rig->job.commands);
+	rig->job.commands = NULL;
+	ghyvi_audit_destroy(with);
+	assert_int_equal(atomic64_read(&rig->stats.oracle_violations), 0);
+}
+
+static void what_was_audited_runs(void **state)
+{
+	struct rig *rig = *state;
+	struct ghyvi_audit *with = make_audit(rig, "full");
+
+	/* A call, a chain, a loop that ends by itself, the context's batch, and a ring that goes on. */
+	batch(rig->indirect, MI_LRI(1), GPR(3), 33, MI_NOOP);
+	memset(rig->indirect + 16, 0, 48);
+	rig->context[GHYVI_CTX_INDIRECT] = INDIRECT_GGTT | 1;
+	batch(rig->batch, MI_BATCH_START | MI_SECOND_LEVEL, ADDRESS(BATCH2), MI_BATCH_START, ADDRESS(BATCH3));
+	batch(rig->batch2, MI_STORE, ADDRESS(DATA), 1, MI_BATCH_END);
+	batch(rig->batch3, MI_SRM, GPR(3), ADDRESS(DATA + 4), MI_BATCH_END);
+	ring(rig, MI_BATCH_START, ADDRESS(BATCH), MI_STORE, ADDRESS(DATA + 8), 3);
+	audit(rig, with);
+	/* The guest thinks again. */
+	batch(rig->batch, BAD_COMMAND);
+	batch(rig->batch2, BAD_COMMAND);
+	batch(rig->batch3, BAD_COMMAND);
+	batch(rig->indirect, BAD_COMMAND);
+	batch(rig->ring, BAD_COMMAND, BAD_COMMAND, BAD_COMMAND, BAD_COMMAND, BAD_COMMAND);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 0), 1);
+	assert_int_equal(data32(rig, 4), 33);
+	assert_int_equal(data32(rig, 8), 3);
+	finish(rig, with);
+}
+
+static void a_refused_command_stops_the_engine_before_it(void **state)
+{
+	struct rig *rig = *state;
+	struct ghyvi_audit *with = make_audit(rig, "full");
+
+	batch(rig->batch, MI_STORE, ADDRESS(DATA), 1, MI_BATCH_END);
+	batch(rig->batch2, MI_STORE, ADDRESS(DATA + 4), 2, BAD_COMMAND);
+	ring(rig, MI_BATCH_START, ADDRESS(BATCH), MI_NOOP, MI_BATCH_START, ADDRESS(BATCH2));
+	audit(rig, with);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	assert_int_equal(data32(rig, 0), 1);
+	assert_int_equal(data32(rig, 4), 0);
+	assert_int_equal(rig->context[GHYVI_CTX_RING_HEAD], 16);
+	assert_non_null(strstr(rig_reason(rig), "unknown-command"));
+	finish(rig, with);
+}
+
+static void user_batches_come_from_memory_in_privileged_mode(void **state)
+{
+	struct rig *rig = *state;
+	struct ghyvi_audit *with = make_audit(rig, "privileged");
+
+	ring(rig, MI_BATCH_START, ADDRESS(BATCH));
+	audit(rig, with);
+	batch(rig->batch, MI_STORE, ADDRESS(DATA), 5, MI_BATCH_END);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 0), 5);
+	finish(rig, with);
+}
+
+static void a_batch_that_rewrites_itself_runs_as_it_was(void **state)
+{
+	struct rig *rig = *state;
+	struct ghyvi_audit *with = make_audit(rig, "full");
+
+	batch(rig->batch, MI_STORE, ADDRESS(BATCH + 16), BAD_COMMAND, MI_STORE, ADDRESS(DATA), 7, MI_BATCH_END);
+	ring(rig, MI_BATCH_START, ADDRESS(BATCH));
+	audit(rig, with);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 0), 7);
+	assert_int_equal(rig->batch[4], BAD_COMMAND);
+	finish(rig, with);
+}
+
+static int rewriting;
+
+/* Another CPU of the guest: a store of 1 becomes a privileged batch, and back. */
+static void *rewrite(void *data)
+{
+	u32 *batch = data;
+
+	while (READ_ONCE(rewriting)) {
+		WRITE_ONCE(batch[0], MI_BATCH_START_GGTT);
+		WRITE_ONCE(batch[3], 2);
+		WRITE_ONCE(batch[0], MI_STORE);
+		WRITE_ONCE(batch[3], 1);
+	}
+	return NULL;
+}
+
+/* Whatever is there when it is read: it runs whole, or is refused by the auditor, never found bad by the engine. */
+static void changing_batches_have_no_effect_once_audited(void **state)
+{
+	struct rig *rig = *state;
+	struct ghyvi_audit *with = make_audit(rig, "full");
+	enum ghyvi_job_status status;
+	unsigned int i, ran = 0;
+	pthread_t thread;
+	s64 refused;
+
+	batch(rig->batch, MI_STORE, ADDRESS(DATA), 1, MI_BATCH_END);
+	rewriting = 1;
+	assert_int_equal(pthread_create(&thread, NULL, rewrite, rig->batch), 0);
+	for (i = 0; i < ROUNDS; i++) {
+		rig_reset(rig);
+		ring(rig, MI_BATCH_START, ADDRESS(BATCH));
+		refused = atomic64_read(&rig->stats.audit_rejects);
+		audit(rig, with);
+		status = rig_run(rig);
+		assert_int_equal(status == GHYVI_JOB_ERROR,
+				 atomic64_read(&rig->stats.audit_rejects) > refused);
+		ran += status == GHYVI_JOB_COMPLETE;
+		ghyvi_commands_free(rig->job.commands);
+		rig->job.commands = NULL;
+	}
+	WRITE_ONCE(rewriting, 0);
+	pthread_join(thread, NULL);
+	assert_true(ran);
+	finish(rig, with);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RIG_TEST(what_was_audited_runs),
+		RIG_TEST(a_refused_command_stops_the_engine_before_it),
+		RIG_TEST(user_batches_come_from_memory_in_privileged_mode),
+		RIG_TEST(a_batch_that_rewrites_itself_runs_as_it_was),
+		RIG_TEST(changing_batches_have_no_effect_once_audited),
+	};
+
+	shim_quiet = true;
+	return cmocka_run_group_tests_name("softgpu behind the auditor", tests, NULL, NULL);
+}

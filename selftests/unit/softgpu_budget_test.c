@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* GPU time that a job may use: what ends it, and what does not. */
+#include "softgpu_fixture.h"
+
+#define BUDGET_NS (20 * NSEC_PER_MSEC)
+
+/* A job is seen to run until it writes here. */
+static void wait_for_data(struct rig *rig, u32 offset)
+{
+	while (!data32(rig, offset))
+		usleep_range(100, 200);
+}
+
+static void an_endless_batch_ends_when_its_time_is_used_up(void **state)
+{
+	struct rig *rig = *state;
+
+	rig->job.budget_ns = BUDGET_NS;
+	batch(rig->batch, MI_STORE, ADDRESS(DATA), 1, MI_BATCH_START, ADDRESS(BATCH));
+	assert_int_equal(rig_run_batch(rig), GHYVI_JOB_ERROR);
+	assert_int_equal(data32(rig, 0), 1);
+	assert_true(rig->job.busy_ns >= BUDGET_NS);
+	assert_int_equal(atomic64_read(&rig->stats.budget_overruns), 1);
+	assert_non_null(strstr(rig_reason(rig), "GPU time of 20 ms used up"));
+}
+
+static void waiting_for_a_semaphore_uses_time_up(void **state)
+{
+	struct rig *rig = *state;
+
+	rig->job.budget_ns = BUDGET_NS;
+	ring(rig, MI_SEMAPHORE(4) | MI_GGTT, 1, ADDRESS(DATA_GGTT)); /* equal to 1 */
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	assert_int_equal(rig->context[GHYVI_CTX_RING_HEAD], 0);
+	assert_int_equal(atomic64_read(&rig->stats.budget_overruns), 1);
+}
+
+static void without_a_budget_nothing_ends_it(void **state)
+{
+	struct rig *rig = *state;
+
+	rig->job.budget_ns = 0;
+	batch(rig->batch, MI_STORE, ADDRESS(DATA), 1, MI_BATCH_START, ADDRESS(BATCH));
+	ring(rig, MI_BATCH_START, ADDRESS(BATCH));
+	rig_start(rig);
+	wait_for_data(rig, 0);
+	usleep_range(2 * BUDGET_NS / 1000, 2 * BUDGET_NS / 1000);
+	assert_int_equal(sem_trywait(&rig->done), -1);
+	softgpu_ops.cancel(rig->gpu, &rig->job);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_CANCELLED);
+	assert_int_equal(atomic64_read(&rig->stats.budget_overruns), 0);
+}
+
+/* A context that is given more to do again and again may stay on its engine for ever. */
+static void a_new_tail_brings_new_time(void **state)
+{
+	struct rig *rig = *state;
+	u64 started = ktime_get_ns();
+	u32 i;
+
+	rig->job.budget_ns = 30 * BUDGET_NS; /* long: this thread may have to wait for a CPU */
+	*(u32 *)rig->ggtt_data = 0;
+	ring(rig, MI_SEMAPHORE(4) | MI_GGTT, 1, ADDRESS(DATA_GGTT));
+	rig_start(rig);
+	for (i = 0; ktime_get_ns() - started < 40 * BUDGET_NS; i++) {
+		ring(rig, MI_NOOP, MI_NOOP);
+		assert_int_equal(softgpu_ops.update_tail(rig->gpu, &rig->job, rig->tail), 0);
+		usleep_range(1000, 1000);
+	}
+	WRITE_ONCE(*(u32 *)rig->ggtt_data, 1);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(atomic64_read(&rig->stats.budget_overruns), 0);
+}
+
+/* The time of the tail that the engine compares with may be later than the one it took for now. */
+static void a_tail_that_moves_meanwhile_is_no_overrun(void **state)
+{
+	struct rig *rig = *state;
+	u64 started = ktime_get_ns();
+
+	rig->job.budget_ns = 3600ull * NSEC_PER_SEC;
+	batch(rig->batch, MI_STORE, ADDRESS(DATA), 1, MI_BATCH_START, ADDRESS(BATCH));
+	ring(rig, MI_BATCH_START, ADDRESS(BATCH));
+	rig_start(rig);
+	wait_for_data(rig, 0);
+	while (ktime_get_ns() - started < 20 * BUDGET_NS &&
+	       !softgpu_ops.update_tail(rig->gpu, &rig->job, rig->tail))
+		;
+	softgpu_ops.cancel(rig->gpu, &rig->job);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_CANCELLED);
+	assert_int_equal(atomic64_read(&rig->stats.budget_overruns), 0);
+}
+
+static void the_next_job_starts_anew(void **state)
+{
+	struct rig *rig = *state;
+
+	an_endless_batch_ends_when_its_time_is_used_up(state);
+	rig_reset(rig);
+	batch(rig->batch, MI_STORE, ADDRESS(DATA), 2, MI_BATCH_END);
+	assert_int_equal(rig_run_batch(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 0), 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RIG_TEST(an_endless_batch_ends_when_its_time_is_used_up),
+		RIG_TEST(waiting_for_a_semaphore_uses_time_up),
+		RIG_TEST(without_a_budget_nothing_ends_it),
+		RIG_TEST(a_new_tail_brings_new_time),
+		RIG_TEST(a_tail_that_moves_meanwhile_is_no_overrun),
+		RIG_TEST(the_next_job_starts_anew),
+	};
+
+	return cmocka_run_group_tests_name("softgpu budget", tests, NULL, NULL);
+}

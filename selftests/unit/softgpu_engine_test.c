@@ -1,0 +1,655 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Jobs, rings, batches and translation of the software pGPU. */
+#include "softgpu_fixture.h"
+
+static void an_empty_ring_completes_at_once(void **state)
+{
+	struct rig *rig = *state;
+
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(rig->context[GHYVI_CTX_RING_HEAD], 0);
+}
+
+static void head_is_saved_where_the_tail_was(void **state)
+{
+	struct rig *rig = *state;
+
+	ring(rig, MI_NOOP, MI_NOOP, MI_USER_INTERRUPT, MI_NOOP);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(rig->context[GHYVI_CTX_RING_HEAD], 16);
+	assert_int_equal(atomic_read(&rig->interrupts), 1);
+	assert_true(rig->job.busy_ns > 0);
+	assert_int_equal(rig->registers[0x2034 / 4], 16);
+	assert_int_equal(rig->registers[0x2038 / 4], RING_GGTT);
+}
+
+static void packets_wrap_at_the_end_of_the_ring(void **state)
+{
+	struct rig *rig = *state;
+
+	rig->tail = RING_BYTES - 8;
+	rig->context[GHYVI_CTX_RING_HEAD] = rig->tail;
+	ring(rig, MI_STORE, ADDRESS(DATA + 8), 0x1234);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 8), 0x1234);
+	assert_int_equal(rig->context[GHYVI_CTX_RING_HEAD], 8);
+}
+
+static void every_engine_runs_jobs(void **state)
+{
+	struct rig *rig = *state;
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		rig->job.engine = i;
+		ring(rig, MI_STORE, ADDRESS(DATA + 4 * i), i + 1);
+		assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+		assert_int_equal(data32(rig, 4 * i), i + 1);
+	}
+}
+
+static void a_packet_that_goes_beyond_the_tail_is_an_error(void **state)
+{
+	struct rig *rig = *state;
+
+	ring(rig, MI_NOOP, MI_NOOP, MI_STORE, LOW(DATA));
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	assert_int_equal(rig->context[GHYVI_CTX_RING_HEAD], 8);
+	assert_non_null(strstr(rig_reason(rig), "do not fit"));
+}
+
+static void a_bad_ring_is_an_error(void **state)
+{
+	struct rig *rig = *state;
+
+	rig->context[GHYVI_CTX_RING_CTL] &= ~1;
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	rig->context[GHYVI_CTX_RING_CTL] |= 1;
+	rig->context[GHYVI_CTX_RING_HEAD] = RING_BYTES;
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	rig->context[GHYVI_CTX_RING_HEAD] = 0;
+	rig->context[GHYVI_CTX_RING_START] = RING_GGTT + 8;
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+}
+
+static void batches_chain_and_return(void **state)
+{
+	struct rig *rig = *state;
+
+	/* ring -> batch -> (second level) batch2 -> back -> (chain) batch3 -> ring */
+	batch(rig->batch, MI_STORE, ADDRESS(DATA), 1, MI_BATCH_START | MI_SECOND_LEVEL, ADDRESS(BATCH2),
+	      MI_STORE, ADDRESS(DATA + 8), 3, MI_BATCH_START, ADDRESS(BATCH3));
+	batch(rig->batch2, MI_STORE, ADDRESS(DATA + 4), 2, MI_BATCH_END);
+	batch(rig->batch3, MI_STORE, ADDRESS(DATA + 12), 4, MI_BATCH_END);
+	ring(rig, MI_BATCH_START, ADDRESS(BATCH), MI_STORE, ADDRESS(DATA + 16), 5);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(data32(rig, 4 * i), i + 1);
+}
+
+static void second_level_batches_do_not_nest(void **state)
+{
+	struct rig *rig = *state;
+
+	batch(rig->batch, MI_BATCH_START | MI_SECOND_LEVEL, ADDRESS(BATCH2));
+	batch(rig->batch2, MI_BATCH_START | MI_SECOND_LEVEL, ADDRESS(BATCH3));
+	assert_int_equal(rig_run_batch(rig), GHYVI_JOB_ERROR);
+	rig_reset(rig);
+	ring(rig, MI_BATCH_START | MI_SECOND_LEVEL, ADDRESS(BATCH));
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+}
+
+static void a_batch_crosses_pages(void **state)
+{
+	struct rig *rig = *state;
+	u32 *p = rig->batch + 1022;
+
+	batch(p, MI_STORE, ADDRESS(DATA), 77, MI_BATCH_END);
+	ring(rig, MI_BATCH_START, ADDRESS(BATCH + 4088));
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 0), 77);
+}
+
+static void batch_end_in_the_ring_is_an_error(void **state)
+{
+	struct rig *rig = *state;
+
+	ring(rig, MI_BATCH_END);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+}
+
+static void the_indirect_context_runs_first_and_ends_by_size(void **state)
+{
+	struct rig *rig = *state;
+
+	batch((u32 *)rig->indirect, MI_ARB_OFF, MI_STORE, ADDRESS(DATA), 5, MI_ARB_ON);
+	((u32 *)rig->indirect)[16] = 0xffffffff; /* beyond its one line: must not be reached */
+	rig->context[GHYVI_CTX_INDIRECT] = INDIRECT_GGTT | 1;
+	ring(rig, MI_LRM, GPR(0), ADDRESS(DATA), MI_SRM, GPR(0), ADDRESS(DATA + 4));
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 4), 5);
+	/* Only the render engine has one. */
+	rig->job.engine = GHYVI_BCS;
+	memset(rig->data, 0, 8);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 0), 0);
+}
+
+static void registers_of_the_context_are_kept_unless_restore_is_inhibited(void **state)
+{
+	struct rig *rig = *state;
+
+	ring(rig, MI_LRI(2), GPR(3), 7, GPR(15) + 4, 8);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(rig->context[GHYVI_CTX_GPR + 2 * 6], 7);
+	assert_int_equal(rig->context[GHYVI_CTX_GPR + 2 * 31], 8);
+	ring(rig, MI_SRM, GPR(3), ADDRESS(DATA));
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 0), 7);
+	rig->job.restore = false;
+	ring(rig, MI_SRM, GPR(3), ADDRESS(DATA));
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 0), 0);
+}
+
+static void read_only_pages_drop_writes(void **state)
+{
+	struct rig *rig = *state;
+
+	rig->read_only[0] = 42;
+	ring(rig, MI_STORE, ADDRESS(READ_ONLY), 1, MI_LRM, GPR(0), ADDRESS(READ_ONLY));
+	ring(rig, MI_SRM, GPR(0), ADDRESS(DATA));
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(rig->read_only[0], 42);
+	assert_int_equal(data32(rig, 0), 42);
+}
+
+static void write_permission_is_needed_on_every_level(void **state)
+{
+	struct rig *rig = *state;
+
+	rig->pml4[DATA >> 39 & 511] &= ~GHYVI_ENTRY_WRITE;
+	ring(rig, MI_STORE, ADDRESS(DATA), 1);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 0), 0);
+}
+
+static void scratch_reads_zero_and_drops_writes(void **state)
+{
+	struct rig *rig = *state;
+
+	rig->scratch[0] = 9; /* even if somebody spoiled it */
+	rig->data[0] = 1;
+	ring(rig, MI_STORE, ADDRESS(SCRATCH + 8), 1, MI_LRM, GPR(0), ADDRESS(SCRATCH));
+	ring(rig, MI_SRM, GPR(0), ADDRESS(DATA));
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(rig->scratch[8], 0);
+	assert_int_equal(data32(rig, 0), 0);
+}
+
+static void an_address_that_is_not_present_is_an_error(void **state)
+{
+	struct rig *rig = *state;
+
+	ring(rig, MI_NOOP, MI_NOOP, MI_STORE, ADDRESS(HOLE), 1);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	assert_non_null(strstr(rig_reason(rig), "0x400000 not present"));
+	assert_int_equal(rig->context[GHYVI_CTX_RING_HEAD], 8);
+	rig_reset(rig);
+	ring(rig, MI_STORE | MI_GGTT, ADDRESS(HOLE_GGTT), 1);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	assert_int_equal(atomic64_read(&rig->stats.oracle_violations), 0);
+}
+
+static void the_ggtt_outside_the_clients_ranges_is_an_error(void **state)
+{
+	struct rig *rig = *state;
+	u64 entry = virt_to_phys(rig->data) | GHYVI_ENTRY_PRESENT;
+
+	softgpu_ops.ggtt_write(rig->client, OUTSIDE_GGTT >> 12, &entry, 1);
+	assert_int_equal(softgpu_ops.ggtt_read(rig->client, OUTSIDE_GGTT >> 12), entry);
+	ring(rig, MI_STORE | MI_GGTT, ADDRESS(OUTSIDE_GGTT), 1);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	assert_int_equal(data32(rig, 0), 0);
+	assert_int_equal(atomic64_read(&rig->stats.oracle_violations), 0);
+}
+
+static void a_foreign_page_is_refused_and_counted(void **state)
+{
+	struct rig *rig = *state;
+	u8 *foreign = rig_alloc(rig, 1);
+
+	rig_map(rig, HOLE, foreign, 1, GHYVI_ENTRY_WRITE);
+	ring(rig, MI_STORE, ADDRESS(HOLE), 1);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	assert_int_equal(foreign[0], 0);
+	assert_int_equal(atomic64_read(&rig->stats.oracle_violations), 1);
+	assert_non_null(strstr(rig_reason(rig), "oracle"));
+}
+
+static void a_table_page_is_not_a_data_page_nor_the_other_way_round(void **state)
+{
+	struct rig *rig = *state;
+
+	rig_map(rig, HOLE, rig->pml4, 1, GHYVI_ENTRY_WRITE);
+	ring(rig, MI_STORE, ADDRESS(HOLE), 1);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	rig_reset(rig);
+	*(u64 *)rig->data = virt_to_phys(rig->data) | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE;
+	rig->pml4[1] = virt_to_phys(rig->data) | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE;
+	ring(rig, MI_STORE, ADDRESS(1ULL << 39), 1);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	assert_int_equal(atomic64_read(&rig->stats.oracle_violations), 2);
+}
+
+static void a_page_can_be_owned_twice(void **state)
+{
+	struct rig *rig = *state;
+	u64 bus = virt_to_phys(rig->data);
+
+	softgpu_ops.own_page(rig->client, bus, GHYVI_PAGE_DATA);
+	softgpu_ops.disown_page(rig->client, bus);
+	ring(rig, MI_STORE, ADDRESS(DATA), 1);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+}
+
+#define LARGE (1ULL << 32)
+
+static void large_pages_are_walked(void **state)
+{
+	struct rig *rig = *state;
+	u8 *p = rig_large(rig, LARGE, GHYVI_ENTRY_WRITE), *read_only = rig_large(rig, LARGE + GHYVI_LARGE_BYTES, 0);
+
+	ring(rig, MI_STORE, ADDRESS(LARGE), 1, MI_STORE, ADDRESS(LARGE + 0x123008), 2, MI_STORE,
+	     ADDRESS(LARGE + 0x1ffffc), 3, MI_STORE, ADDRESS(LARGE + 0x200000), 4);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(*(u32 *)p, 1);
+	assert_int_equal(*(u32 *)(p + 0x123008), 2);
+	assert_int_equal(*(u32 *)(p + 0x1ffffc), 3);
+	assert_int_equal(*(u32 *)read_only, 0);
+	assert_int_equal(atomic64_read(&rig->stats.oracle_violations), 0);
+}
+
+/* Of 64 KiB pages: each 16th entry of their table counts. */
+static void tables_of_64k_pages_are_walked(void **state)
+{
+	struct rig *rig = *state;
+	u8 *p = rig_large(rig, LARGE, GHYVI_ENTRY_WRITE);
+
+	*rig_entry(rig, 2 * LARGE) = virt_to_phys(p) | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE;
+	*rig_entry(rig, 2 * LARGE + 0x10000) = virt_to_phys(p + 0x50000) | GHYVI_ENTRY_PRESENT;
+	*rig_entry(rig, 2 * LARGE + 0x3000) = virt_to_phys(p + 0x80000) | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE;
+	*rig_directory_entry(rig, 2 * LARGE) |= GHYVI_ENTRY_64K;
+	ring(rig, MI_STORE, ADDRESS(2 * LARGE + 0x3000), 1, MI_STORE, ADDRESS(2 * LARGE + 0xfffc), 2);
+	ring(rig, MI_STORE, ADDRESS(2 * LARGE + 0x1f000), 3);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(*(u32 *)(p + 0x3000), 1);
+	assert_int_equal(*(u32 *)(p + 0xfffc), 2);
+	assert_int_equal(*(u32 *)(p + 0x80000), 0);
+	assert_int_equal(*(u32 *)(p + 0x5f000), 0);
+	softgpu_ops.disown_page(rig->client, virt_to_phys(p + 0x4000));
+	ring(rig, MI_STORE, ADDRESS(2 * LARGE + 0x4000), 1);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	assert_int_equal(atomic64_read(&rig->stats.oracle_violations), 1);
+	softgpu_ops.own_page(rig->client, virt_to_phys(p + 0x4000), GHYVI_PAGE_DATA);
+}
+
+static void the_oracle_looks_at_each_part_of_a_large_page(void **state)
+{
+	struct rig *rig = *state;
+	u8 *p = rig_large(rig, LARGE, GHYVI_ENTRY_WRITE);
+	u64 stolen = virt_to_phys(p + 0x123000);
+
+	softgpu_ops.disown_page(rig->client, stolen);
+	ring(rig, MI_STORE, ADDRESS(LARGE + 0x122000), 1, MI_STORE, ADDRESS(LARGE + 0x124000), 2);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	ring(rig, MI_STORE, ADDRESS(LARGE + 0x123000), 3);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	assert_int_equal(*(u32 *)(p + 0x123000), 0);
+	assert_int_equal(atomic64_read(&rig->stats.oracle_violations), 1);
+	softgpu_ops.own_page(rig->client, stolen, GHYVI_PAGE_DATA);
+}
+
+static void pages_of_1_gib_are_an_error(void **state)
+{
+	struct rig *rig = *state;
+	u64 *pdp;
+
+	rig_entry(rig, HOLE);
+	pdp = phys_to_virt(rig->pml4[0] & GHYVI_SHADOW_ADDRESS_MASK);
+	pdp[HOLE >> 30 & 511] |= GHYVI_ENTRY_LARGE;
+	ring(rig, MI_STORE, ADDRESS(HOLE), 1);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	assert_non_null(strstr(rig_reason(rig), "1 GiB"));
+}
+
+static void three_levels_translate_32_bits(void **state)
+{
+	struct rig *rig = *state;
+	u64 address = 0xc0001000ULL; /* the last of four PDPs */
+	u8 *p = rig_ppgtt(rig, address, 1, GHYVI_ENTRY_WRITE);
+
+	rig->job.levels = 3;
+	rig->job.root = rig->pml4[0] & GHYVI_SHADOW_ADDRESS_MASK;
+	ring(rig, MI_STORE, ADDRESS(address), 0x33);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(p[0], 0x33);
+}
+
+/* A batch that never ends; @marker counts its rounds. */
+static void endless_batch(struct rig *rig)
+{
+	batch(rig->batch, MI_LRI(1), GPR(0), 1, MI_SRM, GPR(0), ADDRESS(DATA), MI_BATCH_START,
+	      ADDRESS(BATCH));
+	ring(rig, MI_BATCH_START, ADDRESS(BATCH));
+	rig_start(rig);
+	while (!data32(rig, 0))
+		sched_yield();
+}
+
+static void cancel_ends_an_endless_batch_and_waits(void **state)
+{
+	struct rig *rig = *state;
+	u64 begin;
+
+	endless_batch(rig);
+	begin = ktime_get_ns();
+	softgpu_ops.cancel(rig->gpu, &rig->job);
+	assert_true(ktime_get_ns() - begin < 2 * NSEC_PER_SEC);
+	/* No later write. */
+	WRITE_ONCE(*(u32 *)rig->data, 0);
+	usleep_range(2000, 2000);
+	assert_int_equal(data32(rig, 0), 0);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_CANCELLED);
+	/* The engine goes on with other jobs; a second cancel finds nothing. */
+	softgpu_ops.cancel(rig->gpu, &rig->job);
+	rig_reset(rig);
+	ring(rig, MI_STORE, ADDRESS(DATA), 2);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 0), 2);
+}
+
+static pthread_mutex_t cores_lock = PTHREAD_MUTEX_INITIALIZER;
+static sem_t left;
+
+static void done_that_waits_for_the_core(struct ghyvi_job *job, enum ghyvi_job_status status)
+{
+	sem_post(&left);
+	pthread_mutex_lock(&cores_lock);
+	pthread_mutex_unlock(&cores_lock);
+}
+
+/* The core cancels with the lock that the done() of the job before is waiting for. */
+static void cancel_of_a_queued_job_does_not_wait_for_the_one_before(void **state)
+{
+	struct rig *rig = *state;
+	struct ghyvi_job before = rig->job;
+
+	before.done = done_that_waits_for_the_core;
+	sem_init(&left, 0, 0);
+	pthread_mutex_lock(&cores_lock);
+	assert_int_equal(softgpu_ops.run(rig->gpu, &before), 0);
+	sem_wait(&left);
+	ring(rig, MI_STORE, ADDRESS(DATA), 1);
+	rig_start(rig);
+	softgpu_ops.cancel(rig->gpu, &rig->job);
+	pthread_mutex_unlock(&cores_lock);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_CANCELLED);
+	assert_int_equal(data32(rig, 0), 0);
+}
+
+static void an_engine_takes_one_job_at_a_time(void **state)
+{
+	struct rig *rig = *state;
+	struct ghyvi_job other = rig->job;
+
+	endless_batch(rig);
+	assert_int_equal(softgpu_ops.run(rig->gpu, &other), -EBUSY);
+	softgpu_ops.cancel(rig->gpu, &rig->job);
+	rig_wait(rig);
+}
+
+static void a_batch_that_is_changed_while_it_loops_ends(void **state)
+{
+	struct rig *rig = *state;
+
+	endless_batch(rig);
+	WRITE_ONCE(rig->batch[7], MI_BATCH_END);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_COMPLETE);
+}
+
+static void after_invalidate_an_old_translation_is_not_used(void **state)
+{
+	struct rig *rig = *state;
+	u64 *entry = rig_entry(rig, DATA);
+	u32 *old = (u32 *)rig->data, *new = (u32 *)(rig->data + PAGE_SIZE);
+	unsigned int round;
+
+	endless_batch(rig);
+	for (round = 0; round < 200; round++) {
+		WRITE_ONCE(*entry, virt_to_phys(new) | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE);
+		softgpu_ops.invalidate(rig->client);
+		WRITE_ONCE(*old, 0);
+		WRITE_ONCE(*new, 0);
+		while (!READ_ONCE(*new))
+			sched_yield();
+		assert_int_equal(READ_ONCE(*old), 0);
+		swap(old, new);
+	}
+	softgpu_ops.cancel(rig->gpu, &rig->job);
+	rig_wait(rig);
+}
+
+static void invalidate_waits_for_accesses_in_flight(void **state)
+{
+	struct rig *rig = *state;
+	u64 *entry = rig_entry(rig, DATA);
+	/* A retired page is not used again: only what the engine wrote to it before is of interest. */
+	u8 *pages = rig_ppgtt(rig, 0x40000000, 300, GHYVI_ENTRY_WRITE);
+	u8 *old = rig->data, *new;
+	unsigned int round, i;
+
+	/* The blitter fills the page over and over. Its writes to the old page must end before the call. */
+	batch(rig->batch, MI_STORE, ADDRESS(DATA + 4 * PAGE_SIZE), 1, 0x54300005, 3 << 24 | 0xf0 << 16, 0,
+	      0x7fff << 16 | 1024, ADDRESS(DATA), ~0u, MI_BATCH_START, ADDRESS(BATCH));
+	rig->job.engine = GHYVI_BCS;
+	ring(rig, MI_BATCH_START, ADDRESS(BATCH));
+	rig_start(rig);
+	while (!data32(rig, 4 * PAGE_SIZE))
+		sched_yield();
+	for (round = 0; round < 300; round++) {
+		new = pages + round * PAGE_SIZE;
+		WRITE_ONCE(*entry, virt_to_phys(new) | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE);
+		softgpu_ops.invalidate(rig->client);
+		memset(old, 0, PAGE_SIZE);
+		usleep_range(20, 20);
+		for (i = 0; i < PAGE_SIZE; i++)
+			assert_int_equal(old[i], 0);
+		old = new;
+	}
+	softgpu_ops.cancel(rig->gpu, &rig->job);
+	rig_wait(rig);
+}
+
+static void a_page_disowned_after_invalidate_is_a_violation(void **state)
+{
+	struct rig *rig = *state;
+
+	endless_batch(rig);
+	softgpu_ops.disown_page(rig->client, virt_to_phys(rig->data));
+	softgpu_ops.invalidate(rig->client);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_ERROR);
+	assert_int_equal(atomic64_read(&rig->stats.oracle_violations), 1);
+	softgpu_ops.own_page(rig->client, virt_to_phys(rig->data), GHYVI_PAGE_DATA);
+}
+
+static void lite_restore_runs_on_to_the_new_tail(void **state)
+{
+	struct rig *rig = *state;
+
+	/* A semaphore keeps the job alive until the tail has moved. */
+	ring(rig, MI_SEMAPHORE(4), 1, ADDRESS(DATA));
+	rig_start(rig);
+	ring(rig, MI_STORE, ADDRESS(DATA + 8), 99);
+	assert_int_equal(softgpu_ops.update_tail(rig->gpu, &rig->job, rig->tail), 0);
+	WRITE_ONCE(*(u32 *)rig->data, 1);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 8), 99);
+	assert_int_equal(softgpu_ops.update_tail(rig->gpu, &rig->job, 0), -ESTALE);
+}
+
+static void update_tail_is_honoured_or_refused(void **state)
+{
+	struct rig *rig = *state;
+	unsigned int round, refused = 0;
+
+	for (round = 0; round < 2000; round++) {
+		u32 before = rig->tail;
+
+		ring(rig, MI_STORE, ADDRESS(DATA), round);
+		rig_start(rig);
+		before = rig->tail;
+		ring(rig, MI_STORE, ADDRESS(DATA + 4), round);
+		if (softgpu_ops.update_tail(rig->gpu, &rig->job, rig->tail)) {
+			rig->tail = before;
+			refused++;
+		}
+		assert_int_equal(rig_wait(rig), GHYVI_JOB_COMPLETE);
+		assert_int_equal(rig->context[GHYVI_CTX_RING_HEAD], rig->tail);
+		if (rig->tail != before)
+			assert_int_equal(data32(rig, 4), round);
+	}
+	(void)refused;
+}
+
+static void a_tail_outside_the_ring_is_an_error(void **state)
+{
+	struct rig *rig = *state;
+
+	ring(rig, MI_SEMAPHORE(4), 1, ADDRESS(DATA));
+	rig_start(rig);
+	assert_int_equal(softgpu_ops.update_tail(rig->gpu, &rig->job, RING_BYTES + 8), 0);
+	WRITE_ONCE(*(u32 *)rig->data, 1);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_ERROR);
+}
+
+static void preempt_stops_between_ring_commands_and_can_go_on(void **state)
+{
+	struct rig *rig = *state;
+	u32 head;
+
+	ring(rig, MI_STORE, ADDRESS(DATA + 4), 1);
+	head = rig->tail;
+	ring(rig, MI_SEMAPHORE(4), 1, ADDRESS(DATA), MI_STORE, ADDRESS(DATA + 8), 2);
+	rig_start(rig);
+	while (!data32(rig, 4))
+		sched_yield();
+	softgpu_ops.preempt(rig->gpu, &rig->job);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_PREEMPTED);
+	assert_int_equal(rig->context[GHYVI_CTX_RING_HEAD], head);
+	assert_int_equal(data32(rig, 8), 0);
+	*(u32 *)rig->data = 1;
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 8), 2);
+}
+
+static void preempt_waits_for_arbitration_and_for_the_end_of_a_batch(void **state)
+{
+	struct rig *rig = *state;
+	u32 head;
+
+	batch(rig->batch, MI_STORE, ADDRESS(DATA + 4), 1, MI_SEMAPHORE(4), 1, ADDRESS(DATA),
+	      MI_BATCH_END);
+	ring(rig, MI_ARB_OFF, MI_BATCH_START, ADDRESS(BATCH), MI_STORE, ADDRESS(DATA + 8), 2, MI_ARB_ON);
+	head = rig->tail;
+	ring(rig, MI_STORE, ADDRESS(DATA + 12), 3);
+	rig_start(rig);
+	while (!data32(rig, 4))
+		sched_yield();
+	softgpu_ops.preempt(rig->gpu, &rig->job);
+	usleep_range(1000, 1000);
+	WRITE_ONCE(*(u32 *)rig->data, 1);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_PREEMPTED);
+	assert_int_equal(rig->context[GHYVI_CTX_RING_HEAD], head);
+	assert_int_equal(data32(rig, 8), 2);
+	assert_int_equal(data32(rig, 12), 0);
+}
+
+static void tlb_commands_make_new_entries_visible(void **state)
+{
+	struct rig *rig = *state;
+	u64 *entry = rig_entry(rig, DATA);
+	u64 new = virt_to_phys(rig->data + PAGE_SIZE) | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE;
+
+	ring(rig, MI_STORE, ADDRESS(DATA), 1, MI_SEMAPHORE(4), 1, ADDRESS(DATA + 3 * PAGE_SIZE));
+	ring(rig, PIPE_CONTROL, 1 << 18, 0, 0, 0, 0, MI_STORE, ADDRESS(DATA), 2);
+	rig_start(rig);
+	while (!data32(rig, 0))
+		sched_yield();
+	WRITE_ONCE(*entry, new);
+	WRITE_ONCE(*(u32 *)(rig->data + 3 * PAGE_SIZE), 1);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 0), 1);
+	assert_int_equal(data32(rig, PAGE_SIZE), 2);
+}
+
+static void resources_are_those_of_the_design(void **state)
+{
+	struct rig *rig = *state;
+	struct ghyvi_pgpu_resources resources;
+	u64 before = softgpu_ops.timestamp(rig->gpu);
+
+	softgpu_ops.resources(rig->gpu, &resources);
+	assert_int_equal(resources.engines, 0xf);
+	assert_int_equal(resources.ggtt_bytes, 4ULL << 30);
+	assert_int_equal(resources.timestamp_hz, 12000000);
+	usleep_range(1000, 1000);
+	assert_true(softgpu_ops.timestamp(rig->gpu) - before >= 12000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RIG_TEST(an_empty_ring_completes_at_once),
+		RIG_TEST(head_is_saved_where_the_tail_was),
+		RIG_TEST(packets_wrap_at_the_end_of_the_ring),
+		RIG_TEST(every_engine_runs_jobs),
+		RIG_TEST(a_packet_that_goes_beyond_the_tail_is_an_error),
+		RIG_TEST(a_bad_ring_is_an_error),
+		RIG_TEST(batches_chain_and_return),
+		RIG_TEST(second_level_batches_do_not_nest),
+		RIG_TEST(a_batch_crosses_pages),
+		RIG_TEST(batch_end_in_the_ring_is_an_error),
+		RIG_TEST(the_indirect_context_runs_first_and_ends_by_size),
+		RIG_TEST(registers_of_the_context_are_kept_unless_restore_is_inhibited),
+		RIG_TEST(read_only_pages_drop_writes),
+		RIG_TEST(write_permission_is_needed_on_every_level),
+		RIG_TEST(scratch_reads_zero_and_drops_writes),
+		RIG_TEST(an_address_that_is_not_present_is_an_error),
+		RIG_TEST(the_ggtt_outside_the_clients_ranges_is_an_error),
+		RIG_TEST(a_foreign_page_is_refused_and_counted),
+		RIG_TEST(a_table_page_is_not_a_data_page_nor_the_other_way_round),
+		RIG_TEST(a_page_can_be_owned_twice),
+		RIG_TEST(large_pages_are_walked),
+		RIG_TEST(tables_of_64k_pages_are_walked),
+		RIG_TEST(the_oracle_looks_at_each_part_of_a_large_page),
+		RIG_TEST(pages_of_1_gib_are_an_error),
+		RIG_TEST(three_levels_translate_32_bits),
+		RIG_TEST(cancel_ends_an_endless_batch_and_waits),
+		RIG_TEST(cancel_of_a_queued_job_does_not_wait_for_the_one_before),
+		RIG_TEST(an_engine_takes_one_job_at_a_time),
+		RIG_TEST(a_batch_that_is_changed_while_it_loops_ends),
+		RIG_TEST(after_invalidate_an_old_translation_is_not_used),
+		RIG_TEST(invalidate_waits_for_accesses_in_flight),
+		RIG_TEST(a_page_disowned_after_invalidate_is_a_violation),
+		RIG_TEST(lite_restore_runs_on_to_the_new_tail),
+		RIG_TEST(update_tail_is_honoured_or_refused),
+		RIG_TEST(a_tail_outside_the_ring_is_an_error),
+		RIG_TEST(preempt_stops_between_ring_commands_and_can_go_on),
+		RIG_TEST(preempt_waits_for_arbitration_and_for_the_end_of_a_batch),
+		RIG_TEST(tlb_commands_make_new_entries_visible),
+		RIG_TEST(resources_are_those_of_the_design),
+	};
+
+	return cmocka_run_group_tests_name("softgpu engine", tests, NULL, NULL);
+}

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Jobs on the guest's own tables: pages that are found out about while the job runs, and that go away meanwhile. */
+#include <linux/delay.h>
+#include "softgpu_fixture.h"
+
+#define COPY_4K(dst, src, rows)                                                                    \
+	0x54c00008 | 3 << 20, 3 << 24 | 0xcc << 16 | 4096, 0, (rows) << 16 | 1024, ADDRESS(dst), 0, 4096, \
+		ADDRESS(src)
+
+static int nested_setup(void **state)
+{
+	struct rig *rig = rig_new(9);
+
+	rig_nest(rig);
+	*state = rig;
+	return 0;
+}
+
+#define NESTED_TEST(f) cmocka_unit_test_setup_teardown(f, nested_setup, rig_teardown)
+
+#define LARGE_OF(address) ((address) & ~(u64)(GHYVI_LARGE_BYTES - 1))
+
+static u64 *rig_nested_directory_entry(struct rig *rig, u64 address)
+{
+	u64 *table = rig->pml4;
+	unsigned int level;
+
+	for (level = 4; level > 2; level--)
+		table = phys_to_virt(rig->guest_bus[table[address >> (12 + 9 * (level - 1)) & 511] >> 12]);
+	return &table[address >> 21 & 511];
+}
+
+static u64 count_of(const atomic64_t *counter)
+{
+	return (u64)atomic64_read(counter);
+}
+
+static void no_violations(struct rig *rig)
+{
+	assert_int_equal(count_of(&rig->stats.oracle_violations), 0);
+}
+
+static void ring_batch_and_posts_fault_their_pages_in(void **state)
+{
+	struct rig *rig = *state;
+	int faults;
+
+	batch(rig->batch, MI_STORE, ADDRESS(DATA + 4), 11, MI_BATCH_START | MI_SECOND_LEVEL, ADDRESS(BATCH2),
+	      MI_STORE, ADDRESS(DATA + 4096), 33, MI_BATCH_END);
+	batch(rig->batch2, MI_STORE_QWORD, ADDRESS(DATA + 8), 22, 1, MI_BATCH_END);
+	ring(rig, MI_BATCH_START, ADDRESS(BATCH), MI_STORE | MI_GGTT, ADDRESS(DATA_GGTT), 44);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 4), 11);
+	assert_int_equal(data64(rig, 8), 1ull << 32 | 22);
+	assert_int_equal(data32(rig, 4096), 33);
+	assert_int_equal(*(u32 *)rig->ggtt_data, 44);
+	/* Ring, GGTT data, PML4, 2 x (PDP, PD, PT), two batch pages and two of data; once. */
+	faults = atomic_read(&rig->faults);
+	assert_int_equal(faults, 2 + 1 + 6 + 2 + 2);
+	assert_int_equal(rig->nr_mapped, faults);
+	ring(rig, MI_BATCH_START, ADDRESS(BATCH));
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(atomic_read(&rig->faults), faults);
+	no_violations(rig);
+}
+
+static void entries_that_the_guest_changes_count_without_any_call(void **state)
+{
+	struct rig *rig = *state;
+	u64 *entry = NULL;
+	u64 *table = rig->pml4;
+	unsigned int level;
+
+	for (level = 4; level; level--) {
+		entry = &table[DATA >> (12 + 9 * (level - 1)) & 511];
+		table = (u64 *)phys_to_virt(rig->guest_bus[*entry >> 12]);
+	}
+	ring(rig, MI_STORE, ADDRESS(DATA), 1);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	*entry += 4096;
+	ring(rig, MI_STORE, ADDRESS(DATA), 2);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 0), 1);
+	assert_int_equal(data32(rig, 4096), 2);
+}
+
+static void a_blit_copies_between_pages_that_fault(void **state)
+{
+	struct rig *rig = *state;
+	unsigned int i, pages = 24, src = 32;
+	int round;
+
+	rig->job.engine = GHYVI_BCS;
+	/* The second time under a core that has hardly any room, so that one end of a copy evicts the other. */
+	for (round = 0; round < 3; round++) {
+		rig->map_limit = round == 0 ? GUEST_PAGES : round == 1 ? 12 : 7;
+		for (i = 0; i < pages * 1024; i++)
+			((u32 *)rig->data)[src * 1024 + i] = i * 7 + (u32)round;
+		ring(rig, COPY_4K(DATA, DATA + src * 4096, pages));
+		assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+		assert_memory_equal(rig->data, rig->data + src * 4096, pages * 4096);
+		rig_reset(rig);
+	}
+	no_violations(rig);
+	assert_int_equal(count_of(&rig->stats.entries_rejected), 0);
+}
+
+static void a_walk_that_never_gets_all_its_pages_ends(void **state)
+{
+	struct rig *rig = *state;
+
+	rig->map_limit = 2;
+	ring(rig, MI_STORE, ADDRESS(DATA), 1);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 0), 0);
+	assert_int_equal(count_of(&rig->stats.entries_rejected), 1);
+}
+
+static void what_is_no_memory_reads_zero_and_drops_writes(void **state)
+{
+	struct rig *rig = *state;
+	u64 data = rig_gfn(rig, rig->data), pt, pd, *pdp;
+	u64 *table = rig->pml4;
+	u64 bus = rig->guest_bus[data];
+
+	ring(rig, MI_LRI(1), GPR(0), 5, MI_STORE, ADDRESS(DATA), 1, MI_LRM, GPR(0), ADDRESS(DATA));
+	ring(rig, MI_SRM, GPR(0), ADDRESS(DATA + 4096));
+	*(u32 *)rig->data = 99;
+	rig->guest_bus[data] = 0;
+	memset(rig->data + 4096, 0xff, 4);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 0), 99);
+	assert_int_equal(data32(rig, 4096), 0);
+	assert_int_equal(count_of(&rig->stats.entries_rejected), 1);
+	assert_non_null(strstr(rig_reason(rig), "cannot be translated"));
+	rig->guest_bus[data] = bus;
+
+	/* So does a table that is no memory. */
+	pdp = phys_to_virt(rig->guest_bus[table[DATA >> 39 & 511] >> 12]);
+	pd = pdp[DATA >> 30 & 511] >> 12;
+	table = phys_to_virt(rig->guest_bus[pd]);
+	pt = table[DATA >> 21 & 511];
+	table[DATA >> 21 & 511] = (u64)(GUEST_PAGES + 3) << 12 | 3;
+	ring(rig, MI_STORE, ADDRESS(DATA), 2);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 0), 99);
+	assert_int_equal(count_of(&rig->stats.entries_rejected), 2);
+	table[DATA >> 21 & 511] = pt;
+	/* And a page of 1 GiB, as in shadows. */
+	pdp[DATA >> 30 & 511] |= GHYVI_ENTRY_LARGE;
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	ring(rig, MI_STORE, ADDRESS(DATA), 3);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 0), 99);
+	assert_int_equal(count_of(&rig->stats.entries_rejected), 3);
+	no_violations(rig);
+}
+
+/* The guest's 2 MiB may be anywhere in the host, page by page. */
+static void each_part_of_a_large_page_is_found_by_itself(void **state)
+{
+	struct rig *rig = *state;
+	u64 *entry = rig_nested_directory_entry(rig, DATA), first = round_up(rig->nr_guest + 1, 512);
+	u8 *p = rig_alloc(rig, 2);
+	int faults;
+
+	assert_true(first + 512 < GUEST_PAGES);
+	rig->guest_bus[first + 5] = virt_to_phys(p + 4096);
+	rig->guest_bus[first + 6] = virt_to_phys(p);
+	*entry = first << 12 | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE | GHYVI_ENTRY_LARGE;
+	ring(rig, MI_STORE, ADDRESS(LARGE_OF(DATA) + 0x5004), 5, MI_STORE, ADDRESS(LARGE_OF(DATA) + 0x6004), 6);
+	ring(rig, MI_STORE, ADDRESS(LARGE_OF(DATA) + 0x7004), 7);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(*(u32 *)(p + 4096 + 4), 5);
+	assert_int_equal(*(u32 *)(p + 4), 6);
+	assert_int_equal(count_of(&rig->stats.entries_rejected), 1);
+	faults = atomic_read(&rig->faults);
+	/* Only what was asked for is there. */
+	ring(rig, MI_STORE, ADDRESS(LARGE_OF(DATA) + 0x6008), 8);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(atomic_read(&rig->faults), faults);
+	assert_int_equal(*(u32 *)(p + 8), 8);
+	no_violations(rig);
+}
+
+static void each_part_of_64k_is_found_by_itself(void **state)
+{
+	struct rig *rig = *state;
+	u64 *entry = rig_nested_directory_entry(rig, DATA), first = round_up(rig->nr_guest + 1, 16), *table;
+	u8 *p = rig_alloc(rig, 2);
+
+	assert_true(first + 16 < GUEST_PAGES);
+	rig->guest_bus[first + 5] = virt_to_phys(p + 4096);
+	rig->guest_bus[first + 6] = virt_to_phys(p);
+	table = phys_to_virt(rig->guest_bus[*entry >> 12]);
+	table[32] = first << 12 | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE;
+	*entry |= GHYVI_ENTRY_64K;
+	ring(rig, MI_STORE, ADDRESS(LARGE_OF(DATA) + 0x25004), 5, MI_STORE, ADDRESS(LARGE_OF(DATA) + 0x26004), 6);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(*(u32 *)(p + 4096 + 4), 5);
+	assert_int_equal(*(u32 *)(p + 4), 6);
+	no_violations(rig);
+}
+
+static void bits_beyond_the_guests_addresses_are_ignored(void **state)
+{
+	struct rig *rig = *state;
+
+	rig->pml4[DATA >> 39 & 511] |= BIT_ULL(63) | BIT_ULL(45);
+	ring(rig, MI_STORE, ADDRESS(DATA), 7);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 0), 7);
+}
+
+static void permissions_and_holes_are_as_in_shadows(void **state)
+{
+	struct rig *rig = *state;
+
+	ring(rig, MI_STORE, ADDRESS(READ_ONLY), 5);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(*(u32 *)rig->read_only, 0);
+	ring(rig, MI_STORE | MI_GGTT, ADDRESS(HOLE_GGTT), 1);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	rig_reset(rig);
+	ring(rig, MI_STORE | MI_GGTT, ADDRESS(OUTSIDE_GGTT), 1);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	rig_reset(rig);
+	ring(rig, MI_STORE, ADDRESS(HOLE), 1);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	rig_reset(rig);
+	rig->pml4[DATA >> 39 & 511] &= ~GHYVI_ENTRY_WRITE;
+	ring(rig, MI_STORE, ADDRESS(DATA), 1);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 0), 0);
+	no_violations(rig);
+}
+
+static void three_levels_begin_at_four_directories(void **state)
+{
+	struct rig *rig = *state;
+	u64 *pdp = phys_to_virt(rig->guest_bus[rig->pml4[0] >> 12]);
+
+	rig->job.levels = 3;
+	rig->job.guest_root[0] = (u64)(GUEST_PAGES + 1) << 12;
+	rig->job.guest_root[2] = pdp[0] & GHYVI_GUEST_ADDRESS_MASK;
+	ring(rig, MI_STORE, ADDRESS(0x80000000ULL + BATCH), 6, MI_STORE, ADDRESS(BATCH), 7);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(rig->batch[0], 6);
+	assert_int_equal(count_of(&rig->stats.entries_rejected), 1);
+}
+
+static void a_client_without_guest_tables_runs_no_nested_job(void **state)
+{
+	struct rig *rig = *state;
+
+	softgpu_client(rig->client)->params.fault = NULL;
+	ring(rig, MI_NOOP);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+}
+
+/* The batch stores to DATA for ever. */
+static void start_endless_stores(struct rig *rig)
+{
+	unsigned int i;
+
+	for (i = 0; i < 40; i++)
+		batch(rig->batch + 4 * i, MI_STORE, ADDRESS(DATA), i + 1);
+	batch(rig->batch + 4 * i, MI_BATCH_START, ADDRESS(BATCH));
+	ring(rig, MI_BATCH_START, ADDRESS(BATCH));
+	rig_start(rig);
+}
+
+static void unmapping_is_synchronous(void **state)
+{
+	struct rig *rig = *state;
+	u64 gfn = rig_gfn(rig, rig->data), bus = rig->guest_bus[gfn];
+	unsigned int i;
+
+	start_endless_stores(rig);
+	for (i = 0; i < 300; i++) {
+		/* A fault that failed a moment ago may be remembered as scratch until the guest flushes again. */
+		while (!data32(rig, 0)) {
+			softgpu_ops.invalidate(rig->client);
+			usleep_range(10, 20);
+		}
+		pthread_mutex_lock(&rig->mm);
+		rig_unmap_guest(rig, gfn);
+		/* As if it was somebody else's now, and this one's again later. */
+		rig->guest_bus[gfn] = 0;
+		memset(rig->data, 0, 4096);
+		pthread_mutex_unlock(&rig->mm);
+		usleep_range(20, 30);
+		assert_int_equal(data32(rig, 0), 0);
+		pthread_mutex_lock(&rig->mm);
+		rig->guest_bus[gfn] = bus;
+		pthread_mutex_unlock(&rig->mm);
+	}
+	softgpu_ops.cancel(rig->gpu, &rig->job);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_CANCELLED);
+	no_violations(rig);
+}
+
+static sem_t in_fault, go_on;
+
+static void wait_in_fault(struct rig *rig, u64 gfn)
+{
+	sem_post(&in_fault);
+	sem_wait(&go_on);
+}
+
+static void *cancel(void *data)
+{
+	struct rig *rig = data;
+
+	softgpu_ops.cancel(rig->gpu, &rig->job);
+	return NULL;
+}
+
+static void a_job_can_be_cancelled_while_it_faults(void **state)
+{
+	struct rig *rig = *state;
+	pthread_t thread;
+
+	sem_init(&in_fault, 0, 0);
+	sem_init(&go_on, 0, 0);
+	rig->in_fault = wait_in_fault;
+	ring(rig, MI_STORE, ADDRESS(DATA), 1);
+	rig_start(rig);
+	sem_wait(&in_fault);
+	/* Meanwhile no lock is held. */
+	pthread_mutex_lock(&rig->mm);
+	softgpu_ops.invalidate(rig->client);
+	pthread_mutex_unlock(&rig->mm);
+	pthread_create(&thread, NULL, cancel, rig);
+	while (!READ_ONCE(rig->job.backend.stop))
+		usleep_range(10, 20);
+	sem_post(&go_on);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_CANCELLED);
+	pthread_join(thread, NULL);
+	assert_int_equal(data32(rig, 0), 0);
+	assert_int_equal(atomic_read(&rig->faults), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		NESTED_TEST(ring_batch_and_posts_fault_their_pages_in),
+		NESTED_TEST(entries_that_the_guest_changes_count_without_any_call),
+		NESTED_TEST(a_blit_copies_between_pages_that_fault),
+		NESTED_TEST(a_walk_that_never_gets_all_its_pages_ends),
+		NESTED_TEST(what_is_no_memory_reads_zero_and_drops_writes),
+		NESTED_TEST(each_part_of_a_large_page_is_found_by_itself),
+		NESTED_TEST(each_part_of_64k_is_found_by_itself),
+		NESTED_TEST(bits_beyond_the_guests_addresses_are_ignored),
+		NESTED_TEST(permissions_and_holes_are_as_in_shadows),
+		NESTED_TEST(three_levels_begin_at_four_directories),
+		NESTED_TEST(a_client_without_guest_tables_runs_no_nested_job),
+		NESTED_TEST(unmapping_is_synchronous),
+		NESTED_TEST(a_job_can_be_cancelled_while_it_faults),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What a guest loses that breaks the rules, and how it gets it back. */
+#include "vgpu_guest.h"
+
+static void limit(u32 points_max, u32 window_ms)
+{
+	struct ghyvi_containment containment;
+
+	ghyvi_vgpu_containment(vgpu, &containment);
+	containment.points_max = points_max;
+	containment.window_ms = window_ms;
+	assert_int_equal(ghyvi_vgpu_set_containment(vgpu, &containment), 0);
+}
+
+/* A workload of context 0 that ends with @status; the guest's driver resets the engine afterwards. */
+static void bad_workload(void)
+{
+	move_tail(0);
+	submit(0, -1);
+	finish(guest.id, GHYVI_JOB_ERROR);
+	if (!ghyvi_vgpu_failsafe(vgpu))
+		guest_reset();
+	guest.has_pending = false;
+}
+
+static void malformed_submission(void)
+{
+	elsp(descriptor(0) & ~(u64)DESC_PRIVILEGE, 0);
+	if (!ghyvi_vgpu_failsafe(vgpu))
+		guest_reset();
+}
+
+static void assert_dead(void)
+{
+	u64 aperture = 0;
+	u32 runs = gpu.runs, syncs = mm.syncs, flushes = mm.flushes;
+
+	assert_true(ghyvi_vgpu_failsafe(vgpu));
+	assert_int_equal(rd(PVINFO_MAGIC_LO), ~0u);
+	assert_int_equal(ghyvi_vgpu_register_read(vgpu, GHYVI_RENDER_BASE + RING_MI_MODE, 2), 0xffff);
+	assert_int_equal(ghyvi_vgpu_register_read(vgpu, 0x8, 1), 0xff);
+	assert_true(ghyvi_vgpu_register_read(vgpu, 0x8, 8) == ~0ull);
+	ghyvi_vgpu_aperture_read(vgpu, 0, &aperture, sizeof(aperture));
+	assert_true(aperture == ~0ull);
+
+	wr(TLB_INVALIDATE_FIRST, 1);
+	wr(GEN_RESET, GEN_RESET_FULL);
+	ghyvi_vgpu_set_bar0(vgpu, 0x80000000);
+	elsp(descriptor(1), 0);
+	assert_int_equal(gpu.runs, runs);
+	assert_int_equal(mm.syncs, syncs);
+	assert_int_equal(mm.flushes, flushes);
+	assert_true(mm.ggtt_gfn == GHYVI_INVALID_GFN);
+	assert_true(ghyvi_vgpu_failsafe(vgpu));
+}
+
+static void assert_alive(void)
+{
+	assert_false(ghyvi_vgpu_failsafe(vgpu));
+	assert_int_equal(rd(PVINFO_MAGIC_LO), lower_32_bits(PVINFO_MAGIC));
+	start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
+	move_tail(0);
+	submit(0, -1);
+	assert_int_equal(consume(), CSB_IDLE_ACTIVE);
+	finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	assert_int_equal(consume(), CSB_COMPLETE | CSB_ACTIVE_IDLE);
+}
+
+static void bad_workloads_are_forgiven_up_to_the_limit(void **state)
+{
+	int i;
+
+	limit(5, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	for (i = 0; i < 5; i++)
+		bad_workload();
+	assert_int_equal(atomic64_read(&stats.violations), 5);
+	assert_int_equal(atomic64_read(&stats.failsafes), 0);
+	assert_alive();
+	bad_workload();
+	assert_int_equal(atomic64_read(&stats.failsafes), 1);
+	assert_dead();
+}
+
+static void a_malformed_submission_counts_as_many(void **state)
+{
+	limit(GHYVI_MALFORMED_POINTS, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	malformed_submission();
+	assert_false(ghyvi_vgpu_failsafe(vgpu));
+	malformed_submission();
+	assert_dead();
+}
+
+static void the_window_forgets(void **state)
+{
+	int i;
+
+	limit(1, GHYVI_VIOLATION_WINDOW_MIN_MS);
+	for (i = 0; i < 3; i++) {
+		bad_workload();
+		usleep_range(GHYVI_VIOLATION_WINDOW_MIN_MS * 1100, GHYVI_VIOLATION_WINDOW_MIN_MS * 1200);
+	}
+	assert_int_equal(atomic64_read(&stats.failsafes), 0);
+	bad_workload();
+	bad_workload();
+	assert_dead();
+}
+
+static void without_a_limit_nothing_is_too_much(void **state)
+{
+	int i;
+
+	limit(0, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	for (i = 0; i < 300; i++)
+		malformed_submission();
+	assert_alive();
+}
+
+/* Memory that the host cannot pin or find is not the guest's fault. */
+static void troubles_of_the_host_do_not_count(void **state)
+{
+	const int errors[] = { -ENOMEM, -EFAULT, -ENOSPC };
+	unsigned int i;
+
+	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	for (i = 0; i < 2 * ARRAY_SIZE(errors); i++) {
+		mm.root_error = errors[i / 2];
+		move_tail(0);
+		submit(0, -1);
+		guest_reset();
+	}
+	mm.root_error = 0;
+	assert_int_equal(atomic64_read(&stats.engine_errors), 2 * ARRAY_SIZE(errors));
+	assert_int_equal(atomic64_read(&stats.violations), 0);
+	assert_alive();
+}
+
+static void a_refusal_by_the_oracle_is_the_end(void **state)
+{
+	limit(0, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	move_tail(0);
+	submit(0, -1);
+	ghyvi_count(&stats, oracle_violations);
+	finish(guest.id, GHYVI_JOB_ERROR);
+	assert_dead();
+	assert_non_null(strstr(last_report(), "failsafe"));
+}
+
+/* What other engines run for this vGPU is stopped, and its memory is let go only then. */
+static void other_engines_are_stopped_first(void **state)
+{
+	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	bad_workload();
+	start_engine(GHYVI_BCS, GHYVI_BLITTER_BASE);
+	move_tail(1);
+	submit(1, -1);
+	assert_true(gpu_busy(GHYVI_BCS));
+	start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
+	bad_workload();
+	assert_false(gpu_busy(GHYVI_BCS));
+	settle();
+	assert_int_equal(mm.resets, 1);
+	assert_int_equal(mm.roots_live, 0);
+	assert_dead();
+}
+
+static void a_device_reset_lifts_it(void **state)
+{
+	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	bad_workload();
+	bad_workload();
+	assert_dead();
+	ghyvi_vgpu_reset(vgpu);
+	ghyvi_vgpu_set_bar0(vgpu, 0x80000000);
+	assert_true(mm.ggtt_gfn == (0x80000000 + GHYVI_GGTT_OFFSET) >> GHYVI_PAGE_SHIFT);
+	assert_alive();
+	/* What was before the reset is forgotten. */
+	bad_workload();
+	assert_false(ghyvi_vgpu_failsafe(vgpu));
+}
+
+static void limits_out_of_range_change_nothing(void **state)
+{
+	const struct ghyvi_containment good = { 1, 2, GHYVI_VIOLATION_WINDOW_MIN_MS };
+	const struct ghyvi_containment bad[] = {
+		{ GHYVI_BUDGET_MAX_MS + 1, 2, GHYVI_VIOLATION_WINDOW_MIN_MS },
+		{ 1, GHYVI_POINTS_MAX + 1, GHYVI_VIOLATION_WINDOW_MIN_MS },
+		{ 1, 2, GHYVI_VIOLATION_WINDOW_MIN_MS - 1 },
+		{ 1, 2, GHYVI_VIOLATION_WINDOW_MAX_MS + 1 },
+	};
+	struct ghyvi_containment now;
+	unsigned int i;
+
+	assert_int_equal(ghyvi_vgpu_set_containment(vgpu, &good), 0);
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		assert_int_equal(ghyvi_vgpu_set_containment(vgpu, &bad[i]), -EINVAL);
+	ghyvi_vgpu_containment(vgpu, &now);
+	assert_memory_equal(&now, &good, sizeof(now));
+}
+
+static void jobs_are_told_their_budget(void **state)
+{
+	struct ghyvi_containment containment = { 250, 0, GHYVI_VIOLATION_WINDOW_MAX_MS };
+
+	assert_int_equal(ghyvi_vgpu_set_containment(vgpu, &containment), 0);
+	move_tail(0);
+	submit(0, -1);
+	assert_int_equal(gpu.running[GHYVI_RCS]->budget_ns, 250 * NSEC_PER_MSEC);
+	finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RCS(bad_workloads_are_forgiven_up_to_the_limit),
+		RCS(a_malformed_submission_counts_as_many),
+		RCS(the_window_forgets),
+		RCS(without_a_limit_nothing_is_too_much),
+		RCS(troubles_of_the_host_do_not_count),
+		RCS(a_refusal_by_the_oracle_is_the_end),
+		RCS(other_engines_are_stopped_first),
+		RCS(a_device_reset_lifts_it),
+		RCS(limits_out_of_range_change_nothing),
+		RCS(jobs_are_told_their_budget),
+	};
+
+	return cmocka_run_group_tests_name("vgpu containment", tests, NULL, NULL);
+}

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the device model stands on, played by the test: an mm over flat memory, a pGPU that keeps
+ * each job until the test finishes it, an interrupt that is counted. Included by one file per
+ * program.
+ */
+#ifndef VGPU_FAKE_H
+#define VGPU_FAKE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <ghyvi_shim.h>
+#include <cmocka.h>
+#include <linux/err.h>
+#include "vgpu/registers.h"
+#include "vgpu/vgpu.h"
+
+#define HIDDEN_START (256u << 20)
+#define HIDDEN_BYTES (2u << 20)
+#define FAKE_HZ 10000000u
+
+/* mm */
+
+struct ghyvi_root {
+	u64 gpa;
+	unsigned int levels;
+	int refs;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	_Alignas(8) u8 memory[HIDDEN_BYTES]; /* what the hidden window maps */
+	u64 unmapped_page; /* GGTT address of a page that is not mapped, or 0 */
+	int roots_live;
+	int root_error;
+	int syncs, flushes, lives, forgets, resets, traps, losses;
+	struct ghyvi_root *last_sync;
+	void (*after_sync)(void); /* what another vCPU does right after a scan */
+	u64 ggtt_gfn;
+	u64 last_root;
+	unsigned int last_levels;
+} mm = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+struct ghyvi_mm *ghyvi_mm_create(const struct ghyvi_mm_params *params)
+{
+	return (struct ghyvi_mm *)&mm;
+}
+
+void ghyvi_mm_destroy(struct ghyvi_mm *m)
+{
+}
+
+void ghyvi_mm_reset(struct ghyvi_mm *m)
+{
+	mm.resets++;
+}
+
+void ghyvi_mm_set_ggtt_gfn(struct ghyvi_mm *m, u64 gfn)
+{
+	mm.ggtt_gfn = gfn;
+}
+
+void ghyvi_mm_ggtt_live(struct ghyvi_mm *m)
+{
+	mm.lives++;
+}
+
+void ghyvi_mm_trap(struct ghyvi_mm *m, u64 gpa, unsigned int bytes)
+{
+	u64 table = mm.ggtt_gfn << GHYVI_PAGE_SHIFT;
+
+	assert_true(gpa >= table && gpa + bytes <= table + GHYVI_GGTT_TABLE_BYTES);
+	mm.traps++;
+}
+
+void ghyvi_mm_protection_lost(struct ghyvi_mm *m, u64 gfn, u64 count)
+{
+	mm.losses++;
+}
+
+struct ghyvi_root *ghyvi_mm_get_root(struct ghyvi_mm *m, const u64 *gpa4, unsigned int levels)
+{
+	struct ghyvi_root *root;
+
+	if (mm.root_error)
+		return ERR_PTR(mm.root_error);
+	root = calloc(1, sizeof(*root));
+	root->gpa = gpa4[0];
+	root->levels = levels;
+	pthread_mutex_lock(&mm.lock);
+	mm.last_root = gpa4[0];
+	mm.last_levels = levels;
+	mm.roots_live++;
+	pthread_mutex_unlock(&mm.lock);
+	return root;
+}
+
+void ghyvi_mm_put_root(struct ghyvi_root *root)
+{
+	pthread_mutex_lock(&mm.lock);
+	mm.roots_live--;
+	pthread_mutex_unlock(&mm.lock);
+	free(root);
+}
+
+void ghyvi_mm_forget_root(struct ghyvi_mm *m, const u64 *gpa4, unsigned int levels)
+{
+	mm.last_root = gpa4[0];
+	mm.last_levels = levels;
+	mm.forgets++;
+}
+
+int ghyvi_mm_fault(struct ghyvi_mm *m, u64 gfn)
+{
+	return -EFAULT;
+}
+
+void ghyvi_root_job(const struct ghyvi_root *root, struct ghyvi_job *job)
+{
+	job->root = ghyvi_root_bus(root);
+	job->levels = root->levels;
+}
+
+u64 ghyvi_root_bus(const struct ghyvi_root *root)
+{
+	return root->gpa;
+}
+
+void ghyvi_mm_sync(struct ghyvi_mm *m, struct ghyvi_root *root)
+{
+	pthread_mutex_lock(&mm.lock);
+	mm.syncs++;
+	mm.last_sync = root;
+	pthread_mutex_unlock(&mm.lock);
+	if (mm.after_sync)
+		mm.after_sync();
+}
+
+void ghyvi_mm_flush(struct ghyvi_mm *m)
+{
+	mm.flushes++;
+}
+
+unsigned int ghyvi_mm_check(struct ghyvi_mm *m, struct ghyvi_root *root)
+{
+	return 0;
+}
+
+static u8 *fake_memory(u64 address, size_t bytes)
+{
+	if (address < HIDDEN_START || address - HIDDEN_START + bytes > HIDDEN_BYTES ||
+	    (mm.unmapped_page && address >> 12 == mm.unmapped_page >> 12))
+		return NULL;
+	return mm.memory + (address - HIDDEN_START);
+}
+
+int ghyvi_mm_ggtt_read(struct ghyvi_mm *m, u64 address, void *buffer, size_t bytes)
+{
+	u8 *p;
+
+	pthread_mutex_lock(&mm.lock);
+	p = fake_memory(address, bytes);
+	if (p)
+		memcpy(buffer, p, bytes);
+	pthread_mutex_unlock(&mm.lock);
+	return p ? 0 : -EFAULT;
+}
+
+int ghyvi_mm_ggtt_write(struct ghyvi_mm *m, u64 address, const void *buffer, size_t bytes)
+{
+	u8 *p;
+
+	pthread_mutex_lock(&mm.lock);
+	p = fake_memory(address, bytes);
+	if (p)
+		memcpy(p, buffer, bytes);
+	pthread_mutex_unlock(&mm.lock);
+	return p ? 0 : -EFAULT;
+}
+
+int ghyvi_mm_ppgtt_read(struct ghyvi_root *root, u64 address, void *buffer, size_t bytes)
+{
+	return -EFAULT;
+}
+
+void ghyvi_mm_ggtt_store(struct ghyvi_mm *m, u64 index, u64 entry)
+{
+}
+
+static u32 __maybe_unused peek(u64 address)
+{
+	u32 value;
+
+	assert_int_equal(ghyvi_mm_ggtt_read(NULL, address, &value, 4), 0);
+	return value;
+}
+
+static void __maybe_unused poke(u64 address, u32 value)
+{
+	assert_int_equal(ghyvi_mm_ggtt_write(NULL, address, &value, 4), 0);
+}
+
+/* pGPU */
+
+#define FAKE_THREADS 64
+
+static struct {
+	pthread_mutex_t lock;
+	struct ghyvi_job *running[GHYVI_ENGINES];
+	u64 clock;
+	int runs, cancels;
+	bool stale; /* update_tail() comes too late */
+	bool dead; /* run() fails */
+	pthread_t threads[FAKE_THREADS]; /* of cancelled jobs on their way back */
+	unsigned int nr_threads;
+} gpu = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static void fake_resources(void *pgpu, struct ghyvi_pgpu_resources *r)
+{
+	*r = (struct ghyvi_pgpu_resources){ .engines = 15,
+					    .ggtt_bytes = 4ull << 30,
+					    .timestamp_hz = FAKE_HZ };
+}
+
+static struct ghyvi_pgpu_client *fake_client_create(void *pgpu,
+						    const struct ghyvi_client_params *params)
+{
+	return (struct ghyvi_pgpu_client *)&gpu;
+}
+
+static void fake_client_destroy(struct ghyvi_pgpu_client *client)
+{
+}
+
+static int fake_run(void *pgpu, struct ghyvi_job *job)
+{
+	pthread_mutex_lock(&gpu.lock);
+	gpu.runs++;
+	if (gpu.dead) {
+		pthread_mutex_unlock(&gpu.lock);
+		return -EIO;
+	}
+	assert_null(gpu.running[job->engine]);
+	gpu.running[job->engine] = job;
+	pthread_mutex_unlock(&gpu.lock);
+	return 0;
+}
+
+static int fake_update_tail(void *pgpu, struct ghyvi_job *job, u32 tail)
+{
+	int err = -ESTALE;
+
+	pthread_mutex_lock(&gpu.lock);
+	if (!gpu.stale && gpu.running[job->engine] == job) {
+		job->context[GHYVI_CTX_RING_TAIL] = tail;
+		err = 0;
+	}
+	pthread_mutex_unlock(&gpu.lock);
+	return err;
+}
+
+static void *deliver_cancelled(void *job)
+{
+	((struct ghyvi_job *)job)->done(job, GHYVI_JOB_CANCELLED);
+	return NULL;
+}
+
+static void fake_cancel(void *pgpu, struct ghyvi_job *job)
+{
+	pthread_mutex_lock(&gpu.lock);
+	if (gpu.running[job->engine] == job) {
+		gpu.running[job->engine] = NULL;
+		gpu.cancels++;
+		assert_true(gpu.nr_threads < FAKE_THREADS);
+		pthread_create(&gpu.threads[gpu.nr_threads++], NULL, deliver_cancelled, job);
+	}
+	pthread_mutex_unlock(&gpu.lock);
+}
+
+static u64 fake_timestamp(void *pgpu)
+{
+	return gpu.clock;
+}
+
+static const struct ghyvi_pgpu_ops fake_pgpu_ops = {
+	.name = "fake",
+	.resources = fake_resources,
+	.client_create = fake_client_create,
+	.client_destroy = fake_client_destroy,
+	.run = fake_run,
+	.update_tail = fake_update_tail,
+	.cancel = fake_cancel,
+	.timestamp = fake_timestamp,
+};
+
+/* Until cancelled jobs are back. */
+static void settle(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < gpu.nr_threads; i++)
+		pthread_join(gpu.threads[i], NULL);
+	gpu.nr_threads = 0;
+}
+
+static struct ghyvi_job *take_job(enum ghyvi_engine_id engine)
+{
+	struct ghyvi_job *job;
+
+	pthread_mutex_lock(&gpu.lock);
+	job = gpu.running[engine];
+	gpu.running[engine] = NULL;
+	pthread_mutex_unlock(&gpu.lock);
+	return job;
+}
+
+static bool __maybe_unused gpu_busy(enum ghyvi_engine_id engine)
+{
+	bool busy;
+
+	pthread_mutex_lock(&gpu.lock);
+	busy = gpu.running[engine];
+	pthread_mutex_unlock(&gpu.lock);
+	return busy;
+}
+
+/* The engine comes to the end of what runs. */
+static void __maybe_unused finish(enum ghyvi_engine_id engine, enum ghyvi_job_status status)
+{
+	struct ghyvi_job *job = take_job(engine);
+
+	assert_non_null(job);
+	if (status == GHYVI_JOB_COMPLETE)
+		job->context[GHYVI_CTX_RING_HEAD] = job->context[GHYVI_CTX_RING_TAIL];
+	job->context[GHYVI_CTX_TIMESTAMP] += 7;
+	job->done(job, status);
+}
+
+/* the vGPU */
+
+static struct ghyvi_stats stats;
+static struct ghyvi_reporter reporter;
+static struct device device = { "test" };
+static atomic_t interrupts;
+static struct ghyvi_sched *sched;
+static struct ghyvi_vgpu *vgpu;
+
+/* The scheduler's own threads (timeouts, look-ahead) take part; else all happens in the test's. */
+static bool sched_threads;
+
+static u64 calm_now(void *clock)
+{
+	return ktime_get_ns();
+}
+
+static void calm_arm(void *clock, enum ghyvi_engine_id engine, u64 at)
+{
+}
+
+static const struct ghyvi_sched_clock calm_clock = { .now = calm_now, .arm = calm_arm };
+
+/* The only page that the device model protects itself. */
+static struct {
+	u64 gfn;
+	bool protected;
+	bool refuse;
+} host_page;
+
+static unsigned int fake_protect(void *hv, const u64 *gfns, unsigned int count)
+{
+	assert_int_equal(count, 1);
+	if (host_page.refuse)
+		return 0;
+	assert_true(!host_page.protected || host_page.gfn == *gfns);
+	host_page.gfn = *gfns;
+	host_page.protected = true;
+	return 1;
+}
+
+static void fake_unprotect(void *hv, const u64 *gfns, unsigned int count)
+{
+	assert_int_equal(count, 1);
+	assert_true(!host_page.protected || host_page.gfn == *gfns);
+	host_page.protected = false;
+}
+
+static const struct ghyvi_hv_ops fake_hv_ops = {
+	.protect = fake_protect,
+	.unprotect = fake_unprotect,
+};
+
+static void count_interrupt(void *hv)
+{
+	atomic_inc(&interrupts);
+}
+
+static int make_vgpu(const struct ghyvi_device_profile *profile)
+{
+	/* Tests about something else break rules as often as they like. */
+	const struct ghyvi_containment unlimited = { .window_ms = GHYVI_VIOLATION_WINDOW_MAX_MS };
+	struct ghyvi_vgpu_params params = {
+		.profile = profile,
+		.pgpu_ops = &fake_pgpu_ops,
+		.hv_ops = &fake_hv_ops,
+		.hidden = { HIDDEN_START, HIDDEN_BYTES },
+		.aperture_bytes = HIDDEN_START,
+		.id = 5,
+		.reporter = &reporter,
+		.stats = &stats,
+		.interrupt = count_interrupt,
+	};
+
+	shim_quiet = true;
+	memset(&stats, 0, sizeof(stats));
+	memset(mm.memory, 0, sizeof(mm.memory));
+	mm.unmapped_page = 0;
+	mm.after_sync = NULL;
+	mm.roots_live = mm.root_error = mm.syncs = mm.flushes = mm.lives = mm.forgets = mm.resets =
+		mm.traps = mm.losses = 0;
+	memset(&host_page, 0, sizeof(host_page));
+	gpu.runs = gpu.cancels = 0;
+	gpu.stale = gpu.dead = false;
+	gpu.clock = 0;
+	atomic_set(&interrupts, 0);
+	ghyvi_reporter_init(&reporter, &device);
+	sched = sched_threads ? ghyvi_sched_create(&fake_pgpu_ops, NULL) :
+				ghyvi_sched_create_on(&fake_pgpu_ops, NULL, &calm_clock, NULL);
+	params.sched = sched;
+	vgpu = ghyvi_vgpu_create(&params);
+	return IS_ERR(vgpu) ? -1 : ghyvi_vgpu_set_containment(vgpu, &unlimited);
+}
+
+static int __maybe_unused setup_gen9(void **state)
+{
+	return make_vgpu(&ghyvi_profile_gen9);
+}
+
+static int __maybe_unused setup_gen8(void **state)
+{
+	return make_vgpu(&ghyvi_profile_gen8);
+}
+
+static int __maybe_unused teardown(void **state)
+{
+	ghyvi_vgpu_destroy(vgpu);
+	settle();
+	ghyvi_sched_destroy(sched);
+	return mm.roots_live; /* 0, or a root leaked */
+}
+
+static u32 __maybe_unused shown(u32 offset)
+{
+	return ((u32 *)ghyvi_vgpu_mirror(vgpu))[(offset - GHYVI_MIRROR_OFFSET) / 4];
+}
+
+/* What is shown in the mirror is what a trapped read gives. */
+static u32 rd(u32 offset)
+{
+	u32 value = (u32)ghyvi_vgpu_register_read(vgpu, offset, 4);
+
+	if (offset - GHYVI_MIRROR_OFFSET < GHYVI_MIRROR_BYTES)
+		assert_int_equal(value, shown(offset));
+	return value;
+}
+
+static void wr(u32 offset, u32 value)
+{
+	ghyvi_vgpu_register_write(vgpu, offset, value, 4);
+}
+
+static __maybe_unused const char *last_report(void)
+{
+	static char text[GHYVI_REPORT_BYTES];
+
+	ghyvi_report_last(&reporter, text, sizeof(text));
+	return text;
+}
+
+#endif

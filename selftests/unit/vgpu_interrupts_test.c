@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Masks, sticky bits and the edge rule, with the values that i915 programs. */
+#include "vgpu_fake.h"
+#include "vgpu/vgpu_types.h"
+
+#define BANK(n, reg) (IRQ_BANK_FIRST + (n)*IRQ_BANK_BYTES + (reg))
+
+static void raise_event(enum ghyvi_engine_id id, u32 events)
+{
+	vgpu_irq_raise(&vgpu->engines[id], events);
+}
+
+static int setup_like_i915(void **state)
+{
+	static const u32 imr[] = { 0xf6f6f6f6, 0xf6f6f6f6, ~0u, 0xfffff6f6 };
+	static const u32 ier[] = { 0x09090909, 0x09090909, 0, 0x0909 };
+	unsigned int i;
+	int err = setup_gen9(state);
+
+	for (i = 0; i < 4; i++) {
+		wr(BANK(i, IRQ_IMR), imr[i] & ~0x09010901u);
+		wr(BANK(i, IRQ_IER), ier[i] | (i == 2 ? 0 : 0x09010901u));
+	}
+	wr(GHYVI_RENDER_BASE + RING_IMR, 0xfffff6f7);
+	wr(GHYVI_VIDEO_BASE + RING_IMR, 0xfffff6f7);
+	wr(GHYVI_VIDEO_ENHANCE_BASE + RING_IMR, 0xfffff6f7);
+	wr(GHYVI_BLITTER_BASE + RING_IMR, 0xf6f7ffff);
+	wr(MASTER_IRQ, MASTER_IRQ_ENABLE);
+	return err;
+}
+
+static void test_each_engine_has_its_place(void **state)
+{
+	raise_event(GHYVI_RCS, BIT(8));
+	assert_int_equal(rd(MASTER_IRQ), MASTER_IRQ_ENABLE | BIT(0));
+	assert_int_equal(rd(BANK(0, IRQ_IIR)), BIT(8));
+	raise_event(GHYVI_BCS, BIT(8));
+	assert_int_equal(rd(BANK(0, IRQ_IIR)), BIT(8) | BIT(24));
+	raise_event(GHYVI_VCS, BIT(8));
+	assert_int_equal(rd(BANK(1, IRQ_IIR)), BIT(8));
+	raise_event(GHYVI_VECS, BIT(8));
+	assert_int_equal(rd(BANK(3, IRQ_IIR)), BIT(8));
+	assert_int_equal(rd(MASTER_IRQ), MASTER_IRQ_ENABLE | BIT(0) | BIT(1) | BIT(2) | BIT(6));
+}
+
+static void test_a_message_for_each_rising_edge_only(void **state)
+{
+	raise_event(GHYVI_RCS, BIT(8));
+	assert_int_equal(atomic_read(&interrupts), 1);
+	raise_event(GHYVI_RCS, BIT(8));
+	raise_event(GHYVI_BCS, BIT(8));
+	assert_int_equal(atomic_read(&interrupts), 1);
+	/* the handler: master off, acknowledge, master on */
+	wr(MASTER_IRQ, 0);
+	assert_int_equal(rd(MASTER_IRQ), BIT(0) | BIT(1));
+	wr(BANK(0, IRQ_IIR), rd(BANK(0, IRQ_IIR)));
+	assert_int_equal(rd(MASTER_IRQ), 0);
+	wr(MASTER_IRQ, MASTER_IRQ_ENABLE);
+	assert_int_equal(atomic_read(&interrupts), 1);
+	raise_event(GHYVI_RCS, BIT(8));
+	assert_int_equal(atomic_read(&interrupts), 2);
+}
+
+static void test_what_arrives_while_the_master_is_off_comes_when_it_goes_on(void **state)
+{
+	wr(MASTER_IRQ, 0);
+	raise_event(GHYVI_VCS, BIT(8));
+	assert_int_equal(atomic_read(&interrupts), 0);
+	wr(MASTER_IRQ, MASTER_IRQ_ENABLE);
+	assert_int_equal(atomic_read(&interrupts), 1);
+	/* not acknowledged: each switching on is an edge */
+	wr(MASTER_IRQ, 0);
+	wr(MASTER_IRQ, MASTER_IRQ_ENABLE);
+	assert_int_equal(atomic_read(&interrupts), 2);
+}
+
+static void test_ring_imr_drops_what_it_masks(void **state)
+{
+	raise_event(GHYVI_RCS, GHYVI_EVENT_USER_INTERRUPT);
+	raise_event(GHYVI_BCS, GHYVI_EVENT_USER_INTERRUPT);
+	assert_int_equal(rd(BANK(0, IRQ_IIR)), 0);
+	wr(GHYVI_RENDER_BASE + RING_IMR, 0xfffff6f6);
+	assert_int_equal(rd(BANK(0, IRQ_IIR)), 0); /* was not remembered */
+	assert_int_equal(atomic_read(&interrupts), 0);
+	raise_event(GHYVI_RCS, GHYVI_EVENT_USER_INTERRUPT);
+	assert_int_equal(rd(BANK(0, IRQ_IIR)), BIT(0));
+	wr(GHYVI_BLITTER_BASE + RING_IMR, 0xf6f6ffff);
+	raise_event(GHYVI_BCS, GHYVI_EVENT_USER_INTERRUPT);
+	assert_int_equal(rd(BANK(0, IRQ_IIR)), BIT(0) | BIT(16));
+	assert_int_equal(atomic_read(&interrupts), 1);
+}
+
+static void test_imr_drops_and_ier_holds_back(void **state)
+{
+	wr(BANK(0, IRQ_IMR), ~0u);
+	raise_event(GHYVI_RCS, BIT(8));
+	assert_int_equal(rd(BANK(0, IRQ_IIR)), 0);
+	wr(BANK(0, IRQ_IMR), 0);
+	wr(BANK(0, IRQ_IER), 0);
+	raise_event(GHYVI_RCS, BIT(8));
+	assert_int_equal(rd(BANK(0, IRQ_IIR)), BIT(8));
+	assert_int_equal(rd(MASTER_IRQ), MASTER_IRQ_ENABLE);
+	assert_int_equal(atomic_read(&interrupts), 0);
+	wr(BANK(0, IRQ_IER), BIT(8));
+	assert_int_equal(atomic_read(&interrupts), 1);
+}
+
+static void test_acknowledging_takes_only_the_written_bits(void **state)
+{
+	raise_event(GHYVI_RCS, BIT(8) | BIT(3));
+	wr(BANK(0, IRQ_IIR), BIT(3));
+	assert_int_equal(rd(BANK(0, IRQ_IIR)), BIT(8));
+	wr(BANK(0, IRQ_ISR), ~0u);
+	assert_int_equal(rd(BANK(0, IRQ_ISR)), 0);
+}
+
+#define LIKE_I915(f) cmocka_unit_test_setup_teardown(f, setup_like_i915, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		LIKE_I915(test_each_engine_has_its_place),
+		LIKE_I915(test_a_message_for_each_rising_edge_only),
+		LIKE_I915(test_what_arrives_while_the_master_is_off_comes_when_it_goes_on),
+		LIKE_I915(test_ring_imr_drops_what_it_masks),
+		LIKE_I915(test_imr_drops_and_ier_holds_back),
+		LIKE_I915(test_acknowledging_takes_only_the_written_bits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

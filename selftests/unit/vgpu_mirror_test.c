@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The mirror: registers that the guest reads as memory and stores to under write protection. */
+#include "vgpu_fake.h"
+#include "vgpu/vgpu_types.h"
+
+#define BAR0 0xf0000000ull
+#define BAR0_ELSEWHERE 0xe0000000ull
+#define BANK(n, reg) (IRQ_BANK_FIRST + (n)*IRQ_BANK_BYTES + (reg))
+#define EVENT 0x100u
+
+/* As a guest stores: memory first, and the host hears of it if the page is protected. */
+static void store(u32 offset, u64 value, unsigned int bytes)
+{
+	memcpy((u8 *)ghyvi_vgpu_mirror(vgpu) + offset - GHYVI_MIRROR_OFFSET, &value, bytes);
+	if (host_page.protected)
+		ghyvi_vgpu_store(vgpu,
+				 (host_page.gfn << GHYVI_PAGE_SHIFT) + offset - GHYVI_MIRROR_OFFSET,
+				 &value, bytes);
+}
+
+static int setup_mapped(void **state)
+{
+	int err = setup_gen9(state);
+
+	ghyvi_vgpu_set_bar0(vgpu, BAR0);
+	rd(PVINFO_MAGIC_LO);
+	return err;
+}
+
+static void raise_event(void)
+{
+	vgpu_irq_raise(&vgpu->engines[GHYVI_RCS], EVENT);
+}
+
+static void unmask(void)
+{
+	wr(GHYVI_RENDER_BASE + RING_IMR, ~EVENT);
+	store(BANK(0, IRQ_IMR), ~EVENT, 4);
+	store(BANK(0, IRQ_IER), EVENT, 4);
+	store(MASTER_IRQ, MASTER_IRQ_ENABLE, 4);
+}
+
+static void test_it_is_protected_where_bar_0_is(void **state)
+{
+	assert_true(host_page.protected);
+	assert_true(host_page.gfn == (BAR0 + GHYVI_MIRROR_OFFSET) >> GHYVI_PAGE_SHIFT);
+	ghyvi_vgpu_set_bar0(vgpu, BAR0_ELSEWHERE);
+	assert_false(host_page.protected); /* nothing says that it is mapped there already */
+	rd(PVINFO_MAGIC_LO);
+	assert_true(host_page.protected);
+	assert_true(host_page.gfn == (BAR0_ELSEWHERE + GHYVI_MIRROR_OFFSET) >> GHYVI_PAGE_SHIFT);
+	ghyvi_vgpu_set_bar0(vgpu, GHYVI_BAR_UNMAPPED);
+	assert_false(host_page.protected);
+	rd(PVINFO_MAGIC_LO);
+	assert_false(host_page.protected);
+}
+
+static void test_an_interrupt_as_i915_handles_it(void **state)
+{
+	unmask();
+	raise_event();
+	assert_int_equal(atomic_read(&interrupts), 1);
+	store(MASTER_IRQ, 0, 4);
+	assert_int_equal(shown(MASTER_IRQ), BIT(0));
+	assert_int_equal(shown(BANK(0, IRQ_IIR)), EVENT);
+	store(BANK(0, IRQ_IIR), EVENT, 4);
+	assert_int_equal(shown(BANK(0, IRQ_IIR)), 0);
+	assert_int_equal(shown(MASTER_IRQ), 0);
+	store(MASTER_IRQ, MASTER_IRQ_ENABLE, 4);
+	assert_int_equal(shown(MASTER_IRQ), MASTER_IRQ_ENABLE);
+	assert_int_equal(atomic_read(&interrupts), 1);
+	raise_event();
+	assert_int_equal(atomic_read(&interrupts), 2);
+	assert_int_equal(rd(MASTER_IRQ), MASTER_IRQ_ENABLE | BIT(0));
+}
+
+static void test_what_a_register_does_not_take_is_not_shown(void **state)
+{
+	unmask();
+	store(BANK(0, IRQ_ISR), ~0u, 4);
+	assert_int_equal(shown(BANK(0, IRQ_ISR)), 0);
+	store(BANK(0, IRQ_IIR), ~0u, 4); /* clears what is not set */
+	assert_int_equal(shown(BANK(0, IRQ_IIR)), 0);
+	store(MASTER_IRQ, ~0u, 4);
+	assert_int_equal(shown(MASTER_IRQ), MASTER_IRQ_ENABLE);
+}
+
+static void test_stores_of_any_length(void **state)
+{
+	store(0x44f03, 0x55, 1);
+	store(0x44f05, 0xa1a2a3a4a5a6a7a8, 8); /* unaligned */
+	assert_int_equal(rd(0x44f00), 0x55000000);
+	assert_int_equal(rd(0x44f04), 0xa6a7a800);
+	assert_int_equal(rd(0x44f08), 0xa1a2a3a4 << 8 | 0xa5);
+	assert_int_equal(rd(0x44f0c), 0xa1);
+	store(0x44ffc, 0x12345678, 4);
+	assert_int_equal(rd(0x44ffc), 0x12345678);
+	assert_int_equal(mm.traps, 0);
+}
+
+static void test_stores_before_protection_are_caught_up_with(void **state)
+{
+	ghyvi_vgpu_set_bar0(vgpu, BAR0);
+	unmask(); /* its trapped write comes first, and nothing is stored before it */
+	ghyvi_vgpu_set_bar0(vgpu, GHYVI_BAR_UNMAPPED);
+	ghyvi_vgpu_set_bar0(vgpu, BAR0);
+	assert_false(host_page.protected);
+	store(BANK(0, IRQ_IER), 0, 4);
+	store(0x44f00, 77, 4);
+	raise_event();
+	assert_int_equal(atomic_read(&interrupts), 1);
+	store(BANK(0, IRQ_IIR), EVENT | BIT(3), 4);
+	rd(PVINFO_MAGIC_LO);
+	assert_true(host_page.protected);
+	assert_int_equal(rd(BANK(0, IRQ_IER)), 0);
+	assert_int_equal(rd(0x44f00), 77);
+	assert_int_equal(rd(BANK(0, IRQ_IIR)), 0);
+}
+
+static void test_protection_that_is_lost_comes_back(void **state)
+{
+	u64 gfn = host_page.gfn;
+
+	ghyvi_vgpu_protection_lost(vgpu, gfn + 1, 100);
+	rd(PVINFO_MAGIC_LO);
+	host_page.protected = false;
+	ghyvi_vgpu_protection_lost(vgpu, gfn - 3, 4);
+	assert_int_equal(mm.losses, 2);
+	store(0x44f00, 5, 4);
+	rd(PVINFO_MAGIC_LO);
+	assert_true(host_page.protected);
+	assert_int_equal(rd(0x44f00), 5);
+}
+
+static void test_without_a_mapping_accesses_are_trapped(void **state)
+{
+	host_page.refuse = true;
+	ghyvi_vgpu_set_bar0(vgpu, BAR0);
+	rd(PVINFO_MAGIC_LO);
+	wr(MASTER_IRQ, MASTER_IRQ_ENABLE);
+	assert_int_equal(rd(MASTER_IRQ), MASTER_IRQ_ENABLE);
+	ghyvi_vgpu_set_bar0(vgpu, GHYVI_BAR_UNMAPPED);
+}
+
+static void test_failsafe_shows_all_ones(void **state)
+{
+	unsigned int i;
+
+	mutex_lock(&vgpu->lock);
+	vgpu->containment.points_max = 1;
+	vgpu->containment.window_ms = 1000;
+	mutex_unlock(&vgpu->lock);
+	unmask();
+	mutex_lock(&vgpu->lock);
+	for (i = 0; i < 2; i++) {
+		struct vgpu_workload bad = { .engine = &vgpu->engines[GHYVI_RCS], .error = -EINVAL };
+
+		vgpu_violation(&bad);
+	}
+	mutex_unlock(&vgpu->lock);
+	assert_true(ghyvi_vgpu_failsafe(vgpu));
+	assert_int_equal(shown(MASTER_IRQ), ~0u);
+	store(MASTER_IRQ, 0, 4);
+	assert_int_equal(shown(MASTER_IRQ), ~0u);
+	raise_event();
+	assert_int_equal(shown(BANK(0, IRQ_IIR)), ~0u);
+	ghyvi_vgpu_reset(vgpu);
+	assert_int_equal(shown(MASTER_IRQ), 0);
+	assert_int_equal(rd(BANK(0, IRQ_IMR)), ~0u);
+}
+
+static void test_a_table_page_goes_to_the_mm(void **state)
+{
+	u64 value = 1;
+
+	ghyvi_vgpu_store(vgpu, BAR0 + GHYVI_GGTT_OFFSET + 8, &value, 8);
+	assert_int_equal(mm.traps, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup_mapped, teardown)
+		TEST(test_it_is_protected_where_bar_0_is),
+		TEST(test_an_interrupt_as_i915_handles_it),
+		TEST(test_what_a_register_does_not_take_is_not_shown),
+		TEST(test_stores_of_any_length),
+		TEST(test_stores_before_protection_are_caught_up_with),
+		TEST(test_protection_that_is_lost_comes_back),
+		cmocka_unit_test_setup_teardown(test_without_a_mapping_accesses_are_trapped,
+						setup_gen9, teardown),
+		TEST(test_failsafe_shows_all_ones),
+		TEST(test_a_table_page_goes_to_the_mm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

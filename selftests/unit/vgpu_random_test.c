@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Whatever the order of things: the guest's books balance, and nothing the guest writes does harm.
+ */
+#include "vgpu_moves.h"
+
+/* Everything that was submitted ran. */
+static void expect_all_done(void)
+{
+	int c;
+
+	assert_false(guest.has_pending);
+	assert_int_equal(guest.active[0], -1);
+	assert_int_equal(rd(guest.base + RING_EXECLIST_STATUS_HI), 0);
+	for (c = 0; c < CONTEXTS; c++)
+		assert_int_equal(peek(STATE(c, GHYVI_CTX_RING_HEAD)), guest.tails[c]);
+}
+
+/*
+ * What i915 may do next: go on with the context it believes first, or with others when that is
+ * through.
+ */
+static void random_submit(void)
+{
+	int c0 = guest.active[0];
+	int c1 = rand() % CONTEXTS;
+
+	if (c0 < 0 || rand() % 4 == 0)
+		c0 = guest.active[1] >= 0 ? guest.active[1] : rand() % CONTEXTS;
+	if (c1 == c0 || rand() % 2)
+		c1 = -1;
+	/*
+	 * Promotion drops what is active behind: nobody does that who has not taken its requests
+	 * back.
+	 */
+	if (c0 == guest.active[0] && guest.active[1] >= 0)
+		c1 = guest.active[1];
+	if (rand() % 4)
+		move_tail(c0);
+	if (c1 >= 0 && rand() % 4)
+		move_tail(c1);
+	submit(c0, c1);
+}
+
+static void test_books_balance_under_random_sequences(void **state)
+{
+	int round, i;
+
+	for (round = 0; round < 300; round++) {
+		int submitted = 0, promotes = guest.promotes;
+
+		srand(round);
+		for (i = 0; i < 200; i++) {
+			gpu.stale = rand() % 3 == 0;
+			switch (rand() % 4) {
+			case 0:
+				if (!guest.has_pending) {
+					random_submit();
+					submitted++;
+				}
+				break;
+			case 1:
+				if (gpu.running[guest.id])
+					finish(guest.id, GHYVI_JOB_COMPLETE);
+				break;
+			default:
+				consume();
+			}
+			/* i915 consumes all before it submits: never more than six outstanding */
+			if (rand() % 2)
+				while (consume())
+					;
+		}
+		if (round % 3 == 0) {
+			guest_reset();
+			settle();
+			promotes = guest.promotes;
+			submitted = 0;
+			assert_int_equal(consume(), 0);
+		}
+		while (gpu.running[guest.id]) {
+			while (consume())
+				;
+			finish(guest.id, GHYVI_JOB_COMPLETE);
+		}
+		while (consume())
+			;
+		assert_int_equal(guest.promotes - promotes, submitted);
+		expect_all_done();
+	}
+	assert_true(atomic64_read(&stats.lite_restores) > 100);
+	assert_true(guest.completes > 1000);
+}
+
+/* The same with a real engine thread and nobody waiting for anybody. */
+static _Atomic bool engine_stop;
+
+static void *engine_thread(void *unused)
+{
+	while (!engine_stop) {
+		struct ghyvi_job *job = take_job(guest.id);
+
+		if (job) {
+			job->context[GHYVI_CTX_RING_HEAD] = job->context[GHYVI_CTX_RING_TAIL];
+			job->event(job, GHYVI_EVENT_USER_INTERRUPT);
+			job->done(job, GHYVI_JOB_COMPLETE);
+		}
+		sched_yield();
+	}
+	return NULL;
+}
+
+static u32 consume_concurrently(void)
+{
+	/* the register's mirror may already be ahead of memory */
+	u32 write = peek(HWSP(guest.id) + HWSP_CSB_WRITE);
+	u32 status;
+
+	if (guest.csb_read == write)
+		return 0;
+	guest.csb_read = (guest.csb_read + 1) % CSB_ENTRIES;
+	status = peek(HWSP(guest.id) + HWSP_CSB + 8 * guest.csb_read);
+	assert_int_not_equal(status, ~0u);
+	poke(HWSP(guest.id) + HWSP_CSB + 8 * guest.csb_read, ~0u);
+	if (status & 3) {
+		assert_true(guest.has_pending);
+		memcpy(guest.active, guest.pending, sizeof(guest.active));
+		guest.has_pending = false;
+		guest.promotes++;
+	} else {
+		assert_true(guest.active[0] >= 0);
+		guest.active[0] = guest.active[1];
+		guest.active[1] = -1;
+		guest.completes++;
+	}
+	return status;
+}
+
+static void test_books_balance_with_an_engine_thread(void **state)
+{
+	pthread_t thread;
+	int submitted = 0, i;
+
+	srand(1);
+	pthread_create(&thread, NULL, engine_thread, NULL);
+	for (i = 0; i < 20000; i++) {
+		if (!guest.has_pending) {
+			random_submit();
+			submitted++;
+		}
+		while (consume_concurrently())
+			;
+		if (i % 64 == 0) {
+			guest_reset();
+			settle();
+			submitted = guest.promotes;
+		}
+	}
+	for (i = 0; i < 10000000 && (guest.has_pending || guest.active[0] >= 0); i++)
+		consume_concurrently();
+	engine_stop = true;
+	pthread_join(thread, NULL);
+	assert_int_equal(submitted, guest.promotes);
+	expect_all_done();
+}
+
+static u32 rnd(u32 n)
+{
+	return ((u32)rand() << 16 ^ (u32)rand()) % n;
+}
+
+static void test_any_access_is_harmless(void **state)
+{
+	int i;
+
+	srand(7);
+	for (i = 0; i < 300000; i++)
+		move();
+	assert_true(gpu.runs > 1000);
+	ghyvi_vgpu_reset(vgpu);
+	settle();
+	assert_int_equal(mm.roots_live, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RCS(test_books_balance_under_random_sequences),
+		BCS8(test_books_balance_under_random_sequences),
+		RCS(test_books_balance_with_an_engine_thread),
+		RCS(test_any_access_is_harmless),
+	};
+
+	sched_threads = true;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The register file, driven in the order in which i915 probes. */
+#include "vgpu_fake.h"
+
+static const u32 bases[] = { GHYVI_RENDER_BASE, GHYVI_BLITTER_BASE, GHYVI_VIDEO_BASE, GHYVI_VIDEO_ENHANCE_BASE };
+
+static void test_unknown_registers_are_storage_that_reads_zero(void **state)
+{
+	u32 offset;
+
+	for (offset = 0; offset < GHYVI_REGISTERS_BYTES; offset += 4)
+		assert_int_not_equal(rd(offset) == ~0u && offset != 0x20a8 && offset != 0x120a8 &&
+					     offset != 0x1a0a8 && offset != 0x220a8 &&
+					     offset != 0x44304 && offset != 0x44314 &&
+					     offset != 0x44324 && offset != 0x44334,
+				     1);
+	assert_int_equal(rd(0x43224), 0);
+	wr(0x43224, 0x00800100);
+	assert_int_equal(rd(0x43224), 0x00800100);
+	wr(0x1ffffc, 0xffffffff);
+	assert_int_equal(rd(0x1ffffc), 0xffffffff);
+	/* GT workarounds are verified by reading back. */
+	wr(0x4ab0, 0x00040000);
+	wr(0xfdc, 0x12345678);
+	assert_int_equal(rd(0x4ab0), 0x00040000);
+	assert_int_equal(rd(0xfdc), 0x12345678);
+	wr(0x4024, 0xf0007fff);
+	assert_int_equal(rd(0x4024), 0xf0007fff);
+}
+
+static void test_pvinfo_announces_the_partition(void **state)
+{
+	assert_true(ghyvi_vgpu_register_read(vgpu, PVINFO_MAGIC_LO, 8) == PVINFO_MAGIC);
+	assert_int_equal(ghyvi_vgpu_register_read(vgpu, PVINFO_VERSION, 2), 1);
+	assert_int_equal(ghyvi_vgpu_register_read(vgpu, PVINFO_VERSION + 2, 2), 0);
+	assert_int_equal(rd(PVINFO_CAPS), 0x1c);
+	assert_int_equal(rd(PVINFO_ID), 5);
+	assert_int_equal(rd(PVINFO_MAPPABLE_BASE), 0);
+	assert_int_equal(rd(PVINFO_MAPPABLE_BYTES), 0);
+	assert_int_equal(rd(PVINFO_HIDDEN_BASE), HIDDEN_START);
+	assert_int_equal(rd(PVINFO_HIDDEN_BYTES), HIDDEN_BYTES);
+	assert_int_equal(rd(PVINFO_FENCES), 0);
+	wr(PVINFO_DISPLAY_READY, 1);
+	assert_int_equal(rd(PVINFO_DISPLAY_READY), 1);
+	assert_string_equal(last_report(), "");
+	wr(PVINFO_CAPS, 0xff);
+	assert_int_equal(rd(PVINFO_CAPS), 0x1c);
+	assert_non_null(strstr(last_report(), "read-only"));
+}
+
+static void test_notifications_reach_the_mm(void **state)
+{
+	wr(PVINFO_PDP0_LO, 0x12345000);
+	wr(PVINFO_PDP0_LO + 4, 0x1);
+	wr(PVINFO_NOTIFY, 4);
+	assert_true(mm.last_root == 0x112345000ull);
+	assert_int_equal(mm.last_levels, 4);
+	assert_int_equal(mm.roots_live, 0);
+	wr(PVINFO_NOTIFY, 5);
+	assert_int_equal(mm.forgets, 1);
+	assert_int_equal(mm.last_levels, 4);
+	wr(PVINFO_NOTIFY, 3);
+	assert_int_equal(mm.last_levels, 3);
+	wr(PVINFO_NOTIFY, 7);
+	assert_string_equal(last_report(), "");
+	wr(PVINFO_NOTIFY, 99);
+	assert_non_null(strstr(last_report(), "notification 99"));
+	mm.root_error = -EFAULT;
+	wr(PVINFO_NOTIFY, 4);
+	assert_non_null(strstr(last_report(), "not accepted"));
+	assert_int_equal(rd(PVINFO_NOTIFY), 0);
+}
+
+static void test_gen9_fuses(void **state)
+{
+	assert_int_equal(rd(FPGA_DEBUG), 0);
+	assert_int_equal(rd(DISPLAY_FUSE), 0x50200000);
+	assert_int_equal(rd(PCH_RAWCLK), 24);
+	assert_int_equal(rd(CTC_MODE), 4);
+	assert_int_equal(rd(FUSE2), 0x02800000);
+	assert_int_equal(rd(EU_DISABLE0), 0);
+	assert_int_equal(rd(FUSE_STATUS), 0x8e000000);
+	assert_int_equal(rd(GUC_STATUS), 1);
+	assert_int_equal(rd(GUC_WOPCM_SIZE), 0);
+	assert_int_equal(rd(EDRAM_CAP), 0);
+	wr(FUSE2, 0);
+	assert_int_equal(rd(FUSE2), 0x02800000);
+	assert_int_equal(ghyvi_profile_device_id(&ghyvi_profile_gen9), 0x1912);
+	assert_int_equal(ghyvi_profile_revision(&ghyvi_profile_gen9), 6);
+}
+
+static void test_gen8_fuses(void **state)
+{
+	assert_int_equal(rd(FUSE_STRAP), 1u << 30);
+	assert_int_equal(rd(FUSE2), 0x02000000);
+	assert_int_equal(rd(DISPLAY_FUSE), 0);
+	assert_int_equal(rd(0x130040), 0);
+	assert_int_equal(ghyvi_profile_gen(&ghyvi_profile_gen8), 8);
+	assert_int_equal(rd(PVINFO_CAPS), 0xc); /* only Gen9 has more than 4 KiB */
+}
+
+static void test_masked_registers_change_only_masked_bits(void **state)
+{
+	wr(0x7300, 0x00ff00aa);
+	assert_int_equal(rd(0x7300), 0xaa);
+	wr(0x7300, 0x000f0005);
+	assert_int_equal(rd(0x7300), 0xa5);
+	wr(GHYVI_RENDER_BASE + RING_MODE, 0x80008000);
+	assert_int_equal(rd(GHYVI_RENDER_BASE + RING_MODE), 0x8000);
+	wr(0x20d4, 0x00040004);
+	assert_int_equal(rd(0x20d4), 4);
+	wr(0x20d4, 0x0000ffff);
+	assert_int_equal(rd(0x20d4), 4);
+}
+
+static void test_reset_handshake(void **state)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(bases); i++) {
+		u32 b = bases[i];
+
+		assert_int_equal(rd(b + RING_RESET_CTL), 0);
+		wr(b + RING_RESET_CTL, 0x00010001);
+		assert_int_equal(rd(b + RING_RESET_CTL) & 7, 3);
+	}
+	wr(GEN_RESET, 1);
+	assert_int_equal(rd(GEN_RESET), 0);
+	for (i = 0; i < ARRAY_SIZE(bases); i++) {
+		wr(bases[i] + RING_RESET_CTL, 0x00010000);
+		assert_int_equal(rd(bases[i] + RING_RESET_CTL) & 7, 0);
+	}
+	wr(GEN_RESET, 0x20);
+	assert_int_equal(rd(GEN_RESET), 0);
+	assert_int_equal(rd(GUC_STATUS) & 1, 1);
+	assert_int_equal(atomic64_read(&stats.device_resets), 1);
+}
+
+static void test_stop_and_idle(void **state)
+{
+	u32 reg = GHYVI_VIDEO_BASE + RING_MI_MODE;
+
+	assert_int_equal(rd(reg), MI_MODE_IDLE);
+	wr(reg, 0x01000100);
+	assert_int_equal(rd(reg), MI_MODE_IDLE | MI_MODE_STOP);
+	wr(reg, 0x01000000);
+	assert_int_equal(rd(reg), MI_MODE_IDLE);
+}
+
+static void test_iir_of_all_units_clear(void **state)
+{
+	static const u32 units[] = { 0x44300, 0x44310, 0x44320, 0x44330,
+				     0x444e0, 0xc4000, 0x44400, 0x44460 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(units); i++) {
+		wr(units[i] + IRQ_IMR, ~0u);
+		assert_int_equal(rd(units[i] + IRQ_IMR), ~0u);
+		wr(units[i] + IRQ_IER, 0);
+		wr(units[i] + IRQ_IIR, ~0u);
+		assert_int_equal(rd(units[i] + IRQ_IIR), 0);
+		wr(units[i] + IRQ_IIR, ~0u);
+		assert_int_equal(rd(units[i] + IRQ_IIR), 0);
+	}
+}
+
+static void test_power_wells_follow_any_request(void **state)
+{
+	assert_int_equal(rd(0x45404), 0);
+	wr(0x45404, BIT(31)); /* PW2, driver */
+	assert_int_equal(rd(0x45404), BIT(31) | BIT(30));
+	assert_int_equal(rd(0x45400), BIT(30));
+	wr(0x4540c, BIT(31)); /* debug, too */
+	wr(0x45404, 0);
+	assert_int_equal(rd(0x45404), BIT(30));
+	wr(0x4540c, 0);
+	assert_int_equal(rd(0x45404), 0);
+}
+
+static void test_pcode_succeeds(void **state)
+{
+	wr(0x138128, 0);
+	wr(PCODE_MAILBOX, BIT(31) | 0x1a);
+	assert_int_equal(rd(PCODE_MAILBOX) & (BIT(31) | 0xff), 0);
+	assert_int_equal(rd(0x138128), 0);
+}
+
+static void test_invalidations_flush_before_they_read_zero(void **state)
+{
+	u32 reg;
+	int n = 0;
+
+	for (reg = 0x4260; reg <= 0x4270; reg += 4) {
+		wr(reg, 1);
+		assert_int_equal(mm.flushes, ++n);
+		assert_int_equal(rd(reg), 0);
+	}
+	wr(0x101008, 1);
+	assert_int_equal(mm.flushes, ++n);
+	assert_int_equal(rd(0x101008), 0);
+	wr(0x425c, 1);
+	assert_int_equal(mm.flushes, n);
+}
+
+static void test_error_registers(void **state)
+{
+	wr(0x20b4, 0xffffffff);
+	wr(0x20b0, 0xffffffff);
+	assert_int_equal(rd(0x20b0), 0);
+	assert_int_equal(rd(0x20b8), 0);
+	wr(0x20b8, 1);
+	assert_int_equal(rd(0x20b8), 0);
+	wr(0x20b4, 0xfffffffe);
+	assert_int_equal(rd(0x20b4), 0xfffffffe);
+}
+
+static void test_csb_pointer(void **state)
+{
+	assert_int_equal(rd(0x23a0) & 7, 5);
+	wr(0x23a0, 0xffff0101);
+	assert_int_equal(rd(0x23a0), 0x0101);
+	wr(0x23a0, 0xffff0505);
+	assert_int_equal(rd(0x23a0), 0x0505);
+}
+
+static void test_timestamps_tick_at_the_advertised_rate(void **state)
+{
+	gpu.clock = 10ull * FAKE_HZ; /* 10 s */
+	assert_int_equal(rd(GHYVI_RENDER_BASE + RING_TIMESTAMP), 10u * 12000000);
+	assert_int_equal(rd(GHYVI_BLITTER_BASE + RING_TIMESTAMP), 10u * 12000000);
+	gpu.clock = 1000ull * FAKE_HZ;
+	assert_int_equal(rd(GHYVI_RENDER_BASE + RING_TIMESTAMP_UDW), (1000ull * 12000000) >> 32);
+	assert_true(ghyvi_vgpu_register_read(vgpu, GHYVI_RENDER_BASE + RING_TIMESTAMP, 8) ==
+		    1000ull * 12000000);
+	wr(GHYVI_RENDER_BASE + RING_TIMESTAMP, 1);
+	assert_int_equal(rd(GHYVI_RENDER_BASE + RING_TIMESTAMP), (u32)(1000ull * 12000000));
+	gpu.clock = 1ull << 40;
+	assert_true(rd(GHYVI_RENDER_BASE + RING_TIMESTAMP_UDW) < 16);
+}
+
+static void test_gen8_timestamp(void **state)
+{
+	gpu.clock = 10ull * FAKE_HZ;
+	assert_int_equal(rd(GHYVI_RENDER_BASE + RING_TIMESTAMP), 10u * 12500000);
+}
+
+static void test_odd_widths(void **state)
+{
+	ghyvi_vgpu_register_write(vgpu, 0x43220, 0x1122334455667788ull, 8);
+	assert_int_equal(rd(0x43220), 0x55667788);
+	assert_int_equal(rd(0x43224), 0x11223344);
+	ghyvi_vgpu_register_write(vgpu, 0x43221, 0xaa, 1);
+	ghyvi_vgpu_register_write(vgpu, 0x43226, 0xbbcc, 2);
+	assert_true(ghyvi_vgpu_register_read(vgpu, 0x43220, 8) == 0xbbcc33445566aa88ull);
+	assert_int_equal(ghyvi_vgpu_register_read(vgpu, 0x43227, 1), 0xbb);
+	/* the last dword, and beyond */
+	ghyvi_vgpu_register_write(vgpu, GHYVI_REGISTERS_BYTES - 8, ~0ull, 8);
+	assert_int_equal(ghyvi_vgpu_register_read(vgpu, GHYVI_REGISTERS_BYTES, 4), 0);
+	ghyvi_vgpu_register_write(vgpu, GHYVI_REGISTERS_BYTES, ~0ull, 4);
+	ghyvi_vgpu_register_write(vgpu, 0xfffffffc, ~0ull, 4);
+	assert_int_equal(ghyvi_vgpu_register_read(vgpu, GHYVI_REGISTERS_BYTES - 4, 8), 0);
+}
+
+static void test_first_access_after_a_move_proves_the_bar(void **state)
+{
+	rd(0);
+	assert_int_equal(mm.lives, 0);
+	ghyvi_vgpu_set_bar0(vgpu, 0xfd000000);
+	assert_int_equal(mm.ggtt_gfn, 0xfd800);
+	assert_int_equal(mm.lives, 0);
+	rd(0);
+	wr(0x43224, 0);
+	assert_int_equal(mm.lives, 1);
+	ghyvi_vgpu_set_bar0(vgpu, GHYVI_BAR_UNMAPPED);
+	assert_true(mm.ggtt_gfn == GHYVI_INVALID_GFN);
+	rd(0);
+	assert_int_equal(mm.lives, 1);
+	ghyvi_vgpu_set_bar0(vgpu, 0xfe000000);
+	wr(0x43224, 0);
+	assert_int_equal(mm.lives, 2);
+}
+
+static void test_device_reset_restores_everything(void **state)
+{
+	memset(ghyvi_vgpu_ggtt_table(vgpu), 0x55, GHYVI_GGTT_TABLE_BYTES);
+	wr(0x43224, 1);
+	wr(0x44200, BIT(31));
+	wr(GHYVI_RENDER_BASE + RING_IMR, 0);
+	wr(0x23a0, 0xffff0000);
+	ghyvi_vgpu_reset(vgpu);
+	assert_int_equal(rd(0x43224), 0);
+	assert_int_equal(rd(0x44200), 0);
+	assert_int_equal(rd(GHYVI_RENDER_BASE + RING_IMR), ~0u);
+	assert_int_equal(rd(0x44304), ~0u);
+	assert_int_equal(rd(0x23a0) & 7, 5);
+	assert_int_equal(rd(PVINFO_CAPS), 0x1c);
+	assert_int_equal(mm.resets, 1);
+	assert_int_equal(*(u64 *)ghyvi_vgpu_ggtt_table(vgpu), 0);
+	assert_int_equal(((u8 *)ghyvi_vgpu_ggtt_table(vgpu))[GHYVI_GGTT_TABLE_BYTES - 1], 0);
+}
+
+static void test_aperture_is_bounded(void **state)
+{
+	u8 buffer[16];
+
+	memset(buffer, 0xff, sizeof(buffer));
+	ghyvi_vgpu_aperture_read(vgpu, 0x1000, buffer, sizeof(buffer)); /* not ours: zero */
+	assert_int_equal(buffer[0] | buffer[15], 0);
+	/* the hidden window starts where the aperture ends */
+	memset(mm.memory, 0x77, 16);
+	ghyvi_vgpu_aperture_read(vgpu, HIDDEN_START - 8, buffer, sizeof(buffer));
+	assert_int_equal(buffer[8], 0);
+	memset(buffer, 1, sizeof(buffer));
+	ghyvi_vgpu_aperture_write(vgpu, HIDDEN_START - 8, buffer, sizeof(buffer));
+	assert_int_equal(mm.memory[0], 0x77);
+	ghyvi_vgpu_aperture_read(vgpu, ~0ull, buffer, sizeof(buffer));
+	assert_int_equal(buffer[0], 0);
+}
+
+#define GEN9(f) cmocka_unit_test_setup_teardown(f, setup_gen9, teardown)
+#define GEN8(f) cmocka_unit_test_setup_teardown(f, setup_gen8, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		GEN9(test_unknown_registers_are_storage_that_reads_zero),
+		GEN9(test_pvinfo_announces_the_partition),
+		GEN9(test_notifications_reach_the_mm),
+		GEN9(test_gen9_fuses),
+		GEN8(test_gen8_fuses),
+		GEN9(test_masked_registers_change_only_masked_bits),
+		GEN9(test_reset_handshake),
+		GEN9(test_stop_and_idle),
+		GEN9(test_iir_of_all_units_clear),
+		GEN9(test_power_wells_follow_any_request),
+		GEN9(test_pcode_succeeds),
+		GEN9(test_invalidations_flush_before_they_read_zero),
+		GEN9(test_error_registers),
+		GEN9(test_csb_pointer),
+		GEN9(test_timestamps_tick_at_the_advertised_rate),
+		GEN8(test_gen8_timestamp),
+		GEN9(test_odd_widths),
+		GEN9(test_first_access_after_a_move_proves_the_bar),
+		GEN9(test_device_reset_restores_everything),
+		GEN9(test_aperture_is_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
