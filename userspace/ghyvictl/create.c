@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* create */
+#define _GNU_SOURCE
+#include <errno.h>
+#include "wanted.h"
+
+/* How long a created vGPU may take to be seen. */
+#define APPEAR_S 2.0
+#define APPEAR_STEP_S 0.02
+
+static const struct argp_option create_argp_options[] = { WANTED_OPTIONS, {} };
+
+static const struct argp create_argp = {
+	.options = create_argp_options,
+	.parser = parse_wanted,
+	.args_doc = "TYPE",
+	.doc = "Create a vGPU and print its UUID. TYPE is as in ghyvictl types, or its end: gen9_4. Through mdevctl "
+	       "where that is installed.",
+	.children = ctl_children,
+};
+
+static int complain_full(const struct ghyvi_type *full)
+{
+	complain(
+		"No available instances of %s on %s: remove a vGPU (ghyvictl list) or choose a smaller type (ghyvictl types)",
+		ghyvi_type_id(full), ghyvi_type_parent(full));
+	return STATUS_BUSY;
+}
+
+static int create_with_mdevctl(const char *mdevctl, const struct ghyvi_type *type, const char *uuid)
+{
+	const char *const argv[] = { mdevctl, "start",
+				     "-u",    uuid,
+				     "-p",    ghyvi_type_parent(type),
+				     "-t",    ghyvi_type_id(type),
+				     NULL };
+	int status = program_run(argv);
+
+	if (!status)
+		return STATUS_OK;
+	complain("mdevctl start failed with status %d; the kernel's reason is in dmesg", status);
+	return STATUS_ERROR;
+}
+
+static int create_with_sysfs(struct ctl *ctl, const struct ghyvi_type *type, const char *uuid)
+{
+	int ret = ghyvi_create(ctl->ghyvi, type, uuid);
+
+	switch (-ret) {
+	case 0:
+		break;
+	case EEXIST:
+		complain("there is a vGPU %s already; ghyvictl show %s", uuid, uuid);
+		return STATUS_BUSY;
+	case ENOSPC:
+		complain("no room for %s on %s; dmesg has the reason, ghyvictl types what fits",
+			 ghyvi_type_id(type), ghyvi_type_parent(type));
+		break;
+	default:
+		complain("%s on %s: %s", ghyvi_type_id(type), ghyvi_type_parent(type),
+			 reason_of(ret));
+	}
+	return status_of(ret);
+}
+
+static struct ghyvi_vgpu *wait_for_vgpu(struct ctl *ctl, const char *uuid)
+{
+	struct ghyvi_vgpu *vgpu;
+	double waited;
+
+	for (waited = 0; waited < APPEAR_S; waited += APPEAR_STEP_S) {
+		if (!ghyvi_vgpu_find(ctl->ghyvi, uuid, &vgpu))
+			return vgpu;
+		sleep_seconds(APPEAR_STEP_S);
+	}
+	complain("%s was created, but is not there", uuid);
+	return NULL;
+}
+
+/* All settings or no vGPU. */
+static int set_new(const struct wanted *wanted, const struct ghyvi_vgpu *vgpu)
+{
+	const struct target target = { .vgpu = vgpu };
+	int status = STATUS_OK;
+	size_t i;
+
+	for (i = 0; !status && i < wanted->settings_count; i++)
+		status = set_attribute(&target, wanted->settings[i]);
+	if (status && !remove_vgpu(wanted->ctl, vgpu, false))
+		complain("so nothing was created");
+	return status;
+}
+
+static int create(struct wanted *wanted)
+{
+	const struct ghyvi_type *type;
+	struct ctl *ctl = wanted->ctl;
+	struct ghyvi_vgpu *vgpu;
+	const char *mdevctl;
+	int status;
+
+	status = wanted_uuid(wanted);
+	if (status)
+		return status;
+	if (!ghyvi_vgpu_find(ctl->ghyvi, wanted->uuid, &vgpu)) {
+		complain("there is a vGPU %s already; ghyvictl show %s", wanted->uuid,
+			 wanted->uuid);
+		ghyvi_vgpu_free(vgpu);
+		return STATUS_BUSY;
+	}
+	status = wanted_type(wanted, &type);
+	if (status)
+		return status;
+	if (!ghyvi_type_available(type))
+		return complain_full(type);
+	mdevctl = mdevctl_program(ctl);
+	status = mdevctl ? create_with_mdevctl(mdevctl, type, wanted->uuid) :
+			   create_with_sysfs(ctl, type, wanted->uuid);
+	if (status)
+		return status;
+	vgpu = wait_for_vgpu(ctl, wanted->uuid);
+	if (!vgpu)
+		return STATUS_ERROR;
+	status = set_new(wanted, vgpu);
+	if (!status && ctl->json)
+		status = json_print(json_vgpu(vgpu), JSON_INDENT(2));
+	else if (!status)
+		printf("%s\n", ghyvi_vgpu_uuid(vgpu));
+	ghyvi_vgpu_free(vgpu);
+	return status;
+}
+
+int cmd_create(struct ctl *ctl, int argc, char **argv)
+{
+	struct wanted wanted = { .ctl = ctl };
+	int status;
+
+	status = parse_options(&create_argp, argc, argv, &wanted) ?: create(&wanted);
+	wanted_free(&wanted);
+	return status;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef GHYVICTL_CTL_H
+#define GHYVICTL_CTL_H
+
+#include <argp.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include "ghyvi.h"
+
+/* Exit statuses; the man page declares them stable. */
+enum {
+	STATUS_OK = 0,
+	STATUS_ERROR = 1,
+	STATUS_USAGE = 2,
+	STATUS_NOT_FOUND = 3,
+	STATUS_BUSY = 4,
+};
+
+/* What all commands share. */
+struct ctl {
+	struct ghyvi *ghyvi;
+	const char *sysfs; /* NULL: the library's default */
+	bool json;
+	bool no_mdevctl;
+};
+
+/* Commands return an exit status. argv[0] is "ghyvictl NAME". */
+int cmd_list(struct ctl *ctl, int argc, char **argv);
+int cmd_types(struct ctl *ctl, int argc, char **argv);
+int cmd_show(struct ctl *ctl, int argc, char **argv);
+int cmd_create(struct ctl *ctl, int argc, char **argv);
+int cmd_define(struct ctl *ctl, int argc, char **argv);
+int cmd_set(struct ctl *ctl, int argc, char **argv);
+int cmd_remove(struct ctl *ctl, int argc, char **argv);
+int cmd_reset(struct ctl *ctl, int argc, char **argv);
+int cmd_stat(struct ctl *ctl, int argc, char **argv);
+int cmd_top(struct ctl *ctl, int argc, char **argv);
+int cmd_dump(struct ctl *ctl, int argc, char **argv);
+int cmd_record(struct ctl *ctl, int argc, char **argv);
+int cmd_export(struct ctl *ctl, int argc, char **argv);
+int cmd_report(struct ctl *ctl, int argc, char **argv);
+int cmd_doctor(struct ctl *ctl, int argc, char **argv);
+
+/* ---- options (options.c) ---- */
+
+/* --json, --sysfs, --no-mdevctl: the child of every command's argp, with a struct ctl as its input. */
+extern const struct argp_child ctl_children[];
+
+/*
+ * Parses a command's options, then opens sysfs. The first member of what @input points to is the struct ctl *.
+ * Returns an exit status; wrong usage ends the program.
+ */
+int parse_options(const struct argp *argp, int argc, char **argv, void *input);
+
+/* The input of commands that take UUIDs and nothing else. */
+struct uuid_options {
+	struct ctl *ctl;
+	char **uuids;
+	int count;
+};
+
+error_t parse_uuids(int key, char *argument, struct argp_state *state);
+/* Seconds, more than 0; ends the program with a usage message otherwise. */
+double parse_seconds(const char *text, struct argp_state *state);
+long parse_count(const char *text, struct argp_state *state);
+
+/* ---- messages (messages.c) ---- */
+
+/* "ghyvictl: ..." on standard error. */
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The exit status that says what @error (a negative errno) does. */
+int status_of(int error);
+/* strerror(), but with what to do about it where that is known. */
+const char *reason_of(int error);
+/* A copy without anything a terminal or JSON could choke on; the caller frees it. */
+char *clean(const char *text);
+/* The candidate that @word was probably meant to be, or NULL. */
+const char *nearest(const char *word, const char *const *candidates, size_t count);
+
+json_t *json_text(const char *text);
+/* Prints and frees it. Returns an exit status. */
+int json_print(json_t *json, size_t flags);
+
+/* ---- vGPUs (vgpus.c) ---- */
+
+/* Complains if there is none of that UUID; sets *status then. */
+struct ghyvi_vgpu *need_vgpu(struct ctl *ctl, const char *uuid, int *status);
+
+/*
+ * Calls @each for the vGPUs named, or for all if none is. Goes on after a failure. Returns the first exit status that
+ * was not 0. A vGPU that vanishes in between is no failure if none was named.
+ */
+int each_vgpu(const struct uuid_options *options, int (*each)(struct ghyvi_vgpu *vgpu, void *data),
+	      void *data);
+
+/* uuid, type, name, parent, state, policy */
+json_t *json_vgpu(const struct ghyvi_vgpu *vgpu);
+/* json_vgpu(), and path, last_error, settings, choices */
+json_t *json_vgpu_details(const struct ghyvi_vgpu *vgpu);
+/* "?" where it cannot be read. @value has GHYVI_VALUE_BYTES. */
+const char *value_or_unknown(const struct ghyvi_vgpu *vgpu, const char *attribute, char *value);
+const char *policy_or_unknown(const struct ghyvi_vgpu *vgpu, char *value);
+
+/* ---- settings (settings.c) ---- */
+
+/* What has settings: a vGPU or a pGPU; the other one is NULL. */
+struct target {
+	const struct ghyvi_vgpu *vgpu;
+	const struct ghyvi_parent *parent;
+};
+
+/* @word is a UUID or a pGPU's name. Complains and returns an exit status; free it with target_free(). */
+int need_target(struct ctl *ctl, const char *word, struct target *target);
+void target_free(struct target *target);
+/* As ghyvi_vgpu_each_attribute(). */
+int each_setting(const struct target *target,
+		 int (*each)(void *data, const char *attribute, bool writable), void *data);
+/* As value_or_unknown(). */
+const char *target_value(const struct target *target, const char *attribute, char *value);
+/* Adds settings, choices, read_only. */
+void json_add_settings(json_t *json, const struct target *target);
+/* json_vgpu_details(), or of a pGPU: name, settings, choices, read_only */
+json_t *json_target(const struct target *target);
+/* Sets "attribute=value"; complains with its last_error and what would have been right. */
+int set_attribute(const struct target *target, const char *assignment);
+
+/* Refuses one in use without @force; complains. Through mdevctl where that is installed. */
+int remove_vgpu(struct ctl *ctl, const struct ghyvi_vgpu *vgpu, bool force);
+
+/* ---- mdevctl's form of settings (definition.c) ---- */
+
+/* The settings that can be written, as [{"attribute": "value"}, ...]. */
+json_t *json_attributes(const struct target *target);
+/* Sets those of such a list, or of a whole definition, in the file @path or, with "-", standard input. Complains. */
+int set_from_file(const struct target *target, const char *path);
+
+/* ---- other programs (program.c) ---- */
+
+/* mdevctl's name if it shall be used, else NULL. */
+const char *mdevctl_program(const struct ctl *ctl);
+/* Whether @name (no slash) is executable in $PATH or in /usr/sbin, /sbin. */
+bool program_exists(const char *name);
+/* Runs it, without its standard output; returns its exit status, or 127. */
+int program_run(const char *const *argv);
+/* What it prints, or NULL if it fails; the caller frees it. */
+char *program_output(const char *const *argv);
+/* A file whole, or NULL; the caller frees it. */
+char *read_whole(const char *path);
+
+/* ---- files that are written (output.c) ---- */
+
+/* A file in memory with that text, for a child, as /proc/self/fd/N; -1: none. Closing it frees it. */
+int text_file(const char *text);
+/* Writes @file by renaming what @put (0 or a negative errno) wrote. Returns 0 or a negative errno. */
+int replace_file(const char *file, int (*put)(void *data, FILE *out), void *data);
+
+/* ---- counters over time (rounds.c, stat.c) ---- */
+
+/* All vGPUs' counters, read once. */
+struct round {
+	struct ghyvi_vgpus *vgpus;
+	struct ghyvi_stats **stats; /* NULL: gone meanwhile */
+	size_t count;
+};
+
+int round_read(struct ctl *ctl, struct round *round);
+void round_free(struct round *round);
+/* The counters of that vGPU in @round, or NULL. */
+const struct ghyvi_stats *round_find(const struct round *round, const char *uuid);
+/* Per second; 0 without an earlier round. */
+double rate(const struct ghyvi_stats *now, const struct ghyvi_stats *before, const char *name);
+/* Ends early if a signal came. */
+void sleep_seconds(double seconds);
+/* From now on SIGINT and SIGTERM only set stop_asked. */
+void stop_on_signals(void);
+extern volatile sig_atomic_t stop_asked;
+
+/* Appends a round as `stat --seconds --json` prints it. Complains and returns an exit status. */
+int json_round(const struct uuid_options *uuids, const struct round *before, double interval_s,
+	       json_t *rounds);
+
+#endif

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* doctor: whether this host has what ghyvi needs, and what to do where it has not. */
+#define _GNU_SOURCE
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include "ctl.h"
+#include "doctor.h"
+
+struct doctor_options {
+	struct ctl *ctl;
+	const char *root;
+	const char *release;
+};
+
+static error_t parse_doctor(int key, char *argument, struct argp_state *state)
+{
+	struct doctor_options *options = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = options->ctl;
+		return 0;
+	case 'r':
+		options->root = argument;
+		return 0;
+	case 'k':
+		if (!*argument || strchr(argument, '/'))
+			argp_error(state, "\"%s\" is no kernel release", argument);
+		options->release = argument;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option doctor_argp_options[] = {
+	{ "root", 'r', "DIR", 0, "Look at the files of a host whose root directory is DIR", 0 },
+	{ "kernel", 'k', "RELEASE", 0, "Check this kernel (default: the one that runs)", 0 },
+	{}
+};
+
+static const struct argp doctor_argp = {
+	.options = doctor_argp_options,
+	.parser = parse_doctor,
+	.doc = "Check this host for all that ghyvi needs. Exit status 1 if a check failed; warnings are about what only "
+	       "some need.",
+	.children = ctl_children,
+};
+
+static const char *const
+	result_names[] = { [RESULT_PASS] = "PASS", [RESULT_WARN] = "WARN", [RESULT_FAIL] = "FAIL" };
+
+static char *format_text(const char *format, va_list args)
+{
+	char *text, *cleaned;
+
+	if (vasprintf(&text, format, args) < 0)
+		abort();
+	cleaned = clean(text);
+	free(text);
+	return cleaned;
+}
+
+void doctor_say(struct doctor *doctor, enum result result, const char *check, const char *remedy,
+		const char *format, ...)
+{
+	va_list args;
+	char *detail;
+
+	va_start(args, format);
+	detail = format_text(format, args);
+	va_end(args);
+	if (result == RESULT_PASS)
+		remedy = NULL;
+	doctor->counts[result]++;
+	if (doctor->list) {
+		json_array_append_new(doctor->list,
+				      json_pack("{s:s, s:s, s:o, s:o}", "check", check, "result",
+						result_names[result], "detail", json_text(detail),
+						"remedy",
+						remedy ? json_text(remedy) : json_null()));
+	} else {
+		printf("%s  %-12s %s\n", result_names[result], check, detail);
+		if (remedy)
+			printf("      %-12s -> %s\n", "", remedy);
+	}
+	free(detail);
+}
+
+char *doctor_path(const struct doctor *doctor, const char *format, ...)
+{
+	char *rest, *path;
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&rest, format, args) < 0)
+		abort();
+	va_end(args);
+	if (asprintf(&path, "%s%s", doctor->root, rest) < 0)
+		abort();
+	free(rest);
+	return path;
+}
+
+int cmd_doctor(struct ctl *ctl, int argc, char **argv)
+{
+	struct doctor_options options = { .ctl = ctl, .root = "" };
+	struct doctor doctor = { .ctl = ctl };
+	struct utsname host;
+	int status;
+
+	status = parse_options(&doctor_argp, argc, argv, &options);
+	if (status)
+		return status;
+	doctor.root = options.root;
+	doctor.release = options.release;
+	if (!doctor.release)
+		doctor.release = uname(&host) ? "unknown" : host.release;
+	if (ctl->json)
+		doctor.list = json_array();
+	doctor_check_kernel(&doctor);
+	doctor_check_host(&doctor);
+	if (ctl->json)
+		status = json_print(json_pack("{s:o, s:i, s:i, s:i}", "checks", doctor.list,
+					      "passed", doctor.counts[RESULT_PASS], "warnings",
+					      doctor.counts[RESULT_WARN], "failed",
+					      doctor.counts[RESULT_FAIL]),
+				    JSON_INDENT(2));
+	else
+		printf("%d passed, %d warnings, %d failed\n", doctor.counts[RESULT_PASS],
+		       doctor.counts[RESULT_WARN], doctor.counts[RESULT_FAIL]);
+	return doctor.counts[RESULT_FAIL] ? STATUS_ERROR : status;
+}

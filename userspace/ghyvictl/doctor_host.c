@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What depends on the machine and on what is installed. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include "doctor.h"
+
+/* A guest with less memory is not worth a GPU: a lower limit is certainly too low. */
+#define MEMLOCK_USEFUL_BYTES (1ULL << 30)
+
+static void check_kvm(struct doctor *doctor)
+{
+	char *path = doctor_path(doctor, "/dev/kvm");
+
+	if (access(path, F_OK))
+		doctor_say(
+			doctor, RESULT_FAIL, "kvm",
+			"switch virtualisation on in the firmware, or, in a VM, nesting on its host (kvm_intel.nested=1, -cpu host); then modprobe kvm_intel or kvm_amd",
+			"there is no /dev/kvm");
+	else if (access(path, R_OK | W_OK))
+		doctor_say(doctor, RESULT_WARN, "kvm", "usermod -aG kvm USER, and log in again",
+			   "/dev/kvm is there, but not for this user");
+	else
+		doctor_say(doctor, RESULT_PASS, "kvm", NULL, "/dev/kvm can be used");
+	free(path);
+}
+
+static bool is_pci(const struct ctl *ctl, const char *parent)
+{
+	char *path, *real;
+	bool pci;
+
+	if (asprintf(&path, "%s/class/mdev_bus/%s", ghyvi_sysfs(ctl->ghyvi), parent) < 0)
+		abort();
+	real = realpath(path, NULL);
+	pci = real && strstr(real, "/pci");
+	free(real);
+	free(path);
+	return pci;
+}
+
+static void check_parents(struct doctor *doctor)
+{
+	struct ghyvi_types *types;
+	const char *last = "";
+	size_t i;
+
+	if (ghyvi_types_read(doctor->ctl->ghyvi, &types)) {
+		doctor_say(doctor, RESULT_FAIL, "parent", "see dmesg", "types cannot be read");
+		return;
+	}
+	for (i = 0; i < ghyvi_types_count(types); i++) {
+		const char *parent = ghyvi_type_parent(ghyvi_types_at(types, i));
+
+		if (!strcmp(parent, last))
+			continue;
+		last = parent;
+		if (is_pci(doctor->ctl, parent))
+			doctor_say(doctor, RESULT_PASS, "parent", NULL, "%s offers vGPUs", parent);
+		else
+			doctor_say(doctor, RESULT_WARN, "parent",
+				   "create its vGPUs with ghyvictl or mdevctl",
+				   "%s is no PCI function: libvirt does not list it", parent);
+	}
+	if (!i)
+		doctor_say(
+			doctor, RESULT_FAIL, "parent",
+			"modprobe ghyvi_softgpu makes a software one; dmesg says why a GPU was refused",
+			"no parent offers vGPUs");
+	ghyvi_types_free(types);
+}
+
+static void check_memlock(struct doctor *doctor)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_MEMLOCK, &limit))
+		return;
+	if (limit.rlim_cur == RLIM_INFINITY)
+		doctor_say(doctor, RESULT_PASS, "memlock", NULL, "locked memory is not limited");
+	else if (!geteuid())
+		doctor_say(doctor, RESULT_PASS, "memlock", NULL, "the limit does not bind root");
+	else
+		doctor_say(
+			doctor, limit.rlim_cur < MEMLOCK_USEFUL_BYTES ? RESULT_WARN : RESULT_PASS,
+			"memlock",
+			"for plain QEMU: \"USER - memlock unlimited\" in /etc/security/limits.conf; libvirt sets it itself",
+			"this user may lock %" PRIu64 " MiB; a guest needs its memory and some",
+			(uint64_t)limit.rlim_cur >> 20);
+}
+
+/* The program that mdevctl's udev rule starts; the caller frees it. */
+static char *udev_rule_program(const struct doctor *doctor, char **rule)
+{
+	static const char *const places[] = { "/etc/udev/rules.d/60-mdevctl.rules",
+					      "/usr/lib/udev/rules.d/60-mdevctl.rules",
+					      "/lib/udev/rules.d/60-mdevctl.rules" };
+	char *text = NULL, *start, *end, *program = NULL;
+	size_t i;
+
+	for (i = 0; i < sizeof(places) / sizeof(places[0]) && !text; i++) {
+		*rule = doctor_path(doctor, "%s", places[i]);
+		text = read_whole(*rule);
+		if (!text) {
+			free(*rule);
+			*rule = NULL;
+		}
+	}
+	end = text ? strstr(text, "/mdevctl ") : NULL;
+	if (end) {
+		/* From the start of the word, which a quotation mark may begin. */
+		for (start = end; start > text && !strchr("\"' =\n\t", start[-1]); start--)
+			;
+		program = strndup(start, end + strlen("/mdevctl") - start);
+	}
+	free(text);
+	return program;
+}
+
+/* Our own rule starts what mdevctl's should. */
+static bool restore_rule_exists(const struct doctor *doctor)
+{
+	static const char *const places[] = { "/etc/udev/rules.d", "/usr/lib/udev/rules.d",
+					      "/lib/udev/rules.d", "/usr/local/lib/udev/rules.d" };
+	bool found = false;
+	size_t i;
+
+	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		char *path = doctor_path(doctor, "%s/61-ghyvi-restore.rules", places[i]);
+
+		found = found || !access(path, R_OK);
+		free(path);
+	}
+	return found;
+}
+
+static void check_mdevctl_rule(struct doctor *doctor)
+{
+	char *rule = NULL, *program = udev_rule_program(doctor, &rule), *path = NULL;
+
+	if (!rule) {
+		doctor_say(doctor, RESULT_WARN, "mdevctl", "apt install --reinstall mdevctl",
+			   "its udev rule is missing: defined vGPUs are not started at boot");
+	} else if (!program) {
+		doctor_say(doctor, RESULT_WARN, "mdevctl", "apt install --reinstall mdevctl",
+			   "%s starts no mdevctl", rule);
+	} else {
+		path = doctor_path(doctor, "%s", program);
+		if (access(path, X_OK) && restore_rule_exists(doctor))
+			doctor_say(
+				doctor, RESULT_PASS, "mdevctl", NULL,
+				"its udev rule runs %s, which is not there; ghyvi-restore@.service does it instead",
+				program);
+		else if (access(path, X_OK))
+			doctor_say(
+				doctor, RESULT_WARN, "mdevctl",
+				"install ghyvi's own rule (package ghyvi-tools, or make install): the defect is in Debian 12's mdevctl",
+				"its udev rule runs %s, which is not there: defined vGPUs are not started at boot",
+				program);
+		else
+			doctor_say(doctor, RESULT_PASS, "mdevctl", NULL,
+				   "it is installed, and its udev rule finds it");
+	}
+	free(path);
+	free(program);
+	free(rule);
+}
+
+static void check_mdevctl(struct doctor *doctor)
+{
+	static const char *const places[] = { "/usr/bin/mdevctl", "/usr/sbin/mdevctl" };
+	bool found = false;
+	size_t i;
+
+	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		char *path = doctor_path(doctor, "%s", places[i]);
+
+		found = found || !access(path, X_OK);
+		free(path);
+	}
+	if (found)
+		check_mdevctl_rule(doctor);
+	else
+		doctor_say(doctor, RESULT_WARN, "mdevctl", "apt install mdevctl",
+			   "it is not installed: vGPUs are gone after a reboot");
+}
+
+void doctor_check_host(struct doctor *doctor)
+{
+	check_kvm(doctor);
+	check_parents(doctor);
+	/* That of who runs this, not of another root directory's host. */
+	if (!*doctor->root)
+		check_memlock(doctor);
+	check_mdevctl(doctor);
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What depends on the kernel. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "doctor.h"
+
+#define SECURE_BOOT "SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
+#define EFI_ATTRIBUTE_BYTES 4 /* before the variable's value */
+
+static char *read_gzip(const char *path)
+{
+	const char *const argv[] = { "gzip", "-dc", path, NULL };
+
+	return access(path, R_OK) ? NULL : program_output(argv);
+}
+
+static char *kernel_config(const struct doctor *doctor, char **path)
+{
+	char *text;
+
+	*path = doctor_path(doctor, "/boot/config-%s", doctor->release);
+	text = read_whole(*path);
+	if (text)
+		return text;
+	free(*path);
+	*path = doctor_path(doctor, "/lib/modules/%s/config", doctor->release);
+	text = read_whole(*path);
+	if (text)
+		return text;
+	free(*path);
+	*path = doctor_path(doctor, "/proc/config.gz");
+	return read_gzip(*path);
+}
+
+/* 'y', 'm', or 0 */
+static char option_value(const char *config, const char *option)
+{
+	size_t length = strlen(option);
+	const char *line;
+
+	for (line = config; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (!strncmp(line, option, length) && line[length] == '=')
+			return line[length + 1];
+	}
+	return 0;
+}
+
+static void check_option(struct doctor *doctor, const char *config, const char *option,
+			 const char *what)
+{
+	char value = option_value(config, option);
+
+	if (value == 'y' || value == 'm')
+		doctor_say(doctor, RESULT_PASS, "kernel", NULL, "%s=%c", option, value);
+	else
+		doctor_say(
+			doctor, RESULT_FAIL, "kernel",
+			"boot a kernel that has it: Debian's linux-image-amd64 or -rt-amd64, not -cloud-amd64",
+			"%s has no %s (%s)", doctor->release, option, what);
+}
+
+static void check_config(struct doctor *doctor)
+{
+	char *path, *config = kernel_config(doctor, &path);
+
+	if (config) {
+		check_option(doctor, config, "CONFIG_KVM_EXTERNAL_WRITE_TRACKING",
+			     "shadow page tables need it");
+		check_option(doctor, config, "CONFIG_VFIO_MDEV", "vGPUs are mediated devices");
+	} else {
+		doctor_say(
+			doctor, RESULT_WARN, "kernel",
+			"look yourself for CONFIG_KVM_EXTERNAL_WRITE_TRACKING=y and CONFIG_VFIO_MDEV",
+			"no configuration of %s in /boot, /lib/modules or /proc/config.gz",
+			doctor->release);
+	}
+	free(config);
+	free(path);
+}
+
+static bool is_loaded(const struct doctor *doctor, const char *module)
+{
+	char *path;
+	bool loaded;
+
+	if (asprintf(&path, "%s/module/%s", ghyvi_sysfs(doctor->ctl->ghyvi), module) < 0)
+		abort();
+	loaded = !access(path, F_OK);
+	free(path);
+	return loaded;
+}
+
+/* Whether modprobe would find it: "-" and "_" are the same there. */
+static bool is_listed(char *text, const char *module)
+{
+	char *line, *rest, *name, *at;
+
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		line[strcspn(line, ":")] = '\0';
+		name = strrchr(line, '/');
+		name = name ? name + 1 : line;
+		name[strcspn(name, ".")] = '\0';
+		for (at = name; *at; at++)
+			if (*at == '-')
+				*at = '_';
+		if (!strcmp(name, module))
+			return true;
+	}
+	return false;
+}
+
+static bool is_installed(const struct doctor *doctor, const char *module)
+{
+	static const char *const lists[] = { "modules.dep", "modules.builtin" };
+	bool found = false;
+	size_t i;
+
+	for (i = 0; i < sizeof(lists) / sizeof(lists[0]) && !found; i++) {
+		char *path = doctor_path(doctor, "/lib/modules/%s/%s", doctor->release, lists[i]);
+		char *text = read_whole(path);
+
+		found = text && is_listed(text, module);
+		free(text);
+		free(path);
+	}
+	return found;
+}
+
+static void check_module(struct doctor *doctor, const char *module, const char *remedy)
+{
+	char *load;
+
+	if (is_loaded(doctor, module)) {
+		doctor_say(doctor, RESULT_PASS, "modules", NULL, "%s is loaded", module);
+	} else if (is_installed(doctor, module)) {
+		if (asprintf(&load, "modprobe %s", module) < 0)
+			abort();
+		doctor_say(doctor, RESULT_WARN, "modules", load, "%s is installed, not loaded",
+			   module);
+		free(load);
+	} else {
+		doctor_say(doctor, RESULT_FAIL, "modules", remedy, "%s is not there for kernel %s",
+			   module, doctor->release);
+	}
+}
+
+static void check_headers(struct doctor *doctor)
+{
+	char *path = doctor_path(doctor, "/lib/modules/%s/build/Makefile", doctor->release);
+	char *remedy;
+
+	if (asprintf(&remedy,
+		     "apt install linux-headers-%s (without, DKMS builds nothing and says nothing)",
+		     doctor->release) < 0)
+		abort();
+	if (!access(path, R_OK))
+		doctor_say(doctor, RESULT_PASS, "headers", NULL, "headers of %s are installed",
+			   doctor->release);
+	else
+		doctor_say(doctor, RESULT_WARN, "headers", remedy,
+			   "no headers of %s: the modules cannot be built for it", doctor->release);
+	free(remedy);
+	free(path);
+}
+
+static void check_secure_boot(struct doctor *doctor)
+{
+	char value[EFI_ATTRIBUTE_BYTES + 1], *path;
+	bool on = false;
+	FILE *file;
+
+	if (asprintf(&path, "%s/firmware/efi/efivars/" SECURE_BOOT,
+		     ghyvi_sysfs(doctor->ctl->ghyvi)) < 0)
+		abort();
+	file = fopen(path, "r");
+	if (file) {
+		on = fread(value, 1, sizeof(value), file) == sizeof(value) &&
+		     value[EFI_ATTRIBUTE_BYTES] == 1;
+		fclose(file);
+	}
+	free(path);
+	if (!on)
+		doctor_say(doctor, RESULT_PASS, "secureboot", NULL, "Secure Boot is off");
+	else if (is_loaded(doctor, "ghyvi"))
+		doctor_say(doctor, RESULT_PASS, "secureboot", NULL,
+			   "Secure Boot is on, and ghyvi is loaded");
+	else
+		doctor_say(
+			doctor, RESULT_WARN, "secureboot",
+			"sign the modules and enrol the key: mokutil --import /var/lib/dkms/mok.pub, then reboot",
+			"Secure Boot is on: only signed modules load");
+}
+
+void doctor_check_kernel(struct doctor *doctor)
+{
+	check_config(doctor);
+	check_headers(doctor);
+	check_secure_boot(doctor);
+	check_module(doctor, "kvm", "install a kernel with KVM");
+	check_module(doctor, "mdev", "boot a kernel with CONFIG_VFIO_MDEV");
+	check_module(doctor, "vfio_iommu_type1", "boot a kernel with CONFIG_VFIO_IOMMU_TYPE1");
+	check_module(doctor, "ghyvi", "install ghyvi-dkms, or make modules in ghyvi's source tree");
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* dump: what debugfs shows; record: calls ghyvi-record. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "ctl.h"
+
+struct dump_options {
+	struct uuid_options uuids; /* first: parse_uuids() takes this struct */
+	const char *only;
+};
+
+static const char *const dumps[] = { "engines", "tables", "config" };
+
+#define DUMPS (sizeof(dumps) / sizeof(dumps[0]))
+
+static error_t parse_dump(int key, char *argument, struct argp_state *state)
+{
+	struct dump_options *options = state->input;
+	size_t i;
+
+	if (key != 'w')
+		return parse_uuids(key, argument, state);
+	for (i = 0; i < DUMPS; i++)
+		if (!strcmp(argument, dumps[i]))
+			options->only = dumps[i];
+	if (!options->only)
+		argp_error(state, "\"%s\" is not one of: engines, tables, config", argument);
+	return 0;
+}
+
+static const struct argp_option dump_argp_options[] = {
+	{ "what", 'w', "WHAT", 0, "Only this: engines, tables or config (PCI configuration space)",
+	  0 },
+	{}
+};
+
+static const struct argp dump_argp = {
+	.options = dump_argp_options,
+	.parser = parse_dump,
+	.args_doc = "[UUID...]",
+	.doc = "Print what debugfs knows about vGPUs, as root; without a UUID: about all. For people who debug ghyvi: "
+	       "the text may change.",
+	.children = ctl_children,
+};
+
+struct dumping {
+	const struct dump_options *options;
+	json_t *list; /* NULL: text */
+};
+
+static int complain_dump(const char *path)
+{
+	int error = errno;
+
+	if (error == EACCES)
+		complain("%s: only root can look into debugfs", path);
+	else if (error == ENOENT)
+		complain(
+			"%s is not there; is debugfs mounted? mount -t debugfs none /sys/kernel/debug",
+			path);
+	else
+		complain("%s: %s", path, strerror(error));
+	return error == ENOENT ? STATUS_NOT_FOUND : STATUS_ERROR;
+}
+
+static json_t *json_lines(char *text)
+{
+	json_t *lines = json_array();
+	char *line, *rest;
+
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		json_array_append_new(lines, json_text(line));
+	return lines;
+}
+
+static int dump_one(struct ghyvi_vgpu *vgpu, void *data)
+{
+	struct dumping *dumping = data;
+	json_t *json = json_pack("{s:o}", "uuid", json_text(ghyvi_vgpu_uuid(vgpu)));
+	int status = STATUS_OK;
+	char *path, *text;
+	size_t i;
+
+	for (i = 0; !status && i < DUMPS; i++) {
+		if (dumping->options->only && dumping->options->only != dumps[i])
+			continue;
+		if (asprintf(&path, "%s/%s", ghyvi_vgpu_debugfs(vgpu), dumps[i]) < 0)
+			abort();
+		text = read_whole(path);
+		if (!text)
+			status = complain_dump(path);
+		else if (dumping->list)
+			json_object_set_new(json, dumps[i], json_lines(text));
+		else
+			printf("# %s %s\n%s", ghyvi_vgpu_uuid(vgpu), dumps[i], text);
+		free(text);
+		free(path);
+	}
+	if (dumping->list && !status)
+		json_array_append(dumping->list, json);
+	json_decref(json);
+	return status;
+}
+
+int cmd_dump(struct ctl *ctl, int argc, char **argv)
+{
+	struct dump_options options = { .uuids = { .ctl = ctl } };
+	struct dumping dumping = { .options = &options };
+	int status;
+
+	status = parse_options(&dump_argp, argc, argv, &options);
+	if (status)
+		return status;
+	if (ctl->json)
+		dumping.list = json_array();
+	status = each_vgpu(&options.uuids, dump_one, &dumping);
+	if (dumping.list)
+		return json_print(json_pack("{s:o}", "vgpus", dumping.list), JSON_INDENT(2)) ?:
+											       status;
+	return status;
+}
+
+/* ---- record ---- */
+
+#define RECORDER "ghyvi-record"
+#define RECORDER_INSTALLED "/usr/libexec/ghyvi/" RECORDER
+
+struct record_options {
+	struct uuid_options uuids; /* first: parse_uuids() takes this struct */
+	const char *output;
+	const char *seconds;
+};
+
+static error_t parse_record(int key, char *argument, struct argp_state *state)
+{
+	struct record_options *options = state->input;
+
+	switch (key) {
+	case 'o':
+		options->output = argument;
+		return 0;
+	case 's':
+		parse_seconds(argument, state);
+		options->seconds = argument;
+		return 0;
+	default:
+		return parse_uuids(key, argument, state);
+	}
+}
+
+static const struct argp_option record_argp_options[] = {
+	{ "output", 'o', "FILE", 0, "The trace", 0 },
+	{ "seconds", 's', "SECONDS", 0, "How long (default: until Ctrl-C)", 0 },
+	{}
+};
+
+static const struct argp record_argp = {
+	.options = record_argp_options,
+	.parser = parse_record,
+	.args_doc = "UUID",
+	.doc = "Record the writes to page tables and the submissions of a vGPU, as a trace for ghyvi-sim. Its policy is "
+	       "strict meanwhile, and its guest slow.",
+	.children = ctl_children,
+};
+
+/* $GHYVI_RECORD, $PATH, where packages put it, and beside a ghyvictl that was not installed (build/ghyvictl). */
+static char *find_recorder(void)
+{
+	const char *other = getenv("GHYVI_RECORD");
+	char self[PATH_MAX], *path;
+	ssize_t length;
+
+	if (other && *other)
+		return strdup(other);
+	if (program_exists(RECORDER))
+		return strdup(RECORDER);
+	if (!access(RECORDER_INSTALLED, X_OK))
+		return strdup(RECORDER_INSTALLED);
+	length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	if (length < 0)
+		return NULL;
+	self[length] = '\0';
+	if (asprintf(&path, "%s/../tools/sim/" RECORDER, dirname(self)) < 0)
+		return NULL;
+	if (!access(path, X_OK))
+		return path;
+	free(path);
+	return NULL;
+}
+
+int cmd_record(struct ctl *ctl, int argc, char **argv)
+{
+	struct record_options options = { .uuids = { .ctl = ctl } };
+	const char *arguments[8];
+	struct ghyvi_vgpu *vgpu;
+	char *recorder;
+	int status, n = 0;
+
+	status = parse_options(&record_argp, argc, argv, &options);
+	if (status)
+		return status;
+	if (options.uuids.count != 1 || !options.output) {
+		complain("one UUID and -o FILE; see ghyvictl record --help");
+		return STATUS_USAGE;
+	}
+	recorder = find_recorder();
+	if (!recorder) {
+		complain(RECORDER " is not installed; it is tools/sim/" RECORDER
+				  " in ghyvi's source tree ($GHYVI_RECORD can name it)");
+		return STATUS_NOT_FOUND;
+	}
+	vgpu = need_vgpu(ctl, options.uuids.uuids[0], &status);
+	if (vgpu) {
+		arguments[n++] = recorder;
+		arguments[n++] = ghyvi_vgpu_uuid(vgpu);
+		arguments[n++] = "-o";
+		arguments[n++] = options.output;
+		if (options.seconds) {
+			arguments[n++] = "-s";
+			arguments[n++] = options.seconds;
+		}
+		arguments[n] = NULL;
+		/* It puts the policy back on Ctrl-C: nothing may stand between it and the terminal. */
+		if (!ctl->json) {
+			execvp(recorder, (char *const *)arguments);
+			complain("%s: %s", recorder, strerror(errno));
+		}
+		status = ctl->json ? program_run(arguments) : STATUS_ERROR;
+		if (status && ctl->json)
+			complain("%s ended with status %d", recorder, status);
+		status = status ? STATUS_ERROR : STATUS_OK;
+	}
+	if (vgpu && !status && ctl->json)
+		status =
+			json_print(json_pack("{s:o, s:o}", "uuid", json_text(ghyvi_vgpu_uuid(vgpu)),
+					     "file", json_text(options.output)),
+				   JSON_INDENT(2));
+	ghyvi_vgpu_free(vgpu);
+	free(recorder);
+	return status;
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ghyvictl: vGPUs of this host, from a shell. Everything it knows comes from sysfs, through libghyvi; it keeps nothing
+ * of its own. See Documentation/man/ghyvictl.8.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include "ctl.h"
+
+struct command {
+	const char *name;
+	const char *what;
+	int (*run)(struct ctl *ctl, int argc, char **argv);
+};
+
+static const struct command commands[] = {
+	{ "list", "vGPUs of this host", cmd_list },
+	{ "types", "what can be created, where, and how many", cmd_types },
+	{ "create", "create a vGPU", cmd_create },
+	{ "define", "have mdevctl keep a vGPU's definition", cmd_define },
+	{ "show", "all about a vGPU, or about all", cmd_show },
+	{ "set", "change settings of a vGPU, also while its guest runs", cmd_set },
+	{ "stat", "counters, with -s also per second", cmd_stat },
+	{ "top", "what all vGPUs do, live", cmd_top },
+	{ "dump", "page tables and engines, for debugging", cmd_dump },
+	{ "reset", "reset a vGPU", cmd_reset },
+	{ "remove", "remove a vGPU", cmd_remove },
+	{ "doctor", "whether this host has what ghyvi needs", cmd_doctor },
+	{ "export", "counters as a Prometheus text file", cmd_export },
+	{ "report", "watch for a while and write a page with drawings", cmd_report },
+	{ "record", "record a trace for ghyvi-sim", cmd_record },
+};
+
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+const char *argp_program_version = "ghyvictl 1.0";
+
+struct main_options {
+	struct ctl *ctl;
+	int at; /* of the command in argv; 0: none */
+};
+
+static char *list_commands(int key, const char *text, void *input)
+{
+	char *all = NULL;
+	size_t bytes, i;
+	FILE *out;
+
+	(void)input;
+	if (key != ARGP_KEY_HELP_POST_DOC)
+		return (char *)text;
+	out = open_memstream(&all, &bytes);
+	if (!out)
+		return NULL;
+	fprintf(out, "Commands (each has its own --help):\n\n");
+	for (i = 0; i < COMMANDS; i++)
+		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].what);
+	fprintf(out,
+		"\nExit status: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 busy or no room.");
+	fclose(out);
+	return all;
+}
+
+static error_t parse_main(int key, char *argument, struct argp_state *state)
+{
+	struct main_options *options = state->input;
+
+	(void)argument;
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = options->ctl;
+		return 0;
+	case ARGP_KEY_ARG:
+		/* The rest belongs to the command. */
+		options->at = state->next - 1;
+		state->next = state->argc;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_usage(state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp main_argp = {
+	.parser = parse_main,
+	.args_doc = "COMMAND [ARGUMENT...]",
+	.doc = "Manage the vGPUs that share this host's GPU.\v",
+	.children = ctl_children,
+	.help_filter = list_commands,
+};
+
+static int unknown_command(const char *word)
+{
+	const char *names[COMMANDS], *meant;
+	size_t i;
+
+	for (i = 0; i < COMMANDS; i++)
+		names[i] = commands[i].name;
+	meant = nearest(word, names, COMMANDS);
+	if (meant)
+		complain("there is no command \"%s\"; did you mean \"%s\"?", word, meant);
+	else
+		complain("there is no command \"%s\"; ghyvictl --help lists them", word);
+	return STATUS_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	struct ctl ctl = {};
+	struct main_options options = { .ctl = &ctl };
+	int status = STATUS_USAGE;
+	char *name;
+	size_t i;
+
+	argp_err_exit_status = STATUS_USAGE;
+	if (argc < 1)
+		return STATUS_USAGE;
+	argv[0] = (char *)"ghyvictl";
+	if (argp_parse(&main_argp, argc, argv, ARGP_IN_ORDER, NULL, &options) || !options.at)
+		return STATUS_USAGE;
+	argc -= options.at;
+	argv += options.at;
+	for (i = 0; i < COMMANDS; i++)
+		if (!strcmp(argv[0], commands[i].name))
+			break;
+	if (i == COMMANDS) {
+		char *word = clean(argv[0]);
+
+		status = unknown_command(word);
+		free(word);
+		return status;
+	}
+	if (asprintf(&name, "ghyvictl %s", commands[i].name) < 0)
+		return STATUS_ERROR;
+	argv[0] = name;
+	status = commands[i].run(&ctl, argc, argv);
+	ghyvi_close(ctl.ghyvi);
+	free(name);
+	if (fflush(stdout) || ferror(stdout)) {
+		complain("standard output cannot be written");
+		status = status ?: STATUS_ERROR;
+	}
+	return status;
+}

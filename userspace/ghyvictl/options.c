@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Options that all commands have. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "ctl.h"
+
+#define SECONDS_MAX 86400
+
+enum { KEY_JSON = 'j', KEY_SYSFS = 0x100, KEY_NO_MDEVCTL };
+
+static const struct argp_option common_options[] = {
+	{ "json", KEY_JSON, NULL, 0, "Print JSON; its keys are stable, the text is not", -2 },
+	{ "sysfs", KEY_SYSFS, "DIR", 0, "Where sysfs is (default $GHYVI_SYSFS or /sys)", -2 },
+	{ "no-mdevctl", KEY_NO_MDEVCTL, NULL, 0, "Create and remove through sysfs in any case",
+	  -2 },
+	{}
+};
+
+static error_t parse_common(int key, char *argument, struct argp_state *state)
+{
+	struct ctl *ctl = state->input;
+
+	switch (key) {
+	case KEY_JSON:
+		ctl->json = true;
+		return 0;
+	case KEY_SYSFS:
+		ctl->sysfs = argument;
+		return 0;
+	case KEY_NO_MDEVCTL:
+		ctl->no_mdevctl = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp common_argp = { .options = common_options, .parser = parse_common };
+
+const struct argp_child ctl_children[] = { { &common_argp, 0, NULL, 0 }, {} };
+
+int parse_options(const struct argp *argp, int argc, char **argv, void *input)
+{
+	struct ctl *ctl = *(struct ctl **)input;
+	int ret;
+
+	if (argp_parse(argp, argc, argv, 0, NULL, input))
+		return STATUS_USAGE;
+	ret = ghyvi_open(&ctl->ghyvi, ctl->sysfs);
+	if (ret) {
+		complain("no sysfs at %s: %s", ctl->sysfs ?: "$GHYVI_SYSFS or /sys",
+			 strerror(-ret));
+		return STATUS_ERROR;
+	}
+	return STATUS_OK;
+}
+
+error_t parse_uuids(int key, char *argument, struct argp_state *state)
+{
+	struct uuid_options *options = state->input;
+
+	(void)argument;
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = options->ctl;
+		return 0;
+	case ARGP_KEY_ARGS:
+		options->uuids = state->argv + state->next;
+		options->count = state->argc - state->next;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+double parse_seconds(const char *text, struct argp_state *state)
+{
+	double seconds;
+	char *end;
+
+	seconds = strtod(text, &end);
+	if (end == text || *end || !isfinite(seconds) || seconds <= 0 || seconds > SECONDS_MAX)
+		argp_error(state, "\"%s\" is no time in seconds, more than 0 and at most %d", text,
+			   SECONDS_MAX);
+	return seconds;
+}
+
+long parse_count(const char *text, struct argp_state *state)
+{
+	char *end;
+	long count;
+
+	errno = 0;
+	count = strtol(text, &end, 10);
+	if (end == text || *end || errno || count < 1)
+		argp_error(state, "\"%s\" is no count of 1 or more", text);
+	return count;
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Files that are written. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "ctl.h"
+
+int text_file(const char *text)
+{
+	int fd = memfd_create("ghyvictl", 0);
+	size_t bytes = strlen(text), at = 0;
+	ssize_t wrote;
+
+	while (fd >= 0 && at < bytes) {
+		wrote = write(fd, text + at, bytes - at);
+		if (wrote <= 0) {
+			close(fd);
+			return -1;
+		}
+		at += wrote;
+	}
+	if (fd >= 0)
+		lseek(fd, 0, SEEK_SET);
+	return fd;
+}
+
+/* In the same directory, because only there rename() is atomic. Prometheus's collector takes *.prom only. */
+int replace_file(const char *file, int (*put)(void *data, FILE *out), void *data)
+{
+	char *copy = strdup(file), *temporary;
+	FILE *out;
+	int fd, ret;
+
+	if (!copy)
+		return -ENOMEM;
+	ret = asprintf(&temporary, "%s/.ghyvictl-XXXXXX", dirname(copy));
+	free(copy);
+	if (ret < 0)
+		return -ENOMEM;
+	fd = mkstemp(temporary);
+	out = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!out) {
+		ret = -errno;
+		if (fd >= 0) {
+			close(fd);
+			unlink(temporary);
+		}
+		goto free_name;
+	}
+	ret = put(data, out);
+	if (!ret && (fflush(out) || fchmod(fd, 0644)))
+		ret = -errno;
+	if (fclose(out) && !ret)
+		ret = -errno;
+	if (!ret && rename(temporary, file))
+		ret = -errno;
+	if (ret)
+		unlink(temporary);
+free_name:
+	free(temporary);
+	return ret;
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Other programs; never through a shell. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "ctl.h"
+
+/* A file or an output longer than this is not one that is looked for. */
+#define TEXT_MAX (16 << 20)
+
+bool program_exists(const char *name)
+{
+	const char *path = getenv("PATH") ?: "";
+	char *all, *directory, *rest, *file;
+	bool found = false;
+
+	if (asprintf(&all, "%s:/usr/sbin:/sbin", path) < 0)
+		return false;
+	for (directory = strtok_r(all, ":", &rest); directory && !found;
+	     directory = strtok_r(NULL, ":", &rest)) {
+		if (asprintf(&file, "%s/%s", directory, name) < 0)
+			break;
+		found = !access(file, X_OK);
+		free(file);
+	}
+	free(all);
+	return found;
+}
+
+/*
+ * Only for the running system: mdevctl knows no other sysfs. $GHYVI_MDEVCTL names another program, for the tests, which
+ * is used in any case.
+ */
+const char *mdevctl_program(const struct ctl *ctl)
+{
+	const char *other = getenv("GHYVI_MDEVCTL");
+
+	if (ctl->no_mdevctl)
+		return NULL;
+	if (other && *other)
+		return other;
+	if (strcmp(ghyvi_sysfs(ctl->ghyvi), "/sys") || !program_exists("mdevctl"))
+		return NULL;
+	return "mdevctl";
+}
+
+static int wait_for(pid_t child)
+{
+	int status;
+
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return 127;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int program_run(const char *const *argv)
+{
+	posix_spawn_file_actions_t actions;
+	pid_t child;
+	int ret;
+
+	fflush(stdout);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+	ret = posix_spawnp(&child, argv[0], &actions, NULL, (char *const *)argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	return ret ? 127 : wait_for(child);
+}
+
+static char *read_all(int fd)
+{
+	size_t used = 0, room = 4096;
+	char *text = malloc(room + 1), *bigger;
+	ssize_t got;
+
+	while (text) {
+		got = read(fd, text + used, room - used);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0 || used > TEXT_MAX) {
+			free(text);
+			return NULL;
+		}
+		used += got;
+		if (!got)
+			break;
+		if (used == room) {
+			room *= 2;
+			bigger = realloc(text, room + 1);
+			if (!bigger)
+				free(text);
+			text = bigger;
+		}
+	}
+	if (text)
+		text[used] = '\0';
+	return text;
+}
+
+char *read_whole(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), error;
+	char *text;
+
+	if (fd < 0)
+		return NULL;
+	text = read_all(fd);
+	error = errno;
+	close(fd);
+	errno = error;
+	return text;
+}
+
+char *program_output(const char *const *argv)
+{
+	posix_spawn_file_actions_t actions;
+	char *text = NULL;
+	int ends[2], ret;
+	pid_t child;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return NULL;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+	ret = posix_spawnp(&child, argv[0], &actions, NULL, (char *const *)argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	close(ends[1]);
+	if (!ret) {
+		text = read_all(ends[0]);
+		close(ends[0]);
+		if (wait_for(child)) {
+			free(text);
+			text = NULL;
+		}
+		return text;
+	}
+	close(ends[0]);
+	return NULL;
+}

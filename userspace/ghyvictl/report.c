@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* report: watches for a while, and writes what it saw as a page. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include "report.h"
+
+#define ROUNDS_DEFAULT 30
+
+struct report_options {
+	struct uuid_options uuids; /* first: parse_uuids() takes this struct */
+	const char *output;
+	const char *from; /* a recording instead of rounds of now */
+	double interval_s;
+	long count; /* of rounds, for each policy with @compare */
+	bool compare;
+};
+
+static error_t parse_report(int key, char *argument, struct argp_state *state)
+{
+	struct report_options *options = state->input;
+
+	switch (key) {
+	case 'o':
+		options->output = argument;
+		return 0;
+	case 'f':
+		options->from = argument;
+		return 0;
+	case 's':
+		options->interval_s = parse_seconds(argument, state);
+		return 0;
+	case 'c':
+		options->count = parse_count(argument, state);
+		return 0;
+	case 'p':
+		options->compare = true;
+		return 0;
+	case ARGP_KEY_END:
+		if (!options->output)
+			argp_error(state, "where to? --output FILE");
+		if (options->from && options->compare)
+			argp_error(state, "a recording has the policies it has: no --policies");
+		return 0;
+	default:
+		return parse_uuids(key, argument, state);
+	}
+}
+
+static const struct argp_option report_argp_options[] = {
+	{ "output", 'o', "FILE", 0, "The page; replaced by renaming", 0 },
+	{ "from", 'f', "FILE", 0, "Show what stat --seconds --json printed (-: standard input)",
+	  0 },
+	{ "seconds", 's', "SECONDS", 0, "Time between two rounds (default: 1)", 0 },
+	{ "count", 'c', "N", 0, "Rounds (default: 30)", 0 },
+	{ "policies", 'p', NULL, 0,
+	  "Try every policy on vGPUs in use, N rounds each, and set the old one again", 0 },
+	{}
+};
+
+static const struct argp report_argp = {
+	.options = report_argp_options,
+	.parser = parse_report,
+	.args_doc = "[UUID...]",
+	.doc = "Watch vGPUs, all without a UUID, and write one HTML file that needs no other: what each policy cost, "
+	       "counters over time.",
+	.children = ctl_children,
+};
+
+static int watch(const struct report_options *options, json_t *rounds)
+{
+	struct round before;
+	int ret, status;
+	long i;
+
+	for (i = 0; i < options->count && !stop_asked; i++) {
+		ret = round_read(options->uuids.ctl, &before);
+		if (ret) {
+			complain("counters cannot be read: %s", strerror(-ret));
+			return STATUS_ERROR;
+		}
+		sleep_seconds(options->interval_s);
+		status = json_round(&options->uuids, &before, options->interval_s, rounds);
+		round_free(&before);
+		if (status)
+			return status;
+	}
+	return STATUS_OK;
+}
+
+/* ---- every policy in turn ---- */
+
+/* vGPU by vGPU, the policy it had. */
+static int note_policy(struct ghyvi_vgpu *vgpu, void *data)
+{
+	char policy[GHYVI_VALUE_BYTES];
+
+	if (ghyvi_vgpu_is_open(vgpu) == 1 && !ghyvi_vgpu_policy(vgpu, policy, sizeof(policy)))
+		json_object_set_new(data, ghyvi_vgpu_uuid(vgpu), json_string(policy));
+	return STATUS_OK;
+}
+
+/* 0 if at least one took it. */
+static int set_policies(const struct report_options *options, json_t *old, const char *policy)
+{
+	struct ghyvi_vgpu *vgpu;
+	const char *uuid;
+	json_t *before;
+	int ret = -ENODEV;
+
+	json_object_foreach(old, uuid, before)
+	{
+		if (ghyvi_vgpu_find(options->uuids.ctl->ghyvi, uuid, &vgpu))
+			continue;
+		if (!ghyvi_vgpu_write(vgpu, "policy/mode", policy ?: json_string_value(before)))
+			ret = 0;
+		ghyvi_vgpu_free(vgpu);
+	}
+	return ret;
+}
+
+/* All that the first of them lists. */
+static json_t *policies_to_try(const struct report_options *options, json_t *old)
+{
+	const char *uuid = json_object_iter_key(json_object_iter(old));
+	struct ghyvi_vgpu *vgpu;
+	json_t *details, *choices;
+
+	if (!uuid || ghyvi_vgpu_find(options->uuids.ctl->ghyvi, uuid, &vgpu))
+		return NULL;
+	details = json_vgpu_details(vgpu);
+	choices = json_incref(json_object_get(json_object_get(details, "choices"), "policy/mode"));
+	json_decref(details);
+	ghyvi_vgpu_free(vgpu);
+	return choices;
+}
+
+static int try_policies(const struct report_options *options, json_t *rounds)
+{
+	json_t *old = json_object(), *choices, *choice;
+	int status;
+	size_t i;
+
+	status = each_vgpu(&options->uuids, note_policy, old);
+	choices = policies_to_try(options, old);
+	if (!status && !choices) {
+		complain("no VM uses a vGPU: there is nothing to compare policies on");
+		status = STATUS_NOT_FOUND;
+	}
+	json_array_foreach(choices, i, choice)
+	{
+		if (status || stop_asked)
+			break;
+		/* nested is refused by pGPUs that cannot do it. */
+		if (!set_policies(options, old, json_string_value(choice)))
+			status = watch(options, rounds);
+	}
+	set_policies(options, old, NULL);
+	json_decref(choices);
+	json_decref(old);
+	return status;
+}
+
+/* ---- a recording ---- */
+
+static int read_rounds(const char *path, json_t *rounds)
+{
+	FILE *in = strcmp(path, "-") ? fopen(path, "re") : stdin;
+	json_error_t error;
+	json_t *round;
+
+	if (!in) {
+		complain("%s: %s", path, strerror(errno));
+		return STATUS_ERROR;
+	}
+	for (;;) {
+		round = json_loadf(in, JSON_DISABLE_EOF_CHECK, &error);
+		if (!round)
+			break;
+		json_array_append_new(rounds, round);
+	}
+	if (in != stdin)
+		fclose(in);
+	/* The end; what was cut off by the end of stat is no round. */
+	if (json_error_code(&error) == json_error_premature_end_of_input && json_array_size(rounds))
+		return STATUS_OK;
+	complain("%s: round %zu: %s; it must be what ghyvictl stat --seconds --json printed", path,
+		 json_array_size(rounds) + 1, error.text);
+	return STATUS_ERROR;
+}
+
+static int write_report(const struct report_options *options, json_t *rounds)
+{
+	char **drawings = report_draw(rounds);
+	struct page page = { rounds, drawings };
+	size_t i;
+	int ret;
+
+	if (!drawings)
+		return STATUS_ERROR;
+	ret = replace_file(options->output, report_put, &page);
+	if (ret)
+		complain("%s: %s", options->output, reason_of(ret));
+	for (i = 0; drawings[i]; i++)
+		free(drawings[i]);
+	free(drawings);
+	return ret ? STATUS_ERROR : STATUS_OK;
+}
+
+int cmd_report(struct ctl *ctl, int argc, char **argv)
+{
+	struct report_options options = { .uuids = { .ctl = ctl },
+					  .interval_s = 1,
+					  .count = ROUNDS_DEFAULT };
+	json_t *rounds = json_array();
+	int status;
+
+	status = parse_options(&report_argp, argc, argv, &options);
+	/* Ctrl-C ends the watching, not the report. */
+	if (!status && !options.from)
+		stop_on_signals();
+	if (!status && options.from)
+		status = read_rounds(options.from, rounds);
+	else if (!status)
+		status = options.compare ? try_policies(&options, rounds) : watch(&options, rounds);
+	if (!status)
+		status = write_report(&options, rounds);
+	if (!status && ctl->json)
+		status = json_print(json_pack("{s:s, s:i}", "file", options.output, "rounds",
+					      (int)json_array_size(rounds)),
+				    JSON_INDENT(2));
+	json_decref(rounds);
+	return status;
+}

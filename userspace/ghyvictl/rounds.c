@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Counters over time. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "ctl.h"
+
+#define NS_PER_S 1e9
+
+int round_read(struct ctl *ctl, struct round *round)
+{
+	size_t i;
+	int ret;
+
+	*round = (struct round){};
+	ret = ghyvi_vgpus_read(ctl->ghyvi, &round->vgpus);
+	if (ret)
+		return ret;
+	round->stats = calloc(ghyvi_vgpus_count(round->vgpus) + 1, sizeof(struct ghyvi_stats *));
+	if (!round->stats) {
+		round_free(round);
+		return -ENOMEM;
+	}
+	round->count = ghyvi_vgpus_count(round->vgpus);
+	for (i = 0; i < round->count; i++)
+		if (ghyvi_stats_read(ghyvi_vgpus_at(round->vgpus, i), &round->stats[i]))
+			round->stats[i] = NULL;
+	return 0;
+}
+
+void round_free(struct round *round)
+{
+	size_t i;
+
+	for (i = 0; i < round->count; i++)
+		ghyvi_stats_free(round->stats[i]);
+	free(round->stats);
+	ghyvi_vgpus_free(round->vgpus);
+	*round = (struct round){};
+}
+
+const struct ghyvi_stats *round_find(const struct round *round, const char *uuid)
+{
+	size_t i;
+
+	for (i = 0; i < round->count; i++)
+		if (!strcmp(ghyvi_vgpu_uuid(ghyvi_vgpus_at(round->vgpus, i)), uuid))
+			return round->stats[i];
+	return NULL;
+}
+
+double rate(const struct ghyvi_stats *now, const struct ghyvi_stats *before, const char *name)
+{
+	double seconds;
+
+	if (!before)
+		return 0;
+	seconds = (ghyvi_stats_time_ns(now) - ghyvi_stats_time_ns(before)) / NS_PER_S;
+	/* The same UUID, created anew in between, starts at 0. */
+	if (seconds <= 0 || ghyvi_stats_get(now, name) < ghyvi_stats_get(before, name))
+		return 0;
+	return (ghyvi_stats_get(now, name) - ghyvi_stats_get(before, name)) / seconds;
+}
+
+void sleep_seconds(double seconds)
+{
+	struct timespec time = { .tv_sec = (time_t)seconds };
+
+	time.tv_nsec = (long)((seconds - time.tv_sec) * NS_PER_S);
+	nanosleep(&time, NULL);
+}
+
+volatile sig_atomic_t stop_asked;
+
+static void ask_stop(int signal)
+{
+	(void)signal;
+	stop_asked = 1;
+}
+
+void stop_on_signals(void)
+{
+	/* No SA_RESTART: sleeping shall end. */
+	const struct sigaction action = { .sa_handler = ask_stop };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}

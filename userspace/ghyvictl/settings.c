@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Settings of vGPUs and pGPUs: show them, change them, and say what is wrong with a change. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "ctl.h"
+
+#define NAMES_MAX 64
+
+static const char *target_name(const struct target *target)
+{
+	return target->vgpu ? ghyvi_vgpu_uuid(target->vgpu) : ghyvi_parent_name(target->parent);
+}
+
+static int target_read(const struct target *target, const char *attribute, char *value)
+{
+	return target->vgpu ?
+		       ghyvi_vgpu_read(target->vgpu, attribute, value, GHYVI_VALUE_BYTES) :
+		       ghyvi_parent_read(target->parent, attribute, value, GHYVI_VALUE_BYTES);
+}
+
+static int target_write(const struct target *target, const char *attribute, const char *value)
+{
+	return target->vgpu ? ghyvi_vgpu_write(target->vgpu, attribute, value) :
+			      ghyvi_parent_write(target->parent, attribute, value);
+}
+
+int each_setting(const struct target *target,
+		 int (*each)(void *data, const char *attribute, bool writable), void *data)
+{
+	return target->vgpu ? ghyvi_vgpu_each_attribute(target->vgpu, each, data) :
+			      ghyvi_parent_each_attribute(target->parent, each, data);
+}
+
+const char *target_value(const struct target *target, const char *attribute, char *value)
+{
+	char *cleaned;
+
+	if (target_read(target, attribute, value))
+		return "?";
+	cleaned = clean(value);
+	strcpy(value, cleaned); /* of the same length */
+	free(cleaned);
+	return value;
+}
+
+struct details {
+	const struct target *target;
+	json_t *settings, *choices, *read_only;
+};
+
+/* "strict [segmented]": adds both to @choices, and returns the active one. */
+static json_t *split_choices(char *value, json_t *choices)
+{
+	json_t *active = NULL;
+	char *word, *rest;
+
+	for (word = strtok_r(value, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+		size_t length = strlen(word);
+
+		if (length > 2 && word[0] == '[' && word[length - 1] == ']') {
+			word[length - 1] = '\0';
+			word++;
+			json_decref(active);
+			active = json_text(word);
+		}
+		json_array_append_new(choices, json_text(word));
+	}
+	return active;
+}
+
+static int add_setting(void *data, const char *attribute, bool writable)
+{
+	char value[GHYVI_VALUE_BYTES];
+	struct details *details = data;
+	json_t *choices, *active;
+
+	if (target_read(details->target, attribute, value))
+		return 0;
+	if (!writable)
+		json_array_append_new(details->read_only, json_text(attribute));
+	if (strchr(value, '[')) {
+		choices = json_array();
+		active = split_choices(value, choices);
+		json_object_set_new(details->settings, attribute, active ?: json_null());
+		json_object_set_new(details->choices, attribute, choices);
+	} else {
+		json_object_set_new(details->settings, attribute, json_text(value));
+	}
+	return 0;
+}
+
+void json_add_settings(json_t *json, const struct target *target)
+{
+	struct details details = { target, json_object(), json_object(), json_array() };
+
+	each_setting(target, add_setting, &details);
+	json_object_set_new(json, "settings", details.settings);
+	json_object_set_new(json, "choices", details.choices);
+	json_object_set_new(json, "read_only", details.read_only);
+}
+
+json_t *json_target(const struct target *target)
+{
+	json_t *json;
+
+	if (target->vgpu)
+		return json_vgpu_details(target->vgpu);
+	json = json_pack("{s:o}", "name", json_text(target_name(target)));
+	json_add_settings(json, target);
+	return json;
+}
+
+/* ---- set ---- */
+
+static void complain_attribute(const struct target *target, const char *attribute)
+{
+	json_t *json = json_object(), *value;
+	const char *names[NAMES_MAX], *name, *meant;
+	char *shown = clean(attribute);
+	size_t count = 0;
+
+	json_add_settings(json, target);
+	json_object_foreach(json_object_get(json, "settings"), name, value)
+	{
+		if (count < NAMES_MAX)
+			names[count++] = name;
+	}
+	meant = nearest(attribute, names, count);
+	/* "mode" for "policy/mode" */
+	for (size_t i = 0; i < count && !strchr(attribute, '/'); i++)
+		if (!strcmp(strchr(names[i], '/') + 1, attribute))
+			meant = names[i];
+	if (meant)
+		complain("there is no setting \"%s\"; did you mean \"%s\"?", shown, meant);
+	else
+		complain("there is no setting \"%s\"; ghyvictl show %s lists them", shown,
+			 target_name(target));
+	free(shown);
+	json_decref(json);
+}
+
+/* Says which values there are, where the attribute lists them. */
+static void complain_choices(const struct target *target, const char *attribute, const char *value)
+{
+	char text[GHYVI_VALUE_BYTES], list[GHYVI_VALUE_BYTES];
+	const char *names[NAMES_MAX], *meant;
+	size_t count = 0, i;
+	json_t *choices;
+
+	if (!strchr(target_value(target, attribute, text), '['))
+		return;
+	snprintf(list, sizeof(list), "%s", text);
+	choices = json_array();
+	json_decref(split_choices(text, choices));
+	for (i = 0; i < json_array_size(choices) && i < NAMES_MAX; i++)
+		names[count++] = json_string_value(json_array_get(choices, i));
+	meant = nearest(value, names, count);
+	if (meant && strcmp(meant, value))
+		complain("did you mean \"%s\"? It is one of: %s", meant, list);
+	else
+		complain("it is one of: %s", list);
+	json_decref(choices);
+}
+
+/* The reason is the kernel's for this refusal if it is new, or about this attribute. */
+static void complain_refused(const struct target *target, const char *attribute, const char *value,
+			     const char *error_before, int error)
+{
+	char text[GHYVI_VALUE_BYTES], *shown = clean(value);
+	const char *reason = target_value(target, "last_error", text);
+	bool fresh = *reason && (strcmp(reason, error_before) ||
+				 !strncmp(reason, attribute, strlen(attribute)));
+
+	complain("%s: %s=%s: %s", target_name(target), attribute, shown, reason_of(error));
+	if (fresh && error != -EPERM && error != -EACCES)
+		complain("the kernel's reason: %s", reason);
+	if (error == -EINVAL)
+		complain_choices(target, attribute, value);
+	free(shown);
+}
+
+int set_attribute(const struct target *target, const char *assignment)
+{
+	const char *equals = strchr(assignment, '='), *value;
+	char before[GHYVI_VALUE_BYTES], current[GHYVI_VALUE_BYTES];
+	char *attribute, *shown;
+	int ret, status;
+
+	if (!equals || equals == assignment) {
+		shown = clean(assignment);
+		complain("\"%s\" is not ATTRIBUTE=VALUE, such as policy/mode=segmented", shown);
+		free(shown);
+		return STATUS_USAGE;
+	}
+	attribute = strndup(assignment, equals - assignment);
+	if (!attribute)
+		abort();
+	value = equals + 1;
+	target_value(target, "last_error", before);
+	ret = target_write(target, attribute, value);
+	status = status_of(ret);
+	/* -EINVAL of something readable is about the value. */
+	if (ret == -ENOENT ||
+	    (ret == -EINVAL && target_read(target, attribute, current) == -EINVAL)) {
+		status = STATUS_NOT_FOUND;
+		complain_attribute(target, attribute);
+	} else if (ret) {
+		complain_refused(target, attribute, value, before, ret);
+	}
+	free(attribute);
+	return status;
+}

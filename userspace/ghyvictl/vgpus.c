@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What commands do with vGPUs: find and describe. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "ctl.h"
+
+#define NAMES_MAX 64
+
+static void complain_unknown(struct ctl *ctl, const char *word, bool is_uuid)
+{
+	const char *uuids[NAMES_MAX], *meant = NULL;
+	struct ghyvi_vgpus *vgpus = NULL;
+	char *shown = clean(word);
+	size_t i, count = 0;
+
+	if (!ghyvi_vgpus_read(ctl->ghyvi, &vgpus)) {
+		for (i = 0; i < ghyvi_vgpus_count(vgpus) && count < NAMES_MAX; i++)
+			uuids[count++] = ghyvi_vgpu_uuid(ghyvi_vgpus_at(vgpus, i));
+		meant = nearest(word, uuids, count);
+	}
+	if (meant)
+		complain("there is no vGPU %s; did you mean %s?", shown, meant);
+	else if (!is_uuid)
+		complain("\"%s\" is not a UUID; ghyvictl list shows those there are", shown);
+	else if (count)
+		complain("there is no vGPU %s; ghyvictl list shows those there are", shown);
+	else
+		complain("there is no vGPU %s, nor any other; ghyvictl create makes one", shown);
+	ghyvi_vgpus_free(vgpus);
+	free(shown);
+}
+
+struct ghyvi_vgpu *need_vgpu(struct ctl *ctl, const char *uuid, int *status)
+{
+	struct ghyvi_vgpu *vgpu;
+	int ret;
+
+	ret = ghyvi_vgpu_find(ctl->ghyvi, uuid, &vgpu);
+	if (!ret)
+		return vgpu;
+	*status = ret == -EINVAL ? STATUS_USAGE : status_of(ret);
+	if (ret == -EINVAL || ret == -ENODEV)
+		complain_unknown(ctl, uuid, ret == -ENODEV);
+	else
+		complain("%s: %s", uuid, strerror(-ret));
+	return NULL;
+}
+
+int need_target(struct ctl *ctl, const char *word, struct target *target)
+{
+	struct ghyvi_parent *parent;
+	struct ghyvi_vgpu *vgpu;
+	int status = STATUS_OK;
+
+	*target = (struct target){};
+	if (!ghyvi_is_uuid(word) && !ghyvi_parent_find(ctl->ghyvi, word, &parent)) {
+		target->parent = parent;
+		return STATUS_OK;
+	}
+	vgpu = need_vgpu(ctl, word, &status);
+	target->vgpu = vgpu;
+	return status;
+}
+
+void target_free(struct target *target)
+{
+	ghyvi_vgpu_free((struct ghyvi_vgpu *)target->vgpu);
+	ghyvi_parent_free((struct ghyvi_parent *)target->parent);
+}
+
+int each_vgpu(const struct uuid_options *options, int (*each)(struct ghyvi_vgpu *vgpu, void *data),
+	      void *data)
+{
+	struct ghyvi_vgpus *vgpus;
+	int ret, i, status = STATUS_OK;
+	size_t at;
+
+	for (i = 0; i < options->count; i++) {
+		int found = STATUS_OK;
+		struct ghyvi_vgpu *vgpu = need_vgpu(options->ctl, options->uuids[i], &found);
+
+		if (vgpu)
+			found = each(vgpu, data);
+		ghyvi_vgpu_free(vgpu);
+		status = status ?: found;
+	}
+	if (options->count)
+		return status;
+	ret = ghyvi_vgpus_read(options->ctl->ghyvi, &vgpus);
+	if (ret) {
+		complain("vGPUs cannot be listed: %s", strerror(-ret));
+		return STATUS_ERROR;
+	}
+	for (at = 0; at < ghyvi_vgpus_count(vgpus); at++) {
+		ret = each(ghyvi_vgpus_at(vgpus, at), data);
+		if (ret != STATUS_NOT_FOUND)
+			status = status ?: ret;
+	}
+	ghyvi_vgpus_free(vgpus);
+	return status;
+}
+
+const char *value_or_unknown(const struct ghyvi_vgpu *vgpu, const char *attribute, char *value)
+{
+	const struct target target = { .vgpu = vgpu };
+
+	return target_value(&target, attribute, value);
+}
+
+const char *policy_or_unknown(const struct ghyvi_vgpu *vgpu, char *value)
+{
+	return ghyvi_vgpu_policy(vgpu, value, GHYVI_VALUE_BYTES) ? "?" : value;
+}
+
+json_t *json_vgpu(const struct ghyvi_vgpu *vgpu)
+{
+	char state[GHYVI_VALUE_BYTES], policy[GHYVI_VALUE_BYTES];
+
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "uuid", json_text(ghyvi_vgpu_uuid(vgpu)),
+			 "type", json_text(ghyvi_vgpu_type_id(vgpu)), "name",
+			 json_text(ghyvi_vgpu_type_name(vgpu)), "parent",
+			 json_text(ghyvi_vgpu_parent(vgpu)), "state",
+			 json_text(value_or_unknown(vgpu, "state", state)), "policy",
+			 json_text(policy_or_unknown(vgpu, policy)));
+}
+
+json_t *json_vgpu_details(const struct ghyvi_vgpu *vgpu)
+{
+	const struct target target = { .vgpu = vgpu };
+	char value[GHYVI_VALUE_BYTES];
+	json_t *json = json_vgpu(vgpu);
+
+	json_object_set_new(json, "path", json_text(ghyvi_vgpu_path(vgpu)));
+	json_object_set_new(json, "last_error",
+			    json_text(value_or_unknown(vgpu, "last_error", value)));
+	json_add_settings(json, &target);
+	return json;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * i915's GEM calls that blitcheck needs, and a batch under construction.
+ */
+#ifndef GHYVI_GUEST_GEM_H
+#define GHYVI_GUEST_GEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <i915_drm.h>
+#include "surface.h"
+
+#define BATCH_BYTES 8192u
+#define BATCH_DWORDS (BATCH_BYTES / 4)
+#define OBJECTS_MAX 16
+#define RELOCATIONS_MAX 256
+
+/* A file of its own, so an address space of its own, and in it a context with another one. */
+struct gem {
+	int fd;
+	unsigned int gen; /* 8, 9 */
+	uint32_t context;
+};
+
+/* All of these return 0 or -errno. gem_open: -ENODEV when there is no i915 GPU. */
+int gem_open(struct gem *gem);
+void gem_close(struct gem *gem);
+int gem_create(const struct gem *gem, uint64_t bytes, uint32_t *handle);
+void gem_destroy(const struct gem *gem, uint32_t handle);
+int gem_write(const struct gem *gem, uint32_t handle, uint64_t offset, const void *data,
+	      uint64_t bytes);
+int gem_read(const struct gem *gem, uint32_t handle, uint64_t offset, void *data, uint64_t bytes);
+/** gem_wait() - until no engine uses the object; -ETIME after @timeout_s. */
+int gem_wait(const struct gem *gem, uint32_t handle, double timeout_s);
+/** gem_guilty() - how many times the context was at fault for an engine reset, or -errno. */
+int gem_guilty(const struct gem *gem);
+
+/**
+ * struct batch - commands, and the objects they use
+ * Objects are numbered in the order of batch_object(). With @softpin the addresses are chosen here,
+ * otherwise the kernel puts them in (relocations).
+ */
+struct batch {
+	bool softpin;
+	bool overflow;
+	unsigned int dwords;
+	uint32_t dword[BATCH_DWORDS];
+	unsigned int objects;
+	struct drm_i915_gem_exec_object2
+		object[OBJECTS_MAX + 1]; /* the last one used is the batch itself */
+	unsigned int relocations;
+	struct drm_i915_gem_relocation_entry relocation[RELOCATIONS_MAX];
+};
+
+void batch_init(struct batch *batch, bool softpin);
+/** batch_object() - returns its number. @address: with softpin; page aligned, below 2^47 */
+unsigned int batch_object(struct batch *batch, uint32_t handle, uint64_t address, bool write);
+void batch_emit(struct batch *batch, uint32_t dword);
+/** batch_address() - emits the two dwords of the address of byte @delta of @object */
+void batch_address(struct batch *batch, unsigned int object, uint32_t delta, bool write);
+void batch_flush(struct batch *batch); /* MI_FLUSH_DW */
+/** batch_blit() - @state: last value of BCS_SWCTRL, -1 if not known; @surfaces[i] is object i */
+void batch_blit(struct batch *batch, const struct surface *surfaces, const struct blit *blit,
+		int *state);
+/**
+ * batch_submit() - end the batch, write it into object @handle (BATCH_BYTES long) at @address,
+ * submit it to @engine (I915_EXEC_*).
+ */
+int batch_submit(struct batch *batch, const struct gem *gem, uint32_t handle, uint64_t address,
+		 uint64_t engine);
+
+#define MI_NOOP 0
+#define MI_ARB_CHECK (0x05u << 23)
+#define MI_BATCH_BUFFER_END (0x0au << 23)
+#define MI_STORE_DATA_IMM (0x20u << 23 | 2)
+#define MI_LOAD_REGISTER_IMM (0x22u << 23 | 1)
+#define MI_FLUSH_DW (0x26u << 23 | 2)
+#define MI_BATCH_BUFFER_START_PPGTT (0x31u << 23 | 1u << 8 | 1)
+
+#define XY_COLOR_BLT (2u << 29 | 0x50u << 22 | 5)
+#define XY_SRC_COPY_BLT (2u << 29 | 0x53u << 22 | 8)
+#define XY_FAST_COPY_BLT (2u << 29 | 0x42u << 22 | 8)
+#define XY_WRITE_ALPHA (1u << 21)
+#define XY_WRITE_RGB (1u << 20)
+#define XY_SRC_TILED (1u << 15)
+#define XY_DST_TILED (1u << 11)
+
+#define BCS_SWCTRL 0x22200u
+#define BCS_SWCTRL_SRC_Y (1u << 0)
+#define BCS_SWCTRL_DST_Y (1u << 1)
+#define BCS_SWCTRL_MASK (3u << 16)
+
+#endif

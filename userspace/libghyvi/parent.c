@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* pGPUs and their settings. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "internal.h"
+
+/* Its other directories are the driver core's and the mdev core's. */
+static bool is_group(const char *name)
+{
+	return !strcmp(name, "ghyvi");
+}
+
+static struct settings settings_of(const struct ghyvi_parent *parent)
+{
+	return (struct settings){ parent->path, is_group };
+}
+
+GHYVI_API void ghyvi_parent_free(struct ghyvi_parent *parent)
+{
+	if (!parent)
+		return;
+	free(parent->name);
+	free(parent->path);
+	free(parent);
+}
+
+/* Whether it offers a type of ours. */
+static int offers_types(struct ghyvi *ghyvi, const char *name)
+{
+	struct ghyvi_types *types;
+	bool found = false;
+	size_t i;
+	int ret;
+
+	ret = ghyvi_types_read(ghyvi, &types);
+	if (ret)
+		return ret;
+	for (i = 0; i < ghyvi_types_count(types) && !found; i++)
+		found = !strcmp(ghyvi_type_parent(ghyvi_types_at(types, i)), name);
+	ghyvi_types_free(types);
+	return found ? 0 : -ENODEV;
+}
+
+GHYVI_API int ghyvi_parent_find(struct ghyvi *ghyvi, const char *name, struct ghyvi_parent **out)
+{
+	struct ghyvi_parent *parent;
+	int ret;
+
+	ret = offers_types(ghyvi, name);
+	if (ret)
+		return ret;
+	parent = calloc(1, sizeof(*parent));
+	if (!parent)
+		return -ENOMEM;
+	parent->name = strdup(name);
+	parent->path = path_of("%s/class/mdev_bus/%s", ghyvi->sysfs, name);
+	if (!parent->name || !parent->path) {
+		ghyvi_parent_free(parent);
+		return -ENOMEM;
+	}
+	*out = parent;
+	return 0;
+}
+
+GHYVI_API const char *ghyvi_parent_name(const struct ghyvi_parent *parent)
+{
+	return parent->name;
+}
+
+GHYVI_API int ghyvi_parent_read(const struct ghyvi_parent *parent, const char *attribute,
+				char *value, size_t bytes)
+{
+	struct settings settings = settings_of(parent);
+
+	return settings_read(&settings, attribute, value, bytes);
+}
+
+GHYVI_API int ghyvi_parent_write(const struct ghyvi_parent *parent, const char *attribute,
+				 const char *value)
+{
+	struct settings settings = settings_of(parent);
+
+	return settings_write(&settings, attribute, value);
+}
+
+GHYVI_API int ghyvi_parent_each_attribute(const struct ghyvi_parent *parent,
+					  int (*each)(void *data, const char *attribute,
+						      bool writable),
+					  void *data)
+{
+	struct settings settings = settings_of(parent);
+
+	return settings_each(&settings, each, data);
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Attributes of something in sysfs, and which of them are settings. Nobody lists them: what the kernel has is what there is. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "internal.h"
+
+/* "word" or "word/word": nothing that leads out of the directory. */
+static bool is_attribute(const char *text)
+{
+	const char *slash = strchr(text, '/');
+
+	if (!*text || *text == '/' || strlen(text) > NAME_MAX)
+		return false;
+	if (slash && (!slash[1] || strchr(slash + 1, '/')))
+		return false;
+	return !text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_/")];
+}
+
+/* What a failed access to one of its files means. */
+static int explain(const struct settings *settings, int error)
+{
+	if ((error == -ENOENT || error == -ENOTDIR) && access(settings->path, F_OK))
+		return -ENODEV;
+	return error == -ENOTDIR || error == -EISDIR ? -ENOENT : error;
+}
+
+int settings_read(const struct settings *settings, const char *attribute, char *value, size_t bytes)
+{
+	char *path;
+	int ret;
+
+	if (!is_attribute(attribute))
+		return -EINVAL;
+	path = path_of("%s/%s", settings->path, attribute);
+	if (!path)
+		return -ENOMEM;
+	ret = explain(settings, read_text(path, value, bytes));
+	free(path);
+	return ret;
+}
+
+static bool is_writable(const char *path)
+{
+	struct stat status;
+
+	return !stat(path, &status) && S_ISREG(status.st_mode) && (status.st_mode & 0222);
+}
+
+/* Not what a link leads to: the type, the driver. */
+static bool has_group(const struct settings *settings, const char *name)
+{
+	struct stat status;
+	bool found;
+	char *path;
+
+	if (!settings->is_group(name))
+		return false;
+	path = path_of("%s/%s", settings->path, name);
+	found = path && !lstat(path, &status) && S_ISDIR(status.st_mode);
+	free(path);
+	return found;
+}
+
+int settings_write(const struct settings *settings, const char *attribute, const char *value)
+{
+	char group[NAME_MAX + 1];
+	struct stat status;
+	char *path;
+	int ret;
+
+	if (!is_attribute(attribute))
+		return -EINVAL;
+	if (strlen(value) >= GHYVI_VALUE_BYTES - 1)
+		return -E2BIG;
+	snprintf(group, sizeof(group), "%s", attribute);
+	group[strcspn(group, "/")] = '\0';
+	path = path_of("%s/%s", settings->path, attribute);
+	if (!path)
+		return -ENOMEM;
+	ret = 0;
+	if (stat(path, &status))
+		ret = explain(settings, -errno);
+	else if (S_ISDIR(status.st_mode))
+		ret = -ENOENT;
+	else if (!strchr(attribute, '/') || !has_group(settings, group) || !is_writable(path))
+		ret = -EPERM;
+	if (!ret)
+		ret = explain(settings, write_text(path, value));
+	free(path);
+	return ret;
+}
+
+static int each_in_group(const char *path, const char *group,
+			 int (*each)(void *, const char *, bool), void *data)
+{
+	struct names files = {};
+	size_t i;
+	int ret;
+
+	ret = names_read(&files, path);
+	for (i = 0; !ret && i < files.count; i++) {
+		char *file = path_of("%s/%s", path, files.at[i]);
+		char *name = path_of("%s/%s", group, files.at[i]);
+
+		ret = file && name ? each(data, name, is_writable(file)) : -ENOMEM;
+		free(file);
+		free(name);
+	}
+	names_free(&files);
+	return ret;
+}
+
+int settings_each(const struct settings *settings,
+		  int (*each)(void *data, const char *attribute, bool writable), void *data)
+{
+	struct names groups = {};
+	size_t i;
+	int ret;
+
+	ret = explain(settings, names_read(&groups, settings->path));
+	for (i = 0; !ret && i < groups.count; i++) {
+		char *path;
+
+		if (!has_group(settings, groups.at[i]))
+			continue;
+		path = path_of("%s/%s", settings->path, groups.at[i]);
+		ret = path ? each_in_group(path, groups.at[i], each, data) : -ENOMEM;
+		free(path);
+	}
+	names_free(&groups);
+	return ret;
+}

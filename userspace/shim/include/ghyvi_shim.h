@@ -1,0 +1,598 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The few kernel services that kernel/{gtt,shadow,audit,sched,softgpu,vgpu} use, on top of libc and Judy arrays,
+ * so that the same files build in user space (the kernel tree does the same in
+ * tools/testing/radix-tree). Every shim header <linux/x.h> includes this one file.
+ */
+#ifndef GHYVI_SHIM_H
+#define GHYVI_SHIM_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <sched.h>
+#include <Judy.h>
+#include <linux/types.h>
+
+#define EXPORT_SYMBOL_GPL(s)
+#define MODULE_LICENSE(s)
+#define U32_MAX ((u32)~0U)
+#define U64_MAX ((u64)~0ULL)
+#define S64_MAX ((s64)(U64_MAX >> 1))
+#define __aligned(n) __attribute__((aligned(n)))
+#define __printf(a, b) __attribute__((format(printf, a, b)))
+#define __user
+#define __iomem
+#define __init
+#define __exit
+#define __must_check __attribute__((warn_unused_result))
+#define __maybe_unused __attribute__((unused))
+#define fallthrough __attribute__((fallthrough))
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+#ifdef __SANITIZE_THREAD__ /* which takes only atomics for intended races, and knows no fences */
+static int shim_fence __attribute__((unused));
+#define READ_ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
+#define WRITE_ONCE(x, v) __atomic_store_n(&(x), (v), __ATOMIC_RELAXED)
+#define smp_mb() ((void)__atomic_fetch_add(&shim_fence, 0, __ATOMIC_SEQ_CST))
+#define smp_wmb() smp_mb()
+#define smp_rmb() smp_mb()
+#else
+#define READ_ONCE(x) (*(const volatile typeof(x) *)&(x))
+#define WRITE_ONCE(x, v) (*(volatile typeof(x) *)&(x) = (v))
+#define smp_mb() __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define smp_wmb() __atomic_thread_fence(__ATOMIC_RELEASE)
+#define smp_rmb() __atomic_thread_fence(__ATOMIC_ACQUIRE)
+#endif
+#define smp_store_release(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
+#define smp_load_acquire(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define barrier() __asm__ volatile("" ::: "memory")
+#define xchg(p, v) __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST)
+#define cmpxchg(p, o, n)                                                                           \
+	({                                                                                         \
+		typeof(*(p)) __old = (o);                                                          \
+		__atomic_compare_exchange_n(p, &__old, n, false, __ATOMIC_SEQ_CST,                 \
+					    __ATOMIC_SEQ_CST);                                     \
+		__old;                                                                             \
+	})
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define BUILD_BUG_ON(c) _Static_assert(!(c), #c)
+#define static_assert _Static_assert
+#define WARN_ON(c)                                                                                 \
+	({                                                                                         \
+		bool __w = (c);                                                                    \
+		if (__w) {                                                                         \
+			fprintf(stderr, "WARN_ON %s %s:%d\n", #c, __FILE__, __LINE__);             \
+			abort();                                                                   \
+		}                                                                                  \
+		__w;                                                                               \
+	})
+#define WARN_ON_ONCE WARN_ON
+#define lockdep_assert_held(l) ((void)(l))
+#define might_sleep() ((void)0)
+
+#define BIT(n) (1UL << (n))
+#define BIT_ULL(n) (1ULL << (n))
+#define GENMASK(h, l) ((~0UL << (l)) & (~0UL >> (63 - (h))))
+#define GENMASK_ULL(h, l) ((~0ULL << (l)) & (~0ULL >> (63 - (h))))
+#define min(a, b) ((a) < (b) ? (a) : (b))
+#define max(a, b) ((a) > (b) ? (a) : (b))
+#define min_t(t, a, b) min((t)(a), (t)(b))
+#define max_t(t, a, b) max((t)(a), (t)(b))
+#define swap(a, b)                                                                                 \
+	do {                                                                                       \
+		typeof(a) __t = (a);                                                               \
+		(a) = (b);                                                                         \
+		(b) = __t;                                                                         \
+	} while (0)
+#define DIV_ROUND_UP(n, d) (((n) + (d) - 1) / (d))
+#define round_up(x, y) ((((x) - 1) | ((typeof(x))(y) - 1)) + 1)
+#define round_down(x, y) ((x) & ~((typeof(x))(y) - 1))
+#define IS_ALIGNED(x, a) (((x) & ((typeof(x))(a) - 1)) == 0)
+static inline void *memset64(u64 *to, u64 value, size_t count)
+{
+	while (count--)
+		to[count] = value;
+	return to;
+}
+#define container_of(p, t, m) ((t *)((char *)(p) - offsetof(t, m)))
+#define lower_32_bits(n) ((u32)((n) & 0xffffffff))
+#define upper_32_bits(n) ((u32)(((u64)(n)) >> 32))
+#define NSEC_PER_SEC 1000000000ULL
+#define NSEC_PER_MSEC 1000000ULL
+
+static inline u64 mul_u64_u32_div(u64 a, u32 mul, u32 div)
+{
+	return (u64)((unsigned __int128)a * mul / div);
+}
+static inline u64 div64_u64(u64 a, u64 b)
+{
+	return a / b;
+}
+static inline u64 div_u64(u64 a, u32 b)
+{
+	return a / b;
+}
+
+/* errors in pointers */
+#define MAX_ERRNO 4095
+static inline void *ERR_PTR(long e)
+{
+	return (void *)e;
+}
+static inline long PTR_ERR(const void *p)
+{
+	return (long)p;
+}
+static inline bool IS_ERR(const void *p)
+{
+	return (unsigned long)p >= (unsigned long)-MAX_ERRNO;
+}
+static inline bool IS_ERR_OR_NULL(const void *p)
+{
+	return !p || IS_ERR(p);
+}
+#define ERR_CAST(p) ((void *)(p))
+#define PTR_ERR_OR_ZERO(p) (IS_ERR(p) ? PTR_ERR(p) : 0)
+
+/* pages: bus address == pointer */
+#define PAGE_SHIFT 12
+#define PAGE_SIZE 4096UL
+#define PAGE_MASK (~(PAGE_SIZE - 1))
+typedef unsigned int gfp_t;
+#define GFP_KERNEL 0u
+#define GFP_ATOMIC 0u
+#define GFP_KERNEL_ACCOUNT 0u
+#define __GFP_ZERO 0u
+#define __GFP_NOWARN 0u
+static inline unsigned long get_zeroed_page(gfp_t f)
+{
+	void *p = aligned_alloc(PAGE_SIZE, PAGE_SIZE);
+
+	(void)f;
+	if (p)
+		memset(p, 0, PAGE_SIZE);
+	return (unsigned long)p;
+}
+static inline void free_page(unsigned long p)
+{
+	free((void *)p);
+}
+#define __get_free_page get_zeroed_page
+static inline void *phys_to_virt(u64 bus)
+{
+	return (void *)(uintptr_t)bus;
+}
+static inline u64 virt_to_phys(const volatile void *p)
+{
+	return (u64)(uintptr_t)p;
+}
+
+/* allocation */
+#define kzalloc(n, f) calloc(1, (n))
+#define kmalloc(n, f) malloc(n)
+#define kcalloc(n, s, f) calloc((n), (s))
+#define kmalloc_array(n, s, f) calloc((n), (s))
+#define kvzalloc(n, f) calloc(1, (n))
+#define kvcalloc(n, s, f) calloc((n), (s))
+#define kvmalloc_array(n, s, f) calloc((n), (s))
+#define vzalloc(n) calloc(1, (n))
+#define vmalloc_user(n) shim_page_alloc(n)
+#define kfree(p) free((void *)(p))
+#define kvfree(p) free((void *)(p))
+#define vfree(p) free((void *)(p))
+#define kstrdup(s, f) strdup(s)
+static inline void *shim_page_alloc(size_t n)
+{
+	void *p = aligned_alloc(PAGE_SIZE, (n + PAGE_SIZE - 1) & PAGE_MASK);
+
+	if (p)
+		memset(p, 0, n);
+	return p;
+}
+
+/* lists, as in the kernel's list.h */
+struct list_head {
+	struct list_head *next, *prev;
+};
+#define LIST_HEAD_INIT(n) { &(n), &(n) }
+#define LIST_HEAD(n) struct list_head n = LIST_HEAD_INIT(n)
+static inline void INIT_LIST_HEAD(struct list_head *l)
+{
+	l->next = l->prev = l;
+}
+static inline void shim_list_insert(struct list_head *n, struct list_head *p, struct list_head *x)
+{
+	x->prev = n;
+	n->next = x;
+	n->prev = p;
+	p->next = n;
+}
+static inline void list_add(struct list_head *n, struct list_head *h)
+{
+	shim_list_insert(n, h, h->next);
+}
+static inline void list_add_tail(struct list_head *n, struct list_head *h)
+{
+	shim_list_insert(n, h->prev, h);
+}
+static inline void list_del(struct list_head *e)
+{
+	e->next->prev = e->prev;
+	e->prev->next = e->next;
+	e->next = e->prev = NULL;
+}
+static inline void list_del_init(struct list_head *e)
+{
+	e->next->prev = e->prev;
+	e->prev->next = e->next;
+	INIT_LIST_HEAD(e);
+}
+static inline void list_move(struct list_head *e, struct list_head *h)
+{
+	e->next->prev = e->prev;
+	e->prev->next = e->next;
+	list_add(e, h);
+}
+static inline void list_move_tail(struct list_head *e, struct list_head *h)
+{
+	e->next->prev = e->prev;
+	e->prev->next = e->next;
+	list_add_tail(e, h);
+}
+static inline int list_empty(const struct list_head *h)
+{
+	return h->next == h;
+}
+static inline void list_splice_init(struct list_head *l, struct list_head *h)
+{
+	if (list_empty(l))
+		return;
+	l->next->prev = h;
+	l->prev->next = h->next;
+	h->next->prev = l->prev;
+	h->next = l->next;
+	INIT_LIST_HEAD(l);
+}
+static inline void list_splice_tail_init(struct list_head *l, struct list_head *h)
+{
+	list_splice_init(l, h->prev);
+}
+#define list_entry(p, t, m) container_of(p, t, m)
+#define list_first_entry(h, t, m) list_entry((h)->next, t, m)
+#define list_last_entry(h, t, m) list_entry((h)->prev, t, m)
+#define list_first_entry_or_null(h, t, m) (list_empty(h) ? NULL : list_first_entry(h, t, m))
+#define list_for_each_entry(p, h, m)                                                               \
+	for (p = list_entry((h)->next, typeof(*p), m); &p->m != (h);                               \
+	     p = list_entry(p->m.next, typeof(*p), m))
+#define list_for_each_entry_safe(p, n, h, m)                                                       \
+	for (p = list_entry((h)->next, typeof(*p), m), n = list_entry(p->m.next, typeof(*p), m);   \
+	     &p->m != (h); p = n, n = list_entry(n->m.next, typeof(*n), m))
+
+/* rbtree: who is first, as a pairing heap; those that are equal in the order they came */
+struct rb_node {
+	struct rb_node *child, *next, *back; /* first child; sibling; sibling before, or parent */
+	unsigned long came;
+};
+struct rb_root_cached {
+	struct rb_node *first;
+	bool (*less)(struct rb_node *, const struct rb_node *);
+	unsigned long came;
+};
+#define RB_ROOT_CACHED (struct rb_root_cached){ NULL, NULL, 0 }
+#define rb_entry(p, t, m) container_of(p, t, m)
+#define rb_first_cached(root) ((root)->first)
+void rb_add_cached(struct rb_node *node, struct rb_root_cached *root,
+		   bool (*less)(struct rb_node *, const struct rb_node *));
+void rb_erase_cached(struct rb_node *node, struct rb_root_cached *root);
+
+/* xarray: index -> pointer, on JudyL */
+struct xarray {
+	Pvoid_t judy;
+	pthread_mutex_t lock;
+};
+#define XA_FLAGS_LOCK_IRQ 0
+#define DEFINE_XARRAY(n) struct xarray n = { NULL, PTHREAD_MUTEX_INITIALIZER }
+static inline void xa_init(struct xarray *xa)
+{
+	xa->judy = NULL;
+	pthread_mutex_init(&xa->lock, NULL);
+}
+#define xa_init_flags(xa, f) xa_init(xa)
+static inline void *xa_load(struct xarray *xa, unsigned long index)
+{
+	PPvoid_t v;
+	void *e;
+
+	pthread_mutex_lock(&xa->lock);
+	v = JudyLGet(xa->judy, index, NULL);
+	e = v ? *v : NULL;
+	pthread_mutex_unlock(&xa->lock);
+	return e;
+}
+static inline void *xa_erase(struct xarray *xa, unsigned long index)
+{
+	PPvoid_t v;
+	void *e;
+
+	pthread_mutex_lock(&xa->lock);
+	v = JudyLGet(xa->judy, index, NULL);
+	e = v ? *v : NULL;
+	JudyLDel(&xa->judy, index, NULL);
+	pthread_mutex_unlock(&xa->lock);
+	return e;
+}
+static inline void *xa_store(struct xarray *xa, unsigned long index, void *entry, gfp_t f)
+{
+	PPvoid_t v;
+	void *e;
+
+	if (!entry)
+		return xa_erase(xa, index);
+	(void)f;
+	pthread_mutex_lock(&xa->lock);
+	v = JudyLIns(&xa->judy, index, NULL);
+	e = *v;
+	*v = entry;
+	pthread_mutex_unlock(&xa->lock);
+	return e;
+}
+static inline int xa_err(void *e)
+{
+	(void)e;
+	return 0;
+}
+static inline bool xa_is_err(void *e)
+{
+	(void)e;
+	return false;
+}
+static inline void *xa_find(struct xarray *xa, unsigned long *index, unsigned long last, int f)
+{
+	Word_t i = *index;
+	PPvoid_t v;
+	void *e = NULL;
+
+	(void)f;
+	pthread_mutex_lock(&xa->lock);
+	v = JudyLFirst(xa->judy, &i, NULL);
+	if (v && i <= last) {
+		*index = i;
+		e = *v;
+	}
+	pthread_mutex_unlock(&xa->lock);
+	return e;
+}
+static inline void *xa_find_after(struct xarray *xa, unsigned long *index, unsigned long last, int f)
+{
+	unsigned long i = *index + 1;
+	void *e;
+
+	if (!i)
+		return NULL;
+	e = xa_find(xa, &i, last, f);
+	if (e)
+		*index = i;
+	return e;
+}
+#define XA_PRESENT 0
+#define xa_for_each(xa, i, e)                                                                      \
+	for (i = 0, e = xa_find(xa, &i, ~0UL, 0); e; e = xa_find_after(xa, &i, ~0UL, 0))
+#define xa_for_each_range(xa, i, e, first, last)                                                   \
+	for (i = (first), e = xa_find(xa, &i, last, 0); e; e = xa_find_after(xa, &i, last, 0))
+static inline bool xa_empty(const struct xarray *xa)
+{
+	return !xa->judy;
+}
+static inline void xa_destroy(struct xarray *xa)
+{
+	JudyLFreeArray(&xa->judy, NULL);
+}
+static inline void *xa_mk_value(unsigned long v)
+{
+	return (void *)((v << 1) | 1);
+}
+static inline unsigned long xa_to_value(const void *e)
+{
+	return (unsigned long)e >> 1;
+}
+
+/* locks */
+struct mutex {
+	pthread_mutex_t m;
+};
+#define DEFINE_MUTEX(n) struct mutex n = { PTHREAD_MUTEX_INITIALIZER }
+#define mutex_init(l) pthread_mutex_init(&(l)->m, NULL)
+#define mutex_destroy(l) pthread_mutex_destroy(&(l)->m)
+#define mutex_lock(l) pthread_mutex_lock(&(l)->m)
+#define mutex_trylock(l) (!pthread_mutex_trylock(&(l)->m))
+#define mutex_unlock(l) pthread_mutex_unlock(&(l)->m)
+typedef struct {
+	pthread_mutex_t m;
+} spinlock_t;
+#define DEFINE_SPINLOCK(n) spinlock_t n = { PTHREAD_MUTEX_INITIALIZER }
+#define spin_lock_init(l) pthread_mutex_init(&(l)->m, NULL)
+#define spin_lock(l) pthread_mutex_lock(&(l)->m)
+#define spin_lock_nested(l, n) ((void)(n), spin_lock(l))
+#define spin_unlock(l) pthread_mutex_unlock(&(l)->m)
+#define spin_lock_irq spin_lock
+#define spin_unlock_irq spin_unlock
+#define spin_lock_irqsave(l, f) ((void)((f) = 0), spin_lock(l))
+#define spin_unlock_irqrestore(l, f) ((void)(f), spin_unlock(l))
+
+/* atomics and reference counts */
+typedef struct {
+	_Atomic long counter;
+} atomic64_t;
+typedef struct {
+	_Atomic int counter;
+} atomic_t;
+typedef struct {
+	_Atomic int refs;
+} refcount_t;
+#define ATOMIC_INIT(i) { (i) }
+#define atomic64_read(a) atomic_load_explicit(&(a)->counter, memory_order_relaxed)
+#define atomic64_set(a, v) atomic_store(&(a)->counter, (v))
+#define atomic64_inc(a) ((void)atomic_fetch_add(&(a)->counter, 1))
+#define atomic64_dec(a) ((void)atomic_fetch_sub(&(a)->counter, 1))
+#define atomic64_add(n, a) ((void)atomic_fetch_add(&(a)->counter, (n)))
+#define atomic64_sub(n, a) ((void)atomic_fetch_sub(&(a)->counter, (n)))
+#define atomic_read atomic64_read
+#define atomic_set atomic64_set
+#define atomic_inc atomic64_inc
+#define atomic_dec atomic64_dec
+#define atomic_inc_return(a) (atomic_fetch_add(&(a)->counter, 1) + 1)
+#define atomic_dec_return(a) (atomic_fetch_sub(&(a)->counter, 1) - 1)
+#define atomic_dec_and_test(a) (atomic_dec_return(a) == 0)
+#define refcount_set(r, v) atomic_store(&(r)->refs, (v))
+#define refcount_read(r) atomic_load(&(r)->refs)
+#define refcount_inc(r) ((void)atomic_fetch_add(&(r)->refs, 1))
+#define refcount_dec_and_test(r) (atomic_fetch_sub(&(r)->refs, 1) == 1)
+struct kref {
+	refcount_t refcount;
+};
+#define kref_init(k) refcount_set(&(k)->refcount, 1)
+#define kref_get(k) refcount_inc(&(k)->refcount)
+#define kref_put(k, release) (refcount_dec_and_test(&(k)->refcount) ? (release(k), 1) : 0)
+
+/* time */
+typedef s64 ktime_t;
+static inline u64 ktime_get_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (u64)t.tv_sec * NSEC_PER_SEC + (u64)t.tv_nsec;
+}
+/* Threads are preempted anyway. */
+#define cond_resched() ((void)0)
+#define cpu_relax() sched_yield()
+static inline void usleep_range(unsigned long lo, unsigned long hi)
+{
+	struct timespec t = { 0, (long)lo * 1000 };
+
+	(void)hi;
+	nanosleep(&t, NULL);
+}
+
+/* waiting */
+typedef struct {
+	pthread_mutex_t m;
+	pthread_cond_t c;
+} wait_queue_head_t;
+#define init_waitqueue_head(w)                                                                     \
+	(pthread_mutex_init(&(w)->m, NULL), pthread_cond_init(&(w)->c, NULL))
+static inline void wake_up_all(wait_queue_head_t *w)
+{
+	pthread_mutex_lock(&w->m);
+	pthread_cond_broadcast(&w->c);
+	pthread_mutex_unlock(&w->m);
+}
+#define wake_up wake_up_all
+#define wait_event(w, cond)                                                                        \
+	do {                                                                                       \
+		pthread_mutex_lock(&(w).m);                                                        \
+		while (!(cond))                                                                    \
+			pthread_cond_wait(&(w).c, &(w).m);                                         \
+		pthread_mutex_unlock(&(w).m);                                                      \
+	} while (0)
+#define wait_event_idle wait_event
+/* A time-out in ns; one wait at most, so the caller asks again. */
+#define wait_event_interruptible_hrtimeout(w, cond, ns)                                            \
+	({                                                                                         \
+		struct timespec __t;                                                               \
+		u64 __ns = (ns);                                                                   \
+                                                                                                   \
+		clock_gettime(CLOCK_REALTIME, &__t);                                               \
+		__ns += (u64)__t.tv_nsec;                                                          \
+		__t.tv_sec += (time_t)(__ns / NSEC_PER_SEC);                                       \
+		__t.tv_nsec = (long)(__ns % NSEC_PER_SEC);                                         \
+		pthread_mutex_lock(&(w).m);                                                        \
+		if (!(cond))                                                                       \
+			pthread_cond_timedwait(&(w).c, &(w).m, &__t);                              \
+		pthread_mutex_unlock(&(w).m);                                                      \
+		0;                                                                                 \
+	})
+#define wait_event_interruptible(w, cond) ({ wait_event(w, cond); 0; })
+
+/* threads */
+struct task_struct {
+	pthread_t thread;
+	int (*fn)(void *);
+	void *data;
+	_Atomic bool stop;
+	wait_queue_head_t *wake;
+};
+extern __thread struct task_struct *shim_current;
+struct task_struct *kthread_run(int (*fn)(void *), void *data, const char *name, ...);
+int kthread_stop(struct task_struct *t);
+static inline bool kthread_should_stop(void)
+{
+	return shim_current && shim_current->stop;
+}
+
+/* sorting */
+#define sort(base, n, size, compare, swap) qsort((base), (n), (size), (compare))
+
+/* devices, log */
+struct device {
+	const char *name;
+};
+struct ratelimit_state {
+	int unused;
+};
+#define ratelimit_state_init(r, i, b) ((void)(r))
+#define DEFAULT_RATELIMIT_INTERVAL 0
+#define DEFAULT_RATELIMIT_BURST 0
+#define __ratelimit(r) ((void)(r), 1)
+extern bool shim_quiet; /* tests that provoke refusals silence them */
+#define dev_warn(d, ...)                                                                           \
+	do {                                                                                       \
+		if (!shim_quiet) {                                                                 \
+			fprintf(stderr, "%s: ", (d) && (d)->name ? (d)->name : "?");               \
+			fprintf(stderr, __VA_ARGS__);                                              \
+		}                                                                                  \
+	} while (0)
+#define pr_warn(...) (shim_quiet ? 0 : fprintf(stderr, __VA_ARGS__))
+#define scnprintf(b, n, ...) shim_scnprintf(b, n, __VA_ARGS__)
+__printf(3, 4) static inline int shim_scnprintf(char *b, size_t n, const char *f, ...)
+{
+	va_list a;
+	int r;
+
+	va_start(a, f);
+	r = vsnprintf(b, n, f, a);
+	va_end(a);
+	return n ? min(r, (int)n - 1) : 0;
+}
+static inline ssize_t shim_strscpy(char *d, const char *s, size_t n)
+{
+	size_t l = strnlen(s, n);
+
+	if (l == n) {
+		memcpy(d, s, n - 1);
+		d[n - 1] = 0;
+		return -E2BIG;
+	}
+	memcpy(d, s, l + 1);
+	return (ssize_t)l;
+}
+#define strscpy shim_strscpy
+struct seq_file {
+	FILE *f;
+};
+#define seq_printf(m, ...) fprintf((m)->f, __VA_ARGS__)
+#define seq_puts(m, s) fputs(s, (m)->f)
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* User-space stand-in: tracepoints cost and do nothing. */
+#define trace_ghyvi_trap(...) ((void)0)
+#define trace_oos_change(...) ((void)0)
+#define trace_oos_sync(...) ((void)0)
+#define trace_ghyvi_table_link(...) ((void)0)
+#define trace_ghyvi_table_free(...) ((void)0)
+#define trace_ghyvi_sync(...) ((void)0)
+#define trace_ghyvi_submit(...) ((void)0)
+#define trace_ghyvi_complete(...) ((void)0)
+#define trace_ghyvi_switch(from, ...) ((void)(from))
+#define trace_ghyvi_start(...) ((void)0)
+#define trace_ghyvi_preempt(...) ((void)0)
+#define trace_ghyvi_reject(...) ((void)0)
+#define trace_ghyvi_reset(...) ((void)0)
