@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Figures after the gHyvi paper's (USENIX ATC '15), drawn by gnuplot from the benchmark's report."""
+
+import subprocess
+
+HEAD = "set terminal svg size 900,420 font 'sans,12' background 'white'\nset grid ytics\n"
+
+
+def gnuplot(path, script):
+    subprocess.run(["gnuplot"], input=f"{HEAD}set output '{path}'\n{script}", text=True, check=True)
+    return path
+
+
+def quoted(text):
+    return '"' + text.replace("_", "\\\\_") + '"'
+
+
+def bars(path, title, ylabel, report, policies, value):
+    """One group of bars a case, one bar a policy; value(policy result, case) may be None."""
+    rows = []
+    for case in report["cases"]:
+        cells = []
+        for name in policies:
+            result = case["policies"].get(name)
+            number = value(result, case) if result else None
+            cells.append("NaN" if number is None else f"{number:.6g}")
+        rows.append(f"{quoted(case['name'])} " + " ".join(cells))
+    data = "$data << EOD\n" + "\n".join(rows) + "\nEOD\n"
+    plots = ", ".join(f"$data using {column + 2}:xtic(1) title {quoted(name)}" for column, name in enumerate(policies))
+    return gnuplot(path, f"{data}set title '{title}'\nset ylabel '{ylabel}'\nset style data histogram\n"
+                         f"set style histogram cluster gap 1\nset style fill solid 0.8\nset boxwidth 0.9\n"
+                         f"set yrange [0:*]\nset key outside\nset xtics rotate by -20\nplot {plots}\n")
+
+
+def lines(path, title, xlabel, ylabel, points):
+    data = "$data << EOD\n" + "\n".join(f"{x} {y}" for x, y in points) + "\nEOD\n"
+    return gnuplot(path, f"{data}set title '{title}'\nset xlabel '{xlabel}'\nset ylabel '{ylabel}'\nset nokey\n"
+                         "plot $data using 1:2 with impulses\n")
+
+
+def relative(report):
+    """Divide by `nested` where it was measured, else by the best policy of the case."""
+    def value(result, case):
+        base = case["policies"].get("nested") or max(case["policies"].values(), key=lambda one: one["fps"])
+        return result["fps"] / base["fps"] if base["fps"] else None
+    return value
+
+
+def exit_share(name):
+    def value(result, case):
+        exits = result["exits"].get("exits")
+        return 100.0 * result["exits"].get(name, 0) / exits if exits else None
+    return value
+
+
+def per_submission(counter):
+    return lambda result, case: result[counter] / result["submissions"] if result["submissions"] else None
+
+
+def draw(report, pattern, out):
+    """Returns the paths of the figures; one without any of its policies is left out."""
+    names = []
+    for case in report["cases"]:
+        names += [name for name in case["policies"] if name not in names]
+
+    def some(*wanted):
+        return [name for name in wanted if name in names]
+
+    wanted = [
+        (f"{out}/figure-04-strict.svg", "speed under strict and segmented (paper: figure 4)", "relative to the best",
+         report, some("strict", "segmented", "nested"), relative(report)),
+        (f"{out}/figure-12-full.svg", "full reconstruction (paper: figure 12)", "relative to the best", report,
+         some("strict", "full"), relative(report)),
+        (f"{out}/figure-13-static.svg", "static partial reconstruction (paper: figure 13)", "relative to the best",
+         report, some("strict", "static", "full"), relative(report)),
+        (f"{out}/figure-14-dynamic-segmented.svg", "dynamic and segmented (paper: figure 14)",
+             "relative to the best", report, some("dynamic", "segmented", "oos", "adaptive"), relative(report)),
+        (f"{out}/policies.svg", "every policy", "relative to the best", report, names, relative(report)),
+        (f"{out}/table-1-exits.svg", "share of VM exits that are page faults (paper: table 1)", "percent", report,
+         names, exit_share("pf_taken")),
+        (f"{out}/traps.svg", "trapped stores per submission", "stores", report, names, per_submission("traps")),
+        (f"{out}/scans.svg", "table pages compared per submission", "pages", report, names,
+         per_submission("pages_scanned")),
+    ]
+    made = [bars(*figure) for figure in wanted if figure[4]]
+    if pattern and pattern["pages"]:
+        made.append(lines(f"{out}/figure-06-pages.svg", "stores to each table page (paper: figure 6)",
+                          "table page, by guest address", "stores", list(enumerate(pattern["pages"]))))
+        for number, step, span in ((7, 0.1, None), (8, 0.002, 0.2)):
+            counts = {}
+            for moment in pattern["times"]:
+                if span is None or moment < span:
+                    counts[int(moment / step)] = counts.get(int(moment / step), 0) + 1
+            made.append(lines(f"{out}/figure-{number:02}-time.svg",
+                              f"stores over time, {step} s steps (paper: figure {number})", "seconds", "stores",
+                              [(round(at * step, 4), count) for at, count in sorted(counts.items())]))
+    return made

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The kernels that ghyvi supports, and how one that is not installed gets into build/kernels/: its packages are downloaded
+by apt with a state of its own and unpacked there. The machine's apt sources and installed packages stay as they are."""
+
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lab"))
+
+import lablib  # noqa: E402
+from lablib import LabError, stage  # noqa: E402
+
+KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+COMPONENT = "main"
+
+# suite -> what of the lab tests runs on its kernel: "all", "smoke" (tools/kernels/test), or None (built only)
+SUITES = {
+    "bookworm": "all",
+    "bookworm-backports": "smoke",
+    "trixie-backports": None,
+}
+
+
+def release_of(suite):
+    return suite.split("-")[0]
+
+
+def this_release():
+    with open("/etc/os-release") as file:
+        found = re.search(r"^VERSION_CODENAME=(\w+)", file.read(), re.M)
+    return found.group(1) if found else ""
+
+
+def debian_sources():
+    """(mirror, suite) of this machine's apt, Debian's only."""
+    out = lablib.run_tool("apt-get", "indextargets", "--format", "$(SITE) $(ORIGIN) $(RELEASE)").decode()
+    found = [line.split() for line in out.splitlines()]
+    return list(dict.fromkeys((words[0], words[2]) for words in found if len(words) == 3 and words[1] == "Debian"))
+
+
+def mirror():
+    for site, suite in debian_sources():
+        if suite == this_release():
+            return site
+    raise LabError(f"apt knows no Debian mirror with {this_release()}: run apt-get update")
+
+
+class Apt:
+    """apt-get with one suite and a state of its own."""
+
+    def __init__(self, suite):
+        self.suite = suite
+        self.sources = [f"deb [signed-by={KEYRING}] {mirror()} {name} {COMPONENT}"
+                        for name in dict.fromkeys((release_of(suite), suite))]
+        self.state = f"{lablib.UNPACKED_KERNELS}/.apt-{suite}"
+        for name in ("lists/partial", "cache/archives/partial", "debs"):
+            os.makedirs(f"{self.state}/{name}", exist_ok=True)
+        with open(f"{self.state}/sources.list", "w") as file:
+            file.write("\n".join(self.sources) + "\n")
+        open(f"{self.state}/status", "a").close()
+        self.options = [word for name, value in (
+            ("Dir::Etc::sourcelist", f"{self.state}/sources.list"), ("Dir::Etc::sourceparts", "-"),
+            ("Dir::Etc::preferences", "-"), ("Dir::Etc::preferencesparts", "-"), ("Dir::State", self.state),
+            ("Dir::State::status", f"{self.state}/status"), ("Dir::Cache", f"{self.state}/cache"),
+            ("APT::Sandbox::User", "root"), ("Debug::NoLocking", "true"),
+        ) for word in ("-o", f"{name}={value}")]
+
+    def update(self):
+        lablib.run_tool("apt-get", *self.options, "-q", "update")
+
+    def newest(self):
+        """The version in the names of the newest kernel's packages, flavour amd64."""
+        names = lablib.run_tool("apt-cache", *self.options, "pkgnames", "linux-headers-").decode().split()
+        versions = [name[len("linux-headers-"):] for name in names if re.search(r"-\d[^-]*(-\d+)?-amd64$", name)]
+        if not versions:
+            raise LabError(f"{self.suite}: no linux-headers-VERSION-amd64 on {mirror()}")
+        return max(versions, key=lablib.version_key)
+
+    def download(self, names):
+        """Returns the files."""
+        folder = f"{self.state}/debs"
+        for old in glob.glob(f"{glob.escape(folder)}/*.deb"):
+            os.unlink(old)
+        lablib.run_tool("apt-get", *self.options, "-q", "download", *names, cwd=folder)
+        return glob.glob(f"{glob.escape(folder)}/*.deb")
+
+
+def package_names(suite, version):
+    """(what is only unpacked, what has to run)"""
+    base = version[:-len("-amd64")]
+    names = [f"linux-headers-{version}", f"linux-headers-{base}-common"]
+    if SUITES[suite]:
+        names.append(f"linux-image-{version}")
+    return names, f"linux-kbuild-{base}"
+
+
+def relocate(prefix, version):
+    """Debian's headers name each other by absolute paths in one place."""
+    path = f"{prefix}/usr/src/linux-headers-{version}/Makefile"
+    with open(path) as file:
+        text = file.read()
+    with open(path, "w") as file:
+        file.write(re.sub(r"^include /usr/src/", f"include {prefix}/usr/src/", text, flags=re.M))
+
+
+def fetch(suite):
+    """Unpacks the newest kernel of a suite into build/kernels/SUITE, if it is not there; returns a lablib.Kernel. A suite of
+    another release gets that release's compiler beside it (a minimal system, to chroot into: needs root)."""
+    os.makedirs(lablib.UNPACKED_KERNELS, exist_ok=True)
+    prefix = f"{lablib.UNPACKED_KERNELS}/{suite}"
+    with lablib.lock(f"{lablib.UNPACKED_KERNELS}/.{suite}.lock"):
+        apt = Apt(suite)
+        apt.update()
+        version = apt.newest()
+        names, kbuild_package = package_names(suite, version)
+        if not os.path.isdir(f"{prefix}/usr/src/linux-headers-{version}"):
+            shutil.rmtree(prefix, ignore_errors=True)
+            temporary = f"{lablib.UNPACKED_KERNELS}/.{suite}"
+            shutil.rmtree(temporary, ignore_errors=True)
+            foreign = release_of(suite) != this_release()
+            if foreign:
+                stage(f"{suite}: the compiler of {release_of(suite)}")
+                lablib.run_tool("mmdebstrap", "--quiet", "--variant=apt", f"--include=make,gcc,{kbuild_package}",
+                                release_of(suite), temporary, *apt.sources)
+            stage(f"{suite}: linux {version}")
+            for file in apt.download(names if foreign else [*names, kbuild_package]):
+                lablib.run_tool("dpkg", "-x", file, temporary)
+                os.unlink(file)
+            if SUITES[suite]:
+                lablib.run_tool("depmod", "-b", temporary, version)
+            os.rename(temporary, prefix)
+            if not foreign:
+                relocate(prefix, version)
+        return lablib.Kernel(version, prefix)
+
+
+def find(suite):
+    """The suite's kernel: the installed one where the suite is this machine's, else a fetched one."""
+    return lablib.find_kernel("") if suite == this_release() else fetch(suite)
+
+
+def kbuild_command(kernel, folder, arguments):
+    """The command that runs kbuild for kernel on folder, with the compiler that belongs to it."""
+    headers = kernel.headers()
+    if not headers:
+        raise LabError(f"no headers for {kernel.version}")
+    if not os.path.exists(f"{kernel.prefix}/usr/bin/make") or not kernel.prefix:
+        return ["make", "-C", headers, f"M={folder}", *arguments]
+    inside = headers[len(kernel.prefix):]
+    script = f'''mount -t proc proc "$1/proc" && mkdir -p "$1$2" && mount --bind "$2" "$1$2" || exit 1
+root=$1 folder=$2 headers=$3; shift 3; exec chroot "$root" make -C "$headers" M="$folder" "$@"'''
+    return ["unshare", "--mount", "sh", "-c", script, "sh", kernel.prefix, folder, inside, *arguments]
+
+
+def kbuild(kernel, folder, arguments, **options):
+    return subprocess.run(kbuild_command(kernel, folder, arguments), **options).returncode

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the scheduler itself costs on this computer: all vGPUs always have one workload waiting, and nothing else happens. */
+#include <stdlib.h>
+#include <time.h>
+#include "experiments.h"
+
+#define DECISIONS 20000
+#define TRIES 7
+#define BUSY_NS 100000
+
+struct bench {
+	struct ghyvi_sched *sched;
+	u64 now;
+	struct ghyvi_job *running;
+};
+
+static int bench_run(void *pgpu, struct ghyvi_job *job)
+{
+	((struct bench *)pgpu)->running = job;
+	return 0;
+}
+
+static void bench_preempt(void *pgpu, struct ghyvi_job *job)
+{
+}
+
+static const struct ghyvi_pgpu_ops bench_ops = { .run = bench_run, .preempt = bench_preempt };
+
+static u64 bench_now(void *clock)
+{
+	return ((struct bench *)clock)->now;
+}
+
+static void bench_arm(void *clock, enum ghyvi_engine_id engine, u64 at)
+{
+}
+
+static const struct ghyvi_sched_clock bench_clock = { .now = bench_now, .arm = bench_arm };
+
+static int prepare(struct ghyvi_workload *workload)
+{
+	return 0;
+}
+
+static void complete(struct ghyvi_workload *workload, enum ghyvi_job_status status)
+{
+	if (status == GHYVI_JOB_COMPLETE)
+		ghyvi_sched_queue(workload->sched, workload);
+}
+
+/* Nanoseconds of CPU time. */
+static u64 cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (u64)t.tv_sec * NSEC_PER_SEC + (u64)t.tv_nsec;
+}
+
+static void decide(struct bench *bench, unsigned int times)
+{
+	while (times--) {
+		struct ghyvi_job *job = bench->running;
+
+		bench->now += BUSY_NS;
+		job->busy_ns = BUSY_NS;
+		job->done(job, GHYVI_JOB_COMPLETE);
+	}
+}
+
+double sim_decision_ns(const char *policy, unsigned int vgpus)
+{
+	struct ghyvi_workload *workloads = calloc(vgpus, sizeof(*workloads));
+	u32 context[GHYVI_CTX_DWORDS];
+	struct bench bench = { 0 };
+	u64 best = U64_MAX;
+	unsigned int i;
+
+	bench.sched = ghyvi_sched_create_on(&bench_ops, &bench, &bench_clock, &bench);
+	ghyvi_sched_set_policy(bench.sched, policy);
+	for (i = 0; i < vgpus; i++) {
+		workloads[i].owner = ghyvi_sched_entity_create(bench.sched, NULL, NULL);
+		workloads[i].prepare = prepare;
+		workloads[i].complete = complete;
+		workloads[i].job.engine = GHYVI_RCS;
+		workloads[i].job.context = context;
+		ghyvi_sched_queue(bench.sched, &workloads[i]);
+	}
+	ghyvi_sched_kick(bench.sched, GHYVI_RCS);
+	for (i = 0; i < TRIES; i++) {
+		u64 begin = cpu_ns();
+
+		decide(&bench, DECISIONS);
+		best = min(best, cpu_ns() - begin);
+	}
+	for (i = 0; i < vgpus; i++)
+		if (&workloads[i].job != bench.running)
+			ghyvi_sched_cancel(bench.sched, &workloads[i]);
+	bench.running->done(bench.running, GHYVI_JOB_CANCELLED);
+	for (i = 0; i < vgpus; i++)
+		ghyvi_sched_entity_destroy(workloads[i].owner);
+	ghyvi_sched_destroy(bench.sched);
+	free(workloads);
+	return (double)best / DECISIONS;
+}

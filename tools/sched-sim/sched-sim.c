@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The scheduler's experiments under a virtual clock: a table, and JSON. */
+#include <argp.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "experiments.h"
+
+static const char *const policies[] = { "fifo", "credit", "band", "fair" };
+static const char *json_path;
+static json_t *experiments;
+
+static void record(const char *name, const struct sim_setup *setup, const struct sim_result *r,
+		   const char *measure, double value)
+{
+	json_t *shares = json_array(), *e;
+	unsigned int i;
+
+	for (i = 0; i < setup->vgpus; i++)
+		json_array_append_new(shares, json_real(r->share[i]));
+	e = json_pack("{s:s, s:s, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:b, s:o}", "name",
+		      name, "policy", setup->policy, "vgpus", setup->vgpus, "depth",
+		      setup->vgpu[0].depth, "jain", r->jain, "jain_1s", r->jain_1s, "jain_1s_min",
+		      r->jain_1s_min, "jain_500ms_p5", r->jain_500ms_p5, "jain_100ms_p5",
+		      r->jain_100ms_p5, "utilisation", r->utilisation, "max_lag", r->max_lag,
+		      "max_wait_ms", (double)r->max_wait_ns / 1e6, "preemptive",
+		      setup->command_ns != 0, "shares", shares);
+	if (measure)
+		json_object_set_new(e, measure, json_real(value));
+	json_array_append_new(experiments, e);
+	printf("%-28s %-6s %3u %3u  %.4f  %.4f  %.4f  %.4f %8.2f", name, setup->policy, setup->vgpus,
+	       setup->vgpu[0].depth, r->jain_1s, r->jain_1s_min, r->jain_100ms_p5, r->utilisation,
+	       r->max_lag);
+	if (measure)
+		printf("  %s %.4f", measure, value);
+	putchar('\n');
+}
+
+static void run(const struct sim_setup *setup, struct sim_result *result)
+{
+	if (sim_run(setup, result)) {
+		fprintf(stderr, "sched-sim: cannot set up an experiment\n");
+		exit(1);
+	}
+}
+
+/* What no policy can beat, beside what was measured. */
+static void record_even(unsigned int vgpus, u64 long_ns)
+{
+	json_t *last = json_array_get(experiments, json_array_size(experiments) - 1);
+
+	json_object_set_new(last, "even_jain_1s",
+			    json_real(sim_even(vgpus, long_ns, 1000 * NSEC_PER_MSEC).jain_mean));
+	json_object_set_new(last, "even_jain_100ms_p5",
+			    json_real(sim_even(vgpus, long_ns, 100 * NSEC_PER_MSEC).jain_p5));
+}
+
+static void isolation(const char *name, u64 short_ns, u64 long_ns, u64 command_ns, unsigned int timeslice_us)
+{
+	static const unsigned int vgpus[] = { 2, 4, 16 };
+	struct sim_result result;
+	unsigned int i, depth, p;
+
+	for (i = 0; i < ARRAY_SIZE(vgpus); i++)
+		for (depth = 1; depth <= 2; depth++)
+			for (p = 0; p < ARRAY_SIZE(policies); p++) {
+				struct sim_setup setup = sim_isolation(policies[p], vgpus[i], depth,
+								       short_ns, long_ns);
+
+				setup.command_ns = command_ns;
+				setup.timeslice_us = timeslice_us;
+				if (command_ns && strcmp(policies[p], "fair"))
+					continue; /* the others do not preempt */
+				run(&setup, &result);
+				record(name, &setup, &result, NULL, 0);
+				if (!command_ns)
+					record_even(vgpus[i], long_ns);
+			}
+}
+
+static void starting_late(void)
+{
+	struct sim_result result;
+	unsigned int p, late;
+
+	for (late = 0; late < 2; late++)
+		for (p = 0; p < ARRAY_SIZE(policies); p++) {
+			struct sim_setup setup =
+				sim_isolation(policies[p], 2, 1, SIM_SHORT_NS, SIM_LONG_NS);
+
+			setup.vgpu[late].start_ns = 10 * NSEC_PER_SEC;
+			run(&setup, &result);
+			record(late ? "long starts late" : "short starts late", &setup, &result, NULL, 0);
+		}
+}
+
+static void knobs(void)
+{
+	static const unsigned int caps[] = { 5, 20, 45 };
+	struct sim_result result;
+	struct sim_setup setup;
+	unsigned int i, depth;
+	char name[40];
+
+	for (depth = 1; depth <= 2; depth++) {
+		setup = sim_weights(depth);
+		run(&setup, &result);
+		record("weights 50:100:300", &setup, &result, "error", sim_weights_error(&setup, &result));
+		for (i = 0; i < 2 * ARRAY_SIZE(caps); i++) {
+			setup = sim_cap(caps[i / 2], i % 2, depth, SIM_SHORT_NS);
+			run(&setup, &result);
+			snprintf(name, sizeof(name), "cap %u %%%s", caps[i / 2], i % 2 ? ", alone" : "");
+			record(name, &setup, &result, "error", sim_cap_error(&setup, &result));
+		}
+	}
+}
+
+static void games(void)
+{
+	struct sim_result result;
+	unsigned int i, depth;
+	char name[40];
+
+	for (i = 0; i < sim_nr_games; i++)
+		for (depth = 1; depth <= 2; depth++) {
+			struct sim_setup setup = sim_play(&sim_games[i], depth);
+
+			run(&setup, &result);
+			snprintf(name, sizeof(name), "game: %s", sim_games[i].name);
+			record(name, &setup, &result, "gain",
+			       2 * result.share[1] * result.utilisation - 1);
+		}
+}
+
+static void endless(void)
+{
+	struct sim_result result;
+	unsigned int p;
+
+	for (p = 0; p < ARRAY_SIZE(policies); p++) {
+		struct sim_setup setup = sim_endless(policies[p]);
+
+		run(&setup, &result);
+		record("endless", &setup, &result, "max_wait_ms", (double)result.max_wait_ns / 1e6);
+	}
+}
+
+/* One guest beside idle ones; and more and more that want all. */
+static void neighbours(void)
+{
+	static const unsigned int idle[] = { 0, 1, 7, 63 };
+	struct sim_result result;
+	unsigned int i, p;
+
+	for (p = 0; p < ARRAY_SIZE(policies); p++)
+		for (i = 0; i < ARRAY_SIZE(idle); i++) {
+			struct sim_setup setup = sim_isolation(policies[p], 1 + idle[i], 0, SIM_SHORT_NS,
+							       SIM_SHORT_NS);
+
+			setup.vgpu[0].depth = 1;
+			run(&setup, &result);
+			record("idle neighbours", &setup, &result, "requests_per_s",
+			       (double)result.requests / 60);
+		}
+	for (p = 0; p < ARRAY_SIZE(policies); p++)
+		for (i = 1; i <= 64; i = i < 8 ? i + 1 : 2 * i) {
+			struct sim_setup setup =
+				sim_isolation(policies[p], i, 2, SIM_SHORT_NS, SIM_SHORT_NS);
+
+			run(&setup, &result);
+			record("saturation", &setup, &result, "decision_ns",
+			       sim_decision_ns(policies[p], i));
+		}
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	if (key != 'j')
+		return ARGP_ERR_UNKNOWN;
+	json_path = arg;
+	return 0;
+}
+
+static const struct argp_option options[] = {
+	{ "json", 'j', "FILE", 0, "write all results there", 0 },
+	{ 0 },
+};
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.doc = "Run the scheduler of the module under a virtual clock: isolation, late start, knobs, games, "
+	       "endless work, neighbours.",
+};
+
+int main(int argc, char **argv)
+{
+	json_t *root;
+
+	argp_parse(&argp, argc, argv, 0, NULL, NULL);
+	experiments = json_array();
+	printf("%-28s %-6s %3s %3s  %-6s  %-6s  %-6s  %-6s %8s\n", "experiment", "policy", "vGP", "dep",
+	       "1s", "1s min", "100 p5", "util", "lag/Lmax");
+	isolation("isolation 1:5.9", SIM_SHORT_NS, SIM_LONG_NS, 0, 0);
+	isolation("isolation 1:20", SIM_SHORT_NS, 20 * SIM_SHORT_NS, 0, 0);
+	isolation("isolation 1:100", SIM_SHORT_NS, 100 * SIM_SHORT_NS, 0, 0);
+	isolation("isolation 0.1:10", SIM_SHORT_NS / 10, 10 * SIM_SHORT_NS, 0, 0);
+	isolation("isolation 1:5.9, preemptive", SIM_SHORT_NS, SIM_LONG_NS, SIM_COMMAND_NS, 0);
+	isolation("isolation 1:20, preemptive", SIM_SHORT_NS, 20 * SIM_SHORT_NS, SIM_COMMAND_NS, 0);
+	isolation("isolation 1:100, preemptive", SIM_SHORT_NS, 100 * SIM_SHORT_NS, SIM_COMMAND_NS, 0);
+	isolation("isolation 0.1:10, preemptive", SIM_SHORT_NS / 10, 10 * SIM_SHORT_NS, SIM_COMMAND_NS, 100);
+	starting_late();
+	knobs();
+	games();
+	endless();
+	neighbours();
+
+	root = json_pack("{s:o}", "experiments", experiments);
+	if (json_path && json_dump_file(root, json_path, JSON_INDENT(1) | JSON_REAL_PRECISION(6))) {
+		fprintf(stderr, "sched-sim: cannot write %s\n", json_path);
+		return 1;
+	}
+	json_decref(root);
+	return 0;
+}

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What each shadowing policy would have done with a guest's table-page traffic, recorded or generated. */
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "generator.h"
+#include "simulate.h"
+
+#define POLICIES_MAX 32
+#define COST_MAX_NS 1000000000
+
+enum {
+	OPT_TRACE = 0x100,
+	OPT_GMEDIA,
+	OPT_CASE,
+	OPT_FRAMES,
+	OPT_ENTRY_BYTES,
+	OPT_POLICY,
+	OPT_TRAP_NS,
+	OPT_SCAN_NS,
+	OPT_PROTECT_NS,
+	OPT_STATIC_PAGES,
+	OPT_STATIC_PROFILE,
+	OPT_OOS_THRESHOLD,
+	OPT_JSON,
+	OPT_WRITE_TRACE,
+};
+
+struct arguments {
+	const char *trace, *gmedia, *write_trace, *policy;
+	bool normal, json, profile_given;
+	enum sim_profile profile;
+	unsigned int frames, entry_bytes;
+	struct ghyvi_shadow_tuning tuning;
+};
+
+static const struct argp_option options[] = {
+	{ 0, 0, 0, 0, "Input, one of:", 1 },
+	{ "trace", OPT_TRACE, "FILE", 0, "a recorded trace (Documentation/trace-format.md)", 1 },
+	{ "gmedia", OPT_GMEDIA, "480p|720p|1080p", 0, "the generator, at this resolution", 1 },
+	{ 0, 0, 0, 0, "Generator:", 2 },
+	{ "case", OPT_CASE, "heavy|normal", 0, "default heavy", 2 },
+	{ "frames", OPT_FRAMES, "N", 0, "default: about 627,000 stores; normal case 1000 frames", 2 },
+	{ "entry-bytes", OPT_ENTRY_BYTES, "4|8", 0, "size of a table entry, default 4", 2 },
+	{ "write-trace", OPT_WRITE_TRACE, "FILE", 0, "write the generated trace and stop", 2 },
+	{ 0, 0, 0, 0, "Policies:", 3 },
+	{ "policy", OPT_POLICY, "NAME|all", 0, "default all", 3 },
+	{ "trap-ns", OPT_TRAP_NS, "NS", 0, "cost of a trapped store", 3 },
+	{ "scan-ns", OPT_SCAN_NS, "NS", 0, "cost of comparing a page", 3 },
+	{ "protect-ns", OPT_PROTECT_NS, "NS", 0, "cost of protecting a page", 3 },
+	{ "static-pages", OPT_STATIC_PAGES, "N", 0, "relaxed pages of static", 3 },
+	{ "static-profile", OPT_STATIC_PROFILE, "pages|band", 0,
+	  "the hottest pages, or the hottest run of neighbours (default for --gmedia)", 3 },
+	{ "oos-threshold", OPT_OOS_THRESHOLD, "N", 0, "trapped store at which oos relaxes", 3 },
+	{ 0, 0, 0, 0, "Output:", 4 },
+	{ "json", OPT_JSON, 0, 0, "JSON instead of a table", 4 },
+	{ 0 },
+};
+
+static unsigned int number(struct argp_state *state, const char *text, unsigned int min,
+			   unsigned int max)
+{
+	unsigned long long value;
+	char *end;
+
+	errno = 0;
+	value = strtoull(text, &end, 10);
+	if (errno || end == text || *end || *text == '-' || value < min || value > max)
+		argp_error(state, "%s: not a number from %u to %u", text, min, max);
+	return value;
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+	struct arguments *a = state->input;
+
+	switch (key) {
+	case OPT_TRACE:
+		a->trace = text;
+		return 0;
+	case OPT_GMEDIA:
+		if (!generator_default_frames(text, true))
+			argp_error(state, "%s: no such resolution", text);
+		a->gmedia = text;
+		return 0;
+	case OPT_CASE:
+		a->normal = !strcmp(text, "normal");
+		if (!a->normal && strcmp(text, "heavy"))
+			argp_error(state, "%s: no such case", text);
+		return 0;
+	case OPT_FRAMES:
+		a->frames = number(state, text, 1, 10000000);
+		return 0;
+	case OPT_ENTRY_BYTES:
+		a->entry_bytes = number(state, text, 4, 8);
+		if (a->entry_bytes % 4)
+			argp_error(state, "entries have 4 or 8 bytes");
+		return 0;
+	case OPT_WRITE_TRACE:
+		a->write_trace = text;
+		return 0;
+	case OPT_POLICY:
+		if (strcmp(text, "all") &&
+		    (!ghyvi_shadow_policy_find(text) || ghyvi_shadow_policy_find(text)->nested))
+			argp_error(state, "%s: no such policy here", text);
+		a->policy = text;
+		return 0;
+	case OPT_TRAP_NS:
+		a->tuning.trap_ns = number(state, text, 0, COST_MAX_NS);
+		return 0;
+	case OPT_SCAN_NS:
+		a->tuning.scan_ns = number(state, text, 0, COST_MAX_NS);
+		return 0;
+	case OPT_PROTECT_NS:
+		a->tuning.protect_ns = number(state, text, 0, COST_MAX_NS);
+		return 0;
+	case OPT_STATIC_PAGES:
+		a->tuning.static_pages = number(state, text, 0, GHYVI_STATIC_PAGES_MAX);
+		return 0;
+	case OPT_STATIC_PROFILE:
+		a->profile = !strcmp(text, "band") ? SIM_PROFILE_BAND : SIM_PROFILE_PAGES;
+		if (a->profile == SIM_PROFILE_PAGES && strcmp(text, "pages"))
+			argp_error(state, "%s: no such profile", text);
+		a->profile_given = true;
+		return 0;
+	case OPT_OOS_THRESHOLD:
+		a->tuning.oos_threshold = number(state, text, 1, GHYVI_OOS_THRESHOLD_MAX);
+		return 0;
+	case OPT_JSON:
+		a->json = true;
+		return 0;
+	case ARGP_KEY_END:
+		if (!a->trace == !a->gmedia)
+			argp_error(state, "give one of --trace and --gmedia");
+		if (a->trace && a->write_trace)
+			argp_error(state, "--write-trace goes with --gmedia");
+		if (!a->profile_given)
+			a->profile = a->gmedia ? SIM_PROFILE_BAND : SIM_PROFILE_PAGES;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static double ratio(uint64_t a, uint64_t b)
+{
+	return b ? (double)a / (double)b : 0;
+}
+
+/* Ratio of two costs: nothing over nothing is as good as it gets, anything over nothing has no number. */
+static json_t *json_cost_ratio(uint64_t cost, uint64_t optimum)
+{
+	if (optimum)
+		return json_real(ratio(cost, optimum));
+	return cost ? json_null() : json_real(1);
+}
+
+static json_t *policy_json(const struct sim_result *r, const struct sim_policy_counts *c)
+{
+	return json_pack("{s:I,s:f,s:I,s:I,s:f,s:I,s:I,s:I,s:f,s:I,s:I,s:I,s:o,s:o}",
+			 "traps", (json_int_t)c->traps,
+			 "traps_per_write", ratio(c->traps, r->trace.stores),
+			 "table_writes", (json_int_t)r->trace.stores,
+			 "pages_scanned", (json_int_t)c->pages_scanned,
+			 "pages_scanned_per_submission", ratio(c->pages_scanned, r->trace.submissions),
+			 "entries_compared", (json_int_t)c->entries_compared,
+			 "entries_changed", (json_int_t)r->trace.entries_changed,
+			 "entries_found", (json_int_t)c->entries_found,
+			 "compared_per_changed", ratio(c->entries_compared, r->trace.entries_changed),
+			 "protects", (json_int_t)c->protects,
+			 "submissions", (json_int_t)r->trace.submissions,
+			 "cost_ns", (json_int_t)c->cost_ns,
+			 "ratio", json_cost_ratio(c->cost_ns, r->optimum_ns),
+			 "ratio_trap", json_cost_ratio(c->cost_ns, r->optimum_trap_ns));
+}
+
+static int print_json(const struct arguments *a, const struct trace_source *source,
+		      const struct ghyvi_shadow_policy *const *policies, unsigned int count,
+		      const struct sim_result *r)
+{
+	json_t *list = json_object(), *top;
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < count; i++)
+		json_object_set_new(list, policies[i]->name, policy_json(r, &r->policies[i]));
+	top = json_pack("{s:{s:s?,s:s?,s:s?,s:i,s:i,s:I,s:I,s:I,s:I,s:I,s:I},s:{s:i,s:i,s:i,s:i,s:i},"
+			"s:{s:I,s:I},s:o}",
+			"trace", "file", a->trace, "gmedia", a->gmedia,
+			"case", !a->gmedia ? NULL : a->normal ? "normal" : "heavy",
+			"entry_bytes", (int)source->entry_bytes, "table_pages", (int)source->table_pages,
+			"table_writes", (json_int_t)r->trace.stores,
+			"submissions", (json_int_t)r->trace.submissions,
+			"page_submission_pairs", (json_int_t)r->trace.pairs,
+			"entries_changed", (json_int_t)r->trace.entries_changed,
+			"pages_written", (json_int_t)r->trace.pages_written,
+			"most_written", (json_int_t)r->trace.most_written,
+			"tuning", "trap_ns", (int)a->tuning.trap_ns, "scan_ns", (int)a->tuning.scan_ns,
+			"protect_ns", (int)a->tuning.protect_ns,
+			"static_pages", (int)a->tuning.static_pages,
+			"oos_threshold", (int)a->tuning.oos_threshold,
+			"optimum", "cost_ns", (json_int_t)r->optimum_ns,
+			"cost_trap_ns", (json_int_t)r->optimum_trap_ns,
+			"policies", list);
+	if (!top) {
+		json_decref(list);
+		return -1;
+	}
+	err = json_dumpf(top, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(8));
+	json_decref(top);
+	putchar('\n');
+	return err;
+}
+
+static int print_table(const struct arguments *a, const struct ghyvi_shadow_policy *const *policies,
+		       unsigned int count, const struct sim_result *r)
+{
+	const struct sim_policy_counts *c;
+	unsigned int i;
+
+	printf("%" PRIu64 " stores to %" PRIu64 " table pages (at most %" PRIu64 " to one), %" PRIu64
+	       " submissions, %" PRIu64 " pairs of page and submission, %" PRIu64 " entries changed\n",
+	       r->trace.stores, r->trace.pages_written, r->trace.most_written, r->trace.submissions,
+	       r->trace.pairs, r->trace.entries_changed);
+	printf("trap %u ns, scan %u ns, protect %u ns; static %u pages, oos at store %u\n\n",
+	       a->tuning.trap_ns, a->tuning.scan_ns, a->tuning.protect_ns, a->tuning.static_pages,
+	       a->tuning.oos_threshold);
+	printf("%-10s %9s %8s %9s %9s %11s %8s %9s %12s %8s %8s\n", "policy", "traps", "traps/U",
+	       "scanned", "per subm.", "compared", "/changed", "protects", "cost us", "/optimum",
+	       "/trapopt");
+	for (i = 0; i < count; i++) {
+		c = &r->policies[i];
+		printf("%-10s %9" PRIu64 " %8.5f %9" PRIu64 " %9.2f %11" PRIu64 " %8.2f %9" PRIu64
+		       " %12.1f %8.2f %8.2f\n",
+		       policies[i]->name, c->traps, ratio(c->traps, r->trace.stores), c->pages_scanned,
+		       ratio(c->pages_scanned, r->trace.submissions), c->entries_compared,
+		       ratio(c->entries_compared, r->trace.entries_changed), c->protects,
+		       c->cost_ns / 1e3, ratio(c->cost_ns, r->optimum_ns),
+		       ratio(c->cost_ns, r->optimum_trap_ns));
+	}
+	printf("%-10s %*.1f   with foresight\n", "optimum", 80, r->optimum_ns / 1e3);
+	printf("%-10s %*.1f   relaxing at traps only, as policies do\n", "trapopt", 80,
+	       r->optimum_trap_ns / 1e3);
+	return 0;
+}
+
+static int run(const struct arguments *a, struct trace_source *source)
+{
+	const struct ghyvi_shadow_policy *policies[POLICIES_MAX];
+	unsigned int count = 0, i;
+	struct sim_result result;
+	int err;
+
+	for (i = 0; i < ghyvi_shadow_policy_count && count < POLICIES_MAX; i++)
+		if (!ghyvi_shadow_policies[i]->nested && /* it shadows nothing: no cost to simulate */
+		    (!strcmp(a->policy, "all") || !strcmp(a->policy, ghyvi_shadow_policies[i]->name)))
+			policies[count++] = ghyvi_shadow_policies[i];
+	if (simulate(source, policies, count, &a->tuning, a->profile, &result)) {
+		fprintf(stderr, "ghyvi-sim: %s: %s\n", a->trace ? a->trace : a->gmedia, source->message);
+		return 1;
+	}
+	err = a->json ? print_json(a, source, policies, count, &result) :
+			print_table(a, policies, count, &result);
+	sim_result_free(&result);
+	return !!err;
+}
+
+static int write_trace(struct trace_source *source, const char *path)
+{
+	struct trace_writer writer;
+	struct trace_record record;
+	FILE *file = fopen(path, "wb");
+	int err;
+
+	if (!file) {
+		fprintf(stderr, "ghyvi-sim: %s: %m\n", path);
+		return 1;
+	}
+	err = trace_write_open(&writer, file, source->entry_bytes, source->table_pages);
+	while (!err && source->next(source, &record) > 0)
+		err = trace_write(&writer, &record);
+	if (!err)
+		err = trace_write_end(&writer);
+	if (fclose(file))
+		err = -1;
+	if (err)
+		fprintf(stderr, "ghyvi-sim: %s: cannot write: %m\n", path);
+	return !!err;
+}
+
+static int run_trace(const struct arguments *a)
+{
+	struct trace_reader reader;
+	FILE *file = fopen(a->trace, "rb");
+	int err;
+
+	if (!file) {
+		fprintf(stderr, "ghyvi-sim: %s: %m\n", a->trace);
+		return 1;
+	}
+	if (trace_read_open(&reader, file)) {
+		fprintf(stderr, "ghyvi-sim: %s: %s\n", a->trace, reader.source.message);
+		err = 1;
+	} else {
+		err = run(a, &reader.source);
+	}
+	fclose(file);
+	return err;
+}
+
+static int run_gmedia(const struct arguments *a)
+{
+	struct generator generator;
+	unsigned int frames = a->frames ? a->frames : generator_default_frames(a->gmedia, !a->normal);
+	int err;
+
+	if (generator_init(&generator, a->gmedia, !a->normal, frames, a->entry_bytes)) {
+		fprintf(stderr, "ghyvi-sim: out of memory\n");
+		return 1;
+	}
+	err = a->write_trace ? write_trace(&generator.source, a->write_trace) :
+			       run(a, &generator.source);
+	generator_free(&generator);
+	return err;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.doc = "What each shadowing policy does with a guest's stores to its table pages: traps, scans, "
+		       "protections, their cost, and the ratio to the cheapest course in hindsight.",
+	};
+	struct arguments a = {
+		.policy = "all",
+		.entry_bytes = 4,
+		.tuning = GHYVI_SHADOW_TUNING_DEFAULT,
+	};
+
+	argp_parse(&argp, argc, argv, 0, NULL, &a);
+	return a.trace ? run_trace(&a) : run_gmedia(&a);
+}
