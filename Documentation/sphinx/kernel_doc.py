@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The directive `kernel-doc`: the kernel-doc comments of a source file, as the kernel's own script turns them into
+reStructuredText. The script comes with Debian's linux-kbuild."""
+
+import glob
+import os
+import subprocess
+
+from docutils import nodes
+from docutils.parsers.rst import Directive
+from docutils.statemachine import StringList
+
+SCRIPTS = "/usr/lib/linux-kbuild-*/scripts/kernel-doc"
+
+
+class KernelDoc(Directive):
+    required_arguments = 1  # relative to the top of the tree
+
+    def run(self):
+        env = self.state.document.settings.env
+        path = os.path.join(env.srcdir, "..", self.arguments[0])
+        env.note_dependency(path)
+        scripts = sorted(glob.glob(SCRIPTS))
+        if not scripts:
+            raise self.error(f"no {SCRIPTS}: run tools/setup")
+        # What it says of parameters that need no words is no defect; what Sphinx says of the result is.
+        done = subprocess.run([scripts[0], "-rst", "-sphinx-version", "3.0", path], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, text=True, check=False)
+        if not done.stdout.strip():
+            raise self.error(f"{path}: no kernel-doc in it (status {done.returncode})")
+        node = nodes.section()
+        self.state.nested_parse(StringList(done.stdout.splitlines(), source=path), 0, node, match_titles=1)
+        return node.children
+
+
+def setup(app):
+    app.add_directive("kernel-doc", KernelDoc)
+    return {"parallel_read_safe": True}
