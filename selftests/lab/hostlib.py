@@ -45,12 +45,21 @@ class GuestLost(Problem):
     """The guest did not come up, or went away by itself: nested TCG does that (tools/lab/README.md, Limits)."""
 
 
+class MissedFigure(Problem):
+    """A measured time or share is out of bounds. Neighbours on this machine can do that, a defect does it every time."""
+
+
 GUEST_GONE = 125  # status of `guest run`
 
 
 def require(condition, text):
     if not condition:
         raise Problem(text)
+
+
+def require_figure(condition, text):
+    if not condition:
+        raise MissedFigure(text)
 
 
 def read(path):

@@ -5,6 +5,8 @@ import sys
 import time
 import traceback
 
+REPEATS = 2
+
 tests = []  # in the order of definition
 
 
@@ -39,7 +41,7 @@ def attempt(function, before, after, again):
         except Exception as error:  # a test must not take the others with it
             repeat = repeat or isinstance(error, again)
             reason = reason or f"{type(error).__name__}: {error}"
-            if not isinstance(error, (OSError, ValueError, again)) and type(error).__name__ != "Problem":
+            if not isinstance(error, (OSError, ValueError, *again)) and type(error).__name__ != "Problem":
                 reason += "\n" + traceback.format_exc()
             if step is before:
                 break
@@ -48,7 +50,7 @@ def attempt(function, before, after, again):
 
 def run(functions, before, after, end, again=(), clean_up=None):
     """before() and after() surround each test; after() may raise too; end() comes last, as a test of its own. A test that
-    ends with an exception of class `again` is made once more after clean_up()."""
+    ends with an exception of one of the classes `again` is made again after clean_up(), REPEATS times at most."""
     passed = failed = skipped = 0
     repeated = []
     started = time.monotonic()
@@ -59,11 +61,13 @@ def run(functions, before, after, end, again=(), clean_up=None):
         begun = time.monotonic()
         say(f"{name} ...")
         reason, skip, repeat = attempt(function, before, after, again)
-        if reason and repeat:
+        for _ in range(REPEATS):
+            if not (reason and repeat):
+                break
             repeated.append(name)
             say(f"MADE AGAIN: {name}: {reason}")
             clean_up()
-            reason, skip, _ = attempt(function, before, after, again)
+            reason, skip, repeat = attempt(function, before, after, again)
         seconds = f"{time.monotonic() - begun:.1f} s"
         if reason:
             failed += 1
