@@ -17,7 +17,7 @@
  *	and stores that are not ours are told apart without a lock. Changed inside a kvm->srcu read section
  *	(protect), and when KVM removes a slot, which it does after such sections.
  * @trigger: protected by @trigger_lock
- * @unmap: protected by @guard_lock, see ghyvi_kvm_unmapping()
+ * @unmap, @unmaps_under_way: protected by @guard_lock, see ghyvi_kvm_unmapping()
  * @memlock_until: no pin is tried before this moment (jiffies), 0 for none; protected by @guard_lock
  */
 struct ghyvi_kvm {
@@ -38,6 +38,7 @@ struct ghyvi_kvm {
 		unsigned long at;
 		unsigned int repeats;
 	} unmap;
+	unsigned int unmaps_under_way;
 	unsigned long memlock_until;
 };
 

@@ -81,8 +81,8 @@ static u64 memory_generation(struct ghyvi_kvm *kvm)
 /*
  * VFIO asks again and again to drop the pins of a range that it unmaps, and gives up with a BUG after ten times.
  * A guest that keeps submitting meanwhile could have pages pinned again in between. So when a range is asked
- * for right after it was dropped, and again, nothing in it is pinned for a moment. A guest that has memory taken
- * away and brought back is not meant, however fast it is: KVM has then been given that memory in between.
+ * for right after it was dropped, and again, nothing in it is pinned meanwhile and for a moment after. A guest that has
+ * memory taken away and brought back is not meant, however fast it is: KVM has then been given that memory in between.
  */
 void ghyvi_kvm_unmapping(struct ghyvi_kvm *kvm, u64 gfn, u64 count)
 {
@@ -99,6 +99,7 @@ void ghyvi_kvm_unmapping(struct ghyvi_kvm *kvm, u64 gfn, u64 count)
 	kvm->unmap.gfn = gfn;
 	kvm->unmap.count = count;
 	kvm->unmap.generation = generation;
+	kvm->unmaps_under_way++;
 	spin_unlock(&kvm->guard_lock);
 }
 
@@ -106,6 +107,7 @@ void ghyvi_kvm_unmapped(struct ghyvi_kvm *kvm)
 {
 	spin_lock(&kvm->guard_lock);
 	kvm->unmap.at = jiffies;
+	kvm->unmaps_under_way--;
 	spin_unlock(&kvm->guard_lock);
 }
 
@@ -118,7 +120,7 @@ static int may_pin(struct ghyvi_kvm *kvm, u64 gfn)
 		ret = -ENOMEM;
 	else if (kvm->unmap.repeats >= GHYVI_UNMAP_REPEATS && gfn >= kvm->unmap.gfn &&
 		 gfn - kvm->unmap.gfn < kvm->unmap.count &&
-		 time_before(jiffies, kvm->unmap.at + GHYVI_UNMAP_WINDOW))
+		 (kvm->unmaps_under_way || time_before(jiffies, kvm->unmap.at + GHYVI_UNMAP_WINDOW)))
 		ret = -EFAULT;
 	spin_unlock(&kvm->guard_lock);
 	return ret;

@@ -99,7 +99,7 @@ static void dma_unmap(struct vfio_device *vdev, u64 iova, u64 bytes)
 	u64 gfn = iova >> PAGE_SHIFT, count = bytes >> PAGE_SHIFT;
 
 	ghyvi_kvm_unmapping(device->kvm, gfn, count);
-	ghyvi_mm_unmap(ghyvi_vgpu_mm(device->vgpu), gfn, count);
+	ghyvi_unmap(&device->unmap, gfn, count);
 	ghyvi_kvm_unmapped(device->kvm);
 }
 

@@ -13,6 +13,7 @@
 #include <ghyvi/stats.h>
 #include "config.h"
 #include "parent.h"
+#include "unmap.h"
 
 struct dentry;
 struct eventfd_ctx;
@@ -39,6 +40,7 @@ struct ghyvi_device {
 	struct ghyvi_stats stats;
 	struct ghyvi_kvm *kvm;
 	struct ghyvi_vgpu *vgpu;
+	struct ghyvi_unmap unmap;
 	struct dentry *debugfs;
 
 	struct mutex lock;

@@ -71,6 +71,7 @@ static int setup_device(struct ghyvi_device *device, struct mdev_device *mdev)
 	ret = PTR_ERR_OR_ZERO(device->vgpu);
 	if (ret)
 		goto destroy_kvm;
+	ghyvi_unmap_init(&device->unmap, ghyvi_vgpu_mm(device->vgpu));
 	return 0;
 
 destroy_kvm:
@@ -84,6 +85,7 @@ give_partition:
 
 static void teardown_device(struct ghyvi_device *device)
 {
+	ghyvi_unmap_fini(&device->unmap);
 	ghyvi_vgpu_destroy(device->vgpu);
 	ghyvi_kvm_destroy(device->kvm);
 	ida_free(&vgpu_ids, device->id);

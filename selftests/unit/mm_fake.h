@@ -50,6 +50,7 @@ static struct {
 	bool protect_broken, protect_broken_at[GFNS];
 	u32 protect_calls;
 	void (*race)(void); /* another vCPU, while the mm is at work */
+	pthread_mutex_t *hv_lock; /* that the hypervisor takes for its pins, as VFIO does; or NULL */
 
 	/* the pGPU client */
 	struct xarray owned; /* bus page -> count * 4 + kind */
@@ -188,11 +189,10 @@ static inline void another_vcpu(void)
 		fake.race();
 }
 
-static inline int fake_pin(void *hv, u64 gfn, u64 *bus)
+static inline int pin_locked(u64 gfn, u64 *bus)
 {
 	int ret = 0;
 
-	another_vcpu();
 	if (gfn >= RAM_PAGES)
 		return -EFAULT;
 	if (fake.absent[gfn])
@@ -209,7 +209,30 @@ static inline int fake_pin(void *hv, u64 gfn, u64 *bus)
 	return 0;
 }
 
-static inline void fake_unpin(void *hv, u64 gfn)
+static inline void hv_enter(void)
+{
+	if (fake.hv_lock)
+		pthread_mutex_lock(fake.hv_lock);
+}
+
+static inline void hv_leave(void)
+{
+	if (fake.hv_lock)
+		pthread_mutex_unlock(fake.hv_lock);
+}
+
+static inline int fake_pin(void *hv, u64 gfn, u64 *bus)
+{
+	int ret;
+
+	another_vcpu();
+	hv_enter();
+	ret = pin_locked(gfn, bus);
+	hv_leave();
+	return ret;
+}
+
+static inline void unpin_locked(u64 gfn)
 {
 	RULE(gfn < RAM_PAGES && fake.pins[gfn]);
 	if (--fake.pins[gfn])
@@ -217,6 +240,13 @@ static inline void fake_unpin(void *hv, u64 gfn)
 	fake.pinned--;
 	/* The rules of disown_page() saw to it that nothing points here. */
 	RULE(kind_of(virt_to_phys(page_of(gfn))) == 3);
+}
+
+static inline void fake_unpin(void *hv, u64 gfn)
+{
+	hv_enter();
+	unpin_locked(gfn);
+	hv_leave();
 }
 
 static inline unsigned int fake_protect(void *hv, const u64 *gfns, unsigned int count)

@@ -39,6 +39,78 @@ int kthread_stop(struct task_struct *t)
 	return 0;
 }
 
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct work_struct *first;
+	bool has_thread;
+} works = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, false };
+
+static void *work_thread(void *unused)
+{
+	struct work_struct *work;
+
+	pthread_mutex_lock(&works.lock);
+	for (;;) {
+		while (!works.first)
+			pthread_cond_wait(&works.changed, &works.lock);
+		work = works.first;
+		works.first = work->next;
+		work->queued = false;
+		work->under_way = true;
+		pthread_mutex_unlock(&works.lock);
+		work->fn(work);
+		pthread_mutex_lock(&works.lock);
+		work->under_way = false;
+		pthread_cond_broadcast(&works.changed);
+	}
+	return NULL;
+}
+
+bool shim_queue_work(struct work_struct *work)
+{
+	struct work_struct **at = &works.first;
+	pthread_t thread;
+	bool was_queued;
+
+	pthread_mutex_lock(&works.lock);
+	if (!works.has_thread) {
+		pthread_create(&thread, NULL, work_thread, NULL);
+		pthread_detach(thread);
+		works.has_thread = true;
+	}
+	was_queued = work->queued;
+	if (!was_queued) {
+		while (*at)
+			at = &(*at)->next;
+		*at = work;
+		work->next = NULL;
+		work->queued = true;
+	}
+	pthread_cond_broadcast(&works.changed);
+	pthread_mutex_unlock(&works.lock);
+	return !was_queued;
+}
+
+bool cancel_work_sync(struct work_struct *work)
+{
+	struct work_struct **at = &works.first;
+	bool was_queued;
+
+	pthread_mutex_lock(&works.lock);
+	was_queued = work->queued;
+	if (was_queued) {
+		while (*at != work)
+			at = &(*at)->next;
+		*at = work->next;
+		work->queued = false;
+	}
+	while (work->under_way)
+		pthread_cond_wait(&works.changed, &works.lock);
+	pthread_mutex_unlock(&works.lock);
+	return was_queued;
+}
+
 static struct rb_node *rb_meld(struct rb_root_cached *root, struct rb_node *a, struct rb_node *b)
 {
 	if (!a || !b)

@@ -508,6 +508,22 @@ static inline void wake_up_all(wait_queue_head_t *w)
 		pthread_mutex_unlock(&(w).m);                                                      \
 	} while (0)
 #define wait_event_idle wait_event
+#define HZ 100
+#define wait_event_timeout(w, cond, ticks)                                                         \
+	({                                                                                         \
+		struct timespec __t;                                                               \
+		bool __c;                                                                          \
+                                                                                                   \
+		clock_gettime(CLOCK_REALTIME, &__t);                                               \
+		__t.tv_nsec += (long)(ticks) % HZ * (NSEC_PER_SEC / HZ);                           \
+		__t.tv_sec += (ticks) / HZ + __t.tv_nsec / NSEC_PER_SEC;                           \
+		__t.tv_nsec %= NSEC_PER_SEC;                                                       \
+		pthread_mutex_lock(&(w).m);                                                        \
+		while (!(__c = (cond)) && !pthread_cond_timedwait(&(w).c, &(w).m, &__t))           \
+			;                                                                          \
+		pthread_mutex_unlock(&(w).m);                                                      \
+		__c;                                                                               \
+	})
 /* A time-out in ns; one wait at most, so the caller asks again. */
 #define wait_event_interruptible_hrtimeout(w, cond, ns)                                            \
 	({                                                                                         \
@@ -541,6 +557,18 @@ static inline bool kthread_should_stop(void)
 {
 	return shim_current && shim_current->stop;
 }
+
+/* work: one thread does all of it */
+struct work_struct {
+	void (*fn)(struct work_struct *work);
+	struct work_struct *next;
+	bool queued, under_way;
+};
+#define INIT_WORK(w, f) (*(w) = (struct work_struct){ .fn = (f) })
+#define system_unbound_wq NULL
+bool shim_queue_work(struct work_struct *work);
+bool cancel_work_sync(struct work_struct *work);
+#define queue_work(queue, work) shim_queue_work(work)
 
 /* sorting */
 #define sort(base, n, size, compare, swap) qsort((base), (n), (size), (compare))

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Guest memory that VFIO takes away while others pin it. VFIO's locks are played as type 1 takes them
+ * (drivers/vfio/vfio_iommu_type1.c of the kernel); ThreadSanitizer watches the order of locks, too.
+ */
+#include "mm_fake.h"
+#include "vfio/unmap.h"
+
+#define PAGES 24u
+#define ROUNDS 300u
+#define VFIO_RETRIES 10
+#define REFUSED_FROM 2 /* as kernel/kvm does */
+#define GIVE_UP_MAX 3
+#define RANGES 20u /* more than there is room for */
+#define LONG_MS 600 /* more than anybody's patience */
+
+static struct ghyvi_unmap unmapping;
+static struct ghyvi_root *root;
+/* Of VFIO: what is mapped and pinned; which devices there are, held while they are told of an unmapping. */
+static pthread_mutex_t iommu, device_list;
+static _Atomic bool over, has_iommu;
+
+static int setup_vfio(void **state)
+{
+	int ret = setup(state);
+	u32 i;
+
+	pthread_mutex_init(&iommu, NULL);
+	pthread_mutex_init(&device_list, NULL);
+	ghyvi_unmap_init(&unmapping, fake.mm);
+	over = has_iommu = false;
+	plant(1);
+	for (i = 0; i < PAGES; i++)
+		set(4, i, to(DATA + i));
+	root = hold4(1);
+	fake.hv_lock = &iommu;
+	return ret;
+}
+
+static int teardown_vfio(void **state)
+{
+	ghyvi_unmap_fini(&unmapping);
+	return teardown(state);
+}
+
+static u32 pins(void)
+{
+	u32 i, pins = 0;
+
+	for (i = 0; i < PAGES; i++)
+		pins += fake.pins[DATA + i];
+	return pins;
+}
+
+static void set_absent(bool absent)
+{
+	u32 i;
+
+	for (i = 0; i < PAGES; i++)
+		fake.absent[DATA + i] = absent;
+}
+
+/* VFIO_IOMMU_UNMAP_DMA; @meanwhile happens when the device is told the first time. Returns how often it was told. */
+static int vfio_unmap_dma(void (*meanwhile)(void))
+{
+	int told = 0;
+
+	pthread_mutex_lock(&iommu);
+	while (pins()) {
+		RULE(told <= VFIO_RETRIES);
+		if (told >= REFUSED_FROM)
+			set_absent(true);
+		pthread_mutex_lock(&device_list);
+		pthread_mutex_unlock(&iommu);
+		if (meanwhile && !told)
+			meanwhile();
+		told++;
+		ghyvi_unmap(&unmapping, DATA, PAGES);
+		pthread_mutex_unlock(&device_list);
+		pthread_mutex_lock(&iommu);
+	}
+	set_absent(true);
+	pthread_mutex_unlock(&iommu);
+	return told;
+}
+
+/* VFIO_IOMMU_MAP_DMA */
+static void vfio_map_dma(void)
+{
+	pthread_mutex_lock(&iommu);
+	set_absent(false);
+	pthread_mutex_unlock(&iommu);
+}
+
+/* Another vGPU of the same VM is opened. */
+static void *open_another(void *unused)
+{
+	pthread_mutex_lock(&iommu);
+	has_iommu = true;
+	pthread_mutex_lock(&device_list);
+	pthread_mutex_unlock(&device_list);
+	pthread_mutex_unlock(&iommu);
+	return NULL;
+}
+
+/* The guest rewrites its table and submits. */
+static void *submit(void *unused)
+{
+	u32 i, round;
+
+	for (round = 1; !over; round++) {
+		for (i = 0; i < PAGES; i++)
+			set(4, i, to(DATA + (i + round) % PAGES));
+		ghyvi_mm_sync(fake.mm, root);
+	}
+	return NULL;
+}
+
+static void test_nothing_of_the_range_is_pinned_afterwards(void **state)
+{
+	assert_int_equal(pins(), PAGES);
+	assert_true(ghyvi_unmap(&unmapping, DATA + 1, 2));
+	assert_int_equal(pins(), PAGES - 2);
+	assert_int_equal(fake.pins[DATA + 1] + fake.pins[DATA + 2], 0);
+	assert_true(is_scratch(shadow_pt(root)[1]) && is_scratch(shadow_pt(root)[2]));
+	assert_true(shadow_pt(root)[0] == maps(DATA) && shadow_pt(root)[3] == maps(DATA + 3));
+}
+
+static void test_memory_comes_and_goes_while_the_guest_submits(void **state)
+{
+	pthread_t guest;
+	u32 i;
+
+	pthread_create(&guest, NULL, submit, NULL);
+	for (i = 0; i < ROUNDS; i++) {
+		vfio_unmap_dma(NULL);
+		assert_int_equal(pins(), 0);
+		vfio_map_dma();
+	}
+	over = true;
+	pthread_join(guest, NULL);
+	/* The memory is there, and the guest says so again: an entry is not looked at for ever. */
+	for (i = 0; i < PAGES; i++)
+		set(4, i, 0);
+	ghyvi_mm_sync(fake.mm, root);
+	for (i = 0; i < PAGES; i++)
+		set(4, i, to(DATA + i));
+	ghyvi_mm_sync(fake.mm, root);
+	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	assert_true(shadow_pt(root)[5] == maps(DATA + 5));
+}
+
+static pthread_t opener;
+
+/* It has one of VFIO's locks and waits for the other. */
+static void open_another_meanwhile(void)
+{
+	pthread_create(&opener, NULL, open_another, NULL);
+	while (!has_iommu)
+		usleep_range(100, 100);
+}
+
+/* One has device_list and waits for pages to be given back, one needs it and has iommu, one waits for that to pin pages. */
+static void test_three_threads_do_not_wait_for_each_other(void **state)
+{
+	pthread_t guest;
+
+	pthread_create(&guest, NULL, submit, NULL);
+	assert_in_range(vfio_unmap_dma(open_another_meanwhile), 1, VFIO_RETRIES);
+	assert_int_equal(pins(), 0);
+	pthread_join(opener, NULL);
+	over = true;
+	pthread_join(guest, NULL);
+}
+
+static _Atomic bool returned;
+
+static void *unmap_once(void *range)
+{
+	ghyvi_unmap(&unmapping, range ? (u64)(uintptr_t)range : DATA, range ? 1 : PAGES);
+	returned = true;
+	return NULL;
+}
+
+static void test_who_comes_back_too_often_waits(void **state)
+{
+	pthread_t waiting;
+	u32 i;
+
+	pthread_mutex_lock(&iommu);
+	for (i = 0; i < GIVE_UP_MAX; i++)
+		assert_false(ghyvi_unmap(&unmapping, DATA, PAGES));
+	returned = false;
+	pthread_create(&waiting, NULL, unmap_once, NULL);
+	usleep_range(LONG_MS * 1000, LONG_MS * 1000);
+	assert_false(returned);
+	pthread_mutex_unlock(&iommu);
+	pthread_join(waiting, NULL);
+	assert_int_equal(pins(), 0);
+	/* All is done: counted anew. */
+	ghyvi_mm_sync(fake.mm, root);
+	assert_int_equal(pins(), PAGES);
+	pthread_mutex_lock(&iommu);
+	assert_false(ghyvi_unmap(&unmapping, DATA, PAGES));
+	pthread_mutex_unlock(&iommu);
+	assert_true(ghyvi_unmap(&unmapping, DATA, PAGES));
+	assert_int_equal(pins(), 0);
+}
+
+static void test_more_ranges_than_there_is_room_for(void **state)
+{
+	pthread_t threads[RANGES];
+	u64 i;
+
+	pthread_mutex_lock(&iommu);
+	for (i = 0; i < RANGES; i++)
+		pthread_create(&threads[i], NULL, unmap_once, (void *)(uintptr_t)(DATA + i));
+	usleep_range(LONG_MS * 1000, LONG_MS * 1000);
+	pthread_mutex_unlock(&iommu);
+	for (i = 0; i < RANGES; i++)
+		pthread_join(threads[i], NULL);
+	/* Those that gave up have left their ranges behind. */
+	assert_true(ghyvi_unmap(&unmapping, DATA + RANGES, 1));
+	assert_int_equal(pins(), PAGES - RANGES - 1);
+}
+
+#define VFIO_TEST(f) cmocka_unit_test_setup_teardown(f, setup_vfio, teardown_vfio)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		VFIO_TEST(test_nothing_of_the_range_is_pinned_afterwards),
+		VFIO_TEST(test_memory_comes_and_goes_while_the_guest_submits),
+		VFIO_TEST(test_three_threads_do_not_wait_for_each_other),
+		VFIO_TEST(test_who_comes_back_too_often_waits),
+		VFIO_TEST(test_more_ranges_than_there_is_room_for),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
