@@ -17,6 +17,7 @@
 #include "hostile/run.h"
 #include "rule.h"
 #include "softgpu/softgpu.h"
+#include "vfio/unmap.h"
 #include "vgpu/vgpu.h"
 
 #define TRIALS_DEFAULT 60
@@ -38,6 +39,7 @@ static struct {
 	struct ghyvi_sched *sched;
 	struct ghyvi_vgpu *vgpu;
 	struct ghyvi_mm *mm;
+	struct ghyvi_unmap unmapping;
 	struct ghyvi_stats stats;
 	struct ghyvi_reporter reporter;
 	struct device dev;
@@ -200,7 +202,8 @@ void machine_hide(bool hide, bool bar)
 		atomic_store(&host.protected[HIDDEN], false);
 		ghyvi_mm_protection_lost(host.mm, HIDDEN_GPA >> 12, 1);
 		/* VFIO insists: when it returns nothing in the range is pinned. */
-		ghyvi_mm_unmap(host.mm, HIDDEN_GPA >> 12, 1);
+		while (!ghyvi_unmap(&host.unmapping, HIDDEN_GPA >> 12, 1))
+			;
 		RULE(!host.pins[HIDDEN]);
 	}
 	if (bar_off == host.bar_off)
@@ -290,6 +293,7 @@ static int setup(void **state)
 		return -1;
 	ghyvi_vgpu_set_containment(host.vgpu, &tolerant);
 	host.mm = ghyvi_vgpu_mm(host.vgpu);
+	ghyvi_unmap_init(&host.unmapping, host.mm);
 	machine.ggtt = ghyvi_vgpu_ggtt_table(host.vgpu);
 	ghyvi_vgpu_set_bar0(host.vgpu, BAR0_GPA);
 	return 0;
@@ -298,6 +302,7 @@ static int setup(void **state)
 /* Nothing may be left, whatever the guest did. */
 static int teardown(void **state)
 {
+	ghyvi_unmap_fini(&host.unmapping);
 	ghyvi_vgpu_destroy(host.vgpu);
 	ghyvi_sched_destroy(host.sched);
 	neighbour_end();
