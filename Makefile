@@ -22,6 +22,7 @@ help:
 	@echo '  make test-static   compiler warnings, sparse, checkpatch'
 	@echo '  make test-lab      host VM and guest VMs [T=name]'
 	@echo '  make test-smp      the lab tests that are about races, on a host VM with two CPUs'
+	@echo '  make test-scale    eight guests with i915 on one pGPU, all at work at once; minutes'
 	@echo '  make test-kernels  builds on every supported kernel (fetched into build/kernels), lab smoke tests'
 	@echo '  make test-debug    the lab tests on a debug kernel: KASAN, lockdep, kmemleak, UBSAN [T=name]'
 	@echo '  make test-hostile  a guest without a driver attacks the host, at length [TRIALS=100000]'
@@ -84,6 +85,11 @@ test-lab: modules guest-programs tools
 .PHONY: test-smp
 test-smp: modules guest-programs tools
 	@GHYVI_LAB_NAME=smp GHYVI_LAB_CPUS=2 selftests/lab/run two_guests hostile_guest
+
+# Not part of make test: it takes minutes.
+.PHONY: test-scale
+test-scale: modules guest-programs tools
+	@GHYVI_LAB_NAME=scale selftests/lab/run eight_guests_share_one_pgpu
 
 .PHONY: kernels test-kernels
 kernels: setup

@@ -19,6 +19,12 @@ def test(function):
     return function
 
 
+def long_test(function):
+    """Takes minutes: made only when it is asked for by its whole name."""
+    function.long = True
+    return test(function)
+
+
 def say(text):
     for line in str(text).splitlines() or [""]:
         print(f"# {line}", flush=True)
@@ -26,7 +32,12 @@ def say(text):
 
 def chosen(words):
     """Tests whose name contains one of the words; all without words."""
-    return [function for function in tests if not words or any(word in function.__name__ for word in words)]
+    def wanted(function):
+        if getattr(function, "long", False):
+            return function.__name__ in words
+        return not words or any(word in function.__name__ for word in words)
+
+    return [function for function in tests if wanted(function)]
 
 
 def attempt(function, before, after, again):

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Two guests at once, and a device taken away from one."""
+"""Two guests at once, eight at once, and a device taken away from one."""
 
 import fixture
 import hostlib
 from hostlib import driver_trouble, require
-from ktap import say, test
+from ktap import long_test, say, test
 
 PATTERNS = (0xAA, 0x55)
 HOLD_S = 8
 REMOVE_TIMEOUT_S = 60
+EIGHT = 8
+EIGHT_WORK_S = 15
+EIGHT_MEMORY_MIB = 384
 
 
 def finish(process, what):
@@ -45,6 +48,30 @@ def two_guests_do_not_see_each_other():
         trouble = driver_trouble(good.log())
         require(not trouble, "the other guest: " + "\n".join(trouble))
         require(vgpus[1].stat("engine_errors") == 0 and vgpus[1].stat("engine_resets") == 0, "the other vGPU was reset")
+
+
+@long_test
+def eight_guests_share_one_pgpu():
+    """All that a pGPU has room for, at work at once."""
+    fixture.drop_all()
+    with fixture.vgpus(*["gen9_8"] * EIGHT) as vgpus, fixture.guests(*vgpus, mem=EIGHT_MEMORY_MIB) as guests:
+        for guest in guests:
+            _, trouble = guest.load_driver()
+            require(not trouble, "\n".join(trouble))
+        before = [vgpu.stats() for vgpu in vgpus]
+        work = [guest.begin(f"blitcheck --seed {seed} --time {EIGHT_WORK_S} --contexts 2") for seed, guest in enumerate(guests)]
+        for process, guest in zip(work, guests):
+            say(finish(process, guest.name))
+        grown = [{name: vgpu.stat(name) - then[name] for name in then} for vgpu, then in zip(vgpus, before)]
+        for guest in guests:
+            trouble = driver_trouble(guest.log())
+            require(not trouble, f"{guest.name}: " + "\n".join(trouble))
+        busy, waited = ([each[name] for each in grown] for name in ("busy_ns_bcs", "wait_ns_bcs"))
+        say(f"blitter time {' '.join(f'{ns / 1e9:.2f}' for ns in busy)} s, waited "
+            f"{' '.join(f'{ns / 1e9:.2f}' for ns in waited)} s")
+        require(all(busy), "a vGPU did nothing")
+        for name in ("engine_errors", "engine_resets", "preempt_timeouts_bcs"):
+            require(not any(each[name] for each in grown), f"{name}: {[each[name] for each in grown]}")
 
 
 @test
