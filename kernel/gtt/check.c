@@ -68,7 +68,7 @@ static bool scratch_is_right(struct ghyvi_mm *mm, u64 guest, unsigned int level)
 
 static bool leads_to_pin(struct ghyvi_mm *mm, u64 gfn, u64 address)
 {
-	struct ghyvi_pin *pin = xa_load(&mm->pins, gfn);
+	struct ghyvi_pin *pin = ghyvi_pin_find(mm, gfn);
 
 	return pin && pin->refs && pin->bus == address;
 }

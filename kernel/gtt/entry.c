@@ -42,11 +42,11 @@ static bool holds_table(struct ghyvi_mm *mm, u64 gfn, u64 count)
 static u64 translate_leaf(struct ghyvi_mm *mm, u64 guest_entry, bool ggtt)
 {
 	u64 gfn = ghyvi_entry_gfn(guest_entry), flags = GHYVI_ENTRY_PRESENT;
-	struct ghyvi_pin *pin;
+	struct ghyvi_pin *pin = ghyvi_pin_find(mm, gfn);
 
-	if (holds_table(mm, gfn, 1))
+	if ((!pin || pin->table) && holds_table(mm, gfn, 1))
 		return ghyvi_entry_scratch(mm, GHYVI_LEVEL_PT);
-	pin = ghyvi_pin_get(mm, gfn);
+	pin = pin ? ghyvi_pin_hold(mm, pin) : ghyvi_pin_get(mm, gfn);
 	if (IS_ERR(pin)) {
 		mm->no_pin = PTR_ERR(pin) == -ENOMEM;
 		return entry_reject(mm, GHYVI_LEVEL_PT, guest_entry, PTR_ERR(pin));
@@ -97,6 +97,7 @@ u64 ghyvi_entry_translate(struct ghyvi_mm *mm, unsigned int level, u64 guest_ent
 void ghyvi_group_translate(struct ghyvi_mm *mm, u64 guest_entry, struct ghyvi_group *group)
 {
 	u64 gfn = ghyvi_entry_group_gfn(guest_entry), scratch = ghyvi_entry_scratch(mm, GHYVI_LEVEL_PT_64K), bus;
+	const struct ghyvi_pin *pins;
 	unsigned int i;
 	int ret;
 
@@ -111,9 +112,9 @@ void ghyvi_group_translate(struct ghyvi_mm *mm, u64 guest_entry, struct ghyvi_gr
 		return;
 	}
 	group->whole = ret;
+	pins = ghyvi_pin_find(mm, gfn);
 	for (i = 0; i < GHYVI_GROUP; i++)
-		group->entries[i] = ((struct ghyvi_pin *)xa_load(&mm->pins, gfn + i))->bus | GHYVI_ENTRY_PRESENT |
-				    (guest_entry & GHYVI_ENTRY_WRITE);
+		group->entries[i] = pins[i].bus | GHYVI_ENTRY_PRESENT | (guest_entry & GHYVI_ENTRY_WRITE);
 }
 
 static void release_table(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index, u64 guest_entry)

@@ -27,7 +27,7 @@ static int split(struct ghyvi_mm *mm, struct ghyvi_large *large)
 		return -ENOMEM;
 	}
 	for (i = 0; i < GHYVI_ENTRIES; i++) {
-		pin = xa_load(&mm->pins, large->gfn + i);
+		pin = ghyvi_pin_find(mm, large->gfn + i);
 		large->table[i] = pin->bus | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE;
 	}
 	return 0;

@@ -80,7 +80,7 @@ struct ghyvi_mm *ghyvi_mm_create(const struct ghyvi_mm_params *params)
 	mm->policy = ghyvi_shadow_policy_default;
 	mm->tuning = (struct ghyvi_shadow_tuning)GHYVI_SHADOW_TUNING_DEFAULT;
 	mutex_init(&mm->lock);
-	xa_init(&mm->pins);
+	xa_init(&mm->pin_blocks);
 	xa_init(&mm->larges);
 	xa_init(&mm->tables);
 	xa_init(&mm->roots);
@@ -121,7 +121,7 @@ void ghyvi_mm_destroy(struct ghyvi_mm *mm)
 	ghyvi_mm_reset(mm);
 	ghyvi_ggtt_fini(mm);
 	scratch_fini(mm);
-	xa_destroy(&mm->pins);
+	xa_destroy(&mm->pin_blocks);
 	xa_destroy(&mm->larges);
 	xa_destroy(&mm->tables);
 	xa_destroy(&mm->roots);
@@ -183,9 +183,9 @@ static void table_scrub(struct ghyvi_mm *mm, struct ghyvi_table_page *table, u64
 
 static bool range_in_use(struct ghyvi_mm *mm, u64 gfn, u64 count)
 {
-	unsigned long at = gfn;
+	u64 at = gfn;
 
-	return xa_find(&mm->pins, &at, gfn + count - 1, XA_PRESENT) || ghyvi_tables_in(mm, gfn, count);
+	return ghyvi_pin_next(mm, &at, gfn + count - 1) || ghyvi_tables_in(mm, gfn, count);
 }
 
 /*

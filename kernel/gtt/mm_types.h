@@ -45,8 +45,23 @@ struct ghyvi_pin {
 	u64 gfn;
 	u64 bus;
 	u32 refs; /* shadow entries that point at it, and one while mapped */
-	struct list_head idle; /* on mm->idle_pins while refs is 0 */
+	bool pinned; /* else there is none, and nothing else here means anything */
+	bool table; /* in mm->tables, too */
+	bool again; /* idle again since it came to mm->idle_pins */
+	struct list_head idle; /* on mm->idle_pins while refs is 0, and until somebody looks there if not */
 	struct list_head mapped; /* on mm->mapped_pins while the pGPU has it in the client's guest memory */
+};
+
+/*
+ * Pins of neighbours live together, and a block of them as long as one does: what is bound together lies together more
+ * often than not, and each of thousands of entries that a synchronisation translates needs two pins.
+ */
+#define GHYVI_PIN_BLOCK 64u
+#define GHYVI_NEAR_BLOCKS 64u
+struct ghyvi_pin_block {
+	u64 number; /* gfn / GHYVI_PIN_BLOCK */
+	u32 used; /* of @pins */
+	struct ghyvi_pin pins[GHYVI_PIN_BLOCK];
 };
 
 /* A guest page of 2 MiB that shadow entries point to: all its pages are pinned while it lives. */
@@ -117,12 +132,12 @@ struct ghyvi_mm {
 	u64 last_trap_gpa;
 	u64 last_trap_ns;
 
-	struct xarray pins; /* gfn -> struct ghyvi_pin */
+	struct xarray pin_blocks; /* gfn / GHYVI_PIN_BLOCK -> struct ghyvi_pin_block */
+	struct ghyvi_pin_block *near_blocks[GHYVI_NEAR_BLOCKS]; /* found last, by the low bits of their number */
 	struct list_head idle_pins; /* oldest first */
-	u32 nr_idle_pins;
+	u32 nr_idle_pins; /* with refs 0 */
 	struct list_head mapped_pins; /* for nested jobs; oldest first */
 	u32 nr_mapped_pins;
-	struct ghyvi_pin *last_pin; /* the one used last: drivers fill tables with one scratch page */
 
 	struct xarray larges; /* gfn -> struct ghyvi_large */
 	struct list_head dying_larges; /* that nothing points to */
@@ -210,8 +225,19 @@ struct ghyvi_group {
 /* gtt/pins.c */
 /** ghyvi_pin_page() - the hypervisor's pin; releases idle pins when it has no room. */
 int ghyvi_pin_page(struct ghyvi_mm *mm, u64 gfn, u64 *bus);
+/**
+ * ghyvi_pin_find() - the guest page if it is pinned, or NULL. Those of a group of 64 KiB lie side by side.
+ */
+struct ghyvi_pin *ghyvi_pin_find(struct ghyvi_mm *mm, u64 gfn);
+/** ghyvi_pin_next() - the first one that is pinned from *@gfn up to @last, which *@gfn then is; or NULL. */
+struct ghyvi_pin *ghyvi_pin_next(struct ghyvi_mm *mm, u64 *gfn, u64 last);
+/** ghyvi_pin_hold() - one reference more */
+struct ghyvi_pin *ghyvi_pin_hold(struct ghyvi_mm *mm, struct ghyvi_pin *pin);
+/** ghyvi_pin_get() - a reference; the page is pinned for it if it is not. ERR_PTR. */
 struct ghyvi_pin *ghyvi_pin_get(struct ghyvi_mm *mm, u64 gfn);
 void ghyvi_pin_put(struct ghyvi_mm *mm, u64 gfn);
+/** ghyvi_pin_table() - the guest page is a table from now on, or no longer. */
+void ghyvi_pin_table(struct ghyvi_mm *mm, u64 gfn, bool table);
 /**
  * ghyvi_pins_get() - ghyvi_pin_get() for @count pages (a power of two) from @gfn on, all or none. Returns 1 when they
  * are one page of that size for the GPU, at *@bus; 0 when they are not; or a negative errno.

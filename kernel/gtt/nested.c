@@ -69,11 +69,11 @@ void ghyvi_nested_evict(struct ghyvi_mm *mm, u32 count)
 void ghyvi_nested_unmap(struct ghyvi_mm *mm, u64 gfn, u64 count)
 {
 	struct ghyvi_pin *pin;
-	unsigned long at;
+	u64 at;
 
 	if (!mm->nr_mapped_pins)
 		return;
-	xa_for_each_range(&mm->pins, at, pin, gfn, gfn + count - 1)
+	for (at = gfn; (pin = ghyvi_pin_next(mm, &at, gfn + count - 1)); at++)
 		pin_unmap(mm, pin);
 }
 

@@ -1,27 +1,78 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Guest pages pinned because shadow entries point at them. One pin a page, counted by entries; a page that no
- * entry uses stays pinned for a while, since drivers unbind and rebind the same pages.
+ * entry uses stays pinned for a while, since drivers unbind and rebind the same pages. Then neither of the two costs
+ * more than a count, as a rule: the pin is found without a search, and stays in the list of idle ones.
  */
 #include <linux/err.h>
+#include <linux/minmax.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 
 #include "mm_types.h"
 
+static struct ghyvi_pin_block **near_block(struct ghyvi_mm *mm, u64 number)
+{
+	return &mm->near_blocks[number % GHYVI_NEAR_BLOCKS];
+}
+
+static struct ghyvi_pin_block *block_find(struct ghyvi_mm *mm, u64 gfn)
+{
+	u64 number = gfn / GHYVI_PIN_BLOCK;
+	struct ghyvi_pin_block **near = near_block(mm, number);
+
+	if (!*near || (*near)->number != number)
+		*near = xa_load(&mm->pin_blocks, number);
+	return *near;
+}
+
+static struct ghyvi_pin *pin_of(struct ghyvi_pin_block *block, u64 gfn)
+{
+	return &block->pins[gfn % GHYVI_PIN_BLOCK];
+}
+
+/* The block, used by one more pin; NULL without memory. */
+static struct ghyvi_pin_block *block_get(struct ghyvi_mm *mm, u64 gfn)
+{
+	struct ghyvi_pin_block *block = block_find(mm, gfn);
+
+	if (!block) {
+		block = kzalloc(sizeof(*block), GFP_KERNEL_ACCOUNT);
+		if (!block)
+			return NULL;
+		block->number = gfn / GHYVI_PIN_BLOCK;
+		if (xa_err(xa_store(&mm->pin_blocks, block->number, block, GFP_KERNEL_ACCOUNT))) {
+			kfree(block);
+			return NULL;
+		}
+	}
+	block->used++;
+	return block;
+}
+
+static void block_put(struct ghyvi_mm *mm, struct ghyvi_pin_block *block)
+{
+	struct ghyvi_pin_block **near = near_block(mm, block->number);
+
+	if (--block->used)
+		return;
+	if (*near == block)
+		*near = NULL;
+	xa_erase(&mm->pin_blocks, block->number);
+	kfree(block);
+}
+
 static void pin_free(struct ghyvi_mm *mm, struct ghyvi_pin *pin)
 {
 	const struct ghyvi_mm_params *p = &mm->params;
 
-	if (mm->last_pin == pin)
-		mm->last_pin = NULL;
 	list_del(&pin->idle);
 	mm->nr_idle_pins--;
-	xa_erase(&mm->pins, pin->gfn);
+	pin->pinned = false;
 	p->pgpu_ops->disown_page(p->client, pin->bus);
 	p->hv_ops->unpin(p->hv, pin->gfn);
 	atomic64_dec(&p->stats->pinned_pages_now);
-	kfree(pin);
+	block_put(mm, block_find(mm, pin->gfn));
 }
 
 /* What the guest gave back and we still hold must not keep it from pinning something else. */
@@ -42,72 +93,100 @@ int ghyvi_pin_page(struct ghyvi_mm *mm, u64 gfn, u64 *bus)
 	return ret;
 }
 
+/* With one reference. */
 static struct ghyvi_pin *pin_create(struct ghyvi_mm *mm, u64 gfn)
 {
 	const struct ghyvi_mm_params *p = &mm->params;
+	struct ghyvi_pin_block *block;
 	struct ghyvi_pin *pin;
 	int ret;
 
-	pin = kzalloc(sizeof(*pin), GFP_KERNEL_ACCOUNT);
-	if (!pin)
+	block = block_get(mm, gfn);
+	if (!block)
 		return ERR_PTR(-ENOMEM);
-	pin->gfn = gfn;
-	INIT_LIST_HEAD(&pin->idle);
-	INIT_LIST_HEAD(&pin->mapped);
-
+	pin = pin_of(block, gfn);
 	ret = ghyvi_pin_page(mm, gfn, &pin->bus);
 	if (ret)
-		goto err_free;
+		goto err_block;
 	ret = p->pgpu_ops->own_page(p->client, pin->bus, GHYVI_PAGE_DATA);
 	if (ret)
 		goto err_unpin;
-	ret = xa_err(xa_store(&mm->pins, gfn, pin, GFP_KERNEL_ACCOUNT));
-	if (ret)
-		goto err_disown;
+	pin->gfn = gfn;
+	pin->refs = 1;
+	pin->pinned = true;
+	pin->table = ghyvi_tables_in(mm, gfn, 1);
+	pin->again = false;
+	INIT_LIST_HEAD(&pin->idle);
+	INIT_LIST_HEAD(&pin->mapped);
 	atomic64_inc(&p->stats->pinned_pages_now);
 	return pin;
 
-err_disown:
-	p->pgpu_ops->disown_page(p->client, pin->bus);
 err_unpin:
 	p->hv_ops->unpin(p->hv, gfn);
-err_free:
-	kfree(pin);
+err_block:
+	block_put(mm, block);
 	ghyvi_count(p->stats, pin_failures);
 	return ERR_PTR(ret);
 }
 
+struct ghyvi_pin *ghyvi_pin_find(struct ghyvi_mm *mm, u64 gfn)
+{
+	struct ghyvi_pin_block *block = block_find(mm, gfn);
+	struct ghyvi_pin *pin = block ? pin_of(block, gfn) : NULL;
+
+	return pin && pin->pinned ? pin : NULL;
+}
+
+struct ghyvi_pin *ghyvi_pin_next(struct ghyvi_mm *mm, u64 *gfn, u64 last)
+{
+	unsigned long number = *gfn / GHYVI_PIN_BLOCK;
+	struct ghyvi_pin_block *block;
+
+	while ((block = xa_find(&mm->pin_blocks, &number, last / GHYVI_PIN_BLOCK, XA_PRESENT))) {
+		*gfn = max_t(u64, *gfn, number * GHYVI_PIN_BLOCK);
+		for (; *gfn <= last && *gfn / GHYVI_PIN_BLOCK == number; ++*gfn)
+			if (pin_of(block, *gfn)->pinned)
+				return pin_of(block, *gfn);
+		number++;
+	}
+	return NULL;
+}
+
+struct ghyvi_pin *ghyvi_pin_hold(struct ghyvi_mm *mm, struct ghyvi_pin *pin)
+{
+	if (!pin->refs++)
+		mm->nr_idle_pins--;
+	return pin;
+}
+
 struct ghyvi_pin *ghyvi_pin_get(struct ghyvi_mm *mm, u64 gfn)
 {
-	struct ghyvi_pin *pin = mm->last_pin;
+	struct ghyvi_pin *pin = ghyvi_pin_find(mm, gfn);
 
-	if (!pin || pin->gfn != gfn)
-		pin = xa_load(&mm->pins, gfn);
-	if (!pin) {
-		pin = pin_create(mm, gfn);
-		if (IS_ERR(pin))
-			return pin;
-	} else if (!pin->refs) {
-		list_del_init(&pin->idle);
-		mm->nr_idle_pins--;
-	}
-	pin->refs++;
-	mm->last_pin = pin;
-	return pin;
+	return pin ? ghyvi_pin_hold(mm, pin) : pin_create(mm, gfn);
 }
 
 void ghyvi_pin_put(struct ghyvi_mm *mm, u64 gfn)
 {
-	struct ghyvi_pin *pin = mm->last_pin;
+	struct ghyvi_pin *pin = ghyvi_pin_find(mm, gfn);
 
-	if (!pin || pin->gfn != gfn)
-		pin = xa_load(&mm->pins, gfn);
 	if (WARN_ON_ONCE(!pin || !pin->refs))
 		return;
 	if (--pin->refs)
 		return;
-	list_add_tail(&pin->idle, &mm->idle_pins);
 	mm->nr_idle_pins++;
+	if (list_empty(&pin->idle))
+		list_add_tail(&pin->idle, &mm->idle_pins);
+	else
+		pin->again = true;
+}
+
+void ghyvi_pin_table(struct ghyvi_mm *mm, u64 gfn, bool table)
+{
+	struct ghyvi_pin *pin = ghyvi_pin_find(mm, gfn);
+
+	if (pin)
+		pin->table = table;
 }
 
 int ghyvi_pins_get(struct ghyvi_mm *mm, u64 gfn, unsigned int count, u64 *bus)
@@ -136,11 +215,26 @@ void ghyvi_pins_put(struct ghyvi_mm *mm, u64 gfn, unsigned int count)
 		ghyvi_pin_put(mm, gfn + count);
 }
 
+/* To move a pin in the list each time that it is used and idle again would cost more than the use. */
+static void trim_oldest(struct ghyvi_mm *mm)
+{
+	struct ghyvi_pin *pin = list_first_entry(&mm->idle_pins, struct ghyvi_pin, idle);
+	bool again = pin->again;
+
+	pin->again = false;
+	if (pin->refs)
+		list_del_init(&pin->idle);
+	else if (again)
+		list_move_tail(&pin->idle, &mm->idle_pins);
+	else
+		pin_free(mm, pin);
+}
+
 void ghyvi_pins_trim(struct ghyvi_mm *mm, u32 keep)
 {
 	if (mm->nr_idle_pins <= keep)
 		return;
 	mm->params.pgpu_ops->invalidate(mm->params.client);
 	while (mm->nr_idle_pins > keep)
-		pin_free(mm, list_first_entry(&mm->idle_pins, struct ghyvi_pin, idle));
+		trim_oldest(mm);
 }

@@ -66,6 +66,7 @@ static struct ghyvi_table_page *table_create(struct ghyvi_mm *mm, u64 gfn, unsig
 	ret = xa_err(xa_store(&mm->tables, gfn, table, GFP_KERNEL_ACCOUNT));
 	if (ret)
 		goto err_free;
+	ghyvi_pin_table(mm, gfn, true);
 	mm->nr_tables++;
 	atomic64_inc(&p->stats->tables_now);
 	atomic64_inc(&p->stats->pinned_pages_now);
@@ -88,6 +89,7 @@ static void table_destroy(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
 	u64 gfn = table->gfn;
 
 	xa_erase(&mm->tables, gfn);
+	ghyvi_pin_table(mm, gfn, false);
 	mm->nr_tables--;
 	atomic64_dec(&mm->params.stats->tables_now);
 	trace_ghyvi_table_free(mm->params.reporter, gfn);

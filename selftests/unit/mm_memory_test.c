@@ -30,6 +30,93 @@ static void test_enomem_evicts_idle_pins(void **state)
 	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
 }
 
+static void bind_and_unbind(struct ghyvi_root *root, u64 gfn)
+{
+	set(4, 0, to(gfn));
+	set(4, 0, 0);
+	ghyvi_mm_sync(fake.mm, root);
+}
+
+static void test_idle_pins_that_were_used_again_stay_longer(void **state)
+{
+	struct ghyvi_shadow_tuning tuning = GHYVI_SHADOW_TUNING_DEFAULT;
+	struct ghyvi_root *root;
+
+	tuning.idle_pins = 3;
+	assert_int_equal(ghyvi_mm_set_tuning(fake.mm, &tuning), 0);
+	ghyvi_mm_set_policy(fake.mm, "strict");
+	plant(1);
+	root = hold4(1);
+	bind_and_unbind(root, DATA);
+	bind_and_unbind(root, DATA + 1);
+	bind_and_unbind(root, DATA + 2);
+	assert_int_equal(fake.mm->nr_idle_pins, 3);
+	bind_and_unbind(root, DATA);
+	set(4, 1, to(DATA + 1)); /* in use where it was idle for longest */
+	bind_and_unbind(root, DATA + 3);
+	assert_int_equal(fake.mm->nr_idle_pins, 3);
+	bind_and_unbind(root, DATA + 4);
+	assert_int_equal(fake.mm->nr_idle_pins, 1);
+	assert_int_equal(fake.pins[DATA], 1);
+	assert_int_equal(fake.pins[DATA + 1], 1);
+	assert_int_equal(fake.pins[DATA + 2] + fake.pins[DATA + 3] + fake.pins[DATA + 4], 0);
+	assert_true(shadow_pt(root)[1] == maps(DATA + 1));
+	/* Only once. */
+	bind_and_unbind(root, DATA + 2);
+	bind_and_unbind(root, DATA + 3);
+	bind_and_unbind(root, DATA + 4);
+	assert_int_equal(fake.pins[DATA], 0);
+}
+
+static void test_pins_far_apart_and_side_by_side(void **state)
+{
+	static const u64 gfns[] = { DATA, DATA + 1, DATA + 64 * 64, DATA + 64 * 64 + 1, DATA + 64 * 128, RAM_PAGES - 1 };
+	struct ghyvi_root *root;
+	u32 i;
+
+	ghyvi_mm_set_policy(fake.mm, "strict");
+	plant(1);
+	root = hold4(1);
+	for (i = 0; i < ARRAY_SIZE(gfns); i++)
+		set(4, i, to(gfns[i]));
+	for (i = 0; i < ARRAY_SIZE(gfns); i++)
+		assert_true(shadow_pt(root)[i] == maps(gfns[i]));
+	/* Of a range that begins and ends in the middle, what lies in it. */
+	fake.absent[DATA + 1] = fake.absent[DATA + 64 * 64] = true;
+	ghyvi_mm_unmap(fake.mm, DATA + 1, 64 * 64);
+	for (i = 0; i < ARRAY_SIZE(gfns); i++) {
+		assert_int_equal(fake.pins[gfns[i]], i != 1 && i != 2);
+		assert_true(shadow_pt(root)[i] == maps(gfns[i]) || is_scratch(shadow_pt(root)[i]));
+	}
+	ghyvi_mm_sync(fake.mm, root);
+	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+}
+
+static void test_a_pinned_page_that_is_a_table_is_not_data(void **state)
+{
+	struct ghyvi_root *root;
+
+	ghyvi_mm_set_policy(fake.mm, "strict");
+	plant(1);
+	set(4, 0, to(DATA));
+	root = hold4(1);
+	set(3, 1, to(DATA));
+	set(4, 1, to(DATA));
+	ghyvi_mm_sync(fake.mm, root);
+	assert_true(is_scratch(shadow_pt(root)[1]));
+	set(3, 1, 0);
+	ghyvi_mm_sync(fake.mm, root);
+	set(4, 2, to(DATA));
+	assert_true(shadow_pt(root)[2] == maps(DATA));
+	/* A table that is pinned as the root of a nested job, too. */
+	ghyvi_mm_set_policy(fake.mm, "nested");
+	ghyvi_mm_put_root(ghyvi_mm_get_root(fake.mm, (u64[]){ 4 << 12 }, 4));
+	ghyvi_mm_set_policy(fake.mm, "strict");
+	set(4, 3, to(4));
+	ghyvi_mm_sync(fake.mm, root);
+	assert_true(is_scratch(shadow_pt(root)[3]));
+}
+
 static void test_ggtt_entries_are_gone_before_their_page_is_evicted(void **state)
 {
 	u64 first = FIRST_GGTT_TABLE * 512;
@@ -434,6 +521,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_enomem_evicts_idle_pins),
+		TEST(test_idle_pins_that_were_used_again_stay_longer),
+		TEST(test_pins_far_apart_and_side_by_side),
+		TEST(test_a_pinned_page_that_is_a_table_is_not_data),
 		TEST(test_ggtt_entries_are_gone_before_their_page_is_evicted),
 		TEST(test_a_page_that_cannot_be_owned_is_scratch),
 		TEST(test_unmap_of_a_data_page),
