@@ -34,6 +34,7 @@ static int ggtt_add_table(struct ghyvi_mm *mm, u32 number)
 	page->tree = &mm->shared_tree;
 	INIT_LIST_HEAD(&page->dying);
 	table->shadows[GHYVI_LEVEL_PT] = page;
+	table->levels = BIT(GHYVI_LEVEL_PT);
 	mm->ggtt_tables[number] = table;
 	return 0;
 

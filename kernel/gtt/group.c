@@ -12,6 +12,12 @@
 
 #include "mm_types.h"
 
+/* The shadow of an entry for 64 KiB. */
+struct group {
+	u64 entries[GHYVI_GROUP];
+	bool whole; /* the GPU may have it as one page */
+};
+
 /* Before any entry is written that is no part of 64 KiB. */
 static void table_split(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page)
 {
@@ -58,9 +64,35 @@ void ghyvi_table_64k_unlink(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page)
 	page->kept = false;
 }
 
-static void group_write(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index,
-			const struct ghyvi_group *group)
+/* A reference on each page, or scratch. */
+static void group_translate(struct ghyvi_mm *mm, u64 guest_entry, struct group *group)
 {
+	u64 gfn = ghyvi_entry_group_gfn(guest_entry), bus;
+	const struct ghyvi_pin *pins;
+	unsigned int i;
+	int ret;
+
+	group->whole = !(guest_entry & GHYVI_ENTRY_PRESENT);
+	memset64(group->entries, group->whole ? 0 : ghyvi_leaf_scratch(mm), GHYVI_GROUP);
+	if (group->whole || ghyvi_entry_hides_table(mm, gfn, GHYVI_GROUP))
+		return;
+	ret = ghyvi_pins_get(mm, gfn, GHYVI_GROUP, &bus);
+	if (ret < 0) {
+		mm->no_pin = ret == -ENOMEM;
+		ghyvi_entry_reject(mm, GHYVI_LEVEL_PT_64K, guest_entry, ret);
+		return;
+	}
+	group->whole = ret;
+	pins = ghyvi_pin_find(mm, gfn);
+	for (i = 0; i < GHYVI_GROUP; i++)
+		group->entries[i] = pins[i].bus | GHYVI_ENTRY_PRESENT | (guest_entry & GHYVI_ENTRY_WRITE);
+}
+
+/* What stands at @index was translated from @old. */
+static void group_write(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index, u64 old,
+			const struct group *group)
+{
+	u64 old_entry = page->entries[index];
 	u32 bit = BIT(index / GHYVI_GROUP);
 	unsigned int i;
 
@@ -72,28 +104,26 @@ static void group_write(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, uns
 	if (!page->kept && table_keep(mm, page))
 		WRITE_ONCE(page->parent->entries[page->parent_index],
 			   page->parent->entries[page->parent_index] | GHYVI_ENTRY_64K);
+	if (ghyvi_leaf_holds(mm, old_entry))
+		ghyvi_pins_put(mm, ghyvi_entry_group_gfn(old), GHYVI_GROUP);
 }
 
 void ghyvi_group_set(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index, u64 old, u64 value)
 {
-	u64 old_entry = page->entries[index];
-	struct ghyvi_group group;
+	struct group group;
 
 	if (index % GHYVI_GROUP)
 		return;
-	ghyvi_group_translate(mm, value, &group);
-	group_write(mm, page, index, &group);
-	ghyvi_entry_release(mm, page, index, old, old_entry);
+	group_translate(mm, value, &group);
+	group_write(mm, page, index, old, &group);
 }
 
 void ghyvi_group_clear(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index, u64 old)
 {
-	u64 old_entry = page->entries[index];
-	struct ghyvi_group group = { .whole = false };
+	struct group group = { .whole = false };
 
 	if (index % GHYVI_GROUP)
 		return;
-	memset64(group.entries, ghyvi_entry_scratch(mm, page->level), GHYVI_GROUP);
-	group_write(mm, page, index, &group);
-	ghyvi_entry_release(mm, page, index, old, old_entry);
+	memset64(group.entries, ghyvi_leaf_scratch(mm), GHYVI_GROUP);
+	group_write(mm, page, index, old, &group);
 }

@@ -97,7 +97,8 @@ struct ghyvi_table_page {
 	u64 gfn; /* GHYVI_INVALID_GFN for a GGTT page while the BAR is not mapped */
 	u64 *guest; /* pinned guest memory, or part of params.ggtt */
 	u64 *snapshot; /* what the shadows were derived from, each entry read once */
-	struct ghyvi_shadow_page *shadows[GHYVI_LEVELS + 1]; /* by level */
+	struct ghyvi_shadow_page *shadows[GHYVI_LEVELS + 1]; /* by level, */
+	u32 levels; /* one bit for each of them */
 	struct list_head listed; /* on the list of its tree */
 	int ggtt_page; /* which page of the GGTT table; -1 for PPGTT tables */
 	u64 parent_gfn; /* where it was linked last, as a hint: the page directory, */
@@ -216,25 +217,27 @@ static inline u64 ghyvi_entry_group_gfn(u64 guest_entry)
 	return round_down(ghyvi_entry_gfn(guest_entry), GHYVI_GROUP);
 }
 
-/* The shadow of an entry for 64 KiB. */
-struct ghyvi_group {
-	u64 entries[GHYVI_GROUP];
-	bool whole; /* the GPU may have it as one page */
-};
+/* What stands for an entry of the last level that cannot be translated. */
+static inline u64 ghyvi_leaf_scratch(const struct ghyvi_mm *mm)
+{
+	return mm->scratch | GHYVI_ENTRY_PRESENT;
+}
+
+/* Does a shadow entry of the last level hold a reference on a pin, or of a group on sixteen? */
+static inline bool ghyvi_leaf_holds(const struct ghyvi_mm *mm, u64 shadow_entry)
+{
+	return shadow_entry & GHYVI_ENTRY_PRESENT && shadow_entry != ghyvi_leaf_scratch(mm);
+}
 
 /* gtt/pins.c */
 /** ghyvi_pin_page() - the hypervisor's pin; releases idle pins when it has no room. */
 int ghyvi_pin_page(struct ghyvi_mm *mm, u64 gfn, u64 *bus);
-/**
- * ghyvi_pin_find() - the guest page if it is pinned, or NULL. Those of a group of 64 KiB lie side by side.
- */
-struct ghyvi_pin *ghyvi_pin_find(struct ghyvi_mm *mm, u64 gfn);
+/** ghyvi_pin_block() - the block of this number, or NULL; it is near from now on. */
+struct ghyvi_pin_block *ghyvi_pin_block(struct ghyvi_mm *mm, u64 number);
 /** ghyvi_pin_next() - the first one that is pinned from *@gfn up to @last, which *@gfn then is; or NULL. */
 struct ghyvi_pin *ghyvi_pin_next(struct ghyvi_mm *mm, u64 *gfn, u64 last);
-/** ghyvi_pin_hold() - one reference more */
-struct ghyvi_pin *ghyvi_pin_hold(struct ghyvi_mm *mm, struct ghyvi_pin *pin);
-/** ghyvi_pin_get() - a reference; the page is pinned for it if it is not. ERR_PTR. */
-struct ghyvi_pin *ghyvi_pin_get(struct ghyvi_mm *mm, u64 gfn);
+/** ghyvi_pin_create() - pin what is not pinned, with one reference. ERR_PTR. */
+struct ghyvi_pin *ghyvi_pin_create(struct ghyvi_mm *mm, u64 gfn);
 void ghyvi_pin_put(struct ghyvi_mm *mm, u64 gfn);
 /** ghyvi_pin_table() - the guest page is a table from now on, or no longer. */
 void ghyvi_pin_table(struct ghyvi_mm *mm, u64 gfn, bool table);
@@ -246,6 +249,44 @@ int ghyvi_pins_get(struct ghyvi_mm *mm, u64 gfn, unsigned int count, u64 *bus);
 void ghyvi_pins_put(struct ghyvi_mm *mm, u64 gfn, unsigned int count);
 /** ghyvi_pins_trim() - release idle pins down to @keep. Invalidates first. */
 void ghyvi_pins_trim(struct ghyvi_mm *mm, u32 keep);
+
+/* The guest page if it is pinned, or NULL. Those of a group of 64 KiB lie side by side. */
+static inline struct ghyvi_pin *ghyvi_pin_find(struct ghyvi_mm *mm, u64 gfn)
+{
+	u64 number = gfn / GHYVI_PIN_BLOCK;
+	struct ghyvi_pin_block *block = mm->near_blocks[number % GHYVI_NEAR_BLOCKS];
+	struct ghyvi_pin *pin;
+
+	if (!block || block->number != number) {
+		block = ghyvi_pin_block(mm, number);
+		if (!block)
+			return NULL;
+	}
+	pin = &block->pins[gfn % GHYVI_PIN_BLOCK];
+	return pin->pinned ? pin : NULL;
+}
+
+/* One reference more. */
+static inline struct ghyvi_pin *ghyvi_pin_hold(struct ghyvi_mm *mm, struct ghyvi_pin *pin)
+{
+	if (!pin->refs++)
+		mm->nr_idle_pins--;
+	return pin;
+}
+
+/* A reference; the page is pinned for it if it is not. ERR_PTR. */
+static inline struct ghyvi_pin *ghyvi_pin_get(struct ghyvi_mm *mm, u64 gfn)
+{
+	struct ghyvi_pin *pin = ghyvi_pin_find(mm, gfn);
+
+	return pin ? ghyvi_pin_hold(mm, pin) : ghyvi_pin_create(mm, gfn);
+}
+
+/* gtt/leaf.c */
+/** ghyvi_leaf_set() - guest entry @index of a table of 4 KiB pages was @old and is @value. */
+void ghyvi_leaf_set(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index, u64 old, u64 value);
+/** ghyvi_leaf_clear() - what was translated from @old leads to scratch. */
+void ghyvi_leaf_clear(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index, u64 old);
 
 /* gtt/large.c */
 /**
@@ -262,17 +303,18 @@ void ghyvi_larges_reap(struct ghyvi_mm *mm);
 /* gtt/entry.c */
 /** ghyvi_entry_scratch() - what stands for an entry of @level that cannot be translated. */
 u64 ghyvi_entry_scratch(const struct ghyvi_mm *mm, unsigned int level);
+/** ghyvi_entry_reject() - count and report an entry that cannot be translated. Returns what stands for it. */
+u64 ghyvi_entry_reject(struct ghyvi_mm *mm, unsigned int level, u64 guest_entry, int error);
+/** ghyvi_entry_hides_table() - is one of these guest pages a table, which entries may not lead to as data? Counts. */
+bool ghyvi_entry_hides_table(struct ghyvi_mm *mm, u64 gfn, u64 count);
 /**
- * ghyvi_entry_translate() - take a reference on what @guest_entry, found in a page of @tree, names; return the
- * shadow entry.
+ * ghyvi_entry_translate() - take a reference on what @guest_entry, found in a page of @tree above the last level, names;
+ * return the shadow entry.
  */
-u64 ghyvi_entry_translate(struct ghyvi_mm *mm, unsigned int level, u64 guest_entry, bool ggtt,
-			  struct ghyvi_tree *tree);
-/** ghyvi_group_translate() - the same for an entry of a table of 64 KiB pages: a reference on each page. */
-void ghyvi_group_translate(struct ghyvi_mm *mm, u64 guest_entry, struct ghyvi_group *group);
+u64 ghyvi_entry_translate(struct ghyvi_mm *mm, unsigned int level, u64 guest_entry, struct ghyvi_tree *tree);
 /**
  * ghyvi_entry_release() - drop the reference behind @shadow_entry, which was translated from @guest_entry and is no
- * longer what stands at @index of @page.
+ * longer what stands at @index of @page, above the last level.
  */
 void ghyvi_entry_release(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index, u64 guest_entry,
 			 u64 shadow_entry);

@@ -16,9 +16,8 @@ static struct ghyvi_pin_block **near_block(struct ghyvi_mm *mm, u64 number)
 	return &mm->near_blocks[number % GHYVI_NEAR_BLOCKS];
 }
 
-static struct ghyvi_pin_block *block_find(struct ghyvi_mm *mm, u64 gfn)
+struct ghyvi_pin_block *ghyvi_pin_block(struct ghyvi_mm *mm, u64 number)
 {
-	u64 number = gfn / GHYVI_PIN_BLOCK;
 	struct ghyvi_pin_block **near = near_block(mm, number);
 
 	if (!*near || (*near)->number != number)
@@ -34,7 +33,7 @@ static struct ghyvi_pin *pin_of(struct ghyvi_pin_block *block, u64 gfn)
 /* The block, used by one more pin; NULL without memory. */
 static struct ghyvi_pin_block *block_get(struct ghyvi_mm *mm, u64 gfn)
 {
-	struct ghyvi_pin_block *block = block_find(mm, gfn);
+	struct ghyvi_pin_block *block = ghyvi_pin_block(mm, gfn / GHYVI_PIN_BLOCK);
 
 	if (!block) {
 		block = kzalloc(sizeof(*block), GFP_KERNEL_ACCOUNT);
@@ -72,7 +71,7 @@ static void pin_free(struct ghyvi_mm *mm, struct ghyvi_pin *pin)
 	p->pgpu_ops->disown_page(p->client, pin->bus);
 	p->hv_ops->unpin(p->hv, pin->gfn);
 	atomic64_dec(&p->stats->pinned_pages_now);
-	block_put(mm, block_find(mm, pin->gfn));
+	block_put(mm, ghyvi_pin_block(mm, pin->gfn / GHYVI_PIN_BLOCK));
 }
 
 /* What the guest gave back and we still hold must not keep it from pinning something else. */
@@ -93,8 +92,7 @@ int ghyvi_pin_page(struct ghyvi_mm *mm, u64 gfn, u64 *bus)
 	return ret;
 }
 
-/* With one reference. */
-static struct ghyvi_pin *pin_create(struct ghyvi_mm *mm, u64 gfn)
+struct ghyvi_pin *ghyvi_pin_create(struct ghyvi_mm *mm, u64 gfn)
 {
 	const struct ghyvi_mm_params *p = &mm->params;
 	struct ghyvi_pin_block *block;
@@ -129,14 +127,6 @@ err_block:
 	return ERR_PTR(ret);
 }
 
-struct ghyvi_pin *ghyvi_pin_find(struct ghyvi_mm *mm, u64 gfn)
-{
-	struct ghyvi_pin_block *block = block_find(mm, gfn);
-	struct ghyvi_pin *pin = block ? pin_of(block, gfn) : NULL;
-
-	return pin && pin->pinned ? pin : NULL;
-}
-
 struct ghyvi_pin *ghyvi_pin_next(struct ghyvi_mm *mm, u64 *gfn, u64 last)
 {
 	unsigned long number = *gfn / GHYVI_PIN_BLOCK;
@@ -150,20 +140,6 @@ struct ghyvi_pin *ghyvi_pin_next(struct ghyvi_mm *mm, u64 *gfn, u64 last)
 		number++;
 	}
 	return NULL;
-}
-
-struct ghyvi_pin *ghyvi_pin_hold(struct ghyvi_mm *mm, struct ghyvi_pin *pin)
-{
-	if (!pin->refs++)
-		mm->nr_idle_pins--;
-	return pin;
-}
-
-struct ghyvi_pin *ghyvi_pin_get(struct ghyvi_mm *mm, u64 gfn)
-{
-	struct ghyvi_pin *pin = ghyvi_pin_find(mm, gfn);
-
-	return pin ? ghyvi_pin_hold(mm, pin) : pin_create(mm, gfn);
 }
 
 void ghyvi_pin_put(struct ghyvi_mm *mm, u64 gfn)

@@ -92,7 +92,7 @@ static int root_fill_three_level(struct ghyvi_root *root)
 	for (i = 0; i < 4; i++) {
 		root->guest_entry[i] = (root->gpa[i] & GHYVI_GUEST_ADDRESS_MASK) |
 				       GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE;
-		root->top[i] = ghyvi_entry_translate(mm, GHYVI_LEVEL_PDP, root->guest_entry[i], false,
+		root->top[i] = ghyvi_entry_translate(mm, GHYVI_LEVEL_PDP, root->guest_entry[i],
 						     &root->tree);
 		if (root->top[i] != ghyvi_entry_scratch(mm, GHYVI_LEVEL_PDP))
 			root->pages[i] = ((struct ghyvi_table_page *)

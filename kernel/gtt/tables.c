@@ -4,6 +4,7 @@
  * shared by (guest page, level); with one guest page at several levels (which no driver does, but an attacker)
  * it has a shadow page for each. Levels only ever go down, so there are no cycles.
  */
+#include <linux/bitops.h>
 #include <linux/err.h>
 #include <linux/io.h>
 #include <linux/mm.h>
@@ -98,16 +99,6 @@ static void table_destroy(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
 	atomic64_dec(&mm->params.stats->pinned_pages_now);
 }
 
-/* In how many ways it is used. */
-static unsigned int table_uses(const struct ghyvi_table_page *table)
-{
-	unsigned int i, uses = 0;
-
-	for (i = 0; i <= GHYVI_LEVELS; i++)
-		uses += !!table->shadows[i];
-	return uses;
-}
-
 bool ghyvi_tables_in(struct ghyvi_mm *mm, u64 gfn, u64 count)
 {
 	unsigned long at = gfn;
@@ -115,10 +106,10 @@ bool ghyvi_tables_in(struct ghyvi_mm *mm, u64 gfn, u64 count)
 	return xa_find(&mm->tables, &at, gfn + count - 1, XA_PRESENT);
 }
 
-/* Translate entry @index of a shadow page, which reads @value in the guest. */
+/* Translate entry @index of a shadow page above the last level, which reads @value in the guest. */
 static u64 shadow_translate(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index, u64 value)
 {
-	u64 entry = ghyvi_entry_translate(mm, page->level, value, ghyvi_table_is_ggtt(page->table), page->tree);
+	u64 entry = ghyvi_entry_translate(mm, page->level, value, page->tree);
 	struct ghyvi_table_page *child;
 
 	if (page->level != GHYVI_LEVEL_PD || !(value & GHYVI_ENTRY_PRESENT) ||
@@ -163,7 +154,7 @@ struct ghyvi_table_page *ghyvi_table_neighbour(struct ghyvi_mm *mm, const struct
  */
 static void retry_later(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int index)
 {
-	if (mm->no_pin && table_uses(table) == 1) {
+	if (hweight32(table->levels) == 1) {
 		table->snapshot[index] = GHYVI_SNAPSHOT_RETRY;
 		table->retry = true;
 		ghyvi_table_list(mm, table);
@@ -174,12 +165,17 @@ static void retry_later(struct ghyvi_mm *mm, struct ghyvi_table_page *table, uns
 /* Entry @index of the guest was @old and is @value. */
 static void shadow_set(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index, u64 old, u64 value)
 {
-	u64 old_entry = page->entries[index];
+	u64 old_entry;
 
+	if (page->level == GHYVI_LEVEL_PT) {
+		ghyvi_leaf_set(mm, page, index, old, value);
+		return;
+	}
 	if (page->level == GHYVI_LEVEL_PT_64K) {
 		ghyvi_group_set(mm, page, index, old, value);
 		return;
 	}
+	old_entry = page->entries[index];
 	WRITE_ONCE(page->entries[index], shadow_translate(mm, page, index, value));
 	ghyvi_entry_release(mm, page, index, old, old_entry);
 }
@@ -187,12 +183,17 @@ static void shadow_set(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsi
 void ghyvi_shadow_clear(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index,
 			u64 guest_entry)
 {
-	u64 old_entry = page->entries[index];
+	u64 old_entry;
 
+	if (page->level == GHYVI_LEVEL_PT) {
+		ghyvi_leaf_clear(mm, page, index, guest_entry);
+		return;
+	}
 	if (page->level == GHYVI_LEVEL_PT_64K) {
 		ghyvi_group_clear(mm, page, index, guest_entry);
 		return;
 	}
+	old_entry = page->entries[index];
 	WRITE_ONCE(page->entries[index], ghyvi_entry_scratch(mm, page->level));
 	ghyvi_entry_release(mm, page, index, guest_entry, old_entry);
 }
@@ -220,6 +221,7 @@ static struct ghyvi_shadow_page *shadow_create(struct ghyvi_mm *mm, struct ghyvi
 		ghyvi_count(p->stats, tables_64k);
 	INIT_LIST_HEAD(&page->dying);
 	table->shadows[level] = page;
+	table->levels |= BIT(level);
 	if (level > GHYVI_LEVEL_PT)
 		table->history.leaf = false;
 	ghyvi_table_relist(mm, table);
@@ -229,7 +231,8 @@ static struct ghyvi_shadow_page *shadow_create(struct ghyvi_mm *mm, struct ghyvi
 			ghyvi_table_update(mm, table, i, READ_ONCE(table->guest[i]));
 		else
 			shadow_set(mm, page, i, 0, table->snapshot[i]);
-		retry_later(mm, table, i);
+		if (mm->no_pin)
+			retry_later(mm, table, i);
 	}
 	cond_resched();
 	return page;
@@ -284,7 +287,7 @@ struct ghyvi_shadow_page *ghyvi_shadow_get(struct ghyvi_mm *mm, u64 gfn, unsigne
 		ghyvi_table_make_strict(mm, table);
 	}
 	page = shadow_create(mm, table, level, tree);
-	if (IS_ERR(page) && !table_uses(table))
+	if (IS_ERR(page) && !table->levels)
 		table_destroy(mm, table);
 	return page;
 }
@@ -301,6 +304,7 @@ void ghyvi_shadow_put(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page)
 static void table_drop_shadow(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int level)
 {
 	table->shadows[level] = NULL;
+	table->levels &= ~BIT(level);
 	table->history.leaf = !table->shadows[GHYVI_LEVEL_PD] && !table->shadows[GHYVI_LEVEL_PDP] &&
 			      !table->shadows[GHYVI_LEVEL_PML4];
 	ghyvi_table_relist(mm, table);
@@ -318,7 +322,7 @@ static void shadow_destroy(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page)
 	mm->params.pgpu_ops->disown_page(mm->params.client, virt_to_phys(page->entries));
 	free_page((unsigned long)page->entries);
 	kfree(page);
-	if (table && !table_uses(table))
+	if (table && !table->levels)
 		table_destroy(mm, table);
 }
 
@@ -333,7 +337,7 @@ void ghyvi_shadow_orphan(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page)
 		ghyvi_shadow_clear(mm, page, i, table->snapshot[i]);
 	page->table = NULL;
 	table_drop_shadow(mm, table, page->level);
-	if (!table_uses(table))
+	if (!table->levels)
 		table_destroy(mm, table);
 }
 
@@ -366,13 +370,14 @@ void ghyvi_table_update(struct ghyvi_mm *mm, struct ghyvi_table_page *table, uns
 			u64 value)
 {
 	u64 old = table->snapshot[index];
-	unsigned int i;
+	u32 levels;
 
 	if (ghyvi_table_is_ggtt(table))
 		mm->ggtt_updating = table;
 	table->snapshot[index] = value;
-	for (i = 0; i <= GHYVI_LEVELS; i++)
-		if (table->shadows[i])
-			shadow_set(mm, table->shadows[i], index, old, value);
-	retry_later(mm, table, index);
+	/* Translation may give the page a use more, which is then made from the snapshot. */
+	for (levels = table->levels; levels; levels &= levels - 1)
+		shadow_set(mm, table->shadows[__ffs(levels)], index, old, value);
+	if (mm->no_pin)
+		retry_later(mm, table, index);
 }

@@ -136,22 +136,24 @@ unsigned int ghyvi_table_reconstruct(struct ghyvi_mm *mm, struct ghyvi_table_pag
 {
 	unsigned int at, i, changed = 0, first = GHYVI_ENTRIES, last = 0;
 	u64 line[8];
-	bool again;
+	u64 old;
 
 	table->retry = false;
 	for (at = 0; at < GHYVI_ENTRIES; at += 8) {
 		if (!line_differs(table->guest + at, table->snapshot + at, line))
 			continue;
 		for (i = 0; i < 8; i++) {
-			if (line[i] == table->snapshot[at + i])
+			old = table->snapshot[at + i];
+			if (line[i] == old)
 				continue;
-			again = table->snapshot[at + i] == GHYVI_SNAPSHOT_RETRY;
-			if (again && !mm->retries) {
+			if (old == GHYVI_SNAPSHOT_RETRY && !mm->retries) {
 				table->retry = true;
 				continue;
 			}
-			mm->retries -= again;
-			changed += !again;
+			if (old == GHYVI_SNAPSHOT_RETRY)
+				mm->retries--;
+			else
+				changed++;
 			ghyvi_table_update(mm, table, at + i, line[i]);
 			first = min(first, at + i);
 			last = at + i;

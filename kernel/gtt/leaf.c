@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Entries of the last level, pages of 4 KiB, and of the GGTT: what synchronisations translate thousands of at a time. An
+ * entry that leads to a page holds a reference on its pin.
+ */
+#include <linux/compiler.h>
+#include <linux/err.h>
+
+#include "mm_types.h"
+
+static u64 leaf_translate(struct ghyvi_mm *mm, u64 guest_entry, bool ggtt)
+{
+	u64 gfn = ghyvi_entry_gfn(guest_entry), flags = GHYVI_ENTRY_PRESENT;
+	struct ghyvi_pin *pin;
+
+	if (!(guest_entry & GHYVI_ENTRY_PRESENT))
+		return 0;
+	pin = ghyvi_pin_find(mm, gfn);
+	if ((!pin || pin->table) && ghyvi_entry_hides_table(mm, gfn, 1))
+		return ghyvi_leaf_scratch(mm);
+	pin = pin ? ghyvi_pin_hold(mm, pin) : ghyvi_pin_create(mm, gfn);
+	if (IS_ERR(pin)) {
+		mm->no_pin = PTR_ERR(pin) == -ENOMEM;
+		return ghyvi_entry_reject(mm, GHYVI_LEVEL_PT, guest_entry, PTR_ERR(pin));
+	}
+	/* GGTT entries have no write bit. */
+	if (ggtt || (guest_entry & GHYVI_ENTRY_WRITE))
+		flags |= GHYVI_ENTRY_WRITE;
+	return pin->bus | flags;
+}
+
+/* First the new page, then the old one: it may be the same. */
+static void leaf_write(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index, u64 old, u64 entry)
+{
+	u64 old_entry = page->entries[index];
+
+	WRITE_ONCE(page->entries[index], entry);
+	if (ghyvi_leaf_holds(mm, old_entry))
+		ghyvi_pin_put(mm, ghyvi_entry_gfn(old));
+}
+
+void ghyvi_leaf_set(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index, u64 old, u64 value)
+{
+	leaf_write(mm, page, index, old, leaf_translate(mm, value, ghyvi_table_is_ggtt(page->table)));
+}
+
+void ghyvi_leaf_clear(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index, u64 old)
+{
+	leaf_write(mm, page, index, old, ghyvi_leaf_scratch(mm));
+}
