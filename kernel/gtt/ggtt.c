@@ -104,6 +104,7 @@ void ghyvi_ggtt_relax(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
 /* Every shadow entry back to "not present"; the next sync reads the guest's again. */
 void ghyvi_ggtt_reset(struct ghyvi_mm *mm)
 {
+	const u64 none[GHYVI_LINE] = { 0 };
 	struct ghyvi_table_page *table;
 	u32 i, e;
 
@@ -112,9 +113,8 @@ void ghyvi_ggtt_reset(struct ghyvi_mm *mm)
 		if (!table)
 			continue;
 		ghyvi_ggtt_relax(mm, table);
-		for (e = 0; e < GHYVI_ENTRIES; e++)
-			if (table->snapshot[e])
-				ghyvi_table_update(mm, table, e, 0);
+		for (e = 0; e < GHYVI_ENTRIES; e += GHYVI_LINE)
+			ghyvi_table_update(mm, table, e, none, GHYVI_LINE);
 		ghyvi_ggtt_publish(mm, table, 0, GHYVI_ENTRIES - 1);
 	}
 }
@@ -189,7 +189,7 @@ static void refresh_entry(struct ghyvi_mm *mm, struct ghyvi_table_page *table, u
 	value = READ_ONCE(table->guest[index]);
 	if (value == table->snapshot[index])
 		return;
-	ghyvi_table_update(mm, table, index, value);
+	ghyvi_table_update(mm, table, index, &value, 1);
 	ghyvi_ggtt_publish(mm, table, index, index);
 }
 
@@ -273,7 +273,7 @@ void ghyvi_mm_ggtt_store(struct ghyvi_mm *mm, u64 index, u64 entry)
 	if (table) {
 		WRITE_ONCE(table->guest[index % GHYVI_ENTRIES], entry);
 		if (mm->ggtt_shadowed) {
-			ghyvi_table_update(mm, table, index % GHYVI_ENTRIES, entry);
+			ghyvi_table_update(mm, table, index % GHYVI_ENTRIES, &entry, 1);
 			ghyvi_ggtt_publish(mm, table, index % GHYVI_ENTRIES, index % GHYVI_ENTRIES);
 		}
 	}

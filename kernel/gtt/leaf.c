@@ -39,9 +39,19 @@ static void leaf_write(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsi
 		ghyvi_pin_put(mm, ghyvi_entry_gfn(old));
 }
 
-void ghyvi_leaf_set(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index, u64 old, u64 value)
+void ghyvi_leaf_set(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index, const u64 *old,
+		    const u64 *values, unsigned int count)
 {
-	leaf_write(mm, page, index, old, leaf_translate(mm, value, ghyvi_table_is_ggtt(page->table)));
+	bool ggtt = ghyvi_table_is_ggtt(page->table);
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		if (values[i] == old[i])
+			continue;
+		leaf_write(mm, page, index + i, old[i], leaf_translate(mm, values[i], ggtt));
+		if (mm->no_pin)
+			ghyvi_table_retry(mm, page->table, index + i);
+	}
 }
 
 void ghyvi_leaf_clear(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index, u64 old)

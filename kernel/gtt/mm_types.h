@@ -19,6 +19,8 @@
  */
 #define GHYVI_MAX_TABLES 8192u
 #define GHYVI_MAX_ROOTS 4096u
+/* Entries that are compared, and translated again, in one go: a cache line. */
+#define GHYVI_LINE 8u
 /* Table pages write-protected in one call. */
 #define GHYVI_BATCH 256u
 
@@ -283,8 +285,9 @@ static inline struct ghyvi_pin *ghyvi_pin_get(struct ghyvi_mm *mm, u64 gfn)
 }
 
 /* gtt/leaf.c */
-/** ghyvi_leaf_set() - guest entry @index of a table of 4 KiB pages was @old and is @value. */
-void ghyvi_leaf_set(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index, u64 old, u64 value);
+/** ghyvi_leaf_set() - @count guest entries from @index on of a table of 4 KiB pages were @old and are @values. */
+void ghyvi_leaf_set(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index, const u64 *old,
+		    const u64 *values, unsigned int count);
 /** ghyvi_leaf_clear() - what was translated from @old leads to scratch. */
 void ghyvi_leaf_clear(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index, u64 old);
 
@@ -346,9 +349,14 @@ void ghyvi_shadow_orphan(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page);
 void ghyvi_tables_reap(struct ghyvi_mm *mm);
 /** ghyvi_tables_in() - is one of these guest pages a table? */
 bool ghyvi_tables_in(struct ghyvi_mm *mm, u64 gfn, u64 count);
-/** ghyvi_table_update() - entry @index of the guest reads @value now: snapshot and shadows follow. */
+/**
+ * ghyvi_table_update() - @count entries of the guest from @index on, at most GHYVI_LINE, read @values now: snapshot and
+ * shadows follow.
+ */
 void ghyvi_table_update(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int index,
-			u64 value);
+			const u64 *values, unsigned int count);
+/** ghyvi_table_retry() - entry @index was translated without a pin that it needs (mm->no_pin). */
+void ghyvi_table_retry(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int index);
 /** ghyvi_table_neighbour() - the table page @by places (1 or -1) on in the address space, or NULL. */
 struct ghyvi_table_page *ghyvi_table_neighbour(struct ghyvi_mm *mm, const struct ghyvi_table_page *table,
 					       int by);

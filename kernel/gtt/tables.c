@@ -10,6 +10,7 @@
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 
 #include <trace/events/ghyvi.h>
 
@@ -152,7 +153,7 @@ struct ghyvi_table_page *ghyvi_table_neighbour(struct ghyvi_mm *mm, const struct
  * Entry @index was translated, and would be right with one pin more: the next synchronisation tries again. Not where
  * the page has other uses, since the snapshot serves them all: there scratch stays until the guest writes the entry.
  */
-static void retry_later(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int index)
+void ghyvi_table_retry(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int index)
 {
 	if (hweight32(table->levels) == 1) {
 		table->snapshot[index] = GHYVI_SNAPSHOT_RETRY;
@@ -162,22 +163,36 @@ static void retry_later(struct ghyvi_mm *mm, struct ghyvi_table_page *table, uns
 	mm->no_pin = false;
 }
 
-/* Entry @index of the guest was @old and is @value. */
-static void shadow_set(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index, u64 old, u64 value)
+/* Entry @index of the guest, not of the last level, was @old and is @value. */
+static void shadow_set_one(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index, u64 old,
+			   u64 value)
 {
-	u64 old_entry;
+	u64 old_entry = page->entries[index];
 
-	if (page->level == GHYVI_LEVEL_PT) {
-		ghyvi_leaf_set(mm, page, index, old, value);
-		return;
-	}
-	if (page->level == GHYVI_LEVEL_PT_64K) {
-		ghyvi_group_set(mm, page, index, old, value);
-		return;
-	}
-	old_entry = page->entries[index];
 	WRITE_ONCE(page->entries[index], shadow_translate(mm, page, index, value));
 	ghyvi_entry_release(mm, page, index, old, old_entry);
+}
+
+/* @count entries of the guest from @index on were @old and are @values. */
+static void shadow_set(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index, const u64 *old,
+		       const u64 *values, unsigned int count)
+{
+	unsigned int i;
+
+	if (page->level == GHYVI_LEVEL_PT) {
+		ghyvi_leaf_set(mm, page, index, old, values, count);
+		return;
+	}
+	for (i = 0; i < count; i++) {
+		if (values[i] == old[i])
+			continue;
+		if (page->level == GHYVI_LEVEL_PT_64K)
+			ghyvi_group_set(mm, page, index + i, old[i], values[i]);
+		else
+			shadow_set_one(mm, page, index + i, old[i], values[i]);
+		if (mm->no_pin)
+			ghyvi_table_retry(mm, page->table, index + i);
+	}
 }
 
 void ghyvi_shadow_clear(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index,
@@ -203,7 +218,9 @@ static struct ghyvi_shadow_page *shadow_create(struct ghyvi_mm *mm, struct ghyvi
 {
 	const struct ghyvi_mm_params *p = &mm->params;
 	struct ghyvi_shadow_page *page;
+	const u64 none = 0;
 	unsigned int i;
+	u64 value;
 
 	page = kzalloc(sizeof(*page), GFP_KERNEL_ACCOUNT);
 	if (!page)
@@ -227,12 +244,13 @@ static struct ghyvi_shadow_page *shadow_create(struct ghyvi_mm *mm, struct ghyvi
 	ghyvi_table_relist(mm, table);
 
 	for (i = 0; i < GHYVI_ENTRIES; i++) {
-		if (table->snapshot[i] == GHYVI_SNAPSHOT_RETRY)
-			ghyvi_table_update(mm, table, i, READ_ONCE(table->guest[i]));
-		else
-			shadow_set(mm, page, i, 0, table->snapshot[i]);
-		if (mm->no_pin)
-			retry_later(mm, table, i);
+		value = table->snapshot[i];
+		if (value == GHYVI_SNAPSHOT_RETRY) {
+			value = READ_ONCE(table->guest[i]);
+			ghyvi_table_update(mm, table, i, &value, 1);
+		} else {
+			shadow_set(mm, page, i, &none, &value, 1);
+		}
 	}
 	cond_resched();
 	return page;
@@ -367,17 +385,16 @@ void ghyvi_tables_reap(struct ghyvi_mm *mm)
 }
 
 void ghyvi_table_update(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int index,
-			u64 value)
+			const u64 *values, unsigned int count)
 {
-	u64 old = table->snapshot[index];
+	u64 old[GHYVI_LINE];
 	u32 levels;
 
 	if (ghyvi_table_is_ggtt(table))
 		mm->ggtt_updating = table;
-	table->snapshot[index] = value;
+	memcpy(old, table->snapshot + index, count * sizeof(*old));
+	memcpy(table->snapshot + index, values, count * sizeof(*values));
 	/* Translation may give the page a use more, which is then made from the snapshot. */
 	for (levels = table->levels; levels; levels &= levels - 1)
-		shadow_set(mm, table->shadows[__ffs(levels)], index, old, value);
-	if (mm->no_pin)
-		retry_later(mm, table, index);
+		shadow_set(mm, table->shadows[__ffs(levels)], index, old, values, count);
 }

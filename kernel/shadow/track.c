@@ -119,45 +119,51 @@ static void table_burst(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
 	}
 }
 
-/* One cache line: does it differ from the snapshot? Each guest entry is read once, into @line. */
-static bool line_differs(const u64 *guest, const u64 *snapshot, u64 *line)
+static bool line_differs(const u64 *guest, const u64 *snapshot)
 {
 	u64 difference = 0;
 	unsigned int i;
 
-	for (i = 0; i < 8; i++) {
-		line[i] = READ_ONCE(guest[i]);
-		difference |= line[i] ^ snapshot[i];
-	}
+	for (i = 0; i < GHYVI_LINE; i++)
+		difference |= READ_ONCE(guest[i]) ^ snapshot[i];
 	return difference;
+}
+
+/* Each guest entry is read once, now; how many differ from the snapshot? */
+static unsigned int line_update(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int at)
+{
+	unsigned int i, changed = 0;
+	u64 line[GHYVI_LINE], old;
+
+	for (i = 0; i < GHYVI_LINE; i++) {
+		line[i] = READ_ONCE(table->guest[at + i]);
+		old = table->snapshot[at + i];
+		if (line[i] == old)
+			continue;
+		if (old != GHYVI_SNAPSHOT_RETRY) {
+			changed++;
+		} else if (mm->retries) {
+			mm->retries--;
+		} else {
+			table->retry = true;
+			line[i] = old;
+		}
+	}
+	ghyvi_table_update(mm, table, at, line, GHYVI_LINE);
+	return changed;
 }
 
 unsigned int ghyvi_table_reconstruct(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
 {
-	unsigned int at, i, changed = 0, first = GHYVI_ENTRIES, last = 0;
-	u64 line[8];
-	u64 old;
+	unsigned int at, changed = 0, first = GHYVI_ENTRIES, last = 0;
 
 	table->retry = false;
-	for (at = 0; at < GHYVI_ENTRIES; at += 8) {
-		if (!line_differs(table->guest + at, table->snapshot + at, line))
+	for (at = 0; at < GHYVI_ENTRIES; at += GHYVI_LINE) {
+		if (!line_differs(table->guest + at, table->snapshot + at))
 			continue;
-		for (i = 0; i < 8; i++) {
-			old = table->snapshot[at + i];
-			if (line[i] == old)
-				continue;
-			if (old == GHYVI_SNAPSHOT_RETRY && !mm->retries) {
-				table->retry = true;
-				continue;
-			}
-			if (old == GHYVI_SNAPSHOT_RETRY)
-				mm->retries--;
-			else
-				changed++;
-			ghyvi_table_update(mm, table, at + i, line[i]);
-			first = min(first, at + i);
-			last = at + i;
-		}
+		changed += line_update(mm, table, at);
+		first = min(first, at);
+		last = at + GHYVI_LINE - 1;
 	}
 	if (first <= last && ghyvi_table_is_ggtt(table))
 		ghyvi_ggtt_publish(mm, table, first, last);
@@ -200,7 +206,7 @@ static void table_trap(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsi
 		value = READ_ONCE(table->guest[i]);
 		if (value == table->snapshot[i])
 			continue;
-		ghyvi_table_update(mm, table, i, value);
+		ghyvi_table_update(mm, table, i, &value, 1);
 		changed = true;
 	}
 	if (changed && ghyvi_table_is_ggtt(table))
