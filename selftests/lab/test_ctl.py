@@ -17,7 +17,7 @@ DONE, ERROR, USAGE, NOT_FOUND, BUSY = range(5)
 def ctl(*arguments, expect=DONE):
     if not os.path.exists(CTL):
         raise Skip("no build/ghyvictl: make tools")
-    status, out = hostlib.run(CTL, *arguments, env={**os.environ, "GHYVI_SYSFS": "/sys"})
+    status, out = hostlib.run(CTL, *arguments)
     require(status == expect, f"ghyvictl {' '.join(arguments)}: status {status}, not {expect}: {out.strip()[-600:]}")
     return out
 

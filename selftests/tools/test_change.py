@@ -51,20 +51,10 @@ def create_sets_what_was_asked_for():
 def create_with_a_refused_setting_leaves_no_vgpu():
     with tree() as made:
         creates(made)
-        removed = []
-
-        def remove(line):
-            removed.append(line)
-
-        def later(uuid):
-            path = made.add_vgpu(uuid)
-            made.link(REFUSING, f"{path}/policy/static_pages")
-            made.listen(f"{path}/remove", remove)
-
-        made.listen(f"{made.type_path('gen9_8')}/create", later)
+        made.listen(f"{made.type_path('gen9_8')}/create", lambda uuid: made.add_vgpu(uuid, refusing=["policy/static_pages"]))
         result = ctl(made, "create", "gen9_8", "-u", UUID, "--set", "policy/static_pages=99999", expect=ERROR)
         said(result, "Invalid argument", "nothing was created")
-        require(removed == ["1"], f"remove got {removed}")
+        require(made.read(f"{made.parent_path()}/{UUID}/remove") == "1\n", "it was not removed")
 
 
 @test
@@ -93,8 +83,7 @@ def create_says_why_it_cannot():
 @test
 def set_writes_in_order_until_one_is_refused():
     with tree() as made:
-        path = made.add_vgpu(UUID)
-        made.link(REFUSING, f"{path}/policy/static_pages")
+        path = made.add_vgpu(UUID, refusing=["policy/static_pages"])
         result = ctl(made, "set", UUID, "policy/oos_threshold=9", "policy/static_pages=x", "policy/self_check=1",
                      expect=ERROR)
         said(result, "policy/static_pages=x", "Invalid argument")
@@ -105,8 +94,7 @@ def set_writes_in_order_until_one_is_refused():
 @test
 def set_gives_the_kernels_reason_and_what_was_meant():
     with tree() as made:
-        path = made.add_vgpu(UUID)
-        made.link(REFUSING, f"{path}/policy/static_pages")
+        path = made.add_vgpu(UUID, refusing=["policy/static_pages"])
         made.write(f"{path}/last_error", "policy/static_pages: 99999 is out of range\n")
         said(ctl(made, "set", UUID, "policy/static_pages=99999", expect=ERROR), "the kernel's reason: policy/static_pages: 99999")
         # A refusal of something else, long ago, is not the reason.

@@ -11,7 +11,7 @@ from tree import UUIDS
 ROUNDS = int(os.environ.get("FUZZ", "250"))
 COMMANDS = ("list", "types", "create", "define", "show", "set", "stat", "top", "dump", "reset", "remove", "doctor", "export",
             "record", "report", "help", "lis")
-WORDS = (*UUIDS, UUIDS[0].upper(), UUIDS[0][:-1], "--json", "-j", "--sysfs", "--sysfs=.", "--sysfs=", "--no-mdevctl",
+WORDS = (*UUIDS, UUIDS[0].upper(), UUIDS[0][:-1], "--json", "-j", "--no-mdevctl",
          "-s", "-c", "-b", "-o", "out", "-p", "-u", "-m", "-f", "-a", "-w", "-k", "-r", "--force", "--batch", "--batch=1",
          "--seconds=0.001", "-c1", "-s0.001", "0", "-1", "1e400", "nan", "99999999999999999999", "", "-", "--", "---",
          "=", "=x", "a=", "policy/mode=", "policy/mode=strict", "policy/=1", "/=1", "policy//mode=1", "../../x=1",

@@ -6,7 +6,7 @@ import re
 import subprocess
 
 from ktap import test
-from toolslib import require, tree, where
+from toolslib import environment, require, tree, where
 from tree import PARENT, UUIDS
 
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -25,7 +25,7 @@ int main(void)
 	struct ghyvi_vgpu *vgpu;
 	struct ghyvi *ghyvi;
 
-	if (ghyvi_open(&ghyvi, NULL) || ghyvi_vgpu_find(ghyvi, "%(uuid)s", &vgpu))
+	if (ghyvi_open(&ghyvi, "/proc") != -ENOENT || ghyvi_open(&ghyvi, NULL) || ghyvi_vgpu_find(ghyvi, "%(uuid)s", &vgpu))
 		return 1;
 	ghyvi_close(ghyvi); /* the vGPU stays usable */
 	if (ghyvi_vgpu_policy(vgpu, value, sizeof(value)) || strcmp(value, "segmented"))
@@ -66,7 +66,7 @@ def a_program_builds_and_runs_against_the_installed_library():
         env = {**os.environ, "PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig"}
         flags = run("pkg-config", "--cflags", "--libs", "ghyvi", env=env).split()
         run("gcc", "-Wall", "-Wextra", "-Werror", f"{made.top}/program.c", "-o", f"{made.top}/program", *flags)
-        run(f"{made.top}/program", env={"LD_LIBRARY_PATH": f"{prefix}/lib", "GHYVI_SYSFS": made.sys})
+        run(f"{made.top}/program", env=environment(made, LD_LIBRARY_PATH=f"{prefix}/lib"))
 
 
 @test
@@ -101,7 +101,7 @@ def bash_completes_commands_and_what_there_is():
     script = f"{TREE}/userspace/ghyvictl/ghyvictl.bash"
     with tree() as made:
         made.add_vgpu(UUIDS[0])
-        env = {**os.environ, "PATH": f"{where['build']}:/usr/bin:/bin", "GHYVI_SYSFS": made.sys}
+        env = environment(made, PATH=f"{where['build']}:/usr/bin:/bin")
         commands = re.findall(r"^  (\w+) ", run("ghyvictl", "--help", env=env).partition("Commands")[2], re.M)
         for words, wanted in ((["ghyvictl", ""], commands), (["ghyvictl", "show", ""], [UUIDS[0]]),
                               (["ghyvictl", "set", UUIDS[0], "policy/mo"], ["policy/mode=", "policy/mode=strict"]),

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Running ghyvictl on a fake tree."""
+"""Running ghyvictl on a fake tree, which umockdev's preloaded library shows it as /sys."""
 
 import atexit
 import contextlib
 import json
 import os
-import shutil
 import subprocess
-import tempfile
+import threading
 
 from tree import Tree
 
 SANITIZER_STATUS = 99
+PRELOAD = "libumockdev-preload.so.0"
 DONE, ERROR, USAGE, NOT_FOUND, BUSY = range(5)
 
 sanitizer_reports = []
@@ -29,18 +29,34 @@ def require(condition, text):
 
 def start(build):
     where["build"] = build
-    where["top"] = tempfile.mkdtemp(prefix="ghyvi-tools.")
-    os.chmod(where["top"], 0o755)
-    atexit.register(shutil.rmtree, where["top"], ignore_errors=True)
+    where["testbed"] = Testbed()
+
+
+class Testbed:
+    """One bed at a time; closing it removes it."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.process = subprocess.Popen([f"{os.path.dirname(os.path.abspath(__file__))}/testbed"], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True, env={**os.environ, "LD_PRELOAD": PRELOAD})
+        atexit.register(self.end)
+
+    def ask(self, line):
+        with self.lock:
+            print(line, file=self.process.stdin, flush=True)
+            answer = self.process.stdout.readline().strip()
+        require(answer, f"the test bed ended at '{line}'; is umockdev installed (tools/setup)?")
+        return answer
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
 
 
 @contextlib.contextmanager
 def tree(**options):
-    made = Tree(f"{where['top']}/t", **options)
-    try:
-        yield made
-    finally:
-        shutil.rmtree(made.top, ignore_errors=True)
+    bed = where["testbed"]
+    yield Tree(bed.ask("new"), lambda action, device: bed.ask(f"{action} {device}"), **options)
 
 
 class Result:
@@ -58,7 +74,7 @@ class Result:
 
 
 def environment(made, **more):
-    env = {"PATH": "/usr/bin:/bin", "TERM": "xterm", "GHYVI_SYSFS": made.sys,
+    env = {"PATH": "/usr/bin:/bin", "TERM": "xterm", "LD_PRELOAD": PRELOAD, "UMOCKDEV_DIR": made.top, "GHYVI_MDEVCTL": "",
            "ASAN_OPTIONS": f"exitcode={SANITIZER_STATUS}",
            "UBSAN_OPTIONS": f"halt_on_error=1:print_stacktrace=1:exitcode={SANITIZER_STATUS}"}
     env.update(more)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A directory that looks like sysfs with ghyvi's software pGPU in it, and, for doctor, like a host's root.
+"""A directory that looks like sysfs with ghyvi's software pGPU in it, as libudev wants it, and, for doctor, like a host's root.
 
 Everything is in one directory: <top>/sys, <top>/boot, ... Files are plain files, except where a test has
 something better: what the kernel refuses is a link to a real file of the kernel's that refuses it, too."""
@@ -27,11 +27,13 @@ COUNTERS = ("table_write_traps", "relaxes", "synchronisations", "submissions_rcs
 
 
 class Tree:
-    def __init__(self, top, parents=(PARENT,)):
+    def __init__(self, top, event, parents=(PARENT,)):
+        """@event(action, device) is the kernel's, to those who listen."""
         self.top = top
         self.sys = f"{top}/sys"
-        shutil.rmtree(top, ignore_errors=True)
-        for directory in ("class/mdev_bus", "bus/mdev/devices", "module", "kernel/debug"):
+        self.event = event
+        os.chmod(top, 0o755)
+        for directory in ("class/mdev_bus", "bus/mdev/devices", "bus/pci/devices", "module", "kernel/debug"):
             os.makedirs(f"{self.sys}/{directory}")
         for parent in parents:
             self.add_parent(parent)
@@ -77,9 +79,18 @@ class Tree:
         for name, value in (("scheduler", "fifo credit band [fair]"), ("timeslice_us", "2000")):
             self.write(f"{self.parent_path(parent)}/ghyvi/{name}", f"{value}\n")
         self.write(f"{self.parent_path(parent)}/power/control", "auto\n")
+        self.add_device("pci", self.parent_path(parent))
         os.symlink(f"../../devices/pci{parent[:7]}/{parent}", f"{self.sys}/class/mdev_bus/{parent}")
 
-    def add_vgpu(self, uuid, kind="gen9_4", parent=PARENT, **stats):
+    def add_device(self, bus, path):
+        """Makes the directory @path a device."""
+        self.write(f"{path}/uevent", "")
+        up = "../" * (path.count("/") - 1)
+        self.link(f"{up}../bus/{bus}", f"{path}/subsystem")
+        os.symlink(f"../../../{path.partition('/')[2]}", f"{self.sys}/bus/{bus}/devices/{os.path.basename(path)}")
+
+    def add_vgpu(self, uuid, kind="gen9_4", parent=PARENT, refusing=(), **stats):
+        """@refusing: attributes that refuse what is no number from -1000 to 1000."""
         path = f"{self.parent_path(parent)}/{uuid}"
         self.write(f"{path}/state", "created\n", 0o444)
         self.write(f"{path}/last_error", "\n", 0o444)
@@ -94,25 +105,32 @@ class Tree:
         for name in COUNTERS:
             self.write(f"{path}/stats/{name}", f"{stats.get(name, 0)}\n", 0o444)
         self.link(f"../mdev_supported_types/{DRIVER}-{kind}", f"{path}/mdev_type")
-        os.symlink(f"../../../devices/pci{parent[:7]}/{parent}/{uuid}", f"{self.sys}/bus/mdev/devices/{uuid}")
         for name in ("tables", "engines", "config"):
             self.write(f"sys/kernel/debug/ghyvi/{uuid}/{name}", f"{name} of {uuid}\nsecond line\n", 0o400)
+        for name in refusing:
+            self.link(REFUSING, f"{path}/{name}")
+        self.add_device("mdev", path)
+        self.event("add", f"/{path}")
         return path
 
     def drop_vgpu(self, uuid, parent=PARENT):
+        path = f"{self.parent_path(parent)}/{uuid}"
         os.remove(f"{self.sys}/bus/mdev/devices/{uuid}")
-        shutil.rmtree(f"{self.top}/{self.parent_path(parent)}/{uuid}")
+        # umockdev tells nobody about what is not there.
+        self.event("remove", f"/{path}")
+        shutil.rmtree(f"{self.top}/{path}")
 
     def add_foreign(self):
         """Another vendor's mdev and its type."""
         path = "sys/devices/pci0000:00/0000:00:02.0"
         self.write(f"{path}/mdev_supported_types/i915-GVTg_V5_4/name", "GVTg_V5_4\n")
         self.write(f"{path}/mdev_supported_types/i915-GVTg_V5_4/available_instances", "1\n")
+        self.add_device("pci", path)
         os.symlink("../../devices/pci0000:00/0000:00:02.0", f"{self.sys}/class/mdev_bus/0000:00:02.0")
         uuid = "11111111-2222-3333-4444-555555555555"
         self.write(f"{path}/{uuid}/remove", "", 0o200)
         self.link("../mdev_supported_types/i915-GVTg_V5_4", f"{path}/{uuid}/mdev_type")
-        os.symlink(f"../../../devices/pci0000:00/0000:00:02.0/{uuid}", f"{self.sys}/bus/mdev/devices/{uuid}")
+        self.add_device("mdev", f"{path}/{uuid}")
         return uuid
 
     def add_host(self):

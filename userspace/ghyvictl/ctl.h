@@ -21,7 +21,6 @@ enum {
 /* What all commands share. */
 struct ctl {
 	struct ghyvi *ghyvi;
-	const char *sysfs; /* NULL: the library's default */
 	bool json;
 	bool no_mdevctl;
 };
@@ -45,7 +44,7 @@ int cmd_doctor(struct ctl *ctl, int argc, char **argv);
 
 /* ---- options (options.c) ---- */
 
-/* --json, --sysfs, --no-mdevctl: the child of every command's argp, with a struct ctl as its input. */
+/* --json, --no-mdevctl: the child of every command's argp, with a struct ctl as its input. */
 extern const struct argp_child ctl_children[];
 
 /*

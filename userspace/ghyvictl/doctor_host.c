@@ -29,20 +29,6 @@ static void check_kvm(struct doctor *doctor)
 	free(path);
 }
 
-static bool is_pci(const struct ctl *ctl, const char *parent)
-{
-	char *path, *real;
-	bool pci;
-
-	if (asprintf(&path, "%s/class/mdev_bus/%s", ghyvi_sysfs(ctl->ghyvi), parent) < 0)
-		abort();
-	real = realpath(path, NULL);
-	pci = real && strstr(real, "/pci");
-	free(real);
-	free(path);
-	return pci;
-}
-
 static void check_parents(struct doctor *doctor)
 {
 	struct ghyvi_types *types;
@@ -59,12 +45,7 @@ static void check_parents(struct doctor *doctor)
 		if (!strcmp(parent, last))
 			continue;
 		last = parent;
-		if (is_pci(doctor->ctl, parent))
-			doctor_say(doctor, RESULT_PASS, "parent", NULL, "%s offers vGPUs", parent);
-		else
-			doctor_say(doctor, RESULT_WARN, "parent",
-				   "create its vGPUs with ghyvictl or mdevctl",
-				   "%s is no PCI function: libvirt does not list it", parent);
+		doctor_say(doctor, RESULT_PASS, "parent", NULL, "%s offers vGPUs", parent);
 	}
 	if (!i)
 		doctor_say(

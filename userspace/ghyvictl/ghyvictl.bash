@@ -15,7 +15,7 @@ _ghyvictl_settings() {
 
 _ghyvictl() {
 	local commands="list types create define show set stat top dump reset remove doctor export report record"
-	local common="--json --sysfs --no-mdevctl --help" command='' words='' word uuid='' line=()
+	local common="--json --no-mdevctl --help" command='' words='' word uuid='' line=()
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
 
 	# "=" and ":" are words of their own in bash's list; so it is cut by hand.
@@ -31,7 +31,7 @@ _ghyvictl() {
 	done
 
 	case $previous in
-	--sysfs | -o | --output | --root | --file | --from)
+	-o | --output | --root | --file | --from)
 		mapfile -t COMPREPLY < <(compgen -f -- "$current")
 		return
 		;;

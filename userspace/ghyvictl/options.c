@@ -8,11 +8,10 @@
 
 #define SECONDS_MAX 86400
 
-enum { KEY_JSON = 'j', KEY_SYSFS = 0x100, KEY_NO_MDEVCTL };
+enum { KEY_JSON = 'j', KEY_NO_MDEVCTL = 0x100 };
 
 static const struct argp_option common_options[] = {
 	{ "json", KEY_JSON, NULL, 0, "Print JSON; its keys are stable, the text is not", -2 },
-	{ "sysfs", KEY_SYSFS, "DIR", 0, "Where sysfs is (default $GHYVI_SYSFS or /sys)", -2 },
 	{ "no-mdevctl", KEY_NO_MDEVCTL, NULL, 0, "Create and remove through sysfs in any case",
 	  -2 },
 	{}
@@ -22,12 +21,10 @@ static error_t parse_common(int key, char *argument, struct argp_state *state)
 {
 	struct ctl *ctl = state->input;
 
+	(void)argument;
 	switch (key) {
 	case KEY_JSON:
 		ctl->json = true;
-		return 0;
-	case KEY_SYSFS:
-		ctl->sysfs = argument;
 		return 0;
 	case KEY_NO_MDEVCTL:
 		ctl->no_mdevctl = true;
@@ -48,10 +45,9 @@ int parse_options(const struct argp *argp, int argc, char **argv, void *input)
 
 	if (argp_parse(argp, argc, argv, 0, NULL, input))
 		return STATUS_USAGE;
-	ret = ghyvi_open(&ctl->ghyvi, ctl->sysfs);
+	ret = ghyvi_open(&ctl->ghyvi, NULL);
 	if (ret) {
-		complain("no sysfs at %s: %s", ctl->sysfs ?: "$GHYVI_SYSFS or /sys",
-			 strerror(-ret));
+		complain("no sysfs at /sys: %s", strerror(-ret));
 		return STATUS_ERROR;
 	}
 	return STATUS_OK;

@@ -32,21 +32,16 @@ bool program_exists(const char *name)
 	return found;
 }
 
-/*
- * Only for the running system: mdevctl knows no other sysfs. $GHYVI_MDEVCTL names another program, for the tests, which
- * is used in any case.
- */
+/* $GHYVI_MDEVCTL names another program, which is used in any case; if empty, none is. */
 const char *mdevctl_program(const struct ctl *ctl)
 {
 	const char *other = getenv("GHYVI_MDEVCTL");
 
 	if (ctl->no_mdevctl)
 		return NULL;
-	if (other && *other)
-		return other;
-	if (strcmp(ghyvi_sysfs(ctl->ghyvi), "/sys") || !program_exists("mdevctl"))
-		return NULL;
-	return "mdevctl";
+	if (other)
+		return *other ? other : NULL;
+	return program_exists("mdevctl") ? "mdevctl" : NULL;
 }
 
 static int wait_for(pid_t child)

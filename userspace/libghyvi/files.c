@@ -85,36 +85,56 @@ free_line:
 	return ret;
 }
 
-static int visible(const struct dirent *entry)
+const char *last_component(const char *path)
 {
-	return entry->d_name[0] != '.';
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+int names_add(struct names *names, const char *name)
+{
+	char **bigger, *copy;
+
+	bigger = realloc(names->at, (names->count + 1) * sizeof(*bigger));
+	if (!bigger)
+		return -ENOMEM;
+	names->at = bigger;
+	copy = strdup(name);
+	if (!copy)
+		return -ENOMEM;
+	names->at[names->count++] = copy;
+	return 0;
+}
+
+static int by_version(const void *a, const void *b)
+{
+	return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+void names_sort(struct names *names)
+{
+	if (names->count)
+		qsort(names->at, names->count, sizeof(*names->at), by_version);
 }
 
 int names_read(struct names *names, const char *directory)
 {
-	struct dirent **entries;
-	int i, count, ret = 0;
+	const struct dirent *entry;
+	int ret = 0;
+	DIR *dir;
 
 	*names = (struct names){};
-	count = scandir(directory, &entries, visible, versionsort);
-	if (count < 0)
+	dir = opendir(directory);
+	if (!dir)
 		return -errno;
-	names->at = calloc(count + 1, sizeof(*names->at));
-	if (!names->at)
-		ret = -ENOMEM;
-	for (i = 0; i < count; i++) {
-		if (!ret) {
-			names->at[i] = strdup(entries[i]->d_name);
-			if (names->at[i])
-				names->count++;
-			else
-				ret = -ENOMEM;
-		}
-		free(entries[i]);
-	}
-	free(entries);
+	while (!ret && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			ret = names_add(names, entry->d_name);
+	closedir(dir);
 	if (ret)
 		names_free(names);
+	names_sort(names);
 	return ret;
 }
 

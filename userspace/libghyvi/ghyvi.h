@@ -2,8 +2,9 @@
 /*
  * libghyvi: the vGPUs of this host, for programs in C.
  *
- * A thin layer over sysfs (Documentation/ABI/testing/sysfs-bus-mdev-ghyvi): it keeps no state of its own, starts no
- * threads, prints nothing, and needs root only where the kernel does (whatever writes, and the dumps).
+ * A thin layer over libudev, which finds devices, and sysfs (Documentation/ABI/testing/sysfs-bus-mdev-ghyvi): it keeps
+ * no state of its own, starts no threads, prints nothing, and needs root only where the kernel does (whatever writes,
+ * and the dumps). No udev daemon need run.
  *
  * All functions that can fail return 0 or a negative errno; those every one of them can return:
  *	-ENOMEM		no memory
@@ -35,16 +36,16 @@ struct ghyvi;
 /**
  * ghyvi_open - start here
  * @ghyvi: the new object
- * @sysfs: where sysfs is; NULL: $GHYVI_SYSFS, or else /sys
+ * @sysfs: NULL or "/sys", where sysfs is: libudev knows no other
  *
- * Return: 0, or -ENOENT where there is no such directory.
+ * Return: 0, or -ENOENT: sysfs is not there.
  */
 int ghyvi_open(struct ghyvi **ghyvi, const char *sysfs);
 
 /* Objects made from @ghyvi stay usable. NULL is allowed, as in all functions that free. */
 void ghyvi_close(struct ghyvi *ghyvi);
 
-/* Where sysfs is, without a slash at the end. */
+/* Where sysfs is: "/sys". */
 const char *ghyvi_sysfs(const struct ghyvi *ghyvi);
 
 /* ---- types: what can be created ---- */
@@ -53,7 +54,7 @@ struct ghyvi_types;
 struct ghyvi_type;
 
 /**
- * ghyvi_types_read - all ghyvi types of all parents, sorted by parent, then as the kernel's numbers go
+ * ghyvi_types_read - all ghyvi types of all parents (PCI devices), sorted by parent, then as the kernel's numbers go
  *
  * Return: 0, also where there are none.
  */
@@ -107,7 +108,7 @@ const char *ghyvi_vgpu_uuid(const struct ghyvi_vgpu *vgpu);
 const char *ghyvi_vgpu_parent(const struct ghyvi_vgpu *vgpu);
 const char *ghyvi_vgpu_type_id(const struct ghyvi_vgpu *vgpu);
 const char *ghyvi_vgpu_type_name(const struct ghyvi_vgpu *vgpu);
-/* Its directory in sysfs: what QEMU's sysfsdev= takes. */
+/* Its directory in sysfs, /sys/bus/mdev/devices/<uuid>: what QEMU's sysfsdev= takes. */
 const char *ghyvi_vgpu_path(const struct ghyvi_vgpu *vgpu);
 /* Its directory in debugfs, which only root can look into. */
 const char *ghyvi_vgpu_debugfs(const struct ghyvi_vgpu *vgpu);

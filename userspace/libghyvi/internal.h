@@ -2,6 +2,7 @@
 #ifndef GHYVI_INTERNAL_H
 #define GHYVI_INTERNAL_H
 
+#include <libudev.h>
 #include "ghyvi.h"
 #include "known_stats.h"
 
@@ -11,8 +12,11 @@
 /* The start of every ghyvi type's `name`. */
 #define GHYVI_TYPE_PREFIX "ghyvi-"
 
+/* libudev looks at this one and no other. */
+#define SYSFS "/sys"
+
 struct ghyvi {
-	char *sysfs;
+	struct udev *udev;
 };
 
 struct ghyvi_type {
@@ -37,17 +41,29 @@ struct ghyvi_vgpu {
 	char *debugfs;
 };
 
-/* Sorted names of a directory, without those that begin with "." */
 struct names {
 	char **at;
 	size_t count;
 };
 
-int names_read(struct names *names, const char *directory);
+int names_add(struct names *names, const char *name);
+/* As numbers in them go. */
+void names_sort(struct names *names);
 void names_free(struct names *names);
+/* Those in a directory, sorted, without those that begin with "." */
+int names_read(struct names *names, const char *directory);
+
+/* Sorted. Those that may be parents: most PCI devices offer no types. Other vendors' mdevs, too. */
+int parent_names(struct names *names, struct ghyvi *ghyvi);
+int vgpu_names(struct names *names, struct ghyvi *ghyvi);
+/* NULL: there is none, or no memory. Freed with udev_device_unref(). */
+struct udev_device *parent_device(struct ghyvi *ghyvi, const char *name);
+struct udev_device *vgpu_device(struct ghyvi *ghyvi, const char *uuid);
 
 /* Formats a path, and frees nothing; NULL: no memory. */
 char *path_of(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* What follows the last "/". */
+const char *last_component(const char *path);
 
 /* Both return 0 or a negative errno. What is read loses the newline at its end. */
 int read_text(const char *path, char *value, size_t bytes);

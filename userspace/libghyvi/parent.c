@@ -45,22 +45,30 @@ static int offers_types(struct ghyvi *ghyvi, const char *name)
 GHYVI_API int ghyvi_parent_find(struct ghyvi *ghyvi, const char *name, struct ghyvi_parent **out)
 {
 	struct ghyvi_parent *parent;
+	struct udev_device *device;
 	int ret;
 
 	ret = offers_types(ghyvi, name);
 	if (ret)
 		return ret;
+	device = parent_device(ghyvi, name);
+	if (!device)
+		return -ENODEV;
+	ret = -ENOMEM;
 	parent = calloc(1, sizeof(*parent));
 	if (!parent)
-		return -ENOMEM;
+		goto unref;
 	parent->name = strdup(name);
-	parent->path = path_of("%s/class/mdev_bus/%s", ghyvi->sysfs, name);
+	parent->path = strdup(udev_device_get_syspath(device));
 	if (!parent->name || !parent->path) {
 		ghyvi_parent_free(parent);
-		return -ENOMEM;
+		goto unref;
 	}
 	*out = parent;
-	return 0;
+	ret = 0;
+unref:
+	udev_device_unref(device);
+	return ret;
 }
 
 GHYVI_API const char *ghyvi_parent_name(const struct ghyvi_parent *parent)

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 #include "internal.h"
 
 struct ghyvi_types {
@@ -15,25 +15,14 @@ struct ghyvi_types {
 GHYVI_API int ghyvi_open(struct ghyvi **out, const char *sysfs)
 {
 	struct ghyvi *ghyvi;
-	struct stat status;
-	size_t length;
 
-	if (!sysfs)
-		sysfs = getenv("GHYVI_SYSFS");
-	if (!sysfs || !*sysfs)
-		sysfs = "/sys";
-	if (stat(sysfs, &status))
-		return -errno;
-	if (!S_ISDIR(status.st_mode))
+	if ((sysfs && strcmp(sysfs, SYSFS)) || access(SYSFS, F_OK))
 		return -ENOENT;
 	ghyvi = calloc(1, sizeof(*ghyvi));
 	if (!ghyvi)
 		return -ENOMEM;
-	length = strlen(sysfs);
-	while (length > 1 && sysfs[length - 1] == '/')
-		length--;
-	ghyvi->sysfs = strndup(sysfs, length);
-	if (!ghyvi->sysfs) {
+	ghyvi->udev = udev_new();
+	if (!ghyvi->udev) {
 		free(ghyvi);
 		return -ENOMEM;
 	}
@@ -45,13 +34,14 @@ GHYVI_API void ghyvi_close(struct ghyvi *ghyvi)
 {
 	if (!ghyvi)
 		return;
-	free(ghyvi->sysfs);
+	udev_unref(ghyvi->udev);
 	free(ghyvi);
 }
 
 GHYVI_API const char *ghyvi_sysfs(const struct ghyvi *ghyvi)
 {
-	return ghyvi->sysfs;
+	(void)ghyvi;
+	return SYSFS;
 }
 
 static void type_clear(struct ghyvi_type *type)
@@ -103,39 +93,42 @@ static int type_read(struct ghyvi_type *type, const char *directory, const char 
 	return -ENOMEM;
 }
 
-static int types_of_parent(struct ghyvi_types *types, const char *sysfs, const char *parent)
+/* A PCI device that offers none, or that is gone by now, adds none. */
+static int types_of_parent(struct ghyvi_types *types, struct ghyvi *ghyvi, const char *name)
 {
+	struct udev_device *parent;
 	struct ghyvi_type *bigger;
 	struct names ids = {};
-	char *directory;
+	char *directory = NULL;
 	size_t i;
-	int ret;
+	int ret = 0;
 
-	directory = path_of("%s/class/mdev_bus/%s/mdev_supported_types", sysfs, parent);
-	if (!directory)
-		return -ENOMEM;
-	ret = names_read(&ids, directory);
+	parent = parent_device(ghyvi, name);
+	if (!parent)
+		return 0;
+	directory = path_of("%s/mdev_supported_types", udev_device_get_syspath(parent));
+	ret = directory ? names_read(&ids, directory) : -ENOMEM;
 	if (ret) {
 		ret = ret == -ENOMEM ? ret : 0;
-		goto free_directory;
+		goto unref;
 	}
 	bigger = realloc(types->at, (types->count + ids.count + 1) * sizeof(*bigger));
 	if (!bigger) {
 		ret = -ENOMEM;
-		goto free_ids;
+		goto unref;
 	}
 	types->at = bigger;
 	for (i = 0; i < ids.count; i++) {
-		ret = type_read(&types->at[types->count], directory, parent, ids.at[i]);
+		ret = type_read(&types->at[types->count], directory, name, ids.at[i]);
 		if (ret < 0)
-			goto free_ids;
+			goto unref;
 		types->count += ret;
 	}
 	ret = 0;
-free_ids:
+unref:
 	names_free(&ids);
-free_directory:
 	free(directory);
+	udev_device_unref(parent);
 	return ret;
 }
 
@@ -143,19 +136,14 @@ GHYVI_API int ghyvi_types_read(struct ghyvi *ghyvi, struct ghyvi_types **out)
 {
 	struct ghyvi_types *types;
 	struct names parents = {};
-	char *directory;
 	size_t i;
 	int ret;
 
 	types = calloc(1, sizeof(*types));
-	directory = path_of("%s/class/mdev_bus", ghyvi->sysfs);
-	ret = types && directory ? names_read(&parents, directory) : -ENOMEM;
-	if (ret == -ENOENT)
-		ret = 0; /* the mdev core is not loaded */
+	ret = types ? parent_names(&parents, ghyvi) : -ENOMEM;
 	for (i = 0; !ret && i < parents.count; i++)
-		ret = types_of_parent(types, ghyvi->sysfs, parents.at[i]);
+		ret = types_of_parent(types, ghyvi, parents.at[i]);
 	names_free(&parents);
-	free(directory);
 	if (ret) {
 		ghyvi_types_free(types);
 		return ret;
@@ -222,16 +210,19 @@ GHYVI_API bool ghyvi_type_is(const struct ghyvi_type *type, const char *word)
 
 GHYVI_API int ghyvi_create(struct ghyvi *ghyvi, const struct ghyvi_type *type, const char *uuid)
 {
+	struct udev_device *parent;
 	char *path;
 	int ret;
 
 	if (!ghyvi_is_uuid(uuid))
 		return -EINVAL;
-	path = path_of("%s/class/mdev_bus/%s/mdev_supported_types/%s/create", ghyvi->sysfs,
-		       type->parent, type->id);
-	if (!path)
-		return -ENOMEM;
-	ret = write_text(path, uuid);
+	parent = parent_device(ghyvi, type->parent);
+	if (!parent)
+		return -ENODEV;
+	path = path_of("%s/mdev_supported_types/%s/create", udev_device_get_syspath(parent),
+		       type->id);
+	ret = path ? write_text(path, uuid) : -ENOMEM;
 	free(path);
+	udev_device_unref(parent);
 	return ret == -ENOENT ? -ENODEV : ret;
 }

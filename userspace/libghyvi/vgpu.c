@@ -3,13 +3,10 @@
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <errno.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include "internal.h"
 
 struct ghyvi_vgpus {
@@ -58,45 +55,39 @@ GHYVI_API void ghyvi_vgpu_free(struct ghyvi_vgpu *vgpu)
 	free(vgpu);
 }
 
-/* The last component of where @path leads (@above: of the directory around that). */
-static char *real_name(const char *path, bool above)
+/* Its type, whose name and id the link leads to, and its parent. */
+static int type_of(struct ghyvi_vgpu *vgpu, struct udev_device *device)
 {
-	char *real = realpath(path, NULL), *name;
-
-	if (!real)
-		return NULL;
-	name = strdup(basename(above ? dirname(real) : real));
-	free(real);
-	return name;
-}
-
-static int type_of(struct ghyvi_vgpu *vgpu)
-{
+	struct udev_device *parent = udev_device_get_parent(device);
 	char name[GHYVI_VALUE_BYTES];
-	char *link, *file;
+	char *link, *file, *real = NULL;
 	int ret = -ENOMEM;
 
-	link = path_of("%s/mdev_type", vgpu->path);
-	file = path_of("%s/mdev_type/name", vgpu->path);
+	link = path_of("%s/mdev_type", udev_device_get_syspath(device));
+	file = path_of("%s/mdev_type/name", udev_device_get_syspath(device));
 	if (!link || !file)
 		goto out;
 	ret = -ENODEV;
-	if (read_text(file, name, sizeof(name)) ||
+	if (!parent || read_text(file, name, sizeof(name)) ||
 	    strncmp(name, GHYVI_TYPE_PREFIX, strlen(GHYVI_TYPE_PREFIX)))
 		goto out;
+	real = realpath(link, NULL);
+	if (!real)
+		goto out;
 	vgpu->type_name = strdup(name);
-	vgpu->type_id = real_name(link, false);
-	vgpu->parent = real_name(vgpu->path, true);
-	if (vgpu->type_name && vgpu->type_id && vgpu->parent)
-		ret = 0;
+	vgpu->type_id = strdup(last_component(real));
+	vgpu->parent = strdup(udev_device_get_sysname(parent));
+	ret = vgpu->type_name && vgpu->type_id && vgpu->parent ? 0 : -ENOMEM;
 out:
 	free(link);
 	free(file);
+	free(real);
 	return ret;
 }
 
 GHYVI_API int ghyvi_vgpu_find(struct ghyvi *ghyvi, const char *uuid, struct ghyvi_vgpu **out)
 {
+	struct udev_device *device = NULL;
 	struct ghyvi_vgpu *vgpu;
 	char *at;
 	int ret = -ENOMEM;
@@ -111,16 +102,19 @@ GHYVI_API int ghyvi_vgpu_find(struct ghyvi *ghyvi, const char *uuid, struct ghyv
 		goto fail;
 	for (at = vgpu->uuid; *at; at++)
 		*at = tolower((unsigned char)*at);
-	vgpu->path = path_of("%s/bus/mdev/devices/%s", ghyvi->sysfs, vgpu->uuid);
-	vgpu->debugfs = path_of("%s/kernel/debug/ghyvi/%s", ghyvi->sysfs, vgpu->uuid);
+	vgpu->path = path_of(SYSFS "/bus/mdev/devices/%s", vgpu->uuid);
+	vgpu->debugfs = path_of(SYSFS "/kernel/debug/ghyvi/%s", vgpu->uuid);
 	if (!vgpu->path || !vgpu->debugfs)
 		goto fail;
-	ret = type_of(vgpu);
+	device = vgpu_device(ghyvi, vgpu->uuid);
+	ret = device ? type_of(vgpu, device) : -ENODEV;
 	if (ret)
 		goto fail;
+	udev_device_unref(device);
 	*out = vgpu;
 	return 0;
 fail:
+	udev_device_unref(device);
 	ghyvi_vgpu_free(vgpu);
 	return ret;
 }
@@ -129,15 +123,11 @@ GHYVI_API int ghyvi_vgpus_read(struct ghyvi *ghyvi, struct ghyvi_vgpus **out)
 {
 	struct ghyvi_vgpus *vgpus;
 	struct names uuids = {};
-	char *directory;
 	size_t i;
 	int ret;
 
 	vgpus = calloc(1, sizeof(*vgpus));
-	directory = path_of("%s/bus/mdev/devices", ghyvi->sysfs);
-	ret = vgpus && directory ? names_read(&uuids, directory) : -ENOMEM;
-	if (ret == -ENOENT)
-		ret = 0; /* the mdev core is not loaded */
+	ret = vgpus ? vgpu_names(&uuids, ghyvi) : -ENOMEM;
 	if (!ret) {
 		vgpus->at = calloc(uuids.count + 1, sizeof(*vgpus->at));
 		ret = vgpus->at ? 0 : -ENOMEM;
@@ -150,7 +140,6 @@ GHYVI_API int ghyvi_vgpus_read(struct ghyvi *ghyvi, struct ghyvi_vgpus **out)
 			ret = 0; /* somebody else's, or gone meanwhile */
 	}
 	names_free(&uuids);
-	free(directory);
 	if (ret) {
 		ghyvi_vgpus_free(vgpus);
 		return ret;
