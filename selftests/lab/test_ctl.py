@@ -4,14 +4,19 @@
 import errno
 import json
 import os
+import shutil
+import tempfile
 
 import fixture
 import hostlib
 from hostlib import available, read, require, types
 from ktap import Skip, test
+from screen import Screen
 
 CTL = os.environ.get("GHYVI_CTL") or f"{hostlib.TREE}/build/ghyvictl"
 DONE, ERROR, USAGE, NOT_FOUND, BUSY = range(5)
+NOBODY = 65534
+SOON_S = 60
 
 
 def ctl(*arguments, expect=DONE):
@@ -100,3 +105,24 @@ def ghyvictl_counts_resets_and_dumps():
         require(set(ctl_json("dump", vgpu.uuid)["vgpus"][0]) == {"uuid", "engines", "tables", "config"}, "dump")
         got = {each["check"]: each for each in json.loads(hostlib.run(CTL, "doctor", "--json")[1])["checks"]}
         require(got["parent"]["result"] == "PASS" and got["kvm"]["result"] == "PASS", f"{got}")
+
+
+@test
+def ghyvictl_top_shows_at_once_what_comes_and_goes():
+    """Without privileges, and without a udev daemon unless another test has started one."""
+    fixture.drop_all()
+    ctl("--version")
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        shutil.copy(CTL, f"{folder}/ghyvictl")
+        screen = Screen(f"{folder}/ghyvictl", "top", "-s", "3600", env=os.environ, cwd="/", user=NOBODY, group=NOBODY, extra_groups=[])
+        try:
+            screen.show("ghyvictl create makes one", SOON_S)
+            uuid = ctl("create", "gen9_8").strip()
+            screen.show(uuid, SOON_S)
+            ctl("remove", uuid)
+            screen.show("ghyvictl create makes one", SOON_S)
+            screen.press("q")
+            require(screen.process.wait(SOON_S) == DONE, "q did not end it")
+        finally:
+            screen.end()

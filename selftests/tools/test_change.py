@@ -6,11 +6,13 @@ import re
 import threading
 
 from ktap import Skip, test
-from toolslib import BUSY, DONE, ERROR, NOT_FOUND, USAGE, ctl, require, tree, where
+from screen import Screen
+from toolslib import BUSY, DONE, ERROR, NOT_FOUND, USAGE, ctl, environment, require, tree, where
 from tree import DRIVER, NO_ROOM, PARENT, REFUSING, UUIDS
 
 UUID, OTHER = UUIDS
 NOBODY = 65534
+SOON_S = 10
 
 
 def said(result, *texts):
@@ -183,6 +185,22 @@ def top_adds_up_the_engines_time():
             timer.start()
         got = ctl(made, "top", "-s", "1", "-b", "1", "--json", expect=DONE).json()["vgpus"][0]
         require(60 < got["busy_percent"] <= 120, f"two engines at 60% are {got['busy_percent']}%")
+
+
+@test
+def top_shows_at_once_what_comes_and_goes():
+    with tree() as made:
+        screen = Screen(f"{where['build']}/ghyvictl", "top", "-s", "3600", env=environment(made), cwd=made.top)
+        try:
+            screen.show("ghyvictl create makes one", SOON_S)
+            made.add_vgpu(OTHER)
+            screen.show(OTHER, SOON_S)
+            made.drop_vgpu(OTHER)
+            screen.show("ghyvictl create makes one", SOON_S)
+            screen.press("q")
+            require(screen.process.wait(SOON_S) == 0, "q did not end it")
+        finally:
+            screen.end()
 
 
 @test

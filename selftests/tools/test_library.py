@@ -15,6 +15,7 @@ LIBRARY = f"{TREE}/userspace/libghyvi"
 PROGRAM = r"""
 #include <errno.h>
 #include <ghyvi.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,8 +23,10 @@ int main(void)
 {
 	char value[GHYVI_VALUE_BYTES], small[2];
 	struct ghyvi_stats *stats;
+	struct ghyvi_watch *watch;
 	struct ghyvi_vgpu *vgpu;
 	struct ghyvi *ghyvi;
+	struct pollfd file;
 
 	if (ghyvi_open(&ghyvi, "/proc") != -ENOENT || ghyvi_open(&ghyvi, NULL) || ghyvi_vgpu_find(ghyvi, "%(uuid)s", &vgpu))
 		return 1;
@@ -45,6 +48,15 @@ int main(void)
 		return 5;
 	ghyvi_stats_free(stats);
 	ghyvi_vgpu_free(vgpu);
+
+	if (ghyvi_watch_open(&watch) || ghyvi_watch_take(watch))
+		return 6;
+	puts("watching");
+	fflush(stdout);
+	file = (struct pollfd){ .fd = ghyvi_watch_fd(watch), .events = POLLIN };
+	if (poll(&file, 1, 10000) != 1 || !ghyvi_watch_take(watch) || ghyvi_watch_take(watch))
+		return 7;
+	ghyvi_watch_close(watch);
 	return 0;
 }
 """
@@ -66,7 +78,12 @@ def a_program_builds_and_runs_against_the_installed_library():
         env = {**os.environ, "PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig"}
         flags = run("pkg-config", "--cflags", "--libs", "ghyvi", env=env).split()
         run("gcc", "-Wall", "-Wextra", "-Werror", f"{made.top}/program.c", "-o", f"{made.top}/program", *flags)
-        run(f"{made.top}/program", env=environment(made, LD_LIBRARY_PATH=f"{prefix}/lib"))
+        env = environment(made, LD_LIBRARY_PATH=f"{prefix}/lib")
+        with subprocess.Popen([f"{made.top}/program"], stdout=subprocess.PIPE, text=True, env=env) as program:
+            if program.stdout.readline() == "watching\n":
+                made.add_vgpu(UUIDS[1])
+            status = program.wait(20)
+            require(status == 0, f"status {status}")
 
 
 @test

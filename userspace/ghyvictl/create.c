@@ -6,7 +6,6 @@
 
 /* How long a created vGPU may take to be seen. */
 #define APPEAR_S 2.0
-#define APPEAR_STEP_S 0.02
 
 static const struct argp_option create_argp_options[] = { WANTED_OPTIONS, {} };
 
@@ -63,18 +62,22 @@ static int create_with_sysfs(struct ctl *ctl, const struct ghyvi_type *type, con
 	return status_of(ret);
 }
 
-static struct ghyvi_vgpu *wait_for_vgpu(struct ctl *ctl, const char *uuid)
+/* @watch is older than the vGPU; NULL: it is looked for now and when the time is up. */
+static struct ghyvi_vgpu *wait_for_vgpu(struct ctl *ctl, struct ghyvi_watch *watch,
+					const char *uuid)
 {
+	const double until = seconds_now() + APPEAR_S;
+	bool time_is_up = false;
 	struct ghyvi_vgpu *vgpu;
-	double waited;
 
-	for (waited = 0; waited < APPEAR_S; waited += APPEAR_STEP_S) {
-		if (!ghyvi_vgpu_find(ctl->ghyvi, uuid, &vgpu))
-			return vgpu;
-		sleep_seconds(APPEAR_STEP_S);
+	while (ghyvi_vgpu_find(ctl->ghyvi, uuid, &vgpu)) {
+		if (time_is_up) {
+			complain("%s was created, but is not there", uuid);
+			return NULL;
+		}
+		time_is_up = wait_for_news(watch, -1, until) == NEWS_TIME_IS_UP;
 	}
-	complain("%s was created, but is not there", uuid);
-	return NULL;
+	return vgpu;
 }
 
 /* All settings or no vGPU. */
@@ -91,12 +94,36 @@ static int set_new(const struct wanted *wanted, const struct ghyvi_vgpu *vgpu)
 	return status;
 }
 
+/* Returns an exit status, with *vgpu set if that is 0. */
+static int create_wanted(struct wanted *wanted, struct ghyvi_vgpu **vgpu)
+{
+	struct ghyvi_watch *watch = NULL;
+	struct ctl *ctl = wanted->ctl;
+	const struct ghyvi_type *type;
+	const char *mdevctl;
+	int status;
+
+	status = wanted_type(wanted, &type);
+	if (status)
+		return status;
+	if (!ghyvi_type_available(type))
+		return complain_full(type);
+	ghyvi_watch_open(&watch);
+	mdevctl = mdevctl_program(ctl);
+	status = mdevctl ? create_with_mdevctl(mdevctl, type, wanted->uuid) :
+			   create_with_sysfs(ctl, type, wanted->uuid);
+	if (!status) {
+		*vgpu = wait_for_vgpu(ctl, watch, wanted->uuid);
+		status = *vgpu ? STATUS_OK : STATUS_ERROR;
+	}
+	ghyvi_watch_close(watch);
+	return status;
+}
+
 static int create(struct wanted *wanted)
 {
-	const struct ghyvi_type *type;
 	struct ctl *ctl = wanted->ctl;
 	struct ghyvi_vgpu *vgpu;
-	const char *mdevctl;
 	int status;
 
 	status = wanted_uuid(wanted);
@@ -108,19 +135,9 @@ static int create(struct wanted *wanted)
 		ghyvi_vgpu_free(vgpu);
 		return STATUS_BUSY;
 	}
-	status = wanted_type(wanted, &type);
+	status = create_wanted(wanted, &vgpu);
 	if (status)
 		return status;
-	if (!ghyvi_type_available(type))
-		return complain_full(type);
-	mdevctl = mdevctl_program(ctl);
-	status = mdevctl ? create_with_mdevctl(mdevctl, type, wanted->uuid) :
-			   create_with_sysfs(ctl, type, wanted->uuid);
-	if (status)
-		return status;
-	vgpu = wait_for_vgpu(ctl, wanted->uuid);
-	if (!vgpu)
-		return STATUS_ERROR;
 	status = set_new(wanted, vgpu);
 	if (!status && ctl->json)
 		status = json_print(json_vgpu(vgpu), JSON_INDENT(2));

@@ -155,7 +155,7 @@ int text_file(const char *text);
 /* Writes @file by renaming what @put (0 or a negative errno) wrote. Returns 0 or a negative errno. */
 int replace_file(const char *file, int (*put)(void *data, FILE *out), void *data);
 
-/* ---- counters over time (rounds.c, stat.c) ---- */
+/* ---- counters over time, and waiting (rounds.c, stat.c) ---- */
 
 /* All vGPUs' counters, read once. */
 struct round {
@@ -172,6 +172,19 @@ const struct ghyvi_stats *round_find(const struct round *round, const char *uuid
 double rate(const struct ghyvi_stats *now, const struct ghyvi_stats *before, const char *name);
 /* Ends early if a signal came. */
 void sleep_seconds(double seconds);
+
+double seconds_now(void);
+
+enum news {
+	NEWS_TIME_IS_UP,
+	NEWS_VGPUS, /* came or went */
+	NEWS_INPUT, /* or its end */
+	NEWS_SIGNAL,
+};
+
+/* Waits until seconds_now() is @until. @watch may be NULL; @input is a file that is waited for, too, or -1. */
+enum news wait_for_news(struct ghyvi_watch *watch, int input, double until);
+
 /* From now on SIGINT and SIGTERM only set stop_asked. */
 void stop_on_signals(void);
 extern volatile sig_atomic_t stop_asked;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Counters over time. */
+/* Counters over time, and waiting. */
 #include <errno.h>
+#include <math.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include "ctl.h"
 
 #define NS_PER_S 1e9
+#define MS_PER_S 1e3
 
 int round_read(struct ctl *ctl, struct round *round)
 {
@@ -69,6 +72,36 @@ void sleep_seconds(double seconds)
 
 	time.tv_nsec = (long)((seconds - time.tv_sec) * NS_PER_S);
 	nanosleep(&time, NULL);
+}
+
+double seconds_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec + now.tv_nsec / NS_PER_S;
+}
+
+enum news wait_for_news(struct ghyvi_watch *watch, int input, double until)
+{
+	struct pollfd files[] = {
+		{ .fd = watch ? ghyvi_watch_fd(watch) : -1, .events = POLLIN },
+		{ .fd = input, .events = POLLIN },
+	};
+
+	for (;;) {
+		double left_ms = ceil((until - seconds_now()) * MS_PER_S);
+
+		if (left_ms <= 0)
+			return NEWS_TIME_IS_UP;
+		if (poll(files, sizeof(files) / sizeof(files[0]), (int)left_ms) < 0)
+			return NEWS_SIGNAL;
+		if (files[1].revents)
+			return NEWS_INPUT;
+		/* The kernel wakes for events of any device. */
+		if (files[0].revents && ghyvi_watch_take(watch))
+			return NEWS_VGPUS;
+	}
 }
 
 volatile sig_atomic_t stop_asked;

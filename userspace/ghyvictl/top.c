@@ -217,19 +217,30 @@ static void draw_round(const struct round *now, const struct round *before)
 	refresh();
 }
 
-/* Returns once @before and @now are one interval apart; true: the user wants to leave. */
-static bool wait_on_screen(double interval_s)
-{
-	int key;
+enum next { NEXT_ROUND, NEXT_REDRAW, NEXT_END };
 
-	timeout((int)(interval_s * 1000));
-	key = getch();
-	return key == KEY_QUIT || key == 'Q';
+/* Until the interval is over, or something shall be seen at once. */
+static enum next wait_on_screen(struct ghyvi_watch *watch, double interval_s)
+{
+	enum news news = wait_for_news(watch, STDIN_FILENO, seconds_now() + interval_s);
+	int key = getch(), last = ERR;
+
+	for (; key != ERR; key = getch()) {
+		last = key;
+		if (key == KEY_QUIT || key == 'Q')
+			return NEXT_END;
+	}
+	/* Input that has nothing in it: the terminal is gone. */
+	if (news == NEWS_INPUT && last == ERR)
+		return NEXT_END;
+	return news == NEWS_TIME_IS_UP ? NEXT_ROUND : NEXT_REDRAW;
 }
 
 static int top_on_screen(const struct top_options *options)
 {
+	struct ghyvi_watch *watch = NULL;
 	struct round before = {}, now;
+	enum next next;
 	int ret = 0;
 
 	if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO)) {
@@ -244,15 +255,25 @@ static int top_on_screen(const struct top_options *options)
 	noecho();
 	curs_set(0);
 	keypad(stdscr, TRUE);
+	timeout(0);
+	/* Where netlink is not allowed, they are seen in the next round. */
+	ghyvi_watch_open(&watch);
 	do {
 		ret = round_read(options->ctl, &now);
 		if (ret)
 			break;
 		draw_round(&now, &before);
-		round_free(&before);
-		before = now;
-	} while (!wait_on_screen(options->interval_s));
+		next = wait_on_screen(watch, options->interval_s);
+		/* Rates are those of a whole interval, or more. */
+		if (next == NEXT_ROUND) {
+			round_free(&before);
+			before = now;
+		} else {
+			round_free(&now);
+		}
+	} while (next != NEXT_END);
 	endwin();
+	ghyvi_watch_close(watch);
 	round_free(&before);
 	if (ret)
 		complain("counters cannot be read: %s", strerror(-ret));

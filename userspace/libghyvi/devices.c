@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Devices, as libudev finds them: from sysfs alone where no udev daemon runs. */
 #include <errno.h>
+#include <stdlib.h>
 #include "internal.h"
 
 /* The mdev core's own class, mdev_bus, has no devices but links to some, which libudev does not follow. */
@@ -59,4 +60,68 @@ int parent_names(struct names *names, struct ghyvi *ghyvi)
 int vgpu_names(struct names *names, struct ghyvi *ghyvi)
 {
 	return device_names(names, ghyvi, VGPU_SUBSYSTEM);
+}
+
+struct ghyvi_watch {
+	struct udev *udev;
+	struct udev_monitor *monitor;
+};
+
+GHYVI_API int ghyvi_watch_open(struct ghyvi_watch **out)
+{
+	struct ghyvi_watch *watch;
+	int ret = -ENOMEM;
+
+	watch = calloc(1, sizeof(*watch));
+	if (!watch)
+		return -ENOMEM;
+	watch->udev = udev_new();
+	if (!watch->udev)
+		goto fail;
+	/* The kernel's own events: those of "udev" come from a daemon, which need not run. */
+	watch->monitor = udev_monitor_new_from_netlink(watch->udev, "kernel");
+	if (!watch->monitor) {
+		ret = -errno;
+		goto fail;
+	}
+	ret = udev_monitor_filter_add_match_subsystem_devtype(watch->monitor, VGPU_SUBSYSTEM, NULL);
+	if (ret >= 0)
+		ret = udev_monitor_enable_receiving(watch->monitor);
+	if (ret < 0)
+		goto fail;
+	*out = watch;
+	return 0;
+fail:
+	ghyvi_watch_close(watch);
+	return ret;
+}
+
+GHYVI_API void ghyvi_watch_close(struct ghyvi_watch *watch)
+{
+	if (!watch)
+		return;
+	udev_monitor_unref(watch->monitor);
+	udev_unref(watch->udev);
+	free(watch);
+}
+
+GHYVI_API int ghyvi_watch_fd(const struct ghyvi_watch *watch)
+{
+	return udev_monitor_get_fd(watch->monitor);
+}
+
+GHYVI_API bool ghyvi_watch_take(struct ghyvi_watch *watch)
+{
+	struct udev_device *device;
+	bool any = false;
+
+	for (;;) {
+		errno = 0;
+		device = udev_monitor_receive_device(watch->monitor);
+		/* ENOBUFS: there were more than the kernel keeps; any of those lost may have been a vGPU's. */
+		if (!device && errno != ENOBUFS)
+			return any;
+		any = true;
+		udev_device_unref(device);
+	}
 }

@@ -188,6 +188,27 @@ bool ghyvi_is_uuid(const char *text);
 /* A random one. @uuid has GHYVI_UUID_CHARS + 1 bytes. */
 int ghyvi_new_uuid(char *uuid);
 
+/* ---- vGPUs that come and go ---- */
+
+struct ghyvi_watch;
+
+/**
+ * ghyvi_watch_open - from now on, notice vGPUs that are created and removed
+ *
+ * Return: 0, or the errno of socket(2) or bind(2), where netlink is not allowed.
+ */
+int ghyvi_watch_open(struct ghyvi_watch **watch);
+void ghyvi_watch_close(struct ghyvi_watch *watch);
+/* For poll(2), POLLIN. It stays the watch's. */
+int ghyvi_watch_fd(const struct ghyvi_watch *watch);
+/**
+ * ghyvi_watch_take - whether there was anything since the last call; never waits
+ *
+ * Return: true: ghyvi_vgpus_read() may find others than before. It may also find the same: other vendors' mdevs count, and a
+ * vGPU that is created counts more than once, last when all of it is there.
+ */
+bool ghyvi_watch_take(struct ghyvi_watch *watch);
+
 /* ---- pGPUs: what offers vGPUs ---- */
 
 struct ghyvi_parent;
