@@ -79,7 +79,7 @@ struct ghyvi_client_params {
 
 enum ghyvi_job_status {
 	GHYVI_JOB_COMPLETE, /* ring head reached the tail */
-	GHYVI_JOB_PREEMPTED, /* stopped between commands of the ring on request; RING_HEAD says where */
+	GHYVI_JOB_PREEMPTED, /* stopped between two commands on request; @run of the same job goes on there */
 	GHYVI_JOB_ERROR, /* a bad command or address; the engine is stopped at it, RING_HEAD names it */
 	GHYVI_JOB_CANCELLED, /* stopped by @cancel */
 };
@@ -130,6 +130,9 @@ int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch
 #define GHYVI_INDIRECT_LINES GENMASK(5, 0)
 #define GHYVI_INDIRECT_LINE_BYTES 64u
 
+/* A batch that the ring starts, and one that this one calls. */
+#define GHYVI_BATCH_LEVELS 2
+
 /**
  * struct ghyvi_job - one workload as an engine sees it; embedded in the core's workload
  * @client: whose tables, registers and pages it may touch
@@ -141,7 +144,8 @@ int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch
  * @guest_root: @nested: guest-physical address of the PML4 page, or of the four page directories
  * @context: the host's copy of the context's register state (GHYVI_CTX_DWORDS dwords). The engine loads
  *	ring registers, timestamp and GPRs from it and saves RING_HEAD, CTX_TIMESTAMP and GPRs to it
- *	before @done. The core puts the tail to run to into RING_TAIL before @run.
+ *	before @done. The core puts the tail to run to into RING_TAIL before @run; of a preempted job the
+ *	engine does, the last one that it was told.
  * @commands: commands are fetched from here, not from the guest's memory; NULL: nothing is audited (tests of backends)
  * @lrca: GGTT address of the context image; its first page (PPHWSP) is the target of STORE_INDEX posts
  * @restore: false for a context whose CONTROL says restore-inhibit: GPRs start at 0
@@ -151,7 +155,8 @@ int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch
  *	with none of the backend's locks held. From then on the backend does not touch the job.
  * @event: called by the engine, GHYVI_EVENT_*; must not sleep
  * @busy_ns: time on the engine, filled in before @done
- * @backend: for the backend: words of its own
+ * @backend: for the backend: words of its own, which are all 0 before the first @run, and which the core leaves alone
+ *	when a job was preempted: they say where in which batch it was. So no guest can change that.
  */
 struct ghyvi_job {
 	struct ghyvi_pgpu_client *client;
@@ -174,6 +179,13 @@ struct ghyvi_job {
 		bool stop;
 		bool preempt;
 		u64 since_ns;
+		bool begun;
+		u64 spent_ns;
+		unsigned int level;
+		struct {
+			u64 address;
+			bool ggtt;
+		} batches[GHYVI_BATCH_LEVELS];
 	} backend;
 };
 
@@ -227,7 +239,7 @@ struct ghyvi_pgpu_ops {
 	 * run to @tail before it completes, -ESTALE when it no longer can; then @done comes or came.
 	 */
 	int (*update_tail)(void *pgpu, struct ghyvi_job *job, u32 tail);
-	/** @preempt: ask the job to stop at the next ring command; @done tells. Does not wait. */
+	/** @preempt: ask the job to stop at the next command, in the ring or a batch; @done tells. Does not wait. */
 	void (*preempt)(void *pgpu, struct ghyvi_job *job);
 	/**
 	 * @cancel: stop a job. When it returns the engine has left the job (no later memory write, no event);

@@ -2,6 +2,12 @@
 /*
  * An engine: a thread that takes one job at a time, loads the ring state from the context, executes until
  * head meets tail, and saves it again.
+ *
+ * DOC: preemption
+ *
+ * Asked to, a job leaves between any two commands. What it had loaded is in the host's copy of the context then, and where
+ * it was, in which batch called from which, in the job: nothing of that is the guest's to read or to write. The next
+ * run() goes on from there, without the indirect context batch, which belongs to the context's being loaded by the guest.
  */
 #include <linux/compiler.h>
 #include <linux/delay.h>
@@ -170,16 +176,20 @@ static int softgpu_run_indirect(struct softgpu_engine *engine, u32 pointer)
 	return verdict;
 }
 
-/*
- * Between two ring commands: whether and how the job ends here. SOFTGPU_OK: it goes on.
- */
-static int softgpu_ring_decide(struct softgpu_engine *engine, enum ghyvi_job_status *status)
+/* The ring is through, as far as the engine knows its tail. */
+static bool softgpu_at_tail(const struct softgpu_engine *engine)
+{
+	return !engine->level && engine->ring_head == engine->ring_tail;
+}
+
+/* Between two commands: whether and how the job ends here. SOFTGPU_OK: it goes on. */
+static int softgpu_decide(struct softgpu_engine *engine, enum ghyvi_job_status *status)
 {
 	struct ghyvi_job *job = engine->job;
 	int verdict = SOFTGPU_OK;
 	unsigned long flags;
 
-	if (likely(engine->ring_head != engine->ring_tail && !READ_ONCE(job->backend.preempt) &&
+	if (likely(!softgpu_at_tail(engine) && !READ_ONCE(job->backend.preempt) &&
 		   !READ_ONCE(job->backend.stop)))
 		return SOFTGPU_OK;
 
@@ -187,10 +197,10 @@ static int softgpu_ring_decide(struct softgpu_engine *engine, enum ghyvi_job_sta
 	engine->ring_tail = job->backend.tail & RING_TAIL_MASK;
 	if (job->backend.stop) {
 		verdict = SOFTGPU_CANCELLED;
-	} else if (engine->ring_head == engine->ring_tail) {
+	} else if (softgpu_at_tail(engine)) {
 		*status = GHYVI_JOB_COMPLETE;
 		verdict = SOFTGPU_DONE;
-	} else if (job->backend.preempt && engine->arbitration) {
+	} else if (job->backend.preempt) {
 		*status = GHYVI_JOB_PREEMPTED;
 		verdict = SOFTGPU_DONE;
 	}
@@ -198,11 +208,52 @@ static int softgpu_ring_decide(struct softgpu_engine *engine, enum ghyvi_job_sta
 		job->backend.state = JOB_LEAVING;
 	spin_unlock_irqrestore(&engine->lock, flags);
 
-	engine->command_at = engine->ring_head;
+	if (!engine->level)
+		engine->command_at = engine->ring_head;
 	if (!verdict && engine->ring_tail >= engine->ring_bytes)
 		return softgpu_error(engine, "ring tail %#x is outside the ring of %#x bytes",
 				     engine->ring_tail, engine->ring_bytes);
 	return verdict;
+}
+
+/* The batches that the job was in when it was preempted. */
+static void softgpu_resume(struct softgpu_engine *engine)
+{
+	const struct ghyvi_job *job = engine->job;
+	unsigned int i;
+
+	for (i = 0; i < job->backend.level; i++)
+		engine->streams[1 + i] = (struct softgpu_stream){
+			.space = job->backend.batches[i].ggtt ? SOFTGPU_GGTT : SOFTGPU_PPGTT,
+			.privileged = job->backend.batches[i].ggtt,
+			.address = job->backend.batches[i].address,
+		};
+	engine->level = job->backend.level;
+}
+
+static void softgpu_save_gprs(const struct softgpu_engine *engine)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2 * SOFTGPU_GPRS; i++)
+		engine->job->context[GHYVI_CTX_GPR + 2 * i] = engine->gpr[i];
+}
+
+static void softgpu_suspend(struct softgpu_engine *engine)
+{
+	struct ghyvi_job *job = engine->job;
+	unsigned int i;
+
+	softgpu_save_gprs(engine); /* also of generations whose images do not have them */
+	for (i = 0; i < engine->level; i++) {
+		job->backend.batches[i].address = engine->streams[1 + i].address;
+		job->backend.batches[i].ggtt = engine->streams[1 + i].space == SOFTGPU_GGTT;
+	}
+	job->backend.level = engine->level;
+	job->backend.begun = true;
+	/* Who gets on in the ring has new time; a batch has its time once. */
+	job->backend.spent_ns = engine->level ? ktime_get_ns() - job->backend.since_ns : 0;
+	job->context[GHYVI_CTX_RING_TAIL] = engine->ring_tail;
 }
 
 static int softgpu_load(struct softgpu_engine *engine)
@@ -215,7 +266,6 @@ static int softgpu_load(struct softgpu_engine *engine)
 	engine->level = 0;
 	engine->streams[0] = (struct softgpu_stream){ .space = SOFTGPU_GGTT, .privileged = true };
 	engine->packet[0] = 0;
-	engine->arbitration = true;
 	engine->ring_start = context[GHYVI_CTX_RING_START];
 	engine->ring_bytes = (control & RING_CTL_PAGES) + GHYVI_PAGE_BYTES;
 	engine->ring_head = context[GHYVI_CTX_RING_HEAD] & RING_HEAD_MASK;
@@ -223,9 +273,10 @@ static int softgpu_load(struct softgpu_engine *engine)
 	engine->command_at = engine->ring_head;
 	engine->context_timestamp = context[GHYVI_CTX_TIMESTAMP];
 	memset(engine->gpr, 0, sizeof(engine->gpr));
-	if (job->restore && engine->client->params.gen >= 9)
+	if (job->backend.begun || (job->restore && engine->client->params.gen >= 9))
 		for (i = 0; i < 2 * SOFTGPU_GPRS; i++)
 			engine->gpr[i] = context[GHYVI_CTX_GPR + 2 * i];
+	softgpu_resume(engine);
 	softgpu_stream_drop_window(engine);
 	softgpu_tlb_reset(engine);
 	engine->ppgtt_mask = job->levels == GHYVI_LEVEL_PML4 ? GENMASK_ULL(47, 0) : GENMASK_ULL(31, 0);
@@ -245,13 +296,11 @@ static int softgpu_load(struct softgpu_engine *engine)
 static void softgpu_save(struct softgpu_engine *engine)
 {
 	u32 *context = engine->job->context;
-	unsigned int i;
 
 	context[GHYVI_CTX_RING_HEAD] = engine->ring_head;
 	context[GHYVI_CTX_TIMESTAMP] = softgpu_context_timestamp(engine);
 	if (engine->client->params.gen >= 9)
-		for (i = 0; i < 2 * SOFTGPU_GPRS; i++)
-			context[GHYVI_CTX_GPR + 2 * i] = engine->gpr[i];
+		softgpu_save_gprs(engine);
 }
 
 enum ghyvi_job_status softgpu_engine_execute(struct softgpu_engine *engine, struct ghyvi_job *job)
@@ -266,7 +315,7 @@ enum ghyvi_job_status softgpu_engine_execute(struct softgpu_engine *engine, stru
 	spin_lock_irqsave(&engine->lock, flags);
 	if (!job->backend.stop)
 		job->backend.state = JOB_RUNNING;
-	job->backend.since_ns = engine->started_ns;
+	job->backend.since_ns = engine->started_ns - job->backend.spent_ns;
 	spin_unlock_irqrestore(&engine->lock, flags);
 	if (job->backend.state == JOB_QUEUED)
 		return GHYVI_JOB_CANCELLED;
@@ -274,11 +323,10 @@ enum ghyvi_job_status softgpu_engine_execute(struct softgpu_engine *engine, stru
 	softgpu_access_begin(engine);
 	verdict = softgpu_load(engine);
 	indirect = job->context[GHYVI_CTX_INDIRECT];
-	if (!verdict && engine->id == GHYVI_RCS && indirect & GHYVI_INDIRECT_LINES)
+	if (!verdict && engine->id == GHYVI_RCS && indirect & GHYVI_INDIRECT_LINES && !job->backend.begun)
 		verdict = softgpu_run_indirect(engine, indirect);
 	while (!verdict) {
-		if (!engine->level)
-			verdict = softgpu_ring_decide(engine, &status);
+		verdict = softgpu_decide(engine, &status);
 		if (!verdict)
 			verdict = softgpu_step(engine);
 	}
@@ -286,6 +334,8 @@ enum ghyvi_job_status softgpu_engine_execute(struct softgpu_engine *engine, stru
 	if (verdict == SOFTGPU_ERROR && !engine->level)
 		engine->ring_head = engine->command_at;
 	softgpu_save(engine);
+	if (verdict == SOFTGPU_DONE && status == GHYVI_JOB_PREEMPTED)
+		softgpu_suspend(engine);
 	softgpu_access_end(engine);
 
 	if (verdict == SOFTGPU_ERROR)
@@ -381,6 +431,8 @@ int softgpu_engine_run(struct softgpu_engine *engine, struct ghyvi_job *job)
 		err = -EBUSY;
 	} else {
 		job->backend.state = JOB_QUEUED;
+		if (job->backend.tail != job->context[GHYVI_CTX_RING_TAIL])
+			job->backend.spent_ns = 0;
 		job->backend.tail = job->context[GHYVI_CTX_RING_TAIL];
 		job->backend.stop = false;
 		job->backend.preempt = false;

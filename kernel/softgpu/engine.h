@@ -120,7 +120,7 @@ struct softgpu_stream {
 	u64 end; /* batches: 0, or the address at which the batch ends by itself */
 };
 
-#define SOFTGPU_STREAMS 3
+#define SOFTGPU_STREAMS (1 + GHYVI_BATCH_LEVELS)
 
 struct softgpu_engine {
 	struct softgpu *gpu;
@@ -162,8 +162,7 @@ struct softgpu_engine {
 	u32 ring_start, ring_bytes, ring_head, ring_tail;
 	u32 gpr[2 * SOFTGPU_GPRS];
 	u64 started_ns;
-	u32 context_timestamp; /* of the context when the job began */
-	bool arbitration;
+	u32 context_timestamp; /* of the context when the job came on the engine */
 
 	unsigned int level; /* of @streams in use */
 	u64 command_at; /* ring offset or address of the command in @packet */

@@ -7,7 +7,6 @@
 #define MI_OPCODE(header) ((header) >> 23 & 0x3f)
 #define MI_OPCODES 64
 
-#define ARB_ENABLE BIT(0)
 #define BB_START_PPGTT BIT(8)
 #define BB_START_SECOND_LEVEL BIT(22)
 #define COND_END_COMPARE BIT(21)
@@ -32,12 +31,6 @@ static u64 mi_address(const u32 *dwords)
 static int mi_user_interrupt(struct softgpu_engine *engine)
 {
 	engine->job->event(engine->job, GHYVI_EVENT_USER_INTERRUPT);
-	return SOFTGPU_OK;
-}
-
-static int mi_arb_on_off(struct softgpu_engine *engine)
-{
-	engine->arbitration = engine->packet[0] & ARB_ENABLE;
 	return SOFTGPU_OK;
 }
 
@@ -201,10 +194,12 @@ static int mi_semaphore_wait(struct softgpu_engine *engine)
 	return semaphore_passes(compare, value, engine->packet[1]) ? SOFTGPU_OK : SOFTGPU_AGAIN;
 }
 
-/* By opcode; commands without one have no effect here. */
+/*
+ * By opcode; commands without one have no effect here. That goes for ARB_ON_OFF, too: the guest's own submissions do
+ * not preempt each other, and what the host does to the engine is not seen from inside.
+ */
 static int (*const mi_execute[MI_OPCODES])(struct softgpu_engine *engine) = {
 	[0x02] = mi_user_interrupt,
-	[0x08] = mi_arb_on_off,
 	[0x0a] = mi_batch_end,
 	[0x1a] = softgpu_mi_math,
 	[0x1c] = mi_semaphore_wait,

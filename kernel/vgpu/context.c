@@ -4,7 +4,8 @@
  *
  * The engine only sees the host's copy, so what was validated is what runs; of the guest's image
  * only the few dwords that hardware would save are ever written, one by one, because the guest
- * writes others (the tail) meanwhile.
+ * writes others (the tail) meanwhile. A workload that the scheduler preempts keeps its copy: it is written back, and
+ * the image read again, only when the context is through.
  */
 #include <linux/err.h>
 #include <linux/slab.h>
@@ -186,7 +187,7 @@ static void blank_absent_slots(struct vgpu_workload *workload)
 }
 
 /* What a hang report of the guest looks at. */
-static void show_ring(struct vgpu_workload *workload)
+void vgpu_context_show(struct vgpu_workload *workload)
 {
 	struct vgpu_engine *engine = workload->engine;
 	const u32 *context = workload->context;
@@ -257,16 +258,24 @@ int vgpu_context_load(struct vgpu_workload *workload)
 		workload->gprs[i] = context[GHYVI_CTX_GPR + 2 * i];
 
 	job->client = vgpu->client;
-	job->engine = workload->engine->id;
 	ghyvi_root_job(workload->root, job);
 	job->lrca = (u32)(workload->descriptor & DESC_LRCA);
 	job->restore = !((workload->control & CONTEXT_RESTORE_INHIBIT) &&
 			 (workload->control & CONTEXT_RESTORE_INHIBIT_MASK));
 	memset(&job->backend, 0, sizeof(job->backend));
-	show_ring(workload);
+	vgpu_context_show(workload);
 	trace_ghyvi_submit(vgpu->params.reporter, job->engine, job->lrca, workload->head,
 			   workload->tail);
 	return 0;
+}
+
+void vgpu_context_sync(struct vgpu_workload *workload)
+{
+	struct ghyvi_vgpu *vgpu = workload->engine->vgpu;
+
+	ghyvi_mm_sync(vgpu->mm, workload->root);
+	if (vgpu->check)
+		ghyvi_mm_check(vgpu->mm, workload->root);
 }
 
 int vgpu_context_tail(struct vgpu_workload *workload, u32 *tail)
@@ -295,5 +304,5 @@ void vgpu_context_save(struct vgpu_workload *workload)
 				write_state(workload, GHYVI_CTX_GPR + 2 * i,
 					    context[GHYVI_CTX_GPR + 2 * i]);
 	engine_set(engine, RING_CTX_TIMESTAMP, context[GHYVI_CTX_TIMESTAMP]);
-	show_ring(workload);
+	vgpu_context_show(workload);
 }

@@ -11,10 +11,13 @@
  *   - nothing is active (event IDLE_ACTIVE), or
  *   - its element 0 is the context that is active first (LITE_RESTORE: the tail moves on;
  *     whatever was active behind it is dropped without an event, as with every promotion).
- * Otherwise it waits: nothing is ever preempted. The guest's driver does not ask for preemption on
- * a virtual GPU, it only replaces a context that it has already seen finish. Whatever the timing,
- * the guest sees exactly one promotion per submission and one completion per active element, in an
- * order that hardware could have produced.
+ * Otherwise it waits: no submission of the guest preempts another one. The guest's driver does not ask for that on
+ * a virtual GPU (without semaphores it never finds a reason to, and it turns arbitration off around every batch), it
+ * only replaces a context that it has already seen finish. Whatever the timing, the guest sees exactly one promotion
+ * per submission and one completion per active element, in an order that hardware could have produced.
+ *
+ * The scheduler does preempt, for another vGPU. A guest sees no more of that than of a slow engine: its
+ * context stays active, the host's copy of it says where to go on, and its image is not touched.
  */
 #include <linux/string.h>
 #include <trace/events/ghyvi.h>
@@ -155,9 +158,7 @@ static bool lite_restore(struct vgpu_engine *engine)
 	/* As when loading: the tail first, then what the requests up to it use. */
 	if (vgpu_context_tail(workload, &tail))
 		return false;
-	ghyvi_mm_sync(vgpu->mm, workload->root);
-	if (vgpu->check)
-		ghyvi_mm_check(vgpu->mm, workload->root);
+	vgpu_context_sync(workload);
 	if (tail == workload->tail)
 		return true;
 	/* Asks for a reload, because the tail went back: that is not a move on. */
@@ -215,11 +216,13 @@ static int workload_prepare(struct ghyvi_workload *base)
 	int err = -ECANCELED;
 
 	mutex_lock(&vgpu->lock);
-	if (!workload->abandoned)
+	if (!workload->abandoned && workload->prepared) {
+		vgpu_context_sync(workload);
+		err = 0;
+	} else if (!workload->abandoned) {
 		err = vgpu_context_load(workload);
-	if (!err) {
-		workload->prepared = true;
-		workload->empty = workload->head == workload->tail;
+		workload->prepared = !err;
+		workload->empty = !err && workload->head == workload->tail;
 	}
 	workload->error = err;
 	/* Nothing to run: workload_complete() comes right away and knows better than "error". */
@@ -233,15 +236,10 @@ static int workload_prepare(struct ghyvi_workload *base)
  * The context left the engine in good order. Returns true when it is through, false when it must
  * run again.
  */
-static bool switch_out(struct vgpu_engine *engine, struct vgpu_workload *workload,
-		       enum ghyvi_job_status status)
+static bool switch_out(struct vgpu_engine *engine, struct vgpu_workload *workload)
 {
 	if (!workload->empty)
 		vgpu_context_save(workload);
-	if (status == GHYVI_JOB_PREEMPTED) {
-		ghyvi_count(stats_of(engine), preemptions);
-		return false;
-	}
 	ghyvi_count(engine->vgpu->params.stats, workloads);
 	return !workload->behind;
 }
@@ -268,7 +266,17 @@ static void recycle(struct vgpu_engine *engine, struct vgpu_workload *workload)
 		engine->spare = workload;
 }
 
-/* The scheduler kicks after this, so whatever advance() submits gets its turn. */
+/* Preempted: it waits for its next turn as it is. */
+static void wait_for_turn(struct vgpu_workload *workload)
+{
+	struct ghyvi_vgpu *vgpu = workload->engine->vgpu;
+
+	vgpu_context_show(workload);
+	hold_vgpu(vgpu);
+	ghyvi_sched_queue(vgpu->params.sched, &workload->base);
+}
+
+/* The scheduler kicks after this, so whatever advance() submits, or waits for its turn, gets it. */
 static void workload_complete(struct ghyvi_workload *base, enum ghyvi_job_status status)
 {
 	struct vgpu_workload *workload = container_of(base, struct vgpu_workload, base);
@@ -283,12 +291,20 @@ static void workload_complete(struct ghyvi_workload *base, enum ghyvi_job_status
 	if (workload->prepared)
 		trace_ghyvi_complete(vgpu->params.reporter, engine->id, workload->base.job.lrca,
 				     status, workload->base.job.busy_ns);
+	if (status == GHYVI_JOB_PREEMPTED) {
+		ghyvi_count(stats_of(engine), preemptions);
+		if (!refuses_work(vgpu)) {
+			wait_for_turn(workload);
+			goto unlock;
+		}
+	}
 	engine->workload = NULL;
 	switch (status) {
 	case GHYVI_JOB_COMPLETE:
-	case GHYVI_JOB_PREEMPTED:
-		if (switch_out(engine, workload, status))
+		if (switch_out(engine, workload))
 			retire(engine);
+		break;
+	case GHYVI_JOB_PREEMPTED: /* a reset is under way */
 		break;
 	default:
 		if (workload->prepared)
@@ -299,6 +315,7 @@ static void workload_complete(struct ghyvi_workload *base, enum ghyvi_job_status
 	advance(engine);
 out:
 	recycle(engine, workload);
+unlock:
 	mutex_unlock(&vgpu->lock);
 	let_go(vgpu);
 }

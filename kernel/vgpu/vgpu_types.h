@@ -36,7 +36,7 @@ struct vgpu_engine;
 
 /**
  * struct vgpu_workload - the context in port 0, on its way through the scheduler
- * @prepared: the image was read; from now on a new tail must be told to the pGPU
+ * @prepared: the image was read; from now on a new tail must be told to the pGPU, also while a preempted workload waits
  * @empty: there was nothing between head and tail; it never goes to the pGPU
  * @behind: its tail was moved too late; when it completes the context runs again
  * @error: what preparing it returned
@@ -208,6 +208,10 @@ void vgpu_workload_free(struct vgpu_workload *workload);
 void vgpu_workload_clear(struct vgpu_workload *workload);
 /* Synchronise the shadow, read and validate the image. 0 or a negative errno, reported. */
 int vgpu_context_load(struct vgpu_workload *workload);
+/* Bring the shadow up to date with what the guest wrote since it was loaded. */
+void vgpu_context_sync(struct vgpu_workload *workload);
+/* In the engine's registers: where it is. */
+void vgpu_context_show(struct vgpu_workload *workload);
 /* Write back what the hardware saves when it switches a context out. */
 void vgpu_context_save(struct vgpu_workload *workload);
 /* The tail in the guest's image; -EFAULT, -EINVAL (not one of @workload's ring). */

@@ -115,6 +115,33 @@ static void a_refused_command_stops_the_engine_before_it(void **state)
 	finish(rig, with);
 }
 
+/* What the guest rewrites while its workload is off the engine, batches and the place in them, is as little heeded. */
+static void a_preempted_job_goes_on_with_what_was_audited(void **state)
+{
+	struct rig *rig = *state;
+	struct ghyvi_audit *with = make_audit(rig, "full");
+	unsigned int i;
+
+	batch(rig->batch, MI_BATCH_START | MI_SECOND_LEVEL, ADDRESS(BATCH2), MI_STORE, ADDRESS(DATA + 12), 3, MI_BATCH_END);
+	batch(rig->batch2, MI_STORE, ADDRESS(DATA + 4), 1, MI_SEMAPHORE(4), 1, ADDRESS(DATA), MI_STORE,
+	      ADDRESS(DATA + 8), 2, MI_BATCH_END);
+	ring(rig, MI_BATCH_START, ADDRESS(BATCH), MI_STORE, ADDRESS(DATA + 16), 4);
+	audit(rig, with);
+	rig_start(rig);
+	while (!data32(rig, 4))
+		sched_yield();
+	softgpu_ops.preempt(rig->gpu, &rig->job);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_PREEMPTED);
+	for (i = 0; i < 64; i++)
+		rig->batch[i] = rig->batch2[i] = ((u32 *)rig->ring)[i] = BAD_COMMAND;
+	*(u32 *)rig->data = 1;
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 8), 2);
+	assert_int_equal(data32(rig, 12), 3);
+	assert_int_equal(data32(rig, 16), 4);
+	finish(rig, with);
+}
+
 static void user_batches_come_from_memory_in_privileged_mode(void **state)
 {
 	struct rig *rig = *state;
@@ -194,6 +221,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(what_was_audited_runs),
 		RIG_TEST(a_refused_command_stops_the_engine_before_it),
+		RIG_TEST(a_preempted_job_goes_on_with_what_was_audited),
 		RIG_TEST(user_batches_come_from_memory_in_privileged_mode),
 		RIG_TEST(a_batch_that_rewrites_itself_runs_as_it_was),
 		RIG_TEST(changing_batches_have_no_effect_once_audited),

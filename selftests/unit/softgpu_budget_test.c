@@ -51,6 +51,31 @@ static void without_a_budget_nothing_ends_it(void **state)
 	assert_int_equal(atomic64_read(&rig->stats.budget_overruns), 0);
 }
 
+/* Leaving for another vGPU is no way to get more. */
+static void an_endless_batch_uses_its_time_up_in_parts(void **state)
+{
+	struct rig *rig = *state;
+	enum ghyvi_job_status status = GHYVI_JOB_PREEMPTED;
+	u64 busy_ns = 0;
+	unsigned int parts;
+
+	rig->job.budget_ns = 10 * BUDGET_NS; /* far more than a part gets, also where CPUs are rare */
+	batch(rig->batch, MI_STORE, ADDRESS(DATA), 1, MI_BATCH_START, ADDRESS(BATCH));
+	ring(rig, MI_BATCH_START, ADDRESS(BATCH));
+	for (parts = 0; status == GHYVI_JOB_PREEMPTED; parts++) {
+		rig_start(rig);
+		wait_for_data(rig, 0);
+		usleep_range(1000, 1000);
+		softgpu_ops.preempt(rig->gpu, &rig->job);
+		status = rig_wait(rig);
+		busy_ns += rig->job.busy_ns;
+	}
+	assert_int_equal(status, GHYVI_JOB_ERROR);
+	assert_true(parts > 2);
+	assert_true(busy_ns >= 10 * BUDGET_NS && busy_ns < 40 * BUDGET_NS);
+	assert_int_equal(atomic64_read(&rig->stats.budget_overruns), 1);
+}
+
 /* A context that is given more to do again and again may stay on its engine for ever. */
 static void a_new_tail_brings_new_time(void **state)
 {
@@ -108,6 +133,7 @@ int main(void)
 		RIG_TEST(an_endless_batch_ends_when_its_time_is_used_up),
 		RIG_TEST(waiting_for_a_semaphore_uses_time_up),
 		RIG_TEST(without_a_budget_nothing_ends_it),
+		RIG_TEST(an_endless_batch_uses_its_time_up_in_parts),
 		RIG_TEST(a_new_tail_brings_new_time),
 		RIG_TEST(a_tail_that_moves_meanwhile_is_no_overrun),
 		RIG_TEST(the_next_job_starts_anew),

@@ -219,6 +219,99 @@ static void test_lite_restore_of_a_queued_context(void **state)
 	assert_int_equal(consume(), 0);
 }
 
+/* Ours is on the engine; it leaves until another vGPU's workload, which waits, is there. */
+static void be_preempted(u32 head)
+{
+	int i;
+
+	foreign.job.engine = guest.id;
+	ghyvi_sched_queue(sched, &foreign);
+	for (i = 0; i < 10 && gpu.running[guest.id] != &foreign.job; i++) {
+		gpu.running[guest.id]->context[GHYVI_CTX_RING_HEAD] = head;
+		finish(guest.id, GHYVI_JOB_PREEMPTED);
+	}
+	assert_ptr_equal(gpu.running[guest.id], &foreign.job);
+}
+
+/* The guest sees an engine that is slow. What it writes to the image, as to that of any active context, is not read. */
+static void test_a_preempted_context_is_active_and_goes_on_from_the_hosts_copy(void **state)
+{
+	struct ghyvi_commands *commands;
+	struct ghyvi_job *job;
+	int syncs;
+	u32 i;
+
+	move_tail(0);
+	submit(0, -1);
+	assert_int_equal(consume(), CSB_IDLE_ACTIVE);
+	job = gpu.running[guest.id];
+	job->backend.level = 2;
+	commands = job->commands;
+	be_preempted(8);
+	assert_int_equal(consume(), 0);
+	assert_int_equal(rd(guest.base + RING_EXECLIST_STATUS_HI), 0x20);
+	assert_int_equal(rd(guest.base + RING_HEAD), 8);
+	assert_int_equal(peek(STATE(0, GHYVI_CTX_RING_HEAD)), 0);
+	assert_int_equal(peek(STATE(0, GHYVI_CTX_TIMESTAMP)), 0);
+	for (i = 1; i < GHYVI_CTX_GPR; i += 2)
+		if (i != GHYVI_CTX_RING_TAIL)
+			poke(STATE(0, i), 0xbad00000 + i);
+	syncs = mm.syncs;
+	finish(guest.id, GHYVI_JOB_COMPLETE);
+	assert_ptr_equal(gpu.running[guest.id], job);
+	assert_ptr_equal(job->commands, commands);
+	assert_int_equal(job->backend.level, 2);
+	assert_true(job->root == PML4(0));
+	assert_int_equal(job->context[GHYVI_CTX_RING_START], RINGS(0));
+	assert_int_equal(job->context[GHYVI_CTX_RING_HEAD], 8);
+	assert_true(mm.syncs > syncs); /* tables may have changed meanwhile */
+	finish(guest.id, GHYVI_JOB_COMPLETE);
+	assert_int_equal(consume(), 0x18);
+	assert_int_equal(peek(STATE(0, GHYVI_CTX_RING_HEAD)), guest.tails[0]);
+	assert_int_equal(atomic64_read(&stats.engine_errors), 0);
+	assert_true(atomic64_read(&ghyvi_engine_stats(&stats, guest.id)->preemptions) > 0);
+}
+
+static void test_lite_restore_of_a_preempted_context(void **state)
+{
+	move_tail(0);
+	submit(0, -1);
+	consume();
+	be_preempted(8);
+	move_tail(0);
+	submit(0, -1);
+	assert_int_equal(consume(), 0x8002);
+	finish(guest.id, GHYVI_JOB_COMPLETE);
+	assert_int_equal(gpu.running[guest.id]->context[GHYVI_CTX_RING_HEAD], 8);
+	assert_int_equal(gpu.running[guest.id]->context[GHYVI_CTX_RING_TAIL], guest.tails[0]);
+	finish(guest.id, GHYVI_JOB_COMPLETE);
+	assert_int_equal(consume(), 0x18);
+	assert_int_equal(consume(), 0);
+}
+
+static void test_after_a_reset_a_preempted_context_begins_as_its_image_says(void **state)
+{
+	move_tail(0);
+	submit(0, -1);
+	consume();
+	gpu.running[guest.id]->backend.level = 2;
+	be_preempted(8);
+	wr(GEN_RESET, GEN_RESET_FULL);
+	reset_books();
+	assert_int_equal(mm.roots_live, 0);
+	finish(guest.id, GHYVI_JOB_COMPLETE);
+	assert_null(gpu.running[guest.id]);
+	poke(STATE(0, GHYVI_CTX_RING_HEAD), 16);
+	poke(STATE(0, GHYVI_CTX_RING_TAIL), 64);
+	guest.tails[0] = 64;
+	submit(0, -1);
+	assert_int_equal(gpu.running[guest.id]->context[GHYVI_CTX_RING_HEAD], 16);
+	assert_int_equal(gpu.running[guest.id]->backend.level, 0);
+	finish(guest.id, GHYVI_JOB_COMPLETE);
+	assert_int_equal(consume(), CSB_IDLE_ACTIVE);
+	assert_int_equal(consume(), 0x18);
+}
+
 static void test_reset_takes_a_queued_context_back(void **state)
 {
 	occupy_engine();
@@ -520,6 +613,9 @@ int main(void)
 		RCS(test_lite_restore_moves_the_tail),
 		RCS(test_a_lite_restore_that_comes_too_late_runs_again),
 		RCS(test_lite_restore_of_a_queued_context),
+		RCS(test_a_preempted_context_is_active_and_goes_on_from_the_hosts_copy),
+		RCS(test_lite_restore_of_a_preempted_context),
+		RCS(test_after_a_reset_a_preempted_context_begins_as_its_image_says),
 		RCS(test_reset_takes_a_queued_context_back),
 		RCS(test_lite_restore_of_an_empty_context_on_its_way),
 		RCS(test_lite_restore_of_a_loaded_context_on_its_way),

@@ -122,8 +122,11 @@ static void move(void)
 	}
 	if (rnd(256) == 0)
 		rare_move();
-	if (rnd(16) == 0 && gpu_busy(engine))
-		finish(engine, rnd(3) ? GHYVI_JOB_COMPLETE : GHYVI_JOB_ERROR);
+	if (rnd(16) == 0 && gpu_busy(engine)) {
+		static const enum ghyvi_job_status ends[] = { GHYVI_JOB_COMPLETE, GHYVI_JOB_PREEMPTED, GHYVI_JOB_ERROR };
+
+		finish(engine, ends[rnd(ARRAY_SIZE(ends))]);
+	}
 	/* a cancelled job keeps the engine until its thread gets a turn */
 	if (gpu.nr_threads > FAKE_THREADS / 2 || rnd(32) == 0)
 		settle();

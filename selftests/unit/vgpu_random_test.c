@@ -61,7 +61,7 @@ static void test_books_balance_under_random_sequences(void **state)
 				break;
 			case 1:
 				if (gpu.running[guest.id])
-					finish(guest.id, GHYVI_JOB_COMPLETE);
+					finish(guest.id, rand() % 3 ? GHYVI_JOB_COMPLETE : GHYVI_JOB_PREEMPTED);
 				break;
 			default:
 				consume();
@@ -97,10 +97,14 @@ static _Atomic bool engine_stop;
 
 static void *engine_thread(void *unused)
 {
+	unsigned int jobs = 0;
+
 	while (!engine_stop) {
 		struct ghyvi_job *job = take_job(guest.id);
 
-		if (job) {
+		if (job && ++jobs % 3 == 0) {
+			job->done(job, GHYVI_JOB_PREEMPTED);
+		} else if (job) {
 			job->context[GHYVI_CTX_RING_HEAD] = job->context[GHYVI_CTX_RING_TAIL];
 			job->event(job, GHYVI_EVENT_USER_INTERRUPT);
 			job->done(job, GHYVI_JOB_COMPLETE);
