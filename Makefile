@@ -25,7 +25,7 @@ help:
 	@echo '  make test-scale    eight guests with i915 on one pGPU, all at work at once; minutes'
 	@echo '  make test-kernels  builds on every supported kernel (fetched into build/kernels), lab smoke tests'
 	@echo '  make test-debug    the lab tests on a debug kernel: KASAN, lockdep, kmemleak, UBSAN [T=name]'
-	@echo '  make test-hostile  a guest without a driver attacks the host, at length [TRIALS=100000]'
+	@echo '  make test-hostile  a guest without a driver attacks the host, at length [TRIALS=100000 DEBUG=1]'
 	@echo '  make bench         every shadowing policy on the same workloads in one boot; figures [BENCH=--help]'
 	@echo '  make sim           the policies on traces: build/sim/ghyvi-sim --help'
 	@echo '  make tools         ghyvictl and libghyvi: build/ghyvictl --help'
@@ -155,7 +155,7 @@ bench-audit bench-engine bench-mm bench-switch:
 
 test-hostile: modules guest-programs tools
 	@GHYVI_HOSTILE_TRIALS=$(or $(TRIALS),100000) GHYVI_LAB_NAME=hostile GHYVI_LAB_TIMEOUT=86400 \
-		selftests/lab/run hostile_guest
+		selftests/lab/run$(if $(DEBUG),-debug) hostile_guest
 
 shell-host shell-guest: modules guest-programs
 	@tools/lab/shell $(subst shell-,,$@)
