@@ -142,11 +142,9 @@ struct ghyvi_pin *ghyvi_pin_next(struct ghyvi_mm *mm, u64 *gfn, u64 last)
 	return NULL;
 }
 
-void ghyvi_pin_put(struct ghyvi_mm *mm, u64 gfn)
+static void pin_drop(struct ghyvi_mm *mm, struct ghyvi_pin *pin)
 {
-	struct ghyvi_pin *pin = ghyvi_pin_find(mm, gfn);
-
-	if (WARN_ON_ONCE(!pin || !pin->refs))
+	if (WARN_ON_ONCE(!pin || !pin->pinned || !pin->refs))
 		return;
 	if (--pin->refs)
 		return;
@@ -157,6 +155,11 @@ void ghyvi_pin_put(struct ghyvi_mm *mm, u64 gfn)
 		pin->again = true;
 }
 
+void ghyvi_pin_put(struct ghyvi_mm *mm, u64 gfn)
+{
+	pin_drop(mm, ghyvi_pin_find(mm, gfn));
+}
+
 void ghyvi_pin_table(struct ghyvi_mm *mm, u64 gfn, bool table)
 {
 	struct ghyvi_pin *pin = ghyvi_pin_find(mm, gfn);
@@ -165,14 +168,26 @@ void ghyvi_pin_table(struct ghyvi_mm *mm, u64 gfn, bool table)
 		pin->table = table;
 }
 
+/* Where the pin of @gfn is, or would be; NULL: nowhere yet. @before: that of the page before, or NULL. */
+static struct ghyvi_pin *pin_place(struct ghyvi_mm *mm, u64 gfn, struct ghyvi_pin *before)
+{
+	struct ghyvi_pin_block *block;
+
+	if (before && gfn % GHYVI_PIN_BLOCK)
+		return before + 1;
+	block = ghyvi_pin_block(mm, gfn / GHYVI_PIN_BLOCK);
+	return block ? pin_of(block, gfn) : NULL;
+}
+
 int ghyvi_pins_get(struct ghyvi_mm *mm, u64 gfn, unsigned int count, u64 *bus)
 {
+	struct ghyvi_pin *pin = NULL;
 	bool contiguous = true;
-	struct ghyvi_pin *pin;
 	unsigned int i;
 
 	for (i = 0; i < count; i++) {
-		pin = ghyvi_pin_get(mm, gfn + i);
+		pin = pin_place(mm, gfn + i, pin);
+		pin = pin && pin->pinned ? ghyvi_pin_hold(mm, pin) : ghyvi_pin_create(mm, gfn + i);
 		if (IS_ERR(pin)) {
 			ghyvi_pins_put(mm, gfn, i);
 			return PTR_ERR(pin);
@@ -187,8 +202,13 @@ int ghyvi_pins_get(struct ghyvi_mm *mm, u64 gfn, unsigned int count, u64 *bus)
 
 void ghyvi_pins_put(struct ghyvi_mm *mm, u64 gfn, unsigned int count)
 {
-	while (count--)
-		ghyvi_pin_put(mm, gfn + count);
+	struct ghyvi_pin *pin = NULL;
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		pin = pin_place(mm, gfn + i, pin);
+		pin_drop(mm, pin);
+	}
 }
 
 /* To move a pin in the list each time that it is used and idle again would cost more than the use. */
