@@ -213,14 +213,35 @@ void ghyvi_shadow_clear(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, uns
 	ghyvi_entry_release(mm, page, index, guest_entry, old_entry);
 }
 
+/*
+ * Entries of a new page, from the snapshot. Those to retry are tried now, for all uses of the table; so entries may be there
+ * already, also those that another use found which the table got on the way.
+ */
+static void shadow_fill(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page)
+{
+	struct ghyvi_table_page *table = page->table;
+	u64 *snapshot, old[GHYVI_LINE], value;
+	unsigned int at, i;
+
+	for (at = 0; at < GHYVI_ENTRIES; at += GHYVI_LINE) {
+		snapshot = table->snapshot + at;
+		for (i = 0; i < GHYVI_LINE; i++) {
+			if (snapshot[i] == GHYVI_SNAPSHOT_RETRY) {
+				value = READ_ONCE(table->guest[at + i]);
+				ghyvi_table_update(mm, table, at + i, &value, 1);
+			}
+			old[i] = page->entries[at + i] ? snapshot[i] : 0;
+		}
+		shadow_set(mm, page, at, old, snapshot, GHYVI_LINE);
+	}
+	cond_resched();
+}
+
 static struct ghyvi_shadow_page *shadow_create(struct ghyvi_mm *mm, struct ghyvi_table_page *table,
 					       unsigned int level, struct ghyvi_tree *tree)
 {
 	const struct ghyvi_mm_params *p = &mm->params;
 	struct ghyvi_shadow_page *page;
-	const u64 none = 0;
-	unsigned int i;
-	u64 value;
 
 	page = kzalloc(sizeof(*page), GFP_KERNEL_ACCOUNT);
 	if (!page)
@@ -242,17 +263,7 @@ static struct ghyvi_shadow_page *shadow_create(struct ghyvi_mm *mm, struct ghyvi
 	if (level > GHYVI_LEVEL_PT)
 		table->history.leaf = false;
 	ghyvi_table_relist(mm, table);
-
-	for (i = 0; i < GHYVI_ENTRIES; i++) {
-		value = table->snapshot[i];
-		if (value == GHYVI_SNAPSHOT_RETRY) {
-			value = READ_ONCE(table->guest[i]);
-			ghyvi_table_update(mm, table, i, &value, 1);
-		} else {
-			shadow_set(mm, page, i, &none, &value, 1);
-		}
-	}
-	cond_resched();
+	shadow_fill(mm, page);
 	return page;
 
 err_page:

@@ -494,6 +494,34 @@ static void test_what_could_not_be_pinned_is_tried_again_so_often_in_a_sync(void
 	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
 }
 
+static void test_entries_to_retry_in_a_page_that_gets_two_more_uses_at_once(void **state)
+{
+	struct ghyvi_root *root;
+	u32 i;
+
+	ghyvi_mm_set_policy(fake.mm, "strict");
+	plant(1);
+	set(4, 0, to(4) | GHYVI_ENTRY_64K);
+	for (i = 1; i <= 2 * GHYVI_RETRIES; i++)
+		set(4, i, to(DATA + i));
+	fake.pin_limit = 4;
+	root = hold4(1);
+	ghyvi_mm_sync(fake.mm, root);
+	/* As a page directory, 4 leads to itself as a table of 64 KiB pages; that finds what could not be pinned before. */
+	fake.pin_limit = ~0u;
+	set(2, 1, to(4));
+	ghyvi_mm_sync(fake.mm, root);
+	for (i = 1; i <= 2 * GHYVI_RETRIES; i++)
+		assert_true(shadow_pt(root)[i] == maps(DATA + i) || is_scratch(shadow_pt(root)[i]));
+	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	/* Each table was counted once. */
+	for (i = 1; i <= 2 * GHYVI_RETRIES; i++)
+		set(4, i, 0);
+	set(2, 1, 0);
+	ghyvi_mm_sync(fake.mm, root);
+	assert_int_equal(STAT(tables_now), 4);
+}
+
 static void test_the_self_check_finds_corrupted_entries(void **state)
 {
 	struct ghyvi_root *root;
@@ -543,6 +571,7 @@ int main(void)
 		TEST(test_ggtt_pages_that_cannot_be_protected),
 		TEST(test_global_addresses_are_read_and_written_where_the_guest_maps_them),
 		TEST(test_what_could_not_be_pinned_is_tried_again_so_often_in_a_sync),
+		TEST(test_entries_to_retry_in_a_page_that_gets_two_more_uses_at_once),
 		TEST(test_the_self_check_finds_corrupted_entries),
 	};
 
