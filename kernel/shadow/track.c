@@ -144,7 +144,8 @@ static unsigned int line_update(struct ghyvi_mm *mm, struct ghyvi_table_page *ta
 		old = table->snapshot[at + i];
 		if (line[i] == old)
 			continue;
-		if (old != GHYVI_SNAPSHOT_RETRY) {
+		/* What is not present any more needs no pin. */
+		if (old != GHYVI_SNAPSHOT_RETRY || !(line[i] & GHYVI_ENTRY_PRESENT)) {
 			changed++;
 		} else if (mm->retries) {
 			mm->retries--;

@@ -494,6 +494,26 @@ static void test_what_could_not_be_pinned_is_tried_again_so_often_in_a_sync(void
 	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
 }
 
+static void test_what_is_cleared_does_not_wait_to_be_tried_again(void **state)
+{
+	struct ghyvi_root *root;
+	u32 i, last = 2 * GHYVI_RETRIES;
+
+	ghyvi_mm_set_policy(fake.mm, "full");
+	plant(1);
+	for (i = 0; i <= last; i++)
+		set(4, i, to(DATA + i));
+	fake.pin_limit = 4;
+	root = hold4(1);
+	ghyvi_mm_sync(fake.mm, root);
+	assert_true(is_scratch(shadow_pt(root)[last]));
+	set(4, last, 0);
+	ghyvi_mm_sync(fake.mm, root);
+	assert_true(is_scratch(shadow_pt(root)[last - 1]));
+	assert_int_equal(shadow_pt(root)[last], 0);
+	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+}
+
 static void test_entries_to_retry_in_a_page_that_gets_two_more_uses_at_once(void **state)
 {
 	struct ghyvi_root *root;
@@ -571,6 +591,7 @@ int main(void)
 		TEST(test_ggtt_pages_that_cannot_be_protected),
 		TEST(test_global_addresses_are_read_and_written_where_the_guest_maps_them),
 		TEST(test_what_could_not_be_pinned_is_tried_again_so_often_in_a_sync),
+		TEST(test_what_is_cleared_does_not_wait_to_be_tried_again),
 		TEST(test_entries_to_retry_in_a_page_that_gets_two_more_uses_at_once),
 		TEST(test_the_self_check_finds_corrupted_entries),
 	};
