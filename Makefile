@@ -9,7 +9,7 @@ KBUILD = $(if $(KDIR),$(MAKE) --no-print-directory -C $(KDIR) M=$(KBUILD_TREE),K
 JOBS := $(shell nproc)
 
 .PHONY: help setup modules guest-programs demo test test-unit fuzz test-static test-lab test-debug test-hostile \
-	bench bench-audit bench-engine bench-mm bench-sched bench-switch sim sim-tables tools install shell-host shell-guest clean
+	bench bench-audit bench-engine bench-mm bench-sched bench-sched-lab bench-switch sim sim-tables tools install shell-host shell-guest clean
 
 help:
 	@echo 'Two commands on a fresh Debian 12:'
@@ -33,6 +33,7 @@ help:
 	@echo '  make bench-audit   what auditing commands costs beside copying them; build/bench-audit.json'
 	@echo '  make bench-engine  the software GPU'"'"'s copies against memcpy'
 	@echo '  make bench-sched   the scheduling policies under a virtual clock; build/bench-sched.json'
+	@echo '  make bench-sched-lab  guests with i915 share an engine; what idle neighbours cost; build/bench-sched-lab.json [BENCH=--help]'
 	@echo '  make bench-switch  what it costs to go from one vGPU to another'
 	@echo '  make bench-mm      cost of a trap, a scan, a synchronisation'
 	@echo '  make shell-host    a prompt in the host VM (make shell-guest: in a guest of it)'
@@ -106,6 +107,11 @@ test-debug: setup
 bench: setup
 	@$(MAKE) --no-print-directory modules guest-programs
 	@tools/bench/run $(BENCH)
+
+bench-sched-lab: setup
+	@$(MAKE) --no-print-directory modules guest-programs
+	@$(MAKE) --no-print-directory -C selftests/unit BUILD=$(abspath $(BUILD)) bench-idle
+	@tools/bench/sched $(BENCH)
 
 sim:
 	@$(MAKE) --no-print-directory -C tools/sim BUILD=$(abspath $(BUILD))

@@ -191,7 +191,7 @@ void ghyvi_mm_ggtt_store(struct ghyvi_mm *m, u64 index, u64 entry)
 
 static u32 __maybe_unused peek(u64 address)
 {
-	u32 value;
+	u32 value = 0;
 
 	assert_int_equal(ghyvi_mm_ggtt_read(NULL, address, &value, 4), 0);
 	return value;
@@ -396,13 +396,12 @@ static void count_interrupt(void *hv)
 	atomic_inc(&interrupts);
 }
 
-static int make_vgpu(const struct ghyvi_device_profile *profile)
+static struct ghyvi_vgpu *create_vgpu(const struct ghyvi_device_profile *profile)
 {
-	/* Tests about something else break rules as often as they like. */
-	const struct ghyvi_containment unlimited = { .window_ms = GHYVI_VIOLATION_WINDOW_MAX_MS };
 	struct ghyvi_vgpu_params params = {
 		.profile = profile,
 		.pgpu_ops = &fake_pgpu_ops,
+		.sched = sched,
 		.hv_ops = &fake_hv_ops,
 		.hidden = { HIDDEN_START, HIDDEN_BYTES },
 		.aperture_bytes = HIDDEN_START,
@@ -411,6 +410,14 @@ static int make_vgpu(const struct ghyvi_device_profile *profile)
 		.stats = &stats,
 		.interrupt = count_interrupt,
 	};
+
+	return ghyvi_vgpu_create(&params);
+}
+
+static int make_vgpu(const struct ghyvi_device_profile *profile)
+{
+	/* Tests about something else break rules as often as they like. */
+	const struct ghyvi_containment unlimited = { .window_ms = GHYVI_VIOLATION_WINDOW_MAX_MS };
 
 	shim_quiet = true;
 	memset(&stats, 0, sizeof(stats));
@@ -427,8 +434,7 @@ static int make_vgpu(const struct ghyvi_device_profile *profile)
 	ghyvi_reporter_init(&reporter, &device);
 	sched = sched_threads ? ghyvi_sched_create(&fake_pgpu_ops, NULL) :
 				ghyvi_sched_create_on(&fake_pgpu_ops, NULL, &calm_clock, NULL);
-	params.sched = sched;
-	vgpu = ghyvi_vgpu_create(&params);
+	vgpu = create_vgpu(profile);
 	return IS_ERR(vgpu) ? -1 : ghyvi_vgpu_set_containment(vgpu, &unlimited);
 }
 

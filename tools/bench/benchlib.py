@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the benchmarks in the lab have in common: the part in the host VM (measure, save) and the part outside of it (in_host)."""
+
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+TREE = os.environ.get("GHYVI_TREE") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, f"{TREE}/selftests/lab")
+import hostlib  # noqa: E402
+
+HOST_LOST = 125  # status of tools/lab/run
+
+started = time.monotonic()
+
+
+# ---- in the host VM ----
+
+def say(text):
+    print(f"bench: [{time.monotonic() - started:6.1f} s] {text}", flush=True)
+
+
+def machine():
+    with open("/proc/cpuinfo") as file:
+        cpu = re.search(r"model name\s*:\s*(.*)", file.read()).group(1)
+    return {"cpu": cpu, "accel": os.environ.get("GHYVI_ACCEL"), "kernel": os.uname().release}
+
+
+def exits_now():
+    """KVM's own statistics, all VMs of this host together."""
+    total = {}
+    for path in glob.glob("/sys/kernel/debug/kvm/*"):
+        if os.path.isfile(path):
+            total[os.path.basename(path)] = int(hostlib.read(path))
+    return total
+
+
+def difference(after, before, names):
+    return {name: after[name] - before[name] for name in names if name in after}
+
+
+def save(result):
+    with open(f"{hostlib.OUT}/raw.json.new", "w") as file:
+        json.dump(result, file)
+    os.replace(f"{hostlib.OUT}/raw.json.new", f"{hostlib.OUT}/raw.json")
+
+
+def note_host_log(result):
+    defects = hostlib.log_defects(hostlib.take_host_log())
+    if defects:
+        result["problems"].append(f"host kernel log: {defects[:1000]}")
+
+
+# ---- outside ----
+
+def in_host(name, timeout, lab_options, command):
+    """Runs @command in a host VM of its own. Returns what it saved, or None, and its status."""
+    raw_path = f"{TREE}/build/lab/{name}/raw.json"
+    if os.path.exists(raw_path):
+        os.unlink(raw_path)
+    status = subprocess.run([f"{TREE}/tools/lab/run", "--name", name, "--timeout", str(timeout), *lab_options, "--",
+                             *command]).returncode
+    if not os.path.exists(raw_path):
+        return None, status
+    with open(raw_path) as file:
+        return json.load(file), status
+
+
+def write_report(name, report):
+    with open(f"{TREE}/build/{name}.json", "w") as file:
+        json.dump(report, file, indent=1)
+        file.write("\n")
