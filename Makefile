@@ -108,7 +108,8 @@ bench: setup
 	@$(MAKE) --no-print-directory modules guest-programs
 	@tools/bench/run $(BENCH)
 
-bench-sched-lab: setup
+bench-sched-lab:
+	@tools/setup bench
 	@$(MAKE) --no-print-directory modules guest-programs
 	@$(MAKE) --no-print-directory -C selftests/unit BUILD=$(abspath $(BUILD)) bench-idle
 	@tools/bench/sched $(BENCH)
