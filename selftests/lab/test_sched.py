@@ -23,6 +23,7 @@ SHARE_MOVES_MIN = 0.25
 PREEMPT_TIMEOUT_US = 150000  # a copy of 1 MiB alone has taken 65 ms where CPUs are rare
 WAIT_MAX_S = 0.05  # on average, for a timeslice of 2 ms to end where CPUs are rare
 LONG_BATCH_MB = 256  # few: what is queued of them must not keep i915's heartbeat waiting for 12 s
+BETWEEN_BATCHES_MAX = 50  # there are about ten; inside of them one can be had each timeslice, some hundred in all
 LONG_BATCHES = f"{hostlib.IGT}/gem_blt -s 262144 -b {4 * LONG_BATCH_MB} -t 1 -r 1 2>/dev/null"
 PGPUS = 3
 
@@ -128,7 +129,8 @@ def weights_divide_an_engine():
 
 @test
 def long_batches_make_way_inside():
-    """Many short copies in each: all of them last longer than a workload may take to leave."""
+    """Many short copies in each: all of them last much longer than a timeslice, and, but on a fast machine, longer than a
+    workload may take to leave."""
     made = pair()
     before = [vgpu.stats() for vgpu, _ in made]
     for _, guest in made:
@@ -142,10 +144,8 @@ def long_batches_make_way_inside():
             rates.append(float(out.split()[-1]))
     for (vgpu, guest), then, rate in zip(made, before, rates):
         now = {name: vgpu.stat(name) - then[name] for name in ("preemptions_bcs", "preempt_timeouts_bcs", "engine_resets")}
-        batch_s = LONG_BATCH_MB / rate
-        say(f"{guest.name}: {rate} MB/s, {batch_s:.2f} s a batch; {now}")
-        require(batch_s / 2 > PREEMPT_TIMEOUT_US / 1e6, "the batches were too short to say anything")
-        require(now["preemptions_bcs"] > 0, "nothing was preempted")
+        say(f"{guest.name}: {rate} MB/s, {LONG_BATCH_MB / rate:.2f} s a batch; {now}")
+        require(now["preemptions_bcs"] > BETWEEN_BATCHES_MAX, "no batch made way inside")
         require(not now["preempt_timeouts_bcs"] and not now["engine_resets"], vgpu.last_error())
         require(not driver_trouble(guest.log()), "\n".join(driver_trouble(guest.log())))
 
