@@ -56,8 +56,9 @@ static u64 surface_locate(const struct softgpu_surface *surface, s64 x, s64 y, u
 	}
 }
 
-int softgpu_surface_read(struct softgpu_engine *engine, const struct softgpu_surface *surface, s64 x,
-			 s64 y, u32 bytes, u8 *row)
+/* Between the surface and @row, which is only read when @write. */
+static __always_inline int surface_move(struct softgpu_engine *engine, const struct softgpu_surface *surface,
+					s64 x, s64 y, u32 bytes, u8 *row, bool write)
 {
 	u64 address;
 	u32 run;
@@ -67,10 +68,13 @@ int softgpu_surface_read(struct softgpu_engine *engine, const struct softgpu_sur
 	for (; bytes; bytes -= run, x += run, row += run) {
 		address = surface_locate(surface, x, y, &run);
 		run = min(run, bytes);
-		err = softgpu_map(engine, SOFTGPU_PPGTT, address, false, &p);
+		err = softgpu_map(engine, SOFTGPU_PPGTT, address, write, &p);
 		if (err)
 			return err;
-		memcpy(row, p, run);
+		if (!write)
+			memcpy(row, p, run);
+		else if (p)
+			memcpy(p, row, run);
 		err = softgpu_spend(engine, run);
 		if (err)
 			return err;
@@ -78,27 +82,16 @@ int softgpu_surface_read(struct softgpu_engine *engine, const struct softgpu_sur
 	return 0;
 }
 
+int softgpu_surface_read(struct softgpu_engine *engine, const struct softgpu_surface *surface, s64 x,
+			 s64 y, u32 bytes, u8 *row)
+{
+	return surface_move(engine, surface, x, y, bytes, row, false);
+}
+
 int softgpu_surface_write(struct softgpu_engine *engine, const struct softgpu_surface *surface, s64 x,
 			  s64 y, u32 bytes, const u8 *row)
 {
-	u64 address;
-	u32 run;
-	int err;
-	u8 *p;
-
-	for (; bytes; bytes -= run, x += run, row += run) {
-		address = surface_locate(surface, x, y, &run);
-		run = min(run, bytes);
-		err = softgpu_map(engine, SOFTGPU_PPGTT, address, true, &p);
-		if (err)
-			return err;
-		if (p)
-			memcpy(p, row, run);
-		err = softgpu_spend(engine, run);
-		if (err)
-			return err;
-	}
-	return 0;
+	return surface_move(engine, surface, x, y, bytes, (u8 *)row, true);
 }
 
 static u32 to_page_end(u64 address)
