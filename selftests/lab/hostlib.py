@@ -33,6 +33,10 @@ DRIVER_TROUBLE = re.compile(r"WARN|\bERROR\b|GPU HANG|timed out|wedged|Call Trac
 # All time-outs are this much longer; set for slow kernels (selftests/lab/run-debug).
 SLOWNESS = float(os.environ.get("GHYVI_LAB_SLOWNESS", "1"))
 
+# i915's, and one for guests that have more queued than it allows.
+HEARTBEAT_MS = 2500
+PATIENT_HEARTBEAT_MS = 60000
+
 # How long counters may take to go back to 0 after QEMU's end.
 SETTLE_S = 10
 
@@ -280,6 +284,10 @@ class Guest:
         require(status == 0 and "Initialized i915" in stamps,
                 f"i915 did not load (status {status}): {'; '.join(trouble[:8]) or log.strip()[-1500:]}")
         return stamps["Initialized i915"] - stamps["ghyvi: driver load"], trouble
+
+    def set_heartbeat_ms(self, interval):
+        """i915 resets an engine whose heartbeat, a request behind the others, has not come through after five intervals."""
+        self.must_run(f"for f in /sys/class/drm/card0/engine/*/heartbeat_interval_ms; do echo {interval} >$f; done")
 
     def unload_driver(self):
         self.must_run("rmmod i915", 60)
