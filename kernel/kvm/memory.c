@@ -111,6 +111,17 @@ void ghyvi_kvm_unmapped(struct ghyvi_kvm *kvm)
 	spin_unlock(&kvm->guard_lock);
 }
 
+/* Caller holds guard_lock. */
+static bool is_being_unmapped(struct ghyvi_kvm *kvm, u64 gfn)
+{
+	if (kvm->unmap.repeats < GHYVI_UNMAP_REPEATS || gfn < kvm->unmap.gfn ||
+	    gfn - kvm->unmap.gfn >= kvm->unmap.count)
+		return false;
+	return kvm->unmaps_under_way ||
+	       (time_before(jiffies, kvm->unmap.at + GHYVI_UNMAP_WINDOW) &&
+		kvm->unmap.generation == memory_generation(kvm));
+}
+
 static int may_pin(struct ghyvi_kvm *kvm, u64 gfn)
 {
 	int ret = 0;
@@ -118,9 +129,7 @@ static int may_pin(struct ghyvi_kvm *kvm, u64 gfn)
 	spin_lock(&kvm->guard_lock);
 	if (kvm->memlock_until && time_before(jiffies, kvm->memlock_until))
 		ret = -ENOMEM;
-	else if (kvm->unmap.repeats >= GHYVI_UNMAP_REPEATS && gfn >= kvm->unmap.gfn &&
-		 gfn - kvm->unmap.gfn < kvm->unmap.count &&
-		 (kvm->unmaps_under_way || time_before(jiffies, kvm->unmap.at + GHYVI_UNMAP_WINDOW)))
+	else if (is_being_unmapped(kvm, gfn))
 		ret = -EFAULT;
 	spin_unlock(&kvm->guard_lock);
 	return ret;
