@@ -118,18 +118,17 @@ static bool leads_to_table(struct ghyvi_mm *mm, u64 guest, u64 shadow, unsigned 
 	       (below == GHYVI_LEVEL_PT_64K && groups_are_whole(table->shadows[below]->entries));
 }
 
-/* @index: of the shadow entry */
+/* @index: of the shadow entry; @waits: the guest's, for a pin */
 static bool entry_is_right(struct ghyvi_mm *mm, u64 guest, u64 shadow, unsigned int level, unsigned int index,
-			   bool ggtt)
+			   bool waits, bool ggtt)
 {
 	u64 address = shadow & GHYVI_SHADOW_ADDRESS_MASK;
 
-	if (guest == GHYVI_SNAPSHOT_RETRY)
-		return shadow == ghyvi_entry_scratch(mm, level);
 	if (!(guest & GHYVI_ENTRY_PRESENT))
-		return !shadow;
+		/* A guest can write what stands for "look again", too. */
+		return !shadow || (guest == GHYVI_SNAPSHOT_STALE && shadow == ghyvi_entry_scratch(mm, level));
 	if (shadow == ghyvi_entry_scratch(mm, level))
-		return scratch_is_right(mm, guest, level);
+		return waits || scratch_is_right(mm, guest, level);
 	if (!(shadow & GHYVI_ENTRY_PRESENT) ||
 	    !!(shadow & GHYVI_ENTRY_WRITE) != (ggtt || (guest & GHYVI_ENTRY_WRITE)))
 		return false;
@@ -156,15 +155,16 @@ static void check_page(struct check *check, struct ghyvi_shadow_page *page)
 {
 	struct ghyvi_table_page *table = page->table, *child;
 	struct ghyvi_mm *mm = check->mm;
-	unsigned int i, below;
+	unsigned int i, at, below;
 	u64 guest;
 
 	if (page->check_mark == mm->check_mark)
 		return;
 	page->check_mark = mm->check_mark;
 	for (i = 0; i < GHYVI_ENTRIES; i++) {
-		guest = guest_entry(table, page->level == GHYVI_LEVEL_PT_64K ? i - i % GHYVI_GROUP : i);
-		if (!entry_is_right(mm, guest, page->entries[i], page->level, i, false)) {
+		at = page->level == GHYVI_LEVEL_PT_64K ? i - i % GHYVI_GROUP : i;
+		guest = guest_entry(table, at);
+		if (!entry_is_right(mm, guest, page->entries[i], page->level, i, ghyvi_table_waits(table, at), false)) {
 			check_differs(check, table, page->level, i, guest, page->entries[i]);
 			continue;
 		}
@@ -192,7 +192,7 @@ static void check_ggtt_page(struct check *check, struct ghyvi_table_page *table,
 		} else if (translations) {
 			entry = mm->params.pgpu_ops->ggtt_read(mm->params.client,
 							       (u64)table->ggtt_page * GHYVI_ENTRIES + i);
-			if (!entry_is_right(mm, guest, entry, GHYVI_LEVEL_PT, 0, true))
+			if (!entry_is_right(mm, guest, entry, GHYVI_LEVEL_PT, 0, ghyvi_table_waits(table, i), true))
 				check_differs(check, table, GHYVI_LEVEL_PT, i, guest, entry);
 		}
 	}

@@ -18,6 +18,8 @@ u64 ghyvi_entry_scratch(const struct ghyvi_mm *mm, unsigned int level)
 
 u64 ghyvi_entry_reject(struct ghyvi_mm *mm, unsigned int level, u64 guest_entry, int error)
 {
+	/* Both pass: of what the host can spare too little is left, or VFIO gives the memory back later. */
+	mm->no_pin = error == -ENOMEM || error == -EFAULT;
 	ghyvi_count(mm->params.stats, entries_rejected);
 	ghyvi_report(mm->params.reporter,
 		     "table entry 0x%llx of level %u cannot be translated (%d), scratch page used",
@@ -47,7 +49,6 @@ static u64 translate_large(struct ghyvi_mm *mm, u64 guest_entry)
 		return ghyvi_entry_scratch(mm, GHYVI_LEVEL_PD);
 	large = ghyvi_large_get(mm, gfn);
 	if (IS_ERR(large)) {
-		mm->no_pin = PTR_ERR(large) == -ENOMEM;
 		/* What it took to find out is as much as all the others would be, and they would not fare better. */
 		mm->retries = 0;
 		return ghyvi_entry_reject(mm, GHYVI_LEVEL_PD, guest_entry, PTR_ERR(large));

@@ -78,7 +78,6 @@ static void group_translate(struct ghyvi_mm *mm, u64 guest_entry, struct group *
 		return;
 	ret = ghyvi_pins_get(mm, gfn, GHYVI_GROUP, &bus);
 	if (ret < 0) {
-		mm->no_pin = ret == -ENOMEM;
 		ghyvi_entry_reject(mm, GHYVI_LEVEL_PT_64K, guest_entry, ret);
 		return;
 	}

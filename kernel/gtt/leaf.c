@@ -19,10 +19,8 @@ static u64 leaf_translate(struct ghyvi_mm *mm, u64 guest_entry, bool ggtt)
 	if ((!pin || pin->table) && ghyvi_entry_hides_table(mm, gfn, 1))
 		return ghyvi_leaf_scratch(mm);
 	pin = pin ? ghyvi_pin_hold(mm, pin) : ghyvi_pin_create(mm, gfn);
-	if (IS_ERR(pin)) {
-		mm->no_pin = PTR_ERR(pin) == -ENOMEM;
+	if (IS_ERR(pin))
 		return ghyvi_entry_reject(mm, GHYVI_LEVEL_PT, guest_entry, PTR_ERR(pin));
-	}
 	/* GGTT entries have no write bit. */
 	if (ggtt || (guest_entry & GHYVI_ENTRY_WRITE))
 		flags |= GHYVI_ENTRY_WRITE;

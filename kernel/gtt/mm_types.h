@@ -38,8 +38,8 @@ struct ghyvi_tree {
 
 /* In a snapshot: "not what the guest has, look again". Bit 0 is clear, so it never translates. */
 #define GHYVI_SNAPSHOT_STALE BIT_ULL(63)
-/* The same, and what the guest has could not be pinned: look again, but at so many of them in one synchronisation. */
-#define GHYVI_SNAPSHOT_RETRY BIT_ULL(62)
+
+/* Entries whose pin is missing are tried again by each synchronisation, until so many of them fail. */
 #define GHYVI_RETRIES 64u
 
 /* A guest page that shadow entries point to. Lives as long as an entry uses it, and idle for a while after. */
@@ -106,7 +106,8 @@ struct ghyvi_table_page {
 	u64 parent_gfn; /* where it was linked last, as a hint: the page directory, */
 	u32 parent_index; /* and the entry in it */
 	bool protected;
-	bool retry; /* has entries to retry, and stays listed for them */
+	u64 waiting[GHYVI_ENTRIES / 64]; /* one bit for each entry that leads to scratch for want of a pin */
+	bool retry; /* may have such entries, and stays listed for them */
 	struct ghyvi_page_history history;
 };
 
@@ -119,6 +120,7 @@ struct ghyvi_root {
 	u32 refs; /* the mm's own while known, and workloads' */
 	bool known; /* in mm->roots */
 	u64 *top; /* levels == 3: a host page with four entries */
+	bool retry; /* some of them would be right with one pin more */
 	struct ghyvi_shadow_page *pages[4]; /* [0]: the PML4; or the four page directories */
 	u64 guest_entry[4]; /* levels == 3: what top[] was translated from */
 	struct list_head lru; /* on mm->root_lru; when nobody holds it, on mm->dying_roots */
@@ -167,7 +169,7 @@ struct ghyvi_mm {
 	bool ggtt_live;
 
 	bool no_pin; /* the translation just made leads to scratch for want of a pin */
-	u32 retries; /* left for this synchronisation */
+	u32 retries; /* that may still fail in this synchronisation */
 	u64 scratch; /* bus address of the page behind entries that cannot be translated */
 	u64 *scratch_tables[GHYVI_LEVELS]; /* by level - 1: every entry leads to scratch */
 
@@ -355,8 +357,15 @@ bool ghyvi_tables_in(struct ghyvi_mm *mm, u64 gfn, u64 count);
  */
 void ghyvi_table_update(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int index,
 			const u64 *values, unsigned int count);
-/** ghyvi_table_retry() - entry @index was translated without a pin that it needs (mm->no_pin). */
+/** ghyvi_table_retry() - entry @index was translated without a pin that it needs (mm->no_pin): it waits for one. */
 void ghyvi_table_retry(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int index);
+static inline bool ghyvi_table_waits(const struct ghyvi_table_page *table, unsigned int index)
+{
+	return table->waiting[index / 64] & BIT_ULL(index % 64);
+}
+
+/** ghyvi_table_try_again() - translate entry @index, which waits, for all uses that have scratch there. */
+void ghyvi_table_try_again(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int index);
 /** ghyvi_table_neighbour() - the table page @by places (1 or -1) on in the address space, or NULL. */
 struct ghyvi_table_page *ghyvi_table_neighbour(struct ghyvi_mm *mm, const struct ghyvi_table_page *table,
 					       int by);

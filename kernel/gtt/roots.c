@@ -75,7 +75,28 @@ static void root_forget(struct ghyvi_root *root)
 	root_put_locked(root);
 }
 
-static int root_fill_three_level(struct ghyvi_root *root)
+/* The entries of a three-level root; those that could not be pinned are tried again by each workload that comes. */
+static void root_fill_top(struct ghyvi_root *root)
+{
+	struct ghyvi_mm *mm = root->mm;
+	unsigned int i;
+	u64 entry;
+
+	root->retry = false;
+	for (i = 0; i < 4; i++) {
+		if (root->pages[i])
+			continue;
+		entry = ghyvi_entry_translate(mm, GHYVI_LEVEL_PDP, root->guest_entry[i], &root->tree);
+		WRITE_ONCE(root->top[i], entry);
+		if (entry != ghyvi_entry_scratch(mm, GHYVI_LEVEL_PDP))
+			root->pages[i] = ((struct ghyvi_table_page *)
+				xa_load(&mm->tables, ghyvi_entry_gfn(root->gpa[i])))->shadows[GHYVI_LEVEL_PD];
+		root->retry |= mm->no_pin;
+		mm->no_pin = false;
+	}
+}
+
+static int root_create_top(struct ghyvi_root *root)
 {
 	struct ghyvi_mm *mm = root->mm;
 	unsigned int i;
@@ -89,15 +110,10 @@ static int root_fill_three_level(struct ghyvi_root *root)
 		root->top = NULL;
 		return -ENOMEM;
 	}
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < 4; i++)
 		root->guest_entry[i] = (root->gpa[i] & GHYVI_GUEST_ADDRESS_MASK) |
 				       GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE;
-		root->top[i] = ghyvi_entry_translate(mm, GHYVI_LEVEL_PDP, root->guest_entry[i],
-						     &root->tree);
-		if (root->top[i] != ghyvi_entry_scratch(mm, GHYVI_LEVEL_PDP))
-			root->pages[i] = ((struct ghyvi_table_page *)
-				xa_load(&mm->tables, ghyvi_entry_gfn(root->gpa[i])))->shadows[GHYVI_LEVEL_PD];
-	}
+	root_fill_top(root);
 	return 0;
 }
 
@@ -119,7 +135,7 @@ static struct ghyvi_root *root_create(struct ghyvi_mm *mm, const u64 *gpa, unsig
 	INIT_LIST_HEAD(&root->tree.listed);
 
 	if (levels == 3) {
-		ret = root_fill_three_level(root);
+		ret = root_create_top(root);
 		if (ret)
 			goto err_free;
 	} else {
@@ -205,6 +221,8 @@ struct ghyvi_root *ghyvi_mm_get_root(struct ghyvi_mm *mm, const u64 *gpa4, unsig
 		root = ret ? ERR_PTR(ret) : root_create(mm, gpa4, levels);
 	} else {
 		list_move_tail(&root->lru, &mm->root_lru);
+		if (root->retry)
+			root_fill_top(root);
 	}
 	if (!IS_ERR(root))
 		root->refs++;

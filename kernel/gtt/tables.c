@@ -149,18 +149,17 @@ struct ghyvi_table_page *ghyvi_table_neighbour(struct ghyvi_mm *mm, const struct
 	return xa_load(&mm->tables, ghyvi_entry_gfn(parent->snapshot[index]));
 }
 
-/*
- * Entry @index was translated, and would be right with one pin more: the next synchronisation tries again. Not where
- * the page has other uses, since the snapshot serves them all: there scratch stays until the guest writes the entry.
- */
 void ghyvi_table_retry(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int index)
 {
-	if (hweight32(table->levels) == 1) {
-		table->snapshot[index] = GHYVI_SNAPSHOT_RETRY;
-		table->retry = true;
-		ghyvi_table_list(mm, table);
-	}
+	table->waiting[index / 64] |= BIT_ULL(index % 64);
+	table->retry = true;
+	ghyvi_table_list(mm, table);
 	mm->no_pin = false;
+}
+
+static void table_wait_no_more(struct ghyvi_table_page *table, unsigned int index)
+{
+	table->waiting[index / 64] &= ~BIT_ULL(index % 64);
 }
 
 /* Entry @index of the guest, not of the last level, was @old and is @value. */
@@ -213,27 +212,14 @@ void ghyvi_shadow_clear(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, uns
 	ghyvi_entry_release(mm, page, index, guest_entry, old_entry);
 }
 
-/*
- * Entries of a new page, from the snapshot. Those to retry are tried now, for all uses of the table; so entries may be there
- * already, also those that another use found which the table got on the way.
- */
+/* Entries of a new page, from the snapshot. */
 static void shadow_fill(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page)
 {
-	struct ghyvi_table_page *table = page->table;
-	u64 *snapshot, old[GHYVI_LINE], value;
-	unsigned int at, i;
+	static const u64 none[GHYVI_LINE];
+	unsigned int at;
 
-	for (at = 0; at < GHYVI_ENTRIES; at += GHYVI_LINE) {
-		snapshot = table->snapshot + at;
-		for (i = 0; i < GHYVI_LINE; i++) {
-			if (snapshot[i] == GHYVI_SNAPSHOT_RETRY) {
-				value = READ_ONCE(table->guest[at + i]);
-				ghyvi_table_update(mm, table, at + i, &value, 1);
-			}
-			old[i] = page->entries[at + i] ? snapshot[i] : 0;
-		}
-		shadow_set(mm, page, at, old, snapshot, GHYVI_LINE);
-	}
+	for (at = 0; at < GHYVI_ENTRIES; at += GHYVI_LINE)
+		shadow_set(mm, page, at, none, page->table->snapshot + at, GHYVI_LINE);
 	cond_resched();
 }
 
@@ -399,13 +385,33 @@ void ghyvi_table_update(struct ghyvi_mm *mm, struct ghyvi_table_page *table, uns
 			const u64 *values, unsigned int count)
 {
 	u64 old[GHYVI_LINE];
+	unsigned int i;
 	u32 levels;
 
 	if (ghyvi_table_is_ggtt(table))
 		mm->ggtt_updating = table;
 	memcpy(old, table->snapshot + index, count * sizeof(*old));
 	memcpy(table->snapshot + index, values, count * sizeof(*values));
+	for (i = 0; table->retry && i < count; i++)
+		if (values[i] != old[i])
+			table_wait_no_more(table, index + i);
 	/* Translation may give the page a use more, which is then made from the snapshot. */
 	for (levels = table->levels; levels; levels &= levels - 1)
 		shadow_set(mm, table->shadows[__ffs(levels)], index, old, values, count);
+}
+
+void ghyvi_table_try_again(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int index)
+{
+	u64 none = 0, value = table->snapshot[index];
+	struct ghyvi_shadow_page *page;
+	u32 levels;
+
+	table_wait_no_more(table, index);
+	if (ghyvi_table_is_ggtt(table))
+		mm->ggtt_updating = table;
+	for (levels = table->levels; levels; levels &= levels - 1) {
+		page = table->shadows[__ffs(levels)];
+		if (page->entries[index] == ghyvi_entry_scratch(mm, page->level))
+			shadow_set(mm, page, index, &none, &value, 1);
+	}
 }

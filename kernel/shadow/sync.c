@@ -67,16 +67,16 @@ struct scanned {
 	u32 pages, changed;
 };
 
-static void sync_list(struct ghyvi_mm *mm, struct list_head *list, struct scanned *scanned)
+/* Moves the list to @done. */
+static void sync_list(struct ghyvi_mm *mm, struct list_head *list, struct list_head *done, struct scanned *scanned)
 {
 	struct ghyvi_table_page *table;
-	LIST_HEAD(done);
 	bool armed;
 
 	/* An upper-level page may add to the list: pages that are linked anew, or from a second tree. */
 	while (!list_empty(list)) {
 		table = list_first_entry(list, struct ghyvi_table_page, listed);
-		list_move_tail(&table->listed, &done);
+		list_move_tail(&table->listed, done);
 		/* Translation may protect the page it works on: what was scanned until then proves nothing. */
 		armed = table->protected;
 		scanned->changed += ghyvi_table_reconstruct(mm, table);
@@ -85,29 +85,41 @@ static void sync_list(struct ghyvi_mm *mm, struct list_head *list, struct scanne
 			ghyvi_table_unlist(mm, table);
 		cond_resched();
 	}
-	list_splice_init(&done, list);
+}
+
+static void sync_tree(struct ghyvi_mm *mm, struct ghyvi_tree *tree, struct scanned *scanned)
+{
+	LIST_HEAD(done);
+
+	sync_list(mm, &tree->listed, &done, scanned);
+	list_splice_init(&done, &tree->listed);
 }
 
 /* What several roots may lead to comes first: upper levels, which decide what a tree contains. */
 static void sync_lists(struct ghyvi_mm *mm, struct ghyvi_tree *tree)
 {
+	struct list_head *shared = &mm->shared_tree.listed;
 	struct scanned scanned = { 0, 0 };
 	u64 started = ktime_get_ns();
 	struct ghyvi_root *root;
+	LIST_HEAD(done);
 
 	ghyvi_count(mm->params.stats, synchronisations);
 	trace_ghyvi_sync(mm->params.reporter, tree ? tree->id : 0);
 	mm->retries = GHYVI_RETRIES;
-	sync_list(mm, &mm->shared_tree.listed, &scanned);
+	sync_list(mm, shared, &done, &scanned);
 	if (tree) {
-		sync_list(mm, &tree->listed, &scanned);
+		sync_tree(mm, tree, &scanned);
 		tree->synced++;
 		mm->shared_tree.synced++;
 	} else {
 		list_for_each_entry(root, &mm->root_lru, lru)
-			sync_list(mm, &root->tree.listed, &scanned);
+			sync_tree(mm, &root->tree, &scanned);
 		mm->flushes++;
 	}
+	/* What these trees have come to share with others meanwhile. */
+	sync_list(mm, shared, &done, &scanned);
+	list_splice_init(&done, shared);
 	if (!scanned.changed) /* else translation is in the time, too */
 		ghyvi_cost_scanned(mm, started, scanned.pages);
 }

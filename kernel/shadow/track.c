@@ -137,38 +137,54 @@ static bool line_differs(const u64 *guest, const u64 *snapshot)
 static unsigned int line_update(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int at)
 {
 	unsigned int i, changed = 0;
-	u64 line[GHYVI_LINE], old;
+	u64 line[GHYVI_LINE];
 
 	for (i = 0; i < GHYVI_LINE; i++) {
 		line[i] = READ_ONCE(table->guest[at + i]);
-		old = table->snapshot[at + i];
-		if (line[i] == old)
-			continue;
-		/* What is not present any more needs no pin. */
-		if (old != GHYVI_SNAPSHOT_RETRY || !(line[i] & GHYVI_ENTRY_PRESENT)) {
-			changed++;
-		} else if (mm->retries) {
-			mm->retries--;
-		} else {
-			table->retry = true;
-			line[i] = old;
-		}
+		changed += line[i] != table->snapshot[at + i];
 	}
 	ghyvi_table_update(mm, table, at, line, GHYVI_LINE);
 	return changed;
+}
+
+/*
+ * What waits for a pin, until too many fail; those that the guest has changed are not meant. What comes first is tried first: who
+ * has that many entries that always fail waits for ever with the others.
+ */
+static void try_again(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int *first, unsigned int *last)
+{
+	unsigned int i;
+
+	table->retry = false;
+	for (i = 0; i < GHYVI_ENTRIES; i++) {
+		if (!ghyvi_table_waits(table, i))
+			continue;
+		if (!mm->retries || READ_ONCE(table->guest[i]) != table->snapshot[i]) {
+			table->retry = true;
+			continue;
+		}
+		ghyvi_table_try_again(mm, table, i);
+		if (ghyvi_table_waits(table, i)) {
+			mm->retries -= !!mm->retries;
+			continue;
+		}
+		*first = min(*first, i);
+		*last = i;
+	}
 }
 
 unsigned int ghyvi_table_reconstruct(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
 {
 	unsigned int at, changed = 0, first = GHYVI_ENTRIES, last = 0;
 
-	table->retry = false;
+	if (table->retry)
+		try_again(mm, table, &first, &last);
 	for (at = 0; at < GHYVI_ENTRIES; at += GHYVI_LINE) {
 		if (!line_differs(table->guest + at, table->snapshot + at))
 			continue;
 		changed += line_update(mm, table, at);
 		first = min(first, at);
-		last = at + GHYVI_LINE - 1;
+		last = max(last, at + GHYVI_LINE - 1);
 	}
 	if (first <= last && ghyvi_table_is_ggtt(table))
 		ghyvi_ggtt_publish(mm, table, first, last);

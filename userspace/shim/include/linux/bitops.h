@@ -15,9 +15,4 @@ static inline unsigned long __ffs(unsigned long x)
 	return __builtin_ctzl(x);
 }
 
-static inline unsigned int hweight32(u32 x)
-{
-	return __builtin_popcount(x);
-}
-
 #endif
