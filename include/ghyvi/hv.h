@@ -25,11 +25,17 @@ struct ghyvi_hv_ops {
 	/**
 	 * @pin: pin the guest page @gfn for reading and writing by the pGPU until @unpin and store
 	 * its host bus address (page aligned; phys_to_virt() gives the kernel's view) in @bus.
-	 * Pinning is counted. Returns 0, -EFAULT (not guest memory), -ENOMEM (RLIMIT_MEMLOCK reached).
+	 * Pinning is counted. Returns 0, -EFAULT (not guest memory), -ENOMEM (RLIMIT_MEMLOCK reached), -EAGAIN (the page is
+	 * being taken away from the guest).
 	 */
 	int (*pin)(void *hv, u64 gfn, u64 *bus);
 	/** @unpin: give back one pin of @gfn. */
 	void (*unpin)(void *hv, u64 gfn);
+	/**
+	 * @memory_generation: a number that changes whenever memory is given to the guest: a page that could not be pinned
+	 * with -EFAULT is not worth another try before.
+	 */
+	u64 (*memory_generation)(void *hv);
 	/**
 	 * @protect: from now on every guest store to one of the @count pages in @gfns is reported
 	 * through ghyvi_mm_trap() (for pages of the mm). Returns how many, from the first on, are protected now; the page

@@ -18,8 +18,8 @@ u64 ghyvi_entry_scratch(const struct ghyvi_mm *mm, unsigned int level)
 
 u64 ghyvi_entry_reject(struct ghyvi_mm *mm, unsigned int level, u64 guest_entry, int error)
 {
-	/* Both pass: of what the host can spare too little is left, or VFIO gives the memory back later. */
-	mm->no_pin = error == -ENOMEM || error == -EFAULT;
+	/* VFIO may give memory back that it has taken away, and the host may be short of what it takes. */
+	mm->no_pin = error == -EFAULT || error == -ENOMEM || error == -EAGAIN ? error : 0;
 	ghyvi_count(mm->params.stats, entries_rejected);
 	ghyvi_report(mm->params.reporter,
 		     "table entry 0x%llx of level %u cannot be translated (%d), scratch page used",

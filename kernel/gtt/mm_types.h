@@ -39,7 +39,10 @@ struct ghyvi_tree {
 /* In a snapshot: "not what the guest has, look again". Bit 0 is clear, so it never translates. */
 #define GHYVI_SNAPSHOT_STALE BIT_ULL(63)
 
-/* Entries whose pin is missing are tried again by each synchronisation, until so many of them fail. */
+/*
+ * Entries that wait for a pin are tried again: all of them when the guest has been given memory, and by each synchronisation, until so
+ * many of them fail, what may have been refused for another reason than that there was none.
+ */
 #define GHYVI_RETRIES 64u
 
 /* A guest page that shadow entries point to. Lives as long as an entry uses it, and idle for a while after. */
@@ -108,6 +111,8 @@ struct ghyvi_table_page {
 	bool protected;
 	u64 waiting[GHYVI_ENTRIES / 64]; /* one bit for each entry that leads to scratch for want of a pin */
 	bool retry; /* may have such entries, and stays listed for them */
+	bool scarce; /* some of them were refused memory that there is */
+	u64 generation; /* of the guest's memory, when they were tried last */
 	struct ghyvi_page_history history;
 };
 
@@ -120,7 +125,7 @@ struct ghyvi_root {
 	u32 refs; /* the mm's own while known, and workloads' */
 	bool known; /* in mm->roots */
 	u64 *top; /* levels == 3: a host page with four entries */
-	bool retry; /* some of them would be right with one pin more */
+	bool retry; /* some of them are missing, for want of a pin perhaps */
 	struct ghyvi_shadow_page *pages[4]; /* [0]: the PML4; or the four page directories */
 	u64 guest_entry[4]; /* levels == 3: what top[] was translated from */
 	struct list_head lru; /* on mm->root_lru; when nobody holds it, on mm->dying_roots */
@@ -168,8 +173,10 @@ struct ghyvi_mm {
 	u64 ggtt_gfn;
 	bool ggtt_live;
 
-	bool no_pin; /* the translation just made leads to scratch for want of a pin */
+	int no_pin; /* why the translation just made leads to scratch: an error that passes, or 0 */
 	u32 retries; /* that may still fail in this synchronisation */
+	bool waited; /* an entry has ever waited for a pin */
+	u64 generation; /* of the guest's memory, at this synchronisation */
 	u64 scratch; /* bus address of the page behind entries that cannot be translated */
 	u64 *scratch_tables[GHYVI_LEVELS]; /* by level - 1: every entry leads to scratch */
 
@@ -357,6 +364,9 @@ bool ghyvi_tables_in(struct ghyvi_mm *mm, u64 gfn, u64 count);
  */
 void ghyvi_table_update(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int index,
 			const u64 *values, unsigned int count);
+/** ghyvi_root_fill_top() - translate what is missing of the entries of a three-level root. */
+void ghyvi_root_fill_top(struct ghyvi_root *root);
+
 /** ghyvi_table_retry() - entry @index was translated without a pin that it needs (mm->no_pin): it waits for one. */
 void ghyvi_table_retry(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int index);
 static inline bool ghyvi_table_waits(const struct ghyvi_table_page *table, unsigned int index)

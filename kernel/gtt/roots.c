@@ -33,6 +33,7 @@ static void root_empty(struct ghyvi_root *root)
 		ghyvi_shadow_orphan(mm, root->pages[0]);
 		return;
 	}
+	root->retry = false;
 	for (i = 0; i < 4; i++) {
 		WRITE_ONCE(root->top[i], ghyvi_entry_scratch(mm, GHYVI_LEVEL_PDP));
 		if (root->pages[i])
@@ -75,13 +76,14 @@ static void root_forget(struct ghyvi_root *root)
 	root_put_locked(root);
 }
 
-/* The entries of a three-level root; those that could not be pinned are tried again by each workload that comes. */
-static void root_fill_top(struct ghyvi_root *root)
+void ghyvi_root_fill_top(struct ghyvi_root *root)
 {
 	struct ghyvi_mm *mm = root->mm;
 	unsigned int i;
 	u64 entry;
 
+	if (!root->retry)
+		return;
 	root->retry = false;
 	for (i = 0; i < 4; i++) {
 		if (root->pages[i])
@@ -91,8 +93,8 @@ static void root_fill_top(struct ghyvi_root *root)
 		if (entry != ghyvi_entry_scratch(mm, GHYVI_LEVEL_PDP))
 			root->pages[i] = ((struct ghyvi_table_page *)
 				xa_load(&mm->tables, ghyvi_entry_gfn(root->gpa[i])))->shadows[GHYVI_LEVEL_PD];
-		root->retry |= mm->no_pin;
-		mm->no_pin = false;
+		root->retry |= mm->no_pin != 0;
+		mm->no_pin = 0;
 	}
 }
 
@@ -113,7 +115,8 @@ static int root_create_top(struct ghyvi_root *root)
 	for (i = 0; i < 4; i++)
 		root->guest_entry[i] = (root->gpa[i] & GHYVI_GUEST_ADDRESS_MASK) |
 				       GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE;
-	root_fill_top(root);
+	root->retry = true;
+	ghyvi_root_fill_top(root);
 	return 0;
 }
 
@@ -221,8 +224,6 @@ struct ghyvi_root *ghyvi_mm_get_root(struct ghyvi_mm *mm, const u64 *gpa4, unsig
 		root = ret ? ERR_PTR(ret) : root_create(mm, gpa4, levels);
 	} else {
 		list_move_tail(&root->lru, &mm->root_lru);
-		if (root->retry)
-			root_fill_top(root);
 	}
 	if (!IS_ERR(root))
 		root->refs++;

@@ -69,6 +69,7 @@ static struct ghyvi_table_page *table_create(struct ghyvi_mm *mm, u64 gfn, unsig
 	if (ret)
 		goto err_free;
 	ghyvi_pin_table(mm, gfn, true);
+	table->generation = mm->generation;
 	mm->nr_tables++;
 	atomic64_inc(&p->stats->tables_now);
 	atomic64_inc(&p->stats->pinned_pages_now);
@@ -153,8 +154,10 @@ void ghyvi_table_retry(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsi
 {
 	table->waiting[index / 64] |= BIT_ULL(index % 64);
 	table->retry = true;
+	table->scarce |= mm->no_pin != -EFAULT;
+	mm->waited = true;
 	ghyvi_table_list(mm, table);
-	mm->no_pin = false;
+	mm->no_pin = 0;
 }
 
 static void table_wait_no_more(struct ghyvi_table_page *table, unsigned int index)

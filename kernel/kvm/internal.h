@@ -47,6 +47,7 @@ int ghyvi_kvm_read(void *hv, u64 gpa, void *buffer, size_t bytes);
 int ghyvi_kvm_write(void *hv, u64 gpa, const void *buffer, size_t bytes);
 int ghyvi_kvm_pin(void *hv, u64 gfn, u64 *bus);
 void ghyvi_kvm_unpin(void *hv, u64 gfn);
+u64 ghyvi_kvm_memory_generation(void *hv);
 
 /* track.c */
 int ghyvi_kvm_track_start(struct ghyvi_kvm *kvm, struct kvm *vm);

@@ -12,6 +12,7 @@ const struct ghyvi_hv_ops ghyvi_kvm_hv_ops = {
 	.write = ghyvi_kvm_write,
 	.pin = ghyvi_kvm_pin,
 	.unpin = ghyvi_kvm_unpin,
+	.memory_generation = ghyvi_kvm_memory_generation,
 	.protect = ghyvi_kvm_protect,
 	.unprotect = ghyvi_kvm_unprotect,
 };

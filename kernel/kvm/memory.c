@@ -63,7 +63,10 @@ int ghyvi_kvm_write(void *hv, u64 gpa, const void *buffer, size_t bytes)
 	return guest_copy(hv, gpa, (void *)buffer, bytes, true);
 }
 
-/* Changes whenever the VM is given memory, or memory is taken from it. Caller holds guard_lock, so the VM stays. */
+/*
+ * Changes whenever the VM is given memory, or memory is taken from it; QEMU tells VFIO of new memory before it tells KVM. Caller
+ * holds guard_lock, so the VM stays.
+ */
 static u64 memory_generation(struct ghyvi_kvm *kvm)
 {
 	struct kvm *vm = kvm->vm;
@@ -75,6 +78,17 @@ static u64 memory_generation(struct ghyvi_kvm *kvm)
 	idx = srcu_read_lock(&vm->srcu);
 	generation = kvm_memslots(vm)->generation;
 	srcu_read_unlock(&vm->srcu, idx);
+	return generation;
+}
+
+u64 ghyvi_kvm_memory_generation(void *hv)
+{
+	struct ghyvi_kvm *kvm = hv;
+	u64 generation;
+
+	spin_lock(&kvm->guard_lock);
+	generation = memory_generation(kvm);
+	spin_unlock(&kvm->guard_lock);
 	return generation;
 }
 
@@ -130,7 +144,7 @@ static int may_pin(struct ghyvi_kvm *kvm, u64 gfn)
 	if (kvm->memlock_until && time_before(jiffies, kvm->memlock_until))
 		ret = -ENOMEM;
 	else if (is_being_unmapped(kvm, gfn))
-		ret = -EFAULT;
+		ret = -EAGAIN;
 	spin_unlock(&kvm->guard_lock);
 	return ret;
 }

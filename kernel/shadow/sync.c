@@ -107,14 +107,19 @@ static void sync_lists(struct ghyvi_mm *mm, struct ghyvi_tree *tree)
 	ghyvi_count(mm->params.stats, synchronisations);
 	trace_ghyvi_sync(mm->params.reporter, tree ? tree->id : 0);
 	mm->retries = GHYVI_RETRIES;
+	if (mm->waited)
+		mm->generation = mm->params.hv_ops->memory_generation(mm->params.hv);
 	sync_list(mm, shared, &done, &scanned);
 	if (tree) {
+		ghyvi_root_fill_top(container_of(tree, struct ghyvi_root, tree));
 		sync_tree(mm, tree, &scanned);
 		tree->synced++;
 		mm->shared_tree.synced++;
 	} else {
-		list_for_each_entry(root, &mm->root_lru, lru)
+		list_for_each_entry(root, &mm->root_lru, lru) {
+			ghyvi_root_fill_top(root);
 			sync_tree(mm, &root->tree, &scanned);
+		}
 		mm->flushes++;
 	}
 	/* What these trees have come to share with others meanwhile. */

@@ -147,29 +147,32 @@ static unsigned int line_update(struct ghyvi_mm *mm, struct ghyvi_table_page *ta
 	return changed;
 }
 
-/*
- * What waits for a pin, until too many fail; those that the guest has changed are not meant. What comes first is tried first: who
- * has that many entries that always fail waits for ever with the others.
- */
+/* What waits for a pin; entries that the guest has changed are not meant. */
 static void try_again(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int *first, unsigned int *last)
 {
+	bool all = table->generation != mm->generation, scarce = table->scarce;
 	unsigned int i;
 
+	if (!all && !scarce)
+		return;
+	table->generation = mm->generation;
+	table->scarce = false;
 	table->retry = false;
 	for (i = 0; i < GHYVI_ENTRIES; i++) {
 		if (!ghyvi_table_waits(table, i))
 			continue;
-		if (!mm->retries || READ_ONCE(table->guest[i]) != table->snapshot[i]) {
+		if (READ_ONCE(table->guest[i]) != table->snapshot[i]) {
 			table->retry = true;
-			continue;
+		} else if (!all && !mm->retries) {
+			table->retry = true;
+			table->scarce = true;
+		} else {
+			ghyvi_table_try_again(mm, table, i);
+			*first = min(*first, i);
+			*last = i;
+			if (ghyvi_table_waits(table, i) && mm->retries)
+				mm->retries--;
 		}
-		ghyvi_table_try_again(mm, table, i);
-		if (ghyvi_table_waits(table, i)) {
-			mm->retries -= !!mm->retries;
-			continue;
-		}
-		*first = min(*first, i);
-		*last = i;
 	}
 }
 

@@ -56,6 +56,7 @@ static u32 points_of(const struct vgpu_workload *workload)
 	switch (workload->error) {
 	case -ENOMEM:
 	case -ENOSPC:
+	case -EAGAIN:
 	case -EFAULT: /* not mapped, perhaps because the host cannot pin it */
 		return 0;
 	case -EINVAL:

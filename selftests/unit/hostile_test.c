@@ -49,6 +49,7 @@ static struct {
 	_Atomic bool protected[MACHINE_PAGES + 1], bar_protected[BAR_PAGES];
 	_Atomic bool mirror_protected;
 	_Atomic bool hidden, bar_off;
+	_Atomic u64 generation; /* of memory */
 } host;
 
 /* ---- the hypervisor ---- */
@@ -115,9 +116,15 @@ static void hv_unprotect(void *hv, const u64 *gfns, unsigned int count)
 	}
 }
 
+static u64 hv_memory_generation(void *hv)
+{
+	return host.generation;
+}
+
 static const struct ghyvi_hv_ops hv_ops = {
 	.pin = hv_pin,
 	.unpin = hv_unpin,
+	.memory_generation = hv_memory_generation,
 	.protect = hv_protect,
 	.unprotect = hv_unprotect,
 };
@@ -198,6 +205,7 @@ void machine_hide(bool hide, bool bar)
 	bool bar_off = hide && bar;
 
 	host.hidden = hide;
+	host.generation++;
 	if (hide) {
 		atomic_store(&host.protected[HIDDEN], false);
 		ghyvi_mm_protection_lost(host.mm, HIDDEN_GPA >> 12, 1);

@@ -120,7 +120,7 @@ static void test_losing_any_part_scrubs_the_group(void **state)
 	struct ghyvi_root *root = plant_64k();
 	unsigned int i;
 
-	fake.absent[LARGE_WHOLE + 20] = true;
+	set_absent(LARGE_WHOLE + 20, true);
 	ghyvi_mm_unmap(fake.mm, LARGE_WHOLE + 20, 1);
 	assert_false(says_64k(0));
 	for (i = 0; i < 16; i++) {
@@ -131,7 +131,7 @@ static void test_losing_any_part_scrubs_the_group(void **state)
 	ghyvi_mm_sync(fake.mm, root);
 	assert_true(is_scratch(shadow_pt(root)[16]));
 	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
-	fake.absent[LARGE_WHOLE + 20] = false;
+	set_absent(LARGE_WHOLE + 20, false);
 	ghyvi_mm_unmap(fake.mm, LARGE_WHOLE + 20, 1);
 	set(4, 16, 0);
 	set(4, 16, to(LARGE_WHOLE + 16));

@@ -43,8 +43,9 @@ static struct {
 	u8 *ram, *ram_mapping;
 	bool scattered[RAM_PAGES / 16]; /* a guest's 64 KiB */
 	bool absent[RAM_PAGES];
+	_Atomic u64 generation; /* of this memory */
 	u32 pins[RAM_PAGES];
-	bool excused[RAM_PAGES]; /* could not be pinned once: scratch is right from then on */
+	bool excused[RAM_PAGES]; /* there was no room for its pin once: scratch is right from then on */
 	_Atomic bool protected[GFNS];
 	u32 pinned, pin_limit;
 	bool protect_broken, protect_broken_at[GFNS];
@@ -199,10 +200,10 @@ static inline int pin_locked(u64 gfn, u64 *bus)
 		ret = -EFAULT;
 	else if (!fake.pins[gfn] && fake.pinned >= fake.pin_limit)
 		ret = -ENOMEM;
-	if (ret) {
+	if (ret == -ENOMEM)
 		fake.excused[gfn] = true;
+	if (ret)
 		return ret;
-	}
 	if (!fake.pins[gfn]++)
 		fake.pinned++;
 	*bus = virt_to_phys(page_of(gfn));
@@ -275,9 +276,22 @@ static inline void fake_unprotect(void *hv, const u64 *gfns, unsigned int count)
 	another_vcpu();
 }
 
+static inline u64 fake_memory_generation(void *hv)
+{
+	another_vcpu();
+	return atomic_load(&fake.generation);
+}
+
+static inline void set_absent(u64 gfn, bool absent)
+{
+	fake.absent[gfn] = absent;
+	atomic_fetch_add(&fake.generation, 1);
+}
+
 static const struct ghyvi_hv_ops fake_hv_ops = {
 	.pin = fake_pin,
 	.unpin = fake_unpin,
+	.memory_generation = fake_memory_generation,
 	.protect = fake_protect,
 	.unprotect = fake_unprotect,
 };

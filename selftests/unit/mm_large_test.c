@@ -82,7 +82,7 @@ static void check_part_lost(u64 gfn, u64 lost)
 	struct ghyvi_root *root = plant_large(gfn);
 	u64 entry = shadow_pd()[1];
 
-	fake.absent[lost] = true;
+	set_absent(lost, true);
 	ghyvi_mm_unmap(fake.mm, lost, 1);
 	assert_true(leads_to_scratch(shadow_pd()[1], 2));
 	assert_int_equal(pinned_of(gfn), 0);
@@ -91,7 +91,7 @@ static void check_part_lost(u64 gfn, u64 lost)
 	assert_true(leads_to_scratch(shadow_pd()[1], 2));
 	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
 	/* Back, and lost again before anybody looked. */
-	fake.absent[lost] = false;
+	set_absent(lost, false);
 	ghyvi_mm_unmap(fake.mm, lost, 1);
 	set(3, 1, large(gfn) & ~GHYVI_ENTRY_WRITE);
 	set(3, 1, large(gfn));

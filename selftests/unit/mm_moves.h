@@ -298,9 +298,9 @@ static void memory_operation(void)
 		gfn = larges[rnd(2)] + 100 * rnd(2);
 	for (i = gfn; i < gfn + n; i++) {
 		if (fake.absent[i])
-			fake.absent[i] = false;
+			set_absent(i, false);
 		else if (rnd(2))
-			fake.absent[i] = true;
+			set_absent(i, true);
 	}
 	ghyvi_mm_unmap(fake.mm, gfn, n);
 	/* With no vCPU running, nothing of it is pinned; else it may be in use again already. */

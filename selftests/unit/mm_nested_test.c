@@ -181,7 +181,7 @@ static void test_pages_are_mapped_once_and_unmapped_with_their_memory(void **sta
 	assert_int_equal(fake.pins[DATA], 1);
 	assert_int_equal(STAT(pinned_pages_now), 2);
 	assert_int_equal(ghyvi_mm_fault(fake.mm, RAM_PAGES), -EFAULT);
-	fake.absent[DATA] = true;
+	set_absent(DATA, true);
 	ghyvi_mm_unmap(fake.mm, DATA, 1);
 	assert_true(!fake.mapped[DATA] && fake.mapped[DATA + 1]);
 	assert_int_equal(fake.pins[DATA], 0);

@@ -52,12 +52,12 @@ static u32 pins(void)
 	return pins;
 }
 
-static void set_absent(bool absent)
+static void set_all_absent(bool absent)
 {
 	u32 i;
 
 	for (i = 0; i < PAGES; i++)
-		fake.absent[DATA + i] = absent;
+		set_absent(DATA + i, absent);
 }
 
 /* VFIO_IOMMU_UNMAP_DMA; @meanwhile happens when the device is told the first time. Returns how often it was told. */
@@ -69,7 +69,7 @@ static int vfio_unmap_dma(void (*meanwhile)(void))
 	while (pins()) {
 		RULE(told <= VFIO_RETRIES);
 		if (told >= REFUSED_FROM)
-			set_absent(true);
+			set_all_absent(true);
 		pthread_mutex_lock(&device_list);
 		pthread_mutex_unlock(&iommu);
 		if (meanwhile && !told)
@@ -79,7 +79,7 @@ static int vfio_unmap_dma(void (*meanwhile)(void))
 		pthread_mutex_unlock(&device_list);
 		pthread_mutex_lock(&iommu);
 	}
-	set_absent(true);
+	set_all_absent(true);
 	pthread_mutex_unlock(&iommu);
 	return told;
 }
@@ -88,7 +88,7 @@ static int vfio_unmap_dma(void (*meanwhile)(void))
 static void vfio_map_dma(void)
 {
 	pthread_mutex_lock(&iommu);
-	set_absent(false);
+	set_all_absent(false);
 	pthread_mutex_unlock(&iommu);
 }
 
