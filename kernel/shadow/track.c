@@ -157,23 +157,29 @@ static void try_again(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsig
 		return;
 	table->generation = mm->generation;
 	table->scarce = false;
-	table->retry = false;
 	for (i = 0; i < GHYVI_ENTRIES; i++) {
-		if (!ghyvi_table_waits(table, i))
+		if (!ghyvi_table_waits(table, i) || READ_ONCE(table->guest[i]) != table->snapshot[i])
 			continue;
-		if (READ_ONCE(table->guest[i]) != table->snapshot[i]) {
-			table->retry = true;
-		} else if (!all && !mm->retries) {
-			table->retry = true;
+		if (!all && !mm->retries) {
 			table->scarce = true;
-		} else {
-			ghyvi_table_try_again(mm, table, i);
-			*first = min(*first, i);
-			*last = i;
-			if (ghyvi_table_waits(table, i) && mm->retries)
-				mm->retries--;
+			continue;
 		}
+		ghyvi_table_try_again(mm, table, i);
+		*first = min(*first, i);
+		*last = i;
+		if (ghyvi_table_waits(table, i) && mm->retries)
+			mm->retries--;
 	}
+}
+
+static bool any_waits(const struct ghyvi_table_page *table)
+{
+	unsigned int i;
+	u64 any = 0;
+
+	for (i = 0; i < GHYVI_ENTRIES / 64; i++)
+		any |= table->waiting[i];
+	return any;
 }
 
 unsigned int ghyvi_table_reconstruct(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
@@ -189,6 +195,8 @@ unsigned int ghyvi_table_reconstruct(struct ghyvi_mm *mm, struct ghyvi_table_pag
 		first = min(first, at);
 		last = max(last, at + GHYVI_LINE - 1);
 	}
+	if (table->retry)
+		table->retry = any_waits(table);
 	if (first <= last && ghyvi_table_is_ggtt(table))
 		ghyvi_ggtt_publish(mm, table, first, last);
 	ghyvi_count(mm->params.stats, reconstructions);

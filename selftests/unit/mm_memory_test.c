@@ -246,6 +246,23 @@ static void test_a_page_directory_of_three_levels_that_comes_back(void **state)
 	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
 }
 
+static void test_a_page_whose_bogus_entries_are_gone_is_looked_at_no_more(void **state)
+{
+	struct ghyvi_root *root;
+
+	ghyvi_mm_set_policy(fake.mm, "strict");
+	plant(1);
+	root = hold4(1);
+	ghyvi_mm_sync(fake.mm, root);
+	assert_int_equal(STAT(relaxed_now), fake.ggtt_tables);
+	set(4, 0, to(RAM_PAGES));
+	ghyvi_mm_sync(fake.mm, root);
+	assert_int_equal(STAT(relaxed_now), fake.ggtt_tables + 1);
+	set(4, 0, to(DATA));
+	ghyvi_mm_sync(fake.mm, root);
+	assert_int_equal(STAT(relaxed_now), fake.ggtt_tables);
+}
+
 /* Values of ours that a guest may know. */
 static void test_no_entry_that_is_not_present_is_scratch(void **state)
 {
@@ -674,6 +691,7 @@ int main(void)
 		TEST(test_memory_that_comes_back_after_a_synchronisation),
 		TEST(test_table_pages_that_come_back_after_a_synchronisation),
 		TEST(test_a_page_directory_of_three_levels_that_comes_back),
+		TEST(test_a_page_whose_bogus_entries_are_gone_is_looked_at_no_more),
 		TEST(test_no_entry_that_is_not_present_is_scratch),
 		TEST(test_unmap_of_table_pages),
 		TEST(test_unmap_of_a_root),
