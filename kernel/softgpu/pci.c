@@ -17,7 +17,7 @@
 static struct {
 	struct pci_sysdata sysdata;
 	struct resource busn;
-	struct pci_bus *bus;
+	struct pci_host_bridge *bridge;
 	unsigned int functions;
 	u8 config[CONFIG_BYTES];
 } softbus;
@@ -80,7 +80,7 @@ static int find_domain(void)
 
 int softgpu_bus_create(unsigned int count)
 {
-	LIST_HEAD(resources);
+	struct pci_host_bridge *bridge;
 	int domain, ret;
 
 	fill_config();
@@ -98,16 +98,21 @@ int softgpu_bus_create(unsigned int count)
 	if (domain < 0)
 		goto unlock;
 	softbus.sysdata = (struct pci_sysdata){ .domain = domain, .node = NUMA_NO_NODE };
-	pci_add_resource(&resources, &softbus.busn);
-	softbus.bus = pci_create_root_bus(NULL, 0, &softbus_ops, &softbus.sysdata, &resources);
+	/* Not pci_create_root_bus(): nobody frees the bridge that it makes. */
+	bridge = pci_alloc_host_bridge(0);
 	ret = -ENOMEM;
-	if (!softbus.bus) {
-		pci_free_resource_list(&resources);
+	if (!bridge)
+		goto unlock;
+	pci_add_resource(&bridge->windows, &softbus.busn);
+	bridge->ops = &softbus_ops;
+	bridge->sysdata = &softbus.sysdata;
+	ret = pci_scan_root_bus_bridge(bridge);
+	if (ret) {
+		pci_free_host_bridge(bridge);
 		goto unlock;
 	}
-	pci_scan_child_bus(softbus.bus);
-	pci_bus_add_devices(softbus.bus);
-	ret = 0;
+	softbus.bridge = bridge;
+	pci_bus_add_devices(bridge->bus);
 unlock:
 	pci_unlock_rescan_remove();
 	return ret;
@@ -116,8 +121,9 @@ unlock:
 void softgpu_bus_destroy(void)
 {
 	pci_lock_rescan_remove();
-	pci_stop_root_bus(softbus.bus);
-	pci_remove_root_bus(softbus.bus);
-	softbus.bus = NULL;
+	pci_stop_root_bus(softbus.bridge->bus);
+	pci_remove_root_bus(softbus.bridge->bus);
+	pci_free_host_bridge(softbus.bridge);
+	softbus.bridge = NULL;
 	pci_unlock_rescan_remove();
 }
