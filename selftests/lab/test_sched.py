@@ -22,11 +22,12 @@ SAMPLE_MAX_S = 60
 SHARE_MOVES_MIN = 0.25
 PREEMPT_TIMEOUT_US = 150000  # a copy of 1 MiB alone has taken 65 ms where CPUs are rare
 WAIT_MAX_S = 0.05  # on average, for a timeslice of 2 ms to end where CPUs are rare
-LONG_BATCH_MB = 256
+LONG_BATCH_MB = 128
 BETWEEN_BATCHES_MAX = 50  # there are about ten; inside of them one can be had each timeslice, some hundred in all
 LONG_BATCHES = f"{hostlib.IGT}/gem_blt -s 262144 -b {4 * LONG_BATCH_MB} -t 1 -r 1 2>/dev/null"
 PGPUS = 3
 DRAIN_MAX_S = 120
+DEBUGFS = "/sys/kernel/debug"
 
 
 def setting(name):
@@ -50,10 +51,12 @@ def pair():
 
 @contextlib.contextmanager
 def full_rings(made, command):
-    """The processes of gem_blt with much queued in every guest. i915's heartbeat is behind it (Documentation/scheduling.md,
-    Limits), and what a killed one has left in its ring still runs: not beside what comes next."""
+    """The processes of gem_blt with much queued in every guest. i915's heartbeat is behind it, and its requests last
+    (Documentation/scheduling.md, Limits). What a killed one has left in its ring still runs: not beside what comes next."""
     for _, guest in made:
         guest.set_heartbeat_ms(hostlib.PATIENT_HEARTBEAT_MS)
+        guest.must_run(f"mountpoint -q {DEBUGFS} || mount -t debugfs none {DEBUGFS}; "
+                       f"echo 0 >{DEBUGFS}/dri/0/i915_params/request_timeout_ms")
     work = [guest.begin(command) for _, guest in made]
     try:
         yield work
