@@ -173,96 +173,6 @@ static void test_unmap_of_a_data_page(void **state)
 	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
 }
 
-/* The guest writes nothing: what it had before is right again. */
-static void test_memory_that_comes_back_after_a_synchronisation(void **state)
-{
-	const u64 group = DATA - DATA % GHYVI_GROUP + GHYVI_GROUP;
-	struct ghyvi_root *root;
-	u64 failures;
-
-	plant(1);
-	set(4, 0, to(group));
-	set(3, 1, to(5) | GHYVI_ENTRY_64K);
-	set(5, 16, to(group));
-	set(5, 32, to(group + 16));
-	fake.guest_ggtt[FIRST_GGTT_TABLE * 512 + 3] = to(group);
-	root = hold4(1);
-	ghyvi_mm_sync(fake.mm, root);
-	set_absent(group, true);
-	ghyvi_mm_unmap(fake.mm, group, 1);
-	ghyvi_mm_sync(fake.mm, root);
-	ghyvi_mm_sync(fake.mm, root);
-	/* Nothing has come since: no use in trying again. */
-	failures = STAT(pin_failures);
-	ghyvi_mm_sync(fake.mm, root);
-	assert_int_equal(STAT(pin_failures), failures);
-	assert_true(is_scratch(shadow_pt(root)[0]));
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
-	set_absent(group, false);
-	ghyvi_mm_sync(fake.mm, root);
-	assert_true(shadow_pt(root)[0] == maps(group));
-	assert_true(shadow(fake.held[0].bus, 3, 0u, 0u, 1u)[16] == maps(group));
-	assert_true(shadow(fake.held[0].bus, 3, 0u, 0u, 1u)[32] == maps(group + 16));
-	assert_true(fake.ggtt[FIRST_GGTT_TABLE * 512 + 3] == maps(group));
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
-}
-
-static void test_table_pages_that_come_back_after_a_synchronisation(void **state)
-{
-	struct ghyvi_root *root;
-
-	plant(1);
-	set(4, 0, to(DATA));
-	root = hold4(1);
-	ghyvi_mm_sync(fake.mm, root);
-	set_absent(3, true);
-	set_absent(4, true);
-	ghyvi_mm_unmap(fake.mm, 3, 2);
-	ghyvi_mm_sync(fake.mm, root);
-	assert_true(leads_to_scratch(shadow(fake.held[0].bus, 1, 0u)[0], 3));
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
-	set_absent(3, false);
-	ghyvi_mm_sync(fake.mm, root);
-	assert_true(leads_to_scratch(shadow(fake.held[0].bus, 2, 0u, 0u)[0], 2));
-	set_absent(4, false);
-	ghyvi_mm_sync(fake.mm, root);
-	assert_true(shadow_pt(root)[0] == maps(DATA));
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
-}
-
-static void test_a_page_directory_of_three_levels_that_comes_back(void **state)
-{
-	u64 gpa[4] = { 3 << 12, 8 << 12, 9 << 12, 10 << 12 };
-	struct ghyvi_root *root;
-
-	set_absent(8, true);
-	root = hold(gpa, 3);
-	assert_true(leads_to_scratch(shadow(fake.held[0].bus, 0)[1], 3));
-	ghyvi_mm_sync(fake.mm, root);
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
-	set_absent(8, false);
-	ghyvi_mm_sync(fake.mm, root);
-	assert_false(leads_to_scratch(shadow(fake.held[0].bus, 0)[1], 3));
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
-}
-
-static void test_a_page_whose_bogus_entries_are_gone_is_looked_at_no_more(void **state)
-{
-	struct ghyvi_root *root;
-
-	ghyvi_mm_set_policy(fake.mm, "strict");
-	plant(1);
-	root = hold4(1);
-	ghyvi_mm_sync(fake.mm, root);
-	assert_int_equal(STAT(relaxed_now), fake.ggtt_tables);
-	set(4, 0, to(RAM_PAGES));
-	ghyvi_mm_sync(fake.mm, root);
-	assert_int_equal(STAT(relaxed_now), fake.ggtt_tables + 1);
-	set(4, 0, to(DATA));
-	ghyvi_mm_sync(fake.mm, root);
-	assert_int_equal(STAT(relaxed_now), fake.ggtt_tables);
-}
-
 /* Values of ours that a guest may know. */
 static void test_no_entry_that_is_not_present_is_scratch(void **state)
 {
@@ -571,90 +481,6 @@ static void corrupt(struct ghyvi_root *root, u64 *entry, u64 value)
 	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
 }
 
-static u32 scratch_entries(const u64 *entries, u32 n)
-{
-	u32 i, scratch = 0;
-
-	for (i = 0; i < n; i++)
-		scratch += is_scratch(entries[i]);
-	return scratch;
-}
-
-static void test_what_could_not_be_pinned_is_tried_again_until_so_many_fail(void **state)
-{
-	struct ghyvi_root *root;
-	u64 rejected;
-	u32 i;
-
-	plant(1);
-	root = hold4(1);
-	ghyvi_mm_set_policy(fake.mm, "strict");
-	fake.pin_limit = fake.pinned;
-	for (i = 0; i < 100; i++)
-		set(4, i, to(DATA + i));
-	assert_int_equal(scratch_entries(shadow_pt(root), 100), 100);
-	rejected = STAT(entries_rejected);
-	ghyvi_mm_sync(fake.mm, root);
-	assert_int_equal(STAT(entries_rejected) - rejected, GHYVI_RETRIES);
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
-	/* Those that do not fail are not limited. */
-	fake.pin_limit = ~0u;
-	ghyvi_mm_sync(fake.mm, root);
-	for (i = 0; i < 100; i++)
-		assert_int_equal(shadow_pt(root)[i], maps(DATA + i));
-	/* Nothing is left to look at. */
-	assert_int_equal(STAT(relaxed_now), fake.ggtt_tables);
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
-}
-
-static void test_what_is_cleared_does_not_wait_to_be_tried_again(void **state)
-{
-	struct ghyvi_root *root;
-	u32 i, last = 2 * GHYVI_RETRIES;
-
-	ghyvi_mm_set_policy(fake.mm, "full");
-	plant(1);
-	for (i = 0; i <= last; i++)
-		set(4, i, to(DATA + i));
-	fake.pin_limit = 4;
-	root = hold4(1);
-	ghyvi_mm_sync(fake.mm, root);
-	assert_true(is_scratch(shadow_pt(root)[last]));
-	set(4, last, 0);
-	ghyvi_mm_sync(fake.mm, root);
-	assert_true(is_scratch(shadow_pt(root)[last - 1]));
-	assert_int_equal(shadow_pt(root)[last], 0);
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
-}
-
-static void test_entries_to_retry_in_a_page_that_gets_two_more_uses_at_once(void **state)
-{
-	struct ghyvi_root *root;
-	u32 i;
-
-	ghyvi_mm_set_policy(fake.mm, "strict");
-	plant(1);
-	set(4, 0, to(4) | GHYVI_ENTRY_64K);
-	for (i = 1; i <= 2 * GHYVI_RETRIES; i++)
-		set(4, i, to(DATA + i));
-	fake.pin_limit = 4;
-	root = hold4(1);
-	ghyvi_mm_sync(fake.mm, root);
-	/* As a page directory, 4 leads to itself as a table of 64 KiB pages; that finds what could not be pinned before. */
-	fake.pin_limit = ~0u;
-	set(2, 1, to(4));
-	ghyvi_mm_sync(fake.mm, root);
-	for (i = 1; i <= 2 * GHYVI_RETRIES; i++)
-		assert_true(shadow_pt(root)[i] == maps(DATA + i) || is_scratch(shadow_pt(root)[i]));
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
-	/* Each table was counted once. */
-	for (i = 1; i <= 2 * GHYVI_RETRIES; i++)
-		set(4, i, 0);
-	set(2, 1, 0);
-	ghyvi_mm_sync(fake.mm, root);
-	assert_int_equal(STAT(tables_now), 4);
-}
-
 static void test_the_self_check_finds_corrupted_entries(void **state)
 {
 	struct ghyvi_root *root;
@@ -688,10 +514,6 @@ int main(void)
 		TEST(test_ggtt_entries_are_gone_before_their_page_is_evicted),
 		TEST(test_a_page_that_cannot_be_owned_is_scratch),
 		TEST(test_unmap_of_a_data_page),
-		TEST(test_memory_that_comes_back_after_a_synchronisation),
-		TEST(test_table_pages_that_come_back_after_a_synchronisation),
-		TEST(test_a_page_directory_of_three_levels_that_comes_back),
-		TEST(test_a_page_whose_bogus_entries_are_gone_is_looked_at_no_more),
 		TEST(test_no_entry_that_is_not_present_is_scratch),
 		TEST(test_unmap_of_table_pages),
 		TEST(test_unmap_of_a_root),
@@ -708,9 +530,6 @@ int main(void)
 		TEST(test_ggtt_remapped_and_hidden),
 		TEST(test_ggtt_pages_that_cannot_be_protected),
 		TEST(test_global_addresses_are_read_and_written_where_the_guest_maps_them),
-		TEST(test_what_could_not_be_pinned_is_tried_again_until_so_many_fail),
-		TEST(test_what_is_cleared_does_not_wait_to_be_tried_again),
-		TEST(test_entries_to_retry_in_a_page_that_gets_two_more_uses_at_once),
 		TEST(test_the_self_check_finds_corrupted_entries),
 	};
 

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Jobs of the software pGPU that leave the engine before their end, and tails that move. */
+#include "softgpu_fixture.h"
+
+static void lite_restore_runs_on_to_the_new_tail(void **state)
+{
+	struct rig *rig = *state;
+
+	/* A semaphore keeps the job alive until the tail has moved. */
+	ring(rig, MI_SEMAPHORE(4), 1, ADDRESS(DATA));
+	rig_start(rig);
+	ring(rig, MI_STORE, ADDRESS(DATA + 8), 99);
+	assert_int_equal(softgpu_ops.update_tail(rig->gpu, &rig->job, rig->tail), 0);
+	WRITE_ONCE(*(u32 *)rig->data, 1);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 8), 99);
+	assert_int_equal(softgpu_ops.update_tail(rig->gpu, &rig->job, 0), -ESTALE);
+}
+
+static void update_tail_is_honoured_or_refused(void **state)
+{
+	struct rig *rig = *state;
+	unsigned int round, refused = 0;
+
+	for (round = 0; round < 2000; round++) {
+		u32 before = rig->tail;
+
+		ring(rig, MI_STORE, ADDRESS(DATA), round);
+		rig_start(rig);
+		before = rig->tail;
+		ring(rig, MI_STORE, ADDRESS(DATA + 4), round);
+		if (softgpu_ops.update_tail(rig->gpu, &rig->job, rig->tail)) {
+			rig->tail = before;
+			refused++;
+		}
+		assert_int_equal(rig_wait(rig), GHYVI_JOB_COMPLETE);
+		assert_int_equal(rig->context[GHYVI_CTX_RING_HEAD], rig->tail);
+		if (rig->tail != before)
+			assert_int_equal(data32(rig, 4), round);
+	}
+	(void)refused;
+}
+
+static void a_tail_outside_the_ring_is_an_error(void **state)
+{
+	struct rig *rig = *state;
+
+	ring(rig, MI_SEMAPHORE(4), 1, ADDRESS(DATA));
+	rig_start(rig);
+	assert_int_equal(softgpu_ops.update_tail(rig->gpu, &rig->job, RING_BYTES + 8), 0);
+	WRITE_ONCE(*(u32 *)rig->data, 1);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_ERROR);
+}
+
+static void preempt_stops_between_ring_commands_and_can_go_on(void **state)
+{
+	struct rig *rig = *state;
+	u32 head;
+
+	ring(rig, MI_STORE, ADDRESS(DATA + 4), 1);
+	head = rig->tail;
+	ring(rig, MI_SEMAPHORE(4), 1, ADDRESS(DATA), MI_STORE, ADDRESS(DATA + 8), 2);
+	rig_start(rig);
+	while (!data32(rig, 4))
+		sched_yield();
+	softgpu_ops.preempt(rig->gpu, &rig->job);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_PREEMPTED);
+	assert_int_equal(rig->context[GHYVI_CTX_RING_HEAD], head);
+	assert_int_equal(data32(rig, 8), 0);
+	*(u32 *)rig->data = 1;
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 8), 2);
+}
+
+/* The batch waits at a semaphore for DATA to be 1; preempt it there. */
+static void preempt_at_semaphore(struct rig *rig)
+{
+	rig_start(rig);
+	while (!data32(rig, 4))
+		sched_yield();
+	softgpu_ops.preempt(rig->gpu, &rig->job);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_PREEMPTED);
+}
+
+/* Arbitration is off, as i915 has it around the batches of a vGPU: the guest does not see that it was away. */
+static void preempt_stops_inside_a_batch_and_can_go_on(void **state)
+{
+	struct rig *rig = *state;
+	u32 head;
+
+	rig->job.restore = false;
+	batch(rig->batch, MI_LRI(1), GPR(3), 33, MI_STORE, ADDRESS(DATA + 4), 1, MI_SEMAPHORE(4), 1, ADDRESS(DATA),
+	      MI_SRM, GPR(3), ADDRESS(DATA + 8), MI_BATCH_END);
+	ring(rig, MI_ARB_OFF, MI_BATCH_START, ADDRESS(BATCH));
+	head = rig->tail;
+	ring(rig, MI_STORE, ADDRESS(DATA + 12), 3, MI_ARB_ON);
+	preempt_at_semaphore(rig);
+	assert_int_equal(rig->context[GHYVI_CTX_RING_HEAD], head);
+	assert_int_equal(data32(rig, 8), 0);
+	*(u32 *)rig->data = 1;
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 8), 33);
+	assert_int_equal(data32(rig, 12), 3);
+}
+
+static void preempt_remembers_who_called_a_batch(void **state)
+{
+	struct rig *rig = *state;
+
+	batch(rig->batch, MI_BATCH_START | MI_SECOND_LEVEL, ADDRESS(BATCH2), MI_STORE, ADDRESS(DATA + 12), 3, MI_BATCH_END);
+	batch(rig->batch2, MI_STORE, ADDRESS(DATA + 4), 1, MI_SEMAPHORE(4), 1, ADDRESS(DATA), MI_STORE,
+	      ADDRESS(DATA + 8), 2, MI_BATCH_END);
+	ring(rig, MI_BATCH_START, ADDRESS(BATCH), MI_STORE, ADDRESS(DATA + 16), 4);
+	preempt_at_semaphore(rig);
+	*(u32 *)rig->data = 1;
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 8), 2);
+	assert_int_equal(data32(rig, 12), 3);
+	assert_int_equal(data32(rig, 16), 4);
+}
+
+/* A privileged batch stays one, a user's batch does not become one. */
+static void preempt_remembers_whose_batch_it_is(void **state)
+{
+	struct rig *rig = *state;
+
+	batch(rig->ggtt_data + 512, MI_STORE, ADDRESS(DATA + 4), 1, MI_SEMAPHORE(4), 1, ADDRESS(DATA),
+	      MI_STORE | MI_GGTT, ADDRESS(DATA_GGTT), 5, MI_BATCH_END);
+	ring(rig, MI_BATCH_START_GGTT, ADDRESS(DATA_GGTT + 512));
+	preempt_at_semaphore(rig);
+	*(u32 *)rig->data = 1;
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(*(u32 *)rig->ggtt_data, 5);
+
+	*(u64 *)rig->data = 0;
+	rig_reset(rig);
+	memset(&rig->job.backend, 0, sizeof(rig->job.backend));
+	memcpy(rig->batch, rig->ggtt_data + 512, 64);
+	rig->batch[11] = 6;
+	ring(rig, MI_BATCH_START, ADDRESS(BATCH));
+	preempt_at_semaphore(rig);
+	*(u32 *)rig->data = 1;
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(*(u32 *)rig->ggtt_data, 5);
+}
+
+/* Where hardware would keep the position, in what it takes from the context, nobody looks. */
+static void preempt_keeps_the_place_out_of_the_context(void **state)
+{
+	struct rig *rig = *state;
+	unsigned int i;
+
+	batch(rig->batch, MI_STORE, ADDRESS(DATA + 4), 1, MI_SEMAPHORE(4), 1, ADDRESS(DATA), MI_STORE,
+	      ADDRESS(DATA + 8), 2, MI_BATCH_END);
+	batch(rig->batch2, MI_STORE, ADDRESS(DATA + 12), 3, MI_BATCH_END);
+	ring(rig, MI_BATCH_START, ADDRESS(BATCH));
+	preempt_at_semaphore(rig);
+	for (i = 0x0d; i <= 0x17; i++) {
+		assert_int_equal(rig->context[i], 0);
+		rig->context[i] = i & 4 ? LOW(BATCH2) : HIGH(BATCH2);
+	}
+	*(u32 *)rig->data = 1;
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 8), 2);
+	assert_int_equal(data32(rig, 12), 0);
+}
+
+static void a_preempted_context_is_not_loaded_by_the_guest(void **state)
+{
+	struct rig *rig = *state;
+
+	batch(rig->indirect, MI_LRI(1), GPR(3), 33, MI_NOOP);
+	memset(rig->indirect + 16, 0, 48);
+	rig->context[GHYVI_CTX_INDIRECT] = INDIRECT_GGTT | 1;
+	ring(rig, MI_SRM, GPR(3), ADDRESS(DATA + 8), MI_LRI(1), GPR(3), 44, MI_STORE, ADDRESS(DATA + 4), 1,
+	     MI_SEMAPHORE(4), 1, ADDRESS(DATA), MI_SRM, GPR(3), ADDRESS(DATA + 12));
+	preempt_at_semaphore(rig);
+	*(u32 *)rig->data = 1;
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 8), 33);
+	assert_int_equal(data32(rig, 12), 44);
+}
+
+/* Its images have no place for the registers, but a batch that is away for a moment must find them. */
+static void preempt_keeps_the_registers_of_gen8_too(void **state)
+{
+	preempt_stops_inside_a_batch_and_can_go_on(state);
+}
+
+static void a_preempted_job_goes_on_to_the_last_tail(void **state)
+{
+	struct rig *rig = *state;
+
+	batch(rig->batch, MI_STORE, ADDRESS(DATA + 4), 1, MI_SEMAPHORE(4), 1, ADDRESS(DATA), MI_BATCH_END);
+	ring(rig, MI_BATCH_START, ADDRESS(BATCH));
+	rig_start(rig);
+	ring(rig, MI_STORE, ADDRESS(DATA + 8), 2);
+	while (!data32(rig, 4))
+		sched_yield();
+	assert_int_equal(softgpu_ops.update_tail(rig->gpu, &rig->job, rig->tail), 0);
+	softgpu_ops.preempt(rig->gpu, &rig->job);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_PREEMPTED);
+	assert_int_equal(softgpu_ops.update_tail(rig->gpu, &rig->job, rig->tail), -ESTALE);
+	*(u32 *)rig->data = 1;
+	assert_int_equal(softgpu_ops.run(rig->gpu, &rig->job), 0);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 8), 2);
+}
+
+#define COUNT_UP 255
+#define ALU(op, a, b) ((u32)(op) << 20 | (a) << 10 | (b))
+#define COUNT MI(0x1a, 3), ALU(0x80, 0x20, 0), ALU(0x80, 0x21, 1), ALU(0x100, 0, 0), ALU(0x180, 0, 0x31)
+
+/* Each block counts and stores, calls a batch that counts, and stores. */
+static void write_counting_batches(struct rig *rig)
+{
+	unsigned int i;
+
+	for (i = 0; i < COUNT_UP; i++)
+		batch(rig->batch + 16 * i, COUNT, MI_SRM, GPR(0), ADDRESS(DATA + 8 * i),
+		      MI_BATCH_START | MI_SECOND_LEVEL, ADDRESS(BATCH3), MI_SRM, GPR(0), ADDRESS(DATA + 8 * i + 4));
+	rig->batch[16 * i] = MI_BATCH_END;
+	batch(rig->batch3, COUNT, MI_BATCH_END);
+}
+
+static enum ghyvi_job_status preempt_until_it_ends(struct rig *rig, unsigned int *preempted)
+{
+	enum ghyvi_job_status status;
+	u64 until;
+
+	do {
+		rig_start(rig);
+		until = ktime_get_ns() + rand() % 200000;
+		while (ktime_get_ns() < until)
+			;
+		softgpu_ops.preempt(rig->gpu, &rig->job);
+		status = rig_wait(rig);
+		*preempted += status == GHYVI_JOB_PREEMPTED;
+	} while (status == GHYVI_JOB_PREEMPTED);
+	return status;
+}
+
+/* A command that was left out, or done twice, would show in all counts from there on. */
+static void preempted_anywhere_each_command_runs_once(void **state)
+{
+	struct rig *rig = *state;
+	unsigned int i, preempted = 0, rounds;
+
+	write_counting_batches(rig);
+	for (rounds = 0; rounds < 2000 && preempted < 100; rounds++) {
+		rig_reset(rig);
+		memset(&rig->job.backend, 0, sizeof(rig->job.backend));
+		memset(rig->data, 0, 8 * COUNT_UP);
+		ring(rig, MI_LRI(2), GPR(0), 0, GPR(1), 1, MI_BATCH_START, ADDRESS(BATCH));
+		assert_int_equal(preempt_until_it_ends(rig, &preempted), GHYVI_JOB_COMPLETE);
+		for (i = 0; i < 2 * COUNT_UP; i++)
+			assert_int_equal(data32(rig, 4 * i), i + 1);
+	}
+	assert_true(preempted >= 100);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RIG_TEST(lite_restore_runs_on_to_the_new_tail),
+		RIG_TEST(update_tail_is_honoured_or_refused),
+		RIG_TEST(a_tail_outside_the_ring_is_an_error),
+		RIG_TEST(preempt_stops_between_ring_commands_and_can_go_on),
+		RIG_TEST(preempt_stops_inside_a_batch_and_can_go_on),
+		RIG_TEST(preempt_remembers_who_called_a_batch),
+		RIG_TEST(preempt_remembers_whose_batch_it_is),
+		RIG_TEST(preempt_keeps_the_place_out_of_the_context),
+		RIG_TEST(a_preempted_context_is_not_loaded_by_the_guest),
+		cmocka_unit_test_setup_teardown(preempt_keeps_the_registers_of_gen8_too, rig_setup_gen8, rig_teardown),
+		RIG_TEST(a_preempted_job_goes_on_to_the_last_tail),
+		RIG_TEST(preempted_anywhere_each_command_runs_once),
+	};
+
+	return cmocka_run_group_tests_name("softgpu preemption", tests, NULL, NULL);
+}
