@@ -364,18 +364,16 @@ bool ghyvi_tables_in(struct ghyvi_mm *mm, u64 gfn, u64 count);
  */
 void ghyvi_table_update(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int index,
 			const u64 *values, unsigned int count);
-/** ghyvi_root_fill_top() - translate what is missing of the entries of a three-level root. */
-void ghyvi_root_fill_top(struct ghyvi_root *root);
-
 /** ghyvi_table_retry() - entry @index was translated without a pin that it needs (mm->no_pin): it waits for one. */
 void ghyvi_table_retry(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int index);
+/** ghyvi_table_try_again() - translate entry @index, which waits, for all uses that have scratch there. */
+void ghyvi_table_try_again(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int index);
+
 static inline bool ghyvi_table_waits(const struct ghyvi_table_page *table, unsigned int index)
 {
 	return table->waiting[index / 64] & BIT_ULL(index % 64);
 }
 
-/** ghyvi_table_try_again() - translate entry @index, which waits, for all uses that have scratch there. */
-void ghyvi_table_try_again(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int index);
 /** ghyvi_table_neighbour() - the table page @by places (1 or -1) on in the address space, or NULL. */
 struct ghyvi_table_page *ghyvi_table_neighbour(struct ghyvi_mm *mm, const struct ghyvi_table_page *table,
 					       int by);
@@ -415,6 +413,8 @@ void ghyvi_roots_forget_all(struct ghyvi_mm *mm);
 void ghyvi_roots_empty_all(struct ghyvi_mm *mm);
 /** ghyvi_roots_scrub() - roots whose tables lie in the range of guest pages become empty. */
 void ghyvi_roots_scrub(struct ghyvi_mm *mm, u64 gfn, u64 count);
+/** ghyvi_root_fill_top() - translate what is missing of the entries of a three-level root. */
+void ghyvi_root_fill_top(struct ghyvi_root *root);
 
 /* shadow/track.c */
 void ghyvi_table_list(struct ghyvi_mm *mm, struct ghyvi_table_page *table);
