@@ -33,9 +33,12 @@ DRIVER_TROUBLE = re.compile(r"WARN|\bERROR\b|GPU HANG|timed out|wedged|Call Trac
 # All time-outs are this much longer; set for slow kernels (selftests/lab/run-debug).
 SLOWNESS = float(os.environ.get("GHYVI_LAB_SLOWNESS", "1"))
 
-# i915's, and one for guests that have more queued than it allows.
+# i915's; and for guests that have more queued than these allow: a longer one, and none.
 HEARTBEAT_MS = 2500
 PATIENT_HEARTBEAT_MS = 60000
+REQUEST_TIMEOUT_MS = 20000
+NO_REQUEST_TIMEOUT_MS = 0
+GUEST_DEBUGFS = "/sys/kernel/debug"
 
 # How long counters may take to go back to 0 after QEMU's end.
 SETTLE_S = 10
@@ -288,6 +291,11 @@ class Guest:
     def set_heartbeat_ms(self, interval):
         """i915 resets an engine whose heartbeat, a request behind the others, has not come through after five intervals."""
         self.must_run(f"for f in /sys/class/drm/card0/engine/*/heartbeat_interval_ms; do echo {interval} >$f; done")
+
+    def set_request_timeout_ms(self, timeout):
+        """i915 cancels what has not completed by then. Holds for contexts opened from now on."""
+        self.must_run(f"mountpoint -q {GUEST_DEBUGFS} || mount -t debugfs none {GUEST_DEBUGFS}; "
+                      f"echo {timeout} >{GUEST_DEBUGFS}/dri/0/i915_params/request_timeout_ms")
 
     def unload_driver(self):
         self.must_run("rmmod i915", 60)

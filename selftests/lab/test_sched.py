@@ -27,7 +27,6 @@ BETWEEN_BATCHES_MAX = 50  # there are about ten; inside of them one can be had e
 LONG_BATCHES = f"{hostlib.IGT}/gem_blt -s 262144 -b {4 * LONG_BATCH_MB} -t 1 -r 1 2>/dev/null"
 PGPUS = 3
 DRAIN_MAX_S = 120
-DEBUGFS = "/sys/kernel/debug"
 
 
 def setting(name):
@@ -55,8 +54,7 @@ def full_rings(made, command):
     (Documentation/scheduling.md, Limits). What a killed one has left in its ring still runs: not beside what comes next."""
     for _, guest in made:
         guest.set_heartbeat_ms(hostlib.PATIENT_HEARTBEAT_MS)
-        guest.must_run(f"mountpoint -q {DEBUGFS} || mount -t debugfs none {DEBUGFS}; "
-                       f"echo 0 >{DEBUGFS}/dri/0/i915_params/request_timeout_ms")
+        guest.set_request_timeout_ms(hostlib.NO_REQUEST_TIMEOUT_MS)
     work = [guest.begin(command) for _, guest in made]
     try:
         yield work
@@ -68,6 +66,7 @@ def full_rings(made, command):
         for vgpu, guest in made:
             hostlib.eventually(lambda: not vgpu.stat("queued_bcs_now"), "the rest of the ring", DRAIN_MAX_S)
             guest.set_heartbeat_ms(hostlib.HEARTBEAT_MS)
+            guest.set_request_timeout_ms(hostlib.REQUEST_TIMEOUT_MS)
 
 
 def finished(work, what):
