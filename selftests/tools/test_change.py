@@ -3,6 +3,7 @@
 
 import os
 import re
+import shutil
 import threading
 
 from ktap import Skip, test
@@ -245,6 +246,39 @@ def record_calls_the_recorder():
             require(made.read("log") == f"{UUID} -o x.trace -s 1.5\n", made.read("log"))
         ctl(made, "record", "deadbeef-dead-dead-dead-deadbeefdead", "-o", "x", expect=NOT_FOUND, **env)
         said(ctl(made, "record", UUID, "-o", "x", expect=NOT_FOUND), "tools/sim/ghyvi-record")
+
+
+@test
+def dump_without_debugfs_is_a_failure_and_a_vgpu_that_went_away_is_none():
+    with tree() as made:
+        path = made.add_vgpu(UUID)
+        shutil.rmtree(f"{made.sys}/kernel/debug/ghyvi")
+        for arguments in ([], [UUID]):
+            result = ctl(made, "dump", "--json", *arguments, expect=ERROR)
+            said(result, "is debugfs mounted?")
+            require(result.json() == {"vgpus": []}, f"{result}")
+        shutil.rmtree(f"{made.top}/{path}")
+        os.remove(f"{made.sys}/bus/mdev/devices/{UUID}")
+
+        path = made.add_vgpu(UUID)
+        made.add_vgpu(OTHER)
+        engines = f"{made.sys}/kernel/debug/ghyvi/{UUID}/engines"
+        os.remove(engines)
+        os.mkfifo(engines)
+
+        def go_away():
+            """While its first file is read."""
+            with open(engines, "w") as pipe:
+                shutil.rmtree(f"{made.top}/{path}")
+                shutil.rmtree(os.path.dirname(engines))
+                pipe.write("last words\n")
+
+        thread = threading.Thread(target=go_away, daemon=True)
+        thread.start()
+        result = ctl(made, "dump", "--json", expect=DONE)
+        thread.join()
+        said(result, f"{UUID}: it is gone")
+        require([each["uuid"] for each in result.json()["vgpus"]] == [OTHER], f"{result}")
 
 
 @test

@@ -123,6 +123,8 @@ def bash_completes_commands_and_what_there_is():
         for words, wanted in ((["ghyvictl", ""], commands), (["ghyvictl", "show", ""], [UUIDS[0]]),
                               (["ghyvictl", "set", UUIDS[0], "policy/mo"], ["policy/mode=", "policy/mode=strict"]),
                               (["ghyvictl", "set", PARENT, "ghyvi/sch"], ["ghyvi/scheduler=", "ghyvi/scheduler=band"]),
+                              (["ghyvictl", "set", UUIDS[0], "--"], ["--file", "--json"]),
+                              (["ghyvictl", "dump", "--what", ""], ["engines", "tables", "audit", "config"]),
                               (["ghyvictl", "create", "gen9"], ["gen9_1", "gen9_8"])):
             got = run("bash", "-c", COMPLETE, "-", script, *words, env=env).split()
             require(set(wanted) <= set(got), f"{words}: {got}")

@@ -14,7 +14,7 @@ struct dump_options {
 	const char *only;
 };
 
-static const char *const dumps[] = { "engines", "tables", "config" };
+static const char *const dumps[] = { "engines", "tables", "audit", "config" };
 
 #define DUMPS (sizeof(dumps) / sizeof(dumps[0]))
 
@@ -29,12 +29,13 @@ static error_t parse_dump(int key, char *argument, struct argp_state *state)
 		if (!strcmp(argument, dumps[i]))
 			options->only = dumps[i];
 	if (!options->only)
-		argp_error(state, "\"%s\" is not one of: engines, tables, config", argument);
+		argp_error(state, "\"%s\" is not one of: engines, tables, audit, config", argument);
 	return 0;
 }
 
 static const struct argp_option dump_argp_options[] = {
-	{ "what", 'w', "WHAT", 0, "Only this: engines, tables or config (PCI configuration space)",
+	{ "what", 'w', "WHAT", 0,
+	  "Only this: engines, tables, audit (the command that was refused last) or config (PCI configuration space)",
 	  0 },
 	{}
 };
@@ -53,10 +54,14 @@ struct dumping {
 	json_t *list; /* NULL: text */
 };
 
-static int complain_dump(const char *path)
+static int complain_dump(const struct ghyvi_vgpu *vgpu, const char *path)
 {
 	int error = errno;
 
+	if (error == ENOENT && access(ghyvi_vgpu_path(vgpu), F_OK)) {
+		complain("%s: %s", ghyvi_vgpu_uuid(vgpu), reason_of(-ENODEV));
+		return STATUS_NOT_FOUND;
+	}
 	if (error == EACCES)
 		complain("%s: only root can look into debugfs", path);
 	else if (error == ENOENT)
@@ -65,7 +70,7 @@ static int complain_dump(const char *path)
 			path);
 	else
 		complain("%s: %s", path, strerror(error));
-	return error == ENOENT ? STATUS_NOT_FOUND : STATUS_ERROR;
+	return STATUS_ERROR;
 }
 
 static json_t *json_lines(char *text)
@@ -93,7 +98,7 @@ static int dump_one(struct ghyvi_vgpu *vgpu, void *data)
 			abort();
 		text = read_whole(path);
 		if (!text)
-			status = complain_dump(path);
+			status = complain_dump(vgpu, path);
 		else if (dumping->list)
 			json_object_set_new(json, dumps[i], json_lines(text));
 		else

@@ -37,14 +37,17 @@ _ghyvictl() {
 		;;
 	-p | --parent) words=$(_ghyvictl_parents) ;;
 	-m | --policy) words="strict full static dynamic segmented oos adaptive nested" ;;
-	-w | --what) words="engines tables config" ;;
+	-w | --what) words="engines tables audit config" ;;
 	-s | -c | -b | -u | -k | --seconds | --count | --batch | --uuid | --kernel) return ;;
 	*)
 		case $command in
 		'') words="$commands $common --version" ;;
 		create) words="$(_ghyvictl_types) --parent --uuid --policy --set $common" ;;
 		define) words="$(_ghyvictl_uuids) $(_ghyvictl_types) --auto --parent --uuid --policy --set $common" ;;
-		set) if [ -n "$uuid" ]; then words=$(_ghyvictl_settings "$uuid"); else words="$(_ghyvictl_uuids) $(_ghyvictl_parents)"; fi ;;
+		set)
+			if [ -n "$uuid" ]; then words=$(_ghyvictl_settings "$uuid"); else words="$(_ghyvictl_uuids) $(_ghyvictl_parents)"; fi
+			words+=" --file $common"
+			;;
 		stat) words="$(_ghyvictl_uuids) --seconds --count --all $common" ;;
 		top) words="--seconds --batch $common" ;;
 		dump) words="$(_ghyvictl_uuids) --what $common" ;;
