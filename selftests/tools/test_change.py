@@ -95,6 +95,30 @@ def set_writes_in_order_until_one_is_refused():
 
 
 @test
+def set_takes_a_file_that_is_a_definition_or_a_list():
+    with tree() as made:
+        path = made.add_vgpu(UUID)
+        attrs = '[{"policy/oos_threshold": "9"}]'
+        for text in (attrs, f'{{"attrs": {attrs}}}', f'{{"mdev_type": "x", "start": "auto", "attrs": {attrs}}}'):
+            made.write(f"{path}/policy/oos_threshold", "2\n")
+            made.write("file", text)
+            ctl(made, "set", UUID, "--file", "file", expect=DONE)
+            require(made.read(f"{path}/policy/oos_threshold") == "9\n", text)
+        for text in ("[]", '{"mdev_type": "x", "start": "auto"}'):
+            made.write("file", text)
+            ctl(made, "set", UUID, "--file", "file", expect=DONE)
+        made.write(f"{path}/policy/oos_threshold", "2\n")
+        # Nothing is set of what was meant otherwise.
+        for text in ('{"policy/oos_threshold": "9"}', '["policy/oos_threshold"]', f'{{"attr": {attrs}}}', "{}",
+                     '[{"policy/oos_threshold": "9"}, "policy/self_check"]', '{"attrs": {"policy/oos_threshold": "9"}}', '{"attrs": ["x"]}'):
+            made.write("file", text)
+            said(ctl(made, "set", UUID, "--file", "file", expect=USAGE), "man 5 ghyvi-mdev")
+            require(made.read(f"{path}/policy/oos_threshold") == "2\n", text)
+        made.write("file", '[{"policy/oos_threshold": 9}]')
+        said(ctl(made, "set", UUID, "--file", "file", expect=USAGE), "no string")
+
+
+@test
 def set_gives_the_kernels_reason_and_what_was_meant():
     with tree() as made:
         path = made.add_vgpu(UUID, refusing=["policy/static_pages"])

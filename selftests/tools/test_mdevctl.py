@@ -72,7 +72,7 @@ def set_takes_a_definition():
             for name, value in (("oos_threshold", "9"), ("self_check", "1"), ("static_pages", "3")):
                 require(made.read(f"{path}/policy/{name}").startswith(f"{value}\n"), name)
         for text, status in (("", USAGE), ("7", USAGE), ('{"attrs": 7}', USAGE), ('[{"policy/mode": 7}]', USAGE),
-                             ("[7, {}]", DONE), ('[{"policy/mod": "x"}]', NOT_FOUND)):
+                             ("[7, {}]", USAGE), ('[{"policy/mod": "x"}]', NOT_FOUND)):
             made.write("settings.json", text)
             ctl(made, "set", UUID, "-f", "settings.json", expect=status)
 

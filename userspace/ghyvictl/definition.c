@@ -38,6 +38,26 @@ json_t *json_attributes(const struct target *target)
 	return collected.list;
 }
 
+/* Of a definition, "attrs" may be left out. */
+static bool is_definition(json_t *json)
+{
+	return json_object_get(json, "attrs") || json_object_get(json, "mdev_type");
+}
+
+/* NULL, or a list of objects */
+static bool is_list(json_t *list)
+{
+	json_t *attribute;
+	size_t i;
+
+	json_array_foreach(list, i, attribute)
+	{
+		if (!json_is_object(attribute))
+			return false;
+	}
+	return !list || json_is_array(list);
+}
+
 static int set_from_list(const struct target *target, json_t *list)
 {
 	json_t *attribute, *value;
@@ -77,7 +97,7 @@ int set_from_file(const struct target *target, const char *path)
 		complain("%s, line %d: %s", path, error.line, error.text);
 	else if (!json)
 		complain("%s", error.text);
-	else if (list && !json_is_array(list))
+	else if ((json_is_object(json) && !is_definition(json)) || !is_list(list))
 		complain("%s: neither a definition nor a list of attributes; man 5 ghyvi-mdev",
 			 path);
 	else
