@@ -11,9 +11,10 @@ import xml.etree.ElementTree as xml
 
 from ktap import Skip, test
 from toolslib import DONE, ERROR, NOT_FOUND, USAGE, ctl, require, tree, where
-from tree import UUIDS
+from tree import REFUSING, UUIDS
 
 CHARTS = 7
+NOBODY = 65534
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -117,6 +118,57 @@ def report_watches_and_tries_policies():
         every = set(before.replace("[", "").replace("]", "").split())
         require(tried == every and every <= set(policies(text)), f"tried {tried}, {policies(text)}")
         require("[segmented]" in made.read(f"{path}/policy/mode"), "the old policy is not back")
+
+
+@test
+def report_says_which_policies_it_could_not_set():
+    if not shutil.which("gnuplot"):
+        raise Skip("no gnuplot: tools/setup")
+    with tree() as made:
+        path = made.add_vgpu(UUIDS[0])
+        mode = f"{made.top}/{path}/policy/mode"
+        made.write(f"{path}/state", "open\n", 0o444)
+
+        def refuse_after_the_first():
+            while made.read(f"{path}/policy/mode").split("\n")[0] != "strict":
+                time.sleep(0.01)
+            os.symlink(REFUSING, f"{mode}.new")
+            os.rename(f"{mode}.new", mode)
+
+        thread = threading.Thread(target=refuse_after_the_first, daemon=True)
+        thread.start()
+        result = ctl(made, "report", "-o", "page.html", "-s", "1", "-c", "1", "--policies", expect=ERROR, timeout=60)
+        thread.join()
+        for each in ("full", "nested"):
+            require(f"policy/mode={each}: Invalid argument; it is left out" in result.err, f"{each}: {result}")
+        require("policy/mode=strict:" not in result.err, f"{result}")
+        require(f"{UUIDS[0]} keeps another policy; policy/mode=segmented: Invalid argument" in result.err, f"{result}")
+        require(os.path.exists(f"{made.top}/page.html"), "no page of what was tried")
+
+
+@test
+def report_tries_no_policies_without_root():
+    if os.getuid():
+        raise Skip("not root, who may become another user")
+    with tree() as made:
+        path = made.add_vgpu(UUIDS[0])
+        made.write(f"{path}/state", "open\n", 0o444)
+        os.chmod(made.top, 0o777)
+        if ctl(made, "--version", user=NOBODY).status:
+            raise Skip("the build directory is closed to nobody")
+        result = ctl(made, "report", "-o", "x", "-s", "0.01", "-c", "1", "--policies", user=NOBODY, expect=ERROR)
+        require(result.err == "ghyvictl: no policy could be tried; not permitted; run this as root\n", f"{result}")
+        require(not os.path.exists(f"{made.top}/x"), "a page of nothing")
+
+
+@test
+def report_names_its_file_in_json_whatever_its_name():
+    if not shutil.which("gnuplot"):
+        raise Skip("no gnuplot: tools/setup")
+    with tree() as made:
+        recording(made, [vgpu(UUIDS[0], "full", 1, 1)])
+        got = ctl(made, "report", "-f", "rounds", "--json", "-o", b"x\xff.html", expect=DONE).json()
+        require(got == {"file": "x?.html", "rounds": 1} and os.path.exists(f"{made.top}/x".encode() + b"\xff.html"), f"{got}")
 
 
 @test

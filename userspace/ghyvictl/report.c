@@ -102,23 +102,50 @@ static int note_policy(struct ghyvi_vgpu *vgpu, void *data)
 	return STATUS_OK;
 }
 
-/* 0 if at least one took it. */
+/* 0 if at least one took it, else the last refusal; -ENODEV if all are gone. */
 static int set_policies(const struct report_options *options, json_t *old, const char *policy)
 {
 	struct ghyvi_vgpu *vgpu;
 	const char *uuid;
 	json_t *before;
-	int ret = -ENODEV;
+	int ret, refusal = -ENODEV;
+	bool taken = false;
 
 	json_object_foreach(old, uuid, before)
 	{
 		if (ghyvi_vgpu_find(options->uuids.ctl->ghyvi, uuid, &vgpu))
 			continue;
-		if (!ghyvi_vgpu_write(vgpu, "policy/mode", policy ?: json_string_value(before)))
-			ret = 0;
+		ret = ghyvi_vgpu_write(vgpu, "policy/mode", policy);
+		if (ret)
+			refusal = ret;
+		else
+			taken = true;
 		ghyvi_vgpu_free(vgpu);
 	}
-	return ret;
+	return taken ? 0 : refusal;
+}
+
+/* What is gone needs none. */
+static int restore_policies(const struct report_options *options, json_t *old)
+{
+	struct ghyvi_vgpu *vgpu;
+	int ret, status = STATUS_OK;
+	const char *uuid;
+	json_t *before;
+
+	json_object_foreach(old, uuid, before)
+	{
+		if (ghyvi_vgpu_find(options->uuids.ctl->ghyvi, uuid, &vgpu))
+			continue;
+		ret = ghyvi_vgpu_write(vgpu, "policy/mode", json_string_value(before));
+		ghyvi_vgpu_free(vgpu);
+		if (!ret || ret == -ENODEV)
+			continue;
+		complain("%s keeps another policy; policy/mode=%s: %s", uuid,
+			 json_string_value(before), reason_of(ret));
+		status = STATUS_ERROR;
+	}
+	return status;
 }
 
 /* All that the first of them lists. */
@@ -137,10 +164,12 @@ static json_t *policies_to_try(const struct report_options *options, json_t *old
 	return choices;
 }
 
-static int try_policies(const struct report_options *options, json_t *rounds)
+/* @restored: whether all have their old policy again, as an exit status. */
+static int try_policies(const struct report_options *options, json_t *rounds, int *restored)
 {
 	json_t *old = json_object(), *choices, *choice;
-	int status;
+	int status, ret = 0;
+	bool tried = false;
 	size_t i;
 
 	status = each_vgpu(&options->uuids, note_policy, old);
@@ -153,11 +182,23 @@ static int try_policies(const struct report_options *options, json_t *rounds)
 	{
 		if (status || stop_asked)
 			break;
-		/* nested is refused by pGPUs that cannot do it. */
-		if (!set_policies(options, old, json_string_value(choice)))
-			status = watch(options, rounds);
+		ret = set_policies(options, old, json_string_value(choice));
+		if (ret == -EACCES || ret == -ENODEV)
+			break;
+		/* nested, by pGPUs that cannot do it. */
+		if (ret) {
+			complain("policy/mode=%s: %s; it is left out", json_string_value(choice),
+				 reason_of(ret));
+			continue;
+		}
+		tried = true;
+		status = watch(options, rounds);
 	}
-	set_policies(options, old, NULL);
+	if (!status && !tried && ret) {
+		complain("no policy could be tried; %s", reason_of(ret));
+		status = status_of(ret);
+	}
+	*restored = tried ? restore_policies(options, old) : STATUS_OK;
 	json_decref(choices);
 	json_decref(old);
 	return status;
@@ -215,7 +256,7 @@ int cmd_report(struct ctl *ctl, int argc, char **argv)
 					  .interval_s = 1,
 					  .count = ROUNDS_DEFAULT };
 	json_t *rounds = json_array();
-	int status;
+	int status, restored = STATUS_OK;
 
 	status = parse_options(&report_argp, argc, argv, &options);
 	/* Ctrl-C ends the watching, not the report. */
@@ -224,13 +265,14 @@ int cmd_report(struct ctl *ctl, int argc, char **argv)
 	if (!status && options.from)
 		status = read_rounds(options.from, rounds);
 	else if (!status)
-		status = options.compare ? try_policies(&options, rounds) : watch(&options, rounds);
+		status = options.compare ? try_policies(&options, rounds, &restored) :
+					   watch(&options, rounds);
 	if (!status)
 		status = write_report(&options, rounds);
 	if (!status && ctl->json)
-		status = json_print(json_pack("{s:s, s:i}", "file", options.output, "rounds",
-					      (int)json_array_size(rounds)),
+		status = json_print(json_pack("{s:o, s:i}", "file", json_text(options.output),
+					      "rounds", (int)json_array_size(rounds)),
 				    JSON_INDENT(2));
 	json_decref(rounds);
-	return status;
+	return status ?: restored;
 }
