@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Commands that change something: what is written where, and what they say when the kernel refuses."""
 
+import contextlib
+import json
 import os
 import re
 import shutil
+import signal
+import subprocess
 import threading
+import time
 
 from ktap import Skip, test
 from screen import Screen
@@ -270,6 +275,30 @@ def record_calls_the_recorder():
             require(made.read("log") == f"{UUID} -o x.trace -s 1.5\n", made.read("log"))
         ctl(made, "record", "deadbeef-dead-dead-dead-deadbeefdead", "-o", "x", expect=NOT_FOUND, **env)
         said(ctl(made, "record", UUID, "-o", "x", expect=NOT_FOUND), "tools/sim/ghyvi-record")
+
+
+@test
+def record_prints_json_when_it_was_stopped():
+    with tree() as made:
+        made.add_vgpu(UUID)
+        made.write("rec", "#!/bin/sh\ntrap 'echo end >>\"$LOG\"; exit 0' INT TERM\necho begin >\"$LOG\"\nwhile :; do sleep 0.05; done\n", 0o755)
+        env = environment(made, GHYVI_RECORD=f"{made.top}/rec", LOG=f"{made.top}/log")
+        # Ctrl-C is for all of the terminal's processes; what kill(1) sends, for one.
+        for number, send in ((signal.SIGINT, os.killpg), (signal.SIGTERM, os.kill)):
+            made.write("log", "")
+            with subprocess.Popen([f"{where['build']}/ghyvictl", "record", "--json", UUID, "-o", "x.trace"], env=env, cwd=made.top,
+                                  stdout=subprocess.PIPE, start_new_session=True, text=True) as process:
+                end = time.monotonic() + SOON_S
+                while made.read("log") != "begin\n" and time.monotonic() < end:
+                    time.sleep(0.01)
+                send(process.pid, number)
+                try:
+                    out = process.communicate(timeout=SOON_S)[0]
+                finally:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.killpg(process.pid, signal.SIGKILL)
+            require(process.returncode == DONE and made.read("log").startswith("begin\nend\n"), f"{number}: {process.returncode} {made.read('log')}")
+            require(json.loads(out) == {"uuid": UUID, "file": "x.trace"}, out)
 
 
 @test

@@ -185,9 +185,10 @@ enum news {
 /* Waits until seconds_now() is @until. @watch may be NULL; @input is a file that is waited for, too, or -1. */
 enum news wait_for_news(struct ghyvi_watch *watch, int input, double until);
 
-/* From now on SIGINT and SIGTERM only set stop_asked. */
+/* From now on SIGINT and SIGTERM only set stop_asked, and end what program_run() runs. */
 void stop_on_signals(void);
 extern volatile sig_atomic_t stop_asked;
+extern volatile sig_atomic_t stop_child; /* its process id; 0: none */
 
 /* Appends a round as `stat --seconds --json` prints it. Complains and returns an exit status. */
 int json_round(const struct uuid_options *uuids, const struct round *before, double interval_s,

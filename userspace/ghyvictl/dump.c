@@ -235,6 +235,8 @@ int cmd_record(struct ctl *ctl, int argc, char **argv)
 			execvp(recorder, (char *const *)arguments);
 			complain("%s: %s", recorder, strerror(errno));
 		}
+		/* JSON comes after it. */
+		stop_on_signals();
 		status = ctl->json ? program_run(arguments) : STATUS_ERROR;
 		if (status && ctl->json)
 			complain("%s ended with status %d", recorder, status);

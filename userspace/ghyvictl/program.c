@@ -65,7 +65,14 @@ int program_run(const char *const *argv)
 	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
 	ret = posix_spawnp(&child, argv[0], &actions, NULL, (char *const *)argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
-	return ret ? 127 : wait_for(child);
+	if (ret)
+		return 127;
+	stop_child = child;
+	if (stop_asked)
+		kill(child, SIGTERM);
+	ret = wait_for(child);
+	stop_child = 0;
+	return ret;
 }
 
 static char *read_all(int fd)

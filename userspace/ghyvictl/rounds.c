@@ -104,12 +104,15 @@ enum news wait_for_news(struct ghyvi_watch *watch, int input, double until)
 	}
 }
 
-volatile sig_atomic_t stop_asked;
+volatile sig_atomic_t stop_asked, stop_child;
 
+/* A child has had a Ctrl-C itself, but not what was sent to this process alone. */
 static void ask_stop(int signal)
 {
 	(void)signal;
 	stop_asked = 1;
+	if (stop_child)
+		kill(stop_child, SIGTERM);
 }
 
 void stop_on_signals(void)
