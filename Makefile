@@ -29,7 +29,7 @@ help:
 	@echo '  make bench         every shadowing policy on the same workloads in one boot; figures [BENCH=--help]'
 	@echo '  make sim           the policies on traces: build/sim/ghyvi-sim --help'
 	@echo '  make tools         ghyvictl and libghyvi: build/ghyvictl --help'
-	@echo '  make install       ghyvictl, libghyvi, what mdevctl and QEMU need [DESTDIR= PREFIX=/usr/local]; not the modules'
+	@echo '  make install       ghyvictl, libghyvi, ghyvi-sim, what mdevctl and QEMU need [DESTDIR= PREFIX=/usr/local]; not the modules'
 	@echo '  make bench-audit   what auditing commands costs beside copying them; build/bench-audit.json'
 	@echo '  make bench-engine  the software GPU'"'"'s copies against memcpy'
 	@echo '  make bench-sched   the scheduling policies under a virtual clock; build/bench-sched.json'
@@ -123,9 +123,9 @@ sim-tables: sim
 tools:
 	@$(MAKE) --no-print-directory -C userspace/ghyvictl BUILD=$(abspath $(BUILD))
 
-install: tools
-	@for part in ghyvictl libghyvi mdevctl; do \
-		$(MAKE) --no-print-directory -C userspace/$$part BUILD=$(abspath $(BUILD)) install || exit 1; \
+install: tools sim
+	@for part in userspace/ghyvictl userspace/libghyvi userspace/mdevctl tools/sim; do \
+		$(MAKE) --no-print-directory -C $$part BUILD=$(abspath $(BUILD)) install || exit 1; \
 	done
 	@$(MAKE) --no-print-directory -C qemu-glue install
 

@@ -16,6 +16,7 @@ from screen import Screen
 from toolslib import BUSY, DONE, ERROR, NOT_FOUND, USAGE, ctl, environment, require, tree, where
 from tree import DRIVER, NO_ROOM, PARENT, REFUSING, UUIDS
 
+TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 UUID, OTHER = UUIDS
 NOBODY = 65534
 SOON_S = 10
@@ -275,6 +276,22 @@ def record_calls_the_recorder():
             require(made.read("log") == f"{UUID} -o x.trace -s 1.5\n", made.read("log"))
         ctl(made, "record", "deadbeef-dead-dead-dead-deadbeefdead", "-o", "x", expect=NOT_FOUND, **env)
         said(ctl(made, "record", UUID, "-o", "x", expect=NOT_FOUND), "tools/sim/ghyvi-record")
+
+
+@test
+def record_finds_what_make_install_installed():
+    with tree() as made:
+        made.add_vgpu(UUID)
+        prefix = f"{made.top}/installed"
+        done = subprocess.run(["make", "--no-print-directory", "-C", f"{TREE}/tools/sim", f"BUILD={where['build']}", f"PREFIX={prefix}",
+                               "install"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        require(done.returncode == 0, done.stdout)
+        shutil.copy(f"{where['build']}/ghyvictl", f"{prefix}/bin")
+        command = f"exec {prefix}/bin/ghyvictl record {UUID} -o x -s 0.1"
+        # It is the recorder itself that finds no tracing here.
+        said(ctl(made, "-c", command, program="../../../../../../../../bin/sh", expect=ERROR), "ghyvi-record:", "/sys/kernel/tracing")
+        done = subprocess.run([f"{prefix}/bin/ghyvi-sim", "--gmedia", "480p", "--frames", "2", "--json"], stdout=subprocess.PIPE, check=True)
+        require("adaptive" in json.loads(done.stdout)["policies"], "ghyvi-sim")
 
 
 @test

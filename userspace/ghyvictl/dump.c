@@ -133,7 +133,6 @@ int cmd_dump(struct ctl *ctl, int argc, char **argv)
 /* ---- record ---- */
 
 #define RECORDER "ghyvi-record"
-#define RECORDER_INSTALLED "/usr/libexec/ghyvi/" RECORDER
 
 struct record_options {
 	struct uuid_options uuids; /* first: parse_uuids() takes this struct */
@@ -173,28 +172,31 @@ static const struct argp record_argp = {
 	.children = ctl_children,
 };
 
-/* $GHYVI_RECORD, $PATH, where packages put it, and beside a ghyvictl that was not installed (build/ghyvictl). */
+/* $GHYVI_RECORD, $PATH, then from where this program is: as installed in bin/, and as built in build/. */
 static char *find_recorder(void)
 {
-	const char *other = getenv("GHYVI_RECORD");
+	static const char *const places[] = { "../libexec/ghyvi", "../tools/sim" };
+	const char *other = getenv("GHYVI_RECORD"), *here;
 	char self[PATH_MAX], *path;
 	ssize_t length;
+	size_t i;
 
 	if (other && *other)
 		return strdup(other);
 	if (program_exists(RECORDER))
 		return strdup(RECORDER);
-	if (!access(RECORDER_INSTALLED, X_OK))
-		return strdup(RECORDER_INSTALLED);
 	length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	if (length < 0)
 		return NULL;
 	self[length] = '\0';
-	if (asprintf(&path, "%s/../tools/sim/" RECORDER, dirname(self)) < 0)
-		return NULL;
-	if (!access(path, X_OK))
-		return path;
-	free(path);
+	here = dirname(self);
+	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		if (asprintf(&path, "%s/%s/" RECORDER, here, places[i]) < 0)
+			return NULL;
+		if (!access(path, X_OK))
+			return path;
+		free(path);
+	}
 	return NULL;
 }
 
