@@ -17,6 +17,7 @@ help:
 	@echo '  make test          everything that CI runs; ends with "N passed, N failed"'
 	@echo
 	@echo 'Parts:'
+	@echo '  make setup         the Debian packages that all of this needs; first, as most of these do not install any'
 	@echo '  make test-unit     core code in user space under ASan, UBSan and TSan [T=name]'
 	@echo '  make fuzz          libFuzzer on each fuzz target, SECONDS=60 each [T=name]'
 	@echo '  make test-static   compiler warnings, sparse, checkpatch'
@@ -42,7 +43,7 @@ help:
 	@echo '  make deb-modules   a package of the modules of `make modules`, for hosts without a compiler'
 	@echo '  make test-path     the guides from these packages to a guest on a vGPU, in the host VM; how long it takes'
 	@echo '  make doc           build/doc/html; make test-docs: the commands in them, in the lab'
-	@echo '  make guest-programs, make setup, make clean'
+	@echo '  make guest-programs, make clean'
 
 setup:
 	@tools/setup
