@@ -294,6 +294,48 @@ def record_finds_what_make_install_installed():
         require("adaptive" in json.loads(done.stdout)["policies"], "ghyvi-sim")
 
 
+RECORDER_ON_A_TREE = """
+import importlib.machinery, importlib.util, os, shutil, sys, threading, time, types
+
+def make(path):
+    for event in recorder.EVENTS:
+        os.makedirs(f"{path}/events/ghyvi/{event}")
+    with open(f"{path}/trace_pipe", "w") as file:
+        file.write(f"x [000] 1.0: ghyvi_trap: vgpu={sys.argv[1]} gpa=0x1000 bytes=8 policy=strict\\n")
+    threading.Thread(target=end, daemon=True).start()
+
+def end():
+    while recorder.read(f"devices/{sys.argv[1]}/policy/mode") != "strict":
+        time.sleep(0.01)
+    shutil.rmtree(f"devices/{sys.argv[1]}")
+    if instead:
+        os.makedirs(f"{recorder.DEVICES}/{sys.argv[1]}/policy/mode")
+
+script, instead = sys.argv.pop(1), sys.argv.pop(1) == "refuse"
+loader = importlib.machinery.SourceFileLoader("recorder", script)
+recorder = importlib.util.module_from_spec(importlib.util.spec_from_loader("recorder", loader))
+loader.exec_module(recorder)
+recorder.DEVICES, recorder.TRACING = "devices", "tracing"
+recorder.os = types.SimpleNamespace(**{**vars(os), "mkdir": make, "rmdir": shutil.rmtree})
+recorder.main()
+"""
+
+
+@test
+def recorder_leaves_nothing_behind_when_the_vgpu_goes_away():
+    for ending, status, words in (("go", 0, "the vGPU is gone"), ("refuse", 1, "Is a directory")):
+        with tree() as made:
+            made.write(f"devices/{UUID}/policy/mode", "strict [segmented]\n")
+            os.makedirs(f"{made.top}/tracing/instances")
+            done = subprocess.run(["python3", "-B", "-c", RECORDER_ON_A_TREE, f"{TREE}/tools/sim/ghyvi-record", ending, UUID, "-s", "0.5",
+                                   "-o", "x.trc"], cwd=made.top, capture_output=True, text=True, timeout=20, check=False)
+            require(done.returncode == status and words in done.stderr, f"{ending}: status {done.returncode}: {done.stderr}")
+            require(not os.listdir(f"{made.top}/tracing/instances"), f"{ending}: the tracing instance stayed")
+            with open(f"{made.top}/x.trc", "rb") as file:
+                # One store, and the end, which counts it.
+                require(file.read()[24:] == b"\1\1\0\1" + b"\0\1\0", f"{ending}: the trace has no end")
+
+
 @test
 def record_prints_json_when_it_was_stopped():
     with tree() as made:
