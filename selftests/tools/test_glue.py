@@ -88,6 +88,11 @@ def launcher_runs_qemu_with_the_vgpu():
         status, _, err = run(made, f"{GLUE}/ghyvi-qemu", UUIDS[0], **env)
         require(status == 1 and "mdevctl start" in err, f"an unknown UUID: {status} {err}")
         require("usage" in run(made, f"{GLUE}/ghyvi-qemu", **env)[2], "no usage")
+        made.write("ctl", "#!/bin/sh\necho no room >&2\nexit 4\n", 0o755)
+        os.remove(f"{made.top}/qemu.log")
+        status, _, err = run(made, f"{GLUE}/ghyvi-qemu", "gen9_4", **env)
+        require(status == 1 and err == "no room\n", f"nothing was created: {status} {err}")
+        require(not os.path.exists(f"{made.top}/qemu.log"), "QEMU was started")
 
 
 @test
@@ -99,9 +104,12 @@ def launcher_refuses_a_limit_that_is_too_low():
         os.chmod(made.top, 0o777)
         env = launcher(made)
         as_nobody = f"exec setpriv --reuid {NOBODY} --clear-groups --regid {NOBODY} {GLUE}/ghyvi-qemu {UUID}"
-        for memory, needed in (("", 1152), ("-m 512", 1536), ("-m 1G", 2048), ("-m size=2G,slots=2", 3072), ("-smp 2 -m 64m", 1088)):
+        for memory, needed in (("", 1152), ("-m 512", 1536), ("-m 1G", 2048), ("-m size=2G,slots=2", 3072), ("-smp 2 -m 64m", 1088),
+                               ("-m 1.5G", 2560), ("-m 0.5k", 1025), ("-m 0x200", 1536), ("-m slots=2,size=1G,maxmem=4G", 2048),
+                               ("-m 2T", 2098176), ("-m 1048576b", 1025), ("-m 512 -m 1G", 2048), ("-m lots", 1024), ("-m", 1024)):
             status, _, err = run(made, "bash", "-c", f"ulimit -l 1024; {as_nobody} {memory}", **env)
             require(status == 1 and f"needs {needed}:" in err and "limits.conf" in err, f"{memory}: status {status}: {err}")
+            require(err.count("\n") == 1, f"{memory}: {err}")
         # Exactly enough; and the soft limit is raised. Only where this process may.
         if run(made, "bash", "-c", "ulimit -H -l 2097152")[0] == 0:
             status, _, err = run(made, "bash", "-c", f"ulimit -H -l 2097152; ulimit -S -l 64; {as_nobody} -m 1G", **env)
