@@ -46,6 +46,8 @@ int cmd_doctor(struct ctl *ctl, int argc, char **argv);
 
 /* --json, --no-mdevctl: the child of every command's argp, with a struct ctl as its input. */
 extern const struct argp_child ctl_children[];
+/* The same of a command that has no JSON, and says so itself: --help does not list it. */
+extern const struct argp_child text_children[];
 
 /*
  * Parses a command's options, then opens sysfs. The first member of what @input points to is the struct ctl *.

@@ -41,7 +41,7 @@ static const struct argp export_argp = {
 	.options = export_argp_options,
 	.parser = parse_export,
 	.doc = "Write all counters of all vGPUs in Prometheus's text format, for the textfile collector.",
-	.children = ctl_children,
+	.children = text_children,
 };
 
 /* Label values and help have the same two characters that must be escaped, and clean() left no newline. */

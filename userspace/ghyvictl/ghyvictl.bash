@@ -57,7 +57,7 @@ _ghyvictl() {
 		report) words="$(_ghyvictl_uuids) --output --from --seconds --count --policies $common" ;;
 		list | reset) words="$(_ghyvictl_uuids) $common" ;;
 		doctor) words="--root --kernel $common" ;;
-		export) words="--output $common" ;;
+		export) words="--output --no-mdevctl --help" ;;
 		*) words=$common ;;
 		esac
 		;;

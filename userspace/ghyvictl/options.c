@@ -17,6 +17,13 @@ static const struct argp_option common_options[] = {
 	{}
 };
 
+static const struct argp_option text_options[] = {
+	{ "json", KEY_JSON, NULL, OPTION_HIDDEN, NULL, -2 },
+	{ "no-mdevctl", KEY_NO_MDEVCTL, NULL, 0, "Create and remove through sysfs in any case",
+	  -2 },
+	{}
+};
+
 static error_t parse_common(int key, char *argument, struct argp_state *state)
 {
 	struct ctl *ctl = state->input;
@@ -36,7 +43,10 @@ static error_t parse_common(int key, char *argument, struct argp_state *state)
 
 static const struct argp common_argp = { .options = common_options, .parser = parse_common };
 
+static const struct argp text_argp = { .options = text_options, .parser = parse_common };
+
 const struct argp_child ctl_children[] = { { &common_argp, 0, NULL, 0 }, {} };
+const struct argp_child text_children[] = { { &text_argp, 0, NULL, 0 }, {} };
 
 int parse_options(const struct argp *argp, int argc, char **argv, void *input)
 {
