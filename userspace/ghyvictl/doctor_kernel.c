@@ -48,18 +48,17 @@ static char option_value(const char *config, const char *option)
 	return 0;
 }
 
+/* @lacking: what it is when the option is not there. */
 static void check_option(struct doctor *doctor, const char *config, const char *option,
-			 const char *what)
+			 enum result lacking, const char *what, const char *remedy)
 {
 	char value = option_value(config, option);
 
 	if (value == 'y' || value == 'm')
 		doctor_say(doctor, RESULT_PASS, "kernel", NULL, "%s=%c", option, value);
 	else
-		doctor_say(
-			doctor, RESULT_FAIL, "kernel",
-			"boot a kernel that has it: Debian's linux-image-amd64 or -rt-amd64, not -cloud-amd64",
-			"%s has no %s (%s)", doctor->release, option, what);
+		doctor_say(doctor, lacking, "kernel", remedy, "%s has no %s (%s)", doctor->release,
+			   option, what);
 }
 
 static void check_config(struct doctor *doctor)
@@ -67,9 +66,14 @@ static void check_config(struct doctor *doctor)
 	char *path, *config = kernel_config(doctor, &path);
 
 	if (config) {
-		check_option(doctor, config, "CONFIG_KVM_EXTERNAL_WRITE_TRACKING",
-			     "shadow page tables need it");
-		check_option(doctor, config, "CONFIG_VFIO_MDEV", "vGPUs are mediated devices");
+		check_option(
+			doctor, config, "CONFIG_KVM_EXTERNAL_WRITE_TRACKING", RESULT_WARN,
+			"no page table can be write-protected: all are compared at every submission",
+			"nothing, or boot a kernel that has it: Debian's linux-image-amd64 or -rt-amd64");
+		check_option(
+			doctor, config, "CONFIG_VFIO_MDEV", RESULT_FAIL,
+			"vGPUs are mediated devices",
+			"boot a kernel that has it: Debian's linux-image-amd64 or -rt-amd64, not -cloud-amd64");
 	} else {
 		doctor_say(
 			doctor, RESULT_WARN, "kernel",
