@@ -118,6 +118,15 @@ def launcher_refuses_a_limit_that_is_too_low():
 
 
 @test
+def bpf_script_does_not_take_a_preemption_for_the_end():
+    with open(f"{GLUE}/../include/ghyvi/pgpu.h") as file:
+        statuses = re.findall(r"GHYVI_JOB_(\w+)", re.search(r"enum ghyvi_job_status \{(.*?)\};", file.read(), re.S).group(1))
+    with open(f"{GLUE}/../tools/bpf/latency.bt") as file:
+        left_out = re.search(r"ghyvi_complete\n/args->status != (\d+)/", file.read())
+    require(left_out and int(left_out.group(1)) == statuses.index("PREEMPTED"), f"{left_out} in {statuses}")
+
+
+@test
 def hook_starts_and_stops_what_is_defined():
     with tree() as made:
         made.write("bin/mdevctl", "#!/bin/sh\necho \"$@\" >>mdevctl.log\n[ $1 = list ] && cat defined\nexit 0\n", 0o755)
