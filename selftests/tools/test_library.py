@@ -6,7 +6,7 @@ import re
 import subprocess
 
 from ktap import test
-from toolslib import environment, require, tree, where
+from toolslib import DONE, ctl, environment, require, tree, where
 from tree import PARENT, UUIDS
 
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -99,6 +99,15 @@ def the_header_and_the_library_agree():
 @test
 def the_header_is_one_for_cplusplus_too():
     run("gcc", "-x", "c++", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", f"{LIBRARY}/ghyvi.h")
+
+
+@test
+def ghyvictl_and_the_packages_have_one_version():
+    with open(f"{TREE}/debian/changelog") as file:
+        version = re.match(r"ghyvi \(([^-)]+)", file.readline()).group(1)
+    with tree() as made:
+        said = ctl(made, "--version", expect=DONE).out
+    require(said == f"ghyvictl {version}\n", f"{said}, debian/changelog: {version}")
 
 
 COMPLETE = """

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
+#include <ghyvi/version.h>
 #include "ctl.h"
 
 struct command {
@@ -34,7 +35,7 @@ static const struct command commands[] = {
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
-const char *argp_program_version = "ghyvictl 1.0";
+const char *argp_program_version = "ghyvictl " GHYVI_VERSION;
 
 struct main_options {
 	struct ctl *ctl;
