@@ -13,7 +13,7 @@ JOBS := $(shell nproc)
 
 help:
 	@echo 'Two commands on a fresh Debian 12:'
-	@echo '  make demo          a guest with the stock i915 on a ghyvi vGPU, every policy, one table'
+	@echo '  make demo          a guest with the stock i915 on a ghyvi vGPU, three policies, one table'
 	@echo '  make test          everything that CI runs; ends with "N passed, N failed"'
 	@echo
 	@echo 'Parts:'

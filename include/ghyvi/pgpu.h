@@ -84,7 +84,7 @@ enum ghyvi_job_status {
 	GHYVI_JOB_CANCELLED, /* stopped by @cancel */
 };
 
-/* Dword indices of the values in the register state of a context image (contract, 5.2). */
+/* Dword indices of the values in the register state of a context image. */
 enum ghyvi_context_index {
 	GHYVI_CTX_CONTROL = 0x03,
 	GHYVI_CTX_RING_HEAD = 0x05,

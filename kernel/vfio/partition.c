@@ -42,7 +42,7 @@ unsigned int ghyvi_partition_available(u32 used, unsigned int slices)
 }
 
 /*
- * Nothing, for now: guests are told not to use the aperture, whose every access would trap (contract, 2.2).
+ * Nothing, for now: guests are told not to use the aperture, whose every access would trap.
  */
 struct ghyvi_range ghyvi_partition_mappable(const struct ghyvi_partition *partition,
 					    const struct ghyvi_pgpu_resources *resources)

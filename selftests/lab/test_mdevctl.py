@@ -3,12 +3,15 @@
 
 import json
 import os
+import re
 
 import fixture
 import hostlib
 import services
 from hostlib import eventually, must_run, require
 from ktap import test
+
+RULES = "/run/udev/rules.d/62-ghyvi.rules"
 
 
 def definition(uuid):
@@ -76,6 +79,35 @@ def mdevctl_shows_live_settings_and_keeps_them():
         must_run("mdevctl", "undefine", "-u", uuid)
     finally:
         must_run("ghyvictl", "remove", uuid)
+
+
+def write_rule(text):
+    os.makedirs(os.path.dirname(RULES), exist_ok=True)
+    with open(RULES, "w") as file:
+        file.write(text + "\n")
+    must_run("udevadm", "control", "--reload")
+
+
+def rule_in_documentation():
+    with open(f"{hostlib.TREE}/Documentation/admin.md") as file:
+        return re.search(r'^ACTION.*ATTR\{ghyvi/timeslice_us\}="(\d+)"$', file.read(), re.M)
+
+
+@test
+def a_pgpus_settings_come_back_by_a_udev_rule():
+    services.start_udev()
+    rule = rule_in_documentation()
+    setting = f"{hostlib.parent()}/ghyvi/timeslice_us"
+    require(hostlib.read(setting) != rule[1], "the example sets the default")
+    try:
+        write_rule(rule[0])
+        hostlib.unload_modules()
+        hostlib.load_modules()
+        eventually(lambda: hostlib.read(setting) == rule[1], "the setting")
+    finally:
+        write_rule("")
+        hostlib.unload_modules()
+        hostlib.load_modules()
 
 
 @test

@@ -18,7 +18,7 @@ from lablib import LabError, stage  # noqa: E402
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 COMPONENT = "main"
 
-# suite -> what of the lab tests runs on its kernel: "all", "smoke" (tools/kernels/test), or None (built only)
+# suite -> what of the lab tests runs on its kernel: "all", "smoke" (selftests/kernels/run), or None (built only)
 SUITES = {
     "bookworm": "all",
     "bookworm-backports": "smoke",

@@ -10,7 +10,7 @@
 #define SIM_THINK_NS 50000ULL
 /* Five times what `make bench-switch` measured (1 us): caches are warm there. All setups below have it. */
 #define SIM_SWITCH_NS 5000ULL
-/* Between commands of a ring, that is between batches: where the software pGPU can be preempted. */
+/* A command that takes long: the software pGPU can be preempted between two. */
 #define SIM_COMMAND_NS 50000ULL
 
 /* The isolation experiment: half of @vgpus submit @short_ns, half @long_ns. */

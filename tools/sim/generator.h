@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The paper's table-page traffic, made up: a port of shared/reference/gmedia_generator.py that produces the same
- * sequences. No random numbers.
+ * The paper's table-page traffic, made up. No random numbers.
  */
 #ifndef GHYVI_SIM_GENERATOR_H
 #define GHYVI_SIM_GENERATOR_H

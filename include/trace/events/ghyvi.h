@@ -84,7 +84,7 @@ TRACE_EVENT(oos_sync,
 	TP_printk("vgpu=%s gfn=0x%llx compared=%u changed=%u policy=%s", __get_str(vgpu),
 		  __entry->gfn, __entry->compared, __entry->changed, __get_str(policy)));
 
-/* The guest handed a context to an engine; the engine is done with it. status: enum ghyvi_job_status. */
+/* A context that the guest submitted is ready to run, checked and synchronised; the engine is done with it. status: enum ghyvi_job_status. */
 TRACE_EVENT(ghyvi_submit,
 	TP_PROTO(struct ghyvi_reporter *vgpu, u32 engine, u32 lrca, u32 ring_head, u32 ring_tail),
 	TP_ARGS(vgpu, engine, lrca, ring_head, ring_tail),

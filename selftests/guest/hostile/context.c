@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Contexts: image, ring, and getting one to run (contract, 5.1 and 5.2). */
+/* Contexts: image, ring, and getting one to run (5.1, 5.2). */
 #include "world.h"
 
 #define RING_BYTES PAGE_BYTES

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a guest knows of a Gen9 vGPU, written down from the guest contract alone (numbers are its sections) and
+ * What a guest knows of a Gen9 vGPU, written down from notes on what i915 does (numbers, here and elsewhere in this folder, are their sections) and
  * not shared with the host's code: an attack must not inherit the host's mistakes.
  */
 #ifndef HOSTILE_CONTRACT_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Engines as a driver handles them: start, submit, wait, reset (contract, 5). */
+/* Engines as a driver handles them: start, submit, wait, reset (5). */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
