@@ -23,8 +23,11 @@ ssize_t ghyvi_setting_store(struct device *dev, struct device_attribute *attr, c
 	u32 value;
 	int ret;
 
-	if (kstrtou32(buffer, 0, &value))
+	if (kstrtou32(buffer, 0, &value)) {
+		ghyvi_report(&device->reporter, "%s/%s: not a number of 32 bits",
+			     setting->settings->group, attr->attr.name);
 		return -EINVAL;
+	}
 	mutex_lock(&device->lock); /* one setting at a time */
 	setting->settings->get(device->vgpu, values);
 	values[setting->offset / sizeof(u32)] = value;
