@@ -16,13 +16,6 @@
  */
 struct ghyvi_hv_ops {
 	/**
-	 * @read: copy @bytes from guest-physical @gpa to @buffer.
-	 * Returns 0, or -EFAULT where any part is not guest memory.
-	 */
-	int (*read)(void *hv, u64 gpa, void *buffer, size_t bytes);
-	/** @write: the other direction; same errors. */
-	int (*write)(void *hv, u64 gpa, const void *buffer, size_t bytes);
-	/**
 	 * @pin: pin the guest page @gfn for reading and writing by the pGPU until @unpin and store
 	 * its host bus address (page aligned; phys_to_virt() gives the kernel's view) in @bus.
 	 * Pinning is counted. Returns 0, -EFAULT (not guest memory), -ENOMEM (RLIMIT_MEMLOCK reached), -EAGAIN (the page is

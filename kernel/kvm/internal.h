@@ -2,6 +2,7 @@
 #ifndef GHYVI_KVM_INTERNAL_H
 #define GHYVI_KVM_INTERNAL_H
 
+#include <linux/ratelimit.h>
 #include <linux/spinlock.h>
 #include <linux/vfio.h>
 #include <linux/xarray.h>
@@ -19,6 +20,7 @@
  * @trigger: protected by @trigger_lock
  * @unmap, @unmaps_under_way: protected by @guard_lock, see ghyvi_kvm_unmapping()
  * @memlock_until: no pin is tried before this moment (jiffies), 0 for none; protected by @guard_lock
+ * @memlock_resumes: how often it may be earlier, because something was unpinned: each time may cost a line in the log
  */
 struct ghyvi_kvm {
 	struct vfio_device *vdev;
@@ -40,11 +42,10 @@ struct ghyvi_kvm {
 	} unmap;
 	unsigned int unmaps_under_way;
 	unsigned long memlock_until;
+	struct ratelimit_state memlock_resumes;
 };
 
 /* memory.c */
-int ghyvi_kvm_read(void *hv, u64 gpa, void *buffer, size_t bytes);
-int ghyvi_kvm_write(void *hv, u64 gpa, const void *buffer, size_t bytes);
 int ghyvi_kvm_pin(void *hv, u64 gfn, u64 *bus);
 void ghyvi_kvm_unpin(void *hv, u64 gfn);
 u64 ghyvi_kvm_memory_generation(void *hv);

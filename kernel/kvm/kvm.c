@@ -8,8 +8,6 @@
 #include "internal.h"
 
 const struct ghyvi_hv_ops ghyvi_kvm_hv_ops = {
-	.read = ghyvi_kvm_read,
-	.write = ghyvi_kvm_write,
 	.pin = ghyvi_kvm_pin,
 	.unpin = ghyvi_kvm_unpin,
 	.memory_generation = ghyvi_kvm_memory_generation,
@@ -28,6 +26,8 @@ struct ghyvi_kvm *ghyvi_kvm_create(struct vfio_device *vdev, struct ghyvi_report
 	xa_init(&kvm->protected);
 	spin_lock_init(&kvm->trigger_lock);
 	spin_lock_init(&kvm->guard_lock);
+	ratelimit_default_init(&kvm->memlock_resumes);
+	ratelimit_set_flags(&kvm->memlock_resumes, RATELIMIT_MSG_ON_RELEASE);
 	return kvm;
 }
 

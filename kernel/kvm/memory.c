@@ -1,67 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Guest memory through VFIO: copies and pins.
+ * Guest memory through VFIO: pins.
  */
 #include <linux/iommu.h>
 #include <linux/mm.h>
-#include <linux/workqueue.h>
 #include "internal.h"
 
 #define GHYVI_UNMAP_REPEATS 2
 #define GHYVI_UNMAP_WINDOW (HZ / 20)
 #define GHYVI_MEMLOCK_PAUSE HZ
-
-struct guest_copy {
-	struct work_struct work;
-	struct vfio_device *vdev;
-	u64 gpa;
-	void *buffer;
-	size_t bytes;
-	bool write;
-	int ret;
-};
-
-static void copy_work(struct work_struct *work)
-{
-	struct guest_copy *copy = container_of(work, struct guest_copy, work);
-
-	copy->ret = vfio_dma_rw(copy->vdev, copy->gpa, copy->buffer, copy->bytes, copy->write);
-}
-
-/* vfio_dma_rw() serves the VM's own threads and kernel threads; others (readers of sysfs) go through one. */
-static int guest_copy(struct ghyvi_kvm *kvm, u64 gpa, void *buffer, size_t bytes, bool write)
-{
-	struct guest_copy copy = {
-		.vdev = kvm->vdev,
-		.gpa = gpa,
-		.buffer = buffer,
-		.bytes = bytes,
-		.write = write,
-	};
-	struct kvm *vm = READ_ONCE(kvm->vm);
-
-	if (!vm)
-		return -EFAULT;
-	if (!current->mm || current->mm == vm->mm) {
-		copy_work(&copy.work);
-	} else {
-		INIT_WORK_ONSTACK(&copy.work, copy_work);
-		queue_work(system_unbound_wq, &copy.work);
-		flush_work(&copy.work);
-		destroy_work_on_stack(&copy.work);
-	}
-	return copy.ret ? -EFAULT : 0;
-}
-
-int ghyvi_kvm_read(void *hv, u64 gpa, void *buffer, size_t bytes)
-{
-	return guest_copy(hv, gpa, buffer, bytes, false);
-}
-
-int ghyvi_kvm_write(void *hv, u64 gpa, const void *buffer, size_t bytes)
-{
-	return guest_copy(hv, gpa, (void *)buffer, bytes, true);
-}
 
 /*
  * Changes whenever the VM is given memory, or memory is taken from it; QEMU tells VFIO of new memory before it tells KVM. Caller
@@ -153,10 +100,21 @@ static int may_pin(struct ghyvi_kvm *kvm, u64 gfn)
 static void pause_pinning(struct ghyvi_kvm *kvm)
 {
 	spin_lock(&kvm->guard_lock);
-	kvm->memlock_until = (jiffies + GHYVI_MEMLOCK_PAUSE) ?: 1;
+	WRITE_ONCE(kvm->memlock_until, (jiffies + GHYVI_MEMLOCK_PAUSE) ?: 1);
 	spin_unlock(&kvm->guard_lock);
 	ghyvi_report(kvm->reporter,
 		     "cannot pin guest memory: RLIMIT_MEMLOCK of the VM's process is too small (ulimit -l: guest memory + 1 GiB)");
+}
+
+/* There is room again. */
+static void resume_pinning(struct ghyvi_kvm *kvm)
+{
+	if (!READ_ONCE(kvm->memlock_until))
+		return;
+	spin_lock(&kvm->guard_lock);
+	if (kvm->memlock_until && time_before(jiffies, kvm->memlock_until) && __ratelimit(&kvm->memlock_resumes))
+		kvm->memlock_until = 0;
+	spin_unlock(&kvm->guard_lock);
 }
 
 /*
@@ -197,6 +155,8 @@ void ghyvi_kvm_unpin(void *hv, u64 gfn)
 {
 	struct ghyvi_kvm *kvm = hv;
 
-	if (!WARN_ON_ONCE(!READ_ONCE(kvm->vm)))
-		vfio_unpin_pages(kvm->vdev, gfn << PAGE_SHIFT, 1);
+	if (WARN_ON_ONCE(!READ_ONCE(kvm->vm)))
+		return;
+	vfio_unpin_pages(kvm->vdev, gfn << PAGE_SHIFT, 1);
+	resume_pinning(kvm);
 }
