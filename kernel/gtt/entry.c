@@ -5,6 +5,7 @@
  */
 #include <linux/err.h>
 #include <linux/io.h>
+#include <linux/minmax.h>
 
 #include "mm_types.h"
 
@@ -19,7 +20,7 @@ u64 ghyvi_entry_scratch(const struct ghyvi_mm *mm, unsigned int level)
 u64 ghyvi_entry_reject(struct ghyvi_mm *mm, unsigned int level, u64 guest_entry, int error)
 {
 	/* VFIO may give memory back that it has taken away, and the host may be short of what it takes. */
-	mm->no_pin = error == -EFAULT || error == -ENOMEM || error == -EAGAIN ? error : 0;
+	mm->no_pin = error == -EFAULT || error == -ENOMEM || error == -EAGAIN || error == -ENOSPC ? error : 0;
 	ghyvi_count(mm->params.stats, entries_rejected);
 	ghyvi_report(mm->params.reporter,
 		     "table entry 0x%llx of level %u cannot be translated (%d), scratch page used",
@@ -34,8 +35,17 @@ u64 ghyvi_entry_reject(struct ghyvi_mm *mm, unsigned int level, u64 guest_entry,
  */
 bool ghyvi_entry_hides_table(struct ghyvi_mm *mm, u64 gfn, u64 count)
 {
-	if (!ghyvi_tables_in(mm, gfn, count))
+	struct ghyvi_table_page *table;
+	unsigned long at;
+	bool hides = false;
+
+	xa_for_each_range(&mm->tables, at, table, gfn, gfn + count - 1) {
+		table->hidden = true;
+		hides = true;
+	}
+	if (!hides)
 		return false;
+	mm->no_pin = -EFAULT; /* as if it were not there, until it is no table any more */
 	ghyvi_count(mm->params.stats, entries_rejected);
 	return true;
 }
@@ -49,8 +59,9 @@ static u64 translate_large(struct ghyvi_mm *mm, u64 guest_entry)
 		return ghyvi_entry_scratch(mm, GHYVI_LEVEL_PD);
 	large = ghyvi_large_get(mm, gfn);
 	if (IS_ERR(large)) {
-		/* What it took to find out is as much as all the others would be, and they would not fare better. */
+		/* What it took to find out is as much as many others would be; short of room, they would not fare better. */
 		mm->retries = 0;
+		mm->looks -= min(mm->looks, GHYVI_RETRIES);
 		return ghyvi_entry_reject(mm, GHYVI_LEVEL_PD, guest_entry, PTR_ERR(large));
 	}
 	return ghyvi_large_entry(large) | (guest_entry & GHYVI_ENTRY_WRITE);

@@ -179,7 +179,10 @@ void ghyvi_mm_ggtt_live(struct ghyvi_mm *mm)
 	ghyvi_mm_unlock(mm);
 }
 
-/* Stores to a relaxed page went unseen: an access by the host must not go where the entry led before. */
+/*
+ * Stores to a relaxed page went unseen: an access by the host must not go where the entry led before. And what waits for its page
+ * cannot wait for a synchronisation: that comes after the context was read.
+ */
 static void refresh_entry(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int index)
 {
 	u64 value;
@@ -187,9 +190,12 @@ static void refresh_entry(struct ghyvi_mm *mm, struct ghyvi_table_page *table, u
 	if (list_empty(&table->listed))
 		return;
 	value = READ_ONCE(table->guest[index]);
-	if (value == table->snapshot[index])
+	if (value != table->snapshot[index])
+		ghyvi_table_update(mm, table, index, &value, 1);
+	else if (ghyvi_table_waits(table, index))
+		ghyvi_table_try_again(mm, table, index);
+	else
 		return;
-	ghyvi_table_update(mm, table, index, &value, 1);
 	ghyvi_ggtt_publish(mm, table, index, index);
 }
 

@@ -107,6 +107,7 @@ struct ghyvi_mm *ghyvi_mm_create(const struct ghyvi_mm_params *params)
 void ghyvi_mm_reset(struct ghyvi_mm *mm)
 {
 	mutex_lock(&mm->lock);
+	mm->generation = 0; /* the next VM's begins anew */
 	ghyvi_roots_empty_all(mm);
 	ghyvi_roots_forget_all(mm);
 	ghyvi_ggtt_reset(mm);
@@ -205,8 +206,10 @@ void ghyvi_mm_unmap(struct ghyvi_mm *mm, u64 gfn, u64 count)
 		goto out;
 	ghyvi_nested_unmap(mm, gfn, count);
 	ghyvi_roots_scrub(mm, gfn, count);
-	xa_for_each(&mm->tables, at, table)
+	xa_for_each(&mm->tables, at, table) {
 		table_scrub(mm, table, gfn, count);
+		cond_resched();
+	}
 	for (i = 0; i < mm->nr_ggtt_tables; i++)
 		if (mm->ggtt_tables[i])
 			table_scrub(mm, mm->ggtt_tables[i], gfn, count);

@@ -40,10 +40,12 @@ struct ghyvi_tree {
 #define GHYVI_SNAPSHOT_STALE BIT_ULL(63)
 
 /*
- * Entries that wait for a pin are tried again: all of them when the guest has been given memory, and by each synchronisation, until so
- * many of them fail, what may have been refused for another reason than that there was none.
+ * Entries that wait for a pin are tried again: all of them when the guest has been given memory, and by each synchronisation what was
+ * refused for another reason than that there was none. In one synchronisation so many of the latter may fail, and so many of
+ * the former until it goes on to no other table; the rest has to wait for the next.
  */
 #define GHYVI_RETRIES 64u
+#define GHYVI_LOOKS 4096u
 
 /* A guest page that shadow entries point to. Lives as long as an entry uses it, and idle for a while after. */
 struct ghyvi_pin {
@@ -109,9 +111,11 @@ struct ghyvi_table_page {
 	u64 parent_gfn; /* where it was linked last, as a hint: the page directory, */
 	u32 parent_index; /* and the entry in it */
 	bool protected;
-	u64 waiting[GHYVI_ENTRIES / 64]; /* one bit for each entry that leads to scratch for want of a pin */
+	bool hidden; /* an entry that leads to it as data waits until it is no table */
+	u64 waiting[GHYVI_ENTRIES / 64]; /* one bit for each entry that leads to scratch for want of a pin, */
+	u64 absent[GHYVI_ENTRIES / 64]; /* and for those of them whose memory is not there */
 	bool retry; /* may have such entries, and stays listed for them */
-	bool scarce; /* some of them were refused memory that there is */
+	bool scarce; /* some of them are not absent */
 	u64 generation; /* of the guest's memory, when they were tried last */
 	struct ghyvi_page_history history;
 };
@@ -121,13 +125,12 @@ struct ghyvi_root {
 	bool nested; /* only the addresses; none of the lists and pages below */
 	struct ghyvi_tree tree;
 	unsigned int levels;
-	u64 gpa[4];
+	u64 gpa[4]; /* only the bits that count */
 	u32 refs; /* the mm's own while known, and workloads' */
 	bool known; /* in mm->roots */
 	u64 *top; /* levels == 3: a host page with four entries */
 	bool retry; /* some of them are missing, for want of a pin perhaps */
 	struct ghyvi_shadow_page *pages[4]; /* [0]: the PML4; or the four page directories */
-	u64 guest_entry[4]; /* levels == 3: what top[] was translated from */
 	struct list_head lru; /* on mm->root_lru; when nobody holds it, on mm->dying_roots */
 };
 
@@ -174,9 +177,10 @@ struct ghyvi_mm {
 	bool ggtt_live;
 
 	int no_pin; /* why the translation just made leads to scratch: an error that passes, or 0 */
-	u32 retries; /* that may still fail in this synchronisation */
+	u32 retries, looks; /* that may still fail in this synchronisation */
 	bool waited; /* an entry has ever waited for a pin */
-	u64 generation; /* of the guest's memory, at this synchronisation */
+	u64 unhidden; /* hidden tables that are gone */
+	u64 generation; /* of the guest's memory and of these, at this synchronisation */
 	u64 scratch; /* bus address of the page behind entries that cannot be translated */
 	u64 *scratch_tables[GHYVI_LEVELS]; /* by level - 1: every entry leads to scratch */
 
@@ -317,7 +321,7 @@ void ghyvi_larges_reap(struct ghyvi_mm *mm);
 u64 ghyvi_entry_scratch(const struct ghyvi_mm *mm, unsigned int level);
 /** ghyvi_entry_reject() - count and report an entry that cannot be translated. Returns what stands for it. */
 u64 ghyvi_entry_reject(struct ghyvi_mm *mm, unsigned int level, u64 guest_entry, int error);
-/** ghyvi_entry_hides_table() - is one of these guest pages a table, which entries may not lead to as data? Counts. */
+/** ghyvi_entry_hides_table() - is one of these guest pages a table, which entries may not lead to as data? Counts, sets mm->no_pin. */
 bool ghyvi_entry_hides_table(struct ghyvi_mm *mm, u64 gfn, u64 count);
 /**
  * ghyvi_entry_translate() - take a reference on what @guest_entry, found in a page of @tree above the last level, names;
@@ -372,6 +376,18 @@ void ghyvi_table_try_again(struct ghyvi_mm *mm, struct ghyvi_table_page *table, 
 static inline bool ghyvi_table_waits(const struct ghyvi_table_page *table, unsigned int index)
 {
 	return table->waiting[index / 64] & BIT_ULL(index % 64);
+}
+
+static inline bool ghyvi_table_lacks(const struct ghyvi_table_page *table, unsigned int index)
+{
+	return table->absent[index / 64] & BIT_ULL(index % 64);
+}
+
+/* Entry @index waits, but not, or not only, for memory that is not there. */
+static inline void ghyvi_table_scarce(struct ghyvi_table_page *table, unsigned int index)
+{
+	table->absent[index / 64] &= ~BIT_ULL(index % 64);
+	table->scarce = true;
 }
 
 /** ghyvi_table_neighbour() - the table page @by places (1 or -1) on in the address space, or NULL. */

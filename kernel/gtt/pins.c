@@ -78,14 +78,16 @@ static void pin_free(struct ghyvi_mm *mm, struct ghyvi_pin *pin)
 int ghyvi_pin_page(struct ghyvi_mm *mm, u64 gfn, u64 *bus)
 {
 	const struct ghyvi_mm_params *p = &mm->params;
+	struct ghyvi_table_page *updating = mm->ggtt_updating;
 	int ret = p->hv_ops->pin(p->hv, gfn, bus);
 
 	if (ret == -ENOMEM && (mm->nr_idle_pins || mm->nr_mapped_pins)) {
 		/* Half: the walk that needs this page has just mapped the tables above it. */
 		ghyvi_nested_evict(mm, (mm->nr_mapped_pins + 1) / 2);
-		/* The pGPU may still have GGTT entries that were replaced a moment ago. */
-		if (mm->ggtt_updating)
-			ghyvi_ggtt_publish(mm, mm->ggtt_updating, 0, GHYVI_ENTRIES - 1);
+		/* The pGPU may still have GGTT entries that were replaced a moment ago, and more will be. */
+		if (updating)
+			ghyvi_ggtt_publish(mm, updating, 0, GHYVI_ENTRIES - 1);
+		mm->ggtt_updating = updating;
 		ghyvi_pins_trim(mm, 0);
 		ret = p->hv_ops->pin(p->hv, gfn, bus);
 	}
@@ -231,6 +233,8 @@ void ghyvi_pins_trim(struct ghyvi_mm *mm, u32 keep)
 	if (mm->nr_idle_pins <= keep)
 		return;
 	mm->params.pgpu_ops->invalidate(mm->params.client);
-	while (mm->nr_idle_pins > keep)
+	while (mm->nr_idle_pins > keep) {
 		trim_oldest(mm);
+		cond_resched();
+	}
 }

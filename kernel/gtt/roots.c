@@ -13,6 +13,15 @@
 
 #define ROOT_KEY_THREE_LEVEL BIT(62)
 
+/* What registers and images hold may have more bits set than an entry's address has. Entries in which only these count are alike. */
+static void root_address(const u64 *gpa4, unsigned int levels, u64 *gpa)
+{
+	unsigned int i;
+
+	for (i = 0; i < (levels == 3 ? 4 : 1); i++)
+		gpa[i] = gpa4[i] & GHYVI_GUEST_ADDRESS_MASK;
+}
+
 static unsigned long root_key(const u64 *gpa, unsigned int levels)
 {
 	return (gpa[0] >> GHYVI_PAGE_SHIFT) | (levels == 3 ? ROOT_KEY_THREE_LEVEL : 0);
@@ -88,7 +97,8 @@ void ghyvi_root_fill_top(struct ghyvi_root *root)
 	for (i = 0; i < 4; i++) {
 		if (root->pages[i])
 			continue;
-		entry = ghyvi_entry_translate(mm, GHYVI_LEVEL_PDP, root->guest_entry[i], &root->tree);
+		entry = ghyvi_entry_translate(mm, GHYVI_LEVEL_PDP,
+					      root->gpa[i] | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE, &root->tree);
 		WRITE_ONCE(root->top[i], entry);
 		if (entry != ghyvi_entry_scratch(mm, GHYVI_LEVEL_PDP))
 			root->pages[i] = ((struct ghyvi_table_page *)
@@ -101,7 +111,6 @@ void ghyvi_root_fill_top(struct ghyvi_root *root)
 static int root_create_top(struct ghyvi_root *root)
 {
 	struct ghyvi_mm *mm = root->mm;
-	unsigned int i;
 
 	root->top = (u64 *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
 	if (!root->top)
@@ -112,9 +121,6 @@ static int root_create_top(struct ghyvi_root *root)
 		root->top = NULL;
 		return -ENOMEM;
 	}
-	for (i = 0; i < 4; i++)
-		root->guest_entry[i] = (root->gpa[i] & GHYVI_GUEST_ADDRESS_MASK) |
-				       GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE;
 	root->retry = true;
 	ghyvi_root_fill_top(root);
 	return 0;
@@ -207,21 +213,23 @@ static struct ghyvi_root *root_nested(struct ghyvi_mm *mm, const u64 *gpa, unsig
 struct ghyvi_root *ghyvi_mm_get_root(struct ghyvi_mm *mm, const u64 *gpa4, unsigned int levels)
 {
 	struct ghyvi_root *root;
+	u64 gpa[4];
 	int ret;
 
+	root_address(gpa4, levels, gpa);
 	mutex_lock(&mm->lock);
 	if (mm->policy->nested) {
-		root = root_nested(mm, gpa4, levels);
+		root = root_nested(mm, gpa, levels);
 		goto out;
 	}
-	root = xa_load(&mm->roots, root_key(gpa4, levels));
-	if (root && !root_matches(root, gpa4)) {
+	root = xa_load(&mm->roots, root_key(gpa, levels));
+	if (root && !root_matches(root, gpa)) {
 		root_forget(root);
 		root = NULL;
 	}
 	if (!root) {
 		ret = roots_make_room(mm);
-		root = ret ? ERR_PTR(ret) : root_create(mm, gpa4, levels);
+		root = ret ? ERR_PTR(ret) : root_create(mm, gpa, levels);
 	} else {
 		list_move_tail(&root->lru, &mm->root_lru);
 	}
@@ -245,9 +253,11 @@ void ghyvi_mm_put_root(struct ghyvi_root *root)
 void ghyvi_mm_forget_root(struct ghyvi_mm *mm, const u64 *gpa4, unsigned int levels)
 {
 	struct ghyvi_root *root;
+	u64 gpa[4];
 
+	root_address(gpa4, levels, gpa);
 	mutex_lock(&mm->lock);
-	root = xa_load(&mm->roots, root_key(gpa4, levels));
+	root = xa_load(&mm->roots, root_key(gpa, levels));
 	if (root) {
 		/*
 		 * A workload that is on its way back may still hold it, and the guest is about to use the

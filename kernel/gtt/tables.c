@@ -69,7 +69,6 @@ static struct ghyvi_table_page *table_create(struct ghyvi_mm *mm, u64 gfn, unsig
 	if (ret)
 		goto err_free;
 	ghyvi_pin_table(mm, gfn, true);
-	table->generation = mm->generation;
 	mm->nr_tables++;
 	atomic64_inc(&p->stats->tables_now);
 	atomic64_inc(&p->stats->pinned_pages_now);
@@ -94,6 +93,7 @@ static void table_destroy(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
 	xa_erase(&mm->tables, gfn);
 	ghyvi_pin_table(mm, gfn, false);
 	mm->nr_tables--;
+	mm->unhidden += table->hidden;
 	atomic64_dec(&mm->params.stats->tables_now);
 	trace_ghyvi_table_free(mm->params.reporter, gfn);
 	ghyvi_table_free(mm, table);
@@ -152,9 +152,16 @@ struct ghyvi_table_page *ghyvi_table_neighbour(struct ghyvi_mm *mm, const struct
 
 void ghyvi_table_retry(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int index)
 {
-	table->waiting[index / 64] |= BIT_ULL(index % 64);
+	u64 bit = BIT_ULL(index % 64);
+
+	if (!table->retry)
+		table->generation = mm->generation;
+	if (mm->no_pin != -EFAULT)
+		ghyvi_table_scarce(table, index);
+	else if (!ghyvi_table_waits(table, index))
+		table->absent[index / 64] |= bit;
+	table->waiting[index / 64] |= bit;
 	table->retry = true;
-	table->scarce |= mm->no_pin != -EFAULT;
 	mm->waited = true;
 	ghyvi_table_list(mm, table);
 	mm->no_pin = 0;
@@ -163,6 +170,7 @@ void ghyvi_table_retry(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsi
 static void table_wait_no_more(struct ghyvi_table_page *table, unsigned int index)
 {
 	table->waiting[index / 64] &= ~BIT_ULL(index % 64);
+	table->absent[index / 64] &= ~BIT_ULL(index % 64);
 }
 
 /* Entry @index of the guest, not of the last level, was @old and is @value. */

@@ -107,8 +107,9 @@ static void sync_lists(struct ghyvi_mm *mm, struct ghyvi_tree *tree)
 	ghyvi_count(mm->params.stats, synchronisations);
 	trace_ghyvi_sync(mm->params.reporter, tree ? tree->id : 0);
 	mm->retries = GHYVI_RETRIES;
+	mm->looks = GHYVI_LOOKS;
 	if (mm->waited)
-		mm->generation = mm->params.hv_ops->memory_generation(mm->params.hv);
+		mm->generation = mm->params.hv_ops->memory_generation(mm->params.hv) + mm->unhidden;
 	sync_list(mm, shared, &done, &scanned);
 	if (tree) {
 		ghyvi_root_fill_top(container_of(tree, struct ghyvi_root, tree));

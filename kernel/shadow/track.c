@@ -150,25 +150,27 @@ static unsigned int line_update(struct ghyvi_mm *mm, struct ghyvi_table_page *ta
 /* What waits for a pin; entries that the guest has changed are not meant. */
 static void try_again(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int *first, unsigned int *last)
 {
-	bool all = table->generation != mm->generation, scarce = table->scarce;
+	bool all = table->generation != mm->generation;
+	u32 *left = all ? &mm->looks : &mm->retries;
 	unsigned int i;
 
-	if (!all && !scarce)
+	if (all ? !mm->looks : !table->scarce)
 		return;
 	table->generation = mm->generation;
 	table->scarce = false;
 	for (i = 0; i < GHYVI_ENTRIES; i++) {
-		if (!ghyvi_table_waits(table, i) || READ_ONCE(table->guest[i]) != table->snapshot[i])
+		if (!ghyvi_table_waits(table, i) || (!all && ghyvi_table_lacks(table, i)))
 			continue;
-		if (!all && !mm->retries) {
-			table->scarce = true;
+		/* The guest may change it back before its line is compared. */
+		if (READ_ONCE(table->guest[i]) != table->snapshot[i] || (!all && !*left)) {
+			ghyvi_table_scarce(table, i);
 			continue;
 		}
 		ghyvi_table_try_again(mm, table, i);
 		*first = min(*first, i);
 		*last = i;
-		if (ghyvi_table_waits(table, i) && mm->retries)
-			mm->retries--;
+		if (ghyvi_table_waits(table, i) && *left)
+			--*left;
 	}
 }
 

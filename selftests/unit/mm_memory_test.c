@@ -118,6 +118,25 @@ static void test_a_pinned_page_that_is_a_table_is_not_data(void **state)
 	assert_true(is_scratch(shadow_pt(root)[3]));
 }
 
+/* Of tables: nothing can be protected, so that what was a table is found in the same synchronisation as its new use. */
+static void test_a_table_that_becomes_data(void **state)
+{
+	struct ghyvi_root *root;
+
+	fake.protect_broken = true;
+	plant(1);
+	set(3, 1, to(5));
+	set(4, 0, to(DATA));
+	set(5, 0, to(DATA + 1));
+	root = hold4(1);
+	ghyvi_mm_sync(fake.mm, root);
+	set(3, 0, 0);
+	set(5, 0, to(4));
+	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_mm_sync(fake.mm, root);
+	assert_true(shadow(fake.held[0].bus, 3, 0u, 0u, 1u)[0] == maps(4));
+}
+
 static void test_ggtt_entries_are_gone_before_their_page_is_evicted(void **state)
 {
 	u64 first = FIRST_GGTT_TABLE * 512;
@@ -132,6 +151,22 @@ static void test_ggtt_entries_are_gone_before_their_page_is_evicted(void **state
 	ghyvi_mm_sync(fake.mm, NULL);
 	assert_true(fake.ggtt[first] == 0);
 	assert_true(fake.ggtt[first + 1] == maps(DATA + 1));
+}
+
+static void test_no_room_twice_in_one_line_of_the_ggtt(void **state)
+{
+	u64 first = FIRST_GGTT_TABLE * 512;
+	u32 i;
+
+	for (i = 0; i < GHYVI_LINE; i++)
+		fake.guest_ggtt[first + i] = to(DATA + i);
+	ghyvi_mm_sync(fake.mm, NULL);
+	fake.pin_limit = fake.pinned;
+	for (i = 0; i < GHYVI_LINE; i++)
+		set(BAR_GFN + FIRST_GGTT_TABLE, i, to(DATA + 100 + i));
+	ghyvi_mm_sync(fake.mm, NULL); /* the fake sees to it that no entry leads to a page when it is unpinned */
+	for (i = 0; i < GHYVI_LINE; i++)
+		assert_true(fake.ggtt[first + i] == maps(DATA + 100 + i) || is_scratch(fake.ggtt[first + i]));
 }
 
 static void test_a_page_that_cannot_be_owned_is_scratch(void **state)
@@ -283,6 +318,31 @@ static void test_three_level_roots(void **state)
 	assert_true(leads_to_scratch(top[0], 3));
 	release_all();
 	ghyvi_mm_forget_root(fake.mm, other, 3);
+	assert_int_equal(fake.pins[3], 0);
+}
+
+/* Bits of a root's address that an entry's does not have, as hostile guests write them. */
+static void test_address_bits_of_roots_that_do_not_count(void **state)
+{
+	const u64 high = BIT_ULL(40) | BIT_ULL(63);
+	u64 gpa[4] = { 3 << 12 | high, 8 << 12 | high, 9 << 12 | high, 10 << 12 | high };
+	u64 plain[4] = { 3 << 12, 8 << 12, 9 << 12, 10 << 12 };
+	u64 gpa4[4] = { 1 << 12 | high };
+	struct ghyvi_root *root;
+
+	plant(1);
+	root = hold(gpa, 3);
+	assert_ptr_equal(hold(plain, 3), root);
+	ghyvi_mm_unmap(fake.mm, 8, 1);
+	assert_int_equal(fake.pins[8], 0);
+	root = hold(gpa4, 4);
+	assert_ptr_equal(hold4(1), root);
+	ghyvi_mm_unmap(fake.mm, 1, 1);
+	assert_int_equal(fake.pins[1], 0);
+	release_all();
+	hold(gpa, 3);
+	release_all();
+	ghyvi_mm_forget_root(fake.mm, plain, 3);
 	assert_int_equal(fake.pins[3], 0);
 }
 
@@ -511,7 +571,9 @@ int main(void)
 		TEST(test_idle_pins_that_were_used_again_stay_longer),
 		TEST(test_pins_far_apart_and_side_by_side),
 		TEST(test_a_pinned_page_that_is_a_table_is_not_data),
+		TEST(test_a_table_that_becomes_data),
 		TEST(test_ggtt_entries_are_gone_before_their_page_is_evicted),
+		TEST(test_no_room_twice_in_one_line_of_the_ggtt),
 		TEST(test_a_page_that_cannot_be_owned_is_scratch),
 		TEST(test_unmap_of_a_data_page),
 		TEST(test_no_entry_that_is_not_present_is_scratch),
@@ -520,6 +582,7 @@ int main(void)
 		TEST(test_unmap_of_a_forgotten_root),
 		TEST(test_freed_table_pages_lose_their_protection),
 		TEST(test_three_level_roots),
+		TEST(test_address_bits_of_roots_that_do_not_count),
 		TEST(test_get_put_forget_in_any_order),
 		TEST(test_pages_of_a_forgotten_tree_are_data_at_once),
 		TEST(test_reset_while_a_root_is_held),

@@ -176,6 +176,157 @@ static void test_entries_to_retry_in_a_page_that_gets_two_more_uses_at_once(void
 	assert_int_equal(STAT(tables_now), 4);
 }
 
+/* A submission reads the context's image through the GGTT before it synchronises. */
+static void test_the_host_reads_memory_that_came_back(void **state)
+{
+	u64 value, first = FIRST_GGTT_TABLE * 512, address = (first + 3) << 12;
+
+	fake.guest_ggtt[first + 3] = to(DATA);
+	ghyvi_mm_sync(fake.mm, NULL);
+	assert_int_equal(ghyvi_mm_ggtt_read(fake.mm, address, &value, 8), 0);
+	set_absent(DATA, true);
+	ghyvi_mm_unmap(fake.mm, DATA, 1);
+	assert_int_equal(ghyvi_mm_ggtt_read(fake.mm, address, &value, 8), -EFAULT);
+	set_absent(DATA, false);
+	assert_int_equal(ghyvi_mm_ggtt_read(fake.mm, address, &value, 8), 0);
+	assert_true(fake.ggtt[first + 3] == maps(DATA));
+}
+
+static u32 race_stage;
+
+/* Another vCPU takes entry 200 back for as long as it takes to try it again. */
+static void change_for_a_moment(void)
+{
+	if (race_stage > 1)
+		return;
+	page_of(4)[200] = race_stage++ ? to(DATA + 200) : 0;
+}
+
+static void test_a_waiting_entry_that_changes_for_a_moment(void **state)
+{
+	struct ghyvi_root *root;
+
+	ghyvi_mm_set_policy(fake.mm, "full");
+	plant(1);
+	root = hold4(1);
+	ghyvi_mm_sync(fake.mm, root);
+	fake.pin_limit = fake.pinned;
+	set(4, 200, to(DATA + 200));
+	set(4, 300, to(DATA + 300));
+	ghyvi_mm_sync(fake.mm, root);
+	assert_true(is_scratch(shadow_pt(root)[200]));
+	fake.pin_limit = ~0u;
+	race_stage = 0;
+	fake.race = change_for_a_moment;
+	ghyvi_mm_sync(fake.mm, root);
+	fake.race = NULL;
+	assert_int_equal(race_stage, 2);
+	ghyvi_mm_sync(fake.mm, root);
+	assert_true(shadow_pt(root)[200] == maps(DATA + 200));
+	assert_true(shadow_pt(root)[300] == maps(DATA + 300));
+}
+
+static void test_entries_that_lead_nowhere_are_not_in_the_way(void **state)
+{
+	struct ghyvi_root *root;
+	u32 i;
+
+	ghyvi_mm_set_policy(fake.mm, "full");
+	plant(1);
+	root = hold4(1);
+	ghyvi_mm_sync(fake.mm, root);
+	fake.pin_limit = fake.pinned;
+	for (i = 0; i < 2 * GHYVI_RETRIES; i++)
+		set(4, i, to(RAM_PAGES + i));
+	set(4, 2 * GHYVI_RETRIES, to(DATA));
+	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_mm_sync(fake.mm, root);
+	fake.pin_limit = ~0u;
+	ghyvi_mm_sync(fake.mm, root);
+	assert_true(shadow_pt(root)[2 * GHYVI_RETRIES] == maps(DATA));
+}
+
+static void test_memory_comes_back_to_more_tables_than_one_synchronisation_looks_at(void **state)
+{
+	const u32 tables = 2 * GHYVI_LOOKS / GHYVI_ENTRIES + 2;
+	struct ghyvi_root *root;
+	u64 rejected;
+	u32 i, e;
+
+	ghyvi_mm_set_policy(fake.mm, "full");
+	fake.unchecked = true;
+	plant(1);
+	for (i = 0; i < tables; i++) {
+		set(3, 1 + i, to(10 + i));
+		for (e = 0; e < GHYVI_ENTRIES; e++)
+			set(10 + i, e, to(RAM_PAGES + e));
+	}
+	set_absent(DATA, true);
+	set(10 + tables - 1, GHYVI_ENTRIES - 1, to(DATA));
+	root = hold4(1);
+	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_mm_sync(fake.mm, root); /* the first that knows the generation */
+	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_mm_sync(fake.mm, root);
+	set_absent(DATA, false);
+	for (i = 0; i < 3; i++) {
+		rejected = STAT(entries_rejected);
+		ghyvi_mm_sync(fake.mm, root);
+		assert_in_range(STAT(entries_rejected) - rejected, 1, GHYVI_LOOKS + GHYVI_ENTRIES);
+	}
+	assert_true(shadow(fake.held[0].bus, 3, 0u, 0u, tables)[GHYVI_ENTRIES - 1] == maps(DATA));
+	rejected = STAT(entries_rejected);
+	ghyvi_mm_sync(fake.mm, root);
+	assert_int_equal(STAT(entries_rejected), rejected);
+}
+
+static void test_tables_beyond_the_limit_are_shadowed_when_others_are_gone(void **state)
+{
+	struct ghyvi_root *root;
+	u32 i;
+
+	ghyvi_mm_set_policy(fake.mm, "full");
+	fake.unchecked = true;
+	set(1, 0, to(2));
+	for (i = 0; i < 17; i++)
+		set(2, i, to(10 + i));
+	for (i = 0; i < 17 * 512; i++)
+		set(10 + i / 512, i % 512, to(100 + i));
+	root = hold4(1);
+	assert_int_equal(STAT(tables_now), GHYVI_MAX_TABLES);
+	assert_true(leads_to_scratch(shadow(fake.held[0].bus, 1, 0u)[16], 3));
+	set(2, 0, 0);
+	set(2, 1, 0);
+	for (i = 0; i < 3; i++)
+		ghyvi_mm_sync(fake.mm, root);
+	assert_false(leads_to_scratch(shadow(fake.held[0].bus, 1, 0u)[16], 3));
+	for (i = 0; i < 512; i++)
+		assert_false(leads_to_scratch(shadow(fake.held[0].bus, 2, 0u, 16u)[i], 2));
+}
+
+/* Numbers of generations begin anew with each VM, and the GGTT's tables do not. */
+static void test_a_generation_that_an_earlier_vm_had(void **state)
+{
+	u64 first = FIRST_GGTT_TABLE * 512;
+	u32 generation;
+
+	fake.absent[DATA] = true;
+	fake.guest_ggtt[first] = to(DATA);
+	ghyvi_mm_sync(fake.mm, NULL);
+	atomic_store(&fake.generation, 7);
+	ghyvi_mm_sync(fake.mm, NULL);
+	fake.guest_ggtt[first] = 0;
+	ghyvi_mm_sync(fake.mm, NULL);
+	ghyvi_mm_reset(fake.mm);
+	for (generation = 6; generation < 8; generation++) {
+		atomic_store(&fake.generation, generation);
+		fake.absent[DATA] = generation == 6;
+		fake.guest_ggtt[first] = to(DATA);
+		ghyvi_mm_sync(fake.mm, NULL);
+	}
+	assert_true(fake.ggtt[first] == maps(DATA));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -186,6 +337,12 @@ int main(void)
 		TEST(test_what_could_not_be_pinned_is_tried_again_until_so_many_fail),
 		TEST(test_what_is_cleared_does_not_wait_to_be_tried_again),
 		TEST(test_entries_to_retry_in_a_page_that_gets_two_more_uses_at_once),
+		TEST(test_the_host_reads_memory_that_came_back),
+		TEST(test_a_waiting_entry_that_changes_for_a_moment),
+		TEST(test_entries_that_lead_nowhere_are_not_in_the_way),
+		TEST(test_memory_comes_back_to_more_tables_than_one_synchronisation_looks_at),
+		TEST(test_tables_beyond_the_limit_are_shadowed_when_others_are_gone),
+		TEST(test_a_generation_that_an_earlier_vm_had),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -148,7 +148,13 @@ const struct attack attack_to_absent = {
 
 /* ---- (d) ---- */
 
-/* The page is the target of a running batch, or the table that leads to it. */
+/* An address in a register may have bits that an entry's has not. */
+static uint64_t with_other_bits(uint64_t gpa, struct random *random)
+{
+	return gpa | (random_next(random) & ~ENTRY_ADDRESS);
+}
+
+/* The page is the target of a running batch, or the table that leads to it, and perhaps the top of a tree. */
 static void unmap_trial(struct random *random)
 {
 	struct context *context = &stage.contexts[random_range(random, 0, ENGINES - 1)];
@@ -166,6 +172,8 @@ static void unmap_trial(struct random *random)
 	} else {
 		entry_write(entry, entry_of(hidden ? hidden_gpa : machine.gpa[stage.data[0]]));
 	}
+	if (hidden && one_in(random, 4))
+		directories_announce(with_other_bits(hidden_gpa, random));
 	*word = 0;
 	start_loop(context, VA, 1);
 	if (one_in(random, 2))

@@ -77,15 +77,24 @@ void tables_map(const struct tables *tables, uint64_t address, uint64_t gpa)
 	entry_write(tables_entry(tables, address, 1), entry_of(gpa));
 }
 
+static void write_pdp(unsigned int i, uint64_t gpa)
+{
+	machine_write(PVINFO_PDP0 + 8 * i, (uint32_t)gpa, 4);
+	machine_write(PVINFO_PDP0 + 8 * i + 4, gpa >> 32, 4);
+}
+
 static void notify(unsigned int page, unsigned int levels, uint32_t message)
 {
-	for (unsigned int i = 0; i < (levels == 3 ? 4 : 1); i++) {
-		uint64_t gpa = machine.gpa[(page + i) % PAGES];
-
-		machine_write(PVINFO_PDP0 + 8 * i, (uint32_t)gpa, 4);
-		machine_write(PVINFO_PDP0 + 8 * i + 4, gpa >> 32, 4);
-	}
+	for (unsigned int i = 0; i < (levels == 3 ? 4 : 1); i++)
+		write_pdp(i, machine.gpa[(page + i) % PAGES]);
 	machine_write(PVINFO_NOTIFY, message, 4);
+}
+
+void directories_announce(uint64_t address)
+{
+	for (unsigned int i = 0; i < 4; i++)
+		write_pdp(i, address);
+	machine_write(PVINFO_NOTIFY, NOTIFY_L3_CREATE, 4);
 }
 
 void root_used(unsigned int page, unsigned int levels)

@@ -63,6 +63,8 @@ static inline void entry_write(volatile uint64_t *entry, uint64_t value)
 
 /** root_announce() - g2v notification (2.3) of a tree whose top is @page; L3: and the three pages behind it. */
 void root_announce(unsigned int page, unsigned int levels);
+/** directories_announce() - of a tree of three levels, all four at @address, which may have any bits. Nobody announces its end. */
+void directories_announce(uint64_t address);
 /** root_used() - the tree is known to the host although not announced. */
 void root_used(unsigned int page, unsigned int levels);
 /** roots_retire() - announce the end of all that were announced or used. */
