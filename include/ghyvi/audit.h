@@ -119,7 +119,7 @@ struct ghyvi_submission {
 };
 
 /*
- * The three below may sleep. The caller makes sure that only one of them runs for one vGPU at a time; engines may
+ * The four below may sleep. The caller makes sure that only one of them runs for one vGPU at a time; engines may
  * fetch meanwhile. A vGPU keeps up to 1 MiB of pages for the next submissions.
  */
 
@@ -135,6 +135,8 @@ struct ghyvi_commands *ghyvi_audit_submission(struct ghyvi_audit *audit,
  * The caller then lets the workload end where it would have and submits the rest anew.
  */
 int ghyvi_audit_extend(struct ghyvi_commands *commands, u32 tail);
+/** ghyvi_audit_reset() - keep no pages: the next submissions are another guest's. */
+void ghyvi_audit_reset(struct ghyvi_audit *audit);
 /** ghyvi_commands_free() - the engine has left the job. NULL is ignored. */
 void ghyvi_commands_free(struct ghyvi_commands *commands);
 

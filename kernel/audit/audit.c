@@ -56,6 +56,11 @@ void ghyvi_audit_destroy(struct ghyvi_audit *audit)
 	kvfree(audit);
 }
 
+void ghyvi_audit_reset(struct ghyvi_audit *audit)
+{
+	audit_spare_free(audit);
+}
+
 int ghyvi_audit_set_mode(struct ghyvi_audit *audit, const char *name)
 {
 	unsigned int i;

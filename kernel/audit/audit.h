@@ -177,6 +177,8 @@ static inline unsigned int audit_dword_in_page(u64 at)
 struct audit_page *audit_page_find(const struct audit_segment *segment, u64 key);
 /** audit_page_add() - a page without contents; NULL: no memory. */
 struct audit_page *audit_page_add(struct ghyvi_audit *audit, struct audit_segment *segment, u64 key);
+/** audit_page_drop() - the page that was added last: it got no contents. */
+void audit_page_drop(struct ghyvi_audit *audit, struct audit_segment *segment, struct audit_page *page);
 struct audit_segment *audit_segment_create(u32 from, u32 to);
 void audit_segment_free(struct ghyvi_audit *audit, struct audit_segment *segment);
 /** audit_spare_free() - the pages that are kept for the next submissions. */

@@ -75,6 +75,12 @@ static void page_put(struct ghyvi_audit *audit, struct audit_page *page)
 	audit->nr_spare++;
 }
 
+void audit_page_drop(struct ghyvi_audit *audit, struct audit_segment *segment, struct audit_page *page)
+{
+	segment->buckets[bucket_of(page->key)] = page->next;
+	page_put(audit, page);
+}
+
 void audit_spare_free(struct ghyvi_audit *audit)
 {
 	struct audit_page *page;
@@ -83,6 +89,7 @@ void audit_spare_free(struct ghyvi_audit *audit)
 		audit->spare = page->next;
 		page_free(page);
 	}
+	audit->nr_spare = 0;
 }
 
 struct audit_segment *audit_segment_create(u32 from, u32 to)
@@ -200,8 +207,10 @@ int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch
 	}
 	if (segment)
 		page = audit_page_find(segment, audit_key(source, at));
+	if (!page && is_audited(commands, source))
+		return commands->mode == GHYVI_AUDIT_LOG ? -EACCES : -EFAULT;
 	if (!page)
-		return is_audited(commands, source) ? -EFAULT : 0;
+		return 0;
 	count = min_t(u32, count, bytes / sizeof(*dwords));
 	memcpy(dwords, page->dwords + at % GHYVI_PAGE_BYTES / sizeof(*dwords), count * sizeof(*dwords));
 	return count;

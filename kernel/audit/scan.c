@@ -14,7 +14,7 @@
 #include "tables.h"
 
 /* Looking at the clock takes as long as looking at a dozen commands. */
-#define CHECK_TIME_BYTES (64u << 10)
+#define CHECK_TIME_PAGES 16u
 
 static int check_time(struct audit_scan *scan)
 {
@@ -69,9 +69,11 @@ static int page_at(struct audit_scan *scan, u64 at, struct audit_page **page)
 	if (scan->source == GHYVI_FETCH_RING)
 		return 0;
 	err = copy(scan, at & GHYVI_PAGE_MASK, (*page)->dwords, GHYVI_PAGE_BYTES);
-	if (err)
+	if (err) {
+		audit_page_drop(scan->audit, scan->segment, *page);
 		return err;
-	return scan->commands->bytes_left % CHECK_TIME_BYTES ? 0 : check_time(scan);
+	}
+	return scan->commands->bytes_left / GHYVI_PAGE_BYTES % CHECK_TIME_PAGES ? 0 : check_time(scan);
 }
 
 /* Where the stream goes on @dwords behind its current command. */
@@ -286,21 +288,6 @@ static int copy_ring(struct audit_scan *scan)
 	return err;
 }
 
-/* The first command of the ring that leads to a place from the @first one on, in the order of the ring. */
-static u32 earliest(const struct audit_scan *scan, unsigned int first)
-{
-	const struct ghyvi_submission *submission = &scan->commands->submission;
-	const struct audit_segment *segment = scan->segment;
-	u32 at = segment->stop;
-	unsigned int i;
-
-	for (i = first; i < scan->nr_targets; i++)
-		if (audit_ring_distance(submission, segment->from, scan->audit->targets[i].ring_at) <
-		    audit_ring_distance(submission, segment->from, at))
-			at = scan->audit->targets[i].ring_at;
-	return at;
-}
-
 static int scan_indirect(struct audit_scan *scan)
 {
 	const struct ghyvi_submission *submission = &scan->commands->submission;
@@ -317,10 +304,7 @@ static int scan_indirect(struct audit_scan *scan)
 static int scan_ring(struct audit_scan *scan)
 {
 	const struct audit_segment *segment = scan->segment;
-	int err = copy_ring(scan);
 
-	if (err)
-		return err;
 	start_stream(scan, GHYVI_FETCH_RING, 0, segment->from,
 		     audit_ring_distance(&scan->commands->submission, segment->from, segment->to));
 	return scan_stream(scan);
@@ -342,46 +326,77 @@ static int scan_batch(struct audit_scan *scan, const struct audit_target *target
 	return err ?: scan_stream(scan);
 }
 
-/* Something was refused: nothing from @stop on runs. In the mode "log" it does. */
-static void refuse_from(struct audit_scan *scan, u32 stop)
+/* Nothing from @stop on runs. */
+static void stop_at(struct audit_scan *scan, u32 stop)
 {
-	audit_report(scan);
-	if (scan->commands->mode == GHYVI_AUDIT_LOG)
-		return;
 	scan->segment->stop = stop;
 	scan->segment->refused = true;
 }
 
-int audit_scan_segment(struct audit_scan *scan)
+/* Something was refused: nothing from @stop on runs. In the mode "log" it does, and all goes on (0). */
+static int refuse_from(struct audit_scan *scan, u32 stop)
 {
-	struct audit_segment *segment = scan->segment;
-	unsigned int i;
+	audit_report(scan);
+	if (scan->commands->mode == GHYVI_AUDIT_LOG)
+		return 0;
+	stop_at(scan, stop);
+	return -EACCES;
+}
+
+/* A place that the ring leads to, and all that it leads to. */
+static int scan_target(struct audit_scan *scan, unsigned int target)
+{
+	u32 ring_at = scan->audit->targets[target].ring_at;
+	unsigned int next = scan->nr_targets; /* grows on the way */
 	int err;
 
+	for (;;) {
+		err = scan_batch(scan, &scan->audit->targets[target]);
+		if (err == -EACCES)
+			err = refuse_from(scan, ring_at);
+		if (err || next == scan->nr_targets)
+			return err;
+		target = next++;
+	}
+}
+
+static int scan_segment(struct audit_scan *scan)
+{
+	struct audit_segment *segment = scan->segment;
+	unsigned int i, in_ring;
+	int err;
+
+	err = copy_ring(scan);
+	if (err == -EACCES) {
+		audit_report(scan);
+		stop_at(scan, segment->from); /* in any mode: there is nothing to run */
+	}
+	if (err)
+		return err;
 	err = scan_indirect(scan);
 	if (err == -EACCES)
-		refuse_from(scan, segment->from);
-	else if (err)
+		err = refuse_from(scan, segment->from);
+	if (err)
 		return err;
-	if (segment->refused)
-		return 0;
-
 	err = scan_ring(scan);
 	if (err == -EACCES)
 		refuse_from(scan, (u32)scan->at);
 	else if (err)
 		return err;
 
-	/* Grows on the way. What waits behind a refused one was not looked at, so that it must not run either. */
-	for (i = 0; i < scan->nr_targets; i++) {
-		err = scan_batch(scan, &scan->audit->targets[i]);
-		if (err && err != -EACCES)
-			return err;
-		if (!err)
-			continue;
-		refuse_from(scan, earliest(scan, i));
-		if (segment->refused)
-			break;
-	}
-	return 0;
+	/*
+	 * All that one command of the ring leads to comes before the next: a batch that joins what was looked at joins what may run.
+	 * Nothing behind a refused one was looked at, and nothing there runs.
+	 */
+	in_ring = scan->nr_targets;
+	for (i = 0, err = 0; i < in_ring && !err; i++)
+		err = scan_target(scan, i);
+	return err;
+}
+
+int audit_scan_segment(struct audit_scan *scan)
+{
+	int err = scan_segment(scan);
+
+	return err == -EACCES ? 0 : err;
 }

@@ -208,6 +208,7 @@ void ghyvi_vgpu_reset(struct ghyvi_vgpu *vgpu)
 	/* The table first: what is still in it could be translated again. */
 	memset(vgpu->ggtt_table, 0, GHYVI_GGTT_TABLE_BYTES);
 	ghyvi_mm_reset(vgpu->mm);
+	ghyvi_audit_reset(vgpu->audit);
 	vgpu_containment_reset(vgpu);
 	power_on(vgpu);
 	vgpu->resetting = false;

@@ -115,6 +115,62 @@ static void a_refused_command_stops_the_engine_before_it(void **state)
 	finish(rig, with);
 }
 
+/* The first command of the ring reaches what only the second seemed to lead to. */
+static void a_batch_that_joins_another_runs_only_if_all_behind_it_does(void **state)
+{
+	struct rig *rig = *state;
+	struct ghyvi_audit *with = make_audit(rig, "full");
+
+	batch(rig->batch, MI_NOOP, MI_BATCH_START, ADDRESS(BATCH2 + 8));
+	batch(rig->batch2, MI_NOOP, MI_NOOP, MI_NOOP, MI_BATCH_START | MI_SECOND_LEVEL, ADDRESS(BATCH3),
+	      MI_STORE, ADDRESS(DATA), 1, MI_BATCH_END);
+	batch(rig->batch3, MI_STORE, ADDRESS(DATA + 4), 2, BAD_COMMAND);
+	ring(rig, MI_BATCH_START, ADDRESS(BATCH), MI_NOOP, MI_BATCH_START, ADDRESS(BATCH2), MI_NOOP);
+	audit(rig, with);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	assert_int_equal(rig->context[GHYVI_CTX_RING_HEAD], 0);
+	assert_int_equal(data32(rig, 0) + data32(rig, 4), 0);
+	finish(rig, with);
+}
+
+#define OLD_GGTT (RING_GGTT + 0x3000)
+
+/* Pages of the submission before serve again; what could not be read must not have what they held. */
+static void stale_copies_do_not_run(struct rig *rig, const char *mode)
+{
+	struct ghyvi_audit *with = make_audit(rig, mode);
+	unsigned int i;
+
+	for (i = 0x1000; i < 0x4000; i += 0x1000)
+		batch(rig->ring + i, MI_STORE, ADDRESS(DATA), 0x5ec7e7, MI_BATCH_END);
+	ring(rig, MI_BATCH_START_GGTT, ADDRESS(RING_GGTT + 0x1000), MI_BATCH_START_GGTT, ADDRESS(RING_GGTT + 0x2000),
+	     MI_BATCH_START_GGTT, ADDRESS(OLD_GGTT), MI_NOOP);
+	audit(rig, with);
+	ghyvi_commands_free(rig->job.commands);
+	memset(rig->ring, 0, RING_BYTES);
+	rig->tail = 0;
+	rig->job.budget_ns = NSEC_PER_SEC; /* stale commands could go on for ever */
+	batch(rig->ring + 0x1000, MI_NOOP, MI_BATCH_START_GGTT, ADDRESS(RING_GGTT + 0x2000 + 8));
+	batch(rig->ring + 0x2000, MI_NOOP, MI_NOOP, MI_NOOP, MI_BATCH_START_GGTT, ADDRESS(HOLE_GGTT));
+	ring(rig, MI_BATCH_START_GGTT, ADDRESS(RING_GGTT + 0x1000), MI_NOOP, MI_BATCH_START_GGTT,
+	     ADDRESS(RING_GGTT + 0x2000), MI_NOOP);
+	audit(rig, with);
+	assert_non_null(strstr(rig_reason(rig), "unmapped"));
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	assert_int_equal(data32(rig, 0), 0);
+	finish(rig, with);
+}
+
+static void what_could_not_be_read_does_not_run(void **state)
+{
+	stale_copies_do_not_run(*state, "privileged");
+}
+
+static void what_could_not_be_read_does_not_run_in_log_mode(void **state)
+{
+	stale_copies_do_not_run(*state, "log");
+}
+
 /* What the guest rewrites while its workload is off the engine, batches and the place in them, is as little heeded. */
 static void a_preempted_job_goes_on_with_what_was_audited(void **state)
 {
@@ -221,6 +277,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(what_was_audited_runs),
 		RIG_TEST(a_refused_command_stops_the_engine_before_it),
+		RIG_TEST(a_batch_that_joins_another_runs_only_if_all_behind_it_does),
+		RIG_TEST(what_could_not_be_read_does_not_run),
+		RIG_TEST(what_could_not_be_read_does_not_run_in_log_mode),
 		RIG_TEST(a_preempted_job_goes_on_with_what_was_audited),
 		RIG_TEST(user_batches_come_from_memory_in_privileged_mode),
 		RIG_TEST(a_batch_that_rewrites_itself_runs_as_it_was),
