@@ -92,7 +92,7 @@ static void release_engine_locked(struct sched_engine *engine, struct ghyvi_work
 	u64 busy_ns = 0;
 
 	if (workload->state == WORKLOAD_RUNNING)
-		busy_ns = workload->job.busy_ns ?: now - engine->started_ns;
+		busy_ns = workload->job.busy_ns;
 	workload->state = WORKLOAD_DONE;
 	engine->current_workload = NULL;
 	engine->asked_ns = 0;
@@ -119,8 +119,9 @@ static void job_done(struct ghyvi_job *job, enum ghyvi_job_status status)
 		spin_lock(&engine->lock);
 	}
 	release_engine_locked(engine, workload);
+	/* The engine may still be busy with what came before, which is not this one's fault: then it waits again. */
 	if (workload->timed_out && status == GHYVI_JOB_CANCELLED)
-		status = GHYVI_JOB_ERROR;
+		status = job->busy_ns ? GHYVI_JOB_ERROR : GHYVI_JOB_PREEMPTED;
 	spin_unlock(&engine->lock);
 	workload->complete(workload, status);
 	ghyvi_sched_kick(sched, id);

@@ -30,6 +30,7 @@ static struct {
 	int updates;
 	int order[1000];
 	_Atomic int runs;
+	bool never_begins; /* what it is given comes back without having run */
 } gpu = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static struct ghyvi_sched *sched;
@@ -110,6 +111,7 @@ static void gpu_finish(enum ghyvi_engine_id engine, enum ghyvi_job_status status
 	/* It may come from the thread that prepared it. Never: shows as a time-out of the test program. */
 	while (!(job = gpu_take(engine)))
 		usleep_range(100, 200);
+	job->busy_ns = gpu.never_begins ? 0 : 1;
 	job->done(job, status);
 }
 
@@ -432,6 +434,25 @@ static void test_who_does_not_make_way_is_asked_then_stopped_and_told_so(void **
 	ghyvi_sched_entity_destroy(other);
 }
 
+/* It was given to a backend that is still busy with what came before. */
+static void test_who_never_began_is_not_to_blame(void **state)
+{
+	struct ghyvi_sched_entity *late = give_owner(&items[0]), *other = give_owner(&items[1]);
+
+	set_timeouts(100, 1000);
+	queue(0);
+	queue(1);
+	ghyvi_sched_kick(sched, GHYVI_RCS);
+	wait_for(&gpu.cancels);
+	gpu.never_begins = true;
+	gpu_finish(GHYVI_RCS, GHYVI_JOB_CANCELLED);
+	gpu.never_begins = false;
+	assert_int_equal(items[0].status, GHYVI_JOB_PREEMPTED);
+	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	ghyvi_sched_entity_destroy(late);
+	ghyvi_sched_entity_destroy(other);
+}
+
 static void test_without_a_timeout_nobody_is_stopped(void **state)
 {
 	struct ghyvi_sched_entity *hog = give_owner(&items[0]), *other = give_owner(&items[1]);
@@ -552,6 +573,7 @@ int main(void)
 		TEST(test_a_turn_that_comes_during_preparation_is_taken_after_it),
 		TEST(test_what_was_prepared_early_can_be_taken_back_failed_or_cancelled),
 		TEST(test_who_does_not_make_way_is_asked_then_stopped_and_told_so),
+		TEST(test_who_never_began_is_not_to_blame),
 		TEST(test_without_a_timeout_nobody_is_stopped),
 		TEST(test_nothing_is_lost_between_threads),
 	};
