@@ -86,7 +86,7 @@ static bool post_target(struct softgpu_engine *engine, struct post *post, bool i
 	post->space = ggtt || index ? SOFTGPU_GGTT : SOFTGPU_PPGTT;
 	if (index)
 		post->address = (ggtt ? engine_page(engine) : context_page(engine)) +
-				(post->address & INDEX_MASK);
+				(post->address & (post->qword ? INDEX_MASK & ~7ull : INDEX_MASK)); /* within the page */
 	return true;
 }
 

@@ -69,6 +69,13 @@ static void store_index_goes_to_the_page_it_names(void **state)
 	assert_int_equal(rig_run_batch(rig), GHYVI_JOB_COMPLETE);
 	assert_int_equal(*(u32 *)(rig->pphwsp + 0x808), 7);
 	assert_int_equal(*(u32 *)(rig->hwsp + 0x80c), 0);
+	/* Nor the page behind the context's, the first of its image. */
+	rig_reset(rig);
+	batch(rig->batch, MI(0x21, 2) | 1 << 21, 0xffc, 9, 10, MI_BATCH_END);
+	assert_int_equal(rig_run_batch(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(*(u32 *)(rig->pphwsp + 0xff8), 9);
+	assert_int_equal(*(u32 *)(rig->pphwsp + 0xffc), 10);
+	assert_int_equal(*(u32 *)(rig->pphwsp + 0x1000), 0);
 }
 
 static void registers_move_between_memory_and_each_other(void **state)
