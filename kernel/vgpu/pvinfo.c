@@ -53,6 +53,9 @@ static void notify(struct ghyvi_vgpu *vgpu, u32 message)
 				     (unsigned long long)gpa[0], PTR_ERR(root));
 		else
 			ghyvi_mm_put_root(root);
+		/* Another vCPU may have brought that about meanwhile: nothing is to be pinned then. */
+		if (ghyvi_vgpu_failsafe(vgpu))
+			ghyvi_mm_forget_root(vgpu->mm, gpa, levels);
 		break;
 	case NOTIFY_L3_DESTROY:
 	case NOTIFY_L4_DESTROY:
