@@ -116,7 +116,7 @@ static ssize_t self_check_store(struct device *dev, struct device_attribute *att
 	int ret = kstrtobool(buffer, &on);
 
 	if (ret) {
-		ghyvi_report(&of_dev(dev)->reporter, "self_check: neither 0 nor 1");
+		ghyvi_report(&of_dev(dev)->reporter, "policy/self_check: neither 0 nor 1");
 		return ret;
 	}
 	ghyvi_vgpu_set_check(of_dev(dev)->vgpu, on);

@@ -71,7 +71,7 @@ def ghyvictl_sets_and_shows_what_the_kernel_took():
         require(f"the kernel's reason: {vgpu.last_error()}" in out and "segmentd" in vgpu.last_error(), out)
         out = ctl("set", vgpu.uuid, "policy/oos_threshold=0", expect=ERROR)
         require("out of range" in out, out)
-        for name, reason in (("sched/weight", "sched/weight: not a number"), ("self_check", "self_check: neither")):
+        for name, reason in (("sched/weight", "sched/weight: not a number"), ("policy/self_check", "policy/self_check: neither")):
             out = ctl("set", vgpu.uuid, f"{name}=lots", expect=ERROR)
             require(f"the kernel's reason: {reason}" in out, out)
 
