@@ -201,16 +201,15 @@ int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch
 	}
 	bytes = GHYVI_PAGE_BYTES - at % GHYVI_PAGE_BYTES;
 	if (segment && source == GHYVI_FETCH_RING) {
-		if (segment->refused && segment->stop == at)
+		if (segment->refused && audit_ring_distance(submission, segment->from, (u32)at) >=
+						audit_ring_distance(submission, segment->from, segment->stop))
 			return -EACCES;
 		bytes = ring_left_in(segment, (u32)at);
 	}
 	if (segment)
 		page = audit_page_find(segment, audit_key(source, at));
-	if (!page && is_audited(commands, source))
-		return commands->mode == GHYVI_AUDIT_LOG ? -EACCES : -EFAULT;
 	if (!page)
-		return 0;
+		return is_audited(commands, source) ? -EFAULT : 0;
 	count = min_t(u32, count, bytes / sizeof(*dwords));
 	memcpy(dwords, page->dwords + at % GHYVI_PAGE_BYTES / sizeof(*dwords), count * sizeof(*dwords));
 	return count;

@@ -273,6 +273,7 @@ static int copy_ring(struct audit_scan *scan)
 	const struct ghyvi_submission *submission = &scan->commands->submission;
 	u32 at = scan->segment->from, left, part;
 	struct audit_page *page;
+	u32 *to;
 	int err = 0;
 
 	start_stream(scan, GHYVI_FETCH_RING, 0, at, 0);
@@ -280,9 +281,12 @@ static int copy_ring(struct audit_scan *scan)
 	for (; left && !err; left -= part) {
 		part = min(left, GHYVI_PAGE_BYTES - at % GHYVI_PAGE_BYTES);
 		err = page_at(scan, at, &page);
-		if (!err)
-			err = copy(scan, submission->ring_start + at,
-				   page->dwords + audit_dword_in_page(at), part);
+		if (err)
+			break;
+		to = page->dwords + audit_dword_in_page(at);
+		err = copy(scan, submission->ring_start + at, to, part);
+		if (err)
+			memset(to, 0, part); /* what was there before does not run, in any mode */
 		at = (at + part) % submission->ring_bytes;
 	}
 	return err;
@@ -326,20 +330,14 @@ static int scan_batch(struct audit_scan *scan, const struct audit_target *target
 	return err ?: scan_stream(scan);
 }
 
-/* Nothing from @stop on runs. */
-static void stop_at(struct audit_scan *scan, u32 stop)
-{
-	scan->segment->stop = stop;
-	scan->segment->refused = true;
-}
-
 /* Something was refused: nothing from @stop on runs. In the mode "log" it does, and all goes on (0). */
 static int refuse_from(struct audit_scan *scan, u32 stop)
 {
 	audit_report(scan);
 	if (scan->commands->mode == GHYVI_AUDIT_LOG)
 		return 0;
-	stop_at(scan, stop);
+	scan->segment->stop = stop;
+	scan->segment->refused = true;
 	return -EACCES;
 }
 
@@ -367,10 +365,8 @@ static int scan_segment(struct audit_scan *scan)
 	int err;
 
 	err = copy_ring(scan);
-	if (err == -EACCES) {
-		audit_report(scan);
-		stop_at(scan, segment->from); /* in any mode: there is nothing to run */
-	}
+	if (err == -EACCES)
+		refuse_from(scan, segment->from); /* in the mode "log" it runs without having been looked at */
 	if (err)
 		return err;
 	err = scan_indirect(scan);

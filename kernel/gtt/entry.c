@@ -20,7 +20,11 @@ u64 ghyvi_entry_scratch(const struct ghyvi_mm *mm, unsigned int level)
 u64 ghyvi_entry_reject(struct ghyvi_mm *mm, unsigned int level, u64 guest_entry, int error)
 {
 	/* VFIO may give memory back that it has taken away, and the host may be short of what it takes. */
-	mm->no_pin = error == -EFAULT || error == -ENOMEM || error == -EAGAIN || error == -ENOSPC ? error : 0;
+	mm->no_pin = error == -EFAULT || error == -ENOMEM || error == -EAGAIN ? error : 0;
+	if (error == -ENOSPC) {
+		mm->no_pin = -EFAULT; /* as if it were not there, until a table has gone */
+		mm->full = true;
+	}
 	ghyvi_count(mm->params.stats, entries_rejected);
 	ghyvi_report(mm->params.reporter,
 		     "table entry 0x%llx of level %u cannot be translated (%d), scratch page used",

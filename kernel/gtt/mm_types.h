@@ -179,7 +179,8 @@ struct ghyvi_mm {
 	int no_pin; /* why the translation just made leads to scratch: an error that passes, or 0 */
 	u32 retries, looks; /* that may still fail in this synchronisation */
 	bool waited; /* an entry has ever waited for a pin */
-	u64 unhidden; /* hidden tables that are gone */
+	bool full; /* an entry was refused a table since one went */
+	u64 vacated; /* tables that went whose place entries wait for */
 	u64 generation; /* of the guest's memory and of these, at this synchronisation */
 	u64 scratch; /* bus address of the page behind entries that cannot be translated */
 	u64 *scratch_tables[GHYVI_LEVELS]; /* by level - 1: every entry leads to scratch */

@@ -93,7 +93,8 @@ static void table_destroy(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
 	xa_erase(&mm->tables, gfn);
 	ghyvi_pin_table(mm, gfn, false);
 	mm->nr_tables--;
-	mm->unhidden += table->hidden;
+	mm->vacated += table->hidden || mm->full;
+	mm->full = false;
 	atomic64_dec(&mm->params.stats->tables_now);
 	trace_ghyvi_table_free(mm->params.reporter, gfn);
 	ghyvi_table_free(mm, table);

@@ -109,7 +109,7 @@ static void sync_lists(struct ghyvi_mm *mm, struct ghyvi_tree *tree)
 	mm->retries = GHYVI_RETRIES;
 	mm->looks = GHYVI_LOOKS;
 	if (mm->waited)
-		mm->generation = mm->params.hv_ops->memory_generation(mm->params.hv) + mm->unhidden;
+		mm->generation = mm->params.hv_ops->memory_generation(mm->params.hv) + mm->vacated;
 	sync_list(mm, shared, &done, &scanned);
 	if (tree) {
 		ghyvi_root_fill_top(container_of(tree, struct ghyvi_root, tree));

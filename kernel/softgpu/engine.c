@@ -364,6 +364,8 @@ static int softgpu_engine_thread(void *data)
 		status = softgpu_engine_execute(engine, job);
 		spin_lock_irqsave(&engine->lock, flags);
 		job->backend.state = JOB_LEAVING;
+		if (status == GHYVI_JOB_CANCELLED && !job->busy_ns)
+			job->context[GHYVI_CTX_RING_TAIL] = job->backend.tail; /* it may run yet */
 		WRITE_ONCE(engine->job, NULL);
 		WRITE_ONCE(engine->left, engine->left + 1);
 		spin_unlock_irqrestore(&engine->lock, flags);

@@ -54,8 +54,10 @@ static void notify(struct ghyvi_vgpu *vgpu, u32 message)
 		else
 			ghyvi_mm_put_root(root);
 		/* Another vCPU may have brought that about meanwhile: nothing is to be pinned then. */
+		mutex_lock(&vgpu->lock);
 		if (ghyvi_vgpu_failsafe(vgpu))
-			ghyvi_mm_forget_root(vgpu->mm, gpa, levels);
+			ghyvi_mm_reset(vgpu->mm);
+		mutex_unlock(&vgpu->lock);
 		break;
 	case NOTIFY_L3_DESTROY:
 	case NOTIFY_L4_DESTROY:

@@ -304,6 +304,31 @@ static void test_tables_beyond_the_limit_are_shadowed_when_others_are_gone(void 
 		assert_false(leads_to_scratch(shadow(fake.held[0].bus, 2, 0u, 16u)[i], 2));
 }
 
+/* Upper tables come first in a synchronisation. */
+static void test_entries_that_lack_a_table_are_not_in_the_way(void **state)
+{
+	struct ghyvi_root *root;
+	u32 i;
+
+	ghyvi_mm_set_policy(fake.mm, "full");
+	fake.unchecked = true;
+	set(1, 0, to(2));
+	for (i = 0; i < 300; i++)
+		set(2, i, to(i < 17 ? 10 + i : 9000 + i));
+	for (i = 0; i < 17 * 512; i++)
+		set(10 + i / 512, i % 512, to(100 + i));
+	root = hold4(1);
+	ghyvi_mm_sync(fake.mm, root);
+	assert_int_equal(STAT(tables_now), GHYVI_MAX_TABLES);
+	fake.pin_limit = fake.pinned;
+	set(100, 5, to(16000));
+	ghyvi_mm_sync(fake.mm, root);
+	assert_true(is_scratch(shadow(fake.held[0].bus, 3, 0u, 0u, 0u)[5]));
+	fake.pin_limit = ~0u;
+	ghyvi_mm_sync(fake.mm, root);
+	assert_true(shadow(fake.held[0].bus, 3, 0u, 0u, 0u)[5] == maps(16000));
+}
+
 /* Numbers of generations begin anew with each VM, and the GGTT's tables do not. */
 static void test_a_generation_that_an_earlier_vm_had(void **state)
 {
@@ -342,6 +367,7 @@ int main(void)
 		TEST(test_entries_that_lead_nowhere_are_not_in_the_way),
 		TEST(test_memory_comes_back_to_more_tables_than_one_synchronisation_looks_at),
 		TEST(test_tables_beyond_the_limit_are_shadowed_when_others_are_gone),
+		TEST(test_entries_that_lack_a_table_are_not_in_the_way),
 		TEST(test_a_generation_that_an_earlier_vm_had),
 	};
 

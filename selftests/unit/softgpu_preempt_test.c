@@ -259,6 +259,71 @@ static void preempted_anywhere_each_command_runs_once(void **state)
 	assert_true(preempted >= 100);
 }
 
+static sem_t inside, go_on, ended;
+static enum ghyvi_job_status ended_with;
+
+static void slow_done(struct ghyvi_job *job, enum ghyvi_job_status status)
+{
+	sem_post(&inside);
+	while (sem_wait(&go_on))
+		;
+	rig_of(job)->status = status;
+	sem_post(&rig_of(job)->done);
+}
+
+static void second_done(struct ghyvi_job *job, enum ghyvi_job_status status)
+{
+	ended_with = status;
+	sem_post(&ended);
+}
+
+static enum ghyvi_job_status second_ends(void)
+{
+	while (sem_wait(&ended))
+		;
+	return ended_with;
+}
+
+/* The engine is still with the end of the job before; then the second one, whose tail has moved, is told to go. */
+static void a_job_that_never_began_keeps_its_last_tail(void **state)
+{
+	static u32 context[GHYVI_CTX_DWORDS];
+	struct rig *rig = *state;
+	struct ghyvi_job second;
+
+	sem_init(&inside, 0, 0);
+	sem_init(&go_on, 0, 0);
+	sem_init(&ended, 0, 0);
+	ring(rig, MI_STORE, ADDRESS(DATA + 4), 1);
+	rig->job.done = slow_done;
+	rig_start(rig);
+	while (sem_wait(&inside))
+		;
+	memcpy(context, rig->context, sizeof(context));
+	second = rig->job;
+	memset(&second.backend, 0, sizeof(second.backend));
+	second.context = context;
+	second.done = second_done;
+	second.busy_ns = 0;
+	context[GHYVI_CTX_RING_HEAD] = rig->tail;
+	ring(rig, MI_STORE, ADDRESS(DATA + 8), 2);
+	ring_pad(rig);
+	context[GHYVI_CTX_RING_TAIL] = rig->tail;
+	assert_int_equal(softgpu_ops.run(rig->gpu, &second), 0);
+	ring(rig, MI_STORE, ADDRESS(DATA + 12), 3);
+	ring_pad(rig);
+	assert_int_equal(softgpu_ops.update_tail(rig->gpu, &second, rig->tail), 0);
+	softgpu_ops.cancel(rig->gpu, &second);
+	sem_post(&go_on);
+	assert_int_equal(second_ends(), GHYVI_JOB_CANCELLED);
+	assert_int_equal(second.busy_ns, 0);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(softgpu_ops.run(rig->gpu, &second), 0);
+	assert_int_equal(second_ends(), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 8), 2);
+	assert_int_equal(data32(rig, 12), 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,6 +339,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(preempt_keeps_the_registers_of_gen8_too, rig_setup_gen8, rig_teardown),
 		RIG_TEST(a_preempted_job_goes_on_to_the_last_tail),
 		RIG_TEST(preempted_anywhere_each_command_runs_once),
+		RIG_TEST(a_job_that_never_began_keeps_its_last_tail),
 	};
 
 	return cmocka_run_group_tests_name("softgpu preemption", tests, NULL, NULL);
