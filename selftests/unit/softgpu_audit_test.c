@@ -143,8 +143,8 @@ static void stale_copies_do_not_run(struct rig *rig, const char *mode)
 
 	for (i = 0x1000; i < 0x4000; i += 0x1000)
 		batch(rig->ring + i, MI_STORE, ADDRESS(DATA), 0x5ec7e7, MI_BATCH_END);
-	ring(rig, MI_BATCH_START_GGTT, ADDRESS(RING_GGTT + 0x1000), MI_BATCH_START_GGTT, ADDRESS(RING_GGTT + 0x2000),
-	     MI_BATCH_START_GGTT, ADDRESS(OLD_GGTT), MI_NOOP);
+	ring(rig, MI_STORE, ADDRESS(DATA), 0x5ec7e7, MI_BATCH_START_GGTT, ADDRESS(RING_GGTT + 0x1000),
+	     MI_BATCH_START_GGTT, ADDRESS(RING_GGTT + 0x2000), MI_BATCH_START_GGTT, ADDRESS(OLD_GGTT), MI_NOOP);
 	audit(rig, with);
 	ghyvi_commands_free(rig->job.commands);
 	memset(rig->ring, 0, RING_BYTES);
