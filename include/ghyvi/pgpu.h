@@ -111,11 +111,27 @@ enum ghyvi_fetch_source {
 	GHYVI_FETCH_PPGTT, /* a batch in the PPGTT */
 };
 
+#define GHYVI_WINDOW_DWORDS 64
+
+/**
+ * struct ghyvi_window - commands ahead of an engine
+ * @at: of the first, an offset in the ring or a graphics address
+ * @count: dwords that are there; 0: none
+ * @starts: by dword: a command may begin here
+ */
+struct ghyvi_window {
+	u64 at;
+	unsigned int count;
+	u64 starts;
+	u32 dwords[GHYVI_WINDOW_DWORDS];
+};
+
 /**
  * ghyvi_commands_fetch() - what an engine executes, as it was audited
+ * @level: 0 in the ring, 1 in batches that it starts, 2 in batches that these call
  * @at: offset in the ring, or graphics address; a multiple of 4
  * @ring_head: for batches: the engine's place in the ring, behind the command that led to the batch
- * @dwords: gets up to @count of them
+ * @window: gets what is at @at, and of the commands that begin there only those that passed may run
  *
  * Any context, also while more is added for a tail that the engine does not know yet.
  * Returns how many there are before the page or the ring ends; 0: not audited, they are in the guest's memory;
@@ -123,7 +139,7 @@ enum ghyvi_fetch_source {
  * audited leads there, which must not happen.
  */
 int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch_source source,
-			 u64 at, u32 ring_head, u32 *dwords, unsigned int count);
+			 unsigned int level, u64 at, u32 ring_head, struct ghyvi_window *window);
 
 /* The value at GHYVI_CTX_INDIRECT: where the batch is, and how long. */
 #define GHYVI_INDIRECT_ADDRESS GENMASK(31, 6)

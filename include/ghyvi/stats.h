@@ -49,7 +49,7 @@
 	X(failsafes, "times the vGPU went into failsafe state")                                    \
 	X(engine_resets, "engine resets asked for by the guest")                                   \
 	X(device_resets, "full resets, by the guest or the user")                                  \
-	X(oracle_violations, "accesses refused by the isolation oracle; anything but 0 is a bug")  \
+	X(oracle_violations, "others' pages and unaudited commands that engines stopped at; anything but 0 is a bug") \
 	X(check_differences, "shadow entries found wrong by the self-check; anything but 0 is a bug") \
 	X(checks, "table trees walked by the self-check")                                          \
 	GHYVI_ENGINE_STATS(X, _rcs, "render engine")                                               \

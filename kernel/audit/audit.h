@@ -63,7 +63,7 @@ struct audit_page {
 	struct audit_page *next; /* in its bucket */
 	u64 key;
 	u32 *dwords;
-	u64 starts[AUDIT_LEVELS][AUDIT_PAGE_DWORDS / 64]; /* where commands begin that were looked at */
+	u64 starts[AUDIT_LEVELS][AUDIT_PAGE_DWORDS / 64]; /* where commands begin that passed */
 };
 
 /**

@@ -177,14 +177,28 @@ static u32 ring_left_in(const struct audit_segment *segment, u32 at)
 	return segment->stop > at ? min(left, segment->stop - at) : left;
 }
 
+/* Of the commands that were looked at, from dword @index on. */
+static u64 starts_from(const u64 *starts, unsigned int index)
+{
+	u64 found = starts[index / 64] >> index % 64;
+
+	if (index % 64 && index / 64 + 1 < AUDIT_PAGE_DWORDS / 64)
+		found |= starts[index / 64 + 1] << (64 - index % 64);
+	return found;
+}
+
 int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch_source source,
-			 u64 at, u32 ring_head, u32 *dwords, unsigned int count)
+			 unsigned int level, u64 at, u32 ring_head, struct ghyvi_window *window)
 {
 	const struct ghyvi_submission *submission = &commands->submission;
 	const struct audit_segment *segment;
 	const struct audit_page *page = NULL;
+	unsigned int index;
 	u32 bytes;
 
+	BUILD_BUG_ON(GHYVI_WINDOW_DWORDS != 64); /* as many as starts_from() tells of */
+	window->at = at;
+	window->count = 0;
 	switch (source) {
 	case GHYVI_FETCH_RING:
 		segment = segment_at(commands, (u32)at);
@@ -197,7 +211,7 @@ int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch
 	default:
 		at &= source == GHYVI_FETCH_GGTT ? GENMASK_ULL(31, 0) : submission->ppgtt_mask;
 		segment = segment_at(commands,
-				     (ring_head ?: submission->ring_bytes) - (u32)sizeof(*dwords));
+				     (ring_head ?: submission->ring_bytes) - (u32)sizeof(u32));
 	}
 	bytes = GHYVI_PAGE_BYTES - at % GHYVI_PAGE_BYTES;
 	if (segment && source == GHYVI_FETCH_RING) {
@@ -210,8 +224,10 @@ int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch
 		page = audit_page_find(segment, audit_key(source, at));
 	if (!page)
 		return is_audited(commands, source) ? -EFAULT : 0;
-	count = min_t(u32, count, bytes / sizeof(*dwords));
-	memcpy(dwords, page->dwords + at % GHYVI_PAGE_BYTES / sizeof(*dwords), count * sizeof(*dwords));
-	return count;
+	index = audit_dword_in_page(at);
+	window->count = min_t(u32, GHYVI_WINDOW_DWORDS, bytes / sizeof(u32));
+	window->starts = is_audited(commands, source) ? starts_from(page->starts[level == 2], index) : U64_MAX;
+	memcpy(window->dwords, page->dwords + index, window->count * sizeof(u32));
+	return window->count;
 }
 EXPORT_SYMBOL_GPL(ghyvi_commands_fetch);

@@ -181,6 +181,7 @@ static int scan_page(struct audit_scan *scan)
 			seen = starts[window];
 		}
 		if (seen & BIT_ULL(index % 64)) {
+			starts[window] = seen;
 			go_on(scan, index - done, commands);
 			scan->left = 0;
 			return 0;
@@ -198,6 +199,8 @@ static int scan_page(struct audit_scan *scan)
 		done = index;
 		commands = 0;
 		err = scan_command(scan);
+		if (err)
+			starts[window] &= ~BIT_ULL(index % 64);
 		if (err || !scan->left)
 			return err;
 		index += scan->dwords;

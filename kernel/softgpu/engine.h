@@ -43,7 +43,6 @@
 
 /* The longest packet that is executed (STORE_DATA_IMM: 10 bits of length); longer ones are skipped. */
 #define SOFTGPU_PACKET_DWORDS 1032
-#define SOFTGPU_WINDOW_DWORDS 64
 
 #define SOFTGPU_GPRS 16
 /* Pixels of a row (signed 16-bit coordinates) times the deepest pixel. */
@@ -169,9 +168,7 @@ struct softgpu_engine {
 	struct softgpu_stream streams[SOFTGPU_STREAMS];
 
 	/* A private copy of the commands ahead: each dword is read from guest memory once. */
-	u64 window_at; /* ring offset or address of window[0] */
-	unsigned int window_dwords; /* 0: empty */
-	u32 window[SOFTGPU_WINDOW_DWORDS];
+	struct ghyvi_window window;
 	u32 packet[SOFTGPU_PACKET_DWORDS];
 	unsigned int packet_dwords;
 	const struct ghyvi_command *command; /* what it is; NULL: unknown */

@@ -10,11 +10,11 @@
 #include <linux/string.h>
 #include "engine.h"
 
-#define WINDOW_BYTES (SOFTGPU_WINDOW_DWORDS * 4u)
+#define WINDOW_BYTES (GHYVI_WINDOW_DWORDS * 4u)
 
 void softgpu_stream_drop_window(struct softgpu_engine *engine)
 {
-	engine->window_dwords = 0;
+	engine->window.count = 0;
 }
 
 int softgpu_stream_push(struct softgpu_engine *engine, unsigned int level,
@@ -52,6 +52,12 @@ static enum ghyvi_fetch_source stream_source(struct softgpu_engine *engine)
 	return softgpu_stream(engine)->space == SOFTGPU_GGTT ? GHYVI_FETCH_GGTT : GHYVI_FETCH_PPGTT;
 }
 
+static int stream_not_audited(struct softgpu_engine *engine)
+{
+	ghyvi_count(engine->client->params.stats, oracle_violations);
+	return softgpu_error(engine, "what is here was not audited");
+}
+
 /* From the auditor's copy. SOFTGPU_AGAIN: it has none, and need not have. */
 static int stream_fill_audited(struct softgpu_engine *engine, u64 at)
 {
@@ -60,16 +66,12 @@ static int stream_fill_audited(struct softgpu_engine *engine, u64 at)
 
 	if (!commands)
 		return SOFTGPU_AGAIN;
-	count = ghyvi_commands_fetch(commands, stream_source(engine), at, engine->ring_head,
-				     engine->window, SOFTGPU_WINDOW_DWORDS);
+	count = ghyvi_commands_fetch(commands, stream_source(engine), engine->level, at, engine->ring_head,
+				     &engine->window);
 	if (count == -EACCES)
 		return SOFTGPU_ERROR;
-	if (count < 0) {
-		ghyvi_count(engine->client->params.stats, oracle_violations);
-		return softgpu_error(engine, "commands at %#llx were not audited", at);
-	}
-	engine->window_at = at;
-	engine->window_dwords = count;
+	if (count < 0)
+		return stream_not_audited(engine);
 	return count ? SOFTGPU_OK : SOFTGPU_AGAIN;
 }
 
@@ -99,26 +101,38 @@ static int stream_fill_window(struct softgpu_engine *engine, u64 at)
 	bytes = min_t(u64, limit, WINDOW_BYTES);
 	bytes = min_t(u32, bytes, GHYVI_PAGE_BYTES - (address & (GHYVI_PAGE_BYTES - 1)));
 	for (i = 0; i < bytes / 4; i++)
-		engine->window[i] = READ_ONCE(((const u32 *)p)[i]);
-	engine->window_at = at;
-	engine->window_dwords = bytes / 4;
+		engine->window.dwords[i] = READ_ONCE(((const u32 *)p)[i]);
+	engine->window.at = at;
+	engine->window.count = bytes / 4;
+	engine->window.starts = U64_MAX;
 	return 0;
 }
 
 static int stream_dword(struct softgpu_engine *engine, unsigned int index, u32 *value)
 {
+	const struct ghyvi_window *window = &engine->window;
 	u64 at = stream_position(engine) + 4ULL * index;
 	int err;
 
 	if (!engine->level && at >= engine->ring_bytes)
 		at -= engine->ring_bytes;
-	if (at < engine->window_at || at - engine->window_at >= 4ULL * engine->window_dwords) {
+	if (at < window->at || at - window->at >= 4ULL * window->count) {
 		err = stream_fill_window(engine, at);
 		if (err)
 			return err;
 	}
-	*value = engine->window[(at - engine->window_at) / 4];
+	*value = window->dwords[(at - window->at) / 4];
 	return 0;
+}
+
+/* Where no command was found to begin none does, whatever led here. */
+static int stream_header(struct softgpu_engine *engine, u32 *header)
+{
+	int err = stream_dword(engine, 0, header);
+
+	if (!err && unlikely(!(engine->window.starts >> (engine->command_at - engine->window.at) / 4 & 1)))
+		return stream_not_audited(engine);
+	return err;
 }
 
 static void stream_advance(struct softgpu_engine *engine, unsigned int dwords)
@@ -142,7 +156,7 @@ int softgpu_stream_fetch(struct softgpu_engine *engine)
 	engine->command_at = stream_position(engine);
 	if (!left)
 		return SOFTGPU_DONE;
-	err = stream_dword(engine, 0, &header);
+	err = stream_header(engine, &header);
 	if (err)
 		return err;
 	engine->packet[0] = header;

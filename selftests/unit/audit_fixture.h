@@ -180,7 +180,21 @@ static __maybe_unused void submit(void)
 
 static __maybe_unused int fetch(enum ghyvi_fetch_source source, u64 at, u32 ring_head, u32 *dword)
 {
-	return ghyvi_commands_fetch(guest.commands, source, at, ring_head, dword, 1);
+	struct ghyvi_window window;
+	int ret = ghyvi_commands_fetch(guest.commands, source, 0, at, ring_head, &window);
+
+	if (ret <= 0)
+		return ret;
+	*dword = window.dwords[0];
+	return 1;
+}
+
+/* May a command begin there? */
+static __maybe_unused bool begins(enum ghyvi_fetch_source source, unsigned int level, u64 at, u32 ring_head)
+{
+	struct ghyvi_window window;
+
+	return ghyvi_commands_fetch(guest.commands, source, level, at, ring_head, &window) > 0 && window.starts & 1;
 }
 
 /* Where in the ring the engine would be stopped; the tail when nowhere. */
