@@ -147,7 +147,7 @@ static int fetch_copied(enum ghyvi_fetch_source source, u64 at, u32 ring_head, u
 }
 
 /* Moves @at behind the command there. False: the engine is stopped, or nothing is audited there. */
-static bool fetch_packet(enum ghyvi_fetch_source source, u64 *at, u32 ring_head, u32 *packet)
+static bool fetch_packet(enum ghyvi_fetch_source source, unsigned int level, u64 *at, u32 ring_head, u32 *packet)
 {
 	const struct ghyvi_command *command;
 	unsigned int dwords, i;
@@ -161,6 +161,7 @@ static bool fetch_packet(enum ghyvi_fetch_source source, u64 *at, u32 ring_head,
 	if (ret == -EACCES)
 		return false;
 	assert_int_equal(ret, 1);
+	assert_true(begins(source, level, *at, ring_head));
 	command = ghyvi_command_find(guest.submission.engine, packet[0]);
 	assert_non_null(command);
 	assert_true(command->gen <= run.gen);
@@ -190,7 +191,7 @@ jump:
 	at = ((u64)start[2] << 32 | start[1]) & GENMASK_ULL(47, 2);
 	if (source == GHYVI_FETCH_PPGTT && run.mode == GHYVI_AUDIT_PRIVILEGED)
 		return true;
-	while (fetch_packet(source, &at, ring_head, packet)) {
+	while (fetch_packet(source, level, &at, ring_head, packet)) {
 		switch (OPCODE_MI(packet[0])) {
 		case 0x0a: /* BATCH_BUFFER_END */
 			return true;
@@ -219,11 +220,11 @@ static void execute(void)
 	u32 packet[PACKET_DWORDS] = { 0 };
 
 	while (at < end)
-		if (!fetch_packet(GHYVI_FETCH_INDIRECT, &at, 0, packet))
+		if (!fetch_packet(GHYVI_FETCH_INDIRECT, 1, &at, 0, packet))
 			return;
 	assert_int_equal(at, end);
 	for (at = guest.submission.head; at != guest.tail;) {
-		if (!fetch_packet(GHYVI_FETCH_RING, &at, 0, packet))
+		if (!fetch_packet(GHYVI_FETCH_RING, 0, &at, 0, packet))
 			return;
 		if (OPCODE_MI(packet[0]) == 0x31 && !execute_batch(packet, 1, at))
 			return;

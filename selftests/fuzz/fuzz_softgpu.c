@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The software pGPU: any ring and any batch on any engine, by the guest's own tables or by shadows. Pages that the
- * job may not change, because they are another's, tables or read-only, stay as they are.
+ * job may not change, because they are another's, tables or read-only, stay as they are. Or behind the auditor: all that
+ * the engine comes to was audited.
  *
  * Input: one byte of choices, one for the dwords in the ring, the ring, and what is left is the batch.
  */
-#include "../unit/softgpu_fixture.h"
+#include "../unit/softgpu_audited.h"
 #include "input.h"
 
 #define BUDGET_NS (4 * NSEC_PER_MSEC)
@@ -17,6 +18,7 @@ struct machine {
 	u8 *foreign;
 	u8 kept[PAGE_SIZE]; /* what the page of tables holds */
 	bool nested;
+	struct ghyvi_audit *audit;
 };
 
 static struct machine *machine_new(unsigned int gen, bool nested)
@@ -26,6 +28,7 @@ static struct machine *machine_new(unsigned int gen, bool nested)
 
 	m->rig = rig;
 	m->nested = nested;
+	m->audit = make_audit(rig, "full");
 	m->foreign = rig_alloc(rig, 1);
 	memset(m->foreign, 0xa5, PAGE_SIZE);
 	if (nested) {
@@ -81,7 +84,12 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 		ring(rig, choice & 32 ? MI_BATCH_START_GGTT : MI_BATCH_START, ADDRESS(BATCH));
 	rig->job.engine = choice >> 2 & 3;
 	rig->job.budget_ns = BUDGET_NS;
+	if (choice & 64)
+		audit(rig, m->audit);
 	rig_run(rig);
+	ghyvi_commands_free(rig->job.commands);
+	rig->job.commands = NULL;
+	assert_null(strstr(rig_reason(rig), "not audited"));
 
 	assert_filled(rig->read_only, 0x3c);
 	if (!m->nested) { /* where a scratch page is a page like others */

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <ghyvi_shim.h>
 #include <cmocka.h>
+#include <ghyvi/audit.h>
 #include <linux/err.h>
 #include "hostile/attack.h"
 #include "hostile/run.h"
@@ -348,6 +349,12 @@ static void attack(const char *chosen, const char *policy)
 	assert_int_equal(atomic64_read(&host.stats.oracle_violations), 0);
 }
 
+static void all_batches_audited(void **state)
+{
+	assert_int_equal(ghyvi_audit_set_mode(ghyvi_vgpu_audit(host.vgpu), "full"), 0);
+	attack("k-", "segmented");
+}
+
 /* What depends on when a translation is brought up to date, under each policy. */
 static void tables_under(const char *policy)
 {
@@ -398,6 +405,7 @@ int main(void)
 		TEST(scan),
 		TEST(exhaust),
 		TEST(commands),
+		TEST(all_batches_audited),
 		TEST(infinite),
 		TEST(schedule),
 		TEST(registers),

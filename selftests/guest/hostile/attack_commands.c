@@ -3,6 +3,7 @@
 #include "attack.h"
 
 #define STREAM_LIMIT_US 3000u /* semaphores and jumps may wait for ever */
+#define REJOIN_DWORDS 64u /* most streams are longer */
 
 static void check_registers(const struct engine *engine)
 {
@@ -17,10 +18,14 @@ static void check_registers(const struct engine *engine)
 static void run_stream(struct random *random, bool user)
 {
 	struct context *context = &stage.contexts[random_range(random, 0, ENGINES - 1)];
+	uint64_t start = user ? STAGE_BATCH : stage.batch_address;
 
 	context_fill(context, &stage.tables);
 	stream_write(random, context->engine, page_at(stage.batch));
-	emit_batch(context, user, user ? STAGE_BATCH : stage.batch_address);
+	emit_batch(context, user, start);
+	/* And again, somewhere: into what was looked at before, and into the middle of commands. */
+	while (one_in(random, 2))
+		emit_batch(context, user, start + 4 * random_range(random, 0, REJOIN_DWORDS - 1));
 	context_run(context, STREAM_LIMIT_US);
 	if (one_in(random, 16))
 		check_registers(context->engine);
