@@ -23,14 +23,17 @@ static void table_split(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page)
 {
 	u64 *entry;
 
-	if (!page->kept)
+	if (!page->loaded)
 		return;
-	entry = &page->parent->entries[page->parent_index];
-	WRITE_ONCE(*entry, *entry & ~GHYVI_ENTRY_64K);
-	page->kept = false;
-	atomic64_dec(&mm->params.stats->kept_64k_now);
-	/* An engine may have loaded it: it would look for 64 KiB at what is written next. */
+	if (page->kept) {
+		entry = &page->parent->entries[page->parent_index];
+		WRITE_ONCE(*entry, *entry & ~GHYVI_ENTRY_64K);
+		page->kept = false;
+		atomic64_dec(&mm->params.stats->kept_64k_now);
+	}
+	/* An engine may have loaded it, perhaps before it went: it would look for 64 KiB at what is written next. */
 	mm->params.pgpu_ops->invalidate(mm->params.client);
+	page->loaded = false;
 }
 
 /* Whether the entry that leads to @page may say "64 KiB" from now on. */
@@ -38,6 +41,7 @@ static bool table_keep(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page)
 {
 	if (!page->kept && page->parent && !page->apart) {
 		page->kept = true;
+		page->loaded = true;
 		ghyvi_count(mm->params.stats, kept_64k);
 		atomic64_inc(&mm->params.stats->kept_64k_now);
 	}

@@ -91,6 +91,7 @@ struct ghyvi_shadow_page {
 	struct ghyvi_shadow_page *parent; /* the page, */
 	unsigned int parent_index; /* and the entry in it, that leads here and may say that pages have 64 KiB */
 	bool kept; /* it says so */
+	bool loaded; /* an engine may have seen that one said so */
 	u32 apart; /* one bit a group: not 64 KiB side by side in the host */
 	u32 check_mark; /* last self-check that visited it */
 	struct list_head dying; /* on mm->dying while refs is 0 and not yet reaped */

@@ -115,6 +115,29 @@ static void test_only_one_entry_says_so(void **state)
 	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
 }
 
+/* An engine remembers what an entry said that has gone since. */
+static void test_a_table_that_was_one_of_64k_is_forgotten_before_it_is_none(void **state)
+{
+	struct ghyvi_root *root = plant_64k();
+	u32 invalidations;
+
+	set(3, 1, to(4) | GHYVI_ENTRY_64K);
+	assert_true(says_64k(0));
+	assert_false(says_64k(1));
+	set(3, 0, 0);
+	invalidations = fake.invalidations;
+	set(4, 32, to(APART));
+	ghyvi_mm_sync(fake.mm, root);
+	assert_true(shadow_pd()[1]);
+	assert_false(says_64k(1));
+	assert_true(fake.invalidations > invalidations);
+	/* Once is enough. */
+	invalidations = fake.invalidations;
+	set(4, 48, to(APART));
+	ghyvi_mm_sync(fake.mm, root);
+	assert_int_equal(fake.invalidations, invalidations);
+}
+
 static void test_losing_any_part_scrubs_the_group(void **state)
 {
 	struct ghyvi_root *root = plant_64k();
@@ -196,6 +219,7 @@ int main(void)
 		TEST(test_contiguous_groups_stay_large),
 		TEST(test_one_group_apart_makes_the_table_one_of_4k),
 		TEST(test_only_one_entry_says_so),
+		TEST(test_a_table_that_was_one_of_64k_is_forgotten_before_it_is_none),
 		TEST(test_losing_any_part_scrubs_the_group),
 		TEST(test_a_pin_too_few_is_scratch_until_there_is_room),
 		TEST(test_a_guest_without_them),
