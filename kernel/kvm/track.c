@@ -40,6 +40,15 @@ static void stores_on_page(GHYVI_TRACK_WRITE_ARGS)
 		kvm->events->store(kvm->owner, gpa, value, bytes);
 }
 
+/* Caller is in a read section of kvm->srcu. */
+static struct kvm_memory_slot *usable_slot(struct kvm *vm, u64 gfn)
+{
+	struct kvm_memory_slot *slot = __gfn_to_memslot(kvm_memslots(vm), gfn);
+
+	/* KVM marks a slot invalid, and waits for readers, before it reports that it goes away. */
+	return slot && !(slot->flags & KVM_MEMSLOT_INVALID) ? slot : NULL;
+}
+
 #if GHYVI_TRACK_BY_SLOT
 
 static void track_in_slot(struct kvm *vm, struct kvm_memory_slot *slot, u64 gfn, bool on)
@@ -59,6 +68,9 @@ static void slot_goes_away(struct kvm *vm, struct kvm_memory_slot *slot,
 	void *entry;
 	bool any = false;
 
+	/* SMM's view of memory comes and goes by itself, and has none of our counts. */
+	if (slot->as_id)
+		return;
 	xa_for_each_range(&kvm->protected, gfn, entry, slot->base_gfn, end - 1) {
 		write_lock(&vm->mmu_lock);
 		if (xa_erase(&kvm->protected, gfn))
@@ -68,14 +80,6 @@ static void slot_goes_away(struct kvm *vm, struct kvm_memory_slot *slot,
 	}
 	if (any)
 		kvm->events->lost(kvm->owner, slot->base_gfn, slot->npages);
-}
-
-static struct kvm_memory_slot *usable_slot(struct kvm *vm, u64 gfn)
-{
-	struct kvm_memory_slot *slot = gfn_to_memslot(vm, gfn);
-
-	/* KVM marks a slot invalid before it reports that it goes away. */
-	return slot && !(slot->flags & KVM_MEMSLOT_INVALID) ? slot : NULL;
 }
 
 /* Returns how many of the batch, from the first on, are protected now. */
@@ -144,8 +148,10 @@ static void region_goes_away(gfn_t gfn, unsigned long count,
 	void *entry;
 	bool any = false;
 
+	/* Perhaps it goes from SMM's view of memory only, so that the count would stay: KVM does not tell. */
 	xa_for_each_range(&kvm->protected, index, entry, gfn, gfn + count - 1) {
-		xa_erase(&kvm->protected, index);
+		if (xa_erase(&kvm->protected, index))
+			kvm_write_track_remove_gfn(kvm->vm, index);
 		any = true;
 	}
 	if (any)
@@ -155,17 +161,21 @@ static void region_goes_away(gfn_t gfn, unsigned long count,
 static unsigned int protect_batch(struct ghyvi_kvm *kvm, const u64 *gfns, unsigned int count)
 {
 	unsigned int i;
+	int idx;
 
+	idx = srcu_read_lock(&kvm->vm->srcu);
 	for (i = 0; i < count; i++) {
 		if (xa_load(&kvm->protected, gfns[i]))
 			continue;
-		if (xa_err(xa_store(&kvm->protected, gfns[i], xa_mk_value(1), GFP_KERNEL)))
+		if (!usable_slot(kvm->vm, gfns[i]) ||
+		    xa_err(xa_store(&kvm->protected, gfns[i], xa_mk_value(1), GFP_KERNEL)))
 			break;
 		if (kvm_write_track_add_gfn(kvm->vm, gfns[i])) {
 			xa_erase(&kvm->protected, gfns[i]);
 			break;
 		}
 	}
+	srcu_read_unlock(&kvm->vm->srcu, idx);
 	return i;
 }
 
