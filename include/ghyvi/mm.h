@@ -90,6 +90,8 @@ void ghyvi_mm_put_root(struct ghyvi_root *root);
  * hold it find only scratch in it from now on.
  */
 void ghyvi_mm_forget_root(struct ghyvi_mm *mm, const u64 *gpa4, unsigned int levels);
+/** ghyvi_mm_forget_roots() - all trees likewise: those that are used again are shadowed again. */
+void ghyvi_mm_forget_roots(struct ghyvi_mm *mm);
 /** ghyvi_root_bus() - bus address of the top shadow page; 0 for a nested root. */
 u64 ghyvi_root_bus(const struct ghyvi_root *root);
 /** ghyvi_root_job() - tell @job where its tables are: its root, levels and nested. */

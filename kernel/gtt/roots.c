@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Shadowed trees by their guest-physical root. The mm keeps every tree the guest has announced or used until the
- * guest says it goes away, so that a tree is not built anew for each submission.
+ * guest says it goes away, or resets the whole GPU, so that a tree is not built anew for each submission.
  */
 #include <linux/err.h>
 #include <linux/io.h>
@@ -266,6 +266,14 @@ void ghyvi_mm_forget_root(struct ghyvi_mm *mm, const u64 *gpa4, unsigned int lev
 		root_empty(root);
 		root_forget(root);
 	}
+	ghyvi_mm_unlock(mm);
+}
+
+void ghyvi_mm_forget_roots(struct ghyvi_mm *mm)
+{
+	mutex_lock(&mm->lock);
+	ghyvi_roots_empty_all(mm);
+	ghyvi_roots_forget_all(mm);
 	ghyvi_mm_unlock(mm);
 }
 

@@ -30,8 +30,14 @@ void vgpu_reset_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 		if (!full)
 			ghyvi_count(vgpu->params.stats, engine_resets);
 	}
-	if (full)
+	if (full) {
 		ghyvi_count(vgpu->params.stats, device_resets);
+		/*
+		 * Perhaps a new driver begins here, and the one before has crashed without taking leave of its trees: what were
+		 * their tables would lead to scratch as data.
+		 */
+		ghyvi_mm_forget_roots(vgpu->mm);
+	}
 	mutex_unlock(&vgpu->lock);
 
 	if (engines)

@@ -383,6 +383,28 @@ static void test_pages_of_a_forgotten_tree_are_data_at_once(void **state)
 	assert_true(leads_to_scratch(shadow(fake.held[0].bus, 0)[0], 4));
 }
 
+/* A driver that comes after one that crashed. */
+static void test_all_trees_can_be_forgotten(void **state)
+{
+	u64 directories[4] = { 3 << 12, 3 << 12, 3 << 12, 3 << 12 };
+
+	plant(1);
+	hold4(1);
+	release_all();
+	hold(directories, 3);
+	ghyvi_mm_forget_roots(fake.mm);
+	assert_int_equal(STAT(tables_now), 0);
+	assert_true(leads_to_scratch(shadow(fake.held[0].bus, 0)[0], 3));
+	plant(11);
+	set(14, 0, to(4));
+	hold4(11);
+	assert_true(shadow(fake.held[1].bus, 3, 0u, 0u, 0u)[0] == maps(4));
+	release_all();
+	ghyvi_mm_forget_roots(fake.mm);
+	assert_int_equal(STAT(protected_now), 0);
+	assert_true(hold4(1));
+}
+
 static void reset_with_a_held_root(bool forgotten)
 {
 	u64 bus;
@@ -585,6 +607,7 @@ int main(void)
 		TEST(test_address_bits_of_roots_that_do_not_count),
 		TEST(test_get_put_forget_in_any_order),
 		TEST(test_pages_of_a_forgotten_tree_are_data_at_once),
+		TEST(test_all_trees_can_be_forgotten),
 		TEST(test_reset_while_a_root_is_held),
 		TEST(test_reset_while_a_forgotten_root_is_held),
 		TEST(test_number_of_roots_is_limited),

@@ -282,7 +282,9 @@ static void root_operation(void)
 
 	for (i = 0; levels == 3 && i < 4; i++)
 		gpa[i] = (u64)(6 + rnd(4)) << 12;
-	if (rnd(3) == 0)
+	if (rnd(40) == 0)
+		ghyvi_mm_forget_roots(fake.mm);
+	else if (rnd(3) == 0)
 		ghyvi_mm_forget_root(fake.mm, gpa, levels);
 	else if (fake.nr_held < 5)
 		hold(gpa, levels);

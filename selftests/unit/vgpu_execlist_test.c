@@ -299,6 +299,7 @@ static void test_after_a_reset_a_preempted_context_begins_as_its_image_says(void
 	wr(GEN_RESET, GEN_RESET_FULL);
 	reset_books();
 	assert_int_equal(mm.roots_live, 0);
+	assert_int_equal(mm.forgets_all, 1);
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 	assert_null(gpu.running[guest.id]);
 	poke(STATE(0, GHYVI_CTX_RING_HEAD), 16);

@@ -35,7 +35,7 @@ static struct {
 	u64 unmapped_page; /* GGTT address of a page that is not mapped, or 0 */
 	int roots_live;
 	int root_error;
-	int syncs, flushes, lives, forgets, resets, traps, losses;
+	int syncs, flushes, lives, forgets, forgets_all, resets, traps, losses;
 	struct ghyvi_root *last_sync;
 	void (*after_sync)(void); /* what another vCPU does right after a scan */
 	u64 ggtt_gfn;
@@ -103,6 +103,11 @@ void ghyvi_mm_put_root(struct ghyvi_root *root)
 	mm.roots_live--;
 	pthread_mutex_unlock(&mm.lock);
 	free(root);
+}
+
+void ghyvi_mm_forget_roots(struct ghyvi_mm *m)
+{
+	mm.forgets_all++;
 }
 
 void ghyvi_mm_forget_root(struct ghyvi_mm *m, const u64 *gpa4, unsigned int levels)
@@ -424,7 +429,7 @@ static int make_vgpu(const struct ghyvi_device_profile *profile)
 	memset(mm.memory, 0, sizeof(mm.memory));
 	mm.unmapped_page = 0;
 	mm.after_sync = NULL;
-	mm.roots_live = mm.root_error = mm.syncs = mm.flushes = mm.lives = mm.forgets = mm.resets =
+	mm.roots_live = mm.root_error = mm.syncs = mm.flushes = mm.lives = mm.forgets = mm.forgets_all = mm.resets =
 		mm.traps = mm.losses = 0;
 	memset(&host_page, 0, sizeof(host_page));
 	gpu.runs = gpu.cancels = 0;

@@ -153,10 +153,10 @@ static void spoil_tree(struct random *random, volatile uint32_t *state)
 	unsigned int page = random_range(random, 0, PAGES - 1);
 	uint64_t gpa = machine.gpa[page];
 
+	/* Either not memory, or with bits that do not count. */
 	if (one_in(random, 4))
-		gpa |= 1ull << random_range(random, 36, 63); /* not memory: no tree comes of it */
-	else
-		root_used(page, 4);
+		gpa |= 1ull << random_range(random, 36, 63);
+	root_used(page, 4);
 	state[CTX_PDP0_LOW] = (uint32_t)gpa;
 	state[CTX_PDP0_HIGH] = gpa >> 32;
 }
