@@ -221,10 +221,10 @@ static int workload_prepare(struct ghyvi_workload *base)
 		err = 0;
 	} else if (!workload->abandoned) {
 		err = vgpu_context_load(workload);
+		workload->error = err;
 		workload->prepared = !err;
 		workload->empty = !err && workload->head == workload->tail;
 	}
-	workload->error = err;
 	/* Nothing to run: workload_complete() comes right away and knows better than "error". */
 	if (workload->empty)
 		err = -ENODATA;
@@ -284,10 +284,14 @@ static void workload_complete(struct ghyvi_workload *base, enum ghyvi_job_status
 	struct ghyvi_vgpu *vgpu = engine->vgpu;
 
 	mutex_lock(&vgpu->lock);
-	if (workload->abandoned)
-		goto out;
 	if (workload->empty)
 		status = GHYVI_JOB_COMPLETE;
+	if (workload->abandoned) {
+		/* It had failed before the reset came. */
+		if ((status == GHYVI_JOB_ERROR || workload->error) && !refuses_work(vgpu))
+			vgpu_violation(workload);
+		goto out;
+	}
 	if (workload->prepared)
 		trace_ghyvi_complete(vgpu->params.reporter, engine->id, workload->base.job.lrca,
 				     status, workload->base.job.busy_ns);

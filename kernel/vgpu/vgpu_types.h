@@ -39,8 +39,8 @@ struct vgpu_engine;
  * @prepared: the image was read; from now on a new tail must be told to the pGPU, also while a preempted workload waits
  * @empty: there was nothing between head and tail; it never goes to the pGPU
  * @behind: its tail was moved too late; when it completes the context runs again
- * @error: what preparing it returned
- * @abandoned: reset took it away while it could not be taken back; whoever returns it only frees it
+ * @error: what loading it returned
+ * @abandoned: reset took it away while it could not be taken back; whoever returns it only notes whether it had failed
  * @head, @tail, @control, @gprs: as loaded
  * @root: tree of the context, counted, or NULL
  * @context: host's copy of the register state, one page

@@ -34,13 +34,18 @@ struct eventfd_ctx *eventfd_ctx_fdget(int fd)
 	return &eventfds[fd];
 }
 
-int remap_vmalloc_range(struct vm_area_struct *vma, void *memory, unsigned long page)
+unsigned long vmalloc_to_pfn(const void *memory)
 {
-	u64 bytes = vma->vm_end - vma->vm_start;
+	u64 at = (const u8 *)memory - (const u8 *)ghyvi_vgpu_ggtt_table(vgpu);
 
-	assert_ptr_equal(memory, ghyvi_vgpu_ggtt_table(vgpu));
-	/* The kernel refuses what is beyond the memory; asking for it would be a defect all the same. */
-	assert_true(((u64)page << PAGE_SHIFT) + bytes <= GHYVI_GGTT_TABLE_BYTES);
+	assert_true(at < GHYVI_GGTT_TABLE_BYTES);
+	return at >> PAGE_SHIFT;
+}
+
+int remap_pfn_range(struct vm_area_struct *vma, unsigned long at, unsigned long pfn, unsigned long bytes,
+		    unsigned long protection)
+{
+	assert_true(at >= vma->vm_start && bytes <= vma->vm_end - at);
 	return 0;
 }
 

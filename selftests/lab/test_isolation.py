@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Two guests at once, eight at once, and a device taken away from one."""
 
+import os
+
 import fixture
 import hostlib
 from hostlib import driver_trouble, require
@@ -48,6 +50,28 @@ def two_guests_do_not_see_each_other():
         trouble = driver_trouble(good.log())
         require(not trouble, "the other guest: " + "\n".join(trouble))
         require(vgpus[1].stat("engine_errors") == 0 and vgpus[1].stat("engine_resets") == 0, "the other vGPU was reset")
+
+
+@test
+def nobody_gets_references_on_bar_0():
+    """They would still lead to the table when the next guest has it. /proc/PID/mem takes them as other users of pages do."""
+    vgpu, guest = fixture.bare_guest("gen9")
+    del vgpu
+    areas = {"[vfio-device]": [], "[stack]": []}
+    for line in hostlib.read(f"/proc/{guest.pid()}/maps").splitlines():
+        for name, starts in areas.items():
+            if name in line:
+                starts.append((int(line.split("-")[0], 16), line))
+    require(all(areas.values()), f"QEMU has no such memory: {areas}")
+    with open(f"/proc/{guest.pid()}/mem", "rb", buffering=0) as memory:
+        for start, line in areas["[stack]"]:
+            require(len(os.pread(memory.fileno(), 8, start)) == 8, f"cannot be read: {line}")
+        for start, line in areas["[vfio-device]"]:
+            try:
+                os.pread(memory.fileno(), 8, start)
+            except OSError:
+                continue
+            raise hostlib.Problem(f"has pages that can be referred to: {line}")
 
 
 @long_test

@@ -113,9 +113,11 @@ struct mdev_type {
 /* mmap */
 #define VM_SHARED 8u
 struct vm_area_struct {
-	unsigned long vm_start, vm_end, vm_pgoff, vm_flags;
+	unsigned long vm_start, vm_end, vm_pgoff, vm_flags, vm_page_prot;
 };
-int remap_vmalloc_range(struct vm_area_struct *vma, void *memory, unsigned long page);
+unsigned long vmalloc_to_pfn(const void *memory);
+int remap_pfn_range(struct vm_area_struct *vma, unsigned long at, unsigned long pfn, unsigned long bytes,
+		    unsigned long protection);
 
 /* VFIO */
 struct vfio_device {
