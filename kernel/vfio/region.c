@@ -190,6 +190,20 @@ static unsigned int nr_areas(void)
 	return ARRAY_SIZE(areas) - !ghyvi_kvm_can_track();
 }
 
+/*
+ * As device memory, so that nobody gets references on the pages (io_uring's or XDP's buffers, say): they would still lead to the table
+ * when the next user has it.
+ */
+static int map_memory(struct vm_area_struct *vma, void *memory)
+{
+	unsigned long at;
+	int ret = 0;
+
+	for (at = vma->vm_start; at < vma->vm_end && !ret; at += PAGE_SIZE, memory += PAGE_SIZE)
+		ret = remap_pfn_range(vma, at, vmalloc_to_pfn(memory), PAGE_SIZE, vma->vm_page_prot);
+	return ret;
+}
+
 int ghyvi_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma)
 {
 	struct ghyvi_device *device = ghyvi_device_of(vdev);
@@ -205,7 +219,7 @@ int ghyvi_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma)
 		u64 in_area = offset - areas[i].offset;
 
 		if (in_area < areas[i].size && bytes <= areas[i].size - in_area)
-			return remap_vmalloc_range(vma, memory[i], in_area >> PAGE_SHIFT);
+			return map_memory(vma, memory[i] + in_area);
 	}
 	return -EINVAL;
 }
