@@ -81,6 +81,82 @@ static void bad_workloads_are_forgiven_up_to_the_limit(void **state)
 	assert_dead();
 }
 
+/* Another vCPU resets the engine while a bad workload is on its way back. */
+static void a_reset_does_not_undo_what_came_before(void **state)
+{
+	struct ghyvi_job *job;
+	int i;
+
+	limit(2, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	for (i = 1; i <= 3; i++) {
+		move_tail(0);
+		submit(0, -1);
+		job = take_job(guest.id);
+		guest_reset();
+		job->done(job, GHYVI_JOB_ERROR);
+		assert_int_equal(atomic64_read(&stats.violations), i);
+		assert_int_equal(ghyvi_vgpu_failsafe(vgpu), i > 2);
+	}
+	assert_dead();
+}
+
+static void nor_a_refusal_by_the_oracle(void **state)
+{
+	struct ghyvi_job *job;
+
+	limit(0, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	move_tail(0);
+	submit(0, -1);
+	job = take_job(guest.id);
+	guest_reset();
+	ghyvi_count(&stats, oracle_violations);
+	job->done(job, GHYVI_JOB_ERROR);
+	assert_dead();
+}
+
+/* A malformed workload that was being prepared ahead of its turn: the test is the scheduler's thread. */
+static void nor_a_malformed_submission(void **state)
+{
+	struct ghyvi_vgpu *mine = vgpu, *other = create_vgpu(&ghyvi_profile_gen9);
+	struct ghyvi_workload *ahead;
+	struct ghyvi_job *job;
+
+	limit(GHYVI_MALFORMED_POINTS - 1, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	vgpu = other;
+	start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
+	move_tail(0);
+	submit(0, -1);
+	vgpu = mine;
+	reset_books();
+	elsp(descriptor(0) & ~(u64)DESC_PRIVILEGE, 0);
+	ahead = &vgpu->engines[GHYVI_RCS].workload->base;
+	ahead->ahead = true;
+	assert_int_equal(ahead->prepare(ahead), -EINVAL);
+	job = take_job(guest.id);
+	guest_reset();
+	ahead->complete(ahead, GHYVI_JOB_CANCELLED);
+	assert_int_equal(atomic64_read(&stats.violations), 1);
+	assert_dead();
+	job->done(job, GHYVI_JOB_COMPLETE);
+	ghyvi_vgpu_destroy(other);
+}
+
+static void resets_of_good_workloads_are_free(void **state)
+{
+	int i;
+
+	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	for (i = 0; i < 5; i++) {
+		move_tail(0);
+		submit(0, -1);
+		guest_reset();
+		settle();
+	}
+	assert_int_equal(gpu.cancels, 5);
+	assert_int_equal(atomic64_read(&stats.violations), 0);
+	assert_alive();
+}
+
 static void a_malformed_submission_counts_as_many(void **state)
 {
 	limit(GHYVI_MALFORMED_POINTS, GHYVI_VIOLATION_WINDOW_MAX_MS);
@@ -212,6 +288,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RCS(bad_workloads_are_forgiven_up_to_the_limit),
+		RCS(a_reset_does_not_undo_what_came_before),
+		RCS(nor_a_refusal_by_the_oracle),
+		RCS(nor_a_malformed_submission),
+		RCS(resets_of_good_workloads_are_free),
 		RCS(a_malformed_submission_counts_as_many),
 		RCS(the_window_forgets),
 		RCS(without_a_limit_nothing_is_too_much),
