@@ -38,7 +38,7 @@ enum ghyvi_audit_mode {
 /**
  * struct ghyvi_audit_budget - how much one submission may make the host read and look at
  * @budget_bytes: commands copied, in whole pages; of all submissions that one workload was extended by, too
- * @budget_commands: commands looked at
+ * @budget_commands: commands looked at; each entry of the GGTT that one stores counts as a command, too
  * @budget_batches: different places that batches are started at. Whatever it says, a submission cannot start
  *	more than GHYVI_AUDIT_BATCHES_MAX.
  * @budget_us: microseconds; a safety net for when the host is slow, the others bound the work

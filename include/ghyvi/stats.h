@@ -56,7 +56,7 @@
 	GHYVI_ENGINE_STATS(X, _bcs, "blitter engine")                                              \
 	GHYVI_ENGINE_STATS(X, _vcs, "video engine")                                                \
 	GHYVI_ENGINE_STATS(X, _vecs, "video enhancement engine")                                   \
-	X(audited_commands, "commands looked at by the auditor")                                   \
+	X(audited_commands, "commands looked at by the auditor, and entries of the GGTT stored by commands") \
 	X(audited_bytes, "bytes of commands copied for the auditor")                               \
 	X(audit_rejects, "commands that the auditor refused")                                      \
 	X(audit_ns, "nanoseconds spent auditing")                                                  \

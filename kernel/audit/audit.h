@@ -208,6 +208,8 @@ static inline u32 audit_ring_distance(const struct ghyvi_submission *submission,
  */
 /** audit_scan_segment() - fill and check scan->segment; what was refused is reported and marked. 0, -ENOSPC, -ENOMEM. */
 int audit_scan_segment(struct audit_scan *scan);
+/** audit_check_time() - refuses when too much of it has gone. */
+int audit_check_time(struct audit_scan *scan);
 bool audit_owns_ggtt(const struct audit_scan *scan, u64 address, u64 bytes);
 /** audit_scan_target() - a batch begins at @address: look at it, too. */
 int audit_scan_target(struct audit_scan *scan, u64 address, u8 source, u8 level);

@@ -166,7 +166,7 @@ static int check_pipe_control(struct audit_scan *scan, const u32 *packet)
 
 /*
  * The table that the engine walks is the host's. So the guest's own is updated, now, and the shadow after it, and
- * the engine drops the command.
+ * the engine drops the command. To store an entry takes longer than to look at any command.
  */
 static int check_update_gtt(struct audit_scan *scan, const u32 *packet)
 {
@@ -175,11 +175,16 @@ static int check_update_gtt(struct audit_scan *scan, const u32 *packet)
 	unsigned int count = (scan->dwords - 2) / 2;
 	unsigned int i;
 	u64 entry;
+	int err;
 
 	if (scan->dwords & 1)
 		return audit_refuse(scan, AUDIT_LENGTH);
 	if (!audit_owns_ggtt(scan, first << GHYVI_PAGE_SHIFT, (u64)count << GHYVI_PAGE_SHIFT))
 		return audit_refuse(scan, AUDIT_GGTT_RANGE);
+	err = audit_check_time(scan);
+	if (err)
+		return err;
+	scan->commands_left -= count;
 	for (i = 0; i < count; i++) {
 		memcpy(&entry, packet + 2 + 2 * i, sizeof(entry));
 		params->update_ggtt(params->owner, first + i, entry);

@@ -16,7 +16,7 @@
 /* Looking at the clock takes as long as looking at a dozen commands. */
 #define CHECK_TIME_PAGES 16u
 
-static int check_time(struct audit_scan *scan)
+int audit_check_time(struct audit_scan *scan)
 {
 	cond_resched();
 	return ktime_get_ns() > scan->deadline_ns ? audit_refuse(scan, AUDIT_TIME) : 0;
@@ -73,7 +73,7 @@ static int page_at(struct audit_scan *scan, u64 at, struct audit_page **page)
 		audit_page_drop(scan->audit, scan->segment, *page);
 		return err;
 	}
-	return scan->commands->bytes_left / GHYVI_PAGE_BYTES % CHECK_TIME_PAGES ? 0 : check_time(scan);
+	return scan->commands->bytes_left / GHYVI_PAGE_BYTES % CHECK_TIME_PAGES ? 0 : audit_check_time(scan);
 }
 
 /* Where the stream goes on @dwords behind its current command. */
@@ -329,7 +329,7 @@ static int scan_batch(struct audit_scan *scan, const struct audit_target *target
 		return audit_refuse(scan, AUDIT_BATCHES);
 	if (scan->commands_left < 0)
 		return audit_refuse(scan, AUDIT_COMMANDS);
-	err = check_time(scan);
+	err = audit_check_time(scan);
 	return err ?: scan_stream(scan);
 }
 

@@ -52,6 +52,7 @@ static struct {
 	u64 unmapped_page; /* of the PPGTT */
 	u64 updated_index, updated_entry;
 	unsigned int updates;
+	unsigned int update_us; /* each takes at least so long */
 	struct ghyvi_reporter reporter;
 	struct ghyvi_stats stats;
 	struct device device;
@@ -86,6 +87,8 @@ static void fixture_update(void *owner, u64 index, u64 entry)
 	guest.updated_index = index;
 	guest.updated_entry = entry;
 	guest.updates++;
+	if (guest.update_us)
+		usleep_range(guest.update_us, guest.update_us);
 }
 
 static void make_audit(unsigned int gen, enum ghyvi_engine_id engine, const char *mode)

@@ -415,6 +415,49 @@ static void budgets_bound_the_work(void **state)
 	assert_passed();
 }
 
+/* As many commands as the ring takes that store @entries each. Returns how many entries those are. */
+static unsigned int put_ggtt_updates(unsigned int entries)
+{
+	const u32 entry[2] = { 3, 0 };
+	unsigned int i, stored = 0;
+
+	fresh();
+	while (guest.tail + 4 * (2 + 2 * entries) < RING_BYTES) {
+		ring(MI(0x23, 2 * entries), KERNEL_DATA);
+		for (i = 0; i < entries; i++)
+			put_ring_dwords(entry, 2);
+		stored += entries;
+	}
+	return stored;
+}
+
+static void stores_to_the_ggtt_are_in_the_budgets(void **state)
+{
+	struct ghyvi_audit_budget budget;
+	unsigned int entries;
+
+	entries = put_ggtt_updates(16);
+	set_budget(0, GHYVI_AUDIT_COMMANDS_MIN, 0);
+	submit();
+	assert_refused("budget-commands");
+	assert_in_range(guest.updates, GHYVI_AUDIT_COMMANDS_MIN / 2, GHYVI_AUDIT_COMMANDS_MIN + PAGE_SIZE / 8);
+	set_budget(0, 2 * entries, 0);
+	guest.updates = 0;
+	submit();
+	assert_passed();
+	assert_int_equal(guest.updates, entries);
+	/* They take their time, in pages that have been copied. */
+	ghyvi_audit_budget(guest.audit, &budget);
+	budget.budget_us = GHYVI_AUDIT_US_MIN;
+	assert_int_equal(ghyvi_audit_set_budget(guest.audit, &budget), 0);
+	put_ggtt_updates(1);
+	guest.update_us = GHYVI_AUDIT_US_MIN / 4;
+	guest.updates = 0;
+	submit();
+	assert_refused("budget-us");
+	assert_in_range(guest.updates, 0, 4);
+}
+
 static void an_extension_over_budget_is_submitted_anew(void **state)
 {
 	set_budget(GHYVI_AUDIT_BYTES_MIN, 0, 0);
@@ -537,6 +580,7 @@ int main(void)
 		TEST(a_ring_that_comes_round_is_submitted_anew),
 		TEST(extensions_have_a_limit),
 		TEST(budgets_bound_the_work),
+		TEST(stores_to_the_ggtt_are_in_the_budgets),
 		TEST(an_extension_over_budget_is_submitted_anew),
 		TEST(budgets_out_of_range_change_nothing),
 		TEST(modes_are_listed_and_chosen_by_name),
