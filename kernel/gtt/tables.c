@@ -279,6 +279,7 @@ static void shadow_share(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page)
 
 	if (page->tree == &mm->shared_tree)
 		return;
+	cond_resched();
 	page->tree = &mm->shared_tree;
 	ghyvi_table_relist(mm, page->table);
 	for (i = 0; page->level > GHYVI_LEVEL_PT && i < GHYVI_ENTRIES; i++) {

@@ -324,6 +324,22 @@ static void test_a_page_that_a_second_tree_leads_to_is_up_to_date_for_it(void **
 	assert_int_equal(shadow_pt(first)[0], maps(DATA));
 }
 
+/* All that is below becomes shared at once. */
+static void test_others_are_let_in_while_a_second_tree_takes_over_a_large_one(void **state)
+{
+	unsigned long before;
+	u32 i;
+
+	plant(1);
+	for (i = 1; i < 300; i++)
+		set(3, i, to(20 + i));
+	hold4(1);
+	set(11, 0, to(2));
+	before = shim_rescheds;
+	hold4(11);
+	assert_true(shim_rescheds - before >= 300);
+}
+
 static void test_protection_lost_is_made_good_at_the_next_sync(void **state)
 {
 	struct ghyvi_root *root;
@@ -394,6 +410,7 @@ int main(void)
 		TEST(test_policy_switch_while_relaxed),
 		TEST(test_a_page_that_cannot_be_protected_is_compared_at_each_sync),
 		TEST(test_a_page_that_a_second_tree_leads_to_is_up_to_date_for_it),
+		TEST(test_others_are_let_in_while_a_second_tree_takes_over_a_large_one),
 		TEST(test_protection_lost_is_made_good_at_the_next_sync),
 		TEST(test_page_protected_in_the_middle_of_its_scan_stays_listed),
 	};

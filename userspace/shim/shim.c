@@ -3,6 +3,7 @@
 #include <ghyvi_shim.h>
 
 __thread struct task_struct *shim_current;
+__thread unsigned long shim_rescheds;
 bool shim_quiet;
 
 static void *shim_thread(void *data)
