@@ -230,7 +230,8 @@ void ghyvi_mm_dump(struct ghyvi_mm *mm, struct seq_file *m)
 	seq_printf(m, "policy %s, %u table pages, %u roots, %u idle pins, %u mapped pins\n", mm->policy->name,
 		   mm->nr_tables, mm->nr_roots, mm->nr_idle_pins, mm->nr_mapped_pins);
 	list_for_each_entry(root, &mm->root_lru, lru)
-		seq_printf(m, "root 0x%llx levels %u users %u\n", root->gpa[0], root->levels, root->refs - 1);
+		seq_printf(m, "root 0x%llx levels %u users %u\n", root->gpa[0], root->levels,
+			   root->refs - root->known);
 	xa_for_each(&mm->tables, at, table) {
 		seq_printf(m, "table 0x%llx levels", table->gfn << GHYVI_PAGE_SHIFT);
 		for (i = 0, uses = 0; i <= GHYVI_LEVELS; i++) {

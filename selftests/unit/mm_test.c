@@ -340,6 +340,36 @@ static void test_others_are_let_in_while_a_second_tree_takes_over_a_large_one(vo
 	assert_true(shim_rescheds - before >= 300);
 }
 
+/* What debugfs shows first of it. */
+static u32 users_in_dump(void)
+{
+	char *text = NULL, *users;
+	size_t bytes;
+	struct seq_file m = { .f = open_memstream(&text, &bytes) };
+	u32 n;
+
+	ghyvi_mm_dump(fake.mm, &m);
+	fclose(m.f);
+	users = strstr(text, " users ");
+	assert_non_null(users);
+	n = (u32)strtoul(users + 7, NULL, 10);
+	free(text);
+	return n;
+}
+
+static void test_users_of_a_root_in_the_dump(void **state)
+{
+	plant(1);
+	hold4(1);
+	assert_int_equal(users_in_dump(), 1);
+	hold4(1);
+	assert_int_equal(users_in_dump(), 2);
+	forget4(1);
+	assert_int_equal(users_in_dump(), 2);
+	release_number(1);
+	assert_int_equal(users_in_dump(), 1);
+}
+
 static void test_protection_lost_is_made_good_at_the_next_sync(void **state)
 {
 	struct ghyvi_root *root;
@@ -411,6 +441,7 @@ int main(void)
 		TEST(test_a_page_that_cannot_be_protected_is_compared_at_each_sync),
 		TEST(test_a_page_that_a_second_tree_leads_to_is_up_to_date_for_it),
 		TEST(test_others_are_let_in_while_a_second_tree_takes_over_a_large_one),
+		TEST(test_users_of_a_root_in_the_dump),
 		TEST(test_protection_lost_is_made_good_at_the_next_sync),
 		TEST(test_page_protected_in_the_middle_of_its_scan_stays_listed),
 	};
