@@ -99,19 +99,24 @@ struct ghyvi_pin *ghyvi_pin_create(struct ghyvi_mm *mm, u64 gfn)
 	const struct ghyvi_mm_params *p = &mm->params;
 	struct ghyvi_pin_block *block;
 	struct ghyvi_pin *pin;
+	u64 bus;
 	int ret;
 
-	block = block_get(mm, gfn);
-	if (!block)
-		return ERR_PTR(-ENOMEM);
-	pin = pin_of(block, gfn);
-	ret = ghyvi_pin_page(mm, gfn, &pin->bus);
+	/* First what a guest can make fail at will. */
+	ret = ghyvi_pin_page(mm, gfn, &bus);
 	if (ret)
-		goto err_block;
-	ret = p->pgpu_ops->own_page(p->client, pin->bus, GHYVI_PAGE_DATA);
+		goto err;
+	ret = p->pgpu_ops->own_page(p->client, bus, GHYVI_PAGE_DATA);
 	if (ret)
 		goto err_unpin;
+	block = block_get(mm, gfn);
+	if (!block) {
+		ret = -ENOMEM;
+		goto err_disown;
+	}
+	pin = pin_of(block, gfn);
 	pin->gfn = gfn;
+	pin->bus = bus;
 	pin->refs = 1;
 	pin->pinned = true;
 	pin->table = ghyvi_tables_in(mm, gfn, 1);
@@ -121,10 +126,11 @@ struct ghyvi_pin *ghyvi_pin_create(struct ghyvi_mm *mm, u64 gfn)
 	atomic64_inc(&p->stats->pinned_pages_now);
 	return pin;
 
+err_disown:
+	p->pgpu_ops->disown_page(p->client, bus);
 err_unpin:
 	p->hv_ops->unpin(p->hv, gfn);
-err_block:
-	block_put(mm, block);
+err:
 	ghyvi_count(p->stats, pin_failures);
 	return ERR_PTR(ret);
 }

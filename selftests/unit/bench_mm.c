@@ -50,9 +50,25 @@ static double rebind_rounds(u64 flags)
 	return (double)start / (ROUNDS / 10) / SURFACE_PAGES;
 }
 
+/* Entries that lead nowhere, each time others: nanoseconds an entry. */
+static double reject_rounds(void)
+{
+	u64 start = 0;
+	u32 i, e;
+
+	for (i = 0; i < ROUNDS / 10; i++) {
+		for (e = 0; e < 512; e++)
+			page_of(4)[e] = to(RAM_PAGES + 512 * i + e);
+		start -= ktime_get_ns();
+		ghyvi_mm_flush(fake.mm);
+		start += ktime_get_ns();
+	}
+	return (double)start / (ROUNDS / 10) / 512;
+}
+
 int main(void)
 {
-	double trap, resync, clean, full, idle, ggtt, rebind, rebind_64k;
+	double trap, resync, clean, full, idle, ggtt, rebind, rebind_64k, reject;
 	u64 start;
 	u32 i, e;
 
@@ -95,12 +111,14 @@ int main(void)
 	ghyvi_mm_set_policy(fake.mm, "full");
 	rebind = rebind_rounds(0);
 	rebind_64k = rebind_rounds(GHYVI_ENTRY_64K);
+	set(3, 0, to(4));
+	reject = reject_rounds();
 
 	ghyvi_mm_set_ggtt_gfn(fake.mm, 0x10000);
 	ggtt = sync_rounds();
 	printf("{\"strict_trap_ns\": %.0f, \"segmented_trap_and_resync_ns\": %.0f, \"scan_clean_ns\": %.0f, "
-	       "\"scan_512_changed_ns\": %.0f, \"rebind_entry_ns\": %.1f, \"rebind_64k_entry_ns\": %.1f, \"sync_ns\": %.0f, \"sync_1918_ggtt_pages_ns\": %.0f}\n",
-	       trap, resync, clean, full, rebind, rebind_64k, idle, ggtt);
+	       "\"scan_512_changed_ns\": %.0f, \"rebind_entry_ns\": %.1f, \"rebind_64k_entry_ns\": %.1f, \"reject_entry_ns\": %.1f, \"sync_ns\": %.0f, \"sync_1918_ggtt_pages_ns\": %.0f}\n",
+	       trap, resync, clean, full, rebind, rebind_64k, reject, idle, ggtt);
 	fake_fini();
 	return 0;
 }
