@@ -26,9 +26,7 @@ u64 ghyvi_entry_reject(struct ghyvi_mm *mm, unsigned int level, u64 guest_entry,
 		mm->full = true;
 	}
 	ghyvi_count(mm->params.stats, entries_rejected);
-	ghyvi_report(mm->params.reporter,
-		     "table entry 0x%llx of level %u cannot be translated (%d), scratch page used",
-		     guest_entry, level, error);
+	mm->rejected = (struct ghyvi_rejected){ guest_entry, level, error };
 	return ghyvi_entry_scratch(mm, level);
 }
 

@@ -10,8 +10,19 @@
 
 #include "mm_types.h"
 
+static void report_rejected(struct ghyvi_mm *mm)
+{
+	if (!mm->rejected.error)
+		return;
+	ghyvi_report(mm->params.reporter,
+		     "table entry 0x%llx of level %u cannot be translated (%d), scratch page used",
+		     mm->rejected.guest_entry, mm->rejected.level, mm->rejected.error);
+	mm->rejected.error = 0;
+}
+
 void ghyvi_mm_unlock(struct ghyvi_mm *mm)
 {
+	report_rejected(mm);
 	ghyvi_tables_reap(mm);
 	if (mm->nr_idle_pins > mm->tuning.idle_pins)
 		ghyvi_pins_trim(mm, mm->tuning.idle_pins / 2);

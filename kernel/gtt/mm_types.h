@@ -135,6 +135,13 @@ struct ghyvi_root {
 	struct list_head lru; /* on mm->root_lru; when nobody holds it, on mm->dying_roots */
 };
 
+/* An entry that could not be translated: a guest can make it millions at once, and who looks sees one. */
+struct ghyvi_rejected {
+	u64 guest_entry;
+	unsigned int level;
+	int error; /* 0: none since the lock was taken */
+};
+
 struct ghyvi_mm {
 	struct ghyvi_mm_params params;
 	/* Protects everything below, and all table pages, shadow pages, pins and roots of this mm. */
@@ -177,6 +184,7 @@ struct ghyvi_mm {
 	u64 ggtt_gfn;
 	bool ggtt_live;
 
+	struct ghyvi_rejected rejected;
 	int no_pin; /* why the translation just made leads to scratch: an error that passes, or 0 */
 	u32 retries, looks; /* that may still fail in this synchronisation */
 	bool waited; /* an entry has ever waited for a pin */
@@ -321,7 +329,10 @@ void ghyvi_larges_reap(struct ghyvi_mm *mm);
 /* gtt/entry.c */
 /** ghyvi_entry_scratch() - what stands for an entry of @level that cannot be translated. */
 u64 ghyvi_entry_scratch(const struct ghyvi_mm *mm, unsigned int level);
-/** ghyvi_entry_reject() - count and report an entry that cannot be translated. Returns what stands for it. */
+/**
+ * ghyvi_entry_reject() - count an entry that cannot be translated, and report it if it is the last before the lock is let
+ * go. Returns what stands for it.
+ */
 u64 ghyvi_entry_reject(struct ghyvi_mm *mm, unsigned int level, u64 guest_entry, int error);
 /** ghyvi_entry_hides_table() - is one of these guest pages a table, which entries may not lead to as data? Counts, sets mm->no_pin. */
 bool ghyvi_entry_hides_table(struct ghyvi_mm *mm, u64 gfn, u64 count);
@@ -471,7 +482,7 @@ void ghyvi_cost_trapped(struct ghyvi_mm *mm, u64 gpa);
 void ghyvi_mm_sync_locked(struct ghyvi_mm *mm, struct ghyvi_tree *tree);
 
 /* gtt/mm.c */
-/** ghyvi_mm_unlock() - free what became unreachable, keep the idle pins under their limit, unlock. */
+/** ghyvi_mm_unlock() - report, free what became unreachable, keep the idle pins under their limit, unlock. */
 void ghyvi_mm_unlock(struct ghyvi_mm *mm);
 
 #endif

@@ -230,9 +230,10 @@ static void shadow_fill(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page)
 	static const u64 none[GHYVI_LINE];
 	unsigned int at;
 
-	for (at = 0; at < GHYVI_ENTRIES; at += GHYVI_LINE)
+	for (at = 0; at < GHYVI_ENTRIES; at += GHYVI_LINE) {
 		shadow_set(mm, page, at, none, page->table->snapshot + at, GHYVI_LINE);
-	cond_resched();
+		cond_resched();
+	}
 }
 
 static struct ghyvi_shadow_page *shadow_create(struct ghyvi_mm *mm, struct ghyvi_table_page *table,

@@ -242,7 +242,29 @@ static void test_bogus_entries_point_at_scratch_and_are_counted(void **state)
 	assert_int_equal(fake.pins[5], 0);
 	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
 	ghyvi_report_last(&fake.reporter, (char[GHYVI_REPORT_BYTES]){ 0 }, GHYVI_REPORT_BYTES);
-	assert_non_null(strstr(fake.reporter.last, "cannot be translated"));
+	/* The last one. */
+	assert_string_equal(fake.reporter.last,
+			    "table entry 0x4001003 of level 4 cannot be translated (-14), scratch page used");
+	ghyvi_mm_sync(fake.mm, root);
+	fake.reporter.last[0] = '\0';
+	set(4, 3, to(DATA));
+	assert_string_equal(fake.reporter.last, "");
+}
+
+/* Each of them takes 511 pins before it fails. */
+static void test_others_are_let_in_among_large_pages_that_lack_one(void **state)
+{
+	unsigned long before;
+	u32 i;
+
+	plant(1);
+	set_absent(LARGE_WHOLE + 511, true);
+	for (i = 0; i < GHYVI_ENTRIES; i++)
+		set(3, i, to(LARGE_WHOLE) | GHYVI_ENTRY_LARGE);
+	before = shim_rescheds;
+	hold4(1);
+	assert_int_equal(STAT(entries_rejected), GHYVI_ENTRIES);
+	assert_true(shim_rescheds - before >= GHYVI_ENTRIES / GHYVI_LINE);
 }
 
 static void test_bits_that_are_no_address_are_ignored(void **state)
@@ -436,6 +458,7 @@ int main(void)
 		TEST(test_one_page_as_directory_and_as_page_table),
 		TEST(test_self_map_at_every_level),
 		TEST(test_bogus_entries_point_at_scratch_and_are_counted),
+		TEST(test_others_are_let_in_among_large_pages_that_lack_one),
 		TEST(test_bits_that_are_no_address_are_ignored),
 		TEST(test_policy_switch_while_relaxed),
 		TEST(test_a_page_that_cannot_be_protected_is_compared_at_each_sync),
