@@ -134,8 +134,9 @@ void ghyvi_mm_ggtt_store(struct ghyvi_mm *mm, u64 index, u64 entry);
 int ghyvi_mm_ppgtt_read(struct ghyvi_root *root, u64 address, void *buffer, size_t bytes);
 
 /**
- * ghyvi_mm_check() - the self-check: walk guest and shadow tables side by side, without trusting
- * snapshots. Counts checks and check_differences; returns the differences. Call right after
+ * ghyvi_mm_check() - the self-check: is each shadow entry that @root (NULL: none) or the GGTT can reach the translation of
+ * the guest's entry, or, where stores do not trap, of what the last synchronisation for @root's sake read there; and
+ * will what waits be tried again? Counts checks and check_differences; returns the differences. Call right after
  * ghyvi_mm_sync() while the guest's vCPUs cannot change tables of @root (i915 does not touch those in use).
  * A nested root has nothing to compare, and is not counted.
  */

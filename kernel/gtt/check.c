@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The self-check: is every shadow entry that a context can reach the translation of the guest's entry? Walks guest
- * memory, not snapshots.
+ * The self-check: is every shadow entry that a context can reach the translation of the guest's entry? And is nothing
+ * forgotten? Where stores trap that is told from the guest's memory; where they do not, a page must have been compared
+ * by the last synchronisation, and its entries are the translation of what was read then. What waits must be tried again.
  */
 #include <linux/delay.h>
 #include <linux/io.h>
+#include <linux/sched.h>
 
 #include "mm_types.h"
 
@@ -15,16 +17,20 @@
 
 struct check {
 	struct ghyvi_mm *mm;
+	u64 since; /* the last synchronisation for the tree's sake */
+	u64 generation; /* of the guest's memory */
 	unsigned int differences;
+	const char *what; /* of the first: */
 	u64 gfn;
 	unsigned int index, level;
 	u64 guest, shadow;
 };
 
-static void check_differs(struct check *check, struct ghyvi_table_page *table, unsigned int level,
-			  unsigned int index, u64 guest, u64 shadow)
+static void check_differs(struct check *check, const char *what, const struct ghyvi_table_page *table,
+			  unsigned int level, unsigned int index, u64 guest, u64 shadow)
 {
 	if (!check->differences++) {
+		check->what = what;
 		check->gfn = table->gfn;
 		check->level = level;
 		check->index = index;
@@ -48,8 +54,8 @@ static bool can_pin(struct ghyvi_mm *mm, u64 gfn, unsigned int count)
 	return all;
 }
 
-/* Scratch is right only where the page really cannot be used. */
-static bool scratch_is_right(struct ghyvi_mm *mm, u64 guest, unsigned int level)
+/* Can the page behind the entry really not be used? */
+static bool is_of_no_use(struct ghyvi_mm *mm, u64 guest, unsigned int level)
 {
 	u64 gfn = ghyvi_entry_gfn(guest);
 	unsigned int count = 1;
@@ -60,10 +66,25 @@ static bool scratch_is_right(struct ghyvi_mm *mm, u64 guest, unsigned int level)
 	} else if (level == GHYVI_LEVEL_PT_64K) {
 		gfn = ghyvi_entry_group_gfn(guest);
 		count = GHYVI_GROUP;
+	} else if (level == GHYVI_LEVEL_PDP && guest & GHYVI_ENTRY_LARGE) {
+		return true;
 	} else if (level > GHYVI_LEVEL_PT) {
-		return (level == GHYVI_LEVEL_PDP && guest & GHYVI_ENTRY_LARGE) || !xa_load(&mm->tables, gfn);
+		return !xa_load(&mm->tables, gfn) && (mm->nr_tables >= GHYVI_MAX_TABLES || !can_pin(mm, gfn, 1));
 	}
 	return ghyvi_tables_in(mm, gfn, count) || !can_pin(mm, gfn, count);
+}
+
+/* Where the page cannot be used; or could not, and entry @index of the guest's is tried again. */
+static bool scratch_is_right(const struct check *check, const struct ghyvi_table_page *table, unsigned int level,
+			     unsigned int index, u64 guest)
+{
+	if (ghyvi_table_waits(table, index)) {
+		if (!table->retry)
+			return false;
+		if (table->generation != check->generation || (table->scarce && !ghyvi_table_lacks(table, index)))
+			return true;
+	}
+	return is_of_no_use(check->mm, guest, level);
 }
 
 static bool leads_to_pin(struct ghyvi_mm *mm, u64 gfn, u64 address)
@@ -118,19 +139,26 @@ static bool leads_to_table(struct ghyvi_mm *mm, u64 guest, u64 shadow, unsigned 
 	       (below == GHYVI_LEVEL_PT_64K && groups_are_whole(table->shadows[below]->entries));
 }
 
-/* @index: of the shadow entry; @waits: the guest's, for a pin */
-static bool entry_is_right(struct ghyvi_mm *mm, u64 guest, u64 shadow, unsigned int level, unsigned int index,
-			   bool waits, bool ggtt)
+/* The guest's entry that entry @index of a shadow was made from. */
+static unsigned int guest_index(unsigned int level, unsigned int index)
 {
+	return level == GHYVI_LEVEL_PT_64K ? round_down(index, GHYVI_GROUP) : index;
+}
+
+/* @index: of the shadow entry */
+static bool entry_is_right(const struct check *check, const struct ghyvi_table_page *table, unsigned int level,
+			   unsigned int index, u64 guest, u64 shadow)
+{
+	struct ghyvi_mm *mm = check->mm;
 	u64 address = shadow & GHYVI_SHADOW_ADDRESS_MASK;
 
 	if (!(guest & GHYVI_ENTRY_PRESENT))
 		/* A guest can write what stands for "look again", too. */
 		return !shadow || (guest == GHYVI_SNAPSHOT_STALE && shadow == ghyvi_entry_scratch(mm, level));
 	if (shadow == ghyvi_entry_scratch(mm, level))
-		return waits || scratch_is_right(mm, guest, level);
+		return scratch_is_right(check, table, level, guest_index(level, index), guest);
 	if (!(shadow & GHYVI_ENTRY_PRESENT) ||
-	    !!(shadow & GHYVI_ENTRY_WRITE) != (ggtt || (guest & GHYVI_ENTRY_WRITE)))
+	    !!(shadow & GHYVI_ENTRY_WRITE) != (ghyvi_table_is_ggtt(table) || (guest & GHYVI_ENTRY_WRITE)))
 		return false;
 	if (level == GHYVI_LEVEL_PT_64K)
 		return leads_to_pin(mm, ghyvi_entry_group_gfn(guest) + index % GHYVI_GROUP, address);
@@ -141,10 +169,24 @@ static bool entry_is_right(struct ghyvi_mm *mm, u64 guest, u64 shadow, unsigned 
 	return leads_to_table(mm, guest, shadow, level);
 }
 
-/*
- * A page that is relaxed by now was written after the synchronisation, and one that was protected in the middle
- * of its scan is compared at the next: these only owe us consistency.
- */
+/* Each store to the page since synchronisation @since has been seen, or will be at the next. */
+static bool is_watched(const struct ghyvi_table_page *table, u64 since)
+{
+	if (!list_empty(&table->listed))
+		return table->compared >= since;
+	if (table->gfn == GHYVI_INVALID_GFN)
+		return true; /* nobody can store to it */
+	return table->protected && !table->retry;
+}
+
+static void check_watched(struct check *check, const struct ghyvi_table_page *table, unsigned int level, u64 since)
+{
+	if (!is_watched(table, since))
+		check_differs(check, "stores go unseen", table, level, 0, READ_ONCE(table->guest[0]),
+			      table->shadows[level]->entries[0]);
+}
+
+/* A listed page may have been written since it was compared; the next synchronisation will tell. */
 static u64 guest_entry(const struct ghyvi_table_page *table, unsigned int index)
 {
 	return table->protected && list_empty(&table->listed) ? READ_ONCE(table->guest[index]) :
@@ -155,21 +197,23 @@ static void check_page(struct check *check, struct ghyvi_shadow_page *page)
 {
 	struct ghyvi_table_page *table = page->table, *child;
 	struct ghyvi_mm *mm = check->mm;
-	unsigned int i, at, below;
+	unsigned int i, below;
 	u64 guest;
 
 	if (page->check_mark == mm->check_mark)
 		return;
 	page->check_mark = mm->check_mark;
+	cond_resched();
+	check_watched(check, table, page->level, check->since);
 	for (i = 0; i < GHYVI_ENTRIES; i++) {
-		at = page->level == GHYVI_LEVEL_PT_64K ? i - i % GHYVI_GROUP : i;
-		guest = guest_entry(table, at);
-		if (!entry_is_right(mm, guest, page->entries[i], page->level, i, ghyvi_table_waits(table, at), false)) {
-			check_differs(check, table, page->level, i, guest, page->entries[i]);
+		guest = guest_entry(table, guest_index(page->level, i));
+		if (!entry_is_right(check, table, page->level, i, guest, page->entries[i])) {
+			check_differs(check, "wrong translation", table, page->level, i, guest, page->entries[i]);
 			continue;
 		}
 		if (page->level <= GHYVI_LEVEL_PT || !(guest & GHYVI_ENTRY_PRESENT) ||
-		    ghyvi_entry_is_large(page->level, guest))
+		    ghyvi_entry_is_large(page->level, guest) ||
+		    page->entries[i] == ghyvi_entry_scratch(mm, page->level))
 			continue;
 		child = xa_load(&mm->tables, ghyvi_entry_gfn(guest));
 		below = ghyvi_entry_below(mm, page->level, guest);
@@ -184,16 +228,17 @@ static void check_ggtt_page(struct check *check, struct ghyvi_table_page *table,
 	unsigned int i;
 	u64 guest, entry;
 
+	check_watched(check, table, GHYVI_LEVEL_PT, mm->syncs);
 	for (i = 0; i < GHYVI_ENTRIES; i++) {
 		guest = guest_entry(table, i);
 		entry = table->shadows[GHYVI_LEVEL_PT]->entries[i];
 		if (guest != table->snapshot[i]) {
-			check_differs(check, table, GHYVI_LEVEL_PT, i, guest, entry);
+			check_differs(check, "wrong translation", table, GHYVI_LEVEL_PT, i, guest, entry);
 		} else if (translations) {
 			entry = mm->params.pgpu_ops->ggtt_read(mm->params.client,
 							       (u64)table->ggtt_page * GHYVI_ENTRIES + i);
-			if (!entry_is_right(mm, guest, entry, GHYVI_LEVEL_PT, 0, ghyvi_table_waits(table, i), true))
-				check_differs(check, table, GHYVI_LEVEL_PT, i, guest, entry);
+			if (!entry_is_right(check, table, GHYVI_LEVEL_PT, i, guest, entry))
+				check_differs(check, "wrong translation", table, GHYVI_LEVEL_PT, i, guest, entry);
 		}
 	}
 }
@@ -203,6 +248,8 @@ static void check_once(struct check *check, struct ghyvi_root *root)
 	struct ghyvi_mm *mm = check->mm;
 	u32 i, n;
 
+	check->generation = ghyvi_generation(mm);
+	check->since = root ? max(root->tree.last_sync, mm->shared_tree.last_sync) : 0;
 	mm->check_mark++;
 	for (i = 0; root && i < 4; i++)
 		if (root->pages[i] && root->pages[i]->table)
@@ -239,8 +286,8 @@ unsigned int ghyvi_mm_check(struct ghyvi_mm *mm, struct ghyvi_root *root)
 	if (check.differences) {
 		ghyvi_count_add(mm->params.stats, check_differences, check.differences);
 		ghyvi_report(mm->params.reporter,
-			     "self-check: %u wrong, first: table page 0x%llx level %u entry %u guest 0x%llx shadow 0x%llx",
-			     check.differences, check.gfn, check.level, check.index, check.guest,
+			     "self-check: %u wrong, first: %s: table page 0x%llx level %u entry %u guest 0x%llx shadow 0x%llx",
+			     check.differences, check.what, check.gfn, check.level, check.index, check.guest,
 			     check.shadow);
 	}
 	return check.differences;

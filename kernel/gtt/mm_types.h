@@ -29,11 +29,13 @@
  * @id: for those who watch; from 1 on, and 0 for tables that several roots lead to (scratch chains)
  * @listed: its last-level pages to compare at the next synchronisation that is for its sake, or for all
  * @synced: synchronisations for its sake
+ * @last_sync: the number (ghyvi_mm.syncs) of the last of them; of the shared tree: of the last for the sake of all
  */
 struct ghyvi_tree {
 	u64 id;
 	struct list_head listed;
 	u32 synced;
+	u64 last_sync;
 };
 
 /* In a snapshot: "not what the guest has, look again". Bit 0 is clear, so it never translates. */
@@ -112,6 +114,7 @@ struct ghyvi_table_page {
 	u64 parent_gfn; /* where it was linked last, as a hint: the page directory, */
 	u32 parent_index; /* and the entry in it */
 	bool protected;
+	u64 compared; /* while listed: the number of the last synchronisation when the snapshot was what the guest has */
 	bool hidden; /* an entry that leads to it as data waits until it is no table */
 	u64 waiting[GHYVI_ENTRIES / 64]; /* one bit for each entry that leads to scratch for want of a pin, */
 	u64 absent[GHYVI_ENTRIES / 64]; /* and for those of them whose memory is not there */
@@ -176,6 +179,7 @@ struct ghyvi_mm {
 	/* Listed: what any root may lead to, upper levels and the GGTT included. Synced: for any one root's sake. */
 	struct ghyvi_tree shared_tree;
 	u32 flushes; /* synchronisations of all trees */
+	u64 syncs; /* synchronisations of any */
 
 	struct ghyvi_table_page **ggtt_tables; /* by table page number; NULL outside the partition */
 	u32 nr_ggtt_tables;
@@ -274,6 +278,12 @@ int ghyvi_pins_get(struct ghyvi_mm *mm, u64 gfn, unsigned int count, u64 *bus);
 void ghyvi_pins_put(struct ghyvi_mm *mm, u64 gfn, unsigned int count);
 /** ghyvi_pins_trim() - release idle pins down to @keep. Invalidates first. */
 void ghyvi_pins_trim(struct ghyvi_mm *mm, u32 keep);
+
+/* Changes whenever an entry that waits for what was not there is worth another try. */
+static inline u64 ghyvi_generation(const struct ghyvi_mm *mm)
+{
+	return mm->params.hv_ops->memory_generation(mm->params.hv) + mm->vacated;
+}
 
 /* The guest page if it is pinned, or NULL. Those of a group of 64 KiB lie side by side. */
 static inline struct ghyvi_pin *ghyvi_pin_find(struct ghyvi_mm *mm, u64 gfn)

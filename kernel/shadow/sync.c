@@ -109,12 +109,14 @@ static void sync_lists(struct ghyvi_mm *mm, struct ghyvi_tree *tree)
 	mm->retries = GHYVI_RETRIES;
 	mm->looks = GHYVI_LOOKS;
 	if (mm->waited)
-		mm->generation = mm->params.hv_ops->memory_generation(mm->params.hv) + mm->vacated;
+		mm->generation = ghyvi_generation(mm);
+	mm->syncs++;
 	sync_list(mm, shared, &done, &scanned);
 	if (tree) {
 		ghyvi_root_fill_top(container_of(tree, struct ghyvi_root, tree));
 		sync_tree(mm, tree, &scanned);
 		tree->synced++;
+		tree->last_sync = mm->syncs;
 		mm->shared_tree.synced++;
 	} else {
 		list_for_each_entry(root, &mm->root_lru, lru) {
@@ -122,6 +124,7 @@ static void sync_lists(struct ghyvi_mm *mm, struct ghyvi_tree *tree)
 			sync_tree(mm, &root->tree, &scanned);
 		}
 		mm->flushes++;
+		mm->shared_tree.last_sync = mm->syncs;
 	}
 	/* What these trees have come to share with others meanwhile. */
 	sync_list(mm, shared, &done, &scanned);

@@ -22,6 +22,7 @@ void ghyvi_table_list(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
 {
 	if (!list_empty(&table->listed))
 		return;
+	table->compared = mm->syncs; /* no store was missed until now */
 	list_add_tail(&table->listed, &ghyvi_table_tree(mm, table)->listed);
 	atomic64_inc(&mm->params.stats->relaxed_now);
 }
@@ -197,6 +198,7 @@ unsigned int ghyvi_table_reconstruct(struct ghyvi_mm *mm, struct ghyvi_table_pag
 		first = min(first, at);
 		last = max(last, at + GHYVI_LINE - 1);
 	}
+	table->compared = mm->syncs;
 	if (table->retry)
 		table->retry = any_waits(table);
 	if (first <= last && ghyvi_table_is_ggtt(table))

@@ -586,6 +586,68 @@ static void test_the_self_check_finds_corrupted_entries(void **state)
 	assert_int_equal(STAT(checks), 21);
 }
 
+static struct ghyvi_table_page *table_at(u64 gfn)
+{
+	return xa_load(&fake.mm->tables, gfn);
+}
+
+/* The check of @root says once that stores go unseen, until a synchronisation meets what is listed again. */
+static void assert_forgotten(struct ghyvi_root *root, struct ghyvi_table_page *table, struct list_head *list)
+{
+	ghyvi_mm_sync(fake.mm, root);
+	assert_int_equal(ghyvi_mm_check(fake.mm, root), 1);
+	assert_non_null(strstr(fake.reporter.last, "stores go unseen"));
+	list_move_tail(&table->listed, list);
+	ghyvi_mm_sync(fake.mm, root);
+	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+}
+
+static void test_the_self_check_finds_relaxed_pages_that_are_not_compared(void **state)
+{
+	struct ghyvi_root *root, *other;
+	struct ghyvi_table_page *table, *ggtt = fake.mm->ggtt_tables[FIRST_GGTT_TABLE];
+
+	ghyvi_mm_set_policy(fake.mm, "full");
+	plant(1);
+	plant(11);
+	root = hold4(1);
+	other = hold4(11);
+	table = table_at(4);
+	ghyvi_mm_sync(fake.mm, root);
+	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	list_move_tail(&table->listed, &other->tree.listed);
+	assert_forgotten(root, table, &root->tree.listed);
+	list_del_init(&table->listed);
+	assert_forgotten(root, table, &root->tree.listed);
+	list_del_init(&ggtt->listed);
+	assert_forgotten(root, ggtt, &fake.mm->shared_tree.listed);
+	list_move_tail(&ggtt->listed, &other->tree.listed);
+	assert_forgotten(root, ggtt, &fake.mm->shared_tree.listed);
+}
+
+static void test_the_self_check_knows_what_a_synchronisation_was_for(void **state)
+{
+	struct ghyvi_root *root, *other;
+
+	ghyvi_mm_set_policy(fake.mm, "segmented");
+	plant(1);
+	plant(11);
+	root = hold4(1);
+	other = hold4(11);
+	ghyvi_mm_sync(fake.mm, root);
+	set(4, 0, to(DATA)); /* relaxed now */
+	ghyvi_mm_sync(fake.mm, other);
+	assert_int_equal(ghyvi_mm_check(fake.mm, other), 0);
+	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	ghyvi_mm_flush(fake.mm);
+	set(4, 1, to(DATA + 1)); /* not seen */
+	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	/* As if all had been synchronised but it. */
+	table_at(4)->compared--;
+	assert_int_equal(ghyvi_mm_check(fake.mm, root), 1);
+	assert_int_equal(ghyvi_mm_check(fake.mm, other), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -617,6 +679,8 @@ int main(void)
 		TEST(test_ggtt_pages_that_cannot_be_protected),
 		TEST(test_global_addresses_are_read_and_written_where_the_guest_maps_them),
 		TEST(test_the_self_check_finds_corrupted_entries),
+		TEST(test_the_self_check_finds_relaxed_pages_that_are_not_compared),
+		TEST(test_the_self_check_knows_what_a_synchronisation_was_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

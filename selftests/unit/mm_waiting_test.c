@@ -352,6 +352,67 @@ static void test_a_generation_that_an_earlier_vm_had(void **state)
 	assert_true(fake.ggtt[first] == maps(DATA));
 }
 
+static void test_the_self_check_finds_entries_that_wait_in_vain(void **state)
+{
+	struct ghyvi_table_page *table;
+	struct ghyvi_root *root;
+
+	ghyvi_mm_set_policy(fake.mm, "strict");
+	plant(1);
+	set_absent(DATA, true);
+	set_absent(9, true);
+	set(4, 0, to(DATA));
+	set(3, 1, to(9));
+	root = hold4(1);
+	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_mm_sync(fake.mm, root);
+	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	/* Nobody is told that it has come back. */
+	fake.absent[DATA] = false;
+	assert_int_equal(ghyvi_mm_check(fake.mm, root), 1);
+	assert_non_null(strstr(fake.reporter.last, "wrong translation: table page 0x4 level 1 entry 0"));
+	fake.absent[DATA] = true;
+	fake.absent[9] = false;
+	assert_int_equal(ghyvi_mm_check(fake.mm, root), 1);
+	assert_non_null(strstr(fake.reporter.last, "wrong translation: table page 0x3 level 2 entry 1"));
+	fake.absent[9] = true;
+	/* Nobody will look. */
+	table = xa_load(&fake.mm->tables, 4);
+	ghyvi_table_unlist(fake.mm, table);
+	assert_int_equal(ghyvi_mm_check(fake.mm, root), 1);
+	ghyvi_table_list(fake.mm, table);
+	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	table->retry = false;
+	assert_int_equal(ghyvi_mm_check(fake.mm, root), 1);
+	table->retry = true;
+	set_absent(DATA, false);
+	/* The next synchronisation will. */
+	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	ghyvi_mm_sync(fake.mm, root);
+	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	assert_true(shadow_pt(root)[0] == maps(DATA));
+}
+
+/* What there was no room for is tried by each synchronisation. */
+static void test_the_self_check_finds_a_scarce_page_that_nobody_tries(void **state)
+{
+	struct ghyvi_table_page *table;
+	struct ghyvi_root *root;
+
+	ghyvi_mm_set_policy(fake.mm, "full");
+	plant(1);
+	root = hold4(1);
+	ghyvi_mm_sync(fake.mm, root);
+	fake.pin_limit = fake.pinned;
+	set(4, 0, to(DATA));
+	ghyvi_mm_sync(fake.mm, root);
+	fake.pin_limit = ~0u;
+	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	table = xa_load(&fake.mm->tables, 4);
+	table->scarce = false;
+	assert_int_equal(ghyvi_mm_check(fake.mm, root), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -369,6 +430,8 @@ int main(void)
 		TEST(test_tables_beyond_the_limit_are_shadowed_when_others_are_gone),
 		TEST(test_entries_that_lack_a_table_are_not_in_the_way),
 		TEST(test_a_generation_that_an_earlier_vm_had),
+		TEST(test_the_self_check_finds_entries_that_wait_in_vain),
+		TEST(test_the_self_check_finds_a_scarce_page_that_nobody_tries),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
