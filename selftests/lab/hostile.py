@@ -10,6 +10,8 @@ from hostlib import GUEST, Guest, GuestLost, read, require, run
 
 BUSY = ["busy_ns_rcs", "busy_ns_bcs", "busy_ns_vcs", "busy_ns_vecs"]
 REPORT = "/tmp/hostile.json"  # in the guest
+# On with QEMU's defaults, and seen by the CPU in place of a display adapter's memory.
+SYSTEM_MANAGEMENT = ("--qemu-args", "-machine", "smm=on", "-device", "VGA,romfile=")
 
 
 def can_measure():
@@ -41,7 +43,7 @@ class Attacker(Guest):
     def __init__(self, name, vgpu, mem=384):
         vgpu.set("containment/points_max", 0)
         self.vgpu = vgpu
-        super().__init__(name, vgpu, mem=mem, smp=2)
+        super().__init__(name, vgpu, mem=mem, smp=2, extra=[*SYSTEM_MANAGEMENT])
         cpus = run(GUEST, "monitor", name, "info cpus")[1]
         self.vcpus = {int(thread) for thread in re.findall(r"thread_id=(\d+)", cpus)}
         require(len(self.vcpus) == 2, f"vCPU threads: {cpus}")

@@ -227,6 +227,19 @@ void machine_hide(bool hide, bool bar)
 	ghyvi_vgpu_set_bar0(host.vgpu, bar_off ? GHYVI_BAR_UNMAPPED : BAR0_GPA);
 }
 
+/* What KVM says then, by frame number; memory itself stays. */
+void machine_smram(unsigned int choice)
+{
+	atomic_store(&host.protected[HIDDEN], false);
+	ghyvi_mm_protection_lost(host.mm, HIDDEN_GPA >> 12, 1);
+}
+
+volatile uint64_t *machine_low_page(uint64_t *gpa)
+{
+	*gpa = HIDDEN_GPA;
+	return (volatile uint64_t *)page_at(HIDDEN);
+}
+
 volatile uint32_t *machine_hidden_page(uint64_t *gpa)
 {
 	*gpa = HIDDEN_GPA;

@@ -28,7 +28,8 @@ struct attack {
 };
 
 extern const struct attack attack_toctou, attack_table_race; /* attack_race.c */
-extern const struct attack attack_to_absent, attack_unmap, attack_split_entry; /* attack_stale.c */
+extern const struct attack attack_to_absent, attack_unmap, attack_smram,
+	attack_split_entry; /* attack_stale.c */
 extern const struct attack attack_aliasing, attack_foreign; /* attack_tables.c */
 extern const struct attack attack_scan, attack_trap, attack_exhaust; /* attack_load.c */
 extern const struct attack attack_infinite, attack_schedule; /* attack_engine.c */

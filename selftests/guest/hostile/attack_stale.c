@@ -8,6 +8,7 @@
 #include "attack.h"
 
 #define VA 0x80000000ull
+#define NEIGHBOUR_OF(va) ((va) + 0x200000) /* in another table */
 #define GONE_BIT (1ull << 38) /* of an entry: far beyond the guest's memory */
 #define HEARTBEAT_PAGE 3u
 #define HEARTBEAT (STAGE_DATA + HEARTBEAT_PAGE * PAGE_BYTES)
@@ -199,6 +200,54 @@ const struct attack attack_unmap = {
 	.share = 1,
 	.begin = stale_begin,
 	.trial = unmap_trial,
+};
+
+/*
+ * A directory, which is watched whatever the policy, in memory that the CPU sees from system management mode, too. What is
+ * there comes and goes, and the directory with it, from there only.
+ */
+static volatile uint64_t *low;
+static uint64_t low_gpa, table_of[2];
+
+static void smram_begin(struct random *random)
+{
+	uint64_t other = NEIGHBOUR_OF(VA);
+
+	stale_begin(random);
+	low = machine_low_page(&low_gpa);
+	for (unsigned int i = 0; i < 2; i++)
+		tables_map(&stage.tables, i ? other : VA, machine.gpa[stage.data[i]]);
+	table_of[0] = *tables_entry(&stage.tables, VA, 2);
+	table_of[1] = *tables_entry(&stage.tables, other, 2);
+	for (unsigned int i = 0; low && i < ENTRIES; i++)
+		entry_write(low + i, 0);
+	if (low)
+		entry_write(tables_entry(&stage.tables, VA, 3), entry_of(low_gpa));
+}
+
+static void smram_trial(struct random *random)
+{
+	volatile uint64_t *slot = low ? &low[VA >> 21 & (ENTRIES - 1)] : tables_entry(&stage.tables, VA, 2);
+	uint32_t value = (uint32_t)random_next(random) | 1;
+	unsigned int table = random_range(random, 0, 1);
+
+	for (unsigned int i = 0; i < 2; i++, table ^= 1) {
+		*stage_data(0) = *stage_data(1) = 0;
+		entry_write(slot, table_of[table]);
+		if (stage_store(random_range(random, 0, ENGINES - 1), VA, value) != RAN ||
+		    *stage_data(table) != value || *stage_data(!table))
+			effect("a store by table %u went to 0x%x 0x%x", table, *stage_data(0), *stage_data(1));
+		machine_smram(random_range(random, 1, 3));
+		machine_smram(0);
+	}
+}
+
+const struct attack attack_smram = {
+	.name = "d-smram",
+	.what = "a directory in memory that goes away from the view of system management mode only",
+	.share = 1,
+	.begin = smram_begin,
+	.trial = smram_trial,
 };
 
 /* ---- (g) ---- */

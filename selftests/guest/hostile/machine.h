@@ -38,10 +38,17 @@ void machine_relax(void);
 
 /**
  * machine_hide() - take memory away from the device, as a guest can by programming its chipset. The pages of
- * machine_hidden_pages() cannot be used by the vGPU until it is shown again; nor can BAR 0, for @bar.
+ * machine_hidden_page() cannot be used by the vGPU until it is shown again; nor can BAR 0, for @bar.
  */
 void machine_hide(bool hide, bool bar);
 /** machine_hidden_page() - memory that machine_hide() can take away, or NULL; its address to @gpa. */
 volatile uint32_t *machine_hidden_page(uint64_t *gpa);
+/**
+ * machine_smram() - where the CPU sees the memory of system management mode.
+ * @choice: any number; 0 as it was
+ */
+void machine_smram(unsigned int choice);
+/** machine_low_page() - memory that machine_smram() leaves in place, with other neighbours; or NULL. */
+volatile uint64_t *machine_low_page(uint64_t *gpa);
 
 #endif

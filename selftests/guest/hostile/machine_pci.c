@@ -33,13 +33,21 @@
 #define PAM3_BUS 0x00u
 #define PAM3_AREA 0xd0000u
 
+/* Where SMRAM is seen: the same, 5.1.20. What is here is all that the system address space shows of it. */
+#define SMRAM 0x9d
+#define SMRAM_ENABLE 0x08u
+#define SMRAM_OPEN 0x40u
+#define LOW_PAGE 0x50000u
+
 _Static_assert(!(MACHINE_PAGES * PAGE_BYTES % HUGE_BYTES), "whole huge pages");
 
 struct machine machine;
 
 static volatile uint8_t *bar0;
 static int config = -1, bridge = -1;
+static uint8_t smram;
 static volatile uint32_t *hidden_page;
+static volatile uint64_t *low_page;
 
 uint32_t machine_read(uint32_t offset)
 {
@@ -94,6 +102,29 @@ volatile uint32_t *machine_hidden_page(uint64_t *gpa)
 	return hidden_page;
 }
 
+void machine_smram(unsigned int choice)
+{
+	uint8_t value = smram;
+
+	if (choice)
+		value ^= (choice & 1 ? SMRAM_ENABLE : 0) | (choice & 2 ? SMRAM_OPEN : 0);
+	if (bridge >= 0)
+		write_config(bridge, SMRAM, value, 1);
+}
+
+volatile uint64_t *machine_low_page(uint64_t *gpa)
+{
+	*gpa = LOW_PAGE;
+	return low_page;
+}
+
+static void *map_physical(int memory, off_t address)
+{
+	void *page = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, memory, address);
+
+	return page == MAP_FAILED ? NULL : page;
+}
+
 /* Without it (no q35, no /dev/mem) BAR 0 is all that can be hidden. */
 static void open_chipset(void)
 {
@@ -106,11 +137,11 @@ static void open_chipset(void)
 	if (memory < 0)
 		return;
 	write_config(fd, PAM3, PAM3_MEMORY, 1);
-	hidden_page = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, memory, PAM3_AREA);
-	if (hidden_page == MAP_FAILED)
-		hidden_page = NULL;
-	else
-		bridge = fd;
+	hidden_page = map_physical(memory, PAM3_AREA);
+	if (!hidden_page || pread(fd, &smram, 1, SMRAM) != 1)
+		return;
+	low_page = map_physical(memory, LOW_PAGE);
+	bridge = fd;
 }
 
 static void read_sysfs(const char *directory, const char *name, char *text, size_t bytes)
