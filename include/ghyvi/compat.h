@@ -32,6 +32,13 @@
 #define GHYVI_VFIO_IOMMUFD_OPS
 #endif
 
+/* Whose memory the device's pins are of: IOMMUFD's, or that of VFIO's own containers (type 1). */
+#if IS_ENABLED(CONFIG_IOMMUFD) && (GHYVI_HAVE_VFIO_DETACH_IOAS || GHYVI_HAVE_VFIO_ATTACH_IOAS)
+#define ghyvi_vfio_uses_iommufd(vdev) ((vdev)->iommufd_access != NULL)
+#else
+#define ghyvi_vfio_uses_iommufd(vdev) false
+#endif
+
 #if GHYVI_HAVE_EVENTFD_SIGNAL_ONE
 #define ghyvi_eventfd_signal(ctx) eventfd_signal(ctx)
 #else

@@ -99,7 +99,9 @@ static void dma_unmap(struct vfio_device *vdev, u64 iova, u64 bytes)
 	u64 gfn = iova >> PAGE_SHIFT, count = bytes >> PAGE_SHIFT;
 
 	ghyvi_kvm_unmapping(device->kvm, gfn, count);
-	ghyvi_unmap(&device->unmap, gfn, count);
+	/* Type 1 asks again for what is still pinned. IOMMUFD does not, and holds nothing that pinning waits for. */
+	while (!ghyvi_unmap(&device->unmap, gfn, count) && ghyvi_vfio_uses_iommufd(vdev))
+		;
 	ghyvi_kvm_unmapped(device->kvm);
 }
 
