@@ -65,6 +65,8 @@ enum ghyvi_command_check {
 };
 
 #define GHYVI_ANY_LENGTH 0xffff
+/* The longest packet whose operands count (MI_STORE_DATA_IMM: 10 bits of length); longer ones are skipped. */
+#define GHYVI_PACKET_DWORDS_MAX 1025
 
 /**
  * struct ghyvi_command

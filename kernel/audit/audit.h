@@ -24,8 +24,6 @@
 #define AUDIT_SPARE_PAGES 256
 /* Segments that an engine may have to look through. */
 #define AUDIT_SEGMENTS_MAX 64
-/* The longest packet whose operands are looked at: 10 bits of length. */
-#define AUDIT_PACKET_DWORDS 1026
 /* First-level and second-level batches end differently, so what was seen on one level was not on the other. */
 #define AUDIT_LEVELS 2
 
@@ -129,7 +127,7 @@ struct ghyvi_audit {
 	struct audit_reject last;
 	const struct audit_shortcuts *shortcuts;
 	struct audit_target targets[GHYVI_AUDIT_BATCHES_MAX];
-	u32 packet[AUDIT_PACKET_DWORDS];
+	u32 packet[GHYVI_PACKET_DWORDS_MAX];
 	struct audit_page *spare;
 	unsigned int nr_spare;
 };

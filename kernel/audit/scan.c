@@ -105,7 +105,7 @@ const u32 *audit_scan_parts(struct audit_scan *scan, int *err)
 	struct audit_page *page;
 	u64 at;
 
-	if (scan->dwords > AUDIT_PACKET_DWORDS) {
+	if (scan->dwords > GHYVI_PACKET_DWORDS_MAX) {
 		*err = audit_refuse(scan, AUDIT_LENGTH);
 		return NULL;
 	}

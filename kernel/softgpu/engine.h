@@ -41,8 +41,8 @@
 #define SOFTGPU_WALKS 16
 #define SOFTGPU_RUNS 64
 
-/* The longest packet that is executed (STORE_DATA_IMM: 10 bits of length); longer ones are skipped. */
-#define SOFTGPU_PACKET_DWORDS 1032
+/* More than any command has optional dwords. */
+#define SOFTGPU_OPTIONAL_DWORDS 8
 
 #define SOFTGPU_GPRS 16
 /* Pixels of a row (signed 16-bit coordinates) times the deepest pixel. */
@@ -169,7 +169,7 @@ struct softgpu_engine {
 
 	/* A private copy of the commands ahead: each dword is read from guest memory once. */
 	struct ghyvi_window window;
-	u32 packet[SOFTGPU_PACKET_DWORDS];
+	u32 packet[GHYVI_PACKET_DWORDS_MAX + SOFTGPU_OPTIONAL_DWORDS];
 	unsigned int packet_dwords;
 	const struct ghyvi_command *command; /* what it is; NULL: unknown */
 

@@ -170,7 +170,7 @@ int softgpu_stream_fetch(struct softgpu_engine *engine)
 		return softgpu_error(engine, "command %#010x: %u dwords do not fit into the %s", header,
 				     dwords, engine->level ? "batch" : "ring");
 	if (!softgpu_packet_skipped(engine->command, header)) {
-		if (dwords > SOFTGPU_PACKET_DWORDS - 8)
+		if (dwords > GHYVI_PACKET_DWORDS_MAX)
 			return softgpu_error(engine, "command %#010x is too long", header);
 		for (i = 1; i < dwords; i++) {
 			err = stream_dword(engine, i, &engine->packet[i]);
@@ -179,7 +179,7 @@ int softgpu_stream_fetch(struct softgpu_engine *engine)
 		}
 		/* Optional dwords that a short packet leaves out are 0, not the last packet's. */
 		if (dwords > 1)
-			memset(&engine->packet[dwords], 0, 8 * sizeof(u32));
+			memset(&engine->packet[dwords], 0, SOFTGPU_OPTIONAL_DWORDS * sizeof(u32));
 	}
 	stream_advance(engine, dwords);
 	return SOFTGPU_OK;

@@ -32,6 +32,25 @@ static void what_was_audited_runs(void **state)
 	finish(rig, with);
 }
 
+/* MI_STORE_DATA_IMM with as many dwords as its length can say. */
+static void the_longest_packet_runs(void **state)
+{
+	struct rig *rig = *state;
+	struct ghyvi_audit *with = make_audit(rig, "full");
+	unsigned int i;
+
+	batch(rig->batch, MI(0x20, 0x3ff), ADDRESS(DATA));
+	for (i = 3; i < GHYVI_PACKET_DWORDS_MAX; i++)
+		rig->batch[i] = i;
+	rig->batch[i] = MI_BATCH_END;
+	ring(rig, MI_BATCH_START, ADDRESS(BATCH));
+	audit(rig, with);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	for (i = 3; i < GHYVI_PACKET_DWORDS_MAX; i++)
+		assert_int_equal(data32(rig, 4 * (i - 3)), i);
+	finish(rig, with);
+}
+
 static void a_refused_command_stops_the_engine_before_it(void **state)
 {
 	struct rig *rig = *state;
@@ -210,6 +229,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(what_was_audited_runs),
+		RIG_TEST(the_longest_packet_runs),
 		RIG_TEST(a_refused_command_stops_the_engine_before_it),
 		RIG_TEST(a_batch_that_joins_another_runs_only_if_all_behind_it_does),
 		RIG_TEST(what_could_not_be_read_does_not_run),
