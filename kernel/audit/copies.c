@@ -204,6 +204,7 @@ int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch
 		segment = segment_at(commands, (u32)at);
 		break;
 	case GHYVI_FETCH_INDIRECT:
+		at &= GENMASK_ULL(31, 0);
 		segment = oldest_segment(commands);
 		if (segment && segment->refused && segment->stop == segment->from)
 			return -EACCES;

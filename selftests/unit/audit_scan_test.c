@@ -288,6 +288,8 @@ static void indirect_batches_end_by_their_size(void **state)
 	submit();
 	assert_passed();
 	assert_int_equal(fetched(GHYVI_FETCH_INDIRECT, KERNEL_BATCH, 0), LOAD_IMM(1));
+	/* An engine comes round at the end of the GGTT, as in any privileged batch. */
+	assert_int_equal(fetched(GHYVI_FETCH_INDIRECT, BIT_ULL(32) | KERNEL_BATCH, 0), LOAD_IMM(1));
 	guest.submission.indirect_bytes = 128;
 	submit();
 	assert_refused("unknown-command");
