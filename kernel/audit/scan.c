@@ -325,8 +325,9 @@ static int scan_batch(struct audit_scan *scan, const struct audit_target *target
 		return 0;
 	scan->ring_at = target->ring_at;
 	start_stream(scan, target->source, target->level, target->address, S64_MAX);
-	if (!scan->batches_left--)
+	if (!scan->batches_left)
 		return audit_refuse(scan, AUDIT_BATCHES);
+	scan->batches_left--;
 	if (scan->commands_left < 0)
 		return audit_refuse(scan, AUDIT_COMMANDS);
 	err = audit_check_time(scan);

@@ -460,6 +460,22 @@ static void stores_to_the_ggtt_are_in_the_budgets(void **state)
 	assert_in_range(guest.updates, 0, 4);
 }
 
+static void log_mode_keeps_to_the_budgets(void **state)
+{
+	unsigned int i;
+
+	fresh();
+	for (i = 0; i < 5; i++) {
+		put(USER_BATCH + 64 * i, BATCH_END);
+		ring(START_USER, LO(USER_BATCH + 64 * i), HI(USER_BATCH), NOOP);
+	}
+	set_budget(0, 0, 2);
+	submit();
+	assert_passed();
+	assert_int_equal(atomic64_read(&guest.stats.audit_rejects), 3);
+	assert_non_null(strstr(last(), "budget-batches"));
+}
+
 static void an_extension_over_budget_is_submitted_anew(void **state)
 {
 	set_budget(GHYVI_AUDIT_BYTES_MIN, 0, 0);
@@ -583,6 +599,7 @@ int main(void)
 		TEST(extensions_have_a_limit),
 		TEST(budgets_bound_the_work),
 		TEST(stores_to_the_ggtt_are_in_the_budgets),
+		cmocka_unit_test_setup_teardown(log_mode_keeps_to_the_budgets, setup_log, teardown),
 		TEST(an_extension_over_budget_is_submitted_anew),
 		TEST(budgets_out_of_range_change_nothing),
 		TEST(modes_are_listed_and_chosen_by_name),
