@@ -31,7 +31,6 @@ enum ghyvi_address_space {
 	GHYVI_ADDRESS_BIT21, /* the same, bit 21 (the second address of a copy) */
 	GHYVI_ADDRESS_DWORD1_BIT0, /* bit 0 of dword 1 */
 	GHYVI_ADDRESS_POST, /* only with a post-sync operation; see GHYVI_CHECK_FLUSH_DW and PIPE_CONTROL */
-	GHYVI_ADDRESS_GGTT, /* always */
 };
 
 #define GHYVI_ADDRESS_READ BIT(0)

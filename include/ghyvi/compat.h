@@ -8,7 +8,6 @@
 #define GHYVI_COMPAT_H
 
 #include <linux/eventfd.h>
-#include <linux/hrtimer.h>
 #include <ghyvi-features.h>
 #if GHYVI_HAVE_LINUX_UNALIGNED
 #include <linux/unaligned.h>
@@ -43,18 +42,6 @@
 #define ghyvi_eventfd_signal(ctx) eventfd_signal(ctx)
 #else
 #define ghyvi_eventfd_signal(ctx) ((void)eventfd_signal(ctx, 1))
-#endif
-
-#if GHYVI_HAVE_HRTIMER_SETUP
-#define ghyvi_hrtimer_setup hrtimer_setup
-#else
-static inline void ghyvi_hrtimer_setup(struct hrtimer *timer,
-				       enum hrtimer_restart (*function)(struct hrtimer *),
-				       clockid_t clock, enum hrtimer_mode mode)
-{
-	hrtimer_init(timer, clock, mode);
-	timer->function = function;
-}
 #endif
 
 #endif

@@ -31,14 +31,6 @@ void ghyvi_probe(struct eventfd_ctx *ctx)
 	eventfd_signal(ctx);
 }
 
-/* 6.13: hrtimer_init() and the assignment of the function in one */
-#elif defined(PROBE_HRTIMER_SETUP)
-#include <linux/hrtimer.h>
-void ghyvi_probe(struct hrtimer *timer, enum hrtimer_restart (*function)(struct hrtimer *))
-{
-	hrtimer_setup(timer, function, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
-}
-
 /* 6.10: the source is remembered from __string(). Expanded as text only: its code needs a whole trace event. */
 #elif defined(PROBE_ASSIGN_STR_ONE)
 #include <trace/stages/stage6_event_callback.h>

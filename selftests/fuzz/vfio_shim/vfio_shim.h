@@ -8,9 +8,6 @@
 
 #include <ghyvi_shim.h>
 
-/* what the kernel under it can do: as 6.1, with the last release's timers */
-#define GHYVI_HAVE_HRTIMER_SETUP 1
-
 #define IS_ENABLED(option) 0
 #define offsetofend(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
 
