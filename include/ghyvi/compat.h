@@ -8,6 +8,7 @@
 #define GHYVI_COMPAT_H
 
 #include <linux/eventfd.h>
+#include <linux/workqueue.h>
 #include <ghyvi-features.h>
 #if GHYVI_HAVE_LINUX_UNALIGNED
 #include <linux/unaligned.h>
@@ -42,6 +43,12 @@
 #define ghyvi_eventfd_signal(ctx) eventfd_signal(ctx)
 #else
 #define ghyvi_eventfd_signal(ctx) ((void)eventfd_signal(ctx, 1))
+#endif
+
+#if GHYVI_HAVE_SYSTEM_DFL_WQ
+#define ghyvi_unbound_wq system_dfl_wq
+#else
+#define ghyvi_unbound_wq system_unbound_wq
 #endif
 
 #endif

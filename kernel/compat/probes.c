@@ -31,6 +31,14 @@ void ghyvi_probe(struct eventfd_ctx *ctx)
 	eventfd_signal(ctx);
 }
 
+/* 6.17: what system_unbound_wq is called; by its old name the kernel complains from 7.2 on */
+#elif defined(PROBE_SYSTEM_DFL_WQ)
+#include <linux/workqueue.h>
+struct workqueue_struct *ghyvi_probe(void)
+{
+	return system_dfl_wq;
+}
+
 /* 6.10: the source is remembered from __string(). Expanded as text only: its code needs a whole trace event. */
 #elif defined(PROBE_ASSIGN_STR_ONE)
 #include <trace/stages/stage6_event_callback.h>

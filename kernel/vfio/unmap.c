@@ -7,6 +7,7 @@
  * pin pages hold the mm's lock, too. So somebody else does the work, and the caller waits for a limited time: then
  * it returns, VFIO lets go of both locks in turn, sees that something is still pinned, and asks again.
  */
+#include <ghyvi/compat.h>
 #include <ghyvi/mm.h>
 #include "unmap.h"
 
@@ -103,7 +104,7 @@ bool ghyvi_unmap(struct ghyvi_unmap *unmap, u64 gfn, u64 count)
 	u64 number;
 
 	wait_event(unmap->wait, (number = ask(unmap, gfn, count)));
-	queue_work(system_unbound_wq, &unmap->work);
+	queue_work(ghyvi_unbound_wq, &unmap->work);
 	if (wait_event_timeout(unmap->wait, is_done(unmap, number), PATIENCE))
 		return true;
 	if (may_give_up(unmap, number))

@@ -8,7 +8,6 @@
 
 #include <ghyvi_shim.h>
 
-#define IS_ENABLED(option) 0
 #define offsetofend(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
 
 /* user memory */

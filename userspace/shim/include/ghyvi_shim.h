@@ -27,6 +27,7 @@
 
 #define EXPORT_SYMBOL_GPL(s)
 #define MODULE_LICENSE(s)
+#define IS_ENABLED(option) 0
 #define U32_MAX ((u32)~0U)
 #define U64_MAX ((u64)~0ULL)
 #define S64_MAX ((s64)(U64_MAX >> 1))
