@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <linux/ctype.h>
 #include <linux/device.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -19,10 +20,14 @@ void ghyvi_report(struct ghyvi_reporter *reporter, const char *format, ...)
 	char text[GHYVI_REPORT_BYTES];
 	unsigned long flags;
 	va_list args;
+	char *at;
 
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
+	for (at = text; *at; at++)
+		if (iscntrl(*at)) /* of a name that somebody made up */
+			*at = '?';
 
 	spin_lock_irqsave(&reporter->lock, flags);
 	strscpy(reporter->last, text, sizeof(reporter->last));

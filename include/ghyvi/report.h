@@ -21,7 +21,7 @@ struct ghyvi_reporter {
 
 void ghyvi_reporter_init(struct ghyvi_reporter *reporter, struct device *dev);
 
-/** ghyvi_report() - say why something of this vGPU was refused. Any context but NMI. */
+/** ghyvi_report() - say why something of this vGPU was refused, in one line whatever is in it. Any context but NMI. */
 __printf(2, 3) void ghyvi_report(struct ghyvi_reporter *reporter, const char *format, ...);
 
 /** ghyvi_report_last() - copy the last reason, empty if none, into @buffer. */
