@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What it costs to go from one vGPU's workload to another's: two vGPUs' next to empty workloads in turn, through the
- * scheduler and an engine of the software GPU. One JSON line, per workload: everything; and of that on the engine (loading
- * and saving a context), which is charged to the vGPU. tools/sched-sim takes its switch cost from here.
+ * What it costs to go from one vGPU's workload to another's: two vGPUs in turn, through the scheduler and an engine of the
+ * software GPU. One JSON line, per workload. Of next to empty ones: everything, which is the time until the other one is back;
+ * and of that on the engine (loading and saving a context), which is charged to the vGPU. Of longer ones: what the engine idles
+ * between them. And from submitting one to an idle engine until it is complete. tools/sched-sim takes its switch cost from
+ * here.
  */
 #include <ghyvi/sched.h>
 #include "softgpu_fixture.h"
 
 #define TRIES 20
-#define SWITCHES 20000
+#define SWITCHES 4000
+#define EMPTY 8 /* bytes of the ring */
+#define LONG (RING_BYTES - 8)
 
 struct player {
 	struct ghyvi_workload base;
@@ -50,25 +54,70 @@ static void init_player(struct player *player, struct rig *rig, struct ghyvi_sch
 	player->base.prepare = prepare;
 	player->base.complete = complete;
 	memcpy(player->context, rig->context, sizeof(player->context));
-	player->context[GHYVI_CTX_RING_TAIL] = 8;
 	player->base.job = rig->job;
 	player->base.job.context = player->context;
 }
 
-static double time_switches(struct player *players, struct ghyvi_sched *sched)
-{
-	unsigned int i;
-	u64 begin;
+struct cost {
+	double all, on_engine; /* ns per workload */
+};
 
-	for (i = 0; i < 2; i++) {
-		players[i].left = SWITCHES / 2;
-		ghyvi_sched_queue(sched, &players[i].base);
+/* @nr players do @count workloads each with @tail bytes in the ring. */
+static struct cost time_once(struct player *players, unsigned int nr, unsigned int count, u32 tail)
+{
+	struct cost cost = { .on_engine = 0 };
+	u64 begin = ktime_get_ns();
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		players[i].left = count;
+		players[i].busy_ns = 0;
+		players[i].context[GHYVI_CTX_RING_TAIL] = tail;
+		ghyvi_sched_queue(players[i].sched, &players[i].base);
 	}
-	begin = ktime_get_ns();
-	ghyvi_sched_kick(sched, GHYVI_RCS);
-	for (i = 0; i < 2; i++)
+	ghyvi_sched_kick(players->sched, GHYVI_RCS);
+	for (i = 0; i < nr; i++)
 		sem_wait(&over);
-	return (double)(ktime_get_ns() - begin) / SWITCHES;
+	cost.all = (double)(ktime_get_ns() - begin) / (nr * count);
+	for (i = 0; i < nr; i++)
+		cost.on_engine += (double)players[i].busy_ns / (nr * count);
+	return cost;
+}
+
+/* The best of many. */
+static struct cost time_switches(struct player *players, u32 tail)
+{
+	struct cost best = { .all = 1e9 };
+	unsigned int i;
+
+	for (i = 0; i < TRIES; i++) {
+		struct cost cost = time_once(players, 2, SWITCHES / 2, tail);
+
+		if (cost.all - cost.on_engine < best.all - best.on_engine)
+			best = cost;
+	}
+	return best;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Each is submitted when all threads have gone to sleep. The median. */
+static double time_alone(struct player *player)
+{
+	double all[20 * TRIES];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(all); i++) {
+		usleep_range(500, 500);
+		all[i] = time_once(player, 1, 1, EMPTY).all;
+	}
+	sort(all, ARRAY_SIZE(all), sizeof(all[0]), by_size, NULL);
+	return all[ARRAY_SIZE(all) / 2];
 }
 
 int main(void)
@@ -76,7 +125,7 @@ int main(void)
 	struct rig *rig = rig_new(9);
 	struct ghyvi_sched *sched = ghyvi_sched_create(&softgpu_ops, rig->gpu);
 	struct player *players = calloc(2, sizeof(*players));
-	double best = 1e9;
+	struct cost empty, longer;
 	unsigned int i;
 
 	sem_init(&over, 0, 0);
@@ -84,10 +133,10 @@ int main(void)
 		abort();
 	for (i = 0; i < 2; i++)
 		init_player(&players[i], rig, sched);
-	for (i = 0; i < TRIES; i++)
-		best = min(best, time_switches(players, sched));
-	printf("{\"switch_ns\": %.0f, \"switch_on_engine_ns\": %.0f}\n", best,
-	       (double)(players[0].busy_ns + players[1].busy_ns) / TRIES / SWITCHES);
+	empty = time_switches(players, EMPTY);
+	longer = time_switches(players, LONG);
+	printf("{\"switch_ns\": %.0f, \"switch_on_engine_ns\": %.0f, \"idle_between_ns\": %.0f, \"alone_ns\": %.0f}\n",
+	       empty.all, empty.on_engine, longer.all - longer.on_engine, time_alone(players));
 	for (i = 0; i < 2; i++)
 		ghyvi_sched_entity_destroy(players[i].base.owner);
 	ghyvi_sched_destroy(sched);

@@ -8,7 +8,7 @@
 #define SIM_SHORT_NS 1000000ULL
 #define SIM_LONG_NS 5900000ULL
 #define SIM_THINK_NS 50000ULL
-/* Five times what `make bench-switch` measured (1 us): caches are warm there. All setups below have it. */
+/* What the engine idles between two workloads in `make bench-switch`. All setups below have it. */
 #define SIM_SWITCH_NS 5000ULL
 /* A command that takes long: the software pGPU can be preempted between two. */
 #define SIM_COMMAND_NS 50000ULL
