@@ -40,55 +40,105 @@ int kthread_stop(struct task_struct *t)
 	return 0;
 }
 
+/* On the stack of the thread that does the work. */
+struct worker {
+	struct worker *next;
+	struct work_struct *work; /* its address only: it may be freed while it is done */
+};
+
 static struct {
 	pthread_mutex_t lock;
-	pthread_cond_t changed;
+	pthread_cond_t came, changed;
 	struct work_struct *first;
-	bool has_thread;
-} works = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, false };
+	struct worker *workers;
+	unsigned int queued, idle;
+} works = { .lock = PTHREAD_MUTEX_INITIALIZER,
+	    .came = PTHREAD_COND_INITIALIZER,
+	    .changed = PTHREAD_COND_INITIALIZER };
+
+static struct workqueue_struct unbound;
+struct workqueue_struct *const system_unbound_wq = &unbound;
+
+static bool under_way(const struct work_struct *work)
+{
+	const struct worker *worker;
+
+	for (worker = works.workers; worker && worker->work != work; worker = worker->next)
+		;
+	return worker;
+}
+
+static void unqueue_work(struct work_struct **at)
+{
+	struct work_struct *work = *at;
+
+	*at = work->next;
+	work->queued = false;
+	works.queued--;
+}
+
+static struct work_struct *take_work(void)
+{
+	struct work_struct **at = &works.first, *work;
+
+	while (*at && under_way(*at))
+		at = &(*at)->next;
+	work = *at;
+	if (work)
+		unqueue_work(at);
+	return work;
+}
 
 static void *work_thread(void *unused)
 {
+	struct worker worker = { .work = NULL };
+	struct workqueue_struct *queue;
 	struct work_struct *work;
 
 	pthread_mutex_lock(&works.lock);
+	worker.next = works.workers;
+	works.workers = &worker;
 	for (;;) {
-		while (!works.first)
-			pthread_cond_wait(&works.changed, &works.lock);
-		work = works.first;
-		works.first = work->next;
-		work->queued = false;
-		work->under_way = true;
+		works.idle++;
+		while (!(work = take_work()))
+			pthread_cond_wait(&works.came, &works.lock);
+		works.idle--;
+		worker.work = work;
+		queue = work->queue;
 		pthread_mutex_unlock(&works.lock);
 		work->fn(work);
 		pthread_mutex_lock(&works.lock);
-		work->under_way = false;
+		worker.work = NULL;
+		queue->pending--;
 		pthread_cond_broadcast(&works.changed);
 	}
 	return NULL;
 }
 
-bool shim_queue_work(struct work_struct *work)
+bool queue_work(struct workqueue_struct *queue, struct work_struct *work)
 {
 	struct work_struct **at = &works.first;
 	pthread_t thread;
 	bool was_queued;
 
 	pthread_mutex_lock(&works.lock);
-	if (!works.has_thread) {
-		pthread_create(&thread, NULL, work_thread, NULL);
-		pthread_detach(thread);
-		works.has_thread = true;
-	}
 	was_queued = work->queued;
 	if (!was_queued) {
 		while (*at)
 			at = &(*at)->next;
 		*at = work;
 		work->next = NULL;
+		work->queue = queue;
 		work->queued = true;
+		queue->pending++;
+		works.queued++;
+		if (works.queued > works.idle) {
+			pthread_create(&thread, NULL, work_thread, NULL);
+			pthread_detach(thread);
+		} else {
+			pthread_cond_signal(&works.came);
+		}
 	}
-	pthread_cond_broadcast(&works.changed);
 	pthread_mutex_unlock(&works.lock);
 	return !was_queued;
 }
@@ -103,13 +153,30 @@ bool cancel_work_sync(struct work_struct *work)
 	if (was_queued) {
 		while (*at != work)
 			at = &(*at)->next;
-		*at = work->next;
-		work->queued = false;
+		unqueue_work(at);
+		work->queue->pending--;
 	}
-	while (work->under_way)
+	while (under_way(work))
 		pthread_cond_wait(&works.changed, &works.lock);
 	pthread_mutex_unlock(&works.lock);
 	return was_queued;
+}
+
+struct workqueue_struct *alloc_workqueue(const char *name, unsigned int flags, int max_active, ...)
+{
+	(void)name;
+	(void)flags;
+	(void)max_active;
+	return calloc(1, sizeof(struct workqueue_struct));
+}
+
+void destroy_workqueue(struct workqueue_struct *queue)
+{
+	pthread_mutex_lock(&works.lock);
+	while (queue->pending)
+		pthread_cond_wait(&works.changed, &works.lock);
+	pthread_mutex_unlock(&works.lock);
+	free(queue);
 }
 
 static struct rb_node *rb_meld(struct rb_root_cached *root, struct rb_node *a, struct rb_node *b)

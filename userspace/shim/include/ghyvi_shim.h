@@ -561,17 +561,24 @@ static inline bool kthread_should_stop(void)
 	return shim_current && shim_current->stop;
 }
 
-/* work: one thread does all of it */
+/* work: what waits for something holds up no other work, and none is done twice at a time */
+struct workqueue_struct {
+	unsigned int pending; /* queued or under way */
+};
 struct work_struct {
 	void (*fn)(struct work_struct *work);
+	struct workqueue_struct *queue;
 	struct work_struct *next;
-	bool queued, under_way;
+	bool queued;
 };
 #define INIT_WORK(w, f) (*(w) = (struct work_struct){ .fn = (f) })
-#define system_unbound_wq NULL
-bool shim_queue_work(struct work_struct *work);
+#define WQ_UNBOUND 0
+#define WQ_MAX_ACTIVE 0
+extern struct workqueue_struct *const system_unbound_wq;
+struct workqueue_struct *alloc_workqueue(const char *name, unsigned int flags, int max_active, ...);
+void destroy_workqueue(struct workqueue_struct *queue);
+bool queue_work(struct workqueue_struct *queue, struct work_struct *work);
 bool cancel_work_sync(struct work_struct *work);
-#define queue_work(queue, work) shim_queue_work(work)
 
 /* sorting */
 #define sort(base, n, size, compare, swap) qsort((base), (n), (size), (compare))
