@@ -102,9 +102,8 @@ void ghyvi_sched_destroy(struct ghyvi_sched *sched)
 		sched_host_clock_destroy(sched->host_clock);
 	if (sched->ahead)
 		sched_ahead_destroy(sched->ahead);
-	while (atomic_read(&sched->inside))
+	while (atomic_read_acquire(&sched->inside)) /* with sched_leave(): the leavers' last stores before ours */
 		usleep_range(SCHED_DESTROY_POLL_US, 2 * SCHED_DESTROY_POLL_US);
-	smp_mb(); /* the leavers' last stores before ours */
 	for (i = 0; i < GHYVI_ENGINES; i++) {
 		WARN_ON(sched->engines[i].current_workload);
 		WARN_ON(!list_empty(&sched->engines[i].order));

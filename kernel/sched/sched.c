@@ -125,7 +125,7 @@ static void job_done(struct ghyvi_job *job, enum ghyvi_job_status status)
 	spin_unlock(&engine->lock);
 	workload->complete(workload, status);
 	ghyvi_sched_kick(sched, id);
-	atomic_dec(&sched->inside);
+	sched_leave(sched);
 }
 
 /* Whose preparation would spare the engine a pause? Caller holds engine->lock. */
@@ -355,7 +355,7 @@ void ghyvi_sched_kick(struct ghyvi_sched *sched, enum ghyvi_engine_id id)
 
 		runs = go_on(sched, engine, workload, err);
 	}
-	atomic_dec(&sched->inside);
+	sched_leave(sched);
 }
 EXPORT_SYMBOL_GPL(ghyvi_sched_kick);
 
@@ -405,7 +405,7 @@ void sched_look_ahead(struct ghyvi_sched *sched, enum ghyvi_engine_id id)
 	} else {
 		spin_unlock(&engine->lock);
 	}
-	atomic_dec(&sched->inside);
+	sched_leave(sched);
 }
 
 bool ghyvi_sched_cancel(struct ghyvi_sched *sched, struct ghyvi_workload *workload)

@@ -187,6 +187,12 @@ static inline u64 sched_now(struct ghyvi_sched *sched)
 	return sched->clock->now(sched->clock_data);
 }
 
+/* The scheduler may be gone then. */
+static inline void sched_leave(struct ghyvi_sched *sched)
+{
+	(void)atomic_dec_return_release(&sched->inside);
+}
+
 /* watch.c */
 /* When must the running workload be looked at again? */
 void sched_review(struct sched_engine *engine, u64 now);

@@ -113,6 +113,6 @@ void ghyvi_sched_timer(struct ghyvi_sched *sched, enum ghyvi_engine_id id)
 		spin_unlock(&engine->lock);
 	if (!taken)
 		ghyvi_sched_kick(sched, id);
-	atomic_dec(&sched->inside);
+	sched_leave(sched);
 }
 EXPORT_SYMBOL_GPL(ghyvi_sched_timer);

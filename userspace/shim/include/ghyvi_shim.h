@@ -451,11 +451,13 @@ typedef struct {
 #define atomic64_add(n, a) ((void)atomic_fetch_add(&(a)->counter, (n)))
 #define atomic64_sub(n, a) ((void)atomic_fetch_sub(&(a)->counter, (n)))
 #define atomic_read atomic64_read
+#define atomic_read_acquire(a) atomic_load_explicit(&(a)->counter, memory_order_acquire)
 #define atomic_set atomic64_set
 #define atomic_inc atomic64_inc
 #define atomic_dec atomic64_dec
 #define atomic_inc_return(a) (atomic_fetch_add(&(a)->counter, 1) + 1)
 #define atomic_dec_return(a) (atomic_fetch_sub(&(a)->counter, 1) - 1)
+#define atomic_dec_return_release atomic_dec_return
 #define atomic_dec_and_test(a) (atomic_dec_return(a) == 0)
 #define refcount_set(r, v) atomic_store(&(r)->refs, (v))
 #define refcount_read(r) atomic_load(&(r)->refs)
