@@ -110,6 +110,7 @@ static void job_done(struct ghyvi_job *job, enum ghyvi_job_status status)
 	struct ghyvi_sched *sched = workload->sched;
 	enum ghyvi_engine_id id = job->engine;
 	struct sched_engine *engine = &sched->engines[id];
+	bool stopped;
 
 	atomic_inc(&sched->inside);
 	spin_lock(&engine->lock);
@@ -118,11 +119,14 @@ static void job_done(struct ghyvi_job *job, enum ghyvi_job_status status)
 		wait_event(engine->stopped, !READ_ONCE(engine->stopping));
 		spin_lock(&engine->lock);
 	}
-	release_engine_locked(engine, workload);
+	stopped = workload->timed_out && status == GHYVI_JOB_CANCELLED;
 	/* The engine may still be busy with what came before, which is not this one's fault: then it waits again. */
-	if (workload->timed_out && status == GHYVI_JOB_CANCELLED)
+	if (stopped)
 		status = job->busy_ns ? GHYVI_JOB_ERROR : GHYVI_JOB_PREEMPTED;
+	release_engine_locked(engine, workload);
 	spin_unlock(&engine->lock);
+	if (stopped && job->busy_ns)
+		sched_tell_stopped(engine, workload);
 	workload->complete(workload, status);
 	ghyvi_sched_kick(sched, id);
 	sched_leave(sched);

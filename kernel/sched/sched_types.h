@@ -196,6 +196,8 @@ static inline void sched_leave(struct ghyvi_sched *sched)
 /* watch.c */
 /* When must the running workload be looked at again? */
 void sched_review(struct sched_engine *engine, u64 now);
+/* @workload was on the engine and was stopped, because it did not make way. */
+void sched_tell_stopped(struct sched_engine *engine, struct ghyvi_workload *workload);
 
 /* entity.c */
 struct ghyvi_sched_entity *sched_entity_alloc(struct ghyvi_sched *sched);

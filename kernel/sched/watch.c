@@ -67,25 +67,30 @@ void sched_review(struct sched_engine *engine, u64 now)
 		sched_arm(engine, now); /* stopping takes a context that may sleep */
 }
 
-/* The current workload did not leave. Caller holds engine->lock, which is dropped. */
-static void stop_current(struct sched_engine *engine, u64 now)
+void sched_tell_stopped(struct sched_engine *engine, struct ghyvi_workload *workload)
 {
-	struct ghyvi_workload *workload = engine->current_workload;
 	struct sched_run *run = sched_run_of(workload);
 	struct ghyvi_sched_entity *entity = run->entity;
-	u64 ran_ns = now - engine->started_ns;
-
-	WRITE_ONCE(engine->stopping, true);
-	workload->timed_out = true;
-	sched_arm(engine, GHYVI_SCHED_NEVER);
-	spin_unlock(&engine->lock);
 
 	if (entity->stats)
 		ghyvi_count(sched_stats_of(run), preempt_timeouts);
 	if (entity->reporter)
 		ghyvi_report(entity->reporter,
 			     "engine %u: workload stopped after %llu ms, it did not make way for another vGPU in preempt_timeout_us",
-			     engine->id, (unsigned long long)div_u64(ran_ns, 1000 * 1000));
+			     engine->id,
+			     (unsigned long long)div_u64(workload->job.busy_ns, 1000 * 1000));
+}
+
+/* The current workload did not leave. Caller holds engine->lock, which is dropped. */
+static void stop_current(struct sched_engine *engine, u64 now)
+{
+	struct ghyvi_workload *workload = engine->current_workload;
+
+	WRITE_ONCE(engine->stopping, true);
+	workload->timed_out = true;
+	sched_arm(engine, GHYVI_SCHED_NEVER);
+	spin_unlock(&engine->lock);
+
 	engine->sched->ops->cancel(engine->sched->pgpu, &workload->job);
 
 	spin_lock(&engine->lock);

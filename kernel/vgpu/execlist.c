@@ -296,7 +296,8 @@ static void workload_complete(struct ghyvi_workload *base, enum ghyvi_job_status
 		trace_ghyvi_complete(vgpu->params.reporter, engine->id, workload->base.job.lrca,
 				     status, workload->base.job.busy_ns);
 	if (status == GHYVI_JOB_PREEMPTED) {
-		ghyvi_count(stats_of(engine), preemptions);
+		if (workload->base.job.busy_ns)
+			ghyvi_count(stats_of(engine), preemptions);
 		if (!refuses_work(vgpu)) {
 			wait_for_turn(workload);
 			goto unlock;

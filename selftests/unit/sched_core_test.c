@@ -16,6 +16,7 @@ struct item {
 	int number;
 	int prepare_result;
 	void (*in_prepare)(struct item *item);
+	void (*in_complete)(struct item *item);
 	_Atomic int prepared, completed;
 	_Atomic int status;
 	_Atomic bool off_limits; /* cancelled: must not come to an engine any more */
@@ -34,6 +35,9 @@ static struct {
 } gpu = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static struct ghyvi_sched *sched;
+static struct ghyvi_stats stats;
+static struct ghyvi_reporter reporter;
+static struct device device = { "test" };
 static struct item items[WORKLOADS];
 
 static int gpu_run(void *pgpu, struct ghyvi_job *job)
@@ -91,6 +95,12 @@ static struct ghyvi_job *gpu_take(enum ghyvi_engine_id engine)
 	return job;
 }
 
+static void wait_for(_Atomic int *counter)
+{
+	while (!*counter)
+		usleep_range(100, 200); /* never: shows as a time-out of the test program */
+}
+
 static void wait_for_runs(int runs)
 {
 	while (gpu.runs < runs)
@@ -104,7 +114,8 @@ static int ran(int n)
 	return gpu.order[n];
 }
 
-static void gpu_finish(enum ghyvi_engine_id engine, enum ghyvi_job_status status)
+/* The engine leaves what it runs. */
+static struct item *gpu_leave(enum ghyvi_engine_id engine, enum ghyvi_job_status status)
 {
 	struct ghyvi_job *job;
 
@@ -113,6 +124,13 @@ static void gpu_finish(enum ghyvi_engine_id engine, enum ghyvi_job_status status
 		usleep_range(100, 200);
 	job->busy_ns = gpu.never_begins ? 0 : 1;
 	job->done(job, status);
+	return container_of(job, struct item, base.job);
+}
+
+/* And its owner has heard of it. */
+static void gpu_finish(enum ghyvi_engine_id engine, enum ghyvi_job_status status)
+{
+	wait_for(&gpu_leave(engine, status)->completed);
 }
 
 static int item_prepare(struct ghyvi_workload *base)
@@ -129,6 +147,8 @@ static void item_complete(struct ghyvi_workload *base, enum ghyvi_job_status sta
 {
 	struct item *item = container_of(base, struct item, base);
 
+	if (item->in_complete)
+		item->in_complete(item);
 	item->status = status;
 	item->completed++;
 }
@@ -141,6 +161,9 @@ static int setup(void **state)
 	memset(gpu.running, 0, sizeof(gpu.running));
 	gpu.run_error = gpu.update_error = gpu.cancels = gpu.updates = gpu.runs = 0;
 	gpu.preempts = 0;
+	memset(&stats, 0, sizeof(stats));
+	shim_quiet = true;
+	ghyvi_reporter_init(&reporter, &device);
 	sched = ghyvi_sched_create(&ops, NULL);
 	for (i = 0; i < WORKLOADS; i++) {
 		items[i].number = i;
@@ -203,6 +226,7 @@ static void test_what_cannot_start_does_not_block_the_next(void **state)
 	queue(0);
 	queue(1);
 	ghyvi_sched_kick(sched, GHYVI_RCS);
+	wait_for(&items[0].completed);
 	assert_int_equal(items[0].status, GHYVI_JOB_ERROR);
 	assert_int_equal(ran(0), 1);
 	gpu_finish(GHYVI_RCS, GHYVI_JOB_ERROR);
@@ -211,6 +235,7 @@ static void test_what_cannot_start_does_not_block_the_next(void **state)
 	gpu.run_error = -EIO;
 	queue(2);
 	ghyvi_sched_kick(sched, GHYVI_RCS);
+	wait_for(&items[2].completed);
 	assert_int_equal(items[2].status, GHYVI_JOB_ERROR);
 	assert_int_equal(items[2].completed, 1);
 }
@@ -244,6 +269,8 @@ static void test_cancel_while_preparing_keeps_it_off_the_engine(void **state)
 	queue(1);
 	queue(2);
 	ghyvi_sched_kick(sched, GHYVI_RCS);
+	wait_for(&items[0].completed);
+	wait_for(&items[1].completed);
 	assert_int_equal(items[0].status, GHYVI_JOB_CANCELLED);
 	assert_int_equal(items[1].status, GHYVI_JOB_CANCELLED);
 	assert_int_equal(gpu.runs, 1);
@@ -286,12 +313,6 @@ static void test_update_tail_in_every_state(void **state)
 }
 
 /* Look-ahead. */
-
-static void wait_for(_Atomic int *counter)
-{
-	while (!*counter)
-		usleep_range(100, 200); /* never: shows as a time-out of the test program */
-}
 
 static void test_the_next_is_prepared_once_while_the_engine_runs(void **state)
 {
@@ -364,11 +385,9 @@ static void test_what_was_prepared_early_can_be_taken_back_failed_or_cancelled(v
 	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
 }
 
-static struct ghyvi_stats stats;
-
 static struct ghyvi_sched_entity *give_owner(struct item *item)
 {
-	struct ghyvi_sched_entity *entity = ghyvi_sched_entity_create(sched, &stats, NULL);
+	struct ghyvi_sched_entity *entity = ghyvi_sched_entity_create(sched, &stats, &reporter);
 
 	item->base.owner = entity;
 	return entity;
@@ -383,7 +402,6 @@ static void test_preparation_is_counted_also_ahead_and_in_vain(void **state)
 {
 	struct ghyvi_sched_entity *entity = give_owner(&items[1]);
 
-	memset(&stats, 0, sizeof(stats));
 	items[1].in_prepare = prepare_for_2_ms;
 	items[1].prepare_result = -EFAULT;
 	queue(0);
@@ -410,8 +428,8 @@ static void set_timeouts(u32 timeslice_us, u32 preempt_timeout_us)
 static void test_who_does_not_make_way_is_asked_then_stopped_and_told_so(void **state)
 {
 	struct ghyvi_sched_entity *hog = give_owner(&items[0]), *other = give_owner(&items[1]);
+	char text[GHYVI_REPORT_BYTES];
 
-	memset(&stats, 0, sizeof(stats));
 	set_timeouts(100, 1000);
 	queue(0);
 	ghyvi_sched_kick(sched, GHYVI_RCS);
@@ -425,7 +443,9 @@ static void test_who_does_not_make_way_is_asked_then_stopped_and_told_so(void **
 	assert_int_equal(items[0].status, GHYVI_JOB_ERROR);
 	assert_int_equal(ran(1), 1);
 	assert_int_equal(atomic64_read(&stats.preempt_requests_rcs), 1);
-	assert_int_equal(atomic64_read(&stats.preempt_timeouts_rcs), gpu.cancels);
+	assert_int_equal(atomic64_read(&stats.preempt_timeouts_rcs), 1);
+	ghyvi_report_last(&reporter, text, sizeof(text));
+	assert_non_null(strstr(text, "did not make way"));
 	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
 	assert_int_equal(items[1].status, GHYVI_JOB_COMPLETE);
 	assert_true(atomic64_read(&stats.busy_ns_rcs) > 0);
@@ -438,6 +458,7 @@ static void test_who_does_not_make_way_is_asked_then_stopped_and_told_so(void **
 static void test_who_never_began_is_not_to_blame(void **state)
 {
 	struct ghyvi_sched_entity *late = give_owner(&items[0]), *other = give_owner(&items[1]);
+	char text[GHYVI_REPORT_BYTES];
 
 	set_timeouts(100, 1000);
 	queue(0);
@@ -448,6 +469,9 @@ static void test_who_never_began_is_not_to_blame(void **state)
 	gpu_finish(GHYVI_RCS, GHYVI_JOB_CANCELLED);
 	gpu.never_begins = false;
 	assert_int_equal(items[0].status, GHYVI_JOB_PREEMPTED);
+	assert_int_equal(atomic64_read(&stats.preempt_timeouts_rcs), 0);
+	ghyvi_report_last(&reporter, text, sizeof(text));
+	assert_string_equal(text, "");
 	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
 	ghyvi_sched_entity_destroy(late);
 	ghyvi_sched_entity_destroy(other);

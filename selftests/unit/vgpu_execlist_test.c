@@ -272,6 +272,22 @@ static void test_a_preempted_context_is_active_and_goes_on_from_the_hosts_copy(v
 	assert_true(atomic64_read(&ghyvi_engine_stats(&stats, guest.id)->preemptions) > 0);
 }
 
+/* The engine was still busy with what came before. */
+static void test_who_never_began_was_not_preempted(void **state)
+{
+	struct ghyvi_job *job;
+
+	move_tail(0);
+	submit(0, -1);
+	job = take_job(guest.id);
+	job->done(job, GHYVI_JOB_PREEMPTED);
+	assert_ptr_equal(gpu.running[guest.id], job);
+	assert_int_equal(atomic64_read(&ghyvi_engine_stats(&stats, guest.id)->preemptions), 0);
+	finish(guest.id, GHYVI_JOB_COMPLETE);
+	assert_int_equal(consume(), CSB_IDLE_ACTIVE);
+	assert_int_equal(consume(), 0x18);
+}
+
 static void test_lite_restore_of_a_preempted_context(void **state)
 {
 	move_tail(0);
@@ -615,6 +631,7 @@ int main(void)
 		RCS(test_a_lite_restore_that_comes_too_late_runs_again),
 		RCS(test_lite_restore_of_a_queued_context),
 		RCS(test_a_preempted_context_is_active_and_goes_on_from_the_hosts_copy),
+		RCS(test_who_never_began_was_not_preempted),
 		RCS(test_lite_restore_of_a_preempted_context),
 		RCS(test_after_a_reset_a_preempted_context_begins_as_its_image_says),
 		RCS(test_reset_takes_a_queued_context_back),

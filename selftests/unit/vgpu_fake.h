@@ -340,6 +340,7 @@ static void __maybe_unused finish(enum ghyvi_engine_id engine, enum ghyvi_job_st
 	if (status == GHYVI_JOB_COMPLETE)
 		job->context[GHYVI_CTX_RING_HEAD] = job->context[GHYVI_CTX_RING_TAIL];
 	job->context[GHYVI_CTX_TIMESTAMP] += 7;
+	job->busy_ns = 1;
 	job->done(job, status);
 }
 
@@ -352,7 +353,7 @@ static atomic_t interrupts;
 static struct ghyvi_sched *sched;
 static struct ghyvi_vgpu *vgpu;
 
-/* The scheduler's own threads (timeouts, look-ahead) take part; else all happens in the test's. */
+/* The scheduler's own threads (timeouts, look-ahead, completions) take part; else all happens in the test's. */
 static bool sched_threads;
 
 static u64 calm_now(void *clock)
