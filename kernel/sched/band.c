@@ -26,7 +26,7 @@ static void band_on_arrival(struct sched_engine *engine, struct sched_run *run, 
 }
 
 static void band_on_complete(struct sched_engine *engine, struct sched_run *run, u64 busy_ns,
-			     u64 now)
+			     bool preempted, u64 now)
 {
 	sched_budget_charge(run, busy_ns);
 	if (run->budget.left_ns < 0 && over_share(engine, run))

@@ -65,7 +65,7 @@ struct sched_run *sched_first_ready(struct sched_engine *engine)
 }
 
 static void credit_on_complete(struct sched_engine *engine, struct sched_run *run, u64 busy_ns,
-			       u64 now)
+			       bool preempted, u64 now)
 {
 	sched_budget_charge(run, busy_ns);
 	if (run->budget.left_ns <= 0)

@@ -240,13 +240,15 @@ static void fair_charge(struct sched_run *run, u64 ns)
 }
 
 static void fair_on_complete(struct sched_engine *engine, struct sched_run *run, u64 busy_ns,
-			     u64 now)
+			     bool preempted, u64 now)
 {
 	fair_charge(run, busy_ns);
 	if (busy_ns)
 		run->fair.service_ns = average(run->fair.service_ns, busy_ns);
 	charge_cap(engine, run, busy_ns, now);
-	if (list_empty(&run->queue))
+	if (preempted)
+		run->fair.idle_since = 0; /* nobody thinks until it is back */
+	else if (list_empty(&run->queue))
 		await_back(engine, run, now);
 }
 

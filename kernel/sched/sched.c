@@ -85,7 +85,8 @@ void sched_wait_again(struct sched_engine *engine, struct sched_run *run, u64 no
 }
 
 /* Give the engine up; the workload is nobody's but complete()'s from here on. Caller holds engine->lock. */
-static void release_engine_locked(struct sched_engine *engine, struct ghyvi_workload *workload)
+static void release_engine_locked(struct sched_engine *engine, struct ghyvi_workload *workload,
+				  enum ghyvi_job_status status)
 {
 	struct sched_run *run = sched_run_of(workload);
 	u64 now = decision_time(engine);
@@ -100,7 +101,8 @@ static void release_engine_locked(struct sched_engine *engine, struct ghyvi_work
 	if (run->entity->stats)
 		ghyvi_count_add(sched_stats_of(run), busy_ns, busy_ns);
 	if (engine->policy->on_complete)
-		engine->policy->on_complete(engine, run, busy_ns, now);
+		engine->policy->on_complete(engine, run, busy_ns,
+					    status == GHYVI_JOB_PREEMPTED, now);
 	sched_wait_again(engine, run, now);
 }
 
@@ -123,7 +125,7 @@ static void job_done(struct ghyvi_job *job, enum ghyvi_job_status status)
 	/* The engine may still be busy with what came before, which is not this one's fault: then it waits again. */
 	if (stopped)
 		status = job->busy_ns ? GHYVI_JOB_ERROR : GHYVI_JOB_PREEMPTED;
-	release_engine_locked(engine, workload);
+	release_engine_locked(engine, workload, status);
 	spin_unlock(&engine->lock);
 	if (stopped && job->busy_ns)
 		sched_tell_stopped(engine, workload);
@@ -290,7 +292,7 @@ static bool start(struct ghyvi_sched *sched, struct sched_engine *engine,
 	if (!started) {
 		if (!withdrawn)
 			workload->state = WORKLOAD_PREPARING; /* cost nothing */
-		release_engine_locked(engine, workload);
+		release_engine_locked(engine, workload, *status);
 	} else {
 		sched_review(engine, sched_now(sched));
 		want_ahead(engine);
@@ -313,7 +315,7 @@ static bool go_on(struct ghyvi_sched *sched, struct sched_engine *engine,
 		spin_lock(&engine->lock);
 		status = workload->state == WORKLOAD_WITHDRAWN ? GHYVI_JOB_CANCELLED :
 								 GHYVI_JOB_ERROR;
-		release_engine_locked(engine, workload);
+		release_engine_locked(engine, workload, status);
 		spin_unlock(&engine->lock);
 	} else if (start(sched, engine, workload, &status)) {
 		return true;

@@ -132,7 +132,8 @@ struct ghyvi_sched {
  * @tick_ns: @tick is called once for each that passed, before the next decision, so that an idle
  *	engine needs no timer
  * @on_arrival: @run has one more workload; @woke: it had none queued or running
- * @on_complete: the engine is free again; it was @run's for @busy_ns (0: did not start)
+ * @on_complete: the engine is free again; it was @run's for @busy_ns (0: did not start). @preempted: what it had there will be
+ *	queued again at once
  * @charge: @run cost others @ns besides its time on the engine; does not wait meanwhile
  * @wait, @unwait: @run waits from now on, or no longer; after @on_arrival or @on_complete. What a waiting run is ordered by
  *	does not change but between @unwait and @wait.
@@ -148,7 +149,7 @@ struct sched_policy {
 	void (*tick)(struct sched_engine *engine, u64 now);
 	void (*on_arrival)(struct sched_engine *engine, struct sched_run *run, bool woke, u64 now);
 	void (*on_complete)(struct sched_engine *engine, struct sched_run *run, u64 busy_ns,
-			    u64 now);
+			    bool preempted, u64 now);
 	void (*charge)(struct sched_run *run, u64 ns);
 	void (*wait)(struct sched_engine *engine, struct sched_run *run, u64 now);
 	void (*unwait)(struct sched_engine *engine, struct sched_run *run);

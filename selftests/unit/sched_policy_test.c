@@ -7,6 +7,7 @@
 #include <ghyvi_shim.h>
 #include <cmocka.h>
 #include <linux/err.h>
+#include "sched/sched_types.h"
 #include "../../tools/sched-sim/experiments.h"
 
 #define DURATION_NS (10 * NSEC_PER_SEC)
@@ -211,6 +212,75 @@ static void test_priority_goes_first_but_gets_no_more(void **state)
 	assert_near(result.share[0], 0.25, 0.005);
 }
 
+/* What "fair" takes for a guest's time to think. */
+
+#define THINK_NS 200000
+#define TURNS 20
+
+static u64 hand_now;
+static enum ghyvi_job_status last_status;
+
+static u64 hand_clock_now(void *clock)
+{
+	return hand_now;
+}
+
+static void hand_clock_arm(void *clock, enum ghyvi_engine_id engine, u64 at)
+{
+}
+
+static int hand_run(void *pgpu, struct ghyvi_job *job)
+{
+	return 0;
+}
+
+static const struct ghyvi_sched_clock hand_clock = { .now = hand_clock_now, .arm = hand_clock_arm };
+static const struct ghyvi_pgpu_ops hand_ops = { .run = hand_run };
+
+static int hand_prepare(struct ghyvi_workload *workload)
+{
+	return 0;
+}
+
+/* The preempted one is back in the queue 2 us later. */
+static void hand_complete(struct ghyvi_workload *workload, enum ghyvi_job_status status)
+{
+	last_status = status;
+	if (status != GHYVI_JOB_PREEMPTED)
+		return;
+	hand_now += 2000;
+	ghyvi_sched_queue(workload->sched, workload);
+}
+
+static void test_a_preempted_guest_does_not_think(void **state)
+{
+	struct ghyvi_sched *by_hand = ghyvi_sched_create_on(&hand_ops, NULL, &hand_clock, NULL);
+	struct ghyvi_sched_entity *entity = ghyvi_sched_entity_create(by_hand, NULL, NULL);
+	struct ghyvi_workload workload = { .owner = entity, .prepare = hand_prepare,
+					   .complete = hand_complete };
+	const struct sched_run *run = &entity->runs[GHYVI_RCS];
+	unsigned int i, turn;
+
+	hand_now = NSEC_PER_SEC;
+	for (i = 0; i < 10; i++) {
+		hand_now += THINK_NS;
+		ghyvi_sched_queue(by_hand, &workload);
+		ghyvi_sched_kick(by_hand, GHYVI_RCS);
+		for (turn = 0; turn < TURNS; turn++) {
+			workload.job.busy_ns = 2 * NSEC_PER_MSEC;
+			hand_now += workload.job.busy_ns;
+			workload.job.done(&workload.job, turn == TURNS - 1 ? GHYVI_JOB_COMPLETE :
+									     GHYVI_JOB_PREEMPTED);
+			/* Only who has seen its work end is waited for. */
+			assert_int_equal(!list_empty(&run->fair.thinking), i > 0 && turn == TURNS - 1);
+		}
+		assert_int_equal(last_status, GHYVI_JOB_COMPLETE);
+	}
+	assert_near(run->fair.think_ns, THINK_NS, 8);
+	ghyvi_sched_entity_destroy(entity);
+	ghyvi_sched_destroy(by_hand);
+}
+
 /* Knobs and settings, on the host's clock. */
 
 static const struct ghyvi_pgpu_ops no_ops;
@@ -300,6 +370,7 @@ int main(void)
 		cmocka_unit_test(test_a_sleeper_costs_nobody_time),
 		cmocka_unit_test(test_endless_work_costs_the_others_its_share_and_one_timeout),
 		cmocka_unit_test(test_priority_goes_first_but_gets_no_more),
+		cmocka_unit_test(test_a_preempted_guest_does_not_think),
 		TEST(test_policies_are_listed_and_switched_by_name),
 		TEST(test_knobs_out_of_range_change_nothing),
 		TEST(test_settings_out_of_range_change_nothing),
