@@ -7,6 +7,7 @@
 #define GHYVI_SCHED_H
 
 #include <linux/list.h>
+#include <linux/workqueue.h>
 #include <ghyvi/pgpu.h>
 
 struct ghyvi_sched;
@@ -19,7 +20,8 @@ struct ghyvi_sched_entity; /* a vGPU as the scheduler sees it */
  * @prepare: called once before the job goes to the engine, often while another job still runs on it; may sleep, no scheduler
  *	lock held: audit, synchronise the shadow, fill the host's context copy. Non-zero: the workload is not run and @complete is called
  *	with GHYVI_JOB_ERROR.
- * @complete: called exactly once for each submitted workload, no scheduler lock held, may sleep.
+ * @complete: called exactly once for each submitted workload, no scheduler lock held, may sleep, for as long as it likes:
+ *	it holds up neither an engine nor another workload's @complete, and the engine may have gone on before it is called.
  *	GHYVI_JOB_ERROR also for one that did not leave the engine in time while others waited.
  *	The workload belongs to the owner again.
  */
@@ -32,6 +34,8 @@ struct ghyvi_workload {
 	struct list_head link; /* in the vGPU's queue */
 	struct list_head order; /* in the engine's order of arrival */
 	struct ghyvi_sched *sched;
+	struct work_struct done; /* calls @complete with @status */
+	enum ghyvi_job_status status;
 	u64 queued_ns;
 	int state;
 	bool ahead; /* @prepare is under way although the engine was not free */
@@ -52,9 +56,9 @@ struct ghyvi_sched_clock {
 	void (*arm)(void *clock, enum ghyvi_engine_id engine, u64 at);
 };
 
-/** ghyvi_sched_create() - on the host's clock. ERR_PTR(-ENOMEM), or why no thread could be made. */
+/** ghyvi_sched_create() - on the host's clock, with threads of its own. ERR_PTR(-ENOMEM), or why one could not be made. */
 struct ghyvi_sched *ghyvi_sched_create(const struct ghyvi_pgpu_ops *ops, void *pgpu);
-/** ghyvi_sched_create_on() - on somebody else's clock. ERR_PTR(-ENOMEM). */
+/** ghyvi_sched_create_on() - on somebody else's clock; all is done in the callers' threads, @complete too. ERR_PTR(-ENOMEM). */
 struct ghyvi_sched *ghyvi_sched_create_on(const struct ghyvi_pgpu_ops *ops, void *pgpu,
 					  const struct ghyvi_sched_clock *clock, void *clock_data);
 /** ghyvi_sched_destroy() - all queues are empty, all engines idle, all entities destroyed. */

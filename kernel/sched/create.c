@@ -4,6 +4,7 @@
 #include <linux/err.h>
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 #include "sched_types.h"
 
 #define SCHED_DESTROY_POLL_US 100
@@ -65,20 +66,26 @@ EXPORT_SYMBOL_GPL(ghyvi_sched_create_on);
 struct ghyvi_sched *ghyvi_sched_create(const struct ghyvi_pgpu_ops *ops, void *pgpu)
 {
 	struct ghyvi_sched *sched = create(ops, pgpu);
+	struct workqueue_struct *completer;
 	struct sched_host_clock *clock;
 	struct sched_ahead *ahead;
 	long err;
 
 	if (!sched)
 		return ERR_PTR(-ENOMEM);
+	err = -ENOMEM;
+	completer = alloc_workqueue("ghyvi", WQ_UNBOUND, WQ_MAX_ACTIVE);
+	if (!completer)
+		goto free;
 	ahead = sched_ahead_create(sched);
 	err = PTR_ERR_OR_ZERO(ahead);
 	if (err)
-		goto free;
+		goto free_completer;
 	clock = sched_host_clock_create(sched);
 	err = PTR_ERR_OR_ZERO(clock);
 	if (err)
 		goto stop_ahead;
+	sched->completer = completer;
 	sched->ahead = ahead;
 	sched->host_clock = clock;
 	sched->clock = &sched_host_clock_ops;
@@ -87,6 +94,8 @@ struct ghyvi_sched *ghyvi_sched_create(const struct ghyvi_pgpu_ops *ops, void *p
 
 stop_ahead:
 	sched_ahead_destroy(ahead);
+free_completer:
+	destroy_workqueue(completer);
 free:
 	kfree(sched->nobody);
 	kfree(sched);
@@ -104,6 +113,8 @@ void ghyvi_sched_destroy(struct ghyvi_sched *sched)
 		sched_ahead_destroy(sched->ahead);
 	while (atomic_read_acquire(&sched->inside)) /* with sched_leave(): the leavers' last stores before ours */
 		usleep_range(SCHED_DESTROY_POLL_US, 2 * SCHED_DESTROY_POLL_US);
+	if (sched->completer)
+		destroy_workqueue(sched->completer);
 	for (i = 0; i < GHYVI_ENGINES; i++) {
 		WARN_ON(sched->engines[i].current_workload);
 		WARN_ON(!list_empty(&sched->engines[i].order));

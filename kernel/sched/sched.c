@@ -6,10 +6,13 @@
  *
  * queue -> QUEUED -> (kick) PREPARING -> RUNNING -> (job.done) DONE -> complete()
  *
- * Whoever finds the engine free and a workload to run owns the engine until complete(): the
+ * Whoever finds the engine free and a workload to run owns the engine until DONE: the
  * thread that kicks, and from RUNNING on the pGPU's engine thread. An owner asks the policy
  * again after it gave the engine up, so a kick that found the engine taken is never lost. When the policy
  * rather waits, the engine stays free, and the clock kicks it when the time has come.
+ *
+ * complete() is called by a worker, one for each workload, which kicks after it: it waits for locks that the workload's guest
+ * can hold as long as it likes, and who waits is to be that guest, not the engine or the threads that all share.
  *
  * A workload that waits may be prepared ahead of its turn (ahead.c). When its turn comes meanwhile, the thread that
  * prepares it becomes the engine's owner.
@@ -84,7 +87,7 @@ void sched_wait_again(struct sched_engine *engine, struct sched_run *run, u64 no
 		engine->policy->wait(engine, run, now);
 }
 
-/* Give the engine up; the workload is nobody's but complete()'s from here on. Caller holds engine->lock. */
+/* Give the engine up; the workload is only to be handed back from here on. Caller holds engine->lock. */
 static void release_engine_locked(struct sched_engine *engine, struct ghyvi_workload *workload,
 				  enum ghyvi_job_status status)
 {
@@ -104,6 +107,29 @@ static void release_engine_locked(struct sched_engine *engine, struct ghyvi_work
 		engine->policy->on_complete(engine, run, busy_ns,
 					    status == GHYVI_JOB_PREEMPTED, now);
 	sched_wait_again(engine, run, now);
+}
+
+/* The workload may be gone, or on its next way through, as soon as complete() is called. */
+static void complete_work(struct work_struct *work)
+{
+	struct ghyvi_workload *workload = container_of(work, struct ghyvi_workload, done);
+	struct ghyvi_sched *sched = workload->sched;
+	enum ghyvi_engine_id id = workload->job.engine;
+
+	workload->complete(workload, workload->status);
+	ghyvi_sched_kick(sched, id);
+}
+
+/* It is DONE. Does not wait; the caller kicks. */
+static void hand_back(struct ghyvi_workload *workload, enum ghyvi_job_status status)
+{
+	struct ghyvi_sched *sched = workload->sched;
+
+	workload->status = status;
+	if (sched->completer)
+		queue_work(sched->completer, &workload->done);
+	else
+		workload->complete(workload, status);
 }
 
 static void job_done(struct ghyvi_job *job, enum ghyvi_job_status status)
@@ -129,7 +155,7 @@ static void job_done(struct ghyvi_job *job, enum ghyvi_job_status status)
 	spin_unlock(&engine->lock);
 	if (stopped && job->busy_ns)
 		sched_tell_stopped(engine, workload);
-	workload->complete(workload, status);
+	hand_back(workload, status);
 	ghyvi_sched_kick(sched, id);
 	sched_leave(sched);
 }
@@ -165,6 +191,7 @@ void ghyvi_sched_queue(struct ghyvi_sched *sched, struct ghyvi_workload *workloa
 
 	workload->sched = sched;
 	workload->job.done = job_done;
+	INIT_WORK(&workload->done, complete_work);
 	run = sched_run_of(workload);
 	spin_lock(&engine->lock);
 	now = decision_time(engine);
@@ -264,7 +291,7 @@ static void trace_start(struct sched_engine *engine, struct ghyvi_workload *work
 
 /*
  * Returns true when the workload runs (or already ran: it must not be touched any more), false with
- * @status when complete() is ours to call.
+ * @status when it is ours to hand back.
  */
 static bool start(struct ghyvi_sched *sched, struct sched_engine *engine,
 		  struct ghyvi_workload *workload, enum ghyvi_job_status *status)
@@ -320,7 +347,7 @@ static bool go_on(struct ghyvi_sched *sched, struct sched_engine *engine,
 	} else if (start(sched, engine, workload, &status)) {
 		return true;
 	}
-	workload->complete(workload, status);
+	hand_back(workload, status);
 	return false;
 }
 
@@ -381,7 +408,7 @@ static void prepared_ahead(struct sched_engine *engine, struct ghyvi_workload *w
 	}
 	workload->state = WORKLOAD_DONE;
 	spin_unlock(&engine->lock);
-	workload->complete(workload, status);
+	hand_back(workload, status);
 }
 
 void sched_look_ahead(struct ghyvi_sched *sched, enum ghyvi_engine_id id)

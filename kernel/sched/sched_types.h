@@ -115,6 +115,7 @@ struct ghyvi_sched {
 	void *clock_data;
 	struct sched_host_clock *host_clock; /* ours to destroy, or NULL */
 	struct sched_ahead *ahead; /* NULL on somebody else's clock: no look-ahead */
+	struct workqueue_struct *completer; /* NULL there, too: who has a workload back calls its complete() */
 	/*
 	 * Threads in here after the owner may have seen its last complete(): destroy waits for
 	 * them.

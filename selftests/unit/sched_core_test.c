@@ -273,8 +273,8 @@ static void test_cancel_while_preparing_keeps_it_off_the_engine(void **state)
 	wait_for(&items[1].completed);
 	assert_int_equal(items[0].status, GHYVI_JOB_CANCELLED);
 	assert_int_equal(items[1].status, GHYVI_JOB_CANCELLED);
-	assert_int_equal(gpu.runs, 1);
 	assert_int_equal(ran(0), 2);
+	assert_int_equal(gpu.runs, 1);
 	assert_int_equal(gpu.cancels, 0);
 	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
 }
@@ -413,6 +413,60 @@ static void test_preparation_is_counted_also_ahead_and_in_vain(void **state)
 	assert_true(atomic64_read(&stats.prepare_ns_rcs) >= 2000000);
 	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
 	ghyvi_sched_entity_destroy(entity);
+}
+
+/* Completion. */
+
+static void test_an_owner_that_does_not_come_back_holds_up_nobody(void **state)
+{
+	int i;
+
+	go = 0;
+	for (i = 0; i < 3; i++)
+		items[i].in_complete = wait_to_go;
+	items[1].prepare_result = -EFAULT; /* comes back from the look-ahead, the next from a kick */
+	items[2].prepare_result = -EFAULT;
+	queue(0);
+	ghyvi_sched_kick(sched, GHYVI_RCS);
+	queue(1);
+	wait_for(&items[1].prepared);
+	gpu_leave(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	queue(2);
+	ghyvi_sched_kick(sched, GHYVI_RCS);
+	queue(3);
+	ghyvi_sched_kick(sched, GHYVI_RCS);
+	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	assert_int_equal(ran(1), 3);
+	assert_int_equal(items[0].completed + items[1].completed + items[2].completed, 0);
+	go = 1;
+	for (i = 0; i < 3; i++)
+		wait_for(&items[i].completed);
+	assert_int_equal(items[0].status, GHYVI_JOB_COMPLETE);
+	assert_int_equal(items[1].status, GHYVI_JOB_ERROR);
+	assert_int_equal(items[2].status, GHYVI_JOB_ERROR);
+}
+
+/* Submits the next one in complete(), as the device model does, and nobody else kicks. */
+static void queue_again(struct item *item)
+{
+	if (item->completed < 2)
+		ghyvi_sched_queue(sched, &item->base);
+}
+
+static void test_what_is_queued_in_complete_gets_the_engine(void **state)
+{
+	int i;
+
+	items[0].in_complete = queue_again;
+	queue(0);
+	ghyvi_sched_kick(sched, GHYVI_RCS);
+	for (i = 1; i <= 3; i++) {
+		wait_for_runs(i);
+		gpu_leave(GHYVI_RCS, i == 2 ? GHYVI_JOB_PREEMPTED : GHYVI_JOB_COMPLETE);
+	}
+	while (items[0].completed < 3)
+		usleep_range(100, 200);
+	assert_int_equal(gpu.runs, 3);
 }
 
 static void set_timeouts(u32 timeslice_us, u32 preempt_timeout_us)
@@ -596,6 +650,8 @@ int main(void)
 		TEST(test_preparation_is_counted_also_ahead_and_in_vain),
 		TEST(test_a_turn_that_comes_during_preparation_is_taken_after_it),
 		TEST(test_what_was_prepared_early_can_be_taken_back_failed_or_cancelled),
+		TEST(test_an_owner_that_does_not_come_back_holds_up_nobody),
+		TEST(test_what_is_queued_in_complete_gets_the_engine),
 		TEST(test_who_does_not_make_way_is_asked_then_stopped_and_told_so),
 		TEST(test_who_never_began_is_not_to_blame),
 		TEST(test_without_a_timeout_nobody_is_stopped),

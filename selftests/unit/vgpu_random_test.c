@@ -186,15 +186,22 @@ static void test_any_access_is_harmless(void **state)
 	assert_int_equal(mm.roots_live, 0);
 }
 
+static int setup_threads(void **state)
+{
+	sched_threads = true;
+	return setup_rcs(state);
+}
+
+#define THREADS(f) cmocka_unit_test_setup_teardown(f, setup_threads, teardown)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RCS(test_books_balance_under_random_sequences),
 		BCS8(test_books_balance_under_random_sequences),
-		RCS(test_books_balance_with_an_engine_thread),
 		RCS(test_any_access_is_harmless),
+		THREADS(test_books_balance_with_an_engine_thread),
 	};
 
-	sched_threads = true;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The scheduler on an engine of the software pGPU: what an owner does with its workload afterwards costs nobody else. */
+#include <ghyvi/sched.h>
+#include "softgpu_fixture.h"
+
+#define SHORT_TAIL 8 /* two commands that do nothing; behind them those that take long */
+#define SHORT 0
+#define LONGS 4 /* so many that the engine always finds one */
+
+struct player {
+	struct ghyvi_workload base;
+	u32 context[GHYVI_CTX_DWORDS];
+	u32 head, tail;
+	unsigned int sleep_ms; /* in complete() */
+	bool again;
+	_Atomic bool in_complete;
+	_Atomic int completed;
+	enum ghyvi_job_status status;
+};
+
+static struct ghyvi_sched *sched;
+static struct ghyvi_sched_entity *entities[3];
+static struct ghyvi_stats stats[3];
+static struct player players[1 + LONGS];
+static _Atomic bool over;
+static _Atomic int long_ones, during_sleep;
+
+static int prepare(struct ghyvi_workload *base)
+{
+	struct player *player = container_of(base, struct player, base);
+
+	if (player->status == GHYVI_JOB_PREEMPTED)
+		return 0;
+	player->context[GHYVI_CTX_RING_HEAD] = player->head;
+	player->context[GHYVI_CTX_RING_TAIL] = player->tail;
+	memset(&base->job.backend, 0, sizeof(base->job.backend));
+	return 0;
+}
+
+static void complete(struct ghyvi_workload *base, enum ghyvi_job_status status)
+{
+	struct player *player = container_of(base, struct player, base);
+	int before = long_ones;
+
+	player->status = status;
+	player->in_complete = true;
+	if (player->sleep_ms) {
+		usleep_range(1000 * player->sleep_ms, 1000 * player->sleep_ms);
+		during_sleep += long_ones - before;
+	} else {
+		long_ones++;
+	}
+	if (player->again && !over) {
+		ghyvi_sched_queue(sched, base);
+		return;
+	}
+	player->completed++;
+}
+
+static void init_player(struct player *player, struct rig *rig, unsigned int entity, u32 head, u32 tail)
+{
+	memset(player, 0, sizeof(*player));
+	memcpy(player->context, rig->context, sizeof(player->context));
+	player->head = head;
+	player->tail = tail;
+	player->base.owner = entities[entity];
+	player->base.prepare = prepare;
+	player->base.complete = complete;
+	player->base.job = rig->job;
+	player->base.job.context = player->context;
+}
+
+static int setup(void **state)
+{
+	unsigned int i;
+	int err = rig_setup(state);
+	struct rig *rig = *state;
+
+	if (err)
+		return err;
+	sched = ghyvi_sched_create(&softgpu_ops, rig->gpu);
+	memset(stats, 0, sizeof(stats));
+	for (i = 0; i < ARRAY_SIZE(entities); i++)
+		entities[i] = ghyvi_sched_entity_create(sched, &stats[i], NULL);
+	over = false;
+	long_ones = during_sleep = 0;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(entities); i++)
+		ghyvi_sched_entity_destroy(entities[i]);
+	ghyvi_sched_destroy(sched);
+	return rig_teardown(state);
+}
+
+static void wait_completed(struct player *player)
+{
+	while (!player->completed)
+		usleep_range(100, 200); /* never: shows as a time-out of the test program */
+}
+
+static void who_sleeps_in_complete_costs_the_neighbour_nothing(void **state)
+{
+	struct rig *rig = *state;
+	unsigned int i;
+	u64 began, busy_ns, wall_ns;
+
+	rig->batch[BATCH_PAGES * PAGE_SIZE / 4 - 1] = MI_BATCH_END;
+	ring(rig, 0, 0);
+	for (i = 0; i < 4; i++)
+		ring(rig, MI_BATCH_START, ADDRESS(BATCH));
+	ring_pad(rig);
+	init_player(&players[SHORT], rig, 0, 0, SHORT_TAIL);
+	players[SHORT].sleep_ms = 20;
+	for (i = 1; i <= LONGS; i++)
+		init_player(&players[i], rig, 1, SHORT_TAIL, rig->tail);
+	began = ktime_get_ns();
+	for (i = 0; i <= LONGS; i++) {
+		players[i].again = true;
+		ghyvi_sched_queue(sched, &players[i].base);
+	}
+	ghyvi_sched_kick(sched, GHYVI_RCS);
+	usleep_range(400000, 400000);
+	busy_ns = atomic64_read(&stats[1].busy_ns_rcs);
+	wall_ns = ktime_get_ns() - began;
+	over = true;
+	for (i = 0; i <= LONGS; i++)
+		wait_completed(&players[i]);
+	assert_true(busy_ns * 100 >= wall_ns * 45);
+	assert_true(during_sleep >= 5);
+}
+
+static void who_sleeps_in_complete_does_not_use_up_others_timeslices(void **state)
+{
+	struct ghyvi_sched_settings settings;
+	struct rig *rig = *state;
+	unsigned int i;
+
+	ghyvi_sched_settings(sched, &settings);
+	settings.timeslice_us = 10000;
+	settings.window_us = GHYVI_SCHED_WINDOW_MAX_US;
+	assert_int_equal(ghyvi_sched_set_settings(sched, &settings), 0);
+	for (i = 0; i < 3; i++)
+		init_player(&players[i], rig, i, 0, SHORT_TAIL);
+	players[0].sleep_ms = 60;
+	ghyvi_sched_queue(sched, &players[0].base);
+	ghyvi_sched_kick(sched, GHYVI_RCS);
+	while (!players[0].in_complete)
+		usleep_range(100, 200);
+	for (i = 1; i < 3; i++) {
+		ghyvi_sched_queue(sched, &players[i].base);
+		ghyvi_sched_kick(sched, GHYVI_RCS);
+	}
+	for (i = 0; i < 3; i++) {
+		wait_completed(&players[i]);
+		assert_int_equal(players[i].status, GHYVI_JOB_COMPLETE);
+		assert_int_equal(atomic64_read(&stats[i].preempt_requests_rcs), 0);
+	}
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(who_sleeps_in_complete_costs_the_neighbour_nothing),
+		TEST(who_sleeps_in_complete_does_not_use_up_others_timeslices),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
