@@ -3,6 +3,7 @@
  * Batches that run into each other's middle, at random: whatever way the engine takes, what it comes to was audited as it
  * comes to it. SEED=: one only.
  */
+#include "random.h"
 #include "softgpu_audited.h"
 
 #define SEEDS 1500u
@@ -11,14 +12,11 @@
 #define BUDGET_NS (2 * NSEC_PER_MSEC) /* many go round in circles */
 #define BAD_COMMAND MI(0x16, 0)
 
-static u64 state;
+static struct random numbers;
 
 static u32 rnd(u32 n)
 {
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (u32)((state >> 20) % n);
+	return random_range(&numbers, 0, n - 1);
 }
 
 static u64 any_place(void)
@@ -86,7 +84,7 @@ static void play(struct rig *rig, struct ghyvi_audit *with, u64 seed)
 	s64 refused = atomic64_read(&rig->stats.audit_rejects);
 	enum ghyvi_job_status status;
 
-	state = seed * 0x9e3779b97f4a7c15ull + 1;
+	random_seed(&numbers, seed);
 	rig_reset(rig);
 	fill_area(rig->batch);
 	fill_area(rig->batch2);
