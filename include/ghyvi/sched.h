@@ -21,7 +21,7 @@ struct ghyvi_sched_entity; /* a vGPU as the scheduler sees it */
  *	lock held: audit, synchronise the shadow, fill the host's context copy. Non-zero: the workload is not run and @complete is called
  *	with GHYVI_JOB_ERROR.
  * @complete: called exactly once for each submitted workload, no scheduler lock held, may sleep, for as long as it likes:
- *	it holds up neither an engine nor another workload's @complete, and the engine may have gone on before it is called.
+ *	it holds up no engine, and others' @complete at most for one @prepare, and the engine may have gone on before it is called.
  *	GHYVI_JOB_ERROR also for one that did not leave the engine in time while others waited.
  *	The workload belongs to the owner again.
  */

@@ -321,6 +321,8 @@ static bool start(struct ghyvi_sched *sched, struct sched_engine *engine,
 			workload->state = WORKLOAD_PREPARING; /* cost nothing */
 		release_engine_locked(engine, workload, *status);
 	} else {
+		if (engine->current_workload == workload)
+			engine->asked_ns = 0; /* who was asked before the backend had it did not hear */
 		sched_review(engine, sched_now(sched));
 		want_ahead(engine);
 	}

@@ -32,6 +32,7 @@ static struct {
 	int order[1000];
 	_Atomic int runs;
 	bool never_begins; /* what it is given comes back without having run */
+	void (*before_run)(void);
 } gpu = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static struct ghyvi_sched *sched;
@@ -45,6 +46,8 @@ static int gpu_run(void *pgpu, struct ghyvi_job *job)
 	int err;
 
 	sched_yield(); /* what comes between "will run" and "runs"? */
+	if (gpu.before_run)
+		gpu.before_run();
 	assert_false(container_of(job, struct item, base.job)->off_limits);
 	pthread_mutex_lock(&gpu.lock);
 	err = gpu.run_error;
@@ -531,6 +534,30 @@ static void test_who_never_began_is_not_to_blame(void **state)
 	ghyvi_sched_entity_destroy(other);
 }
 
+static void let_timeslice_pass(void)
+{
+	gpu.before_run = NULL;
+	queue(1);
+	wait_for(&gpu.preempts);
+	gpu.preempts = 0;
+}
+
+/* The backend does not know the job yet. */
+static void test_who_was_asked_too_early_is_asked_again(void **state)
+{
+	struct ghyvi_sched_entity *late = give_owner(&items[0]), *other = give_owner(&items[1]);
+
+	set_timeouts(100, 0);
+	gpu.before_run = let_timeslice_pass;
+	queue(0);
+	ghyvi_sched_kick(sched, GHYVI_RCS);
+	wait_for(&gpu.preempts);
+	gpu_finish(GHYVI_RCS, GHYVI_JOB_PREEMPTED);
+	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	ghyvi_sched_entity_destroy(late);
+	ghyvi_sched_entity_destroy(other);
+}
+
 static void test_without_a_timeout_nobody_is_stopped(void **state)
 {
 	struct ghyvi_sched_entity *hog = give_owner(&items[0]), *other = give_owner(&items[1]);
@@ -654,6 +681,7 @@ int main(void)
 		TEST(test_what_is_queued_in_complete_gets_the_engine),
 		TEST(test_who_does_not_make_way_is_asked_then_stopped_and_told_so),
 		TEST(test_who_never_began_is_not_to_blame),
+		TEST(test_who_was_asked_too_early_is_asked_again),
 		TEST(test_without_a_timeout_nobody_is_stopped),
 		TEST(test_nothing_is_lost_between_threads),
 	};
