@@ -378,10 +378,20 @@ static void set_budget(u32 bytes, u32 commands, u32 batches)
 	assert_int_equal(ghyvi_audit_set_budget(guest.audit, &budget), 0);
 }
 
-static void budgets_bound_the_work(void **state)
+/* The ring starts five, each 16 bytes of it. */
+static void put_five_batches(void)
 {
 	unsigned int i;
 
+	fresh();
+	for (i = 0; i < 5; i++) {
+		put(USER_BATCH + 64 * i, BATCH_END);
+		ring(START_USER, LO(USER_BATCH + 64 * i), HI(USER_BATCH), NOOP);
+	}
+}
+
+static void budgets_bound_the_work(void **state)
+{
 	/* Nothing but NOOPs until the memory ends. */
 	set_budget(0, 0, 0);
 	run_user_batch();
@@ -398,11 +408,7 @@ static void budgets_bound_the_work(void **state)
 	set_budget(0, 16384, 0);
 	run_user_batch();
 	assert_passed();
-	fresh();
-	for (i = 0; i < 5; i++) {
-		put(USER_BATCH + 64 * i, BATCH_END);
-		ring(START_USER, LO(USER_BATCH + 64 * i), HI(USER_BATCH), NOOP);
-	}
+	put_five_batches();
 	set_budget(0, 0, 5);
 	submit();
 	assert_passed();
@@ -462,13 +468,7 @@ static void stores_to_the_ggtt_are_in_the_budgets(void **state)
 
 static void log_mode_keeps_to_the_budgets(void **state)
 {
-	unsigned int i;
-
-	fresh();
-	for (i = 0; i < 5; i++) {
-		put(USER_BATCH + 64 * i, BATCH_END);
-		ring(START_USER, LO(USER_BATCH + 64 * i), HI(USER_BATCH), NOOP);
-	}
+	put_five_batches();
 	set_budget(0, 0, 2);
 	submit();
 	assert_passed();

@@ -280,9 +280,9 @@ static void test_memory_comes_back_to_more_tables_than_one_synchronisation_looks
 	assert_int_equal(STAT(entries_rejected), rejected);
 }
 
-static void test_tables_beyond_the_limit_are_shadowed_when_others_are_gone(void **state)
+/* A tree at 1 with more tables than there may be: 17 directories from 10 on, which are full. */
+static void plant_too_many_tables(void)
 {
-	struct ghyvi_root *root;
 	u32 i;
 
 	ghyvi_mm_set_policy(fake.mm, "full");
@@ -292,6 +292,14 @@ static void test_tables_beyond_the_limit_are_shadowed_when_others_are_gone(void 
 		set(2, i, to(10 + i));
 	for (i = 0; i < 17 * 512; i++)
 		set(10 + i / 512, i % 512, to(100 + i));
+}
+
+static void test_tables_beyond_the_limit_are_shadowed_when_others_are_gone(void **state)
+{
+	struct ghyvi_root *root;
+	u32 i;
+
+	plant_too_many_tables();
 	root = hold4(1);
 	assert_int_equal(STAT(tables_now), GHYVI_MAX_TABLES);
 	assert_true(leads_to_scratch(shadow(fake.held[0].bus, 1, 0u)[16], 3));
@@ -310,13 +318,9 @@ static void test_entries_that_lack_a_table_are_not_in_the_way(void **state)
 	struct ghyvi_root *root;
 	u32 i;
 
-	ghyvi_mm_set_policy(fake.mm, "full");
-	fake.unchecked = true;
-	set(1, 0, to(2));
-	for (i = 0; i < 300; i++)
-		set(2, i, to(i < 17 ? 10 + i : 9000 + i));
-	for (i = 0; i < 17 * 512; i++)
-		set(10 + i / 512, i % 512, to(100 + i));
+	plant_too_many_tables();
+	for (i = 17; i < 300; i++)
+		set(2, i, to(9000 + i));
 	root = hold4(1);
 	ghyvi_mm_sync(fake.mm, root);
 	assert_int_equal(STAT(tables_now), GHYVI_MAX_TABLES);
