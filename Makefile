@@ -23,7 +23,7 @@ help:
 	@echo '  make test-static   compiler warnings, sparse, checkpatch'
 	@echo '  make test-lab      host VM and guest VMs [T=name]'
 	@echo '  make test-smp      the lab tests that are about races, on a host VM with two CPUs'
-	@echo '  make test-scale    eight guests with i915 on one pGPU, all at work at once; minutes'
+	@echo '  make test-scale    16 guests with i915 on one pGPU, all at work at once; minutes'
 	@echo '  make test-kernels  builds on every supported kernel (fetched into build/kernels), lab smoke tests'
 	@echo '  make test-debug    the lab tests on a debug kernel: KASAN, lockdep, kmemleak, UBSAN [T=name]'
 	@echo '  make test-hostile  a guest without a driver attacks the host, at length [TRIALS=100000 DEBUG=1]'
@@ -91,7 +91,7 @@ test-smp: modules guest-programs tools
 # Not part of make test: it takes minutes.
 .PHONY: test-scale
 test-scale: modules guest-programs tools
-	@GHYVI_LAB_NAME=scale selftests/lab/run eight_guests_share_one_pgpu
+	@GHYVI_LAB_NAME=scale GHYVI_LAB_MEM_MB=8192 selftests/lab/run sixteen_guests_share_one_pgpu
 
 .PHONY: kernels test-kernels
 kernels: setup

@@ -15,7 +15,7 @@
 
 #define GGTT_MAX_BYTES (4ULL << 30)
 
-static const unsigned int divisors[] = { 1, 2, 4, 8 };
+static const unsigned int divisors[] = { 1, 2, 4, 8, 16, 32 };
 
 static unsigned int type_slices(const struct ghyvi_type *type)
 {

@@ -15,7 +15,7 @@
 struct ghyvi_device_profile;
 struct ghyvi_sched;
 
-#define GHYVI_TYPES 8
+#define GHYVI_TYPES 12
 
 /**
  * struct ghyvi_type - a kind of vGPU that can be created

@@ -7,7 +7,7 @@
 
 #include <ghyvi/pgpu.h>
 
-#define GHYVI_SLICES 8
+#define GHYVI_SLICES 32
 
 /**
  * struct ghyvi_partition - one vGPU's part

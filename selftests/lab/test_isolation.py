@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Two guests at once, eight at once, and a device taken away from one."""
+"""Two guests at once, sixteen at once, and a device taken away from one."""
 
 import os
 
@@ -11,9 +11,10 @@ from ktap import long_test, say, test
 PATTERNS = (0xAA, 0x55)
 HOLD_S = 8
 REMOVE_TIMEOUT_S = 60
-EIGHT = 8
-EIGHT_WORK_S = 15
-EIGHT_MEMORY_MIB = 384
+SCALE_GUESTS = 16
+SCALE_TYPE = "gen9_32"
+SCALE_WORK_S = 15
+SCALE_MEMORY_MIB = 384
 
 
 def finish(process, what):
@@ -75,15 +76,15 @@ def nobody_gets_references_on_bar_0():
 
 
 @long_test
-def eight_guests_share_one_pgpu():
-    """All that a pGPU has room for, at work at once."""
+def sixteen_guests_share_one_pgpu():
+    """Of the smallest type, at work at once."""
     fixture.drop_all()
-    with fixture.vgpus(*["gen9_8"] * EIGHT) as vgpus, fixture.guests(*vgpus, mem=EIGHT_MEMORY_MIB) as guests:
+    with fixture.vgpus(*[SCALE_TYPE] * SCALE_GUESTS) as vgpus, fixture.guests(*vgpus, mem=SCALE_MEMORY_MIB) as guests:
         for guest in guests:
             _, trouble = guest.load_driver()
             require(not trouble, "\n".join(trouble))
         before = [vgpu.stats() for vgpu in vgpus]
-        work = [guest.begin(f"blitcheck --seed {seed} --time {EIGHT_WORK_S} --contexts 2") for seed, guest in enumerate(guests)]
+        work = [guest.begin(f"blitcheck --seed {seed} --time {SCALE_WORK_S} --contexts 2") for seed, guest in enumerate(guests)]
         for process, guest in zip(work, guests):
             say(finish(process, guest.name))
         grown = [{name: vgpu.stat(name) - then[name] for name in then} for vgpu, then in zip(vgpus, before)]
