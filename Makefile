@@ -162,7 +162,7 @@ bench-audit bench-engine bench-mm bench-switch:
 	@$(MAKE) --no-print-directory -C selftests/unit BUILD=$(abspath $(BUILD)) $@
 
 test-hostile: modules guest-programs tools
-	@GHYVI_HOSTILE_TRIALS=$(or $(TRIALS),100000) GHYVI_LAB_NAME=hostile GHYVI_LAB_TIMEOUT=86400 \
+	@GHYVI_HOSTILE_TRIALS=$(or $(TRIALS),100000) GHYVI_LAB_NAME=hostile \
 		selftests/lab/run$(if $(DEBUG),-debug) hostile_guest
 
 shell-host shell-guest: modules guest-programs

@@ -5,9 +5,14 @@ import sys
 import time
 import traceback
 
+from watchdog import Watchdog
+
 REPEATS = 2
+# The longest wait for one process in a test is 300 s.
+NO_PROGRESS_S = 400
 
 tests = []  # in the order of definition
+watchdog = None  # while run() runs
 
 
 class Skip(Exception):
@@ -25,9 +30,16 @@ def long_test(function):
     return test(function)
 
 
-def say(text):
+def note(text):
+    """For the reader; the test got no further by it."""
     for line in str(text).splitlines() or [""]:
         print(f"# {line}", flush=True)
+
+
+def say(text):
+    note(text)
+    if watchdog:
+        watchdog.progress()
 
 
 def chosen(words):
@@ -59,26 +71,33 @@ def attempt(function, before, after, again):
     return reason, skip, repeat
 
 
-def run(functions, before, after, end, again=(), clean_up=None):
+def run(functions, before, after, end, again=(), clean_up=None, slowness=1):
     """before() and after() surround each test; after() may raise too; end() comes last, as a test of its own. A test that
-    ends with an exception of one of the classes `again` is made again after clean_up(), REPEATS times at most."""
+    ends with an exception of one of the classes `again` is made again after clean_up(), REPEATS times at most. A test that
+    makes no progress for NO_PROGRESS_S times `slowness` fails; the sum of all has no limit."""
+    global watchdog
     passed = failed = skipped = 0
     repeated = []
     started = time.monotonic()
     functions = [*functions, end]
+    watchdog = Watchdog(NO_PROGRESS_S * slowness, note)
     print(f"KTAP version 1\n1..{len(functions)}", flush=True)
     for number, function in enumerate(functions, 1):
         name = function.__name__
         begun = time.monotonic()
         say(f"{name} ...")
+        watchdog.start(name)
         reason, skip, repeat = attempt(function, before, after, again)
         for _ in range(REPEATS):
             if not (reason and repeat):
                 break
             repeated.append(name)
             say(f"MADE AGAIN: {name}: {reason}")
+            watchdog.stop()
             clean_up()
+            watchdog.start(name)
             reason, skip, repeat = attempt(function, before, after, again)
+        watchdog.stop()
         seconds = f"{time.monotonic() - begun:.1f} s"
         if reason:
             failed += 1
