@@ -12,12 +12,12 @@ JOBS := $(shell nproc)
 	bench bench-audit bench-engine bench-mm bench-sched bench-sched-lab bench-switch sim sim-tables tools install shell-host shell-guest clean
 
 help:
-	@echo 'Two commands on a fresh Debian 12:'
+	@echo 'Two commands on a fresh Debian 12 or 13:'
 	@echo '  make demo          a guest with the stock i915 on a ghyvi vGPU, three policies, one table'
 	@echo '  make test          everything that CI runs; ends with "N passed, N failed"'
 	@echo
 	@echo 'Parts:'
-	@echo '  make setup         the Debian packages that all of this needs; first, as most of these do not install any'
+	@echo '  make setup         the Debian packages that the tests need; tools/setup PART: those of one part, which a target without them names'
 	@echo '  make test-unit     core code in user space under ASan, UBSan and TSan [T=name]'
 	@echo '  make fuzz          libFuzzer on each fuzz target, SECONDS=60 each [T=name]'
 	@echo '  make test-static   compiler warnings, sparse, checkpatch'
@@ -50,6 +50,7 @@ setup:
 
 # The sources are copied, because kbuild puts its objects beside them.
 modules:
+	@$(if $(KDIR)$(KERNEL),,tools/setup --check modules)
 	@test -n "$(VERSION)"
 	@mkdir -p $(KBUILD_TREE) $(BUILD)/module
 	@cp -ru Kbuild include kernel $(KBUILD_TREE)/
@@ -59,10 +60,12 @@ modules:
 	@cp -p $(KBUILD_TREE)/*.ko $(BUILD)/module/
 
 guest-programs:
+	@tools/setup --check guest-programs
 	@$(MAKE) --no-print-directory -C userspace/guest BUILD=$(abspath $(BUILD))
 	@$(MAKE) --no-print-directory -C selftests/guest BUILD=$(abspath $(BUILD))
 
-demo: setup
+demo:
+	@tools/setup demo
 	@$(MAKE) --no-print-directory modules guest-programs
 	@tools/demo
 
@@ -70,6 +73,7 @@ test: setup
 	@selftests/run
 
 test-unit:
+	@tools/setup --check unit
 	@$(MAKE) --no-print-directory -C selftests/unit BUILD=$(abspath $(BUILD)) T=$(T) test
 
 fuzz:
@@ -78,9 +82,11 @@ fuzz:
 	@selftests/fuzz/run $(or $(SECONDS),60) $(T)
 
 test-static: modules
+	@tools/setup --check static
 	@selftests/static/run
 
 test-lab: modules guest-programs tools
+	@tools/setup --check lab operator
 	@selftests/lab/run $(T)
 
 # Not part of make test: with two CPUs the emulator loses VMs (tools/lab/README.md, Limits).
@@ -105,7 +111,8 @@ test-debug: setup
 	@$(MAKE) --no-print-directory guest-programs tools
 	@selftests/lab/run-debug $(T)
 
-bench: setup
+bench:
+	@tools/setup demo bench
 	@$(MAKE) --no-print-directory modules guest-programs
 	@tools/bench/run $(BENCH)
 
@@ -116,12 +123,14 @@ bench-sched-lab:
 	@tools/bench/sched $(BENCH)
 
 sim:
+	@tools/setup --check sim
 	@$(MAKE) --no-print-directory -C tools/sim BUILD=$(abspath $(BUILD))
 
 sim-tables: sim
 	@tools/sim/sweep --sim $(BUILD)/sim/ghyvi-sim --update Documentation/policies.md
 
 tools:
+	@tools/setup --check tools
 	@$(MAKE) --no-print-directory -C userspace/ghyvictl BUILD=$(abspath $(BUILD))
 
 install: tools sim
@@ -132,6 +141,7 @@ install: tools sim
 
 .PHONY: doc deb deb-modules test-packages test-path
 doc:
+	@tools/setup --check doc
 	@mkdir -p $(BUILD)/doc
 	@sphinx-build -q -W --keep-going -d $(BUILD)/doc/trees Documentation $(BUILD)/doc/html
 	@echo 'open $(BUILD)/doc/html/index.html'
@@ -141,7 +151,8 @@ test-docs: guest-programs tools modules
 	@selftests/docs/run
 
 # In a copy, because debhelper works beside the sources.
-deb: setup
+deb:
+	@tools/setup deb doc
 	@tools/mkdeb
 
 deb-modules: modules
@@ -156,9 +167,11 @@ test-path: guest-programs
 	@selftests/docs/path
 
 bench-sched:
+	@tools/setup --check sim
 	@$(MAKE) --no-print-directory -C tools/sched-sim BUILD=$(abspath $(BUILD)) run
 
 bench-audit bench-engine bench-mm bench-switch:
+	@tools/setup --check unit
 	@$(MAKE) --no-print-directory -C selftests/unit BUILD=$(abspath $(BUILD)) $@
 
 test-hostile: modules guest-programs tools
@@ -166,6 +179,7 @@ test-hostile: modules guest-programs tools
 		selftests/lab/run$(if $(DEBUG),-debug) hostile_guest
 
 shell-host shell-guest: modules guest-programs
+	@tools/setup --check lab
 	@tools/lab/shell $(subst shell-,,$@)
 
 clean:
