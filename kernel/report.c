@@ -4,13 +4,14 @@
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/string.h>
+#include <linux/timekeeping.h>
 #include <ghyvi/report.h>
 
 void ghyvi_reporter_init(struct ghyvi_reporter *reporter, struct device *dev)
 {
 	reporter->dev = dev;
-	reporter->last[0] = '\0';
 	spin_lock_init(&reporter->lock);
+	ghyvi_report_forget(reporter);
 	ratelimit_state_init(&reporter->limit, DEFAULT_RATELIMIT_INTERVAL, DEFAULT_RATELIMIT_BURST);
 }
 EXPORT_SYMBOL_GPL(ghyvi_reporter_init);
@@ -31,6 +32,7 @@ void ghyvi_report(struct ghyvi_reporter *reporter, const char *format, ...)
 
 	spin_lock_irqsave(&reporter->lock, flags);
 	strscpy(reporter->last, text, sizeof(reporter->last));
+	reporter->last_at = ktime_get_real_seconds();
 	spin_unlock_irqrestore(&reporter->lock, flags);
 
 	if (__ratelimit(&reporter->limit))
@@ -38,12 +40,26 @@ void ghyvi_report(struct ghyvi_reporter *reporter, const char *format, ...)
 }
 EXPORT_SYMBOL_GPL(ghyvi_report);
 
-void ghyvi_report_last(struct ghyvi_reporter *reporter, char *buffer, size_t bytes)
+s64 ghyvi_report_last(struct ghyvi_reporter *reporter, char *buffer, size_t bytes)
+{
+	unsigned long flags;
+	s64 at;
+
+	spin_lock_irqsave(&reporter->lock, flags);
+	strscpy(buffer, reporter->last, bytes);
+	at = reporter->last_at;
+	spin_unlock_irqrestore(&reporter->lock, flags);
+	return at;
+}
+EXPORT_SYMBOL_GPL(ghyvi_report_last);
+
+void ghyvi_report_forget(struct ghyvi_reporter *reporter)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&reporter->lock, flags);
-	strscpy(buffer, reporter->last, bytes);
+	reporter->last[0] = '\0';
+	reporter->last_at = 0;
 	spin_unlock_irqrestore(&reporter->lock, flags);
 }
-EXPORT_SYMBOL_GPL(ghyvi_report_last);
+EXPORT_SYMBOL_GPL(ghyvi_report_forget);

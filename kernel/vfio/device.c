@@ -50,6 +50,7 @@ static int open_device(struct vfio_device *vdev)
 	struct ghyvi_device *device = ghyvi_device_of(vdev);
 	int ret;
 
+	ghyvi_report_forget(&device->reporter);
 	if (!try_module_get(device->pgpu->owner)) {
 		ghyvi_report(&device->reporter, "cannot be opened: the pGPU's module is being unloaded");
 		return -ENODEV;

@@ -130,6 +130,7 @@ struct ghyvi_pgpu *__ghyvi_pgpu_register(struct module *owner, struct device *pa
 	pgpu->ops = ops;
 	pgpu->pgpu = backend;
 	mutex_init(&pgpu->lock);
+	ghyvi_reporter_init(&pgpu->reporter, parent);
 	ops->resources(backend, &pgpu->resources);
 	ret = -EINVAL;
 	if (!can_divide(&pgpu->resources))

@@ -10,6 +10,8 @@
 #include <linux/mutex.h>
 #include <linux/sysfs.h>
 #include <ghyvi/pgpu.h>
+#include <ghyvi/report.h>
+#include "parse.h"
 #include "partition.h"
 
 struct ghyvi_device_profile;
@@ -29,13 +31,14 @@ struct ghyvi_type {
 	char pretty_name[24];
 };
 
-#define GHYVI_PGPU_ATTRIBUTES 4
+#define GHYVI_PGPU_ATTRIBUTES 5
 
-/* An attribute of the parent in its group "ghyvi"; @offset: in struct ghyvi_sched_settings. */
+/* An attribute of the parent in its group "ghyvi"; @offset: in struct ghyvi_sched_settings, for those with a @range. */
 struct ghyvi_pgpu_attribute {
 	struct device_attribute attr;
 	struct ghyvi_pgpu *pgpu;
 	size_t offset;
+	struct ghyvi_value_range range;
 };
 
 /**
@@ -52,6 +55,7 @@ struct ghyvi_pgpu {
 	void *pgpu;
 	struct ghyvi_pgpu_resources resources;
 	struct ghyvi_sched *sched;
+	struct ghyvi_reporter reporter;
 	struct ghyvi_pgpu_attribute attributes[GHYVI_PGPU_ATTRIBUTES];
 	struct attribute *attribute_list[GHYVI_PGPU_ATTRIBUTES + 1];
 	struct attribute_group attribute_group;

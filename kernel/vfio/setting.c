@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <linux/kstrtox.h>
 #include <linux/sysfs.h>
 #include "device.h"
 #include "setting.h"
@@ -20,21 +19,18 @@ ssize_t ghyvi_setting_store(struct device *dev, struct device_attribute *attr, c
 	const struct ghyvi_setting *setting = container_of(attr, struct ghyvi_setting, attr);
 	struct ghyvi_device *device = dev_get_drvdata(dev);
 	u32 values[GHYVI_SETTINGS_BYTES / sizeof(u32)];
+	char reason[GHYVI_PARSE_REASON_BYTES];
 	u32 value;
-	int ret;
+	int ret = ghyvi_parse_u32(buffer, bytes, &setting->range, &value, reason);
 
-	if (kstrtou32(buffer, 0, &value)) {
-		ghyvi_report(&device->reporter, "%s/%s: not a number of 32 bits",
-			     setting->settings->group, attr->attr.name);
-		return -EINVAL;
+	if (ret) {
+		ghyvi_report(&device->reporter, "%s/%s: %s", setting->settings->group, attr->attr.name, reason);
+		return ret;
 	}
 	mutex_lock(&device->lock); /* one setting at a time */
 	setting->settings->get(device->vgpu, values);
 	values[setting->offset / sizeof(u32)] = value;
 	ret = setting->settings->set(device->vgpu, values);
 	mutex_unlock(&device->lock);
-	if (ret)
-		ghyvi_report(&device->reporter, "%s/%s: %u is out of range", setting->settings->group,
-			     attr->attr.name, value);
 	return ret ?: bytes;
 }

@@ -6,6 +6,7 @@
 #define GHYVI_SETTING_H
 
 #include <linux/device.h>
+#include "parse.h"
 
 struct ghyvi_vgpu;
 
@@ -27,20 +28,26 @@ struct ghyvi_setting {
 	struct device_attribute attr;
 	const struct ghyvi_settings *settings;
 	size_t offset;
+	struct ghyvi_value_range range;
 };
 
 ssize_t ghyvi_setting_show(struct device *dev, struct device_attribute *attr, char *buffer);
 ssize_t ghyvi_setting_store(struct device *dev, struct device_attribute *attr, const char *buffer,
 			    size_t bytes);
 
-/* Defines setting_<member>; @mode: 0644 or 0444 */
-#define GHYVI_SETTING(of, type, member, mode)                                                      \
+#define GHYVI_SETTING_ATTRIBUTE(of, type, member, mode, store_function, ...)                       \
 	static struct ghyvi_setting setting_##member = {                                           \
-		.attr = __ATTR(member, mode, ghyvi_setting_show,                                   \
-			       (mode) & 0200 ? ghyvi_setting_store : NULL),                        \
+		.attr = __ATTR(member, mode, ghyvi_setting_show, store_function),                  \
 		.settings = &(of),                                                                 \
 		.offset = offsetof(type, member),                                                  \
+		.range = { __VA_ARGS__ },                                                          \
 	};                                                                                         \
 	static_assert(sizeof(type) <= GHYVI_SETTINGS_BYTES)
+
+/* Defines setting_<member>, which takes @lowest to @highest. */
+#define GHYVI_SETTING(of, type, member, lowest, highest)                                           \
+	GHYVI_SETTING_ATTRIBUTE(of, type, member, 0644, ghyvi_setting_store, .min = (lowest), .max = (highest))
+
+#define GHYVI_SETTING_RO(of, type, member) GHYVI_SETTING_ATTRIBUTE(of, type, member, 0444, NULL)
 
 #endif

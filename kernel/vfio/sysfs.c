@@ -3,7 +3,7 @@
  * A vGPU's attributes, usable before it is opened and while its guest runs:
  *
  *	/sys/bus/mdev/devices/<uuid>/
- *		state, last_error, reset
+ *		state, last_error, last_error_time, reset
  *		policy/mode, policy/self_check
  *		policy/static_pages, policy/oos_threshold, policy/idle_pins
  *		policy/trap_ns, policy/scan_ns, policy/protect_ns
@@ -14,15 +14,12 @@
  *
  * Documentation/ABI/testing/sysfs-bus-mdev-ghyvi describes each.
  */
-#include <linux/kstrtox.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
 #include "vgpu/vgpu.h"
 #include "device.h"
 #include "setting.h"
-
-#define POLICY_NAME_BYTES 32
 
 static struct ghyvi_device *of_dev(struct device *dev)
 {
@@ -48,6 +45,14 @@ static ssize_t last_error_show(struct device *dev, struct device_attribute *attr
 }
 static DEVICE_ATTR_RO(last_error);
 
+static ssize_t last_error_time_show(struct device *dev, struct device_attribute *attr, char *buffer)
+{
+	char text[GHYVI_REPORT_BYTES];
+
+	return sysfs_emit(buffer, "%lld\n", ghyvi_report_last(&of_dev(dev)->reporter, text, sizeof(text)));
+}
+static DEVICE_ATTR_RO(last_error_time);
+
 /*
  * Under a running guest: as if its GPU had been reset. Configuration space stays as the guest set it up.
  */
@@ -70,6 +75,7 @@ static DEVICE_ATTR_WO(reset);
 static struct attribute *device_attributes[] = {
 	&dev_attr_state.attr,
 	&dev_attr_last_error.attr,
+	&dev_attr_last_error_time.attr,
 	&dev_attr_reset.attr,
 	NULL,
 };
@@ -87,14 +93,10 @@ static ssize_t mode_store(struct device *dev, struct device_attribute *attr, con
 			  size_t bytes)
 {
 	struct ghyvi_device *device = of_dev(dev);
-	char name[POLICY_NAME_BYTES];
-	int ret = -EINVAL;
+	char name[GHYVI_PARSE_NAME_BYTES];
+	int ret = ghyvi_parse_name(buffer, bytes, name);
 
-	if (bytes && buffer[bytes - 1] == '\n')
-		snprintf(name, sizeof(name), "%.*s", (int)bytes - 1, buffer);
-	else
-		snprintf(name, sizeof(name), "%.*s", (int)bytes, buffer);
-	if (bytes <= sizeof(name))
+	if (!ret)
 		ret = ghyvi_mm_set_policy(ghyvi_vgpu_mm(device->vgpu), name);
 	if (ret == -EOPNOTSUPP)
 		ghyvi_report(&device->reporter, "policy/mode: \"%s\" is not offered by this pGPU", name);
@@ -112,11 +114,13 @@ static ssize_t self_check_show(struct device *dev, struct device_attribute *attr
 static ssize_t self_check_store(struct device *dev, struct device_attribute *attr,
 				const char *buffer, size_t bytes)
 {
-	bool on;
-	int ret = kstrtobool(buffer, &on);
+	static const struct ghyvi_value_range range = { .max = 1 };
+	char reason[GHYVI_PARSE_REASON_BYTES];
+	u32 on;
+	int ret = ghyvi_parse_u32(buffer, bytes, &range, &on, reason);
 
 	if (ret) {
-		ghyvi_report(&of_dev(dev)->reporter, "policy/self_check: neither 0 nor 1");
+		ghyvi_report(&of_dev(dev)->reporter, "policy/self_check: %s", reason);
 		return ret;
 	}
 	ghyvi_vgpu_set_check(of_dev(dev)->vgpu, on);
@@ -140,12 +144,12 @@ static const struct ghyvi_settings tuning = {
 	.set = set_tuning,
 };
 
-GHYVI_SETTING(tuning, struct ghyvi_shadow_tuning, static_pages, 0644);
-GHYVI_SETTING(tuning, struct ghyvi_shadow_tuning, oos_threshold, 0644);
-GHYVI_SETTING(tuning, struct ghyvi_shadow_tuning, idle_pins, 0644);
-GHYVI_SETTING(tuning, struct ghyvi_shadow_tuning, trap_ns, 0444);
-GHYVI_SETTING(tuning, struct ghyvi_shadow_tuning, scan_ns, 0444);
-GHYVI_SETTING(tuning, struct ghyvi_shadow_tuning, protect_ns, 0444);
+GHYVI_SETTING(tuning, struct ghyvi_shadow_tuning, static_pages, 0, GHYVI_STATIC_PAGES_MAX);
+GHYVI_SETTING(tuning, struct ghyvi_shadow_tuning, oos_threshold, 1, GHYVI_OOS_THRESHOLD_MAX);
+GHYVI_SETTING(tuning, struct ghyvi_shadow_tuning, idle_pins, 0, GHYVI_IDLE_PINS_MAX);
+GHYVI_SETTING_RO(tuning, struct ghyvi_shadow_tuning, trap_ns);
+GHYVI_SETTING_RO(tuning, struct ghyvi_shadow_tuning, scan_ns);
+GHYVI_SETTING_RO(tuning, struct ghyvi_shadow_tuning, protect_ns);
 
 static struct attribute *policy_attributes[] = {
 	&dev_attr_mode.attr,

@@ -15,8 +15,6 @@
 #include "device.h"
 #include "setting.h"
 
-#define MODE_NAME_BYTES 32
-
 static bool audit_may_log;
 module_param(audit_may_log, bool, 0444);
 MODULE_PARM_DESC(audit_may_log,
@@ -38,18 +36,16 @@ static ssize_t mode_store(struct device *dev, struct device_attribute *attr, con
 			  size_t bytes)
 {
 	struct ghyvi_device *device = dev_get_drvdata(dev);
-	char name[MODE_NAME_BYTES];
-	int ret;
+	char name[GHYVI_PARSE_NAME_BYTES];
+	int ret = ghyvi_parse_name(buffer, bytes, name);
 
-	if (strscpy(name, buffer, sizeof(name)) < 0)
-		return -EINVAL;
-	strim(name);
-	if (!strcmp(name, "log") && !audit_may_log) {
+	if (!ret && !strcmp(name, "log") && !audit_may_log) {
 		ghyvi_report(&device->reporter,
-			     "audit/mode: \"log\" lets refused commands run; load ghyvi with audit_may_log=1 to allow it");
+			     "audit/mode: refused: \"log\" needs ghyvi loaded with audit_may_log=1");
 		return -EPERM;
 	}
-	ret = ghyvi_audit_set_mode(audit_of(dev), name);
+	if (!ret)
+		ret = ghyvi_audit_set_mode(audit_of(dev), name);
 	if (ret)
 		ghyvi_report(&device->reporter, "audit/mode: there is no mode \"%s\"", name);
 	return ret ?: bytes;
@@ -72,10 +68,13 @@ static const struct ghyvi_settings budget = {
 	.set = set_budget,
 };
 
-GHYVI_SETTING(budget, struct ghyvi_audit_budget, budget_bytes, 0644);
-GHYVI_SETTING(budget, struct ghyvi_audit_budget, budget_commands, 0644);
-GHYVI_SETTING(budget, struct ghyvi_audit_budget, budget_batches, 0644);
-GHYVI_SETTING(budget, struct ghyvi_audit_budget, budget_us, 0644);
+GHYVI_SETTING(budget, struct ghyvi_audit_budget, budget_bytes, GHYVI_AUDIT_BYTES_MIN,
+	      GHYVI_AUDIT_BYTES_MAX);
+GHYVI_SETTING(budget, struct ghyvi_audit_budget, budget_commands, GHYVI_AUDIT_COMMANDS_MIN,
+	      GHYVI_AUDIT_COMMANDS_MAX);
+GHYVI_SETTING(budget, struct ghyvi_audit_budget, budget_batches, GHYVI_AUDIT_BATCHES_MIN,
+	      GHYVI_AUDIT_BATCHES_MAX);
+GHYVI_SETTING(budget, struct ghyvi_audit_budget, budget_us, GHYVI_AUDIT_US_MIN, GHYVI_AUDIT_US_MAX);
 
 static struct attribute *audit_attributes[] = {
 	&dev_attr_mode.attr,

@@ -26,9 +26,10 @@ static const struct ghyvi_settings containment = {
 	.set = set_containment,
 };
 
-GHYVI_SETTING(containment, struct ghyvi_containment, budget_ms, 0644);
-GHYVI_SETTING(containment, struct ghyvi_containment, points_max, 0644);
-GHYVI_SETTING(containment, struct ghyvi_containment, window_ms, 0644);
+GHYVI_SETTING(containment, struct ghyvi_containment, budget_ms, 0, GHYVI_BUDGET_MAX_MS);
+GHYVI_SETTING(containment, struct ghyvi_containment, points_max, 0, GHYVI_POINTS_MAX);
+GHYVI_SETTING(containment, struct ghyvi_containment, window_ms, GHYVI_VIOLATION_WINDOW_MIN_MS,
+	      GHYVI_VIOLATION_WINDOW_MAX_MS);
 
 static struct attribute *containment_attributes[] = {
 	&setting_budget_ms.attr.attr,

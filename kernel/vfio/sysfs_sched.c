@@ -7,18 +7,16 @@
  *	/sys/class/mdev_bus/<parent>/ghyvi/
  *		scheduler
  *		timeslice_us, preempt_timeout_us, window_us
+ *		last_error
  *
  * Documentation/ABI/testing/sysfs-bus-mdev-ghyvi describes each.
  */
-#include <linux/kstrtox.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
 #include "vgpu/vgpu.h"
 #include "device.h"
 #include "parent.h"
 #include "setting.h"
-
-#define SCHEDULER_NAME_BYTES 32
 
 static void get_knobs(struct ghyvi_vgpu *vgpu, void *values)
 {
@@ -36,9 +34,9 @@ static const struct ghyvi_settings knobs = {
 	.set = set_knobs,
 };
 
-GHYVI_SETTING(knobs, struct ghyvi_sched_knobs, weight, 0644);
-GHYVI_SETTING(knobs, struct ghyvi_sched_knobs, cap, 0644);
-GHYVI_SETTING(knobs, struct ghyvi_sched_knobs, priority, 0644);
+GHYVI_SETTING(knobs, struct ghyvi_sched_knobs, weight, GHYVI_SCHED_WEIGHT_MIN, GHYVI_SCHED_WEIGHT_MAX);
+GHYVI_SETTING(knobs, struct ghyvi_sched_knobs, cap, 0, GHYVI_SCHED_CAP_MAX);
+GHYVI_SETTING(knobs, struct ghyvi_sched_knobs, priority, 0, GHYVI_SCHED_PRIORITY_MAX);
 
 static struct attribute *knob_attributes[] = {
 	&setting_weight.attr.attr,
@@ -69,12 +67,13 @@ static ssize_t scheduler_show(struct device *dev, struct device_attribute *attr,
 static ssize_t scheduler_store(struct device *dev, struct device_attribute *attr,
 			       const char *buffer, size_t bytes)
 {
-	char name[SCHEDULER_NAME_BYTES];
-	int ret;
+	char name[GHYVI_PARSE_NAME_BYTES];
+	int ret = ghyvi_parse_name(buffer, bytes, name);
 
-	if (strscpy(name, buffer, sizeof(name)) < 0)
-		return -EINVAL;
-	ret = ghyvi_sched_set_policy(pgpu_of(attr)->sched, strim(name));
+	if (!ret)
+		ret = ghyvi_sched_set_policy(pgpu_of(attr)->sched, name);
+	if (ret)
+		ghyvi_report(&pgpu_of(attr)->reporter, "ghyvi/scheduler: there is no policy \"%s\"", name);
 	return ret ?: bytes;
 }
 
@@ -94,13 +93,17 @@ static ssize_t setting_show(struct device *dev, struct device_attribute *attr, c
 static ssize_t setting_store(struct device *dev, struct device_attribute *attr, const char *buffer,
 			     size_t bytes)
 {
-	struct ghyvi_pgpu *pgpu = pgpu_of(attr);
+	const struct ghyvi_pgpu_attribute *attribute = container_of(attr, struct ghyvi_pgpu_attribute, attr);
+	struct ghyvi_pgpu *pgpu = attribute->pgpu;
 	struct ghyvi_sched_settings settings;
+	char reason[GHYVI_PARSE_REASON_BYTES];
 	u32 value;
-	int ret;
+	int ret = ghyvi_parse_u32(buffer, bytes, &attribute->range, &value, reason);
 
-	if (kstrtou32(buffer, 0, &value))
-		return -EINVAL;
+	if (ret) {
+		ghyvi_report(&pgpu->reporter, "ghyvi/%s: %s", attr->attr.name, reason);
+		return ret;
+	}
 	mutex_lock(&pgpu->lock); /* one setting at a time */
 	ghyvi_sched_settings(pgpu->sched, &settings);
 	*setting(&settings, attr) = value;
@@ -109,17 +112,30 @@ static ssize_t setting_store(struct device *dev, struct device_attribute *attr, 
 	return ret ?: bytes;
 }
 
+static ssize_t last_error_show(struct device *dev, struct device_attribute *attr, char *buffer)
+{
+	char text[GHYVI_REPORT_BYTES];
+
+	ghyvi_report_last(&pgpu_of(attr)->reporter, text, sizeof(text));
+	return sysfs_emit(buffer, "%s\n", text);
+}
+
 static const struct {
 	struct device_attribute attr;
 	size_t offset;
+	struct ghyvi_value_range range;
 } templates[GHYVI_PGPU_ATTRIBUTES] = {
-	{ __ATTR(scheduler, 0644, scheduler_show, scheduler_store), 0 },
+	{ .attr = __ATTR(scheduler, 0644, scheduler_show, scheduler_store) },
 	{ __ATTR(timeslice_us, 0644, setting_show, setting_store),
-	  offsetof(struct ghyvi_sched_settings, timeslice_us) },
+	  offsetof(struct ghyvi_sched_settings, timeslice_us),
+	  { GHYVI_SCHED_TIMESLICE_MIN_US, GHYVI_SCHED_TIMESLICE_MAX_US } },
 	{ __ATTR(preempt_timeout_us, 0644, setting_show, setting_store),
-	  offsetof(struct ghyvi_sched_settings, preempt_timeout_us) },
+	  offsetof(struct ghyvi_sched_settings, preempt_timeout_us),
+	  { GHYVI_SCHED_PREEMPT_TIMEOUT_MIN_US, GHYVI_SCHED_PREEMPT_TIMEOUT_MAX_US, .or_zero = true } },
 	{ __ATTR(window_us, 0644, setting_show, setting_store),
-	  offsetof(struct ghyvi_sched_settings, window_us) },
+	  offsetof(struct ghyvi_sched_settings, window_us),
+	  { GHYVI_SCHED_WINDOW_MIN_US, GHYVI_SCHED_WINDOW_MAX_US } },
+	{ .attr = __ATTR_RO(last_error) },
 };
 
 int ghyvi_pgpu_add_attributes(struct ghyvi_pgpu *pgpu)
@@ -131,6 +147,7 @@ int ghyvi_pgpu_add_attributes(struct ghyvi_pgpu *pgpu)
 
 		attribute->attr = templates[i].attr;
 		attribute->offset = templates[i].offset;
+		attribute->range = templates[i].range;
 		attribute->pgpu = pgpu;
 		sysfs_attr_init(&attribute->attr.attr);
 		pgpu->attribute_list[i] = &attribute->attr.attr;

@@ -4,6 +4,7 @@
 import errno
 import os
 import re
+import time
 
 import fixture
 import hostlib
@@ -88,6 +89,35 @@ def create_refuses_bad_requests():
         error = write(unknown, "c0ffee00-0000-4000-8000-000000000000")
         require(error and error.errno in (errno.ENOENT, errno.EACCES), f"an unknown type gives {error}")
         require(all_available() == before, "a refused create changed available_instances")
+
+
+@test
+def values_are_read_by_one_parser():
+    """Of a vGPU and of its pGPU; the reason names the value and the range."""
+    with fixture.vgpus("gen9_8") as (vgpu,):
+        pgpu = f"{hostlib.parent()}/ghyvi"
+        vgpu.set("sched/weight", "0100")
+        require(read(f"{vgpu.path}/sched/weight") == "100", "0100 is not decimal")
+        vgpu.set("sched/weight", "0x10")
+        require(read(f"{vgpu.path}/sched/weight") == "16", "0x10 is not 16")
+        since = int(time.time())
+        for path, value, reason in (
+                (f"{vgpu.path}/sched/weight", "0", "sched/weight: 0 is not in 1..1000"),
+                (f"{vgpu.path}/sched/weight", "8\0", 'sched/weight: "8" is no number; 1..1000 are possible'),
+                (f"{vgpu.path}/policy/self_check", "nonsense", 'policy/self_check: "nonsense" is no number; 0..1 are possible'),
+                (f"{vgpu.path}/policy/mode", "strict ", 'policy/mode: there is no policy "strict "'),
+                (f"{vgpu.path}/audit/mode", "full ", 'audit/mode: there is no mode "full "'),
+                (f"{pgpu}/scheduler", "fifo ", 'ghyvi/scheduler: there is no policy "fifo "'),
+                (f"{pgpu}/timeslice_us", "99", "ghyvi/timeslice_us: 99 is not in 100..1000000"),
+                (f"{pgpu}/preempt_timeout_us", "9", "ghyvi/preempt_timeout_us: 9 is not in 0 and 1000..60000000")):
+            before = read(path)
+            error = write(path, value)
+            require(error and error.errno == errno.EINVAL, f"{path}: {value!r} gives {error}")
+            said = read(f"{pgpu}/last_error") if path.startswith(pgpu) else vgpu.last_error()
+            require(said == reason, f"{path}: {value!r}: {said}")
+            require(read(path) == before, f"{path} changed")
+        at = int(read(f"{vgpu.path}/last_error_time"))
+        require(since <= at <= time.time(), f"last_error_time {at}")
 
 
 @test

@@ -128,8 +128,8 @@ def set_takes_a_file_that_is_a_definition_or_a_list():
 def set_gives_the_kernels_reason_and_what_was_meant():
     with tree() as made:
         path = made.add_vgpu(UUID, refusing=["policy/static_pages"])
-        made.write(f"{path}/last_error", "policy/static_pages: 99999 is out of range\n")
-        said(ctl(made, "set", UUID, "policy/static_pages=99999", expect=ERROR), "the kernel's reason: policy/static_pages: 99999")
+        made.write(f"{path}/last_error", "policy/static_pages: 99999 is not in 0..65536\n")
+        said(ctl(made, "set", UUID, "policy/static_pages=99999", expect=ERROR), "policy/static_pages=99999: 99999 is not in 0..65536")
         # A refusal of something else, long ago, is not the reason.
         made.write(f"{path}/last_error", "opened without KVM\n")
         result = ctl(made, "set", UUID, "policy/static_pages=99999", expect=ERROR)

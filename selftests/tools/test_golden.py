@@ -80,6 +80,7 @@ def fill(made):
                          pinned_pages_now=4711, zz_of_a_newer_kernel=1)
     made.write(f"{path}/state", "open\n", 0o444)
     made.write(f"{path}/last_error", 'policy/mode: there is no policy "l\x1b[31mse\xff"\n', 0o444)
+    made.write(f"{path}/last_error_time", "1795363200\n", 0o444)
     made.write(f"{path}/policy/mode", "[strict] full static dynamic segmented oos adaptive nested\n")
 
 

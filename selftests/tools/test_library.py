@@ -38,9 +38,9 @@ int main(void)
 	    ghyvi_vgpu_read(vgpu, "policy", value, sizeof(value)) != -ENOENT ||
 	    ghyvi_vgpu_read(vgpu, "state", small, sizeof(small)) != -ENOSPC)
 		return 3;
-	if (ghyvi_vgpu_write(vgpu, "policy/trap_ns", "1") != -EPERM ||
-	    ghyvi_vgpu_write(vgpu, "remove", "1") != -EPERM ||
-	    ghyvi_vgpu_write(vgpu, "stats/workloads", "1") != -EPERM ||
+	if (ghyvi_vgpu_write(vgpu, "policy/trap_ns", "1") != -EROFS ||
+	    ghyvi_vgpu_write(vgpu, "remove", "1") != -EROFS ||
+	    ghyvi_vgpu_write(vgpu, "stats/workloads", "1") != -EROFS ||
 	    ghyvi_vgpu_write(vgpu, "policy/none", "1") != -ENOENT)
 		return 4;
 	if (ghyvi_stats_read(vgpu, &stats) || ghyvi_stats_get(stats, "workloads") != 42 ||

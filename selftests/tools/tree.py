@@ -94,6 +94,7 @@ class Tree:
         path = f"{self.parent_path(parent)}/{uuid}"
         self.write(f"{path}/state", "created\n", 0o444)
         self.write(f"{path}/last_error", "\n", 0o444)
+        self.write(f"{path}/last_error_time", "0\n", 0o444)
         self.write(f"{path}/reset", "", 0o200)
         self.write(f"{path}/remove", "", 0o200)
         self.write(f"{path}/policy/mode", f"{POLICIES}\n")

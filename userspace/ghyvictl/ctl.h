@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <time.h>
 #include "ghyvi.h"
 
 /* Exit statuses; the man page declares them stable. */
@@ -98,7 +99,9 @@ int each_vgpu(const struct uuid_options *options, int (*each)(struct ghyvi_vgpu 
 
 /* uuid, type, name, parent, state, policy */
 json_t *json_vgpu(const struct ghyvi_vgpu *vgpu);
-/* json_vgpu(), and path, last_error, settings, choices */
+/* When last_error was said, since the epoch; 0: never, or the module does not tell. */
+time_t last_error_time(const struct ghyvi_vgpu *vgpu);
+/* json_vgpu(), and path, last_error, last_error_time, settings, choices */
 json_t *json_vgpu_details(const struct ghyvi_vgpu *vgpu);
 /* "?" where it cannot be read. @value has GHYVI_VALUE_BYTES. */
 const char *value_or_unknown(const struct ghyvi_vgpu *vgpu, const char *attribute, char *value);

@@ -43,7 +43,7 @@ const char *reason_of(int error)
 	switch (-error) {
 	case EACCES:
 		return "not permitted; run this as root";
-	case EPERM:
+	case EROFS:
 		return "it is read-only";
 	case ENODEV:
 		return "it is gone";

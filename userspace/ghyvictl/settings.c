@@ -40,7 +40,7 @@ const char *target_value(const struct target *target, const char *attribute, cha
 	if (target_read(target, attribute, value))
 		return "?";
 	cleaned = clean(value);
-	strcpy(value, cleaned); /* of the same length */
+	memcpy(value, cleaned, strlen(cleaned)); /* of the same length */
 	free(cleaned);
 	return value;
 }
@@ -164,18 +164,28 @@ static void complain_choices(const struct target *target, const char *attribute,
 	json_decref(choices);
 }
 
-/* The reason is the kernel's for this refusal if it is new, or about this attribute. */
+/* What the kernel said last of @target; empty if it said nothing, or cannot be asked. */
+static const char *last_error(const struct target *target, char *text)
+{
+	if (target_read(target, target->vgpu ? "last_error" : "ghyvi/last_error", text))
+		return "";
+	return target_value(target, target->vgpu ? "last_error" : "ghyvi/last_error", text);
+}
+
+/* The kernel's reason is that for this refusal if it is new, or about this attribute: "ATTRIBUTE: REASON". */
 static void complain_refused(const struct target *target, const char *attribute, const char *value,
 			     const char *error_before, int error)
 {
 	char text[GHYVI_VALUE_BYTES], *shown = clean(value);
-	const char *reason = target_value(target, "last_error", text);
-	bool fresh = *reason && (strcmp(reason, error_before) ||
-				 !strncmp(reason, attribute, strlen(attribute)));
+	const char *reason = error == -EROFS || error == -EACCES ? "" : last_error(target, text);
+	size_t length = strlen(attribute);
+	bool about = !strncmp(reason, attribute, length) && !strncmp(reason + length, ": ", 2);
 
-	complain("%s: %s=%s: %s", target_name(target), attribute, shown, reason_of(error));
-	if (fresh && error != -EPERM && error != -EACCES)
-		complain("the kernel's reason: %s", reason);
+	if (about)
+		reason += length + 2;
+	else if (!strcmp(reason, error_before))
+		reason = "";
+	complain("%s: %s=%s: %s", target_name(target), attribute, shown, *reason ? reason : reason_of(error));
 	if (error == -EINVAL)
 		complain_choices(target, attribute, value);
 	free(shown);
@@ -198,7 +208,7 @@ int set_attribute(const struct target *target, const char *assignment)
 	if (!attribute)
 		abort();
 	value = equals + 1;
-	target_value(target, "last_error", before);
+	snprintf(before, sizeof(before), "%s", last_error(target, current));
 	ret = target_write(target, attribute, value);
 	status = status_of(ret);
 	/* -EINVAL of something readable is about the value. */

@@ -29,6 +29,7 @@ static void print_vgpu(const struct ghyvi_vgpu *vgpu)
 {
 	char value[GHYVI_VALUE_BYTES];
 	const char *error;
+	time_t at;
 
 	printf("%s\n", ghyvi_vgpu_uuid(vgpu));
 	printf("  %-26s %s (%s)\n", "type", ghyvi_vgpu_type_name(vgpu), ghyvi_vgpu_type_id(vgpu));
@@ -37,6 +38,9 @@ static void print_vgpu(const struct ghyvi_vgpu *vgpu)
 	printf(SETTING_ROW, "state", value_or_unknown(vgpu, "state", value), "");
 	error = value_or_unknown(vgpu, "last_error", value);
 	printf(SETTING_ROW, "last_error", *error ? error : "-", "");
+	at = last_error_time(vgpu);
+	if (*error && at && strftime(value, sizeof(value), "%F %T", localtime(&at)))
+		printf(SETTING_ROW, "last_error_time", value, "");
 }
 
 static void show_target(const struct target *target, const struct shown *shown)

@@ -126,6 +126,13 @@ json_t *json_vgpu(const struct ghyvi_vgpu *vgpu)
 			 json_text(policy_or_unknown(vgpu, policy)));
 }
 
+time_t last_error_time(const struct ghyvi_vgpu *vgpu)
+{
+	char text[GHYVI_VALUE_BYTES];
+
+	return ghyvi_vgpu_read(vgpu, "last_error_time", text, sizeof(text)) ? 0 : strtoll(text, NULL, 10);
+}
+
 json_t *json_vgpu_details(const struct ghyvi_vgpu *vgpu)
 {
 	const struct target target = { .vgpu = vgpu };
@@ -135,6 +142,7 @@ json_t *json_vgpu_details(const struct ghyvi_vgpu *vgpu)
 	json_object_set_new(json, "path", json_text(ghyvi_vgpu_path(vgpu)));
 	json_object_set_new(json, "last_error",
 			    json_text(value_or_unknown(vgpu, "last_error", value)));
+	json_object_set_new(json, "last_error_time", json_integer(last_error_time(vgpu)));
 	json_add_settings(json, &target);
 	return json;
 }

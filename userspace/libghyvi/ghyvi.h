@@ -129,7 +129,7 @@ int ghyvi_vgpu_read(const struct ghyvi_vgpu *vgpu, const char *attribute, char *
  * @attribute: in a group ("policy/mode"): the others are not settings
  *
  * Return: 0; -ENODEV, -ENOENT and -EINVAL (also: a value the kernel refused; nothing changes then) as
- * ghyvi_vgpu_read(); -EPERM: it is read-only; -EOPNOTSUPP: not on this pGPU; -E2BIG: too long a value.
+ * ghyvi_vgpu_read(); -EROFS: it is read-only; -EPERM: the kernel refused it; -EOPNOTSUPP: not on this pGPU; -E2BIG: too long a value.
  * "last_error" has the reason, if the kernel gave one.
  */
 int ghyvi_vgpu_write(const struct ghyvi_vgpu *vgpu, const char *attribute, const char *value);

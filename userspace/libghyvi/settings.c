@@ -89,7 +89,7 @@ int settings_write(const struct settings *settings, const char *attribute, const
 	else if (S_ISDIR(status.st_mode))
 		ret = -ENOENT;
 	else if (!strchr(attribute, '/') || !has_group(settings, group) || !is_writable(path))
-		ret = -EPERM;
+		ret = -EROFS;
 	if (!ret)
 		ret = explain(settings, write_text(path, value));
 	free(path);
