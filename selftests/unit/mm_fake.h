@@ -50,11 +50,13 @@ static struct {
 	u32 pinned, pin_limit;
 	bool protect_broken, protect_broken_at[GFNS];
 	u32 protect_calls;
+	struct xarray pins_book;
 	void (*race)(void); /* another vCPU, while the mm is at work */
 	pthread_mutex_t *hv_lock; /* that the hypervisor takes for its pins, as VFIO does; or NULL */
 
 	/* the pGPU client */
 	struct xarray owned; /* bus page -> count * 4 + kind */
+	struct xarray owners_book;
 	struct xarray cached; /* pages an engine could reach at the last invalidation or since */
 	u64 *ggtt, *guest_ggtt;
 	bool mapped[RAM_PAGES]; /* guest pages that nested jobs can reach */
@@ -99,7 +101,7 @@ static inline void reach_large(struct xarray *set, u64 bus, u64 bytes)
 	RULE(!(bus & (bytes - 1)));
 	for (at = bus; at < bus + bytes; at += 4096) {
 		RULE(kind_of(at) == GHYVI_PAGE_DATA);
-		xa_store(set, at >> 12, xa_mk_value(1), 0);
+		xa_store(set, at >> 12, xa_mk_value(1), __GFP_NOFAIL);
 	}
 }
 
@@ -122,7 +124,7 @@ static inline void reach(struct xarray *set, u64 bus, unsigned int level, unsign
 	if (xa_load(set, bus >> 12))
 		return;
 	RULE(kind_of(bus) == GHYVI_PAGE_TABLE);
-	xa_store(set, bus >> 12, xa_mk_value(1), 0);
+	xa_store(set, bus >> 12, xa_mk_value(1), __GFP_NOFAIL);
 	for (i = 0; i < entries; i++) {
 		entry = READ_ONCE(table[i]);
 		if (!(entry & 1) || entry == last)
@@ -139,7 +141,7 @@ static inline void reach(struct xarray *set, u64 bus, unsigned int level, unsign
 			reach(set, entry, level - 1, GHYVI_ENTRIES);
 		} else {
 			RULE(kind_of(entry) == GHYVI_PAGE_DATA || kind_of(entry) == GHYVI_PAGE_SCRATCH);
-			xa_store(set, entry >> 12, xa_mk_value(1), 0);
+			xa_store(set, entry >> 12, xa_mk_value(1), __GFP_NOFAIL);
 		}
 	}
 }
@@ -155,7 +157,7 @@ static inline void reach_all(struct xarray *set)
 		return;
 	for (i = 0; fake.nr_mapped && i < RAM_PAGES; i++)
 		if (fake.mapped[i])
-			xa_store(set, virt_to_phys(page_of(i)) >> 12, xa_mk_value(1), 0);
+			xa_store(set, virt_to_phys(page_of(i)) >> 12, xa_mk_value(1), __GFP_NOFAIL);
 	for (i = 0; i < fake.nr_held; i++)
 		if (fake.held[i].bus)
 			reach(set, fake.held[i].bus,
@@ -166,7 +168,7 @@ static inline void reach_all(struct xarray *set)
 			continue;
 		bus = fake.ggtt[i] & GHYVI_SHADOW_ADDRESS_MASK;
 		RULE(kind_of(bus) == GHYVI_PAGE_DATA || kind_of(bus) == GHYVI_PAGE_SCRATCH);
-		xa_store(set, bus >> 12, xa_mk_value(1), 0);
+		xa_store(set, bus >> 12, xa_mk_value(1), __GFP_NOFAIL);
 	}
 }
 
@@ -180,6 +182,17 @@ static inline bool reachable(u64 bus)
 	there = xa_load(&now, bus >> 12);
 	xa_destroy(&now);
 	return there;
+}
+
+/* Both sides keep books of pages, which take memory: here one allocation for 64 neighbours, and they keep it. */
+static inline bool has_book_page(struct xarray *book, u64 page)
+{
+	if (fake.unchecked || xa_load(book, page / 64))
+		return true;
+	if (shim_alloc_fails(GFP_KERNEL))
+		return false;
+	xa_store(book, page / 64, xa_mk_value(1), __GFP_NOFAIL);
+	return true;
 }
 
 /* the hypervisor's side */
@@ -227,6 +240,8 @@ static inline int fake_pin(void *hv, u64 gfn, u64 *bus)
 	int ret;
 
 	another_vcpu();
+	if (!has_book_page(&fake.pins_book, gfn))
+		return -ENOMEM;
 	hv_enter();
 	ret = pin_locked(gfn, bus);
 	hv_leave();
@@ -304,6 +319,8 @@ static inline int fake_own(struct ghyvi_pgpu_client *client, u64 bus, enum ghyvi
 
 	another_vcpu();
 	RULE(!(bus & 4095));
+	if (!has_book_page(&fake.owners_book, bus >> 12))
+		return -ENOMEM;
 	if (fake.owned_pages >= fake.own_limit) {
 		if (bus - virt_to_phys(fake.ram) < (u64)RAM_PAGES << 12)
 			fake.excused[place_of((bus - virt_to_phys(fake.ram)) >> 12)] = true;
@@ -312,7 +329,7 @@ static inline int fake_own(struct ghyvi_pgpu_client *client, u64 bus, enum ghyvi
 	fake.owned_pages++;
 	if (value)
 		RULE((xa_to_value(value) & 3) == kind);
-	xa_store(&fake.owned, bus >> 12, xa_mk_value((value ? xa_to_value(value) : kind) + 4), 0);
+	xa_store(&fake.owned, bus >> 12, xa_mk_value((value ? xa_to_value(value) : kind) + 4), __GFP_NOFAIL);
 	return 0;
 }
 
@@ -332,7 +349,7 @@ static inline void fake_disown(struct ghyvi_pgpu_client *client, u64 bus)
 	RULE(value);
 	fake.owned_pages--;
 	if (xa_to_value(value) >= 8) {
-		xa_store(&fake.owned, bus >> 12, xa_mk_value(xa_to_value(value) - 4), 0);
+		xa_store(&fake.owned, bus >> 12, xa_mk_value(xa_to_value(value) - 4), __GFP_NOFAIL);
 		return;
 	}
 	/* Unreachable now, and when engines last forgot what they had loaded. */
@@ -360,7 +377,8 @@ static inline void fake_ggtt_write(struct ghyvi_pgpu_client *client, u64 first, 
 		entry = &fake.ggtt[first + i];
 		/* An engine may have loaded what stood here. */
 		if (!fake.unchecked && (*entry & 1) && *entry != entries[i])
-			xa_store(&fake.cached, (*entry & GHYVI_SHADOW_ADDRESS_MASK) >> 12, xa_mk_value(1), 0);
+			xa_store(&fake.cached, (*entry & GHYVI_SHADOW_ADDRESS_MASK) >> 12, xa_mk_value(1),
+				 __GFP_NOFAIL);
 		*entry = entries[i];
 	}
 }
@@ -374,7 +392,7 @@ static inline int fake_map_guest(struct ghyvi_pgpu_client *client, u64 gfn, u64 
 {
 	RULE(gfn < RAM_PAGES && !fake.mapped[gfn] && fake.pins[gfn]);
 	RULE(bus == virt_to_phys(page_of(gfn)) && kind_of(bus) == GHYVI_PAGE_DATA);
-	if (fake.nr_mapped >= fake.map_limit)
+	if (fake.nr_mapped >= fake.map_limit || shim_alloc_fails(GFP_KERNEL))
 		return -ENOMEM;
 	fake.mapped[gfn] = true;
 	fake.nr_mapped++;
@@ -388,7 +406,7 @@ static inline void fake_unmap_guest(struct ghyvi_pgpu_client *client, u64 gfn)
 	fake.nr_mapped--;
 	/* An engine may have used it until now. */
 	if (!fake.unchecked)
-		xa_store(&fake.cached, virt_to_phys(page_of(gfn)) >> 12, xa_mk_value(1), 0);
+		xa_store(&fake.cached, virt_to_phys(page_of(gfn)) >> 12, xa_mk_value(1), __GFP_NOFAIL);
 }
 
 static const struct ghyvi_pgpu_ops fake_pgpu_ops = {
@@ -582,6 +600,8 @@ static inline void fake_init(u32 ggtt_tables)
 	fake.guest_ggtt = calloc(FIRST_GGTT_TABLE + ggtt_tables, GHYVI_PAGE_BYTES);
 	xa_init(&fake.owned);
 	xa_init(&fake.cached);
+	xa_init(&fake.owners_book);
+	xa_init(&fake.pins_book);
 	ghyvi_reporter_init(&fake.reporter, &fake.dev);
 	params.ggtt = fake.guest_ggtt;
 	fake.mm = ghyvi_mm_create(&params);
@@ -607,6 +627,8 @@ static inline void fake_fini(void)
 	RULE(!STAT(kept_64k_now) && !STAT(large_pages_now) && !STAT(split_pages_now));
 	RULE(!STAT(tables_now) && !STAT(relaxed_now) && !STAT(protected_now) && !STAT(pinned_pages_now));
 	xa_destroy(&fake.cached);
+	xa_destroy(&fake.owners_book);
+	xa_destroy(&fake.pins_book);
 	munmap(fake.ram_mapping, ((size_t)RAM_PAGES << 12) + SPAN);
 	free(fake.ggtt);
 	free(fake.guest_ggtt);

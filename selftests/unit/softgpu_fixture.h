@@ -261,7 +261,7 @@ static inline u64 rig_gfn(struct rig *rig, const void *p)
 	rig->nr_guest++;
 	assert_true(rig->nr_guest < GUEST_PAGES);
 	rig->guest_bus[rig->nr_guest] = bus;
-	xa_store(&rig->guest_of, bus >> 12, xa_mk_value(rig->nr_guest), GFP_KERNEL);
+	xa_store(&rig->guest_of, bus >> 12, xa_mk_value(rig->nr_guest), __GFP_NOFAIL);
 	return rig->nr_guest;
 }
 

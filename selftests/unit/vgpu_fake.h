@@ -33,6 +33,7 @@ static struct {
 	pthread_mutex_t lock;
 	_Alignas(8) u8 memory[HIDDEN_BYTES]; /* what the hidden window maps */
 	u64 unmapped_page; /* GGTT address of a page that is not mapped, or 0 */
+	int live; /* created and not destroyed */
 	int roots_live;
 	int root_error;
 	int syncs, flushes, lives, forgets, forgets_all, resets, traps, losses;
@@ -45,11 +46,15 @@ static struct {
 
 struct ghyvi_mm *ghyvi_mm_create(const struct ghyvi_mm_params *params)
 {
+	if (shim_alloc_fails(GFP_KERNEL))
+		return ERR_PTR(-ENOMEM);
+	mm.live++;
 	return (struct ghyvi_mm *)&mm;
 }
 
 void ghyvi_mm_destroy(struct ghyvi_mm *m)
 {
+	mm.live--;
 }
 
 void ghyvi_mm_reset(struct ghyvi_mm *m)
@@ -84,8 +89,8 @@ struct ghyvi_root *ghyvi_mm_get_root(struct ghyvi_mm *m, const u64 *gpa4, unsign
 {
 	struct ghyvi_root *root;
 
-	if (mm.root_error)
-		return ERR_PTR(mm.root_error);
+	if (mm.root_error || shim_alloc_fails(GFP_KERNEL))
+		return ERR_PTR(mm.root_error ?: -ENOMEM);
 	root = calloc(1, sizeof(*root));
 	root->gpa = gpa4[0];
 	root->levels = levels;
@@ -216,6 +221,7 @@ static struct {
 	struct ghyvi_job *running[GHYVI_ENGINES];
 	u64 clock;
 	int runs, cancels;
+	int clients;
 	bool stale; /* update_tail() comes too late */
 	bool dead; /* run() fails */
 	pthread_t threads[FAKE_THREADS]; /* of cancelled jobs on their way back */
@@ -232,11 +238,15 @@ static void fake_resources(void *pgpu, struct ghyvi_pgpu_resources *r)
 static struct ghyvi_pgpu_client *fake_client_create(void *pgpu,
 						    const struct ghyvi_client_params *params)
 {
+	if (shim_alloc_fails(GFP_KERNEL))
+		return ERR_PTR(-ENOMEM);
+	gpu.clients++;
 	return (struct ghyvi_pgpu_client *)&gpu;
 }
 
 static void fake_client_destroy(struct ghyvi_pgpu_client *client)
 {
+	gpu.clients--;
 }
 
 static int fake_run(void *pgpu, struct ghyvi_job *job)
@@ -459,7 +469,7 @@ static int __maybe_unused teardown(void **state)
 	ghyvi_vgpu_destroy(vgpu);
 	settle();
 	ghyvi_sched_destroy(sched);
-	return mm.roots_live; /* 0, or a root leaked */
+	return mm.roots_live || mm.live || gpu.clients; /* 0, or something leaked */
 }
 
 static u32 __maybe_unused shown(u32 offset)

@@ -6,6 +6,38 @@ __thread struct task_struct *shim_current;
 __thread unsigned long shim_rescheds;
 bool shim_quiet;
 
+/* The allocations that fail: numbers @first to @last, counted from shim_fail_allocs() on; none while @last is 0. */
+static struct {
+	_Atomic unsigned long first, last, made, failed;
+} allocs;
+
+void shim_fail_allocs(unsigned long first, unsigned long count)
+{
+	allocs.last = 0;
+	allocs.made = 0;
+	allocs.failed = 0;
+	allocs.first = first;
+	allocs.last = count ? first + min(count - 1, ~0UL - first) : 0;
+}
+
+unsigned long shim_failed_allocs(void)
+{
+	return allocs.failed;
+}
+
+bool shim_alloc_fails(gfp_t flags)
+{
+	unsigned long number;
+
+	if (!atomic_load_explicit(&allocs.last, memory_order_relaxed) || flags & __GFP_NOFAIL)
+		return false;
+	number = atomic_fetch_add(&allocs.made, 1) + 1;
+	if (number < allocs.first || number > allocs.last)
+		return false;
+	allocs.failed++;
+	return true;
+}
+
 static void *shim_thread(void *data)
 {
 	struct task_struct *t = data;
@@ -17,9 +49,11 @@ static void *shim_thread(void *data)
 
 struct task_struct *kthread_run(int (*fn)(void *), void *data, const char *name, ...)
 {
-	struct task_struct *t = calloc(1, sizeof(*t));
+	struct task_struct *t = kzalloc(sizeof(*t), GFP_KERNEL);
 
 	(void)name;
+	if (!t)
+		return ERR_PTR(-ENOMEM);
 	t->fn = fn;
 	t->data = data;
 	pthread_create(&t->thread, NULL, shim_thread, t);
@@ -167,7 +201,7 @@ struct workqueue_struct *alloc_workqueue(const char *name, unsigned int flags, i
 	(void)name;
 	(void)flags;
 	(void)max_active;
-	return calloc(1, sizeof(struct workqueue_struct));
+	return kzalloc(sizeof(struct workqueue_struct), GFP_KERNEL);
 }
 
 void destroy_workqueue(struct workqueue_struct *queue)

@@ -148,61 +148,7 @@ static inline bool IS_ERR_OR_NULL(const void *p)
 #define ERR_CAST(p) ((void *)(p))
 #define PTR_ERR_OR_ZERO(p) (IS_ERR(p) ? PTR_ERR(p) : 0)
 
-/* pages: bus address == pointer */
-#define PAGE_SHIFT 12
-#define PAGE_SIZE 4096UL
-#define PAGE_MASK (~(PAGE_SIZE - 1))
-typedef unsigned int gfp_t;
-#define GFP_KERNEL 0u
-#define GFP_ATOMIC 0u
-#define GFP_KERNEL_ACCOUNT 0u
-#define __GFP_ZERO 0u
-#define __GFP_NOWARN 0u
-static inline unsigned long get_zeroed_page(gfp_t f)
-{
-	void *p = aligned_alloc(PAGE_SIZE, PAGE_SIZE);
-
-	(void)f;
-	if (p)
-		memset(p, 0, PAGE_SIZE);
-	return (unsigned long)p;
-}
-static inline void free_page(unsigned long p)
-{
-	free((void *)p);
-}
-#define __get_free_page get_zeroed_page
-static inline void *phys_to_virt(u64 bus)
-{
-	return (void *)(uintptr_t)bus;
-}
-static inline u64 virt_to_phys(const volatile void *p)
-{
-	return (u64)(uintptr_t)p;
-}
-
-/* allocation */
-#define kzalloc(n, f) calloc(1, (n))
-#define kmalloc(n, f) malloc(n)
-#define kcalloc(n, s, f) calloc((n), (s))
-#define kmalloc_array(n, s, f) calloc((n), (s))
-#define kvzalloc(n, f) calloc(1, (n))
-#define kvcalloc(n, s, f) calloc((n), (s))
-#define kvmalloc_array(n, s, f) calloc((n), (s))
-#define vzalloc(n) calloc(1, (n))
-#define vmalloc_user(n) shim_page_alloc(n)
-#define kfree(p) free((void *)(p))
-#define kvfree(p) free((void *)(p))
-#define vfree(p) free((void *)(p))
-#define kstrdup(s, f) strdup(s)
-static inline void *shim_page_alloc(size_t n)
-{
-	void *p = aligned_alloc(PAGE_SIZE, (n + PAGE_SIZE - 1) & PAGE_MASK);
-
-	if (p)
-		memset(p, 0, n);
-	return p;
-}
+#include "shim_alloc.h"
 
 /* lists, as in the kernel's list.h */
 struct list_head {
@@ -304,6 +250,15 @@ struct xarray {
 	Pvoid_t judy;
 	pthread_mutex_t lock;
 };
+#define XA_ERROR(e) ((void *)(((unsigned long)(e) << 2) | 2UL))
+static inline bool xa_is_err(const void *e)
+{
+	return ((unsigned long)e & 3) == 2 && (unsigned long)e >= (unsigned long)XA_ERROR(-MAX_ERRNO);
+}
+static inline int xa_err(void *e)
+{
+	return xa_is_err(e) ? (int)((long)e >> 2) : 0;
+}
 #define XA_FLAGS_LOCK_IRQ 0
 #define DEFINE_XARRAY(n) struct xarray n = { NULL, PTHREAD_MUTEX_INITIALIZER }
 static inline void xa_init(struct xarray *xa)
@@ -342,23 +297,15 @@ static inline void *xa_store(struct xarray *xa, unsigned long index, void *entry
 
 	if (!entry)
 		return xa_erase(xa, index);
-	(void)f;
+	/* To overwrite an entry takes no memory. */
+	if (!xa_load(xa, index) && shim_alloc_fails(f))
+		return XA_ERROR(-ENOMEM);
 	pthread_mutex_lock(&xa->lock);
 	v = JudyLIns(&xa->judy, index, NULL);
 	e = *v;
 	*v = entry;
 	pthread_mutex_unlock(&xa->lock);
 	return e;
-}
-static inline int xa_err(void *e)
-{
-	(void)e;
-	return 0;
-}
-static inline bool xa_is_err(void *e)
-{
-	(void)e;
-	return false;
 }
 static inline void *xa_find(struct xarray *xa, unsigned long *index, unsigned long last, int f)
 {

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Memory, on top of libc; and failures of it, on request. Each function that returns NULL or -ENOMEM in a kernel without
+ * memory asks shim_alloc_fails() first; __GFP_NOFAIL exempts an allocation of the test's own. Included by ghyvi_shim.h.
+ */
+#ifndef SHIM_ALLOC_H
+#define SHIM_ALLOC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <linux/types.h>
+
+typedef unsigned int gfp_t;
+#define GFP_KERNEL 0u
+#define GFP_ATOMIC 0u
+#define GFP_KERNEL_ACCOUNT 0u
+#define __GFP_ZERO 0u
+#define __GFP_NOWARN 0u
+#define __GFP_NOFAIL 1u
+
+/**
+ * shim_fail_allocs() - allocation number @first from now on (1: the next) and the @count - 1 after it fail, in any thread;
+ * @count 0: none
+ */
+void shim_fail_allocs(unsigned long first, unsigned long count);
+/** shim_failed_allocs() - how many have failed since shim_fail_allocs() */
+unsigned long shim_failed_allocs(void);
+/** shim_alloc_fails() - does the allocation that is about to be made fail? Counts it. */
+bool shim_alloc_fails(gfp_t flags);
+
+/* pages: bus address == pointer */
+#define PAGE_SHIFT 12
+#define PAGE_SIZE 4096UL
+#define PAGE_MASK (~(PAGE_SIZE - 1))
+static inline void *shim_page_alloc(size_t n)
+{
+	void *p = aligned_alloc(PAGE_SIZE, (n + PAGE_SIZE - 1) & PAGE_MASK);
+
+	if (p)
+		memset(p, 0, n);
+	return p;
+}
+static inline unsigned long get_zeroed_page(gfp_t f)
+{
+	return shim_alloc_fails(f) ? 0 : (unsigned long)shim_page_alloc(PAGE_SIZE);
+}
+static inline void free_page(unsigned long p)
+{
+	free((void *)p);
+}
+#define __get_free_page get_zeroed_page
+static inline void *phys_to_virt(u64 bus)
+{
+	return (void *)(uintptr_t)bus;
+}
+static inline u64 virt_to_phys(const volatile void *p)
+{
+	return (u64)(uintptr_t)p;
+}
+
+#define kcalloc(n, s, f) (shim_alloc_fails(f) ? NULL : calloc((n), (s)))
+#define kzalloc(n, f) kcalloc(1, n, f)
+#define kmalloc(n, f) (shim_alloc_fails(f) ? NULL : malloc(n))
+#define kmalloc_array kcalloc
+#define kvzalloc kzalloc
+#define kvcalloc kcalloc
+#define kvmalloc_array kcalloc
+#define vzalloc(n) kzalloc(n, GFP_KERNEL)
+#define vmalloc_user(n) (shim_alloc_fails(GFP_KERNEL) ? NULL : shim_page_alloc(n))
+#define kstrdup(s, f) (shim_alloc_fails(f) ? NULL : strdup(s))
+#define kfree(p) free((void *)(p))
+#define kvfree kfree
+#define vfree kfree
+
+#endif
