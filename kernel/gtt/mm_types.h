@@ -109,7 +109,8 @@ struct ghyvi_table_page {
 	u64 *snapshot; /* what the shadows were derived from, each entry read once */
 	struct ghyvi_shadow_page *shadows[GHYVI_LEVELS + 1]; /* by level, */
 	u32 levels; /* one bit for each of them */
-	struct list_head listed; /* on the list of its tree */
+	struct ghyvi_tree *tree; /* the only one that leads here, or mm->shared_tree */
+	struct list_head listed; /* on the list of @tree */
 	int ggtt_page; /* which page of the GGTT table; -1 for PPGTT tables */
 	u64 parent_gfn; /* where it was linked last, as a hint: the page directory, */
 	u32 parent_index; /* and the entry in it */
@@ -458,8 +459,8 @@ void ghyvi_root_fill_top(struct ghyvi_root *root);
 /* shadow/track.c */
 void ghyvi_table_list(struct ghyvi_mm *mm, struct ghyvi_table_page *table);
 void ghyvi_table_unlist(struct ghyvi_mm *mm, struct ghyvi_table_page *table);
-/** ghyvi_table_relist() - it belongs to another tree now. */
-void ghyvi_table_relist(struct ghyvi_mm *mm, struct ghyvi_table_page *table);
+/** ghyvi_table_update_tree() - its uses have changed: find the tree that it belongs to now, and move it there. */
+void ghyvi_table_update_tree(struct ghyvi_mm *mm, struct ghyvi_table_page *table);
 /** ghyvi_table_protect() - true when stores trap from now on. */
 bool ghyvi_table_protect(struct ghyvi_mm *mm, struct ghyvi_table_page *table);
 void ghyvi_table_unprotect(struct ghyvi_mm *mm, struct ghyvi_table_page *table);
@@ -469,8 +470,6 @@ void ghyvi_table_arm_new(struct ghyvi_mm *mm, struct ghyvi_table_page *table, un
 void ghyvi_table_make_strict(struct ghyvi_mm *mm, struct ghyvi_table_page *table);
 /** ghyvi_table_reconstruct() - compare with the snapshot, translate what differs; returns how many entries did. */
 unsigned int ghyvi_table_reconstruct(struct ghyvi_mm *mm, struct ghyvi_table_page *table);
-/** ghyvi_table_tree() - the only one that leads to the page, or mm->shared_tree */
-struct ghyvi_tree *ghyvi_table_tree(struct ghyvi_mm *mm, const struct ghyvi_table_page *table);
 /** ghyvi_table_relax() - stores go unseen until the next synchronisation. */
 void ghyvi_table_relax(struct ghyvi_mm *mm, struct ghyvi_table_page *table);
 

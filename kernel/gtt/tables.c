@@ -33,6 +33,7 @@ struct ghyvi_table_page *ghyvi_table_alloc(struct ghyvi_mm *mm, u64 gfn, u64 *gu
 	table->ggtt_page = ggtt_page;
 	table->history.rank = GHYVI_RANK_UNKNOWN;
 	table->history.leaf = true;
+	table->tree = &mm->shared_tree;
 	INIT_LIST_HEAD(&table->listed);
 	return table;
 }
@@ -261,7 +262,7 @@ static struct ghyvi_shadow_page *shadow_create(struct ghyvi_mm *mm, struct ghyvi
 	table->levels |= BIT(level);
 	if (level > GHYVI_LEVEL_PT)
 		table->history.leaf = false;
-	ghyvi_table_relist(mm, table);
+	ghyvi_table_update_tree(mm, table);
 	shadow_fill(mm, page);
 	return page;
 
@@ -282,7 +283,7 @@ static void shadow_share(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page)
 		return;
 	cond_resched();
 	page->tree = &mm->shared_tree;
-	ghyvi_table_relist(mm, page->table);
+	ghyvi_table_update_tree(mm, page->table);
 	for (i = 0; page->level > GHYVI_LEVEL_PT && i < GHYVI_ENTRIES; i++) {
 		if (ghyvi_entry_is_large(page->level, page->table->snapshot[i]))
 			continue;
@@ -336,7 +337,7 @@ static void table_drop_shadow(struct ghyvi_mm *mm, struct ghyvi_table_page *tabl
 	table->levels &= ~BIT(level);
 	table->history.leaf = !table->shadows[GHYVI_LEVEL_PD] && !table->shadows[GHYVI_LEVEL_PDP] &&
 			      !table->shadows[GHYVI_LEVEL_PML4];
-	ghyvi_table_relist(mm, table);
+	ghyvi_table_update_tree(mm, table);
 }
 
 static void shadow_destroy(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page)

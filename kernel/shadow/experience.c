@@ -64,13 +64,19 @@ static void durations_age(struct ghyvi_durations *d)
 	d->waiting /= 2;
 }
 
+/* One more will be known; at most DURATIONS_MAX are, those that wait included. */
+static void durations_make_room(struct ghyvi_durations *d)
+{
+	if (d->total + d->waiting >= DURATIONS_MAX)
+		durations_age(d);
+}
+
 void ghyvi_durations_add(struct ghyvi_durations *d, u32 duration, const struct ghyvi_rental *rental)
 {
 	unsigned int class = ghyvi_duration_class(duration);
 
 	duration = min(duration, DURATION_MAX);
-	if (d->total + d->waiting >= DURATIONS_MAX)
-		durations_age(d);
+	durations_make_room(d);
 	d->count[class]++;
 	d->sum[class] += duration;
 	d->longest[class] = max_t(u32, d->longest[class], duration);
@@ -80,6 +86,7 @@ void ghyvi_durations_add(struct ghyvi_durations *d, u32 duration, const struct g
 
 void ghyvi_durations_wait(struct ghyvi_durations *d, const struct ghyvi_rental *rental)
 {
+	durations_make_room(d);
 	d->waiting++;
 	d->limit = cheapest_limit(d, rental);
 }

@@ -8,7 +8,7 @@
 
 #include "../gtt/mm_types.h"
 
-struct ghyvi_tree *ghyvi_table_tree(struct ghyvi_mm *mm, const struct ghyvi_table_page *table)
+static struct ghyvi_tree *find_tree(struct ghyvi_mm *mm, const struct ghyvi_table_page *table)
 {
 	const struct ghyvi_shadow_page *leaf = table->shadows[GHYVI_LEVEL_PT];
 	const struct ghyvi_shadow_page *leaf_64k = table->shadows[GHYVI_LEVEL_PT_64K];
@@ -18,12 +18,18 @@ struct ghyvi_tree *ghyvi_table_tree(struct ghyvi_mm *mm, const struct ghyvi_tabl
 	return leaf ? leaf->tree : leaf_64k ? leaf_64k->tree : &mm->shared_tree;
 }
 
+/* Synchronisations that reached the page so far. */
+static u32 table_now(struct ghyvi_mm *mm, const struct ghyvi_table_page *table)
+{
+	return table->tree->synced + mm->flushes;
+}
+
 void ghyvi_table_list(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
 {
 	if (!list_empty(&table->listed))
 		return;
 	table->compared = mm->syncs; /* no store was missed until now */
-	list_add_tail(&table->listed, &ghyvi_table_tree(mm, table)->listed);
+	list_add_tail(&table->listed, &table->tree->listed);
 	atomic64_inc(&mm->params.stats->relaxed_now);
 }
 
@@ -35,10 +41,15 @@ void ghyvi_table_unlist(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
 	atomic64_dec(&mm->params.stats->relaxed_now);
 }
 
-void ghyvi_table_relist(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
+void ghyvi_table_update_tree(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
 {
+	struct ghyvi_tree *tree = find_tree(mm, table);
+
+	/* Each tree counts its own synchronisations; the time since the page's last burst stays as it is. */
+	table->history.burst_at += tree->synced - table->tree->synced;
+	table->tree = tree;
 	if (!list_empty(&table->listed))
-		list_move_tail(&table->listed, &ghyvi_table_tree(mm, table)->listed);
+		list_move_tail(&table->listed, &tree->listed);
 }
 
 bool ghyvi_table_protect(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
@@ -101,12 +112,6 @@ void ghyvi_table_make_strict(struct ghyvi_mm *mm, struct ghyvi_table_page *table
 	ghyvi_table_protect(mm, table);
 	if (leaf)
 		ghyvi_table_reconstruct(mm, table);
-}
-
-/* Synchronisations that reached the page so far. */
-static u32 table_now(struct ghyvi_mm *mm, const struct ghyvi_table_page *table)
-{
-	return ghyvi_table_tree(mm, table)->synced + mm->flushes;
 }
 
 /* A burst of the page began: it may continue a run of its neighbours', or join two. */

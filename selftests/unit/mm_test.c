@@ -379,6 +379,45 @@ static u32 users_in_dump(void)
 	return n;
 }
 
+static struct ghyvi_page_history *history_of(u64 gfn)
+{
+	return &((struct ghyvi_table_page *)xa_load(&fake.mm->tables, gfn))->history;
+}
+
+static void sync_times(struct ghyvi_root *root, u32 times)
+{
+	while (times--)
+		ghyvi_mm_sync(fake.mm, root);
+}
+
+/* Each tree counts its own synchronisations, and a page may come to belong to one that has counted more, or less. */
+static void test_a_gap_is_as_long_when_the_page_changes_trees(void **state)
+{
+	const struct ghyvi_experience *experience = &fake.mm->experience;
+	struct ghyvi_root *first, *second;
+
+	plant(1);
+	set(4, 0, to(DATA));
+	plant(11);
+	first = hold4(1);
+	second = hold4(11);
+	sync_times(second, 1000);
+	set(4, 1, to(DATA + 1));
+	sync_times(first, 3);
+	/* From the first's alone to everybody's. */
+	set(13, 1, to(4) | GHYVI_ENTRY_64K);
+	set(4, 1, to(DATA + 2));
+	assert_int_equal(history_of(4)->gap_context, 1 + ghyvi_duration_class(2));
+	assert_int_equal(experience->gaps[GHYVI_GAP_UNKNOWN].longest[ghyvi_duration_class(2)], 2);
+	sync_times(second, 5);
+	/* And to the second's alone, which has counted less. */
+	set(3, 0, 0);
+	sync_times(first, 2);
+	set(4, 1, to(DATA + 3));
+	assert_int_equal(history_of(4)->gap_context, 1 + ghyvi_duration_class(4));
+	assert_int_equal(experience->gaps[1 + ghyvi_duration_class(2)].longest[ghyvi_duration_class(4)], 4);
+}
+
 static void test_users_of_a_root_in_the_dump(void **state)
 {
 	plant(1);
@@ -464,6 +503,7 @@ int main(void)
 		TEST(test_a_page_that_cannot_be_protected_is_compared_at_each_sync),
 		TEST(test_a_page_that_a_second_tree_leads_to_is_up_to_date_for_it),
 		TEST(test_others_are_let_in_while_a_second_tree_takes_over_a_large_one),
+		TEST(test_a_gap_is_as_long_when_the_page_changes_trees),
 		TEST(test_users_of_a_root_in_the_dump),
 		TEST(test_protection_lost_is_made_good_at_the_next_sync),
 		TEST(test_page_protected_in_the_middle_of_its_scan_stays_listed),

@@ -112,6 +112,26 @@ static void short_gaps_are_waited_for_and_long_ones_are_not(void **state)
 	assert_int_equal(game.scans, 100);
 }
 
+/* Pages are taken back and then freed, so that the gaps that they wait for never end. */
+static void what_never_ends_does_not_pile_up(void **state)
+{
+	const struct ghyvi_rental rental = { 1000, 60000, 1000 };
+	struct ghyvi_durations durations = { .total = 0 };
+	unsigned int i;
+
+	for (i = 0; i < 1000000; i++)
+		ghyvi_durations_wait(&durations, &rental);
+	assert_in_range(durations.total + durations.waiting, 1, 256);
+	/* As many short ones as are known at a time, and nothing is left of the others. */
+	for (i = 0; i < 1024; i++)
+		ghyvi_durations_add(&durations, 3, &rental);
+	assert_int_equal(durations.limit, 3 + 2);
+	/* What was known before is forgotten for what waits now. */
+	for (i = 0; i < 1024; i++)
+		ghyvi_durations_wait(&durations, &rental);
+	assert_int_equal(durations.limit, 0);
+}
+
 static void a_gap_is_known_by_the_one_before(void **state)
 {
 	unsigned int i;
@@ -295,6 +315,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(short_gaps_are_waited_for_and_long_ones_are_not),
+		cmocka_unit_test(what_never_ends_does_not_pile_up),
 		cmocka_unit_test(a_gap_is_known_by_the_one_before),
 		cmocka_unit_test(one_page_learns_from_another),
 		cmocka_unit_test(a_change_of_habits_is_noticed),
