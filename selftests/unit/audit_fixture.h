@@ -50,6 +50,7 @@ static struct {
 	u8 ggtt_reads[GGTT_BYTES / 4];
 	u8 user_reads[USER_BYTES / 4];
 	u64 unmapped_page; /* of the PPGTT */
+	u64 unmapped_ggtt; /* a page of the GGTT */
 	u64 updated_index, updated_entry;
 	unsigned int updates;
 	unsigned int update_us; /* each takes at least so long */
@@ -74,6 +75,8 @@ static int fixture_read(void *owner, struct ghyvi_root *root, u64 address, void 
 	if (address < start || address - start + bytes > size)
 		return -EFAULT;
 	if (root && guest.unmapped_page && address >> 12 == guest.unmapped_page >> 12)
+		return -EFAULT;
+	if (!root && guest.unmapped_ggtt && address >> 12 == guest.unmapped_ggtt >> 12)
 		return -EFAULT;
 	for (i = 0; i < bytes / 4; i++) {
 		((u32 *)buffer)[i] = READ_ONCE(memory[(address - start) / 4 + i]);

@@ -110,6 +110,20 @@ static void a_batch_crosses_pages(void **state)
 	assert_int_equal(data32(rig, 0), 77);
 }
 
+/* What the last packet had there would be executed once more. */
+static void a_packet_whose_end_cannot_be_read_is_not_executed(void **state)
+{
+	const u32 increment = MI(0x2f, 1) | 5 << 8;
+	u64 end = BATCH + BATCH_PAGES * PAGE_SIZE;
+	struct rig *rig = *state;
+
+	batch(rig->batch + BATCH_PAGES * 1024 - 4, increment, ADDRESS(DATA), increment);
+	ring(rig, MI_BATCH_START, ADDRESS(end - 16));
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	assert_int_equal(data32(rig, 0), 1);
+	assert_non_null(strstr(rig_reason(rig), "not present"));
+}
+
 static void batch_end_in_the_ring_is_an_error(void **state)
 {
 	struct rig *rig = *state;
@@ -292,6 +306,25 @@ static void tables_of_64k_pages_are_walked(void **state)
 	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
 	assert_int_equal(atomic64_read(&rig->stats.oracle_violations), 1);
 	softgpu_ops.own_page(rig->client, virt_to_phys(p + 0x4000), GHYVI_PAGE_DATA);
+}
+
+/* What an engine knows about the owner of a page was said of another client. */
+static void the_oracle_looks_owners_up_for_each_client(void **state)
+{
+	struct rig *rig = *state;
+	struct ghyvi_client_params params = rig->params;
+	struct ghyvi_stats stats = { 0 };
+
+	ring(rig, MI_STORE, ADDRESS(DATA), 1);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	params.stats = &stats;
+	rig->job.client = softgpu_ops.client_create(rig->gpu, &params);
+	ring(rig, MI_STORE, ADDRESS(DATA), 2);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	assert_int_equal(data32(rig, 0), 1);
+	assert_int_equal(atomic64_read(&stats.oracle_violations), 1);
+	assert_int_equal(atomic64_read(&rig->stats.oracle_violations), 0);
+	softgpu_ops.client_destroy(rig->job.client);
 }
 
 static void the_oracle_looks_at_each_part_of_a_large_page(void **state)
@@ -527,6 +560,7 @@ int main(void)
 		RIG_TEST(batches_chain_and_return),
 		RIG_TEST(second_level_batches_do_not_nest),
 		RIG_TEST(a_batch_crosses_pages),
+		RIG_TEST(a_packet_whose_end_cannot_be_read_is_not_executed),
 		RIG_TEST(batch_end_in_the_ring_is_an_error),
 		RIG_TEST(the_indirect_context_runs_first_and_ends_by_size),
 		RIG_TEST(registers_of_the_context_are_kept_unless_restore_is_inhibited),
@@ -540,6 +574,7 @@ int main(void)
 		RIG_TEST(a_page_can_be_owned_twice),
 		RIG_TEST(large_pages_are_walked),
 		RIG_TEST(tables_of_64k_pages_are_walked),
+		RIG_TEST(the_oracle_looks_owners_up_for_each_client),
 		RIG_TEST(the_oracle_looks_at_each_part_of_a_large_page),
 		RIG_TEST(pages_of_1_gib_are_an_error),
 		RIG_TEST(three_levels_translate_32_bits),

@@ -152,6 +152,29 @@ static void atomics_do_what_their_names_say(void **state)
 	assert_true(data64(rig, 0) == 0x100000000ULL);
 }
 
+#define ATOMIC_ADD_RETURNED (MI(0x2f, 9) | 1 << 18 | 1 << 16 | 7 << 8)
+#define ATOMIC_64 (1 << 19 | 2 << 12)
+
+/* R4 gets as much as memory did. */
+static void atomics_return_all_that_they_wrote(void **state)
+{
+	struct rig *rig = *state;
+	u32 *r4 = rig->context + GHYVI_CTX_GPR + 2 * 8;
+
+	r4[0] = r4[2] = 0xdead;
+	*(u64 *)rig->data = 0xffffffffULL;
+	ring(rig, ATOMIC_ADD_RETURNED | ATOMIC_64, ADDRESS(DATA), 2, 0, 5, 0, 0, 0, 0, 0);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_true(data64(rig, 0) == 0x600000001ULL);
+	assert_int_equal(r4[0], 1);
+	assert_int_equal(r4[2], 6);
+	ring(rig, ATOMIC_ADD_RETURNED, ADDRESS(DATA), 2, 0, 5, 0, 0, 0, 0, 0);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_true(data64(rig, 0) == 0x600000003ULL);
+	assert_int_equal(r4[0], 3);
+	assert_int_equal(r4[2], 6);
+}
+
 static void semaphores_compare_memory_with_data(void **state)
 {
 	/* memory 5 against 4, 5, 6 */
@@ -422,6 +445,7 @@ int main(void)
 		RIG_TEST(registers_move_between_memory_and_each_other),
 		RIG_TEST(math_adds_subtracts_and_keeps_flags),
 		RIG_TEST(atomics_do_what_their_names_say),
+		RIG_TEST(atomics_return_all_that_they_wrote),
 		RIG_TEST(semaphores_compare_memory_with_data),
 		RIG_TEST(a_conditional_end_continues_while_memory_is_greater),
 		RIG_TEST(pipe_control_posts_where_it_is_told),

@@ -341,6 +341,31 @@ static void a_job_can_be_cancelled_while_it_faults(void **state)
 	assert_int_equal(atomic_read(&rig->faults), 1);
 }
 
+static int no_memory(void *owner, u64 gfn)
+{
+	return -EFAULT;
+}
+
+/* Guest pages with the same number are other pages to another client. */
+static void guest_pages_are_each_clients_own(void **state)
+{
+	struct rig *rig = *state;
+	struct ghyvi_client_params params = rig->params;
+	struct ghyvi_stats stats = { 0 };
+
+	ring(rig, MI_STORE, ADDRESS(DATA), 1);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	params.stats = &stats;
+	params.fault = no_memory;
+	rig->job.client = softgpu_ops.client_create(rig->gpu, &params);
+	ring(rig, MI_STORE, ADDRESS(DATA), 2);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 0), 1);
+	assert_int_equal(count_of(&stats.oracle_violations), 0);
+	assert_true(count_of(&stats.entries_rejected) > 0);
+	softgpu_ops.client_destroy(rig->job.client);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -355,6 +380,7 @@ int main(void)
 		NESTED_TEST(permissions_and_holes_are_as_in_shadows),
 		NESTED_TEST(three_levels_begin_at_four_directories),
 		NESTED_TEST(a_client_without_guest_tables_runs_no_nested_job),
+		NESTED_TEST(guest_pages_are_each_clients_own),
 		NESTED_TEST(unmapping_is_synchronous),
 		NESTED_TEST(a_job_can_be_cancelled_while_it_faults),
 	};

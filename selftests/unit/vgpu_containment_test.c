@@ -210,6 +210,20 @@ static void troubles_of_the_host_do_not_count(void **state)
 	assert_alive();
 }
 
+/* The failsafe state has one cause, which is not the guest's: neither its points nor a second entry add to it. */
+static void a_refusal_by_the_oracle_is_counted_once(void **state)
+{
+	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	bad_workload();
+	move_tail(0);
+	submit(0, -1);
+	ghyvi_count(&stats, oracle_violations);
+	finish(guest.id, GHYVI_JOB_ERROR);
+	assert_dead();
+	assert_int_equal(atomic64_read(&stats.failsafes), 1);
+	assert_int_equal(atomic64_read(&stats.violations), 1);
+}
+
 static void a_refusal_by_the_oracle_is_the_end(void **state)
 {
 	limit(0, GHYVI_VIOLATION_WINDOW_MAX_MS);
@@ -254,6 +268,62 @@ static void a_device_reset_lifts_it(void **state)
 	assert_false(ghyvi_vgpu_failsafe(vgpu));
 }
 
+/* As it is created: no setting was made. */
+static void a_new_vgpu_is_limited(void **state)
+{
+	struct ghyvi_vgpu *mine = vgpu;
+	struct ghyvi_containment now;
+	int i;
+
+	vgpu = create_vgpu(&ghyvi_profile_gen9);
+	ghyvi_vgpu_containment(vgpu, &now);
+	assert_int_equal(now.budget_ms, 60000);
+	assert_int_equal(now.points_max, 256);
+	assert_int_equal(now.window_ms, 60000);
+	start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
+	move_tail(0);
+	submit(0, -1);
+	assert_true(gpu.running[GHYVI_RCS]->budget_ns == 60 * NSEC_PER_SEC);
+	finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	for (i = 0; i < 256 / 32; i++) {
+		assert_false(ghyvi_vgpu_failsafe(vgpu));
+		malformed_submission();
+	}
+	assert_false(ghyvi_vgpu_failsafe(vgpu));
+	malformed_submission();
+	assert_dead();
+	ghyvi_vgpu_destroy(vgpu);
+	vgpu = mine;
+}
+
+/* The workload's memory is used again: what was wrong with its last use is forgotten. */
+static void an_error_of_before_is_not_counted_again(void **state)
+{
+	struct ghyvi_vgpu *mine = vgpu, *other = create_vgpu(&ghyvi_profile_gen9);
+	struct ghyvi_workload *ahead;
+	struct ghyvi_job *job;
+
+	limit(0, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	malformed_submission();
+	assert_int_equal(atomic64_read(&stats.violations), 1);
+	vgpu = other;
+	start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
+	move_tail(0);
+	submit(0, -1);
+	vgpu = mine;
+	reset_books();
+	elsp(descriptor(0), 0);
+	ahead = &vgpu->engines[GHYVI_RCS].workload->base;
+	ahead->ahead = true;
+	job = take_job(guest.id);
+	guest_reset();
+	assert_int_equal(ahead->prepare(ahead), -ECANCELED);
+	ahead->complete(ahead, GHYVI_JOB_CANCELLED);
+	assert_int_equal(atomic64_read(&stats.violations), 1);
+	job->done(job, GHYVI_JOB_COMPLETE);
+	ghyvi_vgpu_destroy(other);
+}
+
 static void limits_out_of_range_change_nothing(void **state)
 {
 	const struct ghyvi_containment good = { 1, 2, GHYVI_VIOLATION_WINDOW_MIN_MS };
@@ -296,7 +366,10 @@ int main(void)
 		RCS(the_window_forgets),
 		RCS(without_a_limit_nothing_is_too_much),
 		RCS(troubles_of_the_host_do_not_count),
+		RCS(a_refusal_by_the_oracle_is_counted_once),
 		RCS(a_refusal_by_the_oracle_is_the_end),
+		RCS(a_new_vgpu_is_limited),
+		RCS(an_error_of_before_is_not_counted_again),
 		RCS(other_engines_are_stopped_first),
 		RCS(a_device_reset_lifts_it),
 		RCS(limits_out_of_range_change_nothing),

@@ -19,6 +19,7 @@ static void test_one_context(void **state)
 	assert_int_equal(job->lrca, LRCA(0));
 	assert_false(job->restore);
 	assert_int_equal(job->context[GHYVI_CTX_RING_TAIL], guest.tails[0]);
+	assert_int_equal(job->context[GHYVI_CTX_GPR], 0x1111);
 	assert_int_equal(rd(guest.base + RING_EXECLIST_STATUS_HI), 0x20);
 	assert_int_equal(rd(guest.base + RING_MI_MODE), 0);
 

@@ -39,6 +39,7 @@ static struct {
 	int syncs, flushes, lives, forgets, forgets_all, resets, traps, losses;
 	struct ghyvi_root *last_sync;
 	void (*after_sync)(void); /* what another vCPU does right after a scan */
+	void (*after_write)(u64 address, size_t bytes); /* what another CPU sees of the device model's writes, in their order */
 	u64 ggtt_gfn;
 	u64 last_root;
 	unsigned int last_levels;
@@ -187,6 +188,8 @@ int ghyvi_mm_ggtt_write(struct ghyvi_mm *m, u64 address, const void *buffer, siz
 	if (p)
 		memcpy(p, buffer, bytes);
 	pthread_mutex_unlock(&mm.lock);
+	if (p && mm.after_write)
+		mm.after_write(address, bytes);
 	return p ? 0 : -EFAULT;
 }
 
@@ -407,9 +410,14 @@ static const struct ghyvi_hv_ops fake_hv_ops = {
 	.unprotect = fake_unprotect,
 };
 
+/* What the guest does in its handler. The device model's mutex may be held. */
+static void (*on_interrupt)(void);
+
 static void count_interrupt(void *hv)
 {
 	atomic_inc(&interrupts);
+	if (on_interrupt)
+		on_interrupt();
 }
 
 static struct ghyvi_vgpu *create_vgpu(const struct ghyvi_device_profile *profile)
@@ -440,6 +448,8 @@ static int make_vgpu(const struct ghyvi_device_profile *profile)
 	memset(mm.memory, 0, sizeof(mm.memory));
 	mm.unmapped_page = 0;
 	mm.after_sync = NULL;
+	mm.after_write = NULL;
+	on_interrupt = NULL;
 	mm.roots_live = mm.root_error = mm.syncs = mm.flushes = mm.lives = mm.forgets = mm.forgets_all = mm.resets =
 		mm.traps = mm.losses = 0;
 	memset(&host_page, 0, sizeof(host_page));

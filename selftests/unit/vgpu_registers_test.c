@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The register file, driven in the order in which i915 probes. */
 #include "vgpu_fake.h"
+#include "vgpu/vgpu_types.h"
 
 static const u32 bases[] = { GHYVI_RENDER_BASE, GHYVI_BLITTER_BASE, GHYVI_VIDEO_BASE, GHYVI_VIDEO_ENHANCE_BASE };
 
@@ -111,6 +112,8 @@ static void test_masked_registers_change_only_masked_bits(void **state)
 	assert_int_equal(rd(0x20d4), 4);
 	wr(0x20d4, 0x0000ffff);
 	assert_int_equal(rd(0x20d4), 4);
+	/* The half that says which bits are meant is never stored. */
+	assert_int_equal(vgpu_masked(0xdead0001, 0x00020002), 3);
 }
 
 static void test_reset_handshake(void **state)
