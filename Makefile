@@ -20,6 +20,7 @@ help:
 	@echo '  make setup         the Debian packages that the tests need; tools/setup PART: those of one part, which a target without them names'
 	@echo '  make test-unit     core code in user space under ASan, UBSan and TSan [T=name]'
 	@echo '  make fuzz          libFuzzer on each fuzz target, SECONDS=60 each [T=name]'
+	@echo '  make mutate        plants faults in the core and looks whether a unit test notices; scores [MUTATE="--folder gtt --seed 7 --count 50"]'
 	@echo '  make test-static   compiler warnings, sparse, checkpatch'
 	@echo '  make test-lab      host VM and guest VMs [T=name]'
 	@echo '  make test-smp      the lab tests that are about races, on a host VM with two CPUs'
@@ -80,6 +81,11 @@ fuzz:
 	@tools/setup fuzz
 	@$(MAKE) --no-print-directory -C selftests/unit BUILD=$(abspath $(BUILD)) fuzzers
 	@selftests/fuzz/run $(or $(SECONDS),60) $(T)
+
+# Not part of make test: minutes for each folder.
+.PHONY: mutate
+mutate:
+	@selftests/mutate/run $(MUTATE)
 
 test-static: modules
 	@tools/setup --check static

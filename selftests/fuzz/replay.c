@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
@@ -41,8 +42,9 @@ static int visible(const struct dirent *entry)
 
 int main(int argc, char **argv)
 {
+	const char *name = strrchr(argv[0], '/');
 	struct dirent **entries;
-	char path[4096];
+	char corpus[2048], path[4096];
 	int count, i;
 
 	if (argc > 1) {
@@ -51,13 +53,17 @@ int main(int argc, char **argv)
 				return 1;
 		return 0;
 	}
-	count = scandir(CORPUS, &entries, visible, alphasort);
+	name = name ? name + 1 : argv[0];
+	if (!strncmp(name, "fuzz_", 5))
+		name += 5;
+	snprintf(corpus, sizeof(corpus), "%s/%s", CORPORA, name);
+	count = scandir(corpus, &entries, visible, alphasort);
 	if (count <= 0) {
-		fprintf(stderr, "%s: no corpus\n", CORPUS);
+		fprintf(stderr, "%s: no corpus\n", corpus);
 		return 1;
 	}
 	for (i = 0; i < count; i++) {
-		snprintf(path, sizeof(path), "%s/%s", CORPUS, entries[i]->d_name);
+		snprintf(path, sizeof(path), "%s/%s", corpus, entries[i]->d_name);
 		printf("%s %d - %s\n", play(path) ? "not ok" : "ok", i + 1, entries[i]->d_name);
 		free(entries[i]);
 	}
