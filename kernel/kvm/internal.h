@@ -6,20 +6,21 @@
 #include <linux/spinlock.h>
 #include <linux/vfio.h>
 #include <linux/xarray.h>
+#include "guard.h"
 #include "kvm.h"
 #include "page_track.h"
 
 /**
  * struct ghyvi_kvm - a vGPU's tie to its VM
- * @vm: the VM while bound, with a reference; written by bind and unbind only, cleared under @guard_lock
+ * @vm: the VM while bound, with a reference; written by bind and unbind only, cleared under @vm_lock
  * @events, @owner: valid while bound
  * @node: in the VM's list of page trackers while bound
  * @protected: frame number -> value, for each page that we have KVM track: so that KVM's counts stay balanced,
  *	and stores that are not ours are told apart without a lock. Changed inside a kvm->srcu read section
  *	(protect), and when KVM removes a slot, which it does after such sections.
  * @trigger: protected by @trigger_lock
- * @unmap, @unmaps_under_way: protected by @guard_lock, see ghyvi_kvm_unmapping()
- * @memlock_until: no pin is tried before this moment (jiffies), 0 for none; protected by @guard_lock
+ * @guard: refuses pins of memory that is being taken away
+ * @memlock_until: no pin is tried before this moment (jiffies), 0 for none; protected by @vm_lock
  * @memlock_resumes: how often it may be earlier, because something was unpinned: each time may cost a line in the log
  */
 struct ghyvi_kvm {
@@ -32,15 +33,8 @@ struct ghyvi_kvm {
 	struct xarray protected;
 	spinlock_t trigger_lock;
 	struct eventfd_ctx *trigger;
-	spinlock_t guard_lock;
-	struct {
-		u64 gfn;
-		u64 count;
-		u64 generation;
-		unsigned long at;
-		unsigned int repeats;
-	} unmap;
-	unsigned int unmaps_under_way;
+	spinlock_t vm_lock;
+	struct ghyvi_guard guard;
 	unsigned long memlock_until;
 	struct ratelimit_state memlock_resumes;
 };

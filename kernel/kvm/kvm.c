@@ -25,7 +25,7 @@ struct ghyvi_kvm *ghyvi_kvm_create(struct vfio_device *vdev, struct ghyvi_report
 	kvm->reporter = reporter;
 	xa_init(&kvm->protected);
 	spin_lock_init(&kvm->trigger_lock);
-	spin_lock_init(&kvm->guard_lock);
+	spin_lock_init(&kvm->vm_lock);
 	ratelimit_default_init(&kvm->memlock_resumes);
 	ratelimit_set_flags(&kvm->memlock_resumes, RATELIMIT_MSG_ON_RELEASE);
 	return kvm;
@@ -51,7 +51,6 @@ int ghyvi_kvm_bind(struct ghyvi_kvm *kvm, const struct ghyvi_kvm_events *events,
 	}
 	kvm->events = events;
 	kvm->owner = owner;
-	memset(&kvm->unmap, 0, sizeof(kvm->unmap));
 	kvm->memlock_until = 0;
 	ret = ghyvi_kvm_track_start(kvm, vm);
 	if (ret) {
@@ -59,12 +58,14 @@ int ghyvi_kvm_bind(struct ghyvi_kvm *kvm, const struct ghyvi_kvm_events *events,
 			     ret == -ESRCH ? ": opened by a process that does not own the VM" : "");
 		return ret;
 	}
+	ghyvi_guard_open(&kvm->guard, vm->mm);
 	WRITE_ONCE(kvm->vm, vm);
 	return 0;
 }
 
 void ghyvi_kvm_unbind(struct ghyvi_kvm *kvm)
 {
+	ghyvi_guard_close(&kvm->guard);
 	ghyvi_kvm_track_stop(kvm);
 	kvm->events = NULL;
 }

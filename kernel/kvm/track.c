@@ -13,9 +13,9 @@ static struct kvm *leave_vm(struct ghyvi_kvm *kvm)
 {
 	struct kvm *vm = kvm->vm;
 
-	spin_lock(&kvm->guard_lock);
+	spin_lock(&kvm->vm_lock);
 	WRITE_ONCE(kvm->vm, NULL);
-	spin_unlock(&kvm->guard_lock);
+	spin_unlock(&kvm->vm_lock);
 	return vm;
 }
 

@@ -99,11 +99,13 @@ static void dma_unmap(struct vfio_device *vdev, u64 iova, u64 bytes)
 	struct ghyvi_device *device = ghyvi_device_of(vdev);
 	u64 gfn = iova >> PAGE_SHIFT, count = bytes >> PAGE_SHIFT;
 
+	/* IOMMUFD refuses new pins by itself, and holds no lock that pinning waits for. */
+	if (ghyvi_vfio_uses_iommufd(vdev)) {
+		ghyvi_unmap(&device->unmap, gfn, count, NULL);
+		return;
+	}
 	ghyvi_kvm_unmapping(device->kvm, gfn, count);
-	/* Type 1 asks again for what is still pinned. IOMMUFD does not, and holds nothing that pinning waits for. */
-	while (!ghyvi_unmap(&device->unmap, gfn, count) && ghyvi_vfio_uses_iommufd(vdev))
-		;
-	ghyvi_kvm_unmapped(device->kvm);
+	ghyvi_unmap(&device->unmap, gfn, count, ghyvi_kvm_may_give_up);
 }
 
 #if GHYVI_HAVE_VFIO_FREE_DEVICE

@@ -2,22 +2,19 @@
 /*
  * Guest memory that VFIO takes away.
  *
- * VFIO (type 1) asks for the pages of a range with its device_list_lock held. To give them back takes its iommu->lock,
- * and whoever has that may be waiting for device_list_lock: another thread that unmaps, or a device that joins. All that
- * pin pages hold the mm's lock, too. So somebody else does the work, and the caller waits for a limited time: then
- * it returns, VFIO lets go of both locks in turn, sees that something is still pinned, and asks again.
+ * vfio_iommu_type1 calls .dma_unmap() with device_list_lock held; vfio_unpin_pages() takes
+ * iommu->lock. A concurrent unmap and a device that joins or leaves take them in the other order.
+ * Pinning takes iommu->lock with the mm's lock held. So a worker unpins, and the caller waits with
+ * a timeout. When it expires, the caller may give up: type 1 releases both locks in turn, sees
+ * pinned pages, and asks again. How often it may is counted for each system call, see
+ * kernel/kvm/guard.c.
  */
 #include <ghyvi/compat.h>
 #include <ghyvi/mm.h>
 #include "unmap.h"
 
-#define PATIENCE (HZ / 4)
-/*
- * VFIO asks eleven times, then it is a BUG. So this often, and then for as long as it takes: it is slow work, or a
- * process that goes out of its way to block its own threads. Counted anew once all is done; pages that are pinned again in
- * between (see ghyvi_kvm_unmapping()) can make that happen twice or three times for one of VFIO's.
- */
-#define GIVE_UP_MAX 3
+/* Long enough for most ranges. If a VMM's threads block each other, they do so for this long. */
+#define GHYVI_UNMAP_PATIENCE (HZ / 4)
 
 static bool begin(struct ghyvi_unmap *unmap, struct ghyvi_unmap_range *range)
 {
@@ -35,8 +32,6 @@ static void end(struct ghyvi_unmap *unmap)
 {
 	spin_lock(&unmap->lock);
 	unmap->done++;
-	if (unmap->done == unmap->asked)
-		unmap->given_up = 0;
 	spin_unlock(&unmap->lock);
 }
 
@@ -52,7 +47,10 @@ static void unmap_work(struct work_struct *work)
 	}
 }
 
-/* Put the range on the list unless it waits there already. Returns @done when it will have been done, or 0: no room. */
+/*
+ * Put the range on the list unless it waits there already. Returns @done when it will have been
+ * done, or 0: no room.
+ */
 static u64 ask(struct ghyvi_unmap *unmap, u64 gfn, u64 count)
 {
 	const struct ghyvi_unmap_range *range;
@@ -77,39 +75,31 @@ static u64 ask(struct ghyvi_unmap *unmap, u64 gfn, u64 count)
 	return number;
 }
 
-static bool is_done(struct ghyvi_unmap *unmap, u64 number)
+/* @number: of the range, or 0 as long as there was no room. Part of a wait's condition: no sleep. */
+static bool is_done(struct ghyvi_unmap *unmap, u64 gfn, u64 count, u64 *number)
 {
 	bool done;
 
+	if (!*number) {
+		*number = ask(unmap, gfn, count);
+		if (!*number)
+			return false;
+		queue_work(ghyvi_unbound_wq, &unmap->work);
+	}
 	spin_lock(&unmap->lock);
-	done = unmap->done >= number;
+	done = unmap->done >= *number;
 	spin_unlock(&unmap->lock);
 	return done;
 }
 
-/* May a caller whose range is not done go away? */
-static bool may_give_up(struct ghyvi_unmap *unmap, u64 number)
+bool ghyvi_unmap(struct ghyvi_unmap *unmap, u64 gfn, u64 count, bool (*may_give_up)(void))
 {
-	bool may;
+	u64 number = 0;
 
-	spin_lock(&unmap->lock);
-	may = unmap->done < number && unmap->given_up < GIVE_UP_MAX;
-	unmap->given_up += may;
-	spin_unlock(&unmap->lock);
-	return may;
-}
-
-bool ghyvi_unmap(struct ghyvi_unmap *unmap, u64 gfn, u64 count)
-{
-	u64 number;
-
-	wait_event(unmap->wait, (number = ask(unmap, gfn, count)));
-	queue_work(ghyvi_unbound_wq, &unmap->work);
-	if (wait_event_timeout(unmap->wait, is_done(unmap, number), PATIENCE))
-		return true;
-	if (may_give_up(unmap, number))
-		return false;
-	wait_event(unmap->wait, is_done(unmap, number));
+	while (!wait_event_timeout(unmap->wait, is_done(unmap, gfn, count, &number),
+				   GHYVI_UNMAP_PATIENCE))
+		if (may_give_up && may_give_up())
+			return false;
 	return true;
 }
 
@@ -122,7 +112,6 @@ void ghyvi_unmap_init(struct ghyvi_unmap *unmap, struct ghyvi_mm *mm)
 	unmap->asked = 0;
 	unmap->begun = 0;
 	unmap->done = 0;
-	unmap->given_up = 0;
 }
 
 void ghyvi_unmap_fini(struct ghyvi_unmap *unmap)

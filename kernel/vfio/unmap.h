@@ -12,7 +12,7 @@
 
 struct ghyvi_mm;
 
-/* As many as there are threads that unmap at the same time; one more waits for room. */
+/* As many as threads may unmap at the same time; one more waits for room, or gives up. */
 #define GHYVI_UNMAP_RANGES 8u
 
 struct ghyvi_unmap_range {
@@ -27,7 +27,6 @@ struct ghyvi_unmap_range {
  * @lock: protects everything below; innermost
  * @ranges: number n at place n % GHYVI_UNMAP_RANGES, from @done to @asked
  * @asked, @begun, @done: how many there were so far
- * @given_up: calls that came back with their range not done, since there last was nothing to do
  */
 struct ghyvi_unmap {
 	struct ghyvi_mm *mm;
@@ -38,16 +37,23 @@ struct ghyvi_unmap {
 	u64 asked;
 	u64 begun;
 	u64 done;
-	unsigned int given_up;
 };
 
 void ghyvi_unmap_init(struct ghyvi_unmap *unmap, struct ghyvi_mm *mm);
 /** ghyvi_unmap_fini() - nobody asks any more; afterwards nothing is under way. */
 void ghyvi_unmap_fini(struct ghyvi_unmap *unmap);
 /**
- * ghyvi_unmap() - ghyvi_mm_unmap(), by another thread. Returns true when that is done, false when the caller must let go of
- * its locks and ask again.
+ * ghyvi_unmap() - ghyvi_mm_unmap() by a worker, and wait for it.
+ * @unmap: of the vGPU
+ * @gfn: first page
+ * @count: number of pages
+ * @may_give_up: asked each time that the worker has not finished within a quarter of a second;
+ *	NULL: wait as long as it takes
+ *
+ * Context: may sleep; not with the mm's lock.
+ * Return: true when nothing of the range is pinned; false when @may_give_up returned true before
+ * that: the caller releases its locks and asks again.
  */
-bool ghyvi_unmap(struct ghyvi_unmap *unmap, u64 gfn, u64 count);
+bool ghyvi_unmap(struct ghyvi_unmap *unmap, u64 gfn, u64 count, bool (*may_give_up)(void));
 
 #endif

@@ -113,8 +113,9 @@ void ghyvi_kvm_unmapping(struct ghyvi_kvm *kvm, u64 gfn, u64 count)
 {
 }
 
-void ghyvi_kvm_unmapped(struct ghyvi_kvm *kvm)
+bool ghyvi_kvm_may_give_up(void)
 {
+	return false;
 }
 
 void ghyvi_kvm_set_trigger(struct ghyvi_kvm *kvm, struct eventfd_ctx *ctx)

@@ -211,8 +211,7 @@ void machine_hide(bool hide, bool bar)
 		atomic_store(&host.protected[HIDDEN], false);
 		ghyvi_mm_protection_lost(host.mm, HIDDEN_GPA >> 12, 1);
 		/* VFIO insists: when it returns nothing in the range is pinned. */
-		while (!ghyvi_unmap(&host.unmapping, HIDDEN_GPA >> 12, 1))
-			;
+		ghyvi_unmap(&host.unmapping, HIDDEN_GPA >> 12, 1, NULL);
 		RULE(!host.pins[HIDDEN]);
 	}
 	if (bar_off == host.bar_off)
