@@ -169,7 +169,8 @@ int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch
  *	commands, at the latest; counted anew from each @update_tail. 0: no limit
  * @done: called once by the backend when the engine has left the job, from a context that may sleep,
  *	with none of the backend's locks held. From then on the backend does not touch the job.
- * @event: called by the engine, GHYVI_EVENT_*; must not sleep
+ * @event: called by the backend, GHYVI_EVENT_*. Does not sleep; any context but NMI, hard interrupts
+ *	included, also with the backend's spinlocks held. It calls nothing of the backend.
  * @busy_ns: time on the engine, filled in before @done; 0 only if it never began
  * @backend: for the backend: words of its own, which are all 0 before the first @run, and which the core leaves alone
  *	when a job was preempted: they say where in which batch it was. So no guest can change that.

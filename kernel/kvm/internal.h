@@ -5,19 +5,18 @@
 #include <linux/ratelimit.h>
 #include <linux/spinlock.h>
 #include <linux/vfio.h>
-#include <linux/xarray.h>
 #include "guard.h"
 #include "kvm.h"
 #include "page_track.h"
+#include "tracked.h"
 
 /**
  * struct ghyvi_kvm - a vGPU's tie to its VM
  * @vm: the VM while bound, with a reference; written by bind and unbind only, cleared under @vm_lock
  * @events, @owner: valid while bound
  * @node: in the VM's list of page trackers while bound
- * @protected: frame number -> value, for each page that we have KVM track: so that KVM's counts stay balanced,
- *	and stores that are not ours are told apart without a lock. Changed inside a kvm->srcu read section
- *	(protect), and when KVM removes a slot, which it does after such sections.
+ * @tracked: the pages that we have KVM track, so that KVM's counts stay balanced, and other
+ *	trackers' stores are told apart without a lock
  * @trigger: protected by @trigger_lock
  * @guard: refuses pins of memory that is being taken away
  * @memlock_until: no pin is tried before this moment (jiffies), 0 for none; protected by @vm_lock
@@ -30,7 +29,7 @@ struct ghyvi_kvm {
 	const struct ghyvi_kvm_events *events;
 	void *owner;
 	struct kvm_page_track_notifier_node node;
-	struct xarray protected;
+	struct ghyvi_tracked tracked;
 	spinlock_t trigger_lock;
 	struct eventfd_ctx *trigger;
 	spinlock_t vm_lock;

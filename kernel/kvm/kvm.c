@@ -23,7 +23,7 @@ struct ghyvi_kvm *ghyvi_kvm_create(struct vfio_device *vdev, struct ghyvi_report
 		return ERR_PTR(-ENOMEM);
 	kvm->vdev = vdev;
 	kvm->reporter = reporter;
-	xa_init(&kvm->protected);
+	ghyvi_tracked_init(&kvm->tracked);
 	spin_lock_init(&kvm->trigger_lock);
 	spin_lock_init(&kvm->vm_lock);
 	ratelimit_default_init(&kvm->memlock_resumes);
@@ -35,7 +35,7 @@ void ghyvi_kvm_destroy(struct ghyvi_kvm *kvm)
 {
 	WARN_ON(kvm->vm);
 	ghyvi_kvm_set_trigger(kvm, NULL);
-	xa_destroy(&kvm->protected);
+	ghyvi_tracked_fini(&kvm->tracked);
 	kfree(kvm);
 }
 

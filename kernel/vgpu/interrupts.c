@@ -69,9 +69,10 @@ static void send(struct ghyvi_vgpu *vgpu)
 /* The master and the registers of the banks. */
 void vgpu_irq_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
+	unsigned long flags;
 	bool rises;
 
-	spin_lock(&vgpu->irq_lock);
+	spin_lock_irqsave(&vgpu->irq_lock, flags);
 	if (offset == MASTER_IRQ) {
 		vgpu_set(vgpu, offset, value & MASTER_IRQ_ENABLE);
 	} else {
@@ -86,7 +87,7 @@ void vgpu_irq_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 		}
 	}
 	rises = update_line(vgpu);
-	spin_unlock(&vgpu->irq_lock);
+	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 
 	if (rises)
 		send(vgpu);
@@ -96,24 +97,38 @@ void vgpu_irq_raise(struct vgpu_engine *engine, u32 events)
 {
 	struct ghyvi_vgpu *vgpu = engine->vgpu;
 	unsigned int n = places[engine->id].bank;
+	unsigned long flags;
 	bool rises;
 
 	events = (events & 0xffff) << places[engine->id].shift;
-	spin_lock(&vgpu->irq_lock);
+	spin_lock_irqsave(&vgpu->irq_lock, flags);
 	events &= ~engine_get(engine, RING_IMR) & ~vgpu_get(vgpu, bank(n, IRQ_IMR));
 	vgpu_set(vgpu, bank(n, IRQ_IIR), vgpu_get(vgpu, bank(n, IRQ_IIR)) | events);
 	rises = update_line(vgpu);
-	spin_unlock(&vgpu->irq_lock);
+	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 
 	if (rises)
 		send(vgpu);
 }
 
+void vgpu_irq_remind(struct ghyvi_vgpu *vgpu)
+{
+	unsigned long flags;
+	bool line;
+
+	spin_lock_irqsave(&vgpu->irq_lock, flags);
+	line = vgpu->line;
+	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
+	if (line)
+		send(vgpu);
+}
+
 void vgpu_irq_reset(struct ghyvi_vgpu *vgpu)
 {
+	unsigned long flags;
 	unsigned int i;
 
-	spin_lock(&vgpu->irq_lock);
+	spin_lock_irqsave(&vgpu->irq_lock, flags);
 	vgpu_set(vgpu, MASTER_IRQ, 0);
 	for (i = 0; i < IRQ_BANKS; i++) {
 		vgpu_set(vgpu, bank(i, IRQ_IMR), ~0u);
@@ -121,5 +136,5 @@ void vgpu_irq_reset(struct ghyvi_vgpu *vgpu)
 		vgpu_set(vgpu, bank(i, IRQ_IER), 0);
 	}
 	vgpu->line = false;
-	spin_unlock(&vgpu->irq_lock);
+	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 }

@@ -13,22 +13,59 @@ static u32 *shown_at(struct ghyvi_vgpu *vgpu, u32 offset)
 	return &vgpu->mirror[(offset - GHYVI_MIRROR_OFFSET) / 4];
 }
 
+/*
+ * Bits that an event sets and the guest clears by writing them. A store of the value that is shown
+ * cannot be told from no store, so until the page is protected these bits are shown as 0: every store that
+ * means something differs. The guest then sees no pending interrupt, and is reminded of it later.
+ */
+static u32 event_bits(u32 offset)
+{
+	if (offset == MASTER_IRQ)
+		return ~(u32)MASTER_IRQ_ENABLE;
+	return offset >= IRQ_BANK_FIRST && offset <= IRQ_BANK_LAST &&
+			       offset % IRQ_BANK_BYTES == IRQ_IIR ?
+		       ~0u :
+		       0;
+}
+
+/* Caller holds irq_lock. */
+static u32 value_to_show(struct ghyvi_vgpu *vgpu, u32 offset)
+{
+	u32 value = vgpu_get(vgpu, offset);
+
+	if (ghyvi_vgpu_failsafe(vgpu))
+		return ~0u;
+	return vgpu->mirror_caught_up ? value : value & ~event_bits(offset);
+}
+
 void vgpu_mirror_show(struct ghyvi_vgpu *vgpu, u32 offset)
 {
-	u32 value = ghyvi_vgpu_failsafe(vgpu) ? ~0u : vgpu_get(vgpu, offset);
-
-	WRITE_ONCE(*shown_at(vgpu, offset), value);
+	WRITE_ONCE(*shown_at(vgpu, offset), value_to_show(vgpu, offset));
 }
 
 static void show_range(struct ghyvi_vgpu *vgpu, u32 first, u32 bytes)
 {
+	unsigned long flags;
 	u32 offset;
 
 	for (offset = first & ~3u; offset < first + bytes; offset += 4) {
-		spin_lock(&vgpu->irq_lock);
+		spin_lock_irqsave(&vgpu->irq_lock, flags);
 		vgpu_mirror_show(vgpu, offset);
-		spin_unlock(&vgpu->irq_lock);
+		spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 	}
+}
+
+static void set_caught_up(struct ghyvi_vgpu *vgpu, bool caught_up)
+{
+	unsigned long flags;
+	u32 offset;
+
+	spin_lock_irqsave(&vgpu->irq_lock, flags);
+	vgpu->mirror_caught_up = caught_up;
+	for (offset = GHYVI_MIRROR_OFFSET; vgpu_in_mirror(offset); offset += 4)
+		if (event_bits(offset))
+			vgpu_mirror_show(vgpu, offset);
+	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 }
 
 void vgpu_mirror_show_all(struct ghyvi_vgpu *vgpu)
@@ -36,12 +73,22 @@ void vgpu_mirror_show_all(struct ghyvi_vgpu *vgpu)
 	show_range(vgpu, GHYVI_MIRROR_OFFSET, GHYVI_MIRROR_BYTES);
 }
 
+/* Is the page protected, as far as is known? Caller holds vgpu->lock. */
+static bool is_protected(struct ghyvi_vgpu *vgpu)
+{
+	if (xchg(&vgpu->mirror_lost, 0))
+		vgpu->mirror_protected = false;
+	return vgpu->mirror_protected;
+}
+
 void vgpu_mirror_move(struct ghyvi_vgpu *vgpu, u64 gpa)
 {
 	const struct ghyvi_vgpu_params *params = &vgpu->params;
 
 	lockdep_assert_held(&vgpu->lock);
-	if (vgpu->mirror_protected)
+	/* First: a store after the protection has ended must differ already. */
+	set_caught_up(vgpu, false);
+	if (is_protected(vgpu))
 		params->hv_ops->unprotect(params->hv, &vgpu->mirror_gfn, 1);
 	vgpu->mirror_protected = false;
 	WRITE_ONCE(vgpu->mirror_gfn, gpa == GHYVI_BAR_UNMAPPED ?
@@ -52,19 +99,22 @@ void vgpu_mirror_move(struct ghyvi_vgpu *vgpu, u64 gpa)
 /* What the guest stored before the page was protected shows as a difference. */
 static void catch_up(struct ghyvi_vgpu *vgpu)
 {
+	unsigned long flags;
 	u32 offset, value;
 	bool stored;
 
 	for (offset = GHYVI_MIRROR_OFFSET; vgpu_in_mirror(offset); offset += 4) {
-		spin_lock(&vgpu->irq_lock);
+		spin_lock_irqsave(&vgpu->irq_lock, flags);
 		value = READ_ONCE(*shown_at(vgpu, offset));
-		stored = value != vgpu_get(vgpu, offset);
-		spin_unlock(&vgpu->irq_lock);
+		stored = value != value_to_show(vgpu, offset);
+		spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 		if (stored) {
 			ghyvi_vgpu_register_write(vgpu, offset, value, 4);
 			show_range(vgpu, offset, 4);
 		}
 	}
+	set_caught_up(vgpu, true);
+	vgpu_irq_remind(vgpu);
 }
 
 void vgpu_mirror_live(struct ghyvi_vgpu *vgpu)
@@ -73,7 +123,7 @@ void vgpu_mirror_live(struct ghyvi_vgpu *vgpu)
 
 	mutex_lock(&vgpu->lock);
 	/* Fails where the VMM did not map it: then every access is a trapped one. */
-	if (!vgpu->failsafe && vgpu->mirror_gfn != GHYVI_INVALID_GFN)
+	if (!is_protected(vgpu) && !vgpu->failsafe && vgpu->mirror_gfn != GHYVI_INVALID_GFN)
 		vgpu->mirror_protected =
 			params->hv_ops->protect(params->hv, &vgpu->mirror_gfn, 1) == 1;
 	mutex_unlock(&vgpu->lock);
@@ -111,8 +161,12 @@ void ghyvi_vgpu_protection_lost(struct ghyvi_vgpu *vgpu, u64 gfn, u64 count)
 {
 	u64 mirror = READ_ONCE(vgpu->mirror_gfn);
 
-	if (mirror >= gfn && mirror - gfn < count)
+	/* KVM removed the slot after all stores to it: a later one meets what is shown now. */
+	if (mirror >= gfn && mirror - gfn < count) {
+		set_caught_up(vgpu, false);
+		WRITE_ONCE(vgpu->mirror_lost, 1);
 		WRITE_ONCE(vgpu->bar_moved, 1);
+	}
 	ghyvi_mm_protection_lost(vgpu->mm, gfn, count);
 }
 EXPORT_SYMBOL_GPL(ghyvi_vgpu_protection_lost);

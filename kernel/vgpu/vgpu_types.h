@@ -109,6 +109,8 @@ struct ghyvi_vgpu {
 	u32 *mirror; /* what the guest sees of the registers there */
 	u64 mirror_gfn; /* where, GHYVI_INVALID_GFN while BAR 0 is unmapped; written under lock */
 	bool mirror_protected; /* under lock */
+	int mirror_lost; /* 1: the protection went away; the next user of mirror_protected is to see it */
+	bool mirror_caught_up; /* all stores to the mirror so far have been seen; under irq_lock */
 
 	struct mutex lock; /* engines, registers that are more than storage */
 	bool resetting; /* under lock: submissions are dropped */
@@ -119,7 +121,7 @@ struct ghyvi_vgpu {
 	u64 oracle_violations; /* seen so far */
 	struct vgpu_engine engines[GHYVI_ENGINES];
 
-	spinlock_t irq_lock; /* interrupt registers and line; never held over anything */
+	spinlock_t irq_lock; /* interrupt registers and line; innermost, taken in hard interrupts */
 	bool line;
 
 	/* Workloads that the scheduler has or is about to give back. */
@@ -184,7 +186,9 @@ struct vgpu_engine *vgpu_engine_at(struct ghyvi_vgpu *vgpu, u32 offset);
 /* interrupts.c */
 void vgpu_irq_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 void vgpu_irq_reset(struct ghyvi_vgpu *vgpu);
-/* Any context that may take a spinlock. @events: GHYVI_EVENT_* */
+/* Send the message again if the line is high: the guest may have missed the last one. */
+void vgpu_irq_remind(struct ghyvi_vgpu *vgpu);
+/* Any context but NMI. @events: GHYVI_EVENT_* */
 void vgpu_irq_raise(struct vgpu_engine *engine, u32 events);
 
 /* pvinfo.c */

@@ -385,6 +385,7 @@ static struct {
 	u64 gfn;
 	bool protected;
 	bool refuse;
+	u32 users; /* of the protection */
 } host_page;
 
 static unsigned int fake_protect(void *hv, const u64 *gfns, unsigned int count)
@@ -395,6 +396,7 @@ static unsigned int fake_protect(void *hv, const u64 *gfns, unsigned int count)
 	assert_true(!host_page.protected || host_page.gfn == *gfns);
 	host_page.gfn = *gfns;
 	host_page.protected = true;
+	host_page.users++;
 	return 1;
 }
 
@@ -402,7 +404,9 @@ static void fake_unprotect(void *hv, const u64 *gfns, unsigned int count)
 {
 	assert_int_equal(count, 1);
 	assert_true(!host_page.protected || host_page.gfn == *gfns);
-	host_page.protected = false;
+	if (host_page.users)
+		host_page.users--;
+	host_page.protected = host_page.users;
 }
 
 static const struct ghyvi_hv_ops fake_hv_ops = {
@@ -487,12 +491,12 @@ static u32 __maybe_unused shown(u32 offset)
 	return ((u32 *)ghyvi_vgpu_mirror(vgpu))[(offset - GHYVI_MIRROR_OFFSET) / 4];
 }
 
-/* What is shown in the mirror is what a trapped read gives. */
+/* The mirror shows the value of a trapped read, while the page is protected. */
 static u32 rd(u32 offset)
 {
 	u32 value = (u32)ghyvi_vgpu_register_read(vgpu, offset, 4);
 
-	if (offset - GHYVI_MIRROR_OFFSET < GHYVI_MIRROR_BYTES)
+	if (offset - GHYVI_MIRROR_OFFSET < GHYVI_MIRROR_BYTES && host_page.protected)
 		assert_int_equal(value, shown(offset));
 	return value;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Masks, sticky bits and the edge rule, with the values that i915 programs. */
+#include <unistd.h>
 #include "vgpu_fake.h"
 #include "vgpu/vgpu_types.h"
 
@@ -116,6 +117,32 @@ static void test_acknowledging_takes_only_the_written_bits(void **state)
 
 #define LIKE_I915(f) cmocka_unit_test_setup_teardown(f, setup_like_i915, teardown)
 
+/* A backend's handler of a hard interrupt, on the CPU that it interrupts. */
+static void backend_interrupt(void)
+{
+	void (*interrupt)(void) = shim_interrupt;
+
+	shim_interrupt = NULL;
+	raise_event(GHYVI_BCS, BIT(0));
+	shim_interrupt = interrupt;
+}
+
+static void test_an_event_from_a_hard_interrupt_finds_no_lock_held(void **state)
+{
+	alarm(20); /* instead of a deadlock */
+	shim_interrupt = backend_interrupt;
+	raise_event(GHYVI_RCS, BIT(8));
+	wr(BANK(0, IRQ_IIR), BIT(8));
+	wr(MASTER_IRQ, 0);
+	ghyvi_vgpu_set_bar0(vgpu, GHYVI_BAR_UNMAPPED);
+	ghyvi_vgpu_set_bar0(vgpu, 0xf0000000);
+	rd(MASTER_IRQ);
+	vgpu_mirror_show_all(vgpu);
+	vgpu_irq_reset(vgpu);
+	shim_interrupt = NULL;
+	alarm(0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -125,6 +152,7 @@ int main(void)
 		LIKE_I915(test_ring_imr_drops_what_it_masks),
 		LIKE_I915(test_imr_drops_and_ier_holds_back),
 		LIKE_I915(test_acknowledging_takes_only_the_written_bits),
+		LIKE_I915(test_an_event_from_a_hard_interrupt_finds_no_lock_held),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

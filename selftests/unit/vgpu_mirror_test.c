@@ -124,12 +124,70 @@ static void test_protection_that_is_lost_comes_back(void **state)
 	ghyvi_vgpu_protection_lost(vgpu, gfn + 1, 100);
 	rd(PVINFO_MAGIC_LO);
 	host_page.protected = false;
+	host_page.users = 0;
 	ghyvi_vgpu_protection_lost(vgpu, gfn - 3, 4);
 	assert_int_equal(mm.losses, 2);
 	store(0x44f00, 5, 4);
 	rd(PVINFO_MAGIC_LO);
 	assert_true(host_page.protected);
 	assert_int_equal(rd(0x44f00), 5);
+}
+
+/* The slot of the page goes away and comes back: the page is the same, its protection is gone. */
+static void flap(void)
+{
+	host_page.protected = false;
+	host_page.users = 0;
+	ghyvi_vgpu_protection_lost(vgpu, host_page.gfn, 1);
+}
+
+static void test_a_write_one_to_clear_after_a_slot_flap_is_caught_up_with(void **state)
+{
+	unmask();
+	raise_event();
+	assert_int_equal(atomic_read(&interrupts), 1);
+	flap();
+	store(BANK(0, IRQ_IIR), EVENT, 4); /* what the guest read before */
+	assert_int_equal(rd(BANK(0, IRQ_IIR)), 0);
+	assert_true(host_page.protected);
+	assert_int_equal(shown(BANK(0, IRQ_IIR)), 0);
+	assert_int_equal(shown(MASTER_IRQ), MASTER_IRQ_ENABLE);
+	raise_event();
+	assert_int_equal(atomic_read(&interrupts), 2);
+	assert_int_equal(shown(BANK(0, IRQ_IIR)), EVENT);
+}
+
+static void test_an_interrupt_missed_during_a_slot_flap_is_sent_again(void **state)
+{
+	unmask();
+	flap();
+	raise_event();
+	assert_int_equal(atomic_read(&interrupts), 1);
+	/* The handler finds nothing, and its stores cancel each other. */
+	store(MASTER_IRQ, 0, 4);
+	assert_int_equal(shown(MASTER_IRQ) | shown(BANK(0, IRQ_IIR)), 0);
+	store(MASTER_IRQ, MASTER_IRQ_ENABLE, 4);
+	rd(PVINFO_MAGIC_LO);
+	assert_int_equal(atomic_read(&interrupts), 2);
+	assert_int_equal(shown(MASTER_IRQ), MASTER_IRQ_ENABLE | BIT(0));
+	assert_int_equal(shown(BANK(0, IRQ_IIR)), EVENT);
+}
+
+static void test_a_protection_that_was_lost_is_not_dropped_again(void **state)
+{
+	flap();
+	host_page.users = 1; /* of another user, in the new slot */
+	ghyvi_vgpu_set_bar0(vgpu, GHYVI_BAR_UNMAPPED);
+	assert_int_equal(host_page.users, 1);
+	host_page.users = 0;
+	ghyvi_vgpu_set_bar0(vgpu, BAR0);
+	rd(PVINFO_MAGIC_LO);
+	assert_int_equal(host_page.users, 1);
+	flap();
+	rd(PVINFO_MAGIC_LO);
+	assert_int_equal(host_page.users, 1);
+	ghyvi_vgpu_set_bar0(vgpu, GHYVI_BAR_UNMAPPED);
+	assert_int_equal(host_page.users, 0);
 }
 
 static void test_without_a_mapping_accesses_are_trapped(void **state)
@@ -187,6 +245,9 @@ int main(void)
 		TEST(test_stores_of_any_length),
 		TEST(test_stores_before_protection_are_caught_up_with),
 		TEST(test_protection_that_is_lost_comes_back),
+		TEST(test_a_write_one_to_clear_after_a_slot_flap_is_caught_up_with),
+		TEST(test_an_interrupt_missed_during_a_slot_flap_is_sent_again),
+		TEST(test_a_protection_that_was_lost_is_not_dropped_again),
 		cmocka_unit_test_setup_teardown(test_without_a_mapping_accesses_are_trapped,
 						setup_gen9, teardown),
 		TEST(test_failsafe_shows_all_ones),
