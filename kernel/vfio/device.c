@@ -45,6 +45,17 @@ static const struct ghyvi_kvm_events kvm_events = {
 	.lost = guest_protection_lost,
 };
 
+static int bind_device(struct ghyvi_device *device)
+{
+	/* Nothing is mapped while it is closed: whatever has a reference could change the next user's table. */
+	if (ghyvi_region_is_referenced(device)) {
+		ghyvi_report(&device->reporter,
+			     "cannot be opened: the VM that had it before still uses memory of its BAR 0; end that VM, or create the vGPU again");
+		return -EBUSY;
+	}
+	return ghyvi_kvm_bind(device->kvm, &kvm_events, device->vgpu);
+}
+
 static int open_device(struct vfio_device *vdev)
 {
 	struct ghyvi_device *device = ghyvi_device_of(vdev);
@@ -56,7 +67,7 @@ static int open_device(struct vfio_device *vdev)
 		return -ENODEV;
 	}
 	mutex_lock(&device->lock);
-	ret = ghyvi_kvm_bind(device->kvm, &kvm_events, device->vgpu);
+	ret = bind_device(device);
 	if (!ret) {
 		ghyvi_device_reset(device);
 		device->open = true;

@@ -72,6 +72,8 @@ ssize_t ghyvi_region_read(struct vfio_device *vdev, char __user *buffer, size_t 
 ssize_t ghyvi_region_write(struct vfio_device *vdev, const char __user *buffer, size_t bytes,
 			   loff_t *at);
 int ghyvi_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma);
+/* Has anything else a reference on memory of BAR 0? @device is closed, @device->lock is held. */
+bool ghyvi_region_is_referenced(struct ghyvi_device *device);
 int ghyvi_region_info(struct vfio_device *vdev, struct vfio_region_info *info,
 		      struct vfio_info_cap *caps);
 

@@ -190,9 +190,34 @@ static unsigned int nr_areas(void)
 	return ARRAY_SIZE(areas) - !ghyvi_kvm_can_track();
 }
 
+static void *area_memory(struct ghyvi_device *device, unsigned int area)
+{
+	return area ? ghyvi_vgpu_mirror(device->vgpu) : ghyvi_vgpu_ggtt_table(device->vgpu);
+}
+
 /*
- * As device memory, so that nobody gets references on the pages (io_uring's or XDP's buffers, say): they would still lead to the table
- * when the next user has it.
+ * KVM takes references even on device memory for a guest that is a hypervisor itself
+ * (kvm_vcpu_map()), and drops them when that guest's own guest, or its vCPU, ends.
+ */
+bool ghyvi_region_is_referenced(struct ghyvi_device *device)
+{
+	unsigned int i;
+	void *memory;
+	u64 at;
+
+	lockdep_assert_held(&device->lock);
+	for (i = 0; i < nr_areas(); i++) {
+		memory = area_memory(device, i);
+		for (at = 0; at < areas[i].size; at += PAGE_SIZE)
+			if (page_count(vmalloc_to_page(memory + at)) > 1)
+				return true;
+	}
+	return false;
+}
+
+/*
+ * As device memory: io_uring or XDP, say, get no references on the pages. References would still lead
+ * to the table when the next user has it; see ghyvi_region_is_referenced().
  */
 static int map_memory(struct vm_area_struct *vma, void *memory)
 {
@@ -207,7 +232,6 @@ static int map_memory(struct vm_area_struct *vma, void *memory)
 int ghyvi_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma)
 {
 	struct ghyvi_device *device = ghyvi_device_of(vdev);
-	void *memory[] = { ghyvi_vgpu_ggtt_table(device->vgpu), ghyvi_vgpu_mirror(device->vgpu) };
 	u64 at = (u64)vma->vm_pgoff << PAGE_SHIFT;
 	u64 offset = at & REGION_OFFSET_MASK;
 	u64 bytes = vma->vm_end - vma->vm_start;
@@ -219,7 +243,7 @@ int ghyvi_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma)
 		u64 in_area = offset - areas[i].offset;
 
 		if (in_area < areas[i].size && bytes <= areas[i].size - in_area)
-			return map_memory(vma, memory[i] + in_area);
+			return map_memory(vma, area_memory(device, i) + in_area);
 	}
 	return -EINVAL;
 }

@@ -34,6 +34,16 @@ struct eventfd_ctx *eventfd_ctx_fdget(int fd)
 	return &eventfds[fd];
 }
 
+static struct page bar_page = { .refs = 1 };
+
+struct page *vmalloc_to_page(const void *memory)
+{
+	static struct page others = { .refs = 1 };
+
+	/* The last one of the table stands for all. */
+	return memory == ghyvi_vgpu_ggtt_table(vgpu) + GHYVI_GGTT_TABLE_BYTES - PAGE_SIZE ? &bar_page : &others;
+}
+
 unsigned long vmalloc_to_pfn(const void *memory)
 {
 	u64 at = (const u8 *)memory - (const u8 *)ghyvi_vgpu_ggtt_table(vgpu);
@@ -214,6 +224,15 @@ static void map(void)
 	(void)ghyvi_device_ops.mmap(&it.vdev, &vma);
 }
 
+/* @referenced: the VM that had it before still uses a page of BAR 0. */
+static void open_it(bool referenced)
+{
+	bar_page.refs += referenced;
+	assert_int_equal(ghyvi_device_ops.open_device(&it.vdev), referenced ? -EBUSY : 0);
+	bar_page.refs -= referenced;
+	assert_true(it.open != referenced && bound != referenced);
+}
+
 static void user_move(void)
 {
 	u64 iova;
@@ -222,7 +241,7 @@ static void user_move(void)
 	switch (rnd(8)) {
 	case 0:
 		if (!it.open)
-			assert_int_equal(ghyvi_device_ops.open_device(&it.vdev), 0);
+			open_it(!rnd(4));
 		else if (!rnd(4))
 			ghyvi_device_ops.close_device(&it.vdev);
 		break;

@@ -38,12 +38,17 @@ def host_threads():
 
 
 class Attacker(Guest):
-    """A guest without i915 on a vGPU whose violations do not put it into failsafe state."""
+    """A guest without i915 on a vGPU whose violations do not put it into failsafe state.
 
-    def __init__(self, name, vgpu, mem=384):
-        vgpu.set("containment/points_max", 0)
+    With an accomplice: a second vGPU of the same guest, which pins the memory that the first one's attacks take away."""
+
+    def __init__(self, name, vgpu, accomplice=None, mem=384):
+        vgpus = [vgpu, accomplice] if accomplice else [vgpu]
+        for each in vgpus:
+            each.set("containment/points_max", 0)
         self.vgpu = vgpu
-        super().__init__(name, vgpu, mem=mem, smp=2, extra=[*SYSTEM_MANAGEMENT])
+        self.options = "--accomplice" if accomplice else ""
+        super().__init__(name, *vgpus, mem=mem, smp=2, extra=[*SYSTEM_MANAGEMENT])
         cpus = run(GUEST, "monitor", name, "info cpus")[1]
         self.vcpus = {int(thread) for thread in re.findall(r"thread_id=(\d+)", cpus)}
         require(len(self.vcpus) == 2, f"vCPU threads: {cpus}")
@@ -54,10 +59,14 @@ class Attacker(Guest):
     def attack(self, trials, seed, chosen=None, timeout=280):
         """Returns the program's summary; a trial with an effect, or a vGPU that is not usable afterwards, is a Problem."""
         only = f"--class {chosen}" if chosen else ""
+        only += f" {self.options}"
         status, out = self.run(f"hostile --trials {trials} --seed {seed} {only} --json {REPORT} && cat {REPORT}", timeout)
         require(status == 0, f"hostile --trials {trials} --seed {seed} {only}: status {status}\n{out.strip()[-3000:]}")
         found = re.search(r"^\{.*^\]\}$", out, re.M | re.S)
         require(found, f"no summary: {out.strip()[-1500:]}")
+        if self.options:
+            rounds = re.search(r"^# accomplice: (\d+) rounds$", out, re.M)
+            require(rounds and int(rounds.group(1)) > 0, "the second vGPU did nothing")
         return json.loads(found.group(0))["classes"]
 
     def cpu(self):

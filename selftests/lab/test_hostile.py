@@ -20,6 +20,7 @@ MEMLOCK_BYTES = 512 << 10  # i915 needs about twice that to load
 TRIALS = int(os.environ.get("GHYVI_HOSTILE_TRIALS") or 1000)
 MINUTES = float(os.environ.get("GHYVI_HOSTILE_MINUTES") or "inf")
 SEED = int(os.environ.get("GHYVI_HOSTILE_SEED") or 1)
+UNMAP_TRIALS = max(100, TRIALS // 20)  # of the class that takes memory away, with two vGPUs
 CHUNK = 5000  # trials in one go: half a minute, ten times that on the debug kernel
 MODEST = 5  # nice value of the other guest's QEMU in a long run: all the time, but not half of it
 MEASURED_TRIALS = 20  # of each class, for what it costs the host
@@ -185,3 +186,32 @@ def hostile_guest_harms_nobody():
     for entry in report["amplification"]:
         require_figure(entry["ratio"] <= AMPLIFICATION_MAX,
                        f"{entry['name']} costs the host {entry['ratio']:.2f} times its own time")
+
+
+@test
+def hostile_guest_with_two_vgpus_harms_nobody():
+    """The same attacks from one vGPU of a guest, while its other vGPU pins and unpins the memory that they take away: VFIO
+    asks both for it in one system call. Then the attack that takes memory away, and no other. Results: hostile-two.json."""
+    report = {"seed": SEED, "trials": TRIALS}
+    totals = {}
+    vgpu, other = fixture.guest("gen9")
+    before = vgpu.stats()
+    with fixture.vgpus("gen9_8", "gen9_8") as (victim, accomplice):
+        attacker = Attacker("two", victim, accomplice)
+        try:
+            report["other_guest"] = attack_beside(other, attacker, totals)
+            add_up(totals, attacker.attack(UNMAP_TRIALS, SEED, "d-unmap"))
+        finally:
+            attacker.kill()
+            report["classes"] = list(totals.values())
+            with open(f"{hostlib.OUT}/hostile-two.json", "w") as file:
+                json.dump(report, file, indent=1)
+        for each in (victim, accomplice):
+            each.settle()
+            for name in ("oracle_violations", "check_differences"):
+                require(each.stat(name) == 0, f"{name}: {each.last_error()}")
+        require(accomplice.stat("entries_changed") > 0, "the second vGPU translated nothing")
+        say(f"the other guest: {report['other_guest']}")
+    after = vgpu.stats()
+    for name in ("engine_errors", "engine_resets", "oracle_violations"):
+        require(after[name] == before[name], f"the other vGPU: {name} grew")

@@ -112,6 +112,11 @@ struct vm_area_struct {
 	unsigned long vm_start, vm_end, vm_pgoff, vm_flags, vm_page_prot;
 };
 unsigned long vmalloc_to_pfn(const void *memory);
+struct page {
+	int refs;
+};
+struct page *vmalloc_to_page(const void *memory);
+#define page_count(page) ((page)->refs)
 int remap_pfn_range(struct vm_area_struct *vma, unsigned long at, unsigned long pfn, unsigned long bytes,
 		    unsigned long protection);
 

@@ -167,7 +167,8 @@ static bool is_vgpu(const char *directory)
 	return strtoul(text, NULL, 0) >> 16 == 3;
 }
 
-static void find_device(const char *address, char *directory, size_t bytes)
+/* @which of the Intel display functions, unless there is an @address. */
+static void find_device(const char *address, unsigned int which, char *directory, size_t bytes)
 {
 	glob_t found;
 	size_t i;
@@ -178,39 +179,40 @@ static void find_device(const char *address, char *directory, size_t bytes)
 	}
 	if (glob("/sys/bus/pci/devices/*", 0, NULL, &found))
 		give_up("no PCI devices");
-	for (i = 0; i < found.gl_pathc && !is_vgpu(found.gl_pathv[i]); i++)
-		;
+	for (i = 0; i < found.gl_pathc; i++)
+		if (is_vgpu(found.gl_pathv[i]) && !which--)
+			break;
 	if (i == found.gl_pathc)
-		give_up("no Intel display function");
+		give_up("too few Intel display functions");
 	snprintf(directory, bytes, "%s", found.gl_pathv[i]);
 	globfree(&found);
 }
 
-static void open_bar0(const char *directory)
+/* Returns BAR 0; its address and the configuration space to @address and @fd. */
+static volatile uint8_t *open_bar0(const char *directory, uint64_t *address, int *fd)
 {
 	char path[300];
-	uint64_t address = 0;
-	int fd;
+	uint64_t bar = 0;
+	void *memory;
+	int resource;
 
 	snprintf(path, sizeof(path), "%s/driver", directory);
 	if (!access(path, F_OK))
 		give_up("%s has a driver: unload it", directory);
 	snprintf(path, sizeof(path), "%s/config", directory);
-	config = open(path, O_RDWR);
-	if (config < 0 || pread(config, &address, 8, PCI_BAR0) != 8)
+	*fd = open(path, O_RDWR);
+	if (*fd < 0 || pread(*fd, &bar, 8, PCI_BAR0) != 8)
 		give_up("%s: %s", path, strerror(errno));
-	write_config(config, PCI_COMMAND, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER, 2);
-	machine.bar0 = address & ~0xfull;
+	write_config(*fd, PCI_COMMAND, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER, 2);
+	*address = bar & ~0xfull;
 	snprintf(path, sizeof(path), "%s/resource0", directory);
-	fd = open(path, O_RDWR | O_SYNC);
-	bar0 = fd < 0 ? MAP_FAILED :
-			mmap(NULL, BAR0_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (bar0 == MAP_FAILED)
+	resource = open(path, O_RDWR | O_SYNC);
+	memory = resource < 0 ? MAP_FAILED :
+				mmap(NULL, BAR0_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, resource, 0);
+	if (memory == MAP_FAILED)
 		give_up("%s: %s", path, strerror(errno));
-	close(fd);
-	machine.ggtt = (volatile uint64_t *)(bar0 + GGTT_TABLE_OFFSET);
-	if (machine_read(PVINFO) != PVINFO_MAGIC_LOW)
-		give_up("%s is not a vGPU", directory);
+	close(resource);
+	return memory;
 }
 
 static void reserve_huge_pages(void)
@@ -241,8 +243,11 @@ void machine_open(const char *address)
 {
 	char directory[256];
 
-	find_device(address, directory, sizeof(directory));
-	open_bar0(directory);
+	find_device(address, 0, directory, sizeof(directory));
+	bar0 = open_bar0(directory, &machine.bar0, &config);
+	machine.ggtt = (volatile uint64_t *)(bar0 + GGTT_TABLE_OFFSET);
+	if (machine_read(PVINFO) != PVINFO_MAGIC_LOW)
+		give_up("%s is not a vGPU", directory);
 	reserve_huge_pages();
 	machine.memory = mmap(NULL, HUGE_PAGES * (size_t)HUGE_BYTES, PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_POPULATE, -1, 0);
@@ -251,4 +256,14 @@ void machine_open(const char *address)
 	memset(machine.memory, 0, HUGE_PAGES * (size_t)HUGE_BYTES);
 	find_addresses();
 	open_chipset();
+}
+
+volatile uint8_t *machine_open_second(void)
+{
+	char directory[256];
+	uint64_t address;
+	int fd;
+
+	find_device(NULL, 1, directory, sizeof(directory));
+	return open_bar0(directory, &address, &fd);
 }

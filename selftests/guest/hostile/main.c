@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accomplice_pci.h"
 #include "machine_pci.h"
 #include "options.h"
 #include "run.h"
@@ -16,6 +17,7 @@
 
 static struct run run = { .seed = 1, .trials = 1000 };
 static const char *device;
+static bool accomplice;
 
 static const struct argp_option options[] = {
 	{ "seed", 's', "N", 0, "of everything random (1)", 0 },
@@ -27,6 +29,10 @@ static const struct argp_option options[] = {
 	{ "skip", 'k', "N", 0, "leave out the first N trials of each class (0)", 0 },
 	{ "device", 'd', "ADDRESS", 0,
 	  "of the vGPU in the guest's PCI tree (the first Intel display function)", 0 },
+	{ "accomplice", 'a', NULL, 0,
+	  "meanwhile the guest's second vGPU (the second Intel display function) pins and unpins the same "
+	  "memory",
+	  0 },
 	{ "json", 'j', "FILE", 0, "write a summary there", 0 },
 	{ "list", 'l', NULL, 0, "name and describe the classes", 0 },
 	{ 0 },
@@ -49,6 +55,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 		break;
 	case 'd':
 		device = argument;
+		break;
+	case 'a':
+		accomplice = true;
 		break;
 	case 'j':
 		run.json = fopen(argument, "w");
@@ -80,7 +89,11 @@ int main(int argc, char **argv)
 
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
 	machine_open(device);
+	if (accomplice)
+		accomplice_start(machine_open_second());
 	failed = run_attacks(&run);
+	if (accomplice)
+		printf("# accomplice: %llu rounds\n", (unsigned long long)accomplice_rounds());
 	if (failed < 0) {
 		fprintf(stderr, "hostile: no class is called %s\n", run.chosen);
 		return 2;
