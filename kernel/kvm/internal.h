@@ -19,6 +19,7 @@
  *	trackers' stores are told apart without a lock
  * @trigger: protected by @trigger_lock
  * @guard: refuses pins of memory that is being taken away
+ * @strange_pins: pages in a row that VFIO could pin, and for which KVM has no memory
  * @memlock_until: no pin is tried before this moment (jiffies), 0 for none; protected by @vm_lock
  * @memlock_resumes: how often it may be earlier, because something was unpinned: each time may cost a line in the log
  */
@@ -34,6 +35,7 @@ struct ghyvi_kvm {
 	struct eventfd_ctx *trigger;
 	spinlock_t vm_lock;
 	struct ghyvi_guard guard;
+	atomic_t strange_pins;
 	unsigned long memlock_until;
 	struct ratelimit_state memlock_resumes;
 };

@@ -52,6 +52,7 @@ int ghyvi_kvm_bind(struct ghyvi_kvm *kvm, const struct ghyvi_kvm_events *events,
 	kvm->events = events;
 	kvm->owner = owner;
 	kvm->memlock_until = 0;
+	atomic_set(&kvm->strange_pins, 0);
 	ret = ghyvi_kvm_track_start(kvm, vm);
 	if (ret) {
 		ghyvi_report(kvm->reporter, "KVM refused write tracking of this VM's memory (%d%s)", ret,

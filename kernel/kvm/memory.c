@@ -7,6 +7,8 @@
 #include "internal.h"
 
 #define GHYVI_MEMLOCK_PAUSE HZ
+/* More than meet the moment in which a VMM has told VFIO of a change of memory, and not yet KVM. */
+#define GHYVI_STRANGE_PINS 64
 
 /*
  * Changes whenever the VM is given memory, or memory is taken from it; QEMU tells VFIO of new
@@ -89,6 +91,38 @@ static bool is_guest_ram(struct page *page)
 	       READ_ONCE(compound_head(page)->mapping);
 }
 
+/*
+ * An address is a page of KVM's for write protection, and an address of the device for VFIO. They differ behind a
+ * guest IOMMU, which ghyvi does not support. Only writable memory slots count: VFIO gave a writable page.
+ */
+static bool has_memory_for_kvm(struct ghyvi_kvm *kvm, u64 gfn)
+{
+	const struct kvm_memory_slot *slot;
+	struct kvm *vm = kvm->vm;
+	bool has;
+	int idx;
+
+	idx = srcu_read_lock(&vm->srcu);
+	slot = __gfn_to_memslot(kvm_memslots(vm), gfn);
+	has = slot && !(slot->flags & (KVM_MEMSLOT_INVALID | KVM_MEM_READONLY));
+	srcu_read_unlock(&vm->srcu, idx);
+	return has;
+}
+
+/* Every VMM tells VFIO and KVM of memory one after the other: that passes, a guest IOMMU does not. */
+static int check_address(struct ghyvi_kvm *kvm, u64 gfn)
+{
+	if (has_memory_for_kvm(kvm, gfn)) {
+		if (atomic_read(&kvm->strange_pins))
+			atomic_set(&kvm->strange_pins, 0);
+		return 0;
+	}
+	if (atomic_inc_return(&kvm->strange_pins) == GHYVI_STRANGE_PINS)
+		ghyvi_report(kvm->reporter,
+			     "behind a guest IOMMU, which is not supported: the guest's GPU reads zeros; remove the IOMMU device from the VM, or boot the guest with iommu=pt");
+	return -EAGAIN;
+}
+
 int ghyvi_kvm_pin(void *hv, u64 gfn, u64 *bus)
 {
 	struct ghyvi_kvm *kvm = hv;
@@ -105,9 +139,10 @@ int ghyvi_kvm_pin(void *hv, u64 gfn, u64 *bus)
 		pause_pinning(kvm);
 	if (ret != 1)
 		return ret == -ENOMEM ? -ENOMEM : -EFAULT;
-	if (!is_guest_ram(page)) {
+	ret = is_guest_ram(page) ? check_address(kvm, gfn) : -EFAULT;
+	if (ret) {
 		vfio_unpin_pages(kvm->vdev, gfn << PAGE_SHIFT, 1);
-		return -EFAULT;
+		return ret;
 	}
 	*bus = page_to_phys(page);
 	return 0;

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A guest IOMMU before the vGPU: an address of the device is then no guest page."""
+
+import fixture
+import hostlib
+from hostlib import Guest, require
+from ktap import say, test
+
+WITH_IOMMU = ["--iommu", "--append", "intel_iommu=on"]
+LINE = "behind a guest IOMMU, which is not supported"
+
+
+@test
+def guest_iommu_is_refused_with_a_line():
+    """The guest translates: the pins fail, and the host says why. Nothing is left afterwards."""
+    with fixture.vgpus("gen9_8") as (vgpu,):
+        hostlib.take_host_log()
+        guest = Guest("iommu", vgpu, mem=512, extra=WITH_IOMMU)
+        try:
+            status, out = guest.run("modprobe i915 2>&1; dmesg | grep -i dmar | tail -n 3", 150)
+            say(f"status {status}: {out.strip()[-300:]}")
+            log = hostlib.take_host_log()
+            lines = [line for line in log.splitlines() if vgpu.uuid in line and LINE in line]
+            require(lines, f"the host's log does not say so: {vgpu.stat('pin_failures')} pins failed; {log[-1500:]}")
+            require(len(lines) == 1, f"it says so {len(lines)} times")
+            say(lines[0])
+            require(vgpu.stat("pin_failures") > 0, "no pin failed")
+            defects = hostlib.log_defects(log)
+            require(not defects, defects)
+        finally:
+            guest.kill()
+        vgpu.settle()
