@@ -18,8 +18,10 @@ struct ghyvi_hv_ops {
 	/**
 	 * @pin: pin the guest page @gfn for reading and writing by the pGPU until @unpin and store
 	 * its host bus address (page aligned; phys_to_virt() gives the kernel's view) in @bus.
-	 * Pinning is counted. Returns 0, -EFAULT (not guest memory), -ENOMEM (RLIMIT_MEMLOCK reached), -EAGAIN (the page is
-	 * being taken away from the guest).
+	 * Pinning is counted. Returns 0; -EFAULT: not guest memory until @memory_generation
+	 * changes; -ENOMEM: RLIMIT_MEMLOCK reached; another error: not now, for a reason that
+	 * passes (-EAGAIN: the page is being taken away from the guest, -EINTR: the calling thread
+	 * is being killed, -EPERM: not mapped for writing, and more).
 	 */
 	int (*pin)(void *hv, u64 gfn, u64 *bus);
 	/** @unpin: give back one pin of @gfn. */

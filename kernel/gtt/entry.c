@@ -19,8 +19,11 @@ u64 ghyvi_entry_scratch(const struct ghyvi_mm *mm, unsigned int level)
 
 u64 ghyvi_entry_reject(struct ghyvi_mm *mm, unsigned int level, u64 guest_entry, int error)
 {
-	/* VFIO may give memory back that it has taken away, and the host may be short of what it takes. */
-	mm->no_pin = error == -EFAULT || error == -ENOMEM || error == -EAGAIN ? error : 0;
+	/*
+	 * Final is only what no pin can mend. VFIO may give memory back that it has taken away, the
+	 * host may be short of memory, and a pin fails in a thread that is being killed.
+	 */
+	mm->no_pin = error == -EOPNOTSUPP ? 0 : error;
 	if (error == -ENOSPC) {
 		mm->no_pin = -EFAULT; /* as if it were not there, until a table has gone */
 		mm->full = true;

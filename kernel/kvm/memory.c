@@ -123,6 +123,16 @@ static int check_address(struct ghyvi_kvm *kvm, u64 gfn)
 	return -EAGAIN;
 }
 
+/*
+ * No memory is mapped there: type 1, IOMMUFD, or no mapping of the VMM's behind it. Other errors
+ * say nothing about the guest's memory: a pin fails with -EINTR when the calling thread is being
+ * killed, with -EBUSY while the VMM changes.
+ */
+static bool is_absent(int error)
+{
+	return error == -EINVAL || error == -ENOENT || error == -EFAULT;
+}
+
 int ghyvi_kvm_pin(void *hv, u64 gfn, u64 *bus)
 {
 	struct ghyvi_kvm *kvm = hv;
@@ -138,7 +148,7 @@ int ghyvi_kvm_pin(void *hv, u64 gfn, u64 *bus)
 	if (ret == -ENOMEM)
 		pause_pinning(kvm);
 	if (ret != 1)
-		return ret == -ENOMEM ? -ENOMEM : -EFAULT;
+		return ret >= 0 || is_absent(ret) ? -EFAULT : ret;
 	ret = is_guest_ram(page) ? check_address(kvm, gfn) : -EFAULT;
 	if (ret) {
 		vfio_unpin_pages(kvm->vdev, gfn << PAGE_SHIFT, 1);

@@ -48,6 +48,8 @@ static struct {
 	bool excused[RAM_PAGES]; /* there was no room for its pin once: scratch is right from then on */
 	_Atomic bool protected[GFNS];
 	u32 pinned, pin_limit;
+	int pin_error; /* of the next so many pins */
+	u32 pin_errors;
 	bool protect_broken, protect_broken_at[GFNS];
 	u32 protect_calls;
 	struct xarray pins_book;
@@ -242,6 +244,10 @@ static inline int fake_pin(void *hv, u64 gfn, u64 *bus)
 	another_vcpu();
 	if (!has_book_page(&fake.pins_book, gfn))
 		return -ENOMEM;
+	if (fake.pin_errors) {
+		fake.pin_errors--;
+		return fake.pin_error;
+	}
 	hv_enter();
 	ret = pin_locked(gfn, bus);
 	hv_leave();

@@ -192,6 +192,104 @@ static void test_the_host_reads_memory_that_came_back(void **state)
 	assert_true(fake.ggtt[first + 3] == maps(DATA));
 }
 
+/*
+ * The hypervisor's pin was interrupted, say, because the thread that pins is being killed. Another
+ * thread finds nothing wrong, and no memory has come since.
+ */
+static const int passing_errors[] = { -EINTR, -EPERM, -EAGAIN, -EBUSY, -ENODEV };
+
+static void fail_next_pin(unsigned int error)
+{
+	fake.pin_error = passing_errors[error];
+	fake.pin_errors = 1;
+}
+
+/* The pin fails when the store traps, or in the first synchronisation. */
+static void sync_after_failed_pin(struct ghyvi_root *root)
+{
+	ghyvi_mm_sync(fake.mm, root);
+	assert_int_equal(fake.pin_errors, 0);
+	ghyvi_mm_sync(fake.mm, root);
+	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+}
+
+static void test_a_pin_that_fails_for_a_passing_reason_is_tried_again(void **state)
+{
+	const u64 groups = 4 * DATA, *entries;
+	struct ghyvi_root *root;
+	unsigned int i;
+
+	plant(1);
+	set(3, 1, to(5) | GHYVI_ENTRY_64K);
+	root = hold4(1);
+	ghyvi_mm_sync(fake.mm, root);
+	for (i = 0; i < ARRAY_SIZE(passing_errors); i++) {
+		fail_next_pin(i);
+		set(4, i, to(DATA + i));
+		sync_after_failed_pin(root);
+		assert_true(shadow_pt(root)[i] == maps(DATA + i));
+
+		fail_next_pin(i);
+		set(5, 16 * i, to(groups + 16 * i));
+		sync_after_failed_pin(root);
+		entries = shadow(fake.held[0].bus, 3, 0u, 0u, 1u);
+		assert_true(entries[16 * i] == maps(groups + 16 * i));
+
+		fail_next_pin(i);
+		fake.guest_ggtt[FIRST_GGTT_TABLE * 512 + i] = to(2 * DATA + i);
+		sync_after_failed_pin(root);
+		assert_true(fake.ggtt[FIRST_GGTT_TABLE * 512 + i] == maps(2 * DATA + i));
+	}
+}
+
+static void test_so_is_a_large_page(void **state)
+{
+	struct ghyvi_root *root;
+	unsigned int i;
+
+	plant(1);
+	root = hold4(1);
+	for (i = 0; i < ARRAY_SIZE(passing_errors); i++) {
+		fail_next_pin(i);
+		set(3, 2, to(LARGE_WHOLE) | GHYVI_ENTRY_LARGE);
+		sync_after_failed_pin(root);
+		assert_true(shadow(fake.held[0].bus, 2, 0u, 0u)[2] & GHYVI_ENTRY_LARGE);
+		set(3, 2, 0);
+		ghyvi_mm_unmap(fake.mm, LARGE_WHOLE, 512); /* it would still be pinned */
+	}
+}
+
+static void test_so_is_a_table_page(void **state)
+{
+	struct ghyvi_root *root;
+	unsigned int i;
+
+	plant(1);
+	set(4, 0, to(DATA));
+	root = hold4(1);
+	for (i = 0; i < ARRAY_SIZE(passing_errors); i++) {
+		set(2, 0, 0);
+		ghyvi_mm_sync(fake.mm, root);
+		fail_next_pin(i);
+		set(2, 0, to(3));
+		sync_after_failed_pin(root);
+		assert_true(shadow_pt(root)[0] == maps(DATA));
+	}
+}
+
+static void test_so_is_a_page_directory_of_three_levels(void **state)
+{
+	u64 gpa[4] = { 3 << 12, 8 << 12, 9 << 12, 10 << 12 };
+	struct ghyvi_root *root;
+
+	fail_next_pin(0);
+	root = hold(gpa, 3);
+	assert_true(leads_to_scratch(shadow(fake.held[0].bus, 0)[0], 3));
+	ghyvi_mm_sync(fake.mm, root);
+	assert_false(leads_to_scratch(shadow(fake.held[0].bus, 0)[0], 3));
+	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+}
+
 static u32 race_stage;
 
 /* Another vCPU takes entry 200 back for as long as it takes to try it again. */
@@ -423,6 +521,10 @@ int main(void)
 		TEST(test_memory_that_comes_back_after_a_synchronisation),
 		TEST(test_table_pages_that_come_back_after_a_synchronisation),
 		TEST(test_a_page_directory_of_three_levels_that_comes_back),
+		TEST(test_a_pin_that_fails_for_a_passing_reason_is_tried_again),
+		TEST(test_so_is_a_large_page),
+		TEST(test_so_is_a_table_page),
+		TEST(test_so_is_a_page_directory_of_three_levels),
 		TEST(test_a_page_whose_bogus_entries_are_gone_is_looked_at_no_more),
 		TEST(test_what_could_not_be_pinned_is_tried_again_until_so_many_fail),
 		TEST(test_what_is_cleared_does_not_wait_to_be_tried_again),
