@@ -9,6 +9,16 @@
 #include <ghyvi/types.h>
 
 /**
+ * struct ghyvi_hv_charge - what @uncharge needs
+ * @group: the memory cgroup that allocations are charged to, with a reference
+ * @before: the one that they were charged to before
+ */
+struct ghyvi_hv_charge {
+	void *group;
+	void *before;
+};
+
+/**
  * struct ghyvi_hv_ops - what the core asks of a hypervisor
  *
  * Every function takes the opaque pointer that was handed over together with the table.
@@ -39,6 +49,13 @@ struct ghyvi_hv_ops {
 	unsigned int (*protect)(void *hv, const u64 *gfns, unsigned int count);
 	/** @unprotect: stop reporting. Pages that are not protected are ignored. */
 	void (*unprotect)(void *hv, const u64 *gfns, unsigned int count);
+	/**
+	 * @charge: until @uncharge, what the calling thread allocates with GFP_KERNEL_ACCOUNT is
+	 * charged to the guest's memory cgroup, also in a thread of the host. Optional, both or
+	 * none. They nest.
+	 */
+	void (*charge)(void *hv, struct ghyvi_hv_charge *charge);
+	void (*uncharge)(void *hv, const struct ghyvi_hv_charge *charge);
 };
 
 #endif

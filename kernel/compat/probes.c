@@ -75,6 +75,21 @@ const struct vfio_device_ops ghyvi_probe = {
 	.get_region_info_caps = NULL,
 };
 
+/*
+ * Charge a VM's memory cgroup from a thread of the kernel's; all kernels so far, but the core may
+ * keep it for itself.
+ */
+#elif defined(PROBE_ACTIVE_MEMCG)
+#include <linux/memcontrol.h>
+#include <linux/sched/mm.h>
+void ghyvi_probe(struct mm_struct *mm)
+{
+	struct mem_cgroup *memcg = get_mem_cgroup_from_mm(mm);
+
+	set_active_memcg(set_active_memcg(memcg));
+	mem_cgroup_put(memcg);
+}
+
 /* 6.6: tracking by frame number; before, by memory slot */
 #elif defined(PROBE_KVM_TRACK_BY_GFN)
 #include <linux/kvm_host.h>

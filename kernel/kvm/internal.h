@@ -45,6 +45,10 @@ int ghyvi_kvm_pin(void *hv, u64 gfn, u64 *bus);
 void ghyvi_kvm_unpin(void *hv, u64 gfn);
 u64 ghyvi_kvm_memory_generation(void *hv);
 
+/* charge.c */
+void ghyvi_kvm_charge(void *hv, struct ghyvi_hv_charge *charge);
+void ghyvi_kvm_uncharge(void *hv, const struct ghyvi_hv_charge *charge);
+
 /* track.c */
 int ghyvi_kvm_track_start(struct ghyvi_kvm *kvm, struct kvm *vm);
 void ghyvi_kvm_track_stop(struct ghyvi_kvm *kvm);

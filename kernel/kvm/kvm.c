@@ -13,6 +13,8 @@ const struct ghyvi_hv_ops ghyvi_kvm_hv_ops = {
 	.memory_generation = ghyvi_kvm_memory_generation,
 	.protect = ghyvi_kvm_protect,
 	.unprotect = ghyvi_kvm_unprotect,
+	.charge = ghyvi_kvm_charge,
+	.uncharge = ghyvi_kvm_uncharge,
 };
 
 struct ghyvi_kvm *ghyvi_kvm_create(struct vfio_device *vdev, struct ghyvi_reporter *reporter)

@@ -213,8 +213,10 @@ static int workload_prepare(struct ghyvi_workload *base)
 {
 	struct vgpu_workload *workload = container_of(base, struct vgpu_workload, base);
 	struct ghyvi_vgpu *vgpu = workload->engine->vgpu;
+	struct ghyvi_hv_charge charge;
 	int err = -ECANCELED;
 
+	vgpu_charge(vgpu, &charge);
 	mutex_lock(&vgpu->lock);
 	if (!workload->abandoned && workload->prepared) {
 		vgpu_context_sync(workload);
@@ -229,6 +231,7 @@ static int workload_prepare(struct ghyvi_workload *base)
 	if (workload->empty)
 		err = -ENODATA;
 	mutex_unlock(&vgpu->lock);
+	vgpu_uncharge(vgpu, &charge);
 	return err;
 }
 
@@ -282,7 +285,9 @@ static void workload_complete(struct ghyvi_workload *base, enum ghyvi_job_status
 	struct vgpu_workload *workload = container_of(base, struct vgpu_workload, base);
 	struct vgpu_engine *engine = workload->engine;
 	struct ghyvi_vgpu *vgpu = engine->vgpu;
+	struct ghyvi_hv_charge charge;
 
+	vgpu_charge(vgpu, &charge);
 	mutex_lock(&vgpu->lock);
 	if (workload->empty)
 		status = GHYVI_JOB_COMPLETE;
@@ -322,6 +327,7 @@ out:
 	recycle(engine, workload);
 unlock:
 	mutex_unlock(&vgpu->lock);
+	vgpu_uncharge(vgpu, &charge);
 	let_go(vgpu);
 }
 

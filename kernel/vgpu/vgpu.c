@@ -25,8 +25,13 @@ static unsigned int partition(const struct ghyvi_vgpu_params *params, struct ghy
 static int guest_fault(void *owner, u64 gfn)
 {
 	struct ghyvi_vgpu *vgpu = owner;
+	struct ghyvi_hv_charge charge;
+	int err;
 
-	return ghyvi_mm_fault(vgpu->mm, gfn);
+	vgpu_charge(vgpu, &charge);
+	err = ghyvi_mm_fault(vgpu->mm, gfn);
+	vgpu_uncharge(vgpu, &charge);
+	return err;
 }
 
 static int create_client(struct ghyvi_vgpu *vgpu)

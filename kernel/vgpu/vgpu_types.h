@@ -176,6 +176,23 @@ static inline bool vgpu_owns_ggtt(const struct ghyvi_vgpu *vgpu, u64 address, u6
 	       ghyvi_range_holds(&vgpu->params.hidden, address, bytes);
 }
 
+/*
+ * Around work for the guest that may be done by a thread of the host: what it allocates is charged
+ * to the guest's process.
+ */
+static inline void vgpu_charge(const struct ghyvi_vgpu *vgpu, struct ghyvi_hv_charge *charge)
+{
+	if (vgpu->params.hv_ops->charge)
+		vgpu->params.hv_ops->charge(vgpu->params.hv, charge);
+}
+
+static inline void vgpu_uncharge(const struct ghyvi_vgpu *vgpu,
+				 const struct ghyvi_hv_charge *charge)
+{
+	if (vgpu->params.hv_ops->uncharge)
+		vgpu->params.hv_ops->uncharge(vgpu->params.hv, charge);
+}
+
 /* registers.c */
 void vgpu_registers_init(struct ghyvi_vgpu *vgpu);
 void vgpu_registers_reset(struct ghyvi_vgpu *vgpu);

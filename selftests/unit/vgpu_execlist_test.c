@@ -41,6 +41,22 @@ static void test_one_context(void **state)
 	finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
 }
 
+/* Threads of the host may do all of that. */
+static void test_what_a_workload_allocates_is_charged_to_its_guest(void **state)
+{
+	move_tail(0);
+	submit(0, -1);
+	assert_int_equal(mm.syncs, 1);
+	assert_int_equal(client.fault(client.owner, 1), -EFAULT);
+	assert_int_equal(mm.uncharged, 0);
+	mm.uncharged_writes = 0;
+	finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	assert_int_equal(mm.uncharged_writes, 0);
+	assert_int_equal(charged, 0);
+	assert_int_equal(consume(), CSB_IDLE_ACTIVE);
+	assert_int_equal(consume(), CSB_COMPLETE | CSB_ACTIVE_IDLE);
+}
+
 static void test_the_saved_image_is_not_written_elsewhere(void **state)
 {
 	static u8 before[8192], after[8192];
@@ -623,6 +639,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RCS(test_one_context),
+		RCS(test_what_a_workload_allocates_is_charged_to_its_guest),
 		RCS(test_the_saved_image_is_not_written_elsewhere),
 		BCS8(test_gen8_blitter_has_neither_gprs_nor_indirect_context),
 		RCS(test_two_elements),

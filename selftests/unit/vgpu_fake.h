@@ -29,8 +29,13 @@ struct ghyvi_root {
 	int refs;
 };
 
+/* Is the calling thread's memory charged to the guest? */
+static __thread int charged;
+
 static struct {
 	pthread_mutex_t lock;
+	/* Calls that may allocate, by threads whose memory is not charged. */
+	_Atomic int uncharged, uncharged_writes;
 	_Alignas(8) u8 memory[HIDDEN_BYTES]; /* what the hidden window maps */
 	u64 unmapped_page; /* GGTT address of a page that is not mapped, or 0 */
 	int live; /* created and not destroyed */
@@ -90,6 +95,7 @@ struct ghyvi_root *ghyvi_mm_get_root(struct ghyvi_mm *m, const u64 *gpa4, unsign
 {
 	struct ghyvi_root *root;
 
+	mm.uncharged += !charged;
 	if (mm.root_error || shim_alloc_fails(GFP_KERNEL))
 		return ERR_PTR(mm.root_error ?: -ENOMEM);
 	root = calloc(1, sizeof(*root));
@@ -125,6 +131,7 @@ void ghyvi_mm_forget_root(struct ghyvi_mm *m, const u64 *gpa4, unsigned int leve
 
 int ghyvi_mm_fault(struct ghyvi_mm *m, u64 gfn)
 {
+	mm.uncharged += !charged;
 	return -EFAULT;
 }
 
@@ -141,6 +148,7 @@ u64 ghyvi_root_bus(const struct ghyvi_root *root)
 
 void ghyvi_mm_sync(struct ghyvi_mm *m, struct ghyvi_root *root)
 {
+	mm.uncharged += !charged;
 	pthread_mutex_lock(&mm.lock);
 	mm.syncs++;
 	mm.last_sync = root;
@@ -183,6 +191,7 @@ int ghyvi_mm_ggtt_write(struct ghyvi_mm *m, u64 address, const void *buffer, siz
 {
 	u8 *p;
 
+	mm.uncharged_writes += !charged;
 	pthread_mutex_lock(&mm.lock);
 	p = fake_memory(address, bytes);
 	if (p)
@@ -238,12 +247,15 @@ static void fake_resources(void *pgpu, struct ghyvi_pgpu_resources *r)
 					    .timestamp_hz = FAKE_HZ };
 }
 
+static struct ghyvi_client_params client;
+
 static struct ghyvi_pgpu_client *fake_client_create(void *pgpu,
 						    const struct ghyvi_client_params *params)
 {
 	if (shim_alloc_fails(GFP_KERNEL))
 		return ERR_PTR(-ENOMEM);
 	gpu.clients++;
+	client = *params;
 	return (struct ghyvi_pgpu_client *)&gpu;
 }
 
@@ -409,9 +421,22 @@ static void fake_unprotect(void *hv, const u64 *gfns, unsigned int count)
 	host_page.protected = host_page.users;
 }
 
+static void fake_charge(void *hv, struct ghyvi_hv_charge *charge)
+{
+	charge->before = (void *)(long)charged;
+	charged = 1;
+}
+
+static void fake_uncharge(void *hv, const struct ghyvi_hv_charge *charge)
+{
+	charged = (long)charge->before;
+}
+
 static const struct ghyvi_hv_ops fake_hv_ops = {
 	.protect = fake_protect,
 	.unprotect = fake_unprotect,
+	.charge = fake_charge,
+	.uncharge = fake_uncharge,
 };
 
 /* What the guest does in its handler. The device model's mutex may be held. */
@@ -450,6 +475,7 @@ static int make_vgpu(const struct ghyvi_device_profile *profile)
 	shim_quiet = true;
 	memset(&stats, 0, sizeof(stats));
 	memset(mm.memory, 0, sizeof(mm.memory));
+	mm.uncharged = mm.uncharged_writes = 0;
 	mm.unmapped_page = 0;
 	mm.after_sync = NULL;
 	mm.after_write = NULL;

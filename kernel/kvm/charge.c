@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Memory that is allocated for a guest by a thread of the host is charged to the memory cgroup of
+ * the guest's process.
+ */
+#include <ghyvi/compat.h>
+#if GHYVI_HAVE_ACTIVE_MEMCG
+#include <linux/memcontrol.h>
+#include <linux/sched/mm.h>
+#endif
+#include "internal.h"
+
+#if GHYVI_HAVE_ACTIVE_MEMCG
+
+void ghyvi_kvm_charge(void *hv, struct ghyvi_hv_charge *charge)
+{
+	struct ghyvi_kvm *kvm = hv;
+	/* Bound: no work is done for a vGPU that is not open. */
+	struct kvm *vm = READ_ONCE(kvm->vm);
+
+	charge->group = vm ? get_mem_cgroup_from_mm(vm->mm) : NULL;
+	charge->before = set_active_memcg(charge->group);
+}
+
+void ghyvi_kvm_uncharge(void *hv, const struct ghyvi_hv_charge *charge)
+{
+	set_active_memcg(charge->before);
+	mem_cgroup_put(charge->group);
+}
+
+#else
+
+void ghyvi_kvm_charge(void *hv, struct ghyvi_hv_charge *charge)
+{
+}
+
+void ghyvi_kvm_uncharge(void *hv, const struct ghyvi_hv_charge *charge)
+{
+}
+
+#endif
