@@ -2,6 +2,8 @@
 """Two guests at once, sixteen at once, and a device taken away from one."""
 
 import os
+import signal
+import time
 
 import fixture
 import hostlib
@@ -11,6 +13,8 @@ from ktap import long_test, say, test
 PATTERNS = (0xAA, 0x55)
 HOLD_S = 8
 REMOVE_TIMEOUT_S = 60
+KILLS = 2
+KILL_AFTER_S = 2
 SCALE_GUESTS = 16
 SCALE_TYPE = "gen9_32"
 SCALE_WORK_S = 15
@@ -51,6 +55,31 @@ def two_guests_do_not_see_each_other():
         trouble = driver_trouble(good.log())
         require(not trouble, "the other guest: " + "\n".join(trouble))
         require(vgpus[1].stat("engine_errors") == 0 and vgpus[1].stat("engine_resets") == 0, "the other vGPU was reset")
+
+
+@test
+def killing_a_guest_at_work_does_not_disturb_the_other():
+    """Its threads may be giving the engine to the other's workloads at that moment."""
+    vgpu, good = fixture.guest("gen9")
+    good.clear_log()
+    before = {name: vgpu.stat(name) for name in ("engine_errors", "engine_resets")}
+    for kill in range(KILLS):
+        with fixture.vgpus("gen9_4") as vgpus, \
+                fixture.guests(*vgpus, names=[f"killed{kill}"]) as (bad,):
+            bad.load_driver()
+            victim = bad.begin("blitcheck --time 300 --contexts 4")
+            work = good.begin(f"blitcheck --seed {kill} --time {3 * KILL_AFTER_S} --contexts 4")
+            time.sleep(KILL_AFTER_S)
+            os.kill(bad.pid(), signal.SIGKILL)
+            say(finish(work, f"the other guest's blitcheck, kill {kill}"))
+            victim.kill()
+            victim.communicate()
+            vgpus[0].settle()
+    trouble = driver_trouble(good.log())
+    require(not trouble, "the other guest: " + "\n".join(trouble))
+    for name, value in before.items():
+        more = vgpu.stat(name) - value
+        require(not more, f"{name} of the other vGPU: {more} more")
 
 
 @test
