@@ -17,11 +17,15 @@ struct ghyvi_sched_entity; /* a vGPU as the scheduler sees it */
  * struct ghyvi_workload - one context's ring contents between head and tail, as submitted
  * @job: what the pGPU gets; the scheduler sets @done in it
  * @owner: the vGPU that GPU time, and the time that @prepare takes, is charged to; NULL: nobody's (one entity that all such workloads share)
- * @prepare: called once before the job goes to the engine, often while another job still runs on it; may sleep, no scheduler
- *	lock held: audit, synchronise the shadow, fill the host's context copy. Non-zero: the workload is not run and @complete is called
- *	with GHYVI_JOB_ERROR.
- * @complete: called exactly once for each submitted workload, no scheduler lock held, may sleep, for as long as it likes:
- *	it holds up no engine, and others' @complete at most for one @prepare, and the engine may have gone on before it is called.
+ * @prepare: called once before the job goes to the engine, often while another job still runs on
+ *	it: audit, synchronise the shadow, fill the host's context copy. Called by
+ *	ghyvi_sched_kick() with this @owner as its guest, or by a kernel worker. No scheduler lock
+ *	held; may sleep: after some time the engine goes to others that wait, and no other
+ *	workload's @prepare or @complete is delayed. Non-zero: the workload is not run and @complete
+ *	is called with GHYVI_JOB_ERROR.
+ * @complete: called exactly once for each submitted workload by a kernel worker, no scheduler lock
+ *	held, may sleep, for as long as it likes: it delays no engine and no other workload's
+ *	@prepare or @complete. The engine may have gone on before it is called.
  *	GHYVI_JOB_ERROR also for one that did not leave the engine in time while others waited.
  *	The workload belongs to the owner again.
  */
@@ -34,12 +38,14 @@ struct ghyvi_workload {
 	struct list_head link; /* in the vGPU's queue */
 	struct list_head order; /* in the engine's order of arrival */
 	struct ghyvi_sched *sched;
+	struct work_struct preparation; /* calls @prepare, starts the job */
 	struct work_struct done; /* calls @complete with @status */
 	enum ghyvi_job_status status;
 	u64 queued_ns;
 	int state;
-	bool ahead; /* @prepare is under way although the engine was not free */
+	bool preparing; /* a thread is in @prepare or about to call it */
 	bool prepared;
+	bool late; /* lost the engine because @prepare took too long; still queued, and @preparing */
 	bool timed_out;
 };
 
@@ -58,7 +64,10 @@ struct ghyvi_sched_clock {
 
 /** ghyvi_sched_create() - on the host's clock, with threads of its own. ERR_PTR(-ENOMEM), or why one could not be made. */
 struct ghyvi_sched *ghyvi_sched_create(const struct ghyvi_pgpu_ops *ops, void *pgpu);
-/** ghyvi_sched_create_on() - on somebody else's clock; all is done in the callers' threads, @complete too. ERR_PTR(-ENOMEM). */
+/**
+ * ghyvi_sched_create_on() - on the caller's clock; all is done in the calling threads, @prepare and
+ * @complete, too. ERR_PTR(-ENOMEM).
+ */
 struct ghyvi_sched *ghyvi_sched_create_on(const struct ghyvi_pgpu_ops *ops, void *pgpu,
 					  const struct ghyvi_sched_clock *clock, void *clock_data);
 /** ghyvi_sched_destroy() - all queues are empty, all engines idle, all entities destroyed. */
@@ -111,7 +120,10 @@ int ghyvi_sched_set_knobs(struct ghyvi_sched_entity *entity, const struct ghyvi_
 /**
  * struct ghyvi_sched_settings - per pGPU
  * @timeslice_us: how long a workload may stay on its engine, before it is asked to leave for another vGPU that
- *	waits and is behind ("fair", which makes it shorter when many wait; under the other policies the longer of @timeslice_us and @preempt_timeout_us)
+ *	waits and is behind ("fair", which makes it shorter when many wait; under the other policies
+ *	the longer of @timeslice_us and @preempt_timeout_us). Under every policy, how long it may
+ *	keep the engine while it is prepared and another vGPU waits, unless @preempt_timeout_us is
+ *	shorter
  * @preempt_timeout_us: how long it may take to leave; then it is stopped with an error. 0: for ever
  * @window_us: span over which caps are kept; a vGPU that was away comes back at most a tenth of it behind
  */
@@ -132,16 +144,21 @@ int ghyvi_sched_policy_list(struct ghyvi_sched *sched, char *buffer, size_t byte
 /** ghyvi_sched_queue() - put a workload at the end of its vGPU's queue; does not dispatch. Does not sleep. */
 void ghyvi_sched_queue(struct ghyvi_sched *sched, struct ghyvi_workload *workload);
 /**
- * ghyvi_sched_kick() - dispatch to an idle engine, if the policy says so. May sleep (runs @prepare); the caller
- * holds no lock that any workload's @prepare or @complete takes.
+ * ghyvi_sched_kick() - dispatch to an idle engine, if the policy says so, after a workload of
+ * @guest was queued. If the policy chooses a workload of @guest, the calling thread prepares and
+ * starts it; another vGPU's is left to a kernel worker. So the calling thread should be one of the
+ * guest's VM. @guest NULL: the workloads without owner. May sleep (runs @prepare); the caller holds
+ * no lock that @prepare or @complete of @guest's workloads takes.
  */
-void ghyvi_sched_kick(struct ghyvi_sched *sched, enum ghyvi_engine_id engine);
+void ghyvi_sched_kick(struct ghyvi_sched *sched, enum ghyvi_engine_id engine,
+		      const struct ghyvi_sched_entity *guest);
 /**
  * ghyvi_sched_cancel() - take back a workload. When it returns the workload is on no queue and no engine runs it.
  * If it was still queued, @complete will not be called (returns true); otherwise @complete is called,
  * was called or is being called by somebody else (returns false); this does not wait for it, so the caller
  * may hold the lock that @complete takes.
- * A workload in @prepare is not run any more; its @complete comes with CANCELLED.
+ * A workload that a thread prepares is not run any more; its @complete comes with CANCELLED, after
+ * @prepare.
  */
 bool ghyvi_sched_cancel(struct ghyvi_sched *sched, struct ghyvi_workload *workload);
 /**

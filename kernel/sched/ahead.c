@@ -1,92 +1,59 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Look-ahead: while an engine runs, the workload that will probably be next is prepared (audited, its shadow
- * synchronised), so that the engine need not wait for that. By a thread of its own: preparing may take long, and neither the
- * engine's thread nor the clock's may be late. One a pGPU, because what it does is bound by the CPU's speed, not the engines'.
+ * Which workload is prepared ahead of its turn, and how long one that is not prepared in time may
+ * keep the engine.
+ *
+ * Look-ahead prepares (audits, synchronises the shadow of) one workload only, the one that is
+ * probably next: each request that is added to a prepared workload costs a synchronisation.
  */
-#include <linux/delay.h>
-#include <linux/err.h>
-#include <linux/kthread.h>
-#include <linux/slab.h>
+#include <linux/minmax.h>
+#include <linux/workqueue.h>
 #include "sched_types.h"
 
-#define AHEAD_STOP_POLL_US 50
-
-struct sched_ahead {
-	struct ghyvi_sched *sched;
-	struct task_struct *thread;
-	wait_queue_head_t wake;
-	bool stopping;
-	bool any; /* of @wanted */
-	spinlock_t lock; /* protects @wanted; taken under an engine's */
-	bool wanted[GHYVI_ENGINES];
-};
-
-void sched_ahead_want(struct sched_ahead *ahead, enum ghyvi_engine_id engine)
+/*
+ * Returns the workload that the engine would have to wait for next, or NULL. Caller holds
+ * engine->lock.
+ */
+static struct ghyvi_workload *worth_preparing(struct sched_engine *engine)
 {
-	spin_lock(&ahead->lock);
-	ahead->wanted[engine] = true;
-	WRITE_ONCE(ahead->any, true);
-	spin_unlock(&ahead->lock);
-	wake_up_all(&ahead->wake);
+	struct ghyvi_workload *current_workload = engine->current_workload;
+	struct ghyvi_workload *next;
+	struct sched_run *run;
+
+	if (!current_workload || current_workload->state != WORKLOAD_RUNNING)
+		return NULL;
+	run = engine->nr_waiting ? engine->policy->peek(engine) : sched_run_of(current_workload);
+	if (!run || list_empty(&run->queue))
+		return NULL;
+	next = list_first_entry(&run->queue, struct ghyvi_workload, link);
+	return next->preparing || next->prepared ? NULL : next;
 }
 
-/* Returns an engine to look ahead for, or GHYVI_ENGINES. */
-static unsigned int next_wanted(struct sched_ahead *ahead)
+void sched_look_ahead(struct sched_engine *engine)
 {
-	unsigned int i;
+	struct ghyvi_workload *workload = NULL;
 
-	spin_lock(&ahead->lock);
-	for (i = 0; i < GHYVI_ENGINES && !ahead->wanted[i]; i++)
-		;
-	if (i < GHYVI_ENGINES)
-		ahead->wanted[i] = false;
-	else
-		WRITE_ONCE(ahead->any, false);
-	spin_unlock(&ahead->lock);
-	return i;
+	if (engine->sched->workers)
+		workload = worth_preparing(engine);
+	if (!workload)
+		return;
+	if (workload->owner && workload->owner->stats)
+		ghyvi_count(sched_stats_of(sched_run_of(workload)), prepared_ahead);
+	workload->preparing = true;
+	queue_work(engine->sched->workers, &workload->preparation);
 }
 
-static int ahead_thread(void *data)
+u64 sched_late_at(const struct sched_engine *engine)
 {
-	struct sched_ahead *ahead = data;
-	unsigned int engine;
+	const struct ghyvi_sched_settings *settings = &engine->sched->settings;
+	u32 limit_us = settings->timeslice_us;
 
-	while (!READ_ONCE(ahead->stopping)) {
-		wait_event_idle(ahead->wake, READ_ONCE(ahead->any) || READ_ONCE(ahead->stopping));
-		engine = next_wanted(ahead);
-		if (engine < GHYVI_ENGINES)
-			sched_look_ahead(ahead->sched, engine);
-	}
-	/* kthread_stop() must find the thread alive; it is on its way. */
-	while (!kthread_should_stop())
-		usleep_range(AHEAD_STOP_POLL_US, 2 * AHEAD_STOP_POLL_US);
-	return 0;
+	if (settings->preempt_timeout_us)
+		limit_us = min(limit_us, settings->preempt_timeout_us);
+	return engine->given_ns + 1000ULL * limit_us;
 }
 
-struct sched_ahead *sched_ahead_create(struct ghyvi_sched *sched)
+void sched_review_preparing(struct sched_engine *engine)
 {
-	struct sched_ahead *ahead = kzalloc(sizeof(*ahead), GFP_KERNEL);
-	struct task_struct *thread;
-
-	if (!ahead)
-		return ERR_PTR(-ENOMEM);
-	ahead->sched = sched;
-	spin_lock_init(&ahead->lock);
-	init_waitqueue_head(&ahead->wake);
-	thread = kthread_run(ahead_thread, ahead, "ghyvi/ahead");
-	if (IS_ERR(thread)) {
-		kfree(ahead);
-		return ERR_CAST(thread);
-	}
-	ahead->thread = thread;
-	return ahead;
-}
-
-void sched_ahead_destroy(struct sched_ahead *ahead)
-{
-	WRITE_ONCE(ahead->stopping, true);
-	wake_up_all(&ahead->wake);
-	kthread_stop(ahead->thread);
-	kfree(ahead);
+	sched_arm(engine, engine->nr_waiting ? sched_late_at(engine) : GHYVI_SCHED_NEVER);
 }

@@ -52,7 +52,7 @@ static struct sched_run *band_next(struct sched_engine *engine, u64 now, u64 *un
 	struct sched_run *run = engine->budget.arrived;
 
 	/* Who comes while the engine idles on purpose gets in, unless it is the reason. */
-	if (engine->budget.wait_until && run && !list_empty(&run->queue) &&
+	if (engine->budget.wait_until && run && sched_is_ready(run) &&
 	    !(run->budget.left_ns <= 0 && over_share(engine, run)))
 		goto out;
 	run = sched_first_ready(engine);

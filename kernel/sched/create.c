@@ -66,36 +66,28 @@ EXPORT_SYMBOL_GPL(ghyvi_sched_create_on);
 struct ghyvi_sched *ghyvi_sched_create(const struct ghyvi_pgpu_ops *ops, void *pgpu)
 {
 	struct ghyvi_sched *sched = create(ops, pgpu);
-	struct workqueue_struct *completer;
+	struct workqueue_struct *workers;
 	struct sched_host_clock *clock;
-	struct sched_ahead *ahead;
 	long err;
 
 	if (!sched)
 		return ERR_PTR(-ENOMEM);
 	err = -ENOMEM;
-	completer = alloc_workqueue("ghyvi", WQ_UNBOUND, WQ_MAX_ACTIVE);
-	if (!completer)
+	workers = alloc_workqueue("ghyvi", WQ_UNBOUND, WQ_MAX_ACTIVE);
+	if (!workers)
 		goto free;
-	ahead = sched_ahead_create(sched);
-	err = PTR_ERR_OR_ZERO(ahead);
-	if (err)
-		goto free_completer;
 	clock = sched_host_clock_create(sched);
 	err = PTR_ERR_OR_ZERO(clock);
 	if (err)
-		goto stop_ahead;
-	sched->completer = completer;
-	sched->ahead = ahead;
+		goto free_workers;
+	sched->workers = workers;
 	sched->host_clock = clock;
 	sched->clock = &sched_host_clock_ops;
 	sched->clock_data = clock;
 	return sched;
 
-stop_ahead:
-	sched_ahead_destroy(ahead);
-free_completer:
-	destroy_workqueue(completer);
+free_workers:
+	destroy_workqueue(workers);
 free:
 	kfree(sched->nobody);
 	kfree(sched);
@@ -109,12 +101,10 @@ void ghyvi_sched_destroy(struct ghyvi_sched *sched)
 
 	if (sched->host_clock)
 		sched_host_clock_destroy(sched->host_clock);
-	if (sched->ahead)
-		sched_ahead_destroy(sched->ahead);
 	while (atomic_read_acquire(&sched->inside)) /* with sched_leave(): the leavers' last stores before ours */
 		usleep_range(SCHED_DESTROY_POLL_US, 2 * SCHED_DESTROY_POLL_US);
-	if (sched->completer)
-		destroy_workqueue(sched->completer);
+	if (sched->workers)
+		destroy_workqueue(sched->workers);
 	for (i = 0; i < GHYVI_ENGINES; i++) {
 		WARN_ON(sched->engines[i].current_workload);
 		WARN_ON(!list_empty(&sched->engines[i].order));

@@ -59,7 +59,7 @@ struct sched_run *sched_first_ready(struct sched_engine *engine)
 	struct sched_run *run;
 
 	list_for_each_entry(run, &engine->runs, link)
-		if (!list_empty(&run->queue))
+		if (sched_is_ready(run))
 			return run;
 	return NULL;
 }

@@ -4,7 +4,15 @@
 
 static struct sched_run *fifo_peek(struct sched_engine *engine)
 {
-	return sched_run_of(list_first_entry(&engine->order, struct ghyvi_workload, order));
+	struct ghyvi_workload *workload;
+	struct sched_run *run;
+
+	list_for_each_entry(workload, &engine->order, order) {
+		run = sched_run_of(workload);
+		if (sched_is_ready(run))
+			return run;
+	}
+	return NULL;
 }
 
 static struct sched_run *fifo_next(struct sched_engine *engine, u64 now, u64 *until)

@@ -6,16 +6,30 @@
  *
  * queue -> QUEUED -> (kick) PREPARING -> RUNNING -> (job.done) DONE -> complete()
  *
- * Whoever finds the engine free and a workload to run owns the engine until DONE: the
- * thread that kicks, and from RUNNING on the pGPU's engine thread. An owner asks the policy
- * again after it gave the engine up, so a kick that found the engine taken is never lost. When the policy
- * rather waits, the engine stays free, and the clock kicks it when the time has come.
+ * A thread that kicks a free engine has the policy choose a vGPU. That vGPU's first workload owns
+ * the engine until DONE. Each thread that releases the engine kicks it again, so a kick that found
+ * the engine taken is never lost. When the policy prefers to wait, the engine stays free, and the
+ * clock kicks it when the time has come.
  *
- * complete() is called by a worker, one for each workload, which kicks after it: it waits for locks that the workload's guest
- * can hold as long as it likes, and who waits is to be that guest, not the engine or the threads that all share.
+ * prepare() is called by the thread with which a guest submits, for a workload of the same vGPU, by
+ * the workload's own work item (sched->workers), or by that with which a workload of the same vGPU
+ * completed. prepare() pins memory and waits for locks of the workload's guest, possibly for long.
+ * So no thread of another guest calls it, which could be killed or throttled meanwhile, nor a
+ * thread that vGPUs share: the clock's, an engine's, another vGPU's work item. All of these pass
+ * the workload to its work item. For the same reason the thread of a guest does not start a
+ * workload of another guest, even one that is prepared.
  *
- * A workload that waits may be prepared ahead of its turn (ahead.c). When its turn comes meanwhile, the thread that
- * prepares it becomes the engine's owner.
+ * complete() is called by a second work item of the workload, which then kicks: it waits for locks
+ * that the workload's guest can hold for long, and that must delay only this guest.
+ *
+ * While an engine runs, the workload that the policy would choose next is prepared ahead of its
+ * turn (QUEUED and @preparing). When its turn comes meanwhile, it gets the engine, and the thread
+ * that prepares it starts it.
+ *
+ * A workload that got the engine before it was prepared keeps it for a limited time if others wait
+ * (sched_take_back()): then the clock takes the engine back, the workload is QUEUED again, first in
+ * its vGPU's queue and @late. The policy does not see a vGPU whose first workload is late. When it
+ * has been prepared, the vGPU waits for its turn like one that just submitted.
  *
  * While a workload runs and others wait, the clock watches it: after its timeslice it is asked to leave, and
  * if it does not for preempt_timeout_us, stopped; its owner is told that it failed.
@@ -30,6 +44,10 @@
 #include "sched_types.h"
 
 #define SCHED_TICKS_MAX 64 /* caught up with; the rest of a long pause counts as none */
+
+static void preparation_work(struct work_struct *work);
+static void kick(struct ghyvi_sched *sched, enum ghyvi_engine_id id, const struct sched_run *own,
+		 bool host);
 
 static struct sched_engine *engine_of(struct ghyvi_sched *sched, struct ghyvi_workload *workload)
 {
@@ -79,7 +97,7 @@ void sched_unwait(struct sched_engine *engine, struct sched_run *run)
 
 void sched_wait_again(struct sched_engine *engine, struct sched_run *run, u64 now)
 {
-	if (run->waiting || list_empty(&run->queue) || has_engine(engine, run))
+	if (run->waiting || !sched_is_ready(run) || has_engine(engine, run))
 		return;
 	run->waiting = true;
 	engine->nr_waiting++;
@@ -109,15 +127,39 @@ static void release_engine_locked(struct sched_engine *engine, struct ghyvi_work
 	sched_wait_again(engine, run, now);
 }
 
+void sched_take_back(struct sched_engine *engine, u64 now)
+{
+	struct ghyvi_workload *workload = engine->current_workload;
+	struct sched_run *run;
+
+	if (!workload || !workload->preparing || !engine->nr_waiting || now < sched_late_at(engine))
+		return;
+	if (workload->state == WORKLOAD_WITHDRAWN) {
+		release_engine_locked(engine, workload, GHYVI_JOB_CANCELLED);
+		workload->state = WORKLOAD_WITHDRAWN;
+		return;
+	}
+	run = sched_run_of(workload);
+	workload->late = true;
+	workload->queued_ns = now;
+	list_add(&workload->link, &run->queue);
+	list_add(&workload->order, &engine->order);
+	if (list_empty(&run->ready))
+		list_add_tail(&run->ready, &engine->ready);
+	release_engine_locked(engine, workload, GHYVI_JOB_PREEMPTED);
+	workload->state = WORKLOAD_QUEUED;
+}
+
 /* The workload may be gone, or on its next way through, as soon as complete() is called. */
 static void complete_work(struct work_struct *work)
 {
 	struct ghyvi_workload *workload = container_of(work, struct ghyvi_workload, done);
 	struct ghyvi_sched *sched = workload->sched;
 	enum ghyvi_engine_id id = workload->job.engine;
+	const struct sched_run *own = sched_run_of(workload);
 
 	workload->complete(workload, workload->status);
-	ghyvi_sched_kick(sched, id);
+	kick(sched, id, own, true);
 }
 
 /* It is DONE. Does not wait; the caller kicks. */
@@ -126,8 +168,8 @@ static void hand_back(struct ghyvi_workload *workload, enum ghyvi_job_status sta
 	struct ghyvi_sched *sched = workload->sched;
 
 	workload->status = status;
-	if (sched->completer)
-		queue_work(sched->completer, &workload->done);
+	if (sched->workers)
+		queue_work(sched->workers, &workload->done);
 	else
 		workload->complete(workload, status);
 }
@@ -156,30 +198,8 @@ static void job_done(struct ghyvi_job *job, enum ghyvi_job_status status)
 	if (stopped && job->busy_ns)
 		sched_tell_stopped(engine, workload);
 	hand_back(workload, status);
-	ghyvi_sched_kick(sched, id);
+	sched_kick(sched, id);
 	sched_leave(sched);
-}
-
-/* Whose preparation would spare the engine a pause? Caller holds engine->lock. */
-static struct ghyvi_workload *worth_preparing(struct sched_engine *engine)
-{
-	struct ghyvi_workload *current_workload = engine->current_workload;
-	struct ghyvi_workload *next;
-	struct sched_run *run;
-
-	if (!current_workload || current_workload->state != WORKLOAD_RUNNING)
-		return NULL;
-	run = engine->nr_waiting ? engine->policy->peek(engine) : sched_run_of(current_workload);
-	if (!run || list_empty(&run->queue))
-		return NULL;
-	next = list_first_entry(&run->queue, struct ghyvi_workload, link);
-	return next->ahead || next->prepared ? NULL : next;
-}
-
-static void want_ahead(struct sched_engine *engine)
-{
-	if (engine->sched->ahead && worth_preparing(engine))
-		sched_ahead_want(engine->sched->ahead, engine->id);
 }
 
 void ghyvi_sched_queue(struct ghyvi_sched *sched, struct ghyvi_workload *workload)
@@ -191,13 +211,15 @@ void ghyvi_sched_queue(struct ghyvi_sched *sched, struct ghyvi_workload *workloa
 
 	workload->sched = sched;
 	workload->job.done = job_done;
+	INIT_WORK(&workload->preparation, preparation_work);
 	INIT_WORK(&workload->done, complete_work);
 	run = sched_run_of(workload);
 	spin_lock(&engine->lock);
 	now = decision_time(engine);
 	workload->state = WORKLOAD_QUEUED;
-	workload->ahead = false;
+	workload->preparing = false;
 	workload->prepared = false;
+	workload->late = false;
 	workload->timed_out = false;
 	workload->queued_ns = now;
 	woke = list_empty(&run->queue) && !has_engine(engine, run);
@@ -211,7 +233,7 @@ void ghyvi_sched_queue(struct ghyvi_sched *sched, struct ghyvi_workload *workloa
 		engine->policy->on_arrival(engine, run, woke, now);
 	sched_wait_again(engine, run, now);
 	sched_review(engine, now);
-	want_ahead(engine);
+	sched_look_ahead(engine);
 	spin_unlock(&engine->lock);
 }
 EXPORT_SYMBOL_GPL(ghyvi_sched_queue);
@@ -226,6 +248,17 @@ static void unqueue(struct sched_engine *engine, struct ghyvi_workload *workload
 		return;
 	list_del_init(&run->ready);
 	sched_unwait(engine, run);
+}
+
+/* @workload, which is QUEUED, will not run. Caller holds engine->lock. */
+static void drop(struct sched_engine *engine, struct ghyvi_workload *workload)
+{
+	unqueue(engine, workload);
+	if (!workload->late)
+		return;
+	/* Those behind it waited for it to be prepared. */
+	workload->late = false;
+	sched_wait_again(engine, sched_run_of(workload), sched_now(engine->sched));
 }
 
 static void switch_to(struct sched_engine *engine, struct sched_run *run)
@@ -249,6 +282,7 @@ static struct ghyvi_workload *dispatch(struct sched_engine *engine, struct sched
 	workload->state = WORKLOAD_PREPARING;
 	workload->job.busy_ns = 0;
 	engine->current_workload = workload;
+	engine->given_ns = now;
 	if (run->entity->stats)
 		ghyvi_count_add(sched_stats_of(run), wait_ns, now - workload->queued_ns);
 	if (engine->last != run)
@@ -257,8 +291,34 @@ static struct ghyvi_workload *dispatch(struct sched_engine *engine, struct sched
 	return workload;
 }
 
-/* Take the next workload and the engine with it; NULL when there is none, not yet, or the engine is taken. */
-static struct ghyvi_workload *take_next(struct ghyvi_sched *sched, enum ghyvi_engine_id id)
+/*
+ * A workload has got the engine. Returns true when the calling thread must take it from here, false
+ * when another thread does. @own, @host: as for kick(). Caller holds engine->lock.
+ */
+static bool take_charge(struct sched_engine *engine, struct ghyvi_workload *workload,
+			const struct sched_run *own, bool host, u64 now)
+{
+	struct workqueue_struct *workers = engine->sched->workers;
+	bool under_way = workload->preparing;
+
+	workload->preparing = !workload->prepared;
+	if (!workers)
+		return true;
+	sched_review(engine, now);
+	if (under_way)
+		return false;
+	if (own == sched_run_of(workload) || (host && workload->prepared))
+		return true;
+	queue_work(workers, &workload->preparation);
+	return false;
+}
+
+/*
+ * Take the next workload and the engine with it; NULL when there is none, not yet, the engine is
+ * taken, or another thread goes on with it.
+ */
+static struct ghyvi_workload *take_next(struct ghyvi_sched *sched, enum ghyvi_engine_id id,
+					const struct sched_run *own, bool host)
 {
 	struct sched_engine *engine = &sched->engines[id];
 	struct ghyvi_workload *workload = NULL;
@@ -274,8 +334,8 @@ static struct ghyvi_workload *take_next(struct ghyvi_sched *sched, enum ghyvi_en
 			workload = dispatch(engine, run, now);
 		else
 			sched_arm(engine, until);
-		if (workload && workload->ahead)
-			workload = NULL; /* who prepares it goes on with it */
+		if (workload && !take_charge(engine, workload, own, host, now))
+			workload = NULL;
 	}
 	spin_unlock(&engine->lock);
 	return workload;
@@ -324,7 +384,7 @@ static bool start(struct ghyvi_sched *sched, struct sched_engine *engine,
 		if (engine->current_workload == workload)
 			engine->asked_ns = 0; /* who was asked before the backend had it did not hear */
 		sched_review(engine, sched_now(sched));
-		want_ahead(engine);
+		sched_look_ahead(engine);
 	}
 	spin_unlock(&engine->lock);
 	mutex_unlock(&engine->start);
@@ -354,8 +414,8 @@ static bool go_on(struct ghyvi_sched *sched, struct sched_engine *engine,
 }
 
 /*
- * Preparing is host time that depends on what the guest submits, and in it the engine idles or others are not prepared:
- * so it is charged like time on the engine, whoever's thread this is.
+ * Preparing is host time that depends on what the guest submits, and the engine may idle meanwhile:
+ * so it is charged like time on the engine, in the guest's thread as in the host's.
  */
 static int prepare(struct sched_engine *engine, struct ghyvi_workload *workload)
 {
@@ -378,34 +438,36 @@ static int prepare(struct sched_engine *engine, struct ghyvi_workload *workload)
 	return err;
 }
 
-void ghyvi_sched_kick(struct ghyvi_sched *sched, enum ghyvi_engine_id id)
+/* A workload that was late is prepared: its vGPU waits again. Caller holds engine->lock. */
+static void late_is_ready(struct sched_engine *engine, struct ghyvi_workload *workload)
 {
-	struct sched_engine *engine = &sched->engines[id];
-	struct ghyvi_workload *workload;
-	bool runs = false;
+	struct sched_run *run = sched_run_of(workload);
+	u64 now = decision_time(engine);
 
-	atomic_inc(&sched->inside);
-	while (!runs && (workload = take_next(sched, id))) {
-		int err = workload->prepared ? 0 : prepare(engine, workload);
-
-		runs = go_on(sched, engine, workload, err);
-	}
-	sched_leave(sched);
+	workload->late = false;
+	if (engine->policy->on_arrival)
+		engine->policy->on_arrival(engine, run, true, now);
+	sched_wait_again(engine, run, now);
+	sched_review(engine, now);
 }
-EXPORT_SYMBOL_GPL(ghyvi_sched_kick);
 
-/* It was prepared while it waited, and was not given the engine meanwhile. Caller holds engine->lock, which is dropped. */
+/*
+ * It was prepared, or could not be (@err), and does not have the engine. Caller holds engine->lock,
+ * which is dropped.
+ */
 static void prepared_ahead(struct sched_engine *engine, struct ghyvi_workload *workload, int err)
 {
 	enum ghyvi_job_status status = GHYVI_JOB_CANCELLED;
 
+	if (workload->state == WORKLOAD_QUEUED && !err) {
+		workload->prepared = true;
+		if (workload->late)
+			late_is_ready(engine, workload);
+		spin_unlock(&engine->lock);
+		return;
+	}
 	if (workload->state == WORKLOAD_QUEUED) {
-		workload->prepared = !err;
-		if (!err) {
-			spin_unlock(&engine->lock);
-			return;
-		}
-		unqueue(engine, workload);
+		drop(engine, workload);
 		status = GHYVI_JOB_ERROR;
 	}
 	workload->state = WORKLOAD_DONE;
@@ -413,33 +475,70 @@ static void prepared_ahead(struct sched_engine *engine, struct ghyvi_workload *w
 	hand_back(workload, status);
 }
 
-void sched_look_ahead(struct ghyvi_sched *sched, enum ghyvi_engine_id id)
+/*
+ * Caller has set @preparing, or it was set for the caller. Returns true when @workload runs, false
+ * when the caller must kick.
+ */
+static bool prepare_and_go_on(struct sched_engine *engine, struct ghyvi_workload *workload)
+{
+	int err = prepare(engine, workload);
+
+	spin_lock(&engine->lock);
+	workload->preparing = false;
+	if (engine->current_workload != workload) {
+		prepared_ahead(engine, workload, err);
+		return false;
+	}
+	workload->prepared = !err;
+	spin_unlock(&engine->lock);
+	return go_on(engine->sched, engine, workload, err);
+}
+
+/*
+ * @own: the calling thread works for this vGPU, and may prepare its workloads; NULL: for none. Only
+ *	compared: it may be gone.
+ * @host: the calling thread is one of the host, and may start any workload that is prepared
+ */
+static void kick(struct ghyvi_sched *sched, enum ghyvi_engine_id id, const struct sched_run *own,
+		 bool host)
 {
 	struct sched_engine *engine = &sched->engines[id];
 	struct ghyvi_workload *workload;
-	int err;
+	bool runs = false;
 
 	atomic_inc(&sched->inside);
-	spin_lock(&engine->lock);
-	workload = worth_preparing(engine);
-	if (workload) {
-		if (workload->owner && workload->owner->stats)
-			ghyvi_count(sched_stats_of(sched_run_of(workload)), prepared_ahead);
-		workload->ahead = true;
-		spin_unlock(&engine->lock);
-		err = prepare(engine, workload);
-		spin_lock(&engine->lock);
-		workload->ahead = false;
-		if (engine->current_workload == workload) {
-			spin_unlock(&engine->lock);
-			go_on(sched, engine, workload, err);
-		} else {
-			prepared_ahead(engine, workload, err);
-		}
-		ghyvi_sched_kick(sched, id);
-	} else {
-		spin_unlock(&engine->lock);
-	}
+	while (!runs && (workload = take_next(sched, id, own, host)))
+		runs = workload->prepared ? go_on(sched, engine, workload, 0) :
+					    prepare_and_go_on(engine, workload);
+	sched_leave(sched);
+}
+
+void sched_kick(struct ghyvi_sched *sched, enum ghyvi_engine_id id)
+{
+	kick(sched, id, NULL, true);
+}
+
+void ghyvi_sched_kick(struct ghyvi_sched *sched, enum ghyvi_engine_id id,
+		      const struct ghyvi_sched_entity *guest)
+{
+	kick(sched, id, &(guest ?: sched->nobody)->runs[id], false);
+}
+EXPORT_SYMBOL_GPL(ghyvi_sched_kick);
+
+/* Prepares the workload unless it is, and starts it if it has the engine then. */
+static void preparation_work(struct work_struct *work)
+{
+	struct ghyvi_workload *workload = container_of(work, struct ghyvi_workload, preparation);
+	struct ghyvi_sched *sched = workload->sched;
+	enum ghyvi_engine_id id = workload->job.engine;
+	struct sched_engine *engine = &sched->engines[id];
+
+	atomic_inc(&sched->inside);
+	if (workload->prepared)
+		go_on(sched, engine, workload, 0);
+	else
+		prepare_and_go_on(engine, workload);
+	sched_kick(sched, id);
 	sched_leave(sched);
 }
 
@@ -457,9 +556,9 @@ bool ghyvi_sched_cancel(struct ghyvi_sched *sched, struct ghyvi_workload *worklo
 	spin_lock(&engine->lock);
 	switch (workload->state) {
 	case WORKLOAD_QUEUED:
-		unqueue(engine, workload);
-		workload->state = workload->ahead ? WORKLOAD_WITHDRAWN : WORKLOAD_IDLE;
-		taken_back = !workload->ahead;
+		drop(engine, workload);
+		workload->state = workload->preparing ? WORKLOAD_WITHDRAWN : WORKLOAD_IDLE;
+		taken_back = !workload->preparing;
 		break;
 	case WORKLOAD_PREPARING:
 		workload->state = WORKLOAD_WITHDRAWN;

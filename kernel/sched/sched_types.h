@@ -16,7 +16,7 @@ enum workload_state {
 	WORKLOAD_IDLE, /* the owner's */
 	WORKLOAD_QUEUED,
 	WORKLOAD_PREPARING, /* prepare() is called, run() not yet */
-	WORKLOAD_WITHDRAWN, /* cancelled while PREPARING, or while @ahead */
+	WORKLOAD_WITHDRAWN, /* cancelled while PREPARING, or while QUEUED and @preparing */
 	WORKLOAD_RUNNING,
 	WORKLOAD_DONE, /* complete() is or will be called */
 };
@@ -26,7 +26,8 @@ enum workload_state {
  * @queue: workloads, in order of submission
  * @ready: in the engine's list of those with something in @queue
  * @link: in the engine's list of all that ever had work, in an order that is the policy's
- * @waiting: could be given the engine, were it free: something is in @queue, and it does not have the engine
+ * @waiting: could be given the engine, were it free: sched_is_ready(), and it does not have the
+ *	engine
  * @fair, @budget: the policies'; zeroed when the policy is switched
  */
 struct sched_run {
@@ -73,6 +74,7 @@ struct ghyvi_sched_entity {
  * @nr_waiting: runs that are @waiting
  * @current_workload: has the engine; NULL: the engine is free
  * @last: whose workload had the engine last
+ * @given_ns: when the current workload got the engine, prepared or not
  * @started_ns, @asked_ns: when the current workload came on the engine, and was asked to leave (0: it was not)
  * @stopping: somebody is in the backend's cancel() with the current workload, which must not go away
  */
@@ -88,6 +90,7 @@ struct sched_engine {
 	unsigned int nr_waiting;
 	struct ghyvi_workload *current_workload;
 	struct sched_run *last;
+	u64 given_ns;
 	u64 started_ns;
 	u64 asked_ns;
 	u64 armed; /* as told to the clock */
@@ -114,8 +117,11 @@ struct ghyvi_sched {
 	const struct ghyvi_sched_clock *clock;
 	void *clock_data;
 	struct sched_host_clock *host_clock; /* ours to destroy, or NULL */
-	struct sched_ahead *ahead; /* NULL on somebody else's clock: no look-ahead */
-	struct workqueue_struct *completer; /* NULL there, too: who has a workload back calls its complete() */
+	/*
+	 * Run prepare() and complete(); NULL on a caller's clock: the calling threads do all, and
+	 * nothing is prepared ahead.
+	 */
+	struct workqueue_struct *workers;
 	/*
 	 * Threads in here after the owner may have seen its last complete(): destroy waits for
 	 * them.
@@ -132,7 +138,8 @@ struct ghyvi_sched {
  * @name: as in sysfs
  * @tick_ns: @tick is called once for each that passed, before the next decision, so that an idle
  *	engine needs no timer
- * @on_arrival: @run has one more workload; @woke: it had none queued or running
+ * @on_arrival: @run has one more workload; @woke: it had none queued or running, or only one that
+ *	was late and is prepared now
  * @on_complete: the engine is free again; it was @run's for @busy_ns (0: did not start). @preempted: what it had there will be
  *	queued again at once
  * @charge: @run cost others @ns besides its time on the engine; does not wait meanwhile
@@ -175,10 +182,33 @@ static inline struct ghyvi_engine_stats *sched_stats_of(const struct sched_run *
 	return ghyvi_engine_stats(run->entity->stats, run - run->entity->runs);
 }
 
+/*
+ * Can the policy choose it for its first workload? Not while that is late: it lost the engine, and
+ * is being prepared.
+ */
+static inline bool sched_is_ready(const struct sched_run *run)
+{
+	return !list_empty(&run->queue) &&
+	       !list_first_entry(&run->queue, struct ghyvi_workload, link)->late;
+}
+
 /* sched.c */
 void sched_arm(struct sched_engine *engine, u64 at);
-/* Prepare what will be next, if the engine runs and nobody did that yet. May sleep. */
-void sched_look_ahead(struct ghyvi_sched *sched, enum ghyvi_engine_id id);
+/* ghyvi_sched_kick() by a thread of the host's: it prepares nothing. */
+void sched_kick(struct ghyvi_sched *sched, enum ghyvi_engine_id id);
+/*
+ * Take the engine back if the current workload has been preparing for too long and others wait.
+ * Caller holds engine->lock, and kicks.
+ */
+void sched_take_back(struct sched_engine *engine, u64 now);
+
+/* ahead.c: with engine->lock held */
+/* Have the workload that is probably next prepared by a worker while the engine runs. */
+void sched_look_ahead(struct sched_engine *engine);
+/* Until when the current workload, which is being prepared, may keep the engine if others wait. */
+u64 sched_late_at(const struct sched_engine *engine);
+/* Arm the clock for sched_take_back(). */
+void sched_review_preparing(struct sched_engine *engine);
 
 /* What the policy orders @run by is about to change, and has changed. */
 void sched_unwait(struct sched_engine *engine, struct sched_run *run);
@@ -220,13 +250,5 @@ extern const struct ghyvi_sched_clock sched_host_clock_ops;
 struct sched_host_clock *sched_host_clock_create(struct ghyvi_sched *sched);
 /* No timer runs any more when it returns, and none will. */
 void sched_host_clock_destroy(struct sched_host_clock *clock);
-
-
-/* ahead.c */
-struct sched_ahead *sched_ahead_create(struct ghyvi_sched *sched);
-/* Nothing is being prepared by it any more when it returns, and nothing will. */
-void sched_ahead_destroy(struct sched_ahead *ahead);
-/* sched_look_ahead() soon. Does not sleep. */
-void sched_ahead_want(struct sched_ahead *ahead, enum ghyvi_engine_id engine);
 
 #endif

@@ -28,7 +28,7 @@ static void decide_again(struct ghyvi_sched *sched)
 		spin_lock(&engine->lock);
 		sched_review(engine, sched_now(sched));
 		spin_unlock(&engine->lock);
-		ghyvi_sched_kick(sched, i);
+		sched_kick(sched, i);
 	}
 }
 

@@ -32,6 +32,10 @@ static bool review(struct sched_engine *engine, u64 now)
 	struct sched_run *run;
 	u64 at;
 
+	if (workload && workload->preparing) {
+		sched_review_preparing(engine);
+		return false;
+	}
 	if (!workload || workload->state != WORKLOAD_RUNNING || engine->stopping)
 		return false;
 	run = sched_run_of(workload);
@@ -111,13 +115,14 @@ void ghyvi_sched_timer(struct ghyvi_sched *sched, enum ghyvi_engine_id id)
 	spin_lock(&engine->lock);
 	engine->armed = GHYVI_SCHED_NEVER;
 	now = sched_now(sched);
+	sched_take_back(engine, now);
 	taken = engine->current_workload;
 	if (review(engine, now))
 		stop_current(engine, now);
 	else
 		spin_unlock(&engine->lock);
 	if (!taken)
-		ghyvi_sched_kick(sched, id);
+		sched_kick(sched, id);
 	sched_leave(sched);
 }
 EXPORT_SYMBOL_GPL(ghyvi_sched_timer);

@@ -368,7 +368,7 @@ void vgpu_elsp_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 	mutex_unlock(&vgpu->lock);
 
 	if (latched)
-		ghyvi_sched_kick(vgpu->params.sched, engine->id);
+		ghyvi_sched_kick(vgpu->params.sched, engine->id, vgpu->sched_entity);
 }
 
 /* High: whose context is on the engine, which is how the guest finds the culprit of a hang. */

@@ -75,7 +75,7 @@ static struct cost time_once(struct player *players, unsigned int nr, unsigned i
 		players[i].context[GHYVI_CTX_RING_TAIL] = tail;
 		ghyvi_sched_queue(players[i].sched, &players[i].base);
 	}
-	ghyvi_sched_kick(players->sched, GHYVI_RCS);
+	ghyvi_sched_kick(players->sched, GHYVI_RCS, NULL);
 	for (i = 0; i < nr; i++)
 		sem_wait(&over);
 	cost.all = (double)(ktime_get_ns() - begin) / (nr * count);

@@ -123,7 +123,7 @@ static void who_sleeps_in_complete_costs_the_neighbour_nothing(void **state)
 		players[i].again = true;
 		ghyvi_sched_queue(sched, &players[i].base);
 	}
-	ghyvi_sched_kick(sched, GHYVI_RCS);
+	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
 	usleep_range(400000, 400000);
 	busy_ns = atomic64_read(&stats[1].busy_ns_rcs);
 	wall_ns = ktime_get_ns() - began;
@@ -148,12 +148,12 @@ static void who_sleeps_in_complete_does_not_use_up_others_timeslices(void **stat
 		init_player(&players[i], rig, i, 0, SHORT_TAIL);
 	players[0].sleep_ms = 60;
 	ghyvi_sched_queue(sched, &players[0].base);
-	ghyvi_sched_kick(sched, GHYVI_RCS);
+	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
 	while (!players[0].in_complete)
 		usleep_range(100, 200);
 	for (i = 1; i < 3; i++) {
 		ghyvi_sched_queue(sched, &players[i].base);
-		ghyvi_sched_kick(sched, GHYVI_RCS);
+		ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
 	}
 	for (i = 0; i < 3; i++) {
 		wait_completed(&players[i]);

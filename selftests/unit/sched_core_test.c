@@ -20,6 +20,7 @@ struct item {
 	_Atomic int prepared, completed;
 	_Atomic int status;
 	_Atomic bool off_limits; /* cancelled: must not come to an engine any more */
+	pthread_t preparer, starter;
 	u32 context[GHYVI_CTX_DWORDS];
 };
 
@@ -49,6 +50,7 @@ static int gpu_run(void *pgpu, struct ghyvi_job *job)
 	if (gpu.before_run)
 		gpu.before_run();
 	assert_false(container_of(job, struct item, base.job)->off_limits);
+	container_of(job, struct item, base.job)->starter = pthread_self();
 	pthread_mutex_lock(&gpu.lock);
 	err = gpu.run_error;
 	if (!err) {
@@ -140,6 +142,7 @@ static int item_prepare(struct ghyvi_workload *base)
 {
 	struct item *item = container_of(base, struct item, base);
 
+	item->preparer = pthread_self();
 	item->prepared++;
 	if (item->in_prepare)
 		item->in_prepare(item);
@@ -189,6 +192,31 @@ static void queue(int i)
 	ghyvi_sched_queue(sched, &items[i].base);
 }
 
+static struct ghyvi_sched_entity *give_owner(struct item *item)
+{
+	struct ghyvi_sched_entity *entity = ghyvi_sched_entity_create(sched, &stats, &reporter);
+
+	item->base.owner = entity;
+	return entity;
+}
+
+/* As the thread of the guest whose workload that is. */
+static void submit(int i)
+{
+	queue(i);
+	ghyvi_sched_kick(sched, GHYVI_RCS, items[i].base.owner);
+}
+
+static void set_timeouts(u32 timeslice_us, u32 preempt_timeout_us)
+{
+	struct ghyvi_sched_settings settings;
+
+	ghyvi_sched_settings(sched, &settings);
+	settings.timeslice_us = timeslice_us;
+	settings.preempt_timeout_us = preempt_timeout_us;
+	assert_int_equal(ghyvi_sched_set_settings(sched, &settings), 0);
+}
+
 static void test_first_come_first_served_one_at_a_time(void **state)
 {
 	int i;
@@ -196,9 +224,9 @@ static void test_first_come_first_served_one_at_a_time(void **state)
 	for (i = 0; i < 4; i++)
 		queue(i);
 	assert_int_equal(gpu.runs, 0);
-	ghyvi_sched_kick(sched, GHYVI_RCS);
+	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
 	assert_int_equal(gpu.runs, 1);
-	ghyvi_sched_kick(sched, GHYVI_RCS);
+	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
 	assert_int_equal(gpu.runs, 1);
 	assert_int_equal(items[2].prepared, 0); /* only the next one is prepared early */
 	for (i = 0; i < 4; i++) {
@@ -215,10 +243,10 @@ static void test_engines_are_independent(void **state)
 	items[1].base.job.engine = GHYVI_VECS;
 	queue(0);
 	queue(1);
-	ghyvi_sched_kick(sched, GHYVI_VECS);
+	ghyvi_sched_kick(sched, GHYVI_VECS, NULL);
 	assert_null(gpu.running[GHYVI_RCS]);
 	assert_non_null(gpu.running[GHYVI_VECS]);
-	ghyvi_sched_kick(sched, GHYVI_RCS);
+	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
 	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
 	gpu_finish(GHYVI_VECS, GHYVI_JOB_COMPLETE);
 }
@@ -228,7 +256,7 @@ static void test_what_cannot_start_does_not_block_the_next(void **state)
 	items[0].prepare_result = -EFAULT;
 	queue(0);
 	queue(1);
-	ghyvi_sched_kick(sched, GHYVI_RCS);
+	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
 	wait_for(&items[0].completed);
 	assert_int_equal(items[0].status, GHYVI_JOB_ERROR);
 	assert_int_equal(ran(0), 1);
@@ -237,7 +265,7 @@ static void test_what_cannot_start_does_not_block_the_next(void **state)
 
 	gpu.run_error = -EIO;
 	queue(2);
-	ghyvi_sched_kick(sched, GHYVI_RCS);
+	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
 	wait_for(&items[2].completed);
 	assert_int_equal(items[2].status, GHYVI_JOB_ERROR);
 	assert_int_equal(items[2].completed, 1);
@@ -249,7 +277,7 @@ static void test_cancel_takes_a_queued_one_back(void **state)
 	queue(1);
 	queue(2);
 	assert_true(ghyvi_sched_cancel(sched, &items[1].base));
-	ghyvi_sched_kick(sched, GHYVI_RCS);
+	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
 	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
 	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
 	assert_int_equal(items[1].completed, 0);
@@ -271,7 +299,7 @@ static void test_cancel_while_preparing_keeps_it_off_the_engine(void **state)
 	queue(0);
 	queue(1);
 	queue(2);
-	ghyvi_sched_kick(sched, GHYVI_RCS);
+	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
 	wait_for(&items[0].completed);
 	wait_for(&items[1].completed);
 	assert_int_equal(items[0].status, GHYVI_JOB_CANCELLED);
@@ -286,11 +314,11 @@ static void test_cancel_of_a_running_one_stops_the_engine(void **state)
 {
 	queue(0);
 	queue(1);
-	ghyvi_sched_kick(sched, GHYVI_RCS);
+	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
 	assert_false(ghyvi_sched_cancel(sched, &items[0].base));
 	assert_int_equal(gpu.cancels, 1);
 	assert_int_equal(items[0].completed, 0);
-	ghyvi_sched_kick(sched, GHYVI_RCS);
+	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
 	assert_int_equal(gpu.runs, 1); /* the engine is free only when its job is back */
 	gpu_finish(GHYVI_RCS, GHYVI_JOB_CANCELLED);
 	assert_int_equal(items[0].status, GHYVI_JOB_CANCELLED);
@@ -304,7 +332,7 @@ static void test_update_tail_in_every_state(void **state)
 	queue(0);
 	assert_int_equal(ghyvi_sched_update_tail(sched, &items[0].base, 8), 0);
 	assert_int_equal(items[0].context[GHYVI_CTX_RING_TAIL], 8);
-	ghyvi_sched_kick(sched, GHYVI_RCS);
+	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
 	assert_int_equal(gpu.updates, 0);
 	assert_int_equal(ghyvi_sched_update_tail(sched, &items[0].base, 16), 0);
 	assert_int_equal(gpu.updates, 1);
@@ -320,7 +348,7 @@ static void test_update_tail_in_every_state(void **state)
 static void test_the_next_is_prepared_once_while_the_engine_runs(void **state)
 {
 	queue(0);
-	ghyvi_sched_kick(sched, GHYVI_RCS);
+	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
 	queue(1);
 	queue(2);
 	wait_for(&items[1].prepared);
@@ -348,12 +376,12 @@ static void test_a_turn_that_comes_during_preparation_is_taken_after_it(void **s
 	go = 0;
 	items[1].in_prepare = wait_to_go;
 	queue(0);
-	ghyvi_sched_kick(sched, GHYVI_RCS);
+	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
 	queue(1);
 	wait_for(&items[1].prepared);
 	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
 	queue(2);
-	ghyvi_sched_kick(sched, GHYVI_RCS);
+	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
 	assert_int_equal(gpu.runs, 1);
 	go = 1;
 	wait_for_runs(2);
@@ -369,7 +397,7 @@ static void test_what_was_prepared_early_can_be_taken_back_failed_or_cancelled(v
 	items[2].prepare_result = -EFAULT;
 	items[3].in_prepare = cancel_in_prepare;
 	queue(0);
-	ghyvi_sched_kick(sched, GHYVI_RCS);
+	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
 	queue(1);
 	wait_for(&items[1].prepared);
 	usleep_range(1000, 2000);
@@ -388,12 +416,240 @@ static void test_what_was_prepared_early_can_be_taken_back_failed_or_cancelled(v
 	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
 }
 
-static struct ghyvi_sched_entity *give_owner(struct item *item)
-{
-	struct ghyvi_sched_entity *entity = ghyvi_sched_entity_create(sched, &stats, &reporter);
+/* Whose thread prepares. */
 
-	item->base.owner = entity;
-	return entity;
+#define PATIENCE_MS 10000
+
+/* Fails when @counter does not become @value. */
+static void assert_becomes(_Atomic int *counter, int value)
+{
+	unsigned int ms;
+
+	for (ms = 0; *counter != value && ms < PATIENCE_MS; ms++)
+		usleep_range(1000, 1100);
+	assert_int_equal(*counter, value);
+}
+
+static void test_a_guests_thread_prepares_and_starts_its_own_workload(void **state)
+{
+	struct ghyvi_sched_entity *entity = give_owner(&items[0]);
+
+	submit(0);
+	assert_int_equal(gpu.runs, 1);
+	assert_true(pthread_equal(items[0].preparer, pthread_self()));
+	assert_true(pthread_equal(items[0].starter, pthread_self()));
+	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	ghyvi_sched_entity_destroy(entity);
+}
+
+/* That guest's process may be about to be killed, or have no time on a CPU left. */
+static void test_a_guests_thread_leaves_anothers_workload_to_the_host(void **state)
+{
+	struct ghyvi_sched_entity *one = give_owner(&items[0]), *other = give_owner(&items[1]);
+
+	assert_int_equal(ghyvi_sched_set_policy(sched, "fifo"), 0);
+	set_timeouts(GHYVI_SCHED_TIMESLICE_MAX_US, 0);
+	queue(0);
+	submit(1);
+	assert_becomes(&gpu.runs, 1);
+	assert_int_equal(ran(0), 0);
+	assert_false(pthread_equal(items[0].preparer, pthread_self()));
+	assert_false(pthread_equal(items[0].starter, pthread_self()));
+	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	ghyvi_sched_entity_destroy(one);
+	ghyvi_sched_entity_destroy(other);
+}
+
+static void queue_1_and_have_it_prepared(struct item *item)
+{
+	queue(1);
+	items[1].base.preparing = false; /* as if it had been looked ahead for */
+	items[1].base.prepared = true;
+}
+
+/*
+ * Two vGPUs; the second one's workload is already prepared when a thread of the first one's guest
+ * gives it the engine.
+ */
+static void test_a_guests_thread_does_not_start_anothers_prepared_workload(void **state)
+{
+	struct ghyvi_sched_entity *one = give_owner(&items[0]), *other = give_owner(&items[1]);
+
+	assert_int_equal(ghyvi_sched_set_policy(sched, "fifo"), 0);
+	items[0].prepare_result = -EFAULT;
+	items[0].in_prepare = queue_1_and_have_it_prepared;
+	submit(0);
+	assert_becomes(&gpu.runs, 1);
+	assert_false(pthread_equal(items[1].starter, pthread_self()));
+	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	ghyvi_sched_entity_destroy(one);
+	ghyvi_sched_entity_destroy(other);
+}
+
+/* An engine is kept by a workload that is being prepared only as long as others can spare it. */
+
+static void prepare_until_told(struct item *item)
+{
+	int ms;
+
+	for (ms = 0; !go && ms < 2 * PATIENCE_MS; ms++)
+		usleep_range(1000, 1100);
+}
+
+/* The first one gets the engine, and its preparation does not come to an end. */
+static void give_engine_to_a_slow_one(struct ghyvi_sched_entity *entities[2])
+{
+	unsigned int i;
+
+	go = 0;
+	for (i = 0; i < 2; i++)
+		entities[i] = give_owner(&items[i]);
+	items[0].in_prepare = prepare_until_told;
+	queue(0);
+	/* As the other's thread, which does not prepare. */
+	ghyvi_sched_kick(sched, GHYVI_RCS, items[1].base.owner);
+	assert_becomes(&items[0].prepared, 1);
+}
+
+static void forget_owners(struct ghyvi_sched_entity *entities[2])
+{
+	ghyvi_sched_entity_destroy(entities[0]);
+	ghyvi_sched_entity_destroy(entities[1]);
+}
+
+static void the_slow_one_gives_way(const char *policy, u32 timeslice_us, u32 preempt_timeout_us)
+{
+	struct ghyvi_sched_entity *entities[2];
+
+	assert_int_equal(ghyvi_sched_set_policy(sched, policy), 0);
+	set_timeouts(timeslice_us, preempt_timeout_us);
+	give_engine_to_a_slow_one(entities);
+	submit(1);
+	assert_becomes(&gpu.runs, 1);
+	assert_int_equal(ran(0), 1);
+	assert_int_equal(items[0].completed, 0);
+	go = 1;
+	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	assert_becomes(&gpu.runs, 2);
+	assert_int_equal(ran(1), 0);
+	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	assert_int_equal(items[0].status, GHYVI_JOB_COMPLETE);
+	assert_int_equal(items[1].status, GHYVI_JOB_COMPLETE);
+	assert_int_equal(items[0].prepared, 1);
+	assert_true(atomic64_read(&stats.prepare_ns_rcs) > 0);
+	forget_owners(entities);
+}
+
+static void test_a_workload_prepared_for_longer_than_a_timeslice_gives_way(void **state)
+{
+	static const char *const names[] = { "fifo", "credit", "band", "fair" };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		if (i) {
+			teardown(state);
+			setup(state);
+		}
+		the_slow_one_gives_way(names[i], 100, 0);
+	}
+}
+
+static void test_a_workload_prepared_for_longer_than_the_timeout_gives_way(void **state)
+{
+	the_slow_one_gives_way("fair", GHYVI_SCHED_TIMESLICE_MAX_US,
+			       GHYVI_SCHED_PREEMPT_TIMEOUT_MIN_US);
+}
+
+static void test_a_workload_prepared_while_no_other_waits_keeps_the_engine(void **state)
+{
+	struct ghyvi_sched_entity *entities[2];
+
+	set_timeouts(100, 1000);
+	give_engine_to_a_slow_one(entities);
+	usleep_range(10000, 11000);
+	go = 1;
+	assert_becomes(&gpu.runs, 1);
+	assert_int_equal(atomic64_read(&stats.switches_rcs), 1);
+	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	forget_owners(entities);
+}
+
+static void test_workloads_of_one_vgpu_stay_in_order_when_the_first_is_late(void **state)
+{
+	struct ghyvi_sched_entity *entities[2];
+	int i;
+
+	set_timeouts(100, 1000);
+	give_engine_to_a_slow_one(entities);
+	items[2].base.owner = items[0].base.owner;
+	queue(2);
+	submit(1);
+	assert_becomes(&gpu.runs, 1);
+	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	submit(1);
+	assert_becomes(&gpu.runs, 2); /* the other vGPU still has the engine for itself */
+	go = 1;
+	for (i = 2; i <= 4; i++) {
+		gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+		if (i < 4)
+			assert_becomes(&gpu.runs, i + 1);
+	}
+	assert_int_equal(ran(1), 1);
+	assert_int_equal(ran(2), 0);
+	assert_int_equal(ran(3), 2);
+	forget_owners(entities);
+}
+
+static void test_what_is_late_can_fail(void **state)
+{
+	struct ghyvi_sched_entity *entities[2];
+
+	set_timeouts(100, 1000);
+	give_engine_to_a_slow_one(entities);
+	items[0].prepare_result = -EFAULT;
+	items[2].base.owner = items[0].base.owner;
+	queue(2);
+	submit(1);
+	assert_becomes(&gpu.runs, 1);
+	go = 1;
+	assert_becomes(&items[0].completed, 1);
+	assert_int_equal(items[0].status, GHYVI_JOB_ERROR);
+	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	assert_becomes(&gpu.runs, 2); /* what was behind it has its turn */
+	assert_int_equal(ran(1), 2);
+	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	forget_owners(entities);
+}
+
+/* Before the engine is given to another, and after. */
+static void test_what_is_late_can_be_cancelled(void **state)
+{
+	struct ghyvi_sched_entity *entities[2];
+	bool after;
+
+	for (after = false;; after = true) {
+		set_timeouts(100, 1000);
+		give_engine_to_a_slow_one(entities);
+		if (!after)
+			assert_false(ghyvi_sched_cancel(sched, &items[0].base));
+		submit(1);
+		assert_becomes(&gpu.runs, 1);
+		assert_int_equal(ran(0), 1);
+		if (after)
+			assert_false(ghyvi_sched_cancel(sched, &items[0].base));
+		assert_int_equal(items[0].completed, 0);
+		go = 1;
+		assert_becomes(&items[0].completed, 1);
+		assert_int_equal(items[0].status, GHYVI_JOB_CANCELLED);
+		gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+		assert_int_equal(gpu.runs, 1);
+		forget_owners(entities);
+		if (after)
+			break;
+		teardown(state);
+		setup(state);
+	}
 }
 
 static void prepare_for_2_ms(struct item *item)
@@ -408,7 +664,7 @@ static void test_preparation_is_counted_also_ahead_and_in_vain(void **state)
 	items[1].in_prepare = prepare_for_2_ms;
 	items[1].prepare_result = -EFAULT;
 	queue(0);
-	ghyvi_sched_kick(sched, GHYVI_RCS);
+	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
 	queue(1);
 	wait_for(&items[1].completed);
 	assert_int_equal(items[1].status, GHYVI_JOB_ERROR);
@@ -430,14 +686,14 @@ static void test_an_owner_that_does_not_come_back_holds_up_nobody(void **state)
 	items[1].prepare_result = -EFAULT; /* comes back from the look-ahead, the next from a kick */
 	items[2].prepare_result = -EFAULT;
 	queue(0);
-	ghyvi_sched_kick(sched, GHYVI_RCS);
+	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
 	queue(1);
 	wait_for(&items[1].prepared);
 	gpu_leave(GHYVI_RCS, GHYVI_JOB_COMPLETE);
 	queue(2);
-	ghyvi_sched_kick(sched, GHYVI_RCS);
+	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
 	queue(3);
-	ghyvi_sched_kick(sched, GHYVI_RCS);
+	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
 	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
 	assert_int_equal(ran(1), 3);
 	assert_int_equal(items[0].completed + items[1].completed + items[2].completed, 0);
@@ -462,7 +718,7 @@ static void test_what_is_queued_in_complete_gets_the_engine(void **state)
 
 	items[0].in_complete = queue_again;
 	queue(0);
-	ghyvi_sched_kick(sched, GHYVI_RCS);
+	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
 	for (i = 1; i <= 3; i++) {
 		wait_for_runs(i);
 		gpu_leave(GHYVI_RCS, i == 2 ? GHYVI_JOB_PREEMPTED : GHYVI_JOB_COMPLETE);
@@ -472,24 +728,13 @@ static void test_what_is_queued_in_complete_gets_the_engine(void **state)
 	assert_int_equal(gpu.runs, 3);
 }
 
-static void set_timeouts(u32 timeslice_us, u32 preempt_timeout_us)
-{
-	struct ghyvi_sched_settings settings;
-
-	ghyvi_sched_settings(sched, &settings);
-	settings.timeslice_us = timeslice_us;
-	settings.preempt_timeout_us = preempt_timeout_us;
-	assert_int_equal(ghyvi_sched_set_settings(sched, &settings), 0);
-}
-
 static void test_who_does_not_make_way_is_asked_then_stopped_and_told_so(void **state)
 {
 	struct ghyvi_sched_entity *hog = give_owner(&items[0]), *other = give_owner(&items[1]);
 	char text[GHYVI_REPORT_BYTES];
 
 	set_timeouts(100, 1000);
-	queue(0);
-	ghyvi_sched_kick(sched, GHYVI_RCS);
+	submit(0);
 	usleep_range(10000, 20000);
 	assert_int_equal(gpu.preempts, 0); /* nobody else wants the engine */
 	queue(1);
@@ -518,9 +763,8 @@ static void test_who_never_began_is_not_to_blame(void **state)
 	char text[GHYVI_REPORT_BYTES];
 
 	set_timeouts(100, 1000);
-	queue(0);
+	submit(0);
 	queue(1);
-	ghyvi_sched_kick(sched, GHYVI_RCS);
 	wait_for(&gpu.cancels);
 	gpu.never_begins = true;
 	gpu_finish(GHYVI_RCS, GHYVI_JOB_CANCELLED);
@@ -549,8 +793,7 @@ static void test_who_was_asked_too_early_is_asked_again(void **state)
 
 	set_timeouts(100, 0);
 	gpu.before_run = let_timeslice_pass;
-	queue(0);
-	ghyvi_sched_kick(sched, GHYVI_RCS);
+	submit(0);
 	wait_for(&gpu.preempts);
 	gpu_finish(GHYVI_RCS, GHYVI_JOB_PREEMPTED);
 	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
@@ -563,9 +806,8 @@ static void test_without_a_timeout_nobody_is_stopped(void **state)
 	struct ghyvi_sched_entity *hog = give_owner(&items[0]), *other = give_owner(&items[1]);
 
 	set_timeouts(100, 0);
-	queue(0);
+	submit(0);
 	queue(1);
-	ghyvi_sched_kick(sched, GHYVI_RCS);
 	wait_for(&gpu.preempts);
 	usleep_range(10000, 20000);
 	assert_int_equal(gpu.cancels, 0);
@@ -619,7 +861,7 @@ static void *vgpu_thread(void *data)
 		ghyvi_sched_queue(sched, &item->base);
 		if (rand_r(&seed) % 4 == 0)
 			sched_yield();
-		ghyvi_sched_kick(sched, GHYVI_RCS);
+		ghyvi_sched_kick(sched, GHYVI_RCS, item->base.owner);
 		if (rand_r(&seed) % 3 == 0) {
 			if (ghyvi_sched_cancel(sched, &item->base))
 				continue;
@@ -674,6 +916,15 @@ int main(void)
 		TEST(test_cancel_of_a_running_one_stops_the_engine),
 		TEST(test_update_tail_in_every_state),
 		TEST(test_the_next_is_prepared_once_while_the_engine_runs),
+		TEST(test_a_guests_thread_prepares_and_starts_its_own_workload),
+		TEST(test_a_guests_thread_leaves_anothers_workload_to_the_host),
+		TEST(test_a_guests_thread_does_not_start_anothers_prepared_workload),
+		TEST(test_a_workload_prepared_for_longer_than_a_timeslice_gives_way),
+		TEST(test_a_workload_prepared_for_longer_than_the_timeout_gives_way),
+		TEST(test_a_workload_prepared_while_no_other_waits_keeps_the_engine),
+		TEST(test_workloads_of_one_vgpu_stay_in_order_when_the_first_is_late),
+		TEST(test_what_is_late_can_fail),
+		TEST(test_what_is_late_can_be_cancelled),
 		TEST(test_preparation_is_counted_also_ahead_and_in_vain),
 		TEST(test_a_turn_that_comes_during_preparation_is_taken_after_it),
 		TEST(test_what_was_prepared_early_can_be_taken_back_failed_or_cancelled),

@@ -265,7 +265,7 @@ static void test_a_preempted_guest_does_not_think(void **state)
 	for (i = 0; i < 10; i++) {
 		hand_now += THINK_NS;
 		ghyvi_sched_queue(by_hand, &workload);
-		ghyvi_sched_kick(by_hand, GHYVI_RCS);
+		ghyvi_sched_kick(by_hand, GHYVI_RCS, NULL);
 		for (turn = 0; turn < TURNS; turn++) {
 			workload.job.busy_ns = 2 * NSEC_PER_MSEC;
 			hand_now += workload.job.busy_ns;

@@ -130,7 +130,7 @@ static void nor_a_malformed_submission(void **state)
 	reset_books();
 	elsp(descriptor(0) & ~(u64)DESC_PRIVILEGE, 0);
 	ahead = &vgpu->engines[GHYVI_RCS].workload->base;
-	ahead->ahead = true;
+	ahead->preparing = true;
 	assert_int_equal(ahead->prepare(ahead), -EINVAL);
 	job = take_job(guest.id);
 	guest_reset();
@@ -314,7 +314,7 @@ static void an_error_of_before_is_not_counted_again(void **state)
 	reset_books();
 	elsp(descriptor(0), 0);
 	ahead = &vgpu->engines[GHYVI_RCS].workload->base;
-	ahead->ahead = true;
+	ahead->preparing = true;
 	job = take_job(guest.id);
 	guest_reset();
 	assert_int_equal(ahead->prepare(ahead), -ECANCELED);

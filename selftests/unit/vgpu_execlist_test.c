@@ -216,7 +216,7 @@ static void occupy_engine(void)
 {
 	foreign.job.engine = guest.id;
 	ghyvi_sched_queue(sched, &foreign);
-	ghyvi_sched_kick(sched, guest.id);
+	ghyvi_sched_kick(sched, guest.id, NULL);
 	assert_ptr_equal(gpu.running[guest.id], &foreign.job);
 }
 

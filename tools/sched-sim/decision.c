@@ -86,7 +86,7 @@ double sim_decision_ns(const char *policy, unsigned int vgpus)
 		workloads[i].job.context = context;
 		ghyvi_sched_queue(bench.sched, &workloads[i]);
 	}
-	ghyvi_sched_kick(bench.sched, GHYVI_RCS);
+	ghyvi_sched_kick(bench.sched, GHYVI_RCS, NULL);
 	for (i = 0; i < TRIES; i++) {
 		u64 begin = cpu_ns();
 

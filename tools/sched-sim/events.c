@@ -295,7 +295,7 @@ static void step(struct simulation *sim)
 	} else if (due <= sim->now) {
 		r = heap_pop(sim);
 		submit(r);
-		ghyvi_sched_kick(sim->sched, ENGINE);
+		ghyvi_sched_kick(sim->sched, ENGINE, NULL);
 	} else {
 		sim->timer = GHYVI_SCHED_NEVER;
 		ghyvi_sched_timer(sim->sched, ENGINE);
