@@ -54,7 +54,8 @@ static ssize_t last_error_time_show(struct device *dev, struct device_attribute 
 static DEVICE_ATTR_RO(last_error_time);
 
 /*
- * Under a running guest: as if its GPU had been reset. Configuration space stays as the guest set it up.
+ * A guest's driver survives what GDRST does to the hardware, and no more: it never writes the GGTT
+ * again. A vGPU that no program has open loses everything.
  */
 static ssize_t reset_store(struct device *dev, struct device_attribute *attr, const char *buffer,
 			   size_t bytes)
@@ -64,9 +65,10 @@ static ssize_t reset_store(struct device *dev, struct device_attribute *attr, co
 	if (!sysfs_streq(buffer, "1"))
 		return -EINVAL;
 	mutex_lock(&device->lock);
-	ghyvi_vgpu_set_bar0(device->vgpu, GHYVI_BAR_UNMAPPED);
-	ghyvi_vgpu_reset(device->vgpu);
-	ghyvi_vgpu_set_bar0(device->vgpu, device->bar0);
+	if (device->open)
+		ghyvi_vgpu_restart(device->vgpu);
+	else
+		ghyvi_vgpu_reset(device->vgpu);
 	mutex_unlock(&device->lock);
 	return bytes;
 }

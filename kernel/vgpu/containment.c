@@ -2,8 +2,9 @@
 /*
  * What a guest that breaks the rules loses: first its workload, and past a threshold the whole vGPU, which
  * goes into *failsafe state*: nothing of it runs, nothing of its memory stays pinned or tracked, reads give
- * all ones and writes are dropped, as with a device that fell off the bus. The other vGPUs do not notice. A
- * device reset from outside the guest's driver (VFIO's, the `reset` attribute) lifts it.
+ * all ones (but no interrupt) and writes are dropped, as with a device that fell off the bus. The
+ * other vGPUs do not notice. A reset from outside the guest's driver (VFIO's, the `reset`
+ * attribute) lifts it.
  */
 #include <linux/errno.h>
 #include <linux/ktime.h>
@@ -30,13 +31,14 @@ static void enter_failsafe(struct ghyvi_vgpu *vgpu, const char *why)
 	WRITE_ONCE(vgpu->failsafe, true);
 	vgpu_mirror_show_all(vgpu);
 	for (i = 0; i < GHYVI_ENGINES; i++)
-		vgpu_engine_reset(&vgpu->engines[i]);
+		vgpu_engine_hold(&vgpu->engines[i]);
 	/* Engines have left this vGPU's jobs. Its GGTT is out of reach, or the next look would shadow it again. */
 	ghyvi_mm_set_ggtt_gfn(vgpu->mm, GHYVI_INVALID_GFN);
 	ghyvi_mm_reset(vgpu->mm);
 	ghyvi_count(vgpu->params.stats, failsafes);
 	ghyvi_report(vgpu->params.reporter,
-		     "failsafe: %s; the vGPU is dead until it is reset (restart the VM, or write 1 to reset)",
+		     "failsafe: %s; the vGPU is dead until it is reset "
+		     "(restart the VM, or write 1 to reset and reload the guest's driver)",
 		     why);
 }
 

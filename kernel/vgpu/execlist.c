@@ -36,8 +36,9 @@ static struct ghyvi_engine_stats *stats_of(struct vgpu_engine *engine)
 static void show_depth(struct vgpu_engine *engine)
 {
 	unsigned int pending = engine->has_pending ? 1 + !!engine->pending[1] : 0;
+	unsigned int depth = engine->vgpu->failsafe ? 0 : engine->nr_active + pending;
 
-	atomic64_set(&stats_of(engine)->queued_now, engine->nr_active + pending);
+	atomic64_set(&stats_of(engine)->queued_now, depth);
 }
 
 /* One status entry. The guest must see entry, pointer and interrupt in this order. */
@@ -72,17 +73,22 @@ static void job_event(struct ghyvi_job *job, u32 events)
 	vgpu_irq_raise(workload->engine, events);
 }
 
-/* The engine stops where it is and says so; only a reset gets it going again. */
-static void halt_engine(struct vgpu_engine *engine)
+static void report_error(struct vgpu_engine *engine)
 {
-	engine->halted = true;
-	ghyvi_count(engine->vgpu->params.stats, engine_errors);
 	engine_set(engine, RING_ESR, RING_ERROR_INSTRUCTION);
 	if (engine_get(engine, RING_EMR) & RING_ERROR_INSTRUCTION)
 		return;
 	engine_set(engine, RING_EIR, engine_get(engine, RING_EIR) | RING_ERROR_INSTRUCTION);
 	smp_wmb(); /* cause before interrupt */
 	vgpu_irq_raise(engine, GHYVI_EVENT_CS_ERROR);
+}
+
+/* The engine stops where it is and says so; only a reset gets it going again. */
+static void halt_engine(struct vgpu_engine *engine)
+{
+	engine->halted = true;
+	ghyvi_count(engine->vgpu->params.stats, engine_errors);
+	report_error(engine);
 }
 
 static void hold_vgpu(struct ghyvi_vgpu *vgpu)
@@ -345,7 +351,8 @@ static void latch(struct vgpu_engine *engine)
 		/* Two in flight could not both get their promotion. */
 		ghyvi_report(reporter, "%s: submission ignored, the one before is still pending",
 			     ghyvi_engine_name(engine->id));
-	} else if (!refuses_work(engine->vgpu)) {
+	} else {
+		/* Kept while the vGPU refuses work: vgpu_engine_release() promotes it. */
 		engine->pending[0] = element0;
 		engine->pending[1] = element1 & DESC_VALID ? element1 : 0;
 		engine->has_pending = true;
@@ -409,20 +416,41 @@ void vgpu_csb_pointer_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 	mutex_unlock(&vgpu->lock);
 }
 
-void vgpu_engine_reset(struct vgpu_engine *engine)
+/* When it returns nothing of the engine touches guest memory. */
+static void abandon_workload(struct vgpu_engine *engine)
 {
 	struct ghyvi_vgpu *vgpu = engine->vgpu;
 	struct vgpu_workload *workload = engine->workload;
 
 	engine->workload = NULL;
-	if (workload) {
-		/* Seen by workload_prepare() and workload_complete(), which wait for our lock. */
-		workload->abandoned = true;
-		if (ghyvi_sched_cancel(vgpu->params.sched, &workload->base)) {
-			recycle(engine, workload);
-			let_go(vgpu);
-		}
+	if (!workload)
+		return;
+	/* Seen by workload_prepare() and workload_complete(), which wait for our lock. */
+	workload->abandoned = true;
+	if (ghyvi_sched_cancel(vgpu->params.sched, &workload->base)) {
+		recycle(engine, workload);
+		let_go(vgpu);
 	}
+}
+
+void vgpu_engine_hold(struct vgpu_engine *engine)
+{
+	abandon_workload(engine);
+	if (engine->nr_active)
+		engine->halted = true;
+	show_depth(engine);
+}
+
+void vgpu_engine_release(struct vgpu_engine *engine)
+{
+	if (engine->halted)
+		report_error(engine);
+	advance(engine);
+}
+
+void vgpu_engine_reset(struct vgpu_engine *engine)
+{
+	abandon_workload(engine);
 	engine->elsp_count = 0;
 	engine->nr_active = 0;
 	engine->has_pending = false;

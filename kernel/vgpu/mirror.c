@@ -34,7 +34,7 @@ static u32 value_to_show(struct ghyvi_vgpu *vgpu, u32 offset)
 	u32 value = vgpu_get(vgpu, offset);
 
 	if (ghyvi_vgpu_failsafe(vgpu))
-		return ~0u;
+		return vgpu_failsafe_value(offset);
 	return vgpu->mirror_caught_up ? value : value & ~event_bits(offset);
 }
 

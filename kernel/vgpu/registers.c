@@ -329,7 +329,7 @@ u64 ghyvi_vgpu_register_read(struct ghyvi_vgpu *vgpu, u32 offset, unsigned int b
 		return 0;
 	ghyvi_count(vgpu->params.stats, mmio_reads);
 	if (ghyvi_vgpu_failsafe(vgpu))
-		return GENMASK_ULL(8 * bytes - 1, 0);
+		return vgpu_failsafe_value(offset) ? GENMASK_ULL(8 * bytes - 1, 0) : 0;
 	bar_is_live(vgpu);
 
 	if (bytes == 8)

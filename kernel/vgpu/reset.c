@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Resets that the guest asks for: of single engines or of all. */
+/*
+ * Resets: of single engines or of all that the guest asks for, and of the vGPU from outside.
+ * Documentation/architecture.md, Resets, says what each keeps and clears.
+ */
+#include <linux/module.h>
+#include <linux/string.h>
 #include <trace/events/ghyvi.h>
 #include "vgpu_types.h"
 
@@ -33,8 +38,8 @@ void vgpu_reset_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 	if (full) {
 		ghyvi_count(vgpu->params.stats, device_resets);
 		/*
-		 * Perhaps a new driver begins here, and the one before has crashed without taking leave of its trees: what were
-		 * their tables would lead to scratch as data.
+		 * A new driver may begin here after one that crashed and never destroyed its trees:
+		 * as data, their tables' pages would lead to scratch.
 		 */
 		ghyvi_mm_forget_roots(vgpu->mm);
 	}
@@ -45,7 +50,7 @@ void vgpu_reset_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 				  full ? engines | 1u << GHYVI_ENGINES : engines);
 }
 
-/* The handshake before a reset. We can always be reset, so ready follows request at once. */
+/* The handshake before a reset. An engine can always be reset, so ready follows request at once. */
 void vgpu_reset_ctl_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
 	mutex_lock(&vgpu->lock);
@@ -56,3 +61,77 @@ void vgpu_reset_ctl_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 	vgpu_set(vgpu, offset, value);
 	mutex_unlock(&vgpu->lock);
 }
+
+/*
+ * Stop the engines and wait until the scheduler has given back every workload, for which the lock
+ * must be free. Submissions wait until the caller clears @resetting.
+ */
+static void stop_engines(struct ghyvi_vgpu *vgpu, void (*stop)(struct vgpu_engine *engine))
+{
+	unsigned int i;
+
+	mutex_lock(&vgpu->lock);
+	vgpu->resetting = true;
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		stop(&vgpu->engines[i]);
+	mutex_unlock(&vgpu->lock);
+	vgpu_wait_returned(vgpu);
+}
+
+static void note_reset(struct ghyvi_vgpu *vgpu)
+{
+	ghyvi_count(vgpu->params.stats, device_resets);
+	trace_ghyvi_reset(vgpu->params.reporter, (2u << GHYVI_ENGINES) - 1);
+}
+
+void ghyvi_vgpu_reset(struct ghyvi_vgpu *vgpu)
+{
+	stop_engines(vgpu, vgpu_engine_reset);
+
+	mutex_lock(&vgpu->lock);
+	/* The table first: what is still in it could be translated again. */
+	memset(vgpu->ggtt_table, 0, GHYVI_GGTT_TABLE_BYTES);
+	ghyvi_mm_reset(vgpu->mm);
+	ghyvi_audit_reset(vgpu->audit);
+	vgpu_containment_reset(vgpu);
+	vgpu_power_on(vgpu);
+	vgpu->resetting = false;
+	mutex_unlock(&vgpu->lock);
+
+	note_reset(vgpu);
+}
+EXPORT_SYMBOL_GPL(ghyvi_vgpu_reset);
+
+/* Failsafe state took the GGTT out of reach. The mirror was watched all the time. */
+static void lift_failsafe(struct ghyvi_vgpu *vgpu)
+{
+	bool failsafe = vgpu->failsafe;
+
+	vgpu_containment_reset(vgpu);
+	if (!failsafe)
+		return;
+	vgpu_place_ggtt(vgpu);
+	vgpu_mirror_show_all(vgpu);
+}
+
+void ghyvi_vgpu_restart(struct ghyvi_vgpu *vgpu)
+{
+	unsigned int i;
+
+	stop_engines(vgpu, vgpu_engine_hold);
+
+	mutex_lock(&vgpu->lock);
+	ghyvi_mm_reset(vgpu->mm);
+	ghyvi_audit_reset(vgpu->audit);
+	lift_failsafe(vgpu);
+	vgpu->resetting = false;
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		vgpu_engine_release(&vgpu->engines[i]);
+	vgpu_irq_remind(vgpu);
+	mutex_unlock(&vgpu->lock);
+
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		ghyvi_sched_kick(vgpu->params.sched, i);
+	note_reset(vgpu);
+}
+EXPORT_SYMBOL_GPL(ghyvi_vgpu_restart);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A vGPU as a whole: made, reset, destroyed, looked at. */
+/* A vGPU as a whole: made, destroyed, looked at. */
 #include <linux/err.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -7,7 +7,6 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
-#include <trace/events/ghyvi.h>
 #include "vgpu_types.h"
 
 /* The partition without its empty half. */
@@ -120,8 +119,7 @@ static void init_engines(struct ghyvi_vgpu *vgpu)
 	}
 }
 
-/* Engine state that the registers show; nothing runs. */
-static void power_on(struct ghyvi_vgpu *vgpu)
+void vgpu_power_on(struct ghyvi_vgpu *vgpu)
 {
 	unsigned int i;
 
@@ -155,6 +153,7 @@ struct ghyvi_vgpu *ghyvi_vgpu_create(const struct ghyvi_vgpu_params *params)
 	if (!vgpu->mirror)
 		goto err_registers;
 	vgpu->mirror_gfn = GHYVI_INVALID_GFN;
+	vgpu->bar0 = GHYVI_BAR_UNMAPPED;
 	vgpu->ggtt_table = vmalloc_user(GHYVI_GGTT_TABLE_BYTES);
 	if (!vgpu->ggtt_table)
 		goto err_mirror;
@@ -174,7 +173,7 @@ struct ghyvi_vgpu *ghyvi_vgpu_create(const struct ghyvi_vgpu_params *params)
 		goto err_audit;
 	vgpu_registers_init(vgpu);
 	mutex_lock(&vgpu->lock);
-	power_on(vgpu);
+	vgpu_power_on(vgpu);
 	mutex_unlock(&vgpu->lock);
 	return vgpu;
 
@@ -197,33 +196,6 @@ err_vgpu:
 }
 EXPORT_SYMBOL_GPL(ghyvi_vgpu_create);
 
-void ghyvi_vgpu_reset(struct ghyvi_vgpu *vgpu)
-{
-	unsigned int i;
-
-	/* Two steps, because the workloads can only come back while nobody holds the lock. */
-	mutex_lock(&vgpu->lock);
-	vgpu->resetting = true;
-	for (i = 0; i < GHYVI_ENGINES; i++)
-		vgpu_engine_reset(&vgpu->engines[i]);
-	mutex_unlock(&vgpu->lock);
-	vgpu_wait_returned(vgpu);
-
-	mutex_lock(&vgpu->lock);
-	/* The table first: what is still in it could be translated again. */
-	memset(vgpu->ggtt_table, 0, GHYVI_GGTT_TABLE_BYTES);
-	ghyvi_mm_reset(vgpu->mm);
-	ghyvi_audit_reset(vgpu->audit);
-	vgpu_containment_reset(vgpu);
-	power_on(vgpu);
-	vgpu->resetting = false;
-	mutex_unlock(&vgpu->lock);
-
-	ghyvi_count(vgpu->params.stats, device_resets);
-	trace_ghyvi_reset(vgpu->params.reporter, (2u << GHYVI_ENGINES) - 1);
-}
-EXPORT_SYMBOL_GPL(ghyvi_vgpu_reset);
-
 void ghyvi_vgpu_destroy(struct ghyvi_vgpu *vgpu)
 {
 	unsigned int i;
@@ -244,17 +216,21 @@ void ghyvi_vgpu_destroy(struct ghyvi_vgpu *vgpu)
 }
 EXPORT_SYMBOL_GPL(ghyvi_vgpu_destroy);
 
+void vgpu_place_ggtt(struct ghyvi_vgpu *vgpu)
+{
+	bool mapped = vgpu->bar0 != GHYVI_BAR_UNMAPPED;
+	u64 table = vgpu->bar0 + GHYVI_GGTT_OFFSET;
+
+	ghyvi_mm_set_ggtt_gfn(vgpu->mm, mapped ? table >> GHYVI_PAGE_SHIFT : GHYVI_INVALID_GFN);
+	WRITE_ONCE(vgpu->bar_moved, mapped);
+}
+
 void ghyvi_vgpu_set_bar0(struct ghyvi_vgpu *vgpu, u64 gpa)
 {
-	bool mapped = gpa != GHYVI_BAR_UNMAPPED;
-
 	mutex_lock(&vgpu->lock);
-	if (!vgpu->failsafe) {
-		ghyvi_mm_set_ggtt_gfn(vgpu->mm,
-				      mapped ? (gpa + GHYVI_GGTT_OFFSET) >> GHYVI_PAGE_SHIFT :
-					       GHYVI_INVALID_GFN);
-		WRITE_ONCE(vgpu->bar_moved, mapped);
-	}
+	vgpu->bar0 = gpa;
+	if (!vgpu->failsafe)
+		vgpu_place_ggtt(vgpu);
 	vgpu_mirror_move(vgpu, gpa);
 	mutex_unlock(&vgpu->lock);
 }

@@ -63,9 +63,20 @@ struct ghyvi_vgpu *ghyvi_vgpu_create(const struct ghyvi_vgpu_params *params);
 void ghyvi_vgpu_destroy(struct ghyvi_vgpu *vgpu);
 /**
  * ghyvi_vgpu_reset() - device reset (VFIO reset, first open, last close): engines stopped, workloads gone, translation
- * state gone, registers at their reset values, GGTT table zero, failsafe state lifted.
+ * state gone, registers at their reset values, GGTT table zero, failsafe state lifted. Sleeps until
+ * the scheduler has given back every workload.
  */
 void ghyvi_vgpu_reset(struct ghyvi_vgpu *vgpu);
+/**
+ * ghyvi_vgpu_restart() - reset from outside under a guest's driver (the `reset` attribute)
+ *
+ * Engines are stopped and workloads gone. Each engine that had work reports an error, on which a
+ * driver resets it by GDRST as after a hang. All translations are made again from the guest's
+ * tables; failsafe state is lifted. Registers, interrupts and the GGTT table stay: a driver writes
+ * them when it is loaded, and never after a hang.
+ * Sleeps as ghyvi_vgpu_reset().
+ */
+void ghyvi_vgpu_restart(struct ghyvi_vgpu *vgpu);
 
 #define GHYVI_BAR_UNMAPPED (~0ULL)
 /**
@@ -133,7 +144,8 @@ void ghyvi_vgpu_containment(struct ghyvi_vgpu *vgpu, struct ghyvi_containment *c
 int ghyvi_vgpu_set_containment(struct ghyvi_vgpu *vgpu, const struct ghyvi_containment *containment);
 /**
  * ghyvi_vgpu_failsafe() - the guest broke the rules too often, or an engine was kept from another's memory. Until
- * ghyvi_vgpu_reset(), registers and aperture read as all ones, writes are dropped, and nothing is pinned or tracked.
+ * ghyvi_vgpu_reset() or ghyvi_vgpu_restart(), registers and aperture read as all
+ * ones (interrupt registers: 0), writes are dropped, and nothing is pinned or tracked.
  */
 bool ghyvi_vgpu_failsafe(const struct ghyvi_vgpu *vgpu);
 

@@ -107,13 +107,14 @@ struct ghyvi_vgpu {
 	int bar_moved;
 
 	u32 *mirror; /* what the guest sees of the registers there */
+	u64 bar0; /* where BAR 0 is, or GHYVI_BAR_UNMAPPED; under lock */
 	u64 mirror_gfn; /* where, GHYVI_INVALID_GFN while BAR 0 is unmapped; written under lock */
 	bool mirror_protected; /* under lock */
 	int mirror_lost; /* 1: the protection went away; the next user of mirror_protected is to see it */
 	bool mirror_caught_up; /* all stores to the mirror so far have been seen; under irq_lock */
 
 	struct mutex lock; /* engines, registers that are more than storage */
-	bool resetting; /* under lock: submissions are dropped */
+	bool resetting; /* under lock: submissions wait */
 	bool failsafe; /* written under lock */
 	struct ghyvi_containment containment; /* under lock, like all about violations */
 	u64 violation_window_ns; /* when the window began */
@@ -138,6 +139,15 @@ struct ghyvi_vgpu {
 static inline bool vgpu_in_mirror(u32 offset)
 {
 	return offset - GHYVI_MIRROR_OFFSET < GHYVI_MIRROR_BYTES;
+}
+/*
+ * What a register reads as in failsafe state: all ones, like a device that fell off the bus, but no
+ * interrupt. i915 takes the ones for interrupts of engines that it does not have, and the guest's
+ * kernel panics.
+ */
+static inline u32 vgpu_failsafe_value(u32 offset)
+{
+	return vgpu_in_mirror(offset) ? 0 : ~0u;
 }
 /* The register may have changed. Interrupt registers: caller holds irq_lock. */
 void vgpu_mirror_show(struct ghyvi_vgpu *vgpu, u32 offset);
@@ -217,8 +227,22 @@ void vgpu_elsp_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 u32 vgpu_execlist_status_read(struct ghyvi_vgpu *vgpu, u32 offset);
 u32 vgpu_csb_pointer_read(struct ghyvi_vgpu *vgpu, u32 offset);
 void vgpu_csb_pointer_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
-/* Stop the engine: when it returns nothing of it touches guest memory. Caller holds vgpu->lock. */
+/*
+ * Stop the engine and forget what was submitted to it, as GDRST does. When it returns nothing of
+ * the engine touches guest memory. Caller holds vgpu->lock.
+ */
 void vgpu_engine_reset(struct vgpu_engine *engine);
+/*
+ * Stop the engine likewise, but keep what the guest believes is on it: an engine that had work is
+ * halted until the guest resets it. Caller holds vgpu->lock.
+ */
+void vgpu_engine_hold(struct vgpu_engine *engine);
+/*
+ * After vgpu_engine_hold(), once the vGPU takes work again: a halted engine reports an error, so
+ * that the guest's driver resets it at once; any other goes on. Caller holds vgpu->lock, and kicks
+ * the scheduler after it dropped it.
+ */
+void vgpu_engine_release(struct vgpu_engine *engine);
 /* Sleeps until the scheduler has given back every workload. Caller holds no lock. */
 void vgpu_wait_returned(struct ghyvi_vgpu *vgpu);
 
@@ -244,6 +268,12 @@ void vgpu_containment_init(struct ghyvi_vgpu *vgpu);
 void vgpu_containment_reset(struct ghyvi_vgpu *vgpu);
 /* @workload failed and is no engine's any more: note it, and put the vGPU into failsafe state if that is too much. */
 void vgpu_violation(struct vgpu_workload *workload);
+
+/* vgpu.c: with vgpu->lock held */
+/* Engine state that the registers show, as after power-on; nothing runs. */
+void vgpu_power_on(struct ghyvi_vgpu *vgpu);
+/* The GGTT table is where BAR 0 is; the next register access shows that it is mapped there. */
+void vgpu_place_ggtt(struct ghyvi_vgpu *vgpu);
 
 /* reset.c */
 void vgpu_reset_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);

@@ -238,6 +238,7 @@ static struct {
 	bool dead; /* run() fails */
 	pthread_t threads[FAKE_THREADS]; /* of cancelled jobs on their way back */
 	unsigned int nr_threads;
+	void (*on_return)(void); /* what another vCPU does before a cancelled job is back */
 } gpu = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static void fake_resources(void *pgpu, struct ghyvi_pgpu_resources *r)
@@ -293,6 +294,8 @@ static int fake_update_tail(void *pgpu, struct ghyvi_job *job, u32 tail)
 
 static void *deliver_cancelled(void *job)
 {
+	if (gpu.on_return)
+		gpu.on_return();
 	((struct ghyvi_job *)job)->done(job, GHYVI_JOB_CANCELLED);
 	return NULL;
 }

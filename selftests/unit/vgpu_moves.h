@@ -53,7 +53,7 @@ static void rare_move(void)
 	u8 buffer[64];
 	u32 offset;
 
-	switch (rnd(5)) {
+	switch (rnd(6)) {
 	case 0:
 		ghyvi_vgpu_reset(vgpu);
 		break;
@@ -68,6 +68,9 @@ static void rare_move(void)
 	case 3:
 		offset = rnd(~0u);
 		ghyvi_vgpu_aperture_read(vgpu, offset, buffer, rnd(sizeof(buffer)));
+		break;
+	case 4:
+		ghyvi_vgpu_restart(vgpu);
 		break;
 	default:
 		containment.points_max = rnd(200);

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What each way of resetting a vGPU keeps and clears, and what the guest's driver sees of it. */
+#include "vgpu_guest.h"
+
+#define ENTRY 0x12345003ull
+#define ENTRIES (GHYVI_GGTT_TABLE_BYTES / 8)
+#define BAR0 0x80000000ull
+#define TABLE_GFN ((BAR0 + GHYVI_GGTT_OFFSET) >> GHYVI_PAGE_SHIFT)
+#define STORAGE 0x43224 /* a register that is storage */
+#define IMR0 0x44304
+#define IIR0 0x44308
+#define IER0 0x4430c
+#define RCS_ERROR BIT(3) /* in bank 0 */
+#define BCS_ERROR BIT(19)
+
+static u64 *ggtt(void)
+{
+	return ghyvi_vgpu_ggtt_table(vgpu);
+}
+
+/* What a driver writes when it is loaded, and never again after a hang. */
+static void load_driver(void)
+{
+	ghyvi_vgpu_set_bar0(vgpu, BAR0);
+	ggtt()[0] = ENTRY;
+	ggtt()[ENTRIES - 1] = ENTRY;
+	wr(STORAGE, 0x800000);
+	start_engine(GHYVI_BCS, GHYVI_BLITTER_BASE);
+	start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
+}
+
+static int setup_loaded(void **state)
+{
+	int err = setup_gen9(state);
+
+	load_driver();
+	return err;
+}
+
+static void assert_driver_finds_its_gpu(void)
+{
+	assert_true(ggtt()[0] == ENTRY && ggtt()[ENTRIES - 1] == ENTRY);
+	assert_true(mm.ggtt_gfn == TABLE_GFN);
+	assert_int_equal(rd(STORAGE), 0x800000);
+	assert_int_equal(rd(GHYVI_RENDER_BASE + RING_HWS_PGA), HWSP(GHYVI_RCS));
+	assert_int_equal(rd(GHYVI_BLITTER_BASE + RING_HWS_PGA), HWSP(GHYVI_BCS));
+	assert_int_equal(rd(GHYVI_RENDER_BASE + RING_IMR), 0);
+	assert_int_equal(rd(IMR0), 0);
+	assert_int_equal(rd(IER0), ~0u);
+	assert_true(rd(MASTER_IRQ) & MASTER_IRQ_ENABLE);
+	assert_int_equal(rd(PVINFO_MAGIC_LO), lower_32_bits(PVINFO_MAGIC));
+}
+
+static void run(int c)
+{
+	move_tail(c);
+	submit(c, -1);
+	assert_int_equal(consume(), CSB_IDLE_ACTIVE);
+}
+
+static void assert_works(void)
+{
+	run(0);
+	finish(guest.id, GHYVI_JOB_COMPLETE);
+	assert_int_equal(consume(), CSB_COMPLETE | CSB_ACTIVE_IDLE);
+	assert_int_equal(consume(), 0);
+}
+
+/* As i915's handler: the cause, its acknowledgement, and the reset of the engine. */
+static void answer_error(u32 source)
+{
+	wr(MASTER_IRQ, 0);
+	assert_int_equal(rd(IIR0) & source, source);
+	wr(IIR0, rd(IIR0));
+	assert_int_equal(rd(guest.base + RING_EIR), RING_ERROR_INSTRUCTION);
+	wr(guest.base + RING_EIR, ~0u);
+	wr(MASTER_IRQ, MASTER_IRQ_ENABLE);
+	/* Whose fault it is. */
+	assert_int_equal(rd(guest.base + RING_EXECLIST_STATUS_HI),
+			 upper_32_bits(descriptor(guest.active[0])));
+	guest_reset();
+	assert_int_equal(rd(guest.base + RING_ESR), 0);
+}
+
+static void an_engine_reset_keeps_everything_else(void **state)
+{
+	run(0);
+	start_engine(GHYVI_BCS, GHYVI_BLITTER_BASE);
+	run(1);
+	start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
+	guest_reset();
+	settle();
+	assert_true(gpu_busy(GHYVI_BCS));
+	assert_driver_finds_its_gpu();
+	assert_int_equal(mm.resets, 0);
+	assert_int_equal(mm.forgets_all, 0);
+	assert_int_equal(atomic64_read(&stats.engine_resets), 1);
+	assert_works();
+	finish(GHYVI_BCS, GHYVI_JOB_COMPLETE);
+}
+
+static void a_full_reset_by_the_guest_keeps_registers_and_ggtt(void **state)
+{
+	run(0);
+	wr(GEN_RESET, GEN_RESET_FULL);
+	settle();
+	reset_books();
+	assert_false(gpu_busy(GHYVI_RCS));
+	assert_driver_finds_its_gpu();
+	assert_int_equal(mm.forgets_all, 1);
+	assert_int_equal(atomic64_read(&stats.device_resets), 1);
+	assert_works();
+}
+
+static void a_device_reset_keeps_nothing(void **state)
+{
+	run(0);
+	ghyvi_vgpu_reset(vgpu);
+	assert_true(ggtt()[0] == 0 && ggtt()[ENTRIES - 1] == 0);
+	assert_int_equal(rd(STORAGE), 0);
+	assert_int_equal(rd(GHYVI_RENDER_BASE + RING_HWS_PGA), 0);
+	assert_int_equal(rd(IMR0), ~0u);
+	assert_int_equal(rd(GHYVI_RENDER_BASE + RING_EIR), 0);
+	assert_int_equal(rd(GHYVI_RENDER_BASE + RING_EXECLIST_STATUS_HI), 0);
+}
+
+static void a_restart_keeps_what_a_driver_writes_only_once(void **state)
+{
+	run(0);
+	ghyvi_vgpu_restart(vgpu);
+	assert_driver_finds_its_gpu();
+	assert_int_equal(mm.roots_live, 0);
+	assert_int_equal(mm.resets, 1);
+	assert_int_equal(atomic64_read(&stats.device_resets), 1);
+}
+
+static void after_a_restart_a_busy_engine_asks_to_be_reset(void **state)
+{
+	int before;
+
+	run(0);
+	before = atomic_read(&interrupts);
+	ghyvi_vgpu_restart(vgpu);
+	assert_false(gpu_busy(GHYVI_RCS));
+	assert_int_equal(atomic_read(&interrupts), before + 1);
+	answer_error(RCS_ERROR);
+	assert_works();
+	assert_int_equal(atomic64_read(&stats.violations), 0);
+	assert_int_equal(atomic64_read(&stats.engine_errors), 0);
+}
+
+static void a_restart_takes_a_context_that_waits_too(void **state)
+{
+	run(0);
+	move_tail(1);
+	submit(1, -1);
+	ghyvi_vgpu_restart(vgpu);
+	assert_int_equal(consume(), 0);
+	answer_error(RCS_ERROR);
+	assert_works();
+}
+
+static void a_restart_asks_again_where_an_error_was_missed(void **state)
+{
+	run(0);
+	finish(GHYVI_RCS, GHYVI_JOB_ERROR);
+	/* The guest lost it. */
+	wr(IIR0, ~0u);
+	ghyvi_vgpu_restart(vgpu);
+	answer_error(RCS_ERROR);
+	assert_works();
+}
+
+/* i915 does not unmask errors again of an engine that it does not use. */
+static void a_restart_leaves_idle_engines_alone(void **state)
+{
+	int before = atomic_read(&interrupts);
+
+	ghyvi_vgpu_restart(vgpu);
+	assert_int_equal(rd(GHYVI_RENDER_BASE + RING_EIR), 0);
+	assert_int_equal(rd(GHYVI_RENDER_BASE + RING_ESR), 0);
+	assert_int_equal(atomic_read(&interrupts), before);
+	assert_works();
+}
+
+static void submit_to_bcs(void)
+{
+	start_engine(GHYVI_BCS, GHYVI_BLITTER_BASE);
+	move_tail(2);
+	submit(2, -1);
+}
+
+/* Another vCPU submits to an idle engine while the restart waits for what ran on another one. */
+static void a_submission_during_a_restart_waits_for_its_end(void **state)
+{
+	run(0);
+	gpu.on_return = submit_to_bcs;
+	ghyvi_vgpu_restart(vgpu);
+	gpu.on_return = NULL;
+	assert_true(gpu_busy(GHYVI_BCS));
+	assert_int_equal(consume(), CSB_IDLE_ACTIVE);
+	finish(GHYVI_BCS, GHYVI_JOB_COMPLETE);
+	assert_int_equal(consume(), CSB_COMPLETE | CSB_ACTIVE_IDLE);
+}
+
+/* The guest's driver is faster: its own reset ends what the restart would have reported. */
+static void a_guest_may_reset_the_engine_during_a_restart(void **state)
+{
+	run(0);
+	gpu.on_return = guest_reset;
+	ghyvi_vgpu_restart(vgpu);
+	gpu.on_return = NULL;
+	assert_int_equal(rd(GHYVI_RENDER_BASE + RING_EIR), 0);
+	assert_works();
+}
+
+static void drive_into_failsafe(void)
+{
+	const struct ghyvi_containment none = { 0, 1, GHYVI_VIOLATION_WINDOW_MAX_MS };
+	int i;
+
+	assert_int_equal(ghyvi_vgpu_set_containment(vgpu, &none), 0);
+	start_engine(GHYVI_BCS, GHYVI_BLITTER_BASE);
+	run(1);
+	start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
+	for (i = 0; i < 2; i++) {
+		if (i)
+			guest_reset();
+		run(0);
+		finish(GHYVI_RCS, GHYVI_JOB_ERROR);
+	}
+	settle();
+	assert_true(ghyvi_vgpu_failsafe(vgpu));
+	assert_true(mm.ggtt_gfn == GHYVI_INVALID_GFN);
+}
+
+static void a_restart_lifts_failsafe_state_and_keeps_the_rest(void **state)
+{
+	int lives;
+
+	drive_into_failsafe();
+	lives = mm.lives;
+	assert_int_equal(atomic64_read(&ghyvi_engine_stats(&stats, GHYVI_RCS)->queued_now), 0);
+	assert_int_equal(atomic64_read(&ghyvi_engine_stats(&stats, GHYVI_BCS)->queued_now), 0);
+	ghyvi_vgpu_restart(vgpu);
+	assert_false(ghyvi_vgpu_failsafe(vgpu));
+	assert_driver_finds_its_gpu();
+	assert_int_equal(mm.lives, lives + 1);
+	answer_error(RCS_ERROR | BCS_ERROR);
+	assert_works();
+}
+
+/* The guest's answer to an interrupt was dropped; without another one it would wait for ever. */
+static void a_restart_repeats_an_interrupt_that_failsafe_state_swallowed(void **state)
+{
+	int before;
+
+	drive_into_failsafe();
+	before = atomic_read(&interrupts);
+	wr(MASTER_IRQ, 0);
+	wr(IIR0, ~0u);
+	wr(MASTER_IRQ, MASTER_IRQ_ENABLE);
+	ghyvi_vgpu_restart(vgpu);
+	assert_true(atomic_read(&interrupts) > before);
+}
+
+/* A BAR that the guest moves meanwhile is found where it was put last. */
+static void a_bar_moved_in_failsafe_state_is_found(void **state)
+{
+	drive_into_failsafe();
+	ghyvi_vgpu_set_bar0(vgpu, 2 * BAR0);
+	assert_true(mm.ggtt_gfn == GHYVI_INVALID_GFN);
+	ghyvi_vgpu_restart(vgpu);
+	assert_true(mm.ggtt_gfn == (2 * BAR0 + GHYVI_GGTT_OFFSET) >> GHYVI_PAGE_SHIFT);
+	rd(STORAGE);
+	assert_true(host_page.protected);
+	assert_true(host_page.gfn == (2 * BAR0 + GHYVI_MIRROR_OFFSET) >> GHYVI_PAGE_SHIFT);
+}
+
+static void a_restart_forgets_violations(void **state)
+{
+	drive_into_failsafe();
+	ghyvi_vgpu_restart(vgpu);
+	guest_reset();
+	run(0);
+	finish(GHYVI_RCS, GHYVI_JOB_ERROR);
+	assert_false(ghyvi_vgpu_failsafe(vgpu));
+}
+
+#define LOADED(f) cmocka_unit_test_setup_teardown(f, setup_loaded, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		LOADED(an_engine_reset_keeps_everything_else),
+		LOADED(a_full_reset_by_the_guest_keeps_registers_and_ggtt),
+		LOADED(a_device_reset_keeps_nothing),
+		LOADED(a_restart_keeps_what_a_driver_writes_only_once),
+		LOADED(after_a_restart_a_busy_engine_asks_to_be_reset),
+		LOADED(a_restart_takes_a_context_that_waits_too),
+		LOADED(a_restart_asks_again_where_an_error_was_missed),
+		LOADED(a_restart_leaves_idle_engines_alone),
+		LOADED(a_submission_during_a_restart_waits_for_its_end),
+		LOADED(a_guest_may_reset_the_engine_during_a_restart),
+		LOADED(a_restart_lifts_failsafe_state_and_keeps_the_rest),
+		LOADED(a_restart_repeats_an_interrupt_that_failsafe_state_swallowed),
+		LOADED(a_bar_moved_in_failsafe_state_is_found),
+		LOADED(a_restart_forgets_violations),
+	};
+
+	return cmocka_run_group_tests_name("vgpu reset", tests, NULL, NULL);
+}
