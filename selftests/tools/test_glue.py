@@ -81,7 +81,10 @@ def launcher_runs_qemu_with_the_vgpu():
         env = launcher(made)
         status, out, err = run(made, f"{GLUE}/ghyvi-qemu", UUID.upper(), "-m", "1G", **env)
         require(status == 7, f"not QEMU's status, but {status}: {out}{err}")
-        require(f"sysfsdev=/sys/bus/mdev/devices/{UUID},addr=02.0 -m 1G" in made.read("qemu.log"), made.read("qemu.log"))
+        words = made.read("qemu.log").split()
+        require(words[-3:] == [f"vfio-pci,sysfsdev=/sys/bus/mdev/devices/{UUID},bus=ghyvi-port", "-m", "1G"], f"{words}")
+        # Where it can be unplugged.
+        require(any(word.startswith("pcie-root-port,id=ghyvi-port,") for word in words), f"{words}")
         require(not os.path.exists(f"{made.top}/ctl.log"), "ghyvictl was called for a vGPU that is there")
         require(run(made, f"{GLUE}/ghyvi-qemu", "gen9_4", **env)[0] == 7, "with a type")
         require(made.read("ctl.log") == f"create gen9_4\nremove {UUID}\n", made.read("ctl.log"))
