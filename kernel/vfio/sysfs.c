@@ -3,7 +3,7 @@
  * A vGPU's attributes, usable before it is opened and while its guest runs:
  *
  *	/sys/bus/mdev/devices/<uuid>/
- *		state, last_error, last_error_time, reset
+ *		state, last_error, last_error_time, reset, unplug
  *		policy/mode, policy/self_check
  *		policy/static_pages, policy/oos_threshold, policy/idle_pins
  *		policy/trap_ns, policy/scan_ns, policy/protect_ns
@@ -74,11 +74,26 @@ static ssize_t reset_store(struct device *dev, struct device_attribute *attr, co
 }
 static DEVICE_ATTR_WO(reset);
 
+/* A removal asks the VM, too, but then waits in the kernel, where no signal ends it. */
+static ssize_t unplug_store(struct device *dev, struct device_attribute *attr, const char *buffer,
+			    size_t bytes)
+{
+	struct ghyvi_device *device = of_dev(dev);
+
+	if (!sysfs_streq(buffer, "1"))
+		return -EINVAL;
+	if (!READ_ONCE(device->open))
+		return -ENXIO;
+	return ghyvi_irq_request(device) ? bytes : -EOPNOTSUPP;
+}
+static DEVICE_ATTR_WO(unplug);
+
 static struct attribute *device_attributes[] = {
 	&dev_attr_state.attr,
 	&dev_attr_last_error.attr,
 	&dev_attr_last_error_time.attr,
 	&dev_attr_reset.attr,
+	&dev_attr_unplug.attr,
 	NULL,
 };
 

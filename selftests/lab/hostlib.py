@@ -294,7 +294,7 @@ class Guest:
 
     def set_request_timeout_ms(self, timeout):
         """i915 cancels what has not completed by then. Holds for contexts opened from now on."""
-        self.must_run(f"mountpoint -q {GUEST_DEBUGFS} || mount -t debugfs none {GUEST_DEBUGFS}; "
+        self.must_run(f"test -d {GUEST_DEBUGFS}/dri || mount -t debugfs none {GUEST_DEBUGFS}; "
                       f"echo {timeout} >{GUEST_DEBUGFS}/dri/0/i915_params/request_timeout_ms")
 
     def unload_driver(self):

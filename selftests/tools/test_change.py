@@ -150,14 +150,14 @@ def set_changes_a_pgpu_too():
 
 
 @test
-def remove_refuses_a_vgpu_in_use():
+def reset_says_beforehand_what_it_cannot_mend():
     with tree() as made:
         path = made.add_vgpu(UUID)
-        made.write(f"{path}/state", "open\n")
-        said(ctl(made, "remove", UUID, expect=BUSY), "used by a VM", "--force")
-        require(made.read(f"{path}/remove") == "", "removed")
-        ctl(made, "remove", "--force", UUID, expect=DONE)
-        require(made.read(f"{path}/remove") == "1\n", "not removed")
+        for state, warned in (("created", False), ("open", False), ("failsafe", True)):
+            made.write(f"{path}/state", f"{state}\n", 0o444)
+            result = ctl(made, "reset", UUID, expect=DONE)
+            require(("reload the guest's driver or restart the VM" in result.err) == warned, f"{state}: {result}")
+            require(made.read(f"{path}/reset") == "1\n", "not reset")
 
 
 @test

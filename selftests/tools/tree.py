@@ -97,6 +97,7 @@ class Tree:
         self.write(f"{path}/last_error_time", "0\n", 0o444)
         self.write(f"{path}/reset", "", 0o200)
         self.write(f"{path}/remove", "", 0o200)
+        self.write(f"{path}/unplug", "", 0o200)
         self.write(f"{path}/policy/mode", f"{POLICIES}\n")
         for name, value in (("self_check", 0), ("static_pages", 200), ("oos_threshold", 2)):
             self.write(f"{path}/policy/{name}", f"{value}\n")
@@ -120,6 +121,18 @@ class Tree:
         # umockdev tells nobody about what is not there.
         self.event("remove", f"/{path}")
         shutil.rmtree(f"{self.top}/{path}")
+
+    def use_vgpu(self, uuid, *command_line, pid=4711, group=7, parent=PARENT):
+        """A process has it open, and that command line."""
+        path = f"{self.parent_path(parent)}/{uuid}"
+        self.write(f"{path}/state", "open\n", 0o444)
+        self.link(f"../../../../kernel/iommu_groups/{group}", f"{path}/iommu_group")
+        self.write(f"proc/{pid}/cmdline", "".join(f"{word}\0" for word in command_line))
+        os.makedirs(f"{self.top}/proc/{pid}/fd", exist_ok=True)
+        # umockdev shows no link that leads nowhere.
+        for fd, file in (("3", "dev/kvm"), ("9", f"dev/vfio/{group}")):
+            self.write(file, "")
+            self.link(f"{self.top}/{file}", f"proc/{pid}/fd/{fd}")
 
     def add_foreign(self):
         """Another vendor's mdev and its type."""

@@ -1,36 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* set, reset, remove */
+/* set, reset */
 #include <stdlib.h>
 #include <string.h>
 #include "ctl.h"
-
-int remove_vgpu(struct ctl *ctl, const struct ghyvi_vgpu *vgpu, bool force)
-{
-	const char *mdevctl = mdevctl_program(ctl), *uuid = ghyvi_vgpu_uuid(vgpu);
-	const char *const argv[] = { mdevctl, "stop", "-u", uuid, NULL };
-	int ret;
-
-	ret = force ? 0 : ghyvi_vgpu_is_open(vgpu);
-	if (ret > 0) {
-		complain("%s is used by a VM; stop that, or take the GPU from it with --force",
-			 uuid);
-		return STATUS_BUSY;
-	}
-	if (ret < 0) {
-		complain("%s: %s", uuid, reason_of(ret));
-		return status_of(ret);
-	}
-	if (mdevctl) {
-		ret = program_run(argv);
-		if (ret)
-			complain("mdevctl stop failed with status %d", ret);
-		return ret ? STATUS_ERROR : STATUS_OK;
-	}
-	ret = ghyvi_vgpu_remove(vgpu, force);
-	if (ret)
-		complain("%s: %s", uuid, reason_of(ret));
-	return status_of(ret);
-}
 
 struct set_options {
 	struct uuid_options words; /* first: parse_uuids() takes this struct; a UUID and settings */
@@ -95,17 +67,23 @@ int cmd_set(struct ctl *ctl, int argc, char **argv)
 	return status;
 }
 
-struct change {
-	struct ctl *ctl;
-	bool force;
-	json_t *done;
-};
+static bool in_failsafe(const struct ghyvi_vgpu *vgpu)
+{
+	char state[GHYVI_VALUE_BYTES];
+
+	return !strcmp(value_or_unknown(vgpu, "state", state), "failsafe");
+}
 
 static int reset_one(struct ghyvi_vgpu *vgpu, void *data)
 {
 	struct change *change = data;
-	int ret = ghyvi_vgpu_reset(vgpu);
+	int ret;
 
+	if (in_failsafe(vgpu))
+		complain("%s is in failsafe state, so its guest's driver has given the GPU up; "
+			 "reload the guest's driver or restart the VM after this reset",
+			 ghyvi_vgpu_uuid(vgpu));
+	ret = ghyvi_vgpu_reset(vgpu);
 	if (ret)
 		complain("%s: %s", ghyvi_vgpu_uuid(vgpu), reason_of(ret));
 	else
@@ -113,19 +91,8 @@ static int reset_one(struct ghyvi_vgpu *vgpu, void *data)
 	return status_of(ret);
 }
 
-static int remove_one(struct ghyvi_vgpu *vgpu, void *data)
-{
-	struct change *change = data;
-	int status = remove_vgpu(change->ctl, vgpu, change->force);
-
-	if (!status)
-		json_array_append_new(change->done, json_text(ghyvi_vgpu_uuid(vgpu)));
-	return status;
-}
-
-/* For what must never be done to all vGPUs because a variable in a script was empty. */
-static int change_each(const struct uuid_options *options, struct change *change, const char *key,
-		       int (*each)(struct ghyvi_vgpu *vgpu, void *data))
+int change_each(const struct uuid_options *options, struct change *change, const char *key,
+		int (*each)(struct ghyvi_vgpu *vgpu, void *data))
 {
 	int status;
 
@@ -147,7 +114,8 @@ int cmd_reset(struct ctl *ctl, int argc, char **argv)
 	static const struct argp argp = {
 		.parser = parse_uuids,
 		.args_doc = "UUID...",
-		.doc = "Reset vGPUs. A guest that uses one sees its GPU hang, and starts over.",
+		.doc = "Stop what vGPUs run, and lift failsafe state. A guest that uses one sees "
+		       "its GPU hang, and goes on.",
 		.children = ctl_children,
 	};
 	struct uuid_options options = { .ctl = ctl };
@@ -156,42 +124,4 @@ int cmd_reset(struct ctl *ctl, int argc, char **argv)
 
 	status = parse_options(&argp, argc, argv, &options);
 	return status ?: change_each(&options, &change, "reset", reset_one);
-}
-
-struct remove_options {
-	struct uuid_options uuids; /* first: parse_uuids() takes this struct */
-	bool force;
-};
-
-static error_t parse_remove(int key, char *argument, struct argp_state *state)
-{
-	struct remove_options *options = state->input;
-
-	if (key != 'f')
-		return parse_uuids(key, argument, state);
-	options->force = true;
-	return 0;
-}
-
-int cmd_remove(struct ctl *ctl, int argc, char **argv)
-{
-	static const struct argp_option argp_options[] = {
-		{ "force", 'f', NULL, 0,
-		  "Also while a VM uses it: it is asked to let go, and waited for", 0 },
-		{}
-	};
-	static const struct argp argp = {
-		.options = argp_options,
-		.parser = parse_remove,
-		.args_doc = "UUID...",
-		.doc = "Remove vGPUs. Through mdevctl where that is installed.",
-		.children = ctl_children,
-	};
-	struct remove_options options = { .uuids = { .ctl = ctl } };
-	struct change change = {};
-	int status;
-
-	status = parse_options(&argp, argc, argv, &options);
-	change.force = options.force;
-	return status ?: change_each(&options.uuids, &change, "removed", remove_one);
 }

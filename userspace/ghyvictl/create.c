@@ -89,7 +89,7 @@ static int set_new(const struct wanted *wanted, const struct ghyvi_vgpu *vgpu)
 
 	for (i = 0; !status && i < wanted->settings_count; i++)
 		status = set_attribute(&target, wanted->settings[i]);
-	if (status && !remove_vgpu(wanted->ctl, vgpu, false))
+	if (status && !remove_vgpu(wanted->ctl, vgpu, NULL))
 		complain("so nothing was created");
 	return status;
 }

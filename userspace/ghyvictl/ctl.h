@@ -130,8 +130,48 @@ json_t *json_target(const struct target *target);
 /* Sets "attribute=value"; complains with its last_error and what would have been right. */
 int set_attribute(const struct target *target, const char *assignment);
 
-/* Refuses one in use without @force; complains. Through mdevctl where that is installed. */
-int remove_vgpu(struct ctl *ctl, const struct ghyvi_vgpu *vgpu, bool force);
+/* ---- changes (change.c, remove.c) ---- */
+
+/* Of several vGPUs. @done: the UUIDs for which it was done; the others: see remove_vgpu(). */
+struct change {
+	struct ctl *ctl;
+	bool force;
+	double timeout_s;
+	json_t *done;
+};
+
+/*
+ * each_vgpu(), but for what must never be done to all vGPUs because a variable in a script was
+ * empty. Prints @change->done as JSON, named @key, where that is asked for. Returns an exit status.
+ */
+int change_each(const struct uuid_options *options, struct change *change, const char *key,
+		int (*each)(struct ghyvi_vgpu *vgpu, void *data));
+
+/*
+ * Removes it, through mdevctl where that is installed; complains and returns an exit status. One in
+ * use is refused; with @change->force, or NULL for one that is not, its VM is first asked to unplug
+ * it, and waited for up to @change->timeout_s.
+ */
+int remove_vgpu(struct ctl *ctl, const struct ghyvi_vgpu *vgpu, const struct change *change);
+
+/* ---- VMs (holder.c) ---- */
+
+/*
+ * The process that has a vGPU open. @vm: the VM's name, or NULL; @stuck: why its QEMU can never
+ * unplug the vGPU, or NULL.
+ */
+struct holder {
+	long pid; /* 0: not found; other users' are only for root to see */
+	char *program;
+	char *vm;
+	const char *stuck;
+};
+
+void holder_find(const struct ghyvi_vgpu *vgpu, struct holder *holder);
+void holder_free(struct holder *holder);
+#define HOLDER_TEXT_BYTES 160
+/* "VM name (pid 12)", "qemu (pid 12)", or that it is not known. @text has HOLDER_TEXT_BYTES. */
+const char *holder_text(const struct holder *holder, char *text);
 
 /* ---- mdevctl's form of settings (definition.c) ---- */
 

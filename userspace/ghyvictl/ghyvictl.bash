@@ -38,7 +38,7 @@ _ghyvictl() {
 	-p | --parent) words=$(_ghyvictl_parents) ;;
 	-m | --policy) words="strict full static dynamic segmented oos adaptive nested" ;;
 	-w | --what) words="engines tables audit config" ;;
-	-s | -c | -b | -u | -k | --seconds | --count | --batch | --uuid | --kernel) return ;;
+	-s | -c | -b | -u | -k | -t | --seconds | --timeout | --count | --batch | --uuid | --kernel) return ;;
 	*)
 		case $command in
 		'') words="$commands $common --version" ;;
@@ -51,7 +51,7 @@ _ghyvictl() {
 		stat) words="$(_ghyvictl_uuids) --seconds --count --all $common" ;;
 		top) words="--seconds --batch $common" ;;
 		dump) words="$(_ghyvictl_uuids) --what $common" ;;
-		remove) words="$(_ghyvictl_uuids) --force $common" ;;
+		remove) words="$(_ghyvictl_uuids) --force --timeout $common" ;;
 		record) words="$(_ghyvictl_uuids) --output --seconds $common" ;;
 		show) words="$(_ghyvictl_uuids) $(_ghyvictl_parents) --attributes $common" ;;
 		report) words="$(_ghyvictl_uuids) --output --from --seconds --count --policies $common" ;;

@@ -159,15 +159,29 @@ int ghyvi_vgpu_each_attribute(const struct ghyvi_vgpu *vgpu,
 			      void *data);
 
 /**
- * ghyvi_vgpu_reset - as if the guest's GPU had been reset; may sleep until it is done
+ * ghyvi_vgpu_reset - stop what runs and lift failsafe state; may sleep until it is done
+ *
+ * A guest's driver sees a GPU hang and recovers, unless the vGPU was in failsafe state: then that
+ * driver must be loaded again, or the VM restarted.
  *
  * Return: 0; -ENODEV.
  */
 int ghyvi_vgpu_reset(const struct ghyvi_vgpu *vgpu);
 
 /**
+ * ghyvi_vgpu_unplug - ask the VM that uses it to let go of it; does not wait
+ *
+ * QEMU asks the guest in turn. When it has let go, ghyvi_vgpu_is_open() returns 0.
+ *
+ * Return: 0; -ENXIO: no VM uses it; -EOPNOTSUPP: the program that uses it cannot be asked; -ENODEV;
+ * -ENOSYS: the kernel module is older than this function.
+ */
+int ghyvi_vgpu_unplug(const struct ghyvi_vgpu *vgpu);
+
+/**
  * ghyvi_vgpu_remove - remove it
- * @force: also while a VM uses it. That VM is asked to let go of it, and this call waits until it has.
+ * @force: also while a VM uses it. That VM is asked to let go of it, and this call waits until it
+ *	has: for ever if it cannot, and no signal ends that. ghyvi_vgpu_unplug() first avoids it.
  *
  * Return: 0; -EBUSY: a VM uses it, and not @force; -ENODEV.
  */

@@ -278,6 +278,13 @@ GHYVI_API int ghyvi_vgpu_reset(const struct ghyvi_vgpu *vgpu)
 	return write_one(vgpu, "reset");
 }
 
+GHYVI_API int ghyvi_vgpu_unplug(const struct ghyvi_vgpu *vgpu)
+{
+	int ret = write_one(vgpu, "unplug");
+
+	return ret == -ENODEV && ghyvi_vgpu_is_open(vgpu) >= 0 ? -ENOSYS : ret;
+}
+
 GHYVI_API int ghyvi_vgpu_remove(const struct ghyvi_vgpu *vgpu, bool force)
 {
 	int open;

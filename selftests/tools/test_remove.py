@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Removing a vGPU that a VM uses: who that is, what is asked of it, how long that is waited for."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+import time
+
+from ktap import test
+from toolslib import BUSY, DONE, USAGE, ctl, environment, require, tree, where
+from tree import UUIDS
+
+UUID = UUIDS[1]
+SOON_S = 10
+SYSFSDEV = f"sysfsdev=/sys/bus/mdev/devices/{UUID}"
+QEMU = "/usr/bin/qemu-system-x86_64"
+Q35 = (QEMU, "-name", "guest=demo,debug-threads=on", "-machine", "pc-q35-7.2,usb=off,accel=kvm", "-m", "1024")
+PORT = ("-device", "pcie-root-port,id=port,chassis=1")
+BEHIND_PORT = (*Q35, *PORT, "-device", f"vfio-pci,{SYSFSDEV},bus=port")
+IN_DEMO = "VM demo (pid 4711)"
+ON_ROOT_BUS = "it is on the root bus of a q35 machine"
+
+
+def removed(made, path):
+    return made.read(f"{path}/remove") == "1\n"
+
+
+def asked(made, path):
+    return made.read(f"{path}/unplug") == "1\n"
+
+
+def lets_go(made, path, after_s):
+    """The guest is done with unplugging after that time."""
+    timer = threading.Timer(after_s, made.write, (f"{path}/state", "created\n", 0o444))
+    timer.start()
+    return timer
+
+
+@test
+def remove_names_the_vm_that_uses_a_vgpu():
+    with tree() as made:
+        path = made.add_vgpu(UUID)
+        for command, holder in ((BEHIND_PORT, IN_DEMO), ((QEMU, "-name", "a,,b"), "VM a,b (pid 4711)"),
+                                ((QEMU, "--name", "process=x,guest=y"), "VM y (pid 4711)"),
+                                ((QEMU, "-m", "-name"), "qemu-system-x86_64 (pid 4711)"), ((QEMU,), "qemu-system-x86_64 (pid 4711)"),
+                                ((QEMU, "-name", "\x1b[2Jx"), "VM ?[2Jx (pid 4711)"), ((), "a program (pid 4711)")):
+            made.use_vgpu(UUID, *command)
+            result = ctl(made, "remove", UUID, expect=BUSY)
+            require(result.err == f"ghyvictl: {UUID} is used by {holder}; stop that, or take the GPU from it with --force\n", f"{result}")
+        os.remove(f"{made.top}/proc/4711/fd/9")
+        require("cannot be seen from here" in ctl(made, "remove", UUID, expect=BUSY).err, "a holder that is not there")
+        require(not asked(made, path) and not removed(made, path), "asked, or removed")
+
+
+@test
+def remove_force_asks_first_and_removes_what_is_free():
+    with tree() as made:
+        path = made.add_vgpu(UUID)
+        made.use_vgpu(UUID, *BEHIND_PORT)
+        timer = lets_go(made, path, 0.5)
+        result = ctl(made, "remove", "--force", UUID, "--json", expect=DONE)
+        timer.join()
+        require(result.json() == {"removed": [UUID]}, f"{result}")
+        require(f"asked {IN_DEMO} to unplug {UUID}" in result.err and "60 s at most; Ctrl-C" in result.err, f"{result}")
+        require(asked(made, path) and removed(made, path), "not asked, or not removed")
+
+
+@test
+def remove_force_is_over_after_its_timeout_and_nothing_is_removed():
+    with tree() as made:
+        path = made.add_vgpu(UUID)
+        made.use_vgpu(UUID, *BEHIND_PORT)
+        began = time.monotonic()
+        result = ctl(made, "remove", "--force", "--timeout", "0.5", UUID, expect=BUSY)
+        require(0.5 <= time.monotonic() - began < SOON_S, f"{time.monotonic() - began} s")
+        require(f"{IN_DEMO} did not unplug {UUID} in 0.5 s" in result.err and "--timeout" in result.err, f"{result}")
+        require(asked(made, path) and not removed(made, path), "not asked, or removed")
+        for wrong in ("0", "-1", "soon", "nan"):
+            ctl(made, "remove", "--force", "--timeout", wrong, UUID, expect=USAGE)
+
+
+@test
+def remove_force_ends_on_ctrl_c_and_nothing_is_removed():
+    with tree() as made:
+        path = made.add_vgpu(UUID)
+        made.use_vgpu(UUID, *BEHIND_PORT)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            made.write(f"{path}/unplug", "")
+            with subprocess.Popen([f"{where['build']}/ghyvictl", "remove", "--force", UUID, UUIDS[0]], env=environment(made), cwd=made.top,
+                                  stderr=subprocess.PIPE, text=True) as process:
+                # At once, what is waited for.
+                first = process.stderr.readline()
+                require(f"asked {IN_DEMO} to unplug" in first, first)
+                process.send_signal(number)
+                try:
+                    err = process.communicate(timeout=SOON_S)[1]
+                finally:
+                    with contextlib.suppress(ProcessLookupError):
+                        process.kill()
+            require(process.returncode == BUSY and f"stopped waiting for {IN_DEMO}" in err, f"{process.returncode}: {err}")
+            require(asked(made, path) and not removed(made, path), "not asked, or removed")
+
+
+@test
+def remove_force_refuses_where_the_machine_cannot_unplug():
+    json = '{"driver":"vfio-pci","id":"hostdev0","sysfsdev":"/sys/bus/mdev/devices/%s","bus":"%s","addr":"0x2"}'
+    cases = (
+        ((*Q35, "-device", f"vfio-pci,{SYSFSDEV},addr=02.0"), ON_ROOT_BUS),
+        ((*Q35, "-device", f"vfio-pci,{SYSFSDEV.upper()},bus=pcie.0"), None),  # no such file: not this vGPU's device
+        ((*Q35, "-device", f"vfio-pci,{SYSFSDEV},bus=pcie.0,addr=5"), ON_ROOT_BUS),
+        ((*Q35, "-device", json % (UUID, "pcie.0")), ON_ROOT_BUS),
+        ((*Q35, "-device", json % (UUID, "pci.5")), None),
+        ((QEMU, "-M", "q35", "-device", f"vfio-pci,{SYSFSDEV}"), ON_ROOT_BUS),
+        ((QEMU, "-machine", "accel=kvm,type=q35", "-machine", "usb=off", "-device", f"vfio-pci,{SYSFSDEV}"), ON_ROOT_BUS),
+        ((QEMU, "-machine", "q35", "-machine", "pc", "-device", f"vfio-pci,{SYSFSDEV}"), None),
+        ((QEMU, "-machine", "pc", "-device", f"vfio-pci,{SYSFSDEV},addr=02.0"), None),
+        ((QEMU, "-device", f"vfio-pci,{SYSFSDEV}"), None),
+        (BEHIND_PORT, None),
+        (Q35, None),  # plugged in later
+        ((*Q35, "-device", "pcie-root-port,id=port,hotplug=off", "-device", f"vfio-pci,{SYSFSDEV},bus=port"), "its port has hotplug=off"),
+    )
+    with tree() as made:
+        path = made.add_vgpu(UUID)
+        for command, reason in cases:
+            made.write(f"{path}/unplug", "")
+            made.use_vgpu(UUID, *command)
+            result = ctl(made, "remove", "--force", "--timeout", "0.01", UUID, expect=BUSY)
+            require(asked(made, path) == (reason is None), f"{command}: {result}")
+            require(reason is None or (f"cannot unplug {UUID}: {reason}" in result.err and "stop the VM" in result.err), f"{result}")
+            require(result.err.count("\n") == (2 if reason is None else 1), f"{command}: {result}")
+            require(not removed(made, path), "removed")
+
+
+@test
+def remove_force_says_why_it_cannot_ask():
+    with tree() as made:
+        path = made.add_vgpu(UUID)
+        made.use_vgpu(UUID, "/usr/bin/other")
+        os.remove(f"{made.top}/{path}/unplug")
+        result = ctl(made, "remove", "--force", UUID, expect=BUSY)
+        require("is older than this program" in result.err and "other (pid 4711)" in result.err, f"{result}")
+        # The kernel takes a driver's attributes away before it waits.
+        for name in ("state", "reset"):
+            os.remove(f"{made.top}/{path}/{name}")
+        result = ctl(made, "remove", "--force", UUID, expect=BUSY)
+        require("is being removed already" in result.err and "other (pid 4711)" in result.err, f"{result}")
+        require(not removed(made, path), "removed")
