@@ -80,7 +80,8 @@ void ghyvi_mm_ggtt_live(struct ghyvi_mm *mm);
  * @gpa: guest-physical address of the PML4 page (@levels 4), or @gpa4[0..3] of the four page
  *	directories (@levels 3)
  * Creates it when unknown. Returns a counted root, or ERR_PTR: -EFAULT (the root is not guest memory),
- * -ENOMEM, -ENOSPC (too many trees or table pages; the limits bound what one guest can make the host allocate).
+ * -ENOMEM, -ENOSPC (too many trees or table pages, and workloads hold them all; the limits bound what one guest can make
+ * the host allocate). Where table pages run out below the root, ghyvi_mm_sync() evicts other trees to complete it.
  * Under the policy "nested" it only remembers the addresses.
  */
 struct ghyvi_root *ghyvi_mm_get_root(struct ghyvi_mm *mm, const u64 *gpa4, unsigned int levels);

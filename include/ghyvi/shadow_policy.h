@@ -20,6 +20,8 @@
 #define GHYVI_STATIC_PAGES_MAX 65536u
 #define GHYVI_OOS_THRESHOLD_MAX 65535u
 #define GHYVI_IDLE_PINS_MAX (1u << 24)
+#define GHYVI_TABLES_MIN 256u
+#define GHYVI_TABLES_MAX (1u << 20)
 
 /**
  * struct ghyvi_page_history - what a policy may know of a table page; kept by the functions below
@@ -61,6 +63,9 @@ struct ghyvi_page_history {
  * @oos_threshold: trapped store, counted from the last synchronisation on, at which `oos` relaxes; 1..65535, default 2
  * @idle_pins: guest pages kept pinned although no entry names them any more, since drivers unbind and bind the same
  *	pages again and pinning is dear; 0..16777216, default 262144 (1 GiB). Fewer when pinning fails.
+ * @tables_max: guest table pages (PPGTT) shadowed at a time; 256..1048576, default 16384, which map 32 GiB. Each costs the
+ *	host up to three pages (its snapshot, a shadow, bookkeeping): 192 MiB, charged to the memory cgroup of the thread
+ *	that shadows it.
  */
 struct ghyvi_shadow_tuning {
 	u32 trap_ns;
@@ -69,11 +74,12 @@ struct ghyvi_shadow_tuning {
 	u32 static_pages;
 	u32 oos_threshold;
 	u32 idle_pins;
+	u32 tables_max;
 };
 
 #define GHYVI_SHADOW_TUNING_DEFAULT \
 	{ .trap_ns = 40000, .scan_ns = 1000, .protect_ns = 20000, .static_pages = 200, .oos_threshold = 2, \
-	  .idle_pins = 262144 }
+	  .idle_pins = 262144, .tables_max = 16384 }
 
 /**
  * ghyvi_gap_rental() - a relaxed page pays scans, or it is protected and relaxed again by a trap. A page whose burst a scan

@@ -34,6 +34,7 @@
 	X(entries_compared, "entries compared with their snapshot")                                \
 	X(entries_changed, "entries that differed and were translated again")                      \
 	X(entries_rejected, "guest entries that could not be translated and point at scratch")     \
+	X(evicted_trees, "page table trees forgotten to make room for others (policy/tables_max)")  \
 	X(pin_failures, "guest pages that could not be pinned")                                    \
 	X(tables_64k, "page tables of 64 KiB pages shadowed")                                      \
 	X(kept_64k, "times that such a table's shadow came to have pages of 64 KiB, too")          \

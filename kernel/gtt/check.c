@@ -69,7 +69,7 @@ static bool is_of_no_use(struct ghyvi_mm *mm, u64 guest, unsigned int level)
 	} else if (level == GHYVI_LEVEL_PDP && guest & GHYVI_ENTRY_LARGE) {
 		return true;
 	} else if (level > GHYVI_LEVEL_PT) {
-		return !xa_load(&mm->tables, gfn) && (mm->nr_tables >= GHYVI_MAX_TABLES || !can_pin(mm, gfn, 1));
+		return !xa_load(&mm->tables, gfn) && (mm->nr_tables >= mm->tuning.tables_max || !can_pin(mm, gfn, 1));
 	}
 	return ghyvi_tables_in(mm, gfn, count) || !can_pin(mm, gfn, count);
 }

@@ -83,8 +83,10 @@ u64 ghyvi_entry_translate(struct ghyvi_mm *mm, unsigned int level, u64 guest_ent
 	if (level == GHYVI_LEVEL_PDP && (guest_entry & GHYVI_ENTRY_LARGE))
 		return ghyvi_entry_reject(mm, level, guest_entry, -EOPNOTSUPP);
 	child = ghyvi_shadow_get(mm, ghyvi_entry_gfn(guest_entry), ghyvi_entry_below(mm, level, guest_entry), tree);
-	if (IS_ERR(child))
+	if (IS_ERR(child)) {
+		tree->refused += PTR_ERR(child) == -ENOSPC;
 		return ghyvi_entry_reject(mm, level, guest_entry, PTR_ERR(child));
+	}
 	return virt_to_phys(child->entries) | GHYVI_ENTRY_PRESENT |
 	       (guest_entry & GHYVI_ENTRY_WRITE);
 }

@@ -13,12 +13,11 @@
 #include <ghyvi/mm.h>
 #include <ghyvi/shadow_policy.h>
 
-/*
- * Limits on what one guest can make the host keep. A table page costs three host pages (its snapshot, a
- * shadow, bookkeeping); 8192 leaf tables map 16 GiB.
- */
-#define GHYVI_MAX_TABLES 8192u
+/* Trees that one guest can make the host keep; for table pages see tables_max of struct ghyvi_shadow_tuning. */
 #define GHYVI_MAX_ROOTS 4096u
+/* Submissions after its last use until a tree is old, and pages of younger ones that one operation may evict (evict.c). */
+#define GHYVI_EVICT_AGE 64u
+#define GHYVI_EVICT_YOUNG 1024u
 /* Entries that are compared, and translated again, in one go: a cache line. */
 #define GHYVI_LINE 8u
 /* Table pages write-protected in one call. */
@@ -30,12 +29,16 @@
  * @listed: its last-level pages to compare at the next synchronisation that is for its sake, or for all
  * @synced: synchronisations for its sake
  * @last_sync: the number (ghyvi_mm.syncs) of the last of them; of the shared tree: of the last for the sake of all
+ * @pages: shadow pages that it alone leads to
+ * @refused: entries of those pages that found no table page left, since they were tried again last
  */
 struct ghyvi_tree {
 	u64 id;
 	struct list_head listed;
 	u32 synced;
 	u64 last_sync;
+	u32 pages;
+	u32 refused;
 };
 
 /* In a snapshot: "not what the guest has, look again". Bit 0 is clear, so it never translates. */
@@ -131,6 +134,7 @@ struct ghyvi_root {
 	struct ghyvi_tree tree;
 	unsigned int levels;
 	u64 gpa[4]; /* only the bits that count */
+	u64 used; /* number of the submission (ghyvi_mm.submissions) that named it last */
 	u32 refs; /* the mm's own while known, and workloads' */
 	bool known; /* in mm->roots */
 	u64 *top; /* levels == 3: a host page with four entries */
@@ -181,6 +185,8 @@ struct ghyvi_mm {
 	struct ghyvi_tree shared_tree;
 	u32 flushes; /* synchronisations of all trees */
 	u64 syncs; /* synchronisations of any */
+	u64 submissions; /* synchronisations for the sake of one root */
+	u32 young_left; /* pages of young trees that this operation may still evict */
 
 	struct ghyvi_table_page **ggtt_tables; /* by table page number; NULL outside the partition */
 	u32 nr_ggtt_tables;
@@ -193,7 +199,7 @@ struct ghyvi_mm {
 	int no_pin; /* why the translation just made leads to scratch: an error that passes, or 0 */
 	u32 retries, looks; /* that may still fail in this synchronisation */
 	bool waited; /* an entry has ever waited for a pin */
-	bool full; /* an entry was refused a table since one went */
+	bool full; /* an entry was refused a table page since one went */
 	u64 vacated; /* tables that went whose place entries wait for */
 	u64 generation; /* of the guest's memory and of these, at this synchronisation */
 	u64 scratch; /* bus address of the page behind entries that cannot be translated */
@@ -446,7 +452,22 @@ void ghyvi_ggtt_publish(struct ghyvi_mm *mm, struct ghyvi_table_page *table, uns
 			unsigned int last);
 struct ghyvi_table_page *ghyvi_ggtt_table_by_gfn(struct ghyvi_mm *mm, u64 gfn);
 
+/* gtt/evict.c */
+/** ghyvi_trees_evict_begin() - an operation begins that may evict: a full budget. */
+void ghyvi_trees_evict_begin(struct ghyvi_mm *mm);
+/**
+ * ghyvi_trees_evict() - forget the trees used least recently, until @wanted table pages fit or no other tree may go. Frees their
+ * tables; no translation may be under way. Returns whether any table page has gone.
+ */
+bool ghyvi_trees_evict(struct ghyvi_mm *mm, u32 wanted);
+/** ghyvi_tree_expect_room() - before a pass over @tree: if trees may go, entries that found no table page are tried again. */
+void ghyvi_tree_expect_room(struct ghyvi_mm *mm, struct ghyvi_tree *tree);
+/** ghyvi_tree_make_room() - after a pass over @tree: evict for what was refused. Returns whether another pass is of use. */
+bool ghyvi_tree_make_room(struct ghyvi_mm *mm, struct ghyvi_tree *tree);
+
 /* gtt/roots.c */
+/** ghyvi_root_forget() - the mm's own reference goes; tables that nothing holds then are freed by ghyvi_tables_reap(). */
+void ghyvi_root_forget(struct ghyvi_root *root);
 /** ghyvi_roots_forget_all() - keep only those that workloads hold. */
 void ghyvi_roots_forget_all(struct ghyvi_mm *mm);
 /** ghyvi_roots_empty_all() - those lose their tables, too: no job uses them. */

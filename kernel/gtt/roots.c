@@ -73,7 +73,7 @@ static void root_put_locked(struct ghyvi_root *root)
 	}
 }
 
-static void root_forget(struct ghyvi_root *root)
+void ghyvi_root_forget(struct ghyvi_root *root)
 {
 	struct ghyvi_mm *mm = root->mm;
 
@@ -180,11 +180,28 @@ static int roots_make_room(struct ghyvi_mm *mm)
 		return 0;
 	list_for_each_entry(root, &mm->root_lru, lru) {
 		if (root->known && root->refs == 1) {
-			root_forget(root);
+			ghyvi_root_forget(root);
+			ghyvi_count(mm->params.stats, evicted_trees);
 			return 0;
 		}
 	}
 	return -ENOSPC;
+}
+
+/* Only for its top page: the synchronisation that comes before any use makes room for what is below. */
+static struct ghyvi_root *root_create_in_room(struct ghyvi_mm *mm, const u64 *gpa, unsigned int levels)
+{
+	struct ghyvi_root *root;
+	int ret;
+
+	ret = roots_make_room(mm);
+	if (ret)
+		return ERR_PTR(ret);
+	root = root_create(mm, gpa, levels);
+	if (root != ERR_PTR(-ENOSPC))
+		return root;
+	ghyvi_trees_evict_begin(mm);
+	return ghyvi_trees_evict(mm, 1) ? root_create(mm, gpa, levels) : root;
 }
 
 static struct ghyvi_root *root_nested(struct ghyvi_mm *mm, const u64 *gpa, unsigned int levels)
@@ -214,7 +231,6 @@ struct ghyvi_root *ghyvi_mm_get_root(struct ghyvi_mm *mm, const u64 *gpa4, unsig
 {
 	struct ghyvi_root *root;
 	u64 gpa[4];
-	int ret;
 
 	root_address(gpa4, levels, gpa);
 	mutex_lock(&mm->lock);
@@ -224,17 +240,17 @@ struct ghyvi_root *ghyvi_mm_get_root(struct ghyvi_mm *mm, const u64 *gpa4, unsig
 	}
 	root = xa_load(&mm->roots, root_key(gpa, levels));
 	if (root && !root_matches(root, gpa)) {
-		root_forget(root);
+		ghyvi_root_forget(root);
 		root = NULL;
 	}
-	if (!root) {
-		ret = roots_make_room(mm);
-		root = ret ? ERR_PTR(ret) : root_create(mm, gpa, levels);
-	} else {
+	if (!root)
+		root = root_create_in_room(mm, gpa, levels);
+	else
 		list_move_tail(&root->lru, &mm->root_lru);
-	}
-	if (!IS_ERR(root))
+	if (!IS_ERR(root)) {
 		root->refs++;
+		root->used = mm->submissions;
+	}
 out:
 	ghyvi_mm_unlock(mm);
 	return root;
@@ -264,7 +280,7 @@ void ghyvi_mm_forget_root(struct ghyvi_mm *mm, const u64 *gpa4, unsigned int lev
 		 * tables' pages for something else: as data they must not be taken for tables.
 		 */
 		root_empty(root);
-		root_forget(root);
+		ghyvi_root_forget(root);
 	}
 	ghyvi_mm_unlock(mm);
 }
@@ -305,7 +321,7 @@ void ghyvi_roots_forget_all(struct ghyvi_mm *mm)
 	struct ghyvi_root *root, *next;
 
 	list_for_each_entry_safe(root, next, &mm->root_lru, lru)
-		root_forget(root);
+		ghyvi_root_forget(root);
 }
 
 void ghyvi_roots_scrub(struct ghyvi_mm *mm, u64 gfn, u64 count)
@@ -319,7 +335,7 @@ void ghyvi_roots_scrub(struct ghyvi_mm *mm, u64 gfn, u64 count)
 			at = root->gpa[i] >> GHYVI_PAGE_SHIFT;
 			if (at >= gfn && at - gfn < count) {
 				root_empty(root);
-				root_forget(root);
+				ghyvi_root_forget(root);
 				break;
 			}
 		}

@@ -54,7 +54,7 @@ static struct ghyvi_table_page *table_create(struct ghyvi_mm *mm, u64 gfn, unsig
 	u64 bus;
 	int ret;
 
-	if (mm->nr_tables >= GHYVI_MAX_TABLES)
+	if (mm->nr_tables >= mm->tuning.tables_max)
 		return ERR_PTR(-ENOSPC);
 	ret = ghyvi_pin_page(mm, gfn, &bus);
 	if (ret) {
@@ -255,6 +255,7 @@ static struct ghyvi_shadow_page *shadow_create(struct ghyvi_mm *mm, struct ghyvi
 	page->level = level;
 	page->refs = 1;
 	page->tree = tree;
+	tree->pages++;
 	if (level == GHYVI_LEVEL_PT_64K)
 		ghyvi_count(p->stats, tables_64k);
 	INIT_LIST_HEAD(&page->dying);
@@ -282,7 +283,9 @@ static void shadow_share(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page)
 	if (page->tree == &mm->shared_tree)
 		return;
 	cond_resched();
+	page->tree->pages--;
 	page->tree = &mm->shared_tree;
+	page->tree->pages++;
 	ghyvi_table_update_tree(mm, page->table);
 	for (i = 0; page->level > GHYVI_LEVEL_PT && i < GHYVI_ENTRIES; i++) {
 		if (ghyvi_entry_is_large(page->level, page->table->snapshot[i]))
@@ -349,6 +352,7 @@ static void shadow_destroy(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page)
 		ghyvi_shadow_clear(mm, page, i, table->snapshot[i]);
 	if (table)
 		table_drop_shadow(mm, table, page->level);
+	page->tree->pages--;
 	mm->params.pgpu_ops->disown_page(mm->params.client, virt_to_phys(page->entries));
 	free_page((unsigned long)page->entries);
 	kfree(page);

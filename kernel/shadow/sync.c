@@ -96,13 +96,45 @@ static void sync_tree(struct ghyvi_mm *mm, struct ghyvi_tree *tree, struct scann
 }
 
 /* What several roots may lead to comes first: upper levels, which decide what a tree contains. */
-static void sync_lists(struct ghyvi_mm *mm, struct ghyvi_tree *tree)
+static void sync_pass(struct ghyvi_mm *mm, struct ghyvi_tree *tree, struct scanned *scanned)
 {
 	struct list_head *shared = &mm->shared_tree.listed;
-	struct scanned scanned = { 0, 0 };
-	u64 started = ktime_get_ns();
 	struct ghyvi_root *root;
 	LIST_HEAD(done);
+
+	sync_list(mm, shared, &done, scanned);
+	if (tree) {
+		ghyvi_root_fill_top(container_of(tree, struct ghyvi_root, tree));
+		sync_tree(mm, tree, scanned);
+	} else {
+		list_for_each_entry(root, &mm->root_lru, lru) {
+			ghyvi_root_fill_top(root);
+			sync_tree(mm, &root->tree, scanned);
+		}
+	}
+	/* What these trees have come to share with others meanwhile. */
+	sync_list(mm, shared, &done, scanned);
+	list_splice_init(&done, shared);
+}
+
+/* For the sake of a tree that is about to be used, others may have to go. */
+static void sync_one(struct ghyvi_mm *mm, struct ghyvi_tree *tree, struct scanned *scanned)
+{
+	ghyvi_trees_evict_begin(mm);
+	ghyvi_tree_expect_room(mm, tree);
+	do
+		sync_pass(mm, tree, scanned);
+	while (ghyvi_tree_make_room(mm, tree));
+	container_of(tree, struct ghyvi_root, tree)->used = ++mm->submissions;
+	tree->synced++;
+	tree->last_sync = mm->syncs;
+	mm->shared_tree.synced++;
+}
+
+static void sync_lists(struct ghyvi_mm *mm, struct ghyvi_tree *tree)
+{
+	struct scanned scanned = { 0, 0 };
+	u64 started = ktime_get_ns();
 
 	ghyvi_count(mm->params.stats, synchronisations);
 	trace_ghyvi_sync(mm->params.reporter, tree ? tree->id : 0);
@@ -111,24 +143,13 @@ static void sync_lists(struct ghyvi_mm *mm, struct ghyvi_tree *tree)
 	if (mm->waited)
 		mm->generation = ghyvi_generation(mm);
 	mm->syncs++;
-	sync_list(mm, shared, &done, &scanned);
 	if (tree) {
-		ghyvi_root_fill_top(container_of(tree, struct ghyvi_root, tree));
-		sync_tree(mm, tree, &scanned);
-		tree->synced++;
-		tree->last_sync = mm->syncs;
-		mm->shared_tree.synced++;
+		sync_one(mm, tree, &scanned);
 	} else {
-		list_for_each_entry(root, &mm->root_lru, lru) {
-			ghyvi_root_fill_top(root);
-			sync_tree(mm, &root->tree, &scanned);
-		}
+		sync_pass(mm, NULL, &scanned);
 		mm->flushes++;
 		mm->shared_tree.last_sync = mm->syncs;
 	}
-	/* What these trees have come to share with others meanwhile. */
-	sync_list(mm, shared, &done, &scanned);
-	list_splice_init(&done, shared);
 	if (!scanned.changed) /* else translation is in the time, too */
 		ghyvi_cost_scanned(mm, started, scanned.pages);
 }
@@ -208,11 +229,16 @@ int ghyvi_mm_set_tuning(struct ghyvi_mm *mm, const struct ghyvi_shadow_tuning *t
 {
 	if (tuning->static_pages > GHYVI_STATIC_PAGES_MAX || !tuning->oos_threshold ||
 	    tuning->oos_threshold > GHYVI_OOS_THRESHOLD_MAX ||
-	    tuning->idle_pins > GHYVI_IDLE_PINS_MAX)
+	    tuning->idle_pins > GHYVI_IDLE_PINS_MAX || tuning->tables_max < GHYVI_TABLES_MIN ||
+	    tuning->tables_max > GHYVI_TABLES_MAX)
 		return -EINVAL;
 	mutex_lock(&mm->lock);
+	/* Entries that found no table page left may find one now. */
+	mm->vacated += tuning->tables_max > mm->tuning.tables_max;
 	mm->tuning = *tuning;
 	mm->rank_in = 0;
+	ghyvi_trees_evict_begin(mm);
+	ghyvi_trees_evict(mm, 0);
 	ghyvi_mm_unlock(mm);
 	return 0;
 }

@@ -5,7 +5,7 @@
  *	/sys/bus/mdev/devices/<uuid>/
  *		state, last_error, last_error_time, reset, unplug
  *		policy/mode, policy/self_check
- *		policy/static_pages, policy/oos_threshold, policy/idle_pins
+ *		policy/static_pages, policy/oos_threshold, policy/idle_pins, policy/tables_max
  *		policy/trap_ns, policy/scan_ns, policy/protect_ns
  *		sched/				see sysfs_sched.c
  *		audit/				see sysfs_audit.c
@@ -164,6 +164,7 @@ static const struct ghyvi_settings tuning = {
 GHYVI_SETTING(tuning, struct ghyvi_shadow_tuning, static_pages, 0, GHYVI_STATIC_PAGES_MAX);
 GHYVI_SETTING(tuning, struct ghyvi_shadow_tuning, oos_threshold, 1, GHYVI_OOS_THRESHOLD_MAX);
 GHYVI_SETTING(tuning, struct ghyvi_shadow_tuning, idle_pins, 0, GHYVI_IDLE_PINS_MAX);
+GHYVI_SETTING(tuning, struct ghyvi_shadow_tuning, tables_max, GHYVI_TABLES_MIN, GHYVI_TABLES_MAX);
 GHYVI_SETTING_RO(tuning, struct ghyvi_shadow_tuning, trap_ns);
 GHYVI_SETTING_RO(tuning, struct ghyvi_shadow_tuning, scan_ns);
 GHYVI_SETTING_RO(tuning, struct ghyvi_shadow_tuning, protect_ns);
@@ -174,6 +175,7 @@ static struct attribute *policy_attributes[] = {
 	&setting_static_pages.attr.attr,
 	&setting_oos_threshold.attr.attr,
 	&setting_idle_pins.attr.attr,
+	&setting_tables_max.attr.attr,
 	&setting_trap_ns.attr.attr,
 	&setting_scan_ns.attr.attr,
 	&setting_protect_ns.attr.attr,

@@ -13,7 +13,7 @@ from tree import DRIVER, PARENT, UUIDS
 UUID, OTHER = UUIDS
 HERE = os.path.dirname(os.path.abspath(__file__))
 CALLOUT = f"{HERE}/../../userspace/mdevctl/callout"
-LIVE = {"policy/mode": "segmented", "policy/oos_threshold": "2", "policy/self_check": "0", "policy/static_pages": "200"}
+LIVE = {"policy/mode": "segmented", "policy/oos_threshold": "2", "policy/self_check": "0", "policy/static_pages": "200", "policy/tables_max": "16384"}
 
 
 def with_mdevctl(made, status=0):

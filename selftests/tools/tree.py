@@ -99,7 +99,7 @@ class Tree:
         self.write(f"{path}/remove", "", 0o200)
         self.write(f"{path}/unplug", "", 0o200)
         self.write(f"{path}/policy/mode", f"{POLICIES}\n")
-        for name, value in (("self_check", 0), ("static_pages", 200), ("oos_threshold", 2)):
+        for name, value in (("self_check", 0), ("static_pages", 200), ("oos_threshold", 2), ("tables_max", 16384)):
             self.write(f"{path}/policy/{name}", f"{value}\n")
         for name, value in (("trap_ns", 5400), ("scan_ns", 900), ("protect_ns", 2100)):
             self.write(f"{path}/policy/{name}", f"{value}\n", 0o444)

@@ -615,6 +615,15 @@ static inline void fake_init(u32 ggtt_tables)
 	ghyvi_mm_set_ggtt_gfn(fake.mm, BAR_GFN);
 }
 
+static inline void limit_tables(u32 tables_max)
+{
+	struct ghyvi_shadow_tuning tuning;
+
+	ghyvi_mm_tuning(fake.mm, &tuning);
+	tuning.tables_max = tables_max;
+	RULE(!ghyvi_mm_set_tuning(fake.mm, &tuning));
+}
+
 /* Nothing may be left, whatever a test did. */
 static inline void fake_fini(void)
 {

@@ -26,6 +26,8 @@ static struct {
 } pending[64];
 static unsigned int nr_pending;
 static bool visited[TABLES][5];
+/* There are not enough table pages for all trees: those that are held may lack some. */
+static bool few_tables;
 
 static unsigned int level_of(u64 gfn)
 {
@@ -171,7 +173,7 @@ static bool entry_matches(u64 guest, u64 entry, unsigned int level, bool ggtt)
 		return memory;
 	if (leads_to_scratch(entry, level)) {
 		/* No memory, or not pinned when it was looked at, or a table that engines must not write. */
-		if (!memory || fake.excused[gfn] || (level == 1 && (alias || gfn < TABLES)))
+		if (!memory || fake.excused[gfn] || (few_tables && level > 1) || (level == 1 && (alias || gfn < TABLES)))
 			return true;
 	}
 	if (level == 1 || !memory || !(entry & 1) || (entry & 2) != (guest & 2))
