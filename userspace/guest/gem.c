@@ -64,6 +64,16 @@ int gem_open(struct gem *gem)
 	return 0;
 }
 
+int gem_another_context(const struct gem *gem, struct gem *another)
+{
+	struct drm_i915_gem_context_create create = { 0 };
+	int ret = call(gem, DRM_IOCTL_I915_GEM_CONTEXT_CREATE, &create);
+
+	*another = *gem;
+	another->context = create.ctx_id;
+	return ret;
+}
+
 void gem_close(struct gem *gem)
 {
 	struct drm_i915_gem_context_destroy destroy = { .ctx_id = gem->context };

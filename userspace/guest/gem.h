@@ -26,6 +26,8 @@ struct gem {
 /* All of these return 0 or -errno. gem_open: -ENODEV when there is no i915 GPU. */
 int gem_open(struct gem *gem);
 void gem_close(struct gem *gem);
+/** gem_another_context() - in @gem's file, with an address space of its own; both go with gem_close(@gem). */
+int gem_another_context(const struct gem *gem, struct gem *another);
 int gem_create(const struct gem *gem, uint64_t bytes, uint32_t *handle);
 void gem_destroy(const struct gem *gem, uint32_t handle);
 int gem_write(const struct gem *gem, uint32_t handle, uint64_t offset, const void *data,
