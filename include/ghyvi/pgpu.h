@@ -171,7 +171,10 @@ int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch
  *	with none of the backend's locks held. From then on the backend does not touch the job.
  * @event: called by the backend, GHYVI_EVENT_*. Does not sleep; any context but NMI, hard interrupts
  *	included, also with the backend's spinlocks held. It calls nothing of the backend.
- * @busy_ns: time on the engine, filled in before @done; 0 only if it never began
+ * @begun_ns: when the engine began this @run of it, in ns of ktime_get_ns(); 0: it did not yet. Set by
+ *	the backend with WRITE_ONCE() as soon as it has, because the vGPU is charged from then on
+ * @busy_ns: time on the engine, set by the backend with WRITE_ONCE() when the job has ended, before
+ *	@done; 0: it did not end, or it never began
  * @backend: for the backend: words of its own, which are all 0 before the first @run, and which the core leaves alone
  *	when a job was preempted: they say where in which batch it was. So no guest can change that.
  */
@@ -189,6 +192,7 @@ struct ghyvi_job {
 	u64 budget_ns;
 	void (*done)(struct ghyvi_job *job, enum ghyvi_job_status status);
 	void (*event)(struct ghyvi_job *job, u32 events);
+	u64 begun_ns;
 	u64 busy_ns;
 	struct {
 		int state;

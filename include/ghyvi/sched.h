@@ -125,7 +125,8 @@ int ghyvi_sched_set_knobs(struct ghyvi_sched_entity *entity, const struct ghyvi_
  *	keep the engine while it is prepared and another vGPU waits, unless @preempt_timeout_us is
  *	shorter
  * @preempt_timeout_us: how long it may take to leave; then it is stopped with an error. 0: for ever
- * @window_us: span over which caps are kept; a vGPU that was away comes back at most a tenth of it behind
+ * @window_us: span over which caps are kept, wherever it begins; a vGPU that was away comes back at
+ *	most a tenth of it behind
  */
 struct ghyvi_sched_settings {
 	u32 timeslice_us;

@@ -28,7 +28,6 @@ static void band_on_arrival(struct sched_engine *engine, struct sched_run *run, 
 static void band_on_complete(struct sched_engine *engine, struct sched_run *run, u64 busy_ns,
 			     bool preempted, u64 now)
 {
-	sched_budget_charge(run, busy_ns);
 	if (run->budget.left_ns < 0 && over_share(engine, run))
 		list_move_tail(&run->link, &engine->runs);
 	engine->budget.from = run;

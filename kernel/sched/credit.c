@@ -40,9 +40,9 @@ void sched_budget_tick(struct sched_engine *engine, u64 now)
 		engine->budget.window_start = now;
 }
 
-void sched_budget_charge(struct sched_run *run, u64 ns)
+void sched_budget_charge(struct sched_run *run, s64 ns)
 {
-	run->budget.left_ns -= (s64)ns;
+	run->budget.left_ns -= ns;
 	run->budget.used_ns += ns;
 }
 
@@ -67,7 +67,6 @@ struct sched_run *sched_first_ready(struct sched_engine *engine)
 static void credit_on_complete(struct sched_engine *engine, struct sched_run *run, u64 busy_ns,
 			       bool preempted, u64 now)
 {
-	sched_budget_charge(run, busy_ns);
 	if (run->budget.left_ns <= 0)
 		list_move_tail(&run->link, &engine->runs);
 }

@@ -31,8 +31,9 @@
  * its vGPU's queue and @late. The policy does not see a vGPU whose first workload is late. When it
  * has been prepared, the vGPU waits for its turn like one that just submitted.
  *
- * While a workload runs and others wait, the clock watches it: after its timeslice it is asked to leave, and
- * if it does not for preempt_timeout_us, stopped; its owner is told that it failed.
+ * While a workload runs, it is charged (charge.c), and the clock watches it (watch.c): when others
+ * wait it is asked to leave after its timeslice, and stopped if it does not for preempt_timeout_us;
+ * its owner is told that it failed.
  *
  * Locks, outermost first: engine->start (makes "not cancelled yet -> run()" one step), engine->lock
  * (queues, current and the states of its workloads). Neither is held over prepare() or complete();
@@ -42,8 +43,6 @@
 #include <linux/module.h>
 #include <trace/events/ghyvi.h>
 #include "sched_types.h"
-
-#define SCHED_TICKS_MAX 64 /* caught up with; the rest of a long pause counts as none */
 
 static void preparation_work(struct work_struct *work);
 static void kick(struct ghyvi_sched *sched, enum ghyvi_engine_id id, const struct sched_run *own,
@@ -60,24 +59,6 @@ void sched_arm(struct sched_engine *engine, u64 at)
 		return;
 	engine->armed = at;
 	engine->sched->clock->arm(engine->sched->clock_data, engine->id, at);
-}
-
-/* What time it is, and no decision is based on the state before the last tick. */
-static u64 decision_time(struct sched_engine *engine)
-{
-	const struct sched_policy *policy = engine->policy;
-	u64 now = sched_now(engine->sched);
-	unsigned int i;
-
-	if (!policy->tick || now < engine->next_tick)
-		return now;
-	for (i = 0; now >= engine->next_tick && i < SCHED_TICKS_MAX; i++) {
-		policy->tick(engine, engine->next_tick);
-		engine->next_tick += policy->tick_ns;
-	}
-	if (now >= engine->next_tick)
-		engine->next_tick = now + policy->tick_ns;
-	return now;
 }
 
 static bool has_engine(struct sched_engine *engine, struct sched_run *run)
@@ -110,20 +91,22 @@ static void release_engine_locked(struct sched_engine *engine, struct ghyvi_work
 				  enum ghyvi_job_status status)
 {
 	struct sched_run *run = sched_run_of(workload);
-	u64 now = decision_time(engine);
+	u64 now = sched_update_clock(engine);
 	u64 busy_ns = 0;
 
 	if (workload->state == WORKLOAD_RUNNING)
 		busy_ns = workload->job.busy_ns;
+	sched_settle(engine, busy_ns, now);
 	workload->state = WORKLOAD_DONE;
 	engine->current_workload = NULL;
-	engine->asked_ns = 0;
 	sched_arm(engine, GHYVI_SCHED_NEVER);
 	if (run->entity->stats)
 		ghyvi_count_add(sched_stats_of(run), busy_ns, busy_ns);
 	if (engine->policy->on_complete)
 		engine->policy->on_complete(engine, run, busy_ns,
 					    status == GHYVI_JOB_PREEMPTED, now);
+	engine->asked_ns = 0;
+	engine->pressed_ns = 0;
 	sched_wait_again(engine, run, now);
 }
 
@@ -215,7 +198,7 @@ void ghyvi_sched_queue(struct ghyvi_sched *sched, struct ghyvi_workload *workloa
 	INIT_WORK(&workload->done, complete_work);
 	run = sched_run_of(workload);
 	spin_lock(&engine->lock);
-	now = decision_time(engine);
+	now = sched_update_clock(engine);
 	workload->state = WORKLOAD_QUEUED;
 	workload->preparing = false;
 	workload->prepared = false;
@@ -280,6 +263,7 @@ static struct ghyvi_workload *dispatch(struct sched_engine *engine, struct sched
 	sched_unwait(engine, run);
 	unqueue(engine, workload);
 	workload->state = WORKLOAD_PREPARING;
+	workload->job.begun_ns = 0;
 	workload->job.busy_ns = 0;
 	engine->current_workload = workload;
 	engine->given_ns = now;
@@ -328,7 +312,7 @@ static struct ghyvi_workload *take_next(struct ghyvi_sched *sched, enum ghyvi_en
 
 	spin_lock(&engine->lock);
 	if (!engine->current_workload && engine->nr_waiting) {
-		now = decision_time(engine);
+		now = sched_update_clock(engine);
 		run = engine->policy->next(engine, now, &until);
 		if (run)
 			workload = dispatch(engine, run, now);
@@ -381,9 +365,10 @@ static bool start(struct ghyvi_sched *sched, struct sched_engine *engine,
 			workload->state = WORKLOAD_PREPARING; /* cost nothing */
 		release_engine_locked(engine, workload, *status);
 	} else {
+		/* Asked before the backend had it, it did not hear. */
 		if (engine->current_workload == workload)
-			engine->asked_ns = 0; /* who was asked before the backend had it did not hear */
-		sched_review(engine, sched_now(sched));
+			engine->asked_ns = engine->pressed_ns = 0;
+		sched_review(engine, sched_update_clock(engine));
 		sched_look_ahead(engine);
 	}
 	spin_unlock(&engine->lock);
@@ -425,7 +410,7 @@ static int prepare(struct sched_engine *engine, struct ghyvi_workload *workload)
 	u64 now, took;
 
 	spin_lock(&engine->lock);
-	now = decision_time(engine);
+	now = sched_update_clock(engine);
 	took = now - began;
 	if (run->entity->stats)
 		ghyvi_count_add(sched_stats_of(run), prepare_ns, took);
@@ -442,7 +427,7 @@ static int prepare(struct sched_engine *engine, struct ghyvi_workload *workload)
 static void late_is_ready(struct sched_engine *engine, struct ghyvi_workload *workload)
 {
 	struct sched_run *run = sched_run_of(workload);
-	u64 now = decision_time(engine);
+	u64 now = sched_update_clock(engine);
 
 	workload->late = false;
 	if (engine->policy->on_arrival)

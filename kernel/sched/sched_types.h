@@ -21,6 +21,26 @@ enum workload_state {
 	WORKLOAD_DONE, /* complete() is or will be called */
 };
 
+#define SCHED_CAP_PARTS 128
+
+/**
+ * struct sched_cap - what a capped vGPU had of an engine; see cap.c
+ * @part_ns: length of a part of a window; 0: no window was set yet
+ * @latest: number of the latest part, counted from the clock's 0
+ * @paid_until: what was received so far is within the cap from then on, in the long run
+ * @parts: the last ones, by number modulo their count; of each the time on the engine, and when it
+ *	ended, from the part's begin
+ */
+struct sched_cap {
+	u32 part_ns;
+	u64 latest;
+	u64 paid_until;
+	struct sched_cap_part {
+		u32 used_ns;
+		u32 end_ns;
+	} parts[SCHED_CAP_PARTS];
+};
+
 /**
  * struct sched_run - a vGPU on one engine; protected by the engine's lock
  * @queue: workloads, in order of submission
@@ -43,13 +63,16 @@ struct sched_run {
 		bool known;
 		bool throttled;
 		s64 rank; /* as long as in the tree */
-		u64 vtime; /* GPU time received and charged, by weight */
+		u64 vtime; /* charged, by weight; up to date also while it runs */
 		u64 idle_since;
 		u64 await_until;
 		u64 think_ns; /* between completion and next arrival: average, deviation */
 		u64 think_deviation_ns;
 		u64 service_ns; /* per workload, average */
-		u64 paid_until; /* what was received so far is within the cap from here on */
+		u64 served_ns; /* the workload that is not through yet, in all its turns */
+		u64 stay_ns; /* a timeslice and what it took to leave then: the longest, decaying */
+		u64 eligible_at; /* within the cap again; as long as it waits */
+		struct sched_cap cap;
 	} fair;
 	struct {
 		s64 left_ns;
@@ -75,7 +98,10 @@ struct ghyvi_sched_entity {
  * @current_workload: has the engine; NULL: the engine is free
  * @last: whose workload had the engine last
  * @given_ns: when the current workload got the engine, prepared or not
- * @started_ns, @asked_ns: when the current workload came on the engine, and was asked to leave (0: it was not)
+ * @started_ns: when the current workload was given to the pGPU
+ * @charged_ns: so much of the time that it ran is charged; see charge.c
+ * @asked_ns: when the pGPU was asked to take it off the engine; 0: it was not
+ * @pressed_ns: since when it is also other vGPUs that it must leave for; 0: it need not
  * @stopping: somebody is in the backend's cancel() with the current workload, which must not go away
  */
 struct sched_engine {
@@ -92,7 +118,9 @@ struct sched_engine {
 	struct sched_run *last;
 	u64 given_ns;
 	u64 started_ns;
+	u64 charged_ns;
 	u64 asked_ns;
+	u64 pressed_ns;
 	u64 armed; /* as told to the clock */
 	u64 next_tick;
 	bool stopping;
@@ -100,7 +128,7 @@ struct sched_engine {
 	struct {
 		u64 vtime; /* no active vGPU is behind this */
 		struct rb_root_cached by_rank, by_vtime; /* those that wait, but for the throttled */
-		struct rb_root_cached throttled; /* by paid_until */
+		struct rb_root_cached throttled; /* by eligible_at */
 		struct list_head thinking;
 	} fair;
 	struct {
@@ -140,15 +168,19 @@ struct ghyvi_sched {
  *	engine needs no timer
  * @on_arrival: @run has one more workload; @woke: it had none queued or running, or only one that
  *	was late and is prepared now
- * @on_complete: the engine is free again; it was @run's for @busy_ns (0: did not start). @preempted: what it had there will be
- *	queued again at once
- * @charge: @run cost others @ns besides its time on the engine; does not wait meanwhile
+ * @on_complete: the engine is free again; it was @run's for @busy_ns (0: did not start), which is
+ *	charged. @preempted: the workload will be queued again at once
+ * @charge: @run had the engine for @ns, or cost others as much in another way; negative: so much was
+ *	too much. @run does not wait meanwhile
+ * @ran: after @charge, for time on the engine only, up to @now
  * @wait, @unwait: @run waits from now on, or no longer; after @on_arrival or @on_complete. What a waiting run is ordered by
  *	does not change but between @unwait and @wait.
  * @next: somebody waits and the engine is free: who gets it? NULL: nobody before *@until
  * @peek: somebody waits: who will probably be next?
  * @yield_at: others wait: from when on should the running vGPU let them? NULL: when it has had the longer of timeslice and
  *	preempt_timeout
+ * @used_up_at: when will the running vGPU have had all that it may have, also if no other waits? NULL:
+ *	never
  * @forget: @run is about to go
  */
 struct sched_policy {
@@ -158,12 +190,14 @@ struct sched_policy {
 	void (*on_arrival)(struct sched_engine *engine, struct sched_run *run, bool woke, u64 now);
 	void (*on_complete)(struct sched_engine *engine, struct sched_run *run, u64 busy_ns,
 			    bool preempted, u64 now);
-	void (*charge)(struct sched_run *run, u64 ns);
+	void (*charge)(struct sched_run *run, s64 ns);
+	void (*ran)(struct sched_engine *engine, struct sched_run *run, s64 ns, u64 now);
 	void (*wait)(struct sched_engine *engine, struct sched_run *run, u64 now);
 	void (*unwait)(struct sched_engine *engine, struct sched_run *run);
 	struct sched_run *(*next)(struct sched_engine *engine, u64 now, u64 *until);
 	struct sched_run *(*peek)(struct sched_engine *engine);
 	u64 (*yield_at)(struct sched_engine *engine, struct sched_run *run, u64 now);
+	u64 (*used_up_at)(struct sched_engine *engine, struct sched_run *run, u64 now);
 	void (*forget)(struct sched_engine *engine, struct sched_run *run);
 };
 
@@ -225,8 +259,24 @@ static inline void sched_leave(struct ghyvi_sched *sched)
 	(void)atomic_dec_return_release(&sched->inside);
 }
 
+/* charge.c; callers hold engine->lock */
+/* Returns what time it is. Does the ticks that passed, charges the running workload up to now. */
+u64 sched_update_clock(struct sched_engine *engine);
+/* The current workload left the pGPU after @busy_ns in all: charge or give back the rest. */
+void sched_settle(struct sched_engine *engine, u64 busy_ns, u64 now);
+
+/* cap.c; @percent is the cap, not 0 */
+/* Before the others, and when the setting has changed. What was used stays known. */
+void sched_cap_set_window(struct sched_cap *cap, u64 window_ns, u64 now);
+/* The vGPU had the engine for @ns until @now; negative: so much was too much. */
+void sched_cap_charge(struct sched_cap *cap, u32 percent, s64 ns, u64 now);
+/* From when on can the vGPU, which does not run, do so for @turn_ns? Not before @now. */
+u64 sched_cap_eligible_at(struct sched_cap *cap, u32 percent, u64 turn_ns, u64 now);
+/* When must it stop, if it runs on from @now? GHYVI_SCHED_NEVER: it need not. */
+u64 sched_cap_used_up_at(struct sched_cap *cap, u32 percent, u64 now);
+
 /* watch.c */
-/* When must the running workload be looked at again? */
+/* When must the running workload be looked at again? @now as returned by sched_update_clock(). */
 void sched_review(struct sched_engine *engine, u64 now);
 /* @workload was on the engine and was stopped, because it did not make way. */
 void sched_tell_stopped(struct sched_engine *engine, struct ghyvi_workload *workload);
@@ -239,7 +289,7 @@ void sched_settings_init(struct ghyvi_sched *sched);
 
 /* credit.c: budgets of credit and band */
 void sched_budget_tick(struct sched_engine *engine, u64 now);
-void sched_budget_charge(struct sched_run *run, u64 ns);
+void sched_budget_charge(struct sched_run *run, s64 ns);
 void sched_budget_forget(struct sched_engine *engine, struct sched_run *run);
 struct sched_run *sched_first_ready(struct sched_engine *engine);
 u64 sched_total_weight(struct sched_engine *engine);

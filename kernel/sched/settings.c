@@ -26,7 +26,7 @@ static void decide_again(struct ghyvi_sched *sched)
 		struct sched_engine *engine = &sched->engines[i];
 
 		spin_lock(&engine->lock);
-		sched_review(engine, sched_now(sched));
+		sched_review(engine, sched_update_clock(engine));
 		spin_unlock(&engine->lock);
 		sched_kick(sched, i);
 	}
@@ -66,8 +66,11 @@ int ghyvi_sched_set_knobs(struct ghyvi_sched_entity *entity, const struct ghyvi_
 		return -EINVAL;
 	mutex_lock(&sched->settings_lock);
 	lock_engines(sched);
-	for (i = 0; i < GHYVI_ENGINES; i++)
+	/* What ran so far is charged as it was. */
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		sched_update_clock(&sched->engines[i]);
 		sched_unwait(&sched->engines[i], &entity->runs[i]);
+	}
 	entity->knobs = *knobs;
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		sched_wait_again(&sched->engines[i], &entity->runs[i], sched_now(sched));
@@ -90,6 +93,7 @@ static void unwait_all(struct sched_engine *engine)
 {
 	struct sched_run *run;
 
+	sched_update_clock(engine);
 	list_for_each_entry(run, &engine->ready, ready)
 		sched_unwait(engine, run);
 }
@@ -146,6 +150,7 @@ static void switch_policy(struct sched_engine *engine, const struct sched_policy
 	engine->next_tick = sched_now(engine->sched) + policy->tick_ns;
 	engine->budget.window_start = sched_now(engine->sched);
 	engine->asked_ns = 0;
+	engine->pressed_ns = 0;
 	engine->policy = policy;
 	wait_again_all(engine);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The workload that has an engine while others wait: when it is asked to leave, and what becomes of it if it does not.
+ * The workload that has an engine: when it is asked to leave, for others or because its vGPU may
+ * have no more, and what becomes of it if it does not.
  */
 #include <linux/math64.h>
 #include <linux/module.h>
@@ -20,17 +21,32 @@ static u64 leave_at(struct sched_engine *engine, u64 now)
 	       1000ULL * max(settings->timeslice_us, settings->preempt_timeout_us);
 }
 
+static void ask_to_leave(struct sched_engine *engine, u64 now)
+{
+	struct ghyvi_sched *sched = engine->sched;
+	struct sched_run *run = sched_run_of(engine->current_workload);
+
+	engine->asked_ns = now;
+	if (run->entity->stats)
+		ghyvi_count(sched_stats_of(run), preempt_requests);
+	if (run->entity->reporter)
+		trace_ghyvi_preempt(run->entity->reporter, engine->id, now - engine->started_ns);
+	if (sched->ops->preempt)
+		sched->ops->preempt(sched->pgpu, &engine->current_workload->job);
+}
+
 /*
- * The running workload: when must it be asked to leave, when be stopped? Does the asking. Returns true when it must be
- * stopped now.
+ * The running workload: when must it be asked to leave, when be stopped? Does the asking. It is
+ * stopped only for others that wait, and preempt_timeout_us counts from when it should have left
+ * for them. Returns true when it must be stopped now.
  */
 static bool review(struct sched_engine *engine, u64 now)
 {
-	struct ghyvi_sched *sched = engine->sched;
+	u64 timeout_ns = 1000ULL * engine->sched->settings.preempt_timeout_us;
 	struct ghyvi_workload *workload = engine->current_workload;
-	u64 timeout_ns = 1000ULL * sched->settings.preempt_timeout_us;
-	struct sched_run *run;
-	u64 at;
+	const struct sched_policy *policy = engine->policy;
+	u64 at = GHYVI_SCHED_NEVER;
+	u64 leave = GHYVI_SCHED_NEVER;
 
 	if (workload && workload->preparing) {
 		sched_review_preparing(engine);
@@ -38,30 +54,30 @@ static bool review(struct sched_engine *engine, u64 now)
 	}
 	if (!workload || workload->state != WORKLOAD_RUNNING || engine->stopping)
 		return false;
-	run = sched_run_of(workload);
-	if (!engine->nr_waiting) {
-		engine->asked_ns = 0;
-		sched_arm(engine, GHYVI_SCHED_NEVER);
-		return false;
-	}
+	if (!engine->nr_waiting)
+		engine->pressed_ns = 0;
+	else if (!engine->pressed_ns)
+		leave = leave_at(engine, now);
+	if (now >= leave)
+		engine->pressed_ns = now;
+	else
+		at = leave;
 	if (!engine->asked_ns) {
-		at = leave_at(engine, now);
-		if (now < at) {
-			sched_arm(engine, at);
-			return false;
-		}
-		engine->asked_ns = now;
-		if (run->entity->stats)
-			ghyvi_count(sched_stats_of(run), preempt_requests);
-		if (run->entity->reporter)
-			trace_ghyvi_preempt(run->entity->reporter, engine->id,
-					    now - engine->started_ns);
-		if (sched->ops->preempt)
-			sched->ops->preempt(sched->pgpu, &workload->job);
+		u64 used_up = policy->used_up_at ?
+				      policy->used_up_at(engine, sched_run_of(workload), now) :
+				      GHYVI_SCHED_NEVER;
+
+		if (engine->pressed_ns || now >= used_up)
+			ask_to_leave(engine, now);
+		else
+			at = min(at, used_up);
 	}
-	if (timeout_ns && now >= engine->asked_ns + timeout_ns)
-		return true;
-	sched_arm(engine, timeout_ns ? engine->asked_ns + timeout_ns : GHYVI_SCHED_NEVER);
+	if (engine->pressed_ns) {
+		if (timeout_ns && now >= engine->pressed_ns + timeout_ns)
+			return true;
+		at = timeout_ns ? engine->pressed_ns + timeout_ns : GHYVI_SCHED_NEVER;
+	}
+	sched_arm(engine, at);
 	return false;
 }
 
@@ -114,7 +130,7 @@ void ghyvi_sched_timer(struct ghyvi_sched *sched, enum ghyvi_engine_id id)
 	atomic_inc(&sched->inside);
 	spin_lock(&engine->lock);
 	engine->armed = GHYVI_SCHED_NEVER;
-	now = sched_now(sched);
+	now = sched_update_clock(engine);
 	sched_take_back(engine, now);
 	taken = engine->current_workload;
 	if (review(engine, now))

@@ -319,6 +319,7 @@ enum ghyvi_job_status softgpu_engine_execute(struct softgpu_engine *engine, stru
 	spin_unlock_irqrestore(&engine->lock, flags);
 	if (job->backend.state == JOB_QUEUED)
 		return GHYVI_JOB_CANCELLED;
+	WRITE_ONCE(job->begun_ns, engine->started_ns);
 
 	softgpu_access_begin(engine);
 	verdict = softgpu_load(engine);
@@ -342,7 +343,7 @@ enum ghyvi_job_status softgpu_engine_execute(struct softgpu_engine *engine, stru
 		status = GHYVI_JOB_ERROR;
 	else if (verdict == SOFTGPU_CANCELLED)
 		status = GHYVI_JOB_CANCELLED;
-	job->busy_ns = ktime_get_ns() - engine->started_ns;
+	WRITE_ONCE(job->busy_ns, ktime_get_ns() - engine->started_ns);
 	return status;
 }
 

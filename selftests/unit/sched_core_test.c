@@ -127,7 +127,7 @@ static struct item *gpu_leave(enum ghyvi_engine_id engine, enum ghyvi_job_status
 	/* It may come from the thread that prepared it. Never: shows as a time-out of the test program. */
 	while (!(job = gpu_take(engine)))
 		usleep_range(100, 200);
-	job->busy_ns = gpu.never_begins ? 0 : 1;
+	WRITE_ONCE(job->busy_ns, gpu.never_begins ? 0 : 1);
 	job->done(job, status);
 	return container_of(job, struct item, base.job);
 }

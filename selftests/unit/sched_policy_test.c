@@ -160,7 +160,12 @@ static void test_caps_are_kept_alone_and_in_company(void **state)
 				struct sim_setup setup = sim_cap(percent[i], alone, depth, SIM_SHORT_NS);
 				struct sim_result result = run(setup);
 
-				assert_at_most(sim_cap_error(&setup, &result), 0.02);
+				/*
+				 * Alone. Beside workloads of SIM_LONG_NS that cannot be interrupted it may come
+				 * late by one of them in each window, which no other window makes up for.
+				 */
+				assert_at_most(sim_cap_error(&setup, &result),
+					       alone ? 0.02 : SIM_LONG_NS / 1e8);
 				if (!alone)
 					assert_at_least(result.utilisation, 0.97);
 			}

@@ -368,7 +368,7 @@ static void __maybe_unused finish(enum ghyvi_engine_id engine, enum ghyvi_job_st
 	if (status == GHYVI_JOB_COMPLETE)
 		job->context[GHYVI_CTX_RING_HEAD] = job->context[GHYVI_CTX_RING_TAIL];
 	job->context[GHYVI_CTX_TIMESTAMP] += 7;
-	job->busy_ns = 1;
+	WRITE_ONCE(job->busy_ns, 1);
 	job->done(job, status);
 }
 

@@ -10,12 +10,13 @@
 
 struct bench {
 	struct ghyvi_sched *sched;
-	u64 now;
-	struct ghyvi_job *running;
+	u64 now, timer;
+	struct ghyvi_job *running; /* NULL: the engine idles until @timer */
 };
 
 static int bench_run(void *pgpu, struct ghyvi_job *job)
 {
+	job->begun_ns = ((struct bench *)pgpu)->now ?: 1; /* 0 means not yet */
 	((struct bench *)pgpu)->running = job;
 	return 0;
 }
@@ -33,6 +34,7 @@ static u64 bench_now(void *clock)
 
 static void bench_arm(void *clock, enum ghyvi_engine_id engine, u64 at)
 {
+	((struct bench *)clock)->timer = at;
 }
 
 static const struct ghyvi_sched_clock bench_clock = { .now = bench_now, .arm = bench_arm };
@@ -64,7 +66,12 @@ static void decide(struct bench *bench, unsigned int times)
 
 		bench->now += BUSY_NS;
 		job->busy_ns = BUSY_NS;
+		bench->running = NULL;
 		job->done(job, GHYVI_JOB_COMPLETE);
+		while (!bench->running) {
+			bench->now = max(bench->now, bench->timer);
+			ghyvi_sched_timer(bench->sched, job->engine);
+		}
 	}
 }
 

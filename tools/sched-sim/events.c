@@ -32,6 +32,7 @@ struct simulation {
 	struct request **heap; /* those that think */
 	unsigned int nr_heap;
 	u64 now, timer;
+	u64 withdraw_ns; /* the next time that a vGPU does */
 	struct ghyvi_job *running;
 	u64 started_ns, work_ns, done_ns; /* on the engine; working, after the switch; ready */
 	struct request *last;
@@ -107,6 +108,8 @@ static void account(struct simulation *sim, unsigned int vgpu, u64 from, u64 to)
 {
 	sim->served[vgpu] += to - from;
 	sim->total += to - from;
+	if (sim->setup->span)
+		sim->setup->span(sim->setup->span_data, vgpu, from, to);
 	while (from < to) {
 		unsigned int bin = from / BIN_NS;
 		u64 end = min(to, (bin + 1) * BIN_NS);
@@ -203,6 +206,7 @@ static int engine_run(void *pgpu, struct ghyvi_job *job)
 	sim->last = r;
 	sim->done_ns = sim->work_ns + r->left_ns;
 	sim->status = GHYVI_JOB_COMPLETE;
+	job->begun_ns = sim->now ?: 1; /* 0 means not yet */
 	return 0;
 }
 
@@ -254,6 +258,45 @@ static void engine_done(struct simulation *sim)
 	job->done(job, sim->status);
 }
 
+/* When does @v take back all that it has submitted, the next time after @now? */
+static u64 withdraws_at(const struct sim_vgpu *v, u64 now)
+{
+	u64 period = v->on_ns + v->off_ns, rounds;
+
+	if (!v->withdraws)
+		return U64_MAX;
+	rounds = now < v->start_ns + v->on_ns ? 0 : (now - v->start_ns - v->on_ns) / period + 1;
+	return v->start_ns + v->on_ns + rounds * period;
+}
+
+static void schedule_withdrawal(struct simulation *sim)
+{
+	unsigned int i;
+
+	sim->withdraw_ns = U64_MAX;
+	for (i = 0; i < sim->setup->vgpus; i++)
+		sim->withdraw_ns =
+			min(sim->withdraw_ns, withdraws_at(&sim->setup->vgpu[i], sim->now));
+}
+
+static void withdraw(struct simulation *sim)
+{
+	unsigned int i;
+
+	for (i = 0; i < sim->nr_requests; i++) {
+		struct request *r = &sim->requests[i];
+
+		const struct sim_vgpu *v = &sim->setup->vgpu[r->vgpu];
+
+		if (r->base.sched && withdraws_at(v, sim->now - 1) == sim->now &&
+		    ghyvi_sched_cancel(sim->sched, &r->base)) {
+			r->left_ns = 0;
+			think(r);
+		}
+	}
+	schedule_withdrawal(sim);
+}
+
 static u64 clock_now(void *clock)
 {
 	return ((struct simulation *)clock)->now;
@@ -287,11 +330,13 @@ static void step(struct simulation *sim)
 	u64 due = sim->nr_heap ? sim->heap[0]->due_ns : U64_MAX;
 	struct request *r;
 
-	sim->now = max(sim->now, min(done, min(due, sim->timer)));
+	sim->now = max(sim->now, min(min(done, sim->withdraw_ns), min(due, sim->timer)));
 	if (!sim->based && sim->now >= sim->from_ns)
 		begin_lag(sim);
 	if (done <= sim->now) {
 		engine_done(sim);
+	} else if (sim->withdraw_ns <= sim->now) {
+		withdraw(sim);
 	} else if (due <= sim->now) {
 		r = heap_pop(sim);
 		submit(r);
@@ -423,6 +468,7 @@ static void run_events(struct simulation *sim)
 {
 	unsigned int i;
 
+	schedule_withdrawal(sim);
 	while (sim->now < sim->setup->duration_ns)
 		step(sim);
 	sim->ending = true;

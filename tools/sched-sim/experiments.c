@@ -121,3 +121,27 @@ struct sim_setup sim_endless(const char *policy)
 					   .depth = 1 };
 	return setup;
 }
+
+struct sim_setup sim_newcomer(unsigned int long_vgpu, u64 long_ns, unsigned int weight)
+{
+	struct sim_setup setup = sim_isolation("fair", 2, 1, SIM_SHORT_NS, SIM_SHORT_NS);
+
+	setup.duration_ns = 3 * SIM_LATE_NS;
+	setup.command_ns = SIM_COMMAND_NS;
+	setup.vgpu[long_vgpu].request_ns = long_ns;
+	setup.vgpu[1].start_ns = SIM_LATE_NS;
+	setup.vgpu[1].weight = weight;
+	return setup;
+}
+
+struct sim_setup sim_on_off(u64 always_ns, u64 other_ns)
+{
+	struct sim_setup setup = sim_isolation("fair", 2, 2, always_ns, other_ns);
+
+	setup.duration_ns = 6 * SIM_ON_OFF_NS;
+	setup.command_ns = SIM_COMMAND_NS;
+	setup.vgpu[1].on_ns = SIM_ON_OFF_NS;
+	setup.vgpu[1].off_ns = SIM_ON_OFF_NS;
+	setup.vgpu[1].withdraws = true;
+	return setup;
+}

@@ -44,6 +44,43 @@ double sim_cap_error(const struct sim_setup *setup, const struct sim_result *res
 /* vGPU 1 submits work that never ends. */
 struct sim_setup sim_endless(const char *policy);
 
+/*
+ * vGPU 0 is there from the beginning, vGPU 1 comes SIM_LATE_NS later. One of them (@long_vgpu)
+ * submits @long_ns, the other SIM_SHORT_NS. vGPU 1 has @weight.
+ */
+#define SIM_LATE_NS (10 * NSEC_PER_SEC)
+struct sim_setup sim_newcomer(unsigned int long_vgpu, u64 long_ns, unsigned int weight);
+/*
+ * vGPU 0 always has work of @always_ns; vGPU 1 of @other_ns for SIM_ON_OFF_NS, then for as long
+ * not, for which it takes back what is not complete, and so on.
+ */
+#define SIM_ON_OFF_NS (20 * NSEC_PER_SEC)
+struct sim_setup sim_on_off(u64 always_ns, u64 other_ns);
+
+/**
+ * struct sim_spans - which vGPU had the engine from when to when; begins zeroed
+ */
+struct sim_spans {
+	struct sim_span {
+		unsigned int vgpu;
+		u64 from, to;
+	} *span;
+	unsigned int count, room;
+};
+
+/* For struct sim_setup's @span. */
+void sim_spans_add(void *spans, unsigned int vgpu, u64 from_ns, u64 to_ns);
+void sim_spans_free(struct sim_spans *spans);
+/*
+ * Farthest that any vGPU's share is from its weight's, in any window between @begin_ns and @end_ns, to
+ * the millisecond.
+ */
+double sim_share_error(const struct sim_spans *spans, const struct sim_setup *setup, u64 begin_ns,
+		       u64 end_ns, u64 window_ns);
+/* Nanoseconds that @vgpu had in the window in which it had most. */
+u64 sim_most_in_window(const struct sim_spans *spans, unsigned int vgpu, u64 window_ns);
+/* Nanoseconds that @vgpu did not have the engine, the longest time. */
+u64 sim_longest_pause(const struct sim_spans *spans, unsigned int vgpu);
 
 /* Nanoseconds of this computer's CPU time per workload in the scheduler, when all vGPUs always want the engine. */
 double sim_decision_ns(const char *policy, unsigned int vgpus);

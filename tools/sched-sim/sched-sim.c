@@ -10,6 +10,30 @@
 static const char *const policies[] = { "fifo", "credit", "band", "fair" };
 static const char *json_path;
 static json_t *experiments;
+static unsigned int goals_missed;
+
+static json_t *last_experiment(void)
+{
+	return json_array_get(experiments, json_array_size(experiments) - 1);
+}
+
+/* Of the last experiment: @measure must be within @low and @high. */
+static void goal(const char *measure, double value, double low, double high)
+{
+	bool missed = value < low || value > high;
+	json_t *goals = json_object_get(last_experiment(), "goals");
+
+	if (!goals) {
+		goals = json_array();
+		json_object_set_new(last_experiment(), "goals", goals);
+	}
+	json_object_set_new(last_experiment(), measure, json_real(value));
+	json_array_append_new(goals, json_pack("{s:s, s:f, s:f, s:b}", "measure", measure, "low",
+					       low, "high", high, "missed", missed));
+	printf("    %-24s %9.4f  goal %.4f to %.4f%s\n", measure, value, low, high,
+	       missed ? "  MISSED" : "");
+	goals_missed += missed;
+}
 
 static void record(const char *name, const struct sim_setup *setup, const struct sim_result *r,
 		   const char *measure, double value)
@@ -48,7 +72,7 @@ static void run(const struct sim_setup *setup, struct sim_result *result)
 /* What no policy can beat, beside what was measured. */
 static void record_even(unsigned int vgpus, u64 long_ns)
 {
-	json_t *last = json_array_get(experiments, json_array_size(experiments) - 1);
+	json_t *last = last_experiment();
 
 	json_object_set_new(last, "even_jain_1s",
 			    json_real(sim_even(vgpus, long_ns, 1000 * NSEC_PER_MSEC).jain_mean));
@@ -146,6 +170,90 @@ static void endless(void)
 	}
 }
 
+static const unsigned int lengths_ms[] = { 1, 10, 100, 1000, 10000, 60000 };
+#define WINDOW_NS (100 * NSEC_PER_MSEC)
+#define SETTLED_NS (200 * NSEC_PER_MSEC)
+
+/* Time that ran is known when another vGPU comes, however long the workload is that it ran in. */
+static void newcomer(unsigned int long_vgpu, unsigned int weight)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(lengths_ms); i++) {
+		u64 long_ns = lengths_ms[i] * NSEC_PER_MSEC;
+		struct sim_setup setup = sim_newcomer(long_vgpu, long_ns, weight);
+		struct sim_spans spans = { 0 };
+		struct sim_result result;
+		char name[64];
+
+		setup.span = sim_spans_add;
+		setup.span_data = &spans;
+		run(&setup, &result);
+		snprintf(name, sizeof(name), "%s %u ms, weight %u",
+			 long_vgpu ? "newcomer" : "incumbent", lengths_ms[i], weight);
+		record(name, &setup, &result, NULL, 0);
+		goal("share_error", sim_share_error(&spans, &setup, SIM_LATE_NS + SETTLED_NS,
+						    setup.duration_ns, WINDOW_NS), 0, 0.02);
+		sim_spans_free(&spans);
+	}
+}
+
+static void on_off(void)
+{
+	unsigned int i, both;
+
+	for (i = 0; i < ARRAY_SIZE(lengths_ms); i++)
+		for (both = 0; both < 2; both++) {
+			u64 long_ns = lengths_ms[i] * NSEC_PER_MSEC;
+			struct sim_setup setup = sim_on_off(long_ns, both ? long_ns : SIM_SHORT_NS);
+			struct sim_result result;
+			char name[64];
+
+			run(&setup, &result);
+			snprintf(name, sizeof(name), "on and off, %u:%u ms", both ? lengths_ms[i] : 1,
+				 lengths_ms[i]);
+			record(name, &setup, &result, NULL, 0);
+			goal("share", result.share[0], 0.74, 1);
+		}
+}
+
+/* A cap is kept over any window, also within a workload; and what was too much is paid within one. */
+static void caps_in_windows(bool preemptive)
+{
+	static const unsigned int caps[] = { 5, 10, 45 };
+	unsigned int i, c, alone;
+
+	for (c = 0; c < ARRAY_SIZE(caps); c++)
+		for (i = 0; i < ARRAY_SIZE(lengths_ms); i++)
+			for (alone = 0; alone < 2; alone++) {
+				u64 request_ns = lengths_ms[i] * NSEC_PER_MSEC;
+				struct sim_setup setup = sim_cap(caps[c], alone, 1, request_ns);
+				struct sim_spans spans = { 0 };
+				struct sim_result result;
+				char name[64];
+				u64 most;
+
+				setup.command_ns = preemptive ? SIM_COMMAND_NS : 0;
+				setup.span = sim_spans_add;
+				setup.span_data = &spans;
+				run(&setup, &result);
+				snprintf(name, sizeof(name), "cap %u %%, %u ms%s%s", caps[c],
+					 lengths_ms[i], alone ? ", alone" : "",
+					 preemptive ? "" : ", whole");
+				record(name, &setup, &result, "error", sim_cap_error(&setup, &result));
+				most = sim_most_in_window(&spans, 0, WINDOW_NS);
+				if (preemptive) {
+					goal("most_in_window_ms", most / 1e6, 0,
+					     caps[c] + (SIM_COMMAND_NS + SIM_SWITCH_NS) / 1e6);
+					goal("cap_error", sim_cap_error(&setup, &result), 0, 0.02);
+				}
+				if (preemptive || alone)
+					goal("longest_pause_ms", sim_longest_pause(&spans, 0) / 1e6, 0,
+					     (WINDOW_NS + (alone ? SIM_COMMAND_NS : SIM_LONG_NS)) / 1e6);
+				sim_spans_free(&spans);
+			}
+}
+
 /* One guest beside idle ones; and more and more that want all. */
 static void neighbours(void)
 {
@@ -191,7 +299,7 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.doc = "Run the scheduler of the module under a virtual clock: isolation, late start, knobs, games, "
-	       "endless work, neighbours.",
+	       "endless work, newcomers, caps, neighbours. Exit status 1: a goal was missed.",
 };
 
 int main(int argc, char **argv)
@@ -214,6 +322,12 @@ int main(int argc, char **argv)
 	knobs();
 	games();
 	endless();
+	newcomer(0, GHYVI_SCHED_WEIGHT_DEFAULT);
+	newcomer(1, GHYVI_SCHED_WEIGHT_DEFAULT);
+	newcomer(0, 3 * GHYVI_SCHED_WEIGHT_DEFAULT);
+	on_off();
+	caps_in_windows(true);
+	caps_in_windows(false);
 	neighbours();
 
 	root = json_pack("{s:o}", "experiments", experiments);
@@ -222,5 +336,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	json_decref(root);
-	return 0;
+	if (goals_missed)
+		printf("sched-sim: %u goals missed\n", goals_missed);
+	return goals_missed != 0;
 }

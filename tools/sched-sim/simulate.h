@@ -16,6 +16,7 @@
  * @jitter_percent: of @request_ns and @think_ns, uniform
  * @prepare_ns: the host needs this for each request, while it has the engine
  * @on_ns, @off_ns: submits for @on_ns, then not for @off_ns, and so on; 0: always
+ * @withdraws: cancels at the end of @on_ns what is not complete
  * @weight: 0 is the default
  */
 struct sim_vgpu {
@@ -26,6 +27,7 @@ struct sim_vgpu {
 	u64 start_ns;
 	u64 prepare_ns;
 	u64 on_ns, off_ns;
+	bool withdraws;
 	unsigned int weight, cap, priority;
 };
 
@@ -34,6 +36,8 @@ struct sim_vgpu {
  * @command_ns: a running request can be preempted at multiples of this; 0: not at all
  * @switch_ns: the engine needs this to go from one vGPU's request to another's, or to one that it preempted; charged to
  *	the one it goes to, and not useful
+ * @span: called with @span_data whenever @vgpu has had the engine from @from_ns to @to_ns, in order of
+ *	time; or NULL
  */
 struct sim_setup {
 	const char *policy;
@@ -43,6 +47,8 @@ struct sim_setup {
 	u64 command_ns;
 	u64 switch_ns;
 	unsigned int timeslice_us, preempt_timeout_us; /* 0: default */
+	void (*span)(void *span_data, unsigned int vgpu, u64 from_ns, u64 to_ns);
+	void *span_data;
 };
 
 /**
