@@ -166,7 +166,8 @@ int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch
  * @lrca: GGTT address of the context image; its first page (PPHWSP) is the target of STORE_INDEX posts
  * @restore: false for a context whose CONTROL says restore-inhibit: GPRs start at 0
  * @budget_ns: time on the engine after which the backend stops the job, with ERROR, as soon as it can: between
- *	commands, at the latest; counted anew from each @update_tail. 0: no limit
+ *	commands, at the latest; counted again from 0 for what @update_tail added, when the
+ *	engine comes to it. 0: no limit
  * @done: called once by the backend when the engine has left the job, from a context that may sleep,
  *	with none of the backend's locks held. From then on the backend does not touch the job.
  * @event: called by the backend, GHYVI_EVENT_*. Does not sleep; any context but NMI, hard interrupts
@@ -197,6 +198,7 @@ struct ghyvi_job {
 	struct {
 		int state;
 		u32 tail;
+		u32 known_tail;
 		bool stop;
 		bool preempt;
 		u64 since_ns;

@@ -93,10 +93,7 @@ void softgpu_access_end(struct softgpu_engine *engine)
 
 static bool softgpu_over_budget(const struct ghyvi_job *job)
 {
-	/* Before the clock is: a tail may move in between, and time must not seem to run backwards. */
-	u64 since_ns = READ_ONCE(job->backend.since_ns);
-
-	return job->budget_ns && ktime_get_ns() - since_ns > job->budget_ns;
+	return job->budget_ns && ktime_get_ns() - job->backend.since_ns > job->budget_ns;
 }
 
 /* At the beginning of a slice: must the job end here? */
@@ -194,7 +191,12 @@ static int softgpu_decide(struct softgpu_engine *engine, enum ghyvi_job_status *
 		return SOFTGPU_OK;
 
 	spin_lock_irqsave(&engine->lock, flags);
-	engine->ring_tail = job->backend.tail & RING_TAIL_MASK;
+	if (softgpu_at_tail(engine)) {
+		/* What was submitted by then is complete; what was added since has its own time. */
+		engine->ring_tail = job->backend.tail & RING_TAIL_MASK;
+		if (!softgpu_at_tail(engine))
+			job->backend.since_ns = ktime_get_ns();
+	}
 	if (job->backend.stop) {
 		verdict = SOFTGPU_CANCELLED;
 	} else if (softgpu_at_tail(engine)) {
@@ -251,9 +253,10 @@ static void softgpu_suspend(struct softgpu_engine *engine)
 	}
 	job->backend.level = engine->level;
 	job->backend.begun = true;
-	/* Who gets on in the ring has new time; a batch has its time once. */
-	job->backend.spent_ns = engine->level ? ktime_get_ns() - job->backend.since_ns : 0;
-	job->context[GHYVI_CTX_RING_TAIL] = engine->ring_tail;
+	/* A tail that moved meanwhile gives no time to what was there before; see softgpu_decide(). */
+	job->backend.spent_ns = ktime_get_ns() - job->backend.since_ns;
+	job->backend.known_tail = engine->ring_tail;
+	job->context[GHYVI_CTX_RING_TAIL] = job->backend.tail;
 }
 
 static int softgpu_load(struct softgpu_engine *engine)
@@ -270,6 +273,8 @@ static int softgpu_load(struct softgpu_engine *engine)
 	engine->ring_bytes = (control & RING_CTL_PAGES) + GHYVI_PAGE_BYTES;
 	engine->ring_head = context[GHYVI_CTX_RING_HEAD] & RING_HEAD_MASK;
 	engine->ring_tail = context[GHYVI_CTX_RING_TAIL] & RING_TAIL_MASK;
+	if (job->backend.begun)
+		engine->ring_tail = job->backend.known_tail;
 	engine->command_at = engine->ring_head;
 	engine->context_timestamp = context[GHYVI_CTX_TIMESTAMP];
 	memset(engine->gpr, 0, sizeof(engine->gpr));
@@ -434,8 +439,6 @@ int softgpu_engine_run(struct softgpu_engine *engine, struct ghyvi_job *job)
 		err = -EBUSY;
 	} else {
 		job->backend.state = JOB_QUEUED;
-		if (job->backend.tail != job->context[GHYVI_CTX_RING_TAIL])
-			job->backend.spent_ns = 0;
 		job->backend.tail = job->context[GHYVI_CTX_RING_TAIL];
 		job->backend.stop = false;
 		job->backend.preempt = false;
@@ -455,7 +458,6 @@ int softgpu_engine_update_tail(struct softgpu_engine *engine, struct ghyvi_job *
 	spin_lock_irqsave(&engine->lock, flags);
 	if (engine->job == job && job->backend.state != JOB_LEAVING) {
 		job->backend.tail = tail;
-		WRITE_ONCE(job->backend.since_ns, ktime_get_ns());
 		err = 0;
 	}
 	spin_unlock_irqrestore(&engine->lock, flags);

@@ -124,7 +124,7 @@ struct ghyvi_sched_entity *ghyvi_vgpu_sched_entity(struct ghyvi_vgpu *vgpu);
 
 /**
  * struct ghyvi_containment - when a vGPU loses its workload, and when itself
- * @budget_ms: GPU time that a workload may use, counted anew from each submission that moves its tail on; then it is
+ * @budget_ms: GPU time that a workload may use; what a submission adds to it has its own. Then it is
  *	stopped with an error. 0..3600000; 0: no limit
  * @points_max: a workload that was stopped with an error counts 1, one whose descriptor, context or ring makes no
  *	sense GHYVI_MALFORMED_POINTS; more than @points_max in @window_ms put the vGPU into failsafe state.

@@ -76,28 +76,111 @@ static void an_endless_batch_uses_its_time_up_in_parts(void **state)
 	assert_int_equal(atomic64_read(&rig->stats.budget_overruns), 1);
 }
 
-/* A context that is given more to do again and again may stay on its engine for ever. */
-static void a_new_tail_brings_new_time(void **state)
+/* Ends @parts of the job by preemption, with @between before each goes on, until it ends by itself. */
+static enum ghyvi_job_status run_in_parts(struct rig *rig, unsigned int *parts, u64 *busy_ns,
+					  void (*between)(struct rig *rig))
+{
+	enum ghyvi_job_status status = GHYVI_JOB_PREEMPTED;
+
+	*busy_ns = 0;
+	for (*parts = 0; status == GHYVI_JOB_PREEMPTED && *busy_ns < 100 * BUDGET_NS; (*parts)++) {
+		if (*parts) {
+			between(rig);
+			assert_int_equal(softgpu_ops.run(rig->gpu, &rig->job), 0);
+		} else {
+			rig_start(rig);
+		}
+		usleep_range(1000, 1000);
+		softgpu_ops.preempt(rig->gpu, &rig->job);
+		status = rig_wait(rig);
+		*busy_ns += rig->job.busy_ns;
+	}
+	return status;
+}
+
+static void add_nothing(struct rig *rig)
+{
+}
+
+static void add_to_the_ring(struct rig *rig)
+{
+	ring(rig, MI_NOOP, MI_NOOP);
+	rig->context[GHYVI_CTX_RING_TAIL] = rig->tail;
+}
+
+/* As many as a ring takes. */
+static void more_in_the_ring_gives_an_endless_batch_no_time(void **state)
+{
+	struct rig *rig = *state;
+	u64 started = ktime_get_ns();
+
+	rig->job.budget_ns = 10 * BUDGET_NS;
+	batch(rig->batch, MI_STORE, ADDRESS(DATA), 1, MI_BATCH_START, ADDRESS(BATCH));
+	ring(rig, MI_BATCH_START, ADDRESS(BATCH));
+	rig_start(rig);
+	wait_for_data(rig, 0);
+	while (ktime_get_ns() - started < 100 * BUDGET_NS) {
+		ring(rig, MI_NOOP, MI_NOOP);
+		if (softgpu_ops.update_tail(rig->gpu, &rig->job, rig->tail))
+			break;
+		usleep_range(10000, 10000);
+	}
+	softgpu_ops.cancel(rig->gpu, &rig->job); /* if it has not ended */
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_ERROR);
+	assert_int_equal(atomic64_read(&rig->stats.budget_overruns), 1);
+}
+
+/* Also not while it is off the engine. */
+static void more_between_its_turns_gives_an_endless_batch_no_time(void **state)
+{
+	struct rig *rig = *state;
+	unsigned int parts;
+	u64 busy_ns;
+
+	rig->job.budget_ns = 10 * BUDGET_NS;
+	batch(rig->batch, MI_STORE, ADDRESS(DATA), 1, MI_BATCH_START, ADDRESS(BATCH));
+	ring(rig, MI_BATCH_START, ADDRESS(BATCH));
+	assert_int_equal(run_in_parts(rig, &parts, &busy_ns, add_to_the_ring), GHYVI_JOB_ERROR);
+	assert_true(parts > 2 && busy_ns >= 10 * BUDGET_NS);
+}
+
+/* A wait in the ring is as endless as one in a batch. */
+static void a_semaphore_in_the_ring_uses_its_time_up_in_parts(void **state)
+{
+	struct rig *rig = *state;
+	unsigned int parts;
+	u64 busy_ns;
+
+	rig->job.budget_ns = 10 * BUDGET_NS;
+	ring(rig, MI_SEMAPHORE(4) | MI_GGTT, 1, ADDRESS(DATA_GGTT));
+	assert_int_equal(run_in_parts(rig, &parts, &busy_ns, add_nothing), GHYVI_JOB_ERROR);
+	assert_true(parts > 2 && busy_ns >= 10 * BUDGET_NS);
+}
+
+/* A context whose work ends, and which is given more to do again and again, may stay on its engine for ever. */
+static void what_is_added_has_its_own_time(void **state)
 {
 	struct rig *rig = *state;
 	u64 started = ktime_get_ns();
 	u32 i;
 
 	rig->job.budget_ns = 30 * BUDGET_NS; /* long: this thread may have to wait for a CPU */
-	*(u32 *)rig->ggtt_data = 0;
-	ring(rig, MI_SEMAPHORE(4) | MI_GGTT, 1, ADDRESS(DATA_GGTT));
+	WRITE_ONCE(*(u32 *)rig->ggtt_data, 0);
+	ring(rig, MI_SEMAPHORE(1) | MI_GGTT, 1, ADDRESS(DATA_GGTT)); /* at least 1 */
 	rig_start(rig);
-	for (i = 0; ktime_get_ns() - started < 40 * BUDGET_NS; i++) {
-		ring(rig, MI_NOOP, MI_NOOP);
+	for (i = 2; ktime_get_ns() - started < 40 * BUDGET_NS; i++) {
+		ring(rig, MI_SEMAPHORE(1) | MI_GGTT, i, ADDRESS(DATA_GGTT));
 		assert_int_equal(softgpu_ops.update_tail(rig->gpu, &rig->job, rig->tail), 0);
+		usleep_range(10000, 10000);
+		WRITE_ONCE(*(u32 *)rig->ggtt_data, i - 1);
 		usleep_range(1000, 1000);
 	}
-	WRITE_ONCE(*(u32 *)rig->ggtt_data, 1);
+	WRITE_ONCE(*(u32 *)rig->ggtt_data, i);
 	assert_int_equal(rig_wait(rig), GHYVI_JOB_COMPLETE);
 	assert_int_equal(atomic64_read(&rig->stats.budget_overruns), 0);
 }
 
-/* The time of the tail that the engine compares with may be later than the one it took for now. */
+/* The engine reads its clock and the tail one after the other. */
 static void a_tail_that_moves_meanwhile_is_no_overrun(void **state)
 {
 	struct rig *rig = *state;
@@ -134,7 +217,10 @@ int main(void)
 		RIG_TEST(waiting_for_a_semaphore_uses_time_up),
 		RIG_TEST(without_a_budget_nothing_ends_it),
 		RIG_TEST(an_endless_batch_uses_its_time_up_in_parts),
-		RIG_TEST(a_new_tail_brings_new_time),
+		RIG_TEST(more_in_the_ring_gives_an_endless_batch_no_time),
+		RIG_TEST(more_between_its_turns_gives_an_endless_batch_no_time),
+		RIG_TEST(a_semaphore_in_the_ring_uses_its_time_up_in_parts),
+		RIG_TEST(what_is_added_has_its_own_time),
 		RIG_TEST(a_tail_that_moves_meanwhile_is_no_overrun),
 		RIG_TEST(the_next_job_starts_anew),
 	};
