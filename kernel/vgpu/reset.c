@@ -131,7 +131,7 @@ void ghyvi_vgpu_restart(struct ghyvi_vgpu *vgpu)
 	mutex_unlock(&vgpu->lock);
 
 	for (i = 0; i < GHYVI_ENGINES; i++)
-		ghyvi_sched_kick(vgpu->params.sched, i);
+		ghyvi_sched_kick(vgpu->params.sched, i, NULL);
 	note_reset(vgpu);
 }
 EXPORT_SYMBOL_GPL(ghyvi_vgpu_restart);

@@ -118,7 +118,7 @@ static int teardown(void **state)
 static void submit(struct player *player)
 {
 	ghyvi_sched_queue(sched, &player->base);
-	ghyvi_sched_kick(sched, GHYVI_RCS);
+	ghyvi_sched_kick(sched, GHYVI_RCS, player->base.owner);
 }
 
 /* The engine leaves what it runs, of which it did @busy_ns. */
