@@ -46,7 +46,8 @@ static const struct argp_option options[] = {
 	{ "case", OPT_CASE, "heavy|normal", 0, "default heavy", 2 },
 	{ "frames", OPT_FRAMES, "N", 0, "default: about 627,000 stores; normal case 1000 frames", 2 },
 	{ "entry-bytes", OPT_ENTRY_BYTES, "4|8", 0, "size of a table entry, default 4", 2 },
-	{ "write-trace", OPT_WRITE_TRACE, "FILE", 0, "write the generated trace and stop", 2 },
+	{ "write-trace", OPT_WRITE_TRACE, "FILE", 0,
+	  "write what was generated, or with --trace what was read, and stop: in the newest version, with a checksum", 2 },
 	{ 0, 0, 0, 0, "Policies:", 3 },
 	{ "policy", OPT_POLICY, "NAME|all", 0, "default all", 3 },
 	{ "trap-ns", OPT_TRAP_NS, "NS", 0, "cost of a trapped store", 3 },
@@ -136,8 +137,6 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!a->trace == !a->gmedia)
 			argp_error(state, "give one of --trace and --gmedia");
-		if (a->trace && a->write_trace)
-			argp_error(state, "--write-trace goes with --gmedia");
 		if (!a->profile_given)
 			a->profile = a->gmedia ? SIM_PROFILE_BAND : SIM_PROFILE_PAGES;
 		return 0;
@@ -269,27 +268,30 @@ static int run(const struct arguments *a, struct trace_source *source)
 	return !!err;
 }
 
-static int write_trace(struct trace_source *source, const char *path)
+static int write_trace(struct trace_source *source, const char *name, const char *path)
 {
 	struct trace_writer writer;
 	struct trace_record record;
 	FILE *file = fopen(path, "wb");
-	int err;
+	int err, got = 0;
 
 	if (!file) {
 		fprintf(stderr, "ghyvi-sim: %s: %m\n", path);
 		return 1;
 	}
 	err = trace_write_open(&writer, file, source->entry_bytes, source->table_pages);
-	while (!err && source->next(source, &record) > 0)
+	while (!err && (got = source->next(source, &record)) > 0)
 		err = trace_write(&writer, &record);
-	if (!err)
+	/* Of a trace that is damaged no sound copy is made: without an end it is not taken for one. */
+	if (!err && !got)
 		err = trace_write_end(&writer);
 	if (fclose(file))
 		err = -1;
 	if (err)
 		fprintf(stderr, "ghyvi-sim: %s: cannot write: %m\n", path);
-	return !!err;
+	else if (got)
+		fprintf(stderr, "ghyvi-sim: %s: %s\n", name, source->message);
+	return err || got;
 }
 
 static int run_trace(const struct arguments *a)
@@ -306,7 +308,10 @@ static int run_trace(const struct arguments *a)
 		fprintf(stderr, "ghyvi-sim: %s: %s\n", a->trace, reader.source.message);
 		err = 1;
 	} else {
-		err = run(a, &reader.source);
+		if (reader.version == 1)
+			fprintf(stderr, "ghyvi-sim: %s: note: a trace of version 1 has no checksum; --write-trace adds one\n",
+				a->trace);
+		err = a->write_trace ? write_trace(&reader.source, a->trace, a->write_trace) : run(a, &reader.source);
 	}
 	fclose(file);
 	return err;
@@ -322,7 +327,7 @@ static int run_gmedia(const struct arguments *a)
 		fprintf(stderr, "ghyvi-sim: out of memory\n");
 		return 1;
 	}
-	err = a->write_trace ? write_trace(&generator.source, a->write_trace) :
+	err = a->write_trace ? write_trace(&generator.source, a->gmedia, a->write_trace) :
 			       run(a, &generator.source);
 	generator_free(&generator);
 	return err;

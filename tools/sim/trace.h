@@ -12,12 +12,19 @@
 
 #define TRACE_MAGIC "GHYVITRC"
 #define TRACE_MAGIC_BYTES 8
-#define TRACE_VERSION 1
+#define TRACE_VERSION 2 /* as written; 1 is read, too */
 #define TRACE_HEADER_BYTES 24
+#define TRACE_FOOTER_BYTES 8 /* from version 2 on */
+#define TRACE_CHECKSUM_CRC32 1 /* zlib's crc32(), of all bytes before it */
+#define TRACE_VARINT_BYTES_MAX 10
 #define TRACE_TABLE_PAGE_BYTES 4096u
 #define TRACE_PAGE_MAX ((1ull << 52) - 1) /* a 64-bit address in pages */
+/* Page numbers with this bit say where the page is linked: a page directory, times the places in it, and the place. */
+#define TRACE_PAGE_PLACED (1ull << 51)
+#define TRACE_PLACES 512u
 #define TRACE_ROOT_MAX 0xffffffffull
 #define TRACE_TABLE_PAGES_MAX (1u << 18) /* distinct pages in one trace: what bounds the simulator's memory */
+#define TRACE_ROOTS_MAX 65536u /* distinct roots in one trace */
 #define TRACE_MESSAGE_BYTES 160
 
 enum trace_type {
@@ -27,6 +34,7 @@ enum trace_type {
 	TRACE_SUBMISSION,
 	TRACE_PAGE_FREED,
 	TRACE_PAGE_ROOT,
+	TRACE_PAGE_SHARED, /* from version 2 on */
 	TRACE_TYPES,
 };
 
@@ -64,12 +72,21 @@ static inline uint32_t trace_entries(const struct trace_source *source)
 	return TRACE_TABLE_PAGE_BYTES / source->entry_bytes;
 }
 
+/**
+ * struct trace_reader - a trace file as a source
+ * @version: 1 has no checksum: what keeps the form can be damaged without being noticed
+ */
 struct trace_reader {
 	struct trace_source source;
 	FILE *file;
+	unsigned int version;
 	uint64_t offset; /* of the next byte */
 	uint64_t stores, submissions;
 	bool ended, failed;
+	unsigned char buffer[16384];
+	size_t at, filled; /* in the buffer: the next byte, and the end */
+	size_t summed; /* up to here @crc has the bytes of the buffer, and all before */
+	uint32_t crc;
 };
 
 /**
@@ -77,14 +94,16 @@ struct trace_reader {
  */
 int trace_read_open(struct trace_reader *reader, FILE *file);
 /**
- * trace_read_next() - the next record, checked: every field is in range and the counts at the end agree. Any sequence
- * of bytes is safe. Returns 1, 0 at the end, -1 with reader->source.message set (and from then on).
+ * trace_read_next() - the next record, checked: every field is in range, and the counts and the checksum at the end agree.
+ * Any sequence of bytes is safe. Returns 1, 0 at the end, -1 with reader->source.message set (and from then on): what was
+ * read until then cannot be trusted either.
  */
 int trace_read_next(struct trace_reader *reader, struct trace_record *record);
 
 struct trace_writer {
 	FILE *file;
 	uint64_t stores, submissions;
+	uint32_t crc;
 };
 
 /** Write functions return 0, or -1 with errno set. trace_write_end() flushes, and leaves the file open. */
