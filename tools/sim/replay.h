@@ -5,14 +5,14 @@
 
 #include <ghyvi_shim.h>
 
+#include "index.h"
 #include "optimum.h"
 #include "simulate.h"
 
 #define ENTRIES_MAX (TRACE_TABLE_PAGE_BYTES / 4)
 #define WORDS (ENTRIES_MAX / 64)
-#define ROOTS_MAX 65536u
-#define EVERY_ROOT (~0u)
-#define NONE (~0u)
+#define EVERY_ROOT 0u /* in place of a root: the page is reached by the submissions of all */
+#define NONE INDEX_NONE
 
 /* Entries written; the count is kept, clearing is cheap for clean pages. */
 struct written {
@@ -24,15 +24,21 @@ struct written {
 struct page {
 	struct ghyvi_page_history history;
 	struct written written; /* while relaxed, since the last scan */
-	u32 relaxed_at; /* place in the list of relaxed pages, NONE if protected */
+	bool relaxed;
 	bool taken_back; /* at this submission */
+	u32 next, before; /* while relaxed, in the list of its root */
+};
+
+/* Pages in the order in which they were relaxed, as the module has them: what is learned depends on it. */
+struct page_list {
+	u32 first, last;
 };
 
 struct run {
 	const struct ghyvi_shadow_policy *policy;
 	struct sim_policy_counts *counts;
 	struct page *pages;
-	u32 *relaxed, relaxed_count;
+	struct page_list *relaxed; /* by root */
 	struct ghyvi_experience experience;
 };
 
@@ -43,14 +49,21 @@ struct guest_page {
 	struct written written; /* since the last submission */
 	struct optimum foresight, trap_only;
 	u64 submissions_seen; /* of those that reach it, how many the optimum has accounted for */
-	u32 root; /* index of the only root that reaches it, or EVERY_ROOT */
+	u32 root; /* the only one that reaches it, or EVERY_ROOT */
 	u32 rank;
-	bool freed;
+	bool there; /* exists and was not freed since; else no policy has it, and no submission reaches it */
+	bool freed; /* was there before */
 };
 
+/* Submissions of one root; in the first place, EVERY_ROOT, those of all. */
 struct root {
-	u64 number;
 	u64 submissions;
+};
+
+/* What the first pass is for: the rank of a page among all, in the order of numbers. */
+struct profile {
+	u64 number;
+	u32 rank;
 };
 
 struct simulation {
@@ -61,25 +74,33 @@ struct simulation {
 	u32 entries;
 	struct guest_page *pages;
 	u32 page_count, page_room;
-	u32 *index, index_mask; /* page number -> place in pages, open addressing */
+	struct index page_index;
 	struct root *roots;
-	u32 root_count;
+	u32 root_count, root_room;
+	struct index root_index;
 	u32 *dirty, dirty_count; /* pages written since the last submission */
+	struct profile *profile;
+	u32 profile_count;
 	struct run *runs;
 	unsigned int run_count;
 };
+
+/* Submissions that reached page @at so far. */
+static inline u64 submissions_of(const struct simulation *sim, u32 at)
+{
+	return sim->roots[sim->pages[at].root].submissions;
+}
 
 /** written_set() - entries [@entry, @entry + @count) */
 void written_set(struct written *written, u32 entry, u32 count);
 void written_clear(struct written *written);
 
-/** page_slot() - where the index of pages has @number, or would have it */
-u32 *page_slot(struct simulation *sim, u64 number);
-
-/** run_new_page() - page @at exists now; @linked_now: by a record, else from the start */
+/** run_new_page() - page @at is there now; @linked_now: since this moment, else for a while already */
 void run_new_page(struct simulation *sim, struct run *run, u32 at, bool linked_now);
-/** run_take_back() - page @at is not relaxed any more, or not there */
-void run_take_back(struct run *run, u32 at);
+/** run_free_page() - page @at is not there any more */
+void run_free_page(struct simulation *sim, struct run *run, u32 at);
+/** run_change_root() - page @at, which is there, was reached by the submissions of root @from, and is by those of @to */
+void run_change_root(struct simulation *sim, struct run *run, u32 at, u32 from, u32 to);
 /** run_store() - @count stores to entries from @entry on, or one @wide one to all of them */
 void run_store(struct simulation *sim, struct run *run, u32 at, u32 entry, u32 count, bool wide);
 /** run_submission() - one that uses @root */

@@ -25,27 +25,26 @@ void written_clear(struct written *written)
 		memset(written, 0, sizeof(*written));
 }
 
-u32 *page_slot(struct simulation *sim, u64 number)
-{
-	u32 slot = (number * 0x9e3779b97f4a7c15ull) >> 32 & sim->index_mask;
-
-	while (sim->index[slot] != NONE && sim->pages[sim->index[slot]].number != number)
-		slot = (slot + 1) & sim->index_mask;
-	return &sim->index[slot];
-}
-
-/* Submissions that reached the page so far. */
-static u64 reached(const struct simulation *sim, u32 at)
-{
-	u32 root = sim->pages[at].root;
-
-	return root == EVERY_ROOT ? sim->counts->submissions : sim->roots[root].submissions;
-}
-
-/* The page @by places on in the address space, or NONE. */
+/*
+ * The page @by places on in the address space, or NONE. As in the module it is linked in the same page directory, if the
+ * page's number says which that is.
+ */
 static u32 neighbour(struct simulation *sim, u32 at, s64 by)
 {
-	return at == NONE ? NONE : *page_slot(sim, sim->pages[at].number + by);
+	const struct guest_page *page = &sim->pages[at], *other;
+	u64 number = page->number + by;
+	u32 found;
+
+	if (page->number & TRACE_PAGE_PLACED && number / TRACE_PLACES != page->number / TRACE_PLACES)
+		return NONE;
+	found = index_find(&sim->page_index, number);
+	if (found == NONE)
+		return NONE;
+	other = &sim->pages[found];
+	/* Two pages of different roots are in different address spaces. */
+	if (!other->there || (other->root != page->root && other->root != EVERY_ROOT && page->root != EVERY_ROOT))
+		return NONE;
+	return found;
 }
 
 static struct ghyvi_shadow_view view(const struct simulation *sim, const struct run *run, u32 at)
@@ -53,22 +52,63 @@ static struct ghyvi_shadow_view view(const struct simulation *sim, const struct 
 	return (struct ghyvi_shadow_view){ &run->pages[at].history, sim->tuning, &run->experience };
 }
 
-static void run_relax(struct run *run, u32 at)
+static void queue_add(struct run *run, u32 at, u32 root)
 {
-	run->pages[at].relaxed_at = run->relaxed_count;
-	run->relaxed[run->relaxed_count++] = at;
+	struct page_list *list = &run->relaxed[root];
+	struct page *page = &run->pages[at];
+
+	page->next = NONE;
+	page->before = list->last;
+	if (list->last == NONE)
+		list->first = at;
+	else
+		run->pages[list->last].next = at;
+	list->last = at;
 }
 
-void run_take_back(struct run *run, u32 at)
+static void queue_del(struct run *run, u32 at, u32 root)
 {
-	u32 place = run->pages[at].relaxed_at, last;
+	struct page_list *list = &run->relaxed[root];
+	struct page *page = &run->pages[at];
 
-	if (place == NONE)
-		return;
-	last = run->relaxed[--run->relaxed_count];
-	run->relaxed[place] = last;
-	run->pages[last].relaxed_at = place;
-	run->pages[at].relaxed_at = NONE;
+	if (page->before == NONE)
+		list->first = page->next;
+	else
+		run->pages[page->before].next = page->next;
+	if (page->next == NONE)
+		list->last = page->before;
+	else
+		run->pages[page->next].before = page->before;
+}
+
+static void run_relax(struct simulation *sim, struct run *run, u32 at)
+{
+	run->pages[at].relaxed = true;
+	queue_add(run, at, sim->pages[at].root);
+}
+
+static void run_protect(struct simulation *sim, struct run *run, u32 at)
+{
+	run->pages[at].relaxed = false;
+	queue_del(run, at, sim->pages[at].root);
+}
+
+void run_free_page(struct simulation *sim, struct run *run, u32 at)
+{
+	if (run->pages[at].relaxed)
+		run_protect(sim, run, at);
+}
+
+void run_change_root(struct simulation *sim, struct run *run, u32 at, u32 from, u32 to)
+{
+	struct page *page = &run->pages[at];
+
+	if (page->relaxed) {
+		queue_del(run, at, from);
+		queue_add(run, at, to);
+	}
+	/* The burst stays as many submissions ago as it was, by the other count. */
+	page->history.burst_at += sim->roots[to].submissions - sim->roots[from].submissions;
 }
 
 void run_new_page(struct simulation *sim, struct run *run, u32 at, bool linked_now)
@@ -78,7 +118,6 @@ void run_new_page(struct simulation *sim, struct run *run, u32 at, bool linked_n
 	bool starts_relaxed;
 
 	memset(page, 0, sizeof(*page));
-	page->relaxed_at = NONE;
 	page->history.leaf = true;
 	page->history.rank = run->policy->ranked ? sim->pages[at].rank : GHYVI_RANK_UNKNOWN;
 	starts_relaxed = run->policy->relax_new(&seen);
@@ -86,7 +125,7 @@ void run_new_page(struct simulation *sim, struct run *run, u32 at, bool linked_n
 	if (!linked_now && run->policy != ghyvi_shadow_policy_find("full") && !run->policy->ranked)
 		starts_relaxed = false;
 	if (starts_relaxed)
-		run_relax(run, at);
+		run_relax(sim, run, at);
 }
 
 /* A burst of the page began: it may continue a run of its neighbours', or join two. */
@@ -94,10 +133,12 @@ static void run_burst(struct simulation *sim, struct run *run, u32 at)
 {
 	u32 before = neighbour(sim, at, -1);
 
-	while (at != NONE && ghyvi_history_run(before == NONE ? NULL : &run->pages[before].history,
-					       &run->pages[at].history, &run->experience)) {
+	while (ghyvi_history_run(before == NONE ? NULL : &run->pages[before].history, &run->pages[at].history,
+				 &run->experience)) {
 		before = at;
 		at = neighbour(sim, at, 1);
+		if (at == NONE)
+			return;
 	}
 }
 
@@ -110,10 +151,10 @@ static void run_relax_ahead(struct simulation *sim, struct run *run, u32 at)
 		at = neighbour(sim, at, 1);
 		if (at == NONE)
 			return;
-		if (run->pages[at].relaxed_at != NONE || sim->pages[at].freed)
+		if (run->pages[at].relaxed)
 			continue;
 		run->pages[at].history.ahead = true;
-		run_relax(run, at);
+		run_relax(sim, run, at);
 	}
 }
 
@@ -122,12 +163,12 @@ static void run_trap(struct simulation *sim, struct run *run, u32 at, u32 entry)
 	struct ghyvi_shadow_view seen = view(sim, run, at);
 
 	run->counts->traps++;
-	if (ghyvi_history_trap(&run->pages[at].history, &run->experience, sim->tuning, reached(sim, at),
+	if (ghyvi_history_trap(&run->pages[at].history, &run->experience, sim->tuning, submissions_of(sim, at),
 			       entry * GHYVI_BURST_STARTS / sim->entries))
 		run_burst(sim, run, at);
 	if (!run->policy->relax(&seen))
 		return;
-	run_relax(run, at);
+	run_relax(sim, run, at);
 	run_relax_ahead(sim, run, at);
 }
 
@@ -135,7 +176,7 @@ void run_store(struct simulation *sim, struct run *run, u32 at, u32 entry, u32 c
 {
 	struct page *page = &run->pages[at];
 
-	while (count && page->relaxed_at == NONE) {
+	while (count && !page->relaxed) {
 		run_trap(sim, run, at, entry);
 		if (wide)
 			return;
@@ -145,37 +186,42 @@ void run_store(struct simulation *sim, struct run *run, u32 at, u32 entry, u32 c
 	written_set(&page->written, entry, count);
 }
 
-static bool reaches(const struct simulation *sim, u32 at, u32 root)
+static void decide_list(struct simulation *sim, struct run *run, u32 root)
 {
-	return sim->pages[at].root == EVERY_ROOT || sim->pages[at].root == root;
+	struct ghyvi_shadow_view seen;
+	u32 at;
+
+	for (at = run->relaxed[root].first; at != NONE; at = run->pages[at].next) {
+		seen = view(sim, run, at);
+		run->pages[at].taken_back = run->policy->protect(&seen);
+	}
 }
 
-void run_submission(struct simulation *sim, struct run *run, u32 root)
+static void scan_list(struct simulation *sim, struct run *run, u32 root)
 {
-	u32 i, at, kept = 0, count = run->relaxed_count;
-	struct ghyvi_shadow_view seen;
 	struct page *page;
+	u32 at, next;
 
-	for (i = 0; i < count; i++) {
-		seen = view(sim, run, run->relaxed[i]);
-		run->pages[run->relaxed[i]].taken_back = reaches(sim, run->relaxed[i], root) &&
-							 run->policy->protect(&seen);
-	}
-	for (i = 0; i < count; i++) {
-		at = run->relaxed[i];
+	for (at = run->relaxed[root].first; at != NONE; at = next) {
 		page = &run->pages[at];
-		page->relaxed_at = page->taken_back ? NONE : kept;
-		if (!page->taken_back)
-			run->relaxed[kept++] = at;
-		run->counts->protects += page->taken_back;
-		if (!reaches(sim, at, root))
-			continue;
+		next = page->next;
 		run->counts->pages_scanned++;
 		run->counts->entries_found += page->written.count;
-		if (ghyvi_history_scan(&page->history, &run->experience, sim->tuning, reached(sim, at),
+		run->counts->protects += page->taken_back;
+		if (ghyvi_history_scan(&page->history, &run->experience, sim->tuning, submissions_of(sim, at),
 				       page->written.count, page->taken_back))
 			run_burst(sim, run, at);
 		written_clear(&page->written);
+		if (page->taken_back)
+			run_protect(sim, run, at);
 	}
-	run->relaxed_count = kept;
+}
+
+/* In the module's order: all that is to be protected is, before anything is scanned; what all roots reach comes first. */
+void run_submission(struct simulation *sim, struct run *run, u32 root)
+{
+	decide_list(sim, run, EVERY_ROOT);
+	decide_list(sim, run, root);
+	scan_list(sim, run, EVERY_ROOT);
+	scan_list(sim, run, root);
 }

@@ -14,92 +14,124 @@ static int no_memory(struct simulation *sim)
 
 /* Pages and roots */
 
-static int grow(struct simulation *sim)
+/* @array: of @old elements of @bytes; false: out of memory, and the array is as it was. */
+static bool enlarge(void *array, size_t elements, size_t bytes)
+{
+	void **at = array, *bigger = realloc(*at, elements * bytes);
+
+	if (bigger)
+		*at = bigger;
+	return bigger;
+}
+
+static int grow_pages(struct simulation *sim)
 {
 	u32 room = sim->page_room ? sim->page_room * 2 : 1024, i;
-	void *pages = realloc(sim->pages, room * sizeof(*sim->pages));
-	u32 *index, *list;
 
-	if (!pages)
+	if (!enlarge(&sim->pages, room, sizeof(*sim->pages)) || !enlarge(&sim->dirty, room, sizeof(*sim->dirty)))
 		return no_memory(sim);
-	sim->pages = pages;
-	list = realloc(sim->dirty, room * sizeof(*list));
-	if (!list)
-		return no_memory(sim);
-	sim->dirty = list;
-	for (i = 0; i < sim->run_count; i++) {
-		pages = realloc(sim->runs[i].pages, room * sizeof(*sim->runs[i].pages));
-		if (!pages)
+	for (i = 0; i < sim->run_count; i++)
+		if (!enlarge(&sim->runs[i].pages, room, sizeof(*sim->runs[i].pages)))
 			return no_memory(sim);
-		sim->runs[i].pages = pages;
-		list = realloc(sim->runs[i].relaxed, room * sizeof(*list));
-		if (!list)
-			return no_memory(sim);
-		sim->runs[i].relaxed = list;
-	}
-	index = realloc(sim->index, room * 2 * sizeof(*index));
-	if (!index)
-		return no_memory(sim);
-	sim->index = index;
-	sim->index_mask = room * 2 - 1;
-	memset(index, 0xff, room * 2 * sizeof(*index));
-	for (i = 0; i < sim->page_count; i++)
-		*page_slot(sim, sim->pages[i].number) = i;
 	sim->page_room = room;
 	return 0;
 }
 
+static int grow_roots(struct simulation *sim)
+{
+	u32 room = sim->root_room ? sim->root_room * 2 : 16, i;
+
+	if (!enlarge(&sim->roots, room, sizeof(*sim->roots)))
+		return no_memory(sim);
+	for (i = 0; i < sim->run_count; i++)
+		if (!enlarge(&sim->runs[i].relaxed, room, sizeof(*sim->runs[i].relaxed)))
+			return no_memory(sim);
+	sim->root_room = room;
+	return 0;
+}
+
+static int compare_profile(const void *number, const void *profile)
+{
+	u64 a = *(const u64 *)number, b = ((const struct profile *)profile)->number;
+
+	return a < b ? -1 : a > b;
+}
+
+static u32 rank_of(const struct simulation *sim, u64 number)
+{
+	const struct profile *found = NULL;
+
+	if (sim->profile_count)
+		found = bsearch(&number, sim->profile, sim->profile_count, sizeof(*sim->profile), compare_profile);
+	return found ? found->rank : GHYVI_RANK_UNKNOWN;
+}
+
+/* Page @number; it may not be there (yet). */
 static int find_page(struct simulation *sim, u64 number, u32 *at)
 {
-	struct guest_page *page;
-	unsigned int i;
-
-	if (sim->page_count) {
-		*at = *page_slot(sim, number);
-		if (*at != NONE)
-			return 0;
-	}
+	*at = index_find(&sim->page_index, number);
+	if (*at != NONE)
+		return 0;
 	if (sim->page_count == TRACE_TABLE_PAGES_MAX) {
 		snprintf(sim->source->message, TRACE_MESSAGE_BYTES,
 			 "more than %u table pages in one trace", TRACE_TABLE_PAGES_MAX);
 		return -1;
 	}
-	if (sim->page_count == sim->page_room && grow(sim))
+	if (sim->page_count == sim->page_room && grow_pages(sim))
 		return -1;
+	if (index_add(&sim->page_index, number, sim->page_count))
+		return no_memory(sim);
 	*at = sim->page_count++;
-	page = &sim->pages[*at];
-	memset(page, 0, sizeof(*page));
-	page->number = number;
-	page->foresight.foresight = true;
-	page->root = EVERY_ROOT;
-	page->rank = GHYVI_RANK_UNKNOWN;
-	page->submissions_seen = sim->counts->submissions;
-	*page_slot(sim, number) = *at;
+	sim->pages[*at] = (struct guest_page){ .number = number, .rank = rank_of(sim, number), .foresight.foresight = true };
+	return 0;
+}
+
+static int add_root(struct simulation *sim, u32 *at)
+{
+	unsigned int i;
+
+	if (sim->root_count == sim->root_room && grow_roots(sim))
+		return -1;
+	*at = sim->root_count++;
+	sim->roots[*at] = (struct root){ 0 };
 	for (i = 0; i < sim->run_count; i++)
-		run_new_page(sim, &sim->runs[i], *at, false);
+		sim->runs[i].relaxed[*at] = (struct page_list){ NONE, NONE };
 	return 0;
 }
 
 static int find_root(struct simulation *sim, u64 number, u32 *at)
 {
-	/* Few, and in the order of their first use. */
-	for (*at = 0; *at < sim->root_count; ++*at)
-		if (sim->roots[*at].number == number)
-			return 0;
-	if (sim->root_count == ROOTS_MAX) {
-		snprintf(sim->source->message, TRACE_MESSAGE_BYTES, "more than %u roots", ROOTS_MAX);
+	*at = index_find(&sim->root_index, number);
+	if (*at != NONE)
+		return 0;
+	if (sim->root_count > TRACE_ROOTS_MAX) { /* EVERY_ROOT is one of them */
+		snprintf(sim->source->message, TRACE_MESSAGE_BYTES, "more than %u roots in one trace",
+			 TRACE_ROOTS_MAX);
 		return -1;
 	}
-	sim->roots[sim->root_count++] = (struct root){ .number = number };
-	return 0;
+	if (add_root(sim, at))
+		return -1;
+	return index_add(&sim->root_index, number, *at) ? no_memory(sim) : 0;
 }
 
-/* Submissions that reached the page since it was last accounted for. */
-static void account(struct simulation *sim, struct guest_page *page)
+/* Page @at is there from now on. */
+static void add_page(struct simulation *sim, u32 at, u32 root, bool linked_now)
 {
-	u64 now = page->root == EVERY_ROOT ? sim->counts->submissions :
-					     sim->roots[page->root].submissions;
-	u64 count = now - page->submissions_seen;
+	struct guest_page *page = &sim->pages[at];
+	unsigned int i;
+
+	page->there = true;
+	page->root = root;
+	page->submissions_seen = submissions_of(sim, at);
+	for (i = 0; i < sim->run_count; i++)
+		run_new_page(sim, &sim->runs[i], at, linked_now);
+}
+
+/* Submissions that reached page @at since it was last accounted for. */
+static void account(struct simulation *sim, u32 at)
+{
+	struct guest_page *page = &sim->pages[at];
+	u64 now = submissions_of(sim, at), count = now - page->submissions_seen;
 
 	optimum_submissions(&page->foresight, &sim->costs, count);
 	optimum_submissions(&page->trap_only, &sim->costs, count);
@@ -118,12 +150,10 @@ static int on_store(struct simulation *sim, const struct trace_record *record)
 	if (find_page(sim, record->page, &at))
 		return -1;
 	page = &sim->pages[at];
-	account(sim, page);
-	if (page->freed) {
-		page->freed = false;
-		for (i = 0; i < sim->run_count; i++)
-			run_new_page(sim, &sim->runs[i], at, true);
-	}
+	if (page->there)
+		account(sim, at);
+	else
+		add_page(sim, at, EVERY_ROOT, page->freed);
 	optimum_stores(&page->foresight, &sim->costs, stores);
 	optimum_stores(&page->trap_only, &sim->costs, stores);
 	sim->counts->stores += stores;
@@ -147,6 +177,7 @@ static int on_submission(struct simulation *sim, u64 number)
 	for (i = 0; i < sim->run_count; i++)
 		run_submission(sim, &sim->runs[i], root);
 	sim->roots[root].submissions++;
+	sim->roots[EVERY_ROOT].submissions++;
 	sim->counts->submissions++;
 	while (sim->dirty_count) {
 		at = sim->dirty[--sim->dirty_count];
@@ -167,65 +198,81 @@ static int on_page_freed(struct simulation *sim, u64 number)
 	if (find_page(sim, number, &at))
 		return -1;
 	page = &sim->pages[at];
-	if (page->freed)
-		return 0;
-	account(sim, page);
-	optimum_restart(&page->foresight);
-	optimum_restart(&page->trap_only);
-	page->root = EVERY_ROOT;
-	page->submissions_seen = sim->counts->submissions;
+	if (page->there) {
+		account(sim, at);
+		optimum_restart(&page->foresight);
+		optimum_restart(&page->trap_only);
+		for (i = 0; i < sim->run_count; i++)
+			run_free_page(sim, &sim->runs[i], at);
+	}
+	page->there = false;
 	page->freed = true;
-	for (i = 0; i < sim->run_count; i++)
-		run_take_back(&sim->runs[i], at);
 	return 0;
 }
 
-static int on_page_root(struct simulation *sim, u64 number, u64 root_number)
+/* What is not there has just been linked. */
+static int on_page_root(struct simulation *sim, u64 number, u32 root)
 {
 	struct guest_page *page;
-	u32 at, root;
+	unsigned int i;
+	u32 at;
 
-	if (find_page(sim, number, &at) || find_root(sim, root_number, &root))
+	if (find_page(sim, number, &at))
 		return -1;
 	page = &sim->pages[at];
+	if (!page->there) {
+		add_page(sim, at, root, true);
+		return 0;
+	}
 	if (page->root == root)
 		return 0;
-	account(sim, page);
+	account(sim, at);
+	for (i = 0; i < sim->run_count; i++)
+		run_change_root(sim, &sim->runs[i], at, page->root, root);
 	page->root = root;
-	page->submissions_seen = sim->roots[root].submissions;
+	page->submissions_seen = submissions_of(sim, at);
 	return 0;
 }
 
+static int on_record(struct simulation *sim, const struct trace_record *record)
+{
+	u32 root;
+
+	switch (record->type) {
+	case TRACE_STORES:
+	case TRACE_WIDE_STORE:
+		return on_store(sim, record);
+	case TRACE_SUBMISSION:
+		return on_submission(sim, record->root);
+	case TRACE_PAGE_FREED:
+		return on_page_freed(sim, record->page);
+	case TRACE_PAGE_ROOT:
+		return find_root(sim, record->root, &root) ? -1 : on_page_root(sim, record->page, root);
+	case TRACE_PAGE_SHARED:
+		return on_page_root(sim, record->page, EVERY_ROOT);
+	default:
+		return 0;
+	}
+}
+
+/* The whole trace, from its start; nothing has happened yet. */
 static int replay(struct simulation *sim)
 {
 	struct trace_record record;
-	int got, err;
+	u32 number, at;
+	int got;
 
-	for (;;) {
-		got = sim->source->next(sim->source, &record);
-		if (got <= 0)
-			return got;
-		switch (record.type) {
-		case TRACE_STORES:
-		case TRACE_WIDE_STORE:
-			err = on_store(sim, &record);
-			break;
-		case TRACE_SUBMISSION:
-			err = on_submission(sim, record.root);
-			break;
-		case TRACE_PAGE_FREED:
-			err = on_page_freed(sim, record.page);
-			break;
-		case TRACE_PAGE_ROOT:
-			err = on_page_root(sim, record.page, record.root);
-			break;
-		default:
-			err = 0;
-			break;
-		}
-		if (err)
-			return err;
+	if (add_root(sim, &at)) /* EVERY_ROOT */
+		return -1;
+	for (number = 0; number < sim->source->table_pages; number++) {
+		if (find_page(sim, number, &at))
+			return -1;
+		add_page(sim, at, EVERY_ROOT, false);
 	}
+	while ((got = sim->source->next(sim->source, &record)) > 0)
+		if (on_record(sim, &record))
+			return -1;
+	return got;
 }
 
 static int by_number(const void *a, const void *b)
@@ -275,8 +322,11 @@ static int rank(struct simulation *sim, enum sim_profile profile)
 	struct guest_page **order = calloc(sim->page_count + 1, sizeof(*order));
 	u32 i, front = 0;
 
-	if (!order)
+	sim->profile = calloc(sim->page_count + 1, sizeof(*sim->profile));
+	if (!order || !sim->profile) {
+		free(order);
 		return no_memory(sim);
+	}
 	for (i = 0; i < sim->page_count; i++)
 		order[i] = &sim->pages[i];
 	if (profile == SIM_PROFILE_BAND && sim->tuning->static_pages < sim->page_count) {
@@ -288,21 +338,20 @@ static int rank(struct simulation *sim, enum sim_profile profile)
 	qsort(order + front, sim->page_count - front, sizeof(*order), hotter);
 	for (i = 0; i < sim->page_count; i++)
 		order[i]->rank = i;
+	qsort(order, sim->page_count, sizeof(*order), by_number);
+	for (i = 0; i < sim->page_count; i++)
+		sim->profile[i] = (struct profile){ order[i]->number, order[i]->rank };
+	sim->profile_count = sim->page_count;
 	free(order);
 	return 0;
 }
 
-/* The profile stays, everything else starts over. */
+/* The profile stays. Nothing else does: no page, so that none is there before its time, and no root. */
 static void forget_pass(struct simulation *sim)
 {
-	u32 i;
-
-	for (i = 0; i < sim->page_count; i++) {
-		struct guest_page *page = &sim->pages[i];
-
-		*page = (struct guest_page){ .number = page->number, .rank = page->rank,
-					     .root = EVERY_ROOT, .foresight.foresight = true };
-	}
+	index_clear(&sim->page_index);
+	index_clear(&sim->root_index);
+	sim->page_count = 0;
 	sim->root_count = 0;
 	sim->dirty_count = 0;
 	memset(sim->counts, 0, sizeof(*sim->counts));
@@ -316,7 +365,8 @@ static void sum_up(struct simulation *sim, struct sim_result *result)
 
 	for (i = 0; i < sim->page_count; i++) {
 		page = &sim->pages[i];
-		account(sim, page);
+		if (page->there)
+			account(sim, i);
 		result->optimum_ns += optimum_cost(&page->foresight);
 		result->optimum_trap_ns += optimum_cost(&page->trap_only);
 		sim->counts->pages_written += page->stores > 0;
@@ -336,7 +386,6 @@ static int add_runs(struct simulation *sim, const struct ghyvi_shadow_policy *co
 		    unsigned int count, struct sim_policy_counts *counts)
 {
 	unsigned int i;
-	u32 at;
 
 	sim->runs = calloc(count, sizeof(*sim->runs));
 	if (!sim->runs)
@@ -348,22 +397,10 @@ static int add_runs(struct simulation *sim, const struct ghyvi_shadow_policy *co
 		run->policy = policies[i];
 		run->counts = &counts[i];
 		run->pages = calloc(sim->page_room, sizeof(*run->pages));
-		run->relaxed = calloc(sim->page_room, sizeof(*run->relaxed));
-		if (sim->page_room && (!run->pages || !run->relaxed))
+		run->relaxed = calloc(sim->root_room, sizeof(*run->relaxed));
+		if ((sim->page_room && !run->pages) || (sim->root_room && !run->relaxed))
 			return no_memory(sim);
-		for (at = 0; at < sim->page_count; at++)
-			run_new_page(sim, run, at, false);
 	}
-	return 0;
-}
-
-static int add_existing_pages(struct simulation *sim)
-{
-	u32 number, at;
-
-	for (number = 0; number < sim->source->table_pages; number++)
-		if (find_page(sim, number, &at))
-			return -1;
 	return 0;
 }
 
@@ -375,8 +412,6 @@ static int run_all(struct simulation *sim, const struct ghyvi_shadow_policy *con
 
 	for (i = 0; i < count; i++)
 		ranked |= policies[i]->ranked;
-	if (add_existing_pages(sim))
-		return -1;
 	if (ranked) {
 		if (replay(sim) || rank(sim, profile) || sim->source->rewind(sim->source))
 			return -1;
@@ -404,8 +439,7 @@ int simulate(struct trace_source *source, const struct ghyvi_shadow_policy *cons
 
 	memset(result, 0, sizeof(*result));
 	result->policies = calloc(count, sizeof(*result->policies));
-	sim.roots = malloc(ROOTS_MAX * sizeof(*sim.roots));
-	if (!result->policies || !sim.roots)
+	if (!result->policies)
 		err = no_memory(&sim);
 	else
 		err = run_all(&sim, policies, count, profile, result);
@@ -415,9 +449,11 @@ int simulate(struct trace_source *source, const struct ghyvi_shadow_policy *cons
 	}
 	free(sim.runs);
 	free(sim.pages);
-	free(sim.index);
 	free(sim.dirty);
 	free(sim.roots);
+	free(sim.profile);
+	index_free(&sim.page_index);
+	index_free(&sim.root_index);
 	if (err)
 		sim_result_free(result);
 	return err;

@@ -49,7 +49,10 @@ enum sim_profile { SIM_PROFILE_PAGES, SIM_PROFILE_BAND };
  * Pages 0..table_pages-1 exist from the start, all others from their first record on. They start as they would if the
  * policy had just been switched to in a running guest, with one exception: policies that do not relax every page for
  * good or by its rank find them protected (adaptive's relax_new is about pages that are linked while it is active).
- * A page that was freed and is written again is newly linked: the policy's relax_new decides.
+ * A page that a root record announces, or that was freed and is written again, has just been linked: the policy's
+ * relax_new decides, as in the module. Protecting it then is free of charge, as it is for the optimum.
+ *
+ * A burst is as long ago as submissions have reached the page since; a page that changes roots takes that along.
  *
  * Trapped stores (history->writes) are counted from the last submission on, whether the page was relaxed or not.
  *
