@@ -211,8 +211,8 @@ unsigned int ghyvi_table_reconstruct(struct ghyvi_mm *mm, struct ghyvi_table_pag
 	ghyvi_count(mm->params.stats, reconstructions);
 	ghyvi_count_add(mm->params.stats, entries_compared, GHYVI_ENTRIES);
 	ghyvi_count_add(mm->params.stats, entries_changed, changed);
-	if (ghyvi_history_scan(&table->history, &mm->experience, &mm->tuning, table_now(mm, table), changed,
-			       table->protected))
+	if (table->history.leaf && ghyvi_history_scan(&table->history, &mm->experience, &mm->tuning,
+						      table_now(mm, table), changed, table->protected))
 		table_burst(mm, table);
 	trace_oos_sync(mm->params.reporter, mm->policy->name, table->gfn, GHYVI_ENTRIES, changed);
 	return changed;
@@ -253,11 +253,14 @@ static void table_trap(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsi
 	if (changed && ghyvi_table_is_ggtt(table))
 		ghyvi_ggtt_publish(mm, table, first, last);
 
+	/* No other page is relaxed: what happens to it teaches nothing about those that are. */
+	if (!table->history.leaf)
+		return;
 	if (ghyvi_history_trap(&table->history, &mm->experience, &mm->tuning, table_now(mm, table),
 			       first * GHYVI_BURST_STARTS / GHYVI_ENTRIES))
 		table_burst(mm, table);
 	page = ghyvi_table_view(mm, table);
-	if (!table->protected || !table->history.leaf || !mm->policy->relax(&page))
+	if (!table->protected || !mm->policy->relax(&page))
 		return;
 	ghyvi_table_relax(mm, table);
 	relax_ahead(mm, table);

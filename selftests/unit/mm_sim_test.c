@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The mechanism and its model: the generated trace as a guest's stores to an mm, and through the simulator. Both run the
- * same decisions, so both must count the same.
+ * The mechanism and its model: a trace as a guest's stores to an mm, and through the simulator. Both run the same decisions,
+ * so both must count the same. Traces are generated, or random ones in which table pages come and go in two trees.
  */
 #include "mm_fake.h"
 
+#define RECORDS 3000
 #include "../../tools/sim/generator.h"
-#include "../../tools/sim/simulate.h"
+#include "sim_listed.h"
 
 #define FIRST_PAGE 300u /* of those that the generator writes; in one page directory */
 #define WINDOW_PAGES 336u
@@ -36,7 +37,7 @@ static void link_window(void)
 }
 
 /* No entry keeps its value: each store is a change. */
-static void stores(const struct trace_record *record)
+static void store_all(const struct trace_record *record)
 {
 	u64 gfn = FIRST_TABLE + record->page - FIRST_PAGE;
 	u32 i;
@@ -54,7 +55,7 @@ static void play(struct generator *g, struct ghyvi_root *root)
 		if (record.type == TRACE_SUBMISSION)
 			ghyvi_mm_sync(fake.mm, root);
 		else
-			stores(&record);
+			store_all(&record);
 	}
 }
 
@@ -122,11 +123,182 @@ static void adaptive_does_the_same_at_other_costs(void **state)
 	}
 }
 
+/*
+ * Page directories: one of each root, and one that both share. The recorder's numbers for the last page of the second and
+ * the first of the third are consecutive.
+ */
+static const struct directory {
+	u64 gfn, first_table, root;
+	bool shared;
+} directories[] = { { 3, 100, 1, false }, { 6, 200, 2, false }, { 7, 300, 0, true } };
+
+#define SLOTS 24u /* of each directory that are used: the last 12 and the first 12 */
+#define SLOT_FIRST 500u
+
+struct slot {
+	const struct directory *directory;
+	u32 number, index;
+	u64 table, page;
+};
+
+static struct slot slot_at(u32 number)
+{
+	const struct directory *directory = &directories[number / SLOTS];
+	u32 index = (SLOT_FIRST + number % SLOTS) % GHYVI_ENTRIES;
+
+	return (struct slot){ directory, number, index, directory->first_table + number % SLOTS,
+			      TRACE_PAGE_PLACED | directory->gfn * TRACE_PLACES | index };
+}
+
+/* What both did apart from the trace: stores to directories, which trap, and first protections. */
+static struct {
+	struct ghyvi_root *roots[2];
+	u64 traps, protects, serial;
+	bool linked[ARRAY_SIZE(directories) * SLOTS];
+	struct listed trace;
+} trees;
+
+static void trees_init(const struct ghyvi_shadow_policy *policy, const struct ghyvi_shadow_tuning *tuning)
+{
+	fake_init(0);
+	fake.unchecked = true;
+	memset(&trees, 0, sizeof(trees));
+	listed_init(&trees.trace, 0);
+	ghyvi_mm_set_policy(fake.mm, policy->name);
+	ghyvi_mm_set_tuning(fake.mm, tuning);
+	set(1, 0, to(2));
+	set(2, 0, to(3));
+	set(2, 1, to(7));
+	set(4, 0, to(5));
+	set(5, 0, to(6));
+	set(5, 1, to(7));
+	trees.roots[0] = hold4(1);
+	trees.roots[1] = hold4(4);
+	trees.protects = STAT(protects);
+}
+
+static void trees_link(struct slot slot)
+{
+	u64 protects = STAT(protects);
+
+	set(slot.directory->gfn, slot.index, to(slot.table));
+	trees.protects += STAT(protects) - protects;
+	trees.traps++;
+	trees.linked[slot.number] = true;
+	list(&trees.trace, slot.directory->shared ? page_shared(slot.page) : page_root(slot.page, slot.directory->root));
+}
+
+static void trees_free(struct slot slot)
+{
+	set(slot.directory->gfn, slot.index, 0);
+	trees.traps++;
+	trees.linked[slot.number] = false;
+	list(&trees.trace, freed(slot.page));
+}
+
+/* A surface that reaches into the pages after the first. No entry keeps its value: the bits above the address are ignored. */
+static void trees_store(u32 number, u32 entry, u32 count)
+{
+	struct slot slot;
+	u32 part, i;
+
+	for (; count && number < ARRAY_SIZE(trees.linked) && trees.linked[number]; number++, entry = 0) {
+		slot = slot_at(number);
+		part = min(count, GHYVI_ENTRIES - entry);
+		list(&trees.trace, stores(slot.page, entry, part));
+		for (i = 0; i < part; i++)
+			set(slot.table, entry + i, to(DATA + i % 64) | ++trees.serial << 40);
+		count -= part;
+	}
+}
+
+static void trees_submit(u32 root)
+{
+	list(&trees.trace, submission(root + 1));
+	ghyvi_mm_sync(fake.mm, trees.roots[root]);
+}
+
+static void trees_play(void)
+{
+	u32 number, left;
+
+	while (trees.trace.count < RECORDS - SLOTS * 3) {
+		number = any(ARRAY_SIZE(trees.linked));
+		switch (any(16)) {
+		case 0:
+			for (left = any(3); left && number < ARRAY_SIZE(trees.linked); left--, number++)
+				if (trees.linked[number])
+					trees_free(slot_at(number));
+			break;
+		case 1:
+		case 2: /* several at once, as drivers do */
+			for (left = any(6); left && number < ARRAY_SIZE(trees.linked); left--, number++)
+				if (!trees.linked[number])
+					trees_link(slot_at(number));
+			break;
+		case 3:
+		case 4:
+		case 5:
+		case 6:
+		case 7:
+			trees_store(number, any(2) * 300, 400 * (1 + any(4)));
+			break;
+		case 8:
+			trees_store(number, any(GHYVI_ENTRIES), 1);
+			break;
+		default:
+			trees_submit(any(2));
+		}
+	}
+}
+
+static void compare_trees(const char *policy, const struct ghyvi_shadow_tuning *tuning)
+{
+	const struct ghyvi_shadow_policy *decisions = ghyvi_shadow_policy_find(policy);
+	struct sim_result result;
+
+	trees_init(decisions, tuning);
+	trees_play();
+	assert_int_equal(simulate(&trees.trace.source, &decisions, 1, tuning, SIM_PROFILE_PAGES, &result), 0);
+	assert_int_equal(STAT(table_write_traps) - trees.traps, result.policies[0].traps);
+	assert_int_equal(STAT(reconstructions), result.policies[0].pages_scanned);
+	assert_int_equal(STAT(entries_changed), result.policies[0].entries_found);
+	assert_int_equal(STAT(protects) - trees.protects, result.policies[0].protects);
+	sim_result_free(&result);
+	fake_fini();
+}
+
+static void both_do_the_same_when_pages_come_and_go(void **state)
+{
+	static const char *const policies[] = { "strict", "full", "dynamic", "segmented", "oos", "adaptive" };
+	struct ghyvi_shadow_tuning tuning = GHYVI_SHADOW_TUNING_DEFAULT;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(policies); i++) {
+		seed = i;
+		compare_trees(policies[i], &tuning);
+	}
+}
+
+static void adaptive_does_the_same_when_pages_come_and_go(void **state)
+{
+	struct ghyvi_shadow_tuning tuning = GHYVI_SHADOW_TUNING_DEFAULT;
+
+	for (seed = 1; seed < 1000000000; seed *= 7) {
+		tuning.trap_ns = 1000 << any(7);
+		tuning.scan_ns = 100 << any(7);
+		tuning.protect_ns = 1000 << any(6);
+		compare_trees("adaptive", &tuning);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_mechanism_does_what_the_simulator_counts),
 		cmocka_unit_test(adaptive_does_the_same_at_other_costs),
+		cmocka_unit_test(both_do_the_same_when_pages_come_and_go),
+		cmocka_unit_test(adaptive_does_the_same_when_pages_come_and_go),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

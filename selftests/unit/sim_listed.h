@@ -14,7 +14,9 @@
 
 #include "../../tools/sim/simulate.h"
 
+#ifndef RECORDS
 #define RECORDS 64
+#endif
 
 static const struct ghyvi_shadow_tuning default_tuning __maybe_unused = GHYVI_SHADOW_TUNING_DEFAULT;
 
