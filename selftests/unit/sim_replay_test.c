@@ -303,6 +303,43 @@ static void pages_of_two_page_directories_are_no_neighbours(void **state)
 	}
 }
 
+static u64 scans_of_adaptive(struct listed *l, const struct ghyvi_shadow_tuning *tuning)
+{
+	const struct ghyvi_shadow_policy *adaptive = ghyvi_shadow_policy_find("adaptive");
+	struct sim_result r;
+	u64 scans;
+
+	l->at = 0;
+	assert_int_equal(simulate(&l->source, &adaptive, 1, tuning, SIM_PROFILE_PAGES, &r), 0);
+	scans = r.policies[0].pages_scanned;
+	sim_result_free(&r);
+	return scans;
+}
+
+static void a_freed_page_is_not_relaxed_with_its_neighbour(void **state)
+{
+	struct ghyvi_shadow_tuning tuning = default_tuning;
+	u64 scans, more[2];
+	struct listed l;
+	unsigned int i, n;
+
+	tuning.trap_ns = 3000;
+	tuning.protect_ns = 1000;
+	for (n = 0; n < 2; n++) {
+		listed_init(&l, 0);
+		for (i = 0; i < 60; i++)
+			list(&l, i % 12 < 2 ? stores(7 + i % 12, 0, 1) : submission(0));
+		if (n)
+			list(&l, freed(8));
+		scans = scans_of_adaptive(&l, &tuning);
+		list(&l, stores(7, 0, 1));
+		list(&l, submission(0));
+		more[n] = scans_of_adaptive(&l, &tuning) - scans;
+	}
+	assert_int_equal(more[0], 2);
+	assert_int_equal(more[1], 1);
+}
+
 static void assert_counts_alone(struct trace_source *source, enum sim_profile profile,
 				const struct ghyvi_shadow_tuning *tuning)
 {
@@ -430,6 +467,7 @@ int main(void)
 		cmocka_unit_test(an_announced_page_has_been_linked_now),
 		cmocka_unit_test(a_page_that_changes_roots_keeps_its_burst),
 		cmocka_unit_test(pages_of_two_page_directories_are_no_neighbours),
+		cmocka_unit_test(a_freed_page_is_not_relaxed_with_its_neighbour),
 		cmocka_unit_test(a_policy_counts_alone_what_it_counts_among_all),
 		cmocka_unit_test(one_wide_store_is_one_trap),
 		cmocka_unit_test(many_roots_are_found_as_fast_as_one),
