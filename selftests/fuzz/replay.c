@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <bounded.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
@@ -30,7 +31,9 @@ static int play(const char *path)
 	}
 	fclose(file);
 	fprintf(stderr, "# %s\n", path);
+	bound_case(path);
 	LLVMFuzzerTestOneInput(data, bytes);
+	bound_case(NULL);
 	free(data);
 	return 0;
 }

@@ -39,6 +39,92 @@ bool shim_alloc_fails(gfp_t flags)
 	return true;
 }
 
+#ifndef SHIM_UNCHECKED
+static __thread unsigned int shim_spinlocks; /* that this thread holds */
+
+static void shim_lock_defect(const char *what, const char *where)
+{
+	fprintf(stderr, "%s: %s\n", where, what);
+	abort();
+}
+
+void shim_may_sleep(const char *where)
+{
+	if (shim_spinlocks)
+		shim_lock_defect("may sleep, but holds a spinlock", where);
+}
+
+void shim_lock_init(struct shim_lock *l, int kind)
+{
+	pthread_mutex_init(&l->m, NULL);
+	atomic_store_explicit(&l->owner, 0, memory_order_relaxed);
+	l->self = l;
+	l->kind = kind;
+}
+
+static bool shim_lock_mine(struct shim_lock *l)
+{
+	return atomic_load_explicit(&l->owner, memory_order_relaxed) == pthread_self();
+}
+
+static void shim_lock_check(struct shim_lock *l, const char *where)
+{
+	if ((l->kind != SHIM_MUTEX && l->kind != SHIM_SPINLOCK) || (l->self && l->self != l))
+		shim_lock_defect("a lock that is not initialized", where);
+	if (l->kind == SHIM_MUTEX)
+		shim_may_sleep(where);
+	if (shim_lock_mine(l))
+		shim_lock_defect("its owner takes a lock a second time", where);
+}
+
+static void shim_lock_taken(struct shim_lock *l)
+{
+	atomic_store_explicit(&l->owner, pthread_self(), memory_order_relaxed);
+	if (l->kind == SHIM_SPINLOCK)
+		shim_spinlocks++;
+}
+
+void shim_lock_take(struct shim_lock *l, const char *where)
+{
+	shim_lock_check(l, where);
+	pthread_mutex_lock(&l->m);
+	shim_lock_taken(l);
+}
+
+bool shim_lock_try(struct shim_lock *l, const char *where)
+{
+	shim_lock_check(l, where);
+	if (pthread_mutex_trylock(&l->m))
+		return false;
+	shim_lock_taken(l);
+	return true;
+}
+
+void shim_lock_release(struct shim_lock *l, const char *where)
+{
+	if (!shim_lock_mine(l))
+		shim_lock_defect("unlocks a lock that it does not hold", where);
+	if (l->kind == SHIM_SPINLOCK)
+		shim_spinlocks--;
+	atomic_store_explicit(&l->owner, 0, memory_order_relaxed);
+	pthread_mutex_unlock(&l->m);
+}
+
+void shim_lock_destroy(struct shim_lock *l, const char *where)
+{
+	if (l->kind != SHIM_MUTEX || atomic_load_explicit(&l->owner, memory_order_relaxed))
+		shim_lock_defect("destroys a lock that is held or not initialized", where);
+	l->kind = 0;
+	pthread_mutex_destroy(&l->m);
+}
+
+void shim_assert_held(struct shim_lock *l, const char *where)
+{
+	if (!shim_lock_mine(l))
+		shim_lock_defect("the lock is not held", where);
+}
+#endif
+
 static void *shim_thread(void *data)
 {
 	struct task_struct *t = data;

@@ -81,8 +81,6 @@ static int shim_fence __attribute__((unused));
 		__w;                                                                               \
 	})
 #define WARN_ON_ONCE WARN_ON
-#define lockdep_assert_held(l) ((void)(l))
-#define might_sleep() ((void)0)
 
 #define BIT(n) (1UL << (n))
 #define BIT_ULL(n) (1ULL << (n))
@@ -249,6 +247,7 @@ void rb_erase_cached(struct rb_node *node, struct rb_root_cached *root);
 struct xarray {
 	Pvoid_t judy;
 	pthread_mutex_t lock;
+	const void *self; /* its address, once initialized */
 };
 #define XA_ERROR(e) ((void *)(((unsigned long)(e) << 2) | 2UL))
 static inline bool xa_is_err(const void *e)
@@ -260,11 +259,22 @@ static inline int xa_err(void *e)
 	return xa_is_err(e) ? (int)((long)e >> 2) : 0;
 }
 #define XA_FLAGS_LOCK_IRQ 0
-#define DEFINE_XARRAY(n) struct xarray n = { NULL, PTHREAD_MUTEX_INITIALIZER }
+#define DEFINE_XARRAY(n) struct xarray n = { NULL, PTHREAD_MUTEX_INITIALIZER, &n }
 static inline void xa_init(struct xarray *xa)
 {
 	xa->judy = NULL;
 	pthread_mutex_init(&xa->lock, NULL);
+	xa->self = xa;
+}
+static inline void shim_xa_lock(struct xarray *xa)
+{
+#ifndef SHIM_UNCHECKED
+	if (xa->self != xa) {
+		fprintf(stderr, "an xarray that is not initialized\n");
+		abort();
+	}
+#endif
+	pthread_mutex_lock(&xa->lock);
 }
 #define xa_init_flags(xa, f) xa_init(xa)
 static inline void *xa_load(struct xarray *xa, unsigned long index)
@@ -272,7 +282,7 @@ static inline void *xa_load(struct xarray *xa, unsigned long index)
 	PPvoid_t v;
 	void *e;
 
-	pthread_mutex_lock(&xa->lock);
+	shim_xa_lock(xa);
 	v = JudyLGet(xa->judy, index, NULL);
 	e = v ? *v : NULL;
 	pthread_mutex_unlock(&xa->lock);
@@ -283,7 +293,7 @@ static inline void *xa_erase(struct xarray *xa, unsigned long index)
 	PPvoid_t v;
 	void *e;
 
-	pthread_mutex_lock(&xa->lock);
+	shim_xa_lock(xa);
 	v = JudyLGet(xa->judy, index, NULL);
 	e = v ? *v : NULL;
 	JudyLDel(&xa->judy, index, NULL);
@@ -300,7 +310,7 @@ static inline void *xa_store(struct xarray *xa, unsigned long index, void *entry
 	/* To overwrite an entry takes no memory. */
 	if (!xa_load(xa, index) && shim_alloc_fails(f))
 		return XA_ERROR(-ENOMEM);
-	pthread_mutex_lock(&xa->lock);
+	shim_xa_lock(xa);
 	v = JudyLIns(&xa->judy, index, NULL);
 	e = *v;
 	*v = entry;
@@ -314,7 +324,7 @@ static inline void *xa_find(struct xarray *xa, unsigned long *index, unsigned lo
 	void *e = NULL;
 
 	(void)f;
-	pthread_mutex_lock(&xa->lock);
+	shim_xa_lock(xa);
 	v = JudyLFirst(xa->judy, &i, NULL);
 	if (v && i <= last) {
 		*index = i;
@@ -356,37 +366,6 @@ static inline unsigned long xa_to_value(const void *e)
 {
 	return (unsigned long)e >> 1;
 }
-
-/* locks */
-struct mutex {
-	pthread_mutex_t m;
-};
-#define DEFINE_MUTEX(n) struct mutex n = { PTHREAD_MUTEX_INITIALIZER }
-#define mutex_init(l) pthread_mutex_init(&(l)->m, NULL)
-#define mutex_destroy(l) pthread_mutex_destroy(&(l)->m)
-#define mutex_lock(l) pthread_mutex_lock(&(l)->m)
-#define mutex_trylock(l) (!pthread_mutex_trylock(&(l)->m))
-#define mutex_unlock(l) pthread_mutex_unlock(&(l)->m)
-typedef struct {
-	pthread_mutex_t m;
-} spinlock_t;
-#define DEFINE_SPINLOCK(n) spinlock_t n = { PTHREAD_MUTEX_INITIALIZER }
-#define spin_lock_init(l) pthread_mutex_init(&(l)->m, NULL)
-/* An interrupt that arrives wherever a lock is held that does not keep it away; for tests. */
-extern __thread void (*shim_interrupt)(void);
-static inline void shim_spin_lock(spinlock_t *l)
-{
-	pthread_mutex_lock(&l->m);
-	if (shim_interrupt)
-		shim_interrupt();
-}
-#define spin_lock(l) shim_spin_lock(l)
-#define spin_lock_nested(l, n) ((void)(n), spin_lock(l))
-#define spin_unlock(l) pthread_mutex_unlock(&(l)->m)
-#define spin_lock_irq(l) pthread_mutex_lock(&(l)->m)
-#define spin_unlock_irq spin_unlock
-#define spin_lock_irqsave(l, f) ((void)((f) = 0), spin_lock_irq(l))
-#define spin_unlock_irqrestore(l, f) ((void)(f), spin_unlock(l))
 
 /* atomics and reference counts */
 typedef struct {
@@ -446,61 +425,8 @@ static inline void usleep_range(unsigned long lo, unsigned long hi)
 	nanosleep(&t, NULL);
 }
 
-/* waiting */
-typedef struct {
-	pthread_mutex_t m;
-	pthread_cond_t c;
-} wait_queue_head_t;
-#define init_waitqueue_head(w)                                                                     \
-	(pthread_mutex_init(&(w)->m, NULL), pthread_cond_init(&(w)->c, NULL))
-static inline void wake_up_all(wait_queue_head_t *w)
-{
-	pthread_mutex_lock(&w->m);
-	pthread_cond_broadcast(&w->c);
-	pthread_mutex_unlock(&w->m);
-}
-#define wake_up wake_up_all
-#define wait_event(w, cond)                                                                        \
-	do {                                                                                       \
-		pthread_mutex_lock(&(w).m);                                                        \
-		while (!(cond))                                                                    \
-			pthread_cond_wait(&(w).c, &(w).m);                                         \
-		pthread_mutex_unlock(&(w).m);                                                      \
-	} while (0)
-#define wait_event_idle wait_event
-#define HZ 100
-#define wait_event_timeout(w, cond, ticks)                                                         \
-	({                                                                                         \
-		struct timespec __t;                                                               \
-		bool __c;                                                                          \
-                                                                                                   \
-		clock_gettime(CLOCK_REALTIME, &__t);                                               \
-		__t.tv_nsec += (long)(ticks) % HZ * (NSEC_PER_SEC / HZ);                           \
-		__t.tv_sec += (ticks) / HZ + __t.tv_nsec / NSEC_PER_SEC;                           \
-		__t.tv_nsec %= NSEC_PER_SEC;                                                       \
-		pthread_mutex_lock(&(w).m);                                                        \
-		while (!(__c = (cond)) && !pthread_cond_timedwait(&(w).c, &(w).m, &__t))           \
-			;                                                                          \
-		pthread_mutex_unlock(&(w).m);                                                      \
-		__c;                                                                               \
-	})
-/* A time-out in ns; one wait at most, so the caller asks again. */
-#define wait_event_interruptible_hrtimeout(w, cond, ns)                                            \
-	({                                                                                         \
-		struct timespec __t;                                                               \
-		u64 __ns = (ns);                                                                   \
-                                                                                                   \
-		clock_gettime(CLOCK_REALTIME, &__t);                                               \
-		__ns += (u64)__t.tv_nsec;                                                          \
-		__t.tv_sec += (time_t)(__ns / NSEC_PER_SEC);                                       \
-		__t.tv_nsec = (long)(__ns % NSEC_PER_SEC);                                         \
-		pthread_mutex_lock(&(w).m);                                                        \
-		if (!(cond))                                                                       \
-			pthread_cond_timedwait(&(w).c, &(w).m, &__t);                              \
-		pthread_mutex_unlock(&(w).m);                                                      \
-		0;                                                                                 \
-	})
-#define wait_event_interruptible(w, cond) ({ wait_event(w, cond); 0; })
+/* locks, waiting */
+#include <shim_locks.h>
 
 /* threads */
 struct task_struct {

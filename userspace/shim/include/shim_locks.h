@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Mutexes, spinlocks and wait queues on top of pthreads; ghyvi_shim.h includes it. As lockdep and
+ * CONFIG_DEBUG_ATOMIC_SLEEP would, each lock knows its owner. The program aborts at a lock that is not initialized,
+ * a second lock by the owner, an unlock by another thread, lockdep_assert_held() without the lock, a mutex destroyed
+ * while held, and a sleep under a spinlock. SHIM_UNCHECKED leaves all of that out, for benchmarks.
+ */
+#ifndef SHIM_LOCKS_H
+#define SHIM_LOCKS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct shim_lock {
+	pthread_mutex_t m;
+#ifndef SHIM_UNCHECKED
+	_Atomic(pthread_t) owner; /* 0: free */
+	const void *self; /* its address since it was initialized; NULL: by an initializer at file scope */
+	int kind; /* SHIM_MUTEX or SHIM_SPINLOCK once initialized */
+#endif
+};
+#define SHIM_MUTEX 0x4d55
+#define SHIM_SPINLOCK 0x5350
+
+struct mutex {
+	struct shim_lock lock;
+};
+typedef struct {
+	struct shim_lock lock;
+} spinlock_t;
+
+#ifdef SHIM_UNCHECKED
+#define SHIM_LOCK_INITIALIZER(k) { PTHREAD_MUTEX_INITIALIZER }
+#define shim_lock_init(l, k) ((void)pthread_mutex_init(&(l)->m, NULL))
+#define shim_lock_destroy(l, w) ((void)pthread_mutex_destroy(&(l)->m))
+#define shim_lock_take(l, w) ((void)pthread_mutex_lock(&(l)->m))
+#define shim_lock_try(l, w) (!pthread_mutex_trylock(&(l)->m))
+#define shim_lock_release(l, w) ((void)pthread_mutex_unlock(&(l)->m))
+#define lockdep_assert_held(l) ((void)(l))
+#define might_sleep() ((void)0)
+#else
+#define SHIM_LOCK_INITIALIZER(k) { PTHREAD_MUTEX_INITIALIZER, 0, NULL, (k) }
+
+/* @where: which call, for the message */
+void shim_lock_init(struct shim_lock *l, int kind);
+void shim_lock_destroy(struct shim_lock *l, const char *where);
+void shim_lock_take(struct shim_lock *l, const char *where);
+bool shim_lock_try(struct shim_lock *l, const char *where);
+void shim_lock_release(struct shim_lock *l, const char *where);
+void shim_assert_held(struct shim_lock *l, const char *where);
+void shim_may_sleep(const char *where);
+#define lockdep_assert_held(l)                                                                     \
+	shim_assert_held(&(l)->lock, SHIM_WHERE "lockdep_assert_held(" #l ")")
+#define might_sleep() shim_may_sleep(SHIM_WHERE "might_sleep()")
+#endif
+
+#define SHIM_LINE(n) #n
+#define SHIM_LINE_OF(n) SHIM_LINE(n)
+#define SHIM_WHERE __FILE__ ":" SHIM_LINE_OF(__LINE__) ": "
+
+#define DEFINE_MUTEX(n) struct mutex n = { SHIM_LOCK_INITIALIZER(SHIM_MUTEX) }
+#define mutex_init(l) shim_lock_init(&(l)->lock, SHIM_MUTEX)
+#define mutex_destroy(l) shim_lock_destroy(&(l)->lock, SHIM_WHERE "mutex_destroy(" #l ")")
+#define mutex_lock(l) shim_lock_take(&(l)->lock, SHIM_WHERE "mutex_lock(" #l ")")
+#define mutex_trylock(l) shim_lock_try(&(l)->lock, SHIM_WHERE "mutex_trylock(" #l ")")
+#define mutex_unlock(l) shim_lock_release(&(l)->lock, SHIM_WHERE "mutex_unlock(" #l ")")
+#define DEFINE_SPINLOCK(n) spinlock_t n = { SHIM_LOCK_INITIALIZER(SHIM_SPINLOCK) }
+#define spin_lock_init(l) shim_lock_init(&(l)->lock, SHIM_SPINLOCK)
+/* An interrupt that arrives wherever a lock is held that does not keep it away; for tests. */
+extern __thread void (*shim_interrupt)(void);
+#define spin_lock(l)                                                                               \
+	do {                                                                                       \
+		shim_lock_take(&(l)->lock, SHIM_WHERE "spin_lock(" #l ")");                        \
+		if (shim_interrupt)                                                                \
+			shim_interrupt();                                                          \
+	} while (0)
+#define spin_lock_nested(l, n)                                                                     \
+	do {                                                                                       \
+		(void)(n);                                                                         \
+		spin_lock(l);                                                                      \
+	} while (0)
+#define spin_unlock(l) shim_lock_release(&(l)->lock, SHIM_WHERE "spin_unlock(" #l ")")
+#define spin_lock_irq(l) shim_lock_take(&(l)->lock, SHIM_WHERE "spin_lock_irq(" #l ")")
+#define spin_unlock_irq spin_unlock
+#define spin_lock_irqsave(l, f) ((void)((f) = 0), spin_lock_irq(l))
+#define spin_unlock_irqrestore(l, f) ((void)(f), spin_unlock(l))
+
+/* waiting */
+typedef struct {
+	pthread_mutex_t m;
+	pthread_cond_t c;
+	const void *self; /* its address, once initialized */
+} wait_queue_head_t;
+
+static inline void init_waitqueue_head(wait_queue_head_t *w)
+{
+	pthread_mutex_init(&w->m, NULL);
+	pthread_cond_init(&w->c, NULL);
+	w->self = w;
+}
+
+static inline void shim_queue_check(const wait_queue_head_t *w)
+{
+	if (w->self == w)
+		return;
+	fprintf(stderr, "a wait queue that is not initialized\n");
+	abort();
+}
+
+static inline void wake_up_all(wait_queue_head_t *w)
+{
+	shim_queue_check(w);
+	pthread_mutex_lock(&w->m);
+	pthread_cond_broadcast(&w->c);
+	pthread_mutex_unlock(&w->m);
+}
+
+#define wake_up wake_up_all
+#define wait_event(w, cond)                                                                        \
+	do {                                                                                       \
+		might_sleep();                                                                     \
+		shim_queue_check(&(w));                                                            \
+		pthread_mutex_lock(&(w).m);                                                        \
+		while (!(cond))                                                                    \
+			pthread_cond_wait(&(w).c, &(w).m);                                         \
+		pthread_mutex_unlock(&(w).m);                                                      \
+	} while (0)
+#define wait_event_idle wait_event
+#define HZ 100
+#define wait_event_timeout(w, cond, ticks)                                                         \
+	({                                                                                         \
+		struct timespec __t;                                                               \
+		bool __c;                                                                          \
+                                                                                                   \
+		might_sleep();                                                                     \
+		shim_queue_check(&(w));                                                            \
+		clock_gettime(CLOCK_REALTIME, &__t);                                               \
+		__t.tv_nsec += (long)(ticks) % HZ * (NSEC_PER_SEC / HZ);                           \
+		__t.tv_sec += (ticks) / HZ + __t.tv_nsec / NSEC_PER_SEC;                           \
+		__t.tv_nsec %= NSEC_PER_SEC;                                                       \
+		pthread_mutex_lock(&(w).m);                                                        \
+		while (!(__c = (cond)) && !pthread_cond_timedwait(&(w).c, &(w).m, &__t))           \
+			;                                                                          \
+		pthread_mutex_unlock(&(w).m);                                                      \
+		__c;                                                                               \
+	})
+/* A time-out in ns; one wait at most, so the caller asks again. */
+#define wait_event_interruptible_hrtimeout(w, cond, ns)                                            \
+	({                                                                                         \
+		struct timespec __t;                                                               \
+		u64 __ns = (ns);                                                                   \
+                                                                                                   \
+		might_sleep();                                                                     \
+		shim_queue_check(&(w));                                                            \
+		clock_gettime(CLOCK_REALTIME, &__t);                                               \
+		__ns += (u64)__t.tv_nsec;                                                          \
+		__t.tv_sec += (time_t)(__ns / NSEC_PER_SEC);                                       \
+		__t.tv_nsec = (long)(__ns % NSEC_PER_SEC);                                         \
+		pthread_mutex_lock(&(w).m);                                                        \
+		if (!(cond))                                                                       \
+			pthread_cond_timedwait(&(w).c, &(w).m, &__t);                              \
+		pthread_mutex_unlock(&(w).m);                                                      \
+		0;                                                                                 \
+	})
+#define wait_event_interruptible(w, cond) ({ wait_event(w, cond); 0; })
+
+#endif
