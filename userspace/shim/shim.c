@@ -6,6 +6,7 @@ __thread struct task_struct *shim_current;
 __thread unsigned long shim_rescheds;
 __thread void (*shim_interrupt)(void);
 bool shim_quiet;
+u64 (*shim_clock)(void);
 
 /* The allocations that fail: numbers @first to @last, counted from shim_fail_allocs() on; none while @last is 0. */
 static struct {

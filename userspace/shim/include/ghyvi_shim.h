@@ -406,10 +406,13 @@ struct kref {
 
 /* time */
 typedef s64 ktime_t;
+extern u64 (*shim_clock)(void); /* a test's own, or NULL */
 static inline u64 ktime_get_ns(void)
 {
 	struct timespec t;
 
+	if (shim_clock)
+		return shim_clock();
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (u64)t.tv_sec * NSEC_PER_SEC + (u64)t.tv_nsec;
 }

@@ -1,0 +1,568 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What costs, durations, bursts, gaps and runs teach: in figures. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ghyvi_shim.h>
+#include <cmocka.h>
+
+#include "gtt/mm_types.h"
+#include "shadow/policies.h"
+
+/* costs.c */
+
+static u64 now_ns;
+static struct ghyvi_mm *mm;
+
+static u64 test_clock(void)
+{
+	return now_ns;
+}
+
+static int setup_costs(void **state)
+{
+	mm = calloc(1, sizeof(*mm));
+	now_ns = NSEC_PER_SEC;
+	shim_clock = test_clock;
+	return 0;
+}
+
+static int teardown_costs(void **state)
+{
+	shim_clock = NULL;
+	free(mm);
+	return 0;
+}
+
+static void scan_took(u64 ns, u32 pages)
+{
+	u64 started = now_ns;
+
+	now_ns += ns;
+	ghyvi_cost_scanned(mm, started, pages);
+}
+
+static void a_sample_counts_for_an_eighth(void **state)
+{
+	mm->tuning.scan_ns = 8000;
+	scan_took(16000, 1);
+	assert_int_equal(mm->tuning.scan_ns, 8000 - 1000 + 2000);
+	scan_took(1600 * 10, 10);
+	assert_int_equal(mm->tuning.scan_ns, 9000 - 1125 + 200);
+}
+
+static void interruptions_are_no_costs(void **state)
+{
+	mm->tuning.scan_ns = 8000;
+	scan_took(1000001, 1);
+	scan_took(7, 8); /* less than 1 ns for each page */
+	scan_took(5000, 0);
+	assert_int_equal(mm->tuning.scan_ns, 8000);
+	scan_took(1000000, 1);
+	assert_int_equal(mm->tuning.scan_ns, 8000 - 1000 + 125000);
+}
+
+static void nothing_costs_nothing(void **state)
+{
+	mm->tuning.scan_ns = 0; /* an administrator may say so */
+	scan_took(7, 1);
+	assert_int_equal(mm->tuning.scan_ns, 1);
+}
+
+static void protection_costs_half_a_trap_besides(void **state)
+{
+	u64 started = now_ns;
+
+	mm->tuning.protect_ns = 8000;
+	mm->tuning.trap_ns = 4000;
+	now_ns += 30000;
+	ghyvi_cost_protected(mm, started, 5);
+	assert_int_equal(mm->tuning.protect_ns, 8000 - 1000 + (6000 + 2000) / 8);
+	ghyvi_cost_protected(mm, started, 0);
+	assert_int_equal(mm->tuning.protect_ns, 8000);
+}
+
+static void trap_after(u64 ns, u64 gpa)
+{
+	now_ns += ns;
+	ghyvi_cost_trapped(mm, gpa);
+}
+
+static void only_neighbours_in_one_loop_tell_what_a_trap_costs(void **state)
+{
+	mm->tuning.trap_ns = 8000;
+	trap_after(0, 0x5000);
+	trap_after(16000, 0x5008);
+	assert_int_equal(mm->tuning.trap_ns, 9000);
+	trap_after(16000, 0x5008); /* the same entry once more */
+	assert_int_equal(mm->tuning.trap_ns, 9000 - 1125 + 2000);
+	trap_after(16000, 0x5011); /* 9 bytes on */
+	trap_after(16000, 0x5010); /* back */
+	trap_after(200000, 0x5018); /* much later */
+	assert_int_equal(mm->tuning.trap_ns, 9875);
+	trap_after(199999, 0x5020);
+	assert_int_equal(mm->tuning.trap_ns, 9875 - 1234 + 24999);
+}
+
+/* experience.c */
+
+static void durations_are_told_apart_by_powers_of_two(void **state)
+{
+	unsigned int i;
+
+	assert_int_equal(ghyvi_duration_class(0), 0);
+	for (i = 1; i < GHYVI_DURATION_CLASSES - 1; i++) {
+		assert_int_equal(ghyvi_duration_class(1u << (i - 1)), i);
+		assert_int_equal(ghyvi_duration_class((1u << i) - 1), i);
+	}
+	assert_int_equal(ghyvi_duration_class(1u << 14), 15);
+	assert_int_equal(ghyvi_duration_class(U32_MAX), 15);
+}
+
+static const struct ghyvi_rental rental = { .rent_ns = 1000, .price_ns = 64000, .stay_ns = 500 };
+
+static void credit_is_bounded_above_and_decides_below(void **state)
+{
+	s64 credit = 0;
+
+	ghyvi_credit(&credit, 31 * 1000, 1000);
+	assert_int_equal(credit, 31000);
+	ghyvi_credit(&credit, 5000, 1000);
+	assert_int_equal(credit, 32000);
+	ghyvi_credit(&credit, -64000, 1000);
+	assert_true(ghyvi_credit_left(credit, 1000));
+	ghyvi_credit(&credit, -1, 1000);
+	assert_int_equal(credit, -32001);
+	assert_false(ghyvi_credit_left(credit, 1000));
+}
+
+static void without_experience_a_part_and_without_credit_all_of_the_price_is_rent(void **state)
+{
+	struct ghyvi_durations d = { .total = 0 };
+	struct ghyvi_rental free = { .price_ns = 64000 };
+
+	assert_int_equal(ghyvi_rental_limit(&d, 0, &rental), 4);
+	assert_int_equal(ghyvi_rental_limit(&d, -33 * 64000, &rental), 64);
+	assert_int_equal(ghyvi_rental_limit(&d, 0, &free), U32_MAX);
+	d.total = 1;
+	d.limit = 7;
+	assert_int_equal(ghyvi_rental_limit(&d, 0, &rental), 7);
+	assert_int_equal(ghyvi_rental_limit(&d, -33 * 64000, &rental), 64);
+	d.total = 0;
+	d.waiting = 1;
+	assert_int_equal(ghyvi_rental_limit(&d, 0, &rental), 7);
+}
+
+static void at_most_256_are_known_and_then_half_of_them_count(void **state)
+{
+	struct ghyvi_durations d = { .total = 0 };
+	unsigned int i;
+
+	ghyvi_durations_add(&d, 100, &rental);
+	for (i = 0; i < 251; i++)
+		ghyvi_durations_add(&d, 3, &rental);
+	for (i = 0; i < 4; i++)
+		ghyvi_durations_wait(&d, &rental);
+	assert_int_equal(d.total, 252);
+	assert_int_equal(d.count[2], 251);
+	assert_int_equal(d.sum[2], 753);
+	assert_int_equal(d.longest[2], 3);
+	assert_int_equal(d.longest[7], 100);
+	assert_int_equal(d.waiting, 4);
+	ghyvi_durations_add(&d, 2, &rental);
+	assert_int_equal(d.count[2], 125 + 1);
+	assert_int_equal(d.sum[2], 376 + 2);
+	assert_int_equal(d.longest[2], 3);
+	assert_int_equal(d.count[7], 0);
+	assert_int_equal(d.longest[7], 0);
+	assert_int_equal(d.total, 126);
+	assert_int_equal(d.waiting, 2);
+	for (i = 0; i < 3; i++)
+		ghyvi_durations_over(&d);
+	assert_int_equal(d.waiting, 0);
+	ghyvi_durations_add(&d, 70000, &rental);
+	assert_int_equal(d.longest[15], 0xffff);
+	assert_int_equal(d.sum[15], 0xffff);
+}
+
+/* The cost of @durations, and of @waiting that do not end, when each is waited for as long as the longest of its class. */
+static u64 cost_of_waiting(const u32 *durations, unsigned int count, unsigned int waiting,
+			   const struct ghyvi_rental *by, u32 longest)
+{
+	u64 gave_up = (longest + 1ull) * by->rent_ns + by->price_ns, cost = (count + waiting) * by->stay_ns;
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		cost += durations[i] <= longest ? durations[i] * by->rent_ns : gave_up;
+	return cost + waiting * gave_up;
+}
+
+static u32 best_limit(const u32 *durations, unsigned int count, unsigned int waiting, const struct ghyvi_rental *by)
+{
+	u64 best = (u64)(count + waiting) * by->price_ns, cost;
+	unsigned int class, i;
+	u32 longest, limit = 0;
+
+	for (class = 0; class < GHYVI_DURATION_CLASSES; class++) {
+		longest = U32_MAX;
+		for (i = 0; i < count; i++)
+			if ((durations[i] ? 32 - __builtin_clz(durations[i]) : 0) == (int)class &&
+			    (longest == U32_MAX || durations[i] > longest))
+				longest = durations[i];
+		if (longest == U32_MAX || longest * by->rent_ns > by->price_ns)
+			continue;
+		cost = cost_of_waiting(durations, count, waiting, by, longest);
+		if (cost + cost / 16 < best) {
+			best = cost;
+			limit = longest + 2;
+		}
+	}
+	return limit;
+}
+
+static u32 seed = 1;
+
+static u32 any(u32 below)
+{
+	seed = seed * 1664525u + 1013904223u;
+	return (u32)(((u64)seed * below) >> 32);
+}
+
+static void the_limit_is_the_cheapest_for_all_that_is_known(void **state)
+{
+	unsigned int round, i, count, waiting, waited = 0;
+	u32 durations[30];
+
+	for (round = 0; round < 20000; round++) {
+		struct ghyvi_rental by = { 1 + any(50), 1 + any(2000), any(60) };
+		struct ghyvi_durations d = { .total = 0 };
+
+		count = any(ARRAY_SIZE(durations));
+		waiting = any(4);
+		for (i = 0; i < count; i++) {
+			durations[i] = any(2u << any(8));
+			ghyvi_durations_add(&d, durations[i], &by);
+		}
+		for (i = 0; i < waiting; i++)
+			ghyvi_durations_wait(&d, &by);
+		if (!count && !waiting)
+			continue;
+		assert_int_equal(d.limit, best_limit(durations, count, waiting, &by));
+		waited += d.limit > 0;
+	}
+	assert_true(waited > 2000 && waited < 18000);
+}
+
+/* Those of one length: waiting for them has to be a sixteenth cheaper than the price. */
+static void waiting_has_to_promise_something(void **state)
+{
+	struct ghyvi_rental by = { .rent_ns = 16000, .price_ns = 17000 };
+	struct ghyvi_durations d = { .total = 0 };
+
+	ghyvi_durations_add(&d, 1, &by);
+	assert_int_equal(d.limit, 0);
+	by.price_ns++;
+	d = (struct ghyvi_durations){ .total = 0 };
+	ghyvi_durations_add(&d, 1, &by);
+	assert_int_equal(d.limit, 3);
+}
+
+/* history.c */
+
+static struct ghyvi_experience experience;
+static const struct ghyvi_shadow_tuning tuning = { .trap_ns = 2000, .scan_ns = 1000, .protect_ns = 9000 };
+
+static int setup_history(void **state)
+{
+	memset(&experience, 0, sizeof(experience));
+	return 0;
+}
+
+static bool trap(struct ghyvi_page_history *history, u32 now)
+{
+	return ghyvi_history_trap(history, &experience, &tuning, now, 3);
+}
+
+static bool scan(struct ghyvi_page_history *history, u32 now, u32 changed, bool taken_back)
+{
+	return ghyvi_history_scan(history, &experience, &tuning, now, changed, taken_back);
+}
+
+static void a_burst_is_held_against_the_best_for_its_length(void **state)
+{
+	struct ghyvi_page_history history = { .leaf = true };
+
+	/* Traps only: 2000 + 2 * 2000 would have been the best, and was paid. */
+	assert_true(trap(&history, 0));
+	assert_false(trap(&history, 0));
+	assert_false(trap(&history, 0));
+	assert_int_equal(history.writes, 3);
+	assert_true(trap(&history, 1));
+	assert_int_equal(experience.burst_credit_ns, 6000);
+	assert_int_equal(experience.bursts[3].total, 1);
+	assert_int_equal(experience.bursts[3].sum[2], 2);
+	/* One trap, relaxed, and two entries more: 2000 + 10000, where 2000 + 2 * 2000 is best. */
+	assert_false(scan(&history, 1, 2, false));
+	assert_int_equal(experience.burst_credit_ns, 6000 + 2 * 6000 - 12000);
+	assert_int_equal(experience.bursts[3].total, 2);
+	assert_int_equal(experience.bursts[3].sum[2], 4);
+	assert_int_equal(history.writes, 0);
+	/* Nine more: to relax at once is the best. */
+	assert_true(trap(&history, 2));
+	assert_false(scan(&history, 2, 9, true));
+	assert_int_equal(experience.burst_credit_ns, 6000 + 2 * 12000 - 12000);
+	assert_int_equal(experience.bursts[3].sum[4], 9);
+	/* A page that was not scanned at its burst's end is held to have had its traps only. */
+	assert_true(trap(&history, 3));
+	assert_false(trap(&history, 3));
+	assert_false(scan(&history, 4, 0, false));
+	assert_int_equal(experience.burst_credit_ns, 18000 + 4000);
+	assert_int_equal(experience.bursts[3].sum[1], 1);
+	assert_int_equal(history.heat, 3 + 1 + 2 + 1 + 9 + 2);
+}
+
+static void a_gap_is_held_against_the_best_for_its_length(void **state)
+{
+	struct ghyvi_page_history history = { .leaf = true };
+
+	trap(&history, 0);
+	scan(&history, 0, 0, true);
+	assert_int_equal(history.scans, 1);
+	assert_int_equal(history.gap_context, GHYVI_GAP_UNKNOWN);
+	/* Nine submissions without a store; it was protected, and traps: 11000, where nine scans are best. */
+	assert_true(trap(&history, 10));
+	assert_int_equal(experience.gap_credit_ns, 2 * 9000 - 11000);
+	assert_int_equal(experience.gaps[GHYVI_GAP_UNKNOWN].sum[4], 9);
+	assert_int_equal(history.gap_context, 1 + 4);
+	assert_int_equal(history.scans, 0);
+	/* It stays relaxed: each scan is paid but that of the burst itself. */
+	scan(&history, 10, 0, false);
+	scan(&history, 11, 0, false);
+	scan(&history, 12, 0, false);
+	assert_int_equal(history.scans, 3);
+	assert_true(scan(&history, 13, 1, false));
+	assert_int_equal(experience.gap_credit_ns, 7000 + 2 * 2000 - 2000);
+	assert_int_equal(experience.gaps[5].sum[2], 2);
+	assert_int_equal(history.gap_context, 1 + 2);
+	assert_int_equal(history.scans, 1);
+	/* A long one: the price is best. */
+	trap(&history, 100);
+	assert_int_equal(experience.gap_credit_ns, 9000 + 2 * 11000 - 11000);
+	/* A page that was never relaxed paid nothing for its gap, and taught only how long it was. */
+	trap(&history, 103);
+	assert_int_equal(experience.gap_credit_ns, 20000);
+	assert_int_equal(experience.gaps[1 + ghyvi_duration_class(86)].sum[2], 2);
+}
+
+static void a_page_taken_back_in_vain_counts_as_a_long_gap_until_it_is_over(void **state)
+{
+	struct ghyvi_page_history history = { .leaf = true };
+	const struct ghyvi_durations *gaps = &experience.gaps[GHYVI_GAP_UNKNOWN];
+
+	scan(&history, 0, 0, true); /* nothing is known of it */
+	assert_int_equal(gaps->waiting, 0);
+	trap(&history, 5);
+	scan(&history, 5, 0, true); /* its burst's own scan */
+	assert_int_equal(gaps->waiting, 0);
+	scan(&history, 6, 0, false);
+	assert_int_equal(gaps->waiting, 0);
+	scan(&history, 7, 0, true);
+	assert_int_equal(gaps->waiting, 1);
+	assert_true(history.waited);
+	scan(&history, 8, 0, true);
+	assert_int_equal(gaps->waiting, 1);
+	trap(&history, 9);
+	assert_int_equal(gaps->waiting, 0);
+	assert_false(history.waited);
+	assert_int_equal(gaps->total, 1);
+}
+
+static void neighbours_relaxed_ahead_save_a_trap_or_cost_the_price(void **state)
+{
+	struct ghyvi_page_history history = { .leaf = true, .ahead = true };
+	unsigned int i;
+
+	scan(&history, 0, 5, true);
+	assert_int_equal(experience.ahead_credit_ns, 2000);
+	assert_false(history.ahead);
+	scan(&history, 1, 5, true);
+	assert_int_equal(experience.ahead_credit_ns, 2000);
+	history.ahead = true;
+	scan(&history, 2, 0, true);
+	assert_int_equal(experience.ahead_credit_ns, 2000 - 10000);
+	for (i = 3; i < 100; i++) {
+		history.ahead = true;
+		scan(&history, i, 1, true);
+	}
+	assert_int_equal(experience.ahead_credit_ns, 32 * 2000);
+}
+
+/* Page number @i of a run, which begins a burst at @now; @before: the one before it in the address space. */
+static bool continues(struct ghyvi_page_history *before, struct ghyvi_page_history *history, u32 now)
+{
+	trap(history, now);
+	return ghyvi_history_run(before, history, &experience);
+}
+
+static void a_run_is_neighbours_with_a_burst_at_the_same_time(void **state)
+{
+	struct ghyvi_page_history pages[GHYVI_RUN_PAGES + 2] = { { .heat = 0 } };
+	const u8 *runs = experience.runs[3];
+	unsigned int i;
+
+	assert_false(ghyvi_history_run(NULL, &pages[0], &experience)); /* had no burst */
+	for (i = 0; i < GHYVI_RUN_PAGES; i++)
+		assert_true(continues(i ? &pages[i - 1] : NULL, &pages[i], 1));
+	for (i = 0; i < GHYVI_RUN_PAGES; i++) {
+		assert_int_equal(pages[i].run_index, i);
+		assert_int_equal(pages[i].run_start, 3);
+		assert_int_equal(runs[i], 1);
+	}
+	assert_false(ghyvi_history_run(NULL, &pages[0], &experience)); /* belongs to one already */
+	/* Longer runs begin once more. */
+	assert_true(continues(&pages[i - 1], &pages[i], 1));
+	assert_int_equal(pages[i].run_index, 0);
+	/* Another time is another run. */
+	assert_true(continues(&pages[0], &pages[1], 2));
+	assert_int_equal(pages[1].run_index, 0);
+	/* A burst that a scan found begins none, since no trap could have foreseen it; but it continues one. */
+	scan(&pages[9], 2, 1, false);
+	assert_false(ghyvi_history_run(NULL, &pages[9], &experience));
+	assert_true(ghyvi_history_run(&pages[1], &pages[9], &experience));
+	assert_int_equal(pages[9].run_index, 1);
+}
+
+static void of_64_runs_half_count_when_one_more_begins(void **state)
+{
+	struct ghyvi_page_history first = { .leaf = true }, second = { .leaf = true };
+	const u8 *runs = experience.runs[3];
+	unsigned int i;
+
+	for (i = 0; i < 64; i++) {
+		continues(NULL, &first, i);
+		if (i % 2)
+			continues(&first, &second, i);
+	}
+	assert_int_equal(runs[0], 64);
+	assert_int_equal(runs[1], 32);
+	continues(NULL, &first, 100);
+	assert_int_equal(runs[0], 33);
+	assert_int_equal(runs[1], 16);
+	continues(&first, &second, 100);
+	assert_int_equal(runs[1], 17);
+}
+
+/* The policies, asked with one history each. */
+
+static void policies_relax_by_stores_and_by_rank(void **state)
+{
+	struct ghyvi_shadow_tuning by = { .trap_ns = 1, .oos_threshold = 3, .static_pages = 10 };
+	struct ghyvi_page_history history = { .leaf = true };
+	struct ghyvi_shadow_view page = { &history, &by, &experience };
+
+	history.writes = 2;
+	assert_false(ghyvi_policy_oos.relax(&page));
+	history.writes = 3;
+	assert_true(ghyvi_policy_oos.relax(&page));
+	history.rank = 9;
+	assert_true(ghyvi_policy_static.relax(&page));
+	assert_false(ghyvi_policy_static.protect(&page));
+	history.rank = 10;
+	assert_false(ghyvi_policy_static.relax(&page));
+	assert_true(ghyvi_policy_static.protect(&page));
+	history.rank = GHYVI_RANK_UNKNOWN;
+	assert_false(ghyvi_policy_static.relax_new(&page));
+}
+
+static void adaptive_relaxes_one_store_after_the_limit_and_protects_at_it(void **state)
+{
+	/* A trap costs 1000, to be rid of traps 16000; a scan 500, to be rid of scans 16500. */
+	struct ghyvi_shadow_tuning by = { .trap_ns = 1000, .scan_ns = 500, .protect_ns = 15500 };
+	struct ghyvi_page_history history = { .leaf = true, .known = true };
+	struct ghyvi_shadow_view page = { &history, &by, &experience };
+
+	history.writes = 1;
+	assert_false(ghyvi_policy_adaptive.relax(&page));
+	history.writes = 2;
+	assert_true(ghyvi_policy_adaptive.relax(&page));
+	experience.burst_credit_ns = -1000000;
+	history.writes = 16;
+	assert_false(ghyvi_policy_adaptive.relax(&page));
+	history.writes = 17;
+	assert_true(ghyvi_policy_adaptive.relax(&page));
+	history.scans = 1;
+	assert_false(ghyvi_policy_adaptive.protect(&page));
+	history.scans = 2;
+	assert_true(ghyvi_policy_adaptive.protect(&page));
+	/* A trap that costs as much as that is not worth a thought. */
+	by.trap_ns = 16000;
+	history.writes = 0;
+	assert_true(ghyvi_policy_adaptive.relax(&page));
+	by.trap_ns = 15999;
+	assert_false(ghyvi_policy_adaptive.relax(&page));
+}
+
+static void adaptive_takes_neighbours_along_while_that_pays(void **state)
+{
+	/* A neighbour saves a trap of 3000, or costs 2000. */
+	struct ghyvi_shadow_tuning by = { .trap_ns = 3000, .scan_ns = 500, .protect_ns = 1500 };
+	struct ghyvi_page_history history = { .leaf = true, .known = true, .in_run = true, .run_start = 3 };
+	struct ghyvi_shadow_view page = { &history, &by, &experience };
+	u8 *runs = experience.runs[3];
+
+	assert_int_equal(ghyvi_policy_adaptive.ahead(&page), 0);
+	memcpy(runs, (u8 []){ 50, 21, 21, 20, 50, 0, 0, 0 }, GHYVI_RUN_PAGES);
+	assert_int_equal(ghyvi_policy_adaptive.ahead(&page), 2); /* 20 * 3000 is what the 30 others cost */
+	runs[3] = 21;
+	assert_int_equal(ghyvi_policy_adaptive.ahead(&page), 4);
+	memset(runs, 50, GHYVI_RUN_PAGES);
+	assert_int_equal(ghyvi_policy_adaptive.ahead(&page), 7);
+	history.run_index = 5;
+	assert_int_equal(ghyvi_policy_adaptive.ahead(&page), 2);
+	experience.ahead_credit_ns = -32 * 2000;
+	assert_int_equal(ghyvi_policy_adaptive.ahead(&page), 2);
+	experience.ahead_credit_ns--;
+	assert_int_equal(ghyvi_policy_adaptive.ahead(&page), 0);
+	experience.ahead_credit_ns = 0;
+	by.trap_ns = 2000;
+	assert_int_equal(ghyvi_policy_adaptive.ahead(&page), 2);
+	by.trap_ns = 1999;
+	assert_int_equal(ghyvi_policy_adaptive.ahead(&page), 0);
+	by.trap_ns = 3000;
+	history.in_run = false;
+	assert_int_equal(ghyvi_policy_adaptive.ahead(&page), 0);
+}
+
+#define COSTS(f) cmocka_unit_test_setup_teardown(f, setup_costs, teardown_costs)
+#define HISTORY(f) cmocka_unit_test_setup(f, setup_history)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		COSTS(a_sample_counts_for_an_eighth),
+		COSTS(interruptions_are_no_costs),
+		COSTS(nothing_costs_nothing),
+		COSTS(protection_costs_half_a_trap_besides),
+		COSTS(only_neighbours_in_one_loop_tell_what_a_trap_costs),
+		HISTORY(durations_are_told_apart_by_powers_of_two),
+		HISTORY(credit_is_bounded_above_and_decides_below),
+		HISTORY(without_experience_a_part_and_without_credit_all_of_the_price_is_rent),
+		HISTORY(at_most_256_are_known_and_then_half_of_them_count),
+		HISTORY(the_limit_is_the_cheapest_for_all_that_is_known),
+		HISTORY(waiting_has_to_promise_something),
+		HISTORY(a_burst_is_held_against_the_best_for_its_length),
+		HISTORY(a_gap_is_held_against_the_best_for_its_length),
+		HISTORY(a_page_taken_back_in_vain_counts_as_a_long_gap_until_it_is_over),
+		HISTORY(neighbours_relaxed_ahead_save_a_trap_or_cost_the_price),
+		HISTORY(a_run_is_neighbours_with_a_burst_at_the_same_time),
+		HISTORY(of_64_runs_half_count_when_one_more_begins),
+		HISTORY(policies_relax_by_stores_and_by_rank),
+		HISTORY(adaptive_relaxes_one_store_after_the_limit_and_protects_at_it),
+		HISTORY(adaptive_takes_neighbours_along_while_that_pays),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
