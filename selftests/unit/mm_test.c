@@ -462,25 +462,40 @@ static void store_while_the_mm_works(void)
 	}
 }
 
-/* A scan that began before the page was protected must not be the last one. */
-static void test_page_protected_in_the_middle_of_its_scan_stays_listed(void **state)
+/*
+ * A scan that began before the page was protected must not be the last one. Entry 300 of the page leads, through page @via, to
+ * the page itself: the flush that finds it protects the page. Until then another vCPU stores to entry 1.
+ */
+static void protected_in_the_middle_of_its_scan(u64 via)
 {
 	struct ghyvi_root *root;
 
 	fake.protect_broken_at[1] = true;
 	set(1, 511, to(2));
+	set(5, 0, to(1));
 	root = hold4(1);
 	fake.protect_broken_at[1] = false;
-	/* Flush finds the self map in entry 300; until that is protected, another vCPU stores to entry 1. */
-	set(1, 300, to(1));
+	set(1, 300, to(via));
 	race_index = 1;
 	fake.race = store_while_the_mm_works;
 	ghyvi_mm_flush(fake.mm);
 	fake.race = NULL;
 	assert_int_equal(race_index, 0);
+	assert_true(fake.protected[1]);
 	ghyvi_mm_sync(fake.mm, root);
 	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
 	assert_true(shadow(fake.held[0].bus, 0)[1] & 1);
+}
+
+static void test_page_protected_in_the_middle_of_its_scan_stays_listed(void **state)
+{
+	protected_in_the_middle_of_its_scan(1);
+}
+
+/* It has no entry that leads to a table as data, for which it would stay listed. */
+static void test_page_that_waits_for_nothing_stays_listed_too(void **state)
+{
+	protected_in_the_middle_of_its_scan(5);
 }
 
 int main(void)
@@ -507,6 +522,7 @@ int main(void)
 		TEST(test_users_of_a_root_in_the_dump),
 		TEST(test_protection_lost_is_made_good_at_the_next_sync),
 		TEST(test_page_protected_in_the_middle_of_its_scan_stays_listed),
+		TEST(test_page_that_waits_for_nothing_stays_listed_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

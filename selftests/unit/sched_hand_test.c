@@ -111,7 +111,7 @@ static int setup(void **state)
 static void submit(unsigned int i)
 {
 	ghyvi_sched_queue(sched, &players[i].base);
-	ghyvi_sched_kick(sched, GHYVI_RCS);
+	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
 }
 
 /* The engine was busy for @ns with what it has, and that leaves. */
@@ -414,7 +414,7 @@ static void settings_change_while_workloads_wait_on_every_engine(void **state)
 			players[i].base.job.engine = engine;
 			ghyvi_sched_queue(sched, &players[i].base);
 		}
-		ghyvi_sched_kick(sched, engine);
+		ghyvi_sched_kick(sched, engine, NULL);
 		for (i = 0; i < ARRAY_SIZE(policies); i++) {
 			assert_int_equal(ghyvi_sched_set_policy(sched, policies[i]), 0);
 			set_settings(1000 + i, 2000 + i);
