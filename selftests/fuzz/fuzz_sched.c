@@ -1,0 +1,705 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The scheduler (kernel/sched) under a virtual clock: arrivals, completions, preemptions, cancels, moved tails, knobs,
+ * settings and policy switches in any order, on engines that begin late, leave late or never, and tell later. After each
+ * step its books are compared with what the engines did; at the end each vGPU must get its share.
+ */
+#include <ghyvi_shim.h>
+#include <linux/err.h>
+#include "sched/sched_types.h"
+#include "../unit/rule.h"
+#include "input.h"
+
+/* Every policy that can be chosen tells what it is charged with. */
+static struct sched_policy spied_fair, spied_fifo, spied_credit, spied_band;
+#define sched_fair spied_fair
+#define sched_fifo spied_fifo
+#define sched_credit spied_credit
+#define sched_band spied_band
+#include "sched/settings.c"
+#undef sched_fair
+#undef sched_fifo
+#undef sched_credit
+#undef sched_band
+
+#define VGPUS 5
+#define OWNERS (VGPUS + 1) /* the last: workloads without owner */
+#define DEPTH 2
+#define ITEMS (OWNERS * DEPTH)
+#define FUZZED_ENGINES 2
+#define MOVES_MAX 300
+#define IDLE_MAX_NS (500 * 1000ULL) /* FAIR_AWAIT_MAX_NS, BAND_WAIT_NS */
+#define SPANS_MAX 2048
+#define STEPS_MAX 3000
+#define BEGIN_NS NSEC_PER_SEC
+#define NEVER U64_MAX
+
+struct item {
+	struct ghyvi_workload base;
+	unsigned int owner;
+	u64 length_ns, left_ns;
+	u64 due_ns; /* it is submitted again then */
+	u64 think_ns;
+	bool submitted; /* complete() must come */
+	bool again; /* submit it again after it ended */
+	bool prepare_fails, cancelled_in_prepare;
+	u64 prepare_ns;
+};
+
+struct span {
+	u64 from, to;
+};
+
+/* What an engine did for an owner. */
+struct book {
+	s64 charged; /* by the scheduler, for time on the engine and preparation */
+	s64 due;
+	u64 had_ns;
+	struct span spans[SPANS_MAX];
+	unsigned int nr_spans;
+	u64 steady_ns; /* since when policy, cap and window are as they are */
+};
+
+static struct fuzz_engine {
+	enum ghyvi_engine_id id;
+	struct ghyvi_job *job;
+	u64 begin_ns, end_ns, done_ns;
+	u64 asked_ns;
+	bool begun, ended;
+	enum ghyvi_job_status status;
+	u64 timer;
+	u64 idle_ns; /* since when it is free while a vGPU without cap waits; NEVER: it is not */
+	struct book books[OWNERS];
+} engines[FUZZED_ENGINES];
+
+static struct ghyvi_sched *sched;
+static struct ghyvi_sched_entity *owners[OWNERS];
+static struct item items[ITEMS];
+static u64 now, late_ns;
+static u64 begin_delay_ns, leave_delay_ns, done_delay_ns; /* leave_delay_ns NEVER: it does not preempt */
+static bool ending, fair;
+static u64 window_ns;
+
+static struct fuzz_engine *engine_of(const struct ghyvi_job *job)
+{
+	return &engines[job->engine == GHYVI_RCS ? 0 : 1];
+}
+
+static struct sched_engine *sched_engine_of(const struct fuzz_engine *engine)
+{
+	return &sched->engines[engine->id];
+}
+
+static const struct {
+	struct sched_policy *spied;
+	const struct sched_policy *real;
+} both[] = {
+	{ &spied_fair, &sched_fair },
+	{ &spied_fifo, &sched_fifo },
+	{ &spied_credit, &sched_credit },
+	{ &spied_band, &sched_band },
+};
+
+static void spy_charge(struct sched_run *run, s64 ns)
+{
+	unsigned int e, o, i;
+
+	for (e = 0; e < FUZZED_ENGINES; e++)
+		for (o = 0; o < OWNERS; o++)
+			if (run == &owners[o]->runs[engines[e].id])
+				goto found;
+	RULE(false);
+found:
+	engines[e].books[o].charged += ns;
+	for (i = 0; i < ARRAY_SIZE(both); i++)
+		if (sched_engine_of(&engines[e])->policy == both[i].spied && both[i].real->charge)
+			both[i].real->charge(run, ns);
+}
+
+static void set_policy(unsigned int which)
+{
+	unsigned int e, o;
+
+	for (e = 0; e < FUZZED_ENGINES; e++)
+		for (o = 0; o < OWNERS; o++)
+			engines[e].books[o].steady_ns = now;
+	fair = both[which].real == &sched_fair;
+	RULE(!ghyvi_sched_set_policy(sched, both[which].real->name));
+}
+
+/* The clock and the pGPU. */
+
+static u64 clock_now(void *clock)
+{
+	return now;
+}
+
+static void clock_arm(void *clock, enum ghyvi_engine_id engine, u64 at)
+{
+	unsigned int e;
+
+	for (e = 0; e < FUZZED_ENGINES; e++)
+		if (engines[e].id == engine)
+			engines[e].timer = at;
+}
+
+static const struct ghyvi_sched_clock fuzz_clock = { .now = clock_now, .arm = clock_arm };
+
+static int run(void *pgpu, struct ghyvi_job *job)
+{
+	struct fuzz_engine *engine = engine_of(job);
+
+	RULE(!engine->job);
+	RULE(!job->begun_ns && !job->busy_ns);
+	if (rnd(64) == 63)
+		return -EIO;
+	engine->job = job;
+	engine->begun = engine->ended = false;
+	engine->status = GHYVI_JOB_COMPLETE;
+	engine->begin_ns = now + begin_delay_ns;
+	engine->end_ns = NEVER;
+	engine->asked_ns = 0;
+	return 0;
+}
+
+static void preempt(void *pgpu, struct ghyvi_job *job)
+{
+	struct fuzz_engine *engine = engine_of(job);
+	u64 at;
+
+	if (engine->job != job || engine->ended || leave_delay_ns == NEVER)
+		return;
+	engine->asked_ns = now;
+	if (!engine->begun)
+		return; /* see begin() */
+	at = max(now + leave_delay_ns, job->begun_ns + 1);
+	if (at < engine->end_ns) {
+		engine->end_ns = at;
+		engine->status = GHYVI_JOB_PREEMPTED;
+	}
+}
+
+static void cancel(void *pgpu, struct ghyvi_job *job)
+{
+	struct fuzz_engine *engine = engine_of(job);
+
+	if (engine->job != job || engine->ended)
+		return;
+	engine->status = GHYVI_JOB_CANCELLED;
+	if (engine->begun) {
+		engine->end_ns = max(now, job->begun_ns + 1);
+	} else {
+		engine->ended = true;
+		engine->done_ns = now;
+	}
+}
+
+static int update_tail(void *pgpu, struct ghyvi_job *job, u32 tail)
+{
+	struct fuzz_engine *engine = engine_of(job);
+	struct item *item = container_of(job, struct item, base.job);
+
+	if (engine->job != job || engine->ended || engine->status == GHYVI_JOB_CANCELLED)
+		return -ESTALE;
+	item->left_ns += tail;
+	if (engine->begun && engine->status == GHYVI_JOB_COMPLETE)
+		engine->end_ns += tail;
+	return 0;
+}
+
+static const struct ghyvi_pgpu_ops ops = {
+	.run = run,
+	.preempt = preempt,
+	.cancel = cancel,
+	.update_tail = update_tail,
+};
+
+static u32 cap_of(unsigned int owner)
+{
+	return owners[owner]->knobs.cap;
+}
+
+/* Time in the window that ends with the last span. */
+static u64 in_window(const struct book *book)
+{
+	u64 to = book->spans[book->nr_spans - 1].to, from = to - min(to, window_ns), sum = 0;
+	unsigned int i;
+
+	for (i = book->nr_spans; i-- > 0 && book->spans[i].to > from;)
+		sum += book->spans[i].to - max(book->spans[i].from, from);
+	return sum;
+}
+
+/*
+ * The last span is the end of a window that is as full as any (later it only loses). It has the cap, and what it took to
+ * take the workload off its engine.
+ */
+static void check_cap(struct fuzz_engine *engine, unsigned int owner, u64 end)
+{
+	struct book *book = &engine->books[owner];
+	u32 cap = cap_of(owner);
+	u64 allowed, over;
+
+	if (!fair || !cap || end < book->steady_ns + window_ns || book->nr_spans == SPANS_MAX)
+		return;
+	if (leave_delay_ns == NEVER && !engine->asked_ns)
+		return; /* it was asked, and did not hear */
+	allowed = window_ns * cap / 100;
+	over = engine->asked_ns ? end - max(engine->asked_ns, engine->job->begun_ns) : 0;
+	RULE(in_window(book) <= allowed + over + late_ns + 1000);
+}
+
+static void begin(struct fuzz_engine *engine)
+{
+	struct item *item = container_of(engine->job, struct item, base.job);
+
+	engine->begun = true;
+	engine->job->begun_ns = now;
+	engine->end_ns = now + max(item->left_ns, 1ull);
+	if (engine->asked_ns && now + leave_delay_ns + 1 < engine->end_ns && leave_delay_ns != NEVER) {
+		engine->end_ns = now + leave_delay_ns + 1;
+		engine->status = GHYVI_JOB_PREEMPTED;
+	}
+}
+
+static void end(struct fuzz_engine *engine)
+{
+	struct item *item = container_of(engine->job, struct item, base.job);
+	struct book *book = &engine->books[item->owner];
+	u64 busy_ns = now - engine->job->begun_ns;
+
+	RULE(now == engine->end_ns);
+	engine->ended = true;
+	engine->done_ns = now + done_delay_ns;
+	engine->job->busy_ns = busy_ns;
+	book->due += busy_ns;
+	book->had_ns += busy_ns;
+	item->left_ns -= min(item->left_ns, busy_ns);
+	if (book->nr_spans < SPANS_MAX)
+		book->spans[book->nr_spans++] = (struct span){ engine->job->begun_ns, now };
+	check_cap(engine, item->owner, now);
+}
+
+static void done(struct fuzz_engine *engine)
+{
+	struct ghyvi_job *job = engine->job;
+
+	engine->job = NULL;
+	job->done(job, engine->status);
+}
+
+/* Guests. */
+
+static void submit(struct item *item)
+{
+	struct ghyvi_sched_entity *owner = item->owner < VGPUS ? owners[item->owner] : NULL;
+
+	RULE(!item->submitted);
+	item->submitted = true;
+	item->due_ns = NEVER;
+	item->base.owner = owner;
+	ghyvi_sched_queue(sched, &item->base);
+}
+
+static int prepare(struct ghyvi_workload *base)
+{
+	struct item *item = container_of(base, struct item, base);
+
+	now += item->prepare_ns;
+	late_ns += item->prepare_ns;
+	engine_of(&base->job)->books[item->owner].due += item->prepare_ns;
+	engine_of(&base->job)->idle_ns = NEVER; /* it was given to one, whether that runs or not */
+	if (item->cancelled_in_prepare) {
+		item->cancelled_in_prepare = false;
+		RULE(!ghyvi_sched_cancel(sched, base));
+	}
+	return item->prepare_fails ? -EFAULT : 0;
+}
+
+static void complete(struct ghyvi_workload *base, enum ghyvi_job_status status)
+{
+	struct item *item = container_of(base, struct item, base);
+
+	RULE(item->submitted);
+	item->submitted = false;
+	if (ending)
+		return;
+	if (status == GHYVI_JOB_PREEMPTED) {
+		submit(item);
+	} else if (item->again) {
+		item->left_ns = item->length_ns;
+		item->due_ns = now + item->think_ns;
+	}
+}
+
+/* Does what the scheduler believes agree with what happened? */
+static void check_engine(struct fuzz_engine *engine)
+{
+	struct sched_engine *believed = sched_engine_of(engine);
+	struct ghyvi_workload *current_workload = believed->current_workload;
+	unsigned int o, waiting = 0, uncapped = 0;
+
+	RULE(!!current_workload == !!engine->job);
+	RULE(!engine->job || engine->job == &current_workload->job);
+	for (o = 0; o < OWNERS; o++) {
+		struct sched_run *run = &owners[o]->runs[engine->id];
+		bool has = current_workload && sched_run_of(current_workload) == run;
+		s64 ahead = engine->books[o].charged - engine->books[o].due;
+
+		RULE(run->waiting == (!list_empty(&run->queue) && !has));
+		waiting += run->waiting;
+		uncapped += run->waiting && !(fair && cap_of(o));
+		if (has && engine->begun && !engine->ended)
+			RULE(ahead >= 0 && (u64)ahead <= now - engine->job->begun_ns);
+		else if (has && engine->begun)
+			/* done() is on its way: charged up to the end at most, but for what was before it. */
+			RULE(ahead <= 0 && (u64)-ahead <= engine->job->busy_ns);
+		else
+			RULE(!ahead);
+	}
+	RULE(believed->nr_waiting == waiting);
+	if (engine->job || !uncapped)
+		engine->idle_ns = NEVER;
+	else if (engine->idle_ns == NEVER)
+		engine->idle_ns = now;
+	RULE(engine->idle_ns == NEVER || now <= engine->idle_ns + IDLE_MAX_NS + late_ns);
+}
+
+static void check(void)
+{
+	unsigned int e;
+
+	for (e = 0; e < FUZZED_ENGINES; e++)
+		check_engine(&engines[e]);
+}
+
+/* The engine was looked at at @looked_ns: all that ran until then is charged. */
+static void check_charged(struct fuzz_engine *engine, u64 looked_ns)
+{
+	struct item *item;
+	struct book *book;
+
+	if (!engine->job || !engine->begun || engine->ended || looked_ns != now)
+		return;
+	item = container_of(engine->job, struct item, base.job);
+	book = &engine->books[item->owner];
+	RULE((u64)(book->charged - book->due) == now - engine->job->begun_ns);
+}
+
+static u64 next_event(const struct fuzz_engine *engine)
+{
+	if (!engine->job)
+		return NEVER;
+	return engine->ended ? engine->done_ns : engine->begun ? engine->end_ns : engine->begin_ns;
+}
+
+static void happen(struct fuzz_engine *engine)
+{
+	if (engine->ended)
+		done(engine);
+	else if (engine->begun)
+		end(engine);
+	else
+		begin(engine);
+}
+
+static void fire(struct fuzz_engine *engine)
+{
+	u64 looked_ns = now;
+
+	late_ns = max(late_ns, now - engine->timer);
+	engine->timer = GHYVI_SCHED_NEVER;
+	ghyvi_sched_timer(sched, engine->id);
+	check_charged(engine, looked_ns);
+}
+
+/* The first thing that happens until @until. */
+static bool step(u64 until)
+{
+	u64 at = NEVER;
+	unsigned int e, i;
+
+	for (e = 0; e < FUZZED_ENGINES; e++)
+		at = min(at, min(next_event(&engines[e]), engines[e].timer));
+	for (i = 0; i < ITEMS; i++)
+		at = min(at, items[i].due_ns);
+	if (at > until)
+		return false;
+	now = max(now, at);
+	for (e = 0; e < FUZZED_ENGINES; e++) {
+		if (next_event(&engines[e]) <= now) {
+			if (engines[e].begun && !engines[e].ended)
+				engines[e].end_ns = now; /* the clock was moved on by a preparation */
+			happen(&engines[e]);
+			return true;
+		}
+		if (engines[e].timer <= now) {
+			fire(&engines[e]);
+			return true;
+		}
+	}
+	for (i = 0; i < ITEMS; i++)
+		if (items[i].due_ns <= now) {
+			submit(&items[i]);
+			check_charged(engine_of(&items[i].base.job), now);
+			ghyvi_sched_kick(sched, items[i].base.job.engine);
+			return true;
+		}
+	return true;
+}
+
+static void pass(u64 ns)
+{
+	u64 until = now + ns;
+	unsigned int steps = 0;
+
+	for (; step(until); check())
+		if (++steps == STEPS_MAX)
+			return; /* very short workloads for a long time */
+	now = max(now, until);
+	check();
+}
+
+/* From 1 us to 60 s. */
+static u64 some_ns(void)
+{
+	static const u64 scales[] = { 1000, 20000, 300000, 1000000, 20000000, 300000000, 1000000000 };
+	u64 scale = scales[rnd(ARRAY_SIZE(scales))];
+
+	return scale + scale * rnd(60);
+}
+
+static void set_knobs(unsigned int owner, u32 weight, u32 cap, u32 priority)
+{
+	struct ghyvi_sched_knobs knobs = { .weight = weight, .cap = cap, .priority = priority };
+	u64 looked_ns = now;
+	unsigned int e;
+
+	if (knobs.cap != cap_of(owner))
+		for (e = 0; e < FUZZED_ENGINES; e++)
+			engines[e].books[owner].steady_ns = now;
+	RULE(!ghyvi_sched_set_knobs(owners[owner], &knobs));
+	for (e = 0; e < FUZZED_ENGINES; e++)
+		check_charged(&engines[e], looked_ns);
+}
+
+static void set_settings(void)
+{
+	static const u32 slices[] = { 100, 1000, 2000, 50000, 1000000 };
+	static const u32 timeouts[] = { 0, 1000, 100000, 2000000, 60000000 };
+	static const u32 windows[] = { 1000, 10000, 100000, 1000000 };
+	struct ghyvi_sched_settings settings = {
+		.timeslice_us = slices[rnd(ARRAY_SIZE(slices))],
+		.preempt_timeout_us = timeouts[rnd(ARRAY_SIZE(timeouts))],
+		.window_us = windows[rnd(ARRAY_SIZE(windows))],
+	};
+	u64 looked_ns = now;
+	unsigned int e, o;
+
+	RULE(!ghyvi_sched_set_settings(sched, &settings));
+	window_ns = 1000ULL * settings.window_us;
+	for (e = 0; e < FUZZED_ENGINES; e++) {
+		for (o = 0; o < OWNERS; o++)
+			engines[e].books[o].steady_ns = now;
+		check_charged(&engines[e], looked_ns);
+	}
+}
+
+static void set_pgpu(void)
+{
+	static const u64 leave[] = { 0, 50000, 3000000, NEVER };
+
+	begin_delay_ns = rnd(4) ? 0 : 1000 * rnd(5000);
+	leave_delay_ns = leave[rnd(ARRAY_SIZE(leave))];
+	done_delay_ns = rnd(4) ? 0 : 1000 * rnd(1000);
+}
+
+static void submit_new(struct item *item)
+{
+	u32 flags = rnd(256);
+
+	if (item->submitted || item->due_ns != NEVER)
+		return;
+	item->length_ns = item->left_ns = some_ns();
+	item->again = flags & 1;
+	item->think_ns = flags & 2 ? 0 : 1000 * rnd(400);
+	item->prepare_ns = (flags & 0xc) == 0xc ? 1000 * rnd(100) : 0;
+	item->prepare_fails = (flags & 0xf0) == 0xf0;
+	item->cancelled_in_prepare = (flags & 0xf0) == 0xe0;
+	submit(item);
+	check_charged(engine_of(&item->base.job), now);
+	if (flags & 0x30)
+		ghyvi_sched_kick(sched, item->base.job.engine);
+}
+
+static void cancel_item(struct item *item)
+{
+	item->again = false;
+	item->due_ns = NEVER;
+	if (item->submitted && ghyvi_sched_cancel(sched, &item->base))
+		item->submitted = false;
+}
+
+static void move(void)
+{
+	struct item *item = &items[rnd(ITEMS)];
+
+	switch (rnd(12)) {
+	case 0:
+	case 1:
+	case 2:
+		submit_new(item);
+		break;
+	case 3:
+		cancel_item(item);
+		break;
+	case 4:
+		if (item->submitted)
+			ghyvi_sched_update_tail(sched, &item->base, 8 * rnd(1 << 20));
+		break;
+	case 5:
+		if (item->owner < VGPUS)
+			set_knobs(item->owner, 1 + rnd(1000), rnd(2) ? 0 : rnd(101), rnd(8));
+		break;
+	case 6:
+		set_settings();
+		break;
+	case 7:
+		set_policy(rnd(ARRAY_SIZE(both)));
+		break;
+	case 8:
+		set_pgpu();
+		break;
+	default:
+		pass(some_ns() >> rnd(8));
+	}
+	/* Whatever is not kicked by its guest is at the next turn of another's. */
+	ghyvi_sched_kick(sched, engines[0].id);
+	ghyvi_sched_kick(sched, engines[1].id);
+	check();
+}
+
+static void stop_all(void)
+{
+	unsigned int i, e;
+
+	ending = true;
+	for (i = 0; i < ITEMS; i++)
+		cancel_item(&items[i]);
+	for (e = 0; e < FUZZED_ENGINES; e++)
+		while (engines[e].job) {
+			now = max(now, next_event(&engines[e]));
+			if (engines[e].begun && !engines[e].ended)
+				engines[e].end_ns = now;
+			happen(&engines[e]);
+			check();
+		}
+	for (i = 0; i < ITEMS; i++)
+		RULE(!items[i].submitted);
+	ending = false;
+}
+
+/*
+ * Nobody starves: from now on all vGPUs always have work, of any length, and weights between 1:4; they come one after
+ * the other. Each gets its share of the time since it came, but for a turn of all, and what the others may be behind.
+ */
+static void check_shares(void)
+{
+	struct ghyvi_sched_settings settings = {
+		.timeslice_us = GHYVI_SCHED_TIMESLICE_DEFAULT_US,
+		.preempt_timeout_us = GHYVI_SCHED_PREEMPT_TIMEOUT_DEFAULT_US,
+		.window_us = GHYVI_SCHED_WINDOW_DEFAULT_US,
+	};
+	u64 came_ns[VGPUS], had_ns[VGPUS], weights = 0;
+	struct fuzz_engine *engine = &engines[0];
+	unsigned int o;
+
+	set_policy(1);
+	set_policy(0);
+	RULE(!ghyvi_sched_set_settings(sched, &settings));
+	window_ns = 1000ULL * settings.window_us;
+	begin_delay_ns = done_delay_ns = 0;
+	leave_delay_ns = 50000;
+	for (o = 0; o < VGPUS; o++) {
+		struct item *item = &items[o * DEPTH];
+
+		set_knobs(o, 100 + rnd(300), 0, 0);
+		weights += owners[o]->knobs.weight;
+		item->length_ns = item->left_ns = some_ns() + 1000000;
+		item->again = true;
+		item->think_ns = 0;
+		item->prepare_ns = 0;
+		item->prepare_fails = item->cancelled_in_prepare = false;
+		came_ns[o] = now;
+		had_ns[o] = engine->books[o].had_ns;
+		submit(item);
+		ghyvi_sched_kick(sched, engine->id);
+		pass(rnd(2) ? 0 : 1000000 * (u64)rnd(300));
+	}
+	for (o = 0; o < 20; o++)
+		pass(window_ns);
+	for (o = 0; o < VGPUS; o++) {
+		u64 had = engine->books[o].had_ns - had_ns[o];
+		u64 share = (now - came_ns[o]) * owners[o]->knobs.weight / weights;
+
+		/* The running one has more than is in its book. */
+		if (engine->job && container_of(engine->job, struct item, base.job)->owner == o && engine->begun)
+			had += now - engine->job->begun_ns;
+		RULE(had >= share - share / 20 - min(share - share / 20, window_ns / 2));
+	}
+}
+
+static void init(void)
+{
+	unsigned int e, o, i;
+
+	now = BEGIN_NS;
+	late_ns = 0;
+	memset(items, 0, sizeof(items));
+	memset(engines, 0, sizeof(engines));
+	begin_delay_ns = done_delay_ns = 0;
+	leave_delay_ns = 50000;
+	window_ns = 1000ULL * GHYVI_SCHED_WINDOW_DEFAULT_US;
+	sched = ghyvi_sched_create_on(&ops, NULL, &fuzz_clock, NULL);
+	for (o = 0; o < VGPUS; o++)
+		owners[o] = ghyvi_sched_entity_create(sched, NULL, NULL);
+	owners[VGPUS] = sched->nobody;
+	for (e = 0; e < FUZZED_ENGINES; e++) {
+		engines[e].id = e ? GHYVI_BCS : GHYVI_RCS;
+		engines[e].timer = GHYVI_SCHED_NEVER;
+		engines[e].idle_ns = NEVER;
+	}
+	for (i = 0; i < ITEMS; i++) {
+		static u32 context[GHYVI_CTX_DWORDS];
+
+		items[i].owner = i / DEPTH;
+		items[i].due_ns = NEVER;
+		items[i].base.prepare = prepare;
+		items[i].base.complete = complete;
+		items[i].base.job.engine = i % DEPTH && i % 3 == 0 ? GHYVI_BCS : GHYVI_RCS;
+		items[i].base.job.context = context;
+	}
+	for (i = 0; i < ARRAY_SIZE(both); i++) {
+		*both[i].spied = *both[i].real;
+		both[i].spied->charge = spy_charge;
+	}
+	set_policy(0);
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
+{
+	unsigned int i;
+
+	input_init(data, bytes);
+	shim_quiet = true;
+	init();
+	for (i = 0; input.left && i < MOVES_MAX; i++)
+		move();
+	stop_all();
+	check_shares();
+	stop_all();
+	for (i = 0; i < VGPUS; i++)
+		ghyvi_sched_entity_destroy(owners[i]);
+	ghyvi_sched_destroy(sched);
+	return 0;
+}
