@@ -603,7 +603,8 @@ static inline void fake_init(u32 ggtt_tables)
 	fake.pin_limit = fake.own_limit = fake.map_limit = ~0u;
 	fake.ggtt_tables = ggtt_tables;
 	fake.ggtt = calloc(FIRST_GGTT_TABLE + ggtt_tables, GHYVI_PAGE_BYTES);
-	fake.guest_ggtt = calloc(FIRST_GGTT_TABLE + ggtt_tables, GHYVI_PAGE_BYTES);
+	fake.guest_ggtt = aligned_alloc(GHYVI_PAGE_BYTES, (FIRST_GGTT_TABLE + ggtt_tables) * GHYVI_PAGE_BYTES);
+	memset(fake.guest_ggtt, 0, (FIRST_GGTT_TABLE + ggtt_tables) * GHYVI_PAGE_BYTES);
 	xa_init(&fake.owned);
 	xa_init(&fake.cached);
 	xa_init(&fake.owners_book);
