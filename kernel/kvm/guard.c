@@ -60,7 +60,7 @@ void ghyvi_guard_open(struct ghyvi_guard *guard, const void *process)
 	spin_lock(&guards_lock);
 	guard->process = process;
 	WRITE_ONCE(guard->first_pin, 0);
-	guard->foreign = false;
+	WRITE_ONCE(guard->foreign, false);
 	spin_unlock(&guards_lock);
 }
 
@@ -134,7 +134,8 @@ bool ghyvi_guard_unmap(struct ghyvi_guard *guard, const void *task, const void *
 	remember_range(call, gfn, count);
 	foreign = guard->process && guard->process != process;
 	first = foreign && !guard->foreign;
-	guard->foreign |= foreign;
+	if (foreign)
+		WRITE_ONCE(guard->foreign, true);
 	call->foreign |= foreign;
 	spin_unlock(&guards_lock);
 	return !first;

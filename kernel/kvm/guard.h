@@ -19,7 +19,8 @@
  * @process: the address space of the VM; NULL while the vGPU is closed
  * @first_pin: the moment of the first pin since it was opened; 0 before. Written once, also
  * 	read without the lock.
- * @foreign: a process other than @process took its memory away: it pins nothing until it is closed
+ * @foreign: a process other than @process took its memory away: it pins nothing until it is
+ *	closed. Also read without the lock.
  */
 struct ghyvi_guard {
 	const void *process;
