@@ -232,11 +232,11 @@ def driver_trouble(log):
 
 
 class Guest:
-    def __init__(self, name, *vgpus, mem=768, smp=1, extra=(), prefix=()):
+    def __init__(self, name, *vgpus, mem=768, smp=1, extra=(), prefix=(), timeout=120):
         self.name = name
         arguments = [word for vgpu in vgpus for word in ("--vgpu", vgpu.uuid)]
         status, out = run(*prefix, GUEST, "start", name, *arguments, "--mem", str(mem), "--smp", str(smp), *extra,
-                          timeout=120)
+                          timeout=timeout)
         if status:
             self.kill()  # or its vGPU could not be removed
             raise GuestLost(f"guest {name} did not start: {out.strip()[-1500:]}")
