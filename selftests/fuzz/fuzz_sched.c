@@ -442,7 +442,7 @@ static bool step(u64 until)
 		if (items[i].due_ns <= now) {
 			submit(&items[i]);
 			check_charged(engine_of(&items[i].base.job), now);
-			ghyvi_sched_kick(sched, items[i].base.job.engine);
+			ghyvi_sched_kick(sched, items[i].base.job.engine, NULL);
 			return true;
 		}
 	return true;
@@ -529,7 +529,7 @@ static void submit_new(struct item *item)
 	submit(item);
 	check_charged(engine_of(&item->base.job), now);
 	if (flags & 0x30)
-		ghyvi_sched_kick(sched, item->base.job.engine);
+		ghyvi_sched_kick(sched, item->base.job.engine, NULL);
 }
 
 static void cancel_item(struct item *item)
@@ -574,8 +574,8 @@ static void move(void)
 		pass(some_ns() >> rnd(8));
 	}
 	/* Whatever is not kicked by its guest is at the next turn of another's. */
-	ghyvi_sched_kick(sched, engines[0].id);
-	ghyvi_sched_kick(sched, engines[1].id);
+	ghyvi_sched_kick(sched, engines[0].id, NULL);
+	ghyvi_sched_kick(sched, engines[1].id, NULL);
 	check();
 }
 
@@ -633,7 +633,7 @@ static void check_shares(void)
 		came_ns[o] = now;
 		had_ns[o] = engine->books[o].had_ns;
 		submit(item);
-		ghyvi_sched_kick(sched, engine->id);
+		ghyvi_sched_kick(sched, engine->id, NULL);
 		pass(rnd(2) ? 0 : 1000000 * (u64)rnd(300));
 	}
 	for (o = 0; o < 20; o++)
