@@ -56,7 +56,7 @@ static void test_scheduler_creation_without_memory_leaves_nothing(void **state)
 		assert_int_equal(threads(), before);
 	}
 	shim_fail_allocs(0, 0);
-	assert_in_range(n, 7, 20);
+	assert_in_range(n, 6, 20);
 	ghyvi_sched_destroy(made);
 }
 
