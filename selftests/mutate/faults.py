@@ -27,7 +27,7 @@ QUIET = re.compile(r"WARN_ON|WARN_ON_ONCE|BUILD_BUG_ON|static_assert|lockdep_ass
                    r"EXPORT_SYMBOL_GPL|MODULE_\w+|smp_(?:mb|rmb|wmb)|barrier|cpu_relax|dev_\w+|pr_\w+|fallthrough$")
 TYPES = set("struct union enum unsigned signed int long short char bool void const static u8 u16 u32 u64 s8 s16 s32 s64 "
             "size_t ssize_t ktime_t gfn_t gpa_t hpa_t dma_addr_t typeof __maybe_unused".split())
-CONSTANT = re.compile(r"[A-Z][A-Z0-9_]{2,}$")
+CONSTANT = re.compile(r"(?!GFP_)[A-Z][A-Z0-9_]{2,}$")
 SWAPPED = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 OPPOSITE = {"==": "!=", "!=": "==", "&&": "||", "||": "&&", "+=": "-=", "-=": "+=", "++": "--", "--": "++"}
 NAMED = {"==": "negate", "!=": "negate", "&&": "logic", "||": "logic", "+=": "sign", "-=": "sign", "++": "sign", "--": "sign"}
