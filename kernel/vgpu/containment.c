@@ -42,14 +42,13 @@ static void enter_failsafe(struct ghyvi_vgpu *vgpu, const char *why)
 		     why);
 }
 
-/* An engine was kept from a page that is not this vGPU's: a defect of the host's, of which no second use is made. */
-static bool isolation_held(struct ghyvi_vgpu *vgpu)
+/*
+ * False: an engine was kept from a page that is not this vGPU's. That is a defect of the host; the vGPU stops before it
+ * can be exploited again, and only vgpu_containment_reset() forgets it.
+ */
+static bool isolation_held(const struct ghyvi_vgpu *vgpu)
 {
-	u64 refused = atomic64_read(&vgpu->params.stats->oracle_violations);
-	bool held = refused == vgpu->oracle_violations;
-
-	vgpu->oracle_violations = refused;
-	return held;
+	return (u64)atomic64_read(&vgpu->params.stats->oracle_violations) == vgpu->oracle_violations;
 }
 
 /* What a failed workload says of its guest. The host's own troubles say nothing. */

@@ -61,13 +61,6 @@ static void write_masked(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 	mutex_unlock(&vgpu->lock);
 }
 
-static void write_one_to_clear(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
-{
-	mutex_lock(&vgpu->lock);
-	vgpu_set(vgpu, offset, vgpu_get(vgpu, offset) & ~value);
-	mutex_unlock(&vgpu->lock);
-}
-
 /*
  * A stop request is answered at once. The engine may go on for a moment; nobody relies on more than
  * what the reset that follows guarantees.
@@ -181,14 +174,12 @@ static void pcode_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 	{ first, first + (banks) * IRQ_BANK_BYTES - 4, NULL, other_irq_write }
 /* clang-format on */
 
-/* Units that never raise anything: all that shows is that writing ones to IIR clears it. */
+/* Units that never raise anything: ISR and IIR read 0, and writing ones clears nothing. */
 static void other_irq_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
 	switch (offset % IRQ_BANK_BYTES) {
 	case IRQ_ISR:
-		break;
 	case IRQ_IIR:
-		write_one_to_clear(vgpu, offset, value);
 		break;
 	default:
 		vgpu_set(vgpu, offset, value);

@@ -119,7 +119,7 @@ struct ghyvi_vgpu {
 	struct ghyvi_containment containment; /* under lock, like all about violations */
 	u64 violation_window_ns; /* when the window began */
 	u32 violation_points; /* in it */
-	u64 oracle_violations; /* seen so far */
+	u64 oracle_violations; /* when containment was last reset */
 	struct vgpu_engine engines[GHYVI_ENGINES];
 
 	spinlock_t irq_lock; /* interrupt registers and line; innermost, taken in hard interrupts */
