@@ -14,7 +14,8 @@ static struct {
 
 static void note(char what)
 {
-	assert_true(seen.length < sizeof(seen.record) - 1);
+	if (seen.length == sizeof(seen.record) - 1)
+		return;
 	/* The image is written dword by dword, in any order. */
 	if (what == 'i' && seen.length && seen.record[seen.length - 1] == what)
 		return;
@@ -34,10 +35,13 @@ static void on_write(u64 address, size_t bytes)
 		note('i');
 }
 
-/* As i915's: acknowledge, then read the status entries up to the pointer, in memory. */
+/*
+ * As i915's: acknowledge, then read the status entries up to the pointer, in memory. The device model holds its mutex, so
+ * that an assertion would never end: what is wrong with an entry leaves a '?'.
+ */
 static void handle(void)
 {
-	u32 causes, write, status, slot;
+	u32 causes, write, status, context, slot;
 
 	wr(MASTER_IRQ, 0);
 	causes = rd(IRQ_BANK_FIRST + IRQ_IIR);
@@ -54,12 +58,11 @@ static void handle(void)
 	for (slot = guest.csb_read; slot != write; seen.handled++) {
 		slot = (slot + 1) % CSB_ENTRIES;
 		status = peek(HWSP(guest.id) + HWSP_CSB + 8 * slot);
-		assert_int_not_equal(status, ~0u);
-		assert_int_equal(status, rd(guest.base + RING_CSB + 8 * slot));
-		assert_int_equal(peek(HWSP(guest.id) + HWSP_CSB + 8 * slot + 4),
-				 rd(guest.base + RING_CSB + 8 * slot + 4));
-		if (status & CSB_COMPLETE)
-			assert_int_equal(peek(STATE(0, GHYVI_CTX_RING_HEAD)), guest.tails[0]);
+		context = peek(HWSP(guest.id) + HWSP_CSB + 8 * slot + 4);
+		if (status == ~0u || (status & CSB_COMPLETE && peek(STATE(0, GHYVI_CTX_RING_HEAD)) != guest.tails[0]))
+			note('?');
+		if (status != rd(guest.base + RING_CSB + 8 * slot) || context != rd(guest.base + RING_CSB + 8 * slot + 4))
+			note('?');
 		guest.csb_read = slot;
 	}
 }
