@@ -308,7 +308,8 @@ static void softgpu_save(struct softgpu_engine *engine)
 		softgpu_save_gprs(engine);
 }
 
-enum ghyvi_job_status softgpu_engine_execute(struct softgpu_engine *engine, struct ghyvi_job *job)
+/* Run @job in this thread, up to the status for its @done. */
+static enum ghyvi_job_status softgpu_engine_execute(struct softgpu_engine *engine, struct ghyvi_job *job)
 {
 	enum ghyvi_job_status status = GHYVI_JOB_COMPLETE;
 	unsigned long flags;
@@ -352,32 +353,38 @@ enum ghyvi_job_status softgpu_engine_execute(struct softgpu_engine *engine, stru
 	return status;
 }
 
-static int softgpu_engine_thread(void *data)
+bool softgpu_engine_work(struct softgpu_engine *engine)
 {
-	struct softgpu_engine *engine = data;
 	enum ghyvi_job_status status;
 	struct ghyvi_job *job;
 	unsigned long flags;
 
-	for (;;) {
+	spin_lock_irqsave(&engine->lock, flags);
+	job = engine->job;
+	spin_unlock_irqrestore(&engine->lock, flags);
+	if (!job)
+		return false;
+	status = softgpu_engine_execute(engine, job);
+	spin_lock_irqsave(&engine->lock, flags);
+	job->backend.state = JOB_LEAVING;
+	if (status == GHYVI_JOB_CANCELLED && !job->busy_ns)
+		job->context[GHYVI_CTX_RING_TAIL] = job->backend.tail; /* it may run yet */
+	WRITE_ONCE(engine->job, NULL);
+	WRITE_ONCE(engine->left, engine->left + 1);
+	spin_unlock_irqrestore(&engine->lock, flags);
+	wake_up_all(&engine->gone);
+	job->done(job, status);
+	return true;
+}
+
+static int softgpu_engine_thread(void *data)
+{
+	struct softgpu_engine *engine = data;
+
+	do
 		wait_event_idle(engine->wake,
 				READ_ONCE(engine->job) || READ_ONCE(engine->stopping));
-		spin_lock_irqsave(&engine->lock, flags);
-		job = engine->job;
-		spin_unlock_irqrestore(&engine->lock, flags);
-		if (!job)
-			break;
-		status = softgpu_engine_execute(engine, job);
-		spin_lock_irqsave(&engine->lock, flags);
-		job->backend.state = JOB_LEAVING;
-		if (status == GHYVI_JOB_CANCELLED && !job->busy_ns)
-			job->context[GHYVI_CTX_RING_TAIL] = job->backend.tail; /* it may run yet */
-		WRITE_ONCE(engine->job, NULL);
-		WRITE_ONCE(engine->left, engine->left + 1);
-		spin_unlock_irqrestore(&engine->lock, flags);
-		wake_up_all(&engine->gone);
-		job->done(job, status);
-	}
+	while (softgpu_engine_work(engine));
 	/* kthread_stop() must find the thread alive; it is on its way. */
 	while (!kthread_should_stop())
 		usleep_range(50, 100);

@@ -190,8 +190,14 @@ int softgpu_engine_run(struct softgpu_engine *engine, struct ghyvi_job *job);
 int softgpu_engine_update_tail(struct softgpu_engine *engine, struct ghyvi_job *job, u32 tail);
 void softgpu_engine_preempt(struct softgpu_engine *engine, struct ghyvi_job *job);
 void softgpu_engine_cancel(struct softgpu_engine *engine, struct ghyvi_job *job);
-/** softgpu_engine_execute() - run @job in this thread, up to the status for @done. */
-enum ghyvi_job_status softgpu_engine_execute(struct softgpu_engine *engine, struct ghyvi_job *job);
+/**
+ * softgpu_engine_work() - run the engine's job in this thread and hand it back
+ * @engine: one that no other thread works for
+ *
+ * Context: may sleep; calls the job's @done without a lock held.
+ * Return: false if the engine had none.
+ */
+bool softgpu_engine_work(struct softgpu_engine *engine);
 void softgpu_access_begin(struct softgpu_engine *engine);
 void softgpu_access_end(struct softgpu_engine *engine);
 /** softgpu_yield() - end of a slice: let others in. 0, or the job ends here: SOFTGPU_CANCELLED or _ERROR. */

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Two VMs on one software pGPU: the whole core but KVM and VFIO. Played here are the hypervisor, which takes pages away
+ * and gives them back, and time. Engines work only when they are told to, in the caller's thread, so that the same input
+ * does the same; jobs that are cancelled come back in a thread of their own, because a reset waits for them.
+ *
+ * A guest's memory is mapped twice: once for the guest, and once for the host, where ASan knows of the pages that are pinned
+ * and of no other: the core that touches a page without a pin is reported like a use after free.
+ */
+#ifndef FUZZ_WHOLE_H
+#define FUZZ_WHOLE_H
+
+#include <pthread.h>
+#include <sanitizer/asan_interface.h>
+#include <sys/mman.h>
+#include <ghyvi/audit.h>
+#include <linux/err.h>
+#include "../unit/rule.h"
+#include "input.h"
+#include "softgpu/engine.h"
+#include "softgpu/softgpu.h"
+#include "vgpu/registers.h"
+#include "vgpu/vgpu.h"
+
+#define VMS 2
+#define RAM_GPA 0x1000000ull
+#define RAM_PAGES 1024u
+#define RAM_BYTES (RAM_PAGES * (size_t)GHYVI_PAGE_BYTES)
+#define BAR0_GPA 0xc0000000ull
+#define BAR_GFN ((BAR0_GPA + GHYVI_GGTT_OFFSET) >> GHYVI_PAGE_SHIFT)
+#define BAR_PAGES (GHYVI_GGTT_TABLE_BYTES >> GHYVI_PAGE_SHIFT)
+#define MIRROR_GFN ((BAR0_GPA + GHYVI_MIRROR_OFFSET) >> GHYVI_PAGE_SHIFT)
+#define WINDOW_BYTES (2u << 20) /* of the global address space; one page of the GGTT table */
+#define WINDOW(vm) ((256u << 20) + (vm)->number * WINDOW_BYTES)
+
+struct vm {
+	unsigned int number;
+	struct ghyvi_vgpu *vgpu;
+	struct ghyvi_mm *mm;
+	struct ghyvi_stats stats;
+	struct ghyvi_reporter reporter;
+	struct device dev;
+	u8 *ram, *host; /* the same memory, as the guest and as the host see it */
+	int file; /* that it is in */
+	bool hidden[RAM_PAGES]; /* taken away */
+	bool protected[RAM_PAGES], bar_protected[BAR_PAGES], mirror_protected;
+	unsigned int pins[RAM_PAGES];
+	u64 generation;
+	/* What the input does with it; see fuzz_whole.c. */
+	u32 tails[4];
+	u32 batch_at[2];
+	bool bar_off;
+};
+
+static struct {
+	struct vm vms[VMS];
+	struct softgpu *gpu;
+	struct ghyvi_sched *sched;
+	_Atomic u64 now, due[GHYVI_ENGINES];
+	struct softgpu_engine *executing; /* NULL: no engine works in the input's thread */
+	struct {
+		pthread_t thread;
+		pthread_mutex_t lock;
+		pthread_cond_t changed;
+		unsigned int wanted; /* engines, a mask, with a cancelled job */
+		bool busy, stop;
+	} courier;
+} world = { .courier = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER } };
+
+/* the hypervisor; the courier calls it, too, but not while an input's move changes @hidden */
+
+static bool is_ram(u64 gfn)
+{
+	return gfn - (RAM_GPA >> GHYVI_PAGE_SHIFT) < RAM_PAGES;
+}
+
+static unsigned int page_of(u64 gfn)
+{
+	return gfn - (RAM_GPA >> GHYVI_PAGE_SHIFT);
+}
+
+static bool *protection_of(struct vm *vm, u64 gfn)
+{
+	if (is_ram(gfn))
+		return vm->hidden[page_of(gfn)] ? NULL : &vm->protected[page_of(gfn)];
+	if (vm->bar_off)
+		return NULL;
+	if (gfn >= BAR_GFN && gfn - BAR_GFN < BAR_PAGES)
+		return &vm->bar_protected[gfn - BAR_GFN];
+	return gfn == MIRROR_GFN ? &vm->mirror_protected : NULL;
+}
+
+static int hv_pin(void *hv, u64 gfn, u64 *bus)
+{
+	struct vm *vm = hv;
+	u8 *page;
+
+	if (!is_ram(gfn) || vm->hidden[page_of(gfn)])
+		return -EFAULT;
+	page = vm->host + page_of(gfn) * (size_t)GHYVI_PAGE_BYTES;
+	if (!vm->pins[page_of(gfn)]++)
+		ASAN_UNPOISON_MEMORY_REGION(page, GHYVI_PAGE_BYTES);
+	*bus = virt_to_phys(page);
+	return 0;
+}
+
+static void hv_unpin(void *hv, u64 gfn)
+{
+	struct vm *vm = hv;
+
+	RULE(is_ram(gfn) && vm->pins[page_of(gfn)]);
+	if (!--vm->pins[page_of(gfn)])
+		ASAN_POISON_MEMORY_REGION(vm->host + page_of(gfn) * (size_t)GHYVI_PAGE_BYTES, GHYVI_PAGE_BYTES);
+}
+
+static u64 hv_memory_generation(void *hv)
+{
+	return ((struct vm *)hv)->generation;
+}
+
+static unsigned int hv_protect(void *hv, const u64 *gfns, unsigned int count)
+{
+	unsigned int i;
+	bool *protection;
+
+	for (i = 0; i < count; i++) {
+		protection = protection_of(hv, gfns[i]);
+		if (!protection)
+			break;
+		*protection = true;
+	}
+	return i;
+}
+
+static void hv_unprotect(void *hv, const u64 *gfns, unsigned int count)
+{
+	unsigned int i;
+	bool *protection;
+
+	for (i = 0; i < count; i++) {
+		protection = protection_of(hv, gfns[i]);
+		if (protection)
+			*protection = false;
+	}
+}
+
+static const struct ghyvi_hv_ops hv_ops = {
+	.pin = hv_pin,
+	.unpin = hv_unpin,
+	.memory_generation = hv_memory_generation,
+	.protect = hv_protect,
+	.unprotect = hv_unprotect,
+};
+
+/* KVM drops protection, then VFIO insists: when it goes on, nothing in the range is pinned. */
+static void take_pages(struct vm *vm, unsigned int first, unsigned int count)
+{
+	u64 gfn = (RAM_GPA >> GHYVI_PAGE_SHIFT) + first;
+	unsigned int i;
+
+	for (i = first; i < first + count; i++) {
+		vm->hidden[i] = true;
+		vm->protected[i] = false;
+	}
+	ghyvi_vgpu_protection_lost(vm->vgpu, gfn, count);
+	ghyvi_mm_unmap(vm->mm, gfn, count);
+	for (i = first; i < first + count; i++)
+		RULE(!vm->pins[i]);
+}
+
+static void give_pages(struct vm *vm)
+{
+	memset(vm->hidden, 0, sizeof(vm->hidden));
+	vm->generation++;
+}
+
+static void move_bar(struct vm *vm, bool off)
+{
+	if (off != vm->bar_off) {
+		vm->bar_off = off;
+		memset(vm->bar_protected, 0, sizeof(vm->bar_protected));
+		vm->mirror_protected = false;
+		ghyvi_vgpu_protection_lost(vm->vgpu, BAR_GFN, BAR_PAGES);
+	}
+	ghyvi_vgpu_set_bar0(vm->vgpu, off ? GHYVI_BAR_UNMAPPED : BAR0_GPA);
+}
+
+/* the guest's CPU */
+
+static u8 *ram(struct vm *vm, unsigned int page)
+{
+	return vm->ram + page * (size_t)GHYVI_PAGE_BYTES;
+}
+
+static void store_ram(struct vm *vm, unsigned int page, unsigned int offset, u64 value)
+{
+	memcpy(ram(vm, page) + offset, &value, sizeof(value));
+	if (vm->protected[page])
+		ghyvi_vgpu_store(vm->vgpu, RAM_GPA + page * (u64)GHYVI_PAGE_BYTES + offset, &value, sizeof(value));
+}
+
+static void store_ggtt(struct vm *vm, u64 index, u64 entry)
+{
+	u64 *table = ghyvi_vgpu_ggtt_table(vm->vgpu);
+
+	WRITE_ONCE(table[index], entry);
+	if (vm->bar_protected[index / GHYVI_ENTRIES])
+		ghyvi_vgpu_store(vm->vgpu, BAR0_GPA + GHYVI_GGTT_OFFSET + 8 * index, &entry, sizeof(entry));
+}
+
+static void wr(struct vm *vm, u32 offset, u32 value)
+{
+	ghyvi_vgpu_register_write(vm->vgpu, offset, value, 4);
+}
+
+/* time */
+
+static u64 clock_now(void *clock)
+{
+	return world.now;
+}
+
+static void clock_arm(void *clock, enum ghyvi_engine_id engine, u64 at)
+{
+	world.due[engine] = at;
+}
+
+static const struct ghyvi_sched_clock whole_clock = { .now = clock_now, .arm = clock_arm };
+
+static void pass_time(u64 ns)
+{
+	unsigned int i;
+
+	world.now += ns;
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		if (world.due[i] > world.now)
+			continue;
+		world.due[i] = GHYVI_SCHED_NEVER;
+		ghyvi_sched_timer(world.sched, i);
+	}
+}
+
+/* engines */
+
+static void *deliver_cancelled(void *unused)
+{
+	unsigned int engine;
+
+	pthread_mutex_lock(&world.courier.lock);
+	while (!world.courier.stop) {
+		if (!world.courier.wanted) {
+			pthread_cond_wait(&world.courier.changed, &world.courier.lock);
+			continue;
+		}
+		engine = __builtin_ctz(world.courier.wanted);
+		world.courier.wanted &= ~(1u << engine);
+		world.courier.busy = true;
+		pthread_mutex_unlock(&world.courier.lock);
+		softgpu_engine_work(&world.gpu->engines[engine]);
+		pthread_mutex_lock(&world.courier.lock);
+		world.courier.busy = false;
+		pthread_cond_broadcast(&world.courier.changed);
+	}
+	pthread_mutex_unlock(&world.courier.lock);
+	return NULL;
+}
+
+/* Until cancelled jobs are back. */
+static void settle(void)
+{
+	pthread_mutex_lock(&world.courier.lock);
+	while (world.courier.wanted || world.courier.busy)
+		pthread_cond_wait(&world.courier.changed, &world.courier.lock);
+	pthread_mutex_unlock(&world.courier.lock);
+}
+
+static void cancel(void *pgpu, struct ghyvi_job *job)
+{
+	softgpu_ops.cancel(pgpu, job);
+	if (READ_ONCE(world.gpu->engines[job->engine].job) != job)
+		return;
+	pthread_mutex_lock(&world.courier.lock);
+	world.courier.wanted |= 1u << job->engine;
+	pthread_cond_broadcast(&world.courier.changed);
+	pthread_mutex_unlock(&world.courier.lock);
+}
+
+/* The operations of the software pGPU, but for @cancel. */
+static struct ghyvi_pgpu_ops whole_ops;
+
+static void drop_threads(void)
+{
+	unsigned int i;
+
+	/* They look at @job; softgpu_engine_run() asks whether they are there. */
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		struct softgpu_engine *engine = &world.gpu->engines[i];
+
+		WRITE_ONCE(engine->stopping, true);
+		wake_up_all(&engine->wake);
+		kthread_stop(engine->thread);
+		engine->stopping = false;
+		engine->thread = (void *)&whole_ops;
+	}
+}
+
+/* life */
+
+static void on_interrupt(void *hv);
+
+static void vm_create(struct vm *vm, unsigned int number, bool gen8)
+{
+	struct ghyvi_vgpu_params params = {
+		.profile = gen8 ? &ghyvi_profile_gen8 : &ghyvi_profile_gen9,
+		.pgpu_ops = &whole_ops,
+		.pgpu = world.gpu,
+		.sched = world.sched,
+		.hv_ops = &hv_ops,
+		.hv = vm,
+		.aperture_bytes = 256u << 20,
+		.id = 1 + number,
+		.reporter = &vm->reporter,
+		.stats = &vm->stats,
+		.interrupt = on_interrupt,
+	};
+
+	memset(&vm->stats, 0, sizeof(vm->stats));
+	vm->number = number;
+	if (!vm->ram) {
+		vm->file = memfd_create("ram", 0);
+		RULE(vm->file >= 0 && !ftruncate(vm->file, RAM_BYTES));
+		vm->ram = mmap(NULL, RAM_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, vm->file, 0);
+		/* At a round address, so that pages of 2 MiB stay what they are. */
+		vm->host = mmap((void *)(0x200000000000ul + number * (1ul << 30)), RAM_BYTES, PROT_READ | PROT_WRITE,
+				MAP_SHARED | MAP_FIXED_NOREPLACE, vm->file, 0);
+		RULE(vm->ram != MAP_FAILED && vm->host != MAP_FAILED);
+		ASAN_POISON_MEMORY_REGION(vm->host, RAM_BYTES);
+	}
+	params.hidden = (struct ghyvi_range){ WINDOW(vm), WINDOW_BYTES };
+	vm->dev.name = "whole";
+	ghyvi_reporter_init(&vm->reporter, &vm->dev);
+	vm->bar_off = true;
+	vm->vgpu = ghyvi_vgpu_create(&params);
+	RULE(!IS_ERR(vm->vgpu));
+	vm->mm = ghyvi_vgpu_mm(vm->vgpu);
+}
+
+static void world_create(unsigned int gen8)
+{
+	unsigned int i;
+
+	shim_quiet = true;
+	whole_ops = softgpu_ops;
+	whole_ops.cancel = cancel;
+	world.now = 1;
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		world.due[i] = GHYVI_SCHED_NEVER;
+	world.gpu = softgpu_create();
+	RULE(!IS_ERR(world.gpu));
+	drop_threads();
+	world.sched = ghyvi_sched_create_on(&whole_ops, world.gpu, &whole_clock, NULL);
+	RULE(!IS_ERR(world.sched));
+	world.courier.stop = false;
+	pthread_create(&world.courier.thread, NULL, deliver_cancelled, NULL);
+	for (i = 0; i < VMS; i++)
+		vm_create(&world.vms[i], i, gen8 >> i & 1);
+}
+
+/* Nothing may be left, whatever the guest did. */
+static void assert_nothing_held(const struct vm *vm)
+{
+	unsigned int i;
+
+	for (i = 0; i < RAM_PAGES; i++)
+		RULE(!vm->pins[i] && !vm->protected[i]);
+	for (i = 0; i < BAR_PAGES; i++)
+		RULE(!vm->bar_protected[i]);
+	RULE(!vm->mirror_protected);
+	RULE(!atomic64_read(&vm->stats.tables_now) && !atomic64_read(&vm->stats.relaxed_now));
+	RULE(!atomic64_read(&vm->stats.protected_now) && !atomic64_read(&vm->stats.pinned_pages_now));
+}
+
+static void world_destroy(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < VMS; i++)
+		ghyvi_vgpu_destroy(world.vms[i].vgpu);
+	settle();
+	ghyvi_sched_destroy(world.sched);
+	pthread_mutex_lock(&world.courier.lock);
+	world.courier.stop = true;
+	pthread_cond_broadcast(&world.courier.changed);
+	pthread_mutex_unlock(&world.courier.lock);
+	pthread_join(world.courier.thread, NULL);
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		world.gpu->engines[i].thread = NULL;
+	softgpu_destroy(world.gpu);
+	world.gpu = NULL;
+	for (i = 0; i < VMS; i++)
+		assert_nothing_held(&world.vms[i]);
+}
+
+/* As new, without the price of making all of it. */
+static void vm_reset(struct vm *vm)
+{
+	move_bar(vm, true);
+	ghyvi_vgpu_reset(vm->vgpu);
+	settle();
+	assert_nothing_held(vm);
+	give_pages(vm);
+	RULE(!fallocate(vm->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, RAM_BYTES));
+}
+
+#endif
