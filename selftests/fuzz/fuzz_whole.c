@@ -42,7 +42,8 @@ static const u8 tables[] = { PML4, PDP, PD, PT, PT2, PD2 };
 
 static struct {
 	bool wild; /* guests use pages in two ways, and any value: the self-check proves nothing */
-	unsigned int works; /* of engines */
+	u32 choice; /* the input's first bytes */
+	bool begun[VMS]; /* a reset takes longer than most inputs: not for a guest that does nothing */
 } run;
 
 /* addresses and values */
@@ -433,7 +434,6 @@ static void work(enum ghyvi_engine_id id)
 	world.executing = engine;
 	softgpu_engine_work(engine);
 	world.executing = NULL;
-	run.works++;
 	pass_time(NSEC_PER_MSEC / 2);
 }
 
@@ -575,11 +575,27 @@ static void rare_move(struct vm *vm)
 	}
 }
 
+static void begin(struct vm *vm)
+{
+	struct ghyvi_containment containment = { .budget_ms = BUDGET_MS, .window_ms = GHYVI_VIOLATION_WINDOW_MAX_MS };
+	u32 choice = run.choice >> 4 * vm->number;
+	unsigned int policy = (choice & 0xf) % ghyvi_shadow_policy_count;
+
+	run.begun[vm->number] = true;
+	RULE(!ghyvi_vgpu_set_containment(vm->vgpu, &containment));
+	RULE(!ghyvi_mm_set_policy(vm->mm, ghyvi_shadow_policies[policy]->name));
+	RULE(!ghyvi_audit_set_mode(ghyvi_vgpu_audit(vm->vgpu), choice & 0x10 ? "full" : "privileged"));
+	ghyvi_vgpu_set_check(vm->vgpu, !run.wild);
+	start_guest(vm);
+}
+
 static void move(void)
 {
 	u32 choice = input_take(1);
 	struct vm *vm = &world.vms[choice >> 7];
 
+	if (!run.begun[vm->number])
+		begin(vm);
 	switch (choice & 0x1f) {
 	case 0:
 	case 1:
@@ -653,7 +669,7 @@ static void move(void)
 	settle();
 }
 
-/* All that is queued runs, and what it leaves behind is right. */
+/* What an input leaves behind is right. */
 static void finish(struct vm *vm)
 {
 	u64 root4[4] = { gpa(PML4) };
@@ -670,46 +686,37 @@ static void finish(struct vm *vm)
 	ghyvi_mm_put_root(root);
 }
 
-static void begin(struct vm *vm, u32 choice)
+static void end(struct vm *vm)
 {
-	struct ghyvi_containment containment = { .budget_ms = BUDGET_MS, .window_ms = GHYVI_VIOLATION_WINDOW_MAX_MS };
-	unsigned int policy = (choice & 0xf) % ghyvi_shadow_policy_count;
-
-	RULE(!ghyvi_vgpu_set_containment(vm->vgpu, &containment));
-	RULE(!ghyvi_mm_set_policy(vm->mm, ghyvi_shadow_policies[policy]->name));
-	RULE(!ghyvi_audit_set_mode(ghyvi_vgpu_audit(vm->vgpu), choice & 0x10 ? "full" : "privileged"));
-	ghyvi_vgpu_set_check(vm->vgpu, !run.wild);
-	start_guest(vm);
+	finish(vm);
+	RULE(!atomic64_read(&vm->stats.oracle_violations));
+	RULE(run.wild || !atomic64_read(&vm->stats.check_differences));
+	vm_reset(vm);
+	run.begun[vm->number] = false;
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 {
 	static unsigned int gen8;
 	unsigned int i, engine;
-	u32 choice;
 
 	input_init(data, bytes);
-	choice = input_take(2);
-	run.wild = choice & 0x100;
-	if (world.gpu && gen8 != (choice >> 9 & 3))
+	run.choice = input_take(2);
+	run.wild = run.choice & 0x100;
+	if (world.gpu && gen8 != (run.choice >> 9 & 3))
 		world_destroy();
-	gen8 = choice >> 9 & 3;
+	gen8 = run.choice >> 9 & 3;
 	if (!world.gpu)
 		world_create(gen8);
-	for (i = 0; i < VMS; i++)
-		begin(&world.vms[i], choice >> 4 * i);
 	for (i = 0; input.left && i < MOVES_MAX; i++)
 		move();
 	for (engine = 0; engine < GHYVI_ENGINES; engine++)
 		for (i = 0; i < 2 * VMS; i++)
 			work(engine);
-	for (i = 0; i < VMS; i++) {
-		finish(&world.vms[i]);
-		RULE(!atomic64_read(&world.vms[i].stats.oracle_violations));
-		RULE(run.wild || !atomic64_read(&world.vms[i].stats.check_differences));
-		vm_reset(&world.vms[i]);
-	}
-	if (choice & 0x800)
+	for (i = 0; i < VMS; i++)
+		if (run.begun[i])
+			end(&world.vms[i]);
+	if (run.choice & 0x800)
 		world_destroy();
 	return 0;
 }

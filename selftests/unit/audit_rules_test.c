@@ -180,6 +180,10 @@ static void registers_are_those_of_the_list(void **state)
 	assert_refused("register-file");
 	KERNEL(MI(0x24, 2), 0x400000, LO(USER_START), HI(USER_START));
 	assert_refused("register-file");
+	KERNEL(MI(0x24, 2), 0x200000, LO(USER_START), HI(USER_START));
+	assert_refused("register-file");
+	KERNEL(MI(0x24, 2), 0x1ffffc, LO(USER_START), HI(USER_START));
+	assert_passed();
 	KERNEL(LOAD_IMM(1) | 1 << 8, 0x2580, 1);
 	assert_refused("register-bytes");
 	KERNEL(MI(0x24, 2), 0x2358, LO(USER_START), HI(USER_START));
@@ -204,6 +208,10 @@ static void what_vgpus_share_is_refused(void **state)
 	KERNEL(PIPE_CONTROL, 1 << 23 | POST, 0x2230, 0, 1, 0);
 	assert_refused("mmio-write");
 	KERNEL(MI(0x1c, 2) | 1 << 16, 1, KERNEL_DATA, 0);
+	assert_refused("semaphore-mode");
+	KERNEL(MI(0x1c, 2) | 5 << 12, 1, KERNEL_DATA, 0); /* the last comparison */
+	assert_passed();
+	KERNEL(MI(0x1c, 2) | 6 << 12, 1, KERNEL_DATA, 0);
 	assert_refused("semaphore-mode");
 	/* The display is nobody's, a signal would wake whomever: without effect. */
 	KERNEL(MI(0x14, 1), 0, 0, MI(0x03, 0), MI(0x1b, 0), 0x20);

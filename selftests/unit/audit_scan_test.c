@@ -537,6 +537,82 @@ static void budgets_out_of_range_change_nothing(void **state)
 	}
 }
 
+static void each_limit_of_a_budget_is_in_range(void **state)
+{
+	static const struct {
+		size_t member;
+		u32 least, most;
+	} ranges[] = {
+		{ offsetof(struct ghyvi_audit_budget, budget_bytes), GHYVI_AUDIT_BYTES_MIN, GHYVI_AUDIT_BYTES_MAX },
+		{ offsetof(struct ghyvi_audit_budget, budget_commands), GHYVI_AUDIT_COMMANDS_MIN,
+		  GHYVI_AUDIT_COMMANDS_MAX },
+		{ offsetof(struct ghyvi_audit_budget, budget_batches), GHYVI_AUDIT_BATCHES_MIN,
+		  GHYVI_AUDIT_BATCHES_MAX },
+		{ offsetof(struct ghyvi_audit_budget, budget_us), GHYVI_AUDIT_US_MIN, GHYVI_AUDIT_US_MAX },
+	};
+	struct ghyvi_audit_budget budget;
+	unsigned int i;
+	u32 *value;
+
+	for (i = 0; i < ARRAY_SIZE(ranges); i++) {
+		ghyvi_audit_budget(guest.audit, &budget);
+		value = (u32 *)((u8 *)&budget + ranges[i].member);
+		*value = ranges[i].least;
+		assert_int_equal(ghyvi_audit_set_budget(guest.audit, &budget), 0);
+		*value = ranges[i].most;
+		assert_int_equal(ghyvi_audit_set_budget(guest.audit, &budget), 0);
+		*value = ranges[i].least - 1;
+		assert_int_equal(ghyvi_audit_set_budget(guest.audit, &budget), -EINVAL);
+		*value = ranges[i].most + 1;
+		assert_int_equal(ghyvi_audit_set_budget(guest.audit, &budget), -EINVAL);
+	}
+}
+
+static unsigned int spare_pages(void)
+{
+	const struct audit_page *page;
+	unsigned int n = 0;
+
+	for (page = guest.audit->spare; page; page = page->next)
+		n++;
+	return n;
+}
+
+/* Up to a limit, and until another guest comes. */
+static void pages_are_kept_for_the_next_submission(void **state)
+{
+	put(USER_BATCH + 300 * PAGE_SIZE, BATCH_END);
+	run_user_batch();
+	assert_passed();
+	assert_int_equal(spare_pages(), 0);
+	drop_commands();
+	assert_int_equal(spare_pages(), AUDIT_SPARE_PAGES);
+	assert_int_equal(guest.audit->nr_spare, AUDIT_SPARE_PAGES);
+	put(USER_BATCH, BATCH_END);
+	run_user_batch();
+	assert_int_equal(spare_pages(), AUDIT_SPARE_PAGES - 2);
+	drop_commands();
+	assert_int_equal(spare_pages(), AUDIT_SPARE_PAGES);
+	ghyvi_audit_reset(guest.audit);
+	assert_int_equal(spare_pages(), 0);
+	run_user_batch();
+	drop_commands();
+	assert_int_equal(spare_pages(), 2);
+}
+
+/* The second batch ends where the first began, in the same 64 dwords: what is before that place may run, too. */
+static void a_batch_that_joins_another_may_begin_where_it_begins(void **state)
+{
+	put(USER_BATCH, STORE, LO(USER_START), HI(USER_START), 1, NOOP, NOOP, BATCH_END);
+	fresh();
+	ring(START_USER, LO(USER_BATCH + 16), HI(USER_BATCH), START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP, NOOP);
+	submit();
+	assert_passed();
+	assert_true(begins(GHYVI_FETCH_PPGTT, 1, USER_BATCH, 24));
+	assert_false(begins(GHYVI_FETCH_PPGTT, 1, USER_BATCH + 4, 24));
+	assert_true(begins(GHYVI_FETCH_PPGTT, 1, USER_BATCH + 16, 24));
+}
+
 static void modes_are_listed_and_chosen_by_name(void **state)
 {
 	char text[64];
@@ -661,6 +737,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(log_mode_keeps_to_the_budgets, setup_log, teardown),
 		TEST(an_extension_over_budget_is_submitted_anew),
 		TEST(budgets_out_of_range_change_nothing),
+		TEST(each_limit_of_a_budget_is_in_range),
+		TEST(pages_are_kept_for_the_next_submission),
+		TEST(a_batch_that_joins_another_may_begin_where_it_begins),
 		TEST(modes_are_listed_and_chosen_by_name),
 		TEST(the_dump_tells_what_was_refused_last),
 		TEST(what_is_not_mapped_is_refused),

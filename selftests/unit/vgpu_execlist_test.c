@@ -179,6 +179,18 @@ static void test_lite_restore_moves_the_tail(void **state)
 	assert_int_equal(atomic64_read(&stats.lite_restores), 1);
 }
 
+static void test_a_submission_that_adds_nothing_is_merged(void **state)
+{
+	move_tail(0);
+	submit(0, -1);
+	consume();
+	submit(0, -1);
+	assert_int_equal(consume(), 0x8002);
+	finish(guest.id, GHYVI_JOB_COMPLETE);
+	assert_int_equal(consume(), 0x18);
+	assert_int_equal(gpu.runs, 1);
+}
+
 static void test_a_lite_restore_that_comes_too_late_runs_again(void **state)
 {
 	move_tail(0);
@@ -646,6 +658,7 @@ int main(void)
 		RCS(test_an_empty_context_completes_without_the_gpu),
 		RCS(test_requests_added_after_the_scan_wait_for_the_next),
 		RCS(test_lite_restore_moves_the_tail),
+		RCS(test_a_submission_that_adds_nothing_is_merged),
 		RCS(test_a_lite_restore_that_comes_too_late_runs_again),
 		RCS(test_lite_restore_of_a_queued_context),
 		RCS(test_a_preempted_context_is_active_and_goes_on_from_the_hosts_copy),

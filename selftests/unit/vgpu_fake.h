@@ -452,6 +452,9 @@ static void count_interrupt(void *hv)
 		on_interrupt();
 }
 
+/* Of vGPUs that are made from now on. */
+static struct ghyvi_range mappable;
+
 static struct ghyvi_vgpu *create_vgpu(const struct ghyvi_device_profile *profile)
 {
 	struct ghyvi_vgpu_params params = {
@@ -459,6 +462,7 @@ static struct ghyvi_vgpu *create_vgpu(const struct ghyvi_device_profile *profile
 		.pgpu_ops = &fake_pgpu_ops,
 		.sched = sched,
 		.hv_ops = &fake_hv_ops,
+		.mappable = mappable,
 		.hidden = { HIDDEN_START, HIDDEN_BYTES },
 		.aperture_bytes = HIDDEN_START,
 		.id = 5,

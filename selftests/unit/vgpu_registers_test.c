@@ -49,6 +49,31 @@ static void test_pvinfo_announces_the_partition(void **state)
 	assert_non_null(strstr(last_report(), "read-only"));
 }
 
+static void test_pvinfo_announces_a_mappable_window(void **state)
+{
+	struct ghyvi_vgpu *mine = vgpu;
+
+	mappable = (struct ghyvi_range){ 0x100000, 0x200000 };
+	vgpu = create_vgpu(&ghyvi_profile_gen9);
+	mappable.bytes = 0;
+	assert_int_equal(rd(PVINFO_MAPPABLE_BASE), 0x100000);
+	assert_int_equal(rd(PVINFO_MAPPABLE_BYTES), 0x200000);
+	assert_int_equal(rd(PVINFO_HIDDEN_BASE), HIDDEN_START);
+	/* A status page is taken in either window. */
+	wr(GHYVI_RENDER_BASE + RING_HWS_PGA, 0x2ff000);
+	assert_string_equal(last_report(), "");
+	wr(GHYVI_RENDER_BASE + RING_HWS_PGA, 0x300000);
+	assert_non_null(strstr(last_report(), "outside"));
+	ghyvi_vgpu_destroy(vgpu);
+	/* Where the window would be does not matter when it is empty. */
+	mappable.start = 0x100000;
+	vgpu = create_vgpu(&ghyvi_profile_gen9);
+	mappable.start = 0;
+	assert_int_equal(rd(PVINFO_MAPPABLE_BASE), 0);
+	ghyvi_vgpu_destroy(vgpu);
+	vgpu = mine;
+}
+
 static void test_notifications_reach_the_mm(void **state)
 {
 	wr(PVINFO_PDP0_LO, 0x12345000);
@@ -256,6 +281,12 @@ static void test_odd_widths(void **state)
 	ghyvi_vgpu_register_write(vgpu, 0x43226, 0xbbcc, 2);
 	assert_true(ghyvi_vgpu_register_read(vgpu, 0x43220, 8) == 0xbbcc33445566aa88ull);
 	assert_int_equal(ghyvi_vgpu_register_read(vgpu, 0x43227, 1), 0xbb);
+	assert_int_equal(ghyvi_vgpu_register_read(vgpu, 0x43220, 1), 0x88);
+	assert_int_equal(ghyvi_vgpu_register_read(vgpu, 0x43224, 1), 0x44);
+	assert_int_equal(ghyvi_vgpu_register_read(vgpu, 0x43220, 2), 0xaa88);
+	wr(0x43228, ~0u);
+	assert_int_equal(ghyvi_vgpu_register_read(vgpu, 0x43228, 1), 0xff);
+	assert_int_equal(ghyvi_vgpu_register_read(vgpu, 0x43228, 2), 0xffff);
 	/* the last dword, and beyond */
 	ghyvi_vgpu_register_write(vgpu, GHYVI_REGISTERS_BYTES - 8, ~0ull, 8);
 	assert_int_equal(ghyvi_vgpu_register_read(vgpu, GHYVI_REGISTERS_BYTES, 4), 0);
@@ -328,6 +359,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		GEN9(test_unknown_registers_are_storage_that_reads_zero),
 		GEN9(test_pvinfo_announces_the_partition),
+		GEN9(test_pvinfo_announces_a_mappable_window),
 		GEN9(test_notifications_reach_the_mm),
 		GEN9(test_gen9_fuses),
 		GEN8(test_gen8_fuses),
