@@ -46,6 +46,84 @@ static struct {
 	bool begun[VMS]; /* a reset takes longer than most inputs: not for a guest that does nothing */
 } run;
 
+/* what an engine may reach */
+
+/* As the GPU forms an address: what an entry does not translate is the address's own. */
+static u64 within(u64 entry, u64 address, u64 bytes)
+{
+	return (entry & ~(bytes - 1)) | (address & (bytes - 1));
+}
+
+/* The guest's page that its own tables map at @address, as a number of RAM pages, or -1. */
+static int guest_page(struct vm *vm, u64 root, u64 address)
+{
+	unsigned int level, index;
+	bool pages_64k = false;
+	u64 gfn, entry = root;
+
+	for (level = 4;; level--) {
+		gfn = (entry & GHYVI_GUEST_ADDRESS_MASK) >> GHYVI_PAGE_SHIFT;
+		if (!is_ram(gfn))
+			return -1;
+		if (!level)
+			return page_of(gfn);
+		index = address >> (GHYVI_PAGE_SHIFT + 9 * (level - 1)) & (GHYVI_ENTRIES - 1);
+		if (pages_64k)
+			index &= ~(GHYVI_GROUP - 1);
+		memcpy(&entry, ram(vm, page_of(gfn)) + 8 * index, 8);
+		if (!(entry & GHYVI_ENTRY_PRESENT))
+			return -1;
+		if (pages_64k)
+			entry = within(entry, address, GHYVI_GROUP * GHYVI_PAGE_BYTES);
+		pages_64k = level == 2 && entry & GHYVI_ENTRY_64K && vm->gen9;
+		if (level == 2 && entry & GHYVI_ENTRY_LARGE) {
+			entry = within(entry, address, GHYVI_LARGE_BYTES);
+			level = 1;
+		}
+	}
+}
+
+/* Where a shadow leads to the guest's memory, its tables do, too, and to the same page. */
+static void check_shadow(struct vm *vm, u64 root, u64 table, unsigned int level, u64 address)
+{
+	const u64 *entries = phys_to_virt(table & GHYVI_SHADOW_ADDRESS_MASK);
+	unsigned int i, pages;
+	u64 at, page;
+
+	for (i = 0; i < GHYVI_ENTRIES; i++) {
+		if (!(entries[i] & GHYVI_ENTRY_PRESENT))
+			continue;
+		at = address | (u64)i << (GHYVI_PAGE_SHIFT + 9 * (level - 1));
+		pages = level == 2 && entries[i] & GHYVI_ENTRY_LARGE ? GHYVI_ENTRIES : 1;
+		if (level > 1 && pages == 1) {
+			check_shadow(vm, root, entries[i], level - 1, at);
+			continue;
+		}
+		page = (entries[i] & GHYVI_SHADOW_ADDRESS_MASK) - virt_to_phys(vm->host);
+		if (page < RAM_BYTES)
+			RULE(guest_page(vm, root, at) == (int)(page >> GHYVI_PAGE_SHIFT));
+	}
+}
+
+static struct vm *vm_of(const struct ghyvi_job *job)
+{
+	unsigned int i;
+
+	for (i = 0; i < VMS - 1; i++)
+		if (softgpu_client(job->client)->params.stats == &world.vms[i].stats)
+			break;
+	return &world.vms[i];
+}
+
+/* It was prepared a moment ago. */
+static void check_job(struct ghyvi_job *job)
+{
+	u64 root = (u64)job->context[GHYVI_CTX_PDP0_UDW] << 32 | job->context[GHYVI_CTX_PDP0_LDW];
+
+	if (!run.wild && !job->nested && job->levels == GHYVI_LEVEL_PML4)
+		check_shadow(vm_of(job), root, job->root, GHYVI_LEVEL_PML4, 0);
+}
+
 /* addresses and values */
 
 static u64 gpa(unsigned int page)
@@ -381,16 +459,6 @@ static void start_guest(struct vm *vm)
 }
 
 /* moves */
-
-static struct vm *vm_of(const struct ghyvi_job *job)
-{
-	unsigned int i;
-
-	for (i = 0; i < VMS - 1; i++)
-		if (softgpu_client(job->client)->params.stats == &world.vms[i].stats)
-			break;
-	return &world.vms[i];
-}
 
 /* The guest sees the interrupt while the engine goes on: it, or the host, may want something at that very moment. */
 static void on_interrupt(void *hv)

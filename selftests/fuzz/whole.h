@@ -35,6 +35,7 @@
 
 struct vm {
 	unsigned int number;
+	bool gen9;
 	struct ghyvi_vgpu *vgpu;
 	struct ghyvi_mm *mm;
 	struct ghyvi_stats stats;
@@ -285,7 +286,15 @@ static void cancel(void *pgpu, struct ghyvi_job *job)
 	pthread_mutex_unlock(&world.courier.lock);
 }
 
-/* The operations of the software pGPU, but for @cancel. */
+static void check_job(struct ghyvi_job *job);
+
+static int run_job(void *pgpu, struct ghyvi_job *job)
+{
+	check_job(job);
+	return softgpu_ops.run(pgpu, job);
+}
+
+/* The operations of the software pGPU, but for @run and @cancel. */
 static struct ghyvi_pgpu_ops whole_ops;
 
 static void drop_threads(void)
@@ -326,6 +335,7 @@ static void vm_create(struct vm *vm, unsigned int number, bool gen8)
 
 	memset(&vm->stats, 0, sizeof(vm->stats));
 	vm->number = number;
+	vm->gen9 = !gen8;
 	if (!vm->ram) {
 		vm->file = memfd_create("ram", 0);
 		RULE(vm->file >= 0 && !ftruncate(vm->file, RAM_BYTES));
@@ -351,6 +361,7 @@ static void world_create(unsigned int gen8)
 
 	shim_quiet = true;
 	whole_ops = softgpu_ops;
+	whole_ops.run = run_job;
 	whole_ops.cancel = cancel;
 	world.now = 1;
 	for (i = 0; i < GHYVI_ENGINES; i++)
