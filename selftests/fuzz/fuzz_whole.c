@@ -83,26 +83,51 @@ static int guest_page(struct vm *vm, u64 root, u64 address)
 	}
 }
 
-/* Where a shadow leads to the guest's memory, its tables do, too, and to the same page. */
-static void check_shadow(struct vm *vm, u64 root, u64 table, unsigned int level, u64 address)
+/* Tables from which nothing leads to a guest's memory: scratch tables, each of which is below all entries of another. */
+static struct {
+	u64 tables[16];
+	unsigned int count;
+} barren;
+
+static bool is_barren(u64 table)
 {
-	const u64 *entries = phys_to_virt(table & GHYVI_SHADOW_ADDRESS_MASK);
-	unsigned int i, pages;
+	unsigned int i;
+
+	for (i = 0; i < min(barren.count, (unsigned int)ARRAY_SIZE(barren.tables)); i++)
+		if (barren.tables[i] == table)
+			return true;
+	return false;
+}
+
+/* Where a shadow leads to the guest's memory, its tables do, too, and to the same page. False: it does not. */
+static bool check_shadow(struct vm *vm, u64 root, u64 table, unsigned int level, u64 address)
+{
+	const u64 *entries;
+	unsigned int i;
+	bool leads = false;
 	u64 at, page;
 
+	table &= GHYVI_SHADOW_ADDRESS_MASK;
+	if (is_barren(table))
+		return false;
+	entries = phys_to_virt(table);
 	for (i = 0; i < GHYVI_ENTRIES; i++) {
 		if (!(entries[i] & GHYVI_ENTRY_PRESENT))
 			continue;
 		at = address | (u64)i << (GHYVI_PAGE_SHIFT + 9 * (level - 1));
-		pages = level == 2 && entries[i] & GHYVI_ENTRY_LARGE ? GHYVI_ENTRIES : 1;
-		if (level > 1 && pages == 1) {
-			check_shadow(vm, root, entries[i], level - 1, at);
+		if (level > 1 && !(level == 2 && entries[i] & GHYVI_ENTRY_LARGE)) {
+			leads |= check_shadow(vm, root, entries[i], level - 1, at);
 			continue;
 		}
 		page = (entries[i] & GHYVI_SHADOW_ADDRESS_MASK) - virt_to_phys(vm->host);
-		if (page < RAM_BYTES)
-			RULE(guest_page(vm, root, at) == (int)(page >> GHYVI_PAGE_SHIFT));
+		if (page >= RAM_BYTES)
+			continue;
+		RULE(guest_page(vm, root, at) == (int)(page >> GHYVI_PAGE_SHIFT));
+		leads = true;
 	}
+	if (!leads)
+		barren.tables[barren.count++ % ARRAY_SIZE(barren.tables)] = table;
+	return leads;
 }
 
 static struct vm *vm_of(const struct ghyvi_job *job)
@@ -120,6 +145,7 @@ static void check_job(struct ghyvi_job *job)
 {
 	u64 root = (u64)job->context[GHYVI_CTX_PDP0_UDW] << 32 | job->context[GHYVI_CTX_PDP0_LDW];
 
+	barren.count = 0;
 	if (!run.wild && !job->nested && job->levels == GHYVI_LEVEL_PML4)
 		check_shadow(vm_of(job), root, job->root, GHYVI_LEVEL_PML4, 0);
 }
@@ -756,6 +782,8 @@ static void finish(struct vm *vm)
 
 static void end(struct vm *vm)
 {
+	if (ghyvi_vgpu_failsafe(vm->vgpu))
+		RULE(!atomic64_read(&vm->stats.pinned_pages_now) && !atomic64_read(&vm->stats.protected_now));
 	finish(vm);
 	RULE(!atomic64_read(&vm->stats.oracle_violations));
 	RULE(run.wild || !atomic64_read(&vm->stats.check_differences));
