@@ -37,8 +37,7 @@ static void enter_failsafe(struct ghyvi_vgpu *vgpu, const char *why)
 	ghyvi_mm_reset(vgpu->mm);
 	ghyvi_count(vgpu->params.stats, failsafes);
 	ghyvi_report(vgpu->params.reporter,
-		     "failsafe: %s; the vGPU is dead until it is reset "
-		     "(restart the VM, or write 1 to reset and reload the guest's driver)",
+		     "failsafe: %s; restart the VM, or write 1 to reset and reload its driver",
 		     why);
 }
 

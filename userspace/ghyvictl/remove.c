@@ -32,7 +32,7 @@ static int remove_free(struct ctl *ctl, const struct ghyvi_vgpu *vgpu)
 }
 
 /* Returns an exit status. */
-static int ask(const struct ghyvi_vgpu *vgpu, const char *holder)
+static int request_unplug(const struct ghyvi_vgpu *vgpu, const char *holder)
 {
 	const char *uuid = ghyvi_vgpu_uuid(vgpu);
 	int ret = ghyvi_vgpu_unplug(vgpu);
@@ -45,7 +45,7 @@ static int ask(const struct ghyvi_vgpu *vgpu, const char *holder)
 		complain("%s has %s open and cannot be asked to let go of it; stop it", holder,
 			 uuid);
 		return STATUS_BUSY;
-	case -ENOSYS:
+	case -EPROTO:
 		complain("the ghyvi module in the kernel is older than this program, and cannot "
 			 "ask %s to let go of %s; stop it",
 			 holder, uuid);
@@ -79,7 +79,7 @@ static int wait_until_free(const struct ghyvi_vgpu *vgpu, const char *holder, do
 			return STATUS_BUSY;
 		}
 		if (seconds_now() >= ask_again) {
-			status = ask(vgpu, holder);
+			status = request_unplug(vgpu, holder);
 			if (status)
 				return status;
 			ask_again += ASK_AGAIN_S;
@@ -107,7 +107,7 @@ static int take_from(const struct ghyvi_vgpu *vgpu, const struct holder *holder,
 		return STATUS_BUSY;
 	}
 	stop_on_signals();
-	status = ask(vgpu, text);
+	status = request_unplug(vgpu, text);
 	return status ?: wait_until_free(vgpu, text, change->timeout_s);
 }
 

@@ -174,7 +174,7 @@ int ghyvi_vgpu_reset(const struct ghyvi_vgpu *vgpu);
  * QEMU asks the guest in turn. When it has let go, ghyvi_vgpu_is_open() returns 0.
  *
  * Return: 0; -ENXIO: no VM uses it; -EOPNOTSUPP: the program that uses it cannot be asked; -ENODEV;
- * -ENOSYS: the kernel module is older than this function.
+ * -EPROTO: the kernel module is older than this function.
  */
 int ghyvi_vgpu_unplug(const struct ghyvi_vgpu *vgpu);
 

@@ -282,7 +282,7 @@ GHYVI_API int ghyvi_vgpu_unplug(const struct ghyvi_vgpu *vgpu)
 {
 	int ret = write_one(vgpu, "unplug");
 
-	return ret == -ENODEV && ghyvi_vgpu_is_open(vgpu) >= 0 ? -ENOSYS : ret;
+	return ret == -ENODEV && ghyvi_vgpu_is_open(vgpu) >= 0 ? -EPROTO : ret;
 }
 
 GHYVI_API int ghyvi_vgpu_remove(const struct ghyvi_vgpu *vgpu, bool force)
