@@ -145,7 +145,9 @@ def libvirt_runs_a_guest_with_i915_and_hot_plugs():
         require(int(limit) >= (MEMORY_MIB + BESIDE_MEMORY_MIB) << 20, f"libvirt lets it lock {limit} bytes")
         seconds, trouble = guest.load_driver()
         require(not trouble, "\n".join(trouble))
-        require(driver_ready(guest) == ["0000:00:02.0"], f"{driver_ready(guest)}")
+        # Where libvirt put it; i915 does not care.
+        require(len(driver_ready(guest)) == 1, f"{driver_ready(guest)}")
+        say(f"the vGPU is at {driver_ready(guest)[0]}")
         guest.must_run("blitcheck --rounds 1 --contexts 1")
         say(f"i915 loaded in {seconds:.2f} s")
         # One after the other: i915 shares one balloon among all its devices (Documentation/troubleshooting.md).
@@ -162,7 +164,7 @@ def libvirt_runs_a_guest_with_i915_and_hot_plugs():
             eventually(lambda: hostlib.read(f"{vgpu.path}/state") == "created", "the second vGPU given back", 60)
             vgpu.settle()
         virsh("attach-device", DOMAIN, FIRST_HOSTDEV, "--live")
-        eventually(lambda: driver_ready(guest) == ["0000:00:02.0"], "i915 on the first vGPU again", 60)
+        eventually(lambda: len(driver_ready(guest)) == 1, "i915 on the first vGPU again", 60)
         virsh("destroy", DOMAIN)
         # Its definition says "manual", so the hook took it away again.
         eventually(lambda: not os.path.exists(path(FIRST)), "the hook's stop")
@@ -186,8 +188,8 @@ def virt_install_makes_the_same_domain():
         wanted = xml.parse(f"{GLUE}/domain.xml").getroot()
         for place in ("devices/hostdev", "devices/hostdev/source/address"):
             require(made.find(place).attrib.items() >= wanted.find(place).attrib.items(), f"{place}: {made.find(place).attrib}")
-        address = made.find("devices/hostdev/address").attrib
-        require([int(address[name], 0) for name in ("bus", "slot")] == [0, 2], f"{address}")
+        # libvirt gives it an address where it can be unplugged.
+        require(made.find("devices/hostdev/address") is None, "virt-install says where the vGPU goes")
         require("q35" in made.find("os/type").get("machine"), made.find("os/type").get("machine"))
     finally:
         hostlib.must_run("ghyvictl", "remove", FIRST)
