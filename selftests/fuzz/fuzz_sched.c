@@ -77,7 +77,7 @@ static struct ghyvi_sched_entity *owners[OWNERS];
 static struct item items[ITEMS];
 static u64 now, late_ns;
 static u64 begin_delay_ns, leave_delay_ns, done_delay_ns; /* leave_delay_ns NEVER: it does not preempt */
-static bool ending, fair;
+static bool ending, fair, tells_late; /* its jobs' time only with done() */
 static u64 window_ns;
 
 static struct fuzz_engine *engine_of(const struct ghyvi_job *job)
@@ -271,7 +271,8 @@ static void end(struct fuzz_engine *engine)
 	RULE(now == engine->end_ns);
 	engine->ended = true;
 	engine->done_ns = now + done_delay_ns;
-	engine->job->busy_ns = busy_ns;
+	if (!tells_late)
+		engine->job->busy_ns = busy_ns;
 	book->due += busy_ns;
 	book->had_ns += busy_ns;
 	item->left_ns -= min(item->left_ns, busy_ns);
@@ -285,6 +286,8 @@ static void done(struct fuzz_engine *engine)
 	struct ghyvi_job *job = engine->job;
 
 	engine->job = NULL;
+	if (engine->begun)
+		job->busy_ns = engine->end_ns - job->begun_ns;
 	job->done(job, engine->status);
 }
 
@@ -299,6 +302,11 @@ static void submit(struct item *item)
 	item->due_ns = NEVER;
 	item->base.owner = owner;
 	ghyvi_sched_queue(sched, &item->base);
+}
+
+static void kick(struct item *item)
+{
+	ghyvi_sched_kick(sched, item->base.job.engine, item->base.owner);
 }
 
 static int prepare(struct ghyvi_workload *base)
@@ -346,14 +354,15 @@ static void check_engine(struct fuzz_engine *engine)
 		bool has = current_workload && sched_run_of(current_workload) == run;
 		s64 ahead = engine->books[o].charged - engine->books[o].due;
 
-		RULE(run->waiting == (!list_empty(&run->queue) && !has));
+		RULE(run->waiting == (sched_is_ready(run) && !has));
 		waiting += run->waiting;
 		uncapped += run->waiting && !(fair && cap_of(o));
 		if (has && engine->begun && !engine->ended)
 			RULE(ahead >= 0 && (u64)ahead <= now - engine->job->begun_ns);
 		else if (has && engine->begun)
-			/* done() is on its way: charged up to the end at most, but for what was before it. */
-			RULE(ahead <= 0 && (u64)-ahead <= engine->job->busy_ns);
+			/* done() is on its way: charged to the end at most, if that is known. */
+			RULE(ahead <= (s64)(engine->job->busy_ns ? 0 : now - engine->end_ns) &&
+			     -ahead <= (s64)(engine->end_ns - engine->job->begun_ns));
 		else
 			RULE(!ahead);
 	}
@@ -442,7 +451,7 @@ static bool step(u64 until)
 		if (items[i].due_ns <= now) {
 			submit(&items[i]);
 			check_charged(engine_of(&items[i].base.job), now);
-			ghyvi_sched_kick(sched, items[i].base.job.engine, NULL);
+			kick(&items[i]);
 			return true;
 		}
 	return true;
@@ -512,6 +521,7 @@ static void set_pgpu(void)
 	begin_delay_ns = rnd(4) ? 0 : 1000 * rnd(5000);
 	leave_delay_ns = leave[rnd(ARRAY_SIZE(leave))];
 	done_delay_ns = rnd(4) ? 0 : 1000 * rnd(1000);
+	tells_late = rnd(2);
 }
 
 static void submit_new(struct item *item)
@@ -529,7 +539,7 @@ static void submit_new(struct item *item)
 	submit(item);
 	check_charged(engine_of(&item->base.job), now);
 	if (flags & 0x30)
-		ghyvi_sched_kick(sched, item->base.job.engine, NULL);
+		kick(item);
 }
 
 static void cancel_item(struct item *item)
@@ -599,8 +609,25 @@ static void stop_all(void)
 	ending = false;
 }
 
+/* For the end, from the beginning of the input: there may be none left then. */
+static struct {
+	u32 weight;
+	u64 length_ns, pause_ns;
+} plan[VGPUS];
+
+static void choose_plan(void)
+{
+	unsigned int o;
+
+	for (o = 0; o < VGPUS; o++) {
+		plan[o].weight = 100 + rnd(300);
+		plan[o].length_ns = some_ns() + 1000000;
+		plan[o].pause_ns = rnd(2) ? 0 : 1000000 * (u64)rnd(300);
+	}
+}
+
 /*
- * Nobody starves: from now on all vGPUs always have work, of any length, and weights between 1:4; they come one after
+ * No vGPU starves: from now on all vGPUs always have work, of any length, and weights between 1:4; they come one after
  * the other. Each gets its share of the time since it came, but for a turn of all, and what the others may be behind.
  */
 static void check_shares(void)
@@ -623,9 +650,9 @@ static void check_shares(void)
 	for (o = 0; o < VGPUS; o++) {
 		struct item *item = &items[o * DEPTH];
 
-		set_knobs(o, 100 + rnd(300), 0, 0);
+		set_knobs(o, plan[o].weight, 0, 0);
 		weights += owners[o]->knobs.weight;
-		item->length_ns = item->left_ns = some_ns() + 1000000;
+		item->length_ns = item->left_ns = plan[o].length_ns;
 		item->again = true;
 		item->think_ns = 0;
 		item->prepare_ns = 0;
@@ -633,8 +660,8 @@ static void check_shares(void)
 		came_ns[o] = now;
 		had_ns[o] = engine->books[o].had_ns;
 		submit(item);
-		ghyvi_sched_kick(sched, engine->id, NULL);
-		pass(rnd(2) ? 0 : 1000000 * (u64)rnd(300));
+		kick(item);
+		pass(plan[o].pause_ns);
 	}
 	for (o = 0; o < 20; o++)
 		pass(window_ns);
@@ -658,6 +685,7 @@ static void init(void)
 	memset(items, 0, sizeof(items));
 	memset(engines, 0, sizeof(engines));
 	begin_delay_ns = done_delay_ns = 0;
+	tells_late = false;
 	leave_delay_ns = 50000;
 	window_ns = 1000ULL * GHYVI_SCHED_WINDOW_DEFAULT_US;
 	sched = ghyvi_sched_create_on(&ops, NULL, &fuzz_clock, NULL);
@@ -693,6 +721,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 	input_init(data, bytes);
 	shim_quiet = true;
 	init();
+	choose_plan();
 	for (i = 0; input.left && i < MOVES_MAX; i++)
 		move();
 	stop_all();
