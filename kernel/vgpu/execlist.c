@@ -210,6 +210,7 @@ static void promote_and_submit(struct vgpu_engine *engine)
  */
 static void advance(struct vgpu_engine *engine)
 {
+	lockdep_assert_held(&engine->vgpu->lock);
 	if (!engine->halted && !refuses_work(engine->vgpu))
 		promote_and_submit(engine);
 	show_depth(engine);
@@ -450,6 +451,7 @@ void vgpu_engine_release(struct vgpu_engine *engine)
 
 void vgpu_engine_reset(struct vgpu_engine *engine)
 {
+	lockdep_assert_held(&engine->vgpu->lock);
 	abandon_workload(engine);
 	engine->elsp_count = 0;
 	engine->nr_active = 0;

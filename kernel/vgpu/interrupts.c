@@ -55,6 +55,7 @@ static bool update_line(struct ghyvi_vgpu *vgpu)
 	bool line = enabled && pending;
 	bool rises = line && !vgpu->line;
 
+	lockdep_assert_held(&vgpu->irq_lock);
 	vgpu_set(vgpu, MASTER_IRQ, enabled | pending);
 	vgpu->line = line;
 	return rises;
