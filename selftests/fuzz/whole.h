@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Two VMs on one software pGPU: the whole core but KVM and VFIO. Played here are the hypervisor, which takes pages away
- * and gives them back, and time. Engines work only when they are told to, in the caller's thread, so that the same input
- * does the same; jobs that are cancelled come back in a thread of their own, because a reset waits for them.
+ * Two VMs on one software pGPU: the whole core but KVM and VFIO. Played here are the hypervisor,
+ * which takes pages away and gives them back, and time. Engines work only when they are told to, in
+ * the caller's thread, so that the same input does the same; jobs that are cancelled come back in a
+ * thread of their own, because a reset waits for them.
  *
- * A guest's memory is mapped twice: once for the guest, and once for the host, where ASan knows of the pages that are pinned
- * and of no other: the core that touches a page without a pin is reported like a use after free.
+ * A guest's memory is mapped twice: once for the guest, and once for the host, where ASan knows of
+ * the pages that are pinned and of no other: the core that touches a page without a pin is reported
+ * like a use after free.
  */
 #ifndef FUZZ_WHOLE_H
 #define FUZZ_WHOLE_H
@@ -111,7 +113,8 @@ static void hv_unpin(void *hv, u64 gfn)
 
 	RULE(is_ram(gfn) && vm->pins[page_of(gfn)]);
 	if (!--vm->pins[page_of(gfn)])
-		ASAN_POISON_MEMORY_REGION(vm->host + page_of(gfn) * (size_t)GHYVI_PAGE_BYTES, GHYVI_PAGE_BYTES);
+		ASAN_POISON_MEMORY_REGION(vm->host + page_of(gfn) * (size_t)GHYVI_PAGE_BYTES,
+					  GHYVI_PAGE_BYTES);
 }
 
 static u64 hv_memory_generation(void *hv)
@@ -197,7 +200,8 @@ static void store_ram(struct vm *vm, unsigned int page, unsigned int offset, u64
 {
 	memcpy(ram(vm, page) + offset, &value, sizeof(value));
 	if (vm->protected[page])
-		ghyvi_vgpu_store(vm->vgpu, RAM_GPA + page * (u64)GHYVI_PAGE_BYTES + offset, &value, sizeof(value));
+		ghyvi_vgpu_store(vm->vgpu, RAM_GPA + page * (u64)GHYVI_PAGE_BYTES + offset, &value,
+				 sizeof(value));
 }
 
 static void store_ggtt(struct vm *vm, u64 index, u64 entry)
@@ -206,7 +210,8 @@ static void store_ggtt(struct vm *vm, u64 index, u64 entry)
 
 	WRITE_ONCE(table[index], entry);
 	if (vm->bar_protected[index / GHYVI_ENTRIES])
-		ghyvi_vgpu_store(vm->vgpu, BAR0_GPA + GHYVI_GGTT_OFFSET + 8 * index, &entry, sizeof(entry));
+		ghyvi_vgpu_store(vm->vgpu, BAR0_GPA + GHYVI_GGTT_OFFSET + 8 * index, &entry,
+				 sizeof(entry));
 }
 
 static void wr(struct vm *vm, u32 offset, u32 value)
@@ -341,8 +346,9 @@ static void vm_create(struct vm *vm, unsigned int number, bool gen8)
 		RULE(vm->file >= 0 && !ftruncate(vm->file, RAM_BYTES));
 		vm->ram = mmap(NULL, RAM_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, vm->file, 0);
 		/* At a round address, so that pages of 2 MiB stay what they are. */
-		vm->host = mmap((void *)(0x200000000000ul + number * (1ul << 30)), RAM_BYTES, PROT_READ | PROT_WRITE,
-				MAP_SHARED | MAP_FIXED_NOREPLACE, vm->file, 0);
+		vm->host = mmap((void *)(0x200000000000ul + number * (1ul << 30)), RAM_BYTES,
+				PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, vm->file,
+				0);
 		RULE(vm->ram != MAP_FAILED && vm->host != MAP_FAILED);
 		ASAN_POISON_MEMORY_REGION(vm->host, RAM_BYTES);
 	}
@@ -388,7 +394,8 @@ static void assert_nothing_held(const struct vm *vm)
 		RULE(!vm->bar_protected[i]);
 	RULE(!vm->mirror_protected);
 	RULE(!atomic64_read(&vm->stats.tables_now) && !atomic64_read(&vm->stats.relaxed_now));
-	RULE(!atomic64_read(&vm->stats.protected_now) && !atomic64_read(&vm->stats.pinned_pages_now));
+	RULE(!atomic64_read(&vm->stats.protected_now) &&
+	     !atomic64_read(&vm->stats.pinned_pages_now));
 }
 
 static void world_destroy(void)
