@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The tables of commands and registers, line by line, as audit_tables.golden has them: a change of a right, a length or a
- * mask shows as a difference, to be read against the manuals. `GHYVI_RENEW=1 audit_tables_test` writes the file from the
- * tables.
+ * The tables of commands and registers, line by line, as audit_tables.golden has them: a change of
+ * a right, a length or a mask shows as a difference, to be read against the manuals. `GHYVI_RENEW=1
+ * audit_tables_test` writes the file from the tables.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,29 +16,35 @@
 #define GOLDEN "audit_tables.golden"
 #define LINE_BYTES 256
 
-static const char *const rules[] = { "refused", "dropped", "allowed", "own-space", "own-or-refused" };
+static const char *const rules[] = { "refused", "dropped", "allowed", "own-space",
+				     "own-or-refused" };
 static const char *const spaces[] = { "none", "ppgtt", "bit22", "bit21", "dword1-bit0", "post" };
-static const char *const checks[] = { "none",	   "batch-start", "batch-end",	  "batch-may-end", "load-imm",
-				      "semaphore", "flush-dw",	  "pipe-control", "update-gtt" };
-static const char *const rights[] = { "read-only", "kernel", "control", "listed", "blitter", "gen8", "all", "gpr" };
+static const char *const checks[] = { "none",	       "batch-start",  "batch-end",
+				      "batch-may-end", "load-imm",     "semaphore",
+				      "flush-dw",      "pipe-control", "update-gtt" };
+static const char *const rights[] = { "read-only", "kernel", "control", "listed",
+				      "blitter",   "gen8",   "all",	"gpr" };
 
 static void list_command(FILE *to, u32 first, u32 last, const struct ghyvi_command *command)
 {
 	const struct ghyvi_command_address *address = command->addresses;
 	unsigned int i;
 
-	fprintf(to, "%08x-%08x %s engines=%x gen=%u dwords=%u..%u bits=%u kernel=%s user=%s%s", first, last, command->name,
-		command->engines, command->gen, command->least, command->most, command->length_bits, rules[command->kernel],
-		rules[command->user], command->plain ? " plain" : "");
+	fprintf(to, "%08x-%08x %s engines=%x gen=%u dwords=%u..%u bits=%u kernel=%s user=%s%s",
+		first, last, command->name, command->engines, command->gen, command->least,
+		command->most, command->length_bits, rules[command->kernel], rules[command->user],
+		command->plain ? " plain" : "");
 	if (command->check)
 		fprintf(to, " check=%s", checks[command->check]);
 	if (command->reads_register || command->writes_register)
 		fprintf(to, " registers=%u,%u", command->reads_register, command->writes_register);
 	for (i = 0; i < ARRAY_SIZE(command->addresses); i++)
 		if (address[i].space)
-			fprintf(to, " address=%u,%s,%s%s,%u", address[i].dword, spaces[address[i].space],
+			fprintf(to, " address=%u,%s,%s%s,%u", address[i].dword,
+				spaces[address[i].space],
 				address[i].access & GHYVI_ADDRESS_READ ? "r" : "",
-				address[i].access & GHYVI_ADDRESS_WRITE ? "w" : "", address[i].bytes);
+				address[i].access & GHYVI_ADDRESS_WRITE ? "w" : "",
+				address[i].bytes);
 	fputc('\n', to);
 }
 

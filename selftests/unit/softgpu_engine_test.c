@@ -70,6 +70,12 @@ static void a_bad_ring_is_an_error(void **state)
 	rig->context[GHYVI_CTX_RING_HEAD] = 0;
 	rig->context[GHYVI_CTX_RING_START] = RING_GGTT + 8;
 	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	rig->context[GHYVI_CTX_RING_START] = RING_GGTT;
+	rig->context[GHYVI_CTX_RING_TAIL] = RING_BYTES;
+	rig->job.budget_ns = NSEC_PER_SEC;
+	assert_int_equal(softgpu_ops.run(rig->gpu, &rig->job), 0);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_ERROR);
+	assert_non_null(strstr(rig_reason(rig), "bad ring"));
 }
 
 static void batches_chain_and_return(void **state)
@@ -431,6 +437,21 @@ static void cancel_of_a_queued_job_does_not_wait_for_the_one_before(void **state
 	assert_int_equal(data32(rig, 0), 0);
 }
 
+static void an_engine_that_ends_takes_none(void **state)
+{
+	struct rig *rig = *state;
+	struct softgpu_engine *engine = &rig->gpu->engines[GHYVI_VCS];
+	struct task_struct *thread = engine->thread;
+
+	rig->job.engine = GHYVI_VCS;
+	WRITE_ONCE(engine->stopping, true);
+	assert_int_equal(softgpu_ops.run(rig->gpu, &rig->job), -EIO);
+	WRITE_ONCE(engine->stopping, false);
+	engine->thread = NULL;
+	assert_int_equal(softgpu_ops.run(rig->gpu, &rig->job), -EIO);
+	engine->thread = thread;
+}
+
 static void an_engine_takes_one_job_at_a_time(void **state)
 {
 	struct rig *rig = *state;
@@ -580,6 +601,7 @@ int main(void)
 		RIG_TEST(three_levels_translate_32_bits),
 		RIG_TEST(cancel_ends_an_endless_batch_and_waits),
 		RIG_TEST(cancel_of_a_queued_job_does_not_wait_for_the_one_before),
+		RIG_TEST(an_engine_that_ends_takes_none),
 		RIG_TEST(an_engine_takes_one_job_at_a_time),
 		RIG_TEST(a_batch_that_is_changed_while_it_loops_ends),
 		RIG_TEST(after_invalidate_an_old_translation_is_not_used),

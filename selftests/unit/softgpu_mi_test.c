@@ -175,6 +175,19 @@ static void atomics_return_all_that_they_wrote(void **state)
 	assert_int_equal(r4[2], 6);
 }
 
+static void atomics_need_memory_that_can_be_written(void **state)
+{
+	struct rig *rig = *state;
+
+	*(u32 *)rig->read_only = 5;
+	ring(rig, ATOMIC_ADD_RETURNED, ADDRESS(READ_ONLY), 2, 0, 5, 0, 0, 0, 0, 0);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(*(u32 *)rig->read_only, 5);
+	ring(rig, ATOMIC_ADD_RETURNED, ADDRESS(HOLE), 2, 0, 5, 0, 0, 0, 0, 0);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	assert_non_null(strstr(rig_reason(rig), "not present"));
+}
+
 static void semaphores_compare_memory_with_data(void **state)
 {
 	/* memory 5 against 4, 5, 6 */
@@ -230,12 +243,25 @@ static void pipe_control_posts_where_it_is_told(void **state)
 	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
 }
 
-static void flush_dw_posts_where_it_is_told(void **state)
+static void what_a_short_packet_leaves_out_is_zero(void **state)
 {
 	struct rig *rig = *state;
 
-	rig->job.engine = GHYVI_BCS;
 	*(u64 *)(rig->data + 8) = ~0ULL;
+	ring(rig, PIPE_CONTROL, POST_IMMEDIATE, ADDRESS(DATA), 3, 4);
+	ring(rig, PIPE_CONTROL - 2, POST_IMMEDIATE, ADDRESS(DATA + 8));
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_true(data64(rig, 0) == 0x400000003ULL);
+	assert_true(data64(rig, 8) == 0);
+}
+
+static void flush_dw_posts_where_it_is_told(void **state)
+{
+	struct rig *rig = *state;
+	u64 stamp;
+
+	rig->job.engine = GHYVI_BCS;
+	*(u64 *)(rig->data + 8) = *(u64 *)(rig->data + 24) = ~0ULL;
 	ring(rig, FLUSH_DW(4) | POST_IMMEDIATE | NOTIFY, LOW(DATA_GGTT + 8) | 4, 0, 1);
 	ring(rig, FLUSH_DW(4) | POST_IMMEDIATE, ADDRESS(DATA + 8), 2);
 	ring(rig, FLUSH_DW(5) | POST_IMMEDIATE, ADDRESS(DATA + 16), 3, 4);
@@ -246,7 +272,8 @@ static void flush_dw_posts_where_it_is_told(void **state)
 	assert_true(data64(rig, 8) == 0xffffffff00000002ULL);
 	assert_true(data64(rig, 16) == 0x400000003ULL);
 	assert_int_equal(*(u32 *)(rig->pphwsp + 0xd0), 5);
-	assert_true(data64(rig, 24) != 0);
+	stamp = softgpu_ticks(9, ktime_get_ns()) & 0xfffffffffULL;
+	assert_true(stamp - data64(rig, 24) < 12000000);
 	assert_int_equal(atomic_read(&rig->notifies), 1);
 }
 
@@ -299,6 +326,7 @@ static void some_commands_end_the_job(void **state)
 		{ { MI_LRI(1), 0x2030, 1 }, true, false }, /* RING_TAIL */
 		{ { MI_LRI(1), 0x941c, 1 }, true, false }, /* GDRST */
 		{ { MI_LRI(1), 0x200000, 1 }, true, true },
+		{ { MI_SRM, 0x200000, ADDRESS(DATA) }, true, true },
 		{ { MI_BATCH_START_GGTT, DATA_GGTT }, false, true },
 	};
 	struct rig *rig = *state;
@@ -346,6 +374,14 @@ static void users_write_only_registers_that_are_theirs(void **state)
 	assert_int_equal(rig->registers[0x2410 / 4], 8);
 	assert_int_equal(rig->registers[0x2358 / 4], 0);
 	assert_int_equal(rig->registers[0x22200 / 4], 0); /* the blitter's */
+	/* The last slot counts, the register behind it is none. */
+	rig_reset(rig);
+	rig->registers[0x24fc / 4] = 0x7014;
+	rig->registers[0x2500 / 4] = 0x7304;
+	batch(rig->batch, MI_LRI(2), 0x7014, 0x10001, 0x7304, 0x10001, MI_BATCH_END);
+	assert_int_equal(rig_run_batch(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(rig->registers[0x7014 / 4], 1);
+	assert_int_equal(rig->registers[0x7304 / 4], 0);
 }
 
 static void the_kernels_workarounds_are_masked_stores(void **state)
@@ -446,9 +482,11 @@ int main(void)
 		RIG_TEST(math_adds_subtracts_and_keeps_flags),
 		RIG_TEST(atomics_do_what_their_names_say),
 		RIG_TEST(atomics_return_all_that_they_wrote),
+		RIG_TEST(atomics_need_memory_that_can_be_written),
 		RIG_TEST(semaphores_compare_memory_with_data),
 		RIG_TEST(a_conditional_end_continues_while_memory_is_greater),
 		RIG_TEST(pipe_control_posts_where_it_is_told),
+		RIG_TEST(what_a_short_packet_leaves_out_is_zero),
 		RIG_TEST(flush_dw_posts_where_it_is_told),
 		RIG_TEST(users_cannot_reach_the_ggtt),
 		RIG_TEST(some_commands_end_the_job),

@@ -43,13 +43,23 @@ static void update_tail_is_honoured_or_refused(void **state)
 
 static void a_tail_outside_the_ring_is_an_error(void **state)
 {
+	const u32 tails[] = { RING_BYTES, RING_BYTES + 8 };
 	struct rig *rig = *state;
+	unsigned int i;
 
-	ring(rig, MI_SEMAPHORE(4), 1, ADDRESS(DATA));
-	rig_start(rig);
-	assert_int_equal(softgpu_ops.update_tail(rig->gpu, &rig->job, RING_BYTES + 8), 0);
-	WRITE_ONCE(*(u32 *)rig->data, 1);
-	assert_int_equal(rig_wait(rig), GHYVI_JOB_ERROR);
+	rig->job.budget_ns = NSEC_PER_SEC;
+	for (i = 0; i < ARRAY_SIZE(tails); i++) {
+		rig_reset(rig);
+		WRITE_ONCE(*(u32 *)rig->data, 0);
+		ring(rig, MI_SEMAPHORE(4), 1, ADDRESS(DATA));
+		rig_start(rig);
+		assert_int_equal(softgpu_ops.update_tail(rig->gpu, &rig->job, tails[i]), 0);
+		WRITE_ONCE(*(u32 *)rig->data, 1);
+		assert_int_equal(rig_wait(rig), GHYVI_JOB_ERROR);
+		assert_non_null(strstr(rig_reason(rig), "is outside the ring"));
+		/* It stands where the tail was before. */
+		assert_int_equal(rig->context[GHYVI_CTX_RING_HEAD], 16);
+	}
 }
 
 static void preempt_stops_between_ring_commands_and_can_go_on(void **state)

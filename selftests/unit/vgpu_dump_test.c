@@ -72,7 +72,8 @@ static void a_workload_that_runs_again_is_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_vgpu_without_a_driver_is_idle, setup_gen9, teardown),
+		cmocka_unit_test_setup_teardown(a_vgpu_without_a_driver_is_idle, setup_gen9,
+						teardown),
 		RCS(what_runs_and_what_waits_is_told),
 		RCS(a_workload_that_runs_again_is_told),
 	};

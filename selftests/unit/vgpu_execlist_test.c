@@ -95,6 +95,30 @@ static void test_gen8_blitter_has_neither_gprs_nor_indirect_context(void **state
 	assert_int_equal(peek(STATE(0, GHYVI_CTX_GPR)), 0x77);
 }
 
+/* What a driver looks at when it reports a hang: where the context that was loaded last is. */
+static void expect_shown(u32 head)
+{
+	assert_int_equal(rd(guest.base + RING_HEAD), head);
+	assert_int_equal(rd(guest.base + RING_ACTHD), head);
+	assert_int_equal(rd(guest.base + RING_TAIL), 0x80);
+	assert_int_equal(rd(guest.base + RING_START), RINGS(1));
+	assert_int_equal(rd(guest.base + RING_CTL), 1);
+	assert_int_equal(rd(guest.base + RING_PDP0_LDW), lower_32_bits(PML4(1)));
+	assert_int_equal(rd(guest.base + RING_PDP0_UDW), 3);
+}
+
+static void test_registers_tell_where_the_context_is(void **state)
+{
+	poke(STATE(1, GHYVI_CTX_RING_HEAD), 0x40);
+	poke(STATE(1, GHYVI_CTX_RING_TAIL), 0x80);
+	poke(STATE(1, GHYVI_CTX_PDP0_UDW), 3);
+	submit(1, -1);
+	expect_shown(0x40);
+	finish(guest.id, GHYVI_JOB_COMPLETE);
+	expect_shown(0x80);
+	assert_int_equal(rd(guest.base + RING_CTX_TIMESTAMP), 7);
+}
+
 static s64 queued(void)
 {
 	return atomic64_read(&ghyvi_engine_stats(&stats, guest.id)->queued_now);
@@ -552,7 +576,12 @@ static void test_bad_rings(void **state)
 	bad_ring(GHYVI_CTX_RING_HEAD, RING_BYTES);
 	bad_ring(GHYVI_CTX_RING_TAIL, RING_BYTES);
 	bad_ring(GHYVI_CTX_RING_TAIL, 4);
-	assert_int_equal(gpu.runs, 9); /* context 5's */
+	make_context(0);
+	poke(STATE(0, GHYVI_CTX_RING_HEAD), 0x20);
+	poke(STATE(0, GHYVI_CTX_RING_TAIL), 0x24);
+	submit(0, -1);
+	expect_error("rcs: ring start 0x10180000 control 0x1 head 0x20 tail 0x24 is not valid");
+	assert_int_equal(gpu.runs, 10); /* context 5's */
 }
 
 static void bad_descriptor(u64 element0)
@@ -654,6 +683,7 @@ int main(void)
 		RCS(test_what_a_workload_allocates_is_charged_to_its_guest),
 		RCS(test_the_saved_image_is_not_written_elsewhere),
 		BCS8(test_gen8_blitter_has_neither_gprs_nor_indirect_context),
+		RCS(test_registers_tell_where_the_context_is),
 		RCS(test_two_elements),
 		RCS(test_an_empty_context_completes_without_the_gpu),
 		RCS(test_requests_added_after_the_scan_wait_for_the_next),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What another CPU of the guest sees, and in which order: each write to guest memory and each interrupt leaves a letter
- * in a record. The interrupt handler looks at memory when it is called, not when the test has time.
+ * What another CPU of the guest sees, and in which order: each write to guest memory and each
+ * interrupt leaves a letter in a record. The interrupt handler looks at memory when it is called,
+ * not when the test has time.
  */
 #include "vgpu_guest.h"
 
@@ -36,8 +37,9 @@ static void on_write(u64 address, size_t bytes)
 }
 
 /*
- * As i915's: acknowledge, then read the status entries up to the pointer, in memory. The device model holds its mutex, so
- * that an assertion would never end: what is wrong with an entry leaves a '?'.
+ * As i915's: acknowledge, then read the status entries up to the pointer, in memory. The device
+ * model holds its mutex, so that an assertion would never end: what is wrong with an entry leaves a
+ * '?'.
  */
 static void handle(void)
 {
@@ -59,9 +61,11 @@ static void handle(void)
 		slot = (slot + 1) % CSB_ENTRIES;
 		status = peek(HWSP(guest.id) + HWSP_CSB + 8 * slot);
 		context = peek(HWSP(guest.id) + HWSP_CSB + 8 * slot + 4);
-		if (status == ~0u || (status & CSB_COMPLETE && peek(STATE(0, GHYVI_CTX_RING_HEAD)) != guest.tails[0]))
+		if (status == ~0u || (status & CSB_COMPLETE &&
+				      peek(STATE(0, GHYVI_CTX_RING_HEAD)) != guest.tails[0]))
 			note('?');
-		if (status != rd(guest.base + RING_CSB + 8 * slot) || context != rd(guest.base + RING_CSB + 8 * slot + 4))
+		if (status != rd(guest.base + RING_CSB + 8 * slot) ||
+		    context != rd(guest.base + RING_CSB + 8 * slot + 4))
 			note('?');
 		guest.csb_read = slot;
 	}
