@@ -479,6 +479,7 @@ static void newcomer_and_incumbent_share_by_weight_at_every_length(void **state)
 					sim_newcomer(long_vgpu, lengths_ms[i] * MS, weights[w]);
 				struct sim_spans spans = { 0 };
 
+				setup.duration_ns = SIM_LATE_NS + 3 * NSEC_PER_SEC;
 				simulate(setup, &spans);
 				assert_true(sim_share_error(&spans, &setup, SIM_LATE_NS + 200 * MS,
 							    setup.duration_ns, 100 * MS) <= 0.02);
