@@ -167,10 +167,10 @@ static void preempt(void *pgpu, struct ghyvi_job *job)
 	struct fuzz_engine *engine = engine_of(job);
 	u64 at;
 
-	if (engine->job != job || engine->ended || leave_delay_ns == NEVER)
+	if (engine->job != job || engine->ended)
 		return;
 	engine->asked_ns = now;
-	if (!engine->begun)
+	if (!engine->begun || leave_delay_ns == NEVER)
 		return; /* see begin() */
 	at = max(now + leave_delay_ns, job->begun_ns + 1);
 	if (at < engine->end_ns) {
@@ -242,8 +242,6 @@ static void check_cap(struct fuzz_engine *engine, unsigned int owner, u64 end)
 
 	if (!fair || !cap || end < book->steady_ns + window_ns || book->nr_spans == SPANS_MAX)
 		return;
-	if (leave_delay_ns == NEVER && !engine->asked_ns)
-		return; /* it was asked, and did not hear */
 	allowed = window_ns * cap / 100;
 	over = engine->asked_ns ? end - max(engine->asked_ns, engine->job->begun_ns) : 0;
 	RULE(in_window(book) <= allowed + over + late_ns + 1000);
