@@ -18,7 +18,7 @@
  * struct ghyvi_guard - one vGPU's part; all fields are protected by the guards' common lock
  * @process: the address space of the VM; NULL while the vGPU is closed
  * @first_pin: the moment of the first pin since it was opened; 0 before. Written once, also
- * 	read without the lock.
+ *	read without the lock.
  * @foreign: a process other than @process took its memory away: it pins nothing until it is
  *	closed. Also read without the lock.
  */

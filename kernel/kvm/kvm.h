@@ -17,7 +17,7 @@ struct vfio_device;
  * struct ghyvi_kvm_events - what KVM tells of protected pages, on any of the VM's threads; both may
  * sleep
  * @store: the guest stored @bytes (any length) of @data at @gpa; memory has them. kvm->srcu is
- * 	held.
+ *	held.
  * @lost: these pages are protected no longer: their memory slot goes away. kvm->slots_lock is held.
  */
 struct ghyvi_kvm_events {

@@ -16,9 +16,9 @@
 #define PAUSE_US 100
 
 static struct {
+	_Atomic uint64_t rounds;
 	volatile uint8_t *bar0;
 	pthread_t thread;
-	_Atomic uint64_t rounds;
 } accomplice;
 
 static uint32_t read_register(uint32_t offset)
