@@ -36,10 +36,14 @@ def note(text):
         print(f"# {line}", flush=True)
 
 
-def say(text):
-    note(text)
+def progress():
     if watchdog:
         watchdog.progress()
+
+
+def say(text):
+    note(text)
+    progress()
 
 
 def chosen(words):
