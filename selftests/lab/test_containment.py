@@ -29,12 +29,13 @@ def endless_batch_ends_when_its_gpu_time_is_used_up():
 def too_many_bad_batches_end_the_vgpu_and_a_reboot_brings_it_back():
     vgpu, guest = fixture.guest("gen9")
     vgpu.set("containment/points_max", 1)
+    before = vgpu.stat("failsafes")
     try:
         attack = guest.begin("for i in 1 2 3 4; do blitcheck --exec unknown; done")
         eventually(lambda: hostlib.read(f"{vgpu.path}/state") == "failsafe", "failsafe state", 60)
         vgpu.settle()
         require("failsafe" in vgpu.last_error(), f"last_error: {vgpu.last_error()}")
-        require(vgpu.stat("failsafes") == 1, f"failsafes {vgpu.stat('failsafes')}")
+        require(vgpu.stat("failsafes") == before + 1, f"failsafes {before}, then {vgpu.stat('failsafes')}")
         require(guest.pid(), "QEMU is gone")
         attack.kill()
         attack.wait()
