@@ -28,7 +28,6 @@ def endless_batch_ends_when_its_gpu_time_is_used_up():
 @test
 def too_many_bad_batches_end_the_vgpu_and_a_reboot_brings_it_back():
     vgpu, guest = fixture.guest("gen9")
-    before = vgpu.stat("failsafes")
     vgpu.set("containment/points_max", 1)
     before = vgpu.stat("failsafes")
     try:
