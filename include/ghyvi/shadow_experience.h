@@ -19,30 +19,30 @@
 #define GHYVI_RUN_PAGES 8u
 
 /**
- * struct ghyvi_durations - how long something lasted, of late
+ * struct ghyvi_histogram - how long something lasted, of late
  * @count: durations in each class; @sum: of them; @longest: of them
  * @total: durations in all classes
  * @waiting: not over yet, and longer than was waited for
  * @limit: what follows from all that: the cheapest place to stop waiting
  */
-struct ghyvi_durations {
+struct ghyvi_histogram {
 	u16 count[GHYVI_DURATION_CLASSES];
 	u16 longest[GHYVI_DURATION_CLASSES];
 	u32 sum[GHYVI_DURATION_CLASSES];
 	u32 total;
-	u32 waiting;
+	u32 censored;
 	u32 limit;
 };
 
 /**
- * struct ghyvi_rental - a decision that is made over and over: pay @rent for each unit of time, or @price once
- * @rent_ns: per unit; @price_ns: to be rid of it; @stay_ns: to go on paying rent at all. Costs change, so they are
+ * struct ghyvi_rent_or_buy - a decision that is made over and over: pay @rent for each unit of time, or @price once
+ * @rent_ns: per unit; @buy_ns: to be rid of it; @enter_ns: to go on paying rent at all. Costs change, so they are
  *	given each time.
  */
-struct ghyvi_rental {
+struct ghyvi_rent_or_buy {
 	u64 rent_ns;
-	u64 price_ns;
-	u64 stay_ns;
+	u64 buy_ns;
+	u64 enter_ns;
 };
 
 /**
@@ -53,8 +53,8 @@ struct ghyvi_rental {
  * @runs: for each start, how many runs reached so many pages, of late
  */
 struct ghyvi_experience {
-	struct ghyvi_durations gaps[GHYVI_GAP_CONTEXTS];
-	struct ghyvi_durations bursts[GHYVI_BURST_STARTS];
+	struct ghyvi_histogram gaps[GHYVI_GAP_CONTEXTS];
+	struct ghyvi_histogram bursts[GHYVI_BURST_STARTS];
 	s64 gap_credit_ns;
 	s64 burst_credit_ns;
 	s64 ahead_credit_ns;
@@ -62,20 +62,20 @@ struct ghyvi_experience {
 };
 
 /** ghyvi_durations_add() - one more, over now. */
-void ghyvi_durations_add(struct ghyvi_durations *durations, u32 duration, const struct ghyvi_rental *rental);
-/** ghyvi_durations_wait() - one that is not over, and was waited for in vain; ghyvi_durations_over() - it is over. */
-void ghyvi_durations_wait(struct ghyvi_durations *durations, const struct ghyvi_rental *rental);
-void ghyvi_durations_over(struct ghyvi_durations *durations);
+void ghyvi_durations_add(struct ghyvi_histogram *durations, u32 duration, const struct ghyvi_rent_or_buy *rental);
+/** ghyvi_histogram_add_censored() - one that is not over, and was waited for in vain; ghyvi_histogram_remove_censored() - it is over. */
+void ghyvi_histogram_add_censored(struct ghyvi_histogram *durations, const struct ghyvi_rent_or_buy *rental);
+void ghyvi_histogram_remove_censored(struct ghyvi_histogram *durations);
 /** ghyvi_duration_class() - 0..GHYVI_DURATION_CLASSES - 1 */
 unsigned int ghyvi_duration_class(u32 duration);
 /**
  * ghyvi_rental_limit() - units to pay rent for before paying the price: what was cheapest of late or, when
  * @credit_ns is used up, as many as the price is worth.
  */
-u32 ghyvi_rental_limit(const struct ghyvi_durations *durations, s64 credit_ns, const struct ghyvi_rental *rental);
-/** ghyvi_credit() - @gained or lost (negative), for a decision of this price. */
-void ghyvi_credit(s64 *credit_ns, s64 gained_ns, u64 price_ns);
-/** ghyvi_credit_left() - may something be tried that could lose @price_ns? */
-bool ghyvi_credit_left(s64 credit_ns, u64 price_ns);
+u32 ghyvi_rental_limit(const struct ghyvi_histogram *durations, s64 credit_ns, const struct ghyvi_rent_or_buy *rental);
+/** ghyvi_regret_charge() - @gained or lost (negative), for a decision of this price. */
+void ghyvi_regret_charge(s64 *credit_ns, s64 gained_ns, u64 buy_ns);
+/** ghyvi_regret_ok() - may something be tried that could lose @buy_ns? */
+bool ghyvi_regret_ok(s64 credit_ns, u64 buy_ns);
 
 #endif

@@ -85,16 +85,16 @@ struct ghyvi_shadow_tuning {
  * ghyvi_gap_rental() - a relaxed page pays scans, or it is protected and relaxed again by a trap. A page whose burst a scan
  * found is scanned once more to be taken back.
  */
-static inline struct ghyvi_rental ghyvi_gap_rental(const struct ghyvi_shadow_tuning *tuning)
+static inline struct ghyvi_rent_or_buy ghyvi_gap_rental(const struct ghyvi_shadow_tuning *tuning)
 {
-	return (struct ghyvi_rental){ tuning->scan_ns, (u64)tuning->protect_ns + tuning->trap_ns,
+	return (struct ghyvi_rent_or_buy){ tuning->scan_ns, (u64)tuning->protect_ns + tuning->trap_ns,
 				      tuning->scan_ns };
 }
 
 /** ghyvi_burst_rental() - a protected page pays traps, or it is let go, scanned and protected again. */
-static inline struct ghyvi_rental ghyvi_burst_rental(const struct ghyvi_shadow_tuning *tuning)
+static inline struct ghyvi_rent_or_buy ghyvi_burst_rental(const struct ghyvi_shadow_tuning *tuning)
 {
-	return (struct ghyvi_rental){ tuning->trap_ns, (u64)tuning->scan_ns + tuning->protect_ns, 0 };
+	return (struct ghyvi_rent_or_buy){ tuning->trap_ns, (u64)tuning->scan_ns + tuning->protect_ns, 0 };
 }
 
 /** struct ghyvi_shadow_view - all that a decision may look at */

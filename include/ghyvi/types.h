@@ -32,7 +32,7 @@
 #define GHYVI_ENTRY_WRITE BIT_ULL(1)
 #define GHYVI_ENTRY_LARGE BIT_ULL(7) /* level 2: a page of 2 MiB; level 3: of 1 GiB, which we do not have */
 #define GHYVI_ENTRY_64K BIT_ULL(11) /* level 2, Gen9: the table's pages have 64 KiB; it is read at each 16th entry */
-#define GHYVI_GROUP 16u /* entries of which the first stands for 64 KiB */
+#define GHYVI_PTES_PER_64K 16u /* entries of which the first stands for 64 KiB */
 /* A guest's addresses have 39 bits; the host's own (in shadow entries) up to 48. */
 #define GHYVI_GUEST_ADDRESS_MASK GENMASK_ULL(38, 12)
 #define GHYVI_SHADOW_ADDRESS_MASK GENMASK_ULL(47, 12)
@@ -53,14 +53,14 @@ struct ghyvi_range {
 	u64 bytes;
 };
 
-static inline bool ghyvi_range_has(const struct ghyvi_range *r, u64 address)
+static inline bool ghyvi_range_contains(const struct ghyvi_range *r, u64 address)
 {
 	return address >= r->start && address - r->start < r->bytes;
 }
 
-static inline bool ghyvi_range_holds(const struct ghyvi_range *r, u64 address, u64 bytes)
+static inline bool ghyvi_range_contains_range(const struct ghyvi_range *r, u64 address, u64 bytes)
 {
-	return ghyvi_range_has(r, address) && bytes <= r->start + r->bytes - address;
+	return ghyvi_range_contains(r, address) && bytes <= r->start + r->bytes - address;
 }
 
 #endif

@@ -28,7 +28,7 @@ bool audit_owns_ggtt(const struct audit_scan *scan, u64 address, u64 bytes)
 	unsigned int i;
 
 	for (i = 0; i < params->nr_ggtt; i++)
-		if (ghyvi_range_holds(&params->ggtt[i], address, bytes))
+		if (ghyvi_range_contains_range(&params->ggtt[i], address, bytes))
 			return true;
 	return false;
 }

@@ -61,10 +61,10 @@ static int walk_guest(struct ghyvi_root *root, u64 address, const void **page)
 		if (!level)
 			break;
 		number = index_at(address, level);
-		entry = READ_ONCE(entries[groups ? round_down(number, GHYVI_GROUP) : number]);
+		entry = READ_ONCE(entries[groups ? round_down(number, GHYVI_PTES_PER_64K) : number]);
 		if (!(entry & GHYVI_ENTRY_PRESENT))
 			return -EFAULT;
-		gfn = groups ? ghyvi_entry_group_gfn(entry) + number % GHYVI_GROUP : ghyvi_entry_gfn(entry);
+		gfn = groups ? ghyvi_entry_group_gfn(entry) + number % GHYVI_PTES_PER_64K : ghyvi_entry_gfn(entry);
 		groups = level == GHYVI_LEVEL_PD && ghyvi_entry_below(root->mm, level, entry) == GHYVI_LEVEL_PT_64K;
 		if (ghyvi_entry_is_large(level, entry))
 			gfn = ghyvi_entry_large_gfn(entry) + index_at(address, --level);

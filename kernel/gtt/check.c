@@ -55,7 +55,7 @@ static bool can_pin(struct ghyvi_mm *mm, u64 gfn, unsigned int count)
 }
 
 /* Can the page behind the entry really not be used? */
-static bool is_of_no_use(struct ghyvi_mm *mm, u64 guest, unsigned int level)
+static bool is_unmappable(struct ghyvi_mm *mm, u64 guest, unsigned int level)
 {
 	u64 gfn = ghyvi_entry_gfn(guest);
 	unsigned int count = 1;
@@ -65,7 +65,7 @@ static bool is_of_no_use(struct ghyvi_mm *mm, u64 guest, unsigned int level)
 		count = GHYVI_ENTRIES;
 	} else if (level == GHYVI_LEVEL_PT_64K) {
 		gfn = ghyvi_entry_group_gfn(guest);
-		count = GHYVI_GROUP;
+		count = GHYVI_PTES_PER_64K;
 	} else if (level == GHYVI_LEVEL_PDP && guest & GHYVI_ENTRY_LARGE) {
 		return true;
 	} else if (level > GHYVI_LEVEL_PT) {
@@ -78,13 +78,13 @@ static bool is_of_no_use(struct ghyvi_mm *mm, u64 guest, unsigned int level)
 static bool scratch_is_right(const struct check *check, const struct ghyvi_table_page *table, unsigned int level,
 			     unsigned int index, u64 guest)
 {
-	if (ghyvi_table_waits(table, index)) {
+	if (ghyvi_table_entry_deferred(table, index)) {
 		if (!table->retry)
 			return false;
-		if (table->generation != check->generation || (table->scarce && !ghyvi_table_lacks(table, index)))
+		if (table->generation != check->generation || (table->nomem && !ghyvi_table_entry_unbacked(table, index)))
 			return true;
 	}
-	return is_of_no_use(check->mm, guest, level);
+	return is_unmappable(check->mm, guest, level);
 }
 
 static bool leads_to_pin(struct ghyvi_mm *mm, u64 gfn, u64 address)
@@ -117,10 +117,10 @@ static bool groups_are_whole(const u64 *entries)
 	unsigned int i, first;
 
 	for (i = 0; i < GHYVI_ENTRIES; i++) {
-		first = i - i % GHYVI_GROUP;
+		first = i - i % GHYVI_PTES_PER_64K;
 		if (!entries[first] && !entries[i])
 			continue;
-		if (!IS_ALIGNED(entries[first] & GHYVI_SHADOW_ADDRESS_MASK, GHYVI_GROUP * GHYVI_PAGE_BYTES) ||
+		if (!IS_ALIGNED(entries[first] & GHYVI_SHADOW_ADDRESS_MASK, GHYVI_PTES_PER_64K * GHYVI_PAGE_BYTES) ||
 		    entries[i] != entries[first] + (i - first) * GHYVI_PAGE_BYTES)
 			return false;
 	}
@@ -142,7 +142,7 @@ static bool leads_to_table(struct ghyvi_mm *mm, u64 guest, u64 shadow, unsigned 
 /* The guest's entry that entry @index of a shadow was made from. */
 static unsigned int guest_index(unsigned int level, unsigned int index)
 {
-	return level == GHYVI_LEVEL_PT_64K ? round_down(index, GHYVI_GROUP) : index;
+	return level == GHYVI_LEVEL_PT_64K ? round_down(index, GHYVI_PTES_PER_64K) : index;
 }
 
 /* @index: of the shadow entry */
@@ -161,7 +161,7 @@ static bool entry_is_right(const struct check *check, const struct ghyvi_table_p
 	    !!(shadow & GHYVI_ENTRY_WRITE) != (ghyvi_table_is_ggtt(table) || (guest & GHYVI_ENTRY_WRITE)))
 		return false;
 	if (level == GHYVI_LEVEL_PT_64K)
-		return leads_to_pin(mm, ghyvi_entry_group_gfn(guest) + index % GHYVI_GROUP, address);
+		return leads_to_pin(mm, ghyvi_entry_group_gfn(guest) + index % GHYVI_PTES_PER_64K, address);
 	if (level == GHYVI_LEVEL_PT)
 		return leads_to_pin(mm, ghyvi_entry_gfn(guest), address);
 	if (ghyvi_entry_is_large(level, guest))
@@ -172,7 +172,7 @@ static bool entry_is_right(const struct check *check, const struct ghyvi_table_p
 /* Each store to the page since synchronisation @since has been seen, or will be at the next. */
 static bool is_watched(const struct ghyvi_table_page *table, u64 since)
 {
-	if (!list_empty(&table->listed))
+	if (!list_empty(&table->relaxed_node))
 		return table->compared >= since;
 	if (table->gfn == GHYVI_INVALID_GFN)
 		return true; /* nobody can store to it */
@@ -189,7 +189,7 @@ static void check_watched(struct check *check, const struct ghyvi_table_page *ta
 /* A listed page may have been written since it was compared; the next synchronisation will tell. */
 static u64 guest_entry(const struct ghyvi_table_page *table, unsigned int index)
 {
-	return table->protected && list_empty(&table->listed) ? READ_ONCE(table->guest[index]) :
+	return table->protected && list_empty(&table->relaxed_node) ? READ_ONCE(table->guest[index]) :
 								 table->snapshot[index];
 }
 

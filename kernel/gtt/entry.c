@@ -23,10 +23,10 @@ u64 ghyvi_entry_reject(struct ghyvi_mm *mm, unsigned int level, u64 guest_entry,
 	 * Final is only what no pin can mend. VFIO may give memory back that it has taken away, the
 	 * host may be short of memory, and a pin fails in a thread that is being killed.
 	 */
-	mm->no_pin = error == -EOPNOTSUPP ? 0 : error;
+	mm->defer_err = error == -EOPNOTSUPP ? 0 : error;
 	if (error == -ENOSPC) {
-		mm->no_pin = -EFAULT; /* as if it were not there, until a table has gone */
-		mm->full = true;
+		mm->defer_err = -EFAULT; /* as if it were not there, until a table has gone */
+		mm->table_limit_hit = true;
 	}
 	ghyvi_count(mm->params.stats, entries_rejected);
 	mm->rejected = (struct ghyvi_rejected){ guest_entry, level, error };
@@ -45,12 +45,12 @@ bool ghyvi_entry_hides_table(struct ghyvi_mm *mm, u64 gfn, u64 count)
 	bool hides = false;
 
 	xa_for_each_range(&mm->tables, at, table, gfn, gfn + count - 1) {
-		table->hidden = true;
+		table->has_blocked_alias = true;
 		hides = true;
 	}
 	if (!hides)
 		return false;
-	mm->no_pin = -EFAULT; /* as if it were not there, until it is no table any more */
+	mm->defer_err = -EFAULT; /* as if it were not there, until it is no table any more */
 	ghyvi_count(mm->params.stats, entries_rejected);
 	return true;
 }
@@ -65,8 +65,8 @@ static u64 translate_large(struct ghyvi_mm *mm, u64 guest_entry)
 	large = ghyvi_large_get(mm, gfn);
 	if (IS_ERR(large)) {
 		/* What it took to find out is as much as many others would be; short of room, they would not fare better. */
-		mm->retries = 0;
-		mm->looks -= min(mm->looks, GHYVI_RETRIES);
+		mm->retry_nomem_left = 0;
+		mm->retry_unbacked_left -= min(mm->retry_unbacked_left, GHYVI_RETRY_NOMEM);
 		return ghyvi_entry_reject(mm, GHYVI_LEVEL_PD, guest_entry, PTR_ERR(large));
 	}
 	return ghyvi_large_entry(large) | (guest_entry & GHYVI_ENTRY_WRITE);

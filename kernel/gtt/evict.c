@@ -100,9 +100,9 @@ static void try_refused_again(struct ghyvi_mm *mm, struct ghyvi_tree *tree)
 {
 	tree->refused = 0;
 	mm->shared_tree.refused = 0;
-	mm->vacated++;
+	mm->tables_freed++;
 	mm->generation = ghyvi_generation(mm);
-	mm->looks = GHYVI_LOOKS;
+	mm->retry_unbacked_left = GHYVI_RETRY_UNBACKED;
 }
 
 void ghyvi_tree_expect_room(struct ghyvi_mm *mm, struct ghyvi_tree *tree)

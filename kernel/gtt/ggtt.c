@@ -96,15 +96,15 @@ void ghyvi_ggtt_relax(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
 {
 	ghyvi_table_unprotect(mm, table);
 	if (table->gfn == GHYVI_INVALID_GFN || !mm->ggtt_shadowed)
-		ghyvi_table_unlist(mm, table);
+		ghyvi_table_clear_relaxed(mm, table);
 	else
-		ghyvi_table_list(mm, table);
+		ghyvi_table_mark_relaxed(mm, table);
 }
 
 /* Every shadow entry back to "not present"; the next sync reads the guest's again. */
 void ghyvi_ggtt_reset(struct ghyvi_mm *mm)
 {
-	const u64 none[GHYVI_LINE] = { 0 };
+	const u64 none[GHYVI_PTES_PER_LINE] = { 0 };
 	struct ghyvi_table_page *table;
 	u32 i, e;
 
@@ -113,8 +113,8 @@ void ghyvi_ggtt_reset(struct ghyvi_mm *mm)
 		if (!table)
 			continue;
 		ghyvi_ggtt_relax(mm, table);
-		for (e = 0; e < GHYVI_ENTRIES; e += GHYVI_LINE)
-			ghyvi_table_update(mm, table, e, none, GHYVI_LINE);
+		for (e = 0; e < GHYVI_ENTRIES; e += GHYVI_PTES_PER_LINE)
+			ghyvi_table_update(mm, table, e, none, GHYVI_PTES_PER_LINE);
 		ghyvi_ggtt_publish(mm, table, 0, GHYVI_ENTRIES - 1);
 	}
 }
@@ -187,13 +187,13 @@ static void refresh_entry(struct ghyvi_mm *mm, struct ghyvi_table_page *table, u
 {
 	u64 value;
 
-	if (list_empty(&table->listed))
+	if (list_empty(&table->relaxed_node))
 		return;
 	value = READ_ONCE(table->guest[index]);
 	if (value != table->snapshot[index])
 		ghyvi_table_update(mm, table, index, &value, 1);
-	else if (ghyvi_table_waits(table, index))
-		ghyvi_table_try_again(mm, table, index);
+	else if (ghyvi_table_entry_deferred(table, index))
+		ghyvi_table_retry_entry(mm, table, index);
 	else
 		return;
 	ghyvi_ggtt_publish(mm, table, index, index);

@@ -14,7 +14,7 @@
 
 /* The shadow of an entry for 64 KiB. */
 struct group {
-	u64 entries[GHYVI_GROUP];
+	u64 entries[GHYVI_PTES_PER_64K];
 	bool whole; /* the GPU may have it as one page */
 };
 
@@ -23,29 +23,29 @@ static void table_split(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page)
 {
 	u64 *entry;
 
-	if (!page->loaded)
+	if (!page->ips_cached)
 		return;
-	if (page->kept) {
+	if (page->ips_set) {
 		entry = &page->parent->entries[page->parent_index];
 		WRITE_ONCE(*entry, *entry & ~GHYVI_ENTRY_64K);
-		page->kept = false;
+		page->ips_set = false;
 		atomic64_dec(&mm->params.stats->kept_64k_now);
 	}
 	/* An engine may have loaded it, perhaps before it went: it would look for 64 KiB at what is written next. */
 	mm->params.pgpu_ops->invalidate(mm->params.client);
-	page->loaded = false;
+	page->ips_cached = false;
 }
 
 /* Whether the entry that leads to @page may say "64 KiB" from now on. */
 static bool table_keep(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page)
 {
-	if (!page->kept && page->parent && !page->apart) {
-		page->kept = true;
-		page->loaded = true;
+	if (!page->ips_set && page->parent && !page->noncontig_mask) {
+		page->ips_set = true;
+		page->ips_cached = true;
 		ghyvi_count(mm->params.stats, kept_64k);
 		atomic64_inc(&mm->params.stats->kept_64k_now);
 	}
-	return page->kept;
+	return page->ips_set;
 }
 
 u64 ghyvi_table_64k_link(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, struct ghyvi_shadow_page *parent,
@@ -63,9 +63,9 @@ u64 ghyvi_table_64k_link(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, st
 void ghyvi_table_64k_unlink(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page)
 {
 	page->parent = NULL;
-	if (page->kept)
+	if (page->ips_set)
 		atomic64_dec(&mm->params.stats->kept_64k_now);
-	page->kept = false;
+	page->ips_set = false;
 }
 
 /* A reference on each page, or scratch. */
@@ -77,17 +77,17 @@ static void group_translate(struct ghyvi_mm *mm, u64 guest_entry, struct group *
 	int ret;
 
 	group->whole = !(guest_entry & GHYVI_ENTRY_PRESENT);
-	memset64(group->entries, group->whole ? 0 : ghyvi_leaf_scratch(mm), GHYVI_GROUP);
-	if (group->whole || ghyvi_entry_hides_table(mm, gfn, GHYVI_GROUP))
+	memset64(group->entries, group->whole ? 0 : ghyvi_leaf_scratch(mm), GHYVI_PTES_PER_64K);
+	if (group->whole || ghyvi_entry_hides_table(mm, gfn, GHYVI_PTES_PER_64K))
 		return;
-	ret = ghyvi_pins_get(mm, gfn, GHYVI_GROUP, &bus);
+	ret = ghyvi_pins_get(mm, gfn, GHYVI_PTES_PER_64K, &bus);
 	if (ret < 0) {
 		ghyvi_entry_reject(mm, GHYVI_LEVEL_PT_64K, guest_entry, ret);
 		return;
 	}
 	group->whole = ret;
 	pins = ghyvi_pin_find(mm, gfn);
-	for (i = 0; i < GHYVI_GROUP; i++)
+	for (i = 0; i < GHYVI_PTES_PER_64K; i++)
 		group->entries[i] = pins[i].bus | GHYVI_ENTRY_PRESENT | (guest_entry & GHYVI_ENTRY_WRITE);
 }
 
@@ -96,26 +96,26 @@ static void group_write(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, uns
 			const struct group *group)
 {
 	u64 old_entry = page->entries[index];
-	u32 bit = BIT(index / GHYVI_GROUP);
+	u32 bit = BIT(index / GHYVI_PTES_PER_64K);
 	unsigned int i;
 
 	if (!group->whole)
 		table_split(mm, page);
-	for (i = 0; i < GHYVI_GROUP; i++)
+	for (i = 0; i < GHYVI_PTES_PER_64K; i++)
 		WRITE_ONCE(page->entries[index + i], group->entries[i]);
-	page->apart = group->whole ? page->apart & ~bit : page->apart | bit;
-	if (!page->kept && table_keep(mm, page))
+	page->noncontig_mask = group->whole ? page->noncontig_mask & ~bit : page->noncontig_mask | bit;
+	if (!page->ips_set && table_keep(mm, page))
 		WRITE_ONCE(page->parent->entries[page->parent_index],
 			   page->parent->entries[page->parent_index] | GHYVI_ENTRY_64K);
-	if (ghyvi_leaf_holds(mm, old_entry))
-		ghyvi_pins_put(mm, ghyvi_entry_group_gfn(old), GHYVI_GROUP);
+	if (ghyvi_leaf_is_mapped(mm, old_entry))
+		ghyvi_pins_put(mm, ghyvi_entry_group_gfn(old), GHYVI_PTES_PER_64K);
 }
 
 void ghyvi_group_set(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index, u64 old, u64 value)
 {
 	struct group group;
 
-	if (index % GHYVI_GROUP)
+	if (index % GHYVI_PTES_PER_64K)
 		return;
 	group_translate(mm, value, &group);
 	group_write(mm, page, index, old, &group);
@@ -125,8 +125,8 @@ void ghyvi_group_clear(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsi
 {
 	struct group group = { .whole = false };
 
-	if (index % GHYVI_GROUP)
+	if (index % GHYVI_PTES_PER_64K)
 		return;
-	memset64(group.entries, ghyvi_leaf_scratch(mm), GHYVI_GROUP);
+	memset64(group.entries, ghyvi_leaf_scratch(mm), GHYVI_PTES_PER_64K);
 	group_write(mm, page, index, old, &group);
 }

@@ -33,7 +33,7 @@ static void leaf_write(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsi
 	u64 old_entry = page->entries[index];
 
 	WRITE_ONCE(page->entries[index], entry);
-	if (ghyvi_leaf_holds(mm, old_entry))
+	if (ghyvi_leaf_is_mapped(mm, old_entry))
 		ghyvi_pin_put(mm, ghyvi_entry_gfn(old));
 }
 
@@ -47,8 +47,8 @@ void ghyvi_leaf_set(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigne
 		if (values[i] == old[i])
 			continue;
 		leaf_write(mm, page, index + i, old[i], leaf_translate(mm, values[i], ggtt));
-		if (mm->no_pin)
-			ghyvi_table_retry(mm, page->table, index + i);
+		if (mm->defer_err)
+			ghyvi_table_defer_entry(mm, page->table, index + i);
 	}
 }
 

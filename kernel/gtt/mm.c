@@ -97,7 +97,7 @@ struct ghyvi_mm *ghyvi_mm_create(const struct ghyvi_mm_params *params)
 	xa_init(&mm->roots);
 	INIT_LIST_HEAD(&mm->idle_pins);
 	INIT_LIST_HEAD(&mm->mapped_pins);
-	INIT_LIST_HEAD(&mm->shared_tree.listed);
+	INIT_LIST_HEAD(&mm->shared_tree.relaxed);
 	INIT_LIST_HEAD(&mm->dying_roots);
 	INIT_LIST_HEAD(&mm->dying_larges);
 	INIT_LIST_HEAD(&mm->dying);
@@ -151,7 +151,7 @@ static bool leads_into(unsigned int level, u64 guest_entry, u64 gfn, u64 count)
 		pages = GHYVI_ENTRIES;
 	} else if (level == GHYVI_LEVEL_PT_64K) {
 		target = ghyvi_entry_group_gfn(guest_entry);
-		pages = GHYVI_GROUP;
+		pages = GHYVI_PTES_PER_64K;
 	}
 	return target < gfn + count && gfn < target + pages;
 }
@@ -162,7 +162,7 @@ static void shadow_scrub(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, u6
 	struct ghyvi_table_page *table = page->table;
 	u64 entry, scratch = ghyvi_entry_scratch(mm, page->level);
 	bool changed = false;
-	unsigned int i, level, step = page->level == GHYVI_LEVEL_PT_64K ? GHYVI_GROUP : 1;
+	unsigned int i, level, step = page->level == GHYVI_LEVEL_PT_64K ? GHYVI_PTES_PER_64K : 1;
 
 	for (i = 0; i < GHYVI_ENTRIES; i += step) {
 		entry = page->entries[i];
@@ -179,12 +179,12 @@ static void shadow_scrub(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, u6
 	if (!changed)
 		return;
 	/* The guest's entry stays as it is and the memory may come back: look again at the next sync. */
-	ghyvi_table_list(mm, table);
+	ghyvi_table_mark_relaxed(mm, table);
 	if (ghyvi_table_is_ggtt(table))
 		ghyvi_ggtt_publish(mm, table, 0, GHYVI_ENTRIES - 1);
 }
 
-static void table_scrub(struct ghyvi_mm *mm, struct ghyvi_table_page *table, u64 gfn, u64 count)
+static void table_zap_range(struct ghyvi_mm *mm, struct ghyvi_table_page *table, u64 gfn, u64 count)
 {
 	unsigned int i;
 
@@ -216,14 +216,14 @@ void ghyvi_mm_unmap(struct ghyvi_mm *mm, u64 gfn, u64 count)
 	if (!range_in_use(mm, gfn, count))
 		goto out;
 	ghyvi_nested_unmap(mm, gfn, count);
-	ghyvi_roots_scrub(mm, gfn, count);
+	ghyvi_roots_zap_range(mm, gfn, count);
 	xa_for_each(&mm->tables, at, table) {
-		table_scrub(mm, table, gfn, count);
+		table_zap_range(mm, table, gfn, count);
 		cond_resched();
 	}
 	for (i = 0; i < mm->nr_ggtt_tables; i++)
 		if (mm->ggtt_tables[i])
-			table_scrub(mm, mm->ggtt_tables[i], gfn, count);
+			table_zap_range(mm, mm->ggtt_tables[i], gfn, count);
 	ghyvi_tables_reap(mm);
 	ghyvi_pins_trim(mm, 0);
 out:

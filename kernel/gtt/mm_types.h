@@ -19,14 +19,14 @@
 #define GHYVI_EVICT_AGE 64u
 #define GHYVI_EVICT_YOUNG 1024u
 /* Entries that are compared, and translated again, in one go: a cache line. */
-#define GHYVI_LINE 8u
+#define GHYVI_PTES_PER_LINE 8u
 /* Table pages write-protected in one call. */
-#define GHYVI_BATCH 256u
+#define GHYVI_PROTECT_BATCH 256u
 
 /**
  * struct ghyvi_tree - what the tables that only one root leads to have in common; part of the root
  * @id: for those who watch; from 1 on, and 0 for tables that several roots lead to (scratch chains)
- * @listed: its last-level pages to compare at the next synchronisation that is for its sake, or for all
+ * @relaxed: its last-level pages to compare at the next synchronisation that is for its sake, or for all
  * @synced: synchronisations for its sake
  * @last_sync: the number (ghyvi_mm.syncs) of the last of them; of the shared tree: of the last for the sake of all
  * @pages: shadow pages that it alone leads to
@@ -34,7 +34,7 @@
  */
 struct ghyvi_tree {
 	u64 id;
-	struct list_head listed;
+	struct list_head relaxed;
 	u32 synced;
 	u64 last_sync;
 	u32 pages;
@@ -49,8 +49,8 @@ struct ghyvi_tree {
  * refused for another reason than that there was none. In one synchronisation so many of the latter may fail, and so many of
  * the former until it goes on to no other table; the rest has to wait for the next.
  */
-#define GHYVI_RETRIES 64u
-#define GHYVI_LOOKS 4096u
+#define GHYVI_RETRY_NOMEM 64u
+#define GHYVI_RETRY_UNBACKED 4096u
 
 /* A guest page that shadow entries point to. Lives as long as an entry uses it, and idle for a while after. */
 struct ghyvi_pin {
@@ -69,7 +69,7 @@ struct ghyvi_pin {
  * often than not, and each of thousands of entries that a synchronisation translates needs two pins.
  */
 #define GHYVI_PIN_BLOCK 64u
-#define GHYVI_NEAR_BLOCKS 64u
+#define GHYVI_BLOCK_CACHE_SLOTS 64u
 struct ghyvi_pin_block {
 	u64 number; /* gfn / GHYVI_PIN_BLOCK */
 	u32 used; /* of @pins */
@@ -95,9 +95,9 @@ struct ghyvi_shadow_page {
 	/* Level PT_64K: */
 	struct ghyvi_shadow_page *parent; /* the page, */
 	unsigned int parent_index; /* and the entry in it, that leads here and may say that pages have 64 KiB */
-	bool kept; /* it says so */
-	bool loaded; /* an engine may have seen that one said so */
-	u32 apart; /* one bit a group: not 64 KiB side by side in the host */
+	bool ips_set; /* it says so */
+	bool ips_cached; /* an engine may have seen that one said so */
+	u32 noncontig_mask; /* one bit a group: not 64 KiB side by side in the host */
 	u32 check_mark; /* last self-check that visited it */
 	struct list_head dying; /* on mm->dying while refs is 0 and not yet reaped */
 };
@@ -113,17 +113,17 @@ struct ghyvi_table_page {
 	struct ghyvi_shadow_page *shadows[GHYVI_LEVELS + 1]; /* by level, */
 	u32 levels; /* one bit for each of them */
 	struct ghyvi_tree *tree; /* the only one that leads here, or mm->shared_tree */
-	struct list_head listed; /* on the list of @tree */
+	struct list_head relaxed_node; /* on the list of @tree */
 	int ggtt_page; /* which page of the GGTT table; -1 for PPGTT tables */
 	u64 parent_gfn; /* where it was linked last, as a hint: the page directory, */
 	u32 parent_index; /* and the entry in it */
 	bool protected;
 	u64 compared; /* while listed: the number of the last synchronisation when the snapshot was what the guest has */
-	bool hidden; /* an entry that leads to it as data waits until it is no table */
-	u64 waiting[GHYVI_ENTRIES / 64]; /* one bit for each entry that leads to scratch for want of a pin, */
-	u64 absent[GHYVI_ENTRIES / 64]; /* and for those of them whose memory is not there */
+	bool has_blocked_alias; /* an entry that leads to it as data waits until it is no table */
+	u64 deferred[GHYVI_ENTRIES / 64]; /* one bit for each entry that leads to scratch for want of a pin, */
+	u64 unbacked[GHYVI_ENTRIES / 64]; /* and for those of them whose memory is not there */
 	bool retry; /* may have such entries, and stays listed for them */
-	bool scarce; /* some of them are not absent */
+	bool nomem; /* some of them are not absent */
 	u64 generation; /* of the guest's memory, when they were tried last */
 	struct ghyvi_page_history history;
 };
@@ -162,7 +162,7 @@ struct ghyvi_mm {
 	u64 last_trap_ns;
 
 	struct xarray pin_blocks; /* gfn / GHYVI_PIN_BLOCK -> struct ghyvi_pin_block */
-	struct ghyvi_pin_block *near_blocks[GHYVI_NEAR_BLOCKS]; /* found last, by the low bits of their number */
+	struct ghyvi_pin_block *block_cache[GHYVI_BLOCK_CACHE_SLOTS]; /* found last, by the low bits of their number */
 	struct list_head idle_pins; /* oldest first */
 	u32 nr_idle_pins; /* with refs 0 */
 	struct list_head mapped_pins; /* for nested jobs; oldest first */
@@ -196,11 +196,11 @@ struct ghyvi_mm {
 	bool ggtt_live;
 
 	struct ghyvi_rejected rejected;
-	int no_pin; /* why the translation just made leads to scratch: an error that passes, or 0 */
-	u32 retries, looks; /* that may still fail in this synchronisation */
-	bool waited; /* an entry has ever waited for a pin */
-	bool full; /* an entry was refused a table page since one went */
-	u64 vacated; /* tables that went whose place entries wait for */
+	int defer_err; /* why the translation just made leads to scratch: an error that passes, or 0 */
+	u32 retry_nomem_left, retry_unbacked_left; /* that may still fail in this synchronisation */
+	bool has_deferred; /* an entry has ever waited for a pin */
+	bool table_limit_hit; /* an entry was refused a table page since one went */
+	u64 tables_freed; /* tables that went whose place entries wait for */
 	u64 generation; /* of the guest's memory and of these, at this synchronisation */
 	u64 scratch; /* bus address of the page behind entries that cannot be translated */
 	u64 *scratch_tables[GHYVI_LEVELS]; /* by level - 1: every entry leads to scratch */
@@ -208,8 +208,8 @@ struct ghyvi_mm {
 	u32 check_mark;
 	u32 check_ggtt; /* next GGTT page for the slow part of the self-check */
 
-	u64 batch_gfns[GHYVI_BATCH];
-	struct ghyvi_table_page *batch[GHYVI_BATCH];
+	u64 batch_gfns[GHYVI_PROTECT_BATCH];
+	struct ghyvi_table_page *batch[GHYVI_PROTECT_BATCH];
 };
 
 static inline bool ghyvi_table_is_ggtt(const struct ghyvi_table_page *table)
@@ -250,7 +250,7 @@ static inline unsigned int ghyvi_entry_below(const struct ghyvi_mm *mm, unsigned
 
 static inline u64 ghyvi_entry_group_gfn(u64 guest_entry)
 {
-	return round_down(ghyvi_entry_gfn(guest_entry), GHYVI_GROUP);
+	return round_down(ghyvi_entry_gfn(guest_entry), GHYVI_PTES_PER_64K);
 }
 
 /* What stands for an entry of the last level that cannot be translated. */
@@ -260,7 +260,7 @@ static inline u64 ghyvi_leaf_scratch(const struct ghyvi_mm *mm)
 }
 
 /* Does a shadow entry of the last level hold a reference on a pin, or of a group on sixteen? */
-static inline bool ghyvi_leaf_holds(const struct ghyvi_mm *mm, u64 shadow_entry)
+static inline bool ghyvi_leaf_is_mapped(const struct ghyvi_mm *mm, u64 shadow_entry)
 {
 	return shadow_entry & GHYVI_ENTRY_PRESENT && shadow_entry != ghyvi_leaf_scratch(mm);
 }
@@ -289,14 +289,14 @@ void ghyvi_pins_trim(struct ghyvi_mm *mm, u32 keep);
 /* Changes whenever an entry that waits for what was not there is worth another try. */
 static inline u64 ghyvi_generation(const struct ghyvi_mm *mm)
 {
-	return mm->params.hv_ops->memory_generation(mm->params.hv) + mm->vacated;
+	return mm->params.hv_ops->memory_generation(mm->params.hv) + mm->tables_freed;
 }
 
 /* The guest page if it is pinned, or NULL. Those of a group of 64 KiB lie side by side. */
 static inline struct ghyvi_pin *ghyvi_pin_find(struct ghyvi_mm *mm, u64 gfn)
 {
 	u64 number = gfn / GHYVI_PIN_BLOCK;
-	struct ghyvi_pin_block *block = mm->near_blocks[number % GHYVI_NEAR_BLOCKS];
+	struct ghyvi_pin_block *block = mm->block_cache[number % GHYVI_BLOCK_CACHE_SLOTS];
 	struct ghyvi_pin *pin;
 
 	if (!block || block->number != number) {
@@ -351,7 +351,7 @@ u64 ghyvi_entry_scratch(const struct ghyvi_mm *mm, unsigned int level);
  * go. Returns what stands for it.
  */
 u64 ghyvi_entry_reject(struct ghyvi_mm *mm, unsigned int level, u64 guest_entry, int error);
-/** ghyvi_entry_hides_table() - is one of these guest pages a table, which entries may not lead to as data? Counts, sets mm->no_pin. */
+/** ghyvi_entry_hides_table() - is one of these guest pages a table, which entries may not lead to as data? Counts, sets mm->defer_err. */
 bool ghyvi_entry_hides_table(struct ghyvi_mm *mm, u64 gfn, u64 count);
 /**
  * ghyvi_entry_translate() - take a reference on what @guest_entry, found in a page of @tree above the last level, names;
@@ -386,38 +386,38 @@ void ghyvi_shadow_put(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page);
 /** ghyvi_shadow_clear() - entry @index, translated from @guest_entry, leads to scratch. */
 void ghyvi_shadow_clear(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index,
 			u64 guest_entry);
-/** ghyvi_shadow_orphan() - part from the table page: the shadow page stays and leads to scratch only. */
-void ghyvi_shadow_orphan(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page);
+/** ghyvi_shadow_detach() - part from the table page: the shadow page stays and leads to scratch only. */
+void ghyvi_shadow_detach(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page);
 /** ghyvi_tables_reap() - free what nothing points to any more. Invalidates first. */
 void ghyvi_tables_reap(struct ghyvi_mm *mm);
 /** ghyvi_tables_in() - is one of these guest pages a table? */
 bool ghyvi_tables_in(struct ghyvi_mm *mm, u64 gfn, u64 count);
 /**
- * ghyvi_table_update() - @count entries of the guest from @index on, at most GHYVI_LINE, read @values now: snapshot and
+ * ghyvi_table_update() - @count entries of the guest from @index on, at most GHYVI_PTES_PER_LINE, read @values now: snapshot and
  * shadows follow.
  */
 void ghyvi_table_update(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int index,
 			const u64 *values, unsigned int count);
-/** ghyvi_table_retry() - entry @index was translated without a pin that it needs (mm->no_pin): it waits for one. */
-void ghyvi_table_retry(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int index);
-/** ghyvi_table_try_again() - translate entry @index, which waits, for all uses that have scratch there. */
-void ghyvi_table_try_again(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int index);
+/** ghyvi_table_defer_entry() - entry @index was translated without a pin that it needs (mm->defer_err): it waits for one. */
+void ghyvi_table_defer_entry(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int index);
+/** ghyvi_table_retry_entry() - translate entry @index, which waits, for all uses that have scratch there. */
+void ghyvi_table_retry_entry(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int index);
 
-static inline bool ghyvi_table_waits(const struct ghyvi_table_page *table, unsigned int index)
+static inline bool ghyvi_table_entry_deferred(const struct ghyvi_table_page *table, unsigned int index)
 {
-	return table->waiting[index / 64] & BIT_ULL(index % 64);
+	return table->deferred[index / 64] & BIT_ULL(index % 64);
 }
 
-static inline bool ghyvi_table_lacks(const struct ghyvi_table_page *table, unsigned int index)
+static inline bool ghyvi_table_entry_unbacked(const struct ghyvi_table_page *table, unsigned int index)
 {
-	return table->absent[index / 64] & BIT_ULL(index % 64);
+	return table->unbacked[index / 64] & BIT_ULL(index % 64);
 }
 
 /* Entry @index waits, but not, or not only, for memory that is not there. */
-static inline void ghyvi_table_scarce(struct ghyvi_table_page *table, unsigned int index)
+static inline void ghyvi_table_set_nomem(struct ghyvi_table_page *table, unsigned int index)
 {
-	table->absent[index / 64] &= ~BIT_ULL(index % 64);
-	table->scarce = true;
+	table->unbacked[index / 64] &= ~BIT_ULL(index % 64);
+	table->nomem = true;
 }
 
 /** ghyvi_table_neighbour() - the table page @by places (1 or -1) on in the address space, or NULL. */
@@ -430,8 +430,8 @@ void ghyvi_table_free(struct ghyvi_mm *mm, struct ghyvi_table_page *table);
 /** ghyvi_nested_enter(), ghyvi_nested_leave() - the policy is "nested" now, or another one. */
 void ghyvi_nested_enter(struct ghyvi_mm *mm);
 void ghyvi_nested_leave(struct ghyvi_mm *mm);
-/** ghyvi_nested_settle() - a root is gone; with the last of its mode goes what only that mode needs. */
-void ghyvi_nested_settle(struct ghyvi_mm *mm);
+/** ghyvi_nested_cleanup() - a root is gone; with the last of its mode goes what only that mode needs. */
+void ghyvi_nested_cleanup(struct ghyvi_mm *mm);
 /** ghyvi_nested_pin() - the guest page, pinned and mapped; ERR_PTR. */
 struct ghyvi_pin *ghyvi_nested_pin(struct ghyvi_mm *mm, u64 gfn);
 /** ghyvi_nested_evict() - unmap the @count pages mapped longest ago; their pins become idle. */
@@ -472,25 +472,25 @@ void ghyvi_root_forget(struct ghyvi_root *root);
 void ghyvi_roots_forget_all(struct ghyvi_mm *mm);
 /** ghyvi_roots_empty_all() - those lose their tables, too: no job uses them. */
 void ghyvi_roots_empty_all(struct ghyvi_mm *mm);
-/** ghyvi_roots_scrub() - roots whose tables lie in the range of guest pages become empty. */
-void ghyvi_roots_scrub(struct ghyvi_mm *mm, u64 gfn, u64 count);
+/** ghyvi_roots_zap_range() - roots whose tables lie in the range of guest pages become empty. */
+void ghyvi_roots_zap_range(struct ghyvi_mm *mm, u64 gfn, u64 count);
 /** ghyvi_root_fill_top() - translate what is missing of the entries of a three-level root. */
 void ghyvi_root_fill_top(struct ghyvi_root *root);
 
 /* shadow/track.c */
-void ghyvi_table_list(struct ghyvi_mm *mm, struct ghyvi_table_page *table);
-void ghyvi_table_unlist(struct ghyvi_mm *mm, struct ghyvi_table_page *table);
+void ghyvi_table_mark_relaxed(struct ghyvi_mm *mm, struct ghyvi_table_page *table);
+void ghyvi_table_clear_relaxed(struct ghyvi_mm *mm, struct ghyvi_table_page *table);
 /** ghyvi_table_update_tree() - its uses have changed: find the tree that it belongs to now, and move it there. */
 void ghyvi_table_update_tree(struct ghyvi_mm *mm, struct ghyvi_table_page *table);
 /** ghyvi_table_protect() - true when stores trap from now on. */
 bool ghyvi_table_protect(struct ghyvi_mm *mm, struct ghyvi_table_page *table);
 void ghyvi_table_unprotect(struct ghyvi_mm *mm, struct ghyvi_table_page *table);
-/** ghyvi_table_arm_new() - first protection, or none yet, of a page about to be read for the first time. */
-void ghyvi_table_arm_new(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int level);
+/** ghyvi_table_protect_initial() - first protection, or none yet, of a page about to be read for the first time. */
+void ghyvi_table_protect_initial(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int level);
 /** ghyvi_table_make_strict() - a page got a use above the last level: protect and bring up to date. */
 void ghyvi_table_make_strict(struct ghyvi_mm *mm, struct ghyvi_table_page *table);
-/** ghyvi_table_reconstruct() - compare with the snapshot, translate what differs; returns how many entries did. */
-unsigned int ghyvi_table_reconstruct(struct ghyvi_mm *mm, struct ghyvi_table_page *table);
+/** ghyvi_table_sync() - compare with the snapshot, translate what differs; returns how many entries did. */
+unsigned int ghyvi_table_sync(struct ghyvi_mm *mm, struct ghyvi_table_page *table);
 /** ghyvi_table_relax() - stores go unseen until the next synchronisation. */
 void ghyvi_table_relax(struct ghyvi_mm *mm, struct ghyvi_table_page *table);
 

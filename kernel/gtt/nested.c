@@ -84,7 +84,7 @@ static void table_release(struct ghyvi_mm *mm, struct ghyvi_table_page *table, v
 		return;
 	}
 	ghyvi_table_unprotect(mm, table);
-	ghyvi_table_list(mm, table);
+	ghyvi_table_mark_relaxed(mm, table);
 }
 
 void ghyvi_nested_enter(struct ghyvi_mm *mm)
@@ -92,16 +92,16 @@ void ghyvi_nested_enter(struct ghyvi_mm *mm)
 	ghyvi_roots_forget_all(mm);
 	ghyvi_tables_reap(mm);
 	ghyvi_tables_each(mm, table_release, NULL);
-	ghyvi_nested_settle(mm);
+	ghyvi_nested_cleanup(mm);
 }
 
 void ghyvi_nested_leave(struct ghyvi_mm *mm)
 {
 	ghyvi_ggtt_shadow(mm, true);
-	ghyvi_nested_settle(mm);
+	ghyvi_nested_cleanup(mm);
 }
 
-void ghyvi_nested_settle(struct ghyvi_mm *mm)
+void ghyvi_nested_cleanup(struct ghyvi_mm *mm)
 {
 	if (mm->policy->nested) {
 		if (list_empty(&mm->root_lru))

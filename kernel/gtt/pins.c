@@ -11,14 +11,14 @@
 
 #include "mm_types.h"
 
-static struct ghyvi_pin_block **near_block(struct ghyvi_mm *mm, u64 number)
+static struct ghyvi_pin_block **cached_block(struct ghyvi_mm *mm, u64 number)
 {
-	return &mm->near_blocks[number % GHYVI_NEAR_BLOCKS];
+	return &mm->block_cache[number % GHYVI_BLOCK_CACHE_SLOTS];
 }
 
 struct ghyvi_pin_block *ghyvi_pin_block(struct ghyvi_mm *mm, u64 number)
 {
-	struct ghyvi_pin_block **near = near_block(mm, number);
+	struct ghyvi_pin_block **near = cached_block(mm, number);
 
 	if (!*near || (*near)->number != number)
 		*near = xa_load(&mm->pin_blocks, number);
@@ -51,7 +51,7 @@ static struct ghyvi_pin_block *block_get(struct ghyvi_mm *mm, u64 gfn)
 
 static void block_put(struct ghyvi_mm *mm, struct ghyvi_pin_block *block)
 {
-	struct ghyvi_pin_block **near = near_block(mm, block->number);
+	struct ghyvi_pin_block **near = cached_block(mm, block->number);
 
 	if (--block->used)
 		return;

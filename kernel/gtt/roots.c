@@ -39,7 +39,7 @@ static void root_empty(struct ghyvi_root *root)
 	unsigned int i;
 
 	if (root->levels == 4) {
-		ghyvi_shadow_orphan(mm, root->pages[0]);
+		ghyvi_shadow_detach(mm, root->pages[0]);
 		return;
 	}
 	root->retry = false;
@@ -103,8 +103,8 @@ void ghyvi_root_fill_top(struct ghyvi_root *root)
 		if (entry != ghyvi_entry_scratch(mm, GHYVI_LEVEL_PDP))
 			root->pages[i] = ((struct ghyvi_table_page *)
 				xa_load(&mm->tables, ghyvi_entry_gfn(root->gpa[i])))->shadows[GHYVI_LEVEL_PD];
-		root->retry |= mm->no_pin != 0;
-		mm->no_pin = 0;
+		root->retry |= mm->defer_err != 0;
+		mm->defer_err = 0;
 	}
 }
 
@@ -141,7 +141,7 @@ static struct ghyvi_root *root_create(struct ghyvi_mm *mm, const u64 *gpa, unsig
 	memcpy(root->gpa, gpa, (levels == 3 ? 4 : 1) * sizeof(*gpa));
 	root->refs = 1;
 	INIT_LIST_HEAD(&root->lru);
-	INIT_LIST_HEAD(&root->tree.listed);
+	INIT_LIST_HEAD(&root->tree.relaxed);
 
 	if (levels == 3) {
 		ret = root_create_top(root);
@@ -262,7 +262,7 @@ void ghyvi_mm_put_root(struct ghyvi_root *root)
 
 	mutex_lock(&mm->lock);
 	root_put_locked(root);
-	ghyvi_nested_settle(mm);
+	ghyvi_nested_cleanup(mm);
 	ghyvi_mm_unlock(mm);
 }
 
@@ -324,7 +324,7 @@ void ghyvi_roots_forget_all(struct ghyvi_mm *mm)
 		ghyvi_root_forget(root);
 }
 
-void ghyvi_roots_scrub(struct ghyvi_mm *mm, u64 gfn, u64 count)
+void ghyvi_roots_zap_range(struct ghyvi_mm *mm, u64 gfn, u64 count)
 {
 	struct ghyvi_root *root, *next;
 	unsigned int i;

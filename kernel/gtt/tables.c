@@ -34,14 +34,14 @@ struct ghyvi_table_page *ghyvi_table_alloc(struct ghyvi_mm *mm, u64 gfn, u64 *gu
 	table->history.rank = GHYVI_RANK_UNKNOWN;
 	table->history.leaf = true;
 	table->tree = &mm->shared_tree;
-	INIT_LIST_HEAD(&table->listed);
+	INIT_LIST_HEAD(&table->relaxed_node);
 	return table;
 }
 
 void ghyvi_table_free(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
 {
 	ghyvi_table_unprotect(mm, table);
-	ghyvi_table_unlist(mm, table);
+	ghyvi_table_clear_relaxed(mm, table);
 	free_page((unsigned long)table->snapshot);
 	kfree(table);
 }
@@ -75,7 +75,7 @@ static struct ghyvi_table_page *table_create(struct ghyvi_mm *mm, u64 gfn, unsig
 	atomic64_inc(&p->stats->pinned_pages_now);
 
 	/* arm before scan */
-	ghyvi_table_arm_new(mm, table, level);
+	ghyvi_table_protect_initial(mm, table, level);
 	for (i = 0; i < GHYVI_ENTRIES; i++)
 		table->snapshot[i] = READ_ONCE(table->guest[i]);
 	return table;
@@ -94,8 +94,8 @@ static void table_destroy(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
 	xa_erase(&mm->tables, gfn);
 	ghyvi_pin_table(mm, gfn, false);
 	mm->nr_tables--;
-	mm->vacated += table->hidden || mm->full;
-	mm->full = false;
+	mm->tables_freed += table->has_blocked_alias || mm->table_limit_hit;
+	mm->table_limit_hit = false;
 	atomic64_dec(&mm->params.stats->tables_now);
 	trace_ghyvi_table_free(mm->params.reporter, gfn);
 	ghyvi_table_free(mm, table);
@@ -152,27 +152,27 @@ struct ghyvi_table_page *ghyvi_table_neighbour(struct ghyvi_mm *mm, const struct
 	return xa_load(&mm->tables, ghyvi_entry_gfn(parent->snapshot[index]));
 }
 
-void ghyvi_table_retry(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int index)
+void ghyvi_table_defer_entry(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int index)
 {
 	u64 bit = BIT_ULL(index % 64);
 
 	if (!table->retry)
 		table->generation = mm->generation;
-	if (mm->no_pin != -EFAULT)
-		ghyvi_table_scarce(table, index);
-	else if (!ghyvi_table_waits(table, index))
-		table->absent[index / 64] |= bit;
-	table->waiting[index / 64] |= bit;
+	if (mm->defer_err != -EFAULT)
+		ghyvi_table_set_nomem(table, index);
+	else if (!ghyvi_table_entry_deferred(table, index))
+		table->unbacked[index / 64] |= bit;
+	table->deferred[index / 64] |= bit;
 	table->retry = true;
-	mm->waited = true;
-	ghyvi_table_list(mm, table);
-	mm->no_pin = 0;
+	mm->has_deferred = true;
+	ghyvi_table_mark_relaxed(mm, table);
+	mm->defer_err = 0;
 }
 
 static void table_wait_no_more(struct ghyvi_table_page *table, unsigned int index)
 {
-	table->waiting[index / 64] &= ~BIT_ULL(index % 64);
-	table->absent[index / 64] &= ~BIT_ULL(index % 64);
+	table->deferred[index / 64] &= ~BIT_ULL(index % 64);
+	table->unbacked[index / 64] &= ~BIT_ULL(index % 64);
 }
 
 /* Entry @index of the guest, not of the last level, was @old and is @value. */
@@ -202,8 +202,8 @@ static void shadow_set(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsi
 			ghyvi_group_set(mm, page, index + i, old[i], values[i]);
 		else
 			shadow_set_one(mm, page, index + i, old[i], values[i]);
-		if (mm->no_pin)
-			ghyvi_table_retry(mm, page->table, index + i);
+		if (mm->defer_err)
+			ghyvi_table_defer_entry(mm, page->table, index + i);
 	}
 }
 
@@ -228,11 +228,11 @@ void ghyvi_shadow_clear(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, uns
 /* Entries of a new page, from the snapshot. */
 static void shadow_fill(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page)
 {
-	static const u64 none[GHYVI_LINE];
+	static const u64 none[GHYVI_PTES_PER_LINE];
 	unsigned int at;
 
-	for (at = 0; at < GHYVI_ENTRIES; at += GHYVI_LINE) {
-		shadow_set(mm, page, at, none, page->table->snapshot + at, GHYVI_LINE);
+	for (at = 0; at < GHYVI_ENTRIES; at += GHYVI_PTES_PER_LINE) {
+		shadow_set(mm, page, at, none, page->table->snapshot + at, GHYVI_PTES_PER_LINE);
 		cond_resched();
 	}
 }
@@ -360,7 +360,7 @@ static void shadow_destroy(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page)
 		table_destroy(mm, table);
 }
 
-void ghyvi_shadow_orphan(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page)
+void ghyvi_shadow_detach(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page)
 {
 	struct ghyvi_table_page *table = page->table;
 	unsigned int i;
@@ -394,7 +394,7 @@ void ghyvi_tables_reap(struct ghyvi_mm *mm)
 	ghyvi_larges_reap(mm);
 	while (!list_empty(&mm->dying_roots)) {
 		root = list_first_entry(&mm->dying_roots, struct ghyvi_root, lru);
-		WARN_ON_ONCE(!list_empty(&root->tree.listed));
+		WARN_ON_ONCE(!list_empty(&root->tree.relaxed));
 		list_del(&root->lru);
 		kfree(root);
 	}
@@ -403,7 +403,7 @@ void ghyvi_tables_reap(struct ghyvi_mm *mm)
 void ghyvi_table_update(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int index,
 			const u64 *values, unsigned int count)
 {
-	u64 old[GHYVI_LINE];
+	u64 old[GHYVI_PTES_PER_LINE];
 	unsigned int i;
 	u32 levels;
 
@@ -419,7 +419,7 @@ void ghyvi_table_update(struct ghyvi_mm *mm, struct ghyvi_table_page *table, uns
 		shadow_set(mm, table->shadows[__ffs(levels)], index, old, values, count);
 }
 
-void ghyvi_table_try_again(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int index)
+void ghyvi_table_retry_entry(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int index)
 {
 	u64 none = 0, value = table->snapshot[index];
 	struct ghyvi_shadow_page *page;

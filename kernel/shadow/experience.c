@@ -14,11 +14,11 @@
 #define DURATIONS_MAX 256u /* then those known so far count for half */
 #define DURATION_MAX 0xffffu
 /* Prices that may be lost before doing without experience, and that can be saved up against a worse time. */
-#define CREDIT_PRICES 32
+#define REGRET_BUDGET 32
 /* Without any experience, this part of the price is spent on waiting to get some. */
-#define FIRST_WAIT 16
+#define EXPLORE_RATIO 16
 /* Waiting has to promise this part of the cost. */
-#define PROMISE 16
+#define MIN_GAIN_RATIO 16
 
 unsigned int ghyvi_duration_class(u32 duration)
 {
@@ -26,21 +26,21 @@ unsigned int ghyvi_duration_class(u32 duration)
 }
 
 /* What would have been cheapest for all durations known: not to wait at all, or until the end of some class? */
-static u32 cheapest_limit(const struct ghyvi_durations *d, const struct ghyvi_rental *rental)
+static u32 optimal_threshold(const struct ghyvi_histogram *d, const struct ghyvi_rent_or_buy *rental)
 {
-	u32 longer = d->total + d->waiting, limit = 0;
-	u64 cost, rented = longer * rental->stay_ns, best = longer * rental->price_ns;
+	u32 longer = d->total + d->censored, limit = 0;
+	u64 cost, rented = longer * rental->enter_ns, best = longer * rental->buy_ns;
 	unsigned int class;
 
 	for (class = 0; class < GHYVI_DURATION_CLASSES; class++) {
 		if (!d->count[class])
 			continue;
-		if (d->longest[class] * rental->rent_ns > rental->price_ns)
+		if (d->longest[class] * rental->rent_ns > rental->buy_ns)
 			break;
 		rented += d->sum[class] * rental->rent_ns;
 		longer -= d->count[class];
-		cost = rented + longer * ((d->longest[class] + 1) * rental->rent_ns + rental->price_ns);
-		if (cost + cost / PROMISE < best) {
+		cost = rented + longer * ((d->longest[class] + 1) * rental->rent_ns + rental->buy_ns);
+		if (cost + cost / MIN_GAIN_RATIO < best) {
 			best = cost;
 			limit = d->longest[class] + 2;
 		}
@@ -48,7 +48,7 @@ static u32 cheapest_limit(const struct ghyvi_durations *d, const struct ghyvi_re
 	return limit;
 }
 
-static void durations_age(struct ghyvi_durations *d)
+static void durations_age(struct ghyvi_histogram *d)
 {
 	unsigned int class;
 
@@ -61,17 +61,17 @@ static void durations_age(struct ghyvi_durations *d)
 		d->total += d->count[class];
 	}
 	/* Pages that were freed meanwhile do not come back to be subtracted. */
-	d->waiting /= 2;
+	d->censored /= 2;
 }
 
 /* One more will be known; at most DURATIONS_MAX are, those that wait included. */
-static void durations_make_room(struct ghyvi_durations *d)
+static void durations_make_room(struct ghyvi_histogram *d)
 {
-	if (d->total + d->waiting >= DURATIONS_MAX)
+	if (d->total + d->censored >= DURATIONS_MAX)
 		durations_age(d);
 }
 
-void ghyvi_durations_add(struct ghyvi_durations *d, u32 duration, const struct ghyvi_rental *rental)
+void ghyvi_durations_add(struct ghyvi_histogram *d, u32 duration, const struct ghyvi_rent_or_buy *rental)
 {
 	unsigned int class = ghyvi_duration_class(duration);
 
@@ -81,40 +81,40 @@ void ghyvi_durations_add(struct ghyvi_durations *d, u32 duration, const struct g
 	d->sum[class] += duration;
 	d->longest[class] = max_t(u32, d->longest[class], duration);
 	d->total++;
-	d->limit = cheapest_limit(d, rental);
+	d->limit = optimal_threshold(d, rental);
 }
 
-void ghyvi_durations_wait(struct ghyvi_durations *d, const struct ghyvi_rental *rental)
+void ghyvi_histogram_add_censored(struct ghyvi_histogram *d, const struct ghyvi_rent_or_buy *rental)
 {
 	durations_make_room(d);
-	d->waiting++;
-	d->limit = cheapest_limit(d, rental);
+	d->censored++;
+	d->limit = optimal_threshold(d, rental);
 }
 
-void ghyvi_durations_over(struct ghyvi_durations *d)
+void ghyvi_histogram_remove_censored(struct ghyvi_histogram *d)
 {
-	if (d->waiting)
-		d->waiting--;
+	if (d->censored)
+		d->censored--;
 }
 
-u32 ghyvi_rental_limit(const struct ghyvi_durations *d, s64 credit_ns, const struct ghyvi_rental *rental)
+u32 ghyvi_rental_limit(const struct ghyvi_histogram *d, s64 credit_ns, const struct ghyvi_rent_or_buy *rental)
 {
-	u64 price = rental->price_ns;
+	u64 price = rental->buy_ns;
 
-	if (ghyvi_credit_left(credit_ns, price)) {
-		if (d->total || d->waiting)
+	if (ghyvi_regret_ok(credit_ns, price)) {
+		if (d->total || d->censored)
 			return d->limit;
-		price /= FIRST_WAIT;
+		price /= EXPLORE_RATIO;
 	}
 	return rental->rent_ns ? min_t(u64, div64_u64(price, rental->rent_ns), U32_MAX) : U32_MAX;
 }
 
-void ghyvi_credit(s64 *credit_ns, s64 gained_ns, u64 price_ns)
+void ghyvi_regret_charge(s64 *credit_ns, s64 gained_ns, u64 buy_ns)
 {
-	*credit_ns = min_t(s64, *credit_ns + gained_ns, CREDIT_PRICES * price_ns);
+	*credit_ns = min_t(s64, *credit_ns + gained_ns, REGRET_BUDGET * buy_ns);
 }
 
-bool ghyvi_credit_left(s64 credit_ns, u64 price_ns)
+bool ghyvi_regret_ok(s64 credit_ns, u64 buy_ns)
 {
-	return credit_ns + (s64)(CREDIT_PRICES * price_ns) >= 0;
+	return credit_ns + (s64)(REGRET_BUDGET * buy_ns) >= 0;
 }

@@ -10,16 +10,16 @@
 static void gap_ends(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
 		     const struct ghyvi_shadow_tuning *tuning, u32 clean, bool trapped)
 {
-	struct ghyvi_durations *durations = &experience->gaps[history->gap_context];
-	struct ghyvi_rental rental = ghyvi_gap_rental(tuning);
-	u64 best = min(clean * rental.rent_ns, rental.price_ns), paid;
+	struct ghyvi_histogram *durations = &experience->gaps[history->gap_context];
+	struct ghyvi_rent_or_buy rental = ghyvi_gap_rental(tuning);
+	u64 best = min(clean * rental.rent_ns, rental.buy_ns), paid;
 
 	if (history->scans) {
-		paid = (history->scans - 1) * rental.rent_ns + (trapped ? rental.price_ns : 0);
-		ghyvi_credit(&experience->gap_credit_ns, 2 * best - paid, rental.price_ns);
+		paid = (history->scans - 1) * rental.rent_ns + (trapped ? rental.buy_ns : 0);
+		ghyvi_regret_charge(&experience->gap_credit_ns, 2 * best - paid, rental.buy_ns);
 	}
 	if (history->waited)
-		ghyvi_durations_over(durations);
+		ghyvi_histogram_remove_censored(durations);
 	history->waited = false;
 	ghyvi_durations_add(durations, clean, &rental);
 	history->gap_context = 1 + ghyvi_duration_class(clean);
@@ -40,11 +40,11 @@ static void burst_begins(struct ghyvi_page_history *history, struct ghyvi_experi
 static void burst_ends(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
 		       const struct ghyvi_shadow_tuning *tuning, u32 stores, bool relaxed)
 {
-	struct ghyvi_rental rental = ghyvi_burst_rental(tuning);
-	u64 best = tuning->trap_ns + min((stores - 1) * rental.rent_ns, rental.price_ns);
-	u64 paid = history->writes * rental.rent_ns + (relaxed ? rental.price_ns : 0);
+	struct ghyvi_rent_or_buy rental = ghyvi_burst_rental(tuning);
+	u64 best = tuning->trap_ns + min((stores - 1) * rental.rent_ns, rental.buy_ns);
+	u64 paid = history->writes * rental.rent_ns + (relaxed ? rental.buy_ns : 0);
 
-	ghyvi_credit(&experience->burst_credit_ns, 2 * best - paid, rental.price_ns);
+	ghyvi_regret_charge(&experience->burst_credit_ns, 2 * best - paid, rental.buy_ns);
 	ghyvi_durations_add(&experience->bursts[history->start], stores - 1, &rental);
 	history->writes = 0;
 }
@@ -75,8 +75,8 @@ static void ahead_ends(struct ghyvi_page_history *history, struct ghyvi_experien
 		       const struct ghyvi_shadow_tuning *tuning, bool right)
 {
 	if (history->ahead)
-		ghyvi_credit(&experience->ahead_credit_ns,
-			     right ? (s64)tuning->trap_ns : -(s64)ghyvi_burst_rental(tuning).price_ns,
+		ghyvi_regret_charge(&experience->ahead_credit_ns,
+			     right ? (s64)tuning->trap_ns : -(s64)ghyvi_burst_rental(tuning).buy_ns,
 			     tuning->trap_ns);
 	history->ahead = false;
 }
@@ -85,7 +85,7 @@ bool ghyvi_history_scan(struct ghyvi_page_history *history, struct ghyvi_experie
 			const struct ghyvi_shadow_tuning *tuning, u32 now, u32 changed, bool taken_back)
 {
 	bool old = !history->known || history->burst_at != now;
-	struct ghyvi_rental rental = ghyvi_gap_rental(tuning);
+	struct ghyvi_rent_or_buy rental = ghyvi_gap_rental(tuning);
 
 	history->heat += changed;
 	ahead_ends(history, experience, tuning, changed);
@@ -97,7 +97,7 @@ bool ghyvi_history_scan(struct ghyvi_page_history *history, struct ghyvi_experie
 		burst_ends(history, experience, tuning, history->writes + changed, true);
 	} else if (taken_back && !changed && history->known && history->scans && !history->waited) {
 		history->waited = true;
-		ghyvi_durations_wait(&experience->gaps[history->gap_context], &rental);
+		ghyvi_histogram_add_censored(&experience->gaps[history->gap_context], &rental);
 	}
 	history->scans++;
 	return old && changed;

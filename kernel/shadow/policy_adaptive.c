@@ -18,10 +18,10 @@
 static bool adaptive_relax(const struct ghyvi_shadow_view *page)
 {
 	const struct ghyvi_experience *experience = page->experience;
-	struct ghyvi_rental rental = ghyvi_burst_rental(page->tuning);
+	struct ghyvi_rent_or_buy rental = ghyvi_burst_rental(page->tuning);
 
 	/* The next store would cost more than to be wrong: never more traps than segmented. */
-	if (rental.rent_ns >= rental.price_ns)
+	if (rental.rent_ns >= rental.buy_ns)
 		return true;
 	return page->history->writes > ghyvi_rental_limit(&experience->bursts[page->history->start],
 							  experience->burst_credit_ns, &rental);
@@ -31,15 +31,15 @@ static unsigned int adaptive_ahead(const struct ghyvi_shadow_view *page)
 {
 	const struct ghyvi_page_history *history = page->history;
 	const u8 *runs = page->experience->runs[history->run_start];
-	struct ghyvi_rental rental = ghyvi_burst_rental(page->tuning);
+	struct ghyvi_rent_or_buy rental = ghyvi_burst_rental(page->tuning);
 	unsigned int i;
 
-	if (!history->in_run || rental.rent_ns < rental.price_ns ||
-	    !ghyvi_credit_left(page->experience->ahead_credit_ns, rental.price_ns))
+	if (!history->in_run || rental.rent_ns < rental.buy_ns ||
+	    !ghyvi_regret_ok(page->experience->ahead_credit_ns, rental.buy_ns))
 		return 0;
 	for (i = history->run_index + 1; i < GHYVI_RUN_PAGES; i++)
 		if (runs[i] * rental.rent_ns <=
-		    (max(runs[history->run_index], runs[i]) - runs[i]) * rental.price_ns)
+		    (max(runs[history->run_index], runs[i]) - runs[i]) * rental.buy_ns)
 			break;
 	return i - history->run_index - 1;
 }
@@ -47,7 +47,7 @@ static unsigned int adaptive_ahead(const struct ghyvi_shadow_view *page)
 static bool adaptive_protect(const struct ghyvi_shadow_view *page)
 {
 	const struct ghyvi_experience *experience = page->experience;
-	struct ghyvi_rental rental = ghyvi_gap_rental(page->tuning);
+	struct ghyvi_rent_or_buy rental = ghyvi_gap_rental(page->tuning);
 
 	return page->history->scans >= ghyvi_rental_limit(&experience->gaps[page->history->gap_context],
 							  experience->gap_credit_ns, &rental);

@@ -50,12 +50,12 @@ static void protect_list(struct ghyvi_mm *mm, struct list_head *list)
 	struct ghyvi_table_page *table;
 	unsigned int count = 0;
 
-	list_for_each_entry(table, list, listed) {
+	list_for_each_entry(table, list, relaxed_node) {
 		if (!wants_protection(mm, table))
 			continue;
 		mm->batch[count] = table;
 		mm->batch_gfns[count++] = table->gfn;
-		if (count == GHYVI_BATCH) {
+		if (count == GHYVI_PROTECT_BATCH) {
 			protect_batch(mm, count);
 			count = 0;
 		}
@@ -75,14 +75,14 @@ static void sync_list(struct ghyvi_mm *mm, struct list_head *list, struct list_h
 
 	/* An upper-level page may add to the list: pages that are linked anew, or from a second tree. */
 	while (!list_empty(list)) {
-		table = list_first_entry(list, struct ghyvi_table_page, listed);
-		list_move_tail(&table->listed, done);
+		table = list_first_entry(list, struct ghyvi_table_page, relaxed_node);
+		list_move_tail(&table->relaxed_node, done);
 		/* Translation may protect the page it works on: what was scanned until then proves nothing. */
 		armed = table->protected;
-		scanned->changed += ghyvi_table_reconstruct(mm, table);
+		scanned->changed += ghyvi_table_sync(mm, table);
 		scanned->pages++;
 		if (armed && !table->retry)
-			ghyvi_table_unlist(mm, table);
+			ghyvi_table_clear_relaxed(mm, table);
 		cond_resched();
 	}
 }
@@ -91,14 +91,14 @@ static void sync_tree(struct ghyvi_mm *mm, struct ghyvi_tree *tree, struct scann
 {
 	LIST_HEAD(done);
 
-	sync_list(mm, &tree->listed, &done, scanned);
-	list_splice_init(&done, &tree->listed);
+	sync_list(mm, &tree->relaxed, &done, scanned);
+	list_splice_init(&done, &tree->relaxed);
 }
 
 /* What several roots may lead to comes first: upper levels, which decide what a tree contains. */
 static void sync_pass(struct ghyvi_mm *mm, struct ghyvi_tree *tree, struct scanned *scanned)
 {
-	struct list_head *shared = &mm->shared_tree.listed;
+	struct list_head *shared = &mm->shared_tree.relaxed;
 	struct ghyvi_root *root;
 	LIST_HEAD(done);
 
@@ -138,9 +138,9 @@ static void sync_lists(struct ghyvi_mm *mm, struct ghyvi_tree *tree)
 
 	ghyvi_count(mm->params.stats, synchronisations);
 	trace_ghyvi_sync(mm->params.reporter, tree ? tree->id : 0);
-	mm->retries = GHYVI_RETRIES;
-	mm->looks = GHYVI_LOOKS;
-	if (mm->waited)
+	mm->retry_nomem_left = GHYVI_RETRY_NOMEM;
+	mm->retry_unbacked_left = GHYVI_RETRY_UNBACKED;
+	if (mm->has_deferred)
 		mm->generation = ghyvi_generation(mm);
 	mm->syncs++;
 	if (tree) {
@@ -158,12 +158,12 @@ static void protect_lists(struct ghyvi_mm *mm, struct ghyvi_tree *tree)
 {
 	struct ghyvi_root *root;
 
-	protect_list(mm, &mm->shared_tree.listed);
+	protect_list(mm, &mm->shared_tree.relaxed);
 	if (tree)
-		protect_list(mm, &tree->listed);
+		protect_list(mm, &tree->relaxed);
 	else
 		list_for_each_entry(root, &mm->root_lru, lru)
-			protect_list(mm, &root->tree.listed);
+			protect_list(mm, &root->tree.relaxed);
 }
 
 void ghyvi_mm_sync_locked(struct ghyvi_mm *mm, struct ghyvi_tree *tree)
@@ -234,7 +234,7 @@ int ghyvi_mm_set_tuning(struct ghyvi_mm *mm, const struct ghyvi_shadow_tuning *t
 		return -EINVAL;
 	mutex_lock(&mm->lock);
 	/* Entries that found no table page left may find one now. */
-	mm->vacated += tuning->tables_max > mm->tuning.tables_max;
+	mm->tables_freed += tuning->tables_max > mm->tuning.tables_max;
 	mm->tuning = *tuning;
 	mm->rank_in = 0;
 	ghyvi_trees_evict_begin(mm);

@@ -24,20 +24,20 @@ static u32 table_now(struct ghyvi_mm *mm, const struct ghyvi_table_page *table)
 	return table->tree->synced + mm->flushes;
 }
 
-void ghyvi_table_list(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
+void ghyvi_table_mark_relaxed(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
 {
-	if (!list_empty(&table->listed))
+	if (!list_empty(&table->relaxed_node))
 		return;
 	table->compared = mm->syncs; /* no store was missed until now */
-	list_add_tail(&table->listed, &table->tree->listed);
+	list_add_tail(&table->relaxed_node, &table->tree->relaxed);
 	atomic64_inc(&mm->params.stats->relaxed_now);
 }
 
-void ghyvi_table_unlist(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
+void ghyvi_table_clear_relaxed(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
 {
-	if (list_empty(&table->listed))
+	if (list_empty(&table->relaxed_node))
 		return;
-	list_del_init(&table->listed);
+	list_del_init(&table->relaxed_node);
 	atomic64_dec(&mm->params.stats->relaxed_now);
 }
 
@@ -48,8 +48,8 @@ void ghyvi_table_update_tree(struct ghyvi_mm *mm, struct ghyvi_table_page *table
 	/* Each tree counts its own synchronisations; the time since the page's last burst stays as it is. */
 	table->history.burst_at += tree->synced - table->tree->synced;
 	table->tree = tree;
-	if (!list_empty(&table->listed))
-		list_move_tail(&table->listed, &tree->listed);
+	if (!list_empty(&table->relaxed_node))
+		list_move_tail(&table->relaxed_node, &tree->relaxed);
 }
 
 bool ghyvi_table_protect(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
@@ -84,19 +84,19 @@ void ghyvi_table_unprotect(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
 void ghyvi_table_relax(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
 {
 	ghyvi_table_unprotect(mm, table);
-	ghyvi_table_list(mm, table);
+	ghyvi_table_mark_relaxed(mm, table);
 	ghyvi_count(mm->params.stats, relaxes);
 	trace_oos_change(mm->params.reporter, "relax", table->gfn);
 }
 
-void ghyvi_table_arm_new(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int level)
+void ghyvi_table_protect_initial(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int level)
 {
 	struct ghyvi_shadow_view page = ghyvi_table_view(mm, table);
 
 	if (level <= GHYVI_LEVEL_PT && mm->policy->relax_new(&page))
-		ghyvi_table_list(mm, table);
+		ghyvi_table_mark_relaxed(mm, table);
 	else if (!ghyvi_table_protect(mm, table))
-		ghyvi_table_list(mm, table);
+		ghyvi_table_mark_relaxed(mm, table);
 }
 
 void ghyvi_table_make_strict(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
@@ -111,7 +111,7 @@ void ghyvi_table_make_strict(struct ghyvi_mm *mm, struct ghyvi_table_page *table
 	/* Unlisting can wait for the next synchronisation, which finds nothing to do. */
 	ghyvi_table_protect(mm, table);
 	if (leaf)
-		ghyvi_table_reconstruct(mm, table);
+		ghyvi_table_sync(mm, table);
 }
 
 /* A burst of the page began: it may continue a run of its neighbours', or join two. */
@@ -143,13 +143,13 @@ static bool line_differs(const u64 *guest, const u64 *snapshot)
 static unsigned int line_update(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int at)
 {
 	unsigned int i, changed = 0;
-	u64 line[GHYVI_LINE];
+	u64 line[GHYVI_PTES_PER_LINE];
 
-	for (i = 0; i < GHYVI_LINE; i++) {
+	for (i = 0; i < GHYVI_PTES_PER_LINE; i++) {
 		line[i] = READ_ONCE(table->guest[at + i]);
 		changed += line[i] != table->snapshot[at + i];
 	}
-	ghyvi_table_update(mm, table, at, line, GHYVI_LINE);
+	ghyvi_table_update(mm, table, at, line, GHYVI_PTES_PER_LINE);
 	return changed;
 }
 
@@ -157,25 +157,25 @@ static unsigned int line_update(struct ghyvi_mm *mm, struct ghyvi_table_page *ta
 static void try_again(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int *first, unsigned int *last)
 {
 	bool all = table->generation != mm->generation;
-	u32 *left = all ? &mm->looks : &mm->retries;
+	u32 *left = all ? &mm->retry_unbacked_left : &mm->retry_nomem_left;
 	unsigned int i;
 
-	if (all ? !mm->looks : !table->scarce)
+	if (all ? !mm->retry_unbacked_left : !table->nomem)
 		return;
 	table->generation = mm->generation;
-	table->scarce = false;
+	table->nomem = false;
 	for (i = 0; i < GHYVI_ENTRIES; i++) {
-		if (!ghyvi_table_waits(table, i) || (!all && ghyvi_table_lacks(table, i)))
+		if (!ghyvi_table_entry_deferred(table, i) || (!all && ghyvi_table_entry_unbacked(table, i)))
 			continue;
 		/* The guest may change it back before its line is compared. */
 		if (READ_ONCE(table->guest[i]) != table->snapshot[i] || (!all && !*left)) {
-			ghyvi_table_scarce(table, i);
+			ghyvi_table_set_nomem(table, i);
 			continue;
 		}
-		ghyvi_table_try_again(mm, table, i);
+		ghyvi_table_retry_entry(mm, table, i);
 		*first = min(*first, i);
 		*last = i;
-		if (ghyvi_table_waits(table, i) && *left)
+		if (ghyvi_table_entry_deferred(table, i) && *left)
 			--*left;
 	}
 }
@@ -186,22 +186,22 @@ static bool any_waits(const struct ghyvi_table_page *table)
 	u64 any = 0;
 
 	for (i = 0; i < GHYVI_ENTRIES / 64; i++)
-		any |= table->waiting[i];
+		any |= table->deferred[i];
 	return any;
 }
 
-unsigned int ghyvi_table_reconstruct(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
+unsigned int ghyvi_table_sync(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
 {
 	unsigned int at, changed = 0, first = GHYVI_ENTRIES, last = 0;
 
 	if (table->retry)
 		try_again(mm, table, &first, &last);
-	for (at = 0; at < GHYVI_ENTRIES; at += GHYVI_LINE) {
+	for (at = 0; at < GHYVI_ENTRIES; at += GHYVI_PTES_PER_LINE) {
 		if (!line_differs(table->guest + at, table->snapshot + at))
 			continue;
 		changed += line_update(mm, table, at);
 		first = min(first, at);
-		last = max(last, at + GHYVI_LINE - 1);
+		last = max(last, at + GHYVI_PTES_PER_LINE - 1);
 	}
 	table->compared = mm->syncs;
 	if (table->retry)
@@ -306,7 +306,7 @@ void ghyvi_mm_protection_lost(struct ghyvi_mm *mm, u64 gfn, u64 count)
 	mutex_lock(&mm->lock);
 	xa_for_each_range(&mm->tables, at, table, gfn, gfn + count - 1) {
 		ghyvi_table_unprotect(mm, table);
-		ghyvi_table_list(mm, table);
+		ghyvi_table_mark_relaxed(mm, table);
 	}
 	for (i = 0; i < mm->nr_ggtt_tables; i++) {
 		table = mm->ggtt_tables[i];

@@ -162,7 +162,7 @@ static int softgpu_walk_upper(struct softgpu_engine *engine, struct softgpu_walk
 			break;
 		}
 		if (level == GHYVI_LEVEL_PD && entry & GHYVI_ENTRY_64K && engine->client->params.gen >= 9)
-			walk->within = GHYVI_GROUP - 1;
+			walk->within = GHYVI_PTES_PER_64K - 1;
 	}
 	walk->region = address >> REGION_SHIFT;
 	walk->epoch = engine->epoch;
@@ -201,7 +201,7 @@ static int softgpu_walk_ggtt(struct softgpu_engine *engine, struct softgpu_tlb_e
 	u64 entry;
 
 	for (i = 0; i < params->nr_ggtt; i++)
-		if (ghyvi_range_has(&params->ggtt[i], address))
+		if (ghyvi_range_contains(&params->ggtt[i], address))
 			break;
 	if (i == params->nr_ggtt)
 		return softgpu_error(engine, "GGTT address %#llx is outside the vGPU's ranges", address);

@@ -182,8 +182,8 @@ static inline void engine_set(struct vgpu_engine *engine, u32 offset, u32 value)
 /* Is [address, address + bytes) of the global address space the vGPU's? */
 static inline bool vgpu_owns_ggtt(const struct ghyvi_vgpu *vgpu, u64 address, u64 bytes)
 {
-	return ghyvi_range_holds(&vgpu->params.mappable, address, bytes) ||
-	       ghyvi_range_holds(&vgpu->params.hidden, address, bytes);
+	return ghyvi_range_contains_range(&vgpu->params.mappable, address, bytes) ||
+	       ghyvi_range_contains_range(&vgpu->params.hidden, address, bytes);
 }
 
 /*

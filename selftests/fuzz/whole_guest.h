@@ -66,12 +66,12 @@ static int guest_page(struct vm *vm, u64 root, u64 address)
 			return page_of(gfn);
 		index = address >> (GHYVI_PAGE_SHIFT + 9 * (level - 1)) & (GHYVI_ENTRIES - 1);
 		if (pages_64k)
-			index &= ~(GHYVI_GROUP - 1);
+			index &= ~(GHYVI_PTES_PER_64K - 1);
 		memcpy(&entry, ram(vm, page_of(gfn)) + 8 * index, 8);
 		if (!(entry & GHYVI_ENTRY_PRESENT))
 			return -1;
 		if (pages_64k)
-			entry = within(entry, address, GHYVI_GROUP * GHYVI_PAGE_BYTES);
+			entry = within(entry, address, GHYVI_PTES_PER_64K * GHYVI_PAGE_BYTES);
 		pages_64k = level == 2 && entry & GHYVI_ENTRY_64K && vm->gen9;
 		if (level == 2 && entry & GHYVI_ENTRY_LARGE) {
 			entry = within(entry, address, GHYVI_LARGE_BYTES);

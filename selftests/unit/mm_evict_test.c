@@ -358,7 +358,7 @@ static void test_evictions_among_any_moves(void **s)
 		for (step = 0; step < 150; step++) {
 			if (!rnd(20)) {
 				fake.mm->tuning.tables_max = 4 + rnd(8);
-				fake.mm->vacated++;
+				fake.mm->tables_freed++;
 			}
 			move();
 			if (!rnd(3))

@@ -113,7 +113,7 @@ static inline void reach_64k(struct xarray *set, u64 bus)
 	u64 *table = phys_to_virt(bus);
 	unsigned int i;
 
-	for (i = 0; i < GHYVI_ENTRIES; i += GHYVI_GROUP)
+	for (i = 0; i < GHYVI_ENTRIES; i += GHYVI_PTES_PER_64K)
 		if (table[i] & 1)
 			reach_large(set, table[i] & GHYVI_SHADOW_ADDRESS_MASK, 16 << 12);
 }

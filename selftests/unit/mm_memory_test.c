@@ -160,14 +160,14 @@ static void test_no_room_twice_in_one_line_of_the_ggtt(void **state)
 	u64 first = FIRST_GGTT_TABLE * 512;
 	u32 i;
 
-	for (i = 0; i < GHYVI_LINE; i++)
+	for (i = 0; i < GHYVI_PTES_PER_LINE; i++)
 		fake.guest_ggtt[first + i] = to(DATA + i);
 	ghyvi_mm_sync(fake.mm, NULL);
 	fake.pin_limit = fake.pinned;
-	for (i = 0; i < GHYVI_LINE; i++)
+	for (i = 0; i < GHYVI_PTES_PER_LINE; i++)
 		set(BAR_GFN + FIRST_GGTT_TABLE, i, to(DATA + 100 + i));
 	ghyvi_mm_sync(fake.mm, NULL); /* the fake sees to it that no entry leads to a page when it is unpinned */
-	for (i = 0; i < GHYVI_LINE; i++)
+	for (i = 0; i < GHYVI_PTES_PER_LINE; i++)
 		assert_true(fake.ggtt[first + i] == maps(DATA + 100 + i) || is_scratch(fake.ggtt[first + i]));
 }
 
@@ -601,7 +601,7 @@ static void assert_forgotten(struct ghyvi_root *root, struct ghyvi_table_page *t
 	ghyvi_mm_sync(fake.mm, root);
 	assert_int_equal(ghyvi_mm_check(fake.mm, root), 1);
 	assert_non_null(strstr(fake.reporter.last, "stores go unseen"));
-	list_move_tail(&table->listed, list);
+	list_move_tail(&table->relaxed_node, list);
 	ghyvi_mm_sync(fake.mm, root);
 	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
 }
@@ -619,14 +619,14 @@ static void test_the_self_check_finds_relaxed_pages_that_are_not_compared(void *
 	table = table_at(4);
 	ghyvi_mm_sync(fake.mm, root);
 	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
-	list_move_tail(&table->listed, &other->tree.listed);
-	assert_forgotten(root, table, &root->tree.listed);
-	list_del_init(&table->listed);
-	assert_forgotten(root, table, &root->tree.listed);
-	list_del_init(&ggtt->listed);
-	assert_forgotten(root, ggtt, &fake.mm->shared_tree.listed);
-	list_move_tail(&ggtt->listed, &other->tree.listed);
-	assert_forgotten(root, ggtt, &fake.mm->shared_tree.listed);
+	list_move_tail(&table->relaxed_node, &other->tree.relaxed);
+	assert_forgotten(root, table, &root->tree.relaxed);
+	list_del_init(&table->relaxed_node);
+	assert_forgotten(root, table, &root->tree.relaxed);
+	list_del_init(&ggtt->relaxed_node);
+	assert_forgotten(root, ggtt, &fake.mm->shared_tree.relaxed);
+	list_move_tail(&ggtt->relaxed_node, &other->tree.relaxed);
+	assert_forgotten(root, ggtt, &fake.mm->shared_tree.relaxed);
 }
 
 static void test_the_self_check_knows_what_a_synchronisation_was_for(void **state)

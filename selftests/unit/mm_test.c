@@ -264,7 +264,7 @@ static void test_others_are_let_in_among_large_pages_that_lack_one(void **state)
 	before = shim_rescheds;
 	hold4(1);
 	assert_int_equal(STAT(entries_rejected), GHYVI_ENTRIES);
-	assert_true(shim_rescheds - before >= GHYVI_ENTRIES / GHYVI_LINE);
+	assert_true(shim_rescheds - before >= GHYVI_ENTRIES / GHYVI_PTES_PER_LINE);
 }
 
 static void test_bits_that_are_no_address_are_ignored(void **state)

@@ -7,7 +7,7 @@
 /* The guest writes nothing: what it had before is right again. */
 static void test_memory_that_comes_back_after_a_synchronisation(void **state)
 {
-	const u64 group = DATA - DATA % GHYVI_GROUP + GHYVI_GROUP;
+	const u64 group = DATA - DATA % GHYVI_PTES_PER_64K + GHYVI_PTES_PER_64K;
 	struct ghyvi_root *root;
 	u64 failures;
 
@@ -118,7 +118,7 @@ static void test_what_could_not_be_pinned_is_tried_again_until_so_many_fail(void
 	assert_int_equal(scratch_entries(shadow_pt(root), 100), 100);
 	rejected = STAT(entries_rejected);
 	ghyvi_mm_sync(fake.mm, root);
-	assert_int_equal(STAT(entries_rejected) - rejected, GHYVI_RETRIES);
+	assert_int_equal(STAT(entries_rejected) - rejected, GHYVI_RETRY_NOMEM);
 	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
 	/* Those that do not fail are not limited. */
 	fake.pin_limit = ~0u;
@@ -133,7 +133,7 @@ static void test_what_could_not_be_pinned_is_tried_again_until_so_many_fail(void
 static void test_what_is_cleared_does_not_wait_to_be_tried_again(void **state)
 {
 	struct ghyvi_root *root;
-	u32 i, last = 2 * GHYVI_RETRIES;
+	u32 i, last = 2 * GHYVI_RETRY_NOMEM;
 
 	ghyvi_mm_set_policy(fake.mm, "full");
 	plant(1);
@@ -158,7 +158,7 @@ static void test_entries_to_retry_in_a_page_that_gets_two_more_uses_at_once(void
 	ghyvi_mm_set_policy(fake.mm, "strict");
 	plant(1);
 	set(4, 0, to(4) | GHYVI_ENTRY_64K);
-	for (i = 1; i <= 2 * GHYVI_RETRIES; i++)
+	for (i = 1; i <= 2 * GHYVI_RETRY_NOMEM; i++)
 		set(4, i, to(DATA + i));
 	fake.pin_limit = 4;
 	root = hold4(1);
@@ -167,11 +167,11 @@ static void test_entries_to_retry_in_a_page_that_gets_two_more_uses_at_once(void
 	fake.pin_limit = ~0u;
 	set(2, 1, to(4));
 	ghyvi_mm_sync(fake.mm, root);
-	for (i = 1; i <= 2 * GHYVI_RETRIES; i++)
+	for (i = 1; i <= 2 * GHYVI_RETRY_NOMEM; i++)
 		assert_true(shadow_pt(root)[i] == maps(DATA + i) || is_scratch(shadow_pt(root)[i]));
 	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
 	/* Each table was counted once. */
-	for (i = 1; i <= 2 * GHYVI_RETRIES; i++)
+	for (i = 1; i <= 2 * GHYVI_RETRY_NOMEM; i++)
 		set(4, i, 0);
 	set(2, 1, 0);
 	ghyvi_mm_sync(fake.mm, root);
@@ -336,19 +336,19 @@ static void test_entries_that_lead_nowhere_are_not_in_the_way(void **state)
 	root = hold4(1);
 	ghyvi_mm_sync(fake.mm, root);
 	fake.pin_limit = fake.pinned;
-	for (i = 0; i < 2 * GHYVI_RETRIES; i++)
+	for (i = 0; i < 2 * GHYVI_RETRY_NOMEM; i++)
 		set(4, i, to(RAM_PAGES + i));
-	set(4, 2 * GHYVI_RETRIES, to(DATA));
+	set(4, 2 * GHYVI_RETRY_NOMEM, to(DATA));
 	ghyvi_mm_sync(fake.mm, root);
 	ghyvi_mm_sync(fake.mm, root);
 	fake.pin_limit = ~0u;
 	ghyvi_mm_sync(fake.mm, root);
-	assert_true(shadow_pt(root)[2 * GHYVI_RETRIES] == maps(DATA));
+	assert_true(shadow_pt(root)[2 * GHYVI_RETRY_NOMEM] == maps(DATA));
 }
 
 static void test_memory_comes_back_to_more_tables_than_one_synchronisation_looks_at(void **state)
 {
-	const u32 tables = 2 * GHYVI_LOOKS / GHYVI_ENTRIES + 2;
+	const u32 tables = 2 * GHYVI_RETRY_UNBACKED / GHYVI_ENTRIES + 2;
 	struct ghyvi_root *root;
 	u64 rejected;
 	u32 i, e;
@@ -372,7 +372,7 @@ static void test_memory_comes_back_to_more_tables_than_one_synchronisation_looks
 	for (i = 0; i < 3; i++) {
 		rejected = STAT(entries_rejected);
 		ghyvi_mm_sync(fake.mm, root);
-		assert_in_range(STAT(entries_rejected) - rejected, 1, GHYVI_LOOKS + GHYVI_ENTRIES);
+		assert_in_range(STAT(entries_rejected) - rejected, 1, GHYVI_RETRY_UNBACKED + GHYVI_ENTRIES);
 	}
 	assert_true(shadow(fake.held[0].bus, 3, 0u, 0u, tables)[GHYVI_ENTRIES - 1] == maps(DATA));
 	rejected = STAT(entries_rejected);
@@ -483,9 +483,9 @@ static void test_the_self_check_finds_entries_that_wait_in_vain(void **state)
 	fake.absent[9] = true;
 	/* Nobody will look. */
 	table = xa_load(&fake.mm->tables, 4);
-	ghyvi_table_unlist(fake.mm, table);
+	ghyvi_table_clear_relaxed(fake.mm, table);
 	assert_int_equal(ghyvi_mm_check(fake.mm, root), 1);
-	ghyvi_table_list(fake.mm, table);
+	ghyvi_table_mark_relaxed(fake.mm, table);
 	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
 	table->retry = false;
 	assert_int_equal(ghyvi_mm_check(fake.mm, root), 1);

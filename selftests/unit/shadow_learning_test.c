@@ -122,27 +122,27 @@ static void durations_are_told_apart_by_powers_of_two(void **state)
 	assert_int_equal(ghyvi_duration_class(U32_MAX), 15);
 }
 
-static const struct ghyvi_rental rental = { .rent_ns = 1000, .price_ns = 64000, .stay_ns = 500 };
+static const struct ghyvi_rent_or_buy rental = { .rent_ns = 1000, .buy_ns = 64000, .enter_ns = 500 };
 
 static void credit_is_bounded_above_and_decides_below(void **state)
 {
 	s64 credit = 0;
 
-	ghyvi_credit(&credit, 31 * 1000, 1000);
+	ghyvi_regret_charge(&credit, 31 * 1000, 1000);
 	assert_int_equal(credit, 31000);
-	ghyvi_credit(&credit, 5000, 1000);
+	ghyvi_regret_charge(&credit, 5000, 1000);
 	assert_int_equal(credit, 32000);
-	ghyvi_credit(&credit, -64000, 1000);
-	assert_true(ghyvi_credit_left(credit, 1000));
-	ghyvi_credit(&credit, -1, 1000);
+	ghyvi_regret_charge(&credit, -64000, 1000);
+	assert_true(ghyvi_regret_ok(credit, 1000));
+	ghyvi_regret_charge(&credit, -1, 1000);
 	assert_int_equal(credit, -32001);
-	assert_false(ghyvi_credit_left(credit, 1000));
+	assert_false(ghyvi_regret_ok(credit, 1000));
 }
 
 static void without_experience_a_part_and_without_credit_all_of_the_price_is_rent(void **state)
 {
-	struct ghyvi_durations d = { .total = 0 };
-	struct ghyvi_rental free = { .price_ns = 64000 };
+	struct ghyvi_histogram d = { .total = 0 };
+	struct ghyvi_rent_or_buy free = { .buy_ns = 64000 };
 
 	assert_int_equal(ghyvi_rental_limit(&d, 0, &rental), 4);
 	assert_int_equal(ghyvi_rental_limit(&d, -33 * 64000, &rental), 64);
@@ -152,26 +152,26 @@ static void without_experience_a_part_and_without_credit_all_of_the_price_is_ren
 	assert_int_equal(ghyvi_rental_limit(&d, 0, &rental), 7);
 	assert_int_equal(ghyvi_rental_limit(&d, -33 * 64000, &rental), 64);
 	d.total = 0;
-	d.waiting = 1;
+	d.censored = 1;
 	assert_int_equal(ghyvi_rental_limit(&d, 0, &rental), 7);
 }
 
 static void at_most_256_are_known_and_then_half_of_them_count(void **state)
 {
-	struct ghyvi_durations d = { .total = 0 };
+	struct ghyvi_histogram d = { .total = 0 };
 	unsigned int i;
 
 	ghyvi_durations_add(&d, 100, &rental);
 	for (i = 0; i < 251; i++)
 		ghyvi_durations_add(&d, 3, &rental);
 	for (i = 0; i < 4; i++)
-		ghyvi_durations_wait(&d, &rental);
+		ghyvi_histogram_add_censored(&d, &rental);
 	assert_int_equal(d.total, 252);
 	assert_int_equal(d.count[2], 251);
 	assert_int_equal(d.sum[2], 753);
 	assert_int_equal(d.longest[2], 3);
 	assert_int_equal(d.longest[7], 100);
-	assert_int_equal(d.waiting, 4);
+	assert_int_equal(d.censored, 4);
 	ghyvi_durations_add(&d, 2, &rental);
 	assert_int_equal(d.count[2], 125 + 1);
 	assert_int_equal(d.sum[2], 376 + 2);
@@ -179,10 +179,10 @@ static void at_most_256_are_known_and_then_half_of_them_count(void **state)
 	assert_int_equal(d.count[7], 0);
 	assert_int_equal(d.longest[7], 0);
 	assert_int_equal(d.total, 126);
-	assert_int_equal(d.waiting, 2);
+	assert_int_equal(d.censored, 2);
 	for (i = 0; i < 3; i++)
-		ghyvi_durations_over(&d);
-	assert_int_equal(d.waiting, 0);
+		ghyvi_histogram_remove_censored(&d);
+	assert_int_equal(d.censored, 0);
 	ghyvi_durations_add(&d, 70000, &rental);
 	assert_int_equal(d.longest[15], 0xffff);
 	assert_int_equal(d.sum[15], 0xffff);
@@ -190,9 +190,9 @@ static void at_most_256_are_known_and_then_half_of_them_count(void **state)
 
 /* The cost of @durations, and of @waiting that do not end, when each is waited for as long as the longest of its class. */
 static u64 cost_of_waiting(const u32 *durations, unsigned int count, unsigned int waiting,
-			   const struct ghyvi_rental *by, u32 longest)
+			   const struct ghyvi_rent_or_buy *by, u32 longest)
 {
-	u64 gave_up = (longest + 1ull) * by->rent_ns + by->price_ns, cost = (count + waiting) * by->stay_ns;
+	u64 gave_up = (longest + 1ull) * by->rent_ns + by->buy_ns, cost = (count + waiting) * by->enter_ns;
 	unsigned int i;
 
 	for (i = 0; i < count; i++)
@@ -200,9 +200,9 @@ static u64 cost_of_waiting(const u32 *durations, unsigned int count, unsigned in
 	return cost + waiting * gave_up;
 }
 
-static u32 best_limit(const u32 *durations, unsigned int count, unsigned int waiting, const struct ghyvi_rental *by)
+static u32 best_limit(const u32 *durations, unsigned int count, unsigned int waiting, const struct ghyvi_rent_or_buy *by)
 {
-	u64 best = (u64)(count + waiting) * by->price_ns, cost;
+	u64 best = (u64)(count + waiting) * by->buy_ns, cost;
 	unsigned int class, i;
 	u32 longest, limit = 0;
 
@@ -212,7 +212,7 @@ static u32 best_limit(const u32 *durations, unsigned int count, unsigned int wai
 			if ((durations[i] ? 32 - __builtin_clz(durations[i]) : 0) == (int)class &&
 			    (longest == U32_MAX || durations[i] > longest))
 				longest = durations[i];
-		if (longest == U32_MAX || longest * by->rent_ns > by->price_ns)
+		if (longest == U32_MAX || longest * by->rent_ns > by->buy_ns)
 			continue;
 		cost = cost_of_waiting(durations, count, waiting, by, longest);
 		if (cost + cost / 16 < best) {
@@ -237,8 +237,8 @@ static void the_limit_is_the_cheapest_for_all_that_is_known(void **state)
 	u32 durations[30];
 
 	for (round = 0; round < 20000; round++) {
-		struct ghyvi_rental by = { 1 + any(50), 1 + any(2000), any(60) };
-		struct ghyvi_durations d = { .total = 0 };
+		struct ghyvi_rent_or_buy by = { 1 + any(50), 1 + any(2000), any(60) };
+		struct ghyvi_histogram d = { .total = 0 };
 
 		count = any(ARRAY_SIZE(durations));
 		waiting = any(4);
@@ -247,7 +247,7 @@ static void the_limit_is_the_cheapest_for_all_that_is_known(void **state)
 			ghyvi_durations_add(&d, durations[i], &by);
 		}
 		for (i = 0; i < waiting; i++)
-			ghyvi_durations_wait(&d, &by);
+			ghyvi_histogram_add_censored(&d, &by);
 		if (!count && !waiting)
 			continue;
 		assert_int_equal(d.limit, best_limit(durations, count, waiting, &by));
@@ -259,13 +259,13 @@ static void the_limit_is_the_cheapest_for_all_that_is_known(void **state)
 /* Those of one length: waiting for them has to be a sixteenth cheaper than the price. */
 static void waiting_has_to_promise_something(void **state)
 {
-	struct ghyvi_rental by = { .rent_ns = 16000, .price_ns = 17000 };
-	struct ghyvi_durations d = { .total = 0 };
+	struct ghyvi_rent_or_buy by = { .rent_ns = 16000, .buy_ns = 17000 };
+	struct ghyvi_histogram d = { .total = 0 };
 
 	ghyvi_durations_add(&d, 1, &by);
 	assert_int_equal(d.limit, 0);
-	by.price_ns++;
-	d = (struct ghyvi_durations){ .total = 0 };
+	by.buy_ns++;
+	d = (struct ghyvi_histogram){ .total = 0 };
 	ghyvi_durations_add(&d, 1, &by);
 	assert_int_equal(d.limit, 3);
 }
@@ -360,22 +360,22 @@ static void a_gap_is_held_against_the_best_for_its_length(void **state)
 static void a_page_taken_back_in_vain_counts_as_a_long_gap_until_it_is_over(void **state)
 {
 	struct ghyvi_page_history history = { .leaf = true };
-	const struct ghyvi_durations *gaps = &experience.gaps[GHYVI_GAP_UNKNOWN];
+	const struct ghyvi_histogram *gaps = &experience.gaps[GHYVI_GAP_UNKNOWN];
 
 	scan(&history, 0, 0, true); /* nothing is known of it */
-	assert_int_equal(gaps->waiting, 0);
+	assert_int_equal(gaps->censored, 0);
 	trap(&history, 5);
 	scan(&history, 5, 0, true); /* its burst's own scan */
-	assert_int_equal(gaps->waiting, 0);
+	assert_int_equal(gaps->censored, 0);
 	scan(&history, 6, 0, false);
-	assert_int_equal(gaps->waiting, 0);
+	assert_int_equal(gaps->censored, 0);
 	scan(&history, 7, 0, true);
-	assert_int_equal(gaps->waiting, 1);
+	assert_int_equal(gaps->censored, 1);
 	assert_true(history.waited);
 	scan(&history, 8, 0, true);
-	assert_int_equal(gaps->waiting, 1);
+	assert_int_equal(gaps->censored, 1);
 	trap(&history, 9);
-	assert_int_equal(gaps->waiting, 0);
+	assert_int_equal(gaps->censored, 0);
 	assert_false(history.waited);
 	assert_int_equal(gaps->total, 1);
 }

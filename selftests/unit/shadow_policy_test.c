@@ -45,7 +45,7 @@ static struct ghyvi_shadow_view view(struct player *p)
 static void store(struct player *p)
 {
 	struct ghyvi_shadow_view page = view(p);
-	u64 price = ghyvi_gap_rental(&game.tuning).price_ns;
+	u64 price = ghyvi_gap_rental(&game.tuning).buy_ns;
 
 	if (p->history.known && p->history.scans) {
 		game.paid_ns += p->paid_ns + (p->relaxed ? 0 : price);
@@ -115,20 +115,20 @@ static void short_gaps_are_waited_for_and_long_ones_are_not(void **state)
 /* Pages are taken back and then freed, so that the gaps that they wait for never end. */
 static void what_never_ends_does_not_pile_up(void **state)
 {
-	const struct ghyvi_rental rental = { 1000, 60000, 1000 };
-	struct ghyvi_durations durations = { .total = 0 };
+	const struct ghyvi_rent_or_buy rental = { 1000, 60000, 1000 };
+	struct ghyvi_histogram durations = { .total = 0 };
 	unsigned int i;
 
 	for (i = 0; i < 1000000; i++)
-		ghyvi_durations_wait(&durations, &rental);
-	assert_in_range(durations.total + durations.waiting, 1, 256);
+		ghyvi_histogram_add_censored(&durations, &rental);
+	assert_in_range(durations.total + durations.censored, 1, 256);
 	/* As many short ones as are known at a time, and nothing is left of the others. */
 	for (i = 0; i < 1024; i++)
 		ghyvi_durations_add(&durations, 3, &rental);
 	assert_int_equal(durations.limit, 3 + 2);
 	/* What was known before is forgotten for what waits now. */
 	for (i = 0; i < 1024; i++)
-		ghyvi_durations_wait(&durations, &rental);
+		ghyvi_histogram_add_censored(&durations, &rental);
 	assert_int_equal(durations.limit, 0);
 }
 
@@ -187,7 +187,7 @@ static u32 any(u32 below)
 /* The bound of Documentation/policies.md. */
 static void assert_bound(void)
 {
-	u64 price = ghyvi_gap_rental(&game.tuning).price_ns;
+	u64 price = ghyvi_gap_rental(&game.tuning).buy_ns;
 
 	assert_true(game.paid_ns <= 2 * game.best_ns + game.gaps * game.tuning.scan_ns + (32 + PAGES + 1) * price);
 }
