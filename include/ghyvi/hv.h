@@ -43,7 +43,7 @@ struct ghyvi_hv_ops {
 	u64 (*memory_generation)(void *hv);
 	/**
 	 * @protect: from now on every guest store to one of the @count pages in @gfns is reported
-	 * through ghyvi_mm_trap() (for pages of the mm). Returns how many, from the first on, are protected now; the page
+	 * through ghyvi_gtt_trap() (for pages of the mm). Returns how many, from the first on, are protected now; the page
 	 * after those is not (yet) guest memory or tracking is not available.
 	 */
 	unsigned int (*protect)(void *hv, const u64 *gfns, unsigned int count);

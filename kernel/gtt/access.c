@@ -9,7 +9,7 @@
 #include <linux/minmax.h>
 #include <linux/string.h>
 
-#include "mm_types.h"
+#include "gtt_types.h"
 
 static unsigned int index_at(u64 address, unsigned int level)
 {
@@ -37,7 +37,7 @@ static int walk_shadow(struct ghyvi_root *root, u64 address, const void **page)
 			break;
 		entries = phys_to_virt(entry);
 	}
-	*page = entry == root->mm->scratch ? NULL : phys_to_virt(entry);
+	*page = entry == root->gtt->scratch ? NULL : phys_to_virt(entry);
 	return 0;
 }
 
@@ -54,7 +54,7 @@ static int walk_guest(struct ghyvi_root *root, u64 address, const void **page)
 	if (level == GHYVI_LEVEL_PDP)
 		gfn = root->gpa[index_at(address, level--)] >> GHYVI_PAGE_SHIFT;
 	for (;; level--) {
-		pin = ghyvi_nested_pin(root->mm, gfn);
+		pin = ghyvi_nested_pin(root->gtt, gfn);
 		if (IS_ERR(pin))
 			return 0;
 		entries = phys_to_virt(pin->bus);
@@ -65,7 +65,7 @@ static int walk_guest(struct ghyvi_root *root, u64 address, const void **page)
 		if (!(entry & GHYVI_ENTRY_PRESENT))
 			return -EFAULT;
 		gfn = groups ? ghyvi_entry_group_gfn(entry) + number % GHYVI_PTES_PER_64K : ghyvi_entry_gfn(entry);
-		groups = level == GHYVI_LEVEL_PD && ghyvi_entry_below(root->mm, level, entry) == GHYVI_LEVEL_PT_64K;
+		groups = level == GHYVI_LEVEL_PD && ghyvi_entry_below(root->gtt, level, entry) == GHYVI_LEVEL_PT_64K;
 		if (ghyvi_entry_is_large(level, entry))
 			gfn = ghyvi_entry_large_gfn(entry) + index_at(address, --level);
 		else if (level == GHYVI_LEVEL_PDP && entry & GHYVI_ENTRY_LARGE)
@@ -75,14 +75,14 @@ static int walk_guest(struct ghyvi_root *root, u64 address, const void **page)
 	return 0;
 }
 
-int ghyvi_mm_ppgtt_read(struct ghyvi_root *root, u64 address, void *buffer, size_t bytes)
+int ghyvi_gtt_ppgtt_read(struct ghyvi_root *root, u64 address, void *buffer, size_t bytes)
 {
-	struct ghyvi_mm *mm = root->mm;
+	struct ghyvi_gtt *gtt = root->gtt;
 	const void *page;
 	size_t at, part;
 	int ret = 0;
 
-	mutex_lock(&mm->lock);
+	mutex_lock(&gtt->lock);
 	for (at = 0; at < bytes; at += part, address += part) {
 		address &= root->levels == 3 ? GENMASK_ULL(31, 0) : GENMASK_ULL(47, 0);
 		part = min_t(size_t, bytes - at, GHYVI_PAGE_BYTES - address % GHYVI_PAGE_BYTES);
@@ -94,6 +94,6 @@ int ghyvi_mm_ppgtt_read(struct ghyvi_root *root, u64 address, void *buffer, size
 		else
 			memset(buffer + at, 0, part);
 	}
-	ghyvi_mm_unlock(mm);
+	ghyvi_gtt_unlock(gtt);
 	return ret;
 }

@@ -8,7 +8,7 @@
 #include <linux/io.h>
 #include <linux/sched.h>
 
-#include "mm_types.h"
+#include "gtt_types.h"
 
 /* A store to a protected page reaches memory a moment before its trap gets the lock; then look again. */
 #define CHECK_ATTEMPTS 20
@@ -16,7 +16,7 @@
 #define CHECK_GGTT_PAGES 8
 
 struct check {
-	struct ghyvi_mm *mm;
+	struct ghyvi_gtt *gtt;
 	u64 since; /* the last synchronisation for the tree's sake */
 	u64 generation; /* of the guest's memory */
 	unsigned int differences;
@@ -40,22 +40,22 @@ static void check_differs(struct check *check, const char *what, const struct gh
 }
 
 /* All of them, at the same time. */
-static bool can_pin(struct ghyvi_mm *mm, u64 gfn, unsigned int count)
+static bool can_pin(struct ghyvi_gtt *gtt, u64 gfn, unsigned int count)
 {
 	unsigned int pinned = 0;
 	bool all;
 	u64 bus;
 
-	while (pinned < count && !mm->params.hv_ops->pin(mm->params.hv, gfn + pinned, &bus))
+	while (pinned < count && !gtt->params.hv_ops->pin(gtt->params.hv, gfn + pinned, &bus))
 		pinned++;
 	all = pinned == count;
 	while (pinned--)
-		mm->params.hv_ops->unpin(mm->params.hv, gfn + pinned);
+		gtt->params.hv_ops->unpin(gtt->params.hv, gfn + pinned);
 	return all;
 }
 
 /* Can the page behind the entry really not be used? */
-static bool is_unmappable(struct ghyvi_mm *mm, u64 guest, unsigned int level)
+static bool is_unmappable(struct ghyvi_gtt *gtt, u64 guest, unsigned int level)
 {
 	u64 gfn = ghyvi_entry_gfn(guest);
 	unsigned int count = 1;
@@ -69,9 +69,9 @@ static bool is_unmappable(struct ghyvi_mm *mm, u64 guest, unsigned int level)
 	} else if (level == GHYVI_LEVEL_PDP && guest & GHYVI_ENTRY_LARGE) {
 		return true;
 	} else if (level > GHYVI_LEVEL_PT) {
-		return !xa_load(&mm->tables, gfn) && (mm->nr_tables >= mm->tuning.tables_max || !can_pin(mm, gfn, 1));
+		return !xa_load(&gtt->tables, gfn) && (gtt->nr_tables >= gtt->tuning.tables_max || !can_pin(gtt, gfn, 1));
 	}
-	return ghyvi_tables_in(mm, gfn, count) || !can_pin(mm, gfn, count);
+	return ghyvi_tables_in(gtt, gfn, count) || !can_pin(gtt, gfn, count);
 }
 
 /* Where the page cannot be used; or could not, and entry @index of the guest's is tried again. */
@@ -84,18 +84,18 @@ static bool scratch_is_right(const struct check *check, const struct ghyvi_table
 		if (table->generation != check->generation || (table->nomem && !ghyvi_table_entry_unbacked(table, index)))
 			return true;
 	}
-	return is_unmappable(check->mm, guest, level);
+	return is_unmappable(check->gtt, guest, level);
 }
 
-static bool leads_to_pin(struct ghyvi_mm *mm, u64 gfn, u64 address)
+static bool leads_to_pin(struct ghyvi_gtt *gtt, u64 gfn, u64 address)
 {
-	struct ghyvi_pin *pin = ghyvi_pin_find(mm, gfn);
+	struct ghyvi_pin *pin = ghyvi_pin_find(gtt, gfn);
 
 	return pin && pin->refs && pin->bus == address;
 }
 
 /* Whichever way @shadow translates the 2 MiB: page by page it is the guest's. */
-static bool large_is_right(struct ghyvi_mm *mm, u64 gfn, u64 shadow)
+static bool large_is_right(struct ghyvi_gtt *gtt, u64 gfn, u64 shadow)
 {
 	u64 address = shadow & GHYVI_SHADOW_ADDRESS_MASK, entry;
 	bool right = !(shadow & GHYVI_ENTRY_LARGE) || IS_ALIGNED(address, GHYVI_LARGE_BYTES);
@@ -105,7 +105,7 @@ static bool large_is_right(struct ghyvi_mm *mm, u64 gfn, u64 shadow)
 		entry = shadow & GHYVI_ENTRY_LARGE ? (address + i * GHYVI_PAGE_BYTES) |
 							     GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE :
 						     ((u64 *)phys_to_virt(address))[i];
-		right = leads_to_pin(mm, gfn + i, entry & GHYVI_SHADOW_ADDRESS_MASK) &&
+		right = leads_to_pin(gtt, gfn + i, entry & GHYVI_SHADOW_ADDRESS_MASK) &&
 			(entry & ~GHYVI_SHADOW_ADDRESS_MASK) == (GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE);
 	}
 	return right;
@@ -127,10 +127,10 @@ static bool groups_are_whole(const u64 *entries)
 	return true;
 }
 
-static bool leads_to_table(struct ghyvi_mm *mm, u64 guest, u64 shadow, unsigned int level)
+static bool leads_to_table(struct ghyvi_gtt *gtt, u64 guest, u64 shadow, unsigned int level)
 {
-	struct ghyvi_table_page *table = xa_load(&mm->tables, ghyvi_entry_gfn(guest));
-	unsigned int below = ghyvi_entry_below(mm, level, guest);
+	struct ghyvi_table_page *table = xa_load(&gtt->tables, ghyvi_entry_gfn(guest));
+	unsigned int below = ghyvi_entry_below(gtt, level, guest);
 
 	if (shadow & GHYVI_ENTRY_LARGE || !table || !table->shadows[below] ||
 	    virt_to_phys(table->shadows[below]->entries) != (shadow & GHYVI_SHADOW_ADDRESS_MASK))
@@ -149,24 +149,24 @@ static unsigned int guest_index(unsigned int level, unsigned int index)
 static bool entry_is_right(const struct check *check, const struct ghyvi_table_page *table, unsigned int level,
 			   unsigned int index, u64 guest, u64 shadow)
 {
-	struct ghyvi_mm *mm = check->mm;
+	struct ghyvi_gtt *gtt = check->gtt;
 	u64 address = shadow & GHYVI_SHADOW_ADDRESS_MASK;
 
 	if (!(guest & GHYVI_ENTRY_PRESENT))
 		/* A guest can write what stands for "look again", too. */
-		return !shadow || (guest == GHYVI_SNAPSHOT_STALE && shadow == ghyvi_entry_scratch(mm, level));
-	if (shadow == ghyvi_entry_scratch(mm, level))
+		return !shadow || (guest == GHYVI_SNAPSHOT_STALE && shadow == ghyvi_entry_scratch(gtt, level));
+	if (shadow == ghyvi_entry_scratch(gtt, level))
 		return scratch_is_right(check, table, level, guest_index(level, index), guest);
 	if (!(shadow & GHYVI_ENTRY_PRESENT) ||
 	    !!(shadow & GHYVI_ENTRY_WRITE) != (ghyvi_table_is_ggtt(table) || (guest & GHYVI_ENTRY_WRITE)))
 		return false;
 	if (level == GHYVI_LEVEL_PT_64K)
-		return leads_to_pin(mm, ghyvi_entry_group_gfn(guest) + index % GHYVI_PTES_PER_64K, address);
+		return leads_to_pin(gtt, ghyvi_entry_group_gfn(guest) + index % GHYVI_PTES_PER_64K, address);
 	if (level == GHYVI_LEVEL_PT)
-		return leads_to_pin(mm, ghyvi_entry_gfn(guest), address);
+		return leads_to_pin(gtt, ghyvi_entry_gfn(guest), address);
 	if (ghyvi_entry_is_large(level, guest))
-		return large_is_right(mm, ghyvi_entry_large_gfn(guest), shadow);
-	return leads_to_table(mm, guest, shadow, level);
+		return large_is_right(gtt, ghyvi_entry_large_gfn(guest), shadow);
+	return leads_to_table(gtt, guest, shadow, level);
 }
 
 /* Each store to the page since synchronisation @since has been seen, or will be at the next. */
@@ -196,13 +196,13 @@ static u64 guest_entry(const struct ghyvi_table_page *table, unsigned int index)
 static void check_page(struct check *check, struct ghyvi_shadow_page *page)
 {
 	struct ghyvi_table_page *table = page->table, *child;
-	struct ghyvi_mm *mm = check->mm;
+	struct ghyvi_gtt *gtt = check->gtt;
 	unsigned int i, below;
 	u64 guest;
 
-	if (page->check_mark == mm->check_mark)
+	if (page->check_mark == gtt->check_mark)
 		return;
-	page->check_mark = mm->check_mark;
+	page->check_mark = gtt->check_mark;
 	cond_resched();
 	check_watched(check, table, page->level, check->since);
 	for (i = 0; i < GHYVI_ENTRIES; i++) {
@@ -213,10 +213,10 @@ static void check_page(struct check *check, struct ghyvi_shadow_page *page)
 		}
 		if (page->level <= GHYVI_LEVEL_PT || !(guest & GHYVI_ENTRY_PRESENT) ||
 		    ghyvi_entry_is_large(page->level, guest) ||
-		    page->entries[i] == ghyvi_entry_scratch(mm, page->level))
+		    page->entries[i] == ghyvi_entry_scratch(gtt, page->level))
 			continue;
-		child = xa_load(&mm->tables, ghyvi_entry_gfn(guest));
-		below = ghyvi_entry_below(mm, page->level, guest);
+		child = xa_load(&gtt->tables, ghyvi_entry_gfn(guest));
+		below = ghyvi_entry_below(gtt, page->level, guest);
 		if (child && child->shadows[below])
 			check_page(check, child->shadows[below]);
 	}
@@ -224,18 +224,18 @@ static void check_page(struct check *check, struct ghyvi_shadow_page *page)
 
 static void check_ggtt_page(struct check *check, struct ghyvi_table_page *table, bool translations)
 {
-	struct ghyvi_mm *mm = check->mm;
+	struct ghyvi_gtt *gtt = check->gtt;
 	unsigned int i;
 	u64 guest, entry;
 
-	check_watched(check, table, GHYVI_LEVEL_PT, mm->syncs);
+	check_watched(check, table, GHYVI_LEVEL_PT, gtt->syncs);
 	for (i = 0; i < GHYVI_ENTRIES; i++) {
 		guest = guest_entry(table, i);
 		entry = table->shadows[GHYVI_LEVEL_PT]->entries[i];
 		if (guest != table->snapshot[i]) {
 			check_differs(check, "wrong translation", table, GHYVI_LEVEL_PT, i, guest, entry);
 		} else if (translations) {
-			entry = mm->params.pgpu_ops->ggtt_read(mm->params.client,
+			entry = gtt->params.pgpu_ops->ggtt_read(gtt->params.client,
 							       (u64)table->ggtt_page * GHYVI_ENTRIES + i);
 			if (!entry_is_right(check, table, GHYVI_LEVEL_PT, i, guest, entry))
 				check_differs(check, "wrong translation", table, GHYVI_LEVEL_PT, i, guest, entry);
@@ -245,47 +245,47 @@ static void check_ggtt_page(struct check *check, struct ghyvi_table_page *table,
 
 static void check_once(struct check *check, struct ghyvi_root *root)
 {
-	struct ghyvi_mm *mm = check->mm;
+	struct ghyvi_gtt *gtt = check->gtt;
 	u32 i, n;
 
-	check->generation = ghyvi_generation(mm);
-	check->since = root ? max(root->tree.last_sync, mm->shared_tree.last_sync) : 0;
-	mm->check_mark++;
+	check->generation = ghyvi_generation(gtt);
+	check->since = root ? max(root->tree.last_sync, gtt->shared_tree.last_sync) : 0;
+	gtt->check_mark++;
 	for (i = 0; root && i < 4; i++)
 		if (root->pages[i] && root->pages[i]->table)
 			check_page(check, root->pages[i]);
-	for (i = 0; i < mm->nr_ggtt_tables; i++) {
-		n = (mm->check_ggtt + i) % mm->nr_ggtt_tables;
-		if (mm->ggtt_tables[n])
-			check_ggtt_page(check, mm->ggtt_tables[n], i < CHECK_GGTT_PAGES);
+	for (i = 0; i < gtt->nr_ggtt_tables; i++) {
+		n = (gtt->check_ggtt + i) % gtt->nr_ggtt_tables;
+		if (gtt->ggtt_tables[n])
+			check_ggtt_page(check, gtt->ggtt_tables[n], i < CHECK_GGTT_PAGES);
 	}
-	if (mm->nr_ggtt_tables)
-		mm->check_ggtt = (mm->check_ggtt + CHECK_GGTT_PAGES) % mm->nr_ggtt_tables;
+	if (gtt->nr_ggtt_tables)
+		gtt->check_ggtt = (gtt->check_ggtt + CHECK_GGTT_PAGES) % gtt->nr_ggtt_tables;
 }
 
-unsigned int ghyvi_mm_check(struct ghyvi_mm *mm, struct ghyvi_root *root)
+unsigned int ghyvi_gtt_check(struct ghyvi_gtt *gtt, struct ghyvi_root *root)
 {
 	struct check check = { .differences = 0 };
 	unsigned int attempt;
 	bool nested;
 
 	for (attempt = 0; attempt < CHECK_ATTEMPTS; attempt++) {
-		check = (struct check){ .mm = mm };
-		mutex_lock(&mm->lock);
-		nested = root ? root->nested : mm->policy->nested;
+		check = (struct check){ .gtt = gtt };
+		mutex_lock(&gtt->lock);
+		nested = root ? root->nested : gtt->policy->nested;
 		if (!nested)
 			check_once(&check, root);
-		ghyvi_mm_unlock(mm);
+		ghyvi_gtt_unlock(gtt);
 		if (nested)
 			return 0;
 		if (!check.differences)
 			break;
 		usleep_range(500, 1000);
 	}
-	ghyvi_count(mm->params.stats, checks);
+	ghyvi_count(gtt->params.stats, checks);
 	if (check.differences) {
-		ghyvi_count_add(mm->params.stats, check_differences, check.differences);
-		ghyvi_report(mm->params.reporter,
+		ghyvi_count_add(gtt->params.stats, check_differences, check.differences);
+		ghyvi_report(gtt->params.reporter,
 			     "self-check: %u wrong, first: %s: table page 0x%llx level %u entry %u guest 0x%llx shadow 0x%llx",
 			     check.differences, check.what, check.gfn, check.level, check.index, check.guest,
 			     check.shadow);

@@ -18,106 +18,106 @@
  */
 #include <linux/minmax.h>
 
-#include "mm_types.h"
+#include "gtt_types.h"
 
-static bool is_young(const struct ghyvi_mm *mm, const struct ghyvi_root *root)
+static bool is_young(const struct ghyvi_gtt *gtt, const struct ghyvi_root *root)
 {
-	return mm->submissions - root->used < GHYVI_EVICT_AGE;
+	return gtt->submissions - root->used < GHYVI_EVICT_AGE;
 }
 
-static bool may_go(const struct ghyvi_mm *mm, const struct ghyvi_root *root)
+static bool may_go(const struct ghyvi_gtt *gtt, const struct ghyvi_root *root)
 {
-	/* A workload's reference comes on top of the one that the mm has while the root is known. */
+	/* A workload's reference comes on top of the one that the gtt has while the root is known. */
 	if (!root->known || root->refs > 1)
 		return false;
-	return !is_young(mm, root) || root->tree.pages <= mm->young_left;
+	return !is_young(gtt, root) || root->tree.pages <= gtt->young_left;
 }
 
-static bool any_may_go(const struct ghyvi_mm *mm)
+static bool any_may_go(const struct ghyvi_gtt *gtt)
 {
 	const struct ghyvi_root *root;
 
-	list_for_each_entry(root, &mm->root_lru, lru)
-		if (may_go(mm, root))
+	list_for_each_entry(root, &gtt->root_lru, lru)
+		if (may_go(gtt, root))
 			return true;
 	return false;
 }
 
-static void evict(struct ghyvi_mm *mm, struct ghyvi_root *root)
+static void evict(struct ghyvi_gtt *gtt, struct ghyvi_root *root)
 {
-	if (is_young(mm, root))
-		mm->young_left -= min(mm->young_left, root->tree.pages);
+	if (is_young(gtt, root))
+		gtt->young_left -= min(gtt->young_left, root->tree.pages);
 	ghyvi_root_forget(root);
-	ghyvi_count(mm->params.stats, evicted_trees);
+	ghyvi_count(gtt->params.stats, evicted_trees);
 }
 
-static bool fits(const struct ghyvi_mm *mm, u32 tables, u32 wanted)
+static bool fits(const struct ghyvi_gtt *gtt, u32 tables, u32 wanted)
 {
-	return (u64)tables + wanted <= mm->tuning.tables_max;
+	return (u64)tables + wanted <= gtt->tuning.tables_max;
 }
 
 /* As many as should do, with one invalidation. Returns whether any has gone. */
-static bool evict_some(struct ghyvi_mm *mm, u32 wanted)
+static bool evict_some(struct ghyvi_gtt *gtt, u32 wanted)
 {
 	struct ghyvi_root *root, *next;
-	u32 tables = mm->nr_tables;
+	u32 tables = gtt->nr_tables;
 	bool any = false;
 
-	list_for_each_entry_safe(root, next, &mm->root_lru, lru) {
-		if (fits(mm, tables, wanted))
+	list_for_each_entry_safe(root, next, &gtt->root_lru, lru) {
+		if (fits(gtt, tables, wanted))
 			break;
-		if (!may_go(mm, root))
+		if (!may_go(gtt, root))
 			continue;
 		/* An estimate: a table page may serve several levels, and one that trees share goes with the last of them. */
 		tables -= min(tables, root->tree.pages);
-		evict(mm, root);
+		evict(gtt, root);
 		any = true;
 	}
-	ghyvi_tables_reap(mm);
+	ghyvi_tables_reap(gtt);
 	return any;
 }
 
-bool ghyvi_trees_evict(struct ghyvi_mm *mm, u32 wanted)
+bool ghyvi_trees_evict(struct ghyvi_gtt *gtt, u32 wanted)
 {
-	u32 before = mm->nr_tables;
+	u32 before = gtt->nr_tables;
 
-	while (!fits(mm, mm->nr_tables, wanted) && evict_some(mm, wanted))
+	while (!fits(gtt, gtt->nr_tables, wanted) && evict_some(gtt, wanted))
 		;
-	return mm->nr_tables < before;
+	return gtt->nr_tables < before;
 }
 
-void ghyvi_trees_evict_begin(struct ghyvi_mm *mm)
+void ghyvi_trees_evict_begin(struct ghyvi_gtt *gtt)
 {
-	mm->young_left = GHYVI_EVICT_YOUNG;
+	gtt->young_left = GHYVI_EVICT_YOUNG;
 }
 
-static u32 refused_of(const struct ghyvi_mm *mm, const struct ghyvi_tree *tree)
+static u32 refused_of(const struct ghyvi_gtt *gtt, const struct ghyvi_tree *tree)
 {
-	return tree->refused + mm->shared_tree.refused;
+	return tree->refused + gtt->shared_tree.refused;
 }
 
-static void try_refused_again(struct ghyvi_mm *mm, struct ghyvi_tree *tree)
+static void try_refused_again(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
 {
 	tree->refused = 0;
-	mm->shared_tree.refused = 0;
-	mm->tables_freed++;
-	mm->generation = ghyvi_generation(mm);
-	mm->retry_unbacked_left = GHYVI_RETRY_UNBACKED;
+	gtt->shared_tree.refused = 0;
+	gtt->tables_freed++;
+	gtt->generation = ghyvi_generation(gtt);
+	gtt->retry_unbacked_left = GHYVI_RETRY_UNBACKED;
 }
 
-void ghyvi_tree_expect_room(struct ghyvi_mm *mm, struct ghyvi_tree *tree)
+void ghyvi_tree_expect_room(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
 {
 	/* The guest may have changed its entries since, so those that still need a table page are counted first. */
-	if (refused_of(mm, tree) && any_may_go(mm))
-		try_refused_again(mm, tree);
+	if (refused_of(gtt, tree) && any_may_go(gtt))
+		try_refused_again(gtt, tree);
 }
 
-bool ghyvi_tree_make_room(struct ghyvi_mm *mm, struct ghyvi_tree *tree)
+bool ghyvi_tree_make_room(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
 {
-	u32 refused = refused_of(mm, tree);
+	u32 refused = refused_of(gtt, tree);
 
-	if (!refused || !ghyvi_trees_evict(mm, refused))
+	if (!refused || !ghyvi_trees_evict(gtt, refused))
 		return false;
-	try_refused_again(mm, tree);
+	try_refused_again(gtt, tree);
 	return true;
 }

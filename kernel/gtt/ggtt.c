@@ -9,17 +9,17 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "mm_types.h"
+#include "gtt_types.h"
 
 #define GGTT_TABLE_SPAN ((u64)GHYVI_ENTRIES << GHYVI_PAGE_SHIFT) /* bytes mapped by one table page */
 
-static int ggtt_add_table(struct ghyvi_mm *mm, u32 number)
+static int ggtt_add_table(struct ghyvi_gtt *gtt, u32 number)
 {
 	struct ghyvi_table_page *table;
 	struct ghyvi_shadow_page *page;
 
-	table = ghyvi_table_alloc(mm, GHYVI_INVALID_GFN,
-				  mm->params.ggtt + (size_t)number * GHYVI_ENTRIES, number);
+	table = ghyvi_table_alloc(gtt, GHYVI_INVALID_GFN,
+				  gtt->params.ggtt + (size_t)number * GHYVI_ENTRIES, number);
 	if (!table)
 		return -ENOMEM;
 	page = kzalloc(sizeof(*page), GFP_KERNEL_ACCOUNT);
@@ -31,44 +31,44 @@ static int ggtt_add_table(struct ghyvi_mm *mm, u32 number)
 	page->table = table;
 	page->level = GHYVI_LEVEL_PT;
 	page->refs = 1;
-	page->tree = &mm->shared_tree;
+	page->tree = &gtt->shared_tree;
 	INIT_LIST_HEAD(&page->dying);
 	table->shadows[GHYVI_LEVEL_PT] = page;
 	table->levels = BIT(GHYVI_LEVEL_PT);
-	mm->ggtt_tables[number] = table;
+	gtt->ggtt_tables[number] = table;
 	return 0;
 
 err_page:
 	kfree(page);
 err_table:
-	ghyvi_table_free(mm, table);
+	ghyvi_table_free(gtt, table);
 	return -ENOMEM;
 }
 
-int ghyvi_ggtt_init(struct ghyvi_mm *mm)
+int ghyvi_ggtt_init(struct ghyvi_gtt *gtt)
 {
 	const struct ghyvi_range *range;
 	unsigned int r;
 	u64 address;
 	int ret;
 
-	mm->ggtt_gfn = GHYVI_INVALID_GFN;
-	mm->ggtt_shadowed = true;
-	for (r = 0; r < mm->params.nr_ggtt_ranges; r++) {
-		range = &mm->params.ggtt_ranges[r];
-		mm->nr_ggtt_tables = max_t(u32, mm->nr_ggtt_tables,
+	gtt->ggtt_gfn = GHYVI_INVALID_GFN;
+	gtt->ggtt_shadowed = true;
+	for (r = 0; r < gtt->params.nr_ggtt_ranges; r++) {
+		range = &gtt->params.ggtt_ranges[r];
+		gtt->nr_ggtt_tables = max_t(u32, gtt->nr_ggtt_tables,
 					   DIV_ROUND_UP(range->start + range->bytes, GGTT_TABLE_SPAN));
 	}
-	mm->ggtt_tables = kvcalloc(max(mm->nr_ggtt_tables, 1u), sizeof(*mm->ggtt_tables), GFP_KERNEL_ACCOUNT);
-	if (!mm->ggtt_tables)
+	gtt->ggtt_tables = kvcalloc(max(gtt->nr_ggtt_tables, 1u), sizeof(*gtt->ggtt_tables), GFP_KERNEL_ACCOUNT);
+	if (!gtt->ggtt_tables)
 		return -ENOMEM;
-	for (r = 0; r < mm->params.nr_ggtt_ranges; r++) {
-		range = &mm->params.ggtt_ranges[r];
+	for (r = 0; r < gtt->params.nr_ggtt_ranges; r++) {
+		range = &gtt->params.ggtt_ranges[r];
 		if (WARN_ON_ONCE(range->start % GGTT_TABLE_SPAN || range->bytes % GGTT_TABLE_SPAN))
 			return -EINVAL;
 		for (address = range->start; address < range->start + range->bytes;
 		     address += GGTT_TABLE_SPAN) {
-			ret = ggtt_add_table(mm, address / GGTT_TABLE_SPAN);
+			ret = ggtt_add_table(gtt, address / GGTT_TABLE_SPAN);
 			if (ret)
 				return ret;
 		}
@@ -76,114 +76,114 @@ int ghyvi_ggtt_init(struct ghyvi_mm *mm)
 	return 0;
 }
 
-void ghyvi_ggtt_fini(struct ghyvi_mm *mm)
+void ghyvi_ggtt_fini(struct ghyvi_gtt *gtt)
 {
 	struct ghyvi_table_page *table;
 	u32 i;
 
-	for (i = 0; mm->ggtt_tables && i < mm->nr_ggtt_tables; i++) {
-		table = mm->ggtt_tables[i];
+	for (i = 0; gtt->ggtt_tables && i < gtt->nr_ggtt_tables; i++) {
+		table = gtt->ggtt_tables[i];
 		if (!table)
 			continue;
 		free_page((unsigned long)table->shadows[GHYVI_LEVEL_PT]->entries);
 		kfree(table->shadows[GHYVI_LEVEL_PT]);
-		ghyvi_table_free(mm, table);
+		ghyvi_table_free(gtt, table);
 	}
-	kvfree(mm->ggtt_tables);
+	kvfree(gtt->ggtt_tables);
 }
 
-void ghyvi_ggtt_relax(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
+void ghyvi_ggtt_relax(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 {
-	ghyvi_table_unprotect(mm, table);
-	if (table->gfn == GHYVI_INVALID_GFN || !mm->ggtt_shadowed)
-		ghyvi_table_clear_relaxed(mm, table);
+	ghyvi_table_unprotect(gtt, table);
+	if (table->gfn == GHYVI_INVALID_GFN || !gtt->ggtt_shadowed)
+		ghyvi_table_clear_relaxed(gtt, table);
 	else
-		ghyvi_table_mark_relaxed(mm, table);
+		ghyvi_table_mark_relaxed(gtt, table);
 }
 
 /* Every shadow entry back to "not present"; the next sync reads the guest's again. */
-void ghyvi_ggtt_reset(struct ghyvi_mm *mm)
+void ghyvi_ggtt_reset(struct ghyvi_gtt *gtt)
 {
 	const u64 none[GHYVI_PTES_PER_LINE] = { 0 };
 	struct ghyvi_table_page *table;
 	u32 i, e;
 
-	for (i = 0; i < mm->nr_ggtt_tables; i++) {
-		table = mm->ggtt_tables[i];
+	for (i = 0; i < gtt->nr_ggtt_tables; i++) {
+		table = gtt->ggtt_tables[i];
 		if (!table)
 			continue;
-		ghyvi_ggtt_relax(mm, table);
+		ghyvi_ggtt_relax(gtt, table);
 		for (e = 0; e < GHYVI_ENTRIES; e += GHYVI_PTES_PER_LINE)
-			ghyvi_table_update(mm, table, e, none, GHYVI_PTES_PER_LINE);
-		ghyvi_ggtt_publish(mm, table, 0, GHYVI_ENTRIES - 1);
+			ghyvi_table_update(gtt, table, e, none, GHYVI_PTES_PER_LINE);
+		ghyvi_ggtt_publish(gtt, table, 0, GHYVI_ENTRIES - 1);
 	}
 }
 
-void ghyvi_ggtt_shadow(struct ghyvi_mm *mm, bool on)
+void ghyvi_ggtt_shadow(struct ghyvi_gtt *gtt, bool on)
 {
-	if (mm->ggtt_shadowed == on)
+	if (gtt->ggtt_shadowed == on)
 		return;
-	mm->ggtt_shadowed = on;
-	ghyvi_ggtt_reset(mm);
+	gtt->ggtt_shadowed = on;
+	ghyvi_ggtt_reset(gtt);
 }
 
-void ghyvi_ggtt_publish(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int first,
+void ghyvi_ggtt_publish(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int first,
 			unsigned int last)
 {
-	mm->params.pgpu_ops->ggtt_write(mm->params.client, (u64)table->ggtt_page * GHYVI_ENTRIES + first,
+	gtt->params.pgpu_ops->ggtt_write(gtt->params.client, (u64)table->ggtt_page * GHYVI_ENTRIES + first,
 					table->shadows[GHYVI_LEVEL_PT]->entries + first, last - first + 1);
-	mm->ggtt_updating = NULL;
+	gtt->ggtt_updating = NULL;
 }
 
-struct ghyvi_table_page *ghyvi_ggtt_table_by_gfn(struct ghyvi_mm *mm, u64 gfn)
+struct ghyvi_table_page *ghyvi_ggtt_table_by_gfn(struct ghyvi_gtt *gtt, u64 gfn)
 {
-	if (mm->ggtt_gfn == GHYVI_INVALID_GFN || gfn < mm->ggtt_gfn ||
-	    gfn - mm->ggtt_gfn >= mm->nr_ggtt_tables)
+	if (gtt->ggtt_gfn == GHYVI_INVALID_GFN || gfn < gtt->ggtt_gfn ||
+	    gfn - gtt->ggtt_gfn >= gtt->nr_ggtt_tables)
 		return NULL;
-	return mm->ggtt_tables[gfn - mm->ggtt_gfn];
+	return gtt->ggtt_tables[gfn - gtt->ggtt_gfn];
 }
 
-void ghyvi_mm_set_ggtt_gfn(struct ghyvi_mm *mm, u64 gfn)
+void ghyvi_gtt_set_ggtt_gfn(struct ghyvi_gtt *gtt, u64 gfn)
 {
 	struct ghyvi_table_page *table;
 	u32 i;
 
-	mutex_lock(&mm->lock);
-	if (gfn != mm->ggtt_gfn) {
-		for (i = 0; i < mm->nr_ggtt_tables; i++) {
-			table = mm->ggtt_tables[i];
+	mutex_lock(&gtt->lock);
+	if (gfn != gtt->ggtt_gfn) {
+		for (i = 0; i < gtt->nr_ggtt_tables; i++) {
+			table = gtt->ggtt_tables[i];
 			if (!table)
 				continue;
-			ghyvi_table_unprotect(mm, table); /* at its old place */
+			ghyvi_table_unprotect(gtt, table); /* at its old place */
 			table->gfn = gfn == GHYVI_INVALID_GFN ? gfn : gfn + i;
-			ghyvi_ggtt_relax(mm, table);
+			ghyvi_ggtt_relax(gtt, table);
 		}
-		mm->ggtt_gfn = gfn;
-		mm->ggtt_live = false;
+		gtt->ggtt_gfn = gfn;
+		gtt->ggtt_live = false;
 	}
-	ghyvi_mm_unlock(mm);
+	ghyvi_gtt_unlock(gtt);
 }
 
-void ghyvi_mm_ggtt_live(struct ghyvi_mm *mm)
+void ghyvi_gtt_ggtt_live(struct ghyvi_gtt *gtt)
 {
 	const struct ghyvi_page_history first_store = { .writes = 1, .rank = GHYVI_RANK_UNKNOWN, .leaf = true };
-	struct ghyvi_shadow_view page = { &first_store, &mm->tuning, &mm->experience };
+	struct ghyvi_shadow_view page = { &first_store, &gtt->tuning, &gtt->experience };
 
-	mutex_lock(&mm->lock);
-	if (mm->ggtt_gfn != GHYVI_INVALID_GFN && !mm->ggtt_live && !mm->params.untracked_ggtt) {
-		mm->ggtt_live = true;
+	mutex_lock(&gtt->lock);
+	if (gtt->ggtt_gfn != GHYVI_INVALID_GFN && !gtt->ggtt_live && !gtt->params.untracked_ggtt) {
+		gtt->ggtt_live = true;
 		/* Protecting pages whose first store relaxes them can wait for the next synchronisation. */
-		if (!mm->policy->relax(&page))
-			ghyvi_mm_sync_locked(mm, NULL);
+		if (!gtt->policy->relax(&page))
+			ghyvi_gtt_sync_locked(gtt, NULL);
 	}
-	ghyvi_mm_unlock(mm);
+	ghyvi_gtt_unlock(gtt);
 }
 
 /*
  * Stores to a relaxed page went unseen: an access by the host must not go where the entry led before. And what waits for its page
  * cannot wait for a synchronisation: that comes after the context was read.
  */
-static void refresh_entry(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int index)
+static void refresh_entry(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int index)
 {
 	u64 value;
 
@@ -191,36 +191,36 @@ static void refresh_entry(struct ghyvi_mm *mm, struct ghyvi_table_page *table, u
 		return;
 	value = READ_ONCE(table->guest[index]);
 	if (value != table->snapshot[index])
-		ghyvi_table_update(mm, table, index, &value, 1);
+		ghyvi_table_update(gtt, table, index, &value, 1);
 	else if (ghyvi_table_entry_deferred(table, index))
-		ghyvi_table_retry_entry(mm, table, index);
+		ghyvi_table_retry_entry(gtt, table, index);
 	else
 		return;
-	ghyvi_ggtt_publish(mm, table, index, index);
+	ghyvi_ggtt_publish(gtt, table, index, index);
 }
 
 /* The host's address of a mapped byte of the global address space, valid up to the end of its page. */
-static void *ggtt_byte(struct ghyvi_mm *mm, u64 address)
+static void *ggtt_byte(struct ghyvi_gtt *gtt, u64 address)
 {
 	struct ghyvi_table_page *table;
 	struct ghyvi_pin *pin;
 	u64 entry;
 
-	if (address / GGTT_TABLE_SPAN >= mm->nr_ggtt_tables)
+	if (address / GGTT_TABLE_SPAN >= gtt->nr_ggtt_tables)
 		return NULL;
-	table = mm->ggtt_tables[address / GGTT_TABLE_SPAN];
+	table = gtt->ggtt_tables[address / GGTT_TABLE_SPAN];
 	if (!table)
 		return NULL;
-	if (mm->policy->nested) {
+	if (gtt->policy->nested) {
 		entry = READ_ONCE(table->guest[(address >> GHYVI_PAGE_SHIFT) % GHYVI_ENTRIES]);
 		if (!(entry & GHYVI_ENTRY_PRESENT))
 			return NULL;
-		pin = ghyvi_nested_pin(mm, ghyvi_entry_gfn(entry));
+		pin = ghyvi_nested_pin(gtt, ghyvi_entry_gfn(entry));
 		return IS_ERR(pin) ? NULL : phys_to_virt(pin->bus) + address % GHYVI_PAGE_BYTES;
 	}
-	refresh_entry(mm, table, (address >> GHYVI_PAGE_SHIFT) % GHYVI_ENTRIES);
+	refresh_entry(gtt, table, (address >> GHYVI_PAGE_SHIFT) % GHYVI_ENTRIES);
 	entry = table->shadows[GHYVI_LEVEL_PT]->entries[(address >> GHYVI_PAGE_SHIFT) % GHYVI_ENTRIES];
-	if (!(entry & GHYVI_ENTRY_PRESENT) || entry == ghyvi_entry_scratch(mm, GHYVI_LEVEL_PT))
+	if (!(entry & GHYVI_ENTRY_PRESENT) || entry == ghyvi_entry_scratch(gtt, GHYVI_LEVEL_PT))
 		return NULL;
 	return phys_to_virt(entry & GHYVI_SHADOW_ADDRESS_MASK) + address % GHYVI_PAGE_BYTES;
 }
@@ -236,16 +236,16 @@ static void copy_to_guest(void *to, const void *from, size_t bytes)
 		memcpy(to, from, bytes);
 }
 
-static int ggtt_copy(struct ghyvi_mm *mm, u64 address, void *read, const void *write, size_t bytes)
+static int ggtt_copy(struct ghyvi_gtt *gtt, u64 address, void *read, const void *write, size_t bytes)
 {
 	size_t part, at;
 	int ret = 0;
 	void *byte;
 
-	mutex_lock(&mm->lock);
+	mutex_lock(&gtt->lock);
 	for (at = 0; at < bytes; at += part) {
 		part = min_t(size_t, bytes - at, GHYVI_PAGE_BYTES - (address + at) % GHYVI_PAGE_BYTES);
-		byte = ggtt_byte(mm, address + at);
+		byte = ggtt_byte(gtt, address + at);
 		if (!byte) {
 			ret = -EFAULT;
 			break;
@@ -255,33 +255,33 @@ static int ggtt_copy(struct ghyvi_mm *mm, u64 address, void *read, const void *w
 		else
 			copy_to_guest(byte, write + at, part);
 	}
-	ghyvi_mm_unlock(mm);
+	ghyvi_gtt_unlock(gtt);
 	return ret;
 }
 
-int ghyvi_mm_ggtt_read(struct ghyvi_mm *mm, u64 address, void *buffer, size_t bytes)
+int ghyvi_gtt_ggtt_read(struct ghyvi_gtt *gtt, u64 address, void *buffer, size_t bytes)
 {
-	return ggtt_copy(mm, address, buffer, NULL, bytes);
+	return ggtt_copy(gtt, address, buffer, NULL, bytes);
 }
 
-int ghyvi_mm_ggtt_write(struct ghyvi_mm *mm, u64 address, const void *buffer, size_t bytes)
+int ghyvi_gtt_ggtt_write(struct ghyvi_gtt *gtt, u64 address, const void *buffer, size_t bytes)
 {
-	return ggtt_copy(mm, address, NULL, buffer, bytes);
+	return ggtt_copy(gtt, address, NULL, buffer, bytes);
 }
 
-void ghyvi_mm_ggtt_store(struct ghyvi_mm *mm, u64 index, u64 entry)
+void ghyvi_gtt_ggtt_store(struct ghyvi_gtt *gtt, u64 index, u64 entry)
 {
 	struct ghyvi_table_page *table = NULL;
 
-	mutex_lock(&mm->lock);
-	if (index / GHYVI_ENTRIES < mm->nr_ggtt_tables)
-		table = mm->ggtt_tables[index / GHYVI_ENTRIES];
+	mutex_lock(&gtt->lock);
+	if (index / GHYVI_ENTRIES < gtt->nr_ggtt_tables)
+		table = gtt->ggtt_tables[index / GHYVI_ENTRIES];
 	if (table) {
 		WRITE_ONCE(table->guest[index % GHYVI_ENTRIES], entry);
-		if (mm->ggtt_shadowed) {
-			ghyvi_table_update(mm, table, index % GHYVI_ENTRIES, &entry, 1);
-			ghyvi_ggtt_publish(mm, table, index % GHYVI_ENTRIES, index % GHYVI_ENTRIES);
+		if (gtt->ggtt_shadowed) {
+			ghyvi_table_update(gtt, table, index % GHYVI_ENTRIES, &entry, 1);
+			ghyvi_ggtt_publish(gtt, table, index % GHYVI_ENTRIES, index % GHYVI_ENTRIES);
 		}
 	}
-	ghyvi_mm_unlock(mm);
+	ghyvi_gtt_unlock(gtt);
 }

@@ -10,7 +10,7 @@
 #include <linux/compiler.h>
 #include <linux/string.h>
 
-#include "mm_types.h"
+#include "gtt_types.h"
 
 /* The shadow of an entry for 64 KiB. */
 struct group {
@@ -19,7 +19,7 @@ struct group {
 };
 
 /* Before any entry is written that is no part of 64 KiB. */
-static void table_split(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page)
+static void table_split(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page)
 {
 	u64 *entry;
 
@@ -29,26 +29,26 @@ static void table_split(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page)
 		entry = &page->parent->entries[page->parent_index];
 		WRITE_ONCE(*entry, *entry & ~GHYVI_ENTRY_64K);
 		page->ips_set = false;
-		atomic64_dec(&mm->params.stats->kept_64k_now);
+		atomic64_dec(&gtt->params.stats->kept_64k_now);
 	}
 	/* An engine may have loaded it, perhaps before it went: it would look for 64 KiB at what is written next. */
-	mm->params.pgpu_ops->invalidate(mm->params.client);
+	gtt->params.pgpu_ops->invalidate(gtt->params.client);
 	page->ips_cached = false;
 }
 
 /* Whether the entry that leads to @page may say "64 KiB" from now on. */
-static bool table_keep(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page)
+static bool table_keep(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page)
 {
 	if (!page->ips_set && page->parent && !page->noncontig_mask) {
 		page->ips_set = true;
 		page->ips_cached = true;
-		ghyvi_count(mm->params.stats, kept_64k);
-		atomic64_inc(&mm->params.stats->kept_64k_now);
+		ghyvi_count(gtt->params.stats, kept_64k);
+		atomic64_inc(&gtt->params.stats->kept_64k_now);
 	}
 	return page->ips_set;
 }
 
-u64 ghyvi_table_64k_link(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, struct ghyvi_shadow_page *parent,
+u64 ghyvi_table_64k_link(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, struct ghyvi_shadow_page *parent,
 			 unsigned int index)
 {
 	if (!page->parent) {
@@ -57,19 +57,19 @@ u64 ghyvi_table_64k_link(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, st
 	}
 	if (page->parent != parent || page->parent_index != index)
 		return 0;
-	return table_keep(mm, page) ? GHYVI_ENTRY_64K : 0;
+	return table_keep(gtt, page) ? GHYVI_ENTRY_64K : 0;
 }
 
-void ghyvi_table_64k_unlink(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page)
+void ghyvi_table_64k_unlink(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page)
 {
 	page->parent = NULL;
 	if (page->ips_set)
-		atomic64_dec(&mm->params.stats->kept_64k_now);
+		atomic64_dec(&gtt->params.stats->kept_64k_now);
 	page->ips_set = false;
 }
 
 /* A reference on each page, or scratch. */
-static void group_translate(struct ghyvi_mm *mm, u64 guest_entry, struct group *group)
+static void group_translate(struct ghyvi_gtt *gtt, u64 guest_entry, struct group *group)
 {
 	u64 gfn = ghyvi_entry_group_gfn(guest_entry), bus;
 	const struct ghyvi_pin *pins;
@@ -77,22 +77,22 @@ static void group_translate(struct ghyvi_mm *mm, u64 guest_entry, struct group *
 	int ret;
 
 	group->whole = !(guest_entry & GHYVI_ENTRY_PRESENT);
-	memset64(group->entries, group->whole ? 0 : ghyvi_leaf_scratch(mm), GHYVI_PTES_PER_64K);
-	if (group->whole || ghyvi_entry_hides_table(mm, gfn, GHYVI_PTES_PER_64K))
+	memset64(group->entries, group->whole ? 0 : ghyvi_leaf_scratch(gtt), GHYVI_PTES_PER_64K);
+	if (group->whole || ghyvi_entry_hides_table(gtt, gfn, GHYVI_PTES_PER_64K))
 		return;
-	ret = ghyvi_pins_get(mm, gfn, GHYVI_PTES_PER_64K, &bus);
+	ret = ghyvi_pins_get(gtt, gfn, GHYVI_PTES_PER_64K, &bus);
 	if (ret < 0) {
-		ghyvi_entry_reject(mm, GHYVI_LEVEL_PT_64K, guest_entry, ret);
+		ghyvi_entry_reject(gtt, GHYVI_LEVEL_PT_64K, guest_entry, ret);
 		return;
 	}
 	group->whole = ret;
-	pins = ghyvi_pin_find(mm, gfn);
+	pins = ghyvi_pin_find(gtt, gfn);
 	for (i = 0; i < GHYVI_PTES_PER_64K; i++)
 		group->entries[i] = pins[i].bus | GHYVI_ENTRY_PRESENT | (guest_entry & GHYVI_ENTRY_WRITE);
 }
 
 /* What stands at @index was translated from @old. */
-static void group_write(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index, u64 old,
+static void group_write(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index, u64 old,
 			const struct group *group)
 {
 	u64 old_entry = page->entries[index];
@@ -100,33 +100,33 @@ static void group_write(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, uns
 	unsigned int i;
 
 	if (!group->whole)
-		table_split(mm, page);
+		table_split(gtt, page);
 	for (i = 0; i < GHYVI_PTES_PER_64K; i++)
 		WRITE_ONCE(page->entries[index + i], group->entries[i]);
 	page->noncontig_mask = group->whole ? page->noncontig_mask & ~bit : page->noncontig_mask | bit;
-	if (!page->ips_set && table_keep(mm, page))
+	if (!page->ips_set && table_keep(gtt, page))
 		WRITE_ONCE(page->parent->entries[page->parent_index],
 			   page->parent->entries[page->parent_index] | GHYVI_ENTRY_64K);
-	if (ghyvi_leaf_is_mapped(mm, old_entry))
-		ghyvi_pins_put(mm, ghyvi_entry_group_gfn(old), GHYVI_PTES_PER_64K);
+	if (ghyvi_leaf_is_mapped(gtt, old_entry))
+		ghyvi_pins_put(gtt, ghyvi_entry_group_gfn(old), GHYVI_PTES_PER_64K);
 }
 
-void ghyvi_group_set(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index, u64 old, u64 value)
+void ghyvi_group_set(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index, u64 old, u64 value)
 {
 	struct group group;
 
 	if (index % GHYVI_PTES_PER_64K)
 		return;
-	group_translate(mm, value, &group);
-	group_write(mm, page, index, old, &group);
+	group_translate(gtt, value, &group);
+	group_write(gtt, page, index, old, &group);
 }
 
-void ghyvi_group_clear(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index, u64 old)
+void ghyvi_group_clear(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index, u64 old)
 {
 	struct group group = { .whole = false };
 
 	if (index % GHYVI_PTES_PER_64K)
 		return;
-	memset64(group.entries, ghyvi_leaf_scratch(mm), GHYVI_PTES_PER_64K);
-	group_write(mm, page, index, old, &group);
+	memset64(group.entries, ghyvi_leaf_scratch(gtt), GHYVI_PTES_PER_64K);
+	group_write(gtt, page, index, old, &group);
 }

@@ -10,11 +10,11 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
-#include "mm_types.h"
+#include "gtt_types.h"
 
-static int split(struct ghyvi_mm *mm, struct ghyvi_large *large)
+static int split(struct ghyvi_gtt *gtt, struct ghyvi_large *large)
 {
-	const struct ghyvi_mm_params *p = &mm->params;
+	const struct ghyvi_gtt_params *p = &gtt->params;
 	struct ghyvi_pin *pin;
 	unsigned int i;
 
@@ -27,33 +27,33 @@ static int split(struct ghyvi_mm *mm, struct ghyvi_large *large)
 		return -ENOMEM;
 	}
 	for (i = 0; i < GHYVI_ENTRIES; i++) {
-		pin = ghyvi_pin_find(mm, large->gfn + i);
+		pin = ghyvi_pin_find(gtt, large->gfn + i);
 		large->table[i] = pin->bus | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE;
 	}
 	return 0;
 }
 
-static void large_count(struct ghyvi_mm *mm, const struct ghyvi_large *large, int by)
+static void large_count(struct ghyvi_gtt *gtt, const struct ghyvi_large *large, int by)
 {
-	struct ghyvi_stats *stats = mm->params.stats;
+	struct ghyvi_stats *stats = gtt->params.stats;
 
 	atomic64_add(by, large->table ? &stats->split_pages_now : &stats->large_pages_now);
 }
 
-static void large_destroy(struct ghyvi_mm *mm, struct ghyvi_large *large)
+static void large_destroy(struct ghyvi_gtt *gtt, struct ghyvi_large *large)
 {
-	large_count(mm, large, -1);
+	large_count(gtt, large, -1);
 	list_del(&large->dying);
-	xa_erase(&mm->larges, large->gfn);
+	xa_erase(&gtt->larges, large->gfn);
 	if (large->table) {
-		mm->params.pgpu_ops->disown_page(mm->params.client, large->bus);
+		gtt->params.pgpu_ops->disown_page(gtt->params.client, large->bus);
 		free_page((unsigned long)large->table);
 	}
-	ghyvi_pins_put(mm, large->gfn, GHYVI_ENTRIES);
+	ghyvi_pins_put(gtt, large->gfn, GHYVI_ENTRIES);
 	kfree(large);
 }
 
-static struct ghyvi_large *large_create(struct ghyvi_mm *mm, u64 gfn)
+static struct ghyvi_large *large_create(struct ghyvi_gtt *gtt, u64 gfn)
 {
 	struct ghyvi_large *large;
 	int ret;
@@ -63,33 +63,33 @@ static struct ghyvi_large *large_create(struct ghyvi_mm *mm, u64 gfn)
 		return ERR_PTR(-ENOMEM);
 	large->gfn = gfn;
 	INIT_LIST_HEAD(&large->dying);
-	ret = ghyvi_pins_get(mm, gfn, GHYVI_ENTRIES, &large->bus);
+	ret = ghyvi_pins_get(gtt, gfn, GHYVI_ENTRIES, &large->bus);
 	if (ret < 0)
 		goto err_free;
-	ret = ret ? 0 : split(mm, large);
+	ret = ret ? 0 : split(gtt, large);
 	if (ret)
 		goto err_unpin;
-	large_count(mm, large, 1);
-	ret = xa_err(xa_store(&mm->larges, gfn, large, GFP_KERNEL_ACCOUNT));
+	large_count(gtt, large, 1);
+	ret = xa_err(xa_store(&gtt->larges, gfn, large, GFP_KERNEL_ACCOUNT));
 	if (ret) {
-		large_destroy(mm, large); /* nobody has seen it */
+		large_destroy(gtt, large); /* nobody has seen it */
 		return ERR_PTR(ret);
 	}
 	return large;
 
 err_unpin:
-	ghyvi_pins_put(mm, gfn, GHYVI_ENTRIES);
+	ghyvi_pins_put(gtt, gfn, GHYVI_ENTRIES);
 err_free:
 	kfree(large);
 	return ERR_PTR(ret);
 }
 
-struct ghyvi_large *ghyvi_large_get(struct ghyvi_mm *mm, u64 gfn)
+struct ghyvi_large *ghyvi_large_get(struct ghyvi_gtt *gtt, u64 gfn)
 {
-	struct ghyvi_large *large = xa_load(&mm->larges, gfn);
+	struct ghyvi_large *large = xa_load(&gtt->larges, gfn);
 
 	if (!large) {
-		large = large_create(mm, gfn);
+		large = large_create(gtt, gfn);
 		if (IS_ERR(large))
 			return large;
 	}
@@ -97,15 +97,15 @@ struct ghyvi_large *ghyvi_large_get(struct ghyvi_mm *mm, u64 gfn)
 	return large;
 }
 
-void ghyvi_large_put(struct ghyvi_mm *mm, u64 gfn)
+void ghyvi_large_put(struct ghyvi_gtt *gtt, u64 gfn)
 {
-	struct ghyvi_large *large = xa_load(&mm->larges, gfn);
+	struct ghyvi_large *large = xa_load(&gtt->larges, gfn);
 
 	if (WARN_ON_ONCE(!large || !large->refs) || --large->refs)
 		return;
 	/* An engine may still have it cached, and the guest may point at it again: decided in reap. */
 	if (list_empty(&large->dying))
-		list_add_tail(&large->dying, &mm->dying_larges);
+		list_add_tail(&large->dying, &gtt->dying_larges);
 }
 
 u64 ghyvi_large_entry(const struct ghyvi_large *large)
@@ -113,15 +113,15 @@ u64 ghyvi_large_entry(const struct ghyvi_large *large)
 	return large->bus | GHYVI_ENTRY_PRESENT | (large->table ? 0 : GHYVI_ENTRY_LARGE);
 }
 
-void ghyvi_larges_reap(struct ghyvi_mm *mm)
+void ghyvi_larges_reap(struct ghyvi_gtt *gtt)
 {
 	struct ghyvi_large *large, *next;
 
-	list_for_each_entry_safe(large, next, &mm->dying_larges, dying) {
+	list_for_each_entry_safe(large, next, &gtt->dying_larges, dying) {
 		if (large->refs)
 			list_del_init(&large->dying);
 		else
-			large_destroy(mm, large);
+			large_destroy(gtt, large);
 		cond_resched();
 	}
 }

@@ -6,21 +6,21 @@
 #include <linux/compiler.h>
 #include <linux/err.h>
 
-#include "mm_types.h"
+#include "gtt_types.h"
 
-static u64 leaf_translate(struct ghyvi_mm *mm, u64 guest_entry, bool ggtt)
+static u64 leaf_translate(struct ghyvi_gtt *gtt, u64 guest_entry, bool ggtt)
 {
 	u64 gfn = ghyvi_entry_gfn(guest_entry), flags = GHYVI_ENTRY_PRESENT;
 	struct ghyvi_pin *pin;
 
 	if (!(guest_entry & GHYVI_ENTRY_PRESENT))
 		return 0;
-	pin = ghyvi_pin_find(mm, gfn);
-	if ((!pin || pin->table) && ghyvi_entry_hides_table(mm, gfn, 1))
-		return ghyvi_leaf_scratch(mm);
-	pin = pin ? ghyvi_pin_hold(mm, pin) : ghyvi_pin_create(mm, gfn);
+	pin = ghyvi_pin_find(gtt, gfn);
+	if ((!pin || pin->table) && ghyvi_entry_hides_table(gtt, gfn, 1))
+		return ghyvi_leaf_scratch(gtt);
+	pin = pin ? ghyvi_pin_hold(gtt, pin) : ghyvi_pin_create(gtt, gfn);
 	if (IS_ERR(pin))
-		return ghyvi_entry_reject(mm, GHYVI_LEVEL_PT, guest_entry, PTR_ERR(pin));
+		return ghyvi_entry_reject(gtt, GHYVI_LEVEL_PT, guest_entry, PTR_ERR(pin));
 	/* GGTT entries have no write bit. */
 	if (ggtt || (guest_entry & GHYVI_ENTRY_WRITE))
 		flags |= GHYVI_ENTRY_WRITE;
@@ -28,16 +28,16 @@ static u64 leaf_translate(struct ghyvi_mm *mm, u64 guest_entry, bool ggtt)
 }
 
 /* First the new page, then the old one: it may be the same. */
-static void leaf_write(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index, u64 old, u64 entry)
+static void leaf_write(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index, u64 old, u64 entry)
 {
 	u64 old_entry = page->entries[index];
 
 	WRITE_ONCE(page->entries[index], entry);
-	if (ghyvi_leaf_is_mapped(mm, old_entry))
-		ghyvi_pin_put(mm, ghyvi_entry_gfn(old));
+	if (ghyvi_leaf_is_mapped(gtt, old_entry))
+		ghyvi_pin_put(gtt, ghyvi_entry_gfn(old));
 }
 
-void ghyvi_leaf_set(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index, const u64 *old,
+void ghyvi_leaf_set(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index, const u64 *old,
 		    const u64 *values, unsigned int count)
 {
 	bool ggtt = ghyvi_table_is_ggtt(page->table);
@@ -46,13 +46,13 @@ void ghyvi_leaf_set(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigne
 	for (i = 0; i < count; i++) {
 		if (values[i] == old[i])
 			continue;
-		leaf_write(mm, page, index + i, old[i], leaf_translate(mm, values[i], ggtt));
-		if (mm->defer_err)
-			ghyvi_table_defer_entry(mm, page->table, index + i);
+		leaf_write(gtt, page, index + i, old[i], leaf_translate(gtt, values[i], ggtt));
+		if (gtt->defer_err)
+			ghyvi_table_defer_entry(gtt, page->table, index + i);
 	}
 }
 
-void ghyvi_leaf_clear(struct ghyvi_mm *mm, struct ghyvi_shadow_page *page, unsigned int index, u64 old)
+void ghyvi_leaf_clear(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index, u64 old)
 {
-	leaf_write(mm, page, index, old, ghyvi_leaf_scratch(mm));
+	leaf_write(gtt, page, index, old, ghyvi_leaf_scratch(gtt));
 }

@@ -16,97 +16,97 @@
 #include <linux/err.h>
 #include <linux/kernel.h>
 
-#include "mm_types.h"
+#include "gtt_types.h"
 
-static void pin_unmap(struct ghyvi_mm *mm, struct ghyvi_pin *pin)
+static void pin_unmap(struct ghyvi_gtt *gtt, struct ghyvi_pin *pin)
 {
 	if (list_empty(&pin->mapped))
 		return;
-	mm->params.pgpu_ops->unmap_guest(mm->params.client, pin->gfn);
+	gtt->params.pgpu_ops->unmap_guest(gtt->params.client, pin->gfn);
 	list_del_init(&pin->mapped);
-	mm->nr_mapped_pins--;
+	gtt->nr_mapped_pins--;
 	/* Idle: released after the next invalidation. */
-	ghyvi_pin_put(mm, pin->gfn);
+	ghyvi_pin_put(gtt, pin->gfn);
 }
 
-struct ghyvi_pin *ghyvi_nested_pin(struct ghyvi_mm *mm, u64 gfn)
+struct ghyvi_pin *ghyvi_nested_pin(struct ghyvi_gtt *gtt, u64 gfn)
 {
-	struct ghyvi_pin *pin = ghyvi_pin_get(mm, gfn);
+	struct ghyvi_pin *pin = ghyvi_pin_get(gtt, gfn);
 	int ret;
 
 	if (IS_ERR(pin))
 		return pin;
 	if (!list_empty(&pin->mapped)) {
-		ghyvi_pin_put(mm, gfn);
+		ghyvi_pin_put(gtt, gfn);
 		return pin;
 	}
-	ret = mm->params.pgpu_ops->map_guest(mm->params.client, gfn, pin->bus);
+	ret = gtt->params.pgpu_ops->map_guest(gtt->params.client, gfn, pin->bus);
 	if (ret) {
-		ghyvi_pin_put(mm, gfn);
+		ghyvi_pin_put(gtt, gfn);
 		return ERR_PTR(ret);
 	}
-	list_add_tail(&pin->mapped, &mm->mapped_pins);
-	mm->nr_mapped_pins++;
+	list_add_tail(&pin->mapped, &gtt->mapped_pins);
+	gtt->nr_mapped_pins++;
 	return pin;
 }
 
-int ghyvi_mm_fault(struct ghyvi_mm *mm, u64 gfn)
+int ghyvi_gtt_fault(struct ghyvi_gtt *gtt, u64 gfn)
 {
 	struct ghyvi_pin *pin;
 
-	mutex_lock(&mm->lock);
-	pin = ghyvi_nested_pin(mm, gfn);
-	ghyvi_mm_unlock(mm);
+	mutex_lock(&gtt->lock);
+	pin = ghyvi_nested_pin(gtt, gfn);
+	ghyvi_gtt_unlock(gtt);
 	return IS_ERR(pin) ? (int)PTR_ERR(pin) : 0;
 }
 
-void ghyvi_nested_evict(struct ghyvi_mm *mm, u32 count)
+void ghyvi_nested_evict(struct ghyvi_gtt *gtt, u32 count)
 {
 	while (count--)
-		pin_unmap(mm, list_first_entry(&mm->mapped_pins, struct ghyvi_pin, mapped));
+		pin_unmap(gtt, list_first_entry(&gtt->mapped_pins, struct ghyvi_pin, mapped));
 }
 
-void ghyvi_nested_unmap(struct ghyvi_mm *mm, u64 gfn, u64 count)
+void ghyvi_nested_unmap(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
 {
 	struct ghyvi_pin *pin;
 	u64 at;
 
-	if (!mm->nr_mapped_pins)
+	if (!gtt->nr_mapped_pins)
 		return;
-	for (at = gfn; (pin = ghyvi_pin_next(mm, &at, gfn + count - 1)); at++)
-		pin_unmap(mm, pin);
+	for (at = gfn; (pin = ghyvi_pin_next(gtt, &at, gfn + count - 1)); at++)
+		pin_unmap(gtt, pin);
 }
 
-static void table_release(struct ghyvi_mm *mm, struct ghyvi_table_page *table, void *data)
+static void table_release(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, void *data)
 {
 	if (ghyvi_table_is_ggtt(table)) {
-		ghyvi_ggtt_relax(mm, table);
+		ghyvi_ggtt_relax(gtt, table);
 		return;
 	}
-	ghyvi_table_unprotect(mm, table);
-	ghyvi_table_mark_relaxed(mm, table);
+	ghyvi_table_unprotect(gtt, table);
+	ghyvi_table_mark_relaxed(gtt, table);
 }
 
-void ghyvi_nested_enter(struct ghyvi_mm *mm)
+void ghyvi_nested_enter(struct ghyvi_gtt *gtt)
 {
-	ghyvi_roots_forget_all(mm);
-	ghyvi_tables_reap(mm);
-	ghyvi_tables_each(mm, table_release, NULL);
-	ghyvi_nested_cleanup(mm);
+	ghyvi_roots_forget_all(gtt);
+	ghyvi_tables_reap(gtt);
+	ghyvi_tables_each(gtt, table_release, NULL);
+	ghyvi_nested_cleanup(gtt);
 }
 
-void ghyvi_nested_leave(struct ghyvi_mm *mm)
+void ghyvi_nested_leave(struct ghyvi_gtt *gtt)
 {
-	ghyvi_ggtt_shadow(mm, true);
-	ghyvi_nested_cleanup(mm);
+	ghyvi_ggtt_shadow(gtt, true);
+	ghyvi_nested_cleanup(gtt);
 }
 
-void ghyvi_nested_cleanup(struct ghyvi_mm *mm)
+void ghyvi_nested_cleanup(struct ghyvi_gtt *gtt)
 {
-	if (mm->policy->nested) {
-		if (list_empty(&mm->root_lru))
-			ghyvi_ggtt_shadow(mm, false);
-	} else if (!mm->nr_nested_roots) {
-		ghyvi_nested_evict(mm, mm->nr_mapped_pins);
+	if (gtt->policy->nested) {
+		if (list_empty(&gtt->root_lru))
+			ghyvi_ggtt_shadow(gtt, false);
+	} else if (!gtt->nr_nested_roots) {
+		ghyvi_nested_evict(gtt, gtt->nr_mapped_pins);
 	}
 }

@@ -9,19 +9,19 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
-#include "mm_types.h"
+#include "gtt_types.h"
 
-static struct ghyvi_pin_block **cached_block(struct ghyvi_mm *mm, u64 number)
+static struct ghyvi_pin_block **cached_block(struct ghyvi_gtt *gtt, u64 number)
 {
-	return &mm->block_cache[number % GHYVI_BLOCK_CACHE_SLOTS];
+	return &gtt->block_cache[number % GHYVI_BLOCK_CACHE_SLOTS];
 }
 
-struct ghyvi_pin_block *ghyvi_pin_block(struct ghyvi_mm *mm, u64 number)
+struct ghyvi_pin_block *ghyvi_pin_block(struct ghyvi_gtt *gtt, u64 number)
 {
-	struct ghyvi_pin_block **near = cached_block(mm, number);
+	struct ghyvi_pin_block **near = cached_block(gtt, number);
 
 	if (!*near || (*near)->number != number)
-		*near = xa_load(&mm->pin_blocks, number);
+		*near = xa_load(&gtt->pin_blocks, number);
 	return *near;
 }
 
@@ -31,16 +31,16 @@ static struct ghyvi_pin *pin_of(struct ghyvi_pin_block *block, u64 gfn)
 }
 
 /* The block, used by one more pin; NULL without memory. */
-static struct ghyvi_pin_block *block_get(struct ghyvi_mm *mm, u64 gfn)
+static struct ghyvi_pin_block *block_get(struct ghyvi_gtt *gtt, u64 gfn)
 {
-	struct ghyvi_pin_block *block = ghyvi_pin_block(mm, gfn / GHYVI_PIN_BLOCK);
+	struct ghyvi_pin_block *block = ghyvi_pin_block(gtt, gfn / GHYVI_PIN_BLOCK);
 
 	if (!block) {
 		block = kzalloc(sizeof(*block), GFP_KERNEL_ACCOUNT);
 		if (!block)
 			return NULL;
 		block->number = gfn / GHYVI_PIN_BLOCK;
-		if (xa_err(xa_store(&mm->pin_blocks, block->number, block, GFP_KERNEL_ACCOUNT))) {
+		if (xa_err(xa_store(&gtt->pin_blocks, block->number, block, GFP_KERNEL_ACCOUNT))) {
 			kfree(block);
 			return NULL;
 		}
@@ -49,67 +49,67 @@ static struct ghyvi_pin_block *block_get(struct ghyvi_mm *mm, u64 gfn)
 	return block;
 }
 
-static void block_put(struct ghyvi_mm *mm, struct ghyvi_pin_block *block)
+static void block_put(struct ghyvi_gtt *gtt, struct ghyvi_pin_block *block)
 {
-	struct ghyvi_pin_block **near = cached_block(mm, block->number);
+	struct ghyvi_pin_block **near = cached_block(gtt, block->number);
 
 	if (--block->used)
 		return;
 	if (*near == block)
 		*near = NULL;
-	xa_erase(&mm->pin_blocks, block->number);
+	xa_erase(&gtt->pin_blocks, block->number);
 	kfree(block);
 }
 
-static void pin_free(struct ghyvi_mm *mm, struct ghyvi_pin *pin)
+static void pin_free(struct ghyvi_gtt *gtt, struct ghyvi_pin *pin)
 {
-	const struct ghyvi_mm_params *p = &mm->params;
+	const struct ghyvi_gtt_params *p = &gtt->params;
 
 	list_del(&pin->idle);
-	mm->nr_idle_pins--;
+	gtt->nr_idle_pins--;
 	pin->pinned = false;
 	p->pgpu_ops->disown_page(p->client, pin->bus);
 	p->hv_ops->unpin(p->hv, pin->gfn);
 	atomic64_dec(&p->stats->pinned_pages_now);
-	block_put(mm, ghyvi_pin_block(mm, pin->gfn / GHYVI_PIN_BLOCK));
+	block_put(gtt, ghyvi_pin_block(gtt, pin->gfn / GHYVI_PIN_BLOCK));
 }
 
 /* What the guest gave back and we still hold must not keep it from pinning something else. */
-int ghyvi_pin_page(struct ghyvi_mm *mm, u64 gfn, u64 *bus)
+int ghyvi_pin_page(struct ghyvi_gtt *gtt, u64 gfn, u64 *bus)
 {
-	const struct ghyvi_mm_params *p = &mm->params;
-	struct ghyvi_table_page *updating = mm->ggtt_updating;
+	const struct ghyvi_gtt_params *p = &gtt->params;
+	struct ghyvi_table_page *updating = gtt->ggtt_updating;
 	int ret = p->hv_ops->pin(p->hv, gfn, bus);
 
-	if (ret == -ENOMEM && (mm->nr_idle_pins || mm->nr_mapped_pins)) {
+	if (ret == -ENOMEM && (gtt->nr_idle_pins || gtt->nr_mapped_pins)) {
 		/* Half: the walk that needs this page has just mapped the tables above it. */
-		ghyvi_nested_evict(mm, (mm->nr_mapped_pins + 1) / 2);
+		ghyvi_nested_evict(gtt, (gtt->nr_mapped_pins + 1) / 2);
 		/* The pGPU may still have GGTT entries that were replaced a moment ago, and more will be. */
 		if (updating)
-			ghyvi_ggtt_publish(mm, updating, 0, GHYVI_ENTRIES - 1);
-		mm->ggtt_updating = updating;
-		ghyvi_pins_trim(mm, 0);
+			ghyvi_ggtt_publish(gtt, updating, 0, GHYVI_ENTRIES - 1);
+		gtt->ggtt_updating = updating;
+		ghyvi_pins_trim(gtt, 0);
 		ret = p->hv_ops->pin(p->hv, gfn, bus);
 	}
 	return ret;
 }
 
-struct ghyvi_pin *ghyvi_pin_create(struct ghyvi_mm *mm, u64 gfn)
+struct ghyvi_pin *ghyvi_pin_create(struct ghyvi_gtt *gtt, u64 gfn)
 {
-	const struct ghyvi_mm_params *p = &mm->params;
+	const struct ghyvi_gtt_params *p = &gtt->params;
 	struct ghyvi_pin_block *block;
 	struct ghyvi_pin *pin;
 	u64 bus;
 	int ret;
 
 	/* First what a guest can make fail at will. */
-	ret = ghyvi_pin_page(mm, gfn, &bus);
+	ret = ghyvi_pin_page(gtt, gfn, &bus);
 	if (ret)
 		goto err;
 	ret = p->pgpu_ops->own_page(p->client, bus, GHYVI_PAGE_DATA);
 	if (ret)
 		goto err_unpin;
-	block = block_get(mm, gfn);
+	block = block_get(gtt, gfn);
 	if (!block) {
 		ret = -ENOMEM;
 		goto err_disown;
@@ -119,7 +119,7 @@ struct ghyvi_pin *ghyvi_pin_create(struct ghyvi_mm *mm, u64 gfn)
 	pin->bus = bus;
 	pin->refs = 1;
 	pin->pinned = true;
-	pin->table = ghyvi_tables_in(mm, gfn, 1);
+	pin->table = ghyvi_tables_in(gtt, gfn, 1);
 	pin->again = false;
 	INIT_LIST_HEAD(&pin->idle);
 	INIT_LIST_HEAD(&pin->mapped);
@@ -135,12 +135,12 @@ err:
 	return ERR_PTR(ret);
 }
 
-struct ghyvi_pin *ghyvi_pin_next(struct ghyvi_mm *mm, u64 *gfn, u64 last)
+struct ghyvi_pin *ghyvi_pin_next(struct ghyvi_gtt *gtt, u64 *gfn, u64 last)
 {
 	unsigned long number = *gfn / GHYVI_PIN_BLOCK;
 	struct ghyvi_pin_block *block;
 
-	while ((block = xa_find(&mm->pin_blocks, &number, last / GHYVI_PIN_BLOCK, XA_PRESENT))) {
+	while ((block = xa_find(&gtt->pin_blocks, &number, last / GHYVI_PIN_BLOCK, XA_PRESENT))) {
 		*gfn = max_t(u64, *gfn, number * GHYVI_PIN_BLOCK);
 		for (; *gfn <= last && *gfn / GHYVI_PIN_BLOCK == number; ++*gfn)
 			if (pin_of(block, *gfn)->pinned)
@@ -150,54 +150,54 @@ struct ghyvi_pin *ghyvi_pin_next(struct ghyvi_mm *mm, u64 *gfn, u64 last)
 	return NULL;
 }
 
-static void pin_drop(struct ghyvi_mm *mm, struct ghyvi_pin *pin)
+static void pin_drop(struct ghyvi_gtt *gtt, struct ghyvi_pin *pin)
 {
 	if (WARN_ON_ONCE(!pin || !pin->pinned || !pin->refs))
 		return;
 	if (--pin->refs)
 		return;
-	mm->nr_idle_pins++;
+	gtt->nr_idle_pins++;
 	if (list_empty(&pin->idle))
-		list_add_tail(&pin->idle, &mm->idle_pins);
+		list_add_tail(&pin->idle, &gtt->idle_pins);
 	else
 		pin->again = true;
 }
 
-void ghyvi_pin_put(struct ghyvi_mm *mm, u64 gfn)
+void ghyvi_pin_put(struct ghyvi_gtt *gtt, u64 gfn)
 {
-	pin_drop(mm, ghyvi_pin_find(mm, gfn));
+	pin_drop(gtt, ghyvi_pin_find(gtt, gfn));
 }
 
-void ghyvi_pin_table(struct ghyvi_mm *mm, u64 gfn, bool table)
+void ghyvi_pin_table(struct ghyvi_gtt *gtt, u64 gfn, bool table)
 {
-	struct ghyvi_pin *pin = ghyvi_pin_find(mm, gfn);
+	struct ghyvi_pin *pin = ghyvi_pin_find(gtt, gfn);
 
 	if (pin)
 		pin->table = table;
 }
 
 /* Where the pin of @gfn is, or would be; NULL: nowhere yet. @before: that of the page before, or NULL. */
-static struct ghyvi_pin *pin_place(struct ghyvi_mm *mm, u64 gfn, struct ghyvi_pin *before)
+static struct ghyvi_pin *pin_place(struct ghyvi_gtt *gtt, u64 gfn, struct ghyvi_pin *before)
 {
 	struct ghyvi_pin_block *block;
 
 	if (before && gfn % GHYVI_PIN_BLOCK)
 		return before + 1;
-	block = ghyvi_pin_block(mm, gfn / GHYVI_PIN_BLOCK);
+	block = ghyvi_pin_block(gtt, gfn / GHYVI_PIN_BLOCK);
 	return block ? pin_of(block, gfn) : NULL;
 }
 
-int ghyvi_pins_get(struct ghyvi_mm *mm, u64 gfn, unsigned int count, u64 *bus)
+int ghyvi_pins_get(struct ghyvi_gtt *gtt, u64 gfn, unsigned int count, u64 *bus)
 {
 	struct ghyvi_pin *pin = NULL;
 	bool contiguous = true;
 	unsigned int i;
 
 	for (i = 0; i < count; i++) {
-		pin = pin_place(mm, gfn + i, pin);
-		pin = pin && pin->pinned ? ghyvi_pin_hold(mm, pin) : ghyvi_pin_create(mm, gfn + i);
+		pin = pin_place(gtt, gfn + i, pin);
+		pin = pin && pin->pinned ? ghyvi_pin_hold(gtt, pin) : ghyvi_pin_create(gtt, gfn + i);
 		if (IS_ERR(pin)) {
-			ghyvi_pins_put(mm, gfn, i);
+			ghyvi_pins_put(gtt, gfn, i);
 			return PTR_ERR(pin);
 		}
 		if (!i)
@@ -208,39 +208,39 @@ int ghyvi_pins_get(struct ghyvi_mm *mm, u64 gfn, unsigned int count, u64 *bus)
 	return contiguous && IS_ALIGNED(*bus, (u64)count * GHYVI_PAGE_BYTES);
 }
 
-void ghyvi_pins_put(struct ghyvi_mm *mm, u64 gfn, unsigned int count)
+void ghyvi_pins_put(struct ghyvi_gtt *gtt, u64 gfn, unsigned int count)
 {
 	struct ghyvi_pin *pin = NULL;
 	unsigned int i;
 
 	for (i = 0; i < count; i++) {
-		pin = pin_place(mm, gfn + i, pin);
-		pin_drop(mm, pin);
+		pin = pin_place(gtt, gfn + i, pin);
+		pin_drop(gtt, pin);
 	}
 }
 
 /* To move a pin in the list each time that it is used and idle again would cost more than the use. */
-static void trim_oldest(struct ghyvi_mm *mm)
+static void trim_oldest(struct ghyvi_gtt *gtt)
 {
-	struct ghyvi_pin *pin = list_first_entry(&mm->idle_pins, struct ghyvi_pin, idle);
+	struct ghyvi_pin *pin = list_first_entry(&gtt->idle_pins, struct ghyvi_pin, idle);
 	bool again = pin->again;
 
 	pin->again = false;
 	if (pin->refs)
 		list_del_init(&pin->idle);
 	else if (again)
-		list_move_tail(&pin->idle, &mm->idle_pins);
+		list_move_tail(&pin->idle, &gtt->idle_pins);
 	else
-		pin_free(mm, pin);
+		pin_free(gtt, pin);
 }
 
-void ghyvi_pins_trim(struct ghyvi_mm *mm, u32 keep)
+void ghyvi_pins_trim(struct ghyvi_gtt *gtt, u32 keep)
 {
-	if (mm->nr_idle_pins <= keep)
+	if (gtt->nr_idle_pins <= keep)
 		return;
-	mm->params.pgpu_ops->invalidate(mm->params.client);
-	while (mm->nr_idle_pins > keep) {
-		trim_oldest(mm);
+	gtt->params.pgpu_ops->invalidate(gtt->params.client);
+	while (gtt->nr_idle_pins > keep) {
+		trim_oldest(gtt);
 		cond_resched();
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Shadowed trees by their guest-physical root. The mm keeps every tree the guest has announced or used until the
+ * Shadowed trees by their guest-physical root. The gtt keeps every tree the guest has announced or used until the
  * guest says it goes away, or resets the whole GPU, so that a tree is not built anew for each submission.
  */
 #include <linux/err.h>
@@ -9,7 +9,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "mm_types.h"
+#include "gtt_types.h"
 
 #define ROOT_KEY_THREE_LEVEL BIT(62)
 
@@ -35,59 +35,59 @@ static bool root_matches(const struct ghyvi_root *root, const u64 *gpa)
 /* Let go of the tables; the top page stays, since a job may have its address, and leads to scratch only. */
 static void root_empty(struct ghyvi_root *root)
 {
-	struct ghyvi_mm *mm = root->mm;
+	struct ghyvi_gtt *gtt = root->gtt;
 	unsigned int i;
 
 	if (root->levels == 4) {
-		ghyvi_shadow_detach(mm, root->pages[0]);
+		ghyvi_shadow_detach(gtt, root->pages[0]);
 		return;
 	}
 	root->retry = false;
 	for (i = 0; i < 4; i++) {
-		WRITE_ONCE(root->top[i], ghyvi_entry_scratch(mm, GHYVI_LEVEL_PDP));
+		WRITE_ONCE(root->top[i], ghyvi_entry_scratch(gtt, GHYVI_LEVEL_PDP));
 		if (root->pages[i])
-			ghyvi_shadow_put(mm, root->pages[i]);
+			ghyvi_shadow_put(gtt, root->pages[i]);
 		root->pages[i] = NULL;
 	}
 }
 
 static void root_put_locked(struct ghyvi_root *root)
 {
-	struct ghyvi_mm *mm = root->mm;
+	struct ghyvi_gtt *gtt = root->gtt;
 
 	if (--root->refs)
 		return;
 	if (root->nested) {
-		mm->nr_nested_roots--;
+		gtt->nr_nested_roots--;
 		kfree(root);
 		return;
 	}
-	list_move(&root->lru, &mm->dying_roots);
+	list_move(&root->lru, &gtt->dying_roots);
 	if (root->levels == 4)
-		ghyvi_shadow_put(mm, root->pages[0]);
+		ghyvi_shadow_put(gtt, root->pages[0]);
 	if (root->top) {
 		root_empty(root);
-		mm->params.pgpu_ops->invalidate(mm->params.client);
-		mm->params.pgpu_ops->disown_page(mm->params.client, virt_to_phys(root->top));
+		gtt->params.pgpu_ops->invalidate(gtt->params.client);
+		gtt->params.pgpu_ops->disown_page(gtt->params.client, virt_to_phys(root->top));
 		free_page((unsigned long)root->top);
 	}
 }
 
 void ghyvi_root_forget(struct ghyvi_root *root)
 {
-	struct ghyvi_mm *mm = root->mm;
+	struct ghyvi_gtt *gtt = root->gtt;
 
 	if (!root->known)
 		return;
 	root->known = false;
-	xa_erase(&mm->roots, root_key(root->gpa, root->levels));
-	mm->nr_roots--;
+	xa_erase(&gtt->roots, root_key(root->gpa, root->levels));
+	gtt->nr_roots--;
 	root_put_locked(root);
 }
 
 void ghyvi_root_fill_top(struct ghyvi_root *root)
 {
-	struct ghyvi_mm *mm = root->mm;
+	struct ghyvi_gtt *gtt = root->gtt;
 	unsigned int i;
 	u64 entry;
 
@@ -97,25 +97,25 @@ void ghyvi_root_fill_top(struct ghyvi_root *root)
 	for (i = 0; i < 4; i++) {
 		if (root->pages[i])
 			continue;
-		entry = ghyvi_entry_translate(mm, GHYVI_LEVEL_PDP,
+		entry = ghyvi_entry_translate(gtt, GHYVI_LEVEL_PDP,
 					      root->gpa[i] | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE, &root->tree);
 		WRITE_ONCE(root->top[i], entry);
-		if (entry != ghyvi_entry_scratch(mm, GHYVI_LEVEL_PDP))
+		if (entry != ghyvi_entry_scratch(gtt, GHYVI_LEVEL_PDP))
 			root->pages[i] = ((struct ghyvi_table_page *)
-				xa_load(&mm->tables, ghyvi_entry_gfn(root->gpa[i])))->shadows[GHYVI_LEVEL_PD];
-		root->retry |= mm->defer_err != 0;
-		mm->defer_err = 0;
+				xa_load(&gtt->tables, ghyvi_entry_gfn(root->gpa[i])))->shadows[GHYVI_LEVEL_PD];
+		root->retry |= gtt->defer_err != 0;
+		gtt->defer_err = 0;
 	}
 }
 
 static int root_create_top(struct ghyvi_root *root)
 {
-	struct ghyvi_mm *mm = root->mm;
+	struct ghyvi_gtt *gtt = root->gtt;
 
 	root->top = (u64 *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
 	if (!root->top)
 		return -ENOMEM;
-	if (mm->params.pgpu_ops->own_page(mm->params.client, virt_to_phys(root->top),
+	if (gtt->params.pgpu_ops->own_page(gtt->params.client, virt_to_phys(root->top),
 					  GHYVI_PAGE_TABLE)) {
 		free_page((unsigned long)root->top);
 		root->top = NULL;
@@ -126,7 +126,7 @@ static int root_create_top(struct ghyvi_root *root)
 	return 0;
 }
 
-static struct ghyvi_root *root_create(struct ghyvi_mm *mm, const u64 *gpa, unsigned int levels)
+static struct ghyvi_root *root_create(struct ghyvi_gtt *gtt, const u64 *gpa, unsigned int levels)
 {
 	struct ghyvi_shadow_page *page;
 	struct ghyvi_root *root;
@@ -135,8 +135,8 @@ static struct ghyvi_root *root_create(struct ghyvi_mm *mm, const u64 *gpa, unsig
 	root = kzalloc(sizeof(*root), GFP_KERNEL_ACCOUNT);
 	if (!root)
 		return ERR_PTR(-ENOMEM);
-	root->mm = mm;
-	root->tree.id = ++mm->last_tree;
+	root->gtt = gtt;
+	root->tree.id = ++gtt->last_tree;
 	root->levels = levels;
 	memcpy(root->gpa, gpa, (levels == 3 ? 4 : 1) * sizeof(*gpa));
 	root->refs = 1;
@@ -148,7 +148,7 @@ static struct ghyvi_root *root_create(struct ghyvi_mm *mm, const u64 *gpa, unsig
 		if (ret)
 			goto err_free;
 	} else {
-		page = ghyvi_shadow_get(mm, gpa[0] >> GHYVI_PAGE_SHIFT, GHYVI_LEVEL_PML4,
+		page = ghyvi_shadow_get(gtt, gpa[0] >> GHYVI_PAGE_SHIFT, GHYVI_LEVEL_PML4,
 					&root->tree);
 		if (IS_ERR(page)) {
 			ret = PTR_ERR(page);
@@ -156,14 +156,14 @@ static struct ghyvi_root *root_create(struct ghyvi_mm *mm, const u64 *gpa, unsig
 		}
 		root->pages[0] = page;
 	}
-	ret = xa_err(xa_store(&mm->roots, root_key(gpa, levels), root, GFP_KERNEL_ACCOUNT));
+	ret = xa_err(xa_store(&gtt->roots, root_key(gpa, levels), root, GFP_KERNEL_ACCOUNT));
 	if (ret) {
 		root_put_locked(root);
 		return ERR_PTR(ret);
 	}
 	root->known = true;
-	list_add_tail(&root->lru, &mm->root_lru);
-	mm->nr_roots++;
+	list_add_tail(&root->lru, &gtt->root_lru);
+	gtt->nr_roots++;
 	return root;
 
 err_free:
@@ -172,16 +172,16 @@ err_free:
 }
 
 /* Room for one more: forget the tree used longest ago that no workload holds. */
-static int roots_make_room(struct ghyvi_mm *mm)
+static int roots_make_room(struct ghyvi_gtt *gtt)
 {
 	struct ghyvi_root *root;
 
-	if (mm->nr_roots < GHYVI_MAX_ROOTS)
+	if (gtt->nr_roots < GHYVI_MAX_ROOTS)
 		return 0;
-	list_for_each_entry(root, &mm->root_lru, lru) {
+	list_for_each_entry(root, &gtt->root_lru, lru) {
 		if (root->known && root->refs == 1) {
 			ghyvi_root_forget(root);
-			ghyvi_count(mm->params.stats, evicted_trees);
+			ghyvi_count(gtt->params.stats, evicted_trees);
 			return 0;
 		}
 	}
@@ -189,91 +189,91 @@ static int roots_make_room(struct ghyvi_mm *mm)
 }
 
 /* Only for its top page: the synchronisation that comes before any use makes room for what is below. */
-static struct ghyvi_root *root_create_in_room(struct ghyvi_mm *mm, const u64 *gpa, unsigned int levels)
+static struct ghyvi_root *root_create_in_room(struct ghyvi_gtt *gtt, const u64 *gpa, unsigned int levels)
 {
 	struct ghyvi_root *root;
 	int ret;
 
-	ret = roots_make_room(mm);
+	ret = roots_make_room(gtt);
 	if (ret)
 		return ERR_PTR(ret);
-	root = root_create(mm, gpa, levels);
+	root = root_create(gtt, gpa, levels);
 	if (root != ERR_PTR(-ENOSPC))
 		return root;
-	ghyvi_trees_evict_begin(mm);
-	return ghyvi_trees_evict(mm, 1) ? root_create(mm, gpa, levels) : root;
+	ghyvi_trees_evict_begin(gtt);
+	return ghyvi_trees_evict(gtt, 1) ? root_create(gtt, gpa, levels) : root;
 }
 
-static struct ghyvi_root *root_nested(struct ghyvi_mm *mm, const u64 *gpa, unsigned int levels)
+static struct ghyvi_root *root_nested(struct ghyvi_gtt *gtt, const u64 *gpa, unsigned int levels)
 {
 	struct ghyvi_root *root;
 	struct ghyvi_pin *pin;
 
 	if (levels == 4) {
 		/* A shadowed tree would be refused, too. */
-		pin = ghyvi_nested_pin(mm, gpa[0] >> GHYVI_PAGE_SHIFT);
+		pin = ghyvi_nested_pin(gtt, gpa[0] >> GHYVI_PAGE_SHIFT);
 		if (IS_ERR(pin))
 			return ERR_CAST(pin);
 	}
 	root = kzalloc(sizeof(*root), GFP_KERNEL_ACCOUNT);
 	if (!root)
 		return ERR_PTR(-ENOMEM);
-	root->mm = mm;
+	root->gtt = gtt;
 	root->nested = true;
 	root->levels = levels;
 	memcpy(root->gpa, gpa, (levels == 3 ? 4 : 1) * sizeof(*gpa));
 	root->refs = 1;
-	mm->nr_nested_roots++;
+	gtt->nr_nested_roots++;
 	return root;
 }
 
-struct ghyvi_root *ghyvi_mm_get_root(struct ghyvi_mm *mm, const u64 *gpa4, unsigned int levels)
+struct ghyvi_root *ghyvi_gtt_get_root(struct ghyvi_gtt *gtt, const u64 *gpa4, unsigned int levels)
 {
 	struct ghyvi_root *root;
 	u64 gpa[4];
 
 	root_address(gpa4, levels, gpa);
-	mutex_lock(&mm->lock);
-	if (mm->policy->nested) {
-		root = root_nested(mm, gpa, levels);
+	mutex_lock(&gtt->lock);
+	if (gtt->policy->nested) {
+		root = root_nested(gtt, gpa, levels);
 		goto out;
 	}
-	root = xa_load(&mm->roots, root_key(gpa, levels));
+	root = xa_load(&gtt->roots, root_key(gpa, levels));
 	if (root && !root_matches(root, gpa)) {
 		ghyvi_root_forget(root);
 		root = NULL;
 	}
 	if (!root)
-		root = root_create_in_room(mm, gpa, levels);
+		root = root_create_in_room(gtt, gpa, levels);
 	else
-		list_move_tail(&root->lru, &mm->root_lru);
+		list_move_tail(&root->lru, &gtt->root_lru);
 	if (!IS_ERR(root)) {
 		root->refs++;
-		root->used = mm->submissions;
+		root->used = gtt->submissions;
 	}
 out:
-	ghyvi_mm_unlock(mm);
+	ghyvi_gtt_unlock(gtt);
 	return root;
 }
 
-void ghyvi_mm_put_root(struct ghyvi_root *root)
+void ghyvi_gtt_put_root(struct ghyvi_root *root)
 {
-	struct ghyvi_mm *mm = root->mm;
+	struct ghyvi_gtt *gtt = root->gtt;
 
-	mutex_lock(&mm->lock);
+	mutex_lock(&gtt->lock);
 	root_put_locked(root);
-	ghyvi_nested_cleanup(mm);
-	ghyvi_mm_unlock(mm);
+	ghyvi_nested_cleanup(gtt);
+	ghyvi_gtt_unlock(gtt);
 }
 
-void ghyvi_mm_forget_root(struct ghyvi_mm *mm, const u64 *gpa4, unsigned int levels)
+void ghyvi_gtt_forget_root(struct ghyvi_gtt *gtt, const u64 *gpa4, unsigned int levels)
 {
 	struct ghyvi_root *root;
 	u64 gpa[4];
 
 	root_address(gpa4, levels, gpa);
-	mutex_lock(&mm->lock);
-	root = xa_load(&mm->roots, root_key(gpa, levels));
+	mutex_lock(&gtt->lock);
+	root = xa_load(&gtt->roots, root_key(gpa, levels));
 	if (root) {
 		/*
 		 * A workload that is on its way back may still hold it, and the guest is about to use the
@@ -282,15 +282,15 @@ void ghyvi_mm_forget_root(struct ghyvi_mm *mm, const u64 *gpa4, unsigned int lev
 		root_empty(root);
 		ghyvi_root_forget(root);
 	}
-	ghyvi_mm_unlock(mm);
+	ghyvi_gtt_unlock(gtt);
 }
 
-void ghyvi_mm_forget_roots(struct ghyvi_mm *mm)
+void ghyvi_gtt_forget_roots(struct ghyvi_gtt *gtt)
 {
-	mutex_lock(&mm->lock);
-	ghyvi_roots_empty_all(mm);
-	ghyvi_roots_forget_all(mm);
-	ghyvi_mm_unlock(mm);
+	mutex_lock(&gtt->lock);
+	ghyvi_roots_empty_all(gtt);
+	ghyvi_roots_forget_all(gtt);
+	ghyvi_gtt_unlock(gtt);
 }
 
 u64 ghyvi_root_bus(const struct ghyvi_root *root)
@@ -308,29 +308,29 @@ void ghyvi_root_job(const struct ghyvi_root *root, struct ghyvi_job *job)
 	memcpy(job->guest_root, root->gpa, sizeof(job->guest_root));
 }
 
-void ghyvi_roots_empty_all(struct ghyvi_mm *mm)
+void ghyvi_roots_empty_all(struct ghyvi_gtt *gtt)
 {
 	struct ghyvi_root *root;
 
-	list_for_each_entry(root, &mm->root_lru, lru)
+	list_for_each_entry(root, &gtt->root_lru, lru)
 		root_empty(root);
 }
 
-void ghyvi_roots_forget_all(struct ghyvi_mm *mm)
+void ghyvi_roots_forget_all(struct ghyvi_gtt *gtt)
 {
 	struct ghyvi_root *root, *next;
 
-	list_for_each_entry_safe(root, next, &mm->root_lru, lru)
+	list_for_each_entry_safe(root, next, &gtt->root_lru, lru)
 		ghyvi_root_forget(root);
 }
 
-void ghyvi_roots_zap_range(struct ghyvi_mm *mm, u64 gfn, u64 count)
+void ghyvi_roots_zap_range(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
 {
 	struct ghyvi_root *root, *next;
 	unsigned int i;
 	u64 at;
 
-	list_for_each_entry_safe(root, next, &mm->root_lru, lru) {
+	list_for_each_entry_safe(root, next, &gtt->root_lru, lru) {
 		for (i = 0; i < (root->levels == 3 ? 4 : 1); i++) {
 			at = root->gpa[i] >> GHYVI_PAGE_SHIFT;
 			if (at >= gfn && at - gfn < count) {

@@ -88,7 +88,7 @@ void ghyvi_guard_returned(struct ghyvi_unmap_call *call);
 
 /**
  * ghyvi_guard_may_pin() - may the vGPU pin @gfn now? The caller holds, from before this call until
- * its pin is in the books of the mm, the lock under which ghyvi_mm_unmap() unpins.
+ * its pin is in the books of the mm, the lock under which ghyvi_gtt_unmap() unpins.
  */
 bool ghyvi_guard_may_pin(struct ghyvi_guard *guard, u64 gfn);
 

@@ -48,7 +48,7 @@ void ghyvi_kvm_unbind(struct ghyvi_kvm *kvm);
 
 /**
  * ghyvi_kvm_unmapping() - vfio_iommu_type1 takes guest pages away: to be called before
- * ghyvi_mm_unmap().
+ * ghyvi_gtt_unmap().
  * @kvm: of the vGPU that is asked
  * @gfn: first page
  * @count: number of pages

@@ -5,7 +5,7 @@
  */
 #include <linux/ktime.h>
 
-#include "../gtt/mm_types.h"
+#include "../gtt/gtt_types.h"
 
 #define COST_WEIGHT 8 /* a new sample counts for one eighth */
 #define COST_MAX_NS 1000000u /* longer than this was an interruption, not a cost */
@@ -21,33 +21,33 @@ static void cost_update(u32 *cost, u64 sample)
 		*cost = 1;
 }
 
-void ghyvi_cost_scanned(struct ghyvi_mm *mm, u64 started_ns, u32 pages)
+void ghyvi_cost_scanned(struct ghyvi_gtt *gtt, u64 started_ns, u32 pages)
 {
 	if (pages)
-		cost_update(&mm->tuning.scan_ns, (ktime_get_ns() - started_ns) / pages);
+		cost_update(&gtt->tuning.scan_ns, (ktime_get_ns() - started_ns) / pages);
 }
 
 /*
  * A lifted protection also costs the guest a fault when its next store makes the page writable again, about what a
  * trap costs that is handled in the kernel; it is part of the price of protecting.
  */
-void ghyvi_cost_protected(struct ghyvi_mm *mm, u64 started_ns, u32 pages)
+void ghyvi_cost_protected(struct ghyvi_gtt *gtt, u64 started_ns, u32 pages)
 {
 	if (pages)
-		cost_update(&mm->tuning.protect_ns,
-			    (ktime_get_ns() - started_ns) / pages + mm->tuning.trap_ns / 2);
+		cost_update(&gtt->tuning.protect_ns,
+			    (ktime_get_ns() - started_ns) / pages + gtt->tuning.trap_ns / 2);
 }
 
 /*
  * The exit itself is invisible from inside the handler. The distance between two traps of neighbouring entries of one
  * page contains all of it and next to nothing else.
  */
-void ghyvi_cost_trapped(struct ghyvi_mm *mm, u64 gpa)
+void ghyvi_cost_trapped(struct ghyvi_gtt *gtt, u64 gpa)
 {
-	u64 now = ktime_get_ns(), gap = now - mm->last_trap_ns;
+	u64 now = ktime_get_ns(), gap = now - gtt->last_trap_ns;
 
-	if (gpa - mm->last_trap_gpa <= 8 && gap < TRAP_GAP_MAX_NS)
-		cost_update(&mm->tuning.trap_ns, gap);
-	mm->last_trap_gpa = gpa;
-	mm->last_trap_ns = now;
+	if (gpa - gtt->last_trap_gpa <= 8 && gap < TRAP_GAP_MAX_NS)
+		cost_update(&gtt->tuning.trap_ns, gap);
+	gtt->last_trap_gpa = gpa;
+	gtt->last_trap_ns = now;
 }

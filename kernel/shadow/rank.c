@@ -4,21 +4,21 @@
 #include <linux/slab.h>
 #include <linux/sort.h>
 
-#include "../gtt/mm_types.h"
+#include "../gtt/gtt_types.h"
 
-void ghyvi_tables_each(struct ghyvi_mm *mm,
-		       void (*visit)(struct ghyvi_mm *mm, struct ghyvi_table_page *table, void *data),
+void ghyvi_tables_each(struct ghyvi_gtt *gtt,
+		       void (*visit)(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, void *data),
 		       void *data)
 {
 	struct ghyvi_table_page *table;
 	unsigned long at;
 	u32 i;
 
-	xa_for_each(&mm->tables, at, table)
-		visit(mm, table, data);
-	for (i = 0; i < mm->nr_ggtt_tables; i++)
-		if (mm->ggtt_tables[i])
-			visit(mm, mm->ggtt_tables[i], data);
+	xa_for_each(&gtt->tables, at, table)
+		visit(gtt, table, data);
+	for (i = 0; i < gtt->nr_ggtt_tables; i++)
+		if (gtt->ggtt_tables[i])
+			visit(gtt, gtt->ggtt_tables[i], data);
 }
 
 struct ranking {
@@ -26,7 +26,7 @@ struct ranking {
 	u32 count;
 };
 
-static void rank_collect(struct ghyvi_mm *mm, struct ghyvi_table_page *table, void *data)
+static void rank_collect(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, void *data)
 {
 	struct ranking *ranking = data;
 
@@ -46,16 +46,16 @@ static int rank_compare(const void *a, const void *b)
 	return first->history.heat > second->history.heat ? -1 : 1;
 }
 
-void ghyvi_tables_rank(struct ghyvi_mm *mm)
+void ghyvi_tables_rank(struct ghyvi_gtt *gtt)
 {
 	struct ranking ranking = { NULL, 0 };
 	u32 i;
 
-	ranking.tables = kvmalloc_array(mm->nr_tables + mm->nr_ggtt_tables + 1, sizeof(*ranking.tables),
+	ranking.tables = kvmalloc_array(gtt->nr_tables + gtt->nr_ggtt_tables + 1, sizeof(*ranking.tables),
 					GFP_KERNEL_ACCOUNT);
 	if (!ranking.tables)
 		return; /* the old ranks serve until the next time */
-	ghyvi_tables_each(mm, rank_collect, &ranking);
+	ghyvi_tables_each(gtt, rank_collect, &ranking);
 	sort(ranking.tables, ranking.count, sizeof(*ranking.tables), rank_compare, NULL);
 	for (i = 0; i < ranking.count; i++)
 		ranking.tables[i]->history.rank = i;

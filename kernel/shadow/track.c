@@ -6,44 +6,44 @@
 
 #include <trace/events/ghyvi.h>
 
-#include "../gtt/mm_types.h"
+#include "../gtt/gtt_types.h"
 
-static struct ghyvi_tree *find_tree(struct ghyvi_mm *mm, const struct ghyvi_table_page *table)
+static struct ghyvi_tree *find_tree(struct ghyvi_gtt *gtt, const struct ghyvi_table_page *table)
 {
 	const struct ghyvi_shadow_page *leaf = table->shadows[GHYVI_LEVEL_PT];
 	const struct ghyvi_shadow_page *leaf_64k = table->shadows[GHYVI_LEVEL_PT_64K];
 
 	if (!table->history.leaf || (leaf && leaf_64k && leaf->tree != leaf_64k->tree))
-		return &mm->shared_tree;
-	return leaf ? leaf->tree : leaf_64k ? leaf_64k->tree : &mm->shared_tree;
+		return &gtt->shared_tree;
+	return leaf ? leaf->tree : leaf_64k ? leaf_64k->tree : &gtt->shared_tree;
 }
 
 /* Synchronisations that reached the page so far. */
-static u32 table_now(struct ghyvi_mm *mm, const struct ghyvi_table_page *table)
+static u32 table_now(struct ghyvi_gtt *gtt, const struct ghyvi_table_page *table)
 {
-	return table->tree->synced + mm->flushes;
+	return table->tree->synced + gtt->flushes;
 }
 
-void ghyvi_table_mark_relaxed(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
+void ghyvi_table_mark_relaxed(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 {
 	if (!list_empty(&table->relaxed_node))
 		return;
-	table->compared = mm->syncs; /* no store was missed until now */
+	table->compared = gtt->syncs; /* no store was missed until now */
 	list_add_tail(&table->relaxed_node, &table->tree->relaxed);
-	atomic64_inc(&mm->params.stats->relaxed_now);
+	atomic64_inc(&gtt->params.stats->relaxed_now);
 }
 
-void ghyvi_table_clear_relaxed(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
+void ghyvi_table_clear_relaxed(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 {
 	if (list_empty(&table->relaxed_node))
 		return;
 	list_del_init(&table->relaxed_node);
-	atomic64_dec(&mm->params.stats->relaxed_now);
+	atomic64_dec(&gtt->params.stats->relaxed_now);
 }
 
-void ghyvi_table_update_tree(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
+void ghyvi_table_update_tree(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 {
-	struct ghyvi_tree *tree = find_tree(mm, table);
+	struct ghyvi_tree *tree = find_tree(gtt, table);
 
 	/* Each tree counts its own synchronisations; the time since the page's last burst stays as it is. */
 	table->history.burst_at += tree->synced - table->tree->synced;
@@ -52,13 +52,13 @@ void ghyvi_table_update_tree(struct ghyvi_mm *mm, struct ghyvi_table_page *table
 		list_move_tail(&table->relaxed_node, &tree->relaxed);
 }
 
-bool ghyvi_table_protect(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
+bool ghyvi_table_protect(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 {
-	const struct ghyvi_mm_params *p = &mm->params;
+	const struct ghyvi_gtt_params *p = &gtt->params;
 
 	if (table->protected)
 		return true;
-	if (mm->policy->nested)
+	if (gtt->policy->nested)
 		return false;
 	if (table->gfn == GHYVI_INVALID_GFN || p->hv_ops->protect(p->hv, &table->gfn, 1) != 1)
 		return false;
@@ -69,9 +69,9 @@ bool ghyvi_table_protect(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
 	return true;
 }
 
-void ghyvi_table_unprotect(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
+void ghyvi_table_unprotect(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 {
-	const struct ghyvi_mm_params *p = &mm->params;
+	const struct ghyvi_gtt_params *p = &gtt->params;
 
 	if (!table->protected)
 		return;
@@ -81,25 +81,25 @@ void ghyvi_table_unprotect(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
 	atomic64_dec(&p->stats->protected_now);
 }
 
-void ghyvi_table_relax(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
+void ghyvi_table_relax(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 {
-	ghyvi_table_unprotect(mm, table);
-	ghyvi_table_mark_relaxed(mm, table);
-	ghyvi_count(mm->params.stats, relaxes);
-	trace_oos_change(mm->params.reporter, "relax", table->gfn);
+	ghyvi_table_unprotect(gtt, table);
+	ghyvi_table_mark_relaxed(gtt, table);
+	ghyvi_count(gtt->params.stats, relaxes);
+	trace_oos_change(gtt->params.reporter, "relax", table->gfn);
 }
 
-void ghyvi_table_protect_initial(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int level)
+void ghyvi_table_protect_initial(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int level)
 {
-	struct ghyvi_shadow_view page = ghyvi_table_view(mm, table);
+	struct ghyvi_shadow_view page = ghyvi_table_view(gtt, table);
 
-	if (level <= GHYVI_LEVEL_PT && mm->policy->relax_new(&page))
-		ghyvi_table_mark_relaxed(mm, table);
-	else if (!ghyvi_table_protect(mm, table))
-		ghyvi_table_mark_relaxed(mm, table);
+	if (level <= GHYVI_LEVEL_PT && gtt->policy->relax_new(&page))
+		ghyvi_table_mark_relaxed(gtt, table);
+	else if (!ghyvi_table_protect(gtt, table))
+		ghyvi_table_mark_relaxed(gtt, table);
 }
 
-void ghyvi_table_make_strict(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
+void ghyvi_table_make_strict(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 {
 	/*
 	 * Only leaf entries are translated from here: they lead to no further table page. A page that has
@@ -109,19 +109,19 @@ void ghyvi_table_make_strict(struct ghyvi_mm *mm, struct ghyvi_table_page *table
 	bool leaf = table->history.leaf;
 
 	/* Unlisting can wait for the next synchronisation, which finds nothing to do. */
-	ghyvi_table_protect(mm, table);
+	ghyvi_table_protect(gtt, table);
 	if (leaf)
-		ghyvi_table_sync(mm, table);
+		ghyvi_table_sync(gtt, table);
 }
 
 /* A burst of the page began: it may continue a run of its neighbours', or join two. */
-static void table_burst(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
+static void table_burst(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 {
-	struct ghyvi_table_page *before = ghyvi_table_neighbour(mm, table, -1);
+	struct ghyvi_table_page *before = ghyvi_table_neighbour(gtt, table, -1);
 
-	while (table && ghyvi_history_run(before ? &before->history : NULL, &table->history, &mm->experience)) {
+	while (table && ghyvi_history_run(before ? &before->history : NULL, &table->history, &gtt->experience)) {
 		before = table;
-		table = ghyvi_table_neighbour(mm, table, 1);
+		table = ghyvi_table_neighbour(gtt, table, 1);
 	}
 }
 
@@ -140,7 +140,7 @@ static bool line_differs(const u64 *guest, const u64 *snapshot)
 }
 
 /* Each guest entry is read once, now; how many differ from the snapshot? */
-static unsigned int line_update(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int at)
+static unsigned int line_update(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int at)
 {
 	unsigned int i, changed = 0;
 	u64 line[GHYVI_PTES_PER_LINE];
@@ -149,20 +149,20 @@ static unsigned int line_update(struct ghyvi_mm *mm, struct ghyvi_table_page *ta
 		line[i] = READ_ONCE(table->guest[at + i]);
 		changed += line[i] != table->snapshot[at + i];
 	}
-	ghyvi_table_update(mm, table, at, line, GHYVI_PTES_PER_LINE);
+	ghyvi_table_update(gtt, table, at, line, GHYVI_PTES_PER_LINE);
 	return changed;
 }
 
 /* What waits for a pin; entries that the guest has changed are not meant. */
-static void try_again(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int *first, unsigned int *last)
+static void try_again(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int *first, unsigned int *last)
 {
-	bool all = table->generation != mm->generation;
-	u32 *left = all ? &mm->retry_unbacked_left : &mm->retry_nomem_left;
+	bool all = table->generation != gtt->generation;
+	u32 *left = all ? &gtt->retry_unbacked_left : &gtt->retry_nomem_left;
 	unsigned int i;
 
-	if (all ? !mm->retry_unbacked_left : !table->nomem)
+	if (all ? !gtt->retry_unbacked_left : !table->nomem)
 		return;
-	table->generation = mm->generation;
+	table->generation = gtt->generation;
 	table->nomem = false;
 	for (i = 0; i < GHYVI_ENTRIES; i++) {
 		if (!ghyvi_table_entry_deferred(table, i) || (!all && ghyvi_table_entry_unbacked(table, i)))
@@ -172,7 +172,7 @@ static void try_again(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsig
 			ghyvi_table_set_nomem(table, i);
 			continue;
 		}
-		ghyvi_table_retry_entry(mm, table, i);
+		ghyvi_table_retry_entry(gtt, table, i);
 		*first = min(*first, i);
 		*last = i;
 		if (ghyvi_table_entry_deferred(table, i) && *left)
@@ -190,52 +190,52 @@ static bool any_waits(const struct ghyvi_table_page *table)
 	return any;
 }
 
-unsigned int ghyvi_table_sync(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
+unsigned int ghyvi_table_sync(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 {
 	unsigned int at, changed = 0, first = GHYVI_ENTRIES, last = 0;
 
 	if (table->retry)
-		try_again(mm, table, &first, &last);
+		try_again(gtt, table, &first, &last);
 	for (at = 0; at < GHYVI_ENTRIES; at += GHYVI_PTES_PER_LINE) {
 		if (!line_differs(table->guest + at, table->snapshot + at))
 			continue;
-		changed += line_update(mm, table, at);
+		changed += line_update(gtt, table, at);
 		first = min(first, at);
 		last = max(last, at + GHYVI_PTES_PER_LINE - 1);
 	}
-	table->compared = mm->syncs;
+	table->compared = gtt->syncs;
 	if (table->retry)
 		table->retry = any_waits(table);
 	if (first <= last && ghyvi_table_is_ggtt(table))
-		ghyvi_ggtt_publish(mm, table, first, last);
-	ghyvi_count(mm->params.stats, reconstructions);
-	ghyvi_count_add(mm->params.stats, entries_compared, GHYVI_ENTRIES);
-	ghyvi_count_add(mm->params.stats, entries_changed, changed);
-	if (table->history.leaf && ghyvi_history_scan(&table->history, &mm->experience, &mm->tuning,
-						      table_now(mm, table), changed, table->protected))
-		table_burst(mm, table);
-	trace_oos_sync(mm->params.reporter, mm->policy->name, table->gfn, GHYVI_ENTRIES, changed);
+		ghyvi_ggtt_publish(gtt, table, first, last);
+	ghyvi_count(gtt->params.stats, reconstructions);
+	ghyvi_count_add(gtt->params.stats, entries_compared, GHYVI_ENTRIES);
+	ghyvi_count_add(gtt->params.stats, entries_changed, changed);
+	if (table->history.leaf && ghyvi_history_scan(&table->history, &gtt->experience, &gtt->tuning,
+						      table_now(gtt, table), changed, table->protected))
+		table_burst(gtt, table);
+	trace_oos_sync(gtt->params.reporter, gtt->policy->name, table->gfn, GHYVI_ENTRIES, changed);
 	return changed;
 }
 
-static void relax_ahead(struct ghyvi_mm *mm, struct ghyvi_table_page *table)
+static void relax_ahead(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 {
-	struct ghyvi_shadow_view page = ghyvi_table_view(mm, table);
-	unsigned int left = mm->policy->ahead ? mm->policy->ahead(&page) : 0;
+	struct ghyvi_shadow_view page = ghyvi_table_view(gtt, table);
+	unsigned int left = gtt->policy->ahead ? gtt->policy->ahead(&page) : 0;
 
 	for (; left; left--) {
-		table = ghyvi_table_neighbour(mm, table, 1);
+		table = ghyvi_table_neighbour(gtt, table, 1);
 		if (!table)
 			return;
 		if (!table->protected || !table->history.leaf)
 			continue;
 		table->history.ahead = true;
-		ghyvi_table_relax(mm, table);
+		ghyvi_table_relax(gtt, table);
 	}
 }
 
 /* A trapped store: translate what it touched, then ask the policy. */
-static void table_trap(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsigned int offset,
+static void table_trap(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int offset,
 		       unsigned int bytes)
 {
 	unsigned int first = offset / 8, last = (offset + bytes - 1) / 8, i;
@@ -247,72 +247,72 @@ static void table_trap(struct ghyvi_mm *mm, struct ghyvi_table_page *table, unsi
 		value = READ_ONCE(table->guest[i]);
 		if (value == table->snapshot[i])
 			continue;
-		ghyvi_table_update(mm, table, i, &value, 1);
+		ghyvi_table_update(gtt, table, i, &value, 1);
 		changed = true;
 	}
 	if (changed && ghyvi_table_is_ggtt(table))
-		ghyvi_ggtt_publish(mm, table, first, last);
+		ghyvi_ggtt_publish(gtt, table, first, last);
 
 	/* No other page is relaxed: what happens to it teaches nothing about those that are. */
 	if (!table->history.leaf)
 		return;
-	if (ghyvi_history_trap(&table->history, &mm->experience, &mm->tuning, table_now(mm, table),
+	if (ghyvi_history_trap(&table->history, &gtt->experience, &gtt->tuning, table_now(gtt, table),
 			       first * GHYVI_BURST_STARTS / GHYVI_ENTRIES))
-		table_burst(mm, table);
-	page = ghyvi_table_view(mm, table);
-	if (!table->protected || !mm->policy->relax(&page))
+		table_burst(gtt, table);
+	page = ghyvi_table_view(gtt, table);
+	if (!table->protected || !gtt->policy->relax(&page))
 		return;
-	ghyvi_table_relax(mm, table);
-	relax_ahead(mm, table);
+	ghyvi_table_relax(gtt, table);
+	relax_ahead(gtt, table);
 }
 
-static struct ghyvi_table_page *table_by_gfn(struct ghyvi_mm *mm, u64 gfn)
+static struct ghyvi_table_page *table_by_gfn(struct ghyvi_gtt *gtt, u64 gfn)
 {
-	struct ghyvi_table_page *table = xa_load(&mm->tables, gfn);
+	struct ghyvi_table_page *table = xa_load(&gtt->tables, gfn);
 
-	return table ? table : ghyvi_ggtt_table_by_gfn(mm, gfn);
+	return table ? table : ghyvi_ggtt_table_by_gfn(gtt, gfn);
 }
 
-void ghyvi_mm_trap(struct ghyvi_mm *mm, u64 gpa, unsigned int bytes)
+void ghyvi_gtt_trap(struct ghyvi_gtt *gtt, u64 gpa, unsigned int bytes)
 {
 	struct ghyvi_table_page *table;
 	unsigned int offset, part;
 
-	trace_ghyvi_trap(mm->params.reporter, mm->policy->name, gpa, bytes);
-	ghyvi_count(mm->params.stats, table_write_traps);
-	ghyvi_count_add(mm->params.stats, table_writes_bytes, bytes);
-	mutex_lock(&mm->lock);
+	trace_ghyvi_trap(gtt->params.reporter, gtt->policy->name, gpa, bytes);
+	ghyvi_count(gtt->params.stats, table_write_traps);
+	ghyvi_count_add(gtt->params.stats, table_writes_bytes, bytes);
+	mutex_lock(&gtt->lock);
 	/* A store from before the switch; what is still shadowed is listed, and the rest is nobody's business. */
-	if (mm->policy->nested)
+	if (gtt->policy->nested)
 		goto out;
-	ghyvi_cost_trapped(mm, gpa);
+	ghyvi_cost_trapped(gtt, gpa);
 	for (; bytes; gpa += part, bytes -= part) {
 		offset = gpa % GHYVI_PAGE_BYTES;
 		part = min(bytes, GHYVI_PAGE_BYTES - offset);
-		table = table_by_gfn(mm, gpa >> GHYVI_PAGE_SHIFT);
+		table = table_by_gfn(gtt, gpa >> GHYVI_PAGE_SHIFT);
 		if (table)
-			table_trap(mm, table, offset, part);
+			table_trap(gtt, table, offset, part);
 	}
 out:
-	ghyvi_mm_unlock(mm);
+	ghyvi_gtt_unlock(gtt);
 }
 
-void ghyvi_mm_protection_lost(struct ghyvi_mm *mm, u64 gfn, u64 count)
+void ghyvi_gtt_protection_lost(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
 {
 	struct ghyvi_table_page *table;
 	unsigned long at;
 	u32 i;
 
-	mutex_lock(&mm->lock);
-	xa_for_each_range(&mm->tables, at, table, gfn, gfn + count - 1) {
-		ghyvi_table_unprotect(mm, table);
-		ghyvi_table_mark_relaxed(mm, table);
+	mutex_lock(&gtt->lock);
+	xa_for_each_range(&gtt->tables, at, table, gfn, gfn + count - 1) {
+		ghyvi_table_unprotect(gtt, table);
+		ghyvi_table_mark_relaxed(gtt, table);
 	}
-	for (i = 0; i < mm->nr_ggtt_tables; i++) {
-		table = mm->ggtt_tables[i];
+	for (i = 0; i < gtt->nr_ggtt_tables; i++) {
+		table = gtt->ggtt_tables[i];
 		if (!table || table->gfn == GHYVI_INVALID_GFN || table->gfn < gfn || table->gfn - gfn >= count)
 			continue;
-		ghyvi_ggtt_relax(mm, table);
+		ghyvi_ggtt_relax(gtt, table);
 	}
-	ghyvi_mm_unlock(mm);
+	ghyvi_gtt_unlock(gtt);
 }

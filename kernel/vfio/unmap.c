@@ -10,7 +10,7 @@
  * kernel/kvm/guard.c.
  */
 #include <ghyvi/compat.h>
-#include <ghyvi/mm.h>
+#include <ghyvi/gtt.h>
 #include "unmap.h"
 
 /* Long enough for most ranges. If a VMM's threads block each other, they do so for this long. */
@@ -41,7 +41,7 @@ static void unmap_work(struct work_struct *work)
 	struct ghyvi_unmap_range range;
 
 	while (begin(unmap, &range)) {
-		ghyvi_mm_unmap(unmap->mm, range.gfn, range.count);
+		ghyvi_gtt_unmap(unmap->mm, range.gfn, range.count);
 		end(unmap);
 		wake_up_all(&unmap->wait);
 	}
@@ -103,7 +103,7 @@ bool ghyvi_unmap(struct ghyvi_unmap *unmap, u64 gfn, u64 count, bool (*may_give_
 	return true;
 }
 
-void ghyvi_unmap_init(struct ghyvi_unmap *unmap, struct ghyvi_mm *mm)
+void ghyvi_unmap_init(struct ghyvi_unmap *unmap, struct ghyvi_gtt *mm)
 {
 	unmap->mm = mm;
 	INIT_WORK(&unmap->work, unmap_work);

@@ -10,7 +10,7 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
-struct ghyvi_mm;
+struct ghyvi_gtt;
 
 /* As many as threads may unmap at the same time; one more waits for room, or gives up. */
 #define GHYVI_UNMAP_RANGES 8u
@@ -29,7 +29,7 @@ struct ghyvi_unmap_range {
  * @asked, @begun, @done: how many there were so far
  */
 struct ghyvi_unmap {
-	struct ghyvi_mm *mm;
+	struct ghyvi_gtt *mm;
 	struct work_struct work;
 	wait_queue_head_t wait;
 	spinlock_t lock;
@@ -39,11 +39,11 @@ struct ghyvi_unmap {
 	u64 done;
 };
 
-void ghyvi_unmap_init(struct ghyvi_unmap *unmap, struct ghyvi_mm *mm);
+void ghyvi_unmap_init(struct ghyvi_unmap *unmap, struct ghyvi_gtt *mm);
 /** ghyvi_unmap_fini() - nobody asks any more; afterwards nothing is under way. */
 void ghyvi_unmap_fini(struct ghyvi_unmap *unmap);
 /**
- * ghyvi_unmap() - ghyvi_mm_unmap() by a worker, and wait for it.
+ * ghyvi_unmap() - ghyvi_gtt_unmap() by a worker, and wait for it.
  * @unmap: of the vGPU
  * @gfn: first page
  * @count: number of pages

@@ -33,8 +33,8 @@ static void enter_failsafe(struct ghyvi_vgpu *vgpu, const char *why)
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		vgpu_engine_hold(&vgpu->engines[i]);
 	/* Engines have left this vGPU's jobs. Its GGTT is out of reach, or the next look would shadow it again. */
-	ghyvi_mm_set_ggtt_gfn(vgpu->mm, GHYVI_INVALID_GFN);
-	ghyvi_mm_reset(vgpu->mm);
+	ghyvi_gtt_set_ggtt_gfn(vgpu->gtt, GHYVI_INVALID_GFN);
+	ghyvi_gtt_reset(vgpu->gtt);
 	ghyvi_count(vgpu->params.stats, failsafes);
 	ghyvi_report(vgpu->params.reporter,
 		     "failsafe: %s; restart the VM, or write 1 to reset and reload its driver",

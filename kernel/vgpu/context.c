@@ -38,7 +38,7 @@ void vgpu_workload_clear(struct vgpu_workload *workload)
 	ghyvi_commands_free(workload->base.job.commands);
 	workload->base.job.commands = NULL;
 	if (workload->root)
-		ghyvi_mm_put_root(workload->root);
+		ghyvi_gtt_put_root(workload->root);
 	workload->root = NULL;
 	workload->prepared = false;
 	workload->empty = false;
@@ -62,14 +62,14 @@ static u64 state_address(const struct vgpu_workload *workload, unsigned int inde
 static int read_state(struct vgpu_workload *workload, unsigned int index, u32 *dwords,
 		      unsigned int count)
 {
-	return ghyvi_mm_ggtt_read(workload->engine->vgpu->mm, state_address(workload, index),
+	return ghyvi_gtt_ggtt_read(workload->engine->vgpu->gtt, state_address(workload, index),
 				  dwords, count * sizeof(*dwords));
 }
 
 /* Failure means that the guest unmapped its own image meanwhile: its loss, and only its. */
 static void write_state(struct vgpu_workload *workload, unsigned int index, u32 value)
 {
-	(void)ghyvi_mm_ggtt_write(workload->engine->vgpu->mm, state_address(workload, index),
+	(void)ghyvi_gtt_ggtt_write(workload->engine->vgpu->gtt, state_address(workload, index),
 				  &value, sizeof(value));
 }
 
@@ -113,7 +113,7 @@ static int read_and_sync(struct vgpu_workload *workload)
 		return -EFAULT;
 	}
 	roots_from(workload->context + GHYVI_CTX_PDP3_UDW, levels, gpa);
-	root = ghyvi_mm_get_root(vgpu->mm, gpa, levels);
+	root = ghyvi_gtt_get_root(vgpu->gtt, gpa, levels);
 	if (IS_ERR(root)) {
 		ghyvi_report(vgpu->params.reporter,
 			     "%s: page tables at guest address 0x%llx not accepted (error %ld)",
@@ -121,7 +121,7 @@ static int read_and_sync(struct vgpu_workload *workload)
 			     PTR_ERR(root));
 		return (int)PTR_ERR(root);
 	}
-	ghyvi_mm_sync(vgpu->mm, root);
+	ghyvi_gtt_sync(vgpu->gtt, root);
 	workload->root = root;
 	return 0;
 }
@@ -245,7 +245,7 @@ int vgpu_context_load(struct vgpu_workload *workload)
 	if (err)
 		return err;
 	if (vgpu->check)
-		ghyvi_mm_check(vgpu->mm, workload->root);
+		ghyvi_gtt_check(vgpu->gtt, workload->root);
 
 	blank_absent_slots(workload);
 	err = audit(workload);
@@ -273,9 +273,9 @@ void vgpu_context_sync(struct vgpu_workload *workload)
 {
 	struct ghyvi_vgpu *vgpu = workload->engine->vgpu;
 
-	ghyvi_mm_sync(vgpu->mm, workload->root);
+	ghyvi_gtt_sync(vgpu->gtt, workload->root);
 	if (vgpu->check)
-		ghyvi_mm_check(vgpu->mm, workload->root);
+		ghyvi_gtt_check(vgpu->gtt, workload->root);
 }
 
 int vgpu_context_tail(struct vgpu_workload *workload, u32 *tail)

@@ -54,10 +54,10 @@ static void emit(struct vgpu_engine *engine, u32 status, u64 element)
 	engine_set(engine, RING_CSB + 8 * slot, lower_32_bits(entry));
 	engine_set(engine, RING_CSB + 8 * slot + 4, upper_32_bits(entry));
 
-	err = ghyvi_mm_ggtt_write(vgpu->mm, hwsp + HWSP_CSB + 8 * slot, &entry, sizeof(entry));
+	err = ghyvi_gtt_ggtt_write(vgpu->gtt, hwsp + HWSP_CSB + 8 * slot, &entry, sizeof(entry));
 	smp_wmb(); /* entry before pointer */
 	if (!err)
-		err = ghyvi_mm_ggtt_write(vgpu->mm, hwsp + HWSP_CSB_WRITE, &slot, sizeof(slot));
+		err = ghyvi_gtt_ggtt_write(vgpu->gtt, hwsp + HWSP_CSB_WRITE, &slot, sizeof(slot));
 	if (err)
 		ghyvi_report(vgpu->params.reporter,
 			     "%s: status page 0x%llx is not mapped, event lost",

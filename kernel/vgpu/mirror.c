@@ -153,7 +153,7 @@ void ghyvi_vgpu_store(struct ghyvi_vgpu *vgpu, u64 gpa, const void *data, unsign
 		mirror_store(vgpu, GHYVI_MIRROR_OFFSET + in_page, data,
 			     min_t(u32, bytes, GHYVI_PAGE_BYTES - in_page));
 	else
-		ghyvi_mm_trap(vgpu->mm, gpa, bytes);
+		ghyvi_gtt_trap(vgpu->gtt, gpa, bytes);
 }
 EXPORT_SYMBOL_GPL(ghyvi_vgpu_store);
 
@@ -167,7 +167,7 @@ void ghyvi_vgpu_protection_lost(struct ghyvi_vgpu *vgpu, u64 gfn, u64 count)
 		WRITE_ONCE(vgpu->mirror_lost, 1);
 		WRITE_ONCE(vgpu->bar_moved, 1);
 	}
-	ghyvi_mm_protection_lost(vgpu->mm, gfn, count);
+	ghyvi_gtt_protection_lost(vgpu->gtt, gfn, count);
 }
 EXPORT_SYMBOL_GPL(ghyvi_vgpu_protection_lost);
 

@@ -46,22 +46,22 @@ static void notify(struct ghyvi_vgpu *vgpu, u32 message)
 	case NOTIFY_L3_CREATE:
 	case NOTIFY_L4_CREATE:
 		/* Only a hint: a context that names an unknown tree creates it, too. */
-		root = ghyvi_mm_get_root(vgpu->mm, gpa, levels);
+		root = ghyvi_gtt_get_root(vgpu->gtt, gpa, levels);
 		if (IS_ERR(root))
 			ghyvi_report(vgpu->params.reporter,
 				     "page tables at guest address 0x%llx not accepted (error %ld)",
 				     (unsigned long long)gpa[0], PTR_ERR(root));
 		else
-			ghyvi_mm_put_root(root);
+			ghyvi_gtt_put_root(root);
 		/* Another vCPU may have brought that about meanwhile: nothing is to be pinned then. */
 		mutex_lock(&vgpu->lock);
 		if (ghyvi_vgpu_failsafe(vgpu))
-			ghyvi_mm_reset(vgpu->mm);
+			ghyvi_gtt_reset(vgpu->gtt);
 		mutex_unlock(&vgpu->lock);
 		break;
 	case NOTIFY_L3_DESTROY:
 	case NOTIFY_L4_DESTROY:
-		ghyvi_mm_forget_root(vgpu->mm, gpa, levels);
+		ghyvi_gtt_forget_root(vgpu->gtt, gpa, levels);
 		break;
 	case NOTIFY_CONTEXT_CREATE:
 	case NOTIFY_CONTEXT_DESTROY:

@@ -120,7 +120,7 @@ static void invalidate_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
 	(void)offset;
 	if (value)
-		ghyvi_mm_flush(vgpu->mm);
+		ghyvi_gtt_flush(vgpu->gtt);
 }
 
 static void power_well_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
@@ -301,7 +301,7 @@ static void write_dword(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 static void bar_is_live(struct ghyvi_vgpu *vgpu)
 {
 	if (unlikely(READ_ONCE(vgpu->bar_moved)) && xchg(&vgpu->bar_moved, 0)) {
-		ghyvi_mm_ggtt_live(vgpu->mm);
+		ghyvi_gtt_ggtt_live(vgpu->gtt);
 		vgpu_mirror_live(vgpu);
 	}
 }

@@ -41,7 +41,7 @@ void vgpu_reset_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 		 * A new driver may begin here after one that crashed and never destroyed its trees:
 		 * as data, their tables' pages would lead to scratch.
 		 */
-		ghyvi_mm_forget_roots(vgpu->mm);
+		ghyvi_gtt_forget_roots(vgpu->gtt);
 	}
 	mutex_unlock(&vgpu->lock);
 
@@ -91,7 +91,7 @@ void ghyvi_vgpu_reset(struct ghyvi_vgpu *vgpu)
 	mutex_lock(&vgpu->lock);
 	/* The table first: what is still in it could be translated again. */
 	memset(vgpu->ggtt_table, 0, GHYVI_GGTT_TABLE_BYTES);
-	ghyvi_mm_reset(vgpu->mm);
+	ghyvi_gtt_reset(vgpu->gtt);
 	ghyvi_audit_reset(vgpu->audit);
 	vgpu_containment_reset(vgpu);
 	vgpu_power_on(vgpu);
@@ -121,7 +121,7 @@ void ghyvi_vgpu_restart(struct ghyvi_vgpu *vgpu)
 	stop_engines(vgpu, vgpu_engine_hold);
 
 	mutex_lock(&vgpu->lock);
-	ghyvi_mm_reset(vgpu->mm);
+	ghyvi_gtt_reset(vgpu->gtt);
 	ghyvi_audit_reset(vgpu->audit);
 	lift_failsafe(vgpu);
 	vgpu->resetting = false;

@@ -28,7 +28,7 @@ static int guest_fault(void *owner, u64 gfn)
 	int err;
 
 	vgpu_charge(vgpu, &charge);
-	err = ghyvi_mm_fault(vgpu->mm, gfn);
+	err = ghyvi_gtt_fault(vgpu->gtt, gfn);
 	vgpu_uncharge(vgpu, &charge);
 	return err;
 }
@@ -55,7 +55,7 @@ static int create_client(struct ghyvi_vgpu *vgpu)
 static int create_mm(struct ghyvi_vgpu *vgpu, bool nested)
 {
 	const struct ghyvi_vgpu_params *p = &vgpu->params;
-	struct ghyvi_mm_params params = {
+	struct ghyvi_gtt_params params = {
 		.hv_ops = p->hv_ops,
 		.hv = p->hv,
 		.pgpu_ops = p->pgpu_ops,
@@ -69,8 +69,8 @@ static int create_mm(struct ghyvi_vgpu *vgpu, bool nested)
 	};
 
 	params.nr_ggtt_ranges = partition(p, params.ggtt_ranges);
-	vgpu->mm = ghyvi_mm_create(&params);
-	return IS_ERR(vgpu->mm) ? (int)PTR_ERR(vgpu->mm) : 0;
+	vgpu->gtt = ghyvi_gtt_create(&params);
+	return IS_ERR(vgpu->gtt) ? (int)PTR_ERR(vgpu->gtt) : 0;
 }
 
 static int read_commands(void *owner, struct ghyvi_root *root, u64 address, void *buffer,
@@ -78,15 +78,15 @@ static int read_commands(void *owner, struct ghyvi_root *root, u64 address, void
 {
 	struct ghyvi_vgpu *vgpu = owner;
 
-	return root ? ghyvi_mm_ppgtt_read(root, address, buffer, bytes) :
-		      ghyvi_mm_ggtt_read(vgpu->mm, address, buffer, bytes);
+	return root ? ghyvi_gtt_ppgtt_read(root, address, buffer, bytes) :
+		      ghyvi_gtt_ggtt_read(vgpu->gtt, address, buffer, bytes);
 }
 
 static void update_ggtt(void *owner, u64 index, u64 entry)
 {
 	struct ghyvi_vgpu *vgpu = owner;
 
-	ghyvi_mm_ggtt_store(vgpu->mm, index, entry);
+	ghyvi_gtt_ggtt_store(vgpu->gtt, index, entry);
 }
 
 static int create_audit(struct ghyvi_vgpu *vgpu)
@@ -180,7 +180,7 @@ struct ghyvi_vgpu *ghyvi_vgpu_create(const struct ghyvi_vgpu_params *params)
 err_audit:
 	ghyvi_audit_destroy(vgpu->audit);
 err_mm:
-	ghyvi_mm_destroy(vgpu->mm);
+	ghyvi_gtt_destroy(vgpu->gtt);
 err_client:
 	params->pgpu_ops->client_destroy(vgpu->client);
 err_table:
@@ -206,7 +206,7 @@ void ghyvi_vgpu_destroy(struct ghyvi_vgpu *vgpu)
 			vgpu_workload_free(vgpu->engines[i].spare);
 	ghyvi_sched_entity_destroy(vgpu->sched_entity);
 	ghyvi_audit_destroy(vgpu->audit);
-	ghyvi_mm_destroy(vgpu->mm);
+	ghyvi_gtt_destroy(vgpu->gtt);
 	vgpu->params.pgpu_ops->client_destroy(vgpu->client);
 	vfree(vgpu->ggtt_table);
 	vfree(vgpu->mirror);
@@ -221,7 +221,7 @@ void vgpu_place_ggtt(struct ghyvi_vgpu *vgpu)
 	bool mapped = vgpu->bar0 != GHYVI_BAR_UNMAPPED;
 	u64 table = vgpu->bar0 + GHYVI_GGTT_OFFSET;
 
-	ghyvi_mm_set_ggtt_gfn(vgpu->mm, mapped ? table >> GHYVI_PAGE_SHIFT : GHYVI_INVALID_GFN);
+	ghyvi_gtt_set_ggtt_gfn(vgpu->gtt, mapped ? table >> GHYVI_PAGE_SHIFT : GHYVI_INVALID_GFN);
 	WRITE_ONCE(vgpu->bar_moved, mapped);
 }
 
@@ -259,7 +259,7 @@ void ghyvi_vgpu_aperture_read(struct ghyvi_vgpu *vgpu, u64 offset, void *buffer,
 	memset(buffer, 0, bytes);
 	for (; (piece = aperture_piece(vgpu, offset, bytes));
 	     offset += piece, to += piece, bytes -= piece)
-		if (ghyvi_mm_ggtt_read(vgpu->mm, offset, to, piece))
+		if (ghyvi_gtt_ggtt_read(vgpu->gtt, offset, to, piece))
 			memset(to, 0, piece);
 }
 EXPORT_SYMBOL_GPL(ghyvi_vgpu_aperture_read);
@@ -275,7 +275,7 @@ void ghyvi_vgpu_aperture_write(struct ghyvi_vgpu *vgpu, u64 offset, const void *
 		return;
 	for (; (piece = aperture_piece(vgpu, offset, bytes));
 	     offset += piece, from += piece, bytes -= piece)
-		(void)ghyvi_mm_ggtt_write(vgpu->mm, offset, from, piece); /* unmapped: dropped */
+		(void)ghyvi_gtt_ggtt_write(vgpu->gtt, offset, from, piece); /* unmapped: dropped */
 }
 EXPORT_SYMBOL_GPL(ghyvi_vgpu_aperture_write);
 
@@ -285,9 +285,9 @@ void *ghyvi_vgpu_ggtt_table(struct ghyvi_vgpu *vgpu)
 }
 EXPORT_SYMBOL_GPL(ghyvi_vgpu_ggtt_table);
 
-struct ghyvi_mm *ghyvi_vgpu_mm(struct ghyvi_vgpu *vgpu)
+struct ghyvi_gtt *ghyvi_vgpu_mm(struct ghyvi_vgpu *vgpu)
 {
-	return vgpu->mm;
+	return vgpu->gtt;
 }
 EXPORT_SYMBOL_GPL(ghyvi_vgpu_mm);
 

@@ -7,7 +7,7 @@
 
 #include <ghyvi/audit.h>
 #include <ghyvi/hv.h>
-#include <ghyvi/mm.h>
+#include <ghyvi/gtt.h>
 #include <ghyvi/pgpu.h>
 #include <ghyvi/sched.h>
 
@@ -36,7 +36,7 @@ u8 ghyvi_profile_revision(const struct ghyvi_device_profile *profile);
  * @sched: the pGPU's scheduler
  * @mappable, @hidden: the vGPU's partition of the global address space (mappable.bytes may be 0)
  * @aperture_bytes: size of BAR 2
- * @untracked_ggtt: see struct ghyvi_mm_params
+ * @untracked_ggtt: see struct ghyvi_gtt_params
  * @interrupt: send the guest its (only) interrupt; any context, not sleeping
  */
 struct ghyvi_vgpu_params {
@@ -112,7 +112,7 @@ void ghyvi_vgpu_aperture_write(struct ghyvi_vgpu *vgpu, u64 offset, const void *
 
 /** ghyvi_vgpu_ggtt_table() - the table's memory (vmalloc_user, GHYVI_GGTT_TABLE_BYTES), for mmap and trapped access. */
 void *ghyvi_vgpu_ggtt_table(struct ghyvi_vgpu *vgpu);
-struct ghyvi_mm *ghyvi_vgpu_mm(struct ghyvi_vgpu *vgpu);
+struct ghyvi_gtt *ghyvi_vgpu_mm(struct ghyvi_vgpu *vgpu);
 struct ghyvi_audit *ghyvi_vgpu_audit(struct ghyvi_vgpu *vgpu);
 struct ghyvi_sched_entity *ghyvi_vgpu_sched_entity(struct ghyvi_vgpu *vgpu);
 

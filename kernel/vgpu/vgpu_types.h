@@ -96,7 +96,7 @@ struct vgpu_engine {
 struct ghyvi_vgpu {
 	struct ghyvi_vgpu_params params;
 	struct ghyvi_pgpu_client *client;
-	struct ghyvi_mm *mm;
+	struct ghyvi_gtt *gtt;
 	struct ghyvi_audit *audit;
 	struct ghyvi_sched_entity *sched_entity;
 	u32 timestamp_hz; /* of the pGPU */

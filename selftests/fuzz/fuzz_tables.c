@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 	fake_init(GGTT_TABLES);
 	flags = rnd(4);
 	alias = flags & 1;
-	ghyvi_mm_set_policy(fake.mm, ghyvi_shadow_policies[rnd(ghyvi_shadow_policy_count)]->name);
+	ghyvi_gtt_set_policy(fake.gtt, ghyvi_shadow_policies[rnd(ghyvi_shadow_policy_count)]->name);
 	set(1, 0, to(3));
 	set(3, 0, to(6));
 	set(6, 0, to(10));
@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 	for (i = 0; input.left && i < MOVES_MAX; i++)
 		move();
 	fake.race = NULL;
-	ghyvi_mm_sync(fake.mm, NULL);
+	ghyvi_gtt_sync(fake.gtt, NULL);
 	compare_everything();
 	fake_fini();
 	return 0;

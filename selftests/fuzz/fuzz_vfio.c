@@ -143,7 +143,7 @@ void ghyvi_kvm_interrupt(void *hv)
 
 /* the mm's */
 
-void ghyvi_mm_unmap(struct ghyvi_mm *m, u64 gfn, u64 count)
+void ghyvi_gtt_unmap(struct ghyvi_gtt *m, u64 gfn, u64 count)
 {
 	assert_true(gfn + count >= gfn);
 }
@@ -297,6 +297,6 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 	for (i = 0; i < EVENTFDS; i++)
 		assert_int_equal(eventfds[i].refs, 0);
 	assert_false(bound);
-	assert_int_equal(mm.roots_live, 0);
+	assert_int_equal(gtt.roots_live, 0);
 	return 0;
 }

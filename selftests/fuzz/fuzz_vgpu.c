@@ -36,6 +36,6 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 		move();
 	ghyvi_vgpu_reset(vgpu);
 	settle();
-	assert_int_equal(mm.roots_live, 0);
+	assert_int_equal(gtt.roots_live, 0);
 	return 0;
 }

@@ -212,7 +212,7 @@ static void set_policy(struct vm *vm)
 {
 	unsigned int policy = rnd(ghyvi_shadow_policy_count);
 
-	RULE(!ghyvi_mm_set_policy(vm->mm, ghyvi_shadow_policies[policy]->name));
+	RULE(!ghyvi_gtt_set_policy(vm->gtt, ghyvi_shadow_policies[policy]->name));
 }
 
 static void set_audit(struct vm *vm)
@@ -305,7 +305,7 @@ static void begin(struct vm *vm)
 
 	run.begun[vm->number] = true;
 	RULE(!ghyvi_vgpu_set_containment(vm->vgpu, &containment));
-	RULE(!ghyvi_mm_set_policy(vm->mm, ghyvi_shadow_policies[policy]->name));
+	RULE(!ghyvi_gtt_set_policy(vm->gtt, ghyvi_shadow_policies[policy]->name));
 	RULE(!ghyvi_audit_set_mode(ghyvi_vgpu_audit(vm->vgpu),
 				   choice & 0x10 ? "full" : "privileged"));
 	ghyvi_vgpu_set_check(vm->vgpu, !run.wild);
@@ -401,12 +401,12 @@ static void finish(struct vm *vm)
 	give_pages(vm);
 	if (run.wild || ghyvi_vgpu_failsafe(vm->vgpu))
 		return;
-	root = ghyvi_mm_get_root(vm->mm, root4, 4);
+	root = ghyvi_gtt_get_root(vm->gtt, root4, 4);
 	if (IS_ERR(root))
 		return;
-	ghyvi_mm_sync(vm->mm, root);
-	RULE(!ghyvi_mm_check(vm->mm, root));
-	ghyvi_mm_put_root(root);
+	ghyvi_gtt_sync(vm->gtt, root);
+	RULE(!ghyvi_gtt_check(vm->gtt, root));
+	ghyvi_gtt_put_root(root);
 }
 
 static void end(struct vm *vm)

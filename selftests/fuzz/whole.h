@@ -39,7 +39,7 @@ struct vm {
 	unsigned int number;
 	bool gen9;
 	struct ghyvi_vgpu *vgpu;
-	struct ghyvi_mm *mm;
+	struct ghyvi_gtt *gtt;
 	struct ghyvi_stats stats;
 	struct ghyvi_reporter reporter;
 	struct device dev;
@@ -167,7 +167,7 @@ static void take_pages(struct vm *vm, unsigned int first, unsigned int count)
 		vm->protected[i] = false;
 	}
 	ghyvi_vgpu_protection_lost(vm->vgpu, gfn, count);
-	ghyvi_mm_unmap(vm->mm, gfn, count);
+	ghyvi_gtt_unmap(vm->gtt, gfn, count);
 	for (i = first; i < first + count; i++)
 		RULE(!vm->pins[i]);
 }
@@ -358,7 +358,7 @@ static void vm_create(struct vm *vm, unsigned int number, bool gen8)
 	vm->bar_off = true;
 	vm->vgpu = ghyvi_vgpu_create(&params);
 	RULE(!IS_ERR(vm->vgpu));
-	vm->mm = ghyvi_vgpu_mm(vm->vgpu);
+	vm->gtt = ghyvi_vgpu_mm(vm->vgpu);
 }
 
 static void world_create(unsigned int gen8)

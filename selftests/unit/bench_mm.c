@@ -17,7 +17,7 @@ static double sync_rounds(void)
 	u32 i;
 
 	for (i = 0; i < ROUNDS / 10; i++)
-		ghyvi_mm_sync(fake.mm, NULL);
+		ghyvi_gtt_sync(fake.gtt, NULL);
 	return per_round(start, ROUNDS / 10);
 }
 
@@ -39,12 +39,12 @@ static double rebind_rounds(u64 flags)
 	set(3, 1, to(5) | flags);
 	for (i = 0; i < SURFACES; i++) {
 		bind_surface(i);
-		ghyvi_mm_flush(fake.mm);
+		ghyvi_gtt_flush(fake.gtt);
 	}
 	for (i = 0; i < ROUNDS / 10; i++) {
 		bind_surface(i);
 		start -= ktime_get_ns();
-		ghyvi_mm_flush(fake.mm);
+		ghyvi_gtt_flush(fake.gtt);
 		start += ktime_get_ns();
 	}
 	return (double)start / (ROUNDS / 10) / SURFACE_PAGES;
@@ -60,7 +60,7 @@ static double reject_rounds(void)
 		for (e = 0; e < 512; e++)
 			page_of(4)[e] = to(RAM_PAGES + 512 * i + e);
 		start -= ktime_get_ns();
-		ghyvi_mm_flush(fake.mm);
+		ghyvi_gtt_flush(fake.gtt);
 		start += ktime_get_ns();
 	}
 	return (double)start / (ROUNDS / 10) / 512;
@@ -74,47 +74,47 @@ int main(void)
 
 	fake_init(1918);
 	fake.unchecked = true;
-	ghyvi_mm_set_ggtt_gfn(fake.mm, GHYVI_INVALID_GFN);
-	ghyvi_mm_set_policy(fake.mm, "strict");
+	ghyvi_gtt_set_ggtt_gfn(fake.gtt, GHYVI_INVALID_GFN);
+	ghyvi_gtt_set_policy(fake.gtt, "strict");
 	plant(1);
 	hold4(1);
-	ghyvi_mm_sync(fake.mm, NULL);
+	ghyvi_gtt_sync(fake.gtt, NULL);
 	start = ktime_get_ns();
 	for (i = 0; i < ROUNDS; i++)
 		set(4, i % 512, to(DATA + i % 64));
 	trap = per_round(start, ROUNDS);
 	idle = sync_rounds();
 
-	ghyvi_mm_set_policy(fake.mm, "segmented");
-	ghyvi_mm_sync(fake.mm, NULL);
+	ghyvi_gtt_set_policy(fake.gtt, "segmented");
+	ghyvi_gtt_sync(fake.gtt, NULL);
 	start = ktime_get_ns();
 	for (i = 0; i < ROUNDS; i++) {
 		set(4, i % 512, to(DATA + (i + 1) % 64));
-		ghyvi_mm_sync(fake.mm, NULL);
+		ghyvi_gtt_sync(fake.gtt, NULL);
 	}
 	resync = per_round(start, ROUNDS);
 
 	set(4, 0, 0);
 	start = ktime_get_ns();
 	for (i = 0; i < ROUNDS; i++)
-		ghyvi_mm_flush(fake.mm); /* scans, does not protect */
+		ghyvi_gtt_flush(fake.gtt); /* scans, does not protect */
 	clean = per_round(start, ROUNDS);
 	start = 0;
 	for (i = 0; i < ROUNDS / 10; i++) {
 		for (e = 0; e < 512; e++)
 			page_of(4)[e] = to(DATA + (e + i) % 600);
 		start -= ktime_get_ns();
-		ghyvi_mm_flush(fake.mm);
+		ghyvi_gtt_flush(fake.gtt);
 		start += ktime_get_ns();
 	}
 	full = (double)start / (ROUNDS / 10);
-	ghyvi_mm_set_policy(fake.mm, "full");
+	ghyvi_gtt_set_policy(fake.gtt, "full");
 	rebind = rebind_rounds(0);
 	rebind_64k = rebind_rounds(GHYVI_ENTRY_64K);
 	set(3, 0, to(4));
 	reject = reject_rounds();
 
-	ghyvi_mm_set_ggtt_gfn(fake.mm, 0x10000);
+	ghyvi_gtt_set_ggtt_gfn(fake.gtt, 0x10000);
 	ggtt = sync_rounds();
 	printf("{\"strict_trap_ns\": %.0f, \"segmented_trap_and_resync_ns\": %.0f, \"scan_clean_ns\": %.0f, "
 	       "\"scan_512_changed_ns\": %.0f, \"rebind_entry_ns\": %.1f, \"rebind_64k_entry_ns\": %.1f, \"reject_entry_ns\": %.1f, \"sync_ns\": %.0f, \"sync_1918_ggtt_pages_ns\": %.0f}\n",

@@ -40,7 +40,7 @@ static struct {
 	struct softgpu *gpu;
 	struct ghyvi_sched *sched;
 	struct ghyvi_vgpu *vgpu;
-	struct ghyvi_mm *mm;
+	struct ghyvi_gtt *gtt;
 	struct ghyvi_unmap unmapping;
 	struct ghyvi_stats stats;
 	struct ghyvi_reporter reporter;
@@ -194,7 +194,7 @@ void machine_store(volatile void *to, uint64_t value, unsigned int bytes)
 	/* Protection that comes later finds the store in its scan. */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (atomic_load(protection))
-		ghyvi_mm_trap(host.mm, gpa_of(to), bytes);
+		ghyvi_gtt_trap(host.gtt, gpa_of(to), bytes);
 }
 
 void machine_relax(void)
@@ -210,7 +210,7 @@ void machine_hide(bool hide, bool bar)
 	host.generation++;
 	if (hide) {
 		atomic_store(&host.protected[HIDDEN], false);
-		ghyvi_mm_protection_lost(host.mm, HIDDEN_GPA >> 12, 1);
+		ghyvi_gtt_protection_lost(host.gtt, HIDDEN_GPA >> 12, 1);
 		/* VFIO insists: when it returns nothing in the range is pinned. */
 		ghyvi_unmap(&host.unmapping, HIDDEN_GPA >> 12, 1, NULL);
 		RULE(!host.pins[HIDDEN]);
@@ -222,7 +222,7 @@ void machine_hide(bool hide, bool bar)
 		atomic_store(&host.mirror_protected, false);
 		for (unsigned int i = 0; i < BAR_PAGES; i++)
 			atomic_store(&host.bar_protected[i], false);
-		ghyvi_mm_protection_lost(host.mm, BAR_GFN, BAR_PAGES);
+		ghyvi_gtt_protection_lost(host.gtt, BAR_GFN, BAR_PAGES);
 	}
 	ghyvi_vgpu_set_bar0(host.vgpu, bar_off ? GHYVI_BAR_UNMAPPED : BAR0_GPA);
 }
@@ -231,7 +231,7 @@ void machine_hide(bool hide, bool bar)
 void machine_smram(unsigned int choice)
 {
 	atomic_store(&host.protected[HIDDEN], false);
-	ghyvi_mm_protection_lost(host.mm, HIDDEN_GPA >> 12, 1);
+	ghyvi_gtt_protection_lost(host.gtt, HIDDEN_GPA >> 12, 1);
 }
 
 volatile uint64_t *machine_low_page(uint64_t *gpa)
@@ -314,8 +314,8 @@ static int setup(void **state)
 	if (IS_ERR(host.vgpu))
 		return -1;
 	ghyvi_vgpu_set_containment(host.vgpu, &tolerant);
-	host.mm = ghyvi_vgpu_mm(host.vgpu);
-	ghyvi_unmap_init(&host.unmapping, host.mm);
+	host.gtt = ghyvi_vgpu_mm(host.vgpu);
+	ghyvi_unmap_init(&host.unmapping, host.gtt);
 	machine.ggtt = ghyvi_vgpu_ggtt_table(host.vgpu);
 	ghyvi_vgpu_set_bar0(host.vgpu, BAR0_GPA);
 	return 0;
@@ -359,7 +359,7 @@ static void attack(const char *chosen, const char *policy)
 
 	if (getenv("HOSTILE_TRIALS"))
 		bound_case(NULL); /* takes as long as the caller likes */
-	assert_int_equal(ghyvi_mm_set_policy(host.mm, policy), 0);
+	assert_int_equal(ghyvi_gtt_set_policy(host.gtt, policy), 0);
 	assert_int_equal(run_attacks(&run), 0);
 	assert_int_equal(atomic64_read(&host.stats.oracle_violations), 0);
 }

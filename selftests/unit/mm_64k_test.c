@@ -39,11 +39,11 @@ static void test_contiguous_groups_stay_large(void **state)
 	/* The permission is the entry's; address bits below 64 KiB do not count. */
 	set(4, 16, to(LARGE_WHOLE + 35) & ~GHYVI_ENTRY_WRITE);
 	set(4, 17, to(DATA));
-	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_gtt_sync(fake.gtt, root);
 	assert_true(says_64k(0));
 	for (i = 0; i < 16; i++)
 		assert_true(shadow_pt(root)[16 + i] == (maps(LARGE_WHOLE + 32 + i) & ~GHYVI_ENTRY_WRITE));
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	assert_int_equal(STAT(kept_64k_now), 1);
 	assert_int_equal(STAT(tables_64k), 1);
 	/* As other tables again. */
@@ -60,26 +60,26 @@ static void test_one_group_apart_makes_the_table_one_of_4k(void **state)
 	unsigned int i;
 
 	set(4, 32, to(APART));
-	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_gtt_sync(fake.gtt, root);
 	assert_false(says_64k(0));
 	/* Engines have forgotten that it said so, before they can find what is no 64 KiB. */
 	assert_true(fake.invalidations > invalidations);
 	for (i = 0; i < 16; i++)
 		assert_true(shadow_pt(root)[32 + i] == maps(APART + i));
 	assert_true(shadow_pt(root)[17] == maps(LARGE_WHOLE + 17));
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	/* Did it still say so, the self-check would know. */
 	shadow_pd()[0] |= GHYVI_ENTRY_64K;
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 1);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 1);
 	shadow_pd()[0] &= ~GHYVI_ENTRY_64K;
 
 	set(4, 0, 0); /* the others do not matter */
 	set(4, 32, to(LARGE_WHOLE));
-	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_gtt_sync(fake.gtt, root);
 	assert_true(says_64k(0));
 	assert_true(shadow_pt(root)[5] == 0);
 	assert_int_equal(STAT(kept_64k), 2);
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
 static void test_only_one_entry_says_so(void **state)
@@ -92,27 +92,27 @@ static void test_only_one_entry_says_so(void **state)
 	assert_false(says_64k(1) || says_64k(2));
 	assert_true((shadow_pd()[1] | GHYVI_ENTRY_64K) == shadow_pd()[0]);
 	assert_false(shadow_pd()[2] == shadow_pd()[1]);
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	/* Written again, also with another permission, it is still the one. */
 	set(3, 0, (to(4) | GHYVI_ENTRY_64K) & ~GHYVI_ENTRY_WRITE);
 	assert_true(says_64k(0));
 	set(4, 0, to(APART));
-	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_gtt_sync(fake.gtt, root);
 	assert_false(says_64k(0));
 	set(4, 0, 0);
-	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_gtt_sync(fake.gtt, root);
 	assert_true(says_64k(0));
 	/* It goes, and what comes next may be it. */
 	set(3, 0, 0);
 	assert_int_equal(STAT(kept_64k_now), 0);
 	set(4, 0, to(APART));
 	set(3, 3, to(4) | GHYVI_ENTRY_64K);
-	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_gtt_sync(fake.gtt, root);
 	assert_false(says_64k(1) || says_64k(3));
 	set(4, 0, 0);
-	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_gtt_sync(fake.gtt, root);
 	assert_true(says_64k(3) && !says_64k(1));
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
 /* An engine remembers what an entry said that has gone since. */
@@ -127,14 +127,14 @@ static void test_a_table_that_was_one_of_64k_is_forgotten_before_it_is_none(void
 	set(3, 0, 0);
 	invalidations = fake.invalidations;
 	set(4, 32, to(APART));
-	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_gtt_sync(fake.gtt, root);
 	assert_true(shadow_pd()[1]);
 	assert_false(says_64k(1));
 	assert_true(fake.invalidations > invalidations);
 	/* Once is enough. */
 	invalidations = fake.invalidations;
 	set(4, 48, to(APART));
-	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_gtt_sync(fake.gtt, root);
 	assert_int_equal(fake.invalidations, invalidations);
 }
 
@@ -144,23 +144,23 @@ static void test_losing_any_part_scrubs_the_group(void **state)
 	unsigned int i;
 
 	set_absent(LARGE_WHOLE + 20, true);
-	ghyvi_mm_unmap(fake.mm, LARGE_WHOLE + 20, 1);
+	ghyvi_gtt_unmap(fake.gtt, LARGE_WHOLE + 20, 1);
 	assert_false(says_64k(0));
 	for (i = 0; i < 16; i++) {
 		assert_true(is_scratch(shadow_pt(root)[16 + i]));
 		assert_int_equal(fake.pins[LARGE_WHOLE + 16 + i], 0);
 		assert_true(shadow_pt(root)[i] == maps(LARGE_WHOLE + i));
 	}
-	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_gtt_sync(fake.gtt, root);
 	assert_true(is_scratch(shadow_pt(root)[16]));
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	set_absent(LARGE_WHOLE + 20, false);
-	ghyvi_mm_unmap(fake.mm, LARGE_WHOLE + 20, 1);
+	ghyvi_gtt_unmap(fake.gtt, LARGE_WHOLE + 20, 1);
 	set(4, 16, 0);
 	set(4, 16, to(LARGE_WHOLE + 16));
-	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_gtt_sync(fake.gtt, root);
 	assert_true(says_64k(0));
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
 static void test_a_pin_too_few_is_scratch_until_there_is_room(void **state)
@@ -171,23 +171,23 @@ static void test_a_pin_too_few_is_scratch_until_there_is_room(void **state)
 	root = plant_64k();
 	assert_true(is_scratch(shadow_pt(root)[48]));
 	assert_false(says_64k(0));
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	fake.pin_limit++;
-	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_gtt_sync(fake.gtt, root);
 	assert_true(shadow_pt(root)[48] == maps(LARGE_WHOLE + 48));
 	assert_true(says_64k(0));
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
 static void test_a_guest_without_them(void **state)
 {
 	struct ghyvi_root *root;
 
-	fake.mm->params.pages_64k = false;
+	fake.gtt->params.pages_64k = false;
 	root = plant_64k();
 	assert_false(says_64k(0));
 	assert_true(shadow_pt(root)[17] == maps(DATA + 17));
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
 static void read_all(struct ghyvi_root *root)
@@ -196,10 +196,10 @@ static void read_all(struct ghyvi_root *root)
 
 	for (i = 0; i < 64; i++) {
 		*page_of(LARGE_WHOLE + i) = i + 9;
-		assert_int_equal(ghyvi_mm_ppgtt_read(root, i << 12, &value, 8), 0);
+		assert_int_equal(ghyvi_gtt_ppgtt_read(root, i << 12, &value, 8), 0);
 		assert_int_equal(value, i + 9);
 	}
-	assert_int_equal(ghyvi_mm_ppgtt_read(root, 65 << 12, &value, 8), -EFAULT);
+	assert_int_equal(ghyvi_gtt_ppgtt_read(root, 65 << 12, &value, 8), -EFAULT);
 }
 
 static void test_the_host_reads_through_them(void **state)
@@ -208,7 +208,7 @@ static void test_the_host_reads_through_them(void **state)
 
 	read_all(root);
 	release_all();
-	ghyvi_mm_set_policy(fake.mm, "nested");
+	ghyvi_gtt_set_policy(fake.gtt, "nested");
 	root = hold4(1);
 	read_all(root);
 }

@@ -62,11 +62,11 @@ static bool submit(u64 gfn, u32 page_tables)
 	bool complete;
 
 	assert_false(IS_ERR(root));
-	ghyvi_mm_sync(fake.mm, root);
-	assert_in_range(STAT(tables_now), 1, fake.mm->tuning.tables_max);
+	ghyvi_gtt_sync(fake.gtt, root);
+	assert_in_range(STAT(tables_now), 1, fake.gtt->tuning.tables_max);
 	complete = is_complete(root, gfn, page_tables);
 	if (complete)
-		assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+		assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	release_number(fake.nr_held - 1);
 	return complete;
 }
@@ -74,10 +74,10 @@ static bool submit(u64 gfn, u32 page_tables)
 static void announce(u64 gfn)
 {
 	u64 gpa = gfn << 12;
-	struct ghyvi_root *root = ghyvi_mm_get_root(fake.mm, &gpa, 4);
+	struct ghyvi_root *root = ghyvi_gtt_get_root(fake.gtt, &gpa, 4);
 
 	assert_false(IS_ERR(root));
-	ghyvi_mm_put_root(root);
+	ghyvi_gtt_put_root(root);
 }
 
 /* 32 MiB each; of 512 contexts that is 16 GiB, and 9728 table pages. */
@@ -87,7 +87,7 @@ static void run_many_contexts(u32 contexts, u32 tables_max, const char *policy)
 	u32 i, round;
 
 	fake.unchecked = true;
-	assert_int_equal(ghyvi_mm_set_policy(fake.mm, policy), 0);
+	assert_int_equal(ghyvi_gtt_set_policy(fake.gtt, policy), 0);
 	limit_tables(tables_max);
 	for (i = 0; i < contexts; i++) {
 		plant_tree(1 + i * each, page_tables);
@@ -169,13 +169,13 @@ static void test_a_tree_that_a_workload_holds_stays(void **s)
 	limit_tables(GHYVI_TABLES_MIN);
 	plant_tree(1 + tables, 200);
 	held = hold4(1);
-	ghyvi_mm_sync(fake.mm, held);
-	root = ghyvi_mm_get_root(fake.mm, &second, 4);
+	ghyvi_gtt_sync(fake.gtt, held);
+	root = ghyvi_gtt_get_root(fake.gtt, &second, 4);
 	assert_false(IS_ERR(root));
-	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_gtt_sync(fake.gtt, root);
 	assert_false(is_complete(root, 1 + tables, 200));
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
-	ghyvi_mm_put_root(root);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
+	ghyvi_gtt_put_root(root);
 	assert_true(is_complete(held, 1, 200));
 	assert_int_equal(STAT(evicted_trees), 0);
 	/* The workload is through: what found no table does now, although the guest has changed nothing. */
@@ -192,7 +192,7 @@ static void test_no_tree_can_be_made_while_workloads_hold_all(void **s)
 	limit_tables(GHYVI_TABLES_MIN);
 	plant_tree(1 + tables, 1);
 	hold4(1);
-	assert_int_equal(PTR_ERR(ghyvi_mm_get_root(fake.mm, &second, 4)), -ENOSPC);
+	assert_int_equal(PTR_ERR(ghyvi_gtt_get_root(fake.gtt, &second, 4)), -ENOSPC);
 	release_all();
 	assert_true(submit(1 + tables, 1));
 }
@@ -273,7 +273,7 @@ static void test_what_the_guest_has_taken_back_evicts_nothing(void **s)
 	plant_tree(1 + tables, 200);
 	plant_tree(1 + 2 * tables, 200);
 	held = hold4(1);
-	ghyvi_mm_sync(fake.mm, held);
+	ghyvi_gtt_sync(fake.gtt, held);
 	hold4(1 + tables);
 	assert_false(submit(1 + 2 * tables, 200));
 	release_all();
@@ -334,11 +334,11 @@ static void test_a_lower_limit_takes_effect_at_once_and_a_higher_one_at_the_next
 	assert_false(submit(1, 300));
 	limit_tables(tables);
 	assert_true(submit(1, 300));
-	ghyvi_mm_tuning(fake.mm, &tuning);
+	ghyvi_gtt_tuning(fake.gtt, &tuning);
 	tuning.tables_max = GHYVI_TABLES_MIN - 1;
-	assert_int_equal(ghyvi_mm_set_tuning(fake.mm, &tuning), -EINVAL);
+	assert_int_equal(ghyvi_gtt_set_tuning(fake.gtt, &tuning), -EINVAL);
 	tuning.tables_max = GHYVI_TABLES_MAX + 1;
-	assert_int_equal(ghyvi_mm_set_tuning(fake.mm, &tuning), -EINVAL);
+	assert_int_equal(ghyvi_gtt_set_tuning(fake.gtt, &tuning), -EINVAL);
 }
 
 /* Lists of pages to compare, protected pages, pins and references, whatever goes when. */
@@ -357,8 +357,8 @@ static void test_evictions_among_any_moves(void **s)
 		fake.race = seed & 2 ? racing_store : NULL;
 		for (step = 0; step < 150; step++) {
 			if (!rnd(20)) {
-				fake.mm->tuning.tables_max = 4 + rnd(8);
-				fake.mm->tables_freed++;
+				fake.gtt->tuning.tables_max = 4 + rnd(8);
+				fake.gtt->tables_freed++;
 			}
 			move();
 			if (!rnd(3))

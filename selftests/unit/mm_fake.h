@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <ghyvi_shim.h>
 #include <cmocka.h>
-#include "gtt/mm_types.h"
+#include "gtt/gtt_types.h"
 #include "rule.h"
 
 #define RAM_PAGES 16384u
@@ -34,7 +34,7 @@ struct held {
 };
 
 static struct {
-	struct ghyvi_mm *mm;
+	struct ghyvi_gtt *gtt;
 	struct ghyvi_stats stats;
 	struct ghyvi_reporter reporter;
 	struct device dev;
@@ -453,7 +453,7 @@ static inline bool guest_store(u64 gpa, const void *buffer, unsigned int bytes)
 static inline void guest_write_bytes(u64 gpa, const void *buffer, unsigned int bytes)
 {
 	if (guest_store(gpa, buffer, bytes))
-		ghyvi_mm_trap(fake.mm, gpa, bytes);
+		ghyvi_gtt_trap(fake.gtt, gpa, bytes);
 }
 
 static inline void guest_write(u64 gpa, unsigned int bytes, u64 value)
@@ -486,7 +486,7 @@ static inline void plant(u64 pml4)
 
 static inline struct ghyvi_root *hold(const u64 *gpa4, unsigned int levels)
 {
-	struct ghyvi_root *root = ghyvi_mm_get_root(fake.mm, gpa4, levels);
+	struct ghyvi_root *root = ghyvi_gtt_get_root(fake.gtt, gpa4, levels);
 	struct held *held = &fake.held[fake.nr_held];
 
 	if (IS_ERR(root))
@@ -512,7 +512,7 @@ static inline void release_number(u32 i)
 
 	/* The job is done: engines do not look here any more, but may remember. */
 	fake.held[i] = fake.held[--fake.nr_held];
-	ghyvi_mm_put_root(root);
+	ghyvi_gtt_put_root(root);
 }
 
 static inline void release_all(void)
@@ -525,7 +525,7 @@ static inline void forget4(u64 pml4)
 {
 	u64 gpa = pml4 << 12;
 
-	ghyvi_mm_forget_root(fake.mm, &gpa, 4);
+	ghyvi_gtt_forget_root(fake.gtt, &gpa, 4);
 }
 
 /* The shadow table of @levels_down entries below @bus. */
@@ -582,7 +582,7 @@ static inline bool leads_to_scratch(u64 entry, unsigned int level)
 
 static inline void fake_init(u32 ggtt_tables)
 {
-	struct ghyvi_mm_params params = {
+	struct ghyvi_gtt_params params = {
 		.hv_ops = &fake_hv_ops,
 		.pgpu_ops = &fake_pgpu_ops,
 		.ggtt_ranges = { { FIRST_GGTT_TABLE * SPAN, ggtt_tables * SPAN } },
@@ -611,18 +611,18 @@ static inline void fake_init(u32 ggtt_tables)
 	xa_init(&fake.pins_book);
 	ghyvi_reporter_init(&fake.reporter, &fake.dev);
 	params.ggtt = fake.guest_ggtt;
-	fake.mm = ghyvi_mm_create(&params);
-	RULE(!IS_ERR(fake.mm));
-	ghyvi_mm_set_ggtt_gfn(fake.mm, BAR_GFN);
+	fake.gtt = ghyvi_gtt_create(&params);
+	RULE(!IS_ERR(fake.gtt));
+	ghyvi_gtt_set_ggtt_gfn(fake.gtt, BAR_GFN);
 }
 
 static inline void limit_tables(u32 tables_max)
 {
 	struct ghyvi_shadow_tuning tuning;
 
-	ghyvi_mm_tuning(fake.mm, &tuning);
+	ghyvi_gtt_tuning(fake.gtt, &tuning);
 	tuning.tables_max = tables_max;
-	RULE(!ghyvi_mm_set_tuning(fake.mm, &tuning));
+	RULE(!ghyvi_gtt_set_tuning(fake.gtt, &tuning));
 }
 
 /* Nothing may be left, whatever a test did. */
@@ -631,7 +631,7 @@ static inline void fake_fini(void)
 	u32 i;
 
 	release_all();
-	ghyvi_mm_destroy(fake.mm);
+	ghyvi_gtt_destroy(fake.gtt);
 	for (i = 0; i < GFNS; i++)
 		RULE(!fake.protected[i]);
 	for (i = 0; i < RAM_PAGES; i++)
@@ -654,7 +654,7 @@ static inline int setup(void **state)
 {
 	fake_init(4);
 	/* What it does depends on nothing that is measured. */
-	return ghyvi_mm_set_policy(fake.mm, "segmented");
+	return ghyvi_gtt_set_policy(fake.gtt, "segmented");
 }
 
 static inline int teardown(void **state)

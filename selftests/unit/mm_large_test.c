@@ -40,13 +40,13 @@ static void test_contiguous_pages_stay_one_entry(void **state)
 	set(3, 2, (large(LARGE_WHOLE + 77) | BIT_ULL(12)) & ~GHYVI_ENTRY_WRITE);
 	assert_true(shadow_pd()[2] == (shadow_pd()[1] & ~GHYVI_ENTRY_WRITE));
 	assert_int_equal(STAT(large_pages_now), 1);
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 
 	set(3, 1, 0);
 	assert_int_equal(STAT(large_pages_now), 1);
 	set(3, 2, to(4));
 	assert_int_equal(STAT(large_pages_now), 0);
-	ghyvi_mm_unmap(fake.mm, LARGE_WHOLE + 511, 1);
+	ghyvi_gtt_unmap(fake.gtt, LARGE_WHOLE + 511, 1);
 	assert_int_equal(pinned_of(LARGE_WHOLE), 0);
 }
 
@@ -66,10 +66,10 @@ static void test_other_pages_get_a_table(void **state)
 		set(3, i, large(LARGE_SCATTERED) & ~GHYVI_ENTRY_WRITE);
 	assert_true(shadow_pd()[99] == (entry & ~GHYVI_ENTRY_WRITE));
 	assert_int_equal(STAT(split_pages_now), 1);
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	/* The self-check looks at each page. */
 	pages[300] = maps(LARGE_SCATTERED + 301);
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 99);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 99);
 	pages[300] = maps(LARGE_SCATTERED + 300);
 
 	for (i = 1; i < 100; i++)
@@ -83,23 +83,23 @@ static void check_part_lost(u64 gfn, u64 lost)
 	u64 entry = shadow_pd()[1];
 
 	set_absent(lost, true);
-	ghyvi_mm_unmap(fake.mm, lost, 1);
+	ghyvi_gtt_unmap(fake.gtt, lost, 1);
 	assert_true(leads_to_scratch(shadow_pd()[1], 2));
 	assert_int_equal(pinned_of(gfn), 0);
 	assert_int_equal(STAT(large_pages_now) + STAT(split_pages_now), 0);
-	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_gtt_sync(fake.gtt, root);
 	assert_true(leads_to_scratch(shadow_pd()[1], 2));
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	/* Back, and lost again before anybody looked. */
 	set_absent(lost, false);
-	ghyvi_mm_unmap(fake.mm, lost, 1);
+	ghyvi_gtt_unmap(fake.gtt, lost, 1);
 	set(3, 1, large(gfn) & ~GHYVI_ENTRY_WRITE);
 	set(3, 1, large(gfn));
 	if (entry & GHYVI_ENTRY_LARGE)
 		assert_true(shadow_pd()[1] == entry);
 	else
 		assert_true(shadow(fake.held[0].bus, 3, 0u, 0u, 1u)[511] == maps(gfn + 511));
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
 static void test_losing_any_part_of_a_large_page_scrubs_all(void **state)
@@ -120,17 +120,17 @@ static void test_a_pin_too_few_is_scratch_until_there_is_room(void **state)
 	root = plant_large(LARGE_WHOLE);
 	assert_true(leads_to_scratch(shadow_pd()[1], 2));
 	assert_int_equal(STAT(large_pages_now), 0);
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
-	ghyvi_mm_sync(fake.mm, root);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
+	ghyvi_gtt_sync(fake.gtt, root);
 	assert_true(leads_to_scratch(shadow_pd()[1], 2));
 	/* What it got is not kept from others. */
 	set(4, 0, to(DATA));
-	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_gtt_sync(fake.gtt, root);
 	assert_true(shadow_pt(root)[0] == maps(DATA));
 	fake.pin_limit += 2;
-	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_gtt_sync(fake.gtt, root);
 	assert_true(shadow_pd()[1] == (maps(LARGE_WHOLE) | GHYVI_ENTRY_LARGE));
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
 static void test_a_retry_ends_when_the_page_gets_another_use(void **state)
@@ -142,12 +142,12 @@ static void test_a_retry_ends_when_the_page_gets_another_use(void **state)
 	fake.pin_limit = ~0u;
 	set(2, 1, to(4)); /* the page table as page directory, and */
 	set(3, 2, to(3)); /* the page directory as page table */
-	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_gtt_sync(fake.gtt, root);
 	assert_true(shadow_pd()[1] == (maps(LARGE_WHOLE) | GHYVI_ENTRY_LARGE));
 	assert_true(shadow(fake.held[0].bus, 3, 0u, 0u, 2u)[1] == maps(LARGE_WHOLE));
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	/* Both uses lose it. */
-	ghyvi_mm_unmap(fake.mm, LARGE_WHOLE, 1);
+	ghyvi_gtt_unmap(fake.gtt, LARGE_WHOLE, 1);
 	assert_int_equal(pinned_of(LARGE_WHOLE), 0);
 }
 
@@ -164,9 +164,9 @@ static void test_what_is_no_large_page(void **state)
 	assert_int_equal(STAT(entries_rejected), 3);
 	/* A size means nothing where there is none. */
 	set(4, 1, large(LARGE_WHOLE + 1));
-	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_gtt_sync(fake.gtt, root);
 	assert_true(shadow_pt(root)[1] == maps(LARGE_WHOLE + 1));
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
 static void read_all(struct ghyvi_root *root, u64 gfn)
@@ -175,7 +175,7 @@ static void read_all(struct ghyvi_root *root, u64 gfn)
 
 	for (i = 0; i < 512; i++) {
 		*page_of(gfn + i) = i + 9;
-		assert_int_equal(ghyvi_mm_ppgtt_read(root, SPAN + (i << 12), &value, 8), 0);
+		assert_int_equal(ghyvi_gtt_ppgtt_read(root, SPAN + (i << 12), &value, 8), 0);
 		assert_int_equal(value, i + 9);
 	}
 }
@@ -188,7 +188,7 @@ static void test_the_host_reads_through_them(void **state)
 	set(3, 1, large(LARGE_SCATTERED));
 	read_all(root, LARGE_SCATTERED);
 	release_all();
-	ghyvi_mm_set_policy(fake.mm, "nested");
+	ghyvi_gtt_set_policy(fake.gtt, "nested");
 	root = hold4(1);
 	read_all(root, LARGE_SCATTERED);
 }

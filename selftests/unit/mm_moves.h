@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Moves that guest, host and GPU may make on an mm, in any order, and an independent translation to compare with
+ * Moves that guest, host and GPU may make on an gtt, in any order, and an independent translation to compare with
  * after each synchronisation. For random tests and fuzzing.
  */
 #ifndef MM_MOVES_H
@@ -87,7 +87,7 @@ static void racing_store(void)
 static void deliver(void)
 {
 	while (nr_pending)
-		ghyvi_mm_trap(fake.mm, pending[--nr_pending].gpa, 8);
+		ghyvi_gtt_trap(fake.gtt, pending[--nr_pending].gpa, 8);
 }
 
 static bool entry_matches(u64 guest, u64 entry, unsigned int level, bool ggtt);
@@ -206,7 +206,7 @@ static void compare_root(const struct held *held)
 
 static void self_check(struct ghyvi_root *root)
 {
-	if (!ghyvi_mm_check(fake.mm, root))
+	if (!ghyvi_gtt_check(fake.gtt, root))
 		return;
 	fprintf(stderr, "%s\n", fake.reporter.last);
 	RULE(false);
@@ -219,9 +219,9 @@ static void compare_everything(void)
 	reach_all(&fake.cached); /* every page that can be reached is the client's */
 	for (i = 0; i < n; i++)
 		compare_root(&fake.held[i]);
-	for (i = 0; fake.mm->policy->nested && i < GFNS; i++)
+	for (i = 0; fake.gtt->policy->nested && i < GFNS; i++)
 		RULE(!fake.protected[i]);
-	if (!fake.mm->ggtt_shadowed) {
+	if (!fake.gtt->ggtt_shadowed) {
 		for (i = 0; i < n; i++)
 			RULE(!fake.held[i].bus);
 		for (i = FIRST_GGTT_TABLE * 512; i < (FIRST_GGTT_TABLE + fake.ggtt_tables) * 512; i++)
@@ -232,7 +232,7 @@ static void compare_everything(void)
 	for (i = FIRST_GGTT_TABLE * 512; i < (FIRST_GGTT_TABLE + fake.ggtt_tables) * 512; i++)
 		if (!entry_matches(fake.guest_ggtt[i], fake.ggtt[i], 1, true)) {
 			fprintf(stderr, "%s; table %d; GGTT entry %u: guest %#llx shadow %#llx\n",
-				fake.reporter.last, !!xa_load(&fake.mm->tables, ghyvi_entry_gfn(fake.guest_ggtt[i])), i,
+				fake.reporter.last, !!xa_load(&fake.gtt->tables, ghyvi_entry_gfn(fake.guest_ggtt[i])), i,
 				(unsigned long long)fake.guest_ggtt[i], (unsigned long long)fake.ggtt[i]);
 			RULE(false);
 		}
@@ -285,9 +285,9 @@ static void root_operation(void)
 	for (i = 0; levels == 3 && i < 4; i++)
 		gpa[i] = (u64)(6 + rnd(4)) << 12;
 	if (rnd(40) == 0)
-		ghyvi_mm_forget_roots(fake.mm);
+		ghyvi_gtt_forget_roots(fake.gtt);
 	else if (rnd(3) == 0)
-		ghyvi_mm_forget_root(fake.mm, gpa, levels);
+		ghyvi_gtt_forget_root(fake.gtt, gpa, levels);
 	else if (fake.nr_held < 5)
 		hold(gpa, levels);
 	else
@@ -306,7 +306,7 @@ static void memory_operation(void)
 		else if (rnd(2))
 			set_absent(i, true);
 	}
-	ghyvi_mm_unmap(fake.mm, gfn, n);
+	ghyvi_gtt_unmap(fake.gtt, gfn, n);
 	/* With no vCPU running, nothing of it is pinned; else it may be in use again already. */
 	for (i = gfn; !fake.race && i < gfn + n; i++)
 		RULE(!fake.pins[i]);
@@ -321,13 +321,13 @@ static void fault_operation(void)
 
 	for (i = 0; i < fake.nr_held && fake.held[i].bus; i++)
 		;
-	if (i == fake.nr_held && !fake.mm->policy->nested)
+	if (i == fake.nr_held && !fake.gtt->policy->nested)
 		return; /* no such job */
 	if (rnd(4) == 0) {
-		ghyvi_mm_ggtt_read(fake.mm, FIRST_GGTT_TABLE * SPAN + ((u64)rnd(1024) << 12), &value, 8);
+		ghyvi_gtt_ggtt_read(fake.gtt, FIRST_GGTT_TABLE * SPAN + ((u64)rnd(1024) << 12), &value, 8);
 		return;
 	}
-	err = ghyvi_mm_fault(fake.mm, gfn);
+	err = ghyvi_gtt_fault(fake.gtt, gfn);
 	if (!err)
 		RULE(gfn < RAM_PAGES && fake.mapped[gfn]);
 	else if (gfn < RAM_PAGES)
@@ -343,7 +343,7 @@ static void protection_operation(void)
 		return;
 	for (i = gfn; i < gfn + 5; i++)
 		fake.protected[i] = false;
-	ghyvi_mm_protection_lost(fake.mm, gfn, 5);
+	ghyvi_gtt_protection_lost(fake.gtt, gfn, 5);
 }
 
 /* Only what its root reaches is synchronised, and has to be right. */
@@ -354,7 +354,7 @@ static void submission(void)
 	if (!fake.nr_held)
 		return;
 	held = &fake.held[rnd(fake.nr_held)];
-	ghyvi_mm_sync(fake.mm, held->root);
+	ghyvi_gtt_sync(fake.gtt, held->root);
 	compare_root(held);
 	self_check(held->root);
 }
@@ -367,19 +367,19 @@ static void move(void)
 	switch (rnd(27)) {
 	case 0:
 	case 1:
-		ghyvi_mm_sync(fake.mm, fake.nr_held ? fake.held[0].root : NULL);
+		ghyvi_gtt_sync(fake.gtt, fake.nr_held ? fake.held[0].root : NULL);
 		deliver();
 		fake.race = NULL;
 		submission();
-		ghyvi_mm_sync(fake.mm, NULL);
+		ghyvi_gtt_sync(fake.gtt, NULL);
 		compare_everything();
 		fake.race = race;
 		break;
 	case 2:
-		ghyvi_mm_flush(fake.mm);
+		ghyvi_gtt_flush(fake.gtt);
 		break;
 	case 3:
-		ghyvi_mm_set_policy(fake.mm, ghyvi_shadow_policies[rnd(ghyvi_shadow_policy_count)]->name);
+		ghyvi_gtt_set_policy(fake.gtt, ghyvi_shadow_policies[rnd(ghyvi_shadow_policy_count)]->name);
 		break;
 	case 4:
 	case 5:
@@ -390,8 +390,8 @@ static void move(void)
 		memory_operation();
 		break;
 	case 8:
-		ghyvi_mm_set_ggtt_gfn(fake.mm, BAR_GFN);
-		ghyvi_mm_ggtt_live(fake.mm);
+		ghyvi_gtt_set_ggtt_gfn(fake.gtt, BAR_GFN);
+		ghyvi_gtt_ggtt_live(fake.gtt);
 		break;
 	case 9:
 		protection_operation();
@@ -400,19 +400,19 @@ static void move(void)
 		fake.pin_limit = rnd(3) ? ~0u : fake.pinned + rnd(3);
 		break;
 	case 11:
-		ghyvi_mm_set_ggtt_gfn(fake.mm, BAR_GFN + 500 * rnd(2));
-		ghyvi_mm_set_ggtt_gfn(fake.mm, BAR_GFN);
+		ghyvi_gtt_set_ggtt_gfn(fake.gtt, BAR_GFN + 500 * rnd(2));
+		ghyvi_gtt_set_ggtt_gfn(fake.gtt, BAR_GFN);
 		break;
 	case 13:
 	case 14:
 		fault_operation();
 		break;
 	case 15:
-		ghyvi_mm_set_policy(fake.mm, rnd(2) ? "nested" : "strict");
+		ghyvi_gtt_set_policy(fake.gtt, rnd(2) ? "nested" : "strict");
 		break;
 	case 12:
 		if (!rnd(5))
-			ghyvi_mm_reset(fake.mm);
+			ghyvi_gtt_reset(fake.gtt);
 		break;
 	default:
 		edit();

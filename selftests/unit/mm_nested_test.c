@@ -7,7 +7,7 @@
 
 static void policy(const char *name)
 {
-	assert_int_equal(ghyvi_mm_set_policy(fake.mm, name), 0);
+	assert_int_equal(ghyvi_gtt_set_policy(fake.gtt, name), 0);
 }
 
 static void nothing_is_protected(void)
@@ -24,7 +24,7 @@ static void test_entering_drops_all_shadows(void **state)
 	u64 traps;
 
 	policy("strict");
-	ghyvi_mm_ggtt_live(fake.mm);
+	ghyvi_gtt_ggtt_live(fake.gtt);
 	plant(1);
 	set(4, 0, to(DATA));
 	set(BAR_GFN, FIRST, to(DATA + 1));
@@ -39,16 +39,16 @@ static void test_entering_drops_all_shadows(void **state)
 	traps = STAT(reconstructions);
 	set(4, 1, to(DATA + 2));
 	set(BAR_GFN, FIRST + 1, to(DATA + 3));
-	ghyvi_mm_sync(fake.mm, NULL);
-	ghyvi_mm_flush(fake.mm);
+	ghyvi_gtt_sync(fake.gtt, NULL);
+	ghyvi_gtt_flush(fake.gtt);
 	assert_int_equal(STAT(reconstructions), traps);
 	/* A trap of before that comes late. */
-	ghyvi_mm_trap(fake.mm, at(BAR_GFN, FIRST + 1), 8);
+	ghyvi_gtt_trap(fake.gtt, at(BAR_GFN, FIRST + 1), 8);
 	assert_true(fake.ggtt[FIRST + 1] == 0);
-	ghyvi_mm_protection_lost(fake.mm, 0, GFNS);
-	ghyvi_mm_set_ggtt_gfn(fake.mm, BAR_GFN + 500);
-	ghyvi_mm_ggtt_live(fake.mm);
-	ghyvi_mm_set_ggtt_gfn(fake.mm, BAR_GFN);
+	ghyvi_gtt_protection_lost(fake.gtt, 0, GFNS);
+	ghyvi_gtt_set_ggtt_gfn(fake.gtt, BAR_GFN + 500);
+	ghyvi_gtt_ggtt_live(fake.gtt);
+	ghyvi_gtt_set_ggtt_gfn(fake.gtt, BAR_GFN);
 	assert_int_equal(STAT(relaxed_now), 0);
 }
 
@@ -57,7 +57,7 @@ static void test_leaving_shadows_everything_again(void **state)
 	struct ghyvi_root *root;
 
 	policy("nested");
-	ghyvi_mm_ggtt_live(fake.mm);
+	ghyvi_gtt_ggtt_live(fake.gtt);
 	plant(1);
 	set(4, 0, to(DATA));
 	set(BAR_GFN, FIRST, to(DATA + 1));
@@ -67,17 +67,17 @@ static void test_leaving_shadows_everything_again(void **state)
 	assert_true(fake.ggtt[FIRST] == maps(DATA + 1));
 	assert_int_equal(STAT(protected_now), fake.ggtt_tables);
 	/* The old job goes on as it began, a new one has shadows. */
-	assert_int_equal(ghyvi_mm_fault(fake.mm, DATA), 0);
+	assert_int_equal(ghyvi_gtt_fault(fake.gtt, DATA), 0);
 	assert_true(fake.mapped[DATA]);
-	ghyvi_mm_sync(fake.mm, root);
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	ghyvi_gtt_sync(fake.gtt, root);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	assert_int_equal(STAT(checks), 0);
 	root = hold4(1);
 	assert_true(shadow_pt(root)[0] == maps(DATA));
 	assert_true(fake.protected[4]);
 	set(4, 1, to(DATA + 2));
 	assert_true(shadow_pt(root)[1] == maps(DATA + 2));
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	assert_int_equal(STAT(checks), 1);
 	release_number(0);
 	assert_int_equal(fake.nr_mapped, 0);
@@ -89,7 +89,7 @@ static void test_held_trees_stay_in_sync_until_they_are_put(void **state)
 	struct ghyvi_root *root;
 
 	policy("strict");
-	ghyvi_mm_ggtt_live(fake.mm);
+	ghyvi_gtt_ggtt_live(fake.gtt);
 	plant(1);
 	root = hold4(1);
 	policy("nested");
@@ -100,14 +100,14 @@ static void test_held_trees_stay_in_sync_until_they_are_put(void **state)
 	set(3, 1, to(6));
 	set(6, 0, to(DATA + 1));
 	set(BAR_GFN, FIRST, to(DATA + 2));
-	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_gtt_sync(fake.gtt, root);
 	assert_true(shadow_pt(root)[0] == maps(DATA));
 	assert_true(shadow(fake.held[0].bus, 3, 0u, 0u, 1u)[0] == maps(DATA + 1));
 	assert_true(fake.ggtt[FIRST] == maps(DATA + 2));
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	/* What the guest unmapped is out of reach once it has flushed. */
 	set(4, 0, 0);
-	ghyvi_mm_flush(fake.mm);
+	ghyvi_gtt_flush(fake.gtt);
 	assert_true(shadow_pt(root)[0] == 0);
 	nothing_is_protected();
 	/* A job that begins now is nested; the other one's end takes the shadows away. */
@@ -128,7 +128,7 @@ static void test_a_held_tree_survives_to_and_fro(void **state)
 	for (i = 0; i < 4; i++) {
 		policy(i % 2 ? "strict" : "nested");
 		set(4, (unsigned int)i, to(DATA + (u64)i));
-		ghyvi_mm_sync(fake.mm, root);
+		ghyvi_gtt_sync(fake.gtt, root);
 		assert_true(shadow_pt(root)[i] == maps(DATA + (u64)i));
 	}
 	assert_true(fake.protected[1] && fake.protected[4]);
@@ -136,7 +136,7 @@ static void test_a_held_tree_survives_to_and_fro(void **state)
 	hold4(1);
 	assert_ptr_not_equal(fake.held[0].root, fake.held[1].root);
 	assert_true(fake.held[0].bus == fake.held[1].bus);
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
 static void test_a_pgpu_without_the_capability(void **state)
@@ -144,9 +144,9 @@ static void test_a_pgpu_without_the_capability(void **state)
 	char names[128];
 
 	policy("segmented");
-	fake.mm->params.nested = false;
-	assert_int_equal(ghyvi_mm_set_policy(fake.mm, "nested"), -EOPNOTSUPP);
-	ghyvi_mm_policy_list(fake.mm, names, sizeof(names));
+	fake.gtt->params.nested = false;
+	assert_int_equal(ghyvi_gtt_set_policy(fake.gtt, "nested"), -EOPNOTSUPP);
+	ghyvi_gtt_policy_list(fake.gtt, names, sizeof(names));
 	assert_non_null(strstr(names, "[segmented] "));
 	assert_non_null(strstr(names, " adaptive nested\n"));
 }
@@ -164,7 +164,7 @@ static void test_roots_say_where_jobs_begin(void **state)
 	ghyvi_root_job(hold(&gpa, 4), &job);
 	assert_true(job.nested && job.levels == 4 && job.guest_root[0] == gpa);
 	gpa = (u64)RAM_PAGES << 12;
-	assert_int_equal(PTR_ERR(ghyvi_mm_get_root(fake.mm, &gpa, 4)), -EFAULT);
+	assert_int_equal(PTR_ERR(ghyvi_gtt_get_root(fake.gtt, &gpa, 4)), -EFAULT);
 	policy("segmented");
 	gpa = 1 << 12;
 	root = hold(&gpa, 4);
@@ -175,23 +175,23 @@ static void test_roots_say_where_jobs_begin(void **state)
 static void test_pages_are_mapped_once_and_unmapped_with_their_memory(void **state)
 {
 	policy("nested");
-	assert_int_equal(ghyvi_mm_fault(fake.mm, DATA), 0);
-	assert_int_equal(ghyvi_mm_fault(fake.mm, DATA), 0);
-	assert_int_equal(ghyvi_mm_fault(fake.mm, DATA + 1), 0);
+	assert_int_equal(ghyvi_gtt_fault(fake.gtt, DATA), 0);
+	assert_int_equal(ghyvi_gtt_fault(fake.gtt, DATA), 0);
+	assert_int_equal(ghyvi_gtt_fault(fake.gtt, DATA + 1), 0);
 	assert_int_equal(fake.pins[DATA], 1);
 	assert_int_equal(STAT(pinned_pages_now), 2);
-	assert_int_equal(ghyvi_mm_fault(fake.mm, RAM_PAGES), -EFAULT);
+	assert_int_equal(ghyvi_gtt_fault(fake.gtt, RAM_PAGES), -EFAULT);
 	set_absent(DATA, true);
-	ghyvi_mm_unmap(fake.mm, DATA, 1);
+	ghyvi_gtt_unmap(fake.gtt, DATA, 1);
 	assert_true(!fake.mapped[DATA] && fake.mapped[DATA + 1]);
 	assert_int_equal(fake.pins[DATA], 0);
-	assert_int_equal(ghyvi_mm_fault(fake.mm, DATA), -EFAULT);
-	ghyvi_mm_reset(fake.mm);
+	assert_int_equal(ghyvi_gtt_fault(fake.gtt, DATA), -EFAULT);
+	ghyvi_gtt_reset(fake.gtt);
 	assert_int_equal(fake.pinned + fake.nr_mapped, 0);
 	/* The client has no memory for one more. */
 	fake.map_limit = 0;
-	assert_int_equal(ghyvi_mm_fault(fake.mm, DATA + 1), -ENOMEM);
-	assert_int_equal(fake.mm->nr_idle_pins, 1);
+	assert_int_equal(ghyvi_gtt_fault(fake.gtt, DATA + 1), -ENOMEM);
+	assert_int_equal(fake.gtt->nr_idle_pins, 1);
 }
 
 static void test_pages_mapped_longest_ago_make_room(void **state)
@@ -201,7 +201,7 @@ static void test_pages_mapped_longest_ago_make_room(void **state)
 	policy("nested");
 	fake.pin_limit = 8;
 	for (i = 0; i < 9; i++)
-		assert_int_equal(ghyvi_mm_fault(fake.mm, DATA + i), 0);
+		assert_int_equal(ghyvi_gtt_fault(fake.gtt, DATA + i), 0);
 	assert_int_equal(fake.nr_mapped, 5);
 	for (i = 0; i < 9; i++)
 		assert_true(fake.mapped[DATA + i] == (i >= 4));
@@ -221,10 +221,10 @@ static void test_far_more_pages_stay_mapped_than_idle_pins(void **state)
 	u32 i;
 
 	tuning.idle_pins = IDLE_PINS;
-	assert_int_equal(ghyvi_mm_set_tuning(fake.mm, &tuning), 0);
+	assert_int_equal(ghyvi_gtt_set_tuning(fake.gtt, &tuning), 0);
 	policy("nested");
 	for (i = 0; i < 4 * IDLE_PINS; i++)
-		assert_int_equal(ghyvi_mm_fault(fake.mm, DATA + i), 0);
+		assert_int_equal(ghyvi_gtt_fault(fake.gtt, DATA + i), 0);
 	assert_int_equal(fake.nr_mapped, 4 * IDLE_PINS);
 	policy("segmented");
 	assert_true(STAT(pinned_pages_now) <= IDLE_PINS);
@@ -238,15 +238,15 @@ static void test_global_addresses_are_read_and_written_through_the_guests_table(
 	fake.guest_ggtt[FIRST] = to(DATA);
 	fake.guest_ggtt[FIRST + 1] = to(DATA + 5);
 	fake.guest_ggtt[FIRST + 3] = to(RAM_PAGES);
-	assert_int_equal(ghyvi_mm_ggtt_write(fake.mm, ADDRESS + 4092, &value, 8), 0);
+	assert_int_equal(ghyvi_gtt_ggtt_write(fake.gtt, ADDRESS + 4092, &value, 8), 0);
 	assert_int_equal(*(u32 *)((u8 *)page_of(DATA) + 4092), 0x55667788);
-	assert_int_equal(ghyvi_mm_ggtt_read(fake.mm, ADDRESS + 4092, &got, 8), 0);
+	assert_int_equal(ghyvi_gtt_ggtt_read(fake.gtt, ADDRESS + 4092, &got, 8), 0);
 	assert_true(got == value);
 	fake.guest_ggtt[FIRST] = 0;
-	assert_int_equal(ghyvi_mm_ggtt_read(fake.mm, ADDRESS + 4088, &got, 4), -EFAULT);
-	assert_int_equal(ghyvi_mm_ggtt_write(fake.mm, ADDRESS + 3 * 4096, &value, 8), -EFAULT);
-	assert_int_equal(ghyvi_mm_ggtt_read(fake.mm, 0, &got, 4), -EFAULT);
-	assert_int_equal(ghyvi_mm_ggtt_read(fake.mm, ADDRESS + 4 * SPAN, &got, 4), -EFAULT);
+	assert_int_equal(ghyvi_gtt_ggtt_read(fake.gtt, ADDRESS + 4088, &got, 4), -EFAULT);
+	assert_int_equal(ghyvi_gtt_ggtt_write(fake.gtt, ADDRESS + 3 * 4096, &value, 8), -EFAULT);
+	assert_int_equal(ghyvi_gtt_ggtt_read(fake.gtt, 0, &got, 4), -EFAULT);
+	assert_int_equal(ghyvi_gtt_ggtt_read(fake.gtt, ADDRESS + 4 * SPAN, &got, 4), -EFAULT);
 	assert_true(fake.mapped[DATA + 5]);
 }
 
@@ -256,15 +256,15 @@ static void test_reset_while_nested_and_shadowed_roots_are_held(void **state)
 	hold4(1);
 	policy("nested");
 	hold4(1);
-	assert_int_equal(ghyvi_mm_fault(fake.mm, DATA), 0);
-	ghyvi_mm_reset(fake.mm);
+	assert_int_equal(ghyvi_gtt_fault(fake.gtt, DATA), 0);
+	ghyvi_gtt_reset(fake.gtt);
 	assert_int_equal(fake.pinned, 0);
 	assert_int_equal(STAT(tables_now), 0);
 	release_all();
 	assert_int_equal(STAT(relaxed_now), 0);
 	hold4(1);
 	policy("strict");
-	ghyvi_mm_sync(fake.mm, NULL);
+	ghyvi_gtt_sync(fake.gtt, NULL);
 }
 
 /* A submission of one context pays for its own pages only. */
@@ -274,32 +274,32 @@ static void test_sync_does_not_compare_what_only_another_tree_leads_to(void **st
 	u64 scans;
 
 	policy("segmented");
-	ghyvi_mm_set_ggtt_gfn(fake.mm, GHYVI_INVALID_GFN);
+	ghyvi_gtt_set_ggtt_gfn(fake.gtt, GHYVI_INVALID_GFN);
 	plant(1);
 	plant(11);
 	set(3, 1, to(20)); /* both lead here */
 	set(13, 1, to(20));
 	one = hold4(1);
 	other = hold4(11);
-	ghyvi_mm_sync(fake.mm, NULL);
+	ghyvi_gtt_sync(fake.gtt, NULL);
 	set(4, 0, to(DATA));
 	set(14, 0, to(DATA + 1));
 	assert_int_equal(STAT(relaxed_now), 2);
 	page_of(14)[1] = to(DATA + 2);
 	scans = STAT(reconstructions);
-	ghyvi_mm_sync(fake.mm, one);
+	ghyvi_gtt_sync(fake.gtt, one);
 	assert_int_equal(STAT(reconstructions), scans + 1);
 	assert_true(fake.protected[4] && !fake.protected[14]);
 	assert_true(shadow_pt(other)[1] == 0);
-	ghyvi_mm_sync(fake.mm, one);
+	ghyvi_gtt_sync(fake.gtt, one);
 	assert_int_equal(STAT(reconstructions), scans + 1);
-	ghyvi_mm_sync(fake.mm, other);
+	ghyvi_gtt_sync(fake.gtt, other);
 	assert_int_equal(STAT(reconstructions), scans + 2);
 	assert_true(shadow_pt(other)[1] == maps(DATA + 2));
 	/* The shared page is of either's concern. */
 	set(20, 0, to(DATA + 3));
 	page_of(20)[1] = to(DATA + 4);
-	ghyvi_mm_sync(fake.mm, other);
+	ghyvi_gtt_sync(fake.gtt, other);
 	assert_true(shadow(fake.held[0].bus, 3, 0u, 0u, 1u)[1] == maps(DATA + 4));
 	assert_true(shadow(fake.held[1].bus, 3, 0u, 0u, 1u)[1] == maps(DATA + 4));
 }

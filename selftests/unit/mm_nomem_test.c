@@ -45,18 +45,18 @@ static void use_everything(void)
 
 	hold4(1);
 	hold(directories, 3);
-	ghyvi_mm_sync(fake.mm, fake.nr_held ? fake.held[0].root : NULL);
-	ghyvi_mm_ggtt_read(fake.mm, ggtt, &value, 8);
+	ghyvi_gtt_sync(fake.gtt, fake.nr_held ? fake.held[0].root : NULL);
+	ghyvi_gtt_ggtt_read(fake.gtt, ggtt, &value, 8);
 	set(6, 4, to(13));
 	set(13, 1, to(DATA + 300));
 	set(8, 0, to(LARGE_SCATTERED) | GHYVI_ENTRY_LARGE);
-	ghyvi_mm_set_policy(fake.mm, "static");
-	ghyvi_mm_sync(fake.mm, NULL);
-	ghyvi_mm_set_policy(fake.mm, "nested");
+	ghyvi_gtt_set_policy(fake.gtt, "static");
+	ghyvi_gtt_sync(fake.gtt, NULL);
+	ghyvi_gtt_set_policy(fake.gtt, "nested");
 	hold4(1);
-	ghyvi_mm_fault(fake.mm, DATA + 500);
-	ghyvi_mm_ggtt_read(fake.mm, ggtt, &value, 8);
-	ghyvi_mm_set_policy(fake.mm, "segmented");
+	ghyvi_gtt_fault(fake.gtt, DATA + 500);
+	ghyvi_gtt_ggtt_read(fake.gtt, ggtt, &value, 8);
+	ghyvi_gtt_set_policy(fake.gtt, "segmented");
 }
 
 /* The next try, with memory. */
@@ -65,7 +65,7 @@ static void try_with_memory(void)
 	release_all();
 	RULE(!IS_ERR(hold4(1)));
 	RULE(!IS_ERR(hold(directories, 3)));
-	ghyvi_mm_sync(fake.mm, NULL);
+	ghyvi_gtt_sync(fake.gtt, NULL);
 	compare_everything();
 	assert_true(shadow_pt(fake.held[0].root)[0] == maps(DATA));
 	assert_true(fake.ggtt[FIRST_GGTT_TABLE * 512 + 1] == maps(DATA + 400));
@@ -77,7 +77,7 @@ static bool fail_from(unsigned long n, unsigned long count)
 	bool failed;
 
 	fake_init(2);
-	assert_int_equal(ghyvi_mm_set_policy(fake.mm, "segmented"), 0);
+	assert_int_equal(ghyvi_gtt_set_policy(fake.gtt, "segmented"), 0);
 	plant_everything();
 	shim_fail_allocs(n, count);
 	use_everything();
@@ -110,25 +110,25 @@ static void test_memory_may_end_at_any_allocation(void **s)
 
 static void test_creation_without_memory_leaves_nothing(void **s)
 {
-	struct ghyvi_mm_params params;
-	struct ghyvi_mm *mm;
+	struct ghyvi_gtt_params params;
+	struct ghyvi_gtt *gtt;
 	unsigned long n;
 
 	fake_init(2);
-	params = fake.mm->params;
-	ghyvi_mm_destroy(fake.mm);
+	params = fake.gtt->params;
+	ghyvi_gtt_destroy(fake.gtt);
 	for (n = 1;; n++) {
 		shim_fail_allocs(n, 1);
-		mm = ghyvi_mm_create(&params);
+		gtt = ghyvi_gtt_create(&params);
 		if (!shim_failed_allocs())
 			break;
-		assert_int_equal(PTR_ERR(mm), -ENOMEM);
+		assert_int_equal(PTR_ERR(gtt), -ENOMEM);
 		assert_true(xa_empty(&fake.owned));
 	}
 	shim_fail_allocs(0, 0);
 	assert_in_range(n, 10, 100);
-	fake.mm = mm;
-	ghyvi_mm_set_ggtt_gfn(fake.mm, BAR_GFN);
+	fake.gtt = gtt;
+	ghyvi_gtt_set_ggtt_gfn(fake.gtt, BAR_GFN);
 	plant_everything();
 	try_with_memory();
 	fake_fini();
@@ -154,7 +154,7 @@ static void test_random_failures_end_in_the_guests_translation(void **s)
 			shim_fail_allocs(n, rnd(4) ? 1 : ~0UL);
 			for (i = 0; i < 4; i++)
 				rnd(2) ? edit() : root_operation();
-			ghyvi_mm_sync(fake.mm, fake.nr_held ? fake.held[0].root : NULL);
+			ghyvi_gtt_sync(fake.gtt, fake.nr_held ? fake.held[0].root : NULL);
 			shim_fail_allocs(0, 0);
 			fake.race = NULL;
 			deliver();
@@ -162,7 +162,7 @@ static void test_random_failures_end_in_the_guests_translation(void **s)
 			fake.pin_limit = ~0u;
 			/* A large page that cannot be pinned ends the tries of one synchronisation. */
 			for (i = 0; i < 4; i++)
-				ghyvi_mm_sync(fake.mm, NULL);
+				ghyvi_gtt_sync(fake.gtt, NULL);
 			compare_everything();
 		}
 		fake_fini();

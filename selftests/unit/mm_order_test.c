@@ -13,7 +13,7 @@
 
 static struct ghyvi_table_page *table_of(u64 gfn)
 {
-	return gfn == GGTT_GFN ? fake.mm->ggtt_tables[FIRST_GGTT_TABLE] : xa_load(&fake.mm->tables, gfn);
+	return gfn == GGTT_GFN ? fake.gtt->ggtt_tables[FIRST_GGTT_TABLE] : xa_load(&fake.gtt->tables, gfn);
 }
 
 static u64 *guest_page(u64 gfn)
@@ -69,7 +69,7 @@ static void hold_root(void)
 
 static void sync_root(void)
 {
-	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_gtt_sync(fake.gtt, root);
 }
 
 static void prepare_tree(void)
@@ -95,7 +95,7 @@ static void prepare_root(void)
 static void prepare_ggtt(void)
 {
 	prepare_tree();
-	ghyvi_mm_ggtt_live(fake.mm);
+	ghyvi_gtt_ggtt_live(fake.gtt);
 	sync_root();
 	RULE(fake.protected[GGTT_GFN]);
 	set(GGTT_GFN, 9, to(DATA));
@@ -105,7 +105,7 @@ static void prepare_ggtt(void)
 /* One trap for all entries, of which some have changed. */
 static void trap_page(void)
 {
-	ghyvi_mm_trap(fake.mm, 4 << 12, GHYVI_PAGE_BYTES);
+	ghyvi_gtt_trap(fake.gtt, 4 << 12, GHYVI_PAGE_BYTES);
 }
 
 static void link_table(void)
@@ -123,7 +123,7 @@ static void read_ggtt(void)
 {
 	u64 word;
 
-	ghyvi_mm_ggtt_read(fake.mm, (FIRST_GGTT_TABLE * (u64)GHYVI_ENTRIES + 7) << 12, &word, 8);
+	ghyvi_gtt_ggtt_read(fake.gtt, (FIRST_GGTT_TABLE * (u64)GHYVI_ENTRIES + 7) << 12, &word, 8);
 }
 
 /* Another value in each entry for each instruction that reads one. */
@@ -144,7 +144,7 @@ static void read_while_it_changes(const struct scene *scene, u32 reads)
 	unsigned int i;
 
 	fake_init(4);
-	ghyvi_mm_set_policy(fake.mm, scene->policy);
+	ghyvi_gtt_set_policy(fake.gtt, scene->policy);
 	now = scene;
 	scene->prepare();
 	watch_begin(guest_page(scene->gfn), change_page);
@@ -156,7 +156,7 @@ static void read_while_it_changes(const struct scene *scene, u32 reads)
 	assert_shadows_are_of_the_snapshot(scene->gfn, scene->level);
 	/* The guest is told of none of these stores late: each of them trapped if the page is protected. */
 	if (fake.protected[scene->gfn])
-		ghyvi_mm_trap(fake.mm, scene->gfn << 12, GHYVI_PAGE_BYTES);
+		ghyvi_gtt_trap(fake.gtt, scene->gfn << 12, GHYVI_PAGE_BYTES);
 	sync_root();
 	assert_memory_equal(table_of(scene->gfn)->snapshot, guest_page(scene->gfn), GHYVI_PAGE_BYTES);
 	assert_shadows_are_of_the_snapshot(scene->gfn, scene->level);
@@ -202,7 +202,7 @@ static void a_scan_of_what_did_not_change_reads_it_once(void **state)
 
 	prepare_relaxed();
 	watch_begin(page_of(4), NULL);
-	ghyvi_mm_flush(fake.mm); /* it stays listed */
+	ghyvi_gtt_flush(fake.gtt); /* it stays listed */
 	watch_end();
 	for (i = 0; i < GHYVI_ENTRIES; i++)
 		assert_in_range(watched.reads[i], 0, 1);
@@ -248,7 +248,7 @@ static void race_call(void)
 static u32 store_at(const struct scene *scene, u32 when, unsigned int entry, void (*first_read)(void))
 {
 	fake_init(4);
-	ghyvi_mm_set_policy(fake.mm, scene->policy);
+	ghyvi_gtt_set_policy(fake.gtt, scene->policy);
 	now = scene;
 	memset(&race, 0, sizeof(race));
 	race.when = when;
@@ -262,12 +262,12 @@ static u32 store_at(const struct scene *scene, u32 when, unsigned int entry, voi
 	fake.race = NULL;
 	watch_end();
 	if (race.pending)
-		ghyvi_mm_trap(fake.mm, at(scene->gfn, entry), 8);
+		ghyvi_gtt_trap(fake.gtt, at(scene->gfn, entry), 8);
 	sync_root();
 	assert_memory_equal(table_of(scene->gfn)->snapshot, guest_page(scene->gfn), GHYVI_PAGE_BYTES);
 	if (when < race.events)
 		assert_int_equal(guest_page(scene->gfn)[entry], race.value);
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	fake_fini();
 	return race.events;
 }

@@ -74,14 +74,14 @@ static void test_one_vcpu_stores_while_another_submits(void **s)
 	stop = false;
 	pthread_create(&thread, NULL, trapping, NULL);
 	for (turn = 0; !stop; turn++) {
-		ghyvi_mm_sync(fake.mm, root);
+		ghyvi_gtt_sync(fake.gtt, root);
 		if (turn % 16 == 0)
-			ghyvi_mm_set_policy(fake.mm, turn % 48 == 16 ? "nested" : turn % 32 ? "strict" : "segmented");
+			ghyvi_gtt_set_policy(fake.gtt, turn % 48 == 16 ? "nested" : turn % 32 ? "strict" : "segmented");
 		if (turn % 7 == 0)
-			ghyvi_mm_flush(fake.mm);
+			ghyvi_gtt_flush(fake.gtt);
 	}
 	pthread_join(thread, NULL);
-	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_gtt_sync(fake.gtt, root);
 	alias = false;
 	compare_everything();
 }

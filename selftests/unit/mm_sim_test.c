@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The mechanism and its model: a trace as a guest's stores to an mm, and through the simulator. Both run the same decisions,
+ * The mechanism and its model: a trace as a guest's stores to an gtt, and through the simulator. Both run the same decisions,
  * so both must count the same. Traces are generated, or random ones in which table pages come and go in two trees.
  */
 #include "mm_fake.h"
@@ -14,15 +14,15 @@
 #define FIRST_TABLE 10u
 
 /* Costs are given, not measured: instead of kernel/shadow/costs.c. */
-void ghyvi_cost_scanned(struct ghyvi_mm *mm, u64 started_ns, u32 pages)
+void ghyvi_cost_scanned(struct ghyvi_gtt *gtt, u64 started_ns, u32 pages)
 {
 }
 
-void ghyvi_cost_protected(struct ghyvi_mm *mm, u64 started_ns, u32 pages)
+void ghyvi_cost_protected(struct ghyvi_gtt *gtt, u64 started_ns, u32 pages)
 {
 }
 
-void ghyvi_cost_trapped(struct ghyvi_mm *mm, u64 gpa)
+void ghyvi_cost_trapped(struct ghyvi_gtt *gtt, u64 gpa)
 {
 }
 
@@ -53,7 +53,7 @@ static void play(struct generator *g, struct ghyvi_root *root)
 	g->source.rewind(&g->source);
 	while (g->source.next(&g->source, &record) > 0) {
 		if (record.type == TRACE_SUBMISSION)
-			ghyvi_mm_sync(fake.mm, root);
+			ghyvi_gtt_sync(fake.gtt, root);
 		else
 			store_all(&record);
 	}
@@ -70,13 +70,13 @@ static void compare(const char *policy, const char *resolution, bool heavy, u32 
 
 	fake_init(0);
 	fake.unchecked = true;
-	ghyvi_mm_set_policy(fake.mm, "segmented"); /* new pages are protected */
+	ghyvi_gtt_set_policy(fake.gtt, "segmented"); /* new pages are protected */
 	link_window();
 	root = hold4(1);
-	ghyvi_mm_sync(fake.mm, root);
-	ghyvi_mm_set_tuning(fake.mm, tuning);
-	/* Not by ghyvi_mm_set_policy(): the simulator's pages are protected at first. */
-	fake.mm->policy = decisions;
+	ghyvi_gtt_sync(fake.gtt, root);
+	ghyvi_gtt_set_tuning(fake.gtt, tuning);
+	/* Not by ghyvi_gtt_set_policy(): the simulator's pages are protected at first. */
+	fake.gtt->policy = decisions;
 	traps = STAT(table_write_traps);
 	protects = STAT(protects);
 	assert_int_equal(STAT(reconstructions), 0);
@@ -165,8 +165,8 @@ static void trees_init(const struct ghyvi_shadow_policy *policy, const struct gh
 	fake.unchecked = true;
 	memset(&trees, 0, sizeof(trees));
 	listed_init(&trees.trace, 0);
-	ghyvi_mm_set_policy(fake.mm, policy->name);
-	ghyvi_mm_set_tuning(fake.mm, tuning);
+	ghyvi_gtt_set_policy(fake.gtt, policy->name);
+	ghyvi_gtt_set_tuning(fake.gtt, tuning);
 	set(1, 0, to(2));
 	set(2, 0, to(3));
 	set(2, 1, to(7));
@@ -235,7 +235,7 @@ static void trees_share(u32 number)
 static void trees_submit(u32 root)
 {
 	list(&trees.trace, submission(root + 1));
-	ghyvi_mm_sync(fake.mm, trees.roots[root]);
+	ghyvi_gtt_sync(fake.gtt, trees.roots[root]);
 }
 
 static void trees_play(bool share)

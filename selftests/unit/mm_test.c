@@ -4,7 +4,7 @@
 
 static void strict(void)
 {
-	assert_int_equal(ghyvi_mm_set_policy(fake.mm, "strict"), 0);
+	assert_int_equal(ghyvi_gtt_set_policy(fake.gtt, "strict"), 0);
 }
 
 static void test_unused_entries_share_one_scratch_chain(void **state)
@@ -23,7 +23,7 @@ static void test_unused_entries_share_one_scratch_chain(void **state)
 	assert_int_equal(STAT(pinned_pages_now), 5);
 	assert_int_equal(fake.pins[DATA], 1);
 	assert_true(shadow(fake.held[0].bus, 3, 511u, 7u, 300u)[9] == maps(DATA));
-	assert_int_equal(ghyvi_mm_check(fake.mm, fake.held[0].root), 0);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, fake.held[0].root), 0);
 }
 
 static void test_strict_traps_translate_at_once(void **state)
@@ -50,7 +50,7 @@ static void test_segmented_relaxes_at_the_first_write_and_protects_at_sync(void 
 	plant(1);
 	root = hold4(1);
 	assert_true(fake.protected[1] && fake.protected[2] && fake.protected[3]);
-	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_gtt_sync(fake.gtt, root);
 	assert_true(fake.protected[4]);
 	set(4, 1, to(DATA));
 	assert_false(fake.protected[4]);
@@ -59,7 +59,7 @@ static void test_segmented_relaxes_at_the_first_write_and_protects_at_sync(void 
 	assert_int_equal(STAT(table_write_traps), 1);
 	assert_true(shadow_pt(root)[1] == maps(DATA));
 	assert_true(shadow_pt(root)[2] == 0);
-	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_gtt_sync(fake.gtt, root);
 	assert_true(shadow_pt(root)[2] == maps(DATA + 1));
 	assert_true(fake.protected[4]);
 	set(3, 5, to(6));
@@ -76,12 +76,12 @@ static void test_flush_updates_without_protecting_and_invalidates(void **state)
 	root = hold4(1);
 	set(4, 1, to(DATA));
 	before = fake.invalidations;
-	ghyvi_mm_flush(fake.mm);
+	ghyvi_gtt_flush(fake.gtt);
 	assert_true(shadow_pt(root)[1] == maps(DATA));
 	assert_false(fake.protected[4]);
 	assert_true(fake.invalidations > before);
 	set(4, 1, 0);
-	ghyvi_mm_flush(fake.mm);
+	ghyvi_gtt_flush(fake.gtt);
 	assert_true(shadow_pt(root)[1] == 0);
 }
 
@@ -94,11 +94,11 @@ static void test_cleared_entries_leave_the_shadow_and_reset_releases_the_pin(voi
 	root = hold4(1);
 	assert_int_equal(fake.pins[DATA], 1);
 	set(4, 1, 0);
-	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_gtt_sync(fake.gtt, root);
 	assert_true(shadow_pt(root)[1] == 0);
 	assert_int_equal(fake.pins[DATA], 1); /* idle */
 	release_all();
-	ghyvi_mm_reset(fake.mm);
+	ghyvi_gtt_reset(fake.gtt);
 	assert_int_equal(fake.pinned, 0);
 	assert_int_equal(STAT(pinned_pages_now), 0);
 }
@@ -111,9 +111,9 @@ static void test_replaced_entries_follow_and_release_the_old_target(void **state
 	set(4, 1, to(DATA));
 	root = hold4(1);
 	set(4, 1, to(DATA + 1));
-	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_gtt_sync(fake.gtt, root);
 	assert_true(shadow_pt(root)[1] == maps(DATA + 1));
-	ghyvi_mm_unmap(fake.mm, DATA, 1);
+	ghyvi_gtt_unmap(fake.gtt, DATA, 1);
 	assert_int_equal(fake.pins[DATA], 0);
 	/* a whole subtree: 3 -> 8 */
 	set(8, 0, to(9));
@@ -132,14 +132,14 @@ static void test_an_entry_written_in_halves(void **state)
 	plant(1);
 	root = hold4(1);
 	for (policy = 0; policy < 2; policy++) {
-		ghyvi_mm_set_policy(fake.mm, policy ? "strict" : "segmented");
+		ghyvi_gtt_set_policy(fake.gtt, policy ? "strict" : "segmented");
 		set(4, 9, to(DATA));
 		guest_write(at(4, 9) + 4, 4, 1); /* now beyond guest memory */
-		ghyvi_mm_sync(fake.mm, root);
+		ghyvi_gtt_sync(fake.gtt, root);
 		assert_true(is_scratch(shadow_pt(root)[9]));
 		guest_write(at(4, 9), 4, (u32)to(DATA + 1));
 		guest_write(at(4, 9) + 4, 4, 0);
-		ghyvi_mm_sync(fake.mm, root);
+		ghyvi_gtt_sync(fake.gtt, root);
 		assert_true(shadow_pt(root)[9] == maps(DATA + 1));
 	}
 }
@@ -168,7 +168,7 @@ static void test_stores_of_any_size_and_alignment(void **state)
 	assert_true(shadow_pt(root)[20] == maps(DATA + 1));
 	assert_true(shadow_pt(root)[21] == maps(DATA + 4));
 	guest_write(at(4, 21) + 1, 1, 0x55);
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	/* crosses into a page that is no table */
 	guest_write_bytes(at(5, 511), four, 16);
 	assert_true(shadow(fake.held[0].bus, 3, 0u, 0u, 1u)[511] == maps(DATA));
@@ -182,7 +182,7 @@ static void test_one_page_as_directory_and_as_page_table(void **state)
 	set(3, 1, to(5));
 	set(5, 0, to(DATA));
 	root = hold4(1);
-	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_gtt_sync(fake.gtt, root);
 	/* PT 5 is relaxed and changed when it becomes a page directory, too. */
 	set(5, 1, to(6));
 	set(5, 2, to(7));
@@ -191,7 +191,7 @@ static void test_one_page_as_directory_and_as_page_table(void **state)
 	assert_true(fake.protected[5]);
 	assert_true(shadow(fake.held[0].bus, 3, 0u, 1u, 1u)[3] == maps(DATA + 1));
 	/* Its other life goes on. Entry 1 leads to a table page, which engines must not write. */
-	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_gtt_sync(fake.gtt, root);
 	assert_true(shadow(fake.held[0].bus, 3, 0u, 0u, 1u)[0] == maps(DATA));
 	set(5, 4, to(DATA + 2));
 	assert_true(fake.protected[5]);
@@ -209,13 +209,13 @@ static void test_self_map_at_every_level(void **state)
 	set(1, 1, to(DATA));
 	root = hold4(1);
 	assert_false(IS_ERR(root));
-	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_gtt_sync(fake.gtt, root);
 	assert_true(is_scratch(shadow_pt(root)[0])); /* engines would write the table */
 	set(1, 0, to(DATA + 1));
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	set(1, 2, to(1));
 	assert_true(is_scratch(shadow(fake.held[0].bus, 3, 2u, 2u, 2u)[2]));
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	release_all();
 	forget4(1);
 	assert_int_equal(STAT(tables_now), 0);
@@ -240,12 +240,12 @@ static void test_bogus_entries_point_at_scratch_and_are_counted(void **state)
 	assert_true(is_scratch(shadow_pt(root)[2]));
 	assert_int_equal(STAT(entries_rejected), 5);
 	assert_int_equal(fake.pins[5], 0);
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	ghyvi_report_last(&fake.reporter, (char[GHYVI_REPORT_BYTES]){ 0 }, GHYVI_REPORT_BYTES);
 	/* The last one. */
 	assert_string_equal(fake.reporter.last,
 			    "table entry 0x4001003 of level 4 cannot be translated (-14), scratch page used");
-	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_gtt_sync(fake.gtt, root);
 	fake.reporter.last[0] = '\0';
 	set(4, 3, to(DATA));
 	assert_string_equal(fake.reporter.last, "");
@@ -286,19 +286,19 @@ static void test_policy_switch_while_relaxed(void **state)
 
 	plant(1);
 	root = hold4(1);
-	ghyvi_mm_policy_list(fake.mm, names, sizeof(names));
+	ghyvi_gtt_policy_list(fake.gtt, names, sizeof(names));
 	assert_non_null(strstr(names, "[segmented]"));
 	set(4, 1, to(DATA));
 	strict();
 	assert_true(fake.protected[4]);
 	assert_true(shadow_pt(root)[1] == maps(DATA));
-	ghyvi_mm_policy_list(fake.mm, names, sizeof(names));
+	ghyvi_gtt_policy_list(fake.gtt, names, sizeof(names));
 	assert_non_null(strstr(names, "[strict]"));
 	assert_int_equal(names[strlen(names) - 1], '\n');
-	assert_int_equal(ghyvi_mm_set_policy(fake.mm, "nonsense"), -EINVAL);
+	assert_int_equal(ghyvi_gtt_set_policy(fake.gtt, "nonsense"), -EINVAL);
 	set(4, 2, to(DATA));
 	assert_true(fake.protected[4]);
-	assert_int_equal(ghyvi_mm_set_policy(fake.mm, "segmented"), 0);
+	assert_int_equal(ghyvi_gtt_set_policy(fake.gtt, "segmented"), 0);
 	set(4, 3, to(DATA));
 	assert_false(fake.protected[4]);
 }
@@ -313,18 +313,18 @@ static void test_a_page_that_cannot_be_protected_is_compared_at_each_sync(void *
 	root = hold4(1);
 	set(4, 1, to(DATA));
 	set(2, 1, to(8));
-	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_gtt_sync(fake.gtt, root);
 	assert_true(shadow_pt(root)[1] == maps(DATA));
 	assert_true(shadow(fake.held[0].bus, 2, 0u, 1u)[0] == 0);
 	set(4, 1, 0);
-	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_gtt_sync(fake.gtt, root);
 	assert_true(shadow_pt(root)[1] == 0);
 	fake.protect_broken = false;
 	fake.protect_broken_at[3] = true; /* one of a batch does not keep the others from it */
-	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_gtt_sync(fake.gtt, root);
 	assert_true(fake.protected[1] && fake.protected[2] && !fake.protected[3] && fake.protected[4]);
 	set(3, 0, 0);
-	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_gtt_sync(fake.gtt, root);
 	assert_true(shadow(fake.held[0].bus, 2, 0u, 0u)[0] == 0);
 }
 
@@ -338,10 +338,10 @@ static void test_a_page_that_a_second_tree_leads_to_is_up_to_date_for_it(void **
 	plant(11);
 	first = hold4(1);
 	second = hold4(11);
-	ghyvi_mm_sync(fake.mm, NULL);
+	ghyvi_gtt_sync(fake.gtt, NULL);
 	set(4, 0, to(DATA));
 	set(13, 5, to(4));
-	ghyvi_mm_sync(fake.mm, second);
+	ghyvi_gtt_sync(fake.gtt, second);
 	assert_int_equal(shadow(ghyvi_root_bus(second), 3, 0u, 0u, 5u)[0], maps(DATA));
 	assert_int_equal(shadow_pt(first)[0], maps(DATA));
 }
@@ -370,7 +370,7 @@ static u32 users_in_dump(void)
 	struct seq_file m = { .f = open_memstream(&text, &bytes) };
 	u32 n;
 
-	ghyvi_mm_dump(fake.mm, &m);
+	ghyvi_gtt_dump(fake.gtt, &m);
 	fclose(m.f);
 	users = strstr(text, " users ");
 	assert_non_null(users);
@@ -381,19 +381,19 @@ static u32 users_in_dump(void)
 
 static struct ghyvi_page_history *history_of(u64 gfn)
 {
-	return &((struct ghyvi_table_page *)xa_load(&fake.mm->tables, gfn))->history;
+	return &((struct ghyvi_table_page *)xa_load(&fake.gtt->tables, gfn))->history;
 }
 
 static void sync_times(struct ghyvi_root *root, u32 times)
 {
 	while (times--)
-		ghyvi_mm_sync(fake.mm, root);
+		ghyvi_gtt_sync(fake.gtt, root);
 }
 
 /* Each tree counts its own synchronisations, and a page may come to belong to one that has counted more, or less. */
 static void test_a_gap_is_as_long_when_the_page_changes_trees(void **state)
 {
-	const struct ghyvi_experience *experience = &fake.mm->experience;
+	const struct ghyvi_experience *experience = &fake.gtt->experience;
 	struct ghyvi_root *first, *second;
 
 	plant(1);
@@ -439,15 +439,15 @@ static void test_protection_lost_is_made_good_at_the_next_sync(void **state)
 	plant(1);
 	root = hold4(1);
 	memset((void *)fake.protected, 0, 100);
-	ghyvi_mm_protection_lost(fake.mm, 0, 100);
+	ghyvi_gtt_protection_lost(fake.gtt, 0, 100);
 	assert_int_equal(STAT(protected_now), 0);
 	assert_int_equal(STAT(relaxed_now), 4 + fake.ggtt_tables);
 	set(4, 1, to(DATA));
 	set(3, 1, to(5));
-	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_gtt_sync(fake.gtt, root);
 	assert_true(shadow_pt(root)[1] == maps(DATA));
 	assert_true(fake.protected[1] && fake.protected[4] && fake.protected[5]);
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
 static int race_index;
@@ -478,12 +478,12 @@ static void protected_in_the_middle_of_its_scan(u64 via)
 	set(1, 300, to(via));
 	race_index = 1;
 	fake.race = store_while_the_mm_works;
-	ghyvi_mm_flush(fake.mm);
+	ghyvi_gtt_flush(fake.gtt);
 	fake.race = NULL;
 	assert_int_equal(race_index, 0);
 	assert_true(fake.protected[1]);
-	ghyvi_mm_sync(fake.mm, root);
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	ghyvi_gtt_sync(fake.gtt, root);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	assert_true(shadow(fake.held[0].bus, 0)[1] & 1);
 }
 

@@ -27,7 +27,7 @@ static int setup_vfio(void **state)
 
 	pthread_mutex_init(&iommu, NULL);
 	pthread_mutex_init(&device_list, NULL);
-	ghyvi_unmap_init(&unmapping, fake.mm);
+	ghyvi_unmap_init(&unmapping, fake.gtt);
 	over = has_iommu = false;
 	give_ups = 0;
 	plant(1);
@@ -118,7 +118,7 @@ static void *submit(void *unused)
 	for (round = 1; !over; round++) {
 		for (i = 0; i < PAGES; i++)
 			set(4, i, to(DATA + (i + round) % PAGES));
-		ghyvi_mm_sync(fake.mm, root);
+		ghyvi_gtt_sync(fake.gtt, root);
 	}
 	return NULL;
 }
@@ -149,11 +149,11 @@ static void test_memory_comes_and_goes_while_the_guest_submits(void **state)
 	/* The memory is there, and the guest says so again: an entry is not looked at for ever. */
 	for (i = 0; i < PAGES; i++)
 		set(4, i, 0);
-	ghyvi_mm_sync(fake.mm, root);
+	ghyvi_gtt_sync(fake.gtt, root);
 	for (i = 0; i < PAGES; i++)
 		set(4, i, to(DATA + i));
-	ghyvi_mm_sync(fake.mm, root);
-	assert_int_equal(ghyvi_mm_check(fake.mm, root), 0);
+	ghyvi_gtt_sync(fake.gtt, root);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	assert_true(shadow_pt(root)[5] == maps(DATA + 5));
 }
 

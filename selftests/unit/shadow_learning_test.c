@@ -9,13 +9,13 @@
 #include <ghyvi_shim.h>
 #include <cmocka.h>
 
-#include "gtt/mm_types.h"
+#include "gtt/gtt_types.h"
 #include "shadow/policies.h"
 
 /* costs.c */
 
 static u64 now_ns;
-static struct ghyvi_mm *mm;
+static struct ghyvi_gtt *gtt;
 
 static u64 test_clock(void)
 {
@@ -24,7 +24,7 @@ static u64 test_clock(void)
 
 static int setup_costs(void **state)
 {
-	mm = calloc(1, sizeof(*mm));
+	gtt = calloc(1, sizeof(*gtt));
 	now_ns = NSEC_PER_SEC;
 	shim_clock = test_clock;
 	return 0;
@@ -33,7 +33,7 @@ static int setup_costs(void **state)
 static int teardown_costs(void **state)
 {
 	shim_clock = NULL;
-	free(mm);
+	free(gtt);
 	return 0;
 }
 
@@ -42,69 +42,69 @@ static void scan_took(u64 ns, u32 pages)
 	u64 started = now_ns;
 
 	now_ns += ns;
-	ghyvi_cost_scanned(mm, started, pages);
+	ghyvi_cost_scanned(gtt, started, pages);
 }
 
 static void a_sample_counts_for_an_eighth(void **state)
 {
-	mm->tuning.scan_ns = 8000;
+	gtt->tuning.scan_ns = 8000;
 	scan_took(16000, 1);
-	assert_int_equal(mm->tuning.scan_ns, 8000 - 1000 + 2000);
+	assert_int_equal(gtt->tuning.scan_ns, 8000 - 1000 + 2000);
 	scan_took(1600 * 10, 10);
-	assert_int_equal(mm->tuning.scan_ns, 9000 - 1125 + 200);
+	assert_int_equal(gtt->tuning.scan_ns, 9000 - 1125 + 200);
 }
 
 static void interruptions_are_no_costs(void **state)
 {
-	mm->tuning.scan_ns = 8000;
+	gtt->tuning.scan_ns = 8000;
 	scan_took(1000001, 1);
 	scan_took(7, 8); /* less than 1 ns for each page */
 	scan_took(5000, 0);
-	assert_int_equal(mm->tuning.scan_ns, 8000);
+	assert_int_equal(gtt->tuning.scan_ns, 8000);
 	scan_took(1000000, 1);
-	assert_int_equal(mm->tuning.scan_ns, 8000 - 1000 + 125000);
+	assert_int_equal(gtt->tuning.scan_ns, 8000 - 1000 + 125000);
 }
 
 static void nothing_costs_nothing(void **state)
 {
-	mm->tuning.scan_ns = 0; /* an administrator may say so */
+	gtt->tuning.scan_ns = 0; /* an administrator may say so */
 	scan_took(7, 1);
-	assert_int_equal(mm->tuning.scan_ns, 1);
+	assert_int_equal(gtt->tuning.scan_ns, 1);
 }
 
 static void protection_costs_half_a_trap_besides(void **state)
 {
 	u64 started = now_ns;
 
-	mm->tuning.protect_ns = 8000;
-	mm->tuning.trap_ns = 4000;
+	gtt->tuning.protect_ns = 8000;
+	gtt->tuning.trap_ns = 4000;
 	now_ns += 30000;
-	ghyvi_cost_protected(mm, started, 5);
-	assert_int_equal(mm->tuning.protect_ns, 8000 - 1000 + (6000 + 2000) / 8);
-	ghyvi_cost_protected(mm, started, 0);
-	assert_int_equal(mm->tuning.protect_ns, 8000);
+	ghyvi_cost_protected(gtt, started, 5);
+	assert_int_equal(gtt->tuning.protect_ns, 8000 - 1000 + (6000 + 2000) / 8);
+	ghyvi_cost_protected(gtt, started, 0);
+	assert_int_equal(gtt->tuning.protect_ns, 8000);
 }
 
 static void trap_after(u64 ns, u64 gpa)
 {
 	now_ns += ns;
-	ghyvi_cost_trapped(mm, gpa);
+	ghyvi_cost_trapped(gtt, gpa);
 }
 
 static void only_neighbours_in_one_loop_tell_what_a_trap_costs(void **state)
 {
-	mm->tuning.trap_ns = 8000;
+	gtt->tuning.trap_ns = 8000;
 	trap_after(0, 0x5000);
 	trap_after(16000, 0x5008);
-	assert_int_equal(mm->tuning.trap_ns, 9000);
+	assert_int_equal(gtt->tuning.trap_ns, 9000);
 	trap_after(16000, 0x5008); /* the same entry once more */
-	assert_int_equal(mm->tuning.trap_ns, 9000 - 1125 + 2000);
+	assert_int_equal(gtt->tuning.trap_ns, 9000 - 1125 + 2000);
 	trap_after(16000, 0x5011); /* 9 bytes on */
 	trap_after(16000, 0x5010); /* back */
 	trap_after(200000, 0x5018); /* much later */
-	assert_int_equal(mm->tuning.trap_ns, 9875);
+	assert_int_equal(gtt->tuning.trap_ns, 9875);
 	trap_after(199999, 0x5020);
-	assert_int_equal(mm->tuning.trap_ns, 9875 - 1234 + 24999);
+	assert_int_equal(gtt->tuning.trap_ns, 9875 - 1234 + 24999);
 }
 
 /* experience.c */

@@ -72,7 +72,7 @@ struct rig {
 	u32 mapped[GUEST_PAGES]; /* 0, or grows with time */
 	unsigned int nr_guest, nr_mapped, map_limit; /* the last: pages that may be mapped at once */
 	struct xarray guest_of; /* host page -> guest page */
-	pthread_mutex_t mm; /* the core's, which is held over invalidate */
+	pthread_mutex_t gtt; /* the core's, which is held over invalidate */
 	atomic_t faults;
 	void (*in_fault)(struct rig *rig, u64 gfn);
 
@@ -235,7 +235,7 @@ static inline int rig_fault(void *owner, u64 gfn)
 	atomic_inc(&rig->faults);
 	if (rig->in_fault)
 		rig->in_fault(rig, gfn);
-	pthread_mutex_lock(&rig->mm);
+	pthread_mutex_lock(&rig->gtt);
 	if (gfn >= GUEST_PAGES || !rig->guest_bus[gfn]) {
 		err = -EFAULT;
 	} else if (!rig->mapped[gfn]) {
@@ -246,7 +246,7 @@ static inline int rig_fault(void *owner, u64 gfn)
 		rig->mapped[gfn] = (u32)atomic_read(&rig->faults);
 		rig->nr_mapped++;
 	}
-	pthread_mutex_unlock(&rig->mm);
+	pthread_mutex_unlock(&rig->gtt);
 	return err;
 }
 
@@ -316,7 +316,7 @@ static inline struct rig *rig_new(unsigned int gen)
 	rig->guest_ggtt = calloc(GGTT_BYTES >> 12, sizeof(u64)); /* engines do not look outside the ranges */
 	rig->map_limit = GUEST_PAGES;
 	xa_init(&rig->guest_of);
-	pthread_mutex_init(&rig->mm, NULL);
+	pthread_mutex_init(&rig->gtt, NULL);
 	rig->gpu = softgpu_create();
 	assert_false(IS_ERR(rig->gpu));
 	rig->params = (struct ghyvi_client_params){
@@ -386,7 +386,7 @@ static inline void rig_free(struct rig *rig)
 	free(rig->registers);
 	free(rig->guest_ggtt);
 	xa_destroy(&rig->guest_of);
-	pthread_mutex_destroy(&rig->mm);
+	pthread_mutex_destroy(&rig->gtt);
 	sem_destroy(&rig->done);
 	free(rig);
 }

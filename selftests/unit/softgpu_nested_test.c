@@ -283,17 +283,17 @@ static void unmapping_is_synchronous(void **state)
 			softgpu_ops.invalidate(rig->client);
 			usleep_range(10, 20);
 		}
-		pthread_mutex_lock(&rig->mm);
+		pthread_mutex_lock(&rig->gtt);
 		rig_unmap_guest(rig, gfn);
 		/* As if it was somebody else's now, and this one's again later. */
 		rig->guest_bus[gfn] = 0;
 		memset(rig->data, 0, 4096);
-		pthread_mutex_unlock(&rig->mm);
+		pthread_mutex_unlock(&rig->gtt);
 		usleep_range(20, 30);
 		assert_int_equal(data32(rig, 0), 0);
-		pthread_mutex_lock(&rig->mm);
+		pthread_mutex_lock(&rig->gtt);
 		rig->guest_bus[gfn] = bus;
-		pthread_mutex_unlock(&rig->mm);
+		pthread_mutex_unlock(&rig->gtt);
 	}
 	softgpu_ops.cancel(rig->gpu, &rig->job);
 	assert_int_equal(rig_wait(rig), GHYVI_JOB_CANCELLED);
@@ -328,9 +328,9 @@ static void a_job_can_be_cancelled_while_it_faults(void **state)
 	rig_start(rig);
 	sem_wait(&in_fault);
 	/* Meanwhile no lock is held. */
-	pthread_mutex_lock(&rig->mm);
+	pthread_mutex_lock(&rig->gtt);
 	softgpu_ops.invalidate(rig->client);
-	pthread_mutex_unlock(&rig->mm);
+	pthread_mutex_unlock(&rig->gtt);
 	pthread_create(&thread, NULL, cancel, rig);
 	while (!READ_ONCE(rig->job.backend.stop))
 		usleep_range(10, 20);

@@ -33,7 +33,7 @@ static void malformed_submission(void)
 static void assert_dead(void)
 {
 	u64 aperture = 0;
-	u32 runs = gpu.runs, syncs = mm.syncs, flushes = mm.flushes;
+	u32 runs = gpu.runs, syncs = gtt.syncs, flushes = gtt.flushes;
 
 	assert_true(ghyvi_vgpu_failsafe(vgpu));
 	assert_int_equal(rd(PVINFO_MAGIC_LO), ~0u);
@@ -48,9 +48,9 @@ static void assert_dead(void)
 	ghyvi_vgpu_set_bar0(vgpu, 0x80000000);
 	elsp(descriptor(1), 0);
 	assert_int_equal(gpu.runs, runs);
-	assert_int_equal(mm.syncs, syncs);
-	assert_int_equal(mm.flushes, flushes);
-	assert_true(mm.ggtt_gfn == GHYVI_INVALID_GFN);
+	assert_int_equal(gtt.syncs, syncs);
+	assert_int_equal(gtt.flushes, flushes);
+	assert_true(gtt.ggtt_gfn == GHYVI_INVALID_GFN);
 	assert_true(ghyvi_vgpu_failsafe(vgpu));
 }
 
@@ -199,12 +199,12 @@ static void troubles_of_the_host_do_not_count(void **state)
 
 	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);
 	for (i = 0; i < 2 * ARRAY_SIZE(errors); i++) {
-		mm.root_error = errors[i / 2];
+		gtt.root_error = errors[i / 2];
 		move_tail(0);
 		submit(0, -1);
 		guest_reset();
 	}
-	mm.root_error = 0;
+	gtt.root_error = 0;
 	assert_int_equal(atomic64_read(&stats.engine_errors), 2 * ARRAY_SIZE(errors));
 	assert_int_equal(atomic64_read(&stats.violations), 0);
 	assert_alive();
@@ -248,8 +248,8 @@ static void other_engines_are_stopped_first(void **state)
 	bad_workload();
 	assert_false(gpu_busy(GHYVI_BCS));
 	settle();
-	assert_int_equal(mm.resets, 1);
-	assert_int_equal(mm.roots_live, 0);
+	assert_int_equal(gtt.resets, 1);
+	assert_int_equal(gtt.roots_live, 0);
 	assert_dead();
 }
 
@@ -261,7 +261,7 @@ static void a_device_reset_lifts_it(void **state)
 	assert_dead();
 	ghyvi_vgpu_reset(vgpu);
 	ghyvi_vgpu_set_bar0(vgpu, 0x80000000);
-	assert_true(mm.ggtt_gfn == (0x80000000 + GHYVI_GGTT_OFFSET) >> GHYVI_PAGE_SHIFT);
+	assert_true(gtt.ggtt_gfn == (0x80000000 + GHYVI_GGTT_OFFSET) >> GHYVI_PAGE_SHIFT);
 	assert_alive();
 	/* What was before the reset is forgotten. */
 	bad_workload();

@@ -46,12 +46,12 @@ static void test_what_a_workload_allocates_is_charged_to_its_guest(void **state)
 {
 	move_tail(0);
 	submit(0, -1);
-	assert_int_equal(mm.syncs, 1);
+	assert_int_equal(gtt.syncs, 1);
 	assert_int_equal(client.fault(client.owner, 1), -EFAULT);
-	assert_int_equal(mm.uncharged, 0);
-	mm.uncharged_writes = 0;
+	assert_int_equal(gtt.uncharged, 0);
+	gtt.uncharged_writes = 0;
 	finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
-	assert_int_equal(mm.uncharged_writes, 0);
+	assert_int_equal(gtt.uncharged_writes, 0);
 	assert_int_equal(charged, 0);
 	assert_int_equal(consume(), CSB_IDLE_ACTIVE);
 	assert_int_equal(consume(), CSB_COMPLETE | CSB_ACTIVE_IDLE);
@@ -169,7 +169,7 @@ static void test_requests_added_after_the_scan_wait_for_the_next(void **state)
 
 	move_tail(0);
 	tail = guest.tails[0];
-	mm.after_sync = one_more_request;
+	gtt.after_sync = one_more_request;
 	submit(0, -1);
 	assert_int_equal(gpu.running[guest.id]->context[GHYVI_CTX_RING_TAIL], tail);
 	consume();
@@ -177,7 +177,7 @@ static void test_requests_added_after_the_scan_wait_for_the_next(void **state)
 	submit(0, -1);
 	assert_int_equal(consume(), 0x8002);
 	assert_int_equal(gpu.running[guest.id]->context[GHYVI_CTX_RING_TAIL], tail);
-	mm.after_sync = NULL;
+	gtt.after_sync = NULL;
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 }
 
@@ -190,9 +190,9 @@ static void test_lite_restore_moves_the_tail(void **state)
 	consume();
 	move_tail(0);
 	move_tail(1);
-	syncs = mm.syncs;
+	syncs = gtt.syncs;
 	submit(0, 1);
-	assert_true(mm.syncs > syncs); /* the new requests' mappings */
+	assert_true(gtt.syncs > syncs); /* the new requests' mappings */
 	assert_int_equal(consume(), 0x8002);
 	assert_int_equal(gpu.running[guest.id]->context[GHYVI_CTX_RING_TAIL], guest.tails[0]);
 	assert_int_equal(gpu.runs, 1);
@@ -309,7 +309,7 @@ static void test_a_preempted_context_is_active_and_goes_on_from_the_hosts_copy(v
 	for (i = 1; i < GHYVI_CTX_GPR; i += 2)
 		if (i != GHYVI_CTX_RING_TAIL)
 			poke(STATE(0, i), 0xbad00000 + i);
-	syncs = mm.syncs;
+	syncs = gtt.syncs;
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 	assert_ptr_equal(gpu.running[guest.id], job);
 	assert_ptr_equal(job->commands, commands);
@@ -317,7 +317,7 @@ static void test_a_preempted_context_is_active_and_goes_on_from_the_hosts_copy(v
 	assert_true(job->root == PML4(0));
 	assert_int_equal(job->context[GHYVI_CTX_RING_START], RINGS(0));
 	assert_int_equal(job->context[GHYVI_CTX_RING_HEAD], 8);
-	assert_true(mm.syncs > syncs); /* tables may have changed meanwhile */
+	assert_true(gtt.syncs > syncs); /* tables may have changed meanwhile */
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 	assert_int_equal(consume(), 0x18);
 	assert_int_equal(peek(STATE(0, GHYVI_CTX_RING_HEAD)), guest.tails[0]);
@@ -367,8 +367,8 @@ static void test_after_a_reset_a_preempted_context_begins_as_its_image_says(void
 	be_preempted(8);
 	wr(GEN_RESET, GEN_RESET_FULL);
 	reset_books();
-	assert_int_equal(mm.roots_live, 0);
-	assert_int_equal(mm.forgets_all, 1);
+	assert_int_equal(gtt.roots_live, 0);
+	assert_int_equal(gtt.forgets_all, 1);
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 	assert_null(gpu.running[guest.id]);
 	poke(STATE(0, GHYVI_CTX_RING_HEAD), 16);
@@ -458,7 +458,7 @@ static void test_reset_of_a_loaded_context_on_its_way(void **state)
 	submit_intercepted(reset_after_prepare);
 	assert_null(gpu.running[guest.id]);
 	assert_int_equal(consume(), 0);
-	assert_int_equal(mm.roots_live, 0);
+	assert_int_equal(gtt.roots_live, 0);
 }
 
 static void test_another_context_waits_for_the_running_ones(void **state)
@@ -541,18 +541,18 @@ static void test_a_dead_gpu_is_an_engine_error(void **state)
 
 static void test_bad_page_tables(void **state)
 {
-	mm.root_error = -EFAULT;
+	gtt.root_error = -EFAULT;
 	move_tail(0);
 	submit(0, -1);
-	mm.root_error = 0;
+	gtt.root_error = 0;
 	expect_error("not accepted");
 }
 
 static void test_an_unmapped_image(void **state)
 {
-	mm.unmapped_page = STATE(0, 0);
+	gtt.unmapped_page = STATE(0, 0);
 	submit(0, -1);
-	mm.unmapped_page = 0;
+	gtt.unmapped_page = 0;
 	expect_error("not mapped");
 }
 
@@ -610,7 +610,7 @@ static void test_three_level_contexts(void **state)
 	move_tail(0);
 	elsp((descriptor(0) & ~DESC_ADDRESSING) | 1 << 3, 0);
 	assert_int_equal(gpu.running[guest.id]->levels, 3);
-	assert_int_equal(mm.last_levels, 3);
+	assert_int_equal(gtt.last_levels, 3);
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 }
 
@@ -662,7 +662,7 @@ static void test_device_reset_waits_for_what_runs(void **state)
 	submit(0, -1);
 	ghyvi_vgpu_reset(vgpu);
 	assert_int_equal(gpu.cancels, 1);
-	assert_int_equal(mm.roots_live, 0);
+	assert_int_equal(gtt.roots_live, 0);
 	assert_int_equal(peek(HWSP(guest.id) + HWSP_CSB_WRITE), 0); /* only the promotion */
 }
 

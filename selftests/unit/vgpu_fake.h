@@ -48,90 +48,90 @@ static struct {
 	u64 ggtt_gfn;
 	u64 last_root;
 	unsigned int last_levels;
-} mm = { .lock = PTHREAD_MUTEX_INITIALIZER };
+} gtt = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-struct ghyvi_mm *ghyvi_mm_create(const struct ghyvi_mm_params *params)
+struct ghyvi_gtt *ghyvi_gtt_create(const struct ghyvi_gtt_params *params)
 {
 	if (shim_alloc_fails(GFP_KERNEL))
 		return ERR_PTR(-ENOMEM);
-	mm.live++;
-	return (struct ghyvi_mm *)&mm;
+	gtt.live++;
+	return (struct ghyvi_gtt *)&gtt;
 }
 
-void ghyvi_mm_destroy(struct ghyvi_mm *m)
+void ghyvi_gtt_destroy(struct ghyvi_gtt *m)
 {
-	mm.live--;
+	gtt.live--;
 }
 
-void ghyvi_mm_reset(struct ghyvi_mm *m)
+void ghyvi_gtt_reset(struct ghyvi_gtt *m)
 {
-	mm.resets++;
+	gtt.resets++;
 }
 
-void ghyvi_mm_set_ggtt_gfn(struct ghyvi_mm *m, u64 gfn)
+void ghyvi_gtt_set_ggtt_gfn(struct ghyvi_gtt *m, u64 gfn)
 {
-	mm.ggtt_gfn = gfn;
+	gtt.ggtt_gfn = gfn;
 }
 
-void ghyvi_mm_ggtt_live(struct ghyvi_mm *m)
+void ghyvi_gtt_ggtt_live(struct ghyvi_gtt *m)
 {
-	mm.lives++;
+	gtt.lives++;
 }
 
-void ghyvi_mm_trap(struct ghyvi_mm *m, u64 gpa, unsigned int bytes)
+void ghyvi_gtt_trap(struct ghyvi_gtt *m, u64 gpa, unsigned int bytes)
 {
-	u64 table = mm.ggtt_gfn << GHYVI_PAGE_SHIFT;
+	u64 table = gtt.ggtt_gfn << GHYVI_PAGE_SHIFT;
 
 	assert_true(gpa >= table && gpa + bytes <= table + GHYVI_GGTT_TABLE_BYTES);
-	mm.traps++;
+	gtt.traps++;
 }
 
-void ghyvi_mm_protection_lost(struct ghyvi_mm *m, u64 gfn, u64 count)
+void ghyvi_gtt_protection_lost(struct ghyvi_gtt *m, u64 gfn, u64 count)
 {
-	mm.losses++;
+	gtt.losses++;
 }
 
-struct ghyvi_root *ghyvi_mm_get_root(struct ghyvi_mm *m, const u64 *gpa4, unsigned int levels)
+struct ghyvi_root *ghyvi_gtt_get_root(struct ghyvi_gtt *m, const u64 *gpa4, unsigned int levels)
 {
 	struct ghyvi_root *root;
 
-	mm.uncharged += !charged;
-	if (mm.root_error || shim_alloc_fails(GFP_KERNEL))
-		return ERR_PTR(mm.root_error ?: -ENOMEM);
+	gtt.uncharged += !charged;
+	if (gtt.root_error || shim_alloc_fails(GFP_KERNEL))
+		return ERR_PTR(gtt.root_error ?: -ENOMEM);
 	root = calloc(1, sizeof(*root));
 	root->gpa = gpa4[0];
 	root->levels = levels;
-	pthread_mutex_lock(&mm.lock);
-	mm.last_root = gpa4[0];
-	mm.last_levels = levels;
-	mm.roots_live++;
-	pthread_mutex_unlock(&mm.lock);
+	pthread_mutex_lock(&gtt.lock);
+	gtt.last_root = gpa4[0];
+	gtt.last_levels = levels;
+	gtt.roots_live++;
+	pthread_mutex_unlock(&gtt.lock);
 	return root;
 }
 
-void ghyvi_mm_put_root(struct ghyvi_root *root)
+void ghyvi_gtt_put_root(struct ghyvi_root *root)
 {
-	pthread_mutex_lock(&mm.lock);
-	mm.roots_live--;
-	pthread_mutex_unlock(&mm.lock);
+	pthread_mutex_lock(&gtt.lock);
+	gtt.roots_live--;
+	pthread_mutex_unlock(&gtt.lock);
 	free(root);
 }
 
-void ghyvi_mm_forget_roots(struct ghyvi_mm *m)
+void ghyvi_gtt_forget_roots(struct ghyvi_gtt *m)
 {
-	mm.forgets_all++;
+	gtt.forgets_all++;
 }
 
-void ghyvi_mm_forget_root(struct ghyvi_mm *m, const u64 *gpa4, unsigned int levels)
+void ghyvi_gtt_forget_root(struct ghyvi_gtt *m, const u64 *gpa4, unsigned int levels)
 {
-	mm.last_root = gpa4[0];
-	mm.last_levels = levels;
-	mm.forgets++;
+	gtt.last_root = gpa4[0];
+	gtt.last_levels = levels;
+	gtt.forgets++;
 }
 
-int ghyvi_mm_fault(struct ghyvi_mm *m, u64 gfn)
+int ghyvi_gtt_fault(struct ghyvi_gtt *m, u64 gfn)
 {
-	mm.uncharged += !charged;
+	gtt.uncharged += !charged;
 	return -EFAULT;
 }
 
@@ -146,23 +146,23 @@ u64 ghyvi_root_bus(const struct ghyvi_root *root)
 	return root->gpa;
 }
 
-void ghyvi_mm_sync(struct ghyvi_mm *m, struct ghyvi_root *root)
+void ghyvi_gtt_sync(struct ghyvi_gtt *m, struct ghyvi_root *root)
 {
-	mm.uncharged += !charged;
-	pthread_mutex_lock(&mm.lock);
-	mm.syncs++;
-	mm.last_sync = root;
-	pthread_mutex_unlock(&mm.lock);
-	if (mm.after_sync)
-		mm.after_sync();
+	gtt.uncharged += !charged;
+	pthread_mutex_lock(&gtt.lock);
+	gtt.syncs++;
+	gtt.last_sync = root;
+	pthread_mutex_unlock(&gtt.lock);
+	if (gtt.after_sync)
+		gtt.after_sync();
 }
 
-void ghyvi_mm_flush(struct ghyvi_mm *m)
+void ghyvi_gtt_flush(struct ghyvi_gtt *m)
 {
-	mm.flushes++;
+	gtt.flushes++;
 }
 
-unsigned int ghyvi_mm_check(struct ghyvi_mm *m, struct ghyvi_root *root)
+unsigned int ghyvi_gtt_check(struct ghyvi_gtt *m, struct ghyvi_root *root)
 {
 	return 0;
 }
@@ -170,44 +170,44 @@ unsigned int ghyvi_mm_check(struct ghyvi_mm *m, struct ghyvi_root *root)
 static u8 *fake_memory(u64 address, size_t bytes)
 {
 	if (address < HIDDEN_START || address - HIDDEN_START + bytes > HIDDEN_BYTES ||
-	    (mm.unmapped_page && address >> 12 == mm.unmapped_page >> 12))
+	    (gtt.unmapped_page && address >> 12 == gtt.unmapped_page >> 12))
 		return NULL;
-	return mm.memory + (address - HIDDEN_START);
+	return gtt.memory + (address - HIDDEN_START);
 }
 
-int ghyvi_mm_ggtt_read(struct ghyvi_mm *m, u64 address, void *buffer, size_t bytes)
+int ghyvi_gtt_ggtt_read(struct ghyvi_gtt *m, u64 address, void *buffer, size_t bytes)
 {
 	u8 *p;
 
-	pthread_mutex_lock(&mm.lock);
+	pthread_mutex_lock(&gtt.lock);
 	p = fake_memory(address, bytes);
 	if (p)
 		memcpy(buffer, p, bytes);
-	pthread_mutex_unlock(&mm.lock);
+	pthread_mutex_unlock(&gtt.lock);
 	return p ? 0 : -EFAULT;
 }
 
-int ghyvi_mm_ggtt_write(struct ghyvi_mm *m, u64 address, const void *buffer, size_t bytes)
+int ghyvi_gtt_ggtt_write(struct ghyvi_gtt *m, u64 address, const void *buffer, size_t bytes)
 {
 	u8 *p;
 
-	mm.uncharged_writes += !charged;
-	pthread_mutex_lock(&mm.lock);
+	gtt.uncharged_writes += !charged;
+	pthread_mutex_lock(&gtt.lock);
 	p = fake_memory(address, bytes);
 	if (p)
 		memcpy(p, buffer, bytes);
-	pthread_mutex_unlock(&mm.lock);
-	if (p && mm.after_write)
-		mm.after_write(address, bytes);
+	pthread_mutex_unlock(&gtt.lock);
+	if (p && gtt.after_write)
+		gtt.after_write(address, bytes);
 	return p ? 0 : -EFAULT;
 }
 
-int ghyvi_mm_ppgtt_read(struct ghyvi_root *root, u64 address, void *buffer, size_t bytes)
+int ghyvi_gtt_ppgtt_read(struct ghyvi_root *root, u64 address, void *buffer, size_t bytes)
 {
 	return -EFAULT;
 }
 
-void ghyvi_mm_ggtt_store(struct ghyvi_mm *m, u64 index, u64 entry)
+void ghyvi_gtt_ggtt_store(struct ghyvi_gtt *m, u64 index, u64 entry)
 {
 }
 
@@ -215,13 +215,13 @@ static u32 __maybe_unused peek(u64 address)
 {
 	u32 value = 0;
 
-	assert_int_equal(ghyvi_mm_ggtt_read(NULL, address, &value, 4), 0);
+	assert_int_equal(ghyvi_gtt_ggtt_read(NULL, address, &value, 4), 0);
 	return value;
 }
 
 static void __maybe_unused poke(u64 address, u32 value)
 {
-	assert_int_equal(ghyvi_mm_ggtt_write(NULL, address, &value, 4), 0);
+	assert_int_equal(ghyvi_gtt_ggtt_write(NULL, address, &value, 4), 0);
 }
 
 /* pGPU */
@@ -481,14 +481,14 @@ static int make_vgpu(const struct ghyvi_device_profile *profile)
 
 	shim_quiet = true;
 	memset(&stats, 0, sizeof(stats));
-	memset(mm.memory, 0, sizeof(mm.memory));
-	mm.uncharged = mm.uncharged_writes = 0;
-	mm.unmapped_page = 0;
-	mm.after_sync = NULL;
-	mm.after_write = NULL;
+	memset(gtt.memory, 0, sizeof(gtt.memory));
+	gtt.uncharged = gtt.uncharged_writes = 0;
+	gtt.unmapped_page = 0;
+	gtt.after_sync = NULL;
+	gtt.after_write = NULL;
 	on_interrupt = NULL;
-	mm.roots_live = mm.root_error = mm.syncs = mm.flushes = mm.lives = mm.forgets = mm.forgets_all = mm.resets =
-		mm.traps = mm.losses = 0;
+	gtt.roots_live = gtt.root_error = gtt.syncs = gtt.flushes = gtt.lives = gtt.forgets = gtt.forgets_all = gtt.resets =
+		gtt.traps = gtt.losses = 0;
 	memset(&host_page, 0, sizeof(host_page));
 	gpu.runs = gpu.cancels = 0;
 	gpu.stale = gpu.dead = false;
@@ -516,7 +516,7 @@ static int __maybe_unused teardown(void **state)
 	ghyvi_vgpu_destroy(vgpu);
 	settle();
 	ghyvi_sched_destroy(sched);
-	return mm.roots_live || mm.live || gpu.clients; /* 0, or something leaked */
+	return gtt.roots_live || gtt.live || gpu.clients; /* 0, or something leaked */
 }
 
 static u32 __maybe_unused shown(u32 offset)

@@ -95,7 +95,7 @@ static void test_stores_of_any_length(void **state)
 	assert_int_equal(rd(0x44f0c), 0xa1);
 	store(0x44ffc, 0x12345678, 4);
 	assert_int_equal(rd(0x44ffc), 0x12345678);
-	assert_int_equal(mm.traps, 0);
+	assert_int_equal(gtt.traps, 0);
 }
 
 static void test_stores_before_protection_are_caught_up_with(void **state)
@@ -126,7 +126,7 @@ static void test_protection_that_is_lost_comes_back(void **state)
 	host_page.protected = false;
 	host_page.users = 0;
 	ghyvi_vgpu_protection_lost(vgpu, gfn - 3, 4);
-	assert_int_equal(mm.losses, 2);
+	assert_int_equal(gtt.losses, 2);
 	store(0x44f00, 5, 4);
 	rd(PVINFO_MAGIC_LO);
 	assert_true(host_page.protected);
@@ -234,7 +234,7 @@ static void test_a_table_page_goes_to_the_mm(void **state)
 	u64 value = 1;
 
 	ghyvi_vgpu_store(vgpu, BAR0 + GHYVI_GGTT_OFFSET + 8, &value, 8);
-	assert_int_equal(mm.traps, 1);
+	assert_int_equal(gtt.traps, 1);
 }
 
 int main(void)

@@ -18,7 +18,7 @@ static void test_vgpu_creation_without_memory_leaves_nothing(void **state)
 		if (!shim_failed_allocs())
 			break;
 		assert_int_equal(PTR_ERR(made), -ENOMEM);
-		assert_int_equal(mm.live, 1); /* the fixture's */
+		assert_int_equal(gtt.live, 1); /* the fixture's */
 		assert_int_equal(gpu.clients, 1);
 	}
 	shim_fail_allocs(0, 0);

@@ -74,13 +74,13 @@ static void handle(void)
 static void watch(void)
 {
 	memset(&seen, 0, sizeof(seen));
-	mm.after_write = on_write;
+	gtt.after_write = on_write;
 	on_interrupt = handle;
 }
 
 static void stop_watching(void)
 {
-	mm.after_write = NULL;
+	gtt.after_write = NULL;
 	on_interrupt = NULL;
 }
 
@@ -138,7 +138,7 @@ static void an_error_interrupt_finds_its_cause(void **state)
 
 static void a_lost_event_still_interrupts(void **state)
 {
-	mm.unmapped_page = HIDDEN_START;
+	gtt.unmapped_page = HIDDEN_START;
 	wr(guest.base + RING_HWS_PGA, HIDDEN_START);
 	move_tail(0);
 	watch();

@@ -183,7 +183,7 @@ static void test_any_access_is_harmless(void **state)
 	assert_true(gpu.runs > 1000);
 	ghyvi_vgpu_reset(vgpu);
 	settle();
-	assert_int_equal(mm.roots_live, 0);
+	assert_int_equal(gtt.roots_live, 0);
 }
 
 static int setup_threads(void **state)

@@ -79,19 +79,19 @@ static void test_notifications_reach_the_mm(void **state)
 	wr(PVINFO_PDP0_LO, 0x12345000);
 	wr(PVINFO_PDP0_LO + 4, 0x1);
 	wr(PVINFO_NOTIFY, 4);
-	assert_true(mm.last_root == 0x112345000ull);
-	assert_int_equal(mm.last_levels, 4);
-	assert_int_equal(mm.roots_live, 0);
+	assert_true(gtt.last_root == 0x112345000ull);
+	assert_int_equal(gtt.last_levels, 4);
+	assert_int_equal(gtt.roots_live, 0);
 	wr(PVINFO_NOTIFY, 5);
-	assert_int_equal(mm.forgets, 1);
-	assert_int_equal(mm.last_levels, 4);
+	assert_int_equal(gtt.forgets, 1);
+	assert_int_equal(gtt.last_levels, 4);
 	wr(PVINFO_NOTIFY, 3);
-	assert_int_equal(mm.last_levels, 3);
+	assert_int_equal(gtt.last_levels, 3);
 	wr(PVINFO_NOTIFY, 7);
 	assert_string_equal(last_report(), "");
 	wr(PVINFO_NOTIFY, 99);
 	assert_non_null(strstr(last_report(), "notification 99"));
-	mm.root_error = -EFAULT;
+	gtt.root_error = -EFAULT;
 	wr(PVINFO_NOTIFY, 4);
 	assert_non_null(strstr(last_report(), "not accepted"));
 	assert_int_equal(rd(PVINFO_NOTIFY), 0);
@@ -220,14 +220,14 @@ static void test_invalidations_flush_before_they_read_zero(void **state)
 
 	for (reg = 0x4260; reg <= 0x4270; reg += 4) {
 		wr(reg, 1);
-		assert_int_equal(mm.flushes, ++n);
+		assert_int_equal(gtt.flushes, ++n);
 		assert_int_equal(rd(reg), 0);
 	}
 	wr(0x101008, 1);
-	assert_int_equal(mm.flushes, ++n);
+	assert_int_equal(gtt.flushes, ++n);
 	assert_int_equal(rd(0x101008), 0);
 	wr(0x425c, 1);
-	assert_int_equal(mm.flushes, n);
+	assert_int_equal(gtt.flushes, n);
 }
 
 static void test_error_registers(void **state)
@@ -298,20 +298,20 @@ static void test_odd_widths(void **state)
 static void test_first_access_after_a_move_proves_the_bar(void **state)
 {
 	rd(0);
-	assert_int_equal(mm.lives, 0);
+	assert_int_equal(gtt.lives, 0);
 	ghyvi_vgpu_set_bar0(vgpu, 0xfd000000);
-	assert_int_equal(mm.ggtt_gfn, 0xfd800);
-	assert_int_equal(mm.lives, 0);
+	assert_int_equal(gtt.ggtt_gfn, 0xfd800);
+	assert_int_equal(gtt.lives, 0);
 	rd(0);
 	wr(0x43224, 0);
-	assert_int_equal(mm.lives, 1);
+	assert_int_equal(gtt.lives, 1);
 	ghyvi_vgpu_set_bar0(vgpu, GHYVI_BAR_UNMAPPED);
-	assert_true(mm.ggtt_gfn == GHYVI_INVALID_GFN);
+	assert_true(gtt.ggtt_gfn == GHYVI_INVALID_GFN);
 	rd(0);
-	assert_int_equal(mm.lives, 1);
+	assert_int_equal(gtt.lives, 1);
 	ghyvi_vgpu_set_bar0(vgpu, 0xfe000000);
 	wr(0x43224, 0);
-	assert_int_equal(mm.lives, 2);
+	assert_int_equal(gtt.lives, 2);
 }
 
 static void test_device_reset_restores_everything(void **state)
@@ -328,7 +328,7 @@ static void test_device_reset_restores_everything(void **state)
 	assert_int_equal(rd(0x44304), ~0u);
 	assert_int_equal(rd(0x23a0) & 7, 5);
 	assert_int_equal(rd(PVINFO_CAPS), 0x1c);
-	assert_int_equal(mm.resets, 1);
+	assert_int_equal(gtt.resets, 1);
 	assert_int_equal(*(u64 *)ghyvi_vgpu_ggtt_table(vgpu), 0);
 	assert_int_equal(((u8 *)ghyvi_vgpu_ggtt_table(vgpu))[GHYVI_GGTT_TABLE_BYTES - 1], 0);
 }
@@ -341,12 +341,12 @@ static void test_aperture_is_bounded(void **state)
 	ghyvi_vgpu_aperture_read(vgpu, 0x1000, buffer, sizeof(buffer)); /* not ours: zero */
 	assert_int_equal(buffer[0] | buffer[15], 0);
 	/* the hidden window starts where the aperture ends */
-	memset(mm.memory, 0x77, 16);
+	memset(gtt.memory, 0x77, 16);
 	ghyvi_vgpu_aperture_read(vgpu, HIDDEN_START - 8, buffer, sizeof(buffer));
 	assert_int_equal(buffer[8], 0);
 	memset(buffer, 1, sizeof(buffer));
 	ghyvi_vgpu_aperture_write(vgpu, HIDDEN_START - 8, buffer, sizeof(buffer));
-	assert_int_equal(mm.memory[0], 0x77);
+	assert_int_equal(gtt.memory[0], 0x77);
 	ghyvi_vgpu_aperture_read(vgpu, ~0ull, buffer, sizeof(buffer));
 	assert_int_equal(buffer[0], 0);
 }

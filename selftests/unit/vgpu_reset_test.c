@@ -40,7 +40,7 @@ static int setup_loaded(void **state)
 static void assert_driver_finds_its_gpu(void)
 {
 	assert_true(ggtt()[0] == ENTRY && ggtt()[ENTRIES - 1] == ENTRY);
-	assert_true(mm.ggtt_gfn == TABLE_GFN);
+	assert_true(gtt.ggtt_gfn == TABLE_GFN);
 	assert_int_equal(rd(STORAGE), 0x800000);
 	assert_int_equal(rd(GHYVI_RENDER_BASE + RING_HWS_PGA), HWSP(GHYVI_RCS));
 	assert_int_equal(rd(GHYVI_BLITTER_BASE + RING_HWS_PGA), HWSP(GHYVI_BCS));
@@ -92,8 +92,8 @@ static void an_engine_reset_keeps_everything_else(void **state)
 	settle();
 	assert_true(gpu_busy(GHYVI_BCS));
 	assert_driver_finds_its_gpu();
-	assert_int_equal(mm.resets, 0);
-	assert_int_equal(mm.forgets_all, 0);
+	assert_int_equal(gtt.resets, 0);
+	assert_int_equal(gtt.forgets_all, 0);
 	assert_int_equal(atomic64_read(&stats.engine_resets), 1);
 	assert_works();
 	finish(GHYVI_BCS, GHYVI_JOB_COMPLETE);
@@ -107,7 +107,7 @@ static void a_full_reset_by_the_guest_keeps_registers_and_ggtt(void **state)
 	reset_books();
 	assert_false(gpu_busy(GHYVI_RCS));
 	assert_driver_finds_its_gpu();
-	assert_int_equal(mm.forgets_all, 1);
+	assert_int_equal(gtt.forgets_all, 1);
 	assert_int_equal(atomic64_read(&stats.device_resets), 1);
 	assert_works();
 }
@@ -129,8 +129,8 @@ static void a_restart_keeps_what_a_driver_writes_only_once(void **state)
 	run(0);
 	ghyvi_vgpu_restart(vgpu);
 	assert_driver_finds_its_gpu();
-	assert_int_equal(mm.roots_live, 0);
-	assert_int_equal(mm.resets, 1);
+	assert_int_equal(gtt.roots_live, 0);
+	assert_int_equal(gtt.resets, 1);
 	assert_int_equal(atomic64_read(&stats.device_resets), 1);
 }
 
@@ -231,7 +231,7 @@ static void drive_into_failsafe(void)
 	}
 	settle();
 	assert_true(ghyvi_vgpu_failsafe(vgpu));
-	assert_true(mm.ggtt_gfn == GHYVI_INVALID_GFN);
+	assert_true(gtt.ggtt_gfn == GHYVI_INVALID_GFN);
 }
 
 static void a_restart_lifts_failsafe_state_and_keeps_the_rest(void **state)
@@ -239,13 +239,13 @@ static void a_restart_lifts_failsafe_state_and_keeps_the_rest(void **state)
 	int lives;
 
 	drive_into_failsafe();
-	lives = mm.lives;
+	lives = gtt.lives;
 	assert_int_equal(atomic64_read(&ghyvi_engine_stats(&stats, GHYVI_RCS)->queued_now), 0);
 	assert_int_equal(atomic64_read(&ghyvi_engine_stats(&stats, GHYVI_BCS)->queued_now), 0);
 	ghyvi_vgpu_restart(vgpu);
 	assert_false(ghyvi_vgpu_failsafe(vgpu));
 	assert_driver_finds_its_gpu();
-	assert_int_equal(mm.lives, lives + 1);
+	assert_int_equal(gtt.lives, lives + 1);
 	answer_error(RCS_ERROR | BCS_ERROR);
 	assert_works();
 }
@@ -269,9 +269,9 @@ static void a_bar_moved_in_failsafe_state_is_found(void **state)
 {
 	drive_into_failsafe();
 	ghyvi_vgpu_set_bar0(vgpu, 2 * BAR0);
-	assert_true(mm.ggtt_gfn == GHYVI_INVALID_GFN);
+	assert_true(gtt.ggtt_gfn == GHYVI_INVALID_GFN);
 	ghyvi_vgpu_restart(vgpu);
-	assert_true(mm.ggtt_gfn == (2 * BAR0 + GHYVI_GGTT_OFFSET) >> GHYVI_PAGE_SHIFT);
+	assert_true(gtt.ggtt_gfn == (2 * BAR0 + GHYVI_GGTT_OFFSET) >> GHYVI_PAGE_SHIFT);
 	rd(STORAGE);
 	assert_true(host_page.protected);
 	assert_true(host_page.gfn == (2 * BAR0 + GHYVI_MIRROR_OFFSET) >> GHYVI_PAGE_SHIFT);

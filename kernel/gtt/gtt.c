@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Life of an gtt, guest memory that goes away, and the debugfs dump.
+ */
+#include <linux/err.h>
+#include <linux/io.h>
+#include <linux/mm.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+
+#include "gtt_types.h"
+
+static void report_rejected(struct ghyvi_gtt *gtt)
+{
+	if (!gtt->rejected.error)
+		return;
+	ghyvi_report(gtt->params.reporter,
+		     "table entry 0x%llx of level %u cannot be translated (%d), scratch page used",
+		     gtt->rejected.guest_entry, gtt->rejected.level, gtt->rejected.error);
+	gtt->rejected.error = 0;
+}
+
+void ghyvi_gtt_unlock(struct ghyvi_gtt *gtt)
+{
+	report_rejected(gtt);
+	ghyvi_tables_reap(gtt);
+	if (gtt->nr_idle_pins > gtt->tuning.idle_pins)
+		ghyvi_pins_trim(gtt, gtt->tuning.idle_pins / 2);
+	mutex_unlock(&gtt->lock);
+}
+
+static void scratch_fini(struct ghyvi_gtt *gtt)
+{
+	const struct ghyvi_gtt_params *p = &gtt->params;
+	unsigned int i;
+
+	p->pgpu_ops->invalidate(p->client);
+	for (i = 0; i < GHYVI_LEVELS; i++) {
+		if (!gtt->scratch_tables[i])
+			continue;
+		p->pgpu_ops->disown_page(p->client, virt_to_phys(gtt->scratch_tables[i]));
+		free_page((unsigned long)gtt->scratch_tables[i]);
+	}
+	if (gtt->scratch) {
+		p->pgpu_ops->disown_page(p->client, gtt->scratch);
+		free_page((unsigned long)phys_to_virt(gtt->scratch));
+	}
+}
+
+static u64 *scratch_page(struct ghyvi_gtt *gtt, enum ghyvi_page_kind kind)
+{
+	u64 *page = (u64 *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+
+	if (page && gtt->params.pgpu_ops->own_page(gtt->params.client, virt_to_phys(page), kind)) {
+		free_page((unsigned long)page);
+		return NULL;
+	}
+	return page;
+}
+
+static int scratch_init(struct ghyvi_gtt *gtt)
+{
+	unsigned int level, i;
+	u64 *page, entry;
+
+	page = scratch_page(gtt, GHYVI_PAGE_SCRATCH);
+	if (!page)
+		return -ENOMEM;
+	gtt->scratch = virt_to_phys(page);
+	for (level = GHYVI_LEVEL_PT; level <= GHYVI_LEVELS; level++) {
+		page = scratch_page(gtt, GHYVI_PAGE_TABLE);
+		if (!page)
+			return -ENOMEM;
+		entry = ghyvi_entry_scratch(gtt, level);
+		for (i = 0; i < GHYVI_ENTRIES; i++)
+			page[i] = entry;
+		gtt->scratch_tables[level - 1] = page;
+	}
+	return 0;
+}
+
+struct ghyvi_gtt *ghyvi_gtt_create(const struct ghyvi_gtt_params *params)
+{
+	struct ghyvi_gtt *gtt;
+	int ret;
+
+	gtt = kvzalloc(sizeof(*gtt), GFP_KERNEL_ACCOUNT);
+	if (!gtt)
+		return ERR_PTR(-ENOMEM);
+	gtt->params = *params;
+	gtt->policy = ghyvi_shadow_policy_default;
+	gtt->tuning = (struct ghyvi_shadow_tuning)GHYVI_SHADOW_TUNING_DEFAULT;
+	mutex_init(&gtt->lock);
+	xa_init(&gtt->pin_blocks);
+	xa_init(&gtt->larges);
+	xa_init(&gtt->tables);
+	xa_init(&gtt->roots);
+	INIT_LIST_HEAD(&gtt->idle_pins);
+	INIT_LIST_HEAD(&gtt->mapped_pins);
+	INIT_LIST_HEAD(&gtt->shared_tree.relaxed);
+	INIT_LIST_HEAD(&gtt->dying_roots);
+	INIT_LIST_HEAD(&gtt->dying_larges);
+	INIT_LIST_HEAD(&gtt->dying);
+	INIT_LIST_HEAD(&gtt->root_lru);
+
+	ret = scratch_init(gtt);
+	if (!ret)
+		ret = ghyvi_ggtt_init(gtt);
+	if (ret) {
+		ghyvi_ggtt_fini(gtt);
+		scratch_fini(gtt);
+		kvfree(gtt);
+		return ERR_PTR(ret);
+	}
+	return gtt;
+}
+
+void ghyvi_gtt_reset(struct ghyvi_gtt *gtt)
+{
+	mutex_lock(&gtt->lock);
+	gtt->generation = 0; /* the next VM's begins anew */
+	ghyvi_roots_empty_all(gtt);
+	ghyvi_roots_forget_all(gtt);
+	ghyvi_ggtt_reset(gtt);
+	ghyvi_nested_evict(gtt, gtt->nr_mapped_pins);
+	ghyvi_tables_reap(gtt);
+	ghyvi_pins_trim(gtt, 0);
+	mutex_unlock(&gtt->lock);
+}
+
+void ghyvi_gtt_destroy(struct ghyvi_gtt *gtt)
+{
+	ghyvi_gtt_reset(gtt);
+	ghyvi_ggtt_fini(gtt);
+	scratch_fini(gtt);
+	xa_destroy(&gtt->pin_blocks);
+	xa_destroy(&gtt->larges);
+	xa_destroy(&gtt->tables);
+	xa_destroy(&gtt->roots);
+	mutex_destroy(&gtt->lock);
+	kvfree(gtt);
+}
+
+/* Does a present entry lead into the range of guest pages? */
+static bool leads_into(unsigned int level, u64 guest_entry, u64 gfn, u64 count)
+{
+	u64 target = ghyvi_entry_gfn(guest_entry), pages = 1;
+
+	if (ghyvi_entry_is_large(level, guest_entry)) {
+		target = ghyvi_entry_large_gfn(guest_entry);
+		pages = GHYVI_ENTRIES;
+	} else if (level == GHYVI_LEVEL_PT_64K) {
+		target = ghyvi_entry_group_gfn(guest_entry);
+		pages = GHYVI_PTES_PER_64K;
+	}
+	return target < gfn + count && gfn < target + pages;
+}
+
+/* Entries of one shadow page that lead into the range of guest pages lead to scratch from now on. */
+static void shadow_scrub(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, u64 gfn, u64 count)
+{
+	struct ghyvi_table_page *table = page->table;
+	u64 entry, scratch = ghyvi_entry_scratch(gtt, page->level);
+	bool changed = false;
+	unsigned int i, level, step = page->level == GHYVI_LEVEL_PT_64K ? GHYVI_PTES_PER_64K : 1;
+
+	for (i = 0; i < GHYVI_ENTRIES; i += step) {
+		entry = page->entries[i];
+		if (!(entry & GHYVI_ENTRY_PRESENT) || entry == scratch ||
+		    !leads_into(page->level, table->snapshot[i], gfn, count))
+			continue;
+		/* One snapshot serves all levels of this guest page: scrub the entry in each of them. */
+		for (level = 0; level <= GHYVI_LEVELS; level++)
+			if (table->shadows[level])
+				ghyvi_shadow_clear(gtt, table->shadows[level], i, table->snapshot[i]);
+		table->snapshot[i] = GHYVI_SNAPSHOT_STALE;
+		changed = true;
+	}
+	if (!changed)
+		return;
+	/* The guest's entry stays as it is and the memory may come back: look again at the next sync. */
+	ghyvi_table_mark_relaxed(gtt, table);
+	if (ghyvi_table_is_ggtt(table))
+		ghyvi_ggtt_publish(gtt, table, 0, GHYVI_ENTRIES - 1);
+}
+
+static void table_zap_range(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, u64 gfn, u64 count)
+{
+	unsigned int i;
+
+	for (i = 0; i <= GHYVI_LEVELS; i++)
+		if (table->shadows[i])
+			shadow_scrub(gtt, table->shadows[i], gfn, count);
+}
+
+static bool range_in_use(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
+{
+	u64 at = gfn;
+
+	return ghyvi_pin_next(gtt, &at, gfn + count - 1) || ghyvi_tables_in(gtt, gfn, count);
+}
+
+/*
+ * Walks everything instead of keeping a reverse map: memory goes away when a guest ends or unplugs
+ * memory, while a reverse map would be paid for by every entry ever written.
+ */
+void ghyvi_gtt_unmap(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
+{
+	struct ghyvi_table_page *table;
+	unsigned long at;
+	u32 i;
+
+	if (!count)
+		return;
+	mutex_lock(&gtt->lock);
+	if (!range_in_use(gtt, gfn, count))
+		goto out;
+	ghyvi_nested_unmap(gtt, gfn, count);
+	ghyvi_roots_zap_range(gtt, gfn, count);
+	xa_for_each(&gtt->tables, at, table) {
+		table_zap_range(gtt, table, gfn, count);
+		cond_resched();
+	}
+	for (i = 0; i < gtt->nr_ggtt_tables; i++)
+		if (gtt->ggtt_tables[i])
+			table_zap_range(gtt, gtt->ggtt_tables[i], gfn, count);
+	ghyvi_tables_reap(gtt);
+	ghyvi_pins_trim(gtt, 0);
+out:
+	ghyvi_gtt_unlock(gtt);
+}
+
+void ghyvi_gtt_dump(struct ghyvi_gtt *gtt, struct seq_file *m)
+{
+	struct ghyvi_table_page *table;
+	struct ghyvi_root *root;
+	unsigned int i, present, uses;
+	unsigned long at;
+
+	mutex_lock(&gtt->lock);
+	seq_printf(m, "policy %s, %u table pages, %u roots, %u idle pins, %u mapped pins\n", gtt->policy->name,
+		   gtt->nr_tables, gtt->nr_roots, gtt->nr_idle_pins, gtt->nr_mapped_pins);
+	list_for_each_entry(root, &gtt->root_lru, lru)
+		seq_printf(m, "root 0x%llx levels %u users %u\n", root->gpa[0], root->levels,
+			   root->refs - root->known);
+	xa_for_each(&gtt->tables, at, table) {
+		seq_printf(m, "table 0x%llx levels", table->gfn << GHYVI_PAGE_SHIFT);
+		for (i = 0, uses = 0; i <= GHYVI_LEVELS; i++) {
+			if (!table->shadows[i])
+				continue;
+			seq_printf(m, " %u", i);
+			uses += table->shadows[i]->refs;
+		}
+		for (i = 0, present = 0; i < GHYVI_ENTRIES; i++)
+			present += table->snapshot[i] & GHYVI_ENTRY_PRESENT;
+		seq_printf(m, " parents %u present %u %s\n", uses, present,
+			   table->protected ? "strict" : "relaxed");
+	}
+	mutex_unlock(&gtt->lock);
+}
