@@ -14,18 +14,18 @@
  * Returns the workload that the engine would have to wait for next, or NULL. Caller holds
  * engine->lock.
  */
-static struct ghyvi_workload *worth_preparing(struct sched_engine *engine)
+static struct ghyvi_workload *lookahead_candidate(struct sched_engine *engine)
 {
 	struct ghyvi_workload *current_workload = engine->current_workload;
 	struct ghyvi_workload *next;
-	struct sched_run *run;
+	struct sched_rq *rq;
 
 	if (!current_workload || current_workload->state != WORKLOAD_RUNNING)
 		return NULL;
-	run = engine->nr_waiting ? engine->policy->peek(engine) : sched_run_of(current_workload);
-	if (!run || list_empty(&run->queue))
+	rq = engine->nr_waiting ? engine->policy->peek_next(engine) : sched_rq_of(current_workload);
+	if (!rq || list_empty(&rq->queue))
 		return NULL;
-	next = list_first_entry(&run->queue, struct ghyvi_workload, link);
+	next = list_first_entry(&rq->queue, struct ghyvi_workload, link);
 	return next->preparing || next->prepared ? NULL : next;
 }
 
@@ -34,11 +34,11 @@ void sched_look_ahead(struct sched_engine *engine)
 	struct ghyvi_workload *workload = NULL;
 
 	if (engine->sched->workers)
-		workload = worth_preparing(engine);
+		workload = lookahead_candidate(engine);
 	if (!workload)
 		return;
 	if (workload->owner && workload->owner->stats)
-		ghyvi_count(sched_stats_of(sched_run_of(workload)), prepared_ahead);
+		ghyvi_count(sched_stats_of(sched_rq_of(workload)), prepared_ahead);
 	workload->preparing = true;
 	queue_work(engine->sched->workers, &workload->preparation);
 }
@@ -53,7 +53,7 @@ u64 sched_late_at(const struct sched_engine *engine)
 	return engine->given_ns + 1000ULL * limit_us;
 }
 
-void sched_review_preparing(struct sched_engine *engine)
+void sched_check_late(struct sched_engine *engine)
 {
 	sched_arm(engine, engine->nr_waiting ? sched_late_at(engine) : GHYVI_SCHED_NEVER);
 }

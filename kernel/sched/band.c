@@ -8,54 +8,54 @@
 
 #define BAND_WAIT_NS (500 * 1000ULL)
 
-static bool over_share(struct sched_engine *engine, struct sched_run *run)
+static bool over_share(struct sched_engine *engine, struct sched_rq *rq)
 {
-	return run->budget.permille * sched_total_weight(engine) >
-	       1000ULL * run->entity->knobs.weight;
+	return rq->budget.permille * sched_total_weight(engine) >
+	       1000ULL * rq->entity->knobs.weight;
 }
 
-static bool alone(struct sched_engine *engine)
+static bool is_alone(struct sched_engine *engine)
 {
-	return engine->runs.next->next == &engine->runs;
+	return engine->rqs.next->next == &engine->rqs;
 }
 
-static void band_on_arrival(struct sched_engine *engine, struct sched_run *run, bool woke, u64 now)
+static void band_on_arrival(struct sched_engine *engine, struct sched_rq *rq, bool woke, u64 now)
 {
 	if (!engine->current_workload && woke)
-		engine->budget.arrived = run;
+		engine->budget.arrived = rq;
 }
 
-static void band_on_complete(struct sched_engine *engine, struct sched_run *run, u64 busy_ns,
+static void band_on_complete(struct sched_engine *engine, struct sched_rq *rq, u64 busy_ns,
 			     bool preempted, u64 now)
 {
-	if (run->budget.left_ns < 0 && over_share(engine, run))
-		list_move_tail(&run->link, &engine->runs);
-	engine->budget.from = run;
+	if (rq->budget.left_ns < 0 && over_share(engine, rq))
+		list_move_tail(&rq->link, &engine->rqs);
+	engine->budget.from = rq;
 	engine->budget.completed = true;
 	engine->budget.arrived = NULL;
 	engine->budget.wait_until = 0;
 }
 
-/* Is the engine to idle before @run gets it? */
-static bool band_waits(struct sched_engine *engine, struct sched_run *run)
+/* Is the engine to idle before @rq gets it? */
+static bool band_waits(struct sched_engine *engine, struct sched_rq *rq)
 {
-	if (alone(engine) || !over_share(engine, run))
+	if (is_alone(engine) || !over_share(engine, rq))
 		return false;
 	if (engine->budget.completed)
-		return run != engine->budget.from;
-	return run->budget.left_ns <= 0; /* it has just submitted to an idle engine */
+		return rq != engine->budget.from;
+	return rq->budget.left_ns <= 0; /* it has just submitted to an idle engine */
 }
 
-static struct sched_run *band_next(struct sched_engine *engine, u64 now, u64 *until)
+static struct sched_rq *band_pick_next(struct sched_engine *engine, u64 now, u64 *until)
 {
-	struct sched_run *run = engine->budget.arrived;
+	struct sched_rq *rq = engine->budget.arrived;
 
 	/* Who comes while the engine idles on purpose gets in, unless it is the reason. */
-	if (engine->budget.wait_until && run && sched_is_ready(run) &&
-	    !(run->budget.left_ns <= 0 && over_share(engine, run)))
+	if (engine->budget.wait_until && rq && sched_is_ready(rq) &&
+	    !(rq->budget.left_ns <= 0 && over_share(engine, rq)))
 		goto out;
-	run = sched_first_ready(engine);
-	if (engine->budget.wait_until ? now >= engine->budget.wait_until : !band_waits(engine, run))
+	rq = sched_first_ready(engine);
+	if (engine->budget.wait_until ? now >= engine->budget.wait_until : !band_waits(engine, rq))
 		goto out;
 	if (!engine->budget.wait_until)
 		engine->budget.wait_until = now + BAND_WAIT_NS;
@@ -65,7 +65,7 @@ out:
 	engine->budget.wait_until = 0;
 	engine->budget.arrived = NULL;
 	engine->budget.completed = false;
-	return run;
+	return rq;
 }
 
 const struct sched_policy sched_band = {
@@ -75,7 +75,7 @@ const struct sched_policy sched_band = {
 	.on_arrival = band_on_arrival,
 	.on_complete = band_on_complete,
 	.charge = sched_budget_charge,
-	.next = band_next,
-	.peek = sched_first_ready,
-	.forget = sched_budget_forget,
+	.pick_next = band_pick_next,
+	.peek_next = sched_first_ready,
+	.remove = sched_budget_remove,
 };

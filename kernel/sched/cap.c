@@ -33,13 +33,13 @@ static u64 window_of(const struct sched_cap *cap)
 	return (u64)cap->part_ns * WINDOW_PARTS;
 }
 
-static u64 allowance(const struct sched_cap *cap, u32 percent)
+static u64 cap_allowance(const struct sched_cap *cap, u32 percent)
 {
 	return div_u64(window_of(cap) * percent, GHYVI_SCHED_CAP_MAX);
 }
 
 /* The parts up to the one of @now are there. */
-static void roll(struct sched_cap *cap, u64 now)
+static void cap_roll(struct sched_cap *cap, u64 now)
 {
 	u64 number = div_u64(now, cap->part_ns);
 
@@ -51,11 +51,11 @@ static void roll(struct sched_cap *cap, u64 now)
 		*part_at(cap, ++cap->latest) = (struct sched_cap_part){ 0 };
 }
 
-static void add(struct sched_cap *cap, u64 from, u64 to)
+static void cap_add(struct sched_cap *cap, u64 from, u64 to)
 {
 	u64 oldest, at;
 
-	roll(cap, to);
+	cap_roll(cap, to);
 	oldest = cap->latest >= WINDOW_PARTS ? (cap->latest - WINDOW_PARTS) * cap->part_ns : 0;
 	for (at = max(from, oldest); at < to;) {
 		u64 number = div_u64(at, cap->part_ns);
@@ -72,7 +72,7 @@ static void take_back(struct sched_cap *cap, u64 ns, u64 now)
 {
 	unsigned int i;
 
-	roll(cap, now);
+	cap_roll(cap, now);
 	for (i = 0; ns && i < SCHED_CAP_PARTS && i <= cap->latest; i++) {
 		struct sched_cap_part *part = part_at(cap, cap->latest - i);
 		u32 back = min_t(u64, part->used_ns, ns);
@@ -92,7 +92,7 @@ void sched_cap_set_window(struct sched_cap *cap, u64 window_ns, u64 now)
 		return;
 	memset(cap, 0, sizeof(*cap));
 	cap->part_ns = part_ns;
-	roll(cap, now);
+	cap_roll(cap, now);
 	if (!old.part_ns)
 		return;
 	cap->paid_until = min(old.paid_until, now + window_ns);
@@ -101,9 +101,9 @@ void sched_cap_set_window(struct sched_cap *cap, u64 window_ns, u64 now)
 		const struct sched_cap_part *part = part_at(&old, number);
 		u64 end = number * old.part_ns + part->end_ns;
 
-		add(cap, end - min_t(u64, end, part->used_ns), end);
+		cap_add(cap, end - min_t(u64, end, part->used_ns), end);
 	}
-	roll(cap, now);
+	cap_roll(cap, now);
 }
 
 void sched_cap_charge(struct sched_cap *cap, u32 percent, s64 ns, u64 now)
@@ -119,7 +119,7 @@ void sched_cap_charge(struct sched_cap *cap, u32 percent, s64 ns, u64 now)
 		return;
 	}
 	from = now - min_t(u64, now, ns);
-	add(cap, from, now);
+	cap_add(cap, from, now);
 	/* What was not used for a window is gone. */
 	from = max(cap->paid_until, from - min(from, window));
 	cap->paid_until = min(from + div_u64(ns * GHYVI_SCHED_CAP_MAX, percent), now + window);
@@ -141,7 +141,7 @@ struct view {
  * Returns how much is still in the window of the part that is leaving it, and in *@from_ns where the
  * window ends when that begins to leave.
  */
-static u64 leaving(struct sched_cap *cap, const struct view *view, u64 *from_ns)
+static u64 expiring_ns(struct sched_cap *cap, const struct view *view, u64 *from_ns)
 {
 	const struct sched_cap_part *part;
 	u64 used, end;
@@ -163,7 +163,7 @@ static struct view view_at(struct sched_cap *cap, u64 end_ns)
 	struct view view = { .end_ns = end_ns, .number = div_u64(end_ns, cap->part_ns) };
 	u64 number, from_ns;
 
-	view.used_ns = leaving(cap, &view, &from_ns);
+	view.used_ns = expiring_ns(cap, &view, &from_ns);
 	number = view.number - min_t(u64, view.number, WINDOW_PARTS - 1);
 	for (; number <= cap->latest; number++)
 		view.used_ns += part_at(cap, number)->used_ns;
@@ -171,53 +171,53 @@ static struct view view_at(struct sched_cap *cap, u64 end_ns)
 }
 
 /* On to the end of the part. */
-static void advance(struct sched_cap *cap, struct view *view)
+static void view_advance(struct sched_cap *cap, struct view *view)
 {
 	u64 from_ns;
 
-	view->used_ns -= leaving(cap, view, &from_ns);
+	view->used_ns -= expiring_ns(cap, view, &from_ns);
 	view->number++;
 	view->end_ns = view->number * cap->part_ns;
 }
 
 u64 sched_cap_eligible_at(struct sched_cap *cap, u32 percent, u64 turn_ns, u64 now)
 {
-	u64 allowed = allowance(cap, percent);
+	u64 allowed = cap_allowance(cap, percent);
 	struct view view;
 	u64 from_ns;
 
 	if (percent >= GHYVI_SCHED_CAP_MAX)
 		return now;
-	roll(cap, now);
+	cap_roll(cap, now);
 	/* Not for a moment only: to go to another vGPU costs, too. */
 	turn_ns = min(turn_ns, allowed / LEAST_TURN);
 	view = view_at(cap, now + turn_ns);
 	while (view.used_ns + turn_ns > allowed) {
 		u64 excess = view.used_ns + turn_ns - allowed;
 
-		if (excess <= leaving(cap, &view, &from_ns)) {
+		if (excess <= expiring_ns(cap, &view, &from_ns)) {
 			view.end_ns = from_ns + excess;
 			break;
 		}
-		advance(cap, &view);
+		view_advance(cap, &view);
 	}
 	return max(cap->paid_until, view.end_ns - turn_ns);
 }
 
 u64 sched_cap_used_up_at(struct sched_cap *cap, u32 percent, u64 now)
 {
-	u64 allowed = allowance(cap, percent);
+	u64 allowed = cap_allowance(cap, percent);
 	struct view view;
 	u64 from_ns;
 
 	if (percent >= GHYVI_SCHED_CAP_MAX)
 		return GHYVI_SCHED_NEVER;
-	roll(cap, now);
+	cap_roll(cap, now);
 	view = view_at(cap, now);
 	/* From now on the window gets as much as passes, and loses what leaves it. */
 	while (view.used_ns + (view.end_ns - now) <= allowed) {
 		u64 room = allowed - view.used_ns - (view.end_ns - now);
-		u64 left = leaving(cap, &view, &from_ns);
+		u64 left = expiring_ns(cap, &view, &from_ns);
 		u64 until = left ? from_ns : (view.number + 1) * cap->part_ns;
 
 		if (until - view.end_ns > room)
@@ -227,7 +227,7 @@ u64 sched_cap_used_up_at(struct sched_cap *cap, u32 percent, u64 now)
 			view.used_ns -= left;
 			view.end_ns = until + left;
 		} else {
-			advance(cap, &view);
+			view_advance(cap, &view);
 		}
 	}
 	return max(now, view.end_ns);

@@ -22,16 +22,16 @@
 /* The current workload has been on the engine for @ran_ns in all, as of @now. */
 static void charge_up_to(struct sched_engine *engine, u64 ran_ns, u64 now)
 {
-	struct sched_run *run = sched_run_of(engine->current_workload);
+	struct sched_rq *rq = sched_rq_of(engine->current_workload);
 	s64 ns = (s64)(ran_ns - engine->charged_ns);
 
 	if (!ns)
 		return;
 	engine->charged_ns = ran_ns;
 	if (engine->policy->charge)
-		engine->policy->charge(run, ns);
+		engine->policy->charge(rq, ns);
 	if (engine->policy->ran)
-		engine->policy->ran(engine, run, ns, now);
+		engine->policy->ran(engine, rq, ns, now);
 }
 
 static void update_curr(struct sched_engine *engine, u64 now)

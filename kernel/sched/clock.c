@@ -49,7 +49,7 @@ const struct ghyvi_sched_clock sched_host_clock_ops = {
 };
 
 /* Returns an engine whose time has come, or GHYVI_ENGINES and the first time that will. */
-static unsigned int due(struct sched_host_clock *clock, u64 *first)
+static unsigned int next_expired_engine(struct sched_host_clock *clock, u64 *first)
 {
 	u64 now = ktime_get_ns();
 	unsigned int i;
@@ -88,7 +88,7 @@ static int clock_thread(void *data)
 	u64 first;
 
 	while (!READ_ONCE(clock->stopping)) {
-		engine = due(clock, &first);
+		engine = next_expired_engine(clock, &first);
 		if (engine < GHYVI_ENGINES)
 			ghyvi_sched_timer(clock->sched, engine);
 		else

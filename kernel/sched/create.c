@@ -20,16 +20,16 @@ static void init_engine(struct ghyvi_sched *sched, enum ghyvi_engine_id id)
 	mutex_init(&engine->start);
 	spin_lock_init(&engine->lock);
 	init_waitqueue_head(&engine->stopped);
-	INIT_LIST_HEAD(&engine->runs);
+	INIT_LIST_HEAD(&engine->rqs);
 	INIT_LIST_HEAD(&engine->ready);
 	INIT_LIST_HEAD(&engine->order);
-	INIT_LIST_HEAD(&engine->fair.thinking);
+	INIT_LIST_HEAD(&engine->fair.anticipated);
 	engine->fair.by_rank = RB_ROOT_CACHED;
 	engine->fair.by_vtime = RB_ROOT_CACHED;
 	engine->fair.throttled = RB_ROOT_CACHED;
 }
 
-static struct ghyvi_sched *create(const struct ghyvi_pgpu_ops *ops, void *pgpu)
+static struct ghyvi_sched *sched_create(const struct ghyvi_pgpu_ops *ops, void *pgpu)
 {
 	struct ghyvi_sched *sched = kzalloc(sizeof(*sched), GFP_KERNEL);
 	unsigned int i;
@@ -39,11 +39,11 @@ static struct ghyvi_sched *create(const struct ghyvi_pgpu_ops *ops, void *pgpu)
 	sched->ops = ops;
 	sched->pgpu = pgpu;
 	sched_settings_init(sched);
-	atomic_set(&sched->inside, 0);
+	atomic_set(&sched->active_calls, 0);
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		init_engine(sched, i);
-	sched->nobody = sched_entity_alloc(sched);
-	if (!sched->nobody) {
+	sched->anon_entity = sched_entity_alloc(sched);
+	if (!sched->anon_entity) {
 		kfree(sched);
 		return NULL;
 	}
@@ -53,7 +53,7 @@ static struct ghyvi_sched *create(const struct ghyvi_pgpu_ops *ops, void *pgpu)
 struct ghyvi_sched *ghyvi_sched_create_on(const struct ghyvi_pgpu_ops *ops, void *pgpu,
 					  const struct ghyvi_sched_clock *clock, void *clock_data)
 {
-	struct ghyvi_sched *sched = create(ops, pgpu);
+	struct ghyvi_sched *sched = sched_create(ops, pgpu);
 
 	if (!sched)
 		return ERR_PTR(-ENOMEM);
@@ -65,7 +65,7 @@ EXPORT_SYMBOL_GPL(ghyvi_sched_create_on);
 
 struct ghyvi_sched *ghyvi_sched_create(const struct ghyvi_pgpu_ops *ops, void *pgpu)
 {
-	struct ghyvi_sched *sched = create(ops, pgpu);
+	struct ghyvi_sched *sched = sched_create(ops, pgpu);
 	struct workqueue_struct *workers;
 	struct sched_host_clock *clock;
 	long err;
@@ -89,7 +89,7 @@ struct ghyvi_sched *ghyvi_sched_create(const struct ghyvi_pgpu_ops *ops, void *p
 free_workers:
 	destroy_workqueue(workers);
 free:
-	kfree(sched->nobody);
+	kfree(sched->anon_entity);
 	kfree(sched);
 	return ERR_PTR(err);
 }
@@ -101,7 +101,7 @@ void ghyvi_sched_destroy(struct ghyvi_sched *sched)
 
 	if (sched->host_clock)
 		sched_host_clock_destroy(sched->host_clock);
-	while (atomic_read_acquire(&sched->inside)) /* with sched_leave(): the leavers' last stores before ours */
+	while (atomic_read_acquire(&sched->active_calls)) /* with sched_exit(): the leavers' last stores before ours */
 		usleep_range(SCHED_DESTROY_POLL_US, 2 * SCHED_DESTROY_POLL_US);
 	if (sched->workers)
 		destroy_workqueue(sched->workers);
@@ -111,7 +111,7 @@ void ghyvi_sched_destroy(struct ghyvi_sched *sched)
 		mutex_destroy(&sched->engines[i].start);
 	}
 	mutex_destroy(&sched->settings_lock);
-	kfree(sched->nobody);
+	kfree(sched->anon_entity);
 	kfree(sched);
 }
 EXPORT_SYMBOL_GPL(ghyvi_sched_destroy);

@@ -10,11 +10,11 @@
 
 u64 sched_total_weight(struct sched_engine *engine)
 {
-	struct sched_run *run;
+	struct sched_rq *rq;
 	u64 total = 0;
 
-	list_for_each_entry(run, &engine->runs, link)
-		total += run->entity->knobs.weight;
+	list_for_each_entry(rq, &engine->rqs, link)
+		total += rq->entity->knobs.weight;
 	return total;
 }
 
@@ -25,53 +25,53 @@ void sched_budget_tick(struct sched_engine *engine, u64 now)
 	u32 total = sched_total_weight(engine);
 	u64 elapsed = now - engine->budget.window_start;
 	bool over = elapsed >= BUDGET_WINDOW_NS;
-	struct sched_run *run;
+	struct sched_rq *rq;
 
-	list_for_each_entry(run, &engine->runs, link) {
-		run->budget.left_ns +=
-			mul_u64_u32_div(SCHED_BUDGET_PERIOD_NS, run->entity->knobs.weight, total);
-		if (run->budget.left_ns > period || run->budget.left_ns < -period)
-			run->budget.left_ns = 0;
-		run->budget.permille = elapsed ? div64_u64(run->budget.used_ns * 1000, elapsed) : 0;
+	list_for_each_entry(rq, &engine->rqs, link) {
+		rq->budget.left_ns +=
+			mul_u64_u32_div(SCHED_BUDGET_PERIOD_NS, rq->entity->knobs.weight, total);
+		if (rq->budget.left_ns > period || rq->budget.left_ns < -period)
+			rq->budget.left_ns = 0;
+		rq->budget.permille = elapsed ? div64_u64(rq->budget.used_ns * 1000, elapsed) : 0;
 		if (over)
-			run->budget.used_ns = 0;
+			rq->budget.used_ns = 0;
 	}
 	if (over)
 		engine->budget.window_start = now;
 }
 
-void sched_budget_charge(struct sched_run *run, s64 ns)
+void sched_budget_charge(struct sched_rq *rq, s64 ns)
 {
-	run->budget.left_ns -= ns;
-	run->budget.used_ns += ns;
+	rq->budget.left_ns -= ns;
+	rq->budget.used_ns += ns;
 }
 
-void sched_budget_forget(struct sched_engine *engine, struct sched_run *run)
+void sched_budget_remove(struct sched_engine *engine, struct sched_rq *rq)
 {
-	if (engine->budget.from == run)
+	if (engine->budget.from == rq)
 		engine->budget.from = NULL;
-	if (engine->budget.arrived == run)
+	if (engine->budget.arrived == rq)
 		engine->budget.arrived = NULL;
 }
 
-struct sched_run *sched_first_ready(struct sched_engine *engine)
+struct sched_rq *sched_first_ready(struct sched_engine *engine)
 {
-	struct sched_run *run;
+	struct sched_rq *rq;
 
-	list_for_each_entry(run, &engine->runs, link)
-		if (sched_is_ready(run))
-			return run;
+	list_for_each_entry(rq, &engine->rqs, link)
+		if (sched_is_ready(rq))
+			return rq;
 	return NULL;
 }
 
-static void credit_on_complete(struct sched_engine *engine, struct sched_run *run, u64 busy_ns,
+static void credit_on_complete(struct sched_engine *engine, struct sched_rq *rq, u64 busy_ns,
 			       bool preempted, u64 now)
 {
-	if (run->budget.left_ns <= 0)
-		list_move_tail(&run->link, &engine->runs);
+	if (rq->budget.left_ns <= 0)
+		list_move_tail(&rq->link, &engine->rqs);
 }
 
-static struct sched_run *credit_next(struct sched_engine *engine, u64 now, u64 *until)
+static struct sched_rq *credit_pick_next(struct sched_engine *engine, u64 now, u64 *until)
 {
 	return sched_first_ready(engine);
 }
@@ -82,6 +82,6 @@ const struct sched_policy sched_credit = {
 	.tick = sched_budget_tick,
 	.on_complete = credit_on_complete,
 	.charge = sched_budget_charge,
-	.next = credit_next,
-	.peek = sched_first_ready,
+	.pick_next = credit_pick_next,
+	.peek_next = sched_first_ready,
 };

@@ -15,13 +15,13 @@ struct ghyvi_sched_entity *sched_entity_alloc(struct ghyvi_sched *sched)
 	entity->sched = sched;
 	entity->knobs.weight = GHYVI_SCHED_WEIGHT_DEFAULT;
 	for (i = 0; i < GHYVI_ENGINES; i++) {
-		struct sched_run *run = &entity->runs[i];
+		struct sched_rq *rq = &entity->rqs[i];
 
-		run->entity = entity;
-		INIT_LIST_HEAD(&run->queue);
-		INIT_LIST_HEAD(&run->ready);
-		INIT_LIST_HEAD(&run->link);
-		INIT_LIST_HEAD(&run->fair.thinking);
+		rq->entity = entity;
+		INIT_LIST_HEAD(&rq->queue);
+		INIT_LIST_HEAD(&rq->ready);
+		INIT_LIST_HEAD(&rq->link);
+		INIT_LIST_HEAD(&rq->fair.anticipated);
 	}
 	return entity;
 }
@@ -46,14 +46,14 @@ void ghyvi_sched_entity_destroy(struct ghyvi_sched_entity *entity)
 
 	for (i = 0; i < GHYVI_ENGINES; i++) {
 		struct sched_engine *engine = &entity->sched->engines[i];
-		struct sched_run *run = &entity->runs[i];
+		struct sched_rq *rq = &entity->rqs[i];
 
 		spin_lock(&engine->lock);
-		WARN_ON(!list_empty(&run->queue));
-		if (engine->policy->forget)
-			engine->policy->forget(engine, run);
-		list_del_init(&run->link);
-		if (engine->last == run)
+		WARN_ON(!list_empty(&rq->queue));
+		if (engine->policy->remove)
+			engine->policy->remove(engine, rq);
+		list_del_init(&rq->link);
+		if (engine->last == rq)
 			engine->last = NULL;
 		spin_unlock(&engine->lock);
 	}

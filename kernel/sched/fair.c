@@ -46,14 +46,14 @@
 #define FAIR_AVERAGE_SHIFT 3
 
 /* Virtual time is GPU time at the default weight, in ns. */
-static u64 to_virtual(const struct sched_run *run, u64 ns)
+static u64 to_virtual(const struct sched_rq *rq, u64 ns)
 {
-	return div_u64(ns * GHYVI_SCHED_WEIGHT_DEFAULT, run->entity->knobs.weight);
+	return div_u64(ns * GHYVI_SCHED_WEIGHT_DEFAULT, rq->entity->knobs.weight);
 }
 
-static u64 from_virtual(const struct sched_run *run, u64 vtime)
+static u64 from_virtual(const struct sched_rq *rq, u64 vtime)
 {
-	return mul_u64_u32_div(vtime, run->entity->knobs.weight, GHYVI_SCHED_WEIGHT_DEFAULT);
+	return mul_u64_u32_div(vtime, rq->entity->knobs.weight, GHYVI_SCHED_WEIGHT_DEFAULT);
 }
 
 static u64 timeslice_ns(const struct sched_engine *engine)
@@ -74,276 +74,276 @@ static u64 slice_ns(const struct sched_engine *engine)
 }
 
 /* How long will it have the engine? As long as usual, or until it has left for others. */
-static u64 turn_ns(const struct sched_engine *engine, const struct sched_run *run)
+static u64 turn_ns(const struct sched_engine *engine, const struct sched_rq *rq)
 {
-	u64 workload_ns = max(run->fair.service_ns, run->fair.served_ns);
+	u64 workload_ns = max(rq->fair.service_ns, rq->fair.served_ns);
 
-	return min(workload_ns, max(timeslice_ns(engine), run->fair.stay_ns));
+	return min(workload_ns, max(timeslice_ns(engine), rq->fair.stay_ns));
 }
 
 /*
  * The key that a decision is made by: virtual time at the middle of the next turn, so that a vGPU
  * with long turns is ahead after one no farther than behind before it. Priority lets it be ahead.
  */
-static s64 rank(const struct sched_engine *engine, const struct sched_run *run)
+static s64 entity_rank(const struct sched_engine *engine, const struct sched_rq *rq)
 {
-	u64 ahead = run->entity->knobs.priority * timeslice_ns(engine);
+	u64 ahead = rq->entity->knobs.priority * timeslice_ns(engine);
 
-	return (s64)(run->fair.vtime + to_virtual(run, turn_ns(engine, run)) / 2 - ahead);
+	return (s64)(rq->fair.vtime + to_virtual(rq, turn_ns(engine, rq)) / 2 - ahead);
 }
 
-/* From when on does its cap allow @run, which does not run, to have the engine? Not before @now. */
-static u64 eligible_at(struct sched_engine *engine, struct sched_run *run, u64 now)
+/* From when on does its cap allow @rq, which does not run, to have the engine? Not before @now. */
+static u64 eligible_at(struct sched_engine *engine, struct sched_rq *rq, u64 now)
 {
-	if (!run->entity->knobs.cap)
+	if (!rq->entity->knobs.cap)
 		return now;
-	sched_cap_set_window(&run->fair.cap, window_ns(engine), now);
-	return sched_cap_eligible_at(&run->fair.cap, run->entity->knobs.cap, turn_ns(engine, run),
+	sched_cap_set_window(&rq->fair.cap, window_ns(engine), now);
+	return sched_cap_eligible_at(&rq->fair.cap, rq->entity->knobs.cap, turn_ns(engine, rq),
 				     now);
 }
 
-static void drop_late_thinkers(struct sched_engine *engine, u64 now)
+static void expire_anticipation(struct sched_engine *engine, u64 now)
 {
-	struct sched_run *run, *next;
+	struct sched_rq *rq, *next;
 
-	list_for_each_entry_safe(run, next, &engine->fair.thinking, fair.thinking)
-		if (now >= run->fair.await_until)
-			list_del_init(&run->fair.thinking);
+	list_for_each_entry_safe(rq, next, &engine->fair.anticipated, fair.anticipated)
+		if (now >= rq->fair.await_until)
+			list_del_init(&rq->fair.anticipated);
 }
 
-static struct sched_run *first_by_rank(struct sched_engine *engine)
+static struct sched_rq *first_by_rank(struct sched_engine *engine)
 {
 	struct rb_node *node = rb_first_cached(&engine->fair.by_rank);
 
-	return node ? rb_entry(node, struct sched_run, fair.by_rank) : NULL;
+	return node ? rb_entry(node, struct sched_rq, fair.by_rank) : NULL;
 }
 
-static struct sched_run *first_throttled(const struct sched_engine *engine)
+static struct sched_rq *first_throttled(const struct sched_engine *engine)
 {
 	struct rb_node *node = rb_first_cached(&engine->fair.throttled);
 
-	return node ? rb_entry(node, struct sched_run, fair.by_rank) : NULL;
+	return node ? rb_entry(node, struct sched_rq, fair.by_rank) : NULL;
 }
 
 static bool less_rank(struct rb_node *a, const struct rb_node *b)
 {
-	return rb_entry(a, struct sched_run, fair.by_rank)->fair.rank <
-	       rb_entry(b, struct sched_run, fair.by_rank)->fair.rank;
+	return rb_entry(a, struct sched_rq, fair.by_rank)->fair.rank <
+	       rb_entry(b, struct sched_rq, fair.by_rank)->fair.rank;
 }
 
 static bool less_vtime(struct rb_node *a, const struct rb_node *b)
 {
-	return rb_entry(a, struct sched_run, fair.by_vtime)->fair.vtime <
-	       rb_entry(b, struct sched_run, fair.by_vtime)->fair.vtime;
+	return rb_entry(a, struct sched_rq, fair.by_vtime)->fair.vtime <
+	       rb_entry(b, struct sched_rq, fair.by_vtime)->fair.vtime;
 }
 
 static bool less_throttled(struct rb_node *a, const struct rb_node *b)
 {
-	return rb_entry(a, struct sched_run, fair.by_rank)->fair.eligible_at <
-	       rb_entry(b, struct sched_run, fair.by_rank)->fair.eligible_at;
+	return rb_entry(a, struct sched_rq, fair.by_rank)->fair.eligible_at <
+	       rb_entry(b, struct sched_rq, fair.by_rank)->fair.eligible_at;
 }
 
 /*
  * The virtual time of the least advanced active vGPU, @leaving (or NULL) among them, which has had
  * the engine until now; the last known, if there is none.
  */
-static u64 least(struct sched_engine *engine, const struct sched_run *leaving, u64 now)
+static u64 update_min_vtime(struct sched_engine *engine, const struct sched_rq *leaving, u64 now)
 {
 	struct rb_node *node = rb_first_cached(&engine->fair.by_vtime);
-	struct sched_run *run;
+	struct sched_rq *rq;
 	u64 vtime = U64_MAX;
 
-	drop_late_thinkers(engine, now);
+	expire_anticipation(engine, now);
 	if (node)
-		vtime = rb_entry(node, struct sched_run, fair.by_vtime)->fair.vtime;
+		vtime = rb_entry(node, struct sched_rq, fair.by_vtime)->fair.vtime;
 	if (engine->current_workload)
-		vtime = min(vtime, sched_run_of(engine->current_workload)->fair.vtime);
+		vtime = min(vtime, sched_rq_of(engine->current_workload)->fair.vtime);
 	if (leaving)
 		vtime = min(vtime, leaving->fair.vtime);
-	list_for_each_entry(run, &engine->fair.thinking, fair.thinking)
-		vtime = min(vtime, run->fair.vtime);
+	list_for_each_entry(rq, &engine->fair.anticipated, fair.anticipated)
+		vtime = min(vtime, rq->fair.vtime);
 	if (vtime != U64_MAX)
 		engine->fair.vtime = max(engine->fair.vtime, vtime);
 	return engine->fair.vtime;
 }
 
-/* @run was not in the competition and is back; it is on none of the lists yet. */
-static void join(struct sched_engine *engine, struct sched_run *run, u64 now)
+/* @rq was not in the competition and is back; it is on none of the lists yet. */
+static void place_entity(struct sched_engine *engine, struct sched_rq *rq, u64 now)
 {
-	u64 floor = least(engine, NULL, now);
-	u64 behind = to_virtual(run, window_ns(engine) / FAIR_BEHIND_RATIO);
+	u64 floor = update_min_vtime(engine, NULL, now);
+	u64 behind = to_virtual(rq, window_ns(engine) / FAIR_BEHIND_RATIO);
 
-	if (run->fair.known)
+	if (rq->fair.known)
 		floor -= min(floor, behind);
-	run->fair.known = true;
-	run->fair.vtime = max(run->fair.vtime, floor);
+	rq->fair.known = true;
+	rq->fair.vtime = max(rq->fair.vtime, floor);
 }
 
-static void fair_wait(struct sched_engine *engine, struct sched_run *run, u64 now)
+static void fair_enqueue(struct sched_engine *engine, struct sched_rq *rq, u64 now)
 {
-	run->fair.eligible_at = eligible_at(engine, run, now);
-	run->fair.throttled = now < run->fair.eligible_at;
-	if (run->fair.throttled) {
-		rb_add_cached(&run->fair.by_rank, &engine->fair.throttled, less_throttled);
+	rq->fair.eligible_at = eligible_at(engine, rq, now);
+	rq->fair.throttled = now < rq->fair.eligible_at;
+	if (rq->fair.throttled) {
+		rb_add_cached(&rq->fair.by_rank, &engine->fair.throttled, less_throttled);
 		return;
 	}
-	run->fair.rank = rank(engine, run);
-	rb_add_cached(&run->fair.by_rank, &engine->fair.by_rank, less_rank);
-	rb_add_cached(&run->fair.by_vtime, &engine->fair.by_vtime, less_vtime);
+	rq->fair.rank = entity_rank(engine, rq);
+	rb_add_cached(&rq->fair.by_rank, &engine->fair.by_rank, less_rank);
+	rb_add_cached(&rq->fair.by_vtime, &engine->fair.by_vtime, less_vtime);
 }
 
-static void fair_unwait(struct sched_engine *engine, struct sched_run *run)
+static void fair_dequeue(struct sched_engine *engine, struct sched_rq *rq)
 {
-	if (run->fair.throttled) {
-		rb_erase_cached(&run->fair.by_rank, &engine->fair.throttled);
+	if (rq->fair.throttled) {
+		rb_erase_cached(&rq->fair.by_rank, &engine->fair.throttled);
 		return;
 	}
-	rb_erase_cached(&run->fair.by_rank, &engine->fair.by_rank);
-	rb_erase_cached(&run->fair.by_vtime, &engine->fair.by_vtime);
+	rb_erase_cached(&rq->fair.by_rank, &engine->fair.by_rank);
+	rb_erase_cached(&rq->fair.by_vtime, &engine->fair.by_vtime);
 }
 
 /* Returns when the next of those that are throttled will not be any more. */
-static u64 unthrottle(struct sched_engine *engine, u64 now)
+static u64 unthrottle_eligible(struct sched_engine *engine, u64 now)
 {
-	struct sched_run *run;
+	struct sched_rq *rq;
 
-	while ((run = first_throttled(engine)) && now >= run->fair.eligible_at) {
-		fair_unwait(engine, run);
-		join(engine, run, now);
-		fair_wait(engine, run, now);
+	while ((rq = first_throttled(engine)) && now >= rq->fair.eligible_at) {
+		fair_dequeue(engine, rq);
+		place_entity(engine, rq, now);
+		fair_enqueue(engine, rq, now);
 	}
-	return run ? run->fair.eligible_at : GHYVI_SCHED_NEVER;
+	return rq ? rq->fair.eligible_at : GHYVI_SCHED_NEVER;
 }
 
-static u64 average(u64 old, u64 sample)
+static u64 ewma(u64 old, u64 sample)
 {
 	return old ? old - (old >> FAIR_AVERAGE_SHIFT) + (sample >> FAIR_AVERAGE_SHIFT) : sample;
 }
 
-static void measure_think(struct sched_run *run, u64 now)
+static void measure_think(struct sched_rq *rq, u64 now)
 {
-	u64 think = min_t(u64, now - run->fair.idle_since, FAIR_THINK_MAX_NS);
-	u64 usual = run->fair.think_ns;
+	u64 think = min_t(u64, now - rq->fair.idle_since, FAIR_THINK_MAX_NS);
+	u64 usual = rq->fair.think_ns;
 
 	if (usual)
-		run->fair.think_deviation_ns =
-			average(run->fair.think_deviation_ns ?: 1,
+		rq->fair.think_deviation_ns =
+			ewma(rq->fair.think_deviation_ns ?: 1,
 				think > usual ? think - usual : usual - think);
-	run->fair.think_ns = max_t(u64, average(usual, think), 1);
+	rq->fair.think_ns = max_t(u64, ewma(usual, think), 1);
 }
 
-static void fair_on_arrival(struct sched_engine *engine, struct sched_run *run, bool woke, u64 now)
+static void fair_on_arrival(struct sched_engine *engine, struct sched_rq *rq, bool woke, u64 now)
 {
-	bool awaited = !list_empty(&run->fair.thinking) && now <= run->fair.await_until;
+	bool awaited = !list_empty(&rq->fair.anticipated) && now <= rq->fair.await_until;
 
 	if (!woke)
 		return;
-	list_del_init(&run->fair.thinking);
-	if (run->fair.idle_since)
-		measure_think(run, now);
+	list_del_init(&rq->fair.anticipated);
+	if (rq->fair.idle_since)
+		measure_think(rq, now);
 	if (!awaited)
-		join(engine, run, now);
+		place_entity(engine, rq, now);
 }
 
 /* It has nothing queued. Is it worth waiting for? */
-static void await_back(struct sched_engine *engine, struct sched_run *run, u64 now)
+static void start_anticipation(struct sched_engine *engine, struct sched_rq *rq, u64 now)
 {
-	u64 think = run->fair.think_ns;
-	u64 wait = think + 4 * run->fair.think_deviation_ns + FAIR_AWAIT_MARGIN_NS;
+	u64 think = rq->fair.think_ns;
+	u64 wait = think + 4 * rq->fair.think_deviation_ns + FAIR_AWAIT_MARGIN_NS;
 
-	run->fair.idle_since = now;
-	if (!think || think * FAIR_THINK_RATIO > run->fair.service_ns ||
-	    now < eligible_at(engine, run, now))
+	rq->fair.idle_since = now;
+	if (!think || think * FAIR_THINK_RATIO > rq->fair.service_ns ||
+	    now < eligible_at(engine, rq, now))
 		return;
-	run->fair.await_until = now + min(wait, FAIR_AWAIT_MAX_NS);
-	list_add_tail(&run->fair.thinking, &engine->fair.thinking);
+	rq->fair.await_until = now + min(wait, FAIR_AWAIT_MAX_NS);
+	list_add_tail(&rq->fair.anticipated, &engine->fair.anticipated);
 }
 
-static void fair_charge(struct sched_run *run, s64 ns)
+static void fair_charge(struct sched_rq *rq, s64 ns)
 {
 	if (ns < 0)
-		run->fair.vtime -= min(run->fair.vtime, to_virtual(run, -ns));
+		rq->fair.vtime -= min(rq->fair.vtime, to_virtual(rq, -ns));
 	else
-		run->fair.vtime += to_virtual(run, ns);
+		rq->fair.vtime += to_virtual(rq, ns);
 }
 
 /* Caps are of time on the engine only. */
-static void fair_ran(struct sched_engine *engine, struct sched_run *run, s64 ns, u64 now)
+static void fair_ran(struct sched_engine *engine, struct sched_rq *rq, s64 ns, u64 now)
 {
-	run->fair.served_ns = max_t(s64, run->fair.served_ns + ns, 0);
-	if (!run->entity->knobs.cap)
+	rq->fair.served_ns = max_t(s64, rq->fair.served_ns + ns, 0);
+	if (!rq->entity->knobs.cap)
 		return;
-	sched_cap_set_window(&run->fair.cap, window_ns(engine), now);
-	sched_cap_charge(&run->fair.cap, run->entity->knobs.cap, ns, now);
+	sched_cap_set_window(&rq->fair.cap, window_ns(engine), now);
+	sched_cap_charge(&rq->fair.cap, rq->entity->knobs.cap, ns, now);
 }
 
 /* It was asked to leave, and has left. What it had before others waited does not count. */
-static void measure_stay(struct sched_engine *engine, struct sched_run *run, u64 now)
+static void measure_stay(struct sched_engine *engine, struct sched_rq *rq, u64 now)
 {
-	u64 stay = min(engine->asked_ns - engine->started_ns, slice_ns(engine));
+	u64 stay = min(engine->preempt_requested_ns - engine->started_ns, slice_ns(engine));
 
-	stay += now - engine->asked_ns;
-	run->fair.stay_ns = max(stay, average(run->fair.stay_ns, stay));
+	stay += now - engine->preempt_requested_ns;
+	rq->fair.stay_ns = max(stay, ewma(rq->fair.stay_ns, stay));
 }
 
-static void fair_on_complete(struct sched_engine *engine, struct sched_run *run, u64 busy_ns,
+static void fair_on_complete(struct sched_engine *engine, struct sched_rq *rq, u64 busy_ns,
 			     bool preempted, u64 now)
 {
-	least(engine, run, now);
-	if (busy_ns && engine->asked_ns)
-		measure_stay(engine, run, now);
+	update_min_vtime(engine, rq, now);
+	if (busy_ns && engine->preempt_requested_ns)
+		measure_stay(engine, rq, now);
 	if (preempted) {
-		run->fair.idle_since = 0; /* the guest does not think until it is back */
+		rq->fair.idle_since = 0; /* the guest does not think until it is back */
 		return;
 	}
-	if (run->fair.served_ns)
-		run->fair.service_ns = average(run->fair.service_ns, run->fair.served_ns);
-	run->fair.served_ns = 0;
-	if (list_empty(&run->queue))
-		await_back(engine, run, now);
+	if (rq->fair.served_ns)
+		rq->fair.service_ns = ewma(rq->fair.service_ns, rq->fair.served_ns);
+	rq->fair.served_ns = 0;
+	if (list_empty(&rq->queue))
+		start_anticipation(engine, rq, now);
 }
 
-static struct sched_run *fair_next(struct sched_engine *engine, u64 now, u64 *until)
+static struct sched_rq *fair_pick_next(struct sched_engine *engine, u64 now, u64 *until)
 {
-	struct sched_run *best;
-	struct sched_run *run;
+	struct sched_rq *best;
+	struct sched_rq *rq;
 	bool await = false;
 
-	*until = unthrottle(engine, now);
+	*until = unthrottle_eligible(engine, now);
 	best = first_by_rank(engine);
 	if (!best)
 		return NULL;
-	drop_late_thinkers(engine, now);
-	list_for_each_entry(run, &engine->fair.thinking, fair.thinking) {
-		s64 lead = best->fair.rank - rank(engine, run);
+	expire_anticipation(engine, now);
+	list_for_each_entry(rq, &engine->fair.anticipated, fair.anticipated) {
+		s64 lead = best->fair.rank - entity_rank(engine, rq);
 
 		/* For less than the wait costs, do not. */
-		if (lead > (s64)to_virtual(run, run->fair.think_ns)) {
-			*until = min(*until, run->fair.await_until);
+		if (lead > (s64)to_virtual(rq, rq->fair.think_ns)) {
+			*until = min(*until, rq->fair.await_until);
 			await = true;
 		}
 	}
 	return await ? NULL : best;
 }
 
-static u64 fair_yield_at(struct sched_engine *engine, struct sched_run *running, u64 now)
+static u64 fair_yield_at(struct sched_engine *engine, struct sched_rq *running, u64 now)
 {
 	/* A job that has not begun is not charged, but must not stay for ever. */
 	u64 from = engine->charged_ns ? now : engine->started_ns;
 	u64 at = engine->started_ns + slice_ns(engine);
-	u64 unthrottled = unthrottle(engine, now);
-	struct sched_run *first = first_by_rank(engine);
+	u64 unthrottled = unthrottle_eligible(engine, now);
+	struct sched_rq *first = first_by_rank(engine);
 	s64 ahead;
 
 	if (!first)
 		return max(at, unthrottled);
-	ahead = first->fair.rank - rank(engine, running);
+	ahead = first->fair.rank - entity_rank(engine, running);
 	if (ahead > 0)
 		at = max(at, from + from_virtual(running, ahead));
 	return at;
 }
 
-static u64 fair_used_up_at(struct sched_engine *engine, struct sched_run *running, u64 now)
+static u64 fair_used_up_at(struct sched_engine *engine, struct sched_rq *running, u64 now)
 {
 	if (!running->entity->knobs.cap)
 		return GHYVI_SCHED_NEVER;
@@ -351,9 +351,9 @@ static u64 fair_used_up_at(struct sched_engine *engine, struct sched_run *runnin
 	return sched_cap_used_up_at(&running->fair.cap, running->entity->knobs.cap, now);
 }
 
-static void fair_forget(struct sched_engine *engine, struct sched_run *run)
+static void fair_remove(struct sched_engine *engine, struct sched_rq *rq)
 {
-	list_del_init(&run->fair.thinking);
+	list_del_init(&rq->fair.anticipated);
 }
 
 const struct sched_policy sched_fair = {
@@ -362,11 +362,11 @@ const struct sched_policy sched_fair = {
 	.on_complete = fair_on_complete,
 	.charge = fair_charge,
 	.ran = fair_ran,
-	.wait = fair_wait,
-	.unwait = fair_unwait,
-	.next = fair_next,
-	.peek = first_by_rank,
+	.enqueue = fair_enqueue,
+	.dequeue = fair_dequeue,
+	.pick_next = fair_pick_next,
+	.peek_next = first_by_rank,
 	.yield_at = fair_yield_at,
 	.used_up_at = fair_used_up_at,
-	.forget = fair_forget,
+	.remove = fair_remove,
 };

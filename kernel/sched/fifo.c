@@ -2,26 +2,26 @@
 /* First come, first served, over all vGPUs of the pGPU. */
 #include "sched_types.h"
 
-static struct sched_run *fifo_peek(struct sched_engine *engine)
+static struct sched_rq *fifo_peek_next(struct sched_engine *engine)
 {
 	struct ghyvi_workload *workload;
-	struct sched_run *run;
+	struct sched_rq *rq;
 
 	list_for_each_entry(workload, &engine->order, order) {
-		run = sched_run_of(workload);
-		if (sched_is_ready(run))
-			return run;
+		rq = sched_rq_of(workload);
+		if (sched_is_ready(rq))
+			return rq;
 	}
 	return NULL;
 }
 
-static struct sched_run *fifo_next(struct sched_engine *engine, u64 now, u64 *until)
+static struct sched_rq *fifo_pick_next(struct sched_engine *engine, u64 now, u64 *until)
 {
-	return fifo_peek(engine);
+	return fifo_peek_next(engine);
 }
 
 const struct sched_policy sched_fifo = {
 	.name = "fifo",
-	.next = fifo_next,
-	.peek = fifo_peek,
+	.pick_next = fifo_pick_next,
+	.peek_next = fifo_peek_next,
 };

@@ -27,7 +27,7 @@
  * that prepares it starts it.
  *
  * A workload that got the engine before it was prepared keeps it for a limited time if others wait
- * (sched_take_back()): then the clock takes the engine back, the workload is QUEUED again, first in
+ * (sched_revoke_late()): then the clock takes the engine back, the workload is QUEUED again, first in
  * its vGPU's queue and @late. The policy does not see a vGPU whose first workload is late. When it
  * has been prepared, the vGPU waits for its turn like one that just submitted.
  *
@@ -45,7 +45,7 @@
 #include "sched_types.h"
 
 static void preparation_work(struct work_struct *work);
-static void kick(struct ghyvi_sched *sched, enum ghyvi_engine_id id, const struct sched_run *own,
+static void kick_engine(struct ghyvi_sched *sched, enum ghyvi_engine_id id, const struct sched_rq *own,
 		 bool host);
 
 static struct sched_engine *engine_of(struct ghyvi_sched *sched, struct ghyvi_workload *workload)
@@ -61,36 +61,36 @@ void sched_arm(struct sched_engine *engine, u64 at)
 	engine->sched->clock->arm(engine->sched->clock_data, engine->id, at);
 }
 
-static bool has_engine(struct sched_engine *engine, struct sched_run *run)
+static bool has_engine(struct sched_engine *engine, struct sched_rq *rq)
 {
-	return engine->current_workload && sched_run_of(engine->current_workload) == run;
+	return engine->current_workload && sched_rq_of(engine->current_workload) == rq;
 }
 
-void sched_unwait(struct sched_engine *engine, struct sched_run *run)
+void sched_dequeue(struct sched_engine *engine, struct sched_rq *rq)
 {
-	if (!run->waiting)
+	if (!rq->waiting)
 		return;
-	run->waiting = false;
+	rq->waiting = false;
 	engine->nr_waiting--;
-	if (engine->policy->unwait)
-		engine->policy->unwait(engine, run);
+	if (engine->policy->dequeue)
+		engine->policy->dequeue(engine, rq);
 }
 
-void sched_wait_again(struct sched_engine *engine, struct sched_run *run, u64 now)
+void sched_requeue(struct sched_engine *engine, struct sched_rq *rq, u64 now)
 {
-	if (run->waiting || !sched_is_ready(run) || has_engine(engine, run))
+	if (rq->waiting || !sched_is_ready(rq) || has_engine(engine, rq))
 		return;
-	run->waiting = true;
+	rq->waiting = true;
 	engine->nr_waiting++;
-	if (engine->policy->wait)
-		engine->policy->wait(engine, run, now);
+	if (engine->policy->enqueue)
+		engine->policy->enqueue(engine, rq, now);
 }
 
 /* Give the engine up; the workload is only to be handed back from here on. Caller holds engine->lock. */
 static void release_engine_locked(struct sched_engine *engine, struct ghyvi_workload *workload,
 				  enum ghyvi_job_status status)
 {
-	struct sched_run *run = sched_run_of(workload);
+	struct sched_rq *rq = sched_rq_of(workload);
 	u64 now = sched_update_clock(engine);
 	u64 busy_ns = 0;
 
@@ -100,35 +100,35 @@ static void release_engine_locked(struct sched_engine *engine, struct ghyvi_work
 	workload->state = WORKLOAD_DONE;
 	engine->current_workload = NULL;
 	sched_arm(engine, GHYVI_SCHED_NEVER);
-	if (run->entity->stats)
-		ghyvi_count_add(sched_stats_of(run), busy_ns, busy_ns);
+	if (rq->entity->stats)
+		ghyvi_count_add(sched_stats_of(rq), busy_ns, busy_ns);
 	if (engine->policy->on_complete)
-		engine->policy->on_complete(engine, run, busy_ns,
+		engine->policy->on_complete(engine, rq, busy_ns,
 					    status == GHYVI_JOB_PREEMPTED, now);
-	engine->asked_ns = 0;
-	engine->pressed_ns = 0;
-	sched_wait_again(engine, run, now);
+	engine->preempt_requested_ns = 0;
+	engine->contended_since_ns = 0;
+	sched_requeue(engine, rq, now);
 }
 
-void sched_take_back(struct sched_engine *engine, u64 now)
+void sched_revoke_late(struct sched_engine *engine, u64 now)
 {
 	struct ghyvi_workload *workload = engine->current_workload;
-	struct sched_run *run;
+	struct sched_rq *rq;
 
 	if (!workload || !workload->preparing || !engine->nr_waiting || now < sched_late_at(engine))
 		return;
-	if (workload->state == WORKLOAD_WITHDRAWN) {
+	if (workload->state == WORKLOAD_CANCELLED) {
 		release_engine_locked(engine, workload, GHYVI_JOB_CANCELLED);
-		workload->state = WORKLOAD_WITHDRAWN;
+		workload->state = WORKLOAD_CANCELLED;
 		return;
 	}
-	run = sched_run_of(workload);
+	rq = sched_rq_of(workload);
 	workload->late = true;
 	workload->queued_ns = now;
-	list_add(&workload->link, &run->queue);
+	list_add(&workload->link, &rq->queue);
 	list_add(&workload->order, &engine->order);
-	if (list_empty(&run->ready))
-		list_add_tail(&run->ready, &engine->ready);
+	if (list_empty(&rq->ready))
+		list_add_tail(&rq->ready, &engine->ready);
 	release_engine_locked(engine, workload, GHYVI_JOB_PREEMPTED);
 	workload->state = WORKLOAD_QUEUED;
 }
@@ -139,14 +139,14 @@ static void complete_work(struct work_struct *work)
 	struct ghyvi_workload *workload = container_of(work, struct ghyvi_workload, done);
 	struct ghyvi_sched *sched = workload->sched;
 	enum ghyvi_engine_id id = workload->job.engine;
-	const struct sched_run *own = sched_run_of(workload);
+	const struct sched_rq *own = sched_rq_of(workload);
 
 	workload->complete(workload, workload->status);
-	kick(sched, id, own, true);
+	kick_engine(sched, id, own, true);
 }
 
 /* It is DONE. Does not wait; the caller kicks. */
-static void hand_back(struct ghyvi_workload *workload, enum ghyvi_job_status status)
+static void complete_workload(struct ghyvi_workload *workload, enum ghyvi_job_status status)
 {
 	struct ghyvi_sched *sched = workload->sched;
 
@@ -165,7 +165,7 @@ static void job_done(struct ghyvi_job *job, enum ghyvi_job_status status)
 	struct sched_engine *engine = &sched->engines[id];
 	bool stopped;
 
-	atomic_inc(&sched->inside);
+	atomic_inc(&sched->active_calls);
 	spin_lock(&engine->lock);
 	while (engine->stopping) {
 		spin_unlock(&engine->lock);
@@ -179,16 +179,16 @@ static void job_done(struct ghyvi_job *job, enum ghyvi_job_status status)
 	release_engine_locked(engine, workload, status);
 	spin_unlock(&engine->lock);
 	if (stopped && job->busy_ns)
-		sched_tell_stopped(engine, workload);
-	hand_back(workload, status);
+		sched_report_preempt_timeout(engine, workload);
+	complete_workload(workload, status);
 	sched_kick(sched, id);
-	sched_leave(sched);
+	sched_exit(sched);
 }
 
 void ghyvi_sched_queue(struct ghyvi_sched *sched, struct ghyvi_workload *workload)
 {
 	struct sched_engine *engine = engine_of(sched, workload);
-	struct sched_run *run;
+	struct sched_rq *rq;
 	bool woke;
 	u64 now;
 
@@ -196,7 +196,7 @@ void ghyvi_sched_queue(struct ghyvi_sched *sched, struct ghyvi_workload *workloa
 	workload->job.done = job_done;
 	INIT_WORK(&workload->preparation, preparation_work);
 	INIT_WORK(&workload->done, complete_work);
-	run = sched_run_of(workload);
+	rq = sched_rq_of(workload);
 	spin_lock(&engine->lock);
 	now = sched_update_clock(engine);
 	workload->state = WORKLOAD_QUEUED;
@@ -205,82 +205,82 @@ void ghyvi_sched_queue(struct ghyvi_sched *sched, struct ghyvi_workload *workloa
 	workload->late = false;
 	workload->timed_out = false;
 	workload->queued_ns = now;
-	woke = list_empty(&run->queue) && !has_engine(engine, run);
-	list_add_tail(&workload->link, &run->queue);
+	woke = list_empty(&rq->queue) && !has_engine(engine, rq);
+	list_add_tail(&workload->link, &rq->queue);
 	list_add_tail(&workload->order, &engine->order);
-	if (list_empty(&run->ready))
-		list_add_tail(&run->ready, &engine->ready);
-	if (list_empty(&run->link))
-		list_add_tail(&run->link, &engine->runs);
+	if (list_empty(&rq->ready))
+		list_add_tail(&rq->ready, &engine->ready);
+	if (list_empty(&rq->link))
+		list_add_tail(&rq->link, &engine->rqs);
 	if (engine->policy->on_arrival)
-		engine->policy->on_arrival(engine, run, woke, now);
-	sched_wait_again(engine, run, now);
-	sched_review(engine, now);
+		engine->policy->on_arrival(engine, rq, woke, now);
+	sched_requeue(engine, rq, now);
+	sched_check_preempt(engine, now);
 	sched_look_ahead(engine);
 	spin_unlock(&engine->lock);
 }
 EXPORT_SYMBOL_GPL(ghyvi_sched_queue);
 
-static void unqueue(struct sched_engine *engine, struct ghyvi_workload *workload)
+static void unqueue_workload(struct sched_engine *engine, struct ghyvi_workload *workload)
 {
-	struct sched_run *run = sched_run_of(workload);
+	struct sched_rq *rq = sched_rq_of(workload);
 
 	list_del_init(&workload->link);
 	list_del_init(&workload->order);
-	if (!list_empty(&run->queue))
+	if (!list_empty(&rq->queue))
 		return;
-	list_del_init(&run->ready);
-	sched_unwait(engine, run);
+	list_del_init(&rq->ready);
+	sched_dequeue(engine, rq);
 }
 
 /* @workload, which is QUEUED, will not run. Caller holds engine->lock. */
-static void drop(struct sched_engine *engine, struct ghyvi_workload *workload)
+static void drop_workload(struct sched_engine *engine, struct ghyvi_workload *workload)
 {
-	unqueue(engine, workload);
+	unqueue_workload(engine, workload);
 	if (!workload->late)
 		return;
 	/* Those behind it waited for it to be prepared. */
 	workload->late = false;
-	sched_wait_again(engine, sched_run_of(workload), sched_now(engine->sched));
+	sched_requeue(engine, sched_rq_of(workload), sched_now(engine->sched));
 }
 
-static void switch_to(struct sched_engine *engine, struct sched_run *run)
+static void switch_to(struct sched_engine *engine, struct sched_rq *rq)
 {
 	struct ghyvi_reporter *from = engine->last ? engine->last->entity->reporter : NULL;
 
-	engine->last = run;
-	if (run->entity->stats)
-		ghyvi_count(sched_stats_of(run), switches);
-	if (run->entity->reporter)
-		trace_ghyvi_switch(from, run->entity->reporter, engine->id);
+	engine->last = rq;
+	if (rq->entity->stats)
+		ghyvi_count(sched_stats_of(rq), switches);
+	if (rq->entity->reporter)
+		trace_ghyvi_switch(from, rq->entity->reporter, engine->id);
 }
 
 /* The policy's choice gets the engine. */
-static struct ghyvi_workload *dispatch(struct sched_engine *engine, struct sched_run *run, u64 now)
+static struct ghyvi_workload *dispatch_workload(struct sched_engine *engine, struct sched_rq *rq, u64 now)
 {
-	struct ghyvi_workload *workload = list_first_entry(&run->queue, struct ghyvi_workload, link);
+	struct ghyvi_workload *workload = list_first_entry(&rq->queue, struct ghyvi_workload, link);
 
-	sched_unwait(engine, run);
-	unqueue(engine, workload);
+	sched_dequeue(engine, rq);
+	unqueue_workload(engine, workload);
 	workload->state = WORKLOAD_PREPARING;
 	workload->job.begun_ns = 0;
 	workload->job.busy_ns = 0;
 	engine->current_workload = workload;
 	engine->given_ns = now;
-	if (run->entity->stats)
-		ghyvi_count_add(sched_stats_of(run), wait_ns, now - workload->queued_ns);
-	if (engine->last != run)
-		switch_to(engine, run);
+	if (rq->entity->stats)
+		ghyvi_count_add(sched_stats_of(rq), wait_ns, now - workload->queued_ns);
+	if (engine->last != rq)
+		switch_to(engine, rq);
 	sched_arm(engine, GHYVI_SCHED_NEVER);
 	return workload;
 }
 
 /*
  * A workload has got the engine. Returns true when the calling thread must take it from here, false
- * when another thread does. @own, @host: as for kick(). Caller holds engine->lock.
+ * when another thread does. @own, @host: as for kick_engine(). Caller holds engine->lock.
  */
 static bool take_charge(struct sched_engine *engine, struct ghyvi_workload *workload,
-			const struct sched_run *own, bool host, u64 now)
+			const struct sched_rq *own, bool host, u64 now)
 {
 	struct workqueue_struct *workers = engine->sched->workers;
 	bool under_way = workload->preparing;
@@ -288,10 +288,10 @@ static bool take_charge(struct sched_engine *engine, struct ghyvi_workload *work
 	workload->preparing = !workload->prepared;
 	if (!workers)
 		return true;
-	sched_review(engine, now);
+	sched_check_preempt(engine, now);
 	if (under_way)
 		return false;
-	if (own == sched_run_of(workload) || (host && workload->prepared))
+	if (own == sched_rq_of(workload) || (host && workload->prepared))
 		return true;
 	queue_work(workers, &workload->preparation);
 	return false;
@@ -302,20 +302,20 @@ static bool take_charge(struct sched_engine *engine, struct ghyvi_workload *work
  * taken, or another thread goes on with it.
  */
 static struct ghyvi_workload *take_next(struct ghyvi_sched *sched, enum ghyvi_engine_id id,
-					const struct sched_run *own, bool host)
+					const struct sched_rq *own, bool host)
 {
 	struct sched_engine *engine = &sched->engines[id];
 	struct ghyvi_workload *workload = NULL;
-	struct sched_run *run;
+	struct sched_rq *rq;
 	u64 until = GHYVI_SCHED_NEVER;
 	u64 now;
 
 	spin_lock(&engine->lock);
 	if (!engine->current_workload && engine->nr_waiting) {
 		now = sched_update_clock(engine);
-		run = engine->policy->next(engine, now, &until);
-		if (run)
-			workload = dispatch(engine, run, now);
+		rq = engine->policy->pick_next(engine, now, &until);
+		if (rq)
+			workload = dispatch_workload(engine, rq, now);
 		else
 			sched_arm(engine, until);
 		if (workload && !take_charge(engine, workload, own, host, now))
@@ -327,7 +327,7 @@ static struct ghyvi_workload *take_next(struct ghyvi_sched *sched, enum ghyvi_en
 
 static void trace_start(struct sched_engine *engine, struct ghyvi_workload *workload)
 {
-	struct ghyvi_reporter *reporter = sched_run_of(workload)->entity->reporter;
+	struct ghyvi_reporter *reporter = sched_rq_of(workload)->entity->reporter;
 
 	if (reporter)
 		trace_ghyvi_start(reporter, engine->id, engine->started_ns - workload->queued_ns);
@@ -337,7 +337,7 @@ static void trace_start(struct sched_engine *engine, struct ghyvi_workload *work
  * Returns true when the workload runs (or already ran: it must not be touched any more), false with
  * @status when it is ours to hand back.
  */
-static bool start(struct ghyvi_sched *sched, struct sched_engine *engine,
+static bool start_workload(struct ghyvi_sched *sched, struct sched_engine *engine,
 		  struct ghyvi_workload *workload, enum ghyvi_job_status *status)
 {
 	bool started = false;
@@ -345,7 +345,7 @@ static bool start(struct ghyvi_sched *sched, struct sched_engine *engine,
 
 	mutex_lock(&engine->start);
 	spin_lock(&engine->lock);
-	withdrawn = workload->state == WORKLOAD_WITHDRAWN;
+	withdrawn = workload->state == WORKLOAD_CANCELLED;
 	if (!withdrawn) {
 		workload->state = WORKLOAD_RUNNING;
 		engine->started_ns = sched_now(sched);
@@ -367,8 +367,8 @@ static bool start(struct ghyvi_sched *sched, struct sched_engine *engine,
 	} else {
 		/* Asked before the backend had it, it did not hear. */
 		if (engine->current_workload == workload)
-			engine->asked_ns = engine->pressed_ns = 0;
-		sched_review(engine, sched_update_clock(engine));
+			engine->preempt_requested_ns = engine->contended_since_ns = 0;
+		sched_check_preempt(engine, sched_update_clock(engine));
 		sched_look_ahead(engine);
 	}
 	spin_unlock(&engine->lock);
@@ -380,21 +380,21 @@ static bool start(struct ghyvi_sched *sched, struct sched_engine *engine,
  * The engine is ours for @workload, which is prepared, or could not be (@err). Returns true when it runs, false when
  * the engine is free again and the workload its owner's.
  */
-static bool go_on(struct ghyvi_sched *sched, struct sched_engine *engine,
+static bool start_prepared(struct ghyvi_sched *sched, struct sched_engine *engine,
 		  struct ghyvi_workload *workload, int err)
 {
 	enum ghyvi_job_status status;
 
 	if (err) {
 		spin_lock(&engine->lock);
-		status = workload->state == WORKLOAD_WITHDRAWN ? GHYVI_JOB_CANCELLED :
+		status = workload->state == WORKLOAD_CANCELLED ? GHYVI_JOB_CANCELLED :
 								 GHYVI_JOB_ERROR;
 		release_engine_locked(engine, workload, status);
 		spin_unlock(&engine->lock);
-	} else if (start(sched, engine, workload, &status)) {
+	} else if (start_workload(sched, engine, workload, &status)) {
 		return true;
 	}
-	hand_back(workload, status);
+	complete_workload(workload, status);
 	return false;
 }
 
@@ -404,7 +404,7 @@ static bool go_on(struct ghyvi_sched *sched, struct sched_engine *engine,
  */
 static int prepare(struct sched_engine *engine, struct ghyvi_workload *workload)
 {
-	struct sched_run *run = sched_run_of(workload);
+	struct sched_rq *rq = sched_rq_of(workload);
 	u64 began = sched_now(engine->sched);
 	int err = workload->prepare(workload);
 	u64 now, took;
@@ -412,12 +412,12 @@ static int prepare(struct sched_engine *engine, struct ghyvi_workload *workload)
 	spin_lock(&engine->lock);
 	now = sched_update_clock(engine);
 	took = now - began;
-	if (run->entity->stats)
-		ghyvi_count_add(sched_stats_of(run), prepare_ns, took);
+	if (rq->entity->stats)
+		ghyvi_count_add(sched_stats_of(rq), prepare_ns, took);
 	if (engine->policy->charge) {
-		sched_unwait(engine, run);
-		engine->policy->charge(run, took);
-		sched_wait_again(engine, run, now);
+		sched_dequeue(engine, rq);
+		engine->policy->charge(rq, took);
+		sched_requeue(engine, rq, now);
 	}
 	spin_unlock(&engine->lock);
 	return err;
@@ -426,14 +426,14 @@ static int prepare(struct sched_engine *engine, struct ghyvi_workload *workload)
 /* A workload that was late is prepared: its vGPU waits again. Caller holds engine->lock. */
 static void late_is_ready(struct sched_engine *engine, struct ghyvi_workload *workload)
 {
-	struct sched_run *run = sched_run_of(workload);
+	struct sched_rq *rq = sched_rq_of(workload);
 	u64 now = sched_update_clock(engine);
 
 	workload->late = false;
 	if (engine->policy->on_arrival)
-		engine->policy->on_arrival(engine, run, true, now);
-	sched_wait_again(engine, run, now);
-	sched_review(engine, now);
+		engine->policy->on_arrival(engine, rq, true, now);
+	sched_requeue(engine, rq, now);
+	sched_check_preempt(engine, now);
 }
 
 /*
@@ -452,19 +452,19 @@ static void prepared_ahead(struct sched_engine *engine, struct ghyvi_workload *w
 		return;
 	}
 	if (workload->state == WORKLOAD_QUEUED) {
-		drop(engine, workload);
+		drop_workload(engine, workload);
 		status = GHYVI_JOB_ERROR;
 	}
 	workload->state = WORKLOAD_DONE;
 	spin_unlock(&engine->lock);
-	hand_back(workload, status);
+	complete_workload(workload, status);
 }
 
 /*
  * Caller has set @preparing, or it was set for the caller. Returns true when @workload runs, false
  * when the caller must kick.
  */
-static bool prepare_and_go_on(struct sched_engine *engine, struct ghyvi_workload *workload)
+static bool prepare_and_start(struct sched_engine *engine, struct ghyvi_workload *workload)
 {
 	int err = prepare(engine, workload);
 
@@ -476,7 +476,7 @@ static bool prepare_and_go_on(struct sched_engine *engine, struct ghyvi_workload
 	}
 	workload->prepared = !err;
 	spin_unlock(&engine->lock);
-	return go_on(engine->sched, engine, workload, err);
+	return start_prepared(engine->sched, engine, workload, err);
 }
 
 /*
@@ -484,29 +484,29 @@ static bool prepare_and_go_on(struct sched_engine *engine, struct ghyvi_workload
  *	compared: it may be gone.
  * @host: the calling thread is one of the host, and may start any workload that is prepared
  */
-static void kick(struct ghyvi_sched *sched, enum ghyvi_engine_id id, const struct sched_run *own,
+static void kick_engine(struct ghyvi_sched *sched, enum ghyvi_engine_id id, const struct sched_rq *own,
 		 bool host)
 {
 	struct sched_engine *engine = &sched->engines[id];
 	struct ghyvi_workload *workload;
 	bool runs = false;
 
-	atomic_inc(&sched->inside);
+	atomic_inc(&sched->active_calls);
 	while (!runs && (workload = take_next(sched, id, own, host)))
-		runs = workload->prepared ? go_on(sched, engine, workload, 0) :
-					    prepare_and_go_on(engine, workload);
-	sched_leave(sched);
+		runs = workload->prepared ? start_prepared(sched, engine, workload, 0) :
+					    prepare_and_start(engine, workload);
+	sched_exit(sched);
 }
 
 void sched_kick(struct ghyvi_sched *sched, enum ghyvi_engine_id id)
 {
-	kick(sched, id, NULL, true);
+	kick_engine(sched, id, NULL, true);
 }
 
 void ghyvi_sched_kick(struct ghyvi_sched *sched, enum ghyvi_engine_id id,
 		      const struct ghyvi_sched_entity *guest)
 {
-	kick(sched, id, &(guest ?: sched->nobody)->runs[id], false);
+	kick_engine(sched, id, &(guest ?: sched->anon_entity)->rqs[id], false);
 }
 EXPORT_SYMBOL_GPL(ghyvi_sched_kick);
 
@@ -518,13 +518,13 @@ static void preparation_work(struct work_struct *work)
 	enum ghyvi_engine_id id = workload->job.engine;
 	struct sched_engine *engine = &sched->engines[id];
 
-	atomic_inc(&sched->inside);
+	atomic_inc(&sched->active_calls);
 	if (workload->prepared)
-		go_on(sched, engine, workload, 0);
+		start_prepared(sched, engine, workload, 0);
 	else
-		prepare_and_go_on(engine, workload);
+		prepare_and_start(engine, workload);
 	sched_kick(sched, id);
-	sched_leave(sched);
+	sched_exit(sched);
 }
 
 bool ghyvi_sched_cancel(struct ghyvi_sched *sched, struct ghyvi_workload *workload)
@@ -541,12 +541,12 @@ bool ghyvi_sched_cancel(struct ghyvi_sched *sched, struct ghyvi_workload *worklo
 	spin_lock(&engine->lock);
 	switch (workload->state) {
 	case WORKLOAD_QUEUED:
-		drop(engine, workload);
-		workload->state = workload->preparing ? WORKLOAD_WITHDRAWN : WORKLOAD_IDLE;
+		drop_workload(engine, workload);
+		workload->state = workload->preparing ? WORKLOAD_CANCELLED : WORKLOAD_IDLE;
 		taken_back = !workload->preparing;
 		break;
 	case WORKLOAD_PREPARING:
-		workload->state = WORKLOAD_WITHDRAWN;
+		workload->state = WORKLOAD_CANCELLED;
 		break;
 	case WORKLOAD_RUNNING:
 		running = true;

@@ -16,7 +16,7 @@ enum workload_state {
 	WORKLOAD_IDLE, /* the owner's */
 	WORKLOAD_QUEUED,
 	WORKLOAD_PREPARING, /* prepare() is called, run() not yet */
-	WORKLOAD_WITHDRAWN, /* cancelled while PREPARING, or while QUEUED and @preparing */
+	WORKLOAD_CANCELLED, /* cancelled while PREPARING, or while QUEUED and @preparing */
 	WORKLOAD_RUNNING,
 	WORKLOAD_DONE, /* complete() is or will be called */
 };
@@ -42,7 +42,7 @@ struct sched_cap {
 };
 
 /**
- * struct sched_run - a vGPU on one engine; protected by the engine's lock
+ * struct sched_rq - a vGPU on one engine; protected by the engine's lock
  * @queue: workloads, in order of submission
  * @ready: in the engine's list of those with something in @queue
  * @link: in the engine's list of all that ever had work, in an order that is the policy's
@@ -50,7 +50,7 @@ struct sched_cap {
  *	engine
  * @fair, @budget: the policies'; zeroed when the policy is switched
  */
-struct sched_run {
+struct sched_rq {
 	struct ghyvi_sched_entity *entity;
 	struct list_head queue;
 	struct list_head ready;
@@ -59,7 +59,7 @@ struct sched_run {
 	struct {
 		struct rb_node by_rank; /* in the engine's tree, or in that of the throttled */
 		struct rb_node by_vtime;
-		struct list_head thinking; /* in the engine's list of those worth waiting for */
+		struct list_head anticipated; /* in the engine's list of those worth waiting for */
 		bool known;
 		bool throttled;
 		s64 rank; /* as long as in the tree */
@@ -86,7 +86,7 @@ struct ghyvi_sched_entity {
 	struct ghyvi_stats *stats;
 	struct ghyvi_reporter *reporter;
 	struct ghyvi_sched_knobs knobs; /* written under all engines' locks, read under any */
-	struct sched_run runs[GHYVI_ENGINES];
+	struct sched_rq rqs[GHYVI_ENGINES];
 };
 
 /**
@@ -100,8 +100,8 @@ struct ghyvi_sched_entity {
  * @given_ns: when the current workload got the engine, prepared or not
  * @started_ns: when the current workload was given to the pGPU
  * @charged_ns: so much of the time that it ran is charged; see charge.c
- * @asked_ns: when the pGPU was asked to take it off the engine; 0: it was not
- * @pressed_ns: since when it is also other vGPUs that it must leave for; 0: it need not
+ * @preempt_requested_ns: when the pGPU was asked to take it off the engine; 0: it was not
+ * @contended_since_ns: since when it is also other vGPUs that it must leave for; 0: it need not
  * @stopping: somebody is in the backend's cancel() with the current workload, which must not go away
  */
 struct sched_engine {
@@ -110,17 +110,17 @@ struct sched_engine {
 	struct mutex start;
 	spinlock_t lock;
 	const struct sched_policy *policy;
-	struct list_head runs;
+	struct list_head rqs;
 	struct list_head ready;
 	struct list_head order;
 	unsigned int nr_waiting;
 	struct ghyvi_workload *current_workload;
-	struct sched_run *last;
+	struct sched_rq *last;
 	u64 given_ns;
 	u64 started_ns;
 	u64 charged_ns;
-	u64 asked_ns;
-	u64 pressed_ns;
+	u64 preempt_requested_ns;
+	u64 contended_since_ns;
 	u64 armed; /* as told to the clock */
 	u64 next_tick;
 	bool stopping;
@@ -129,12 +129,12 @@ struct sched_engine {
 		u64 vtime; /* no active vGPU is behind this */
 		struct rb_root_cached by_rank, by_vtime; /* those that wait, but for the throttled */
 		struct rb_root_cached throttled; /* by eligible_at */
-		struct list_head thinking;
+		struct list_head anticipated;
 	} fair;
 	struct {
 		u64 window_start;
 		u64 wait_until;
-		struct sched_run *from, *arrived; /* who completed last; who came while nobody had it */
+		struct sched_rq *from, *arrived; /* who completed last; who came while nobody had it */
 		bool completed;
 	} budget;
 };
@@ -154,10 +154,10 @@ struct ghyvi_sched {
 	 * Threads in here after the owner may have seen its last complete(): destroy waits for
 	 * them.
 	 */
-	atomic_t inside;
+	atomic_t active_calls;
 	struct mutex settings_lock; /* outermost; serialises changes */
 	struct ghyvi_sched_settings settings; /* written under all engines' locks, read under any */
-	struct ghyvi_sched_entity *nobody; /* charged for workloads without owner */
+	struct ghyvi_sched_entity *anon_entity; /* charged for workloads without owner */
 	struct sched_engine engines[GHYVI_ENGINES];
 };
 
@@ -166,64 +166,64 @@ struct ghyvi_sched {
  * @name: as in sysfs
  * @tick_ns: @tick is called once for each that passed, before the next decision, so that an idle
  *	engine needs no timer
- * @on_arrival: @run has one more workload; @woke: it had none queued or running, or only one that
+ * @on_arrival: @rq has one more workload; @woke: it had none queued or running, or only one that
  *	was late and is prepared now
- * @on_complete: the engine is free again; it was @run's for @busy_ns (0: did not start), which is
+ * @on_complete: the engine is free again; it was @rq's for @busy_ns (0: did not start), which is
  *	charged. @preempted: the workload will be queued again at once
- * @charge: @run had the engine for @ns, or cost others as much in another way; negative: so much was
- *	too much. @run does not wait meanwhile
+ * @charge: @rq had the engine for @ns, or cost others as much in another way; negative: so much was
+ *	too much. @rq does not wait meanwhile
  * @ran: after @charge, for time on the engine only, up to @now
- * @wait, @unwait: @run waits from now on, or no longer; after @on_arrival or @on_complete. What a waiting run is ordered by
- *	does not change but between @unwait and @wait.
- * @next: somebody waits and the engine is free: who gets it? NULL: nobody before *@until
- * @peek: somebody waits: who will probably be next?
+ * @enqueue, @dequeue: @rq waits from now on, or no longer; after @on_arrival or @on_complete. What a waiting run is ordered by
+ *	does not change but between @dequeue and @enqueue.
+ * @pick_next: somebody waits and the engine is free: who gets it? NULL: nobody before *@until
+ * @peek_next: somebody waits: who will probably be next?
  * @yield_at: others wait: from when on should the running vGPU let them? NULL: when it has had the longer of timeslice and
  *	preempt_timeout
  * @used_up_at: when will the running vGPU have had all that it may have, also if no other waits? NULL:
  *	never
- * @forget: @run is about to go
+ * @remove: @rq is about to go
  */
 struct sched_policy {
 	const char *name;
 	u64 tick_ns;
 	void (*tick)(struct sched_engine *engine, u64 now);
-	void (*on_arrival)(struct sched_engine *engine, struct sched_run *run, bool woke, u64 now);
-	void (*on_complete)(struct sched_engine *engine, struct sched_run *run, u64 busy_ns,
+	void (*on_arrival)(struct sched_engine *engine, struct sched_rq *rq, bool woke, u64 now);
+	void (*on_complete)(struct sched_engine *engine, struct sched_rq *rq, u64 busy_ns,
 			    bool preempted, u64 now);
-	void (*charge)(struct sched_run *run, s64 ns);
-	void (*ran)(struct sched_engine *engine, struct sched_run *run, s64 ns, u64 now);
-	void (*wait)(struct sched_engine *engine, struct sched_run *run, u64 now);
-	void (*unwait)(struct sched_engine *engine, struct sched_run *run);
-	struct sched_run *(*next)(struct sched_engine *engine, u64 now, u64 *until);
-	struct sched_run *(*peek)(struct sched_engine *engine);
-	u64 (*yield_at)(struct sched_engine *engine, struct sched_run *run, u64 now);
-	u64 (*used_up_at)(struct sched_engine *engine, struct sched_run *run, u64 now);
-	void (*forget)(struct sched_engine *engine, struct sched_run *run);
+	void (*charge)(struct sched_rq *rq, s64 ns);
+	void (*ran)(struct sched_engine *engine, struct sched_rq *rq, s64 ns, u64 now);
+	void (*enqueue)(struct sched_engine *engine, struct sched_rq *rq, u64 now);
+	void (*dequeue)(struct sched_engine *engine, struct sched_rq *rq);
+	struct sched_rq *(*pick_next)(struct sched_engine *engine, u64 now, u64 *until);
+	struct sched_rq *(*peek_next)(struct sched_engine *engine);
+	u64 (*yield_at)(struct sched_engine *engine, struct sched_rq *rq, u64 now);
+	u64 (*used_up_at)(struct sched_engine *engine, struct sched_rq *rq, u64 now);
+	void (*remove)(struct sched_engine *engine, struct sched_rq *rq);
 };
 
 extern const struct sched_policy sched_fair, sched_fifo, sched_credit, sched_band;
 
-static inline struct sched_run *sched_run_of(struct ghyvi_workload *workload)
+static inline struct sched_rq *sched_rq_of(struct ghyvi_workload *workload)
 {
-	struct ghyvi_sched_entity *entity = workload->owner ?: workload->sched->nobody;
+	struct ghyvi_sched_entity *entity = workload->owner ?: workload->sched->anon_entity;
 
-	return &entity->runs[workload->job.engine];
+	return &entity->rqs[workload->job.engine];
 }
 
 /* Only of an entity that has stats. */
-static inline struct ghyvi_engine_stats *sched_stats_of(const struct sched_run *run)
+static inline struct ghyvi_engine_stats *sched_stats_of(const struct sched_rq *rq)
 {
-	return ghyvi_engine_stats(run->entity->stats, run - run->entity->runs);
+	return ghyvi_engine_stats(rq->entity->stats, rq - rq->entity->rqs);
 }
 
 /*
  * Can the policy choose it for its first workload? Not while that is late: it lost the engine, and
  * is being prepared.
  */
-static inline bool sched_is_ready(const struct sched_run *run)
+static inline bool sched_is_ready(const struct sched_rq *rq)
 {
-	return !list_empty(&run->queue) &&
-	       !list_first_entry(&run->queue, struct ghyvi_workload, link)->late;
+	return !list_empty(&rq->queue) &&
+	       !list_first_entry(&rq->queue, struct ghyvi_workload, link)->late;
 }
 
 /* sched.c */
@@ -234,19 +234,19 @@ void sched_kick(struct ghyvi_sched *sched, enum ghyvi_engine_id id);
  * Take the engine back if the current workload has been preparing for too long and others wait.
  * Caller holds engine->lock, and kicks.
  */
-void sched_take_back(struct sched_engine *engine, u64 now);
+void sched_revoke_late(struct sched_engine *engine, u64 now);
 
 /* ahead.c: with engine->lock held */
 /* Have the workload that is probably next prepared by a worker while the engine runs. */
 void sched_look_ahead(struct sched_engine *engine);
 /* Until when the current workload, which is being prepared, may keep the engine if others wait. */
 u64 sched_late_at(const struct sched_engine *engine);
-/* Arm the clock for sched_take_back(). */
-void sched_review_preparing(struct sched_engine *engine);
+/* Arm the clock for sched_revoke_late(). */
+void sched_check_late(struct sched_engine *engine);
 
-/* What the policy orders @run by is about to change, and has changed. */
-void sched_unwait(struct sched_engine *engine, struct sched_run *run);
-void sched_wait_again(struct sched_engine *engine, struct sched_run *run, u64 now);
+/* What the policy orders @rq by is about to change, and has changed. */
+void sched_dequeue(struct sched_engine *engine, struct sched_rq *rq);
+void sched_requeue(struct sched_engine *engine, struct sched_rq *rq, u64 now);
 
 static inline u64 sched_now(struct ghyvi_sched *sched)
 {
@@ -254,9 +254,9 @@ static inline u64 sched_now(struct ghyvi_sched *sched)
 }
 
 /* The scheduler may be gone then. */
-static inline void sched_leave(struct ghyvi_sched *sched)
+static inline void sched_exit(struct ghyvi_sched *sched)
 {
-	(void)atomic_dec_return_release(&sched->inside);
+	(void)atomic_dec_return_release(&sched->active_calls);
 }
 
 /* charge.c; callers hold engine->lock */
@@ -277,9 +277,9 @@ u64 sched_cap_used_up_at(struct sched_cap *cap, u32 percent, u64 now);
 
 /* watch.c */
 /* When must the running workload be looked at again? @now as returned by sched_update_clock(). */
-void sched_review(struct sched_engine *engine, u64 now);
+void sched_check_preempt(struct sched_engine *engine, u64 now);
 /* @workload was on the engine and was stopped, because it did not make way. */
-void sched_tell_stopped(struct sched_engine *engine, struct ghyvi_workload *workload);
+void sched_report_preempt_timeout(struct sched_engine *engine, struct ghyvi_workload *workload);
 
 /* entity.c */
 struct ghyvi_sched_entity *sched_entity_alloc(struct ghyvi_sched *sched);
@@ -289,9 +289,9 @@ void sched_settings_init(struct ghyvi_sched *sched);
 
 /* credit.c: budgets of credit and band */
 void sched_budget_tick(struct sched_engine *engine, u64 now);
-void sched_budget_charge(struct sched_run *run, s64 ns);
-void sched_budget_forget(struct sched_engine *engine, struct sched_run *run);
-struct sched_run *sched_first_ready(struct sched_engine *engine);
+void sched_budget_charge(struct sched_rq *rq, s64 ns);
+void sched_budget_remove(struct sched_engine *engine, struct sched_rq *rq);
+struct sched_rq *sched_first_ready(struct sched_engine *engine);
 u64 sched_total_weight(struct sched_engine *engine);
 #define SCHED_BUDGET_PERIOD_NS (30 * 1000 * 1000ULL)
 

@@ -18,7 +18,7 @@ void sched_settings_init(struct ghyvi_sched *sched)
 }
 
 /* What was decided may have to be decided anew. Caller holds no lock. */
-static void decide_again(struct ghyvi_sched *sched)
+static void reevaluate_all_engines(struct ghyvi_sched *sched)
 {
 	unsigned int i;
 
@@ -26,7 +26,7 @@ static void decide_again(struct ghyvi_sched *sched)
 		struct sched_engine *engine = &sched->engines[i];
 
 		spin_lock(&engine->lock);
-		sched_review(engine, sched_update_clock(engine));
+		sched_check_preempt(engine, sched_update_clock(engine));
 		spin_unlock(&engine->lock);
 		sched_kick(sched, i);
 	}
@@ -51,7 +51,7 @@ static void unlock_engines(struct ghyvi_sched *sched)
 		spin_unlock(&sched->engines[i].lock);
 }
 
-static bool within(u32 value, u32 low, u32 high)
+static bool value_in_range(u32 value, u32 low, u32 high)
 {
 	return value >= low && value <= high;
 }
@@ -61,7 +61,7 @@ int ghyvi_sched_set_knobs(struct ghyvi_sched_entity *entity, const struct ghyvi_
 	struct ghyvi_sched *sched = entity->sched;
 	unsigned int i;
 
-	if (!within(knobs->weight, GHYVI_SCHED_WEIGHT_MIN, GHYVI_SCHED_WEIGHT_MAX) ||
+	if (!value_in_range(knobs->weight, GHYVI_SCHED_WEIGHT_MIN, GHYVI_SCHED_WEIGHT_MAX) ||
 	    knobs->cap > GHYVI_SCHED_CAP_MAX || knobs->priority > GHYVI_SCHED_PRIORITY_MAX)
 		return -EINVAL;
 	mutex_lock(&sched->settings_lock);
@@ -69,14 +69,14 @@ int ghyvi_sched_set_knobs(struct ghyvi_sched_entity *entity, const struct ghyvi_
 	/* What ran so far is charged as it was. */
 	for (i = 0; i < GHYVI_ENGINES; i++) {
 		sched_update_clock(&sched->engines[i]);
-		sched_unwait(&sched->engines[i], &entity->runs[i]);
+		sched_dequeue(&sched->engines[i], &entity->rqs[i]);
 	}
 	entity->knobs = *knobs;
 	for (i = 0; i < GHYVI_ENGINES; i++)
-		sched_wait_again(&sched->engines[i], &entity->runs[i], sched_now(sched));
+		sched_requeue(&sched->engines[i], &entity->rqs[i], sched_now(sched));
 	unlock_engines(sched);
 	mutex_unlock(&sched->settings_lock);
-	decide_again(sched);
+	reevaluate_all_engines(sched);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(ghyvi_sched_set_knobs);
@@ -91,32 +91,32 @@ EXPORT_SYMBOL_GPL(ghyvi_sched_settings);
 
 static void unwait_all(struct sched_engine *engine)
 {
-	struct sched_run *run;
+	struct sched_rq *rq;
 
 	sched_update_clock(engine);
-	list_for_each_entry(run, &engine->ready, ready)
-		sched_unwait(engine, run);
+	list_for_each_entry(rq, &engine->ready, ready)
+		sched_dequeue(engine, rq);
 }
 
 static void wait_again_all(struct sched_engine *engine)
 {
 	u64 now = sched_now(engine->sched);
-	struct sched_run *run;
+	struct sched_rq *rq;
 
-	list_for_each_entry(run, &engine->ready, ready)
-		sched_wait_again(engine, run, now);
+	list_for_each_entry(rq, &engine->ready, ready)
+		sched_requeue(engine, rq, now);
 }
 
 int ghyvi_sched_set_settings(struct ghyvi_sched *sched, const struct ghyvi_sched_settings *settings)
 {
 	unsigned int i;
 
-	if (!within(settings->timeslice_us, GHYVI_SCHED_TIMESLICE_MIN_US,
+	if (!value_in_range(settings->timeslice_us, GHYVI_SCHED_TIMESLICE_MIN_US,
 		    GHYVI_SCHED_TIMESLICE_MAX_US) ||
-	    !within(settings->window_us, GHYVI_SCHED_WINDOW_MIN_US, GHYVI_SCHED_WINDOW_MAX_US))
+	    !value_in_range(settings->window_us, GHYVI_SCHED_WINDOW_MIN_US, GHYVI_SCHED_WINDOW_MAX_US))
 		return -EINVAL;
 	if (settings->preempt_timeout_us &&
-	    !within(settings->preempt_timeout_us, GHYVI_SCHED_PREEMPT_TIMEOUT_MIN_US,
+	    !value_in_range(settings->preempt_timeout_us, GHYVI_SCHED_PREEMPT_TIMEOUT_MIN_US,
 		    GHYVI_SCHED_PREEMPT_TIMEOUT_MAX_US))
 		return -EINVAL;
 	mutex_lock(&sched->settings_lock);
@@ -128,7 +128,7 @@ int ghyvi_sched_set_settings(struct ghyvi_sched *sched, const struct ghyvi_sched
 		wait_again_all(&sched->engines[i]);
 	unlock_engines(sched);
 	mutex_unlock(&sched->settings_lock);
-	decide_again(sched);
+	reevaluate_all_engines(sched);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(ghyvi_sched_set_settings);
@@ -136,21 +136,21 @@ EXPORT_SYMBOL_GPL(ghyvi_sched_set_settings);
 /* The policies know nothing of each other: each begins as if all vGPUs were new. */
 static void switch_policy(struct sched_engine *engine, const struct sched_policy *policy)
 {
-	struct sched_run *run;
+	struct sched_rq *rq;
 
 	unwait_all(engine);
-	list_for_each_entry(run, &engine->runs, link) {
-		list_del_init(&run->fair.thinking);
-		memset(&run->fair, 0, sizeof(run->fair));
-		memset(&run->budget, 0, sizeof(run->budget));
-		INIT_LIST_HEAD(&run->fair.thinking);
+	list_for_each_entry(rq, &engine->rqs, link) {
+		list_del_init(&rq->fair.anticipated);
+		memset(&rq->fair, 0, sizeof(rq->fair));
+		memset(&rq->budget, 0, sizeof(rq->budget));
+		INIT_LIST_HEAD(&rq->fair.anticipated);
 	}
 	memset(&engine->budget, 0, sizeof(engine->budget));
 	engine->fair.vtime = 0;
 	engine->next_tick = sched_now(engine->sched) + policy->tick_ns;
 	engine->budget.window_start = sched_now(engine->sched);
-	engine->asked_ns = 0;
-	engine->pressed_ns = 0;
+	engine->preempt_requested_ns = 0;
+	engine->contended_since_ns = 0;
 	engine->policy = policy;
 	wait_again_all(engine);
 }
@@ -175,7 +175,7 @@ int ghyvi_sched_set_policy(struct ghyvi_sched *sched, const char *name)
 		spin_unlock(&engine->lock);
 	}
 	mutex_unlock(&sched->settings_lock);
-	decide_again(sched);
+	reevaluate_all_engines(sched);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(ghyvi_sched_set_policy);

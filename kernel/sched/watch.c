@@ -8,13 +8,13 @@
 #include <trace/events/ghyvi.h>
 #include "sched_types.h"
 
-static u64 leave_at(struct sched_engine *engine, u64 now)
+static u64 preempt_deadline(struct sched_engine *engine, u64 now)
 {
 	const struct ghyvi_sched_settings *settings = &engine->sched->settings;
 	const struct sched_policy *policy = engine->policy;
 
 	if (policy->yield_at)
-		return policy->yield_at(engine, sched_run_of(engine->current_workload), now);
+		return policy->yield_at(engine, sched_rq_of(engine->current_workload), now);
 	if (!settings->preempt_timeout_us)
 		return GHYVI_SCHED_NEVER;
 	return engine->started_ns +
@@ -24,13 +24,13 @@ static u64 leave_at(struct sched_engine *engine, u64 now)
 static void ask_to_leave(struct sched_engine *engine, u64 now)
 {
 	struct ghyvi_sched *sched = engine->sched;
-	struct sched_run *run = sched_run_of(engine->current_workload);
+	struct sched_rq *rq = sched_rq_of(engine->current_workload);
 
-	engine->asked_ns = now;
-	if (run->entity->stats)
-		ghyvi_count(sched_stats_of(run), preempt_requests);
-	if (run->entity->reporter)
-		trace_ghyvi_preempt(run->entity->reporter, engine->id, now - engine->started_ns);
+	engine->preempt_requested_ns = now;
+	if (rq->entity->stats)
+		ghyvi_count(sched_stats_of(rq), preempt_requests);
+	if (rq->entity->reporter)
+		trace_ghyvi_preempt(rq->entity->reporter, engine->id, now - engine->started_ns);
 	if (sched->ops->preempt)
 		sched->ops->preempt(sched->pgpu, &engine->current_workload->job);
 }
@@ -40,7 +40,7 @@ static void ask_to_leave(struct sched_engine *engine, u64 now)
  * stopped only for others that wait, and preempt_timeout_us counts from when it should have left
  * for them. Returns true when it must be stopped now.
  */
-static bool review(struct sched_engine *engine, u64 now)
+static bool should_preempt(struct sched_engine *engine, u64 now)
 {
 	u64 timeout_ns = 1000ULL * engine->sched->settings.preempt_timeout_us;
 	struct ghyvi_workload *workload = engine->current_workload;
@@ -49,51 +49,51 @@ static bool review(struct sched_engine *engine, u64 now)
 	u64 leave = GHYVI_SCHED_NEVER;
 
 	if (workload && workload->preparing) {
-		sched_review_preparing(engine);
+		sched_check_late(engine);
 		return false;
 	}
 	if (!workload || workload->state != WORKLOAD_RUNNING || engine->stopping)
 		return false;
 	if (!engine->nr_waiting)
-		engine->pressed_ns = 0;
-	else if (!engine->pressed_ns)
-		leave = leave_at(engine, now);
+		engine->contended_since_ns = 0;
+	else if (!engine->contended_since_ns)
+		leave = preempt_deadline(engine, now);
 	if (now >= leave)
-		engine->pressed_ns = now;
+		engine->contended_since_ns = now;
 	else
 		at = leave;
-	if (!engine->asked_ns) {
+	if (!engine->preempt_requested_ns) {
 		u64 used_up = policy->used_up_at ?
-				      policy->used_up_at(engine, sched_run_of(workload), now) :
+				      policy->used_up_at(engine, sched_rq_of(workload), now) :
 				      GHYVI_SCHED_NEVER;
 
-		if (engine->pressed_ns || now >= used_up)
+		if (engine->contended_since_ns || now >= used_up)
 			ask_to_leave(engine, now);
 		else
 			at = min(at, used_up);
 	}
-	if (engine->pressed_ns) {
-		if (timeout_ns && now >= engine->pressed_ns + timeout_ns)
+	if (engine->contended_since_ns) {
+		if (timeout_ns && now >= engine->contended_since_ns + timeout_ns)
 			return true;
-		at = timeout_ns ? engine->pressed_ns + timeout_ns : GHYVI_SCHED_NEVER;
+		at = timeout_ns ? engine->contended_since_ns + timeout_ns : GHYVI_SCHED_NEVER;
 	}
 	sched_arm(engine, at);
 	return false;
 }
 
-void sched_review(struct sched_engine *engine, u64 now)
+void sched_check_preempt(struct sched_engine *engine, u64 now)
 {
-	if (review(engine, now))
+	if (should_preempt(engine, now))
 		sched_arm(engine, now); /* stopping takes a context that may sleep */
 }
 
-void sched_tell_stopped(struct sched_engine *engine, struct ghyvi_workload *workload)
+void sched_report_preempt_timeout(struct sched_engine *engine, struct ghyvi_workload *workload)
 {
-	struct sched_run *run = sched_run_of(workload);
-	struct ghyvi_sched_entity *entity = run->entity;
+	struct sched_rq *rq = sched_rq_of(workload);
+	struct ghyvi_sched_entity *entity = rq->entity;
 
 	if (entity->stats)
-		ghyvi_count(sched_stats_of(run), preempt_timeouts);
+		ghyvi_count(sched_stats_of(rq), preempt_timeouts);
 	if (entity->reporter)
 		ghyvi_report(entity->reporter,
 			     "engine %u: workload stopped after %llu ms, it did not make way for another vGPU in preempt_timeout_us",
@@ -127,18 +127,18 @@ void ghyvi_sched_timer(struct ghyvi_sched *sched, enum ghyvi_engine_id id)
 	bool taken;
 	u64 now;
 
-	atomic_inc(&sched->inside);
+	atomic_inc(&sched->active_calls);
 	spin_lock(&engine->lock);
 	engine->armed = GHYVI_SCHED_NEVER;
 	now = sched_update_clock(engine);
-	sched_take_back(engine, now);
+	sched_revoke_late(engine, now);
 	taken = engine->current_workload;
-	if (review(engine, now))
+	if (should_preempt(engine, now))
 		stop_current(engine, now);
 	else
 		spin_unlock(&engine->lock);
 	if (!taken)
 		sched_kick(sched, id);
-	sched_leave(sched);
+	sched_exit(sched);
 }
 EXPORT_SYMBOL_GPL(ghyvi_sched_timer);

@@ -64,7 +64,7 @@ static struct fuzz_engine {
 	enum ghyvi_engine_id id;
 	struct ghyvi_job *job;
 	u64 begin_ns, end_ns, done_ns;
-	u64 asked_ns;
+	u64 preempt_requested_ns;
 	bool begun, ended;
 	enum ghyvi_job_status status;
 	u64 timer;
@@ -100,20 +100,20 @@ static const struct {
 	{ &spied_band, &sched_band },
 };
 
-static void spy_charge(struct sched_run *run, s64 ns)
+static void spy_charge(struct sched_rq *rq, s64 ns)
 {
 	unsigned int e, o, i;
 
 	for (e = 0; e < FUZZED_ENGINES; e++)
 		for (o = 0; o < OWNERS; o++)
-			if (run == &owners[o]->runs[engines[e].id])
+			if (rq == &owners[o]->rqs[engines[e].id])
 				goto found;
 	RULE(false);
 found:
 	engines[e].books[o].charged += ns;
 	for (i = 0; i < ARRAY_SIZE(both); i++)
 		if (sched_engine_of(&engines[e])->policy == both[i].spied && both[i].real->charge)
-			both[i].real->charge(run, ns);
+			both[i].real->charge(rq, ns);
 }
 
 static void set_policy(unsigned int which)
@@ -158,7 +158,7 @@ static int run(void *pgpu, struct ghyvi_job *job)
 	engine->status = GHYVI_JOB_COMPLETE;
 	engine->begin_ns = now + begin_delay_ns;
 	engine->end_ns = NEVER;
-	engine->asked_ns = 0;
+	engine->preempt_requested_ns = 0;
 	return 0;
 }
 
@@ -169,7 +169,7 @@ static void preempt(void *pgpu, struct ghyvi_job *job)
 
 	if (engine->job != job || engine->ended)
 		return;
-	engine->asked_ns = now;
+	engine->preempt_requested_ns = now;
 	if (!engine->begun || leave_delay_ns == NEVER)
 		return; /* see begin() */
 	at = max(now + leave_delay_ns, job->begun_ns + 1);
@@ -243,7 +243,7 @@ static void check_cap(struct fuzz_engine *engine, unsigned int owner, u64 end)
 	if (!fair || !cap || end < book->steady_ns + window_ns || book->nr_spans == SPANS_MAX)
 		return;
 	allowed = window_ns * cap / 100;
-	over = engine->asked_ns ? end - max(engine->asked_ns, engine->job->begun_ns) : 0;
+	over = engine->preempt_requested_ns ? end - max(engine->preempt_requested_ns, engine->job->begun_ns) : 0;
 	RULE(in_window(book) <= allowed + over + late_ns + 1000);
 }
 
@@ -254,7 +254,7 @@ static void begin(struct fuzz_engine *engine)
 	engine->begun = true;
 	engine->job->begun_ns = now;
 	engine->end_ns = now + max(item->left_ns, 1ull);
-	if (engine->asked_ns && now + leave_delay_ns + 1 < engine->end_ns && leave_delay_ns != NEVER) {
+	if (engine->preempt_requested_ns && now + leave_delay_ns + 1 < engine->end_ns && leave_delay_ns != NEVER) {
 		engine->end_ns = now + leave_delay_ns + 1;
 		engine->status = GHYVI_JOB_PREEMPTED;
 	}
@@ -348,13 +348,13 @@ static void check_engine(struct fuzz_engine *engine)
 	RULE(!!current_workload == !!engine->job);
 	RULE(!engine->job || engine->job == &current_workload->job);
 	for (o = 0; o < OWNERS; o++) {
-		struct sched_run *run = &owners[o]->runs[engine->id];
-		bool has = current_workload && sched_run_of(current_workload) == run;
+		struct sched_rq *rq = &owners[o]->rqs[engine->id];
+		bool has = current_workload && sched_rq_of(current_workload) == rq;
 		s64 ahead = engine->books[o].charged - engine->books[o].due;
 
-		RULE(run->waiting == (sched_is_ready(run) && !has));
-		waiting += run->waiting;
-		uncapped += run->waiting && !(fair && cap_of(o));
+		RULE(rq->waiting == (sched_is_ready(rq) && !has));
+		waiting += rq->waiting;
+		uncapped += rq->waiting && !(fair && cap_of(o));
 		if (has && engine->begun && !engine->ended)
 			RULE(ahead >= 0 && (u64)ahead <= now - engine->job->begun_ns);
 		else if (has && engine->begun)
@@ -689,7 +689,7 @@ static void init(void)
 	sched = ghyvi_sched_create_on(&ops, NULL, &fuzz_clock, NULL);
 	for (o = 0; o < VGPUS; o++)
 		owners[o] = ghyvi_sched_entity_create(sched, NULL, NULL);
-	owners[VGPUS] = sched->nobody;
+	owners[VGPUS] = sched->anon_entity;
 	for (e = 0; e < FUZZED_ENGINES; e++) {
 		engines[e].id = e ? GHYVI_BCS : GHYVI_RCS;
 		engines[e].timer = GHYVI_SCHED_NEVER;

@@ -84,9 +84,9 @@ static void complete(struct ghyvi_workload *workload, enum ghyvi_job_status stat
 		ghyvi_sched_queue(sched, workload);
 }
 
-static struct sched_run *run_of(struct player *player)
+static struct sched_rq *rq_of(struct player *player)
 {
-	return &player->base.owner->runs[GHYVI_RCS];
+	return &player->base.owner->rqs[GHYVI_RCS];
 }
 
 static void init_player(struct player *player)
@@ -175,10 +175,10 @@ static void newcomer_starts_level_with_what_the_running_vgpu_has_had(void **stat
 	submit(&a);
 	pass(10 * NSEC_PER_SEC);
 	submit(&b);
-	assert_int_equal(run_of(&a)->fair.vtime, 10 * NSEC_PER_SEC);
-	assert_int_equal(run_of(&b)->fair.vtime, 10 * NSEC_PER_SEC);
+	assert_int_equal(rq_of(&a)->fair.vtime, 10 * NSEC_PER_SEC);
+	assert_int_equal(rq_of(&b)->fair.vtime, 10 * NSEC_PER_SEC);
 	end_all();
-	assert_int_equal(run_of(&a)->fair.vtime, 10 * NSEC_PER_SEC);
+	assert_int_equal(rq_of(&a)->fair.vtime, 10 * NSEC_PER_SEC);
 }
 
 /* Between two workloads of the only other vGPU, which nobody waits for. */
@@ -189,7 +189,7 @@ static void newcomer_starts_level_with_the_vgpu_that_has_just_left(void **state)
 	finish(GHYVI_JOB_COMPLETE);
 	pass(MS);
 	submit(&b);
-	assert_int_equal(run_of(&b)->fair.vtime, 10 * NSEC_PER_SEC);
+	assert_int_equal(rq_of(&b)->fair.vtime, 10 * NSEC_PER_SEC);
 	end_all();
 }
 
@@ -201,7 +201,7 @@ static void sleeper_comes_back_a_tenth_of_a_window_behind_the_running_vgpu(void 
 	submit(&a);
 	pass(10 * NSEC_PER_SEC);
 	submit(&b);
-	assert_int_equal(run_of(&a)->fair.vtime - run_of(&b)->fair.vtime, WINDOW_NS / 10);
+	assert_int_equal(rq_of(&a)->fair.vtime - rq_of(&b)->fair.vtime, WINDOW_NS / 10);
 	end_all();
 }
 
@@ -215,10 +215,10 @@ static void budgets_are_charged_while_the_workload_runs(void **state)
 		submit(&a);
 		pass(20 * MS);
 		ghyvi_sched_queue(sched, &b.base);
-		assert_int_equal(run_of(&a)->budget.used_ns, 20 * MS);
-		assert_int_equal(run_of(&a)->budget.left_ns, -20 * (s64)MS);
+		assert_int_equal(rq_of(&a)->budget.used_ns, 20 * MS);
+		assert_int_equal(rq_of(&a)->budget.left_ns, -20 * (s64)MS);
 		end_all();
-		assert_int_equal(run_of(&a)->budget.used_ns, 20 * MS);
+		assert_int_equal(rq_of(&a)->budget.used_ns, 20 * MS);
 	}
 }
 
@@ -229,7 +229,7 @@ static void ticks_that_pass_unseen_find_what_ran_until_then(void **state)
 	submit(&a);
 	pass(80 * MS); /* 2 ticks; alone, each refills all of a period */
 	finish(GHYVI_JOB_COMPLETE);
-	assert_int_equal(run_of(&a)->budget.left_ns, -20 * (s64)MS);
+	assert_int_equal(rq_of(&a)->budget.left_ns, -20 * (s64)MS);
 }
 
 static void a_job_that_has_not_begun_costs_nothing(void **state)
@@ -240,10 +240,10 @@ static void a_job_that_has_not_begun_costs_nothing(void **state)
 	ghyvi_sched_queue(sched, &b.base);
 	pass(MS);
 	ghyvi_sched_timer(sched, GHYVI_RCS);
-	assert_int_equal(run_of(&a)->fair.vtime, 0);
+	assert_int_equal(rq_of(&a)->fair.vtime, 0);
 	hand.never_begins = false;
 	finish_after(0, GHYVI_JOB_PREEMPTED);
-	assert_int_equal(run_of(&a)->fair.vtime, 0);
+	assert_int_equal(rq_of(&a)->fair.vtime, 0);
 	end_all();
 }
 
@@ -253,9 +253,9 @@ static void completion_gives_back_what_was_charged_behind_the_end(void **state)
 	submit(&a);
 	pass(5 * MS);
 	ghyvi_sched_queue(sched, &b.base);
-	assert_int_equal(run_of(&a)->fair.vtime, 5 * MS);
+	assert_int_equal(rq_of(&a)->fair.vtime, 5 * MS);
 	finish_after(4 * MS, GHYVI_JOB_COMPLETE);
-	assert_int_equal(run_of(&a)->fair.vtime, 4 * MS);
+	assert_int_equal(rq_of(&a)->fair.vtime, 4 * MS);
 	end_all();
 }
 
@@ -265,9 +265,9 @@ static void a_job_that_has_ended_is_charged_to_its_end(void **state)
 	pass(5 * MS);
 	hand.running->busy_ns = 4 * MS;
 	ghyvi_sched_queue(sched, &b.base);
-	assert_int_equal(run_of(&a)->fair.vtime, 4 * MS);
+	assert_int_equal(rq_of(&a)->fair.vtime, 4 * MS);
 	finish_after(4 * MS, GHYVI_JOB_COMPLETE);
-	assert_int_equal(run_of(&a)->fair.vtime, 4 * MS);
+	assert_int_equal(rq_of(&a)->fair.vtime, 4 * MS);
 	end_all();
 }
 
@@ -278,7 +278,7 @@ static void a_new_weight_counts_from_now_on(void **state)
 	set_knobs(&a, 200, 0);
 	pass(10 * MS);
 	finish(GHYVI_JOB_COMPLETE);
-	assert_int_equal(run_of(&a)->fair.vtime, 15 * MS);
+	assert_int_equal(rq_of(&a)->fair.vtime, 15 * MS);
 }
 
 static void a_new_policy_is_charged_for_the_rest_only(void **state)
@@ -290,7 +290,7 @@ static void a_new_policy_is_charged_for_the_rest_only(void **state)
 	ghyvi_sched_set_policy(sched, "fair");
 	pass(2 * MS);
 	finish(GHYVI_JOB_COMPLETE);
-	assert_int_equal(run_of(&a)->fair.vtime, 2 * MS);
+	assert_int_equal(rq_of(&a)->fair.vtime, 2 * MS);
 }
 
 /* Caps. */

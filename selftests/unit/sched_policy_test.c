@@ -263,7 +263,7 @@ static void test_a_preempted_guest_does_not_think(void **state)
 	struct ghyvi_sched_entity *entity = ghyvi_sched_entity_create(by_hand, NULL, NULL);
 	struct ghyvi_workload workload = { .owner = entity, .prepare = hand_prepare,
 					   .complete = hand_complete };
-	const struct sched_run *run = &entity->runs[GHYVI_RCS];
+	const struct sched_rq *rq = &entity->rqs[GHYVI_RCS];
 	unsigned int i, turn;
 
 	hand_now = NSEC_PER_SEC;
@@ -277,11 +277,11 @@ static void test_a_preempted_guest_does_not_think(void **state)
 			workload.job.done(&workload.job, turn == TURNS - 1 ? GHYVI_JOB_COMPLETE :
 									     GHYVI_JOB_PREEMPTED);
 			/* Only who has seen its work end is waited for. */
-			assert_int_equal(!list_empty(&run->fair.thinking), i > 0 && turn == TURNS - 1);
+			assert_int_equal(!list_empty(&rq->fair.anticipated), i > 0 && turn == TURNS - 1);
 		}
 		assert_int_equal(last_status, GHYVI_JOB_COMPLETE);
 	}
-	assert_near(run->fair.think_ns, THINK_NS, 8);
+	assert_near(rq->fair.think_ns, THINK_NS, 8);
 	ghyvi_sched_entity_destroy(entity);
 	ghyvi_sched_destroy(by_hand);
 }
