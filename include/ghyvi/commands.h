@@ -17,8 +17,8 @@ enum ghyvi_command_rule {
 	GHYVI_REFUSED, /* the job ends: what unknown commands get */
 	GHYVI_DROPPED, /* no effect, as the hardware does with privileged commands of users */
 	GHYVI_ALLOWED,
-	GHYVI_OWN_SPACE, /* allowed on the PPGTT; dropped with the GGTT bit of the header */
-	GHYVI_OWN_OR_REFUSED, /* allowed on the PPGTT; refused with the GGTT bit of the header */
+	GHYVI_PPGTT_ONLY_DROP, /* allowed on the PPGTT; dropped with the GGTT bit of the header */
+	GHYVI_PPGTT_ONLY_REJECT, /* allowed on the PPGTT; refused with the GGTT bit of the header */
 };
 
 #define GHYVI_MI_GGTT BIT(22) /* the GGTT bit of MI commands that have one */
@@ -109,11 +109,11 @@ static inline enum ghyvi_command_rule ghyvi_command_rule(const struct ghyvi_comm
 {
 	u8 rule = privileged ? command->kernel : command->user;
 
-	if (rule < GHYVI_OWN_SPACE)
+	if (rule < GHYVI_PPGTT_ONLY_DROP)
 		return rule;
 	if (!(header & GHYVI_MI_GGTT))
 		return GHYVI_ALLOWED;
-	return rule == GHYVI_OWN_SPACE ? GHYVI_DROPPED : GHYVI_REFUSED;
+	return rule == GHYVI_PPGTT_ONLY_DROP ? GHYVI_DROPPED : GHYVI_REFUSED;
 }
 
 /** ghyvi_command_length() - dwords of a packet of @command. */

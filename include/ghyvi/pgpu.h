@@ -114,12 +114,12 @@ enum ghyvi_fetch_source {
 #define GHYVI_WINDOW_DWORDS 64
 
 /**
- * struct ghyvi_window - commands ahead of an engine
+ * struct ghyvi_cmd_prefetch - commands ahead of an engine
  * @at: of the first, an offset in the ring or a graphics address
  * @count: dwords that are there; 0: none
  * @starts: by dword: a command may begin here
  */
-struct ghyvi_window {
+struct ghyvi_cmd_prefetch {
 	u64 at;
 	unsigned int count;
 	u64 starts;
@@ -139,7 +139,7 @@ struct ghyvi_window {
  * audited leads there, which must not happen.
  */
 int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch_source source,
-			 unsigned int level, u64 at, u32 ring_head, struct ghyvi_window *window);
+			 unsigned int level, u64 at, u32 ring_head, struct ghyvi_cmd_prefetch *window);
 
 /* The value at GHYVI_CTX_INDIRECT: where the batch is, and how long. */
 #define GHYVI_INDIRECT_ADDRESS GENMASK(31, 6)

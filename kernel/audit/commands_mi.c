@@ -45,16 +45,16 @@ const struct ghyvi_command ghyvi_mi_commands[GHYVI_MI_OPCODES] = {
 	P(0x1a, "MI_MATH", 2, ANY, 8),
 	/* Names a context by an id that all vGPUs choose for themselves. Waiters poll, so nobody misses it. */
 	C(0x1b, "MI_SEMAPHORE_SIGNAL", 2, 2, 8, DROPPED, DROPPED),
-	C(0x1c, "MI_SEMAPHORE_WAIT", 4, 4, 8, ALLOWED, OWN_OR_REFUSED,
+	C(0x1c, "MI_SEMAPHORE_WAIT", 4, 4, 8, ALLOWED, PPGTT_ONLY_REJECT,
 	  .check = GHYVI_CHECK_SEMAPHORE_WAIT, .addresses = { ADDRESS(2, BIT22, READ, 4) }),
-	C(0x20, "MI_STORE_DATA_IMM", 4, ANY, 10, ALLOWED, OWN_SPACE,
+	C(0x20, "MI_STORE_DATA_IMM", 4, ANY, 10, ALLOWED, PPGTT_ONLY_DROP,
 	  .addresses = { ADDRESS(1, BIT22, WRITE, 0) }),
 	/* To a page of the context or of the engine; which one, and whether the vGPU has it, the engine knows. */
 	P(0x21, "MI_STORE_DATA_INDEX", 3, 4, 8),
 	C(0x22, "MI_LOAD_REGISTER_IMM", 3, ANY, 8, ALLOWED, ALLOWED, .check = GHYVI_CHECK_LOAD_IMM),
 	/* Dropped by the pGPU, because the auditor has carried it out on the guest's own table. */
 	C(0x23, "MI_UPDATE_GTT", 4, ANY, 10, DROPPED, REFUSED, .check = GHYVI_CHECK_UPDATE_GTT),
-	C(0x24, "MI_STORE_REGISTER_MEM", 4, 4, 8, ALLOWED, OWN_SPACE, .reads_register = 1,
+	C(0x24, "MI_STORE_REGISTER_MEM", 4, 4, 8, ALLOWED, PPGTT_ONLY_DROP, .reads_register = 1,
 	  .addresses = { ADDRESS(2, BIT22, WRITE, 4) }),
 	C(0x26, "MI_FLUSH_DW", 3, 5, 6, ALLOWED, ALLOWED, .check = GHYVI_CHECK_FLUSH_DW,
 	  .addresses = { ADDRESS(1, POST, WRITE, 8) }),
@@ -64,7 +64,7 @@ const struct ghyvi_command ghyvi_mi_commands[GHYVI_MI_OPCODES] = {
 	/* Reads counters that run over all vGPUs' work. */
 	C(0x28, "MI_REPORT_PERF_COUNT", 3, 4, 6, REFUSED, REFUSED,
 	  .addresses = { ADDRESS(1, DWORD1_BIT0, WRITE, 64) }),
-	C(0x29, "MI_LOAD_REGISTER_MEM", 4, 4, 8, ALLOWED, OWN_SPACE, .writes_register = 1,
+	C(0x29, "MI_LOAD_REGISTER_MEM", 4, 4, 8, ALLOWED, PPGTT_ONLY_DROP, .writes_register = 1,
 	  .addresses = { ADDRESS(2, BIT22, READ, 4) }),
 	C(0x2a, "MI_LOAD_REGISTER_REG", 3, 3, 8, ALLOWED, ALLOWED, .reads_register = 1,
 	  .writes_register = 2),
@@ -75,13 +75,13 @@ const struct ghyvi_command ghyvi_mi_commands[GHYVI_MI_OPCODES] = {
 	  .addresses = { ADDRESS(2, PPGTT, READ, 4) }),
 	C(0x2d, "MI_STORE_URB_MEM", 2, ANY, 8, REFUSED, DROPPED,
 	  .addresses = { ADDRESS(2, PPGTT, WRITE, 4) }),
-	C(0x2e, "MI_COPY_MEM_MEM", 5, 5, 8, ALLOWED, OWN_SPACE,
+	C(0x2e, "MI_COPY_MEM_MEM", 5, 5, 8, ALLOWED, PPGTT_ONLY_DROP,
 	  .addresses = { ADDRESS(1, BIT21, WRITE, 4), ADDRESS(3, BIT22, READ, 4) }),
-	C(0x2f, "MI_ATOMIC", 3, 11, 8, ALLOWED, OWN_SPACE,
+	C(0x2f, "MI_ATOMIC", 3, 11, 8, ALLOWED, PPGTT_ONLY_DROP,
 	  .addresses = { ADDRESS(1, BIT22, WRITE, 16) }),
 	C(0x31, "MI_BATCH_BUFFER_START", 3, 3, 8, ALLOWED, ALLOWED,
 	  .check = GHYVI_CHECK_BATCH_START),
-	C(0x36, "MI_CONDITIONAL_BATCH_BUFFER_END", 4, 4, 8, ALLOWED, OWN_SPACE,
+	C(0x36, "MI_CONDITIONAL_BATCH_BUFFER_END", 4, 4, 8, ALLOWED, PPGTT_ONLY_DROP,
 	  .check = GHYVI_CHECK_BATCH_MAY_END, .addresses = { ADDRESS(2, BIT22, READ, 4) }),
 	/* MI_SEMAPHORE_MBOX and MI_SET_CONTEXT belong to the ring buffers before execlists: unknown. */
 };

@@ -188,7 +188,7 @@ static u64 starts_from(const u64 *starts, unsigned int index)
 }
 
 int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch_source source,
-			 unsigned int level, u64 at, u32 ring_head, struct ghyvi_window *window)
+			 unsigned int level, u64 at, u32 ring_head, struct ghyvi_cmd_prefetch *window)
 {
 	const struct ghyvi_submission *submission = &commands->submission;
 	const struct audit_segment *segment;

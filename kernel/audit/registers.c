@@ -117,7 +117,7 @@ static const struct {
 	RULES(0x64),
 };
 
-static const struct ghyvi_register_rule *find(const struct ghyvi_register_rule *table,
+static const struct ghyvi_register_rule *find_rule(const struct ghyvi_register_rule *table,
 					      unsigned int count, u32 offset)
 {
 	unsigned int i;
@@ -134,7 +134,7 @@ static const struct ghyvi_register_rule *find_clock(u32 offset)
 	const struct ghyvi_register_rule *rule;
 	unsigned int i;
 
-	rule = find(clock_rules, ARRAY_SIZE(clock_rules), offset % RULES_BYTES);
+	rule = find_rule(clock_rules, ARRAY_SIZE(clock_rules), offset % RULES_BYTES);
 	if (!rule)
 		return NULL;
 	for (i = 0; i < GHYVI_ENGINES; i++)
@@ -149,11 +149,11 @@ const struct ghyvi_register_rule *ghyvi_register_find(enum ghyvi_engine_id engin
 	u32 own = offset - ghyvi_engine_base(engine), number = offset / RULES_BYTES;
 
 	if (own < RULES_BYTES)
-		rule = find(engine_rules, ARRAY_SIZE(engine_rules), own);
+		rule = find_rule(engine_rules, ARRAY_SIZE(engine_rules), own);
 	if (!rule)
 		rule = find_clock(offset);
 	if (!rule && number < ARRAY_SIZE(rules))
-		rule = find(rules[number].rules, rules[number].count, offset);
+		rule = find_rule(rules[number].rules, rules[number].count, offset);
 	return rule;
 }
 EXPORT_SYMBOL_GPL(ghyvi_register_find);

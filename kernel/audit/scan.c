@@ -34,7 +34,7 @@ bool audit_owns_ggtt(const struct audit_scan *scan, u64 address, u64 bytes)
 }
 
 /* Read @bytes of the page at @address, the only time that they are read. */
-static int copy(struct audit_scan *scan, u64 address, void *to, size_t bytes)
+static int copy_from_guest(struct audit_scan *scan, u64 address, void *to, size_t bytes)
 {
 	const struct ghyvi_audit_params *params = &scan->audit->params;
 	struct ghyvi_root *root = NULL;
@@ -68,7 +68,7 @@ static int page_at(struct audit_scan *scan, u64 at, struct audit_page **page)
 		return -ENOMEM;
 	if (scan->source == GHYVI_FETCH_RING)
 		return 0;
-	err = copy(scan, at & GHYVI_PAGE_MASK, (*page)->dwords, GHYVI_PAGE_BYTES);
+	err = copy_from_guest(scan, at & GHYVI_PAGE_MASK, (*page)->dwords, GHYVI_PAGE_BYTES);
 	if (err) {
 		audit_page_drop(scan->audit, scan->segment, *page);
 		return err;
@@ -77,7 +77,7 @@ static int page_at(struct audit_scan *scan, u64 at, struct audit_page **page)
 }
 
 /* Where the stream goes on @dwords behind its current command. */
-static u64 advanced(const struct audit_scan *scan, unsigned int dwords)
+static u64 stream_pos_after(const struct audit_scan *scan, unsigned int dwords)
 {
 	u64 at = scan->at + 4ULL * dwords;
 
@@ -94,7 +94,7 @@ static int copy_packet(struct audit_scan *scan)
 	int err = 0;
 
 	for (; done < scan->dwords && !err; done += AUDIT_PAGE_DWORDS)
-		err = page_at(scan, advanced(scan, done), &page);
+		err = page_at(scan, stream_pos_after(scan, done), &page);
 	return err;
 }
 
@@ -110,7 +110,7 @@ const u32 *audit_scan_parts(struct audit_scan *scan, int *err)
 		return NULL;
 	}
 	for (i = 0; i < scan->dwords; i += part) {
-		at = advanced(scan, i);
+		at = stream_pos_after(scan, i);
 		index = audit_dword_in_page(at);
 		part = min(AUDIT_PAGE_DWORDS - index, scan->dwords - i);
 		*err = page_at(scan, at, &page);
@@ -122,7 +122,7 @@ const u32 *audit_scan_parts(struct audit_scan *scan, int *err)
 }
 
 /* What the command at scan->at is, and that it may be as long as it is. */
-static int identify(struct audit_scan *scan)
+static int decode_header(struct audit_scan *scan)
 {
 	const struct ghyvi_command *command = ghyvi_command_in_tables(scan->engine, scan->header);
 
@@ -144,7 +144,7 @@ static int scan_command(struct audit_scan *scan)
 	int err;
 
 	scan->header = scan->page->dwords[index];
-	err = identify(scan);
+	err = decode_header(scan);
 	if (!err && scan->dwords > AUDIT_PAGE_DWORDS - index)
 		err = copy_packet(scan);
 	if (!err && !scan->command->plain)
@@ -152,9 +152,9 @@ static int scan_command(struct audit_scan *scan)
 	return err;
 }
 
-static void go_on(struct audit_scan *scan, unsigned int dwords, unsigned int commands)
+static void scan_advance(struct audit_scan *scan, unsigned int dwords, unsigned int commands)
 {
-	scan->at = advanced(scan, dwords);
+	scan->at = stream_pos_after(scan, dwords);
 	scan->left -= 4LL * dwords;
 	scan->commands_left -= commands;
 }
@@ -182,7 +182,7 @@ static int scan_page(struct audit_scan *scan)
 		}
 		if (seen & BIT_ULL(index % 64)) {
 			starts[window] = seen;
-			go_on(scan, index - done, commands);
+			scan_advance(scan, index - done, commands);
 			scan->left = 0;
 			return 0;
 		}
@@ -195,7 +195,7 @@ static int scan_page(struct audit_scan *scan)
 			continue;
 		}
 		starts[window] = seen;
-		go_on(scan, index - done, commands);
+		scan_advance(scan, index - done, commands);
 		done = index;
 		commands = 0;
 		err = scan_command(scan);
@@ -208,7 +208,7 @@ static int scan_page(struct audit_scan *scan)
 			break;
 	}
 	starts[window] = seen;
-	go_on(scan, index - done, commands);
+	scan_advance(scan, index - done, commands);
 	return 0;
 }
 
@@ -287,7 +287,7 @@ static int copy_ring(struct audit_scan *scan)
 		if (err)
 			break;
 		to = page->dwords + audit_dword_in_page(at);
-		err = copy(scan, submission->ring_start + at, to, part);
+		err = copy_from_guest(scan, submission->ring_start + at, to, part);
 		if (err)
 			memset(to, 0, part); /* what was there before does not run, in any mode */
 		at = (at + part) % submission->ring_bytes;

@@ -43,7 +43,7 @@ static bool any_may_go(const struct ghyvi_gtt *gtt)
 	return false;
 }
 
-static void evict(struct ghyvi_gtt *gtt, struct ghyvi_root *root)
+static void evict_root(struct ghyvi_gtt *gtt, struct ghyvi_root *root)
 {
 	if (is_young(gtt, root))
 		gtt->young_left -= min(gtt->young_left, root->tree.pages);
@@ -51,7 +51,7 @@ static void evict(struct ghyvi_gtt *gtt, struct ghyvi_root *root)
 	ghyvi_count(gtt->params.stats, evicted_trees);
 }
 
-static bool fits(const struct ghyvi_gtt *gtt, u32 tables, u32 wanted)
+static bool tables_fit(const struct ghyvi_gtt *gtt, u32 tables, u32 wanted)
 {
 	return (u64)tables + wanted <= gtt->tuning.tables_max;
 }
@@ -64,13 +64,13 @@ static bool evict_some(struct ghyvi_gtt *gtt, u32 wanted)
 	bool any = false;
 
 	list_for_each_entry_safe(root, next, &gtt->root_lru, lru) {
-		if (fits(gtt, tables, wanted))
+		if (tables_fit(gtt, tables, wanted))
 			break;
 		if (!may_go(gtt, root))
 			continue;
 		/* An estimate: a table page may serve several levels, and one that trees share goes with the last of them. */
 		tables -= min(tables, root->tree.pages);
-		evict(gtt, root);
+		evict_root(gtt, root);
 		any = true;
 	}
 	ghyvi_tables_reap(gtt);
@@ -81,7 +81,7 @@ bool ghyvi_trees_evict(struct ghyvi_gtt *gtt, u32 wanted)
 {
 	u32 before = gtt->nr_tables;
 
-	while (!fits(gtt, gtt->nr_tables, wanted) && evict_some(gtt, wanted))
+	while (!tables_fit(gtt, gtt->nr_tables, wanted) && evict_some(gtt, wanted))
 		;
 	return gtt->nr_tables < before;
 }

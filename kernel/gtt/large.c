@@ -12,7 +12,7 @@
 
 #include "gtt_types.h"
 
-static int split(struct ghyvi_gtt *gtt, struct ghyvi_large *large)
+static int large_split(struct ghyvi_gtt *gtt, struct ghyvi_large *large)
 {
 	const struct ghyvi_gtt_params *p = &gtt->params;
 	struct ghyvi_pin *pin;
@@ -66,7 +66,7 @@ static struct ghyvi_large *large_create(struct ghyvi_gtt *gtt, u64 gfn)
 	ret = ghyvi_pins_get(gtt, gfn, GHYVI_ENTRIES, &large->bus);
 	if (ret < 0)
 		goto err_free;
-	ret = ret ? 0 : split(gtt, large);
+	ret = ret ? 0 : large_split(gtt, large);
 	if (ret)
 		goto err_unpin;
 	large_count(gtt, large, 1);

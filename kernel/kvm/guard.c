@@ -164,7 +164,7 @@ void ghyvi_guard_returned(struct ghyvi_unmap_call *call)
 	kfree(call);
 }
 
-static bool refuses(const struct ghyvi_unmap_call *call, const struct ghyvi_guard *guard, u64 gfn)
+static bool call_refuses(const struct ghyvi_unmap_call *call, const struct ghyvi_guard *guard, u64 gfn)
 {
 	unsigned int i;
 
@@ -191,7 +191,7 @@ bool ghyvi_guard_may_pin(struct ghyvi_guard *guard, u64 gfn)
 		WRITE_ONCE(guard->first_pin, ++moments);
 	may = !guard->foreign;
 	list_for_each_entry(call, &calls, node)
-		may = may && !refuses(call, guard, gfn);
+		may = may && !call_refuses(call, guard, gfn);
 	spin_unlock(&guards_lock);
 	return may;
 }

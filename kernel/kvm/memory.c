@@ -61,7 +61,7 @@ static int may_pin(struct ghyvi_kvm *kvm, u64 gfn)
 }
 
 /* VFIO writes a log line for each pin beyond the limit: give the guest no way to flood the log with them. */
-static void pause_pinning(struct ghyvi_kvm *kvm)
+static void pin_backoff_start(struct ghyvi_kvm *kvm)
 {
 	spin_lock(&kvm->vm_lock);
 	WRITE_ONCE(kvm->memlock_until, (jiffies + GHYVI_MEMLOCK_PAUSE) ?: 1);
@@ -71,7 +71,7 @@ static void pause_pinning(struct ghyvi_kvm *kvm)
 }
 
 /* There is room again. */
-static void resume_pinning(struct ghyvi_kvm *kvm)
+static void pin_backoff_clear(struct ghyvi_kvm *kvm)
 {
 	if (!READ_ONCE(kvm->memlock_until))
 		return;
@@ -146,7 +146,7 @@ int ghyvi_kvm_pin(void *hv, u64 gfn, u64 *bus)
 		return ret;
 	ret = vfio_pin_pages(kvm->vdev, gfn << PAGE_SHIFT, 1, IOMMU_READ | IOMMU_WRITE, &page);
 	if (ret == -ENOMEM)
-		pause_pinning(kvm);
+		pin_backoff_start(kvm);
 	if (ret != 1)
 		return ret >= 0 || is_absent(ret) ? -EFAULT : ret;
 	ret = is_guest_ram(page) ? check_address(kvm, gfn) : -EFAULT;
@@ -165,5 +165,5 @@ void ghyvi_kvm_unpin(void *hv, u64 gfn)
 	if (WARN_ON_ONCE(!READ_ONCE(kvm->vm)))
 		return;
 	vfio_unpin_pages(kvm->vdev, gfn << PAGE_SHIFT, 1);
-	resume_pinning(kvm);
+	pin_backoff_clear(kvm);
 }

@@ -3,13 +3,13 @@
  * Write protection of guest pages through KVM page tracking.
  *
  * Lock order: kvm->slots_lock -> mm mutex -> kvm->srcu (read) -> tracked->lock -> kvm->mmu_lock.
- * KVM calls stores_on_page() with kvm->srcu held for reading, and removal of a slot with
+ * KVM calls track_write() with kvm->srcu held for reading, and removal of a slot with
  * kvm->slots_lock. Nothing under the mm mutex or tracked->lock waits for either, so both may take
  * them. ghyvi_kvm_track_stop() waits for srcu readers, and runs without these locks.
  */
 #include "internal.h"
 
-static struct kvm *leave_vm(struct ghyvi_kvm *kvm)
+static struct kvm *detach_vm(struct ghyvi_kvm *kvm)
 {
 	struct kvm *vm = kvm->vm;
 
@@ -27,7 +27,7 @@ static struct ghyvi_kvm *node_owner(struct kvm_page_track_notifier_node *node)
 }
 
 /* KVM reports all stores that it emulates, to all trackers; a store can touch two pages. */
-static void stores_on_page(GHYVI_TRACK_WRITE_ARGS)
+static void track_write(GHYVI_TRACK_WRITE_ARGS)
 {
 	struct ghyvi_kvm *kvm = node_owner(node);
 	u64 first = gpa >> PAGE_SHIFT, last = (gpa + bytes - 1) >> PAGE_SHIFT;
@@ -88,7 +88,7 @@ static void untrack_page_of_slot(void *slot, u64 gfn)
 }
 
 /* The slot goes away, and KVM's counts with it; but that may still fail, so leave them balanced. */
-static void slot_goes_away(struct kvm *vm, struct kvm_memory_slot *slot,
+static void track_flush_slot(struct kvm *vm, struct kvm_memory_slot *slot,
 			   struct kvm_page_track_notifier_node *node)
 {
 	static const struct ghyvi_tracked_ops ops = { .remove = untrack_page_of_slot };
@@ -104,8 +104,8 @@ static void slot_goes_away(struct kvm *vm, struct kvm_memory_slot *slot,
 
 static void set_callbacks(struct kvm_page_track_notifier_node *node)
 {
-	node->track_write = stores_on_page;
-	node->track_flush_slot = slot_goes_away;
+	node->track_write = track_write;
+	node->track_flush_slot = track_flush_slot;
 }
 
 #else /* by frame number */
@@ -121,7 +121,7 @@ static void untrack_page(void *vm, u64 gfn)
 	kvm_write_track_remove_gfn(vm, gfn);
 }
 
-static void region_goes_away(gfn_t gfn, unsigned long count,
+static void track_remove_region(gfn_t gfn, unsigned long count,
 			     struct kvm_page_track_notifier_node *node)
 {
 	static const struct ghyvi_tracked_ops ops = { .remove = untrack_page };
@@ -134,8 +134,8 @@ static void region_goes_away(gfn_t gfn, unsigned long count,
 
 static void set_callbacks(struct kvm_page_track_notifier_node *node)
 {
-	node->track_write = stores_on_page;
-	node->track_remove_region = region_goes_away;
+	node->track_write = track_write;
+	node->track_remove_region = track_remove_region;
 }
 
 #endif
@@ -154,7 +154,7 @@ int ghyvi_kvm_track_start(struct ghyvi_kvm *kvm, struct kvm *vm)
 	return ghyvi_track_register(vm, &kvm->node);
 }
 
-static void drop_leftovers(struct ghyvi_kvm *kvm)
+static void untrack_all(struct ghyvi_kvm *kvm)
 {
 	unsigned long count;
 	int idx;
@@ -168,8 +168,8 @@ static void drop_leftovers(struct ghyvi_kvm *kvm)
 
 void ghyvi_kvm_track_stop(struct ghyvi_kvm *kvm)
 {
-	drop_leftovers(kvm);
-	ghyvi_track_unregister(leave_vm(kvm), &kvm->node);
+	untrack_all(kvm);
+	ghyvi_track_unregister(detach_vm(kvm), &kvm->node);
 }
 
 /*
@@ -218,7 +218,7 @@ int ghyvi_kvm_track_start(struct ghyvi_kvm *kvm, struct kvm *vm)
 
 void ghyvi_kvm_track_stop(struct ghyvi_kvm *kvm)
 {
-	kvm_put_kvm(leave_vm(kvm));
+	kvm_put_kvm(detach_vm(kvm));
 }
 
 unsigned int ghyvi_kvm_protect(void *hv, const u64 *gfns, unsigned int count)

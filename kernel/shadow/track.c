@@ -125,7 +125,7 @@ static void table_burst(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 	}
 }
 
-static u64 difference(const u64 *guest, const u64 *snapshot)
+static u64 line_difference(const u64 *guest, const u64 *snapshot)
 {
 	return READ_ONCE(*guest) ^ *snapshot;
 }
@@ -133,10 +133,10 @@ static u64 difference(const u64 *guest, const u64 *snapshot)
 /* Written out: most lines that are compared are equal, and a loop doubles what that costs. */
 static bool line_differs(const u64 *guest, const u64 *snapshot)
 {
-	return difference(guest, snapshot) | difference(guest + 1, snapshot + 1) |
-	       difference(guest + 2, snapshot + 2) | difference(guest + 3, snapshot + 3) |
-	       difference(guest + 4, snapshot + 4) | difference(guest + 5, snapshot + 5) |
-	       difference(guest + 6, snapshot + 6) | difference(guest + 7, snapshot + 7);
+	return line_difference(guest, snapshot) | line_difference(guest + 1, snapshot + 1) |
+	       line_difference(guest + 2, snapshot + 2) | line_difference(guest + 3, snapshot + 3) |
+	       line_difference(guest + 4, snapshot + 4) | line_difference(guest + 5, snapshot + 5) |
+	       line_difference(guest + 6, snapshot + 6) | line_difference(guest + 7, snapshot + 7);
 }
 
 /* Each guest entry is read once, now; how many differ from the snapshot? */

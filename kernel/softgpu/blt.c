@@ -66,7 +66,7 @@ static s32 high16(u32 dword)
 	return (s16)(dword >> 16);
 }
 
-static struct softgpu_surface surface(const u32 *address, u32 pitch, enum softgpu_tiling tiling)
+static struct softgpu_surface blt_surface(const u32 *address, u32 pitch, enum softgpu_tiling tiling)
 {
 	return (struct softgpu_surface){
 		.base = ((u64)address[1] << 32 | address[0]) & GENMASK_ULL(47, 0),
@@ -210,7 +210,7 @@ static void blit_source(struct blit *blit, const u32 *packet, enum softgpu_tilin
 	blit->has_src = true;
 	blit->src_x = low16(packet[6]);
 	blit->src_y = high16(packet[6]);
-	blit->src = surface(&packet[8], packet[7], tiling);
+	blit->src = blt_surface(&packet[8], packet[7], tiling);
 }
 
 static unsigned int depth_bytes(u32 depth)
@@ -235,7 +235,7 @@ static int xy_color(struct softgpu_engine *engine)
 	struct blit blit = {
 		.pixel_bytes = depth_bytes(DEPTH(packet[1])),
 		.rop = ROP(packet[1]),
-		.dst = surface(&packet[4], packet[1], tiling),
+		.dst = blt_surface(&packet[4], packet[1], tiling),
 		.color = packet[6],
 	};
 
@@ -251,7 +251,7 @@ static int xy_src_copy(struct softgpu_engine *engine)
 	struct blit blit = {
 		.pixel_bytes = depth_bytes(DEPTH(packet[1])),
 		.rop = ROP(packet[1]),
-		.dst = surface(&packet[4], packet[1], tiling),
+		.dst = blt_surface(&packet[4], packet[1], tiling),
 	};
 
 	blit_rectangle(&blit, packet);
@@ -276,7 +276,7 @@ static int xy_fast_copy(struct softgpu_engine *engine)
 		return softgpu_error(engine, "XY_FAST_COPY_BLT %#010x %#010x: unknown depth or tiling",
 				     packet[0], packet[1]);
 	/* The fields' values are those of the enumeration. */
-	blit.dst = surface(&packet[4], packet[1], dst_tiling);
+	blit.dst = blt_surface(&packet[4], packet[1], dst_tiling);
 	blit_rectangle(&blit, packet);
 	blit_source(&blit, packet, src_tiling);
 	return blit_run(engine, &blit);

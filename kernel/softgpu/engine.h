@@ -52,7 +52,7 @@
  * What executing a command says to the engine. Anything below 0 ends the job; an error was reported
  * where it was found.
  */
-enum softgpu_verdict {
+enum softgpu_cs_status {
 	SOFTGPU_OK = 0,
 	SOFTGPU_AGAIN = 1, /* not satisfied: the same command again, later */
 	SOFTGPU_DONE = 2, /* this buffer has ended and there is none to return to */
@@ -168,7 +168,7 @@ struct softgpu_engine {
 	struct softgpu_stream streams[SOFTGPU_STREAMS];
 
 	/* A private copy of the commands ahead: each dword is read from guest memory once. */
-	struct ghyvi_window window;
+	struct ghyvi_cmd_prefetch window;
 	u32 packet[GHYVI_PACKET_DWORDS_MAX + SOFTGPU_OPTIONAL_DWORDS];
 	unsigned int packet_dwords;
 	const struct ghyvi_command *command; /* what it is; NULL: unknown */

@@ -53,13 +53,13 @@ static bool is_listed(const struct softgpu_engine *engine, u32 offset)
 	return false;
 }
 
-static u32 *gpr(struct softgpu_engine *engine, u32 offset)
+static u32 *gpr_at(struct softgpu_engine *engine, u32 offset)
 {
 	return &engine->gpr[(offset - engine->base - GHYVI_GPR_FIRST) / 4];
 }
 
 /* Any engine's clock; its context's time is known for this one only. */
-static u32 timestamp(const struct softgpu_engine *engine, u32 offset)
+static u32 timestamp_half(const struct softgpu_engine *engine, u32 offset)
 {
 	unsigned int i;
 
@@ -87,16 +87,16 @@ int softgpu_register_read(struct softgpu_engine *engine, u32 field, u32 *value)
 	if (!rule || rule->right == GHYVI_REGISTER_CONTROL)
 		return SOFTGPU_OK;
 	if (rule->right == GHYVI_REGISTER_GPR)
-		*value = *gpr(engine, offset);
+		*value = *gpr_at(engine, offset);
 	else if (rule->right == GHYVI_REGISTER_READ_ONLY)
-		*value = timestamp(engine, offset);
+		*value = timestamp_half(engine, offset);
 	else
 		*value = file_read(engine, offset);
 	return SOFTGPU_OK;
 }
 
 /* A store that the disables and, for a masked register, the mask in the high half allow. */
-static void merge(struct softgpu_engine *engine, u32 offset, u32 value, u32 byte_disables, bool masked)
+static void merge_write(struct softgpu_engine *engine, u32 offset, u32 value, u32 byte_disables, bool masked)
 {
 	u32 old = file_read(engine, offset);
 	u32 bits = 0;
@@ -152,9 +152,9 @@ int softgpu_register_write(struct softgpu_engine *engine, u32 field, u32 value, 
 	if (offset - engine->base == GHYVI_MI_MODE)
 		value &= ~(MI_MODE_STOP | MI_MODE_STOP << 16);
 	if (rule->right == GHYVI_REGISTER_GPR)
-		*gpr(engine, offset) = value;
+		*gpr_at(engine, offset) = value;
 	else
-		merge(engine, offset, value, byte_disables, rule->masked);
+		merge_write(engine, offset, value, byte_disables, rule->masked);
 	return SOFTGPU_OK;
 }
 

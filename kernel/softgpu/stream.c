@@ -110,7 +110,7 @@ static int stream_fill_window(struct softgpu_engine *engine, u64 at)
 
 static int stream_dword(struct softgpu_engine *engine, unsigned int index, u32 *value)
 {
-	const struct ghyvi_window *window = &engine->window;
+	const struct ghyvi_cmd_prefetch *window = &engine->window;
 	u64 at = stream_position(engine) + 4ULL * index;
 	int err;
 

@@ -92,7 +92,7 @@ static void close_device(struct vfio_device *vdev)
 	module_put(device->pgpu->owner);
 }
 
-static void request(struct vfio_device *vdev, unsigned int count)
+static void request_unplug(struct vfio_device *vdev, unsigned int count)
 {
 	struct ghyvi_device *device = ghyvi_device_of(vdev);
 
@@ -120,7 +120,7 @@ static void dma_unmap(struct vfio_device *vdev, u64 iova, u64 bytes)
 }
 
 #if GHYVI_HAVE_VFIO_FREE_DEVICE
-static void release(struct vfio_device *vdev)
+static void mdev_release_dev(struct vfio_device *vdev)
 {
 	vfio_free_device(vdev);
 }
@@ -134,10 +134,10 @@ const struct vfio_device_ops ghyvi_device_ops = {
 	.write = ghyvi_region_write,
 	.mmap = ghyvi_region_mmap,
 	.ioctl = ghyvi_device_ioctl,
-	.request = request,
+	.request = request_unplug,
 	.dma_unmap = dma_unmap,
 #if GHYVI_HAVE_VFIO_FREE_DEVICE
-	.release = release,
+	.release = mdev_release_dev,
 #endif
 #if GHYVI_HAVE_VFIO_REGION_INFO_OP
 	.get_region_info_caps = ghyvi_region_info,

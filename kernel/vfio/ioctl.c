@@ -116,7 +116,7 @@ static long set_irqs(struct ghyvi_device *device, void __user *user)
 	return ret;
 }
 
-static long reset(struct ghyvi_device *device)
+static long device_reset_ioctl(struct ghyvi_device *device)
 {
 	mutex_lock(&device->lock);
 	ghyvi_device_reset(device);
@@ -139,7 +139,7 @@ long ghyvi_device_ioctl(struct vfio_device *vdev, unsigned int command, unsigned
 	case VFIO_DEVICE_SET_IRQS:
 		return set_irqs(device, user);
 	case VFIO_DEVICE_RESET:
-		return reset(device);
+		return device_reset_ioctl(device);
 	default:
 		return -ENOTTY;
 	}

@@ -42,7 +42,7 @@ static void set_trigger(struct ghyvi_device *device, u32 index, struct eventfd_c
 		set_request(device, trigger);
 }
 
-static void fire(struct ghyvi_device *device, u32 index)
+static void trigger_irq(struct ghyvi_device *device, u32 index)
 {
 	if (index == VFIO_PCI_MSI_IRQ_INDEX)
 		ghyvi_kvm_interrupt(device->kvm);
@@ -76,7 +76,7 @@ int ghyvi_irq_set(struct ghyvi_device *device, const struct vfio_irq_set *set, c
 	switch (set->flags & VFIO_IRQ_SET_DATA_TYPE_MASK) {
 	case VFIO_IRQ_SET_DATA_NONE:
 		if (set->count)
-			fire(device, set->index);
+			trigger_irq(device, set->index);
 		else
 			set_trigger(device, set->index, NULL);
 		return 0;
@@ -84,7 +84,7 @@ int ghyvi_irq_set(struct ghyvi_device *device, const struct vfio_irq_set *set, c
 		if (!set->count)
 			return -EINVAL;
 		if (*(const u8 *)data)
-			fire(device, set->index);
+			trigger_irq(device, set->index);
 		return 0;
 	case VFIO_IRQ_SET_DATA_EVENTFD:
 		return set->count ? set_eventfd(device, set->index, *(const s32 *)data) : -EINVAL;

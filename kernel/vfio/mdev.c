@@ -56,7 +56,7 @@ static int setup_device(struct ghyvi_device *device, struct mdev_device *mdev)
 	ghyvi_config_reset(&device->config, device->type->profile,
 			   device->pgpu->resources.aperture_bytes);
 
-	ret = ghyvi_pgpu_take(device->pgpu, device->type, &device->partition);
+	ret = ghyvi_pgpu_alloc_vgpu(device->pgpu, device->type, &device->partition);
 	if (ret)
 		return ret;
 	device->id = ida_alloc_min(&vgpu_ids, 1, GFP_KERNEL);
@@ -79,7 +79,7 @@ destroy_kvm:
 free_id:
 	ida_free(&vgpu_ids, device->id);
 give_partition:
-	ghyvi_pgpu_give(device->pgpu, &device->partition);
+	ghyvi_pgpu_free_vgpu(device->pgpu, &device->partition);
 	return ret;
 }
 
@@ -89,7 +89,7 @@ static void teardown_device(struct ghyvi_device *device)
 	ghyvi_vgpu_destroy(device->vgpu);
 	ghyvi_kvm_destroy(device->kvm);
 	ida_free(&vgpu_ids, device->id);
-	ghyvi_pgpu_give(device->pgpu, &device->partition);
+	ghyvi_pgpu_free_vgpu(device->pgpu, &device->partition);
 }
 
 static int ghyvi_probe(struct mdev_device *mdev)

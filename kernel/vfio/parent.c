@@ -22,14 +22,14 @@ static unsigned int type_slices(const struct ghyvi_type *type)
 	return GHYVI_SLICES / type->divisor;
 }
 
-int ghyvi_pgpu_take(struct ghyvi_pgpu *pgpu, const struct ghyvi_type *type,
+int ghyvi_pgpu_alloc_vgpu(struct ghyvi_pgpu *pgpu, const struct ghyvi_type *type,
 		    struct ghyvi_partition *partition)
 {
 	u32 used;
 	int ret;
 
 	mutex_lock(&pgpu->lock);
-	ret = ghyvi_partition_take(&pgpu->used, type_slices(type), partition);
+	ret = ghyvi_partition_alloc(&pgpu->used, type_slices(type), partition);
 	used = pgpu->used;
 	mutex_unlock(&pgpu->lock);
 	if (ret)
@@ -40,10 +40,10 @@ int ghyvi_pgpu_take(struct ghyvi_pgpu *pgpu, const struct ghyvi_type *type,
 	return ret;
 }
 
-void ghyvi_pgpu_give(struct ghyvi_pgpu *pgpu, const struct ghyvi_partition *partition)
+void ghyvi_pgpu_free_vgpu(struct ghyvi_pgpu *pgpu, const struct ghyvi_partition *partition)
 {
 	mutex_lock(&pgpu->lock);
-	ghyvi_partition_give(&pgpu->used, partition);
+	ghyvi_partition_free(&pgpu->used, partition);
 	mutex_unlock(&pgpu->lock);
 }
 

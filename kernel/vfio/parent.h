@@ -73,10 +73,10 @@ static inline struct ghyvi_pgpu *ghyvi_pgpu_of(struct mdev_type *mdev)
 	return container_of(mdev->parent, struct ghyvi_pgpu, parent);
 }
 
-/** ghyvi_pgpu_take() - room for a vGPU of @type. 0, or -ENOSPC, which is logged with its reason. */
-int ghyvi_pgpu_take(struct ghyvi_pgpu *pgpu, const struct ghyvi_type *type,
+/** ghyvi_pgpu_alloc_vgpu() - room for a vGPU of @type. 0, or -ENOSPC, which is logged with its reason. */
+int ghyvi_pgpu_alloc_vgpu(struct ghyvi_pgpu *pgpu, const struct ghyvi_type *type,
 		    struct ghyvi_partition *partition);
-void ghyvi_pgpu_give(struct ghyvi_pgpu *pgpu, const struct ghyvi_partition *partition);
+void ghyvi_pgpu_free_vgpu(struct ghyvi_pgpu *pgpu, const struct ghyvi_partition *partition);
 
 /* sysfs_sched.c: the group "ghyvi" of the parent. 0 or a negative errno. */
 int ghyvi_pgpu_add_attributes(struct ghyvi_pgpu *pgpu);

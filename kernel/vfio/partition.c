@@ -11,7 +11,7 @@ static u32 slices_mask(unsigned int first, unsigned int slices)
 	return (u32)(BIT_ULL(slices) - 1) << first;
 }
 
-int ghyvi_partition_take(u32 *used, unsigned int slices, struct ghyvi_partition *partition)
+int ghyvi_partition_alloc(u32 *used, unsigned int slices, struct ghyvi_partition *partition)
 {
 	unsigned int first;
 
@@ -26,7 +26,7 @@ int ghyvi_partition_take(u32 *used, unsigned int slices, struct ghyvi_partition 
 	return -ENOSPC;
 }
 
-void ghyvi_partition_give(u32 *used, const struct ghyvi_partition *partition)
+void ghyvi_partition_free(u32 *used, const struct ghyvi_partition *partition)
 {
 	*used &= ~slices_mask(partition->first, partition->slices);
 }

@@ -19,9 +19,9 @@ struct ghyvi_partition {
 	unsigned int slices;
 };
 
-/** ghyvi_partition_take() - the first free aligned run of @slices in the bit mask @used. 0 or -ENOSPC. */
-int ghyvi_partition_take(u32 *used, unsigned int slices, struct ghyvi_partition *partition);
-void ghyvi_partition_give(u32 *used, const struct ghyvi_partition *partition);
+/** ghyvi_partition_alloc() - the first free aligned run of @slices in the bit mask @used. 0 or -ENOSPC. */
+int ghyvi_partition_alloc(u32 *used, unsigned int slices, struct ghyvi_partition *partition);
+void ghyvi_partition_free(u32 *used, const struct ghyvi_partition *partition);
 /** ghyvi_partition_available() - how many runs of @slices could be taken now. */
 unsigned int ghyvi_partition_available(u32 used, unsigned int slices);
 

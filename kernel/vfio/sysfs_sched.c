@@ -77,7 +77,7 @@ static ssize_t scheduler_store(struct device *dev, struct device_attribute *attr
 	return ret ?: bytes;
 }
 
-static u32 *setting(struct ghyvi_sched_settings *settings, struct device_attribute *attr)
+static u32 *setting_of(struct ghyvi_sched_settings *settings, struct device_attribute *attr)
 {
 	return (void *)settings + container_of(attr, struct ghyvi_pgpu_attribute, attr)->offset;
 }
@@ -87,7 +87,7 @@ static ssize_t setting_show(struct device *dev, struct device_attribute *attr, c
 	struct ghyvi_sched_settings settings;
 
 	ghyvi_sched_settings(pgpu_of(attr)->sched, &settings);
-	return sysfs_emit(buffer, "%u\n", *setting(&settings, attr));
+	return sysfs_emit(buffer, "%u\n", *setting_of(&settings, attr));
 }
 
 static ssize_t setting_store(struct device *dev, struct device_attribute *attr, const char *buffer,
@@ -106,7 +106,7 @@ static ssize_t setting_store(struct device *dev, struct device_attribute *attr, 
 	}
 	mutex_lock(&pgpu->lock); /* one setting at a time */
 	ghyvi_sched_settings(pgpu->sched, &settings);
-	*setting(&settings, attr) = value;
+	*setting_of(&settings, attr) = value;
 	ret = ghyvi_sched_set_settings(pgpu->sched, &settings);
 	mutex_unlock(&pgpu->lock);
 	return ret ?: bytes;

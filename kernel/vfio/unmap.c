@@ -16,7 +16,7 @@
 /* Long enough for most ranges. If a VMM's threads block each other, they do so for this long. */
 #define GHYVI_UNMAP_PATIENCE (HZ / 4)
 
-static bool begin(struct ghyvi_unmap *unmap, struct ghyvi_unmap_range *range)
+static bool unmap_dequeue(struct ghyvi_unmap *unmap, struct ghyvi_unmap_range *range)
 {
 	bool more;
 
@@ -28,7 +28,7 @@ static bool begin(struct ghyvi_unmap *unmap, struct ghyvi_unmap_range *range)
 	return more;
 }
 
-static void end(struct ghyvi_unmap *unmap)
+static void unmap_complete(struct ghyvi_unmap *unmap)
 {
 	spin_lock(&unmap->lock);
 	unmap->done++;
@@ -40,9 +40,9 @@ static void unmap_work(struct work_struct *work)
 	struct ghyvi_unmap *unmap = container_of(work, struct ghyvi_unmap, work);
 	struct ghyvi_unmap_range range;
 
-	while (begin(unmap, &range)) {
+	while (unmap_dequeue(unmap, &range)) {
 		ghyvi_gtt_unmap(unmap->mm, range.gfn, range.count);
-		end(unmap);
+		unmap_complete(unmap);
 		wake_up_all(&unmap->wait);
 	}
 }
@@ -51,7 +51,7 @@ static void unmap_work(struct work_struct *work)
  * Put the range on the list unless it waits there already. Returns @done when it will have been
  * done, or 0: no room.
  */
-static u64 ask(struct ghyvi_unmap *unmap, u64 gfn, u64 count)
+static u64 unmap_enqueue(struct ghyvi_unmap *unmap, u64 gfn, u64 count)
 {
 	const struct ghyvi_unmap_range *range;
 	u64 number;
@@ -81,7 +81,7 @@ static bool is_done(struct ghyvi_unmap *unmap, u64 gfn, u64 count, u64 *number)
 	bool done;
 
 	if (!*number) {
-		*number = ask(unmap, gfn, count);
+		*number = unmap_enqueue(unmap, gfn, count);
 		if (!*number)
 			return false;
 		queue_work(ghyvi_unbound_wq, &unmap->work);

@@ -187,7 +187,7 @@ static void blank_absent_slots(struct vgpu_workload *workload)
 }
 
 /* What a hang report of the guest looks at. */
-void vgpu_context_show(struct vgpu_workload *workload)
+void vgpu_update_ring_regs(struct vgpu_workload *workload)
 {
 	struct vgpu_engine *engine = workload->engine;
 	const u32 *context = workload->context;
@@ -202,7 +202,7 @@ void vgpu_context_show(struct vgpu_workload *workload)
 }
 
 /* After the synchronisation, through which the commands are read, and before anything can run. */
-static int audit(struct vgpu_workload *workload)
+static int audit_workload(struct vgpu_workload *workload)
 {
 	const u32 *context = workload->context;
 	struct ghyvi_submission submission = {
@@ -248,7 +248,7 @@ int vgpu_context_load(struct vgpu_workload *workload)
 		ghyvi_gtt_check(vgpu->gtt, workload->root);
 
 	blank_absent_slots(workload);
-	err = audit(workload);
+	err = audit_workload(workload);
 	if (err)
 		return err;
 	workload->head = context[GHYVI_CTX_RING_HEAD];
@@ -263,7 +263,7 @@ int vgpu_context_load(struct vgpu_workload *workload)
 	job->restore = !((workload->control & CONTEXT_RESTORE_INHIBIT) &&
 			 (workload->control & CONTEXT_RESTORE_INHIBIT_MASK));
 	memset(&job->backend, 0, sizeof(job->backend));
-	vgpu_context_show(workload);
+	vgpu_update_ring_regs(workload);
 	trace_ghyvi_submit(vgpu->params.reporter, job->engine, job->lrca, workload->head,
 			   workload->tail);
 	return 0;
@@ -304,5 +304,5 @@ void vgpu_context_save(struct vgpu_workload *workload)
 				write_state(workload, GHYVI_CTX_GPR + 2 * i,
 					    context[GHYVI_CTX_GPR + 2 * i]);
 	engine_set(engine, RING_CTX_TIMESTAMP, context[GHYVI_CTX_TIMESTAMP]);
-	vgpu_context_show(workload);
+	vgpu_update_ring_regs(workload);
 }

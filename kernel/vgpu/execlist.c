@@ -33,7 +33,7 @@ static struct ghyvi_engine_stats *stats_of(struct vgpu_engine *engine)
 	return ghyvi_engine_stats(engine->vgpu->params.stats, engine->id);
 }
 
-static void show_depth(struct vgpu_engine *engine)
+static void update_queue_depth(struct vgpu_engine *engine)
 {
 	unsigned int pending = engine->has_pending ? 1 + !!engine->pending[1] : 0;
 	unsigned int depth = engine->vgpu->failsafe ? 0 : engine->nr_active + pending;
@@ -42,7 +42,7 @@ static void show_depth(struct vgpu_engine *engine)
 }
 
 /* One status entry. The guest must see entry, pointer and interrupt in this order. */
-static void emit(struct vgpu_engine *engine, u32 status, u64 element)
+static void csb_emit(struct vgpu_engine *engine, u32 status, u64 element)
 {
 	struct ghyvi_vgpu *vgpu = engine->vgpu;
 	u64 hwsp = engine_get(engine, RING_HWS_PGA);
@@ -91,7 +91,7 @@ static void halt_engine(struct vgpu_engine *engine)
 	report_error(engine);
 }
 
-static void hold_vgpu(struct ghyvi_vgpu *vgpu)
+static void vgpu_workload_get(struct ghyvi_vgpu *vgpu)
 {
 	spin_lock(&vgpu->outstanding_lock);
 	WRITE_ONCE(vgpu->outstanding, vgpu->outstanding + 1);
@@ -99,7 +99,7 @@ static void hold_vgpu(struct ghyvi_vgpu *vgpu)
 }
 
 /* The vGPU may be freed as soon as the lock is released. */
-static void let_go(struct ghyvi_vgpu *vgpu)
+static void vgpu_workload_put(struct ghyvi_vgpu *vgpu)
 {
 	spin_lock(&vgpu->outstanding_lock);
 	WRITE_ONCE(vgpu->outstanding, vgpu->outstanding - 1);
@@ -123,7 +123,7 @@ static void workload_complete(struct ghyvi_workload *base, enum ghyvi_job_status
  * Hand the first active element to the scheduler; somebody has to kick it later, without
  * vgpu->lock.
  */
-static void submit(struct vgpu_engine *engine)
+static void execlist_submit(struct vgpu_engine *engine)
 {
 	struct ghyvi_vgpu *vgpu = engine->vgpu;
 	struct vgpu_workload *workload = vgpu_workload_alloc(engine);
@@ -142,7 +142,7 @@ static void submit(struct vgpu_engine *engine)
 	workload->base.job.event = job_event;
 	workload->base.job.budget_ns = vgpu->containment.budget_ms * NSEC_PER_MSEC;
 	engine->workload = workload;
-	hold_vgpu(vgpu);
+	vgpu_workload_get(vgpu);
 	ghyvi_sched_queue(vgpu->params.sched, &workload->base);
 }
 
@@ -177,15 +177,15 @@ static bool lite_restore(struct vgpu_engine *engine)
 	return true;
 }
 
-static void promote(struct vgpu_engine *engine, u32 status)
+static void execlist_promote(struct vgpu_engine *engine, u32 status)
 {
 	memcpy(engine->active, engine->pending, sizeof(engine->active));
 	engine->nr_active = engine->active[1] & DESC_VALID ? 2 : 1;
 	engine->has_pending = false;
-	emit(engine, status, engine->active[0]);
+	csb_emit(engine, status, engine->active[0]);
 }
 
-static bool refuses_work(const struct ghyvi_vgpu *vgpu)
+static bool submissions_blocked(const struct ghyvi_vgpu *vgpu)
 {
 	return vgpu->resetting || vgpu->failsafe;
 }
@@ -194,26 +194,26 @@ static void promote_and_submit(struct vgpu_engine *engine)
 {
 	if (engine->has_pending) {
 		if (!engine->nr_active) {
-			promote(engine, CSB_IDLE_ACTIVE);
+			execlist_promote(engine, CSB_IDLE_ACTIVE);
 		} else if (lite_restore(engine)) {
 			ghyvi_count(engine->vgpu->params.stats, lite_restores);
-			promote(engine, CSB_PREEMPTED | CSB_LITE_RESTORE);
+			execlist_promote(engine, CSB_PREEMPTED | CSB_LITE_RESTORE);
 		}
 	}
 	if (engine->nr_active && !engine->workload)
-		submit(engine);
+		execlist_submit(engine);
 }
 
 /*
  * Do whatever can be done now. Caller holds vgpu->lock, and kicks the scheduler after it dropped
  * it.
  */
-static void advance(struct vgpu_engine *engine)
+static void execlist_advance(struct vgpu_engine *engine)
 {
 	lockdep_assert_held(&engine->vgpu->lock);
-	if (!engine->halted && !refuses_work(engine->vgpu))
+	if (!engine->halted && !submissions_blocked(engine->vgpu))
 		promote_and_submit(engine);
-	show_depth(engine);
+	update_queue_depth(engine);
 }
 
 static int workload_prepare(struct ghyvi_workload *base)
@@ -255,7 +255,7 @@ static bool switch_out(struct vgpu_engine *engine, struct vgpu_workload *workloa
 }
 
 /* The first active element is through. */
-static void retire(struct vgpu_engine *engine)
+static void execlist_retire(struct vgpu_engine *engine)
 {
 	u64 element = engine->active[0];
 	bool last = engine->nr_active == 1;
@@ -263,11 +263,11 @@ static void retire(struct vgpu_engine *engine)
 	engine->active[0] = engine->active[1];
 	engine->active[1] = 0;
 	engine->nr_active--;
-	emit(engine, CSB_COMPLETE | (last ? CSB_ACTIVE_IDLE : CSB_ELEMENT_SWITCH), element);
+	csb_emit(engine, CSB_COMPLETE | (last ? CSB_ACTIVE_IDLE : CSB_ELEMENT_SWITCH), element);
 }
 
 /* Keep the object for the engine's next workload, or free it. */
-static void recycle(struct vgpu_engine *engine, struct vgpu_workload *workload)
+static void workload_recycle(struct vgpu_engine *engine, struct vgpu_workload *workload)
 {
 	vgpu_workload_clear(workload);
 	if (engine->spare)
@@ -277,16 +277,16 @@ static void recycle(struct vgpu_engine *engine, struct vgpu_workload *workload)
 }
 
 /* Preempted: it waits for its next turn as it is. */
-static void wait_for_turn(struct vgpu_workload *workload)
+static void requeue_preempted(struct vgpu_workload *workload)
 {
 	struct ghyvi_vgpu *vgpu = workload->engine->vgpu;
 
-	vgpu_context_show(workload);
-	hold_vgpu(vgpu);
+	vgpu_update_ring_regs(workload);
+	vgpu_workload_get(vgpu);
 	ghyvi_sched_queue(vgpu->params.sched, &workload->base);
 }
 
-/* The scheduler kicks after this, so whatever advance() submits, or waits for its turn, gets it. */
+/* The scheduler kicks after this, so whatever execlist_advance() submits, or waits for its turn, gets it. */
 static void workload_complete(struct ghyvi_workload *base, enum ghyvi_job_status status)
 {
 	struct vgpu_workload *workload = container_of(base, struct vgpu_workload, base);
@@ -300,7 +300,7 @@ static void workload_complete(struct ghyvi_workload *base, enum ghyvi_job_status
 		status = GHYVI_JOB_COMPLETE;
 	if (workload->abandoned) {
 		/* It had failed before the reset came. */
-		if ((status == GHYVI_JOB_ERROR || workload->error) && !refuses_work(vgpu))
+		if ((status == GHYVI_JOB_ERROR || workload->error) && !submissions_blocked(vgpu))
 			vgpu_violation(workload);
 		goto out;
 	}
@@ -310,8 +310,8 @@ static void workload_complete(struct ghyvi_workload *base, enum ghyvi_job_status
 	if (status == GHYVI_JOB_PREEMPTED) {
 		if (workload->base.job.busy_ns)
 			ghyvi_count(stats_of(engine), preemptions);
-		if (!refuses_work(vgpu)) {
-			wait_for_turn(workload);
+		if (!submissions_blocked(vgpu)) {
+			requeue_preempted(workload);
 			goto unlock;
 		}
 	}
@@ -319,7 +319,7 @@ static void workload_complete(struct ghyvi_workload *base, enum ghyvi_job_status
 	switch (status) {
 	case GHYVI_JOB_COMPLETE:
 		if (switch_out(engine, workload))
-			retire(engine);
+			execlist_retire(engine);
 		break;
 	case GHYVI_JOB_PREEMPTED: /* a reset is under way */
 		break;
@@ -329,16 +329,16 @@ static void workload_complete(struct ghyvi_workload *base, enum ghyvi_job_status
 		halt_engine(engine);
 		vgpu_violation(workload);
 	}
-	advance(engine);
+	execlist_advance(engine);
 out:
-	recycle(engine, workload);
+	workload_recycle(engine, workload);
 unlock:
 	mutex_unlock(&vgpu->lock);
 	vgpu_uncharge(vgpu, &charge);
-	let_go(vgpu);
+	vgpu_workload_put(vgpu);
 }
 
-static void latch(struct vgpu_engine *engine)
+static void elsp_latch(struct vgpu_engine *engine)
 {
 	u64 element0 = (u64)engine->elsp[2] << 32 | engine->elsp[3];
 	u64 element1 = (u64)engine->elsp[0] << 32 | engine->elsp[1];
@@ -370,8 +370,8 @@ void vgpu_elsp_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 	latched = engine->elsp_count == ARRAY_SIZE(engine->elsp);
 	if (latched) {
 		engine->elsp_count = 0;
-		latch(engine);
-		advance(engine);
+		elsp_latch(engine);
+		execlist_advance(engine);
 	}
 	mutex_unlock(&vgpu->lock);
 
@@ -429,8 +429,8 @@ static void abandon_workload(struct vgpu_engine *engine)
 	/* Seen by workload_prepare() and workload_complete(), which wait for our lock. */
 	workload->abandoned = true;
 	if (ghyvi_sched_cancel(vgpu->params.sched, &workload->base)) {
-		recycle(engine, workload);
-		let_go(vgpu);
+		workload_recycle(engine, workload);
+		vgpu_workload_put(vgpu);
 	}
 }
 
@@ -439,14 +439,14 @@ void vgpu_engine_hold(struct vgpu_engine *engine)
 	abandon_workload(engine);
 	if (engine->nr_active)
 		engine->halted = true;
-	show_depth(engine);
+	update_queue_depth(engine);
 }
 
 void vgpu_engine_release(struct vgpu_engine *engine)
 {
 	if (engine->halted)
 		report_error(engine);
-	advance(engine);
+	execlist_advance(engine);
 }
 
 void vgpu_engine_reset(struct vgpu_engine *engine)
@@ -458,7 +458,7 @@ void vgpu_engine_reset(struct vgpu_engine *engine)
 	engine->has_pending = false;
 	engine->halted = false;
 	memset(engine->active, 0, sizeof(engine->active));
-	show_depth(engine);
+	update_queue_depth(engine);
 	engine_set(engine, RING_EIR, 0);
 	engine_set(engine, RING_ESR, 0);
 	engine->csb = CSB_RESET_POINTER;

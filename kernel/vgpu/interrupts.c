@@ -8,7 +8,7 @@
  */
 #include "vgpu_types.h"
 
-static u32 bank(unsigned int n, u32 reg)
+static u32 bank_reg(unsigned int n, u32 reg)
 {
 	return IRQ_BANK_FIRST + n * IRQ_BANK_BYTES + reg;
 }
@@ -24,7 +24,7 @@ static const struct {
 	[GHYVI_VECS] = { 3, 0 },
 };
 
-static u32 summary(struct ghyvi_vgpu *vgpu)
+static u32 pending_units(struct ghyvi_vgpu *vgpu)
 {
 	static const struct {
 		u8 bank;
@@ -39,8 +39,8 @@ static u32 summary(struct ghyvi_vgpu *vgpu)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(bits); i++) {
-		u32 pending = vgpu_get(vgpu, bank(bits[i].bank, IRQ_IIR)) &
-			      vgpu_get(vgpu, bank(bits[i].bank, IRQ_IER));
+		u32 pending = vgpu_get(vgpu, bank_reg(bits[i].bank, IRQ_IIR)) &
+			      vgpu_get(vgpu, bank_reg(bits[i].bank, IRQ_IER));
 
 		if (pending & bits[i].sources)
 			result |= bits[i].bit;
@@ -51,7 +51,7 @@ static u32 summary(struct ghyvi_vgpu *vgpu)
 /* Caller holds irq_lock. Returns true when a message is due. */
 static bool update_line(struct ghyvi_vgpu *vgpu)
 {
-	u32 enabled = vgpu_get(vgpu, MASTER_IRQ) & MASTER_IRQ_ENABLE, pending = summary(vgpu);
+	u32 enabled = vgpu_get(vgpu, MASTER_IRQ) & MASTER_IRQ_ENABLE, pending = pending_units(vgpu);
 	bool line = enabled && pending;
 	bool rises = line && !vgpu->line;
 
@@ -61,7 +61,7 @@ static bool update_line(struct ghyvi_vgpu *vgpu)
 	return rises;
 }
 
-static void send(struct ghyvi_vgpu *vgpu)
+static void send_interrupt(struct ghyvi_vgpu *vgpu)
 {
 	ghyvi_count(vgpu->params.stats, interrupts);
 	vgpu->params.interrupt(vgpu->params.hv);
@@ -91,7 +91,7 @@ void vgpu_irq_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 
 	if (rises)
-		send(vgpu);
+		send_interrupt(vgpu);
 }
 
 void vgpu_irq_raise(struct vgpu_engine *engine, u32 events)
@@ -103,13 +103,13 @@ void vgpu_irq_raise(struct vgpu_engine *engine, u32 events)
 
 	events = (events & 0xffff) << places[engine->id].shift;
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
-	events &= ~engine_get(engine, RING_IMR) & ~vgpu_get(vgpu, bank(n, IRQ_IMR));
-	vgpu_set(vgpu, bank(n, IRQ_IIR), vgpu_get(vgpu, bank(n, IRQ_IIR)) | events);
+	events &= ~engine_get(engine, RING_IMR) & ~vgpu_get(vgpu, bank_reg(n, IRQ_IMR));
+	vgpu_set(vgpu, bank_reg(n, IRQ_IIR), vgpu_get(vgpu, bank_reg(n, IRQ_IIR)) | events);
 	rises = update_line(vgpu);
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 
 	if (rises)
-		send(vgpu);
+		send_interrupt(vgpu);
 }
 
 void vgpu_irq_remind(struct ghyvi_vgpu *vgpu)
@@ -121,7 +121,7 @@ void vgpu_irq_remind(struct ghyvi_vgpu *vgpu)
 	line = vgpu->line;
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 	if (line)
-		send(vgpu);
+		send_interrupt(vgpu);
 }
 
 void vgpu_irq_reset(struct ghyvi_vgpu *vgpu)
@@ -132,9 +132,9 @@ void vgpu_irq_reset(struct ghyvi_vgpu *vgpu)
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
 	vgpu_set(vgpu, MASTER_IRQ, 0);
 	for (i = 0; i < IRQ_BANKS; i++) {
-		vgpu_set(vgpu, bank(i, IRQ_IMR), ~0u);
-		vgpu_set(vgpu, bank(i, IRQ_IIR), 0);
-		vgpu_set(vgpu, bank(i, IRQ_IER), 0);
+		vgpu_set(vgpu, bank_reg(i, IRQ_IMR), ~0u);
+		vgpu_set(vgpu, bank_reg(i, IRQ_IIR), 0);
+		vgpu_set(vgpu, bank_reg(i, IRQ_IER), 0);
 	}
 	vgpu->line = false;
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);

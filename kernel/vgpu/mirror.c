@@ -97,7 +97,7 @@ void vgpu_mirror_move(struct ghyvi_vgpu *vgpu, u64 gpa)
 }
 
 /* What the guest stored before the page was protected shows as a difference. */
-static void catch_up(struct ghyvi_vgpu *vgpu)
+static void mirror_replay_missed_writes(struct ghyvi_vgpu *vgpu)
 {
 	unsigned long flags;
 	u32 offset, value;
@@ -127,7 +127,7 @@ void vgpu_mirror_live(struct ghyvi_vgpu *vgpu)
 		vgpu->mirror_protected =
 			params->hv_ops->protect(params->hv, &vgpu->mirror_gfn, 1) == 1;
 	mutex_unlock(&vgpu->lock);
-	catch_up(vgpu);
+	mirror_replay_missed_writes(vgpu);
 }
 
 static void mirror_store(struct ghyvi_vgpu *vgpu, u32 first, const void *data, unsigned int bytes)

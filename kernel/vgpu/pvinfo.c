@@ -30,7 +30,7 @@ void vgpu_pvinfo_reset(struct ghyvi_vgpu *vgpu)
 	vgpu_set(vgpu, PVINFO_FENCES, 0);
 }
 
-static void notify(struct ghyvi_vgpu *vgpu, u32 message)
+static void g2v_notify(struct ghyvi_vgpu *vgpu, u32 message)
 {
 	struct ghyvi_root *root;
 	unsigned int levels;
@@ -75,7 +75,7 @@ void vgpu_pvinfo_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
 	switch (offset) {
 	case PVINFO_NOTIFY:
-		notify(vgpu, value);
+		g2v_notify(vgpu, value);
 		break;
 	case PVINFO_DISPLAY_READY:
 	case PVINFO_CURSOR_HOT_X:

@@ -10,7 +10,7 @@
 #include "vgpu_types.h"
 
 /* The partition without its empty half. */
-static unsigned int partition(const struct ghyvi_vgpu_params *params, struct ghyvi_range ranges[2])
+static unsigned int partition_ranges(const struct ghyvi_vgpu_params *params, struct ghyvi_range ranges[2])
 {
 	unsigned int n = 0;
 
@@ -47,7 +47,7 @@ static int create_client(struct ghyvi_vgpu *vgpu)
 		.owner = vgpu,
 	};
 
-	params.nr_ggtt = partition(p, params.ggtt);
+	params.nr_ggtt = partition_ranges(p, params.ggtt);
 	vgpu->client = p->pgpu_ops->client_create(p->pgpu, &params);
 	return IS_ERR(vgpu->client) ? (int)PTR_ERR(vgpu->client) : 0;
 }
@@ -68,7 +68,7 @@ static int create_mm(struct ghyvi_vgpu *vgpu, bool nested)
 		.stats = p->stats,
 	};
 
-	params.nr_ggtt_ranges = partition(p, params.ggtt_ranges);
+	params.nr_ggtt_ranges = partition_ranges(p, params.ggtt_ranges);
 	vgpu->gtt = ghyvi_gtt_create(&params);
 	return IS_ERR(vgpu->gtt) ? (int)PTR_ERR(vgpu->gtt) : 0;
 }
@@ -101,7 +101,7 @@ static int create_audit(struct ghyvi_vgpu *vgpu)
 		.stats = p->stats,
 	};
 
-	params.nr_ggtt = partition(p, params.ggtt);
+	params.nr_ggtt = partition_ranges(p, params.ggtt);
 	vgpu->audit = ghyvi_audit_create(&params);
 	return IS_ERR(vgpu->audit) ? (int)PTR_ERR(vgpu->audit) : 0;
 }

@@ -256,7 +256,7 @@ int vgpu_context_load(struct vgpu_workload *workload);
 /* Bring the shadow up to date with what the guest wrote since it was loaded. */
 void vgpu_context_sync(struct vgpu_workload *workload);
 /* In the engine's registers: where it is. */
-void vgpu_context_show(struct vgpu_workload *workload);
+void vgpu_update_ring_regs(struct vgpu_workload *workload);
 /* Write back what the hardware saves when it switches a context out. */
 void vgpu_context_save(struct vgpu_workload *workload);
 /* The tail in the guest's image; -EFAULT, -EINVAL (not one of @workload's ring). */

@@ -108,7 +108,7 @@ static void spy_charge(struct sched_rq *rq, s64 ns)
 		for (o = 0; o < OWNERS; o++)
 			if (rq == &owners[o]->rqs[engines[e].id])
 				goto found;
-	RULE(false);
+	ASSERT(false);
 found:
 	engines[e].books[o].charged += ns;
 	for (i = 0; i < ARRAY_SIZE(both); i++)
@@ -124,7 +124,7 @@ static void set_policy(unsigned int which)
 		for (o = 0; o < OWNERS; o++)
 			engines[e].books[o].steady_ns = now;
 	fair = both[which].real == &sched_fair;
-	RULE(!ghyvi_sched_set_policy(sched, both[which].real->name));
+	ASSERT(!ghyvi_sched_set_policy(sched, both[which].real->name));
 }
 
 /* The clock and the pGPU. */
@@ -149,8 +149,8 @@ static int run(void *pgpu, struct ghyvi_job *job)
 {
 	struct fuzz_engine *engine = engine_of(job);
 
-	RULE(!engine->job);
-	RULE(!job->begun_ns && !job->busy_ns);
+	ASSERT(!engine->job);
+	ASSERT(!job->begun_ns && !job->busy_ns);
 	if (rnd(64) == 63)
 		return -EIO;
 	engine->job = job;
@@ -244,7 +244,7 @@ static void check_cap(struct fuzz_engine *engine, unsigned int owner, u64 end)
 		return;
 	allowed = window_ns * cap / 100;
 	over = engine->preempt_requested_ns ? end - max(engine->preempt_requested_ns, engine->job->begun_ns) : 0;
-	RULE(in_window(book) <= allowed + over + late_ns + 1000);
+	ASSERT(in_window(book) <= allowed + over + late_ns + 1000);
 }
 
 static void begin(struct fuzz_engine *engine)
@@ -266,7 +266,7 @@ static void end(struct fuzz_engine *engine)
 	struct book *book = &engine->books[item->owner];
 	u64 busy_ns = now - engine->job->begun_ns;
 
-	RULE(now == engine->end_ns);
+	ASSERT(now == engine->end_ns);
 	engine->ended = true;
 	engine->done_ns = now + done_delay_ns;
 	if (!tells_late)
@@ -295,7 +295,7 @@ static void submit(struct item *item)
 {
 	struct ghyvi_sched_entity *owner = item->owner < VGPUS ? owners[item->owner] : NULL;
 
-	RULE(!item->submitted);
+	ASSERT(!item->submitted);
 	item->submitted = true;
 	item->due_ns = NEVER;
 	item->base.owner = owner;
@@ -317,7 +317,7 @@ static int prepare(struct ghyvi_workload *base)
 	engine_of(&base->job)->idle_ns = NEVER; /* it was given to one, whether that runs or not */
 	if (item->cancelled_in_prepare) {
 		item->cancelled_in_prepare = false;
-		RULE(!ghyvi_sched_cancel(sched, base));
+		ASSERT(!ghyvi_sched_cancel(sched, base));
 	}
 	return item->prepare_fails ? -EFAULT : 0;
 }
@@ -326,7 +326,7 @@ static void complete(struct ghyvi_workload *base, enum ghyvi_job_status status)
 {
 	struct item *item = container_of(base, struct item, base);
 
-	RULE(item->submitted);
+	ASSERT(item->submitted);
 	item->submitted = false;
 	if (ending)
 		return;
@@ -345,31 +345,31 @@ static void check_engine(struct fuzz_engine *engine)
 	struct ghyvi_workload *current_workload = believed->current_workload;
 	unsigned int o, waiting = 0, uncapped = 0;
 
-	RULE(!!current_workload == !!engine->job);
-	RULE(!engine->job || engine->job == &current_workload->job);
+	ASSERT(!!current_workload == !!engine->job);
+	ASSERT(!engine->job || engine->job == &current_workload->job);
 	for (o = 0; o < OWNERS; o++) {
 		struct sched_rq *rq = &owners[o]->rqs[engine->id];
 		bool has = current_workload && sched_rq_of(current_workload) == rq;
 		s64 ahead = engine->books[o].charged - engine->books[o].due;
 
-		RULE(rq->waiting == (sched_is_ready(rq) && !has));
+		ASSERT(rq->waiting == (sched_is_ready(rq) && !has));
 		waiting += rq->waiting;
 		uncapped += rq->waiting && !(fair && cap_of(o));
 		if (has && engine->begun && !engine->ended)
-			RULE(ahead >= 0 && (u64)ahead <= now - engine->job->begun_ns);
+			ASSERT(ahead >= 0 && (u64)ahead <= now - engine->job->begun_ns);
 		else if (has && engine->begun)
 			/* done() is on its way: charged to the end at most, if that is known. */
-			RULE(ahead <= (s64)(engine->job->busy_ns ? 0 : now - engine->end_ns) &&
+			ASSERT(ahead <= (s64)(engine->job->busy_ns ? 0 : now - engine->end_ns) &&
 			     -ahead <= (s64)(engine->end_ns - engine->job->begun_ns));
 		else
-			RULE(!ahead);
+			ASSERT(!ahead);
 	}
-	RULE(believed->nr_waiting == waiting);
+	ASSERT(believed->nr_waiting == waiting);
 	if (engine->job || !uncapped)
 		engine->idle_ns = NEVER;
 	else if (engine->idle_ns == NEVER)
 		engine->idle_ns = now;
-	RULE(engine->idle_ns == NEVER || now <= engine->idle_ns + IDLE_MAX_NS + late_ns);
+	ASSERT(engine->idle_ns == NEVER || now <= engine->idle_ns + IDLE_MAX_NS + late_ns);
 }
 
 static void check(void)
@@ -390,7 +390,7 @@ static void check_charged(struct fuzz_engine *engine, u64 looked_ns)
 		return;
 	item = container_of(engine->job, struct item, base.job);
 	book = &engine->books[item->owner];
-	RULE((u64)(book->charged - book->due) == now - engine->job->begun_ns);
+	ASSERT((u64)(book->charged - book->due) == now - engine->job->begun_ns);
 }
 
 static u64 next_event(const struct fuzz_engine *engine)
@@ -485,7 +485,7 @@ static void set_knobs(unsigned int owner, u32 weight, u32 cap, u32 priority)
 	if (knobs.cap != cap_of(owner))
 		for (e = 0; e < FUZZED_ENGINES; e++)
 			engines[e].books[owner].steady_ns = now;
-	RULE(!ghyvi_sched_set_knobs(owners[owner], &knobs));
+	ASSERT(!ghyvi_sched_set_knobs(owners[owner], &knobs));
 	for (e = 0; e < FUZZED_ENGINES; e++)
 		check_charged(&engines[e], looked_ns);
 }
@@ -503,7 +503,7 @@ static void set_settings(void)
 	u64 looked_ns = now;
 	unsigned int e, o;
 
-	RULE(!ghyvi_sched_set_settings(sched, &settings));
+	ASSERT(!ghyvi_sched_set_settings(sched, &settings));
 	window_ns = 1000ULL * settings.window_us;
 	for (e = 0; e < FUZZED_ENGINES; e++) {
 		for (o = 0; o < OWNERS; o++)
@@ -603,7 +603,7 @@ static void stop_all(void)
 			check();
 		}
 	for (i = 0; i < ITEMS; i++)
-		RULE(!items[i].submitted);
+		ASSERT(!items[i].submitted);
 	ending = false;
 }
 
@@ -641,7 +641,7 @@ static void check_shares(void)
 
 	set_policy(1);
 	set_policy(0);
-	RULE(!ghyvi_sched_set_settings(sched, &settings));
+	ASSERT(!ghyvi_sched_set_settings(sched, &settings));
 	window_ns = 1000ULL * settings.window_us;
 	begin_delay_ns = done_delay_ns = 0;
 	leave_delay_ns = 50000;
@@ -670,7 +670,7 @@ static void check_shares(void)
 		/* The running one has more than is in its book. */
 		if (engine->job && container_of(engine->job, struct item, base.job)->owner == o && engine->begun)
 			had += now - engine->job->begun_ns;
-		RULE(had >= share - share / 20 - min(share - share / 20, window_ns / 2));
+		ASSERT(had >= share - share / 20 - min(share - share / 20, window_ns / 2));
 	}
 }
 

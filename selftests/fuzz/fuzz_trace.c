@@ -29,13 +29,13 @@ static void read_all(struct trace_source *source, struct trace_writer *writer, s
 		outcome->records++;
 		outcome->sum = outcome->sum * 31 + record.type + record.page * 3 + record.root * 5;
 		if (record.type == TRACE_STORES || record.type == TRACE_WIDE_STORE) {
-			RULE(record.count && record.entry + record.count <= trace_entries(source));
+			ASSERT(record.count && record.entry + record.count <= trace_entries(source));
 			outcome->sum += 7 * record.entry + 11 * record.count;
 		}
 		if (writer)
-			RULE(!trace_write(writer, &record));
+			ASSERT(!trace_write(writer, &record));
 	}
-	RULE(outcome->end == 0 || source->message[0]);
+	ASSERT(outcome->end == 0 || source->message[0]);
 }
 
 /* @written: the same records, by the writer */
@@ -45,9 +45,9 @@ static void read_back(char *written, size_t bytes, const struct outcome *before)
 	struct outcome after;
 	FILE *file = fmemopen(written, bytes, "rb");
 
-	RULE(file && !trace_read_open(&reader, file));
+	ASSERT(file && !trace_read_open(&reader, file));
 	read_all(&reader.source, NULL, &after);
-	RULE(after.end == 0 && after.records == before->records && after.sum == before->sum);
+	ASSERT(after.end == 0 && after.records == before->records && after.sum == before->sum);
 	fclose(file);
 }
 
@@ -62,19 +62,19 @@ static void read_and_copy(const u8 *data, size_t bytes)
 
 	file = fmemopen((void *)data, bytes, "rb");
 	copy = open_memstream(&written, &written_bytes);
-	RULE(file && copy);
+	ASSERT(file && copy);
 	if (!trace_read_open(&reader, file)) {
-		RULE(!trace_write_open(&writer, copy, reader.source.entry_bytes, reader.source.table_pages));
+		ASSERT(!trace_write_open(&writer, copy, reader.source.entry_bytes, reader.source.table_pages));
 		read_all(&reader.source, &writer, &first);
-		RULE(!trace_write_end(&writer));
-		RULE(!reader.source.rewind(&reader.source));
+		ASSERT(!trace_write_end(&writer));
+		ASSERT(!reader.source.rewind(&reader.source));
 		read_all(&reader.source, NULL, &second);
-		RULE(!memcmp(&first, &second, sizeof(first)));
+		ASSERT(!memcmp(&first, &second, sizeof(first)));
 		fflush(copy);
 		if (!first.end)
 			read_back(written, written_bytes, &first);
 	} else {
-		RULE(reader.source.message[0]);
+		ASSERT(reader.source.message[0]);
 	}
 	fclose(file);
 	fclose(copy);
@@ -92,7 +92,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 	if (bytes < TRACE_HEADER_BYTES + TRACE_FOOTER_BYTES)
 		return 0;
 	sealed = malloc(bytes);
-	RULE(sealed);
+	ASSERT(sealed);
 	memcpy(sealed, data, bytes);
 	crc = crc32(0, data, bytes - 4);
 	for (i = 0; i < 4; i++)

@@ -212,7 +212,7 @@ static void set_policy(struct vm *vm)
 {
 	unsigned int policy = rnd(ghyvi_shadow_policy_count);
 
-	RULE(!ghyvi_gtt_set_policy(vm->gtt, ghyvi_shadow_policies[policy]->name));
+	ASSERT(!ghyvi_gtt_set_policy(vm->gtt, ghyvi_shadow_policies[policy]->name));
 }
 
 static void set_audit(struct vm *vm)
@@ -222,11 +222,11 @@ static void set_audit(struct vm *vm)
 	struct ghyvi_audit_budget budget;
 	u32 choice = input_take(1);
 
-	RULE(!ghyvi_audit_set_mode(audit, modes[(choice & 3) % ARRAY_SIZE(modes)]));
+	ASSERT(!ghyvi_audit_set_mode(audit, modes[(choice & 3) % ARRAY_SIZE(modes)]));
 	ghyvi_audit_budget(audit, &budget);
 	budget.budget_bytes = choice & 4 ? GHYVI_AUDIT_BYTES_MIN : GHYVI_AUDIT_BYTES_DEFAULT;
 	budget.budget_batches = choice & 8 ? GHYVI_AUDIT_BATCHES_MIN : GHYVI_AUDIT_BATCHES_DEFAULT;
-	RULE(!ghyvi_audit_set_budget(audit, &budget));
+	ASSERT(!ghyvi_audit_set_budget(audit, &budget));
 }
 
 static void set_sched(struct vm *vm)
@@ -235,11 +235,11 @@ static void set_sched(struct vm *vm)
 	struct ghyvi_sched_knobs knobs;
 	u32 choice = input_take(1);
 
-	RULE(!ghyvi_sched_set_policy(world.sched, policies[choice & 3]));
+	ASSERT(!ghyvi_sched_set_policy(world.sched, policies[choice & 3]));
 	ghyvi_sched_knobs(ghyvi_vgpu_sched_entity(vm->vgpu), &knobs);
 	knobs.cap = choice & 4 ? 10 : 0;
 	knobs.priority = choice >> 3 & 7;
-	RULE(!ghyvi_sched_set_knobs(ghyvi_vgpu_sched_entity(vm->vgpu), &knobs));
+	ASSERT(!ghyvi_sched_set_knobs(ghyvi_vgpu_sched_entity(vm->vgpu), &knobs));
 }
 
 static void use_aperture(struct vm *vm)
@@ -283,7 +283,7 @@ static void rare_move(struct vm *vm)
 		break;
 	case 2:
 		containment.points_max = rnd(3) * 40;
-		RULE(!ghyvi_vgpu_set_containment(vm->vgpu, &containment));
+		ASSERT(!ghyvi_vgpu_set_containment(vm->vgpu, &containment));
 		break;
 	case 3:
 		use_aperture(vm);
@@ -304,9 +304,9 @@ static void begin(struct vm *vm)
 	unsigned int policy = (choice & 0xf) % ghyvi_shadow_policy_count;
 
 	run.begun[vm->number] = true;
-	RULE(!ghyvi_vgpu_set_containment(vm->vgpu, &containment));
-	RULE(!ghyvi_gtt_set_policy(vm->gtt, ghyvi_shadow_policies[policy]->name));
-	RULE(!ghyvi_audit_set_mode(ghyvi_vgpu_audit(vm->vgpu),
+	ASSERT(!ghyvi_vgpu_set_containment(vm->vgpu, &containment));
+	ASSERT(!ghyvi_gtt_set_policy(vm->gtt, ghyvi_shadow_policies[policy]->name));
+	ASSERT(!ghyvi_audit_set_mode(ghyvi_vgpu_audit(vm->vgpu),
 				   choice & 0x10 ? "full" : "privileged"));
 	ghyvi_vgpu_set_check(vm->vgpu, !run.wild);
 	start_guest(vm);
@@ -405,18 +405,18 @@ static void finish(struct vm *vm)
 	if (IS_ERR(root))
 		return;
 	ghyvi_gtt_sync(vm->gtt, root);
-	RULE(!ghyvi_gtt_check(vm->gtt, root));
+	ASSERT(!ghyvi_gtt_check(vm->gtt, root));
 	ghyvi_gtt_put_root(root);
 }
 
 static void end(struct vm *vm)
 {
 	if (ghyvi_vgpu_failsafe(vm->vgpu))
-		RULE(!atomic64_read(&vm->stats.pinned_pages_now) &&
+		ASSERT(!atomic64_read(&vm->stats.pinned_pages_now) &&
 		     !atomic64_read(&vm->stats.protected_now));
 	finish(vm);
-	RULE(!atomic64_read(&vm->stats.oracle_violations));
-	RULE(run.wild || !atomic64_read(&vm->stats.check_differences));
+	ASSERT(!atomic64_read(&vm->stats.oracle_violations));
+	ASSERT(run.wild || !atomic64_read(&vm->stats.check_differences));
 	vm_reset(vm);
 	run.begun[vm->number] = false;
 }

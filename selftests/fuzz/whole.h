@@ -111,7 +111,7 @@ static void hv_unpin(void *hv, u64 gfn)
 {
 	struct vm *vm = hv;
 
-	RULE(is_ram(gfn) && vm->pins[page_of(gfn)]);
+	ASSERT(is_ram(gfn) && vm->pins[page_of(gfn)]);
 	if (!--vm->pins[page_of(gfn)])
 		ASAN_POISON_MEMORY_REGION(vm->host + page_of(gfn) * (size_t)GHYVI_PAGE_BYTES,
 					  GHYVI_PAGE_BYTES);
@@ -169,7 +169,7 @@ static void take_pages(struct vm *vm, unsigned int first, unsigned int count)
 	ghyvi_vgpu_protection_lost(vm->vgpu, gfn, count);
 	ghyvi_gtt_unmap(vm->gtt, gfn, count);
 	for (i = first; i < first + count; i++)
-		RULE(!vm->pins[i]);
+		ASSERT(!vm->pins[i]);
 }
 
 static void give_pages(struct vm *vm)
@@ -343,13 +343,13 @@ static void vm_create(struct vm *vm, unsigned int number, bool gen8)
 	vm->gen9 = !gen8;
 	if (!vm->ram) {
 		vm->file = memfd_create("ram", 0);
-		RULE(vm->file >= 0 && !ftruncate(vm->file, RAM_BYTES));
+		ASSERT(vm->file >= 0 && !ftruncate(vm->file, RAM_BYTES));
 		vm->ram = mmap(NULL, RAM_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, vm->file, 0);
 		/* At a round address, so that pages of 2 MiB stay what they are. */
 		vm->host = mmap((void *)(0x200000000000ul + number * (1ul << 30)), RAM_BYTES,
 				PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, vm->file,
 				0);
-		RULE(vm->ram != MAP_FAILED && vm->host != MAP_FAILED);
+		ASSERT(vm->ram != MAP_FAILED && vm->host != MAP_FAILED);
 		ASAN_POISON_MEMORY_REGION(vm->host, RAM_BYTES);
 	}
 	params.hidden = (struct ghyvi_range){ WINDOW(vm), WINDOW_BYTES };
@@ -357,7 +357,7 @@ static void vm_create(struct vm *vm, unsigned int number, bool gen8)
 	ghyvi_reporter_init(&vm->reporter, &vm->dev);
 	vm->bar_off = true;
 	vm->vgpu = ghyvi_vgpu_create(&params);
-	RULE(!IS_ERR(vm->vgpu));
+	ASSERT(!IS_ERR(vm->vgpu));
 	vm->gtt = ghyvi_vgpu_mm(vm->vgpu);
 }
 
@@ -373,10 +373,10 @@ static void world_create(unsigned int gen8)
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		world.due[i] = GHYVI_SCHED_NEVER;
 	world.gpu = softgpu_create();
-	RULE(!IS_ERR(world.gpu));
+	ASSERT(!IS_ERR(world.gpu));
 	drop_threads();
 	world.sched = ghyvi_sched_create_on(&whole_ops, world.gpu, &whole_clock, NULL);
-	RULE(!IS_ERR(world.sched));
+	ASSERT(!IS_ERR(world.sched));
 	world.courier.stop = false;
 	pthread_create(&world.courier.thread, NULL, deliver_cancelled, NULL);
 	for (i = 0; i < VMS; i++)
@@ -389,12 +389,12 @@ static void assert_nothing_held(const struct vm *vm)
 	unsigned int i;
 
 	for (i = 0; i < RAM_PAGES; i++)
-		RULE(!vm->pins[i] && !vm->protected[i]);
+		ASSERT(!vm->pins[i] && !vm->protected[i]);
 	for (i = 0; i < BAR_PAGES; i++)
-		RULE(!vm->bar_protected[i]);
-	RULE(!vm->mirror_protected);
-	RULE(!atomic64_read(&vm->stats.tables_now) && !atomic64_read(&vm->stats.relaxed_now));
-	RULE(!atomic64_read(&vm->stats.protected_now) &&
+		ASSERT(!vm->bar_protected[i]);
+	ASSERT(!vm->mirror_protected);
+	ASSERT(!atomic64_read(&vm->stats.tables_now) && !atomic64_read(&vm->stats.relaxed_now));
+	ASSERT(!atomic64_read(&vm->stats.protected_now) &&
 	     !atomic64_read(&vm->stats.pinned_pages_now));
 }
 
@@ -427,7 +427,7 @@ static void vm_reset(struct vm *vm)
 	settle();
 	assert_nothing_held(vm);
 	give_pages(vm);
-	RULE(!fallocate(vm->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, RAM_BYTES));
+	ASSERT(!fallocate(vm->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, RAM_BYTES));
 }
 
 #endif

@@ -125,7 +125,7 @@ static bool check_shadow(struct vm *vm, u64 root, u64 table, unsigned int level,
 		page = (entries[i] & GHYVI_SHADOW_ADDRESS_MASK) - virt_to_phys(vm->host);
 		if (page >= RAM_BYTES)
 			continue;
-		RULE(guest_page(vm, root, at) == (int)(page >> GHYVI_PAGE_SHIFT));
+		ASSERT(guest_page(vm, root, at) == (int)(page >> GHYVI_PAGE_SHIFT));
 		leads = true;
 	}
 	if (!leads)

@@ -186,7 +186,7 @@ static __maybe_unused void submit(void)
 
 static __maybe_unused int fetch(enum ghyvi_fetch_source source, u64 at, u32 ring_head, u32 *dword)
 {
-	struct ghyvi_window window;
+	struct ghyvi_cmd_prefetch window;
 	int ret = ghyvi_commands_fetch(guest.commands, source, 0, at, ring_head, &window);
 
 	if (ret <= 0)
@@ -198,7 +198,7 @@ static __maybe_unused int fetch(enum ghyvi_fetch_source source, u64 at, u32 ring
 /* May a command begin there? */
 static __maybe_unused bool begins(enum ghyvi_fetch_source source, unsigned int level, u64 at, u32 ring_head)
 {
-	struct ghyvi_window window;
+	struct ghyvi_cmd_prefetch window;
 
 	return ghyvi_commands_fetch(guest.commands, source, level, at, ring_head, &window) > 0 && window.starts & 1;
 }

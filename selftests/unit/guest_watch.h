@@ -27,7 +27,7 @@ static struct {
 
 static inline void watch_lock(bool lock)
 {
-	RULE(!mprotect(watched.page, WATCH_PAGE_BYTES, lock ? PROT_NONE : PROT_READ | PROT_WRITE));
+	ASSERT(!mprotect(watched.page, WATCH_PAGE_BYTES, lock ? PROT_NONE : PROT_READ | PROT_WRITE));
 }
 
 static inline void watch_fault(int number, siginfo_t *info, void *data)
@@ -39,7 +39,7 @@ static inline void watch_fault(int number, siginfo_t *info, void *data)
 		sigaction(number, &watched.fault, NULL);
 		return; /* and faults again */
 	}
-	RULE(!(context->uc_mcontext.gregs[REG_ERR] & WATCH_FAULT_WRITES));
+	ASSERT(!(context->uc_mcontext.gregs[REG_ERR] & WATCH_FAULT_WRITES));
 	watch_lock(false);
 	if (watched.before)
 		watched.before(offset / 8);
@@ -65,7 +65,7 @@ static inline void watch_begin(void *page, void (*before)(unsigned int entry))
 	memset(&watched, 0, sizeof(watched));
 	watched.page = page;
 	watched.before = before;
-	RULE(!sigaction(SIGSEGV, &fault, &watched.fault) && !sigaction(SIGTRAP, &step, &watched.step));
+	ASSERT(!sigaction(SIGSEGV, &fault, &watched.fault) && !sigaction(SIGTRAP, &step, &watched.step));
 	watch_lock(true);
 }
 

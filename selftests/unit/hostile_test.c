@@ -79,7 +79,7 @@ static int hv_pin(void *hv, u64 gfn, u64 *bus)
 
 static void hv_unpin(void *hv, u64 gfn)
 {
-	RULE(page_of(gfn) >= 0 && host.pins[page_of(gfn)]);
+	ASSERT(page_of(gfn) >= 0 && host.pins[page_of(gfn)]);
 	host.pins[page_of(gfn)]--;
 }
 
@@ -177,7 +177,7 @@ static u64 gpa_of(const volatile void *p)
 
 	if (byte >= table && byte - table < GGTT_TABLE_BYTES)
 		return BAR0_GPA + GGTT_TABLE_OFFSET + (byte - table);
-	RULE(byte >= machine.memory && byte - machine.memory < (HIDDEN + 1) * 4096l);
+	ASSERT(byte >= machine.memory && byte - machine.memory < (HIDDEN + 1) * 4096l);
 	if (byte - machine.memory >= HIDDEN * 4096l)
 		return HIDDEN_GPA + (byte - machine.memory) % 4096;
 	return RAM_GPA + (byte - machine.memory);
@@ -213,7 +213,7 @@ void machine_hide(bool hide, bool bar)
 		ghyvi_gtt_protection_lost(host.gtt, HIDDEN_GPA >> 12, 1);
 		/* VFIO insists: when it returns nothing in the range is pinned. */
 		ghyvi_unmap(&host.unmapping, HIDDEN_GPA >> 12, 1, NULL);
-		RULE(!host.pins[HIDDEN]);
+		ASSERT(!host.pins[HIDDEN]);
 	}
 	if (bar_off == host.bar_off)
 		return;
@@ -265,7 +265,7 @@ static void neighbour_make(void)
 	host.neighbours_memory = shim_page_alloc(NEIGHBOUR_PAGES << 12);
 	for (unsigned int i = 0; i < NEIGHBOUR_PAGES; i++) {
 		entry = virt_to_phys(host.neighbours_memory + (i << 12));
-		RULE(!softgpu_ops.own_page(host.neighbour, entry, GHYVI_PAGE_DATA));
+		ASSERT(!softgpu_ops.own_page(host.neighbour, entry, GHYVI_PAGE_DATA));
 		entry |= GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE;
 		softgpu_ops.ggtt_write(host.neighbour, first + i, &entry, 1);
 	}
@@ -330,11 +330,11 @@ static int teardown(void **state)
 	neighbour_end();
 	softgpu_destroy(host.gpu);
 	for (unsigned int page = 0; page <= HIDDEN; page++)
-		RULE(!host.pins[page] && !host.protected[page]);
+		ASSERT(!host.pins[page] && !host.protected[page]);
 	for (unsigned int i = 0; i < BAR_PAGES; i++)
-		RULE(!host.bar_protected[i]);
-	RULE(!atomic64_read(&host.stats.tables_now) && !atomic64_read(&host.stats.relaxed_now));
-	RULE(!atomic64_read(&host.stats.protected_now) &&
+		ASSERT(!host.bar_protected[i]);
+	ASSERT(!atomic64_read(&host.stats.tables_now) && !atomic64_read(&host.stats.relaxed_now));
+	ASSERT(!atomic64_read(&host.stats.protected_now) &&
 	     !atomic64_read(&host.stats.pinned_pages_now));
 	munmap(machine.memory, (HIDDEN + 1) * 4096ul);
 	return 0;

@@ -57,7 +57,7 @@ static const char process[DEVICES + 1]; /* only their addresses count */
 
 struct ghyvi_unmap_call *ghyvi_unmap_call_alloc(void)
 {
-	RULE(!running->nr_calls);
+	ASSERT(!running->nr_calls);
 	return running->calls[running->nr_calls++] = calloc(1, sizeof(struct ghyvi_unmap_call));
 }
 
@@ -98,7 +98,7 @@ static void unpin_range(struct vgpu_model *device, u64 gfn, u64 count)
 		if (!device->pinned[i])
 			continue;
 		pthread_mutex_lock(&type1.iommu);
-		RULE(mapping_of(i) && mapping_of(i)->pins);
+		ASSERT(mapping_of(i) && mapping_of(i)->pins);
 		mapping_of(i)->pins--;
 		pthread_mutex_unlock(&type1.iommu);
 		device->pinned[i] = false;
@@ -159,7 +159,7 @@ static void type1_unmap(struct thread *thread, u64 gfn, u64 count)
 		}
 		if (mapping == last) {
 			retries++;
-			RULE(retries <= RETRIES_MAX);
+			ASSERT(retries <= RETRIES_MAX);
 		} else {
 			last = mapping;
 			retries = 0;

@@ -20,7 +20,7 @@ static struct ghyvi_tracked tracked;
 static bool add(void *unused, u64 gfn)
 {
 	/* A store can trap from here on. */
-	RULE(ghyvi_tracked_has(&tracked, gfn));
+	ASSERT(ghyvi_tracked_has(&tracked, gfn));
 	if (vm.absent[gfn])
 		return false;
 	vm.tracked[gfn]++;
@@ -29,7 +29,7 @@ static bool add(void *unused, u64 gfn)
 
 static void remove_page(void *unused, u64 gfn)
 {
-	RULE(vm.tracked[gfn]);
+	ASSERT(vm.tracked[gfn]);
 	vm.tracked[gfn]--;
 }
 

@@ -100,9 +100,9 @@ static inline void reach_large(struct xarray *set, u64 bus, u64 bytes)
 {
 	u64 at;
 
-	RULE(!(bus & (bytes - 1)));
+	ASSERT(!(bus & (bytes - 1)));
 	for (at = bus; at < bus + bytes; at += 4096) {
-		RULE(kind_of(at) == GHYVI_PAGE_DATA);
+		ASSERT(kind_of(at) == GHYVI_PAGE_DATA);
 		xa_store(set, at >> 12, xa_mk_value(1), __GFP_NOFAIL);
 	}
 }
@@ -125,7 +125,7 @@ static inline void reach(struct xarray *set, u64 bus, unsigned int level, unsign
 
 	if (xa_load(set, bus >> 12))
 		return;
-	RULE(kind_of(bus) == GHYVI_PAGE_TABLE);
+	ASSERT(kind_of(bus) == GHYVI_PAGE_TABLE);
 	xa_store(set, bus >> 12, xa_mk_value(1), __GFP_NOFAIL);
 	for (i = 0; i < entries; i++) {
 		entry = READ_ONCE(table[i]);
@@ -142,7 +142,7 @@ static inline void reach(struct xarray *set, u64 bus, unsigned int level, unsign
 		if (level > GHYVI_LEVEL_PT) {
 			reach(set, entry, level - 1, GHYVI_ENTRIES);
 		} else {
-			RULE(kind_of(entry) == GHYVI_PAGE_DATA || kind_of(entry) == GHYVI_PAGE_SCRATCH);
+			ASSERT(kind_of(entry) == GHYVI_PAGE_DATA || kind_of(entry) == GHYVI_PAGE_SCRATCH);
 			xa_store(set, entry >> 12, xa_mk_value(1), __GFP_NOFAIL);
 		}
 	}
@@ -169,7 +169,7 @@ static inline void reach_all(struct xarray *set)
 		if (!(fake.ggtt[i] & 1))
 			continue;
 		bus = fake.ggtt[i] & GHYVI_SHADOW_ADDRESS_MASK;
-		RULE(kind_of(bus) == GHYVI_PAGE_DATA || kind_of(bus) == GHYVI_PAGE_SCRATCH);
+		ASSERT(kind_of(bus) == GHYVI_PAGE_DATA || kind_of(bus) == GHYVI_PAGE_SCRATCH);
 		xa_store(set, bus >> 12, xa_mk_value(1), __GFP_NOFAIL);
 	}
 }
@@ -256,12 +256,12 @@ static inline int fake_pin(void *hv, u64 gfn, u64 *bus)
 
 static inline void unpin_locked(u64 gfn)
 {
-	RULE(gfn < RAM_PAGES && fake.pins[gfn]);
+	ASSERT(gfn < RAM_PAGES && fake.pins[gfn]);
 	if (--fake.pins[gfn])
 		return;
 	fake.pinned--;
 	/* The rules of disown_page() saw to it that nothing points here. */
-	RULE(kind_of(virt_to_phys(page_of(gfn))) == 3);
+	ASSERT(kind_of(virt_to_phys(page_of(gfn))) == 3);
 }
 
 static inline void fake_unpin(void *hv, u64 gfn)
@@ -278,10 +278,10 @@ static inline unsigned int fake_protect(void *hv, const u64 *gfns, unsigned int 
 	another_vcpu();
 	fake.protect_calls++;
 	for (i = 0; i < count; i++) {
-		RULE(gfns[i] < GFNS);
+		ASSERT(gfns[i] < GFNS);
 		if (fake.protect_broken || fake.protect_broken_at[gfns[i]])
 			break;
-		RULE(!atomic_exchange(&fake.protected[gfns[i]], true));
+		ASSERT(!atomic_exchange(&fake.protected[gfns[i]], true));
 	}
 	another_vcpu();
 	return i;
@@ -324,7 +324,7 @@ static inline int fake_own(struct ghyvi_pgpu_client *client, u64 bus, enum ghyvi
 	void *value = xa_load(&fake.owned, bus >> 12);
 
 	another_vcpu();
-	RULE(!(bus & 4095));
+	ASSERT(!(bus & 4095));
 	if (!has_book_page(&fake.owners_book, bus >> 12))
 		return -ENOMEM;
 	if (fake.owned_pages >= fake.own_limit) {
@@ -334,7 +334,7 @@ static inline int fake_own(struct ghyvi_pgpu_client *client, u64 bus, enum ghyvi
 	}
 	fake.owned_pages++;
 	if (value)
-		RULE((xa_to_value(value) & 3) == kind);
+		ASSERT((xa_to_value(value) & 3) == kind);
 	xa_store(&fake.owned, bus >> 12, xa_mk_value((value ? xa_to_value(value) : kind) + 4), __GFP_NOFAIL);
 	return 0;
 }
@@ -352,15 +352,15 @@ static inline void fake_disown(struct ghyvi_pgpu_client *client, u64 bus)
 {
 	void *value = xa_load(&fake.owned, bus >> 12);
 
-	RULE(value);
+	ASSERT(value);
 	fake.owned_pages--;
 	if (xa_to_value(value) >= 8) {
 		xa_store(&fake.owned, bus >> 12, xa_mk_value(xa_to_value(value) - 4), __GFP_NOFAIL);
 		return;
 	}
 	/* Unreachable now, and when engines last forgot what they had loaded. */
-	RULE(!xa_load(&fake.cached, bus >> 12));
-	RULE(!looks_where_engines_reach(bus) || !reachable(bus));
+	ASSERT(!xa_load(&fake.cached, bus >> 12));
+	ASSERT(!looks_where_engines_reach(bus) || !reachable(bus));
 	xa_erase(&fake.owned, bus >> 12);
 }
 
@@ -376,7 +376,7 @@ static inline void fake_ggtt_write(struct ghyvi_pgpu_client *client, u64 first, 
 	unsigned int i;
 	u64 *entry;
 
-	RULE(first >= FIRST_GGTT_TABLE * GHYVI_ENTRIES &&
+	ASSERT(first >= FIRST_GGTT_TABLE * GHYVI_ENTRIES &&
 	     first + count <= (FIRST_GGTT_TABLE + fake.ggtt_tables) * GHYVI_ENTRIES);
 	fake.ggtt_writes++;
 	for (i = 0; i < count; i++) {
@@ -396,8 +396,8 @@ static inline u64 fake_ggtt_read(struct ghyvi_pgpu_client *client, u64 index)
 
 static inline int fake_map_guest(struct ghyvi_pgpu_client *client, u64 gfn, u64 bus)
 {
-	RULE(gfn < RAM_PAGES && !fake.mapped[gfn] && fake.pins[gfn]);
-	RULE(bus == virt_to_phys(page_of(gfn)) && kind_of(bus) == GHYVI_PAGE_DATA);
+	ASSERT(gfn < RAM_PAGES && !fake.mapped[gfn] && fake.pins[gfn]);
+	ASSERT(bus == virt_to_phys(page_of(gfn)) && kind_of(bus) == GHYVI_PAGE_DATA);
 	if (fake.nr_mapped >= fake.map_limit || shim_alloc_fails(GFP_KERNEL))
 		return -ENOMEM;
 	fake.mapped[gfn] = true;
@@ -407,7 +407,7 @@ static inline int fake_map_guest(struct ghyvi_pgpu_client *client, u64 gfn, u64 
 
 static inline void fake_unmap_guest(struct ghyvi_pgpu_client *client, u64 gfn)
 {
-	RULE(gfn < RAM_PAGES && fake.mapped[gfn]);
+	ASSERT(gfn < RAM_PAGES && fake.mapped[gfn]);
 	fake.mapped[gfn] = false;
 	fake.nr_mapped--;
 	/* An engine may have used it until now. */
@@ -433,7 +433,7 @@ static inline u8 *guest_byte(u64 gpa)
 
 	if (gfn < RAM_PAGES)
 		return (u8 *)page_of(gfn) + gpa % 4096;
-	RULE(gfn >= BAR_GFN && gfn < BAR_GFN + FIRST_GGTT_TABLE + fake.ggtt_tables);
+	ASSERT(gfn >= BAR_GFN && gfn < BAR_GFN + FIRST_GGTT_TABLE + fake.ggtt_tables);
 	return (u8 *)fake.guest_ggtt + (gpa - ((u64)BAR_GFN << 12));
 }
 
@@ -537,7 +537,7 @@ static inline u64 *shadow(u64 bus, unsigned int levels_down, ...)
 	va_start(indices, levels_down);
 	while (levels_down--) {
 		entry = ((u64 *)phys_to_virt(bus))[va_arg(indices, unsigned int)];
-		RULE(entry & 1);
+		ASSERT(entry & 1);
 		bus = entry & GHYVI_SHADOW_ADDRESS_MASK;
 	}
 	va_end(indices);
@@ -612,7 +612,7 @@ static inline void fake_init(u32 ggtt_tables)
 	ghyvi_reporter_init(&fake.reporter, &fake.dev);
 	params.ggtt = fake.guest_ggtt;
 	fake.gtt = ghyvi_gtt_create(&params);
-	RULE(!IS_ERR(fake.gtt));
+	ASSERT(!IS_ERR(fake.gtt));
 	ghyvi_gtt_set_ggtt_gfn(fake.gtt, BAR_GFN);
 }
 
@@ -622,7 +622,7 @@ static inline void limit_tables(u32 tables_max)
 
 	ghyvi_gtt_tuning(fake.gtt, &tuning);
 	tuning.tables_max = tables_max;
-	RULE(!ghyvi_gtt_set_tuning(fake.gtt, &tuning));
+	ASSERT(!ghyvi_gtt_set_tuning(fake.gtt, &tuning));
 }
 
 /* Nothing may be left, whatever a test did. */
@@ -633,15 +633,15 @@ static inline void fake_fini(void)
 	release_all();
 	ghyvi_gtt_destroy(fake.gtt);
 	for (i = 0; i < GFNS; i++)
-		RULE(!fake.protected[i]);
+		ASSERT(!fake.protected[i]);
 	for (i = 0; i < RAM_PAGES; i++)
-		RULE(!fake.pins[i]);
+		ASSERT(!fake.pins[i]);
 	for (i = 0; i < (FIRST_GGTT_TABLE + fake.ggtt_tables) * GHYVI_ENTRIES; i++)
-		RULE(!fake.ggtt[i]);
-	RULE(!fake.nr_mapped);
-	RULE(xa_empty(&fake.owned) && !fake.owned_pages);
-	RULE(!STAT(kept_64k_now) && !STAT(large_pages_now) && !STAT(split_pages_now));
-	RULE(!STAT(tables_now) && !STAT(relaxed_now) && !STAT(protected_now) && !STAT(pinned_pages_now));
+		ASSERT(!fake.ggtt[i]);
+	ASSERT(!fake.nr_mapped);
+	ASSERT(xa_empty(&fake.owned) && !fake.owned_pages);
+	ASSERT(!STAT(kept_64k_now) && !STAT(large_pages_now) && !STAT(split_pages_now));
+	ASSERT(!STAT(tables_now) && !STAT(relaxed_now) && !STAT(protected_now) && !STAT(pinned_pages_now));
 	xa_destroy(&fake.cached);
 	xa_destroy(&fake.owners_book);
 	xa_destroy(&fake.pins_book);

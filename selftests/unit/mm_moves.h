@@ -199,9 +199,9 @@ static void compare_root(const struct held *held)
 	if (held->levels == 4 ? !held->root->pages[0]->table : !held->root->known && lost_all(held->root))
 		return; /* lost its table page */
 	if (held->levels == 4)
-		RULE(table_matches(held->gpa[0] >> 12, held->bus, 4));
+		ASSERT(table_matches(held->gpa[0] >> 12, held->bus, 4));
 	for (p = 0; held->levels == 3 && p < 4; p++)
-		RULE(entry_matches(held->gpa[p] | 3, top[p], 3, false));
+		ASSERT(entry_matches(held->gpa[p] | 3, top[p], 3, false));
 }
 
 static void self_check(struct ghyvi_root *root)
@@ -209,7 +209,7 @@ static void self_check(struct ghyvi_root *root)
 	if (!ghyvi_gtt_check(fake.gtt, root))
 		return;
 	fprintf(stderr, "%s\n", fake.reporter.last);
-	RULE(false);
+	ASSERT(false);
 }
 
 static void compare_everything(void)
@@ -220,13 +220,13 @@ static void compare_everything(void)
 	for (i = 0; i < n; i++)
 		compare_root(&fake.held[i]);
 	for (i = 0; fake.gtt->policy->nested && i < GFNS; i++)
-		RULE(!fake.protected[i]);
+		ASSERT(!fake.protected[i]);
 	if (!fake.gtt->ggtt_shadowed) {
 		for (i = 0; i < n; i++)
-			RULE(!fake.held[i].bus);
+			ASSERT(!fake.held[i].bus);
 		for (i = FIRST_GGTT_TABLE * 512; i < (FIRST_GGTT_TABLE + fake.ggtt_tables) * 512; i++)
-			RULE(!fake.ggtt[i]);
-		RULE(!STAT(relaxed_now) && !STAT(tables_now));
+			ASSERT(!fake.ggtt[i]);
+		ASSERT(!STAT(relaxed_now) && !STAT(tables_now));
 		return;
 	}
 	for (i = FIRST_GGTT_TABLE * 512; i < (FIRST_GGTT_TABLE + fake.ggtt_tables) * 512; i++)
@@ -234,7 +234,7 @@ static void compare_everything(void)
 			fprintf(stderr, "%s; table %d; GGTT entry %u: guest %#llx shadow %#llx\n",
 				fake.reporter.last, !!xa_load(&fake.gtt->tables, ghyvi_entry_gfn(fake.guest_ggtt[i])), i,
 				(unsigned long long)fake.guest_ggtt[i], (unsigned long long)fake.ggtt[i]);
-			RULE(false);
+			ASSERT(false);
 		}
 	for (i = 0; i < n; i++)
 		self_check(fake.held[i].root);
@@ -309,7 +309,7 @@ static void memory_operation(void)
 	ghyvi_gtt_unmap(fake.gtt, gfn, n);
 	/* With no vCPU running, nothing of it is pinned; else it may be in use again already. */
 	for (i = gfn; !fake.race && i < gfn + n; i++)
-		RULE(!fake.pins[i]);
+		ASSERT(!fake.pins[i]);
 }
 
 /* A nested job meets a page; maybe one that began before the policy was another. */
@@ -329,9 +329,9 @@ static void fault_operation(void)
 	}
 	err = ghyvi_gtt_fault(fake.gtt, gfn);
 	if (!err)
-		RULE(gfn < RAM_PAGES && fake.mapped[gfn]);
+		ASSERT(gfn < RAM_PAGES && fake.mapped[gfn]);
 	else if (gfn < RAM_PAGES)
-		RULE(err == (fake.absent[gfn] ? -EFAULT : -ENOMEM));
+		ASSERT(err == (fake.absent[gfn] ? -EFAULT : -ENOMEM));
 }
 
 static void protection_operation(void)

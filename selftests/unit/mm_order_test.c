@@ -84,7 +84,7 @@ static void prepare_relaxed(void)
 {
 	prepare_tree();
 	set(4, 9, to(DATA));
-	RULE(!fake.protected[4]);
+	ASSERT(!fake.protected[4]);
 }
 
 static void prepare_root(void)
@@ -97,9 +97,9 @@ static void prepare_ggtt(void)
 	prepare_tree();
 	ghyvi_gtt_ggtt_live(fake.gtt);
 	sync_root();
-	RULE(fake.protected[GGTT_GFN]);
+	ASSERT(fake.protected[GGTT_GFN]);
 	set(GGTT_GFN, 9, to(DATA));
-	RULE(!fake.protected[GGTT_GFN]);
+	ASSERT(!fake.protected[GGTT_GFN]);
 }
 
 /* One trap for all entries, of which some have changed. */
@@ -326,7 +326,7 @@ static void prepare_unprotected(void)
 	sync_root();
 	set(50, 0, to(1));
 	set(1, 300, to(50));
-	RULE(!fake.protected[1]);
+	ASSERT(!fake.protected[1]);
 }
 
 static void mend_protection(void)

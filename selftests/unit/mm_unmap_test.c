@@ -74,7 +74,7 @@ static int vfio_unmap_dma(void (*meanwhile)(void))
 	give_ups = 0;
 	pthread_mutex_lock(&iommu);
 	while (pins()) {
-		RULE(told <= VFIO_RETRIES);
+		ASSERT(told <= VFIO_RETRIES);
 		/* kernel/kvm/guard.c refuses pins from the first ask on. */
 		set_all_absent(true);
 		pthread_mutex_lock(&device_list);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* What a fake or a fuzz target demands of the code under test: also where cmocka's assertions cannot be. */
-#define RULE(c)                                                                               \
+#define ASSERT(c)                                                                               \
 	do {                                                                                  \
 		if (!(c)) {                                                                   \
 			fprintf(stderr, "rule broken: %s (%s:%d)\n", #c, __FILE__, __LINE__); \

@@ -78,7 +78,7 @@ static void check_running_job(void)
 {
 	struct ghyvi_job *job = gpu.running[guest.id];
 	u32 last = (job->context[GHYVI_CTX_RING_TAIL] + RING_BYTES - 4) % RING_BYTES;
-	struct ghyvi_window window;
+	struct ghyvi_cmd_prefetch window;
 
 	assert_true(ghyvi_commands_fetch(job->commands, GHYVI_FETCH_RING, 0, last, 0, &window) > 0);
 }
