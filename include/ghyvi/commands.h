@@ -21,13 +21,13 @@ enum ghyvi_command_rule {
 	GHYVI_PPGTT_ONLY_REJECT, /* allowed on the PPGTT; refused with the GGTT bit of the header */
 };
 
-#define GHYVI_MI_GGTT BIT(22) /* the GGTT bit of MI commands that have one */
+#define MI_USE_GGTT BIT(22) /* the GGTT bit of MI commands that have one */
 
 /* How a packet says which address space an address of it is in. */
 enum ghyvi_address_space {
 	GHYVI_ADDRESS_NONE, /* no such operand */
 	GHYVI_ADDRESS_PPGTT, /* always; the shadow isolates it */
-	GHYVI_ADDRESS_BIT22, /* the GGTT when the header has GHYVI_MI_GGTT */
+	GHYVI_ADDRESS_BIT22, /* the GGTT when the header has MI_USE_GGTT */
 	GHYVI_ADDRESS_BIT21, /* the same, bit 21 (the second address of a copy) */
 	GHYVI_ADDRESS_DWORD1_BIT0, /* bit 0 of dword 1 */
 	GHYVI_ADDRESS_POST, /* only with a post-sync operation; see GHYVI_CHECK_FLUSH_DW and PIPE_CONTROL */
@@ -111,7 +111,7 @@ static inline enum ghyvi_command_rule ghyvi_command_rule(const struct ghyvi_comm
 
 	if (rule < GHYVI_PPGTT_ONLY_DROP)
 		return rule;
-	if (!(header & GHYVI_MI_GGTT))
+	if (!(header & MI_USE_GGTT))
 		return GHYVI_ALLOWED;
 	return rule == GHYVI_PPGTT_ONLY_DROP ? GHYVI_DROPPED : GHYVI_REFUSED;
 }

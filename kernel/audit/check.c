@@ -10,7 +10,7 @@
 #include <linux/string.h>
 #include "audit.h"
 
-#define BB_START_PPGTT BIT(8)
+#define MI_BATCH_PPGTT_HSW BIT(8)
 #define BB_START_SECOND_LEVEL BIT(22)
 #define LRI_BYTE_DISABLES GENMASK(11, 8)
 #define SEMAPHORE_REGISTER_POLL BIT(16)
@@ -105,7 +105,7 @@ static int check_load_imm(struct audit_scan *scan, const u32 *packet)
 
 static int check_batch_start(struct audit_scan *scan, const u32 *packet)
 {
-	bool user = packet[0] & BB_START_PPGTT;
+	bool user = packet[0] & MI_BATCH_PPGTT_HSW;
 	unsigned int level = scan->level ?: 1;
 	int err;
 

@@ -7,7 +7,7 @@
 #define MI_OPCODE(header) ((header) >> 23 & 0x3f)
 #define MI_OPCODES 64
 
-#define BB_START_PPGTT BIT(8)
+#define MI_BATCH_PPGTT_HSW BIT(8)
 #define BB_START_SECOND_LEVEL BIT(22)
 #define COND_END_COMPARE BIT(21)
 #define COPY_DST_GGTT BIT(21)
@@ -20,7 +20,7 @@
 
 static enum softgpu_space mi_space(u32 header)
 {
-	return header & GHYVI_MI_GGTT ? SOFTGPU_GGTT : SOFTGPU_PPGTT;
+	return header & MI_USE_GGTT ? SOFTGPU_GGTT : SOFTGPU_PPGTT;
 }
 
 static u64 mi_address(const u32 *dwords)
@@ -60,7 +60,7 @@ static int mi_batch_start(struct softgpu_engine *engine)
 					     engine->level ? "a second-level batch" : "the ring");
 		level = 2;
 	}
-	if (header & BB_START_PPGTT) {
+	if (header & MI_BATCH_PPGTT_HSW) {
 		stream.space = SOFTGPU_PPGTT;
 	} else {
 		if (!from->privileged)

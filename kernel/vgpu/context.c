@@ -75,9 +75,9 @@ static void write_state(struct vgpu_workload *workload, unsigned int index, u32 
 
 static unsigned int levels_of(const struct vgpu_workload *workload)
 {
-	u64 addressing = (workload->descriptor & DESC_ADDRESSING) >> DESC_ADDRESSING_SHIFT;
+	u64 addressing = (workload->descriptor & GEN8_CTX_ADDRESSING_MODE_MASK) >> GEN8_CTX_ADDRESSING_MODE_SHIFT;
 
-	return addressing == DESC_ADDRESSING_64BIT ? 4 : 3;
+	return addressing == INTEL_LEGACY_64B_CONTEXT ? 4 : 3;
 }
 
 /* @pdps: the image's dwords from PDP3 on; @gpa: what get_root wants, PDP0 first. */
@@ -130,10 +130,10 @@ static int check_descriptor(const struct vgpu_workload *workload)
 {
 	const struct ghyvi_vgpu *vgpu = workload->engine->vgpu;
 	u64 descriptor = workload->descriptor;
-	u64 addressing = (descriptor & DESC_ADDRESSING) >> DESC_ADDRESSING_SHIFT;
+	u64 addressing = (descriptor & GEN8_CTX_ADDRESSING_MODE_MASK) >> GEN8_CTX_ADDRESSING_MODE_SHIFT;
 
-	if ((descriptor & DESC_VALID) && (descriptor & DESC_PRIVILEGE) &&
-	    (addressing == DESC_ADDRESSING_64BIT || addressing == DESC_ADDRESSING_32BIT) &&
+	if ((descriptor & GEN8_CTX_VALID) && (descriptor & GEN8_CTX_PRIVILEGE) &&
+	    (addressing == INTEL_LEGACY_64B_CONTEXT || addressing == INTEL_LEGACY_32B_CONTEXT) &&
 	    vgpu_owns_ggtt(vgpu, descriptor & DESC_LRCA, CONTEXT_MIN_BYTES))
 		return 0;
 	ghyvi_report(vgpu->params.reporter, "%s: context descriptor 0x%llx is not valid",
@@ -260,8 +260,8 @@ int vgpu_context_load(struct vgpu_workload *workload)
 	job->client = vgpu->client;
 	ghyvi_root_job(workload->root, job);
 	job->lrca = (u32)(workload->descriptor & DESC_LRCA);
-	job->restore = !((workload->control & CONTEXT_RESTORE_INHIBIT) &&
-			 (workload->control & CONTEXT_RESTORE_INHIBIT_MASK));
+	job->restore = !((workload->control & CTX_CTRL_ENGINE_CTX_RESTORE_INHIBIT) &&
+			 (workload->control & CTX_CTRL_RESTORE_INHIBIT_MASKED));
 	memset(&job->backend, 0, sizeof(job->backend));
 	vgpu_update_ring_regs(workload);
 	trace_ghyvi_submit(vgpu->params.reporter, job->engine, job->lrca, workload->head,
@@ -295,9 +295,9 @@ void vgpu_context_save(struct vgpu_workload *workload)
 
 	write_state(workload, GHYVI_CTX_RING_HEAD, context[GHYVI_CTX_RING_HEAD]);
 	write_state(workload, GHYVI_CTX_TIMESTAMP, context[GHYVI_CTX_TIMESTAMP]);
-	if (workload->control & CONTEXT_RESTORE_INHIBIT)
+	if (workload->control & CTX_CTRL_ENGINE_CTX_RESTORE_INHIBIT)
 		write_state(workload, GHYVI_CTX_CONTROL,
-			    workload->control & ~(u32)CONTEXT_RESTORE_INHIBIT);
+			    workload->control & ~(u32)CTX_CTRL_ENGINE_CTX_RESTORE_INHIBIT);
 	if (engine->vgpu->params.profile->context_has_gprs)
 		for (i = 0; i < 2 * CONTEXT_GPRS; i++)
 			if (context[GHYVI_CTX_GPR + 2 * i] != workload->gprs[i])

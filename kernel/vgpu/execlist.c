@@ -47,7 +47,7 @@ static void csb_emit(struct vgpu_engine *engine, u32 status, u64 element)
 	struct ghyvi_vgpu *vgpu = engine->vgpu;
 	u64 hwsp = engine_get(engine, RING_HWS_PGA);
 	u64 entry = (u64)context_id(element) << 32 | status;
-	u32 slot = (engine->csb + 1) % CSB_ENTRIES;
+	u32 slot = (engine->csb + 1) % GEN8_CSB_ENTRIES;
 	int err;
 
 	engine->csb = slot;
@@ -168,7 +168,7 @@ static bool lite_restore(struct vgpu_engine *engine)
 	if (tail == workload->tail)
 		return true;
 	/* Asks for a reload, because the tail went back: that is not a move on. */
-	if (engine->pending[0] & DESC_FORCE_RESTORE)
+	if (engine->pending[0] & CTX_DESC_FORCE_RESTORE)
 		return false;
 	if (workload->empty || ghyvi_audit_extend(workload->base.job.commands, tail) ||
 	    ghyvi_sched_update_tail(vgpu->params.sched, &workload->base, tail))
@@ -180,7 +180,7 @@ static bool lite_restore(struct vgpu_engine *engine)
 static void execlist_promote(struct vgpu_engine *engine, u32 status)
 {
 	memcpy(engine->active, engine->pending, sizeof(engine->active));
-	engine->nr_active = engine->active[1] & DESC_VALID ? 2 : 1;
+	engine->nr_active = engine->active[1] & GEN8_CTX_VALID ? 2 : 1;
 	engine->has_pending = false;
 	csb_emit(engine, status, engine->active[0]);
 }
@@ -194,10 +194,10 @@ static void promote_and_submit(struct vgpu_engine *engine)
 {
 	if (engine->has_pending) {
 		if (!engine->nr_active) {
-			execlist_promote(engine, CSB_IDLE_ACTIVE);
+			execlist_promote(engine, GEN8_CTX_STATUS_IDLE_ACTIVE);
 		} else if (lite_restore(engine)) {
 			ghyvi_count(engine->vgpu->params.stats, lite_restores);
-			execlist_promote(engine, CSB_PREEMPTED | CSB_LITE_RESTORE);
+			execlist_promote(engine, GEN8_CTX_STATUS_PREEMPTED | GEN8_CTX_STATUS_LITE_RESTORE);
 		}
 	}
 	if (engine->nr_active && !engine->workload)
@@ -263,7 +263,7 @@ static void execlist_retire(struct vgpu_engine *engine)
 	engine->active[0] = engine->active[1];
 	engine->active[1] = 0;
 	engine->nr_active--;
-	csb_emit(engine, CSB_COMPLETE | (last ? CSB_ACTIVE_IDLE : CSB_ELEMENT_SWITCH), element);
+	csb_emit(engine, GEN8_CTX_STATUS_COMPLETE | (last ? GEN8_CTX_STATUS_ACTIVE_IDLE : GEN8_CTX_STATUS_ELEMENT_SWITCH), element);
 }
 
 /* Keep the object for the engine's next workload, or free it. */
@@ -345,7 +345,7 @@ static void elsp_latch(struct vgpu_engine *engine)
 	struct ghyvi_reporter *reporter = engine->vgpu->params.reporter;
 
 	ghyvi_count(stats_of(engine), submissions);
-	if (!(element0 & DESC_VALID)) {
+	if (!(element0 & GEN8_CTX_VALID)) {
 		ghyvi_report(reporter, "%s: submission without a valid element 0 ignored",
 			     ghyvi_engine_name(engine->id));
 	} else if (engine->has_pending) {
@@ -355,7 +355,7 @@ static void elsp_latch(struct vgpu_engine *engine)
 	} else {
 		/* Kept while the vGPU refuses work: vgpu_engine_release() promotes it. */
 		engine->pending[0] = element0;
-		engine->pending[1] = element1 & DESC_VALID ? element1 : 0;
+		engine->pending[1] = element1 & GEN8_CTX_VALID ? element1 : 0;
 		engine->has_pending = true;
 	}
 }

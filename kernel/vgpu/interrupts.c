@@ -10,7 +10,7 @@
 
 static u32 bank_reg(unsigned int n, u32 reg)
 {
-	return IRQ_BANK_FIRST + n * IRQ_BANK_BYTES + reg;
+	return GEN8_GT_ISR0 + n * GEN8_IRQ_BANK_SIZE + reg;
 }
 
 /* Where an engine's 16 sources are. */
@@ -31,9 +31,9 @@ static u32 pending_units(struct ghyvi_vgpu *vgpu)
 		u32 sources;
 		u32 bit;
 	} bits[] = {
-		{ 0, 0x0000ffff, MASTER_IRQ_RENDER },	     { 0, 0xffff0000, MASTER_IRQ_BLITTER },
-		{ 1, 0x0000ffff, MASTER_IRQ_VIDEO },	     { 1, 0xffff0000, MASTER_IRQ_VIDEO2 },
-		{ 3, 0x0000ffff, MASTER_IRQ_VIDEO_ENHANCE },
+		{ 0, 0x0000ffff, GEN8_GT_RCS_IRQ },	     { 0, 0xffff0000, GEN8_GT_BCS_IRQ },
+		{ 1, 0x0000ffff, GEN8_GT_VCS0_IRQ },	     { 1, 0xffff0000, GEN8_GT_VCS1_IRQ },
+		{ 3, 0x0000ffff, GEN8_GT_VECS_IRQ },
 	};
 	u32 result = 0;
 	unsigned int i;
@@ -51,12 +51,12 @@ static u32 pending_units(struct ghyvi_vgpu *vgpu)
 /* Caller holds irq_lock. Returns true when a message is due. */
 static bool update_line(struct ghyvi_vgpu *vgpu)
 {
-	u32 enabled = vgpu_get(vgpu, MASTER_IRQ) & MASTER_IRQ_ENABLE, pending = pending_units(vgpu);
+	u32 enabled = vgpu_get(vgpu, GEN8_MASTER_IRQ) & GEN8_MASTER_IRQ_CONTROL, pending = pending_units(vgpu);
 	bool line = enabled && pending;
 	bool rises = line && !vgpu->line;
 
 	lockdep_assert_held(&vgpu->irq_lock);
-	vgpu_set(vgpu, MASTER_IRQ, enabled | pending);
+	vgpu_set(vgpu, GEN8_MASTER_IRQ, enabled | pending);
 	vgpu->line = line;
 	return rises;
 }
@@ -74,10 +74,10 @@ void vgpu_irq_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 	bool rises;
 
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
-	if (offset == MASTER_IRQ) {
-		vgpu_set(vgpu, offset, value & MASTER_IRQ_ENABLE);
+	if (offset == GEN8_MASTER_IRQ) {
+		vgpu_set(vgpu, offset, value & GEN8_MASTER_IRQ_CONTROL);
 	} else {
-		switch (offset % IRQ_BANK_BYTES) {
+		switch (offset % GEN8_IRQ_BANK_SIZE) {
 		case IRQ_ISR:
 			break; /* our sources are events, not levels */
 		case IRQ_IIR:
@@ -130,8 +130,8 @@ void vgpu_irq_reset(struct ghyvi_vgpu *vgpu)
 	unsigned int i;
 
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
-	vgpu_set(vgpu, MASTER_IRQ, 0);
-	for (i = 0; i < IRQ_BANKS; i++) {
+	vgpu_set(vgpu, GEN8_MASTER_IRQ, 0);
+	for (i = 0; i < GEN8_GT_IRQ_BANKS; i++) {
 		vgpu_set(vgpu, bank_reg(i, IRQ_IMR), ~0u);
 		vgpu_set(vgpu, bank_reg(i, IRQ_IIR), 0);
 		vgpu_set(vgpu, bank_reg(i, IRQ_IER), 0);

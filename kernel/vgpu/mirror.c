@@ -20,10 +20,10 @@ static u32 *shown_at(struct ghyvi_vgpu *vgpu, u32 offset)
  */
 static u32 event_bits(u32 offset)
 {
-	if (offset == MASTER_IRQ)
-		return ~(u32)MASTER_IRQ_ENABLE;
-	return offset >= IRQ_BANK_FIRST && offset <= IRQ_BANK_LAST &&
-			       offset % IRQ_BANK_BYTES == IRQ_IIR ?
+	if (offset == GEN8_MASTER_IRQ)
+		return ~(u32)GEN8_MASTER_IRQ_CONTROL;
+	return offset >= GEN8_GT_ISR0 && offset <= GEN8_GT_IER3 &&
+			       offset % GEN8_IRQ_BANK_SIZE == IRQ_IIR ?
 		       ~0u :
 		       0;
 }

@@ -4,18 +4,18 @@
 #include "vgpu_types.h"
 
 static const struct ghyvi_register_value gen8_values[] = {
-	{ FUSE2, 0x02000000 }, /* one slice, all subslices */
+	{ GEN8_FUSE2, 0x02000000 }, /* one slice, all subslices */
 	{ FUSE_STRAP, FUSE_STRAP_DISPLAY_OFF },
 	{ PCH_RAWCLK, 24 }, /* MHz */
 	{ 0, 0 },
 };
 
 static const struct ghyvi_register_value gen9_values[] = {
-	{ FUSE2, 0x02800000 }, /* one slice, three subslices */
+	{ GEN8_FUSE2, 0x02800000 }, /* one slice, three subslices */
 	{ CTC_MODE, 4 }, /* 24 MHz crystal, divided by two */
 	{ GUC_STATUS, GUC_STATUS_MIA_IN_RESET },
 	{ FUSE_STATUS, 0x8e000000 }, /* all power gates' fuses distributed */
-	{ DISPLAY_FUSE, DISPLAY_FUSE_PIPES_OFF },
+	{ SKL_DFSM, DISPLAY_FUSE_PIPES_OFF },
 	{ PCH_RAWCLK, 24 }, /* MHz */
 	{ 0, 0 },
 };

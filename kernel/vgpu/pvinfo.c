@@ -17,12 +17,12 @@ void vgpu_pvinfo_reset(struct ghyvi_vgpu *vgpu)
 	 */
 	u32 mappable = p->mappable.bytes ? (u32)p->mappable.start : 0;
 
-	vgpu_set(vgpu, PVINFO_MAGIC_LO, lower_32_bits(PVINFO_MAGIC));
-	vgpu_set(vgpu, PVINFO_MAGIC_HI, upper_32_bits(PVINFO_MAGIC));
+	vgpu_set(vgpu, PVINFO_MAGIC_LO, lower_32_bits(VGT_MAGIC));
+	vgpu_set(vgpu, PVINFO_MAGIC_HI, upper_32_bits(VGT_MAGIC));
 	vgpu_set(vgpu, PVINFO_VERSION, PVINFO_VERSION_MAJOR);
 	vgpu_set(vgpu, PVINFO_ID, p->id);
-	vgpu_set(vgpu, PVINFO_CAPS, PVINFO_CAP_FULL_PPGTT | PVINFO_CAP_HWSP_EMULATION |
-		 (p->profile->gen >= 9 ? PVINFO_CAP_LARGE_PAGES : 0));
+	vgpu_set(vgpu, PVINFO_CAPS, VGT_CAPS_FULL_PPGTT | VGT_CAPS_HWSP_EMULATION |
+		 (p->profile->gen >= 9 ? VGT_CAPS_HUGE_GTT : 0));
 	vgpu_set(vgpu, PVINFO_MAPPABLE_BASE, mappable);
 	vgpu_set(vgpu, PVINFO_MAPPABLE_BYTES, (u32)p->mappable.bytes);
 	vgpu_set(vgpu, PVINFO_HIDDEN_BASE, (u32)p->hidden.start);
@@ -40,11 +40,11 @@ static void g2v_notify(struct ghyvi_vgpu *vgpu, u32 message)
 	for (i = 0; i < ARRAY_SIZE(gpa); i++)
 		gpa[i] = vgpu_get(vgpu, PVINFO_PDP0_LO + 8 * i) |
 			 (u64)vgpu_get(vgpu, PVINFO_PDP0_LO + 8 * i + 4) << 32;
-	levels = message == NOTIFY_L3_CREATE || message == NOTIFY_L3_DESTROY ? 3 : 4;
+	levels = message == VGT_G2V_PPGTT_L3_PAGE_TABLE_CREATE || message == VGT_G2V_PPGTT_L3_PAGE_TABLE_DESTROY ? 3 : 4;
 
 	switch (message) {
-	case NOTIFY_L3_CREATE:
-	case NOTIFY_L4_CREATE:
+	case VGT_G2V_PPGTT_L3_PAGE_TABLE_CREATE:
+	case VGT_G2V_PPGTT_L4_PAGE_TABLE_CREATE:
 		/* Only a hint: a context that names an unknown tree creates it, too. */
 		root = ghyvi_gtt_get_root(vgpu->gtt, gpa, levels);
 		if (IS_ERR(root))
@@ -59,12 +59,12 @@ static void g2v_notify(struct ghyvi_vgpu *vgpu, u32 message)
 			ghyvi_gtt_reset(vgpu->gtt);
 		mutex_unlock(&vgpu->lock);
 		break;
-	case NOTIFY_L3_DESTROY:
-	case NOTIFY_L4_DESTROY:
+	case VGT_G2V_PPGTT_L3_PAGE_TABLE_DESTROY:
+	case VGT_G2V_PPGTT_L4_PAGE_TABLE_DESTROY:
 		ghyvi_gtt_forget_root(vgpu->gtt, gpa, levels);
 		break;
-	case NOTIFY_CONTEXT_CREATE:
-	case NOTIFY_CONTEXT_DESTROY:
+	case VGT_G2V_EXECLIST_CONTEXT_CREATE:
+	case VGT_G2V_EXECLIST_CONTEXT_DESTROY:
 		break; /* contexts are shadowed when they are submitted */
 	default:
 		ghyvi_report(vgpu->params.reporter, "unknown notification %u ignored", message);

@@ -134,7 +134,7 @@ static u32 power_well_read(struct ghyvi_vgpu *vgpu, u32 offset)
 	u32 requests = 0;
 	u32 i;
 
-	for (i = POWER_WELL_FIRST; i <= POWER_WELL_LAST; i += 4)
+	for (i = HSW_PWR_WELL_CTL1; i <= HSW_PWR_WELL_CTL4; i += 4)
 		requests |= vgpu_get(vgpu, i);
 	return vgpu_get(vgpu, offset) | requests >> 1;
 }
@@ -142,8 +142,8 @@ static u32 power_well_read(struct ghyvi_vgpu *vgpu, u32 offset)
 /* Every command succeeds and answers what its data registers hold. */
 static void pcode_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
-	if (value & PCODE_GO)
-		value &= ~(u32)(PCODE_GO | PCODE_STATUS);
+	if (value & GEN6_PCODE_READY)
+		value &= ~(u32)(GEN6_PCODE_READY | PCODE_STATUS);
 	vgpu_set(vgpu, offset, value);
 }
 
@@ -166,18 +166,18 @@ static void pcode_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 	MASKED(base + RING_CONTEXT_CONTROL, base + RING_CONTEXT_CONTROL),                          \
 	MASKED(base + RING_MODE, base + RING_MODE),                                                \
 	{ base + RING_TIMESTAMP, base + RING_TIMESTAMP_UDW, timestamp_read, write_ignore },        \
-	READ_ONLY(base + RING_CSB, base + RING_CSB + 8 * CSB_ENTRIES - 4),                         \
+	READ_ONLY(base + RING_CSB, base + RING_CSB + 8 * GEN8_CSB_ENTRIES - 4),                         \
 	{ base + RING_CSB_POINTER, base + RING_CSB_POINTER, vgpu_csb_pointer_read,                 \
 	  vgpu_csb_pointer_write }
 
 #define IRQ_REGISTERS_RULE(first, banks)                                                           \
-	{ first, first + (banks) * IRQ_BANK_BYTES - 4, NULL, other_irq_write }
+	{ first, first + (banks) * GEN8_IRQ_BANK_SIZE - 4, NULL, other_irq_write }
 /* clang-format on */
 
 /* Units that never raise anything: ISR and IIR read 0, and writing ones clears nothing. */
 static void other_irq_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
-	switch (offset % IRQ_BANK_BYTES) {
+	switch (offset % GEN8_IRQ_BANK_SIZE) {
 	case IRQ_ISR:
 	case IRQ_IIR:
 		break;
@@ -197,16 +197,16 @@ static const struct register_rule rules[] = {
 	MASKED(0x20e4, 0x20e4),
 	MASKED(0x20ec, 0x20ec),
 	MASKED(0x2580, 0x2580),
-	{ TLB_INVALIDATE_FIRST, TLB_INVALIDATE_LAST, read_zero, invalidate_write },
+	{ GEN8_RTCR, GEN8_VTCR, read_zero, invalidate_write },
 	MASKED(0x7000, 0x7018),
 	MASKED(0x7300, 0x7304),
 	MASKED(0x83a4, 0x83a4),
-	READ_ONLY(FUSE2, FUSE2),
-	READ_ONLY(EU_DISABLE0, EU_DISABLE2),
-	{ GEN_RESET, GEN_RESET, read_zero, vgpu_reset_write },
+	READ_ONLY(GEN8_FUSE2, GEN8_FUSE2),
+	READ_ONLY(GEN8_EU_DISABLE0, GEN8_EU_DISABLE2),
+	{ GEN6_GDRST, GEN6_GDRST, read_zero, vgpu_reset_write },
 	READ_ONLY(GUC_STATUS, GUC_STATUS),
 	READ_ONLY(GUC_WOPCM_SIZE, GUC_WOPCM_SIZE),
-	READ_ONLY(GUC_WOPCM_OFFSET, GUC_WOPCM_OFFSET),
+	READ_ONLY(DMA_GUC_WOPCM_OFFSET, DMA_GUC_WOPCM_OFFSET),
 	MASKED(0xe100, 0xe100),
 	MASKED(0xe180, 0xe188),
 	MASKED(0xe194, 0xe194),
@@ -217,21 +217,21 @@ static const struct register_rule rules[] = {
 	MASKED(0x22200, 0x22200),
 	READ_ONLY(FUSE_STATUS, FUSE_STATUS),
 	READ_ONLY(FUSE_STRAP, FUSE_STRAP),
-	{ FPGA_DEBUG, FPGA_DEBUG, read_zero, write_ignore },
-	{ MASTER_IRQ, MASTER_IRQ, NULL, vgpu_irq_write },
-	{ IRQ_BANK_FIRST, IRQ_BANK_LAST, NULL, vgpu_irq_write },
-	IRQ_REGISTERS_RULE(DISPLAY_PIPE_IRQ_FIRST, DISPLAY_IRQ_BANKS),
-	IRQ_REGISTERS_RULE(PCU_IRQ, 1),
-	{ POWER_WELL_FIRST, POWER_WELL_LAST, power_well_read, power_well_write },
-	READ_ONLY(DISPLAY_FUSE, DISPLAY_FUSE),
+	{ FPGA_DBG, FPGA_DBG, read_zero, write_ignore },
+	{ GEN8_MASTER_IRQ, GEN8_MASTER_IRQ, NULL, vgpu_irq_write },
+	{ GEN8_GT_ISR0, GEN8_GT_IER3, NULL, vgpu_irq_write },
+	IRQ_REGISTERS_RULE(GEN8_DE_PIPE_ISR_A, DISPLAY_IRQ_BANKS),
+	IRQ_REGISTERS_RULE(GEN8_PCU_ISR, 1),
+	{ HSW_PWR_WELL_CTL1, HSW_PWR_WELL_CTL4, power_well_read, power_well_write },
+	READ_ONLY(SKL_DFSM, SKL_DFSM),
 	{ PVINFO_FIRST, PVINFO_LAST, NULL, vgpu_pvinfo_write },
 	READ_ONLY(SOUTH_FUSE_STRAP, SOUTH_FUSE_STRAP),
-	IRQ_REGISTERS_RULE(SOUTH_DISPLAY_IRQ, 1),
-	READ_ONLY(FENCE_FIRST, FENCE_LAST), /* the guest was told that it has none */
-	{ GFX_FLUSH_CONTROL, GFX_FLUSH_CONTROL, read_zero, invalidate_write },
-	READ_ONLY(EDRAM_CAP, EDRAM_CAP),
-	{ PCODE_MAILBOX, PCODE_MAILBOX, NULL, pcode_write },
-	READ_ONLY(RP_STATE_CAP, RP_STATE_CAP),
+	IRQ_REGISTERS_RULE(SDEISR, 1),
+	READ_ONLY(FENCE_REG_GEN6_LO0, FENCE_REG_GEN6_HI31), /* the guest was told that it has none */
+	{ GFX_FLSH_CNTL_GEN6, GFX_FLSH_CNTL_GEN6, read_zero, invalidate_write },
+	READ_ONLY(HSW_EDRAM_CAP, HSW_EDRAM_CAP),
+	{ GEN6_PCODE_MAILBOX, GEN6_PCODE_MAILBOX, NULL, pcode_write },
+	READ_ONLY(GEN6_RP_STATE_CAP, GEN6_RP_STATE_CAP),
 };
 
 void vgpu_registers_init(struct ghyvi_vgpu *vgpu)

@@ -9,10 +9,10 @@
 #include "vgpu_types.h"
 
 static const u32 reset_bits[GHYVI_ENGINES] = {
-	[GHYVI_RCS] = GEN_RESET_RENDER,
-	[GHYVI_BCS] = GEN_RESET_BLITTER,
-	[GHYVI_VCS] = GEN_RESET_VIDEO,
-	[GHYVI_VECS] = GEN_RESET_VIDEO_ENHANCE,
+	[GHYVI_RCS] = GEN6_GRDOM_RENDER,
+	[GHYVI_BCS] = GEN6_GRDOM_BLT,
+	[GHYVI_VCS] = GEN6_GRDOM_MEDIA,
+	[GHYVI_VECS] = GEN6_GRDOM_VECS,
 };
 
 /*
@@ -21,7 +21,7 @@ static const u32 reset_bits[GHYVI_ENGINES] = {
  */
 void vgpu_reset_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
-	bool full = value & GEN_RESET_FULL;
+	bool full = value & GEN6_GRDOM_FULL;
 	u32 engines = 0;
 	unsigned int i;
 

@@ -349,10 +349,10 @@ void ghyvi_vgpu_dump(struct ghyvi_vgpu *vgpu, struct seq_file *m)
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		dump_engine(&vgpu->engines[i], m);
 	mutex_unlock(&vgpu->lock);
-	seq_printf(m, "interrupts: master=0x%08x line=%d\n", vgpu_get(vgpu, MASTER_IRQ),
+	seq_printf(m, "interrupts: master=0x%08x line=%d\n", vgpu_get(vgpu, GEN8_MASTER_IRQ),
 		   READ_ONCE(vgpu->line));
-	for (i = 0; i < IRQ_BANKS; i++) {
-		u32 base = IRQ_BANK_FIRST + i * IRQ_BANK_BYTES;
+	for (i = 0; i < GEN8_GT_IRQ_BANKS; i++) {
+		u32 base = GEN8_GT_ISR0 + i * GEN8_IRQ_BANK_SIZE;
 
 		seq_printf(m, "  bank %u: imr=0x%08x iir=0x%08x ier=0x%08x\n", i,
 			   vgpu_get(vgpu, base + IRQ_IMR), vgpu_get(vgpu, base + IRQ_IIR),

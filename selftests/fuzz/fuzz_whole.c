@@ -69,7 +69,7 @@ static void submit(struct vm *vm)
 	image(vm, context)[GHYVI_CTX_RING_TAIL] = vm->tails[context];
 	image(vm, second)[GHYVI_CTX_RING_TAIL] = vm->tails[second];
 	if (choice & 0x40)
-		element |= DESC_FORCE_RESTORE;
+		element |= CTX_DESC_FORCE_RESTORE;
 	elsp(vm, engine, element, choice & 0x80 && second != context ? descriptor(vm, second) : 0);
 }
 
@@ -96,10 +96,10 @@ static void start_guest(struct vm *vm)
 		wr(vm, base + RING_MODE, 0x80008000);
 		wr(vm, base + RING_IMR, 0);
 		wr(vm, base + RING_EMR, ~1u);
-		wr(vm, IRQ_BANK_FIRST + i * IRQ_BANK_BYTES + IRQ_IMR, 0);
-		wr(vm, IRQ_BANK_FIRST + i * IRQ_BANK_BYTES + IRQ_IER, ~0u);
+		wr(vm, GEN8_GT_ISR0 + i * GEN8_IRQ_BANK_SIZE + IRQ_IMR, 0);
+		wr(vm, GEN8_GT_ISR0 + i * GEN8_IRQ_BANK_SIZE + IRQ_IER, ~0u);
 	}
-	wr(vm, MASTER_IRQ, MASTER_IRQ_ENABLE);
+	wr(vm, GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL);
 	for (i = 0; i < CONTEXTS; i++)
 		make_context(vm, i);
 }
@@ -135,10 +135,10 @@ static void acknowledge(struct vm *vm)
 {
 	unsigned int i;
 
-	wr(vm, MASTER_IRQ, 0);
-	for (i = 0; i < IRQ_BANKS; i++)
-		wr(vm, IRQ_BANK_FIRST + i * IRQ_BANK_BYTES + IRQ_IIR, ~0u);
-	wr(vm, MASTER_IRQ, MASTER_IRQ_ENABLE);
+	wr(vm, GEN8_MASTER_IRQ, 0);
+	for (i = 0; i < GEN8_GT_IRQ_BANKS; i++)
+		wr(vm, GEN8_GT_ISR0 + i * GEN8_IRQ_BANK_SIZE + IRQ_IIR, ~0u);
+	wr(vm, GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL);
 }
 
 static void work(enum ghyvi_engine_id id)
@@ -178,8 +178,8 @@ static void write_register(struct vm *vm)
 {
 	static const u32 bases[] = { GHYVI_RENDER_BASE, GHYVI_BLITTER_BASE,
 				     GHYVI_VIDEO_BASE,	GHYVI_VIDEO_ENHANCE_BASE,
-				     MASTER_IRQ,	TLB_INVALIDATE_FIRST,
-				     GEN_RESET,		PVINFO_NOTIFY & ~0xffu };
+				     GEN8_MASTER_IRQ,	GEN8_RTCR,
+				     GEN6_GDRST,		PVINFO_NOTIFY & ~0xffu };
 	u32 offset = bases[rnd(ARRAY_SIZE(bases))];
 	unsigned int bytes = 1u << rnd(4);
 
@@ -203,7 +203,7 @@ static void reset_engines(struct vm *vm)
 {
 	unsigned int i;
 
-	wr(vm, GEN_RESET, 1u << rnd(5));
+	wr(vm, GEN6_GDRST, 1u << rnd(5));
 	for (i = 0; i < CONTEXTS; i++)
 		make_context(vm, i);
 }
@@ -345,7 +345,7 @@ static void move(void)
 		store_ggtt(vm, (WINDOW(vm) >> GHYVI_PAGE_SHIFT) + any_data_page(), any_entry(1));
 		break;
 	case 14:
-		wr(vm, TLB_INVALIDATE_FIRST + 4 * rnd(5), 1);
+		wr(vm, GEN8_RTCR + 4 * rnd(5), 1);
 		break;
 	case 15:
 		pass_time(1ull << 12 << rnd(20));

@@ -25,7 +25,7 @@ static void bad_workload(void)
 
 static void malformed_submission(void)
 {
-	elsp(descriptor(0) & ~(u64)DESC_PRIVILEGE, 0);
+	elsp(descriptor(0) & ~(u64)GEN8_CTX_PRIVILEGE, 0);
 	if (!ghyvi_vgpu_failsafe(vgpu))
 		guest_reset();
 }
@@ -43,8 +43,8 @@ static void assert_dead(void)
 	ghyvi_vgpu_aperture_read(vgpu, 0, &aperture, sizeof(aperture));
 	assert_true(aperture == ~0ull);
 
-	wr(TLB_INVALIDATE_FIRST, 1);
-	wr(GEN_RESET, GEN_RESET_FULL);
+	wr(GEN8_RTCR, 1);
+	wr(GEN6_GDRST, GEN6_GRDOM_FULL);
 	ghyvi_vgpu_set_bar0(vgpu, 0x80000000);
 	elsp(descriptor(1), 0);
 	assert_int_equal(gpu.runs, runs);
@@ -57,13 +57,13 @@ static void assert_dead(void)
 static void assert_alive(void)
 {
 	assert_false(ghyvi_vgpu_failsafe(vgpu));
-	assert_int_equal(rd(PVINFO_MAGIC_LO), lower_32_bits(PVINFO_MAGIC));
+	assert_int_equal(rd(PVINFO_MAGIC_LO), lower_32_bits(VGT_MAGIC));
 	start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
 	move_tail(0);
 	submit(0, -1);
-	assert_int_equal(consume(), CSB_IDLE_ACTIVE);
+	assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
 	finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
-	assert_int_equal(consume(), CSB_COMPLETE | CSB_ACTIVE_IDLE);
+	assert_int_equal(consume(), GEN8_CTX_STATUS_COMPLETE | GEN8_CTX_STATUS_ACTIVE_IDLE);
 }
 
 static void bad_workloads_are_forgiven_up_to_the_limit(void **state)
@@ -128,7 +128,7 @@ static void nor_a_malformed_submission(void **state)
 	submit(0, -1);
 	vgpu = mine;
 	reset_books();
-	elsp(descriptor(0) & ~(u64)DESC_PRIVILEGE, 0);
+	elsp(descriptor(0) & ~(u64)GEN8_CTX_PRIVILEGE, 0);
 	ahead = &vgpu->engines[GHYVI_RCS].workload->base;
 	ahead->preparing = true;
 	assert_int_equal(ahead->prepare(ahead), -EINVAL);

@@ -9,7 +9,7 @@ static void test_one_context(void **state)
 	poke(STATE(0, GHYVI_CTX_GPR), 0x1111);
 	move_tail(0);
 	submit(0, -1);
-	assert_int_equal(consume(), CSB_IDLE_ACTIVE);
+	assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
 	assert_int_equal(consume(), 0);
 	assert_int_equal(atomic_read(&interrupts), 1);
 	job = gpu.running[GHYVI_RCS];
@@ -25,7 +25,7 @@ static void test_one_context(void **state)
 
 	job->context[GHYVI_CTX_GPR + 2] = 0x2222;
 	finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
-	assert_int_equal(consume(), CSB_COMPLETE | CSB_ACTIVE_IDLE);
+	assert_int_equal(consume(), GEN8_CTX_STATUS_COMPLETE | GEN8_CTX_STATUS_ACTIVE_IDLE);
 	assert_int_equal(rd(guest.base + RING_EXECLIST_STATUS_HI), 0);
 	assert_int_equal(rd(guest.base + RING_MI_MODE), MI_MODE_IDLE);
 	assert_int_equal(peek(STATE(0, GHYVI_CTX_CONTROL)), 0x000f0008);
@@ -53,8 +53,8 @@ static void test_what_a_workload_allocates_is_charged_to_its_guest(void **state)
 	finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
 	assert_int_equal(gtt.uncharged_writes, 0);
 	assert_int_equal(charged, 0);
-	assert_int_equal(consume(), CSB_IDLE_ACTIVE);
-	assert_int_equal(consume(), CSB_COMPLETE | CSB_ACTIVE_IDLE);
+	assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
+	assert_int_equal(consume(), GEN8_CTX_STATUS_COMPLETE | GEN8_CTX_STATUS_ACTIVE_IDLE);
 }
 
 static void test_the_saved_image_is_not_written_elsewhere(void **state)
@@ -129,7 +129,7 @@ static void test_two_elements(void **state)
 	move_tail(0);
 	move_tail(1);
 	submit(0, 1);
-	assert_int_equal(consume(), CSB_IDLE_ACTIVE);
+	assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
 	assert_int_equal(queued(), 2);
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 	assert_int_equal(consume(), 0x14);
@@ -261,7 +261,7 @@ static void test_lite_restore_of_a_queued_context(void **state)
 	occupy_engine();
 	move_tail(0);
 	submit(0, -1);
-	assert_int_equal(consume(), CSB_IDLE_ACTIVE);
+	assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
 	move_tail(0);
 	submit(0, -1);
 	assert_int_equal(consume(), 0x8002);
@@ -296,7 +296,7 @@ static void test_a_preempted_context_is_active_and_goes_on_from_the_hosts_copy(v
 
 	move_tail(0);
 	submit(0, -1);
-	assert_int_equal(consume(), CSB_IDLE_ACTIVE);
+	assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
 	job = gpu.running[guest.id];
 	job->backend.level = 2;
 	commands = job->commands;
@@ -337,7 +337,7 @@ static void test_who_never_began_was_not_preempted(void **state)
 	assert_ptr_equal(gpu.running[guest.id], job);
 	assert_int_equal(atomic64_read(&ghyvi_engine_stats(&stats, guest.id)->preemptions), 0);
 	finish(guest.id, GHYVI_JOB_COMPLETE);
-	assert_int_equal(consume(), CSB_IDLE_ACTIVE);
+	assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
 	assert_int_equal(consume(), 0x18);
 }
 
@@ -365,7 +365,7 @@ static void test_after_a_reset_a_preempted_context_begins_as_its_image_says(void
 	consume();
 	gpu.running[guest.id]->backend.level = 2;
 	be_preempted(8);
-	wr(GEN_RESET, GEN_RESET_FULL);
+	wr(GEN6_GDRST, GEN6_GRDOM_FULL);
 	reset_books();
 	assert_int_equal(gtt.roots_live, 0);
 	assert_int_equal(gtt.forgets_all, 1);
@@ -378,7 +378,7 @@ static void test_after_a_reset_a_preempted_context_begins_as_its_image_says(void
 	assert_int_equal(gpu.running[guest.id]->context[GHYVI_CTX_RING_HEAD], 16);
 	assert_int_equal(gpu.running[guest.id]->backend.level, 0);
 	finish(guest.id, GHYVI_JOB_COMPLETE);
-	assert_int_equal(consume(), CSB_IDLE_ACTIVE);
+	assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
 	assert_int_equal(consume(), 0x18);
 }
 
@@ -388,7 +388,7 @@ static void test_reset_takes_a_queued_context_back(void **state)
 	move_tail(0);
 	submit(0, -1);
 	consume();
-	wr(GEN_RESET, GEN_RESET_FULL);
+	wr(GEN6_GDRST, GEN6_GRDOM_FULL);
 	reset_books();
 	assert_int_equal(gpu.cancels, 0);
 	finish(guest.id, GHYVI_JOB_COMPLETE);
@@ -415,7 +415,7 @@ static int reset_after_prepare(struct ghyvi_workload *base)
 	int err = real_prepare(base);
 
 	base->prepare = real_prepare;
-	wr(GEN_RESET, GEN_RESET_FULL);
+	wr(GEN6_GDRST, GEN6_GRDOM_FULL);
 	reset_books();
 	return err;
 }
@@ -426,7 +426,7 @@ static void submit_intercepted(int (*prepare)(struct ghyvi_workload *base))
 
 	occupy_engine();
 	submit(0, -1);
-	assert_int_equal(consume(), CSB_IDLE_ACTIVE);
+	assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
 	base = &vgpu->engines[guest.id].workload->base;
 	real_prepare = base->prepare;
 	base->prepare = prepare;
@@ -498,7 +498,7 @@ static void expect_error(const char *reason)
 	assert_int_not_equal(rd(guest.base + RING_ESR), 0);
 	assert_true(rd(0x44308) & BIT(3));
 	assert_int_not_equal(rd(guest.base + RING_EXECLIST_STATUS_HI), 0);
-	assert_int_equal(consume(), CSB_IDLE_ACTIVE);
+	assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
 	assert_int_equal(consume(), 0);
 	if (reason)
 		assert_non_null(strstr(last_report(), reason));
@@ -511,7 +511,7 @@ static void expect_error(const char *reason)
 	wr(0x44308, ~0u);
 	move_tail(5);
 	submit(5, -1);
-	assert_int_equal(consume(), CSB_IDLE_ACTIVE);
+	assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 	assert_int_equal(consume(), 0x18);
 }
@@ -595,12 +595,12 @@ static void bad_descriptor(u64 element0)
 
 static void test_bad_descriptors(void **state)
 {
-	bad_descriptor(descriptor(0) & ~DESC_PRIVILEGE);
-	bad_descriptor(descriptor(0) & ~DESC_ADDRESSING);
+	bad_descriptor(descriptor(0) & ~GEN8_CTX_PRIVILEGE);
+	bad_descriptor(descriptor(0) & ~GEN8_CTX_ADDRESSING_MODE_MASK);
 	bad_descriptor(0x2000000119ull | (HIDDEN_START + HIDDEN_BYTES));
 	bad_descriptor(0x2000000119ull | (HIDDEN_START + HIDDEN_BYTES - 4096));
 	bad_descriptor(0x20fffff119ull);
-	elsp(descriptor(0) & ~DESC_VALID, 0);
+	elsp(descriptor(0) & ~GEN8_CTX_VALID, 0);
 	assert_int_equal(consume(), 0);
 	assert_non_null(strstr(last_report(), "element 0"));
 }
@@ -608,7 +608,7 @@ static void test_bad_descriptors(void **state)
 static void test_three_level_contexts(void **state)
 {
 	move_tail(0);
-	elsp((descriptor(0) & ~DESC_ADDRESSING) | 1 << 3, 0);
+	elsp((descriptor(0) & ~GEN8_CTX_ADDRESSING_MODE_MASK) | 1 << 3, 0);
 	assert_int_equal(gpu.running[guest.id]->levels, 3);
 	assert_int_equal(gtt.last_levels, 3);
 	finish(guest.id, GHYVI_JOB_COMPLETE);

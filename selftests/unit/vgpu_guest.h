@@ -50,7 +50,7 @@ static __maybe_unused void reset_books(void)
 	guest.has_pending = false;
 	guest.csb_read = 5;
 	poke(HWSP(guest.id) + HWSP_CSB_WRITE, 5);
-	for (i = 0; i < CSB_ENTRIES; i++) {
+	for (i = 0; i < GEN8_CSB_ENTRIES; i++) {
 		poke(HWSP(guest.id) + HWSP_CSB + 8 * i, ~0u);
 		poke(HWSP(guest.id) + HWSP_CSB + 8 * i + 4, ~0u);
 	}
@@ -83,7 +83,7 @@ static __maybe_unused void start_engine(enum ghyvi_engine_id id, u32 base)
 		wr(0x44304 + 0x10 * c, 0);
 		wr(0x4430c + 0x10 * c, ~0u);
 	}
-	wr(MASTER_IRQ, MASTER_IRQ_ENABLE);
+	wr(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL);
 	reset_books();
 	for (c = 0; c < CONTEXTS; c++)
 		make_context(c);
@@ -127,11 +127,11 @@ static __maybe_unused u32 consume(void)
 	u32 write = peek(hwsp + HWSP_CSB_WRITE);
 	u32 status;
 
-	assert_true(write < CSB_ENTRIES);
+	assert_true(write < GEN8_CSB_ENTRIES);
 	assert_int_equal(rd(guest.base + RING_CSB_POINTER) & 7, write);
 	if (guest.csb_read == write)
 		return 0;
-	guest.csb_read = (guest.csb_read + 1) % CSB_ENTRIES;
+	guest.csb_read = (guest.csb_read + 1) % GEN8_CSB_ENTRIES;
 	status = peek(hwsp + HWSP_CSB + 8 * guest.csb_read);
 	assert_int_not_equal(status, ~0u);
 	poke(hwsp + HWSP_CSB + 8 * guest.csb_read, ~0u);
@@ -161,8 +161,8 @@ static __maybe_unused void guest_reset(void)
 	int c;
 
 	wr(guest.base + RING_RESET_CTL, 0x00010001);
-	wr(GEN_RESET, guest.id == GHYVI_RCS ? GEN_RESET_RENDER : GEN_RESET_BLITTER);
-	assert_int_equal(rd(GEN_RESET), 0);
+	wr(GEN6_GDRST, guest.id == GHYVI_RCS ? GEN6_GRDOM_RENDER : GEN6_GRDOM_BLT);
+	assert_int_equal(rd(GEN6_GDRST), 0);
 	assert_false(gpu_busy(guest.id));
 	wr(guest.base + RING_RESET_CTL, 0x00010000);
 	reset_books();

@@ -4,7 +4,7 @@
 #include "vgpu_fake.h"
 #include "vgpu/vgpu_types.h"
 
-#define BANK(n, reg) (IRQ_BANK_FIRST + (n)*IRQ_BANK_BYTES + (reg))
+#define BANK(n, reg) (GEN8_GT_ISR0 + (n)*GEN8_IRQ_BANK_SIZE + (reg))
 
 static void raise_event(enum ghyvi_engine_id id, u32 events)
 {
@@ -26,14 +26,14 @@ static int setup_like_i915(void **state)
 	wr(GHYVI_VIDEO_BASE + RING_IMR, 0xfffff6f7);
 	wr(GHYVI_VIDEO_ENHANCE_BASE + RING_IMR, 0xfffff6f7);
 	wr(GHYVI_BLITTER_BASE + RING_IMR, 0xf6f7ffff);
-	wr(MASTER_IRQ, MASTER_IRQ_ENABLE);
+	wr(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL);
 	return err;
 }
 
 static void test_each_engine_has_its_place(void **state)
 {
 	raise_event(GHYVI_RCS, BIT(8));
-	assert_int_equal(rd(MASTER_IRQ), MASTER_IRQ_ENABLE | BIT(0));
+	assert_int_equal(rd(GEN8_MASTER_IRQ), GEN8_MASTER_IRQ_CONTROL | BIT(0));
 	assert_int_equal(rd(BANK(0, IRQ_IIR)), BIT(8));
 	raise_event(GHYVI_BCS, BIT(8));
 	assert_int_equal(rd(BANK(0, IRQ_IIR)), BIT(8) | BIT(24));
@@ -41,7 +41,7 @@ static void test_each_engine_has_its_place(void **state)
 	assert_int_equal(rd(BANK(1, IRQ_IIR)), BIT(8));
 	raise_event(GHYVI_VECS, BIT(8));
 	assert_int_equal(rd(BANK(3, IRQ_IIR)), BIT(8));
-	assert_int_equal(rd(MASTER_IRQ), MASTER_IRQ_ENABLE | BIT(0) | BIT(1) | BIT(2) | BIT(6));
+	assert_int_equal(rd(GEN8_MASTER_IRQ), GEN8_MASTER_IRQ_CONTROL | BIT(0) | BIT(1) | BIT(2) | BIT(6));
 }
 
 static void test_a_message_for_each_rising_edge_only(void **state)
@@ -52,11 +52,11 @@ static void test_a_message_for_each_rising_edge_only(void **state)
 	raise_event(GHYVI_BCS, BIT(8));
 	assert_int_equal(atomic_read(&interrupts), 1);
 	/* the handler: master off, acknowledge, master on */
-	wr(MASTER_IRQ, 0);
-	assert_int_equal(rd(MASTER_IRQ), BIT(0) | BIT(1));
+	wr(GEN8_MASTER_IRQ, 0);
+	assert_int_equal(rd(GEN8_MASTER_IRQ), BIT(0) | BIT(1));
 	wr(BANK(0, IRQ_IIR), rd(BANK(0, IRQ_IIR)));
-	assert_int_equal(rd(MASTER_IRQ), 0);
-	wr(MASTER_IRQ, MASTER_IRQ_ENABLE);
+	assert_int_equal(rd(GEN8_MASTER_IRQ), 0);
+	wr(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL);
 	assert_int_equal(atomic_read(&interrupts), 1);
 	raise_event(GHYVI_RCS, BIT(8));
 	assert_int_equal(atomic_read(&interrupts), 2);
@@ -64,14 +64,14 @@ static void test_a_message_for_each_rising_edge_only(void **state)
 
 static void test_what_arrives_while_the_master_is_off_comes_when_it_goes_on(void **state)
 {
-	wr(MASTER_IRQ, 0);
+	wr(GEN8_MASTER_IRQ, 0);
 	raise_event(GHYVI_VCS, BIT(8));
 	assert_int_equal(atomic_read(&interrupts), 0);
-	wr(MASTER_IRQ, MASTER_IRQ_ENABLE);
+	wr(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL);
 	assert_int_equal(atomic_read(&interrupts), 1);
 	/* not acknowledged: each switching on is an edge */
-	wr(MASTER_IRQ, 0);
-	wr(MASTER_IRQ, MASTER_IRQ_ENABLE);
+	wr(GEN8_MASTER_IRQ, 0);
+	wr(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL);
 	assert_int_equal(atomic_read(&interrupts), 2);
 }
 
@@ -100,7 +100,7 @@ static void test_imr_drops_and_ier_holds_back(void **state)
 	wr(BANK(0, IRQ_IER), 0);
 	raise_event(GHYVI_RCS, BIT(8));
 	assert_int_equal(rd(BANK(0, IRQ_IIR)), BIT(8));
-	assert_int_equal(rd(MASTER_IRQ), MASTER_IRQ_ENABLE);
+	assert_int_equal(rd(GEN8_MASTER_IRQ), GEN8_MASTER_IRQ_CONTROL);
 	assert_int_equal(atomic_read(&interrupts), 0);
 	wr(BANK(0, IRQ_IER), BIT(8));
 	assert_int_equal(atomic_read(&interrupts), 1);
@@ -133,10 +133,10 @@ static void test_an_event_from_a_hard_interrupt_finds_no_lock_held(void **state)
 	shim_interrupt = backend_interrupt;
 	raise_event(GHYVI_RCS, BIT(8));
 	wr(BANK(0, IRQ_IIR), BIT(8));
-	wr(MASTER_IRQ, 0);
+	wr(GEN8_MASTER_IRQ, 0);
 	ghyvi_vgpu_set_bar0(vgpu, GHYVI_BAR_UNMAPPED);
 	ghyvi_vgpu_set_bar0(vgpu, 0xf0000000);
-	rd(MASTER_IRQ);
+	rd(GEN8_MASTER_IRQ);
 	vgpu_mirror_show_all(vgpu);
 	vgpu_irq_reset(vgpu);
 	shim_interrupt = NULL;

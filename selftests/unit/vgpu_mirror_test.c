@@ -5,7 +5,7 @@
 
 #define BAR0 0xf0000000ull
 #define BAR0_ELSEWHERE 0xe0000000ull
-#define BANK(n, reg) (IRQ_BANK_FIRST + (n)*IRQ_BANK_BYTES + (reg))
+#define BANK(n, reg) (GEN8_GT_ISR0 + (n)*GEN8_IRQ_BANK_SIZE + (reg))
 #define EVENT 0x100u
 
 /* As a guest stores: memory first, and the host hears of it if the page is protected. */
@@ -37,7 +37,7 @@ static void unmask(void)
 	wr(GHYVI_RENDER_BASE + RING_IMR, ~EVENT);
 	store(BANK(0, IRQ_IMR), ~EVENT, 4);
 	store(BANK(0, IRQ_IER), EVENT, 4);
-	store(MASTER_IRQ, MASTER_IRQ_ENABLE, 4);
+	store(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL, 4);
 }
 
 static void test_it_is_protected_where_bar_0_is(void **state)
@@ -60,18 +60,18 @@ static void test_an_interrupt_as_i915_handles_it(void **state)
 	unmask();
 	raise_event();
 	assert_int_equal(atomic_read(&interrupts), 1);
-	store(MASTER_IRQ, 0, 4);
-	assert_int_equal(shown(MASTER_IRQ), BIT(0));
+	store(GEN8_MASTER_IRQ, 0, 4);
+	assert_int_equal(shown(GEN8_MASTER_IRQ), BIT(0));
 	assert_int_equal(shown(BANK(0, IRQ_IIR)), EVENT);
 	store(BANK(0, IRQ_IIR), EVENT, 4);
 	assert_int_equal(shown(BANK(0, IRQ_IIR)), 0);
-	assert_int_equal(shown(MASTER_IRQ), 0);
-	store(MASTER_IRQ, MASTER_IRQ_ENABLE, 4);
-	assert_int_equal(shown(MASTER_IRQ), MASTER_IRQ_ENABLE);
+	assert_int_equal(shown(GEN8_MASTER_IRQ), 0);
+	store(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL, 4);
+	assert_int_equal(shown(GEN8_MASTER_IRQ), GEN8_MASTER_IRQ_CONTROL);
 	assert_int_equal(atomic_read(&interrupts), 1);
 	raise_event();
 	assert_int_equal(atomic_read(&interrupts), 2);
-	assert_int_equal(rd(MASTER_IRQ), MASTER_IRQ_ENABLE | BIT(0));
+	assert_int_equal(rd(GEN8_MASTER_IRQ), GEN8_MASTER_IRQ_CONTROL | BIT(0));
 }
 
 static void test_what_a_register_does_not_take_is_not_shown(void **state)
@@ -81,8 +81,8 @@ static void test_what_a_register_does_not_take_is_not_shown(void **state)
 	assert_int_equal(shown(BANK(0, IRQ_ISR)), 0);
 	store(BANK(0, IRQ_IIR), ~0u, 4); /* clears what is not set */
 	assert_int_equal(shown(BANK(0, IRQ_IIR)), 0);
-	store(MASTER_IRQ, ~0u, 4);
-	assert_int_equal(shown(MASTER_IRQ), MASTER_IRQ_ENABLE);
+	store(GEN8_MASTER_IRQ, ~0u, 4);
+	assert_int_equal(shown(GEN8_MASTER_IRQ), GEN8_MASTER_IRQ_CONTROL);
 }
 
 static void test_stores_of_any_length(void **state)
@@ -151,7 +151,7 @@ static void test_a_write_one_to_clear_after_a_slot_flap_is_caught_up_with(void *
 	assert_int_equal(rd(BANK(0, IRQ_IIR)), 0);
 	assert_true(host_page.protected);
 	assert_int_equal(shown(BANK(0, IRQ_IIR)), 0);
-	assert_int_equal(shown(MASTER_IRQ), MASTER_IRQ_ENABLE);
+	assert_int_equal(shown(GEN8_MASTER_IRQ), GEN8_MASTER_IRQ_CONTROL);
 	raise_event();
 	assert_int_equal(atomic_read(&interrupts), 2);
 	assert_int_equal(shown(BANK(0, IRQ_IIR)), EVENT);
@@ -164,12 +164,12 @@ static void test_an_interrupt_missed_during_a_slot_flap_is_sent_again(void **sta
 	raise_event();
 	assert_int_equal(atomic_read(&interrupts), 1);
 	/* The handler finds nothing, and its stores cancel each other. */
-	store(MASTER_IRQ, 0, 4);
-	assert_int_equal(shown(MASTER_IRQ) | shown(BANK(0, IRQ_IIR)), 0);
-	store(MASTER_IRQ, MASTER_IRQ_ENABLE, 4);
+	store(GEN8_MASTER_IRQ, 0, 4);
+	assert_int_equal(shown(GEN8_MASTER_IRQ) | shown(BANK(0, IRQ_IIR)), 0);
+	store(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL, 4);
 	rd(PVINFO_MAGIC_LO);
 	assert_int_equal(atomic_read(&interrupts), 2);
-	assert_int_equal(shown(MASTER_IRQ), MASTER_IRQ_ENABLE | BIT(0));
+	assert_int_equal(shown(GEN8_MASTER_IRQ), GEN8_MASTER_IRQ_CONTROL | BIT(0));
 	assert_int_equal(shown(BANK(0, IRQ_IIR)), EVENT);
 }
 
@@ -195,8 +195,8 @@ static void test_without_a_mapping_accesses_are_trapped(void **state)
 	host_page.refuse = true;
 	ghyvi_vgpu_set_bar0(vgpu, BAR0);
 	rd(PVINFO_MAGIC_LO);
-	wr(MASTER_IRQ, MASTER_IRQ_ENABLE);
-	assert_int_equal(rd(MASTER_IRQ), MASTER_IRQ_ENABLE);
+	wr(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL);
+	assert_int_equal(rd(GEN8_MASTER_IRQ), GEN8_MASTER_IRQ_CONTROL);
 	ghyvi_vgpu_set_bar0(vgpu, GHYVI_BAR_UNMAPPED);
 }
 
@@ -217,15 +217,15 @@ static void test_failsafe_shows_no_interrupt(void **state)
 	}
 	mutex_unlock(&vgpu->lock);
 	assert_true(ghyvi_vgpu_failsafe(vgpu));
-	assert_int_equal(rd(MASTER_IRQ), 0);
-	store(MASTER_IRQ, MASTER_IRQ_ENABLE, 4);
-	assert_int_equal(rd(MASTER_IRQ), 0);
+	assert_int_equal(rd(GEN8_MASTER_IRQ), 0);
+	store(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL, 4);
+	assert_int_equal(rd(GEN8_MASTER_IRQ), 0);
 	raise_event();
 	assert_int_equal(rd(BANK(0, IRQ_IIR)), 0);
 	assert_int_equal(rd(BANK(0, IRQ_IMR)), 0);
-	assert_true(ghyvi_vgpu_register_read(vgpu, MASTER_IRQ, 8) == 0);
+	assert_true(ghyvi_vgpu_register_read(vgpu, GEN8_MASTER_IRQ, 8) == 0);
 	ghyvi_vgpu_reset(vgpu);
-	assert_int_equal(shown(MASTER_IRQ), 0);
+	assert_int_equal(shown(GEN8_MASTER_IRQ), 0);
 	assert_int_equal(rd(BANK(0, IRQ_IMR)), ~0u);
 }
 

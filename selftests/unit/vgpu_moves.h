@@ -14,8 +14,8 @@ static u32 rnd(u32 n);
 static u32 random_offset(void)
 {
 	static const u32 near[] = { GHYVI_RENDER_BASE, GHYVI_VIDEO_BASE,   GHYVI_VIDEO_ENHANCE_BASE, GHYVI_BLITTER_BASE,
-				    MASTER_IRQ,	 0x4260,       GEN_RESET,	   PVINFO_NOTIFY,
-				    0x45400,	 PCODE_MAILBOX };
+				    GEN8_MASTER_IRQ,	 0x4260,       GEN6_GDRST,	   PVINFO_NOTIFY,
+				    0x45400,	 GEN6_PCODE_MAILBOX };
 	u32 base = near[rnd(ARRAY_SIZE(near))];
 
 	switch (rnd(64)) {
@@ -120,7 +120,7 @@ static void move(void)
 		elsp(descriptor(c), rnd(2) ? descriptor(rnd(CONTEXTS)) : 0);
 	}
 	if (rnd(128) == 0) {
-		wr(GEN_RESET, GEN_RESET_FULL);
+		wr(GEN6_GDRST, GEN6_GRDOM_FULL);
 		make_context(rnd(CONTEXTS));
 	}
 	if (rnd(256) == 0)

@@ -45,10 +45,10 @@ static void handle(void)
 {
 	u32 causes, write, status, context, slot;
 
-	wr(MASTER_IRQ, 0);
-	causes = rd(IRQ_BANK_FIRST + IRQ_IIR);
-	wr(IRQ_BANK_FIRST + IRQ_IIR, causes);
-	wr(MASTER_IRQ, MASTER_IRQ_ENABLE);
+	wr(GEN8_MASTER_IRQ, 0);
+	causes = rd(GEN8_GT_ISR0 + IRQ_IIR);
+	wr(GEN8_GT_ISR0 + IRQ_IIR, causes);
+	wr(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL);
 	if (causes & GHYVI_EVENT_CS_ERROR) {
 		note('x');
 		seen.errors = rd(guest.base + RING_EIR);
@@ -58,10 +58,10 @@ static void handle(void)
 	note('!');
 	write = peek(HWSP(guest.id) + HWSP_CSB_WRITE);
 	for (slot = guest.csb_read; slot != write; seen.handled++) {
-		slot = (slot + 1) % CSB_ENTRIES;
+		slot = (slot + 1) % GEN8_CSB_ENTRIES;
 		status = peek(HWSP(guest.id) + HWSP_CSB + 8 * slot);
 		context = peek(HWSP(guest.id) + HWSP_CSB + 8 * slot + 4);
-		if (status == ~0u || (status & CSB_COMPLETE &&
+		if (status == ~0u || (status & GEN8_CTX_STATUS_COMPLETE &&
 				      peek(STATE(0, GHYVI_CTX_RING_HEAD)) != guest.tails[0]))
 			note('?');
 		if (status != rd(guest.base + RING_CSB + 8 * slot) ||
@@ -125,7 +125,7 @@ static void a_lite_restore_that_is_too_late_saves_and_says_nothing_more(void **s
 
 static void an_error_interrupt_finds_its_cause(void **state)
 {
-	wr(IRQ_BANK_FIRST + IRQ_IIR, ~0u);
+	wr(GEN8_GT_ISR0 + IRQ_IIR, ~0u);
 	move_tail(0);
 	submit(0, -1);
 	handle();

@@ -122,7 +122,7 @@ static u32 consume_concurrently(void)
 
 	if (guest.csb_read == write)
 		return 0;
-	guest.csb_read = (guest.csb_read + 1) % CSB_ENTRIES;
+	guest.csb_read = (guest.csb_read + 1) % GEN8_CSB_ENTRIES;
 	status = peek(HWSP(guest.id) + HWSP_CSB + 8 * guest.csb_read);
 	assert_int_not_equal(status, ~0u);
 	poke(HWSP(guest.id) + HWSP_CSB + 8 * guest.csb_read, ~0u);

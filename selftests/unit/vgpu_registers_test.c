@@ -31,7 +31,7 @@ static void test_unknown_registers_are_storage_that_reads_zero(void **state)
 
 static void test_pvinfo_announces_the_partition(void **state)
 {
-	assert_true(ghyvi_vgpu_register_read(vgpu, PVINFO_MAGIC_LO, 8) == PVINFO_MAGIC);
+	assert_true(ghyvi_vgpu_register_read(vgpu, PVINFO_MAGIC_LO, 8) == VGT_MAGIC);
 	assert_int_equal(ghyvi_vgpu_register_read(vgpu, PVINFO_VERSION, 2), 1);
 	assert_int_equal(ghyvi_vgpu_register_read(vgpu, PVINFO_VERSION + 2, 2), 0);
 	assert_int_equal(rd(PVINFO_CAPS), 0x1c);
@@ -99,18 +99,18 @@ static void test_notifications_reach_the_mm(void **state)
 
 static void test_gen9_fuses(void **state)
 {
-	assert_int_equal(rd(FPGA_DEBUG), 0);
-	assert_int_equal(rd(DISPLAY_FUSE), 0x50200000);
+	assert_int_equal(rd(FPGA_DBG), 0);
+	assert_int_equal(rd(SKL_DFSM), 0x50200000);
 	assert_int_equal(rd(PCH_RAWCLK), 24);
 	assert_int_equal(rd(CTC_MODE), 4);
-	assert_int_equal(rd(FUSE2), 0x02800000);
-	assert_int_equal(rd(EU_DISABLE0), 0);
+	assert_int_equal(rd(GEN8_FUSE2), 0x02800000);
+	assert_int_equal(rd(GEN8_EU_DISABLE0), 0);
 	assert_int_equal(rd(FUSE_STATUS), 0x8e000000);
 	assert_int_equal(rd(GUC_STATUS), 1);
 	assert_int_equal(rd(GUC_WOPCM_SIZE), 0);
-	assert_int_equal(rd(EDRAM_CAP), 0);
-	wr(FUSE2, 0);
-	assert_int_equal(rd(FUSE2), 0x02800000);
+	assert_int_equal(rd(HSW_EDRAM_CAP), 0);
+	wr(GEN8_FUSE2, 0);
+	assert_int_equal(rd(GEN8_FUSE2), 0x02800000);
 	assert_int_equal(ghyvi_profile_device_id(&ghyvi_profile_gen9), 0x1912);
 	assert_int_equal(ghyvi_profile_revision(&ghyvi_profile_gen9), 6);
 }
@@ -118,8 +118,8 @@ static void test_gen9_fuses(void **state)
 static void test_gen8_fuses(void **state)
 {
 	assert_int_equal(rd(FUSE_STRAP), 1u << 30);
-	assert_int_equal(rd(FUSE2), 0x02000000);
-	assert_int_equal(rd(DISPLAY_FUSE), 0);
+	assert_int_equal(rd(GEN8_FUSE2), 0x02000000);
+	assert_int_equal(rd(SKL_DFSM), 0);
 	assert_int_equal(rd(0x130040), 0);
 	assert_int_equal(ghyvi_profile_gen(&ghyvi_profile_gen8), 8);
 	assert_int_equal(rd(PVINFO_CAPS), 0xc); /* only Gen9 has more than 4 KiB */
@@ -152,14 +152,14 @@ static void test_reset_handshake(void **state)
 		wr(b + RING_RESET_CTL, 0x00010001);
 		assert_int_equal(rd(b + RING_RESET_CTL) & 7, 3);
 	}
-	wr(GEN_RESET, 1);
-	assert_int_equal(rd(GEN_RESET), 0);
+	wr(GEN6_GDRST, 1);
+	assert_int_equal(rd(GEN6_GDRST), 0);
 	for (i = 0; i < ARRAY_SIZE(bases); i++) {
 		wr(bases[i] + RING_RESET_CTL, 0x00010000);
 		assert_int_equal(rd(bases[i] + RING_RESET_CTL) & 7, 0);
 	}
-	wr(GEN_RESET, 0x20);
-	assert_int_equal(rd(GEN_RESET), 0);
+	wr(GEN6_GDRST, 0x20);
+	assert_int_equal(rd(GEN6_GDRST), 0);
 	assert_int_equal(rd(GUC_STATUS) & 1, 1);
 	assert_int_equal(atomic64_read(&stats.device_resets), 1);
 }
@@ -208,8 +208,8 @@ static void test_power_wells_follow_any_request(void **state)
 static void test_pcode_succeeds(void **state)
 {
 	wr(0x138128, 0);
-	wr(PCODE_MAILBOX, BIT(31) | 0x1a);
-	assert_int_equal(rd(PCODE_MAILBOX) & (BIT(31) | 0xff), 0);
+	wr(GEN6_PCODE_MAILBOX, BIT(31) | 0x1a);
+	assert_int_equal(rd(GEN6_PCODE_MAILBOX) & (BIT(31) | 0xff), 0);
 	assert_int_equal(rd(0x138128), 0);
 }
 

@@ -47,34 +47,34 @@ static void assert_driver_finds_its_gpu(void)
 	assert_int_equal(rd(GHYVI_RENDER_BASE + RING_IMR), 0);
 	assert_int_equal(rd(IMR0), 0);
 	assert_int_equal(rd(IER0), ~0u);
-	assert_true(rd(MASTER_IRQ) & MASTER_IRQ_ENABLE);
-	assert_int_equal(rd(PVINFO_MAGIC_LO), lower_32_bits(PVINFO_MAGIC));
+	assert_true(rd(GEN8_MASTER_IRQ) & GEN8_MASTER_IRQ_CONTROL);
+	assert_int_equal(rd(PVINFO_MAGIC_LO), lower_32_bits(VGT_MAGIC));
 }
 
 static void run(int c)
 {
 	move_tail(c);
 	submit(c, -1);
-	assert_int_equal(consume(), CSB_IDLE_ACTIVE);
+	assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
 }
 
 static void assert_works(void)
 {
 	run(0);
 	finish(guest.id, GHYVI_JOB_COMPLETE);
-	assert_int_equal(consume(), CSB_COMPLETE | CSB_ACTIVE_IDLE);
+	assert_int_equal(consume(), GEN8_CTX_STATUS_COMPLETE | GEN8_CTX_STATUS_ACTIVE_IDLE);
 	assert_int_equal(consume(), 0);
 }
 
 /* As i915's handler: the cause, its acknowledgement, and the reset of the engine. */
 static void answer_error(u32 source)
 {
-	wr(MASTER_IRQ, 0);
+	wr(GEN8_MASTER_IRQ, 0);
 	assert_int_equal(rd(IIR0) & source, source);
 	wr(IIR0, rd(IIR0));
 	assert_int_equal(rd(guest.base + RING_EIR), RING_ERROR_INSTRUCTION);
 	wr(guest.base + RING_EIR, ~0u);
-	wr(MASTER_IRQ, MASTER_IRQ_ENABLE);
+	wr(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL);
 	/* Whose fault it is. */
 	assert_int_equal(rd(guest.base + RING_EXECLIST_STATUS_HI),
 			 upper_32_bits(descriptor(guest.active[0])));
@@ -102,7 +102,7 @@ static void an_engine_reset_keeps_everything_else(void **state)
 static void a_full_reset_by_the_guest_keeps_registers_and_ggtt(void **state)
 {
 	run(0);
-	wr(GEN_RESET, GEN_RESET_FULL);
+	wr(GEN6_GDRST, GEN6_GRDOM_FULL);
 	settle();
 	reset_books();
 	assert_false(gpu_busy(GHYVI_RCS));
@@ -198,9 +198,9 @@ static void a_submission_during_a_restart_waits_for_its_end(void **state)
 	ghyvi_vgpu_restart(vgpu);
 	gpu.on_return = NULL;
 	assert_true(gpu_busy(GHYVI_BCS));
-	assert_int_equal(consume(), CSB_IDLE_ACTIVE);
+	assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
 	finish(GHYVI_BCS, GHYVI_JOB_COMPLETE);
-	assert_int_equal(consume(), CSB_COMPLETE | CSB_ACTIVE_IDLE);
+	assert_int_equal(consume(), GEN8_CTX_STATUS_COMPLETE | GEN8_CTX_STATUS_ACTIVE_IDLE);
 }
 
 /* The guest's driver is faster: its own reset ends what the restart would have reported. */
@@ -257,9 +257,9 @@ static void a_restart_repeats_an_interrupt_that_failsafe_state_swallowed(void **
 
 	drive_into_failsafe();
 	before = atomic_read(&interrupts);
-	wr(MASTER_IRQ, 0);
+	wr(GEN8_MASTER_IRQ, 0);
 	wr(IIR0, ~0u);
-	wr(MASTER_IRQ, MASTER_IRQ_ENABLE);
+	wr(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL);
 	ghyvi_vgpu_restart(vgpu);
 	assert_true(atomic_read(&interrupts) > before);
 }

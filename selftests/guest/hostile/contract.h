@@ -36,8 +36,8 @@ enum engine_id { RCS, BCS, VCS, VECS, ENGINES };
 #define RUN_LISTS 0x80008000u
 #define CSB_POINTERS_RESET 0xffff0505u
 
-#define GEN_RESET 0x941c /* 5.4 */
-#define GEN_RESET_FULL 1u
+#define GEN6_GDRST 0x941c /* 5.4 */
+#define GEN6_GRDOM_FULL 1u
 #define TLB_INVALIDATE 0x4260 /* 4.3: five registers */
 #define TLB_REGISTERS 5u
 #define GGTT_FLUSH 0x101008 /* 4.1 */
@@ -49,10 +49,10 @@ enum engine_id { RCS, BCS, VCS, VECS, ENGINES };
 #define PVINFO_HIDDEN_BYTES 0x7804c
 #define PVINFO_NOTIFY 0x78818
 #define PVINFO_PDP0 0x78838
-#define NOTIFY_L3_CREATE 2u /* 2.3 */
-#define NOTIFY_L3_DESTROY 3u
-#define NOTIFY_L4_CREATE 4u
-#define NOTIFY_L4_DESTROY 5u
+#define VGT_G2V_PPGTT_L3_PAGE_TABLE_CREATE 2u /* 2.3 */
+#define VGT_G2V_PPGTT_L3_PAGE_TABLE_DESTROY 3u
+#define VGT_G2V_PPGTT_L4_PAGE_TABLE_CREATE 4u
+#define VGT_G2V_PPGTT_L4_PAGE_TABLE_DESTROY 5u
 
 /* Tables (4.1, 4.2) */
 #define ENTRY_PRESENT 1ull
@@ -63,11 +63,11 @@ enum engine_id { RCS, BCS, VCS, VECS, ENGINES };
 #define LEVELS 4u
 
 /* Context descriptor (5.1) */
-#define DESC_VALID 1ull
-#define DESC_FORCE_RESTORE 4ull
+#define GEN8_CTX_VALID 1ull
+#define CTX_DESC_FORCE_RESTORE 4ull
 #define DESC_64BIT (3ull << 3)
 #define DESC_32BIT (1ull << 3)
-#define DESC_PRIVILEGE 0x100ull
+#define GEN8_CTX_PRIVILEGE 0x100ull
 
 /* Register state: dwords of the image's second page (5.2) */
 #define CTX_CONTROL 0x03
@@ -89,7 +89,7 @@ enum engine_id { RCS, BCS, VCS, VECS, ENGINES };
 /* Status page (5.3) */
 #define HWSP_CSB 0x40
 #define HWSP_CSB_WRITE 0x7c
-#define CSB_ENTRIES 6u
+#define GEN8_CSB_ENTRIES 6u
 #define CSB_PROMOTED 3u /* either bit */
 
 /* Commands (7) */

@@ -45,10 +45,10 @@ static void write_engine(const struct engine *engine, uint32_t offset, uint32_t 
 
 static void books_reset(struct engine *engine)
 {
-	for (unsigned int i = 0; i < 2 * CSB_ENTRIES; i++)
+	for (unsigned int i = 0; i < 2 * GEN8_CSB_ENTRIES; i++)
 		engine->status[HWSP_CSB / 4 + i] = ~0u;
-	engine->status[HWSP_CSB_WRITE / 4] = CSB_ENTRIES - 1;
-	engine->csb_read = CSB_ENTRIES - 1;
+	engine->status[HWSP_CSB_WRITE / 4] = GEN8_CSB_ENTRIES - 1;
+	engine->csb_read = GEN8_CSB_ENTRIES - 1;
 }
 
 /* What i915 does when an engine resumes (5.4), without the workarounds that are only storage. */
@@ -67,8 +67,8 @@ static void reset_domain(uint32_t bits)
 {
 	uint64_t started = now_ns();
 
-	machine_write(GEN_RESET, bits, 4);
-	if (machine_read(GEN_RESET))
+	machine_write(GEN6_GDRST, bits, 4);
+	if (machine_read(GEN6_GDRST))
 		give_up("GDRST does not read 0 after a reset");
 	if (now_ns() - started > slowest_reset_ns)
 		slowest_reset_ns = now_ns() - started;
@@ -79,7 +79,7 @@ void engines_start(void)
 {
 	unsigned int i;
 
-	reset_domain(GEN_RESET_FULL);
+	reset_domain(GEN6_GRDOM_FULL);
 	for (i = 0; i < ENGINES; i++) {
 		unsigned int page = take_page();
 
@@ -122,10 +122,10 @@ static unsigned int completions_consume(struct engine *engine)
 	unsigned int completions = 0;
 
 	/* Commands of an attack may have written here. */
-	while (write < CSB_ENTRIES && engine->csb_read != write) {
+	while (write < GEN8_CSB_ENTRIES && engine->csb_read != write) {
 		volatile uint32_t *entry;
 
-		engine->csb_read = (engine->csb_read + 1) % CSB_ENTRIES;
+		engine->csb_read = (engine->csb_read + 1) % GEN8_CSB_ENTRIES;
 		entry = &engine->status[HWSP_CSB / 4 + 2 * engine->csb_read];
 		completions += !(entry[0] & CSB_PROMOTED);
 		entry[0] = ~0u;

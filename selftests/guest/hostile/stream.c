@@ -21,7 +21,7 @@ static uint32_t any_register(struct random *random, uint32_t base)
 		base + RING_CSB_POINTER,
 		base + RING_EMR,
 		base + RING_TIMESTAMP,
-		GEN_RESET,
+		GEN6_GDRST,
 		TLB_INVALIDATE,
 		GGTT_FLUSH,
 		FORCE_TO_NONPRIV,

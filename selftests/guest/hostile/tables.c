@@ -94,7 +94,7 @@ void directories_announce(uint64_t address)
 {
 	for (unsigned int i = 0; i < 4; i++)
 		write_pdp(i, address);
-	machine_write(PVINFO_NOTIFY, NOTIFY_L3_CREATE, 4);
+	machine_write(PVINFO_NOTIFY, VGT_G2V_PPGTT_L3_PAGE_TABLE_CREATE, 4);
 }
 
 void root_used(unsigned int page, unsigned int levels)
@@ -104,7 +104,7 @@ void root_used(unsigned int page, unsigned int levels)
 
 void root_announce(unsigned int page, unsigned int levels)
 {
-	notify(page, levels, levels == 3 ? NOTIFY_L3_CREATE : NOTIFY_L4_CREATE);
+	notify(page, levels, levels == 3 ? VGT_G2V_PPGTT_L3_PAGE_TABLE_CREATE : VGT_G2V_PPGTT_L4_PAGE_TABLE_CREATE);
 	root_used(page, levels);
 }
 
@@ -112,9 +112,9 @@ void roots_retire(void)
 {
 	for (unsigned int page = 0; page < MACHINE_PAGES; page++) {
 		if (roots[page] & ROOT_LEVELS_3)
-			notify(page, 3, NOTIFY_L3_DESTROY);
+			notify(page, 3, VGT_G2V_PPGTT_L3_PAGE_TABLE_DESTROY);
 		if (roots[page] & ROOT_LEVELS_4)
-			notify(page, 4, NOTIFY_L4_DESTROY);
+			notify(page, 4, VGT_G2V_PPGTT_L4_PAGE_TABLE_DESTROY);
 		roots[page] = 0;
 	}
 }
