@@ -14,11 +14,11 @@
 
 void ghyvi_kvm_charge(void *hv, struct ghyvi_hv_charge *charge)
 {
-	struct ghyvi_kvm *kvm = hv;
+	struct ghyvi_vm *gvm = hv;
 	/* Bound: no work is done for a vGPU that is not open. */
-	struct kvm *vm = READ_ONCE(kvm->vm);
+	struct kvm *kvm = READ_ONCE(gvm->kvm);
 
-	charge->group = vm ? get_mem_cgroup_from_mm(vm->mm) : NULL;
+	charge->group = kvm ? get_mem_cgroup_from_mm(kvm->mm) : NULL;
 	charge->before = set_active_memcg(charge->group);
 }
 

@@ -11,8 +11,8 @@
 #include "tracked.h"
 
 /**
- * struct ghyvi_kvm - a vGPU's tie to its VM
- * @vm: the VM while bound, with a reference; written by bind and unbind only, cleared under @vm_lock
+ * struct ghyvi_vm - a vGPU's tie to its VM
+ * @kvm: the VM while bound, with a reference; written by bind and unbind only, cleared under @vm_lock
  * @events, @owner: valid while bound
  * @node: in the VM's list of page trackers while bound
  * @tracked: the pages that we have KVM track, so that KVM's counts stay balanced, and other
@@ -23,10 +23,10 @@
  * @memlock_until: no pin is tried before this moment (jiffies), 0 for none; protected by @vm_lock
  * @memlock_resumes: how often it may be earlier, because something was unpinned: each time may cost a line in the log
  */
-struct ghyvi_kvm {
+struct ghyvi_vm {
 	struct vfio_device *vdev;
 	struct ghyvi_reporter *reporter;
-	struct kvm *vm;
+	struct kvm *kvm;
 	const struct ghyvi_kvm_events *events;
 	void *owner;
 	struct kvm_page_track_notifier_node node;
@@ -50,8 +50,8 @@ void ghyvi_kvm_charge(void *hv, struct ghyvi_hv_charge *charge);
 void ghyvi_kvm_uncharge(void *hv, const struct ghyvi_hv_charge *charge);
 
 /* track.c */
-int ghyvi_kvm_track_start(struct ghyvi_kvm *kvm, struct kvm *vm);
-void ghyvi_kvm_track_stop(struct ghyvi_kvm *kvm);
+int ghyvi_kvm_track_start(struct ghyvi_vm *gvm, struct kvm *kvm);
+void ghyvi_kvm_track_stop(struct ghyvi_vm *gvm);
 unsigned int ghyvi_kvm_protect(void *hv, const u64 *gfns, unsigned int count);
 void ghyvi_kvm_unprotect(void *hv, const u64 *gfns, unsigned int count);
 

@@ -17,80 +17,80 @@ const struct ghyvi_hv_ops ghyvi_kvm_hv_ops = {
 	.uncharge = ghyvi_kvm_uncharge,
 };
 
-struct ghyvi_kvm *ghyvi_kvm_create(struct vfio_device *vdev, struct ghyvi_reporter *reporter)
+struct ghyvi_vm *ghyvi_kvm_create(struct vfio_device *vdev, struct ghyvi_reporter *reporter)
 {
-	struct ghyvi_kvm *kvm = kzalloc(sizeof(*kvm), GFP_KERNEL);
+	struct ghyvi_vm *gvm = kzalloc(sizeof(*gvm), GFP_KERNEL);
 
-	if (!kvm)
+	if (!gvm)
 		return ERR_PTR(-ENOMEM);
-	kvm->vdev = vdev;
-	kvm->reporter = reporter;
-	ghyvi_tracked_init(&kvm->tracked);
-	spin_lock_init(&kvm->trigger_lock);
-	spin_lock_init(&kvm->vm_lock);
-	ratelimit_default_init(&kvm->memlock_resumes);
-	ratelimit_set_flags(&kvm->memlock_resumes, RATELIMIT_MSG_ON_RELEASE);
-	return kvm;
+	gvm->vdev = vdev;
+	gvm->reporter = reporter;
+	ghyvi_tracked_init(&gvm->tracked);
+	spin_lock_init(&gvm->trigger_lock);
+	spin_lock_init(&gvm->vm_lock);
+	ratelimit_default_init(&gvm->memlock_resumes);
+	ratelimit_set_flags(&gvm->memlock_resumes, RATELIMIT_MSG_ON_RELEASE);
+	return gvm;
 }
 
-void ghyvi_kvm_destroy(struct ghyvi_kvm *kvm)
+void ghyvi_kvm_destroy(struct ghyvi_vm *gvm)
 {
-	WARN_ON(kvm->vm);
-	ghyvi_kvm_set_trigger(kvm, NULL);
-	ghyvi_tracked_fini(&kvm->tracked);
-	kfree(kvm);
+	WARN_ON(gvm->kvm);
+	ghyvi_kvm_set_trigger(gvm, NULL);
+	ghyvi_tracked_fini(&gvm->tracked);
+	kfree(gvm);
 }
 
-int ghyvi_kvm_bind(struct ghyvi_kvm *kvm, const struct ghyvi_kvm_events *events, void *owner)
+int ghyvi_kvm_bind(struct ghyvi_vm *gvm, const struct ghyvi_kvm_events *events, void *owner)
 {
-	struct kvm *vm = kvm->vdev->kvm;
+	struct kvm *kvm = gvm->vdev->kvm;
 	int ret;
 
-	if (!vm) {
-		ghyvi_report(kvm->reporter,
+	if (!kvm) {
+		ghyvi_report(gvm->reporter,
 			     "opened without KVM: the VFIO group must be added to a VM first (QEMU: accel=kvm)");
 		return -EOPNOTSUPP;
 	}
-	kvm->events = events;
-	kvm->owner = owner;
-	kvm->memlock_until = 0;
-	atomic_set(&kvm->strange_pins, 0);
-	ret = ghyvi_kvm_track_start(kvm, vm);
+	gvm->events = events;
+	gvm->owner = owner;
+	gvm->memlock_until = 0;
+	atomic_set(&gvm->strange_pins, 0);
+	ret = ghyvi_kvm_track_start(gvm, kvm);
 	if (ret) {
-		ghyvi_report(kvm->reporter, "KVM refused write tracking of this VM's memory (%d%s)", ret,
+		ghyvi_report(gvm->reporter, "KVM refused write tracking of this VM's memory (%d%s)", ret,
 			     ret == -ESRCH ? ": opened by a process that does not own the VM" : "");
 		return ret;
 	}
-	ghyvi_guard_open(&kvm->guard, vm->mm);
-	WRITE_ONCE(kvm->vm, vm);
+	ghyvi_guard_open(&gvm->guard, kvm->mm);
+	WRITE_ONCE(gvm->kvm, kvm);
 	return 0;
 }
 
-void ghyvi_kvm_unbind(struct ghyvi_kvm *kvm)
+void ghyvi_kvm_unbind(struct ghyvi_vm *gvm)
 {
-	ghyvi_guard_close(&kvm->guard);
-	ghyvi_kvm_track_stop(kvm);
-	kvm->events = NULL;
+	ghyvi_guard_close(&gvm->guard);
+	ghyvi_kvm_track_stop(gvm);
+	gvm->events = NULL;
 }
 
-void ghyvi_kvm_set_trigger(struct ghyvi_kvm *kvm, struct eventfd_ctx *trigger)
+void ghyvi_kvm_set_trigger(struct ghyvi_vm *gvm, struct eventfd_ctx *trigger)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&kvm->trigger_lock, flags);
-	swap(kvm->trigger, trigger);
-	spin_unlock_irqrestore(&kvm->trigger_lock, flags);
+	spin_lock_irqsave(&gvm->trigger_lock, flags);
+	swap(gvm->trigger, trigger);
+	spin_unlock_irqrestore(&gvm->trigger_lock, flags);
 	if (trigger)
 		eventfd_ctx_put(trigger);
 }
 
 void ghyvi_kvm_interrupt(void *hv)
 {
-	struct ghyvi_kvm *kvm = hv;
+	struct ghyvi_vm *gvm = hv;
 	unsigned long flags;
 
-	spin_lock_irqsave(&kvm->trigger_lock, flags);
-	if (kvm->trigger)
-		ghyvi_eventfd_signal(kvm->trigger);
-	spin_unlock_irqrestore(&kvm->trigger_lock, flags);
+	spin_lock_irqsave(&gvm->trigger_lock, flags);
+	if (gvm->trigger)
+		ghyvi_eventfd_signal(gvm->trigger);
+	spin_unlock_irqrestore(&gvm->trigger_lock, flags);
 }

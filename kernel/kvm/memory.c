@@ -14,35 +14,35 @@
  * Changes whenever the VM is given memory, or memory is taken from it; QEMU tells VFIO of new
  * memory before it tells KVM. Caller holds vm_lock, so the VM stays.
  */
-static u64 memory_generation(struct ghyvi_kvm *kvm)
+static u64 memory_generation(struct ghyvi_vm *gvm)
 {
-	struct kvm *vm = kvm->vm;
+	struct kvm *kvm = gvm->kvm;
 	u64 generation;
 	int idx;
 
-	if (!vm)
+	if (!kvm)
 		return 0;
-	idx = srcu_read_lock(&vm->srcu);
-	generation = kvm_memslots(vm)->generation;
-	srcu_read_unlock(&vm->srcu, idx);
+	idx = srcu_read_lock(&kvm->srcu);
+	generation = kvm_memslots(kvm)->generation;
+	srcu_read_unlock(&kvm->srcu, idx);
 	return generation;
 }
 
 u64 ghyvi_kvm_memory_generation(void *hv)
 {
-	struct ghyvi_kvm *kvm = hv;
+	struct ghyvi_vm *gvm = hv;
 	u64 generation;
 
-	spin_lock(&kvm->vm_lock);
-	generation = memory_generation(kvm);
-	spin_unlock(&kvm->vm_lock);
+	spin_lock(&gvm->vm_lock);
+	generation = memory_generation(gvm);
+	spin_unlock(&gvm->vm_lock);
 	return generation;
 }
 
-void ghyvi_kvm_unmapping(struct ghyvi_kvm *kvm, u64 gfn, u64 count)
+void ghyvi_kvm_unmapping(struct ghyvi_vm *gvm, u64 gfn, u64 count)
 {
-	if (!ghyvi_guard_unmap(&kvm->guard, current, current->mm, gfn, count))
-		ghyvi_report(kvm->reporter,
+	if (!ghyvi_guard_unmap(&gvm->guard, current, current->mm, gfn, count))
+		ghyvi_report(gvm->reporter,
 			     "its memory is unmapped by a process that does not own the VM: nothing is pinned until the VM is restarted");
 }
 
@@ -51,34 +51,34 @@ bool ghyvi_kvm_may_give_up(void)
 	return ghyvi_guard_may_give_up(current);
 }
 
-static int may_pin(struct ghyvi_kvm *kvm, u64 gfn)
+static int may_pin(struct ghyvi_vm *gvm, u64 gfn)
 {
-	unsigned long until = READ_ONCE(kvm->memlock_until);
+	unsigned long until = READ_ONCE(gvm->memlock_until);
 
 	if (until && time_before(jiffies, until))
 		return -ENOMEM;
-	return ghyvi_guard_may_pin(&kvm->guard, gfn) ? 0 : -EAGAIN;
+	return ghyvi_guard_may_pin(&gvm->guard, gfn) ? 0 : -EAGAIN;
 }
 
 /* VFIO writes a log line for each pin beyond the limit: give the guest no way to flood the log with them. */
-static void pin_backoff_start(struct ghyvi_kvm *kvm)
+static void pin_backoff_start(struct ghyvi_vm *gvm)
 {
-	spin_lock(&kvm->vm_lock);
-	WRITE_ONCE(kvm->memlock_until, (jiffies + GHYVI_MEMLOCK_PAUSE) ?: 1);
-	spin_unlock(&kvm->vm_lock);
-	ghyvi_report(kvm->reporter,
+	spin_lock(&gvm->vm_lock);
+	WRITE_ONCE(gvm->memlock_until, (jiffies + GHYVI_MEMLOCK_PAUSE) ?: 1);
+	spin_unlock(&gvm->vm_lock);
+	ghyvi_report(gvm->reporter,
 		     "cannot pin guest memory: RLIMIT_MEMLOCK of the VM's process is too small (ulimit -l: guest memory + 1 GiB)");
 }
 
 /* There is room again. */
-static void pin_backoff_clear(struct ghyvi_kvm *kvm)
+static void pin_backoff_clear(struct ghyvi_vm *gvm)
 {
-	if (!READ_ONCE(kvm->memlock_until))
+	if (!READ_ONCE(gvm->memlock_until))
 		return;
-	spin_lock(&kvm->vm_lock);
-	if (kvm->memlock_until && time_before(jiffies, kvm->memlock_until) && __ratelimit(&kvm->memlock_resumes))
-		kvm->memlock_until = 0;
-	spin_unlock(&kvm->vm_lock);
+	spin_lock(&gvm->vm_lock);
+	if (gvm->memlock_until && time_before(jiffies, gvm->memlock_until) && __ratelimit(&gvm->memlock_resumes))
+		gvm->memlock_until = 0;
+	spin_unlock(&gvm->vm_lock);
 }
 
 /*
@@ -95,30 +95,30 @@ static bool is_guest_ram(struct page *page)
  * An address is a page of KVM's for write protection, and an address of the device for VFIO. They differ behind a
  * guest IOMMU, which ghyvi does not support. Only writable memory slots count: VFIO gave a writable page.
  */
-static bool has_memory_for_kvm(struct ghyvi_kvm *kvm, u64 gfn)
+static bool has_memory_for_kvm(struct ghyvi_vm *gvm, u64 gfn)
 {
 	const struct kvm_memory_slot *slot;
-	struct kvm *vm = kvm->vm;
+	struct kvm *kvm = gvm->kvm;
 	bool has;
 	int idx;
 
-	idx = srcu_read_lock(&vm->srcu);
-	slot = __gfn_to_memslot(kvm_memslots(vm), gfn);
+	idx = srcu_read_lock(&kvm->srcu);
+	slot = __gfn_to_memslot(kvm_memslots(kvm), gfn);
 	has = slot && !(slot->flags & (KVM_MEMSLOT_INVALID | KVM_MEM_READONLY));
-	srcu_read_unlock(&vm->srcu, idx);
+	srcu_read_unlock(&kvm->srcu, idx);
 	return has;
 }
 
 /* Every VMM tells VFIO and KVM of memory one after the other: that passes, a guest IOMMU does not. */
-static int check_address(struct ghyvi_kvm *kvm, u64 gfn)
+static int check_address(struct ghyvi_vm *gvm, u64 gfn)
 {
-	if (has_memory_for_kvm(kvm, gfn)) {
-		if (atomic_read(&kvm->strange_pins))
-			atomic_set(&kvm->strange_pins, 0);
+	if (has_memory_for_kvm(gvm, gfn)) {
+		if (atomic_read(&gvm->strange_pins))
+			atomic_set(&gvm->strange_pins, 0);
 		return 0;
 	}
-	if (atomic_inc_return(&kvm->strange_pins) == GHYVI_STRANGE_PINS)
-		ghyvi_report(kvm->reporter,
+	if (atomic_inc_return(&gvm->strange_pins) == GHYVI_STRANGE_PINS)
+		ghyvi_report(gvm->reporter,
 			     "behind a guest IOMMU, which is not supported: the guest's GPU reads zeros; remove the IOMMU device from the VM, or boot the guest with iommu=pt");
 	return -EAGAIN;
 }
@@ -135,23 +135,23 @@ static bool is_absent(int error)
 
 int ghyvi_kvm_pin(void *hv, u64 gfn, u64 *bus)
 {
-	struct ghyvi_kvm *kvm = hv;
+	struct ghyvi_vm *gvm = hv;
 	struct page *page;
 	int ret;
 
-	if (!READ_ONCE(kvm->vm) || gfn > (U64_MAX >> PAGE_SHIFT))
+	if (!READ_ONCE(gvm->kvm) || gfn > (U64_MAX >> PAGE_SHIFT))
 		return -EFAULT;
-	ret = may_pin(kvm, gfn);
+	ret = may_pin(gvm, gfn);
 	if (ret)
 		return ret;
-	ret = vfio_pin_pages(kvm->vdev, gfn << PAGE_SHIFT, 1, IOMMU_READ | IOMMU_WRITE, &page);
+	ret = vfio_pin_pages(gvm->vdev, gfn << PAGE_SHIFT, 1, IOMMU_READ | IOMMU_WRITE, &page);
 	if (ret == -ENOMEM)
-		pin_backoff_start(kvm);
+		pin_backoff_start(gvm);
 	if (ret != 1)
 		return ret >= 0 || is_absent(ret) ? -EFAULT : ret;
-	ret = is_guest_ram(page) ? check_address(kvm, gfn) : -EFAULT;
+	ret = is_guest_ram(page) ? check_address(gvm, gfn) : -EFAULT;
 	if (ret) {
-		vfio_unpin_pages(kvm->vdev, gfn << PAGE_SHIFT, 1);
+		vfio_unpin_pages(gvm->vdev, gfn << PAGE_SHIFT, 1);
 		return ret;
 	}
 	*bus = page_to_phys(page);
@@ -160,10 +160,10 @@ int ghyvi_kvm_pin(void *hv, u64 gfn, u64 *bus)
 
 void ghyvi_kvm_unpin(void *hv, u64 gfn)
 {
-	struct ghyvi_kvm *kvm = hv;
+	struct ghyvi_vm *gvm = hv;
 
-	if (WARN_ON_ONCE(!READ_ONCE(kvm->vm)))
+	if (WARN_ON_ONCE(!READ_ONCE(gvm->kvm)))
 		return;
-	vfio_unpin_pages(kvm->vdev, gfn << PAGE_SHIFT, 1);
-	pin_backoff_clear(kvm);
+	vfio_unpin_pages(gvm->vdev, gfn << PAGE_SHIFT, 1);
+	pin_backoff_clear(gvm);
 }

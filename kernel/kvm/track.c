@@ -9,38 +9,38 @@
  */
 #include "internal.h"
 
-static struct kvm *detach_vm(struct ghyvi_kvm *kvm)
+static struct kvm *detach_vm(struct ghyvi_vm *gvm)
 {
-	struct kvm *vm = kvm->vm;
+	struct kvm *kvm = gvm->kvm;
 
-	spin_lock(&kvm->vm_lock);
-	WRITE_ONCE(kvm->vm, NULL);
-	spin_unlock(&kvm->vm_lock);
-	return vm;
+	spin_lock(&gvm->vm_lock);
+	WRITE_ONCE(gvm->kvm, NULL);
+	spin_unlock(&gvm->vm_lock);
+	return kvm;
 }
 
 #if GHYVI_CAN_TRACK
 
-static struct ghyvi_kvm *node_owner(struct kvm_page_track_notifier_node *node)
+static struct ghyvi_vm *node_owner(struct kvm_page_track_notifier_node *node)
 {
-	return container_of(node, struct ghyvi_kvm, node);
+	return container_of(node, struct ghyvi_vm, node);
 }
 
 /* KVM reports all stores that it emulates, to all trackers; a store can touch two pages. */
 static void track_write(GHYVI_TRACK_WRITE_ARGS)
 {
-	struct ghyvi_kvm *kvm = node_owner(node);
+	struct ghyvi_vm *gvm = node_owner(node);
 	u64 first = gpa >> PAGE_SHIFT, last = (gpa + bytes - 1) >> PAGE_SHIFT;
 
-	if (ghyvi_tracked_has(&kvm->tracked, first) ||
-	    (last != first && ghyvi_tracked_has(&kvm->tracked, last)))
-		kvm->events->store(kvm->owner, gpa, value, bytes);
+	if (ghyvi_tracked_has(&gvm->tracked, first) ||
+	    (last != first && ghyvi_tracked_has(&gvm->tracked, last)))
+		gvm->events->store(gvm->owner, gpa, value, bytes);
 }
 
 /* Caller is in a read section of kvm->srcu. */
-static struct kvm_memory_slot *usable_slot(struct kvm *vm, u64 gfn)
+static struct kvm_memory_slot *usable_slot(struct kvm *kvm, u64 gfn)
 {
-	struct kvm_memory_slot *slot = __gfn_to_memslot(kvm_memslots(vm), gfn);
+	struct kvm_memory_slot *slot = __gfn_to_memslot(kvm_memslots(kvm), gfn);
 
 	/* KVM marks a slot invalid, and waits for readers, before it reports that it goes away. */
 	return slot && !(slot->flags & KVM_MEMSLOT_INVALID) ? slot : NULL;
@@ -48,35 +48,35 @@ static struct kvm_memory_slot *usable_slot(struct kvm *vm, u64 gfn)
 
 #if GHYVI_TRACK_BY_SLOT
 
-static void track_in_slot(struct kvm *vm, struct kvm_memory_slot *slot, u64 gfn, bool on)
+static void track_in_slot(struct kvm *kvm, struct kvm_memory_slot *slot, u64 gfn, bool on)
 {
-	write_lock(&vm->mmu_lock);
+	write_lock(&kvm->mmu_lock);
 	if (on)
-		kvm_slot_page_track_add_page(vm, slot, gfn, KVM_PAGE_TRACK_WRITE);
+		kvm_slot_page_track_add_page(kvm, slot, gfn, KVM_PAGE_TRACK_WRITE);
 	else
-		kvm_slot_page_track_remove_page(vm, slot, gfn, KVM_PAGE_TRACK_WRITE);
-	write_unlock(&vm->mmu_lock);
+		kvm_slot_page_track_remove_page(kvm, slot, gfn, KVM_PAGE_TRACK_WRITE);
+	write_unlock(&kvm->mmu_lock);
 }
 
-static bool track_page(void *vm, u64 gfn)
+static bool track_page(void *kvm, u64 gfn)
 {
-	struct kvm_memory_slot *slot = usable_slot(vm, gfn);
+	struct kvm_memory_slot *slot = usable_slot(kvm, gfn);
 
 	if (slot)
-		track_in_slot(vm, slot, gfn, true);
+		track_in_slot(kvm, slot, gfn, true);
 	return slot;
 }
 
-static void untrack_page(void *vm, u64 gfn)
+static void untrack_page(void *kvm, u64 gfn)
 {
-	struct kvm_memory_slot *slot = gfn_to_memslot(vm, gfn);
+	struct kvm_memory_slot *slot = gfn_to_memslot(kvm, gfn);
 
 	if (slot)
-		track_in_slot(vm, slot, gfn, false);
+		track_in_slot(kvm, slot, gfn, false);
 }
 
 struct ghyvi_slot {
-	struct kvm *vm;
+	struct kvm *kvm;
 	struct kvm_memory_slot *slot;
 };
 
@@ -84,22 +84,22 @@ static void untrack_page_of_slot(void *slot, u64 gfn)
 {
 	struct ghyvi_slot *of = slot;
 
-	track_in_slot(of->vm, of->slot, gfn, false);
+	track_in_slot(of->kvm, of->slot, gfn, false);
 }
 
 /* The slot goes away, and KVM's counts with it; but that may still fail, so leave them balanced. */
-static void track_flush_slot(struct kvm *vm, struct kvm_memory_slot *slot,
+static void track_flush_slot(struct kvm *kvm, struct kvm_memory_slot *slot,
 			   struct kvm_page_track_notifier_node *node)
 {
 	static const struct ghyvi_tracked_ops ops = { .remove = untrack_page_of_slot };
-	struct ghyvi_kvm *kvm = node_owner(node);
-	struct ghyvi_slot of = { vm, slot };
+	struct ghyvi_vm *gvm = node_owner(node);
+	struct ghyvi_slot of = { kvm, slot };
 
 	/* SMM's view of memory comes and goes by itself, and has none of our counts. */
 	if (slot->as_id)
 		return;
-	if (ghyvi_tracked_drop(&kvm->tracked, &ops, &of, slot->base_gfn, slot->base_gfn + slot->npages - 1))
-		kvm->events->lost(kvm->owner, slot->base_gfn, slot->npages);
+	if (ghyvi_tracked_drop(&gvm->tracked, &ops, &of, slot->base_gfn, slot->base_gfn + slot->npages - 1))
+		gvm->events->lost(gvm->owner, slot->base_gfn, slot->npages);
 }
 
 static void set_callbacks(struct kvm_page_track_notifier_node *node)
@@ -110,26 +110,26 @@ static void set_callbacks(struct kvm_page_track_notifier_node *node)
 
 #else /* by frame number */
 
-static bool track_page(void *vm, u64 gfn)
+static bool track_page(void *kvm, u64 gfn)
 {
-	return usable_slot(vm, gfn) && !kvm_write_track_add_gfn(vm, gfn);
+	return usable_slot(kvm, gfn) && !kvm_write_track_add_gfn(kvm, gfn);
 }
 
 /* KVM does not find the slot of a page that went away; its count went with the slot. */
-static void untrack_page(void *vm, u64 gfn)
+static void untrack_page(void *kvm, u64 gfn)
 {
-	kvm_write_track_remove_gfn(vm, gfn);
+	kvm_write_track_remove_gfn(kvm, gfn);
 }
 
 static void track_remove_region(gfn_t gfn, unsigned long count,
 			     struct kvm_page_track_notifier_node *node)
 {
 	static const struct ghyvi_tracked_ops ops = { .remove = untrack_page };
-	struct ghyvi_kvm *kvm = node_owner(node);
+	struct ghyvi_vm *gvm = node_owner(node);
 
 	/* Perhaps it goes from SMM's view of memory only, so that the count would stay: KVM does not tell. */
-	if (ghyvi_tracked_drop(&kvm->tracked, &ops, kvm->vm, gfn, gfn + count - 1))
-		kvm->events->lost(kvm->owner, gfn, count);
+	if (ghyvi_tracked_drop(&gvm->tracked, &ops, gvm->kvm, gfn, gfn + count - 1))
+		gvm->events->lost(gvm->owner, gfn, count);
 }
 
 static void set_callbacks(struct kvm_page_track_notifier_node *node)
@@ -147,29 +147,29 @@ bool ghyvi_kvm_can_track(void)
 	return true;
 }
 
-int ghyvi_kvm_track_start(struct ghyvi_kvm *kvm, struct kvm *vm)
+int ghyvi_kvm_track_start(struct ghyvi_vm *gvm, struct kvm *kvm)
 {
-	memset(&kvm->node, 0, sizeof(kvm->node));
-	set_callbacks(&kvm->node);
-	return ghyvi_track_register(vm, &kvm->node);
+	memset(&gvm->node, 0, sizeof(gvm->node));
+	set_callbacks(&gvm->node);
+	return ghyvi_track_register(kvm, &gvm->node);
 }
 
-static void untrack_all(struct ghyvi_kvm *kvm)
+static void untrack_all(struct ghyvi_vm *gvm)
 {
 	unsigned long count;
 	int idx;
 
-	idx = srcu_read_lock(&kvm->vm->srcu);
-	count = ghyvi_tracked_drop(&kvm->tracked, &track_ops, kvm->vm, 0, U64_MAX >> PAGE_SHIFT);
-	srcu_read_unlock(&kvm->vm->srcu, idx);
+	idx = srcu_read_lock(&gvm->kvm->srcu);
+	count = ghyvi_tracked_drop(&gvm->tracked, &track_ops, gvm->kvm, 0, U64_MAX >> PAGE_SHIFT);
+	srcu_read_unlock(&gvm->kvm->srcu, idx);
 	if (count)
-		ghyvi_report(kvm->reporter, "%lu pages were still protected when the VM left", count);
+		ghyvi_report(gvm->reporter, "%lu pages were still protected when the VM left", count);
 }
 
-void ghyvi_kvm_track_stop(struct ghyvi_kvm *kvm)
+void ghyvi_kvm_track_stop(struct ghyvi_vm *gvm)
 {
-	untrack_all(kvm);
-	ghyvi_track_unregister(detach_vm(kvm), &kvm->node);
+	untrack_all(gvm);
+	ghyvi_track_unregister(detach_vm(gvm), &gvm->node);
 }
 
 /*
@@ -178,27 +178,27 @@ void ghyvi_kvm_track_stop(struct ghyvi_kvm *kvm)
  */
 unsigned int ghyvi_kvm_protect(void *hv, const u64 *gfns, unsigned int count)
 {
-	struct ghyvi_kvm *kvm = hv;
+	struct ghyvi_vm *gvm = hv;
 	int idx;
 
-	if (!READ_ONCE(kvm->vm))
+	if (!READ_ONCE(gvm->kvm))
 		return 0;
-	idx = srcu_read_lock(&kvm->vm->srcu);
-	count = ghyvi_tracked_get(&kvm->tracked, &track_ops, kvm->vm, gfns, count);
-	srcu_read_unlock(&kvm->vm->srcu, idx);
+	idx = srcu_read_lock(&gvm->kvm->srcu);
+	count = ghyvi_tracked_get(&gvm->tracked, &track_ops, gvm->kvm, gfns, count);
+	srcu_read_unlock(&gvm->kvm->srcu, idx);
 	return count;
 }
 
 void ghyvi_kvm_unprotect(void *hv, const u64 *gfns, unsigned int count)
 {
-	struct ghyvi_kvm *kvm = hv;
+	struct ghyvi_vm *gvm = hv;
 	int idx;
 
-	if (!READ_ONCE(kvm->vm))
+	if (!READ_ONCE(gvm->kvm))
 		return;
-	idx = srcu_read_lock(&kvm->vm->srcu);
-	ghyvi_tracked_put(&kvm->tracked, &track_ops, kvm->vm, gfns, count);
-	srcu_read_unlock(&kvm->vm->srcu, idx);
+	idx = srcu_read_lock(&gvm->kvm->srcu);
+	ghyvi_tracked_put(&gvm->tracked, &track_ops, gvm->kvm, gfns, count);
+	srcu_read_unlock(&gvm->kvm->srcu, idx);
 }
 
 #else /* !GHYVI_CAN_TRACK: every table page stays relaxed */
@@ -208,17 +208,17 @@ bool ghyvi_kvm_can_track(void)
 	return false;
 }
 
-int ghyvi_kvm_track_start(struct ghyvi_kvm *kvm, struct kvm *vm)
+int ghyvi_kvm_track_start(struct ghyvi_vm *gvm, struct kvm *kvm)
 {
-	if (vm->mm != current->mm)
+	if (kvm->mm != current->mm)
 		return -ESRCH;
-	kvm_get_kvm(vm);
+	kvm_get_kvm(kvm);
 	return 0;
 }
 
-void ghyvi_kvm_track_stop(struct ghyvi_kvm *kvm)
+void ghyvi_kvm_track_stop(struct ghyvi_vm *gvm)
 {
-	kvm_put_kvm(detach_vm(kvm));
+	kvm_put_kvm(detach_vm(gvm));
 }
 
 unsigned int ghyvi_kvm_protect(void *hv, const u64 *gfns, unsigned int count)

@@ -53,7 +53,7 @@ static int bind_device(struct ghyvi_device *device)
 			     "cannot be opened: the VM that had it before still uses memory of its BAR 0; end that VM, or create the vGPU again");
 		return -EBUSY;
 	}
-	return ghyvi_kvm_bind(device->kvm, &kvm_events, device->vgpu);
+	return ghyvi_kvm_bind(device->gvm, &kvm_events, device->vgpu);
 }
 
 static int open_device(struct vfio_device *vdev)
@@ -87,7 +87,7 @@ static void close_device(struct vfio_device *vdev)
 	device->open = false;
 	ghyvi_irq_release(device);
 	ghyvi_device_reset(device);
-	ghyvi_kvm_unbind(device->kvm);
+	ghyvi_kvm_unbind(device->gvm);
 	mutex_unlock(&device->lock);
 	module_put(device->pgpu->owner);
 }
@@ -115,7 +115,7 @@ static void dma_unmap(struct vfio_device *vdev, u64 iova, u64 bytes)
 		ghyvi_unmap(&device->unmap, gfn, count, NULL);
 		return;
 	}
-	ghyvi_kvm_unmapping(device->kvm, gfn, count);
+	ghyvi_kvm_unmapping(device->gvm, gfn, count);
 	ghyvi_unmap(&device->unmap, gfn, count, ghyvi_kvm_may_give_up);
 }
 

@@ -17,12 +17,12 @@
 
 struct dentry;
 struct eventfd_ctx;
-struct ghyvi_kvm;
+struct ghyvi_vm;
 struct ghyvi_vgpu;
 
 /**
  * struct ghyvi_device - lives from mdev creation to removal
- * @partition, @vgpu, @kvm: constant
+ * @partition, @vgpu, @gvm: constant
  * @lock: serialises open, close, resets and configuration space; protects @config, @bar0, @open. Outermost:
  *	the vGPU's and the mm's locks are taken under it, never the other way. Not taken by register and
  *	BAR accesses.
@@ -38,7 +38,7 @@ struct ghyvi_device {
 	int id;
 	struct ghyvi_reporter reporter;
 	struct ghyvi_stats stats;
-	struct ghyvi_kvm *kvm;
+	struct ghyvi_vm *gvm;
 	struct ghyvi_vgpu *vgpu;
 	struct ghyvi_unmap unmap;
 	struct dentry *debugfs;

@@ -37,7 +37,7 @@ bool ghyvi_irq_request(struct ghyvi_device *device)
 static void set_trigger(struct ghyvi_device *device, u32 index, struct eventfd_ctx *trigger)
 {
 	if (index == VFIO_PCI_MSI_IRQ_INDEX)
-		ghyvi_kvm_set_trigger(device->kvm, trigger);
+		ghyvi_kvm_set_trigger(device->gvm, trigger);
 	else
 		set_request(device, trigger);
 }
@@ -45,7 +45,7 @@ static void set_trigger(struct ghyvi_device *device, u32 index, struct eventfd_c
 static void trigger_irq(struct ghyvi_device *device, u32 index)
 {
 	if (index == VFIO_PCI_MSI_IRQ_INDEX)
-		ghyvi_kvm_interrupt(device->kvm);
+		ghyvi_kvm_interrupt(device->gvm);
 	else
 		ghyvi_irq_request(device);
 }
@@ -95,6 +95,6 @@ int ghyvi_irq_set(struct ghyvi_device *device, const struct vfio_irq_set *set, c
 
 void ghyvi_irq_release(struct ghyvi_device *device)
 {
-	ghyvi_kvm_set_trigger(device->kvm, NULL);
+	ghyvi_kvm_set_trigger(device->gvm, NULL);
 	set_request(device, NULL);
 }

@@ -27,7 +27,7 @@ static struct ghyvi_vgpu *create_vgpu(struct ghyvi_device *device)
 		.pgpu = pgpu->pgpu,
 		.sched = pgpu->sched,
 		.hv_ops = &ghyvi_kvm_hv_ops,
-		.hv = device->kvm,
+		.hv = device->gvm,
 		.mappable = ghyvi_partition_mappable(&device->partition, &pgpu->resources),
 		.hidden = ghyvi_partition_hidden(&device->partition, &pgpu->resources),
 		.aperture_bytes = pgpu->resources.aperture_bytes,
@@ -63,8 +63,8 @@ static int setup_device(struct ghyvi_device *device, struct mdev_device *mdev)
 	ret = device->id;
 	if (ret < 0)
 		goto give_partition;
-	device->kvm = ghyvi_kvm_create(&device->vdev, &device->reporter);
-	ret = PTR_ERR_OR_ZERO(device->kvm);
+	device->gvm = ghyvi_kvm_create(&device->vdev, &device->reporter);
+	ret = PTR_ERR_OR_ZERO(device->gvm);
 	if (ret)
 		goto free_id;
 	device->vgpu = create_vgpu(device);
@@ -75,7 +75,7 @@ static int setup_device(struct ghyvi_device *device, struct mdev_device *mdev)
 	return 0;
 
 destroy_kvm:
-	ghyvi_kvm_destroy(device->kvm);
+	ghyvi_kvm_destroy(device->gvm);
 free_id:
 	ida_free(&vgpu_ids, device->id);
 give_partition:
@@ -87,7 +87,7 @@ static void teardown_device(struct ghyvi_device *device)
 {
 	ghyvi_unmap_fini(&device->unmap);
 	ghyvi_vgpu_destroy(device->vgpu);
-	ghyvi_kvm_destroy(device->kvm);
+	ghyvi_kvm_destroy(device->gvm);
 	ida_free(&vgpu_ids, device->id);
 	ghyvi_pgpu_free_vgpu(device->pgpu, &device->partition);
 }

@@ -106,20 +106,20 @@ bool ghyvi_kvm_can_track(void)
 	return true;
 }
 
-int ghyvi_kvm_bind(struct ghyvi_kvm *kvm, const struct ghyvi_kvm_events *events, void *owner)
+int ghyvi_kvm_bind(struct ghyvi_vm *gvm, const struct ghyvi_kvm_events *events, void *owner)
 {
 	assert_false(bound);
 	bound = true;
 	return 0;
 }
 
-void ghyvi_kvm_unbind(struct ghyvi_kvm *kvm)
+void ghyvi_kvm_unbind(struct ghyvi_vm *gvm)
 {
 	assert_true(bound);
 	bound = false;
 }
 
-void ghyvi_kvm_unmapping(struct ghyvi_kvm *kvm, u64 gfn, u64 count)
+void ghyvi_kvm_unmapping(struct ghyvi_vm *gvm, u64 gfn, u64 count)
 {
 }
 
@@ -128,7 +128,7 @@ bool ghyvi_kvm_may_give_up(void)
 	return false;
 }
 
-void ghyvi_kvm_set_trigger(struct ghyvi_kvm *kvm, struct eventfd_ctx *ctx)
+void ghyvi_kvm_set_trigger(struct ghyvi_vm *gvm, struct eventfd_ctx *ctx)
 {
 	swap(trigger, ctx);
 	if (ctx)
