@@ -171,7 +171,7 @@ static inline unsigned int audit_dword_in_page(u64 at)
 	return at % GHYVI_PAGE_BYTES / 4;
 }
 
-/* copies.c */
+/* cmd_cache.c */
 struct audit_page *audit_page_find(const struct audit_segment *segment, u64 key);
 /** audit_page_add() - a page without contents; NULL: no memory. */
 struct audit_page *audit_page_add(struct ghyvi_audit *audit, struct audit_segment *segment, u64 key);

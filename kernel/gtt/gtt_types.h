@@ -324,14 +324,14 @@ static inline struct ghyvi_pin *ghyvi_pin_get(struct ghyvi_gtt *gtt, u64 gfn)
 	return pin ? ghyvi_pin_hold(gtt, pin) : ghyvi_pin_create(gtt, gfn);
 }
 
-/* gtt/leaf.c */
+/* gtt/pte_4k.c */
 /** ghyvi_leaf_set() - @count guest entries from @index on of a table of 4 KiB pages were @old and are @values. */
 void ghyvi_leaf_set(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index, const u64 *old,
 		    const u64 *values, unsigned int count);
 /** ghyvi_leaf_clear() - what was translated from @old leads to scratch. */
 void ghyvi_leaf_clear(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index, u64 old);
 
-/* gtt/large.c */
+/* gtt/pte_2m.c */
 /**
  * ghyvi_large_get() - a reference on the 2 MiB of guest memory from @gfn (a multiple of GHYVI_ENTRIES) on, pinned.
  * ERR_PTR when a page of it cannot be pinned (-EFAULT, -ENOMEM).
@@ -343,7 +343,7 @@ u64 ghyvi_large_entry(const struct ghyvi_large *large);
 /** ghyvi_larges_reap() - free those that nothing points to; the caller has invalidated. */
 void ghyvi_larges_reap(struct ghyvi_gtt *gtt);
 
-/* gtt/entry.c */
+/* gtt/upper.c */
 /** ghyvi_entry_scratch() - what stands for an entry of @level that cannot be translated. */
 u64 ghyvi_entry_scratch(const struct ghyvi_gtt *gtt, unsigned int level);
 /**
@@ -365,7 +365,7 @@ u64 ghyvi_entry_translate(struct ghyvi_gtt *gtt, unsigned int level, u64 guest_e
 void ghyvi_entry_release(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index, u64 guest_entry,
 			 u64 shadow_entry);
 
-/* gtt/group.c */
+/* gtt/pte_64k.c */
 /**
  * ghyvi_table_64k_link() - entry @index of @parent is to lead to @page, of level PT_64K. Returns the bit for it to say
  * that pages have 64 KiB, or 0.
@@ -477,7 +477,7 @@ void ghyvi_roots_zap_range(struct ghyvi_gtt *gtt, u64 gfn, u64 count);
 /** ghyvi_root_fill_top() - translate what is missing of the entries of a three-level root. */
 void ghyvi_root_fill_top(struct ghyvi_root *root);
 
-/* shadow/track.c */
+/* shadow/relax.c */
 void ghyvi_table_mark_relaxed(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table);
 void ghyvi_table_clear_relaxed(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table);
 /** ghyvi_table_update_tree() - its uses have changed: find the tree that it belongs to now, and move it there. */

@@ -49,7 +49,7 @@ u64 ghyvi_kvm_memory_generation(void *hv);
 void ghyvi_kvm_charge(void *hv, struct ghyvi_hv_charge *charge);
 void ghyvi_kvm_uncharge(void *hv, const struct ghyvi_hv_charge *charge);
 
-/* track.c */
+/* write_track.c */
 int ghyvi_kvm_track_start(struct ghyvi_vm *gvm, struct kvm *kvm);
 void ghyvi_kvm_track_stop(struct ghyvi_vm *gvm);
 unsigned int ghyvi_kvm_protect(void *hv, const u64 *gfns, unsigned int count);

@@ -31,7 +31,7 @@
  * its vGPU's queue and @late. The policy does not see a vGPU whose first workload is late. When it
  * has been prepared, the vGPU waits for its turn like one that just submitted.
  *
- * While a workload runs, it is charged (charge.c), and the clock watches it (watch.c): when others
+ * While a workload runs, it is charged (charge.c), and the clock watches it (preempt.c): when others
  * wait it is asked to leave after its timeslice, and stopped if it does not for preempt_timeout_us;
  * its owner is told that it failed.
  *

@@ -236,7 +236,7 @@ void sched_kick(struct ghyvi_sched *sched, enum ghyvi_engine_id id);
  */
 void sched_revoke_late(struct sched_engine *engine, u64 now);
 
-/* ahead.c: with engine->lock held */
+/* lookahead.c: with engine->lock held */
 /* Have the workload that is probably next prepared by a worker while the engine runs. */
 void sched_look_ahead(struct sched_engine *engine);
 /* Until when the current workload, which is being prepared, may keep the engine if others wait. */
@@ -275,7 +275,7 @@ u64 sched_cap_eligible_at(struct sched_cap *cap, u32 percent, u64 turn_ns, u64 n
 /* When must it stop, if it runs on from @now? GHYVI_SCHED_NEVER: it need not. */
 u64 sched_cap_used_up_at(struct sched_cap *cap, u32 percent, u64 now);
 
-/* watch.c */
+/* preempt.c */
 /* When must the running workload be looked at again? @now as returned by sched_update_clock(). */
 void sched_check_preempt(struct sched_engine *engine, u64 now);
 /* @workload was on the engine and was stopped, because it did not make way. */

@@ -240,7 +240,7 @@ int softgpu_mi_math(struct softgpu_engine *engine);
 int softgpu_mi_atomic(struct softgpu_engine *engine);
 int softgpu_blt(struct softgpu_engine *engine);
 
-/* registers.c: which registers a command streamer may touch */
+/* cs_regs.c: which registers a command streamer may touch */
 int softgpu_register_read(struct softgpu_engine *engine, u32 offset, u32 *value);
 int softgpu_register_write(struct softgpu_engine *engine, u32 offset, u32 value, u32 byte_disables);
 void softgpu_registers_publish(struct softgpu_engine *engine);

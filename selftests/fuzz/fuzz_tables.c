@@ -4,7 +4,7 @@
  * synchronisation shadows are compared with an independent translation and with the self-check, and the pGPU
  * and the hypervisor that the core sees abort when a page is let go that an engine could reach.
  */
-#include "../unit/mm_moves.h"
+#include "../unit/gtt_moves.h"
 #include "input.h"
 
 #define MOVES_MAX 400

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What shadowing costs without a hypervisor: nanoseconds, one JSON object. */
-#include "mm_fake.h"
+#include "gtt_fake.h"
 
 #define ROUNDS 2000u
 #define SURFACES 3u

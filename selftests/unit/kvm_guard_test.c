@@ -4,7 +4,7 @@
  * (drivers/vfio/vfio_iommu_type1.c of Linux 6.1): containers with devices, mappings whose memory is
  * reused at once, system calls that other threads interrupt wherever type 1 drops its locks. The
  * model's BUG_ON is the RULE in type1_unmap(). It takes its two locks one after the other, not
- * nested: mm_unmap_test.c is about their order, this about the number of asks.
+ * nested: gtt_unmap_test.c is about their order, this about the number of asks.
  */
 #include <setjmp.h>
 #include <stdarg.h>

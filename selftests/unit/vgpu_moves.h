@@ -7,7 +7,7 @@
 
 #include "vgpu_guest.h"
 
-/* The source of all choices, the includer's: a number below @n. One choice a statement, as in mm_moves.h. */
+/* The source of all choices, the includer's: a number below @n. One choice a statement, as in gtt_moves.h. */
 static u32 rnd(u32 n);
 
 /* Offsets near something interesting, values with interesting bits. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One policy over the trace, as the module would do it (kernel/shadow/track.c, sync.c): a submission first asks which
+ * One policy over the trace, as the module would do it (kernel/shadow/relax.c, sync.c): a submission first asks which
  * relaxed pages to take back, then scans all relaxed pages it can reach: a page that is taken back is scanned once
  * more. Stores that trap update the snapshot, so scans find only the entries that were stored to while the page was relaxed.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Replay of a trace under policies: the module's own decision code (kernel/shadow/policy_*.c) over a model of the
- * mechanism (kernel/shadow/track.c, sync.c).
+ * mechanism (kernel/shadow/relax.c, sync.c).
  */
 #ifndef GHYVI_SIM_SIMULATE_H
 #define GHYVI_SIM_SIMULATE_H

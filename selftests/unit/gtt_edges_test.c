@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Where buffers, ranges and tables end; and that the self-check looks at their last entries, too. */
-#include "mm_fake.h"
+#include "gtt_fake.h"
 
 /* Where the host reads. */
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The policy "nested": nothing shadowed, switching to and fro, pages mapped for the pGPU. */
-#include "mm_fake.h"
+#include "gtt_fake.h"
 
 #define FIRST (FIRST_GGTT_TABLE * 512)
 #define ADDRESS (FIRST_GGTT_TABLE * SPAN)

@@ -3,7 +3,7 @@
  * The mechanism and its model: a trace as a guest's stores to an gtt, and through the simulator. Both run the same decisions,
  * so both must count the same. Traces are generated, or random ones in which table pages come and go in two trees.
  */
-#include "mm_fake.h"
+#include "gtt_fake.h"
 
 #define RECORDS 1600
 #include "../../tools/sim/generator.h"

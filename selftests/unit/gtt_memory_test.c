@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Guest memory that cannot be had or goes away, roots, limits, the GGTT, the self-check. */
-#include "mm_fake.h"
+#include "gtt_fake.h"
 
 #define MOST_TABLES 8192u
 

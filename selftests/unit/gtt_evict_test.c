@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Table pages are limited: which trees go, which stay, and what that costs. */
-#include "mm_moves.h"
+#include "gtt_moves.h"
 
 #define SEEDS 150u
 #define FIRST_DATA 14000u

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Random interleavings against an independent translation, and threads. */
-#include "mm_moves.h"
+#include "gtt_moves.h"
 
 #define SEEDS 300u
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Guest pages of 2 MiB: kept where the host's pages are contiguous, page by page elsewhere. */
-#include "mm_fake.h"
+#include "gtt_fake.h"
 
 static u64 large(u64 gfn)
 {

@@ -4,7 +4,7 @@
  * every n until none is left to fail. A failure is an error or an entry that points at scratch; nothing leaks (fake_fini(),
  * ASan); and the next synchronisation with memory ends in the guest's translation.
  */
-#include "mm_moves.h"
+#include "gtt_moves.h"
 
 #define SEEDS 150u
 

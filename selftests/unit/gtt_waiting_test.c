@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Entries whose page cannot be had, and when they are tried again. */
-#include "mm_fake.h"
+#include "gtt_fake.h"
 
 #define MOST_TABLES 8192u
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Translation of PPGTT tables, and when each policy brings them up to date. */
-#include "mm_fake.h"
+#include "gtt_fake.h"
 
 static void strict(void)
 {

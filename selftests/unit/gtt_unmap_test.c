@@ -3,7 +3,7 @@
  * Guest memory that VFIO takes away while others pin it. VFIO's locks are played as type 1 takes them
  * (drivers/vfio/vfio_iommu_type1.c of the kernel); ThreadSanitizer watches the order of locks, too.
  */
-#include "mm_fake.h"
+#include "gtt_fake.h"
 #include "vfio/unmap.h"
 
 #define PAGES 24u

@@ -3,8 +3,8 @@
  * What translation and shadowing stand on, played by the test: a hypervisor with guest RAM, and a pGPU client
  * that knows what an engine could reach. Both abort when a rule of their seam is broken. One copy a program.
  */
-#ifndef MM_FAKE_H
-#define MM_FAKE_H
+#ifndef GTT_FAKE_H
+#define GTT_FAKE_H
 
 #include <setjmp.h>
 #include <stdarg.h>

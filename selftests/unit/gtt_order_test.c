@@ -5,7 +5,7 @@
  * it is read: a store that comes at any moment is found.
  */
 #define _GNU_SOURCE /* for the names of registers */
-#include "mm_fake.h"
+#include "gtt_fake.h"
 #include "guest_watch.h"
 
 #define GGTT_GFN (BAR_GFN + FIRST_GGTT_TABLE)

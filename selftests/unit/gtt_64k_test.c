@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Page tables of 64 KiB pages: kept while each of their pages is contiguous in the host, of 4 KiB otherwise. */
-#include "mm_fake.h"
+#include "gtt_fake.h"
 
 #define APART (LARGE_SCATTERED + 5 * 16u) /* 64 KiB that are not contiguous */
 

@@ -6,7 +6,7 @@
 #ifndef MM_MOVES_H
 #define MM_MOVES_H
 
-#include "mm_fake.h"
+#include "gtt_fake.h"
 
 #define TABLES 15u /* guest pages 1..14 */
 #define DATAS 40u
