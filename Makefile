@@ -49,14 +49,12 @@ help:
 setup:
 	@tools/setup
 
-# The sources are copied, because kbuild puts its objects beside them.
+# The sources are copied, because kbuild puts its objects beside them. Kbuild lists what is built.
 modules:
 	@$(if $(KDIR)$(KERNEL),,tools/setup --check modules)
 	@test -n "$(VERSION)"
 	@mkdir -p $(KBUILD_TREE) $(BUILD)/module
 	@cp -ru Kbuild include kernel $(KBUILD_TREE)/
-	@cd $(KBUILD_TREE) && find kernel include -name '*.[ch]' ! -name '*.mod.c' | \
-		while read -r f; do test -e $(CURDIR)/$$f || rm -f $$f; done
 	@+$(KBUILD) --no-print-directory -j$(JOBS) W=1 CONFIG_DEBUG_INFO_BTF_MODULES= modules
 	@cp -p $(KBUILD_TREE)/*.ko $(BUILD)/module/
 

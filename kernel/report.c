@@ -2,9 +2,9 @@
 #include <linux/ctype.h>
 #include <linux/device.h>
 #include <linux/kernel.h>
-#include <linux/module.h>
 #include <linux/string.h>
 #include <linux/timekeeping.h>
+#include <ghyvi/export.h>
 #include <ghyvi/report.h>
 
 void ghyvi_reporter_init(struct ghyvi_reporter *reporter, struct device *dev)
@@ -14,7 +14,6 @@ void ghyvi_reporter_init(struct ghyvi_reporter *reporter, struct device *dev)
 	ghyvi_report_forget(reporter);
 	ratelimit_state_init(&reporter->limit, DEFAULT_RATELIMIT_INTERVAL, DEFAULT_RATELIMIT_BURST);
 }
-EXPORT_SYMBOL_GPL(ghyvi_reporter_init);
 
 void ghyvi_report(struct ghyvi_reporter *reporter, const char *format, ...)
 {
@@ -38,7 +37,7 @@ void ghyvi_report(struct ghyvi_reporter *reporter, const char *format, ...)
 	if (__ratelimit(&reporter->limit))
 		dev_warn(reporter->dev, "%s\n", text);
 }
-EXPORT_SYMBOL_GPL(ghyvi_report);
+GHYVI_EXPORT(ghyvi_report);
 
 s64 ghyvi_report_last(struct ghyvi_reporter *reporter, char *buffer, size_t bytes)
 {
@@ -51,7 +50,6 @@ s64 ghyvi_report_last(struct ghyvi_reporter *reporter, char *buffer, size_t byte
 	spin_unlock_irqrestore(&reporter->lock, flags);
 	return at;
 }
-EXPORT_SYMBOL_GPL(ghyvi_report_last);
 
 void ghyvi_report_forget(struct ghyvi_reporter *reporter)
 {
@@ -62,4 +60,3 @@ void ghyvi_report_forget(struct ghyvi_reporter *reporter)
 	reporter->last_at = 0;
 	spin_unlock_irqrestore(&reporter->lock, flags);
 }
-EXPORT_SYMBOL_GPL(ghyvi_report_forget);

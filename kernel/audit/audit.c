@@ -2,7 +2,6 @@
 /* One vGPU's auditor: its settings, its submissions, what it tells the administrator. */
 #include <linux/err.h>
 #include <linux/errno.h>
-#include <linux/export.h>
 #include <linux/kernel.h>
 #include <linux/ktime.h>
 #include <linux/seq_file.h>

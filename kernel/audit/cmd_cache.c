@@ -3,12 +3,12 @@
 #include <linux/bits.h>
 #include <linux/compiler.h>
 #include <linux/errno.h>
-#include <linux/export.h>
 #include <linux/kernel.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <ghyvi/export.h>
 #include "audit.h"
 
 static unsigned int bucket_of(u64 key)
@@ -231,4 +231,4 @@ int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch
 	memcpy(window->dwords, page->dwords + index, window->count * sizeof(u32));
 	return window->count;
 }
-EXPORT_SYMBOL_GPL(ghyvi_commands_fetch);
+GHYVI_EXPORT(ghyvi_commands_fetch);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Finding commands in the tables, and how long those are that no table has. */
-#include <linux/export.h>
 #include <linux/kernel.h>
+#include <ghyvi/export.h>
 #include "tables.h"
 
 const struct ghyvi_command *const *const ghyvi_command_blocks[GHYVI_ENGINES] = {
@@ -14,7 +14,7 @@ const struct ghyvi_command *ghyvi_command_find(enum ghyvi_engine_id engine, u32 
 {
 	return ghyvi_command_in_tables(engine, header);
 }
-EXPORT_SYMBOL_GPL(ghyvi_command_find);
+GHYVI_EXPORT(ghyvi_command_find);
 
 #define GHYVI_MI_FIRST_LONG 0x10 /* opcodes below are one dword */
 #define GHYVI_SUBTYPE(header) ((header) >> 27 & 3)
@@ -58,4 +58,4 @@ unsigned int ghyvi_command_dwords(enum ghyvi_engine_id engine, const struct ghyv
 		return bits + 1;
 	return (header & ((1u << bits) - 1)) + 2;
 }
-EXPORT_SYMBOL_GPL(ghyvi_command_dwords);
+GHYVI_EXPORT(ghyvi_command_dwords);

@@ -4,10 +4,10 @@
  * an engine, the GPU or the display is missing, because the vGPU's model of it must not change behind its back, and
  * on hardware it is all vGPUs'.
  */
-#include <linux/export.h>
 #include <linux/kernel.h>
 #include <ghyvi/commands.h>
 #include <ghyvi/engines.h>
+#include <ghyvi/export.h>
 
 /* From the engine's base: its own, which lie outside the ranges below. */
 static const struct ghyvi_register_rule engine_rules[] = {
@@ -156,4 +156,4 @@ const struct ghyvi_register_rule *ghyvi_register_find(enum ghyvi_engine_id engin
 		rule = find_rule(rules[number].rules, rules[number].count, offset);
 	return rule;
 }
-EXPORT_SYMBOL_GPL(ghyvi_register_find);
+GHYVI_EXPORT(ghyvi_register_find);

@@ -19,6 +19,11 @@ void ghyvi_probe(void)
 	ghyvi_no_kernel_has_this(1);
 }
 
+/* Until 6.12 a symbol namespace is a bare word; later it is a string. */
+#elif defined(PROBE_NS_BARE_WORD)
+#include <linux/module.h>
+MODULE_IMPORT_NS(GHYVI);
+
 /* 6.12: moved out of asm/ */
 #elif defined(PROBE_LINUX_UNALIGNED)
 #include <linux/unaligned.h>

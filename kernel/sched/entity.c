@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* vGPUs as the scheduler sees them, and their knobs. */
 #include <linux/err.h>
-#include <linux/module.h>
 #include <linux/slab.h>
 #include "sched_types.h"
 
@@ -38,7 +37,6 @@ struct ghyvi_sched_entity *ghyvi_sched_entity_create(struct ghyvi_sched *sched,
 	}
 	return entity;
 }
-EXPORT_SYMBOL_GPL(ghyvi_sched_entity_create);
 
 void ghyvi_sched_entity_destroy(struct ghyvi_sched_entity *entity)
 {
@@ -59,7 +57,6 @@ void ghyvi_sched_entity_destroy(struct ghyvi_sched_entity *entity)
 	}
 	kfree(entity);
 }
-EXPORT_SYMBOL_GPL(ghyvi_sched_entity_destroy);
 
 void ghyvi_sched_knobs(struct ghyvi_sched_entity *entity, struct ghyvi_sched_knobs *knobs)
 {
@@ -67,4 +64,3 @@ void ghyvi_sched_knobs(struct ghyvi_sched_entity *entity, struct ghyvi_sched_kno
 	*knobs = entity->knobs;
 	mutex_unlock(&entity->sched->settings_lock);
 }
-EXPORT_SYMBOL_GPL(ghyvi_sched_knobs);

@@ -2,7 +2,6 @@
 /* A pGPU's scheduler begins and ends. */
 #include <linux/delay.h>
 #include <linux/err.h>
-#include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 #include "sched_types.h"
@@ -61,7 +60,6 @@ struct ghyvi_sched *ghyvi_sched_create_on(const struct ghyvi_pgpu_ops *ops, void
 	sched->clock_data = clock_data;
 	return sched;
 }
-EXPORT_SYMBOL_GPL(ghyvi_sched_create_on);
 
 struct ghyvi_sched *ghyvi_sched_create(const struct ghyvi_pgpu_ops *ops, void *pgpu)
 {
@@ -93,7 +91,6 @@ free:
 	kfree(sched);
 	return ERR_PTR(err);
 }
-EXPORT_SYMBOL_GPL(ghyvi_sched_create);
 
 void ghyvi_sched_destroy(struct ghyvi_sched *sched)
 {
@@ -114,4 +111,3 @@ void ghyvi_sched_destroy(struct ghyvi_sched *sched)
 	kfree(sched->anon_entity);
 	kfree(sched);
 }
-EXPORT_SYMBOL_GPL(ghyvi_sched_destroy);

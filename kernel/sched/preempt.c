@@ -4,7 +4,6 @@
  * have no more, and what becomes of it if it does not.
  */
 #include <linux/math64.h>
-#include <linux/module.h>
 #include <trace/events/ghyvi.h>
 #include "sched_types.h"
 
@@ -141,4 +140,3 @@ void ghyvi_sched_timer(struct ghyvi_sched *sched, enum ghyvi_engine_id id)
 		sched_kick(sched, id);
 	sched_exit(sched);
 }
-EXPORT_SYMBOL_GPL(ghyvi_sched_timer);

@@ -40,7 +40,6 @@
  * run() runs under start, which is why a backend must not call done() from inside run(): done() may
  * have to wait for somebody who waits for start. preempt() and the clock's arm() are called under engine->lock.
  */
-#include <linux/module.h>
 #include <trace/events/ghyvi.h>
 #include "sched_types.h"
 
@@ -219,7 +218,6 @@ void ghyvi_sched_queue(struct ghyvi_sched *sched, struct ghyvi_workload *workloa
 	sched_look_ahead(engine);
 	spin_unlock(&engine->lock);
 }
-EXPORT_SYMBOL_GPL(ghyvi_sched_queue);
 
 static void unqueue_workload(struct sched_engine *engine, struct ghyvi_workload *workload)
 {
@@ -508,7 +506,6 @@ void ghyvi_sched_kick(struct ghyvi_sched *sched, enum ghyvi_engine_id id,
 {
 	kick_engine(sched, id, &(guest ?: sched->anon_entity)->rqs[id], false);
 }
-EXPORT_SYMBOL_GPL(ghyvi_sched_kick);
 
 /* Prepares the workload unless it is, and starts it if it has the engine then. */
 static void preparation_work(struct work_struct *work)
@@ -563,7 +560,6 @@ bool ghyvi_sched_cancel(struct ghyvi_sched *sched, struct ghyvi_workload *worklo
 		sched->ops->cancel(sched->pgpu, &workload->job);
 	return taken_back;
 }
-EXPORT_SYMBOL_GPL(ghyvi_sched_cancel);
 
 int ghyvi_sched_update_tail(struct ghyvi_sched *sched, struct ghyvi_workload *workload, u32 tail)
 {
@@ -584,4 +580,3 @@ int ghyvi_sched_update_tail(struct ghyvi_sched *sched, struct ghyvi_workload *wo
 	mutex_unlock(&engine->start);
 	return err;
 }
-EXPORT_SYMBOL_GPL(ghyvi_sched_update_tail);

@@ -2,7 +2,6 @@
 /* What an administrator can change while everything runs. */
 #include <linux/err.h>
 #include <linux/kernel.h>
-#include <linux/module.h>
 #include <linux/string.h>
 #include "sched_types.h"
 
@@ -79,7 +78,6 @@ int ghyvi_sched_set_knobs(struct ghyvi_sched_entity *entity, const struct ghyvi_
 	reevaluate_all_engines(sched);
 	return 0;
 }
-EXPORT_SYMBOL_GPL(ghyvi_sched_set_knobs);
 
 void ghyvi_sched_settings(struct ghyvi_sched *sched, struct ghyvi_sched_settings *settings)
 {
@@ -87,7 +85,6 @@ void ghyvi_sched_settings(struct ghyvi_sched *sched, struct ghyvi_sched_settings
 	*settings = sched->settings;
 	mutex_unlock(&sched->settings_lock);
 }
-EXPORT_SYMBOL_GPL(ghyvi_sched_settings);
 
 static void unwait_all(struct sched_engine *engine)
 {
@@ -131,7 +128,6 @@ int ghyvi_sched_set_settings(struct ghyvi_sched *sched, const struct ghyvi_sched
 	reevaluate_all_engines(sched);
 	return 0;
 }
-EXPORT_SYMBOL_GPL(ghyvi_sched_set_settings);
 
 /* The policies know nothing of each other: each begins as if all vGPUs were new. */
 static void switch_policy(struct sched_engine *engine, const struct sched_policy *policy)
@@ -178,7 +174,6 @@ int ghyvi_sched_set_policy(struct ghyvi_sched *sched, const char *name)
 	reevaluate_all_engines(sched);
 	return 0;
 }
-EXPORT_SYMBOL_GPL(ghyvi_sched_set_policy);
 
 int ghyvi_sched_policy_list(struct ghyvi_sched *sched, char *buffer, size_t bytes)
 {
@@ -196,4 +191,3 @@ int ghyvi_sched_policy_list(struct ghyvi_sched *sched, char *buffer, size_t byte
 	mutex_unlock(&sched->settings_lock);
 	return at;
 }
-EXPORT_SYMBOL_GPL(ghyvi_sched_policy_list);

@@ -7,6 +7,7 @@
 #include <linux/moduleparam.h>
 #include <linux/pci.h>
 #include <ghyvi/backend.h>
+#include <ghyvi/export.h>
 #include <uapi/linux/ghyvi.h>
 #include "pci.h"
 #include "softgpu.h"
@@ -107,3 +108,4 @@ module_exit(softgpu_exit);
 
 MODULE_DESCRIPTION("Software pGPU for ghyvi");
 MODULE_LICENSE("GPL");
+GHYVI_IMPORT_NS();

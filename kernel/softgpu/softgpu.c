@@ -5,7 +5,6 @@
 #include <linux/bug.h>
 #include <linux/compiler.h>
 #include <linux/err.h>
-#include <linux/export.h>
 #include <linux/kernel.h>
 #include <linux/ktime.h>
 #include <linux/slab.h>

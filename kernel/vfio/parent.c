@@ -8,6 +8,7 @@
 #include <linux/sysfs.h>
 #include <ghyvi/backend.h>
 #include <ghyvi/engines.h>
+#include <ghyvi/export.h>
 #include <ghyvi/sched.h>
 #include "vgpu/vgpu.h"
 #include "device.h"
@@ -159,7 +160,7 @@ free_pgpu:
 	kfree(pgpu);
 	return ERR_PTR(ret);
 }
-EXPORT_SYMBOL_GPL(__ghyvi_pgpu_register);
+GHYVI_EXPORT(__ghyvi_pgpu_register);
 
 void ghyvi_pgpu_unregister(struct ghyvi_pgpu *pgpu)
 {
@@ -169,4 +170,4 @@ void ghyvi_pgpu_unregister(struct ghyvi_pgpu *pgpu)
 	ghyvi_sched_destroy(pgpu->sched);
 	kfree(pgpu);
 }
-EXPORT_SYMBOL_GPL(ghyvi_pgpu_unregister);
+GHYVI_EXPORT(ghyvi_pgpu_unregister);

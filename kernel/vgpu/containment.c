@@ -8,7 +8,6 @@
  */
 #include <linux/errno.h>
 #include <linux/ktime.h>
-#include <linux/module.h>
 #include "vgpu_types.h"
 
 void vgpu_containment_init(struct ghyvi_vgpu *vgpu)
@@ -94,7 +93,6 @@ bool ghyvi_vgpu_failsafe(const struct ghyvi_vgpu *vgpu)
 {
 	return READ_ONCE(vgpu->failsafe);
 }
-EXPORT_SYMBOL_GPL(ghyvi_vgpu_failsafe);
 
 void ghyvi_vgpu_containment(struct ghyvi_vgpu *vgpu, struct ghyvi_containment *containment)
 {
@@ -102,7 +100,6 @@ void ghyvi_vgpu_containment(struct ghyvi_vgpu *vgpu, struct ghyvi_containment *c
 	*containment = vgpu->containment;
 	mutex_unlock(&vgpu->lock);
 }
-EXPORT_SYMBOL_GPL(ghyvi_vgpu_containment);
 
 int ghyvi_vgpu_set_containment(struct ghyvi_vgpu *vgpu, const struct ghyvi_containment *containment)
 {
@@ -116,4 +113,3 @@ int ghyvi_vgpu_set_containment(struct ghyvi_vgpu *vgpu, const struct ghyvi_conta
 	mutex_unlock(&vgpu->lock);
 	return 0;
 }
-EXPORT_SYMBOL_GPL(ghyvi_vgpu_set_containment);

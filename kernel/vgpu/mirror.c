@@ -4,7 +4,6 @@
  * protection, without a round trip to the VMM. It shows what the register file holds; a store changes what is shown, then
  * acts as a register write, and what the register holds afterwards is shown again.
  */
-#include <linux/module.h>
 #include <linux/string.h>
 #include "vgpu_types.h"
 
@@ -155,7 +154,6 @@ void ghyvi_vgpu_store(struct ghyvi_vgpu *vgpu, u64 gpa, const void *data, unsign
 	else
 		ghyvi_gtt_trap(vgpu->gtt, gpa, bytes);
 }
-EXPORT_SYMBOL_GPL(ghyvi_vgpu_store);
 
 void ghyvi_vgpu_protection_lost(struct ghyvi_vgpu *vgpu, u64 gfn, u64 count)
 {
@@ -169,10 +167,8 @@ void ghyvi_vgpu_protection_lost(struct ghyvi_vgpu *vgpu, u64 gfn, u64 count)
 	}
 	ghyvi_gtt_protection_lost(vgpu->gtt, gfn, count);
 }
-EXPORT_SYMBOL_GPL(ghyvi_vgpu_protection_lost);
 
 void *ghyvi_vgpu_mirror(struct ghyvi_vgpu *vgpu)
 {
 	return vgpu->mirror;
 }
-EXPORT_SYMBOL_GPL(ghyvi_vgpu_mirror);

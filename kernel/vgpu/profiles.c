@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What kinds of GPU a guest can be shown. */
-#include <linux/module.h>
 #include "vgpu_types.h"
 
 static const struct ghyvi_register_value gen8_values[] = {
@@ -29,7 +28,6 @@ const struct ghyvi_device_profile ghyvi_profile_gen8 = {
 	.context_has_gprs = false,
 	.values = gen8_values,
 };
-EXPORT_SYMBOL_GPL(ghyvi_profile_gen8);
 
 const struct ghyvi_device_profile ghyvi_profile_gen9 = {
 	.name = "gen9",
@@ -40,22 +38,18 @@ const struct ghyvi_device_profile ghyvi_profile_gen9 = {
 	.context_has_gprs = true,
 	.values = gen9_values,
 };
-EXPORT_SYMBOL_GPL(ghyvi_profile_gen9);
 
 unsigned int ghyvi_profile_gen(const struct ghyvi_device_profile *profile)
 {
 	return profile->gen;
 }
-EXPORT_SYMBOL_GPL(ghyvi_profile_gen);
 
 u16 ghyvi_profile_device_id(const struct ghyvi_device_profile *profile)
 {
 	return profile->device_id;
 }
-EXPORT_SYMBOL_GPL(ghyvi_profile_device_id);
 
 u8 ghyvi_profile_revision(const struct ghyvi_device_profile *profile)
 {
 	return profile->revision;
 }
-EXPORT_SYMBOL_GPL(ghyvi_profile_revision);

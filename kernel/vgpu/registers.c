@@ -5,7 +5,6 @@
  */
 #include <linux/kernel.h>
 #include <linux/math64.h>
-#include <linux/module.h>
 #include <linux/string.h>
 #include "vgpu_types.h"
 
@@ -330,7 +329,6 @@ u64 ghyvi_vgpu_register_read(struct ghyvi_vgpu *vgpu, u32 offset, unsigned int b
 		value = (value >> 8 * (offset & 3)) & GENMASK_ULL(8 * bytes - 1, 0);
 	return value;
 }
-EXPORT_SYMBOL_GPL(ghyvi_vgpu_register_read);
 
 /*
  * Less than a dword: storage is merged; a register with behaviour sees the other bytes as 0, which
@@ -369,4 +367,3 @@ void ghyvi_vgpu_register_write(struct ghyvi_vgpu *vgpu, u32 offset, u64 value, u
 		write_part(vgpu, offset, lower_32_bits(value), bytes);
 	}
 }
-EXPORT_SYMBOL_GPL(ghyvi_vgpu_register_write);

@@ -3,7 +3,6 @@
  * Resets: of single engines or of all that the guest asks for, and of the vGPU from outside.
  * Documentation/architecture.md, Resets, says what each keeps and clears.
  */
-#include <linux/module.h>
 #include <linux/string.h>
 #include <trace/events/ghyvi.h>
 #include "vgpu_types.h"
@@ -100,7 +99,6 @@ void ghyvi_vgpu_reset(struct ghyvi_vgpu *vgpu)
 
 	note_reset(vgpu);
 }
-EXPORT_SYMBOL_GPL(ghyvi_vgpu_reset);
 
 /* Failsafe state took the GGTT out of reach. The mirror was watched all the time. */
 static void lift_failsafe(struct ghyvi_vgpu *vgpu)
@@ -134,4 +132,3 @@ void ghyvi_vgpu_restart(struct ghyvi_vgpu *vgpu)
 		ghyvi_sched_kick(vgpu->params.sched, i, NULL);
 	note_reset(vgpu);
 }
-EXPORT_SYMBOL_GPL(ghyvi_vgpu_restart);

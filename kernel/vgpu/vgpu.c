@@ -2,7 +2,6 @@
 /* A vGPU as a whole: made, destroyed, looked at. */
 #include <linux/err.h>
 #include <linux/kernel.h>
-#include <linux/module.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -194,7 +193,6 @@ err_vgpu:
 	kvfree(vgpu);
 	return ERR_PTR(err);
 }
-EXPORT_SYMBOL_GPL(ghyvi_vgpu_create);
 
 void ghyvi_vgpu_destroy(struct ghyvi_vgpu *vgpu)
 {
@@ -214,7 +212,6 @@ void ghyvi_vgpu_destroy(struct ghyvi_vgpu *vgpu)
 	mutex_destroy(&vgpu->lock);
 	kvfree(vgpu);
 }
-EXPORT_SYMBOL_GPL(ghyvi_vgpu_destroy);
 
 void vgpu_place_ggtt(struct ghyvi_vgpu *vgpu)
 {
@@ -234,7 +231,6 @@ void ghyvi_vgpu_set_bar0(struct ghyvi_vgpu *vgpu, u64 gpa)
 	vgpu_mirror_move(vgpu, gpa);
 	mutex_unlock(&vgpu->lock);
 }
-EXPORT_SYMBOL_GPL(ghyvi_vgpu_set_bar0);
 
 /* The longest piece at @offset that lies in one page and in the aperture; 0 outside. */
 static size_t aperture_piece(const struct ghyvi_vgpu *vgpu, u64 offset, size_t bytes)
@@ -262,7 +258,6 @@ void ghyvi_vgpu_aperture_read(struct ghyvi_vgpu *vgpu, u64 offset, void *buffer,
 		if (ghyvi_gtt_ggtt_read(vgpu->gtt, offset, to, piece))
 			memset(to, 0, piece);
 }
-EXPORT_SYMBOL_GPL(ghyvi_vgpu_aperture_read);
 
 void ghyvi_vgpu_aperture_write(struct ghyvi_vgpu *vgpu, u64 offset, const void *buffer,
 			       size_t bytes)
@@ -277,43 +272,36 @@ void ghyvi_vgpu_aperture_write(struct ghyvi_vgpu *vgpu, u64 offset, const void *
 	     offset += piece, from += piece, bytes -= piece)
 		(void)ghyvi_gtt_ggtt_write(vgpu->gtt, offset, from, piece); /* unmapped: dropped */
 }
-EXPORT_SYMBOL_GPL(ghyvi_vgpu_aperture_write);
 
 void *ghyvi_vgpu_ggtt_table(struct ghyvi_vgpu *vgpu)
 {
 	return vgpu->ggtt_table;
 }
-EXPORT_SYMBOL_GPL(ghyvi_vgpu_ggtt_table);
 
 struct ghyvi_gtt *ghyvi_vgpu_mm(struct ghyvi_vgpu *vgpu)
 {
 	return vgpu->gtt;
 }
-EXPORT_SYMBOL_GPL(ghyvi_vgpu_mm);
 
 struct ghyvi_audit *ghyvi_vgpu_audit(struct ghyvi_vgpu *vgpu)
 {
 	return vgpu->audit;
 }
-EXPORT_SYMBOL_GPL(ghyvi_vgpu_audit);
 
 struct ghyvi_sched_entity *ghyvi_vgpu_sched_entity(struct ghyvi_vgpu *vgpu)
 {
 	return vgpu->sched_entity;
 }
-EXPORT_SYMBOL_GPL(ghyvi_vgpu_sched_entity);
 
 void ghyvi_vgpu_set_check(struct ghyvi_vgpu *vgpu, bool on)
 {
 	WRITE_ONCE(vgpu->check, on);
 }
-EXPORT_SYMBOL_GPL(ghyvi_vgpu_set_check);
 
 bool ghyvi_vgpu_check(const struct ghyvi_vgpu *vgpu)
 {
 	return READ_ONCE(vgpu->check);
 }
-EXPORT_SYMBOL_GPL(ghyvi_vgpu_check);
 
 static void dump_engine(const struct vgpu_engine *engine, struct seq_file *m)
 {
@@ -359,4 +347,3 @@ void ghyvi_vgpu_dump(struct ghyvi_vgpu *vgpu, struct seq_file *m)
 			   vgpu_get(vgpu, base + IRQ_IER));
 	}
 }
-EXPORT_SYMBOL_GPL(ghyvi_vgpu_dump);
