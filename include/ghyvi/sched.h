@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which vGPU's workload an engine runs next. One queue per vGPU and engine; a policy decides, this core only queues,
- * dispatches, measures and takes back. Knows nothing of registers or guests.
+ * The scheduler: which vGPU's workload an engine runs next.
+ *
+ * Each vGPU has one run queue per engine. A policy picks the next run queue; the core enqueues,
+ * dispatches, measures and preempts workloads. The scheduler knows nothing of registers or guests.
  */
 #ifndef GHYVI_SCHED_H
 #define GHYVI_SCHED_H
@@ -15,67 +17,124 @@ struct ghyvi_sched_entity; /* a vGPU as the scheduler sees it */
 
 /**
  * struct ghyvi_workload - one context's ring contents between head and tail, as submitted
- * @job: what the pGPU gets; the scheduler sets @done in it
- * @owner: the vGPU that GPU time, and the time that @prepare takes, is charged to; NULL: nobody's (one entity that all such workloads share)
- * @prepare: called once before the job goes to the engine, often while another job still runs on
- *	it: audit, synchronise the shadow, fill the host's context copy. Called by
- *	ghyvi_sched_kick() with this @owner as its guest, or by a kernel worker. No scheduler lock
- *	held; may sleep: after some time the engine goes to others that wait, and no other
- *	workload's @prepare or @complete is delayed. Non-zero: the workload is not run and @complete
- *	is called with GHYVI_JOB_ERROR.
- * @complete: called exactly once for each submitted workload by a kernel worker, no scheduler lock
- *	held, may sleep, for as long as it likes: it delays no engine and no other workload's
- *	@prepare or @complete. The engine may have gone on before it is called.
- *	GHYVI_JOB_ERROR also for one that did not leave the engine in time while others waited.
- *	The workload belongs to the owner again.
+ *
+ * The owner sets @job, @owner, @prepare and @complete before ghyvi_sched_queue(). All other members
+ * are private to the scheduler.
  */
 struct ghyvi_workload {
+	/** @job: what the pGPU runs; the scheduler sets @done in it */
 	struct ghyvi_job job;
+	/**
+	 * @owner: the vGPU that GPU time and the time in @prepare are charged to. NULL: one
+	 * anonymous entity that all such workloads share.
+	 */
 	struct ghyvi_sched_entity *owner;
+	/**
+	 * @prepare: called at most once per submission, before the job is passed to the engine and
+	 * often while another job still runs there. It audits the commands, syncs the shadow and
+	 * fills the host's copy of the context.
+	 *
+	 * Called by ghyvi_sched_kick() if @owner is its @guest, otherwise by a kernel worker. No
+	 * scheduler lock is held, and it may sleep: it delays no @prepare or @complete of another
+	 * workload, and if it takes too long the engine is given to other vGPUs. If it returns
+	 * non-zero, the workload is not run, and @complete is called with GHYVI_JOB_ERROR.
+	 */
 	int (*prepare)(struct ghyvi_workload *workload);
+	/**
+	 * @complete: called exactly once per submission, unless ghyvi_sched_cancel() returned true.
+	 * From then on the workload belongs to the owner again. After GHYVI_JOB_PREEMPTED the owner
+	 * submits it again to continue it.
+	 *
+	 * Called by a kernel worker without scheduler locks. It may sleep for any time: it delays
+	 * no engine and no @prepare or @complete of another workload. The engine may already run
+	 * another workload. The status is GHYVI_JOB_ERROR also if the workload was stopped because
+	 * it ignored a preemption request for preempt_timeout_us.
+	 */
 	void (*complete)(struct ghyvi_workload *workload, enum ghyvi_job_status status);
-	/* The scheduler's: */
-	struct list_head link; /* in the vGPU's queue */
+	/* private: */
+	struct list_head link; /* in the run queue */
 	struct list_head order; /* in the engine's order of arrival */
 	struct ghyvi_sched *sched;
 	struct work_struct preparation; /* calls @prepare, starts the job */
 	struct work_struct done; /* calls @complete with @status */
 	enum ghyvi_job_status status;
-	u64 queued_ns;
-	int state;
-	bool preparing; /* a thread is in @prepare or about to call it */
-	bool prepared;
-	bool late; /* lost the engine because @prepare took too long; still queued, and @preparing */
-	bool timed_out;
+	u64 queued_ns; /* since when it waits for the engine */
+	int state; /* enum workload_state */
+	bool preparing; /* a thread is in @prepare, or about to call it */
+	bool prepared; /* @prepare returned 0 */
+	bool late; /* lost the engine because @prepare took too long; QUEUED and @preparing */
+	bool timed_out; /* cancelled by the scheduler after preempt_timeout_us */
 };
 
 #define GHYVI_SCHED_NEVER U64_MAX
 
 /**
- * struct ghyvi_sched_clock - where time comes from
- * @now: nanoseconds; any context, never goes back
- * @arm: call ghyvi_sched_timer() for @engine, from a context that may sleep, as soon as @at is reached; replaces what
- *	was armed for that engine. GHYVI_SCHED_NEVER: disarm; a call may still come. Must not sleep or call back.
+ * struct ghyvi_sched_clock - source of time and of timer calls
+ *
+ * The first argument of both operations is the @clock_data of ghyvi_sched_create_on().
  */
 struct ghyvi_sched_clock {
+	/** @now: the time in ns; never decreases. Any context. */
 	u64 (*now)(void *clock);
+	/**
+	 * @arm: call ghyvi_sched_timer() for @engine as soon as the time @at (ns) is reached, from
+	 * a context that may sleep. Replaces the previous @at of that engine. GHYVI_SCHED_NEVER
+	 * disarms; a call that is already due may still come. Called with a spinlock held: must
+	 * neither sleep nor call back.
+	 */
 	void (*arm)(void *clock, enum ghyvi_engine_id engine, u64 at);
 };
 
-/** ghyvi_sched_create() - on the host's clock, with threads of its own. ERR_PTR(-ENOMEM), or why one could not be made. */
-struct ghyvi_sched *ghyvi_sched_create(const struct ghyvi_pgpu_ops *ops, void *pgpu);
 /**
- * ghyvi_sched_create_on() - on the caller's clock; all is done in the calling threads, @prepare and
- * @complete, too. ERR_PTR(-ENOMEM).
+ * ghyvi_sched_create() - create a scheduler that runs on the host's clock.
+ * @ops: the backend
+ * @pgpu: first argument for @ops
+ *
+ * Creates a clock thread and a workqueue for @prepare and @complete. The policy is "fair".
+ *
+ * Context: may sleep.
+ * Return: the scheduler, or an ERR_PTR: -ENOMEM: out of memory; -EINTR: the calling thread was
+ * killed while the clock thread was created.
+ */
+struct ghyvi_sched *ghyvi_sched_create(const struct ghyvi_pgpu_ops *ops, void *pgpu);
+
+/**
+ * ghyvi_sched_create_on() - create a scheduler that runs on the caller's clock.
+ * @ops: the backend
+ * @pgpu: first argument for @ops
+ * @clock: source of time and of timer calls
+ * @clock_data: first argument for @clock
+ *
+ * Creates no threads: the calling threads run all @prepare and @complete callbacks, and nothing is
+ * prepared ahead. For tests and simulations.
+ *
+ * Context: may sleep.
+ * Return: the scheduler, or ERR_PTR(-ENOMEM).
  */
 struct ghyvi_sched *ghyvi_sched_create_on(const struct ghyvi_pgpu_ops *ops, void *pgpu,
 					  const struct ghyvi_sched_clock *clock, void *clock_data);
-/** ghyvi_sched_destroy() - all queues are empty, all engines idle, all entities destroyed. */
+
+/**
+ * ghyvi_sched_destroy() - free a scheduler.
+ * @sched: the scheduler; all run queues are empty, all engines idle, all entities destroyed
+ *
+ * Context: may sleep: waits for threads that are still inside of the scheduler.
+ */
 void ghyvi_sched_destroy(struct ghyvi_sched *sched);
-/** ghyvi_sched_timer() - the time that was armed has come. May sleep, as ghyvi_sched_kick(). */
+
+/**
+ * ghyvi_sched_timer() - handle an expired timer.
+ * @sched: the scheduler
+ * @engine: the engine that the clock's @arm was called for
+ *
+ * Requests or enforces preemption, takes the engine from a workload whose preparation takes too
+ * long, or dispatches to a free engine. A spurious call is harmless.
+ *
+ * Context: may sleep; locks as for ghyvi_sched_kick().
+ */
 void ghyvi_sched_timer(struct ghyvi_sched *sched, enum ghyvi_engine_id engine);
 
-/* Knobs of a vGPU. */
+/* Limits of struct ghyvi_sched_knobs. */
 #define GHYVI_SCHED_WEIGHT_MIN 1
 #define GHYVI_SCHED_WEIGHT_MAX 1000
 #define GHYVI_SCHED_WEIGHT_DEFAULT 100
@@ -83,30 +142,69 @@ void ghyvi_sched_timer(struct ghyvi_sched *sched, enum ghyvi_engine_id engine);
 #define GHYVI_SCHED_PRIORITY_MAX 7
 
 /**
- * struct ghyvi_sched_knobs - per vGPU
- * @weight: its share of a contended engine is @weight by the sum of those that want it; 1..1000
- * @cap: percent of each engine that it gets at most, also of an idle one; 0: no limit. Only "fair" heeds it.
- * @priority: 0..7; goes first as long as that puts it at most @priority timeslices ahead of its share; "fair" only
+ * struct ghyvi_sched_knobs - scheduling parameters of a vGPU
  */
 struct ghyvi_sched_knobs {
+	/**
+	 * @weight: share of a contended engine: @weight divided by the sum of the weights of the
+	 * vGPUs that compete for it; GHYVI_SCHED_WEIGHT_MIN to GHYVI_SCHED_WEIGHT_MAX
+	 */
 	u32 weight;
+	/**
+	 * @cap: upper limit of GPU time per engine, also on an idle one, in percent;
+	 * 0 (no limit) to GHYVI_SCHED_CAP_MAX. Only the policy "fair" enforces it.
+	 */
 	u32 cap;
+	/**
+	 * @priority: 0 to GHYVI_SCHED_PRIORITY_MAX. The vGPU is preferred as long as that puts it
+	 * at most @priority timeslices ahead of its share. Only the policy "fair" uses it.
+	 */
 	u32 priority;
 };
 
 /**
- * ghyvi_sched_entity_create() - make a vGPU known. @stats is counted in, @reporter told why workloads were stopped; both may
- * be NULL, and outlive the entity. NULL: no memory.
+ * ghyvi_sched_entity_create() - add a vGPU to a scheduler.
+ * @sched: the scheduler
+ * @stats: counters to update, or NULL; must outlive the entity
+ * @reporter: for reports of stopped workloads, or NULL; must outlive the entity
+ *
+ * Context: may sleep.
+ * Return: the entity, with default knobs, or NULL: out of memory.
  */
 struct ghyvi_sched_entity *ghyvi_sched_entity_create(struct ghyvi_sched *sched,
 						     struct ghyvi_stats *stats,
 						     struct ghyvi_reporter *reporter);
-/** ghyvi_sched_entity_destroy() - none of its workloads is submitted any more. */
+
+/**
+ * ghyvi_sched_entity_destroy() - remove a vGPU from its scheduler and free the entity.
+ * @entity: the entity; none of its workloads is submitted
+ *
+ * Context: process context; does not sleep.
+ */
 void ghyvi_sched_entity_destroy(struct ghyvi_sched_entity *entity);
+
+/**
+ * ghyvi_sched_knobs() - get the scheduling parameters of a vGPU.
+ * @entity: the vGPU
+ * @knobs: filled with the parameters
+ *
+ * Context: may sleep.
+ */
 void ghyvi_sched_knobs(struct ghyvi_sched_entity *entity, struct ghyvi_sched_knobs *knobs);
-/** ghyvi_sched_set_knobs() - at any time. -EINVAL: one is out of range, nothing changes. May sleep. */
+
+/**
+ * ghyvi_sched_set_knobs() - change the scheduling parameters of a vGPU.
+ * @entity: the vGPU
+ * @knobs: the new parameters
+ *
+ * May be called at any time. GPU time until now is charged with the old parameters.
+ *
+ * Context: may sleep; locks as for ghyvi_sched_kick().
+ * Return: 0, or -EINVAL: a parameter is out of range, and none was changed.
+ */
 int ghyvi_sched_set_knobs(struct ghyvi_sched_entity *entity, const struct ghyvi_sched_knobs *knobs);
 
+/* Limits of struct ghyvi_sched_settings. */
 #define GHYVI_SCHED_TIMESLICE_MIN_US 100
 #define GHYVI_SCHED_TIMESLICE_MAX_US 1000000
 #define GHYVI_SCHED_TIMESLICE_DEFAULT_US 2000
@@ -118,54 +216,135 @@ int ghyvi_sched_set_knobs(struct ghyvi_sched_entity *entity, const struct ghyvi_
 #define GHYVI_SCHED_WINDOW_DEFAULT_US 100000
 
 /**
- * struct ghyvi_sched_settings - per pGPU
- * @timeslice_us: how long a workload may stay on its engine, before it is asked to leave for another vGPU that
- *	waits and is behind ("fair", which makes it shorter when many wait; under the other policies
- *	the longer of @timeslice_us and @preempt_timeout_us). Under every policy, how long it may
- *	keep the engine while it is prepared and another vGPU waits, unless @preempt_timeout_us is
- *	shorter
- * @preempt_timeout_us: how long it may take to leave; then it is stopped with an error. 0: for ever
- * @window_us: span over which caps are kept, wherever it begins; a vGPU that was away comes back at
- *	most a tenth of it behind
+ * struct ghyvi_sched_settings - settings of a scheduler, that is, of a pGPU
  */
 struct ghyvi_sched_settings {
+	/**
+	 * @timeslice_us: how long a workload may run before it is preempted on behalf of another
+	 * vGPU, in us; GHYVI_SCHED_TIMESLICE_MIN_US to GHYVI_SCHED_TIMESLICE_MAX_US.
+	 *
+	 * The policy "fair" preempts only for a vGPU that is behind, and shortens the timeslice if
+	 * many vGPUs wait. The other policies preempt after the longer of @timeslice_us and
+	 * @preempt_timeout_us.
+	 *
+	 * Under every policy, this is also how long a workload may keep the engine during its
+	 * preparation while another vGPU waits, unless @preempt_timeout_us is shorter.
+	 */
 	u32 timeslice_us;
+	/**
+	 * @preempt_timeout_us: how long a preemption may take, in us, before the workload is
+	 * stopped with an error; GHYVI_SCHED_PREEMPT_TIMEOUT_MIN_US to
+	 * GHYVI_SCHED_PREEMPT_TIMEOUT_MAX_US, or 0: for ever
+	 */
 	u32 preempt_timeout_us;
+	/**
+	 * @window_us: length of the bandwidth window over which caps are enforced, wherever it
+	 * begins, in us; GHYVI_SCHED_WINDOW_MIN_US to GHYVI_SCHED_WINDOW_MAX_US. A vGPU that was
+	 * idle is placed at most a tenth of it behind the active ones.
+	 */
 	u32 window_us;
 };
 
+/**
+ * ghyvi_sched_settings() - get the settings of a scheduler.
+ * @sched: the scheduler
+ * @settings: filled with the settings
+ *
+ * Context: may sleep.
+ */
 void ghyvi_sched_settings(struct ghyvi_sched *sched, struct ghyvi_sched_settings *settings);
-/** ghyvi_sched_set_settings() - at any time. -EINVAL: one is out of range, nothing changes. May sleep. */
-int ghyvi_sched_set_settings(struct ghyvi_sched *sched, const struct ghyvi_sched_settings *settings);
-/** ghyvi_sched_set_policy() - at any time; queues stay. -EINVAL: there is no such policy. May sleep. */
+
+/**
+ * ghyvi_sched_set_settings() - change the settings of a scheduler.
+ * @sched: the scheduler
+ * @settings: the new settings
+ *
+ * May be called at any time.
+ *
+ * Context: may sleep; locks as for ghyvi_sched_kick().
+ * Return: 0, or -EINVAL: a setting is out of range, and none was changed.
+ */
+int ghyvi_sched_set_settings(struct ghyvi_sched *sched,
+			     const struct ghyvi_sched_settings *settings);
+
+/**
+ * ghyvi_sched_set_policy() - switch to another policy.
+ * @sched: the scheduler
+ * @name: name of the policy, one of those that ghyvi_sched_policy_list() lists
+ *
+ * May be called at any time. Workloads stay in their run queues; the new policy starts without
+ * history.
+ *
+ * Context: may sleep; locks as for ghyvi_sched_kick().
+ * Return: 0, or -EINVAL: there is no such policy.
+ */
 int ghyvi_sched_set_policy(struct ghyvi_sched *sched, const char *name);
-/** ghyvi_sched_policy_list() - all names in one line, the active one in brackets. Returns bytes written. */
+
+/**
+ * ghyvi_sched_policy_list() - list the names of all policies.
+ * @sched: the scheduler
+ * @buffer: receives one line of names, the active one in brackets, and a NUL
+ * @bytes: size of @buffer in bytes
+ *
+ * Context: may sleep.
+ * Return: the length of the line in bytes, without the NUL.
+ */
 int ghyvi_sched_policy_list(struct ghyvi_sched *sched, char *buffer, size_t bytes);
 
-/** ghyvi_sched_queue() - put a workload at the end of its vGPU's queue; does not dispatch. Does not sleep. */
-void ghyvi_sched_queue(struct ghyvi_sched *sched, struct ghyvi_workload *workload);
 /**
- * ghyvi_sched_kick() - dispatch to an idle engine, if the policy says so, after a workload of
- * @guest was queued. If the policy chooses a workload of @guest, the calling thread prepares and
- * starts it; another vGPU's is left to a kernel worker. So the calling thread should be one of the
- * guest's VM. @guest NULL: the workloads without owner. May sleep (runs @prepare); the caller holds
- * no lock that @prepare or @complete of @guest's workloads takes.
+ * ghyvi_sched_queue() - append a workload to the run queue of its vGPU.
+ * @sched: the scheduler
+ * @workload: the workload; not submitted at present
+ *
+ * Does not dispatch: the caller calls ghyvi_sched_kick() afterwards.
+ *
+ * Context: process context; does not sleep.
+ */
+void ghyvi_sched_queue(struct ghyvi_sched *sched, struct ghyvi_workload *workload);
+
+/**
+ * ghyvi_sched_kick() - dispatch a workload to an engine if it is free and the policy picks one.
+ * @sched: the scheduler
+ * @engine: the engine
+ * @guest: the vGPU that the calling thread works for; NULL: workloads without owner
+ *
+ * To be called after a workload of @guest was queued, by a thread of the guest's VM. If the policy
+ * picks a workload of @guest, the calling thread prepares and starts it. A workload of another vGPU
+ * is left to a kernel worker.
+ *
+ * Context: may sleep. The caller holds no lock that @prepare or @complete of @guest's workloads
+ * takes. On a caller's clock (ghyvi_sched_create_on()) this applies to the workloads of all vGPUs.
  */
 void ghyvi_sched_kick(struct ghyvi_sched *sched, enum ghyvi_engine_id engine,
 		      const struct ghyvi_sched_entity *guest);
+
 /**
- * ghyvi_sched_cancel() - take back a workload. When it returns the workload is on no queue and no engine runs it.
- * If it was still queued, @complete will not be called (returns true); otherwise @complete is called,
- * was called or is being called by somebody else (returns false); this does not wait for it, so the caller
- * may hold the lock that @complete takes.
- * A workload that a thread prepares is not run any more; its @complete comes with CANCELLED, after
- * @prepare.
+ * ghyvi_sched_cancel() - withdraw a workload.
+ * @sched: the scheduler
+ * @workload: the workload
+ *
+ * When it returns, the workload is in no run queue, and no engine runs it or will run it. If a
+ * thread is preparing the workload, its @complete is called with GHYVI_JOB_CANCELLED after
+ * @prepare has returned.
+ *
+ * Does not wait for @complete. So the caller may hold locks that @complete takes.
+ *
+ * Context: may sleep.
+ * Return: true if @complete will not be called, because the workload was queued and not being
+ * prepared; false if @complete was called, is being called or will be called.
  */
 bool ghyvi_sched_cancel(struct ghyvi_sched *sched, struct ghyvi_workload *workload);
+
 /**
- * ghyvi_sched_update_tail() - move the tail of a submitted workload on (lite restore). May sleep; the caller makes sure
- * that the workload is not freed meanwhile and that its @prepare is not under way.
- * Returns 0 when the engine will run to @tail before @complete, -ESTALE when it no longer can.
+ * ghyvi_sched_update_tail() - move the ring tail of a submitted workload (lite restore).
+ * @sched: the scheduler
+ * @workload: the workload. The caller ensures that it is not freed meanwhile, and that its @prepare
+ *	is not running.
+ * @tail: the new tail, as an offset in the ring in bytes
+ *
+ * Context: may sleep.
+ * Return: 0: the engine will run to @tail before @complete is called; -ESTALE: it is too late for
+ * that, and @complete was or will be called.
  */
 int ghyvi_sched_update_tail(struct ghyvi_sched *sched, struct ghyvi_workload *workload, u32 tail);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * BAND of Gdev and GPUvm: CREDIT, but a vGPU is demoted only when it is also over its share, and the engine idles for
- * 500 us before it goes to one that is over its share, so that a vGPU with short workloads gets in.
+ * The policy "band" (BAND of Gdev and GPUvm): "credit" with two differences. A vGPU is demoted only
+ * if it has also received more than its share. And before the engine is given to a vGPU that is
+ * over its share, it idles for 500 us, so that a vGPU with short workloads can submit.
  */
 #include <linux/math64.h>
 #include "sched_types.h"
@@ -36,21 +37,24 @@ static void band_on_complete(struct sched_engine *engine, struct sched_rq *rq, u
 	engine->budget.wait_until = 0;
 }
 
-/* Is the engine to idle before @rq gets it? */
+/* Must the engine idle before @rq is picked? */
 static bool band_waits(struct sched_engine *engine, struct sched_rq *rq)
 {
 	if (is_alone(engine) || !over_share(engine, rq))
 		return false;
 	if (engine->budget.completed)
 		return rq != engine->budget.from;
-	return rq->budget.left_ns <= 0; /* it has just submitted to an idle engine */
+	return rq->budget.left_ns <= 0; /* @rq woke on an idle engine */
 }
 
 static struct sched_rq *band_pick_next(struct sched_engine *engine, u64 now, u64 *until)
 {
 	struct sched_rq *rq = engine->budget.arrived;
 
-	/* Who comes while the engine idles on purpose gets in, unless it is the reason. */
+	/*
+	 * A vGPU that wakes while the engine idles is picked, unless it has itself used up its
+	 * budget and is over its share.
+	 */
 	if (engine->budget.wait_until && rq && sched_is_ready(rq) &&
 	    !(rq->budget.left_ns <= 0 && over_share(engine, rq)))
 		goto out;

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Caps of "fair": how much a vGPU had of an engine in the last window, and what follows from it.
+ * Caps of the policy "fair": bandwidth control over a sliding window, per vGPU and engine.
  *
  * DOC: caps
  *
- * Two rules, both about time on the engine:
- *   - In no window, wherever it begins, is there more than the cap's share of a window. A vGPU that
- *     used none of it may use all of it at once. When it is used up the running workload is asked
- *     to leave, also when no other vGPU waits.
- *   - What a workload had beyond that, because it did not leave at once, is a debt, which later
- *     windows pay, so that the share is right in the long run. The debt is paid within one window,
- *     the rest of it is forgiven.
+ * Two rules limit the GPU time of a capped vGPU:
+ *   - No window, wherever it begins, contains more GPU time than the cap's share of its length. A
+ *     vGPU that received none in a window may use its whole share at once. When the share is used
+ *     up, the running workload is preempted, even if no other vGPU is enqueued.
+ *   - A preemption takes time. The excess that a workload receives meanwhile is a debt, which
+ *     reduces what the vGPU may use in later windows, so that its long-term share is right. The
+ *     debt is limited to what one window can repay; the rest of the excess is forgiven.
  *
- * The window is divided into parts. For each part it is known how much of it the vGPU had and when
- * that ended, but not whether there were pauses. It is assumed that there were none: then it leaves
- * the window as late as possible. So a vGPU may get a part less than its cap, and never more.
+ * The window is divided into parts. Each part records how much GPU time the vGPU received in it and
+ * when the last use ended, but no gaps between uses. The use is taken as contiguous, so it leaves
+ * the window as late as possible. The vGPU may therefore receive up to one part less than its cap
+ * allows, and never more.
  */
 #include <linux/math64.h>
 #include <linux/string.h>
 #include "sched_types.h"
 
-#define WINDOW_PARTS (SCHED_CAP_PARTS - 1) /* one more can be partly in a window */
-#define LEAST_TURN 64 /* the allowance by this is enough to begin with */
+#define WINDOW_PARTS (SCHED_CAP_PARTS - 1) /* a window can overlap one more part */
+#define LEAST_TURN 64 /* a turn may begin when 1/64 of the allowance is available */
 
 static struct sched_cap_part *part_at(struct sched_cap *cap, u64 number)
 {
@@ -38,7 +39,7 @@ static u64 cap_allowance(const struct sched_cap *cap, u32 percent)
 	return div_u64(window_of(cap) * percent, GHYVI_SCHED_CAP_MAX);
 }
 
-/* The parts up to the one of @now are there. */
+/* Make the part that contains @now the latest one; parts in between are empty. */
 static void cap_roll(struct sched_cap *cap, u64 now)
 {
 	u64 number = div_u64(now, cap->part_ns);
@@ -120,26 +121,29 @@ void sched_cap_charge(struct sched_cap *cap, u32 percent, s64 ns, u64 now)
 	}
 	from = now - min_t(u64, now, ns);
 	cap_add(cap, from, now);
-	/* What was not used for a window is gone. */
+	/* Unused time expires after one window. */
 	from = max(cap->paid_until, from - min(from, window));
 	cap->paid_until = min(from + div_u64(ns * GHYVI_SCHED_CAP_MAX, percent), now + window);
 }
 
 /**
- * struct view - a window, of what was used until now
- * @end_ns: when it ends
- * @number: of the part in which it ends; the part WINDOW_PARTS before is partly in the window
- * @used_ns: in it
+ * struct view - one position of the window, and the recorded use that it contains
  */
 struct view {
+	/** @end_ns: end of the window */
 	u64 end_ns;
+	/**
+	 * @number: number of the part in which the window ends; it begins in the part
+	 * @number - WINDOW_PARTS
+	 */
 	u64 number;
+	/** @used_ns: GPU time received in the window */
 	u64 used_ns;
 };
 
 /*
- * Returns how much is still in the window of the part that is leaving it, and in *@from_ns where the
- * window ends when that begins to leave.
+ * Returns how much of the use recorded in the window's first part is still in the window, and in
+ * *@from_ns the end of the window at which that use begins to leave it.
  */
 static u64 expiring_ns(struct sched_cap *cap, const struct view *view, u64 *from_ns)
 {
@@ -170,7 +174,7 @@ static struct view view_at(struct sched_cap *cap, u64 end_ns)
 	return view;
 }
 
-/* On to the end of the part. */
+/* Move the end of the window to the end of its last part. */
 static void view_advance(struct sched_cap *cap, struct view *view)
 {
 	u64 from_ns;
@@ -189,7 +193,7 @@ u64 sched_cap_eligible_at(struct sched_cap *cap, u32 percent, u64 turn_ns, u64 n
 	if (percent >= GHYVI_SCHED_CAP_MAX)
 		return now;
 	cap_roll(cap, now);
-	/* Not for a moment only: to go to another vGPU costs, too. */
+	/* Require room for a turn of some length: switching to this vGPU costs time, too. */
 	turn_ns = min(turn_ns, allowed / LEAST_TURN);
 	view = view_at(cap, now + turn_ns);
 	while (view.used_ns + turn_ns > allowed) {
@@ -214,7 +218,7 @@ u64 sched_cap_used_up_at(struct sched_cap *cap, u32 percent, u64 now)
 		return GHYVI_SCHED_NEVER;
 	cap_roll(cap, now);
 	view = view_at(cap, now);
-	/* From now on the window gets as much as passes, and loses what leaves it. */
+	/* While the vGPU runs, the window gains all the time that elapses, and loses old use. */
 	while (view.used_ns + (view.end_ns - now) <= allowed) {
 		u64 room = allowed - view.used_ns - (view.end_ns - now);
 		u64 left = expiring_ns(cap, &view, &from_ns);
@@ -223,7 +227,7 @@ u64 sched_cap_used_up_at(struct sched_cap *cap, u32 percent, u64 now)
 		if (until - view.end_ns > room)
 			return view.end_ns + room;
 		if (left) {
-			/* As much leaves the window as passes; then the rest of the part. */
+			/* As much use leaves as is gained, until the first part's use has left. */
 			view.used_ns -= left;
 			view.end_ns = until + left;
 		} else {

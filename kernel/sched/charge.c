@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The clock of an engine, and the charge for the workload that it runs.
+ * Policy ticks, and charging the running workload.
  *
  * DOC: charging
  *
- * A running workload is charged whenever the state of its engine is looked at: when work arrives,
- * when a policy is asked for a decision, when a timer fires, before a knob, a setting or the policy
- * changes. Each time the part is charged that ran since the last time, so that no decision is based
- * on what a workload had before it began.
+ * A running workload is charged at every event of its engine: when work arrives, when a policy
+ * makes a decision, when a timer fires, and before a knob, a setting or the policy changes. Each
+ * charge covers the time since the previous one, so no decision is based on the state at the start
+ * of the workload.
  *
- * Time counts from job.begun_ns, which the pGPU sets: a job that the pGPU has but did not begin
- * costs nothing. At the completion job.busy_ns is the truth, and the charge is settled to it. What
- * was charged before can be more than that, by the time between the end of the job and its
- * completion; then the difference is given back. So the sum over a workload's charges is its
- * busy_ns exactly, whatever happened meanwhile.
+ * GPU time counts from job.begun_ns, which the pGPU sets: a job that the pGPU has accepted but not
+ * begun costs nothing. At the completion, job.busy_ns is authoritative and the charge is settled to
+ * it. Earlier charges can exceed it by the time between the end of the job and its completion; the
+ * excess is refunded. The charges of a workload therefore always sum up to its busy_ns.
  */
 #include "sched_types.h"
 
-#define SCHED_TICKS_MAX 64 /* caught up with; the rest of a long pause counts as none */
+#define SCHED_TICKS_MAX 64 /* more missed ticks are skipped */
 
-/* The current workload has been on the engine for @ran_ns in all, as of @now. */
+/* Charge the current workload up to a total of @ran_ns of GPU time, as of @now. */
 static void charge_up_to(struct sched_engine *engine, u64 ran_ns, u64 now)
 {
 	struct sched_rq *rq = sched_rq_of(engine->current_workload);
@@ -43,7 +42,7 @@ static void update_curr(struct sched_engine *engine, u64 now)
 		return;
 	begun_ns = READ_ONCE(workload->job.begun_ns);
 	ran_ns = begun_ns && now > begun_ns ? now - begun_ns : 0;
-	/* The job may have ended already, and its done() be on its way. */
+	/* The job may have ended already, before done() was called. */
 	busy_ns = READ_ONCE(workload->job.busy_ns);
 	if (busy_ns)
 		ran_ns = min(ran_ns, busy_ns);
@@ -57,6 +56,7 @@ u64 sched_update_clock(struct sched_engine *engine)
 	u64 now = sched_now(engine->sched);
 	unsigned int i;
 
+	lockdep_assert_held(&engine->lock);
 	if (policy->tick && now >= engine->next_tick) {
 		for (i = 0; now >= engine->next_tick && i < SCHED_TICKS_MAX; i++) {
 			update_curr(engine, engine->next_tick);
@@ -72,6 +72,7 @@ u64 sched_update_clock(struct sched_engine *engine)
 
 void sched_settle(struct sched_engine *engine, u64 busy_ns, u64 now)
 {
+	lockdep_assert_held(&engine->lock);
 	charge_up_to(engine, busy_ns, now);
 	engine->charged_ns = 0;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The host's clock: a thread that sleeps until the first of the engines' times has come. A thread, because
- * what is to be done then sleeps; and it alone, so that after it stopped nothing is under way.
+ * The host's clock: a thread that sleeps until the earliest expiry time of all engines and then
+ * calls ghyvi_sched_timer(). It is a thread because ghyvi_sched_timer() sleeps. Only this thread
+ * calls it, so no call is in progress after the thread has stopped.
  */
 #include <linux/delay.h>
 #include <linux/err.h>
@@ -17,10 +18,10 @@ struct sched_host_clock {
 	struct ghyvi_sched *sched;
 	struct task_struct *thread;
 	wait_queue_head_t wake;
-	bool changed; /* the thread must look at @at again */
+	bool changed; /* a timer was moved to an earlier time: read @at again */
 	bool stopping;
 	spinlock_t lock; /* protects @at */
-	u64 at[GHYVI_ENGINES];
+	u64 at[GHYVI_ENGINES]; /* expiry times; GHYVI_SCHED_NEVER: disarmed */
 };
 
 static u64 host_now(void *data)
@@ -48,7 +49,10 @@ const struct ghyvi_sched_clock sched_host_clock_ops = {
 	.arm = host_arm,
 };
 
-/* Returns an engine whose time has come, or GHYVI_ENGINES and the first time that will. */
+/*
+ * Returns an engine whose timer has expired, after disarming it; or GHYVI_ENGINES, and in *@first
+ * the earliest expiry time.
+ */
 static unsigned int next_expired_engine(struct sched_host_clock *clock, u64 *first)
 {
 	u64 now = ktime_get_ns();
@@ -94,7 +98,7 @@ static int clock_thread(void *data)
 		else
 			sleep_until(clock, first);
 	}
-	/* kthread_stop() must find the thread alive; it is on its way. */
+	/* The thread must not exit before sched_host_clock_destroy() calls kthread_stop(). */
 	while (!kthread_should_stop())
 		usleep_range(CLOCK_STOP_POLL_US, 2 * CLOCK_STOP_POLL_US);
 	return 0;

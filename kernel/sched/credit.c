@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CREDIT of Gdev and GPUvm: budgets that are refilled every 30 ms by weight, first vGPU with work in a list to whose
- * end go those that exhausted theirs. Never idles. Here as a yardstick: it is no fairer than fifo.
+ * The policy "credit" (CREDIT of Gdev and GPUvm). Budgets are refilled every 30 ms in proportion to
+ * weight. The first run queue with work in a list is picked; a vGPU that exhausted its budget moves
+ * to the end of the list. Work-conserving. It is included for comparison: while each vGPU has one
+ * request outstanding, it is no fairer than "fifo".
  */
 #include <linux/math64.h>
 #include "sched_types.h"
@@ -18,7 +20,7 @@ u64 sched_total_weight(struct sched_engine *engine)
 	return total;
 }
 
-/* A budget that left [-period, period] is forgotten, either way. */
+/* A budget that leaves [-period, period] is reset to 0. */
 void sched_budget_tick(struct sched_engine *engine, u64 now)
 {
 	const s64 period = SCHED_BUDGET_PERIOD_NS;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* vGPUs as the scheduler sees them, and their knobs. */
+/* Entities: vGPUs as the scheduler sees them. */
 #include <linux/err.h>
 #include <linux/slab.h>
 #include "sched_types.h"

@@ -1,51 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fair shares of GPU time, whatever the lengths of workloads.
+ * The policy "fair": weighted fair sharing of GPU time, independent of the lengths of workloads.
  *
  * DOC: model and limits
  *
- * Each vGPU has a *virtual time*: the GPU time it received, with that for preparing its work,
- * divided by its weight. It is up to date whenever it is used, also while a workload runs
- * (charge.c). The engine goes to the vGPU with the least virtual time, half of its next turn
- * counted. A turn is a workload, as long as usual, or what a workload has before it has left for
- * others, if that is less.
+ * Each vGPU has a *virtual time*: the GPU time that it received, plus the time that preparing its
+ * workloads took, divided by its weight. It is up to date whenever it is used, also while a
+ * workload runs (charge.c). The vGPU with the smallest virtual time at the middle of its next turn
+ * is picked. A turn lasts as long as the vGPU's workloads usually do, or as long as a workload
+ * keeps the engine until a preemption takes effect, whichever is shorter.
  *
- * That alone is not enough: a guest that submits its next workload only when it has seen the last
- * one end has nothing queued at the moment of decision, however far it is behind, and short
- * workloads lose against long ones. So the engine waits for a vGPU that is behind (anticipation),
- * if it
- *   - has been seen to come back at once: its think time is short against its workloads, so that
- *     waiting costs at most 1/FAIR_THINK_RATIO of the time it gets,
- *   - and its usual think time is not over; in no case longer than FAIR_AWAIT_MAX_NS.
- * In all other cases the engine never idles while a vGPU has work, but for caps (cap.c).
+ * *Anticipation.* A guest that submits its next workload only after it has seen the previous one
+ * complete has nothing queued when the decision is made, however far it is behind. Short workloads
+ * would lose against long ones. The policy is therefore not work-conserving: the engine idles for a
+ * vGPU that is behind if
+ *   - its think time is short compared with its workloads, so that idling costs at most
+ *     1/FAIR_THINK_RATIO of the GPU time that the vGPU receives,
+ *   - and its usual think time has not elapsed yet; never longer than FAIR_AWAIT_MAX_NS.
+ * In all other cases the engine never idles while a vGPU has work, except for caps (cap.c).
  *
- * A vGPU that was away longer comes back at most 1/FAIR_BEHIND_RATIO of a window behind the least
- * advanced active vGPU: sleeping saves up no GPU time, but a vGPU that is back soon does not lose
- * its turn. A new vGPU starts level with that one; if none is active, with the last that was. GPU
- * time received is never forgiven.
+ * *Placement.* A vGPU that was idle is placed at most 1/FAIR_BEHIND_RATIO of a window behind the
+ * minimum virtual time, that of the least advanced active vGPU. Idle time earns no GPU time, but a
+ * vGPU that wakes soon keeps its position. A new vGPU is placed at the minimum virtual time; if no
+ * vGPU is active, the last known minimum counts. Received GPU time is never forgiven.
  *
- * A workload that others wait for is asked to leave after a timeslice, at the earliest when it is
- * ahead of them. A turn of all is FAIR_TURNS to a window at most, so the more vGPUs wait the
- * shorter the slices are. A workload whose vGPU has used up its cap is asked to leave at once, and
- * waits until the cap allows more.
+ * *Preemption.* A workload is preempted on behalf of others after its timeslice, but not before it
+ * is ahead of them. FAIR_TURNS turns of all vGPUs must fit into a window, so slices get shorter as
+ * more vGPUs wait. A workload whose vGPU has used up its cap is preempted at once, and the vGPU is
+ * throttled until its cap allows it to run.
  *
- * A decision costs O(log(vGPUs that wait)), and idle ones nothing; for a capped vGPU the parts of a
- * window on top. Those that the engine waits for are in a list, because they are few: each had the
- * engine for FAIR_THINK_RATIO times as long as it is waited for, one after the other.
+ * *Cost.* A decision takes O(log n) for n enqueued vGPUs. Idle vGPUs cost nothing, a capped vGPU
+ * costs a walk over the parts of a window. Anticipated vGPUs are in a list, which is short: each of
+ * them had the engine for FAIR_THINK_RATIO times its think time, one after the other.
  */
 #include <linux/math64.h>
 #include <linux/rbtree.h>
 #include "sched_types.h"
 
 #define FAIR_AWAIT_MAX_NS (500 * 1000ULL)
-#define FAIR_AWAIT_MARGIN_NS (20 * 1000ULL) /* for timers and interrupts that are late */
+#define FAIR_AWAIT_MARGIN_NS (20 * 1000ULL) /* for late timers and interrupts */
 #define FAIR_THINK_RATIO 8
-#define FAIR_THINK_MAX_NS (8 * FAIR_AWAIT_MAX_NS) /* longer ones count as this */
+#define FAIR_THINK_MAX_NS (8 * FAIR_AWAIT_MAX_NS) /* longer think times count as this */
 #define FAIR_BEHIND_RATIO 10
 #define FAIR_TURNS 8
 #define FAIR_AVERAGE_SHIFT 3
 
-/* Virtual time is GPU time at the default weight, in ns. */
+/* Virtual time is in ns of GPU time at the default weight. */
 static u64 to_virtual(const struct sched_rq *rq, u64 ns)
 {
 	return div_u64(ns * GHYVI_SCHED_WEIGHT_DEFAULT, rq->entity->knobs.weight);
@@ -66,14 +66,14 @@ static u64 window_ns(const struct sched_engine *engine)
 	return 1000ULL * engine->sched->settings.window_us;
 }
 
-/* So long may a workload stay that others wait for. */
+/* The timeslice while other vGPUs wait. */
 static u64 slice_ns(const struct sched_engine *engine)
 {
 	return min(timeslice_ns(engine),
 		   div_u64(window_ns(engine), FAIR_TURNS * (engine->nr_waiting + 1)));
 }
 
-/* How long will it have the engine? As long as usual, or until it has left for others. */
+/* Expected length of the next turn: as usual, or until a preemption takes effect. */
 static u64 turn_ns(const struct sched_engine *engine, const struct sched_rq *rq)
 {
 	u64 workload_ns = max(rq->fair.service_ns, rq->fair.served_ns);
@@ -82,8 +82,8 @@ static u64 turn_ns(const struct sched_engine *engine, const struct sched_rq *rq)
 }
 
 /*
- * The key that a decision is made by: virtual time at the middle of the next turn, so that a vGPU
- * with long turns is ahead after one no farther than behind before it. Priority lets it be ahead.
+ * Key of a decision: the virtual time at the middle of the next turn. So a vGPU with long turns is
+ * no further ahead after a turn than it was behind before it. Priority lets it be further ahead.
  */
 static s64 entity_rank(const struct sched_engine *engine, const struct sched_rq *rq)
 {
@@ -92,7 +92,7 @@ static s64 entity_rank(const struct sched_engine *engine, const struct sched_rq 
 	return (s64)(rq->fair.vtime + to_virtual(rq, turn_ns(engine, rq)) / 2 - ahead);
 }
 
-/* From when on does its cap allow @rq, which does not run, to have the engine? Not before @now. */
+/* When does the cap allow @rq, which does not own the engine, to run? Not before @now. */
 static u64 eligible_at(struct sched_engine *engine, struct sched_rq *rq, u64 now)
 {
 	if (!rq->entity->knobs.cap)
@@ -144,8 +144,9 @@ static bool less_throttled(struct rb_node *a, const struct rb_node *b)
 }
 
 /*
- * The virtual time of the least advanced active vGPU, @leaving (or NULL) among them, which has had
- * the engine until now; the last known, if there is none.
+ * Update and return the minimum virtual time, that of the least advanced active vGPU. @leaving (or
+ * NULL) owned the engine until now and counts as active. If no vGPU is active, the last known value
+ * stays.
  */
 static u64 update_min_vtime(struct sched_engine *engine, const struct sched_rq *leaving, u64 now)
 {
@@ -167,7 +168,7 @@ static u64 update_min_vtime(struct sched_engine *engine, const struct sched_rq *
 	return engine->fair.vtime;
 }
 
-/* @rq was not in the competition and is back; it is on none of the lists yet. */
+/* Place @rq, which was idle or throttled; it is in none of the trees and lists. */
 static void place_entity(struct sched_engine *engine, struct sched_rq *rq, u64 now)
 {
 	u64 floor = update_min_vtime(engine, NULL, now);
@@ -202,7 +203,10 @@ static void fair_dequeue(struct sched_engine *engine, struct sched_rq *rq)
 	rb_erase_cached(&rq->fair.by_vtime, &engine->fair.by_vtime);
 }
 
-/* Returns when the next of those that are throttled will not be any more. */
+/*
+ * Place and enqueue the throttled run queues whose caps allow them to run. Returns when the next
+ * one becomes eligible.
+ */
 static u64 unthrottle_eligible(struct sched_engine *engine, u64 now)
 {
 	struct sched_rq *rq;
@@ -245,7 +249,7 @@ static void fair_on_arrival(struct sched_engine *engine, struct sched_rq *rq, bo
 		place_entity(engine, rq, now);
 }
 
-/* It has nothing queued. Is it worth waiting for? */
+/* @rq has nothing queued: begin to anticipate it if that is worthwhile. */
 static void start_anticipation(struct sched_engine *engine, struct sched_rq *rq, u64 now)
 {
 	u64 think = rq->fair.think_ns;
@@ -267,7 +271,7 @@ static void fair_charge(struct sched_rq *rq, s64 ns)
 		rq->fair.vtime += to_virtual(rq, ns);
 }
 
-/* Caps are of time on the engine only. */
+/* Caps limit GPU time only, not the time in prepare(). */
 static void fair_ran(struct sched_engine *engine, struct sched_rq *rq, s64 ns, u64 now)
 {
 	rq->fair.served_ns = max_t(s64, rq->fair.served_ns + ns, 0);
@@ -277,7 +281,11 @@ static void fair_ran(struct sched_engine *engine, struct sched_rq *rq, s64 ns, u
 	sched_cap_charge(&rq->fair.cap, rq->entity->knobs.cap, ns, now);
 }
 
-/* It was asked to leave, and has left. What it had before others waited does not count. */
+/*
+ * @rq released the engine after a preemption request: update the length of its turns under
+ * preemption. That is at most a timeslice, plus the time that the preemption took. The time that
+ * the workload ran before other vGPUs waited does not count.
+ */
 static void measure_stay(struct sched_engine *engine, struct sched_rq *rq, u64 now)
 {
 	u64 stay = min(engine->preempt_requested_ns - engine->started_ns, slice_ns(engine));
@@ -293,7 +301,7 @@ static void fair_on_complete(struct sched_engine *engine, struct sched_rq *rq, u
 	if (busy_ns && engine->preempt_requested_ns)
 		measure_stay(engine, rq, now);
 	if (preempted) {
-		rq->fair.idle_since = 0; /* the guest does not think until it is back */
+		rq->fair.idle_since = 0; /* the time until it is queued again is no think time */
 		return;
 	}
 	if (rq->fair.served_ns)
@@ -317,7 +325,7 @@ static struct sched_rq *fair_pick_next(struct sched_engine *engine, u64 now, u64
 	list_for_each_entry(rq, &engine->fair.anticipated, fair.anticipated) {
 		s64 lead = best->fair.rank - entity_rank(engine, rq);
 
-		/* For less than the wait costs, do not. */
+		/* Idle only if the vGPU is further behind than idling costs. */
 		if (lead > (s64)to_virtual(rq, rq->fair.think_ns)) {
 			*until = min(*until, rq->fair.await_until);
 			await = true;
@@ -328,7 +336,7 @@ static struct sched_rq *fair_pick_next(struct sched_engine *engine, u64 now, u64
 
 static u64 fair_yield_at(struct sched_engine *engine, struct sched_rq *running, u64 now)
 {
-	/* A job that has not begun is not charged, but must not stay for ever. */
+	/* A job that has not begun is not charged, but must yield all the same. */
 	u64 from = engine->charged_ns ? now : engine->started_ns;
 	u64 at = engine->started_ns + slice_ns(engine);
 	u64 unthrottled = unthrottle_eligible(engine, now);

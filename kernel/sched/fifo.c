@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* First come, first served, over all vGPUs of the pGPU. */
+/* The policy "fifo": workloads run in order of arrival, over all vGPUs of the pGPU. */
 #include "sched_types.h"
 
 static struct sched_rq *fifo_peek_next(struct sched_engine *engine)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A pGPU's scheduler begins and ends. */
+/* Scheduler creation and destruction. */
 #include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/slab.h>
@@ -98,7 +98,8 @@ void ghyvi_sched_destroy(struct ghyvi_sched *sched)
 
 	if (sched->host_clock)
 		sched_host_clock_destroy(sched->host_clock);
-	while (atomic_read_acquire(&sched->active_calls)) /* with sched_exit(): the leavers' last stores before ours */
+	/* Pairs with sched_exit(): all stores of the last thread are visible before we free. */
+	while (atomic_read_acquire(&sched->active_calls))
 		usleep_range(SCHED_DESTROY_POLL_US, 2 * SCHED_DESTROY_POLL_US);
 	if (sched->workers)
 		destroy_workqueue(sched->workers);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which workload is prepared ahead of its turn, and how long one that is not prepared in time may
- * keep the engine.
+ * Look-ahead: which workload is prepared while the engine runs another one, and how long a workload
+ * may keep the engine during its own preparation.
  *
- * Look-ahead prepares (audits, synchronises the shadow of) one workload only, the one that is
- * probably next: each request that is added to a prepared workload costs a synchronisation.
+ * Look-ahead prepares (audits, and syncs the shadow of) one workload only, the one that is expected
+ * to run next: each request that the guest adds to a prepared workload costs another sync.
  */
 #include <linux/minmax.h>
 #include <linux/workqueue.h>
 #include "sched_types.h"
 
 /*
- * Returns the workload that the engine would have to wait for next, or NULL. Caller holds
- * engine->lock.
+ * Returns the workload that is expected to run next and is neither prepared nor being prepared, or
+ * NULL. Caller holds engine->lock.
  */
 static struct ghyvi_workload *lookahead_candidate(struct sched_engine *engine)
 {
@@ -20,6 +20,7 @@ static struct ghyvi_workload *lookahead_candidate(struct sched_engine *engine)
 	struct ghyvi_workload *next;
 	struct sched_rq *rq;
 
+	lockdep_assert_held(&engine->lock);
 	if (!current_workload || current_workload->state != WORKLOAD_RUNNING)
 		return NULL;
 	rq = engine->nr_waiting ? engine->policy->peek_next(engine) : sched_rq_of(current_workload);
@@ -33,6 +34,7 @@ void sched_look_ahead(struct sched_engine *engine)
 {
 	struct ghyvi_workload *workload = NULL;
 
+	lockdep_assert_held(&engine->lock);
 	if (engine->sched->workers)
 		workload = lookahead_candidate(engine);
 	if (!workload)
@@ -55,5 +57,6 @@ u64 sched_late_at(const struct sched_engine *engine)
 
 void sched_check_late(struct sched_engine *engine)
 {
+	lockdep_assert_held(&engine->lock);
 	sched_arm(engine, engine->nr_waiting ? sched_late_at(engine) : GHYVI_SCHED_NEVER);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The workload that has an engine: when it is asked to leave, for others or because its vGPU may
- * have no more, and what becomes of it if it does not.
+ * Preemption of the running workload: when it is requested, on behalf of other vGPUs or because the
+ * vGPU's cap is used up, and how it is enforced.
  */
 #include <linux/math64.h>
 #include <trace/events/ghyvi.h>
@@ -35,9 +35,10 @@ static void ask_to_leave(struct sched_engine *engine, u64 now)
 }
 
 /*
- * The running workload: when must it be asked to leave, when be stopped? Does the asking. It is
- * stopped only for others that wait, and preempt_timeout_us counts from when it should have left
- * for them. Returns true when it must be stopped now.
+ * Check whether the running workload must be preempted, and request that; otherwise arm the clock
+ * for the next check. A workload is stopped only on behalf of other vGPUs: preempt_timeout_us
+ * counts from the time at which it had to yield to them. Returns true if it must be stopped now.
+ * Caller holds engine->lock.
  */
 static bool should_preempt(struct sched_engine *engine, u64 now)
 {
@@ -47,6 +48,7 @@ static bool should_preempt(struct sched_engine *engine, u64 now)
 	u64 at = GHYVI_SCHED_NEVER;
 	u64 leave = GHYVI_SCHED_NEVER;
 
+	lockdep_assert_held(&engine->lock);
 	if (workload && workload->preparing) {
 		sched_check_late(engine);
 		return false;
@@ -83,7 +85,7 @@ static bool should_preempt(struct sched_engine *engine, u64 now)
 void sched_check_preempt(struct sched_engine *engine, u64 now)
 {
 	if (should_preempt(engine, now))
-		sched_arm(engine, now); /* stopping takes a context that may sleep */
+		sched_arm(engine, now); /* stopping needs a context that may sleep */
 }
 
 void sched_report_preempt_timeout(struct sched_engine *engine, struct ghyvi_workload *workload)
@@ -95,16 +97,21 @@ void sched_report_preempt_timeout(struct sched_engine *engine, struct ghyvi_work
 		ghyvi_count(sched_stats_of(rq), preempt_timeouts);
 	if (entity->reporter)
 		ghyvi_report(entity->reporter,
-			     "engine %u: workload stopped after %llu ms, it did not make way for another vGPU in preempt_timeout_us",
+			     "engine %u: workload stopped after %llu ms: preemption timed out",
 			     engine->id,
 			     (unsigned long long)div_u64(workload->job.busy_ns, 1000 * 1000));
 }
 
-/* The current workload did not leave. Caller holds engine->lock, which is dropped. */
+/*
+ * The current workload ignored the preemption request: cancel its job. Called with engine->lock
+ * held, returns with it released.
+ */
 static void stop_current(struct sched_engine *engine, u64 now)
+	__releases(&engine->lock)
 {
 	struct ghyvi_workload *workload = engine->current_workload;
 
+	lockdep_assert_held(&engine->lock);
 	WRITE_ONCE(engine->stopping, true);
 	workload->timed_out = true;
 	sched_arm(engine, GHYVI_SCHED_NEVER);
@@ -114,7 +121,7 @@ static void stop_current(struct sched_engine *engine, u64 now)
 
 	spin_lock(&engine->lock);
 	WRITE_ONCE(engine->stopping, false);
-	/* It was not on the engine yet, perhaps. */
+	/* cancel() has no effect on a job that did not reach the backend yet: check again later. */
 	sched_arm(engine, now + 1000ULL * engine->sched->settings.preempt_timeout_us);
 	spin_unlock(&engine->lock);
 	wake_up_all(&engine->stopped);

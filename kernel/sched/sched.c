@@ -1,44 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The scheduler core: one queue per vGPU and engine, one workload per engine at a time.
+ * The scheduler core: one run queue per vGPU and engine, one workload per engine at a time.
  *
  * DOC: life of a workload
  *
  * queue -> QUEUED -> (kick) PREPARING -> RUNNING -> (job.done) DONE -> complete()
  *
- * A thread that kicks a free engine has the policy choose a vGPU. That vGPU's first workload owns
- * the engine until DONE. Each thread that releases the engine kicks it again, so a kick that found
- * the engine taken is never lost. When the policy prefers to wait, the engine stays free, and the
- * clock kicks it when the time has come.
+ * A thread that kicks a free engine lets the policy pick a run queue. The first workload of that
+ * run queue is dispatched: it owns the engine until DONE. Each thread that releases the engine
+ * kicks it again, so a kick that found the engine busy is never lost. If the policy wants the
+ * engine to idle, the engine stays free and the clock kicks it later.
  *
- * prepare() is called by the thread with which a guest submits, for a workload of the same vGPU, by
- * the workload's own work item (sched->workers), or by that with which a workload of the same vGPU
- * completed. prepare() pins memory and waits for locks of the workload's guest, possibly for long.
- * So no thread of another guest calls it, which could be killed or throttled meanwhile, nor a
- * thread that vGPUs share: the clock's, an engine's, another vGPU's work item. All of these pass
- * the workload to its work item. For the same reason the thread of a guest does not start a
- * workload of another guest, even one that is prepared.
+ * prepare() pins memory and waits for locks of the workload's guest, possibly for long. It is
+ * called by a submitting thread of the same guest, by the workload's own work item
+ * (sched->workers), or by the work item that completed a workload of the same vGPU. It is not
+ * called by threads of other guests, which may be killed or throttled meanwhile, nor by threads
+ * that vGPUs share: the clock thread, engine threads, work items of other vGPUs. All of these pass
+ * the workload to its work item. For the same reason a thread of one guest does not start a
+ * workload of another guest, even if it is prepared.
  *
- * complete() is called by a second work item of the workload, which then kicks: it waits for locks
- * that the workload's guest can hold for long, and that must delay only this guest.
+ * complete() is called by a second work item of the workload, which then kicks the engine.
+ * complete() waits for locks that the workload's guest can hold for long; this must delay only that
+ * guest.
  *
- * While an engine runs, the workload that the policy would choose next is prepared ahead of its
- * turn (QUEUED and @preparing). When its turn comes meanwhile, it gets the engine, and the thread
- * that prepares it starts it.
+ * While an engine is busy, the workload that the policy is expected to pick next is prepared ahead
+ * of its turn (QUEUED and @preparing). If it is dispatched before prepare() returns, the thread
+ * that prepares it also starts it.
  *
- * A workload that got the engine before it was prepared keeps it for a limited time if others wait
- * (sched_revoke_late()): then the clock takes the engine back, the workload is QUEUED again, first in
- * its vGPU's queue and @late. The policy does not see a vGPU whose first workload is late. When it
- * has been prepared, the vGPU waits for its turn like one that just submitted.
+ * A workload that was dispatched before it was prepared keeps the engine for a limited time if
+ * other vGPUs are enqueued. Then the clock takes the engine back (sched_revoke_late()): the workload
+ * is QUEUED again, first in its run queue, and @late. A run queue whose first workload is late is
+ * not enqueued in the policy. When prepare() returns, it is treated like one that just woke.
  *
- * While a workload runs, it is charged (charge.c), and the clock watches it (preempt.c): when others
- * wait it is asked to leave after its timeslice, and stopped if it does not for preempt_timeout_us;
- * its owner is told that it failed.
+ * While a workload runs, it is charged (charge.c), and the clock monitors it (preempt.c): on behalf
+ * of enqueued vGPUs it is preempted after its timeslice. If the preemption takes longer than
+ * preempt_timeout_us, its job is cancelled and its owner is told that it failed.
  *
- * Locks, outermost first: engine->start (makes "not cancelled yet -> run()" one step), engine->lock
- * (queues, current and the states of its workloads). Neither is held over prepare() or complete();
- * run() runs under start, which is why a backend must not call done() from inside run(): done() may
- * have to wait for somebody who waits for start. preempt() and the clock's arm() are called under engine->lock.
+ * Locks, outermost first: engine->start (makes the step from "not cancelled" to run() atomic),
+ * engine->lock (run queues, current workload, states of the engine's workloads). Neither is held
+ * across prepare() or complete(). run() is called with engine->start held. So a backend must not
+ * call done() from inside run(): done() may have to wait for a thread that waits for engine->start.
+ * preempt() and the clock's arm() are called with engine->lock held.
  */
 #include <trace/events/ghyvi.h>
 #include "sched_types.h"
@@ -54,6 +56,7 @@ static struct sched_engine *engine_of(struct ghyvi_sched *sched, struct ghyvi_wo
 
 void sched_arm(struct sched_engine *engine, u64 at)
 {
+	lockdep_assert_held(&engine->lock);
 	if (engine->armed == at)
 		return;
 	engine->armed = at;
@@ -67,6 +70,7 @@ static bool has_engine(struct sched_engine *engine, struct sched_rq *rq)
 
 void sched_dequeue(struct sched_engine *engine, struct sched_rq *rq)
 {
+	lockdep_assert_held(&engine->lock);
 	if (!rq->waiting)
 		return;
 	rq->waiting = false;
@@ -77,6 +81,7 @@ void sched_dequeue(struct sched_engine *engine, struct sched_rq *rq)
 
 void sched_requeue(struct sched_engine *engine, struct sched_rq *rq, u64 now)
 {
+	lockdep_assert_held(&engine->lock);
 	if (rq->waiting || !sched_is_ready(rq) || has_engine(engine, rq))
 		return;
 	rq->waiting = true;
@@ -85,7 +90,10 @@ void sched_requeue(struct sched_engine *engine, struct sched_rq *rq, u64 now)
 		engine->policy->enqueue(engine, rq, now);
 }
 
-/* Give the engine up; the workload is only to be handed back from here on. Caller holds engine->lock. */
+/*
+ * Release the engine. The caller holds engine->lock and then completes the workload, or sets its
+ * state to what it is to be instead of DONE.
+ */
 static void release_engine_locked(struct sched_engine *engine, struct ghyvi_workload *workload,
 				  enum ghyvi_job_status status)
 {
@@ -93,6 +101,7 @@ static void release_engine_locked(struct sched_engine *engine, struct ghyvi_work
 	u64 now = sched_update_clock(engine);
 	u64 busy_ns = 0;
 
+	lockdep_assert_held(&engine->lock);
 	if (workload->state == WORKLOAD_RUNNING)
 		busy_ns = workload->job.busy_ns;
 	sched_settle(engine, busy_ns, now);
@@ -114,6 +123,7 @@ void sched_revoke_late(struct sched_engine *engine, u64 now)
 	struct ghyvi_workload *workload = engine->current_workload;
 	struct sched_rq *rq;
 
+	lockdep_assert_held(&engine->lock);
 	if (!workload || !workload->preparing || !engine->nr_waiting || now < sched_late_at(engine))
 		return;
 	if (workload->state == WORKLOAD_CANCELLED) {
@@ -132,7 +142,7 @@ void sched_revoke_late(struct sched_engine *engine, u64 now)
 	workload->state = WORKLOAD_QUEUED;
 }
 
-/* The workload may be gone, or on its next way through, as soon as complete() is called. */
+/* As soon as complete() is called, the workload may be freed or submitted again. */
 static void complete_work(struct work_struct *work)
 {
 	struct ghyvi_workload *workload = container_of(work, struct ghyvi_workload, done);
@@ -144,7 +154,7 @@ static void complete_work(struct work_struct *work)
 	kick_engine(sched, id, own, true);
 }
 
-/* It is DONE. Does not wait; the caller kicks. */
+/* Complete @workload, which is DONE, asynchronously. The caller must kick the engine. */
 static void complete_workload(struct ghyvi_workload *workload, enum ghyvi_job_status status)
 {
 	struct ghyvi_sched *sched = workload->sched;
@@ -172,7 +182,10 @@ static void job_done(struct ghyvi_job *job, enum ghyvi_job_status status)
 		spin_lock(&engine->lock);
 	}
 	stopped = workload->timed_out && status == GHYVI_JOB_CANCELLED;
-	/* The engine may still be busy with what came before, which is not this one's fault: then it waits again. */
+	/*
+	 * If the job never began, the engine was busy with an earlier job. That is no fault of this
+	 * workload: it is reported as preempted, so that its owner submits it again.
+	 */
 	if (stopped)
 		status = job->busy_ns ? GHYVI_JOB_ERROR : GHYVI_JOB_PREEMPTED;
 	release_engine_locked(engine, workload, status);
@@ -231,13 +244,14 @@ static void unqueue_workload(struct sched_engine *engine, struct ghyvi_workload 
 	sched_dequeue(engine, rq);
 }
 
-/* @workload, which is QUEUED, will not run. Caller holds engine->lock. */
+/* Remove @workload, which is QUEUED, from its run queue. Caller holds engine->lock. */
 static void drop_workload(struct sched_engine *engine, struct ghyvi_workload *workload)
 {
+	lockdep_assert_held(&engine->lock);
 	unqueue_workload(engine, workload);
 	if (!workload->late)
 		return;
-	/* Those behind it waited for it to be prepared. */
+	/* The run queue was not enqueued because its first workload was late. */
 	workload->late = false;
 	sched_requeue(engine, sched_rq_of(workload), sched_now(engine->sched));
 }
@@ -253,7 +267,7 @@ static void switch_to(struct sched_engine *engine, struct sched_rq *rq)
 		trace_ghyvi_switch(from, rq->entity->reporter, engine->id);
 }
 
-/* The policy's choice gets the engine. */
+/* Give the engine to the first workload of @rq, which the policy picked. */
 static struct ghyvi_workload *dispatch_workload(struct sched_engine *engine, struct sched_rq *rq, u64 now)
 {
 	struct ghyvi_workload *workload = list_first_entry(&rq->queue, struct ghyvi_workload, link);
@@ -274,8 +288,9 @@ static struct ghyvi_workload *dispatch_workload(struct sched_engine *engine, str
 }
 
 /*
- * A workload has got the engine. Returns true when the calling thread must take it from here, false
- * when another thread does. @own, @host: as for kick_engine(). Caller holds engine->lock.
+ * Decide which thread prepares and starts @workload, which was just dispatched. Returns true if the
+ * calling thread must do that, false if another thread does. @own, @host: as for kick_engine(). Caller
+ * holds engine->lock.
  */
 static bool take_charge(struct sched_engine *engine, struct ghyvi_workload *workload,
 			const struct sched_rq *own, bool host, u64 now)
@@ -283,6 +298,7 @@ static bool take_charge(struct sched_engine *engine, struct ghyvi_workload *work
 	struct workqueue_struct *workers = engine->sched->workers;
 	bool under_way = workload->preparing;
 
+	lockdep_assert_held(&engine->lock);
 	workload->preparing = !workload->prepared;
 	if (!workers)
 		return true;
@@ -296,8 +312,9 @@ static bool take_charge(struct sched_engine *engine, struct ghyvi_workload *work
 }
 
 /*
- * Take the next workload and the engine with it; NULL when there is none, not yet, the engine is
- * taken, or another thread goes on with it.
+ * Dispatch the next workload if the engine is free. Returns the workload if the calling thread must
+ * prepare and start it. Returns NULL if nothing was dispatched (no workload is queued, the engine
+ * is busy, or it has to idle), or if another thread prepares and starts the workload.
  */
 static struct ghyvi_workload *take_next(struct ghyvi_sched *sched, enum ghyvi_engine_id id,
 					const struct sched_rq *own, bool host)
@@ -332,8 +349,9 @@ static void trace_start(struct sched_engine *engine, struct ghyvi_workload *work
 }
 
 /*
- * Returns true when the workload runs (or already ran: it must not be touched any more), false with
- * @status when it is ours to hand back.
+ * Start a prepared workload. Returns true if it was started; it must not be accessed any more,
+ * because it may have completed already. Otherwise the engine is released, and the caller must
+ * complete the workload with *@status.
  */
 static bool start_workload(struct ghyvi_sched *sched, struct sched_engine *engine,
 		  struct ghyvi_workload *workload, enum ghyvi_job_status *status)
@@ -360,10 +378,10 @@ static bool start_workload(struct ghyvi_sched *sched, struct sched_engine *engin
 	spin_lock(&engine->lock);
 	if (!started) {
 		if (!withdrawn)
-			workload->state = WORKLOAD_PREPARING; /* cost nothing */
+			workload->state = WORKLOAD_PREPARING; /* no GPU time to charge */
 		release_engine_locked(engine, workload, *status);
 	} else {
-		/* Asked before the backend had it, it did not hear. */
+		/* A preemption request before run() had no effect; repeat it. */
 		if (engine->current_workload == workload)
 			engine->preempt_requested_ns = engine->contended_since_ns = 0;
 		sched_check_preempt(engine, sched_update_clock(engine));
@@ -375,8 +393,9 @@ static bool start_workload(struct ghyvi_sched *sched, struct sched_engine *engin
 }
 
 /*
- * The engine is ours for @workload, which is prepared, or could not be (@err). Returns true when it runs, false when
- * the engine is free again and the workload its owner's.
+ * Called by the thread that owns the engine on behalf of @workload after prepare() returned @err:
+ * start it, or complete it with an error. Returns true if it was started, false if the engine was
+ * released and the caller must kick it.
  */
 static bool start_prepared(struct ghyvi_sched *sched, struct sched_engine *engine,
 		  struct ghyvi_workload *workload, int err)
@@ -397,8 +416,8 @@ static bool start_prepared(struct ghyvi_sched *sched, struct sched_engine *engin
 }
 
 /*
- * Preparing is host time that depends on what the guest submits, and the engine may idle meanwhile:
- * so it is charged like time on the engine, in the guest's thread as in the host's.
+ * Call prepare() and charge its duration like GPU time, whether a thread of the guest or of the
+ * host runs it. The duration depends on what the guest submits, and the engine may idle meanwhile.
  */
 static int prepare(struct sched_engine *engine, struct ghyvi_workload *workload)
 {
@@ -421,12 +440,13 @@ static int prepare(struct sched_engine *engine, struct ghyvi_workload *workload)
 	return err;
 }
 
-/* A workload that was late is prepared: its vGPU waits again. Caller holds engine->lock. */
+/* A late workload is prepared now: enqueue its vGPU again. Caller holds engine->lock. */
 static void late_is_ready(struct sched_engine *engine, struct ghyvi_workload *workload)
 {
 	struct sched_rq *rq = sched_rq_of(workload);
 	u64 now = sched_update_clock(engine);
 
+	lockdep_assert_held(&engine->lock);
 	workload->late = false;
 	if (engine->policy->on_arrival)
 		engine->policy->on_arrival(engine, rq, true, now);
@@ -435,13 +455,15 @@ static void late_is_ready(struct sched_engine *engine, struct ghyvi_workload *wo
 }
 
 /*
- * It was prepared, or could not be (@err), and does not have the engine. Caller holds engine->lock,
- * which is dropped.
+ * prepare() returned @err for a workload that does not own the engine. Called with engine->lock
+ * held, returns with it released.
  */
 static void prepared_ahead(struct sched_engine *engine, struct ghyvi_workload *workload, int err)
+	__releases(&engine->lock)
 {
 	enum ghyvi_job_status status = GHYVI_JOB_CANCELLED;
 
+	lockdep_assert_held(&engine->lock);
 	if (workload->state == WORKLOAD_QUEUED && !err) {
 		workload->prepared = true;
 		if (workload->late)
@@ -459,8 +481,9 @@ static void prepared_ahead(struct sched_engine *engine, struct ghyvi_workload *w
 }
 
 /*
- * Caller has set @preparing, or it was set for the caller. Returns true when @workload runs, false
- * when the caller must kick.
+ * Prepare @workload, and start it if it owns the engine then. @preparing is set already, on behalf
+ * of the calling thread. Returns true if the workload was started, false if the caller must kick
+ * the engine.
  */
 static bool prepare_and_start(struct sched_engine *engine, struct ghyvi_workload *workload)
 {
@@ -478,9 +501,10 @@ static bool prepare_and_start(struct sched_engine *engine, struct ghyvi_workload
 }
 
 /*
- * @own: the calling thread works for this vGPU, and may prepare its workloads; NULL: for none. Only
- *	compared: it may be gone.
- * @host: the calling thread is one of the host, and may start any workload that is prepared
+ * Dispatch to the engine as long as it is free and the policy picks a workload.
+ * @own: the run queue whose workloads the calling thread may prepare and start, or NULL. Only
+ *	compared, never dereferenced: it may be freed already.
+ * @host: the calling thread is a host thread, and may start any prepared workload
  */
 static void kick_engine(struct ghyvi_sched *sched, enum ghyvi_engine_id id, const struct sched_rq *own,
 		 bool host)
@@ -507,7 +531,7 @@ void ghyvi_sched_kick(struct ghyvi_sched *sched, enum ghyvi_engine_id id,
 	kick_engine(sched, id, &(guest ?: sched->anon_entity)->rqs[id], false);
 }
 
-/* Prepares the workload unless it is, and starts it if it has the engine then. */
+/* Prepare the workload, unless it is prepared, and start it if it owns the engine then. */
 static void preparation_work(struct work_struct *work)
 {
 	struct ghyvi_workload *workload = container_of(work, struct ghyvi_workload, preparation);
@@ -531,8 +555,8 @@ bool ghyvi_sched_cancel(struct ghyvi_sched *sched, struct ghyvi_workload *worklo
 	bool taken_back = false;
 
 	/*
-	 * Under start no workload is half way between "may be withdrawn" and "the backend knows
-	 * it".
+	 * With engine->start held, no workload is between the check for WORKLOAD_CANCELLED and
+	 * run().
 	 */
 	mutex_lock(&engine->start);
 	spin_lock(&engine->lock);
@@ -553,8 +577,8 @@ bool ghyvi_sched_cancel(struct ghyvi_sched *sched, struct ghyvi_workload *worklo
 	mutex_unlock(&engine->start);
 
 	/*
-	 * It may be done by now; the backend knows its own jobs, and ours stays valid until
-	 * complete() can go on.
+	 * The job may be done by now. The backend ignores jobs that it does not know, and the
+	 * workload stays valid until its owner can continue in complete().
 	 */
 	if (running)
 		sched->ops->cancel(sched->pgpu, &workload->job);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the scheduler core and its policies share.
+ * Types and functions shared by the scheduler core and its policies.
  */
 #ifndef GHYVI_SCHED_TYPES_H
 #define GHYVI_SCHED_TYPES_H
@@ -13,191 +13,265 @@
 #include <ghyvi/sched.h>
 
 enum workload_state {
-	WORKLOAD_IDLE, /* the owner's */
-	WORKLOAD_QUEUED,
-	WORKLOAD_PREPARING, /* prepare() is called, run() not yet */
+	WORKLOAD_IDLE, /* not submitted yet, or cancelled while QUEUED and not @preparing */
+	WORKLOAD_QUEUED, /* in its run queue */
+	WORKLOAD_PREPARING, /* owns the engine; run() was not called yet */
 	WORKLOAD_CANCELLED, /* cancelled while PREPARING, or while QUEUED and @preparing */
-	WORKLOAD_RUNNING,
-	WORKLOAD_DONE, /* complete() is or will be called */
+	WORKLOAD_RUNNING, /* passed to run(), or about to be */
+	WORKLOAD_DONE, /* released the engine or was dropped; complete() was or will be called */
 };
 
 #define SCHED_CAP_PARTS 128
 
 /**
- * struct sched_cap - what a capped vGPU had of an engine; see cap.c
- * @part_ns: length of a part of a window; 0: no window was set yet
- * @latest: number of the latest part, counted from the clock's 0
- * @paid_until: what was received so far is within the cap from then on, in the long run
- * @parts: the last ones, by number modulo their count; of each the time on the engine, and when it
- *	ended, from the part's begin
+ * struct sched_cap - GPU time that a capped vGPU received on one engine; see cap.c
  */
 struct sched_cap {
+	/** @part_ns: length of one part of the bandwidth window; 0: no window was set yet */
 	u32 part_ns;
+	/** @latest: number of the latest part; part 0 begins at time 0 of the clock */
 	u64 latest;
+	/**
+	 * @paid_until: time in ns from which the GPU time received so far does not exceed the
+	 * cap's long-term share
+	 */
 	u64 paid_until;
+	/** @parts: the latest SCHED_CAP_PARTS parts; part n is at index n % SCHED_CAP_PARTS */
 	struct sched_cap_part {
-		u32 used_ns;
-		u32 end_ns;
+		u32 used_ns; /* GPU time received in this part */
+		u32 end_ns; /* when the last use in this part ended, from the start of the part */
 	} parts[SCHED_CAP_PARTS];
 };
 
 /**
- * struct sched_rq - a vGPU on one engine; protected by the engine's lock
- * @queue: workloads, in order of submission
- * @ready: in the engine's list of those with something in @queue
- * @link: in the engine's list of all that ever had work, in an order that is the policy's
- * @waiting: could be given the engine, were it free: sched_is_ready(), and it does not have the
- *	engine
- * @fair, @budget: the policies'; zeroed when the policy is switched
+ * struct sched_rq - the run queue of one vGPU on one engine
+ *
+ * The engine's lock protects all members.
  */
 struct sched_rq {
+	/** @entity: the vGPU */
 	struct ghyvi_sched_entity *entity;
+	/** @queue: QUEUED workloads, in order of submission */
 	struct list_head queue;
+	/** @ready: entry in engine->ready; linked while @queue is not empty */
 	struct list_head ready;
+	/**
+	 * @link: entry in engine->rqs; linked since the first submission. The policy chooses the
+	 * order of that list.
+	 */
 	struct list_head link;
+	/**
+	 * @waiting: enqueued: sched_is_ready() is true, and no workload of this run queue owns the
+	 * engine
+	 */
 	bool waiting;
+	/** @fair: state of the policy "fair"; zeroed when the policy is switched */
 	struct {
-		struct rb_node by_rank; /* in the engine's tree, or in that of the throttled */
-		struct rb_node by_vtime;
-		struct list_head anticipated; /* in the engine's list of those worth waiting for */
-		bool known;
-		bool throttled;
-		s64 rank; /* as long as in the tree */
-		u64 vtime; /* charged, by weight; up to date also while it runs */
-		u64 idle_since;
-		u64 await_until;
-		u64 think_ns; /* between completion and next arrival: average, deviation */
-		u64 think_deviation_ns;
-		u64 service_ns; /* per workload, average */
-		u64 served_ns; /* the workload that is not through yet, in all its turns */
-		u64 stay_ns; /* a timeslice and what it took to leave then: the longest, decaying */
-		u64 eligible_at; /* within the cap again; as long as it waits */
+		struct rb_node by_rank; /* in engine->fair.by_rank, or in .throttled */
+		struct rb_node by_vtime; /* in engine->fair.by_vtime, unless @throttled */
+		struct list_head anticipated; /* in engine->fair.anticipated while anticipated */
+		bool known; /* was placed before; see join() */
+		bool throttled; /* enqueued, but its cap does not allow it to run yet */
+		s64 rank; /* key of @by_rank; valid while enqueued and not @throttled */
+		u64 vtime; /* virtual time; up to date also while a workload runs */
+		u64 idle_since; /* when @queue became empty by a completion; 0: unknown */
+		u64 await_until; /* end of the anticipation */
+		u64 think_ns; /* think time (completion to next arrival), average */
+		u64 think_deviation_ns; /* average deviation from @think_ns */
+		u64 service_ns; /* GPU time per workload, average */
+		u64 served_ns; /* GPU time of the incomplete workload, over all its turns */
+		u64 stay_ns; /* length of a preempted turn: decaying maximum */
+		u64 eligible_at; /* when the cap allows it to run; valid while enqueued */
 		struct sched_cap cap;
 	} fair;
+	/** @budget: state of the policies "credit" and "band"; zeroed as @fair is */
 	struct {
 		s64 left_ns;
-		u64 used_ns; /* in this window */
-		u64 permille; /* used, at the last tick */
+		u64 used_ns; /* GPU time in the current accounting window */
+		u64 permille; /* of the accounting window used, at the last tick */
 	} budget;
 };
 
+/**
+ * struct ghyvi_sched_entity - a vGPU, with one run queue per engine
+ */
 struct ghyvi_sched_entity {
+	/** @sched: the scheduler of the vGPU's pGPU */
 	struct ghyvi_sched *sched;
+	/** @stats: the vGPU's counters, or NULL */
 	struct ghyvi_stats *stats;
+	/** @reporter: for reports and tracepoints, or NULL */
 	struct ghyvi_reporter *reporter;
-	struct ghyvi_sched_knobs knobs; /* written under all engines' locks, read under any */
+	/** @knobs: written with all engines' locks held, read with any one of them */
+	struct ghyvi_sched_knobs knobs;
+	/** @runs: by engine */
 	struct sched_rq rqs[GHYVI_ENGINES];
 };
 
 /**
- * struct sched_engine - an engine and its queues
- * @start: see sched.c
- * @lock: protects all below, the runs and the states of their workloads
- * @order: all queued workloads, in order of arrival
- * @nr_waiting: runs that are @waiting
- * @current_workload: has the engine; NULL: the engine is free
- * @last: whose workload had the engine last
- * @given_ns: when the current workload got the engine, prepared or not
- * @started_ns: when the current workload was given to the pGPU
- * @charged_ns: so much of the time that it ran is charged; see charge.c
- * @preempt_requested_ns: when the pGPU was asked to take it off the engine; 0: it was not
- * @contended_since_ns: since when it is also other vGPUs that it must leave for; 0: it need not
- * @stopping: somebody is in the backend's cancel() with the current workload, which must not go away
+ * struct sched_engine - an engine and its run queues
  */
 struct sched_engine {
+	/** @sched: the scheduler */
 	struct ghyvi_sched *sched;
+	/** @id: which engine */
 	enum ghyvi_engine_id id;
+	/** @start: serialises starting and cancelling a workload; outside of @lock, see sched.c */
 	struct mutex start;
+	/**
+	 * @lock: protects all members below, the run queues of this engine, and the states of their
+	 * workloads
+	 */
 	spinlock_t lock;
+	/** @policy: the policy */
 	const struct sched_policy *policy;
+	/** @runs: run queues that ever had a workload, in the order that the policy chooses */
 	struct list_head rqs;
+	/** @ready: run queues with QUEUED workloads */
 	struct list_head ready;
+	/** @order: all QUEUED workloads, in order of arrival */
 	struct list_head order;
+	/** @nr_waiting: number of enqueued run queues (@waiting of struct sched_rq) */
 	unsigned int nr_waiting;
+	/** @current_workload: owns the engine; NULL: the engine is free */
 	struct ghyvi_workload *current_workload;
+	/** @last: run queue of the workload that owned the engine last, or NULL */
 	struct sched_rq *last;
+	/** @given_ns: when the current workload was dispatched, prepared or not */
 	u64 given_ns;
+	/** @started_ns: when the current workload was passed to the pGPU */
 	u64 started_ns;
+	/** @charged_ns: GPU time of the current workload that is charged already; see charge.c */
 	u64 charged_ns;
+	/** @preempt_requested_ns: time of the preemption request; 0: none */
 	u64 preempt_requested_ns;
+	/**
+	 * @contended_since_ns: since when the current workload has to yield to other vGPUs;
+	 * preempt_timeout_us counts from here. 0: it need not, but its cap may be used up.
+	 */
 	u64 contended_since_ns;
-	u64 armed; /* as told to the clock */
+	/** @armed: when the clock was told to call ghyvi_sched_timer() */
+	u64 armed;
+	/** @next_tick: time of the policy's next tick */
 	u64 next_tick;
+	/**
+	 * @stopping: a thread is in the backend's cancel() with the current workload. job_done()
+	 * waits for that thread, so that the workload stays valid.
+	 */
 	bool stopping;
+	/** @stopped: wait queue for @stopping to become false */
 	wait_queue_head_t stopped;
+	/** @fair: state of the policy "fair" */
 	struct {
-		u64 vtime; /* no active vGPU is behind this */
-		struct rb_root_cached by_rank, by_vtime; /* those that wait, but for the throttled */
-		struct rb_root_cached throttled; /* by eligible_at */
-		struct list_head anticipated;
+		u64 vtime; /* minimum virtual time of the active vGPUs; never decreases */
+		struct rb_root_cached by_rank, by_vtime; /* enqueued and not throttled */
+		struct rb_root_cached throttled; /* enqueued and throttled, by eligible_at */
+		struct list_head anticipated; /* anticipated run queues */
 	} fair;
+	/** @budget: state of the policies "credit" and "band" */
 	struct {
 		u64 window_start;
-		u64 wait_until;
-		struct sched_rq *from, *arrived; /* who completed last; who came while nobody had it */
-		bool completed;
+		u64 wait_until; /* end of the idle period; 0: the engine does not idle */
+		struct sched_rq *from, *arrived; /* completed last; woke on the free engine */
+		bool completed; /* no decision since the last completion */
 	} budget;
 };
 
+/**
+ * struct ghyvi_sched - the scheduler of one pGPU
+ */
 struct ghyvi_sched {
+	/** @ops: the backend */
 	const struct ghyvi_pgpu_ops *ops;
+	/** @pgpu: first argument for @ops */
 	void *pgpu;
+	/** @clock: source of time and of timer calls */
 	const struct ghyvi_sched_clock *clock;
+	/** @clock_data: first argument for @clock */
 	void *clock_data;
-	struct sched_host_clock *host_clock; /* ours to destroy, or NULL */
-	/*
-	 * Run prepare() and complete(); NULL on a caller's clock: the calling threads do all, and
-	 * nothing is prepared ahead.
+	/** @host_clock: to be destroyed with the scheduler; NULL on a caller's clock */
+	struct sched_host_clock *host_clock;
+	/**
+	 * @workers: run prepare() and complete(). NULL on a caller's clock: the calling threads run
+	 * both, and nothing is prepared ahead.
 	 */
 	struct workqueue_struct *workers;
-	/*
-	 * Threads in here after the owner may have seen its last complete(): destroy waits for
-	 * them.
+	/**
+	 * @inside: number of threads that execute scheduler code and may still do so after the
+	 * owner saw its last complete(). ghyvi_sched_destroy() waits for 0.
 	 */
 	atomic_t active_calls;
-	struct mutex settings_lock; /* outermost; serialises changes */
-	struct ghyvi_sched_settings settings; /* written under all engines' locks, read under any */
-	struct ghyvi_sched_entity *anon_entity; /* charged for workloads without owner */
+	/** @settings_lock: outermost lock; serialises changes of settings, knobs and policy */
+	struct mutex settings_lock;
+	/** @settings: written with all engines' locks held, read with any one of them */
+	struct ghyvi_sched_settings settings;
+	/** @nobody: anonymous entity, charged for workloads without owner */
+	struct ghyvi_sched_entity *anon_entity;
+	/** @engines: by id */
 	struct sched_engine engines[GHYVI_ENGINES];
 };
 
 /**
- * struct sched_policy - decisions, all under the engine's lock
- * @name: as in sysfs
- * @tick_ns: @tick is called once for each that passed, before the next decision, so that an idle
- *	engine needs no timer
- * @on_arrival: @rq has one more workload; @woke: it had none queued or running, or only one that
- *	was late and is prepared now
- * @on_complete: the engine is free again; it was @rq's for @busy_ns (0: did not start), which is
- *	charged. @preempted: the workload will be queued again at once
- * @charge: @rq had the engine for @ns, or cost others as much in another way; negative: so much was
- *	too much. @rq does not wait meanwhile
- * @ran: after @charge, for time on the engine only, up to @now
- * @enqueue, @dequeue: @rq waits from now on, or no longer; after @on_arrival or @on_complete. What a waiting run is ordered by
- *	does not change but between @dequeue and @enqueue.
- * @pick_next: somebody waits and the engine is free: who gets it? NULL: nobody before *@until
- * @peek_next: somebody waits: who will probably be next?
- * @yield_at: others wait: from when on should the running vGPU let them? NULL: when it has had the longer of timeslice and
- *	preempt_timeout
- * @used_up_at: when will the running vGPU have had all that it may have, also if no other waits? NULL:
- *	never
- * @remove: @rq is about to go
+ * struct sched_policy - the decisions of a policy
+ *
+ * Each operation is called with the engine's lock held. Operations that are described as optional
+ * may be NULL.
  */
 struct sched_policy {
+	/** @name: as in sysfs */
 	const char *name;
+	/** @tick_ns: period of @tick */
 	u64 tick_ns;
+	/**
+	 * @tick: optional; called once for each period that elapsed, before the next decision. An
+	 * idle engine needs no timer for that.
+	 */
 	void (*tick)(struct sched_engine *engine, u64 now);
+	/**
+	 * @on_arrival: optional; a workload was added to @rq. @woke: @rq had no workload QUEUED
+	 * or running before, or its first workload was late and has been prepared now.
+	 */
 	void (*on_arrival)(struct sched_engine *engine, struct sched_rq *rq, bool woke, u64 now);
+	/**
+	 * @on_complete: optional; a workload of @rq released the engine after @busy_ns of GPU
+	 * time, which is charged already (0: it did not start). @preempted: the workload will be
+	 * queued again at once.
+	 */
 	void (*on_complete)(struct sched_engine *engine, struct sched_rq *rq, u64 busy_ns,
 			    bool preempted, u64 now);
+	/**
+	 * @charge: optional; charge @rq for @ns of GPU time, or of preparation. A negative @ns is
+	 * a refund. @rq is not enqueued during the call.
+	 */
 	void (*charge)(struct sched_rq *rq, s64 ns);
+	/** @ran: optional; called after @charge, but for GPU time only, received until @now */
 	void (*ran)(struct sched_engine *engine, struct sched_rq *rq, s64 ns, u64 now);
+	/** @enqueue: optional; enqueue @rq; after @on_arrival or @on_complete if one is due */
 	void (*enqueue)(struct sched_engine *engine, struct sched_rq *rq, u64 now);
+	/**
+	 * @dequeue: optional; dequeue @rq. The keys of an enqueued run queue never change: a change
+	 * is bracketed by @dequeue and @enqueue.
+	 */
 	void (*dequeue)(struct sched_engine *engine, struct sched_rq *rq);
+	/**
+	 * @pick_next: pick the next run queue; the engine is free, and at least one run queue is
+	 * enqueued. NULL: keep the engine idle until *@until, or until the next event.
+	 */
 	struct sched_rq *(*pick_next)(struct sched_engine *engine, u64 now, u64 *until);
+	/** @peek_next: the enqueued run queue that @pick_next is expected to pick, or NULL */
 	struct sched_rq *(*peek_next)(struct sched_engine *engine);
+	/**
+	 * @yield_at: optional; when the running vGPU should yield to the enqueued ones. If NULL,
+	 * it should yield after the longer of timeslice and preempt_timeout, and never if
+	 * preempt_timeout_us is 0.
+	 */
 	u64 (*yield_at)(struct sched_engine *engine, struct sched_rq *rq, u64 now);
+	/**
+	 * @used_up_at: optional; when the cap of the running vGPU is used up. Then it is preempted
+	 * also if no other vGPU is enqueued. NULL: never.
+	 */
 	u64 (*used_up_at)(struct sched_engine *engine, struct sched_rq *rq, u64 now);
+	/** @remove: optional; drop all references to @rq, which is about to be freed */
 	void (*remove)(struct sched_engine *engine, struct sched_rq *rq);
 };
 
@@ -210,15 +284,15 @@ static inline struct sched_rq *sched_rq_of(struct ghyvi_workload *workload)
 	return &entity->rqs[workload->job.engine];
 }
 
-/* Only of an entity that has stats. */
+/* The entity must have stats. */
 static inline struct ghyvi_engine_stats *sched_stats_of(const struct sched_rq *rq)
 {
 	return ghyvi_engine_stats(rq->entity->stats, rq - rq->entity->rqs);
 }
 
 /*
- * Can the policy choose it for its first workload? Not while that is late: it lost the engine, and
- * is being prepared.
+ * Can the policy pick @rq? Not while its first workload is late: that one lost the engine and is
+ * still being prepared.
  */
 static inline bool sched_is_ready(const struct sched_rq *rq)
 {
@@ -227,24 +301,28 @@ static inline bool sched_is_ready(const struct sched_rq *rq)
 }
 
 /* sched.c */
+/* Set the time of the next ghyvi_sched_timer() call. Caller holds engine->lock. */
 void sched_arm(struct sched_engine *engine, u64 at);
-/* ghyvi_sched_kick() by a thread of the host's: it prepares nothing. */
+/* ghyvi_sched_kick() for a host thread, which prepares no workload. */
 void sched_kick(struct ghyvi_sched *sched, enum ghyvi_engine_id id);
 /*
- * Take the engine back if the current workload has been preparing for too long and others wait.
- * Caller holds engine->lock, and kicks.
+ * Take the engine from the current workload if its preparation takes too long and other vGPUs are
+ * enqueued. Caller holds engine->lock and must kick the engine afterwards.
  */
 void sched_revoke_late(struct sched_engine *engine, u64 now);
 
-/* lookahead.c: with engine->lock held */
-/* Have the workload that is probably next prepared by a worker while the engine runs. */
+/* lookahead.c; callers hold engine->lock */
+/* Let a worker prepare the workload that is expected to run next, while the engine is busy. */
 void sched_look_ahead(struct sched_engine *engine);
-/* Until when the current workload, which is being prepared, may keep the engine if others wait. */
+/* Until when the current workload may keep the engine during its preparation if others wait. */
 u64 sched_late_at(const struct sched_engine *engine);
 /* Arm the clock for sched_revoke_late(). */
 void sched_check_late(struct sched_engine *engine);
 
-/* What the policy orders @rq by is about to change, and has changed. */
+/*
+ * sched.c; callers hold engine->lock. Dequeue @rq before its keys change, and enqueue it again
+ * afterwards. Both do nothing if it is not, or must not be, enqueued.
+ */
 void sched_dequeue(struct sched_engine *engine, struct sched_rq *rq);
 void sched_requeue(struct sched_engine *engine, struct sched_rq *rq, u64 now);
 
@@ -253,32 +331,44 @@ static inline u64 sched_now(struct ghyvi_sched *sched)
 	return sched->clock->now(sched->clock_data);
 }
 
-/* The scheduler may be gone then. */
+/* The scheduler may be freed as soon as the counter is 0. Pairs with ghyvi_sched_destroy(). */
 static inline void sched_exit(struct ghyvi_sched *sched)
 {
 	(void)atomic_dec_return_release(&sched->active_calls);
 }
 
 /* charge.c; callers hold engine->lock */
-/* Returns what time it is. Does the ticks that passed, charges the running workload up to now. */
+/* Run the policy ticks that are due, charge the running workload, and return the current time. */
 u64 sched_update_clock(struct sched_engine *engine);
-/* The current workload left the pGPU after @busy_ns in all: charge or give back the rest. */
+/*
+ * The current workload released the pGPU after @busy_ns in total: charge, or refund, the difference
+ * to what was charged before.
+ */
 void sched_settle(struct sched_engine *engine, u64 busy_ns, u64 now);
 
-/* cap.c; @percent is the cap, not 0 */
-/* Before the others, and when the setting has changed. What was used stays known. */
+/* cap.c; @percent is the cap: 1 to 100 */
+/*
+ * Set the length of the bandwidth window. Must be called before the functions below, and when the
+ * setting has changed. Recorded use is kept.
+ */
 void sched_cap_set_window(struct sched_cap *cap, u64 window_ns, u64 now);
-/* The vGPU had the engine for @ns until @now; negative: so much was too much. */
+/* Record that the vGPU received @ns of GPU time until @now; a negative @ns is a refund. */
 void sched_cap_charge(struct sched_cap *cap, u32 percent, s64 ns, u64 now);
-/* From when on can the vGPU, which does not run, do so for @turn_ns? Not before @now. */
+/*
+ * When may the vGPU, which does not run, begin a turn of @turn_ns? Not before @now. Long turns are
+ * shortened to a fraction of what the cap allows per window.
+ */
 u64 sched_cap_eligible_at(struct sched_cap *cap, u32 percent, u64 turn_ns, u64 now);
-/* When must it stop, if it runs on from @now? GHYVI_SCHED_NEVER: it need not. */
+/* When is the cap used up if the vGPU keeps running from @now? GHYVI_SCHED_NEVER: not at all. */
 u64 sched_cap_used_up_at(struct sched_cap *cap, u32 percent, u64 now);
 
 /* preempt.c */
-/* When must the running workload be looked at again? @now as returned by sched_update_clock(). */
+/*
+ * Check whether the current workload must be preempted, request that, and arm the clock for the
+ * next check. @now as returned by sched_update_clock(). Caller holds engine->lock.
+ */
 void sched_check_preempt(struct sched_engine *engine, u64 now);
-/* @workload was on the engine and was stopped, because it did not make way. */
+/* Report that running @workload was stopped because it ignored the preemption request. */
 void sched_report_preempt_timeout(struct sched_engine *engine, struct ghyvi_workload *workload);
 
 /* entity.c */
@@ -287,7 +377,7 @@ struct ghyvi_sched_entity *sched_entity_alloc(struct ghyvi_sched *sched);
 /* settings.c */
 void sched_settings_init(struct ghyvi_sched *sched);
 
-/* credit.c: budgets of credit and band */
+/* credit.c: budgets of "credit" and "band" */
 void sched_budget_tick(struct sched_engine *engine, u64 now);
 void sched_budget_charge(struct sched_rq *rq, s64 ns);
 void sched_budget_remove(struct sched_engine *engine, struct sched_rq *rq);
@@ -298,7 +388,7 @@ u64 sched_total_weight(struct sched_engine *engine);
 /* clock.c */
 extern const struct ghyvi_sched_clock sched_host_clock_ops;
 struct sched_host_clock *sched_host_clock_create(struct ghyvi_sched *sched);
-/* No timer runs any more when it returns, and none will. */
+/* When it returns, ghyvi_sched_timer() is not running and will not be called again. */
 void sched_host_clock_destroy(struct sched_host_clock *clock);
 
 #endif

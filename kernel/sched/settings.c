@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What an administrator can change while everything runs. */
+/* Changes at run time: knobs of a vGPU, settings and policy of a scheduler. */
 #include <linux/err.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
@@ -16,7 +16,7 @@ void sched_settings_init(struct ghyvi_sched *sched)
 	sched->settings.window_us = GHYVI_SCHED_WINDOW_DEFAULT_US;
 }
 
-/* What was decided may have to be decided anew. Caller holds no lock. */
+/* Reevaluate the decisions of all engines after a change. Caller holds no lock. */
 static void reevaluate_all_engines(struct ghyvi_sched *sched)
 {
 	unsigned int i;
@@ -32,7 +32,8 @@ static void reevaluate_all_engines(struct ghyvi_sched *sched)
 }
 
 /*
- * Readers hold any one engine's lock, so writers hold all of them. No other place takes two.
+ * Readers hold the lock of any one engine, so writers hold those of all. Nothing else takes two of
+ * these locks.
  */
 static void lock_engines(struct ghyvi_sched *sched)
 {
@@ -65,7 +66,7 @@ int ghyvi_sched_set_knobs(struct ghyvi_sched_entity *entity, const struct ghyvi_
 		return -EINVAL;
 	mutex_lock(&sched->settings_lock);
 	lock_engines(sched);
-	/* What ran so far is charged as it was. */
+	/* GPU time until now is charged with the old knobs. */
 	for (i = 0; i < GHYVI_ENGINES; i++) {
 		sched_update_clock(&sched->engines[i]);
 		sched_dequeue(&sched->engines[i], &entity->rqs[i]);
@@ -86,20 +87,24 @@ void ghyvi_sched_settings(struct ghyvi_sched *sched, struct ghyvi_sched_settings
 	mutex_unlock(&sched->settings_lock);
 }
 
+/* Charge the running workload and dequeue all run queues. Caller holds engine->lock. */
 static void unwait_all(struct sched_engine *engine)
 {
 	struct sched_rq *rq;
 
+	lockdep_assert_held(&engine->lock);
 	sched_update_clock(engine);
 	list_for_each_entry(rq, &engine->ready, ready)
 		sched_dequeue(engine, rq);
 }
 
+/* Enqueue all run queues that can be. Caller holds engine->lock. */
 static void wait_again_all(struct sched_engine *engine)
 {
 	u64 now = sched_now(engine->sched);
 	struct sched_rq *rq;
 
+	lockdep_assert_held(&engine->lock);
 	list_for_each_entry(rq, &engine->ready, ready)
 		sched_requeue(engine, rq, now);
 }
@@ -129,11 +134,14 @@ int ghyvi_sched_set_settings(struct ghyvi_sched *sched, const struct ghyvi_sched
 	return 0;
 }
 
-/* The policies know nothing of each other: each begins as if all vGPUs were new. */
+/*
+ * Policies share no state: the new one starts as if all vGPUs were new. Caller holds engine->lock.
+ */
 static void switch_policy(struct sched_engine *engine, const struct sched_policy *policy)
 {
 	struct sched_rq *rq;
 
+	lockdep_assert_held(&engine->lock);
 	unwait_all(engine);
 	list_for_each_entry(rq, &engine->rqs, link) {
 		list_del_init(&rq->fair.anticipated);

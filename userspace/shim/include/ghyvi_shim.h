@@ -40,6 +40,9 @@
 #define __exit
 #define __must_check __attribute__((warn_unused_result))
 #define __maybe_unused __attribute__((unused))
+#define __must_hold(l) /* for sparse, as the next two */
+#define __acquires(l)
+#define __releases(l)
 #define fallthrough __attribute__((fallthrough))
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
