@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The auditor of one vGPU. What its guest submits is read once, into the host's memory, and looked at there; what
- * passed is what the engine fetches (see @commands of struct ghyvi_job), whatever the guest writes meanwhile.
+ * The auditor of one vGPU. Commands that its guest submits are read once, into host memory, and
+ * checked there. The engine fetches the commands that passed from that copy (@commands of struct
+ * ghyvi_job), so guest writes after the check have no effect.
  *
  * DOC: what is audited, and when
  *
- * When an engine takes a workload, and when a running one's tail moves on: the ring between head and tail, the
- * indirect context batch, and every batch that they can lead to, chained and second-level ones included. Batches in
- * the GGTT always, batches in the PPGTT in the modes "full" and "log". The rules are in <ghyvi/commands.h>.
+ * When a workload is prepared for its engine, and when the tail of a running workload moves: the
+ * ring between head and tail, the indirect context batch, and every batch that these can start,
+ * including chained and second-level batches. Batches in the GGTT are always audited, batches in
+ * the PPGTT in the modes "full" and "log". The rules are in <ghyvi/commands.h>.
  *
- * A workload with a refused command runs up to the command of the ring that leads there, and ends with an error: the
- * guest sees its engine stop at it and resets it, as after a bad command on hardware.
+ * A workload with a refused command runs up to the ring's command that reaches it, and ends with an
+ * error. The guest sees its engine stop at that command and resets it, as after a bad command on
+ * hardware.
  *
  * DOC: limits
  *
- * Commands run as they were when the tail was seen to cover them. In the mode "full" that concerns user space: a batch
- * that the GPU or another CPU rewrites after it was submitted, even a spinning one that waits to be overwritten with
- * its end, does not notice. (Commands of the guest's kernel are never written that late.)
+ * Commands are executed as they were when they were copied. In the mode "full" this affects user
+ * space: if the GPU or a CPU rewrites a batch after its submission, the engine does not see the
+ * change. A spinning batch that waits for its end to be written never ends. The guest's kernel
+ * never writes commands that late.
  */
 #ifndef GHYVI_AUDIT_H
 #define GHYVI_AUDIT_H
@@ -30,23 +34,35 @@ struct seq_file;
 
 /* What is audited; in the order of their names in ghyvi_audit_mode_list(). */
 enum ghyvi_audit_mode {
-	GHYVI_AUDIT_PRIVILEGED, /* what the guest's kernel wrote; isolation from its user space is the engine's */
-	GHYVI_AUDIT_FULL, /* and all batches of its user space */
-	GHYVI_AUDIT_LOG, /* as "full", but report and let pass */
+	GHYVI_AUDIT_PRIVILEGED, /* what the guest's kernel wrote; engines restrict user space */
+	GHYVI_AUDIT_FULL, /* all batches of the guest's user space, too */
+	GHYVI_AUDIT_LOG, /* as "full", but violations are only reported */
 };
 
 /**
- * struct ghyvi_audit_budget - how much one submission may make the host read and look at
- * @budget_bytes: commands copied, in whole pages; of all submissions that one workload was extended by, too
- * @budget_commands: commands looked at; each entry of the GGTT that one stores counts as a command, too
- * @budget_batches: different places that batches are started at. Whatever it says, a submission cannot start
- *	more than GHYVI_AUDIT_BATCHES_MAX.
- * @budget_us: microseconds; a safety net for when the host is slow, the others bound the work
+ * struct ghyvi_audit_budget - limits on the work that one submission causes in the host
  */
 struct ghyvi_audit_budget {
+	/**
+	 * @budget_bytes: bytes of commands copied, in whole pages, over a submission and all
+	 * extensions of it; GHYVI_AUDIT_BYTES_MIN to GHYVI_AUDIT_BYTES_MAX
+	 */
 	u32 budget_bytes;
+	/**
+	 * @budget_commands: commands checked, plus GGTT entries that commands store;
+	 * GHYVI_AUDIT_COMMANDS_MIN to GHYVI_AUDIT_COMMANDS_MAX
+	 */
 	u32 budget_commands;
+	/**
+	 * @budget_batches: distinct addresses at which batches are started;
+	 * GHYVI_AUDIT_BATCHES_MIN to GHYVI_AUDIT_BATCHES_MAX. A submission can never start more
+	 * than GHYVI_AUDIT_BATCHES_MAX.
+	 */
 	u32 budget_batches;
+	/**
+	 * @budget_us: time in us; GHYVI_AUDIT_US_MIN to GHYVI_AUDIT_US_MAX. The other limits bound
+	 * the work; this one is a safety net on a slow host.
+	 */
 	u32 budget_us;
 };
 
@@ -64,80 +80,183 @@ struct ghyvi_audit_budget {
 #define GHYVI_AUDIT_US_DEFAULT 500000u
 
 /**
- * struct ghyvi_audit_params - copied
- * @gen: 8 or 9
- * @ggtt: the vGPU's partition
- * @read: copy commands: @bytes at @address, all in one page, of the GGTT (@root NULL) or of the PPGTT that @root is
- *	the top of. Reads each byte once. 0, or -EFAULT: not mapped.
- * @update_ggtt: by command the guest stores @entry as number @index, of @ggtt, in its table
- * @owner: their first argument
+ * struct ghyvi_audit_params - parameters of an auditor; copied by ghyvi_audit_create()
  */
 struct ghyvi_audit_params {
+	/** @gen: 8 or 9 */
 	unsigned int gen;
+	/** @ggtt: the vGPU's partition of the GGTT */
 	struct ghyvi_range ggtt[2];
+	/** @nr_ggtt: number of ranges in @ggtt, 0 to 2 */
 	unsigned int nr_ggtt;
+	/**
+	 * @read: copy @bytes of commands at @address to @buffer. They are in one page of the PPGTT
+	 * whose root is @root, or of the GGTT if @root is NULL. Reads each byte of guest memory
+	 * once. May sleep. Returns 0, or -EFAULT: not mapped.
+	 */
 	int (*read)(void *owner, struct ghyvi_root *root, u64 address, void *buffer, size_t bytes);
+	/**
+	 * @update_ggtt: store @entry at @index of the guest's GGTT table, on behalf of a command.
+	 * @index is in @ggtt. May sleep.
+	 */
 	void (*update_ggtt)(void *owner, u64 index, u64 entry);
+	/** @owner: first argument of @read and @update_ggtt */
 	void *owner;
+	/** @reporter: for reports of refused commands */
 	struct ghyvi_reporter *reporter;
+	/** @stats: counters to update */
 	struct ghyvi_stats *stats;
 };
 
-/** ghyvi_audit_create() - mode "privileged", default budget. ERR_PTR(-ENOMEM). */
+/**
+ * ghyvi_audit_create() - create an auditor.
+ * @params: its parameters; what they point to must outlive the auditor
+ *
+ * The mode is "privileged", the budget has its default values.
+ *
+ * Context: may sleep.
+ * Return: the auditor, or ERR_PTR(-ENOMEM).
+ */
 struct ghyvi_audit *ghyvi_audit_create(const struct ghyvi_audit_params *params);
-/** ghyvi_audit_destroy() - every struct ghyvi_commands of it was freed. */
+
+/**
+ * ghyvi_audit_destroy() - free an auditor.
+ * @audit: the auditor; all its struct ghyvi_commands are freed
+ *
+ * Context: may sleep.
+ */
 void ghyvi_audit_destroy(struct ghyvi_audit *audit);
 
-/** ghyvi_audit_set_mode() - by name, at any time, for workloads that begin from now on. -EINVAL: no such mode. */
+/**
+ * ghyvi_audit_set_mode() - change what is audited.
+ * @audit: the auditor
+ * @name: name of the mode: "privileged", "full" or "log"
+ *
+ * May be called at any time. Applies to later calls of ghyvi_audit_submission().
+ *
+ * Context: may sleep.
+ * Return: 0, or -EINVAL: there is no such mode.
+ */
 int ghyvi_audit_set_mode(struct ghyvi_audit *audit, const char *name);
-/** ghyvi_audit_mode_list() - all names in one line, the active one in brackets. Returns bytes written. */
+
+/**
+ * ghyvi_audit_mode_list() - list the names of all modes.
+ * @audit: the auditor
+ * @buffer: receives one line of names, the active one in brackets, and a NUL
+ * @bytes: size of @buffer in bytes
+ *
+ * Context: any.
+ * Return: the length of the line in bytes, without the NUL.
+ */
 int ghyvi_audit_mode_list(struct ghyvi_audit *audit, char *buffer, size_t bytes);
+
+/**
+ * ghyvi_audit_budget() - get the budget of submissions.
+ * @audit: the auditor
+ * @budget: filled with the budget
+ *
+ * Context: may sleep.
+ */
 void ghyvi_audit_budget(struct ghyvi_audit *audit, struct ghyvi_audit_budget *budget);
-/** ghyvi_audit_set_budget() - at any time. -EINVAL: one is out of its range, nothing changes. */
+
+/**
+ * ghyvi_audit_set_budget() - change the budget of submissions.
+ * @audit: the auditor
+ * @budget: the new budget
+ *
+ * May be called at any time.
+ *
+ * Context: may sleep.
+ * Return: 0, or -EINVAL: a limit is out of its range, and none was changed.
+ */
 int ghyvi_audit_set_budget(struct ghyvi_audit *audit, const struct ghyvi_audit_budget *budget);
-/** ghyvi_audit_dump() - debugfs: the mode and the command that was refused last. */
+
+/**
+ * ghyvi_audit_dump() - print the mode and the last refused command, for debugfs.
+ * @audit: the auditor
+ * @m: where to print
+ *
+ * Context: may sleep.
+ */
 void ghyvi_audit_dump(struct ghyvi_audit *audit, struct seq_file *m);
 
 /**
- * struct ghyvi_submission - what an engine is about to run
- * @root: the context's tables, synchronised; used until the commands are freed
- * @ppgtt_mask: the bits of an address that they translate
- * @lrca: names the context
- * @ring_start, @ring_bytes: the ring in the GGTT, all of it the vGPU's
- * @head, @tail: the commands in it, as offsets; different, both smaller than @ring_bytes,
- *	multiples of 4
- * @indirect, @indirect_bytes: the batch that runs when the context is loaded; 0 bytes: none
+ * struct ghyvi_submission - the commands that an engine is about to run
  */
 struct ghyvi_submission {
+	/** @engine: which engine */
 	enum ghyvi_engine_id engine;
+	/** @root: the context's PPGTT, synced; used until the commands are freed */
 	struct ghyvi_root *root;
+	/** @ppgtt_mask: the bits of a graphics address that the PPGTT translates */
 	u64 ppgtt_mask;
+	/** @lrca: GGTT address of the context image; names the context in reports */
 	u32 lrca;
-	u32 ring_start, ring_bytes;
-	u32 head, tail;
-	u32 indirect, indirect_bytes;
+	/** @ring_start: GGTT address of the ring */
+	u32 ring_start;
+	/** @ring_bytes: size of the ring, which is in the vGPU's partition as a whole */
+	u32 ring_bytes;
+	/** @head: offset of the first command in the ring; a multiple of 4, below @ring_bytes */
+	u32 head;
+	/** @tail: offset after the last command; as @head, and different from it */
+	u32 tail;
+	/** @indirect: GGTT address of the batch that runs when the context is loaded */
+	u32 indirect;
+	/** @indirect_bytes: size of that batch; 0: there is none */
+	u32 indirect_bytes;
 };
 
 /*
- * The four below may sleep. The caller makes sure that only one of them runs for one vGPU at a time; engines may
- * fetch meanwhile. A vGPU keeps up to 1 MiB of pages for the next submissions.
+ * The four functions below may sleep. The caller ensures that only one of them runs for one vGPU at
+ * a time. Engines may fetch commands meanwhile. A vGPU keeps up to 1 MiB of pages between
+ * submissions.
  */
 
 /**
- * ghyvi_audit_submission() - copy and audit. Returns the commands for the job, to be freed with
- * ghyvi_commands_free(), or ERR_PTR(-ENOMEM). What was refused is reported, and in the commands.
+ * ghyvi_audit_submission() - copy and audit the commands of a submission.
+ * @audit: the auditor
+ * @submission: the commands; copied
+ *
+ * A refused command is reported, and recorded in the returned commands.
+ *
+ * Context: may sleep; one call per vGPU at a time, see above.
+ * Return: the commands for struct ghyvi_job, to be freed with ghyvi_commands_free(), or
+ * ERR_PTR(-ENOMEM).
  */
 struct ghyvi_commands *ghyvi_audit_submission(struct ghyvi_audit *audit,
 					      const struct ghyvi_submission *submission);
+
 /**
- * ghyvi_audit_extend() - the tail moves on to @tail; the engine must not run that far before this returns 0.
- * Returns 0, -ENOMEM, or -ENOSPC: @commands cannot take it (the ring comes round, budgets, a refused command before).
- * The caller then lets the workload end where it would have and submits the rest anew.
+ * ghyvi_audit_extend() - copy and audit the commands that a tail move adds to a workload.
+ * @commands: the commands of the workload
+ * @tail: the new tail, as an offset in the ring in bytes; a multiple of 4, below the ring's size
+ *
+ * The engine must not run beyond the old tail before this function has returned 0.
+ *
+ * Context: may sleep; one call per vGPU at a time, see above.
+ * Return: 0; -ENOMEM; -ENOSPC: @commands cannot be extended, because the ring would wrap onto
+ * commands of the same workload, a budget or the number of extensions is used up, or a command was
+ * refused before. After an error the caller lets the workload end at the old tail and submits the
+ * rest as a new workload.
  */
 int ghyvi_audit_extend(struct ghyvi_commands *commands, u32 tail);
-/** ghyvi_audit_reset() - keep no pages: the next submissions are another guest's. */
+
+/**
+ * ghyvi_audit_reset() - free the pages that are kept between submissions.
+ * @audit: the auditor
+ *
+ * To be called when the next submissions may be those of another guest.
+ *
+ * Context: may sleep; one call per vGPU at a time, see above.
+ */
 void ghyvi_audit_reset(struct ghyvi_audit *audit);
-/** ghyvi_commands_free() - the engine has left the job. NULL is ignored. */
+
+/**
+ * ghyvi_commands_free() - free the commands of a job that has left its engine.
+ * @commands: the commands, or NULL
+ *
+ * Context: may sleep; one call per vGPU at a time, see above.
+ */
 void ghyvi_commands_free(struct ghyvi_commands *commands);
 
 #endif

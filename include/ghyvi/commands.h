@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a guest can say to a command streamer: the commands of the four Gen8/9 engines and the registers that
- * they may touch, as facts about the hardware plus one rule for each. One truth for whoever reads a command
- * stream: the auditor (kernel/audit), and a pGPU that executes commands itself.
+ * The commands of the four Gen8/9 engines and the registers that they may access: facts about the
+ * hardware, plus one rule for each. All readers of command streams share these tables: the auditor
+ * (kernel/audit), and a pGPU that executes commands in software.
  *
- * Domain R is what the guest's kernel wrote: rings, indirect context batches, batches in the GGTT. Domain U is
- * what its user space may have written: batches in the PPGTT, and all that they lead to.
+ * A command stream is privileged if the guest's kernel wrote it: rings, indirect context batches,
+ * batches in the GGTT. It is a user stream if the guest's user space may have written it: batches
+ * in the PPGTT, and all batches that these start.
  */
 #ifndef GHYVI_COMMANDS_H
 #define GHYVI_COMMANDS_H
 
 #include <ghyvi/types.h>
 
-/* What a domain may do with a command. */
+/* What a stream may do with a command. */
 enum ghyvi_command_rule {
-	GHYVI_REFUSED, /* the job ends: what unknown commands get */
-	GHYVI_DROPPED, /* no effect, as the hardware does with privileged commands of users */
+	GHYVI_REFUSED, /* the job ends with an error, as for unknown commands */
+	GHYVI_DROPPED, /* no effect, as on hardware for privileged commands of user streams */
 	GHYVI_ALLOWED,
 	GHYVI_PPGTT_ONLY_DROP, /* allowed on the PPGTT; dropped with the GGTT bit of the header */
 	GHYVI_PPGTT_ONLY_REJECT, /* allowed on the PPGTT; refused with the GGTT bit of the header */
@@ -23,34 +24,34 @@ enum ghyvi_command_rule {
 
 #define MI_USE_GGTT BIT(22) /* the GGTT bit of MI commands that have one */
 
-/* How a packet says which address space an address of it is in. */
+/* How a packet selects the address space of one of its addresses. */
 enum ghyvi_address_space {
 	GHYVI_ADDRESS_NONE, /* no such operand */
-	GHYVI_ADDRESS_PPGTT, /* always; the shadow isolates it */
-	GHYVI_ADDRESS_BIT22, /* the GGTT when the header has MI_USE_GGTT */
-	GHYVI_ADDRESS_BIT21, /* the same, bit 21 (the second address of a copy) */
-	GHYVI_ADDRESS_DWORD1_BIT0, /* bit 0 of dword 1 */
-	GHYVI_ADDRESS_POST, /* only with a post-sync operation; see GHYVI_CHECK_FLUSH_DW and PIPE_CONTROL */
+	GHYVI_ADDRESS_PPGTT, /* always the PPGTT; the shadow isolates it */
+	GHYVI_ADDRESS_BIT22, /* the GGTT if the header has MI_USE_GGTT */
+	GHYVI_ADDRESS_BIT21, /* the GGTT if the header has bit 21 (second address of a copy) */
+	GHYVI_ADDRESS_DWORD1_BIT0, /* the GGTT if dword 1 has bit 0 */
+	GHYVI_ADDRESS_POST, /* of a post-sync operation: GHYVI_CHECK_FLUSH_DW, _PIPE_CONTROL */
 };
 
 #define GHYVI_ADDRESS_READ BIT(0)
 #define GHYVI_ADDRESS_WRITE BIT(1)
 
 /**
- * struct ghyvi_command_address - an address operand
- * @dword: index of its low dword; the high one follows
- * @space: enum ghyvi_address_space
- * @access: GHYVI_ADDRESS_*
- * @bytes: how many it touches; 0: as many as the packet has dwords behind the address
+ * struct ghyvi_command_address - an address operand of a command
  */
 struct ghyvi_command_address {
+	/** @dword: index of the low dword; the high dword follows */
 	u8 dword;
+	/** @space: enum ghyvi_address_space */
 	u8 space;
+	/** @access: GHYVI_ADDRESS_READ, GHYVI_ADDRESS_WRITE */
 	u8 access;
+	/** @bytes: number of bytes accessed; 0: as many as the packet has after the address */
 	u8 bytes;
 };
 
-/* Commands whose operands need more than a table can say. */
+/* Commands whose operands need a function to check them. */
 enum ghyvi_command_check {
 	GHYVI_CHECK_NONE,
 	GHYVI_CHECK_BATCH_START,
@@ -64,48 +65,77 @@ enum ghyvi_command_check {
 };
 
 #define GHYVI_ANY_LENGTH 0xffff
-/* The longest packet whose operands count (MI_STORE_DATA_IMM: 10 bits of length); longer ones are skipped. */
+/*
+ * Longest packet whose operands are checked (MI_STORE_DATA_IMM: 10 bits of length). Plain commands
+ * may be longer.
+ */
 #define GHYVI_PACKET_DWORDS_MAX 1025
 
 /**
- * struct ghyvi_command
- * @name: NULL: there is no such command
- * @least, @most: dwords that it can have, header included
- * @engines: bit mask of enum ghyvi_engine_id
- * @length_bits: the low bits of the header that hold its length - 2; 0: it has one dword
- * @kernel, @user: enum ghyvi_command_rule for domains R and U
- * @gen: the first generation that knows it
- * @check: enum ghyvi_command_check
- * @reads_register, @writes_register: index of the dword that names one, 0: none
- * @plain: allowed to everybody, and nothing of the below: whoever knows its length knows all
- * @addresses: those that may lead anywhere but into the PPGTT, and those of MI commands
+ * struct ghyvi_command - a command and its rules
  */
 struct ghyvi_command {
+	/** @name: name in the manuals; NULL: there is no such command */
 	const char *name;
-	u16 least, most;
+	/** @least: minimum length in dwords, header included */
+	u16 least;
+	/** @most: maximum length in dwords, header included; or GHYVI_ANY_LENGTH */
+	u16 most;
+	/** @engines: bit mask of enum ghyvi_engine_id */
 	u8 engines;
+	/** @length_bits: number of low header bits that hold the length - 2; 0: one dword */
 	u8 length_bits;
-	u8 kernel, user;
+	/** @kernel: enum ghyvi_command_rule for privileged streams */
+	u8 kernel;
+	/** @user: enum ghyvi_command_rule for user streams */
+	u8 user;
+	/** @gen: first generation that has the command, 8 or 9 */
 	u8 gen;
+	/** @plain: allowed in all streams, and only the length is to be checked */
 	bool plain;
+	/** @check: enum ghyvi_command_check */
 	u8 check;
-	u8 reads_register, writes_register;
+	/** @reads_register: index of the dword that names the register to read; 0: none */
+	u8 reads_register;
+	/** @writes_register: index of the dword that names the register to write; 0: none */
+	u8 writes_register;
+	/** @addresses: operands of MI commands, and those that can be outside of the PPGTT */
 	struct ghyvi_command_address addresses[2];
 };
 
-/** ghyvi_command_find() - what @header is on @engine; NULL: unknown there. Any context. */
+/**
+ * ghyvi_command_find() - look up a command.
+ * @engine: the engine
+ * @header: first dword of the packet
+ *
+ * Context: any.
+ * Return: the command, or NULL: @engine has no such command.
+ */
 const struct ghyvi_command *ghyvi_command_find(enum ghyvi_engine_id engine, u32 header);
 
 /**
- * ghyvi_command_dwords() - length of the packet that starts with @header, as the engine would skip it, known or not
- * (@command, from ghyvi_command_find(), may be NULL). 0: no packet of this engine starts like that.
+ * ghyvi_command_dwords() - get the length by which an engine skips a packet.
+ * @engine: the engine
+ * @command: what ghyvi_command_find() returned, may be NULL
+ * @header: first dword of the packet
+ *
+ * Context: any.
+ * Return: the length in dwords, header included; 0: no packet of @engine has such a header.
  */
 unsigned int ghyvi_command_dwords(enum ghyvi_engine_id engine, const struct ghyvi_command *command,
 				  u32 header);
 
-/** ghyvi_command_rule() - what @command with this @header may do: GHYVI_REFUSED, DROPPED or ALLOWED. */
-static inline enum ghyvi_command_rule ghyvi_command_rule(const struct ghyvi_command *command, u32 header,
-							 bool privileged)
+/**
+ * ghyvi_command_rule() - get the rule for a command in a stream.
+ * @command: the command
+ * @header: first dword of the packet
+ * @privileged: the stream is privileged
+ *
+ * Context: any.
+ * Return: GHYVI_REFUSED, GHYVI_DROPPED or GHYVI_ALLOWED.
+ */
+static inline enum ghyvi_command_rule
+ghyvi_command_rule(const struct ghyvi_command *command, u32 header, bool privileged)
 {
 	u8 rule = privileged ? command->kernel : command->user;
 
@@ -116,49 +146,73 @@ static inline enum ghyvi_command_rule ghyvi_command_rule(const struct ghyvi_comm
 	return rule == GHYVI_PPGTT_ONLY_DROP ? GHYVI_DROPPED : GHYVI_REFUSED;
 }
 
-/** ghyvi_command_length() - dwords of a packet of @command. */
+/**
+ * ghyvi_command_length() - get the length of a packet of a known command.
+ * @command: the command
+ * @header: first dword of the packet
+ *
+ * Context: any.
+ * Return: the length in dwords, header included. It may be outside of what @command allows.
+ */
 static inline unsigned int ghyvi_command_length(const struct ghyvi_command *command, u32 header)
 {
 	return command->length_bits ? (header & ((1u << command->length_bits) - 1)) + 2 : 1;
 }
 
-/* What domains R and U may do with a register that is listed. Both may read any, and see 0 where none is listed. */
+/*
+ * What streams may do with a listed register. All streams may read any register; a register that is
+ * not listed reads as 0.
+ */
 enum ghyvi_register_right {
 	GHYVI_REGISTER_READ_ONLY, /* writes are dropped */
-	GHYVI_REGISTER_KERNEL, /* domain R writes; writes of U are dropped */
-	GHYVI_REGISTER_CONTROL, /* the same, and reads as 0 */
-	GHYVI_REGISTER_LISTED, /* as KERNEL, and U when a NONPRIV slot names it (RCS only) */
-	GHYVI_REGISTER_BLITTER, /* everybody on BCS, elsewhere as KERNEL */
-	GHYVI_REGISTER_GEN8, /* everybody on Gen8; on Gen9, where it means something else, as KERNEL */
-	GHYVI_REGISTER_ALL,
-	GHYVI_REGISTER_GPR, /* as ALL, but never in bytes */
+	GHYVI_REGISTER_KERNEL, /* privileged streams write; writes of user streams are dropped */
+	GHYVI_REGISTER_CONTROL, /* as KERNEL, and reads as 0 */
+	GHYVI_REGISTER_LISTED, /* as KERNEL; user streams write if a NONPRIV slot names it (RCS) */
+	GHYVI_REGISTER_BLITTER, /* as ALL on BCS, as KERNEL on other engines */
+	GHYVI_REGISTER_GEN8, /* as ALL on Gen8; as KERNEL on Gen9, where it is another register */
+	GHYVI_REGISTER_ALL, /* all streams write */
+	GHYVI_REGISTER_GPR, /* as ALL, but not with byte disables */
 };
 
 /**
- * struct ghyvi_register_rule
- * @first, @last: byte offsets; from the engine's base for registers that every engine has
- * @masked: takes bits from the low half of a write where the high half has ones
+ * struct ghyvi_register_rule - a range of registers and what streams may do with them
  */
 struct ghyvi_register_rule {
-	u32 first, last;
+	/** @first: offset of the first byte; from the engine's base if every engine has it */
+	u32 first;
+	/** @last: offset of the last byte, as @first */
+	u32 last;
+	/** @right: enum ghyvi_register_right */
 	u8 right;
+	/** @masked: the high half of a write selects the bits of the low half that are written */
 	bool masked;
 };
 
-/* The part of BAR 0 that has registers at all, and the bits of a command that name one. */
+/* End of the registers in BAR 0, and the bits of a command that name a register. */
 #define GHYVI_REGISTERS_END 0x200000u
 #define GHYVI_REGISTER_MASK GENMASK(22, 2)
 
-/** ghyvi_register_find() - the rule for commands of @engine; NULL: writes of R end the job, those of U are dropped. */
+/**
+ * ghyvi_register_find() - look up the rule for a register.
+ * @engine: the engine that executes the command
+ * @offset: offset of the register in BAR 0 in bytes
+ *
+ * Context: any.
+ * Return: the rule, or NULL: a write ends the job of a privileged stream, and is dropped in a user
+ * stream.
+ */
 const struct ghyvi_register_rule *ghyvi_register_find(enum ghyvi_engine_id engine, u32 offset);
 
-/* With byte disables, masks and the halves of a GPR could be split in ways that nobody needs. */
+/*
+ * Byte disables could split masks and the halves of a GPR. No driver needs that, so such writes are
+ * refused.
+ */
 static inline bool ghyvi_register_takes_bytes(const struct ghyvi_register_rule *rule)
 {
 	return !rule->masked && rule->right != GHYVI_REGISTER_GPR;
 }
 
-/* What executes commands needs to know some of them apart; from the engine's base. */
+/* Registers that a pGPU in software implements itself; from the engine's base. */
 #define GHYVI_GPR_FIRST 0x600
 #define GHYVI_GPR_BYTES 0x80
 #define GHYVI_MI_MODE 0x9c

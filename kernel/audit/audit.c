@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One vGPU's auditor: its settings, its submissions, what it tells the administrator. */
+/* The auditor of one vGPU: settings, submissions, reports. */
 #include <linux/err.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -110,7 +110,7 @@ int ghyvi_audit_set_budget(struct ghyvi_audit *audit, const struct ghyvi_audit_b
 
 int audit_refuse(struct audit_scan *scan, enum audit_rule rule)
 {
-	/* The workload could be shorter: it has segments already. */
+	/* An extension: the workload can end at its old tail instead. */
 	if (rule >= AUDIT_BYTES && scan->commands->newest)
 		return -ENOSPC;
 	scan->rule = rule;
@@ -162,7 +162,7 @@ void ghyvi_audit_dump(struct ghyvi_audit *audit, struct seq_file *m)
 		   (unsigned long long)last.at, last.command, last.header, rules[last.rule].name);
 }
 
-/* Fill a new segment up to @to and give it to the engine. */
+/* Copy and audit the ring from @from to @to as a new segment, and publish that. */
 static int add_segment(struct ghyvi_commands *commands, u32 from, u32 to)
 {
 	struct ghyvi_audit *audit = commands->audit;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Inside the auditor. Only files of this folder include this.
+ * Internals of the auditor. Only files of this folder include this header.
  *
  * DOC: copies
  *
- * A workload's commands are a list of segments, one for each time its tail moved. A segment has the ring between two
- * tails, and all batches that it leads to, in pages that are never written once they were read from the guest; it is
- * published complete. No part of the ring is in two segments of a workload, so an engine's place in the ring says which
- * copies are meant, although a batch may have changed between two tails.
+ * The commands of a workload are a list of segments: one for the submission, and one for each tail
+ * move. A segment contains copies of the ring between two tails and of all batches that this part
+ * of the ring can start. Pages of a segment are read from the guest once and never written
+ * afterwards; the segment is published when it is complete. No part of the ring is in two segments
+ * of a workload. So the engine's position in the ring determines which copies it executes, even if
+ * the guest changed a batch between two tail moves.
  */
 #ifndef GHYVI_AUDIT_INTERNAL_H
 #define GHYVI_AUDIT_INTERNAL_H
@@ -20,31 +22,32 @@
 
 #define AUDIT_PAGE_DWORDS (GHYVI_PAGE_BYTES / 4)
 #define AUDIT_BUCKETS 64
-/* Pages kept between submissions, 4 KiB each: to get them anew costs more than to copy and check what is in them. */
+/*
+ * Pages of 4 KiB that are kept between submissions: allocating a page costs more than copying and
+ * checking its contents.
+ */
 #define AUDIT_SPARE_PAGES 256
-/* Segments that an engine may have to look through. */
+/* Limits the length of the list that an engine searches. */
 #define AUDIT_SEGMENTS_MAX 64
-/* First-level and second-level batches end differently, so what was seen on one level was not on the other. */
+/* Batch levels, which are checked separately: first- and second-level batches end differently. */
 #define AUDIT_LEVELS 2
 
-/*
- * X(identifier, name in reports, reason). What a guest's administrator reads, and what tests look for.
- */
+/* X(identifier, name in reports, reason). Administrators read the texts, tests search for them. */
 #define AUDIT_RULES(X)                                                                             \
 	X(UNKNOWN, "unknown-command", "this engine has no such command")                           \
 	X(LENGTH, "length", "the command cannot have this length")                                 \
-	X(FIT, "fit", "the command does not fit into what holds it")                               \
-	X(DOMAIN, "domain", "not allowed here: the command acts on what other vGPUs share")        \
+	X(FIT, "fit", "the command extends beyond its ring's tail or its batch")                   \
+	X(DOMAIN, "domain", "the command is not allowed in such a ring or batch")                  \
 	X(REGISTER, "register", "commands must not write this register")                           \
-	X(REGISTER_BYTES, "register-bytes", "the register cannot be written in bytes")             \
+	X(REGISTER_BYTES, "register-bytes", "the register does not support byte writes")           \
 	X(REGISTER_FILE, "register-file", "there is no such register")                             \
-	X(GGTT_RANGE, "ggtt-range", "the global address is not the vGPU's")                        \
+	X(GGTT_RANGE, "ggtt-range", "the GGTT address is outside of the vGPU's partition")         \
 	X(BATCH_SPACE, "batch-space", "a user batch must not start a privileged one")              \
 	X(BATCH_LEVEL, "batch-level", "second-level batches start from first-level batches only")  \
-	X(BATCH_PLACE, "batch-place", "batches neither start nor end here")                        \
-	X(SEMAPHORE, "semaphore-mode", "only memory can be waited for, with a known comparison")   \
+	X(BATCH_PLACE, "batch-place", "batches cannot start or end here")                          \
+	X(SEMAPHORE, "semaphore-mode", "only memory can be polled, with a valid comparison")       \
 	X(MMIO_WRITE, "mmio-write", "a flush must not write registers")                            \
-	X(UNMAPPED, "unmapped", "the commands are not in the guest's memory")                      \
+	X(UNMAPPED, "unmapped", "the commands are not mapped to guest memory")                     \
 	X(BYTES, "budget-bytes", "more commands than audit/budget_bytes")                          \
 	X(COMMANDS, "budget-commands", "more commands than audit/budget_commands")                 \
 	X(BATCHES, "budget-batches", "more batches than audit/budget_batches")                     \
@@ -56,51 +59,71 @@ enum audit_rule {
 	AUDIT_RULES(AUDIT_RULE_ENUM)
 };
 
-/* Copies are of whole pages, except of the ring, where they grow with its tail. */
+/*
+ * The copy of a page of commands. Pages of batches are copied as a whole, of pages of the ring only
+ * the part between the segment's tails.
+ */
 struct audit_page {
-	struct audit_page *next; /* in its bucket */
-	u64 key;
+	struct audit_page *next; /* in the bucket of @key */
+	u64 key; /* see audit_key() */
 	u32 *dwords;
-	u64 starts[AUDIT_LEVELS][AUDIT_PAGE_DWORDS / 64]; /* where commands begin that passed */
+	/* By batch level: bit n is set if a command that passed begins at dword n. */
+	u64 starts[AUDIT_LEVELS][AUDIT_PAGE_DWORDS / 64];
 };
 
 /**
- * struct audit_segment
- * @from, @to: offsets in the ring
- * @stop: how far the engine may go; @to, or the command that is, or leads to, a refused one
+ * struct audit_segment - copies of the ring between two tails and of the batches that it starts
  */
 struct audit_segment {
+	/** @older: the previous segment, or NULL */
 	struct audit_segment *older;
-	u32 from, to, stop;
+	/** @from: offset in the ring at which the segment begins */
+	u32 from;
+	/** @to: offset in the ring at which the segment ends */
+	u32 to;
+	/**
+	 * @stop: offset up to which the engine may execute: @to, or that of the ring's command that
+	 * is refused or reaches a refused one
+	 */
+	u32 stop;
+	/** @refused: a command was refused */
 	bool refused;
+	/** @buckets: hash table of the copied pages */
 	struct audit_page *buckets[AUDIT_BUCKETS];
 };
 
 /**
- * struct ghyvi_commands
- * @mode: of when the workload began
- * @newest: segments, never changed once they are in the list; engines read it
- * @ring_left: bytes of the ring that further segments may have
- * @bytes_left: of the budget
+ * struct ghyvi_commands - the audited commands of a workload
  */
 struct ghyvi_commands {
+	/** @audit: the auditor */
 	struct ghyvi_audit *audit;
+	/** @submission: as passed to ghyvi_audit_submission() */
 	struct ghyvi_submission submission;
+	/** @mode: mode of the auditor at that time */
 	enum ghyvi_audit_mode mode;
+	/**
+	 * @newest: list of segments. Engines read it without lock; a segment never changes once it
+	 * is in the list.
+	 */
 	struct audit_segment *newest;
+	/** @nr_segments: length of that list */
 	unsigned int nr_segments;
+	/** @ring_left: bytes of the ring that are in no segment yet */
 	u32 ring_left;
+	/** @bytes_left: rest of budget_bytes */
 	s64 bytes_left;
 };
 
-/* A place that a batch is started at. */
+/* An address at which a batch is started. */
 struct audit_target {
 	u64 address;
-	u32 ring_at; /* the ring's command that leads there */
+	u32 ring_at; /* offset of the ring's command that starts the batch, directly or not */
 	u8 source; /* GHYVI_FETCH_GGTT, GHYVI_FETCH_PPGTT */
 	u8 level; /* 1 or 2 */
 };
 
+/* A refused command. */
 struct audit_reject {
 	enum audit_rule rule;
 	enum ghyvi_engine_id engine;
@@ -113,56 +136,74 @@ struct audit_reject {
 };
 
 /**
- * struct ghyvi_audit
- * @lock: protects @mode, @budget and @last
- * @shortcuts: of the generation, by engine
- * @targets, @packet: used by the one scan at a time
- * @spare, @nr_spare: pages of submissions that are through, for the next ones
+ * struct ghyvi_audit - the auditor of one vGPU
  */
 struct ghyvi_audit {
+	/** @params: as passed to ghyvi_audit_create() */
 	struct ghyvi_audit_params params;
+	/** @lock: protects @mode, @budget and @last */
 	struct mutex lock;
+	/** @mode: for the next submissions */
 	enum ghyvi_audit_mode mode;
+	/** @budget: for the next submissions and extensions */
 	struct ghyvi_audit_budget budget;
+	/** @last: the command that was refused last */
 	struct audit_reject last;
+	/** @shortcuts: those of the generation, by engine */
 	const struct audit_shortcuts *shortcuts;
+	/** @targets: batches to scan; used by one scan at a time */
 	struct audit_target targets[GHYVI_AUDIT_BATCHES_MAX];
+	/** @packet: contiguous copy of a packet; used by one scan at a time */
 	u32 packet[GHYVI_PACKET_DWORDS_MAX];
+	/** @spare: pages of completed submissions, kept for the next ones */
 	struct audit_page *spare;
+	/** @nr_spare: number of pages in @spare, up to AUDIT_SPARE_PAGES */
 	unsigned int nr_spare;
 };
 
 /**
  * struct audit_scan - one pass over one segment
- * @source, @level, @privileged: of the stream that is being looked at
- * @mask: the bits of its addresses
- * @at: its current command
- * @left: bytes until the stream ends by itself; S64_MAX for batches
- * @ring_at: of a batch: the ring's command that led there
- * @page: copy of the page that @at is in
- * @header, @command, @dwords: of the current command
- * @rule: why it is refused
  */
 struct audit_scan {
+	/** @audit: the auditor */
 	struct ghyvi_audit *audit;
+	/** @commands: the workload's commands */
 	struct ghyvi_commands *commands;
+	/** @segment: the segment, which is not published yet */
 	struct audit_segment *segment;
+	/** @engine: the engine */
 	enum ghyvi_engine_id engine;
+	/** @source: enum ghyvi_fetch_source of the current stream */
 	u8 source;
+	/** @level: 0 in the ring and the indirect context batch, 1 or 2 in batches */
 	u8 level;
+	/** @privileged: the guest's kernel wrote the current stream */
 	bool privileged;
+	/** @mask: valid bits of addresses in the current stream */
 	u64 mask;
+	/** @at: address of the current command, or its offset in the ring */
 	u64 at;
+	/** @left: bytes until the current stream ends by its size; S64_MAX: only by a command */
 	s64 left;
+	/** @ring_at: in a batch: offset of the ring's command that starts it, directly or not */
 	u32 ring_at;
+	/** @page: copy of the page that contains @at */
 	struct audit_page *page;
+	/** @header: first dword of the current command */
 	u32 header;
+	/** @command: table entry of the current command; NULL: unknown */
 	const struct ghyvi_command *command;
+	/** @dwords: length of the current command */
 	unsigned int dwords;
+	/** @nr_targets: number of elements used in audit->targets */
 	unsigned int nr_targets;
+	/** @commands_left: rest of budget_commands; negative: exceeded */
 	s64 commands_left;
+	/** @batches_left: rest of budget_batches */
 	u32 batches_left;
+	/** @deadline_ns: when budget_us is used up, on the clock of ktime_get_ns() */
 	u64 deadline_ns;
+	/** @rule: the rule that the current command breaks */
 	enum audit_rule rule;
 };
 
@@ -172,15 +213,17 @@ static inline unsigned int audit_dword_in_page(u64 at)
 }
 
 /* cmd_cache.c */
+/* Returns the copy of the page with @key, or NULL. */
 struct audit_page *audit_page_find(const struct audit_segment *segment, u64 key);
-/** audit_page_add() - a page without contents; NULL: no memory. */
+/* Add a page to @segment; the caller fills it. Returns NULL if out of memory. */
 struct audit_page *audit_page_add(struct ghyvi_audit *audit, struct audit_segment *segment, u64 key);
-/** audit_page_drop() - the page that was added last: it got no contents. */
+/* Remove the page that was added last, because it could not be filled. */
 void audit_page_drop(struct ghyvi_audit *audit, struct audit_segment *segment, struct audit_page *page);
 struct audit_segment *audit_segment_create(u32 from, u32 to);
 void audit_segment_free(struct ghyvi_audit *audit, struct audit_segment *segment);
-/** audit_spare_free() - the pages that are kept for the next submissions. */
+/* Free the pages that are kept for the next submissions. */
 void audit_spare_free(struct ghyvi_audit *audit);
+/* Make a complete segment visible to the engine. */
 void audit_segment_publish(struct ghyvi_commands *commands, struct audit_segment *segment);
 static inline u64 audit_key(enum ghyvi_fetch_source source, u64 at)
 {
@@ -192,28 +235,30 @@ static inline bool audit_start_seen(const struct audit_page *page, unsigned int 
 	return page->starts[level == 2][index / 64] & BIT_ULL(index % 64);
 }
 
-/**
- * audit_ring_distance() - bytes from @from on to @to, around the ring.
- */
+/* Returns the number of bytes from @from to @to in the ring, which may wrap between them. */
 static inline u32 audit_ring_distance(const struct ghyvi_submission *submission, u32 from, u32 to)
 {
 	return to >= from ? to - from : to + submission->ring_bytes - from;
 }
 
 /*
- * scan.c. Where they return errors: -EACCES: refused, and scan->rule says why; -ENOSPC: an extension that does not
- * fit into the workload's budget; -ENOMEM.
+ * scan.c. The functions return 0 or an error: -EACCES: refused, scan->rule says why; -ENOSPC: an
+ * extension that exceeds the workload's budget; -ENOMEM.
  */
-/** audit_scan_segment() - fill and check scan->segment; what was refused is reported and marked. 0, -ENOSPC, -ENOMEM. */
+/*
+ * Fill scan->segment and check its commands. A refused command is reported and marked in the
+ * segment. Returns 0, -ENOSPC or -ENOMEM.
+ */
 int audit_scan_segment(struct audit_scan *scan);
-/** audit_check_time() - refuses when too much of it has gone. */
+/* Refuse the current command if the time budget is used up. May reschedule. */
 int audit_check_time(struct audit_scan *scan);
+/* Are all @bytes at @address in the vGPU's partition of the GGTT? */
 bool audit_owns_ggtt(const struct audit_scan *scan, u64 address, u64 bytes);
-/** audit_scan_target() - a batch begins at @address: look at it, too. */
+/* Schedule the batch at @address for scanning, unless it is not audited or was scanned already. */
 int audit_scan_target(struct audit_scan *scan, u64 address, u8 source, u8 level);
-/** audit_scan_parts() - a copy of the current command, which is in several pages; NULL and why not in @err. */
+/* Returns a contiguous copy of the current packet, which spans pages; NULL: error in *@err. */
 const u32 *audit_scan_parts(struct audit_scan *scan, int *err);
-/** audit_scan_packet() - the current command's dwords, side by side; NULL and why not in @err. */
+/* Returns the contiguous dwords of the current packet; NULL: error in *@err. */
 static inline const u32 *audit_scan_packet(struct audit_scan *scan, int *err)
 {
 	unsigned int index = audit_dword_in_page(scan->at);
@@ -224,13 +269,16 @@ static inline const u32 *audit_scan_packet(struct audit_scan *scan, int *err)
 }
 
 /* check.c */
-/** audit_check() - the current command, whose length is known to be good, by the rules for it. As above. */
+/* Check the current command, whose length is valid, by its rules. Returns as the above. */
 int audit_check(struct audit_scan *scan);
 
 /* audit.c */
-/** audit_refuse() - the current command breaks @rule. Returns -EACCES, or -ENOSPC for an extension's budget. */
+/*
+ * Refuse the current command, because it breaks @rule. Returns -EACCES, or -ENOSPC if the budget of
+ * an extension is used up.
+ */
 int audit_refuse(struct audit_scan *scan, enum audit_rule rule);
-/** audit_report() - tell the administrator what audit_refuse() was called with. */
+/* Report the command that was passed to audit_refuse() to the administrator. */
 void audit_report(const struct audit_scan *scan);
 
 #endif

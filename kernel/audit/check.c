@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a command may do with its operands. Privileged commands (domain R) may reach only the vGPU's part of the GGTT
- * and the registers that are listed. What user commands must not do the engine drops, as hardware does; here it
- * is refused only what hardware would stop at, or what leads out of the audited.
+ * Checks of a command's operands. Commands of privileged streams may access only the vGPU's
+ * partition of the GGTT and the listed registers. Forbidden accesses by commands of user streams
+ * are dropped by the engine, as on hardware. User commands are refused here only if hardware would
+ * stop at them, or if they start commands that are not audited.
  */
 #include <linux/bits.h>
 #include <linux/errno.h>
@@ -30,7 +31,7 @@ static u64 address_at(const u32 *dwords)
 	return ((u64)dwords[1] << 32 | dwords[0]) & ADDRESS_MASK;
 }
 
-/* Does the packet say that the address is in the GGTT? Post-sync addresses have checks of their own. */
+/* Is the address in the GGTT? Not for post-sync addresses, which have checks of their own. */
 static bool is_global(const struct ghyvi_command_address *address, const u32 *packet)
 {
 	switch (address->space) {
@@ -51,7 +52,7 @@ static int check_addresses(struct audit_scan *scan, const u32 *packet)
 	const struct ghyvi_command_address *end = address + ARRAY_SIZE(scan->command->addresses);
 	u32 bytes;
 
-	/* The engine drops what a user says about the GGTT. */
+	/* The engine drops accesses of user streams to the GGTT. */
 	for (; scan->privileged && address < end && address->space; address++) {
 		if (!is_global(address, packet))
 			continue;
@@ -69,7 +70,7 @@ static int check_register_write(struct audit_scan *scan, u32 field, bool bytes)
 
 	if (offset >= GHYVI_REGISTERS_END)
 		return audit_refuse(scan, AUDIT_REGISTER_FILE);
-	/* The engine drops what a user must not write. */
+	/* The engine drops forbidden writes of user streams. */
 	if (!scan->privileged && !bytes)
 		return 0;
 	rule = ghyvi_register_find(scan->engine, offset);
@@ -120,7 +121,7 @@ static int check_batch_start(struct audit_scan *scan, const u32 *packet)
 	}
 	err = audit_scan_target(scan, address_at(packet + 1),
 				user ? GHYVI_FETCH_PPGTT : GHYVI_FETCH_GGTT, level);
-	/* A jump within a level does not come back; a call does. */
+	/* A jump within a level does not return; a call of a second-level batch does. */
 	if (level == scan->level)
 		scan->left = 0;
 	return err;
@@ -142,7 +143,10 @@ static int check_semaphore_wait(struct audit_scan *scan, const u32 *packet)
 	return 0;
 }
 
-/* A write to memory after a flush. An index is an offset in a page that the engine knows. */
+/*
+ * A write to memory after a flush. With POST_STORE_INDEX, the address is an offset in a page that
+ * the engine chooses.
+ */
 static int check_post(struct audit_scan *scan, u32 flags, bool ggtt, u64 address)
 {
 	if (!scan->privileged || !ggtt || !(flags & POST_SYNC) || flags & POST_STORE_INDEX ||
@@ -165,8 +169,9 @@ static int check_pipe_control(struct audit_scan *scan, const u32 *packet)
 }
 
 /*
- * The table that the engine walks is the host's. So the guest's own is updated, now, and the shadow after it, and
- * the engine drops the command. To store an entry takes longer than to look at any command.
+ * The engine walks the host's GGTT table. So the auditor updates the guest's table and its shadow
+ * now, and the engine drops the command. Storing an entry takes longer than checking any command:
+ * each entry counts as a command of the budget.
  */
 static int check_update_gtt(struct audit_scan *scan, const u32 *packet)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The copies that engines fetch from. */
+/* Segments: the copies of commands that engines fetch from. */
 #include <linux/bits.h>
 #include <linux/compiler.h>
 #include <linux/errno.h>
@@ -120,7 +120,7 @@ void audit_segment_free(struct ghyvi_audit *audit, struct audit_segment *segment
 void audit_segment_publish(struct ghyvi_commands *commands, struct audit_segment *segment)
 {
 	segment->older = commands->newest;
-	smp_store_release(&commands->newest, segment); /* complete; pairs with newest_segment() */
+	smp_store_release(&commands->newest, segment); /* pairs with newest_segment() */
 	commands->nr_segments++;
 }
 
@@ -169,7 +169,7 @@ static bool is_audited(const struct ghyvi_commands *commands, enum ghyvi_fetch_s
 	return source != GHYVI_FETCH_PPGTT || commands->mode == GHYVI_AUDIT_FULL;
 }
 
-/* How much of the page that holds ring offset @at is in the copy: up to where the segment or the ring ends. */
+/* Returns the bytes from ring offset @at to the end of its page or to the segment's stop. */
 static u32 ring_left_in(const struct audit_segment *segment, u32 at)
 {
 	u32 left = GHYVI_PAGE_BYTES - at % GHYVI_PAGE_BYTES;
@@ -177,7 +177,7 @@ static u32 ring_left_in(const struct audit_segment *segment, u32 at)
 	return segment->stop > at ? min(left, segment->stop - at) : left;
 }
 
-/* Of the commands that were looked at, from dword @index on. */
+/* Returns 64 bits of @starts, from dword @index on. */
 static u64 starts_from(const u64 *starts, unsigned int index)
 {
 	u64 found = starts[index / 64] >> index % 64;
@@ -196,7 +196,7 @@ int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch
 	unsigned int index;
 	u32 bytes;
 
-	BUILD_BUG_ON(GHYVI_WINDOW_DWORDS != 64); /* as many as starts_from() tells of */
+	BUILD_BUG_ON(GHYVI_WINDOW_DWORDS != 64); /* bits of starts_from() */
 	window->at = at;
 	window->count = 0;
 	switch (source) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Finding commands in the tables, and how long those are that no table has. */
+/* Lookup of commands in the tables, and the lengths of unknown commands. */
 #include <linux/kernel.h>
 #include <ghyvi/export.h>
 #include "tables.h"
@@ -22,8 +22,8 @@ GHYVI_EXPORT(ghyvi_command_find);
 #define GHYVI_SUBTYPE_MEDIA 2
 
 /*
- * The low bits of a packet that hold its length, with the exceptions that only the tables know; 0: one dword, -1: there is
- * no such packet.
+ * Returns the number of low header bits that hold the length of an unknown command; 0: one dword,
+ * -1: there is no such packet. Known commands can differ; their tables say so.
  */
 static int usual_length_bits(enum ghyvi_engine_id engine, u32 header)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The blitter's commands. Their addresses are in the PPGTT of the context, always. Lengths are exact for the
- * commands that drivers use and that a pGPU in software executes; those of the others depend on their
- * immediate data or on what manual one reads, and the length field says how far the engine goes.
+ * The blitter's commands. Their addresses are always in the PPGTT of the context. Lengths are exact
+ * for the commands that drivers use and that a pGPU in software executes. The lengths of the others
+ * depend on immediate data, or differ between manuals; the engine skips them by their length field.
  */
 #include "tables.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * MI commands, which all engines have: batches, stores, register access, waiting, and what several vGPUs
- * would share. Those of the last kind are refused or dropped, each with its reason.
+ * MI commands, which all engines have: batches, stores, register access, waiting, and access to
+ * state that vGPUs share. Commands of the last kind are refused or dropped, each with its reason.
  */
 #include "tables.h"
 
@@ -24,7 +24,7 @@ const struct ghyvi_command ghyvi_mi_commands[GHYVI_MI_OPCODES] = {
 	P(0x00, "MI_NOOP", 1, 1, 0),
 	P(0x01, "MI_SET_PREDICATE", 1, 1, 0),
 	P(0x02, "MI_USER_INTERRUPT", 1, 1, 0),
-	/* The next, the scan lines and the flip concern the one display, which no vGPU has. */
+	/* The next, the scan line commands and the flip act on the display, which no vGPU has. */
 	C(0x03, "MI_WAIT_FOR_EVENT", 1, 1, 0, DROPPED, DROPPED),
 	P(0x04, "MI_FLUSH", 1, 1, 0),
 	P(0x05, "MI_ARB_CHECK", 1, 1, 0),
@@ -43,16 +43,19 @@ const struct ghyvi_command ghyvi_mi_commands[GHYVI_MI_OPCODES] = {
 	C(0x14, "MI_DISPLAY_FLIP", 2, ANY, 8, DROPPED, DROPPED),
 	P(0x19, "MI_URB_CLEAR", 2, ANY, 8),
 	P(0x1a, "MI_MATH", 2, ANY, 8),
-	/* Names a context by an id that all vGPUs choose for themselves. Waiters poll, so nobody misses it. */
+	/*
+	 * Addresses a context by an id, which may be in use by another vGPU, too. Waiters poll
+	 * memory, so they do not depend on the signal.
+	 */
 	C(0x1b, "MI_SEMAPHORE_SIGNAL", 2, 2, 8, DROPPED, DROPPED),
 	C(0x1c, "MI_SEMAPHORE_WAIT", 4, 4, 8, ALLOWED, PPGTT_ONLY_REJECT,
 	  .check = GHYVI_CHECK_SEMAPHORE_WAIT, .addresses = { ADDRESS(2, BIT22, READ, 4) }),
 	C(0x20, "MI_STORE_DATA_IMM", 4, ANY, 10, ALLOWED, PPGTT_ONLY_DROP,
 	  .addresses = { ADDRESS(1, BIT22, WRITE, 0) }),
-	/* To a page of the context or of the engine; which one, and whether the vGPU has it, the engine knows. */
+	/* Stores to a page of the context or of the engine; the engine checks the page. */
 	P(0x21, "MI_STORE_DATA_INDEX", 3, 4, 8),
 	C(0x22, "MI_LOAD_REGISTER_IMM", 3, ANY, 8, ALLOWED, ALLOWED, .check = GHYVI_CHECK_LOAD_IMM),
-	/* Dropped by the pGPU, because the auditor has carried it out on the guest's own table. */
+	/* The auditor executes it on the guest's own table; see check_update_gtt(). */
 	C(0x23, "MI_UPDATE_GTT", 4, ANY, 10, DROPPED, REFUSED, .check = GHYVI_CHECK_UPDATE_GTT),
 	C(0x24, "MI_STORE_REGISTER_MEM", 4, 4, 8, ALLOWED, PPGTT_ONLY_DROP, .reads_register = 1,
 	  .addresses = { ADDRESS(2, BIT22, WRITE, 4) }),
@@ -61,14 +64,14 @@ const struct ghyvi_command ghyvi_mi_commands[GHYVI_MI_OPCODES] = {
 	/* Flushes lines of the host's last-level cache by address. */
 	C(0x27, "MI_CLFLUSH", 3, ANY, 10, REFUSED, REFUSED,
 	  .addresses = { ADDRESS(1, BIT22, WRITE, 64) }),
-	/* Reads counters that run over all vGPUs' work. */
+	/* Reads counters that include the work of other vGPUs. */
 	C(0x28, "MI_REPORT_PERF_COUNT", 3, 4, 6, REFUSED, REFUSED,
 	  .addresses = { ADDRESS(1, DWORD1_BIT0, WRITE, 64) }),
 	C(0x29, "MI_LOAD_REGISTER_MEM", 4, 4, 8, ALLOWED, PPGTT_ONLY_DROP, .writes_register = 1,
 	  .addresses = { ADDRESS(2, BIT22, READ, 4) }),
 	C(0x2a, "MI_LOAD_REGISTER_REG", 3, 3, 8, ALLOWED, ALLOWED, .reads_register = 1,
 	  .writes_register = 2),
-	/* The resource streamer and the URB are no pGPU's; nothing emits the next three. */
+	/* No pGPU has a resource streamer or URB memory; no driver emits the next three. */
 	C(0x2b, "MI_RS_STORE_DATA_IMM", 2, ANY, 8, REFUSED, DROPPED,
 	  .addresses = { ADDRESS(1, PPGTT, WRITE, 4) }),
 	C(0x2c, "MI_LOAD_URB_MEM", 2, ANY, 8, REFUSED, DROPPED,
@@ -83,5 +86,5 @@ const struct ghyvi_command ghyvi_mi_commands[GHYVI_MI_OPCODES] = {
 	  .check = GHYVI_CHECK_BATCH_START),
 	C(0x36, "MI_CONDITIONAL_BATCH_BUFFER_END", 4, 4, 8, ALLOWED, PPGTT_ONLY_DROP,
 	  .check = GHYVI_CHECK_BATCH_MAY_END, .addresses = { ADDRESS(2, BIT22, READ, 4) }),
-	/* MI_SEMAPHORE_MBOX and MI_SET_CONTEXT belong to the ring buffers before execlists: unknown. */
+	/* Unknown: MI_SEMAPHORE_MBOX and MI_SET_CONTEXT, which predate execlists. */
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The render engine's 3D, media and GPGPU commands. All they point at is in the PPGTT of the context, but for the
- * post-sync write of PIPE_CONTROL. The first number of dwords is what Gen8 has, the second what Gen9 has, where they
- * differ.
+ * The render engine's 3D, media and GPGPU commands. All their addresses are in the PPGTT of the
+ * context, except for the post-sync write of PIPE_CONTROL. Where Gen8 and Gen9 differ, the first
+ * number of dwords is that of Gen8 and the second that of Gen9.
  */
 #include "tables.h"
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The commands of the video engine (MFX, MFD, MFC: codecs; VDENC, HCP, HuC; SFC: scaler) and of the video
- * enhancement engine (VEBOX, with the scaler). All they point at is in the PPGTT of the context. Their lengths differ
- * between steppings, and manuals between each other, so only the encoding is checked: the length field says how
- * far the engine goes.
+ * The commands of the video engine (MFX, MFD, MFC: codecs; VDENC, HCP, HuC; SFC: scaler) and of the
+ * video enhancement engine (VEBOX, with the scaler). All their addresses are in the PPGTT of the
+ * context. Lengths differ between steppings and between manuals. So only the encoding is checked,
+ * and the engine skips a command by its length field.
  *
- * Not here, so refused: HCP_TILE_CODING (2/3/4/0x15), which Intel's media driver has from Gen11 on; MFX 2/6/0 (0, 8 and 9),
- * which we know from GVT-g's table only, without names and with a length of 16 bits where MFX commands have 12.
+ * Not listed, so refused: HCP_TILE_CODING (2/3/4/0x15), which Intel's media driver uses from Gen11
+ * on; MFX 2/6/0 (0, 8 and 9), which are known from GVT-g's table only, without names and with 16
+ * bits of length where MFX commands have 12.
  */
 #include "tables.h"
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which registers a command streamer may load and store, in which domain: an allow-list. Everything that steers
- * an engine, the GPU or the display is missing, because the vGPU's model of it must not change behind its back, and
- * on hardware it is all vGPUs'.
+ * The registers that commands may load and store, in privileged and in user streams: an allow-list.
+ * Registers that control an engine, the GPU or the display are not listed. Commands must not bypass
+ * the vGPU's model of them, and on hardware all vGPUs share them.
  */
 #include <linux/kernel.h>
 #include <ghyvi/commands.h>
 #include <ghyvi/engines.h>
 #include <ghyvi/export.h>
 
-/* From the engine's base: its own, which lie outside the ranges below. */
+/* Registers of the engine itself, from its base; they are outside of the ranges below. */
 static const struct ghyvi_register_rule engine_rules[] = {
 	{ 0x028, 0x02b, GHYVI_REGISTER_CONTROL, true }, /* EXCC */
 	{ 0x09c, 0x09f, GHYVI_REGISTER_CONTROL, true }, /* MI_MODE */
@@ -18,13 +18,13 @@ static const struct ghyvi_register_rule engine_rules[] = {
 	{ 0x600, 0x67f, GHYVI_REGISTER_GPR, false },
 };
 
-/* Of any engine: they are one clock. */
+/* The same registers of any engine, from its base: all engines share one clock. */
 static const struct ghyvi_register_rule clock_rules[] = {
 	{ 0x358, 0x35f, GHYVI_REGISTER_READ_ONLY, false }, /* TIMESTAMP */
 	{ 0x3a8, 0x3ab, GHYVI_REGISTER_READ_ONLY, false }, /* CTX_TIMESTAMP */
 };
 
-/* All others, in a table for each 4 KiB of registers, so that few are looked through. */
+/* All other registers: one table for each 4 KiB, so that a lookup searches few rules. */
 #define RULES_BYTES 0x1000u
 
 static const struct ghyvi_register_rule rules_0x0[] = {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Walking through commands: copy a page, look at each command of it, follow where batches are started. No command
- * is looked at twice on one level, and places to go to wait in a list, so that loops end and nothing recurses.
+ * The scan of command streams: copy a page, check each command in it, and follow batch starts. No
+ * command is checked twice at one batch level, so loops end. Batches to scan are in a list, so
+ * nothing recurses.
  */
 #include <linux/compiler.h>
 #include <linux/errno.h>
@@ -13,7 +14,7 @@
 #include "audit.h"
 #include "tables.h"
 
-/* Looking at the clock takes as long as looking at a dozen commands. */
+/* Reading the clock takes as long as checking a dozen commands. */
 #define CHECK_TIME_PAGES 16u
 
 int audit_check_time(struct audit_scan *scan)
@@ -33,7 +34,7 @@ bool audit_owns_ggtt(const struct audit_scan *scan, u64 address, u64 bytes)
 	return false;
 }
 
-/* Read @bytes of the page at @address, the only time that they are read. */
+/* Copy @bytes of guest memory at @address, all in one page. They are never read again. */
 static int copy_from_guest(struct audit_scan *scan, u64 address, void *to, size_t bytes)
 {
 	const struct ghyvi_audit_params *params = &scan->audit->params;
@@ -49,7 +50,10 @@ static int copy_from_guest(struct audit_scan *scan, u64 address, void *to, size_
 	return 0;
 }
 
-/* The copy of the page that @at, of the current stream, is in; makes it, except in the ring, which is there. */
+/*
+ * Find the copy of the page that contains @at in the current stream, or make it. A new page of the
+ * ring is left empty: copy_ring() fills it.
+ */
 static int page_at(struct audit_scan *scan, u64 at, struct audit_page **page)
 {
 	u64 key = audit_key(scan->source, at);
@@ -76,7 +80,7 @@ static int page_at(struct audit_scan *scan, u64 at, struct audit_page **page)
 	return scan->commands->bytes_left / GHYVI_PAGE_BYTES % CHECK_TIME_PAGES ? 0 : audit_check_time(scan);
 }
 
-/* Where the stream goes on @dwords behind its current command. */
+/* Returns the position @dwords after the current one; the ring wraps. */
 static u64 stream_pos_after(const struct audit_scan *scan, unsigned int dwords)
 {
 	u64 at = scan->at + 4ULL * dwords;
@@ -86,7 +90,7 @@ static u64 stream_pos_after(const struct audit_scan *scan, unsigned int dwords)
 	return at & scan->mask;
 }
 
-/* Have all pages that the current command is in. */
+/* Copy the other pages that the current command spans. */
 static int copy_packet(struct audit_scan *scan)
 {
 	unsigned int done = AUDIT_PAGE_DWORDS - audit_dword_in_page(scan->at);
@@ -121,7 +125,7 @@ const u32 *audit_scan_parts(struct audit_scan *scan, int *err)
 	return packet;
 }
 
-/* What the command at scan->at is, and that it may be as long as it is. */
+/* Look up the command at scan->at and check its length. */
 static int decode_header(struct audit_scan *scan)
 {
 	const struct ghyvi_command *command = ghyvi_command_in_tables(scan->engine, scan->header);
@@ -137,7 +141,7 @@ static int decode_header(struct audit_scan *scan)
 	return 0;
 }
 
-/* The command at scan->at, whatever it is. */
+/* Check the command at scan->at, plain or not. */
 static int scan_command(struct audit_scan *scan)
 {
 	unsigned int index = audit_dword_in_page(scan->at);
@@ -160,9 +164,10 @@ static void scan_advance(struct audit_scan *scan, unsigned int dwords, unsigned 
 }
 
 /*
- * The commands that begin in scan->page, from scan->at on: up to where the page or the stream ends, the latter also
- * where it joins what was looked at before on this level. There is one at least. What changes with each command stays in
- * registers; @done is where scan->at is.
+ * Check the commands that begin in scan->page from scan->at on, until the page or the stream ends.
+ * There is at least one. The stream also ends where it joins commands that were checked before at
+ * this batch level. For speed, state that changes with each command is in local variables; @done is
+ * the index of scan->at.
  */
 static int scan_page(struct audit_scan *scan)
 {
@@ -212,7 +217,7 @@ static int scan_page(struct audit_scan *scan)
 	return 0;
 }
 
-/* From scan->at to where the stream ends. */
+/* Check all commands from scan->at to the end of the stream. */
 static int scan_stream(struct audit_scan *scan)
 {
 	int err = 0;
@@ -270,7 +275,7 @@ int audit_scan_target(struct audit_scan *scan, u64 address, u8 source, u8 level)
 	return 0;
 }
 
-/* The ring between the tails, into its pages. */
+/* Copy the segment's part of the ring to its pages. */
 static int copy_ring(struct audit_scan *scan)
 {
 	const struct ghyvi_submission *submission = &scan->commands->submission;
@@ -289,7 +294,7 @@ static int copy_ring(struct audit_scan *scan)
 		to = page->dwords + audit_dword_in_page(at);
 		err = copy_from_guest(scan, submission->ring_start + at, to, part);
 		if (err)
-			memset(to, 0, part); /* what was there before does not run, in any mode */
+			memset(to, 0, part); /* spare page: old contents must not run in any mode */
 		at = (at + part) % submission->ring_bytes;
 	}
 	return err;
@@ -299,7 +304,7 @@ static int scan_indirect(struct audit_scan *scan)
 {
 	const struct ghyvi_submission *submission = &scan->commands->submission;
 
-	/* Runs once, and only when the ring does. */
+	/* It runs once per workload, and only if the ring is not empty. */
 	if (scan->commands->newest || !submission->indirect_bytes ||
 	    scan->segment->from == scan->segment->to)
 		return 0;
@@ -334,7 +339,10 @@ static int scan_batch(struct audit_scan *scan, const struct audit_target *target
 	return err ?: scan_stream(scan);
 }
 
-/* Something was refused: nothing from @stop on runs. In the mode "log" it does, and all goes on (0). */
+/*
+ * A command was refused: report it, and let the engine stop at @stop. In the mode "log" it is only
+ * reported, and the scan continues (0).
+ */
 static int refuse_from(struct audit_scan *scan, u32 stop)
 {
 	audit_report(scan);
@@ -345,11 +353,11 @@ static int refuse_from(struct audit_scan *scan, u32 stop)
 	return -EACCES;
 }
 
-/* A place that the ring leads to, and all that it leads to. */
+/* Scan a batch that the ring starts, and all batches that this one starts, directly or not. */
 static int scan_target(struct audit_scan *scan, unsigned int target)
 {
 	u32 ring_at = scan->audit->targets[target].ring_at;
-	unsigned int next = scan->nr_targets; /* grows on the way */
+	unsigned int next = scan->nr_targets; /* grows while batches are scanned */
 	int err;
 
 	for (;;) {
@@ -370,7 +378,7 @@ static int scan_segment(struct audit_scan *scan)
 
 	err = copy_ring(scan);
 	if (err == -EACCES)
-		refuse_from(scan, segment->from); /* in the mode "log" it runs without having been looked at */
+		refuse_from(scan, segment->from); /* in the mode "log" it runs unchecked */
 	if (err)
 		return err;
 	err = scan_indirect(scan);
@@ -385,8 +393,9 @@ static int scan_segment(struct audit_scan *scan)
 		return err;
 
 	/*
-	 * All that one command of the ring leads to comes before the next: a batch that joins what was looked at joins what may run.
-	 * Nothing behind a refused one was looked at, and nothing there runs.
+	 * Scan all batches that one command of the ring starts before those of the next one. So a
+	 * batch that joins commands checked before joins commands that may run. After a refused
+	 * command nothing is checked, and nothing runs.
 	 */
 	in_ring = scan->nr_targets;
 	for (i = 0, err = 0; i < in_ring && !err; i++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Makes the shortcuts, once for all auditors. */
+/* Creation of the shortcuts, once for all auditors. */
 #include <linux/kernel.h>
 #include <linux/mutex.h>
 #include <linux/string.h>
@@ -10,12 +10,15 @@
 #define FIRST_GEN 8
 #define GENS 2
 
-/* The same block serves wherever it fits. Commands that find none left have no shortcuts. */
+/*
+ * Equal blocks are shared. When all are in use, further commands have no shortcuts and are looked
+ * up in the tables.
+ */
 #define DIFFERENT_BLOCKS 128
 static struct audit_shortcut blocks[DIFFERENT_BLOCKS][AUDIT_SHORTCUT_BLOCK];
 static unsigned int nr_blocks;
 static struct audit_shortcuts shortcuts[GENS][GHYVI_ENGINES];
-static DEFINE_MUTEX(lock); /* protects all of the above, until they are made */
+static DEFINE_MUTEX(lock); /* protects all of the above until they are complete */
 
 static const struct audit_shortcut none = { .least = 1 };
 
@@ -28,11 +31,16 @@ static struct audit_shortcut shortcut_to(unsigned int gen, enum ghyvi_engine_id 
 	return (struct audit_shortcut){ command->least, command->most, command->length_bits };
 }
 
-/* The number of a block that has what is in the one at the end. */
+/*
+ * Returns the number of a block that equals the last one, blocks[nr_blocks]: an existing one, or
+ * the last one, which is then kept. Returns 0 (no shortcuts) if no block is left. Caller holds
+ * lock.
+ */
 static u8 block_like_last(void)
 {
 	unsigned int i;
 
+	lockdep_assert_held(&lock);
 	for (i = 0; i < nr_blocks; i++)
 		if (!memcmp(blocks[i], blocks[nr_blocks], sizeof(blocks[i])))
 			return i;
@@ -54,11 +62,12 @@ static void make_one(unsigned int gen, enum ghyvi_engine_id engine)
 	made->blocks = blocks;
 }
 
-/* The first block is the one without shortcuts. */
+/* Block 0 has no shortcuts. Caller holds lock. */
 static void make_all(void)
 {
 	unsigned int gen, engine, j;
 
+	lockdep_assert_held(&lock);
 	for (j = 0; j < AUDIT_SHORTCUT_BLOCK; j++)
 		blocks[0][j] = none;
 	nr_blocks = 1;

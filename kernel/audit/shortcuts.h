@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A way to plain commands that is shorter than the tables, made from them: their lengths by the upper half of their
- * header. Most commands are plain, and to look at one takes not much longer than to find the next one. A command
- * without a shortcut is looked up in the tables, so that these alone say what is right.
+ * Shortcuts: a fast path for plain commands, whose only rule is their length. They are derived from
+ * the command tables and indexed by the upper half of the header. Most commands are plain, so the
+ * check is hardly more than finding the next command. A command without a shortcut is looked up in
+ * the tables, which remain the only source of rules.
  */
 #ifndef GHYVI_AUDIT_SHORTCUTS_H
 #define GHYVI_AUDIT_SHORTCUTS_H
@@ -14,22 +15,28 @@
 #define AUDIT_SHORTCUT_BLOCK 32
 
 /**
- * struct audit_shortcut - to a plain command
- * @least, @most: dwords, header included; in what is none @most is the smaller one
- * @length_bits: as in struct ghyvi_command
+ * struct audit_shortcut - the length of a plain command
  */
 struct audit_shortcut {
-	u16 least, most;
+	/** @least: minimum length in dwords, header included */
+	u16 least;
+	/** @most: maximum length; less than @least: there is no shortcut */
+	u16 most;
+	/** @length_bits: as in struct ghyvi_command */
 	u32 length_bits;
 };
 
-/** struct audit_shortcuts - of one engine: blocks by bits 31:21 of the header, in each 32 commands by bits 20:16. */
+/**
+ * struct audit_shortcuts - the shortcuts of one engine
+ */
 struct audit_shortcuts {
+	/** @blocks: all blocks of shortcuts, each indexed by bits 20:16 of the header */
 	const struct audit_shortcut (*blocks)[AUDIT_SHORTCUT_BLOCK];
+	/** @block: number of a block, by bits 31:21 of the header */
 	u8 block[AUDIT_SHORTCUT_BLOCKS];
 };
 
-/** audit_shortcuts() - of all engines of a generation, by their ids. May sleep. */
+/* Returns the shortcuts of all engines of a generation (8 or 9), by engine. May sleep. */
 const struct audit_shortcuts *audit_shortcuts(unsigned int gen);
 
 static inline const struct audit_shortcut *audit_shortcut_find(const struct audit_shortcuts *shortcuts,
@@ -39,8 +46,9 @@ static inline const struct audit_shortcut *audit_shortcut_find(const struct audi
 }
 
 /*
- * Of the packet, which need not be that of a shortcut. Branches for what is usual, so that the processor foresees where
- * the next command is, and does not wait for the shortcut.
+ * Returns the length of a packet in dwords. Without a shortcut, the caller's check against least
+ * and most fails. Branches on the usual values let the CPU predict the position of the next command
+ * instead of waiting for the load of @shortcut.
  */
 static inline unsigned int audit_shortcut_length(const struct audit_shortcut *shortcut, u32 header)
 {

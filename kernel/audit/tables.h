@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The command tables. Only files of this folder include this. */
+/* The command tables. Only files of this folder include this header. */
 #ifndef GHYVI_AUDIT_TABLES_H
 #define GHYVI_AUDIT_TABLES_H
 
@@ -14,8 +14,8 @@ extern const struct ghyvi_command ghyvi_mi_commands[GHYVI_MI_OPCODES]; /* by bit
 extern const struct ghyvi_command ghyvi_2d_commands[GHYVI_2D_OPCODES]; /* by bits 28:22 */
 
 /*
- * Commands of type 3 in blocks of 32: bits 28:21 (subtype 28:27, opcode 26:24, the upper part of the sub-opcode 23:21)
- * choose a block, bits 20:16 a command of it.
+ * Commands of type 3 are in blocks of 32. Bits 28:21 (subtype 28:27, opcode 26:24, upper part of
+ * the sub-opcode 23:21) select a block, bits 20:16 a command in it.
  */
 #define GHYVI_BLOCKS 256
 #define GHYVI_BLOCK_COMMANDS 32
@@ -36,9 +36,9 @@ enum ghyvi_packet_type {
 #define GHYVI_BLOCK_3D(header) ((header) >> 21 & 0xff)
 #define GHYVI_COMMAND_3D(header) ((header) >> 16 & 0x1f)
 
-extern const struct ghyvi_command *const *const ghyvi_command_blocks[GHYVI_ENGINES]; /* NULL: it has none */
+extern const struct ghyvi_command *const *const ghyvi_command_blocks[GHYVI_ENGINES]; /* NULL: none */
 
-/** ghyvi_command_in_tables() - ghyvi_command_find(), for who looks up many. */
+/* ghyvi_command_find(), inline for callers that look up many commands. */
 static inline const struct ghyvi_command *
 ghyvi_command_in_tables(enum ghyvi_engine_id engine, u32 header)
 {
@@ -60,7 +60,7 @@ ghyvi_command_in_tables(enum ghyvi_engine_id engine, u32 header)
 	return command && command->engines & BIT(engine) ? command : NULL;
 }
 
-/* A command that can be had by everybody and reaches memory through the PPGTT only. */
+/* A command that is allowed in all streams and accesses memory through the PPGTT only. */
 #define GHYVI_PLAIN(_name, _least, _most, _bits, _gen, _engines)                                   \
 	{                                                                                          \
 		.name = _name, .least = _least, .most = _most, .engines = _engines,                \
