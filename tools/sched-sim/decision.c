@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the scheduler itself costs on this computer: all vGPUs always have one workload waiting, and nothing else happens. */
+/*
+ * The CPU time of a scheduling decision on this computer. All vGPUs always have one workload
+ * queued, and nothing else happens.
+ */
 #include <stdlib.h>
 #include <time.h>
 #include "experiments.h"
@@ -16,7 +19,7 @@ struct bench {
 
 static int bench_run(void *pgpu, struct ghyvi_job *job)
 {
-	job->begun_ns = ((struct bench *)pgpu)->now ?: 1; /* 0 means not yet */
+	job->begun_ns = ((struct bench *)pgpu)->now ?: 1; /* 0: not begun */
 	((struct bench *)pgpu)->running = job;
 	return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The best that can be done about long requests when none can be interrupted. */
+/* The best possible distribution of long requests that cannot be preempted. */
 #include <math.h>
 #include <stdlib.h>
 #include "experiments.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Events in order of time; nothing here knows a policy. */
+/* The simulation: events in order of time. It is independent of policies. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -16,9 +16,9 @@ struct request {
 	struct ghyvi_workload base;
 	struct simulation *sim;
 	unsigned int vgpu;
-	u64 left_ns; /* of a preempted one */
+	u64 left_ns; /* remaining work if it was preempted */
 	u64 queued_ns;
-	u64 due_ns; /* when it will be submitted; the key in the heap */
+	u64 due_ns; /* time of the next submission; key of the heap */
 };
 
 struct simulation {
@@ -29,16 +29,16 @@ struct simulation {
 	struct ghyvi_stats stats[SIM_VGPUS_MAX];
 	struct request *requests;
 	unsigned int nr_requests;
-	struct request **heap; /* those that think */
+	struct request **heap; /* requests in think time */
 	unsigned int nr_heap;
 	u64 now, timer;
-	u64 withdraw_ns; /* the next time that a vGPU does */
+	u64 withdraw_ns; /* next time at which a vGPU withdraws its requests */
 	struct ghyvi_job *running;
-	u64 started_ns, work_ns, done_ns; /* on the engine; working, after the switch; ready */
+	u64 started_ns, work_ns, done_ns; /* run() called; switch completed; end of the work */
 	struct request *last;
-	u64 switching_ns; /* since all vGPUs are there */
+	u64 switching_ns; /* total switch time since @from_ns */
 	enum ghyvi_job_status status;
-	u64 from_ns; /* all vGPUs are there */
+	u64 from_ns; /* when the last vGPU starts; measurement begins */
 	u64 longest_ns;
 	double *bins; /* [bin][vgpu] */
 	unsigned int nr_bins;
@@ -82,7 +82,7 @@ static u64 jittered(struct simulation *sim, u64 ns, unsigned int percent)
 	return ns + ns * percent / 100 * (rand_r(&sim->seed) % 2001) / 1000 - ns * percent / 100;
 }
 
-/* Submit again when it has thought, and is not in a pause. */
+/* Schedule the next submission: after the think time, and not in an off phase. */
 static void think(struct request *r)
 {
 	struct simulation *sim = r->sim;
@@ -143,7 +143,7 @@ static void measure_lag(struct simulation *sim)
 	}
 }
 
-/* Nothing runs meanwhile, but others submit. */
+/* Let @ns elapse; other requests are submitted meanwhile. */
 static void pass(struct simulation *sim, u64 ns)
 {
 	u64 until = sim->now + ns;
@@ -206,7 +206,7 @@ static int engine_run(void *pgpu, struct ghyvi_job *job)
 	sim->last = r;
 	sim->done_ns = sim->work_ns + r->left_ns;
 	sim->status = GHYVI_JOB_COMPLETE;
-	job->begun_ns = sim->now ?: 1; /* 0 means not yet */
+	job->begun_ns = sim->now ?: 1; /* 0: not begun */
 	return 0;
 }
 
@@ -258,7 +258,7 @@ static void engine_done(struct simulation *sim)
 	job->done(job, sim->status);
 }
 
-/* When does @v take back all that it has submitted, the next time after @now? */
+/* Returns the next time after @now at which @v withdraws all its requests. */
 static u64 withdraws_at(const struct sim_vgpu *v, u64 now)
 {
 	u64 period = v->on_ns + v->off_ns, rounds;
@@ -309,7 +309,7 @@ static void clock_arm(void *clock, enum ghyvi_engine_id engine, u64 at)
 
 static const struct ghyvi_sched_clock virtual_clock = { .now = clock_now, .arm = clock_arm };
 
-/* From now on lag counts. */
+/* Start to measure lag. */
 static void begin_lag(struct simulation *sim)
 {
 	memcpy(sim->base, sim->served, sizeof(sim->base));
@@ -323,7 +323,7 @@ static void begin_lag(struct simulation *sim)
 	}
 }
 
-/* One event. Those of one moment: completion, submission, timer. */
+/* Handle one event. Order at the same time: completion, withdrawal, submission, timer. */
 static void step(struct simulation *sim)
 {
 	u64 done = sim->running ? sim->done_ns : U64_MAX;
@@ -372,7 +372,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Jain's index over windows of @bins: mean, least, 5th percentile. */
+/* Jain's index over windows of @bins bins: mean, minimum, 5th percentile. */
 static void windows(const struct simulation *sim, unsigned int bins, double *mean, double *least,
 		    double *p5)
 {

@@ -8,9 +8,9 @@
 #define SIM_SHORT_NS 1000000ULL
 #define SIM_LONG_NS 5900000ULL
 #define SIM_THINK_NS 50000ULL
-/* What the engine idles between two workloads in `make bench-switch`. All setups below have it. */
+/* Idle time of the engine between two workloads in `make bench-switch`; used in all setups. */
 #define SIM_SWITCH_NS 5000ULL
-/* A command that takes long: the software pGPU can be preempted between two. */
+/* A long command: the software pGPU can be preempted between two commands. */
 #define SIM_COMMAND_NS 50000ULL
 
 /* The isolation experiment: half of @vgpus submit @short_ns, half @long_ns. */
@@ -18,15 +18,19 @@ struct sim_setup sim_isolation(const char *policy, unsigned int vgpus, unsigned 
 			       u64 long_ns);
 
 /*
- * Isolation without preemption has limits that no policy can beat: Jain's index of windows of @window_ns when each long
- * vGPU gets the engine in perfectly even distances, and the short ones share what is left to the nanosecond.
+ * A bound for isolation without preemption: Jain's index over windows of @window_ns if each vGPU
+ * with long requests gets the engine at perfectly even distances, and the vGPUs with short requests
+ * share the rest to the nanosecond.
  */
 struct sim_even {
 	double jain_mean, jain_p5;
 };
 struct sim_even sim_even(unsigned int vgpus, u64 long_ns, u64 window_ns);
 
-/* What a guest may try, to get more than its half against one that submits @honest_depth x 1 ms. */
+/*
+ * Strategies by which a guest may try to get more than half of the engine, beside a guest that
+ * keeps @honest_depth requests of 1 ms outstanding.
+ */
 struct sim_game {
 	const char *name;
 	struct sim_vgpu vgpu;
@@ -35,54 +39,64 @@ extern const struct sim_game sim_games[];
 extern const unsigned int sim_nr_games;
 struct sim_setup sim_play(const struct sim_game *game, unsigned int honest_depth);
 
-/* GPU time for weights 50, 100, 300 against what they entitle to: the largest deviation, relative. */
+/*
+ * vGPUs with the weights 50, 100 and 300. The error is the largest relative deviation of GPU time
+ * from the share.
+ */
 struct sim_setup sim_weights(unsigned int depth);
 double sim_weights_error(const struct sim_setup *setup, const struct sim_result *result);
-/* vGPU 0 is capped; alone, or against another. */
+/* vGPU 0 is capped; @alone, or beside another vGPU. */
 struct sim_setup sim_cap(unsigned int percent, bool alone, unsigned int depth, u64 request_ns);
 double sim_cap_error(const struct sim_setup *setup, const struct sim_result *result);
-/* vGPU 1 submits work that never ends. */
+/* vGPU 1 submits requests that never end. */
 struct sim_setup sim_endless(const char *policy);
 
 /*
- * vGPU 0 is there from the beginning, vGPU 1 comes SIM_LATE_NS later. One of them (@long_vgpu)
- * submits @long_ns, the other SIM_SHORT_NS. vGPU 1 has @weight.
+ * vGPU 0 submits from the beginning, vGPU 1 from SIM_LATE_NS on. The requests of @long_vgpu take
+ * @long_ns, those of the other vGPU SIM_SHORT_NS. vGPU 1 has @weight.
  */
 #define SIM_LATE_NS (10 * NSEC_PER_SEC)
 struct sim_setup sim_newcomer(unsigned int long_vgpu, u64 long_ns, unsigned int weight);
 /*
- * vGPU 0 always has work of @always_ns; vGPU 1 of @other_ns for SIM_ON_OFF_NS, then for as long
- * not, for which it takes back what is not complete, and so on.
+ * vGPU 0 always has requests of @always_ns. vGPU 1 has requests of @other_ns in every other period
+ * of SIM_ON_OFF_NS; at the end of such a period it withdraws the incomplete ones.
  */
 #define SIM_ON_OFF_NS (20 * NSEC_PER_SEC)
 struct sim_setup sim_on_off(u64 always_ns, u64 other_ns);
 
 /**
- * struct sim_spans - which vGPU had the engine from when to when; begins zeroed
+ * struct sim_spans - spans of time in which a vGPU had the engine; to be initialised with zeroes
  */
 struct sim_spans {
+	/** @span: the spans in order of time; times in ns */
 	struct sim_span {
 		unsigned int vgpu;
 		u64 from, to;
 	} *span;
-	unsigned int count, room;
+	/** @count: number of spans */
+	unsigned int count;
+	/** @room: allocated elements of @span */
+	unsigned int room;
 };
 
-/* For struct sim_setup's @span. */
+/* To be used as @span of struct sim_setup; @spans is a struct sim_spans. */
 void sim_spans_add(void *spans, unsigned int vgpu, u64 from_ns, u64 to_ns);
 void sim_spans_free(struct sim_spans *spans);
 /*
- * Farthest that any vGPU's share is from its weight's, in any window between @begin_ns and @end_ns, to
- * the millisecond.
+ * Returns the largest deviation of a vGPU's share from that of its weight, over all windows of
+ * @window_ns between @begin_ns and @end_ns, in steps of 1 ms.
  */
 double sim_share_error(const struct sim_spans *spans, const struct sim_setup *setup, u64 begin_ns,
 		       u64 end_ns, u64 window_ns);
-/* Nanoseconds that @vgpu had in the window in which it had most. */
+/* Returns the maximum GPU time of @vgpu in any window of @window_ns, in ns. */
 u64 sim_most_in_window(const struct sim_spans *spans, unsigned int vgpu, u64 window_ns);
-/* Nanoseconds that @vgpu did not have the engine, the longest time. */
+/* Returns the longest time for which @vgpu did not have the engine, in ns. */
 u64 sim_longest_pause(const struct sim_spans *spans, unsigned int vgpu);
 
-/* Nanoseconds of this computer's CPU time per workload in the scheduler, when all vGPUs always want the engine. */
+/*
+ * Returns the CPU time that the scheduler takes per workload on this computer, in ns, while all
+ * vGPUs always have a workload queued.
+ */
 double sim_decision_ns(const char *policy, unsigned int vgpus);
 
 #endif

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Fairness over utilisation, one point per policy and setup of the isolation experiment. Needs: table, picture.
+# Jain's index in the isolation experiment by number of vGPUs, one bar per policy. Variables: table, picture.
 set terminal svg size 900,460 background rgb 'white'
 set output picture
 set multiplot layout 1,2 title 'Isolation experiment, requests of 1.0 and 5.9 ms, think time 50 us'

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The scheduler's experiments under a virtual clock: a table, and JSON. */
+/* Experiments with the scheduler under a virtual clock: prints a table, and writes JSON. */
 #include <argp.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static json_t *last_experiment(void)
 	return json_array_get(experiments, json_array_size(experiments) - 1);
 }
 
-/* Of the last experiment: @measure must be within @low and @high. */
+/* A goal of the last experiment: @measure must be within @low and @high. */
 static void goal(const char *measure, double value, double low, double high)
 {
 	bool missed = value < low || value > high;
@@ -69,7 +69,7 @@ static void run(const struct sim_setup *setup, struct sim_result *result)
 	}
 }
 
-/* What no policy can beat, beside what was measured. */
+/* Add the bound of sim_even() to the last experiment. */
 static void record_even(unsigned int vgpus, u64 long_ns)
 {
 	json_t *last = last_experiment();
@@ -174,7 +174,7 @@ static const unsigned int lengths_ms[] = { 1, 10, 100, 1000, 10000, 60000 };
 #define WINDOW_NS (100 * NSEC_PER_MSEC)
 #define SETTLED_NS (200 * NSEC_PER_MSEC)
 
-/* Time that ran is known when another vGPU comes, however long the workload is that it ran in. */
+/* A newcomer and the incumbent get their shares at once, however long their workloads are. */
 static void newcomer(unsigned int long_vgpu, unsigned int weight)
 {
 	unsigned int i;
@@ -217,7 +217,7 @@ static void on_off(void)
 		}
 }
 
-/* A cap is kept over any window, also within a workload; and what was too much is paid within one. */
+/* A cap holds in every window, also during a workload; an excess is repaid within one window. */
 static void caps_in_windows(bool preemptive)
 {
 	static const unsigned int caps[] = { 5, 10, 45 };
@@ -254,7 +254,7 @@ static void caps_in_windows(bool preemptive)
 			}
 }
 
-/* One guest beside idle ones; and more and more that want all. */
+/* One busy guest beside idle ones; then an increasing number of busy guests. */
 static void neighbours(void)
 {
 	static const unsigned int idle[] = { 0, 1, 7, 63 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which vGPU had the engine from when to when, and what that says about any window. */
+/* Spans of time in which a vGPU had the engine, and measures over all windows of such spans. */
 #include <math.h>
 #include <stdlib.h>
 #include "experiments.h"
@@ -23,7 +23,7 @@ void sim_spans_free(struct sim_spans *spans)
 	*spans = (struct sim_spans){ 0 };
 }
 
-/* The time that @vgpu had the engine, by steps of STEP_NS. */
+/* GPU time of @vgpu in each step of STEP_NS. */
 static void fill_steps(const struct sim_spans *spans, unsigned int vgpu, double *steps, u64 count)
 {
 	unsigned int i;
@@ -73,7 +73,7 @@ double sim_share_error(const struct sim_spans *spans, const struct sim_setup *se
 	return error;
 }
 
-/* A window is fullest when it begins with a span, or ends with one. */
+/* A window with the maximum ends with a span, or begins with one. */
 u64 sim_most_in_window(const struct sim_spans *spans, unsigned int vgpu, u64 window_ns)
 {
 	u64 most = 0, whole = 0;
