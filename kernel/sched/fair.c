@@ -336,7 +336,7 @@ static struct sched_rq *fair_pick_next(struct sched_engine *engine, u64 now, u64
 
 static u64 fair_yield_at(struct sched_engine *engine, struct sched_rq *running, u64 now)
 {
-	/* A job that has not begun is not charged, but must yield all the same. */
+	/* A job that has not begun is not charged, but must yield nevertheless. */
 	u64 from = engine->charged_ns ? now : engine->started_ns;
 	u64 at = engine->started_ns + slice_ns(engine);
 	u64 unthrottled = unthrottle_eligible(engine, now);
