@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The host reads what an engine would see through a context's tables. As in the engine: what cannot be translated
- * reads as zero.
+ * Reads by the host from a context's PPGTT. They return what an engine would read: zero where an
+ * entry could not be translated.
  */
 #include <linux/compiler.h>
 #include <linux/err.h>
@@ -16,7 +16,7 @@ static unsigned int index_at(u64 address, unsigned int level)
 	return address >> (GHYVI_PAGE_SHIFT + 9 * (level - 1)) & (GHYVI_ENTRIES - 1);
 }
 
-/* Sets @page to NULL where the tables lead to scratch. */
+/* Sets @page to NULL where the tables map scratch. */
 static int walk_shadow(struct ghyvi_root *root, u64 address, const void **page)
 {
 	const u64 *entries = root->levels == 3 ? root->top : root->pages[0]->entries;
@@ -50,7 +50,7 @@ static int walk_guest(struct ghyvi_root *root, u64 address, const void **page)
 	const u64 *entries;
 
 	*page = NULL;
-	/* A context of three levels names its page directories itself. */
+	/* A three-level context contains the addresses of its four page directories. */
 	if (level == GHYVI_LEVEL_PDP)
 		gfn = root->gpa[index_at(address, level--)] >> GHYVI_PAGE_SHIFT;
 	for (;; level--) {

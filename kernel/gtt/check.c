@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The self-check: is every shadow entry that a context can reach the translation of the guest's entry? And is nothing
- * forgotten? Where stores trap that is told from the guest's memory; where they do not, a page must have been compared
- * by the last synchronisation, and its entries are the translation of what was read then. What waits must be tried again.
+ * The self-check. Every shadow entry that a context can reach must be the translation of the
+ * guest's entry, and no store to a table page may be missed. A page whose stores trap is compared
+ * with guest memory. A relaxed page must have been compared by the last sync, and its shadow must
+ * be the translation of the snapshot taken then. A deferred entry must be due for a retry.
  */
 #include <linux/delay.h>
 #include <linux/io.h>
@@ -10,17 +11,24 @@
 
 #include "gtt_types.h"
 
-/* A store to a protected page reaches memory a moment before its trap gets the lock; then look again. */
+/*
+ * A store to a protected page reaches memory shortly before its trap takes gtt->lock. The check is
+ * repeated this often before a difference counts.
+ */
 #define CHECK_ATTEMPTS 20
-/* GGTT pages whose translations are looked at in one check; all pages are compared with their snapshot. */
+/*
+ * GGTT table pages whose translations one check verifies. All GGTT table pages are compared with
+ * their snapshot.
+ */
 #define CHECK_GGTT_PAGES 8
 
 struct check {
 	struct ghyvi_gtt *gtt;
-	u64 since; /* the last synchronisation for the tree's sake */
-	u64 generation; /* of the guest's memory */
+	u64 since; /* gtt->syncs at the last sync of the tree */
+	u64 generation; /* ghyvi_generation() now */
 	unsigned int differences;
-	const char *what; /* of the first: */
+	/* The first difference: */
+	const char *what;
 	u64 gfn;
 	unsigned int index, level;
 	u64 guest, shadow;
@@ -39,7 +47,7 @@ static void check_differs(struct check *check, const char *what, const struct gh
 	}
 }
 
-/* All of them, at the same time. */
+/* Returns true if all pages can be pinned at the same time. */
 static bool can_pin(struct ghyvi_gtt *gtt, u64 gfn, unsigned int count)
 {
 	unsigned int pinned = 0;
@@ -54,7 +62,7 @@ static bool can_pin(struct ghyvi_gtt *gtt, u64 gfn, unsigned int count)
 	return all;
 }
 
-/* Can the page behind the entry really not be used? */
+/* Returns true if the target of the guest's entry cannot be mapped at present. */
 static bool is_unmappable(struct ghyvi_gtt *gtt, u64 guest, unsigned int level)
 {
 	u64 gfn = ghyvi_entry_gfn(guest);
@@ -74,7 +82,10 @@ static bool is_unmappable(struct ghyvi_gtt *gtt, u64 guest, unsigned int level)
 	return ghyvi_tables_in(gtt, gfn, count) || !can_pin(gtt, gfn, count);
 }
 
-/* Where the page cannot be used; or could not, and entry @index of the guest's is tried again. */
+/*
+ * Scratch is right for guest entry @index if its target cannot be mapped, or could not and the next
+ * sync will retry it.
+ */
 static bool scratch_is_right(const struct check *check, const struct ghyvi_table_page *table, unsigned int level,
 			     unsigned int index, u64 guest)
 {
@@ -94,7 +105,7 @@ static bool leads_to_pin(struct ghyvi_gtt *gtt, u64 gfn, u64 address)
 	return pin && pin->refs && pin->bus == address;
 }
 
-/* Whichever way @shadow translates the 2 MiB: page by page it is the guest's. */
+/* Each 4 KiB must map the guest's page, whether @shadow maps 2 MiB or points to a table. */
 static bool large_is_right(struct ghyvi_gtt *gtt, u64 gfn, u64 shadow)
 {
 	u64 address = shadow & GHYVI_SHADOW_ADDRESS_MASK, entry;
@@ -111,7 +122,10 @@ static bool large_is_right(struct ghyvi_gtt *gtt, u64 gfn, u64 shadow)
 	return right;
 }
 
-/* What an entry says that leads to tables of 64 KiB pages: none of their pages but each 16th is looked at. */
+/*
+ * Through an entry with GHYVI_ENTRY_64K set the GPU reads only each 16th entry of the table, so
+ * each group must be contiguous and aligned.
+ */
 static bool groups_are_whole(const u64 *entries)
 {
 	unsigned int i, first;
@@ -139,13 +153,13 @@ static bool leads_to_table(struct ghyvi_gtt *gtt, u64 guest, u64 shadow, unsigne
 	       (below == GHYVI_LEVEL_PT_64K && groups_are_whole(table->shadows[below]->entries));
 }
 
-/* The guest's entry that entry @index of a shadow was made from. */
+/* Index of the guest's entry from which entry @index of a shadow was translated. */
 static unsigned int guest_index(unsigned int level, unsigned int index)
 {
 	return level == GHYVI_LEVEL_PT_64K ? round_down(index, GHYVI_PTES_PER_64K) : index;
 }
 
-/* @index: of the shadow entry */
+/* @index is the index of the shadow entry. */
 static bool entry_is_right(const struct check *check, const struct ghyvi_table_page *table, unsigned int level,
 			   unsigned int index, u64 guest, u64 shadow)
 {
@@ -153,7 +167,7 @@ static bool entry_is_right(const struct check *check, const struct ghyvi_table_p
 	u64 address = shadow & GHYVI_SHADOW_ADDRESS_MASK;
 
 	if (!(guest & GHYVI_ENTRY_PRESENT))
-		/* A guest can write what stands for "look again", too. */
+		/* A guest can write the value GHYVI_SNAPSHOT_STALE itself. */
 		return !shadow || (guest == GHYVI_SNAPSHOT_STALE && shadow == ghyvi_entry_scratch(gtt, level));
 	if (shadow == ghyvi_entry_scratch(gtt, level))
 		return scratch_is_right(check, table, level, guest_index(level, index), guest);
@@ -169,13 +183,13 @@ static bool entry_is_right(const struct check *check, const struct ghyvi_table_p
 	return leads_to_table(gtt, guest, shadow, level);
 }
 
-/* Each store to the page since synchronisation @since has been seen, or will be at the next. */
+/* Returns true if each store since sync number @since has trapped or is found by the next sync. */
 static bool is_watched(const struct ghyvi_table_page *table, u64 since)
 {
 	if (!list_empty(&table->relaxed_node))
 		return table->compared >= since;
 	if (table->gfn == GHYVI_INVALID_GFN)
-		return true; /* nobody can store to it */
+		return true; /* the BAR is not mapped: the guest cannot write the page */
 	return table->protected && !table->retry;
 }
 
@@ -186,7 +200,10 @@ static void check_watched(struct check *check, const struct ghyvi_table_page *ta
 			      table->shadows[level]->entries[0]);
 }
 
-/* A listed page may have been written since it was compared; the next synchronisation will tell. */
+/*
+ * The guest may have written a listed page since it was last compared, so its shadow is compared
+ * with the snapshot.
+ */
 static u64 guest_entry(const struct ghyvi_table_page *table, unsigned int index)
 {
 	return table->protected && list_empty(&table->relaxed_node) ? READ_ONCE(table->guest[index]) :

@@ -2,19 +2,21 @@
 /*
  * DOC: eviction of trees
  *
- * A vGPU may have tables_max table pages. A tree that no workload holds is kept for speed alone: the host can forget it, and
- * shadows it again when a workload names it, as a tree that the guest never announced. When a submission needs table pages
- * and none are left, the trees used least recently are forgotten until there are enough.
+ * A vGPU may have tables_max table pages. A tree that no workload holds is kept only to avoid
+ * shadowing it again. The host can evict it, and shadows it again when a workload uses it, like a
+ * tree that the guest never announced. If a submission needs more table pages than are left, the
+ * least recently used trees are evicted until there are enough.
  *
- * No tree goes in the middle of a translation, which could work on a page of that tree. An entry that finds no table page
- * points at scratch, is counted (ghyvi_tree.refused) and waits; when the pass over the tree is complete, trees are evicted
- * and the next pass tries the waiting entries again.
+ * No tree is evicted during a translation, because the translation may use a page of that tree. An
+ * entry that is refused a table page maps scratch, is counted (ghyvi_tree.refused) and is deferred.
+ * Trees are evicted after the pass over the tree, and the next pass retries the deferred entries.
  *
- * A guest may go through more trees than fit in turn, and then each submission shadows again what the one before evicted.
- * Two limits bound the host's cost. A tree is young until GHYVI_EVICT_AGE submissions have passed since its last use, and one
- * operation evicts at most GHYVI_EVICT_YOUNG pages of young trees. Older trees go without limit, but each was built before
- * the last GHYVI_EVICT_AGE submissions: these together evict at most tables_max pages of old trees. What finds no
- * table page after that stays at scratch.
+ * A guest may cycle through more trees than fit. Each submission then shadows what an earlier one
+ * evicted. Two limits bound the cost for the host. A tree is young until GHYVI_EVICT_AGE
+ * submissions have passed since its last use, and one operation evicts at most GHYVI_EVICT_YOUNG
+ * pages of young trees. Old trees are evicted without limit. But each of them was built before the
+ * last GHYVI_EVICT_AGE submissions, so these submissions together evict at most tables_max pages of
+ * old trees. An entry that is refused a table page after that keeps mapping scratch.
  */
 #include <linux/minmax.h>
 
@@ -27,7 +29,7 @@ static bool is_young(const struct ghyvi_gtt *gtt, const struct ghyvi_root *root)
 
 static bool may_go(const struct ghyvi_gtt *gtt, const struct ghyvi_root *root)
 {
-	/* A workload's reference comes on top of the one that the gtt has while the root is known. */
+	/* The gtt holds one reference while the root is known. Further ones belong to workloads. */
 	if (!root->known || root->refs > 1)
 		return false;
 	return !is_young(gtt, root) || root->tree.pages <= gtt->young_left;
@@ -56,7 +58,7 @@ static bool tables_fit(const struct ghyvi_gtt *gtt, u32 tables, u32 wanted)
 	return (u64)tables + wanted <= gtt->tuning.tables_max;
 }
 
-/* As many as should do, with one invalidation. Returns whether any has gone. */
+/* Evict as many trees as should suffice, with one invalidation. Returns true if any was evicted. */
 static bool evict_some(struct ghyvi_gtt *gtt, u32 wanted)
 {
 	struct ghyvi_root *root, *next;
@@ -68,7 +70,10 @@ static bool evict_some(struct ghyvi_gtt *gtt, u32 wanted)
 			break;
 		if (!may_go(gtt, root))
 			continue;
-		/* An estimate: a table page may serve several levels, and one that trees share goes with the last of them. */
+		/*
+		 * An estimate: a table page may be used at several levels, and a table page that
+		 * trees share is freed with the last of them.
+		 */
 		tables -= min(tables, root->tree.pages);
 		evict_root(gtt, root);
 		any = true;
@@ -107,7 +112,10 @@ static void try_refused_again(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
 
 void ghyvi_tree_expect_room(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
 {
-	/* The guest may have changed its entries since, so those that still need a table page are counted first. */
+	/*
+	 * The guest may have changed its entries since they were refused. A pass that retries them
+	 * counts those that still need a table page, before trees are evicted for them.
+	 */
 	if (refused_of(gtt, tree) && any_may_go(gtt))
 		try_refused_again(gtt, tree);
 }

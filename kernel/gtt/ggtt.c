@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The vGPU's partition of the global address space. Its table lies in host memory that the guest maps (the
- * upper half of BAR 0); the shadow entries lie with the pGPU.
+ * The vGPU's partition of the GGTT. The guest's table is host memory that the guest maps (the upper
+ * half of BAR 0). The shadow entries are installed in the pGPU.
  */
 #include <linux/err.h>
 #include <linux/io.h>
@@ -11,7 +11,8 @@
 
 #include "gtt_types.h"
 
-#define GGTT_TABLE_SPAN ((u64)GHYVI_ENTRIES << GHYVI_PAGE_SHIFT) /* bytes mapped by one table page */
+/* Bytes mapped by one table page. */
+#define GGTT_TABLE_SPAN ((u64)GHYVI_ENTRIES << GHYVI_PAGE_SHIFT)
 
 static int ggtt_add_table(struct ghyvi_gtt *gtt, u32 number)
 {
@@ -101,7 +102,6 @@ void ghyvi_ggtt_relax(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 		ghyvi_table_mark_relaxed(gtt, table);
 }
 
-/* Every shadow entry back to "not present"; the next sync reads the guest's again. */
 void ghyvi_ggtt_reset(struct ghyvi_gtt *gtt)
 {
 	const u64 none[GHYVI_PTES_PER_LINE] = { 0 };
@@ -154,7 +154,7 @@ void ghyvi_gtt_set_ggtt_gfn(struct ghyvi_gtt *gtt, u64 gfn)
 			table = gtt->ggtt_tables[i];
 			if (!table)
 				continue;
-			ghyvi_table_unprotect(gtt, table); /* at its old place */
+			ghyvi_table_unprotect(gtt, table); /* at its old gfn */
 			table->gfn = gfn == GHYVI_INVALID_GFN ? gfn : gfn + i;
 			ghyvi_ggtt_relax(gtt, table);
 		}
@@ -172,7 +172,7 @@ void ghyvi_gtt_ggtt_live(struct ghyvi_gtt *gtt)
 	mutex_lock(&gtt->lock);
 	if (gtt->ggtt_gfn != GHYVI_INVALID_GFN && !gtt->ggtt_live && !gtt->params.untracked_ggtt) {
 		gtt->ggtt_live = true;
-		/* Protecting pages whose first store relaxes them can wait for the next synchronisation. */
+		/* A policy that relaxes pages at their first store can wait for the next sync. */
 		if (!gtt->policy->relax(&page))
 			ghyvi_gtt_sync_locked(gtt, NULL);
 	}
@@ -180,8 +180,9 @@ void ghyvi_gtt_ggtt_live(struct ghyvi_gtt *gtt)
 }
 
 /*
- * Stores to a relaxed page went unseen: an access by the host must not go where the entry led before. And what waits for its page
- * cannot wait for a synchronisation: that comes after the context was read.
+ * Sync one entry of a relaxed page before the host accesses memory through it: the guest may have
+ * changed it since the last sync. A deferred entry is retried here as well, because the sync of a
+ * submission comes only after the context image has been read.
  */
 static void refresh_entry(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int index)
 {
@@ -199,7 +200,10 @@ static void refresh_entry(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table,
 	ghyvi_ggtt_publish(gtt, table, index, index);
 }
 
-/* The host's address of a mapped byte of the global address space, valid up to the end of its page. */
+/*
+ * Returns the host's address of a byte of the global address space, valid up to the end of its
+ * page, or NULL if it is not mapped to guest memory.
+ */
 static void *ggtt_byte(struct ghyvi_gtt *gtt, u64 address)
 {
 	struct ghyvi_table_page *table;
@@ -225,7 +229,7 @@ static void *ggtt_byte(struct ghyvi_gtt *gtt, u64 address)
 	return phys_to_virt(entry & GHYVI_SHADOW_ADDRESS_MASK) + address % GHYVI_PAGE_BYTES;
 }
 
-/* The guest polls some words while we write them: a naturally aligned word is one store. */
+/* The guest polls some words while the host writes them, so an aligned word is a single store. */
 static void copy_to_guest(void *to, const void *from, size_t bytes)
 {
 	if (bytes == 8 && IS_ALIGNED((unsigned long)to, 8))

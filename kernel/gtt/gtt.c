@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Life of an gtt, guest memory that goes away, and the debugfs dump.
+ * Creation, reset and destruction of an gtt, removal of guest memory, and the debugfs dump.
  */
 #include <linux/err.h>
 #include <linux/io.h>
@@ -118,7 +118,7 @@ struct ghyvi_gtt *ghyvi_gtt_create(const struct ghyvi_gtt_params *params)
 void ghyvi_gtt_reset(struct ghyvi_gtt *gtt)
 {
 	mutex_lock(&gtt->lock);
-	gtt->generation = 0; /* the next VM's begins anew */
+	gtt->generation = 0; /* memory_generation starts over with the next VM */
 	ghyvi_roots_empty_all(gtt);
 	ghyvi_roots_forget_all(gtt);
 	ghyvi_ggtt_reset(gtt);
@@ -141,7 +141,7 @@ void ghyvi_gtt_destroy(struct ghyvi_gtt *gtt)
 	kvfree(gtt);
 }
 
-/* Does a present entry lead into the range of guest pages? */
+/* Returns true if a present entry maps, or points to a table in, the range of guest pages. */
 static bool leads_into(unsigned int level, u64 guest_entry, u64 gfn, u64 count)
 {
 	u64 target = ghyvi_entry_gfn(guest_entry), pages = 1;
@@ -156,7 +156,7 @@ static bool leads_into(unsigned int level, u64 guest_entry, u64 gfn, u64 count)
 	return target < gfn + count && gfn < target + pages;
 }
 
-/* Entries of one shadow page that lead into the range of guest pages lead to scratch from now on. */
+/* Map scratch in all entries of one shadow page that refer to the range of guest pages. */
 static void shadow_scrub(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, u64 gfn, u64 count)
 {
 	struct ghyvi_table_page *table = page->table;
@@ -169,7 +169,7 @@ static void shadow_scrub(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, 
 		if (!(entry & GHYVI_ENTRY_PRESENT) || entry == scratch ||
 		    !leads_into(page->level, table->snapshot[i], gfn, count))
 			continue;
-		/* One snapshot serves all levels of this guest page: scrub the entry in each of them. */
+		/* All levels of this guest page share one snapshot, so clear the entry in each. */
 		for (level = 0; level <= GHYVI_LEVELS; level++)
 			if (table->shadows[level])
 				ghyvi_shadow_clear(gtt, table->shadows[level], i, table->snapshot[i]);
@@ -178,7 +178,7 @@ static void shadow_scrub(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, 
 	}
 	if (!changed)
 		return;
-	/* The guest's entry stays as it is and the memory may come back: look again at the next sync. */
+	/* The guest's entries are unchanged and the memory may come back: the next sync retries. */
 	ghyvi_table_mark_relaxed(gtt, table);
 	if (ghyvi_table_is_ggtt(table))
 		ghyvi_ggtt_publish(gtt, table, 0, GHYVI_ENTRIES - 1);
@@ -201,8 +201,8 @@ static bool range_in_use(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
 }
 
 /*
- * Walks everything instead of keeping a reverse map: memory goes away when a guest ends or unplugs
- * memory, while a reverse map would be paid for by every entry ever written.
+ * Walks all tables instead of keeping a reverse map. Memory is removed only when a guest ends or
+ * unplugs memory, while every entry ever written would pay for a reverse map.
  */
 void ghyvi_gtt_unmap(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
 {

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The policy "nested": no shadows. The pGPU walks the guest's tables and asks for guest pages when it meets them;
- * they are pinned and mapped here, and stay so until the guest's memory goes away or the pins are needed elsewhere.
+ * The policy "nested" uses no shadows. The pGPU walks the guest's tables and faults on guest pages
+ * that it does not know. The pages are pinned and mapped here. They stay mapped until the guest's
+ * memory is removed or the pins are needed elsewhere.
  *
  * DOC: switching while jobs run
  *
- * A job ends in the mode in which it began; its root says which, and holds what it needs:
+ * A job ends in the mode in which it began. Its root records the mode and keeps what the job needs:
  *
- * - Shadowed roots. Entering forgets all trees, so that those that no workload holds go away at once. What a held one
- *   leads to, and the GGTT, is unprotected and listed; that is, relaxed for good. It is brought up to date at each
- *   synchronisation like any relaxed page, so that a running job sees what its lite restores bring and nothing that the
- *   guest unmapped and flushed. With the last held root the GGTT's shadow goes, too, and nothing is listed any more.
- * - Nested roots have nothing of their own. Mapped pages stay until the last one is put.
+ * - Shadowed roots: ghyvi_nested_enter() forgets all trees, so trees that no workload holds are
+ *   freed at once. The tables of the remaining trees, and the GGTT, are unprotected and listed:
+ *   they stay relaxed. Each sync updates them like any relaxed page. A running job therefore sees
+ *   the entries that its lite restores need, and none that the guest has unmapped and flushed. When
+ *   the last shadowed root is released, the GGTT's shadow is dropped and no page remains listed.
+ * - Nested roots have no tables. Mapped pages stay mapped until the last nested root is put.
  */
 #include <linux/err.h>
 #include <linux/kernel.h>
@@ -25,7 +27,7 @@ static void pin_unmap(struct ghyvi_gtt *gtt, struct ghyvi_pin *pin)
 	gtt->params.pgpu_ops->unmap_guest(gtt->params.client, pin->gfn);
 	list_del_init(&pin->mapped);
 	gtt->nr_mapped_pins--;
-	/* Idle: released after the next invalidation. */
+	/* If the pin is idle now, it is released only after an invalidation. */
 	ghyvi_pin_put(gtt, pin->gfn);
 }
 

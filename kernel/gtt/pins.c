@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Guest pages pinned because shadow entries point at them. One pin a page, counted by entries; a page that no
- * entry uses stays pinned for a while, since drivers unbind and rebind the same pages. Then neither of the two costs
- * more than a count, as a rule: the pin is found without a search, and stays in the list of idle ones.
+ * Pins of the guest pages that shadow entries map: one pin per page, with a reference per entry. A
+ * page that no entry maps stays pinned for some time, because drivers unbind and rebind the same
+ * pages. Binding such a page again usually costs no more than a counter: the pin is found without a
+ * search and stays on the list of idle pins.
  */
 #include <linux/err.h>
 #include <linux/minmax.h>
@@ -30,7 +31,7 @@ static struct ghyvi_pin *pin_of(struct ghyvi_pin_block *block, u64 gfn)
 	return &block->pins[gfn % GHYVI_PIN_BLOCK];
 }
 
-/* The block, used by one more pin; NULL without memory. */
+/* Get the block of @gfn for one more pin, and allocate it if necessary. NULL if memory is short. */
 static struct ghyvi_pin_block *block_get(struct ghyvi_gtt *gtt, u64 gfn)
 {
 	struct ghyvi_pin_block *block = ghyvi_pin_block(gtt, gfn / GHYVI_PIN_BLOCK);
@@ -74,7 +75,7 @@ static void pin_free(struct ghyvi_gtt *gtt, struct ghyvi_pin *pin)
 	block_put(gtt, ghyvi_pin_block(gtt, pin->gfn / GHYVI_PIN_BLOCK));
 }
 
-/* What the guest gave back and we still hold must not keep it from pinning something else. */
+/* Idle pins count against RLIMIT_MEMLOCK, so they are released before -ENOMEM is returned. */
 int ghyvi_pin_page(struct ghyvi_gtt *gtt, u64 gfn, u64 *bus)
 {
 	const struct ghyvi_gtt_params *p = &gtt->params;
@@ -82,9 +83,13 @@ int ghyvi_pin_page(struct ghyvi_gtt *gtt, u64 gfn, u64 *bus)
 	int ret = p->hv_ops->pin(p->hv, gfn, bus);
 
 	if (ret == -ENOMEM && (gtt->nr_idle_pins || gtt->nr_mapped_pins)) {
-		/* Half: the walk that needs this page has just mapped the tables above it. */
+		/* Only half: the walk that needs this page has just mapped the tables above it. */
 		ghyvi_nested_evict(gtt, (gtt->nr_mapped_pins + 1) / 2);
-		/* The pGPU may still have GGTT entries that were replaced a moment ago, and more will be. */
+		/*
+		 * The update in progress may have replaced shadow entries that the pGPU still has.
+		 * Publish them before their pins are released; more entries of this table page may
+		 * follow.
+		 */
 		if (updating)
 			ghyvi_ggtt_publish(gtt, updating, 0, GHYVI_ENTRIES - 1);
 		gtt->ggtt_updating = updating;
@@ -102,7 +107,7 @@ struct ghyvi_pin *ghyvi_pin_create(struct ghyvi_gtt *gtt, u64 gfn)
 	u64 bus;
 	int ret;
 
-	/* First what a guest can make fail at will. */
+	/* Pinning comes first because a guest can make it fail at will. */
 	ret = ghyvi_pin_page(gtt, gfn, &bus);
 	if (ret)
 		goto err;
@@ -176,7 +181,10 @@ void ghyvi_pin_table(struct ghyvi_gtt *gtt, u64 gfn, bool table)
 		pin->table = table;
 }
 
-/* Where the pin of @gfn is, or would be; NULL: nowhere yet. @before: that of the page before, or NULL. */
+/*
+ * Returns the slot of @gfn's pin, which may be unused, or NULL if there is no block for it. @before
+ * is the slot of the previous page, or NULL.
+ */
 static struct ghyvi_pin *pin_place(struct ghyvi_gtt *gtt, u64 gfn, struct ghyvi_pin *before)
 {
 	struct ghyvi_pin_block *block;
@@ -219,7 +227,10 @@ void ghyvi_pins_put(struct ghyvi_gtt *gtt, u64 gfn, unsigned int count)
 	}
 }
 
-/* To move a pin in the list each time that it is used and idle again would cost more than the use. */
+/*
+ * The list is not reordered when a pin is used, which would cost more than the use itself. Instead,
+ * a pin that was used and became idle again gets a second chance here.
+ */
 static void trim_oldest(struct ghyvi_gtt *gtt)
 {
 	struct ghyvi_pin *pin = list_first_entry(&gtt->idle_pins, struct ghyvi_pin, idle);

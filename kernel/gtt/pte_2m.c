@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Guest pages of 2 MiB that shadow entries point to: 512 pins, taken and given back together. Where the host's pages
- * lie side by side the GPU sees one page, too; else a table of the host's own that no guest table is behind. One for
- * all entries that name the guest page, so that a guest cannot multiply tables; the entries carry the permission.
+ * Guest pages of 2 MiB that shadow entries map. Their 512 pins are taken and released together. If
+ * the host pages are contiguous and aligned, the shadow entry maps one 2 MiB page. Otherwise it
+ * points to a table of the host's own with 4 KiB entries. All entries that map the same guest page
+ * share that table, so a guest cannot multiply tables. The entries that point to it carry the write
+ * permission.
  */
 #include <linux/err.h>
 #include <linux/io.h>
@@ -72,7 +74,7 @@ static struct ghyvi_large *large_create(struct ghyvi_gtt *gtt, u64 gfn)
 	large_count(gtt, large, 1);
 	ret = xa_err(xa_store(&gtt->larges, gfn, large, GFP_KERNEL_ACCOUNT));
 	if (ret) {
-		large_destroy(gtt, large); /* nobody has seen it */
+		large_destroy(gtt, large); /* no entry refers to it yet */
 		return ERR_PTR(ret);
 	}
 	return large;
@@ -103,7 +105,10 @@ void ghyvi_large_put(struct ghyvi_gtt *gtt, u64 gfn)
 
 	if (WARN_ON_ONCE(!large || !large->refs) || --large->refs)
 		return;
-	/* An engine may still have it cached, and the guest may point at it again: decided in reap. */
+	/*
+	 * An engine may have cached the translation, and the guest may map the page again.
+	 * ghyvi_larges_reap() decides.
+	 */
 	if (list_empty(&large->dying))
 		list_add_tail(&large->dying, &gtt->dying_larges);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Entries of the last level, pages of 4 KiB, and of the GGTT: what synchronisations translate thousands of at a time. An
- * entry that leads to a page holds a reference on its pin.
+ * Translation of last-level entries (4 KiB pages), including those of the GGTT. One sync may
+ * translate thousands of them. An entry that maps a page holds a reference on its pin.
  */
 #include <linux/compiler.h>
 #include <linux/err.h>
@@ -27,7 +27,7 @@ static u64 leaf_translate(struct ghyvi_gtt *gtt, u64 guest_entry, bool ggtt)
 	return pin->bus | flags;
 }
 
-/* First the new page, then the old one: it may be the same. */
+/* The new entry's reference is taken before the old one is dropped: both may be on the same pin. */
 static void leaf_write(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index, u64 old, u64 entry)
 {
 	u64 old_entry = page->entries[index];

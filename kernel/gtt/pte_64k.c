@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Page tables of 64 KiB pages (Gen9): each 16th guest entry stands for a group of 16. Their shadows have all 512 entries
- * of 4 KiB, so that they are right whether or not the entry that leads there says "64 KiB". It may say so while each
- * group is contiguous and aligned in the host; the GPU then reads one entry of a group, and takes fifteen pages on trust.
+ * Page tables of 64 KiB pages (Gen9). Only each 16th guest entry counts; it maps a group of 16
+ * pages. The shadow has all 512 entries of 4 KiB, so it is correct whether or not the 64 KiB bit
+ * (IPS) is set in the page directory entry (PDE) that points to it. The bit may be set while each
+ * group is contiguous and aligned in host memory, because the GPU then reads the first entry of a
+ * group and not the other 15.
  *
- * One entry of level 2 at most says so, the one that came first, since it must not any more before the first group that
- * is apart is written: others that lead to the same shadow have 4 KiB pages.
+ * Only the first PDE linked to a shadow page may have the bit set. Before a group that is not
+ * contiguous is written, the bit must be cleared and the pGPU invalidated, so at most one PDE has
+ * to be changed. Other PDEs that point to the same shadow page use its 4 KiB entries.
  */
 #include <linux/compiler.h>
 #include <linux/string.h>
 
 #include "gtt_types.h"
 
-/* The shadow of an entry for 64 KiB. */
+/* The shadow of a 64 KiB guest entry. */
 struct group {
 	u64 entries[GHYVI_PTES_PER_64K];
-	bool whole; /* the GPU may have it as one page */
+	bool whole; /* the GPU may use it as one 64 KiB page, or it is not present */
 };
 
-/* Before any entry is written that is no part of 64 KiB. */
+/* Must be called before entries of a group that is not one 64 KiB page are written. */
 static void table_split(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page)
 {
 	u64 *entry;
@@ -31,12 +34,15 @@ static void table_split(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page)
 		page->ips_set = false;
 		atomic64_dec(&gtt->params.stats->kept_64k_now);
 	}
-	/* An engine may have loaded it, perhaps before it went: it would look for 64 KiB at what is written next. */
+	/*
+	 * An engine may have cached a PDE with the bit set, even if the bit is clear by now. It
+	 * would treat the next entries that are written as 64 KiB pages.
+	 */
 	gtt->params.pgpu_ops->invalidate(gtt->params.client);
 	page->ips_cached = false;
 }
 
-/* Whether the entry that leads to @page may say "64 KiB" from now on. */
+/* Returns true if the PDE that points to @page may have the 64 KiB bit set from now on. */
 static bool table_keep(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page)
 {
 	if (!page->ips_set && page->parent && !page->noncontig_mask) {
@@ -68,7 +74,7 @@ void ghyvi_table_64k_unlink(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *pag
 	page->ips_set = false;
 }
 
-/* A reference on each page, or scratch. */
+/* Take a reference on each page of the group, or map scratch. */
 static void group_translate(struct ghyvi_gtt *gtt, u64 guest_entry, struct group *group)
 {
 	u64 gfn = ghyvi_entry_group_gfn(guest_entry), bus;
@@ -91,7 +97,7 @@ static void group_translate(struct ghyvi_gtt *gtt, u64 guest_entry, struct group
 		group->entries[i] = pins[i].bus | GHYVI_ENTRY_PRESENT | (guest_entry & GHYVI_ENTRY_WRITE);
 }
 
-/* What stands at @index was translated from @old. */
+/* Replace the group at @index, which was translated from @old. */
 static void group_write(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index, u64 old,
 			const struct group *group)
 {

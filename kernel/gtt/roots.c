@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Shadowed trees by their guest-physical root. The gtt keeps every tree the guest has announced or used until the
- * guest says it goes away, or resets the whole GPU, so that a tree is not built anew for each submission.
+ * Shadowed trees by their guest-physical root. The gtt keeps every tree that the guest has announced
+ * or used, so that it is not built again for each submission. A tree is dropped when the guest
+ * announces its destruction or resets the whole GPU, when its memory is removed, or when it is
+ * evicted (evict.c).
  */
 #include <linux/err.h>
 #include <linux/io.h>
@@ -13,7 +15,10 @@
 
 #define ROOT_KEY_THREE_LEVEL BIT(62)
 
-/* What registers and images hold may have more bits set than an entry's address has. Entries in which only these count are alike. */
+/*
+ * Registers and context images may have more bits set than the address of an entry has. Only the
+ * address bits identify a root.
+ */
 static void root_address(const u64 *gpa4, unsigned int levels, u64 *gpa)
 {
 	unsigned int i;
@@ -32,7 +37,10 @@ static bool root_matches(const struct ghyvi_root *root, const u64 *gpa)
 	return root->levels == 4 || !memcmp(root->gpa, gpa, sizeof(root->gpa));
 }
 
-/* Let go of the tables; the top page stays, since a job may have its address, and leads to scratch only. */
+/*
+ * Release the tables. The top page remains, because a job may have its address, and all its entries
+ * map scratch.
+ */
 static void root_empty(struct ghyvi_root *root)
 {
 	struct ghyvi_gtt *gtt = root->gtt;
@@ -171,7 +179,10 @@ err_free:
 	return ERR_PTR(ret);
 }
 
-/* Room for one more: forget the tree used longest ago that no workload holds. */
+/*
+ * Make room for another root: if there are GHYVI_MAX_ROOTS, forget the least recently used tree
+ * that no workload holds.
+ */
 static int roots_make_room(struct ghyvi_gtt *gtt)
 {
 	struct ghyvi_root *root;
@@ -188,7 +199,10 @@ static int roots_make_room(struct ghyvi_gtt *gtt)
 	return -ENOSPC;
 }
 
-/* Only for its top page: the synchronisation that comes before any use makes room for what is below. */
+/*
+ * Evicts only if there is no room for the top page of the tree. The sync that precedes each use
+ * makes room for the tables below.
+ */
 static struct ghyvi_root *root_create_in_room(struct ghyvi_gtt *gtt, const u64 *gpa, unsigned int levels)
 {
 	struct ghyvi_root *root;
@@ -210,7 +224,7 @@ static struct ghyvi_root *root_nested(struct ghyvi_gtt *gtt, const u64 *gpa, uns
 	struct ghyvi_pin *pin;
 
 	if (levels == 4) {
-		/* A shadowed tree would be refused, too. */
+		/* As for a shadowed tree, fail if the root is not guest memory. */
 		pin = ghyvi_nested_pin(gtt, gpa[0] >> GHYVI_PAGE_SHIFT);
 		if (IS_ERR(pin))
 			return ERR_CAST(pin);
@@ -276,8 +290,8 @@ void ghyvi_gtt_forget_root(struct ghyvi_gtt *gtt, const u64 *gpa4, unsigned int 
 	root = xa_load(&gtt->roots, root_key(gpa, levels));
 	if (root) {
 		/*
-		 * A workload that is on its way back may still hold it, and the guest is about to use the
-		 * tables' pages for something else: as data they must not be taken for tables.
+		 * A workload that is being completed may still hold the tree, but the guest is
+		 * about to reuse the table pages for data, which must not be interpreted as tables.
 		 */
 		root_empty(root);
 		ghyvi_root_forget(root);

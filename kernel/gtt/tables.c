@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Table pages and their shadow pages. Drivers point all unused entries at one scratch chain, so shadow pages are
- * shared by (guest page, level); with one guest page at several levels (which no driver does, but an attacker)
- * it has a shadow page for each. Levels only ever go down, so there are no cycles.
+ * Table pages and their shadow pages. Drivers point all unused entries at one scratch chain, so all
+ * entries that use a guest page at the same level share one shadow page. A guest page that is used
+ * at several levels, which only an attacker does, has a shadow page for each level. A shadow entry
+ * points to a lower level or maps data, so there are no cycles.
  */
 #include <linux/bitops.h>
 #include <linux/err.h>
@@ -74,7 +75,7 @@ static struct ghyvi_table_page *table_create(struct ghyvi_gtt *gtt, u64 gfn, uns
 	atomic64_inc(&p->stats->tables_now);
 	atomic64_inc(&p->stats->pinned_pages_now);
 
-	/* arm before scan */
+	/* Write-protect (or list) before the scan, so that no store is missed in between. */
 	ghyvi_table_protect_initial(gtt, table, level);
 	for (i = 0; i < GHYVI_ENTRIES; i++)
 		table->snapshot[i] = READ_ONCE(table->guest[i]);
@@ -110,7 +111,7 @@ bool ghyvi_tables_in(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
 	return xa_find(&gtt->tables, &at, gfn + count - 1, XA_PRESENT);
 }
 
-/* Translate entry @index of a shadow page above the last level, which reads @value in the guest. */
+/* Translate entry @index of a shadow page above the last level. @value is the guest's entry. */
 static u64 shadow_translate(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index, u64 value)
 {
 	u64 entry = ghyvi_entry_translate(gtt, page->level, value, page->tree);
@@ -143,7 +144,7 @@ struct ghyvi_table_page *ghyvi_table_neighbour(struct ghyvi_gtt *gtt, const stru
 		return index < gtt->nr_ggtt_tables ? gtt->ggtt_tables[index] : NULL;
 	}
 	parent = xa_load(&gtt->tables, table->parent_gfn);
-	/* The guest may have linked it elsewhere meanwhile. */
+	/* parent_gfn is a hint: the guest may have linked the table elsewhere since. */
 	if (!parent || !parent->shadows[GHYVI_LEVEL_PD] || index >= GHYVI_ENTRIES ||
 	    ghyvi_entry_gfn(parent->snapshot[table->parent_index]) != table->gfn ||
 	    !(parent->snapshot[index] & GHYVI_ENTRY_PRESENT) ||
@@ -175,7 +176,7 @@ static void table_wait_no_more(struct ghyvi_table_page *table, unsigned int inde
 	table->unbacked[index / 64] &= ~BIT_ULL(index % 64);
 }
 
-/* Entry @index of the guest, not of the last level, was @old and is @value. */
+/* Guest entry @index, above the last level, changed from @old to @value. */
 static void shadow_set_one(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index, u64 old,
 			   u64 value)
 {
@@ -185,7 +186,7 @@ static void shadow_set_one(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page
 	ghyvi_entry_release(gtt, page, index, old, old_entry);
 }
 
-/* @count entries of the guest from @index on were @old and are @values. */
+/* @count guest entries from @index on changed from @old to @values. */
 static void shadow_set(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index, const u64 *old,
 		       const u64 *values, unsigned int count)
 {
@@ -225,7 +226,7 @@ void ghyvi_shadow_clear(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, u
 	ghyvi_entry_release(gtt, page, index, guest_entry, old_entry);
 }
 
-/* Entries of a new page, from the snapshot. */
+/* Translate the entries of a new shadow page from the snapshot. */
 static void shadow_fill(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page)
 {
 	static const u64 none[GHYVI_PTES_PER_LINE];
@@ -274,7 +275,7 @@ err_free:
 	return ERR_PTR(-ENOMEM);
 }
 
-/* A second tree leads here now, and so to everything below. */
+/* A second tree reaches @page now, and with it all tables below. */
 static void shadow_share(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page)
 {
 	struct ghyvi_table_page *child;
@@ -297,7 +298,7 @@ static void shadow_share(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page)
 	}
 }
 
-/* The reference is dropped with ghyvi_shadow_put(). */
+/* Returns the shadow page with a reference, which ghyvi_shadow_put() drops, or an ERR_PTR. */
 struct ghyvi_shadow_page *ghyvi_shadow_get(struct ghyvi_gtt *gtt, u64 gfn, unsigned int level,
 					   struct ghyvi_tree *tree)
 {
@@ -307,7 +308,7 @@ struct ghyvi_shadow_page *ghyvi_shadow_get(struct ghyvi_gtt *gtt, u64 gfn, unsig
 	if (table && table->shadows[level]) {
 		page = table->shadows[level];
 		page->refs++;
-		/* Also when it was about to go: what it leads to still belongs to its tree of before. */
+		/* Even if it was dying: the tables below still belong to its former tree. */
 		if (page->tree != tree)
 			shadow_share(gtt, page);
 		return page;
@@ -329,7 +330,10 @@ void ghyvi_shadow_put(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page)
 {
 	if (--page->refs)
 		return;
-	/* An engine may still have it cached, and the guest may point at it again: decided in reap. */
+	/*
+	 * An engine may have cached its entries, and the guest may point to it again.
+	 * ghyvi_tables_reap() decides.
+	 */
 	if (list_empty(&page->dying))
 		list_add_tail(&page->dying, &gtt->dying);
 }
@@ -383,7 +387,9 @@ void ghyvi_tables_reap(struct ghyvi_gtt *gtt)
 	if (list_empty(&gtt->dying) && list_empty(&gtt->dying_larges) && list_empty(&gtt->dying_roots))
 		return;
 	gtt->params.pgpu_ops->invalidate(gtt->params.client);
-	/* What dies with its parent was reachable only through it, so the one invalidation covers it. */
+	/*
+	 * Children freed here were reachable only through their parent: one invalidation is enough.
+	 */
 	while (!list_empty(&gtt->dying)) {
 		page = list_first_entry(&gtt->dying, struct ghyvi_shadow_page, dying);
 		list_del_init(&page->dying);
@@ -414,7 +420,7 @@ void ghyvi_table_update(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, u
 	for (i = 0; table->retry && i < count; i++)
 		if (values[i] != old[i])
 			table_wait_no_more(table, index + i);
-	/* Translation may give the page a use more, which is then made from the snapshot. */
+	/* Translation may add a level to @table. Its new shadow is filled from the snapshot. */
 	for (levels = table->levels; levels; levels &= levels - 1)
 		shadow_set(gtt, table->shadows[__ffs(levels)], index, old, values, count);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One guest entry above the last level to one shadow entry, and the reference that the shadow entry holds: on the shadow page
- * below, or on a large page.
+ * Translation of one guest entry above the last level into one shadow entry. The shadow entry holds
+ * a reference on the shadow page or the 2 MiB page that it points to.
  */
 #include <linux/err.h>
 #include <linux/io.h>
@@ -20,12 +20,13 @@ u64 ghyvi_entry_scratch(const struct ghyvi_gtt *gtt, unsigned int level)
 u64 ghyvi_entry_reject(struct ghyvi_gtt *gtt, unsigned int level, u64 guest_entry, int error)
 {
 	/*
-	 * Final is only what no pin can mend. VFIO may give memory back that it has taken away, the
-	 * host may be short of memory, and a pin fails in a thread that is being killed.
+	 * Only an unsupported format is final. All other errors may pass, so the entry is deferred:
+	 * VFIO may map the memory again, the host may be short of memory, or the calling thread is
+	 * being killed.
 	 */
 	gtt->defer_err = error == -EOPNOTSUPP ? 0 : error;
 	if (error == -ENOSPC) {
-		gtt->defer_err = -EFAULT; /* as if it were not there, until a table has gone */
+		gtt->defer_err = -EFAULT; /* retried when a table page has been freed */
 		gtt->table_limit_hit = true;
 	}
 	ghyvi_count(gtt->params.stats, entries_rejected);
@@ -34,9 +35,10 @@ u64 ghyvi_entry_reject(struct ghyvi_gtt *gtt, unsigned int level, u64 guest_entr
 }
 
 /*
- * A GPU store to a table page would not trap. i915 maps tables of its migration VM and never uses the mapping, so this
- * is no reason for a log line. (A page that becomes a table later stays mapped; shadows derive from snapshots, so the
- * guest can only fool itself.)
+ * A GPU store to a table page would not trap, so a table page is not mapped as data. i915 maps
+ * tables of its migration VM and never uses the mapping, so this is not reported. A data page that
+ * becomes a table page later stays mapped. That is safe: shadows are derived from snapshots, so GPU
+ * stores to it can only affect the guest itself.
  */
 bool ghyvi_entry_hides_table(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
 {
@@ -50,7 +52,7 @@ bool ghyvi_entry_hides_table(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
 	}
 	if (!hides)
 		return false;
-	gtt->defer_err = -EFAULT; /* as if it were not there, until it is no table any more */
+	gtt->defer_err = -EFAULT; /* retried when the table page has been freed */
 	ghyvi_count(gtt->params.stats, entries_rejected);
 	return true;
 }
@@ -64,7 +66,10 @@ static u64 translate_large(struct ghyvi_gtt *gtt, u64 guest_entry)
 		return ghyvi_entry_scratch(gtt, GHYVI_LEVEL_PD);
 	large = ghyvi_large_get(gtt, gfn);
 	if (IS_ERR(large)) {
-		/* What it took to find out is as much as many others would be; short of room, they would not fare better. */
+		/*
+		 * Pinning 512 pages may cost as much as all other retries of this sync. If memory
+		 * is short, they would fail as well.
+		 */
 		gtt->retry_nomem_left = 0;
 		gtt->retry_unbacked_left -= min(gtt->retry_unbacked_left, GHYVI_RETRY_NOMEM);
 		return ghyvi_entry_reject(gtt, GHYVI_LEVEL_PD, guest_entry, PTR_ERR(large));
@@ -99,7 +104,7 @@ static void release_table(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page,
 	child = table ? table->shadows[ghyvi_entry_below(gtt, page->level, guest_entry)] : NULL;
 	if (WARN_ON_ONCE(!child))
 		return;
-	/* The same table may stand there again. */
+	/* Keep the link if the new entry at @index points to the same table. */
 	if (child->parent == page && child->parent_index == index &&
 	    (page->entries[index] & GHYVI_SHADOW_ADDRESS_MASK) != virt_to_phys(child->entries))
 		ghyvi_table_64k_unlink(gtt, child);
