@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a trap, a scan and a protection cost on this machine: measured where they happen, kept current as moving
- * averages in the vGPU's tuning. Policies that weigh costs read them there.
+ * Costs of a trap, a scan and a protection on this machine. Each is measured where it occurs and
+ * kept as a moving average in the vGPU's tuning, where policies that weigh costs read it.
  */
 #include <linux/ktime.h>
 
 #include "../gtt/gtt_types.h"
 
-#define COST_WEIGHT 8 /* a new sample counts for one eighth */
-#define COST_MAX_NS 1000000u /* longer than this was an interruption, not a cost */
-/* Two stores of one loop trap within this time; what lies between is the price of a trap. */
+#define COST_WEIGHT 8 /* a new sample has a weight of one eighth */
+#define COST_MAX_NS 1000000u /* a longer sample was interrupted and is ignored */
+/* Two stores of one loop trap within this time. The time between them is the cost of a trap. */
 #define TRAP_GAP_MAX_NS 200000u
 
 static void cost_update(u32 *cost, u64 sample)
@@ -28,8 +28,8 @@ void ghyvi_cost_scanned(struct ghyvi_gtt *gtt, u64 started_ns, u32 pages)
 }
 
 /*
- * A lifted protection also costs the guest a fault when its next store makes the page writable again, about what a
- * trap costs that is handled in the kernel; it is part of the price of protecting.
+ * Removing a protection also costs the guest a fault, when its next store makes the page writable
+ * again. The fault is estimated at half a trap and counted as part of the cost of protecting.
  */
 void ghyvi_cost_protected(struct ghyvi_gtt *gtt, u64 started_ns, u32 pages)
 {
@@ -39,8 +39,8 @@ void ghyvi_cost_protected(struct ghyvi_gtt *gtt, u64 started_ns, u32 pages)
 }
 
 /*
- * The exit itself is invisible from inside the handler. The distance between two traps of neighbouring entries of one
- * page contains all of it and next to nothing else.
+ * The handler cannot measure the VM exit itself. The time between two traps of neighbouring entries
+ * of one page contains all of it and very little else.
  */
 void ghyvi_cost_trapped(struct ghyvi_gtt *gtt, u64 gpa)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ski rental with experience: how long to pay rent before paying the price, when what lasts how long is known from
- * before. Without a credit earned by doing better than twice the best it falls back to the rule that
- * never does worse.
+ * Online ski rental with predictions. The rent-or-buy threshold is the one that would have been
+ * optimal for the recent durations (a histogram). A regret budget (credit) bounds the loss: it
+ * shrinks when decisions cost more than twice the optimum in hindsight. When it is used up, the
+ * threshold is that of the 2-competitive break-even rule.
  */
 #include <linux/bitops.h>
 #include <linux/kernel.h>
@@ -11,13 +12,13 @@
 
 #include <ghyvi/shadow_experience.h>
 
-#define DURATIONS_MAX 256u /* then those known so far count for half */
+#define DURATIONS_MAX 256u /* at this number of durations all counts are halved */
 #define DURATION_MAX 0xffffu
-/* Prices that may be lost before doing without experience, and that can be saved up against a worse time. */
+/* The regret budget in multiples of the price: the maximum loss, and the maximum saved up. */
 #define REGRET_BUDGET 32
-/* Without any experience, this part of the price is spent on waiting to get some. */
+/* Without any recorded duration, a first wait may cost 1/EXPLORE_RATIO of the price. */
 #define EXPLORE_RATIO 16
-/* Waiting has to promise this part of the cost. */
+/* Waiting must be expected to save 1/MIN_GAIN_RATIO of its cost. */
 #define MIN_GAIN_RATIO 16
 
 unsigned int ghyvi_duration_class(u32 duration)
@@ -25,7 +26,10 @@ unsigned int ghyvi_duration_class(u32 duration)
 	return min_t(unsigned int, fls(duration), GHYVI_DURATION_CLASSES - 1);
 }
 
-/* What would have been cheapest for all durations known: not to wait at all, or until the end of some class? */
+/*
+ * The threshold that would have been cheapest for all recorded durations: 0 (buy at once), or the
+ * end of one of the classes.
+ */
 static u32 optimal_threshold(const struct ghyvi_histogram *d, const struct ghyvi_rent_or_buy *rental)
 {
 	u32 longer = d->total + d->censored, limit = 0;
@@ -60,11 +64,11 @@ static void durations_age(struct ghyvi_histogram *d)
 			d->longest[class] = 0;
 		d->total += d->count[class];
 	}
-	/* Pages that were freed meanwhile do not come back to be subtracted. */
+	/* Pages that were freed never report the end of their duration, so forget these as well. */
 	d->censored /= 2;
 }
 
-/* One more will be known; at most DURATIONS_MAX are, those that wait included. */
+/* Before another duration is recorded. At most DURATIONS_MAX are, unfinished ones included. */
 static void durations_make_room(struct ghyvi_histogram *d)
 {
 	if (d->total + d->censored >= DURATIONS_MAX)

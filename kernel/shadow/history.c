@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What happened to a table page, and what there is to learn from it. */
+/*
+ * The history of a table page: traps and scans are divided into bursts, gaps and runs, which are
+ * recorded in the vGPU's experience.
+ */
 #include <linux/kernel.h>
 #include <linux/minmax.h>
 
 #include <ghyvi/shadow_policy.h>
 
-#define RUNS_MAX 64u /* then those known so far count for half */
+#define RUNS_MAX 64u /* at this number of runs all counts are halved */
 
 static void gap_ends(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
 		     const struct ghyvi_shadow_tuning *tuning, u32 clean, bool trapped)
@@ -36,7 +39,7 @@ static void burst_begins(struct ghyvi_page_history *history, struct ghyvi_experi
 	history->in_run = false;
 }
 
-/* Only of bursts that began with a trap is there something to decide. */
+/* Only for bursts that begin with a trap: the others involve no decision of the policy. */
 static void burst_ends(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
 		       const struct ghyvi_shadow_tuning *tuning, u32 stores, bool relaxed)
 {
@@ -127,7 +130,7 @@ bool ghyvi_history_run(const struct ghyvi_page_history *before, struct ghyvi_pag
 	if (before && before->in_run && before->burst_at == history->burst_at &&
 	    before->run_index < GHYVI_RUN_PAGES - 1)
 		run_reaches(history, experience, before->run_start, before->run_index + 1);
-	else if (history->writes) /* what began without a trap could not have been foreseen at one */
+	else if (history->writes) /* a trap is needed to predict the rest of the run */
 		run_reaches(history, experience, history->start, 0);
 	return history->in_run;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* All shadowing policies, in the order in which sysfs lists them. */
+/* The table of all shadowing policies, in the order in which sysfs lists them. */
 #include <linux/kernel.h>
 #include <linux/string.h>
 

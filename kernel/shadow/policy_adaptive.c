@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Three decisions, each by what was cheapest of late in the same situation at the costs measured (experience.c):
+ * The policy "adaptive" makes three decisions. Each takes the choice that was cheapest recently in
+ * the same situation, at the measured costs of a trap (T), a scan (S) and a protection (P); see
+ * experience.c.
  *
- * - A protected page pays T for each store. Letting it go costs one scan now and one protection: S + P. How many stores
- *   a burst has is known by where in the page it starts.
- * - A relaxed page pays S at each submission. Taking it back costs P, and T for the store that relaxes it again. How
- *   long a gap lasts is known by how long the one before was.
- * - With a page that is let go, its neighbours are, if the traps that this saves are worth what it costs in vain. How
- *   far a run goes is known by where in its first page it starts.
+ * - Relax: a strict page pays rent T for each store. Relaxing it costs one scan and one protection,
+ *   S + P. The number of stores in a burst is predicted from where in the page the burst starts.
+ * - Protect: a relaxed page pays rent S at each submission. Protecting it costs P, plus T for the
+ *   store that relaxes it again. The length of a gap is predicted from the length of the previous
+ *   gap.
+ * - Relax ahead: the neighbours of a page are relaxed with it if the traps saved are expected to be
+ *   worth the cost of the neighbours that are not written. The length of a run is predicted from
+ *   where in its first page it starts.
  *
- * What this guarantees, and what nothing can: Documentation/policies.md.
+ * Documentation/policies.md has the competitive ratio that this guarantees, and its lower bounds.
  */
 #include <linux/kernel.h>
 
@@ -20,7 +24,7 @@ static bool adaptive_relax(const struct ghyvi_shadow_view *page)
 	const struct ghyvi_experience *experience = page->experience;
 	struct ghyvi_rent_or_buy rental = ghyvi_burst_rental(page->tuning);
 
-	/* The next store would cost more than to be wrong: never more traps than segmented. */
+	/* Another trap costs at least as much as relaxing in error: never trap more than segmented. */
 	if (rental.rent_ns >= rental.buy_ns)
 		return true;
 	return page->history->writes > ghyvi_rental_limit(&experience->bursts[page->history->start],
@@ -55,7 +59,7 @@ static bool adaptive_protect(const struct ghyvi_shadow_view *page)
 
 const struct ghyvi_shadow_policy ghyvi_policy_adaptive = {
 	.name = "adaptive",
-	/* A page that was just linked into a tree is about to be filled. */
+	/* A page that was just linked into a tree is about to be filled by the guest. */
 	.relax_new = ghyvi_policy_always,
 	.relax = adaptive_relax,
 	.ahead = adaptive_ahead,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A leaf page is relaxed by its first store, for good (gHyvi, USENIX ATC '15). */
+/*
+ * The policy "dynamic": the first store to a leaf page relaxes it, and it is never protected again
+ * (gHyvi, USENIX ATC '15).
+ */
 #include "policies.h"
 
 const struct ghyvi_shadow_policy ghyvi_policy_dynamic = {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* No leaf page is ever protected, every submission compares them all (gHyvi, USENIX ATC '15). */
+/*
+ * The policy "full": no leaf page is ever protected, and every sync compares all leaf pages that it
+ * reaches (gHyvi, USENIX ATC '15).
+ */
 #include "policies.h"
 
 const struct ghyvi_shadow_policy ghyvi_policy_full = {

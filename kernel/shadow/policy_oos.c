@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Relaxed from the second store (or oos_threshold) until the next submission: what GVT-g's source contains as
- * "out of sync" pages and keeps switched off.
+ * The policy "oos": a leaf page is relaxed by store number oos_threshold (default 2) and protected
+ * again at the next submission. GVT-g's source contains this as "out of sync" pages, switched off.
  */
 #include "policies.h"
 

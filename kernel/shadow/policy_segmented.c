@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Relaxed from the first store until the next submission, then compared and protected again: the default of the gHyvi
- * paper ("dynamic segmented partial reconstruction", USENIX ATC '15).
+ * The policy "segmented": a leaf page is relaxed by its first store, and compared and protected
+ * again at the next submission. This is the default of the gHyvi paper ("dynamic segmented partial
+ * reconstruction", USENIX ATC '15).
  */
 #include "policies.h"
 

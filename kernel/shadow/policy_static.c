@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A fixed number of pages, the hottest ones observed, are relaxed for good; all others are strict (gHyvi, USENIX
- * ATC '15, "static partial reconstruction").
+ * The policy "static": a fixed number of leaf pages, the hottest ones observed, are relaxed. All
+ * others are strict (gHyvi, USENIX ATC '15, "static partial reconstruction").
  */
 #include "policies.h"
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Every store to a table page traps and is translated at once (gVirt, USENIX ATC '14; GVT-g today). */
+/*
+ * The policy "strict": every store to a table page traps and is translated at once (gVirt, USENIX
+ * ATC '14; GVT-g today).
+ */
 #include "policies.h"
 
 const struct ghyvi_shadow_policy ghyvi_policy_strict = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which table pages are written most. */
+/* Iteration over all table pages, and their ranking by the number of stores. */
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
@@ -54,7 +54,7 @@ void ghyvi_tables_rank(struct ghyvi_gtt *gtt)
 	ranking.tables = kvmalloc_array(gtt->nr_tables + gtt->nr_ggtt_tables + 1, sizeof(*ranking.tables),
 					GFP_KERNEL_ACCOUNT);
 	if (!ranking.tables)
-		return; /* the old ranks serve until the next time */
+		return; /* the old ranks remain until the next ranking */
 	ghyvi_tables_each(gtt, rank_collect, &ranking);
 	sort(ranking.tables, ranking.count, sizeof(*ranking.tables), rank_compare, NULL);
 	for (i = 0; i < ranking.count; i++)

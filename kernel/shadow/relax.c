@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * States of a table page: protected (its stores trap), listed (compared at the next synchronisation), or both.
+ * State changes of a table page, its sync, and traps. A page is protected (its stores trap), or
+ * listed (relaxed: its shadow may be stale, and the next sync compares it), or both.
  */
 #include <linux/compiler.h>
 
@@ -18,7 +19,7 @@ static struct ghyvi_tree *find_tree(struct ghyvi_gtt *gtt, const struct ghyvi_ta
 	return leaf ? leaf->tree : leaf_64k ? leaf_64k->tree : &gtt->shared_tree;
 }
 
-/* Synchronisations that reached the page so far. */
+/* Number of syncs that have reached the page so far. */
 static u32 table_now(struct ghyvi_gtt *gtt, const struct ghyvi_table_page *table)
 {
 	return table->tree->synced + gtt->flushes;
@@ -28,7 +29,7 @@ void ghyvi_table_mark_relaxed(struct ghyvi_gtt *gtt, struct ghyvi_table_page *ta
 {
 	if (!list_empty(&table->relaxed_node))
 		return;
-	table->compared = gtt->syncs; /* no store was missed until now */
+	table->compared = gtt->syncs; /* until now every store has trapped */
 	list_add_tail(&table->relaxed_node, &table->tree->relaxed);
 	atomic64_inc(&gtt->params.stats->relaxed_now);
 }
@@ -45,7 +46,7 @@ void ghyvi_table_update_tree(struct ghyvi_gtt *gtt, struct ghyvi_table_page *tab
 {
 	struct ghyvi_tree *tree = find_tree(gtt, table);
 
-	/* Each tree counts its own synchronisations; the time since the page's last burst stays as it is. */
+	/* Each tree counts its own syncs. Keep the number of syncs since the page's last burst. */
 	table->history.burst_at += tree->synced - table->tree->synced;
 	table->tree = tree;
 	if (!list_empty(&table->relaxed_node))
@@ -102,19 +103,19 @@ void ghyvi_table_protect_initial(struct ghyvi_gtt *gtt, struct ghyvi_table_page 
 void ghyvi_table_make_strict(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 {
 	/*
-	 * Only leaf entries are translated from here: they lead to no further table page. A page that has
-	 * higher uses may be in the middle of an update further up the stack; if it is not protected
-	 * already it is listed, and stays so.
+	 * Sync the page here only if it is a leaf: its entries point to no other table page. A page
+	 * that is also used at upper levels may be in the middle of an update further up the call
+	 * stack. If such a page is not protected yet, it is listed already and stays so.
 	 */
 	bool leaf = table->history.leaf;
 
-	/* Unlisting can wait for the next synchronisation, which finds nothing to do. */
+	/* The next sync removes the page from the list. It finds no difference. */
 	ghyvi_table_protect(gtt, table);
 	if (leaf)
 		ghyvi_table_sync(gtt, table);
 }
 
-/* A burst of the page began: it may continue a run of its neighbours', or join two. */
+/* A burst of the page began. It may continue a run of neighbouring pages, or join two runs. */
 static void table_burst(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 {
 	struct ghyvi_table_page *before = ghyvi_table_neighbour(gtt, table, -1);
@@ -130,7 +131,7 @@ static u64 line_difference(const u64 *guest, const u64 *snapshot)
 	return READ_ONCE(*guest) ^ *snapshot;
 }
 
-/* Written out: most lines that are compared are equal, and a loop doubles what that costs. */
+/* Unrolled by hand, because most lines are equal and a loop doubles the cost of comparing them. */
 static bool line_differs(const u64 *guest, const u64 *snapshot)
 {
 	return line_difference(guest, snapshot) | line_difference(guest + 1, snapshot + 1) |
@@ -139,7 +140,7 @@ static bool line_differs(const u64 *guest, const u64 *snapshot)
 	       line_difference(guest + 6, snapshot + 6) | line_difference(guest + 7, snapshot + 7);
 }
 
-/* Each guest entry is read once, now; how many differ from the snapshot? */
+/* Read each guest entry of the line once, and translate it. Returns how many entries differed. */
 static unsigned int line_update(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int at)
 {
 	unsigned int i, changed = 0;
@@ -153,7 +154,10 @@ static unsigned int line_update(struct ghyvi_gtt *gtt, struct ghyvi_table_page *
 	return changed;
 }
 
-/* What waits for a pin; entries that the guest has changed are not meant. */
+/*
+ * Retry deferred entries within the limits of GHYVI_RETRY_UNBACKED and GHYVI_RETRY_NOMEM. Entries that the guest
+ * has changed are translated with their line instead.
+ */
 static void try_again(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int *first, unsigned int *last)
 {
 	bool all = table->generation != gtt->generation;
@@ -167,7 +171,7 @@ static void try_again(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, uns
 	for (i = 0; i < GHYVI_ENTRIES; i++) {
 		if (!ghyvi_table_entry_deferred(table, i) || (!all && ghyvi_table_entry_unbacked(table, i)))
 			continue;
-		/* The guest may change it back before its line is compared. */
+		/* The guest may restore a changed entry before its line is compared: keep it. */
 		if (READ_ONCE(table->guest[i]) != table->snapshot[i] || (!all && !*left)) {
 			ghyvi_table_set_nomem(table, i);
 			continue;
@@ -234,7 +238,7 @@ static void relax_ahead(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 	}
 }
 
-/* A trapped store: translate what it touched, then ask the policy. */
+/* Handle a trapped store: translate the entries that it touched, then apply the policy. */
 static void table_trap(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int offset,
 		       unsigned int bytes)
 {
@@ -253,7 +257,7 @@ static void table_trap(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, un
 	if (changed && ghyvi_table_is_ggtt(table))
 		ghyvi_ggtt_publish(gtt, table, first, last);
 
-	/* No other page is relaxed: what happens to it teaches nothing about those that are. */
+	/* Only leaf pages are relaxed, so only their stores are recorded. */
 	if (!table->history.leaf)
 		return;
 	if (ghyvi_history_trap(&table->history, &gtt->experience, &gtt->tuning, table_now(gtt, table),
@@ -282,7 +286,7 @@ void ghyvi_gtt_trap(struct ghyvi_gtt *gtt, u64 gpa, unsigned int bytes)
 	ghyvi_count(gtt->params.stats, table_write_traps);
 	ghyvi_count_add(gtt->params.stats, table_writes_bytes, bytes);
 	mutex_lock(&gtt->lock);
-	/* A store from before the switch; what is still shadowed is listed, and the rest is nobody's business. */
+	/* The store trapped before the policy changed. Pages that are still shadowed are listed. */
 	if (gtt->policy->nested)
 		goto out;
 	ghyvi_cost_trapped(gtt, gpa);

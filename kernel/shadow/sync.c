@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Synchronisation points. Arm before scan: pages the policy wants back are protected first, in batches, then
- * compared, so that no store falls between the two.
+ * Sync points, and the settings of an gtt that affect them. Pages that the policy wants to be strict
+ * again are write-protected first, in batches, and scanned afterwards, so that no store is missed
+ * in between.
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -41,7 +42,7 @@ static void protect_batch(struct ghyvi_gtt *gtt, unsigned int count)
 		ghyvi_cost_protected(gtt, started, done);
 		ghyvi_count_add(p->stats, protects, done);
 		atomic64_add(done, &p->stats->protected_now);
-		at += done + 1; /* the page that could not be protected stays listed */
+		at += done + 1; /* a page that could not be protected stays listed */
 	}
 }
 
@@ -67,17 +68,20 @@ struct scanned {
 	u32 pages, changed;
 };
 
-/* Moves the list to @done. */
+/* Sync the pages on @list. Those that remain relaxed are moved to @done. */
 static void sync_list(struct ghyvi_gtt *gtt, struct list_head *list, struct list_head *done, struct scanned *scanned)
 {
 	struct ghyvi_table_page *table;
 	bool armed;
 
-	/* An upper-level page may add to the list: pages that are linked anew, or from a second tree. */
+	/* Syncing an upper-level page may list more pages: newly linked or newly shared ones. */
 	while (!list_empty(list)) {
 		table = list_first_entry(list, struct ghyvi_table_page, relaxed_node);
 		list_move_tail(&table->relaxed_node, done);
-		/* Translation may protect the page it works on: what was scanned until then proves nothing. */
+		/*
+		 * ghyvi_table_sync() may write-protect this page. Entries compared before
+		 * that may be stale, so the page is unlisted only if it was protected beforehand.
+		 */
 		armed = table->protected;
 		scanned->changed += ghyvi_table_sync(gtt, table);
 		scanned->pages++;
@@ -95,7 +99,10 @@ static void sync_tree(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree, struct sca
 	list_splice_init(&done, &tree->relaxed);
 }
 
-/* What several roots may lead to comes first: upper levels, which decide what a tree contains. */
+/*
+ * The pages that several roots may reach are synced first: they include the upper levels, which
+ * determine the pages of a tree.
+ */
 static void sync_pass(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree, struct scanned *scanned)
 {
 	struct list_head *shared = &gtt->shared_tree.relaxed;
@@ -112,12 +119,12 @@ static void sync_pass(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree, struct sca
 			sync_tree(gtt, &root->tree, scanned);
 		}
 	}
-	/* What these trees have come to share with others meanwhile. */
+	/* Pages of these trees that have become shared meanwhile. */
 	sync_list(gtt, shared, &done, scanned);
 	list_splice_init(&done, shared);
 }
 
-/* For the sake of a tree that is about to be used, others may have to go. */
+/* Sync one tree that is about to be used. Others may be evicted to make room for its tables. */
 static void sync_one(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree, struct scanned *scanned)
 {
 	ghyvi_trees_evict_begin(gtt);
@@ -150,7 +157,7 @@ static void sync_lists(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
 		gtt->flushes++;
 		gtt->shared_tree.last_sync = gtt->syncs;
 	}
-	if (!scanned.changed) /* else translation is in the time, too */
+	if (!scanned.changed) /* otherwise the time includes translation */
 		ghyvi_cost_scanned(gtt, started, scanned.pages);
 }
 
@@ -186,13 +193,13 @@ void ghyvi_gtt_sync(struct ghyvi_gtt *gtt, struct ghyvi_root *root)
 void ghyvi_gtt_flush(struct ghyvi_gtt *gtt)
 {
 	mutex_lock(&gtt->lock);
-	/* Nothing is submitted: relaxed pages are brought up to date and stay relaxed. */
+	/* This is no submission: relaxed pages are synced and stay relaxed. */
 	sync_lists(gtt, NULL);
 	gtt->params.pgpu_ops->invalidate(gtt->params.client);
 	ghyvi_gtt_unlock(gtt);
 }
 
-/* A page that the new policy starts relaxed, were it new. */
+/* Relax a strict leaf page if the new policy would start it relaxed. */
 static void relax_if_new(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, void *data)
 {
 	struct ghyvi_shadow_view page = ghyvi_table_view(gtt, table);
@@ -211,14 +218,14 @@ int ghyvi_gtt_set_policy(struct ghyvi_gtt *gtt, const char *name)
 		return -EOPNOTSUPP;
 	mutex_lock(&gtt->lock);
 	WRITE_ONCE(gtt->policy, policy);
-	/* Credit is for decisions of one policy. */
+	/* The regret budget and the histograms belong to the decisions of one policy. */
 	gtt->experience = (struct ghyvi_experience){ 0 };
 	gtt->rank_in = 0;
 	if (policy->nested)
 		ghyvi_nested_enter(gtt);
 	else
 		ghyvi_nested_leave(gtt);
-	/* Relaxed pages that the new policy would not relax do not wait for the next submission. */
+	/* Relaxed pages that the new policy wants strict are protected now, not at a submission. */
 	ghyvi_gtt_sync_locked(gtt, NULL);
 	ghyvi_tables_each(gtt, relax_if_new, NULL);
 	ghyvi_gtt_unlock(gtt);
@@ -233,7 +240,7 @@ int ghyvi_gtt_set_tuning(struct ghyvi_gtt *gtt, const struct ghyvi_shadow_tuning
 	    tuning->tables_max > GHYVI_TABLES_MAX)
 		return -EINVAL;
 	mutex_lock(&gtt->lock);
-	/* Entries that found no table page left may find one now. */
+	/* Entries that were refused a table page may get one now. */
 	gtt->tables_freed += tuning->tables_max > gtt->tuning.tables_max;
 	gtt->tuning = *tuning;
 	gtt->rank_in = 0;
