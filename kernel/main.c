@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Module glue of ghyvi.ko. pGPU backends are modules of their own. */
 #include <linux/module.h>
 #include "kvm/kvm.h"
 #include "vfio/vfio.h"

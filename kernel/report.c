@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * One-line reports about a vGPU: rate-limited in the kernel log, and the last one kept for the
+ * attribute last_error.
+ */
 #include <linux/ctype.h>
 #include <linux/device.h>
 #include <linux/kernel.h>
@@ -26,7 +30,7 @@ void ghyvi_report(struct ghyvi_reporter *reporter, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	for (at = text; *at; at++)
-		if (iscntrl(*at)) /* of a name that somebody made up */
+		if (iscntrl(*at)) /* a name in the text may contain any character */
 			*at = '?';
 
 	spin_lock_irqsave(&reporter->lock, flags);

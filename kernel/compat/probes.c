@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What this kernel offers, found out by compiling: for each PROBE_<NAME> here, kernel/compat/probe writes
- * "#define GHYVI_HAVE_<NAME> 1" (it compiles) or "0" into ghyvi-features.h. Not part of any module. Features, not versions,
- * because vendors bring later interfaces to earlier kernels.
+ * Feature probes for the kernel that the modules are built for. kernel/compat/probe compiles this
+ * file once for each PROBE_<NAME> and writes "#define GHYVI_HAVE_<NAME> 1" (it compiles) or "0"
+ * into ghyvi-features.h. The file is not part of any module. Features are probed instead of
+ * versions, because vendors backport interfaces to earlier kernels.
  *
- * SANITY must compile and ABSENT must not: otherwise the compiler's answers mean nothing and the build stops.
+ * SANITY must compile and ABSENT must not. Otherwise the results are meaningless and the build
+ * stops.
  */
 #include <linux/types.h>
 
@@ -19,16 +21,11 @@ void ghyvi_probe(void)
 	ghyvi_no_kernel_has_this(1);
 }
 
-/* Until 6.12 a symbol namespace is a bare word; later it is a string. */
-#elif defined(PROBE_NS_BARE_WORD)
-#include <linux/module.h>
-MODULE_IMPORT_NS(GHYVI);
-
-/* 6.12: moved out of asm/ */
+/* 6.12: <asm/unaligned.h> became <linux/unaligned.h> */
 #elif defined(PROBE_LINUX_UNALIGNED)
 #include <linux/unaligned.h>
 
-/* 6.8: the count is gone */
+/* 6.8: eventfd_signal() lost its parameter for the count */
 #elif defined(PROBE_EVENTFD_SIGNAL_ONE)
 #include <linux/eventfd.h>
 void ghyvi_probe(struct eventfd_ctx *ctx)
@@ -36,7 +33,7 @@ void ghyvi_probe(struct eventfd_ctx *ctx)
 	eventfd_signal(ctx);
 }
 
-/* 6.17: what system_unbound_wq is called; by its old name the kernel complains from 7.2 on */
+/* 6.17: the new name of system_unbound_wq; from 7.2 on the kernel warns about the old name */
 #elif defined(PROBE_SYSTEM_DFL_WQ)
 #include <linux/workqueue.h>
 struct workqueue_struct *ghyvi_probe(void)
@@ -44,14 +41,19 @@ struct workqueue_struct *ghyvi_probe(void)
 	return system_dfl_wq;
 }
 
-/* 6.10: the source is remembered from __string(). Expanded as text only: its code needs a whole trace event. */
+/*
+ * 6.10: __assign_str() has no source parameter, the source of __string() is used. The macro is only
+ * expanded to text here, because its code needs a complete trace event.
+ */
 #elif defined(PROBE_ASSIGN_STR_ONE)
 #include <trace/stages/stage6_event_callback.h>
 #define GHYVI_TEXT(...) #__VA_ARGS__
 #define GHYVI_EXPANDED(...) GHYVI_TEXT(__VA_ARGS__)
 const char ghyvi_probe[] = GHYVI_EXPANDED(__assign_str(text));
 
-/* Until 6.1 .release frees the VFIO device; later the core does, and this is not for drivers any more. */
+/*
+ * Until 6.1: .release frees the VFIO device. Later the core does, and drivers must not call this.
+ */
 #elif defined(PROBE_VFIO_FREE_DEVICE)
 #include <linux/vfio.h>
 void ghyvi_probe(struct vfio_device *vdev)
@@ -59,14 +61,14 @@ void ghyvi_probe(struct vfio_device *vdev)
 	vfio_free_device(vdev);
 }
 
-/* 6.2 */
+/* 6.2: emulated devices attach to an IOAS of iommufd */
 #elif defined(PROBE_VFIO_ATTACH_IOAS)
 #include <linux/vfio.h>
 const struct vfio_device_ops ghyvi_probe = {
 	.attach_ioas = vfio_iommufd_emulated_attach_ioas,
 };
 
-/* 6.6 */
+/* 6.6: and detach from it */
 #elif defined(PROBE_VFIO_DETACH_IOAS)
 #include <linux/vfio.h>
 const struct vfio_device_ops ghyvi_probe = {
@@ -81,8 +83,8 @@ const struct vfio_device_ops ghyvi_probe = {
 };
 
 /*
- * Charge a VM's memory cgroup from a thread of the kernel's; all kernels so far, but the core may
- * keep it for itself.
+ * Charging a VM's memory cgroup from a kernel thread. All kernels so far declare the functions for
+ * modules, but a later one may not.
  */
 #elif defined(PROBE_ACTIVE_MEMCG)
 #include <linux/memcontrol.h>
@@ -95,7 +97,7 @@ void ghyvi_probe(struct mm_struct *mm)
 	mem_cgroup_put(memcg);
 }
 
-/* 6.6: tracking by frame number; before, by memory slot */
+/* 6.6: page tracking by gfn; before, by memslot */
 #elif defined(PROBE_KVM_TRACK_BY_GFN)
 #include <linux/kvm_host.h>
 #include <asm/kvm_page_track.h>
