@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Seam 3a: shadowing policies. Decisions only, no mechanism: a policy is one file in kernel/shadow/ with
- * one table, listed in policies.c. The module, the simulator and the tests run the same code.
+ * Policy interface of shadowing. A policy only decides and has no mechanism: it is one file in
+ * kernel/shadow/ with one table, listed in policies.c. The module, the simulator and the tests run
+ * the same code.
  *
- * Costs: with n stores to a table page between two submissions, a protected page costs n traps; a relaxed one costs
- * one scan at each submission that can reach it, and one protection if it is taken back.
+ * Costs: with n stores to a table page between two submissions, a strict page costs n traps. A
+ * relaxed page costs one scan at each submission that can reach it, and one protection if it
+ * becomes strict again.
  *
- * Words: the stores to a page between two synchronisations that reach it are a burst. From one burst of a page to the
- * next is a gap. Neighbours in the address space that have a burst at the same time are a run.
+ * Terminology: the stores to a page between two syncs that reach it are a burst. The time from one
+ * burst of a page to the next is a gap. Neighbouring pages in the address space that have a burst
+ * at the same time are a run.
  */
 #ifndef GHYVI_SHADOW_POLICY_H
 #define GHYVI_SHADOW_POLICY_H
@@ -16,7 +19,8 @@
 #include <ghyvi/types.h>
 
 #define GHYVI_RANK_UNKNOWN (~0u)
-#define GHYVI_RANK_INTERVAL 256u /* synchronisations between two rankings */
+#define GHYVI_RANK_INTERVAL 256u /* syncs between two rankings */
+/* Ranges of struct ghyvi_shadow_tuning. */
 #define GHYVI_STATIC_PAGES_MAX 65536u
 #define GHYVI_OOS_THRESHOLD_MAX 65535u
 #define GHYVI_IDLE_PINS_MAX (1u << 24)
@@ -24,56 +28,88 @@
 #define GHYVI_TABLES_MAX (1u << 20)
 
 /**
- * struct ghyvi_page_history - what a policy may know of a table page; kept by the functions below
- * @heat: stores seen ever: trapped ones, and entries that scans found changed
- * @rank: place among all table pages by @heat, 0 the hottest; GHYVI_RANK_UNKNOWN before the first ranking
- * @leaf: holds translations of data pages only (no other page can be relaxed)
- * @known: had a burst; else nothing below means anything but @writes and @scans, which are 0 or count from the start
- * @burst_at: synchronisations that had reached the page when its last burst came
- * @writes: stores of that burst that trapped; 0 after a scan
- * @scans: scans since that burst began, the one that compared it included; 0 while the page was not relaxed since
- * @gap_context: how long the gap before that burst was, GHYVI_GAP_UNKNOWN before the second burst
- * @start: place of the first store that trapped, in parts of the page
- * @in_run: it belongs to a run, as page number @run_index, and the run's first page has @run_start as its @start
- * @waited: taken back since that burst after scans in vain, which the experience counts as a long gap meanwhile
- * @ahead: relaxed by a trap of a neighbour, and not scanned since
+ * struct ghyvi_page_history - what policies know about a table page
+ *
+ * Maintained by ghyvi_history_trap(), ghyvi_history_scan() and ghyvi_history_run(), except @rank
+ * and @leaf, and @ahead when it is set.
  */
 struct ghyvi_page_history {
+	/** @heat: all stores found so far: trapped ones, and entries that scans found changed */
 	u64 heat;
+	/** @rank: rank among leaf pages by @heat, 0: the hottest; GHYVI_RANK_UNKNOWN: not ranked */
 	u32 rank;
+	/** @burst_at: number of syncs that had reached the page when its last burst began */
 	u32 burst_at;
+	/** @writes: trapped stores of that burst; 0 after a scan */
 	u32 writes;
+	/**
+	 * @scans: scans since that burst began, including the one that compared it; 0 if the page
+	 * has not been relaxed since
+	 */
 	u32 scans;
+	/** @gap_context: context of the present gap; GHYVI_GAP_UNKNOWN before the second burst */
 	u8 gap_context;
+	/**
+	 * @start: part of the page with the first store of the last burst that began with a trap,
+	 * 0..GHYVI_BURST_STARTS - 1
+	 */
 	u8 start;
+	/** @run_index: if @in_run: number of the page in its run, 0..GHYVI_RUN_PAGES - 1 */
 	u8 run_index;
+	/** @run_start: if @in_run: @start of the run's first page */
 	u8 run_start;
+	/** @leaf: the page holds translations of data pages only. Other pages cannot be relaxed. */
 	bool leaf;
+	/**
+	 * @known: the page had a burst. Otherwise the members about bursts, gaps and runs mean
+	 * nothing, except @writes and @scans, which are 0 or count from the start.
+	 */
 	bool known;
+	/** @in_run: the last burst belongs to a run */
 	bool in_run;
+	/**
+	 * @waited: the page was protected since the last burst after scans that found nothing. The
+	 * experience counts the gap as a long one until it ends, see ghyvi_histogram_add_censored().
+	 */
 	bool waited;
+	/** @ahead: a trap on a neighbour relaxed the page, and no scan has compared it since */
 	bool ahead;
 };
 
 /**
- * struct ghyvi_shadow_tuning - what decisions depend on besides pages; one per vGPU
- * @trap_ns: cost of one trapped store; @scan_ns: of comparing one page; @protect_ns: of write-protecting one page
- *	(and of the fault by which a lifted protection takes effect). Measured by the module, given to the simulator.
- * @static_pages: pages that `static` keeps relaxed, 0..65536, default 200
- * @oos_threshold: trapped store, counted from the last synchronisation on, at which `oos` relaxes; 1..65535, default 2
- * @idle_pins: guest pages kept pinned although no entry names them any more, since drivers unbind and bind the same
- *	pages again and pinning is dear; 0..16777216, default 262144 (1 GiB). Fewer when pinning fails.
- * @tables_max: guest table pages (PPGTT) shadowed at a time; 256..1048576, default 16384, which map 32 GiB. Each costs the
- *	host up to three pages (its snapshot, a shadow, bookkeeping): 192 MiB, charged to the memory cgroup of the thread
- *	that shadows it.
+ * struct ghyvi_shadow_tuning - costs and settings of one vGPU that decisions depend on
+ *
+ * The module measures the costs. The simulator is given them.
  */
 struct ghyvi_shadow_tuning {
+	/** @trap_ns: cost of one trapped store, in ns */
 	u32 trap_ns;
+	/** @scan_ns: cost of comparing one table page with its snapshot, in ns */
 	u32 scan_ns;
+	/**
+	 * @protect_ns: cost of write-protecting one page, in ns, including the fault with which the
+	 * guest makes the page writable after the protection was removed
+	 */
 	u32 protect_ns;
+	/** @static_pages: number of pages that "static" keeps relaxed, 0..65536, default 200 */
 	u32 static_pages;
+	/**
+	 * @oos_threshold: number of the trapped store, counted from the last sync, at which "oos"
+	 * relaxes a page, 1..65535, default 2
+	 */
 	u32 oos_threshold;
+	/**
+	 * @idle_pins: maximum number of guest pages kept pinned although no entry maps them any
+	 * more, 0..16777216, default 262144 (1 GiB). Drivers unbind and bind the same pages again,
+	 * and pinning is expensive. Fewer are kept when pinning fails.
+	 */
 	u32 idle_pins;
+	/**
+	 * @tables_max: maximum number of guest table pages (PPGTT) shadowed at a time,
+	 * 256..1048576, default 16384, which map 32 GiB. Each costs the host up to three pages (its
+	 * snapshot, a shadow, bookkeeping). With the default this is 192 MiB, charged to the memory
+	 * cgroup of the thread that shadows the page.
+	 */
 	u32 tables_max;
 };
 
@@ -82,8 +118,14 @@ struct ghyvi_shadow_tuning {
 	  .idle_pins = 262144, .tables_max = 16384 }
 
 /**
- * ghyvi_gap_rental() - a relaxed page pays scans, or it is protected and relaxed again by a trap. A page whose burst a scan
- * found is scanned once more to be taken back.
+ * ghyvi_gap_rental() - Get the costs of the decision when to protect a relaxed page.
+ * @tuning: the present costs
+ *
+ * The rent is the scan at each sync. Buying means to protect the page, and to relax it again by a
+ * trap. A page whose burst was found by a scan has to be scanned once more when it is protected.
+ *
+ * Context: Any context.
+ * Return: the costs, per sync.
  */
 static inline struct ghyvi_rent_or_buy ghyvi_gap_rental(const struct ghyvi_shadow_tuning *tuning)
 {
@@ -91,55 +133,123 @@ static inline struct ghyvi_rent_or_buy ghyvi_gap_rental(const struct ghyvi_shado
 				      tuning->scan_ns };
 }
 
-/** ghyvi_burst_rental() - a protected page pays traps, or it is let go, scanned and protected again. */
+/**
+ * ghyvi_burst_rental() - Get the costs of the decision when to relax a strict page.
+ * @tuning: the present costs
+ *
+ * The rent is the trap of each store. Buying means to relax the page, scan it and protect it again.
+ *
+ * Context: Any context.
+ * Return: the costs, per store.
+ */
 static inline struct ghyvi_rent_or_buy ghyvi_burst_rental(const struct ghyvi_shadow_tuning *tuning)
 {
 	return (struct ghyvi_rent_or_buy){ tuning->trap_ns, (u64)tuning->scan_ns + tuning->protect_ns, 0 };
 }
 
-/** struct ghyvi_shadow_view - all that a decision may look at */
+/**
+ * struct ghyvi_shadow_view - all data that a decision may depend on
+ */
 struct ghyvi_shadow_view {
+	/** @history: the page */
 	const struct ghyvi_page_history *history;
+	/** @tuning: costs and settings of its vGPU */
 	const struct ghyvi_shadow_tuning *tuning;
+	/** @experience: statistics of its vGPU */
 	const struct ghyvi_experience *experience;
 };
 
+/**
+ * struct ghyvi_shadow_policy - a shadowing policy
+ *
+ * The functions are called with mm->lock held, for leaf pages only, and change nothing.
+ */
 struct ghyvi_shadow_policy {
+	/** @name: the policy's name in sysfs */
 	const char *name;
-	bool nested; /* no shadows at all; the pGPU walks the guest's tables, and nothing is decided */
-	bool ranked; /* looks at history->rank */
-	/** @relax_new: start a leaf page relaxed when it is first shadowed or the policy is switched to? */
+	/**
+	 * @nested: there are no shadows, the pGPU walks the guest's tables. The functions below
+	 * decide only for tables that jobs begun under another policy still use.
+	 */
+	bool nested;
+	/** @ranked: the policy depends on @rank of struct ghyvi_page_history */
+	bool ranked;
+	/**
+	 * @relax_new: Returns true to start a page relaxed when it is first shadowed or when the
+	 * policy is switched to.
+	 */
 	bool (*relax_new)(const struct ghyvi_shadow_view *page);
-	/** @relax: after a trapped store: let the page go? */
+	/**
+	 * @relax: Called after a trapped store. Returns true to relax the page.
+	 * ghyvi_gtt_ggtt_live() calls it for a store that has not happened.
+	 */
 	bool (*relax)(const struct ghyvi_shadow_view *page);
-	/** @ahead: the page is let go: how many of the neighbours after it with it? NULL: none, ever. */
+	/**
+	 * @ahead: Called when a page is relaxed after a trap. Returns the number of neighbours
+	 * after it to relax with it. Optional: NULL means none.
+	 */
 	unsigned int (*ahead)(const struct ghyvi_shadow_view *page);
-	/** @protect: at a synchronisation point: take a relaxed page back? Called before the page's last scan. */
+	/**
+	 * @protect: Called by a sync for a relaxed page, before the scan. Returns true to protect
+	 * the page; that scan is its last one then.
+	 */
 	bool (*protect)(const struct ghyvi_shadow_view *page);
 };
 
-/*
- * What happens to pages. @now counts the synchronisations that reached the page before this one or, for a trap, so far.
- * @start: where in the page the store was, 0..GHYVI_BURST_STARTS - 1. Both return whether a burst began; then the page's
- * neighbours are to be told, with ghyvi_history_run().
+/**
+ * ghyvi_history_trap() - Record a trapped store to a page.
+ * @history: the page
+ * @experience: statistics of its vGPU
+ * @tuning: costs of its vGPU
+ * @now: number of syncs that have reached the page so far
+ * @start: part of the page with the store, 0..GHYVI_BURST_STARTS - 1
+ *
+ * Context: Any context. Serialized by the caller (mm->lock).
+ * Return: true if a burst began. The caller then calls ghyvi_history_run() for the page.
  */
 bool ghyvi_history_trap(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
 			const struct ghyvi_shadow_tuning *tuning, u32 now, unsigned int start);
-/** ghyvi_history_scan() - compared, @changed entries found; @taken_back: protected before. */
+
+/**
+ * ghyvi_history_scan() - Record a scan of a page.
+ * @history: the page
+ * @experience: statistics of its vGPU
+ * @tuning: costs of its vGPU
+ * @now: number of syncs that reached the page before this one
+ * @changed: number of entries that the scan found changed, 0..GHYVI_ENTRIES
+ * @taken_back: the page was write-protected before the scan
+ *
+ * Context: Any context. Serialized by the caller (mm->lock).
+ * Return: true if a burst began. The caller then calls ghyvi_history_run() for the page.
+ */
 bool ghyvi_history_scan(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
 			const struct ghyvi_shadow_tuning *tuning, u32 now, u32 changed, bool taken_back);
+
 /**
- * ghyvi_history_run() - a burst of @history began; @before is the page before it in the address space, or NULL.
- * Returns whether it belongs to a run now and did not before; then the page after it may, too.
+ * ghyvi_history_run() - Assign the burst of a page to a run.
+ * @before: the previous page in the address space, or NULL
+ * @history: the page, a burst of which began
+ * @experience: statistics of its vGPU
+ *
+ * Context: Any context. Serialized by the caller (mm->lock).
+ * Return: true if the burst belongs to a run now and did not before. The burst of the next page may
+ * belong to the run as well, so the caller calls this function for that page.
  */
 bool ghyvi_history_run(const struct ghyvi_page_history *before, struct ghyvi_page_history *history,
 		       struct ghyvi_experience *experience);
 
+/* All policies, in the order in which sysfs lists them. */
 extern const struct ghyvi_shadow_policy *const ghyvi_shadow_policies[];
 extern const unsigned int ghyvi_shadow_policy_count;
 extern const struct ghyvi_shadow_policy *const ghyvi_shadow_policy_default;
 
-/** ghyvi_shadow_policy_find() - by name; NULL if there is none. */
+/**
+ * ghyvi_shadow_policy_find() - Find a policy by its name.
+ * @name: the name
+ *
+ * Context: Any context.
+ * Return: the policy, or NULL if there is none of that name.
+ */
 const struct ghyvi_shadow_policy *ghyvi_shadow_policy_find(const char *name);
 
 #endif
