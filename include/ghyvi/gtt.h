@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * All translation state of one vGPU: its shadowed GGTT partition, its shadowed PPGTT trees, the
- * guest pages pinned for them, and when each table page is brought up to date (kernel/gtt, kernel/shadow).
+ * Translation state of one vGPU (kernel/gtt, kernel/shadow): its shadowed GGTT partition, its
+ * shadowed PPGTT trees, the guest pages pinned for them, and when each table page is synced.
  *
- * Locking: every function takes the mm's own mutex and may sleep; it is a leaf except for the
- * hypervisor's and the pGPU's own locks. Nothing here waits for a job.
+ * Locking: mm->lock (a mutex) protects the state. A function that takes it may sleep. It is taken
+ * after vgpu->lock, kvm->slots_lock and kvm->srcu (read side). With it held, only locks of the
+ * hypervisor and of the pGPU are taken. No function waits for a job.
  */
 #ifndef GHYVI_GTT_H
 #define GHYVI_GTT_H
@@ -14,136 +15,370 @@
 #include <ghyvi/shadow_policy.h>
 
 struct ghyvi_gtt;
-struct ghyvi_root; /* one shadowed PPGTT tree, counted */
+struct ghyvi_root; /* one PPGTT tree, reference-counted */
 struct seq_file;
 
 /**
- * struct ghyvi_gtt_params - what an mm needs to know; copied
- * @ggtt: the guest's own GGTT table (host memory that the guest maps): one entry per page of the whole
- *	global address space. Read with READ_ONCE, written by ghyvi_gtt_ggtt_store() only.
- * @ggtt_ranges: the vGPU's partition; entries outside are ignored
- * @nested: the pGPU runs nested jobs, see struct ghyvi_pgpu_resources
- * @pages_64k: the guest's GPU has page tables of 64 KiB pages
- * @untracked_ggtt: never protect GGTT pages, compare all of them at each synchronisation (to measure against)
+ * struct ghyvi_gtt_params - parameters of ghyvi_gtt_create(), which copies them
+ *
+ * What the pointers refer to must outlive the mm.
  */
 struct ghyvi_gtt_params {
+	/** @hv_ops: the hypervisor */
 	const struct ghyvi_hv_ops *hv_ops;
+	/** @hv: first argument of @hv_ops */
 	void *hv;
+	/** @pgpu_ops: the pGPU's backend */
 	const struct ghyvi_pgpu_ops *pgpu_ops;
+	/** @client: the vGPU's client of the pGPU */
 	struct ghyvi_pgpu_client *client;
+	/**
+	 * @ggtt: the guest's own GGTT table, host memory that the guest maps, with one entry per
+	 * page of the whole global address space. The mm reads it with READ_ONCE() and writes it
+	 * only in ghyvi_gtt_ggtt_store().
+	 */
 	u64 *ggtt;
+	/**
+	 * @ggtt_ranges: the vGPU's partition, in multiples of 2 MiB (one table page). Entries
+	 * outside are ignored.
+	 */
 	struct ghyvi_range ggtt_ranges[2];
+	/** @nr_ggtt_ranges: number of @ggtt_ranges used, 0..2 */
 	unsigned int nr_ggtt_ranges;
+	/** @nested: the pGPU runs nested jobs, see struct ghyvi_pgpu_resources */
 	bool nested;
+	/** @pages_64k: the guest's GPU has page tables of 64 KiB pages */
 	bool pages_64k;
+	/** @untracked_ggtt: never protect GGTT pages; each sync compares all (to measure) */
 	bool untracked_ggtt;
+	/** @reporter: where rejected entries and self-check differences are reported */
 	struct ghyvi_reporter *reporter;
+	/** @stats: the vGPU's counters */
 	struct ghyvi_stats *stats;
 };
 
-/** ghyvi_gtt_create() - nothing shadowed yet, policy "adaptive". ERR_PTR(-ENOMEM) on failure. */
-struct ghyvi_gtt *ghyvi_gtt_create(const struct ghyvi_gtt_params *params);
-/** ghyvi_gtt_destroy() - reset and free; nothing stays pinned, protected or owned. */
-void ghyvi_gtt_destroy(struct ghyvi_gtt *gtt);
 /**
- * ghyvi_gtt_reset() - drop every tree, every GGTT shadow entry, all pins and protection. Roots that
- * workloads still hold become empty shells (their jobs have been cancelled).
+ * ghyvi_gtt_create() - Create the translation state of a vGPU.
+ * @params: parameters, copied
+ *
+ * Nothing is shadowed at first. The policy is "adaptive".
+ *
+ * Context: Process context, may sleep.
+ * Return: the mm, or an ERR_PTR: %-ENOMEM if memory is short, %-EINVAL if a range of the partition
+ * is not a multiple of 2 MiB.
+ */
+struct ghyvi_gtt *ghyvi_gtt_create(const struct ghyvi_gtt_params *params);
+
+/**
+ * ghyvi_gtt_destroy() - Reset and free an mm.
+ * @mm: the mm; no other thread uses it, and all roots have been put
+ *
+ * Nothing remains pinned, write-protected or owned in the pGPU.
+ *
+ * Context: Process context, may sleep. Takes mm->lock.
+ */
+void ghyvi_gtt_destroy(struct ghyvi_gtt *gtt);
+
+/**
+ * ghyvi_gtt_reset() - Drop all trees, GGTT shadow entries, pins and protections.
+ * @mm: the mm
+ *
+ * Roots that workloads still hold become empty. The caller has cancelled their jobs.
+ *
+ * Context: Process context, may sleep. Takes mm->lock.
  */
 void ghyvi_gtt_reset(struct ghyvi_gtt *gtt);
 
 /**
- * ghyvi_gtt_set_policy() - by name, also while the guest runs; takes effect page by page.
- * Jobs end in the mode that they were started in: a root says which, and is good until it is put.
- * Returns 0, -EINVAL (no such policy) or -EOPNOTSUPP (the pGPU does not offer nested jobs); then nothing changed.
+ * ghyvi_gtt_set_policy() - Select the shadowing policy.
+ * @mm: the mm
+ * @name: name of the policy, see ghyvi_gtt_policy_list()
+ *
+ * The guest may be running. The policy takes effect page by page. A job ends in the mode (nested or
+ * shadowed) in which it was started: its root records the mode and remains valid until it is put.
+ *
+ * Context: Process context, may sleep. Takes mm->lock.
+ * Return: 0, or a negative errno with nothing changed: %-EINVAL if there is no such policy,
+ * %-EOPNOTSUPP if the policy is "nested" and the pGPU does not run nested jobs.
  */
 int ghyvi_gtt_set_policy(struct ghyvi_gtt *gtt, const char *name);
+
 /**
- * ghyvi_gtt_set_tuning() - knobs and costs, also while the guest runs. Returns 0 or -EINVAL (one out of
- * range; nothing changed).
+ * ghyvi_gtt_set_tuning() - Set the costs and settings that decisions depend on.
+ * @mm: the mm
+ * @tuning: the new values, with the ranges given at struct ghyvi_shadow_tuning
+ *
+ * The guest may be running. If there are more table pages than the new tables_max, trees are
+ * evicted.
+ *
+ * Context: Process context, may sleep. Takes mm->lock.
+ * Return: 0, or %-EINVAL with nothing changed if a value is out of its range.
  */
 int ghyvi_gtt_set_tuning(struct ghyvi_gtt *gtt, const struct ghyvi_shadow_tuning *tuning);
+
+/**
+ * ghyvi_gtt_tuning() - Get the present costs and settings.
+ * @mm: the mm
+ * @tuning: filled with the values
+ *
+ * Context: Process context, may sleep. Takes mm->lock.
+ */
 void ghyvi_gtt_tuning(struct ghyvi_gtt *gtt, struct ghyvi_shadow_tuning *tuning);
-/** ghyvi_gtt_policy_list() - all names, the active one in brackets, newline at the end (sysfs). */
+
+/**
+ * ghyvi_gtt_policy_list() - Format the names of all policies for sysfs.
+ * @mm: the mm
+ * @buffer: filled with one line that has the active policy in brackets and ends in a newline
+ * @bytes: size of @buffer in bytes, at least 1
+ *
+ * Context: Any context. Takes no lock.
+ * Return: the number of bytes written, without the terminating zero.
+ */
 int ghyvi_gtt_policy_list(struct ghyvi_gtt *gtt, char *buffer, size_t bytes);
 
 /**
- * ghyvi_gtt_set_ggtt_gfn() - where the guest sees its GGTT table now.
- * @gfn: guest page number of the table's first page, or GHYVI_INVALID_GFN while the BAR is not mapped.
- *	Protection on the old place is dropped; the pages count as relaxed until protected again.
+ * ghyvi_gtt_set_ggtt_gfn() - Set where the guest sees its GGTT table.
+ * @mm: the mm
+ * @gfn: guest page number of the table's first page, or GHYVI_INVALID_GFN while the BAR is not
+ *	mapped
+ *
+ * If @gfn changes, protections at the old place are dropped. The pages are relaxed until they are
+ * protected again.
+ *
+ * Context: Process context, may sleep. Takes mm->lock.
  */
 void ghyvi_gtt_set_ggtt_gfn(struct ghyvi_gtt *gtt, u64 gfn);
-/** ghyvi_gtt_ggtt_live() - the BAR is really mapped into the guest: policies may protect its pages now. */
+
+/**
+ * ghyvi_gtt_ggtt_live() - Allow policies to protect GGTT pages.
+ * @mm: the mm
+ *
+ * The caller knows that the BAR is mapped into the guest. The permission ends when
+ * ghyvi_gtt_set_ggtt_gfn() changes the gfn.
+ *
+ * Context: Process context, may sleep. Takes mm->lock.
+ */
 void ghyvi_gtt_ggtt_live(struct ghyvi_gtt *gtt);
 
 /**
- * ghyvi_gtt_get_root() - the tree at @gpa, shadowed completely, every table page protected or relaxed.
- * @gpa: guest-physical address of the PML4 page (@levels 4), or @gpa4[0..3] of the four page
- *	directories (@levels 3)
- * Creates it when unknown. Returns a counted root, or ERR_PTR: -EFAULT (the root is not guest memory),
- * -ENOMEM, -ENOSPC (too many trees or table pages, and workloads hold them all; the limits bound what one guest can make
- * the host allocate). Where table pages run out below the root, ghyvi_gtt_sync() evicts other trees to complete it.
- * Under the policy "nested" it only remembers the addresses.
+ * ghyvi_gtt_get_root() - Get a reference on the tree of a guest-physical root.
+ * @mm: the mm
+ * @gpa4: guest-physical addresses: one of the PML4 page (@levels is 4), or four of the page
+ *	directories (@levels is 3); bits that are not part of an entry's address are ignored
+ * @levels: 3 or 4
+ *
+ * A tree that is not known yet is shadowed completely: each of its table pages is protected or
+ * relaxed. Entries that find no table page left remain at scratch, and ghyvi_gtt_sync() evicts other
+ * trees to complete the tree. Under the policy "nested" only the addresses are recorded.
+ *
+ * Context: Process context, may sleep. Takes mm->lock.
+ * Return: the root, to be released with ghyvi_gtt_put_root(), or an ERR_PTR: %-EFAULT if the PML4
+ * page is not guest memory, %-ENOMEM if memory is short or RLIMIT_MEMLOCK is reached, %-ENOSPC if
+ * there are too many trees or table pages and none can be evicted, or another error of
+ * ghyvi_hv_ops.pin. The limits bound what one guest can make the host allocate.
  */
 struct ghyvi_root *ghyvi_gtt_get_root(struct ghyvi_gtt *gtt, const u64 *gpa4, unsigned int levels);
-void ghyvi_gtt_put_root(struct ghyvi_root *root);
+
 /**
- * ghyvi_gtt_forget_root() - the guest is about to free the tree (notification); unknown ones are ignored. Jobs that still
- * hold it find only scratch in it from now on.
+ * ghyvi_gtt_put_root() - Release a reference from ghyvi_gtt_get_root().
+ * @root: the root; no job uses it on behalf of the caller any more
+ *
+ * Context: Process context, may sleep. Takes mm->lock.
+ */
+void ghyvi_gtt_put_root(struct ghyvi_root *root);
+
+/**
+ * ghyvi_gtt_forget_root() - Drop a tree that the guest is about to free.
+ * @mm: the mm
+ * @gpa4: see ghyvi_gtt_get_root()
+ * @levels: 3 or 4
+ *
+ * Unknown trees are ignored. For jobs that still hold the tree it maps only scratch from now on.
+ *
+ * Context: Process context, may sleep. Takes mm->lock.
  */
 void ghyvi_gtt_forget_root(struct ghyvi_gtt *gtt, const u64 *gpa4, unsigned int levels);
-/** ghyvi_gtt_forget_roots() - all trees likewise: those that are used again are shadowed again. */
+
+/**
+ * ghyvi_gtt_forget_roots() - Drop all trees as ghyvi_gtt_forget_root() does.
+ * @mm: the mm
+ *
+ * A tree that is used again is shadowed again.
+ *
+ * Context: Process context, may sleep. Takes mm->lock.
+ */
 void ghyvi_gtt_forget_roots(struct ghyvi_gtt *gtt);
-/** ghyvi_root_bus() - bus address of the top shadow page; 0 for a nested root. */
+
+/**
+ * ghyvi_root_bus() - Get the address of a tree's top shadow page.
+ * @root: the root, a reference on which the caller holds
+ *
+ * Context: Any context. Takes no lock.
+ * Return: the bus address, or 0 for a nested root.
+ */
 u64 ghyvi_root_bus(const struct ghyvi_root *root);
-/** ghyvi_root_job() - tell @job where its tables are: its root, levels and nested. */
+
+/**
+ * ghyvi_root_job() - Set the members of a job that describe its tables.
+ * @root: the root, a reference on which the caller holds until the job has ended
+ * @job: the job; sets @root, @levels, @nested and @guest_root of it
+ *
+ * Context: Any context. Takes no lock.
+ */
 void ghyvi_root_job(const struct ghyvi_root *root, struct ghyvi_job *job);
 
-/** ghyvi_gtt_fault() - a nested job needs guest page @gfn; see @fault of struct ghyvi_client_params. */
+/**
+ * ghyvi_gtt_fault() - Pin and map a guest page that a nested job needs.
+ * @mm: the mm
+ * @gfn: guest page number, any value
+ *
+ * See @fault of struct ghyvi_client_params.
+ *
+ * Context: Process context, may sleep. Takes mm->lock. Engine threads call it with no lock held.
+ * Return: 0, or a negative errno: an error of ghyvi_hv_ops.pin, or %-ENOMEM if memory is short.
+ */
 int ghyvi_gtt_fault(struct ghyvi_gtt *gtt, u64 gfn);
 
 /**
- * ghyvi_gtt_sync() - synchronisation point: afterwards each shadow entry that @root (NULL: any tree) or the
- * GGTT can reach equals the translation of the guest's entry as it was at some moment after the call began.
+ * ghyvi_gtt_sync() - Sync the shadows of a tree, or of all trees, and of the GGTT.
+ * @mm: the mm
+ * @root: the tree, which is about to be used; NULL or a nested root: all trees
+ *
+ * Afterwards each shadow entry that @root or the GGTT can reach equals the translation of the
+ * guest's entry as it was at some moment after the call began. An entry that cannot be translated
+ * maps scratch.
+ *
+ * Context: Process context, may sleep. Takes mm->lock.
  */
 void ghyvi_gtt_sync(struct ghyvi_gtt *gtt, struct ghyvi_root *root);
-/** ghyvi_gtt_flush() - ghyvi_gtt_sync(mm, NULL), then no stale translation is usable by any engine. */
+
+/**
+ * ghyvi_gtt_flush() - Sync all shadows and invalidate the pGPU's cached translations.
+ * @mm: the mm
+ *
+ * Afterwards no engine uses a translation older than the call. Relaxed pages stay relaxed.
+ *
+ * Context: Process context, may sleep. Takes mm->lock.
+ */
 void ghyvi_gtt_flush(struct ghyvi_gtt *gtt);
 
-/** ghyvi_gtt_trap() - the guest stored @bytes (any length) at @gpa on a protected page; memory has it. */
+/**
+ * ghyvi_gtt_trap() - Handle a guest store to a write-protected page.
+ * @mm: the mm
+ * @gpa: guest-physical address of the store
+ * @bytes: its size in bytes, any; pages that are no table pages are ignored
+ *
+ * Guest memory has the new value already.
+ *
+ * Context: Process context, may sleep. Takes mm->lock. May be called with kvm->srcu held for
+ * reading.
+ */
 void ghyvi_gtt_trap(struct ghyvi_gtt *gtt, u64 gpa, unsigned int bytes);
-/** ghyvi_gtt_unmap() - guest pages [@gfn, @gfn + @count) go away now: scrub, invalidate, unpin. */
+
+/**
+ * ghyvi_gtt_unmap() - Remove guest pages that are about to disappear.
+ * @mm: the mm
+ * @gfn: first guest page
+ * @count: number of guest pages; 0 does nothing
+ *
+ * Entries that refer to the pages map scratch, the pGPU is invalidated, and the pages are unpinned.
+ *
+ * Context: Process context, may sleep. Takes mm->lock.
+ */
 void ghyvi_gtt_unmap(struct ghyvi_gtt *gtt, u64 gfn, u64 count);
-/** ghyvi_gtt_protection_lost() - the hypervisor dropped protection of these pages (memslot gone). */
+
+/**
+ * ghyvi_gtt_protection_lost() - Relax pages whose protection the hypervisor has dropped.
+ * @mm: the mm
+ * @gfn: first guest page
+ * @count: number of guest pages, at least 1
+ *
+ * Called when a memslot is removed.
+ *
+ * Context: Process context, may sleep. Takes mm->lock. May be called with kvm->slots_lock held.
+ */
 void ghyvi_gtt_protection_lost(struct ghyvi_gtt *gtt, u64 gfn, u64 count);
 
 /**
- * ghyvi_gtt_ggtt_read() - copy from the vGPU's global address space, through the shadow (or, nested, the
- * guest's table).
- * Returns 0 or -EFAULT (outside the partition, or not mapped to guest memory).
+ * ghyvi_gtt_ggtt_read() - Read from the vGPU's global address space.
+ * @mm: the mm
+ * @address: byte address in the global address space
+ * @buffer: filled with the data
+ * @bytes: number of bytes, may cross pages
+ *
+ * Uses the shadow or, under the policy "nested", the guest's table. The entries used are synced
+ * first.
+ *
+ * Context: Process context, may sleep. Takes mm->lock.
+ * Return: 0, or %-EFAULT if a page is outside the partition or not mapped to guest memory. The data
+ * before that page has been copied.
  */
 int ghyvi_gtt_ggtt_read(struct ghyvi_gtt *gtt, u64 address, void *buffer, size_t bytes);
-int ghyvi_gtt_ggtt_write(struct ghyvi_gtt *gtt, u64 address, const void *buffer, size_t bytes);
+
 /**
- * ghyvi_gtt_ggtt_store() - as if the guest's CPU stored @entry as number @index in its GGTT table, followed by a
- * synchronisation of that entry.
+ * ghyvi_gtt_ggtt_write() - Write to the vGPU's global address space.
+ * @mm: the mm
+ * @address: byte address in the global address space
+ * @buffer: the data
+ * @bytes: number of bytes, may cross pages
+ *
+ * Like ghyvi_gtt_ggtt_read(). Four or eight naturally aligned bytes are written with a single store.
+ *
+ * Context: Process context, may sleep. Takes mm->lock.
+ * Return: 0, or %-EFAULT if a page is outside the partition or not mapped to guest memory. The data
+ * before that page has been written.
+ */
+int ghyvi_gtt_ggtt_write(struct ghyvi_gtt *gtt, u64 address, const void *buffer, size_t bytes);
+
+/**
+ * ghyvi_gtt_ggtt_store() - Store an entry in the guest's GGTT table and sync it.
+ * @mm: the mm
+ * @index: number of the entry; entries outside the partition are ignored
+ * @entry: the guest's entry
+ *
+ * Context: Process context, may sleep. Takes mm->lock.
  */
 void ghyvi_gtt_ggtt_store(struct ghyvi_gtt *gtt, u64 index, u64 entry);
+
 /**
- * ghyvi_gtt_ppgtt_read() - copy from @root's address space, through the shadow (or, nested, the guest's tables).
- * Reads zero where an entry could not be translated. Returns 0 or -EFAULT (not present).
+ * ghyvi_gtt_ppgtt_read() - Read from the address space of a tree.
+ * @root: the root, a reference on which the caller holds
+ * @address: byte address; wraps at 32 bits (three levels) or 48 bits (four levels)
+ * @buffer: filled with the data; zeroes where an entry could not be translated
+ * @bytes: number of bytes, may cross pages
+ *
+ * Uses the shadow or, for a nested root, the guest's tables. Shadows are not synced.
+ *
+ * Context: Process context, may sleep. Takes mm->lock.
+ * Return: 0, or %-EFAULT if a page is not present. The data before that page has been copied.
  */
 int ghyvi_gtt_ppgtt_read(struct ghyvi_root *root, u64 address, void *buffer, size_t bytes);
 
 /**
- * ghyvi_gtt_check() - the self-check: is each shadow entry that @root (NULL: none) or the GGTT can reach the translation of
- * the guest's entry, or, where stores do not trap, of what the last synchronisation for @root's sake read there; and
- * will what waits be tried again? Counts checks and check_differences; returns the differences. Call right after
- * ghyvi_gtt_sync() while the guest's vCPUs cannot change tables of @root (i915 does not touch those in use).
- * A nested root has nothing to compare, and is not counted.
+ * ghyvi_gtt_check() - Verify the shadows that a tree and the GGTT can reach.
+ * @mm: the mm
+ * @root: the tree, or NULL for the GGTT only
+ *
+ * Each shadow entry must be the translation of the guest's entry or, on a relaxed page, of what the
+ * last sync of the tree read there. Deferred entries must be due for a retry. Counts checks and
+ * check_differences and reports the first difference. Nothing is checked or counted for a nested
+ * root, or without a root under the policy "nested".
+ *
+ * Must be called right after ghyvi_gtt_sync(), while the guest's vCPUs cannot change tables of @root
+ * (i915 does not change tables that are in use).
+ *
+ * Context: Process context, may sleep. Takes mm->lock.
+ * Return: the number of differences.
  */
 unsigned int ghyvi_gtt_check(struct ghyvi_gtt *gtt, struct ghyvi_root *root);
 
-/** ghyvi_gtt_dump() - debugfs: roots, table pages with state, one line each. */
+/**
+ * ghyvi_gtt_dump() - Print the policy, roots and PPGTT table pages for debugfs.
+ * @mm: the mm
+ * @m: the file, one line per object
+ *
+ * Context: Process context, may sleep. Takes mm->lock.
+ */
 void ghyvi_gtt_dump(struct ghyvi_gtt *gtt, struct seq_file *m);
 
 #endif

@@ -9,7 +9,7 @@
 #include <ghyvi-features.h>
 #include <ghyvi/report.h>
 
-/* Where it takes one argument, the source is remembered from __string(). */
+/* If __assign_str() has one parameter, the source of __string() is used. */
 #undef GHYVI_ASSIGN_STR
 #if GHYVI_HAVE_ASSIGN_STR_ONE
 #define GHYVI_ASSIGN_STR(to, from) __assign_str(to)
@@ -18,8 +18,8 @@
 #endif
 
 /*
- * What GVT-g's tracepoints (i915/gvt/trace.h) mean too has their names: oos_change, oos_sync. A page out of sync with its shadow
- * is what the policies call relaxed.
+ * oos_change and oos_sync have the names of the tracepoints of GVT-g (i915/gvt/trace.h) with the
+ * same meaning. A page that is out of sync (oos) with its shadow is a relaxed page.
  */
 
 /* A guest store to a write-protected table page. */
@@ -34,7 +34,7 @@ TRACE_EVENT(ghyvi_trap,
 	TP_printk("vgpu=%s gpa=0x%llx bytes=%u policy=%s", __get_str(vgpu), __entry->gpa,
 		  __entry->bytes, __get_str(policy)));
 
-/* A table page was let out of sync with its shadow ("relax"), or write-protected ("protect"). */
+/* A table page was relaxed (tag "relax") or write-protected (tag "protect"). */
 TRACE_EVENT(oos_change,
 	TP_PROTO(struct ghyvi_reporter *vgpu, const char *tag, u64 gfn),
 	TP_ARGS(vgpu, tag, gfn),
@@ -44,7 +44,8 @@ TRACE_EVENT(oos_change,
 	TP_printk("vgpu=%s tag=%s gfn=0x%llx", __get_str(vgpu), __get_str(tag), __entry->gfn));
 
 /*
- * A page directory entry leads to a last-level table page now. tree: the root's number, 0 if several roots lead there.
+ * A page directory entry points to a last-level table page now. tree: number of the root, 0 if
+ * several roots reach the table page.
  */
 TRACE_EVENT(ghyvi_table_link,
 	TP_PROTO(struct ghyvi_reporter *vgpu, u64 gfn, u64 tree, u64 parent, u32 index),
@@ -56,7 +57,7 @@ TRACE_EVENT(ghyvi_table_link,
 	TP_printk("vgpu=%s gfn=0x%llx tree=%llu parent=0x%llx index=%u", __get_str(vgpu), __entry->gfn,
 		  __entry->tree, __entry->parent, __entry->index));
 
-/* A guest page holds no table entries any more. */
+/* A guest page is no longer shadowed as a table page. */
 TRACE_EVENT(ghyvi_table_free,
 	TP_PROTO(struct ghyvi_reporter *vgpu, u64 gfn),
 	TP_ARGS(vgpu, gfn),
@@ -64,7 +65,7 @@ TRACE_EVENT(ghyvi_table_free,
 	TP_fast_assign(GHYVI_ASSIGN_STR(vgpu, dev_name(vgpu->dev)); __entry->gfn = gfn;),
 	TP_printk("vgpu=%s gfn=0x%llx", __get_str(vgpu), __entry->gfn));
 
-/* Before work of a root, whose number is @tree, or of all of them (0), tables are brought up to date. */
+/* A sync begins. tree: number of the root that it is for, 0 for a sync of all trees. */
 TRACE_EVENT(ghyvi_sync,
 	TP_PROTO(struct ghyvi_reporter *vgpu, u64 tree),
 	TP_ARGS(vgpu, tree),
@@ -72,7 +73,7 @@ TRACE_EVENT(ghyvi_sync,
 	TP_fast_assign(GHYVI_ASSIGN_STR(vgpu, dev_name(vgpu->dev)); __entry->tree = tree;),
 	TP_printk("vgpu=%s tree=%llu", __get_str(vgpu), __entry->tree));
 
-/* A relaxed page was compared with its snapshot, and its shadow brought in sync. */
+/* A relaxed page was synced. compared, changed: numbers of entries. */
 TRACE_EVENT(oos_sync,
 	TP_PROTO(struct ghyvi_reporter *vgpu, const char *policy, u64 gfn, u32 compared, u32 changed),
 	TP_ARGS(vgpu, policy, gfn, compared, changed),
@@ -84,7 +85,10 @@ TRACE_EVENT(oos_sync,
 	TP_printk("vgpu=%s gfn=0x%llx compared=%u changed=%u policy=%s", __get_str(vgpu),
 		  __entry->gfn, __entry->compared, __entry->changed, __get_str(policy)));
 
-/* A context that the guest submitted is ready to run, checked and synchronised; the engine is done with it. status: enum ghyvi_job_status. */
+/*
+ * ghyvi_submit: a submitted context is ready to run, audited and synced. ghyvi_complete: its job
+ * has ended. status: enum ghyvi_job_status.
+ */
 TRACE_EVENT(ghyvi_submit,
 	TP_PROTO(struct ghyvi_reporter *vgpu, u32 engine, u32 lrca, u32 ring_head, u32 ring_tail),
 	TP_ARGS(vgpu, engine, lrca, ring_head, ring_tail),
@@ -104,7 +108,7 @@ TRACE_EVENT(ghyvi_complete,
 	TP_printk("vgpu=%s engine=%u lrca=0x%x status=%u busy_ns=%llu", __get_str(vgpu),
 		  __entry->engine, __entry->lrca, __entry->status, __entry->busy_ns));
 
-/* The scheduler gave an engine to another vGPU than it had before ("-": none, or one that is gone). */
+/* An engine switches to another vGPU. from: the vGPU before, "-" if none or destroyed. */
 TRACE_EVENT(ghyvi_switch,
 	TP_PROTO(struct ghyvi_reporter *from, struct ghyvi_reporter *vgpu, u32 engine),
 	TP_ARGS(from, vgpu, engine),
@@ -114,7 +118,10 @@ TRACE_EVENT(ghyvi_switch,
 		       GHYVI_ASSIGN_STR(vgpu, dev_name(vgpu->dev)); __entry->engine = engine;),
 	TP_printk("vgpu=%s from=%s engine=%u", __get_str(vgpu), __get_str(from), __entry->engine));
 
-/* A workload comes on its engine, after it waited; is asked to leave for others, after it ran. */
+/*
+ * ghyvi_start: a workload starts on its engine after waiting. ghyvi_preempt: its preemption is
+ * requested after running.
+ */
 TRACE_EVENT(ghyvi_start,
 	TP_PROTO(struct ghyvi_reporter *vgpu, u32 engine, u64 waited_ns),
 	TP_ARGS(vgpu, engine, waited_ns),
@@ -134,7 +141,7 @@ TRACE_EVENT(ghyvi_preempt,
 	TP_printk("vgpu=%s engine=%u ran_ns=%llu", __get_str(vgpu), __entry->engine,
 		  __entry->ran_ns));
 
-/* The auditor refused a command. source: enum ghyvi_fetch_source; at: offset in the ring, or address. */
+/* The auditor rejected a command. source: enum ghyvi_fetch_source; at: ring offset or address. */
 TRACE_EVENT(ghyvi_reject,
 	TP_PROTO(struct ghyvi_reporter *vgpu, u32 engine, u32 lrca, u32 source, u64 at, u32 header,
 		 const char *rule),
@@ -149,7 +156,7 @@ TRACE_EVENT(ghyvi_reject,
 		  __get_str(vgpu), __entry->engine, __entry->lrca, __entry->source, __entry->at,
 		  __entry->header, __get_str(rule)));
 
-/* Engines (bit mask) of a vGPU were reset; 0x1f and more: the whole device. */
+/* Engines of a vGPU were reset. engines: bit mask; 0x1f: the whole device. */
 TRACE_EVENT(ghyvi_reset,
 	TP_PROTO(struct ghyvi_reporter *vgpu, u32 engines),
 	TP_ARGS(vgpu, engines),
