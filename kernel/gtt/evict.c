@@ -86,6 +86,7 @@ bool ghyvi_trees_evict(struct ghyvi_gtt *gtt, u32 wanted)
 {
 	u32 before = gtt->nr_tables;
 
+	lockdep_assert_held(&gtt->lock);
 	while (!tables_fit(gtt, gtt->nr_tables, wanted) && evict_some(gtt, wanted))
 		;
 	return gtt->nr_tables < before;
@@ -93,6 +94,7 @@ bool ghyvi_trees_evict(struct ghyvi_gtt *gtt, u32 wanted)
 
 void ghyvi_trees_evict_begin(struct ghyvi_gtt *gtt)
 {
+	lockdep_assert_held(&gtt->lock);
 	gtt->young_left = GHYVI_EVICT_YOUNG;
 }
 
@@ -112,6 +114,7 @@ static void try_refused_again(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
 
 void ghyvi_tree_expect_room(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
 {
+	lockdep_assert_held(&gtt->lock);
 	/*
 	 * The guest may have changed its entries since they were refused. A pass that retries them
 	 * counts those that still need a table page, before trees are evicted for them.
@@ -124,6 +127,7 @@ bool ghyvi_tree_make_room(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
 {
 	u32 refused = refused_of(gtt, tree);
 
+	lockdep_assert_held(&gtt->lock);
 	if (!refused || !ghyvi_trees_evict(gtt, refused))
 		return false;
 	try_refused_again(gtt, tree);

@@ -95,6 +95,7 @@ void ghyvi_ggtt_fini(struct ghyvi_gtt *gtt)
 
 void ghyvi_ggtt_relax(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 {
+	lockdep_assert_held(&gtt->lock);
 	ghyvi_table_unprotect(gtt, table);
 	if (table->gfn == GHYVI_INVALID_GFN || !gtt->ggtt_shadowed)
 		ghyvi_table_clear_relaxed(gtt, table);
@@ -108,6 +109,7 @@ void ghyvi_ggtt_reset(struct ghyvi_gtt *gtt)
 	struct ghyvi_table_page *table;
 	u32 i, e;
 
+	lockdep_assert_held(&gtt->lock);
 	for (i = 0; i < gtt->nr_ggtt_tables; i++) {
 		table = gtt->ggtt_tables[i];
 		if (!table)
@@ -121,6 +123,7 @@ void ghyvi_ggtt_reset(struct ghyvi_gtt *gtt)
 
 void ghyvi_ggtt_shadow(struct ghyvi_gtt *gtt, bool on)
 {
+	lockdep_assert_held(&gtt->lock);
 	if (gtt->ggtt_shadowed == on)
 		return;
 	gtt->ggtt_shadowed = on;

@@ -3,15 +3,16 @@
  * Internal state of struct ghyvi_gtt, shared by kernel/gtt (how entries are translated) and
  * kernel/shadow (when shadows are synced).
  *
- * Functions declared here run with gtt->lock held unless their comment says otherwise.
- * ghyvi_gtt_create() and the end of ghyvi_gtt_destroy() call some of them without the lock, because
- * no other thread can reach the gtt then.
+ * Functions declared here run with gtt->lock held unless their comment says otherwise. Those outside
+ * the trap and scan loops assert it. ghyvi_gtt_create() and the end of ghyvi_gtt_destroy() call some
+ * of the others without the lock, because no other thread can reach the gtt then.
  */
 #ifndef GHYVI_GTT_TYPES_H
 #define GHYVI_GTT_TYPES_H
 
 #include <linux/kernel.h>
 #include <linux/list.h>
+#include <linux/lockdep.h>
 #include <linux/mutex.h>
 #include <linux/xarray.h>
 #include <ghyvi/gtt.h>

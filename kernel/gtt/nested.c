@@ -33,9 +33,11 @@ static void pin_unmap(struct ghyvi_gtt *gtt, struct ghyvi_pin *pin)
 
 struct ghyvi_pin *ghyvi_nested_pin(struct ghyvi_gtt *gtt, u64 gfn)
 {
-	struct ghyvi_pin *pin = ghyvi_pin_get(gtt, gfn);
+	struct ghyvi_pin *pin;
 	int ret;
 
+	lockdep_assert_held(&gtt->lock);
+	pin = ghyvi_pin_get(gtt, gfn);
 	if (IS_ERR(pin))
 		return pin;
 	if (!list_empty(&pin->mapped)) {
@@ -64,6 +66,7 @@ int ghyvi_gtt_fault(struct ghyvi_gtt *gtt, u64 gfn)
 
 void ghyvi_nested_evict(struct ghyvi_gtt *gtt, u32 count)
 {
+	lockdep_assert_held(&gtt->lock);
 	while (count--)
 		pin_unmap(gtt, list_first_entry(&gtt->mapped_pins, struct ghyvi_pin, mapped));
 }
@@ -73,6 +76,7 @@ void ghyvi_nested_unmap(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
 	struct ghyvi_pin *pin;
 	u64 at;
 
+	lockdep_assert_held(&gtt->lock);
 	if (!gtt->nr_mapped_pins)
 		return;
 	for (at = gfn; (pin = ghyvi_pin_next(gtt, &at, gfn + count - 1)); at++)
@@ -91,6 +95,7 @@ static void table_release(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table,
 
 void ghyvi_nested_enter(struct ghyvi_gtt *gtt)
 {
+	lockdep_assert_held(&gtt->lock);
 	ghyvi_roots_forget_all(gtt);
 	ghyvi_tables_reap(gtt);
 	ghyvi_tables_each(gtt, table_release, NULL);
@@ -99,12 +104,14 @@ void ghyvi_nested_enter(struct ghyvi_gtt *gtt)
 
 void ghyvi_nested_leave(struct ghyvi_gtt *gtt)
 {
+	lockdep_assert_held(&gtt->lock);
 	ghyvi_ggtt_shadow(gtt, true);
 	ghyvi_nested_cleanup(gtt);
 }
 
 void ghyvi_nested_cleanup(struct ghyvi_gtt *gtt)
 {
+	lockdep_assert_held(&gtt->lock);
 	if (gtt->policy->nested) {
 		if (list_empty(&gtt->root_lru))
 			ghyvi_ggtt_shadow(gtt, false);

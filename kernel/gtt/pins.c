@@ -80,8 +80,10 @@ int ghyvi_pin_page(struct ghyvi_gtt *gtt, u64 gfn, u64 *bus)
 {
 	const struct ghyvi_gtt_params *p = &gtt->params;
 	struct ghyvi_table_page *updating = gtt->ggtt_updating;
-	int ret = p->hv_ops->pin(p->hv, gfn, bus);
+	int ret;
 
+	lockdep_assert_held(&gtt->lock);
+	ret = p->hv_ops->pin(p->hv, gfn, bus);
 	if (ret == -ENOMEM && (gtt->nr_idle_pins || gtt->nr_mapped_pins)) {
 		/* Only half: the walk that needs this page has just mapped the tables above it. */
 		ghyvi_nested_evict(gtt, (gtt->nr_mapped_pins + 1) / 2);
@@ -145,6 +147,7 @@ struct ghyvi_pin *ghyvi_pin_next(struct ghyvi_gtt *gtt, u64 *gfn, u64 last)
 	unsigned long number = *gfn / GHYVI_PIN_BLOCK;
 	struct ghyvi_pin_block *block;
 
+	lockdep_assert_held(&gtt->lock);
 	while ((block = xa_find(&gtt->pin_blocks, &number, last / GHYVI_PIN_BLOCK, XA_PRESENT))) {
 		*gfn = max_t(u64, *gfn, number * GHYVI_PIN_BLOCK);
 		for (; *gfn <= last && *gfn / GHYVI_PIN_BLOCK == number; ++*gfn)
@@ -177,6 +180,7 @@ void ghyvi_pin_table(struct ghyvi_gtt *gtt, u64 gfn, bool table)
 {
 	struct ghyvi_pin *pin = ghyvi_pin_find(gtt, gfn);
 
+	lockdep_assert_held(&gtt->lock);
 	if (pin)
 		pin->table = table;
 }
@@ -247,6 +251,7 @@ static void trim_oldest(struct ghyvi_gtt *gtt)
 
 void ghyvi_pins_trim(struct ghyvi_gtt *gtt, u32 keep)
 {
+	lockdep_assert_held(&gtt->lock);
 	if (gtt->nr_idle_pins <= keep)
 		return;
 	gtt->params.pgpu_ops->invalidate(gtt->params.client);

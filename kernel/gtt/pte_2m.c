@@ -90,6 +90,7 @@ struct ghyvi_large *ghyvi_large_get(struct ghyvi_gtt *gtt, u64 gfn)
 {
 	struct ghyvi_large *large = xa_load(&gtt->larges, gfn);
 
+	lockdep_assert_held(&gtt->lock);
 	if (!large) {
 		large = large_create(gtt, gfn);
 		if (IS_ERR(large))
@@ -103,6 +104,7 @@ void ghyvi_large_put(struct ghyvi_gtt *gtt, u64 gfn)
 {
 	struct ghyvi_large *large = xa_load(&gtt->larges, gfn);
 
+	lockdep_assert_held(&gtt->lock);
 	if (WARN_ON_ONCE(!large || !large->refs) || --large->refs)
 		return;
 	/*
@@ -122,6 +124,7 @@ void ghyvi_larges_reap(struct ghyvi_gtt *gtt)
 {
 	struct ghyvi_large *large, *next;
 
+	lockdep_assert_held(&gtt->lock);
 	list_for_each_entry_safe(large, next, &gtt->dying_larges, dying) {
 		if (large->refs)
 			list_del_init(&large->dying);

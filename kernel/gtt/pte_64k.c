@@ -57,6 +57,7 @@ static bool table_keep(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page)
 u64 ghyvi_table_64k_link(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, struct ghyvi_shadow_page *parent,
 			 unsigned int index)
 {
+	lockdep_assert_held(&gtt->lock);
 	if (!page->parent) {
 		page->parent = parent;
 		page->parent_index = index;
@@ -68,6 +69,7 @@ u64 ghyvi_table_64k_link(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, 
 
 void ghyvi_table_64k_unlink(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page)
 {
+	lockdep_assert_held(&gtt->lock);
 	page->parent = NULL;
 	if (page->ips_set)
 		atomic64_dec(&gtt->params.stats->kept_64k_now);

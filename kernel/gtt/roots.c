@@ -63,6 +63,7 @@ static void root_put_locked(struct ghyvi_root *root)
 {
 	struct ghyvi_gtt *gtt = root->gtt;
 
+	lockdep_assert_held(&gtt->lock);
 	if (--root->refs)
 		return;
 	if (root->nested) {
@@ -85,6 +86,7 @@ void ghyvi_root_forget(struct ghyvi_root *root)
 {
 	struct ghyvi_gtt *gtt = root->gtt;
 
+	lockdep_assert_held(&gtt->lock);
 	if (!root->known)
 		return;
 	root->known = false;
@@ -99,6 +101,7 @@ void ghyvi_root_fill_top(struct ghyvi_root *root)
 	unsigned int i;
 	u64 entry;
 
+	lockdep_assert_held(&gtt->lock);
 	if (!root->retry)
 		return;
 	root->retry = false;
@@ -326,6 +329,7 @@ void ghyvi_roots_empty_all(struct ghyvi_gtt *gtt)
 {
 	struct ghyvi_root *root;
 
+	lockdep_assert_held(&gtt->lock);
 	list_for_each_entry(root, &gtt->root_lru, lru)
 		root_empty(root);
 }
@@ -334,6 +338,7 @@ void ghyvi_roots_forget_all(struct ghyvi_gtt *gtt)
 {
 	struct ghyvi_root *root, *next;
 
+	lockdep_assert_held(&gtt->lock);
 	list_for_each_entry_safe(root, next, &gtt->root_lru, lru)
 		ghyvi_root_forget(root);
 }
@@ -344,6 +349,7 @@ void ghyvi_roots_zap_range(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
 	unsigned int i;
 	u64 at;
 
+	lockdep_assert_held(&gtt->lock);
 	list_for_each_entry_safe(root, next, &gtt->root_lru, lru) {
 		for (i = 0; i < (root->levels == 3 ? 4 : 1); i++) {
 			at = root->gpa[i] >> GHYVI_PAGE_SHIFT;

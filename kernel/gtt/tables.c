@@ -305,6 +305,7 @@ struct ghyvi_shadow_page *ghyvi_shadow_get(struct ghyvi_gtt *gtt, u64 gfn, unsig
 	struct ghyvi_table_page *table = xa_load(&gtt->tables, gfn);
 	struct ghyvi_shadow_page *page;
 
+	lockdep_assert_held(&gtt->lock);
 	if (table && table->shadows[level]) {
 		page = table->shadows[level];
 		page->refs++;
@@ -328,6 +329,7 @@ struct ghyvi_shadow_page *ghyvi_shadow_get(struct ghyvi_gtt *gtt, u64 gfn, unsig
 
 void ghyvi_shadow_put(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page)
 {
+	lockdep_assert_held(&gtt->lock);
 	if (--page->refs)
 		return;
 	/*
@@ -369,6 +371,7 @@ void ghyvi_shadow_detach(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page)
 	struct ghyvi_table_page *table = page->table;
 	unsigned int i;
 
+	lockdep_assert_held(&gtt->lock);
 	if (!table)
 		return;
 	for (i = 0; i < GHYVI_ENTRIES; i++)
@@ -386,6 +389,7 @@ void ghyvi_tables_reap(struct ghyvi_gtt *gtt)
 
 	if (list_empty(&gtt->dying) && list_empty(&gtt->dying_larges) && list_empty(&gtt->dying_roots))
 		return;
+	lockdep_assert_held(&gtt->lock);
 	gtt->params.pgpu_ops->invalidate(gtt->params.client);
 	/*
 	 * Children freed here were reachable only through their parent: one invalidation is enough.

@@ -24,7 +24,9 @@ static bool adaptive_relax(const struct ghyvi_shadow_view *page)
 	const struct ghyvi_experience *experience = page->experience;
 	struct ghyvi_rent_or_buy rental = ghyvi_burst_rental(page->tuning);
 
-	/* Another trap costs at least as much as relaxing in error: never trap more than segmented. */
+	/*
+	 * Another trap costs at least as much as relaxing in error: never trap more than segmented.
+	 */
 	if (rental.rent_ns >= rental.buy_ns)
 		return true;
 	return page->history->writes > ghyvi_rental_limit(&experience->bursts[page->history->start],

@@ -14,6 +14,7 @@ void ghyvi_tables_each(struct ghyvi_gtt *gtt,
 	unsigned long at;
 	u32 i;
 
+	lockdep_assert_held(&gtt->lock);
 	xa_for_each(&gtt->tables, at, table)
 		visit(gtt, table, data);
 	for (i = 0; i < gtt->nr_ggtt_tables; i++)
@@ -51,6 +52,7 @@ void ghyvi_tables_rank(struct ghyvi_gtt *gtt)
 	struct ranking ranking = { NULL, 0 };
 	u32 i;
 
+	lockdep_assert_held(&gtt->lock);
 	ranking.tables = kvmalloc_array(gtt->nr_tables + gtt->nr_ggtt_tables + 1, sizeof(*ranking.tables),
 					GFP_KERNEL_ACCOUNT);
 	if (!ranking.tables)

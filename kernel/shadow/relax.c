@@ -46,6 +46,7 @@ void ghyvi_table_update_tree(struct ghyvi_gtt *gtt, struct ghyvi_table_page *tab
 {
 	struct ghyvi_tree *tree = find_tree(gtt, table);
 
+	lockdep_assert_held(&gtt->lock);
 	/* Each tree counts its own syncs. Keep the number of syncs since the page's last burst. */
 	table->history.burst_at += tree->synced - table->tree->synced;
 	table->tree = tree;
@@ -57,6 +58,7 @@ bool ghyvi_table_protect(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 {
 	const struct ghyvi_gtt_params *p = &gtt->params;
 
+	lockdep_assert_held(&gtt->lock);
 	if (table->protected)
 		return true;
 	if (gtt->policy->nested)
@@ -94,6 +96,7 @@ void ghyvi_table_protect_initial(struct ghyvi_gtt *gtt, struct ghyvi_table_page 
 {
 	struct ghyvi_shadow_view page = ghyvi_table_view(gtt, table);
 
+	lockdep_assert_held(&gtt->lock);
 	if (level <= GHYVI_LEVEL_PT && gtt->policy->relax_new(&page))
 		ghyvi_table_mark_relaxed(gtt, table);
 	else if (!ghyvi_table_protect(gtt, table))
@@ -109,6 +112,7 @@ void ghyvi_table_make_strict(struct ghyvi_gtt *gtt, struct ghyvi_table_page *tab
 	 */
 	bool leaf = table->history.leaf;
 
+	lockdep_assert_held(&gtt->lock);
 	/* The next sync removes the page from the list. It finds no difference. */
 	ghyvi_table_protect(gtt, table);
 	if (leaf)

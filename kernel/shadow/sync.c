@@ -175,6 +175,7 @@ static void protect_lists(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
 
 void ghyvi_gtt_sync_locked(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
 {
+	lockdep_assert_held(&gtt->lock);
 	if (gtt->policy->ranked && !gtt->rank_in--) {
 		ghyvi_tables_rank(gtt);
 		gtt->rank_in = GHYVI_RANK_INTERVAL;
