@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a guest that breaks the rules loses: first its workload, and past a threshold the whole vGPU, which
- * goes into *failsafe state*: nothing of it runs, nothing of its memory stays pinned or tracked, reads give
- * all ones (but no interrupt) and writes are dropped, as with a device that fell off the bus. The
- * other vGPUs do not notice. A reset from outside the guest's driver (VFIO's, the `reset`
- * attribute) lifts it.
+ * Containment of a guest that breaks the rules. A bad workload is stopped with an error. After too
+ * many of them the whole vGPU enters *failsafe state*: its jobs do not run, its memory is neither
+ * pinned nor tracked, reads return all ones (0 for interrupt registers) and writes are dropped, as
+ * with a device that fell off the bus. Other vGPUs are not affected. A reset from outside the guest
+ * driver (VFIO's or the `reset` attribute) ends failsafe state.
  */
 #include <linux/errno.h>
 #include <linux/ktime.h>
@@ -31,7 +31,11 @@ static void enter_failsafe(struct ghyvi_vgpu *vgpu, const char *why)
 	vgpu_mirror_show_all(vgpu);
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		vgpu_engine_hold(&vgpu->engines[i]);
-	/* Engines have left this vGPU's jobs. Its GGTT is out of reach, or the next look would shadow it again. */
+	/*
+	 * No engine executes a job of this vGPU any more. Unset the address of the GGTT table
+	 * first; otherwise ghyvi_gtt_reset() leaves its pages relaxed, and the next sync shadows
+	 * them again.
+	 */
 	ghyvi_gtt_set_ggtt_gfn(vgpu->gtt, GHYVI_INVALID_GFN);
 	ghyvi_gtt_reset(vgpu->gtt);
 	ghyvi_count(vgpu->params.stats, failsafes);
@@ -41,22 +45,23 @@ static void enter_failsafe(struct ghyvi_vgpu *vgpu, const char *why)
 }
 
 /*
- * False: an engine was kept from a page that is not this vGPU's. That is a defect of the host; the vGPU stops before it
- * can be exploited again, and only vgpu_containment_reset() forgets it.
+ * Returns false when the isolation oracle has stopped an access since the last
+ * vgpu_containment_reset(). Such an access is a bug of the host. The vGPU enters failsafe state
+ * before the guest can exploit the bug again.
  */
 static bool isolation_held(const struct ghyvi_vgpu *vgpu)
 {
 	return (u64)atomic64_read(&vgpu->params.stats->oracle_violations) == vgpu->oracle_violations;
 }
 
-/* What a failed workload says of its guest. The host's own troubles say nothing. */
+/* Points for a failed workload. Errors that the host may have caused cost none. */
 static u32 points_of(const struct vgpu_workload *workload)
 {
 	switch (workload->error) {
 	case -ENOMEM:
 	case -ENOSPC:
 	case -EAGAIN:
-	case -EFAULT: /* not mapped, perhaps because the host cannot pin it */
+	case -EFAULT: /* not mapped, possibly because the host failed to pin the page */
 		return 0;
 	case -EINVAL:
 		return GHYVI_MALFORMED_POINTS;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The guest's context images: loading one before its workload runs, writing it back afterwards.
+ * Loads the guest's context image before a workload runs, and writes it back afterwards.
  *
- * The engine only sees the host's copy, so what was validated is what runs; of the guest's image
- * only the few dwords that hardware would save are ever written, one by one, because the guest
- * writes others (the tail) meanwhile. A workload that the scheduler preempts keeps its copy: it is written back, and
- * the image read again, only when the context is through.
+ * The engine uses only the host's copy of the image, so the guest cannot change what was validated.
+ * In the guest's image only the few dwords that hardware would save are written, one by one,
+ * because the guest may write others (the ring tail) at the same time. A workload that the
+ * scheduler preempts keeps its copy. The copy is written back, and the image read again, only after
+ * the context has completed.
  */
 #include <linux/err.h>
 #include <linux/slab.h>
@@ -17,6 +18,7 @@ struct vgpu_workload *vgpu_workload_alloc(struct vgpu_engine *engine)
 {
 	struct vgpu_workload *workload = engine->spare;
 
+	lockdep_assert_held(&engine->vgpu->lock);
 	engine->spare = NULL;
 	if (workload)
 		return workload;
@@ -66,7 +68,7 @@ static int read_state(struct vgpu_workload *workload, unsigned int index, u32 *d
 				  dwords, count * sizeof(*dwords));
 }
 
-/* Failure means that the guest unmapped its own image meanwhile: its loss, and only its. */
+/* A write fails only if the guest has unmapped its own image. That affects only this guest. */
 static void write_state(struct vgpu_workload *workload, unsigned int index, u32 value)
 {
 	(void)ghyvi_gtt_ggtt_write(workload->engine->vgpu->gtt, state_address(workload, index),
@@ -80,7 +82,10 @@ static unsigned int levels_of(const struct vgpu_workload *workload)
 	return addressing == INTEL_LEGACY_64B_CONTEXT ? 4 : 3;
 }
 
-/* @pdps: the image's dwords from PDP3 on; @gpa: what get_root wants, PDP0 first. */
+/*
+ * @pdps: dwords of the image from GHYVI_CTX_PDP3_UDW on. @gpa: argument of ghyvi_gtt_get_root(),
+ *	PDP0 first.
+ */
 static void roots_from(const u32 *pdps, unsigned int levels, u64 gpa[4])
 {
 	unsigned int i;
@@ -95,9 +100,10 @@ static void roots_from(const u32 *pdps, unsigned int levels, u64 gpa[4])
 }
 
 /*
- * The image before the synchronisation, never after it: a request is complete, with all table entries
- * that it needs, before the tail in the image covers it. A tail read later might cover requests whose
- * entries were written after the scan, and the engine would run them through a stale shadow.
+ * Read the image before the sync, never after it. The guest writes a request and its table entries
+ * before the tail in the image covers the request. A tail read after the sync might cover requests
+ * whose entries were written after the scan, and the engine would execute them through a stale
+ * shadow.
  */
 static int read_and_sync(struct vgpu_workload *workload)
 {
@@ -159,7 +165,7 @@ static int check_ring(const struct vgpu_workload *workload)
 	u32 start = context[GHYVI_CTX_RING_START];
 	u32 tail = context[GHYVI_CTX_RING_TAIL];
 
-	/* The upper bits count the ring's wraps and are nobody's business. */
+	/* The upper bits count wraps of the ring and are ignored. */
 	context[GHYVI_CTX_RING_HEAD] &= (u32)RING_HEAD_OFFSET;
 	if ((ctl & RING_CTL_ENABLE) && !(start & (GHYVI_PAGE_BYTES - 1)) &&
 	    vgpu_owns_ggtt(vgpu, start, ring_bytes(ctl)) &&
@@ -172,7 +178,7 @@ static int check_ring(const struct vgpu_workload *workload)
 	return -EINVAL;
 }
 
-/* Slots that this generation's or engine's image does not have hold something else there. */
+/* Clear slots whose dwords hold other data in the image of this generation or engine. */
 static void blank_absent_slots(struct vgpu_workload *workload)
 {
 	u32 *context = workload->context;
@@ -186,12 +192,13 @@ static void blank_absent_slots(struct vgpu_workload *workload)
 	}
 }
 
-/* What a hang report of the guest looks at. */
+/* The guest driver prints these registers in its hang report. */
 void vgpu_update_ring_regs(struct vgpu_workload *workload)
 {
 	struct vgpu_engine *engine = workload->engine;
 	const u32 *context = workload->context;
 
+	lockdep_assert_held(&engine->vgpu->lock);
 	engine_set(engine, RING_HEAD, context[GHYVI_CTX_RING_HEAD]);
 	engine_set(engine, RING_TAIL, context[GHYVI_CTX_RING_TAIL]);
 	engine_set(engine, RING_START, context[GHYVI_CTX_RING_START]);
@@ -201,7 +208,10 @@ void vgpu_update_ring_regs(struct vgpu_workload *workload)
 	engine_set(engine, RING_PDP0_UDW, context[GHYVI_CTX_PDP0_UDW]);
 }
 
-/* After the synchronisation, through which the commands are read, and before anything can run. */
+/*
+ * Called after the sync, because the commands are read through the shadow, and before the job can
+ * run.
+ */
 static int audit_workload(struct vgpu_workload *workload)
 {
 	const u32 *context = workload->context;
@@ -237,6 +247,7 @@ int vgpu_context_load(struct vgpu_workload *workload)
 	unsigned int i;
 	int err;
 
+	lockdep_assert_held(&vgpu->lock);
 	err = check_descriptor(workload);
 	if (!err)
 		err = read_and_sync(workload);
@@ -273,6 +284,7 @@ void vgpu_context_sync(struct vgpu_workload *workload)
 {
 	struct ghyvi_vgpu *vgpu = workload->engine->vgpu;
 
+	lockdep_assert_held(&vgpu->lock);
 	ghyvi_gtt_sync(vgpu->gtt, workload->root);
 	if (vgpu->check)
 		ghyvi_gtt_check(vgpu->gtt, workload->root);
@@ -280,8 +292,10 @@ void vgpu_context_sync(struct vgpu_workload *workload)
 
 int vgpu_context_tail(struct vgpu_workload *workload, u32 *tail)
 {
-	int err = read_state(workload, GHYVI_CTX_RING_TAIL, tail, 1);
+	int err;
 
+	lockdep_assert_held(&workload->engine->vgpu->lock);
+	err = read_state(workload, GHYVI_CTX_RING_TAIL, tail, 1);
 	if (err)
 		return err;
 	return tail_ok(workload->context, *tail) ? 0 : -EINVAL;
@@ -293,6 +307,7 @@ void vgpu_context_save(struct vgpu_workload *workload)
 	const u32 *context = workload->context;
 	unsigned int i;
 
+	lockdep_assert_held(&engine->vgpu->lock);
 	write_state(workload, GHYVI_CTX_RING_HEAD, context[GHYVI_CTX_RING_HEAD]);
 	write_state(workload, GHYVI_CTX_TIMESTAMP, context[GHYVI_CTX_TIMESTAMP]);
 	if (workload->control & CTX_CTRL_ENGINE_CTX_RESTORE_INHIBIT)

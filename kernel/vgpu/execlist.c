@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Execlists: the submit port, its two elements, and the status events that tell the guest what
- * became of them.
+ * Execlists: the submit port with its two elements, and the context status events that report their
+ * progress to the guest.
  *
  * DOC: model and limits
  *
- * A submission is *pending* from its fourth dword until it is *promoted* (one event), then
- * *active*. Of the active elements only the first is in the scheduler's hands; each ends with one
- * complete event and makes room for the next. A pending submission is promoted as soon as
- *   - nothing is active (event IDLE_ACTIVE), or
- *   - its element 0 is the context that is active first (LITE_RESTORE: the tail moves on;
- *     whatever was active behind it is dropped without an event, as with every promotion).
- * Otherwise it waits: no submission of the guest preempts another one. The guest's driver does not ask for that on
- * a virtual GPU (without semaphores it never finds a reason to, and it turns arbitration off around every batch), it
- * only replaces a context that it has already seen finish. Whatever the timing, the guest sees exactly one promotion
- * per submission and one completion per active element, in an order that hardware could have produced.
+ * A submission is *pending* from the write of its fourth dword until it is *promoted* (one event).
+ * From then on its elements are *active*. Only the first active element is queued to the scheduler.
+ * Each element ends with one complete event; then the next one is queued. A pending submission is
+ * promoted as soon as
+ *   - no element is active (event IDLE_ACTIVE), or
+ *   - its element 0 is the context of the first active element (LITE_RESTORE: the ring tail moves
+ *     forward; a second active element is dropped without an event, as with every promotion).
  *
- * The scheduler does preempt, for another vGPU. A guest sees no more of that than of a slow engine: its
- * context stays active, the host's copy of it says where to go on, and its image is not touched.
+ * Otherwise the submission stays pending: a submission of the guest never preempts another one. The
+ * guest driver does not request preemption on a virtual GPU: it has no reason to without
+ * semaphores, and it disables arbitration around each batch. It replaces only a context whose
+ * completion it has seen. In every interleaving the guest sees exactly one promotion per submission
+ * and one completion per active element, in an order that hardware could have produced.
+ *
+ * The scheduler does preempt a workload for another vGPU. The guest sees this only as a slow
+ * engine: its context stays active, the host's copy holds the position at which to resume, and the
+ * guest's image is not written.
  */
 #include <linux/string.h>
 #include <trace/events/ghyvi.h>
@@ -41,7 +45,10 @@ static void update_queue_depth(struct vgpu_engine *engine)
 	atomic64_set(&stats_of(engine)->queued_now, depth);
 }
 
-/* One status entry. The guest must see entry, pointer and interrupt in this order. */
+/*
+ * Write one context status entry. The guest must see the entry, the write pointer and the interrupt
+ * in this order.
+ */
 static void csb_emit(struct vgpu_engine *engine, u32 status, u64 element)
 {
 	struct ghyvi_vgpu *vgpu = engine->vgpu;
@@ -83,7 +90,7 @@ static void report_error(struct vgpu_engine *engine)
 	vgpu_irq_raise(engine, GHYVI_EVENT_CS_ERROR);
 }
 
-/* The engine stops where it is and says so; only a reset gets it going again. */
+/* Stop the engine at its current position and report an error. Only a reset resumes it. */
 static void halt_engine(struct vgpu_engine *engine)
 {
 	engine->halted = true;
@@ -98,7 +105,7 @@ static void vgpu_workload_get(struct ghyvi_vgpu *vgpu)
 	spin_unlock(&vgpu->outstanding_lock);
 }
 
-/* The vGPU may be freed as soon as the lock is released. */
+/* The vGPU may be freed as soon as outstanding_lock is released. */
 static void vgpu_workload_put(struct ghyvi_vgpu *vgpu)
 {
 	spin_lock(&vgpu->outstanding_lock);
@@ -111,7 +118,7 @@ static void vgpu_workload_put(struct ghyvi_vgpu *vgpu)
 void vgpu_wait_returned(struct ghyvi_vgpu *vgpu)
 {
 	wait_event(vgpu->all_returned, !READ_ONCE(vgpu->outstanding));
-	/* Whoever let the last one go is out of the wake-up now. */
+	/* The last vgpu_workload_put() holds the lock until it no longer uses the wait queue. */
 	spin_lock(&vgpu->outstanding_lock);
 	spin_unlock(&vgpu->outstanding_lock);
 }
@@ -120,8 +127,8 @@ static int workload_prepare(struct ghyvi_workload *base);
 static void workload_complete(struct ghyvi_workload *base, enum ghyvi_job_status status);
 
 /*
- * Hand the first active element to the scheduler; somebody has to kick it later, without
- * vgpu->lock.
+ * Queue the first active element to the scheduler. The caller must make sure that the scheduler is
+ * kicked after vgpu->lock was dropped.
  */
 static void execlist_submit(struct vgpu_engine *engine)
 {
@@ -147,8 +154,8 @@ static void execlist_submit(struct vgpu_engine *engine)
 }
 
 /*
- * Can the pending submission be merged into what runs? On success the running workload's tail is
- * where the guest wants it.
+ * Try to merge the pending submission into the first active element. On success the workload will
+ * run up to the tail that the guest has set.
  */
 static bool lite_restore(struct vgpu_engine *engine)
 {
@@ -158,16 +165,20 @@ static bool lite_restore(struct vgpu_engine *engine)
 
 	if ((engine->pending[0] ^ engine->active[0]) & DESC_SAME_CONTEXT)
 		return false;
-	/* Not loaded yet: loading finds the new tail by itself. */
+	/* Not loaded yet: vgpu_context_load() will read the new tail. */
 	if (!workload || !workload->prepared)
 		return true;
-	/* As when loading: the tail first, then what the requests up to it use. */
+	/*
+	 * As in read_and_sync(): read the tail before the sync that serves the requests up to it.
+	 */
 	if (vgpu_context_tail(workload, &tail))
 		return false;
 	vgpu_context_sync(workload);
 	if (tail == workload->tail)
 		return true;
-	/* Asks for a reload, because the tail went back: that is not a move on. */
+	/*
+	 * The guest requests a reload because it moved the tail back, so this is no lite restore.
+	 */
 	if (engine->pending[0] & CTX_DESC_FORCE_RESTORE)
 		return false;
 	if (workload->empty || ghyvi_audit_extend(workload->base.job.commands, tail) ||
@@ -205,8 +216,8 @@ static void promote_and_submit(struct vgpu_engine *engine)
 }
 
 /*
- * Do whatever can be done now. Caller holds vgpu->lock, and kicks the scheduler after it dropped
- * it.
+ * Promote and submit as far as possible. Caller holds vgpu->lock, and kicks the scheduler after
+ * dropping it.
  */
 static void execlist_advance(struct vgpu_engine *engine)
 {
@@ -234,7 +245,10 @@ static int workload_prepare(struct ghyvi_workload *base)
 		workload->prepared = !err;
 		workload->empty = !err && workload->head == workload->tail;
 	}
-	/* Nothing to run: workload_complete() comes right away and knows better than "error". */
+	/*
+	 * An error skips the run. workload_complete() follows and overrides the status with
+	 * COMPLETE.
+	 */
 	if (workload->empty)
 		err = -ENODATA;
 	mutex_unlock(&vgpu->lock);
@@ -243,8 +257,8 @@ static int workload_prepare(struct ghyvi_workload *base)
 }
 
 /*
- * The context left the engine in good order. Returns true when it is through, false when it must
- * run again.
+ * Save a context that reached its tail. Returns true when the context is complete, false when it
+ * must run again to reach a newer tail.
  */
 static bool switch_out(struct vgpu_engine *engine, struct vgpu_workload *workload)
 {
@@ -254,7 +268,7 @@ static bool switch_out(struct vgpu_engine *engine, struct vgpu_workload *workloa
 	return !workload->behind;
 }
 
-/* The first active element is through. */
+/* Remove the first active element, which is complete. */
 static void execlist_retire(struct vgpu_engine *engine)
 {
 	u64 element = engine->active[0];
@@ -266,7 +280,7 @@ static void execlist_retire(struct vgpu_engine *engine)
 	csb_emit(engine, GEN8_CTX_STATUS_COMPLETE | (last ? GEN8_CTX_STATUS_ACTIVE_IDLE : GEN8_CTX_STATUS_ELEMENT_SWITCH), element);
 }
 
-/* Keep the object for the engine's next workload, or free it. */
+/* Keep the object as the engine's spare, or free it. */
 static void workload_recycle(struct vgpu_engine *engine, struct vgpu_workload *workload)
 {
 	vgpu_workload_clear(workload);
@@ -276,7 +290,7 @@ static void workload_recycle(struct vgpu_engine *engine, struct vgpu_workload *w
 		engine->spare = workload;
 }
 
-/* Preempted: it waits for its next turn as it is. */
+/* Queue a preempted workload again. It keeps its loaded state. */
 static void requeue_preempted(struct vgpu_workload *workload)
 {
 	struct ghyvi_vgpu *vgpu = workload->engine->vgpu;
@@ -286,7 +300,10 @@ static void requeue_preempted(struct vgpu_workload *workload)
 	ghyvi_sched_queue(vgpu->params.sched, &workload->base);
 }
 
-/* The scheduler kicks after this, so whatever execlist_advance() submits, or waits for its turn, gets it. */
+/*
+ * The scheduler kicks the engine after this callback, so workloads that execlist_advance() or
+ * requeue_preempted() queue need no kick here.
+ */
 static void workload_complete(struct ghyvi_workload *base, enum ghyvi_job_status status)
 {
 	struct vgpu_workload *workload = container_of(base, struct vgpu_workload, base);
@@ -299,7 +316,7 @@ static void workload_complete(struct ghyvi_workload *base, enum ghyvi_job_status
 	if (workload->empty)
 		status = GHYVI_JOB_COMPLETE;
 	if (workload->abandoned) {
-		/* It had failed before the reset came. */
+		/* The workload had failed before the reset. */
 		if ((status == GHYVI_JOB_ERROR || workload->error) && !submissions_blocked(vgpu))
 			vgpu_violation(workload);
 		goto out;
@@ -321,7 +338,7 @@ static void workload_complete(struct ghyvi_workload *base, enum ghyvi_job_status
 		if (switch_out(engine, workload))
 			execlist_retire(engine);
 		break;
-	case GHYVI_JOB_PREEMPTED: /* a reset is under way */
+	case GHYVI_JOB_PREEMPTED: /* a reset is in progress */
 		break;
 	default:
 		if (workload->prepared)
@@ -349,11 +366,13 @@ static void elsp_latch(struct vgpu_engine *engine)
 		ghyvi_report(reporter, "%s: submission without a valid element 0 ignored",
 			     ghyvi_engine_name(engine->id));
 	} else if (engine->has_pending) {
-		/* Two in flight could not both get their promotion. */
+		/* With two pending submissions, one would never get its promotion event. */
 		ghyvi_report(reporter, "%s: submission ignored, the one before is still pending",
 			     ghyvi_engine_name(engine->id));
 	} else {
-		/* Kept while the vGPU refuses work: vgpu_engine_release() promotes it. */
+		/*
+		 * While the vGPU refuses work it stays pending; vgpu_engine_release() promotes it.
+		 */
 		engine->pending[0] = element0;
 		engine->pending[1] = element1 & GEN8_CTX_VALID ? element1 : 0;
 		engine->has_pending = true;
@@ -379,7 +398,9 @@ void vgpu_elsp_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 		ghyvi_sched_kick(vgpu->params.sched, engine->id, vgpu->sched_entity);
 }
 
-/* High: whose context is on the engine, which is how the guest finds the culprit of a hang. */
+/*
+ * The high dword is the ID of the active context; the guest driver blames that context for a hang.
+ */
 u32 vgpu_execlist_status_read(struct ghyvi_vgpu *vgpu, u32 offset)
 {
 	struct vgpu_engine *engine = vgpu_engine_at(vgpu, offset);
@@ -417,7 +438,7 @@ void vgpu_csb_pointer_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 	mutex_unlock(&vgpu->lock);
 }
 
-/* When it returns nothing of the engine touches guest memory. */
+/* Drop the engine's workload. On return no job of the engine accesses guest memory. */
 static void abandon_workload(struct vgpu_engine *engine)
 {
 	struct ghyvi_vgpu *vgpu = engine->vgpu;
@@ -426,7 +447,7 @@ static void abandon_workload(struct vgpu_engine *engine)
 	engine->workload = NULL;
 	if (!workload)
 		return;
-	/* Seen by workload_prepare() and workload_complete(), which wait for our lock. */
+	/* workload_prepare() and workload_complete() test it under vgpu->lock. */
 	workload->abandoned = true;
 	if (ghyvi_sched_cancel(vgpu->params.sched, &workload->base)) {
 		workload_recycle(engine, workload);
@@ -436,6 +457,7 @@ static void abandon_workload(struct vgpu_engine *engine)
 
 void vgpu_engine_hold(struct vgpu_engine *engine)
 {
+	lockdep_assert_held(&engine->vgpu->lock);
 	abandon_workload(engine);
 	if (engine->nr_active)
 		engine->halted = true;
@@ -444,6 +466,7 @@ void vgpu_engine_hold(struct vgpu_engine *engine)
 
 void vgpu_engine_release(struct vgpu_engine *engine)
 {
+	lockdep_assert_held(&engine->vgpu->lock);
 	if (engine->halted)
 		report_error(engine);
 	execlist_advance(engine);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupts: engine sources -> RING_IMR and IMR -> IIR (sticky) -> IER -> master -> one message.
+ * Interrupts: engine sources -> RING_IMR and IMR -> IIR (sticky) -> IER -> master -> one MSI
+ * message.
  *
- * The line is "master enabled and anything in IIR & IER"; each of its 0 -> 1 transitions sends one
- * message. The guest's handler switches the master off and on again, so whatever arrived in between
- * is a new transition.
+ * The line is high when the master is enabled and any bit of IIR & IER is set. Each rising edge of
+ * the line sends one message. The guest's handler disables and re-enables the master, so an event
+ * that arrives in between causes a new rising edge.
  */
 #include "vgpu_types.h"
 
@@ -13,7 +14,7 @@ static u32 bank_reg(unsigned int n, u32 reg)
 	return GEN8_GT_ISR0 + n * GEN8_IRQ_BANK_SIZE + reg;
 }
 
-/* Where an engine's 16 sources are. */
+/* Bank and bit position of each engine's 16 interrupt sources. */
 static const struct {
 	u8 bank;
 	u8 shift;
@@ -24,6 +25,7 @@ static const struct {
 	[GHYVI_VECS] = { 3, 0 },
 };
 
+/* The bits of the master register for which IIR & IER is not 0. */
 static u32 pending_units(struct ghyvi_vgpu *vgpu)
 {
 	static const struct {
@@ -48,7 +50,10 @@ static u32 pending_units(struct ghyvi_vgpu *vgpu)
 	return result;
 }
 
-/* Caller holds irq_lock. Returns true when a message is due. */
+/*
+ * Update the line. Caller holds irq_lock, and sends a message after dropping it if true is
+ * returned.
+ */
 static bool update_line(struct ghyvi_vgpu *vgpu)
 {
 	u32 enabled = vgpu_get(vgpu, GEN8_MASTER_IRQ) & GEN8_MASTER_IRQ_CONTROL, pending = pending_units(vgpu);
@@ -67,7 +72,7 @@ static void send_interrupt(struct ghyvi_vgpu *vgpu)
 	vgpu->params.interrupt(vgpu->params.hv);
 }
 
-/* The master and the registers of the banks. */
+/* Write the master register or a register of the interrupt banks. */
 void vgpu_irq_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
 	unsigned long flags;
@@ -79,7 +84,7 @@ void vgpu_irq_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 	} else {
 		switch (offset % GEN8_IRQ_BANK_SIZE) {
 		case IRQ_ISR:
-			break; /* our sources are events, not levels */
+			break; /* the emulated sources are events, not levels */
 		case IRQ_IIR:
 			vgpu_set(vgpu, offset, vgpu_get(vgpu, offset) & ~value);
 			break;

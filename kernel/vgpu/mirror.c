@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The mirror: a page of registers that the guest reads as memory, without an exit, and whose stores are caught by write
- * protection, without a round trip to the VMM. It shows what the register file holds; a store changes what is shown, then
- * acts as a register write, and what the register holds afterwards is shown again.
+ * The mirror: a page of registers that the guest maps as memory. Reads cause no VM exit. The page
+ * is write-protected, so stores trap to KVM but need no round trip to the VMM. The page shows the
+ * values of the register file. A store changes the shown value, is then executed as a register
+ * write, and the resulting register value is shown again.
  */
 #include <linux/string.h>
 #include "vgpu_types.h"
@@ -13,9 +14,10 @@ static u32 *shown_at(struct ghyvi_vgpu *vgpu, u32 offset)
 }
 
 /*
- * Bits that an event sets and the guest clears by writing them. A store of the value that is shown
- * cannot be told from no store, so until the page is protected these bits are shown as 0: every store that
- * means something differs. The guest then sees no pending interrupt, and is reminded of it later.
+ * Bits that an event sets and that the guest clears by writing ones. While the page is not
+ * protected, a store is detected only if it differs from the shown value. So these bits are shown
+ * as 0 until then, and every store that has an effect differs. The guest sees no pending interrupt
+ * meanwhile; vgpu_irq_remind() sends it again afterwards.
  */
 static u32 event_bits(u32 offset)
 {
@@ -27,7 +29,7 @@ static u32 event_bits(u32 offset)
 		       0;
 }
 
-/* Caller holds irq_lock. */
+/* Caller holds irq_lock if @offset is an interrupt register. */
 static u32 value_to_show(struct ghyvi_vgpu *vgpu, u32 offset)
 {
 	u32 value = vgpu_get(vgpu, offset);
@@ -72,9 +74,13 @@ void vgpu_mirror_show_all(struct ghyvi_vgpu *vgpu)
 	show_range(vgpu, GHYVI_MIRROR_OFFSET, GHYVI_MIRROR_BYTES);
 }
 
-/* Is the page protected, as far as is known? Caller holds vgpu->lock. */
+/*
+ * Test whether the page is protected, as far as the hypervisor has reported. Caller holds
+ * vgpu->lock.
+ */
 static bool is_protected(struct ghyvi_vgpu *vgpu)
 {
+	lockdep_assert_held(&vgpu->lock);
 	if (xchg(&vgpu->mirror_lost, 0))
 		vgpu->mirror_protected = false;
 	return vgpu->mirror_protected;
@@ -85,7 +91,7 @@ void vgpu_mirror_move(struct ghyvi_vgpu *vgpu, u64 gpa)
 	const struct ghyvi_vgpu_params *params = &vgpu->params;
 
 	lockdep_assert_held(&vgpu->lock);
-	/* First: a store after the protection has ended must differ already. */
+	/* Do this first: a store right after the end of the protection must already differ. */
 	set_caught_up(vgpu, false);
 	if (is_protected(vgpu))
 		params->hv_ops->unprotect(params->hv, &vgpu->mirror_gfn, 1);
@@ -95,7 +101,9 @@ void vgpu_mirror_move(struct ghyvi_vgpu *vgpu, u64 gpa)
 					     (gpa + GHYVI_MIRROR_OFFSET) >> GHYVI_PAGE_SHIFT);
 }
 
-/* What the guest stored before the page was protected shows as a difference. */
+/*
+ * Execute stores that were missed before the page was protected: they differ from the shown value.
+ */
 static void mirror_replay_missed_writes(struct ghyvi_vgpu *vgpu)
 {
 	unsigned long flags;
@@ -121,7 +129,7 @@ void vgpu_mirror_live(struct ghyvi_vgpu *vgpu)
 	const struct ghyvi_vgpu_params *params = &vgpu->params;
 
 	mutex_lock(&vgpu->lock);
-	/* Fails where the VMM did not map it: then every access is a trapped one. */
+	/* Fails if the VMM did not map the page; then every access traps through VFIO. */
 	if (!is_protected(vgpu) && !vgpu->failsafe && vgpu->mirror_gfn != GHYVI_INVALID_GFN)
 		vgpu->mirror_protected =
 			params->hv_ops->protect(params->hv, &vgpu->mirror_gfn, 1) == 1;
@@ -143,7 +151,7 @@ static void mirror_store(struct ghyvi_vgpu *vgpu, u32 first, const void *data, u
 	show_range(vgpu, first, bytes);
 }
 
-/* KVM reports a store that crosses pages once for each. */
+/* KVM reports a store that crosses a page boundary once per page. */
 void ghyvi_vgpu_store(struct ghyvi_vgpu *vgpu, u64 gpa, const void *data, unsigned int bytes)
 {
 	u32 in_page = gpa & (GHYVI_PAGE_BYTES - 1);
@@ -159,7 +167,10 @@ void ghyvi_vgpu_protection_lost(struct ghyvi_vgpu *vgpu, u64 gfn, u64 count)
 {
 	u64 mirror = READ_ONCE(vgpu->mirror_gfn);
 
-	/* KVM removed the slot after all stores to it: a later one meets what is shown now. */
+	/*
+	 * KVM removes a slot after all stores to it. A later store, through a new slot, is compared
+	 * with the values that are shown from here on.
+	 */
 	if (mirror >= gfn && mirror - gfn < count) {
 		set_caught_up(vgpu, false);
 		WRITE_ONCE(vgpu->mirror_lost, 1);

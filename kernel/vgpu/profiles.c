@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What kinds of GPU a guest can be shown. */
+/* Device profiles: the kinds of GPU that a vGPU can emulate. */
 #include "vgpu_types.h"
 
 static const struct ghyvi_register_value gen8_values[] = {
@@ -32,7 +32,7 @@ const struct ghyvi_device_profile ghyvi_profile_gen8 = {
 const struct ghyvi_device_profile ghyvi_profile_gen9 = {
 	.name = "gen9",
 	.device_id = 0x1912, /* Skylake GT2 */
-	.revision = 6, /* the oldest that is not a pre-production one */
+	.revision = 6, /* the oldest production stepping */
 	.gen = 9,
 	.timestamp_hz = 12000000,
 	.context_has_gprs = true,

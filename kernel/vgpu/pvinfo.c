@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The para-virtual page: how the guest learns that it is one, which part of the global address
- * space is its own, and how it tells when it creates and destroys page tables.
+ * The PVINFO page. From it the guest driver learns that its GPU is virtual and which partition of
+ * the GGTT it owns. Through it the driver notifies the host when it creates and destroys page
+ * tables.
  */
 #include <linux/err.h>
 #include "vgpu_types.h"
@@ -12,8 +13,7 @@ void vgpu_pvinfo_reset(struct ghyvi_vgpu *vgpu)
 {
 	const struct ghyvi_vgpu_params *p = &vgpu->params;
 	/*
-	 * Without a mappable window the guest still checks that the (empty) window lies in the
-	 * aperture.
+	 * The guest driver checks that the mappable range lies in the aperture even if it is empty.
 	 */
 	u32 mappable = p->mappable.bytes ? (u32)p->mappable.start : 0;
 
@@ -45,7 +45,7 @@ static void g2v_notify(struct ghyvi_vgpu *vgpu, u32 message)
 	switch (message) {
 	case VGT_G2V_PPGTT_L3_PAGE_TABLE_CREATE:
 	case VGT_G2V_PPGTT_L4_PAGE_TABLE_CREATE:
-		/* Only a hint: a context that names an unknown tree creates it, too. */
+		/* Only a hint: loading a context with an unknown root creates its tree as well. */
 		root = ghyvi_gtt_get_root(vgpu->gtt, gpa, levels);
 		if (IS_ERR(root))
 			ghyvi_report(vgpu->params.reporter,
@@ -53,7 +53,10 @@ static void g2v_notify(struct ghyvi_vgpu *vgpu, u32 message)
 				     (unsigned long long)gpa[0], PTR_ERR(root));
 		else
 			ghyvi_gtt_put_root(root);
-		/* Another vCPU may have brought that about meanwhile: nothing is to be pinned then. */
+		/*
+		 * Another vCPU may have caused failsafe state concurrently. The pages that were
+		 * pinned above must be released then.
+		 */
 		mutex_lock(&vgpu->lock);
 		if (ghyvi_vgpu_failsafe(vgpu))
 			ghyvi_gtt_reset(vgpu->gtt);
@@ -65,7 +68,7 @@ static void g2v_notify(struct ghyvi_vgpu *vgpu, u32 message)
 		break;
 	case VGT_G2V_EXECLIST_CONTEXT_CREATE:
 	case VGT_G2V_EXECLIST_CONTEXT_DESTROY:
-		break; /* contexts are shadowed when they are submitted */
+		break; /* contexts are read when they are submitted */
 	default:
 		ghyvi_report(vgpu->params.reporter, "unknown notification %u ignored", message);
 	}

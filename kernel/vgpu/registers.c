@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The register file. A register is storage that reads 0 after reset, unless the rule table says
- * otherwise.
+ * The register file. A register is plain storage with reset value 0, unless the rule table or the
+ * device profile says otherwise.
  */
 #include <linux/kernel.h>
 #include <linux/math64.h>
@@ -9,8 +9,8 @@
 #include "vgpu_types.h"
 
 /*
- * What is special about the dwords from @first to @last. Without @read: what is stored. Handlers
- * take the locks they need; no lock is held when they are called.
+ * Handlers of the dwords from @first to @last. If @read is NULL, a read returns the stored value.
+ * Handlers are called without locks and take those that they need.
  */
 struct register_rule {
 	u32 first;
@@ -30,7 +30,8 @@ struct vgpu_engine *vgpu_engine_at(struct ghyvi_vgpu *vgpu, u32 offset)
 }
 
 /*
- * The upper half of a masked register's written value says which bits of the lower half are meant.
+ * The upper half of a value written to a masked register selects the bits of the lower half that
+ * change.
  */
 u32 vgpu_masked(u32 old, u32 value)
 {
@@ -61,8 +62,8 @@ static void write_masked(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 }
 
 /*
- * A stop request is answered at once. The engine may go on for a moment; nobody relies on more than
- * what the reset that follows guarantees.
+ * A stop request is acknowledged at once, although the engine may still run. The guest driver
+ * resets the engine next, and relies only on what that reset guarantees.
  */
 static void mi_mode_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
@@ -83,7 +84,7 @@ static u32 mi_mode_read(struct ghyvi_vgpu *vgpu, u32 offset)
 	return idle || (value & MI_MODE_STOP) ? value | MI_MODE_IDLE : value;
 }
 
-/* An error's cause goes away together with its report. */
+/* Clearing an error in EIR also clears its cause in ESR. */
 static void eir_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
 	struct vgpu_engine *engine = vgpu_engine_at(vgpu, offset);
@@ -97,7 +98,10 @@ static void eir_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 static void hws_pga_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
 	vgpu_set(vgpu, offset, value & ~(GHYVI_PAGE_BYTES - 1));
-	/* Kept all the same, as hardware would; status entries to it get lost. */
+	/*
+	 * The value is kept, as in hardware. Status entries to a page outside the partition are
+	 * lost.
+	 */
 	if (value && !vgpu_owns_ggtt(vgpu, value & ~(GHYVI_PAGE_BYTES - 1), GHYVI_PAGE_BYTES))
 		ghyvi_report(vgpu->params.reporter,
 			     "status page 0x%x is outside the vGPU's address space", value);
@@ -114,7 +118,10 @@ static u32 timestamp_read(struct ghyvi_vgpu *vgpu, u32 offset)
 	return (offset & 0xfff) == RING_TIMESTAMP ? lower_32_bits(ticks) : upper_32_bits(ticks);
 }
 
-/* Reads 0 only after the write has returned, and by then no stale translation is usable. */
+/*
+ * The guest polls the register until it reads 0. Reads always return 0, because the write returns
+ * only after no stale translation can be used any more.
+ */
 static void invalidate_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
 	(void)offset;
@@ -127,7 +134,7 @@ static void power_well_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 	vgpu_set(vgpu, offset, value & POWER_WELL_REQUESTS);
 }
 
-/* A well is on while at least one of the four requesters wants it. */
+/* A power well is on while at least one of the four requesters requests it. */
 static u32 power_well_read(struct ghyvi_vgpu *vgpu, u32 offset)
 {
 	u32 requests = 0;
@@ -138,7 +145,7 @@ static u32 power_well_read(struct ghyvi_vgpu *vgpu, u32 offset)
 	return vgpu_get(vgpu, offset) | requests >> 1;
 }
 
-/* Every command succeeds and answers what its data registers hold. */
+/* Every mailbox command succeeds at once. The data registers keep their values. */
 static void pcode_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
 	if (value & GEN6_PCODE_READY)
@@ -173,7 +180,7 @@ static void pcode_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 	{ first, first + (banks) * GEN8_IRQ_BANK_SIZE - 4, NULL, other_irq_write }
 /* clang-format on */
 
-/* Units that never raise anything: ISR and IIR read 0, and writing ones clears nothing. */
+/* Interrupt banks without a source: ISR and IIR always read 0, so writes to them have no effect. */
 static void other_irq_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
 	switch (offset % GEN8_IRQ_BANK_SIZE) {
@@ -185,7 +192,7 @@ static void other_irq_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 	}
 }
 
-/* Grouped by page, pages in ascending order. */
+/* Rules of one page are adjacent, and pages are in ascending order; see vgpu_registers_init(). */
 static const struct register_rule rules[] = {
 	ENGINE_RULES(GHYVI_RENDER_BASE),
 	MASKED(0x2088, 0x2088),
@@ -226,7 +233,7 @@ static const struct register_rule rules[] = {
 	{ PVINFO_FIRST, PVINFO_LAST, NULL, vgpu_pvinfo_write },
 	READ_ONLY(SOUTH_FUSE_STRAP, SOUTH_FUSE_STRAP),
 	IRQ_REGISTERS_RULE(SDEISR, 1),
-	READ_ONLY(FENCE_REG_GEN6_LO0, FENCE_REG_GEN6_HI31), /* the guest was told that it has none */
+	READ_ONLY(FENCE_REG_GEN6_LO0, FENCE_REG_GEN6_HI31), /* PVINFO_FENCES says that there are none */
 	{ GFX_FLSH_CNTL_GEN6, GFX_FLSH_CNTL_GEN6, read_zero, invalidate_write },
 	READ_ONLY(HSW_EDRAM_CAP, HSW_EDRAM_CAP),
 	{ GEN6_PCODE_MAILBOX, GEN6_PCODE_MAILBOX, NULL, pcode_write },
@@ -294,8 +301,9 @@ static void write_dword(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 }
 
 /*
- * A trapped access proves that the guest has BAR 0 mapped where it was last put, and with it the GGTT table and the
- * mirror; before, the hypervisor has no pages there that could be protected.
+ * The first trapped access after a move of BAR 0 proves that the BAR, with the GGTT table and the
+ * mirror, is mapped at its new address. Before that, the hypervisor has no pages there that could
+ * be protected.
  */
 static void bar_is_live(struct ghyvi_vgpu *vgpu)
 {
@@ -331,8 +339,9 @@ u64 ghyvi_vgpu_register_read(struct ghyvi_vgpu *vgpu, u32 offset, unsigned int b
 }
 
 /*
- * Less than a dword: storage is merged; a register with behaviour sees the other bytes as 0, which
- * is harmless where ones are what acts. No known driver does it.
+ * Write less than a dword. Plain storage is merged. A register with a handler gets 0 for the other
+ * bytes, which is harmless for registers where only ones have an effect. No known driver writes
+ * partial dwords.
  */
 static void write_part(struct ghyvi_vgpu *vgpu, u32 offset, u32 value, unsigned int bytes)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Register offsets and bits of the Gen8/Gen9 GPU that a guest sees, as far as they have a behaviour
- * or a value of their own. Everything else is storage and needs no name.
+ * Offsets and bits of the Gen8/Gen9 registers that have side effects or a fixed value. All other
+ * registers are plain storage and need no name.
  */
 #ifndef GHYVI_VGPU_REGISTERS_H
 #define GHYVI_VGPU_REGISTERS_H
@@ -9,10 +9,10 @@
 #include <linux/bits.h>
 #include <ghyvi/engines.h>
 
-/* Engines: each has one page of registers. */
+/* Each engine has one page of registers. */
 #define ENGINE_REGISTERS_BYTES 0x1000
 
-/* Relative to the engine's base. */
+/* Offsets relative to the engine's base. */
 #define RING_EXCC 0x028
 #define RING_TAIL 0x030
 #define RING_HEAD 0x034
@@ -65,7 +65,7 @@
 #define GEN6_GRDOM_BLT BIT(3)
 #define GEN6_GRDOM_VECS BIT(4)
 
-/* Interrupts. */
+/* Interrupt registers. */
 #define GEN8_MASTER_IRQ 0x44200
 #define GEN8_MASTER_IRQ_CONTROL BIT(31)
 #define GEN8_GT_RCS_IRQ BIT(0)
@@ -86,7 +86,10 @@
 #define GEN8_PCU_ISR 0x444e0
 #define SDEISR 0xc4000
 
-/* Power wells: one state, four requesters. Well i: request bit 2i + 1, state bit 2i. */
+/*
+ * Power wells: four requesters with one register each; the state bits are common. Well i has
+ * request bit 2i + 1 and state bit 2i.
+ */
 #define HSW_PWR_WELL_CTL1 0x45400
 #define HSW_PWR_WELL_CTL4 0x4540c
 #define POWER_WELL_REQUESTS 0xaaaaaaaau
@@ -95,7 +98,7 @@
 #define GEN6_PCODE_READY BIT(31)
 #define PCODE_STATUS GENMASK(7, 0)
 
-/* Values fixed by the hardware. */
+/* Registers that describe the hardware: fuses, straps, capabilities, status. */
 #define GEN8_FUSE2 0x9120
 #define GEN8_EU_DISABLE0 0x9134
 #define GEN8_EU_DISABLE2 0x913c
@@ -118,7 +121,7 @@
 #define FENCE_REG_GEN6_LO0 0x100000
 #define FENCE_REG_GEN6_HI31 0x1000fc
 
-/* The para-virtual page. */
+/* PVINFO, the para-virtual page. */
 #define PVINFO_FIRST 0x78000
 #define PVINFO_LAST 0x78ffc
 #define PVINFO_MAGIC_LO 0x78000
@@ -153,7 +156,7 @@ enum pvinfo_notification {
 	VGT_G2V_EXECLIST_CONTEXT_DESTROY = 7,
 };
 
-/* Context descriptor, as written to the submit port (element = hi << 32 | lo). */
+/* Context descriptor, as written to the submit port (element = high dword << 32 | low dword). */
 #define GEN8_CTX_VALID BIT_ULL(0)
 #define CTX_DESC_FORCE_RESTORE BIT_ULL(2)
 #define GEN8_CTX_ADDRESSING_MODE_SHIFT 3

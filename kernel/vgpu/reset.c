@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Resets: of single engines or of all that the guest asks for, and of the vGPU from outside.
- * Documentation/architecture.md, Resets, says what each keeps and clears.
+ * Resets that the guest requests (one engine or all) and resets of the vGPU from outside. The
+ * section Resets of Documentation/architecture.md lists what each reset keeps and clears.
  */
 #include <linux/string.h>
 #include <trace/events/ghyvi.h>
@@ -15,8 +15,8 @@ static const u32 reset_bits[GHYVI_ENGINES] = {
 };
 
 /*
- * The register reads 0 when the reset is over, and it is over when this returns: the guest polls no
- * longer than 2 ms. Bits of what we do not have (GuC, second video engine) have nothing to stop.
+ * The reset is complete when this function returns, so the register always reads 0. The guest polls
+ * it for at most 2 ms. Bits of units that are not emulated (GuC, second video engine) are ignored.
  */
 void vgpu_reset_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
@@ -37,8 +37,9 @@ void vgpu_reset_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 	if (full) {
 		ghyvi_count(vgpu->params.stats, device_resets);
 		/*
-		 * A new driver may begin here after one that crashed and never destroyed its trees:
-		 * as data, their tables' pages would lead to scratch.
+		 * A full reset may mean that a new guest driver is loading after a crash. Drop all
+		 * roots: the new driver may use the old table pages as data, and an entry that maps
+		 * a table page as data maps the scratch page.
 		 */
 		ghyvi_gtt_forget_roots(vgpu->gtt);
 	}
@@ -49,7 +50,10 @@ void vgpu_reset_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 				  full ? engines | 1u << GHYVI_ENGINES : engines);
 }
 
-/* The handshake before a reset. An engine can always be reset, so ready follows request at once. */
+/*
+ * Handshake before an engine reset. An engine can always be reset, so READY follows REQUEST at
+ * once.
+ */
 void vgpu_reset_ctl_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
 	mutex_lock(&vgpu->lock);
@@ -62,8 +66,9 @@ void vgpu_reset_ctl_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 }
 
 /*
- * Stop the engines and wait until the scheduler has given back every workload, for which the lock
- * must be free. Submissions wait until the caller clears @resetting.
+ * Stop the engines and wait until the scheduler has returned every workload. workload_complete()
+ * takes vgpu->lock, so the wait is without it. Submissions are held back until the caller clears
+ * vgpu->resetting.
  */
 static void stop_engines(struct ghyvi_vgpu *vgpu, void (*stop)(struct vgpu_engine *engine))
 {
@@ -88,7 +93,7 @@ void ghyvi_vgpu_reset(struct ghyvi_vgpu *vgpu)
 	stop_engines(vgpu, vgpu_engine_reset);
 
 	mutex_lock(&vgpu->lock);
-	/* The table first: what is still in it could be translated again. */
+	/* Clear the table first: its entries could be translated again otherwise. */
 	memset(vgpu->ggtt_table, 0, GHYVI_GGTT_TABLE_BYTES);
 	ghyvi_gtt_reset(vgpu->gtt);
 	ghyvi_audit_reset(vgpu->audit);
@@ -100,7 +105,10 @@ void ghyvi_vgpu_reset(struct ghyvi_vgpu *vgpu)
 	note_reset(vgpu);
 }
 
-/* Failsafe state took the GGTT out of reach. The mirror was watched all the time. */
+/*
+ * enter_failsafe() unset the address of the GGTT table, so set it again. The address of
+ * the mirror was kept up to date, so only its contents need to be restored.
+ */
 static void lift_failsafe(struct ghyvi_vgpu *vgpu)
 {
 	bool failsafe = vgpu->failsafe;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A vGPU as a whole: made, destroyed, looked at. */
+/* Creation and destruction of a vGPU, its BAR 0 address, the aperture, and the debugfs dump. */
 #include <linux/err.h>
 #include <linux/kernel.h>
 #include <linux/seq_file.h>
@@ -8,7 +8,7 @@
 #include <linux/vmalloc.h>
 #include "vgpu_types.h"
 
-/* The partition without its empty half. */
+/* Fill in the parts of the partition that are not empty. Returns their number. */
 static unsigned int partition_ranges(const struct ghyvi_vgpu_params *params, struct ghyvi_range ranges[2])
 {
 	unsigned int n = 0;
@@ -122,6 +122,7 @@ void vgpu_power_on(struct ghyvi_vgpu *vgpu)
 {
 	unsigned int i;
 
+	lockdep_assert_held(&vgpu->lock);
 	vgpu_registers_reset(vgpu);
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		vgpu_engine_reset(&vgpu->engines[i]);
@@ -218,6 +219,7 @@ void vgpu_place_ggtt(struct ghyvi_vgpu *vgpu)
 	bool mapped = vgpu->bar0 != GHYVI_BAR_UNMAPPED;
 	u64 table = vgpu->bar0 + GHYVI_GGTT_OFFSET;
 
+	lockdep_assert_held(&vgpu->lock);
 	ghyvi_gtt_set_ggtt_gfn(vgpu->gtt, mapped ? table >> GHYVI_PAGE_SHIFT : GHYVI_INVALID_GFN);
 	WRITE_ONCE(vgpu->bar_moved, mapped);
 }
@@ -232,7 +234,9 @@ void ghyvi_vgpu_set_bar0(struct ghyvi_vgpu *vgpu, u64 gpa)
 	mutex_unlock(&vgpu->lock);
 }
 
-/* The longest piece at @offset that lies in one page and in the aperture; 0 outside. */
+/*
+ * Length of the longest access at @offset within one page and the aperture; 0 outside the aperture.
+ */
 static size_t aperture_piece(const struct ghyvi_vgpu *vgpu, u64 offset, size_t bytes)
 {
 	u64 in_page = GHYVI_PAGE_BYTES - (offset & (GHYVI_PAGE_BYTES - 1));

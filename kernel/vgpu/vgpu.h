@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The device model as the guest sees it, without VFIO and KVM: what kernel/vfio drives.
+ * The device model of a vGPU as the guest sees it. kernel/vfio drives it. It is independent of VFIO
+ * and KVM.
  */
 #ifndef GHYVI_VGPU_H
 #define GHYVI_VGPU_H
@@ -15,29 +16,58 @@
 #define GHYVI_REGISTERS_BYTES (2u << 20)
 #define GHYVI_GGTT_OFFSET (8u << 20) /* the GGTT half of BAR0 */
 #define GHYVI_GGTT_TABLE_BYTES (8u << 20)
-/* The mirror: a page of registers whose reads have no side effects. The guest may read it as memory (the interrupt registers). */
+/*
+ * The mirror: the page of interrupt registers. Its registers have no read side effects, so the
+ * guest may map the page and read it as memory.
+ */
 #define GHYVI_MIRROR_OFFSET 0x44000u
 #define GHYVI_MIRROR_BYTES GHYVI_PAGE_BYTES
 
-/**
- * struct ghyvi_device_profile - what kind of GPU the guest sees
- * One table in kernel/vgpu/profiles.c; everything that differs between Skylake and Broadwell is in it.
+/*
+ * The kind of GPU that the guest sees. The profiles are in kernel/vgpu/profiles.c. They hold
+ * everything that differs between Skylake and Broadwell.
  */
 struct ghyvi_device_profile;
 extern const struct ghyvi_device_profile ghyvi_profile_gen8; /* 8086:1612 rev 9 */
 extern const struct ghyvi_device_profile ghyvi_profile_gen9; /* 8086:1912 rev 6 */
+/**
+ * ghyvi_profile_gen() - get the hardware generation of a profile.
+ * @profile: device profile
+ *
+ * Return: 8 or 9.
+ */
 unsigned int ghyvi_profile_gen(const struct ghyvi_device_profile *profile);
+/**
+ * ghyvi_profile_device_id() - get the PCI device ID of a profile.
+ * @profile: device profile
+ *
+ * Return: the PCI device ID; the vendor is Intel (0x8086).
+ */
 u16 ghyvi_profile_device_id(const struct ghyvi_device_profile *profile);
+/**
+ * ghyvi_profile_revision() - get the PCI revision ID of a profile.
+ * @profile: device profile
+ *
+ * Return: the PCI revision ID.
+ */
 u8 ghyvi_profile_revision(const struct ghyvi_device_profile *profile);
 
 /**
- * struct ghyvi_vgpu_params - copied
- * @pgpu_ops, @pgpu: the backend
+ * struct ghyvi_vgpu_params - parameters of ghyvi_vgpu_create(), which copies them.
+ * @profile: kind of GPU that the guest sees
+ * @pgpu_ops: operations of the pGPU backend
+ * @pgpu: first argument of @pgpu_ops
  * @sched: the pGPU's scheduler
- * @mappable, @hidden: the vGPU's partition of the global address space (mappable.bytes may be 0)
- * @aperture_bytes: size of BAR 2
+ * @hv_ops: operations of the hypervisor
+ * @hv: first argument of @hv_ops and @interrupt
+ * @mappable: the CPU-visible part of the vGPU's partition of the GGTT; may be empty
+ * @hidden: the rest of the vGPU's partition of the GGTT
+ * @aperture_bytes: size of BAR 2 in bytes
  * @untracked_ggtt: see struct ghyvi_gtt_params
- * @interrupt: send the guest its (only) interrupt; any context, not sleeping
+ * @id: small number, unique on the host
+ * @reporter: target of messages about the guest; outlives the vGPU
+ * @stats: counters of the vGPU; outlive the vGPU
+ * @interrupt: send the guest its only interrupt. Called in any context but NMI; must not sleep.
  */
 struct ghyvi_vgpu_params {
 	const struct ghyvi_device_profile *profile;
@@ -50,7 +80,7 @@ struct ghyvi_vgpu_params {
 	struct ghyvi_range hidden;
 	u64 aperture_bytes;
 	bool untracked_ggtt;
-	u32 id; /* small number, unique on the host */
+	u32 id;
 	struct ghyvi_reporter *reporter;
 	struct ghyvi_stats *stats;
 	void (*interrupt)(void *hv);
@@ -58,41 +88,95 @@ struct ghyvi_vgpu_params {
 
 struct ghyvi_vgpu;
 
+/**
+ * ghyvi_vgpu_create() - create a vGPU in its power-on state.
+ * @params: copied
+ *
+ * Context: may sleep.
+ * Return: the vGPU; ERR_PTR(-ENOMEM); ERR_PTR(-EINVAL) when the partition is not aligned to 2 MiB.
+ */
 struct ghyvi_vgpu *ghyvi_vgpu_create(const struct ghyvi_vgpu_params *params);
-/** ghyvi_vgpu_destroy() - ghyvi_vgpu_reset() and free. No other call is under way. */
+/**
+ * ghyvi_vgpu_destroy() - reset and free a vGPU.
+ * @vgpu: no other call for it is in progress or follows
+ *
+ * Context: may sleep, as ghyvi_vgpu_reset().
+ */
 void ghyvi_vgpu_destroy(struct ghyvi_vgpu *vgpu);
 /**
- * ghyvi_vgpu_reset() - device reset (VFIO reset, first open, last close): engines stopped, workloads gone, translation
- * state gone, registers at their reset values, GGTT table zero, failsafe state lifted. Sleeps until
- * the scheduler has given back every workload.
+ * ghyvi_vgpu_reset() - reset the whole device (VFIO reset, first open, last close).
+ * @vgpu: vGPU to reset
+ *
+ * Stops the engines, drops all workloads and translation state, sets the registers to their reset
+ * values, clears the GGTT table and ends failsafe state.
+ *
+ * Context: may sleep; waits until the scheduler has returned every workload. The caller holds no
+ * lock that prepare() or complete() of a workload takes.
  */
 void ghyvi_vgpu_reset(struct ghyvi_vgpu *vgpu);
 /**
- * ghyvi_vgpu_restart() - reset from outside under a guest's driver (the `reset` attribute)
+ * ghyvi_vgpu_restart() - reset a vGPU while a guest driver uses it (the `reset` attribute).
+ * @vgpu: vGPU to reset
  *
- * Engines are stopped and workloads gone. Each engine that had work reports an error, on which a
- * driver resets it by GDRST as after a hang. All translations are made again from the guest's
- * tables; failsafe state is lifted. Registers, interrupts and the GGTT table stay: a driver writes
- * them when it is loaded, and never after a hang.
- * Sleeps as ghyvi_vgpu_reset().
+ * Stops the engines and drops all workloads. Each engine that had work reports an error, and the
+ * guest driver then resets the engine by GDRST, as after a hang. All translations are rebuilt from
+ * the guest's tables. Failsafe state ends. Registers, interrupts and the GGTT table keep their
+ * contents: a guest driver writes them when it is loaded, but not after a hang.
+ *
+ * Context: may sleep, as ghyvi_vgpu_reset().
  */
 void ghyvi_vgpu_restart(struct ghyvi_vgpu *vgpu);
 
 #define GHYVI_BAR_UNMAPPED (~0ULL)
 /**
- * ghyvi_vgpu_set_bar0() - the guest moved BAR 0 to guest-physical @gpa, or GHYVI_BAR_UNMAPPED: memory decoding is off.
- * The next register access afterwards counts as proof that the BAR is mapped there. Ignored in failsafe state.
+ * ghyvi_vgpu_set_bar0() - set the guest-physical address of BAR 0.
+ * @vgpu: vGPU of the BAR
+ * @gpa: guest-physical address, aligned to the size of the BAR; GHYVI_BAR_UNMAPPED when memory
+ *	decoding is disabled
+ *
+ * The next register access is taken as proof that the guest has mapped the BAR at @gpa. In failsafe
+ * state the address is recorded, and the GGTT table is placed there when failsafe state ends.
+ *
+ * Context: may sleep.
  */
 void ghyvi_vgpu_set_bar0(struct ghyvi_vgpu *vgpu, u64 gpa);
 
-/** ghyvi_vgpu_mirror() - what the registers there read as, always up to date; vmalloc_user() memory for the guest. */
+/**
+ * ghyvi_vgpu_mirror() - get the memory that mirrors the interrupt registers.
+ * @vgpu: vGPU of the mirror
+ *
+ * Return: GHYVI_MIRROR_BYTES of vmalloc_user() memory, for the guest to map. It shows the current
+ * values of the registers.
+ */
 void *ghyvi_vgpu_mirror(struct ghyvi_vgpu *vgpu);
-/** ghyvi_vgpu_store() - the guest stored @bytes (any length) of @data at @gpa on a protected page; memory has them. */
+/**
+ * ghyvi_vgpu_store() - handle a guest store to a write-protected page.
+ * @vgpu: vGPU that protected the page
+ * @gpa: guest-physical address of the store
+ * @data: the stored bytes; guest memory already contains them
+ * @bytes: length of the store, any value
+ *
+ * Context: may sleep.
+ */
 void ghyvi_vgpu_store(struct ghyvi_vgpu *vgpu, u64 gpa, const void *data, unsigned int bytes);
-/** ghyvi_vgpu_protection_lost() - the hypervisor dropped protection of these pages (memslot gone). */
+/**
+ * ghyvi_vgpu_protection_lost() - handle pages whose protection the hypervisor dropped (memslot
+ * removed).
+ * @vgpu: vGPU that protected the pages
+ * @gfn: first page
+ * @count: number of pages
+ *
+ * Context: may sleep.
+ */
 void ghyvi_vgpu_protection_lost(struct ghyvi_vgpu *vgpu, u64 gfn, u64 count);
 
-/** ghyvi_access_bytes() - the largest naturally aligned access that begins at @offset: 1, 2, 4 or 8, and not more than @left. */
+/**
+ * ghyvi_access_bytes() - get the size of the next naturally aligned access.
+ * @offset: offset of the access in bytes
+ * @left: bytes that remain to be accessed; at least 1
+ *
+ * Return: the largest of 1, 2, 4 and 8 that divides @offset and does not exceed @left.
+ */
 static inline unsigned int ghyvi_access_bytes(u64 offset, size_t left)
 {
 	unsigned int bytes = 8;
@@ -102,18 +186,80 @@ static inline unsigned int ghyvi_access_bytes(u64 offset, size_t left)
 	return bytes;
 }
 
-/** ghyvi_vgpu_register_read() - @offset < 2 MiB, @bytes 1, 2, 4 or 8, naturally aligned (others are split by the caller). */
+/**
+ * ghyvi_vgpu_register_read() - read a register on behalf of the guest.
+ * @vgpu: vGPU to access
+ * @offset: byte offset in BAR 0, below GHYVI_REGISTERS_BYTES, a multiple of @bytes
+ * @bytes: 1, 2, 4 or 8; the caller splits other accesses
+ *
+ * Context: may sleep.
+ * Return: the value; 0 for an invalid @offset or @bytes. In failsafe state all ones, or 0 for the
+ * interrupt registers.
+ */
 u64 ghyvi_vgpu_register_read(struct ghyvi_vgpu *vgpu, u32 offset, unsigned int bytes);
+/**
+ * ghyvi_vgpu_register_write() - write a register on behalf of the guest.
+ * @vgpu: vGPU to access
+ * @offset: byte offset in BAR 0, below GHYVI_REGISTERS_BYTES, a multiple of @bytes
+ * @value: value to write
+ * @bytes: 1, 2, 4 or 8; the caller splits other accesses
+ *
+ * A write in failsafe state, or with an invalid @offset or @bytes, is dropped.
+ *
+ * Context: may sleep; may prepare and start a workload in the calling thread.
+ */
 void ghyvi_vgpu_register_write(struct ghyvi_vgpu *vgpu, u32 offset, u64 value, unsigned int bytes);
 
-/** ghyvi_vgpu_aperture_read() - through the GGTT; zero where nothing is mapped. */
+/**
+ * ghyvi_vgpu_aperture_read() - read through the aperture (BAR 2) and the GGTT.
+ * @vgpu: vGPU to access
+ * @offset: byte offset in the aperture
+ * @buffer: filled with zeros where nothing is mapped, with ones in failsafe state
+ * @bytes: length
+ *
+ * Context: may sleep.
+ */
 void ghyvi_vgpu_aperture_read(struct ghyvi_vgpu *vgpu, u64 offset, void *buffer, size_t bytes);
+/**
+ * ghyvi_vgpu_aperture_write() - write through the aperture (BAR 2) and the GGTT.
+ * @vgpu: vGPU to access
+ * @offset: byte offset in the aperture
+ * @buffer: source
+ * @bytes: length
+ *
+ * Bytes are dropped where nothing is mapped, and all of them in failsafe state.
+ *
+ * Context: may sleep.
+ */
 void ghyvi_vgpu_aperture_write(struct ghyvi_vgpu *vgpu, u64 offset, const void *buffer, size_t bytes);
 
-/** ghyvi_vgpu_ggtt_table() - the table's memory (vmalloc_user, GHYVI_GGTT_TABLE_BYTES), for mmap and trapped access. */
+/**
+ * ghyvi_vgpu_ggtt_table() - get the memory of the guest's GGTT table.
+ * @vgpu: vGPU of the table
+ *
+ * Return: GHYVI_GGTT_TABLE_BYTES of vmalloc_user() memory, for mmap and trapped accesses.
+ */
 void *ghyvi_vgpu_ggtt_table(struct ghyvi_vgpu *vgpu);
+/**
+ * ghyvi_vgpu_mm() - get the translation state of a vGPU.
+ * @vgpu: owner of the translation state
+ *
+ * Return: the translation state; valid as long as @vgpu.
+ */
 struct ghyvi_gtt *ghyvi_vgpu_mm(struct ghyvi_vgpu *vgpu);
+/**
+ * ghyvi_vgpu_audit() - get the auditor of a vGPU.
+ * @vgpu: owner of the auditor
+ *
+ * Return: the auditor; valid as long as @vgpu.
+ */
 struct ghyvi_audit *ghyvi_vgpu_audit(struct ghyvi_vgpu *vgpu);
+/**
+ * ghyvi_vgpu_sched_entity() - get the scheduler entity of a vGPU.
+ * @vgpu: owner of the entity
+ *
+ * Return: the entity; valid as long as @vgpu.
+ */
 struct ghyvi_sched_entity *ghyvi_vgpu_sched_entity(struct ghyvi_vgpu *vgpu);
 
 #define GHYVI_BUDGET_MAX_MS 3600000u
@@ -123,13 +269,15 @@ struct ghyvi_sched_entity *ghyvi_vgpu_sched_entity(struct ghyvi_vgpu *vgpu);
 #define GHYVI_MALFORMED_POINTS 32u
 
 /**
- * struct ghyvi_containment - when a vGPU loses its workload, and when itself
- * @budget_ms: GPU time that a workload may use; what a submission adds to it has its own. Then it is
- *	stopped with an error. 0..3600000; 0: no limit
- * @points_max: a workload that was stopped with an error counts 1, one whose descriptor, context or ring makes no
- *	sense GHYVI_MALFORMED_POINTS; more than @points_max in @window_ms put the vGPU into failsafe state.
- *	0..1000000; 0: no limit
- * @window_ms: 100..3600000
+ * struct ghyvi_containment - limits on what a misbehaving guest may do.
+ * @budget_ms: GPU time that a workload may use, in ms; then the workload is stopped with an error.
+ *	Each lite restore starts a new budget for the commands that it adds. 0..GHYVI_BUDGET_MAX_MS;
+ *	0: no limit.
+ * @points_max: points that the vGPU may collect per @window_ms; more points put it into failsafe
+ *	state. A workload that was stopped with an error counts 1 point. A workload with an invalid
+ *	descriptor, context or ring counts GHYVI_MALFORMED_POINTS. 0..GHYVI_POINTS_MAX; 0: no limit.
+ * @window_ms: length of the window in ms;
+ *	GHYVI_VIOLATION_WINDOW_MIN_MS..GHYVI_VIOLATION_WINDOW_MAX_MS
  */
 struct ghyvi_containment {
 	u32 budget_ms;
@@ -139,21 +287,62 @@ struct ghyvi_containment {
 
 #define GHYVI_CONTAINMENT_DEFAULT { .budget_ms = 60000, .points_max = 256, .window_ms = 60000 }
 
+/**
+ * ghyvi_vgpu_containment() - get the current limits.
+ * @vgpu: vGPU of the limits
+ * @containment: filled in
+ *
+ * Context: may sleep.
+ */
 void ghyvi_vgpu_containment(struct ghyvi_vgpu *vgpu, struct ghyvi_containment *containment);
-/** ghyvi_vgpu_set_containment() - at any time, for workloads that start from now on. -EINVAL: one is out of range. */
+/**
+ * ghyvi_vgpu_set_containment() - set the limits.
+ * @vgpu: vGPU of the limits
+ * @containment: new limits
+ *
+ * May be called at any time. @budget_ms applies to workloads that are submitted afterwards.
+ *
+ * Context: may sleep.
+ * Return: 0; -EINVAL when a member is out of range, and then no limit changes.
+ */
 int ghyvi_vgpu_set_containment(struct ghyvi_vgpu *vgpu, const struct ghyvi_containment *containment);
 /**
- * ghyvi_vgpu_failsafe() - the guest broke the rules too often, or an engine was kept from another's memory. Until
- * ghyvi_vgpu_reset() or ghyvi_vgpu_restart(), registers and aperture read as all
- * ones (interrupt registers: 0), writes are dropped, and nothing is pinned or tracked.
+ * ghyvi_vgpu_failsafe() - test whether the vGPU is in failsafe state.
+ * @vgpu: vGPU to test
+ *
+ * The guest broke the rules too often, or the isolation oracle stopped an access to memory that is
+ * not the vGPU's. Until ghyvi_vgpu_reset() or ghyvi_vgpu_restart(), registers and aperture read as
+ * all ones (interrupt registers: 0), writes are dropped, and no page is pinned or tracked for it.
+ *
+ * Context: any.
+ * Return: true in failsafe state.
  */
 bool ghyvi_vgpu_failsafe(const struct ghyvi_vgpu *vgpu);
 
-/** ghyvi_vgpu_set_check() - run the self-check at every submission (slow). */
+/**
+ * ghyvi_vgpu_set_check() - switch the self-check at each submission on or off.
+ * @vgpu: vGPU to check
+ * @on: true to run ghyvi_gtt_check() at each submission, which is slow
+ *
+ * Context: any.
+ */
 void ghyvi_vgpu_set_check(struct ghyvi_vgpu *vgpu, bool on);
+/**
+ * ghyvi_vgpu_check() - test whether the self-check is on.
+ * @vgpu: vGPU to test
+ *
+ * Context: any.
+ * Return: true when ghyvi_gtt_check() runs at each submission.
+ */
 bool ghyvi_vgpu_check(const struct ghyvi_vgpu *vgpu);
 
-/** ghyvi_vgpu_dump() - debugfs: engines, ports, rings. */
+/**
+ * ghyvi_vgpu_dump() - print engines, submit ports, rings and interrupts (debugfs).
+ * @vgpu: vGPU to print
+ * @m: output
+ *
+ * Context: may sleep.
+ */
 void ghyvi_vgpu_dump(struct ghyvi_vgpu *vgpu, struct seq_file *m);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The device model's own types, shared by the files of this folder only.
+ * Private types and functions of the device model, for the files of this folder only.
  */
 #ifndef GHYVI_VGPU_TYPES_H
 #define GHYVI_VGPU_TYPES_H
@@ -11,16 +11,21 @@
 #include "registers.h"
 #include "vgpu.h"
 
+/* The reset value of one register. */
 struct ghyvi_register_value {
 	u32 offset;
 	u32 value;
 };
 
 /**
- * struct ghyvi_device_profile
- * @timestamp_hz: what the guest believes TIMESTAMP ticks at
- * @context_has_gprs: the context image holds the engine's general purpose registers
- * @values: reset values that differ from 0, besides those every profile has; ends with offset 0
+ * struct ghyvi_device_profile - the kind of GPU that a guest sees.
+ * @name: short name, for debugfs
+ * @device_id: PCI device ID
+ * @revision: PCI revision ID
+ * @gen: hardware generation, 8 or 9
+ * @timestamp_hz: frequency of the TIMESTAMP register that the guest driver assumes
+ * @context_has_gprs: the context image contains the engine's general purpose registers
+ * @values: reset values other than 0 that are specific to this profile; offset 0 ends the list
  */
 struct ghyvi_device_profile {
 	const char *name;
@@ -35,16 +40,26 @@ struct ghyvi_device_profile {
 struct vgpu_engine;
 
 /**
- * struct vgpu_workload - the context in port 0, on its way through the scheduler
- * @prepared: the image was read; from now on a new tail must be told to the pGPU, also while a preempted workload waits
- * @empty: there was nothing between head and tail; it never goes to the pGPU
- * @behind: its tail was moved too late; when it completes the context runs again
- * @error: what loading it returned
- * @abandoned: reset took it away while it could not be taken back; whoever returns it only notes whether it had failed
- * @head, @tail, @control, @gprs: as loaded
- * @root: tree of the context, counted, or NULL
- * @context: host's copy of the register state, one page
- * All but @base is protected by vgpu->lock.
+ * struct vgpu_workload - one run of the context in port 0, as passed to the scheduler.
+ * @base: the scheduler's part
+ * @engine: the engine that it was submitted to
+ * @descriptor: the context descriptor that the guest submitted
+ * @prepared: the context image was loaded. From now on a new ring tail must be passed to the
+ *	scheduler, also while the workload is queued again after preemption.
+ * @empty: ring head equals tail; the workload is never passed to the pGPU
+ * @behind: a lite restore could not move the tail in time; the context runs again after this
+ *	workload
+ * @abandoned: a reset dropped the workload, but could not cancel it before it was dispatched. Its
+ *	completion only accounts a failure and frees it.
+ * @error: return value of vgpu_context_load()
+ * @head: ring head as loaded
+ * @tail: ring tail as loaded, or as last moved by a lite restore
+ * @control: CONTEXT_CONTROL as loaded
+ * @gprs: general purpose registers as loaded
+ * @root: page table tree of the context, with a reference; NULL before the context was loaded
+ * @context: the host's copy of the context's register state, one page
+ *
+ * vgpu->lock protects all members but @base.
  */
 struct vgpu_workload {
 	struct ghyvi_workload base;
@@ -64,15 +79,22 @@ struct vgpu_workload {
 };
 
 /**
- * struct vgpu_engine - execlist state of one engine
- * @elsp, @elsp_count: dwords of a submission under way; the fourth one latches
- * @active, @nr_active: elements promoted and not completed; [0] is on (or queued for) the engine
- * @pending, @has_pending: latched, not promoted yet
- * @workload: of active[0]; NULL without one, or when @halted
- * @spare: a workload object to use next, so that the common case allocates nothing
- * @halted: stopped by an error; until reset nothing is promoted or completed
- * @csb: index of the last status entry written
- * All protected by vgpu->lock.
+ * struct vgpu_engine - execlist state of one engine.
+ * @vgpu: the vGPU that it belongs to; constant
+ * @id: engine number; constant
+ * @base: byte offset of the engine's registers in BAR 0; constant
+ * @elsp: dwords written to the submit port so far; the fourth one latches the submission
+ * @elsp_count: number of valid dwords in @elsp, 0..3
+ * @active: elements that were promoted and are not complete; [0] is on the engine or queued for it
+ * @nr_active: number of elements in @active
+ * @pending: elements of a submission that was latched and not promoted yet
+ * @has_pending: @pending is valid
+ * @workload: workload of active[0]; NULL without one, or when @halted
+ * @spare: a workload object to use next, so that the common case allocates no memory
+ * @halted: stopped by an error; nothing is promoted or completed until a reset
+ * @csb: index of the last context status entry written, 0..GEN8_CSB_ENTRIES - 1
+ *
+ * vgpu->lock protects all members that are not constant.
  */
 struct vgpu_engine {
 	struct ghyvi_vgpu *vgpu;
@@ -91,7 +113,8 @@ struct vgpu_engine {
 };
 
 /*
- * Lock order: lock > { the scheduler's, mm's, irq_lock }. The scheduler is kicked without lock.
+ * Lock order: vgpu->lock is taken first, then one of: the scheduler's locks, gtt->lock, irq_lock.
+ * ghyvi_sched_kick() is called without vgpu->lock, because it may run workload_prepare().
  */
 struct ghyvi_vgpu {
 	struct ghyvi_vgpu_params params;
@@ -100,37 +123,45 @@ struct ghyvi_vgpu {
 	struct ghyvi_audit *audit;
 	struct ghyvi_sched_entity *sched_entity;
 	u32 timestamp_hz; /* of the pGPU */
-	u32 *registers; /* by offset / 4; command streamers access them, too: READ_ONCE, WRITE_ONCE */
+	/*
+	 * Register file, indexed by offset / 4. Command streamers access it: READ_ONCE(),
+	 * WRITE_ONCE().
+	 */
+	u32 *registers;
 	void *ggtt_table;
 	bool check;
-	/* 1: BAR 0 moved to a new place of the guest, and nothing has proved it mapped there yet. */
+	/*
+	 * 1: BAR 0 has a new guest-physical address, and no access has proved yet that it is
+	 * mapped.
+	 */
 	int bar_moved;
 
-	u32 *mirror; /* what the guest sees of the registers there */
-	u64 bar0; /* where BAR 0 is, or GHYVI_BAR_UNMAPPED; under lock */
-	u64 mirror_gfn; /* where, GHYVI_INVALID_GFN while BAR 0 is unmapped; written under lock */
+	u32 *mirror; /* the page of registers that the guest maps, see mirror.c */
+	u64 bar0; /* guest-physical address of BAR 0, or GHYVI_BAR_UNMAPPED; under lock */
+	u64 mirror_gfn; /* GHYVI_INVALID_GFN while BAR 0 is unmapped; written under lock */
 	bool mirror_protected; /* under lock */
-	int mirror_lost; /* 1: the protection went away; the next user of mirror_protected is to see it */
-	bool mirror_caught_up; /* all stores to the mirror so far have been seen; under irq_lock */
+	int mirror_lost; /* 1: mirror_protected must be cleared, see is_protected() */
+	bool mirror_caught_up; /* no store to the mirror was missed; under irq_lock */
 
-	struct mutex lock; /* engines, registers that are more than storage */
-	bool resetting; /* under lock: submissions wait */
+	struct mutex lock; /* protects engines, and registers with side effects */
+	bool resetting; /* submissions are held back; under lock */
 	bool failsafe; /* written under lock */
-	struct ghyvi_containment containment; /* under lock, like all about violations */
-	u64 violation_window_ns; /* when the window began */
-	u32 violation_points; /* in it */
-	u64 oracle_violations; /* when containment was last reset */
+	struct ghyvi_containment containment; /* this and the next three: under lock */
+	u64 violation_window_ns; /* start of the window, ns of ktime_get_ns() */
+	u32 violation_points; /* in this window */
+	u64 oracle_violations; /* value of the counter when containment was last reset */
 	struct vgpu_engine engines[GHYVI_ENGINES];
 
-	spinlock_t irq_lock; /* interrupt registers and line; innermost, taken in hard interrupts */
+	/* Protects interrupt registers and line. Innermost; also taken in hard interrupts. */
+	spinlock_t irq_lock;
 	bool line;
 
-	/* Workloads that the scheduler has or is about to give back. */
+	/* Number of workloads that are owned by the scheduler, or in workload_complete(). */
 	spinlock_t outstanding_lock;
 	unsigned int outstanding;
 	wait_queue_head_t all_returned;
 
-	/* Where the special registers of each page are in the rule table. */
+	/* For each page of registers: index of its first rule in rules[], and number of rules. */
 	u16 rules_first[GHYVI_REGISTERS_BYTES >> GHYVI_PAGE_SHIFT];
 	u16 rules_count[GHYVI_REGISTERS_BYTES >> GHYVI_PAGE_SHIFT];
 };
@@ -141,20 +172,27 @@ static inline bool vgpu_in_mirror(u32 offset)
 	return offset - GHYVI_MIRROR_OFFSET < GHYVI_MIRROR_BYTES;
 }
 /*
- * What a register reads as in failsafe state: all ones, like a device that fell off the bus, but no
- * interrupt. i915 takes the ones for interrupts of engines that it does not have, and the guest's
- * kernel panics.
+ * Value of a register in failsafe state: all ones, as of a device that fell off the bus. Interrupt
+ * registers read 0: i915 would take ones for interrupts of engines that it does not have, and the
+ * guest kernel would panic.
  */
 static inline u32 vgpu_failsafe_value(u32 offset)
 {
 	return vgpu_in_mirror(offset) ? 0 : ~0u;
 }
-/* The register may have changed. Interrupt registers: caller holds irq_lock. */
+/*
+ * Copy a register that may have changed to the mirror. Caller holds irq_lock for interrupt
+ * registers.
+ */
 void vgpu_mirror_show(struct ghyvi_vgpu *vgpu, u32 offset);
+/* Copy all registers of the page to the mirror. Takes irq_lock. */
 void vgpu_mirror_show_all(struct ghyvi_vgpu *vgpu);
-/* BAR 0 is at @gpa now, or GHYVI_BAR_UNMAPPED. Caller holds vgpu->lock. */
+/* Handle a move of BAR 0 to @gpa (or GHYVI_BAR_UNMAPPED). Caller holds vgpu->lock. */
 void vgpu_mirror_move(struct ghyvi_vgpu *vgpu, u64 gpa);
-/* It is mapped there. Caller holds no lock. */
+/*
+ * Handle the first access to BAR 0 at its new address. Caller holds neither vgpu->lock nor
+ * irq_lock.
+ */
 void vgpu_mirror_live(struct ghyvi_vgpu *vgpu);
 
 static inline u32 vgpu_get(const struct ghyvi_vgpu *vgpu, u32 offset)
@@ -179,7 +217,7 @@ static inline void engine_set(struct vgpu_engine *engine, u32 offset, u32 value)
 	vgpu_set(engine->vgpu, engine->base + offset, value);
 }
 
-/* Is [address, address + bytes) of the global address space the vGPU's? */
+/* Return true when the partition of the vGPU contains [address, address + bytes) of the GGTT. */
 static inline bool vgpu_owns_ggtt(const struct ghyvi_vgpu *vgpu, u64 address, u64 bytes)
 {
 	return ghyvi_range_contains_range(&vgpu->params.mappable, address, bytes) ||
@@ -187,8 +225,8 @@ static inline bool vgpu_owns_ggtt(const struct ghyvi_vgpu *vgpu, u64 address, u6
 }
 
 /*
- * Around work for the guest that may be done by a thread of the host: what it allocates is charged
- * to the guest's process.
+ * Charge allocations of the calling thread to the guest's process until vgpu_uncharge(). Needed
+ * where a host thread may work on behalf of the guest.
  */
 static inline void vgpu_charge(const struct ghyvi_vgpu *vgpu, struct ghyvi_hv_charge *charge)
 {
@@ -206,16 +244,17 @@ static inline void vgpu_uncharge(const struct ghyvi_vgpu *vgpu,
 /* registers.c */
 void vgpu_registers_init(struct ghyvi_vgpu *vgpu);
 void vgpu_registers_reset(struct ghyvi_vgpu *vgpu);
+/* New value of a masked register after a write of @value. */
 u32 vgpu_masked(u32 old, u32 value);
-/* The engine whose register page holds @offset; the rules make sure that there is one. */
+/* The engine whose register page contains @offset. Only for offsets in ENGINE_RULES(). */
 struct vgpu_engine *vgpu_engine_at(struct ghyvi_vgpu *vgpu, u32 offset);
 
-/* interrupts.c */
+/* interrupts.c: these functions take irq_lock */
 void vgpu_irq_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 void vgpu_irq_reset(struct ghyvi_vgpu *vgpu);
-/* Send the message again if the line is high: the guest may have missed the last one. */
+/* Send the interrupt again if the line is high: the guest may have missed the last one. */
 void vgpu_irq_remind(struct ghyvi_vgpu *vgpu);
-/* Any context but NMI. @events: GHYVI_EVENT_* */
+/* Raise interrupts of an engine. @events: GHYVI_EVENT_*. Any context but NMI. */
 void vgpu_irq_raise(struct vgpu_engine *engine, u32 events);
 
 /* pvinfo.c */
@@ -228,51 +267,65 @@ u32 vgpu_execlist_status_read(struct ghyvi_vgpu *vgpu, u32 offset);
 u32 vgpu_csb_pointer_read(struct ghyvi_vgpu *vgpu, u32 offset);
 void vgpu_csb_pointer_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 /*
- * Stop the engine and forget what was submitted to it, as GDRST does. When it returns nothing of
- * the engine touches guest memory. Caller holds vgpu->lock.
+ * Stop the engine and drop all its submissions, as GDRST does. On return no job of the engine
+ * accesses guest memory. Caller holds vgpu->lock.
  */
 void vgpu_engine_reset(struct vgpu_engine *engine);
 /*
- * Stop the engine likewise, but keep what the guest believes is on it: an engine that had work is
- * halted until the guest resets it. Caller holds vgpu->lock.
+ * Stop the engine in the same way, but keep the execlist state that the guest relies on. An engine
+ * that had work stays halted until the guest resets it. Caller holds vgpu->lock.
  */
 void vgpu_engine_hold(struct vgpu_engine *engine);
 /*
- * After vgpu_engine_hold(), once the vGPU takes work again: a halted engine reports an error, so
- * that the guest's driver resets it at once; any other goes on. Caller holds vgpu->lock, and kicks
- * the scheduler after it dropped it.
+ * Undo vgpu_engine_hold() when the vGPU accepts work again. A halted engine reports an error, so
+ * that the guest driver resets it at once; other engines promote pending submissions. Caller holds
+ * vgpu->lock, and kicks the scheduler after dropping it.
  */
 void vgpu_engine_release(struct vgpu_engine *engine);
-/* Sleeps until the scheduler has given back every workload. Caller holds no lock. */
+/* Sleep until the scheduler has returned every workload. Caller does not hold vgpu->lock. */
 void vgpu_wait_returned(struct ghyvi_vgpu *vgpu);
 
-/* context.c: all with vgpu->lock held */
+/*
+ * context.c: called with vgpu->lock held, except vgpu_workload_free() from ghyvi_vgpu_destroy()
+ */
 struct vgpu_workload *vgpu_workload_alloc(struct vgpu_engine *engine);
 void vgpu_workload_free(struct vgpu_workload *workload);
-/* Drop what the last run left behind. */
+/* Release the commands and the root of the last run, and reset the flags. */
 void vgpu_workload_clear(struct vgpu_workload *workload);
-/* Synchronise the shadow, read and validate the image. 0 or a negative errno, reported. */
+/*
+ * Read the context image, sync the shadow, validate the image and audit the commands. Returns 0 or
+ * a negative errno. Every error but -ENOMEM of the auditor has been reported.
+ */
 int vgpu_context_load(struct vgpu_workload *workload);
-/* Bring the shadow up to date with what the guest wrote since it was loaded. */
+/* Sync the shadow with the table entries that the guest wrote since the context was loaded. */
 void vgpu_context_sync(struct vgpu_workload *workload);
-/* In the engine's registers: where it is. */
+/* Show the context's position in the engine's registers. */
 void vgpu_update_ring_regs(struct vgpu_workload *workload);
-/* Write back what the hardware saves when it switches a context out. */
+/* Write the state that hardware saves on a context switch back to the guest's image. */
 void vgpu_context_save(struct vgpu_workload *workload);
-/* The tail in the guest's image; -EFAULT, -EINVAL (not one of @workload's ring). */
+/*
+ * Read the ring tail from the guest's image. Returns 0, -EFAULT (the image is not mapped), or
+ * -EINVAL (not a valid offset in the ring of @workload).
+ */
 int vgpu_context_tail(struct vgpu_workload *workload, u32 *tail);
 
-/* containment.c: with vgpu->lock held, but for the first */
+/* containment.c: called with vgpu->lock held, except vgpu_containment_init() */
 void vgpu_containment_init(struct ghyvi_vgpu *vgpu);
-/* A clean slate. */
+/* Clear all violations and failsafe state. */
 void vgpu_containment_reset(struct ghyvi_vgpu *vgpu);
-/* @workload failed and is no engine's any more: note it, and put the vGPU into failsafe state if that is too much. */
+/*
+ * Account a failed @workload, and enter failsafe state when the limits are exceeded. The engine has
+ * completed @workload, and engine->workload does not point to it any more.
+ */
 void vgpu_violation(struct vgpu_workload *workload);
 
-/* vgpu.c: with vgpu->lock held */
-/* Engine state that the registers show, as after power-on; nothing runs. */
+/* vgpu.c: called with vgpu->lock held */
+/* Set registers and engines to their power-on state. No workload is outstanding. */
 void vgpu_power_on(struct ghyvi_vgpu *vgpu);
-/* The GGTT table is where BAR 0 is; the next register access shows that it is mapped there. */
+/*
+ * Set the address of the GGTT table from that of BAR 0. The next register access proves that the
+ * guest has mapped it.
+ */
 void vgpu_place_ggtt(struct ghyvi_vgpu *vgpu);
 
 /* reset.c */
