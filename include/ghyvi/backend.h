@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How a pGPU backend (a module of its own) joins the core: afterwards its device is an mdev parent.
+ * Registration of a pGPU backend, which is a module of its own. Registration makes its device an
+ * mdev parent.
  */
 #ifndef GHYVI_BACKEND_H
 #define GHYVI_BACKEND_H
@@ -14,26 +15,30 @@ struct ghyvi_pgpu *__ghyvi_pgpu_register(struct module *owner, struct device *pa
 					 const struct ghyvi_pgpu_ops *ops, void *pgpu);
 
 /**
- * ghyvi_pgpu_register() - offer a pGPU to guests
- * @parent: its device; its driver's name becomes part of the type ids. Must be bound to that driver, or being
- *	probed by it.
- * @ops: the backend; called from now on
- * @pgpu: first argument for @ops
+ * ghyvi_pgpu_register() - register a pGPU, so that vGPUs can be created on it.
+ * @parent: device of the pGPU. The name of its driver becomes part of the type ids. The device must
+ *	be bound to that driver, or in its probe function.
+ * @ops: operations of the backend; may be called from now on
+ * @pgpu: first argument of @ops
  *
- * The backend's module cannot be unloaded while a vGPU of it is open.
+ * The backend's module cannot be unloaded while one of its vGPUs is open.
  *
- * Returns a handle for ghyvi_pgpu_unregister(), or ERR_PTR: -ENOMEM; -EINVAL (resources that cannot be divided:
- * a global address space of more than 4 GiB, not a power of two, or no larger than the aperture); what the mdev
- * core said. May sleep.
+ * Context: may sleep.
+ * Return: a handle for ghyvi_pgpu_unregister(), or ERR_PTR: -ENOMEM; -EINVAL when the resources
+ * cannot be divided (see the limits in struct ghyvi_pgpu_resources); another errno of
+ * kthread_run(), sysfs or mdev_register_parent().
  */
 #define ghyvi_pgpu_register(parent, ops, pgpu)                                                     \
 	__ghyvi_pgpu_register(THIS_MODULE, parent, ops, pgpu)
 
 /**
- * ghyvi_pgpu_unregister() - take it back: removes all vGPUs
+ * ghyvi_pgpu_unregister() - remove all vGPUs of a pGPU and the pGPU itself.
+ * @pgpu: handle returned by ghyvi_pgpu_register()
  *
- * Where a vGPU is open, asks its user to let go (VFIO_PCI_REQ_IRQ_INDEX) and waits. When it returns, @ops will
- * not be called any more. May sleep, for as long as a user keeps a vGPU open.
+ * If a vGPU is open, its user is asked to release it (VFIO_PCI_REQ_IRQ_INDEX), and the call waits
+ * until the vGPU is closed. No operation of the backend is called after the return.
+ *
+ * Context: may sleep, for as long as a user keeps a vGPU open.
  */
 void ghyvi_pgpu_unregister(struct ghyvi_pgpu *pgpu);
 

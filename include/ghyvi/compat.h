@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Differences between kernels from 6.1 on, in one place, so that the code reads as if written for one. Which of them apply
- * is found out by compiling (kernel/compat/probes.c).
- * What concerns KVM page tracking is in kernel/kvm/page_track.h, next to its only user.
+ * Differences between kernels since 6.1, so that the rest of the code is written for one interface.
+ * The build detects them by compiling kernel/compat/probes.c. Differences of KVM page tracking are
+ * in kernel/kvm/page_track.h, next to their only user.
  */
 #ifndef GHYVI_COMPAT_H
 #define GHYVI_COMPAT_H
@@ -16,7 +16,10 @@
 #include <asm/unaligned.h>
 #endif
 
-/* With IOMMUFD a VFIO device must say how it is bound to one; the core has helpers for mediated devices. */
+/*
+ * With IOMMUFD a VFIO device needs bind and attach callbacks; VFIO has helpers for mediated
+ * devices.
+ */
 #if IS_ENABLED(CONFIG_IOMMUFD) && GHYVI_HAVE_VFIO_DETACH_IOAS
 #define GHYVI_VFIO_IOMMUFD_OPS                                                                     \
 	.bind_iommufd = vfio_iommufd_emulated_bind,                                                \
@@ -32,7 +35,7 @@
 #define GHYVI_VFIO_IOMMUFD_OPS
 #endif
 
-/* Whose memory the device's pins are of: IOMMUFD's, or that of VFIO's own containers (type 1). */
+/* True if the device pins memory through IOMMUFD, false if through a VFIO container (type 1). */
 #if IS_ENABLED(CONFIG_IOMMUFD) && (GHYVI_HAVE_VFIO_DETACH_IOAS || GHYVI_HAVE_VFIO_ATTACH_IOAS)
 #define ghyvi_vfio_uses_iommufd(vdev) ((vdev)->iommufd_access != NULL)
 #else

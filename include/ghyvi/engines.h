@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The engines' names, and where their own registers begin: the same on both generations. */
+/* Names and register bases of the engines, which are the same on Gen8 and Gen9. */
 #ifndef GHYVI_ENGINES_H
 #define GHYVI_ENGINES_H
 
@@ -10,6 +10,12 @@
 #define GHYVI_VIDEO_ENHANCE_BASE 0x1a000
 #define GHYVI_BLITTER_BASE 0x22000
 
+/**
+ * ghyvi_engine_base() - get the offset of an engine's registers.
+ * @id: engine, below GHYVI_ENGINES
+ *
+ * Return: byte offset in BAR 0.
+ */
 static inline u32 ghyvi_engine_base(enum ghyvi_engine_id id)
 {
 	static const u32 bases[GHYVI_ENGINES] = {
@@ -22,6 +28,12 @@ static inline u32 ghyvi_engine_base(enum ghyvi_engine_id id)
 	return bases[id];
 }
 
+/**
+ * ghyvi_engine_name() - get the name of an engine.
+ * @id: engine, below GHYVI_ENGINES
+ *
+ * Return: a static string: "rcs", "bcs", "vcs" or "vecs".
+ */
 static inline const char *ghyvi_engine_name(enum ghyvi_engine_id id)
 {
 	static const char *const names[GHYVI_ENGINES] = {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Seam 2: the physical GPU, or what stands in for it. A backend describes its resources, keeps one
- * client per vGPU, and runs jobs: one context's ring contents from head to tail, through shadow tables.
+ * Backend interface: the physical GPU, or an emulation of one. A backend describes its resources,
+ * keeps one client per vGPU, and runs jobs. A job executes the ring contents of one context from
+ * head to tail through shadow tables.
  */
 #ifndef GHYVI_PGPU_H
 #define GHYVI_PGPU_H
@@ -12,17 +13,20 @@
 
 struct ghyvi_job;
 struct ghyvi_pgpu;
-struct ghyvi_pgpu_client; /* the backend's own; opaque to the core */
+struct ghyvi_pgpu_client; /* defined by the backend; opaque to the core */
 
 /**
- * struct ghyvi_pgpu_resources - what there is to divide
+ * struct ghyvi_pgpu_resources - resources of a pGPU that are divided among vGPUs.
  * @engines: bit mask of enum ghyvi_engine_id
- * @ggtt_bytes: size of the global address space (not of its table); power of two, at most 4 GiB
- * @aperture_bytes: the part of it, from 0 on, that a CPU can reach through a BAR
- * @fences: fence registers
- * @timestamp_hz: frequency of the engines' TIMESTAMP registers
- * @nested: runs jobs on the guest's own tables, translating guest-physical addresses per client; what
- *	struct ghyvi_client_params and the operations below say about nested jobs only matters then
+ * @ggtt_bytes: size of the GGTT address space (not of its table) in bytes; a power of two, at most
+ *	4 GiB
+ * @aperture_bytes: size in bytes of the part of the GGTT address space, starting at 0, that a CPU
+ *	can access through a BAR; a power of two, smaller than @ggtt_bytes
+ * @fences: number of fence registers
+ * @timestamp_hz: frequency of the engines' TIMESTAMP registers in Hz
+ * @nested: the pGPU can run nested jobs. A nested job walks the guest's own tables; the backend
+ *	translates their guest-physical addresses per client. All that is said below about nested
+ *	jobs applies only if this is true.
  */
 struct ghyvi_pgpu_resources {
 	u32 engines;
@@ -33,36 +37,38 @@ struct ghyvi_pgpu_resources {
 	bool nested;
 };
 
-/* What a host page is to the client that owns it (for the isolation oracle). */
+/* How a client may use a host page that it owns; checked by the isolation oracle. */
 enum ghyvi_page_kind {
-	GHYVI_PAGE_DATA, /* a guest page, pinned */
+	GHYVI_PAGE_DATA, /* a pinned guest page */
 	GHYVI_PAGE_TABLE, /* a shadow page */
-	GHYVI_PAGE_SCRATCH, /* reads as zero, writes are dropped */
+	GHYVI_PAGE_SCRATCH, /* reads return zero, writes are dropped */
 };
 
-/* Sources of an engine's interrupt, the bit positions of the hardware's 16-bit engine bank. */
+/* Interrupt sources of an engine, at their bit positions in the hardware's 16 bits per engine. */
 #define GHYVI_EVENT_USER_INTERRUPT BIT(0)
 #define GHYVI_EVENT_CS_ERROR BIT(3)
 #define GHYVI_EVENT_FLUSH_NOTIFY BIT(4)
 #define GHYVI_EVENT_CONTEXT_SWITCH BIT(8)
 
 /**
- * struct ghyvi_client_params - a vGPU as the pGPU sees it
- * @ggtt: the ranges of the global address space that belong to the client; engines fault outside
- * @nr_ggtt: how many of @ggtt are used
- * @registers: the vGPU's register file as an array of 32-bit words, indexed by offset / 4;
- *	command streamers load and store those that the access rules allow, and nobody else's
- * @registers_bytes: its size
- * @gen: 8 or 9
- * @reporter: where to say why a job was stopped
- * @stats: the backend counts oracle_violations, and entries_rejected of nested jobs
- * @ggtt_table: the guest's GGTT table, one entry per page of the whole global address space; nested jobs use
- *	it instead of what @ggtt_write installed
- * @fault: a nested job needs guest page @gfn, and @map_guest did not say yet where it is. Returns 0 when it is
- *	mapped now (it may be gone again soon), or a negative errno: not to be had. May sleep; called with none of
- *	the backend's locks held.
- * @owner: its first argument
- * The pointers outlive the client.
+ * struct ghyvi_client_params - parameters of a client; a client is the backend's view of a vGPU.
+ * @ggtt: ranges of the GGTT that belong to the client; an engine access outside of them is an error
+ * @nr_ggtt: number of valid ranges in @ggtt, 0..2
+ * @registers: the vGPU's register file, an array of 32-bit words indexed by offset / 4. Command
+ *	streamers load and store those words that the access rules allow, and no other client's.
+ * @registers_bytes: size of @registers in bytes
+ * @gen: hardware generation, 8 or 9
+ * @reporter: target of messages that say why a job was stopped
+ * @stats: counters of the vGPU; the backend counts oracle_violations, budget_overruns, and
+ *	entries_rejected of nested jobs
+ * @ggtt_table: the guest's GGTT table, one entry per page of the whole GGTT address space; nested
+ *	jobs use it instead of the entries installed by @ggtt_write
+ * @fault: called when a nested job needs guest page @gfn and @map_guest has not been called for it.
+ *	Returns 0 when the page has been mapped (it may be unmapped again soon), or a negative errno
+ *	when it cannot be mapped. May sleep; the backend holds none of its locks.
+ * @owner: first argument of @fault
+ *
+ * All pointers stay valid as long as the client.
  */
 struct ghyvi_client_params {
 	struct ghyvi_range ggtt[2];
@@ -79,12 +85,16 @@ struct ghyvi_client_params {
 
 enum ghyvi_job_status {
 	GHYVI_JOB_COMPLETE, /* ring head reached the tail */
-	GHYVI_JOB_PREEMPTED, /* stopped between two commands on request; @run of the same job goes on there */
-	GHYVI_JOB_ERROR, /* a bad command or address; the engine is stopped at it, RING_HEAD names it */
+	/* Stopped between two commands by @preempt; @run of the same job resumes it. */
+	GHYVI_JOB_PREEMPTED,
+	/*
+	 * A bad command or address, or too much GPU time. RING_HEAD is the offset of the command.
+	 */
+	GHYVI_JOB_ERROR,
 	GHYVI_JOB_CANCELLED, /* stopped by @cancel */
 };
 
-/* Dword indices of the values in the register state of a context image. */
+/* Dword indices of register values in the register state of a context image. */
 enum ghyvi_context_index {
 	GHYVI_CTX_CONTROL = 0x03,
 	GHYVI_CTX_RING_HEAD = 0x05,
@@ -101,12 +111,12 @@ enum ghyvi_context_index {
 	GHYVI_CTX_DWORDS = GHYVI_PAGE_BYTES / 4,
 };
 
-struct ghyvi_commands; /* what the auditor let pass, in the host's memory; see <ghyvi/audit.h> */
+struct ghyvi_commands; /* copies of audited commands in host memory; see <ghyvi/audit.h> */
 
 /* Where an engine fetches commands from. */
 enum ghyvi_fetch_source {
 	GHYVI_FETCH_RING,
-	GHYVI_FETCH_INDIRECT, /* the batch that the context asks for when it is loaded */
+	GHYVI_FETCH_INDIRECT, /* the indirect context batch, run when the context is loaded */
 	GHYVI_FETCH_GGTT, /* a batch in the GGTT */
 	GHYVI_FETCH_PPGTT, /* a batch in the PPGTT */
 };
@@ -114,10 +124,11 @@ enum ghyvi_fetch_source {
 #define GHYVI_WINDOW_DWORDS 64
 
 /**
- * struct ghyvi_cmd_prefetch - commands ahead of an engine
- * @at: of the first, an offset in the ring or a graphics address
- * @count: dwords that are there; 0: none
- * @starts: by dword: a command may begin here
+ * struct ghyvi_cmd_prefetch - prefetched commands.
+ * @at: position of @dwords[0]: an offset in the ring or a graphics address, in bytes
+ * @count: number of valid dwords, 0..GHYVI_WINDOW_DWORDS
+ * @starts: bit i is set if a command may begin at @dwords[i]
+ * @dwords: the commands
  */
 struct ghyvi_cmd_prefetch {
 	u64 at;
@@ -127,57 +138,71 @@ struct ghyvi_cmd_prefetch {
 };
 
 /**
- * ghyvi_commands_fetch() - what an engine executes, as it was audited
- * @level: 0 in the ring, 1 in batches that it starts, 2 in batches that these call
- * @at: offset in the ring, or graphics address; a multiple of 4
- * @ring_head: for batches: the engine's place in the ring, behind the command that led to the batch
- * @window: gets what is at @at, and of the commands that begin there only those that passed may run
+ * ghyvi_commands_fetch() - fetch audited commands for an engine.
+ * @commands: commands of the job
+ * @source: where the engine would fetch from
+ * @level: 0 in the ring, 1 in a batch that the ring starts, 2 in a second-level batch
+ * @at: position of the first command: an offset in the ring or a graphics address; a multiple of 4
+ * @ring_head: for batches, the engine's offset in the ring, after the command that started the
+ *	batch
+ * @window: filled with the commands at @at. The engine may execute only commands that begin where
+ *	@window->starts allows it.
  *
- * Any context, also while more is added for a tail that the engine does not know yet.
- * Returns how many there are before the page or the ring ends; 0: not audited, they are in the guest's memory;
- * -EACCES: refused, which was reported, and the job ends here with GHYVI_JOB_ERROR; -EFAULT: nothing that was
- * audited leads there, which must not happen.
+ * Context: any; may run concurrently with ghyvi_audit_extend(), which adds commands for a tail that
+ * the engine does not know yet.
+ * Return: the number of dwords in @window, which ends at the end of the page or the ring; 0 when
+ * commands of @source are not audited, and the engine must fetch from guest memory; -EACCES when
+ * the auditor has refused (and reported) the commands, and the job must end with GHYVI_JOB_ERROR;
+ * -EFAULT when @at was never audited, which is an isolation violation.
  */
 int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch_source source,
 			 unsigned int level, u64 at, u32 ring_head, struct ghyvi_cmd_prefetch *window);
 
-/* The value at GHYVI_CTX_INDIRECT: where the batch is, and how long. */
+/* The value at GHYVI_CTX_INDIRECT: address and length of the indirect context batch. */
 #define GHYVI_INDIRECT_ADDRESS GENMASK(31, 6)
 #define GHYVI_INDIRECT_LINES GENMASK(5, 0)
 #define GHYVI_INDIRECT_LINE_BYTES 64u
 
-/* A batch that the ring starts, and one that this one calls. */
+/* A batch that the ring starts, and a second-level batch that this batch calls. */
 #define GHYVI_BATCH_LEVELS 2
 
 /**
- * struct ghyvi_job - one workload as an engine sees it; embedded in the core's workload
- * @client: whose tables, registers and pages it may touch
- * @engine: which engine
- * @root: bus address of the shadow PML4, or of the shadow PDP page (4 entries used) when @levels is 3
- * @levels: 4 or 3
- * @nested: walk the guest's tables instead of @root's. An entry that cannot be translated reads as zero and drops
- *	writes; that much they have in common with shadows.
- * @guest_root: @nested: guest-physical address of the PML4 page, or of the four page directories
- * @context: the host's copy of the context's register state (GHYVI_CTX_DWORDS dwords). The engine loads
- *	ring registers, timestamp and GPRs from it and saves RING_HEAD, CTX_TIMESTAMP and GPRs to it
- *	before @done. The core puts the tail to run to into RING_TAIL before @run; of a preempted job the
- *	engine does, the last one that it was told.
- * @commands: commands are fetched from here, not from the guest's memory; NULL: nothing is audited (tests of backends)
- * @lrca: GGTT address of the context image; its first page (PPHWSP) is the target of STORE_INDEX posts
- * @restore: false for a context whose CONTROL says restore-inhibit: GPRs start at 0
- * @budget_ns: time on the engine after which the backend stops the job, with ERROR, as soon as it can: between
- *	commands, at the latest; counted again from 0 for what @update_tail added, when the
- *	engine comes to it. 0: no limit
- * @done: called once by the backend when the engine has left the job, from a context that may sleep,
- *	with none of the backend's locks held. From then on the backend does not touch the job.
- * @event: called by the backend, GHYVI_EVENT_*. Does not sleep; any context but NMI, hard interrupts
- *	included, also with the backend's spinlocks held. It calls nothing of the backend.
- * @begun_ns: when the engine began this @run of it, in ns of ktime_get_ns(); 0: it did not yet. Set by
- *	the backend with WRITE_ONCE() as soon as it has, because the vGPU is charged from then on
- * @busy_ns: time on the engine, set by the backend with WRITE_ONCE() when the job has ended, before
- *	@done; 0: it did not end, or it never began
- * @backend: for the backend: words of its own, which are all 0 before the first @run, and which the core leaves alone
- *	when a job was preempted: they say where in which batch it was. So no guest can change that.
+ * struct ghyvi_job - one workload as the backend sees it; embedded in the core's workload.
+ * @client: client whose tables, registers and pages the job may access
+ * @engine: engine that executes the job
+ * @root: host address of the shadow PML4 page, or of the shadow PDP page (4 entries used) if
+ *	@levels is 3
+ * @levels: number of table levels, 4 or 3
+ * @nested: walk the guest's tables instead of @root. As in a shadow, an entry that cannot be
+ *	translated maps a page that reads as zero and drops writes.
+ * @guest_root: if @nested, guest-physical address of the PML4 page, or of the four page directories
+ * @context: the host's copy of the context's register state (GHYVI_CTX_DWORDS dwords). The engine
+ *	loads ring registers, timestamp and GPRs from it, and saves RING_HEAD, CTX_TIMESTAMP and
+ *	GPRs to it before @done. The core stores the ring tail in RING_TAIL before @run. The backend
+ *	stores there the last tail that it was given when it returns a job that was preempted or had
+ *	not begun.
+ * @commands: audited commands, which the engine fetches instead of those in guest memory; NULL when
+ *	no command is audited (tests of backends only)
+ * @lrca: GGTT address of the context image; its first page (PPHWSP) is the target of STORE_INDEX
+ *	writes
+ * @restore: false if CONTEXT_CONTROL of the context says restore-inhibit: GPRs start at 0
+ * @budget_ns: limit of the job's time on the engine in ns; 0: no limit. Past it the backend stops
+ *	the job with GHYVI_JOB_ERROR as soon as it can, between two commands at the latest. When the
+ *	engine reaches commands that @update_tail added, the time restarts from 0.
+ * @done: called once per @run, when the engine has stopped executing the job. The backend calls it
+ *	from a context that may sleep, with none of its locks held, and not from within @run. After
+ *	the call the backend does not access the job.
+ * @event: called by the backend with GHYVI_EVENT_* to raise interrupts. Does not sleep and calls no
+ *	function of the backend. May be called in any context but NMI, also in hard interrupts and
+ *	with the backend's spinlocks held.
+ * @begun_ns: time at which the engine began this @run of the job, in ns of ktime_get_ns(); 0
+ *	before. The backend sets it with WRITE_ONCE() at once, because the vGPU is charged from then
+ *	on.
+ * @busy_ns: time on the engine in ns; 0 if the job did not begin or has not ended. The backend sets
+ *	it with WRITE_ONCE() when the job has ended, before @done.
+ * @backend: private to the backend. All 0 before the first @run; the core leaves it alone while the
+ *	job is preempted, because it holds the position in the batches. It is not accessible to a
+ *	guest.
  */
 struct ghyvi_job {
 	struct ghyvi_pgpu_client *client;
@@ -196,6 +221,7 @@ struct ghyvi_job {
 	u64 begun_ns;
 	u64 busy_ns;
 	struct {
+		/* private: for the backend only */
 		int state;
 		u32 tail;
 		u32 known_tail;
@@ -209,70 +235,100 @@ struct ghyvi_job {
 			u64 address;
 			bool ggtt;
 		} batches[GHYVI_BATCH_LEVELS];
+		/* public: */
 	} backend;
 };
 
 /**
- * struct ghyvi_pgpu_ops - a pGPU backend. The first argument is what was given at registration.
+ * struct ghyvi_pgpu_ops - operations of a pGPU backend.
+ *
+ * The argument @pgpu of an operation is the pointer given to ghyvi_pgpu_register(). Unless stated
+ * otherwise an operation may sleep. The core may hold its mutexes while it calls one.
  */
 struct ghyvi_pgpu_ops {
-	const char *name; /* short, ASCII: "softgpu" */
+	/** @name: short ASCII name of the backend, for example "softgpu" */
+	const char *name;
+	/** @resources: fill in the resources, which are constant. */
 	void (*resources)(void *pgpu, struct ghyvi_pgpu_resources *resources);
 
-	/** @client_create: returns the client or ERR_PTR(-ENOMEM). */
+	/**
+	 * @client_create: create a client. Copies @params. Returns the client or ERR_PTR(-ENOMEM).
+	 */
 	struct ghyvi_pgpu_client *(*client_create)(void *pgpu, const struct ghyvi_client_params *params);
-	/** @client_destroy: no job of the client is queued or running any more. */
+	/** @client_destroy: free a client. No job of the client is queued or running. */
 	void (*client_destroy)(struct ghyvi_pgpu_client *client);
 
 	/**
-	 * @own_page: the client may reach the host page at @bus from now on. Counted: a page can be owned
-	 * several times, as long as the kind is the same. Returns 0 or -ENOMEM.
+	 * @own_page: allow the client to access the host page at @bus as @kind. Counted: a page may
+	 * be owned several times with the same kind. Returns 0 or -ENOMEM.
 	 */
 	int (*own_page)(struct ghyvi_pgpu_client *client, u64 bus, enum ghyvi_page_kind kind);
-	/** @disown_page: undo one @own_page. Caller has made it unreachable and called @invalidate. */
+	/**
+	 * @disown_page: undo one @own_page. The core has removed all table entries that map the
+	 * page and called @invalidate.
+	 */
 	void (*disown_page)(struct ghyvi_pgpu_client *client, u64 bus);
 
-	/** @ggtt_write: install @count entries from number @first (address / 4 KiB) on. */
+	/**
+	 * @ggtt_write: install @count GGTT entries, starting at index @first (GGTT address / 4
+	 * KiB), within the client's ranges.
+	 */
 	void (*ggtt_write)(struct ghyvi_pgpu_client *client, u64 first, const u64 *entries,
 			   unsigned int count);
-	/** @ggtt_read: what was installed. */
+	/** @ggtt_read: return the installed GGTT entry at @index. */
 	u64 (*ggtt_read)(struct ghyvi_pgpu_client *client, u64 index);
 
 	/**
-	 * @map_guest: the client's guest page @gfn is the host page at @bus, which it owns, until
-	 * @unmap_guest. Returns 0 or -ENOMEM. Both NULL when nested jobs are not offered.
+	 * @map_guest: map the client's guest page @gfn to the host page at @bus, which the client
+	 * owns, until @unmap_guest. For nested jobs; it and @unmap_guest are NULL if the backend
+	 * has none. Returns 0 or -ENOMEM.
 	 */
 	int (*map_guest)(struct ghyvi_pgpu_client *client, u64 gfn, u64 bus);
-	/** @unmap_guest: no longer; engines may use it until the next @invalidate returns. */
+	/**
+	 * @unmap_guest: undo @map_guest. Engines may use the page until the next @invalidate
+	 * returns.
+	 */
 	void (*unmap_guest)(struct ghyvi_pgpu_client *client, u64 gfn);
 
 	/**
-	 * @invalidate: when it returns, no engine uses or will use a translation of this client that
-	 * was read from its tables (or the guest's) before the call, in-flight accesses included. May sleep; bounded.
+	 * @invalidate: drop cached translations. On return no engine uses, or will use, a
+	 * translation of this client that was read from its tables (or the guest's) before the
+	 * call. This includes accesses in progress. Waits for a bounded time.
 	 */
 	void (*invalidate)(struct ghyvi_pgpu_client *client);
 
 	/**
-	 * @run: put the job on its engine. The core gives an engine one job at a time. Never blocks for the
-	 * engine. Returns 0 (and @done will be called), -EBUSY, -EIO (engine dead).
+	 * @run: put the job on its engine. The core gives an engine one job at a time. Must neither
+	 * wait for the engine nor call @done. Returns 0, and then @done is called once; -EBUSY (the
+	 * engine has a job); -EIO (the engine is dead).
 	 */
 	int (*run)(void *pgpu, struct ghyvi_job *job);
 	/**
-	 * @update_tail: move the tail of a running job on (lite restore). Returns 0 when the engine will
-	 * run to @tail before it completes, -ESTALE when it no longer can; then @done comes or came.
+	 * @update_tail: move the ring tail of a job on the engine forward (lite restore). Does not
+	 * wait for the engine. Returns 0 if the engine will execute up to @tail before the job
+	 * completes, or -ESTALE if it cannot any more; then @done has been or will be called.
 	 */
 	int (*update_tail)(void *pgpu, struct ghyvi_job *job, u32 tail);
-	/** @preempt: ask the job to stop at the next command, in the ring or a batch; @done tells. Does not wait. */
+	/**
+	 * @preempt: request that the job stops before its next command, in the ring or in a batch.
+	 * @done reports the outcome. A request for a job that the engine does not have is ignored.
+	 * Called with a spinlock of the core held: must not sleep. NULL if the backend cannot
+	 * preempt.
+	 */
 	void (*preempt)(void *pgpu, struct ghyvi_job *job);
 	/**
-	 * @cancel: stop a job. When it returns the engine has left the job (no later memory write, no event);
-	 * @done was called, or is being called, with COMPLETE or CANCELLED or ERROR. Sleeps, bounded.
-	 * The caller must not hold locks that @done takes.. except that @done may be waiting for them:
-	 * @cancel does not wait for @done to return.
+	 * @cancel: stop a job. On return the engine does not execute the job, and causes no further
+	 * memory write or event for it. @done has been called, or is called with the status with
+	 * which the job ended: GHYVI_JOB_CANCELLED, or another one if the job ended before it was
+	 * stopped.
+	 *
+	 * The job may have ended before the call; it stays valid during the call. May be called
+	 * with locks held that @done takes. It waits, for a bounded time, until the engine no
+	 * longer executes the job, but never for @done of this or another job to return.
 	 */
 	void (*cancel)(void *pgpu, struct ghyvi_job *job);
 
-	/** @timestamp: the engines' clock, in its own ticks. Any context. */
+	/** @timestamp: return the engines' clock in ticks of timestamp_hz. Any context. */
 	u64 (*timestamp)(void *pgpu);
 };
 

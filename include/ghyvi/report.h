@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the administrator is told about a vGPU: one rate-limited kernel log line, and the same text kept
- * for the `last_error` attribute. Used for everything a guest can cause.
+ * Messages to the administrator about a vGPU. Each message is one rate-limited line in the kernel
+ * log and is kept for the `last_error` attribute. All messages that a guest can cause are reported
+ * here.
  */
 #ifndef GHYVI_REPORT_H
 #define GHYVI_REPORT_H
@@ -12,23 +13,57 @@
 
 #define GHYVI_REPORT_BYTES 200
 
+/**
+ * struct ghyvi_reporter - messages about one vGPU or pGPU.
+ * @dev: device whose name (of a vGPU: its UUID) prefixes the lines in the log
+ * @limit: rate limit of the lines in the log
+ * @lock: protects @last and @last_at
+ * @last: the last message; empty if there is none
+ * @last_at: time of the last message in seconds since the epoch; 0 if there is none
+ */
 struct ghyvi_reporter {
-	struct device *dev; /* names the vGPU in the log (its UUID) */
+	struct device *dev;
 	struct ratelimit_state limit;
-	spinlock_t lock; /* protects all below */
+	spinlock_t lock;
 	char last[GHYVI_REPORT_BYTES];
-	s64 last_at; /* seconds since the epoch; 0: never */
+	s64 last_at;
 };
 
+/**
+ * ghyvi_reporter_init() - initialize a reporter without a last message.
+ * @reporter: reporter to initialize
+ * @dev: device whose name prefixes the messages; must outlive the reporter
+ */
 void ghyvi_reporter_init(struct ghyvi_reporter *reporter, struct device *dev);
 
-/** ghyvi_report() - say why something of this vGPU was refused, in one line whatever is in it. Any context but NMI. */
+/**
+ * ghyvi_report() - report why a request of a guest or an administrator was refused.
+ * @reporter: reporter of the vGPU or pGPU
+ * @format: format string, without a newline. The message is cut to GHYVI_REPORT_BYTES - 1
+ *	characters. Control characters become '?', so that it is always one line.
+ * @...: arguments of @format
+ *
+ * Context: any but NMI.
+ */
 __printf(2, 3) void ghyvi_report(struct ghyvi_reporter *reporter, const char *format, ...);
 
-/** ghyvi_report_last() - copy the last reason, empty if none, into @buffer. Returns when: seconds since the epoch, or 0. */
+/**
+ * ghyvi_report_last() - copy the last message.
+ * @reporter: reporter to read
+ * @buffer: filled with the last message; an empty string if there is none
+ * @bytes: size of @buffer
+ *
+ * Context: any but NMI.
+ * Return: time of the message in seconds since the epoch; 0 if there is none.
+ */
 s64 ghyvi_report_last(struct ghyvi_reporter *reporter, char *buffer, size_t bytes);
 
-/** ghyvi_report_forget() - the last reason was a former user's. */
+/**
+ * ghyvi_report_forget() - discard the last message, because the vGPU has a new user.
+ * @reporter: reporter to clear
+ *
+ * Context: any but NMI.
+ */
 void ghyvi_report_forget(struct ghyvi_reporter *reporter);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Per-vGPU counters. One list, from which the struct, sysfs `stats/` and the tests are made.
- * All but those marked "now" only ever grow.
+ * Per-vGPU counters. The struct, the files in sysfs `stats/` and the tests are generated from one
+ * list. Counters whose names end in "now" are gauges; all others only grow.
  */
 #ifndef GHYVI_STATS_H
 #define GHYVI_STATS_H
@@ -9,7 +9,7 @@
 #include <linux/atomic.h>
 #include <ghyvi/types.h>
 
-/* X(name, what it counts), for an engine: names end in @suffix. */
+/* The counters of one engine: X(name, description). Their names end in @suffix. */
 #define GHYVI_ENGINE_STATS(X, suffix, engine)                                                      \
 	X(submissions##suffix, "execlist submissions, " engine)                                    \
 	X(busy_ns##suffix, "nanoseconds on the " engine)                                           \
@@ -22,7 +22,10 @@
 	X(preempt_timeouts##suffix, "workloads stopped, not having left the " engine " in time")   \
 	X(queued##suffix##_now, "contexts submitted to the " engine " and not through, now")
 
-/* X(name, what it counts), for the vGPU. The engines' in the order of enum ghyvi_engine_id. */
+/*
+ * The counters of a vGPU: X(name, description). Those of the engines are in the order of enum
+ * ghyvi_engine_id.
+ */
 #define GHYVI_STATS(X)                                                                             \
 	X(table_write_traps, "guest stores to write-protected table pages that trapped")           \
 	X(table_writes_bytes, "bytes stored by those traps")                                       \
@@ -79,17 +82,39 @@ struct ghyvi_stats {
 };
 #undef GHYVI_STATS_MEMBER
 
-/* The counters of one engine lie side by side, in the same order for each. */
+/* Each engine's counters are contiguous and have the layout of struct ghyvi_engine_stats. */
 static_assert(offsetof(struct ghyvi_stats, queued_vecs_now) - offsetof(struct ghyvi_stats, submissions_rcs) +
 		      sizeof(atomic64_t) == GHYVI_ENGINES * sizeof(struct ghyvi_engine_stats));
 
+/**
+ * ghyvi_engine_stats() - get the counters of one engine.
+ * @stats: counters of the vGPU
+ * @id: engine, below GHYVI_ENGINES
+ *
+ * Return: the part of @stats that belongs to the engine.
+ */
 static inline struct ghyvi_engine_stats *ghyvi_engine_stats(struct ghyvi_stats *stats,
 							    enum ghyvi_engine_id id)
 {
 	return (struct ghyvi_engine_stats *)&stats->submissions_rcs + id;
 }
 
+/**
+ * ghyvi_count() - increment a counter.
+ * @stats: struct ghyvi_stats or struct ghyvi_engine_stats
+ * @name: member of @stats
+ *
+ * Context: any.
+ */
 #define ghyvi_count(stats, name) atomic64_inc(&(stats)->name)
+/**
+ * ghyvi_count_add() - add to a counter.
+ * @stats: struct ghyvi_stats or struct ghyvi_engine_stats
+ * @name: member of @stats
+ * @n: amount to add, in the unit of the counter
+ *
+ * Context: any.
+ */
 #define ghyvi_count_add(stats, name, n) atomic64_add((n), &(stats)->name)
 
 #endif

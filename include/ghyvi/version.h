@@ -2,7 +2,7 @@
 #ifndef GHYVI_VERSION_H
 #define GHYVI_VERSION_H
 
-/* Of all parts, as in debian/changelog. libghyvi's own is that of its ABI. */
+/* Version of all components, as in debian/changelog. The ABI of libghyvi has its own version. */
 #define GHYVI_VERSION "0.1"
 
 #endif
