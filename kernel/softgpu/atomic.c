@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* MI_ATOMIC: a read-modify-write that other engines and the guest's CPUs see as one. */
+/* MI_ATOMIC: a read-modify-write that is atomic for other engines and the guest's CPUs. */
 #include <linux/atomic.h>
 #include <linux/bits.h>
 #include <linux/kernel.h>
@@ -11,12 +11,12 @@
 #define ATOMIC_INLINE BIT(18)
 #define ATOMIC_RETURN BIT(16)
 #define ATOMIC_OPERATION(header) ((header) >> 8 & 0xf)
-/* Bits 15:12 repeat the size: 0 dword, 2 qword, 4 octword. */
+/* Bits 15:12 encode the size once more: 0 dword, 2 qword, 4 octword. */
 #define ATOMIC_CLASS(header) ((header) >> 12 & 0xf)
 #define ATOMIC_CLASS_DWORD 0
 #define ATOMIC_CLASS_QWORD 2
 
-/* Without inline data: operands in R0 and R2; what is returned goes to R4 in both forms. */
+/* Without inline data, the operands are in R0 and R2. The result goes to R4 in both forms. */
 #define OPERAND1_GPR 0
 #define OPERAND2_GPR 2
 #define RETURN_GPR 4
@@ -47,7 +47,7 @@ static u64 gpr64(const struct softgpu_engine *engine, unsigned int gpr)
 	return (u64)engine->gpr[2 * gpr + 1] << 32 | engine->gpr[2 * gpr];
 }
 
-/* On values that were widened with their sign, so that one width is enough. */
+/* The operands are sign-extended to 64 bits, so that one function serves both widths. */
 static u64 atomic_result(unsigned int operation, s64 old, s64 first, s64 second, u64 mask)
 {
 	u64 a = (u64)old, b = (u64)first;
@@ -79,7 +79,7 @@ static u64 atomic_result(unsigned int operation, s64 old, s64 first, s64 second,
 		return (a & mask) > (b & mask) ? a : b;
 	case OP_UMIN:
 		return (a & mask) < (b & mask) ? a : b;
-	default: /* OP_CMPWR: operand 1 is what memory is compared with */
+	default: /* OP_CMPWR: memory is compared with operand 1 */
 		return (a & mask) == (b & mask) ? (u64)second : a;
 	}
 }
@@ -127,7 +127,7 @@ int softgpu_mi_atomic(struct softgpu_engine *engine)
 	if (header & ATOMIC_INLINE) {
 		if (engine->packet_dwords != 11)
 			return softgpu_error(engine, "ATOMIC without its inline data");
-		/* The dwords of the two operands alternate. */
+		/* The dwords of the two operands are interleaved. */
 		operands.first = (u64)packet[5] << 32 | packet[3];
 		operands.second = (u64)packet[6] << 32 | packet[4];
 	} else {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The blitter: fills and copies of rectangles with any raster operation.
+ * The blitter: fills and copies rectangles with any raster operation.
  *
- * Rows go from top to bottom whatever overlaps; within a row the source is read before it is overwritten.
+ * Rows are processed from top to bottom even if source and destination overlap. Within a row the
+ * source is read before it is overwritten.
  */
 #include <linux/bits.h>
 #include <linux/compiler.h>
@@ -35,11 +36,14 @@
 
 #define ROP_SOURCE 0xcc
 #define ROP_PATTERN 0xf0
-/* Bit (P << 2 | S << 1 | D) of the operation is its result; so it depends on an input where halves differ. */
+/*
+ * The result of an operation for inputs P, S and D is its bit (P << 2 | S << 1 | D). So it depends
+ * on an input if bits differ whose numbers differ only in that input.
+ */
 #define ROP_USES_DST(rop) ((((rop) >> 1) ^ (rop)) & 0x55)
 #define ROP_USES_SRC(rop) ((((rop) >> 2) ^ (rop)) & 0x33)
 
-/* Where a row costs nearly nothing, looking at it still does. */
+/* Cost of a row in addition to its bytes: even an empty row takes time. */
 #define ROW_COST_BYTES 64
 
 #define ALL_BITS 0xffffffffu
@@ -47,11 +51,11 @@
 
 struct blit {
 	struct softgpu_surface dst, src;
-	s32 x1, y1, x2, y2; /* of the destination, ends exclusive */
+	s32 x1, y1, x2, y2; /* destination rectangle; x2 and y2 are exclusive */
 	s32 src_x, src_y;
 	unsigned int pixel_bytes;
 	u32 rop;
-	u32 mask; /* of the bits of a 32-bit pixel that are written */
+	u32 mask; /* bits of a 32-bit pixel that are written */
 	bool has_src;
 	u32 color; /* the pattern, without a source */
 };
@@ -110,7 +114,7 @@ static u64 rop64(u32 rop, u64 p, u64 s, u64 d)
 	return result;
 }
 
-/* @input is the source, or the pattern when there is none; the other one of the two is 0. */
+/* @input is the source, or the pattern if the blit has no source. The other one is taken as 0. */
 static void rop_row(const struct blit *blit, u8 *dst, const u8 *input, u32 bytes)
 {
 	u64 mask = (u64)blit->mask << 32 | blit->mask;
@@ -128,7 +132,7 @@ static void rop_row(const struct blit *blit, u8 *dst, const u8 *input, u32 bytes
 	}
 }
 
-/* One row, when it is more than a copy of bytes from linear to linear. */
+/* Process one row of a blit that is not a plain copy between linear surfaces. */
 static int blit_row(struct softgpu_engine *engine, const struct blit *blit, s32 row, u32 bytes)
 {
 	u8 *input = engine->rows, *dst = engine->rows + SOFTGPU_ROW_BYTES;
@@ -155,7 +159,7 @@ static void fill_row(u8 *row, u32 color, unsigned int pixel_bytes, u32 bytes)
 {
 	u32 i;
 
-	/* Little-endian: the low bytes of the color come first. */
+	/* Little endian: the low-order bytes of the color come first. */
 	for (i = 0; i < bytes; i += pixel_bytes)
 		memcpy(row + i, &color, pixel_bytes);
 }
@@ -220,7 +224,7 @@ static unsigned int depth_bytes(u32 depth)
 	return bytes[depth];
 }
 
-/* The write enables are a matter of 32-bit pixels only. */
+/* The write enables apply only to 32-bit pixels. */
 static u32 write_mask(u32 header, unsigned int pixel_bytes)
 {
 	if (pixel_bytes != 4)
@@ -275,7 +279,7 @@ static int xy_fast_copy(struct softgpu_engine *engine)
 	if (!blit.pixel_bytes || dst_tiling > SOFTGPU_Y_TILED || src_tiling > SOFTGPU_Y_TILED)
 		return softgpu_error(engine, "XY_FAST_COPY_BLT %#010x %#010x: unknown depth or tiling",
 				     packet[0], packet[1]);
-	/* The fields' values are those of the enumeration. */
+	/* The tiling fields have the values of enum softgpu_tiling. */
 	blit.dst = blt_surface(&packet[4], packet[1], dst_tiling);
 	blit_rectangle(&blit, packet);
 	blit_source(&blit, packet, src_tiling);

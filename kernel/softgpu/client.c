@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A vGPU as the software pGPU knows it, and the isolation oracle's book: which host pages are whose.
- * The book is kept apart from the shadow tables on purpose; a wrong shadow entry must not vouch for itself.
+ * Clients of the software pGPU, and the ownership map of the isolation oracle: the host pages that
+ * each client may access. The map is independent of the shadow tables on purpose: an access through
+ * a wrong shadow entry must be checked against data that is not derived from that entry.
  */
 #include <linux/compiler.h>
 #include <linux/err.h>
@@ -131,7 +132,7 @@ void softgpu_client_destroy(struct ghyvi_pgpu_client *handle)
 	unsigned long index;
 	unsigned int i;
 
-	/* The next client of these ranges starts with nothing. */
+	/* The next client of these ranges starts with an empty GGTT. */
 	for (i = 0; i < client->params.nr_ggtt; i++) {
 		const struct ghyvi_range *range = &client->params.ggtt[i];
 
@@ -150,8 +151,9 @@ void softgpu_client_destroy(struct ghyvi_pgpu_client *handle)
 }
 
 /*
- * An engine reads the generation when it begins a slice, under its access mutex. So after the increment
- * every new slice sees it, and taking the mutex once waits for the slice that did not.
+ * An engine reads the generation at the beginning of a slice, with its access mutex held. So each
+ * slice that begins after the increment flushes the TLB. Taking the mutex once waits for a slice
+ * that began before.
  */
 void softgpu_invalidate(struct ghyvi_pgpu_client *handle)
 {
@@ -166,8 +168,8 @@ void softgpu_invalidate(struct ghyvi_pgpu_client *handle)
 		bool runs;
 
 		/*
-		 * The engine takes the lock after @job is set and before its first slice: when the job is
-		 * not there yet, its slices come after the increment.
+		 * The engine takes engine->lock after engine->job was set and before its first
+		 * slice. So if the job is not set yet, all its slices begin after the increment.
 		 */
 		spin_lock_irqsave(&engine->lock, flags);
 		runs = engine->job && softgpu_client(engine->job->client) == client;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who executes a command, after the rules of its domain. What commands there are, how long they are and who may use them
- * is in <ghyvi/commands.h>; what has no effect on memory or registers here is skipped by its length.
+ * Dispatch of commands. The tables of <ghyvi/commands.h> say which commands exist, how long they
+ * are, and which domain may use them. A command without an effect on memory or registers is skipped
+ * by its length.
  */
 #include <linux/bits.h>
 #include <linux/kernel.h>

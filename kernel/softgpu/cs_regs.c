@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Registers as commands see them. GPRs and timestamps are the engine's; all others are words of the vGPU's
- * register file, without the effects that a write by the guest's CPU would have. Who may write which is in
- * <ghyvi/commands.h>.
+ * Register accesses by commands. GPRs and timestamps belong to the engine. All other registers are
+ * words of the vGPU's register file; a write has none of the side effects of a write by the guest's
+ * CPU. The rules for each register are in <ghyvi/commands.h>.
  */
 #include <linux/bits.h>
 #include <linux/compiler.h>
 #include <linux/kernel.h>
 #include "engine.h"
 
-/* From the engine's base. */
+/* Offsets relative to the engine's base. */
 #define RING_TAIL 0x30
 #define RING_HEAD 0x34
 #define RING_START 0x38
@@ -41,6 +41,7 @@ static void file_write(const struct softgpu_engine *engine, u32 offset, u32 valu
 		WRITE_ONCE(params->registers[offset / 4], value);
 }
 
+/* Test whether the guest kernel has listed the register in a NONPRIV slot for user batches. */
 static bool is_listed(const struct softgpu_engine *engine, u32 offset)
 {
 	unsigned int i;
@@ -58,7 +59,9 @@ static u32 *gpr_at(struct softgpu_engine *engine, u32 offset)
 	return &engine->gpr[(offset - engine->base - GHYVI_GPR_FIRST) / 4];
 }
 
-/* Any engine's clock; its context's time is known for this one only. */
+/*
+ * Timestamps of any engine can be read; CTX_TIMESTAMP only of the engine that executes the command.
+ */
 static u32 timestamp_half(const struct softgpu_engine *engine, u32 offset)
 {
 	unsigned int i;
@@ -95,7 +98,7 @@ int softgpu_register_read(struct softgpu_engine *engine, u32 field, u32 *value)
 	return SOFTGPU_OK;
 }
 
-/* A store that the disables and, for a masked register, the mask in the high half allow. */
+/* Write the bits that the byte disables, or the mask in a masked register's high half, select. */
 static void merge_write(struct softgpu_engine *engine, u32 offset, u32 value, u32 byte_disables, bool masked)
 {
 	u32 old = file_read(engine, offset);
@@ -148,7 +151,9 @@ int softgpu_register_write(struct softgpu_engine *engine, u32 field, u32 value, 
 		return softgpu_error(engine, "register %#x written in bytes", offset);
 	if (!may_write(engine, rule, offset, privileged))
 		return SOFTGPU_OK;
-	/* A command streamer cannot stop itself; the vGPU must not see that bit. */
+	/*
+	 * A command streamer cannot stop itself, so the STOP bit must not reach the register file.
+	 */
 	if (offset - engine->base == GHYVI_MI_MODE)
 		value &= ~(MI_MODE_STOP | MI_MODE_STOP << 16);
 	if (rule->right == GHYVI_REGISTER_GPR)
@@ -163,6 +168,7 @@ void softgpu_registers_publish(struct softgpu_engine *engine)
 	u64 at = engine->level ? softgpu_stream(engine)->address :
 				 (u64)engine->ring_start + engine->ring_head;
 
+	lockdep_assert_held(&engine->access);
 	file_write(engine, engine->base + RING_TAIL, engine->ring_tail);
 	file_write(engine, engine->base + RING_HEAD, engine->ring_head);
 	file_write(engine, engine->base + RING_START, engine->ring_start);

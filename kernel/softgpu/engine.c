@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An engine: a thread that takes one job at a time, loads the ring state from the context, executes until
- * head meets tail, and saves it again.
+ * An engine is a thread that takes one job at a time. It loads the ring state from the context,
+ * executes commands until the ring head reaches the tail, and saves the state.
  *
  * DOC: preemption
  *
- * Asked to, a job leaves between any two commands. What it had loaded is in the host's copy of the context then, and where
- * it was, in which batch called from which, in the job: nothing of that is the guest's to read or to write. The next
- * run() goes on from there, without the indirect context batch, which belongs to the context's being loaded by the guest.
+ * A job can be preempted between any two commands. Its register state is then saved in the host's
+ * copy of the context, and its position (the batches that it is in, and their addresses) in struct
+ * ghyvi_job. The guest can access neither. The next run() resumes at that position. It skips the
+ * indirect context batch, which runs only when the guest's submission loads the context.
  */
 #include <linux/compiler.h>
 #include <linux/delay.h>
@@ -34,10 +35,10 @@
 enum {
 	JOB_QUEUED = 1,
 	JOB_RUNNING,
-	JOB_LEAVING, /* how it ends is decided; the tail can no longer move */
+	JOB_LEAVING, /* the final status is decided; the tail can no longer move */
 };
 
-/* Gen9: 12 MHz, as the CTC_MODE that the vGPU shows says; Gen8: fixed 80 ns. */
+/* Gen9: 12 MHz, which corresponds to the vGPU's CTC_MODE register. Gen8: 80 ns per tick. */
 u64 softgpu_ticks(unsigned int gen, u64 ns)
 {
 	return gen == 8 ? div_u64(ns, 80) : mul_u64_u32_div(ns, 3, 250);
@@ -96,7 +97,7 @@ static bool softgpu_over_budget(const struct ghyvi_job *job)
 	return job->budget_ns && ktime_get_ns() - job->backend.since_ns > job->budget_ns;
 }
 
-/* At the beginning of a slice: must the job end here? */
+/* Decide at the beginning of a slice whether the job must end. */
 static int softgpu_slice_decide(struct softgpu_engine *engine)
 {
 	struct ghyvi_job *job = engine->job;
@@ -113,7 +114,7 @@ static int softgpu_slice_decide(struct softgpu_engine *engine)
 int softgpu_yield(struct softgpu_engine *engine)
 {
 	softgpu_access_end(engine);
-	/* A mutex promises a waiter nothing when its owner takes it again at once. */
+	/* A mutex does not guarantee that a waiter gets it if its owner retakes it at once. */
 	while (atomic_read(&engine->waiters))
 		usleep_range(1, 10);
 	cond_resched();
@@ -121,7 +122,7 @@ int softgpu_yield(struct softgpu_engine *engine)
 	return softgpu_slice_decide(engine);
 }
 
-/* A command waits for something that somebody else must write. */
+/* A command waits for a value in memory. Rewind to it, and poll after a pause. */
 static int softgpu_pause(struct softgpu_engine *engine)
 {
 	if (engine->level)
@@ -150,7 +151,7 @@ static int softgpu_step(struct softgpu_engine *engine)
 	return verdict;
 }
 
-/* Code that the context asks for at every load; ends by its size, returns to nowhere. */
+/* Execute the indirect context batch. It ends at its size, without a BATCH_BUFFER_END. */
 static int softgpu_run_indirect(struct softgpu_engine *engine, u32 pointer)
 {
 	struct softgpu_stream stream = {
@@ -173,13 +174,15 @@ static int softgpu_run_indirect(struct softgpu_engine *engine, u32 pointer)
 	return verdict;
 }
 
-/* The ring is through, as far as the engine knows its tail. */
+/* Test whether the ring head has reached the tail that the engine knows. */
 static bool softgpu_at_tail(const struct softgpu_engine *engine)
 {
 	return !engine->level && engine->ring_head == engine->ring_tail;
 }
 
-/* Between two commands: whether and how the job ends here. SOFTGPU_OK: it goes on. */
+/*
+ * Decide between two commands whether, and with which status, the job ends. SOFTGPU_OK: continue.
+ */
 static int softgpu_decide(struct softgpu_engine *engine, enum ghyvi_job_status *status)
 {
 	struct ghyvi_job *job = engine->job;
@@ -192,7 +195,7 @@ static int softgpu_decide(struct softgpu_engine *engine, enum ghyvi_job_status *
 
 	spin_lock_irqsave(&engine->lock, flags);
 	if (softgpu_at_tail(engine)) {
-		/* What was submitted by then is complete; what was added since has its own time. */
+		/* Commands that update_tail() added have a GPU time budget of their own. */
 		engine->ring_tail = job->backend.tail & RING_TAIL_MASK;
 		if (!softgpu_at_tail(engine))
 			job->backend.since_ns = ktime_get_ns();
@@ -218,7 +221,7 @@ static int softgpu_decide(struct softgpu_engine *engine, enum ghyvi_job_status *
 	return verdict;
 }
 
-/* The batches that the job was in when it was preempted. */
+/* Restore the batches that the job was in when it was preempted. */
 static void softgpu_resume(struct softgpu_engine *engine)
 {
 	const struct ghyvi_job *job = engine->job;
@@ -246,14 +249,17 @@ static void softgpu_suspend(struct softgpu_engine *engine)
 	struct ghyvi_job *job = engine->job;
 	unsigned int i;
 
-	softgpu_save_gprs(engine); /* also of generations whose images do not have them */
+	softgpu_save_gprs(engine); /* needed for Gen8 as well, although its image has no GPRs */
 	for (i = 0; i < engine->level; i++) {
 		job->backend.batches[i].address = engine->streams[1 + i].address;
 		job->backend.batches[i].ggtt = engine->streams[1 + i].space == SOFTGPU_GGTT;
 	}
 	job->backend.level = engine->level;
 	job->backend.begun = true;
-	/* A tail that moved meanwhile gives no time to what was there before; see softgpu_decide(). */
+	/*
+	 * Keep the tail that the engine knows: a tail moved since then must not extend the budget
+	 * of the earlier commands, see softgpu_decide().
+	 */
 	job->backend.spent_ns = ktime_get_ns() - job->backend.since_ns;
 	job->backend.known_tail = engine->ring_tail;
 	job->context[GHYVI_CTX_RING_TAIL] = job->backend.tail;
@@ -308,7 +314,7 @@ static void softgpu_save(struct softgpu_engine *engine)
 		softgpu_save_gprs(engine);
 }
 
-/* Run @job in this thread, up to the status for its @done. */
+/* Execute @job in the calling thread. Returns the status for done(). */
 static enum ghyvi_job_status softgpu_engine_execute(struct softgpu_engine *engine, struct ghyvi_job *job)
 {
 	enum ghyvi_job_status status = GHYVI_JOB_COMPLETE;
@@ -337,7 +343,10 @@ static enum ghyvi_job_status softgpu_engine_execute(struct softgpu_engine *engin
 		if (!verdict)
 			verdict = softgpu_step(engine);
 	}
-	/* After an error HEAD names the command; after a cancel, one that had its effect. */
+	/*
+	 * After an error RING_HEAD must be the offset of the bad command. After a cancel it stays
+	 * after the last command, which had its effect.
+	 */
 	if (verdict == SOFTGPU_ERROR && !engine->level)
 		engine->ring_head = engine->command_at;
 	softgpu_save(engine);
@@ -368,7 +377,7 @@ bool softgpu_engine_work(struct softgpu_engine *engine)
 	spin_lock_irqsave(&engine->lock, flags);
 	job->backend.state = JOB_LEAVING;
 	if (status == GHYVI_JOB_CANCELLED && !job->busy_ns)
-		job->context[GHYVI_CTX_RING_TAIL] = job->backend.tail; /* it may run yet */
+		job->context[GHYVI_CTX_RING_TAIL] = job->backend.tail; /* it may be run later */
 	WRITE_ONCE(engine->job, NULL);
 	WRITE_ONCE(engine->left, engine->left + 1);
 	spin_unlock_irqrestore(&engine->lock, flags);
@@ -385,7 +394,7 @@ static int softgpu_engine_thread(void *data)
 		wait_event_idle(engine->wake,
 				READ_ONCE(engine->job) || READ_ONCE(engine->stopping));
 	while (softgpu_engine_work(engine));
-	/* kthread_stop() must find the thread alive; it is on its way. */
+	/* softgpu_engine_fini() is about to call kthread_stop(), which needs a live thread. */
 	while (!kthread_should_stop())
 		usleep_range(50, 100);
 	return 0;
@@ -482,8 +491,9 @@ void softgpu_engine_preempt(struct softgpu_engine *engine, struct ghyvi_job *job
 }
 
 /*
- * A job that is still queued is not waited for: the thread may be in the done() of the job before, and that may wait for
- * a lock of our caller. With @stop set under the lock the thread will not even begin it.
+ * Do not wait for a job that is still queued: the thread may be in done() of the previous job,
+ * which may wait for a lock that the caller holds. Because backend.stop is set under engine->lock,
+ * the thread will not begin the job.
  */
 void softgpu_engine_cancel(struct softgpu_engine *engine, struct ghyvi_job *job)
 {
@@ -493,7 +503,7 @@ void softgpu_engine_cancel(struct softgpu_engine *engine, struct ghyvi_job *job)
 
 	might_sleep();
 	spin_lock_irqsave(&engine->lock, flags);
-	/* The job may come back after it left: count leavings instead of comparing jobs. */
+	/* The same job may be run again after it ended: compare @left instead of @job. */
 	left = engine->left;
 	if (engine->job == job) {
 		WRITE_ONCE(job->backend.stop, true);

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Inside the software pGPU. Only files of this folder include this.
+ * Private types and functions of the software pGPU, for the files of this folder only.
  *
- * A job runs in its engine's thread. Guest memory is touched only between softgpu_access_begin() and
- * softgpu_access_end(), in slices bounded by SOFTGPU_SLICE_*: that is what makes @invalidate and @cancel
- * synchronous and bounded whatever the guest submits.
+ * A job executes in its engine's thread. It accesses guest memory only between
+ * softgpu_access_begin() and softgpu_access_end(), in slices bounded by SOFTGPU_SLICE_*. Because of
+ * that, invalidate() and cancel() are synchronous and take bounded time, whatever the guest
+ * submits.
  *
- * Locks, outermost first:
- *   softgpu_engine.access  the right to use translations; pointers into guest memory and table pages
- *                          live only while it is held
- *   softgpu_engine.lock    which job the engine has, and its backend words. A leaf, irq-safe.
- *   softgpu_client.owners_lock  changes of @owners and @guest (reading is lock-free)
+ * Locks, outermost first: softgpu_engine.access protects the use of translations. Pointers to guest
+ *   memory and table pages are valid only while it is held. softgpu_engine.lock protects @job,
+ *   @left and @stopping, and job->backend. A leaf, irq-safe. softgpu_client.owners_lock protects
+ *   changes of @owners and @guest. Reading is lockless.
  *
- * The core's fault callback is called with none of them: softgpu_map() of a nested job may let go of the access
- * mutex and take it again, so that pointers from an earlier softgpu_map() are void when @slice has changed.
+ * The fault callback of the core is called without locks. So softgpu_map() of a nested job may drop
+ * and retake the access mutex. A pointer from an earlier softgpu_map() is invalid when @slice has
+ * changed.
  */
 #ifndef GHYVI_SOFTGPU_ENGINE_H
 #define GHYVI_SOFTGPU_ENGINE_H
@@ -32,30 +33,30 @@
 #define SOFTGPU_GGTT_ENTRIES (SOFTGPU_GGTT_BYTES >> GHYVI_PAGE_SHIFT)
 #define SOFTGPU_APERTURE_BYTES (256ULL << 20)
 
-/* After this many commands or bytes an engine lets go of its access mutex for a moment. */
+/* A slice ends after so many commands or bytes: the engine drops and retakes its access mutex. */
 #define SOFTGPU_SLICE_COMMANDS 128
 #define SOFTGPU_SLICE_BYTES (64u << 10)
 
-#define SOFTGPU_TLB_PPGTT 1024 /* a source and a destination of 2 MiB */
+#define SOFTGPU_TLB_PPGTT 1024 /* enough for a source and a destination of 2 MiB */
 #define SOFTGPU_TLB_GGTT 64
 #define SOFTGPU_WALKS 16
 #define SOFTGPU_RUNS 64
 
-/* More than any command has optional dwords. */
+/* Upper bound of the number of optional dwords of any command. */
 #define SOFTGPU_OPTIONAL_DWORDS 8
 
 #define SOFTGPU_GPRS 16
-/* Pixels of a row (signed 16-bit coordinates) times the deepest pixel. */
+/* Maximum number of pixels in a row (signed 16-bit coordinates) times the largest pixel size. */
 #define SOFTGPU_ROW_BYTES (0x10000u * 16)
 
 /*
- * What executing a command says to the engine. Anything below 0 ends the job; an error was reported
- * where it was found.
+ * Result of executing a command. A negative value ends the job. SOFTGPU_ERROR has already been
+ * reported.
  */
 enum softgpu_cs_status {
 	SOFTGPU_OK = 0,
-	SOFTGPU_AGAIN = 1, /* not satisfied: the same command again, later */
-	SOFTGPU_DONE = 2, /* this buffer has ended and there is none to return to */
+	SOFTGPU_AGAIN = 1, /* condition not met: execute the same command again later */
+	SOFTGPU_DONE = 2, /* the stream has ended, and there is none to return to */
 	SOFTGPU_ERROR = -1,
 	SOFTGPU_CANCELLED = -2,
 };
@@ -66,9 +67,9 @@ enum softgpu_space {
 };
 
 /*
- * The kind and count of a run of host pages, packed; see client.c. A run lives as long as its client, so
- * that engines may keep pointers to it: they always see the owners of now. At most 0.1 % of the memory
- * that the client ever owned.
+ * Ownership (kind and count, packed; see client.c) of SOFTGPU_OWNER_PAGES contiguous host pages.
+ * The object is freed only with its client, so engines may cache pointers to it and still read the
+ * current owners. It takes 0.1 % of the memory that it describes.
  */
 #define SOFTGPU_OWNER_PAGES 64
 #define SOFTGPU_OWNERS_SHIFT (GHYVI_PAGE_SHIFT + 6)
@@ -76,7 +77,10 @@ struct softgpu_owners {
 	u32 pages[SOFTGPU_OWNER_PAGES];
 };
 
-/* Where a run of guest pages is, host address or 0; as long-lived. */
+/*
+ * Host addresses of SOFTGPU_OWNER_PAGES contiguous guest pages, 0 where none is mapped. Freed only
+ * with the client, too.
+ */
 struct softgpu_guest {
 	u64 bus[SOFTGPU_OWNER_PAGES];
 };
@@ -84,16 +88,16 @@ struct softgpu_guest {
 struct softgpu_client {
 	struct softgpu *gpu;
 	struct ghyvi_client_params params;
-	/* Host address >> SOFTGPU_OWNERS_SHIFT -> struct softgpu_owners. */
+	/* Maps host address >> SOFTGPU_OWNERS_SHIFT to struct softgpu_owners. */
 	struct xarray owners;
 	struct mutex owners_lock;
-	/* Grows with every @invalidate. */
+	/* Incremented by each invalidate(). */
 	atomic64_t generation;
-	/* For nested jobs: guest page number / SOFTGPU_OWNER_PAGES -> struct softgpu_guest. */
+	/* For nested jobs: maps gfn / SOFTGPU_OWNER_PAGES to struct softgpu_guest. */
 	struct xarray guest;
 };
 
-/* A translation. Valid while @epoch is the engine's. */
+/* A TLB entry. Valid while @epoch equals the engine's. */
 struct softgpu_tlb_entry {
 	u64 page; /* graphics page number */
 	u64 epoch;
@@ -101,22 +105,25 @@ struct softgpu_tlb_entry {
 	bool writable;
 };
 
-/* What translates 2 MiB, so that neighbouring pages need no whole walk. Valid as above. */
+/*
+ * Cached result of a walk of the upper levels, so that other pages of the same 2 MiB need no full
+ * walk. Valid while @epoch equals the engine's.
+ */
 struct softgpu_walk_entry {
 	u64 region; /* graphics address >> 21 */
 	u64 epoch;
 	const u64 *entries; /* the level-1 table, or &@large */
-	u64 large; /* the level-2 entry of a page of 2 MiB */
-	u64 within; /* those bits of a page number that are offsets in what an entry translates */
-	bool writable; /* on all levels above */
+	u64 large; /* the level-2 entry of a 2 MiB page */
+	u64 within; /* mask of the page number bits that are an offset within the mapped page */
+	bool writable; /* all entries above level 1 permit writes */
 };
 
-/* Where commands come from. The ring is stream 0, the second-level batch stream 2. */
+/* A source of commands. Stream 0 is the ring, 1 a batch, 2 a second-level batch. */
 struct softgpu_stream {
 	enum softgpu_space space;
-	bool privileged; /* written by the guest's kernel: domain R of the audit rules */
-	u64 address; /* batches: the next command */
-	u64 end; /* batches: 0, or the address at which the batch ends by itself */
+	bool privileged; /* written by the guest kernel: domain R of the audit rules */
+	u64 address; /* batches: address of the next command */
+	u64 end; /* indirect context batch: its end address; else 0 */
 };
 
 #define SOFTGPU_STREAMS (1 + GHYVI_BATCH_LEVELS)
@@ -124,60 +131,60 @@ struct softgpu_stream {
 struct softgpu_engine {
 	struct softgpu *gpu;
 	enum ghyvi_engine_id id;
-	u32 base; /* of its registers */
+	u32 base; /* byte offset of its registers */
 	struct task_struct *thread;
 
 	spinlock_t lock;
 	struct ghyvi_job *job; /* under @lock; NULL when idle */
-	u64 left; /* under @lock: jobs that the engine has left */
-	bool stopping; /* the thread is to end */
-	wait_queue_head_t wake; /* the thread: @job or @stopping */
-	wait_queue_head_t gone; /* cancellers: @left */
+	u64 left; /* under @lock: number of jobs that the engine has ended */
+	bool stopping; /* the thread must end */
+	wait_queue_head_t wake; /* the thread waits for @job or @stopping */
+	wait_queue_head_t gone; /* softgpu_engine_cancel() waits for a change of @left */
 
 	struct mutex access;
-	atomic_t waiters; /* of @access; a running engine lets them in between slices */
+	atomic_t waiters; /* waiters of @access; the engine yields to them between slices */
 
-	/* All below belongs to the thread (or to a test that runs without one). */
+	/* All members below belong to the engine's thread (or to a test that has no thread). */
 	struct softgpu_client *client;
 	u64 client_generation;
 	u64 epoch;
-	u64 ppgtt_mask; /* of the bits that the job's tables translate */
+	u64 ppgtt_mask; /* address bits that the job's tables translate */
 	struct softgpu_tlb_entry ppgtt[SOFTGPU_TLB_PPGTT];
 	struct softgpu_tlb_entry ggtt[SOFTGPU_TLB_GGTT];
 	struct softgpu_walk_entry walks[SOFTGPU_WALKS];
 	struct {
 		u64 run; /* host address >> SOFTGPU_OWNERS_SHIFT */
-		struct softgpu_owners *owners; /* of the job's client; NULL: empty */
+		struct softgpu_owners *owners; /* of the job's client; NULL: slot unused */
 	} runs[SOFTGPU_RUNS];
 	struct {
-		u64 run; /* guest page number / SOFTGPU_OWNER_PAGES */
-		struct softgpu_guest *guest; /* of the job's client; NULL: empty */
+		u64 run; /* gfn / SOFTGPU_OWNER_PAGES */
+		struct softgpu_guest *guest; /* of the job's client; NULL: slot unused */
 	} guest_runs[SOFTGPU_RUNS];
 	int commands_left; /* in this slice */
-	s64 bytes_left;
-	u64 slice; /* grows when the access mutex is taken: pointers from before are void */
-	u64 fault_gfn; /* the guest page that a nested walk lacks */
+	s64 bytes_left; /* in this slice */
+	u64 slice; /* incremented when the access mutex is taken: older pointers are invalid */
+	u64 fault_gfn; /* guest page that a nested walk needs and that is not mapped */
 
 	u32 ring_start, ring_bytes, ring_head, ring_tail;
 	u32 gpr[2 * SOFTGPU_GPRS];
 	u64 started_ns;
-	u32 context_timestamp; /* of the context when the job came on the engine */
+	u32 context_timestamp; /* CTX_TIMESTAMP when the job was loaded */
 
-	unsigned int level; /* of @streams in use */
+	unsigned int level; /* index of the current stream in @streams */
 	u64 command_at; /* ring offset or address of the command in @packet */
 	struct softgpu_stream streams[SOFTGPU_STREAMS];
 
-	/* A private copy of the commands ahead: each dword is read from guest memory once. */
+	/* Private copy of the next commands: each dword is read from guest memory once. */
 	struct ghyvi_cmd_prefetch window;
 	u32 packet[GHYVI_PACKET_DWORDS_MAX + SOFTGPU_OPTIONAL_DWORDS];
 	unsigned int packet_dwords;
-	const struct ghyvi_command *command; /* what it is; NULL: unknown */
+	const struct ghyvi_command *command; /* table entry of @packet; NULL: unknown command */
 
 	u8 *rows; /* BCS: two rows of SOFTGPU_ROW_BYTES */
 };
 
 struct softgpu {
-	u64 *ggtt; /* SOFTGPU_GGTT_ENTRIES; each range written only by its client */
+	u64 *ggtt; /* SOFTGPU_GGTT_ENTRIES entries; each range is written only for its client */
 	struct softgpu_engine engines[GHYVI_ENGINES];
 };
 
@@ -185,53 +192,105 @@ struct softgpu {
 int softgpu_engine_init(struct softgpu_engine *engine, struct softgpu *gpu, enum ghyvi_engine_id id);
 int softgpu_engine_start(struct softgpu_engine *engine);
 void softgpu_engine_fini(struct softgpu_engine *engine);
-/* The engine's part of the operations of the same names in struct ghyvi_pgpu_ops. */
+/* Implementation of the operations of the same names in struct ghyvi_pgpu_ops. */
 int softgpu_engine_run(struct softgpu_engine *engine, struct ghyvi_job *job);
 int softgpu_engine_update_tail(struct softgpu_engine *engine, struct ghyvi_job *job, u32 tail);
 void softgpu_engine_preempt(struct softgpu_engine *engine, struct ghyvi_job *job);
 void softgpu_engine_cancel(struct softgpu_engine *engine, struct ghyvi_job *job);
 /**
- * softgpu_engine_work() - run the engine's job in this thread and hand it back
- * @engine: one that no other thread works for
+ * softgpu_engine_work() - execute the engine's job in the calling thread and return it to the core.
+ * @engine: engine to work for; no other thread works for it
  *
- * Context: may sleep; calls the job's @done without a lock held.
- * Return: false if the engine had none.
+ * Context: may sleep; calls done() of the job without a lock held.
+ * Return: false if the engine has no job.
  */
 bool softgpu_engine_work(struct softgpu_engine *engine);
+/**
+ * softgpu_access_begin() - begin a slice: take the access mutex and flush the TLB if it is stale.
+ * @engine: engine of the calling thread
+ *
+ * Context: may sleep.
+ */
 void softgpu_access_begin(struct softgpu_engine *engine);
+/**
+ * softgpu_access_end() - end a slice: update the engine's registers and drop the access mutex.
+ * @engine: engine of the calling thread
+ *
+ * Context: the access mutex is held.
+ */
 void softgpu_access_end(struct softgpu_engine *engine);
-/** softgpu_yield() - end of a slice: let others in. 0, or the job ends here: SOFTGPU_CANCELLED or _ERROR. */
+/**
+ * softgpu_yield() - end the slice, let waiters take the access mutex, and begin a new slice.
+ * @engine: engine of the calling thread
+ *
+ * Context: the access mutex is held, and dropped meanwhile; may sleep.
+ * Return: SOFTGPU_OK; SOFTGPU_CANCELLED or SOFTGPU_ERROR (GPU time used up) when the job must end.
+ */
 int softgpu_yield(struct softgpu_engine *engine);
-/** softgpu_spend() - account @bytes moved; yields when the slice is used up. Returns as softgpu_yield(). */
+/**
+ * softgpu_spend() - account data moved by a command, and yield when the slice is used up.
+ * @engine: engine of the calling thread
+ * @bytes: amount of data
+ *
+ * Context: as softgpu_yield().
+ * Return: as softgpu_yield().
+ */
 static inline int softgpu_spend(struct softgpu_engine *engine, u32 bytes)
 {
 	engine->bytes_left -= bytes;
 	return likely(engine->bytes_left > 0) ? SOFTGPU_OK : softgpu_yield(engine);
 }
 
-/** softgpu_error() - report why the job ends here. Returns SOFTGPU_ERROR. */
+/**
+ * softgpu_error() - report why the job must end at the current command.
+ * @engine: engine of the calling thread
+ * @format: format string, without a newline
+ * @...: arguments of @format
+ *
+ * Return: SOFTGPU_ERROR.
+ */
 __printf(2, 3) int softgpu_error(struct softgpu_engine *engine, const char *format, ...);
+/* Convert ns to TIMESTAMP ticks of generation @gen. */
 u64 softgpu_ticks(unsigned int gen, u64 ns);
+/* Current value of TIMESTAMP for the engine's client. */
 u64 softgpu_engine_timestamp(const struct softgpu_engine *engine);
+/* Current value of CTX_TIMESTAMP of the engine's job. */
 u32 softgpu_context_timestamp(const struct softgpu_engine *engine);
 
 /* stream.c: fetching commands */
+/* Fetch the next command into engine->packet. SOFTGPU_DONE: the stream has ended. */
 int softgpu_stream_fetch(struct softgpu_engine *engine);
+/* Start a batch as stream @level. */
 int softgpu_stream_push(struct softgpu_engine *engine, unsigned int level,
 			const struct softgpu_stream *stream);
+/* Discard prefetched commands: the position changed, or memory was written. */
 void softgpu_stream_drop_window(struct softgpu_engine *engine);
+/* The current stream. */
 static inline struct softgpu_stream *softgpu_stream(struct softgpu_engine *engine)
 {
 	return &engine->streams[engine->level];
 }
 
-/* commands.c: who executes what */
-/** softgpu_packet_skipped() - the packet has no effect here, so that its body need not be fetched. */
+/* commands.c: dispatch of commands */
+/**
+ * softgpu_packet_skipped() - test whether a packet has no effect, so that its body need not be
+ * fetched.
+ * @command: result of ghyvi_command_find() for @header; may be NULL
+ * @header: first dword of the packet
+ *
+ * Return: true if only the length of the packet matters.
+ */
 bool softgpu_packet_skipped(const struct ghyvi_command *command, u32 header);
-/** softgpu_command() - execute engine->packet. */
+/**
+ * softgpu_command() - execute the command in engine->packet.
+ * @engine: engine of the calling thread
+ *
+ * Context: the access mutex is held; may be dropped meanwhile.
+ * Return: a value of enum softgpu_cs_status.
+ */
 int softgpu_command(struct softgpu_engine *engine);
 
-/* mi.c, flush.c, math.c, atomic.c, blt.c: one command each, in engine->packet */
+/* mi.c, flush.c, math.c, atomic.c, blt.c: execute the command in engine->packet */
 int softgpu_mi(struct softgpu_engine *engine);
 int softgpu_mi_store_index(struct softgpu_engine *engine);
 int softgpu_mi_flush_dw(struct softgpu_engine *engine);
@@ -240,21 +299,33 @@ int softgpu_mi_math(struct softgpu_engine *engine);
 int softgpu_mi_atomic(struct softgpu_engine *engine);
 int softgpu_blt(struct softgpu_engine *engine);
 
-/* cs_regs.c: which registers a command streamer may touch */
+/* cs_regs.c: register accesses by commands. Return SOFTGPU_OK or SOFTGPU_ERROR. */
 int softgpu_register_read(struct softgpu_engine *engine, u32 offset, u32 *value);
 int softgpu_register_write(struct softgpu_engine *engine, u32 offset, u32 value, u32 byte_disables);
+/* Show the engine's position in its registers. Caller holds engine->access. */
 void softgpu_registers_publish(struct softgpu_engine *engine);
 
-/* tlb.c: translation and access. 0, SOFTGPU_ERROR or SOFTGPU_CANCELLED. Under engine->access. */
-/** softgpu_tlb_reset() - the engine begins a job of another client, perhaps. */
+/*
+ * tlb.c: translation and memory access. Callers hold engine->access. Functions return SOFTGPU_OK,
+ * SOFTGPU_ERROR or SOFTGPU_CANCELLED.
+ */
+/**
+ * softgpu_tlb_reset() - drop all cached state of the previous job, which may be another client's.
+ * @engine: engine of the calling thread
+ *
+ * Context: the access mutex is held.
+ */
 void softgpu_tlb_reset(struct softgpu_engine *engine);
+/* Drop all cached translations. */
 void softgpu_tlb_flush(struct softgpu_engine *engine);
+/* Translate @address into @slot. May drop and retake the access mutex (nested jobs). */
 int softgpu_tlb_fill(struct softgpu_engine *engine, struct softgpu_tlb_entry *slot,
 		     enum softgpu_space space, u64 address);
 
 /*
- * Surfaces like to begin at round addresses. Neighbours keep different slots, and the higher bits, all
- * of them mixed, move a region as a whole, so that source and destination of a copy rarely evict each other.
+ * Index of a page in a TLB. Surfaces tend to begin at round addresses. Neighbouring pages get
+ * different slots, and a hash of the upper bits shifts each 2 MiB region as a whole. So the source
+ * and the destination of a copy rarely evict each other's entries.
  */
 #define SOFTGPU_MIX 0x61c8864680b583ebULL
 static inline unsigned int softgpu_tlb_index(u64 page, unsigned int slots)
@@ -263,8 +334,17 @@ static inline unsigned int softgpu_tlb_index(u64 page, unsigned int slots)
 }
 
 /**
- * softgpu_map() - the bytes from @address to the end of its page. May end the slice.
- * @pointer: NULL when @write and the page drops writes
+ * softgpu_map() - get a pointer to guest memory.
+ * @engine: engine of the calling thread
+ * @space: address space of @address
+ * @address: graphics address
+ * @write: the caller writes through @pointer
+ * @pointer: set to the byte at @address, valid up to the end of its page and of the slice; NULL if
+ *	@write is true and the page drops writes
+ *
+ * Context: the access mutex is held. In nested jobs it may be dropped and retaken, which ends the
+ * slice.
+ * Return: SOFTGPU_OK, SOFTGPU_ERROR or SOFTGPU_CANCELLED.
  */
 static inline int softgpu_map(struct softgpu_engine *engine, enum softgpu_space space, u64 address,
 			      bool write, u8 **pointer)
@@ -296,11 +376,26 @@ int softgpu_read32(struct softgpu_engine *engine, enum softgpu_space space, u64 
 int softgpu_write32(struct softgpu_engine *engine, enum softgpu_space space, u64 address, u32 value);
 int softgpu_write64(struct softgpu_engine *engine, enum softgpu_space space, u64 address, u64 value);
 
-/* client.c: who owns which host page */
-/** softgpu_owners_find() - the run of pages that holds @bus; NULL: none of them was ever owned. */
+/* client.c: clients and the ownership of host pages */
+/**
+ * softgpu_owners_find() - find the ownership record of a host page.
+ * @client: client to look up
+ * @bus: host address of the page
+ *
+ * Context: any.
+ * Return: the record; NULL if the client has never owned a page that it describes.
+ */
 struct softgpu_owners *softgpu_owners_find(struct softgpu_client *client, u64 bus);
-/** softgpu_owners_kind() - the kind of the page at @bus, or -ENOENT when it is not the client's. */
+/**
+ * softgpu_owners_kind() - get the kind of a host page.
+ * @owners: result of softgpu_owners_find(); may be NULL
+ * @bus: host address of the page
+ *
+ * Context: any.
+ * Return: enum ghyvi_page_kind, or -ENOENT if the client does not own the page.
+ */
 int softgpu_owners_kind(const struct softgpu_owners *owners, u64 bus);
+/* Operations of struct ghyvi_pgpu_ops. */
 int softgpu_own_page(struct ghyvi_pgpu_client *client, u64 bus, enum ghyvi_page_kind kind);
 void softgpu_disown_page(struct ghyvi_pgpu_client *client, u64 bus);
 int softgpu_map_guest(struct ghyvi_pgpu_client *client, u64 gfn, u64 bus);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Commands that flush, then post: MI_FLUSH_DW, PIPE_CONTROL, and the plain store into a status page.
- * Everything here is executed in order, so that a flush itself has nothing to wait for.
+ * Commands with a post-sync operation (MI_FLUSH_DW, PIPE_CONTROL), and the store to a status page.
+ * The software pGPU executes all commands in order, so a flush has nothing to wait for.
  */
 #include <linux/bits.h>
 #include <linux/compiler.h>
@@ -21,7 +21,7 @@ enum {
 #define FLUSH_TLB_INVALIDATE BIT(18)
 #define FLUSH_NOTIFY BIT(8)
 
-#define FLUSH_DW_GGTT BIT(2) /* of the address */
+#define FLUSH_DW_GGTT BIT(2) /* in the address */
 #define PIPE_CONTROL_GGTT BIT(24)
 #define PIPE_CONTROL_MMIO_WRITE BIT(23)
 #define STORE_INDEX_CONTEXT BIT(21)
@@ -31,6 +31,7 @@ enum {
 #define QWORD_MASK GENMASK_ULL(47, 3)
 #define DWORD_MASK GENMASK_ULL(47, 2)
 
+/* A post-sync write. */
 struct post {
 	enum softgpu_space space;
 	u64 address;
@@ -45,7 +46,10 @@ static int softgpu_post(struct softgpu_engine *engine, const struct post *post)
 	return softgpu_write32(engine, post->space, post->address, lower_32_bits(post->value));
 }
 
-/* A context's own status page is its first page; the engine's is wherever the guest put it. */
+/*
+ * The status page of a context is the first page of its image. The guest sets the address of the
+ * engine's status page in HWS_PGA.
+ */
 static u64 context_page(const struct softgpu_engine *engine)
 {
 	return engine->job->lrca & GHYVI_PAGE_MASK;
@@ -66,7 +70,7 @@ static void softgpu_flush(struct softgpu_engine *engine, u32 flags)
 		softgpu_tlb_flush(engine);
 }
 
-/* Users get no interrupt out of a flush. */
+/* A flush in a user batch raises no interrupt. */
 static void softgpu_notify(struct softgpu_engine *engine, u32 flags)
 {
 	if (flags & FLUSH_NOTIFY && softgpu_stream(engine)->privileged)
@@ -74,8 +78,8 @@ static void softgpu_notify(struct softgpu_engine *engine, u32 flags)
 }
 
 /*
- * Where a post goes. False: it is not the user's to write there, and is dropped: the GGTT holds
- * the guest kernel's breadcrumbs and its context status buffers.
+ * Set the target of a post-sync write. Returns false if the write must be dropped: a user batch
+ * must not write to the GGTT, which maps the guest kernel's breadcrumbs and context status buffers.
  */
 static bool post_target(struct softgpu_engine *engine, struct post *post, bool index, bool ggtt)
 {
@@ -84,9 +88,10 @@ static bool post_target(struct softgpu_engine *engine, struct post *post, bool i
 	if (ggtt && !privileged)
 		return false;
 	post->space = ggtt || index ? SOFTGPU_GGTT : SOFTGPU_PPGTT;
+	/* The index is an offset within the status page. */
 	if (index)
 		post->address = (ggtt ? engine_page(engine) : context_page(engine)) +
-				(post->address & (post->qword ? INDEX_MASK & ~7ull : INDEX_MASK)); /* within the page */
+				(post->address & (post->qword ? INDEX_MASK & ~7ull : INDEX_MASK));
 	return true;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The software pGPU's module: makes the PCI functions, and a pGPU for each.
+ * The module of the software pGPU. It creates the PCI functions, and registers a pGPU for each of
+ * them.
  */
 #include <linux/err.h>
 #include <linux/module.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* MI_MATH: a 64-bit ALU on the general purpose registers. */
+/* MI_MATH: a 64-bit ALU whose operands are the general purpose registers. */
 #include <linux/kernel.h>
 #include "engine.h"
 
@@ -45,7 +45,7 @@ static bool alu_read(const struct softgpu_engine *engine, const struct alu *alu,
 	case ALU_ACCU:
 		*value = alu->accu;
 		return true;
-	case ALU_ZF: /* A flag is stored as all ones or all zeroes. */
+	case ALU_ZF: /* A flag is stored as all ones or all zeros. */
 		*value = alu->zero ? ~0ULL : 0;
 		return true;
 	case ALU_CF:

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* MI commands: batches, stores, register access, waiting. What each domain may do is in <ghyvi/commands.h>. */
+/*
+ * MI commands: batches, stores, register accesses, semaphores. The rules of each domain are in
+ * <ghyvi/commands.h>.
+ */
 #include <linux/bits.h>
 #include <linux/kernel.h>
 #include "engine.h"
@@ -153,7 +156,7 @@ static int mi_copy_memory(struct softgpu_engine *engine)
 	u32 value;
 	int err;
 
-	/* The table knows bit 22, the source's. */
+	/* ghyvi_command_rule() has checked only bit 22, the GGTT bit of the source. */
 	if (dst_ggtt && !softgpu_stream(engine)->privileged)
 		return SOFTGPU_OK;
 	err = softgpu_read32(engine, mi_space(header), mi_address(&engine->packet[3]), &value);
@@ -195,8 +198,9 @@ static int mi_semaphore_wait(struct softgpu_engine *engine)
 }
 
 /*
- * By opcode; commands without one have no effect here. That goes for ARB_ON_OFF, too: the guest's own submissions do
- * not preempt each other, and what the host does to the engine is not seen from inside.
+ * Handlers by opcode. A command without a handler has no effect. That includes ARB_ON_OFF:
+ * submissions of the guest do not preempt each other, and preemption by the host is invisible to
+ * the guest.
  */
 static int (*const mi_execute[MI_OPCODES])(struct softgpu_engine *engine) = {
 	[0x02] = mi_user_interrupt,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The software pGPU's place in the machine. Management software takes mdev parents from PCI only, so there is
- * a PCI function per software pGPU, without BARs, interrupts or capabilities, on a virtual root bus.
+ * PCI functions of the software pGPUs. Management software accepts only PCI devices as mdev
+ * parents. So each software pGPU has a PCI function on a virtual root bus, without BARs, interrupts
+ * or capabilities.
  */
 #include <linux/numa.h>
 #include <linux/pci.h>
@@ -10,10 +11,10 @@
 #include <uapi/linux/ghyvi.h>
 #include "pci.h"
 
-#define LAST_PCI_DOMAIN 0xffff /* more than 16 bits confuse some programs */
+#define LAST_PCI_DOMAIN 0xffff /* some programs do not support domains of more than 16 bits */
 #define CONFIG_BYTES 256
 
-/* All that a kernel has of it; @functions is how many of the slots are in use. */
+/* The only virtual bus. @functions is the number of slots that have a function. */
 static struct {
 	struct pci_sysdata sysdata;
 	struct resource busn;
@@ -44,7 +45,7 @@ static int config_read(struct pci_bus *bus, unsigned int devfn, int at, int byte
 	return PCIBIOS_SUCCESSFUL;
 }
 
-/* Nothing in it can be changed: no decoding, no bus mastering to switch on. */
+/* All configuration registers are read-only: there is no decoding or bus mastering to enable. */
 static int config_write(struct pci_bus *bus, unsigned int devfn, int at, int bytes, u32 value)
 {
 	return has_function(devfn) ? PCIBIOS_SUCCESSFUL : PCIBIOS_DEVICE_NOT_FOUND;
@@ -67,7 +68,7 @@ static void fill_config(void)
 	put_unaligned_le16(GHYVI_SOFTGPU_PCI_DEVICE, config + PCI_SUBSYSTEM_ID);
 }
 
-/* The caller holds the rescan lock. */
+/* Find a free PCI domain. The caller holds pci_lock_rescan_remove(). */
 static int find_domain(void)
 {
 	int domain;
@@ -98,7 +99,7 @@ int softgpu_bus_create(unsigned int count)
 	if (domain < 0)
 		goto unlock;
 	softbus.sysdata = (struct pci_sysdata){ .domain = domain, .node = NUMA_NO_NODE };
-	/* Not pci_create_root_bus(): nobody frees the bridge that it makes. */
+	/* Not pci_create_root_bus(), which allocates a bridge that is never freed. */
 	bridge = pci_alloc_host_bridge(0);
 	ret = -ENOMEM;
 	if (!bridge)

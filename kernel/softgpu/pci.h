@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * PCI functions that exist in software only: a root bus in a PCI domain of its own, one function per slot.
+ * Emulated PCI functions: a root bus in a PCI domain of its own, with one function per slot.
  */
 #ifndef GHYVI_SOFTGPU_PCI_H
 #define GHYVI_SOFTGPU_PCI_H
@@ -8,11 +8,18 @@
 #define SOFTGPU_PCI_SLOTS 32
 
 /**
- * softgpu_bus_create() - the bus with @count functions (1 .. SOFTGPU_PCI_SLOTS); drivers are bound when it
- * returns. Returns 0, -ENOSPC (no free PCI domain) or -ENOMEM.
+ * softgpu_bus_create() - create the bus and its functions, and bind their drivers.
+ * @count: number of functions, 1..SOFTGPU_PCI_SLOTS
+ *
+ * Context: may sleep.
+ * Return: 0; -ENOSPC (no free PCI domain); -ENOMEM; another errno of pci_scan_root_bus_bridge().
  */
 int softgpu_bus_create(unsigned int count);
-/** softgpu_bus_destroy() - unbinds drivers, removes functions and bus. */
+/**
+ * softgpu_bus_destroy() - unbind the drivers and remove the functions and the bus.
+ *
+ * Context: may sleep.
+ */
 void softgpu_bus_destroy(void);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The software pGPU as the core sees it: its resources and its table of operations.
+ * The software pGPU: resources, operations, creation and destruction.
  */
 #include <linux/bug.h>
 #include <linux/compiler.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The software pGPU: engines that execute real command streams through shadow tables in memory.
+ * The software pGPU. Its engines execute real command streams through shadow tables in host memory.
  */
 #ifndef GHYVI_SOFTGPU_H
 #define GHYVI_SOFTGPU_H
@@ -11,9 +11,20 @@ struct softgpu;
 
 extern const struct ghyvi_pgpu_ops softgpu_ops;
 
-/** softgpu_create() - engines started (one thread each). ERR_PTR(-ENOMEM). */
+/**
+ * softgpu_create() - create a software pGPU and start its engines, one thread each.
+ *
+ * Context: may sleep.
+ * Return: the first argument of softgpu_ops; ERR_PTR(-ENOMEM); ERR_PTR of another errno of
+ * kthread_run().
+ */
 struct softgpu *softgpu_create(void);
-/** softgpu_destroy() - no client is left. */
+/**
+ * softgpu_destroy() - stop the engines and free a software pGPU.
+ * @gpu: pGPU without clients
+ *
+ * Context: may sleep.
+ */
 void softgpu_destroy(struct softgpu *gpu);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fetching commands from the ring and from batches, each dword once: what was decoded is what is executed,
- * whatever the guest writes meanwhile.
+ * Fetching of commands from the ring and from batches. Each dword is read once, so the engine
+ * executes what it decoded, whatever the guest writes concurrently.
  */
 #include <linux/compiler.h>
 #include <linux/errno.h>
@@ -31,7 +31,7 @@ static u64 stream_position(struct softgpu_engine *engine)
 	return engine->level ? softgpu_stream(engine)->address : engine->ring_head;
 }
 
-/* Bytes that may be fetched from the current position on. */
+/* Number of bytes that may be fetched from the current position on. */
 static u64 stream_left(struct softgpu_engine *engine)
 {
 	const struct softgpu_stream *stream = softgpu_stream(engine);
@@ -58,7 +58,10 @@ static int stream_not_audited(struct softgpu_engine *engine)
 	return softgpu_error(engine, "what is here was not audited");
 }
 
-/* From the auditor's copy. SOFTGPU_AGAIN: it has none, and need not have. */
+/*
+ * Fill the window from the auditor's copy. Returns SOFTGPU_AGAIN if there is none because these
+ * commands are not audited.
+ */
 static int stream_fill_audited(struct softgpu_engine *engine, u64 at)
 {
 	const struct ghyvi_commands *commands = engine->job->commands;
@@ -75,7 +78,7 @@ static int stream_fill_audited(struct softgpu_engine *engine, u64 at)
 	return count ? SOFTGPU_OK : SOFTGPU_AGAIN;
 }
 
-/* Bytes of the window that begins at @at: as far as one page, the ring and the tail allow. */
+/* Fill the window from @at up to the end of the page, of the ring or batch, or to the tail. */
 static int stream_fill_window(struct softgpu_engine *engine, u64 at)
 {
 	const struct softgpu_stream *stream = softgpu_stream(engine);
@@ -90,7 +93,7 @@ static int stream_fill_window(struct softgpu_engine *engine, u64 at)
 		return err;
 	if (!engine->level) {
 		address += engine->ring_start;
-		/* Beyond the tail the guest may still be writing. */
+		/* The guest may still be writing commands after the tail. */
 		limit = (at < engine->ring_tail ? engine->ring_tail : engine->ring_bytes) - at;
 	} else if (stream->end) {
 		limit = stream->end - at;
@@ -125,7 +128,7 @@ static int stream_dword(struct softgpu_engine *engine, unsigned int index, u32 *
 	return 0;
 }
 
-/* Where no command was found to begin none does, whatever led here. */
+/* Fetch the header. A command may begin only where the auditor has seen one begin. */
 static int stream_header(struct softgpu_engine *engine, u32 *header)
 {
 	int err = stream_dword(engine, 0, header);
@@ -177,7 +180,10 @@ int softgpu_stream_fetch(struct softgpu_engine *engine)
 			if (err)
 				return err;
 		}
-		/* Optional dwords that a short packet leaves out are 0, not the last packet's. */
+		/*
+		 * Clear optional dwords that a short packet omits: they hold data of earlier
+		 * packets.
+		 */
 		if (dwords > 1)
 			memset(&engine->packet[dwords], 0, SOFTGPU_OPTIONAL_DWORDS * sizeof(u32));
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rows of bytes on surfaces, in pieces that are contiguous in a page.
+ * Access to rows of bytes on surfaces, in chunks that are contiguous within a page.
  */
 #include <linux/bits.h>
 #include <linux/kernel.h>
@@ -8,7 +8,7 @@
 #include <linux/string.h>
 #include "surface.h"
 
-/* Both kinds of tile fill a page. */
+/* A tile of either kind is one page. */
 #define X_TILE_WIDTH_SHIFT 9
 #define X_TILE_ROWS_SHIFT 3
 #define Y_TILE_WIDTH_SHIFT 7
@@ -28,7 +28,9 @@ bool softgpu_surface_valid(const struct softgpu_surface *surface)
 	}
 }
 
-/* Address of a byte, and how many follow it there on the surface and in the page. */
+/*
+ * Returns the address of a byte. @run: bytes of the row that are contiguous there, within the page.
+ */
 static u64 surface_locate(const struct softgpu_surface *surface, s64 x, s64 y, u32 *run)
 {
 	u64 address;
@@ -56,7 +58,7 @@ static u64 surface_locate(const struct softgpu_surface *surface, s64 x, s64 y, u
 	}
 }
 
-/* Between the surface and @row, which is only read when @write. */
+/* Copy between the surface and @row. @row is not modified if @write is true. */
 static __always_inline int surface_move(struct softgpu_engine *engine, const struct softgpu_surface *surface,
 					s64 x, s64 y, u32 bytes, u8 *row, bool write)
 {
@@ -99,13 +101,13 @@ static u32 to_page_end(u64 address)
 	return GHYVI_PAGE_BYTES - (address & (GHYVI_PAGE_BYTES - 1));
 }
 
-/* Bytes of the page of which the last one is before @end. */
+/* Number of bytes before @end that are in the same page as the last of them. */
 static u32 to_page_start(u64 end)
 {
 	return ((end - 1) & (GHYVI_PAGE_BYTES - 1)) + 1;
 }
 
-/* Through a page of our own, because the two ends cannot be had at once. */
+/* Copy through a buffer: mapping one page has invalidated the pointer to the other. */
 static int copy_apart(struct softgpu_engine *engine, u64 dst, u64 src, u32 bytes)
 {
 	u8 *p;
@@ -136,7 +138,7 @@ static int copy_piece(struct softgpu_engine *engine, u64 dst, u64 src, u32 bytes
 	err = softgpu_map(engine, SOFTGPU_PPGTT, dst, true, &to);
 	if (err)
 		return err;
-	if (unlikely(engine->slice != slice)) /* @from may be gone */
+	if (unlikely(engine->slice != slice)) /* @from may be invalid */
 		return copy_apart(engine, dst, src, bytes);
 	if (to)
 		memmove(to, from, bytes);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * From a graphics address to a host page, through the tables in memory as hardware would, with the
- * isolation oracle looking at every page on the way.
+ * Translation of graphics addresses to host pages. The engine walks the tables in memory as
+ * hardware does. The isolation oracle checks each host page that a walk uses against the client's
+ * ownership map.
  */
 #include <linux/compiler.h>
 #include <linux/io.h>
@@ -9,34 +10,37 @@
 #include <linux/string.h>
 #include "engine.h"
 
-/* How a nested walk can end besides the verdicts. */
+/* Results of a nested walk besides those of enum softgpu_cs_status. */
 #define WALK_FAULT 0x10 /* engine->fault_gfn is not mapped */
-#define WALK_SCRATCH 0x11 /* an entry that cannot be translated, at whatever level */
+#define WALK_SCRATCH 0x11 /* an entry, at any level, cannot be translated */
 /*
- * Pages that one walk asks for, at most: a dozen would do but for a core that takes some back to make room for others.
+ * Maximum number of faults in one walk. A dozen would be enough, but the core may evict pages to
+ * make room for others while the walk is in progress.
  */
 #define WALK_FAULTS_MAX 64
 
-/* What one entry of level 2 translates. */
+/* Size of the region that one level-2 entry translates. */
 #define REGION_SHIFT (GHYVI_PAGE_SHIFT + 9)
 
-/* What reads of a scratch page return, whatever the page holds. */
+/* Reads of a scratch page return these zeros, whatever the page contains. */
 static const u8 softgpu_zeroes[GHYVI_PAGE_BYTES] __aligned(8);
 
-/* A change of epoch makes every entry stale at once; epoch 0 is never current. */
+/* A new epoch invalidates all entries at once; epoch 0 is never current. */
 void softgpu_tlb_flush(struct softgpu_engine *engine)
 {
+	lockdep_assert_held(&engine->access);
 	engine->epoch++;
 }
 
 void softgpu_tlb_reset(struct softgpu_engine *engine)
 {
+	lockdep_assert_held(&engine->access);
 	memset(engine->runs, 0, sizeof(engine->runs));
 	memset(engine->guest_runs, 0, sizeof(engine->guest_runs));
 	softgpu_tlb_flush(engine);
 }
 
-/* The kind of a host page, by the client's book as it is now. */
+/* Get the kind of a host page from the client's current ownership map, or -ENOENT. */
 static int softgpu_owns(struct softgpu_engine *engine, u64 bus)
 {
 	u64 run = bus >> SOFTGPU_OWNERS_SHIFT;
@@ -57,7 +61,7 @@ static int softgpu_violation(struct softgpu_engine *engine, u64 address, u64 bus
 			     kind < 0 ? "not the client's" : "of the client but of another kind");
 }
 
-/* Where the guest page @gfn is; 0: nowhere yet. */
+/* Get the host address of guest page @gfn; 0 if it is not mapped. */
 static u64 softgpu_guest_page(struct softgpu_engine *engine, u64 gfn)
 {
 	u64 run = gfn / SOFTGPU_OWNER_PAGES;
@@ -70,7 +74,7 @@ static u64 softgpu_guest_page(struct softgpu_engine *engine, u64 gfn)
 	return slot->guest ? READ_ONCE(slot->guest->bus[gfn % SOFTGPU_OWNER_PAGES]) : 0;
 }
 
-/* The host page that @entry names: of a shadow table, or of a guest's. 0 or WALK_FAULT. */
+/* Get the host page that an entry of a shadow or guest table maps. Returns 0 or WALK_FAULT. */
 static int softgpu_entry_page(struct softgpu_engine *engine, u64 entry, u64 *bus)
 {
 	if (!engine->job->nested) {
@@ -82,7 +86,7 @@ static int softgpu_entry_page(struct softgpu_engine *engine, u64 entry, u64 *bus
 	return *bus ? 0 : WALK_FAULT;
 }
 
-/* Translate to the page of @entry, which a level-1 table or the GGTT holds. */
+/* Fill @slot from @entry, an entry of a level-1 table or of the GGTT. */
 static int softgpu_translate(struct softgpu_engine *engine, struct softgpu_tlb_entry *slot,
 			     u64 address, u64 entry, bool writable)
 {
@@ -110,11 +114,11 @@ static int softgpu_translate(struct softgpu_engine *engine, struct softgpu_tlb_e
 	return 0;
 }
 
-/* Find the level-1 table of @address, or the page of 2 MiB. */
+/* Walk the upper levels for @address, down to its level-1 table or 2 MiB page. */
 static int softgpu_walk_upper(struct softgpu_engine *engine, struct softgpu_walk_entry *walk, u64 address)
 {
 	const struct ghyvi_job *job = engine->job;
-	/* Of a guest's tables it is only known that they are its own pages. */
+	/* To the oracle, a guest's own tables are data pages of that guest. */
 	int wanted = job->nested ? GHYVI_PAGE_DATA : GHYVI_PAGE_TABLE;
 	unsigned int level, levels = job->levels;
 	u64 entry = job->nested ? job->guest_root[0] : job->root;
@@ -122,7 +126,9 @@ static int softgpu_walk_upper(struct softgpu_engine *engine, struct softgpu_walk
 	walk->epoch = 0;
 	walk->writable = true;
 	walk->within = 0;
-	/* A nested context of three levels has the four PDPs in its image. */
+	/*
+	 * The four page directories of a nested 3-level context are in its image, not in a table.
+	 */
 	if (job->nested && levels == GHYVI_LEVEL_PDP) {
 		entry = job->guest_root[address >> (GHYVI_PAGE_SHIFT + 18) & 3];
 		levels = GHYVI_LEVEL_PD;
@@ -148,7 +154,9 @@ static int softgpu_walk_upper(struct softgpu_engine *engine, struct softgpu_walk
 		if (!(entry & GHYVI_ENTRY_PRESENT))
 			return softgpu_error(engine, "PPGTT address %#llx not present at level %u",
 					     address, level);
-		/* The four PDPs of a 32-bit context have neither permissions nor a size. */
+		/*
+		 * The four PDP entries of a 3-level context have neither permission nor size bits.
+		 */
 		if (levels != GHYVI_LEVEL_PDP || level != levels) {
 			walk->writable &= !!(entry & GHYVI_ENTRY_WRITE);
 			if (level == GHYVI_LEVEL_PDP && entry & GHYVI_ENTRY_LARGE)
@@ -187,7 +195,10 @@ static int softgpu_walk_ppgtt(struct softgpu_engine *engine, struct softgpu_tlb_
 	if (!(entry & GHYVI_ENTRY_PRESENT))
 		return softgpu_error(engine, "PPGTT address %#llx not present at level %u", address,
 				     GHYVI_LEVEL_PT);
-	/* Page by page, for the oracle to see each, and as each may be anywhere when the tables are the guest's. */
+	/*
+	 * Translate each 4 KiB of a larger page separately: the oracle checks each of them, and in
+	 * a nested job they need not be contiguous in host memory.
+	 */
 	entry = (entry & ~(walk->within << GHYVI_PAGE_SHIFT)) | within << GHYVI_PAGE_SHIFT;
 	return softgpu_translate(engine, slot, address, entry,
 				 walk->writable && entry & GHYVI_ENTRY_WRITE);
@@ -209,21 +220,24 @@ static int softgpu_walk_ggtt(struct softgpu_engine *engine, struct softgpu_tlb_e
 			  [address >> GHYVI_PAGE_SHIFT]);
 	if (!(entry & GHYVI_ENTRY_PRESENT))
 		return softgpu_error(engine, "GGTT address %#llx not present", address);
-	/* GGTT entries have no write permission. */
+	/* GGTT entries have no write permission bit: all pages are writable. */
 	return softgpu_translate(engine, slot, address, entry, true);
 }
 
 static int softgpu_walk(struct softgpu_engine *engine, struct softgpu_tlb_entry *slot,
 			enum softgpu_space space, u64 address)
 {
-	/* A walk that fails leaves no half-made entry behind. */
+	/* A walk that fails must not leave a partly filled entry that looks valid. */
 	slot->epoch = 0;
 	if (space == SOFTGPU_GGTT)
 		return softgpu_walk_ggtt(engine, slot, address);
 	return softgpu_walk_ppgtt(engine, slot, address);
 }
 
-/* Ask the core for the guest page that a walk lacks. The core may be invalidating: let go of the mutex. */
+/*
+ * Ask the core to map the guest page that a walk needs. The core may be in invalidate(), which
+ * takes the access mutex, so drop it meanwhile.
+ */
 static int softgpu_fault(struct softgpu_engine *engine)
 {
 	const struct ghyvi_client_params *params = &engine->client->params;
@@ -237,7 +251,7 @@ static int softgpu_fault(struct softgpu_engine *engine)
 	return err ? WALK_SCRATCH : SOFTGPU_OK;
 }
 
-/* As the scratch page that shadows have for what cannot be translated. */
+/* Map zeros, as a shadow maps the scratch page for an entry that cannot be translated. */
 static void softgpu_scratch(struct softgpu_engine *engine, struct softgpu_tlb_entry *slot, u64 address)
 {
 	const struct ghyvi_client_params *params = &engine->client->params;
@@ -296,7 +310,7 @@ int softgpu_write64(struct softgpu_engine *engine, enum softgpu_space space, u64
 	u8 *p;
 	int err;
 
-	/* Whole when it can be whole: a reader must not see half a sequence number. */
+	/* Write an aligned qword atomically: a reader must not see half of a sequence number. */
 	if (!IS_ALIGNED(address & ~3ULL, 8)) {
 		err = softgpu_write32(engine, space, address, lower_32_bits(value));
 		return err ?: softgpu_write32(engine, space, address + 4, upper_32_bits(value));
