@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory that is allocated for a guest by a thread of the host is charged to the memory cgroup of
- * the guest's process.
+ * Memory cgroup charging: memory that a host thread allocates on behalf of a guest is charged to
+ * the memory cgroup of the guest's process.
  */
 #include <ghyvi/compat.h>
 #if GHYVI_HAVE_ACTIVE_MEMCG
@@ -15,7 +15,7 @@
 void ghyvi_kvm_charge(void *hv, struct ghyvi_hv_charge *charge)
 {
 	struct ghyvi_vm *gvm = hv;
-	/* Bound: no work is done for a vGPU that is not open. */
+	/* The VM stays bound during the call: no work is done for a vGPU that is not open. */
 	struct kvm *kvm = READ_ONCE(gvm->kvm);
 
 	charge->group = kvm ? get_mem_cgroup_from_mm(kvm->mm) : NULL;

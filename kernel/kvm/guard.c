@@ -2,41 +2,43 @@
 /*
  * DOC: Why vfio_iommu_type1 cannot reach its BUG_ON
  *
- * vfio_dma_do_unmap() asks the devices of its container for a mapping's pages while the mapping has
- * any pinned page, and has "if (dma_last == dma) BUG_ON(++retries > 10)" for each further ask of
- * the same struct vfio_dma. (The functions below are those of drivers/vfio/vfio_iommu_type1.c of
- * 6.1; newer kernels have the same loop.) Guests decide when pages are pinned, and a VMM may call
- * from many threads. So from the first ask until the system call has *returned*, no vGPU of the
- * container pins a page of the range. The return is an event of the calling thread (see
- * unmap_call.c); neither a clock nor KVM's memslots could tell it: type 1 does not announce that a
- * range is mapped again, and a guest that toggles a PAM segment looks the same to a vGPU as a
- * system call that asks again.
+ * While a mapping has a pinned page, vfio_dma_do_unmap() notifies the devices of its container to
+ * unpin the pages of the mapping. It has "if (dma_last == dma) BUG_ON(++retries > 10)" for each
+ * repeated notification for the same struct vfio_dma. (Functions are named as in
+ * drivers/vfio/vfio_iommu_type1.c of 6.1; newer kernels have the same loop.) Guests decide when
+ * pages are pinned, and a VMM may unmap in many threads. So from the first notification until the
+ * system call has *returned*, no vGPU of the container pins a page of the range. The return is an
+ * event of the calling thread (see unmap_call.c). Neither a timeout nor KVM's memslots can replace
+ * that event: type1 does not announce that a range is mapped again, and to a vGPU a guest that
+ * toggles a PAM segment looks like a system call that repeats its notification.
  *
- * At most 9 asks after the first one meet the same struct vfio_dma:
+ * At most 9 notifications after the first one are for the same struct vfio_dma:
  *
- * 1. vfio_notify_dma_unmap() asks all devices on device_list, under device_list_lock. Each ask
- *    first refuses new pins of the range (ghyvi_guard_unmap()), then unpins under the mm's lock.
- *    Pins are checked and entered in the books under that lock: one that passed the check before is
- *    unpinned, a later one is refused. So an ask without give-up leaves no page of the range pinned
- *    by a vGPU that it asked.
- * 2. The next look at the mapping comes before the system call returns. Pages of its range can be
- *    pinned at that moment for these reasons only:
- *    a) A vGPU gave up waiting during the ask before: GHYVI_UNMAP_GIVE_UPS_MAX times in one system
- *       call, over all vGPUs.
- *    b) The mapping is another one, and the allocator has reused the address. Its range differs
- *       from those asked for so far. GHYVI_UNMAP_RANGES_MAX ranges are remembered; the next one
- *       makes the guard refuse all memory. A mapping made after that ask has no pinned page.
- *    c) The vGPU was not asked. If its VM belongs to the calling process, its pins were refused
- *       all the same. If it belongs to another process and pinned a page before the first ask, it
- *       was asked: vfio puts a device on device_list before it hands out the descriptor through
- *       which the first pin is provoked. Otherwise its first pin is later than the first ask. It
- *       can cost one more ask, in which it is on the list; from then on the guard refuses every
- *       vGPU whose first pin is later. A vGPU that was asked by a foreign process pins nothing
- *       until it is closed; opened again, its first pin is a later one.
- * 3. The sum, 5 + 3 + 1, is what the static_assert() below compares with type 1's limit.
+ * 1. vfio_notify_dma_unmap() notifies all devices on device_list, with device_list_lock held. A
+ *    notified vGPU first refuses new pins of the range (ghyvi_guard_unmap()), then unpins under the
+ *    lock of struct ghyvi_gtt. A pin is checked and recorded under the same lock. So a pin that
+ *    passed the check earlier is unpinned, and a later pin is refused. A vGPU that does not give up
+ *    thus leaves no page of the range pinned.
+ * 2. type1 tests the mapping again before the system call returns. Pages of its range can be pinned
+ *    at that time only for these reasons:
+ *    a) A vGPU gave up waiting during the previous notification. That happens at most
+ *       GHYVI_UNMAP_GIVE_UPS_MAX times per system call, over all vGPUs.
+ *    b) The struct vfio_dma is a new mapping whose allocation has reused the address. Its range
+ *       differs from those of the notifications so far. The guard remembers GHYVI_UNMAP_RANGES_MAX
+ *       ranges; a further one makes it refuse pins of all memory. A mapping created after that
+ *       notification has no pinned page.
+ *    c) The vGPU was not notified. If its VM belongs to the calling process, its pins were refused
+ *       all the same. If its VM belongs to another process, and it pinned a page before the first
+ *       notification, it was notified: vfio puts a device on device_list before it returns the file
+ *       descriptor through which the first pin is caused. Otherwise its first pin is later than the
+ *       first notification. It can cause one more notification, in which it is on the list. From
+ *       then on the guard refuses every vGPU whose first pin is later. A vGPU that was notified by
+ *       a foreign process does not pin until it is closed. If it is opened again, its first pin is
+ *       a later one.
+ * 3. The sum, 5 + 3 + 1, is compared with type1's limit by the static_assert() below.
  *
- * Devices of other drivers in the same container are their own drivers' business. IOMMUFD needs
- * none of this: it refuses new accesses of an area (prevent_access) before it asks.
+ * Drivers of other devices in the same container are responsible for their own pins. IOMMUFD does
+ * not need the guard: it refuses new accesses to an area (prevent_access) before it notifies.
  */
 #include <linux/bug.h>
 #include <linux/build_bug.h>
@@ -49,11 +51,11 @@
 
 static_assert(GHYVI_UNMAP_GIVE_UPS_MAX + GHYVI_UNMAP_RANGES_MAX + 1 <= TYPE1_RETRIES_MAX);
 
-/* Protects what follows and all guards; innermost. */
+/* Protects the variables below and all guards. Innermost. */
 static DEFINE_SPINLOCK(guards_lock);
 static LIST_HEAD(calls);
 static unsigned int nr_calls; /* also read without the lock */
-static u64 moments;
+static u64 moments; /* logical time */
 
 void ghyvi_guard_open(struct ghyvi_guard *guard, const void *process)
 {
@@ -102,7 +104,10 @@ static void remember_range(struct ghyvi_unmap_call *call, u64 gfn, u64 count)
 	call->nr_ranges++;
 }
 
-/* Only the thread itself adds and removes its call, so it cannot appear between the two sections. */
+/*
+ * Only the thread itself adds and removes its call, so the call cannot appear between the two
+ * critical sections.
+ */
 static void begin_call(const void *task, const void *process)
 {
 	struct ghyvi_unmap_call *call;
@@ -183,7 +188,10 @@ bool ghyvi_guard_may_pin(struct ghyvi_guard *guard, u64 gfn)
 	const struct ghyvi_unmap_call *call;
 	bool may;
 
-	/* Under the lock, so that either the call began first and is seen, or first_pin is earlier. */
+	/*
+	 * The first pin is recorded under the lock. So either a call that began before it is on the
+	 * list and is found below, or call->began is later than first_pin.
+	 */
 	if (READ_ONCE(guard->first_pin) && !READ_ONCE(nr_calls) && !READ_ONCE(guard->foreign))
 		return true;
 	spin_lock(&guards_lock);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Refuses pins of guest memory while a system call takes that memory away. Knows neither KVM nor
- * VFIO, so that it also builds in user space, where a test plays vfio_iommu_type1.
+ * Refuses pins of guest memory while a system call unmaps that memory. It is independent of KVM and
+ * VFIO, so that it also builds in user space, where a test emulates vfio_iommu_type1.
  */
 #ifndef GHYVI_KVM_GUARD_H
 #define GHYVI_KVM_GUARD_H
@@ -9,18 +9,21 @@
 #include <linux/list.h>
 #include <linux/types.h>
 
-/* Ranges that one system call asks for one by one; the next one makes it ask for all memory. */
+/*
+ * Number of ranges that are remembered per system call. With a further one, pins of any memory are
+ * refused.
+ */
 #define GHYVI_UNMAP_RANGES_MAX 3
-/* Asks of one system call, over all vGPUs, that may return before the pages are unpinned. */
+/* Notifications per system call, over all vGPUs, that may return before the pages are unpinned. */
 #define GHYVI_UNMAP_GIVE_UPS_MAX 5
 
 /**
- * struct ghyvi_guard - one vGPU's part; all fields are protected by the guards' common lock
- * @process: the address space of the VM; NULL while the vGPU is closed
- * @first_pin: the moment of the first pin since it was opened; 0 before. Written once, also
- *	read without the lock.
- * @foreign: a process other than @process took its memory away: it pins nothing until it is
- *	closed. Also read without the lock.
+ * struct ghyvi_guard - state of one vGPU; protected by a lock that is common to all guards.
+ * @process: address space of the VM; NULL while the vGPU is closed
+ * @first_pin: logical time of the first pin since the vGPU was opened; 0 before. Written once per
+ *	open, also read without the lock.
+ * @foreign: a process other than @process unmapped its memory; all pins are refused until the vGPU
+ *	is closed. Also read without the lock.
  */
 struct ghyvi_guard {
 	const void *process;
@@ -29,14 +32,17 @@ struct ghyvi_guard {
 };
 
 /**
- * struct ghyvi_unmap_call - a system call that has asked at least one vGPU to unpin pages, and has
- * not returned yet
- * @task, @process: the thread and its address space; only compared
- * @began: the moment of its first ask
- * @ranges: what it has asked for
- * @all: more ranges than fit: no page may be pinned
- * @foreign: it asked a vGPU whose VM belongs to another process
- * @given_up: asks that returned too early, up to GHYVI_UNMAP_GIVE_UPS_MAX
+ * struct ghyvi_unmap_call - a system call that has notified at least one vGPU to unpin pages, and
+ * has not returned yet.
+ * @node: in the list of all such calls
+ * @task: the calling thread; only compared
+ * @process: address space of the calling thread; only compared
+ * @began: logical time of the first notification
+ * @ranges: ranges of guest pages that were to be unpinned, in page numbers
+ * @nr_ranges: number of valid entries in @ranges
+ * @all: there were more ranges than fit; pins of any page are refused
+ * @foreign: a notified vGPU's VM belongs to another process
+ * @given_up: number of notifications that returned too early, up to GHYVI_UNMAP_GIVE_UPS_MAX
  */
 struct ghyvi_unmap_call {
 	struct list_head node;
@@ -54,49 +60,74 @@ struct ghyvi_unmap_call {
 };
 
 /**
- * ghyvi_guard_open() - the vGPU is opened for a VM.
- * @guard: the vGPU's
- * @process: the VM's address space, not NULL; it stays allocated until ghyvi_guard_close()
+ * ghyvi_guard_open() - start guarding a vGPU that is opened for a VM.
+ * @guard: guard of the vGPU
+ * @process: address space of the VM, not NULL; remains allocated until ghyvi_guard_close()
+ *
+ * Context: process context; takes a spinlock.
  */
 void ghyvi_guard_open(struct ghyvi_guard *guard, const void *process);
+/**
+ * ghyvi_guard_close() - stop guarding a vGPU.
+ * @guard: guard of the vGPU
+ *
+ * Context: process context; takes a spinlock.
+ */
 void ghyvi_guard_close(struct ghyvi_guard *guard);
 
 /**
- * ghyvi_guard_unmap() - a system call asks the vGPU to unpin a range; to be called before the
- * unpinning begins.
- * @guard: the vGPU's
+ * ghyvi_guard_unmap() - refuse pins of a range that a system call unmaps.
+ * @guard: guard of the notified vGPU
  * @task: the calling thread
- * @process: its address space
+ * @process: address space of the calling thread
  * @gfn: first page
  * @count: number of pages
  *
- * No pin that begins afterwards succeeds in the range until the system call has returned.
+ * Must be called before the vGPU unpins the range. A pin of the range that begins afterwards fails
+ * until the system call has returned.
  *
- * Context: may sleep; a user's thread within a system call.
- * Return: false when the vGPU was open for another process's VM and has just stopped pinning for
- * good.
+ * Context: may sleep; a thread of a user process in a system call.
+ * Return: false if the vGPU is open for a VM of another process, and this call was the first to
+ * stop it from pinning until it is closed; else true.
  */
 bool ghyvi_guard_unmap(struct ghyvi_guard *guard, const void *task, const void *process, u64 gfn, u64 count);
 /**
- * ghyvi_guard_may_give_up() - may the system call that @task is in go on although pages of its
- * range are still pinned? Counts what it allows. Only after ghyvi_guard_unmap() by the same thread
- * in the same system call.
+ * ghyvi_guard_may_give_up() - test whether a notification may return with pages still pinned.
+ * @task: the calling thread, which has called ghyvi_guard_unmap() in the same system call
+ *
+ * Counts the permissions that it grants.
+ *
+ * Context: process context; takes a spinlock.
+ * Return: true at most GHYVI_UNMAP_GIVE_UPS_MAX times per system call.
  */
 bool ghyvi_guard_may_give_up(const void *task);
-/** ghyvi_guard_returned() - the system call is over; frees @call. */
+/**
+ * ghyvi_guard_returned() - remove and free a system call that has returned.
+ * @call: the system call
+ *
+ * Context: process context; takes a spinlock.
+ */
 void ghyvi_guard_returned(struct ghyvi_unmap_call *call);
 
 /**
- * ghyvi_guard_may_pin() - may the vGPU pin @gfn now? The caller holds, from before this call until
- * its pin is in the books of the mm, the lock under which ghyvi_gtt_unmap() unpins.
+ * ghyvi_guard_may_pin() - test whether a vGPU may pin a page now.
+ * @guard: guard of the vGPU
+ * @gfn: the page
+ *
+ * Context: the caller holds the lock of struct ghyvi_gtt, under which ghyvi_gtt_unmap() unpins, from
+ * before this call until the pin has been recorded.
+ * Return: false if a system call that has not returned yet unmaps the page.
  */
 bool ghyvi_guard_may_pin(struct ghyvi_guard *guard, u64 gfn);
 
 /**
- * ghyvi_unmap_call_alloc() - supplied by the surroundings (kernel/kvm/unmap_call.c, or a test): a
- * zeroed system call, for which ghyvi_guard_returned() is called once the system call that the
- * calling thread is in has returned.
- * Context: may sleep. Return: never NULL.
+ * ghyvi_unmap_call_alloc() - allocate the record of the system call that the calling thread is in.
+ *
+ * Implemented in kernel/kvm/unmap_call.c, or by a test. ghyvi_guard_returned() will be called for
+ * it once the system call has returned.
+ *
+ * Context: may sleep.
+ * Return: a zeroed record, never NULL.
  */
 struct ghyvi_unmap_call *ghyvi_unmap_call_alloc(void);
 

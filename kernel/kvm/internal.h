@@ -11,17 +11,25 @@
 #include "tracked.h"
 
 /**
- * struct ghyvi_vm - a vGPU's tie to its VM
- * @kvm: the VM while bound, with a reference; written by bind and unbind only, cleared under @vm_lock
- * @events, @owner: valid while bound
+ * struct ghyvi_vm - the binding of a vGPU to its VM.
+ * @vdev: VFIO device of the vGPU
+ * @reporter: target of messages about the guest
+ * @kvm: the VM while bound, with a reference. Written only by bind and unbind; cleared under
+ *	@vm_lock.
+ * @events: callbacks of the owner; valid while bound
+ * @owner: first argument of @events; valid while bound
  * @node: in the VM's list of page trackers while bound
- * @tracked: the pages that we have KVM track, so that KVM's counts stay balanced, and other
- *	trackers' stores are told apart without a lock
- * @trigger: protected by @trigger_lock
- * @guard: refuses pins of memory that is being taken away
- * @strange_pins: pages in a row that VFIO could pin, and for which KVM has no memory
- * @memlock_until: no pin is tried before this moment (jiffies), 0 for none; protected by @vm_lock
- * @memlock_resumes: how often it may be earlier, because something was unpinned: each time may cost a line in the log
+ * @tracked: pages for which this vGPU uses KVM's write tracking. Keeps KVM's counts balanced, and
+ *	tells stores to these pages from those to pages of other trackers without a lock.
+ * @trigger_lock: protects @trigger; irq-safe
+ * @trigger: eventfd of the guest's interrupt, or NULL
+ * @vm_lock: protects clearing of @kvm, and @memlock_until
+ * @guard: refuses pins of memory that is being unmapped
+ * @strange_pins: number of consecutive pages that VFIO pinned, but for which KVM has no memory slot
+ * @memlock_until: no pin is tried before this time (jiffies); 0: no limit. Also read without the
+ *	lock.
+ * @memlock_resumes: limits how often an unpin may end that pause early, because each pin that fails
+ *	then may write a line to the log
  */
 struct ghyvi_vm {
 	struct vfio_device *vdev;
@@ -40,18 +48,24 @@ struct ghyvi_vm {
 	struct ratelimit_state memlock_resumes;
 };
 
-/* memory.c */
+/* memory.c: operations of struct ghyvi_hv_ops */
 int ghyvi_kvm_pin(void *hv, u64 gfn, u64 *bus);
 void ghyvi_kvm_unpin(void *hv, u64 gfn);
 u64 ghyvi_kvm_memory_generation(void *hv);
 
-/* charge.c */
+/* charge.c: operations of struct ghyvi_hv_ops */
 void ghyvi_kvm_charge(void *hv, struct ghyvi_hv_charge *charge);
 void ghyvi_kvm_uncharge(void *hv, const struct ghyvi_hv_charge *charge);
 
 /* write_track.c */
+/*
+ * Register with @kvm and take a reference on it. Returns 0, -ESRCH or -EOPNOTSUPP; see
+ * ghyvi_kvm_bind().
+ */
 int ghyvi_kvm_track_start(struct ghyvi_vm *gvm, struct kvm *kvm);
+/* Untrack all pages, unregister, and drop the reference. Waits for callbacks in progress. */
 void ghyvi_kvm_track_stop(struct ghyvi_vm *gvm);
+/* Operations of struct ghyvi_hv_ops. */
 unsigned int ghyvi_kvm_protect(void *hv, const u64 *gfns, unsigned int count);
 void ghyvi_kvm_unprotect(void *hv, const u64 *gfns, unsigned int count);
 

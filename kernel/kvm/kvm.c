@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Life of the tie between a vGPU and its VM, and the interrupt.
+ * Binding of a vGPU to its VM, and the guest's interrupt.
  */
 #include <linux/err.h>
 #include <linux/slab.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The hypervisor seam on KVM and VFIO: guest memory through VFIO, write protection through KVM page
- * tracking, the interrupt through an eventfd. No other folder knows KVM's structures.
+ * The hypervisor interface, implemented on KVM and VFIO. Guest memory is accessed through VFIO,
+ * write protection uses KVM page tracking, and the interrupt is an eventfd. No other folder uses
+ * KVM's structures.
  */
 #ifndef GHYVI_KVM_H
 #define GHYVI_KVM_H
@@ -14,61 +15,111 @@ struct ghyvi_vm;
 struct vfio_device;
 
 /**
- * struct ghyvi_kvm_events - what KVM tells of protected pages, on any of the VM's threads; both may
- * sleep
- * @store: the guest stored @bytes (any length) of @data at @gpa; memory has them. kvm->srcu is
- *	held.
- * @lost: these pages are protected no longer: their memory slot goes away. kvm->slots_lock is held.
+ * struct ghyvi_kvm_events - callbacks for events of protected pages.
+ * @store: the guest stored @bytes (any length) of @data at @gpa; guest memory already contains
+ *	them. Called with kvm->srcu held for reading.
+ * @lost: KVM no longer tracks these pages, because their memory slot is removed. Called with
+ *	kvm->slots_lock held.
+ *
+ * Called on any thread of the VM's process. Both may sleep.
  */
 struct ghyvi_kvm_events {
 	void (*store)(void *owner, u64 gpa, const void *data, unsigned int bytes);
 	void (*lost)(void *owner, u64 gfn, u64 count);
 };
 
-extern const struct ghyvi_hv_ops ghyvi_kvm_hv_ops; /* first argument: struct ghyvi_vm */
+/* The first argument of the operations is a struct ghyvi_vm. */
+extern const struct ghyvi_hv_ops ghyvi_kvm_hv_ops;
 
-/** ghyvi_kvm_can_track() - false where the kernel is built without page tracking for modules. */
+/**
+ * ghyvi_kvm_can_track() - test whether the kernel offers page tracking to modules.
+ *
+ * Return: false if it was built without.
+ */
 bool ghyvi_kvm_can_track(void);
 
 /**
- * ghyvi_kvm_create() - unbound: no guest memory, nothing can be pinned or protected.
- * ERR_PTR(-ENOMEM) on failure.
+ * ghyvi_kvm_create() - create an unbound hypervisor handle of a vGPU.
+ * @vdev: VFIO device of the vGPU
+ * @reporter: target of messages about the guest
+ *
+ * While unbound there is no guest memory, so pages can be neither pinned nor protected.
+ *
+ * Context: may sleep.
+ * Return: the handle, or ERR_PTR(-ENOMEM).
  */
 struct ghyvi_vm *ghyvi_kvm_create(struct vfio_device *vdev, struct ghyvi_reporter *reporter);
+/**
+ * ghyvi_kvm_destroy() - free a handle.
+ * @gvm: unbound handle
+ *
+ * Context: may sleep.
+ */
 void ghyvi_kvm_destroy(struct ghyvi_vm *gvm);
 
 /**
- * ghyvi_kvm_bind() - join the VM that opens the device (vdev->kvm); from now on @events are for
- * @owner. Returns 0; -EOPNOTSUPP (opened without KVM, or a VM that cannot be tracked); -ESRCH
- * (another process's VM). Failures are reported. Called from .open_device.
+ * ghyvi_kvm_bind() - bind a vGPU to the VM that opens its device (vdev->kvm).
+ * @gvm: unbound handle
+ * @events: callbacks, called from now on
+ * @owner: first argument of @events
+ *
+ * A failure is reported to the reporter of @gvm.
+ *
+ * Context: may sleep; called from .open_device.
+ * Return: 0; -EOPNOTSUPP (opened without KVM, or KVM cannot track this VM's memory); -ESRCH (the VM
+ * belongs to another process).
  */
 int ghyvi_kvm_bind(struct ghyvi_vm *gvm, const struct ghyvi_kvm_events *events, void *owner);
-/** ghyvi_kvm_unbind() - leave it. The owner has been reset; what is still protected is unprotected (a bug, reported). */
+/**
+ * ghyvi_kvm_unbind() - unbind a vGPU from its VM.
+ * @gvm: bound handle, whose owner has been reset
+ *
+ * Pages that are still protected are a bug. They are reported and unprotected.
+ *
+ * Context: may sleep; waits for callbacks in progress, so the caller holds no lock that @store or
+ * @lost of struct ghyvi_kvm_events take.
+ */
 void ghyvi_kvm_unbind(struct ghyvi_vm *gvm);
 
 /**
- * ghyvi_kvm_unmapping() - vfio_iommu_type1 takes guest pages away: to be called before
- * ghyvi_gtt_unmap().
- * @gvm: of the vGPU that is asked
+ * ghyvi_kvm_unmapping() - refuse pins of guest pages that vfio_iommu_type1 unmaps.
+ * @gvm: handle of the notified vGPU
  * @gfn: first page
  * @count: number of pages
  *
- * Pins of these pages fail with -EAGAIN until the system call that the calling thread is in has
- * returned (guard.c).
+ * Must be called before ghyvi_gtt_unmap(). Pins of these pages fail with -EAGAIN until the system
+ * call that the calling thread is in has returned (see guard.c).
  *
  * Context: may sleep.
  */
 void ghyvi_kvm_unmapping(struct ghyvi_vm *gvm, u64 gfn, u64 count);
 /**
- * ghyvi_kvm_may_give_up() - may the caller return from .dma_unmap() with pages still pinned, and be
- * asked again? True a few times in each system call, over all vGPUs. Only after
- * ghyvi_kvm_unmapping() in the same system call.
+ * ghyvi_kvm_may_give_up() - test whether .dma_unmap() may return with pages still pinned.
+ *
+ * vfio_iommu_type1 then repeats the call. Allowed only after ghyvi_kvm_unmapping() in the same
+ * system call.
+ *
+ * Context: process context; takes a spinlock.
+ * Return: true a limited number of times per system call, over all vGPUs.
  */
 bool ghyvi_kvm_may_give_up(void);
 
-/** ghyvi_kvm_set_trigger() - where interrupts go; NULL for nowhere. Takes over @trigger, drops the former one. */
+/**
+ * ghyvi_kvm_set_trigger() - set the eventfd that is signalled for an interrupt.
+ * @gvm: handle of the vGPU
+ * @trigger: eventfd, whose reference is taken over; NULL to drop interrupts
+ *
+ * Puts the reference of the previous eventfd.
+ *
+ * Context: any but NMI.
+ */
 void ghyvi_kvm_set_trigger(struct ghyvi_vm *gvm, struct eventfd_ctx *trigger);
-/** ghyvi_kvm_interrupt() - send the guest its interrupt. Any context but NMI. @hv: struct ghyvi_vm */
+/**
+ * ghyvi_kvm_interrupt() - send the guest its interrupt.
+ * @hv: the struct ghyvi_vm of the vGPU
+ *
+ * Context: any but NMI.
+ */
 void ghyvi_kvm_interrupt(void *hv);
 
 #endif

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Guest memory through VFIO: pins.
+ * Pinning of guest memory through VFIO.
  */
 #include <linux/iommu.h>
 #include <linux/mm.h>
 #include "internal.h"
 
 #define GHYVI_MEMLOCK_PAUSE HZ
-/* More than meet the moment in which a VMM has told VFIO of a change of memory, and not yet KVM. */
+/*
+ * More pins than can fail by chance while a VMM has announced a change of memory to VFIO, and not
+ * yet to KVM.
+ */
 #define GHYVI_STRANGE_PINS 64
 
 /*
- * Changes whenever the VM is given memory, or memory is taken from it; QEMU tells VFIO of new
- * memory before it tells KVM. Caller holds vm_lock, so the VM stays.
+ * Generation of KVM's memslots. It changes whenever memory is added to the VM or removed from it.
+ * QEMU announces new memory to VFIO before it does to KVM. So when the generation changes, the new
+ * memory can already be pinned. Caller holds vm_lock, so the VM remains bound.
  */
 static u64 memory_generation(struct ghyvi_vm *gvm)
 {
@@ -20,6 +24,7 @@ static u64 memory_generation(struct ghyvi_vm *gvm)
 	u64 generation;
 	int idx;
 
+	lockdep_assert_held(&gvm->vm_lock);
 	if (!kvm)
 		return 0;
 	idx = srcu_read_lock(&kvm->srcu);
@@ -60,7 +65,10 @@ static int may_pin(struct ghyvi_vm *gvm, u64 gfn)
 	return ghyvi_guard_may_pin(&gvm->guard, gfn) ? 0 : -EAGAIN;
 }
 
-/* VFIO writes a log line for each pin beyond the limit: give the guest no way to flood the log with them. */
+/*
+ * VFIO logs a line for each pin that exceeds RLIMIT_MEMLOCK. Pause pinning, so that the guest
+ * cannot flood the log.
+ */
 static void pin_backoff_start(struct ghyvi_vm *gvm)
 {
 	spin_lock(&gvm->vm_lock);
@@ -70,7 +78,7 @@ static void pin_backoff_start(struct ghyvi_vm *gvm)
 		     "cannot pin guest memory: RLIMIT_MEMLOCK of the VM's process is too small (ulimit -l: guest memory + 1 GiB)");
 }
 
-/* There is room again. */
+/* A page was unpinned, so the next pin can succeed: end the pause, but not too often. */
 static void pin_backoff_clear(struct ghyvi_vm *gvm)
 {
 	if (!READ_ONCE(gvm->memlock_until))
@@ -82,8 +90,8 @@ static void pin_backoff_clear(struct ghyvi_vm *gvm)
 }
 
 /*
- * Memory of processes and files only: both have a mapping. Not the memory of a BAR (ours, or
- * another device's: the guest's own GGTT table would be one), nor of a device.
+ * Accept only memory of processes and files: both have a mapping. Reject the memory of a BAR (of
+ * this vGPU, such as the guest's own GGTT table, or of another device) and device memory.
  */
 static bool is_guest_ram(struct page *page)
 {
@@ -92,8 +100,9 @@ static bool is_guest_ram(struct page *page)
 }
 
 /*
- * An address is a page of KVM's for write protection, and an address of the device for VFIO. They differ behind a
- * guest IOMMU, which ghyvi does not support. Only writable memory slots count: VFIO gave a writable page.
+ * Test whether KVM has a memory slot for @gfn. Write protection takes guest-physical addresses, and
+ * VFIO takes addresses as the device uses them. They differ behind a guest IOMMU, which ghyvi does
+ * not support. Only writable slots count, because VFIO has pinned the page for writing.
  */
 static bool has_memory_for_kvm(struct ghyvi_vm *gvm, u64 gfn)
 {
@@ -109,7 +118,11 @@ static bool has_memory_for_kvm(struct ghyvi_vm *gvm, u64 gfn)
 	return has;
 }
 
-/* Every VMM tells VFIO and KVM of memory one after the other: that passes, a guest IOMMU does not. */
+/*
+ * A page without a memory slot is not an error at once: a VMM announces memory to VFIO and KVM one
+ * after the other, and that state is transient. With a guest IOMMU it is permanent, which
+ * GHYVI_STRANGE_PINS detects.
+ */
 static int check_address(struct ghyvi_vm *gvm, u64 gfn)
 {
 	if (has_memory_for_kvm(gvm, gfn)) {
@@ -124,9 +137,9 @@ static int check_address(struct ghyvi_vm *gvm, u64 gfn)
 }
 
 /*
- * No memory is mapped there: type 1, IOMMUFD, or no mapping of the VMM's behind it. Other errors
- * say nothing about the guest's memory: a pin fails with -EINTR when the calling thread is being
- * killed, with -EBUSY while the VMM changes.
+ * Errors of type1, of IOMMUFD, and of a page without a mapping in the VMM that mean that no memory
+ * is mapped there. Other errors do not depend on the guest's memory: a pin fails with -EINTR if the
+ * calling thread is being killed, and with -EBUSY while the VMM changes.
  */
 static bool is_absent(int error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * KVM's page tracking as one interface over the kernels' versions: slots (6.1) or frame numbers (6.6).
+ * One interface to KVM's page tracking, which takes memory slots (6.1) or gfns (6.6 and later).
  */
 #ifndef GHYVI_KVM_PAGE_TRACK_H
 #define GHYVI_KVM_PAGE_TRACK_H
@@ -9,7 +9,7 @@
 #include <asm/kvm_page_track.h>
 #include <ghyvi-features.h>
 
-/* Kernels without it declare none of what follows, or declare it and never call back. */
+/* Kernels without this option do not declare page tracking, or declare it and never call back. */
 #define GHYVI_CAN_TRACK IS_ENABLED(CONFIG_KVM_EXTERNAL_WRITE_TRACKING)
 #define GHYVI_TRACK_BY_SLOT (!GHYVI_HAVE_KVM_TRACK_BY_GFN)
 
@@ -25,8 +25,8 @@
 #endif
 
 /*
- * Takes a reference on @kvm. Returns 0, -ESRCH (the VM belongs to another process), or what KVM said
- * (-EOPNOTSUPP: a VM whose memory cannot be tracked).
+ * Register @node and take a reference on @kvm. Returns 0, -ESRCH (the VM belongs to another
+ * process), or an errno of KVM (-EOPNOTSUPP: the VM's memory cannot be tracked).
  */
 static inline int ghyvi_track_register(struct kvm *kvm, struct kvm_page_track_notifier_node *node)
 {
@@ -41,7 +41,10 @@ static inline int ghyvi_track_register(struct kvm *kvm, struct kvm_page_track_no
 #endif
 }
 
-/* Waits for callbacks under way: no lock may be held that they take. */
+/*
+ * Unregister @node and drop the reference on @kvm. Waits for callbacks in progress, so the caller
+ * must not hold a lock that they take.
+ */
 static inline void ghyvi_track_unregister(struct kvm *kvm,
 					  struct kvm_page_track_notifier_node *node)
 {

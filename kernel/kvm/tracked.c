@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Users of tracked pages. KVM tracks a page from its first user to its last.
+ * User counts of tracked pages. KVM tracks a page while it has users.
  */
 #include <linux/kernel.h>
 #include <linux/sched.h>
@@ -35,7 +35,9 @@ static bool get_one(struct ghyvi_tracked *tracked, const struct ghyvi_tracked_op
 {
 	unsigned long users = users_of(tracked, gfn);
 
-	/* Stores are told apart by this: it comes before the first of them can trap. */
+	/*
+	 * ghyvi_tracked_has() decides about each store, so set the count before a store can trap.
+	 */
 	if (set_users(tracked, gfn, users + 1))
 		return false;
 	if (users || ops->add(vm, gfn))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which guest pages a vGPU has KVM track, and for how many users. Knows nothing of KVM, so that it
- * also builds in user space.
+ * The guest pages for which a vGPU uses KVM's write tracking, with a user count for each. It is
+ * independent of KVM, so that it also builds in user space.
  */
 #ifndef GHYVI_KVM_TRACKED_H
 #define GHYVI_KVM_TRACKED_H
@@ -11,11 +11,12 @@
 #include <linux/xarray.h>
 
 /**
- * struct ghyvi_tracked - the pages
- * @users: frame number -> how many users protect the page, as a value. A page can have several: the
- *	guest may put BAR 0 over a table page. Written with @lock held; read without.
- * @lock: protects @users, and keeps them in step with KVM's tracking. Taken inside the mm's lock and
- *	outside kvm->mmu_lock; its holders do not wait for readers of kvm->srcu.
+ * struct ghyvi_tracked - the tracked pages of one vGPU.
+ * @users: maps a gfn to the number of users that protect the page, as an XArray value. A page can
+ *	have several users: the guest may place BAR 0 over a table page. Written with @lock held;
+ *	read without.
+ * @lock: protects @users, and keeps them consistent with KVM's tracking. Nests inside the lock of
+ *	struct ghyvi_gtt and outside kvm->mmu_lock. Its holders do not wait for readers of kvm->srcu.
  */
 struct ghyvi_tracked {
 	struct xarray users;
@@ -23,42 +24,75 @@ struct ghyvi_tracked {
 };
 
 /**
- * struct ghyvi_tracked_ops - KVM's part; called with the lock held
- * @add: track the page. Returns false when it is not guest memory (any more).
- * @remove: stop tracking it
+ * struct ghyvi_tracked_ops - operations on KVM's tracking; called with the lock held.
+ * @add: start tracking the page. Returns false if it is not guest memory (any more).
+ * @remove: stop tracking the page
  */
 struct ghyvi_tracked_ops {
 	bool (*add)(void *vm, u64 gfn);
 	void (*remove)(void *vm, u64 gfn);
 };
 
+/**
+ * ghyvi_tracked_init() - initialize without tracked pages.
+ * @tracked: object to initialize
+ */
 void ghyvi_tracked_init(struct ghyvi_tracked *tracked);
+/**
+ * ghyvi_tracked_fini() - free the resources of @tracked.
+ * @tracked: object without tracked pages
+ */
 void ghyvi_tracked_fini(struct ghyvi_tracked *tracked);
 
-/** ghyvi_tracked_has() - does any user protect @gfn? Any context. */
+/**
+ * ghyvi_tracked_has() - test whether any user protects a page.
+ * @tracked: tracked pages
+ * @gfn: page to test
+ *
+ * Context: any.
+ * Return: true if the page has users.
+ */
 static inline bool ghyvi_tracked_has(struct ghyvi_tracked *tracked, u64 gfn)
 {
 	return xa_load(&tracked->users, gfn);
 }
 
 /**
- * ghyvi_tracked_get() - one more user for each of @count pages.
- * Return: for how many, from the first on, that succeeded.
+ * ghyvi_tracked_get() - add one user to each of several pages.
+ * @tracked: tracked pages
+ * @ops: @add is called for each page that had no user
+ * @vm: first argument of @ops
+ * @gfns: the pages
+ * @count: number of pages
+ *
+ * Context: may sleep.
+ * Return: the number of pages, from the first on, that got a user. It is less than @count if the
+ * next page is not guest memory, or for lack of memory.
  */
 unsigned int ghyvi_tracked_get(struct ghyvi_tracked *tracked, const struct ghyvi_tracked_ops *ops,
 			       void *vm, const u64 *gfns, unsigned int count);
-/** ghyvi_tracked_put() - one user less for each page; pages without users are ignored. */
+/**
+ * ghyvi_tracked_put() - remove one user from each of several pages.
+ * @tracked: tracked pages
+ * @ops: @remove is called for each page that lost its last user
+ * @vm: first argument of @ops
+ * @gfns: the pages; those without users are ignored
+ * @count: number of pages
+ *
+ * Context: may sleep.
+ */
 void ghyvi_tracked_put(struct ghyvi_tracked *tracked, const struct ghyvi_tracked_ops *ops, void *vm,
 		       const u64 *gfns, unsigned int count);
 /**
- * ghyvi_tracked_drop() - no user for any of these pages: their memory goes away.
- * @tracked: the pages
+ * ghyvi_tracked_drop() - remove all users of a range of pages, because their memory is removed.
+ * @tracked: tracked pages
  * @ops: @remove is called for each page that had users
- * @vm: its argument
+ * @vm: first argument of @ops
  * @gfn: first page
  * @last: last page
  *
- * Return: how many pages had users.
+ * Context: may sleep.
+ * Return: the number of pages that had users.
  */
 unsigned long ghyvi_tracked_drop(struct ghyvi_tracked *tracked, const struct ghyvi_tracked_ops *ops,
 				 void *vm, u64 gfn, u64 last);

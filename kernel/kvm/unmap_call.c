@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tells the guard when the system call that a thread is in has returned.
+ * Notifies the guard when the system call that a thread is in has returned.
  *
- * The kernel offers modules no callback for that, but a file that is closed: fput() of the last
- * reference queues the file's .release as task work of the current thread, which runs on its way
- * back to user space, or when it dies (fs/file_table.c). Nothing in a type 1 unmap runs task work.
- * A kernel thread has none, and never gets here: only ioctl() asks type 1 to unmap.
+ * The kernel offers modules no callback for that event, but the release of a file is a substitute:
+ * fput() of the last reference queues the file's .release as task work of the current thread. Task
+ * work runs when the thread returns to user space or exits (fs/file_table.c), and not during an
+ * unmap in type1. A kernel thread has no task work, but never gets here, because only ioctl() makes
+ * type1 unmap.
  */
 #include <linux/anon_inodes.h>
 #include <linux/err.h>
@@ -16,7 +17,7 @@
 #include <linux/slab.h>
 #include "guard.h"
 
-/* Between attempts to get a file, when the host has none left for the user. */
+/* Pause between attempts to allocate a file, while the host is at its limit of open files. */
 #define GHYVI_FILE_PAUSE (HZ / 100 ?: 1)
 
 static int release_unmap_call(struct inode *inode, struct file *file)
@@ -36,7 +37,7 @@ struct ghyvi_unmap_call *ghyvi_unmap_call_alloc(void)
 	struct file *file;
 
 	WARN_ON_ONCE(current->flags & PF_KTHREAD);
-	/* Without a file the guard would never end. The unmap cannot fail, so it waits. */
+	/* Without a file the guard would never end. An unmap cannot fail, so retry. */
 	while (IS_ERR(file = anon_inode_getfile("[ghyvi-unmap]", &unmap_call_fops, call, O_RDONLY)))
 		schedule_timeout_uninterruptible(GHYVI_FILE_PAUSE);
 	fput(file);

@@ -2,10 +2,13 @@
 /*
  * Write protection of guest pages through KVM page tracking.
  *
- * Lock order: kvm->slots_lock -> mm mutex -> kvm->srcu (read) -> tracked->lock -> kvm->mmu_lock.
- * KVM calls track_write() with kvm->srcu held for reading, and removal of a slot with
- * kvm->slots_lock. Nothing under the mm mutex or tracked->lock waits for either, so both may take
- * them. ghyvi_kvm_track_stop() waits for srcu readers, and runs without these locks.
+ * Lock order: kvm->slots_lock -> mutex of struct ghyvi_gtt -> kvm->srcu (read) -> tracked->lock ->
+ * kvm->mmu_lock.
+ *
+ * KVM calls track_write() with kvm->srcu held for reading, and the callback for a removed slot
+ * with kvm->slots_lock held. Code under the mutex of struct ghyvi_gtt or tracked->lock waits for
+ * neither of them, so both callbacks may take these two locks. ghyvi_kvm_track_stop() waits for
+ * srcu readers, and is called without these locks.
  */
 #include "internal.h"
 
@@ -26,7 +29,7 @@ static struct ghyvi_vm *node_owner(struct kvm_page_track_notifier_node *node)
 	return container_of(node, struct ghyvi_vm, node);
 }
 
-/* KVM reports all stores that it emulates, to all trackers; a store can touch two pages. */
+/* KVM reports every store that it emulates to every tracker. A store can touch two pages. */
 static void track_write(GHYVI_TRACK_WRITE_ARGS)
 {
 	struct ghyvi_vm *gvm = node_owner(node);
@@ -37,12 +40,12 @@ static void track_write(GHYVI_TRACK_WRITE_ARGS)
 		gvm->events->store(gvm->owner, gpa, value, bytes);
 }
 
-/* Caller is in a read section of kvm->srcu. */
+/* Find the memory slot of @gfn. Caller is in a read-side critical section of kvm->srcu. */
 static struct kvm_memory_slot *usable_slot(struct kvm *kvm, u64 gfn)
 {
 	struct kvm_memory_slot *slot = __gfn_to_memslot(kvm_memslots(kvm), gfn);
 
-	/* KVM marks a slot invalid, and waits for readers, before it reports that it goes away. */
+	/* KVM marks a slot invalid, and waits for readers, before it reports its removal. */
 	return slot && !(slot->flags & KVM_MEMSLOT_INVALID) ? slot : NULL;
 }
 
@@ -87,7 +90,10 @@ static void untrack_page_of_slot(void *slot, u64 gfn)
 	track_in_slot(of->kvm, of->slot, gfn, false);
 }
 
-/* The slot goes away, and KVM's counts with it; but that may still fail, so leave them balanced. */
+/*
+ * KVM removes a slot, and its page track counts with it. The removal may still fail, so leave the
+ * counts balanced.
+ */
 static void track_flush_slot(struct kvm *kvm, struct kvm_memory_slot *slot,
 			   struct kvm_page_track_notifier_node *node)
 {
@@ -95,7 +101,9 @@ static void track_flush_slot(struct kvm *kvm, struct kvm_memory_slot *slot,
 	struct ghyvi_vm *gvm = node_owner(node);
 	struct ghyvi_slot of = { kvm, slot };
 
-	/* SMM's view of memory comes and goes by itself, and has none of our counts. */
+	/*
+	 * The slots of the SMM address space are removed independently, and are not tracked here.
+	 */
 	if (slot->as_id)
 		return;
 	if (ghyvi_tracked_drop(&gvm->tracked, &ops, &of, slot->base_gfn, slot->base_gfn + slot->npages - 1))
@@ -108,14 +116,16 @@ static void set_callbacks(struct kvm_page_track_notifier_node *node)
 	node->track_flush_slot = track_flush_slot;
 }
 
-#else /* by frame number */
+#else /* by gfn */
 
 static bool track_page(void *kvm, u64 gfn)
 {
 	return usable_slot(kvm, gfn) && !kvm_write_track_add_gfn(kvm, gfn);
 }
 
-/* KVM does not find the slot of a page that went away; its count went with the slot. */
+/*
+ * If the slot of the page was removed, KVM does not find it. The count was removed with the slot.
+ */
 static void untrack_page(void *kvm, u64 gfn)
 {
 	kvm_write_track_remove_gfn(kvm, gfn);
@@ -127,7 +137,10 @@ static void track_remove_region(gfn_t gfn, unsigned long count,
 	static const struct ghyvi_tracked_ops ops = { .remove = untrack_page };
 	struct ghyvi_vm *gvm = node_owner(node);
 
-	/* Perhaps it goes from SMM's view of memory only, so that the count would stay: KVM does not tell. */
+	/*
+	 * KVM does not say whether the region is removed from the SMM address space only. The count
+	 * would survive that, so remove it here.
+	 */
 	if (ghyvi_tracked_drop(&gvm->tracked, &ops, gvm->kvm, gfn, gfn + count - 1))
 		gvm->events->lost(gvm->owner, gfn, count);
 }
@@ -173,8 +186,9 @@ void ghyvi_kvm_track_stop(struct ghyvi_vm *gvm)
 }
 
 /*
- * Both in a read section: no slot goes away, and comes back, between a change of the users and that of
- * KVM's count. A page of the new slot would else lose the tracking that another user has asked for.
+ * ghyvi_kvm_protect() and ghyvi_kvm_unprotect() run in a read-side critical section of kvm->srcu.
+ * So no slot is removed and added again between the change of the users and that of KVM's count.
+ * Otherwise a page of the new slot could lose the tracking that another user has requested.
  */
 unsigned int ghyvi_kvm_protect(void *hv, const u64 *gfns, unsigned int count)
 {
@@ -201,7 +215,7 @@ void ghyvi_kvm_unprotect(void *hv, const u64 *gfns, unsigned int count)
 	srcu_read_unlock(&gvm->kvm->srcu, idx);
 }
 
-#else /* !GHYVI_CAN_TRACK: every table page stays relaxed */
+#else /* !GHYVI_CAN_TRACK: all table pages stay relaxed */
 
 bool ghyvi_kvm_can_track(void)
 {

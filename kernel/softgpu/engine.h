@@ -7,10 +7,11 @@
  * that, invalidate() and cancel() are synchronous and take bounded time, whatever the guest
  * submits.
  *
- * Locks, outermost first: softgpu_engine.access protects the use of translations. Pointers to guest
- *   memory and table pages are valid only while it is held. softgpu_engine.lock protects @job,
- *   @left and @stopping, and job->backend. A leaf, irq-safe. softgpu_client.owners_lock protects
- *   changes of @owners and @guest. Reading is lockless.
+ * Locks, outermost first:
+ *   softgpu_engine.access       protects the use of translations. Pointers to guest memory and table
+ *                               pages are valid only while it is held.
+ *   softgpu_engine.lock         protects @job and @left, and job->backend. A leaf, irq-safe.
+ *   softgpu_client.owners_lock  protects changes of @owners and @guest. Reading is lockless.
  *
  * The fault callback of the core is called without locks. So softgpu_map() of a nested job may drop
  * and retake the access mutex. A pointer from an earlier softgpu_map() is invalid when @slice has
