@@ -57,7 +57,7 @@ struct blit {
 	u32 rop;
 	u32 mask; /* bits of a 32-bit pixel that are written */
 	bool has_src;
-	u32 color; /* the pattern, without a source */
+	u32 color; /* the pattern, if there is no source */
 };
 
 static s32 low16(u32 dword)

@@ -8,8 +8,8 @@
  * submits.
  *
  * Locks, outermost first:
- *   softgpu_engine.access       protects the use of translations. Pointers to guest memory and table
- *                               pages are valid only while it is held.
+ *   softgpu_engine.access       protects the use of translations. Pointers to guest memory and
+ *                               table pages are valid only while it is held.
  *   softgpu_engine.lock         protects @job and @left, and job->backend. A leaf, irq-safe.
  *   softgpu_client.owners_lock  protects changes of @owners and @guest. Reading is lockless.
  *

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The PCI configuration space that a guest sees. */
 #include <linux/kernel.h>
 #include <linux/pci_regs.h>
 #include <linux/pci_ids.h>
@@ -6,20 +7,23 @@
 #include <ghyvi/compat.h>
 #include "config.h"
 
-/* Where the capabilities are; the guest follows the list. */
+/* Offsets of the capabilities. The guest finds them through the capability list. */
 #define CAP_MSI 0xac
 #define CAP_PM 0xd0
 
 /*
- * GMCH control, read by i915 on the GPU's own function: GGMS (7:6) 3 is a GGTT table of 8 MiB, GMS (15:8) 0
- * is no stolen memory.
+ * GMCH control; i915 reads it from the GPU's own PCI function. GGMS (bits 7:6) = 3: the GGTT table
+ * has 8 MiB. GMS (bits 15:8) = 0: no stolen memory.
  */
 #define GMCH_CONTROL 0x50
 #define GMCH_CONTROL_VALUE 0x00c0
 #define BSM 0x5c
 #define ASLS 0xfc
 
-/* Physical addresses that KVM can map; what a guest writes while it sizes a BAR lies above. */
+/*
+ * Width of guest-physical addresses that KVM can map. Values that a guest writes to size a BAR are
+ * above.
+ */
 #define GUEST_PHYSICAL_BITS 46
 
 struct config_field {
@@ -31,11 +35,11 @@ struct config_field {
 
 static const struct config_field common_fields[] = {
 	{ PCI_VENDOR_ID, 2, PCI_VENDOR_ID_INTEL, 0 },
-	/* MSI works whether or not the guest sets INTX_DISABLE. */
+	/* MSI does not depend on INTX_DISABLE. */
 	{ PCI_COMMAND, 2, 0,
 	  PCI_COMMAND_IO | PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER | PCI_COMMAND_INTX_DISABLE },
 	{ PCI_STATUS, 2, PCI_STATUS_CAP_LIST, 0 },
-	/* "Other display": no VGA arbitration, no console take-over, no IGD quirk in QEMU. */
+	/* "Other display": avoids VGA arbitration, console takeover, and IGD quirks in QEMU. */
 	{ PCI_CLASS_DEVICE, 2, PCI_CLASS_DISPLAY_OTHER, 0 },
 	{ PCI_CACHE_LINE_SIZE, 1, 0, 0xff },
 	{ PCI_SUBSYSTEM_VENDOR_ID, 2, PCI_VENDOR_ID_INTEL, 0 },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Raw dumps for whoever debugs ghyvi, ghyvi/<uuid>/ in debugfs; not an interface for programs.
+ * Raw dumps for debugging, in ghyvi/<uuid>/ of debugfs. Not a stable interface.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -67,7 +67,7 @@ void ghyvi_debugfs_add(struct ghyvi_device *device)
 	debugfs_create_file("config", 0400, device->debugfs, device, &config_fops);
 }
 
-/* Waits for readers. */
+/* Waits for readers of the files. */
 void ghyvi_debugfs_remove(struct ghyvi_device *device)
 {
 	debugfs_remove(device->debugfs);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The VFIO device: open, close, reset, and what VFIO tells of the outside world.
+ * The VFIO device: open, close and reset, and VFIO's requests to release the device or guest
+ * memory.
  */
 #include <linux/module.h>
 #include <ghyvi/compat.h>
@@ -8,7 +9,7 @@
 #include "vgpu/vgpu.h"
 #include "device.h"
 
-/* VFIO asks every ten seconds, as long as it takes. */
+/* VFIO repeats the request every ten seconds. Log every sixth one. */
 #define REQUEST_NOTICE_EVERY 6
 
 void ghyvi_device_update_bar0(struct ghyvi_device *device)
@@ -24,6 +25,7 @@ void ghyvi_device_update_bar0(struct ghyvi_device *device)
 
 void ghyvi_device_reset(struct ghyvi_device *device)
 {
+	lockdep_assert_held(&device->lock);
 	ghyvi_config_reset(&device->config, device->type->profile,
 			   device->pgpu->resources.aperture_bytes);
 	ghyvi_device_update_bar0(device);
@@ -47,7 +49,10 @@ static const struct ghyvi_kvm_events kvm_events = {
 
 static int bind_device(struct ghyvi_device *device)
 {
-	/* Nothing is mapped while it is closed: whatever has a reference could change the next user's table. */
+	/*
+	 * The pages of BAR 0 are not mapped while the device is closed. A remaining reference could
+	 * be used to change the GGTT table of the next user.
+	 */
 	if (ghyvi_region_is_referenced(device)) {
 		ghyvi_report(&device->reporter,
 			     "cannot be opened: the VM that had it before still uses memory of its BAR 0; end that VM, or create the vGPU again");
@@ -78,7 +83,10 @@ static int open_device(struct vfio_device *vdev)
 	return ret;
 }
 
-/* The user may have been killed: whatever the guest was doing, afterwards nothing is pinned or protected. */
+/*
+ * The user may have been killed at any point. After this function no page of the guest is pinned or
+ * protected.
+ */
 static void close_device(struct vfio_device *vdev)
 {
 	struct ghyvi_device *device = ghyvi_device_of(vdev);
@@ -110,7 +118,7 @@ static void dma_unmap(struct vfio_device *vdev, u64 iova, u64 bytes)
 	struct ghyvi_device *device = ghyvi_device_of(vdev);
 	u64 gfn = iova >> PAGE_SHIFT, count = bytes >> PAGE_SHIFT;
 
-	/* IOMMUFD refuses new pins by itself, and holds no lock that pinning waits for. */
+	/* IOMMUFD refuses new pins itself, and holds no lock that pinning takes. */
 	if (ghyvi_vfio_uses_iommufd(vdev)) {
 		ghyvi_unmap(&device->unmap, gfn, count, NULL);
 		return;

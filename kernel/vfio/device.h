@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One vGPU as user space sees it: an mdev device, a VFIO device, a directory in sysfs.
+ * A vGPU as user space sees it: an mdev device, a VFIO device, and a directory in sysfs.
  */
 #ifndef GHYVI_DEVICE_H
 #define GHYVI_DEVICE_H
@@ -21,14 +21,27 @@ struct ghyvi_vm;
 struct ghyvi_vgpu;
 
 /**
- * struct ghyvi_device - lives from mdev creation to removal
- * @partition, @vgpu, @gvm: constant
- * @lock: serialises open, close, resets and configuration space; protects @config, @bar0, @open. Outermost:
- *	the vGPU's and the mm's locks are taken under it, never the other way. Not taken by register and
- *	BAR accesses.
- * @bar0: where BAR 0 is in the guest, as last told to @vgpu, or GHYVI_BAR_UNMAPPED. Written with @lock held,
- *	read without
- * @request: eventfd by which the user wants to be asked to let go; protected by @request_lock
+ * struct ghyvi_device - one vGPU, from the creation of its mdev to the removal.
+ * @vdev: the VFIO device
+ * @pgpu: pGPU of the vGPU; constant
+ * @type: mdev type; constant
+ * @partition: the vGPU's part of the GGTT address space; constant
+ * @id: small number, unique on the host; constant
+ * @reporter: messages about the vGPU
+ * @stats: counters of the vGPU
+ * @gvm: binding to the VM; constant
+ * @vgpu: device model; constant
+ * @unmap: ranges of guest memory that VFIO unmaps
+ * @debugfs: directory in debugfs
+ * @lock: serialises open, close, resets, writers of settings and configuration accesses; protects
+ *	@config, @bar0 and @open. Outermost: vgpu->lock and the lock of struct ghyvi_gtt nest inside.
+ *	Accesses to registers and BARs do not take it.
+ * @config: PCI configuration space
+ * @bar0: guest-physical address of BAR 0 as last passed to @vgpu, or GHYVI_BAR_UNMAPPED. Written
+ *	with @lock held, read without.
+ * @open: the device is open. Written with @lock held, also read without.
+ * @request_lock: protects @request
+ * @request: eventfd that asks the user to release the device, or NULL
  */
 struct ghyvi_device {
 	struct vfio_device vdev;
@@ -62,9 +75,9 @@ extern struct mdev_driver ghyvi_mdev_driver;
 
 /* device.c */
 extern const struct vfio_device_ops ghyvi_device_ops;
-/* The whole device, as a bus reset would; @device->lock is held. */
+/* Reset the whole device, like a bus reset. Caller holds device->lock. */
 void ghyvi_device_reset(struct ghyvi_device *device);
-/* Tell the vGPU where BAR 0 is, if that changed; @device->lock is held. */
+/* Pass the address of BAR 0 to the vGPU if it has changed. Caller holds device->lock. */
 void ghyvi_device_update_bar0(struct ghyvi_device *device);
 
 /* region.c */
@@ -72,7 +85,10 @@ ssize_t ghyvi_region_read(struct vfio_device *vdev, char __user *buffer, size_t 
 ssize_t ghyvi_region_write(struct vfio_device *vdev, const char __user *buffer, size_t bytes,
 			   loff_t *at);
 int ghyvi_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma);
-/* Has anything else a reference on memory of BAR 0? @device is closed, @device->lock is held. */
+/*
+ * Test whether memory of BAR 0 has other references, while the device is closed. Caller holds
+ * device->lock.
+ */
 bool ghyvi_region_is_referenced(struct ghyvi_device *device);
 int ghyvi_region_info(struct vfio_device *vdev, struct vfio_region_info *info,
 		      struct vfio_info_cap *caps);
@@ -82,9 +98,11 @@ long ghyvi_device_ioctl(struct vfio_device *vdev, unsigned int command, unsigned
 
 /* irq.c */
 unsigned int ghyvi_irq_count(u32 index);
+/* VFIO_DEVICE_SET_IRQS. Returns 0, -EINVAL, -ENOTTY, or an errno of eventfd_ctx_fdget(). */
 int ghyvi_irq_set(struct ghyvi_device *device, const struct vfio_irq_set *set, const void *data);
+/* Drop all eventfds. */
 void ghyvi_irq_release(struct ghyvi_device *device);
-/* Ask the user to let the device go. Returns false when it has not said how. */
+/* Ask the user to release the device. Returns false if the user has set no request interrupt. */
 bool ghyvi_irq_request(struct ghyvi_device *device);
 
 /* sysfs.c */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * VFIO_DEVICE_* requests.
+ * The VFIO_DEVICE_* ioctls.
  */
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -8,7 +8,7 @@
 #include "device.h"
 
 /*
- * Copy in the fixed part of a request whose first word is argsz, and check that it is all there.
+ * Copy in the fixed part of a request, whose first word is argsz, and check that argsz covers it.
  */
 static int get_request(void *request, const void __user *user, size_t bytes)
 {
@@ -32,7 +32,7 @@ static long get_info(void __user *user)
 }
 
 #if !GHYVI_HAVE_VFIO_REGION_INFO_OP
-/* Appends the capabilities when there is room, else says how much room they need. */
+/* Append the capabilities if argsz is large enough; else return the required size in argsz. */
 static int put_capabilities(struct vfio_region_info *info, struct vfio_info_cap *caps,
 			    void __user *user)
 {
@@ -82,7 +82,10 @@ static long get_irq_info(void __user *user)
 
 	if (ret)
 		return ret;
-	/* As vfio-pci does for conventional PCI: QEMU warns of an error interrupt that exists but has no vector. */
+	/*
+	 * Reject the error interrupt, as vfio-pci does for conventional PCI: QEMU warns about one
+	 * that exists but has no vector.
+	 */
 	if (info.index >= VFIO_PCI_NUM_IRQS || info.index == VFIO_PCI_ERR_IRQ_INDEX)
 		return -EINVAL;
 	info.count = ghyvi_irq_count(info.index);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupts towards user space: one MSI vector, and the request to let the device go. No INTx: the
- * guest's driver does without, and MSI needs no acknowledgement path.
+ * Interrupts to user space: one MSI vector, and the request to release the device. There is no
+ * INTx: the guest driver does not need it, and MSI needs no acknowledgement.
  */
 #include <linux/err.h>
 #include <ghyvi/compat.h>
@@ -66,7 +66,8 @@ static int set_eventfd(struct ghyvi_device *device, u32 index, s32 fd)
 }
 
 /*
- * @set has been validated: one vector at most, and as much @data as its type needs.
+ * @set has been validated: it has at most one vector, and @data has the size that its type
+ *	requires.
  */
 int ghyvi_irq_set(struct ghyvi_device *device, const struct vfio_irq_set *set, const void *data)
 {

@@ -42,7 +42,7 @@ static struct ghyvi_vgpu *create_vgpu(struct ghyvi_device *device)
 	return vgpu ?: ERR_PTR(-ENOMEM);
 }
 
-/* Everything but the place in VFIO. */
+/* Set up everything except the registration with VFIO. */
 static int setup_device(struct ghyvi_device *device, struct mdev_device *mdev)
 {
 	int ret;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pGPUs as mdev parents: registration, types, what is left of them.
+ * pGPUs as mdev parents: registration, types, and available instances.
  */
 #include <linux/err.h>
 #include <linux/log2.h>

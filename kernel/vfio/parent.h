@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A registered pGPU: the mdev parent with its types, and what of it is taken.
+ * A registered pGPU: the mdev parent with its types, and the slices of it that are in use.
  */
 #ifndef GHYVI_PARENT_H
 #define GHYVI_PARENT_H
@@ -20,8 +20,12 @@ struct ghyvi_sched;
 #define GHYVI_TYPES 12
 
 /**
- * struct ghyvi_type - a kind of vGPU that can be created
- * @divisor: such a vGPU is 1/@divisor of the pGPU
+ * struct ghyvi_type - a type of vGPU that can be created.
+ * @mdev: the mdev type
+ * @profile: kind of GPU that the guest sees
+ * @divisor: a vGPU of this type gets 1/@divisor of the pGPU
+ * @sysfs_name: last part of the type id, for example "gen9_4"
+ * @pretty_name: contents of the type's name file, for example "ghyvi-gen9_4"
  */
 struct ghyvi_type {
 	struct mdev_type mdev;
@@ -33,7 +37,10 @@ struct ghyvi_type {
 
 #define GHYVI_PGPU_ATTRIBUTES 5
 
-/* An attribute of the parent in its group "ghyvi"; @offset: in struct ghyvi_sched_settings, for those with a @range. */
+/*
+ * An attribute of the parent, in the group "ghyvi". @offset and @range are used by the attributes
+ * that are members of struct ghyvi_sched_settings.
+ */
 struct ghyvi_pgpu_attribute {
 	struct device_attribute attr;
 	struct ghyvi_pgpu *pgpu;
@@ -42,8 +49,22 @@ struct ghyvi_pgpu_attribute {
 };
 
 /**
- * struct ghyvi_pgpu - constant from registration on, but for @used
- * @used: bit mask of slices taken; protected by @lock
+ * struct ghyvi_pgpu - a registered pGPU. All members except @used are constant after registration.
+ * @parent: the mdev parent
+ * @types: the vGPU types
+ * @type_list: pointers to @types, for the mdev core
+ * @dev: device of the pGPU
+ * @owner: module of the backend
+ * @ops: operations of the backend
+ * @pgpu: first argument of @ops
+ * @resources: resources that are divided among vGPUs
+ * @sched: scheduler
+ * @reporter: messages about the pGPU
+ * @attributes: attributes in the group "ghyvi" of @dev
+ * @attribute_list: pointers to @attributes, for sysfs
+ * @attribute_group: the group "ghyvi"
+ * @lock: protects @used; serialises writers of the scheduler settings
+ * @used: bit mask of the slices that are in use
  */
 struct ghyvi_pgpu {
 	struct mdev_parent parent;
@@ -73,16 +94,31 @@ static inline struct ghyvi_pgpu *ghyvi_pgpu_of(struct mdev_type *mdev)
 	return container_of(mdev->parent, struct ghyvi_pgpu, parent);
 }
 
-/** ghyvi_pgpu_alloc_vgpu() - room for a vGPU of @type. 0, or -ENOSPC, which is logged with its reason. */
+/**
+ * ghyvi_pgpu_alloc_vgpu() - allocate a partition for a vGPU.
+ * @pgpu: pGPU to divide
+ * @type: type of the vGPU
+ * @partition: filled in
+ *
+ * Context: may sleep.
+ * Return: 0, or -ENOSPC, which is logged with its reason.
+ */
 int ghyvi_pgpu_alloc_vgpu(struct ghyvi_pgpu *pgpu, const struct ghyvi_type *type,
 		    struct ghyvi_partition *partition);
+/**
+ * ghyvi_pgpu_free_vgpu() - free the partition of a vGPU.
+ * @pgpu: pGPU that is divided
+ * @partition: result of ghyvi_pgpu_alloc_vgpu()
+ *
+ * Context: may sleep.
+ */
 void ghyvi_pgpu_free_vgpu(struct ghyvi_pgpu *pgpu, const struct ghyvi_partition *partition);
 
-/* sysfs_sched.c: the group "ghyvi" of the parent. 0 or a negative errno. */
+/* sysfs_sched.c: the group "ghyvi" of the parent. Returns 0 or a negative errno of sysfs. */
 int ghyvi_pgpu_add_attributes(struct ghyvi_pgpu *pgpu);
 void ghyvi_pgpu_remove_attributes(struct ghyvi_pgpu *pgpu);
 
-/* For struct mdev_driver. */
+/* Callbacks of struct mdev_driver. */
 unsigned int ghyvi_type_available(struct mdev_type *mdev);
 ssize_t ghyvi_type_describe(struct mdev_type *mdev, char *buffer);
 

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Parsing of values that are written to attributes. */
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/kstrtox.h>
 #include <linux/string.h>
 #include "parse.h"
 
-/* The longest number, in any notation; its NUL included. */
+/* Size of the longest number in any notation, with its NUL. */
 #define NUMBER_BYTES 16
 
-/* Copies what counts of @buffer; sysfs takes zero bytes, too, and a NUL is a byte like others. */
+/*
+ * Copy @buffer without a trailing newline, as a string. A write to sysfs may be empty, and may
+ * contain NUL bytes.
+ */
 static int copy_word(const char *buffer, size_t bytes, char *word, size_t size)
 {
 	size_t length;

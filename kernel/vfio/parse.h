@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is written to an attribute, as a value: one parser for all of ghyvi's.
+ * The parser for values that are written to ghyvi's attributes.
  */
 #ifndef GHYVI_PARSE_H
 #define GHYVI_PARSE_H
@@ -8,13 +8,14 @@
 #include <linux/types.h>
 
 #define GHYVI_PARSE_REASON_BYTES 80
-/* The longest name of a policy, scheduler or mode, its NUL included. */
+/* Maximum size of the name of a policy, scheduler or mode, with its NUL. */
 #define GHYVI_PARSE_NAME_BYTES 32
 
 /**
- * struct ghyvi_value_range - the values that an attribute takes
- * @min, @max: inclusive
- * @or_zero: 0 as well, below @min
+ * struct ghyvi_value_range - the valid values of an attribute.
+ * @min: minimum, inclusive
+ * @max: maximum, inclusive
+ * @or_zero: 0 is valid even if it is less than @min
  */
 struct ghyvi_value_range {
 	u32 min, max;
@@ -22,10 +23,13 @@ struct ghyvi_value_range {
 };
 
 /**
- * ghyvi_parse_u32() - the whole of @buffer is one number of @range
- * @buffer: @bytes of it count; one newline at its end is left out
- * @value: the number: decimal, or hexadecimal after "0x"
- * @reason: GHYVI_PARSE_REASON_BYTES; for the reader of last_error, if it is refused: "0 is not in 1..1000"
+ * ghyvi_parse_u32() - parse a number that must be in a range.
+ * @buffer: decimal number, or hexadecimal number after "0x"; one trailing newline is ignored
+ * @bytes: length of @buffer
+ * @range: valid values
+ * @value: set to the number
+ * @reason: buffer of GHYVI_PARSE_REASON_BYTES; on an error set to a message for last_error, for
+ *	example "0 is not in 1..1000"
  *
  * Return: 0, or -EINVAL.
  */
@@ -33,11 +37,12 @@ int ghyvi_parse_u32(const char *buffer, size_t bytes, const struct ghyvi_value_r
 		    char *reason);
 
 /**
- * ghyvi_parse_name() - the whole of @buffer is one name
- * @buffer: @bytes of it count; one newline at its end is left out
- * @name: GHYVI_PARSE_NAME_BYTES. Holds the beginning, for a message, also when -EINVAL is returned.
+ * ghyvi_parse_name() - parse a name.
+ * @buffer: the name; one trailing newline is ignored
+ * @bytes: length of @buffer
+ * @name: buffer of GHYVI_PARSE_NAME_BYTES; set to the name, also (truncated) on an error
  *
- * Return: 0, or -EINVAL: longer than any name, or with a NUL in it.
+ * Return: 0; -EINVAL if it is longer than any name or contains a NUL.
  */
 int ghyvi_parse_name(const char *buffer, size_t bytes, char *name);
 

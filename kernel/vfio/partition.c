@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Allocation of slices of the GGTT address space, and their address ranges. */
 #include <linux/errno.h>
 #include <linux/minmax.h>
 #include "partition.h"
 
-/* A GGTT table page translates 2 MiB: two vGPUs must not share one. */
+/* A GGTT table page translates 2 MiB. Two vGPUs must not share a table page. */
 #define PARTITION_ALIGN_BYTES ((u64)GHYVI_ENTRIES * GHYVI_PAGE_BYTES)
 
 static u32 slices_mask(unsigned int first, unsigned int slices)
@@ -42,7 +43,7 @@ unsigned int ghyvi_partition_available(u32 used, unsigned int slices)
 }
 
 /*
- * Nothing, for now: guests are told not to use the aperture, whose every access would trap.
+ * Empty for now: every access to the aperture would trap, so guests are not given a part of it.
  */
 struct ghyvi_range ghyvi_partition_mappable(const struct ghyvi_partition *partition,
 					    const struct ghyvi_pgpu_resources *resources)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The pGPU's global address space, divided: GHYVI_SLICES equal slices, of which a vGPU takes an aligned run.
+ * Division of the pGPU's GGTT address space into GHYVI_SLICES equal slices. A vGPU gets a
+ * contiguous, naturally aligned range of slices.
  */
 #ifndef GHYVI_PARTITION_H
 #define GHYVI_PARTITION_H
@@ -10,24 +11,58 @@
 #define GHYVI_SLICES 32
 
 /**
- * struct ghyvi_partition - one vGPU's part
+ * struct ghyvi_partition - the slices of one vGPU.
  * @first: number of the first slice
- * @slices: how many; a power of two
+ * @slices: number of slices; a power of two
  */
 struct ghyvi_partition {
 	unsigned int first;
 	unsigned int slices;
 };
 
-/** ghyvi_partition_alloc() - the first free aligned run of @slices in the bit mask @used. 0 or -ENOSPC. */
+/**
+ * ghyvi_partition_alloc() - allocate the first free range of slices.
+ * @used: bit mask of the slices that are in use; updated
+ * @slices: number of slices, a power of two, at most GHYVI_SLICES
+ * @partition: filled in
+ *
+ * Context: the caller serialises accesses to @used.
+ * Return: 0, or -ENOSPC.
+ */
 int ghyvi_partition_alloc(u32 *used, unsigned int slices, struct ghyvi_partition *partition);
+/**
+ * ghyvi_partition_free() - free a range of slices.
+ * @used: bit mask of the slices that are in use; updated
+ * @partition: result of ghyvi_partition_alloc()
+ *
+ * Context: the caller serialises accesses to @used.
+ */
 void ghyvi_partition_free(u32 *used, const struct ghyvi_partition *partition);
-/** ghyvi_partition_available() - how many runs of @slices could be taken now. */
+/**
+ * ghyvi_partition_available() - count the ranges of slices that could be allocated.
+ * @used: bit mask of the slices that are in use
+ * @slices: number of slices per range, a power of two, at most GHYVI_SLICES
+ *
+ * Return: the number of ranges.
+ */
 unsigned int ghyvi_partition_available(u32 used, unsigned int slices);
 
-/* What a guest may use of the global address space: the part that its CPU reaches, and the rest. */
+/**
+ * ghyvi_partition_mappable() - get the part of a partition that a CPU can access through BAR 2.
+ * @partition: slices of the vGPU
+ * @resources: resources of the pGPU
+ *
+ * Return: an address range of the GGTT; may be empty.
+ */
 struct ghyvi_range ghyvi_partition_mappable(const struct ghyvi_partition *partition,
 					    const struct ghyvi_pgpu_resources *resources);
+/**
+ * ghyvi_partition_hidden() - get the part of a partition that only engines can access.
+ * @partition: slices of the vGPU
+ * @resources: resources of the pGPU
+ *
+ * Return: an address range of the GGTT.
+ */
 struct ghyvi_range ghyvi_partition_hidden(const struct ghyvi_partition *partition,
 					  const struct ghyvi_pgpu_resources *resources);
 

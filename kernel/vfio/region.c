@@ -11,11 +11,11 @@
 #include "vgpu/vgpu.h"
 #include "device.h"
 
-/* A region's index is in the upper bits of the file offset, as in vfio-pci. */
+/* The upper bits of the file offset are the region's index, as in vfio-pci. */
 #define REGION_SHIFT 40
 #define REGION_OFFSET_MASK (BIT_ULL(REGION_SHIFT) - 1)
 
-/* One access to one region; @data holds @bytes (1, 2, 4 or 8, @offset a multiple), little endian. */
+/* One access to a region. @bytes is 1, 2, 4 or 8 and divides @offset. @data is little endian. */
 struct access {
 	u64 offset;
 	unsigned int bytes;
@@ -63,7 +63,10 @@ static void copy_once(void *to, const void *from, unsigned int bytes)
 	}
 }
 
-/* A user that does not mmap the table: KVM's tracking does not see its stores, so report them here. */
+/*
+ * Access by a user that does not mmap the table. KVM's page tracking does not report these stores,
+ * so call ghyvi_gtt_trap() here.
+ */
 static void access_ggtt_table(struct ghyvi_device *device, struct access *access)
 {
 	void *entry = ghyvi_vgpu_ggtt_table(device->vgpu) + access->offset - GHYVI_GGTT_OFFSET;
@@ -122,7 +125,7 @@ static struct region region_of(const struct ghyvi_device *device, u32 index)
 	}
 }
 
-/* Returns how many bytes of the request lie in the region, or -EINVAL. */
+/* Returns the number of bytes of the request that are in the region, or -EINVAL. */
 static ssize_t clamp_to_region(const struct region *region, u64 offset, size_t bytes)
 {
 	if (!region->access || offset >= region->bytes)
@@ -179,7 +182,10 @@ ssize_t ghyvi_region_write(struct vfio_device *vdev, const char __user *buffer, 
 	return done;
 }
 
-/* The parts of BAR 0 that are memory. The mirror is one only where stores to it can be caught: it comes last. */
+/*
+ * The parts of BAR 0 that can be mapped. The mirror is last, because it is offered only if KVM can
+ * track stores to it.
+ */
 static const struct vfio_region_sparse_mmap_area areas[] = {
 	{ .offset = GHYVI_GGTT_OFFSET, .size = GHYVI_GGTT_TABLE_BYTES },
 	{ .offset = GHYVI_MIRROR_OFFSET, .size = GHYVI_MIRROR_BYTES },
@@ -196,8 +202,8 @@ static void *area_memory(struct ghyvi_device *device, unsigned int area)
 }
 
 /*
- * KVM takes references even on device memory for a guest that is a hypervisor itself
- * (kvm_vcpu_map()), and drops them when that guest's own guest, or its vCPU, ends.
+ * For a guest that is a hypervisor itself, KVM takes page references even on device memory
+ * (kvm_vcpu_map()). It drops them when the nested guest or its vCPU ends.
  */
 bool ghyvi_region_is_referenced(struct ghyvi_device *device)
 {
@@ -216,8 +222,9 @@ bool ghyvi_region_is_referenced(struct ghyvi_device *device)
 }
 
 /*
- * As device memory: io_uring or XDP, say, get no references on the pages. References would still lead
- * to the table when the next user has it; see ghyvi_region_is_referenced().
+ * Map the pages as device memory, so that for example io_uring and XDP cannot take references on
+ * them. A reference would still give access to the table when the next user owns it; see
+ * ghyvi_region_is_referenced().
  */
 static int map_memory(struct vm_area_struct *vma, void *memory)
 {

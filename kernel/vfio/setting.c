@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Attributes that are one u32 of a struct. */
 #include <linux/sysfs.h>
 #include "device.h"
 #include "setting.h"

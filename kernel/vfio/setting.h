@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Attributes of a vGPU that are each one u32 of a struct, which is read, checked and applied as a whole.
+ * Attributes of a vGPU that are each one u32 of a struct. The struct is read, checked and applied
+ * as a whole.
  */
 #ifndef GHYVI_SETTING_H
 #define GHYVI_SETTING_H
@@ -13,10 +14,10 @@ struct ghyvi_vgpu;
 #define GHYVI_SETTINGS_BYTES 64
 
 /**
- * struct ghyvi_settings - such a struct, at most GHYVI_SETTINGS_BYTES of u32
- * @group: the attributes' directory
- * @get: what is set now
- * @set: 0 or -EINVAL: one is out of range, nothing changed
+ * struct ghyvi_settings - a struct of u32 members, of at most GHYVI_SETTINGS_BYTES.
+ * @group: directory of the attributes
+ * @get: copy the current values
+ * @set: apply new values. Returns 0, or -EINVAL if one is out of range; then no value changes.
  */
 struct ghyvi_settings {
 	const char *group;
@@ -24,6 +25,13 @@ struct ghyvi_settings {
 	int (*set)(struct ghyvi_vgpu *vgpu, const void *values);
 };
 
+/**
+ * struct ghyvi_setting - an attribute.
+ * @attr: the sysfs attribute
+ * @settings: the struct that the attribute is a member of
+ * @offset: offset of the member in the struct, in bytes
+ * @range: valid values
+ */
 struct ghyvi_setting {
 	struct device_attribute attr;
 	const struct ghyvi_settings *settings;
@@ -44,7 +52,7 @@ ssize_t ghyvi_setting_store(struct device *dev, struct device_attribute *attr, c
 	};                                                                                         \
 	static_assert(sizeof(type) <= GHYVI_SETTINGS_BYTES)
 
-/* Defines setting_<member>, which takes @lowest to @highest. */
+/* Define setting_<member>, whose valid values are @lowest..@highest. */
 #define GHYVI_SETTING(of, type, member, lowest, highest)                                           \
 	GHYVI_SETTING_ATTRIBUTE(of, type, member, 0644, ghyvi_setting_store, .min = (lowest), .max = (highest))
 

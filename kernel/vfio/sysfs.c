@@ -54,8 +54,8 @@ static ssize_t last_error_time_show(struct device *dev, struct device_attribute 
 static DEVICE_ATTR_RO(last_error_time);
 
 /*
- * A guest's driver survives what GDRST does to the hardware, and no more: it never writes the GGTT
- * again. A vGPU that no program has open loses everything.
+ * A guest driver recovers only from a reset that clears no more than GDRST: it never rewrites the
+ * GGTT. A vGPU that is not open is reset completely.
  */
 static ssize_t reset_store(struct device *dev, struct device_attribute *attr, const char *buffer,
 			   size_t bytes)
@@ -74,7 +74,9 @@ static ssize_t reset_store(struct device *dev, struct device_attribute *attr, co
 }
 static DEVICE_ATTR_WO(reset);
 
-/* A removal asks the VM, too, but then waits in the kernel, where no signal ends it. */
+/*
+ * The removal of the device sends the same request, but then waits in the kernel, uninterruptibly.
+ */
 static ssize_t unplug_store(struct device *dev, struct device_attribute *attr, const char *buffer,
 			    size_t bytes)
 {

@@ -51,8 +51,8 @@ const struct attribute_group ghyvi_sched_group = {
 };
 
 /*
- * The parent's driver data is its driver's. So the attributes belong to the pGPU, and find it by what they
- * are embedded in.
+ * The parent's driver data belongs to its driver. So the attributes are embedded in struct
+ * ghyvi_pgpu, and find it through the enclosing struct ghyvi_pgpu_attribute.
  */
 static struct ghyvi_pgpu *pgpu_of(struct device_attribute *attr)
 {

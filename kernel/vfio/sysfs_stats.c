@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a vGPU did:
+ * The counters of a vGPU:
  *
  *	/sys/bus/mdev/devices/<uuid>/
  *		stats/<counter>			one per line of GHYVI_STATS
@@ -43,7 +43,7 @@ const struct attribute_group ghyvi_stats_group = {
 	.attrs = stats_attributes,
 };
 
-/* As i915 calls them there. */
+/* The engine names that i915 uses in drm-usage-stats. */
 static const char *const usage_names[GHYVI_ENGINES] = {
 	[GHYVI_RCS] = "render",
 	[GHYVI_BCS] = "copy",
@@ -52,8 +52,8 @@ static const char *const usage_names[GHYVI_ENGINES] = {
 };
 
 /*
- * DRM drivers have this text in /proc/<pid>/fdinfo/<fd>. A VFIO device's file belongs to VFIO's core, which has no
- * show_fdinfo and asks no driver for one.
+ * DRM drivers show this text in /proc/<pid>/fdinfo/<fd>. The file of a VFIO device belongs to the
+ * VFIO core, which has no show_fdinfo callback for drivers.
  */
 static ssize_t usage_show(struct device *dev, struct device_attribute *attr, char *buffer)
 {

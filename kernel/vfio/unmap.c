@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Guest memory that VFIO takes away.
+ * Unpinning of guest memory that VFIO unmaps.
  *
- * vfio_iommu_type1 calls .dma_unmap() with device_list_lock held; vfio_unpin_pages() takes
- * iommu->lock. A concurrent unmap and a device that joins or leaves take them in the other order.
- * Pinning takes iommu->lock with the mm's lock held. So a worker unpins, and the caller waits with
- * a timeout. When it expires, the caller may give up: type 1 releases both locks in turn, sees
- * pinned pages, and asks again. How often it may is counted for each system call, see
- * kernel/kvm/guard.c.
+ * vfio_iommu_type1 calls .dma_unmap() with device_list_lock held, and vfio_unpin_pages() takes
+ * iommu->lock. A concurrent unmap, or a device that is attached or detached, takes the two locks in
+ * the other order (ABBA). Pinning takes iommu->lock with the lock of struct ghyvi_gtt held. So a
+ * worker unpins, and the caller waits with a timeout. When it expires, the caller may give up:
+ * type1 then releases both locks, finds pinned pages, and calls .dma_unmap() again. The number of
+ * times that it may give up is limited per system call; see kernel/kvm/guard.c.
  */
 #include <ghyvi/compat.h>
 #include <ghyvi/gtt.h>
 #include "unmap.h"
 
-/* Long enough for most ranges. If a VMM's threads block each other, they do so for this long. */
+/* Long enough for most ranges. If threads of a VMM block each other, they do so for this time. */
 #define GHYVI_UNMAP_PATIENCE (HZ / 4)
 
 static bool unmap_dequeue(struct ghyvi_unmap *unmap, struct ghyvi_unmap_range *range)
@@ -48,8 +48,8 @@ static void unmap_work(struct work_struct *work)
 }
 
 /*
- * Put the range on the list unless it waits there already. Returns @done when it will have been
- * done, or 0: no room.
+ * Queue the range unless it is already queued. Returns the value that unmap->done reaches when the
+ * range is complete, or 0 if the queue is full.
  */
 static u64 unmap_enqueue(struct ghyvi_unmap *unmap, u64 gfn, u64 count)
 {
@@ -57,7 +57,7 @@ static u64 unmap_enqueue(struct ghyvi_unmap *unmap, u64 gfn, u64 count)
 	u64 number;
 
 	spin_lock(&unmap->lock);
-	/* Not what has been begun: pages can have been pinned since. */
+	/* Ignore ranges that have been started: pages may have been pinned since then. */
 	for (number = unmap->begun; number < unmap->asked; number++) {
 		range = &unmap->ranges[number % GHYVI_UNMAP_RANGES];
 		if (range->gfn == gfn && range->count == count)
@@ -75,7 +75,10 @@ static u64 unmap_enqueue(struct ghyvi_unmap *unmap, u64 gfn, u64 count)
 	return number;
 }
 
-/* @number: of the range, or 0 as long as there was no room. Part of a wait's condition: no sleep. */
+/*
+ * @number: result of unmap_enqueue(), or 0 while the range could not be queued. Called from a wait condition,
+ *	so it must not sleep.
+ */
 static bool is_done(struct ghyvi_unmap *unmap, u64 gfn, u64 count, u64 *number)
 {
 	bool done;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Guest memory that VFIO takes away, while it holds locks that others wait for.
+ * Unpinning of guest memory that VFIO unmaps, while VFIO holds locks that pinning needs.
  */
 #ifndef GHYVI_UNMAP_H
 #define GHYVI_UNMAP_H
@@ -12,7 +12,7 @@
 
 struct ghyvi_gtt;
 
-/* As many as threads may unmap at the same time; one more waits for room, or gives up. */
+/* Number of ranges in the queue. A thread that finds it full waits for room, or gives up. */
 #define GHYVI_UNMAP_RANGES 8u
 
 struct ghyvi_unmap_range {
@@ -21,12 +21,16 @@ struct ghyvi_unmap_range {
 };
 
 /**
- * struct ghyvi_unmap - ranges of guest pages on their way out of one vGPU
- * @mm: constant
- * @wait: for @done
- * @lock: protects everything below; innermost
- * @ranges: number n at place n % GHYVI_UNMAP_RANGES, from @done to @asked
- * @asked, @begun, @done: how many there were so far
+ * struct ghyvi_unmap - queue of ranges of guest pages that one vGPU must unpin.
+ * @mm: translation state of the vGPU; constant
+ * @work: worker that unpins
+ * @wait: waiters for a change of @done
+ * @lock: protects the members below. Innermost.
+ * @ranges: the queue; range number n is in slot n % GHYVI_UNMAP_RANGES, and n is in @done..@asked -
+ *	1
+ * @asked: number of ranges queued so far
+ * @begun: number of ranges started so far
+ * @done: number of ranges completed so far
  */
 struct ghyvi_unmap {
 	struct ghyvi_gtt *mm;
@@ -39,20 +43,30 @@ struct ghyvi_unmap {
 	u64 done;
 };
 
+/**
+ * ghyvi_unmap_init() - initialize an empty queue.
+ * @unmap: queue
+ * @mm: translation state of the vGPU
+ */
 void ghyvi_unmap_init(struct ghyvi_unmap *unmap, struct ghyvi_gtt *mm);
-/** ghyvi_unmap_fini() - nobody asks any more; afterwards nothing is under way. */
+/**
+ * ghyvi_unmap_fini() - stop the worker of a queue.
+ * @unmap: queue; no further range will be queued
+ *
+ * Context: may sleep.
+ */
 void ghyvi_unmap_fini(struct ghyvi_unmap *unmap);
 /**
- * ghyvi_unmap() - ghyvi_gtt_unmap() by a worker, and wait for it.
- * @unmap: of the vGPU
+ * ghyvi_unmap() - call ghyvi_gtt_unmap() in a worker, and wait for it.
+ * @unmap: queue of the vGPU
  * @gfn: first page
  * @count: number of pages
- * @may_give_up: asked each time that the worker has not finished within a quarter of a second;
- *	NULL: wait as long as it takes
+ * @may_give_up: called each time that the worker has not completed the range within a quarter of a
+ *	second; true ends the wait. NULL: wait without a limit.
  *
- * Context: may sleep; not with the mm's lock.
- * Return: true when nothing of the range is pinned; false when @may_give_up returned true before
- * that: the caller releases its locks and asks again.
+ * Context: may sleep; the caller does not hold the lock of struct ghyvi_gtt.
+ * Return: true if no page of the range is pinned; false if @may_give_up has ended the wait before.
+ * Then the caller must release its locks and try again.
  */
 bool ghyvi_unmap(struct ghyvi_unmap *unmap, u64 gfn, u64 count, bool (*may_give_up)(void));
 
