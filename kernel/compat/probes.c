@@ -21,6 +21,11 @@ void ghyvi_probe(void)
 	ghyvi_no_kernel_has_this(1);
 }
 
+/* Up to 6.12 a symbol namespace is a bare word; 6.13 made it a string */
+#elif defined(PROBE_NS_BARE_WORD)
+#include <linux/module.h>
+MODULE_IMPORT_NS(GHYVI);
+
 /* 6.12: <asm/unaligned.h> became <linux/unaligned.h> */
 #elif defined(PROBE_LINUX_UNALIGNED)
 #include <linux/unaligned.h>
