@@ -11,6 +11,7 @@
 #ifndef GHYVI_COMMANDS_H
 #define GHYVI_COMMANDS_H
 
+#include <ghyvi/gen8_cmds.h>
 #include <ghyvi/types.h>
 
 /* What a stream may do with a command. */
@@ -21,8 +22,6 @@ enum ghyvi_command_rule {
 	GHYVI_PPGTT_ONLY_DROP, /* allowed on the PPGTT; dropped with the GGTT bit of the header */
 	GHYVI_PPGTT_ONLY_REJECT, /* allowed on the PPGTT; refused with the GGTT bit of the header */
 };
-
-#define MI_USE_GGTT BIT(22) /* the GGTT bit of MI commands that have one */
 
 /* How a packet selects the address space of one of its addresses. */
 enum ghyvi_address_space {
@@ -211,13 +210,5 @@ static inline bool ghyvi_register_takes_bytes(const struct ghyvi_register_rule *
 {
 	return !rule->masked && rule->right != GHYVI_REGISTER_GPR;
 }
-
-/* Registers that a pGPU in software implements itself; from the engine's base. */
-#define GHYVI_GPR_FIRST 0x600
-#define GHYVI_GPR_BYTES 0x80
-#define GHYVI_MI_MODE 0x9c
-#define GHYVI_TIMESTAMP_LOW 0x358
-#define GHYVI_TIMESTAMP_HIGH 0x35c
-#define GHYVI_CONTEXT_TIMESTAMP 0x3a8
 
 #endif

@@ -9,26 +9,12 @@
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
+#include <ghyvi/gen8_cmds.h>
 #include "audit.h"
-
-#define MI_BATCH_PPGTT_HSW BIT(8)
-#define BB_START_SECOND_LEVEL BIT(22)
-#define LRI_BYTE_DISABLES GENMASK(11, 8)
-#define SEMAPHORE_REGISTER_POLL BIT(16)
-#define SEMAPHORE_COMPARE(header) ((header) >> 12 & 7)
-#define SEMAPHORE_COMPARE_LAST 5
-#define POST_SYNC GENMASK(15, 14)
-#define POST_STORE_INDEX BIT(21)
-#define FLUSH_DW_GGTT BIT(2) /* of the address */
-#define PIPE_CONTROL_GGTT BIT(24)
-#define PIPE_CONTROL_MMIO_WRITE BIT(23)
-#define UPDATE_GTT_ENTRY GENMASK(31, 12)
-
-#define ADDRESS_MASK GENMASK_ULL(47, 2)
 
 static u64 address_at(const u32 *dwords)
 {
-	return ((u64)dwords[1] << 32 | dwords[0]) & ADDRESS_MASK;
+	return ((u64)dwords[1] << 32 | dwords[0]) & GEN8_CMD_ADDRESS_MASK;
 }
 
 /* Is the address in the GGTT? Not for post-sync addresses, which have checks of their own. */
@@ -100,7 +86,7 @@ static int check_load_imm(struct audit_scan *scan, const u32 *packet)
 	if (!(scan->dwords & 1))
 		return audit_refuse(scan, AUDIT_LENGTH);
 	for (i = 1; i < scan->dwords && !err; i += 2)
-		err = check_register_write(scan, packet[i], packet[0] & LRI_BYTE_DISABLES);
+		err = check_register_write(scan, packet[i], MI_LRI_BYTE_DISABLES(packet[0]));
 	return err;
 }
 
@@ -114,7 +100,7 @@ static int check_batch_start(struct audit_scan *scan, const u32 *packet)
 		return audit_refuse(scan, AUDIT_BATCH_PLACE);
 	if (!user && !scan->privileged)
 		return audit_refuse(scan, AUDIT_BATCH_SPACE);
-	if (packet[0] & BB_START_SECOND_LEVEL) {
+	if (packet[0] & MI_BATCH_SECOND_LEVEL) {
 		if (scan->level != 1)
 			return audit_refuse(scan, AUDIT_BATCH_LEVEL);
 		level = 2;
@@ -138,18 +124,18 @@ static int check_batch_end(struct audit_scan *scan)
 
 static int check_semaphore_wait(struct audit_scan *scan, const u32 *packet)
 {
-	if (packet[0] & SEMAPHORE_REGISTER_POLL || SEMAPHORE_COMPARE(packet[0]) > SEMAPHORE_COMPARE_LAST)
+	if (packet[0] & MI_SEMAPHORE_REGISTER_POLL || MI_SEMAPHORE_COMPARE(packet[0]) > MI_SEMAPHORE_COMPARE_LAST)
 		return audit_refuse(scan, AUDIT_SEMAPHORE);
 	return 0;
 }
 
 /*
- * A write to memory after a flush. With POST_STORE_INDEX, the address is an offset in a page that
+ * A write to memory after a flush. With GEN8_POST_STORE_INDEX, the address is an offset in a page that
  * the engine chooses.
  */
 static int check_post(struct audit_scan *scan, u32 flags, bool ggtt, u64 address)
 {
-	if (!scan->privileged || !ggtt || !(flags & POST_SYNC) || flags & POST_STORE_INDEX ||
+	if (!scan->privileged || !ggtt || !GEN8_POST_SYNC(flags) || flags & GEN8_POST_STORE_INDEX ||
 	    audit_owns_ggtt(scan, address, sizeof(u64)))
 		return 0;
 	return audit_refuse(scan, AUDIT_GGTT_RANGE);
@@ -157,15 +143,15 @@ static int check_post(struct audit_scan *scan, u32 flags, bool ggtt, u64 address
 
 static int check_flush_dw(struct audit_scan *scan, const u32 *packet)
 {
-	return check_post(scan, packet[0], packet[1] & FLUSH_DW_GGTT,
-			  address_at(packet + 1) & ~(u64)FLUSH_DW_GGTT);
+	return check_post(scan, packet[0], packet[1] & MI_FLUSH_DW_USE_GTT,
+			  address_at(packet + 1) & ~(u64)MI_FLUSH_DW_USE_GTT);
 }
 
 static int check_pipe_control(struct audit_scan *scan, const u32 *packet)
 {
 	if (packet[1] & PIPE_CONTROL_MMIO_WRITE)
 		return scan->privileged ? audit_refuse(scan, AUDIT_MMIO_WRITE) : 0;
-	return check_post(scan, packet[1], packet[1] & PIPE_CONTROL_GGTT, address_at(packet + 2));
+	return check_post(scan, packet[1], packet[1] & PIPE_CONTROL_GLOBAL_GTT_IVB, address_at(packet + 2));
 }
 
 /*
@@ -176,7 +162,7 @@ static int check_pipe_control(struct audit_scan *scan, const u32 *packet)
 static int check_update_gtt(struct audit_scan *scan, const u32 *packet)
 {
 	const struct ghyvi_audit_params *params = &scan->audit->params;
-	u64 first = (packet[1] & UPDATE_GTT_ENTRY) >> GHYVI_PAGE_SHIFT;
+	u64 first = (packet[1] & MI_UPDATE_GTT_ADDRESS_MASK) >> GHYVI_PAGE_SHIFT;
 	unsigned int count = (scan->dwords - 2) / 2;
 	unsigned int i;
 	u64 entry;

@@ -29,7 +29,7 @@ static int usual_length_bits(enum ghyvi_engine_id engine, u32 header)
 {
 	switch (GHYVI_PACKET_TYPE(header)) {
 	case GHYVI_TYPE_MI:
-		return GHYVI_MI_OPCODE(header) < GHYVI_MI_FIRST_LONG ? 0 : 8;
+		return MI_OPCODE(header) < GHYVI_MI_FIRST_LONG ? 0 : 8;
 	case GHYVI_TYPE_2D:
 		return engine == GHYVI_BCS ? 8 : -1;
 	case GHYVI_TYPE_3D:

@@ -8,6 +8,7 @@
 #include <ghyvi/commands.h>
 #include <ghyvi/engines.h>
 #include <ghyvi/export.h>
+#include <ghyvi/gen8_regs.h>
 
 /* Registers of the engine itself, from its base; they are outside of the ranges below. */
 static const struct ghyvi_register_rule engine_rules[] = {

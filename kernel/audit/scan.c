@@ -11,6 +11,7 @@
 #include <linux/minmax.h>
 #include <linux/sched.h>
 #include <linux/string.h>
+#include <ghyvi/gen8_cmds.h>
 #include "audit.h"
 #include "tables.h"
 

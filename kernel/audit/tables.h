@@ -4,6 +4,7 @@
 #define GHYVI_AUDIT_TABLES_H
 
 #include <ghyvi/commands.h>
+#include <ghyvi/gen8_cmds.h>
 
 #define GHYVI_ALL_ENGINES (BIT(GHYVI_RCS) | BIT(GHYVI_BCS) | BIT(GHYVI_VCS) | BIT(GHYVI_VECS))
 
@@ -31,7 +32,6 @@ enum ghyvi_packet_type {
 };
 
 #define GHYVI_PACKET_TYPE(header) ((header) >> 29)
-#define GHYVI_MI_OPCODE(header) ((header) >> 23 & 0x3f)
 #define GHYVI_OPCODE_2D(header) ((header) >> 22 & 0x7f)
 #define GHYVI_BLOCK_3D(header) ((header) >> 21 & 0xff)
 #define GHYVI_COMMAND_3D(header) ((header) >> 16 & 0x1f)
@@ -51,7 +51,7 @@ ghyvi_command_in_tables(enum ghyvi_engine_id engine, u32 header)
 		command = command ? command + GHYVI_COMMAND_3D(header) : NULL;
 		break;
 	case GHYVI_TYPE_MI:
-		command = &ghyvi_mi_commands[GHYVI_MI_OPCODE(header)];
+		command = &ghyvi_mi_commands[MI_OPCODE(header)];
 		break;
 	case GHYVI_TYPE_2D:
 		command = &ghyvi_2d_commands[GHYVI_OPCODE_2D(header)];

@@ -6,7 +6,6 @@
 #include <linux/minmax.h>
 #include "engine.h"
 
-#define ATOMIC_GGTT BIT(22)
 #define ATOMIC_BYTES(header) (4u << ((header) >> 19 & 3))
 #define ATOMIC_INLINE BIT(18)
 #define ATOMIC_RETURN BIT(16)
@@ -135,7 +134,7 @@ int softgpu_mi_atomic(struct softgpu_engine *engine)
 		operands.second = gpr64(engine, OPERAND2_GPR);
 	}
 
-	err = softgpu_map(engine, header & ATOMIC_GGTT ? SOFTGPU_GGTT : SOFTGPU_PPGTT, address, true, &p);
+	err = softgpu_map(engine, header & MI_USE_GGTT ? SOFTGPU_GGTT : SOFTGPU_PPGTT, address, true, &p);
 	if (err || !p)
 		return err;
 	if (bytes == 8)

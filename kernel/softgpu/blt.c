@@ -30,10 +30,6 @@
 #define FAST_DEPTH(dword) ((dword) >> 24 & 7)
 #define ROP(dword) ((dword) >> 16 & 0xff)
 
-#define BCS_SWCTRL 0x22200
-#define SWCTRL_SRC_Y BIT(0)
-#define SWCTRL_DST_Y BIT(1)
-
 #define ROP_SOURCE 0xcc
 #define ROP_PATTERN 0xf0
 /*
@@ -235,7 +231,7 @@ static u32 write_mask(u32 header, unsigned int pixel_bytes)
 static int xy_color(struct softgpu_engine *engine)
 {
 	const u32 *packet = engine->packet;
-	enum softgpu_tiling tiling = tiling_of(engine, packet[0] & DST_TILED, SWCTRL_DST_Y);
+	enum softgpu_tiling tiling = tiling_of(engine, packet[0] & DST_TILED, BCS_DST_Y);
 	struct blit blit = {
 		.pixel_bytes = depth_bytes(DEPTH(packet[1])),
 		.rop = ROP(packet[1]),
@@ -251,7 +247,7 @@ static int xy_color(struct softgpu_engine *engine)
 static int xy_src_copy(struct softgpu_engine *engine)
 {
 	const u32 *packet = engine->packet;
-	enum softgpu_tiling tiling = tiling_of(engine, packet[0] & DST_TILED, SWCTRL_DST_Y);
+	enum softgpu_tiling tiling = tiling_of(engine, packet[0] & DST_TILED, BCS_DST_Y);
 	struct blit blit = {
 		.pixel_bytes = depth_bytes(DEPTH(packet[1])),
 		.rop = ROP(packet[1]),
@@ -260,7 +256,7 @@ static int xy_src_copy(struct softgpu_engine *engine)
 
 	blit_rectangle(&blit, packet);
 	blit.mask = write_mask(packet[0], blit.pixel_bytes);
-	blit_source(&blit, packet, tiling_of(engine, packet[0] & SRC_TILED, SWCTRL_SRC_Y));
+	blit_source(&blit, packet, tiling_of(engine, packet[0] & SRC_TILED, BCS_SRC_Y));
 	return blit_run(engine, &blit);
 }
 

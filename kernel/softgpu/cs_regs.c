@@ -10,22 +10,6 @@
 #include "engine.h"
 
 /* Offsets relative to the engine's base. */
-#define RING_TAIL 0x30
-#define RING_HEAD 0x34
-#define RING_START 0x38
-#define RING_CTL 0x3c
-#define ACTHD_HIGH 0x5c
-#define IPEHR 0x68
-#define ACTHD_LOW 0x74
-#define BBADDR_LOW 0x140
-#define BBADDR_HIGH 0x168
-
-#define MI_MODE_STOP BIT(8)
-
-#define NONPRIV_FIRST 0x24d0
-#define NONPRIV_SLOTS 12
-#define NONPRIV_ADDRESS GENMASK(25, 2)
-
 static u32 file_read(const struct softgpu_engine *engine, u32 offset)
 {
 	const struct ghyvi_client_params *params = &engine->client->params;
@@ -48,15 +32,15 @@ static bool is_listed(const struct softgpu_engine *engine, u32 offset)
 
 	if (engine->id != GHYVI_RCS)
 		return false;
-	for (i = 0; i < NONPRIV_SLOTS; i++)
-		if ((file_read(engine, NONPRIV_FIRST + 4 * i) & NONPRIV_ADDRESS) == offset)
+	for (i = 0; i < RING_FORCE_TO_NONPRIV_SLOTS; i++)
+		if ((file_read(engine, RING_FORCE_TO_NONPRIV_FIRST + 4 * i) & RING_FORCE_TO_NONPRIV_ADDRESS_MASK) == offset)
 			return true;
 	return false;
 }
 
 static u32 *gpr_at(struct softgpu_engine *engine, u32 offset)
 {
-	return &engine->gpr[(offset - engine->base - GHYVI_GPR_FIRST) / 4];
+	return &engine->gpr[(offset - engine->base - GEN8_RING_CS_GPR) / 4];
 }
 
 /*
@@ -68,11 +52,11 @@ static u32 timestamp_half(const struct softgpu_engine *engine, u32 offset)
 
 	for (i = 0; i < GHYVI_ENGINES; i++) {
 		switch (offset - engine->gpu->engines[i].base) {
-		case GHYVI_TIMESTAMP_LOW:
+		case RING_TIMESTAMP:
 			return lower_32_bits(softgpu_engine_timestamp(engine));
-		case GHYVI_TIMESTAMP_HIGH:
+		case RING_TIMESTAMP_UDW:
 			return upper_32_bits(softgpu_engine_timestamp(engine));
-		case GHYVI_CONTEXT_TIMESTAMP:
+		case RING_CTX_TIMESTAMP:
 			return i == engine->id ? softgpu_context_timestamp(engine) : 0;
 		}
 	}
@@ -154,7 +138,7 @@ int softgpu_register_write(struct softgpu_engine *engine, u32 field, u32 value, 
 	/*
 	 * A command streamer cannot stop itself, so the STOP bit must not reach the register file.
 	 */
-	if (offset - engine->base == GHYVI_MI_MODE)
+	if (offset - engine->base == RING_MI_MODE)
 		value &= ~(MI_MODE_STOP | MI_MODE_STOP << 16);
 	if (rule->right == GHYVI_REGISTER_GPR)
 		*gpr_at(engine, offset) = value;
@@ -173,11 +157,11 @@ void softgpu_registers_publish(struct softgpu_engine *engine)
 	file_write(engine, engine->base + RING_HEAD, engine->ring_head);
 	file_write(engine, engine->base + RING_START, engine->ring_start);
 	file_write(engine, engine->base + RING_CTL, (engine->ring_bytes - GHYVI_PAGE_BYTES) | 1);
-	file_write(engine, engine->base + IPEHR, engine->packet[0]);
-	file_write(engine, engine->base + ACTHD_LOW, lower_32_bits(at));
-	file_write(engine, engine->base + ACTHD_HIGH, upper_32_bits(at));
+	file_write(engine, engine->base + RING_IPEHR, engine->packet[0]);
+	file_write(engine, engine->base + RING_ACTHD, lower_32_bits(at));
+	file_write(engine, engine->base + RING_ACTHD_UDW, upper_32_bits(at));
 	if (engine->level) {
-		file_write(engine, engine->base + BBADDR_LOW, lower_32_bits(at) | 1);
-		file_write(engine, engine->base + BBADDR_HIGH, upper_32_bits(at));
+		file_write(engine, engine->base + RING_BBADDR, lower_32_bits(at) | 1);
+		file_write(engine, engine->base + RING_BBADDR_UDW, upper_32_bits(at));
 	}
 }

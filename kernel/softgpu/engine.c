@@ -24,13 +24,6 @@
 #include "engine.h"
 #include "softgpu.h"
 
-#define RING_CTL_ENABLE BIT(0)
-#define RING_CTL_PAGES GENMASK(20, 12)
-#define RING_HEAD_MASK GENMASK(20, 2)
-#define RING_TAIL_MASK GENMASK(20, 3)
-
-#define TIMESTAMP_BITS 36
-
 /* job->backend.state */
 enum {
 	JOB_QUEUED = 1,

@@ -28,6 +28,8 @@
 #include <linux/xarray.h>
 #include <ghyvi/commands.h>
 #include <ghyvi/engines.h>
+#include <ghyvi/gen8_cmds.h>
+#include <ghyvi/gen8_regs.h>
 #include <ghyvi/pgpu.h>
 
 #define SOFTGPU_GGTT_BYTES (4ULL << 30)

@@ -8,7 +8,6 @@
 #include <linux/kernel.h>
 #include "engine.h"
 
-#define POST_SYNC(flags) ((flags) >> 14 & 3)
 enum {
 	POST_NONE,
 	POST_IMMEDIATE,
@@ -16,17 +15,6 @@ enum {
 	POST_TIMESTAMP,
 };
 
-/* Common to MI_FLUSH_DW dword 0 and PIPE_CONTROL dword 1. */
-#define FLUSH_STORE_INDEX BIT(21)
-#define FLUSH_TLB_INVALIDATE BIT(18)
-#define FLUSH_NOTIFY BIT(8)
-
-#define FLUSH_DW_GGTT BIT(2) /* in the address */
-#define PIPE_CONTROL_GGTT BIT(24)
-#define PIPE_CONTROL_MMIO_WRITE BIT(23)
-#define STORE_INDEX_CONTEXT BIT(21)
-
-#define HWS_PGA 0x80 /* from the engine's base */
 #define INDEX_MASK GENMASK(11, 2)
 #define QWORD_MASK GENMASK_ULL(47, 3)
 #define DWORD_MASK GENMASK_ULL(47, 2)
@@ -48,7 +36,7 @@ static int softgpu_post(struct softgpu_engine *engine, const struct post *post)
 
 /*
  * The status page of a context is the first page of its image. The guest sets the address of the
- * engine's status page in HWS_PGA.
+ * engine's status page in RING_HWS_PGA.
  */
 static u64 context_page(const struct softgpu_engine *engine)
 {
@@ -57,7 +45,7 @@ static u64 context_page(const struct softgpu_engine *engine)
 
 static u64 engine_page(const struct softgpu_engine *engine)
 {
-	u32 offset = engine->base + HWS_PGA;
+	u32 offset = engine->base + RING_HWS_PGA;
 
 	if (offset >= engine->client->params.registers_bytes)
 		return 0;
@@ -66,14 +54,14 @@ static u64 engine_page(const struct softgpu_engine *engine)
 
 static void softgpu_flush(struct softgpu_engine *engine, u32 flags)
 {
-	if (flags & FLUSH_TLB_INVALIDATE)
+	if (flags & MI_INVALIDATE_TLB)
 		softgpu_tlb_flush(engine);
 }
 
 /* A flush in a user batch raises no interrupt. */
 static void softgpu_notify(struct softgpu_engine *engine, u32 flags)
 {
-	if (flags & FLUSH_NOTIFY && softgpu_stream(engine)->privileged)
+	if (flags & MI_FLUSH_DW_NOTIFY && softgpu_stream(engine)->privileged)
 		engine->job->event(engine->job, GHYVI_EVENT_FLUSH_NOTIFY);
 }
 
@@ -104,7 +92,7 @@ int softgpu_mi_store_index(struct softgpu_engine *engine)
 		.qword = engine->packet_dwords == 4,
 	};
 
-	if (!post_target(engine, &post, true, !(packet[0] & STORE_INDEX_CONTEXT)))
+	if (!post_target(engine, &post, true, !(packet[0] & MI_STORE_INDEX_PPHWSP)))
 		return SOFTGPU_OK;
 	return softgpu_post(engine, &post);
 }
@@ -121,7 +109,7 @@ int softgpu_mi_flush_dw(struct softgpu_engine *engine)
 	int err = 0;
 
 	softgpu_flush(engine, flags);
-	switch (POST_SYNC(flags)) {
+	switch (GEN8_POST_SYNC(flags)) {
 	case POST_NONE:
 		break;
 	case POST_TIMESTAMP:
@@ -129,7 +117,7 @@ int softgpu_mi_flush_dw(struct softgpu_engine *engine)
 		post.qword = true;
 		fallthrough;
 	case POST_IMMEDIATE:
-		if (post_target(engine, &post, flags & FLUSH_STORE_INDEX, packet[1] & FLUSH_DW_GGTT))
+		if (post_target(engine, &post, flags & GEN8_POST_STORE_INDEX, packet[1] & MI_FLUSH_DW_USE_GTT))
 			err = softgpu_post(engine, &post);
 		break;
 	default:
@@ -159,7 +147,7 @@ int softgpu_pipe_control(struct softgpu_engine *engine)
 			return softgpu_error(engine, "PIPE_CONTROL that writes register %#x", packet[2]);
 		return SOFTGPU_OK;
 	}
-	switch (POST_SYNC(flags)) {
+	switch (GEN8_POST_SYNC(flags)) {
 	case POST_NONE:
 		break;
 	case POST_DEPTH_COUNT:
@@ -169,8 +157,8 @@ int softgpu_pipe_control(struct softgpu_engine *engine)
 		post.value = softgpu_engine_timestamp(engine);
 		break;
 	}
-	if (POST_SYNC(flags) != POST_NONE &&
-	    post_target(engine, &post, flags & FLUSH_STORE_INDEX, flags & PIPE_CONTROL_GGTT))
+	if (GEN8_POST_SYNC(flags) != POST_NONE &&
+	    post_target(engine, &post, flags & GEN8_POST_STORE_INDEX, flags & PIPE_CONTROL_GLOBAL_GTT_IVB))
 		err = softgpu_post(engine, &post);
 	if (!err)
 		softgpu_notify(engine, flags);

@@ -7,19 +7,8 @@
 #include <linux/kernel.h>
 #include "engine.h"
 
-#define MI_OPCODE(header) ((header) >> 23 & 0x3f)
 #define MI_OPCODES 64
 
-#define MI_BATCH_PPGTT_HSW BIT(8)
-#define BB_START_SECOND_LEVEL BIT(22)
-#define COND_END_COMPARE BIT(21)
-#define COPY_DST_GGTT BIT(21)
-#define LRI_BYTE_DISABLES(header) ((header) >> 8 & 0xf)
-#define SEMAPHORE_REGISTER_POLL BIT(16)
-#define SEMAPHORE_COMPARE(header) ((header) >> 12 & 7)
-#define STORE_QWORD BIT(21)
-
-#define ADDRESS_MASK GENMASK_ULL(47, 2)
 
 static enum softgpu_space mi_space(u32 header)
 {
@@ -28,7 +17,7 @@ static enum softgpu_space mi_space(u32 header)
 
 static u64 mi_address(const u32 *dwords)
 {
-	return ((u64)dwords[1] << 32 | dwords[0]) & ADDRESS_MASK;
+	return ((u64)dwords[1] << 32 | dwords[0]) & GEN8_CMD_ADDRESS_MASK;
 }
 
 static int mi_user_interrupt(struct softgpu_engine *engine)
@@ -57,7 +46,7 @@ static int mi_batch_start(struct softgpu_engine *engine)
 
 	if (from->end)
 		return softgpu_error(engine, "BATCH_BUFFER_START in an indirect context batch");
-	if (header & BB_START_SECOND_LEVEL) {
+	if (header & MI_BATCH_SECOND_LEVEL) {
 		if (engine->level != 1)
 			return softgpu_error(engine, "second-level batch started from %s",
 					     engine->level ? "a second-level batch" : "the ring");
@@ -77,7 +66,7 @@ static int mi_batch_start(struct softgpu_engine *engine)
 static int mi_conditional_end(struct softgpu_engine *engine)
 {
 	u32 header = engine->packet[0];
-	u32 data = header & COND_END_COMPARE ? engine->packet[1] : 0;
+	u32 data = header & MI_DO_COMPARE ? engine->packet[1] : 0;
 	u32 value;
 	int err = softgpu_read32(engine, mi_space(header), mi_address(&engine->packet[2]), &value);
 
@@ -90,7 +79,7 @@ static int mi_store_data(struct softgpu_engine *engine)
 {
 	u32 header = engine->packet[0];
 	u64 address = mi_address(&engine->packet[1]);
-	unsigned int step = header & STORE_QWORD ? 2 : 1;
+	unsigned int step = header & MI_STORE_QWORD_IMM ? 2 : 1;
 	unsigned int i;
 	int err = 0;
 
@@ -111,7 +100,7 @@ static int mi_store_data(struct softgpu_engine *engine)
 
 static int mi_load_imm(struct softgpu_engine *engine)
 {
-	u32 disables = LRI_BYTE_DISABLES(engine->packet[0]);
+	u32 disables = MI_LRI_BYTE_DISABLES(engine->packet[0]);
 	unsigned int i;
 	int err = 0;
 
@@ -152,7 +141,7 @@ static int mi_copy_register(struct softgpu_engine *engine)
 static int mi_copy_memory(struct softgpu_engine *engine)
 {
 	u32 header = engine->packet[0];
-	bool dst_ggtt = header & COPY_DST_GGTT;
+	bool dst_ggtt = header & MI_COPY_MEM_MEM_DST_GGTT;
 	u32 value;
 	int err;
 
@@ -185,11 +174,11 @@ static bool semaphore_passes(unsigned int compare, u32 memory, u32 data)
 static int mi_semaphore_wait(struct softgpu_engine *engine)
 {
 	u32 header = engine->packet[0];
-	unsigned int compare = SEMAPHORE_COMPARE(header);
+	unsigned int compare = MI_SEMAPHORE_COMPARE(header);
 	u32 value;
 	int err;
 
-	if (header & SEMAPHORE_REGISTER_POLL || compare > 5)
+	if (header & MI_SEMAPHORE_REGISTER_POLL || compare > 5)
 		return softgpu_error(engine, "SEMAPHORE_WAIT %#010x: mode not supported", header);
 	err = softgpu_read32(engine, mi_space(header), mi_address(&engine->packet[2]), &value);
 	if (err)

@@ -166,7 +166,7 @@ static int check_ring(const struct vgpu_workload *workload)
 	u32 tail = context[GHYVI_CTX_RING_TAIL];
 
 	/* The upper bits count wraps of the ring and are ignored. */
-	context[GHYVI_CTX_RING_HEAD] &= (u32)RING_HEAD_OFFSET;
+	context[GHYVI_CTX_RING_HEAD] &= (u32)RING_HEAD_MASK;
 	if ((ctl & RING_CTL_ENABLE) && !(start & (GHYVI_PAGE_BYTES - 1)) &&
 	    vgpu_owns_ggtt(vgpu, start, ring_bytes(ctl)) &&
 	    context[GHYVI_CTX_RING_HEAD] < ring_bytes(ctl) && tail_ok(context, tail))

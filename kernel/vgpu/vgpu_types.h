@@ -8,7 +8,7 @@
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
-#include "registers.h"
+#include <ghyvi/gen8_regs.h>
 #include "vgpu.h"
 
 /* The reset value of one register. */

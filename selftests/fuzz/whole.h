@@ -21,7 +21,7 @@
 #include "input.h"
 #include "softgpu/engine.h"
 #include "softgpu/softgpu.h"
-#include "vgpu/registers.h"
+#include <ghyvi/gen8_regs.h>
 #include "vgpu/vgpu.h"
 
 #define VMS 2

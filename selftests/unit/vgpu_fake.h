@@ -14,7 +14,7 @@
 #include <ghyvi_shim.h>
 #include <cmocka.h>
 #include <linux/err.h>
-#include "vgpu/registers.h"
+#include <ghyvi/gen8_regs.h>
 #include "vgpu/vgpu.h"
 
 #define HIDDEN_START (256u << 20)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Offsets and bits of the Gen8/Gen9 registers that have side effects or a fixed value. All other
- * registers are plain storage and need no name.
+ * Offsets and bits of Gen8/Gen9 registers, by i915's names (i915_reg.h, gt/intel_engine_regs.h,
+ * gt/intel_gt_regs.h, i915_pvinfo.h), in one place for the vGPU, the auditor and the software pGPU.
+ * Only registers with side effects or a fixed value are named; the others are plain storage.
  */
-#ifndef GHYVI_VGPU_REGISTERS_H
-#define GHYVI_VGPU_REGISTERS_H
+#ifndef GHYVI_GEN8_REGS_H
+#define GHYVI_GEN8_REGS_H
 
 #include <linux/bits.h>
 #include <ghyvi/engines.h>
@@ -20,6 +21,7 @@
 #define RING_CTL 0x03c
 #define RING_PSMI_CTL 0x050
 #define RING_ACTHD_UDW 0x05c
+#define RING_IPEHR 0x068
 #define RING_ACTHD 0x074
 #define RING_HWS_PGA 0x080
 #define RING_HWSTAM 0x098
@@ -36,6 +38,8 @@
 #define RESET_CTL_REQUEST BIT(0)
 #define RESET_CTL_READY BIT(1)
 #define RESET_CTL_CAT_ERROR BIT(2)
+#define RING_BBADDR 0x140
+#define RING_BBADDR_UDW 0x168
 #define RING_ELSP 0x230
 #define RING_EXECLIST_STATUS_LO 0x234
 #define RING_EXECLIST_STATUS_HI 0x238
@@ -50,8 +54,36 @@
 #define CSB_POINTER_WRITE GENMASK(2, 0)
 #define CSB_POINTER_READ_SHIFT 8
 #define RING_CTX_TIMESTAMP 0x3a8
+#define RING_FORCE_TO_NONPRIV_SLOTS 12 /* of the render engine, from 0x24d0 on */
+#define RING_FORCE_TO_NONPRIV_FIRST 0x24d0
+#define RING_FORCE_TO_NONPRIV_ADDRESS_MASK GENMASK(25, 2)
+#define GEN8_RING_CS_GPR 0x600 /* sixteen of 64 bits */
+#define GEN8_RING_CS_GPR_BYTES 0x80
 
 #define TIMESTAMP_BITS 36
+
+/* Masked registers (the upper half selects bits of the lower) with workarounds, kept per vGPU. */
+#define FF_SLICE_CHICKEN 0x2088
+#define _3D_CHICKEN3 0x2090
+#define GEN9_CSFE_CHICKEN1_RCS 0x20d4
+#define GEN9_CS_DEBUG_MODE2 0x20d8 /* without a name in i915 */
+#define GEN7_FF_SLICE_CS_CHICKEN1 0x20e0
+#define FF_SLICE_CS_CHICKEN2 0x20e4
+#define GEN9_CS_DEBUG_MODE1 0x20ec
+#define GEN8_CS_CHICKEN1 0x2580
+#define CACHE_MODE_0_GEN7 0x7000
+#define HIZ_CHICKEN 0x7018
+#define HDC_CHICKEN0 0x7300
+#define GEN8_HDC_CHICKEN1 0x7304
+#define VF_PREEMPTION 0x83a4
+#define GEN7_HALF_SLICE_CHICKEN1 0xe100
+#define HALF_SLICE_CHICKEN2 0xe180
+#define GEN9_HALF_SLICE_CHICKEN5 0xe188
+#define GEN9_HALF_SLICE_CHICKEN7 0xe194
+#define GEN8_ROW_CHICKEN 0xe4f0
+#define BCS_SWCTRL 0x22200
+#define BCS_SRC_Y BIT(0)
+#define BCS_DST_Y BIT(1)
 
 /* Per-engine TLB invalidation, one dword each: RCS, VCS0, VCS1, BCS, VECS. */
 #define GEN8_RTCR 0x4260
@@ -186,7 +218,8 @@ enum pvinfo_notification {
 #define CTX_CTRL_RESTORE_INHIBIT_MASKED BIT(16)
 #define RING_CTL_ENABLE BIT(0)
 #define RING_CTL_PAGES GENMASK(20, 12) /* size in pages, minus one */
-#define RING_HEAD_OFFSET GENMASK(20, 2) /* above: wrap count */
+#define RING_HEAD_MASK GENMASK(20, 2) /* above: wrap count */
+#define RING_TAIL_MASK GENMASK(20, 3)
 #define CONTEXT_GPRS 16
 
 #endif
