@@ -13,7 +13,6 @@
 
 struct ghyvi_job;
 struct ghyvi_pgpu;
-struct ghyvi_pgpu_client; /* defined by the backend; opaque to the core */
 
 /**
  * struct ghyvi_pgpu_resources - resources of a pGPU that are divided among vGPUs.
@@ -81,6 +80,15 @@ struct ghyvi_client_params {
 	const u64 *ggtt_table;
 	int (*fault)(void *owner, u64 gfn);
 	void *owner;
+};
+
+/**
+ * struct ghyvi_pgpu_client - a vGPU as the backend sees it; a backend embeds it in a structure of
+ *	its own.
+ * @params: copy of the parameters of @client_create of struct ghyvi_pgpu_ops
+ */
+struct ghyvi_pgpu_client {
+	struct ghyvi_client_params params;
 };
 
 enum ghyvi_job_status {
@@ -200,9 +208,9 @@ int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch
  *	on.
  * @busy_ns: time on the engine in ns; 0 if the job did not begin or has not ended. The backend sets
  *	it with WRITE_ONCE() when the job has ended, before @done.
- * @backend: private to the backend. All 0 before the first @run; the core leaves it alone while the
- *	job is preempted, because it holds the position in the batches. It is not accessible to a
- *	guest.
+ * @backend: the backend's part of the job: @job_bytes of struct ghyvi_pgpu_ops, allocated by the
+ *	core. All 0 before the first @run; the core leaves it alone while the job is preempted. It
+ *	is not accessible to a guest.
  */
 struct ghyvi_job {
 	struct ghyvi_pgpu_client *client;
@@ -220,23 +228,7 @@ struct ghyvi_job {
 	void (*event)(struct ghyvi_job *job, u32 events);
 	u64 begun_ns;
 	u64 busy_ns;
-	struct {
-		/* private: for the backend only */
-		int state;
-		u32 tail;
-		u32 known_tail;
-		bool stop;
-		bool preempt;
-		u64 since_ns;
-		bool begun;
-		u64 spent_ns;
-		unsigned int level;
-		struct {
-			u64 address;
-			bool ggtt;
-		} batches[GHYVI_BATCH_LEVELS];
-		/* public: */
-	} backend;
+	void *backend;
 };
 
 /**
@@ -248,6 +240,8 @@ struct ghyvi_job {
 struct ghyvi_pgpu_ops {
 	/** @name: short ASCII name of the backend, for example "softgpu" */
 	const char *name;
+	/** @job_bytes: size in bytes of the backend's part of a job; may be 0 */
+	size_t job_bytes;
 	/** @resources: fill in the resources, which are constant. */
 	void (*resources)(void *pgpu, struct ghyvi_pgpu_resources *resources);
 

@@ -77,7 +77,7 @@ static struct softgpu_surface blt_surface(const u32 *address, u32 pitch, enum so
 
 static enum softgpu_tiling tiling_of(struct softgpu_engine *engine, bool tiled, u32 y_bit)
 {
-	const struct ghyvi_client_params *params = &engine->client->params;
+	const struct ghyvi_client_params *params = &engine->client->base.params;
 	u32 control = 0;
 
 	if (!tiled)
@@ -300,7 +300,7 @@ int softgpu_blt(struct softgpu_engine *engine)
 	case XY_SRC_COPY:
 		return blt_length(engine, COPY_DWORDS) ?: xy_src_copy(engine);
 	case XY_FAST_COPY:
-		if (engine->client->params.gen >= 9)
+		if (engine->client->base.params.gen >= 9)
 			return blt_length(engine, COPY_DWORDS) ?: xy_fast_copy(engine);
 		break;
 	}

@@ -116,12 +116,12 @@ struct ghyvi_pgpu_client *softgpu_client_create(void *pgpu, const struct ghyvi_c
 	if (!client)
 		return ERR_PTR(-ENOMEM);
 	client->gpu = pgpu;
-	client->params = *params;
+	client->base.params = *params;
 	xa_init(&client->owners);
 	xa_init(&client->guest);
 	mutex_init(&client->owners_lock);
 	atomic64_set(&client->generation, 1);
-	return (struct ghyvi_pgpu_client *)client;
+	return &client->base;
 }
 
 void softgpu_client_destroy(struct ghyvi_pgpu_client *handle)
@@ -133,8 +133,8 @@ void softgpu_client_destroy(struct ghyvi_pgpu_client *handle)
 	unsigned int i;
 
 	/* The next client of these ranges starts with an empty GGTT. */
-	for (i = 0; i < client->params.nr_ggtt; i++) {
-		const struct ghyvi_range *range = &client->params.ggtt[i];
+	for (i = 0; i < client->base.params.nr_ggtt; i++) {
+		const struct ghyvi_range *range = &client->base.params.ggtt[i];
 
 		if (range->start + range->bytes <= SOFTGPU_GGTT_BYTES)
 			memset(client->gpu->ggtt + (range->start >> GHYVI_PAGE_SHIFT), 0,

@@ -12,14 +12,14 @@
 /* Offsets relative to the engine's base. */
 static u32 file_read(const struct softgpu_engine *engine, u32 offset)
 {
-	const struct ghyvi_client_params *params = &engine->client->params;
+	const struct ghyvi_client_params *params = &engine->client->base.params;
 
 	return offset < params->registers_bytes ? READ_ONCE(params->registers[offset / 4]) : 0;
 }
 
 static void file_write(const struct softgpu_engine *engine, u32 offset, u32 value)
 {
-	const struct ghyvi_client_params *params = &engine->client->params;
+	const struct ghyvi_client_params *params = &engine->client->base.params;
 
 	if (offset < params->registers_bytes)
 		WRITE_ONCE(params->registers[offset / 4], value);
@@ -111,7 +111,7 @@ static bool may_write(const struct softgpu_engine *engine, const struct ghyvi_re
 	case GHYVI_REGISTER_BLITTER:
 		return privileged || engine->id == GHYVI_BCS;
 	case GHYVI_REGISTER_GEN8:
-		return privileged || engine->client->params.gen == 8;
+		return privileged || engine->client->base.params.gen == 8;
 	case GHYVI_REGISTER_LISTED:
 		return privileged || is_listed(engine, offset);
 	default:

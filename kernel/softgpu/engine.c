@@ -24,7 +24,7 @@
 #include "engine.h"
 #include "softgpu.h"
 
-/* job->backend.state */
+/* struct softgpu_job, @state */
 enum {
 	JOB_QUEUED = 1,
 	JOB_RUNNING,
@@ -39,7 +39,7 @@ u64 softgpu_ticks(unsigned int gen, u64 ns)
 
 u64 softgpu_engine_timestamp(const struct softgpu_engine *engine)
 {
-	return softgpu_ticks(engine->client->params.gen, ktime_get_ns()) &
+	return softgpu_ticks(engine->client->base.params.gen, ktime_get_ns()) &
 	       GENMASK_ULL(TIMESTAMP_BITS - 1, 0);
 }
 
@@ -47,7 +47,7 @@ u32 softgpu_context_timestamp(const struct softgpu_engine *engine)
 {
 	u64 ns = ktime_get_ns() - engine->started_ns;
 
-	return engine->context_timestamp + (u32)softgpu_ticks(engine->client->params.gen, ns);
+	return engine->context_timestamp + (u32)softgpu_ticks(engine->client->base.params.gen, ns);
 }
 
 int softgpu_error(struct softgpu_engine *engine, const char *format, ...)
@@ -58,7 +58,7 @@ int softgpu_error(struct softgpu_engine *engine, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	ghyvi_report(engine->client->params.reporter, "%s: context %#x, %s at %#llx: %s",
+	ghyvi_report(engine->client->base.params.reporter, "%s: context %#x, %s at %#llx: %s",
 		     ghyvi_engine_name(engine->id), engine->job->lrca,
 		     engine->level ? "batch" : "ring", engine->command_at, text);
 	return SOFTGPU_ERROR;
@@ -87,7 +87,7 @@ void softgpu_access_end(struct softgpu_engine *engine)
 
 static bool softgpu_over_budget(const struct ghyvi_job *job)
 {
-	return job->budget_ns && ktime_get_ns() - job->backend.since_ns > job->budget_ns;
+	return job->budget_ns && ktime_get_ns() - softgpu_job(job)->since_ns > job->budget_ns;
 }
 
 /* Decide at the beginning of a slice whether the job must end. */
@@ -95,11 +95,11 @@ static int softgpu_slice_decide(struct softgpu_engine *engine)
 {
 	struct ghyvi_job *job = engine->job;
 
-	if (READ_ONCE(job->backend.stop))
+	if (READ_ONCE(softgpu_job(job)->stop))
 		return SOFTGPU_CANCELLED;
 	if (!softgpu_over_budget(job))
 		return SOFTGPU_OK;
-	ghyvi_count(engine->client->params.stats, budget_overruns);
+	ghyvi_count(engine->client->base.params.stats, budget_overruns);
 	return softgpu_error(engine, "GPU time of %llu ms used up",
 			     (unsigned long long)div_u64(job->budget_ns, NSEC_PER_MSEC));
 }
@@ -182,28 +182,28 @@ static int softgpu_decide(struct softgpu_engine *engine, enum ghyvi_job_status *
 	int verdict = SOFTGPU_OK;
 	unsigned long flags;
 
-	if (likely(!softgpu_at_tail(engine) && !READ_ONCE(job->backend.preempt) &&
-		   !READ_ONCE(job->backend.stop)))
+	if (likely(!softgpu_at_tail(engine) && !READ_ONCE(softgpu_job(job)->preempt) &&
+		   !READ_ONCE(softgpu_job(job)->stop)))
 		return SOFTGPU_OK;
 
 	spin_lock_irqsave(&engine->lock, flags);
 	if (softgpu_at_tail(engine)) {
 		/* Commands that update_tail() added have a GPU time budget of their own. */
-		engine->ring_tail = job->backend.tail & RING_TAIL_MASK;
+		engine->ring_tail = softgpu_job(job)->tail & RING_TAIL_MASK;
 		if (!softgpu_at_tail(engine))
-			job->backend.since_ns = ktime_get_ns();
+			softgpu_job(job)->since_ns = ktime_get_ns();
 	}
-	if (job->backend.stop) {
+	if (softgpu_job(job)->stop) {
 		verdict = SOFTGPU_CANCELLED;
 	} else if (softgpu_at_tail(engine)) {
 		*status = GHYVI_JOB_COMPLETE;
 		verdict = SOFTGPU_DONE;
-	} else if (job->backend.preempt) {
+	} else if (softgpu_job(job)->preempt) {
 		*status = GHYVI_JOB_PREEMPTED;
 		verdict = SOFTGPU_DONE;
 	}
 	if (verdict)
-		job->backend.state = JOB_LEAVING;
+		softgpu_job(job)->state = JOB_LEAVING;
 	spin_unlock_irqrestore(&engine->lock, flags);
 
 	if (!engine->level)
@@ -220,13 +220,13 @@ static void softgpu_resume(struct softgpu_engine *engine)
 	const struct ghyvi_job *job = engine->job;
 	unsigned int i;
 
-	for (i = 0; i < job->backend.level; i++)
+	for (i = 0; i < softgpu_job(job)->level; i++)
 		engine->streams[1 + i] = (struct softgpu_stream){
-			.space = job->backend.batches[i].ggtt ? SOFTGPU_GGTT : SOFTGPU_PPGTT,
-			.privileged = job->backend.batches[i].ggtt,
-			.address = job->backend.batches[i].address,
+			.space = softgpu_job(job)->batches[i].ggtt ? SOFTGPU_GGTT : SOFTGPU_PPGTT,
+			.privileged = softgpu_job(job)->batches[i].ggtt,
+			.address = softgpu_job(job)->batches[i].address,
 		};
-	engine->level = job->backend.level;
+	engine->level = softgpu_job(job)->level;
 }
 
 static void softgpu_save_gprs(const struct softgpu_engine *engine)
@@ -244,18 +244,18 @@ static void softgpu_suspend(struct softgpu_engine *engine)
 
 	softgpu_save_gprs(engine); /* needed for Gen8 as well, although its image has no GPRs */
 	for (i = 0; i < engine->level; i++) {
-		job->backend.batches[i].address = engine->streams[1 + i].address;
-		job->backend.batches[i].ggtt = engine->streams[1 + i].space == SOFTGPU_GGTT;
+		softgpu_job(job)->batches[i].address = engine->streams[1 + i].address;
+		softgpu_job(job)->batches[i].ggtt = engine->streams[1 + i].space == SOFTGPU_GGTT;
 	}
-	job->backend.level = engine->level;
-	job->backend.begun = true;
+	softgpu_job(job)->level = engine->level;
+	softgpu_job(job)->begun = true;
 	/*
 	 * Keep the tail that the engine knows: a tail moved since then must not extend the budget
 	 * of the earlier commands, see softgpu_decide().
 	 */
-	job->backend.spent_ns = ktime_get_ns() - job->backend.since_ns;
-	job->backend.known_tail = engine->ring_tail;
-	job->context[GHYVI_CTX_RING_TAIL] = job->backend.tail;
+	softgpu_job(job)->spent_ns = ktime_get_ns() - softgpu_job(job)->since_ns;
+	softgpu_job(job)->known_tail = engine->ring_tail;
+	job->context[GHYVI_CTX_RING_TAIL] = softgpu_job(job)->tail;
 }
 
 static int softgpu_load(struct softgpu_engine *engine)
@@ -272,12 +272,12 @@ static int softgpu_load(struct softgpu_engine *engine)
 	engine->ring_bytes = (control & RING_CTL_PAGES) + GHYVI_PAGE_BYTES;
 	engine->ring_head = context[GHYVI_CTX_RING_HEAD] & RING_HEAD_MASK;
 	engine->ring_tail = context[GHYVI_CTX_RING_TAIL] & RING_TAIL_MASK;
-	if (job->backend.begun)
-		engine->ring_tail = job->backend.known_tail;
+	if (softgpu_job(job)->begun)
+		engine->ring_tail = softgpu_job(job)->known_tail;
 	engine->command_at = engine->ring_head;
 	engine->context_timestamp = context[GHYVI_CTX_TIMESTAMP];
 	memset(engine->gpr, 0, sizeof(engine->gpr));
-	if (job->backend.begun || (job->restore && engine->client->params.gen >= 9))
+	if (softgpu_job(job)->begun || (job->restore && engine->client->base.params.gen >= 9))
 		for (i = 0; i < 2 * SOFTGPU_GPRS; i++)
 			engine->gpr[i] = context[GHYVI_CTX_GPR + 2 * i];
 	softgpu_resume(engine);
@@ -292,7 +292,7 @@ static int softgpu_load(struct softgpu_engine *engine)
 				     engine->ring_tail);
 	if (job->levels != GHYVI_LEVEL_PML4 && job->levels != GHYVI_LEVEL_PDP)
 		return softgpu_error(engine, "%u levels of tables", job->levels);
-	if (job->nested && (!engine->client->params.fault || !engine->client->params.ggtt_table))
+	if (job->nested && (!engine->client->base.params.fault || !engine->client->base.params.ggtt_table))
 		return softgpu_error(engine, "nested job of a client without guest tables");
 	return SOFTGPU_OK;
 }
@@ -303,7 +303,7 @@ static void softgpu_save(struct softgpu_engine *engine)
 
 	context[GHYVI_CTX_RING_HEAD] = engine->ring_head;
 	context[GHYVI_CTX_TIMESTAMP] = softgpu_context_timestamp(engine);
-	if (engine->client->params.gen >= 9)
+	if (engine->client->base.params.gen >= 9)
 		softgpu_save_gprs(engine);
 }
 
@@ -318,18 +318,18 @@ static enum ghyvi_job_status softgpu_engine_execute(struct softgpu_engine *engin
 	engine->client = softgpu_client(job->client);
 	engine->started_ns = ktime_get_ns();
 	spin_lock_irqsave(&engine->lock, flags);
-	if (!job->backend.stop)
-		job->backend.state = JOB_RUNNING;
-	job->backend.since_ns = engine->started_ns - job->backend.spent_ns;
+	if (!softgpu_job(job)->stop)
+		softgpu_job(job)->state = JOB_RUNNING;
+	softgpu_job(job)->since_ns = engine->started_ns - softgpu_job(job)->spent_ns;
 	spin_unlock_irqrestore(&engine->lock, flags);
-	if (job->backend.state == JOB_QUEUED)
+	if (softgpu_job(job)->state == JOB_QUEUED)
 		return GHYVI_JOB_CANCELLED;
 	WRITE_ONCE(job->begun_ns, engine->started_ns);
 
 	softgpu_access_begin(engine);
 	verdict = softgpu_load(engine);
 	indirect = job->context[GHYVI_CTX_INDIRECT];
-	if (!verdict && engine->id == GHYVI_RCS && indirect & GHYVI_INDIRECT_LINES && !job->backend.begun)
+	if (!verdict && engine->id == GHYVI_RCS && indirect & GHYVI_INDIRECT_LINES && !softgpu_job(job)->begun)
 		verdict = softgpu_run_indirect(engine, indirect);
 	while (!verdict) {
 		verdict = softgpu_decide(engine, &status);
@@ -368,9 +368,9 @@ bool softgpu_engine_work(struct softgpu_engine *engine)
 		return false;
 	status = softgpu_engine_execute(engine, job);
 	spin_lock_irqsave(&engine->lock, flags);
-	job->backend.state = JOB_LEAVING;
+	softgpu_job(job)->state = JOB_LEAVING;
 	if (status == GHYVI_JOB_CANCELLED && !job->busy_ns)
-		job->context[GHYVI_CTX_RING_TAIL] = job->backend.tail; /* it may be run later */
+		job->context[GHYVI_CTX_RING_TAIL] = softgpu_job(job)->tail; /* it may be run later */
 	WRITE_ONCE(engine->job, NULL);
 	WRITE_ONCE(engine->left, engine->left + 1);
 	spin_unlock_irqrestore(&engine->lock, flags);
@@ -447,10 +447,10 @@ int softgpu_engine_run(struct softgpu_engine *engine, struct ghyvi_job *job)
 	} else if (engine->job) {
 		err = -EBUSY;
 	} else {
-		job->backend.state = JOB_QUEUED;
-		job->backend.tail = job->context[GHYVI_CTX_RING_TAIL];
-		job->backend.stop = false;
-		job->backend.preempt = false;
+		softgpu_job(job)->state = JOB_QUEUED;
+		softgpu_job(job)->tail = job->context[GHYVI_CTX_RING_TAIL];
+		softgpu_job(job)->stop = false;
+		softgpu_job(job)->preempt = false;
 		WRITE_ONCE(engine->job, job);
 	}
 	spin_unlock_irqrestore(&engine->lock, flags);
@@ -465,8 +465,8 @@ int softgpu_engine_update_tail(struct softgpu_engine *engine, struct ghyvi_job *
 	int err = -ESTALE;
 
 	spin_lock_irqsave(&engine->lock, flags);
-	if (engine->job == job && job->backend.state != JOB_LEAVING) {
-		job->backend.tail = tail;
+	if (engine->job == job && softgpu_job(job)->state != JOB_LEAVING) {
+		softgpu_job(job)->tail = tail;
 		err = 0;
 	}
 	spin_unlock_irqrestore(&engine->lock, flags);
@@ -479,7 +479,7 @@ void softgpu_engine_preempt(struct softgpu_engine *engine, struct ghyvi_job *job
 
 	spin_lock_irqsave(&engine->lock, flags);
 	if (engine->job == job)
-		WRITE_ONCE(job->backend.preempt, true);
+		WRITE_ONCE(softgpu_job(job)->preempt, true);
 	spin_unlock_irqrestore(&engine->lock, flags);
 }
 
@@ -499,8 +499,8 @@ void softgpu_engine_cancel(struct softgpu_engine *engine, struct ghyvi_job *job)
 	/* The same job may be run again after it ended: compare @left instead of @job. */
 	left = engine->left;
 	if (engine->job == job) {
-		WRITE_ONCE(job->backend.stop, true);
-		running = job->backend.state != JOB_QUEUED;
+		WRITE_ONCE(softgpu_job(job)->stop, true);
+		running = softgpu_job(job)->state != JOB_QUEUED;
 	}
 	spin_unlock_irqrestore(&engine->lock, flags);
 	if (running)

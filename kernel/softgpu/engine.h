@@ -10,7 +10,7 @@
  * Locks, outermost first:
  *   softgpu_engine.access       protects the use of translations. Pointers to guest memory and
  *                               table pages are valid only while it is held.
- *   softgpu_engine.lock         protects @job and @left, and job->backend. A leaf, irq-safe.
+ *   softgpu_engine.lock         protects @job and @left, and softgpu_job(job)-> A leaf, irq-safe.
  *   softgpu_client.owners_lock  protects changes of @owners and @guest. Reading is lockless.
  *
  * The fault callback of the core is called without locks. So softgpu_map() of a nested job may drop
@@ -89,8 +89,8 @@ struct softgpu_guest {
 };
 
 struct softgpu_client {
+	struct ghyvi_pgpu_client base;
 	struct softgpu *gpu;
-	struct ghyvi_client_params params;
 	/* Maps host address >> SOFTGPU_OWNERS_SHIFT to struct softgpu_owners. */
 	struct xarray owners;
 	struct mutex owners_lock;
@@ -99,6 +99,40 @@ struct softgpu_client {
 	/* For nested jobs: maps gfn / SOFTGPU_OWNER_PAGES to struct softgpu_guest. */
 	struct xarray guest;
 };
+
+/**
+ * struct softgpu_job - softgpu's part of a job; protected by softgpu_engine.lock.
+ * @state: JOB_QUEUED, JOB_RUNNING or JOB_LEAVING (engine.c)
+ * @tail: the last ring tail that the core gave
+ * @known_tail: the ring tail that the engine knew when the job was preempted
+ * @stop: the core has cancelled the job
+ * @preempt: the core has requested that the job stops before its next command
+ * @since_ns: when the time that counts against the budget began
+ * @begun: the job has run before; the members below are valid
+ * @spent_ns: time on the engine that counts against the budget, up to the preemption
+ * @level: number of valid elements of @batches
+ * @batches: position in each batch at the preemption; @address is that of the next command
+ */
+struct softgpu_job {
+	int state;
+	u32 tail;
+	u32 known_tail;
+	bool stop;
+	bool preempt;
+	u64 since_ns;
+	bool begun;
+	u64 spent_ns;
+	unsigned int level;
+	struct {
+		u64 address;
+		bool ggtt;
+	} batches[GHYVI_BATCH_LEVELS];
+};
+
+static inline struct softgpu_job *softgpu_job(const struct ghyvi_job *job)
+{
+	return job->backend;
+}
 
 /* A TLB entry. Valid while @epoch equals the engine's. */
 struct softgpu_tlb_entry {
@@ -409,7 +443,7 @@ void softgpu_invalidate(struct ghyvi_pgpu_client *client);
 
 static inline struct softgpu_client *softgpu_client(struct ghyvi_pgpu_client *client)
 {
-	return (struct softgpu_client *)client;
+	return container_of(client, struct softgpu_client, base);
 }
 
 #endif

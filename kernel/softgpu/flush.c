@@ -47,9 +47,9 @@ static u64 engine_page(const struct softgpu_engine *engine)
 {
 	u32 offset = engine->base + RING_HWS_PGA;
 
-	if (offset >= engine->client->params.registers_bytes)
+	if (offset >= engine->client->base.params.registers_bytes)
 		return 0;
-	return READ_ONCE(engine->client->params.registers[offset / 4]) & GHYVI_PAGE_MASK;
+	return READ_ONCE(engine->client->base.params.registers[offset / 4]) & GHYVI_PAGE_MASK;
 }
 
 static void softgpu_flush(struct softgpu_engine *engine, u32 flags)

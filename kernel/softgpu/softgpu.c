@@ -75,6 +75,7 @@ static u64 softgpu_timestamp(void *pgpu)
 
 const struct ghyvi_pgpu_ops softgpu_ops = {
 	.name = "softgpu",
+	.job_bytes = sizeof(struct softgpu_job),
 	.resources = softgpu_resources,
 	.client_create = softgpu_client_create,
 	.client_destroy = softgpu_client_destroy,

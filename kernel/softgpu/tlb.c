@@ -55,7 +55,7 @@ static int softgpu_owns(struct softgpu_engine *engine, u64 bus)
 
 static int softgpu_violation(struct softgpu_engine *engine, u64 address, u64 bus, int kind)
 {
-	ghyvi_count(engine->client->params.stats, oracle_violations);
+	ghyvi_count(engine->client->base.params.stats, oracle_violations);
 	return softgpu_error(engine, "address %#llx leads to page %#llx, which is %s: isolation oracle",
 			     address, bus,
 			     kind < 0 ? "not the client's" : "of the client but of another kind");
@@ -169,7 +169,7 @@ static int softgpu_walk_upper(struct softgpu_engine *engine, struct softgpu_walk
 			walk->within = GHYVI_ENTRIES - 1;
 			break;
 		}
-		if (level == GHYVI_LEVEL_PD && entry & GHYVI_ENTRY_64K && engine->client->params.gen >= 9)
+		if (level == GHYVI_LEVEL_PD && entry & GHYVI_ENTRY_64K && engine->client->base.params.gen >= 9)
 			walk->within = GHYVI_PTES_PER_64K - 1;
 	}
 	walk->region = address >> REGION_SHIFT;
@@ -207,7 +207,7 @@ static int softgpu_walk_ppgtt(struct softgpu_engine *engine, struct softgpu_tlb_
 static int softgpu_walk_ggtt(struct softgpu_engine *engine, struct softgpu_tlb_entry *slot,
 			     u64 address)
 {
-	const struct ghyvi_client_params *params = &engine->client->params;
+	const struct ghyvi_client_params *params = &engine->client->base.params;
 	unsigned int i;
 	u64 entry;
 
@@ -240,13 +240,13 @@ static int softgpu_walk(struct softgpu_engine *engine, struct softgpu_tlb_entry 
  */
 static int softgpu_fault(struct softgpu_engine *engine)
 {
-	const struct ghyvi_client_params *params = &engine->client->params;
+	const struct ghyvi_client_params *params = &engine->client->base.params;
 	int err;
 
 	softgpu_access_end(engine);
 	err = params->fault(params->owner, engine->fault_gfn);
 	softgpu_access_begin(engine);
-	if (READ_ONCE(engine->job->backend.stop))
+	if (READ_ONCE(softgpu_job(engine->job)->stop))
 		return SOFTGPU_CANCELLED;
 	return err ? WALK_SCRATCH : SOFTGPU_OK;
 }
@@ -254,7 +254,7 @@ static int softgpu_fault(struct softgpu_engine *engine)
 /* Map zeros, as a shadow maps the scratch page for an entry that cannot be translated. */
 static void softgpu_scratch(struct softgpu_engine *engine, struct softgpu_tlb_entry *slot, u64 address)
 {
-	const struct ghyvi_client_params *params = &engine->client->params;
+	const struct ghyvi_client_params *params = &engine->client->base.params;
 
 	ghyvi_count(params->stats, entries_rejected);
 	ghyvi_report(params->reporter, "address %#llx cannot be translated (guest page %#llx), reads as zero",

@@ -22,7 +22,7 @@ struct vgpu_workload *vgpu_workload_alloc(struct vgpu_engine *engine)
 	engine->spare = NULL;
 	if (workload)
 		return workload;
-	workload = kzalloc(sizeof(*workload), GFP_KERNEL);
+	workload = kzalloc(sizeof(*workload) + engine->vgpu->params.pgpu_ops->job_bytes, GFP_KERNEL);
 	if (!workload)
 		return NULL;
 	workload->context = (u32 *)get_zeroed_page(GFP_KERNEL);
@@ -32,6 +32,7 @@ struct vgpu_workload *vgpu_workload_alloc(struct vgpu_engine *engine)
 	}
 	workload->engine = engine;
 	workload->base.job.context = workload->context;
+	workload->base.job.backend = workload->backend;
 	return workload;
 }
 
@@ -273,7 +274,7 @@ int vgpu_context_load(struct vgpu_workload *workload)
 	job->lrca = (u32)(workload->descriptor & DESC_LRCA);
 	job->restore = !((workload->control & CTX_CTRL_ENGINE_CTX_RESTORE_INHIBIT) &&
 			 (workload->control & CTX_CTRL_RESTORE_INHIBIT_MASKED));
-	memset(&job->backend, 0, sizeof(job->backend));
+	memset(job->backend, 0, vgpu->params.pgpu_ops->job_bytes);
 	vgpu_update_ring_regs(workload);
 	trace_ghyvi_submit(vgpu->params.reporter, job->engine, job->lrca, workload->head,
 			   workload->tail);

@@ -58,6 +58,7 @@ struct vgpu_engine;
  * @gprs: general purpose registers as loaded
  * @root: page table tree of the context, with a reference; NULL before the context was loaded
  * @context: the host's copy of the context's register state, one page
+ * @backend: the backend's part of the job, @job_bytes of struct ghyvi_pgpu_ops
  *
  * vgpu->lock protects all members but @base.
  */
@@ -76,6 +77,7 @@ struct vgpu_workload {
 	u32 gprs[2 * CONTEXT_GPRS];
 	struct ghyvi_root *root;
 	u32 *context;
+	u64 backend[];
 };
 
 /**

@@ -138,7 +138,7 @@ static struct vm *vm_of(const struct ghyvi_job *job)
 	unsigned int i;
 
 	for (i = 0; i < VMS - 1; i++)
-		if (softgpu_client(job->client)->params.stats == &world.vms[i].stats)
+		if (softgpu_client(job->client)->base.params.stats == &world.vms[i].stats)
 			break;
 	return &world.vms[i];
 }

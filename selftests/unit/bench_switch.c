@@ -16,6 +16,7 @@
 
 struct player {
 	struct ghyvi_workload base;
+	struct softgpu_job backend;
 	struct rig *rig;
 	struct ghyvi_sched *sched;
 	u32 context[GHYVI_CTX_DWORDS];
@@ -56,6 +57,7 @@ static void init_player(struct player *player, struct rig *rig, struct ghyvi_sch
 	memcpy(player->context, rig->context, sizeof(player->context));
 	player->base.job = rig->job;
 	player->base.job.context = player->context;
+	player->base.job.backend = &player->backend;
 }
 
 struct cost {

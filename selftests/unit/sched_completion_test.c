@@ -11,6 +11,7 @@
 
 struct player {
 	struct ghyvi_workload base;
+	struct softgpu_job backend;
 	u32 context[GHYVI_CTX_DWORDS];
 	u32 head, tail;
 	unsigned int sleep_ms; /* in complete() */
@@ -37,7 +38,7 @@ static int prepare(struct ghyvi_workload *base)
 		return 0;
 	player->context[GHYVI_CTX_RING_HEAD] = player->head;
 	player->context[GHYVI_CTX_RING_TAIL] = player->tail;
-	memset(&base->job.backend, 0, sizeof(base->job.backend));
+	memset(base->job.backend, 0, sizeof(struct softgpu_job));
 	return 0;
 }
 
@@ -84,6 +85,7 @@ static void init_player(struct player *player, struct rig *rig, unsigned int ent
 	player->base.complete = complete;
 	player->base.job = rig->job;
 	player->base.job.context = player->context;
+	player->base.job.backend = &player->backend;
 }
 
 static int setup(void **state)

@@ -422,8 +422,10 @@ static void done_that_waits_for_the_core(struct ghyvi_job *job, enum ghyvi_job_s
 static void cancel_of_a_queued_job_does_not_wait_for_the_one_before(void **state)
 {
 	struct rig *rig = *state;
+	struct softgpu_job backend = {};
 	struct ghyvi_job before = rig->job;
 
+	before.backend = &backend;
 	before.done = done_that_waits_for_the_core;
 	sem_init(&left, 0, 0);
 	pthread_mutex_lock(&cores_lock);
@@ -455,8 +457,10 @@ static void an_engine_that_ends_takes_none(void **state)
 static void an_engine_takes_one_job_at_a_time(void **state)
 {
 	struct rig *rig = *state;
+	struct softgpu_job backend = {};
 	struct ghyvi_job other = rig->job;
 
+	other.backend = &backend;
 	endless_batch(rig);
 	assert_int_equal(softgpu_ops.run(rig->gpu, &other), -EBUSY);
 	softgpu_ops.cancel(rig->gpu, &rig->job);

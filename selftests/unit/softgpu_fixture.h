@@ -78,6 +78,7 @@ struct rig {
 
 	u32 context[GHYVI_CTX_DWORDS];
 	struct ghyvi_job job;
+	struct softgpu_job backend;
 	u32 tail;
 	sem_t done;
 	enum ghyvi_job_status status;
@@ -361,6 +362,7 @@ static inline struct rig *rig_new(unsigned int gen)
 		.restore = true,
 		.done = rig_done,
 		.event = rig_event,
+		.backend = &rig->backend,
 	};
 	sem_init(&rig->done, 0, 0);
 	return rig;

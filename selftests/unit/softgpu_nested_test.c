@@ -253,7 +253,7 @@ static void a_client_without_guest_tables_runs_no_nested_job(void **state)
 {
 	struct rig *rig = *state;
 
-	softgpu_client(rig->client)->params.fault = NULL;
+	softgpu_client(rig->client)->base.params.fault = NULL;
 	ring(rig, MI_NOOP);
 	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
 }
@@ -332,7 +332,7 @@ static void a_job_can_be_cancelled_while_it_faults(void **state)
 	softgpu_ops.invalidate(rig->client);
 	pthread_mutex_unlock(&rig->gtt);
 	pthread_create(&thread, NULL, cancel, rig);
-	while (!READ_ONCE(rig->job.backend.stop))
+	while (!READ_ONCE(rig->backend.stop))
 		usleep_range(10, 20);
 	sem_post(&go_on);
 	assert_int_equal(rig_wait(rig), GHYVI_JOB_CANCELLED);

@@ -144,7 +144,7 @@ static void preempt_remembers_whose_batch_it_is(void **state)
 
 	*(u64 *)rig->data = 0;
 	rig_reset(rig);
-	memset(&rig->job.backend, 0, sizeof(rig->job.backend));
+	memset(&rig->backend, 0, sizeof(rig->backend));
 	memcpy(rig->batch, rig->ggtt_data + 512, 64);
 	rig->batch[11] = 6;
 	ring(rig, MI_BATCH_START, ADDRESS(BATCH));
@@ -259,7 +259,7 @@ static void preempted_anywhere_each_command_runs_once(void **state)
 	write_counting_batches(rig);
 	for (rounds = 0; rounds < 2000 && preempted < 100; rounds++) {
 		rig_reset(rig);
-		memset(&rig->job.backend, 0, sizeof(rig->job.backend));
+		memset(&rig->backend, 0, sizeof(rig->backend));
 		memset(rig->data, 0, 8 * COUNT_UP);
 		ring(rig, MI_LRI(2), GPR(0), 0, GPR(1), 1, MI_BATCH_START, ADDRESS(BATCH));
 		assert_int_equal(preempt_until_it_ends(rig, &preempted), GHYVI_JOB_COMPLETE);
@@ -299,6 +299,7 @@ static void a_job_that_never_began_keeps_its_last_tail(void **state)
 {
 	static u32 context[GHYVI_CTX_DWORDS];
 	struct rig *rig = *state;
+	struct softgpu_job backend = {};
 	struct ghyvi_job second;
 
 	sem_init(&inside, 0, 0);
@@ -311,7 +312,7 @@ static void a_job_that_never_began_keeps_its_last_tail(void **state)
 		;
 	memcpy(context, rig->context, sizeof(context));
 	second = rig->job;
-	memset(&second.backend, 0, sizeof(second.backend));
+	second.backend = &backend;
 	second.context = context;
 	second.done = second_done;
 	second.busy_ns = 0;

@@ -298,7 +298,7 @@ static void test_a_preempted_context_is_active_and_goes_on_from_the_hosts_copy(v
 	submit(0, -1);
 	assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
 	job = gpu.running[guest.id];
-	job->backend.level = 2;
+	fake_job(job)->level = 2;
 	commands = job->commands;
 	be_preempted(8);
 	assert_int_equal(consume(), 0);
@@ -313,7 +313,7 @@ static void test_a_preempted_context_is_active_and_goes_on_from_the_hosts_copy(v
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 	assert_ptr_equal(gpu.running[guest.id], job);
 	assert_ptr_equal(job->commands, commands);
-	assert_int_equal(job->backend.level, 2);
+	assert_int_equal(fake_job(job)->level, 2);
 	assert_true(job->root == PML4(0));
 	assert_int_equal(job->context[GHYVI_CTX_RING_START], RINGS(0));
 	assert_int_equal(job->context[GHYVI_CTX_RING_HEAD], 8);
@@ -363,7 +363,7 @@ static void test_after_a_reset_a_preempted_context_begins_as_its_image_says(void
 	move_tail(0);
 	submit(0, -1);
 	consume();
-	gpu.running[guest.id]->backend.level = 2;
+	fake_job(gpu.running[guest.id])->level = 2;
 	be_preempted(8);
 	wr(GEN6_GDRST, GEN6_GRDOM_FULL);
 	reset_books();
@@ -376,7 +376,7 @@ static void test_after_a_reset_a_preempted_context_begins_as_its_image_says(void
 	guest.tails[0] = 64;
 	submit(0, -1);
 	assert_int_equal(gpu.running[guest.id]->context[GHYVI_CTX_RING_HEAD], 16);
-	assert_int_equal(gpu.running[guest.id]->backend.level, 0);
+	assert_int_equal(fake_job(gpu.running[guest.id])->level, 0);
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 	assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
 	assert_int_equal(consume(), 0x18);

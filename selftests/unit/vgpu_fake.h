@@ -317,8 +317,19 @@ static u64 fake_timestamp(void *pgpu)
 	return gpu.clock;
 }
 
+/* The fake's part of a job: the core must keep it across preemptions and clear it for a new job. */
+struct fake_job {
+	unsigned int level;
+};
+
+static inline struct fake_job *fake_job(const struct ghyvi_job *job)
+{
+	return job->backend;
+}
+
 static const struct ghyvi_pgpu_ops fake_pgpu_ops = {
 	.name = "fake",
+	.job_bytes = sizeof(struct fake_job),
 	.resources = fake_resources,
 	.client_create = fake_client_create,
 	.client_destroy = fake_client_destroy,
