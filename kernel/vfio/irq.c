@@ -67,7 +67,7 @@ static int set_eventfd(struct ghyvi_device *device, u32 index, s32 fd)
 
 /*
  * @set has been validated: it has at most one vector, and @data has the size that its type
- *	requires.
+ * requires.
  */
 int ghyvi_irq_set(struct ghyvi_device *device, const struct vfio_irq_set *set, const void *data)
 {

@@ -85,7 +85,7 @@ static unsigned int levels_of(const struct vgpu_workload *workload)
 
 /*
  * @pdps: dwords of the image from GHYVI_CTX_PDP3_UDW on. @gpa: argument of ghyvi_gtt_get_root(),
- *	PDP0 first.
+ * PDP0 first.
  */
 static void roots_from(const u32 *pdps, unsigned int levels, u64 gpa[4])
 {
