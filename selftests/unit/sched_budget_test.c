@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The decisions of "credit" and "band", one by one, on budgets that the test sets. */
+#include "sched_decide.h"
+
+#define PERIOD_NS ((s64)SCHED_BUDGET_PERIOD_NS)
+#define IDLE_NS (500 * US)
+
+/* All three vGPUs wait, in this order, with weights 100, 300 and 100. */
+static void all_wait(const char *policy)
+{
+	unsigned int i;
+
+	assert_int_equal(ghyvi_sched_set_policy(sched, policy), 0);
+	set_knobs(1, 300, 0, 0);
+	for (i = 0; i < VGPUS; i++)
+		queue(i);
+}
+
+static unsigned int place(unsigned int i)
+{
+	struct sched_rq *run;
+	unsigned int at = 0;
+
+	list_for_each_entry(run, &engine->rqs, link) {
+		if (run == runs[i])
+			return at;
+		at++;
+	}
+	fail();
+	return 0;
+}
+
+/* A share of one fifth is 200 permille. */
+static void set_budget(unsigned int i, s64 left_ns, u64 permille)
+{
+	runs[i]->budget.left_ns = left_ns;
+	runs[i]->budget.permille = permille;
+}
+
+static void a_period_refills_by_weight(void **state)
+{
+	all_wait("credit");
+	assert_int_equal(sched_total_weight(engine), 500);
+	set_budget(0, -7, 0);
+	set_budget(1, 5, 0);
+	sched_budget_tick(engine, engine->budget.window_start + PERIOD_NS);
+	assert_int_equal(runs[0]->budget.left_ns, PERIOD_NS / 5 - 7);
+	assert_int_equal(runs[1]->budget.left_ns, 3 * PERIOD_NS / 5 + 5);
+	assert_int_equal(runs[2]->budget.left_ns, PERIOD_NS / 5);
+}
+
+static void a_budget_beyond_a_period_is_forgotten(void **state)
+{
+	static const struct {
+		s64 before, after;
+	} steps[] = {
+		{ 4 * PERIOD_NS / 5, PERIOD_NS },
+		{ 4 * PERIOD_NS / 5 + 1, 0 },
+		{ -6 * PERIOD_NS / 5, -PERIOD_NS },
+		{ -6 * PERIOD_NS / 5 - 1, 0 },
+	};
+	unsigned int i;
+
+	all_wait("credit");
+	for (i = 0; i < ARRAY_SIZE(steps); i++) {
+		set_budget(0, steps[i].before, 0);
+		sched_budget_tick(engine, engine->budget.window_start + PERIOD_NS);
+		assert_int_equal(runs[0]->budget.left_ns, steps[i].after);
+	}
+}
+
+static void shares_are_of_the_last_second(void **state)
+{
+	u64 begin;
+
+	all_wait("band");
+	begin = engine->budget.window_start;
+	assert_int_equal(begin, now);
+	sched_budget_charge(runs[0], 25 * MS);
+	assert_int_equal(runs[0]->budget.left_ns, -25 * (s64)MS);
+	sched_budget_tick(engine, begin); /* no time has passed */
+	assert_int_equal(runs[0]->budget.permille, 0);
+	sched_budget_tick(engine, begin + 100 * MS);
+	assert_int_equal(runs[0]->budget.permille, 250);
+	assert_int_equal(runs[1]->budget.permille, 0);
+	sched_budget_tick(engine, begin + 1000 * MS - 1);
+	assert_int_equal(engine->budget.window_start, begin);
+	assert_int_equal(runs[0]->budget.used_ns, 25 * MS);
+	sched_budget_tick(engine, begin + 1000 * MS);
+	assert_int_equal(runs[0]->budget.permille, 25);
+	assert_int_equal(runs[0]->budget.used_ns, 0);
+	assert_int_equal(engine->budget.window_start, begin + 1000 * MS);
+	sched_budget_charge(runs[0], -3);
+	assert_int_equal(runs[0]->budget.used_ns, (u64)-3);
+}
+
+static void ticks_come_every_period(void **state)
+{
+	static const char *const policies[] = { "credit", "band" };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(policies); i++) {
+		if (i) {
+			teardown(state);
+			setup(state);
+		}
+		all_wait(policies[i]);
+		now += PERIOD_NS - 1;
+		sched_update_clock(engine);
+		assert_int_equal(runs[0]->budget.left_ns, 0);
+		now += 1;
+		assert_int_equal(sched_update_clock(engine), now);
+		assert_int_equal(runs[0]->budget.left_ns, PERIOD_NS / 5);
+		now += 2 * PERIOD_NS;
+		sched_update_clock(engine);
+		assert_int_equal(runs[0]->budget.left_ns, 3 * PERIOD_NS / 5);
+	}
+}
+
+/* 64 ticks are made up for, and the next comes a period after that. */
+static void a_long_pause_ends_in_one_go(void **state)
+{
+	u64 begin;
+
+	all_wait("credit");
+	begin = engine->next_tick - PERIOD_NS;
+	now = begin + 64 * PERIOD_NS;
+	sched_update_clock(engine);
+	assert_int_equal(engine->next_tick, begin + 65 * PERIOD_NS);
+	now = begin + 200 * PERIOD_NS + 5;
+	sched_update_clock(engine);
+	assert_int_equal(engine->next_tick, now + PERIOD_NS);
+}
+
+static void credit_moves_an_empty_budget_to_the_end(void **state)
+{
+	u64 until = GHYVI_SCHED_NEVER;
+
+	all_wait("credit");
+	set_budget(0, 1, 1000);
+	sched_credit.on_complete(engine, runs[0], MS, false, now);
+	assert_int_equal(place(0), 0);
+	assert_ptr_equal(sched_credit.next(engine, now, &until), runs[0]);
+	set_budget(0, 0, 0);
+	sched_credit.on_complete(engine, runs[0], MS, false, now);
+	assert_int_equal(place(0), 2);
+	assert_ptr_equal(sched_credit.next(engine, now, &until), runs[1]);
+	assert_ptr_equal(sched_credit.peek(engine), runs[1]);
+	set_budget(1, -1, 0);
+	sched_credit.on_complete(engine, runs[1], MS, false, now);
+	assert_int_equal(place(1), 2);
+	assert_int_equal(until, GHYVI_SCHED_NEVER);
+}
+
+static void a_vgpu_without_work_is_passed_over(void **state)
+{
+	all_wait("credit");
+	assert_true(ghyvi_sched_cancel(sched, &workloads[0]));
+	assert_ptr_equal(sched_credit.peek(engine), runs[1]);
+	workloads[1].late = true;
+	assert_ptr_equal(sched_credit.peek(engine), runs[2]);
+	workloads[2].late = true;
+	assert_null(sched_credit.peek(engine));
+	workloads[1].late = workloads[2].late = false;
+}
+
+static void band_demotes_what_is_over_its_budget_and_its_share(void **state)
+{
+	static const struct {
+		s64 left_ns;
+		u64 permille;
+		bool demoted;
+	} cases[] = {
+		{ -1, 201, true }, { -1, 200, false }, { 0, 201, false }, { 1, 1000, false }, { -1, 0, false },
+	};
+	unsigned int i;
+
+	all_wait("band");
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		list_move(&runs[0]->link, &engine->rqs);
+		set_budget(0, cases[i].left_ns, cases[i].permille);
+		engine->budget.from = engine->budget.arrived = runs[1];
+		engine->budget.completed = false;
+		engine->budget.wait_until = 7;
+		sched_band.on_complete(engine, runs[0], MS, false, now);
+		assert_int_equal(place(0), cases[i].demoted ? 2 : 0);
+		assert_ptr_equal(engine->budget.from, runs[0]);
+		assert_null(engine->budget.arrived);
+		assert_true(engine->budget.completed);
+		assert_int_equal(engine->budget.wait_until, 0);
+	}
+}
+
+static void assert_idles(bool idles)
+{
+	u64 until = GHYVI_SCHED_NEVER;
+	struct sched_rq *run;
+
+	run = sched_band.next(engine, now, &until);
+	if (idles) {
+		assert_null(run);
+		assert_int_equal(until, now + IDLE_NS);
+		assert_int_equal(engine->budget.wait_until, until);
+	} else {
+		assert_ptr_equal(run, runs[0]);
+		assert_int_equal(until, GHYVI_SCHED_NEVER);
+		assert_int_equal(engine->budget.wait_until, 0);
+		assert_null(engine->budget.arrived);
+		assert_false(engine->budget.completed);
+	}
+	engine->budget.wait_until = 0;
+}
+
+static void band_idles_before_a_vgpu_that_is_over_its_share(void **state)
+{
+	all_wait("band");
+	/* After a completion of another. */
+	set_budget(0, 5, 201);
+	engine->budget.completed = true;
+	engine->budget.from = runs[1];
+	engine->budget.arrived = runs[1];
+	assert_idles(true);
+	engine->budget.completed = true;
+	engine->budget.from = runs[0];
+	assert_idles(false);
+	engine->budget.completed = true;
+	engine->budget.from = runs[1];
+	set_budget(0, -5, 200);
+	assert_idles(false);
+	/* It came to an idle engine. */
+	engine->budget.completed = false;
+	set_budget(0, 1, 201);
+	assert_idles(false);
+	set_budget(0, 0, 201);
+	assert_idles(true);
+	set_budget(0, 0, 200);
+	assert_idles(false);
+}
+
+static void band_never_idles_for_a_vgpu_that_is_alone(void **state)
+{
+	assert_int_equal(ghyvi_sched_set_policy(sched, "band"), 0);
+	queue(0);
+	set_budget(0, -5, 5000);
+	engine->budget.completed = true;
+	engine->budget.from = runs[1];
+	assert_idles(false);
+}
+
+static void band_idles_for_half_a_millisecond(void **state)
+{
+	u64 until = GHYVI_SCHED_NEVER, end;
+
+	all_wait("band");
+	engine->budget.arrived = NULL;
+	set_budget(0, -5, 1000);
+	assert_null(sched_band.next(engine, now, &until));
+	end = now + IDLE_NS;
+	now = end - 1;
+	until = GHYVI_SCHED_NEVER;
+	assert_null(sched_band.next(engine, now, &until));
+	assert_int_equal(until, end);
+	assert_int_equal(engine->budget.wait_until, end);
+	now = end;
+	assert_ptr_equal(sched_band.next(engine, now, &until), runs[0]);
+	assert_int_equal(engine->budget.wait_until, 0);
+}
+
+static void what_arrives_while_band_idles_gets_the_engine_unless_it_is_the_reason(void **state)
+{
+	static const struct {
+		s64 left_ns;
+		u64 permille;
+		bool chosen;
+	} cases[] = {
+		{ -1, 1000, false }, { 0, 1000, false }, { 1, 1000, true }, { -1, 0, true }, { 0, 200, true },
+	};
+	u64 until = GHYVI_SCHED_NEVER;
+	unsigned int i;
+
+	all_wait("band");
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		set_budget(0, -5, 1000);
+		set_budget(2, cases[i].left_ns, cases[i].permille);
+		engine->budget.wait_until = now + 10;
+		engine->budget.completed = true;
+		engine->budget.arrived = runs[2];
+		assert_ptr_equal(sched_band.next(engine, now, &until), cases[i].chosen ? runs[2] : NULL);
+		assert_int_equal(engine->budget.wait_until, cases[i].chosen ? 0 : now + 10);
+		assert_ptr_equal(engine->budget.arrived, cases[i].chosen ? NULL : runs[2]);
+		assert_int_equal(engine->budget.completed, !cases[i].chosen);
+	}
+	/* It came before the engine idled, or has nothing that could run. */
+	set_budget(2, 1, 0);
+	set_budget(0, 1, 0);
+	engine->budget.wait_until = 0;
+	engine->budget.arrived = runs[2];
+	assert_ptr_equal(sched_band.next(engine, now, &until), runs[0]);
+	workloads[2].late = true;
+	set_budget(0, -5, 1000);
+	engine->budget.wait_until = now + 10;
+	engine->budget.arrived = runs[2];
+	assert_null(sched_band.next(engine, now, &until));
+	workloads[2].late = false;
+}
+
+static void only_what_wakes_on_a_free_engine_has_arrived(void **state)
+{
+	all_wait("band");
+	engine->budget.arrived = NULL;
+	sched_band.on_arrival(engine, runs[1], false, now);
+	assert_null(engine->budget.arrived);
+	engine->current_workload = &workloads[0];
+	sched_band.on_arrival(engine, runs[1], true, now);
+	assert_null(engine->budget.arrived);
+	engine->current_workload = NULL;
+	sched_band.on_arrival(engine, runs[1], true, now);
+	assert_ptr_equal(engine->budget.arrived, runs[1]);
+}
+
+static void a_vgpu_that_goes_is_forgotten(void **state)
+{
+	all_wait("band");
+	engine->budget.from = runs[0];
+	engine->budget.arrived = runs[1];
+	sched_band.forget(engine, runs[2]);
+	assert_ptr_equal(engine->budget.from, runs[0]);
+	assert_ptr_equal(engine->budget.arrived, runs[1]);
+	sched_band.forget(engine, runs[0]);
+	assert_null(engine->budget.from);
+	assert_ptr_equal(engine->budget.arrived, runs[1]);
+	sched_band.forget(engine, runs[1]);
+	assert_null(engine->budget.arrived);
+}
+
+static void fifo_serves_by_arrival(void **state)
+{
+	u64 until = GHYVI_SCHED_NEVER;
+
+	all_wait("fifo");
+	assert_ptr_equal(sched_fifo.peek(engine), runs[0]);
+	workloads[0].late = true;
+	assert_ptr_equal(sched_fifo.next(engine, now, &until), runs[1]);
+	workloads[1].late = workloads[2].late = true;
+	assert_null(sched_fifo.peek(engine));
+	assert_null(sched_fifo.next(engine, now, &until));
+	workloads[0].late = workloads[1].late = workloads[2].late = false;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_period_refills_by_weight),
+		TEST(a_budget_beyond_a_period_is_forgotten),
+		TEST(shares_are_of_the_last_second),
+		TEST(ticks_come_every_period),
+		TEST(a_long_pause_ends_in_one_go),
+		TEST(credit_moves_an_empty_budget_to_the_end),
+		TEST(a_vgpu_without_work_is_passed_over),
+		TEST(band_demotes_what_is_over_its_budget_and_its_share),
+		TEST(band_idles_before_a_vgpu_that_is_over_its_share),
+		TEST(band_never_idles_for_a_vgpu_that_is_alone),
+		TEST(band_idles_for_half_a_millisecond),
+		TEST(what_arrives_while_band_idles_gets_the_engine_unless_it_is_the_reason),
+		TEST(only_what_wakes_on_a_free_engine_has_arrived),
+		TEST(a_vgpu_that_goes_is_forgotten),
+		TEST(fifo_serves_by_arrival),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
