@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <linux/err.h>
 #include "sched/sched_types.h"
+#include "rule.h"
 
 #define VGPUS 3
 #define MS NSEC_PER_MSEC
@@ -19,6 +20,8 @@ struct player {
 	struct ghyvi_stats stats;
 	int prepare_result;
 	bool cancel_in_prepare;
+	void (*in_prepare)(void);
+	unsigned int prepared;
 	_Atomic int completed;
 	enum ghyvi_job_status status;
 };
@@ -42,6 +45,7 @@ static u64 clock_now(void *clock)
 
 static void clock_arm(void *clock, enum ghyvi_engine_id engine, u64 at)
 {
+	lockdep_assert_held(&sched->engines[engine].lock);
 	armed[engine] = at;
 }
 
@@ -49,6 +53,8 @@ static const struct ghyvi_sched_clock by_hand = { .now = clock_now, .arm = clock
 
 static int gpu_run(void *pgpu, struct ghyvi_job *job)
 {
+	might_sleep();
+	lockdep_assert_held(&sched->engines[job->engine].start);
 	assert_null(gpu.job);
 	gpu.runs++;
 	if (!gpu.run_result)
@@ -58,12 +64,14 @@ static int gpu_run(void *pgpu, struct ghyvi_job *job)
 
 static void gpu_preempt(void *pgpu, struct ghyvi_job *job)
 {
+	lockdep_assert_held(&sched->engines[job->engine].lock);
 	assert_ptr_equal(job, gpu.job);
 	gpu.preempts++;
 }
 
 static void gpu_cancel(void *pgpu, struct ghyvi_job *job)
 {
+	might_sleep();
 	assert_ptr_equal(job, gpu.job);
 	gpu.cancels++;
 	if (gpu.in_cancel)
@@ -76,8 +84,12 @@ static int prepare(struct ghyvi_workload *base)
 {
 	struct player *player = container_of(base, struct player, base);
 
+	might_sleep();
+	player->prepared++;
 	if (player->cancel_in_prepare)
 		assert_false(ghyvi_sched_cancel(sched, base));
+	if (player->in_prepare)
+		player->in_prepare();
 	return player->prepare_result;
 }
 
@@ -85,6 +97,7 @@ static void complete(struct ghyvi_workload *base, enum ghyvi_job_status status)
 {
 	struct player *player = container_of(base, struct player, base);
 
+	might_sleep();
 	player->status = status;
 	player->completed++;
 }
@@ -504,6 +517,365 @@ static void a_workload_that_does_not_start_costs_nothing(void **state)
 	assert_int_equal(gpu.cancels, 0);
 }
 
+static void a_kick_goes_on_until_a_workload_runs(void **state)
+{
+	players[0].prepare_result = -EFAULT;
+	players[1].cancel_in_prepare = true;
+	ghyvi_sched_queue(sched, &players[0].base);
+	ghyvi_sched_queue(sched, &players[1].base);
+	ghyvi_sched_queue(sched, &players[2].base);
+	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
+	assert_runs(2);
+	assert_int_equal(players[0].completed, 1);
+	assert_int_equal(players[0].status, GHYVI_JOB_ERROR);
+	assert_int_equal(players[1].completed, 1);
+	assert_int_equal(players[1].status, GHYVI_JOB_CANCELLED);
+	leave(MS, GHYVI_JOB_COMPLETE);
+}
+
+/* What the owner has again is not the scheduler's, whatever state it came back from. */
+static void assert_is_its_owners(unsigned int i)
+{
+	int completed = players[i].completed;
+	unsigned int cancels = gpu.cancels;
+
+	assert_false(ghyvi_sched_cancel(sched, &players[i].base));
+	assert_int_equal(ghyvi_sched_update_tail(sched, &players[i].base, 64), -ESTALE);
+	assert_int_equal(players[i].context[GHYVI_CTX_RING_TAIL], 0);
+	assert_int_equal(players[i].completed, completed);
+	assert_int_equal(gpu.cancels, cancels);
+}
+
+static void what_is_not_submitted_can_not_be_cancelled_or_moved_on(void **state)
+{
+	submit(0);
+	submit(1);
+	assert_true(ghyvi_sched_cancel(sched, &players[1].base));
+	assert_is_its_owners(1);
+	leave(MS, GHYVI_JOB_COMPLETE);
+	assert_is_its_owners(0);
+	players[0].prepare_result = -EFAULT;
+	submit(0);
+	assert_int_equal(players[0].status, GHYVI_JOB_ERROR);
+	assert_is_its_owners(0);
+	gpu.run_result = -EIO;
+	submit(1);
+	assert_int_equal(players[1].status, GHYVI_JOB_ERROR);
+	assert_is_its_owners(1);
+	gpu.run_result = 0;
+	players[2].cancel_in_prepare = true;
+	submit(2);
+	assert_int_equal(players[2].status, GHYVI_JOB_CANCELLED);
+	assert_is_its_owners(2);
+}
+
+/* A preparation that takes too long, in the thread that calls it; the clock's comes meanwhile. */
+
+static u64 meanwhile_ns; /* how long vGPU 1 has the engine meanwhile */
+
+static void lose_the_engine(void)
+{
+	u64 late_at = now + MS;
+
+	ASSERT(armed[GHYVI_RCS] == GHYVI_SCHED_NEVER);
+	ghyvi_sched_queue(sched, &players[1].base);
+	ASSERT(armed[GHYVI_RCS] == late_at);
+	now = late_at - 1;
+	fire();
+	ASSERT(!gpu.job);
+	ASSERT(armed[GHYVI_RCS] == late_at);
+	now = late_at;
+	fire();
+	ASSERT(gpu.job == &players[1].base.job);
+	ASSERT(!sched->engines[GHYVI_RCS].nr_waiting);
+	if (!meanwhile_ns)
+		return;
+	leave(meanwhile_ns, GHYVI_JOB_COMPLETE);
+	ghyvi_sched_queue(sched, &players[1].base);
+	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
+	ASSERT(gpu.job == &players[1].base.job);
+}
+
+static void what_is_late_comes_back_like_one_that_slept(void **state)
+{
+	struct sched_rq *run = &players[0].entity->rqs[GHYVI_RCS];
+
+	set_knobs(0, GHYVI_SCHED_WEIGHT_MAX, 0, 0);
+	set_settings(1000, 5000);
+	meanwhile_ns = 10 * NSEC_PER_SEC;
+	players[0].in_prepare = lose_the_engine;
+	submit(0);
+	/* It paid for its preparation, a tenth of that at its weight, and is a tenth of a window behind. */
+	assert_int_equal(run->fair.vtime, meanwhile_ns - 1000ULL * GHYVI_SCHED_WINDOW_DEFAULT_US / 10 / 10);
+	assert_int_equal(sched->engines[GHYVI_RCS].nr_waiting, 1);
+	assert_runs(1);
+	assert_int_equal(players[0].prepared, 1);
+	assert_int_equal(players[0].completed, 0);
+	players[0].in_prepare = NULL;
+	leave(MS, GHYVI_JOB_COMPLETE);
+	assert_runs(0);
+	leave(MS, GHYVI_JOB_COMPLETE);
+	assert_int_equal(players[0].status, GHYVI_JOB_COMPLETE);
+	assert_int_equal(players[0].prepared, 1);
+	assert_int_equal(atomic64_read(&players[0].stats.switches_rcs), 2);
+}
+
+static void a_limit_of_preparation_is_the_shorter_of_slice_and_timeout(void **state)
+{
+	meanwhile_ns = 0;
+	set_settings(20000, 1000);
+	players[0].in_prepare = lose_the_engine;
+	submit(0);
+	players[0].in_prepare = NULL;
+	leave(MS, GHYVI_JOB_COMPLETE);
+	assert_runs(0);
+	leave(MS, GHYVI_JOB_COMPLETE);
+	set_settings(1000, 0);
+	players[0].in_prepare = lose_the_engine;
+	submit(0);
+	players[0].in_prepare = NULL;
+	leave(MS, GHYVI_JOB_COMPLETE);
+	leave(MS, GHYVI_JOB_COMPLETE);
+	assert_int_equal(players[0].completed + players[1].completed, 4);
+}
+
+static void cancel_and_lose_the_engine(void)
+{
+	int completed = players[0].completed;
+
+	ASSERT(!ghyvi_sched_cancel(sched, &players[0].base));
+	lose_the_engine();
+	ASSERT(players[0].completed == completed);
+}
+
+static void lose_the_engine_and_be_cancelled(void)
+{
+	int completed = players[0].completed;
+
+	lose_the_engine();
+	ASSERT(!ghyvi_sched_cancel(sched, &players[0].base));
+	ASSERT(players[0].completed == completed);
+	ASSERT(!ghyvi_sched_cancel(sched, &players[0].base));
+}
+
+static void what_is_late_can_be_cancelled_before_and_after(void **state)
+{
+	void (*const ways[])(void) = { cancel_and_lose_the_engine, lose_the_engine_and_be_cancelled };
+	unsigned int i, fails;
+
+	meanwhile_ns = 0;
+	set_settings(1000, 5000);
+	for (i = 0; i < 2 * ARRAY_SIZE(ways); i++) {
+		fails = i / 2;
+		players[0].prepare_result = fails ? -EFAULT : 0;
+		players[0].in_prepare = ways[i % 2];
+		submit(0);
+		assert_int_equal(players[0].completed, i + 1);
+		assert_int_equal(players[0].status, GHYVI_JOB_CANCELLED);
+		assert_is_its_owners(0);
+		assert_runs(1);
+		leave(MS, GHYVI_JOB_COMPLETE);
+		assert_null(gpu.job);
+		assert_int_equal(sched->engines[GHYVI_RCS].nr_waiting, 0);
+		now += 100 * MS;
+	}
+	assert_int_equal(atomic64_read(&players[0].stats.busy_ns_rcs), 0);
+}
+
+static void what_is_late_and_fails_lets_the_next_one_wait(void **state)
+{
+	struct player second = { .base = { .owner = players[0].entity, .prepare = prepare, .complete = complete } };
+
+	meanwhile_ns = 0;
+	set_settings(1000, 5000);
+	players[0].in_prepare = lose_the_engine;
+	players[0].prepare_result = -EFAULT;
+	second.base.job.context = second.context;
+	ghyvi_sched_queue(sched, &players[0].base);
+	ghyvi_sched_queue(sched, &second.base);
+	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
+	assert_int_equal(players[0].status, GHYVI_JOB_ERROR);
+	assert_int_equal(sched->engines[GHYVI_RCS].nr_waiting, 1);
+	assert_int_equal(second.completed, 0);
+	leave(MS, GHYVI_JOB_COMPLETE);
+	assert_ptr_equal(gpu.job, &second.base.job);
+	leave(MS, GHYVI_JOB_COMPLETE);
+	assert_int_equal(second.completed, 1);
+}
+
+static void prepare_for_3_ms(void)
+{
+	now += 3 * MS;
+}
+
+static void preparation_is_charged_and_counted(void **state)
+{
+	players[0].in_prepare = prepare_for_3_ms;
+	submit(0);
+	assert_int_equal(players[0].entity->rqs[GHYVI_RCS].fair.vtime, 3 * MS);
+	assert_int_equal(atomic64_read(&players[0].stats.prepare_ns_rcs), 3 * MS);
+	assert_int_equal(atomic64_read(&players[0].stats.wait_ns_rcs), 0);
+	leave(MS, GHYVI_JOB_COMPLETE);
+	assert_int_equal(players[0].entity->rqs[GHYVI_RCS].fair.vtime, 4 * MS);
+	assert_int_equal(atomic64_read(&players[0].stats.busy_ns_rcs), MS);
+}
+
+/* What a new scheduler and a new vGPU are set to, and what they are set to later is told. */
+static void settings_and_knobs_begin_with_the_defaults(void **state)
+{
+	static const struct ghyvi_sched_knobs wanted = { .weight = 7, .cap = 9, .priority = 3 };
+	struct ghyvi_sched_settings settings;
+	struct ghyvi_sched_knobs knobs;
+
+	ghyvi_sched_settings(sched, &settings);
+	assert_int_equal(settings.timeslice_us, GHYVI_SCHED_TIMESLICE_DEFAULT_US);
+	assert_int_equal(settings.preempt_timeout_us, GHYVI_SCHED_PREEMPT_TIMEOUT_DEFAULT_US);
+	assert_int_equal(settings.window_us, GHYVI_SCHED_WINDOW_DEFAULT_US);
+	ghyvi_sched_knobs(players[0].entity, &knobs);
+	assert_int_equal(knobs.weight, GHYVI_SCHED_WEIGHT_DEFAULT);
+	assert_int_equal(knobs.cap, 0);
+	assert_int_equal(knobs.priority, 0);
+	assert_int_equal(ghyvi_sched_set_knobs(players[0].entity, &wanted), 0);
+	ghyvi_sched_knobs(players[0].entity, &knobs);
+	assert_memory_equal(&knobs, &wanted, sizeof(knobs));
+}
+
+/* One that is out of its range by one, the others as wide as they may be. */
+static void knobs_out_of_range_by_one_change_nothing(void **state)
+{
+	static const struct ghyvi_sched_knobs bad[] = {
+		{ GHYVI_SCHED_WEIGHT_MIN - 1, GHYVI_SCHED_CAP_MAX, GHYVI_SCHED_PRIORITY_MAX },
+		{ GHYVI_SCHED_WEIGHT_MAX + 1, 0, 0 },
+		{ GHYVI_SCHED_WEIGHT_MAX, GHYVI_SCHED_CAP_MAX + 1, 0 },
+		{ GHYVI_SCHED_WEIGHT_MAX, 0, GHYVI_SCHED_PRIORITY_MAX + 1 },
+	};
+	struct ghyvi_sched_knobs knobs;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		assert_int_equal(ghyvi_sched_set_knobs(players[0].entity, &bad[i]), -EINVAL);
+		ghyvi_sched_knobs(players[0].entity, &knobs);
+		assert_int_equal(knobs.weight, GHYVI_SCHED_WEIGHT_DEFAULT);
+	}
+}
+
+/* The active one is told from the engines, all of which have it; a short buffer gets what fits. */
+static void the_list_of_policies_fits_its_buffer(void **state)
+{
+	static const char all[] = "fifo [credit] band fair\n";
+	char text[sizeof(all) + 1];
+	size_t bytes;
+	unsigned int i;
+
+	assert_int_equal(ghyvi_sched_set_policy(sched, "credit"), 0);
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		assert_ptr_equal(sched->engines[i].policy, &sched_credit);
+	assert_int_equal(ghyvi_sched_policy_list(sched, text, sizeof(text)), sizeof(all) - 1);
+	assert_string_equal(text, all);
+	for (bytes = 1; bytes < sizeof(all); bytes++) {
+		memset(text, 'x', sizeof(text));
+		assert_int_equal(ghyvi_sched_policy_list(sched, text, bytes), bytes - 1);
+		assert_memory_equal(text, all, bytes - 1);
+		assert_int_equal(text[bytes - 1], 0);
+		assert_int_equal(text[bytes], 'x');
+	}
+}
+
+/* Nothing of what was, but the engine's job stays. */
+static void a_policy_begins_without_the_past(void **state)
+{
+	struct sched_engine *engine = &sched->engines[GHYVI_RCS];
+	struct sched_rq *run = &players[0].entity->rqs[GHYVI_RCS];
+
+	set_settings(1000, 2000);
+	submit(0);
+	submit(1);
+	fire_after(MS);
+	assert_int_equal(gpu.preempts, 1);
+	run->fair.vtime = engine->fair.vtime = 5;
+	run->budget.left_ns = 6;
+	engine->budget.wait_until = 7;
+	now += MS / 2;
+	assert_int_equal(ghyvi_sched_set_policy(sched, "fair"), 0);
+	assert_int_equal(run->fair.vtime, 5); /* it was that already */
+	assert_int_equal(ghyvi_sched_set_policy(sched, "band"), 0);
+	assert_int_equal(run->fair.vtime, 0);
+	assert_int_equal(run->budget.left_ns, 0);
+	assert_int_equal(engine->fair.vtime, 0);
+	assert_int_equal(engine->budget.wait_until, 0);
+	assert_int_equal(engine->budget.window_start, now);
+	assert_int_equal(engine->next_tick, now + SCHED_BUDGET_PERIOD_NS);
+	assert_int_equal(engine->nr_waiting, 1);
+	assert_int_equal(engine->preempt_requested_ns, 0); /* and is asked again, when its time has come */
+	assert_int_equal(gpu.preempts, 1);
+	assert_int_equal(armed[GHYVI_RCS], NSEC_PER_SEC + 2 * MS);
+	fire_after(MS / 2);
+	assert_int_equal(gpu.preempts, 2);
+	leave(MS, GHYVI_JOB_COMPLETE);
+	leave(MS, GHYVI_JOB_COMPLETE);
+}
+
+/* Another one with the same address is another vGPU. */
+static void a_switch_to_a_vgpu_that_replaces_another_is_counted(void **state)
+{
+	struct sched_engine *engine = &sched->engines[GHYVI_RCS];
+
+	submit(0);
+	leave(MS, GHYVI_JOB_COMPLETE);
+	assert_ptr_equal(engine->last, &players[0].entity->rqs[GHYVI_RCS]);
+	ghyvi_sched_entity_destroy(players[1].entity);
+	assert_ptr_equal(engine->last, &players[0].entity->rqs[GHYVI_RCS]);
+	ghyvi_sched_entity_destroy(players[0].entity);
+	assert_null(engine->last);
+	assert_true(list_empty(&engine->rqs));
+	players[0].entity = ghyvi_sched_entity_create(sched, &players[0].stats, NULL);
+	players[1].entity = ghyvi_sched_entity_create(sched, &players[1].stats, NULL);
+}
+
+/* The clock is told what changes, and only that. */
+static void a_timer_that_is_armed_is_not_armed_again(void **state)
+{
+	set_settings(1000, 2000);
+	submit(0);
+	submit(1);
+	armed[GHYVI_RCS] = 1;
+	set_settings(1000, 3000);
+	assert_int_equal(armed[GHYVI_RCS], 1);
+	set_settings(2000, 3000);
+	assert_int_equal(armed[GHYVI_RCS], now + 2 * MS);
+	leave(0, GHYVI_JOB_COMPLETE);
+	assert_int_equal(armed[GHYVI_RCS], GHYVI_SCHED_NEVER);
+	leave(0, GHYVI_JOB_COMPLETE);
+	assert_int_equal(sched->engines[GHYVI_RCS].armed, GHYVI_SCHED_NEVER);
+}
+
+/* A stopped workload is its owner's error only when it was stopped for others. */
+static void a_workload_that_was_cancelled_is_not_told_to_be_stopped(void **state)
+{
+	submit(0);
+	assert_false(ghyvi_sched_cancel(sched, &players[0].base));
+	assert_int_equal(gpu.cancels, 1);
+	leave(MS, GHYVI_JOB_CANCELLED);
+	assert_int_equal(players[0].status, GHYVI_JOB_CANCELLED);
+	assert_int_equal(atomic64_read(&players[0].stats.preempt_timeouts_rcs), 0);
+	/* One that completes just when it is stopped is complete. */
+	set_settings(1000, 2000);
+	submit(0);
+	submit(1);
+	fire_after(MS);
+	fire_after(2 * MS);
+	assert_int_equal(gpu.cancels, 2);
+	leave(MS, GHYVI_JOB_COMPLETE);
+	assert_int_equal(players[0].status, GHYVI_JOB_COMPLETE);
+	leave(MS, GHYVI_JOB_COMPLETE);
+	/* And is not to blame for what it was, when it is submitted again. */
+	submit(0);
+	assert_false(ghyvi_sched_cancel(sched, &players[0].base));
+	leave(MS, GHYVI_JOB_CANCELLED);
+	assert_int_equal(players[0].status, GHYVI_JOB_CANCELLED);
+	assert_int_equal(atomic64_read(&players[0].stats.preempt_timeouts_rcs), 0);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -521,6 +893,20 @@ int main(void)
 		TEST(settings_may_be_what_their_ranges_end_with),
 		TEST(time_is_counted_where_it_was_spent),
 		TEST(a_workload_that_does_not_start_costs_nothing),
+		TEST(a_kick_goes_on_until_a_workload_runs),
+		TEST(what_is_not_submitted_can_not_be_cancelled_or_moved_on),
+		TEST(what_is_late_comes_back_like_one_that_slept),
+		TEST(a_limit_of_preparation_is_the_shorter_of_slice_and_timeout),
+		TEST(what_is_late_can_be_cancelled_before_and_after),
+		TEST(what_is_late_and_fails_lets_the_next_one_wait),
+		TEST(preparation_is_charged_and_counted),
+		TEST(settings_and_knobs_begin_with_the_defaults),
+		TEST(knobs_out_of_range_by_one_change_nothing),
+		TEST(the_list_of_policies_fits_its_buffer),
+		TEST(a_policy_begins_without_the_past),
+		TEST(a_switch_to_a_vgpu_that_replaces_another_is_counted),
+		TEST(a_timer_that_is_armed_is_not_armed_again),
+		TEST(a_workload_that_was_cancelled_is_not_told_to_be_stopped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
