@@ -222,6 +222,10 @@ static void a_cap_of_all_is_never_used_up(void **state)
 	assert_int_equal(sched_cap_eligible_at(&cap, 100, WINDOW_NS, 10 * WINDOW_NS), 10 * WINDOW_NS);
 	assert_int_equal(sched_cap_used_up_at(&cap, 100, 10 * WINDOW_NS), GHYVI_SCHED_NEVER);
 	assert_true(sched_cap_used_up_at(&cap, 99, 10 * WINDOW_NS) < GHYVI_SCHED_NEVER);
+	/* Nor is a debt from a lower cap paid. */
+	charge(1, WINDOW_NS, 12 * WINDOW_NS);
+	assert_int_equal(sched_cap_eligible_at(&cap, 1, 1, 12 * WINDOW_NS), 13 * WINDOW_NS);
+	assert_int_equal(sched_cap_eligible_at(&cap, 100, 1, 12 * WINDOW_NS), 12 * WINDOW_NS);
 }
 
 int main(void)
