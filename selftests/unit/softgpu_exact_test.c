@@ -509,6 +509,32 @@ static void registers_show_where_an_engine_is(void **state)
 	assert_int_equal(rig_wait(rig), GHYVI_JOB_COMPLETE);
 }
 
+static u64 in_16_days(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return ((u64)time.tv_sec + 400 * 3600) * NSEC_PER_SEC + (u64)time.tv_nsec;
+}
+
+static void timestamps_wrap_at_36_bits(void **state)
+{
+	struct rig *rig = *state;
+	u64 ticks;
+
+	shim_clock = in_16_days; /* 0x1000000000 ticks are 95 minutes */
+	ring(rig, MI_SRM, RCS + 0x358, ADDRESS(DATA), MI_SRM, RCS + 0x35c, ADDRESS(DATA + 4));
+	ring(rig, PIPE_CONTROL, POST_TIMESTAMP, ADDRESS(DATA + 8), 0, 0);
+	ticks = softgpu_ticks(9, ktime_get_ns());
+	assert_completes(rig);
+	assert_true(ticks > 1ULL << 40);
+	ticks &= GENMASK_ULL(35, 0);
+	assert_true(data64(rig, 0) - ticks < 60ULL * SECOND_HZ || data64(rig, 0) < 60ULL * SECOND_HZ);
+	assert_int_equal(data64(rig, 0) >> 36, 0);
+	assert_int_equal(data64(rig, 8) >> 36, 0);
+	shim_clock = NULL;
+}
+
 static void timestamps_of_every_engine_can_be_read(void **state)
 {
 	static const u32 bases[] = { RCS, BCS, 0x12000, 0x1a000 };
@@ -701,6 +727,28 @@ static void pitches_of_tiles_are_positive_multiples(void **state)
 		}
 }
 
+/* It waits for nothing: the engine has another job, or none, or has not begun. */
+static void a_cancel_of_what_is_not_on_the_engine_returns(void **state)
+{
+	struct rig *rig = *state;
+	struct ghyvi_job stranger = { .client = rig->client, .engine = GHYVI_RCS, .context = rig->context };
+
+	softgpu_ops.cancel(rig->gpu, &rig->job);
+	ring(rig, MI_STORE, ADDRESS(DATA), 1);
+	assert_completes(rig);
+	softgpu_ops.cancel(rig->gpu, &rig->job);
+	softgpu_ops.preempt(rig->gpu, &rig->job);
+	assert_int_equal(softgpu_ops.update_tail(rig->gpu, &rig->job, 8), -ESTALE);
+	ring(rig, MI_SEMAPHORE(4), 7, ADDRESS(DATA));
+	rig_start(rig);
+	softgpu_ops.cancel(rig->gpu, &stranger);
+	softgpu_ops.preempt(rig->gpu, &stranger);
+	assert_int_equal(softgpu_ops.update_tail(rig->gpu, &stranger, 8), -ESTALE);
+	assert_false(stranger.backend.stop || stranger.backend.preempt);
+	WRITE_ONCE(*(u32 *)rig->data, 7);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_COMPLETE);
+}
+
 /* Slices: an engine lets others at its translations between them. */
 
 static void a_batch_of_many_commands_lets_others_in(void **state)
@@ -737,6 +785,7 @@ int main(void)
 		RIG_TEST(bytes_are_disabled_one_by_one),
 		RIG_TEST(each_slot_of_the_list_gives_users_a_register),
 		RIG_TEST(registers_show_where_an_engine_is),
+		RIG_TEST(timestamps_wrap_at_36_bits),
 		RIG_TEST(timestamps_of_every_engine_can_be_read),
 		RIG_TEST(a_context_must_name_a_ring_of_whole_pages),
 		RIG_TEST(tables_have_three_or_four_levels),
@@ -745,6 +794,7 @@ int main(void)
 		RIG_TEST(an_indirect_context_is_as_long_as_its_lines),
 		RIG_TEST(a_blit_needs_all_its_dwords),
 		RIG_TEST(pitches_of_tiles_are_positive_multiples),
+		RIG_TEST(a_cancel_of_what_is_not_on_the_engine_returns),
 		RIG_TEST(a_batch_of_many_commands_lets_others_in),
 	};
 

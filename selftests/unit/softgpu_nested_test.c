@@ -105,6 +105,41 @@ static void a_blit_copies_between_pages_that_fault(void **state)
 	assert_int_equal(count_of(&rig->stats.entries_rejected), 0);
 }
 
+/* The source's page goes elsewhere while the engine asks for that of the destination. */
+static u64 moving_gfn, asked_gfn;
+static u8 *new_place;
+
+static void move_the_source(struct rig *rig, u64 gfn)
+{
+	if (gfn != asked_gfn || !new_place)
+		return;
+	pthread_mutex_lock(&rig->gtt);
+	rig_unmap_guest(rig, moving_gfn);
+	memset(phys_to_virt(rig->guest_bus[moving_gfn]), 0xbd, PAGE_SIZE);
+	rig->guest_bus[moving_gfn] = virt_to_phys(new_place);
+	new_place = NULL;
+	pthread_mutex_unlock(&rig->gtt);
+}
+
+static void a_copy_takes_its_source_from_where_it_is_after_a_fault(void **state)
+{
+	struct rig *rig = *state;
+
+	rig->job.engine = GHYVI_BCS;
+	new_place = rig_alloc(rig, 1);
+	memset(new_place, 0x5a, PAGE_SIZE);
+	memset(rig->data + 5 * PAGE_SIZE, 0x11, PAGE_SIZE);
+	moving_gfn = rig_gfn(rig, rig->data + 5 * PAGE_SIZE);
+	asked_gfn = rig_gfn(rig, rig->data + 9 * PAGE_SIZE);
+	rig->in_fault = move_the_source;
+	ring(rig, COPY_4K(DATA + 9 * PAGE_SIZE, DATA + 5 * PAGE_SIZE, 1));
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_null(new_place);
+	assert_int_equal(rig->data[9 * PAGE_SIZE], 0x5a);
+	assert_int_equal(rig->data[10 * PAGE_SIZE - 1], 0x5a);
+	no_violations(rig);
+}
+
 static void a_walk_that_never_gets_all_its_pages_ends(void **state)
 {
 	struct rig *rig = *state;
@@ -372,6 +407,7 @@ int main(void)
 		NESTED_TEST(ring_batch_and_posts_fault_their_pages_in),
 		NESTED_TEST(entries_that_the_guest_changes_count_without_any_call),
 		NESTED_TEST(a_blit_copies_between_pages_that_fault),
+		NESTED_TEST(a_copy_takes_its_source_from_where_it_is_after_a_fault),
 		NESTED_TEST(a_walk_that_never_gets_all_its_pages_ends),
 		NESTED_TEST(what_is_no_memory_reads_zero_and_drops_writes),
 		NESTED_TEST(each_part_of_a_large_page_is_found_by_itself),

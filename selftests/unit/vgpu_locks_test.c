@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What two vCPUs do at the same time. The test holds the lock, another thread comes to it, and what the test changes
+ * before it lets the lock go must count for the other: nothing was read before, and nothing written.
+ */
+#include "vgpu_guest.h"
+
+static struct {
+	u32 offset, value; /* of a register access */
+	u32 result;
+	void (*call)(void);
+	_Atomic bool began;
+} other;
+
+static void *other_thread(void *unused)
+{
+	other.began = true;
+	other.call();
+	return NULL;
+}
+
+static void other_writes(void)
+{
+	wr(other.offset, other.value);
+}
+
+static void other_reads(void)
+{
+	other.result = (u32)ghyvi_vgpu_register_read(vgpu, other.offset, 4);
+}
+
+/* Until @call has come to the lock that the test holds. Is it late the test shows less, but nothing wrong. */
+static pthread_t start_other(void (*call)(void))
+{
+	pthread_t thread;
+
+	other.call = call;
+	other.began = false;
+	pthread_create(&thread, NULL, other_thread, NULL);
+	while (!other.began)
+		usleep_range(100, 200);
+	usleep_range(10000, 11000);
+	return thread;
+}
+
+/* @change comes between what another vCPU has read and its @call. */
+static void meanwhile(void (*call)(void), u32 offset, u32 value, u32 changed, u32 changed_value)
+{
+	pthread_t thread;
+
+	other.offset = offset;
+	other.value = value;
+	mutex_lock(&vgpu->lock);
+	thread = start_other(call);
+	vgpu_set(vgpu, changed, changed_value);
+	mutex_unlock(&vgpu->lock);
+	pthread_join(thread, NULL);
+}
+
+static void masked_stores_are_one_after_the_other(void **state)
+{
+	meanwhile(other_writes, 0x7300, 0x00010001, 0x7300, 0x80);
+	assert_int_equal(rd(0x7300), 0x81);
+	meanwhile(other_writes, guest.base + RING_MI_MODE, 0x00200020, guest.base + RING_MI_MODE, 0x40);
+	assert_int_equal(rd(guest.base + RING_MI_MODE) & 0xff, 0x60);
+	meanwhile(other_writes, guest.base + RING_RESET_CTL, 0x00100010, guest.base + RING_RESET_CTL, 0x20);
+	assert_int_equal(rd(guest.base + RING_RESET_CTL), 0x30);
+	meanwhile(other_writes, guest.base + RING_CSB_POINTER, 0x02000200, guest.base + RING_CSB_POINTER, 0x100);
+	assert_int_equal(rd(guest.base + RING_CSB_POINTER), 0x0305);
+	meanwhile(other_writes, guest.base + RING_EIR, 1, guest.base + RING_EIR, 3);
+	assert_int_equal(rd(guest.base + RING_EIR), 2);
+}
+
+static void reads_come_after_what_is_under_way(void **state)
+{
+	struct vgpu_engine *engine = &vgpu->engines[guest.id];
+	pthread_t thread;
+
+	meanwhile(other_reads, guest.base + RING_CSB_POINTER, 0, guest.base + RING_CSB_POINTER, 0x200);
+	assert_int_equal(other.result, 0x205);
+
+	other.offset = guest.base + RING_CSB_POINTER;
+	mutex_lock(&vgpu->lock);
+	thread = start_other(other_reads);
+	engine->csb = 3;
+	mutex_unlock(&vgpu->lock);
+	pthread_join(thread, NULL);
+	assert_int_equal(other.result & 7, 3);
+
+	other.offset = guest.base + RING_MI_MODE;
+	mutex_lock(&vgpu->lock);
+	thread = start_other(other_reads);
+	engine->nr_active = 1;
+	mutex_unlock(&vgpu->lock);
+	pthread_join(thread, NULL);
+	assert_int_equal(other.result & MI_MODE_IDLE, 0);
+
+	other.offset = guest.base + RING_EXECLIST_STATUS_HI;
+	mutex_lock(&vgpu->lock);
+	thread = start_other(other_reads);
+	engine->active[0] = 0x7700000000ULL;
+	mutex_unlock(&vgpu->lock);
+	pthread_join(thread, NULL);
+	assert_int_equal(other.result, 0x77);
+	engine->nr_active = 0;
+	engine->active[0] = 0;
+}
+
+/* A submission that is written while the lock is held is not there until it is free. */
+static void a_submission_waits_for_the_lock(void **state)
+{
+	struct vgpu_engine *engine = &vgpu->engines[guest.id];
+	pthread_t thread;
+
+	other.offset = guest.base + RING_ELSP;
+	other.value = 0x1234;
+	mutex_lock(&vgpu->lock);
+	thread = start_other(other_writes);
+	assert_int_equal(engine->elsp_count, 0);
+	assert_int_equal(engine->elsp[0], 0);
+	engine->elsp_count = 1;
+	mutex_unlock(&vgpu->lock);
+	pthread_join(thread, NULL);
+	assert_int_equal(engine->elsp_count, 2);
+	assert_int_equal(engine->elsp[1], 0x1234);
+	engine->elsp_count = 0;
+}
+
+static void other_reminds(void)
+{
+	vgpu_irq_remind(vgpu);
+}
+
+static void other_raises(void)
+{
+	vgpu_irq_raise(&vgpu->engines[guest.id], 1);
+}
+
+static void interrupts_see_the_registers_as_they_are_then(void **state)
+{
+	unsigned long flags;
+	pthread_t thread;
+
+	/* The line rises before the reminder has the lock. */
+	spin_lock_irqsave(&vgpu->irq_lock, flags);
+	thread = start_other(other_reminds);
+	vgpu->line = true;
+	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
+	pthread_join(thread, NULL);
+	assert_int_equal(atomic_read(&interrupts), 1);
+	vgpu->line = false;
+
+	/* What another event has set stays, and what is masked meanwhile is dropped. */
+	spin_lock_irqsave(&vgpu->irq_lock, flags);
+	thread = start_other(other_raises);
+	vgpu_set(vgpu, 0x44308, 0x10);
+	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
+	pthread_join(thread, NULL);
+	assert_int_equal(vgpu_get(vgpu, 0x44308), 0x11);
+	assert_int_equal(atomic_read(&interrupts), 2);
+	spin_lock_irqsave(&vgpu->irq_lock, flags);
+	thread = start_other(other_raises);
+	vgpu_set(vgpu, 0x44308, 0);
+	vgpu_set(vgpu, 0x44304, 1);
+	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
+	pthread_join(thread, NULL);
+	assert_int_equal(vgpu_get(vgpu, 0x44308), 0);
+	vgpu_set(vgpu, 0x44304, 0);
+
+	/* An acknowledgement takes its bits from what is there then. */
+	other.offset = 0x44308;
+	other.value = 1;
+	spin_lock_irqsave(&vgpu->irq_lock, flags);
+	thread = start_other(other_writes);
+	vgpu_set(vgpu, 0x44308, 3);
+	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
+	pthread_join(thread, NULL);
+	assert_int_equal(rd(0x44308), 2);
+}
+
+static void other_sets_containment(void)
+{
+	const struct ghyvi_containment wanted = { .budget_ms = 3, .points_max = 4, .window_ms = GHYVI_VIOLATION_WINDOW_MIN_MS };
+
+	other.result = ghyvi_vgpu_set_containment(vgpu, &wanted);
+}
+
+static void other_gets_containment(void)
+{
+	struct ghyvi_containment is;
+
+	ghyvi_vgpu_containment(vgpu, &is);
+	other.result = is.budget_ms;
+}
+
+static void settings_are_taken_and_told_under_the_lock(void **state)
+{
+	struct ghyvi_containment before = vgpu->containment;
+	pthread_t thread;
+
+	mutex_lock(&vgpu->lock);
+	thread = start_other(other_sets_containment);
+	assert_memory_equal(&vgpu->containment, &before, sizeof(before));
+	mutex_unlock(&vgpu->lock);
+	pthread_join(thread, NULL);
+	assert_int_equal(vgpu->containment.budget_ms, 3);
+	mutex_lock(&vgpu->lock);
+	thread = start_other(other_gets_containment);
+	vgpu->containment.budget_ms = 9;
+	mutex_unlock(&vgpu->lock);
+	pthread_join(thread, NULL);
+	assert_int_equal(other.result, 9);
+}
+
+static void other_moves_the_bar(void)
+{
+	ghyvi_vgpu_set_bar0(vgpu, 0xfd000000);
+}
+
+static void a_bar_moves_under_the_lock(void **state)
+{
+	pthread_t thread;
+
+	mutex_lock(&vgpu->lock);
+	thread = start_other(other_moves_the_bar);
+	assert_true(vgpu->bar0 == GHYVI_BAR_UNMAPPED);
+	mutex_unlock(&vgpu->lock);
+	pthread_join(thread, NULL);
+	assert_true(vgpu->bar0 == 0xfd000000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RCS(masked_stores_are_one_after_the_other),
+		RCS(reads_come_after_what_is_under_way),
+		RCS(a_submission_waits_for_the_lock),
+		RCS(interrupts_see_the_registers_as_they_are_then),
+		RCS(settings_are_taken_and_told_under_the_lock),
+		RCS(a_bar_moves_under_the_lock),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
