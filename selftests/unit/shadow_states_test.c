@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* States of table pages, looked at in the mm: levels, ranks, lists, what is counted, and the tuning's ranges. */
+#include "gtt_fake.h"
+
+static struct ghyvi_table_page *table_at(u64 gfn)
+{
+	return xa_load(&fake.gtt->tables, gfn);
+}
+
+static bool is_listed(u64 gfn)
+{
+	return !list_empty(&table_at(gfn)->relaxed_node);
+}
+
+/* PML4 1, PDP 2, PD 3, page tables 4 and up. */
+static struct ghyvi_root *make_tree(unsigned int page_tables)
+{
+	struct ghyvi_root *root;
+	unsigned int i;
+
+	plant(1);
+	for (i = 0; i < page_tables; i++) {
+		set(3, i, to(4 + i));
+		set(4 + i, 0, to(DATA + i));
+	}
+	root = hold4(1);
+	ghyvi_gtt_sync(fake.gtt, root);
+	return root;
+}
+
+static void only_page_tables_are_leaves(void **state)
+{
+	struct ghyvi_root *root = make_tree(2), *second;
+	u64 gpa[4] = { 3ull << 12 };
+
+	assert_false(table_at(1)->history.leaf);
+	assert_false(table_at(2)->history.leaf);
+	assert_false(table_at(3)->history.leaf);
+	assert_true(table_at(4)->history.leaf);
+	assert_int_equal(table_at(4)->levels, BIT(GHYVI_LEVEL_PT));
+	assert_int_equal(table_at(3)->levels, BIT(GHYVI_LEVEL_PD));
+	assert_ptr_equal(table_at(4)->tree, &root->tree);
+	assert_ptr_equal(table_at(3)->tree, &fake.gtt->shared_tree);
+	assert_int_equal(table_at(5)->parent_gfn, 3);
+	assert_int_equal(table_at(5)->parent_index, 1);
+	/* The page directory of one tree is one of three levels' in another. */
+	second = hold(gpa, 3);
+	ghyvi_gtt_sync(fake.gtt, second);
+	assert_int_equal(table_at(3)->levels, BIT(GHYVI_LEVEL_PD));
+	assert_ptr_equal(table_at(4)->tree, &fake.gtt->shared_tree);
+	assert_true(table_at(4)->history.leaf);
+}
+
+/* A page directory that is a page table, too, is none; and one that is none any more, is one again. */
+static void a_page_is_no_leaf_as_long_as_it_has_a_higher_use(void **state)
+{
+	u64 higher[] = { 1, 2, 3 };
+	struct ghyvi_root *root = make_tree(1);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(higher); i++) {
+		set(3, 7, to(higher[i]));
+		ghyvi_gtt_sync(fake.gtt, root);
+		assert_false(table_at(higher[i])->history.leaf);
+		assert_true(table_at(higher[i])->shadows[GHYVI_LEVEL_PT]);
+		set(3, 7, 0);
+		ghyvi_gtt_sync(fake.gtt, root);
+		ghyvi_gtt_flush(fake.gtt);
+		assert_false(table_at(higher[i])->history.leaf);
+		assert_null(table_at(higher[i])->shadows[GHYVI_LEVEL_PT]);
+	}
+	/* Page 4 becomes a page directory besides, and then only that, and then a page table again. */
+	set(2, 3, to(4));
+	ghyvi_gtt_sync(fake.gtt, root);
+	assert_false(table_at(4)->history.leaf);
+	assert_int_equal(table_at(4)->levels, BIT(GHYVI_LEVEL_PT) | BIT(GHYVI_LEVEL_PD));
+	set(2, 3, 0);
+	ghyvi_gtt_sync(fake.gtt, root);
+	assert_true(table_at(4)->history.leaf);
+	assert_int_equal(table_at(4)->levels, BIT(GHYVI_LEVEL_PT));
+}
+
+/* The hottest is first, those that were not written since are unknown. */
+static void ranks_go_by_heat(void **state)
+{
+	static const u32 heats[] = { 3, 0, 9, 5, 5, 1 };
+	static const u32 ranks[] = { 3, GHYVI_RANK_UNKNOWN, 0, 1, 1, 4 };
+	unsigned int i;
+
+	make_tree(ARRAY_SIZE(heats));
+	table_at(3)->history.heat = 100;
+	for (i = 0; i < ARRAY_SIZE(heats); i++) {
+		table_at(4 + i)->history.heat = heats[i];
+		table_at(4 + i)->history.rank = 77;
+	}
+	for (i = 0; i < fake.gtt->nr_ggtt_tables; i++)
+		if (fake.gtt->ggtt_tables[i])
+			fake.gtt->ggtt_tables[i]->history.heat = 0;
+	ghyvi_tables_rank(fake.gtt);
+	for (i = 0; i < ARRAY_SIZE(heats); i++) {
+		if (heats[i] == 5)
+			assert_in_range(table_at(4 + i)->history.rank, 1, 2);
+		else
+			assert_int_equal(table_at(4 + i)->history.rank, ranks[i]);
+	}
+	assert_int_equal(table_at(3)->history.rank, GHYVI_RANK_UNKNOWN);
+	assert_int_not_equal(table_at(7)->history.rank, table_at(8)->history.rank);
+}
+
+static void protection_is_lost_where_it_was_lost_only(void **state)
+{
+	struct ghyvi_root *root = make_tree(6);
+	unsigned int i;
+
+	ghyvi_gtt_set_policy(fake.gtt, "strict");
+	ghyvi_gtt_sync(fake.gtt, root);
+	for (i = 1; i < 10; i++) {
+		assert_true(fake.protected[i]);
+		assert_false(is_listed(i));
+	}
+	ghyvi_gtt_protection_lost(fake.gtt, 5, 2);
+	for (i = 1; i < 10; i++) {
+		assert_int_equal(fake.protected[i], i != 5 && i != 6);
+		assert_int_equal(is_listed(i), i == 5 || i == 6);
+	}
+	ghyvi_gtt_sync(fake.gtt, root);
+	for (i = 1; i < 10; i++)
+		assert_true(fake.protected[i]);
+}
+
+static void protection_of_global_tables_is_lost_alike(void **state)
+{
+	struct ghyvi_table_page *table;
+	unsigned int i;
+
+	ghyvi_gtt_set_policy(fake.gtt, "strict");
+	ghyvi_gtt_ggtt_live(fake.gtt);
+	ghyvi_gtt_sync(fake.gtt, NULL);
+	for (i = FIRST_GGTT_TABLE; i < FIRST_GGTT_TABLE + 4; i++)
+		assert_true(fake.protected[BAR_GFN + i]);
+	ghyvi_gtt_protection_lost(fake.gtt, BAR_GFN + FIRST_GGTT_TABLE + 1, 2);
+	for (i = 0; i < 4; i++) {
+		table = fake.gtt->ggtt_tables[FIRST_GGTT_TABLE + i];
+		assert_int_equal(fake.protected[table->gfn], i == 0 || i == 3);
+		assert_int_equal(table->protected, i == 0 || i == 3);
+		assert_int_equal(list_empty(&table->relaxed_node), i == 0 || i == 3);
+	}
+}
+
+/* A new tree is protected under "strict", and its page tables are not under policies that begin relaxed. */
+static void new_pages_are_protected_or_relaxed_by_policy(void **state)
+{
+	static const struct {
+		const char *name;
+		bool leaf_protected;
+	} rows[] = { { "strict", true }, { "full", false }, { "static", true }, { "adaptive", false } };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		u64 pml4 = 1 + 10 * i;
+
+		assert_int_equal(ghyvi_gtt_set_policy(fake.gtt, rows[i].name), 0);
+		plant(pml4);
+		set(pml4 + 3, 0, to(DATA));
+		hold4(pml4);
+		assert_true(fake.protected[pml4]);
+		assert_true(fake.protected[pml4 + 1]);
+		assert_true(fake.protected[pml4 + 2]);
+		if (fake.protected[pml4 + 3] != rows[i].leaf_protected)
+			fail_msg("%s", rows[i].name);
+		assert_int_equal(is_listed(pml4 + 3), !rows[i].leaf_protected);
+		assert_false(is_listed(pml4 + 2));
+	}
+}
+
+static void what_is_compared_and_trapped_is_counted(void **state)
+{
+	struct ghyvi_root *root = make_tree(2);
+	u64 compared, changed, syncs, relaxed, traps, bytes;
+
+	ghyvi_gtt_set_policy(fake.gtt, "full");
+	ghyvi_gtt_sync(fake.gtt, root);
+	assert_true(is_listed(4) && is_listed(5));
+	compared = STAT(entries_compared);
+	changed = STAT(entries_changed);
+	syncs = STAT(reconstructions);
+	relaxed = STAT(relaxed_now);
+	set(4, 511, to(DATA + 3));
+	set(4, 0, to(DATA + 4));
+	set(5, 17, to(DATA + 5));
+	ghyvi_gtt_sync(fake.gtt, root);
+	assert_int_equal(STAT(reconstructions) - syncs, relaxed);
+	assert_int_equal(STAT(entries_compared) - compared, relaxed * GHYVI_ENTRIES);
+	assert_int_equal(STAT(entries_changed) - changed, 3);
+	ghyvi_gtt_set_policy(fake.gtt, "strict");
+	traps = STAT(table_write_traps);
+	bytes = STAT(table_writes_bytes);
+	set(3, 9, 0);
+	guest_write((3 << 12) + 100, 2, 0);
+	assert_int_equal(STAT(table_write_traps) - traps, 2);
+	assert_int_equal(STAT(table_writes_bytes) - bytes, 10);
+}
+
+/* Each entry's 8 bytes, all but the last of which lie on the page before. */
+static void a_store_across_pages_traps_on_both(void **state)
+{
+	struct ghyvi_root *root;
+	u64 value = to(DATA + 9);
+
+	root = make_tree(2);
+	ghyvi_gtt_set_policy(fake.gtt, "strict");
+	set(4, 511, to(DATA + 1));
+	set(5, 0, to(DATA + 2));
+	/* By bytes, as a string instruction does it. */
+	*(u64 *)guest_byte(at(4, 511)) = to(DATA + 7);
+	*(u64 *)guest_byte(at(5, 0)) = value;
+	ghyvi_gtt_trap(fake.gtt, at(4, 511) + 4, 8);
+	assert_true(shadow(ghyvi_root_bus(root), 3, 0u, 0u, 0u)[511] == maps(DATA + 7));
+	assert_true(shadow(ghyvi_root_bus(root), 3, 0u, 0u, 1u)[0] == maps(DATA + 9));
+}
+
+static void each_line_of_a_page_is_compared(void **state)
+{
+	struct ghyvi_root *root = make_tree(1);
+	unsigned int i;
+
+	ghyvi_gtt_set_policy(fake.gtt, "full");
+	for (i = 0; i < GHYVI_ENTRIES; i++) {
+		set(4, i, to(DATA + 16 + i % 64));
+		ghyvi_gtt_sync(fake.gtt, root);
+		assert_true(shadow_pt(root)[i] == maps(DATA + 16 + i % 64));
+	}
+}
+
+static void policies_are_found_by_name(void **state)
+{
+	char names[128];
+	int bytes;
+
+	assert_int_equal(ghyvi_gtt_set_policy(fake.gtt, "none"), -EINVAL);
+	assert_int_equal(ghyvi_gtt_set_policy(fake.gtt, ""), -EINVAL);
+	assert_int_equal(ghyvi_gtt_set_policy(fake.gtt, "strict"), 0);
+	bytes = ghyvi_gtt_policy_list(fake.gtt, names, sizeof(names));
+	assert_int_equal(bytes, strlen(names));
+	assert_string_equal(names, "[strict] full static dynamic segmented oos adaptive nested\n");
+	assert_int_equal(ghyvi_gtt_set_policy(fake.gtt, "nested"), 0);
+	ghyvi_gtt_policy_list(fake.gtt, names, sizeof(names));
+	assert_string_equal(names, "strict full static dynamic segmented oos adaptive [nested]\n");
+}
+
+/* One setting at a time, the others as they are. */
+static void each_setting_has_its_range(void **state)
+{
+	static const struct {
+		size_t offset;
+		u32 least, most;
+	} rows[] = {
+		{ offsetof(struct ghyvi_shadow_tuning, static_pages), 0, GHYVI_STATIC_PAGES_MAX },
+		{ offsetof(struct ghyvi_shadow_tuning, oos_threshold), 1, GHYVI_OOS_THRESHOLD_MAX },
+		{ offsetof(struct ghyvi_shadow_tuning, idle_pins), 0, GHYVI_IDLE_PINS_MAX },
+		{ offsetof(struct ghyvi_shadow_tuning, tables_max), GHYVI_TABLES_MIN, GHYVI_TABLES_MAX },
+	};
+	struct ghyvi_shadow_tuning before, tuning, after;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		ghyvi_gtt_tuning(fake.gtt, &before);
+		tuning = before;
+		*(u32 *)((u8 *)&tuning + rows[i].offset) = rows[i].most + 1;
+		assert_int_equal(ghyvi_gtt_set_tuning(fake.gtt, &tuning), -EINVAL);
+		*(u32 *)((u8 *)&tuning + rows[i].offset) = rows[i].least - 1;
+		assert_int_equal(ghyvi_gtt_set_tuning(fake.gtt, &tuning), -EINVAL);
+		ghyvi_gtt_tuning(fake.gtt, &after);
+		assert_memory_equal(&after, &before, sizeof(after));
+		*(u32 *)((u8 *)&tuning + rows[i].offset) = rows[i].most;
+		assert_int_equal(ghyvi_gtt_set_tuning(fake.gtt, &tuning), 0);
+		ghyvi_gtt_tuning(fake.gtt, &after);
+		assert_memory_equal(&after, &tuning, sizeof(after));
+		*(u32 *)((u8 *)&tuning + rows[i].offset) = rows[i].least;
+		assert_int_equal(ghyvi_gtt_set_tuning(fake.gtt, &tuning), 0);
+	}
+}
+
+/* Costs from a clock that stands still but for what the test adds. */
+static u64 test_ns;
+
+static u64 test_clock(void)
+{
+	return test_ns;
+}
+
+static void costs_are_between_one_nanosecond_and_a_millisecond(void **state)
+{
+	u32 *trap = &fake.gtt->tuning.trap_ns, *scan = &fake.gtt->tuning.scan_ns, *protect = &fake.gtt->tuning.protect_ns;
+
+	shim_clock = test_clock;
+	test_ns = 10000000;
+	*scan = 800;
+	ghyvi_cost_scanned(fake.gtt, test_ns - 4000, 0);
+	assert_int_equal(*scan, 800);
+	ghyvi_cost_scanned(fake.gtt, test_ns - 4000, 5);
+	assert_int_equal(*scan, 800);
+	ghyvi_cost_scanned(fake.gtt, test_ns - 8000, 5);
+	assert_int_equal(*scan, 900);
+	ghyvi_cost_scanned(fake.gtt, test_ns, 1);
+	assert_int_equal(*scan, 900);
+	ghyvi_cost_scanned(fake.gtt, test_ns - 1000001, 1);
+	assert_int_equal(*scan, 900);
+	ghyvi_cost_scanned(fake.gtt, test_ns - 1000000, 1);
+	assert_int_equal(*scan, 900 - 900 / 8 + 1000000 / 8);
+	*scan = 1;
+	ghyvi_cost_scanned(fake.gtt, test_ns - 1, 1);
+	assert_int_equal(*scan, 1);
+	*trap = 600;
+	*protect = 0;
+	ghyvi_cost_protected(fake.gtt, test_ns - 1000, 2);
+	assert_int_equal(*protect, (500 + 300) / 8);
+	ghyvi_cost_protected(fake.gtt, test_ns - 1000, 0);
+	assert_int_equal(*protect, (500 + 300) / 8);
+	/* Traps of neighbours only, and of those that come in one go. */
+	*trap = 800;
+	ghyvi_cost_trapped(fake.gtt, 0x1000);
+	test_ns += 1600;
+	ghyvi_cost_trapped(fake.gtt, 0x1008);
+	assert_int_equal(*trap, 900);
+	test_ns += 1600;
+	ghyvi_cost_trapped(fake.gtt, 0x1011);
+	assert_int_equal(*trap, 900);
+	test_ns += 1600;
+	ghyvi_cost_trapped(fake.gtt, 0x1009);
+	assert_int_equal(*trap, 900);
+	test_ns += 200000;
+	ghyvi_cost_trapped(fake.gtt, 0x1011);
+	assert_int_equal(*trap, 900);
+	test_ns += 199999;
+	ghyvi_cost_trapped(fake.gtt, 0x1019);
+	assert_int_equal(*trap, 900 - 900 / 8 + 199999 / 8);
+	shim_clock = NULL;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(only_page_tables_are_leaves),
+		TEST(a_page_is_no_leaf_as_long_as_it_has_a_higher_use),
+		TEST(ranks_go_by_heat),
+		TEST(protection_is_lost_where_it_was_lost_only),
+		TEST(protection_of_global_tables_is_lost_alike),
+		TEST(new_pages_are_protected_or_relaxed_by_policy),
+		TEST(what_is_compared_and_trapped_is_counted),
+		TEST(a_store_across_pages_traps_on_both),
+		TEST(each_line_of_a_page_is_compared),
+		TEST(policies_are_found_by_name),
+		TEST(each_setting_has_its_range),
+		TEST(costs_are_between_one_nanosecond_and_a_millisecond),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
