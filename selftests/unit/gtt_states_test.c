@@ -281,6 +281,184 @@ static void each_setting_has_its_range(void **state)
 	}
 }
 
+/* Where a page table's neighbours are, as long as the guest has it where it was linked. */
+static void neighbours_are_where_the_page_directory_has_them(void **state)
+{
+	struct ghyvi_root *root;
+	unsigned int i;
+
+	plant(1);
+	set(3, 0, to(4));
+	set(3, 1, to(5));
+	set(3, 3, to(6));
+	set(3, 4, to(LARGE_WHOLE) | GHYVI_ENTRY_LARGE);
+	set(3, 5, to(7));
+	set(3, 511, to(8));
+	for (i = 4; i < 9; i++)
+		set(i, 0, to(DATA));
+	root = hold4(1);
+	ghyvi_gtt_sync(fake.gtt, root);
+	assert_ptr_equal(ghyvi_table_neighbour(fake.gtt, table_at(4), 1), table_at(5));
+	assert_ptr_equal(ghyvi_table_neighbour(fake.gtt, table_at(5), -1), table_at(4));
+	assert_ptr_equal(ghyvi_table_neighbour(fake.gtt, table_at(4), 0), table_at(4));
+	assert_null(ghyvi_table_neighbour(fake.gtt, table_at(4), -1));
+	assert_null(ghyvi_table_neighbour(fake.gtt, table_at(5), 1)); /* a hole */
+	assert_null(ghyvi_table_neighbour(fake.gtt, table_at(6), 1)); /* a large page */
+	assert_null(ghyvi_table_neighbour(fake.gtt, table_at(8), 1));
+	assert_ptr_equal(ghyvi_table_neighbour(fake.gtt, table_at(8), 3 - 511), table_at(6));
+	/* It was linked last where it is no more. */
+	set(3, 20, to(7));
+	set(3, 21, to(4));
+	set(3, 20, 0);
+	ghyvi_gtt_sync(fake.gtt, root);
+	assert_int_equal(table_at(7)->parent_index, 20);
+	assert_null(ghyvi_table_neighbour(fake.gtt, table_at(7), 1));
+	assert_int_equal(table_at(4)->parent_index, 21);
+	assert_null(ghyvi_table_neighbour(fake.gtt, table_at(4), -1));
+	/* Pages of the global table have theirs side by side. */
+	for (i = 0; i < 4; i++) {
+		struct ghyvi_table_page *page = fake.gtt->ggtt_tables[FIRST_GGTT_TABLE + i];
+
+		assert_ptr_equal(ghyvi_table_neighbour(fake.gtt, page, -1),
+				 i ? fake.gtt->ggtt_tables[FIRST_GGTT_TABLE + i - 1] : NULL);
+		assert_ptr_equal(ghyvi_table_neighbour(fake.gtt, page, 1),
+				 i < 3 ? fake.gtt->ggtt_tables[FIRST_GGTT_TABLE + i + 1] : NULL);
+	}
+	/* One whose parent has gone has none. */
+	table_at(4)->parent_gfn = 9999;
+	assert_null(ghyvi_table_neighbour(fake.gtt, table_at(4), 1));
+	table_at(4)->parent_gfn = 2; /* no page directory */
+	assert_null(ghyvi_table_neighbour(fake.gtt, table_at(4), 1));
+}
+
+static bool waits(u64 gfn, unsigned int index)
+{
+	return table_at(gfn)->waiting[index / 64] >> index % 64 & 1;
+}
+
+static bool lacks(u64 gfn, unsigned int index)
+{
+	return table_at(gfn)->absent[index / 64] >> index % 64 & 1;
+}
+
+/* Memory that is not there, memory for which there is no room, and entries that change meanwhile. */
+static void what_waits_is_noted_entry_by_entry(void **state)
+{
+	struct ghyvi_root *root = make_tree(1);
+	unsigned int i;
+
+	set_absent(DATA + 100, true);
+	set(4, 70, to(DATA + 100));
+	set(4, 511, to(DATA + 100));
+	ghyvi_gtt_sync(fake.gtt, root);
+	for (i = 0; i < GHYVI_ENTRIES; i++) {
+		assert_int_equal(waits(4, i), i == 70 || i == 511);
+		assert_int_equal(lacks(4, i), i == 70 || i == 511);
+	}
+	assert_true(table_at(4)->retry);
+	assert_false(table_at(4)->scarce);
+	set(4, 70, to(DATA + 1));
+	ghyvi_gtt_sync(fake.gtt, root);
+	assert_false(waits(4, 70) || lacks(4, 70));
+	assert_true(waits(4, 511) && lacks(4, 511));
+	/* A pin that fails for another reason. */
+	fake.pin_error = -EAGAIN;
+	fake.pin_errors = 1;
+	set(4, 71, to(DATA + 101));
+	if (!waits(4, 71))
+		ghyvi_gtt_sync(fake.gtt, root);
+	if (waits(4, 71)) {
+		assert_false(lacks(4, 71));
+		assert_true(table_at(4)->scarce);
+	}
+	fake.pin_errors = 0;
+	ghyvi_gtt_sync(fake.gtt, root);
+	assert_false(waits(4, 71));
+	assert_true(shadow_pt(root)[71] == maps(DATA + 101));
+	set_absent(DATA + 100, false);
+	ghyvi_gtt_sync(fake.gtt, root);
+	assert_true(shadow_pt(root)[511] == maps(DATA + 100));
+	assert_false(waits(4, 511) || lacks(4, 511) || table_at(4)->retry);
+}
+
+/* Stores beside the global table are none of its, and the last of its entries is. */
+static void the_global_table_ends_where_it_ends(void **state)
+{
+	u64 last = BAR_GFN + FIRST_GGTT_TABLE + 3;
+
+	ghyvi_gtt_set_policy(fake.gtt, "strict");
+	ghyvi_gtt_ggtt_live(fake.gtt);
+	ghyvi_gtt_sync(fake.gtt, NULL);
+	assert_int_equal(fake.gtt->nr_ggtt_tables, FIRST_GGTT_TABLE + 4);
+	ghyvi_gtt_trap(fake.gtt, (BAR_GFN + fake.gtt->nr_ggtt_tables) << 12, 8);
+	ghyvi_gtt_trap(fake.gtt, (BAR_GFN << 12) - 8, 8);
+	ghyvi_gtt_trap(fake.gtt, BAR_GFN << 12, 8); /* no table of ours */
+	set(last, 511, to(DATA));
+	assert_true(fake.ggtt[(FIRST_GGTT_TABLE + 4) * GHYVI_ENTRIES - 1] == (maps(DATA)));
+	set(BAR_GFN + FIRST_GGTT_TABLE, 0, to(DATA + 1));
+	assert_true(fake.ggtt[FIRST_GGTT_TABLE * GHYVI_ENTRIES] == (maps(DATA + 1)));
+	assert_null(ghyvi_ggtt_table_by_gfn(fake.gtt, BAR_GFN + fake.gtt->nr_ggtt_tables));
+	assert_null(ghyvi_ggtt_table_by_gfn(fake.gtt, BAR_GFN - 1));
+	assert_non_null(ghyvi_ggtt_table_by_gfn(fake.gtt, last));
+}
+
+/* No more trees go than are in the way. */
+static void only_as_many_trees_are_evicted_as_needed(void **state)
+{
+	unsigned int i, tables;
+
+	/* Each has four pages. */
+	for (i = 0; i < 5; i++) {
+		plant(1 + 10 * i);
+		set(4 + 10 * i, 0, to(DATA));
+		hold4(1 + 10 * i);
+		ghyvi_gtt_sync(fake.gtt, fake.held[0].root);
+		release_all();
+	}
+	tables = fake.gtt->nr_tables;
+	assert_int_equal(tables, 20);
+	fake.gtt->tuning.tables_max = 20;
+	ghyvi_trees_evict_begin(fake.gtt);
+	assert_false(ghyvi_trees_evict(fake.gtt, 0));
+	assert_int_equal(fake.gtt->nr_tables, 20);
+	assert_true(ghyvi_trees_evict(fake.gtt, 1));
+	assert_int_equal(fake.gtt->nr_tables, 16);
+	assert_int_equal(STAT(evicted_trees), 1);
+	assert_null(table_at(1)); /* the one used longest ago */
+	assert_non_null(table_at(11));
+	assert_true(ghyvi_trees_evict(fake.gtt, 9));
+	assert_int_equal(fake.gtt->nr_tables, 8);
+	assert_int_equal(STAT(evicted_trees), 3);
+	fake.gtt->tuning.tables_max = GHYVI_TABLES_MAX;
+}
+
+/* What the self-check says of tables of 64 KiB pages. */
+static void the_self_check_looks_at_each_page_of_a_group(void **state)
+{
+	struct ghyvi_root *root;
+	u64 *shadow_64k;
+	unsigned int i;
+
+	plant(1);
+	set(3, 0, to(4) | GHYVI_ENTRY_64K);
+	set(4, 0, to(LARGE_WHOLE));
+	set(4, 16, to(LARGE_WHOLE + 16));
+	root = hold4(1);
+	ghyvi_gtt_sync(fake.gtt, root);
+	shadow_64k = shadow_pt(root);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
+	for (i = 0; i < 48; i += 5) {
+		u64 entry = shadow_64k[i];
+
+		shadow_64k[i] = i < 32 ? maps(LARGE_WHOLE + 100) : maps(LARGE_WHOLE);
+		assert_int_not_equal(ghyvi_gtt_check(fake.gtt, root), 0);
+		shadow_64k[i] = entry;
+		assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
+	}
+	/* All of them where they should be, but not side by side: the page directory says they are. */
+	assert_int_equal(STAT(kept_64k_now), 1);
+}
+
 /* Costs from a clock that stands still but for what the test adds. */
 static u64 test_ns;
 
@@ -352,6 +530,11 @@ int main(void)
 		TEST(each_line_of_a_page_is_compared),
 		TEST(policies_are_found_by_name),
 		TEST(each_setting_has_its_range),
+		TEST(neighbours_are_where_the_page_directory_has_them),
+		TEST(what_waits_is_noted_entry_by_entry),
+		TEST(the_global_table_ends_where_it_ends),
+		TEST(only_as_many_trees_are_evicted_as_needed),
+		TEST(the_self_check_looks_at_each_page_of_a_group),
 		TEST(costs_are_between_one_nanosecond_and_a_millisecond),
 	};
 
