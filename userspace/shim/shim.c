@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The parts of the user-space stand-ins that are not inline. */
+/* The functions of the user-space stand-ins that are not inline. */
 #include <ghyvi_shim.h>
 
 __thread struct task_struct *shim_current;
@@ -8,7 +8,7 @@ __thread void (*shim_interrupt)(void);
 bool shim_quiet;
 u64 (*shim_clock)(void);
 
-/* The allocations that fail: numbers @first to @last, counted from shim_fail_allocs() on; none while @last is 0. */
+/* Allocations @first to @last since shim_fail_allocs() fail; none while @last is 0. */
 static struct {
 	_Atomic unsigned long first, last, made, failed;
 } allocs;
@@ -41,7 +41,7 @@ bool shim_alloc_fails(gfp_t flags)
 }
 
 #ifndef SHIM_UNCHECKED
-static __thread unsigned int shim_spinlocks; /* that this thread holds */
+static __thread unsigned int shim_spinlocks; /* held by this thread */
 
 static void shim_lock_defect(const char *what, const char *where)
 {
@@ -52,7 +52,7 @@ static void shim_lock_defect(const char *what, const char *where)
 void shim_may_sleep(const char *where)
 {
 	if (shim_spinlocks)
-		shim_lock_defect("may sleep, but holds a spinlock", where);
+		shim_lock_defect("may sleep, but the thread holds a spinlock", where);
 }
 
 void shim_lock_init(struct shim_lock *l, int kind)
@@ -71,7 +71,7 @@ static bool shim_lock_mine(struct shim_lock *l)
 static void shim_lock_check(struct shim_lock *l, const char *where)
 {
 	if ((l->kind != SHIM_MUTEX && l->kind != SHIM_SPINLOCK) || (l->self && l->self != l))
-		shim_lock_defect("a lock that is not initialized", where);
+		shim_lock_defect("the lock is not initialized", where);
 	if (l->kind == SHIM_MUTEX)
 		shim_may_sleep(where);
 	if (shim_lock_mine(l))
@@ -104,7 +104,7 @@ bool shim_lock_try(struct shim_lock *l, const char *where)
 void shim_lock_release(struct shim_lock *l, const char *where)
 {
 	if (!shim_lock_mine(l))
-		shim_lock_defect("unlocks a lock that it does not hold", where);
+		shim_lock_defect("unlocks a lock that the thread does not hold", where);
 	if (l->kind == SHIM_SPINLOCK)
 		shim_spinlocks--;
 	atomic_store_explicit(&l->owner, 0, memory_order_relaxed);
@@ -114,7 +114,7 @@ void shim_lock_release(struct shim_lock *l, const char *where)
 void shim_lock_destroy(struct shim_lock *l, const char *where)
 {
 	if (l->kind != SHIM_MUTEX || atomic_load_explicit(&l->owner, memory_order_relaxed))
-		shim_lock_defect("destroys a lock that is held or not initialized", where);
+		shim_lock_defect("destroys a mutex that is held or not initialized", where);
 	l->kind = 0;
 	pthread_mutex_destroy(&l->m);
 }
@@ -148,7 +148,10 @@ struct task_struct *kthread_run(int (*fn)(void *), void *data, const char *name,
 	return t;
 }
 
-/* The kernel's version wakes the thread; here the caller wakes the queue the thread sleeps on, in a loop. */
+/*
+ * The kernel's kthread_stop() wakes the thread. This one wakes the queue that the thread sleeps on,
+ * repeatedly, until the thread has ended.
+ */
 int kthread_stop(struct task_struct *t)
 {
 	t->stop = true;
@@ -162,10 +165,10 @@ int kthread_stop(struct task_struct *t)
 	return 0;
 }
 
-/* On the stack of the thread that does the work. */
+/* Lives on the stack of the worker thread. */
 struct worker {
 	struct worker *next;
-	struct work_struct *work; /* its address only: it may be freed while it is done */
+	struct work_struct *work; /* compared, never dereferenced: fn() may free it */
 };
 
 static struct {
@@ -319,7 +322,10 @@ static struct rb_node *rb_meld(struct rb_root_cached *root, struct rb_node *a, s
 	return a;
 }
 
-/* Two by two from the left, then all of that from the right. */
+/*
+ * The two passes of a pairing heap: meld pairs from left to right, then the pairs from right to
+ * left.
+ */
 static struct rb_node *rb_meld_all(struct rb_root_cached *root, struct rb_node *list)
 {
 	struct rb_node *pairs = NULL, *first = NULL;

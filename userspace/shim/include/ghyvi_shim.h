@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The few kernel services that kernel/{gtt,shadow,audit,sched,softgpu,vgpu} use, on top of libc and Judy arrays,
- * so that the same files build in user space (the kernel tree does the same in
- * tools/testing/radix-tree). Every shim header <linux/x.h> includes this one file.
+ * The kernel services that kernel/{gtt,shadow,audit,sched,softgpu,vgpu} use, implemented on libc
+ * and Judy arrays, so that the same sources build in user space. The kernel tree does the same in
+ * tools/testing/radix-tree. Every shim header <linux/x.h> includes this file.
  */
 #ifndef GHYVI_SHIM_H
 #define GHYVI_SHIM_H
@@ -46,7 +46,7 @@
 #define fallthrough __attribute__((fallthrough))
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
-#ifdef __SANITIZE_THREAD__ /* which takes only atomics for intended races, and knows no fences */
+#ifdef __SANITIZE_THREAD__ /* TSan accepts only atomics as intended races and models no fences. */
 static int shim_fence __attribute__((unused));
 #define READ_ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define WRITE_ONCE(x, v) __atomic_store_n(&(x), (v), __ATOMIC_RELAXED)
@@ -229,9 +229,12 @@ static inline void list_splice_tail_init(struct list_head *l, struct list_head *
 	for (p = list_entry((h)->next, typeof(*p), m), n = list_entry(p->m.next, typeof(*p), m);   \
 	     &p->m != (h); p = n, n = list_entry(n->m.next, typeof(*n), m))
 
-/* rbtree: who is first, as a pairing heap; those that are equal in the order they came */
+/*
+ * rbtree: only the first node is ever looked up, so a pairing heap replaces the tree. Nodes that
+ * compare equal keep their order of insertion.
+ */
 struct rb_node {
-	struct rb_node *child, *next, *back; /* first child; sibling; sibling before, or parent */
+	struct rb_node *child, *next, *back; /* first child; sibling; previous sibling or parent */
 	unsigned long came;
 };
 struct rb_root_cached {
@@ -250,7 +253,7 @@ void rb_erase_cached(struct rb_node *node, struct rb_root_cached *root);
 struct xarray {
 	Pvoid_t judy;
 	pthread_mutex_t lock;
-	const void *self; /* its address, once initialized */
+	const void *self; /* the address of this xarray once it is initialized */
 };
 #define XA_ERROR(e) ((void *)(((unsigned long)(e) << 2) | 2UL))
 static inline bool xa_is_err(const void *e)
@@ -273,7 +276,7 @@ static inline void shim_xa_lock(struct xarray *xa)
 {
 #ifndef SHIM_UNCHECKED
 	if (xa->self != xa) {
-		fprintf(stderr, "an xarray that is not initialized\n");
+		fprintf(stderr, "the xarray is not initialized\n");
 		abort();
 	}
 #endif
@@ -310,7 +313,7 @@ static inline void *xa_store(struct xarray *xa, unsigned long index, void *entry
 
 	if (!entry)
 		return xa_erase(xa, index);
-	/* To overwrite an entry takes no memory. */
+	/* Overwriting an entry allocates nothing and cannot fail. */
 	if (!xa_load(xa, index) && shim_alloc_fails(f))
 		return XA_ERROR(-ENOMEM);
 	shim_xa_lock(xa);
@@ -409,7 +412,7 @@ struct kref {
 
 /* time */
 typedef s64 ktime_t;
-extern u64 (*shim_clock)(void); /* a test's own, or NULL */
+extern u64 (*shim_clock)(void); /* replaces CLOCK_MONOTONIC unless NULL; for tests */
 static inline u64 ktime_get_ns(void)
 {
 	struct timespec t;
@@ -419,7 +422,7 @@ static inline u64 ktime_get_ns(void)
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (u64)t.tv_sec * NSEC_PER_SEC + (u64)t.tv_nsec;
 }
-/* Threads are preempted anyway; for tests of where others would be let in. */
+/* Threads are preemptible, so cond_resched() only counts its calls; tests read the count. */
 extern __thread unsigned long shim_rescheds;
 #define cond_resched() ((void)shim_rescheds++)
 #define cpu_relax() sched_yield()
@@ -450,9 +453,12 @@ static inline bool kthread_should_stop(void)
 	return shim_current && shim_current->stop;
 }
 
-/* work: what waits for something holds up no other work, and none is done twice at a time */
+/*
+ * work: each queued work item gets a thread of its own if no worker is idle, so an item that sleeps
+ * does not delay others. One item never runs on two threads at once.
+ */
 struct workqueue_struct {
-	unsigned int pending; /* queued or under way */
+	unsigned int pending; /* items that are queued or running */
 };
 struct work_struct {
 	void (*fn)(struct work_struct *work);
@@ -483,7 +489,7 @@ struct ratelimit_state {
 #define DEFAULT_RATELIMIT_INTERVAL 0
 #define DEFAULT_RATELIMIT_BURST 0
 #define __ratelimit(r) ((void)(r), 1)
-extern bool shim_quiet; /* tests that provoke refusals silence them */
+extern bool shim_quiet; /* no messages; for tests that provoke rejections */
 #define dev_warn(d, ...)                                                                           \
 	do {                                                                                       \
 		if (!shim_quiet) {                                                                 \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Memory, on top of libc; and failures of it, on request. Each function that returns NULL or -ENOMEM in a kernel without
- * memory asks shim_alloc_fails() first; __GFP_NOFAIL exempts an allocation of the test's own. Included by ghyvi_shim.h.
+ * Memory allocation on libc, with fault injection. Each function that fails in a kernel without
+ * free memory calls shim_alloc_fails() first. __GFP_NOFAIL exempts an allocation that belongs to
+ * the test itself. ghyvi_shim.h includes this file.
  */
 #ifndef SHIM_ALLOC_H
 #define SHIM_ALLOC_H
@@ -21,16 +22,30 @@ typedef unsigned int gfp_t;
 #define __GFP_NOFAIL 1u
 
 /**
- * shim_fail_allocs() - allocation number @first from now on (1: the next) and the @count - 1 after it fail, in any thread;
- * @count 0: none
+ * shim_fail_allocs() - Inject allocation failures.
+ * @first: number of the first allocation to fail, counted from this call; 1 is the next one
+ * @count: number of consecutive allocations to fail; 0 stops the injection
+ *
+ * Allocations of all threads are counted together. The count of failures restarts at 0.
  */
 void shim_fail_allocs(unsigned long first, unsigned long count);
-/** shim_failed_allocs() - how many have failed since shim_fail_allocs() */
+
+/**
+ * shim_failed_allocs() - Number of injected failures.
+ *
+ * Return: the number of allocations that have failed since shim_fail_allocs().
+ */
 unsigned long shim_failed_allocs(void);
-/** shim_alloc_fails() - does the allocation that is about to be made fail? Counts it. */
+
+/**
+ * shim_alloc_fails() - Count an allocation and decide whether it fails.
+ * @flags: of the allocation; one with __GFP_NOFAIL is not counted and does not fail
+ *
+ * Return: true if the allocation must fail.
+ */
 bool shim_alloc_fails(gfp_t flags);
 
-/* pages: bus address == pointer */
+/* pages: the bus address of a page is its user-space address */
 #define PAGE_SHIFT 12
 #define PAGE_SIZE 4096UL
 #define PAGE_MASK (~(PAGE_SIZE - 1))

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Mutexes, spinlocks and wait queues on top of pthreads; ghyvi_shim.h includes it. As lockdep and
- * CONFIG_DEBUG_ATOMIC_SLEEP would, each lock knows its owner. The program aborts at a lock that is not initialized,
- * a second lock by the owner, an unlock by another thread, lockdep_assert_held() without the lock, a mutex destroyed
- * while held, and a sleep under a spinlock. SHIM_UNCHECKED leaves all of that out, for benchmarks.
+ * Mutexes, spinlocks and wait queues on pthreads; ghyvi_shim.h includes this file. Each lock
+ * records its owner, for checks like those of lockdep and CONFIG_DEBUG_ATOMIC_SLEEP. The program
+ * aborts on: the use of a lock that is not initialized, a recursive lock, an unlock by a thread
+ * that is not the owner, lockdep_assert_held() without the lock, the destruction of a held mutex,
+ * and a sleep under a spinlock. SHIM_UNCHECKED removes the checks; benchmarks set it.
  */
 #ifndef SHIM_LOCKS_H
 #define SHIM_LOCKS_H
@@ -18,7 +19,7 @@ struct shim_lock {
 	pthread_mutex_t m;
 #ifndef SHIM_UNCHECKED
 	_Atomic(pthread_t) owner; /* 0: free */
-	const void *self; /* its address since it was initialized; NULL: by an initializer at file scope */
+	const void *self; /* address of this lock; NULL: static initializer */
 	int kind; /* SHIM_MUTEX or SHIM_SPINLOCK once initialized */
 #endif
 };
@@ -44,7 +45,7 @@ typedef struct {
 #else
 #define SHIM_LOCK_INITIALIZER(k) { PTHREAD_MUTEX_INITIALIZER, 0, NULL, (k) }
 
-/* @where: which call, for the message */
+/* @where: source position and call, for the message */
 void shim_lock_init(struct shim_lock *l, int kind);
 void shim_lock_destroy(struct shim_lock *l, const char *where);
 void shim_lock_take(struct shim_lock *l, const char *where);
@@ -69,7 +70,10 @@ void shim_may_sleep(const char *where);
 #define mutex_unlock(l) shim_lock_release(&(l)->lock, SHIM_WHERE "mutex_unlock(" #l ")")
 #define DEFINE_SPINLOCK(n) spinlock_t n = { SHIM_LOCK_INITIALIZER(SHIM_SPINLOCK) }
 #define spin_lock_init(l) shim_lock_init(&(l)->lock, SHIM_SPINLOCK)
-/* An interrupt that arrives wherever a lock is held that does not keep it away; for tests. */
+/*
+ * Tests simulate an interrupt with it: spin_lock() calls it with the lock held, since an interrupt
+ * can arrive there. spin_lock_irq() and spin_lock_irqsave() do not call it.
+ */
 extern __thread void (*shim_interrupt)(void);
 #define spin_lock(l)                                                                               \
 	do {                                                                                       \
@@ -92,7 +96,7 @@ extern __thread void (*shim_interrupt)(void);
 typedef struct {
 	pthread_mutex_t m;
 	pthread_cond_t c;
-	const void *self; /* its address, once initialized */
+	const void *self; /* the address of this queue once it is initialized */
 } wait_queue_head_t;
 
 static inline void init_waitqueue_head(wait_queue_head_t *w)
@@ -106,7 +110,7 @@ static inline void shim_queue_check(const wait_queue_head_t *w)
 {
 	if (w->self == w)
 		return;
-	fprintf(stderr, "a wait queue that is not initialized\n");
+	fprintf(stderr, "the wait queue is not initialized\n");
 	abort();
 }
 
@@ -147,7 +151,7 @@ static inline void wake_up_all(wait_queue_head_t *w)
 		pthread_mutex_unlock(&(w).m);                                                      \
 		__c;                                                                               \
 	})
-/* A time-out in ns; one wait at most, so the caller asks again. */
+/* Waits once, for at most @ns; always returns 0, so the caller must test @cond again. */
 #define wait_event_interruptible_hrtimeout(w, cond, ns)                                            \
 	({                                                                                         \
 		struct timespec __t;                                                               \

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include "ghyvi_shim.h"
 
-/* As the kernel's: no blanks, one newline at the end, -ERANGE for more than 32 bits. */
+/*
+ * Like the kernel's: rejects blanks, accepts one newline at the end, returns -ERANGE if the number
+ * has more than 32 bits.
+ */
 static inline int kstrtou32(const char *text, unsigned int base, u32 *value)
 {
 	unsigned long long number;

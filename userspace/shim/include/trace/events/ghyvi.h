@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* User-space stand-in: tracepoints cost and do nothing. */
+/* User-space stand-in: tracepoints that expand to nothing. */
 #define trace_ghyvi_trap(...) ((void)0)
 #define trace_oos_change(...) ((void)0)
 #define trace_oos_sync(...) ((void)0)
