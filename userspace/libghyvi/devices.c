@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Devices, as libudev finds them: from sysfs alone where no udev daemon runs. */
+/* Enumeration of devices with libudev. It reads sysfs if no udev daemon is running. */
 #include <errno.h>
 #include <stdlib.h>
 #include "internal.h"
 
-/* The mdev core's own class, mdev_bus, has no devices but links to some, which libudev does not follow. */
+/* Class mdev_bus of the mdev core contains only links to devices, which libudev does not follow. */
 #define PARENT_SUBSYSTEM "pci"
 #define VGPU_SUBSYSTEM "mdev"
 
@@ -78,7 +78,7 @@ GHYVI_API int ghyvi_watch_open(struct ghyvi_watch **out)
 	watch->udev = udev_new();
 	if (!watch->udev)
 		goto fail;
-	/* The kernel's own events: those of "udev" come from a daemon, which need not run. */
+	/* Receive the kernel's events: those of "udev" need a running daemon. */
 	watch->monitor = udev_monitor_new_from_netlink(watch->udev, "kernel");
 	if (!watch->monitor) {
 		ret = -errno;
@@ -118,7 +118,7 @@ GHYVI_API bool ghyvi_watch_take(struct ghyvi_watch *watch)
 	for (;;) {
 		errno = 0;
 		device = udev_monitor_receive_device(watch->monitor);
-		/* ENOBUFS: there were more than the kernel keeps; any of those lost may have been a vGPU's. */
+		/* ENOBUFS: the kernel dropped events, and one of them may have been of a vGPU. */
 		if (!device && errno != ENOBUFS)
 			return any;
 		any = true;

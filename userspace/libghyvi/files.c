@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Small files and directories. */
+/* Reading and writing of attributes, and sorted lists of names. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -71,7 +71,7 @@ int write_text(const char *path, const char *value)
 		ret = -errno;
 		goto free_line;
 	}
-	/* One write is one value; a store callback is never given half of it. */
+	/* A single write(), so that the store callback of the attribute gets the whole value. */
 	do
 		done = write(fd, line, strlen(line));
 	while (done < 0 && errno == EINTR);

@@ -6,13 +6,13 @@
 #include "ghyvi.h"
 #include "known_stats.h"
 
-/* What is not exported is hidden (-fvisibility=hidden and libghyvi.map). */
+/* Exports a function; all others are hidden (-fvisibility=hidden and libghyvi.map). */
 #define GHYVI_API __attribute__((visibility("default")))
 
-/* The start of every ghyvi type's `name`. */
+/* The prefix of the `name` attribute of every ghyvi type. */
 #define GHYVI_TYPE_PREFIX "ghyvi-"
 
-/* libudev looks at this one and no other. */
+/* The only mount point that libudev supports. */
 #define SYSFS "/sys"
 
 struct ghyvi {
@@ -47,35 +47,38 @@ struct names {
 };
 
 int names_add(struct names *names, const char *name);
-/* As numbers in them go. */
+/* Sorts with strverscmp(): numbers in names are in numeric order. */
 void names_sort(struct names *names);
 void names_free(struct names *names);
-/* Those in a directory, sorted, without those that begin with "." */
+/* Reads a directory, sorted; skips names that begin with ".". */
 int names_read(struct names *names, const char *directory);
 
-/* Sorted. Those that may be parents: most PCI devices offer no types. Other vendors' mdevs, too. */
+/*
+ * Both return candidates, sorted: all PCI devices, most of which offer no types, and all mdevs,
+ * including those of other drivers.
+ */
 int parent_names(struct names *names, struct ghyvi *ghyvi);
 int vgpu_names(struct names *names, struct ghyvi *ghyvi);
-/* NULL: there is none, or no memory. Freed with udev_device_unref(). */
+/* NULL: there is no such device, or no memory. Free it with udev_device_unref(). */
 struct udev_device *parent_device(struct ghyvi *ghyvi, const char *name);
 struct udev_device *vgpu_device(struct ghyvi *ghyvi, const char *uuid);
 
-/* Formats a path, and frees nothing; NULL: no memory. */
+/* Formats a path; the caller frees it. NULL: no memory. */
 char *path_of(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* What follows the last "/". */
+/* The part after the last "/". */
 const char *last_component(const char *path);
 
-/* Both return 0 or a negative errno. What is read loses the newline at its end. */
+/* Both return 0 or a negative errno. read_text() removes the newline at the end. */
 int read_text(const char *path, char *value, size_t bytes);
 int write_text(const char *path, const char *value);
 
-/* A directory of sysfs, with settings in those directories of it for which is_group(). */
+/* A directory in sysfs. Its subdirectories for which is_group() is true contain the settings. */
 struct settings {
 	const char *path;
 	bool (*is_group)(const char *name);
 };
 
-/* As ghyvi_vgpu_read(), ghyvi_vgpu_write() and ghyvi_vgpu_each_attribute(). */
+/* Like ghyvi_vgpu_read(), ghyvi_vgpu_write() and ghyvi_vgpu_each_attribute(). */
 int settings_read(const struct settings *settings, const char *attribute, char *value,
 		  size_t bytes);
 int settings_write(const struct settings *settings, const char *attribute, const char *value);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The counters' names and meanings, from the list that the kernel makes its files from. Alone in a file: that
- * header's struct ghyvi_stats is the kernel's, not the library's.
+ * Names and descriptions of the counters, from the list that also defines the kernel's sysfs files.
+ * In a file of its own because struct ghyvi_stats of that header is the kernel's, not the
+ * library's.
  */
 #include <ghyvi/stats.h>
 #include "known_stats.h"

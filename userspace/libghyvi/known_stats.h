@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* The kernel's list of counters as of this library's making, in its order. */
+/* The kernel's list of counters as of the build of this library, in the kernel's order. */
 struct known_stat {
 	const char *name;
 	const char *what;

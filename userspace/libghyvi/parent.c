@@ -5,7 +5,7 @@
 #include <string.h>
 #include "internal.h"
 
-/* Its other directories are the driver core's and the mdev core's. */
+/* The other directories belong to the driver core and the mdev core. */
 static bool is_group(const char *name)
 {
 	return !strcmp(name, "ghyvi");
@@ -25,7 +25,7 @@ GHYVI_API void ghyvi_parent_free(struct ghyvi_parent *parent)
 	free(parent);
 }
 
-/* Whether it offers a type of ours. */
+/* Returns 0 if PCI device @name offers a ghyvi type. */
 static int offers_types(struct ghyvi *ghyvi, const char *name)
 {
 	struct ghyvi_types *types;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Attributes of something in sysfs, and which of them are settings. Nobody lists them: what the kernel has is what there is. */
+/*
+ * Attributes of a sysfs directory, and which of them are settings. The library has no list of
+ * settings: it uses the files that the kernel provides.
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
@@ -10,7 +13,7 @@
 #include <unistd.h>
 #include "internal.h"
 
-/* "word" or "word/word": nothing that leads out of the directory. */
+/* Accepts "word" and "word/word", so that a path cannot leave the directory. */
 static bool is_attribute(const char *text)
 {
 	const char *slash = strchr(text, '/');
@@ -22,7 +25,7 @@ static bool is_attribute(const char *text)
 	return !text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_/")];
 }
 
-/* What a failed access to one of its files means. */
+/* Converts the error of a file access: -ENODEV if the whole directory has disappeared. */
 static int explain(const struct settings *settings, int error)
 {
 	if ((error == -ENOENT || error == -ENOTDIR) && access(settings->path, F_OK))
@@ -52,7 +55,7 @@ static bool is_writable(const char *path)
 	return !stat(path, &status) && S_ISREG(status.st_mode) && (status.st_mode & 0222);
 }
 
-/* Not what a link leads to: the type, the driver. */
+/* Links, such as to the type and to the driver, are not groups. */
 static bool has_group(const struct settings *settings, const char *name)
 {
 	struct stat status;

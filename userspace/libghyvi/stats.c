@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Counters. */
+/* Reading of counters. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 struct counter {
 	char *name;
 	uint64_t value;
-	size_t order; /* place in known_stats[]; its length: not there */
+	size_t order; /* index in known_stats[]; known_stats_count: unknown counter */
 };
 
 struct ghyvi_stats {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The host, and the types its parents offer. */
+/* ghyvi_open(), the types that parents offer, and the creation of vGPUs. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static void type_clear(struct ghyvi_type *type)
 	free(type->description);
 }
 
-/* Returns 1 for a type, 0 for one of somebody else's or that is gone by now. */
+/* Returns 1 for a ghyvi type, 0 for a type of another driver or one that has been removed. */
 static int type_read(struct ghyvi_type *type, const char *directory, const char *parent,
 		     const char *id)
 {
@@ -93,7 +93,7 @@ static int type_read(struct ghyvi_type *type, const char *directory, const char 
 	return -ENOMEM;
 }
 
-/* A PCI device that offers none, or that is gone by now, adds none. */
+/* Adds nothing for a PCI device that offers no types or has been removed. */
 static int types_of_parent(struct ghyvi_types *types, struct ghyvi *ghyvi, const char *name)
 {
 	struct udev_device *parent;

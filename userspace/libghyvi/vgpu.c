@@ -55,7 +55,7 @@ GHYVI_API void ghyvi_vgpu_free(struct ghyvi_vgpu *vgpu)
 	free(vgpu);
 }
 
-/* Its type, whose name and id the link leads to, and its parent. */
+/* Reads the name and the id of the type through the link mdev_type, and the parent's name. */
 static int type_of(struct ghyvi_vgpu *vgpu, struct udev_device *device)
 {
 	struct udev_device *parent = udev_device_get_parent(device);
@@ -137,7 +137,7 @@ GHYVI_API int ghyvi_vgpus_read(struct ghyvi *ghyvi, struct ghyvi_vgpus **out)
 		if (!ret)
 			vgpus->count++;
 		else if (ret == -ENODEV || ret == -EINVAL)
-			ret = 0; /* somebody else's, or gone meanwhile */
+			ret = 0; /* of another driver, or removed in the meantime */
 	}
 	names_free(&uuids);
 	if (ret) {
@@ -200,7 +200,7 @@ GHYVI_API const char *ghyvi_vgpu_debugfs(const struct ghyvi_vgpu *vgpu)
 	return vgpu->debugfs;
 }
 
-/* Groups of settings: directories of the vGPU that are neither counters nor the driver core's. */
+/* Directories of settings, as opposed to those of counters and of the driver core. */
 static bool is_group(const char *name)
 {
 	return strcmp(name, "stats") && strcmp(name, "power") && strcmp(name, "vfio-dev");
@@ -257,7 +257,7 @@ GHYVI_API int ghyvi_vgpu_is_open(const struct ghyvi_vgpu *vgpu)
 	char state[GHYVI_VALUE_BYTES];
 	int ret = ghyvi_vgpu_read(vgpu, "state", state, sizeof(state));
 
-	/* Whatever later kernels call it: only "created" is known to be free. */
+	/* Later kernels may add states: only "created" certainly means that no VM uses it. */
 	return ret ?: strcmp(state, "created") != 0;
 }
 
