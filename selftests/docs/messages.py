@@ -12,7 +12,7 @@ SPOKEN_BY = {
 LITERAL = r'"((?:[^"\\]|\\.)*)"'
 CONVERSION = re.compile(r"%[-+ #0]*[0-9*]*(?:\.[0-9*]+)?(?:hh|h|ll|l|z)?(?:pbl|[a-zA-Z])")
 # Such messages of ghyvictl name the next step themselves. The kernel's are always listed.
-HELPFUL = re.compile(r";|ghyvictl |apt install|did you mean|; see |use --batch|needs --batch|give one with|such as|only root|\(ulimit")
+HELPFUL = re.compile(r";|ghyvictl |apt install|did you mean|; see |: use |use --batch|needs --batch|give one with|such as|only root|\(ulimit")
 # Fewer letters than this are a frame around something that another message says ("%s: %s").
 LETTERS_MIN = 8
 

@@ -84,7 +84,7 @@ def create_says_why_it_cannot():
         said(ctl(made, "create", "gen9_4", "-u", UUID, expect=BUSY), "already")
         said(ctl(made, "create", "gen9_4", "-u", "hello", expect=USAGE), "not a UUID")
         said(ctl(made, "create", expect=USAGE), "ghyvictl types")
-        said(ctl(made, "create", "gen9_4", "gen9_8", expect=USAGE), "too much")
+        said(ctl(made, "create", "gen9_4", "gen9_8", expect=USAGE), "more than one TYPE")
         made.link(NO_ROOM, f"{made.type_path('gen9_1')}/create")
         said(ctl(made, "create", "gen9_1", expect=BUSY), "no room", "dmesg")
 
@@ -121,7 +121,7 @@ def set_takes_a_file_that_is_a_definition_or_a_list():
             said(ctl(made, "set", UUID, "--file", "file", expect=USAGE), "man 5 ghyvi-mdev")
             require(made.read(f"{path}/policy/oos_threshold") == "2\n", text)
         made.write("file", '[{"policy/oos_threshold": 9}]')
-        said(ctl(made, "set", UUID, "--file", "file", expect=USAGE), "no string")
+        said(ctl(made, "set", UUID, "--file", "file", expect=USAGE), "is not a string")
 
 
 @test
@@ -179,7 +179,7 @@ def mdevctl_is_used_where_it_is_installed():
         env = {"GHYVI_MDEVCTL": f"{made.top}/mdevctl", "LOG": f"{made.top}/log"}
         made.add_vgpu(OTHER)
         # This mdevctl creates nothing, and that is noticed.
-        said(ctl(made, "create", "gen9_4", "-u", UUID, expect=ERROR, **env), "not there")
+        said(ctl(made, "create", "gen9_4", "-u", UUID, expect=ERROR, **env), "does not appear in sysfs")
         require(ctl(made, "remove", OTHER, expect=DONE, **env).out == "", "its output got through")
         require(made.read("log").splitlines() == [f"start -u {UUID} -p {PARENT} -t {DRIVER}-gen9_4", f"stop -u {OTHER}"],
                 made.read("log"))
@@ -262,7 +262,7 @@ def a_full_disk_is_noticed():
         made.add_vgpu(UUID)
         command = f"exec {where['build']}/ghyvictl list >/dev/full"
         result = ctl(made, "-c", command, program="../../../../../../../../bin/sh", expect=ERROR)
-        said(result, "cannot be written")
+        said(result, "cannot write")
 
 
 @test
@@ -389,7 +389,7 @@ def dump_without_debugfs_is_a_failure_and_a_vgpu_that_went_away_is_none():
         thread.start()
         result = ctl(made, "dump", "--json", expect=DONE)
         thread.join()
-        said(result, f"{UUID}: it is gone")
+        said(result, f"{UUID}: it has been removed")
         require([each["uuid"] for each in result.json()["vgpus"]] == [OTHER], f"{result}")
 
 

@@ -45,7 +45,7 @@ def doctor_reads_the_kernels_configuration():
         made.add_host()
         config = f"boot/config-{RELEASE}"
         made.write(config, "# CONFIG_KVM_EXTERNAL_WRITE_TRACKING is not set\nCONFIG_VFIO_MDEV=m\n")
-        is_result(made, "kernel", "WARN", "CONFIG_KVM_EXTERNAL_WRITE_TRACKING", "nothing, or")
+        is_result(made, "kernel", "WARN", "CONFIG_KVM_EXTERNAL_WRITE_TRACKING", "optional")
         made.write(config, "CONFIG_KVM_EXTERNAL_WRITE_TRACKING=y\nCONFIG_VFIO_MDEVX=m\n")
         is_result(made, "kernel", "FAIL", "CONFIG_VFIO_MDEV", "cloud")
         os.remove(f"{made.top}/{config}")
@@ -73,9 +73,9 @@ def doctor_knows_the_udev_rule_of_mdevctl():
     with tree() as made:
         made.add_host()
         os.remove(f"{made.top}/usr/sbin/mdevctl")
-        is_result(made, "mdevctl", "WARN", "/usr/sbin/mdevctl, which is not there", "make install")
+        is_result(made, "mdevctl", "WARN", "/usr/sbin/mdevctl, which does not exist", "make install")
         made.write("etc/udev/rules.d/61-ghyvi-restore.rules", "")
-        is_result(made, "mdevctl", "PASS", "/usr/sbin/mdevctl, which is not there", "ghyvi-restore@.service")
+        is_result(made, "mdevctl", "PASS", "/usr/sbin/mdevctl, which does not exist", "ghyvi-restore@.service")
         os.remove(f"{made.top}/lib/udev/rules.d/60-mdevctl.rules")
         is_result(made, "mdevctl", "WARN", "udev rule is missing")
         os.remove(f"{made.top}/usr/bin/mdevctl")

@@ -43,6 +43,7 @@ CASES = {
     "help": ["--help"],
     "usage-none": [],
     "unknown-command": ["shwo"],
+    "command-of-mdevctl": ["stop"],
     "unknown-option": ["list", "--jsn=1"],
     "unknown-uuid": ["show", "c0ffee00-1234-4000-8000-000000000002"],
     "unknown-uuid-far": ["show", "deadbeef-dead-dead-dead-deadbeefdead"],

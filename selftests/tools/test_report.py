@@ -140,7 +140,7 @@ def report_says_which_policies_it_could_not_set():
         result = ctl(made, "report", "-o", "page.html", "-s", "1", "-c", "1", "--policies", expect=ERROR, timeout=60)
         thread.join()
         for each in ("full", "nested"):
-            require(f"policy/mode={each}: Invalid argument; it is left out" in result.err, f"{each}: {result}")
+            require(f"policy/mode={each}: Invalid argument; skipped" in result.err, f"{each}: {result}")
         require("policy/mode=strict:" not in result.err, f"{result}")
         require(f"{UUIDS[0]} keeps another policy; policy/mode=segmented: Invalid argument" in result.err, f"{result}")
         require(os.path.exists(f"{made.top}/page.html"), "no page of what was tried")

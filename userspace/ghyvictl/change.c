@@ -33,7 +33,8 @@ int cmd_set(struct ctl *ctl, int argc, char **argv)
 {
 	static const struct argp_option argp_options[] = {
 		{ "file", 'f', "FILE", 0,
-		  "First those of an mdevctl definition or its list of attributes (JSON; -: standard input)",
+		  "First apply an mdevctl definition or list of attributes (JSON; -: standard "
+		  "input)",
 		  0 },
 		{}
 	};
@@ -41,8 +42,8 @@ int cmd_set(struct ctl *ctl, int argc, char **argv)
 		.options = argp_options,
 		.parser = parse_set,
 		.args_doc = "UUID|PGPU ATTRIBUTE=VALUE...",
-		.doc = "Change settings of a vGPU or pGPU, in the order given, until one is refused. ghyvictl show lists "
-		       "them.",
+		.doc = "Change settings of a vGPU or pGPU, in the given order, until one is "
+		       "rejected. ghyvictl show lists the settings.",
 		.children = ctl_children,
 	};
 	struct set_options options = { .words = { .ctl = ctl } };
@@ -54,7 +55,8 @@ int cmd_set(struct ctl *ctl, int argc, char **argv)
 		return status;
 	if (options.words.count < 2 && !(options.words.count && options.file)) {
 		complain(
-			"a UUID (or a pGPU) and at least one ATTRIBUTE=VALUE; see ghyvictl set --help");
+			"give a UUID (or a pGPU) and at least one ATTRIBUTE=VALUE; see ghyvictl "
+			"set --help");
 		return STATUS_USAGE;
 	}
 	status = need_target(ctl, options.words.uuids[0], &target);
@@ -80,8 +82,8 @@ static int reset_one(struct ghyvi_vgpu *vgpu, void *data)
 	int ret;
 
 	if (in_failsafe(vgpu))
-		complain("%s is in failsafe state, so its guest's driver has given the GPU up; "
-			 "reload the guest's driver or restart the VM after this reset",
+		complain("%s is in failsafe state, so the driver in its guest has disabled the "
+			 "GPU; reload the guest's driver or restart the VM after this reset",
 			 ghyvi_vgpu_uuid(vgpu));
 	ret = ghyvi_vgpu_reset(vgpu);
 	if (ret)
@@ -97,7 +99,7 @@ int change_each(const struct uuid_options *options, struct change *change, const
 	int status;
 
 	if (!options->count) {
-		complain("which vGPU? ghyvictl list shows those there are");
+		complain("UUID missing; ghyvictl list shows them");
 		return STATUS_USAGE;
 	}
 	change->ctl = options->ctl;
@@ -114,8 +116,8 @@ int cmd_reset(struct ctl *ctl, int argc, char **argv)
 	static const struct argp argp = {
 		.parser = parse_uuids,
 		.args_doc = "UUID...",
-		.doc = "Stop what vGPUs run, and lift failsafe state. A guest that uses one sees "
-		       "its GPU hang, and goes on.",
+		.doc = "Stop the jobs of vGPUs, and end failsafe state. A guest that uses a vGPU "
+		       "sees a GPU hang and recovers.",
 		.children = ctl_children,
 	};
 	struct uuid_options options = { .ctl = ctl };

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include "wanted.h"
 
-/* How long a created vGPU may take to be seen. */
+/* How long to wait until a new vGPU appears in sysfs. */
 #define APPEAR_S 2.0
 
 static const struct argp_option create_argp_options[] = { WANTED_OPTIONS, {} };
@@ -13,15 +13,16 @@ static const struct argp create_argp = {
 	.options = create_argp_options,
 	.parser = parse_wanted,
 	.args_doc = "TYPE",
-	.doc = "Create a vGPU and print its UUID. TYPE is as in ghyvictl types, or its end: gen9_4. Through mdevctl "
-	       "where that is installed.",
+	.doc = "Create a vGPU, through mdevctl if it is installed, and print its UUID. TYPE is one "
+	       "of ghyvictl types, or its suffix, such as gen9_4.",
 	.children = ctl_children,
 };
 
 static int complain_full(const struct ghyvi_type *full)
 {
 	complain(
-		"No available instances of %s on %s: remove a vGPU (ghyvictl list) or choose a smaller type (ghyvictl types)",
+		"No available instances of %s on %s: remove a vGPU (ghyvictl list) or choose a "
+		"smaller type (ghyvictl types)",
 		ghyvi_type_id(full), ghyvi_type_parent(full));
 	return STATUS_BUSY;
 }
@@ -52,7 +53,8 @@ static int create_with_sysfs(struct ctl *ctl, const struct ghyvi_type *type, con
 		complain("there is a vGPU %s already; ghyvictl show %s", uuid, uuid);
 		return STATUS_BUSY;
 	case ENOSPC:
-		complain("no room for %s on %s; dmesg has the reason, ghyvictl types what fits",
+		complain("no room for %s on %s; dmesg has the reason, ghyvictl types lists what "
+			 "fits",
 			 ghyvi_type_id(type), ghyvi_type_parent(type));
 		break;
 	default:
@@ -62,7 +64,10 @@ static int create_with_sysfs(struct ctl *ctl, const struct ghyvi_type *type, con
 	return status_of(ret);
 }
 
-/* @watch is older than the vGPU; NULL: it is looked for now and when the time is up. */
+/*
+ * @watch was opened before the vGPU was created, so its event cannot be missed. If it is NULL, look
+ * once now and once at the timeout.
+ */
 static struct ghyvi_vgpu *wait_for_vgpu(struct ctl *ctl, struct ghyvi_watch *watch,
 					const char *uuid)
 {
@@ -72,7 +77,7 @@ static struct ghyvi_vgpu *wait_for_vgpu(struct ctl *ctl, struct ghyvi_watch *wat
 
 	while (ghyvi_vgpu_find(ctl->ghyvi, uuid, &vgpu)) {
 		if (time_is_up) {
-			complain("%s was created, but is not there", uuid);
+			complain("%s was created, but does not appear in sysfs", uuid);
 			return NULL;
 		}
 		time_is_up = wait_for_news(watch, -1, until) == NEWS_TIME_IS_UP;
@@ -80,7 +85,7 @@ static struct ghyvi_vgpu *wait_for_vgpu(struct ctl *ctl, struct ghyvi_watch *wat
 	return vgpu;
 }
 
-/* All settings or no vGPU. */
+/* Applies the settings to the new vGPU, or removes it if one is rejected. */
 static int set_new(const struct wanted *wanted, const struct ghyvi_vgpu *vgpu)
 {
 	const struct target target = { .vgpu = vgpu };
@@ -90,7 +95,7 @@ static int set_new(const struct wanted *wanted, const struct ghyvi_vgpu *vgpu)
 	for (i = 0; !status && i < wanted->settings_count; i++)
 		status = set_attribute(&target, wanted->settings[i]);
 	if (status && !remove_vgpu(wanted->ctl, vgpu, NULL))
-		complain("so nothing was created");
+		complain("the vGPU was removed again: nothing was created");
 	return status;
 }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Definitions in mdevctl's form, {"mdev_type", "start", "attrs": [{"attribute": "value"}, ...]}; man 5 ghyvi-mdev. */
+/*
+ * Definitions in mdevctl's format, {"mdev_type", "start", "attrs": [{"attribute": "value"}, ...]}.
+ * See man 5 ghyvi-mdev.
+ */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -38,13 +41,13 @@ json_t *json_attributes(const struct target *target)
 	return collected.list;
 }
 
-/* Of a definition, "attrs" may be left out. */
+/* "attrs" is optional in a definition. */
 static bool is_definition(json_t *json)
 {
 	return json_object_get(json, "attrs") || json_object_get(json, "mdev_type");
 }
 
-/* NULL, or a list of objects */
+/* True for NULL and for an array of objects. */
 static bool is_list(json_t *list)
 {
 	json_t *attribute;
@@ -73,7 +76,7 @@ static int set_from_list(const struct target *target, json_t *list)
 			if (status)
 				return status;
 			if (!json_is_string(value)) {
-				complain("the value of \"%s\" is no string", name);
+				complain("the value of \"%s\" is not a string", name);
 				return STATUS_USAGE;
 			}
 			if (asprintf(&assignment, "%s=%s", name, json_string_value(value)) < 0)
@@ -125,7 +128,7 @@ static error_t parse_define(int key, char *argument, struct argp_state *state)
 
 static const struct argp_option define_argp_options[] = {
 	WANTED_OPTIONS,
-	{ "auto", 'a', NULL, 0, "Start it whenever its pGPU is there, so after a reboot too", 0 },
+	{ "auto", 'a', NULL, 0, "Start it when its pGPU appears, also after a reboot", 0 },
 	{}
 };
 
@@ -133,12 +136,13 @@ static const struct argp define_argp = {
 	.options = define_argp_options,
 	.parser = parse_define,
 	.args_doc = "TYPE|UUID",
-	.doc = "Have mdevctl keep the definition of a vGPU, and print its UUID: of a TYPE, or of the vGPU UUID, with "
-	       "the settings it has now. mdevctl start -u UUID starts it, mdevctl undefine -u UUID forgets it.",
+	.doc = "Define a vGPU in mdevctl and print its UUID: a new one of TYPE, or the existing "
+	       "vGPU UUID with its current settings. mdevctl start -u UUID starts it, mdevctl "
+	       "undefine -u UUID deletes the definition.",
 	.children = ctl_children,
 };
 
-/* Appended to, an attribute given twice is set twice, in that order. */
+/* Appends: mdevctl applies an attribute that is given twice in this order, so the last one wins. */
 static void append_settings(json_t *list, const struct wanted *wanted)
 {
 	size_t i;
@@ -191,7 +195,7 @@ static int print_definition(const struct ctl *ctl, const char *uuid, const char 
 			  JSON_INDENT(2));
 }
 
-/* @attributes is taken over. */
+/* Consumes the reference to @attributes. */
 static int define(const struct define_options *options, const char *uuid, const char *parent,
 		  const char *type, json_t *attributes)
 {
@@ -205,7 +209,7 @@ static int define(const struct define_options *options, const char *uuid, const 
 			       options->automatic ? "auto" : "manual", "attrs", attributes);
 	if (!mdevctl) {
 		complain(
-			"definitions are kept by mdevctl, which is not there: apt install mdevctl");
+			"definitions need mdevctl, which is not installed: apt install mdevctl");
 		status = STATUS_ERROR;
 	} else {
 		status = define_with_mdevctl(mdevctl, uuid, parent, definition);
@@ -223,7 +227,7 @@ static int define_existing(struct define_options *options)
 	int status;
 
 	if (*options->wanted.uuid || options->wanted.parent) {
-		complain("a vGPU that is there has its UUID and its parent already");
+		complain("an existing vGPU is defined without --uuid and --parent");
 		return STATUS_USAGE;
 	}
 	vgpu = need_vgpu(options->wanted.ctl, options->wanted.type, &status);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* doctor: whether this host has what ghyvi needs, and what to do where it has not. */
+/*
+ * doctor: checks this host for the requirements of ghyvi, and prints a remedy for what is missing.
+ */
 #define _GNU_SOURCE
 #include <stdarg.h>
 #include <stdlib.h>
@@ -27,7 +29,7 @@ static error_t parse_doctor(int key, char *argument, struct argp_state *state)
 		return 0;
 	case 'k':
 		if (!*argument || strchr(argument, '/'))
-			argp_error(state, "\"%s\" is no kernel release", argument);
+			argp_error(state, "\"%s\" is not a kernel release", argument);
 		options->release = argument;
 		return 0;
 	default:
@@ -36,16 +38,16 @@ static error_t parse_doctor(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option doctor_argp_options[] = {
-	{ "root", 'r', "DIR", 0, "Look at the files of a host whose root directory is DIR", 0 },
-	{ "kernel", 'k', "RELEASE", 0, "Check this kernel (default: the one that runs)", 0 },
+	{ "root", 'r', "DIR", 0, "Check the host whose root directory is DIR", 0 },
+	{ "kernel", 'k', "RELEASE", 0, "Check this kernel (default: the running one)", 0 },
 	{}
 };
 
 static const struct argp doctor_argp = {
 	.options = doctor_argp_options,
 	.parser = parse_doctor,
-	.doc = "Check this host for all that ghyvi needs. Exit status 1 if a check failed; warnings are about what only "
-	       "some need.",
+	.doc = "Check this host for the requirements of ghyvi. Exit status 1 if a check failed; "
+	       "warnings are about optional features.",
 	.children = ctl_children,
 };
 
@@ -129,7 +131,8 @@ int cmd_doctor(struct ctl *ctl, int argc, char **argv)
 					      doctor.counts[RESULT_FAIL]),
 				    JSON_INDENT(2));
 	else
-		printf("%d passed, %d warnings, %d failed\n", doctor.counts[RESULT_PASS],
-		       doctor.counts[RESULT_WARN], doctor.counts[RESULT_FAIL]);
+		printf("%d passed, %d warning%s, %d failed\n", doctor.counts[RESULT_PASS],
+		       doctor.counts[RESULT_WARN], doctor.counts[RESULT_WARN] == 1 ? "" : "s",
+		       doctor.counts[RESULT_FAIL]);
 	return doctor.counts[RESULT_FAIL] ? STATUS_ERROR : status;
 }

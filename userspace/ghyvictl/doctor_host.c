@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What depends on the machine and on what is installed. */
+/* doctor: checks of the machine and of the installed programs. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include "doctor.h"
 
-/* A guest with less memory is not worth a GPU: a lower limit is certainly too low. */
+/* A guest with a GPU has at least this much memory, so a lower limit is certainly too low. */
 #define MEMLOCK_USEFUL_BYTES (1ULL << 30)
 
 static void check_kvm(struct doctor *doctor)
@@ -19,11 +19,12 @@ static void check_kvm(struct doctor *doctor)
 	if (access(path, F_OK))
 		doctor_say(
 			doctor, RESULT_FAIL, "kvm",
-			"switch virtualisation on in the firmware, or, in a VM, nesting on its host (kvm_intel.nested=1, -cpu host); then modprobe kvm_intel or kvm_amd",
+			"switch virtualisation on in the firmware, or, in a VM, nesting on its "
+			"host (kvm_intel.nested=1, -cpu host); then modprobe kvm_intel or kvm_amd",
 			"there is no /dev/kvm");
 	else if (access(path, R_OK | W_OK))
 		doctor_say(doctor, RESULT_WARN, "kvm", "usermod -aG kvm USER, and log in again",
-			   "/dev/kvm is there, but not for this user");
+			   "/dev/kvm exists, but this user may not open it");
 	else
 		doctor_say(doctor, RESULT_PASS, "kvm", NULL, "/dev/kvm can be used");
 	free(path);
@@ -50,7 +51,8 @@ static void check_parents(struct doctor *doctor)
 	if (!i)
 		doctor_say(
 			doctor, RESULT_FAIL, "parent",
-			"modprobe ghyvi_softgpu makes a software one; dmesg says why a GPU was refused",
+			"modprobe ghyvi_softgpu adds a software pGPU; dmesg says why a GPU was "
+			"rejected",
 			"no parent offers vGPUs");
 	ghyvi_types_free(types);
 }
@@ -64,17 +66,19 @@ static void check_memlock(struct doctor *doctor)
 	if (limit.rlim_cur == RLIM_INFINITY)
 		doctor_say(doctor, RESULT_PASS, "memlock", NULL, "locked memory is not limited");
 	else if (!geteuid())
-		doctor_say(doctor, RESULT_PASS, "memlock", NULL, "the limit does not bind root");
+		doctor_say(doctor, RESULT_PASS, "memlock", NULL,
+			   "the limit does not apply to root");
 	else
 		doctor_say(
 			doctor, limit.rlim_cur < MEMLOCK_USEFUL_BYTES ? RESULT_WARN : RESULT_PASS,
 			"memlock",
-			"for plain QEMU: \"USER - memlock unlimited\" in /etc/security/limits.conf; libvirt sets it itself",
-			"this user may lock %" PRIu64 " MiB; a guest needs its memory and some",
+			"for plain QEMU: \"USER - memlock unlimited\" in "
+			"/etc/security/limits.conf; libvirt sets it itself",
+			"this user may lock %" PRIu64 " MiB; a guest needs its memory and 1 GiB",
 			(uint64_t)limit.rlim_cur >> 20);
 }
 
-/* The program that mdevctl's udev rule starts; the caller frees it. */
+/* The program that mdevctl's udev rule runs; the caller frees it and *rule. */
 static char *udev_rule_program(const struct doctor *doctor, char **rule)
 {
 	static const char *const places[] = { "/etc/udev/rules.d/60-mdevctl.rules",
@@ -93,7 +97,7 @@ static char *udev_rule_program(const struct doctor *doctor, char **rule)
 	}
 	end = text ? strstr(text, "/mdevctl ") : NULL;
 	if (end) {
-		/* From the start of the word, which a quotation mark may begin. */
+		/* Go back to the start of the word; a quotation mark may precede it. */
 		for (start = end; start > text && !strchr("\"' =\n\t", start[-1]); start--)
 			;
 		program = strndup(start, end + strlen("/mdevctl") - start);
@@ -102,7 +106,7 @@ static char *udev_rule_program(const struct doctor *doctor, char **rule)
 	return program;
 }
 
-/* Our own rule starts what mdevctl's should. */
+/* ghyvi's own rule starts the defined vGPUs if mdevctl's rule does not. */
 static bool restore_rule_exists(const struct doctor *doctor)
 {
 	static const char *const places[] = { "/etc/udev/rules.d", "/usr/lib/udev/rules.d",
@@ -128,19 +132,22 @@ static void check_mdevctl_rule(struct doctor *doctor)
 			   "its udev rule is missing: defined vGPUs are not started at boot");
 	} else if (!program) {
 		doctor_say(doctor, RESULT_WARN, "mdevctl", "apt install --reinstall mdevctl",
-			   "%s starts no mdevctl", rule);
+			   "%s does not run mdevctl", rule);
 	} else {
 		path = doctor_path(doctor, "%s", program);
 		if (access(path, X_OK) && restore_rule_exists(doctor))
 			doctor_say(
 				doctor, RESULT_PASS, "mdevctl", NULL,
-				"its udev rule runs %s, which is not there; ghyvi-restore@.service does it instead",
+				"its udev rule runs %s, which does not exist; "
+				"ghyvi-restore@.service starts vGPUs instead",
 				program);
 		else if (access(path, X_OK))
 			doctor_say(
 				doctor, RESULT_WARN, "mdevctl",
-				"install ghyvi's own rule (package ghyvi-tools, or make install): the defect is in Debian 12's mdevctl",
-				"its udev rule runs %s, which is not there: defined vGPUs are not started at boot",
+				"install ghyvi's own rule (package ghyvi-tools, or make install): "
+				"the defect is in Debian 12's mdevctl",
+				"its udev rule runs %s, which does not exist: defined vGPUs are "
+				"not started at boot",
 				program);
 		else
 			doctor_say(doctor, RESULT_PASS, "mdevctl", NULL,
@@ -167,14 +174,14 @@ static void check_mdevctl(struct doctor *doctor)
 		check_mdevctl_rule(doctor);
 	else
 		doctor_say(doctor, RESULT_WARN, "mdevctl", "apt install mdevctl",
-			   "it is not installed: vGPUs are gone after a reboot");
+			   "it is not installed: vGPUs do not persist across reboots");
 }
 
 void doctor_check_host(struct doctor *doctor)
 {
 	check_kvm(doctor);
 	check_parents(doctor);
-	/* That of who runs this, not of another root directory's host. */
+	/* The limit of this process says nothing about a host in another root directory. */
 	if (!*doctor->root)
 		check_memlock(doctor);
 	check_mdevctl(doctor);

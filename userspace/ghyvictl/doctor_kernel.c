@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What depends on the kernel. */
+/* doctor: checks of the kernel and its modules. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "doctor.h"
 
 #define SECURE_BOOT "SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
-#define EFI_ATTRIBUTE_BYTES 4 /* before the variable's value */
+#define EFI_ATTRIBUTE_BYTES 4 /* precede the value of the variable */
 
 static char *read_gzip(const char *path)
 {
@@ -34,7 +34,7 @@ static char *kernel_config(const struct doctor *doctor, char **path)
 	return read_gzip(*path);
 }
 
-/* 'y', 'm', or 0 */
+/* Returns 'y', 'm', or 0. */
 static char option_value(const char *config, const char *option)
 {
 	size_t length = strlen(option);
@@ -48,7 +48,7 @@ static char option_value(const char *config, const char *option)
 	return 0;
 }
 
-/* @lacking: what it is when the option is not there. */
+/* @lacking: the result if the option is not set. */
 static void check_option(struct doctor *doctor, const char *config, const char *option,
 			 enum result lacking, const char *what, const char *remedy)
 {
@@ -68,16 +68,19 @@ static void check_config(struct doctor *doctor)
 	if (config) {
 		check_option(
 			doctor, config, "CONFIG_KVM_EXTERNAL_WRITE_TRACKING", RESULT_WARN,
-			"no page table can be write-protected: all are compared at every submission",
-			"nothing, or boot a kernel that has it: Debian's linux-image-amd64 or -rt-amd64");
+			"page tables cannot be write-protected: every submission compares all of "
+			"them",
+			"optional: boot a kernel that has it: Debian's linux-image-amd64 or "
+			"-rt-amd64");
 		check_option(
 			doctor, config, "CONFIG_VFIO_MDEV", RESULT_FAIL,
 			"vGPUs are mediated devices",
-			"boot a kernel that has it: Debian's linux-image-amd64 or -rt-amd64, not -cloud-amd64");
+			"boot a kernel that has it: Debian's linux-image-amd64 or -rt-amd64, not "
+			"-cloud-amd64");
 	} else {
 		doctor_say(
 			doctor, RESULT_WARN, "kernel",
-			"look yourself for CONFIG_KVM_EXTERNAL_WRITE_TRACKING=y and CONFIG_VFIO_MDEV",
+			"check CONFIG_KVM_EXTERNAL_WRITE_TRACKING=y and CONFIG_VFIO_MDEV yourself",
 			"no configuration of %s in /boot, /lib/modules or /proc/config.gz",
 			doctor->release);
 	}
@@ -97,7 +100,7 @@ static bool is_loaded(const struct doctor *doctor, const char *module)
 	return loaded;
 }
 
-/* Whether modprobe would find it: "-" and "_" are the same there. */
+/* True if modprobe would find @module in the list; like modprobe, treats "-" and "_" as equal. */
 static bool is_listed(char *text, const char *module)
 {
 	char *line, *rest, *name, *at;
@@ -142,12 +145,12 @@ static void check_module(struct doctor *doctor, const char *module, const char *
 	} else if (is_installed(doctor, module)) {
 		if (asprintf(&load, "modprobe %s", module) < 0)
 			abort();
-		doctor_say(doctor, RESULT_WARN, "modules", load, "%s is installed, not loaded",
+		doctor_say(doctor, RESULT_WARN, "modules", load, "%s is installed but not loaded",
 			   module);
 		free(load);
 	} else {
-		doctor_say(doctor, RESULT_FAIL, "modules", remedy, "%s is not there for kernel %s",
-			   module, doctor->release);
+		doctor_say(doctor, RESULT_FAIL, "modules", remedy,
+			   "%s is not installed for kernel %s", module, doctor->release);
 	}
 }
 
@@ -157,7 +160,7 @@ static void check_headers(struct doctor *doctor)
 	char *remedy;
 
 	if (asprintf(&remedy,
-		     "apt install linux-headers-%s (without, DKMS builds nothing and says nothing)",
+		     "apt install linux-headers-%s (without it, DKMS silently builds nothing)",
 		     doctor->release) < 0)
 		abort();
 	if (!access(path, R_OK))
@@ -194,7 +197,8 @@ static void check_secure_boot(struct doctor *doctor)
 	else
 		doctor_say(
 			doctor, RESULT_WARN, "secureboot",
-			"sign the modules and enrol the key: mokutil --import /var/lib/dkms/mok.pub, then reboot",
+			"sign the modules and enrol the key: mokutil --import "
+			"/var/lib/dkms/mok.pub, then reboot",
 			"Secure Boot is on: only signed modules load");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* dump: what debugfs shows; record: calls ghyvi-record. */
+/* dump: prints the debugfs files of vGPUs. record: runs ghyvi-record. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <libgen.h>
@@ -35,7 +35,8 @@ static error_t parse_dump(int key, char *argument, struct argp_state *state)
 
 static const struct argp_option dump_argp_options[] = {
 	{ "what", 'w', "WHAT", 0,
-	  "Only this: engines, tables, audit (the command that was refused last) or config (PCI configuration space)",
+	  "Print only engines, tables, audit (the last rejected command) or config (PCI "
+	  "configuration space)",
 	  0 },
 	{}
 };
@@ -44,8 +45,8 @@ static const struct argp dump_argp = {
 	.options = dump_argp_options,
 	.parser = parse_dump,
 	.args_doc = "[UUID...]",
-	.doc = "Print what debugfs knows about vGPUs, as root; without a UUID: about all. For people who debug ghyvi: "
-	       "the text may change.",
+	.doc = "Print the debugfs files of vGPUs, as root; without a UUID, of all. For debugging "
+	       "of ghyvi: the text may change.",
 	.children = ctl_children,
 };
 
@@ -63,10 +64,11 @@ static int complain_dump(const struct ghyvi_vgpu *vgpu, const char *path)
 		return STATUS_NOT_FOUND;
 	}
 	if (error == EACCES)
-		complain("%s: only root can look into debugfs", path);
+		complain("%s: only root can read debugfs", path);
 	else if (error == ENOENT)
 		complain(
-			"%s is not there; is debugfs mounted? mount -t debugfs none /sys/kernel/debug",
+			"%s does not exist; is debugfs mounted? mount -t debugfs none "
+			"/sys/kernel/debug",
 			path);
 	else
 		complain("%s: %s", path, strerror(error));
@@ -158,8 +160,8 @@ static error_t parse_record(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option record_argp_options[] = {
-	{ "output", 'o', "FILE", 0, "The trace", 0 },
-	{ "seconds", 's', "SECONDS", 0, "How long (default: until Ctrl-C)", 0 },
+	{ "output", 'o', "FILE", 0, "Write the trace to FILE", 0 },
+	{ "seconds", 's', "SECONDS", 0, "Duration (default: until Ctrl-C)", 0 },
 	{}
 };
 
@@ -167,12 +169,15 @@ static const struct argp record_argp = {
 	.options = record_argp_options,
 	.parser = parse_record,
 	.args_doc = "UUID",
-	.doc = "Record the writes to page tables and the submissions of a vGPU, as a trace for ghyvi-sim. Its policy is "
-	       "strict meanwhile, and its guest slow.",
+	.doc = "Record the page table writes and the submissions of a vGPU as a trace for "
+	       "ghyvi-sim. The policy is strict while recording, so the guest is slow.",
 	.children = ctl_children,
 };
 
-/* $GHYVI_RECORD, $PATH, then from where this program is: as installed in bin/, and as built in build/. */
+/*
+ * Searches $GHYVI_RECORD, $PATH, then relative to this program: bin/ if it is installed, build/ in
+ * the source tree.
+ */
 static char *find_recorder(void)
 {
 	static const char *const places[] = { "../libexec/ghyvi", "../tools/sim" };
@@ -212,7 +217,7 @@ int cmd_record(struct ctl *ctl, int argc, char **argv)
 	if (status)
 		return status;
 	if (options.uuids.count != 1 || !options.output) {
-		complain("one UUID and -o FILE; see ghyvictl record --help");
+		complain("give one UUID and -o FILE; see ghyvictl record --help");
 		return STATUS_USAGE;
 	}
 	recorder = find_recorder();
@@ -232,12 +237,15 @@ int cmd_record(struct ctl *ctl, int argc, char **argv)
 			arguments[n++] = options.seconds;
 		}
 		arguments[n] = NULL;
-		/* It puts the policy back on Ctrl-C: nothing may stand between it and the terminal. */
+		/*
+		 * The recorder restores the policy on Ctrl-C, so it must get the terminal's
+		 * signals.
+		 */
 		if (!ctl->json) {
 			execvp(recorder, (char *const *)arguments);
 			complain("%s: %s", recorder, strerror(errno));
 		}
-		/* JSON comes after it. */
+		/* JSON is printed after the recorder has ended. */
 		stop_on_signals();
 		status = ctl->json ? program_run(arguments) : STATUS_ERROR;
 		if (status && ctl->json)

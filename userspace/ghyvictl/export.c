@@ -33,18 +33,19 @@ static error_t parse_export(int key, char *argument, struct argp_state *state)
 
 static const struct argp_option export_argp_options[] = {
 	{ "output", 'o', "FILE", 0,
-	  "Replace FILE, never seen half written (default: standard output)", 0 },
+	  "Replace FILE atomically (default: stdout)", 0 },
 	{}
 };
 
 static const struct argp export_argp = {
 	.options = export_argp_options,
 	.parser = parse_export,
-	.doc = "Write all counters of all vGPUs in Prometheus's text format, for the textfile collector.",
+	.doc = "Write the counters of all vGPUs in Prometheus's text format, for the textfile "
+	       "collector.",
 	.children = text_children,
 };
 
-/* Label values and help have the same two characters that must be escaped, and clean() left no newline. */
+/* Escapes a label value. clean() has replaced newlines, which would need escaping as well. */
 static void put_escaped(FILE *out, const char *text)
 {
 	char *copy = clean(text), *at;
@@ -85,7 +86,7 @@ static void put_head(FILE *out, const char *metric, const char *kind, const char
 	fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", metric, help, metric, kind);
 }
 
-/* All samples of a metric stand together. */
+/* The format requires that all samples of a metric are consecutive. */
 static void put_counter(FILE *out, const struct round *round, const char *counter)
 {
 	const char *help = ghyvi_stat_help(counter);
@@ -94,7 +95,7 @@ static void put_counter(FILE *out, const struct round *round, const char *counte
 
 	metric_name(counter, metric);
 	put_head(out, metric, ghyvi_stat_is_now(counter) ? "gauge" : "counter",
-		 *help ? help : "of a newer kernel than this program");
+		 *help ? help : "unknown to this version of ghyvictl");
 	for (i = 0; i < round->count; i++) {
 		if (!round->stats[i])
 			continue;
@@ -153,7 +154,7 @@ static int put_all(void *data, FILE *out)
 		goto free_types;
 	put_types(out, types);
 	put_info(out, &round);
-	/* All are of one module, and so have the same counters. */
+	/* All vGPUs belong to the same module, so they have the same counters. */
 	for (i = 0; i < round.count && !first; i++)
 		first = round.stats[i];
 	for (i = 0; first && i < ghyvi_stats_count(first); i++)
@@ -173,13 +174,13 @@ int cmd_export(struct ctl *ctl, int argc, char **argv)
 	if (status)
 		return status;
 	if (ctl->json) {
-		complain("export is Prometheus's format; for JSON: ghyvictl stat --json");
+		complain("export prints Prometheus's format; for JSON: ghyvictl stat --json");
 		return STATUS_USAGE;
 	}
 	ret = options.file ? replace_file(options.file, put_all, ctl) : put_all(ctl, stdout);
 	if (ret && options.file)
 		complain("%s: %s", options.file, reason_of(ret));
 	else if (ret)
-		complain("counters cannot be read: %s", strerror(-ret));
+		complain("cannot read counters: %s", strerror(-ret));
 	return ret ? STATUS_ERROR : STATUS_OK;
 }

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Bash completion of ghyvictl; goes to /usr/share/bash-completion/completions/ghyvictl.
+# Bash completion for ghyvictl; installed as /usr/share/bash-completion/completions/ghyvictl.
 
 _ghyvictl_uuids() { ghyvictl list 2>/dev/null | awk 'NR > 1 { print $1 }'; }
 _ghyvictl_types() { ghyvictl types 2>/dev/null | awk 'NR > 1 { sub(/.*-/, "", $1); print $1 }' | sort -u; }
 _ghyvictl_parents() { ghyvictl types 2>/dev/null | awk 'NR > 1 { print $2 }' | sort -u; }
 
-# Settings, and after "policy/mode=" its values, of the vGPU or pGPU $1.
+# The settings of the vGPU or pGPU $1, and "setting=value" for each setting that lists its values.
 _ghyvictl_settings() {
 	ghyvictl show "$1" 2>/dev/null | awk '
 		$1 !~ "/" || /\(read-only\)$/ { next }
@@ -18,7 +18,7 @@ _ghyvictl() {
 	local common="--json --no-mdevctl --help" command='' words='' word uuid='' line=()
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
 
-	# "=" and ":" are words of their own in bash's list; so it is cut by hand.
+	# Bash splits words at "=" and ":", so split the line here at blanks only.
 	current=${COMP_LINE:0:COMP_POINT}
 	current=${current##*[[:space:]]}
 	read -ra line <<<"${COMP_LINE:0:COMP_POINT - ${#current}}"
@@ -63,7 +63,7 @@ _ghyvictl() {
 		;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
-	# What stands before "=" is on the line already.
+	# The part before "=" is on the line already.
 	if [[ $current == *=* ]]; then
 		COMPREPLY=("${COMPREPLY[@]#*=}")
 	fi

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which process has a vGPU open, and what its command line says of the VM, if it is QEMU. */
+/* Finds the process that has a vGPU open, and properties of the VM in QEMU's command line. */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <dirent.h>
@@ -12,7 +12,7 @@
 #define COMMAND_LINE_MAX (1 << 20)
 #define WORDS_MAX 4096
 
-/* What QEMU has of VFIO open while it has the vGPU: the group's file, or the device's own. */
+/* The VFIO files of a vGPU. A process that uses the vGPU has one of them open. */
 struct files {
 	char group[64];
 	char device[NAME_MAX + 32];
@@ -50,7 +50,7 @@ static void files_of(const struct ghyvi_vgpu *vgpu, struct files *files)
 		snprintf(files->device, sizeof(files->device), "/dev/vfio/devices/%s", name);
 }
 
-/* In a mount namespace of its own a process may have /dev elsewhere. */
+/* Compares the end of the path only: /dev may differ in the mount namespace of a process. */
 static bool ends_with(const char *path, const char *file)
 {
 	size_t length = strlen(path), wanted = strlen(file);
@@ -98,7 +98,7 @@ static long find_process(const struct files *files)
 
 /* ---- QEMU's command line ---- */
 
-/* Cuts off the next of "a,b=c"'s parts, in which ",," is a comma. */
+/* Splits off the next part of "a,b=c"; ",," stands for a comma within a part. */
 static char *next_part(char **rest)
 {
 	char *part = *rest, *from = part, *to = part;
@@ -118,7 +118,7 @@ static char *next_part(char **rest)
 	return part;
 }
 
-/* From JSON, which libvirt writes: '{"driver": "vfio-pci", ...}'. */
+/* libvirt passes options as JSON: '{"driver": "vfio-pci", ...}'. */
 static char *json_property(const char *text, const char *key)
 {
 	json_t *json = json_loads(text, 0, NULL);
@@ -129,7 +129,10 @@ static char *json_property(const char *text, const char *key)
 	return copy;
 }
 
-/* The value of @key in an option's argument, or NULL. @implied: of a first part without key. */
+/*
+ * The value of @key in the argument of an option, or NULL. @implied: key of a first part without
+ * one.
+ */
 static char *property(const char *text, const char *key, const char *implied)
 {
 	char *copy, *rest, *part, *value, *found = NULL;
@@ -168,7 +171,7 @@ static bool is_option(const struct command_line *line, size_t index, const char 
 	return !strcmp(word + 1 + (word[1] == '-'), name);
 }
 
-/* What the last of the options @name says of @key. */
+/* The value of @key in the last option @name that has it, or NULL. */
 static char *last_of(const struct command_line *line, const char *name, const char *key,
 		     const char *implied)
 {
@@ -187,7 +190,7 @@ static char *last_of(const struct command_line *line, const char *name, const ch
 	return found;
 }
 
-/* The -device of which @key ends with @value (a UUID, of either case), or NULL. */
+/* The argument of the -device whose @key ends with @value, ignoring case, or NULL. */
 static const char *device_with(const struct command_line *line, const char *key, const char *value)
 {
 	size_t i, length, wanted = strlen(value);
@@ -219,7 +222,7 @@ static bool is_q35(const struct command_line *line)
 	return q35;
 }
 
-/* A port that was told not to unplug anything. */
+/* True for a port with hotplug=off. */
 static bool is_fixed_port(const struct command_line *line, const char *bus)
 {
 	const char *device = device_with(line, "id", bus);
@@ -230,13 +233,16 @@ static bool is_fixed_port(const struct command_line *line, const char *bus)
 	return fixed;
 }
 
-/* Why this QEMU can never unplug it; NULL where it can, or where the command line does not tell. */
+/*
+ * The reason why this QEMU can never unplug the vGPU. NULL if it can, or if the command line does
+ * not show a reason.
+ */
 static const char *why_stuck(const struct command_line *line, const char *uuid)
 {
 	const char *device = device_with(line, "sysfsdev", uuid), *why = NULL;
 	char *bus;
 
-	/* It was plugged in later, so it can be unplugged. */
+	/* The vGPU was hot-plugged, so it can be unplugged. */
 	if (!device)
 		return NULL;
 	bus = property(device, "bus", "driver");
@@ -248,7 +254,7 @@ static const char *why_stuck(const struct command_line *line, const char *uuid)
 	return why;
 }
 
-/* As much as fits; the words of @line lie in the text that is returned, which the caller frees. */
+/* Reads as much as fits. @line points into the returned text, which the caller frees. */
 static char *read_command_line(long pid, struct command_line *line)
 {
 	char path[64], *text, *at;
@@ -302,7 +308,7 @@ void holder_free(struct holder *holder)
 const char *holder_text(const struct holder *holder, char *text)
 {
 	if (!holder->pid)
-		snprintf(text, HOLDER_TEXT_BYTES, "a program that cannot be seen from here");
+		snprintf(text, HOLDER_TEXT_BYTES, "a process that is not visible from here");
 	else if (holder->vm)
 		snprintf(text, HOLDER_TEXT_BYTES, "VM %.100s (pid %ld)", holder->vm, holder->pid);
 	else

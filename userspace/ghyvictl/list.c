@@ -46,7 +46,7 @@ int cmd_list(struct ctl *ctl, int argc, char **argv)
 	return status;
 }
 
-/* "a=1, b=2" as an object; what is not of that form is left out. */
+/* Converts "a=1, b=2" to an object; skips words of another form. */
 static json_t *json_description(const char *description)
 {
 	json_t *json = json_object();
@@ -95,7 +95,8 @@ int cmd_types(struct ctl *ctl, int argc, char **argv)
 {
 	static const struct argp argp = {
 		.parser = parse_nothing,
-		.doc = "List what can be created: type, parent, how many now, and what its guest gets.",
+		.doc = "List the types of vGPUs: type, parent, number that can be created now, "
+		       "description.",
 		.children = ctl_children,
 	};
 	struct ghyvi_types *types;
@@ -108,7 +109,7 @@ int cmd_types(struct ctl *ctl, int argc, char **argv)
 		return ret;
 	ret = ghyvi_types_read(ctl->ghyvi, &types);
 	if (ret) {
-		complain("types cannot be listed: %s", strerror(-ret));
+		complain("cannot list types: %s", strerror(-ret));
 		return STATUS_ERROR;
 	}
 	list = json_array();

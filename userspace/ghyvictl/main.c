@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ghyvictl: vGPUs of this host, from a shell. Everything it knows comes from sysfs, through libghyvi; it keeps nothing
- * of its own. See Documentation/man/ghyvictl.8.
+ * ghyvictl: command line tool for the vGPUs of this host. It reads and writes sysfs through
+ * libghyvi and keeps no state. See Documentation/man/ghyvictl.8.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -16,30 +16,40 @@ struct command {
 };
 
 static const struct command commands[] = {
-	{ "list", "vGPUs of this host", cmd_list },
-	{ "types", "what can be created, where, and how many", cmd_types },
+	{ "list", "list the vGPUs of this host", cmd_list },
+	{ "types", "list the types of vGPUs that can be created", cmd_types },
 	{ "create", "create a vGPU", cmd_create },
-	{ "define", "have mdevctl keep a vGPU's definition", cmd_define },
-	{ "show", "all about a vGPU, or about all", cmd_show },
+	{ "define", "define a vGPU in mdevctl", cmd_define },
+	{ "show", "show details of vGPUs and pGPUs", cmd_show },
 	{ "set", "change settings of a vGPU, also while its guest runs", cmd_set },
-	{ "stat", "counters, with -s also per second", cmd_stat },
-	{ "top", "what all vGPUs do, live", cmd_top },
-	{ "dump", "page tables and engines, for debugging", cmd_dump },
+	{ "stat", "print counters; with -s, also rates per second", cmd_stat },
+	{ "top", "show the activity of all vGPUs live", cmd_top },
+	{ "dump", "print page tables and engines, for debugging", cmd_dump },
 	{ "reset", "reset a vGPU", cmd_reset },
 	{ "remove", "remove a vGPU", cmd_remove },
-	{ "doctor", "whether this host has what ghyvi needs", cmd_doctor },
-	{ "export", "counters as a Prometheus text file", cmd_export },
-	{ "report", "watch for a while and write a page with drawings", cmd_report },
+	{ "doctor", "check this host for the requirements of ghyvi", cmd_doctor },
+	{ "export", "write counters as a Prometheus text file", cmd_export },
+	{ "report", "record counters and write a page with charts", cmd_report },
 	{ "record", "record a trace for ghyvi-sim", cmd_record },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
+/* Names that similar tools use for our commands. */
+static const struct {
+	const char *word, *command;
+} synonyms[] = {
+	{ "start", "create" },
+	{ "stop", "remove" },
+	{ "delete", "remove" },
+	{ "modify", "set" },
+};
+
 const char *argp_program_version = "ghyvictl " GHYVI_VERSION;
 
 struct main_options {
 	struct ctl *ctl;
-	int at; /* of the command in argv; 0: none */
+	int at; /* index of the command in argv; 0: none */
 };
 
 static char *list_commands(int key, const char *text, void *input)
@@ -73,7 +83,7 @@ static error_t parse_main(int key, char *argument, struct argp_state *state)
 		state->child_inputs[0] = options->ctl;
 		return 0;
 	case ARGP_KEY_ARG:
-		/* The rest belongs to the command. */
+		/* The command parses the remaining arguments. */
 		options->at = state->next - 1;
 		state->next = state->argc;
 		return 0;
@@ -98,13 +108,19 @@ static int unknown_command(const char *word)
 	const char *names[COMMANDS], *meant;
 	size_t i;
 
+	for (i = 0; i < sizeof(synonyms) / sizeof(synonyms[0]); i++) {
+		if (!strcmp(word, synonyms[i].word)) {
+			complain("no command \"%s\": use %s", word, synonyms[i].command);
+			return STATUS_USAGE;
+		}
+	}
 	for (i = 0; i < COMMANDS; i++)
 		names[i] = commands[i].name;
 	meant = nearest(word, names, COMMANDS);
 	if (meant)
-		complain("there is no command \"%s\"; did you mean \"%s\"?", word, meant);
+		complain("no command \"%s\"; did you mean \"%s\"?", word, meant);
 	else
-		complain("there is no command \"%s\"; ghyvictl --help lists them", word);
+		complain("no command \"%s\"; ghyvictl --help lists them", word);
 	return STATUS_USAGE;
 }
 
@@ -141,7 +157,7 @@ int main(int argc, char **argv)
 	ghyvi_close(ctl.ghyvi);
 	free(name);
 	if (fflush(stdout) || ferror(stdout)) {
-		complain("standard output cannot be written");
+		complain("cannot write to standard output");
 		status = status ?: STATUS_ERROR;
 	}
 	return status;

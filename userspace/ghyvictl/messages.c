@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Messages, and text for people and programs. */
+/* Error messages, suggestions for misspelled words, and JSON output. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include "ctl.h"
 
-/* Longer words are compared by their start only. */
+/* Only this many characters of a word are compared. */
 #define WORD_MAX 64
 
 void complain(const char *format, ...)
@@ -46,7 +46,7 @@ const char *reason_of(int error)
 	case EROFS:
 		return "it is read-only";
 	case ENODEV:
-		return "it is gone";
+		return "it has been removed";
 	default:
 		return strerror(-error);
 	}
@@ -69,7 +69,7 @@ static unsigned int min(unsigned int a, unsigned int b)
 	return a < b ? a : b;
 }
 
-/* How many letters must be inserted, deleted or replaced. */
+/* Levenshtein distance. */
 static unsigned int distance(const char *a, const char *b)
 {
 	unsigned int row[WORD_MAX + 1], i, j, diagonal, old;
@@ -100,7 +100,7 @@ const char *nearest(const char *word, const char *const *candidates, size_t coun
 		return NULL;
 	for (i = 0; i < count; i++) {
 		now = distance(word, candidates[i]);
-		/* What was begun and not finished. */
+		/* A prefix of a candidate is an unfinished word. */
 		if (length > 2 && !strncmp(word, candidates[i], length))
 			now = 0;
 		if (now < best || (now == best && !found)) {
@@ -128,7 +128,7 @@ int json_print(json_t *json, size_t flags)
 	putchar('\n');
 	fflush(stdout);
 	if (ret) {
-		complain("JSON cannot be written");
+		complain("cannot write JSON");
 		return STATUS_ERROR;
 	}
 	return STATUS_OK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Options that all commands have. */
+/* Options that are common to all commands, and parsers of option arguments. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ int parse_options(const struct argp *argp, int argc, char **argv, void *input)
 		return STATUS_USAGE;
 	ret = ghyvi_open(&ctl->ghyvi, NULL);
 	if (ret) {
-		complain("no sysfs at /sys: %s", strerror(-ret));
+		complain("sysfs is not mounted at /sys: %s", strerror(-ret));
 		return STATUS_ERROR;
 	}
 	return STATUS_OK;
@@ -88,8 +88,8 @@ double parse_seconds(const char *text, struct argp_state *state)
 
 	seconds = strtod(text, &end);
 	if (end == text || *end || !isfinite(seconds) || seconds <= 0 || seconds > SECONDS_MAX)
-		argp_error(state, "\"%s\" is no time in seconds, more than 0 and at most %d", text,
-			   SECONDS_MAX);
+		argp_error(state, "\"%s\" is not a time in seconds, more than 0 and at most %d",
+			   text, SECONDS_MAX);
 	return seconds;
 }
 
@@ -101,6 +101,6 @@ long parse_count(const char *text, struct argp_state *state)
 	errno = 0;
 	count = strtol(text, &end, 10);
 	if (end == text || *end || errno || count < 1)
-		argp_error(state, "\"%s\" is no count of 1 or more", text);
+		argp_error(state, "\"%s\" is not a count of 1 or more", text);
 	return count;
 }

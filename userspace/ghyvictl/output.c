@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Files that are written. */
+/* Output files. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <libgen.h>
@@ -29,7 +29,10 @@ int text_file(const char *text)
 	return fd;
 }
 
-/* In the same directory, because only there rename() is atomic. Prometheus's collector takes *.prom only. */
+/*
+ * The temporary file is in the same directory because rename() is atomic only within a file system.
+ * Prometheus's collector ignores it: it reads *.prom only.
+ */
 int replace_file(const char *file, int (*put)(void *data, FILE *out), void *data)
 {
 	char *copy = strdup(file), *temporary;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Other programs; never through a shell. */
+/* Execution of other programs, never through a shell. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include "ctl.h"
 
-/* A file or an output longer than this is not one that is looked for. */
+/* Limit for files and outputs that are read whole: anything larger is not the expected content. */
 #define TEXT_MAX (16 << 20)
 
 bool program_exists(const char *name)
@@ -32,7 +32,7 @@ bool program_exists(const char *name)
 	return found;
 }
 
-/* $GHYVI_MDEVCTL names another program, which is used in any case; if empty, none is. */
+/* $GHYVI_MDEVCTL overrides the name and the check for the program; if it is empty, use none. */
 const char *mdevctl_program(const struct ctl *ctl)
 {
 	const char *other = getenv("GHYVI_MDEVCTL");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * remove. Once "remove" is written, the kernel waits until the VM lets go, and no signal ends that.
- * So the VM is asked before, and the vGPU is removed when it is free: a wait that ends early leaves
- * nothing behind.
+ * remove. A write to the attribute "remove" of a vGPU in use sleeps uninterruptibly until the VM
+ * releases it. So ghyvictl first requests the unplug, waits until the vGPU is free, and then writes
+ * "remove". If the wait is aborted, no removal is pending.
  */
 #include <errno.h>
 #include "ctl.h"
@@ -10,7 +10,7 @@
 #define TIMEOUT_S 60
 #define TIMEOUT_TEXT "60"
 #define LOOK_S 0.1
-/* As often as VFIO does. */
+/* VFIO repeats its request at the same interval. */
 #define ASK_AGAIN_S 10
 
 static int remove_free(struct ctl *ctl, const struct ghyvi_vgpu *vgpu)
@@ -39,15 +39,14 @@ static int request_unplug(const struct ghyvi_vgpu *vgpu, const char *holder)
 
 	switch (ret) {
 	case 0:
-	case -ENXIO: /* it has just let go */
+	case -ENXIO: /* the VM has just released it */
 		return STATUS_OK;
 	case -EOPNOTSUPP:
-		complain("%s has %s open and cannot be asked to let go of it; stop it", holder,
-			 uuid);
+		complain("%s uses %s and does not take unplug requests; stop it", holder, uuid);
 		return STATUS_BUSY;
 	case -EPROTO:
 		complain("the ghyvi module in the kernel is older than this program, and cannot "
-			 "ask %s to let go of %s; stop it",
+			 "request that %s unplugs %s; stop it",
 			 holder, uuid);
 		return STATUS_BUSY;
 	default:
@@ -56,15 +55,15 @@ static int request_unplug(const struct ghyvi_vgpu *vgpu, const char *holder)
 	}
 }
 
-/* Returns an exit status: STATUS_OK when the vGPU is free, or gone. */
+/* Returns an exit status: STATUS_OK when the vGPU is free or has been removed. */
 static int wait_until_free(const struct ghyvi_vgpu *vgpu, const char *holder, double timeout_s)
 {
 	const char *uuid = ghyvi_vgpu_uuid(vgpu);
 	double until = seconds_now() + timeout_s, ask_again = seconds_now() + ASK_AGAIN_S;
 	int status;
 
-	complain("asked %s to unplug %s; waiting for that, %g s at most; Ctrl-C ends the wait",
-		 holder, uuid, timeout_s);
+	complain("asked %s to unplug %s; waiting, %g s at most; Ctrl-C ends the wait", holder, uuid,
+		 timeout_s);
 	while (ghyvi_vgpu_is_open(vgpu) > 0) {
 		if (stop_asked) {
 			complain("stopped waiting for %s; %s is not removed, but may still be "
@@ -73,8 +72,8 @@ static int wait_until_free(const struct ghyvi_vgpu *vgpu, const char *holder, do
 			return STATUS_BUSY;
 		}
 		if (seconds_now() >= until) {
-			complain("%s did not unplug %s in %g s, because its guest does not answer "
-				 "or its machine cannot; stop it, or wait longer with --timeout",
+			complain("%s did not unplug %s in %g s: its guest does not respond, or its "
+				 "machine type cannot; stop it, or wait longer with --timeout",
 				 holder, uuid, timeout_s);
 			return STATUS_BUSY;
 		}
@@ -98,7 +97,7 @@ static int take_from(const struct ghyvi_vgpu *vgpu, const struct holder *holder,
 
 	holder_text(holder, text);
 	if (!change || !change->force) {
-		complain("%s is used by %s; stop that, or take the GPU from it with --force", uuid,
+		complain("%s is used by %s; stop it, or request the unplug with --force", uuid,
 			 text);
 		return STATUS_BUSY;
 	}
@@ -121,9 +120,9 @@ int remove_vgpu(struct ctl *ctl, const struct ghyvi_vgpu *vgpu, const struct cha
 	if (open)
 		holder_find(vgpu, &holder);
 	if (open == -ENOENT) {
-		/* The kernel takes its attributes away before it waits. */
-		complain("%s is being removed already, which waits for %s to let go of it; stop "
-			 "that",
+		/* A pending removal deletes the attributes before it waits. */
+		complain("%s is being removed already, and the removal waits for %s to release it; "
+			 "stop that process",
 			 uuid, holder_text(&holder, text));
 		status = STATUS_BUSY;
 	} else if (open < 0) {
@@ -174,16 +173,16 @@ int cmd_remove(struct ctl *ctl, int argc, char **argv)
 {
 	static const struct argp_option argp_options[] = {
 		{ "force", 'f', NULL, 0,
-		  "Also while a VM uses it: it is asked to unplug it, and waited for", 0 },
+		  "If a VM uses it, request the unplug and wait", 0 },
 		{ "timeout", 't', "SECONDS", 0,
-		  "Wait so long for a VM with --force (default " TIMEOUT_TEXT ")", 0 },
+		  "How long --force waits (default " TIMEOUT_TEXT ")", 0 },
 		{}
 	};
 	static const struct argp argp = {
 		.options = argp_options,
 		.parser = parse_remove,
 		.args_doc = "UUID...",
-		.doc = "Remove vGPUs. Through mdevctl where that is installed.",
+		.doc = "Remove vGPUs, through mdevctl if it is installed.",
 		.children = ctl_children,
 	};
 	struct remove_options options = {

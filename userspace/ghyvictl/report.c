@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* report: watches for a while, and writes what it saw as a page. */
+/* report: samples counters for a while and writes them as an HTML page. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
@@ -12,9 +12,9 @@
 struct report_options {
 	struct uuid_options uuids; /* first: parse_uuids() takes this struct */
 	const char *output;
-	const char *from; /* a recording instead of rounds of now */
+	const char *from; /* a recording to use instead of live rounds */
 	double interval_s;
-	long count; /* of rounds, for each policy with @compare */
+	long count; /* number of rounds; with @compare, per policy */
 	bool compare;
 };
 
@@ -40,9 +40,9 @@ static error_t parse_report(int key, char *argument, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (!options->output)
-			argp_error(state, "where to? --output FILE");
+			argp_error(state, "--output FILE missing");
 		if (options->from && options->compare)
-			argp_error(state, "a recording has the policies it has: no --policies");
+			argp_error(state, "--policies needs vGPUs in use: not with --from");
 		return 0;
 	default:
 		return parse_uuids(key, argument, state);
@@ -50,13 +50,13 @@ static error_t parse_report(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option report_argp_options[] = {
-	{ "output", 'o', "FILE", 0, "The page; replaced by renaming", 0 },
-	{ "from", 'f', "FILE", 0, "Show what stat --seconds --json printed (-: standard input)",
+	{ "output", 'o', "FILE", 0, "The page; replaced atomically", 0 },
+	{ "from", 'f', "FILE", 0, "Show the output of stat --seconds --json (-: standard input)",
 	  0 },
 	{ "seconds", 's', "SECONDS", 0, "Time between two rounds (default: 1)", 0 },
 	{ "count", 'c', "N", 0, "Rounds (default: 30)", 0 },
 	{ "policies", 'p', NULL, 0,
-	  "Try every policy on vGPUs in use, N rounds each, and set the old one again", 0 },
+	  "Try every policy on vGPUs in use, N rounds each, then restore the old one", 0 },
 	{}
 };
 
@@ -64,8 +64,8 @@ static const struct argp report_argp = {
 	.options = report_argp_options,
 	.parser = parse_report,
 	.args_doc = "[UUID...]",
-	.doc = "Watch vGPUs, all without a UUID, and write one HTML file that needs no other: what each policy cost, "
-	       "counters over time.",
+	.doc = "Sample the counters of vGPUs (without a UUID, of all) and write a self-contained "
+	       "HTML file: the cost of each policy, and counters over time.",
 	.children = ctl_children,
 };
 
@@ -78,7 +78,7 @@ static int watch(const struct report_options *options, json_t *rounds)
 	for (i = 0; i < options->count && !stop_asked; i++) {
 		ret = round_read(options->uuids.ctl, &before);
 		if (ret) {
-			complain("counters cannot be read: %s", strerror(-ret));
+			complain("cannot read counters: %s", strerror(-ret));
 			return STATUS_ERROR;
 		}
 		sleep_seconds(options->interval_s);
@@ -92,7 +92,7 @@ static int watch(const struct report_options *options, json_t *rounds)
 
 /* ---- every policy in turn ---- */
 
-/* vGPU by vGPU, the policy it had. */
+/* Records the current policy of a vGPU in use, to restore it later. */
 static int note_policy(struct ghyvi_vgpu *vgpu, void *data)
 {
 	char policy[GHYVI_VALUE_BYTES];
@@ -102,7 +102,7 @@ static int note_policy(struct ghyvi_vgpu *vgpu, void *data)
 	return STATUS_OK;
 }
 
-/* 0 if at least one took it, else the last refusal; -ENODEV if all are gone. */
+/* Returns 0 if at least one vGPU accepted @policy, else the last error; -ENODEV if none is left. */
 static int set_policies(const struct report_options *options, json_t *old, const char *policy)
 {
 	struct ghyvi_vgpu *vgpu;
@@ -125,7 +125,7 @@ static int set_policies(const struct report_options *options, json_t *old, const
 	return taken ? 0 : refusal;
 }
 
-/* What is gone needs none. */
+/* Skips vGPUs that have been removed. */
 static int restore_policies(const struct report_options *options, json_t *old)
 {
 	struct ghyvi_vgpu *vgpu;
@@ -148,7 +148,7 @@ static int restore_policies(const struct report_options *options, json_t *old)
 	return status;
 }
 
-/* All that the first of them lists. */
+/* The policies that the first vGPU lists. */
 static json_t *policies_to_try(const struct report_options *options, json_t *old)
 {
 	const char *uuid = json_object_iter_key(json_object_iter(old));
@@ -164,7 +164,7 @@ static json_t *policies_to_try(const struct report_options *options, json_t *old
 	return choices;
 }
 
-/* @restored: whether all have their old policy again, as an exit status. */
+/* *restored is STATUS_OK if all vGPUs have their old policy again. */
 static int try_policies(const struct report_options *options, json_t *rounds, int *restored)
 {
 	json_t *old = json_object(), *choices, *choice;
@@ -185,9 +185,9 @@ static int try_policies(const struct report_options *options, json_t *rounds, in
 		ret = set_policies(options, old, json_string_value(choice));
 		if (ret == -EACCES || ret == -ENODEV)
 			break;
-		/* nested, by pGPUs that cannot do it. */
+		/* A pGPU without support for nested jobs rejects "nested". */
 		if (ret) {
-			complain("policy/mode=%s: %s; it is left out", json_string_value(choice),
+			complain("policy/mode=%s: %s; skipped", json_string_value(choice),
 				 reason_of(ret));
 			continue;
 		}
@@ -224,10 +224,10 @@ static int read_rounds(const char *path, json_t *rounds)
 	}
 	if (in != stdin)
 		fclose(in);
-	/* The end; what was cut off by the end of stat is no round. */
+	/* End of file. A last round that is incomplete because stat was interrupted is ignored. */
 	if (json_error_code(&error) == json_error_premature_end_of_input && json_array_size(rounds))
 		return STATUS_OK;
-	complain("%s: round %zu: %s; it must be what ghyvictl stat --seconds --json printed", path,
+	complain("%s: round %zu: %s; it must be output of ghyvictl stat --seconds --json", path,
 		 json_array_size(rounds) + 1, error.text);
 	return STATUS_ERROR;
 }
@@ -259,7 +259,7 @@ int cmd_report(struct ctl *ctl, int argc, char **argv)
 	int status, restored = STATUS_OK;
 
 	status = parse_options(&report_argp, argc, argv, &options);
-	/* Ctrl-C ends the watching, not the report. */
+	/* Ctrl-C ends the sampling; the report is written all the same. */
 	if (!status && !options.from)
 		stop_on_signals();
 	if (!status && options.from)

@@ -5,24 +5,31 @@
 #include "ctl.h"
 
 /*
- * Rounds are what `stat --seconds --json` prints, one object each. A round counts if it has interval_s, and a vGPU in it if
- * it has uuid, policy, counters and rates_per_s; whatever else is there, or is not, is no error.
+ * Rounds are the objects that `stat --seconds --json` prints. A round counts if it has interval_s.
+ * A vGPU in it counts if it has uuid, policy, counters and rates_per_s. Unknown keys, and missing
+ * ones, are not errors.
  */
 
-/* The sum over a vGPU's counters whose name is @name or, with a "*" at its end, begins so. */
+/*
+ * The sum of the counters of a vGPU whose name is @name or, if @name ends with "*", has the prefix
+ * before it.
+ */
 double sum_of(json_t *counters, const char *name);
 
 struct chart {
 	const char *title;
 	const char *unit;
-	const char *counter; /* as sum_of() */
+	const char *counter; /* argument of sum_of() */
 	double scale;
 };
 
-/* Ends with one without a title. */
+/* The last entry has no title. */
 extern const struct chart report_charts[];
 
-/* The charts as SVG, in their order, and NULL at the end. The caller frees them and the array. NULL: it complained. */
+/*
+ * Draws the charts as SVG. Returns an array in the order of report_charts, with NULL at its end;
+ * the caller frees the strings and the array. On failure prints a message and returns NULL.
+ */
 char **report_draw(json_t *rounds);
 
 struct page {
@@ -30,7 +37,7 @@ struct page {
 	char **drawings;
 };
 
-/* Writes a struct page; for replace_file(). */
+/* Writes @page, a struct page; a callback of replace_file(). */
 int report_put(void *page, FILE *out);
 
 #endif

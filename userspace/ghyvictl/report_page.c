@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The page of a report: one HTML file with everything in it. */
+/* The page of a report: a self-contained HTML file. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static void escape(FILE *out, const char *text)
 	}
 }
 
-/* ---- what each policy cost ---- */
+/* ---- the cost of each policy ---- */
 
 struct cost {
 	double seconds, exits, submissions, synchronisations, compared, busy_ns;
@@ -69,7 +69,7 @@ static struct cost cost_of(json_t *rounds, const char *policy)
 	return cost;
 }
 
-/* The policies that were active, as keys. */
+/* The policies that were active in @rounds, as keys. */
 static json_t *policies_of(json_t *rounds)
 {
 	json_t *policies = json_object(), *round, *vgpu;
@@ -98,11 +98,13 @@ static void write_policies(json_t *rounds, FILE *out)
 	json_t *policies = policies_of(rounds), *unused;
 	const char *policy;
 
-	fputs("<h2>Policies</h2>\n<p>Over all vGPUs, while the policy was active. Compare them by what a submission cost: "
-	      "workloads differ in how many they make.</p>\n"
-	      "<table id=\"policies\"><tr><th>policy</th><th>vGPU seconds</th><th>submissions/s</th><th>exits/s</th>"
+	fputs("<h2>Policies</h2>\n<p>Sums over all vGPUs while the policy was active. Compare the "
+	      "costs per submission, because workloads differ in their number of submissions.</p>\n"
+	      "<table id=\"policies\"><tr><th>policy</th><th>vGPU "
+	      "seconds</th><th>submissions/s</th><th>exits/s</th>"
 	      "<th>exits per submission</th><th>synchronisations per submission</th>"
-	      "<th>entries compared per submission</th><th>engine time per submission, &micro;s</th></tr>\n",
+	      "<th>entries compared per submission</th><th>engine time per submission, "
+	      "&micro;s</th></tr>\n",
 	      out);
 	json_object_foreach(policies, policy, unused)
 	{
@@ -122,7 +124,7 @@ static void write_policies(json_t *rounds, FILE *out)
 	json_decref(policies);
 }
 
-/* ---- all counters, at the end ---- */
+/* ---- all counters at the end ---- */
 
 static void write_counters(json_t *rounds, FILE *out)
 {
@@ -162,7 +164,8 @@ int report_put(void *data, FILE *out)
 
 	strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", gmtime(&now));
 	fprintf(out,
-		"<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>ghyvi</title><style>%s</style></head><body>\n"
+		"<!DOCTYPE html>\n<html lang=\"en\"><head><meta "
+		"charset=\"utf-8\"><title>ghyvi</title><style>%s</style></head><body>\n"
 		"<h1>ghyvi</h1>\n<p>%s, %zu rounds.</p>\n",
 		style, when, json_array_size(page->rounds));
 	write_policies(page->rounds, out);

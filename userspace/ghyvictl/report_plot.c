@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The drawings of a report, by gnuplot. */
+/* The charts of a report, drawn by gnuplot. */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <stdlib.h>
@@ -10,13 +10,14 @@
 #define PERCENT_OF_NS_PER_S 1e-7
 
 const struct chart report_charts[] = {
-	{ "Exits because of writes to page tables", "per second", "table_write_traps", 1 },
+	{ "VM exits caused by page table writes", "per second", "table_write_traps", 1 },
 	{ "Submissions", "per second", "submissions_*", 1 },
-	{ "Time on engines (100: the whole time of one)", "%", "busy_ns_*", PERCENT_OF_NS_PER_S },
+	{ "Engine utilisation (100: one engine fully busy)", "%", "busy_ns_*",
+	  PERCENT_OF_NS_PER_S },
 	{ "Synchronisations", "per second", "synchronisations", 1 },
 	{ "Table entries compared", "per second", "entries_compared", 1 },
-	{ "Table pages relaxed", "pages", "relaxed_now", 1 },
-	{ "Guest pages pinned", "pages", "pinned_pages_now", 1 },
+	{ "Relaxed table pages", "pages", "relaxed_now", 1 },
+	{ "Pinned guest pages", "pages", "pinned_pages_now", 1 },
 	{}
 };
 
@@ -35,7 +36,7 @@ double sum_of(json_t *counters, const char *name)
 	return sum;
 }
 
-/* The UUIDs in the rounds, as keys, in the order in which they appeared. */
+/* The UUIDs in @rounds, as keys, in the order of their first appearance. */
 static json_t *uuids_of(json_t *rounds)
 {
 	json_t *uuids = json_object(), *round, *vgpu;
@@ -54,14 +55,14 @@ static json_t *uuids_of(json_t *rounds)
 	return uuids;
 }
 
-/* Nothing that means something to gnuplot. */
+/* Replaces characters that have a meaning in gnuplot. */
 static void write_word(FILE *out, const char *text)
 {
 	for (; text && *text; text++)
 		fputc(isalnum((unsigned char)*text) || strchr(".-_", *text) ? *text : '_', out);
 }
 
-/* The inline data $d<chart>_<vGPU>: seconds and value. */
+/* Writes the inline data block $d<chart>_<vGPU> with lines of seconds and value. */
 static void write_data(FILE *out, json_t *rounds, const char *uuid, const struct chart *chart,
 		       size_t chart_index, size_t vgpu_index)
 {
@@ -84,7 +85,7 @@ static void write_data(FILE *out, json_t *rounds, const char *uuid, const struct
 					sum_of(counters, chart->counter) * chart->scale);
 		}
 	}
-	/* A vGPU that is there has data; an empty block would be an error. */
+	/* gnuplot rejects an empty block, but @uuid is in at least one round. */
 	fputs("end\n", out);
 }
 
@@ -122,8 +123,10 @@ static char *script_of(json_t *rounds)
 	if (!out || !json_object_size(uuids)) {
 		complain("nothing to draw: no round has a vGPU in it");
 	} else {
-		fputs("set terminal svg size 840,260 dynamic background 'white' noenhanced font 'sans,11'\n"
-		      "set key outside bottom center\nset grid\nset yrange [0:*]\nset xlabel 'seconds'\n",
+		fputs("set terminal svg size 840,260 dynamic background 'white' noenhanced font "
+		      "'sans,11'\n"
+		      "set key outside bottom center\nset grid\nset yrange [0:*]\nset xlabel "
+		      "'seconds'\n",
 		      out);
 		for (i = 0; report_charts[i].title; i++)
 			write_chart(out, rounds, uuids, i);
@@ -138,7 +141,7 @@ static char *script_of(json_t *rounds)
 	return text;
 }
 
-/* Drawings one after the other; each becomes a string without its XML prologue. */
+/* Splits the output into one string per chart, each without the XML prologue. */
 static char **split(const char *text)
 {
 	size_t count = sizeof(report_charts) / sizeof(report_charts[0]), i;
@@ -178,7 +181,8 @@ char **report_draw(json_t *rounds)
 		complain(
 			program_exists("gnuplot") ?
 				"gnuplot failed; gnuplot --version should be 5" :
-				"the drawings are gnuplot's, which is not there: apt install gnuplot-nox");
+				"the charts need gnuplot, which is not installed: apt install "
+				"gnuplot-nox");
 		return NULL;
 	}
 	drawings = split(output);

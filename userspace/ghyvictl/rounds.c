@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Counters over time, and waiting. */
+/* Counters over time, waiting for events, and signals. */
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
@@ -60,7 +60,9 @@ double rate(const struct ghyvi_stats *now, const struct ghyvi_stats *before, con
 	if (!before)
 		return 0;
 	seconds = (ghyvi_stats_time_ns(now) - ghyvi_stats_time_ns(before)) / NS_PER_S;
-	/* The same UUID, created anew in between, starts at 0. */
+	/*
+	 * If the vGPU was removed and created again with the same UUID, its counters restart at 0.
+	 */
 	if (seconds <= 0 || ghyvi_stats_get(now, name) < ghyvi_stats_get(before, name))
 		return 0;
 	return (ghyvi_stats_get(now, name) - ghyvi_stats_get(before, name)) / seconds;
@@ -98,7 +100,7 @@ enum news wait_for_news(struct ghyvi_watch *watch, int input, double until)
 			return NEWS_SIGNAL;
 		if (files[1].revents)
 			return NEWS_INPUT;
-		/* The kernel wakes for events of any device. */
+		/* The socket is readable also for events of other devices. */
 		if (files[0].revents && ghyvi_watch_take(watch))
 			return NEWS_VGPUS;
 	}
@@ -106,7 +108,7 @@ enum news wait_for_news(struct ghyvi_watch *watch, int input, double until)
 
 volatile sig_atomic_t stop_asked, stop_child;
 
-/* A child has had a Ctrl-C itself, but not what was sent to this process alone. */
+/* The terminal sends Ctrl-C to the child as well, but kill(1) may signal this process alone. */
 static void ask_stop(int signal)
 {
 	(void)signal;
@@ -117,7 +119,7 @@ static void ask_stop(int signal)
 
 void stop_on_signals(void)
 {
-	/* No SA_RESTART: sleeping shall end. */
+	/* Without SA_RESTART, so that a signal interrupts a sleep. */
 	const struct sigaction action = { .sa_handler = ask_stop };
 
 	sigaction(SIGINT, &action, NULL);

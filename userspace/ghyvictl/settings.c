@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Settings of vGPUs and pGPUs: show them, change them, and say what is wrong with a change. */
+/* Settings of vGPUs and pGPUs: reading and changing them, and explaining errors. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ const char *target_value(const struct target *target, const char *attribute, cha
 	if (target_read(target, attribute, value))
 		return "?";
 	cleaned = clean(value);
-	memcpy(value, cleaned, strlen(cleaned)); /* of the same length */
+	memcpy(value, cleaned, strlen(cleaned)); /* clean() keeps the length */
 	free(cleaned);
 	return value;
 }
@@ -50,7 +50,7 @@ struct details {
 	json_t *settings, *choices, *read_only;
 };
 
-/* "strict [segmented]": adds both to @choices, and returns the active one. */
+/* Splits "strict [segmented]": adds both words to @choices and returns the active one. */
 static json_t *split_choices(char *value, json_t *choices)
 {
 	json_t *active = NULL;
@@ -128,7 +128,7 @@ static void complain_attribute(const struct target *target, const char *attribut
 			names[count++] = name;
 	}
 	meant = nearest(attribute, names, count);
-	/* "mode" for "policy/mode" */
+	/* "mode" instead of "policy/mode" */
 	for (size_t i = 0; i < count && !strchr(attribute, '/'); i++)
 		if (!strcmp(strchr(names[i], '/') + 1, attribute))
 			meant = names[i];
@@ -141,7 +141,7 @@ static void complain_attribute(const struct target *target, const char *attribut
 	json_decref(json);
 }
 
-/* Says which values there are, where the attribute lists them. */
+/* Prints the valid values if the attribute lists them. */
 static void complain_choices(const struct target *target, const char *attribute, const char *value)
 {
 	char text[GHYVI_VALUE_BYTES], list[GHYVI_VALUE_BYTES];
@@ -164,7 +164,7 @@ static void complain_choices(const struct target *target, const char *attribute,
 	json_decref(choices);
 }
 
-/* What the kernel said last of @target; empty if it said nothing, or cannot be asked. */
+/* The last_error of @target; empty if there is none or it cannot be read. */
 static const char *last_error(const struct target *target, char *text)
 {
 	if (target_read(target, target->vgpu ? "last_error" : "ghyvi/last_error", text))
@@ -172,7 +172,10 @@ static const char *last_error(const struct target *target, char *text)
 	return target_value(target, target->vgpu ? "last_error" : "ghyvi/last_error", text);
 }
 
-/* The kernel's reason is that for this refusal if it is new, or about this attribute: "ATTRIBUTE: REASON". */
+/*
+ * Prints why the kernel rejected a value. last_error has the reason if it is different from
+ * @error_before, or if it is about this attribute: "ATTRIBUTE: REASON".
+ */
 static void complain_refused(const struct target *target, const char *attribute, const char *value,
 			     const char *error_before, int error)
 {
@@ -211,7 +214,7 @@ int set_attribute(const struct target *target, const char *assignment)
 	snprintf(before, sizeof(before), "%s", last_error(target, current));
 	ret = target_write(target, attribute, value);
 	status = status_of(ret);
-	/* -EINVAL of something readable is about the value. */
+	/* -EINVAL is about the value if the attribute is readable, else about the name. */
 	if (ret == -ENOENT ||
 	    (ret == -EINVAL && target_read(target, attribute, current) == -EINVAL)) {
 		status = STATUS_NOT_FOUND;

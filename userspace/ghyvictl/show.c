@@ -11,7 +11,7 @@ struct show_options {
 	bool attributes;
 };
 
-/* Where what is shown goes: arrays, or NULL for text. */
+/* The output: JSON arrays, or NULL for text. */
 struct shown {
 	json_t *vgpus, *parents;
 };
@@ -107,14 +107,14 @@ static int show_named(const struct show_options *options, const struct shown *sh
 	return status;
 }
 
-/* For mdevctl's callout: one vGPU's settings in its form. */
+/* For mdevctl's callout: the settings of one vGPU in mdevctl's format. */
 static int show_attributes(const struct uuid_options *options)
 {
 	struct target target;
 	int status;
 
 	if (options->count != 1) {
-		complain("--attributes shows those of one vGPU: give its UUID");
+		complain("--attributes needs exactly one UUID");
 		return STATUS_USAGE;
 	}
 	status = need_target(options->ctl, options->uuids[0], &target);
@@ -147,8 +147,8 @@ int cmd_show(struct ctl *ctl, int argc, char **argv)
 		.options = argp_options,
 		.parser = parse_show,
 		.args_doc = "[UUID|PGPU...]",
-		.doc = "Show all about vGPUs and pGPUs: settings, state, the reason of the last refusal. Without a name: "
-		       "of all.",
+		.doc = "Show state, settings and last error of vGPUs and pGPUs; without a name, of "
+		       "all.",
 		.children = ctl_children,
 	};
 	struct show_options options = { .words = { .ctl = ctl } };

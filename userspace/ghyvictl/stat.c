@@ -7,7 +7,7 @@
 struct stat_options {
 	struct uuid_options uuids; /* first: parse_uuids() takes this struct */
 	double interval_s; /* 0: once, without rates */
-	long count; /* of rounds; 0: for ever */
+	long count; /* number of rounds; 0: unlimited */
 	bool all;
 };
 
@@ -31,8 +31,8 @@ static error_t parse_stat(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option stat_argp_options[] = {
-	{ "seconds", 's', "SECONDS", 0, "Every so often, with rates per second; until Ctrl-C", 0 },
-	{ "count", 'c', "N", 0, "With -s: N rounds", 0 },
+	{ "seconds", 's', "SECONDS", 0, "Repeat at this interval, with rates, until Ctrl-C", 0 },
+	{ "count", 'c', "N", 0, "With -s: stop after N rounds", 0 },
 	{ "all", 'a', NULL, 0, "Also counters that are 0", 0 },
 	{}
 };
@@ -41,11 +41,11 @@ static const struct argp stat_argp = {
 	.options = stat_argp_options,
 	.parser = parse_stat,
 	.args_doc = "[UUID...]",
-	.doc = "Print counters of vGPUs; without a UUID: of all.",
+	.doc = "Print counters of vGPUs; without a UUID, of all.",
 	.children = ctl_children,
 };
 
-/* One round over the vGPUs asked for. */
+/* State of the output of one round. */
 struct printing {
 	const struct stat_options *options;
 	const struct round *before; /* NULL: no rates */
@@ -128,7 +128,7 @@ static int stat_once(const struct stat_options *options, const struct round *bef
 	if (!options->uuids.ctl->json)
 		return each_vgpu(&options->uuids, stat_one, &printing);
 	if (before) {
-		/* A series is one object a line. */
+		/* A series of rounds is printed as one object per line. */
 		list = json_array();
 		status = json_round(&options->uuids, before, options->interval_s, list);
 		json = json_incref(json_array_get(list, 0));
@@ -164,7 +164,7 @@ int cmd_stat(struct ctl *ctl, int argc, char **argv)
 	for (i = 0; !status && (!options.count || i < options.count); i++) {
 		ret = round_read(ctl, &before);
 		if (ret) {
-			complain("counters cannot be read: %s", strerror(-ret));
+			complain("cannot read counters: %s", strerror(-ret));
 			return STATUS_ERROR;
 		}
 		sleep_seconds(options.interval_s);

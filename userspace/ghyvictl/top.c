@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* top: what all vGPUs do, every so often, on a terminal or as plain text. */
+/* top: the activity of all vGPUs at an interval, on a terminal or as plain text. */
 #include <ncurses.h>
 #include <inttypes.h>
 #include <string.h>
@@ -19,14 +19,14 @@ struct top_options {
 	long batch; /* rounds of plain text; 0: a terminal */
 };
 
-/* Not one counter, but busy_ns_* of all engines: 100 is one engine's whole time. */
+/* Stands for the sum of busy_ns_* of all engines; 100 % is one engine fully busy. */
 #define BUSY "busy_ns"
 #define NS_PER_PERCENT 1e7 /* of a second */
 
 static const char *const busy_counters[] = { "busy_ns_rcs", "busy_ns_bcs", "busy_ns_vcs",
 					     "busy_ns_vecs" };
 
-/* A column that is a counter: per second, or how many now. */
+/* A column that shows a counter: its rate per second or, for a gauge, its current value. */
 struct column {
 	const char *title;
 	const char *key; /* in JSON */
@@ -69,7 +69,7 @@ static error_t parse_top(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option top_argp_options[] = {
-	{ "seconds", 's', "SECONDS", 0, "Between rounds (default 1)", 0 },
+	{ "seconds", 's', "SECONDS", 0, "Interval between rounds (default 1)", 0 },
 	{ "batch", 'b', "N", 0, "Print N rounds as plain text, for scripts", 0 },
 	{}
 };
@@ -77,12 +77,13 @@ static const struct argp_option top_argp_options[] = {
 static const struct argp top_argp = {
 	.options = top_argp_options,
 	.parser = parse_top,
-	.doc = "Show live what all vGPUs do: submissions per second and engine, VM exits because of writes to page "
-	       "tables, synchronisations, and pages relaxed, write-protected and pinned now. \"q\" ends it.",
+	.doc = "Show the activity of all vGPUs live: submissions per second and engine, VM exits "
+	       "caused by page table writes, synchronisations, and the pages that are relaxed, "
+	       "write-protected and pinned now. \"q\" quits.",
 	.children = ctl_children,
 };
 
-/* Short: as many of a UUID's characters as tell vGPUs apart, on a terminal of less than WIDE_CHARS. */
+/* @is_short: only the first 4 and last 6 characters, for terminals narrower than WIDE_CHARS. */
 static void format_uuid(char *text, const char *uuid, bool is_short)
 {
 	if (is_short)
@@ -198,7 +199,7 @@ static void draw_round(const struct round *now, const struct round *before)
 
 	strftime(clock, sizeof(clock), "%H:%M:%S", localtime_r(&seconds, &parts));
 	erase();
-	mvprintw(0, 0, "ghyvi %s  %zu vGPUs  q: end", clock, now->count);
+	mvprintw(0, 0, "ghyvi %s  %zu vGPUs  q: quit", clock, now->count);
 	format_header(line, is_short);
 	attron(A_REVERSE);
 	mvaddnstr(2, 0, line, COLS);
@@ -219,7 +220,7 @@ static void draw_round(const struct round *now, const struct round *before)
 
 enum next { NEXT_ROUND, NEXT_REDRAW, NEXT_END };
 
-/* Until the interval is over, or something shall be seen at once. */
+/* Waits until the interval is over or an event requires a redraw. */
 static enum next wait_on_screen(struct ghyvi_watch *watch, double interval_s)
 {
 	enum news news = wait_for_news(watch, STDIN_FILENO, seconds_now() + interval_s);
@@ -230,7 +231,7 @@ static enum next wait_on_screen(struct ghyvi_watch *watch, double interval_s)
 		if (key == KEY_QUIT || key == 'Q')
 			return NEXT_END;
 	}
-	/* Input that has nothing in it: the terminal is gone. */
+	/* The terminal is readable but has no input: it was closed. */
 	if (news == NEWS_INPUT && last == ERR)
 		return NEXT_END;
 	return news == NEWS_TIME_IS_UP ? NEXT_ROUND : NEXT_REDRAW;
@@ -244,11 +245,11 @@ static int top_on_screen(const struct top_options *options)
 	int ret = 0;
 
 	if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO)) {
-		complain("no terminal here; use --batch N");
+		complain("not a terminal; use --batch N");
 		return STATUS_USAGE;
 	}
 	if (!newterm(NULL, stdout, stdin)) {
-		complain("this terminal cannot be used ($TERM); use --batch N");
+		complain("this terminal ($TERM) is not supported; use --batch N");
 		return STATUS_ERROR;
 	}
 	cbreak();
@@ -256,7 +257,7 @@ static int top_on_screen(const struct top_options *options)
 	curs_set(0);
 	keypad(stdscr, TRUE);
 	timeout(0);
-	/* Where netlink is not allowed, they are seen in the next round. */
+	/* Without netlink, created and removed vGPUs appear in the next round. */
 	ghyvi_watch_open(&watch);
 	do {
 		ret = round_read(options->ctl, &now);
@@ -264,7 +265,7 @@ static int top_on_screen(const struct top_options *options)
 			break;
 		draw_round(&now, &before);
 		next = wait_on_screen(watch, options->interval_s);
-		/* Rates are those of a whole interval, or more. */
+		/* A redraw keeps @before, so that rates cover at least one interval. */
 		if (next == NEXT_ROUND) {
 			round_free(&before);
 			before = now;
@@ -276,7 +277,7 @@ static int top_on_screen(const struct top_options *options)
 	ghyvi_watch_close(watch);
 	round_free(&before);
 	if (ret)
-		complain("counters cannot be read: %s", strerror(-ret));
+		complain("cannot read counters: %s", strerror(-ret));
 	return ret ? STATUS_ERROR : STATUS_OK;
 }
 
@@ -299,7 +300,7 @@ static int top_in_batch(const struct top_options *options)
 		before = now;
 	}
 	if (ret)
-		complain("counters cannot be read: %s", strerror(-ret));
+		complain("cannot read counters: %s", strerror(-ret));
 	round_free(&before);
 	return ret ? STATUS_ERROR : status;
 }
@@ -313,7 +314,7 @@ int cmd_top(struct ctl *ctl, int argc, char **argv)
 	if (status)
 		return status;
 	if (ctl->json && !options.batch) {
-		complain("--json needs --batch N here");
+		complain("top --json needs --batch N");
 		return STATUS_USAGE;
 	}
 	return options.batch ? top_in_batch(&options) : top_on_screen(&options);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What commands do with vGPUs: find and describe. */
+/* Helpers of the commands: lookup of vGPUs by name, and their description as JSON. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
@@ -23,9 +23,9 @@ static void complain_unknown(struct ctl *ctl, const char *word, bool is_uuid)
 	if (meant)
 		complain("there is no vGPU %s; did you mean %s?", shown, meant);
 	else if (!is_uuid)
-		complain("\"%s\" is not a UUID; ghyvictl list shows those there are", shown);
+		complain("\"%s\" is not a UUID; ghyvictl list shows them", shown);
 	else if (count)
-		complain("there is no vGPU %s; ghyvictl list shows those there are", shown);
+		complain("there is no vGPU %s; ghyvictl list shows all", shown);
 	else
 		complain("there is no vGPU %s, nor any other; ghyvictl create makes one", shown);
 	ghyvi_vgpus_free(vgpus);
@@ -90,7 +90,7 @@ int each_vgpu(const struct uuid_options *options, int (*each)(struct ghyvi_vgpu 
 		return status;
 	ret = ghyvi_vgpus_read(options->ctl->ghyvi, &vgpus);
 	if (ret) {
-		complain("vGPUs cannot be listed: %s", strerror(-ret));
+		complain("cannot list vGPUs: %s", strerror(-ret));
 		return STATUS_ERROR;
 	}
 	for (at = 0; at < ghyvi_vgpus_count(vgpus); at++) {

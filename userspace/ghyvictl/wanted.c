@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What create and define are asked for: a type, on some parent, with settings. */
+/* The arguments of create and define: a type, a parent and settings. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -43,12 +43,12 @@ error_t parse_wanted(int key, char *argument, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (wanted->type)
-			argp_error(state, "one type at a time: \"%s\" is too much", argument);
+			argp_error(state, "more than one TYPE: \"%s\"", argument);
 		wanted->type = argument;
 		return 0;
 	case ARGP_KEY_END:
 		if (!wanted->type)
-			argp_error(state, "which type? ghyvictl types lists them");
+			argp_error(state, "TYPE missing; ghyvictl types lists them");
 		if (wanted->policy)
 			add_setting(wanted, wanted->policy, state);
 		return 0;
@@ -60,7 +60,7 @@ error_t parse_wanted(int key, char *argument, struct argp_state *state)
 int wanted_uuid(struct wanted *wanted)
 {
 	if (!*wanted->uuid && ghyvi_new_uuid(wanted->uuid)) {
-		complain("no random UUID; give one with --uuid");
+		complain("cannot generate a random UUID; give one with --uuid");
 		return STATUS_ERROR;
 	}
 	return STATUS_OK;
@@ -72,7 +72,7 @@ void wanted_free(struct wanted *wanted)
 	ghyvi_types_free(wanted->types);
 }
 
-/* Complains about a parent or type that is not there. */
+/* Prints a message about an unknown parent or type. */
 static int no_such_type(const struct wanted *wanted, const struct ghyvi_types *types)
 {
 	const char *names[NAMES_MAX], *parents[NAMES_MAX], *meant;
@@ -118,7 +118,7 @@ int wanted_type(struct wanted *wanted, const struct ghyvi_type **chosen)
 
 	ret = ghyvi_types_read(wanted->ctl->ghyvi, &wanted->types);
 	if (ret) {
-		complain("types cannot be listed: %s", strerror(-ret));
+		complain("cannot list types: %s", strerror(-ret));
 		return STATUS_ERROR;
 	}
 	for (i = 0; i < ghyvi_types_count(wanted->types); i++) {
