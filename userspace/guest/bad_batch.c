@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Batches that no correct program submits. The driver must get the engine back, and the next batch
- * must work as if nothing had been.
+ * Invalid batches. The driver must recover the engine, and the next batch must work as usual.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +16,7 @@
 #define RECOVERY_TIMEOUT_S 100 /* five heartbeats and a reset, on a slow machine */
 #define BATCH_ADDRESS 0x40000000ull
 #define TARGET_ADDRESS 0x48000000ull
-#define NOWHERE 0x123456789000ull /* nothing is mapped there */
+#define NOWHERE 0x123456789000ull /* not mapped */
 #define FILL_PIXELS 64
 #define FILL_VALUE 0xa55a1234u
 
@@ -31,7 +30,9 @@ static double now_s(void)
 	return ts.tv_sec + ts.tv_nsec * 1e-9;
 }
 
-/* A fill by the blitter and an empty batch on the render engine, in a new context. */
+/*
+ * Returns 0 if a fill on the blitter and an empty batch on the render engine work in a new context.
+ */
 static int works(void)
 {
 	struct surface s = {
@@ -98,11 +99,14 @@ static void emit_address(struct batch *batch, uint64_t address)
 	batch_emit(batch, address >> 32);
 }
 
-/* Returns the engine, or -EINVAL. */
+/* Returns the engine to submit to, or -EINVAL for an unknown @kind. */
 static int64_t compose(struct batch *batch, const char *kind)
 {
 	if (!strcmp(kind, "unknown")) {
-		/* The render engine knows no 2D commands. On Gen9 the driver would refuse the reverse itself. */
+		/*
+		 * The render engine does not support 2D commands. The reverse, a 3D command for the
+		 * blitter, would not reach the engine: on Gen9 the driver's own parser rejects it.
+		 */
 		batch_emit(batch, XY_COLOR_BLT);
 		for (int i = 0; i < 6; i++)
 			batch_emit(batch, 0);
@@ -130,7 +134,7 @@ static int64_t compose(struct batch *batch, const char *kind)
 
 static int submit_bad(const char *kind)
 {
-	/* A store to where nothing is mapped may be an error or may vanish in the scratch page. */
+	/* A store to an unmapped address may be an error, or it may go to the scratch page. */
 	bool must_be_guilty = strcmp(kind, "badaddr");
 	static struct batch batch;
 	uint32_t commands = 0;
@@ -162,7 +166,7 @@ static int submit_bad(const char *kind)
 	return must_be_guilty && guilty < 1 ? -ENOMSG : 0;
 }
 
-/* ---- entries of the global table that point where they must not (needs root in the guest) ---- */
+/* ---- GGTT entries that map addresses outside of guest memory (needs root in the guest) ---- */
 
 #define BAR0 "/sys/bus/pci/devices/0000:00:02.0/resource0"
 #define PVINFO 0x78000
@@ -171,7 +175,7 @@ static int submit_bad(const char *kind)
 #define GGTT_OFFSET (8u << 20)
 #define BAR0_BYTES (16u << 20)
 #define ENTRY_PRESENT 1u
-#define BOGUS 64 /* entries */
+#define BOGUS 64 /* number of entries */
 
 static volatile uint8_t *map_bar0(void)
 {
@@ -187,7 +191,7 @@ static volatile uint8_t *map_bar0(void)
 
 static int bogus_ggtt(void)
 {
-	/* Beyond all memory; the local APIC; where BAR0 may be; the interrupt controller; the very end. */
+	/* Beyond all memory; local APIC; possible BAR0; I/O APIC; beyond memory; possible BAR0. */
 	static const uint64_t targets[] = { 0x7ffffff000, 0xfee00000,	0xfe000000,
 					    0xfec00000,	  0x7f00000000, 0xfd800000 };
 	volatile uint8_t *bar = map_bar0();
@@ -196,7 +200,7 @@ static int bogus_ggtt(void)
 	uint32_t base, size;
 	int ret;
 
-	/* i915 maps the table write-combining; after that nobody gets another mapping of it. */
+	/* i915 maps the GGTT write-combining; then the kernel rejects a mapping of another type. */
 	if (!bar) {
 		printf("bogus-ggtt: cannot map BAR0: %s (must begin without i915 loaded)\n",
 		       strerror(errno));
@@ -210,7 +214,7 @@ static int bogus_ggtt(void)
 		printf("bogus-ggtt: hidden range of %u bytes\n", size);
 		return -ERANGE;
 	}
-	/* The driver uses little of the range, from its ends inwards. */
+	/* The driver allocates from both ends of the range, so its middle is unused. */
 	entries =
 		(volatile uint64_t *)(bar + GGTT_OFFSET) + (base + (uint64_t)size / 2) / PAGE_BYTES;
 	for (int i = 0; i < BOGUS; i++) {

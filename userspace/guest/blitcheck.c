@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * blitcheck: has the blitter fill and copy, in several contexts at once, and compares every byte of
- * every surface, also those that no command was to touch, with what the CPU computes.
+ * blitcheck: submits random fills and copies to the blitter, in several contexts concurrently. It
+ * compares every byte of every surface with a CPU reference, including bytes that no command
+ * writes.
  */
 #include <argp.h>
 #include <errno.h>
@@ -23,7 +24,7 @@
 #define BATCHES 2 /* per round, over the same surfaces */
 #define WAIT_S 60
 #define PATTERN_BUFFERS 8
-#define PATTERN_PIXELS 256 /* of 4 bytes, square: 256 KiB */
+#define PATTERN_PIXELS 256 /* width and height; 4 bytes each: 256 KiB */
 #define PATTERN_PAUSE_MS 100
 
 static struct {
@@ -33,8 +34,8 @@ static struct {
 	unsigned int size;
 	double time_s;
 	double hold_s;
-	int only; /* context, or -1 */
-	int pattern; /* or -1 */
+	int only; /* the only context to run, or -1 */
+	int pattern; /* byte value, or -1 */
 	const char *bad_batch;
 	bool self_test;
 	bool json;
@@ -118,7 +119,7 @@ static void describe(struct worker *w, const struct surface *surfaces, const str
 	}
 }
 
-/* Returns 0 when the object holds what it must. */
+/* Returns 0 if the object has the expected content. */
 static int compare(struct worker *w, const struct surface *s, uint32_t handle, unsigned int number)
 {
 	uint32_t at, wrong = 0, first = 0;
@@ -174,7 +175,7 @@ static int run_batch(struct worker *w, struct surface *surfaces, const uint32_t 
 				 batch_submit(batch, &w->gem, commands, addresses[SURFACES],
 					      I915_EXEC_BLT),
 				 "execbuffer2");
-	/* The engine works while the CPU does the same. */
+	/* The CPU computes the reference while the engine executes the batch. */
 	for (unsigned int i = 0; !ret && i < BLITS; i++)
 		blit_reference(surfaces, &blits[i]);
 	if (!ret)
@@ -190,7 +191,7 @@ static int run_batch(struct worker *w, struct surface *surfaces, const uint32_t 
 	return ret;
 }
 
-/* Places that cross the ranges of lower and upper tables, new ones each round. */
+/* Chooses new addresses each round, so that surfaces cross boundaries of tables on all levels. */
 static void choose_addresses(struct random *r, const struct surface *surfaces, uint64_t *addresses)
 {
 	uint64_t at = 1ull << random_range(r, 30, 46);
@@ -322,7 +323,7 @@ static int run_checks(void)
 	return status;
 }
 
-/* ---- buffers full of one byte, looked at for a while ---- */
+/* ---- buffers filled with one byte value, checked repeatedly ---- */
 
 static int run_pattern(void)
 {
@@ -356,7 +357,7 @@ static int run_pattern(void)
 					 "create");
 	}
 	ret = ret ?: check_call(w, gem_create(&w->gem, BATCH_BYTES, &commands), "create");
-	/* First every buffer is filled, then copied to the next again and again. */
+	/* The first pass fills all buffers; each later pass copies every buffer to another one. */
 	while (!ret) {
 		batch_init(&batch, false);
 		state = -1;
@@ -407,27 +408,28 @@ enum {
 };
 
 static const struct argp_option option_list[] = {
-	{ "seed", 's', "N", 0, "Random seed (default 1); the same seed does the same", 0 },
+	{ "seed", 's', "N", 0, "Random seed (default 1)", 0 },
 	{ "rounds", 'r', "N", 0, "Rounds per context, each of 2 batches of 8 blits (default 6)",
 	  0 },
 	{ "contexts", 'c', "N", 0,
-	  "Contexts at once, each with its own file and address space (default 4)", 0 },
-	{ "time", 't', "SECONDS", 0, "Go on for so long, instead of a number of rounds", 0 },
+	  "Concurrent contexts, each with its own file and address space (default 4)", 0 },
+	{ "time", 't', "SECONDS", 0, "Run for this time instead of a number of rounds", 0 },
 	{ "size", KEY_SIZE, "PIXELS", 0,
 	  "Largest width and height of a surface, 16 to 4096 (default 160)", 0 },
-	{ "context", KEY_CONTEXT, "N", 0, "Only what context N of such a run does", 0 },
-	{ "no-fast-copy", KEY_NO_FAST_COPY, NULL, 0, "No XY_FAST_COPY_BLT (Gen8 has none)", 0 },
+	{ "context", KEY_CONTEXT, "N", 0, "Run only context N, to reproduce its failure", 0 },
+	{ "no-fast-copy", KEY_NO_FAST_COPY, NULL, 0,
+	  "Do not use XY_FAST_COPY_BLT (Gen8 never does)", 0 },
 	{ "json", KEY_JSON, NULL, 0, "Print the result as one JSON object", 0 },
 	{ "pattern", KEY_PATTERN, "BYTE", 0,
-	  "Fill buffers with BYTE, copy them around, look for any other byte", 0 },
-	{ "hold", KEY_HOLD, "SECONDS", 0, "How long to do that (default 5)", 0 },
+	  "Fill buffers with BYTE, copy them repeatedly, and report any other byte", 0 },
+	{ "hold", KEY_HOLD, "SECONDS", 0, "Duration of --pattern (default 5)", 0 },
 	{ "exec", KEY_EXEC, "KIND", 0,
-	  "Submit a bad batch, see that the driver recovers: unknown (command), loop (endless), "
-	  "nowhere (jump to an unmapped address), badaddr (store to one), bogus-ggtt (entries of "
-	  "the global table; needs root, and i915 not loaded yet)",
+	  "Submit a bad batch and check that the driver recovers: unknown (command), loop "
+	  "(endless), nowhere (jump to an unmapped address), badaddr (store to one), bogus-ggtt "
+	  "(GGTT entries; needs root, and i915 not loaded yet)",
 	  0 },
 	{ "self-test", KEY_SELF_TEST, NULL, 0,
-	  "Check the CPU's answers against another computation; no GPU needed", 0 },
+	  "Compare the CPU reference with another computation; needs no GPU", 0 },
 	{ 0 },
 };
 
@@ -481,9 +483,9 @@ int main(int argc, char **argv)
 	static const struct argp argp = {
 		.options = option_list,
 		.parser = parse_option,
-		.doc = "Has the GPU's blitter fill and copy and compares every byte with the CPU's answer.\v"
-		       "Exit status: 0 all right, 1 a byte was wrong, 2 something else went wrong, "
-		       "77 no i915 device.",
+		.doc = "Submit random fills and copies to the blitter and compare every byte with "
+		       "a CPU reference.\vExit status: 0 no mismatch, 1 a byte was wrong, 2 "
+		       "another failure, 77 no i915 device.",
 	};
 
 	argp_err_exit_status = EXIT_TROUBLE;

@@ -159,7 +159,7 @@ unsigned int batch_object(struct batch *batch, uint32_t handle, uint64_t address
 
 void batch_emit(struct batch *batch, uint32_t dword)
 {
-	/* Two are kept for the end of the batch. */
+	/* Reserve two dwords for the end of the batch. */
 	if (batch->dwords + 2 >= BATCH_DWORDS)
 		batch->overflow = true;
 	else
@@ -207,7 +207,7 @@ static void set_y_tiling(struct batch *batch, int value, int *state)
 {
 	if (*state == value)
 		return;
-	/* Blits under way must not see the change. */
+	/* The flush keeps the change from affecting earlier blits. */
 	batch_flush(batch);
 	batch_emit(batch, MI_LOAD_REGISTER_IMM);
 	batch_emit(batch, BCS_SWCTRL);

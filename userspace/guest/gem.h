@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * i915's GEM calls that blitcheck needs, and a batch under construction.
+ * Wrappers of i915's GEM ioctls, and construction of batches.
  */
 #ifndef GHYVI_GUEST_GEM_H
 #define GHYVI_GUEST_GEM_H
@@ -16,32 +16,56 @@
 #define OBJECTS_MAX 16
 #define RELOCATIONS_MAX 256
 
-/* A file of its own, so an address space of its own, and in it a context with another one. */
+/* An open DRM file with its own address space, and a context in it that has another one. */
 struct gem {
 	int fd;
 	unsigned int gen; /* 8, 9 */
 	uint32_t context;
 };
 
-/* All of these return 0 or -errno. gem_open: -ENODEV when there is no i915 GPU. */
+/*
+ * The functions gem_*() return 0 or a negative errno. gem_open() returns -ENODEV if there is no
+ * i915 GPU.
+ */
 int gem_open(struct gem *gem);
 void gem_close(struct gem *gem);
-/** gem_another_context() - in @gem's file, with an address space of its own; both go with gem_close(@gem). */
+/**
+ * gem_another_context() - Create a context with its own address space in an open file.
+ * @gem: an open file
+ * @another: set to the new context, which shares the file of @gem
+ *
+ * gem_close() on @gem destroys both contexts.
+ *
+ * Return: 0 or a negative errno.
+ */
 int gem_another_context(const struct gem *gem, struct gem *another);
 int gem_create(const struct gem *gem, uint64_t bytes, uint32_t *handle);
 void gem_destroy(const struct gem *gem, uint32_t handle);
 int gem_write(const struct gem *gem, uint32_t handle, uint64_t offset, const void *data,
 	      uint64_t bytes);
 int gem_read(const struct gem *gem, uint32_t handle, uint64_t offset, void *data, uint64_t bytes);
-/** gem_wait() - until no engine uses the object; -ETIME after @timeout_s. */
+/**
+ * gem_wait() - Wait until no engine uses an object.
+ * @gem: an open file
+ * @handle: the object
+ * @timeout_s: in seconds
+ *
+ * Return: 0, -ETIME after the timeout, or another negative errno.
+ */
 int gem_wait(const struct gem *gem, uint32_t handle, double timeout_s);
-/** gem_guilty() - how many times the context was at fault for an engine reset, or -errno. */
+/**
+ * gem_guilty() - Read how many engine resets the context has caused.
+ * @gem: an open file and its context
+ *
+ * Return: the number of resets, or a negative errno.
+ */
 int gem_guilty(const struct gem *gem);
 
-/**
- * struct batch - commands, and the objects they use
- * Objects are numbered in the order of batch_object(). With @softpin the addresses are chosen here,
- * otherwise the kernel puts them in (relocations).
+/*
+ * struct batch - commands, and the objects that they use
+ *
+ * Objects are numbered in the order of batch_object(). With @softpin the caller chooses their
+ * addresses, otherwise the kernel does (relocations).
  */
 struct batch {
 	bool softpin;
@@ -50,24 +74,50 @@ struct batch {
 	uint32_t dword[BATCH_DWORDS];
 	unsigned int objects;
 	struct drm_i915_gem_exec_object2
-		object[OBJECTS_MAX + 1]; /* the last one used is the batch itself */
+		object[OBJECTS_MAX + 1]; /* the last used entry is the batch itself */
 	unsigned int relocations;
 	struct drm_i915_gem_relocation_entry relocation[RELOCATIONS_MAX];
 };
 
 void batch_init(struct batch *batch, bool softpin);
-/** batch_object() - returns its number. @address: with softpin; page aligned, below 2^47 */
+/**
+ * batch_object() - Add an object to a batch.
+ * @batch: the batch
+ * @handle: of the object
+ * @address: with softpin, page aligned and below 2^47; ignored otherwise
+ * @write: the batch writes the object
+ *
+ * Return: the number of the object in the batch.
+ */
 unsigned int batch_object(struct batch *batch, uint32_t handle, uint64_t address, bool write);
 void batch_emit(struct batch *batch, uint32_t dword);
-/** batch_address() - emits the two dwords of the address of byte @delta of @object */
+/**
+ * batch_address() - Emit the two dwords of an address.
+ * @batch: the batch
+ * @object: number of the object
+ * @delta: offset in the object, in bytes
+ * @write: the command writes the object
+ */
 void batch_address(struct batch *batch, unsigned int object, uint32_t delta, bool write);
 void batch_flush(struct batch *batch); /* MI_FLUSH_DW */
-/** batch_blit() - @state: last value of BCS_SWCTRL, -1 if not known; @surfaces[i] is object i */
+/**
+ * batch_blit() - Emit a blit.
+ * @batch: the batch
+ * @surfaces: surface i is in object i of the batch
+ * @blit: the blit
+ * @state: the current value of BCS_SWCTRL, -1 if unknown; updated
+ */
 void batch_blit(struct batch *batch, const struct surface *surfaces, const struct blit *blit,
 		int *state);
 /**
- * batch_submit() - end the batch, write it into object @handle (BATCH_BYTES long) at @address,
- * submit it to @engine (I915_EXEC_*).
+ * batch_submit() - Terminate a batch, write it to an object and submit it.
+ * @batch: the batch
+ * @gem: file and context of the submission
+ * @handle: the object for the commands, BATCH_BYTES long
+ * @address: with softpin, the address of that object
+ * @engine: I915_EXEC_*
+ *
+ * Return: 0, -E2BIG if the batch is too long, or another negative errno.
  */
 int batch_submit(struct batch *batch, const struct gem *gem, uint32_t handle, uint64_t address,
 		 uint64_t engine);

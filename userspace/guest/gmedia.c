@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * gmedia: transcode pipelines whose surfaces do not fit into their graphics memory, so that the driver rebinds
- * them all the time. What it measures is the cost of page-table updates.
+ * gmedia: transcode pipelines whose surfaces do not fit into their graphics memory, so that the
+ * driver rebinds them all the time. It measures the cost of page table updates.
  */
 #include <argp.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "options.h"
 
 #define THREADS_MAX 64
-/* The paper's: graphics memory that all threads share, and surfaces of a thread. */
+/* Values of the gHyvi paper: graphics memory shared by all threads, and surfaces per thread. */
 #define PAPER_PAGES (672 * 256)
 #define PAPER_SURFACES 50
 
@@ -28,7 +28,7 @@ enum media_case {
 
 static const char *const case_names[] = { "auto", "heavy", "normal" };
 
-/* NV12, lines rounded up to 16 */
+/* Sizes of NV12 surfaces, with the number of lines rounded up to 16 */
 static const struct resolution {
 	const char *name;
 	unsigned int pages;
@@ -38,8 +38,8 @@ static struct {
 	enum media_case which;
 	const struct resolution *resolution;
 	unsigned int threads;
-	unsigned int surfaces; /* before the scale */
-	unsigned int window_mib; /* of a thread, before the scale; 0: choose */
+	unsigned int surfaces; /* before scaling */
+	unsigned int window_mib; /* per thread, before scaling; 0: automatic */
 	unsigned int scale;
 	unsigned int frames;
 	double seconds;
@@ -59,8 +59,8 @@ static struct {
 struct worker {
 	pthread_t thread;
 	struct pipeline pipeline;
-	unsigned int warm_up; /* frames */
-	uint64_t frames, rebinds; /* after those */
+	unsigned int warm_up; /* frames that are not timed */
+	uint64_t frames, rebinds; /* after the warm-up */
 	double ended_s;
 	int error;
 };
@@ -126,7 +126,7 @@ static unsigned int heavy_slots(void)
 
 	if (options.window_mib)
 		return options.window_mib * 256 / pages;
-	/* Few threads would not overflow the paper's memory. */
+	/* With few threads, all surfaces would fit into the paper's graphics memory. */
 	return slots < most ? slots : most;
 }
 
@@ -149,7 +149,9 @@ static int choose_shape(void)
 		return 0;
 	}
 	shape.slots = heavy_slots() / options.scale;
-	/* The surface that is read and the one that is written. */
+	/*
+	 * A submission needs two slots: for the surface that it reads and the one that it writes.
+	 */
 	if (shape.slots < 2)
 		shape.slots = 2;
 	if (shape.slots < shape.surfaces)
@@ -219,7 +221,7 @@ static int run(void)
 		struct worker *w = &workers[opened];
 		int ret = pipeline_open(&w->pipeline, &shape, opened);
 
-		/* Until each surface has had its first turn, and so its pages and tables exist. */
+		/* Until each surface has been used once, so that its pages and tables exist. */
 		w->warm_up = (shape.surfaces + STAGES - 1) / STAGES + 1;
 		if (!ret)
 			continue;
@@ -259,26 +261,29 @@ enum { KEY_SECONDS = 0x100, KEY_SURFACES, KEY_WINDOW, KEY_SCALE, KEY_TOUCH, KEY_
 
 static const struct argp_option option_list[] = {
 	{ "case", 'c', "CASE", 0,
-	  "heavy: surfaces take each other's graphics memory (default); normal: each keeps its own; "
-	  "auto: normal if threads x surfaces x pages of a surface are at most 172032 (672 MiB)",
+	  "heavy: surfaces evict each other from graphics memory (default); normal: each surface "
+	  "stays bound; auto: normal if threads x surfaces x pages of a surface are at most 172032 "
+	  "(672 MiB)",
 	  0 },
 	{ "resolution", 'r', "NAME", 0,
 	  "480p, 720p or 1080p: surfaces of 127, 338 or 765 pages (default 720p)", 0 },
 	{ "threads", 't', "N", 0,
-	  "Pipelines, each with a file and address space of its own (default 4)", 0 },
-	{ "frames", 'f', "N", 0, "Frames of each thread (default 100)", 0 },
-	{ "seconds", KEY_SECONDS, "S", 0, "Begin no frame later than this", 0 },
-	{ "surfaces", KEY_SURFACES, "N", 0, "Surfaces of a thread (default 50)", 0 },
+	  "Pipelines, each with its own file and address space (default 4)", 0 },
+	{ "frames", 'f', "N", 0, "Frames per thread (default 100)", 0 },
+	{ "seconds", KEY_SECONDS, "S", 0, "Start no frame after this time", 0 },
+	{ "surfaces", KEY_SURFACES, "N", 0, "Surfaces per thread (default 50)", 0 },
 	{ "window-mib", KEY_WINDOW, "MIB", 0,
-	  "Graphics memory of a thread (default 672 MiB shared by all, but at most room for two "
-	  "thirds of the surfaces)",
+	  "Graphics memory per thread (default: an equal share of 672 MiB, but at most room for "
+	  "two thirds of the surfaces)",
 	  0 },
 	{ "scale", KEY_SCALE, "N", 0,
-	  "Divide surfaces and window by N (default 4): memory, not the traffic of a rebind", 0 },
+	  "Divide the number of surfaces and the window by N (default 4); the cost of a rebind "
+	  "stays the same",
+	  0 },
 	{ "touch-rows", KEY_TOUCH, "N", 0,
 	  "Rows of 4 KiB that each submission writes, 2 or more (default 16)", 0 },
 	{ "verify", KEY_VERIFY, NULL, 0,
-	  "Compare all surfaces of each frame with what they must hold; slow, no frames in flight",
+	  "Compare all surfaces of each frame with the expected content; slow, no frames in flight",
 	  0 },
 	{ "json", KEY_JSON, NULL, 0, "Print the result as one JSON object", 0 },
 	{ 0 },
@@ -353,15 +358,17 @@ int main(int argc, char **argv)
 	static const struct argp argp = {
 		.options = option_list,
 		.parser = parse_option,
-		.doc = "Threads that transcode: per frame decode, scale, encode and pack, four submissions to the "
-		       "blitter, in surfaces that are rebound all the time (heavy) or never (normal).\v"
-		       "A submission really touches only --touch-rows pages of a surface, not all of it, so that "
-		       "copying does not hide the cost of page tables. In the heavy case each one unbinds one "
-		       "surface and binds another: 2 x pages table entries, 8 x pages a frame. Memory "
-		       "used: threads x surfaces x pages; by default (4 threads, 50/4 surfaces of 338 pages) "
-		       "64 MiB, with 15 threads 240 MiB, and 990 MiB with --scale 1. Some untimed frames "
-		       "go first, until every surface has been bound.\n\n"
-		       "Exit status: 0 all right, 1 a pixel was wrong, 2 something else went wrong, "
+		.doc = "Simulate transcoding. Each frame is four submissions to the blitter "
+		       "(decode, scale, encode, pack) in surfaces that are rebound all the time "
+		       "(heavy) or never (normal).\v"
+		       "A submission writes only --touch-rows pages of a surface, not all of it, "
+		       "so that copying does not hide the cost of page tables. In the heavy case "
+		       "each submission unbinds one surface and binds another: 2 x pages table "
+		       "entries, 8 x pages per frame. Memory used: threads x surfaces x pages; "
+		       "by default (4 threads, 50/4 surfaces of 338 pages) 64 MiB, with 15 "
+		       "threads 240 MiB, and 990 MiB with --scale 1. Some untimed frames come "
+		       "first, until every surface has been bound.\n\n"
+		       "Exit status: 0 success, 1 a pixel was wrong, 2 another failure, "
 		       "77 no i915 device.",
 	};
 

@@ -7,16 +7,16 @@
 #define WAIT_S 120
 #define ROW_PIXELS (PAGE_BYTES / 4)
 #define ROW_STRIDE_PAGES_MAX 7u /* the pitch is a signed 16-bit number of bytes */
-#define SLICES_MAX 16u /* fills per plane and frame: Gen9's driver scans every command */
+#define SLICES_MAX 16u /* fills per plane and frame; limited because Gen9's driver parses each */
 
 /*
- * Apart, so that the only holes near the window are of its own slots. What i915 itself binds (copies of
- * batches) goes to the smallest hole, which is the one between these two.
+ * Far apart, so that the only holes near the window are its own slots. i915 binds its own objects
+ * (copies of batches) in the smallest hole, which is the one between these two addresses.
  */
 #define COMMANDS_ADDRESS 0x20000000ull
 #define WINDOW_ADDRESS 0x40000000ull
 
-/* Different in every thread, frame and slice, so that no other one's content passes for it. */
+/* A color that is different in every thread, frame and slice, so that stale content is detected. */
 static uint32_t slice_color(const struct pipeline *p, uint64_t frame, unsigned int plane,
 			    unsigned int slice)
 {
@@ -31,13 +31,13 @@ static unsigned int slices(const struct surface *plane)
 	return plane->height < SLICES_MAX ? plane->height : SLICES_MAX;
 }
 
-/* The first row of a slice; of the one after the last, the height. */
+/* The first row of a slice; the height for the slice after the last one. */
 static unsigned int slice_row(const struct surface *plane, unsigned int slice)
 {
 	return plane->height * slice / slices(plane);
 }
 
-/* Spreads the rows over as much of the plane as the pitch allows. */
+/* Distributes the rows over as much of the plane as the pitch allows. */
 static void shape_plane(struct surface *plane, unsigned int first, unsigned int pages,
 			unsigned int rows)
 {
@@ -98,7 +98,7 @@ static uint64_t slot_address(const struct pipeline *p, int slot)
 	return WINDOW_ADDRESS + (uint64_t)slot * p->shape->pages * PAGE_BYTES;
 }
 
-/* A free slot, or the least recently used. */
+/* Returns a free slot, or the least recently used one. */
 static int choose_slot(const struct pipeline *p)
 {
 	unsigned int slots = p->shape->slots, best = 0;
@@ -156,7 +156,7 @@ static void emit_decode(struct pipeline *p, uint64_t frame)
 	}
 }
 
-/* From object 1 to object 0. */
+/* Copies object 1 to object 0. */
 static void emit_copy(struct pipeline *p)
 {
 	int state = 0;
@@ -186,7 +186,7 @@ static int submit_stage(struct pipeline *p, unsigned int stage)
 	if (stage) {
 		unsigned int src = surface_of(p, p->frames, stage - 1);
 
-		/* First, so that it cannot be the one that makes room. */
+		/* Place the source first, so that the destination cannot evict it. */
 		place(p, src);
 		place(p, dst);
 		batch_object(&p->batch, p->surface[dst], slot_address(p, p->slot_of[dst]), true);
@@ -208,7 +208,10 @@ static int wait_for(struct pipeline *p, uint64_t frame)
 		      gem_wait(&p->gem, p->commands[frame % IN_FLIGHT][STAGES - 1], WAIT_S));
 }
 
-/* The pages that the GPU wrote, as the CPU knows them, which no graphics address is needed for. */
+/*
+ * Compares the rows that the GPU wrote. The CPU reads the object itself, so the result does not
+ * depend on the GPU's address translation for this access.
+ */
 static int verify_surface(struct pipeline *p, uint64_t frame, unsigned int stage)
 {
 	uint32_t handle = p->surface[surface_of(p, frame, stage)];

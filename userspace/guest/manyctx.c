@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Many contexts, each with an address space that maps all of one object: little memory, and as much mapped as wanted. The
- * blitter fills one line of the object through each context in turn, and all lines must arrive.
+ * manyctx: many contexts, each with an address space that maps the whole of one object. That needs
+ * little memory for any amount of mappings. The blitter fills one line of the object through each
+ * context in turn, and all lines must have the expected content.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -24,9 +25,9 @@
 static unsigned int contexts = 512, mib = 32, rounds = 2;
 
 static const struct argp_option options[] = {
-	{ "contexts", 'c', "N", 0, "contexts, 1 to 4096; default 512", 0 },
-	{ "mib", 'm', "N", 0, "MiB that each maps, 1 to 1024; default 32", 0 },
-	{ "rounds", 'r', "N", 0, "batches in each, 1 to 1000; default 2", 0 },
+	{ "contexts", 'c', "N", 0, "Number of contexts, 1 to 4096 (default 512)", 0 },
+	{ "mib", 'm', "N", 0, "MiB that each context maps, 1 to 1024 (default 32)", 0 },
+	{ "rounds", 'r', "N", 0, "Batches per context, 1 to 1000 (default 2)", 0 },
 	{ 0 },
 };
 
@@ -50,11 +51,11 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.doc = "Work in many GPU contexts, each of which maps one large object.\v"
-	       "Exits with 1 when a line is wrong or the driver fails, 2 without an i915 GPU.",
+	.doc = "Submit batches in many GPU contexts, each of which maps one large object.\v"
+	       "Exit status: 0 success, 1 a line is wrong or the driver failed, 2 no i915 GPU.",
 };
 
-/* Spread over the object, and so over its page tables. */
+/* Lines are distributed over the object, and therefore over its page tables. */
 static uint32_t line_offset(unsigned int number)
 {
 	return (uint64_t)number * (((uint64_t)mib << 20) / contexts) / LINE_BYTES * LINE_BYTES;

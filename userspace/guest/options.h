@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the guest programs' command lines have in common. */
+/* Parsing of command lines, shared by the guest programs. */
 #ifndef GUEST_OPTIONS_H
 #define GUEST_OPTIONS_H
 
 #include <argp.h>
 
-/* A number from @low to @high, or argp_error(). */
+/* Parses a number from @low to @high; calls argp_error() otherwise. */
 unsigned long parse_number(struct argp_state *state, const char *text, unsigned long low,
 			   unsigned long high);
 

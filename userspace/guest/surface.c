@@ -83,7 +83,10 @@ static uint32_t pixel_read(const struct surface *s, unsigned int x, unsigned int
 {
 	uint32_t value = 0;
 
-	/* A pixel never straddles two tiles or two columns of a tile: both are multiples of 16 bytes. */
+	/*
+	 * A pixel never crosses a tile or a column of a tile: their widths are multiples of 16
+	 * bytes.
+	 */
 	memcpy(&value, s->expected + surface_address(s, x * s->pixel_bytes, y), s->pixel_bytes);
 	return value;
 }
@@ -135,13 +138,13 @@ void surface_choose(struct random *r, struct surface *s, unsigned int pixel_byte
 	row_bytes = s->width * pixel_bytes;
 	tw = tile_width(s->tiling);
 	if (s->tiling == TILING_LINEAR) {
-		/* A multiple of 16, for XY_FAST_COPY_BLT. */
+		/* XY_FAST_COPY_BLT requires a multiple of 16. */
 		s->pitch = (row_bytes + 15) & ~15u;
 		switch (random_range(r, 0, 3)) {
-		case 0: /* rows that straddle pages at ever different places */
+		case 0: /* rows cross page boundaries at different offsets */
 			s->pitch += 16 * random_range(r, 1, 255);
 			break;
-		case 1: /* more than a page apart */
+		case 1: /* rows are more than a page apart */
 			s->pitch += PAGE_BYTES + 16 * random_range(r, 0, 31);
 			if (s->height > 64)
 				s->height = 64;
@@ -165,7 +168,7 @@ static void swap(unsigned int *a, unsigned int *b)
 	*b = was;
 }
 
-/* Of at most @limit; often all of it or very little. */
+/* Chooses a length of at most @limit; often @limit itself or a very small one. */
 static unsigned int choose_length(struct random *r, unsigned int limit)
 {
 	switch (random_range(r, 0, 5)) {
@@ -192,7 +195,7 @@ void blit_choose(struct random *r, const struct surface *surfaces, unsigned int 
 	blit->op = random_range(r, 0, fast ? 2 : 1);
 	blit->dst = random_range(r, 0, count - 1);
 	blit->src = random_range(r, 0, count - 1);
-	/* The result of an overlapping XY_FAST_COPY_BLT is not defined. */
+	/* The result of an overlapping XY_FAST_COPY_BLT is undefined. */
 	if (blit->op == BLIT_FAST_COPY && blit->src == blit->dst) {
 		if (count > 1)
 			blit->src = (blit->dst + 1) % count;
@@ -205,7 +208,7 @@ void blit_choose(struct random *r, const struct surface *surfaces, unsigned int 
 	height = dst->height < src->height ? dst->height : src->height;
 	width = choose_length(r, width);
 	height = choose_length(r, height);
-	/* XY_FAST_COPY_BLT wants its first pixel on a 16-byte boundary. */
+	/* XY_FAST_COPY_BLT requires that the first pixel is on a 16-byte boundary. */
 	if (blit->op == BLIT_FAST_COPY)
 		step = 16 / dst->pixel_bytes;
 	blit->x1 = random_range(r, 0, dst->width - width) / step * step;
@@ -213,8 +216,8 @@ void blit_choose(struct random *r, const struct surface *surfaces, unsigned int 
 	blit->sx = random_range(r, 0, src->width - width) / step * step;
 	blit->sy = random_range(r, 0, src->height - height);
 	/*
-	 * Within a surface only upwards or sideways: whether a blitter begins at the bottom when it
-	 * copies down over its own source is not known for all of them.
+	 * Within one surface, copy only upwards or sideways. It is not known for all blitters
+	 * whether an overlapping copy downwards starts at the bottom.
 	 */
 	if (blit->op == BLIT_COPY && blit->src == blit->dst && blit->sy < blit->y1) {
 		swap(&blit->sx, &blit->x1);
@@ -234,9 +237,9 @@ void blit_choose(struct random *r, const struct surface *surfaces, unsigned int 
 		blit->write_mask = random_range(r, 0, 1) ? 0xffffff : 0xff000000;
 }
 
-/* ---- self-test: the same things computed in another way ---- */
+/* ---- self-test: independent computations of the same results ---- */
 
-/* The address bits of a tile, from the bits of the coordinates as the manuals draw them. */
+/* Composes the address from the bits of the coordinates, as the manuals draw them. */
 static uint32_t address_by_bits(const struct surface *s, uint32_t xb, uint32_t y)
 {
 	uint32_t tiles_x = s->pitch / tile_width(s->tiling);
@@ -281,7 +284,7 @@ static int test_addresses(struct random *r)
 	return failures;
 }
 
-/* Bytes instead of pixels, rows copied out and in, from top to bottom. */
+/* Copies bytes instead of pixels, row by row from top to bottom through a buffer. */
 static void blit_by_rows(const struct surface *surfaces, uint8_t *const *memory,
 			 const struct blit *blit)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Pixel surfaces in memory and what the blitter does to them, computed by the CPU.
+ * Pixel surfaces in memory, and a CPU reference implementation of the blitter's commands.
  */
 #ifndef GHYVI_GUEST_SURFACE_H
 #define GHYVI_GUEST_SURFACE_H
@@ -14,20 +14,20 @@
 #define PAGE_BYTES 4096u
 #define TILE_BYTES 4096u
 
-#define ROP_PATTERN 0xf0 /* the fill's colour */
+#define ROP_PATTERN 0xf0 /* the color of a fill */
 #define ROP_SOURCE 0xcc
 
 enum tiling {
 	TILING_LINEAR,
-	TILING_X, /* 512 bytes x 8 rows, row after row */
+	TILING_X, /* 512 bytes x 8 rows, in rows */
 	TILING_Y, /* 128 bytes x 32 rows, in columns of 16 bytes */
 };
 
-/**
- * struct surface - where the pixels are inside an object
- * @offset: of the first row in the object; a multiple of 64, of 4096 when tiled
- * @pitch: distance of two rows; a multiple of the tile's width when tiled
- * @object_bytes: all of the object, a multiple of 4096
+/*
+ * struct surface - the layout of pixels in an object
+ * @offset: of the first row in the object; a multiple of 64, or of 4096 if tiled
+ * @pitch: distance of two rows; a multiple of the tile width if tiled
+ * @object_bytes: size of the whole object, a multiple of 4096
  */
 struct surface {
 	enum tiling tiling;
@@ -36,7 +36,7 @@ struct surface {
 	uint32_t pitch; /* bytes */
 	uint32_t offset; /* bytes */
 	uint32_t object_bytes;
-	uint8_t *expected; /* what the object must hold */
+	uint8_t *expected; /* the expected content of the object */
 };
 
 enum blit_op {
@@ -59,32 +59,32 @@ unsigned int tile_width(enum tiling tiling); /* bytes; 1 for linear */
 unsigned int tile_height(enum tiling tiling); /* rows; 1 for linear */
 const char *tiling_name(enum tiling tiling);
 
-/** surface_address() - byte offset in the object of byte @xb of row @y */
+/* Returns the offset in the object of byte @xb of row @y. */
 uint32_t surface_address(const struct surface *s, uint32_t xb, uint32_t y);
 
-/** surface_locate() - the other way round; false if the byte belongs to no pixel. */
+/* The inverse of surface_address(). Returns false if the byte is not part of a pixel. */
 bool surface_locate(const struct surface *s, uint32_t address, unsigned int *x, unsigned int *y);
 
-/** surface_bytes() - how many bytes from @offset on the surface covers */
+/* Returns the number of bytes from @offset to the end of the surface. */
 uint32_t surface_bytes(const struct surface *s);
 
-/** apply_rop() - a ternary raster operation, bit by bit */
+/* Computes a ternary raster operation, bit by bit. */
 uint32_t apply_rop(uint8_t rop, uint32_t pattern, uint32_t source, uint32_t destination);
 
-/** blit_reference() - do @blit to the surfaces' expected contents. Overlaps work like memmove(). */
+/* Applies @blit to the expected contents of @surfaces. Overlapping copies work like memmove(). */
 void blit_reference(struct surface *surfaces, const struct blit *blit);
 
-/**
- * surface_choose() - a random geometry of at most @size x @size pixels
- * blit_choose() - a random blit between @count surfaces of one pixel size
- * @fast: XY_FAST_COPY_BLT exists
- */
+/* Chooses a random geometry of at most @size x @size pixels. */
 void surface_choose(struct random *r, struct surface *s, unsigned int pixel_bytes,
 		    unsigned int size);
+/*
+ * Chooses a random blit between @count surfaces of the same pixel size. @fast: XY_FAST_COPY_BLT is
+ * available.
+ */
 void blit_choose(struct random *r, const struct surface *surfaces, unsigned int count, bool fast,
 		 struct blit *blit);
 
-/** surface_self_test() - number of failures, each printed */
+/* Prints each failure. Returns the number of failures. */
 int surface_self_test(uint64_t seed);
 
 #endif
