@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the benchmarks in the lab have in common: the part in the host VM (measure, save) and the part outside of it (in_host)."""
+"""Code shared by the lab benchmarks. One part runs in the host VM and measures; the other part runs
+outside, starts the host VM and reads the result."""
 
 import glob
 import json
@@ -31,7 +32,7 @@ def machine():
 
 
 def exits_now():
-    """KVM's own statistics, all VMs of this host together."""
+    """KVM's statistics, summed over all VMs of this host."""
     total = {}
     for path in glob.glob("/sys/kernel/debug/kvm/*"):
         if os.path.isfile(path):
@@ -55,10 +56,10 @@ def note_host_log(result):
         result["problems"].append(f"host kernel log: {defects[:1000]}")
 
 
-# ---- outside ----
+# ---- outside of the host VM ----
 
 def in_host(name, timeout, lab_options, command):
-    """Runs @command in a host VM of its own. Returns what it saved, or None, and its status."""
+    """Runs @command in a new host VM. Returns the result that it saved, or None, and the status."""
     raw_path = f"{TREE}/build/lab/{name}/raw.json"
     if os.path.exists(raw_path):
         os.unlink(raw_path)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Figures after the gHyvi paper's (USENIX ATC '15), drawn by gnuplot from the benchmark's report."""
+"""Figures like those of the gHyvi paper (USENIX ATC '15), drawn by gnuplot from the benchmark's
+report."""
 
 import subprocess
 
@@ -16,7 +17,8 @@ def quoted(text):
 
 
 def bars(path, title, ylabel, report, policies, value):
-    """One group of bars a case, one bar a policy; value(policy result, case) may be None."""
+    """Draws a group of bars per case and a bar per policy; value(policy result, case) may be
+    None."""
     rows = []
     for case in report["cases"]:
         cells = []
@@ -39,7 +41,7 @@ def lines(path, title, xlabel, ylabel, points):
 
 
 def relative(report):
-    """Divide by `nested` where it was measured, else by the best policy of the case."""
+    """Speed relative to `nested` if it was measured, else to the best policy of the case."""
     def value(result, case):
         base = case["policies"].get("nested") or max(case["policies"].values(), key=lambda one: one["fps"])
         return result["fps"] / base["fps"] if base["fps"] else None
@@ -58,7 +60,7 @@ def per_submission(counter):
 
 
 def draw(report, pattern, out):
-    """Returns the paths of the figures; one without any of its policies is left out."""
+    """Returns the paths of the figures; skips a figure if none of its policies was measured."""
     names = []
     for case in report["cases"]:
         names += [name for name in case["policies"] if name not in names]

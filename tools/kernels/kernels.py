@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The kernels that ghyvi supports, and how one that is not installed gets into build/kernels/: its packages are downloaded
-by apt with a state of its own and unpacked there. The machine's apt sources and installed packages stay as they are."""
+"""The kernels that ghyvi supports. A kernel that is not installed is unpacked in build/kernels/:
+apt, with a separate state directory, downloads its packages. The machine's apt sources and
+installed packages do not change."""
 
 import glob
 import os
@@ -18,7 +19,8 @@ from lablib import LabError, stage  # noqa: E402
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 COMPONENT = "main"
 
-# suite -> what of the lab tests runs on its kernel: "all", "smoke" (selftests/kernels/run), or None (built only)
+# suite -> the lab tests that run on its kernel: "all", "smoke" (selftests/kernels/run), or None
+# (the modules are only built)
 SUITES = {
     "bookworm": "all",
     "bookworm-backports": "smoke",
@@ -37,7 +39,7 @@ def this_release():
 
 
 def debian_sources():
-    """(mirror, suite) of this machine's apt, Debian's only."""
+    """(mirror, suite) of each Debian source of this machine's apt."""
     out = lablib.run_tool("apt-get", "indextargets", "--format", "$(SITE) $(ORIGIN) $(RELEASE)").decode()
     found = [line.split() for line in out.splitlines()]
     return list(dict.fromkeys((words[0], words[2]) for words in found if len(words) == 3 and words[1] == "Debian"))
@@ -47,11 +49,11 @@ def mirror():
     for site, suite in debian_sources():
         if suite == this_release():
             return site
-    raise LabError(f"apt knows no Debian mirror with {this_release()}: run apt-get update")
+    raise LabError(f"apt has no Debian mirror for {this_release()}: run apt-get update")
 
 
 class Apt:
-    """apt-get with one suite and a state of its own."""
+    """apt-get for one suite, with a separate state directory."""
 
     def __init__(self, suite):
         self.suite = suite
@@ -74,7 +76,7 @@ class Apt:
         lablib.run_tool("apt-get", *self.options, "-q", "update")
 
     def newest(self):
-        """The version in the names of the newest kernel's packages, flavour amd64."""
+        """The version in the package names of the newest kernel of flavour amd64."""
         names = lablib.run_tool("apt-cache", *self.options, "pkgnames", "linux-headers-").decode().split()
         versions = [name[len("linux-headers-"):] for name in names if re.search(r"-\d[^-]*(-\d+)?-amd64$", name)]
         if not versions:
@@ -82,7 +84,7 @@ class Apt:
         return max(versions, key=lablib.version_key)
 
     def download(self, names):
-        """Returns the files."""
+        """Downloads packages and returns their paths."""
         folder = f"{self.state}/debs"
         for old in glob.glob(f"{glob.escape(folder)}/*.deb"):
             os.unlink(old)
@@ -91,7 +93,7 @@ class Apt:
 
 
 def package_names(suite, version):
-    """(what is only unpacked, what has to run)"""
+    """(packages to unpack, the package whose programs must be able to run)"""
     base = version[:-len("-amd64")]
     names = [f"linux-headers-{version}", f"linux-headers-{base}-common"]
     if SUITES[suite]:
@@ -100,7 +102,7 @@ def package_names(suite, version):
 
 
 def relocate(prefix, version):
-    """Debian's headers name each other by absolute paths in one place."""
+    """Adapts the one absolute path with which Debian's headers refer to each other."""
     path = f"{prefix}/usr/src/linux-headers-{version}/Makefile"
     with open(path) as file:
         text = file.read()
@@ -109,8 +111,9 @@ def relocate(prefix, version):
 
 
 def fetch(suite):
-    """Unpacks the newest kernel of a suite into build/kernels/SUITE, if it is not there; returns a lablib.Kernel. A suite of
-    another release gets that release's compiler beside it (a minimal system, to chroot into: needs root)."""
+    """Unpacks the newest kernel of a suite in build/kernels/SUITE, unless it is there already.
+    Returns a lablib.Kernel. For a suite of another release, the compiler of that release is
+    installed beside it, in a minimal system for chroot (needs root)."""
     os.makedirs(lablib.UNPACKED_KERNELS, exist_ok=True)
     prefix = f"{lablib.UNPACKED_KERNELS}/{suite}"
     with lablib.lock(f"{lablib.UNPACKED_KERNELS}/.{suite}.lock"):
@@ -140,12 +143,12 @@ def fetch(suite):
 
 
 def find(suite):
-    """The suite's kernel: the installed one where the suite is this machine's, else a fetched one."""
+    """The installed kernel if the suite is that of this machine, else a fetched one."""
     return lablib.find_kernel("") if suite == this_release() else fetch(suite)
 
 
 def kbuild_command(kernel, folder, arguments):
-    """The command that runs kbuild for kernel on folder, with the compiler that belongs to it."""
+    """The command that runs kbuild on folder for kernel, with the matching compiler."""
     headers = kernel.headers()
     if not headers:
         raise LabError(f"no headers for {kernel.version}")

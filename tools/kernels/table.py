@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
-"""The table of supported kernels in README.md, made from Documentation/kernels.json (written by selftests/kernels/run
---update). table.py --check: is the README's the generated one?  table.py --write: makes it so."""
+"""table.py --check | --write: checks or updates the table of supported kernels in README.md, which
+is generated from Documentation/kernels.json (written by selftests/kernels/run --update)."""
 
 import json
 import os
@@ -64,8 +64,8 @@ def main():
         write_readme()
     elif sys.argv[1:] == ["--check"]:
         if readme()[1] != render(load()):
-            sys.exit("README.md: the table of kernels is not what Documentation/kernels.json says: "
-                     "tools/kernels/table.py --write")
+            sys.exit("README.md: the table of kernels does not match Documentation/kernels.json: "
+                     "run tools/kernels/table.py --write")
     else:
         sys.exit("usage: table.py --check | --write")
 
