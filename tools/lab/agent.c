@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The lab's command channel: one static program for both ends.
+ * The command channel of the lab: one static program for both ends.
  *
  *   agent serve PORT...           in a VM; runs shell commands that arrive on virtio-serial ports
- *   agent hold                    in the host VM; keeps an idle KVM guest in existence (see hold_kvm())
+ *   agent hold                    in the host VM; keeps an idle KVM guest (see hold_kvm())
  *   agent call [options] SOCKET SHELL-COMMAND
  *                                 outside; SOCKET.0, SOCKET.1, ... are QEMU's ends of the ports
  *
  * Frames: type (1 byte), three zero bytes, length (32 bits, little endian), data.
  *
- *   H nonce   both ways: begins a session; what is left of an older session is killed
+ *   H nonce   both ways: starts a session; the command of an older session is killed
  *   X rows cols flags command   starts the command; I data: its input; W rows cols: window size
  *   B                           from a VM that has just booted: an older session is lost
- *   O data, E data              its output;  R status: its end, always the last frame
+ *   O data, E data              output of the command;  R status: its end, always the last frame
  *
- * A port carries one session at a time; a client that goes away takes its command with it, except
- * for what the command put into sessions of its own.
+ * A port carries one session at a time. If the client disconnects, its command is killed, except
+ * for processes that the command moved to other sessions.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -50,7 +50,7 @@
 #define EXEC_FLAG_STDIN 2
 #define PORTS_MAX 16
 
-/* After the command ended, how long to wait for output of children that keep its pipe open. */
+/* How long to wait for output after the command has ended, if children keep its pipe open. */
 #define DRAIN_MS 200
 #define RETRY_MS 20
 #define HELLO_AGAIN_MS 1000
@@ -83,7 +83,7 @@ static void die(int status, const char *fmt, ...)
 	exit(status);
 }
 
-/* Returns 0, or -1 when the other side is gone. */
+/* Returns 0, or -1 if the other side has disconnected. */
 static int write_all(int fd, const void *data, size_t len)
 {
 	const char *p = data;
@@ -130,7 +130,7 @@ struct stream {
 	size_t len;
 };
 
-/* Returns the frame's type with data and len set, 0 if more input is needed, -1 if out of step. */
+/* Returns the type of the frame with data and len set, 0 for incomplete, -1 for invalid input. */
 static int next_frame(struct stream *s, char **data, uint32_t *len)
 {
 	if (s->len < HEADER_BYTES)
@@ -154,14 +154,14 @@ static void drop_frame(struct stream *s)
 	memmove(s->buf, s->buf + len, s->len);
 }
 
-/* ---- the side in the VM ---- */
+/* ---- server, in the VM ---- */
 
 struct session {
 	int port;
 	int sigchld;
 	struct stream in;
 	char nonce[NONCE_BYTES];
-	pid_t child;		/* 0: no command runs */
+	pid_t child;		/* 0: no running command */
 	bool exited;
 	int status;
 	long long exited_ms;
@@ -340,7 +340,7 @@ static void serve(const char *name)
 
 	while ((s.port = open_port(name)) < 0)
 		sleep_ms(RETRY_MS);
-	/* A client from before a reboot waits for an answer that will not come. */
+	/* Tell a client from before the reboot that its session is lost. */
 	first.fd = s.port;
 	if (poll(&first, 1, 0) > 0 && !(first.revents & POLLHUP))
 		send_frame(s.port, 'B', NULL, 0);
@@ -394,7 +394,7 @@ static void serve(const char *name)
 	}
 }
 
-/* Also fit to be process 1: collects orphans. */
+/* Reaps orphans, so that it can run as process 1. */
 static int serve_ports(int count, char **names)
 {
 	pid_t pids[PORTS_MAX] = { 0 };
@@ -425,10 +425,11 @@ static int serve_ports(int count, char **names)
 }
 
 /*
- * KVM flips static keys (that is, patches kernel code) when its first guest comes, its last one goes, and
- * whenever some guest's APIC is disabled, as at every reset. QEMU's TCG can miss such a patch on another
- * vCPU, which then takes the stale breakpoint for ever: a soft lockup in __apic_accept_irq(). A guest that
- * never runs, so never enables its APIC, keeps those keys as they are.
+ * KVM switches static keys, i.e. patches kernel code, when the first guest is created, when the
+ * last one is destroyed, and when a guest's APIC is disabled, as at every reset. QEMU's TCG can
+ * miss such a patch on another vCPU, which then hits the stale breakpoint forever: a soft lockup in
+ * __apic_accept_irq(). A guest that never runs, and therefore never enables its APIC, keeps the
+ * keys constant.
  */
 static void hold_kvm(void)
 {
@@ -444,7 +445,7 @@ static void hold_kvm(void)
 		pause();
 }
 
-/* ---- the side outside ---- */
+/* ---- client, outside of the VM ---- */
 
 static struct termios saved_termios;
 static volatile sig_atomic_t resized;
@@ -470,7 +471,10 @@ static void get_winsize(uint8_t *size)
 	size[3] = ws.ws_col >> 8;
 }
 
-/* Returns a connection to a port that no other client uses, or -1 with *missing set if there is none. */
+/*
+ * Returns a connection to a port that no other client uses, or -1 with *missing set if there is
+ * none.
+ */
 static int connect_free_port(const char *base, bool *missing)
 {
 	int i;
@@ -505,7 +509,7 @@ static int connect_free_port(const char *base, bool *missing)
 	return -1;
 }
 
-/* Sends H until it comes back; throws away what an older session left in the channel. */
+/* Sends H until the server echoes it; discards the remains of an older session in the channel. */
 static bool hello(int fd, struct stream *s, long long deadline)
 {
 	char want[HEADER_BYTES + NONCE_BYTES] = { 'H', 0, 0, 0, NONCE_BYTES };
@@ -597,7 +601,7 @@ static int talk(int fd, struct stream *s, bool use_stdin, bool tty, long long de
 		if (pfd[0].revents) {
 			n = read(fd, s->buf + s->len, sizeof(s->buf) - s->len);
 			if (n <= 0)
-				die(EXIT_LOST, "the virtual machine went away");
+				die(EXIT_LOST, "the virtual machine has disconnected");
 			s->len += n;
 		}
 	}
@@ -630,7 +634,7 @@ static int call(int argc, char **argv)
 		fd = connect_free_port(argv[optind], &missing);
 		if (fd >= 0 && hello(fd, &s, deadline))
 			break;
-		/* All ports in use is a reason to wait, and so is a machine that is not up yet. */
+		/* Wait if all ports are in use, and if the machine has not booted yet. */
 		if (now_ms() >= deadline)
 			die(EXIT_LOST, fd < 0 && !missing ? "all command channels are in use" :
 			    fd < 0 ? "the virtual machine does not run" : "no answer from the virtual machine");

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the lab's programs share: places, the kernel in use, cached artefacts."""
+"""Code shared by the programs of the lab: paths, the choice of the kernel, cached artefacts."""
 
 import contextlib
 import fcntl
@@ -22,7 +22,7 @@ BUILD = os.path.join(TREE, "build")
 CACHE = os.path.join(BUILD, "lab-cache")
 UNPACKED_KERNELS = os.path.join(BUILD, "kernels")  # by tools/kernels/fetch, one directory per suite
 
-# Modules that the first stage of each machine loads, before it has a root file system.
+# Modules that the initrd of each machine loads before it mounts the root file system.
 HOST_MODULES = ["virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay",
                 "kvm_amd", "kvm_intel", "vfio", "vfio_iommu_type1", "mdev"]
 GUEST_MODULES = ["virtio_pci", "virtio_console", "virtio_blk", "crc32c_generic",
@@ -40,7 +40,7 @@ def stage(text):
 
 
 def main(function):
-    """Runs function() as a program: a LabError becomes one line and exit status 125."""
+    """Runs function() as a program: prints a LabError as one line and exits with status 125."""
     try:
         sys.exit(function())
     except LabError as error:
@@ -53,7 +53,7 @@ def main(function):
 # ---- the kernel ----
 
 class Kernel:
-    """A kernel package: installed (prefix "") or unpacked in a directory (prefix that directory)."""
+    """A kernel package: installed (prefix "") or unpacked in the directory prefix."""
 
     def __init__(self, version, prefix=""):
         self.version = version
@@ -64,7 +64,7 @@ class Kernel:
             self.modules = f"{prefix}/usr/lib/modules/{version}"
 
     def is_standard(self):
-        """Debian's flavour amd64, not cloud-amd64 or rt-amd64."""
+        """True for Debian's flavour amd64, false for cloud-amd64 and rt-amd64."""
         return bool(re.search(r"(?<!cloud)(?<!rt)-amd64$", self.version))
 
     def headers(self):
@@ -74,7 +74,7 @@ class Kernel:
         return None
 
     def config(self, option):
-        """The value of a CONFIG_ option: "y", "m", ... or None."""
+        """The value of a CONFIG_ option ("y", "m", ...), or None."""
         for path in (f"{self.prefix}/boot/config-{self.version}", f"{self.headers()}/.config"):
             with contextlib.suppress(OSError), open(path) as file:
                 found = re.search(rf"^{option}=(.*)$", file.read(), re.M)
@@ -95,21 +95,22 @@ def installed_kernels(prefix):
 
 
 def unpacked_kernels():
-    """By tools/kernels/fetch; some have headers only."""
+    """The kernels that tools/kernels/fetch has unpacked; some of them have only headers."""
     for path in glob.glob(f"{glob.escape(UNPACKED_KERNELS)}/*/usr/src/linux-headers-*/.config"):
         prefix, _, headers = path[:-len("/.config")].partition("/usr/src/linux-headers-")
         yield Kernel(headers, prefix)
 
 
 def kernels_named(name):
-    """Those of a version, or of a series ("6.12"), installed or unpacked."""
+    """The installed and unpacked kernels of a version or of a series ("6.12")."""
     found = [*installed_kernels(""), *unpacked_kernels()]
     return [kernel for kernel in found if kernel.version == name] or \
         [kernel for kernel in found if kernel.version.startswith(f"{name}.") and kernel.is_standard()]
 
 
 def find_kernel(variable="KERNEL"):
-    """$KERNEL (a version, a series, or a directory with boot/ and lib/modules/), or the newest amd64 flavour with headers."""
+    """The kernel that $KERNEL selects (a version, a series, or a directory with boot/ and
+    lib/modules/). The default is the newest kernel of flavour amd64 with headers."""
     wanted = os.environ.get(variable, "")
     if "/" in wanted:
         found = list(installed_kernels(os.path.abspath(wanted)))
@@ -128,7 +129,7 @@ def find_kernel(variable="KERNEL"):
 
 
 def find_guest_kernel(host_kernel):
-    """$GUEST_KERNEL, as find_kernel() takes it, or the host's."""
+    """The kernel that $GUEST_KERNEL selects, as in find_kernel(), or that of the host."""
     return find_kernel("GUEST_KERNEL") if os.environ.get("GUEST_KERNEL") else host_kernel
 
 
@@ -136,7 +137,8 @@ def find_guest_kernel(host_kernel):
 
 @contextlib.contextmanager
 def lock(path, wait=True):
-    """Holds an exclusive lock; yields False instead of waiting if wait is false and another holds it."""
+    """Holds an exclusive lock. If wait is false and the lock is held, yields False instead of
+    waiting."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w") as file:
         try:
@@ -157,7 +159,7 @@ def digest(*parts):
 
 def file_stamp(path):
     if path.startswith(CACHE):
-        return path  # its name tells its content
+        return path  # the name has a digest of the content
     info = os.stat(path)
     return f"{path} {info.st_size} {info.st_mtime_ns}"
 
@@ -168,7 +170,8 @@ def read_bytes(path):
 
 
 def cached(name, key, make, keep=3):
-    """Returns the path of CACHE/name-KEY, made by make(temporary path) if it is not there; keeps the newest few."""
+    """Returns the path of CACHE/name-KEY. If it does not exist, make(temporary path) creates it.
+    Deletes all but the newest @keep files."""
     stem, suffix = os.path.splitext(name)
     path = f"{CACHE}/{stem}-{key}{suffix}"
     if os.path.exists(path):
@@ -186,7 +189,7 @@ def cached(name, key, make, keep=3):
                     os.unlink(temporary)
             pattern = f"{glob.escape(CACHE)}/{glob.escape(stem)}-{'[0-9a-f]' * len(key)}{suffix}"
             for old in sorted(glob.glob(pattern), key=os.path.getmtime)[:-keep]:
-                # A run that started long ago may still use the older ones.
+                # A run that started within the last hour may still use an older file.
                 if time.time() - os.path.getmtime(old) > 3600:
                     os.unlink(old)
     return path
@@ -218,15 +221,16 @@ def decompress(data):
         return zlib.decompressobj(31).decompress(data)
     for magic, command in ((b"\x28\xb5\x2f\xfd", ["zstd", "-dcq"]), (b"\x02\x21\x4c\x18", ["lz4", "-dcq"])):
         if data[:4] == magic:
-            # Complains about what follows the stream after writing all of it.
+            # Ignore errors: the tool complains about the data after the end of the stream.
             return subprocess.run(command, input=data, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
     raise LabError("unknown kernel or module compression")
 
 
 def boot_image(kernel):
-    """What QEMU's -kernel gets: the ELF inside vmlinuz (PVH boot, seconds faster), or vmlinuz itself."""
+    """The file for QEMU's -kernel: the ELF image in vmlinuz (PVH boot, seconds faster), or
+    vmlinuz."""
     if not os.path.exists(kernel.vmlinuz):
-        raise LabError(f"{kernel.version}: there are headers only, nothing to boot")
+        raise LabError(f"{kernel.version}: only the headers are there, no kernel image to boot")
     if kernel.config("CONFIG_PVH") != "y" or kernel.config("CONFIG_KASAN") == "y":
         return kernel.vmlinuz
 
@@ -246,7 +250,8 @@ def boot_image(kernel):
 
 
 def module_files(kernel, names):
-    """Files of the named modules and what they need, in load order; built-in and unknown ones left out."""
+    """The files of the named modules and of their dependencies, in load order; without those that
+    are built in or unknown."""
     depends = {}
     with open(f"{kernel.modules}/modules.dep") as file:
         for line in file:
@@ -275,7 +280,7 @@ def module_content(kernel, path):
 
 
 class Cpio:
-    """A newc archive, as the kernel unpacks it into its first root file system."""
+    """A newc archive, the format of an initramfs."""
 
     def __init__(self):
         self.data = bytearray()
@@ -312,7 +317,7 @@ class Cpio:
 
 
 def interpreter(path):
-    """Whether an ELF file needs a dynamic loader (has a PT_INTERP program header)."""
+    """True if an ELF file needs a dynamic loader, i.e. has a PT_INTERP program header."""
     data = read_bytes(path)
     offset, = struct.unpack_from("<Q", data, 32)
     size, count = struct.unpack_from("<HH", data, 54)
@@ -327,7 +332,7 @@ def busybox():
 
 
 def initrd(kernel, which):
-    """The first stage of "host" or "guest": busybox, agent, modules, init-WHICH as /init."""
+    """The initrd of "host" or "guest": busybox, agent, modules, and init-WHICH as /init."""
     init = read_bytes(f"{LAB}/init-{which}")
     programs = {"agent": agent(), "bin/busybox": busybox()}
     modules = module_files(kernel, HOST_MODULES if which == "host" else GUEST_MODULES)
@@ -335,7 +340,7 @@ def initrd(kernel, which):
                  *(file_stamp(f"{kernel.modules}/{path}") for path in modules))
 
     def make(path):
-        stage(f"building the {which}'s first stage")
+        stage(f"building the initrd of the {which}")
         archive = Cpio()
         for name in ("proc", "sys", "dev", "lower", "new"):
             archive.directory(name)
@@ -355,7 +360,7 @@ def initrd(kernel, which):
 # ---- the guest's root file system ----
 
 def guest_programs():
-    """Path in the image -> file here."""
+    """Path in the image -> path on this machine."""
     programs = {}
     for name in ("kmod", "bash", "strace"):
         path = shutil.which(name, path="/usr/sbin:/usr/bin:/sbin:/bin")
