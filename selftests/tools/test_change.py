@@ -323,7 +323,7 @@ recorder.main()
 
 @test
 def recorder_leaves_nothing_behind_when_the_vgpu_goes_away():
-    for ending, status, words in (("go", 0, "the vGPU is gone"), ("refuse", 1, "Is a directory")):
+    for ending, status, words in (("go", 0, "the vGPU has been removed"), ("refuse", 1, "Is a directory")):
         with tree() as made:
             made.write(f"devices/{UUID}/policy/mode", "strict [segmented]\n")
             os.makedirs(f"{made.top}/tracing/instances")

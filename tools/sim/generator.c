@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Window: 672 MiB of a 2 GiB space, from 600 MiB on: pages 150..317 of 512 with 4-byte entries, 300..635 of 1024 with
- * 8-byte ones. Heavy: before each submission one surface is cleared and another inserted, into the slot that was
- * cleared one frame earlier; slots are a systematic sample of a triangular density, visited with a golden-ratio stride.
+ * The window is 672 MiB of a 2 GiB address space and starts at 600 MiB: table pages 150..317 of 512
+ * with 4-byte entries, 300..635 of 1024 with 8-byte entries. In the heavy case each submission
+ * first clears one surface and inserts another in the slot that was cleared one frame earlier. The
+ * slots are a systematic sample of a triangular density, visited with a golden-ratio stride.
  */
 #include <math.h>
 #include <stddef.h>
@@ -19,7 +20,7 @@
 static const struct resolution {
 	const char *name;
 	uint32_t surface; /* pages of an NV12 surface */
-	uint32_t frames; /* "10 s" under strict */
+	uint32_t frames; /* of the paper's "10 s" under strict */
 } resolutions[] = {
 	{ "480p", 127, 617 },
 	{ "720p", 338, 232 },
@@ -81,7 +82,7 @@ static uint32_t entries_of(const struct generator *g)
 	return trace_entries(&g->source);
 }
 
-/* What remains of the surface, as far as the table page goes. */
+/* Emits stores to the rest of the surface, up to the end of the table page. */
 static void emit_run(struct generator *g, struct trace_record *record)
 {
 	uint32_t entries = entries_of(g);
@@ -104,7 +105,7 @@ static void emit_submission(struct generator *g, struct trace_record *record)
 	}
 }
 
-/* Steps of a submission: clear a surface, insert another, submit. */
+/* The steps of a submission: clear a surface, insert another one, submit. */
 static bool next_heavy(struct generator *g, struct trace_record *record)
 {
 	uint64_t at = (uint64_t)g->frame * SUBMISSIONS + g->submission;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What each shadowing policy would have done with a guest's table-page traffic, recorded or generated. */
+/* Command line of the policy simulator: replays page table traffic, recorded or generated. */
 #include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -41,13 +41,13 @@ struct arguments {
 static const struct argp_option options[] = {
 	{ 0, 0, 0, 0, "Input, one of:", 1 },
 	{ "trace", OPT_TRACE, "FILE", 0, "a recorded trace (Documentation/trace-format.md)", 1 },
-	{ "gmedia", OPT_GMEDIA, "480p|720p|1080p", 0, "the generator, at this resolution", 1 },
+	{ "gmedia", OPT_GMEDIA, "480p|720p|1080p", 0, "the generator with this resolution", 1 },
 	{ 0, 0, 0, 0, "Generator:", 2 },
 	{ "case", OPT_CASE, "heavy|normal", 0, "default heavy", 2 },
 	{ "frames", OPT_FRAMES, "N", 0, "default: about 627,000 stores; normal case 1000 frames", 2 },
 	{ "entry-bytes", OPT_ENTRY_BYTES, "4|8", 0, "size of a table entry, default 4", 2 },
 	{ "write-trace", OPT_WRITE_TRACE, "FILE", 0,
-	  "write what was generated, or with --trace what was read, and stop: in the newest version, with a checksum", 2 },
+	  "write the generated trace, or that of --trace, in the newest version, and stop", 2 },
 	{ 0, 0, 0, 0, "Policies:", 3 },
 	{ "policy", OPT_POLICY, "NAME|all", 0, "default all", 3 },
 	{ "trap-ns", OPT_TRAP_NS, "NS", 0, "cost of a trapped store", 3 },
@@ -55,7 +55,7 @@ static const struct argp_option options[] = {
 	{ "protect-ns", OPT_PROTECT_NS, "NS", 0, "cost of protecting a page", 3 },
 	{ "static-pages", OPT_STATIC_PAGES, "N", 0, "relaxed pages of static", 3 },
 	{ "static-profile", OPT_STATIC_PROFILE, "pages|band", 0,
-	  "the hottest pages, or the hottest run of neighbours (default for --gmedia)", 3 },
+	  "the hottest pages, or the hottest consecutive pages (default for --gmedia)", 3 },
 	{ "oos-threshold", OPT_OOS_THRESHOLD, "N", 0, "trapped store at which oos relaxes", 3 },
 	{ 0, 0, 0, 0, "Output:", 4 },
 	{ "json", OPT_JSON, 0, 0, "JSON instead of a table", 4 },
@@ -150,7 +150,7 @@ static double ratio(uint64_t a, uint64_t b)
 	return b ? (double)a / (double)b : 0;
 }
 
-/* Ratio of two costs: nothing over nothing is as good as it gets, anything over nothing has no number. */
+/* Ratio of two costs. 0/0 is optimal, so the ratio is 1; x/0 has no value. */
 static json_t *json_cost_ratio(uint64_t cost, uint64_t optimum)
 {
 	if (optimum)
@@ -255,7 +255,7 @@ static int run(const struct arguments *a, struct trace_source *source)
 	int err;
 
 	for (i = 0; i < ghyvi_shadow_policy_count && count < POLICIES_MAX; i++)
-		if (!ghyvi_shadow_policies[i]->nested && /* it shadows nothing: no cost to simulate */
+		if (!ghyvi_shadow_policies[i]->nested && /* has no shadow tables, so no costs */
 		    (!strcmp(a->policy, "all") || !strcmp(a->policy, ghyvi_shadow_policies[i]->name)))
 			policies[count++] = ghyvi_shadow_policies[i];
 	if (simulate(source, policies, count, &a->tuning, a->profile, &result)) {
@@ -282,7 +282,9 @@ static int write_trace(struct trace_source *source, const char *name, const char
 	err = trace_write_open(&writer, file, source->entry_bytes, source->table_pages);
 	while (!err && (got = source->next(source, &record)) > 0)
 		err = trace_write(&writer, &record);
-	/* Of a trace that is damaged no sound copy is made: without an end it is not taken for one. */
+	/*
+	 * Write no end record for a damaged trace, so that the copy is not taken for a valid trace.
+	 */
 	if (!err && !got)
 		err = trace_write_end(&writer);
 	if (fclose(file))
@@ -338,8 +340,9 @@ int main(int argc, char **argv)
 	static const struct argp argp = {
 		.options = options,
 		.parser = parse,
-		.doc = "What each shadowing policy does with a guest's stores to its table pages: traps, scans, "
-		       "protections, their cost, and the ratio to the cheapest course in hindsight.",
+		.doc = "Replay a guest's stores to its table pages under each shadowing policy. "
+		       "Prints traps, scans, protections, their cost, and the ratio to the offline "
+		       "optimum.",
 	};
 	struct arguments a = {
 		.policy = "all",

@@ -6,7 +6,10 @@
 
 #define ROOM_FIRST 1024u /* a power of two */
 
-/* Where @number is, or would be. Neighbours have neighbouring numbers: the product's high bits spread them. */
+/*
+ * Returns the slot of @number, or the empty slot for it. Neighbouring pages have consecutive
+ * numbers; the high bits of the product distribute them.
+ */
 static struct index_slot *slot_of(const struct index *index, uint64_t number)
 {
 	uint32_t at = (number * 0x9e3779b97f4a7c15ull) >> 32 & (index->room - 1);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The cheapest course in hindsight of one table page, by dynamic programming over its two states.
+ * The offline optimum of one table page, by dynamic programming over its two states.
  *
- * A protected page pays the trap for each store, and may be let go after it. A relaxed page pays a scan at each
- * submission that reaches it, and may be protected there. Each page starts in whichever state suits it.
+ * A protected page costs a trap for each store, and may become relaxed after it. A relaxed page
+ * costs a scan at each submission that reaches it, and may become protected there. The initial
+ * state is the better one.
  */
 #ifndef GHYVI_SIM_OPTIMUM_H
 #define GHYVI_SIM_OPTIMUM_H
@@ -15,17 +16,18 @@ struct sim_costs {
 	uint64_t trap_ns, scan_ns, protect_ns;
 };
 
-/**
- * struct optimum - cheapest cost so far, by the state the page is in now
- * @foresight: the page may also be relaxed at a submission, free of charge and ahead of the store. No policy can
- *	know when; without it the optimum relaxes as policies do, at a trap that is paid.
+/*
+ * struct optimum - minimum cost so far for each current state of the page
+ * @foresight: the page may also be relaxed at a submission, without cost, before it is written. No
+ * online
+ *	policy can know when. Without @foresight the optimum relaxes like policies do, after a trap.
  */
 struct optimum {
 	uint64_t protected_ns, relaxed_ns;
 	bool foresight;
 };
 
-/** optimum_stores() - @count stores, one after another */
+/* Accounts for @count consecutive stores. */
 static inline void optimum_stores(struct optimum *o, const struct sim_costs *costs, uint64_t count)
 {
 	uint64_t let_go = o->protected_ns + costs->trap_ns;
@@ -37,14 +39,14 @@ static inline void optimum_stores(struct optimum *o, const struct sim_costs *cos
 	o->protected_ns += count * costs->trap_ns;
 }
 
-/** optimum_submissions() - @count submissions in a row, with no store between them */
+/* Accounts for @count consecutive submissions without a store between them. */
 static inline void optimum_submissions(struct optimum *o, const struct sim_costs *costs, uint64_t count)
 {
 	uint64_t taken_back = o->relaxed_ns + costs->scan_ns + costs->protect_ns;
 
 	if (!count)
 		return;
-	/* Protecting pays at the first of them if at all. */
+	/* If protection pays off at all, it does so at the first submission. */
 	if (taken_back < o->protected_ns)
 		o->protected_ns = taken_back;
 	o->relaxed_ns += count * costs->scan_ns;
@@ -57,7 +59,7 @@ static inline uint64_t optimum_cost(const struct optimum *o)
 	return o->protected_ns < o->relaxed_ns ? o->protected_ns : o->relaxed_ns;
 }
 
-/** optimum_restart() - the page is freed; what reuses it again starts in whichever state suits it */
+/* The page is freed: when it is used again, it starts in the better state. */
 static inline void optimum_restart(struct optimum *o)
 {
 	o->protected_ns = o->relaxed_ns = optimum_cost(o);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The inside of a replay: the guest's pages, and the same pages as each policy has them. */
+/* Internals of the replay: the pages of the guest, and their state under each policy. */
 #ifndef GHYVI_SIM_REPLAY_H
 #define GHYVI_SIM_REPLAY_H
 
@@ -11,25 +11,25 @@
 
 #define ENTRIES_MAX (TRACE_TABLE_PAGE_BYTES / 4)
 #define WORDS (ENTRIES_MAX / 64)
-#define EVERY_ROOT 0u /* in place of a root: the page is reached by the submissions of all */
+#define EVERY_ROOT 0u /* instead of a root: submissions of all roots reach the page */
 #define NONE INDEX_NONE
 
-/* Entries written; the count is kept, clearing is cheap for clean pages. */
+/* The set of written entries. The count makes clearing an empty set cheap. */
 struct written {
 	u64 bits[WORDS];
 	u32 count;
 };
 
-/* A page, as one policy has it. */
+/* The state of a page under one policy. */
 struct page {
 	struct ghyvi_page_history history;
-	struct written written; /* while relaxed, since the last scan */
+	struct written written; /* while relaxed: since the last scan */
 	bool relaxed;
-	bool taken_back; /* at this submission */
-	u32 next, before; /* while relaxed, in the list of its root */
+	bool taken_back; /* becomes protected at this submission */
+	u32 next, before; /* while relaxed: in the list of its root */
 };
 
-/* Pages in the order in which they were relaxed, as the module has them: what is learned depends on it. */
+/* Pages in the order in which they were relaxed, as in the module: the learning depends on it. */
 struct page_list {
 	u32 first, last;
 };
@@ -42,25 +42,25 @@ struct run {
 	struct ghyvi_experience experience;
 };
 
-/* A page, as the guest has it. */
+/* A page of the guest. */
 struct guest_page {
 	u64 number;
 	u64 stores;
 	struct written written; /* since the last submission */
 	struct optimum foresight, trap_only;
-	u64 submissions_seen; /* of those that reach it, how many the optimum has accounted for */
-	u32 root; /* the only one that reaches it, or EVERY_ROOT */
+	u64 submissions_seen; /* submissions of the page that the optimum has accounted for */
+	u32 root; /* the only root that reaches it, or EVERY_ROOT */
 	u32 rank;
-	bool there; /* exists and was not freed since; else no policy has it, and no submission reaches it */
-	bool freed; /* was there before */
+	bool there; /* exists; otherwise no policy tracks it and no submission reaches it */
+	bool freed; /* has existed before */
 };
 
-/* Submissions of one root; in the first place, EVERY_ROOT, those of all. */
+/* The number of submissions of a root; roots[EVERY_ROOT] has the number of all submissions. */
 struct root {
 	u64 submissions;
 };
 
-/* What the first pass is for: the rank of a page among all, in the order of numbers. */
+/* The result of the first pass: the rank of each page, sorted by page number. */
 struct profile {
 	u64 number;
 	u32 rank;
@@ -85,25 +85,25 @@ struct simulation {
 	unsigned int run_count;
 };
 
-/* Submissions that reached page @at so far. */
+/* The number of submissions that have reached page @at. */
 static inline u64 submissions_of(const struct simulation *sim, u32 at)
 {
 	return sim->roots[sim->pages[at].root].submissions;
 }
 
-/** written_set() - entries [@entry, @entry + @count) */
+/* Adds the entries [@entry, @entry + @count). */
 void written_set(struct written *written, u32 entry, u32 count);
 void written_clear(struct written *written);
 
-/** run_new_page() - page @at is there now; @linked_now: since this moment, else for a while already */
+/* Page @at exists from now on. @linked_now: it has just been linked; otherwise it is older. */
 void run_new_page(struct simulation *sim, struct run *run, u32 at, bool linked_now);
-/** run_free_page() - page @at is not there any more */
+/* Page @at has been freed. */
 void run_free_page(struct simulation *sim, struct run *run, u32 at);
-/** run_change_root() - page @at, which is there, was reached by the submissions of root @from, and is by those of @to */
+/* Submissions of root @to reach the existing page @at, instead of those of @from. */
 void run_change_root(struct simulation *sim, struct run *run, u32 at, u32 from, u32 to);
-/** run_store() - @count stores to entries from @entry on, or one @wide one to all of them */
+/* @count stores to consecutive entries from @entry on, or one @wide store to all of them. */
 void run_store(struct simulation *sim, struct run *run, u32 at, u32 entry, u32 count, bool wide);
-/** run_submission() - one that uses @root */
+/* A submission that uses @root. */
 void run_submission(struct simulation *sim, struct run *run, u32 root);
 
 #endif

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One policy over the trace, as the module would do it (kernel/shadow/relax.c, sync.c): a submission first asks which
- * relaxed pages to take back, then scans all relaxed pages it can reach: a page that is taken back is scanned once
- * more. Stores that trap update the snapshot, so scans find only the entries that were stored to while the page was relaxed.
+ * Replays the trace under one policy, like the module (kernel/shadow/relax.c, sync.c). A submission
+ * first asks the policy which relaxed pages to protect, then scans all relaxed pages that it can
+ * reach, including those that become protected. Trapped stores update the snapshot, so a scan finds
+ * only the entries that were written while the page was relaxed.
  */
 #include <string.h>
 
@@ -26,8 +27,8 @@ void written_clear(struct written *written)
 }
 
 /*
- * The page @by places on in the address space, or NONE. As in the module it is linked in the same page directory, if the
- * page's number says which that is.
+ * Returns the page at distance @by in the address space, or NONE. As in the module, both pages must
+ * be linked in the same page directory, if the page number contains the directory.
  */
 static u32 neighbour(struct simulation *sim, u32 at, s64 by)
 {
@@ -41,7 +42,7 @@ static u32 neighbour(struct simulation *sim, u32 at, s64 by)
 	if (found == NONE)
 		return NONE;
 	other = &sim->pages[found];
-	/* Two pages of different roots are in different address spaces. */
+	/* Pages of different roots are in different address spaces. */
 	if (!other->there || (other->root != page->root && other->root != EVERY_ROOT && page->root != EVERY_ROOT))
 		return NONE;
 	return found;
@@ -107,7 +108,7 @@ void run_change_root(struct simulation *sim, struct run *run, u32 at, u32 from, 
 		queue_del(run, at, from);
 		queue_add(run, at, to);
 	}
-	/* The burst stays as many submissions ago as it was, by the other count. */
+	/* Convert to the count of the new root, so that the age of the burst does not change. */
 	page->history.burst_at += sim->roots[to].submissions - sim->roots[from].submissions;
 }
 
@@ -121,14 +122,17 @@ void run_new_page(struct simulation *sim, struct run *run, u32 at, bool linked_n
 	page->history.leaf = true;
 	page->history.rank = run->policy->ranked ? sim->pages[at].rank : GHYVI_RANK_UNKNOWN;
 	starts_relaxed = run->policy->relax_new(&seen);
-	/* A policy that would take the page back at once, or learn to, starts from a protected page. */
+	/*
+	 * Policies that would soon protect the page, or learn to do so, start with a protected
+	 * page.
+	 */
 	if (!linked_now && run->policy != ghyvi_shadow_policy_find("full") && !run->policy->ranked)
 		starts_relaxed = false;
 	if (starts_relaxed)
 		run_relax(sim, run, at);
 }
 
-/* A burst of the page began: it may continue a run of its neighbours', or join two. */
+/* A burst of the page starts. It may continue a run of neighbouring pages, or join two runs. */
 static void run_burst(struct simulation *sim, struct run *run, u32 at)
 {
 	u32 before = neighbour(sim, at, -1);
@@ -217,7 +221,10 @@ static void scan_list(struct simulation *sim, struct run *run, u32 root)
 	}
 }
 
-/* In the module's order: all that is to be protected is, before anything is scanned; what all roots reach comes first. */
+/*
+ * The same order as in the module: all decisions to protect precede all scans, and pages that all
+ * roots reach come first.
+ */
 void run_submission(struct simulation *sim, struct run *run, u32 root)
 {
 	decide_list(sim, run, EVERY_ROOT);

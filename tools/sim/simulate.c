@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Replay. Memory is bounded by the number of table pages, not by the length of the trace. */
+/* Replay of a trace. The number of table pages, not the length of the trace, bounds its memory. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ static int no_memory(struct simulation *sim)
 
 /* Pages and roots */
 
-/* @array: of @old elements of @bytes; false: out of memory, and the array is as it was. */
+/* Resizes @array to @elements of @bytes each. Returns false, without a change, if out of memory. */
 static bool enlarge(void *array, size_t elements, size_t bytes)
 {
 	void **at = array, *bigger = realloc(*at, elements * bytes);
@@ -66,7 +66,7 @@ static u32 rank_of(const struct simulation *sim, u64 number)
 	return found ? found->rank : GHYVI_RANK_UNKNOWN;
 }
 
-/* Page @number; it may not be there (yet). */
+/* Finds or adds page @number; an added page does not exist in the guest yet. */
 static int find_page(struct simulation *sim, u64 number, u32 *at)
 {
 	*at = index_find(&sim->page_index, number);
@@ -104,7 +104,7 @@ static int find_root(struct simulation *sim, u64 number, u32 *at)
 	*at = index_find(&sim->root_index, number);
 	if (*at != NONE)
 		return 0;
-	if (sim->root_count > TRACE_ROOTS_MAX) { /* EVERY_ROOT is one of them */
+	if (sim->root_count > TRACE_ROOTS_MAX) { /* root_count includes EVERY_ROOT */
 		snprintf(sim->source->message, TRACE_MESSAGE_BYTES, "more than %u roots in one trace",
 			 TRACE_ROOTS_MAX);
 		return -1;
@@ -114,7 +114,7 @@ static int find_root(struct simulation *sim, u64 number, u32 *at)
 	return index_add(&sim->root_index, number, *at) ? no_memory(sim) : 0;
 }
 
-/* Page @at is there from now on. */
+/* Page @at exists from now on. */
 static void add_page(struct simulation *sim, u32 at, u32 root, bool linked_now)
 {
 	struct guest_page *page = &sim->pages[at];
@@ -127,7 +127,7 @@ static void add_page(struct simulation *sim, u32 at, u32 root, bool linked_now)
 		run_new_page(sim, &sim->runs[i], at, linked_now);
 }
 
-/* Submissions that reached page @at since it was last accounted for. */
+/* Accounts for the submissions that have reached page @at since the last call. */
 static void account(struct simulation *sim, u32 at)
 {
 	struct guest_page *page = &sim->pages[at];
@@ -210,7 +210,7 @@ static int on_page_freed(struct simulation *sim, u64 number)
 	return 0;
 }
 
-/* What is not there has just been linked. */
+/* A root record of a page that does not exist means that the page has just been linked. */
 static int on_page_root(struct simulation *sim, u64 number, u32 root)
 {
 	struct guest_page *page;
@@ -255,7 +255,7 @@ static int on_record(struct simulation *sim, const struct trace_record *record)
 	}
 }
 
-/* The whole trace, from its start; nothing has happened yet. */
+/* Replays the whole trace on an empty simulation. */
 static int replay(struct simulation *sim)
 {
 	struct trace_record record;
@@ -293,7 +293,10 @@ static int hotter(const void *a, const void *b)
 	return by_number(a, b);
 }
 
-/* Bring the @width neighbours that were written most, of @count pages in the order of their numbers, to the front. */
+/*
+ * Of @count pages sorted by number, moves the @width consecutive pages with most stores to the
+ * front.
+ */
 static void band_to_front(struct guest_page **order, u32 count, u32 width)
 {
 	u64 stores = 0, most;
@@ -346,7 +349,7 @@ static int rank(struct simulation *sim, enum sim_profile profile)
 	return 0;
 }
 
-/* The profile stays. Nothing else does: no page, so that none is there before its time, and no root. */
+/* Resets all but the profile. No page and no root may exist before the second pass reaches it. */
 static void forget_pass(struct simulation *sim)
 {
 	index_clear(&sim->page_index);

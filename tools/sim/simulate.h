@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Replay of a trace under policies: the module's own decision code (kernel/shadow/policy_*.c) over a model of the
- * mechanism (kernel/shadow/relax.c, sync.c).
+ * Replay of a trace under policies: the module's decision code (kernel/shadow/policy_*.c) on a
+ * model of the mechanism (kernel/shadow/relax.c, sync.c).
  */
 #ifndef GHYVI_SIM_SIMULATE_H
 #define GHYVI_SIM_SIMULATE_H
@@ -10,20 +10,21 @@
 
 #include "trace.h"
 
-/**
- * struct sim_trace_counts - what a trace contains, whatever the policy
- * @pairs: (table page, submission) pairs with stores to the page before the submission
- * @entries_changed: distinct entries stored to before each submission, summed
- * @pages_written: table pages with a store; @most_written: stores to the hottest of them
+/*
+ * struct sim_trace_counts - counts of a trace that do not depend on the policy
+ * @pairs: (table page, submission) pairs with stores to the page since the previous submission
+ * @entries_changed: distinct entries written between two submissions, summed over all submissions
+ * @pages_written: number of table pages with stores
+ * @most_written: number of stores to the hottest page
  */
 struct sim_trace_counts {
 	uint64_t stores, submissions, pairs, entries_changed, pages_written, most_written;
 };
 
-/**
- * struct sim_policy_counts - what a policy did
+/*
+ * struct sim_policy_counts - counts of one policy
  * @entries_found: changed entries that scans found; the others were translated in traps
- * @cost_ns: traps, scans and protections at the given costs
+ * @cost_ns: total of traps, scans and protections, at the given costs
  */
 struct sim_policy_counts {
 	uint64_t traps, pages_scanned, entries_compared, entries_found, protects, cost_ns;
@@ -37,29 +38,43 @@ struct sim_result {
 };
 
 /**
- * enum sim_profile - which pages are the hottest, after a first pass over the whole trace (the lower first among equals)
- * @SIM_PROFILE_PAGES: those with most stores, as in the module (which knows only what it has seen so far)
- * @SIM_PROFILE_BAND: the static_pages consecutive pages that got most stores together: the paper's hot band
+ * enum sim_profile - How a first pass over the whole trace ranks the pages
+ * @SIM_PROFILE_PAGES: by the number of stores, as in the module (which knows only past stores)
+ * @SIM_PROFILE_BAND: first the static_pages consecutive pages that have the most stores in total,
+ * the hot
+ *	band of the paper
+ *
+ * Of pages with equal numbers of stores, the one with the lower number ranks higher.
  */
 enum sim_profile { SIM_PROFILE_PAGES, SIM_PROFILE_BAND };
 
 /**
- * simulate() - run @source through @count policies at once, from its start; twice if one of them is ranked.
+ * simulate() - Replay a trace under several policies.
+ * @source: the trace; read from its start, twice if one of the policies is ranked
+ * @policies: the policies
+ * @count: number of policies
+ * @tuning: costs and parameters of the policies
+ * @profile: how to rank pages for ranked policies
+ * @result: the counts; free it with sim_result_free() after a successful call
  *
- * Pages 0..table_pages-1 exist from the start, all others from their first record on. They start as they would if the
- * policy had just been switched to in a running guest, with one exception: policies that do not relax every page for
- * good or by its rank find them protected (adaptive's relax_new is about pages that are linked while it is active).
- * A page that a root record announces, or that was freed and is written again, has just been linked: the policy's
- * relax_new decides, as in the module. Protecting it then is free of charge, as it is for the optimum.
+ * Pages 0..table_pages-1 exist from the start; every other page exists from its first record on. A
+ * page counts as newly linked if a root record announces it, or if it is written after it was
+ * freed. For a newly linked page relax_new of the policy decides, as in the module. Its initial
+ * protection costs nothing, for policies as for the optimum. Every other page starts in the state
+ * that it has when the policy is enabled in a running guest, with one exception: under policies
+ * other than "full" and the ranked ones it starts protected, because relax_new of adaptive is meant
+ * for newly linked pages.
  *
- * A burst is as long ago as submissions have reached the page since; a page that changes roots takes that along.
+ * The age of a burst is the number of submissions that have reached the page since. It does not
+ * change when the page changes roots.
  *
- * Trapped stores (history->writes) are counted from the last submission on, whether the page was relaxed or not.
+ * history->writes counts trapped stores since the last submission, whether or not the page was
+ * relaxed.
  *
- * dynamic scans a page from the submission after its first store on: the mean over the whole run is the expected
- * table's "mean over the ramp", the number of pages written its "steady".
+ * dynamic scans a page at every submission after its first store, so the number of scans per
+ * submission increases to the number of written pages.
  *
- * Returns 0, or -1 with source->message set. sim_result_free() releases the result of a successful call.
+ * Return: 0, or -1 with source->message set.
  */
 int simulate(struct trace_source *source, const struct ghyvi_shadow_policy *const *policies,
 	     unsigned int count, const struct ghyvi_shadow_tuning *tuning, enum sim_profile profile,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The trace file: reader and writer. */
+/* Reader and writer of trace files. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static int fail(struct trace_reader *reader, uint64_t offset, const char *format
 	return -1;
 }
 
-/* What was taken from the buffer goes into the checksum. */
+/* Adds the consumed bytes of the buffer to the checksum. */
 static void sum_up(struct trace_reader *reader)
 {
 	reader->crc = crc32(reader->crc, reader->buffer + reader->summed, reader->at - reader->summed);
@@ -46,7 +46,7 @@ static int next_byte(struct trace_reader *reader)
 	return reader->buffer[reader->at++];
 }
 
-/* The file ended in, or before, @what. */
+/* Reports that the file ends at the position @what. */
 static int fail_truncated(struct trace_reader *reader, const char *what)
 {
 	if (ferror(reader->file))
@@ -131,7 +131,7 @@ int trace_read_open(struct trace_reader *reader, FILE *file)
 	return 0;
 }
 
-/* A varint of at most @max; @what names it in errors. */
+/* Reads a varint of at most @max; @what is its name in error messages. */
 static int read_varint(struct trace_reader *reader, const char *what, uint64_t max, uint64_t *value)
 {
 	uint64_t start = reader->offset;
@@ -176,7 +176,7 @@ static int read_entries(struct trace_reader *reader, struct trace_record *record
 	return 0;
 }
 
-/* Until here every byte had a meaning; now it turns out whether they are the ones that were written. */
+/* The syntax was valid so far; the checksum shows whether the content is undamaged. */
 static int read_footer(struct trace_reader *reader)
 {
 	uint64_t start = reader->offset, kind, sum;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Records of what a guest does to its table pages, and where they come from. The file format is described in
- * Documentation/trace-format.md.
+ * Records of a guest's accesses to its table pages, their sources, and the trace file, whose format
+ * is described in Documentation/trace-format.md.
  */
 #ifndef GHYVI_SIM_TRACE_H
 #define GHYVI_SIM_TRACE_H
@@ -12,18 +12,21 @@
 
 #define TRACE_MAGIC "GHYVITRC"
 #define TRACE_MAGIC_BYTES 8
-#define TRACE_VERSION 2 /* as written; 1 is read, too */
+#define TRACE_VERSION 2 /* the version that is written; version 1 can be read */
 #define TRACE_HEADER_BYTES 24
-#define TRACE_FOOTER_BYTES 8 /* from version 2 on */
-#define TRACE_CHECKSUM_CRC32 1 /* zlib's crc32(), of all bytes before it */
+#define TRACE_FOOTER_BYTES 8 /* since version 2 */
+#define TRACE_CHECKSUM_CRC32 1 /* zlib's crc32() of all preceding bytes */
 #define TRACE_VARINT_BYTES_MAX 10
 #define TRACE_TABLE_PAGE_BYTES 4096u
 #define TRACE_PAGE_MAX ((1ull << 52) - 1) /* a 64-bit address in pages */
-/* Page numbers with this bit say where the page is linked: a page directory, times the places in it, and the place. */
+/*
+ * In page numbers with this bit, the other bits are the position of the page in its page directory:
+ * directory * TRACE_PLACES + index.
+ */
 #define TRACE_PAGE_PLACED (1ull << 51)
 #define TRACE_PLACES 512u
 #define TRACE_ROOT_MAX 0xffffffffull
-#define TRACE_TABLE_PAGES_MAX (1u << 18) /* distinct pages in one trace: what bounds the simulator's memory */
+#define TRACE_TABLE_PAGES_MAX (1u << 18) /* distinct pages in a trace; bounds the memory */
 #define TRACE_ROOTS_MAX 65536u /* distinct roots in one trace */
 #define TRACE_MESSAGE_BYTES 160
 
@@ -34,15 +37,19 @@ enum trace_type {
 	TRACE_SUBMISSION,
 	TRACE_PAGE_FREED,
 	TRACE_PAGE_ROOT,
-	TRACE_PAGE_SHARED, /* from version 2 on */
+	TRACE_PAGE_SHARED, /* since version 2 */
 	TRACE_TYPES,
 };
 
 /**
- * struct trace_record - one event
- * @page: number of the table page (all but submissions and the end)
- * @entry: first entry written; @count: entries written, one store each (STORES) or all by one store (WIDE_STORE)
- * @root: which root is submitted (SUBMISSION), or the only one that reaches the page (PAGE_ROOT)
+ * struct trace_record - One event
+ * @type: type of the event
+ * @page: number of the table page; not for TRACE_SUBMISSION and TRACE_END
+ * @entry: index of the first written entry
+ * @count: number of written entries: one store each (TRACE_STORES), or one store to all of them
+ *	(TRACE_WIDE_STORE)
+ * @root: the root of the submission (TRACE_SUBMISSION), or the only root that reaches the page
+ *	(TRACE_PAGE_ROOT)
  */
 struct trace_record {
 	enum trace_type type;
@@ -53,11 +60,12 @@ struct trace_record {
 };
 
 /**
- * struct trace_source - a stream of records that can be read again from the start
- * @next: 1: a record; 0: the end; -1: an error, described in @message
- * @rewind: 0, or -1 with @message set
+ * struct trace_source - A stream of records that can be rewound
+ * @next: read a record; returns 1, 0 at the end, or -1 with @message set
+ * @rewind: go back to the start; returns 0, or -1 with @message set
  * @entry_bytes: 4 or 8
- * @table_pages: pages 0..table_pages-1 exist from the start; others exist from their first record on
+ * @table_pages: pages 0..table_pages-1 exist from the start, others from their first record on
+ * @message: description of an error
  */
 struct trace_source {
 	int (*next)(struct trace_source *source, struct trace_record *record);
@@ -72,9 +80,9 @@ static inline uint32_t trace_entries(const struct trace_source *source)
 	return TRACE_TABLE_PAGE_BYTES / source->entry_bytes;
 }
 
-/**
+/*
  * struct trace_reader - a trace file as a source
- * @version: 1 has no checksum: what keeps the form can be damaged without being noticed
+ * @version: version 1 has no checksum: damage that keeps the syntax valid is not detected
  */
 struct trace_reader {
 	struct trace_source source;
@@ -85,18 +93,28 @@ struct trace_reader {
 	bool ended, failed;
 	unsigned char buffer[16384];
 	size_t at, filled; /* in the buffer: the next byte, and the end */
-	size_t summed; /* up to here @crc has the bytes of the buffer, and all before */
+	size_t summed; /* @crc includes all bytes before this index of the buffer */
 	uint32_t crc;
 };
 
 /**
- * trace_read_open() - read the header. @file stays the caller's. Returns 0, or -1 with reader->source.message set.
+ * trace_read_open() - Start to read a trace: read and check the header.
+ * @reader: to be initialized
+ * @file: remains owned by the caller
+ *
+ * Return: 0, or -1 with reader->source.message set.
  */
 int trace_read_open(struct trace_reader *reader, FILE *file);
 /**
- * trace_read_next() - the next record, checked: every field is in range, and the counts and the checksum at the end agree.
- * Any sequence of bytes is safe. Returns 1, 0 at the end, -1 with reader->source.message set (and from then on): what was
- * read until then cannot be trusted either.
+ * trace_read_next() - Read and check the next record.
+ * @reader: of trace_read_open()
+ * @record: set to the record
+ *
+ * Every field is in range. At the end the counts and the checksum are verified. The input is
+ * untrusted: any sequence of bytes is safe.
+ *
+ * Return: 1; 0 at the end; -1, also for all further calls, with reader->source.message set. After
+ * -1 the records that were read before are not reliable either.
  */
 int trace_read_next(struct trace_reader *reader, struct trace_record *record);
 
@@ -106,7 +124,7 @@ struct trace_writer {
 	uint32_t crc;
 };
 
-/** Write functions return 0, or -1 with errno set. trace_write_end() flushes, and leaves the file open. */
+/* These return 0, or -1 with errno set. trace_write_end() flushes the file and leaves it open. */
 int trace_write_open(struct trace_writer *writer, FILE *file, unsigned int entry_bytes,
 		     uint32_t table_pages);
 int trace_write(struct trace_writer *writer, const struct trace_record *record);
