@@ -40,14 +40,15 @@ def host_threads():
 class Attacker(Guest):
     """A guest without i915 on a vGPU whose violations do not put it into failsafe state.
 
-    With an accomplice: a second vGPU of the same guest, which pins the memory that the first one's attacks take away."""
+    @second: a second vGPU of the same guest, which pins the memory that the attacks of the first one
+    remove."""
 
-    def __init__(self, name, vgpu, accomplice=None, mem=384):
-        vgpus = [vgpu, accomplice] if accomplice else [vgpu]
+    def __init__(self, name, vgpu, second=None, mem=384):
+        vgpus = [vgpu, second] if second else [vgpu]
         for each in vgpus:
             each.set("containment/points_max", 0)
         self.vgpu = vgpu
-        self.options = "--accomplice" if accomplice else ""
+        self.options = "--second-vgpu" if second else ""
         super().__init__(name, *vgpus, mem=mem, smp=2, extra=[*SYSTEM_MANAGEMENT])
         cpus = run(GUEST, "monitor", name, "info cpus")[1]
         self.vcpus = {int(thread) for thread in re.findall(r"thread_id=(\d+)", cpus)}
@@ -65,7 +66,7 @@ class Attacker(Guest):
         found = re.search(r"^\{.*^\]\}$", out, re.M | re.S)
         require(found, f"no summary: {out.strip()[-1500:]}")
         if self.options:
-            rounds = re.search(r"^# accomplice: (\d+) rounds$", out, re.M)
+            rounds = re.search(r"^# second vGPU: (\d+) rounds$", out, re.M)
             require(rounds and int(rounds.group(1)) > 0, "the second vGPU did nothing")
         return json.loads(found.group(0))["classes"]
 

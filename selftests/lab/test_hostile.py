@@ -197,8 +197,8 @@ def hostile_guest_with_two_vgpus_harms_nobody():
     totals = {}
     vgpu, other = fixture.guest("gen9")
     before = vgpu.stats()
-    with fixture.vgpus("gen9_8", "gen9_8") as (victim, accomplice):
-        attacker = Attacker("two", victim, accomplice)
+    with fixture.vgpus("gen9_8", "gen9_8") as (victim, second):
+        attacker = Attacker("two", victim, second)
         try:
             report["other_guest"] = attack_beside(other, attacker, totals, TWO_TRIALS)
             add_up(totals, attacker.attack(UNMAP_TRIALS, SEED, "d-unmap"))
@@ -207,11 +207,11 @@ def hostile_guest_with_two_vgpus_harms_nobody():
             report["classes"] = list(totals.values())
             with open(f"{hostlib.OUT}/hostile-two.json", "w") as file:
                 json.dump(report, file, indent=1)
-        for each in (victim, accomplice):
+        for each in (victim, second):
             each.settle()
             for name in ("oracle_violations", "check_differences"):
                 require(each.stat(name) == 0, f"{name}: {each.last_error()}")
-        require(accomplice.stat("entries_changed") > 0, "the second vGPU translated nothing")
+        require(second.stat("entries_changed") > 0, "the second vGPU translated nothing")
         say(f"the other guest: {report['other_guest']}")
     after = vgpu.stats()
     for name in ("engine_errors", "engine_resets", "oracle_violations"):

@@ -16,7 +16,7 @@
 #include <linux/err.h>
 #include "bounded.h"
 #include "hostile/attack.h"
-#include "hostile/run.h"
+#include "hostile/runner.h"
 #include "rule.h"
 #include "softgpu/softgpu.h"
 #include "vfio/unmap.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* (k) Command streams: well-formed, nearly so, and not at all. */
+/* (k) Command streams: valid, almost valid, and random. */
 #include "attack.h"
 
-#define STREAM_LIMIT_US 3000u /* semaphores and jumps may wait for ever */
+#define STREAM_LIMIT_US 3000u /* semaphores and jumps may never end */
 #define REJOIN_DWORDS 64u /* most streams are longer */
 
 static void check_registers(const struct engine *engine)
@@ -17,13 +17,16 @@ static void check_registers(const struct engine *engine)
 
 static void run_stream(struct random *random, bool user)
 {
-	struct context *context = &stage.contexts[random_range(random, 0, ENGINES - 1)];
-	uint64_t start = user ? STAGE_BATCH : stage.batch_address;
+	struct context *context = &fixture.contexts[random_range(random, 0, ENGINES - 1)];
+	uint64_t start = user ? FIXTURE_BATCH : fixture.batch_address;
 
-	context_fill(context, &stage.tables);
-	stream_write(random, context->engine, page_at(stage.batch));
+	context_fill(context, &fixture.tables);
+	stream_write(random, context->engine, page_at(fixture.batch));
 	emit_batch(context, user, start);
-	/* And again, somewhere: into what was looked at before, and into the middle of commands. */
+	/*
+	 * Jump into the batch again, to commands that were already checked and into the middle of
+	 * commands.
+	 */
 	while (one_in(random, 2))
 		emit_batch(context, user, start + 4 * random_range(random, 0, REJOIN_DWORDS - 1));
 	context_run(context, STREAM_LIMIT_US);
@@ -39,21 +42,22 @@ static void commands_trial(struct random *random)
 static void user_trial(struct random *random)
 {
 	run_stream(random, true);
-	stage_check_kernel("a user batch");
+	fixture_check_kernel("a user batch");
 }
 
 const struct attack attack_commands = {
 	.name = "k-commands",
-	.what = "streams of random commands with the kernel's rights: lengths, jumps, registers, addresses",
+	.what = "streams of random commands with kernel privileges: lengths, jumps, registers, "
+		"addresses",
 	.share = 12,
-	.begin = stage_set,
+	.begin = fixture_setup,
 	.trial = commands_trial,
 };
 
 const struct attack attack_user = {
 	.name = "k-user-commands",
-	.what = "the same in batches of user space: not the guest's kernel either may be reached",
+	.what = "the same in user batches, which also must not access the guest's kernel",
 	.share = 12,
-	.begin = stage_set,
+	.begin = fixture_setup,
 	.trial = user_trial,
 };

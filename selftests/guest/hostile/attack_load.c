@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Little work for the guest that might be much for the host. What it costs is measured outside (test_hostile.py); here
- * it only has to come out right.
+ * Operations that are cheap for the guest but possibly expensive for the host. test_hostile.py
+ * measures their cost in the host; this file only checks their results.
  */
 #include "attack.h"
 
@@ -14,22 +14,22 @@ static unsigned int turn;
 
 static void tables_begin(struct random *random)
 {
-	stage_set(random);
+	fixture_setup(random);
 	for (unsigned int i = 0; i < TABLES; i++)
-		table[i] = tables_entry(&stage.tables, TABLE_VA(i), 1);
+		table[i] = tables_entry(&fixture.tables, TABLE_VA(i), 1);
 }
 
-/* An empty submission: nothing but a head that is the tail. */
+/* Submits a context with an empty ring: the head equals the tail. */
 static void submit_nothing(struct context *context)
 {
 	context_rewind(context);
-	if (context_run(context, HONEST_LIMIT_US) != RAN)
+	if (context_run(context, VALID_LIMIT_US) != RAN)
 		effect("an empty submission did not complete");
 }
 
 static uint64_t turned_entry(unsigned int i)
 {
-	return entry_of(machine.gpa[stage.data[(i + turn) % DATA_PAGES]]);
+	return entry_of(machine.gpa[fixture.data[(i + turn) % DATA_PAGES]]);
 }
 
 /* ---- (h) ---- */
@@ -40,7 +40,7 @@ static void scan_trial(struct random *random)
 	for (unsigned int i = 0; i < TABLES; i++)
 		for (unsigned int j = 0; j < ENTRIES; j++)
 			entry_write(&table[i][j], turned_entry(j));
-	submit_nothing(&stage.contexts[random_range(random, 0, ENGINES - 1)]);
+	submit_nothing(&fixture.contexts[random_range(random, 0, ENGINES - 1)]);
 }
 
 const struct attack attack_scan = {
@@ -60,9 +60,9 @@ static void trap_trial(struct random *random)
 	turn++;
 	for (i = 0; i < TABLES; i++)
 		entry_write(&table[i][0], turned_entry(i));
-	submit_nothing(&stage.contexts[random_range(random, 0, ENGINES - 1)]);
-	if (stage_store(RCS, TABLE_VA(at), turn) != RAN ||
-	    stage_data((at + turn) % DATA_PAGES)[0] != turn)
+	submit_nothing(&fixture.contexts[random_range(random, 0, ENGINES - 1)]);
+	if (fixture_store(RCS, TABLE_VA(at), turn) != RAN ||
+	    fixture_data((at + turn) % DATA_PAGES)[0] != turn)
 		effect("the only change of table %u was missed", at);
 }
 
@@ -80,10 +80,10 @@ const struct attack attack_trap = {
 
 static unsigned int first_page;
 
-/* Every page a table whose entries name all others: trees without end, were they unfolded. */
+/* Makes every page a table whose entries point to random other pages: trees of unbounded size. */
 static void exhaust_begin(struct random *random)
 {
-	stage_set(random);
+	fixture_setup(random);
 	first_page = take_page();
 	while (take_page() < first_page + EXHAUST_PAGES - 1)
 		;
@@ -101,22 +101,22 @@ static void exhaust_begin(struct random *random)
 
 static void exhaust_trial(struct random *random)
 {
-	struct context *context = &stage.contexts[random_range(random, 0, ENGINES - 1)];
+	struct context *context = &fixture.contexts[random_range(random, 0, ENGINES - 1)];
 
 	root_announce(first_page + random_range(random, 0, EXHAUST_PAGES - 1),
 		      one_in(random, 4) ? 3 : 4);
-	/* The tree that was there first goes on working. */
+	/* The fixture's tree must still work. */
 	if (!one_in(random, 8))
 		return;
-	context_fill(context, &stage.tables);
-	stage_data(0)[0] = 0;
-	if (stage_store(context->engine->id, STAGE_DATA, 1) != RAN || stage_data(0)[0] != 1)
+	context_fill(context, &fixture.tables);
+	fixture_data(0)[0] = 0;
+	if (fixture_store(context->engine->id, FIXTURE_DATA, 1) != RAN || fixture_data(0)[0] != 1)
 		effect("a tree stopped working when others were announced");
 }
 
 const struct attack attack_exhaust = {
 	.name = "j-exhaust",
-	.what = "thousands of trees of thousands of tables, up to the host's limits and beyond",
+	.what = "thousands of trees of thousands of tables, beyond the host's limits",
 	.share = 1,
 	.begin = exhaust_begin,
 	.trial = exhaust_trial,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is around the commands: registers, submit ports, context images, rings. */
+/* State around the commands: registers, submit ports, context images, rings. */
 #include "attack.h"
 
 #define STATE_LIMIT_US 3000u
@@ -15,12 +15,12 @@ static void any_access(struct random *random)
 					     1ull << random_range(random, 0, 31);
 	uint32_t offset = random_range(random, 0, REGISTERS_BYTES - 1);
 
-	if (one_in(random, 2)) /* where something lives */
+	if (one_in(random, 2)) /* registers of an engine */
 		offset = engines[random_range(random, 0, ENGINES - 1)].base + (offset & 0xfff);
 	else if (one_in(random, 4))
 		offset = PVINFO + (offset & 0xfff);
 	offset &= ~(bytes - 1);
-	/* Those have any_notification(). */
+	/* any_notification() writes these. */
 	if (offset + bytes > PVINFO_NOTIFY && offset < PVINFO_PDP0 + 4 * 8)
 		return;
 	if (one_in(random, 3))
@@ -29,7 +29,7 @@ static void any_access(struct random *random)
 		machine_write(offset, value, bytes);
 }
 
-/* Notifications name pages of ours, so that their trees can be taken back. */
+/* Notifications name pages of this program, so that roots_retire() can destroy their trees. */
 static void any_notification(struct random *random)
 {
 	unsigned int page = random_range(random, 0, PAGES - 1), levels = one_in(random, 2) ? 3 : 4;
@@ -50,9 +50,9 @@ static void registers_trial(struct random *random)
 
 const struct attack attack_registers = {
 	.name = "registers",
-	.what = "reads and writes of every width, anywhere in the two megabytes of registers; notifications",
+	.what = "reads and writes of every width in all 2 MiB of registers; notifications",
 	.share = 5,
-	.begin = stage_set,
+	.begin = fixture_setup,
 	.trial = registers_trial,
 };
 
@@ -67,7 +67,7 @@ static uint64_t any_descriptor(struct random *random, const struct context *cont
 		return random_next(random);
 	case 1:
 		return descriptor ^ 1ull << random_range(random, 0, 63);
-	case 2: /* an image that is none */
+	case 2: /* an LRCA without a context image */
 		return (descriptor & ~0xfffff000ull) |
 		       (window_start + PAGE_BYTES * random_range(random, 0, 64));
 	case 3:
@@ -79,16 +79,16 @@ static uint64_t any_descriptor(struct random *random, const struct context *cont
 
 static void port_trial(struct random *random)
 {
-	struct context *context = &stage.contexts[random_range(random, 0, ENGINES - 1)];
+	struct context *context = &fixture.contexts[random_range(random, 0, ENGINES - 1)];
 	struct engine *engine = context->engine;
 
-	context_fill(context, &stage.tables);
-	emit_store(context, false, STAGE_DATA, 1);
+	context_fill(context, &fixture.tables);
+	emit_store(context, false, FIXTURE_DATA, 1);
 	context->state[CTX_RING_TAIL] = context->tail;
 	for (unsigned int n = random_range(random, 1, 3); n; n--)
 		engine_submit(engine, any_descriptor(random, context),
 			      any_descriptor(random, context));
-	/* Half a submission stays behind. */
+	/* Leave an incomplete submission in the port. */
 	for (unsigned int n = random_range(random, 0, 3); n; n--)
 		machine_write(engine->base + RING_ELSP, random_next(random), 4);
 	if (one_in(random, 2))
@@ -98,9 +98,9 @@ static void port_trial(struct random *random)
 
 const struct attack attack_port = {
 	.name = "submit-port",
-	.what = "descriptors with any bits, of images that are none, without waiting, and in parts",
+	.what = "descriptors with random bits, without an image, without waiting, and incomplete",
 	.share = 6,
-	.begin = stage_set,
+	.begin = fixture_setup,
 	.trial = port_trial,
 };
 
@@ -132,8 +132,8 @@ static void spoil(struct random *random, volatile uint32_t *state)
 		window_start - PAGE_BYTES,
 		window_start + window_bytes - PAGE_BYTES,
 		window_start + window_bytes,
-		stage.kernel_address,
-		stage.batch_address | 1,
+		fixture.kernel_address,
+		fixture.batch_address | 1,
 		0x1ff001,
 		0x1ffff8,
 		(uint32_t)random_next(random),
@@ -142,7 +142,7 @@ static void spoil(struct random *random, volatile uint32_t *state)
 
 	if (one_in(random, 8))
 		field = random_range(random, 0, 0xff);
-	/* Trees only where roots_retire() finds them. */
+	/* Only spoil_tree() changes the root, so that roots_retire() knows all trees. */
 	if (field >= CTX_PDP3_HIGH && field <= CTX_PDP0_LOW)
 		return;
 	state[field] = values[random_range(random, 0, sizeof(values) / sizeof(*values) - 1)];
@@ -153,7 +153,7 @@ static void spoil_tree(struct random *random, volatile uint32_t *state)
 	unsigned int page = random_range(random, 0, PAGES - 1);
 	uint64_t gpa = machine.gpa[page];
 
-	/* Either not memory, or with bits that do not count. */
+	/* Either outside of memory, or with bits that the host ignores. */
 	if (one_in(random, 4))
 		gpa |= 1ull << random_range(random, 36, 63);
 	root_used(page, 4);
@@ -163,18 +163,18 @@ static void spoil_tree(struct random *random, volatile uint32_t *state)
 
 static void image_trial(struct random *random)
 {
-	struct context *context = &stage.contexts[random_range(random, 0, ENGINES - 1)];
+	struct context *context = &fixture.contexts[random_range(random, 0, ENGINES - 1)];
 
-	context_fill(context, &stage.tables);
+	context_fill(context, &fixture.tables);
 	for (unsigned int i = random_range(random, 1, 6); i; i--)
-		emit_store(context, false, STAGE_DATA, i);
+		emit_store(context, false, FIXTURE_DATA, i);
 	context->state[CTX_RING_TAIL] = context->tail;
 	for (unsigned int n = random_range(random, 1, 4); n; n--)
 		spoil(random, context->state);
 	if (one_in(random, 4))
 		spoil_tree(random, context->state);
 	engine_submit(context->engine, context->descriptor, 0);
-	/* Moved on while it may be running. */
+	/* Change and resubmit the image while it may be running. */
 	if (one_in(random, 4)) {
 		spoil(random, context->state);
 		engine_submit(context->engine, context->descriptor, 0);
@@ -184,28 +184,28 @@ static void image_trial(struct random *random)
 
 const struct attack attack_image = {
 	.name = "context-image",
-	.what = "images with fields out of range, other trees, and rings that are not there",
+	.what = "images with fields out of range, other trees, and unmapped rings",
 	.share = 9,
-	.begin = stage_set,
+	.begin = fixture_setup,
 	.trial = image_trial,
 };
 
 /* ---- rings ---- */
 
-/* Commands of any length around the end of the ring and around the tail. */
+/* Commands of any length that cross the end of the ring or the tail. */
 static void ring_trial(struct random *random)
 {
-	struct context *context = &stage.contexts[random_range(random, 0, ENGINES - 1)];
+	struct context *context = &fixture.contexts[random_range(random, 0, ENGINES - 1)];
 	uint32_t head = random_range(random, 0, PAGE_DWORDS - 1) * 4;
 	uint32_t tail = random_range(random, 0, PAGE_DWORDS / 2 - 1) * 8;
 
-	context_fill(context, &stage.tables);
+	context_fill(context, &fixture.tables);
 	for (unsigned int i = 0; i < PAGE_DWORDS; i++)
 		context->ring[i] = one_in(random, PAGE_DWORDS) ? (uint32_t)random_next(random) :
 								 MI_NOOP;
-	/* A store that wraps around, whole or longer than it says. */
+	/* A store that wraps at the end of the ring, with a correct or an excessive length. */
 	context->ring[PAGE_DWORDS - 1] = MI(MI_STORE_DATA, 4) | (one_in(random, 4) ? 0x3ff : 0);
-	context->ring[0] = (uint32_t)STAGE_DATA;
+	context->ring[0] = (uint32_t)FIXTURE_DATA;
 	if (tail >= 8 && one_in(random, 4))
 		context->ring[tail / 4 - 1 - random_range(random, 0, 1)] = MI(MI_LOAD_IMM, 5);
 	context->state[CTX_RING_HEAD] = head;
@@ -216,8 +216,8 @@ static void ring_trial(struct random *random)
 
 const struct attack attack_ring = {
 	.name = "ring",
-	.what = "rings of noise, commands across the end of the ring and across the tail",
+	.what = "rings of random dwords, commands that cross the end of the ring or the tail",
 	.share = 5,
-	.begin = stage_set,
+	.begin = fixture_setup,
 	.trial = ring_trial,
 };

@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Tables that no driver builds: pages with several roles, and entries that name what is not memory. */
+/* Invalid tables: pages with several roles, and entries that map addresses without guest memory. */
 #include "attack.h"
 
 /* ---- (e) ---- */
 
 #define POOL 6u
-#define INDICES 8u /* few, so that walks meet them again */
+#define INDICES 8u /* few, so that random walks find present entries */
 
 static unsigned int pool[POOL];
 
 static uint64_t any_entry(struct random *random)
 {
 	unsigned int page = one_in(random, 4) ?
-				    stage.data[random_range(random, 0, DATA_PAGES - 1)] :
+				    fixture.data[random_range(random, 0, DATA_PAGES - 1)] :
 				    pool[random_range(random, 0, POOL - 1)];
 	uint64_t flags = ENTRY_PRESENT | (one_in(random, 4) ? 0 : ENTRY_WRITE) |
-			 (one_in(random, 16) ? ENTRY_LARGE : 0) | (one_in(random, 8) ? ENTRY_64K : 0);
+			 (one_in(random, 16) ? ENTRY_LARGE : 0) |
+			 (one_in(random, 8) ? ENTRY_64K : 0);
 
 	return one_in(random, 16) ? 0 : machine.gpa[page] | flags;
 }
 
 static void aliasing_begin(struct random *random)
 {
-	stage_set(random);
+	fixture_setup(random);
 	for (unsigned int i = 0; i < POOL; i++) {
 		pool[i] = take_page();
-		/* They are rings and images, too, by GGTT address. */
+		/* Contexts also use them as rings and images, by GGTT address. */
 		ggtt_map(machine.gpa[pool[i]]);
 	}
 	for (unsigned int i = 0; i < POOL; i++)
@@ -57,7 +58,7 @@ static void point_at_pool(struct context *context, struct random *random)
 	unsigned int first = pool[random_range(random, 0, POOL - 1)];
 
 	for (unsigned int i = 0; i < 4; i++) {
-		/* As roots_retire() will name them. */
+		/* The same page directories as in the notification of roots_retire(). */
 		uint64_t gpa = machine.gpa[(first + i) % PAGES];
 
 		context->state[CTX_PDP0_LOW - 4 * i] = (uint32_t)gpa;
@@ -70,7 +71,7 @@ static void point_at_pool(struct context *context, struct random *random)
 
 static void aliasing_trial(struct random *random)
 {
-	struct context *context = &stage.contexts[random_range(random, 0, ENGINES - 1)];
+	struct context *context = &fixture.contexts[random_range(random, 0, ENGINES - 1)];
 
 	scribble(random);
 	point_at_pool(context, random);
@@ -89,7 +90,7 @@ static void aliasing_trial(struct random *random)
 
 const struct attack attack_aliasing = {
 	.name = "e-aliasing",
-	.what = "one page as table of several levels, in several trees, of itself, and as target of stores",
+	.what = "one page as table of several levels and trees, of itself, and as target of stores",
 	.share = 8,
 	.begin = aliasing_begin,
 	.trial = aliasing_trial,
@@ -97,13 +98,13 @@ const struct attack attack_aliasing = {
 
 /* ---- (f) ---- */
 
-#define PROBE_VA 0x100000000ull /* alone in its tables above the last level, too */
+#define PROBE_VA 0x100000000ull /* shares no table below the PML4 with other addresses */
 #define MARK 0x5afe5afeu
 
 static uint64_t any_foreign_gpa(struct random *random)
 {
 	const uint64_t places[] = {
-		machine.bar0, /* registers, by a store that would not trap */
+		machine.bar0, /* registers; a store of an engine would not trap */
 		machine.bar0 + GGTT_TABLE_OFFSET + (uint64_t)(window_start / PAGE_BYTES) * 8,
 		machine.bar0 + BAR0_BYTES,
 		0xa0000, /* VGA */
@@ -113,7 +114,7 @@ static uint64_t any_foreign_gpa(struct random *random)
 		0xfee00000, /* local APIC */
 		0xffff0000, /* firmware */
 		1ull << 38,
-		ENTRY_ADDRESS, /* the last page that an entry can name */
+		ENTRY_ADDRESS, /* the last page that an entry can map */
 	};
 	unsigned int i = random_range(random, 0, sizeof(places) / sizeof(*places));
 
@@ -122,13 +123,16 @@ static uint64_t any_foreign_gpa(struct random *random)
 	return places[i] & ENTRY_ADDRESS;
 }
 
-/* Read the place, then write it. Either may stop the engine; reads may only find zero, and nothing may change. */
+/*
+ * Reads and then writes @address. Either access may stop the engine. The read may return only zero,
+ * and the write must have no effect.
+ */
 static void probe(struct context *context, bool global, uint64_t address)
 {
 	const uint32_t copy[] = {
 		MI(MI_COPY_MEMORY, 5) | (global ? MI_GGTT : 0),
-		(uint32_t)STAGE_DATA,
-		STAGE_DATA >> 32,
+		(uint32_t)FIXTURE_DATA,
+		FIXTURE_DATA >> 32,
 		(uint32_t)address,
 		address >> 32,
 	};
@@ -136,25 +140,25 @@ static void probe(struct context *context, bool global, uint64_t address)
 	context_rewind(context);
 	emit(context, copy, 5);
 	emit_store(context, global, address, MARK);
-	context_run(context, HONEST_LIMIT_US);
+	context_run(context, VALID_LIMIT_US);
 }
 
 static void foreign_trial(struct random *random)
 {
-	struct context *context = &stage.contexts[random_range(random, 0, ENGINES - 1)];
+	struct context *context = &fixture.contexts[random_range(random, 0, ENGINES - 1)];
 	unsigned int level = random_range(random, 0, LEVELS); /* 0: the GGTT */
 	uint64_t gpa = any_foreign_gpa(random);
 	volatile uint64_t *own_entry = &machine.ggtt[window_start / PAGE_BYTES];
 	uint64_t before = *own_entry;
-	volatile uint32_t *word = stage_data(0);
+	volatile uint32_t *word = fixture_data(0);
 	volatile uint64_t *entry;
 	uint64_t good;
 	uint32_t address;
 
 	*word = MARK;
 	if (level) {
-		tables_map(&stage.tables, PROBE_VA, machine.gpa[stage.data[1]]);
-		entry = tables_entry(&stage.tables, PROBE_VA, level);
+		tables_map(&fixture.tables, PROBE_VA, machine.gpa[fixture.data[1]]);
+		entry = tables_entry(&fixture.tables, PROBE_VA, level);
 		good = *entry;
 		entry_write(entry, entry_of(gpa));
 		probe(context, false, PROBE_VA);
@@ -174,8 +178,8 @@ static void foreign_trial(struct random *random)
 
 const struct attack attack_foreign = {
 	.name = "f-foreign-pages",
-	.what = "entries of every level and of the GGTT that name devices, firmware, other guests' or no memory",
+	.what = "entries of every level that map devices, firmware, or memory of others",
 	.share = 6,
-	.begin = stage_set,
+	.begin = fixture_setup,
 	.trial = foreign_trial,
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Contexts: image, ring, and getting one to run (5.1, 5.2). */
-#include "world.h"
+/* Contexts: image, ring and submission. */
+#include "guest_env.h"
 
 #define RING_BYTES PAGE_BYTES
 #define RING_ENABLE 1u
@@ -38,7 +38,7 @@ void context_make(struct context *context, enum engine_id id, const struct table
 		.ring = page_at(ring),
 		.lrca = ggtt_map(machine.gpa[first]),
 	};
-	ggtt_map(machine.gpa[state]); /* the page behind the LRCA */
+	ggtt_map(machine.gpa[state]); /* the second page of the image */
 	context->ring_start = ggtt_map(machine.gpa[ring]);
 	next_id = next_id % 1000 + 1;
 	context->descriptor = (uint64_t)next_id << 37 | context->lrca | GEN8_CTX_VALID | DESC_64BIT |
@@ -92,7 +92,7 @@ void context_submit(struct context *context)
 
 	if (context->tail & 4)
 		emit(context, &noop, 1);
-	/* Commands before the tail that covers them. */
+	/* Write the commands before the tail that makes them visible. */
 	__atomic_store_n(&context->state[CTX_RING_TAIL], context->tail, __ATOMIC_RELEASE);
 	engine_submit(context->engine, context->descriptor, 0);
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Engines as a driver handles them: start, submit, wait, reset (5). */
+/* Start, submission, wait and reset of engines, as in a driver. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "world.h"
+#include "guest_env.h"
 
 #define READY_READS 1000u
 
-/* Between two looks at the error register, which traps; the status page does not. */
+/* Interval of reads of the error register, which trap. Reads of the status page do not. */
 #define ERROR_POLL_NS 300000u
 
 static const uint32_t bases[ENGINES] = { 0x2000, 0x22000, 0x12000, 0x1a000 };
@@ -43,7 +43,7 @@ static void write_engine(const struct engine *engine, uint32_t offset, uint32_t 
 	machine_write(engine->base + offset, value, 4);
 }
 
-static void books_reset(struct engine *engine)
+static void csb_reset(struct engine *engine)
 {
 	for (unsigned int i = 0; i < 2 * GEN8_CSB_ENTRIES; i++)
 		engine->status[HWSP_CSB / 4 + i] = ~0u;
@@ -51,7 +51,10 @@ static void books_reset(struct engine *engine)
 	engine->csb_read = GEN8_CSB_ENTRIES - 1;
 }
 
-/* What i915 does when an engine resumes (5.4), without the workarounds that are only storage. */
+/*
+ * The writes of i915 when an engine resumes, without the workaround registers that are plain
+ * storage.
+ */
 static void resume(struct engine *engine)
 {
 	write_engine(engine, RING_MODE, RUN_LISTS);
@@ -60,7 +63,7 @@ static void resume(struct engine *engine)
 	write_engine(engine, RING_EIR, ~0u);
 	write_engine(engine, RING_EMR, EMR_BAD_COMMAND_ONLY);
 	write_engine(engine, RING_CSB_POINTER, CSB_POINTERS_RESET);
-	books_reset(engine);
+	csb_reset(engine);
 }
 
 static void reset_domain(uint32_t bits)
@@ -115,13 +118,13 @@ void engine_submit(const struct engine *engine, uint64_t element0, uint64_t elem
 	write_engine(engine, RING_ELSP, (uint32_t)element0);
 }
 
-/* i915's rule (5.3): either of the low bits is a promotion, all else a completion. */
+/* As in i915, either of the two low bits indicates a promotion; other events are completions. */
 static unsigned int completions_consume(struct engine *engine)
 {
 	uint32_t write = __atomic_load_n(&engine->status[HWSP_CSB_WRITE / 4], __ATOMIC_ACQUIRE);
 	unsigned int completions = 0;
 
-	/* Commands of an attack may have written here. */
+	/* Commands of an attack may have overwritten the write pointer. */
 	while (write < GEN8_CSB_ENTRIES && engine->csb_read != write) {
 		volatile uint32_t *entry;
 

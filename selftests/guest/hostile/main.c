@@ -1,40 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hostile: root in a guest, without a driver. Drives the vGPU's registers, tables, contexts and rings as no driver
- * does, checks that nothing comes of it that must not, and that the vGPU is still good for honest work.
+ * hostile: attacks a vGPU as root in a guest without a GPU driver. Uses registers, tables, contexts
+ * and rings in invalid ways, checks that this has no forbidden effects, and that the vGPU still
+ * runs valid workloads afterwards.
  */
 #include <argp.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "accomplice_pci.h"
-#include "machine_pci.h"
+#include "second_vgpu_pci.h"
+#include "bar0_pci.h"
 #include "options.h"
-#include "run.h"
+#include "runner.h"
 
 #define TRIALS_MAX 1000000000ul
 
 static struct run run = { .seed = 1, .trials = 1000 };
 static const char *device;
-static bool accomplice;
+static bool second_vgpu;
 
 static const struct argp_option options[] = {
-	{ "seed", 's', "N", 0, "of everything random (1)", 0 },
+	{ "seed", 's', "N", 0, "Random seed (default 1)", 0 },
 	{ "trials", 't', "N", 0,
-	  "over all classes (1000); a trial is one submission with what leads to it, or one group of "
-	  "stores or register accesses",
+	  "Number of trials of all classes (default 1000); a trial is one submission with its "
+	  "preparation, or one group of stores or register accesses",
 	  0 },
-	{ "class", 'c', "NAME", 0, "only classes whose names begin so; --list shows all", 0 },
-	{ "skip", 'k', "N", 0, "leave out the first N trials of each class (0)", 0 },
+	{ "class", 'c', "NAME", 0, "Run only classes whose names begin with NAME; see --list", 0 },
+	{ "skip", 'k', "N", 0, "Skip the first N trials of each class (default 0)", 0 },
 	{ "device", 'd', "ADDRESS", 0,
-	  "of the vGPU in the guest's PCI tree (the first Intel display function)", 0 },
-	{ "accomplice", 'a', NULL, 0,
-	  "meanwhile the guest's second vGPU (the second Intel display function) pins and unpins the same "
-	  "memory",
+	  "PCI address of the vGPU in the guest (default: the first Intel display function)", 0 },
+	{ "second-vgpu", '2', NULL, 0,
+	  "During the attacks, pin and unpin the same memory by the second vGPU of the guest (the "
+	  "second Intel display function)",
 	  0 },
-	{ "json", 'j', "FILE", 0, "write a summary there", 0 },
-	{ "list", 'l', NULL, 0, "name and describe the classes", 0 },
+	{ "json", 'j', "FILE", 0, "Write a summary to FILE", 0 },
+	{ "list", 'l', NULL, 0, "List the classes", 0 },
 	{ 0 },
 };
 
@@ -56,8 +57,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 	case 'd':
 		device = argument;
 		break;
-	case 'a':
-		accomplice = true;
+	case '2':
+		second_vgpu = true;
 		break;
 	case 'j':
 		run.json = fopen(argument, "w");
@@ -79,8 +80,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.doc = "Attacks the vGPU of this guest; no driver may be bound to it. Exit status: 0 nothing came of it, 1 something "
-	       "did, 2 the attacks could not be made.",
+	.doc = "Attack the vGPU of this guest; no driver may be bound to it. Exit status: 0 the "
+	       "attacks had no effect, 1 an attack had an effect, 2 the attacks could not be run.",
 };
 
 int main(int argc, char **argv)
@@ -89,13 +90,13 @@ int main(int argc, char **argv)
 
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
 	machine_open(device);
-	if (accomplice)
-		accomplice_start(machine_open_second());
+	if (second_vgpu)
+		second_vgpu_start(machine_open_second());
 	failed = run_attacks(&run);
-	if (accomplice)
-		printf("# accomplice: %llu rounds\n", (unsigned long long)accomplice_rounds());
+	if (second_vgpu)
+		printf("# second vGPU: %llu rounds\n", (unsigned long long)second_vgpu_rounds());
 	if (failed < 0) {
-		fprintf(stderr, "hostile: no class is called %s\n", run.chosen);
+		fprintf(stderr, "hostile: no class has the name %s\n", run.chosen);
 		return 2;
 	}
 	return failed != 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Free pages, and those that must never change. */
+/* Allocation of pages, and the canary pages. */
 #include <string.h>
 
-#include "world.h"
+#include "guest_env.h"
 
 #define CANARY_MIX 0x9e3779b97f4a7c15ull
 
@@ -10,7 +10,9 @@ static unsigned int next_page;
 
 void memory_reset(void)
 {
-	/* All stores go through the machine: the host may still track a page that an attack told it of. */
+	/*
+	 * Use machine_store() because the host may still track a page of an attack as a table page.
+	 */
 	for (unsigned int i = 0; i < next_page * (PAGE_BYTES / 8); i++) {
 		volatile uint64_t *word = (volatile uint64_t *)machine.memory + i;
 

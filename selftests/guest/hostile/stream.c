@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Streams of random commands. Nearly all are such that an engine executes them, so that a stream gets somewhere; the
- * others are wrong in one respect, or in all.
+ * Streams of random commands. Most commands are valid, so that engines execute a large part of a
+ * stream. The others are invalid in one respect or completely.
  */
 #include "attack.h"
 
 #define STREAM_DWORDS 256u
 #define STREAM_COMMANDS 24u
-#define WILD \
-	12u /* one operand in so many is not what a driver would use: most of those end the stream */
+#define WILD 12u /* one operand of this many is invalid, which ends most streams */
 
 static uint32_t any_register(struct random *random, uint32_t base)
 {
@@ -48,32 +47,32 @@ static uint32_t any_register(struct random *random, uint32_t base)
 static uint64_t any_address(struct random *random)
 {
 	const uint64_t addresses[] = {
-		STAGE_DATA + PAGE_BYTES - 4, /* and over the end of the page */
-		STAGE_DATA + (DATA_PAGES - 1) * PAGE_BYTES + 0xffc,
-		STAGE_BATCH + 4 * random_range(random, 0, STREAM_DWORDS - 1),
-		stage.batch_address + 4 * random_range(random, 0, STREAM_DWORDS - 1),
-		stage.kernel_address + 4 * random_range(random, 0, PAGE_DWORDS - 1),
+		FIXTURE_DATA + PAGE_BYTES - 4, /* a qword crosses the end of the page */
+		FIXTURE_DATA + (DATA_PAGES - 1) * PAGE_BYTES + 0xffc,
+		FIXTURE_BATCH + 4 * random_range(random, 0, STREAM_DWORDS - 1),
+		fixture.batch_address + 4 * random_range(random, 0, STREAM_DWORDS - 1),
+		fixture.kernel_address + 4 * random_range(random, 0, PAGE_DWORDS - 1),
 		window_start - 4,
 		window_start + window_bytes,
 		window_start + window_bytes - 4,
 		0,
 		0xfffffffc,
 		0x1fffffffcull,
-		STAGE_NOWHERE,
+		FIXTURE_NOWHERE,
 		0xfffffffffffcull,
 		random_next(random),
 	};
 
 	if (!one_in(random, WILD))
-		return STAGE_DATA + 4 * random_range(random, 0, DATA_PAGES * PAGE_DWORDS - 1);
+		return FIXTURE_DATA + 4 * random_range(random, 0, DATA_PAGES * PAGE_DWORDS - 1);
 	return addresses[random_range(random, 0, sizeof(addresses) / sizeof(*addresses) - 1)];
 }
 
-/* A global address is one in the window, mostly. */
+/* Mostly addresses in the window of the vGPU. */
 static uint64_t any_global_address(struct random *random)
 {
 	if (!one_in(random, WILD))
-		return stage.kernel_address + 4 * random_range(random, 0, PAGE_DWORDS - 1);
+		return fixture.kernel_address + 4 * random_range(random, 0, PAGE_DWORDS - 1);
 	return any_address(random);
 }
 
@@ -128,7 +127,7 @@ static unsigned int move_register(struct random *random, uint32_t base, uint32_t
 			    address, 2);
 }
 
-/* Bit 22 is the source's space, bit 21 the destination's. */
+/* Bit 22 selects the address space of the source, bit 21 that of the destination. */
 static unsigned int copy_memory(struct random *random, uint32_t base, uint32_t *dw)
 {
 	uint64_t from, to;
@@ -180,7 +179,7 @@ static unsigned int store_index(struct random *random, uint32_t base, uint32_t *
 	return (dw[0] & 0xff) + 2;
 }
 
-/* LOAD to a source, an operation, STORE of the accumulator. */
+/* LOAD of the two sources, an operation, STORE of the accumulator. */
 static unsigned int math(struct random *random, uint32_t base, uint32_t *dw)
 {
 	(void)base;
@@ -192,10 +191,10 @@ static unsigned int math(struct random *random, uint32_t base, uint32_t *dw)
 	return 5;
 }
 
-/* To some dword of this very stream, mostly; chains and second level. */
+/* Mostly jumps to a dword of the same stream, chained or as a second-level batch. */
 static unsigned int jump(struct random *random, uint32_t base, uint32_t *dw)
 {
-	uint64_t address = STAGE_BATCH + 4 * random_range(random, 0, STREAM_DWORDS - 1);
+	uint64_t address = FIXTURE_BATCH + 4 * random_range(random, 0, STREAM_DWORDS - 1);
 	uint32_t flags = BATCH_PPGTT | (dw[5] & BATCH_SECOND_LEVEL);
 
 	(void)base;
@@ -216,7 +215,7 @@ static unsigned int condition(struct random *random, uint32_t base, uint32_t *dw
 	return with_address(dw, MI(opcode, 4) | space | (dw[5] & 0x21f000), address, 2);
 }
 
-/* Mostly small: a large one costs time and finds nothing else. */
+/* Mostly small, because large blits only take more time. */
 static unsigned int blit(struct random *random, uint32_t base, uint32_t *dw)
 {
 	uint64_t address = any_address(random), from = any_address(random);
@@ -235,7 +234,7 @@ static unsigned int blit(struct random *random, uint32_t base, uint32_t *dw)
 	return with_address(dw, XY_COPY | (dw[5] & 0x8800), address, 4);
 }
 
-/* One dword: flags, interrupts, and the end. */
+/* MI commands of one dword: flags, interrupts, the end of the batch. */
 static unsigned int single(struct random *random, uint32_t base, uint32_t *dw)
 {
 	(void)base;
@@ -247,7 +246,7 @@ static unsigned int noise(struct random *random, uint32_t base, uint32_t *dw)
 {
 	(void)base;
 	switch (random_range(random, 0, 2)) {
-	case 0: /* an MI command that no one may use, or no one knows */
+	case 0: /* an MI command that is privileged or undefined */
 		dw[0] = MI(random_range(random, 0x10, 0x3f), 4);
 		break;
 	case 1:
@@ -292,13 +291,13 @@ void stream_write(struct random *random, const struct engine *engine, volatile u
 	for (unsigned int n = random_range(random, 1, STREAM_COMMANDS); n; n--) {
 		unsigned int count = any_command(random, engine->id, engine->base, dw);
 
-		/* One length or one bit off, now and then. */
+		/* Sometimes flip one bit of the header, for example of the length. */
 		if (one_in(random, 4 * WILD))
 			dw[0] ^= 1u << random_range(random, 0, 31);
 		for (unsigned int i = 0; i < count && at < STREAM_DWORDS - 1; i++)
 			to[at++] = dw[i];
 	}
-	/* Sometimes it runs into what the page held before. */
+	/* Sometimes the stream continues with the old content of the page. */
 	if (!one_in(random, 16))
 		to[at] = MI_BATCH_END;
 }

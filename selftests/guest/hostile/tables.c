@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The guest's tables: GGTT entries in BAR 0, PPGTT trees in memory, and what the host is told about trees. */
+/* GGTT entries in BAR 0, PPGTT trees in memory, and notifications of trees to the host. */
 #include <string.h>
 
-#include "world.h"
+#include "guest_env.h"
 
 #define ROOT_LEVELS_3 1u
 #define ROOT_LEVELS_4 2u
@@ -10,7 +10,7 @@
 uint32_t window_start, window_bytes;
 
 static uint32_t ggtt_next;
-static uint8_t roots[MACHINE_PAGES]; /* ROOT_LEVELS_ of the trees that the host knows, by top page */
+static uint8_t roots[MACHINE_PAGES]; /* ROOT_LEVELS_* of the trees that the host knows, by root */
 
 void ggtt_write(uint32_t address, uint64_t entry)
 {
@@ -23,7 +23,10 @@ void ggtt_reset(void)
 
 	window_start = machine_read(PVINFO_HIDDEN_BASE);
 	window_bytes = machine_read(PVINFO_HIDDEN_BYTES);
-	/* An attack may have written anywhere in the table, but entries outside the window are nobody's. */
+	/*
+	 * Attacks may write to all of the table, but the host ignores entries outside of the
+	 * window.
+	 */
 	for (address = window_start; address - window_start < window_bytes; address += PAGE_BYTES)
 		if (machine.ggtt[address / PAGE_BYTES])
 			ggtt_write(address, 0);
@@ -59,7 +62,7 @@ static volatile uint64_t *entries_below(volatile uint64_t *entry)
 	for (page = 0; page < PAGES; page++)
 		if (machine.gpa[page] == (*entry & ENTRY_ADDRESS))
 			return page_at(page);
-	give_up("a table entry of ours leads nowhere");
+	give_up("an upper-level entry does not point to a table");
 }
 
 volatile uint64_t *tables_entry(const struct tables *tables, uint64_t address, unsigned int level)

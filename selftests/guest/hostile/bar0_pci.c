@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The real machine: a PCI function through sysfs, huge pages whose addresses /proc/self/pagemap tells, and the chipset's
- * registers that decide which memory below 1 MiB is there at all.
+ * The implementation for a guest: a PCI function in sysfs, huge pages whose addresses are in
+ * /proc/self/pagemap, and the chipset registers that map the memory below 1 MiB.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,8 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "machine_pci.h"
-#include "world.h"
+#include "bar0_pci.h"
+#include "guest_env.h"
 
 #define HUGE_BYTES (2u << 20)
 #define HUGE_PAGES (MACHINE_PAGES * PAGE_BYTES / HUGE_BYTES)
@@ -25,15 +25,21 @@
 #define PCI_COMMAND_MASTER 4u
 #define PCI_BAR0 0x10
 
-/* Programmable attribute maps: 82G33 (q35) datasheet 5.1.18. 0x93 is for 0xd0000 to 0xd7fff: two areas of 16 KiB. */
+/*
+ * Programmable attribute maps, see the 82G33 (q35) datasheet, 5.1.18. Register 0x93 is for 0xd0000
+ * to 0xd7fff, two areas of 16 KiB.
+ */
 #define HOST_BRIDGE "/sys/bus/pci/devices/0000:00:00.0"
 #define HOST_BRIDGE_Q35 0x29c0u
 #define PAM3 0x93
-#define PAM3_MEMORY 0x33u /* reads and writes of both areas go to memory */
+#define PAM3_MEMORY 0x33u /* reads and writes of both areas access memory */
 #define PAM3_BUS 0x00u
 #define PAM3_AREA 0xd0000u
 
-/* Where SMRAM is seen: the same, 5.1.20. What is here is all that the system address space shows of it. */
+/*
+ * The SMRAM control register, see 5.1.20. Only the two bits that change the system address space
+ * are defined here.
+ */
 #define SMRAM 0x9d
 #define SMRAM_ENABLE 0x08u
 #define SMRAM_OPEN 0x40u
@@ -125,7 +131,7 @@ static void *map_physical(int memory, off_t address)
 	return page == MAP_FAILED ? NULL : page;
 }
 
-/* Without it (no q35, no /dev/mem) BAR 0 is all that can be hidden. */
+/* If it fails (no q35, no /dev/mem), machine_hide() can remove only BAR 0. */
 static void open_chipset(void)
 {
 	uint16_t id = 0;
@@ -167,7 +173,7 @@ static bool is_vgpu(const char *directory)
 	return strtoul(text, NULL, 0) >> 16 == 3;
 }
 
-/* @which of the Intel display functions, unless there is an @address. */
+/* Finds the PCI function @address or, if it is NULL, Intel display function number @which. */
 static void find_device(const char *address, unsigned int which, char *directory, size_t bytes)
 {
 	glob_t found;
@@ -188,7 +194,7 @@ static void find_device(const char *address, unsigned int which, char *directory
 	globfree(&found);
 }
 
-/* Returns BAR 0; its address and the configuration space to @address and @fd. */
+/* Maps BAR 0. *address is its guest-physical address, *fd is the open configuration space. */
 static volatile uint8_t *open_bar0(const char *directory, uint64_t *address, int *fd)
 {
 	char path[300];
@@ -208,7 +214,8 @@ static volatile uint8_t *open_bar0(const char *directory, uint64_t *address, int
 	snprintf(path, sizeof(path), "%s/resource0", directory);
 	resource = open(path, O_RDWR | O_SYNC);
 	memory = resource < 0 ? MAP_FAILED :
-				mmap(NULL, BAR0_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, resource, 0);
+				mmap(NULL, BAR0_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+				     resource, 0);
 	if (memory == MAP_FAILED)
 		give_up("%s: %s", path, strerror(errno));
 	close(resource);
@@ -233,7 +240,7 @@ static void find_addresses(void)
 
 		if (pread(fd, &entry, 8, at) != 8 || !(entry & PAGEMAP_PRESENT) ||
 		    !(entry & PAGEMAP_FRAME))
-			give_up("the physical address of page %u is not to be had", page);
+			give_up("the physical address of page %u is not available", page);
 		machine.gpa[page] = (entry & PAGEMAP_FRAME) * PAGE_BYTES;
 	}
 	close(fd);

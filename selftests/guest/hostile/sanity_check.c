@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Is the vGPU still good for anything? What an honest driver would ask of it, on each engine. */
+/* Checks that the vGPU is still usable: runs a workload like a GPU driver's on each engine. */
 #include <stdio.h>
 #include <string.h>
 
 #include "attack.h"
-#include "world.h"
+#include "guest_env.h"
 
 #define BATCH 0x100000ull
 #define DATA 0x40200000ull
@@ -23,7 +23,7 @@ static const char *fail(enum engine_id id, const char *what)
 	return trouble;
 }
 
-/* A user batch with a qword store and, on the blitter, a fill and a copy; then the breadcrumb (7.3). */
+/* Writes a user batch with a qword store and, on the blitter, a fill and a copy. */
 static unsigned int write_batch(uint32_t *batch, enum engine_id id)
 {
 	const uint32_t store[] = { MI(MI_STORE_DATA, 5) | MI_QWORD, (uint32_t)DATA, DATA >> 32,
@@ -77,11 +77,11 @@ static const char *work_on(enum engine_id id)
 	context_make(&context, id, &tables);
 	emit_batch(&context, true, BATCH);
 	emit_store(&context, true, line_address, SEQNO);
-	switch (context_run(&context, HONEST_LIMIT_US)) {
+	switch (context_run(&context, VALID_LIMIT_US)) {
 	case STOPPED:
-		return fail(id, "honest work is refused");
+		return fail(id, "a valid workload is rejected");
 	case TIMED_OUT:
-		return fail(id, "honest work does not end");
+		return fail(id, "a valid workload does not complete");
 	case RAN:
 		break;
 	}
@@ -89,22 +89,22 @@ static const char *work_on(enum engine_id id)
 	if (head != context.tail)
 		return fail(id, "the head was not saved");
 	if (seqno[0] != SEQNO)
-		return fail(id, "the breadcrumb did not arrive");
+		return fail(id, "the breadcrumb was not written");
 	if (result[0] != 0x1234567 || result[1] != 0x89abcde)
-		return fail(id, "the store did not arrive");
+		return fail(id, "the store was not executed");
 	for (unsigned int i = 0; id == BCS && i < PIXELS * PIXELS; i++)
 		if (result[16 + i] != COLOR)
 			return fail(id, "a pixel is wrong");
 	return NULL;
 }
 
-const char *good_work(void)
+const char *sanity_check(void)
 {
 	const char *wrong = NULL;
 
-	world_begin();
+	env_begin();
 	for (unsigned int id = 0; id < ENGINES && !wrong; id++)
 		wrong = work_on(id);
-	world_end();
+	env_end();
 	return wrong;
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Goes through the classes: trials in rounds, the effects of each, honest work after each round, the figures. */
+/*
+ * Runs the classes of attacks in rounds of trials, with a valid workload after each round, and
+ * reports.
+ */
 #include <inttypes.h>
 #include <string.h>
 
 #include "attack.h"
-#include "run.h"
+#include "runner.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 #define CANARIES_PER_TRIAL 2u
@@ -18,11 +21,11 @@ static const struct attack *const attacks[] = {
 	&attack_port,	  &attack_image,      &attack_ring,
 };
 
-/* What one class came to. */
+/* The result of one class. */
 struct result {
 	const struct attack *attack;
 	uint64_t trials, ns, effects, resets, errors, timeouts, slowest_reset_ns;
-	const char *trouble; /* honest work that failed */
+	const char *trouble; /* failure of a valid workload, or NULL */
 };
 
 static bool is_chosen(const struct attack *attack, const char *chosen)
@@ -51,30 +54,30 @@ static void check_some_canaries(uint64_t trial)
 	unsigned int changed = canaries_changed(first, CANARIES_PER_TRIAL);
 
 	if (changed)
-		effect("%u pages that no table names have changed", changed);
+		effect("%u pages that no table maps have changed", changed);
 }
 
-/* Trials @at up to @end in one world. */
+/* Runs trials @at to @end - 1 in one environment. */
 static void run_round(const struct attack *attack, uint64_t seed, uint64_t at, uint64_t end)
 {
 	struct random random;
 	uint64_t trial;
 
 	random_seed(&random, seed ^ at);
-	world_begin();
+	env_begin();
 	if (attack->begin)
 		attack->begin(&random);
 	for (trial = at; trial < end; trial++) {
-		/* Each trial has numbers of its own. */
+		/* The random numbers of a trial do not depend on other trials. */
 		random_seed(&random, seed + trial);
 		attack->trial(&random);
 		check_some_canaries(trial);
 	}
 	if (attack->end)
 		attack->end();
-	world_end();
+	env_end();
 	if (canaries_changed(0, CANARIES)) {
-		effect("pages that no table names have changed");
+		effect("pages that no table maps have changed");
 		canaries_plant();
 	}
 }
@@ -96,7 +99,7 @@ static void run_class(struct result *result, const struct run *run)
 			next = end;
 		run_round(result->attack, seed, at, next);
 		at = next;
-		result->trouble = good_work();
+		result->trouble = sanity_check();
 		if (now_ns() - told > PROGRESS_S * 1000000000ull) {
 			told = now_ns();
 			printf("# %s: %" PRIu64 " of %" PRIu64 " trials, %" PRIu64 " s\n",

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a guest knows of a Gen9 vGPU, written down from notes on what i915 does (numbers, here and elsewhere in this folder, are their sections) and
- * not shared with the host's code: an attack must not inherit the host's mistakes.
+ * The interface of a Gen9 vGPU: registers, page tables, context images and commands. The
+ * definitions follow i915 of Linux 6.1. They are not shared with the host's code, so that the
+ * attacks do not inherit errors of the host.
  */
-#ifndef HOSTILE_CONTRACT_H
-#define HOSTILE_CONTRACT_H
+#ifndef HOSTILE_GEN9_ABI_H
+#define HOSTILE_GEN9_ABI_H
 
 #include <stdint.h>
 
@@ -12,14 +13,14 @@
 #define PAGE_DWORDS (PAGE_BYTES / 4)
 #define ENTRIES 512u /* per table page, 8 bytes each */
 
-#define REGISTERS_BYTES 0x200000u /* 1.3 */
+#define REGISTERS_BYTES 0x200000u
 #define GGTT_TABLE_OFFSET 0x800000u
 #define GGTT_TABLE_BYTES 0x800000u
 #define BAR0_BYTES 0x1000000u
 
 enum engine_id { RCS, BCS, VCS, VECS, ENGINES };
 
-/* Relative to an engine's base (3, 5) */
+/* Registers relative to the base of an engine */
 #define RING_HWS_PGA 0x80
 #define RING_MI_MODE 0x9c
 #define RING_EIR 0xb0
@@ -36,25 +37,25 @@ enum engine_id { RCS, BCS, VCS, VECS, ENGINES };
 #define RUN_LISTS 0x80008000u
 #define CSB_POINTERS_RESET 0xffff0505u
 
-#define GEN6_GDRST 0x941c /* 5.4 */
+#define GEN6_GDRST 0x941c /* GEN6_GDRST */
 #define GEN6_GRDOM_FULL 1u
-#define TLB_INVALIDATE 0x4260 /* 4.3: five registers */
+#define TLB_INVALIDATE 0x4260 /* GEN8_RTCR and the four registers after it */
 #define TLB_REGISTERS 5u
-#define GGTT_FLUSH 0x101008 /* 4.1 */
-#define FORCE_TO_NONPRIV 0x24d0 /* 10.2: twelve registers */
+#define GGTT_FLUSH 0x101008 /* GFX_FLSH_CNTL_GEN6 */
+#define FORCE_TO_NONPRIV 0x24d0 /* RING_FORCE_TO_NONPRIV: twelve registers */
 
-#define PVINFO 0x78000 /* 2.1 */
+#define PVINFO 0x78000 /* i915_pvinfo.h */
 #define PVINFO_MAGIC_LOW 0x76544776u
 #define PVINFO_HIDDEN_BASE 0x78048
 #define PVINFO_HIDDEN_BYTES 0x7804c
 #define PVINFO_NOTIFY 0x78818
 #define PVINFO_PDP0 0x78838
-#define VGT_G2V_PPGTT_L3_PAGE_TABLE_CREATE 2u /* 2.3 */
+#define VGT_G2V_PPGTT_L3_PAGE_TABLE_CREATE 2u /* VGT_G2V_PPGTT_L3_PAGE_TABLE_CREATE */
 #define VGT_G2V_PPGTT_L3_PAGE_TABLE_DESTROY 3u
 #define VGT_G2V_PPGTT_L4_PAGE_TABLE_CREATE 4u
 #define VGT_G2V_PPGTT_L4_PAGE_TABLE_DESTROY 5u
 
-/* Tables (4.1, 4.2) */
+/* Page table entries */
 #define ENTRY_PRESENT 1ull
 #define ENTRY_WRITE 2ull
 #define ENTRY_LARGE 0x80ull
@@ -62,14 +63,14 @@ enum engine_id { RCS, BCS, VCS, VECS, ENGINES };
 #define ENTRY_ADDRESS 0x7ffffff000ull /* bits 38:12 */
 #define LEVELS 4u
 
-/* Context descriptor (5.1) */
+/* Context descriptor */
 #define GEN8_CTX_VALID 1ull
 #define CTX_DESC_FORCE_RESTORE 4ull
 #define DESC_64BIT (3ull << 3)
 #define DESC_32BIT (1ull << 3)
 #define GEN8_CTX_PRIVILEGE 0x100ull
 
-/* Register state: dwords of the image's second page (5.2) */
+/* Register state: dwords of the second page of the context image */
 #define CTX_CONTROL 0x03
 #define CTX_RING_HEAD 0x05
 #define CTX_RING_TAIL 0x07
@@ -86,13 +87,13 @@ enum engine_id { RCS, BCS, VCS, VECS, ENGINES };
 #define CTX_INDIRECT_OFFSET_GEN9 0x980u
 #define RING_HEAD_MASK 0x1ffffcu
 
-/* Status page (5.3) */
+/* Hardware status page */
 #define HWSP_CSB 0x40
 #define HWSP_CSB_WRITE 0x7c
 #define GEN8_CSB_ENTRIES 6u
 #define CSB_PROMOTED 3u /* either bit */
 
-/* Commands (7) */
+/* Commands */
 #define MI(opcode, dwords) ((uint32_t)(opcode) << 23 | ((dwords)-2))
 #define MI_NOOP 0u
 #define MI_USER_INTERRUPT (0x02u << 23)
@@ -127,7 +128,7 @@ enum engine_id { RCS, BCS, VCS, VECS, ENGINES };
 #define PIPE_CONTROL 0x7a000004u /* 6 dwords */
 #define PIPE_CONTROL_GGTT (1u << 24)
 #define PIPE_CONTROL_MMIO (1u << 23)
-#define XY_COLOR 0x54300005u /* 7 dwords, 32 bits a pixel */
+#define XY_COLOR 0x54300005u /* 7 dwords, 32 bits per pixel */
 #define XY_COPY 0x54f00008u /* 10 dwords */
 #define BLIT_32BPP (3u << 24)
 #define ROP_FILL (0xf0u << 16)
