@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The auditor: any ring and any batches, in every mode, for all engines. An executor of its own, which knows of
- * commands little more than their lengths, then runs what there are copies of, after the guest's memory was
- * overwritten: all that it comes to was copied and audited, and what it does stays the vGPU's.
+ * The auditor with arbitrary rings and batches, in every mode, for all engines. After the audit the
+ * guest's memory is overwritten. A simple executor, which knows little more than the lengths of
+ * commands, then runs the copies. All commands that it reaches must have been copied and audited,
+ * and their effects must be limited to the vGPU.
  *
- * Input: two bytes of choices; for each of ring, ring after its tail moved, batch in the GGTT, and batch in the PPGTT
- * its dwords and as many dwords; what is left is a second batch in the PPGTT.
+ * Input: two bytes of choices; then a number of dwords and these dwords for each of: the ring, the
+ * ring after a tail update, a batch in the GGTT, a batch in the PPGTT. The rest is a second batch
+ * in the PPGTT.
  */
-/* As little as the input can fill. */
+/* As little memory as the input can fill. */
 #define USER_BYTES 0x12000u
 #define GGTT_BYTES 0x22000u
 #include "../unit/audit_fixture.h"
 #include "input.h"
 
 #define STEPS_MAX 20000
-#define PACKET_DWORDS 5 /* as many as are looked at */
+#define PACKET_DWORDS 5 /* number of dwords that the executor checks */
 #define INDIRECT (GGTT_START + 0x10000)
 #define INDIRECT_BYTES 256
-#define USER_BATCH_ACROSS (USER_BATCH2 - 16) /* its packets are in two pages */
+#define USER_BATCH_ACROSS (USER_BATCH2 - 16) /* crosses a page boundary */
 #define PAGE_COMMANDS (PAGE_SIZE / 4)
 #define OPCODE_MI(header) ((header) >> 23)
 #define BATCH_PPGTT BIT(8)
@@ -26,8 +28,8 @@
 static struct {
 	enum ghyvi_audit_mode mode;
 	unsigned int gen;
-	unsigned int steps; /* left */
-	u32 ggtt[GGTT_BYTES / 4], user[USER_BYTES / 4]; /* the guest's memory, as it was */
+	unsigned int steps; /* remaining */
+	u32 ggtt[GGTT_BYTES / 4], user[USER_BYTES / 4]; /* original content of the guest's memory */
 } run;
 
 static void take_dwords(u64 address, unsigned int dwords)
@@ -35,7 +37,7 @@ static void take_dwords(u64 address, unsigned int dwords)
 	u32 dword;
 
 	for (; dwords && input.left; dwords--, address += 4) {
-		dword = __builtin_bswap32(input_take(4)); /* as the guest writes it */
+		dword = __builtin_bswap32(input_take(4)); /* the input has the guest's byte order */
 		put_dwords(address, &dword, 1);
 	}
 }
@@ -51,7 +53,10 @@ static void take_ring(void)
 		ring(NOOP);
 }
 
-/* Each dword was read once for each copy that it is in: of the ring, of the context's batch and of a batch. */
+/*
+ * Each dword must be read at most once per copy that contains it: the ring, the context's indirect
+ * batch and a batch.
+ */
 static unsigned int take_most_reads(u8 *reads, size_t dwords)
 {
 	unsigned int most = 0;
@@ -69,7 +74,9 @@ static void assert_read_once(void)
 	assert_true(take_most_reads(guest.ggtt_reads, ARRAY_SIZE(guest.ggtt_reads)) <= 3);
 }
 
-/* Commands are counted at the end of each page. */
+/*
+ * The auditor counts commands at the end of each page, so the budget may be exceeded by one page.
+ */
 static void assert_within_budget(const struct ghyvi_audit_budget *budget, unsigned int submissions)
 {
 	assert_true((u64)atomic64_read(&guest.stats.audited_bytes) <= budget->budget_bytes);
@@ -105,7 +112,9 @@ static void assert_registers(enum ghyvi_fetch_source source, u64 at, u32 ring_he
 	}
 }
 
-/* What the kernel of a guest may not do, and what its user space may not. */
+/*
+ * No command that passed the audit may be forbidden for the guest's kernel or for its user space.
+ */
 static void assert_harmless(const u32 *packet, bool privileged)
 {
 	switch (OPCODE_MI(packet[0])) {
@@ -130,7 +139,7 @@ static void assert_harmless(const u32 *packet, bool privileged)
 	}
 }
 
-/* One dword of the copies, which must be of what the guest wrote. */
+/* Fetches a dword of a copy, which must equal the original content of the guest's memory. */
 static int fetch_copied(enum ghyvi_fetch_source source, u64 at, u32 ring_head, u32 *dword)
 {
 	int ret = fetch(source, at, ring_head, dword);
@@ -146,7 +155,10 @@ static int fetch_copied(enum ghyvi_fetch_source source, u64 at, u32 ring_head, u
 	return ret;
 }
 
-/* Moves @at behind the command there. False: the engine is stopped, or nothing is audited there. */
+/*
+ * Fetches a command and advances @at. Returns false if the engine stops or the address was not
+ * audited.
+ */
 static bool fetch_packet(enum ghyvi_fetch_source source, unsigned int level, u64 *at, u32 ring_head, u32 *packet)
 {
 	const struct ghyvi_command *command;
@@ -179,7 +191,7 @@ static bool fetch_packet(enum ghyvi_fetch_source source, unsigned int level, u64
 	return true;
 }
 
-/* False: the engine was stopped. */
+/* Returns false if the engine has stopped. */
 static bool execute_batch(const u32 *start, unsigned int level, u32 ring_head)
 {
 	enum ghyvi_fetch_source source;
@@ -195,7 +207,7 @@ jump:
 		switch (OPCODE_MI(packet[0])) {
 		case 0x0a: /* BATCH_BUFFER_END */
 			return true;
-		case 0x36: /* its condition may be true */
+		case 0x36: /* CONDITIONAL_BATCH_BUFFER_END: take both outcomes */
 			if (run.steps & 1)
 				return true;
 			break;
@@ -231,7 +243,7 @@ static void execute(void)
 	}
 }
 
-/* As the smallest that can be set, so that they are met. */
+/* @small: the minimum values, so that inputs can exceed them. */
 static struct ghyvi_audit_budget set_budget(bool small)
 {
 	struct ghyvi_audit_budget budget;

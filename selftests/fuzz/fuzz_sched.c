@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The scheduler (kernel/sched) under a virtual clock: arrivals, completions, preemptions, cancels, moved tails, knobs,
- * settings and policy switches in any order, on engines that begin late, leave late or never, and tell later. After each
- * step its books are compared with what the engines did; at the end each vGPU must get its share.
+ * The scheduler (kernel/sched) under a virtual clock: arrivals, completions, preemptions,
+ * cancellations, tail updates, knobs, settings and policy changes in any order. Engines may start
+ * late, preempt late or never, and report late. After each step the accounting of the scheduler is
+ * compared with the activity of the engines. At the end each vGPU must get its share.
  */
 #include <ghyvi_shim.h>
 #include <linux/err.h>
@@ -10,7 +11,7 @@
 #include "../unit/rule.h"
 #include "input.h"
 
-/* Every policy that can be chosen tells what it is charged with. */
+/* Wrappers of all selectable policies that record the charged time. */
 static struct sched_policy spied_fair, spied_fifo, spied_credit, spied_band;
 #define sched_fair spied_fair
 #define sched_fifo spied_fifo
@@ -23,7 +24,7 @@ static struct sched_policy spied_fair, spied_fifo, spied_credit, spied_band;
 #undef sched_band
 
 #define VGPUS 5
-#define OWNERS (VGPUS + 1) /* the last: workloads without owner */
+#define OWNERS (VGPUS + 1) /* the last one: workloads without an owner */
 #define DEPTH 2
 #define ITEMS (OWNERS * DEPTH)
 #define FUZZED_ENGINES 2
@@ -38,10 +39,10 @@ struct item {
 	struct ghyvi_workload base;
 	unsigned int owner;
 	u64 length_ns, left_ns;
-	u64 due_ns; /* it is submitted again then */
+	u64 due_ns; /* time of the next submission */
 	u64 think_ns;
-	bool submitted; /* complete() must come */
-	bool again; /* submit it again after it ended */
+	bool submitted; /* complete() must follow */
+	bool again; /* submit it again after its completion */
 	bool prepare_fails, cancelled_in_prepare;
 	u64 prepare_ns;
 };
@@ -50,14 +51,14 @@ struct span {
 	u64 from, to;
 };
 
-/* What an engine did for an owner. */
+/* The account of an owner on an engine. */
 struct book {
-	s64 charged; /* by the scheduler, for time on the engine and preparation */
-	s64 due;
+	s64 charged; /* by the scheduler, for engine time and preparation */
+	s64 due; /* actual engine time and preparation */
 	u64 had_ns;
 	struct span spans[SPANS_MAX];
 	unsigned int nr_spans;
-	u64 steady_ns; /* since when policy, cap and window are as they are */
+	u64 steady_ns; /* time of the last change of policy, cap or window */
 };
 
 static struct fuzz_engine {
@@ -68,7 +69,7 @@ static struct fuzz_engine {
 	bool begun, ended;
 	enum ghyvi_job_status status;
 	u64 timer;
-	u64 idle_ns; /* since when it is free while a vGPU without cap waits; NEVER: it is not */
+	u64 idle_ns; /* since when it idles while an uncapped vGPU waits; NEVER: it does not */
 	struct book books[OWNERS];
 } engines[FUZZED_ENGINES];
 
@@ -76,8 +77,8 @@ static struct ghyvi_sched *sched;
 static struct ghyvi_sched_entity *owners[OWNERS];
 static struct item items[ITEMS];
 static u64 now, late_ns;
-static u64 begin_delay_ns, leave_delay_ns, done_delay_ns; /* leave_delay_ns NEVER: it does not preempt */
-static bool ending, fair, tells_late; /* its jobs' time only with done() */
+static u64 begin_delay_ns, leave_delay_ns, done_delay_ns; /* leave_delay_ns NEVER: no preemption */
+static bool ending, fair, tells_late; /* tells_late: busy_ns is reported only with done() */
 static u64 window_ns;
 
 static struct fuzz_engine *engine_of(const struct ghyvi_job *job)
@@ -219,7 +220,7 @@ static u32 cap_of(unsigned int owner)
 	return owners[owner]->knobs.cap;
 }
 
-/* Time in the window that ends with the last span. */
+/* The engine time in the window that ends with the last span. */
 static u64 in_window(const struct book *book)
 {
 	u64 to = book->spans[book->nr_spans - 1].to, from = to - min(to, window_ns), sum = 0;
@@ -231,8 +232,8 @@ static u64 in_window(const struct book *book)
 }
 
 /*
- * The last span is the end of a window that is as full as any (later it only loses). It has the cap, and what it took to
- * take the workload off its engine.
+ * The window that ends with the last span has the maximum engine time, because later windows only
+ * lose time. It may have the cap plus the time of the preemption.
  */
 static void check_cap(struct fuzz_engine *engine, unsigned int owner, u64 end)
 {
@@ -314,7 +315,7 @@ static int prepare(struct ghyvi_workload *base)
 	now += item->prepare_ns;
 	late_ns += item->prepare_ns;
 	engine_of(&base->job)->books[item->owner].due += item->prepare_ns;
-	engine_of(&base->job)->idle_ns = NEVER; /* it was given to one, whether that runs or not */
+	engine_of(&base->job)->idle_ns = NEVER; /* assigned, even if prepare() fails */
 	if (item->cancelled_in_prepare) {
 		item->cancelled_in_prepare = false;
 		ASSERT(!ghyvi_sched_cancel(sched, base));
@@ -338,7 +339,7 @@ static void complete(struct ghyvi_workload *base, enum ghyvi_job_status status)
 	}
 }
 
-/* Does what the scheduler believes agree with what happened? */
+/* Compares the state of the scheduler with that of the engine. */
 static void check_engine(struct fuzz_engine *engine)
 {
 	struct sched_engine *believed = sched_engine_of(engine);
@@ -358,7 +359,7 @@ static void check_engine(struct fuzz_engine *engine)
 		if (has && engine->begun && !engine->ended)
 			ASSERT(ahead >= 0 && (u64)ahead <= now - engine->job->begun_ns);
 		else if (has && engine->begun)
-			/* done() is on its way: charged to the end at most, if that is known. */
+			/* done() is pending: charged at most until the end, if that is known. */
 			ASSERT(ahead <= (s64)(engine->job->busy_ns ? 0 : now - engine->end_ns) &&
 			     -ahead <= (s64)(engine->end_ns - engine->job->begun_ns));
 		else
@@ -380,7 +381,9 @@ static void check(void)
 		check_engine(&engines[e]);
 }
 
-/* The engine was looked at at @looked_ns: all that ran until then is charged. */
+/*
+ * The scheduler has updated the engine's charges at @looked_ns, so all time until then is charged.
+ */
 static void check_charged(struct fuzz_engine *engine, u64 looked_ns)
 {
 	struct item *item;
@@ -420,7 +423,7 @@ static void fire(struct fuzz_engine *engine)
 	check_charged(engine, looked_ns);
 }
 
-/* The first thing that happens until @until. */
+/* Executes the next event. Returns false if there is none until @until. */
 static bool step(u64 until)
 {
 	u64 at = NEVER;
@@ -436,7 +439,7 @@ static bool step(u64 until)
 	for (e = 0; e < FUZZED_ENGINES; e++) {
 		if (next_event(&engines[e]) <= now) {
 			if (engines[e].begun && !engines[e].ended)
-				engines[e].end_ns = now; /* the clock was moved on by a preparation */
+				engines[e].end_ns = now; /* a preparation has advanced the clock */
 			happen(&engines[e]);
 			return true;
 		}
@@ -467,7 +470,7 @@ static void pass(u64 ns)
 	check();
 }
 
-/* From 1 us to 60 s. */
+/* A time from 1 us to 60 s. */
 static u64 some_ns(void)
 {
 	static const u64 scales[] = { 1000, 20000, 300000, 1000000, 20000000, 300000000, 1000000000 };
@@ -581,7 +584,9 @@ static void move(void)
 	default:
 		pass(some_ns() >> rnd(8));
 	}
-	/* Whatever is not kicked by its guest is at the next turn of another's. */
+	/*
+	 * A workload whose guest does not kick the engine is started by the next kick of another.
+	 */
 	ghyvi_sched_kick(sched, engines[0].id, NULL);
 	ghyvi_sched_kick(sched, engines[1].id, NULL);
 	check();
@@ -607,7 +612,10 @@ static void stop_all(void)
 	ending = false;
 }
 
-/* For the end, from the beginning of the input: there may be none left then. */
+/*
+ * The parameters of check_shares(), taken from the start of the input, which may be used up at the
+ * end.
+ */
 static struct {
 	u32 weight;
 	u64 length_ns, pause_ns;
@@ -625,8 +633,9 @@ static void choose_plan(void)
 }
 
 /*
- * No vGPU starves: from now on all vGPUs always have work, of any length, and weights between 1:4; they come one after
- * the other. Each gets its share of the time since it came, but for a turn of all, and what the others may be behind.
+ * No vGPU starves: all vGPUs always have work of any length, with weights of at most 1:4, and start
+ * one after the other. Each gets its share of the time since its start, minus one turn of all vGPUs
+ * and the time by which the others may be behind.
  */
 static void check_shares(void)
 {
@@ -667,7 +676,7 @@ static void check_shares(void)
 		u64 had = engine->books[o].had_ns - had_ns[o];
 		u64 share = (now - came_ns[o]) * owners[o]->knobs.weight / weights;
 
-		/* The running one has more than is in its book. */
+		/* The time of the running workload is not in the account yet. */
 		if (engine->job && container_of(engine->job, struct item, base.job)->owner == o && engine->begun)
 			had += now - engine->job->begun_ns;
 		ASSERT(had >= share - share / 20 - min(share - share / 20, window_ns / 2));

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The software pGPU: any ring and any batch on any engine, by the guest's own tables or by shadows. Pages that the
- * job may not change, because they are another's, tables or read-only, stay as they are. Or behind the auditor: all that
- * the engine comes to was audited.
+ * The software pGPU with arbitrary rings and batches on any engine, with nested or shadow page
+ * tables. Pages that the job may not write must not change: pages of other owners, tables, and
+ * read-only pages. With the auditor, every command that the engine executes must have been audited.
  *
- * Input: one byte of choices, one for the dwords in the ring, the ring, and what is left is the batch.
+ * Input: one byte of choices, one byte with the number of dwords in the ring, the ring, and the
+ * batch.
  */
 #include "../unit/softgpu_audited.h"
 #include "input.h"
 
 #define BUDGET_NS (4 * NSEC_PER_MSEC)
-#define FOREIGN 0x500000ULL /* of nobody; no shadow would lead there */
+#define FOREIGN 0x500000ULL /* maps a page without an owner; a valid shadow never does */
 #define TABLE_AS_DATA 0x501000ULL
 
 struct machine {
 	struct rig *rig;
 	u8 *foreign;
-	u8 kept[PAGE_SIZE]; /* what the page of tables holds */
+	u8 kept[PAGE_SIZE]; /* original content of the table page */
 	bool nested;
 	struct ghyvi_audit *audit;
 };
@@ -92,7 +93,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 	assert_null(strstr(rig_reason(rig), "not audited"));
 
 	assert_filled(rig->read_only, 0x3c);
-	if (!m->nested) { /* where a scratch page is a page like others */
+	if (!m->nested) { /* with nested tables the scratch page is an ordinary page */
 		assert_filled(rig->scratch, 0);
 		assert_filled(m->foreign, 0xa5);
 		assert_memory_equal(rig->pml4, m->kept, PAGE_SIZE);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Page tables (kernel/gtt, kernel/shadow): any stores, trees, policies and losses of memory in any order. After each
- * synchronisation shadows are compared with an independent translation and with the self-check, and the pGPU
- * and the hypervisor that the core sees abort when a page is let go that an engine could reach.
+ * Page tables (kernel/gtt, kernel/shadow): stores, trees, policies and removal of memory in any
+ * order. After each synchronisation the shadows are compared with an independent translation and
+ * with the self-check. The fakes of the pGPU and the hypervisor abort if a page is unpinned while
+ * an engine could reach it.
  */
 #include "../unit/gtt_moves.h"
 #include "input.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The trace reader (tools/sim): any bytes. What it accepts to the end it accepts again, and says the same when
- * written and read once more.
+ * The trace reader (tools/sim) with arbitrary bytes. A trace that it accepts must be accepted again
+ * after a rewind, and must have the same records after it was written and read again.
  *
- * The fuzzer cannot find a checksum. It does not have to: records are handed out before the checksum is looked at, and
- * each input is read twice, as it is and with the right checksum in its last four bytes. So what comes after the records,
- * and the copy, are reached, too; an input of version 1 has none.
+ * The fuzzer cannot guess a checksum. Records are returned before the checksum is verified, so they
+ * are reached anyway. For the code after the records each input is read twice: unchanged, and with
+ * the correct checksum in its last four bytes. Version 1 has no checksum.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static void read_all(struct trace_source *source, struct trace_writer *writer, s
 	ASSERT(outcome->end == 0 || source->message[0]);
 }
 
-/* @written: the same records, by the writer */
+/* @written: the output of the writer for the same records */
 static void read_back(char *written, size_t bytes, const struct outcome *before)
 {
 	struct trace_reader reader;

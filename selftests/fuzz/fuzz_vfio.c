@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kernel/vfio as a user space program sees it: any ioctl with any argument in too little memory, reads and writes of any part of any
- * region, any mapping, any unmapping, opened and closed in between. What the kernel's VFIO core does with arguments
- * before or after ghyvi is played here by its rules (include/linux/vfio.h), and checked.
+ * The user space interface of kernel/vfio: ioctls with arbitrary arguments in buffers that may be
+ * too small, reads and writes of any part of any region, mmap, DMA unmap, open and close. This file
+ * also implements the argument checks of the kernel's VFIO core (include/linux/vfio.h).
  */
 #include "../unit/vgpu_guest.h"
 #include "input.h"
@@ -23,7 +23,7 @@ static struct eventfd_ctx eventfds[EVENTFDS];
 static struct eventfd_ctx *trigger;
 static bool bound;
 
-/* the kernel's side */
+/* functions of the kernel */
 
 struct eventfd_ctx *eventfd_ctx_fdget(int fd)
 {
@@ -40,7 +40,7 @@ struct page *vmalloc_to_page(const void *memory)
 {
 	static struct page others = { .refs = 1 };
 
-	/* The last one of the table stands for all. */
+	/* The last page of the table represents all pages. */
 	return memory == ghyvi_vgpu_ggtt_table(vgpu) + GHYVI_GGTT_TABLE_BYTES - PAGE_SIZE ? &bar_page : &others;
 }
 
@@ -99,7 +99,7 @@ int vfio_set_irqs_validate_and_prepare(struct vfio_irq_set *set, int vectors, in
 	return set->argsz - offsetofend(struct vfio_irq_set, count) < *data_bytes ? -EINVAL : 0;
 }
 
-/* kernel/kvm's side */
+/* functions of kernel/kvm */
 
 bool ghyvi_kvm_can_track(void)
 {
@@ -141,14 +141,14 @@ void ghyvi_kvm_interrupt(void *hv)
 		eventfd_signal(trigger, 1);
 }
 
-/* the mm's */
+/* functions of the mm */
 
 void ghyvi_gtt_unmap(struct ghyvi_gtt *m, u64 gfn, u64 count)
 {
 	assert_true(gfn + count >= gfn);
 }
 
-/* the user's */
+/* the user space program */
 
 static struct ghyvi_pgpu pgpu = { .resources.aperture_bytes = HIDDEN_START };
 static const struct ghyvi_type type = { .profile = &ghyvi_profile_gen9 };
@@ -164,7 +164,7 @@ static void put_up_memory(void)
 		shim_user.at[i] = 0;
 	for (i = 0; i < min_t(size_t, shim_user.bytes, 32) && input.left; i++)
 		shim_user.at[i] = input_take(1);
-	/* What programs say mostly: that it is as long as it is. */
+	/* Mostly a correct argsz. */
 	if (shim_user.bytes >= 4 && rnd(2))
 		*(u32 *)shim_user.at = shim_user.bytes;
 }
@@ -218,13 +218,13 @@ static void map(void)
 
 	vma.vm_start = 0x7f0000000000;
 	vma.vm_end = vma.vm_start + ((u64)(1 + rnd(1u << 16)) << PAGE_SHIFT);
-	if (rnd(2)) /* around the end */
+	if (rnd(2)) /* near the end of BAR 0 */
 		vma.vm_pgoff = ((u64)VFIO_PCI_BAR0_REGION_INDEX << REGION_SHIFT | GHYVI_GGTT_OFFSET) / PAGE_SIZE +
 			       rnd(4096);
 	(void)ghyvi_device_ops.mmap(&it.vdev, &vma);
 }
 
-/* @referenced: the VM that had it before still uses a page of BAR 0. */
+/* @referenced: the previous VM still references a page of BAR 0, so the open must fail. */
 static void open_it(bool referenced)
 {
 	bar_page.refs += referenced;

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The device model (kernel/vgpu) and the scheduler below it: any register access, any context image, jobs that end in any
- * way, resets in between. Nothing may be left when the device is reset.
+ * The device model (kernel/vgpu) and the scheduler: arbitrary register accesses, context images,
+ * results of jobs, and resets. After a device reset no state may remain.
  */
 #include "../unit/vgpu_moves.h"
 #include "input.h"
 
 #define MOVES_MAX 400
 
-/* Making one takes longer than most inputs: it is kept as long as inputs want the same kind. */
+/*
+ * Creating a vGPU takes longer than most inputs, so it is reused while consecutive inputs want the
+ * same generation.
+ */
 static void want_vgpu(bool gen8)
 {
 	static bool there, is_gen8;

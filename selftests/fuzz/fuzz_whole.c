@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * vgpu, gtt, shadow, audit, sched and softgpu together, with two guests. No engine may reach what
- * its guest does not have pinned, nothing that was not audited may run, the self-check finds no
- * difference, a reset leaves no pin and no protection.
+ * vgpu, gtt, shadow, audit, sched and softgpu together, with two guests. The checks: an engine
+ * accesses only pages that are pinned for its guest; only audited commands are executed; the
+ * self-check finds no difference; after a reset no page is pinned or write-protected.
  *
- * Each guest begins with a tree, four contexts and a ring and batches for them, so that single
- * bytes are good commands in good places; what makes them bad comes from further bytes.
+ * Each guest starts with a page table tree, four contexts, and a ring and batches for each context,
+ * so that a single byte of input is a valid command at a valid position. Further bytes make it
+ * invalid.
  *
- * Input: two bytes of choices, then moves. Bit 7 of a move's first byte says whose it is.
+ * Input: two bytes of choices, then moves. Bit 7 of the first byte of a move selects the guest.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -37,7 +38,7 @@ static void make_context(struct vm *vm, unsigned int context)
 	state[GHYVI_CTX_INDIRECT] = 0;
 	state[GHYVI_CTX_PDP0_UDW] = 0;
 	state[GHYVI_CTX_PDP0_LDW] = (u32)gpa(
-		context == 3 ? PD : PML4); /* the last has three levels, below one directory */
+		context == 3 ? PD : PML4); /* the last context has three levels */
 	if (context == 3)
 		for (unsigned int i = 1; i < 4; i++)
 			state[GHYVI_CTX_PDP0_LDW - 4 * i] = (u32)gpa(PD2);
@@ -107,22 +108,22 @@ static void start_guest(struct vm *vm)
 /* moves */
 
 /*
- * The guest sees the interrupt while the engine goes on: it, or the host, may want something at
- * that very moment.
+ * The guest handles the interrupt while the engine continues, so the guest or the host may act at
+ * that moment.
  */
 static void on_interrupt(void *hv)
 {
 	struct softgpu_engine *engine = world.executing;
 	struct vm *vm = hv;
 
-	/* Once the engine has left the job, interrupts are of the device model. */
+	/* After the engine has completed the job, the interrupt comes from the device model. */
 	if (!engine || !engine->job || vm_of(engine->job) != vm)
 		return;
 	switch (rnd(4)) {
 	case 1:
 		softgpu_ops.preempt(world.gpu, engine->job);
 		break;
-	case 2: /* what it reads from now on is something else */
+	case 2: /* change the commands that the engine has not read yet */
 		memset(ram(vm, USER_BATCH + rnd(12)), 0, GHYVI_PAGE_BYTES);
 		break;
 	case 3:
@@ -386,13 +387,13 @@ static void move(void)
 	case 27:
 		make_context(vm, rnd(CONTEXTS));
 		break;
-	default: /* as often as anything else, so that engines do not starve */
+	default: /* often enough that engines do not starve */
 		work(input_take(1) & 3);
 	}
 	settle();
 }
 
-/* What an input leaves behind is right. */
+/* Checks the state at the end of the input. */
 static void finish(struct vm *vm)
 {
 	u64 root4[4] = { gpa(PML4) };

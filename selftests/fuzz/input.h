@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The fuzzer's bytes as a source of choices. When they are used up every choice is 0.
+ * The bytes of the fuzzer as a source of choices. After the last byte every choice is 0.
  */
 #ifndef FUZZ_INPUT_H
 #define FUZZ_INPUT_H
@@ -27,7 +27,7 @@ static inline u32 input_take(unsigned int bytes)
 	return value;
 }
 
-/* A number below @n, of as few bytes as it needs. */
+/* A number below @n; consumes as few bytes as possible. */
 static __maybe_unused u32 rnd(u32 n)
 {
 	return input_take(n <= 1u << 8 ? 1 : n <= 1u << 16 ? 2 : 4) % n;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What was once found, and what covers the most, again: runs a fuzz target on files, without a fuzzer. Without
- * arguments on those of its corpus. Prints TAP; a file that breaks something ends the program.
+ * Runs a fuzz target on files without a fuzzer, by default on the files of its corpus: past
+ * findings, and inputs with high coverage. Prints TAP. A file that triggers a defect ends the
+ * program.
  */
 #include <dirent.h>
 #include <stdint.h>
@@ -23,7 +24,7 @@ static int play(const char *path)
 		return 1;
 	}
 	rewind(file);
-	/* Not a byte more, so that ASan sees who reads beyond. */
+	/* Allocate the exact size, so that ASan detects reads beyond the input. */
 	data = malloc(bytes ?: 1);
 	if (!data || fread(data, 1, bytes, file) != (size_t)bytes) {
 		perror(path);

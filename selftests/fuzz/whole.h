@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Two VMs on one software pGPU: the whole core but KVM and VFIO. Played here are the hypervisor,
- * which takes pages away and gives them back, and time. Engines work only when they are told to, in
- * the caller's thread, so that the same input does the same; jobs that are cancelled come back in a
- * thread of their own, because a reset waits for them.
+ * Two VMs on one software pGPU with the whole core except KVM and VFIO. This file simulates the
+ * hypervisor, which removes and restores pages, and the clock. For reproducible results engines run
+ * only on request, in the thread of the caller. A separate thread completes cancelled jobs, because
+ * a reset waits for them.
  *
- * A guest's memory is mapped twice: once for the guest, and once for the host, where ASan knows of
- * the pages that are pinned and of no other: the core that touches a page without a pin is reported
- * like a use after free.
+ * The memory of a guest is mapped twice: for the guest, and for the host. In the mapping of the
+ * host all pages that are not pinned are poisoned, so ASan reports an access of the core without a
+ * pin like a use after free.
  */
 #ifndef FUZZ_WHOLE_H
 #define FUZZ_WHOLE_H
@@ -32,7 +32,7 @@
 #define BAR_GFN ((BAR0_GPA + GHYVI_GGTT_OFFSET) >> GHYVI_PAGE_SHIFT)
 #define BAR_PAGES (GHYVI_GGTT_TABLE_BYTES >> GHYVI_PAGE_SHIFT)
 #define MIRROR_GFN ((BAR0_GPA + GHYVI_MIRROR_OFFSET) >> GHYVI_PAGE_SHIFT)
-#define WINDOW_BYTES (2u << 20) /* of the global address space; one page of the GGTT table */
+#define WINDOW_BYTES (2u << 20) /* the vGPU's partition of the GGTT; one page of the table */
 #define WINDOW(vm) ((256u << 20) + (vm)->number * WINDOW_BYTES)
 
 struct vm {
@@ -43,13 +43,13 @@ struct vm {
 	struct ghyvi_stats stats;
 	struct ghyvi_reporter reporter;
 	struct device dev;
-	u8 *ram, *host; /* the same memory, as the guest and as the host see it */
-	int file; /* that it is in */
-	bool hidden[RAM_PAGES]; /* taken away */
+	u8 *ram, *host; /* the mappings of the memory for the guest and for the host */
+	int file; /* the file of the memory */
+	bool hidden[RAM_PAGES]; /* removed from the VM */
 	bool protected[RAM_PAGES], bar_protected[BAR_PAGES], mirror_protected;
 	unsigned int pins[RAM_PAGES];
 	u64 generation;
-	/* What the input does with it; see fuzz_whole.c. */
+	/* State of the input, see fuzz_whole.c. */
 	u32 tails[4];
 	u32 batch_at[2];
 	bool bar_off;
@@ -60,17 +60,20 @@ static struct {
 	struct softgpu *gpu;
 	struct ghyvi_sched *sched;
 	_Atomic u64 now, due[GHYVI_ENGINES];
-	struct softgpu_engine *executing; /* NULL: no engine works in the input's thread */
+	struct softgpu_engine *executing; /* NULL: no engine runs in the thread of the input */
 	struct {
 		pthread_t thread;
 		pthread_mutex_t lock;
 		pthread_cond_t changed;
-		unsigned int wanted; /* engines, a mask, with a cancelled job */
+		unsigned int wanted; /* mask of engines with a cancelled job */
 		bool busy, stop;
 	} courier;
 } world = { .courier = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER } };
 
-/* the hypervisor; the courier calls it, too, but not while an input's move changes @hidden */
+/*
+ * The hypervisor. The courier thread calls these functions as well, but not while a move of the
+ * input changes @hidden.
+ */
 
 static bool is_ram(u64 gfn)
 {
@@ -156,7 +159,7 @@ static const struct ghyvi_hv_ops hv_ops = {
 	.unprotect = hv_unprotect,
 };
 
-/* KVM drops protection, then VFIO insists: when it goes on, nothing in the range is pinned. */
+/* First KVM drops the protection, then VFIO requires that all pages of the range are unpinned. */
 static void take_pages(struct vm *vm, unsigned int first, unsigned int count)
 {
 	u64 gfn = (RAM_GPA >> GHYVI_PAGE_SHIFT) + first;
@@ -271,7 +274,7 @@ static void *deliver_cancelled(void *unused)
 	return NULL;
 }
 
-/* Until cancelled jobs are back. */
+/* Waits until all cancelled jobs have completed. */
 static void settle(void)
 {
 	pthread_mutex_lock(&world.courier.lock);
@@ -299,14 +302,17 @@ static int run_job(void *pgpu, struct ghyvi_job *job)
 	return softgpu_ops.run(pgpu, job);
 }
 
-/* The operations of the software pGPU, but for @run and @cancel. */
+/* The operations of the software pGPU, with other @run and @cancel. */
 static struct ghyvi_pgpu_ops whole_ops;
 
 static void drop_threads(void)
 {
 	unsigned int i;
 
-	/* They look at @job; softgpu_engine_run() asks whether they are there. */
+	/*
+	 * The threads would run @job. softgpu_engine_run() requires a thread, so set a dummy
+	 * pointer.
+	 */
 	for (i = 0; i < GHYVI_ENGINES; i++) {
 		struct softgpu_engine *engine = &world.gpu->engines[i];
 
@@ -318,7 +324,7 @@ static void drop_threads(void)
 	}
 }
 
-/* life */
+/* creation and destruction */
 
 static void on_interrupt(void *hv);
 
@@ -345,7 +351,10 @@ static void vm_create(struct vm *vm, unsigned int number, bool gen8)
 		vm->file = memfd_create("ram", 0);
 		ASSERT(vm->file >= 0 && !ftruncate(vm->file, RAM_BYTES));
 		vm->ram = mmap(NULL, RAM_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, vm->file, 0);
-		/* At a round address, so that pages of 2 MiB stay what they are. */
+		/*
+		 * At an aligned address, so that pages of 2 MiB of the guest are aligned in the
+		 * host.
+		 */
 		vm->host = mmap((void *)(0x200000000000ul + number * (1ul << 30)), RAM_BYTES,
 				PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, vm->file,
 				0);
@@ -383,7 +392,7 @@ static void world_create(unsigned int gen8)
 		vm_create(&world.vms[i], i, gen8 >> i & 1);
 }
 
-/* Nothing may be left, whatever the guest did. */
+/* No page may be pinned or protected, regardless of the guest's actions. */
 static void assert_nothing_held(const struct vm *vm)
 {
 	unsigned int i;
@@ -419,7 +428,7 @@ static void world_destroy(void)
 		assert_nothing_held(&world.vms[i]);
 }
 
-/* As new, without the price of making all of it. */
+/* Resets a VM to its initial state, which is cheaper than creating a new one. */
 static void vm_reset(struct vm *vm)
 {
 	move_bar(vm, true);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the guests of fuzz_whole.c have in their memory: tables, rings and batches, and the commands in
- * them; and what their tables say about the shadows that engines use instead.
+ * The memory of the guests of fuzz_whole.c: tables, rings, batches and their commands. Also the
+ * check of shadow page tables against the guest's tables.
  */
 #ifndef FUZZ_WHOLE_GUEST_H
 #define FUZZ_WHOLE_GUEST_H
@@ -12,8 +12,8 @@
 #define RING_BYTES GHYVI_PAGE_BYTES
 
 /*
- * Pages of guest memory. Those of tables have one level each, so that a tame guest never uses one
- * in two ways.
+ * Pages of guest memory. Each table page has one level, so that a guest that is not wild never uses
+ * a page in two roles.
  */
 enum {
 	PML4 = 1,
@@ -22,14 +22,14 @@ enum {
 	PT,
 	PT2,
 	PD2,
-	STATUS = 8, /* four */
-	IMAGES = 12, /* two each */
-	RINGS = 20, /* one each */
+	STATUS = 8, /* four pages */
+	IMAGES = 12, /* two per context */
+	RINGS = 20, /* one per context */
 	KERNEL_BATCH = 24,
-	USER_BATCH = 28, /* twelve, as two batches */
+	USER_BATCH = 28, /* twelve pages, used as two batches */
 	DATA = 40,
 	LAYOUT_PAGES = 64,
-	LARGE = 512, /* as many */
+	LARGE = 512, /* 512 pages */
 };
 
 static const u8 table_levels[] = {
@@ -38,20 +38,20 @@ static const u8 table_levels[] = {
 static const u8 tables[] = { PML4, PDP, PD, PT, PT2, PD2 };
 
 static struct {
-	bool wild; /* guests use pages in two ways, and any value: the self-check proves nothing */
-	u32 choice; /* the input's first bytes */
-	bool begun[VMS]; /* a guest that does nothing needs no reset, which takes long */
+	bool wild; /* pages with several roles and random values: the self-check is not valid */
+	u32 choice; /* the first bytes of the input */
+	bool begun[VMS]; /* a guest that did nothing needs no reset, which is slow */
 } run;
 
-/* what an engine may reach */
+/* pages that an engine may access */
 
-/* As the GPU forms an address: what an entry does not translate is the address's own. */
+/* Combines an entry with the bits of the address that it does not translate, like the GPU. */
 static u64 within(u64 entry, u64 address, u64 bytes)
 {
 	return (entry & ~(bytes - 1)) | (address & (bytes - 1));
 }
 
-/* The guest's page that its own tables map at @address, as a number of RAM pages, or -1. */
+/* Returns the number of the RAM page that the guest's tables map at @address, or -1. */
 static int guest_page(struct vm *vm, u64 root, u64 address)
 {
 	unsigned int level, index;
@@ -81,8 +81,8 @@ static int guest_page(struct vm *vm, u64 root, u64 address)
 }
 
 /*
- * Tables from which nothing leads to a guest's memory: scratch tables, each of which is below all
- * entries of another.
+ * Tables that map no guest memory on any level: scratch tables. All entries of a scratch table
+ * point to the same scratch table of the next level, so each needs to be checked only once.
  */
 static struct {
 	u64 tables[16];
@@ -100,8 +100,9 @@ static bool is_barren(u64 table)
 }
 
 /*
- * Where a shadow leads to the guest's memory, its tables do, too, and to the same page. False: it
- * does not.
+ * Where a shadow table maps guest memory, the guest's tables must map the same page. Returns false
+ * if
+ * @table maps no guest memory.
  */
 static bool check_shadow(struct vm *vm, u64 root, u64 table, unsigned int level, u64 address)
 {
@@ -143,7 +144,7 @@ static struct vm *vm_of(const struct ghyvi_job *job)
 	return &world.vms[i];
 }
 
-/* It was prepared a moment ago. */
+/* Called when a job starts, directly after its preparation. */
 static void check_job(struct ghyvi_job *job)
 {
 	u64 root = (u64)job->context[GHYVI_CTX_PDP0_UDW] << 32 | job->context[GHYVI_CTX_PDP0_LDW];
@@ -185,7 +186,7 @@ static u64 any_entry(unsigned int level)
 		entry = (u64)input_take(4) << 32;
 		return entry | input_take(4);
 	}
-	if ((choice & 0x30) == 0x30) /* no memory */
+	if ((choice & 0x30) == 0x30) /* outside of guest memory */
 		return entry | (u64)rnd(1u << 16) << 32 | 0x800000;
 	if (level == 2 && entry & GHYVI_ENTRY_LARGE)
 		return entry | gpa(LARGE);
@@ -199,7 +200,7 @@ static u64 any_entry(unsigned int level)
 	return entry | gpa(tables[i]);
 }
 
-/* Where a command may want to go, in the PPGTT or the GGTT. */
+/* An address for a command, in the PPGTT or the GGTT. */
 static u64 any_address(struct vm *vm, bool global)
 {
 	u32 choice = input_take(1);
@@ -209,10 +210,10 @@ static u64 any_address(struct vm *vm, bool global)
 		address = (u64)rnd(1u << 16) << 32;
 		return address | input_take(4);
 	}
-	if (choice == 0xfe) /* the other guest's */
+	if (choice == 0xfe) /* the window of the other guest */
 		return WINDOW(vm) ^ WINDOW_BYTES;
 	if (choice >= 0xf0)
-		address = (u64)(choice & 0xf) << 21; /* by other entries of the page directory */
+		address = (u64)(choice & 0xf) << 21; /* other entries of the page directory */
 	else
 		address = (DATA + choice % (LAYOUT_PAGES - DATA)) * (u64)GHYVI_PAGE_BYTES;
 	address += rnd(256) * 16;
@@ -224,7 +225,7 @@ static u64 any_address(struct vm *vm, bool global)
 struct cursor {
 	struct vm *vm;
 	unsigned int page, pages;
-	u32 *at; /* offset in them */
+	u32 *at; /* byte offset in these pages */
 };
 
 static void emit(struct cursor *to, u32 dword)
@@ -283,7 +284,7 @@ static void emit_copy(struct cursor *to)
 	emit_address(to, false);
 }
 
-/* Whole, and mostly good. */
+/* Emits a complete command, which is mostly valid. */
 static void emit_command(struct cursor *to)
 {
 	static const u32 registers[] = { 0x2600, 0x2604, 0x2358, 0x22600, 0x12600,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * User-space stand-ins for what kernel/vfio needs of the kernel besides what userspace/shim has: VFIO, mdev, sysfs,
- * eventfd and user memory. User memory is the buffer that the fuzz target has put up, and nothing else.
+ * User-space stand-ins for kernel services that kernel/vfio needs in addition to userspace/shim:
+ * VFIO, mdev, sysfs, eventfd and user memory. The user memory is only the buffer that the fuzz
+ * target provides.
  */
 #ifndef VFIO_SHIM_H
 #define VFIO_SHIM_H
@@ -23,7 +24,7 @@ static inline bool shim_user_ok(const void *p, size_t bytes)
 	return offset <= shim_user.bytes && bytes <= shim_user.bytes - offset;
 }
 
-/* Returns how many bytes could not be copied. */
+/* Returns the number of bytes that could not be copied. */
 static inline unsigned long copy_from_user(void *to, const void *from, size_t bytes)
 {
 	if (!shim_user_ok(from, bytes))
