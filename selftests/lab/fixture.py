@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Guests with i915 that tests share, started by the first that asks. Booting one takes 10 to 20 s on nested TCG."""
+"""Guests with i915 that tests share.
+
+The first test that needs a guest starts it: a boot takes 10 to 20 s on nested TCG."""
 
 import contextlib
 import itertools
@@ -28,7 +30,7 @@ def guest(generation):
 
 
 def bare_guest(generation):
-    """The same, with i915 loaded or not."""
+    """Like guest(), but i915 may be loaded or not."""
     if generation not in kept:
         return guest(generation)
     return kept[generation]
@@ -53,7 +55,7 @@ def drop_all():
 
 @contextlib.contextmanager
 def vgpus(*kinds, uuids=()):
-    """vGPUs for one test, with random UUIDs if none are given."""
+    """vGPUs for one test. A vGPU without a UUID in uuids gets a random one."""
     made = []
     try:
         for kind, uuid in itertools.zip_longest(kinds, uuids):
@@ -66,7 +68,7 @@ def vgpus(*kinds, uuids=()):
 
 @contextlib.contextmanager
 def guests(*made, names=None, **options):
-    """One guest for each vGPU, for one test."""
+    """Guests for one test, one per vGPU."""
     booted = []
     try:
         for index, vgpu in enumerate(made):

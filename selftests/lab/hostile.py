@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The hostile guest (selftests/guest/hostile): starts it, has it attack, and measures what the attacks cost the host."""
+"""Runs attacks in the hostile guest (selftests/guest/hostile) and measures their cost for the host."""
 
 import glob
 import json
@@ -10,17 +10,17 @@ from hostlib import GUEST, Guest, GuestLost, read, require, run
 
 BUSY = ["busy_ns_rcs", "busy_ns_bcs", "busy_ns_vcs", "busy_ns_vecs"]
 REPORT = "/tmp/hostile.json"  # in the guest
-# On with QEMU's defaults, and seen by the CPU in place of a display adapter's memory.
+# SMM is on by default in QEMU; SMRAM replaces the memory of a display adapter in the CPU's view.
 SYSTEM_MANAGEMENT = ("--qemu-args", "-machine", "smm=on", "-device", "VGA,romfile=")
 
 
 def can_measure():
-    """Not on a kernel without CONFIG_SCHED_INFO."""
+    """CPU times need CONFIG_SCHED_INFO in the host's kernel."""
     return os.path.exists("/proc/self/schedstat")
 
 
 def cpu_ns(path):
-    """CPU time of the thread at /proc/..., 0 when it is gone."""
+    """CPU time of the thread at @path in /proc; 0 if the thread has exited."""
     try:
         return int(read(f"{path}/schedstat").split()[0])
     except FileNotFoundError:
@@ -28,7 +28,10 @@ def cpu_ns(path):
 
 
 def host_threads():
-    """The software pGPU's engines, which also prepare workloads, and the kernel's workers, which complete them, and more."""
+    """Kernel threads that work for vGPUs.
+
+    These are the engine threads of the software pGPU, which also prepare workloads, and the
+    kernel's unbound workers. Workers complete workloads, but also run unrelated work."""
     for path in glob.glob("/proc/[0-9]*"):
         try:
             if read(f"{path}/comm").startswith(("ghyvi/", "kworker/u")):
@@ -40,8 +43,8 @@ def host_threads():
 class Attacker(Guest):
     """A guest without i915 on a vGPU whose violations do not put it into failsafe state.
 
-    @second: a second vGPU of the same guest, which pins the memory that the attacks of the first one
-    remove."""
+    @second: a second vGPU of the same guest, which pins the memory that the attacks of the first
+    one remove."""
 
     def __init__(self, name, vgpu, second=None, mem=384):
         vgpus = [vgpu, second] if second else [vgpu]
@@ -58,7 +61,9 @@ class Attacker(Guest):
         return [line.split()[0] for line in self.must_run("hostile --list").splitlines()]
 
     def attack(self, trials, seed, chosen=None, timeout=280):
-        """Returns the program's summary; a trial with an effect, or a vGPU that is not usable afterwards, is a Problem."""
+        """Runs trials and returns the program's summary.
+
+        A trial with an effect, or a vGPU that is not usable afterwards, raises Problem."""
         only = f"--class {chosen}" if chosen else ""
         only += f" {self.options}"
         status, out = self.run(f"hostile --trials {trials} --seed {seed} {only} --json {REPORT} && cat {REPORT}", timeout)
@@ -71,10 +76,10 @@ class Attacker(Guest):
         return json.loads(found.group(0))["classes"]
 
     def cpu(self):
-        """Nanoseconds of CPU: of the vCPUs, of QEMU's other threads, of the host's threads, and GPU time charged."""
+        """CPU time of the vCPUs, other QEMU threads and kernel threads, and GPU time, all in ns."""
         pid = self.pid()
         if not pid:
-            raise GuestLost(f"guest {self.name} is gone")
+            raise GuestLost(f"guest {self.name} has exited")
         threads = {int(os.path.basename(path)): path for path in glob.glob(f"/proc/{pid}/task/*")}
         return {"vcpus": sum(cpu_ns(path) for thread, path in threads.items() if thread in self.vcpus),
                 "qemu": sum(cpu_ns(path) for thread, path in threads.items() if thread not in self.vcpus),
@@ -82,11 +87,12 @@ class Attacker(Guest):
                 "gpu": sum(self.vgpu.stat(name) for name in BUSY)}
 
     def amplification(self, chosen, trials, seed):
-        """What one class of attacks costs the host, with nobody else on the pGPU. All in seconds of CPU.
+        """Cost of one class of attacks for the host, in seconds of CPU. The pGPU has no other user.
 
-        guest: the vCPUs' threads, which the host's scheduler charges to the guest's process, exits included;
-        gpu: on engines, charged to the vGPU as GPU time;
-        other: everything else, which nobody is charged for; ratio: (guest + other) / guest."""
+        guest: vCPU threads, including exits; the host's scheduler charges this to QEMU;
+        gpu: engine time, charged to the vGPU as GPU time;
+        other: the rest, which is not charged to any process or vGPU;
+        ratio: (guest + other) / guest."""
         before = self.cpu()
         self.attack(trials, seed, chosen)
         after = self.cpu()
@@ -98,7 +104,7 @@ class Attacker(Guest):
 
 
 def add_up(totals, classes):
-    """Summaries of several runs: counts are added, the slowest reset is the slowest."""
+    """Adds the summaries of one run to @totals; slowest_reset_ms becomes the maximum."""
     for entry in classes:
         total = totals.setdefault(entry["name"], {"name": entry["name"], "trials": 0, "seconds": 0.0, "effects": 0,
                                                   "errors": 0, "timeouts": 0, "resets": 0, "slowest_reset_ms": 0.0})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What programs in the host VM need to drive ghyvi: modules, vGPUs through sysfs, guests through tools/lab/guest.
+"""Controls modules, vGPUs (through sysfs) and guests (through tools/lab/guest) in the host VM.
 
 Used by the lab tests (host-tests) and by the demo (demo-host)."""
 
@@ -17,43 +17,47 @@ GUEST = f"{TREE}/tools/lab/guest"
 CHECK_LOG = f"{TREE}/tools/lab/check-log"
 IGT = "/usr/libexec/igt-gpu-tools/benchmarks"
 
-# Short runs: on nested TCG the defaults take minutes.
+# Options for short runs: with the defaults, a program takes minutes on nested TCG.
 IGT_PROGRAMS = {
     "gem_exec_nop": "-r 1",
     "gem_blt": "-s 262144 -t 100 -r 1",
     "gem_exec_fault": "-r 1",
 }
 
-# Copies so large that the blitter is what they wait for, in one context, whose ring holds so many that one is always queued.
+# Copies so large that the blitter limits their rate. They use one context, and at least one is
+# always queued in its ring.
 BUSY_BLITTER = f"{IGT}/gem_blt -s 4194304 -b 4 -t 60000 -r 1 >/dev/null 2>&1"
 
-# A clean i915 says none of these.
+# i915 logs none of these when it finds no problem.
 DRIVER_TROUBLE = re.compile(r"WARN|\bERROR\b|GPU HANG|timed out|wedged|Call Trace|BUG:|Resetting|time out")
 
-# All time-outs are this much longer; set for slow kernels (selftests/lab/run-debug).
+# Factor for all time-outs, for slow kernels (selftests/lab/run-debug).
 SLOWNESS = float(os.environ.get("GHYVI_LAB_SLOWNESS", "1"))
 
-# i915's; and for guests that have more queued than these allow: a longer one, and none.
+# Defaults of i915, and values for guests whose queues take longer than the defaults allow: a longer
+# heartbeat interval, and no request time-out.
 HEARTBEAT_MS = 2500
 PATIENT_HEARTBEAT_MS = 60000
 REQUEST_TIMEOUT_MS = 20000
 NO_REQUEST_TIMEOUT_MS = 0
 GUEST_DEBUGFS = "/sys/kernel/debug"
 
-# How long counters may take to go back to 0 after QEMU's end.
+# Time limit for counters to return to 0 after QEMU has exited.
 SETTLE_S = 10
 
 
 class Problem(Exception):
-    """Something is not as it must be."""
+    """A check failed."""
 
 
 class GuestLost(Problem):
-    """The guest did not come up, or went away by itself: nested TCG does that (tools/lab/README.md, Limits)."""
+    """The guest did not start, or exited: nested TCG loses guests (tools/lab/README.md, Limits)."""
 
 
 class MissedFigure(Problem):
-    """A measured time or share is out of bounds. Neighbours on this machine can do that, a defect does it every time."""
+    """A measured time or share is out of bounds.
+
+    Other load on this machine can cause one such result; a defect causes it in every repetition."""
 
 
 GUEST_GONE = 125  # status of `guest run`
@@ -88,7 +92,7 @@ def write(path, value):
 
 
 def run(*command, timeout=60, env=None):
-    """Returns (status, output of both kinds); status 124 on time-out."""
+    """Returns (status, standard output and standard error); the status is 124 on time-out."""
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           env=env) as process:
         try:
@@ -117,12 +121,12 @@ def eventually(function, what, timeout=SETTLE_S):
 # ---- the host's kernel log ----
 
 def take_host_log():
-    """What the host's kernel said since the last call."""
+    """Returns and clears the host's kernel log."""
     return run("dmesg", "--read-clear")[1]
 
 
 def log_defects(text):
-    """Lines that tell of a kernel defect."""
+    """Returns the lines that report a kernel defect (tools/lab/check-log)."""
     path = "/tmp/ghyvi-host-log"
     with open(path, "w") as file:
         file.write(text)
@@ -154,7 +158,7 @@ def parent():
 
 
 def types():
-    """"gen9_4" -> its directory."""
+    """Maps the short name of each type ("gen9_4") to its sysfs directory."""
     return {os.path.basename(path).rpartition("-")[2]: path
             for path in sorted(glob.glob(f"{parent()}/mdev_supported_types/*"))}
 
@@ -165,7 +169,7 @@ def available(name):
 
 # ---- vGPUs ----
 
-violations = []  # of every vGPU of this run, noted when it is removed
+violations = []  # of all vGPUs of this run; recorded when a vGPU is removed
 
 
 class VGPU:
@@ -175,7 +179,7 @@ class VGPU:
         error = write(f"{types()[kind]}/create", self.uuid)
         if error:
             raise error
-        require(os.path.isdir(self.path), f"{self.path} is not there after create")
+        require(os.path.isdir(self.path), f"{self.path} does not exist after create")
         self.unused = self.stats()
 
     def stat(self, name):
@@ -185,12 +189,14 @@ class VGPU:
         return {name: self.stat(name) for name in sorted(os.listdir(f"{self.path}/stats"))}
 
     def now_counters(self):
-        """Those that are not as in a new vGPU; there they are 0 (a test of its own)."""
+        """Counters of current use that differ from those of a new vGPU.
+
+        test_sysfs checks that a new vGPU's counters are 0."""
         return {name: value for name, value in self.stats().items()
                 if name.endswith("_now") and value != self.unused[name]}
 
     def settle(self):
-        """Nothing pinned, nothing tracked any more."""
+        """Waits until the vGPU has no pinned pages and no tracked tables."""
         end = time.monotonic() + SETTLE_S * SLOWNESS
         while self.now_counters():
             require(time.monotonic() < end, f"counters not back at 0: {self.now_counters()}")
@@ -199,7 +205,7 @@ class VGPU:
     def mode(self):
         text = read(f"{self.path}/policy/mode")
         found = re.search(r"\[(\w+)\]", text)
-        require(found, f"policy/mode reads '{text}': nothing in brackets")
+        require(found, f"policy/mode reads '{text}': no policy in brackets")
         return found.group(1)
 
     def set(self, attribute, value):
@@ -216,13 +222,13 @@ class VGPU:
                 violations.append(f"{self.uuid}: {name} {value} ({self.last_error()})")
 
     def remove(self, timeout=20):
-        """Writing to remove may block, so another process does it."""
+        """Removes the vGPU if it exists. A child writes to "remove", because the write may block."""
         if not os.path.isdir(self.path):
             return
         self.note_violations()
         status, out = run("sh", "-c", f"echo 1 >{self.path}/remove", timeout=timeout)
         require(status == 0, f"removing {self.uuid}: status {status} {out.strip()}")
-        require(not os.path.exists(self.path), f"{self.path} is still there")
+        require(not os.path.exists(self.path), f"{self.path} still exists")
 
 
 # ---- guests ----
@@ -238,12 +244,14 @@ class Guest:
         status, out = run(*prefix, GUEST, "start", name, *arguments, "--mem", str(mem), "--smp", str(smp), *extra,
                           timeout=timeout)
         if status:
-            self.kill()  # or its vGPU could not be removed
+            self.kill()  # QEMU may run, and would keep the vGPU in use
             raise GuestLost(f"guest {name} did not start: {out.strip()[-1500:]}")
 
     @classmethod
     def running(cls, name, timeout=120):
-        """One that something else started, with the lab's channels and its pid in /run/ghyvi/guests/NAME."""
+        """A guest that another program started.
+
+        Its channels and its pid file are in /run/ghyvi/guests/NAME, like those of the lab."""
         guest = cls.__new__(cls)
         guest.name = name
         status, out = run(GUEST, "wait", name, "--timeout", str(timeout), timeout=timeout + 10)
@@ -255,7 +263,7 @@ class Guest:
         status, out = run(GUEST, "run", self.name, "--timeout", str(timeout * SLOWNESS), "--", command,
                           timeout=timeout + 10)
         if status == GUEST_GONE:
-            raise GuestLost(f"guest {self.name} went away during {command}: {out.strip()[-600:]}")
+            raise GuestLost(f"guest {self.name} exited during {command}: {out.strip()[-600:]}")
         return status, out
 
     def must_run(self, command, timeout=120):
@@ -264,7 +272,7 @@ class Guest:
         return out
 
     def begin(self, command, timeout=300):
-        """Starts a command and returns the process (standard output is a pipe). timeout 0: it may take for ever."""
+        """Starts a command and returns its process; stdout is a pipe. timeout 0 means no limit."""
         return subprocess.Popen([GUEST, "run", self.name, "--timeout", str(timeout), "--", command],
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
@@ -275,7 +283,7 @@ class Guest:
         return self.run("dmesg")[1]
 
     def load_driver(self, timeout=150):
-        """Returns (seconds from modprobe to "Initialized", lines that must not be there)."""
+        """Returns (seconds from modprobe to "Initialized", log lines that report trouble)."""
         status, log = self.run("dmesg -c >/dev/null; echo 'ghyvi: driver load' >/dev/kmsg; modprobe i915; "
                                "status=$?; dmesg; exit $status", timeout)
         stamps = {}
@@ -289,11 +297,14 @@ class Guest:
         return stamps["Initialized i915"] - stamps["ghyvi: driver load"], trouble
 
     def set_heartbeat_ms(self, interval):
-        """i915 resets an engine whose heartbeat, a request behind the others, has not come through after five intervals."""
+        """Sets the heartbeat interval of all engines.
+
+        A heartbeat is a request behind the queued ones. i915 resets an engine if it does not
+        complete within five intervals."""
         self.must_run(f"for f in /sys/class/drm/card0/engine/*/heartbeat_interval_ms; do echo {interval} >$f; done")
 
     def set_request_timeout_ms(self, timeout):
-        """i915 cancels what has not completed by then. Holds for contexts opened from now on."""
+        """Sets the time after which i915 cancels a request of a context that is opened later."""
         self.must_run(f"test -d {GUEST_DEBUGFS}/dri || mount -t debugfs none {GUEST_DEBUGFS}; "
                       f"echo {timeout} >{GUEST_DEBUGFS}/dri/0/i915_params/request_timeout_ms")
 
@@ -301,7 +312,7 @@ class Guest:
         self.must_run("rmmod i915", 60)
 
     def igt(self, program, arguments=None, timeout=120):
-        """Returns (status, result): the last number it prints, or None."""
+        """Returns (status, result); the result is the last number printed, or None."""
         arguments = IGT_PROGRAMS[program] if arguments is None else arguments
         status, out = self.run(f"{IGT}/{program} {arguments} 2>&1", timeout)
         numbers = re.findall(r"^\s*(\d+(?:\.\d+)?)\s*$", out, re.M)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A list of tests, run in order, with KTAP on standard output."""
+"""Runs a list of tests in order and writes KTAP to standard output."""
 
 import sys
 import time
@@ -8,7 +8,7 @@ import traceback
 from watchdog import Watchdog
 
 REPEATS = 2
-# The longest wait for one process in a test is 300 s.
+# Longer than the longest wait of a test for one process, which is 300 s.
 NO_PROGRESS_S = 400
 
 tests = []  # in the order of definition
@@ -16,7 +16,7 @@ watchdog = None  # while run() runs
 
 
 class Skip(Exception):
-    """The test cannot be made here; the text says why."""
+    """The test cannot run here; the text is the reason."""
 
 
 def test(function):
@@ -25,13 +25,13 @@ def test(function):
 
 
 def long_test(function):
-    """Takes minutes: made only when it is asked for by its whole name."""
+    """A test that takes minutes. It runs only if its whole name is given."""
     function.long = True
     return test(function)
 
 
 def note(text):
-    """For the reader; the test got no further by it."""
+    """Prints a diagnostic line that does not count as progress of the test."""
     for line in str(text).splitlines() or [""]:
         print(f"# {line}", flush=True)
 
@@ -47,7 +47,7 @@ def say(text):
 
 
 def chosen(words):
-    """Tests whose name contains one of the words; all without words."""
+    """Tests whose name contains one of the words; all tests if there are no words."""
     def wanted(function):
         if getattr(function, "long", False):
             return function.__name__ in words
@@ -57,7 +57,9 @@ def chosen(words):
 
 
 def attempt(function, before, after, again):
-    """One test. Returns (why it failed or None, why it was skipped or None, whether another try makes sense)."""
+    """Runs one test once.
+
+    Returns (reason of the failure or None, reason of the skip or None, whether to repeat it)."""
     reason = skip = None
     repeat = False
     for step in (before, function, after):
@@ -65,7 +67,7 @@ def attempt(function, before, after, again):
             step()
         except Skip as why:
             skip = str(why)
-        except Exception as error:  # a test must not take the others with it
+        except Exception as error:  # other tests must still run
             repeat = repeat or isinstance(error, again)
             reason = reason or f"{type(error).__name__}: {error}"
             if not isinstance(error, (OSError, ValueError, *again)) and type(error).__name__ != "Problem":
@@ -76,9 +78,12 @@ def attempt(function, before, after, again):
 
 
 def run(functions, before, after, end, again=(), clean_up=None, slowness=1):
-    """before() and after() surround each test; after() may raise too; end() comes last, as a test of its own. A test that
-    ends with an exception of one of the classes `again` is made again after clean_up(), REPEATS times at most. A test that
-    makes no progress for NO_PROGRESS_S times `slowness` fails; the sum of all has no limit."""
+    """Runs the tests and exits with status 1 if one failed.
+
+    before() and after() run around each test; after() may raise, too. end() runs last, as a
+    separate test. A test that raises one of the classes @again is repeated after clean_up(), at
+    most REPEATS times. A test without progress for NO_PROGRESS_S times @slowness fails; the whole
+    run has no time limit."""
     global watchdog
     passed = failed = skipped = 0
     repeated = []
@@ -96,7 +101,7 @@ def run(functions, before, after, end, again=(), clean_up=None, slowness=1):
             if not (reason and repeat):
                 break
             repeated.append(name)
-            say(f"MADE AGAIN: {name}: {reason}")
+            say(f"REPEATED: {name}: {reason}")
             watchdog.stop()
             clean_up()
             watchdog.start(name)
@@ -113,7 +118,8 @@ def run(functions, before, after, end, again=(), clean_up=None, slowness=1):
         else:
             passed += 1
             print(f"ok {number} {name} # {seconds}", flush=True)
-    say(f"{time.monotonic() - started:.0f} s, {skipped} skipped, {len(repeated)} made again {' '.join(repeated)}")
+    say(f"{time.monotonic() - started:.0f} s, {skipped} skipped, "
+        f"{len(repeated)} repeated {' '.join(repeated)}")
     print(f"# Totals: pass:{passed} fail:{failed} skip:{skipped}")
     print(f"{passed} passed, {failed} failed", flush=True)
     sys.exit(1 if failed else 0)

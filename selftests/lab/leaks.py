@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What kmemleak finds, where the host's kernel has it (make test-debug)."""
+"""Checks for leaks with kmemleak, if the host's kernel has it (make test-debug)."""
 
 import os
 import re
@@ -8,7 +8,7 @@ import time
 from hostlib import read, require, write
 
 KMEMLEAK = "/sys/kernel/debug/kmemleak"
-AGE_S = 6  # kmemleak says nothing of objects younger than 5 s
+AGE_S = 6  # kmemleak does not report objects younger than 5 s
 SHOWN = 3
 
 
@@ -17,13 +17,15 @@ def command(word):
     require(not error, f"kmemleak: {word}: {error}")
 
 
-def forget_what_is_there():
+def ignore_existing_objects():
     if os.path.exists(KMEMLEAK):
         command("clear")
 
 
 class OurModules:
-    """Recognises our functions in a backtrace, also when the modules are gone and their addresses have no names."""
+    """Recognises functions of our modules in a backtrace.
+
+    The address ranges are saved, because addresses have no symbol once the modules are unloaded."""
 
     def __init__(self):
         self.ranges = []
@@ -38,7 +40,9 @@ class OurModules:
 
 
 def require_none(ours):
-    """No object of ours that nothing points to. The first scan of an object only notes what it contains."""
+    """Fails if an object that our modules allocated is unreferenced.
+
+    kmemleak scans twice: the first scan of an object only computes its checksum."""
     if not os.path.exists(KMEMLEAK):
         return
     time.sleep(AGE_S)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A terminal with a program on it."""
+"""Runs a program on a pseudo-terminal and reads its screen."""
 
 import fcntl
 import os
@@ -17,13 +17,13 @@ class Screen:
     def __init__(self, *command, env, **options):
         self.master, terminal = pty.openpty()
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
-        # On a vt100, "0000" is not sent as a number of zeros.
+        # On a vt100, ncurses does not abbreviate repeated characters such as "0000".
         self.process = subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=terminal,
                                         env={**env, "TERM": "vt100"}, **options)
         os.close(terminal)
 
     def show(self, words, seconds):
-        """Waits until it writes that."""
+        """Waits at most @seconds until the program has written @words."""
         seen, until = "", time.monotonic() + seconds
         while words not in seen:
             left = until - time.monotonic()

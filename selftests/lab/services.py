@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What an installed host has and the host VM has not: our files in their places, Debian's udev and systemd."""
+"""Installs and starts what the host VM lacks: our files, Debian's udev, systemd and libvirt."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ started = {}
 
 
 def install():
-    """`make install` of ghyvictl and what belongs to mdevctl. The host VM's root forgets it when it ends."""
+    """Installs ghyvictl and the files for mdevctl into the host VM's root, which is in memory."""
     if not shutil.which("mdevctl"):
         raise Skip("no mdevctl: tools/setup")
     ctl = os.environ.get("GHYVI_CTL") or f"{hostlib.TREE}/build/ghyvictl"
@@ -31,7 +31,7 @@ def start_udev():
 
 
 def start_systemd():
-    """The stock systemd as process 1 of a PID namespace, with our units and no others: it boots nothing."""
+    """Starts the stock systemd as process 1 of a PID namespace, with no units but ours."""
     os.makedirs(UNITS, exist_ok=True)
     for name in ("sysinit.target", "basic.target", "shutdown.target", "umount.target"):
         shutil.copy(f"{STOCK_UNITS}/{name}", UNITS)
@@ -45,7 +45,7 @@ def start_systemd():
 
 
 def start_libvirt(hook=None):
-    """Without systemd and D-Bus, which libvirt does not need. @hook is installed as one of its hooks."""
+    """Starts libvirtd, without systemd and D-Bus. @hook is installed as a QEMU hook."""
     if "libvirtd" in started:
         return
     if hook:
@@ -59,7 +59,7 @@ def start_libvirt(hook=None):
 
 def stop():
     for name, process in reversed(started.items()):
-        # unshare waits for its child, whatever it is told; the child dies with it.
+        # unshare ignores SIGTERM while it waits for its child. When it dies, so does the child.
         process.kill() if name == "systemd" else process.terminate()
         process.wait()
     started.clear()

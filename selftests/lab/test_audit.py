@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The auditor: it lets through what drivers and programs do, and stops what they must not."""
+"""The auditor accepts the commands of drivers and programs, and refuses unknown commands."""
 
 import contextlib
 
@@ -57,7 +57,7 @@ def full_auditing_refuses_nothing_on_gen8():
 
 @test
 def refused_command_stops_only_its_context():
-    """The program that submits it goes on in a new context, and another keeps working beside it."""
+    """The submitting program continues in a new context; another program is not affected."""
     vgpu, guest = fixture.guest("gen9")
     with auditing(vgpu, "full") as before:
         other = guest.begin("blitcheck --seed 5 --time 8")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a guest that breaks the rules loses, and that however it ends nothing of it stays behind."""
+"""Containment of guests that exceed their budget or violate rules, and cleanup after their end."""
 
 import fixture
 import hostlib
@@ -11,7 +11,7 @@ BUSY_WORKLOADS = 30
 
 
 @test
-def endless_batch_ends_when_its_gpu_time_is_used_up():
+def endless_batch_ends_when_its_gpu_budget_is_used_up():
     vgpu, guest = fixture.guest("gen9")
     before = vgpu.stats()
     vgpu.set("containment/budget_ms", 300)
@@ -21,12 +21,12 @@ def endless_batch_ends_when_its_gpu_time_is_used_up():
         vgpu.set("containment/budget_ms", 60000)
     overruns = vgpu.stat("budget_overruns") - before["budget_overruns"]
     require(overruns > 0, f"no overrun was counted; last_error: {vgpu.last_error()}")
-    require(vgpu.stat("violations") > before["violations"], "it does not count as a violation")
+    require(vgpu.stat("violations") > before["violations"], "no violation was counted")
     guest.must_run("blitcheck --rounds 2")
 
 
 @test
-def too_many_bad_batches_end_the_vgpu_and_a_reboot_brings_it_back():
+def failsafe_after_too_many_bad_batches_is_lifted_by_reboot():
     vgpu, guest = fixture.guest("gen9")
     vgpu.set("containment/points_max", 1)
     before = vgpu.stat("failsafes")
@@ -36,11 +36,11 @@ def too_many_bad_batches_end_the_vgpu_and_a_reboot_brings_it_back():
         vgpu.settle()
         require("failsafe" in vgpu.last_error(), f"last_error: {vgpu.last_error()}")
         require(vgpu.stat("failsafes") == before + 1, f"failsafes {before}, then {vgpu.stat('failsafes')}")
-        require(guest.pid(), "QEMU is gone")
+        require(guest.pid(), "QEMU has exited")
         attack.kill()
         attack.wait()
         hostlib.must_run(hostlib.GUEST, "reboot", guest.name, timeout=150)
-        require(hostlib.read(f"{vgpu.path}/state") == "open", "the reboot did not lift it")
+        require(hostlib.read(f"{vgpu.path}/state") == "open", "the reboot did not lift failsafe")
     finally:
         vgpu.set("containment/points_max", 256)
     guest.load_driver()
@@ -48,8 +48,10 @@ def too_many_bad_batches_end_the_vgpu_and_a_reboot_brings_it_back():
 
 
 @test
-def whatever_ends_a_busy_guest_leaves_nothing():
-    """Killed; reset from outside, then killed; rebooted, then killed. The same vGPU serves one after the other."""
+def kill_reset_and_reboot_of_a_busy_guest_leak_nothing():
+    """Guests are killed, killed after a reset through sysfs, and killed after a reboot.
+
+    The same vGPU serves one guest after the other."""
     with fixture.vgpus("gen9_8") as (vgpu,):
         for how in ENDS:
             with fixture.guests(vgpu, names=["busy"]) as (guest,):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""ghyvictl on the real module; no guest runs. Its own tests are in selftests/tools."""
+"""ghyvictl with the real modules, without a guest. Its other tests are in selftests/tools."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def listed():
 
 
 @test
-def ghyvictl_creates_and_removes_what_sysfs_shows():
+def ghyvictl_create_and_remove_match_sysfs():
     fixture.drop_all()
     offered = {each["name"]: each for each in ctl_json("types")["types"]}
     require(set(offered) == {f"ghyvi-{kind}" for kind in types()}, f"{sorted(offered)}")
@@ -52,12 +52,12 @@ def ghyvictl_creates_and_removes_what_sysfs_shows():
         require("No available instances" in ctl("create", "gen9_1", expect=BUSY), "there is no room for gen9_1")
     finally:
         ctl("remove", uuid)
-    require(not os.path.exists(path) and uuid not in listed(), "it is still there")
+    require(not os.path.exists(path) and uuid not in listed(), "the vGPU still exists")
     require("nor any other" in ctl("remove", uuid, expect=NOT_FOUND), "there is no vGPU at all")
 
 
 @test
-def ghyvictl_sets_and_shows_what_the_kernel_took():
+def ghyvictl_set_and_show_match_sysfs_of_a_vgpu():
     with fixture.vgpus("gen9_8") as (vgpu,):
         got = ctl_json("show", vgpu.uuid)["vgpus"][0]
         require(got["settings"]["policy/mode"] == vgpu.mode(), f"{got}")
@@ -77,7 +77,7 @@ def ghyvictl_sets_and_shows_what_the_kernel_took():
 
 
 @test
-def ghyvictl_sets_and_shows_what_a_pgpu_has():
+def ghyvictl_set_and_show_match_sysfs_of_a_pgpu():
     name = os.path.basename(hostlib.parent())
     before = ctl_json("show", name)["parents"][0]
     have = {f"ghyvi/{each}" for each in os.listdir(f"{hostlib.parent()}/ghyvi")}
@@ -93,7 +93,7 @@ def ghyvictl_sets_and_shows_what_a_pgpu_has():
 
 
 @test
-def ghyvictl_counts_resets_and_dumps():
+def ghyvictl_stat_reset_top_export_dump_and_doctor_work():
     with fixture.vgpus("gen9_8", "gen8_8") as made:
         vgpu = made[0]
         for each in ctl_json("stat")["vgpus"]:
@@ -111,8 +111,8 @@ def ghyvictl_counts_resets_and_dumps():
 
 
 @test
-def ghyvictl_top_shows_at_once_what_comes_and_goes():
-    """Without privileges, and without a udev daemon unless another test has started one."""
+def ghyvictl_top_follows_create_and_remove_at_once():
+    """top runs without privileges. No udev daemon runs unless another test has started it."""
     fixture.drop_all()
     ctl("--version")
     with tempfile.TemporaryDirectory() as folder:

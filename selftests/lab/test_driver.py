@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The guest's unmodified i915: load, unload, reboot, sudden death."""
+"""The guest's unmodified i915: load, unload, reboot, and kill of QEMU."""
 
 import os
 import statistics
@@ -11,8 +11,8 @@ from ktap import Skip, say, test
 
 RELOADS = 10
 LOAD_RATIO_MAX = 1.5
-LOADS_TIMED = 2  # of each kind, twice; the median counts
-KILL_WHEN = ("mmio_writes", "protects", "workloads")  # early, in the middle, late
+LOADS_TIMED = 2  # per boot; each kind boots twice, and the median counts
+KILL_WHEN = ("mmio_writes", "protects", "workloads")  # these grow early, in the middle and late
 UNTRACKED = "/sys/module/ghyvi/parameters/untracked_ggtt"
 
 
@@ -74,8 +74,8 @@ def guest_survives_reboot():
 
 
 @test
-def killing_qemu_while_the_driver_loads_leaves_nothing():
-    """The same vGPU serves one guest after another."""
+def killing_qemu_during_driver_load_leaks_nothing():
+    """The same vGPU serves one guest after the other."""
     with fixture.vgpus("gen9_4") as (vgpu,):
         for counter in KILL_WHEN:
             guest = Guest("killed", vgpu)
@@ -97,7 +97,7 @@ def driver_load_costs_at_most_half_more_than_untracked():
         raise Skip("ghyvi has no parameter untracked_ggtt")
     fixture.drop_all()
     times = {0: [], 1: []}
-    # In turns, so that a change of the machine's load meets both.
+    # The kinds alternate, so that a change of the machine's load affects both.
     for untracked in (1, 0, 1, 0):
         hostlib.unload_modules()
         hostlib.load_modules(f"untracked_ggtt={untracked}")
@@ -107,7 +107,7 @@ def driver_load_costs_at_most_half_more_than_untracked():
                 guest.unload_driver()
     hostlib.unload_modules()
     say(f"tracked {times[0]}, untracked {times[1]}")
-    # Medians: one load that had the machine to itself says nothing about the others.
+    # The median ignores a single load that ran while the machine was otherwise idle.
     times = {untracked: statistics.median(values) for untracked, values in times.items()}
     say(f"tracked {times[0]:.2f} s, untracked {times[1]:.2f} s")
     require_figure(times[0] <= LOAD_RATIO_MAX * times[1], f"{times[0]:.2f} s against {times[1]:.2f} s untracked")

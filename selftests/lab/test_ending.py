@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""At the end of all use."""
+"""Stopped guests and unloaded modules leave nothing behind."""
 
 import fixture
 import hostlib
@@ -20,5 +20,5 @@ def stopped_guests_leave_nothing_pinned_or_tracked():
 def modules_unload_after_use():
     fixture.drop_all()
     hostlib.unload_modules()
-    require(not hostlib.loaded(), "still loaded")
+    require(not hostlib.loaded(), "ghyvi_softgpu is still loaded")
     hostlib.load_modules()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a guest may try, and what the host must survive."""
+"""Bad batches and the hostile guest: the host and other guests must not be affected."""
 
 import glob
 import json
@@ -13,23 +13,26 @@ from hostlib import Guest, driver_trouble, require, require_figure
 from ktap import say, test
 
 SHORT_HEARTBEAT_MS = 1000
-HOST_LINES_MAX = 12  # DEFAULT_RATELIMIT_BURST, and the kernel's own note of what it left out
-MEMLOCK_BYTES = 512 << 10  # i915 needs about twice that to load
+HOST_LINES_MAX = 12  # DEFAULT_RATELIMIT_BURST, and the kernel's line about suppressed messages
+MEMLOCK_BYTES = 512 << 10  # i915 needs about twice as much to load
 
-# `make test-hostile` asks for more. With minutes: that many trials, or as many as there is time for.
+# `make test-hostile` sets these. If MINUTES is set, the attacks end after TRIALS or after MINUTES,
+# whichever is first.
 TRIALS = int(os.environ.get("GHYVI_HOSTILE_TRIALS") or 1000)
 MINUTES = float(os.environ.get("GHYVI_HOSTILE_MINUTES") or "inf")
 SEED = int(os.environ.get("GHYVI_HOSTILE_SEED") or 1)
 TWO_TRIALS = TRIALS if "GHYVI_HOSTILE_TRIALS" in os.environ else 300  # with two vGPUs in the attacker
-UNMAP_TRIALS = max(100, TWO_TRIALS // 20)  # and of the class that takes memory away
-CHUNK = 5000  # trials in one go: half a minute, ten times that on the debug kernel
-MODEST = 5  # nice value of the other guest's QEMU in a long run: all the time, but not half of it
-MEASURED_TRIALS = 20  # of each class, for what it costs the host
+UNMAP_TRIALS = max(100, TWO_TRIALS // 20)  # of class d-unmap alone
+CHUNK = 5000  # trials per call: half a minute, and ten times as long on the debug kernel
+MODEST = 5  # nice value of the other guest's QEMU in a long run: it gets less than half of the CPU
+MEASURED_TRIALS = 20  # of each class, to measure its cost for the host
 AMPLIFICATION_MAX = 2.0
 
 
 def bad_batch(kind, counters):
-    """The guest recovers; the host counts it and says so in a few lines that name the vGPU."""
+    """Runs one kind of bad batch.
+
+    The guest must recover. The host must count the event and log it in few lines."""
     vgpu, guest = fixture.guest("gen9")
     if kind == "bogus-ggtt":
         guest.unload_driver()
@@ -65,31 +68,31 @@ def endless_batch_ends_by_engine_reset():
 
 
 @test
-def jump_to_nowhere_ends_by_engine_reset():
+def jump_to_unmapped_address_ends_by_engine_reset():
     bad_batch("nowhere", ["engine_resets"])
 
 
 @test
-def store_to_nowhere_does_no_harm():
+def store_to_unmapped_address_is_harmless():
     bad_batch("badaddr", [])
 
 
 @test
-def bogus_global_entries_do_no_harm():
+def bogus_ggtt_entries_are_rejected():
     lines, vgpu = bad_batch("bogus-ggtt", [])
     require(vgpu.stat("entries_rejected") > 0, "no entry was rejected")
     require(vgpu.stat("oracle_violations") == 0, "oracle violations")
 
 
 @test
-def guest_works_after_all_that():
+def guest_works_after_bad_batches():
     _, guest = fixture.guest("gen9")
     guest.must_run("blitcheck --rounds 3")
 
 
 @test
-def memory_that_cannot_be_pinned_is_refused():
-    """QEMU without the right to lock more than a little."""
+def rlimit_memlock_limits_pinned_pages():
+    """QEMU runs without CAP_IPC_LOCK and with a low limit of locked memory."""
     with fixture.vgpus("gen9_8") as (vgpu,):
         limited = ["prlimit", f"--memlock={MEMLOCK_BYTES}:{MEMLOCK_BYTES}", "setpriv", "--bounding-set=-ipc_lock",
                    "--inh-caps=-ipc_lock"]
@@ -108,7 +111,7 @@ def memory_that_cannot_be_pinned_is_refused():
 
 
 def checksums(guest):
-    """The other guest's work, until the returned function is called; that has its verdict."""
+    """Starts work with checksums in the other guest. The returned function stops and checks it."""
     guest.set_heartbeat_ms(hostlib.PATIENT_HEARTBEAT_MS)
     guest.must_run("rm -f /tmp/stop; dmesg -c >/dev/null")
     work = guest.begin("n=0; while [ ! -e /tmp/stop ]; do blitcheck --rounds 2 --contexts 2 --seed $n || exit 1; "
@@ -131,7 +134,7 @@ def set_nice(guest, nice):
 
 
 def attack_beside(other, attacker, totals, trials=TRIALS):
-    """All classes again and again, up to @trials or MINUTES; the other guest's sums must stay right."""
+    """Repeats all classes for @trials or MINUTES. The other guest's checksums must stay right."""
     finish = checksums(other)
     if trials > CHUNK:
         set_nice(other, MODEST)
@@ -152,9 +155,11 @@ def attack_beside(other, attacker, totals, trials=TRIALS):
 
 
 @test
-def hostile_guest_harms_nobody():
-    """Every class of attacks, first alone on the pGPU, to see what it costs the host; then beside a guest that computes
-    checksums. Results: hostile.json."""
+def hostile_guest_does_not_affect_other_guest():
+    """Every class of attacks runs twice, and the results are written to hostile.json.
+
+    First the attacker is the only user of the pGPU, to measure the cost for the host. Then another
+    guest computes checksums at the same time."""
     report = {"seed": SEED, "trials": TRIALS, "accelerator": os.environ.get("GHYVI_ACCEL")}
     totals = {}
     vgpu, other = fixture.guest("gen9")
@@ -190,9 +195,12 @@ def hostile_guest_harms_nobody():
 
 
 @test
-def hostile_guest_with_two_vgpus_harms_nobody():
-    """The same attacks from one vGPU of a guest, while its other vGPU pins and unpins the memory that they take away: VFIO
-    asks both for it in one system call. Then the attack that takes memory away, and no other. Results: hostile-two.json."""
+def hostile_guest_with_two_vgpus_does_not_affect_other_guest():
+    """The same attacks from one vGPU of a guest that has two; the results are written to
+    hostile-two.json.
+
+    The second vGPU pins and unpins the memory that the attacks unmap. VFIO notifies both vGPUs of
+    an unmap in one system call. Afterwards class d-unmap runs alone."""
     report = {"seed": SEED, "trials": TWO_TRIALS}
     totals = {}
     vgpu, other = fixture.guest("gen9")

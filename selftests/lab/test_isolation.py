@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Two guests at once, sixteen at once, and a device taken away from one."""
+"""Isolation of two guests and of sixteen guests, and removal of a vGPU in use."""
 
 import os
 import signal
@@ -28,8 +28,8 @@ def finish(process, what):
 
 
 @test
-def two_guests_do_not_see_each_other():
-    """Also: a guest with bad batches does not disturb the other."""
+def two_guests_are_isolated():
+    """No guest changes memory of the other, and bad batches of one do not affect the other."""
     fixture.drop_all()
     with fixture.vgpus("gen9_2", "gen9_2") as vgpus, fixture.guests(*vgpus) as guests:
         for guest in guests:
@@ -58,8 +58,8 @@ def two_guests_do_not_see_each_other():
 
 
 @test
-def killing_a_guest_at_work_does_not_disturb_the_other():
-    """Its threads may be giving the engine to the other's workloads at that moment."""
+def killing_a_busy_guest_does_not_affect_the_other():
+    """At the kill, a thread of its QEMU may be dispatching a workload of the other guest."""
     vgpu, good = fixture.guest("gen9")
     good.clear_log()
     before = {name: vgpu.stat(name) for name in ("engine_errors", "engine_resets")}
@@ -83,8 +83,10 @@ def killing_a_guest_at_work_does_not_disturb_the_other():
 
 
 @test
-def nobody_gets_references_on_bar_0():
-    """They would still lead to the table when the next guest has it. /proc/PID/mem takes them as other users of pages do."""
+def bar_0_pages_cannot_be_pinned():
+    """A page reference would still give access when the next guest uses the page.
+
+    A read of /proc/PID/mem pins pages like other users of get_user_pages() do, and must fail."""
     vgpu, guest = fixture.bare_guest("gen9")
     del vgpu
     areas = {"[vfio-device]": [], "[stack]": []}
@@ -101,12 +103,12 @@ def nobody_gets_references_on_bar_0():
                 os.pread(memory.fileno(), 8, start)
             except OSError:
                 continue
-            raise hostlib.Problem(f"has pages that can be referred to: {line}")
+            raise hostlib.Problem(f"pages can be pinned: {line}")
 
 
 @long_test
 def sixteen_guests_share_one_pgpu():
-    """Of the smallest type, at work at once."""
+    """The guests have vGPUs of the smallest type and work at the same time."""
     fixture.drop_all()
     with fixture.vgpus(*[SCALE_TYPE] * SCALE_GUESTS) as vgpus, fixture.guests(*vgpus, mem=SCALE_MEMORY_MIB) as guests:
         for guest in guests:
@@ -137,5 +139,5 @@ def removing_a_vgpu_in_use_unplugs_it():
         guest.must_run("blitcheck --rounds 1 --contexts 1")
         vgpu.remove(REMOVE_TIMEOUT_S)
         require(guest.run("test -e /sys/bus/pci/devices/0000:00:02.0")[0] != 0, "the guest still has the device")
-        require(guest.pid(), "QEMU is gone")
+        require(guest.pid(), "QEMU has exited")
     require(hostlib.available("gen9_8") == before, "the instance is not available again")

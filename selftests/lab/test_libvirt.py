@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Debian's libvirt, unmodified: node devices, a domain whose guest loads i915, hot-plug, by the files of qemu-glue/."""
+"""Debian's unmodified libvirt with the files of qemu-glue/: node devices, domains, hot-plug."""
 
 import os
 import re
@@ -15,11 +15,11 @@ from ktap import Skip, say, test
 GLUE = f"{hostlib.TREE}/qemu-glue/libvirt"
 DOMAIN = "ghyvi-guest"
 MEMORY_MIB = 768
-BESIDE_MEMORY_MIB = 1024  # what libvirt lets QEMU lock beside the guest's memory
+BESIDE_MEMORY_MIB = 1024  # what libvirt allows QEMU to lock in addition to the guest's memory
 BOOT = "/run/ghyvi-boot"
 FIRST_HOSTDEV = f"{BOOT}/hostdev.xml"  # as in the domain
 QEMU_USER = ("libvirt-qemu", "kvm")
-# What nested TCG lacks (tools/lab/README.md).
+# CPU features that do not work on nested TCG (tools/lab/README.md).
 TCG_LACKS = ("xsave", "avx", "avx2", "fma", "f16c")
 FIRST, SECOND = "c0ffee00-1234-4000-8000-000000000001", "c0ffee00-1234-4000-8000-000000000002"
 
@@ -29,12 +29,12 @@ def virsh(*arguments, timeout=120):
 
 
 def virsh_try(*arguments):
-    """Cleaning up: what is gone already is fine."""
+    """Runs virsh for cleanup and ignores errors: the object may not exist any more."""
     hostlib.run("virsh", "-q", "-c", "qemu:///system", *arguments)
 
 
 def node_device(uuid):
-    """libvirt's name for it."""
+    """libvirt's name of the node device with this UUID, or None."""
     found = [name for name in virsh("nodedev-list", "--cap", "mdev", "--all").split()
              if uuid in virsh("nodedev-dumpxml", name)]
     return found[0] if found else None
@@ -51,18 +51,18 @@ def setup():
     services.install()
     services.start_udev()
     services.start_libvirt(hook=f"{GLUE}/qemu-hook")
-    # Once, with what it asks QEMU for.
+    # The first command takes long: libvirt queries QEMU's capabilities once.
     virsh("version")
 
 
 def boot_file(name):
-    """A copy of a file of the lab's that libvirt may give to QEMU's user."""
+    """Copies a file of the lab to a folder where libvirt may make it accessible to QEMU's user."""
     os.makedirs(BOOT, exist_ok=True)
     return shutil.copy(os.environ[f"GHYVI_GUEST_{name}"], f"{BOOT}/{name}")
 
 
 def domain_xml(machine):
-    """The example, with the lab's guest instead of a disk, and its command channels."""
+    """Writes the example domain with the lab's guest instead of a disk, and command channels."""
     tree = xml.parse(f"{GLUE}/domain.xml")
     root, devices = tree.getroot(), tree.find("devices")
     root.find("memory").text = str(MEMORY_MIB)
@@ -91,10 +91,10 @@ def domain_xml(machine):
 
 
 def start_domain():
-    """Returns the guest, for `guest run`."""
+    """Starts the domain and returns its Guest."""
     virsh("start", DOMAIN)
     lab = f"/run/ghyvi/guests/{DOMAIN}"
-    # A line, unlike libvirt's.
+    # libvirt's pid file has no newline at the end, which tools/lab/guest needs.
     with open(f"{lab}/pid", "w") as file:
         print(hostlib.read(f"/run/libvirt/qemu/{DOMAIN}.pid"), file=file)
     shutil.copy(f"/var/log/libvirt/qemu/{DOMAIN}.log", f"{lab}/qemu.log")
@@ -107,7 +107,7 @@ def driver_ready(guest):
 
 
 @test
-def libvirt_knows_types_and_keeps_definitions():
+def libvirt_lists_types_and_keeps_definitions():
     setup()
     parent = virsh("nodedev-list", "--cap", "mdev_types").split()
     require(parent == ["pci_1000_00_00_0"], f"{parent}")
@@ -122,12 +122,13 @@ def libvirt_knows_types_and_keeps_definitions():
         require("[adaptive]" in hostlib.read(f"{path(FIRST)}/policy/mode"), "policy/mode is not the definition's")
         require(hostlib.read(f"{path(FIRST)}/sched/weight") == "200", "sched/weight is not the definition's")
         virsh("nodedev-autostart", name)
-        require("auto" in hostlib.must_run("mdevctl", "list", "-d", "-u", FIRST), "not for mdevctl")
+        require("auto" in hostlib.must_run("mdevctl", "list", "-d", "-u", FIRST),
+                "mdevctl does not show autostart")
     finally:
         virsh("nodedev-destroy", name)
-    require(not os.path.exists(path(FIRST)), "destroyed, and still there")
+    require(not os.path.exists(path(FIRST)), "the vGPU still exists after nodedev-destroy")
     virsh("nodedev-undefine", name)
-    require(not node_device(FIRST), "undefined, and still listed")
+    require(not node_device(FIRST), "the node device is still listed after nodedev-undefine")
 
 
 @test
@@ -135,24 +136,26 @@ def libvirt_runs_a_guest_with_i915_and_hot_plugs():
     setup()
     virsh("nodedev-define", f"{GLUE}/node-device.xml")
     second = fixture.vgpus("gen9_4", uuids=[SECOND])
-    # A pc machine: the aperture fits its root bus without asking the firmware.
+    # On a pc machine, the aperture fits on the root bus without a setting for the firmware.
     virsh("define", domain_xml("pc"))
     try:
-        # The hook starts what is defined.
+        # The hook starts the vGPU from its definition.
         guest = start_domain()
         require("[adaptive]" in hostlib.read(f"{path(FIRST)}/policy/mode"), "the hook did not start the vGPU")
         limit = re.search(r"Max locked memory +(\d+)", hostlib.read(f"/proc/{guest.pid()}/limits")).group(1)
         require(int(limit) >= (MEMORY_MIB + BESIDE_MEMORY_MIB) << 20, f"libvirt lets it lock {limit} bytes")
         seconds, trouble = guest.load_driver()
         require(not trouble, "\n".join(trouble))
-        # Where libvirt put it; i915 does not care.
+        # libvirt chose the PCI address; i915 works at any.
         require(len(driver_ready(guest)) == 1, f"{driver_ready(guest)}")
         say(f"the vGPU is at {driver_ready(guest)[0]}")
         guest.must_run("blitcheck --rounds 1 --contexts 1")
         say(f"i915 loaded in {seconds:.2f} s")
-        # One after the other: i915 shares one balloon among all its devices (Documentation/troubleshooting.md).
+        # One vGPU at a time: all devices of an i915 share one balloon
+        # (Documentation/troubleshooting.md).
         virsh("detach-device", DOMAIN, FIRST_HOSTDEV, "--live")
-        eventually(lambda: hostlib.read(f"{path(FIRST)}/state") == "created", "the first vGPU given back", 60)
+        eventually(lambda: hostlib.read(f"{path(FIRST)}/state") == "created",
+                   "release of the first vGPU", 60)
         require(not driver_ready(guest), f"{driver_ready(guest)}")
         with second as (vgpu,):
             guest.clear_log()
@@ -161,13 +164,14 @@ def libvirt_runs_a_guest_with_i915_and_hot_plugs():
             guest.must_run("blitcheck --rounds 1 --contexts 1")
             require(not hostlib.driver_trouble(guest.log()), f"{hostlib.driver_trouble(guest.log())}")
             virsh("detach-device", DOMAIN, f"{GLUE}/hostdev.xml", "--live")
-            eventually(lambda: hostlib.read(f"{vgpu.path}/state") == "created", "the second vGPU given back", 60)
+            eventually(lambda: hostlib.read(f"{vgpu.path}/state") == "created",
+                       "release of the second vGPU", 60)
             vgpu.settle()
         virsh("attach-device", DOMAIN, FIRST_HOSTDEV, "--live")
         eventually(lambda: len(driver_ready(guest)) == 1, "i915 on the first vGPU again", 60)
         virsh("destroy", DOMAIN)
-        # Its definition says "manual", so the hook took it away again.
-        eventually(lambda: not os.path.exists(path(FIRST)), "the hook's stop")
+        # The definition has no autostart, so the hook stops the vGPU.
+        eventually(lambda: not os.path.exists(path(FIRST)), "the hook to stop the vGPU")
     finally:
         virsh_try("destroy", DOMAIN)
         virsh("undefine", DOMAIN)
@@ -176,7 +180,7 @@ def libvirt_runs_a_guest_with_i915_and_hot_plugs():
 
 
 @test
-def virt_install_makes_the_same_domain():
+def virt_install_writes_the_hostdev_of_the_example():
     setup()
     disk = f"{BOOT}/disk.img"
     os.makedirs(BOOT, exist_ok=True)
@@ -188,8 +192,8 @@ def virt_install_makes_the_same_domain():
         wanted = xml.parse(f"{GLUE}/domain.xml").getroot()
         for place in ("devices/hostdev", "devices/hostdev/source/address"):
             require(made.find(place).attrib.items() >= wanted.find(place).attrib.items(), f"{place}: {made.find(place).attrib}")
-        # libvirt gives it an address where it can be unplugged.
-        require(made.find("devices/hostdev/address") is None, "virt-install says where the vGPU goes")
+        # Without an address, libvirt chooses one that allows hot-unplug.
+        require(made.find("devices/hostdev/address") is None, "virt-install sets an address")
         require("q35" in made.find("os/type").get("machine"), made.find("os/type").get("machine"))
     finally:
         hostlib.must_run("ghyvictl", "remove", FIRST)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Debian's mdevctl with our callout and unit: definitions, live values, restore when the pGPU comes back."""
+"""Debian's mdevctl with our callout and unit: definitions, live settings, restore with the pGPU."""
 
 import json
 import os
@@ -15,7 +15,7 @@ RULES = "/run/udev/rules.d/62-ghyvi.rules"
 
 
 def definition(uuid):
-    """What is kept on disk."""
+    """mdevctl's definition of the vGPU, from disk."""
     return json.loads(must_run("mdevctl", "list", "--defined", "--dumpjson", "-u", uuid))
 
 
@@ -24,7 +24,7 @@ def attributes(entry):
 
 
 def live(uuid):
-    """What mdevctl shows of a vGPU that is there."""
+    """Attributes of an existing vGPU, as mdevctl shows them."""
     return attributes(json.loads(must_run("mdevctl", "list", "--dumpjson", "-u", uuid)))
 
 
@@ -38,18 +38,18 @@ def mdevctl_starts_a_definition_with_its_settings():
     services.install()
     uuid = must_run("ghyvictl", "define", "gen9_8", "--policy", "strict", "--set", "policy/static_pages=7").strip()
     try:
-        require(not os.path.exists(f"/sys/bus/mdev/devices/{uuid}"), "defined, and there already")
+        require(not os.path.exists(f"/sys/bus/mdev/devices/{uuid}"), "define created the vGPU")
         kept = definition(uuid)
         require(attributes(kept) == {"policy/static_pages": "7", "policy/mode": "strict"}, f"{kept}")
         must_run("mdevctl", "start", "-u", uuid)
         require("[strict]" in setting(uuid, "policy/mode") and setting(uuid, "policy/static_pages") == "7", "settings")
         must_run("mdevctl", "stop", "-u", uuid)
-        require(not os.path.exists(f"/sys/bus/mdev/devices/{uuid}"), "stopped, and still there")
+        require(not os.path.exists(f"/sys/bus/mdev/devices/{uuid}"), "stop did not remove the vGPU")
         must_run("mdevctl", "modify", "-u", uuid, "--addattr", "policy/mode", "--value", "loose")
         status, out = hostlib.run("mdevctl", "start", "-u", uuid)
         require(status and "Invalid argument" in out and "dmesg" in out, f"a bad value: status {status}: {out}")
         require("loose" in hostlib.run("dmesg")[1], "the kernel's log has no reason")
-        require(not os.path.exists(f"/sys/bus/mdev/devices/{uuid}"), "a vGPU with half of its settings")
+        require(not os.path.exists(f"/sys/bus/mdev/devices/{uuid}"), "the failed start left a vGPU")
     finally:
         must_run("mdevctl", "undefine", "-u", uuid)
 
@@ -59,7 +59,7 @@ def mdevctl_shows_live_settings_and_keeps_them():
     services.install()
     uuid = must_run("ghyvictl", "create", "gen8_8", "--policy", "oos").strip()
     try:
-        require(uuid in must_run("mdevctl", "list"), "ghyvictl's vGPU is not mdevctl's")
+        require(uuid in must_run("mdevctl", "list"), "mdevctl does not list the vGPU of ghyvictl")
         now = live(uuid)
         require(now["policy/mode"] == "oos", f"{now}")
         must_run("ghyvictl", "set", uuid, "policy/mode=full", "policy/static_pages=9")
@@ -67,12 +67,13 @@ def mdevctl_shows_live_settings_and_keeps_them():
         require(now["policy/mode"] == "full" and now["policy/static_pages"] == "9", f"{now}")
         shown = must_run("mdevctl", "list", "-v")
         require('{"policy/mode":"full"}' in shown, shown)
-        # mdevctl asks the callout for what it keeps, and shows (1.2) of a defined one only that.
+        # `define` saves the attributes that the callout returns. For a defined vGPU, mdevctl 1.2
+        # lists the saved attributes only.
         must_run("mdevctl", "define", "-u", uuid)
         kept = definition(uuid)
         require(attributes(kept) == now, f"{kept}")
         must_run("mdevctl", "undefine", "-u", uuid)
-        # The same by ghyvictl.
+        # ghyvictl must save the same.
         must_run("ghyvictl", "define", uuid, "--auto")
         kept = definition(uuid)
         require(attributes(kept) == now and kept["start"] == "auto", f"{kept}")
@@ -94,7 +95,7 @@ def rule_in_documentation():
 
 
 @test
-def a_pgpus_settings_come_back_by_a_udev_rule():
+def udev_rule_restores_pgpu_settings():
     services.start_udev()
     rule = rule_in_documentation()
     setting = f"{hostlib.parent()}/ghyvi/timeslice_us"
@@ -111,8 +112,10 @@ def a_pgpus_settings_come_back_by_a_udev_rule():
 
 
 @test
-def defined_vgpus_come_back_with_their_pgpu():
-    """As after a reboot: Debian's udev and systemd, and mdevctl's own rule, which runs what is not there."""
+def autostart_vgpus_are_restored_with_their_pgpu():
+    """Debian's udev and systemd restore the vGPUs as after a reboot.
+
+    mdevctl's own udev rule is installed, but runs a program that does not exist."""
     services.install()
     services.start_udev()
     services.start_systemd()
@@ -122,10 +125,12 @@ def defined_vgpus_come_back_with_their_pgpu():
         for _ in range(2):
             hostlib.unload_modules()
             hostlib.load_modules()
-            eventually(lambda: os.path.exists(f"/sys/bus/mdev/devices/{own}/policy"), "the vGPU that is defined", 60)
+            eventually(lambda: os.path.exists(f"/sys/bus/mdev/devices/{own}/policy"),
+                       "the autostart vGPU", 60)
             eventually(lambda: "[strict]" in setting(own, "policy/mode"), "its settings")
-            require(not os.path.exists(f"/sys/bus/mdev/devices/{manual}"), "the other one was started too")
-            # All had their turn, and what is there already is left alone.
+            require(not os.path.exists(f"/sys/bus/mdev/devices/{manual}"),
+                    "the manual vGPU was started")
+            # restore does not fail if all vGPUs exist.
             must_run("/usr/local/libexec/ghyvi/restore", os.path.basename(hostlib.parent()))
     finally:
         hostlib.run("mdevctl", "stop", "-u", own)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Every way of resetting a vGPU under i915, and that the guest works afterwards."""
+"""Resets a vGPU that i915 uses, in every possible way; the guest must work afterwards."""
 
 import re
 import time
@@ -10,7 +10,7 @@ from hostlib import eventually, require
 from ktap import say, test
 from test_ctl import DONE, ctl
 
-LOOKS = 10  # tenths of a second
+LOOKS = 10  # samples in a row; eventually() takes one every 0.1 s
 NOTICE_S = 60
 GIVEN_UP = "Failed to reset chip"
 ALL_ENGINES = "0xffffffff"
@@ -21,7 +21,7 @@ HUNG = "blitcheck --exec loop"
 
 
 def busy(vgpu, guest, command=hostlib.BUSY_BLITTER):
-    """An engine has work until the end of the command, whose result is not looked at."""
+    """Starts a command in the guest and waits until it keeps an engine busy."""
     work = guest.begin(command)
     in_a_row = 0
 
@@ -30,7 +30,7 @@ def busy(vgpu, guest, command=hostlib.BUSY_BLITTER):
         in_a_row = in_a_row + 1 if vgpu.stat("queued_bcs_now") + vgpu.stat("queued_rcs_now") else 0
         return in_a_row >= LOOKS
 
-    # Not just the moment of a short job.
+    # A short job would be seen by fewer samples in a row.
     eventually(looks_busy, "work to be under way", 60)
     return work
 
@@ -44,12 +44,12 @@ def works(vgpu, guest, how):
     begin = time.monotonic()
     guest.must_run(CHECKS, 60)
     require(hostlib.read(f"{vgpu.path}/state") == "open", f"{how}: {hostlib.read(f'{vgpu.path}/state')}")
-    require(GIVEN_UP not in guest.log(), f"{how}: i915 gave the GPU up")
-    say(f"{how}: right after {time.monotonic() - begin:.1f} s")
+    require(GIVEN_UP not in guest.log(), f"{how}: i915 declared the GPU wedged")
+    say(f"{how}: checks passed after {time.monotonic() - begin:.1f} s")
 
 
 def engines(vgpu):
-    """Those that are not idle, as debugfs has them."""
+    """Lines of debugfs for the engines that are busy or halted."""
     lines = hostlib.read(f"/sys/kernel/debug/ghyvi/{vgpu.uuid}/engines").splitlines()
     return [line for line in lines if re.match(r"\w+: (halted|busy) ", line)]
 
@@ -59,7 +59,7 @@ def resets_of(guest):
 
 
 def reset_from_outside(vgpu, guest, how, reset):
-    """While an engine hangs, while one works, and while none does anything."""
+    """Resets the vGPU while an engine hangs, while one is busy, and while all are idle."""
     vgpu.set("policy/self_check", 1)
     for what, command in (("hung", HUNG), ("busy", hostlib.BUSY_BLITTER)):
         guest.clear_log()
@@ -69,8 +69,8 @@ def reset_from_outside(vgpu, guest, how, reset):
         say(f"{how}, {what}: {engines(vgpu)}")
         require(vgpu.stat("device_resets") == before + 1, f"{how}: not one device reset")
         eventually(lambda: vgpu.stat("engine_resets") > noticed, f"{how}, {what}: i915 to notice", NOTICE_S)
-        eventually(lambda: resets_of(guest), f"{how}, {what}: i915 to say so", NOTICE_S)
-        # Told, and not left to its heartbeat, which needs 15 s and more.
+        eventually(lambda: resets_of(guest), f"{how}, {what}: i915 to log it", NOTICE_S)
+        # i915 resets on the error interrupt. Its heartbeat would take 15 s or more.
         require("CS error" in resets_of(guest)[0], resets_of(guest)[0])
         end(work, guest)
         works(vgpu, guest, f"{how}, {what}")
@@ -112,8 +112,8 @@ def guest_works_after_failsafe_is_lifted_and_its_driver_reloaded():
     try:
         attack = guest.begin("for i in 1 2 3 4; do blitcheck --exec unknown; done")
         eventually(lambda: hostlib.read(f"{vgpu.path}/state") == "failsafe", "failsafe state", 60)
-        # i915's own answer to a GPU that is gone.
-        eventually(lambda: GIVEN_UP in guest.log(), "i915 to give the GPU up", 180)
+        # i915 declares a GPU wedged that does not respond.
+        eventually(lambda: GIVEN_UP in guest.log(), "i915 to declare the GPU wedged", 180)
         attack.wait(180)
     finally:
         vgpu.set("containment/points_max", 256)
@@ -126,7 +126,7 @@ def guest_works_after_failsafe_is_lifted_and_its_driver_reloaded():
 
 @test
 def guest_works_after_a_device_reset_by_vfio():
-    """QEMU makes one when its machine is reset; there the GPU is new."""
+    """QEMU resets its VFIO devices when the machine is reset; i915 then probes the vGPU again."""
     vgpu, guest = fixture.guest("gen9")
     before = vgpu.stat("device_resets")
     work = busy(vgpu, guest)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Two guests want one engine; several pGPUs."""
+"""Scheduling of two guests on one engine, and several pGPUs."""
 
 import contextlib
 import glob
@@ -17,13 +17,16 @@ SWITCH_EVERY_S = 0.3
 SAMPLES = 3
 SAMPLE_BUSY_S = 1
 SAMPLE_MAX_S = 60
-# By the weights 0.6. A guest that has no work for a moment (here they and the engine share a CPU) loses its turn, so less is
-# seen; without weights it is 0. How exact shares are is measured under a virtual clock (make bench-sched).
+# The weights move a guest's share by 0.6; without weights it moves by 0. Less than 0.6 is measured
+# here: guests and engine share a CPU, and a guest that briefly has no work loses its turn. The
+# exact shares are measured under a virtual clock (make bench-sched).
 SHARE_MOVES_MIN = 0.25
-PREEMPT_TIMEOUT_US = 150000  # a copy of 1 MiB alone has taken 65 ms where CPUs are rare
-WAIT_MAX_S = 0.05  # on average, for a timeslice of 2 ms to end where CPUs are rare
+PREEMPT_TIMEOUT_US = 150000  # one copy of 1 MiB has taken 65 ms on a machine with few CPUs
+WAIT_MAX_S = 0.05  # mean wait for the end of a timeslice of 2 ms, on a machine with few CPUs
 LONG_BATCH_MB = 128
-BETWEEN_BATCHES_MAX = 50  # there are about ten; inside of them one can be had each timeslice, some hundred in all
+# About ten preemptions happen between batches. Preemption inside of batches adds one per timeslice,
+# in all more than a hundred.
+BETWEEN_BATCHES_MAX = 50
 LONG_BATCHES = f"{hostlib.IGT}/gem_blt -s 262144 -b {4 * LONG_BATCH_MB} -t 1 -r 1 2>/dev/null"
 PGPUS = 3
 DRAIN_MAX_S = 120
@@ -35,7 +38,7 @@ def setting(name):
 
 @contextlib.contextmanager
 def changed(path, value, back):
-    """An attribute with another value, for one test."""
+    """Writes @value to an attribute for one test, and then @back."""
     error = write(path, value)
     require(not error, f"writing {value} to {path}: {error}")
     try:
@@ -50,8 +53,11 @@ def pair():
 
 @contextlib.contextmanager
 def full_rings(made, command):
-    """The processes of gem_blt with much queued in every guest. i915's heartbeat is behind it, and its requests last
-    (Documentation/scheduling.md, Limits). What a killed one has left in its ring still runs: not beside what comes next."""
+    """Runs @command, which fills the blitter's ring, in all guests.
+
+    i915's heartbeat is queued behind these requests, and they take long
+    (Documentation/scheduling.md, Limits); so both time-outs are raised. The requests of a killed
+    gem_blt still run: the end waits for them, so that they do not affect the next test."""
     for _, guest in made:
         guest.set_heartbeat_ms(hostlib.PATIENT_HEARTBEAT_MS)
         guest.set_request_timeout_ms(hostlib.NO_REQUEST_TIMEOUT_MS)
@@ -64,7 +70,8 @@ def full_rings(made, command):
         for one in work:
             one.wait(timeout=60)
         for vgpu, guest in made:
-            hostlib.eventually(lambda: not vgpu.stat("queued_bcs_now"), "the rest of the ring", DRAIN_MAX_S)
+            hostlib.eventually(lambda: not vgpu.stat("queued_bcs_now"), "the ring to drain",
+                               DRAIN_MAX_S)
             guest.set_heartbeat_ms(hostlib.HEARTBEAT_MS)
             guest.set_request_timeout_ms(hostlib.REQUEST_TIMEOUT_MS)
 
@@ -76,7 +83,7 @@ def finished(work, what):
 
 
 @test
-def every_byte_is_right_while_the_scheduler_changes():
+def blitcheck_passes_while_the_scheduler_changes():
     made = pair()
     for _, guest in made:
         guest.clear_log()
@@ -108,7 +115,9 @@ def since(before, now):
 
 
 def share(made):
-    """The first one's part of the blitter's busy time, and how busy it was, until it was so for SAMPLE_BUSY_S."""
+    """Samples until the blitter was busy for SAMPLE_BUSY_S.
+
+    Returns (the first guest's share of the busy time, the busy part of the elapsed time)."""
     begun, before = time.monotonic(), blitter_time(made)
     hostlib.eventually(lambda: sum(since(before, blitter_time(made))) > SAMPLE_BUSY_S * 1e9,
                        f"{SAMPLE_BUSY_S} s of blitter time", SAMPLE_MAX_S)
@@ -117,7 +126,7 @@ def share(made):
 
 
 def wanted_s(vgpu, before):
-    """For how long it had or awaited the blitter since."""
+    """Seconds since @before in which the vGPU ran on the blitter or waited for it."""
     return sum(vgpu.stat(name) - before[name] for name in ("busy_ns_bcs", "wait_ns_bcs")) / 1e9
 
 
@@ -134,22 +143,24 @@ def weights_divide_an_engine():
             with contextlib.ExitStack() as stack:
                 for (vgpu, _), weight in zip(made, weights):
                     stack.enter_context(changed(f"{vgpu.path}/sched/weight", weight, 100))
-                share(made)  # from the old weights to the new
+                share(made)  # ignored: the transition to the new weights
                 begun, before = time.monotonic(), [vgpu.stats() for vgpu, _ in made]
                 parts, busy = zip(*(share(made) for _ in range(SAMPLES)))
                 wanted = [wanted_s(vgpu, then) / (time.monotonic() - begun) for (vgpu, _), then in zip(made, before)]
             shares.append(statistics.mean(parts))
-            say(f"weights {weights[0]}:{weights[1]}: {shares[-1]:.3f} of the engine's time (each second: "
-                f"{', '.join(f'{part:.3f}' for part in parts)}), which was busy for {statistics.mean(busy):.2f}; "
-                f"had work for it: {wanted[0]:.2f}, {wanted[1]:.2f}")
+            say(f"weights {weights[0]}:{weights[1]}: share {shares[-1]:.3f} of the blitter ("
+                f"{', '.join(f'{part:.3f}' for part in parts)}), busy {statistics.mean(busy):.2f} "
+                f"of the time; guests had work {wanted[0]:.2f} and {wanted[1]:.2f} of the time")
     require([vgpu.stat("engine_resets") for vgpu, _ in made] == resets, "an engine was reset")
-    require_figure(shares[1] - shares[0] >= SHARE_MOVES_MIN, f"shares of {shares}: the weights say 0.2 and 0.8")
+    require_figure(shares[1] - shares[0] >= SHARE_MOVES_MIN,
+                   f"shares {shares}, expected 0.2 and 0.8")
 
 
 @test
-def long_batches_make_way_inside():
-    """Many short copies in each: all of them last much longer than a timeslice, and, but on a fast machine, longer than a
-    workload may take to leave."""
+def long_batches_are_preempted_mid_batch():
+    """A batch contains many short copies, which in sum take much longer than a timeslice.
+
+    Except on a fast machine, a batch also takes longer than the preempt time-out."""
     made = pair()
     before = [vgpu.stats() for vgpu, _ in made]
     for _, guest in made:
@@ -164,35 +175,39 @@ def long_batches_make_way_inside():
     for (vgpu, guest), then, rate in zip(made, before, rates):
         now = {name: vgpu.stat(name) - then[name] for name in ("preemptions_bcs", "preempt_timeouts_bcs", "engine_resets")}
         say(f"{guest.name}: {rate} MB/s, {LONG_BATCH_MB / rate:.2f} s a batch; {now}")
-        require(now["preemptions_bcs"] > BETWEEN_BATCHES_MAX, "no batch made way inside")
+        require(now["preemptions_bcs"] > BETWEEN_BATCHES_MAX, "no preemption inside of batches")
         require(not now["preempt_timeouts_bcs"] and not now["engine_resets"],
                 f"{guest.name} was reset: {vgpu.last_error() or 'by its own driver'}")
         require(not driver_trouble(guest.log()), "\n".join(driver_trouble(guest.log())))
 
 
 @test
-def endless_batch_costs_a_neighbour_its_share():
+def endless_batch_is_preempted_for_another_guest():
     (hog, bad), (victim, good) = pair()
     good.clear_log()
     before, victim_before = hog.stats(), victim.stats()
     endless = bad.begin("blitcheck --exec loop")
     while endless.poll() is None:
         status, value = good.igt("gem_exec_nop", "-r 1")
-        require(status == 0 and value, f"the neighbour's gem_exec_nop: status {status}, {value}")
+        require(status == 0 and value, f"the other guest's gem_exec_nop: status {status}, {value}")
     finished(endless, bad.name)
-    made_way = hog.stat("preemptions_rcs") - before["preemptions_rcs"]
+    preempted = hog.stat("preemptions_rcs") - before["preemptions_rcs"]
     waited_s = (victim.stat("wait_ns_rcs") - victim_before["wait_ns_rcs"]) / 1e9
     runs = victim.stat("switches_rcs") - victim_before["switches_rcs"]
-    say(f"made way {made_way} times; the neighbour got the engine {runs} times and waited {waited_s:.2f} s in all")
-    require(made_way > 0, "the endless batch never made way for its neighbour")
-    require(hog.stat("preempt_timeouts_rcs") == before["preempt_timeouts_rcs"], "it had to be stopped")
-    require_figure(waited_s < runs * WAIT_MAX_S, f"the neighbour waited {waited_s / runs:.3f} s each time")
-    require(victim.stat("engine_resets") == victim_before["engine_resets"], "the neighbour was reset")
+    say(f"preempted {preempted} times; the other vGPU was switched to {runs} times and waited "
+        f"{waited_s:.2f} s in all")
+    require(preempted > 0, "the endless batch was never preempted")
+    require(hog.stat("preempt_timeouts_rcs") == before["preempt_timeouts_rcs"],
+            "a preemption of the endless batch timed out")
+    require_figure(waited_s < runs * WAIT_MAX_S,
+                   f"the other vGPU waited {waited_s / runs:.3f} s per switch")
+    require(victim.stat("engine_resets") == victim_before["engine_resets"],
+            "the other vGPU was reset")
     require(not driver_trouble(good.log()), "\n".join(driver_trouble(good.log())))
 
 
 @test
-def usage_is_what_the_counters_say():
+def usage_matches_busy_counters():
     vgpu, guest = fixture.guest("gen9")
     guest.must_run("blitcheck --rounds 1")
     usage = dict(line.split(":\t") for line in read(f"{vgpu.path}/usage").splitlines())
@@ -205,7 +220,7 @@ def usage_is_what_the_counters_say():
 
 
 @test
-def every_pgpu_is_a_parent_of_its_own():
+def each_pgpu_is_an_mdev_parent():
     fixture.drop_all()
     hostlib.unload_modules()
     try:
@@ -213,7 +228,8 @@ def every_pgpu_is_a_parent_of_its_own():
         must_run("insmod", f"{hostlib.MODULES}/ghyvi-softgpu.ko", f"pgpus={PGPUS}")
         parents = sorted(glob.glob("/sys/class/mdev_bus/*"))
         require(len(parents) == PGPUS, f"{parents}")
-        require(not write(f"{parents[1]}/ghyvi/scheduler", "band"), "scheduler of the second cannot be set")
+        require(not write(f"{parents[1]}/ghyvi/scheduler", "band"),
+                "cannot set the scheduler of the second")
         made = [glob.glob(f"{path}/mdev_supported_types/*gen9_1")[0] for path in parents]
         for number, path in enumerate(made):
             error = write(f"{path}/create", f"c0ffee00-0000-4000-8000-00000000000{number}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Types, instances and attributes as an administrator sees them; no guest runs."""
+"""mdev types, instances and attributes in sysfs, without a guest."""
 
 import errno
 import os
@@ -32,18 +32,19 @@ def modules_load_and_unload_ten_times():
 
 
 @test
-def types_describe_themselves():
+def types_have_name_api_and_description():
     for kind in KINDS:
         path = types()[kind]
         require(read(f"{path}/name") == f"ghyvi-{kind}", f"{kind}: name '{read(f'{path}/name')}'")
         require(read(f"{path}/device_api") == "vfio-pci", f"{kind}: device_api '{read(f'{path}/device_api')}'")
         description = read(f"{path}/description")
         require(re.fullmatch(r"[\w.-]+=[^\s,]+(,? [\w.-]+=[^\s,]+)*", description), f"{kind}: description '{description}'")
-    require("/pci" in os.path.realpath(hostlib.parent()), f"the parent {os.path.realpath(hostlib.parent())} is no PCI function")
+    parent = os.path.realpath(hostlib.parent())
+    require("/pci" in parent, f"the parent {parent} is not a PCI function")
 
 
 @test
-def available_instances_are_what_can_be_created():
+def available_instances_match_what_can_be_created():
     fixture.drop_all()
     empty = all_available()
     for n in DIVISORS:
@@ -51,7 +52,7 @@ def available_instances_are_what_can_be_created():
         require(empty[f"gen8_{n}"] == n, f"gen8_{n}: {empty[f'gen8_{n}']} available of an unused pGPU")
     made = []
     try:
-        # Half of the pGPU, an eighth, and then whatever still goes, largest first.
+        # Half of the pGPU and an eighth, then as many as possible of each type, largest first.
         for kind in ("gen9_2", "gen8_8"):
             made.append(VGPU(kind))
         for kind in KINDS:
@@ -63,7 +64,7 @@ def available_instances_are_what_can_be_created():
                 raise Problem(f"{kind}: created one more than the {count} available")
             except OSError as error:
                 require(error.errno in (errno.ENOSPC, errno.EUSERS, errno.EBUSY, errno.ENODEV),
-                        f"{kind}: none left gives {error}")
+                        f"{kind}: create without room gives {error}")
             for vgpu in room:
                 vgpu.remove()
         left = [available(f"gen9_{n}") for n in DIVISORS]
@@ -92,8 +93,8 @@ def create_refuses_bad_requests():
 
 
 @test
-def values_are_read_by_one_parser():
-    """Of a vGPU and of its pGPU; the reason names the value and the range."""
+def bad_values_are_refused_with_name_value_and_range():
+    """Settings of a vGPU and of its pGPU have the same parser and messages."""
     with fixture.vgpus("gen9_8") as (vgpu,):
         pgpu = f"{hostlib.parent()}/ghyvi"
         vgpu.set("sched/weight", "0100")
@@ -156,14 +157,14 @@ def open_without_kvm_is_refused():
         status, out = hostlib.run(*command, timeout=40)
         require(status not in (0, 124), f"QEMU without KVM: status {status}: {out.strip()[-300:]}")
         require("vfio" in out, f"QEMU says '{out.strip()[-300:]}'")
-        require(vgpu.uuid in hostlib.run("dmesg")[1] or vgpu.last_error(), "nothing tells the administrator why")
+        require(vgpu.uuid in hostlib.run("dmesg")[1] or vgpu.last_error(), "no reason is reported")
         require(not vgpu.now_counters(), f"{vgpu.now_counters()}")
 
 
 @test
-def vgpus_can_be_removed_at_once():
+def vgpus_can_be_removed_right_after_create():
     fixture.drop_all()
     for _ in range(REMOVE_ROUNDS):
         with fixture.vgpus(*["gen9_8"] * 4, *["gen8_8"] * 4):
             require(available("gen9_8") == 0, f"{available('gen9_8')} left")
-    require(available("gen9_1") == 1, "not all is free again")
+    require(available("gen9_1") == 1, "the pGPU is not completely free again")

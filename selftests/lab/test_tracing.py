@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The scripts of tools/bpf, perf and trace-cmd see what a guest's driver does."""
+"""The scripts of tools/bpf, perf and trace-cmd record the activity of a guest's driver."""
 
 import contextlib
 import os
@@ -23,7 +23,10 @@ END_S = 60
 
 @contextlib.contextmanager
 def one_cpu():
-    """TCG may miss that another CPU patched kernel code (tools/lab/README.md), and that is how tracepoints are switched."""
+    """Takes the second CPU offline.
+
+    Tracepoints are enabled by patching kernel code, and a CPU under TCG may miss that another one
+    patched code (tools/lab/README.md)."""
     error = hostlib.write(SECOND_CPU, "0")
     try:
         yield
@@ -33,12 +36,12 @@ def one_cpu():
 
 
 def start(script):
-    """bpftrace, attached."""
+    """Starts bpftrace with a script and waits until its probes are attached."""
     process = subprocess.Popen(["bpftrace", f"{SCRIPTS}/{script}"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, text=True)
     line = process.stdout.readline()
     require(ATTACHING in line, f"{script}: {line}{process.stdout.read() if process.poll() is not None else ''}")
-    # It says so before, not after; each probe it has attached is an open file.
+    # bpftrace prints this line before it attaches. Each attached probe is an open file.
     files, since = 0, time.monotonic()
     while time.monotonic() - since < STABLE_S:
         now = len(os.listdir(f"/proc/{process.pid}/fd"))
@@ -54,7 +57,7 @@ def end(process):
 
 
 def value(text, name, *keys):
-    """Of @name[keys]: the number."""
+    """The value of @name[keys] in the output of bpftrace."""
     found = re.search(rf"@{name}\[{re.escape(', '.join(keys))}\]: (\d+)", text)
     require(found, f"no @{name}[{', '.join(keys)}] in {text[-1500:]}")
     return int(found.group(1))
@@ -82,13 +85,13 @@ def bpftrace_scripts_see_a_driver_load():
     require(f"@latency_us[{vgpu.uuid}, 0]" in seen["latency"] and f"@waited_us[{vgpu.uuid}, 0]" in seen["latency"],
             seen["latency"][-1500:])
     exits = re.findall(rf"@exits_per_s\[{vgpu.uuid}, segmented\]: (\d+)", seen["exits"])
-    # bpftrace clears a map some time after it printed it: what comes in between is in no second.
+    # bpftrace clears a map some time after it has printed it, and loses what is counted in between.
     require(sum(map(int, exits)) >= 0.9 * grew["table_write_traps"], f"{exits}, {grew}")
     require(f"[{vgpu.uuid}, relax]" in seen["exits"], seen["exits"][-600:])
 
 
 @test
-def perf_and_trace_cmd_count_the_same():
+def perf_and_trace_cmd_record_submissions():
     for program in ("perf", "trace-cmd"):
         if not shutil.which(program):
             raise Skip(f"no {program}: tools/setup")

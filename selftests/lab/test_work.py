@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Work submitted by the guest is done right, under every policy."""
+"""Work that a guest submits has correct results under every policy."""
 
 import contextlib
 import time
@@ -50,7 +50,9 @@ def blitcheck(guest, arguments="", timeout=120):
 
 @test
 def many_contexts_run_in_few_table_pages():
-    """512 contexts that map 16 GiB fit by default. With fewer table pages, contexts in turn evict each other's."""
+    """512 contexts that map 16 GiB fit into the default number of table pages.
+
+    With fewer table pages, each context evicts the trees of others."""
     with fixture.vgpus("gen9_4") as (vgpu,), fixture.guests(vgpu, names=["manyctx"]) as (guest,):
         guest.load_driver()
         for arguments, tables_max in (("-c 512 -m 32 -r 1", 16384), ("-c 128 -m 32 -r 3", 1024)):
@@ -65,7 +67,7 @@ def many_contexts_run_in_few_table_pages():
             require(tables_max > 1024 or evicted > 128, "trees were not evicted")
 
 
-def every_byte(generation):
+def blitcheck_passes(generation):
     vgpu, guest = fixture.guest(generation)
     guest.clear_log()
     for seed, mode in enumerate(("strict", "segmented"), 1):
@@ -76,17 +78,17 @@ def every_byte(generation):
 
 
 @test
-def every_byte_is_right_on_gen9():
-    every_byte("gen9")
+def blitcheck_passes_on_gen9():
+    blitcheck_passes("gen9")
 
 
 @test
-def every_byte_is_right_on_gen8():
-    every_byte("gen8")
+def blitcheck_passes_on_gen8():
+    blitcheck_passes("gen8")
 
 
 @test
-def every_byte_is_right_while_the_policy_changes():
+def blitcheck_passes_while_the_policy_changes():
     vgpu, guest = fixture.guest("gen9")
     work = guest.begin(f"blitcheck --seed 7 --time {SWITCH_FOR_S}")
     switches = 0
@@ -102,7 +104,7 @@ def every_byte_is_right_while_the_policy_changes():
 
 
 def gmedia(frames):
-    """Rebinds surfaces all the time, and looks at every pixel."""
+    """A command that rebinds surfaces in every frame and verifies every pixel."""
     return f"gmedia --case heavy --resolution 480p --threads 2 --frames {frames} --verify"
 
 
@@ -112,7 +114,8 @@ def modes_of(vgpu):
 
 @contextlib.contextmanager
 def self_check(vgpu):
-    """Each submission compares what its context can reach with the translation of the guest's tables."""
+    """At each submission, ghyvi compares the context's shadow with the translation of the guest's
+    tables."""
     before = vgpu.stats()
     vgpu.set("policy/self_check", 1)
     try:
@@ -121,7 +124,7 @@ def self_check(vgpu):
         say(f"{after['checks'] - before['checks']} checks, {after['table_write_traps'] - before['table_write_traps']} traps, "
             f"{after['entries_changed'] - before['entries_changed']} entries found changed")
         say(f"page tables of 64 KiB pages: {after['tables_64k'] - before['tables_64k']}, "
-            f"{after['kept_64k'] - before['kept_64k']} times kept, {after['kept_64k_now']} now")
+            f"kept {after['kept_64k'] - before['kept_64k']} times, {after['kept_64k_now']} now")
         require(after["checks"] > before["checks"], "the self-check did not run")
         require(after["check_differences"] == 0, f"{after['check_differences']} differences: {vgpu.last_error()}")
     finally:
@@ -134,7 +137,7 @@ def shadow_equals_translation_at_every_submission():
     for mode in modes_of(vgpu):
         vgpu.set("policy/mode", mode)
         if mode == "nested":
-            continue  # there is nothing to compare
+            continue  # there is no shadow to compare
         say(mode)
         with self_check(vgpu):
             status, out = guest.run(gmedia(2), 120)

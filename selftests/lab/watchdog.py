@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Bounds the time in which a test makes no progress. A busy machine makes tests slow, and slow tests pass; a test that
-neither starts a command nor prints a line for the limit is stuck.
+"""Interrupts a test that makes no progress for a time limit.
 
-Progress is a line of output or the start of a process. Each wait for one process has a time-out of its own, below the limit."""
+Progress is a line of output or the start of a process. The time of a test as a whole is not
+limited, because a busy machine makes tests slow. Each wait for one process has its own, shorter
+time-out."""
 
 import os
 import signal
@@ -12,7 +13,9 @@ import time
 
 NOTE_EVERY_S = 60
 LOOK_EVERY_S = 1
-INTERRUPT_GRACE_S = 60  # afterwards the test waits in the kernel, and only the end of the run is left
+# A test that ignores the interrupt for so long is blocked in the kernel, and the whole run is
+# aborted.
+INTERRUPT_GRACE_S = 60
 
 
 class Stuck(Exception):
@@ -23,7 +26,7 @@ class Watchdog:
     def __init__(self, limit_s, say):
         self.limit_s = limit_s
         self.say = say
-        self.name = None  # of the test that runs
+        self.name = None  # of the running test
         self.begun = self.last = time.monotonic()
         self.interrupted = False
         signal.signal(signal.SIGUSR1, self.raise_stuck)
@@ -60,7 +63,8 @@ class Watchdog:
             now = time.monotonic()
             still = now - self.last
             if still > self.limit_s + INTERRUPT_GRACE_S:
-                print(f"# {self.name}: stuck, and cannot be interrupted: the run ends here", flush=True)
+                print(f"# {self.name}: stuck and cannot be interrupted: the run is aborted",
+                      flush=True)
                 os._exit(1)
             if still > self.limit_s and not self.interrupted:
                 self.interrupted = True
