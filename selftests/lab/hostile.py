@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Runs attacks in the hostile guest (selftests/guest/hostile) and measures their cost for the host."""
+"""Runs attacks in the hostile guest (selftests/guest/hostile) and measures what they cost."""
 
 import glob
 import json

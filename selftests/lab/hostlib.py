@@ -222,7 +222,7 @@ class VGPU:
                 violations.append(f"{self.uuid}: {name} {value} ({self.last_error()})")
 
     def remove(self, timeout=20):
-        """Removes the vGPU if it exists. A child writes to "remove", because the write may block."""
+        """Removes the vGPU if it exists. A child does the write, because it may block."""
         if not os.path.isdir(self.path):
             return
         self.note_violations()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Commands that change something: what is written where, and what they say when the kernel refuses."""
+"""Commands of ghyvictl that change something: the files that they write, and error messages."""
 
 import contextlib
 import json
@@ -24,11 +24,11 @@ SOON_S = 10
 
 def said(result, *texts):
     for text in texts:
-        require(text in result.err, f"nothing of '{text}': {result}")
+        require(text in result.err, f"stderr lacks '{text}': {result}")
 
 
 def creates(made, kind="gen9_4", parent=PARENT):
-    """As the kernel: the next UUID written to create becomes a vGPU."""
+    """Acts as the kernel: creates a vGPU with the next UUID that is written to create."""
     return made.listen(f"{made.type_path(kind, parent)}/create", lambda uuid: made.add_vgpu(uuid, kind, parent))
 
 
@@ -46,12 +46,12 @@ def create_makes_a_vgpu_and_prints_its_uuid():
 
 
 @test
-def create_sets_what_was_asked_for():
+def create_applies_policy_and_settings():
     with tree() as made:
         creates(made)
         ctl(made, "create", "gen9_4", "-u", UUID, "--policy", "strict", "--set", "policy/static_pages=7", expect=DONE)
         path = f"{made.parent_path()}/{UUID}"
-        # A plain file keeps the rest of its old text.
+        # The fake attribute is a plain file, which keeps the end of its old text.
         require(made.read(f"{path}/policy/mode").startswith("strict\n"), made.read(f"{path}/policy/mode"))
         require(made.read(f"{path}/policy/static_pages").startswith("7\n"), "static_pages")
 
@@ -63,22 +63,23 @@ def create_with_a_refused_setting_leaves_no_vgpu():
         made.listen(f"{made.type_path('gen9_8')}/create", lambda uuid: made.add_vgpu(uuid, refusing=["policy/static_pages"]))
         result = ctl(made, "create", "gen9_8", "-u", UUID, "--set", "policy/static_pages=99999", expect=ERROR)
         said(result, "Invalid argument", "nothing was created")
-        require(made.read(f"{made.parent_path()}/{UUID}/remove") == "1\n", "it was not removed")
+        require(made.read(f"{made.parent_path()}/{UUID}/remove") == "1\n", "the vGPU is left")
 
 
 @test
-def create_goes_where_there_is_room():
+def create_uses_a_parent_with_available_instances():
     second = "1000:00:01.0"
     with tree(parents=(PARENT, second)) as made:
         made.write(f"{made.type_path('gen9_4')}/available_instances", "0\n")
         creates(made, parent=second)
-        require(ctl(made, "create", "gen9_4", "-j", expect=DONE).json()["parent"] == second, "the full parent was taken")
+        got = ctl(made, "create", "gen9_4", "-j", expect=DONE).json()
+        require(got["parent"] == second, "the full parent was used")
         said(ctl(made, "create", "gen9_4", "-p", PARENT, expect=BUSY),
              f"No available instances of {DRIVER}-gen9_4 on {PARENT}", "ghyvictl types")
 
 
 @test
-def create_says_why_it_cannot():
+def create_reports_the_reason_of_a_failure():
     with tree() as made:
         made.add_vgpu(UUID)
         said(ctl(made, "create", "gen9_4", "-u", UUID, expect=BUSY), "already")
@@ -101,7 +102,7 @@ def set_writes_in_order_until_one_is_refused():
 
 
 @test
-def set_takes_a_file_that_is_a_definition_or_a_list():
+def set_accepts_a_file_with_a_definition_or_a_list():
     with tree() as made:
         path = made.add_vgpu(UUID)
         attrs = '[{"policy/oos_threshold": "9"}]'
@@ -114,7 +115,7 @@ def set_takes_a_file_that_is_a_definition_or_a_list():
             made.write("file", text)
             ctl(made, "set", UUID, "--file", "file", expect=DONE)
         made.write(f"{path}/policy/oos_threshold", "2\n")
-        # Nothing is set of what was meant otherwise.
+        # A file of another structure is refused, and none of its settings is applied.
         for text in ('{"policy/oos_threshold": "9"}', '["policy/oos_threshold"]', f'{{"attr": {attrs}}}', "{}",
                      '[{"policy/oos_threshold": "9"}, "policy/self_check"]', '{"attrs": {"policy/oos_threshold": "9"}}', '{"attrs": ["x"]}'):
             made.write("file", text)
@@ -125,19 +126,19 @@ def set_takes_a_file_that_is_a_definition_or_a_list():
 
 
 @test
-def set_gives_the_kernels_reason_and_what_was_meant():
+def set_reports_the_kernels_reason():
     with tree() as made:
         path = made.add_vgpu(UUID, refusing=["policy/static_pages"])
         made.write(f"{path}/last_error", "policy/static_pages: 99999 is not in 0..65536\n")
         said(ctl(made, "set", UUID, "policy/static_pages=99999", expect=ERROR), "policy/static_pages=99999: 99999 is not in 0..65536")
-        # A refusal of something else, long ago, is not the reason.
+        # An older last_error of another event is not reported as the reason.
         made.write(f"{path}/last_error", "opened without KVM\n")
         result = ctl(made, "set", UUID, "policy/static_pages=99999", expect=ERROR)
         require("without KVM" not in result.err, f"{result}")
 
 
 @test
-def set_changes_a_pgpu_too():
+def set_changes_settings_of_a_pgpu():
     with tree() as made:
         path = f"{made.parent_path()}/ghyvi"
         got = ctl(made, "set", PARENT, "ghyvi/scheduler=credit", "ghyvi/timeslice_us=500", "--json", expect=DONE).json()
@@ -150,18 +151,18 @@ def set_changes_a_pgpu_too():
 
 
 @test
-def reset_says_beforehand_what_it_cannot_mend():
+def reset_in_failsafe_asks_for_a_driver_reload():
     with tree() as made:
         path = made.add_vgpu(UUID)
         for state, warned in (("created", False), ("open", False), ("failsafe", True)):
             made.write(f"{path}/state", f"{state}\n", 0o444)
             result = ctl(made, "reset", UUID, expect=DONE)
             require(("reload the guest's driver or restart the VM" in result.err) == warned, f"{state}: {result}")
-            require(made.read(f"{path}/reset") == "1\n", "not reset")
+            require(made.read(f"{path}/reset") == "1\n", "the vGPU was not reset")
 
 
 @test
-def remove_and_reset_take_several_and_go_on():
+def remove_and_reset_continue_after_an_unknown_uuid():
     with tree() as made:
         paths = [made.add_vgpu(uuid) for uuid in UUIDS]
         for command in ("reset", "remove"):
@@ -173,24 +174,24 @@ def remove_and_reset_take_several_and_go_on():
 
 
 @test
-def mdevctl_is_used_where_it_is_installed():
+def create_and_remove_use_mdevctl_if_installed():
     with tree() as made:
         made.write("mdevctl", "#!/bin/sh\necho \"$@\" >>\"$LOG\"\necho noise\n", 0o755)
         env = {"GHYVI_MDEVCTL": f"{made.top}/mdevctl", "LOG": f"{made.top}/log"}
         made.add_vgpu(OTHER)
-        # This mdevctl creates nothing, and that is noticed.
+        # This mdevctl succeeds, but creates no vGPU; ghyvictl must report that.
         said(ctl(made, "create", "gen9_4", "-u", UUID, expect=ERROR, **env), "does not appear in sysfs")
-        require(ctl(made, "remove", OTHER, expect=DONE, **env).out == "", "its output got through")
+        require(ctl(made, "remove", OTHER, expect=DONE, **env).out == "", "mdevctl's output leaked")
         require(made.read("log").splitlines() == [f"start -u {UUID} -p {PARENT} -t {DRIVER}-gen9_4", f"stop -u {OTHER}"],
                 made.read("log"))
         made.write("mdevctl", "#!/bin/sh\necho its reason >&2\nexit 3\n", 0o755)
         said(ctl(made, "create", "gen9_4", expect=ERROR, **env), "its reason", "status 3")
         ctl(made, "--no-mdevctl", "remove", OTHER, expect=DONE, **env)
-        require(made.read(f"{made.parent_path()}/{OTHER}/remove") == "1\n", "not through sysfs")
+        require(made.read(f"{made.parent_path()}/{OTHER}/remove") == "1\n", "sysfs was not used")
 
 
 @test
-def rates_are_counted_from_what_changes():
+def stat_rates_are_differences_per_second():
     with tree() as made:
         path = made.add_vgpu(UUID, workloads=1000)
         timer = threading.Timer(0.3, made.write, (f"{path}/stats/workloads", "3000\n"))
@@ -198,17 +199,17 @@ def rates_are_counted_from_what_changes():
         got = ctl(made, "stat", "-s", "1", "-c", "1", "--json", expect=DONE).json()
         timer.join()
         per_s = got["vgpus"][0]["rates_per_s"]["workloads"]
-        require(1000 < per_s <= 2000, f"2000 in a second and a bit are {per_s}/s")
-        # The same UUID, created anew: no negative rate.
+        require(1000 < per_s <= 2000, f"2000 in a little more than 1 s are {per_s}/s")
+        # The counters of a removed and recreated vGPU decrease: the rate is 0, not negative.
         timer = threading.Timer(0.1, made.write, (f"{path}/stats/workloads", "5\n"))
         timer.start()
         got = ctl(made, "stat", "-s", "0.5", "-c", "1", "--json", expect=DONE).json()
         timer.join()
-        require(got["vgpus"][0]["rates_per_s"]["workloads"] == 0, "a counter that fell has a rate")
+        require(got["vgpus"][0]["rates_per_s"]["workloads"] == 0, "a decreased counter has a rate")
 
 
 @test
-def top_adds_up_the_engines_time():
+def top_adds_the_busy_time_of_all_engines():
     with tree() as made:
         path = made.add_vgpu(UUID)
         for name in ("busy_ns_rcs", "busy_ns_bcs"):
@@ -219,7 +220,7 @@ def top_adds_up_the_engines_time():
 
 
 @test
-def top_shows_at_once_what_comes_and_goes():
+def top_follows_uevents_at_once():
     with tree() as made:
         screen = Screen(f"{where['build']}/ghyvictl", "top", "-s", "3600", env=environment(made), cwd=made.top)
         try:
@@ -235,20 +236,21 @@ def top_shows_at_once_what_comes_and_goes():
 
 
 @test
-def export_replaces_its_file_at_once():
+def export_replaces_its_file_atomically():
     with tree() as made:
         made.add_vgpu(UUID, workloads=3)
         out = f"{made.top}/ghyvi.prom"
         made.write("ghyvi.prom", "old\n")
         with open(out) as old:
             ctl(made, "export", "-o", out, expect=DONE)
-            require(old.read() == "old\n", "it was not renamed, but written over")
+            require(old.read() == "old\n", "the file was overwritten, not replaced by rename")
         text = made.read("ghyvi.prom")
         require(f'ghyvi_workloads_total{{uuid="{UUID}",type="ghyvi-gen9_4",parent="{PARENT}"}} 3\n' in text, text)
         require(os.stat(out).st_mode & 0o777 == 0o644, "the exporter cannot read it")
-        require(not [name for name in os.listdir(made.top) if name.startswith(".ghyvictl")], "a temporary file stayed")
+        temporary = [name for name in os.listdir(made.top) if name.startswith(".ghyvictl")]
+        require(not temporary, f"temporary files left: {temporary}")
         names = [line.split()[2] for line in text.splitlines() if line.startswith("# TYPE")]
-        require(len(names) == len(set(names)), "a metric comes twice")
+        require(len(names) == len(set(names)), "duplicate metric")
         line = re.compile(r'(# (HELP|TYPE) ghyvi_\w+ .+|ghyvi_\w+(\{(\w+="[^"]*",?)+\})? \d+)')
         wrong = [each for each in text.splitlines() if not line.fullmatch(each)]
         require(not wrong, f"{wrong}")
@@ -257,7 +259,7 @@ def export_replaces_its_file_at_once():
 
 
 @test
-def a_full_disk_is_noticed():
+def write_to_a_full_disk_fails():
     with tree() as made:
         made.add_vgpu(UUID)
         command = f"exec {where['build']}/ghyvictl list >/dev/full"
@@ -266,7 +268,7 @@ def a_full_disk_is_noticed():
 
 
 @test
-def record_calls_the_recorder():
+def record_runs_the_recorder():
     with tree() as made:
         made.add_vgpu(UUID)
         made.write("rec", "#!/bin/sh\necho \"$@\" >\"$LOG\"\n", 0o755)
@@ -279,7 +281,7 @@ def record_calls_the_recorder():
 
 
 @test
-def record_finds_what_make_install_installed():
+def record_finds_the_installed_recorder():
     with tree() as made:
         made.add_vgpu(UUID)
         prefix = f"{made.top}/installed"
@@ -288,7 +290,7 @@ def record_finds_what_make_install_installed():
         require(done.returncode == 0, done.stdout)
         shutil.copy(f"{where['build']}/ghyvictl", f"{prefix}/bin")
         command = f"exec {prefix}/bin/ghyvictl record {UUID} -o x -s 0.1"
-        # It is the recorder itself that finds no tracing here.
+        # The error message of the recorder shows that it was found: it needs tracing.
         said(ctl(made, "-c", command, program="../../../../../../../../bin/sh", expect=ERROR), "ghyvi-record:", "/sys/kernel/tracing")
         done = subprocess.run([f"{prefix}/bin/ghyvi-sim", "--gmedia", "480p", "--frames", "2", "--json"], stdout=subprocess.PIPE, check=True)
         require("adaptive" in json.loads(done.stdout)["policies"], "ghyvi-sim")
@@ -322,7 +324,7 @@ recorder.main()
 
 
 @test
-def recorder_leaves_nothing_behind_when_the_vgpu_goes_away():
+def recorder_cleans_up_when_the_vgpu_is_removed():
     for ending, status, words in (("go", 0, "the vGPU has been removed"), ("refuse", 1, "Is a directory")):
         with tree() as made:
             made.write(f"devices/{UUID}/policy/mode", "strict [segmented]\n")
@@ -330,19 +332,20 @@ def recorder_leaves_nothing_behind_when_the_vgpu_goes_away():
             done = subprocess.run(["python3", "-B", "-c", RECORDER_ON_A_TREE, f"{TREE}/tools/sim/ghyvi-record", ending, UUID, "-s", "0.5",
                                    "-o", "x.trc"], cwd=made.top, capture_output=True, text=True, timeout=20, check=False)
             require(done.returncode == status and words in done.stderr, f"{ending}: status {done.returncode}: {done.stderr}")
-            require(not os.listdir(f"{made.top}/tracing/instances"), f"{ending}: the tracing instance stayed")
+            left = os.listdir(f"{made.top}/tracing/instances")
+            require(not left, f"{ending}: tracing instances left: {left}")
             with open(f"{made.top}/x.trc", "rb") as file:
-                # One store, and the end, which counts it; then the checksum.
+                # One store record, the end record with the number of stores, and the checksum.
                 require(file.read()[24:-8] == b"\1\1\0\1" + b"\0\1\0", f"{ending}: the trace has no end")
 
 
 @test
-def record_prints_json_when_it_was_stopped():
+def record_prints_json_when_interrupted():
     with tree() as made:
         made.add_vgpu(UUID)
         made.write("rec", "#!/bin/sh\ntrap 'echo end >>\"$LOG\"; exit 0' INT TERM\necho begin >\"$LOG\"\nwhile :; do sleep 0.05; done\n", 0o755)
         env = environment(made, GHYVI_RECORD=f"{made.top}/rec", LOG=f"{made.top}/log")
-        # Ctrl-C is for all of the terminal's processes; what kill(1) sends, for one.
+        # Ctrl-C signals all processes of the terminal's foreground group; kill(1) signals one.
         for number, send in ((signal.SIGINT, os.killpg), (signal.SIGTERM, os.kill)):
             made.write("log", "")
             with subprocess.Popen([f"{where['build']}/ghyvictl", "record", "--json", UUID, "-o", "x.trace"], env=env, cwd=made.top,
@@ -361,7 +364,7 @@ def record_prints_json_when_it_was_stopped():
 
 
 @test
-def dump_without_debugfs_is_a_failure_and_a_vgpu_that_went_away_is_none():
+def dump_fails_without_debugfs_but_not_for_a_removed_vgpu():
     with tree() as made:
         path = made.add_vgpu(UUID)
         shutil.rmtree(f"{made.sys}/kernel/debug/ghyvi")
@@ -379,7 +382,7 @@ def dump_without_debugfs_is_a_failure_and_a_vgpu_that_went_away_is_none():
         os.mkfifo(engines)
 
         def go_away():
-            """While its first file is read."""
+            """Removes the vGPU while dump reads its first file."""
             with open(engines, "w") as pipe:
                 shutil.rmtree(f"{made.top}/{path}")
                 shutil.rmtree(os.path.dirname(engines))
@@ -396,11 +399,11 @@ def dump_without_debugfs_is_a_failure_and_a_vgpu_that_went_away_is_none():
 @test
 def reading_needs_no_root():
     if os.getuid():
-        raise Skip("not root, so that all tests show it")
+        raise Skip("not root: all tests run without privileges already")
     with tree() as made:
         made.add_vgpu(UUID)
         if ctl(made, "--version", user=NOBODY).status:
-            raise Skip("the build directory is closed to nobody")
+            raise Skip("user 65534 cannot read the build directory")
         for command in (["list"], ["types"], ["show"], ["stat"], ["top", "-b", "1", "-s", "0.01"], ["export"]):
             ctl(made, *command, user=NOBODY, expect=DONE)
         ctl(made, "doctor", user=NOBODY)

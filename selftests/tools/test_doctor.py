@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""doctor: each requirement, missing."""
+"""ghyvictl doctor, with each requirement missing in turn."""
 
 import gzip
 import os
@@ -11,7 +11,7 @@ from tree import RELEASE
 
 
 def results(made, *arguments, expect=None):
-    """"check" -> (worst result, detail, remedy)."""
+    """Maps each check to its worst (result, detail, remedy)."""
     got = ctl(made, "doctor", "--root", made.top, "--kernel", RELEASE, "--json", *arguments, expect=expect).json()
     order = ("PASS", "WARN", "FAIL")
     worst = {}
@@ -24,7 +24,7 @@ def results(made, *arguments, expect=None):
 
 
 def is_result(made, check, result, *words):
-    """FAIL, and only that, is exit status 1."""
+    """The check has this result; the exit status is 1 exactly if the result is FAIL."""
     got = results(made, expect=ERROR if result == "FAIL" else DONE)
     require(got[check][0] == result, f"{check}: {got[check]}, not {result}")
     for word in words:
@@ -32,7 +32,7 @@ def is_result(made, check, result, *words):
 
 
 @test
-def doctor_finds_nothing_on_a_good_host():
+def doctor_passes_on_a_good_host():
     with tree() as made:
         made.add_host()
         got = results(made, expect=DONE)
@@ -57,7 +57,7 @@ def doctor_reads_the_kernels_configuration():
 
 
 @test
-def doctor_tells_loaded_from_installed_from_missing_modules():
+def doctor_distinguishes_loaded_installed_and_missing_modules():
     with tree() as made:
         made.add_host()
         shutil.rmtree(f"{made.sys}/module/ghyvi")
@@ -69,7 +69,7 @@ def doctor_tells_loaded_from_installed_from_missing_modules():
 
 
 @test
-def doctor_knows_the_udev_rule_of_mdevctl():
+def doctor_checks_the_udev_rule_of_mdevctl():
     with tree() as made:
         made.add_host()
         os.remove(f"{made.top}/usr/sbin/mdevctl")
@@ -83,7 +83,7 @@ def doctor_knows_the_udev_rule_of_mdevctl():
 
 
 @test
-def doctor_looks_at_the_rest():
+def doctor_checks_headers_kvm_parent_and_secure_boot():
     with tree() as made:
         made.add_host()
         os.remove(f"{made.top}/lib/modules/{RELEASE}/build/Makefile")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Random arguments, and random things in sysfs, never crash ghyvictl: it ends with one of its exit statuses."""
+"""ghyvictl with random arguments and random sysfs content must exit with one of its statuses."""
 
 import os
 import random
@@ -30,7 +30,7 @@ def seed():
 def word(rng):
     if rng.random() < 0.8:
         return rng.choice(WORDS)
-    # No "/", so that nothing is written outside of the working directory.
+    # Without "/", a file name stays inside of the working directory.
     return bytes(rng.choice([c for c in range(1, 256) if c != ord("/")]) for _ in range(rng.randrange(12)))
 
 
@@ -38,13 +38,14 @@ def arguments(rng):
     words = [word(rng) for _ in range(rng.randrange(7))]
     if rng.random() < 0.9:
         words.insert(0 if rng.random() < 0.8 else rng.randrange(len(words) + 1), rng.choice(COMMANDS))
-    # Bounded, and short.
+    # The commands that sample get a short interval and a count.
     return [*words, "-c", "1", "-s", "0.001"] if {"stat", "report"} & set(words) else words
 
 
 def end_well(made, words):
     result = ctl(made, *words, timeout=10, GHYVI_RECORD="/bin/true")
-    # Without a count, stat goes on for ever, and that is right; report watches half a minute.
+    # A time-out is right for stat without a count, which never ends, and for report, which samples
+    # for half a minute.
     require(result.status in range(5) or (result.status == 124 and {"stat", "report"} & set(words)), f"{words}: {result}")
 
 
@@ -60,7 +61,7 @@ def random_arguments_never_crash():
 
 
 def spoil(rng, made):
-    """Something in the tree becomes another thing."""
+    """Replaces a random file of the tree by another text or a directory, or removes it."""
     files = [os.path.join(base, name) for base, _, names in os.walk(made.sys) for name in names]
     path = os.path.relpath(rng.choice(files), made.top)
     kind = rng.random()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""qemu-glue/: what can be checked without a host that has vGPUs; the rest is in selftests/lab/test_libvirt.py."""
+"""Tests of qemu-glue/ that need no real vGPUs. The others are in selftests/lab/test_libvirt.py."""
 
 import configparser
 import os
@@ -33,42 +33,43 @@ def run(made, *command, stdin="", user=None, **more):
 
 
 @test
-def libvirts_own_schema_takes_the_examples():
+def examples_conform_to_libvirts_schema():
     if not shutil.which("virt-xml-validate"):
         raise Skip("no virt-xml-validate: tools/setup")
     with tree() as made:
         for name, schema in (("domain", "domain"), ("node-device", "nodedev")):
             status, out, err = run(made, "virt-xml-validate", f"{GLUE}/libvirt/{name}.xml", schema)
             require(status == 0, out + err)
-        # There is no schema of a hostdev alone; so, as a part of the domain.
+        # libvirt has no schema for a hostdev alone, so the domain includes it.
         with open(f"{GLUE}/libvirt/domain.xml") as domain, open(f"{GLUE}/libvirt/hostdev.xml") as hostdev:
             text = domain.read().replace("</devices>", hostdev.read() + "</devices>")
         made.write("both.xml", text)
         status, out, err = run(made, "virt-xml-validate", "both.xml", "domain")
         require(status == 0, out + err)
         made.write("both.xml", text.replace("type='mdev'", "type='medv'"))
-        require(run(made, "virt-xml-validate", "both.xml", "domain")[0], "the schema takes anything")
+        require(run(made, "virt-xml-validate", "both.xml", "domain")[0], "an invalid domain passed")
 
 
 @test
-def clusters_are_told_types_that_exist():
+def kubevirt_and_nova_examples_name_existing_types():
     kubevirt = documents("kubevirt.yaml")[0]["spec"]["configuration"]
     made = kubevirt["mediatedDevicesConfiguration"]["mediatedDeviceTypes"]
     handed_out = kubevirt["permittedHostDevices"]["mediatedDevices"]
     machine = documents("machine.yaml")[0]["spec"]["domain"]["devices"]["gpus"][0]
-    require(machine["deviceName"] in [each["resourceName"] for each in handed_out], f"nobody offers {machine}")
-    # KubeVirt keys on the name, and makes vGPUs by the id.
+    require(machine["deviceName"] in [each["resourceName"] for each in handed_out],
+            f"kubevirt.yaml does not permit {machine}")
+    # KubeVirt selects devices by the type's name and creates vGPUs by its id.
     require([each["mdevNameSelector"].split("-")[1] for each in handed_out] == [each.split("-")[1] for each in made], f"{made}")
     nova = configparser.ConfigParser()
     nova.read(f"{GLUE}/nova/nova.conf")
     enabled = nova["devices"]["enabled_mdev_types"].split(",")
     require(nova[f"mdev_{enabled[0]}"]["device_addresses"] == PARENT, "Nova's section")
     for name in (*made, *enabled, *(each["mdevNameSelector"] for each in handed_out)):
-        require(TYPE.fullmatch(name), f"{name} is no type")
+        require(TYPE.fullmatch(name), f"{name} is not a type")
 
 
 def launcher(made):
-    """QEMU and ghyvictl, fake: what they are called with goes to files."""
+    """Writes fake QEMU and ghyvictl programs, which save their arguments to files."""
     made.write("qemu", "#!/bin/sh\necho \"$@\" >qemu.log\nulimit -l >limit.log\nexit 7\n", 0o755)
     made.write("ctl", f"#!/bin/sh\necho \"$@\" >>ctl.log\n[ $1 = create ] && echo {UUID}\nexit 0\n", 0o755)
     return {"QEMU": f"{made.top}/qemu", "GHYVICTL": f"{made.top}/ctl"}
@@ -83,9 +84,9 @@ def launcher_runs_qemu_with_the_vgpu():
         require(status == 7, f"not QEMU's status, but {status}: {out}{err}")
         words = made.read("qemu.log").split()
         require(words[-3:] == [f"vfio-pci,sysfsdev=/sys/bus/mdev/devices/{UUID},bus=ghyvi-port", "-m", "1G"], f"{words}")
-        # Where it can be unplugged.
+        # A root port allows hot-unplug.
         require(any(word.startswith("pcie-root-port,id=ghyvi-port,") for word in words), f"{words}")
-        require(not os.path.exists(f"{made.top}/ctl.log"), "ghyvictl was called for a vGPU that is there")
+        require(not os.path.exists(f"{made.top}/ctl.log"), "ghyvictl was called for a vGPU")
         require(run(made, f"{GLUE}/ghyvi-qemu", "gen9_4", **env)[0] == 7, "with a type")
         require(made.read("ctl.log") == f"create gen9_4\nremove {UUID}\n", made.read("ctl.log"))
         status, _, err = run(made, f"{GLUE}/ghyvi-qemu", UUIDS[0], **env)
@@ -99,9 +100,9 @@ def launcher_runs_qemu_with_the_vgpu():
 
 
 @test
-def launcher_refuses_a_limit_that_is_too_low():
+def launcher_refuses_a_too_low_memlock_limit():
     if os.getuid():
-        raise Skip("not root, who may become another user")
+        raise Skip("only root can become another user")
     with tree() as made:
         made.add_vgpu(UUID)
         os.chmod(made.top, 0o777)
@@ -113,15 +114,17 @@ def launcher_refuses_a_limit_that_is_too_low():
             status, _, err = run(made, "bash", "-c", f"ulimit -l 1024; {as_nobody} {memory}", **env)
             require(status == 1 and f"needs {needed}:" in err and "limits.conf" in err, f"{memory}: status {status}: {err}")
             require(err.count("\n") == 1, f"{memory}: {err}")
-        # Exactly enough; and the soft limit is raised. Only where this process may.
+        # A hard limit of exactly the needed size suffices, and the launcher raises the soft limit
+        # to it. Checked only if this process may set such a limit.
         if run(made, "bash", "-c", "ulimit -H -l 2097152")[0] == 0:
             status, _, err = run(made, "bash", "-c", f"ulimit -H -l 2097152; ulimit -S -l 64; {as_nobody} -m 1G", **env)
             require(status == 7 and made.read("limit.log") == "2097152\n", f"status {status}: {err}")
-            require(run(made, "bash", "-c", f"ulimit -l 2097152; {as_nobody} -m 1025", **env)[0] == 1, "1025 MiB fit, too")
+            command = f"ulimit -l 2097152; {as_nobody} -m 1025"
+            require(run(made, "bash", "-c", command, **env)[0] == 1, "1025 MiB passed")
 
 
 @test
-def bpf_script_does_not_take_a_preemption_for_the_end():
+def latency_script_ignores_preempted_completions():
     with open(f"{GLUE}/../include/ghyvi/pgpu.h") as file:
         statuses = re.findall(r"GHYVI_JOB_(\w+)", re.search(r"enum ghyvi_job_status \{(.*?)\};", file.read(), re.S).group(1))
     with open(f"{GLUE}/../tools/bpf/latency.bt") as file:
@@ -130,7 +133,7 @@ def bpf_script_does_not_take_a_preemption_for_the_end():
 
 
 @test
-def hook_starts_and_stops_what_is_defined():
+def hook_starts_and_stops_defined_vgpus():
     with tree() as made:
         made.write("bin/mdevctl", "#!/bin/sh\necho \"$@\" >>mdevctl.log\n[ $1 = list ] && cat defined\nexit 0\n", 0o755)
         path = f"{made.top}/bin:/usr/bin:/bin"

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What each command prints, as text and as JSON, compared with golden/<name>: the command, its status, its output."""
+"""Compares the output of each command, as text and as JSON, with golden/<name>.
+
+A golden file contains the command, its output and its status."""
 
 import difflib
 import os
@@ -96,7 +98,7 @@ def compare(name, text):
             file.write(text)
         return ""
     if not os.path.exists(path):
-        return f"{path} is not there (run --update)"
+        return f"{path} does not exist (run --update)"
     with open(path) as file:
         wanted = file.read()
     return "".join(difflib.unified_diff(wanted.splitlines(True), text.splitlines(True), path, "now", n=1))
@@ -115,17 +117,17 @@ def check(names):
 
 
 @test
-def text_is_as_in_the_golden_files():
+def text_matches_the_golden_files():
     check(name for name in CASES if not name.endswith(".json"))
 
 
 @test
-def json_is_as_in_the_golden_files():
+def json_matches_the_golden_files():
     check(name for name in CASES if name.endswith(".json"))
 
 
 @test
-def all_json_is_json():
+def json_of_all_commands_is_an_object():
     with tree() as made:
         fill(made)
         for command in (["list"], ["types"], ["show"], ["stat"], ["stat", "-s", "0.01", "-c", "1"], ["dump"],
@@ -135,7 +137,7 @@ def all_json_is_json():
 
 
 @test
-def without_vgpus_lists_are_empty():
+def lists_are_empty_without_vgpus():
     with tree(parents=()) as made:
         for command, empty in (("list", {"vgpus": []}), ("types", {"types": []}), ("show", {"vgpus": [], "parents": []}),
                                ("stat", {"vgpus": []})):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the lab's runner (selftests/lab/ktap.py) does with a test that stands still."""
+"""The runner of the lab tests (selftests/lab/ktap.py) with a test that makes no progress."""
 
 import os
 import subprocess
@@ -14,10 +14,10 @@ import sys, time
 import ktap
 ktap.NO_PROGRESS_S = 1
 @ktap.test
-def stands_still():
+def is_stuck():
     time.sleep(60)
 @ktap.test
-def is_slow_and_says_so():
+def is_slow_and_prints():
     for _ in range(4):
         time.sleep(0.6)
         ktap.say("a step")
@@ -32,11 +32,11 @@ ktap.run(ktap.tests, lambda: None, lambda: None, lambda: None)
 
 
 @test
-def a_stuck_lab_test_fails_and_the_rest_goes_on():
-    """A slow test that makes progress passes, however long it takes."""
+def stuck_lab_test_fails_and_later_tests_run():
+    """A slow test that makes progress passes, independent of its total time."""
     done = subprocess.run([sys.executable, "-B", "-c", RUN], timeout=60, stdout=subprocess.PIPE, check=False, text=True,
                           env={**os.environ, "PYTHONPATH": os.path.dirname(os.path.abspath(ktap.__file__))})
-    for line in ("not ok 1 stands_still", "ok 2 is_slow_and_says_so", "ok 3 is_slow_and_starts_processes",
-                 "Stuck: no progress for 1 s"):
+    for line in ("not ok 1 is_stuck", "ok 2 is_slow_and_prints",
+                 "ok 3 is_slow_and_starts_processes", "Stuck: no progress for 1 s"):
         require(line in done.stdout, f"no '{line}' in {done.stdout}")
     require("\nok 1" not in done.stdout and done.returncode == 1, f"status {done.returncode}: {done.stdout}")

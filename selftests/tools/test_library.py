@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""libghyvi as another program meets it: installed, found by pkg-config, its symbols those of its header."""
+"""libghyvi as other programs use it, installed and found by pkg-config; its symbols and header."""
 
 import os
 import re
@@ -69,7 +69,7 @@ def run(*command, **options):
 
 
 @test
-def a_program_builds_and_runs_against_the_installed_library():
+def program_builds_and_runs_with_the_installed_library():
     with tree() as made:
         made.add_vgpu(UUIDS[0], workloads=42)
         prefix = f"{made.top}/installed"
@@ -87,7 +87,7 @@ def a_program_builds_and_runs_against_the_installed_library():
 
 
 @test
-def the_header_and_the_library_agree():
+def header_declares_the_exported_symbols():
     with open(f"{LIBRARY}/ghyvi.h") as file:
         text = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
     declared = set(re.findall(r"\b(ghyvi_\w+)\(", text))
@@ -97,12 +97,12 @@ def the_header_and_the_library_agree():
 
 
 @test
-def the_header_is_one_for_cplusplus_too():
+def header_compiles_as_cplusplus():
     run("gcc", "-x", "c++", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", f"{LIBRARY}/ghyvi.h")
 
 
 @test
-def ghyvictl_and_the_packages_have_one_version():
+def ghyvictl_version_matches_debian_changelog():
     with open(f"{TREE}/debian/changelog") as file:
         version = re.match(r"ghyvi \(([^-)]+)", file.readline()).group(1)
     with tree() as made:
@@ -123,7 +123,7 @@ printf '%s\\n' "${COMPREPLY[@]}"
 
 
 @test
-def bash_completes_commands_and_what_there_is():
+def bash_completion_offers_commands_uuids_types_and_settings():
     script = f"{TREE}/userspace/ghyvictl/ghyvictl.bash"
     with tree() as made:
         made.add_vgpu(UUIDS[0])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Definitions, and mdevctl's callout, with a fake mdevctl; the real one is used in selftests/lab."""
+"""Definitions and mdevctl's callout, with a fake mdevctl. selftests/lab uses the real mdevctl."""
 
 import json
 import os
@@ -17,7 +17,9 @@ LIVE = {"policy/mode": "segmented", "policy/oos_threshold": "2", "policy/self_ch
 
 
 def with_mdevctl(made, status=0):
-    """The environment; its arguments go to @made's file log, a definition to the file definition."""
+    """Returns an environment with a fake mdevctl.
+
+    It appends its arguments to @made's file "log" and copies a definition to "definition"."""
     made.write("mdevctl", "#!/bin/sh\necho \"$@\" >>\"$LOG/log\"\n"
                           "while [ $# -gt 0 ]; do [ \"$1\" = --jsonfile ] && cat \"$2\" >\"$LOG/definition\"; shift; done\n"
                           f"exit {status}\n", 0o755)
@@ -25,7 +27,7 @@ def with_mdevctl(made, status=0):
 
 
 @test
-def define_hands_a_definition_to_mdevctl():
+def define_passes_a_definition_to_mdevctl():
     with tree() as made:
         env = with_mdevctl(made)
         out = ctl(made, "define", "gen9_4", "-u", UUID, "--auto", "-m", "strict", "-s", "policy/static_pages=7", expect=DONE, **env).out
@@ -40,7 +42,7 @@ def define_hands_a_definition_to_mdevctl():
 
 
 @test
-def define_keeps_what_a_vgpu_has_now():
+def define_saves_the_settings_of_a_vgpu():
     with tree() as made:
         made.add_vgpu(UUID, "gen8_2")
         ctl(made, "define", UUID, "-s", "policy/static_pages=9", expect=DONE, **with_mdevctl(made))
@@ -50,7 +52,7 @@ def define_keeps_what_a_vgpu_has_now():
 
 
 @test
-def define_needs_no_room_but_mdevctl():
+def define_needs_mdevctl_but_no_available_instance():
     with tree() as made:
         made.write(f"{made.type_path('gen9_1')}/available_instances", "0\n")
         env = with_mdevctl(made)
@@ -61,7 +63,7 @@ def define_needs_no_room_but_mdevctl():
 
 
 @test
-def set_takes_a_definition():
+def set_applies_a_definition_file():
     with tree() as made:
         path = made.add_vgpu(UUID)
         for text in ('[{"policy/oos_threshold": "9"}, {"policy/self_check": "1"}]',
@@ -104,10 +106,11 @@ def callout_shows_and_changes_live_settings():
 
 
 @test
-def callout_leaves_the_rest_to_mdevctl():
+def callout_ignores_other_events_and_types():
     with tree() as made:
         made.add_foreign()
-        # More than a pipe holds: who does not read it fails mdevctl 1.2.
+        # The input is larger than a pipe's buffer: mdevctl 1.2 fails if the callout does not read
+        # it.
         for event, action in (("pre", "start"), ("post", "start"), ("pre", "define"), ("post", "stop"), ("pre", "modify")):
             require(callout(made, event, action, stdin=" " * 100000) == (0, "", ""), f"{event} {action}")
         status, out, err = callout(made, "post", "start", state="failure")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Removing a vGPU that a VM uses: who that is, what is asked of it, how long that is waited for."""
+"""Removal of a vGPU that a VM uses: the name of the VM, the unplug request, and the time-out."""
 
 import contextlib
 import os
@@ -31,8 +31,8 @@ def asked(made, path):
     return made.read(f"{path}/unplug") == "1\n"
 
 
-def lets_go(made, path, after_s):
-    """The guest is done with unplugging after that time."""
+def unplugs(made, path, after_s):
+    """Acts as the guest: completes the unplug after @after_s seconds."""
     timer = threading.Timer(after_s, made.write, (f"{path}/state", "created\n", 0o444))
     timer.start()
     return timer
@@ -51,25 +51,26 @@ def remove_names_the_vm_that_uses_a_vgpu():
             require(result.err == f"ghyvictl: {UUID} is used by {holder}; stop it, or request the unplug with --force\n",
                     f"{result}")
         os.remove(f"{made.top}/proc/4711/fd/9")
-        require("is not visible from here" in ctl(made, "remove", UUID, expect=BUSY).err, "a holder that has closed it")
-        require(not asked(made, path) and not removed(made, path), "asked, or removed")
+        require("is not visible from here" in ctl(made, "remove", UUID, expect=BUSY).err,
+                "a holder is named that has closed the vGPU")
+        require(not asked(made, path) and not removed(made, path), "unplug requested, or removed")
 
 
 @test
-def remove_force_asks_first_and_removes_what_is_free():
+def remove_force_requests_unplug_and_removes():
     with tree() as made:
         path = made.add_vgpu(UUID)
         made.use_vgpu(UUID, *BEHIND_PORT)
-        timer = lets_go(made, path, 0.5)
+        timer = unplugs(made, path, 0.5)
         result = ctl(made, "remove", "--force", UUID, "--json", expect=DONE)
         timer.join()
         require(result.json() == {"removed": [UUID]}, f"{result}")
         require(f"asked {IN_DEMO} to unplug {UUID}" in result.err and "60 s at most; Ctrl-C" in result.err, f"{result}")
-        require(asked(made, path) and removed(made, path), "not asked, or not removed")
+        require(asked(made, path) and removed(made, path), "no unplug request, or not removed")
 
 
 @test
-def remove_force_is_over_after_its_timeout_and_nothing_is_removed():
+def remove_force_times_out_and_removes_nothing():
     with tree() as made:
         path = made.add_vgpu(UUID)
         made.use_vgpu(UUID, *BEHIND_PORT)
@@ -77,13 +78,13 @@ def remove_force_is_over_after_its_timeout_and_nothing_is_removed():
         result = ctl(made, "remove", "--force", "--timeout", "0.5", UUID, expect=BUSY)
         require(0.5 <= time.monotonic() - began < SOON_S, f"{time.monotonic() - began} s")
         require(f"{IN_DEMO} did not unplug {UUID} in 0.5 s" in result.err and "--timeout" in result.err, f"{result}")
-        require(asked(made, path) and not removed(made, path), "not asked, or removed")
+        require(asked(made, path) and not removed(made, path), "no unplug request, or removed")
         for wrong in ("0", "-1", "soon", "nan"):
             ctl(made, "remove", "--force", "--timeout", wrong, UUID, expect=USAGE)
 
 
 @test
-def remove_force_ends_on_ctrl_c_and_nothing_is_removed():
+def remove_force_stops_on_a_signal_and_removes_nothing():
     with tree() as made:
         path = made.add_vgpu(UUID)
         made.use_vgpu(UUID, *BEHIND_PORT)
@@ -91,7 +92,7 @@ def remove_force_ends_on_ctrl_c_and_nothing_is_removed():
             made.write(f"{path}/unplug", "")
             with subprocess.Popen([f"{where['build']}/ghyvictl", "remove", "--force", UUID, UUIDS[0]], env=environment(made), cwd=made.top,
                                   stderr=subprocess.PIPE, text=True) as process:
-                # At once, what is waited for.
+                # The message is printed before the wait.
                 first = process.stderr.readline()
                 require(f"asked {IN_DEMO} to unplug" in first, first)
                 process.send_signal(number)
@@ -101,15 +102,16 @@ def remove_force_ends_on_ctrl_c_and_nothing_is_removed():
                     with contextlib.suppress(ProcessLookupError):
                         process.kill()
             require(process.returncode == BUSY and f"stopped waiting for {IN_DEMO}" in err, f"{process.returncode}: {err}")
-            require(asked(made, path) and not removed(made, path), "not asked, or removed")
+            require(asked(made, path) and not removed(made, path), "no unplug request, or removed")
 
 
 @test
-def remove_force_refuses_where_the_machine_cannot_unplug():
+def remove_force_refuses_a_device_without_hot_unplug():
     json = '{"driver":"vfio-pci","id":"hostdev0","sysfsdev":"/sys/bus/mdev/devices/%s","bus":"%s","addr":"0x2"}'
     cases = (
         ((*Q35, "-device", f"vfio-pci,{SYSFSDEV},addr=02.0"), ON_ROOT_BUS),
-        ((*Q35, "-device", f"vfio-pci,{SYSFSDEV.upper()},bus=pcie.0"), None),  # no such file: not this vGPU's device
+        # The path differs, so it is not this vGPU's device.
+        ((*Q35, "-device", f"vfio-pci,{SYSFSDEV.upper()},bus=pcie.0"), None),
         ((*Q35, "-device", f"vfio-pci,{SYSFSDEV},bus=pcie.0,addr=5"), ON_ROOT_BUS),
         ((*Q35, "-device", json % (UUID, "pcie.0")), ON_ROOT_BUS),
         ((*Q35, "-device", json % (UUID, "pci.5")), None),
@@ -119,7 +121,7 @@ def remove_force_refuses_where_the_machine_cannot_unplug():
         ((QEMU, "-machine", "pc", "-device", f"vfio-pci,{SYSFSDEV},addr=02.0"), None),
         ((QEMU, "-device", f"vfio-pci,{SYSFSDEV}"), None),
         (BEHIND_PORT, None),
-        (Q35, None),  # plugged in later
+        (Q35, None),  # the device was hot-plugged
         ((*Q35, "-device", "pcie-root-port,id=port,hotplug=off", "-device", f"vfio-pci,{SYSFSDEV},bus=port"), "its port has hotplug=off"),
     )
     with tree() as made:
@@ -131,20 +133,20 @@ def remove_force_refuses_where_the_machine_cannot_unplug():
             require(asked(made, path) == (reason is None), f"{command}: {result}")
             require(reason is None or (f"cannot unplug {UUID}: {reason}" in result.err and "stop the VM" in result.err), f"{result}")
             require(result.err.count("\n") == (2 if reason is None else 1), f"{command}: {result}")
-            require(not removed(made, path), "removed")
+            require(not removed(made, path), "the vGPU was removed")
 
 
 @test
-def remove_force_says_why_it_cannot_ask():
+def remove_force_reports_why_it_cannot_request_unplug():
     with tree() as made:
         path = made.add_vgpu(UUID)
         made.use_vgpu(UUID, "/usr/bin/other")
         os.remove(f"{made.top}/{path}/unplug")
         result = ctl(made, "remove", "--force", UUID, expect=BUSY)
         require("is older than this program" in result.err and "other (pid 4711)" in result.err, f"{result}")
-        # The kernel takes a driver's attributes away before it waits.
+        # During a removal, the kernel removes a driver's attributes before it waits.
         for name in ("state", "reset"):
             os.remove(f"{made.top}/{path}/{name}")
         result = ctl(made, "remove", "--force", UUID, expect=BUSY)
         require("is being removed already" in result.err and "other (pid 4711)" in result.err, f"{result}")
-        require(not removed(made, path), "removed")
+        require(not removed(made, path), "the vGPU was removed")

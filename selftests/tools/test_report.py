@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""report: one page that needs no other file, from a recording or from what is there now."""
+"""ghyvictl report: a self-contained page, from a recording or from live vGPUs."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def page(made, *arguments, **options):
 
 
 def drawings(text):
-    """Each must be well-formed on its own."""
+    """The parsed drawings of a page; each must be well-formed XML."""
     return [xml.fromstring(each) for each in re.findall(r"<svg.*?</svg>", text, re.S)]
 
 
@@ -48,17 +48,17 @@ def policies(text):
 
 
 @test
-def report_compares_policies_by_submission():
+def report_compares_policies_per_submission():
     with tree() as made:
         recording(made, [vgpu(UUIDS[0], "strict", 1000, 10)], [vgpu(UUIDS[0], "strict", 3000, 10), vgpu(UUIDS[1], "strict", 0, 0)],
                   [vgpu(UUIDS[0], "segmented", 50, 25)])
         got = policies(page(made, "--from", "rounds"))
-        # vGPU seconds, submissions/s, exits/s, then per submission: exits, synchronisations, entries, microseconds.
+        # vGPU seconds, submissions/s, exits/s; per submission: exits, syncs, entries, microseconds.
         require(got == {"strict": [6, 6.7, 1333.3, 200, 1, 512, 1000], "segmented": [2, 25, 50, 2, 1, 512, 1000]}, f"{got}")
 
 
 @test
-def report_draws_every_vgpu_and_needs_nothing_else():
+def report_page_is_self_contained_and_draws_every_vgpu():
     with tree() as made:
         recording(made, *[[vgpu(uuid, "full", index, 1) for uuid in UUIDS] for index in range(5)])
         text = page(made, "--from", "rounds")
@@ -75,19 +75,19 @@ def report_draws_every_vgpu_and_needs_nothing_else():
 
 
 @test
-def report_takes_nothing_for_markup_or_commands():
+def report_escapes_markup_and_commands():
     bad = "<script>alert(1)</script>' ; system 'touch hacked' # `touch hacked` \\"
     with tree() as made:
         odd = vgpu(bad, bad, 1, 1)
         odd["name"], odd["counters"][bad] = bad, 3
         recording(made, [odd])
         text = page(made, "--from", "rounds")
-        require("<script" not in text and len(drawings(text)) == CHARTS, "markup got through")
+        require("<script" not in text and len(drawings(text)) == CHARTS, "markup was not escaped")
         require(not os.path.exists(f"{made.top}/hacked"), "a command was run")
 
 
 @test
-def report_watches_and_tries_policies():
+def report_samples_live_vgpus_and_tries_policies():
     with tree() as made:
         path = made.add_vgpu(UUIDS[0])
         made.add_vgpu(UUIDS[1])
@@ -100,7 +100,7 @@ def report_watches_and_tries_policies():
         stop = threading.Event()
 
         def kernel():
-            """Marks what was written as active."""
+            """Acts as the kernel: marks the policy that was written as active."""
             while not stop.is_set():
                 written = made.read(f"{path}/policy/mode").split("\n")[0]
                 if "[" not in written and written:
@@ -117,11 +117,11 @@ def report_watches_and_tries_policies():
         thread.join()
         every = set(before.replace("[", "").replace("]", "").split())
         require(tried == every and every <= set(policies(text)), f"tried {tried}, {policies(text)}")
-        require("[segmented]" in made.read(f"{path}/policy/mode"), "the old policy is not back")
+        require("[segmented]" in made.read(f"{path}/policy/mode"), "the policy was not restored")
 
 
 @test
-def report_says_which_policies_it_could_not_set():
+def report_names_policies_it_could_not_set():
     if not shutil.which("gnuplot"):
         raise Skip("no gnuplot: tools/setup")
     with tree() as made:
@@ -143,26 +143,26 @@ def report_says_which_policies_it_could_not_set():
             require(f"policy/mode={each}: Invalid argument; skipped" in result.err, f"{each}: {result}")
         require("policy/mode=strict:" not in result.err, f"{result}")
         require(f"{UUIDS[0]} keeps another policy; policy/mode=segmented: Invalid argument" in result.err, f"{result}")
-        require(os.path.exists(f"{made.top}/page.html"), "no page of what was tried")
+        require(os.path.exists(f"{made.top}/page.html"), "no page with the tried policies")
 
 
 @test
 def report_tries_no_policies_without_root():
     if os.getuid():
-        raise Skip("not root, who may become another user")
+        raise Skip("only root can become another user")
     with tree() as made:
         path = made.add_vgpu(UUIDS[0])
         made.write(f"{path}/state", "open\n", 0o444)
         os.chmod(made.top, 0o777)
         if ctl(made, "--version", user=NOBODY).status:
-            raise Skip("the build directory is closed to nobody")
+            raise Skip("user 65534 cannot read the build directory")
         result = ctl(made, "report", "-o", "x", "-s", "0.01", "-c", "1", "--policies", user=NOBODY, expect=ERROR)
         require(result.err == "ghyvictl: no policy could be tried; not permitted; run this as root\n", f"{result}")
-        require(not os.path.exists(f"{made.top}/x"), "a page of nothing")
+        require(not os.path.exists(f"{made.top}/x"), "an empty page was written")
 
 
 @test
-def report_names_its_file_in_json_whatever_its_name():
+def report_escapes_its_file_name_in_json():
     if not shutil.which("gnuplot"):
         raise Skip("no gnuplot: tools/setup")
     with tree() as made:
@@ -172,7 +172,7 @@ def report_names_its_file_in_json_whatever_its_name():
 
 
 @test
-def report_says_why_it_cannot():
+def report_names_the_reason_of_a_failure():
     with tree() as made:
         recording(made, [])
         for text, words in (("", "stat --seconds --json"), ("{", "round 1"), ("[]\n7", "round 2"), ("[]\n{}\n", "no round has a vGPU"), ("{}{", "no round has a vGPU")):

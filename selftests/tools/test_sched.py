@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What `make bench-sched` must find: Documentation/scheduling.md promises it."""
+"""Checks the results of `make bench-sched` against the promises of Documentation/scheduling.md."""
 
 import functools
 import json
@@ -59,7 +59,7 @@ def check_utilisation(e):
 
 
 @test
-def bench_sched_names_its_keys():
+def bench_sched_json_has_all_keys():
     for e in experiments():
         for key, kind in KEYS.items():
             require(isinstance(e.get(key), kind), f"{key} of {e['name']} is {e.get(key)!r}")
@@ -67,7 +67,7 @@ def bench_sched_names_its_keys():
 
 
 @test
-def published_policies_do_as_published():
+def published_policies_reproduce_published_fairness():
     for policy in ("fifo", "credit"):
         e = one("isolation 1:5.9", policy, 2, 1)
         require(abs(e["jain_1s"] - 0.665) <= 0.005, f"{policy}: Jain {e['jain_1s']}, published 0.665")
@@ -75,7 +75,7 @@ def published_policies_do_as_published():
 
 
 @test
-def fair_is_fair_where_workloads_are_interrupted():
+def fair_meets_its_targets_with_preemption():
     for ratio in ("1:5.9", "1:20", "1:100"):
         for size in SIZES:
             e = one(f"isolation {ratio}, preemptive", "fair", *size)
@@ -86,21 +86,21 @@ def fair_is_fair_where_workloads_are_interrupted():
 
 
 @test
-def fair_is_as_fair_as_can_be_where_they_are_not():
-    """`even` is what requests in perfectly even distances would get: not the scheduler's to choose."""
+def fair_is_near_the_optimum_without_preemption():
+    """even_* is an upper bound for all policies: the fairness of evenly spaced requests."""
     for ratio in ("1:5.9", "1:20", "1:100"):
         for size in SIZES:
             e = one(f"isolation {ratio}", "fair", *size)
             for key, target in (("jain_1s", 0.999), ("jain_100ms_p5", 0.99)):
                 even = e[f"even_{key}"]
-                room = 1 - even <= 0.9 * (1 - target)  # a tenth of what the target leaves
+                room = 1 - even <= 0.9 * (1 - target)  # leaves a tenth of the target's tolerance
                 at_least(e, key, target if room else 0.7 * even)
             at_most(e, "max_lag", 1)
             check_utilisation(e)
 
 
 @test
-def who_starts_late_gets_its_share():
+def late_starter_gets_its_share():
     for name in ("short starts late", "long starts late"):
         e = one(name)
         at_least(e, "jain_1s", 0.999)
@@ -115,16 +115,19 @@ def weights_and_caps_hold_within_2_percent():
 
 
 @test
-def a_cap_beside_requests_that_cannot_be_interrupted_loses_one_of_them_a_window():
-    """The capped vGPU comes late by up to one request of 5.9 ms in 100, and no window may have more to make up for it."""
+def cap_without_preemption_errs_by_one_request_per_window():
+    """The capped vGPU may start late by one request of 5.9 ms in each window of 100 ms.
+
+    No later window may exceed the cap to compensate for it."""
     for percent in (5, 20, 45):
         for e in pick(f"cap {percent} %", "fair", 2):
             at_most(e, "error", 0.059)
 
 
 @test
-def time_that_runs_is_charged_at_every_length_of_workloads():
-    """The limits are the benchmark's own: it exits with an error when one is missed. Here: that none is left out."""
+def running_time_is_charged_for_every_workload_length():
+    """The benchmark fails if it misses one of its limits. This test checks that it has all
+    limits."""
     goals = {}
     for e in experiments():
         for goal in e.get("goals", []):
@@ -149,20 +152,20 @@ def no_game_gains_2_percent():
 
 
 @test
-def endless_work_costs_its_share_and_one_timeout():
+def endless_batch_costs_its_share_and_one_timeout():
     e = one("endless")
-    at_most(e, "max_wait_ms", 100 + 2 + 4 * 1)  # timeout, timeslice, what the two others have queued
+    at_most(e, "max_wait_ms", 100 + 2 + 4 * 1)  # time-out, timeslice, queues of the two others
     require(e["shares"][1] <= 1 / 3 + 0.01, f"endless: shares {e['shares']}")
 
 
 @test
-def idle_neighbours_cost_nothing():
+def idle_vgpus_cost_nothing():
     alone = one("idle neighbours", "fair", 1)["requests_per_s"]
     for vgpus in (2, 8, 64):
         at_least(one("idle neighbours", "fair", vgpus), "requests_per_s", 0.99 * alone)
 
 
 @test
-def a_decision_costs_no_more_than_the_logarithm():
+def decision_cost_grows_at_most_logarithmically():
     few, many = (one("saturation", "fair", vgpus)["decision_ns"] for vgpus in (8, 64))
     require(many <= 2.5 * few, f"8 vGPUs: {few:.0f} ns, 64: {many:.0f} ns")

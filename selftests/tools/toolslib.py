@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Running ghyvictl on a fake tree, which umockdev's preloaded library shows it as /sys."""
+"""Runs ghyvictl on a fake tree, which umockdev's preloaded library shows to it as /sys."""
 
 import atexit
 import contextlib
@@ -19,7 +19,7 @@ where = {}
 
 
 class Problem(Exception):
-    """Something is not as it must be."""
+    """A check failed."""
 
 
 def require(condition, text):
@@ -33,7 +33,7 @@ def start(build):
 
 
 class Testbed:
-    """One bed at a time; closing it removes it."""
+    """The process `testbed`, which has one bed at a time and removes it when it exits."""
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -82,7 +82,7 @@ def environment(made, **more):
 
 
 def ctl(made, *arguments, expect=None, timeout=20, user=None, program="ghyvictl", **env):
-    """Runs ghyvictl; with @expect, its exit status must be that. A time-out is status 124."""
+    """Runs ghyvictl. If @expect is given, the exit status must match. A time-out is status 124."""
     command = [f"{where['build']}/{program}", *arguments]
     try:
         done = subprocess.run(command, env=environment(made, **env), cwd=made.top, stdin=subprocess.DEVNULL,
@@ -93,6 +93,6 @@ def ctl(made, *arguments, expect=None, timeout=20, user=None, program="ghyvictl"
     result = Result(status, out.decode(errors="backslashreplace"), err.decode(errors="backslashreplace"))
     if status == SANITIZER_STATUS or "Sanitizer" in result.err or "runtime error" in result.err:
         sanitizer_reports.append(f"{arguments}: {result.err[:2000]}")
-        raise Problem(f"a sanitizer complained about {arguments}: {result.err[:2000]}")
+        raise Problem(f"sanitizer report for {arguments}: {result.err[:2000]}")
     require(expect is None or status == expect, f"{' '.join(map(str, arguments))}: not status {expect}: {result}")
     return result

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A directory that looks like sysfs with ghyvi's software pGPU in it, as libudev wants it, and, for doctor, like a host's root.
+"""A fake sysfs with ghyvi's software pGPU, complete enough for libudev, and a fake root for doctor.
 
-Everything is in one directory: <top>/sys, <top>/boot, ... Files are plain files, except where a test has
-something better: what the kernel refuses is a link to a real file of the kernel's that refuses it, too."""
+Everything is in one directory: <top>/sys, <top>/boot, ... Files are plain files, except attributes
+that shall refuse a value: these are links to real files of the kernel that refuse it."""
 
 import os
 import shutil
@@ -14,21 +14,21 @@ DEVICES = {"gen9": "1912", "gen8": "1612"}
 POLICIES = "strict full static dynamic [segmented] oos adaptive nested"
 RELEASE = "6.1.0-99-amd64"
 
-# Writing there fails in the way given: the kernel's own files.
+# Files of the kernel whose writes fail.
 NO_ROOM = "/dev/full"  # ENOSPC
-REFUSING = "/proc/self/oom_score_adj"  # EINVAL for what is no number from -1000 to 1000
+REFUSING = "/proc/self/oom_score_adj"  # EINVAL, unless the value is a number in -1000..1000
 
 UUIDS = ("00000000-0000-0000-0000-000000000100", "c0ffee00-1234-4000-8000-000000000001")
 
 
-# Not the kernel's whole list: golden files shall not change whenever that grows.
+# A subset of the kernel's counters, so that golden files do not change when a counter is added.
 COUNTERS = ("table_write_traps", "relaxes", "synchronisations", "submissions_rcs", "submissions_bcs", "workloads", "busy_ns_rcs", "busy_ns_bcs",
             "relaxed_now", "protected_now", "pinned_pages_now", "zz_of_a_newer_kernel")
 
 
 class Tree:
     def __init__(self, top, event, parents=(PARENT,)):
-        """@event(action, device) is the kernel's, to those who listen."""
+        """@event(action, device) sends a uevent as the kernel would."""
         self.top = top
         self.sys = f"{top}/sys"
         self.event = event
@@ -39,7 +39,7 @@ class Tree:
             self.add_parent(parent)
 
     def write(self, path, text, mode=0o644):
-        """@path from the top."""
+        """Creates or replaces a file; @path is relative to the top."""
         path = f"{self.top}/{path}"
         os.makedirs(os.path.dirname(path), exist_ok=True)
         if os.path.lexists(path):
@@ -83,14 +83,14 @@ class Tree:
         os.symlink(f"../../devices/pci{parent[:7]}/{parent}", f"{self.sys}/class/mdev_bus/{parent}")
 
     def add_device(self, bus, path):
-        """Makes the directory @path a device."""
+        """Turns the directory @path into a device of @bus."""
         self.write(f"{path}/uevent", "")
         up = "../" * (path.count("/") - 1)
         self.link(f"{up}../bus/{bus}", f"{path}/subsystem")
         os.symlink(f"../../../{path.partition('/')[2]}", f"{self.sys}/bus/{bus}/devices/{os.path.basename(path)}")
 
     def add_vgpu(self, uuid, kind="gen9_4", parent=PARENT, refusing=(), **stats):
-        """@refusing: attributes that refuse what is no number from -1000 to 1000."""
+        """@refusing: attributes that refuse all values but numbers in -1000..1000."""
         path = f"{self.parent_path(parent)}/{uuid}"
         self.write(f"{path}/state", "created\n", 0o444)
         self.write(f"{path}/last_error", "\n", 0o444)
@@ -118,24 +118,25 @@ class Tree:
     def drop_vgpu(self, uuid, parent=PARENT):
         path = f"{self.parent_path(parent)}/{uuid}"
         os.remove(f"{self.sys}/bus/mdev/devices/{uuid}")
-        # umockdev tells nobody about what is not there.
+        # umockdev sends no event for a device that does not exist, so the event precedes the
+        # removal.
         self.event("remove", f"/{path}")
         shutil.rmtree(f"{self.top}/{path}")
 
     def use_vgpu(self, uuid, *command_line, pid=4711, group=7, parent=PARENT):
-        """A process has it open, and that command line."""
+        """Adds a process with this command line that has the vGPU open."""
         path = f"{self.parent_path(parent)}/{uuid}"
         self.write(f"{path}/state", "open\n", 0o444)
         self.link(f"../../../../kernel/iommu_groups/{group}", f"{path}/iommu_group")
         self.write(f"proc/{pid}/cmdline", "".join(f"{word}\0" for word in command_line))
         os.makedirs(f"{self.top}/proc/{pid}/fd", exist_ok=True)
-        # umockdev shows no link that leads nowhere.
+        # umockdev does not show dangling links.
         for fd, file in (("3", "dev/kvm"), ("9", f"dev/vfio/{group}")):
             self.write(file, "")
             self.link(f"{self.top}/{file}", f"proc/{pid}/fd/{fd}")
 
     def add_foreign(self):
-        """Another vendor's mdev and its type."""
+        """Adds an mdev of another vendor, with its type."""
         path = "sys/devices/pci0000:00/0000:00:02.0"
         self.write(f"{path}/mdev_supported_types/i915-GVTg_V5_4/name", "GVTg_V5_4\n")
         self.write(f"{path}/mdev_supported_types/i915-GVTg_V5_4/available_instances", "1\n")
@@ -148,7 +149,7 @@ class Tree:
         return uuid
 
     def add_host(self):
-        """A root directory where doctor finds nothing to complain about."""
+        """Adds a root directory that passes all checks of doctor."""
         self.write(f"boot/config-{RELEASE}", "CONFIG_KVM_EXTERNAL_WRITE_TRACKING=y\nCONFIG_VFIO_MDEV=m\n")
         modules = f"lib/modules/{RELEASE}"
         self.write(f"{modules}/build/Makefile", "")
@@ -166,7 +167,7 @@ class Tree:
                    '| logger -t mdevctl; } 3>&1 1>&2 | logger -t mdevctl -p 2\'"\n')
 
     def listen(self, path, act):
-        """The next line written to @path goes to act(line), as the kernel's store callback would get it."""
+        """Passes the next line that is written to @path to act(line), like to a store callback."""
         full = f"{self.top}/{path}"
         os.remove(full)
         os.mkfifo(full, 0o200)
