@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Commands in documents. A ```console block has lines "$ command" and, below each, what is printed, if it matters: "..." in
-a line stands for anything, "..." alone on a line for any lines. A comment above a block says where else it is tested
-(<!-- elsewhere: WHERE -->) or that it runs after all documents (<!-- last -->)."""
+"""Finds commands in documents.
+
+A ```console block has lines "$ command". The lines below a command, if any, are its expected
+output: "..." within a line matches any text, "..." alone on a line matches any lines. A comment
+above a block names the other test that runs its commands (<!-- elsewhere: WHERE -->), or requests
+that they run after all documents (<!-- last -->)."""
 
 import re
 
@@ -28,7 +31,7 @@ def commands(text):
 
 
 def blocks(path):
-    """(heading, mark, commands) of each block, in order."""
+    """Yields (heading, mark, commands) of each block, in order."""
     with open(path) as file:
         text = file.read()
     for found in BLOCK.finditer(text):
@@ -40,7 +43,7 @@ def blocks(path):
 
 
 def matches(expected, printed):
-    """Whether the lines printed are the ones expected; nothing expected, nothing asked."""
+    """Whether the printed lines match the expected ones. No expected lines match any output."""
     if not expected:
         return True
     pattern = "".join("(?:.*\n)*?" if line.strip() == "..." else

@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the modules and ghyvictl say to people, taken from the source, each "%..." as "...". Documentation/troubleshooting.md
-has them all."""
+"""Checks that Documentation/troubleshooting.md lists all messages of the modules and of ghyvictl.
+
+The messages are taken from the source. Each conversion ("%...") becomes "..."."""
 
 import glob
 import re
 
-SPOKEN_BY = {
+PRINTED_BY = {
     "kernel/**/*.c": r"ghyvi_report|pr_(?:err|warn|notice|info)(?:_ratelimited|_once)?|dev_(?:err|warn|notice)(?:_ratelimited)?",
     "userspace/ghyvictl/*.c": r"complain",
 }
 LITERAL = r'"((?:[^"\\]|\\.)*)"'
 CONVERSION = re.compile(r"%[-+ #0]*[0-9*]*(?:\.[0-9*]+)?(?:hh|h|ll|l|z)?(?:pbl|[a-zA-Z])")
-# Such messages of ghyvictl name the next step themselves. The kernel's are always listed.
+# Messages of ghyvictl that match name the next step and need no entry. Messages of the kernel
+# always need one.
 HELPFUL = re.compile(r";|ghyvictl |apt install|did you mean|; see |: use |use --batch|needs --batch|give one with|such as|only root|\(ulimit")
-# Fewer letters than this are a frame around something that another message says ("%s: %s").
+# A text with fewer letters only frames another message ("%s: %s").
 LETTERS_MIN = 8
 
 
@@ -22,9 +24,9 @@ def plain(format_text):
     return CONVERSION.sub("...", text).strip()
 
 
-def spoken(tree):
-    """(file, message) of all, in the order of the files."""
-    for pattern, functions in SPOKEN_BY.items():
+def printed(tree):
+    """Yields (file, message) of all messages, in the order of the files."""
+    for pattern, functions in PRINTED_BY.items():
         for path in sorted(glob.glob(f"{tree}/{pattern}", recursive=True)):
             with open(path) as file:
                 text = file.read()
@@ -37,5 +39,5 @@ def spoken(tree):
 def missing(tree):
     with open(f"{tree}/Documentation/troubleshooting.md") as file:
         known = file.read()
-    return [f"{path}: \"{message}\"" for path, message in spoken(tree)
+    return [f"{path}: \"{message}\"" for path, message in printed(tree)
             if f"`{message}`" not in known and not (path.startswith("userspace/") and HELPFUL.search(message))]
