@@ -14,7 +14,8 @@ LITERAL = r'"((?:[^"\\]|\\.)*)"'
 CONVERSION = re.compile(r"%[-+ #0]*[0-9*]*(?:\.[0-9*]+)?(?:hh|h|ll|l|z)?(?:pbl|[a-zA-Z])")
 # Messages of ghyvictl that match name the next step and need no entry. Messages of the kernel
 # always need one.
-HELPFUL = re.compile(r";|ghyvictl |apt install|did you mean|; see |: use |use --batch|needs --batch|give one with|such as|only root|\(ulimit")
+HELPFUL = re.compile(r";|ghyvictl |apt install|did you mean|; see |: use |use --batch|needs --batch"
+                     r"|give one with|such as|only root|\(ulimit")
 # A text with fewer letters only frames another message ("%s: %s").
 LETTERS_MIN = 8
 

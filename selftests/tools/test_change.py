@@ -180,7 +180,8 @@ def create_and_remove_use_mdevctl_if_installed():
         env = {"GHYVI_MDEVCTL": f"{made.top}/mdevctl", "LOG": f"{made.top}/log"}
         made.add_vgpu(OTHER)
         # This mdevctl succeeds, but creates no vGPU; ghyvictl must report that.
-        said(ctl(made, "create", "gen9_4", "-u", UUID, expect=ERROR, **env), "does not appear in sysfs")
+        said(ctl(made, "create", "gen9_4", "-u", UUID, expect=ERROR, **env),
+             "does not appear in sysfs")
         require(ctl(made, "remove", OTHER, expect=DONE, **env).out == "", "mdevctl's output leaked")
         require(made.read("log").splitlines() == [f"start -u {UUID} -p {PARENT} -t {DRIVER}-gen9_4", f"stop -u {OTHER}"],
                 made.read("log"))
@@ -325,7 +326,8 @@ recorder.main()
 
 @test
 def recorder_cleans_up_when_the_vgpu_is_removed():
-    for ending, status, words in (("go", 0, "the vGPU has been removed"), ("refuse", 1, "Is a directory")):
+    for ending, status, words in (("go", 0, "the vGPU has been removed"),
+                                  ("refuse", 1, "Is a directory")):
         with tree() as made:
             made.write(f"devices/{UUID}/policy/mode", "strict [segmented]\n")
             os.makedirs(f"{made.top}/tracing/instances")

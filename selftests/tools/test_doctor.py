@@ -73,9 +73,11 @@ def doctor_checks_the_udev_rule_of_mdevctl():
     with tree() as made:
         made.add_host()
         os.remove(f"{made.top}/usr/sbin/mdevctl")
-        is_result(made, "mdevctl", "WARN", "/usr/sbin/mdevctl, which does not exist", "make install")
+        is_result(made, "mdevctl", "WARN", "/usr/sbin/mdevctl, which does not exist",
+                  "make install")
         made.write("etc/udev/rules.d/61-ghyvi-restore.rules", "")
-        is_result(made, "mdevctl", "PASS", "/usr/sbin/mdevctl, which does not exist", "ghyvi-restore@.service")
+        is_result(made, "mdevctl", "PASS", "/usr/sbin/mdevctl, which does not exist",
+                  "ghyvi-restore@.service")
         os.remove(f"{made.top}/lib/udev/rules.d/60-mdevctl.rules")
         is_result(made, "mdevctl", "WARN", "udev rule is missing")
         os.remove(f"{made.top}/usr/bin/mdevctl")

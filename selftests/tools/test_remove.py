@@ -48,8 +48,8 @@ def remove_names_the_vm_that_uses_a_vgpu():
                                 ((QEMU, "-name", "\x1b[2Jx"), "VM ?[2Jx (pid 4711)"), ((), "a program (pid 4711)")):
             made.use_vgpu(UUID, *command)
             result = ctl(made, "remove", UUID, expect=BUSY)
-            require(result.err == f"ghyvictl: {UUID} is used by {holder}; stop it, or request the unplug with --force\n",
-                    f"{result}")
+            require(result.err == f"ghyvictl: {UUID} is used by {holder}; "
+                    "stop it, or request the unplug with --force\n", f"{result}")
         os.remove(f"{made.top}/proc/4711/fd/9")
         require("is not visible from here" in ctl(made, "remove", UUID, expect=BUSY).err,
                 "a holder is named that has closed the vGPU")

@@ -140,7 +140,8 @@ def report_names_policies_it_could_not_set():
         result = ctl(made, "report", "-o", "page.html", "-s", "1", "-c", "1", "--policies", expect=ERROR, timeout=60)
         thread.join()
         for each in ("full", "nested"):
-            require(f"policy/mode={each}: Invalid argument; skipped" in result.err, f"{each}: {result}")
+            require(f"policy/mode={each}: Invalid argument; skipped" in result.err,
+                    f"{each}: {result}")
         require("policy/mode=strict:" not in result.err, f"{result}")
         require(f"{UUIDS[0]} keeps another policy; policy/mode=segmented: Invalid argument" in result.err, f"{result}")
         require(os.path.exists(f"{made.top}/page.html"), "no page with the tried policies")
