@@ -17,10 +17,10 @@
 	X(switches##suffix, "times the " engine " was switched to this vGPU from another")         \
 	X(prepare_ns##suffix, "nanoseconds spent preparing workloads for the " engine)             \
 	X(prepared_ahead##suffix, "workloads prepared while the " engine " still ran another")     \
-	X(preempt_requests##suffix, "workloads asked to leave the " engine " for another vGPU")    \
-	X(preemptions##suffix, "workloads taken off the " engine " before their end")              \
-	X(preempt_timeouts##suffix, "workloads stopped, not having left the " engine " in time")   \
-	X(queued##suffix##_now, "contexts submitted to the " engine " and not through, now")
+	X(preempt_requests##suffix, "workloads asked to yield the " engine " for another vGPU")    \
+	X(preemptions##suffix, "workloads preempted on the " engine " before their end")              \
+	X(preempt_timeouts##suffix, "workloads stopped because they did not yield the " engine " in time")   \
+	X(queued##suffix##_now, "contexts submitted to the " engine " and not completed, now")
 
 /*
  * The counters of a vGPU: X(name, description). Those of the engines are in the order of enum
@@ -37,37 +37,37 @@
 	X(entries_compared, "entries compared with their snapshot")                                \
 	X(entries_changed, "entries that differed and were translated again")                      \
 	X(entries_rejected, "guest entries that could not be translated and point at scratch")     \
-	X(evicted_trees, "page table trees forgotten to make room for others (policy/tables_max)")  \
+	X(evicted_trees, "page table trees evicted to make room for others (policy/tables_max)")  \
 	X(pin_failures, "guest pages that could not be pinned")                                    \
 	X(tables_64k, "page tables of 64 KiB pages shadowed")                                      \
-	X(kept_64k, "times that such a table's shadow came to have pages of 64 KiB, too")          \
+	X(kept_64k, "times the shadow of such a table was switched to 64 KiB pages")          \
 	X(mmio_reads, "register reads that trapped")                                               \
 	X(mmio_writes, "register writes that trapped")                                             \
 	X(aperture_accesses, "accesses through the aperture")                                      \
 	X(interrupts, "interrupts sent to the guest")                                              \
 	X(workloads, "workloads completed")                                                        \
-	X(lite_restores, "running workloads whose ring tail was moved on")                         \
+	X(lite_restores, "running workloads whose ring tail was moved forward")                         \
 	X(engine_errors, "workloads stopped because of a bad command or address")                  \
 	X(budget_overruns, "workloads stopped because they used up their GPU time (containment/budget_ms)") \
 	X(violations, "workloads that count against the guest (containment/points_max)")           \
 	X(failsafes, "times the vGPU went into failsafe state")                                    \
-	X(engine_resets, "engine resets asked for by the guest")                                   \
+	X(engine_resets, "engine resets requested by the guest")                                   \
 	X(device_resets, "full resets, by the guest or the user")                                  \
-	X(oracle_violations, "others' pages and unaudited commands that engines stopped at; anything but 0 is a bug") \
+	X(oracle_violations, "foreign pages and unaudited commands at which engines stopped; anything but 0 is a bug") \
 	X(check_differences, "shadow entries found wrong by the self-check; anything but 0 is a bug") \
 	X(checks, "table trees walked by the self-check")                                          \
 	GHYVI_ENGINE_STATS(X, _rcs, "render engine")                                               \
 	GHYVI_ENGINE_STATS(X, _bcs, "blitter engine")                                              \
 	GHYVI_ENGINE_STATS(X, _vcs, "video engine")                                                \
 	GHYVI_ENGINE_STATS(X, _vecs, "video enhancement engine")                                   \
-	X(audited_commands, "commands looked at by the auditor, and entries of the GGTT stored by commands") \
+	X(audited_commands, "commands audited, and GGTT entries stored by commands") \
 	X(audited_bytes, "bytes of commands copied for the auditor")                               \
 	X(audit_rejects, "commands that the auditor refused")                                      \
 	X(audit_ns, "nanoseconds spent auditing")                                                  \
 	X(tables_now, "guest table pages (PPGTT) shadowed, now")                                           \
-	X(large_pages_now, "guest pages of 2 MiB that shadows have as such, now")                  \
-	X(split_pages_now, "guest pages of 2 MiB that shadows have as pages of 4 KiB, now")        \
-	X(kept_64k_now, "page tables of 64 KiB pages that shadows have as such, now")              \
+	X(large_pages_now, "2 MiB guest pages mapped by one shadow entry, now")                  \
+	X(split_pages_now, "2 MiB guest pages mapped by 4 KiB shadow entries, now")        \
+	X(kept_64k_now, "page tables of 64 KiB pages whose shadow has 64 KiB pages, now")              \
 	X(relaxed_now, "table pages relaxed, now")                                                 \
 	X(protected_now, "guest pages write-protected, now")                                       \
 	X(pinned_pages_now, "guest pages pinned, now")

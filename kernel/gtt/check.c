@@ -196,7 +196,7 @@ static bool is_watched(const struct ghyvi_table_page *table, u64 since)
 static void check_watched(struct check *check, const struct ghyvi_table_page *table, unsigned int level, u64 since)
 {
 	if (!is_watched(table, since))
-		check_differs(check, "stores go unseen", table, level, 0, READ_ONCE(table->guest[0]),
+		check_differs(check, "stores may be missed", table, level, 0, READ_ONCE(table->guest[0]),
 			      table->shadows[level]->entries[0]);
 }
 
@@ -303,7 +303,7 @@ unsigned int ghyvi_gtt_check(struct ghyvi_gtt *gtt, struct ghyvi_root *root)
 	if (check.differences) {
 		ghyvi_count_add(gtt->params.stats, check_differences, check.differences);
 		ghyvi_report(gtt->params.reporter,
-			     "self-check: %u wrong, first: %s: table page 0x%llx level %u entry %u guest 0x%llx shadow 0x%llx",
+			     "self-check: %u mismatches, first: %s: table page 0x%llx level %u entry %u guest 0x%llx shadow 0x%llx",
 			     check.differences, check.what, check.gfn, check.level, check.index, check.guest,
 			     check.shadow);
 	}

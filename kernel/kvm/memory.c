@@ -48,7 +48,7 @@ void ghyvi_kvm_unmapping(struct ghyvi_vm *gvm, u64 gfn, u64 count)
 {
 	if (!ghyvi_guard_unmap(&gvm->guard, current, current->mm, gfn, count))
 		ghyvi_report(gvm->reporter,
-			     "its memory is unmapped by a process that does not own the VM: nothing is pinned until the VM is restarted");
+			     "guest memory is unmapped by a process that does not own the VM: no page is pinned until the VM is restarted");
 }
 
 bool ghyvi_kvm_may_give_up(void)

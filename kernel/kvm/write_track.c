@@ -176,7 +176,7 @@ static void untrack_all(struct ghyvi_vm *gvm)
 	count = ghyvi_tracked_drop(&gvm->tracked, &track_ops, gvm->kvm, 0, U64_MAX >> PAGE_SHIFT);
 	srcu_read_unlock(&gvm->kvm->srcu, idx);
 	if (count)
-		ghyvi_report(gvm->reporter, "%lu pages were still protected when the VM left", count);
+		ghyvi_report(gvm->reporter, "%lu pages were still protected when the VM closed the device", count);
 }
 
 void ghyvi_kvm_track_stop(struct ghyvi_vm *gvm)

@@ -84,7 +84,7 @@ static int __init softgpu_init(void)
 	if (ret)
 		goto unregister;
 	if (atomic_read(&registered) != pgpus) {
-		pr_err("ghyvi-softgpu: only %d of %u pGPUs came up\n", atomic_read(&registered),
+		pr_err("ghyvi-softgpu: only %d of %u pGPUs were registered\n", atomic_read(&registered),
 		       pgpus);
 		ret = -ENODEV;
 		goto destroy;

@@ -55,7 +55,7 @@ static enum ghyvi_fetch_source stream_source(struct softgpu_engine *engine)
 static int stream_not_audited(struct softgpu_engine *engine)
 {
 	ghyvi_count(engine->client->base.params.stats, oracle_violations);
-	return softgpu_error(engine, "what is here was not audited");
+	return softgpu_error(engine, "this command was not audited");
 }
 
 /*

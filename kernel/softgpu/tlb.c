@@ -56,9 +56,9 @@ static int softgpu_owns(struct softgpu_engine *engine, u64 bus)
 static int softgpu_violation(struct softgpu_engine *engine, u64 address, u64 bus, int kind)
 {
 	ghyvi_count(engine->client->base.params.stats, oracle_violations);
-	return softgpu_error(engine, "address %#llx leads to page %#llx, which is %s: isolation oracle",
+	return softgpu_error(engine, "address %#llx maps page %#llx, which is %s: isolation oracle",
 			     address, bus,
-			     kind < 0 ? "not the client's" : "of the client but of another kind");
+			     kind < 0 ? "not owned by the client" : "owned by the client as another kind of page");
 }
 
 /* Get the host address of guest page @gfn; 0 if it is not mapped. */

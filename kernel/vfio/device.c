@@ -55,7 +55,7 @@ static int bind_device(struct ghyvi_device *device)
 	 */
 	if (ghyvi_region_is_referenced(device)) {
 		ghyvi_report(&device->reporter,
-			     "cannot be opened: the VM that had it before still uses memory of its BAR 0; end that VM, or create the vGPU again");
+			     "cannot be opened: the previous VM still uses memory of BAR 0; stop that VM, or remove and create the vGPU again");
 		return -EBUSY;
 	}
 	return ghyvi_kvm_bind(device->gvm, &kvm_events, device->vgpu);
@@ -107,7 +107,7 @@ static void request_unplug(struct vfio_device *vdev, unsigned int count)
 	if (!ghyvi_irq_request(device)) {
 		if (!count)
 			dev_warn(vdev->dev,
-				 "removal has to wait: the program that uses this vGPU cannot be asked to let go; stop the VM\n");
+				 "removal is waiting: the program that uses this vGPU has set no device request interrupt; stop the VM\n");
 	} else if (!(count % REQUEST_NOTICE_EVERY)) {
 		dev_notice(vdev->dev, "removal: asked the VM to unplug this vGPU; if its machine type cannot (q35 without a root port), stop it\n");
 	}

@@ -35,7 +35,7 @@ int ghyvi_pgpu_alloc_vgpu(struct ghyvi_pgpu *pgpu, const struct ghyvi_type *type
 	mutex_unlock(&pgpu->lock);
 	if (ret)
 		dev_warn(pgpu->dev,
-			 "no room for a vGPU of type %s: it takes %u of %u slices of the GGTT, side by side and aligned; free slices: %*pbl. Remove a vGPU or choose a smaller type\n",
+			 "no room for a vGPU of type %s: it takes %u of %u slices of the GGTT, contiguous and aligned; free slices: %*pbl. Remove a vGPU or choose a smaller type\n",
 			 type->sysfs_name, type_slices(type), GHYVI_SLICES, GHYVI_SLICES,
 			 (unsigned long[]){ ~used & (BIT(GHYVI_SLICES) - 1) });
 	return ret;

@@ -51,7 +51,7 @@ int ghyvi_parse_u32(const char *buffer, size_t bytes, const struct ghyvi_value_r
 	if (!ret && ((*value >= range->min && *value <= range->max) || (range->or_zero && !*value)))
 		return 0;
 	if (ret == -EINVAL)
-		snprintf(reason, GHYVI_PARSE_REASON_BYTES, "\"%s\" is no number; %s%u..%u are possible", word, zero,
+		snprintf(reason, GHYVI_PARSE_REASON_BYTES, "\"%s\" is not a number; %s%u..%u are possible", word, zero,
 			 range->min, range->max);
 	else
 		snprintf(reason, GHYVI_PARSE_REASON_BYTES, "%s is not in %s%u..%u", word, zero, range->min, range->max);

@@ -118,7 +118,7 @@ static ssize_t mode_store(struct device *dev, struct device_attribute *attr, con
 	if (!ret)
 		ret = ghyvi_gtt_set_policy(ghyvi_vgpu_mm(device->vgpu), name);
 	if (ret == -EOPNOTSUPP)
-		ghyvi_report(&device->reporter, "policy/mode: \"%s\" is not offered by this pGPU", name);
+		ghyvi_report(&device->reporter, "policy/mode: \"%s\" is not supported by this pGPU", name);
 	else if (ret)
 		ghyvi_report(&device->reporter, "policy/mode: there is no policy \"%s\"", name);
 	return ret ?: bytes;

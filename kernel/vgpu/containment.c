@@ -79,7 +79,7 @@ void vgpu_violation(struct vgpu_workload *workload)
 
 	lockdep_assert_held(&vgpu->lock);
 	if (!isolation_held(vgpu)) {
-		enter_failsafe(vgpu, "an engine was kept from memory that is not this vGPU's");
+		enter_failsafe(vgpu, "the pGPU blocked an access to memory that is not this vGPU's");
 		return;
 	}
 	if (!points)

@@ -367,7 +367,7 @@ static void elsp_latch(struct vgpu_engine *engine)
 			     ghyvi_engine_name(engine->id));
 	} else if (engine->has_pending) {
 		/* With two pending submissions, one would never get its promotion event. */
-		ghyvi_report(reporter, "%s: submission ignored, the one before is still pending",
+		ghyvi_report(reporter, "%s: submission ignored, the previous one is still pending",
 			     ghyvi_engine_name(engine->id));
 	} else {
 		/*

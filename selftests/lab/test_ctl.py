@@ -70,7 +70,7 @@ def ghyvictl_set_and_show_match_sysfs_of_a_vgpu():
         require("segmentd" in vgpu.last_error(), out)
         out = ctl("set", vgpu.uuid, "policy/oos_threshold=0", expect=ERROR)
         require("0 is not in 1..65535" in out, out)
-        for name, reason in (("sched/weight", '"lots" is no number; 1..1000'), ("policy/self_check", '"lots" is no number; 0..1'),
+        for name, reason in (("sched/weight", '"lots" is not a number; 1..1000'), ("policy/self_check", '"lots" is not a number; 0..1'),
                              ("audit/mode", 'there is no mode "lots"')):
             out = ctl("set", vgpu.uuid, f"{name}=lots", expect=ERROR)
             require(reason in out, out)

@@ -104,8 +104,8 @@ def bad_values_are_refused_with_name_value_and_range():
         since = int(time.time())
         for path, value, reason in (
                 (f"{vgpu.path}/sched/weight", "0", "sched/weight: 0 is not in 1..1000"),
-                (f"{vgpu.path}/sched/weight", "8\0", 'sched/weight: "8" is no number; 1..1000 are possible'),
-                (f"{vgpu.path}/policy/self_check", "nonsense", 'policy/self_check: "nonsense" is no number; 0..1 are possible'),
+                (f"{vgpu.path}/sched/weight", "8\0", 'sched/weight: "8" is not a number; 1..1000 are possible'),
+                (f"{vgpu.path}/policy/self_check", "nonsense", 'policy/self_check: "nonsense" is not a number; 0..1 are possible'),
                 (f"{vgpu.path}/policy/mode", "strict ", 'policy/mode: there is no policy "strict "'),
                 (f"{vgpu.path}/audit/mode", "full ", 'audit/mode: there is no mode "full "'),
                 (f"{pgpu}/scheduler", "fifo ", 'ghyvi/scheduler: there is no policy "fifo "'),

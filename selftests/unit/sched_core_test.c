@@ -747,7 +747,7 @@ static void test_who_does_not_make_way_is_asked_then_stopped_and_told_so(void **
 	assert_int_equal(atomic64_read(&stats.preempt_requests_rcs), 1);
 	assert_int_equal(atomic64_read(&stats.preempt_timeouts_rcs), 1);
 	ghyvi_report_last(&reporter, text, sizeof(text));
-	assert_non_null(strstr(text, "did not make way"));
+	assert_non_null(strstr(text, "preemption timed out"));
 	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
 	assert_int_equal(items[1].status, GHYVI_JOB_COMPLETE);
 	assert_true(atomic64_read(&stats.busy_ns_rcs) > 0);

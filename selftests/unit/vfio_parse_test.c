@@ -64,24 +64,24 @@ static void a_number_out_of_range_is_told_the_range(void **state)
 
 static void what_is_no_number_is_refused(void **state)
 {
-	REFUSES("", &hundred, "\"\" is no number; 1..100 are possible");
-	REFUSES("\n", &hundred, "\"\" is no number; 1..100 are possible");
-	REFUSES("-1", &hundred, "\"-1\" is no number; 1..100 are possible");
-	REFUSES("+1", &hundred, "\"+1\" is no number; 1..100 are possible");
-	REFUSES(" 1", &hundred, "\" 1\" is no number; 1..100 are possible");
-	REFUSES("1 ", &hundred, "\"1 \" is no number; 1..100 are possible");
-	REFUSES("1\n\n", &hundred, "\"1\n\" is no number; 1..100 are possible");
-	REFUSES("0x", &hundred, "\"0x\" is no number; 1..100 are possible");
-	REFUSES("1e1", &timeout, "\"1e1\" is no number; 0 and 10..100 are possible");
-	REFUSES("nonsense", &hundred, "\"nonsense\" is no number; 1..100 are possible");
+	REFUSES("", &hundred, "\"\" is not a number; 1..100 are possible");
+	REFUSES("\n", &hundred, "\"\" is not a number; 1..100 are possible");
+	REFUSES("-1", &hundred, "\"-1\" is not a number; 1..100 are possible");
+	REFUSES("+1", &hundred, "\"+1\" is not a number; 1..100 are possible");
+	REFUSES(" 1", &hundred, "\" 1\" is not a number; 1..100 are possible");
+	REFUSES("1 ", &hundred, "\"1 \" is not a number; 1..100 are possible");
+	REFUSES("1\n\n", &hundred, "\"1\n\" is not a number; 1..100 are possible");
+	REFUSES("0x", &hundred, "\"0x\" is not a number; 1..100 are possible");
+	REFUSES("1e1", &timeout, "\"1e1\" is not a number; 0 and 10..100 are possible");
+	REFUSES("nonsense", &hundred, "\"nonsense\" is not a number; 1..100 are possible");
 }
 
 static void a_nul_does_not_end_a_value(void **state)
 {
 	char name[GHYVI_PARSE_NAME_BYTES];
 
-	REFUSES("1\0", &hundred, "\"1\" is no number; 1..100 are possible");
-	REFUSES("1\0nonsense\n", &hundred, "\"1\" is no number; 1..100 are possible");
+	REFUSES("1\0", &hundred, "\"1\" is not a number; 1..100 are possible");
+	REFUSES("1\0nonsense\n", &hundred, "\"1\" is not a number; 1..100 are possible");
 	assert_int_equal(ghyvi_parse_name("strict\0x", 8, name), -EINVAL);
 }
 
@@ -91,7 +91,7 @@ static void a_long_value_is_cut_in_the_message(void **state)
 	char name[GHYVI_PARSE_NAME_BYTES];
 
 	memset(text, '1', sizeof(text));
-	refuses(text, sizeof(text), &hundred, "\"111111111111111\" is no number; 1..100 are possible");
+	refuses(text, sizeof(text), &hundred, "\"111111111111111\" is not a number; 1..100 are possible");
 	assert_int_equal(ghyvi_parse_name(text, sizeof(text), name), -EINVAL);
 	assert_int_equal(strlen(name), sizeof(name) - 1);
 	assert_int_equal(ghyvi_parse_name(text, sizeof(name) - 1, name), 0);
