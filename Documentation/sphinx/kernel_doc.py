@@ -23,11 +23,10 @@ class KernelDoc(Directive):
         scripts = sorted(glob.glob(SCRIPTS))
         if not scripts:
             raise self.error(f"no {SCRIPTS}: run tools/setup")
-        # What it says of parameters that need no words is no defect; what Sphinx says of the result is.
-        done = subprocess.run([scripts[0], "-rst", "-sphinx-version", "3.0", path], stdout=subprocess.PIPE,
-                              stderr=subprocess.DEVNULL, text=True, check=False)
-        if not done.stdout.strip():
-            raise self.error(f"{path}: no kernel-doc in it (status {done.returncode})")
+        done = subprocess.run([scripts[0], "-Werror", "-rst", "-sphinx-version", "3.0", path], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, check=False)
+        if done.returncode or not done.stdout.strip():
+            raise self.error(f"{path}: kernel-doc fails (status {done.returncode}): {done.stderr}")
         node = nodes.section()
         self.state.nested_parse(StringList(done.stdout.splitlines(), source=path), 0, node, match_titles=1)
         return node.children
