@@ -28,8 +28,7 @@ struct ghyvi_pgpu *__ghyvi_pgpu_register(struct module *owner, struct device *pa
  * cannot be divided (see the limits in struct ghyvi_pgpu_resources); another errno of
  * kthread_run(), sysfs or mdev_register_parent().
  */
-#define ghyvi_pgpu_register(parent, ops, pgpu)                                                     \
-	__ghyvi_pgpu_register(THIS_MODULE, parent, ops, pgpu)
+#define ghyvi_pgpu_register(parent, ops, pgpu) __ghyvi_pgpu_register(THIS_MODULE, parent, ops, pgpu)
 
 /**
  * ghyvi_pgpu_unregister() - remove all vGPUs of a pGPU and the pGPU itself.

@@ -133,8 +133,8 @@ unsigned int ghyvi_command_dwords(enum ghyvi_engine_id engine, const struct ghyv
  * Context: any.
  * Return: GHYVI_REFUSED, GHYVI_DROPPED or GHYVI_ALLOWED.
  */
-static inline enum ghyvi_command_rule
-ghyvi_command_rule(const struct ghyvi_command *command, u32 header, bool privileged)
+static inline enum ghyvi_command_rule ghyvi_command_rule(const struct ghyvi_command *command,
+							 u32 header, bool privileged)
 {
 	u8 rule = privileged ? command->kernel : command->user;
 

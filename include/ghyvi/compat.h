@@ -21,15 +21,15 @@
  * devices.
  */
 #if IS_ENABLED(CONFIG_IOMMUFD) && GHYVI_HAVE_VFIO_DETACH_IOAS
-#define GHYVI_VFIO_IOMMUFD_OPS                                                                     \
-	.bind_iommufd = vfio_iommufd_emulated_bind,                                                \
-	.unbind_iommufd = vfio_iommufd_emulated_unbind,                                            \
-	.attach_ioas = vfio_iommufd_emulated_attach_ioas,                                          \
+#define GHYVI_VFIO_IOMMUFD_OPS                            \
+	.bind_iommufd = vfio_iommufd_emulated_bind,       \
+	.unbind_iommufd = vfio_iommufd_emulated_unbind,   \
+	.attach_ioas = vfio_iommufd_emulated_attach_ioas, \
 	.detach_ioas = vfio_iommufd_emulated_detach_ioas,
 #elif IS_ENABLED(CONFIG_IOMMUFD) && GHYVI_HAVE_VFIO_ATTACH_IOAS
-#define GHYVI_VFIO_IOMMUFD_OPS                                                                     \
-	.bind_iommufd = vfio_iommufd_emulated_bind,                                                \
-	.unbind_iommufd = vfio_iommufd_emulated_unbind,                                            \
+#define GHYVI_VFIO_IOMMUFD_OPS                          \
+	.bind_iommufd = vfio_iommufd_emulated_bind,     \
+	.unbind_iommufd = vfio_iommufd_emulated_unbind, \
 	.attach_ioas = vfio_iommufd_emulated_attach_ioas,
 #else
 #define GHYVI_VFIO_IOMMUFD_OPS

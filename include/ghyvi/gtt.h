@@ -168,8 +168,8 @@ void ghyvi_gtt_ggtt_live(struct ghyvi_gtt *gtt);
  * @levels: 3 or 4
  *
  * A tree that is not known yet is shadowed completely: each of its table pages is protected or
- * relaxed. Entries that find no table page left remain at scratch, and ghyvi_gtt_sync() evicts other
- * trees to complete the tree. Under the policy "nested" only the addresses are recorded.
+ * relaxed. Entries that find no table page left remain at scratch, and ghyvi_gtt_sync() evicts
+ * other trees to complete the tree. Under the policy "nested" only the addresses are recorded.
  *
  * Context: Process context, may sleep. Takes mm->lock.
  * Return: the root, to be released with ghyvi_gtt_put_root(), or an ERR_PTR: %-EFAULT if the PML4
@@ -322,7 +322,8 @@ int ghyvi_gtt_ggtt_read(struct ghyvi_gtt *gtt, u64 address, void *buffer, size_t
  * @buffer: the data
  * @bytes: number of bytes, may cross pages
  *
- * Like ghyvi_gtt_ggtt_read(). Four or eight naturally aligned bytes are written with a single store.
+ * Like ghyvi_gtt_ggtt_read(). Four or eight naturally aligned bytes are written with a single
+ * store.
  *
  * Context: Process context, may sleep. Takes mm->lock.
  * Return: 0, or %-EFAULT if a page is outside the partition or not mapped to guest memory. The data
@@ -364,8 +365,8 @@ int ghyvi_gtt_ppgtt_read(struct ghyvi_root *root, u64 address, void *buffer, siz
  * check_differences and reports the first difference. Nothing is checked or counted for a nested
  * root, or without a root under the policy "nested".
  *
- * Must be called right after ghyvi_gtt_sync(), while the guest's vCPUs cannot change tables of @root
- * (i915 does not change tables that are in use).
+ * Must be called right after ghyvi_gtt_sync(), while the guest's vCPUs cannot change tables of
+ * @root (i915 does not change tables that are in use).
  *
  * Context: Process context, may sleep. Takes mm->lock.
  * Return: the number of differences.

@@ -43,9 +43,9 @@ struct ghyvi_hv_ops {
 	u64 (*memory_generation)(void *hv);
 	/**
 	 * @protect: Write-protect the @count guest pages in @gfns: from now on every guest store to
-	 * one of them is reported through ghyvi_gtt_trap() (for pages of the mm). Returns the number
-	 * of pages that are protected now, counted from the first. The next page, if there is one,
-	 * is not guest memory (yet), or tracking is not available.
+	 * one of them is reported through ghyvi_gtt_trap() (for pages of the mm). Returns the
+	 * number of pages that are protected now, counted from the first. The next page, if there
+	 * is one, is not guest memory (yet), or tracking is not available.
 	 */
 	unsigned int (*protect)(void *hv, const u64 *gfns, unsigned int count);
 	/**

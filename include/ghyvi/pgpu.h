@@ -164,7 +164,8 @@ struct ghyvi_cmd_prefetch {
  * -EFAULT when @at was never audited, which is an isolation violation.
  */
 int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch_source source,
-			 unsigned int level, u64 at, u32 ring_head, struct ghyvi_cmd_prefetch *window);
+			 unsigned int level, u64 at, u32 ring_head,
+			 struct ghyvi_cmd_prefetch *window);
 
 /* The value at GHYVI_CTX_INDIRECT: address and length of the indirect context batch. */
 #define GHYVI_INDIRECT_ADDRESS GENMASK(31, 6)
@@ -248,7 +249,8 @@ struct ghyvi_pgpu_ops {
 	/**
 	 * @client_create: create a client. Copies @params. Returns the client or ERR_PTR(-ENOMEM).
 	 */
-	struct ghyvi_pgpu_client *(*client_create)(void *pgpu, const struct ghyvi_client_params *params);
+	struct ghyvi_pgpu_client *(*client_create)(void *pgpu,
+						   const struct ghyvi_client_params *params);
 	/** @client_destroy: free a client. No job of the client is queued or running. */
 	void (*client_destroy)(struct ghyvi_pgpu_client *client);
 

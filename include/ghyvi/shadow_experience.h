@@ -89,10 +89,12 @@ struct ghyvi_experience {
  *
  * Context: Any context. Serialized by the caller.
  */
-void ghyvi_durations_add(struct ghyvi_histogram *durations, u32 duration, const struct ghyvi_rent_or_buy *rental);
+void ghyvi_durations_add(struct ghyvi_histogram *durations, u32 duration,
+			 const struct ghyvi_rent_or_buy *rental);
 
 /**
- * ghyvi_histogram_add_censored() - Record a duration that had not ended when waiting for its end stopped.
+ * ghyvi_histogram_add_censored() - Record a duration that had not ended when waiting for its end
+ * stopped.
  * @durations: the histogram
  * @rental: present costs of the decision
  *
@@ -100,11 +102,12 @@ void ghyvi_durations_add(struct ghyvi_histogram *durations, u32 duration, const 
  *
  * Context: Any context. Serialized by the caller.
  */
-void ghyvi_histogram_add_censored(struct ghyvi_histogram *durations, const struct ghyvi_rent_or_buy *rental);
+void ghyvi_histogram_add_censored(struct ghyvi_histogram *durations,
+				  const struct ghyvi_rent_or_buy *rental);
 
 /**
- * ghyvi_histogram_remove_censored() - Remove a duration that ghyvi_histogram_add_censored() recorded and that has
- * ended.
+ * ghyvi_histogram_remove_censored() - Remove a duration that ghyvi_histogram_add_censored()
+ * recorded and that has ended.
  * @durations: the histogram
  *
  * The caller records the duration with ghyvi_durations_add().
@@ -134,7 +137,8 @@ unsigned int ghyvi_duration_class(u32 duration);
  * rent) if the regret budget is used up. U32_MAX if one of the latter two applies and the rent is
  * 0.
  */
-u32 ghyvi_rental_limit(const struct ghyvi_histogram *durations, s64 credit_ns, const struct ghyvi_rent_or_buy *rental);
+u32 ghyvi_rental_limit(const struct ghyvi_histogram *durations, s64 credit_ns,
+		       const struct ghyvi_rent_or_buy *rental);
 
 /**
  * ghyvi_regret_charge() - Account the outcome of a decision to a regret budget.

@@ -69,7 +69,8 @@ struct ghyvi_page_history {
 	bool in_run;
 	/**
 	 * @waited: the page was protected since the last burst after scans that found nothing. The
-	 * experience counts the gap as a long one until it ends, see ghyvi_histogram_add_censored().
+	 * experience counts the gap as a long one until it ends, see
+	 * ghyvi_histogram_add_censored().
 	 */
 	bool waited;
 	/** @ahead: a trap on a neighbour relaxed the page, and no scan has compared it since */
@@ -113,9 +114,11 @@ struct ghyvi_shadow_tuning {
 	u32 tables_max;
 };
 
-#define GHYVI_SHADOW_TUNING_DEFAULT \
-	{ .trap_ns = 40000, .scan_ns = 1000, .protect_ns = 20000, .static_pages = 200, .oos_threshold = 2, \
-	  .idle_pins = 262144, .tables_max = 16384 }
+#define GHYVI_SHADOW_TUNING_DEFAULT                                                          \
+	{                                                                                    \
+		.trap_ns = 40000, .scan_ns = 1000, .protect_ns = 20000, .static_pages = 200, \
+		.oos_threshold = 2, .idle_pins = 262144, .tables_max = 16384                 \
+	}
 
 /**
  * ghyvi_gap_rental() - Get the costs of the decision when to protect a relaxed page.
@@ -129,8 +132,9 @@ struct ghyvi_shadow_tuning {
  */
 static inline struct ghyvi_rent_or_buy ghyvi_gap_rental(const struct ghyvi_shadow_tuning *tuning)
 {
-	return (struct ghyvi_rent_or_buy){ tuning->scan_ns, (u64)tuning->protect_ns + tuning->trap_ns,
-				      tuning->scan_ns };
+	return (struct ghyvi_rent_or_buy){ tuning->scan_ns,
+					   (u64)tuning->protect_ns + tuning->trap_ns,
+					   tuning->scan_ns };
 }
 
 /**
@@ -144,7 +148,8 @@ static inline struct ghyvi_rent_or_buy ghyvi_gap_rental(const struct ghyvi_shado
  */
 static inline struct ghyvi_rent_or_buy ghyvi_burst_rental(const struct ghyvi_shadow_tuning *tuning)
 {
-	return (struct ghyvi_rent_or_buy){ tuning->trap_ns, (u64)tuning->scan_ns + tuning->protect_ns, 0 };
+	return (struct ghyvi_rent_or_buy){ tuning->trap_ns,
+					   (u64)tuning->scan_ns + tuning->protect_ns, 0 };
 }
 
 /**
@@ -223,7 +228,8 @@ bool ghyvi_history_trap(struct ghyvi_page_history *history, struct ghyvi_experie
  * Return: true if a burst began. The caller then calls ghyvi_history_run() for the page.
  */
 bool ghyvi_history_scan(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
-			const struct ghyvi_shadow_tuning *tuning, u32 now, u32 changed, bool taken_back);
+			const struct ghyvi_shadow_tuning *tuning, u32 now, u32 changed,
+			bool taken_back);
 
 /**
  * ghyvi_history_run() - Assign the burst of a page to a run.

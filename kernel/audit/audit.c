@@ -96,10 +96,12 @@ void ghyvi_audit_budget(struct ghyvi_audit *audit, struct ghyvi_audit_budget *bu
 
 int ghyvi_audit_set_budget(struct ghyvi_audit *audit, const struct ghyvi_audit_budget *budget)
 {
-	if (budget->budget_bytes < GHYVI_AUDIT_BYTES_MIN || budget->budget_bytes > GHYVI_AUDIT_BYTES_MAX ||
+	if (budget->budget_bytes < GHYVI_AUDIT_BYTES_MIN ||
+	    budget->budget_bytes > GHYVI_AUDIT_BYTES_MAX ||
 	    budget->budget_commands < GHYVI_AUDIT_COMMANDS_MIN ||
 	    budget->budget_commands > GHYVI_AUDIT_COMMANDS_MAX ||
-	    budget->budget_batches < GHYVI_AUDIT_BATCHES_MIN || budget->budget_batches > GHYVI_AUDIT_BATCHES_MAX ||
+	    budget->budget_batches < GHYVI_AUDIT_BATCHES_MIN ||
+	    budget->budget_batches > GHYVI_AUDIT_BATCHES_MAX ||
 	    budget->budget_us < GHYVI_AUDIT_US_MIN || budget->budget_us > GHYVI_AUDIT_US_MAX)
 		return -EINVAL;
 	mutex_lock(&audit->lock);
@@ -124,8 +126,8 @@ void audit_report(const struct audit_scan *scan)
 	u32 lrca = scan->commands->submission.lrca;
 
 	ghyvi_count(params->stats, audit_rejects);
-	trace_ghyvi_reject(params->reporter, scan->engine, lrca, scan->source, scan->at, scan->header,
-			   rules[scan->rule].name);
+	trace_ghyvi_reject(params->reporter, scan->engine, lrca, scan->source, scan->at,
+			   scan->header, rules[scan->rule].name);
 	ghyvi_report(params->reporter, "audit: %s: context %#x, %s at %#llx: %s %#010x %s: %s (%s)",
 		     ghyvi_engine_name(scan->engine), lrca, sources[scan->source],
 		     (unsigned long long)scan->at, command, scan->header,
@@ -157,9 +159,11 @@ void ghyvi_audit_dump(struct ghyvi_audit *audit, struct seq_file *m)
 		seq_puts(m, "refused: nothing\n");
 		return;
 	}
-	seq_printf(m, "refused: engine=%s context=0x%x ring=0x%x %s=0x%llx command=%s header=0x%08x rule=%s\n",
-		   ghyvi_engine_name(last.engine), last.lrca, last.ring_at, sources[last.source],
-		   (unsigned long long)last.at, last.command, last.header, rules[last.rule].name);
+	seq_printf(
+		m,
+		"refused: engine=%s context=0x%x ring=0x%x %s=0x%llx command=%s header=0x%08x rule=%s\n",
+		ghyvi_engine_name(last.engine), last.lrca, last.ring_at, sources[last.source],
+		(unsigned long long)last.at, last.command, last.header, rules[last.rule].name);
 }
 
 /* Copy and audit the ring from @from to @to as a new segment, and publish that. */
@@ -187,7 +191,8 @@ static int add_segment(struct ghyvi_commands *commands, u32 from, u32 to)
 		audit_segment_free(audit, scan.segment);
 	else
 		audit_segment_publish(commands, scan.segment);
-	ghyvi_count_add(audit->params.stats, audited_commands, budget.budget_commands - scan.commands_left);
+	ghyvi_count_add(audit->params.stats, audited_commands,
+			budget.budget_commands - scan.commands_left);
 	ghyvi_count_add(audit->params.stats, audit_ns, ktime_get_ns() - started_ns);
 	return err;
 }

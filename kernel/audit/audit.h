@@ -33,31 +33,28 @@
 #define AUDIT_LEVELS 2
 
 /* X(identifier, name in reports, reason). Administrators read the texts, tests search for them. */
-#define AUDIT_RULES(X)                                                                             \
-	X(UNKNOWN, "unknown-command", "this engine has no such command")                           \
-	X(LENGTH, "length", "the command cannot have this length")                                 \
-	X(FIT, "fit", "the command extends beyond its ring's tail or its batch")                   \
-	X(DOMAIN, "domain", "the command is not allowed in such a ring or batch")                  \
-	X(REGISTER, "register", "commands must not write this register")                           \
-	X(REGISTER_BYTES, "register-bytes", "the register does not support byte writes")           \
-	X(REGISTER_FILE, "register-file", "there is no such register")                             \
-	X(GGTT_RANGE, "ggtt-range", "the GGTT address is outside of the vGPU's partition")         \
-	X(BATCH_SPACE, "batch-space", "a user batch must not start a privileged one")              \
-	X(BATCH_LEVEL, "batch-level", "second-level batches start from first-level batches only")  \
-	X(BATCH_PLACE, "batch-place", "batches cannot start or end here")                          \
-	X(SEMAPHORE, "semaphore-mode", "only memory can be polled, with a valid comparison")       \
-	X(MMIO_WRITE, "mmio-write", "a flush must not write registers")                            \
-	X(UNMAPPED, "unmapped", "the commands are not mapped to guest memory")                     \
-	X(BYTES, "budget-bytes", "more commands than audit/budget_bytes")                          \
-	X(COMMANDS, "budget-commands", "more commands than audit/budget_commands")                 \
-	X(BATCHES, "budget-batches", "more batches than audit/budget_batches")                     \
+#define AUDIT_RULES(X)                                                                            \
+	X(UNKNOWN, "unknown-command", "this engine has no such command")                          \
+	X(LENGTH, "length", "the command cannot have this length")                                \
+	X(FIT, "fit", "the command extends beyond its ring's tail or its batch")                  \
+	X(DOMAIN, "domain", "the command is not allowed in such a ring or batch")                 \
+	X(REGISTER, "register", "commands must not write this register")                          \
+	X(REGISTER_BYTES, "register-bytes", "the register does not support byte writes")          \
+	X(REGISTER_FILE, "register-file", "there is no such register")                            \
+	X(GGTT_RANGE, "ggtt-range", "the GGTT address is outside of the vGPU's partition")        \
+	X(BATCH_SPACE, "batch-space", "a user batch must not start a privileged one")             \
+	X(BATCH_LEVEL, "batch-level", "second-level batches start from first-level batches only") \
+	X(BATCH_PLACE, "batch-place", "batches cannot start or end here")                         \
+	X(SEMAPHORE, "semaphore-mode", "only memory can be polled, with a valid comparison")      \
+	X(MMIO_WRITE, "mmio-write", "a flush must not write registers")                           \
+	X(UNMAPPED, "unmapped", "the commands are not mapped to guest memory")                    \
+	X(BYTES, "budget-bytes", "more commands than audit/budget_bytes")                         \
+	X(COMMANDS, "budget-commands", "more commands than audit/budget_commands")                \
+	X(BATCHES, "budget-batches", "more batches than audit/budget_batches")                    \
 	X(TIME, "budget-us", "auditing took longer than audit/budget_us")
 
 #define AUDIT_RULE_ENUM(identifier, name, reason) AUDIT_##identifier,
-enum audit_rule {
-	AUDIT_PASSED,
-	AUDIT_RULES(AUDIT_RULE_ENUM)
-};
+enum audit_rule { AUDIT_PASSED, AUDIT_RULES(AUDIT_RULE_ENUM) };
 
 /*
  * The copy of a page of commands. Pages of batches are copied as a whole, of pages of the ring only
@@ -216,9 +213,11 @@ static inline unsigned int audit_dword_in_page(u64 at)
 /* Returns the copy of the page with @key, or NULL. */
 struct audit_page *audit_page_find(const struct audit_segment *segment, u64 key);
 /* Add a page to @segment; the caller fills it. Returns NULL if out of memory. */
-struct audit_page *audit_page_add(struct ghyvi_audit *audit, struct audit_segment *segment, u64 key);
+struct audit_page *audit_page_add(struct ghyvi_audit *audit, struct audit_segment *segment,
+				  u64 key);
 /* Remove the page that was added last, because it could not be filled. */
-void audit_page_drop(struct ghyvi_audit *audit, struct audit_segment *segment, struct audit_page *page);
+void audit_page_drop(struct ghyvi_audit *audit, struct audit_segment *segment,
+		     struct audit_page *page);
 struct audit_segment *audit_segment_create(u32 from, u32 to);
 void audit_segment_free(struct ghyvi_audit *audit, struct audit_segment *segment);
 /* Free the pages that are kept for the next submissions. */

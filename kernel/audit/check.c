@@ -62,8 +62,9 @@ static int check_register_write(struct audit_scan *scan, u32 field, bool bytes)
 	rule = ghyvi_register_find(scan->engine, offset);
 	if (!rule)
 		return scan->privileged ? audit_refuse(scan, AUDIT_REGISTER) : 0;
-	return bytes && !ghyvi_register_takes_bytes(rule) ? audit_refuse(scan, AUDIT_REGISTER_BYTES) :
-							    0;
+	return bytes && !ghyvi_register_takes_bytes(rule) ?
+		       audit_refuse(scan, AUDIT_REGISTER_BYTES) :
+		       0;
 }
 
 static int check_registers(struct audit_scan *scan, const u32 *packet)
@@ -124,14 +125,15 @@ static int check_batch_end(struct audit_scan *scan)
 
 static int check_semaphore_wait(struct audit_scan *scan, const u32 *packet)
 {
-	if (packet[0] & MI_SEMAPHORE_REGISTER_POLL || MI_SEMAPHORE_COMPARE(packet[0]) > MI_SEMAPHORE_COMPARE_LAST)
+	if (packet[0] & MI_SEMAPHORE_REGISTER_POLL ||
+	    MI_SEMAPHORE_COMPARE(packet[0]) > MI_SEMAPHORE_COMPARE_LAST)
 		return audit_refuse(scan, AUDIT_SEMAPHORE);
 	return 0;
 }
 
 /*
- * A write to memory after a flush. With GEN8_POST_STORE_INDEX, the address is an offset in a page that
- * the engine chooses.
+ * A write to memory after a flush. With GEN8_POST_STORE_INDEX, the address is an offset in a page
+ * that the engine chooses.
  */
 static int check_post(struct audit_scan *scan, u32 flags, bool ggtt, u64 address)
 {
@@ -151,7 +153,8 @@ static int check_pipe_control(struct audit_scan *scan, const u32 *packet)
 {
 	if (packet[1] & PIPE_CONTROL_MMIO_WRITE)
 		return scan->privileged ? audit_refuse(scan, AUDIT_MMIO_WRITE) : 0;
-	return check_post(scan, packet[1], packet[1] & PIPE_CONTROL_GLOBAL_GTT_IVB, address_at(packet + 2));
+	return check_post(scan, packet[1], packet[1] & PIPE_CONTROL_GLOBAL_GTT_IVB,
+			  address_at(packet + 2));
 }
 
 /*

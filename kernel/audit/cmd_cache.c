@@ -75,7 +75,8 @@ static void page_put(struct ghyvi_audit *audit, struct audit_page *page)
 	audit->nr_spare++;
 }
 
-void audit_page_drop(struct ghyvi_audit *audit, struct audit_segment *segment, struct audit_page *page)
+void audit_page_drop(struct ghyvi_audit *audit, struct audit_segment *segment,
+		     struct audit_page *page)
 {
 	segment->buckets[bucket_of(page->key)] = page->next;
 	page_put(audit, page);
@@ -188,7 +189,8 @@ static u64 starts_from(const u64 *starts, unsigned int index)
 }
 
 int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch_source source,
-			 unsigned int level, u64 at, u32 ring_head, struct ghyvi_cmd_prefetch *window)
+			 unsigned int level, u64 at, u32 ring_head,
+			 struct ghyvi_cmd_prefetch *window)
 {
 	const struct ghyvi_submission *submission = &commands->submission;
 	const struct audit_segment *segment;
@@ -216,8 +218,9 @@ int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch
 	}
 	bytes = GHYVI_PAGE_BYTES - at % GHYVI_PAGE_BYTES;
 	if (segment && source == GHYVI_FETCH_RING) {
-		if (segment->refused && audit_ring_distance(submission, segment->from, (u32)at) >=
-						audit_ring_distance(submission, segment->from, segment->stop))
+		if (segment->refused &&
+		    audit_ring_distance(submission, segment->from, (u32)at) >=
+			    audit_ring_distance(submission, segment->from, segment->stop))
 			return -EACCES;
 		bytes = ring_left_in(segment, (u32)at);
 	}
@@ -227,7 +230,9 @@ int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch
 		return is_audited(commands, source) ? -EFAULT : 0;
 	index = audit_dword_in_page(at);
 	window->count = min_t(u32, GHYVI_WINDOW_DWORDS, bytes / sizeof(u32));
-	window->starts = is_audited(commands, source) ? starts_from(page->starts[level == 2], index) : U64_MAX;
+	window->starts = is_audited(commands, source) ?
+				 starts_from(page->starts[level == 2], index) :
+				 U64_MAX;
 	memcpy(window->dwords, page->dwords + index, window->count * sizeof(u32));
 	return window->count;
 }

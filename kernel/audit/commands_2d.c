@@ -6,7 +6,7 @@
  */
 #include "tables.h"
 
-#define ROW(_opcode, _name, _least, _most)                                                         \
+#define ROW(_opcode, _name, _least, _most) \
 	[_opcode] = GHYVI_PLAIN(_name, _least, _most, 8, 8, BIT(GHYVI_BCS))
 #define ANY GHYVI_ANY_LENGTH
 

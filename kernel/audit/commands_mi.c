@@ -5,43 +5,40 @@
  */
 #include "tables.h"
 
-#define ADDRESS(_dword, _space, _access, _bytes)                                                   \
-	{                                                                                          \
-		.dword = _dword, .space = GHYVI_ADDRESS_##_space, .access = GHYVI_ADDRESS_##_access, \
-		.bytes = _bytes,                                                                   \
+#define ADDRESS(_dword, _space, _access, _bytes)                    \
+	{                                                           \
+		.dword = _dword, .space = GHYVI_ADDRESS_##_space,   \
+		.access = GHYVI_ADDRESS_##_access, .bytes = _bytes, \
 	}
-#define C(_opcode, _name, _least, _most, _bits, _kernel, _user, ...)                               \
-	[_opcode] = {                                                                              \
-		.name = _name, .least = _least, .most = _most, .engines = GHYVI_ALL_ENGINES,       \
-		.length_bits = _bits, .kernel = GHYVI_##_kernel, .user = GHYVI_##_user, .gen = 8,  \
-		__VA_ARGS__                                                                        \
-	}
-#define P(_opcode, _name, _least, _most, _bits)                                                    \
+#define C(_opcode, _name, _least, _most, _bits, _kernel, _user, ...) \
+	[_opcode] = { .name = _name,                                 \
+		      .least = _least,                               \
+		      .most = _most,                                 \
+		      .engines = GHYVI_ALL_ENGINES,                  \
+		      .length_bits = _bits,                          \
+		      .kernel = GHYVI_##_kernel,                     \
+		      .user = GHYVI_##_user,                         \
+		      .gen = 8,                                      \
+		      __VA_ARGS__ }
+#define P(_opcode, _name, _least, _most, _bits) \
 	[_opcode] = GHYVI_PLAIN(_name, _least, _most, _bits, 8, GHYVI_ALL_ENGINES)
 #define ANY GHYVI_ANY_LENGTH
 
 const struct ghyvi_command ghyvi_mi_commands[GHYVI_MI_OPCODES] = {
-	P(0x00, "MI_NOOP", 1, 1, 0),
-	P(0x01, "MI_SET_PREDICATE", 1, 1, 0),
+	P(0x00, "MI_NOOP", 1, 1, 0), P(0x01, "MI_SET_PREDICATE", 1, 1, 0),
 	P(0x02, "MI_USER_INTERRUPT", 1, 1, 0),
 	/* The next, the scan line commands and the flip act on the display, which no vGPU has. */
-	C(0x03, "MI_WAIT_FOR_EVENT", 1, 1, 0, DROPPED, DROPPED),
-	P(0x04, "MI_FLUSH", 1, 1, 0),
-	P(0x05, "MI_ARB_CHECK", 1, 1, 0),
-	P(0x06, "MI_RS_CONTROL", 1, 1, 0),
-	P(0x07, "MI_REPORT_HEAD", 1, 1, 0),
-	C(0x08, "MI_ARB_ON_OFF", 1, 1, 0, ALLOWED, DROPPED),
+	C(0x03, "MI_WAIT_FOR_EVENT", 1, 1, 0, DROPPED, DROPPED), P(0x04, "MI_FLUSH", 1, 1, 0),
+	P(0x05, "MI_ARB_CHECK", 1, 1, 0), P(0x06, "MI_RS_CONTROL", 1, 1, 0),
+	P(0x07, "MI_REPORT_HEAD", 1, 1, 0), C(0x08, "MI_ARB_ON_OFF", 1, 1, 0, ALLOWED, DROPPED),
 	P(0x09, "MI_URB_ATOMIC_ALLOC", 1, 1, 0),
 	C(0x0a, "MI_BATCH_BUFFER_END", 1, 1, 0, ALLOWED, ALLOWED, .check = GHYVI_CHECK_BATCH_END),
-	C(0x0b, "MI_SUSPEND_FLUSH", 1, 1, 0, ALLOWED, DROPPED),
-	P(0x0c, "MI_PREDICATE", 1, 1, 0),
-	P(0x0d, "MI_TOPOLOGY_FILTER", 1, 1, 0),
-	P(0x0e, "MI_SET_APPID", 1, 1, 0),
+	C(0x0b, "MI_SUSPEND_FLUSH", 1, 1, 0, ALLOWED, DROPPED), P(0x0c, "MI_PREDICATE", 1, 1, 0),
+	P(0x0d, "MI_TOPOLOGY_FILTER", 1, 1, 0), P(0x0e, "MI_SET_APPID", 1, 1, 0),
 	P(0x0f, "MI_RS_CONTEXT", 1, 1, 0),
 	C(0x12, "MI_LOAD_SCAN_LINES_INCL", 2, ANY, 6, DROPPED, DROPPED),
 	C(0x13, "MI_LOAD_SCAN_LINES_EXCL", 2, ANY, 6, DROPPED, DROPPED),
-	C(0x14, "MI_DISPLAY_FLIP", 2, ANY, 8, DROPPED, DROPPED),
-	P(0x19, "MI_URB_CLEAR", 2, ANY, 8),
+	C(0x14, "MI_DISPLAY_FLIP", 2, ANY, 8, DROPPED, DROPPED), P(0x19, "MI_URB_CLEAR", 2, ANY, 8),
 	P(0x1a, "MI_MATH", 2, ANY, 8),
 	/*
 	 * Addresses a context by an id, which may be in use by another vGPU, too. Waiters poll

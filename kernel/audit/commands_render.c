@@ -6,7 +6,7 @@
  */
 #include "tables.h"
 
-#define ROW(_command, _name, _least, _most, _bits, _gen)                                           \
+#define ROW(_command, _name, _least, _most, _bits, _gen) \
 	[_command] = GHYVI_PLAIN(_name, _least, _most, _bits, _gen, BIT(GHYVI_RCS))
 #define ANY GHYVI_ANY_LENGTH
 
@@ -170,16 +170,10 @@ static const struct ghyvi_command render_3_3_0[GHYVI_BLOCK_COMMANDS] = {
 };
 
 const struct ghyvi_command *const ghyvi_render_blocks[GHYVI_BLOCKS] = {
-	[GHYVI_BLOCK(0, 0, 0)] = render_0_0_0,
-	[GHYVI_BLOCK(0, 1, 0)] = render_0_1_0,
-	[GHYVI_BLOCK(1, 0, 0)] = render_1_0_0,
-	[GHYVI_BLOCK(1, 1, 0)] = render_1_1_0,
-	[GHYVI_BLOCK(2, 0, 0)] = render_2_0_0,
-	[GHYVI_BLOCK(2, 1, 0)] = render_2_1_0,
-	[GHYVI_BLOCK(3, 0, 0)] = render_3_0_0,
-	[GHYVI_BLOCK(3, 0, 1)] = render_3_0_1,
-	[GHYVI_BLOCK(3, 0, 2)] = render_3_0_2,
-	[GHYVI_BLOCK(3, 1, 0)] = render_3_1_0,
-	[GHYVI_BLOCK(3, 2, 0)] = render_3_2_0,
-	[GHYVI_BLOCK(3, 3, 0)] = render_3_3_0,
+	[GHYVI_BLOCK(0, 0, 0)] = render_0_0_0, [GHYVI_BLOCK(0, 1, 0)] = render_0_1_0,
+	[GHYVI_BLOCK(1, 0, 0)] = render_1_0_0, [GHYVI_BLOCK(1, 1, 0)] = render_1_1_0,
+	[GHYVI_BLOCK(2, 0, 0)] = render_2_0_0, [GHYVI_BLOCK(2, 1, 0)] = render_2_1_0,
+	[GHYVI_BLOCK(3, 0, 0)] = render_3_0_0, [GHYVI_BLOCK(3, 0, 1)] = render_3_0_1,
+	[GHYVI_BLOCK(3, 0, 2)] = render_3_0_2, [GHYVI_BLOCK(3, 1, 0)] = render_3_1_0,
+	[GHYVI_BLOCK(3, 2, 0)] = render_3_2_0, [GHYVI_BLOCK(3, 3, 0)] = render_3_3_0,
 };

@@ -14,8 +14,8 @@
 #define VIDEO (BIT(GHYVI_VCS))
 #define ENHANCE (BIT(GHYVI_VECS))
 /* _bits: 12, or 0 for one dword */
-#define ON(_engines, _command, _name, _bits, _gen)                                                 \
-	[_command] = GHYVI_PLAIN(_name, (_bits) ? 2 : 1, (_bits) ? GHYVI_ANY_LENGTH : 1, _bits,    \
+#define ON(_engines, _command, _name, _bits, _gen)                                              \
+	[_command] = GHYVI_PLAIN(_name, (_bits) ? 2 : 1, (_bits) ? GHYVI_ANY_LENGTH : 1, _bits, \
 				 _gen, _engines)
 #define ROW(...) ON(VIDEO, __VA_ARGS__)
 
@@ -116,10 +116,8 @@ static const struct ghyvi_command video_2_3_4[GHYVI_BLOCK_COMMANDS] = {
 };
 
 static const struct ghyvi_command video_2_3_5[GHYVI_BLOCK_COMMANDS] = {
-	ROW(0x00, "HCP_BSD_OBJECT", 12, 9),
-	ROW(0x01, "HCP_PAK_OBJECT", 12, 9),
-	ROW(0x02, "HCP_PAK_INSERT_OBJECT", 12, 9),
-	ROW(0x10, "HCP_VP9_PIC_STATE", 12, 9),
+	ROW(0x00, "HCP_BSD_OBJECT", 12, 9),	   ROW(0x01, "HCP_PAK_OBJECT", 12, 9),
+	ROW(0x02, "HCP_PAK_INSERT_OBJECT", 12, 9), ROW(0x10, "HCP_VP9_PIC_STATE", 12, 9),
 	ROW(0x12, "HCP_VP9_SEGMENT_STATE", 12, 9),
 };
 
@@ -160,12 +158,9 @@ static const struct ghyvi_command video_2_5_0[GHYVI_BLOCK_COMMANDS] = {
 };
 
 static const struct ghyvi_command video_2_5_4[GHYVI_BLOCK_COMMANDS] = {
-	ROW(0x00, "HUC_PIPE_MODE_SELECT", 12, 9),
-	ROW(0x01, "HUC_IMEM_STATE", 12, 9),
-	ROW(0x02, "HUC_DMEM_STATE", 12, 9),
-	ROW(0x03, "HUC_CFG_STATE", 12, 9),
-	ROW(0x04, "HUC_VIRTUAL_ADDR_STATE", 12, 9),
-	ROW(0x05, "HUC_IND_OBJ_BASE_ADDR_STATE", 12, 9),
+	ROW(0x00, "HUC_PIPE_MODE_SELECT", 12, 9),   ROW(0x01, "HUC_IMEM_STATE", 12, 9),
+	ROW(0x02, "HUC_DMEM_STATE", 12, 9),	    ROW(0x03, "HUC_CFG_STATE", 12, 9),
+	ROW(0x04, "HUC_VIRTUAL_ADDR_STATE", 12, 9), ROW(0x05, "HUC_IND_OBJ_BASE_ADDR_STATE", 12, 9),
 };
 
 static const struct ghyvi_command video_2_5_5[GHYVI_BLOCK_COMMANDS] = {
@@ -192,32 +187,19 @@ static const struct ghyvi_command video_2_7_4[GHYVI_BLOCK_COMMANDS] = {
 };
 
 const struct ghyvi_command *const ghyvi_video_blocks[GHYVI_BLOCKS] = {
-	[GHYVI_BLOCK(1, 0, 0)] = video_1_0_0,
-	[GHYVI_BLOCK(2, 0, 0)] = video_2_0_0,
-	[GHYVI_BLOCK(2, 0, 1)] = video_2_0_1,
-	[GHYVI_BLOCK(2, 0, 2)] = video_2_0_2,
-	[GHYVI_BLOCK(2, 0, 4)] = video_2_0_4,
-	[GHYVI_BLOCK(2, 1, 0)] = video_2_1_0,
-	[GHYVI_BLOCK(2, 1, 1)] = video_2_1_1,
-	[GHYVI_BLOCK(2, 1, 2)] = video_2_1_2,
-	[GHYVI_BLOCK(2, 2, 0)] = video_2_2_0,
-	[GHYVI_BLOCK(2, 2, 1)] = video_2_2_1,
-	[GHYVI_BLOCK(2, 3, 0)] = video_2_3_0,
-	[GHYVI_BLOCK(2, 3, 1)] = video_2_3_1,
-	[GHYVI_BLOCK(2, 3, 2)] = video_2_3_2,
-	[GHYVI_BLOCK(2, 3, 4)] = video_2_3_4,
-	[GHYVI_BLOCK(2, 3, 5)] = video_2_3_5,
-	[GHYVI_BLOCK(2, 4, 0)] = video_2_4_0,
-	[GHYVI_BLOCK(2, 4, 1)] = video_2_4_1,
-	[GHYVI_BLOCK(2, 4, 2)] = video_2_4_2,
-	[GHYVI_BLOCK(2, 4, 4)] = video_2_4_4,
-	[GHYVI_BLOCK(2, 5, 0)] = video_2_5_0,
-	[GHYVI_BLOCK(2, 5, 4)] = video_2_5_4,
-	[GHYVI_BLOCK(2, 5, 5)] = video_2_5_5,
-	[GHYVI_BLOCK(2, 7, 0)] = video_2_7_0,
-	[GHYVI_BLOCK(2, 7, 1)] = video_2_7_1,
-	[GHYVI_BLOCK(2, 7, 2)] = video_2_7_2,
-	[GHYVI_BLOCK(2, 7, 4)] = video_2_7_4,
+	[GHYVI_BLOCK(1, 0, 0)] = video_1_0_0, [GHYVI_BLOCK(2, 0, 0)] = video_2_0_0,
+	[GHYVI_BLOCK(2, 0, 1)] = video_2_0_1, [GHYVI_BLOCK(2, 0, 2)] = video_2_0_2,
+	[GHYVI_BLOCK(2, 0, 4)] = video_2_0_4, [GHYVI_BLOCK(2, 1, 0)] = video_2_1_0,
+	[GHYVI_BLOCK(2, 1, 1)] = video_2_1_1, [GHYVI_BLOCK(2, 1, 2)] = video_2_1_2,
+	[GHYVI_BLOCK(2, 2, 0)] = video_2_2_0, [GHYVI_BLOCK(2, 2, 1)] = video_2_2_1,
+	[GHYVI_BLOCK(2, 3, 0)] = video_2_3_0, [GHYVI_BLOCK(2, 3, 1)] = video_2_3_1,
+	[GHYVI_BLOCK(2, 3, 2)] = video_2_3_2, [GHYVI_BLOCK(2, 3, 4)] = video_2_3_4,
+	[GHYVI_BLOCK(2, 3, 5)] = video_2_3_5, [GHYVI_BLOCK(2, 4, 0)] = video_2_4_0,
+	[GHYVI_BLOCK(2, 4, 1)] = video_2_4_1, [GHYVI_BLOCK(2, 4, 2)] = video_2_4_2,
+	[GHYVI_BLOCK(2, 4, 4)] = video_2_4_4, [GHYVI_BLOCK(2, 5, 0)] = video_2_5_0,
+	[GHYVI_BLOCK(2, 5, 4)] = video_2_5_4, [GHYVI_BLOCK(2, 5, 5)] = video_2_5_5,
+	[GHYVI_BLOCK(2, 7, 0)] = video_2_7_0, [GHYVI_BLOCK(2, 7, 1)] = video_2_7_1,
+	[GHYVI_BLOCK(2, 7, 2)] = video_2_7_2, [GHYVI_BLOCK(2, 7, 4)] = video_2_7_4,
 };
 
 static const struct ghyvi_command enhance_2_4_0[GHYVI_BLOCK_COMMANDS] = {

@@ -78,7 +78,9 @@ static int page_at(struct audit_scan *scan, u64 at, struct audit_page **page)
 		audit_page_drop(scan->audit, scan->segment, *page);
 		return err;
 	}
-	return scan->commands->bytes_left / GHYVI_PAGE_BYTES % CHECK_TIME_PAGES ? 0 : audit_check_time(scan);
+	return scan->commands->bytes_left / GHYVI_PAGE_BYTES % CHECK_TIME_PAGES ?
+		       0 :
+		       audit_check_time(scan);
 }
 
 /* Returns the position @dwords after the current one; the ring wraps. */
@@ -174,7 +176,8 @@ static int scan_page(struct audit_scan *scan)
 {
 	const struct audit_shortcuts *shortcuts = &scan->audit->shortcuts[scan->engine];
 	const u32 *page = scan->page->dwords;
-	unsigned int index = audit_dword_in_page(scan->at), done = index, window = index / 64, commands = 0, dwords;
+	unsigned int index = audit_dword_in_page(scan->at), done = index, window = index / 64,
+		     commands = 0, dwords;
 	const unsigned int end = min_t(u64, AUDIT_PAGE_DWORDS, index + (u64)scan->left / 4);
 	u64 *starts = scan->page->starts[scan->level == 2], seen = starts[window];
 	const struct audit_shortcut *shortcut;
@@ -196,7 +199,8 @@ static int scan_page(struct audit_scan *scan)
 		commands++;
 		shortcut = audit_shortcut_find(shortcuts, page[index]);
 		dwords = audit_shortcut_length(shortcut, page[index]);
-		if (likely(dwords >= shortcut->least && dwords <= shortcut->most && dwords < end - index)) {
+		if (likely(dwords >= shortcut->least && dwords <= shortcut->most &&
+			   dwords < end - index)) {
 			index += dwords;
 			continue;
 		}

@@ -39,8 +39,8 @@ struct audit_shortcuts {
 /* Returns the shortcuts of all engines of a generation (8 or 9), by engine. May sleep. */
 const struct audit_shortcuts *audit_shortcuts(unsigned int gen);
 
-static inline const struct audit_shortcut *audit_shortcut_find(const struct audit_shortcuts *shortcuts,
-							       u32 header)
+static inline const struct audit_shortcut *
+audit_shortcut_find(const struct audit_shortcuts *shortcuts, u32 header)
 {
 	return &shortcuts->blocks[shortcuts->block[header >> 21]][header >> 16 & 31];
 }

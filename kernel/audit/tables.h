@@ -36,11 +36,12 @@ enum ghyvi_packet_type {
 #define GHYVI_BLOCK_3D(header) ((header) >> 21 & 0xff)
 #define GHYVI_COMMAND_3D(header) ((header) >> 16 & 0x1f)
 
-extern const struct ghyvi_command *const *const ghyvi_command_blocks[GHYVI_ENGINES]; /* NULL: none */
+/* NULL: none */
+extern const struct ghyvi_command *const *const ghyvi_command_blocks[GHYVI_ENGINES];
 
 /* ghyvi_command_find(), inline for callers that look up many commands. */
-static inline const struct ghyvi_command *
-ghyvi_command_in_tables(enum ghyvi_engine_id engine, u32 header)
+static inline const struct ghyvi_command *ghyvi_command_in_tables(enum ghyvi_engine_id engine,
+								  u32 header)
 {
 	const struct ghyvi_command *const *blocks = ghyvi_command_blocks[engine];
 	const struct ghyvi_command *command = NULL;

@@ -61,11 +61,14 @@ static int walk_guest(struct ghyvi_root *root, u64 address, const void **page)
 		if (!level)
 			break;
 		number = index_at(address, level);
-		entry = READ_ONCE(entries[groups ? round_down(number, GHYVI_PTES_PER_64K) : number]);
+		entry = READ_ONCE(
+			entries[groups ? round_down(number, GHYVI_PTES_PER_64K) : number]);
 		if (!(entry & GHYVI_ENTRY_PRESENT))
 			return -EFAULT;
-		gfn = groups ? ghyvi_entry_group_gfn(entry) + number % GHYVI_PTES_PER_64K : ghyvi_entry_gfn(entry);
-		groups = level == GHYVI_LEVEL_PD && ghyvi_entry_below(root->gtt, level, entry) == GHYVI_LEVEL_PT_64K;
+		gfn = groups ? ghyvi_entry_group_gfn(entry) + number % GHYVI_PTES_PER_64K :
+			       ghyvi_entry_gfn(entry);
+		groups = level == GHYVI_LEVEL_PD &&
+			 ghyvi_entry_below(root->gtt, level, entry) == GHYVI_LEVEL_PT_64K;
 		if (ghyvi_entry_is_large(level, entry))
 			gfn = ghyvi_entry_large_gfn(entry) + index_at(address, --level);
 		else if (level == GHYVI_LEVEL_PDP && entry & GHYVI_ENTRY_LARGE)
@@ -86,7 +89,8 @@ int ghyvi_gtt_ppgtt_read(struct ghyvi_root *root, u64 address, void *buffer, siz
 	for (at = 0; at < bytes; at += part, address += part) {
 		address &= root->levels == 3 ? GENMASK_ULL(31, 0) : GENMASK_ULL(47, 0);
 		part = min_t(size_t, bytes - at, GHYVI_PAGE_BYTES - address % GHYVI_PAGE_BYTES);
-		ret = root->nested ? walk_guest(root, address, &page) : walk_shadow(root, address, &page);
+		ret = root->nested ? walk_guest(root, address, &page) :
+				     walk_shadow(root, address, &page);
 		if (ret)
 			break;
 		if (page)

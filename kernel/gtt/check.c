@@ -34,8 +34,9 @@ struct check {
 	u64 guest, shadow;
 };
 
-static void check_differs(struct check *check, const char *what, const struct ghyvi_table_page *table,
-			  unsigned int level, unsigned int index, u64 guest, u64 shadow)
+static void check_differs(struct check *check, const char *what,
+			  const struct ghyvi_table_page *table, unsigned int level,
+			  unsigned int index, u64 guest, u64 shadow)
 {
 	if (!check->differences++) {
 		check->what = what;
@@ -77,7 +78,8 @@ static bool is_unmappable(struct ghyvi_gtt *gtt, u64 guest, unsigned int level)
 	} else if (level == GHYVI_LEVEL_PDP && guest & GHYVI_ENTRY_LARGE) {
 		return true;
 	} else if (level > GHYVI_LEVEL_PT) {
-		return !xa_load(&gtt->tables, gfn) && (gtt->nr_tables >= gtt->tuning.tables_max || !can_pin(gtt, gfn, 1));
+		return !xa_load(&gtt->tables, gfn) &&
+		       (gtt->nr_tables >= gtt->tuning.tables_max || !can_pin(gtt, gfn, 1));
 	}
 	return ghyvi_tables_in(gtt, gfn, count) || !can_pin(gtt, gfn, count);
 }
@@ -86,13 +88,14 @@ static bool is_unmappable(struct ghyvi_gtt *gtt, u64 guest, unsigned int level)
  * Scratch is right for guest entry @index if its target cannot be mapped, or could not and the next
  * sync will retry it.
  */
-static bool scratch_is_right(const struct check *check, const struct ghyvi_table_page *table, unsigned int level,
-			     unsigned int index, u64 guest)
+static bool scratch_is_right(const struct check *check, const struct ghyvi_table_page *table,
+			     unsigned int level, unsigned int index, u64 guest)
 {
 	if (ghyvi_table_entry_deferred(table, index)) {
 		if (!table->retry)
 			return false;
-		if (table->generation != check->generation || (table->nomem && !ghyvi_table_entry_unbacked(table, index)))
+		if (table->generation != check->generation ||
+		    (table->nomem && !ghyvi_table_entry_unbacked(table, index)))
 			return true;
 	}
 	return is_unmappable(check->gtt, guest, level);
@@ -113,11 +116,13 @@ static bool large_is_right(struct ghyvi_gtt *gtt, u64 gfn, u64 shadow)
 	unsigned int i;
 
 	for (i = 0; right && i < GHYVI_ENTRIES; i++) {
-		entry = shadow & GHYVI_ENTRY_LARGE ? (address + i * GHYVI_PAGE_BYTES) |
-							     GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE :
-						     ((u64 *)phys_to_virt(address))[i];
+		entry = shadow & GHYVI_ENTRY_LARGE ?
+				(address + i * GHYVI_PAGE_BYTES) | GHYVI_ENTRY_PRESENT |
+					GHYVI_ENTRY_WRITE :
+				((u64 *)phys_to_virt(address))[i];
 		right = leads_to_pin(gtt, gfn + i, entry & GHYVI_SHADOW_ADDRESS_MASK) &&
-			(entry & ~GHYVI_SHADOW_ADDRESS_MASK) == (GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE);
+			(entry & ~GHYVI_SHADOW_ADDRESS_MASK) ==
+				(GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE);
 	}
 	return right;
 }
@@ -134,7 +139,8 @@ static bool groups_are_whole(const u64 *entries)
 		first = i - i % GHYVI_PTES_PER_64K;
 		if (!entries[first] && !entries[i])
 			continue;
-		if (!IS_ALIGNED(entries[first] & GHYVI_SHADOW_ADDRESS_MASK, GHYVI_PTES_PER_64K * GHYVI_PAGE_BYTES) ||
+		if (!IS_ALIGNED(entries[first] & GHYVI_SHADOW_ADDRESS_MASK,
+				GHYVI_PTES_PER_64K * GHYVI_PAGE_BYTES) ||
 		    entries[i] != entries[first] + (i - first) * GHYVI_PAGE_BYTES)
 			return false;
 	}
@@ -160,22 +166,25 @@ static unsigned int guest_index(unsigned int level, unsigned int index)
 }
 
 /* @index is the index of the shadow entry. */
-static bool entry_is_right(const struct check *check, const struct ghyvi_table_page *table, unsigned int level,
-			   unsigned int index, u64 guest, u64 shadow)
+static bool entry_is_right(const struct check *check, const struct ghyvi_table_page *table,
+			   unsigned int level, unsigned int index, u64 guest, u64 shadow)
 {
 	struct ghyvi_gtt *gtt = check->gtt;
 	u64 address = shadow & GHYVI_SHADOW_ADDRESS_MASK;
 
 	if (!(guest & GHYVI_ENTRY_PRESENT))
 		/* A guest can write the value GHYVI_SNAPSHOT_STALE itself. */
-		return !shadow || (guest == GHYVI_SNAPSHOT_STALE && shadow == ghyvi_entry_scratch(gtt, level));
+		return !shadow ||
+		       (guest == GHYVI_SNAPSHOT_STALE && shadow == ghyvi_entry_scratch(gtt, level));
 	if (shadow == ghyvi_entry_scratch(gtt, level))
 		return scratch_is_right(check, table, level, guest_index(level, index), guest);
 	if (!(shadow & GHYVI_ENTRY_PRESENT) ||
-	    !!(shadow & GHYVI_ENTRY_WRITE) != (ghyvi_table_is_ggtt(table) || (guest & GHYVI_ENTRY_WRITE)))
+	    !!(shadow & GHYVI_ENTRY_WRITE) !=
+		    (ghyvi_table_is_ggtt(table) || (guest & GHYVI_ENTRY_WRITE)))
 		return false;
 	if (level == GHYVI_LEVEL_PT_64K)
-		return leads_to_pin(gtt, ghyvi_entry_group_gfn(guest) + index % GHYVI_PTES_PER_64K, address);
+		return leads_to_pin(gtt, ghyvi_entry_group_gfn(guest) + index % GHYVI_PTES_PER_64K,
+				    address);
 	if (level == GHYVI_LEVEL_PT)
 		return leads_to_pin(gtt, ghyvi_entry_gfn(guest), address);
 	if (ghyvi_entry_is_large(level, guest))
@@ -193,11 +202,12 @@ static bool is_watched(const struct ghyvi_table_page *table, u64 since)
 	return table->protected && !table->retry;
 }
 
-static void check_watched(struct check *check, const struct ghyvi_table_page *table, unsigned int level, u64 since)
+static void check_watched(struct check *check, const struct ghyvi_table_page *table,
+			  unsigned int level, u64 since)
 {
 	if (!is_watched(table, since))
-		check_differs(check, "stores may be missed", table, level, 0, READ_ONCE(table->guest[0]),
-			      table->shadows[level]->entries[0]);
+		check_differs(check, "stores may be missed", table, level, 0,
+			      READ_ONCE(table->guest[0]), table->shadows[level]->entries[0]);
 }
 
 /*
@@ -206,8 +216,9 @@ static void check_watched(struct check *check, const struct ghyvi_table_page *ta
  */
 static u64 guest_entry(const struct ghyvi_table_page *table, unsigned int index)
 {
-	return table->protected && list_empty(&table->relaxed_node) ? READ_ONCE(table->guest[index]) :
-								 table->snapshot[index];
+	return table->protected && list_empty(&table->relaxed_node) ?
+		       READ_ONCE(table->guest[index]) :
+		       table->snapshot[index];
 }
 
 static void check_page(struct check *check, struct ghyvi_shadow_page *page)
@@ -225,7 +236,8 @@ static void check_page(struct check *check, struct ghyvi_shadow_page *page)
 	for (i = 0; i < GHYVI_ENTRIES; i++) {
 		guest = guest_entry(table, guest_index(page->level, i));
 		if (!entry_is_right(check, table, page->level, i, guest, page->entries[i])) {
-			check_differs(check, "wrong translation", table, page->level, i, guest, page->entries[i]);
+			check_differs(check, "wrong translation", table, page->level, i, guest,
+				      page->entries[i]);
 			continue;
 		}
 		if (page->level <= GHYVI_LEVEL_PT || !(guest & GHYVI_ENTRY_PRESENT) ||
@@ -250,12 +262,14 @@ static void check_ggtt_page(struct check *check, struct ghyvi_table_page *table,
 		guest = guest_entry(table, i);
 		entry = table->shadows[GHYVI_LEVEL_PT]->entries[i];
 		if (guest != table->snapshot[i]) {
-			check_differs(check, "wrong translation", table, GHYVI_LEVEL_PT, i, guest, entry);
+			check_differs(check, "wrong translation", table, GHYVI_LEVEL_PT, i, guest,
+				      entry);
 		} else if (translations) {
-			entry = gtt->params.pgpu_ops->ggtt_read(gtt->params.client,
-							       (u64)table->ggtt_page * GHYVI_ENTRIES + i);
+			entry = gtt->params.pgpu_ops->ggtt_read(
+				gtt->params.client, (u64)table->ggtt_page * GHYVI_ENTRIES + i);
 			if (!entry_is_right(check, table, GHYVI_LEVEL_PT, i, guest, entry))
-				check_differs(check, "wrong translation", table, GHYVI_LEVEL_PT, i, guest, entry);
+				check_differs(check, "wrong translation", table, GHYVI_LEVEL_PT, i,
+					      guest, entry);
 		}
 	}
 }
@@ -302,10 +316,11 @@ unsigned int ghyvi_gtt_check(struct ghyvi_gtt *gtt, struct ghyvi_root *root)
 	ghyvi_count(gtt->params.stats, checks);
 	if (check.differences) {
 		ghyvi_count_add(gtt->params.stats, check_differences, check.differences);
-		ghyvi_report(gtt->params.reporter,
-			     "self-check: %u mismatches, first: %s: table page 0x%llx level %u entry %u guest 0x%llx shadow 0x%llx",
-			     check.differences, check.what, check.gfn, check.level, check.index, check.guest,
-			     check.shadow);
+		ghyvi_report(
+			gtt->params.reporter,
+			"self-check: %u mismatches, first: %s: table page 0x%llx level %u entry %u guest 0x%llx shadow 0x%llx",
+			check.differences, check.what, check.gfn, check.level, check.index,
+			check.guest, check.shadow);
 	}
 	return check.differences;
 }

@@ -57,10 +57,12 @@ int ghyvi_ggtt_init(struct ghyvi_gtt *gtt)
 	gtt->ggtt_shadowed = true;
 	for (r = 0; r < gtt->params.nr_ggtt_ranges; r++) {
 		range = &gtt->params.ggtt_ranges[r];
-		gtt->nr_ggtt_tables = max_t(u32, gtt->nr_ggtt_tables,
-					   DIV_ROUND_UP(range->start + range->bytes, GGTT_TABLE_SPAN));
+		gtt->nr_ggtt_tables =
+			max_t(u32, gtt->nr_ggtt_tables,
+			      DIV_ROUND_UP(range->start + range->bytes, GGTT_TABLE_SPAN));
 	}
-	gtt->ggtt_tables = kvcalloc(max(gtt->nr_ggtt_tables, 1u), sizeof(*gtt->ggtt_tables), GFP_KERNEL_ACCOUNT);
+	gtt->ggtt_tables = kvcalloc(max(gtt->nr_ggtt_tables, 1u), sizeof(*gtt->ggtt_tables),
+				    GFP_KERNEL_ACCOUNT);
 	if (!gtt->ggtt_tables)
 		return -ENOMEM;
 	for (r = 0; r < gtt->params.nr_ggtt_ranges; r++) {
@@ -133,8 +135,10 @@ void ghyvi_ggtt_shadow(struct ghyvi_gtt *gtt, bool on)
 void ghyvi_ggtt_publish(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int first,
 			unsigned int last)
 {
-	gtt->params.pgpu_ops->ggtt_write(gtt->params.client, (u64)table->ggtt_page * GHYVI_ENTRIES + first,
-					table->shadows[GHYVI_LEVEL_PT]->entries + first, last - first + 1);
+	gtt->params.pgpu_ops->ggtt_write(gtt->params.client,
+					 (u64)table->ggtt_page * GHYVI_ENTRIES + first,
+					 table->shadows[GHYVI_LEVEL_PT]->entries + first,
+					 last - first + 1);
 	gtt->ggtt_updating = NULL;
 }
 
@@ -169,7 +173,9 @@ void ghyvi_gtt_set_ggtt_gfn(struct ghyvi_gtt *gtt, u64 gfn)
 
 void ghyvi_gtt_ggtt_live(struct ghyvi_gtt *gtt)
 {
-	const struct ghyvi_page_history first_store = { .writes = 1, .rank = GHYVI_RANK_UNKNOWN, .leaf = true };
+	const struct ghyvi_page_history first_store = { .writes = 1,
+							.rank = GHYVI_RANK_UNKNOWN,
+							.leaf = true };
 	struct ghyvi_shadow_view page = { &first_store, &gtt->tuning, &gtt->experience };
 
 	mutex_lock(&gtt->lock);
@@ -226,7 +232,8 @@ static void *ggtt_byte(struct ghyvi_gtt *gtt, u64 address)
 		return IS_ERR(pin) ? NULL : phys_to_virt(pin->bus) + address % GHYVI_PAGE_BYTES;
 	}
 	refresh_entry(gtt, table, (address >> GHYVI_PAGE_SHIFT) % GHYVI_ENTRIES);
-	entry = table->shadows[GHYVI_LEVEL_PT]->entries[(address >> GHYVI_PAGE_SHIFT) % GHYVI_ENTRIES];
+	entry = table->shadows[GHYVI_LEVEL_PT]
+			->entries[(address >> GHYVI_PAGE_SHIFT) % GHYVI_ENTRIES];
 	if (!(entry & GHYVI_ENTRY_PRESENT) || entry == ghyvi_entry_scratch(gtt, GHYVI_LEVEL_PT))
 		return NULL;
 	return phys_to_virt(entry & GHYVI_SHADOW_ADDRESS_MASK) + address % GHYVI_PAGE_BYTES;
@@ -243,7 +250,8 @@ static void copy_to_guest(void *to, const void *from, size_t bytes)
 		memcpy(to, from, bytes);
 }
 
-static int ggtt_copy(struct ghyvi_gtt *gtt, u64 address, void *read, const void *write, size_t bytes)
+static int ggtt_copy(struct ghyvi_gtt *gtt, u64 address, void *read, const void *write,
+		     size_t bytes)
 {
 	size_t part, at;
 	int ret = 0;
@@ -251,7 +259,8 @@ static int ggtt_copy(struct ghyvi_gtt *gtt, u64 address, void *read, const void 
 
 	mutex_lock(&gtt->lock);
 	for (at = 0; at < bytes; at += part) {
-		part = min_t(size_t, bytes - at, GHYVI_PAGE_BYTES - (address + at) % GHYVI_PAGE_BYTES);
+		part = min_t(size_t, bytes - at,
+			     GHYVI_PAGE_BYTES - (address + at) % GHYVI_PAGE_BYTES);
 		byte = ggtt_byte(gtt, address + at);
 		if (!byte) {
 			ret = -EFAULT;
@@ -287,7 +296,8 @@ void ghyvi_gtt_ggtt_store(struct ghyvi_gtt *gtt, u64 index, u64 entry)
 		WRITE_ONCE(table->guest[index % GHYVI_ENTRIES], entry);
 		if (gtt->ggtt_shadowed) {
 			ghyvi_table_update(gtt, table, index % GHYVI_ENTRIES, &entry, 1);
-			ghyvi_ggtt_publish(gtt, table, index % GHYVI_ENTRIES, index % GHYVI_ENTRIES);
+			ghyvi_ggtt_publish(gtt, table, index % GHYVI_ENTRIES,
+					   index % GHYVI_ENTRIES);
 		}
 	}
 	ghyvi_gtt_unlock(gtt);

@@ -172,7 +172,8 @@ static void shadow_scrub(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, 
 		/* All levels of this guest page share one snapshot, so clear the entry in each. */
 		for (level = 0; level <= GHYVI_LEVELS; level++)
 			if (table->shadows[level])
-				ghyvi_shadow_clear(gtt, table->shadows[level], i, table->snapshot[i]);
+				ghyvi_shadow_clear(gtt, table->shadows[level], i,
+						   table->snapshot[i]);
 		table->snapshot[i] = GHYVI_SNAPSHOT_STALE;
 		changed = true;
 	}
@@ -184,7 +185,8 @@ static void shadow_scrub(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, 
 		ghyvi_ggtt_publish(gtt, table, 0, GHYVI_ENTRIES - 1);
 }
 
-static void table_zap_range(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, u64 gfn, u64 count)
+static void table_zap_range(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, u64 gfn,
+			    u64 count)
 {
 	unsigned int i;
 
@@ -238,8 +240,9 @@ void ghyvi_gtt_dump(struct ghyvi_gtt *gtt, struct seq_file *m)
 	unsigned long at;
 
 	mutex_lock(&gtt->lock);
-	seq_printf(m, "policy %s, %u table pages, %u roots, %u idle pins, %u mapped pins\n", gtt->policy->name,
-		   gtt->nr_tables, gtt->nr_roots, gtt->nr_idle_pins, gtt->nr_mapped_pins);
+	seq_printf(m, "policy %s, %u table pages, %u roots, %u idle pins, %u mapped pins\n",
+		   gtt->policy->name, gtt->nr_tables, gtt->nr_roots, gtt->nr_idle_pins,
+		   gtt->nr_mapped_pins);
 	list_for_each_entry(root, &gtt->root_lru, lru)
 		seq_printf(m, "root 0x%llx levels %u users %u\n", root->gpa[0], root->levels,
 			   root->refs - root->known);

@@ -3,9 +3,9 @@
  * Internal state of struct ghyvi_gtt, shared by kernel/gtt (how entries are translated) and
  * kernel/shadow (when shadows are synced).
  *
- * Functions declared here run with gtt->lock held unless their comment says otherwise. Those outside
- * the trap and scan loops assert it. ghyvi_gtt_create() and the end of ghyvi_gtt_destroy() call some
- * of the others without the lock, because no other thread can reach the gtt then.
+ * Functions declared here run with gtt->lock held unless their comment says otherwise. Those
+ * outside the trap and scan loops assert it. ghyvi_gtt_create() and the end of ghyvi_gtt_destroy()
+ * call some of the others without the lock, because no other thread can reach the gtt then.
  */
 #ifndef GHYVI_GTT_TYPES_H
 #define GHYVI_GTT_TYPES_H
@@ -63,8 +63,8 @@ struct ghyvi_tree {
 /*
  * An entry that could not be pinned is deferred: it maps scratch, and syncs retry it. If the
  * generation (ghyvi_generation()) changed since the last retry of a table page, a sync retries all
- * its deferred entries. After GHYVI_RETRY_UNBACKED failures the sync does so for no further table page.
- * Otherwise a sync retries only entries that failed with an error other than -EFAULT, until
+ * its deferred entries. After GHYVI_RETRY_UNBACKED failures the sync does so for no further table
+ * page. Otherwise a sync retries only entries that failed with an error other than -EFAULT, until
  * GHYVI_RETRY_NOMEM of them have failed. The rest is left to the next sync.
  */
 #define GHYVI_RETRY_NOMEM 64u
@@ -123,7 +123,8 @@ struct ghyvi_shadow_page {
 	unsigned int parent_index;
 	bool ips_set; /* the bit is set in that entry */
 	bool ips_cached; /* an engine may have cached an entry with the bit set */
-	u32 noncontig_mask; /* one bit per group: not one contiguous, aligned 64 KiB of host memory */
+	/* one bit per group: not one contiguous, aligned 64 KiB of host memory */
+	u32 noncontig_mask;
 	u32 check_mark; /* last self-check that visited it */
 	struct list_head dying; /* on gtt->dying while refs is 0 and not yet reaped */
 };
@@ -145,9 +146,12 @@ struct ghyvi_table_page {
 	u64 parent_gfn; /* hint: the page directory that last linked it, */
 	u32 parent_index; /* and the entry in it */
 	bool protected;
-	/* While listed: gtt->syncs when the snapshot was last known to equal the guest's entries. */
+	/*
+	 * While listed: gtt->syncs when the snapshot was last known to equal the guest's entries.
+	 */
 	u64 compared;
-	bool has_blocked_alias; /* an entry that points to this page as data is deferred while it is a table */
+	/* an entry that points to this page as data is deferred while it is a table */
+	bool has_blocked_alias;
 	u64 deferred[GHYVI_ENTRIES / 64]; /* one bit for each deferred entry */
 	u64 unbacked[GHYVI_ENTRIES / 64]; /* one bit for each of them that failed with -EFAULT */
 	bool retry; /* may have deferred entries, and stays listed because of them */
@@ -238,10 +242,13 @@ struct ghyvi_gtt {
 
 	struct ghyvi_rejected rejected;
 	int defer_err; /* error because of which the last translation is deferred, or 0 */
-	u32 retry_nomem_left, retry_unbacked_left; /* failures left in this sync, see GHYVI_RETRY_NOMEM and GHYVI_RETRY_UNBACKED */
+	u32 retry_nomem_left,
+		/* failures left in this sync, see GHYVI_RETRY_NOMEM and GHYVI_RETRY_UNBACKED */
+		retry_unbacked_left;
 	bool has_deferred; /* an entry has been deferred since the gtt was created */
 	bool table_limit_hit; /* an entry was refused a table page (-ENOSPC) since one was freed */
-	u64 tables_freed; /* how often table pages were freed, or allowed, that deferred entries need */
+	/* how often table pages were freed, or allowed, that deferred entries need */
+	u64 tables_freed;
 	u64 generation; /* ghyvi_generation() at the last sync, if an entry has been deferred */
 	u64 scratch; /* bus address of the page that entries which cannot be translated map */
 	u64 *scratch_tables[GHYVI_LEVELS]; /* by level - 1: every entry maps scratch */
@@ -273,7 +280,8 @@ static inline u64 ghyvi_entry_gfn(u64 guest_entry)
 /* Returns true if a guest entry of @level maps a page of 2 MiB. */
 static inline bool ghyvi_entry_is_large(unsigned int level, u64 guest_entry)
 {
-	return level == GHYVI_LEVEL_PD && guest_entry & GHYVI_ENTRY_PRESENT && guest_entry & GHYVI_ENTRY_LARGE;
+	return level == GHYVI_LEVEL_PD && guest_entry & GHYVI_ENTRY_PRESENT &&
+	       guest_entry & GHYVI_ENTRY_LARGE;
 }
 
 /* The first 4 KiB page of the 2 MiB page that @guest_entry maps. */
@@ -283,7 +291,8 @@ static inline u64 ghyvi_entry_large_gfn(u64 guest_entry)
 }
 
 /* The level at which the table that @guest_entry of @level (no large page) points to is used. */
-static inline unsigned int ghyvi_entry_below(const struct ghyvi_gtt *gtt, unsigned int level, u64 guest_entry)
+static inline unsigned int ghyvi_entry_below(const struct ghyvi_gtt *gtt, unsigned int level,
+					     u64 guest_entry)
 {
 	if (level == GHYVI_LEVEL_PD && guest_entry & GHYVI_ENTRY_64K && gtt->params.pages_64k)
 		return GHYVI_LEVEL_PT_64K;
@@ -384,10 +393,11 @@ static inline struct ghyvi_pin *ghyvi_pin_get(struct ghyvi_gtt *gtt, u64 gfn)
  * Translate @count entries of a page of level PT from @index on. @values are the guest's entries,
  * @old those that the present shadow entries were translated from.
  */
-void ghyvi_leaf_set(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index, const u64 *old,
-		    const u64 *values, unsigned int count);
+void ghyvi_leaf_set(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index,
+		    const u64 *old, const u64 *values, unsigned int count);
 /* Map scratch at @index and release what was translated from @old. */
-void ghyvi_leaf_clear(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index, u64 old);
+void ghyvi_leaf_clear(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index,
+		      u64 old);
 
 /* gtt/pte_2m.c */
 /*
@@ -419,30 +429,33 @@ bool ghyvi_entry_hides_table(struct ghyvi_gtt *gtt, u64 gfn, u64 count);
  * shadow entry, which holds a reference on the shadow page or 2 MiB page that it points to, or maps
  * scratch.
  */
-u64 ghyvi_entry_translate(struct ghyvi_gtt *gtt, unsigned int level, u64 guest_entry, struct ghyvi_tree *tree);
+u64 ghyvi_entry_translate(struct ghyvi_gtt *gtt, unsigned int level, u64 guest_entry,
+			  struct ghyvi_tree *tree);
 /*
  * Drop the reference that @shadow_entry holds. It was translated from @guest_entry and has been
  * replaced at @index of @page, which is above the last level.
  */
-void ghyvi_entry_release(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index, u64 guest_entry,
-			 u64 shadow_entry);
+void ghyvi_entry_release(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index,
+			 u64 guest_entry, u64 shadow_entry);
 
 /* gtt/pte_64k.c */
 /*
  * Entry @index of @parent is about to point to @page, of level PT_64K. Returns GHYVI_ENTRY_64K if
  * the entry may have this bit set, else 0.
  */
-u64 ghyvi_table_64k_link(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, struct ghyvi_shadow_page *parent,
-			 unsigned int index);
+u64 ghyvi_table_64k_link(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page,
+			 struct ghyvi_shadow_page *parent, unsigned int index);
 /* The entry that could have GHYVI_ENTRY_64K set no longer points to @page. */
 void ghyvi_table_64k_unlink(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page);
 /*
  * Translate entry @index of a page of level PT_64K. @value is the guest's entry, @old the one that
  * the present shadow entries were translated from. Indices that do not begin a group are ignored.
  */
-void ghyvi_group_set(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index, u64 old, u64 value);
+void ghyvi_group_set(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index,
+		     u64 old, u64 value);
 /* Map scratch in the group at @index and release what was translated from @old. */
-void ghyvi_group_clear(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index, u64 old);
+void ghyvi_group_clear(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index,
+		       u64 old);
 
 /* gtt/tables.c */
 struct ghyvi_shadow_page *ghyvi_shadow_get(struct ghyvi_gtt *gtt, u64 gfn, unsigned int level,
@@ -460,22 +473,26 @@ void ghyvi_tables_reap(struct ghyvi_gtt *gtt);
 /* Returns true if one of @count guest pages from @gfn on is a table page. */
 bool ghyvi_tables_in(struct ghyvi_gtt *gtt, u64 gfn, u64 count);
 /*
- * Set @count entries of the snapshot, at most GHYVI_PTES_PER_LINE, from @index on to @values, which were
- * read from the guest, and translate those that changed in all shadows.
+ * Set @count entries of the snapshot, at most GHYVI_PTES_PER_LINE, from @index on to @values, which
+ * were read from the guest, and translate those that changed in all shadows.
  */
 void ghyvi_table_update(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int index,
 			const u64 *values, unsigned int count);
 /* Mark entry @index, whose translation has just failed with gtt->defer_err, as deferred. */
-void ghyvi_table_defer_entry(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int index);
+void ghyvi_table_defer_entry(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table,
+			     unsigned int index);
 /* Translate the deferred entry @index again, in each shadow that maps scratch there. */
-void ghyvi_table_retry_entry(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int index);
+void ghyvi_table_retry_entry(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table,
+			     unsigned int index);
 
-static inline bool ghyvi_table_entry_deferred(const struct ghyvi_table_page *table, unsigned int index)
+static inline bool ghyvi_table_entry_deferred(const struct ghyvi_table_page *table,
+					      unsigned int index)
 {
 	return table->deferred[index / 64] & BIT_ULL(index % 64);
 }
 
-static inline bool ghyvi_table_entry_unbacked(const struct ghyvi_table_page *table, unsigned int index)
+static inline bool ghyvi_table_entry_unbacked(const struct ghyvi_table_page *table,
+					      unsigned int index)
 {
 	return table->unbacked[index / 64] & BIT_ULL(index % 64);
 }
@@ -488,10 +505,11 @@ static inline void ghyvi_table_set_nomem(struct ghyvi_table_page *table, unsigne
 }
 
 /* The next (@by 1) or previous (@by -1) table page in the address space, or NULL. */
-struct ghyvi_table_page *ghyvi_table_neighbour(struct ghyvi_gtt *gtt, const struct ghyvi_table_page *table,
-					       int by);
+struct ghyvi_table_page *ghyvi_table_neighbour(struct ghyvi_gtt *gtt,
+					       const struct ghyvi_table_page *table, int by);
 /* Needs no lock. Returns NULL if memory is short. */
-struct ghyvi_table_page *ghyvi_table_alloc(struct ghyvi_gtt *gtt, u64 gfn, u64 *guest, int ggtt_page);
+struct ghyvi_table_page *ghyvi_table_alloc(struct ghyvi_gtt *gtt, u64 gfn, u64 *guest,
+					   int ggtt_page);
 /* Also called without the lock, when the gtt is created or destroyed. */
 void ghyvi_table_free(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table);
 
@@ -569,7 +587,8 @@ bool ghyvi_table_protect(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table);
 /* Also called without the lock, when the gtt is created or destroyed. */
 void ghyvi_table_unprotect(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table);
 /* Protect or list a new @table, as the policy decides, before its entries are first read. */
-void ghyvi_table_protect_initial(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int level);
+void ghyvi_table_protect_initial(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table,
+				 unsigned int level);
 /* Protect and sync @table, which is about to be used above the last level. */
 void ghyvi_table_make_strict(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table);
 /*
@@ -583,7 +602,8 @@ void ghyvi_table_relax(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table);
 /* shadow/rank.c */
 /* Call @visit for every table page, GGTT and PPGTT. */
 void ghyvi_tables_each(struct ghyvi_gtt *gtt,
-		       void (*visit)(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, void *data),
+		       void (*visit)(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table,
+				     void *data),
 		       void *data);
 /* Rank the leaf pages by heat, see struct ghyvi_page_history. */
 void ghyvi_tables_rank(struct ghyvi_gtt *gtt);

@@ -207,7 +207,8 @@ int ghyvi_pins_get(struct ghyvi_gtt *gtt, u64 gfn, unsigned int count, u64 *bus)
 
 	for (i = 0; i < count; i++) {
 		pin = pin_place(gtt, gfn + i, pin);
-		pin = pin && pin->pinned ? ghyvi_pin_hold(gtt, pin) : ghyvi_pin_create(gtt, gfn + i);
+		pin = pin && pin->pinned ? ghyvi_pin_hold(gtt, pin) :
+					   ghyvi_pin_create(gtt, gfn + i);
 		if (IS_ERR(pin)) {
 			ghyvi_pins_put(gtt, gfn, i);
 			return PTR_ERR(pin);

@@ -28,7 +28,8 @@ static u64 leaf_translate(struct ghyvi_gtt *gtt, u64 guest_entry, bool ggtt)
 }
 
 /* The new entry's reference is taken before the old one is dropped: both may be on the same pin. */
-static void leaf_write(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index, u64 old, u64 entry)
+static void leaf_write(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index,
+		       u64 old, u64 entry)
 {
 	u64 old_entry = page->entries[index];
 
@@ -37,8 +38,8 @@ static void leaf_write(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, un
 		ghyvi_pin_put(gtt, ghyvi_entry_gfn(old));
 }
 
-void ghyvi_leaf_set(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index, const u64 *old,
-		    const u64 *values, unsigned int count)
+void ghyvi_leaf_set(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index,
+		    const u64 *old, const u64 *values, unsigned int count)
 {
 	bool ggtt = ghyvi_table_is_ggtt(page->table);
 	unsigned int i;
@@ -52,7 +53,8 @@ void ghyvi_leaf_set(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsig
 	}
 }
 
-void ghyvi_leaf_clear(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index, u64 old)
+void ghyvi_leaf_clear(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index,
+		      u64 old)
 {
 	leaf_write(gtt, page, index, old, ghyvi_leaf_scratch(gtt));
 }

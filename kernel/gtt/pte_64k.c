@@ -54,8 +54,8 @@ static bool table_keep(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page)
 	return page->ips_set;
 }
 
-u64 ghyvi_table_64k_link(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, struct ghyvi_shadow_page *parent,
-			 unsigned int index)
+u64 ghyvi_table_64k_link(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page,
+			 struct ghyvi_shadow_page *parent, unsigned int index)
 {
 	lockdep_assert_held(&gtt->lock);
 	if (!page->parent) {
@@ -96,12 +96,13 @@ static void group_translate(struct ghyvi_gtt *gtt, u64 guest_entry, struct group
 	group->whole = ret;
 	pins = ghyvi_pin_find(gtt, gfn);
 	for (i = 0; i < GHYVI_PTES_PER_64K; i++)
-		group->entries[i] = pins[i].bus | GHYVI_ENTRY_PRESENT | (guest_entry & GHYVI_ENTRY_WRITE);
+		group->entries[i] = pins[i].bus | GHYVI_ENTRY_PRESENT |
+				    (guest_entry & GHYVI_ENTRY_WRITE);
 }
 
 /* Replace the group at @index, which was translated from @old. */
-static void group_write(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index, u64 old,
-			const struct group *group)
+static void group_write(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index,
+			u64 old, const struct group *group)
 {
 	u64 old_entry = page->entries[index];
 	u32 bit = BIT(index / GHYVI_PTES_PER_64K);
@@ -111,7 +112,8 @@ static void group_write(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, u
 		table_split(gtt, page);
 	for (i = 0; i < GHYVI_PTES_PER_64K; i++)
 		WRITE_ONCE(page->entries[index + i], group->entries[i]);
-	page->noncontig_mask = group->whole ? page->noncontig_mask & ~bit : page->noncontig_mask | bit;
+	page->noncontig_mask = group->whole ? page->noncontig_mask & ~bit :
+					      page->noncontig_mask | bit;
 	if (!page->ips_set && table_keep(gtt, page))
 		WRITE_ONCE(page->parent->entries[page->parent_index],
 			   page->parent->entries[page->parent_index] | GHYVI_ENTRY_64K);
@@ -119,7 +121,8 @@ static void group_write(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, u
 		ghyvi_pins_put(gtt, ghyvi_entry_group_gfn(old), GHYVI_PTES_PER_64K);
 }
 
-void ghyvi_group_set(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index, u64 old, u64 value)
+void ghyvi_group_set(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index,
+		     u64 old, u64 value)
 {
 	struct group group;
 
@@ -129,7 +132,8 @@ void ghyvi_group_set(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsi
 	group_write(gtt, page, index, old, &group);
 }
 
-void ghyvi_group_clear(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index, u64 old)
+void ghyvi_group_clear(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index,
+		       u64 old)
 {
 	struct group group = { .whole = false };
 

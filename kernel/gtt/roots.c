@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Shadowed trees by their guest-physical root. The gtt keeps every tree that the guest has announced
- * or used, so that it is not built again for each submission. A tree is dropped when the guest
- * announces its destruction or resets the whole GPU, when its memory is removed, or when it is
- * evicted (evict.c).
+ * Shadowed trees by their guest-physical root. The gtt keeps every tree that the guest has
+ * announced or used, so that it is not built again for each submission. A tree is dropped when the
+ * guest announces its destruction or resets the whole GPU, when its memory is removed, or when it
+ * is evicted (evict.c).
  */
 #include <linux/err.h>
 #include <linux/io.h>
@@ -108,12 +108,14 @@ void ghyvi_root_fill_top(struct ghyvi_root *root)
 	for (i = 0; i < 4; i++) {
 		if (root->pages[i])
 			continue;
-		entry = ghyvi_entry_translate(gtt, GHYVI_LEVEL_PDP,
-					      root->gpa[i] | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE, &root->tree);
+		entry = ghyvi_entry_translate(
+			gtt, GHYVI_LEVEL_PDP,
+			root->gpa[i] | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE, &root->tree);
 		WRITE_ONCE(root->top[i], entry);
 		if (entry != ghyvi_entry_scratch(gtt, GHYVI_LEVEL_PDP))
-			root->pages[i] = ((struct ghyvi_table_page *)
-				xa_load(&gtt->tables, ghyvi_entry_gfn(root->gpa[i])))->shadows[GHYVI_LEVEL_PD];
+			root->pages[i] = ((struct ghyvi_table_page *)xa_load(
+						  &gtt->tables, ghyvi_entry_gfn(root->gpa[i])))
+						 ->shadows[GHYVI_LEVEL_PD];
 		root->retry |= gtt->defer_err != 0;
 		gtt->defer_err = 0;
 	}
@@ -127,7 +129,7 @@ static int root_create_top(struct ghyvi_root *root)
 	if (!root->top)
 		return -ENOMEM;
 	if (gtt->params.pgpu_ops->own_page(gtt->params.client, virt_to_phys(root->top),
-					  GHYVI_PAGE_TABLE)) {
+					   GHYVI_PAGE_TABLE)) {
 		free_page((unsigned long)root->top);
 		root->top = NULL;
 		return -ENOMEM;
@@ -206,7 +208,8 @@ static int roots_make_room(struct ghyvi_gtt *gtt)
  * Evicts only if there is no room for the top page of the tree. The sync that precedes each use
  * makes room for the tables below.
  */
-static struct ghyvi_root *root_create_in_room(struct ghyvi_gtt *gtt, const u64 *gpa, unsigned int levels)
+static struct ghyvi_root *root_create_in_room(struct ghyvi_gtt *gtt, const u64 *gpa,
+					      unsigned int levels)
 {
 	struct ghyvi_root *root;
 	int ret;

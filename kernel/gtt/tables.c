@@ -17,7 +17,8 @@
 
 #include "gtt_types.h"
 
-struct ghyvi_table_page *ghyvi_table_alloc(struct ghyvi_gtt *gtt, u64 gfn, u64 *guest, int ggtt_page)
+struct ghyvi_table_page *ghyvi_table_alloc(struct ghyvi_gtt *gtt, u64 gfn, u64 *guest,
+					   int ggtt_page)
 {
 	struct ghyvi_table_page *table;
 
@@ -112,7 +113,8 @@ bool ghyvi_tables_in(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
 }
 
 /* Translate entry @index of a shadow page above the last level. @value is the guest's entry. */
-static u64 shadow_translate(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index, u64 value)
+static u64 shadow_translate(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page,
+			    unsigned int index, u64 value)
 {
 	u64 entry = ghyvi_entry_translate(gtt, page->level, value, page->tree);
 	struct ghyvi_table_page *child;
@@ -127,14 +129,14 @@ static u64 shadow_translate(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *pag
 	if (child) {
 		child->parent_gfn = page->table->gfn;
 		child->parent_index = index;
-		trace_ghyvi_table_link(gtt->params.reporter, child->gfn, page->tree->id, child->parent_gfn,
-				       index);
+		trace_ghyvi_table_link(gtt->params.reporter, child->gfn, page->tree->id,
+				       child->parent_gfn, index);
 	}
 	return entry;
 }
 
-struct ghyvi_table_page *ghyvi_table_neighbour(struct ghyvi_gtt *gtt, const struct ghyvi_table_page *table,
-					       int by)
+struct ghyvi_table_page *ghyvi_table_neighbour(struct ghyvi_gtt *gtt,
+					       const struct ghyvi_table_page *table, int by)
 {
 	struct ghyvi_table_page *parent;
 	unsigned int index = table->parent_index + by;
@@ -153,7 +155,8 @@ struct ghyvi_table_page *ghyvi_table_neighbour(struct ghyvi_gtt *gtt, const stru
 	return xa_load(&gtt->tables, ghyvi_entry_gfn(parent->snapshot[index]));
 }
 
-void ghyvi_table_defer_entry(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int index)
+void ghyvi_table_defer_entry(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table,
+			     unsigned int index)
 {
 	u64 bit = BIT_ULL(index % 64);
 
@@ -177,8 +180,8 @@ static void table_wait_no_more(struct ghyvi_table_page *table, unsigned int inde
 }
 
 /* Guest entry @index, above the last level, changed from @old to @value. */
-static void shadow_set_one(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index, u64 old,
-			   u64 value)
+static void shadow_set_one(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page,
+			   unsigned int index, u64 old, u64 value)
 {
 	u64 old_entry = page->entries[index];
 
@@ -187,8 +190,8 @@ static void shadow_set_one(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page
 }
 
 /* @count guest entries from @index on changed from @old to @values. */
-static void shadow_set(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index, const u64 *old,
-		       const u64 *values, unsigned int count)
+static void shadow_set(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index,
+		       const u64 *old, const u64 *values, unsigned int count)
 {
 	unsigned int i;
 
@@ -238,8 +241,9 @@ static void shadow_fill(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page)
 	}
 }
 
-static struct ghyvi_shadow_page *shadow_create(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table,
-					       unsigned int level, struct ghyvi_tree *tree)
+static struct ghyvi_shadow_page *shadow_create(struct ghyvi_gtt *gtt,
+					       struct ghyvi_table_page *table, unsigned int level,
+					       struct ghyvi_tree *tree)
 {
 	const struct ghyvi_gtt_params *p = &gtt->params;
 	struct ghyvi_shadow_page *page;
@@ -340,7 +344,8 @@ void ghyvi_shadow_put(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page)
 		list_add_tail(&page->dying, &gtt->dying);
 }
 
-static void table_drop_shadow(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int level)
+static void table_drop_shadow(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table,
+			      unsigned int level)
 {
 	table->shadows[level] = NULL;
 	table->levels &= ~BIT(level);
@@ -387,7 +392,8 @@ void ghyvi_tables_reap(struct ghyvi_gtt *gtt)
 	struct ghyvi_shadow_page *page;
 	struct ghyvi_root *root;
 
-	if (list_empty(&gtt->dying) && list_empty(&gtt->dying_larges) && list_empty(&gtt->dying_roots))
+	if (list_empty(&gtt->dying) && list_empty(&gtt->dying_larges) &&
+	    list_empty(&gtt->dying_roots))
 		return;
 	lockdep_assert_held(&gtt->lock);
 	gtt->params.pgpu_ops->invalidate(gtt->params.client);
@@ -429,7 +435,8 @@ void ghyvi_table_update(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, u
 		shadow_set(gtt, table->shadows[__ffs(levels)], index, old, values, count);
 }
 
-void ghyvi_table_retry_entry(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int index)
+void ghyvi_table_retry_entry(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table,
+			     unsigned int index)
 {
 	u64 none = 0, value = table->snapshot[index];
 	struct ghyvi_shadow_page *page;

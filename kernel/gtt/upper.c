@@ -77,7 +77,8 @@ static u64 translate_large(struct ghyvi_gtt *gtt, u64 guest_entry)
 	return ghyvi_large_entry(large) | (guest_entry & GHYVI_ENTRY_WRITE);
 }
 
-u64 ghyvi_entry_translate(struct ghyvi_gtt *gtt, unsigned int level, u64 guest_entry, struct ghyvi_tree *tree)
+u64 ghyvi_entry_translate(struct ghyvi_gtt *gtt, unsigned int level, u64 guest_entry,
+			  struct ghyvi_tree *tree)
 {
 	struct ghyvi_shadow_page *child;
 
@@ -87,7 +88,8 @@ u64 ghyvi_entry_translate(struct ghyvi_gtt *gtt, unsigned int level, u64 guest_e
 		return translate_large(gtt, guest_entry);
 	if (level == GHYVI_LEVEL_PDP && (guest_entry & GHYVI_ENTRY_LARGE))
 		return ghyvi_entry_reject(gtt, level, guest_entry, -EOPNOTSUPP);
-	child = ghyvi_shadow_get(gtt, ghyvi_entry_gfn(guest_entry), ghyvi_entry_below(gtt, level, guest_entry), tree);
+	child = ghyvi_shadow_get(gtt, ghyvi_entry_gfn(guest_entry),
+				 ghyvi_entry_below(gtt, level, guest_entry), tree);
 	if (IS_ERR(child)) {
 		tree->refused += PTR_ERR(child) == -ENOSPC;
 		return ghyvi_entry_reject(gtt, level, guest_entry, PTR_ERR(child));
@@ -96,7 +98,8 @@ u64 ghyvi_entry_translate(struct ghyvi_gtt *gtt, unsigned int level, u64 guest_e
 	       (guest_entry & GHYVI_ENTRY_WRITE);
 }
 
-static void release_table(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index, u64 guest_entry)
+static void release_table(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index,
+			  u64 guest_entry)
 {
 	struct ghyvi_table_page *table = xa_load(&gtt->tables, ghyvi_entry_gfn(guest_entry));
 	struct ghyvi_shadow_page *child;
@@ -111,12 +114,13 @@ static void release_table(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page,
 	ghyvi_shadow_put(gtt, child);
 }
 
-void ghyvi_entry_release(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index, u64 guest_entry,
-			 u64 shadow_entry)
+void ghyvi_entry_release(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index,
+			 u64 guest_entry, u64 shadow_entry)
 {
 	unsigned int level = page->level;
 
-	if (!(shadow_entry & GHYVI_ENTRY_PRESENT) || shadow_entry == ghyvi_entry_scratch(gtt, level))
+	if (!(shadow_entry & GHYVI_ENTRY_PRESENT) ||
+	    shadow_entry == ghyvi_entry_scratch(gtt, level))
 		return;
 	if (ghyvi_entry_is_large(level, guest_entry))
 		ghyvi_large_put(gtt, ghyvi_entry_large_gfn(guest_entry));

@@ -169,7 +169,8 @@ void ghyvi_guard_returned(struct ghyvi_unmap_call *call)
 	kfree(call);
 }
 
-static bool call_refuses(const struct ghyvi_unmap_call *call, const struct ghyvi_guard *guard, u64 gfn)
+static bool call_refuses(const struct ghyvi_unmap_call *call, const struct ghyvi_guard *guard,
+			 u64 gfn)
 {
 	unsigned int i;
 

@@ -90,7 +90,8 @@ void ghyvi_guard_close(struct ghyvi_guard *guard);
  * Return: false if the vGPU is open for a VM of another process, and this call was the first to
  * stop it from pinning until it is closed; else true.
  */
-bool ghyvi_guard_unmap(struct ghyvi_guard *guard, const void *task, const void *process, u64 gfn, u64 count);
+bool ghyvi_guard_unmap(struct ghyvi_guard *guard, const void *task, const void *process, u64 gfn,
+		       u64 count);
 /**
  * ghyvi_guard_may_give_up() - test whether a notification may return with pages still pinned.
  * @task: the calling thread, which has called ghyvi_guard_unmap() in the same system call
@@ -114,8 +115,8 @@ void ghyvi_guard_returned(struct ghyvi_unmap_call *call);
  * @guard: guard of the vGPU
  * @gfn: the page
  *
- * Context: the caller holds the lock of struct ghyvi_gtt, under which ghyvi_gtt_unmap() unpins, from
- * before this call until the pin has been recorded.
+ * Context: the caller holds the lock of struct ghyvi_gtt, under which ghyvi_gtt_unmap() unpins,
+ * from before this call until the pin has been recorded.
  * Return: false while a system call that may unmap the page has not returned, and after a foreign
  * process has unmapped memory of the VM; else true.
  */

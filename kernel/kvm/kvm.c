@@ -47,8 +47,9 @@ int ghyvi_kvm_bind(struct ghyvi_vm *gvm, const struct ghyvi_kvm_events *events, 
 	int ret;
 
 	if (!kvm) {
-		ghyvi_report(gvm->reporter,
-			     "opened without KVM: the VFIO group must be added to a VM first (QEMU: accel=kvm)");
+		ghyvi_report(
+			gvm->reporter,
+			"opened without KVM: the VFIO group must be added to a VM first (QEMU: accel=kvm)");
 		return -EOPNOTSUPP;
 	}
 	gvm->events = events;
@@ -57,7 +58,8 @@ int ghyvi_kvm_bind(struct ghyvi_vm *gvm, const struct ghyvi_kvm_events *events, 
 	atomic_set(&gvm->strange_pins, 0);
 	ret = ghyvi_kvm_track_start(gvm, kvm);
 	if (ret) {
-		ghyvi_report(gvm->reporter, "KVM refused write tracking of this VM's memory (%d%s)", ret,
+		ghyvi_report(gvm->reporter, "KVM refused write tracking of this VM's memory (%d%s)",
+			     ret,
 			     ret == -ESRCH ? ": opened by a process that does not own the VM" : "");
 		return ret;
 	}

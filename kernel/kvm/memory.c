@@ -47,8 +47,9 @@ u64 ghyvi_kvm_memory_generation(void *hv)
 void ghyvi_kvm_unmapping(struct ghyvi_vm *gvm, u64 gfn, u64 count)
 {
 	if (!ghyvi_guard_unmap(&gvm->guard, current, current->mm, gfn, count))
-		ghyvi_report(gvm->reporter,
-			     "guest memory is unmapped by a process that does not own the VM: no page is pinned until the VM is restarted");
+		ghyvi_report(
+			gvm->reporter,
+			"guest memory is unmapped by a process that does not own the VM: no page is pinned until the VM is restarted");
 }
 
 bool ghyvi_kvm_may_give_up(void)
@@ -74,8 +75,9 @@ static void pin_backoff_start(struct ghyvi_vm *gvm)
 	spin_lock(&gvm->vm_lock);
 	WRITE_ONCE(gvm->memlock_until, (jiffies + GHYVI_MEMLOCK_PAUSE) ?: 1);
 	spin_unlock(&gvm->vm_lock);
-	ghyvi_report(gvm->reporter,
-		     "cannot pin guest memory: RLIMIT_MEMLOCK of the VM's process is too small (ulimit -l: guest memory + 1 GiB)");
+	ghyvi_report(
+		gvm->reporter,
+		"cannot pin guest memory: RLIMIT_MEMLOCK of the VM's process is too small (ulimit -l: guest memory + 1 GiB)");
 }
 
 /* A page was unpinned, so the next pin can succeed: end the pause, but not too often. */
@@ -84,7 +86,8 @@ static void pin_backoff_clear(struct ghyvi_vm *gvm)
 	if (!READ_ONCE(gvm->memlock_until))
 		return;
 	spin_lock(&gvm->vm_lock);
-	if (gvm->memlock_until && time_before(jiffies, gvm->memlock_until) && __ratelimit(&gvm->memlock_resumes))
+	if (gvm->memlock_until && time_before(jiffies, gvm->memlock_until) &&
+	    __ratelimit(&gvm->memlock_resumes))
 		gvm->memlock_until = 0;
 	spin_unlock(&gvm->vm_lock);
 }
@@ -131,8 +134,9 @@ static int check_address(struct ghyvi_vm *gvm, u64 gfn)
 		return 0;
 	}
 	if (atomic_inc_return(&gvm->strange_pins) == GHYVI_STRANGE_PINS)
-		ghyvi_report(gvm->reporter,
-			     "behind a guest IOMMU, which is not supported: the guest's GPU reads zeros; remove the IOMMU device from the VM, or boot the guest with iommu=pt");
+		ghyvi_report(
+			gvm->reporter,
+			"behind a guest IOMMU, which is not supported: the guest's GPU reads zeros; remove the IOMMU device from the VM, or boot the guest with iommu=pt");
 	return -EAGAIN;
 }
 

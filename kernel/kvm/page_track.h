@@ -16,11 +16,11 @@
 #if GHYVI_CAN_TRACK
 
 #if GHYVI_TRACK_BY_SLOT
-#define GHYVI_TRACK_WRITE_ARGS                                                                     \
-	struct kvm_vcpu *vcpu, gpa_t gpa, const u8 *value, int bytes,                              \
+#define GHYVI_TRACK_WRITE_ARGS                                        \
+	struct kvm_vcpu *vcpu, gpa_t gpa, const u8 *value, int bytes, \
 		struct kvm_page_track_notifier_node *node
 #else
-#define GHYVI_TRACK_WRITE_ARGS                                                                     \
+#define GHYVI_TRACK_WRITE_ARGS \
 	gpa_t gpa, const u8 *value, int bytes, struct kvm_page_track_notifier_node *node
 #endif
 

@@ -28,10 +28,12 @@ static unsigned long users_of(struct ghyvi_tracked *tracked, u64 gfn)
 
 static int set_users(struct ghyvi_tracked *tracked, u64 gfn, unsigned long users)
 {
-	return xa_err(xa_store(&tracked->users, gfn, users ? xa_mk_value(users) : NULL, GFP_KERNEL));
+	return xa_err(
+		xa_store(&tracked->users, gfn, users ? xa_mk_value(users) : NULL, GFP_KERNEL));
 }
 
-static bool get_one(struct ghyvi_tracked *tracked, const struct ghyvi_tracked_ops *ops, void *vm, u64 gfn)
+static bool get_one(struct ghyvi_tracked *tracked, const struct ghyvi_tracked_ops *ops, void *vm,
+		    u64 gfn)
 {
 	unsigned long users = users_of(tracked, gfn);
 

@@ -16,7 +16,7 @@
  *	have several users: the guest may place BAR 0 over a table page. Written with @lock held;
  *	read without.
  * @lock: protects @users, and keeps them consistent with KVM's tracking. Nests inside the lock of
- *	struct ghyvi_gtt and outside kvm->mmu_lock. Its holders do not wait for readers of kvm->srcu.
+ *	struct ghyvi_gtt, outside kvm->mmu_lock. Its holders do not wait for readers of kvm->srcu.
  */
 struct ghyvi_tracked {
 	struct xarray users;

@@ -95,7 +95,7 @@ static void untrack_page_of_slot(void *slot, u64 gfn)
  * counts balanced.
  */
 static void track_flush_slot(struct kvm *kvm, struct kvm_memory_slot *slot,
-			   struct kvm_page_track_notifier_node *node)
+			     struct kvm_page_track_notifier_node *node)
 {
 	static const struct ghyvi_tracked_ops ops = { .remove = untrack_page_of_slot };
 	struct ghyvi_vm *gvm = node_owner(node);
@@ -106,7 +106,8 @@ static void track_flush_slot(struct kvm *kvm, struct kvm_memory_slot *slot,
 	 */
 	if (slot->as_id)
 		return;
-	if (ghyvi_tracked_drop(&gvm->tracked, &ops, &of, slot->base_gfn, slot->base_gfn + slot->npages - 1))
+	if (ghyvi_tracked_drop(&gvm->tracked, &ops, &of, slot->base_gfn,
+			       slot->base_gfn + slot->npages - 1))
 		gvm->events->lost(gvm->owner, slot->base_gfn, slot->npages);
 }
 
@@ -132,7 +133,7 @@ static void untrack_page(void *kvm, u64 gfn)
 }
 
 static void track_remove_region(gfn_t gfn, unsigned long count,
-			     struct kvm_page_track_notifier_node *node)
+				struct kvm_page_track_notifier_node *node)
 {
 	static const struct ghyvi_tracked_ops ops = { .remove = untrack_page };
 	struct ghyvi_vm *gvm = node_owner(node);
@@ -176,7 +177,8 @@ static void untrack_all(struct ghyvi_vm *gvm)
 	count = ghyvi_tracked_drop(&gvm->tracked, &track_ops, gvm->kvm, 0, U64_MAX >> PAGE_SHIFT);
 	srcu_read_unlock(&gvm->kvm->srcu, idx);
 	if (count)
-		ghyvi_report(gvm->reporter, "%lu pages were still protected when the VM closed the device", count);
+		ghyvi_report(gvm->reporter,
+			     "%lu pages were still protected when the VM closed the device", count);
 }
 
 void ghyvi_kvm_track_stop(struct ghyvi_vm *gvm)

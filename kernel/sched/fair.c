@@ -230,9 +230,8 @@ static void measure_think(struct sched_rq *rq, u64 now)
 	u64 usual = rq->fair.think_ns;
 
 	if (usual)
-		rq->fair.think_deviation_ns =
-			ewma(rq->fair.think_deviation_ns ?: 1,
-				think > usual ? think - usual : usual - think);
+		rq->fair.think_deviation_ns = ewma(rq->fair.think_deviation_ns ?: 1,
+						   think > usual ? think - usual : usual - think);
 	rq->fair.think_ns = max_t(u64, ewma(usual, think), 1);
 }
 

@@ -106,8 +106,7 @@ void sched_report_preempt_timeout(struct sched_engine *engine, struct ghyvi_work
  * The current workload ignored the preemption request: cancel its job. Called with engine->lock
  * held, returns with it released.
  */
-static void stop_current(struct sched_engine *engine, u64 now)
-	__releases(&engine->lock)
+static void stop_current(struct sched_engine *engine, u64 now) __releases(&engine->lock)
 {
 	struct ghyvi_workload *workload = engine->current_workload;
 

@@ -28,9 +28,10 @@
  * that prepares it also starts it.
  *
  * A workload that was dispatched before it was prepared keeps the engine for a limited time if
- * other vGPUs are enqueued. Then the clock takes the engine back (sched_revoke_late()): the workload
- * is QUEUED again, first in its run queue, and @late. A run queue whose first workload is late is
- * not enqueued in the policy. When prepare() returns, it is treated like one that just woke.
+ * other vGPUs are enqueued. Then the clock takes the engine back (sched_revoke_late()): the
+ * workload is QUEUED again, first in its run queue, and @late. A run queue whose first workload is
+ * late is not enqueued in the policy. When prepare() returns, it is treated like one that just
+ * woke.
  *
  * While a workload runs, it is charged (charge.c), and the clock monitors it (preempt.c): on behalf
  * of enqueued vGPUs it is preempted after its timeslice. If the preemption takes longer than
@@ -46,8 +47,8 @@
 #include "sched_types.h"
 
 static void preparation_work(struct work_struct *work);
-static void kick_engine(struct ghyvi_sched *sched, enum ghyvi_engine_id id, const struct sched_rq *own,
-		 bool host);
+static void kick_engine(struct ghyvi_sched *sched, enum ghyvi_engine_id id,
+			const struct sched_rq *own, bool host);
 
 static struct sched_engine *engine_of(struct ghyvi_sched *sched, struct ghyvi_workload *workload)
 {
@@ -111,8 +112,8 @@ static void release_engine_locked(struct sched_engine *engine, struct ghyvi_work
 	if (rq->entity->stats)
 		ghyvi_count_add(sched_stats_of(rq), busy_ns, busy_ns);
 	if (engine->policy->on_complete)
-		engine->policy->on_complete(engine, rq, busy_ns,
-					    status == GHYVI_JOB_PREEMPTED, now);
+		engine->policy->on_complete(engine, rq, busy_ns, status == GHYVI_JOB_PREEMPTED,
+					    now);
 	engine->preempt_requested_ns = 0;
 	engine->contended_since_ns = 0;
 	sched_requeue(engine, rq, now);
@@ -268,7 +269,8 @@ static void switch_to(struct sched_engine *engine, struct sched_rq *rq)
 }
 
 /* Give the engine to the first workload of @rq, which the policy picked. */
-static struct ghyvi_workload *dispatch_workload(struct sched_engine *engine, struct sched_rq *rq, u64 now)
+static struct ghyvi_workload *dispatch_workload(struct sched_engine *engine, struct sched_rq *rq,
+						u64 now)
 {
 	struct ghyvi_workload *workload = list_first_entry(&rq->queue, struct ghyvi_workload, link);
 
@@ -289,8 +291,8 @@ static struct ghyvi_workload *dispatch_workload(struct sched_engine *engine, str
 
 /*
  * Decide which thread prepares and starts @workload, which was just dispatched. Returns true if the
- * calling thread must do that, false if another thread does. @own, @host: as for kick_engine(). Caller
- * holds engine->lock.
+ * calling thread must do that, false if another thread does. @own, @host: as for kick_engine().
+ * Caller holds engine->lock.
  */
 static bool take_charge(struct sched_engine *engine, struct ghyvi_workload *workload,
 			const struct sched_rq *own, bool host, u64 now)
@@ -354,7 +356,7 @@ static void trace_start(struct sched_engine *engine, struct ghyvi_workload *work
  * complete the workload with *@status.
  */
 static bool start_workload(struct ghyvi_sched *sched, struct sched_engine *engine,
-		  struct ghyvi_workload *workload, enum ghyvi_job_status *status)
+			   struct ghyvi_workload *workload, enum ghyvi_job_status *status)
 {
 	bool started = false;
 	bool withdrawn;
@@ -398,7 +400,7 @@ static bool start_workload(struct ghyvi_sched *sched, struct sched_engine *engin
  * released and the caller must kick it.
  */
 static bool start_prepared(struct ghyvi_sched *sched, struct sched_engine *engine,
-		  struct ghyvi_workload *workload, int err)
+			   struct ghyvi_workload *workload, int err)
 {
 	enum ghyvi_job_status status;
 
@@ -506,8 +508,8 @@ static bool prepare_and_start(struct sched_engine *engine, struct ghyvi_workload
  *	compared, never dereferenced: it may be freed already.
  * @host: the calling thread is a host thread, and may start any prepared workload
  */
-static void kick_engine(struct ghyvi_sched *sched, enum ghyvi_engine_id id, const struct sched_rq *own,
-		 bool host)
+static void kick_engine(struct ghyvi_sched *sched, enum ghyvi_engine_id id,
+			const struct sched_rq *own, bool host)
 {
 	struct sched_engine *engine = &sched->engines[id];
 	struct ghyvi_workload *workload;

@@ -114,12 +114,13 @@ int ghyvi_sched_set_settings(struct ghyvi_sched *sched, const struct ghyvi_sched
 	unsigned int i;
 
 	if (!value_in_range(settings->timeslice_us, GHYVI_SCHED_TIMESLICE_MIN_US,
-		    GHYVI_SCHED_TIMESLICE_MAX_US) ||
-	    !value_in_range(settings->window_us, GHYVI_SCHED_WINDOW_MIN_US, GHYVI_SCHED_WINDOW_MAX_US))
+			    GHYVI_SCHED_TIMESLICE_MAX_US) ||
+	    !value_in_range(settings->window_us, GHYVI_SCHED_WINDOW_MIN_US,
+			    GHYVI_SCHED_WINDOW_MAX_US))
 		return -EINVAL;
 	if (settings->preempt_timeout_us &&
 	    !value_in_range(settings->preempt_timeout_us, GHYVI_SCHED_PREEMPT_TIMEOUT_MIN_US,
-		    GHYVI_SCHED_PREEMPT_TIMEOUT_MAX_US))
+			    GHYVI_SCHED_PREEMPT_TIMEOUT_MAX_US))
 		return -EINVAL;
 	mutex_lock(&sched->settings_lock);
 	lock_engines(sched);

@@ -30,20 +30,22 @@ unsigned int ghyvi_duration_class(u32 duration)
  * The threshold that would have been cheapest for all recorded durations: 0 (buy at once), or the
  * end of one of the classes.
  */
-static u32 optimal_threshold(const struct ghyvi_histogram *d, const struct ghyvi_rent_or_buy *rental)
+static u32 optimal_threshold(const struct ghyvi_histogram *d,
+			     const struct ghyvi_rent_or_buy *rental)
 {
 	u32 longer = d->total + d->censored, limit = 0;
 	u64 cost, rented = longer * rental->enter_ns, best = longer * rental->buy_ns;
 	unsigned int class;
 
-	for (class = 0; class < GHYVI_DURATION_CLASSES; class++) {
+	for (class = 0; class < GHYVI_DURATION_CLASSES; class ++) {
 		if (!d->count[class])
 			continue;
 		if (d->longest[class] * rental->rent_ns > rental->buy_ns)
 			break;
 		rented += d->sum[class] * rental->rent_ns;
 		longer -= d->count[class];
-		cost = rented + longer * ((d->longest[class] + 1) * rental->rent_ns + rental->buy_ns);
+		cost = rented +
+		       longer * ((d->longest[class] + 1) * rental->rent_ns + rental->buy_ns);
 		if (cost + cost / MIN_GAIN_RATIO < best) {
 			best = cost;
 			limit = d->longest[class] + 2;
@@ -57,7 +59,7 @@ static void durations_age(struct ghyvi_histogram *d)
 	unsigned int class;
 
 	d->total = 0;
-	for (class = 0; class < GHYVI_DURATION_CLASSES; class++) {
+	for (class = 0; class < GHYVI_DURATION_CLASSES; class ++) {
 		d->count[class] /= 2;
 		d->sum[class] /= 2;
 		if (!d->count[class])
@@ -75,7 +77,8 @@ static void durations_make_room(struct ghyvi_histogram *d)
 		durations_age(d);
 }
 
-void ghyvi_durations_add(struct ghyvi_histogram *d, u32 duration, const struct ghyvi_rent_or_buy *rental)
+void ghyvi_durations_add(struct ghyvi_histogram *d, u32 duration,
+			 const struct ghyvi_rent_or_buy *rental)
 {
 	unsigned int class = ghyvi_duration_class(duration);
 
@@ -101,7 +104,8 @@ void ghyvi_histogram_remove_censored(struct ghyvi_histogram *d)
 		d->censored--;
 }
 
-u32 ghyvi_rental_limit(const struct ghyvi_histogram *d, s64 credit_ns, const struct ghyvi_rent_or_buy *rental)
+u32 ghyvi_rental_limit(const struct ghyvi_histogram *d, s64 credit_ns,
+		       const struct ghyvi_rent_or_buy *rental)
 {
 	u64 price = rental->buy_ns;
 

@@ -52,7 +52,8 @@ static void burst_ends(struct ghyvi_page_history *history, struct ghyvi_experien
 	history->writes = 0;
 }
 
-static void burst_ends_unscanned(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
+static void burst_ends_unscanned(struct ghyvi_page_history *history,
+				 struct ghyvi_experience *experience,
 				 const struct ghyvi_shadow_tuning *tuning)
 {
 	if (history->writes)
@@ -79,13 +80,15 @@ static void ahead_ends(struct ghyvi_page_history *history, struct ghyvi_experien
 {
 	if (history->ahead)
 		ghyvi_regret_charge(&experience->ahead_credit_ns,
-			     right ? (s64)tuning->trap_ns : -(s64)ghyvi_burst_rental(tuning).buy_ns,
-			     tuning->trap_ns);
+				    right ? (s64)tuning->trap_ns :
+					    -(s64)ghyvi_burst_rental(tuning).buy_ns,
+				    tuning->trap_ns);
 	history->ahead = false;
 }
 
 bool ghyvi_history_scan(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
-			const struct ghyvi_shadow_tuning *tuning, u32 now, u32 changed, bool taken_back)
+			const struct ghyvi_shadow_tuning *tuning, u32 now, u32 changed,
+			bool taken_back)
 {
 	bool old = !history->known || history->burst_at != now;
 	struct ghyvi_rent_or_buy rental = ghyvi_gap_rental(tuning);

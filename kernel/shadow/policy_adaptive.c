@@ -55,8 +55,9 @@ static bool adaptive_protect(const struct ghyvi_shadow_view *page)
 	const struct ghyvi_experience *experience = page->experience;
 	struct ghyvi_rent_or_buy rental = ghyvi_gap_rental(page->tuning);
 
-	return page->history->scans >= ghyvi_rental_limit(&experience->gaps[page->history->gap_context],
-							  experience->gap_credit_ns, &rental);
+	return page->history->scans >=
+	       ghyvi_rental_limit(&experience->gaps[page->history->gap_context],
+				  experience->gap_credit_ns, &rental);
 }
 
 const struct ghyvi_shadow_policy ghyvi_policy_adaptive = {

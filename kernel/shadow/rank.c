@@ -7,7 +7,8 @@
 #include "../gtt/gtt_types.h"
 
 void ghyvi_tables_each(struct ghyvi_gtt *gtt,
-		       void (*visit)(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, void *data),
+		       void (*visit)(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table,
+				     void *data),
 		       void *data)
 {
 	struct ghyvi_table_page *table;
@@ -53,8 +54,8 @@ void ghyvi_tables_rank(struct ghyvi_gtt *gtt)
 	u32 i;
 
 	lockdep_assert_held(&gtt->lock);
-	ranking.tables = kvmalloc_array(gtt->nr_tables + gtt->nr_ggtt_tables + 1, sizeof(*ranking.tables),
-					GFP_KERNEL_ACCOUNT);
+	ranking.tables = kvmalloc_array(gtt->nr_tables + gtt->nr_ggtt_tables + 1,
+					sizeof(*ranking.tables), GFP_KERNEL_ACCOUNT);
 	if (!ranking.tables)
 		return; /* the old ranks remain until the next ranking */
 	ghyvi_tables_each(gtt, rank_collect, &ranking);

@@ -92,7 +92,8 @@ void ghyvi_table_relax(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 	trace_oos_change(gtt->params.reporter, "relax", table->gfn);
 }
 
-void ghyvi_table_protect_initial(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int level)
+void ghyvi_table_protect_initial(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table,
+				 unsigned int level)
 {
 	struct ghyvi_shadow_view page = ghyvi_table_view(gtt, table);
 
@@ -124,7 +125,8 @@ static void table_burst(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 {
 	struct ghyvi_table_page *before = ghyvi_table_neighbour(gtt, table, -1);
 
-	while (table && ghyvi_history_run(before ? &before->history : NULL, &table->history, &gtt->experience)) {
+	while (table && ghyvi_history_run(before ? &before->history : NULL, &table->history,
+					  &gtt->experience)) {
 		before = table;
 		table = ghyvi_table_neighbour(gtt, table, 1);
 	}
@@ -145,7 +147,8 @@ static bool line_differs(const u64 *guest, const u64 *snapshot)
 }
 
 /* Read each guest entry of the line once, and translate it. Returns how many entries differed. */
-static unsigned int line_update(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int at)
+static unsigned int line_update(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table,
+				unsigned int at)
 {
 	unsigned int i, changed = 0;
 	u64 line[GHYVI_PTES_PER_LINE];
@@ -159,10 +162,11 @@ static unsigned int line_update(struct ghyvi_gtt *gtt, struct ghyvi_table_page *
 }
 
 /*
- * Retry deferred entries within the limits of GHYVI_RETRY_UNBACKED and GHYVI_RETRY_NOMEM. Entries that the guest
- * has changed are translated with their line instead.
+ * Retry deferred entries within the limits of GHYVI_RETRY_UNBACKED and GHYVI_RETRY_NOMEM. Entries
+ * that the guest has changed are translated with their line instead.
  */
-static void try_again(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int *first, unsigned int *last)
+static void try_again(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int *first,
+		      unsigned int *last)
 {
 	bool all = table->generation != gtt->generation;
 	u32 *left = all ? &gtt->retry_unbacked_left : &gtt->retry_nomem_left;
@@ -173,7 +177,8 @@ static void try_again(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, uns
 	table->generation = gtt->generation;
 	table->nomem = false;
 	for (i = 0; i < GHYVI_ENTRIES; i++) {
-		if (!ghyvi_table_entry_deferred(table, i) || (!all && ghyvi_table_entry_unbacked(table, i)))
+		if (!ghyvi_table_entry_deferred(table, i) ||
+		    (!all && ghyvi_table_entry_unbacked(table, i)))
 			continue;
 		/* The guest may restore a changed entry before its line is compared: keep it. */
 		if (READ_ONCE(table->guest[i]) != table->snapshot[i] || (!all && !*left)) {
@@ -219,8 +224,9 @@ unsigned int ghyvi_table_sync(struct ghyvi_gtt *gtt, struct ghyvi_table_page *ta
 	ghyvi_count(gtt->params.stats, reconstructions);
 	ghyvi_count_add(gtt->params.stats, entries_compared, GHYVI_ENTRIES);
 	ghyvi_count_add(gtt->params.stats, entries_changed, changed);
-	if (table->history.leaf && ghyvi_history_scan(&table->history, &gtt->experience, &gtt->tuning,
-						      table_now(gtt, table), changed, table->protected))
+	if (table->history.leaf &&
+	    ghyvi_history_scan(&table->history, &gtt->experience, &gtt->tuning,
+			       table_now(gtt, table), changed, table->protected))
 		table_burst(gtt, table);
 	trace_oos_sync(gtt->params.reporter, gtt->policy->name, table->gfn, GHYVI_ENTRIES, changed);
 	return changed;
@@ -264,8 +270,8 @@ static void table_trap(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, un
 	/* Only leaf pages are relaxed, so only their stores are recorded. */
 	if (!table->history.leaf)
 		return;
-	if (ghyvi_history_trap(&table->history, &gtt->experience, &gtt->tuning, table_now(gtt, table),
-			       first * GHYVI_BURST_STARTS / GHYVI_ENTRIES))
+	if (ghyvi_history_trap(&table->history, &gtt->experience, &gtt->tuning,
+			       table_now(gtt, table), first * GHYVI_BURST_STARTS / GHYVI_ENTRIES))
 		table_burst(gtt, table);
 	page = ghyvi_table_view(gtt, table);
 	if (!table->protected || !gtt->policy->relax(&page))
@@ -318,7 +324,8 @@ void ghyvi_gtt_protection_lost(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
 	}
 	for (i = 0; i < gtt->nr_ggtt_tables; i++) {
 		table = gtt->ggtt_tables[i];
-		if (!table || table->gfn == GHYVI_INVALID_GFN || table->gfn < gfn || table->gfn - gfn >= count)
+		if (!table || table->gfn == GHYVI_INVALID_GFN || table->gfn < gfn ||
+		    table->gfn - gfn >= count)
 			continue;
 		ghyvi_ggtt_relax(gtt, table);
 	}

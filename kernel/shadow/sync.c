@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sync points, and the settings of an gtt that affect them. Pages that the policy wants to be strict
- * again are write-protected first, in batches, and scanned afterwards, so that no store is missed
- * in between.
+ * Sync points, and the settings of an gtt that affect them. Pages that the policy wants to be
+ * strict again are write-protected first, in batches, and scanned afterwards, so that no store is
+ * missed in between.
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -69,7 +69,8 @@ struct scanned {
 };
 
 /* Sync the pages on @list. Those that remain relaxed are moved to @done. */
-static void sync_list(struct ghyvi_gtt *gtt, struct list_head *list, struct list_head *done, struct scanned *scanned)
+static void sync_list(struct ghyvi_gtt *gtt, struct list_head *list, struct list_head *done,
+		      struct scanned *scanned)
 {
 	struct ghyvi_table_page *table;
 	bool armed;
@@ -266,7 +267,7 @@ int ghyvi_gtt_policy_list(struct ghyvi_gtt *gtt, char *buffer, size_t bytes)
 
 	for (i = 0; i < ghyvi_shadow_policy_count; i++)
 		at += scnprintf(buffer + at, bytes - at,
-				ghyvi_shadow_policies[i] == active ? "%s[%s]" : "%s%s", i ? " " : "",
-				ghyvi_shadow_policies[i]->name);
+				ghyvi_shadow_policies[i] == active ? "%s[%s]" : "%s%s",
+				i ? " " : "", ghyvi_shadow_policies[i]->name);
 	return at + scnprintf(buffer + at, bytes - at, "\n");
 }

@@ -122,7 +122,8 @@ int softgpu_mi_atomic(struct softgpu_engine *engine)
 	if (operation < OP_AND || operation > OP_CMPWR || bytes > 8 ||
 	    ATOMIC_CLASS(header) != (bytes == 8 ? ATOMIC_CLASS_QWORD : ATOMIC_CLASS_DWORD) ||
 	    !IS_ALIGNED(address, bytes))
-		return softgpu_error(engine, "ATOMIC %#010x at %#llx is not supported", header, address);
+		return softgpu_error(engine, "ATOMIC %#010x at %#llx is not supported", header,
+				     address);
 	if (header & ATOMIC_INLINE) {
 		if (engine->packet_dwords != 11)
 			return softgpu_error(engine, "ATOMIC without its inline data");
@@ -134,7 +135,8 @@ int softgpu_mi_atomic(struct softgpu_engine *engine)
 		operands.second = gpr64(engine, OPERAND2_GPR);
 	}
 
-	err = softgpu_map(engine, header & MI_USE_GGTT ? SOFTGPU_GGTT : SOFTGPU_PPGTT, address, true, &p);
+	err = softgpu_map(engine, header & MI_USE_GGTT ? SOFTGPU_GGTT : SOFTGPU_PPGTT, address,
+			  true, &p);
 	if (err || !p)
 		return err;
 	if (bytes == 8)

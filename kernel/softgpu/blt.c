@@ -184,9 +184,9 @@ static int blit_run(struct softgpu_engine *engine, const struct blit *blit)
 					   softgpu_surface_linear(&blit->dst,
 								  (s64)blit->x1 * blit->pixel_bytes,
 								  (s64)blit->y1 + row),
-					   softgpu_surface_linear(&blit->src,
-								  (s64)blit->src_x * blit->pixel_bytes,
-								  (s64)blit->src_y + row),
+					   softgpu_surface_linear(
+						   &blit->src, (s64)blit->src_x * blit->pixel_bytes,
+						   (s64)blit->src_y + row),
 					   bytes);
 		else
 			err = blit_row(engine, blit, row, bytes);
@@ -273,7 +273,8 @@ static int xy_fast_copy(struct softgpu_engine *engine)
 	};
 
 	if (!blit.pixel_bytes || dst_tiling > SOFTGPU_Y_TILED || src_tiling > SOFTGPU_Y_TILED)
-		return softgpu_error(engine, "XY_FAST_COPY_BLT %#010x %#010x: unknown depth or tiling",
+		return softgpu_error(engine,
+				     "XY_FAST_COPY_BLT %#010x %#010x: unknown depth or tiling",
 				     packet[0], packet[1]);
 	/* The tiling fields have the values of enum softgpu_tiling. */
 	blit.dst = blt_surface(&packet[4], packet[1], dst_tiling);

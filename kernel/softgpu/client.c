@@ -10,7 +10,7 @@
 #include <linux/slab.h>
 #include "engine.h"
 
-#define OWNER_KIND(owner) ((owner) & 3)
+#define OWNER_KIND(owner) ((owner)&3)
 #define OWNER_COUNT(owner) ((owner) >> 2)
 #define OWNER(kind, count) ((u32)(kind) | (u32)(count) << 2)
 
@@ -87,7 +87,8 @@ int softgpu_map_guest(struct ghyvi_pgpu_client *handle, u64 gfn, u64 bus)
 	guest = xa_load(&client->guest, index);
 	if (!guest) {
 		guest = kzalloc(sizeof(*guest), GFP_KERNEL_ACCOUNT);
-		err = guest ? xa_err(xa_store(&client->guest, index, guest, GFP_KERNEL_ACCOUNT)) : -ENOMEM;
+		err = guest ? xa_err(xa_store(&client->guest, index, guest, GFP_KERNEL_ACCOUNT)) :
+			      -ENOMEM;
 		if (err)
 			kfree(guest);
 	}
@@ -109,7 +110,8 @@ void softgpu_unmap_guest(struct ghyvi_pgpu_client *handle, u64 gfn)
 	mutex_unlock(&client->owners_lock);
 }
 
-struct ghyvi_pgpu_client *softgpu_client_create(void *pgpu, const struct ghyvi_client_params *params)
+struct ghyvi_pgpu_client *softgpu_client_create(void *pgpu,
+						const struct ghyvi_client_params *params)
 {
 	struct softgpu_client *client = kzalloc(sizeof(*client), GFP_KERNEL_ACCOUNT);
 

@@ -33,7 +33,8 @@ static bool is_listed(const struct softgpu_engine *engine, u32 offset)
 	if (engine->id != GHYVI_RCS)
 		return false;
 	for (i = 0; i < RING_FORCE_TO_NONPRIV_SLOTS; i++)
-		if ((file_read(engine, RING_FORCE_TO_NONPRIV_FIRST + 4 * i) & RING_FORCE_TO_NONPRIV_ADDRESS_MASK) == offset)
+		if ((file_read(engine, RING_FORCE_TO_NONPRIV_FIRST + 4 * i) &
+		     RING_FORCE_TO_NONPRIV_ADDRESS_MASK) == offset)
 			return true;
 	return false;
 }
@@ -83,14 +84,16 @@ int softgpu_register_read(struct softgpu_engine *engine, u32 field, u32 *value)
 }
 
 /* Write the bits that the byte disables, or the mask in a masked register's high half, select. */
-static void merge_write(struct softgpu_engine *engine, u32 offset, u32 value, u32 byte_disables, bool masked)
+static void merge_write(struct softgpu_engine *engine, u32 offset, u32 value, u32 byte_disables,
+			bool masked)
 {
 	u32 old = file_read(engine, offset);
 	u32 bits = 0;
 	unsigned int i;
 
 	if (masked) {
-		file_write(engine, offset, (old & ~(value >> 16) & 0xffff) | (value & (value >> 16)));
+		file_write(engine, offset,
+			   (old & ~(value >> 16) & 0xffff) | (value & (value >> 16)));
 		return;
 	}
 	for (i = 0; i < 4; i++)
@@ -128,9 +131,10 @@ int softgpu_register_write(struct softgpu_engine *engine, u32 field, u32 value, 
 	if (offset >= GHYVI_REGISTERS_END)
 		return softgpu_error(engine, "register %#x is beyond the register file", offset);
 	if (!rule)
-		return privileged ? softgpu_error(engine, "register %#x must not be written by commands",
-						  offset) :
-				    SOFTGPU_OK;
+		return privileged ?
+			       softgpu_error(engine, "register %#x must not be written by commands",
+					     offset) :
+			       SOFTGPU_OK;
 	if (byte_disables && !ghyvi_register_takes_bytes(rule))
 		return softgpu_error(engine, "register %#x written in bytes", offset);
 	if (!may_write(engine, rule, offset, privileged))

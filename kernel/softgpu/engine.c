@@ -283,7 +283,8 @@ static int softgpu_load(struct softgpu_engine *engine)
 	softgpu_resume(engine);
 	softgpu_stream_drop_window(engine);
 	softgpu_tlb_reset(engine);
-	engine->ppgtt_mask = job->levels == GHYVI_LEVEL_PML4 ? GENMASK_ULL(47, 0) : GENMASK_ULL(31, 0);
+	engine->ppgtt_mask = job->levels == GHYVI_LEVEL_PML4 ? GENMASK_ULL(47, 0) :
+							       GENMASK_ULL(31, 0);
 
 	if (!(control & RING_CTL_ENABLE) || !IS_ALIGNED(engine->ring_start, GHYVI_PAGE_BYTES) ||
 	    engine->ring_head >= engine->ring_bytes || engine->ring_tail >= engine->ring_bytes)
@@ -292,7 +293,8 @@ static int softgpu_load(struct softgpu_engine *engine)
 				     engine->ring_tail);
 	if (job->levels != GHYVI_LEVEL_PML4 && job->levels != GHYVI_LEVEL_PDP)
 		return softgpu_error(engine, "%u levels of tables", job->levels);
-	if (job->nested && (!engine->client->base.params.fault || !engine->client->base.params.ggtt_table))
+	if (job->nested &&
+	    (!engine->client->base.params.fault || !engine->client->base.params.ggtt_table))
 		return softgpu_error(engine, "nested job of a client without guest tables");
 	return SOFTGPU_OK;
 }
@@ -308,7 +310,8 @@ static void softgpu_save(struct softgpu_engine *engine)
 }
 
 /* Execute @job in the calling thread. Returns the status for done(). */
-static enum ghyvi_job_status softgpu_engine_execute(struct softgpu_engine *engine, struct ghyvi_job *job)
+static enum ghyvi_job_status softgpu_engine_execute(struct softgpu_engine *engine,
+						    struct ghyvi_job *job)
 {
 	enum ghyvi_job_status status = GHYVI_JOB_COMPLETE;
 	unsigned long flags;
@@ -329,7 +332,8 @@ static enum ghyvi_job_status softgpu_engine_execute(struct softgpu_engine *engin
 	softgpu_access_begin(engine);
 	verdict = softgpu_load(engine);
 	indirect = job->context[GHYVI_CTX_INDIRECT];
-	if (!verdict && engine->id == GHYVI_RCS && indirect & GHYVI_INDIRECT_LINES && !softgpu_job(job)->begun)
+	if (!verdict && engine->id == GHYVI_RCS && indirect & GHYVI_INDIRECT_LINES &&
+	    !softgpu_job(job)->begun)
 		verdict = softgpu_run_indirect(engine, indirect);
 	while (!verdict) {
 		verdict = softgpu_decide(engine, &status);
@@ -370,7 +374,8 @@ bool softgpu_engine_work(struct softgpu_engine *engine)
 	spin_lock_irqsave(&engine->lock, flags);
 	softgpu_job(job)->state = JOB_LEAVING;
 	if (status == GHYVI_JOB_CANCELLED && !job->busy_ns)
-		job->context[GHYVI_CTX_RING_TAIL] = softgpu_job(job)->tail; /* it may be run later */
+		job->context[GHYVI_CTX_RING_TAIL] =
+			softgpu_job(job)->tail; /* it may be run later */
 	WRITE_ONCE(engine->job, NULL);
 	WRITE_ONCE(engine->left, engine->left + 1);
 	spin_unlock_irqrestore(&engine->lock, flags);

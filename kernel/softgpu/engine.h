@@ -226,7 +226,8 @@ struct softgpu {
 };
 
 /* engine.c: threads and jobs */
-int softgpu_engine_init(struct softgpu_engine *engine, struct softgpu *gpu, enum ghyvi_engine_id id);
+int softgpu_engine_init(struct softgpu_engine *engine, struct softgpu *gpu,
+			enum ghyvi_engine_id id);
 int softgpu_engine_start(struct softgpu_engine *engine);
 void softgpu_engine_fini(struct softgpu_engine *engine);
 /* Implementation of the operations of the same names in struct ghyvi_pgpu_ops. */
@@ -409,9 +410,12 @@ static inline int softgpu_map(struct softgpu_engine *engine, enum softgpu_space 
 	return 0;
 }
 
-int softgpu_read32(struct softgpu_engine *engine, enum softgpu_space space, u64 address, u32 *value);
-int softgpu_write32(struct softgpu_engine *engine, enum softgpu_space space, u64 address, u32 value);
-int softgpu_write64(struct softgpu_engine *engine, enum softgpu_space space, u64 address, u64 value);
+int softgpu_read32(struct softgpu_engine *engine, enum softgpu_space space, u64 address,
+		   u32 *value);
+int softgpu_write32(struct softgpu_engine *engine, enum softgpu_space space, u64 address,
+		    u32 value);
+int softgpu_write64(struct softgpu_engine *engine, enum softgpu_space space, u64 address,
+		    u64 value);
 
 /* client.c: clients and the ownership of host pages */
 /**
@@ -437,7 +441,8 @@ int softgpu_own_page(struct ghyvi_pgpu_client *client, u64 bus, enum ghyvi_page_
 void softgpu_disown_page(struct ghyvi_pgpu_client *client, u64 bus);
 int softgpu_map_guest(struct ghyvi_pgpu_client *client, u64 gfn, u64 bus);
 void softgpu_unmap_guest(struct ghyvi_pgpu_client *client, u64 gfn);
-struct ghyvi_pgpu_client *softgpu_client_create(void *pgpu, const struct ghyvi_client_params *params);
+struct ghyvi_pgpu_client *softgpu_client_create(void *pgpu,
+						const struct ghyvi_client_params *params);
 void softgpu_client_destroy(struct ghyvi_pgpu_client *client);
 void softgpu_invalidate(struct ghyvi_pgpu_client *client);
 

@@ -117,7 +117,8 @@ int softgpu_mi_flush_dw(struct softgpu_engine *engine)
 		post.qword = true;
 		fallthrough;
 	case POST_IMMEDIATE:
-		if (post_target(engine, &post, flags & GEN8_POST_STORE_INDEX, packet[1] & MI_FLUSH_DW_USE_GTT))
+		if (post_target(engine, &post, flags & GEN8_POST_STORE_INDEX,
+				packet[1] & MI_FLUSH_DW_USE_GTT))
 			err = softgpu_post(engine, &post);
 		break;
 	default:
@@ -144,7 +145,8 @@ int softgpu_pipe_control(struct softgpu_engine *engine)
 	softgpu_flush(engine, flags);
 	if (flags & PIPE_CONTROL_MMIO_WRITE) {
 		if (softgpu_stream(engine)->privileged)
-			return softgpu_error(engine, "PIPE_CONTROL that writes register %#x", packet[2]);
+			return softgpu_error(engine, "PIPE_CONTROL that writes register %#x",
+					     packet[2]);
 		return SOFTGPU_OK;
 	}
 	switch (GEN8_POST_SYNC(flags)) {
@@ -158,7 +160,8 @@ int softgpu_pipe_control(struct softgpu_engine *engine)
 		break;
 	}
 	if (GEN8_POST_SYNC(flags) != POST_NONE &&
-	    post_target(engine, &post, flags & GEN8_POST_STORE_INDEX, flags & PIPE_CONTROL_GLOBAL_GTT_IVB))
+	    post_target(engine, &post, flags & GEN8_POST_STORE_INDEX,
+			flags & PIPE_CONTROL_GLOBAL_GTT_IVB))
 		err = softgpu_post(engine, &post);
 	if (!err)
 		softgpu_notify(engine, flags);

@@ -56,10 +56,9 @@ static void softgpu_remove(struct pci_dev *pdev)
 	atomic_dec(&registered);
 }
 
-static const struct pci_device_id softgpu_ids[] = {
-	{ PCI_DEVICE(GHYVI_SOFTGPU_PCI_VENDOR, GHYVI_SOFTGPU_PCI_DEVICE) },
-	{ }
-};
+static const struct pci_device_id softgpu_ids[] = { { PCI_DEVICE(GHYVI_SOFTGPU_PCI_VENDOR,
+								 GHYVI_SOFTGPU_PCI_DEVICE) },
+						    {} };
 
 /* The driver's name is part of the type ids (ghyvi_softgpu-gen9_4). */
 static struct pci_driver softgpu_driver = {
@@ -84,8 +83,8 @@ static int __init softgpu_init(void)
 	if (ret)
 		goto unregister;
 	if (atomic_read(&registered) != pgpus) {
-		pr_err("ghyvi-softgpu: only %d of %u pGPUs were registered\n", atomic_read(&registered),
-		       pgpus);
+		pr_err("ghyvi-softgpu: only %d of %u pGPUs were registered\n",
+		       atomic_read(&registered), pgpus);
 		ret = -ENODEV;
 		goto destroy;
 	}

@@ -5,7 +5,7 @@
 
 #define ALU_OPCODE(word) ((word) >> 20)
 #define ALU_FIRST(word) ((word) >> 10 & 0x3ff)
-#define ALU_SECOND(word) ((word) & 0x3ff)
+#define ALU_SECOND(word) ((word)&0x3ff)
 
 enum {
 	ALU_NOOP = 0x000,
@@ -35,7 +35,8 @@ struct alu {
 	bool zero, carry;
 };
 
-static bool alu_read(const struct softgpu_engine *engine, const struct alu *alu, u32 operand, u64 *value)
+static bool alu_read(const struct softgpu_engine *engine, const struct alu *alu, u32 operand,
+		     u64 *value)
 {
 	if (operand < SOFTGPU_GPRS) {
 		*value = (u64)engine->gpr[2 * operand + 1] << 32 | engine->gpr[2 * operand];

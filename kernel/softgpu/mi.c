@@ -9,7 +9,6 @@
 
 #define MI_OPCODES 64
 
-
 static enum softgpu_space mi_space(u32 header)
 {
 	return header & MI_USE_GGTT ? SOFTGPU_GGTT : SOFTGPU_PPGTT;
@@ -117,15 +116,16 @@ static int mi_store_register(struct softgpu_engine *engine)
 	u32 value;
 	int err = softgpu_register_read(engine, engine->packet[1], &value);
 
-	return err ?: softgpu_write32(engine, mi_space(engine->packet[0]),
-				      mi_address(&engine->packet[2]), value);
+	return err   ?:
+		       softgpu_write32(engine, mi_space(engine->packet[0]),
+				       mi_address(&engine->packet[2]), value);
 }
 
 static int mi_load_register(struct softgpu_engine *engine)
 {
 	u32 value;
-	int err = softgpu_read32(engine, mi_space(engine->packet[0]), mi_address(&engine->packet[2]),
-				 &value);
+	int err = softgpu_read32(engine, mi_space(engine->packet[0]),
+				 mi_address(&engine->packet[2]), &value);
 
 	return err ?: softgpu_register_write(engine, engine->packet[1], value, 0);
 }
@@ -149,8 +149,9 @@ static int mi_copy_memory(struct softgpu_engine *engine)
 	if (dst_ggtt && !softgpu_stream(engine)->privileged)
 		return SOFTGPU_OK;
 	err = softgpu_read32(engine, mi_space(header), mi_address(&engine->packet[3]), &value);
-	return err ?: softgpu_write32(engine, dst_ggtt ? SOFTGPU_GGTT : SOFTGPU_PPGTT,
-				      mi_address(&engine->packet[1]), value);
+	return err   ?:
+		       softgpu_write32(engine, dst_ggtt ? SOFTGPU_GGTT : SOFTGPU_PPGTT,
+				       mi_address(&engine->packet[1]), value);
 }
 
 static bool semaphore_passes(unsigned int compare, u32 memory, u32 data)
@@ -192,21 +193,11 @@ static int mi_semaphore_wait(struct softgpu_engine *engine)
  * the guest.
  */
 static int (*const mi_execute[MI_OPCODES])(struct softgpu_engine *engine) = {
-	[0x02] = mi_user_interrupt,
-	[0x0a] = mi_batch_end,
-	[0x1a] = softgpu_mi_math,
-	[0x1c] = mi_semaphore_wait,
-	[0x20] = mi_store_data,
-	[0x21] = softgpu_mi_store_index,
-	[0x22] = mi_load_imm,
-	[0x24] = mi_store_register,
-	[0x26] = softgpu_mi_flush_dw,
-	[0x29] = mi_load_register,
-	[0x2a] = mi_copy_register,
-	[0x2e] = mi_copy_memory,
-	[0x2f] = softgpu_mi_atomic,
-	[0x31] = mi_batch_start,
-	[0x36] = mi_conditional_end,
+	[0x02] = mi_user_interrupt, [0x0a] = mi_batch_end,	[0x1a] = softgpu_mi_math,
+	[0x1c] = mi_semaphore_wait, [0x20] = mi_store_data,	[0x21] = softgpu_mi_store_index,
+	[0x22] = mi_load_imm,	    [0x24] = mi_store_register, [0x26] = softgpu_mi_flush_dw,
+	[0x29] = mi_load_register,  [0x2a] = mi_copy_register,	[0x2e] = mi_copy_memory,
+	[0x2f] = softgpu_mi_atomic, [0x31] = mi_batch_start,	[0x36] = mi_conditional_end,
 };
 
 int softgpu_mi(struct softgpu_engine *engine)
@@ -219,7 +210,8 @@ int softgpu_mi(struct softgpu_engine *engine)
 	if (!command)
 		return softgpu_error(engine, "MI command %#010x is unknown", header);
 	if (engine->packet_dwords < command->least || engine->packet_dwords > command->most)
-		return softgpu_error(engine, "%s of %u dwords", command->name, engine->packet_dwords);
+		return softgpu_error(engine, "%s of %u dwords", command->name,
+				     engine->packet_dwords);
 	rule = ghyvi_command_rule(command, header, privileged);
 	if (rule == GHYVI_REFUSED)
 		return softgpu_error(engine, "%s is not allowed in a %s", command->name,

@@ -41,7 +41,8 @@ static int config_read(struct pci_bus *bus, unsigned int devfn, int at, int byte
 		return PCIBIOS_SUCCESSFUL;
 	}
 	*value = bytes == 4 ? get_unaligned_le32(config) :
-		 bytes == 2 ? get_unaligned_le16(config) : *config;
+		 bytes == 2 ? get_unaligned_le16(config) :
+			      *config;
 	return PCIBIOS_SUCCESSFUL;
 }
 

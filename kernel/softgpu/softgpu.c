@@ -39,7 +39,8 @@ static void softgpu_ggtt_write(struct ghyvi_pgpu_client *handle, u64 first, cons
 
 static u64 softgpu_ggtt_read(struct ghyvi_pgpu_client *handle, u64 index)
 {
-	return index < SOFTGPU_GGTT_ENTRIES ? READ_ONCE(softgpu_client(handle)->gpu->ggtt[index]) : 0;
+	return index < SOFTGPU_GGTT_ENTRIES ? READ_ONCE(softgpu_client(handle)->gpu->ggtt[index]) :
+					      0;
 }
 
 static struct softgpu_engine *softgpu_engine_of(void *pgpu, struct ghyvi_job *job)

@@ -69,8 +69,8 @@ static int stream_fill_audited(struct softgpu_engine *engine, u64 at)
 
 	if (!commands)
 		return SOFTGPU_AGAIN;
-	count = ghyvi_commands_fetch(commands, stream_source(engine), engine->level, at, engine->ring_head,
-				     &engine->window);
+	count = ghyvi_commands_fetch(commands, stream_source(engine), engine->level, at,
+				     engine->ring_head, &engine->window);
 	if (count == -EACCES)
 		return SOFTGPU_ERROR;
 	if (count < 0)
@@ -133,7 +133,8 @@ static int stream_header(struct softgpu_engine *engine, u32 *header)
 {
 	int err = stream_dword(engine, 0, header);
 
-	if (!err && unlikely(!(engine->window.starts >> (engine->command_at - engine->window.at) / 4 & 1)))
+	if (!err &&
+	    unlikely(!(engine->window.starts >> (engine->command_at - engine->window.at) / 4 & 1)))
 		return stream_not_audited(engine);
 	return err;
 }
@@ -170,8 +171,8 @@ int softgpu_stream_fetch(struct softgpu_engine *engine)
 		return softgpu_error(engine, "command %#010x has an invalid type for this engine",
 				     header);
 	if (4ULL * dwords > left)
-		return softgpu_error(engine, "command %#010x: %u dwords do not fit into the %s", header,
-				     dwords, engine->level ? "batch" : "ring");
+		return softgpu_error(engine, "command %#010x: %u dwords do not fit into the %s",
+				     header, dwords, engine->level ? "batch" : "ring");
 	if (!softgpu_packet_skipped(engine->command, header)) {
 		if (dwords > GHYVI_PACKET_DWORDS_MAX)
 			return softgpu_error(engine, "command %#010x is too long", header);

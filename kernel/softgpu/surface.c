@@ -42,14 +42,15 @@ static u64 surface_locate(const struct softgpu_surface *surface, s64 x, s64 y, u
 		       (x >> X_TILE_WIDTH_SHIFT);
 		*run = (1 << X_TILE_WIDTH_SHIFT) - LOW(x, X_TILE_WIDTH_SHIFT);
 		return (surface->base & GHYVI_PAGE_MASK) + (u64)tile * GHYVI_PAGE_BYTES +
-		       (LOW(y, X_TILE_ROWS_SHIFT) << X_TILE_WIDTH_SHIFT) + LOW(x, X_TILE_WIDTH_SHIFT);
+		       (LOW(y, X_TILE_ROWS_SHIFT) << X_TILE_WIDTH_SHIFT) +
+		       LOW(x, X_TILE_WIDTH_SHIFT);
 	case SOFTGPU_Y_TILED:
 		tile = (y >> Y_TILE_ROWS_SHIFT) * (surface->pitch_bytes >> Y_TILE_WIDTH_SHIFT) +
 		       (x >> Y_TILE_WIDTH_SHIFT);
 		*run = (1 << Y_COLUMN_SHIFT) - LOW(x, Y_COLUMN_SHIFT);
 		return (surface->base & GHYVI_PAGE_MASK) + (u64)tile * GHYVI_PAGE_BYTES +
-		       (LOW(x, Y_TILE_WIDTH_SHIFT) >> Y_COLUMN_SHIFT
-			<< (Y_COLUMN_SHIFT + Y_TILE_ROWS_SHIFT)) +
+		       (LOW(x, Y_TILE_WIDTH_SHIFT) >>
+			Y_COLUMN_SHIFT << (Y_COLUMN_SHIFT + Y_TILE_ROWS_SHIFT)) +
 		       (LOW(y, Y_TILE_ROWS_SHIFT) << Y_COLUMN_SHIFT) + LOW(x, Y_COLUMN_SHIFT);
 	default:
 		address = softgpu_surface_linear(surface, x, y);
@@ -59,8 +60,9 @@ static u64 surface_locate(const struct softgpu_surface *surface, s64 x, s64 y, u
 }
 
 /* Copy between the surface and @row. @row is not modified if @write is true. */
-static __always_inline int surface_move(struct softgpu_engine *engine, const struct softgpu_surface *surface,
-					s64 x, s64 y, u32 bytes, u8 *row, bool write)
+static __always_inline int surface_move(struct softgpu_engine *engine,
+					const struct softgpu_surface *surface, s64 x, s64 y,
+					u32 bytes, u8 *row, bool write)
 {
 	u64 address;
 	u32 run;
@@ -84,14 +86,14 @@ static __always_inline int surface_move(struct softgpu_engine *engine, const str
 	return 0;
 }
 
-int softgpu_surface_read(struct softgpu_engine *engine, const struct softgpu_surface *surface, s64 x,
-			 s64 y, u32 bytes, u8 *row)
+int softgpu_surface_read(struct softgpu_engine *engine, const struct softgpu_surface *surface,
+			 s64 x, s64 y, u32 bytes, u8 *row)
 {
 	return surface_move(engine, surface, x, y, bytes, row, false);
 }
 
-int softgpu_surface_write(struct softgpu_engine *engine, const struct softgpu_surface *surface, s64 x,
-			  s64 y, u32 bytes, const u8 *row)
+int softgpu_surface_write(struct softgpu_engine *engine, const struct softgpu_surface *surface,
+			  s64 x, s64 y, u32 bytes, const u8 *row)
 {
 	return surface_move(engine, surface, x, y, bytes, (u8 *)row, true);
 }
@@ -153,7 +155,8 @@ int softgpu_copy(struct softgpu_engine *engine, u64 dst, u64 src, u32 bytes)
 
 	for (; bytes && !err; bytes -= run) {
 		if (backwards) {
-			run = min(bytes, min(to_page_start(dst + bytes), to_page_start(src + bytes)));
+			run = min(bytes,
+				  min(to_page_start(dst + bytes), to_page_start(src + bytes)));
 			err = copy_piece(engine, dst + bytes - run, src + bytes - run, run);
 			continue;
 		}

@@ -39,8 +39,8 @@ bool softgpu_surface_valid(const struct softgpu_surface *surface);
  * Context: the access mutex is held; it is dropped and retaken when the slice is used up.
  * Return: 0, SOFTGPU_ERROR or SOFTGPU_CANCELLED.
  */
-int softgpu_surface_read(struct softgpu_engine *engine, const struct softgpu_surface *surface, s64 x,
-			 s64 y, u32 bytes, u8 *row);
+int softgpu_surface_read(struct softgpu_engine *engine, const struct softgpu_surface *surface,
+			 s64 x, s64 y, u32 bytes, u8 *row);
 /**
  * softgpu_surface_write() - write a part of a row.
  * @engine: engine of the calling thread
@@ -53,8 +53,8 @@ int softgpu_surface_read(struct softgpu_engine *engine, const struct softgpu_sur
  * Context: the access mutex is held; it is dropped and retaken when the slice is used up.
  * Return: 0, SOFTGPU_ERROR or SOFTGPU_CANCELLED.
  */
-int softgpu_surface_write(struct softgpu_engine *engine, const struct softgpu_surface *surface, s64 x,
-			  s64 y, u32 bytes, const u8 *row);
+int softgpu_surface_write(struct softgpu_engine *engine, const struct softgpu_surface *surface,
+			  s64 x, s64 y, u32 bytes, const u8 *row);
 /**
  * softgpu_copy() - move memory between linear addresses, which may overlap.
  * @engine: engine of the calling thread; only BCS, which has @engine->rows

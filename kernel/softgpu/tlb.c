@@ -58,7 +58,8 @@ static int softgpu_violation(struct softgpu_engine *engine, u64 address, u64 bus
 	ghyvi_count(engine->client->base.params.stats, oracle_violations);
 	return softgpu_error(engine, "address %#llx maps page %#llx, which is %s: isolation oracle",
 			     address, bus,
-			     kind < 0 ? "not owned by the client" : "owned by the client as another kind of page");
+			     kind < 0 ? "not owned by the client" :
+					"owned by the client as another kind of page");
 }
 
 /* Get the host address of guest page @gfn; 0 if it is not mapped. */
@@ -115,7 +116,8 @@ static int softgpu_translate(struct softgpu_engine *engine, struct softgpu_tlb_e
 }
 
 /* Walk the upper levels for @address, down to its level-1 table or 2 MiB page. */
-static int softgpu_walk_upper(struct softgpu_engine *engine, struct softgpu_walk_entry *walk, u64 address)
+static int softgpu_walk_upper(struct softgpu_engine *engine, struct softgpu_walk_entry *walk,
+			      u64 address)
 {
 	const struct ghyvi_job *job = engine->job;
 	/* To the oracle, a guest's own tables are data pages of that guest. */
@@ -160,8 +162,11 @@ static int softgpu_walk_upper(struct softgpu_engine *engine, struct softgpu_walk
 		if (levels != GHYVI_LEVEL_PDP || level != levels) {
 			walk->writable &= !!(entry & GHYVI_ENTRY_WRITE);
 			if (level == GHYVI_LEVEL_PDP && entry & GHYVI_ENTRY_LARGE)
-				return job->nested ? WALK_SCRATCH :
-					softgpu_error(engine, "PPGTT address %#llx: page of 1 GiB", address);
+				return job->nested ?
+					       WALK_SCRATCH :
+					       softgpu_error(engine,
+							     "PPGTT address %#llx: page of 1 GiB",
+							     address);
 		}
 		if (level == GHYVI_LEVEL_PD && entry & GHYVI_ENTRY_LARGE) {
 			walk->large = entry;
@@ -169,7 +174,8 @@ static int softgpu_walk_upper(struct softgpu_engine *engine, struct softgpu_walk
 			walk->within = GHYVI_ENTRIES - 1;
 			break;
 		}
-		if (level == GHYVI_LEVEL_PD && entry & GHYVI_ENTRY_64K && engine->client->base.params.gen >= 9)
+		if (level == GHYVI_LEVEL_PD && entry & GHYVI_ENTRY_64K &&
+		    engine->client->base.params.gen >= 9)
 			walk->within = GHYVI_PTES_PER_64K - 1;
 	}
 	walk->region = address >> REGION_SHIFT;
@@ -180,7 +186,8 @@ static int softgpu_walk_upper(struct softgpu_engine *engine, struct softgpu_walk
 static int softgpu_walk_ppgtt(struct softgpu_engine *engine, struct softgpu_tlb_entry *slot,
 			      u64 address)
 {
-	u64 region = address >> REGION_SHIFT, number = address >> GHYVI_PAGE_SHIFT & (GHYVI_ENTRIES - 1);
+	u64 region = address >> REGION_SHIFT,
+	    number = address >> GHYVI_PAGE_SHIFT & (GHYVI_ENTRIES - 1);
 	struct softgpu_walk_entry *walk = &engine->walks[region % SOFTGPU_WALKS];
 	u64 entry, within;
 	int err;
@@ -215,9 +222,10 @@ static int softgpu_walk_ggtt(struct softgpu_engine *engine, struct softgpu_tlb_e
 		if (ghyvi_range_contains(&params->ggtt[i], address))
 			break;
 	if (i == params->nr_ggtt)
-		return softgpu_error(engine, "GGTT address %#llx is outside the vGPU's ranges", address);
-	entry = READ_ONCE((engine->job->nested ? params->ggtt_table : engine->gpu->ggtt)
-			  [address >> GHYVI_PAGE_SHIFT]);
+		return softgpu_error(engine, "GGTT address %#llx is outside the vGPU's ranges",
+				     address);
+	entry = READ_ONCE((engine->job->nested ? params->ggtt_table :
+						 engine->gpu->ggtt)[address >> GHYVI_PAGE_SHIFT]);
 	if (!(entry & GHYVI_ENTRY_PRESENT))
 		return softgpu_error(engine, "GGTT address %#llx not present", address);
 	/* GGTT entries have no write permission bit: all pages are writable. */
@@ -252,12 +260,14 @@ static int softgpu_fault(struct softgpu_engine *engine)
 }
 
 /* Map zeros, as a shadow maps the scratch page for an entry that cannot be translated. */
-static void softgpu_scratch(struct softgpu_engine *engine, struct softgpu_tlb_entry *slot, u64 address)
+static void softgpu_scratch(struct softgpu_engine *engine, struct softgpu_tlb_entry *slot,
+			    u64 address)
 {
 	const struct ghyvi_client_params *params = &engine->client->base.params;
 
 	ghyvi_count(params->stats, entries_rejected);
-	ghyvi_report(params->reporter, "address %#llx cannot be translated (guest page %#llx), reads as zero",
+	ghyvi_report(params->reporter,
+		     "address %#llx cannot be translated (guest page %#llx), reads as zero",
 		     address, engine->fault_gfn);
 	slot->pointer = (u8 *)softgpu_zeroes;
 	slot->writable = false;

@@ -122,8 +122,7 @@ u64 ghyvi_config_bar0(const struct ghyvi_config *config)
 	u64 address = get_unaligned_le64(config->space + PCI_BASE_ADDRESS_0) &
 		      ~(u64)(GHYVI_BAR0_BYTES - 1);
 
-	if (!(command & PCI_COMMAND_MEMORY) || !address ||
-	    address >= BIT_ULL(GUEST_PHYSICAL_BITS))
+	if (!(command & PCI_COMMAND_MEMORY) || !address || address >= BIT_ULL(GUEST_PHYSICAL_BITS))
 		return GHYVI_BAR_UNMAPPED;
 	return address;
 }

@@ -54,8 +54,9 @@ static int bind_device(struct ghyvi_device *device)
 	 * be used to change the GGTT table of the next user.
 	 */
 	if (ghyvi_region_is_referenced(device)) {
-		ghyvi_report(&device->reporter,
-			     "cannot be opened: the previous VM still uses memory of BAR 0; stop that VM, or remove and create the vGPU again");
+		ghyvi_report(
+			&device->reporter,
+			"cannot be opened: the previous VM still uses memory of BAR 0; stop that VM, or remove and create the vGPU again");
 		return -EBUSY;
 	}
 	return ghyvi_kvm_bind(device->gvm, &kvm_events, device->vgpu);
@@ -68,7 +69,8 @@ static int open_device(struct vfio_device *vdev)
 
 	ghyvi_report_forget(&device->reporter);
 	if (!try_module_get(device->pgpu->owner)) {
-		ghyvi_report(&device->reporter, "cannot be opened: the pGPU's module is being unloaded");
+		ghyvi_report(&device->reporter,
+			     "cannot be opened: the pGPU's module is being unloaded");
 		return -ENODEV;
 	}
 	mutex_lock(&device->lock);
@@ -106,10 +108,13 @@ static void request_unplug(struct vfio_device *vdev, unsigned int count)
 
 	if (!ghyvi_irq_request(device)) {
 		if (!count)
-			dev_warn(vdev->dev,
-				 "removal is waiting: the program that uses this vGPU has set no device request interrupt; stop the VM\n");
+			dev_warn(
+				vdev->dev,
+				"removal is waiting: the program that uses this vGPU has set no device request interrupt; stop the VM\n");
 	} else if (!(count % REQUEST_NOTICE_EVERY)) {
-		dev_notice(vdev->dev, "removal: asked the VM to unplug this vGPU; if its machine type cannot (q35 without a root port), stop it\n");
+		dev_notice(
+			vdev->dev,
+			"removal: asked the VM to unplug this vGPU; if its machine type cannot (q35 without a root port), stop it\n");
 	}
 }
 
@@ -134,21 +139,19 @@ static void mdev_release_dev(struct vfio_device *vdev)
 }
 #endif
 
-const struct vfio_device_ops ghyvi_device_ops = {
-	.name = "ghyvi",
-	.open_device = open_device,
-	.close_device = close_device,
-	.read = ghyvi_region_read,
-	.write = ghyvi_region_write,
-	.mmap = ghyvi_region_mmap,
-	.ioctl = ghyvi_device_ioctl,
-	.request = request_unplug,
-	.dma_unmap = dma_unmap,
+const struct vfio_device_ops ghyvi_device_ops = { .name = "ghyvi",
+						  .open_device = open_device,
+						  .close_device = close_device,
+						  .read = ghyvi_region_read,
+						  .write = ghyvi_region_write,
+						  .mmap = ghyvi_region_mmap,
+						  .ioctl = ghyvi_device_ioctl,
+						  .request = request_unplug,
+						  .dma_unmap = dma_unmap,
 #if GHYVI_HAVE_VFIO_FREE_DEVICE
-	.release = mdev_release_dev,
+						  .release = mdev_release_dev,
 #endif
 #if GHYVI_HAVE_VFIO_REGION_INFO_OP
-	.get_region_info_caps = ghyvi_region_info,
+						  .get_region_info_caps = ghyvi_region_info,
 #endif
-	GHYVI_VFIO_IOMMUFD_OPS
-};
+						  GHYVI_VFIO_IOMMUFD_OPS };

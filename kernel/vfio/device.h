@@ -34,7 +34,7 @@ struct ghyvi_vgpu;
  * @unmap: ranges of guest memory that VFIO unmaps
  * @debugfs: directory in debugfs
  * @lock: serialises open, close, resets, writers of settings and configuration accesses; protects
- *	@config, @bar0 and @open. Outermost: vgpu->lock and the lock of struct ghyvi_gtt nest inside.
+ *	@config, @bar0 and @open. Outermost: vgpu->lock and that of struct ghyvi_gtt nest inside.
  *	Accesses to registers and BARs do not take it.
  * @config: PCI configuration space
  * @bar0: guest-physical address of BAR 0 as last passed to @vgpu, or GHYVI_BAR_UNMAPPED. Written

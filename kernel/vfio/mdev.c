@@ -15,8 +15,9 @@ static DEFINE_IDA(vgpu_ids);
 
 static bool untracked_ggtt;
 module_param(untracked_ggtt, bool, 0444);
-MODULE_PARM_DESC(untracked_ggtt,
-		 "compare the whole GGTT at each submission instead of write-protecting it (a baseline for measurements)");
+MODULE_PARM_DESC(
+	untracked_ggtt,
+	"compare the whole GGTT at each submission instead of write-protecting it (a baseline for measurements)");
 
 static struct ghyvi_vgpu *create_vgpu(struct ghyvi_device *device)
 {

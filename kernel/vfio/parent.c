@@ -24,7 +24,7 @@ static unsigned int type_slices(const struct ghyvi_type *type)
 }
 
 int ghyvi_pgpu_alloc_vgpu(struct ghyvi_pgpu *pgpu, const struct ghyvi_type *type,
-		    struct ghyvi_partition *partition)
+			  struct ghyvi_partition *partition)
 {
 	u32 used;
 	int ret;
@@ -34,10 +34,11 @@ int ghyvi_pgpu_alloc_vgpu(struct ghyvi_pgpu *pgpu, const struct ghyvi_type *type
 	used = pgpu->used;
 	mutex_unlock(&pgpu->lock);
 	if (ret)
-		dev_warn(pgpu->dev,
-			 "no room for a vGPU of type %s: it takes %u of %u slices of the GGTT, contiguous and aligned; free slices: %*pbl. Remove a vGPU or choose a smaller type\n",
-			 type->sysfs_name, type_slices(type), GHYVI_SLICES, GHYVI_SLICES,
-			 (unsigned long[]){ ~used & (BIT(GHYVI_SLICES) - 1) });
+		dev_warn(
+			pgpu->dev,
+			"no room for a vGPU of type %s: it takes %u of %u slices of the GGTT, contiguous and aligned; free slices: %*pbl. Remove a vGPU or choose a smaller type\n",
+			type->sysfs_name, type_slices(type), GHYVI_SLICES, GHYVI_SLICES,
+			(unsigned long[]){ ~used & (BIT(GHYVI_SLICES) - 1) });
 	return ret;
 }
 

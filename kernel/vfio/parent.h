@@ -104,7 +104,7 @@ static inline struct ghyvi_pgpu *ghyvi_pgpu_of(struct mdev_type *mdev)
  * Return: 0, or -ENOSPC, which is logged with its reason.
  */
 int ghyvi_pgpu_alloc_vgpu(struct ghyvi_pgpu *pgpu, const struct ghyvi_type *type,
-		    struct ghyvi_partition *partition);
+			  struct ghyvi_partition *partition);
 /**
  * ghyvi_pgpu_free_vgpu() - free the partition of a vGPU.
  * @pgpu: pGPU that is divided

@@ -41,8 +41,8 @@ static int parse_number(const char *buffer, size_t bytes, u32 *value, char *word
 	return kstrtou32(word, hexadecimal ? 16 : 10, value);
 }
 
-int ghyvi_parse_u32(const char *buffer, size_t bytes, const struct ghyvi_value_range *range, u32 *value,
-		    char *reason)
+int ghyvi_parse_u32(const char *buffer, size_t bytes, const struct ghyvi_value_range *range,
+		    u32 *value, char *reason)
 {
 	const char *zero = range->or_zero && range->min ? "0 and " : "";
 	char word[NUMBER_BYTES];
@@ -51,9 +51,11 @@ int ghyvi_parse_u32(const char *buffer, size_t bytes, const struct ghyvi_value_r
 	if (!ret && ((*value >= range->min && *value <= range->max) || (range->or_zero && !*value)))
 		return 0;
 	if (ret == -EINVAL)
-		snprintf(reason, GHYVI_PARSE_REASON_BYTES, "\"%s\" is not a number; %s%u..%u are possible", word, zero,
-			 range->min, range->max);
+		snprintf(reason, GHYVI_PARSE_REASON_BYTES,
+			 "\"%s\" is not a number; %s%u..%u are possible", word, zero, range->min,
+			 range->max);
 	else
-		snprintf(reason, GHYVI_PARSE_REASON_BYTES, "%s is not in %s%u..%u", word, zero, range->min, range->max);
+		snprintf(reason, GHYVI_PARSE_REASON_BYTES, "%s is not in %s%u..%u", word, zero,
+			 range->min, range->max);
 	return -EINVAL;
 }

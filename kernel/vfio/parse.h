@@ -33,8 +33,8 @@ struct ghyvi_value_range {
  *
  * Return: 0, or -EINVAL.
  */
-int ghyvi_parse_u32(const char *buffer, size_t bytes, const struct ghyvi_value_range *range, u32 *value,
-		    char *reason);
+int ghyvi_parse_u32(const char *buffer, size_t bytes, const struct ghyvi_value_range *range,
+		    u32 *value, char *reason);
 
 /**
  * ghyvi_parse_name() - parse a name.

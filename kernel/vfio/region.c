@@ -42,8 +42,8 @@ static void access_registers(struct ghyvi_device *device, struct access *access)
 		ghyvi_vgpu_register_write(device->vgpu, access->offset, access->data,
 					  access->bytes);
 	else
-		access->data = ghyvi_vgpu_register_read(device->vgpu, access->offset,
-							access->bytes);
+		access->data =
+			ghyvi_vgpu_register_read(device->vgpu, access->offset, access->bytes);
 }
 
 static void copy_once(void *to, const void *from, unsigned int bytes)
@@ -232,7 +232,8 @@ static int map_memory(struct vm_area_struct *vma, void *memory)
 	int ret = 0;
 
 	for (at = vma->vm_start; at < vma->vm_end && !ret; at += PAGE_SIZE, memory += PAGE_SIZE)
-		ret = remap_pfn_range(vma, at, vmalloc_to_pfn(memory), PAGE_SIZE, vma->vm_page_prot);
+		ret = remap_pfn_range(vma, at, vmalloc_to_pfn(memory), PAGE_SIZE,
+				      vma->vm_page_prot);
 	return ret;
 }
 

@@ -25,7 +25,8 @@ ssize_t ghyvi_setting_store(struct device *dev, struct device_attribute *attr, c
 	int ret = ghyvi_parse_u32(buffer, bytes, &setting->range, &value, reason);
 
 	if (ret) {
-		ghyvi_report(&device->reporter, "%s/%s: %s", setting->settings->group, attr->attr.name, reason);
+		ghyvi_report(&device->reporter, "%s/%s: %s", setting->settings->group,
+			     attr->attr.name, reason);
 		return ret;
 	}
 	mutex_lock(&device->lock); /* one setting at a time */

@@ -43,18 +43,19 @@ ssize_t ghyvi_setting_show(struct device *dev, struct device_attribute *attr, ch
 ssize_t ghyvi_setting_store(struct device *dev, struct device_attribute *attr, const char *buffer,
 			    size_t bytes);
 
-#define GHYVI_SETTING_ATTRIBUTE(of, type, member, mode, store_function, ...)                       \
-	static struct ghyvi_setting setting_##member = {                                           \
-		.attr = __ATTR(member, mode, ghyvi_setting_show, store_function),                  \
-		.settings = &(of),                                                                 \
-		.offset = offsetof(type, member),                                                  \
-		.range = { __VA_ARGS__ },                                                          \
-	};                                                                                         \
+#define GHYVI_SETTING_ATTRIBUTE(of, type, member, mode, store_function, ...)      \
+	static struct ghyvi_setting setting_##member = {                          \
+		.attr = __ATTR(member, mode, ghyvi_setting_show, store_function), \
+		.settings = &(of),                                                \
+		.offset = offsetof(type, member),                                 \
+		.range = { __VA_ARGS__ },                                         \
+	};                                                                        \
 	static_assert(sizeof(type) <= GHYVI_SETTINGS_BYTES)
 
 /* Define setting_<member>, whose valid values are @lowest..@highest. */
-#define GHYVI_SETTING(of, type, member, lowest, highest)                                           \
-	GHYVI_SETTING_ATTRIBUTE(of, type, member, 0644, ghyvi_setting_store, .min = (lowest), .max = (highest))
+#define GHYVI_SETTING(of, type, member, lowest, highest)                                      \
+	GHYVI_SETTING_ATTRIBUTE(of, type, member, 0644, ghyvi_setting_store, .min = (lowest), \
+				.max = (highest))
 
 #define GHYVI_SETTING_RO(of, type, member) GHYVI_SETTING_ATTRIBUTE(of, type, member, 0444, NULL)
 

@@ -49,7 +49,8 @@ static ssize_t last_error_time_show(struct device *dev, struct device_attribute 
 {
 	char text[GHYVI_REPORT_BYTES];
 
-	return sysfs_emit(buffer, "%lld\n", ghyvi_report_last(&of_dev(dev)->reporter, text, sizeof(text)));
+	return sysfs_emit(buffer, "%lld\n",
+			  ghyvi_report_last(&of_dev(dev)->reporter, text, sizeof(text)));
 }
 static DEVICE_ATTR_RO(last_error_time);
 
@@ -91,12 +92,8 @@ static ssize_t unplug_store(struct device *dev, struct device_attribute *attr, c
 static DEVICE_ATTR_WO(unplug);
 
 static struct attribute *device_attributes[] = {
-	&dev_attr_state.attr,
-	&dev_attr_last_error.attr,
-	&dev_attr_last_error_time.attr,
-	&dev_attr_reset.attr,
-	&dev_attr_unplug.attr,
-	NULL,
+	&dev_attr_state.attr, &dev_attr_last_error.attr, &dev_attr_last_error_time.attr,
+	&dev_attr_reset.attr, &dev_attr_unplug.attr,	 NULL,
 };
 
 static const struct attribute_group device_group = {
@@ -118,7 +115,8 @@ static ssize_t mode_store(struct device *dev, struct device_attribute *attr, con
 	if (!ret)
 		ret = ghyvi_gtt_set_policy(ghyvi_vgpu_mm(device->vgpu), name);
 	if (ret == -EOPNOTSUPP)
-		ghyvi_report(&device->reporter, "policy/mode: \"%s\" is not supported by this pGPU", name);
+		ghyvi_report(&device->reporter, "policy/mode: \"%s\" is not supported by this pGPU",
+			     name);
 	else if (ret)
 		ghyvi_report(&device->reporter, "policy/mode: there is no policy \"%s\"", name);
 	return ret ?: bytes;

@@ -17,8 +17,9 @@
 
 static bool audit_may_log;
 module_param(audit_may_log, bool, 0444);
-MODULE_PARM_DESC(audit_may_log,
-		 "allow audit/mode \"log\", in which refused commands run (default: no; for debugging)");
+MODULE_PARM_DESC(
+	audit_may_log,
+	"allow audit/mode \"log\", in which refused commands run (default: no; for debugging)");
 
 static struct ghyvi_audit *audit_of(struct device *dev)
 {
@@ -40,8 +41,9 @@ static ssize_t mode_store(struct device *dev, struct device_attribute *attr, con
 	int ret = ghyvi_parse_name(buffer, bytes, name);
 
 	if (!ret && !strcmp(name, "log") && !audit_may_log) {
-		ghyvi_report(&device->reporter,
-			     "audit/mode: refused: \"log\" needs ghyvi loaded with audit_may_log=1");
+		ghyvi_report(
+			&device->reporter,
+			"audit/mode: refused: \"log\" needs ghyvi loaded with audit_may_log=1");
 		return -EPERM;
 	}
 	if (!ret)

@@ -34,7 +34,8 @@ static const struct ghyvi_settings knobs = {
 	.set = set_knobs,
 };
 
-GHYVI_SETTING(knobs, struct ghyvi_sched_knobs, weight, GHYVI_SCHED_WEIGHT_MIN, GHYVI_SCHED_WEIGHT_MAX);
+GHYVI_SETTING(knobs, struct ghyvi_sched_knobs, weight, GHYVI_SCHED_WEIGHT_MIN,
+	      GHYVI_SCHED_WEIGHT_MAX);
 GHYVI_SETTING(knobs, struct ghyvi_sched_knobs, cap, 0, GHYVI_SCHED_CAP_MAX);
 GHYVI_SETTING(knobs, struct ghyvi_sched_knobs, priority, 0, GHYVI_SCHED_PRIORITY_MAX);
 
@@ -73,7 +74,8 @@ static ssize_t scheduler_store(struct device *dev, struct device_attribute *attr
 	if (!ret)
 		ret = ghyvi_sched_set_policy(pgpu_of(attr)->sched, name);
 	if (ret)
-		ghyvi_report(&pgpu_of(attr)->reporter, "ghyvi/scheduler: there is no policy \"%s\"", name);
+		ghyvi_report(&pgpu_of(attr)->reporter, "ghyvi/scheduler: there is no policy \"%s\"",
+			     name);
 	return ret ?: bytes;
 }
 
@@ -93,7 +95,8 @@ static ssize_t setting_show(struct device *dev, struct device_attribute *attr, c
 static ssize_t setting_store(struct device *dev, struct device_attribute *attr, const char *buffer,
 			     size_t bytes)
 {
-	const struct ghyvi_pgpu_attribute *attribute = container_of(attr, struct ghyvi_pgpu_attribute, attr);
+	const struct ghyvi_pgpu_attribute *attribute =
+		container_of(attr, struct ghyvi_pgpu_attribute, attr);
 	struct ghyvi_pgpu *pgpu = attribute->pgpu;
 	struct ghyvi_sched_settings settings;
 	char reason[GHYVI_PARSE_REASON_BYTES];
@@ -131,7 +134,8 @@ static const struct {
 	  { GHYVI_SCHED_TIMESLICE_MIN_US, GHYVI_SCHED_TIMESLICE_MAX_US } },
 	{ __ATTR(preempt_timeout_us, 0644, setting_show, setting_store),
 	  offsetof(struct ghyvi_sched_settings, preempt_timeout_us),
-	  { GHYVI_SCHED_PREEMPT_TIMEOUT_MIN_US, GHYVI_SCHED_PREEMPT_TIMEOUT_MAX_US, .or_zero = true } },
+	  { GHYVI_SCHED_PREEMPT_TIMEOUT_MIN_US, GHYVI_SCHED_PREEMPT_TIMEOUT_MAX_US,
+	    .or_zero = true } },
 	{ __ATTR(window_us, 0644, setting_show, setting_store),
 	  offsetof(struct ghyvi_sched_settings, window_us),
 	  { GHYVI_SCHED_WINDOW_MIN_US, GHYVI_SCHED_WINDOW_MAX_US } },

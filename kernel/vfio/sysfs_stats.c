@@ -25,17 +25,16 @@ static ssize_t stat_show(struct device *dev, struct device_attribute *attr, char
 	return sysfs_emit(buffer, "%lld\n", atomic64_read(counter));
 }
 
-#define STAT_ATTRIBUTE(name, what)                                                                 \
-	static struct stat_attribute stat_##name = {                                               \
-		.attr = __ATTR(name, 0444, stat_show, NULL),                                       \
-		.offset = offsetof(struct ghyvi_stats, name),                                      \
+#define STAT_ATTRIBUTE(name, what)                            \
+	static struct stat_attribute stat_##name = {          \
+		.attr = __ATTR(name, 0444, stat_show, NULL),  \
+		.offset = offsetof(struct ghyvi_stats, name), \
 	};
 GHYVI_STATS(STAT_ATTRIBUTE)
 
 #define STAT_POINTER(name, what) &stat_##name.attr.attr,
 static struct attribute *stats_attributes[] = {
-	GHYVI_STATS(STAT_POINTER)
-	NULL,
+	GHYVI_STATS(STAT_POINTER) NULL,
 };
 
 const struct attribute_group ghyvi_stats_group = {

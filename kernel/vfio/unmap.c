@@ -76,8 +76,8 @@ static u64 unmap_enqueue(struct ghyvi_unmap *unmap, u64 gfn, u64 count)
 }
 
 /*
- * @number: result of unmap_enqueue(), or 0 while the range could not be queued. Called from a wait condition,
- * so it must not sleep.
+ * @number: result of unmap_enqueue(), or 0 while the range could not be queued. Called from a wait
+ * condition, so it must not sleep.
  */
 static bool is_done(struct ghyvi_unmap *unmap, u64 gfn, u64 count, u64 *number)
 {

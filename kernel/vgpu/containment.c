@@ -51,7 +51,8 @@ static void enter_failsafe(struct ghyvi_vgpu *vgpu, const char *why)
  */
 static bool isolation_held(const struct ghyvi_vgpu *vgpu)
 {
-	return (u64)atomic64_read(&vgpu->params.stats->oracle_violations) == vgpu->oracle_violations;
+	return (u64)atomic64_read(&vgpu->params.stats->oracle_violations) ==
+	       vgpu->oracle_violations;
 }
 
 /* Points for a failed workload. Errors that the host may have caused cost none. */
@@ -79,13 +80,15 @@ void vgpu_violation(struct vgpu_workload *workload)
 
 	lockdep_assert_held(&vgpu->lock);
 	if (!isolation_held(vgpu)) {
-		enter_failsafe(vgpu, "the pGPU blocked an access to memory that is not this vGPU's");
+		enter_failsafe(vgpu,
+			       "the pGPU blocked an access to memory that is not this vGPU's");
 		return;
 	}
 	if (!points)
 		return;
 	ghyvi_count(vgpu->params.stats, violations);
-	if (!vgpu->violation_points || now - vgpu->violation_window_ns >= limits->window_ms * NSEC_PER_MSEC) {
+	if (!vgpu->violation_points ||
+	    now - vgpu->violation_window_ns >= limits->window_ms * NSEC_PER_MSEC) {
 		vgpu->violation_window_ns = now;
 		vgpu->violation_points = 0;
 	}

@@ -22,7 +22,8 @@ struct vgpu_workload *vgpu_workload_alloc(struct vgpu_engine *engine)
 	engine->spare = NULL;
 	if (workload)
 		return workload;
-	workload = kzalloc(sizeof(*workload) + engine->vgpu->params.pgpu_ops->job_bytes, GFP_KERNEL);
+	workload =
+		kzalloc(sizeof(*workload) + engine->vgpu->params.pgpu_ops->job_bytes, GFP_KERNEL);
 	if (!workload)
 		return NULL;
 	workload->context = (u32 *)get_zeroed_page(GFP_KERNEL);
@@ -66,19 +67,20 @@ static int read_state(struct vgpu_workload *workload, unsigned int index, u32 *d
 		      unsigned int count)
 {
 	return ghyvi_gtt_ggtt_read(workload->engine->vgpu->gtt, state_address(workload, index),
-				  dwords, count * sizeof(*dwords));
+				   dwords, count * sizeof(*dwords));
 }
 
 /* A write fails only if the guest has unmapped its own image. That affects only this guest. */
 static void write_state(struct vgpu_workload *workload, unsigned int index, u32 value)
 {
 	(void)ghyvi_gtt_ggtt_write(workload->engine->vgpu->gtt, state_address(workload, index),
-				  &value, sizeof(value));
+				   &value, sizeof(value));
 }
 
 static unsigned int levels_of(const struct vgpu_workload *workload)
 {
-	u64 addressing = (workload->descriptor & GEN8_CTX_ADDRESSING_MODE_MASK) >> GEN8_CTX_ADDRESSING_MODE_SHIFT;
+	u64 addressing = (workload->descriptor & GEN8_CTX_ADDRESSING_MODE_MASK) >>
+			 GEN8_CTX_ADDRESSING_MODE_SHIFT;
 
 	return addressing == INTEL_LEGACY_64B_CONTEXT ? 4 : 3;
 }
@@ -137,7 +139,8 @@ static int check_descriptor(const struct vgpu_workload *workload)
 {
 	const struct ghyvi_vgpu *vgpu = workload->engine->vgpu;
 	u64 descriptor = workload->descriptor;
-	u64 addressing = (descriptor & GEN8_CTX_ADDRESSING_MODE_MASK) >> GEN8_CTX_ADDRESSING_MODE_SHIFT;
+	u64 addressing = (descriptor & GEN8_CTX_ADDRESSING_MODE_MASK) >>
+			 GEN8_CTX_ADDRESSING_MODE_SHIFT;
 
 	if ((descriptor & GEN8_CTX_VALID) && (descriptor & GEN8_CTX_PRIVILEGE) &&
 	    (addressing == INTEL_LEGACY_64B_CONTEXT || addressing == INTEL_LEGACY_32B_CONTEXT) &&

@@ -208,7 +208,8 @@ static void promote_and_submit(struct vgpu_engine *engine)
 			execlist_promote(engine, GEN8_CTX_STATUS_IDLE_ACTIVE);
 		} else if (lite_restore(engine)) {
 			ghyvi_count(engine->vgpu->params.stats, lite_restores);
-			execlist_promote(engine, GEN8_CTX_STATUS_PREEMPTED | GEN8_CTX_STATUS_LITE_RESTORE);
+			execlist_promote(engine,
+					 GEN8_CTX_STATUS_PREEMPTED | GEN8_CTX_STATUS_LITE_RESTORE);
 		}
 	}
 	if (engine->nr_active && !engine->workload)
@@ -277,7 +278,10 @@ static void execlist_retire(struct vgpu_engine *engine)
 	engine->active[0] = engine->active[1];
 	engine->active[1] = 0;
 	engine->nr_active--;
-	csb_emit(engine, GEN8_CTX_STATUS_COMPLETE | (last ? GEN8_CTX_STATUS_ACTIVE_IDLE : GEN8_CTX_STATUS_ELEMENT_SWITCH), element);
+	csb_emit(engine,
+		 GEN8_CTX_STATUS_COMPLETE |
+			 (last ? GEN8_CTX_STATUS_ACTIVE_IDLE : GEN8_CTX_STATUS_ELEMENT_SWITCH),
+		 element);
 }
 
 /* Keep the object as the engine's spare, or free it. */

@@ -33,8 +33,8 @@ static u32 pending_units(struct ghyvi_vgpu *vgpu)
 		u32 sources;
 		u32 bit;
 	} bits[] = {
-		{ 0, 0x0000ffff, GEN8_GT_RCS_IRQ },	     { 0, 0xffff0000, GEN8_GT_BCS_IRQ },
-		{ 1, 0x0000ffff, GEN8_GT_VCS0_IRQ },	     { 1, 0xffff0000, GEN8_GT_VCS1_IRQ },
+		{ 0, 0x0000ffff, GEN8_GT_RCS_IRQ },  { 0, 0xffff0000, GEN8_GT_BCS_IRQ },
+		{ 1, 0x0000ffff, GEN8_GT_VCS0_IRQ }, { 1, 0xffff0000, GEN8_GT_VCS1_IRQ },
 		{ 3, 0x0000ffff, GEN8_GT_VECS_IRQ },
 	};
 	u32 result = 0;
@@ -56,7 +56,8 @@ static u32 pending_units(struct ghyvi_vgpu *vgpu)
  */
 static bool update_line(struct ghyvi_vgpu *vgpu)
 {
-	u32 enabled = vgpu_get(vgpu, GEN8_MASTER_IRQ) & GEN8_MASTER_IRQ_CONTROL, pending = pending_units(vgpu);
+	u32 enabled = vgpu_get(vgpu, GEN8_MASTER_IRQ) & GEN8_MASTER_IRQ_CONTROL,
+	    pending = pending_units(vgpu);
 	bool line = enabled && pending;
 	bool rises = line && !vgpu->line;
 

@@ -21,8 +21,9 @@ void vgpu_pvinfo_reset(struct ghyvi_vgpu *vgpu)
 	vgpu_set(vgpu, PVINFO_MAGIC_HI, upper_32_bits(VGT_MAGIC));
 	vgpu_set(vgpu, PVINFO_VERSION, PVINFO_VERSION_MAJOR);
 	vgpu_set(vgpu, PVINFO_ID, p->id);
-	vgpu_set(vgpu, PVINFO_CAPS, VGT_CAPS_FULL_PPGTT | VGT_CAPS_HWSP_EMULATION |
-		 (p->profile->gen >= 9 ? VGT_CAPS_HUGE_GTT : 0));
+	vgpu_set(vgpu, PVINFO_CAPS,
+		 VGT_CAPS_FULL_PPGTT | VGT_CAPS_HWSP_EMULATION |
+			 (p->profile->gen >= 9 ? VGT_CAPS_HUGE_GTT : 0));
 	vgpu_set(vgpu, PVINFO_MAPPABLE_BASE, mappable);
 	vgpu_set(vgpu, PVINFO_MAPPABLE_BYTES, (u32)p->mappable.bytes);
 	vgpu_set(vgpu, PVINFO_HIDDEN_BASE, (u32)p->hidden.start);
@@ -40,7 +41,10 @@ static void g2v_notify(struct ghyvi_vgpu *vgpu, u32 message)
 	for (i = 0; i < ARRAY_SIZE(gpa); i++)
 		gpa[i] = vgpu_get(vgpu, PVINFO_PDP0_LO + 8 * i) |
 			 (u64)vgpu_get(vgpu, PVINFO_PDP0_LO + 8 * i + 4) << 32;
-	levels = message == VGT_G2V_PPGTT_L3_PAGE_TABLE_CREATE || message == VGT_G2V_PPGTT_L3_PAGE_TABLE_DESTROY ? 3 : 4;
+	levels = message == VGT_G2V_PPGTT_L3_PAGE_TABLE_CREATE ||
+				 message == VGT_G2V_PPGTT_L3_PAGE_TABLE_DESTROY ?
+			 3 :
+			 4;
 
 	switch (message) {
 	case VGT_G2V_PPGTT_L3_PAGE_TABLE_CREATE:

@@ -153,7 +153,8 @@ static void pcode_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 	vgpu_set(vgpu, offset, value);
 }
 
-/* clang-format off: rows of a table */
+/* Rows of a table. */
+/* clang-format off */
 #define MASKED(first, last) { first, last, NULL, write_masked }
 #define READ_ONLY(first, last) { first, last, NULL, write_ignore }
 
@@ -233,7 +234,8 @@ static const struct register_rule rules[] = {
 	{ PVINFO_FIRST, PVINFO_LAST, NULL, vgpu_pvinfo_write },
 	READ_ONLY(SOUTH_FUSE_STRAP, SOUTH_FUSE_STRAP),
 	IRQ_REGISTERS_RULE(SDEISR, 1),
-	READ_ONLY(FENCE_REG_GEN6_LO0, FENCE_REG_GEN6_HI31), /* PVINFO_FENCES says that there are none */
+	READ_ONLY(FENCE_REG_GEN6_LO0,
+		  FENCE_REG_GEN6_HI31), /* PVINFO_FENCES says that there are none */
 	{ GFX_FLSH_CNTL_GEN6, GFX_FLSH_CNTL_GEN6, read_zero, invalidate_write },
 	READ_ONLY(HSW_EDRAM_CAP, HSW_EDRAM_CAP),
 	{ GEN6_PCODE_MAILBOX, GEN6_PCODE_MAILBOX, NULL, pcode_write },

@@ -9,7 +9,8 @@
 #include "vgpu_types.h"
 
 /* Fill in the parts of the partition that are not empty. Returns their number. */
-static unsigned int partition_ranges(const struct ghyvi_vgpu_params *params, struct ghyvi_range ranges[2])
+static unsigned int partition_ranges(const struct ghyvi_vgpu_params *params,
+				     struct ghyvi_range ranges[2])
 {
 	unsigned int n = 0;
 

@@ -231,7 +231,8 @@ void ghyvi_vgpu_aperture_read(struct ghyvi_vgpu *vgpu, u64 offset, void *buffer,
  *
  * Context: may sleep.
  */
-void ghyvi_vgpu_aperture_write(struct ghyvi_vgpu *vgpu, u64 offset, const void *buffer, size_t bytes);
+void ghyvi_vgpu_aperture_write(struct ghyvi_vgpu *vgpu, u64 offset, const void *buffer,
+			       size_t bytes);
 
 /**
  * ghyvi_vgpu_ggtt_table() - get the memory of the guest's GGTT table.
@@ -285,7 +286,10 @@ struct ghyvi_containment {
 	u32 window_ms;
 };
 
-#define GHYVI_CONTAINMENT_DEFAULT { .budget_ms = 60000, .points_max = 256, .window_ms = 60000 }
+#define GHYVI_CONTAINMENT_DEFAULT                                         \
+	{                                                                 \
+		.budget_ms = 60000, .points_max = 256, .window_ms = 60000 \
+	}
 
 /**
  * ghyvi_vgpu_containment() - get the current limits.
@@ -305,7 +309,8 @@ void ghyvi_vgpu_containment(struct ghyvi_vgpu *vgpu, struct ghyvi_containment *c
  * Context: may sleep.
  * Return: 0; -EINVAL when a member is out of range, and then no limit changes.
  */
-int ghyvi_vgpu_set_containment(struct ghyvi_vgpu *vgpu, const struct ghyvi_containment *containment);
+int ghyvi_vgpu_set_containment(struct ghyvi_vgpu *vgpu,
+			       const struct ghyvi_containment *containment);
 /**
  * ghyvi_vgpu_failsafe() - test whether the vGPU is in failsafe state.
  * @vgpu: vGPU to test

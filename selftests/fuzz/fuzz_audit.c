@@ -96,7 +96,8 @@ static u64 next_dword(enum ghyvi_fetch_source source, u64 at)
 	return source == GHYVI_FETCH_RING ? (at + 4) % RING_BYTES : at + 4;
 }
 
-static void assert_registers(enum ghyvi_fetch_source source, u64 at, u32 ring_head, unsigned int dwords)
+static void assert_registers(enum ghyvi_fetch_source source, u64 at, u32 ring_head,
+			     unsigned int dwords)
 {
 	unsigned int i;
 	u32 field = 0;
@@ -159,7 +160,8 @@ static int fetch_copied(enum ghyvi_fetch_source source, u64 at, u32 ring_head, u
  * Fetches a command and advances @at. Returns false if the engine stops or the address was not
  * audited.
  */
-static bool fetch_packet(enum ghyvi_fetch_source source, unsigned int level, u64 *at, u32 ring_head, u32 *packet)
+static bool fetch_packet(enum ghyvi_fetch_source source, unsigned int level, u64 *at, u32 ring_head,
+			 u32 *packet)
 {
 	const struct ghyvi_command *command;
 	unsigned int dwords, i;
@@ -177,7 +179,8 @@ static bool fetch_packet(enum ghyvi_fetch_source source, unsigned int level, u64
 	command = ghyvi_command_find(guest.submission.engine, packet[0]);
 	assert_non_null(command);
 	assert_true(command->gen <= run.gen);
-	assert_int_not_equal(ghyvi_command_rule(command, packet[0], source != GHYVI_FETCH_PPGTT), GHYVI_REFUSED);
+	assert_int_not_equal(ghyvi_command_rule(command, packet[0], source != GHYVI_FETCH_PPGTT),
+			     GHYVI_REFUSED);
 	dwords = ghyvi_command_dwords(guest.submission.engine, command, packet[0]);
 	*at = next_dword(source, *at);
 	for (i = 1; i < dwords; i++, *at = next_dword(source, *at)) {

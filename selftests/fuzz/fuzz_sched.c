@@ -244,7 +244,9 @@ static void check_cap(struct fuzz_engine *engine, unsigned int owner, u64 end)
 	if (!fair || !cap || end < book->steady_ns + window_ns || book->nr_spans == SPANS_MAX)
 		return;
 	allowed = window_ns * cap / 100;
-	over = engine->preempt_requested_ns ? end - max(engine->preempt_requested_ns, engine->job->begun_ns) : 0;
+	over = engine->preempt_requested_ns ?
+		       end - max(engine->preempt_requested_ns, engine->job->begun_ns) :
+		       0;
 	ASSERT(in_window(book) <= allowed + over + late_ns + 1000);
 }
 
@@ -255,7 +257,8 @@ static void begin(struct fuzz_engine *engine)
 	engine->begun = true;
 	engine->job->begun_ns = now;
 	engine->end_ns = now + max(item->left_ns, 1ull);
-	if (engine->preempt_requested_ns && now + leave_delay_ns + 1 < engine->end_ns && leave_delay_ns != NEVER) {
+	if (engine->preempt_requested_ns && now + leave_delay_ns + 1 < engine->end_ns &&
+	    leave_delay_ns != NEVER) {
 		engine->end_ns = now + leave_delay_ns + 1;
 		engine->status = GHYVI_JOB_PREEMPTED;
 	}
@@ -361,7 +364,7 @@ static void check_engine(struct fuzz_engine *engine)
 		else if (has && engine->begun)
 			/* done() is pending: charged at most until the end, if that is known. */
 			ASSERT(ahead <= (s64)(engine->job->busy_ns ? 0 : now - engine->end_ns) &&
-			     -ahead <= (s64)(engine->end_ns - engine->job->begun_ns));
+			       -ahead <= (s64)(engine->end_ns - engine->job->begun_ns));
 		else
 			ASSERT(!ahead);
 	}
@@ -473,7 +476,9 @@ static void pass(u64 ns)
 /* A time from 1 us to 60 s. */
 static u64 some_ns(void)
 {
-	static const u64 scales[] = { 1000, 20000, 300000, 1000000, 20000000, 300000000, 1000000000 };
+	static const u64 scales[] = {
+		1000, 20000, 300000, 1000000, 20000000, 300000000, 1000000000
+	};
 	u64 scale = scales[rnd(ARRAY_SIZE(scales))];
 
 	return scale + scale * rnd(60);
@@ -677,7 +682,8 @@ static void check_shares(void)
 		u64 share = (now - came_ns[o]) * owners[o]->knobs.weight / weights;
 
 		/* The time of the running workload is not in the account yet. */
-		if (engine->job && container_of(engine->job, struct item, base.job)->owner == o && engine->begun)
+		if (engine->job && container_of(engine->job, struct item, base.job)->owner == o &&
+		    engine->begun)
 			had += now - engine->job->begun_ns;
 		ASSERT(had >= share - share / 20 - min(share - share / 20, window_ns / 2));
 	}

@@ -20,7 +20,8 @@ struct outcome {
 	u64 sum;
 };
 
-static void read_all(struct trace_source *source, struct trace_writer *writer, struct outcome *outcome)
+static void read_all(struct trace_source *source, struct trace_writer *writer,
+		     struct outcome *outcome)
 {
 	struct trace_record record;
 
@@ -29,7 +30,8 @@ static void read_all(struct trace_source *source, struct trace_writer *writer, s
 		outcome->records++;
 		outcome->sum = outcome->sum * 31 + record.type + record.page * 3 + record.root * 5;
 		if (record.type == TRACE_STORES || record.type == TRACE_WIDE_STORE) {
-			ASSERT(record.count && record.entry + record.count <= trace_entries(source));
+			ASSERT(record.count &&
+			       record.entry + record.count <= trace_entries(source));
 			outcome->sum += 7 * record.entry + 11 * record.count;
 		}
 		if (writer)
@@ -64,7 +66,8 @@ static void read_and_copy(const u8 *data, size_t bytes)
 	copy = open_memstream(&written, &written_bytes);
 	ASSERT(file && copy);
 	if (!trace_read_open(&reader, file)) {
-		ASSERT(!trace_write_open(&writer, copy, reader.source.entry_bytes, reader.source.table_pages));
+		ASSERT(!trace_write_open(&writer, copy, reader.source.entry_bytes,
+					 reader.source.table_pages));
 		read_all(&reader.source, &writer, &first);
 		ASSERT(!trace_write_end(&writer));
 		ASSERT(!reader.source.rewind(&reader.source));

@@ -41,7 +41,9 @@ struct page *vmalloc_to_page(const void *memory)
 	static struct page others = { .refs = 1 };
 
 	/* The last page of the table represents all pages. */
-	return memory == ghyvi_vgpu_ggtt_table(vgpu) + GHYVI_GGTT_TABLE_BYTES - PAGE_SIZE ? &bar_page : &others;
+	return memory == ghyvi_vgpu_ggtt_table(vgpu) + GHYVI_GGTT_TABLE_BYTES - PAGE_SIZE ?
+		       &bar_page :
+		       &others;
 }
 
 unsigned long vmalloc_to_pfn(const void *memory)
@@ -52,14 +54,15 @@ unsigned long vmalloc_to_pfn(const void *memory)
 	return at >> PAGE_SHIFT;
 }
 
-int remap_pfn_range(struct vm_area_struct *vma, unsigned long at, unsigned long pfn, unsigned long bytes,
-		    unsigned long protection)
+int remap_pfn_range(struct vm_area_struct *vma, unsigned long at, unsigned long pfn,
+		    unsigned long bytes, unsigned long protection)
 {
 	assert_true(at >= vma->vm_start && bytes <= vma->vm_end - at);
 	return 0;
 }
 
-int vfio_info_add_capability(struct vfio_info_cap *caps, struct vfio_info_cap_header *cap, size_t bytes)
+int vfio_info_add_capability(struct vfio_info_cap *caps, struct vfio_info_cap_header *cap,
+			     size_t bytes)
 {
 	assert_null(caps->buf);
 	caps->buf = malloc(bytes);
@@ -74,7 +77,8 @@ void vfio_info_cap_shift(struct vfio_info_cap *caps, size_t offset)
 		caps->buf->next += offset;
 }
 
-int vfio_set_irqs_validate_and_prepare(struct vfio_irq_set *set, int vectors, int indices, size_t *data_bytes)
+int vfio_set_irqs_validate_and_prepare(struct vfio_irq_set *set, int vectors, int indices,
+				       size_t *data_bytes)
 {
 	size_t each = 0;
 
@@ -178,15 +182,26 @@ static void ask(void)
 	u32 which = rnd(ARRAY_SIZE(commands) + 1);
 	long ret;
 
-	ret = ghyvi_device_ops.ioctl(&it.vdev, which < ARRAY_SIZE(commands) ? commands[which] : rnd(~0u),
+	ret = ghyvi_device_ops.ioctl(&it.vdev,
+				     which < ARRAY_SIZE(commands) ? commands[which] : rnd(~0u),
 				     (unsigned long)shim_user.at);
 	assert_true(ret <= 0);
 }
 
 static u64 somewhere(void)
 {
-	static const u64 near[] = { 0, 0x10, 0x18, 0x40, 0xac, 0xf8, 0x2230, 0x78000, GHYVI_REGISTERS_BYTES - 8,
-				    GHYVI_GGTT_OFFSET - 8, GHYVI_BAR0_BYTES - 8, HIDDEN_START - 8 };
+	static const u64 near[] = { 0,
+				    0x10,
+				    0x18,
+				    0x40,
+				    0xac,
+				    0xf8,
+				    0x2230,
+				    0x78000,
+				    GHYVI_REGISTERS_BYTES - 8,
+				    GHYVI_GGTT_OFFSET - 8,
+				    GHYVI_BAR0_BYTES - 8,
+				    HIDDEN_START - 8 };
 	u64 region = (u64)rnd(12) << REGION_SHIFT;
 	u64 offset = near[rnd(ARRAY_SIZE(near))];
 
@@ -219,8 +234,10 @@ static void map(void)
 	vma.vm_start = 0x7f0000000000;
 	vma.vm_end = vma.vm_start + ((u64)(1 + rnd(1u << 16)) << PAGE_SHIFT);
 	if (rnd(2)) /* near the end of BAR 0 */
-		vma.vm_pgoff = ((u64)VFIO_PCI_BAR0_REGION_INDEX << REGION_SHIFT | GHYVI_GGTT_OFFSET) / PAGE_SIZE +
-			       rnd(4096);
+		vma.vm_pgoff =
+			((u64)VFIO_PCI_BAR0_REGION_INDEX << REGION_SHIFT | GHYVI_GGTT_OFFSET) /
+				PAGE_SIZE +
+			rnd(4096);
 	(void)ghyvi_device_ops.mmap(&it.vdev, &vma);
 }
 

@@ -18,7 +18,8 @@ static void want_vgpu(bool gen8)
 	void *state = NULL;
 
 	if (there && is_gen8 == gen8) {
-		start_engine(gen8 ? GHYVI_BCS : GHYVI_RCS, gen8 ? GHYVI_BLITTER_BASE : GHYVI_RENDER_BASE);
+		start_engine(gen8 ? GHYVI_BCS : GHYVI_RCS,
+			     gen8 ? GHYVI_BLITTER_BASE : GHYVI_RENDER_BASE);
 		return;
 	}
 	if (there)

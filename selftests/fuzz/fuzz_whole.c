@@ -37,8 +37,8 @@ static void make_context(struct vm *vm, unsigned int context)
 	state[GHYVI_CTX_RING_CTL] = (RING_BYTES - GHYVI_PAGE_BYTES) | 1;
 	state[GHYVI_CTX_INDIRECT] = 0;
 	state[GHYVI_CTX_PDP0_UDW] = 0;
-	state[GHYVI_CTX_PDP0_LDW] = (u32)gpa(
-		context == 3 ? PD : PML4); /* the last context has three levels */
+	state[GHYVI_CTX_PDP0_LDW] =
+		(u32)gpa(context == 3 ? PD : PML4); /* the last context has three levels */
 	if (context == 3)
 		for (unsigned int i = 1; i < 4; i++)
 			state[GHYVI_CTX_PDP0_LDW - 4 * i] = (u32)gpa(PD2);
@@ -180,7 +180,7 @@ static void write_register(struct vm *vm)
 	static const u32 bases[] = { GHYVI_RENDER_BASE, GHYVI_BLITTER_BASE,
 				     GHYVI_VIDEO_BASE,	GHYVI_VIDEO_ENHANCE_BASE,
 				     GEN8_MASTER_IRQ,	GEN8_RTCR,
-				     GEN6_GDRST,		PVINFO_NOTIFY & ~0xffu };
+				     GEN6_GDRST,	PVINFO_NOTIFY & ~0xffu };
 	u32 offset = bases[rnd(ARRAY_SIZE(bases))];
 	unsigned int bytes = 1u << rnd(4);
 
@@ -308,7 +308,7 @@ static void begin(struct vm *vm)
 	ASSERT(!ghyvi_vgpu_set_containment(vm->vgpu, &containment));
 	ASSERT(!ghyvi_gtt_set_policy(vm->gtt, ghyvi_shadow_policies[policy]->name));
 	ASSERT(!ghyvi_audit_set_mode(ghyvi_vgpu_audit(vm->vgpu),
-				   choice & 0x10 ? "full" : "privileged"));
+				     choice & 0x10 ? "full" : "privileged"));
 	ghyvi_vgpu_set_check(vm->vgpu, !run.wild);
 	start_guest(vm);
 }
@@ -414,7 +414,7 @@ static void end(struct vm *vm)
 {
 	if (ghyvi_vgpu_failsafe(vm->vgpu))
 		ASSERT(!atomic64_read(&vm->stats.pinned_pages_now) &&
-		     !atomic64_read(&vm->stats.protected_now));
+		       !atomic64_read(&vm->stats.protected_now));
 	finish(vm);
 	ASSERT(!atomic64_read(&vm->stats.oracle_violations));
 	ASSERT(run.wild || !atomic64_read(&vm->stats.check_differences));

@@ -404,7 +404,7 @@ static void assert_nothing_held(const struct vm *vm)
 	ASSERT(!vm->mirror_protected);
 	ASSERT(!atomic64_read(&vm->stats.tables_now) && !atomic64_read(&vm->stats.relaxed_now));
 	ASSERT(!atomic64_read(&vm->stats.protected_now) &&
-	     !atomic64_read(&vm->stats.pinned_pages_now));
+	       !atomic64_read(&vm->stats.pinned_pages_now));
 }
 
 static void world_destroy(void)

@@ -166,7 +166,6 @@ static u32 ggtt(struct vm *vm, unsigned int page)
 	return WINDOW(vm) + page * GHYVI_PAGE_BYTES;
 }
 
-
 static u64 any_data_page(void)
 {
 	return STATUS + rnd(LAYOUT_PAGES - STATUS);

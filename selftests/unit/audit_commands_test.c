@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The tables: every command once, decodable, with operands inside it, and lengths as the hardware's. */
+/*
+ * The tables: every command once, decodable, with operands inside it, and lengths as the
+ * hardware's.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,23 +26,37 @@ static void lengths_follow_the_table(void **state)
 		u32 header;
 		unsigned int dwords;
 	} rows[] = {
-		{ GHYVI_RCS, 0x00000000, 1 }, { GHYVI_RCS, 0x05000000, 1 }, /* NOOP, BATCH_BUFFER_END */
+		{ GHYVI_RCS, 0x00000000, 1 },
+		{ GHYVI_RCS, 0x05000000, 1 }, /* NOOP, BATCH_BUFFER_END */
 		{ GHYVI_RCS, 0x07ffffff, 1 }, /* opcode 0x0f */
-		{ GHYVI_RCS, 0x100003ff, 1025 }, { GHYVI_RCS, 0x118003ff, 1025 },
+		{ GHYVI_RCS, 0x100003ff, 1025 },
+		{ GHYVI_RCS, 0x118003ff, 1025 },
 		{ GHYVI_RCS, 0x138003ff, 1025 }, /* STORE_DATA_IMM, UPDATE_GTT, CLFLUSH */
 		{ GHYVI_VCS, 0x13000082, 4 }, /* FLUSH_DW: bit 7 is a flag */
-		{ GHYVI_RCS, 0x14000042, 4 }, { GHYVI_RCS, 0x09000041, 3 }, { GHYVI_RCS, 0x09800041, 3 },
-		{ GHYVI_RCS, 0x110000ff, 257 }, { GHYVI_BCS, 0x18800101, 3 },
-		{ GHYVI_BCS, 0x54000005, 7 }, { GHYVI_RCS, 0x54000005, 0 },
-		{ GHYVI_RCS, 0x7a000004, 6 }, { GHYVI_BCS, 0x7a000004, 0 },
-		{ GHYVI_RCS, 0x69040001, 1 }, { GHYVI_RCS, 0x680b0000, 1 }, /* PIPELINE_SELECT, ... */
+		{ GHYVI_RCS, 0x14000042, 4 },
+		{ GHYVI_RCS, 0x09000041, 3 },
+		{ GHYVI_RCS, 0x09800041, 3 },
+		{ GHYVI_RCS, 0x110000ff, 257 },
+		{ GHYVI_BCS, 0x18800101, 3 },
+		{ GHYVI_BCS, 0x54000005, 7 },
+		{ GHYVI_RCS, 0x54000005, 0 },
+		{ GHYVI_RCS, 0x7a000004, 6 },
+		{ GHYVI_BCS, 0x7a000004, 0 },
+		{ GHYVI_RCS, 0x69040001, 1 },
+		{ GHYVI_RCS, 0x680b0000, 1 }, /* PIPELINE_SELECT, ... */
 		{ GHYVI_RCS, 0x61010011, 19 }, /* STATE_BASE_ADDRESS */
-		{ GHYVI_RCS, 0x70000107, 0x109 }, { GHYVI_RCS, 0x71050f0f, 0x11 }, /* media; WALKER */
-		{ GHYVI_RCS, 0x791701ff, 0x201 }, { GHYVI_RCS, 0x784301ff, 0x201 },
-		{ GHYVI_RCS, 0x783907ff, 0x801 }, { GHYVI_RCS, 0x7b000005, 7 },
-		{ GHYVI_VCS, 0x70000fff, 0x1001 }, { GHYVI_VECS, 0x7000f001, 3 },
+		{ GHYVI_RCS, 0x70000107, 0x109 },
+		{ GHYVI_RCS, 0x71050f0f, 0x11 }, /* media; WALKER */
+		{ GHYVI_RCS, 0x791701ff, 0x201 },
+		{ GHYVI_RCS, 0x784301ff, 0x201 },
+		{ GHYVI_RCS, 0x783907ff, 0x801 },
+		{ GHYVI_RCS, 0x7b000005, 7 },
+		{ GHYVI_VCS, 0x70000fff, 0x1001 },
+		{ GHYVI_VECS, 0x7000f001, 3 },
 		{ GHYVI_VCS, 0x68000100, 1 }, /* MFX_WAIT */
-		{ GHYVI_RCS, 0x20000000, 0 }, { GHYVI_RCS, 0x80000000, 0 }, { GHYVI_RCS, 0xffffffff, 0 },
+		{ GHYVI_RCS, 0x20000000, 0 },
+		{ GHYVI_RCS, 0x80000000, 0 },
+		{ GHYVI_RCS, 0xffffffff, 0 },
 	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++)
@@ -98,7 +115,8 @@ static void check_row(enum ghyvi_engine_id engine, u32 header, const struct ghyv
 static void rows_are_sound(void **state)
 {
 	each_command(check_row);
-	assert_true(seen > 1000); /* 64 MI opcodes come once for each value of the bits below them */
+	assert_true(seen >
+		    1000); /* 64 MI opcodes come once for each value of the bits below them */
 }
 
 static const char *name_of(enum ghyvi_engine_id engine, u32 header)
@@ -148,9 +166,9 @@ static int right_of(enum ghyvi_engine_id engine, u32 offset)
 static void registers_are_an_allow_list(void **state)
 {
 	static const u32 never[] = {
-		0x2230, 0x2234, 0x2080, 0x2030, 0x2034, 0x2038, 0x203c, 0x20d0, 0x229c, 0x24d0, 0x2270,
-		0x941c, 0x44200, 0x44304, 0x4260, 0x101008, 0x100000, 0x78000, 0x78818, 0x138124, 0x45400,
-		0x1fffffc, 0,
+		0x2230,	  0x2234,  0x2080,  0x2030,   0x2034,  0x2038,	  0x203c, 0x20d0,
+		0x229c,	  0x24d0,  0x2270,  0x941c,   0x44200, 0x44304,	  0x4260, 0x101008,
+		0x100000, 0x78000, 0x78818, 0x138124, 0x45400, 0x1fffffc, 0,
 	};
 	unsigned int i;
 
@@ -167,7 +185,10 @@ static void registers_are_an_allow_list(void **state)
 	assert_int_equal(right_of(GHYVI_RCS, 0x2088), GHYVI_REGISTER_KERNEL);
 }
 
-/* A shortcut leads to each plain command, and says what its row says; there are none to anything else. */
+/*
+ * A shortcut leads to each plain command, and says what its row says; there are none to anything
+ * else.
+ */
 static void shortcuts_are_the_plain_commands(void **state)
 {
 	const struct ghyvi_command *command;
@@ -180,7 +201,8 @@ static void shortcuts_are_the_plain_commands(void **state)
 			for (name = 0; name < 0x10000; name++) {
 				header = name << 16 | 0x5a5a;
 				command = ghyvi_command_find(engine, header);
-				shortcut = audit_shortcut_find(&audit_shortcuts(gen)[engine], header);
+				shortcut =
+					audit_shortcut_find(&audit_shortcuts(gen)[engine], header);
 				if (!command || !command->plain || command->gen > gen) {
 					assert_true(shortcut->least > shortcut->most);
 					continue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * An auditor over a guest of flat memory: a partition of the GGTT with a ring in it, and a PPGTT that maps little.
- * Counts how often each dword is read.
+ * An auditor over a guest of flat memory: a partition of the GGTT with a ring in it, and a PPGTT
+ * that maps little. Counts how often each dword is read.
  */
 #ifndef AUDIT_FIXTURE_H
 #define AUDIT_FIXTURE_H
@@ -40,7 +40,7 @@
 #define START_SECOND (MI(0x31, 1) | BIT(8) | BIT(22))
 #define STORE MI(0x20, 2)
 #define GLOBAL (1u << 22)
-#define LOAD_IMM(pairs) MI(0x22, 2 * (pairs) - 1)
+#define LOAD_IMM(pairs) MI(0x22, 2 * (pairs)-1)
 #define LO(address) ((u32)(address))
 #define HI(address) ((u32)((u64)(address) >> 32))
 
@@ -63,7 +63,8 @@ static struct {
 	u32 tail;
 } guest;
 
-static int fixture_read(void *owner, struct ghyvi_root *root, u64 address, void *buffer, size_t bytes)
+static int fixture_read(void *owner, struct ghyvi_root *root, u64 address, void *buffer,
+			size_t bytes)
 {
 	u64 start = root ? USER_START : GGTT_START;
 	u64 size = root ? USER_BYTES : GGTT_BYTES;
@@ -196,11 +197,13 @@ static __maybe_unused int fetch(enum ghyvi_fetch_source source, u64 at, u32 ring
 }
 
 /* May a command begin there? */
-static __maybe_unused bool begins(enum ghyvi_fetch_source source, unsigned int level, u64 at, u32 ring_head)
+static __maybe_unused bool begins(enum ghyvi_fetch_source source, unsigned int level, u64 at,
+				  u32 ring_head)
 {
 	struct ghyvi_cmd_prefetch window;
 
-	return ghyvi_commands_fetch(guest.commands, source, level, at, ring_head, &window) > 0 && window.starts & 1;
+	return ghyvi_commands_fetch(guest.commands, source, level, at, ring_head, &window) > 0 &&
+	       window.starts & 1;
 }
 
 /* Where in the ring the engine would be stopped; the tail when nowhere. */
@@ -218,17 +221,17 @@ static __maybe_unused u32 stops_at(void)
 	return at;
 }
 
-#define assert_passed() \
-	do { \
-		if (stops_at() != guest.tail) \
+#define assert_passed()                                  \
+	do {                                             \
+		if (stops_at() != guest.tail)            \
 			fail_msg("refused: %s", last()); \
 	} while (0)
-#define assert_refused(rule) \
-	do { \
-		if (stops_at() == guest.tail) \
+#define assert_refused(rule)                                           \
+	do {                                                           \
+		if (stops_at() == guest.tail)                          \
 			fail_msg("passed, but %s was expected", rule); \
-		if (!strstr(last(), ": " rule " (")) \
-			fail_msg("not for %s: %s", rule, last()); \
+		if (!strstr(last(), ": " rule " ("))                   \
+			fail_msg("not for %s: %s", rule, last());      \
 	} while (0)
 
 #endif

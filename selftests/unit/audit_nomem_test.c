@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every allocation of the auditor fails once: allocation n, for every n until none is left to fail. A submission is refused
- * with -ENOMEM as a whole, or audited; a ring that grows is not extended; nothing leaks (ASan).
+ * Every allocation of the auditor fails once: allocation n, for every n until none is left to fail.
+ * A submission is refused with -ENOMEM as a whole, or audited; a ring that grows is not extended;
+ * nothing leaks (ASan).
  */
 #include "audit_fixture.h"
 
@@ -16,7 +17,8 @@ static void fill_ring(void)
 	put(USER_BATCH + 4 * i, START_SECOND, LO(USER_BATCH2), HI(USER_BATCH2), BATCH_END);
 	put(USER_BATCH2, STORE, LO(USER_START), HI(USER_START), 1, BATCH_END);
 	put(KERNEL_BATCH, NOOP, BATCH_END);
-	ring(START_KERNEL, LO(KERNEL_BATCH), 0, START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP, NOOP);
+	ring(START_KERNEL, LO(KERNEL_BATCH), 0, START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP,
+	     NOOP);
 }
 
 /* Returns 0 or -ENOMEM. */

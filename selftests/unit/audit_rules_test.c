@@ -3,7 +3,7 @@
 #include "audit_fixture.h"
 
 #define OUTSIDE (GGTT_START + GGTT_BYTES)
-#define FLUSH_DW(dwords) MI(0x26, (dwords) - 2)
+#define FLUSH_DW(dwords) MI(0x26, (dwords)-2)
 #define POST (1u << 14)
 #define STORE_INDEX (1u << 21)
 #define PIPE_CONTROL 0x7a000004u
@@ -40,19 +40,19 @@ static int teardown(void **state)
 }
 
 /* One command in the ring, which the guest's kernel wrote. */
-#define KERNEL(...) \
-	do { \
-		fresh(); \
+#define KERNEL(...)                \
+	do {                       \
+		fresh();           \
 		ring(__VA_ARGS__); \
-		submit(); \
+		submit();          \
 	} while (0)
 /* One in a batch of its user space. */
-#define USER(...) \
-	do { \
-		fresh(); \
+#define USER(...)                                                       \
+	do {                                                            \
+		fresh();                                                \
 		ring(START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP); \
-		put(USER_BATCH, __VA_ARGS__, BATCH_END); \
-		submit(); \
+		put(USER_BATCH, __VA_ARGS__, BATCH_END);                \
+		submit();                                               \
 	} while (0)
 
 static void what_i915_emits_passes(void **state)
@@ -267,7 +267,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(what_i915_emits_passes),
 		TEST(unknown_commands_are_refused),
-		cmocka_unit_test_setup_teardown(each_generation_has_its_commands, setup_vcs8, teardown),
+		cmocka_unit_test_setup_teardown(each_generation_has_its_commands, setup_vcs8,
+						teardown),
 		TEST(lengths_are_checked),
 		TEST(global_addresses_stay_in_the_partition),
 		TEST(users_cannot_name_global_addresses),
@@ -275,8 +276,10 @@ int main(void)
 		TEST(what_vgpus_share_is_refused),
 		TEST(update_gtt_goes_through_the_guests_table),
 		TEST(batches_start_where_they_may),
-		cmocka_unit_test_setup_teardown(update_gtt_goes_through_the_guests_table, setup_gen8, teardown),
-		cmocka_unit_test_setup_teardown(the_blitters_commands_pass_on_the_blitter, setup_bcs, teardown),
+		cmocka_unit_test_setup_teardown(update_gtt_goes_through_the_guests_table,
+						setup_gen8, teardown),
+		cmocka_unit_test_setup_teardown(the_blitters_commands_pass_on_the_blitter,
+						setup_bcs, teardown),
 	};
 
 	return cmocka_run_group_tests_name("audit rules", tests, NULL, NULL);

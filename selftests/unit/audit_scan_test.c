@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How commands are found, copied and handed to the engine: once, bounded, whatever the guest writes meanwhile. */
+/*
+ * How commands are found, copied and handed to the engine: once, bounded, whatever the guest writes
+ * meanwhile.
+ */
 #include "audit_fixture.h"
 #include "audit/audit.h"
 
@@ -63,10 +66,12 @@ static void each_dword_is_read_once(void **state)
 {
 	unsigned int i, seen = 0;
 
-	put(USER_BATCH, START_SECOND, LO(USER_BATCH2), HI(USER_BATCH2), START_USER, LO(USER_BATCH), HI(USER_BATCH));
+	put(USER_BATCH, START_SECOND, LO(USER_BATCH2), HI(USER_BATCH2), START_USER, LO(USER_BATCH),
+	    HI(USER_BATCH));
 	put(USER_BATCH2, STORE, LO(USER_START), HI(USER_START), 1, BATCH_END);
 	fresh();
-	ring(START_USER, LO(USER_BATCH), HI(USER_BATCH), START_USER, LO(USER_BATCH2), HI(USER_BATCH2), NOOP, NOOP);
+	ring(START_USER, LO(USER_BATCH), HI(USER_BATCH), START_USER, LO(USER_BATCH2),
+	     HI(USER_BATCH2), NOOP, NOOP);
 	submit();
 	assert_passed();
 	for (i = 0; i < ARRAY_SIZE(guest.user_reads); i++) {
@@ -127,7 +132,10 @@ static void log_mode_reports_and_lets_pass(void **state)
 	assert_int_equal(fetch(GHYVI_FETCH_PPGTT, USER_BATCH2, 12, &dword), 0);
 }
 
-/* The page that its copy would be in was another submission's; what that one said must not run again. */
+/*
+ * The page that its copy would be in was another submission's; what that one said must not run
+ * again.
+ */
 static void an_unreadable_ring_runs_nothing_in_any_mode(void **state)
 {
 	unsigned int i;
@@ -190,12 +198,12 @@ static void chains_calls_and_loops_are_followed(void **state)
 static void commands_hidden_in_others_are_found(void **state)
 {
 	/* Data of a store that somebody jumps into. */
-	put(USER_BATCH, MI(0x20, 4), LO(USER_START), HI(USER_START), START_KERNEL, KERNEL_BATCH, 0, START_USER,
-	    LO(USER_BATCH + 12), HI(USER_BATCH));
+	put(USER_BATCH, MI(0x20, 4), LO(USER_START), HI(USER_START), START_KERNEL, KERNEL_BATCH, 0,
+	    START_USER, LO(USER_BATCH + 12), HI(USER_BATCH));
 	run_user_batch();
 	assert_refused("batch-space");
-	put(USER_BATCH, MI(0x20, 4), LO(USER_START), HI(USER_START), NOOP, NOOP, BATCH_END, START_USER,
-	    LO(USER_BATCH + 12), HI(USER_BATCH));
+	put(USER_BATCH, MI(0x20, 4), LO(USER_START), HI(USER_START), NOOP, NOOP, BATCH_END,
+	    START_USER, LO(USER_BATCH + 12), HI(USER_BATCH));
 	run_user_batch();
 	assert_passed();
 }
@@ -332,7 +340,9 @@ static void a_moved_tail_is_audited_before_it_runs(void **state)
 	before = guest.tail;
 	ring(START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
 	assert_int_equal(fetch(GHYVI_FETCH_RING, before, 0, &dword), -EFAULT);
-	/* The batch is another by now; what the engine is about to run of the first request is not. */
+	/*
+	 * The batch is another by now; what the engine is about to run of the first request is not.
+	 */
 	put(USER_BATCH, MI(0x05, 0), BATCH_END);
 	assert_int_equal(ghyvi_audit_extend(guest.commands, guest.tail), 0);
 	assert_int_equal(fetched(GHYVI_FETCH_RING, before, 0), START_USER);
@@ -452,7 +462,9 @@ static void budgets_bound_the_work(void **state)
 	assert_passed();
 }
 
-/* As many commands as the ring takes that store @entries each. Returns how many entries those are. */
+/*
+ * As many commands as the ring takes that store @entries each. Returns how many entries those are.
+ */
 static unsigned int put_ggtt_updates(unsigned int entries)
 {
 	const u32 entry[2] = { 3, 0 };
@@ -477,7 +489,8 @@ static void stores_to_the_ggtt_are_in_the_budgets(void **state)
 	set_budget(0, GHYVI_AUDIT_COMMANDS_MIN, 0);
 	submit();
 	assert_refused("budget-commands");
-	assert_in_range(guest.updates, GHYVI_AUDIT_COMMANDS_MIN / 2, GHYVI_AUDIT_COMMANDS_MIN + PAGE_SIZE / 8);
+	assert_in_range(guest.updates, GHYVI_AUDIT_COMMANDS_MIN / 2,
+			GHYVI_AUDIT_COMMANDS_MIN + PAGE_SIZE / 8);
 	set_budget(0, 2 * entries, 0);
 	guest.updates = 0;
 	submit();
@@ -543,12 +556,14 @@ static void each_limit_of_a_budget_is_in_range(void **state)
 		size_t member;
 		u32 least, most;
 	} ranges[] = {
-		{ offsetof(struct ghyvi_audit_budget, budget_bytes), GHYVI_AUDIT_BYTES_MIN, GHYVI_AUDIT_BYTES_MAX },
+		{ offsetof(struct ghyvi_audit_budget, budget_bytes), GHYVI_AUDIT_BYTES_MIN,
+		  GHYVI_AUDIT_BYTES_MAX },
 		{ offsetof(struct ghyvi_audit_budget, budget_commands), GHYVI_AUDIT_COMMANDS_MIN,
 		  GHYVI_AUDIT_COMMANDS_MAX },
 		{ offsetof(struct ghyvi_audit_budget, budget_batches), GHYVI_AUDIT_BATCHES_MIN,
 		  GHYVI_AUDIT_BATCHES_MAX },
-		{ offsetof(struct ghyvi_audit_budget, budget_us), GHYVI_AUDIT_US_MIN, GHYVI_AUDIT_US_MAX },
+		{ offsetof(struct ghyvi_audit_budget, budget_us), GHYVI_AUDIT_US_MIN,
+		  GHYVI_AUDIT_US_MAX },
 	};
 	struct ghyvi_audit_budget budget;
 	unsigned int i;
@@ -600,12 +615,16 @@ static void pages_are_kept_for_the_next_submission(void **state)
 	assert_int_equal(spare_pages(), 2);
 }
 
-/* The second batch ends where the first began, in the same 64 dwords: what is before that place may run, too. */
+/*
+ * The second batch ends where the first began, in the same 64 dwords: what is before that place may
+ * run, too.
+ */
 static void a_batch_that_joins_another_may_begin_where_it_begins(void **state)
 {
 	put(USER_BATCH, STORE, LO(USER_START), HI(USER_START), 1, NOOP, NOOP, BATCH_END);
 	fresh();
-	ring(START_USER, LO(USER_BATCH + 16), HI(USER_BATCH), START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP, NOOP);
+	ring(START_USER, LO(USER_BATCH + 16), HI(USER_BATCH), START_USER, LO(USER_BATCH),
+	     HI(USER_BATCH), NOOP, NOOP);
 	submit();
 	assert_passed();
 	assert_true(begins(GHYVI_FETCH_PPGTT, 1, USER_BATCH, 24));
@@ -646,16 +665,18 @@ static void the_dump_tells_what_was_refused_last(void **state)
 	fresh();
 	ring(NOOP, NOOP, BAD, NOOP);
 	submit();
-	assert_string_equal(dumped(), "mode: full\nrefused: engine=rcs context=0x10100000 ring=0x8 ring=0x8 "
-				      "command=command header=0x0b000000 rule=unknown-command\n");
+	assert_string_equal(dumped(),
+			    "mode: full\nrefused: engine=rcs context=0x10100000 ring=0x8 ring=0x8 "
+			    "command=command header=0x0b000000 rule=unknown-command\n");
 	put(USER_BATCH, NOOP, START_KERNEL, KERNEL_BATCH, 0);
 	fresh();
 	ring(NOOP, NOOP, START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
 	submit();
 	assert_int_equal(ghyvi_audit_set_mode(guest.audit, "privileged"), 0);
-	assert_string_equal(dumped(),
-			    "mode: privileged\nrefused: engine=rcs context=0x10100000 ring=0x8 user batch=0x7fff00000004 "
-			    "command=MI_BATCH_BUFFER_START header=0x18800001 rule=batch-space\n");
+	assert_string_equal(
+		dumped(),
+		"mode: privileged\nrefused: engine=rcs context=0x10100000 ring=0x8 user batch=0x7fff00000004 "
+		"command=MI_BATCH_BUFFER_START header=0x18800001 rule=batch-space\n");
 }
 
 static void what_is_not_mapped_is_refused(void **state)
@@ -716,10 +737,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(what_was_audited_is_what_is_fetched),
 		TEST(each_dword_is_read_once),
-		cmocka_unit_test_setup_teardown(privileged_mode_leaves_users_alone, setup_privileged, teardown),
+		cmocka_unit_test_setup_teardown(privileged_mode_leaves_users_alone,
+						setup_privileged, teardown),
 		TEST(nothing_unaudited_is_fetched_in_full_mode),
-		cmocka_unit_test_setup_teardown(log_mode_reports_and_lets_pass, setup_log, teardown),
-		cmocka_unit_test_setup_teardown(an_unreadable_ring_runs_nothing_in_any_mode, setup_log, teardown),
+		cmocka_unit_test_setup_teardown(log_mode_reports_and_lets_pass, setup_log,
+						teardown),
+		cmocka_unit_test_setup_teardown(an_unreadable_ring_runs_nothing_in_any_mode,
+						setup_log, teardown),
 		TEST(chains_calls_and_loops_are_followed),
 		TEST(commands_hidden_in_others_are_found),
 		TEST(the_same_batch_is_checked_on_both_levels),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What auditing costs beside copying: user batches of one kind of command, audited, and as many bytes copied by
- * memcpy() in the same run, both from memory that is in no cache. One JSON object on standard output; a row for each kind.
- * ns_per_command of the whole is that of the mix "draw", without the copy; memcpy_fraction that of 16 dwords per command.
- * Fails when a goal is missed.
+ * What auditing costs beside copying: user batches of one kind of command, audited, and as many
+ * bytes copied by memcpy() in the same run, both from memory that is in no cache. One JSON object
+ * on standard output; a row for each kind. ns_per_command of the whole is that of the mix "draw",
+ * without the copy; memcpy_fraction that of 16 dwords per command. Fails when a goal is missed.
  */
 #include <ghyvi_shim.h>
 #include <ghyvi/audit.h>
@@ -32,7 +32,8 @@ static u8 copied[BATCH_BYTES] __aligned(4096);
 static u64 bytes_read;
 
 /* As in the kernel, one memcpy() a page. */
-static int read_commands(void *owner, struct ghyvi_root *root, u64 address, void *buffer, size_t bytes)
+static int read_commands(void *owner, struct ghyvi_root *root, u64 address, void *buffer,
+			 size_t bytes)
 {
 	if (!root)
 		memcpy(buffer, (u8 *)ring + (address - RING), bytes);
@@ -67,17 +68,78 @@ static const struct kind kinds[] = {
 	{ "draw", 0, { 0 } },
 };
 
-/* What a 3D driver emits for a draw: state, constants, buffers, a flush, a register, the primitive. */
+/*
+ * What a 3D driver emits for a draw: state, constants, buffers, a flush, a register, the primitive.
+ */
 static const u32 draw[] = {
-	STATE_POINTERS, 0, STATE_POINTERS, 0, STATE_POINTERS, 0, STATE_POINTERS, 0, STATE_POINTERS, 0,
-	STATE_POINTERS, 0, STATE_POINTERS, 0, STATE_POINTERS, 0, STATE_POINTERS, 0, STATE_POINTERS, 0,
-	0x78150009, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, /* 3DSTATE_CONSTANT_VS */
-	0x78170009, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, /* 3DSTATE_CONSTANT_PS */
-	0x78080003, 0, 0, 0, 0, /* 3DSTATE_VERTEX_BUFFERS */
-	0x780a0003, 0, 0, 0, 0, /* 3DSTATE_INDEX_BUFFER */
-	0x7a000004, 1 << 20, 0, 0, 0, 0, /* PIPE_CONTROL */
-	0x11000001, 0x2600, 1, /* MI_LOAD_REGISTER_IMM */
-	0x7b000005, 0, 0, 0, 0, 0, 0, /* 3DPRIMITIVE */
+	STATE_POINTERS,
+	0,
+	STATE_POINTERS,
+	0,
+	STATE_POINTERS,
+	0,
+	STATE_POINTERS,
+	0,
+	STATE_POINTERS,
+	0,
+	STATE_POINTERS,
+	0,
+	STATE_POINTERS,
+	0,
+	STATE_POINTERS,
+	0,
+	STATE_POINTERS,
+	0,
+	STATE_POINTERS,
+	0,
+	0x78150009,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0, /* 3DSTATE_CONSTANT_VS */
+	0x78170009,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0, /* 3DSTATE_CONSTANT_PS */
+	0x78080003,
+	0,
+	0,
+	0,
+	0, /* 3DSTATE_VERTEX_BUFFERS */
+	0x780a0003,
+	0,
+	0,
+	0,
+	0, /* 3DSTATE_INDEX_BUFFER */
+	0x7a000004,
+	1 << 20,
+	0,
+	0,
+	0,
+	0, /* PIPE_CONTROL */
+	0x11000001,
+	0x2600,
+	1, /* MI_LOAD_REGISTER_IMM */
+	0x7b000005,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0, /* 3DPRIMITIVE */
 };
 #define DRAW_COMMANDS 17
 
@@ -166,7 +228,8 @@ int main(void)
 			audited = min(audited, took);
 		}
 		/* 16 bytes of the ring, and each page of the batch once. */
-		if (bytes_read != TRIES * (16ull + BATCH_BYTES) || atomic64_read(&stats.audit_rejects))
+		if (bytes_read != TRIES * (16ull + BATCH_BYTES) ||
+		    atomic64_read(&stats.audit_rejects))
 			abort();
 		ns = (double)(audited - plain) / commands;
 		fraction = (double)plain / audited;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the engine costs, measured against memcpy() in the same run: one JSON line. The goal is 0.8 of memcpy()
- * for copies of rows of a page. Whether it is reached depends on the machine: the faster its memory, the more a
- * translation weighs. Status 1 below FLOOR, in the cache, where memory does not matter: that is a defect.
+ * What the engine costs, measured against memcpy() in the same run: one JSON line. The goal is 0.8
+ * of memcpy() for copies of rows of a page. Whether it is reached depends on the machine: the
+ * faster its memory, the more a translation weighs. Status 1 below FLOOR, in the cache, where
+ * memory does not matter: that is a defect.
  */
 #include "softgpu_fixture.h"
 
@@ -17,8 +18,8 @@
 #define FLOOR 0.5
 
 /*
- * CPU time of the process: of this thread, or, while it sleeps, of the engine's, without the time that
- * neighbours were on the CPU instead.
+ * CPU time of the process: of this thread, or, while it sleeps, of the engine's, without the time
+ * that neighbours were on the CPU instead.
  */
 static u64 cpu_ns(void)
 {
@@ -49,7 +50,10 @@ static double time_blit(struct rig *rig, u64 dst, u64 src, unsigned int rows)
 	return seconds(begin);
 }
 
-/* The C library's, as the engine uses it; with a constant length the compiler would put its own here. */
+/*
+ * The C library's, as the engine uses it; with a constant length the compiler would put its own
+ * here.
+ */
 static void *(*volatile copy_bytes)(void *, const void *, size_t) = memcpy;
 
 static double time_memcpy(u8 *dst, const u8 *src, unsigned int rows)
@@ -112,8 +116,9 @@ int main(void)
 	memset(src, 1, COPY_ROWS * 4096ul);
 	memset(dst, 2, COPY_ROWS * 4096ul);
 	/*
-	 * Neighbours come and go: the best time of each, interleaved and always as often, is what the code
-	 * can do. (The best of the ratios would reward a neighbour that disturbs only memcpy.)
+	 * Neighbours come and go: the best time of each, interleaved and always as often, is what
+	 * the code can do. (The best of the ratios would reward a neighbour that disturbs only
+	 * memcpy.)
 	 */
 	for (i = 0; i < TRIES; i++) {
 		double nops = time_nops(rig);
@@ -134,7 +139,8 @@ int main(void)
 	printf("{\"copy_4k_fraction_of_memcpy\": %.3f, \"copy_4k_cached_fraction_of_memcpy\": %.3f, \"goal_met\": %s, "
 	       "\"nested_fraction_of_shadowed\": %.3f, \"nested_cached_fraction_of_shadowed\": %.3f, "
 	       "\"nop_ns\": %.2f, \"bytes_per_second\": %.0f}\n",
-	       fraction, cached, fraction >= GOAL ? "true" : "false", blit[0] / nested[0], blit[1] / nested[1], nop_ns, MOVED_ROWS * 4096.0 / blit[0]);
+	       fraction, cached, fraction >= GOAL ? "true" : "false", blit[0] / nested[0],
+	       blit[1] / nested[1], nop_ns, MOVED_ROWS * 4096.0 / blit[0]);
 	for (i = 0; i < COPY_ROWS; i++) {
 		softgpu_ops.disown_page(rig->client, virt_to_phys(src + i * 4096ul));
 		softgpu_ops.disown_page(rig->client, virt_to_phys(dst + i * 4096ul));

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What idle vGPUs cost a busy one, in instructions, which have no noise: bench_idle IDLE SUBMISSIONS, for a tool that
- * counts them (tools/bench/sched). The device model and the scheduler are real, the pGPU is not. Each idle one has
- * run something before.
+ * What idle vGPUs cost a busy one, in instructions, which have no noise: bench_idle IDLE
+ * SUBMISSIONS, for a tool that counts them (tools/bench/sched). The device model and the scheduler
+ * are real, the pGPU is not. Each idle one has run something before.
  */
 #include "vgpu_guest.h"
 
 static void submit_and_finish(void)
 {
-	poke(STATE(0, GHYVI_CTX_RING_TAIL), (peek(STATE(0, GHYVI_CTX_RING_TAIL)) + 64) % RING_BYTES);
+	poke(STATE(0, GHYVI_CTX_RING_TAIL),
+	     (peek(STATE(0, GHYVI_CTX_RING_TAIL)) + 64) % RING_BYTES);
 	elsp(descriptor(0), 0);
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 }
 
 int main(int argc, char **argv)
 {
-	unsigned int idle = argc == 3 ? atoi(argv[1]) : 0, submissions = argc == 3 ? atoi(argv[2]) : 0, i;
+	unsigned int idle = argc == 3 ? atoi(argv[1]) : 0,
+		     submissions = argc == 3 ? atoi(argv[2]) : 0, i;
 	struct ghyvi_vgpu **all = calloc(idle + 1, sizeof(*all));
 
 	if (!submissions || make_vgpu(&ghyvi_profile_gen9)) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What it costs to go from one vGPU's workload to another's: two vGPUs in turn, through the scheduler and an engine of the
- * software GPU. One JSON line, per workload. Of next to empty ones: everything, which is the time until the other one is back;
- * and of that on the engine (loading and saving a context), which is charged to the vGPU. Of longer ones: what the engine idles
- * between them. And from submitting one to an idle engine until it is complete. tools/sched-sim takes its switch cost from
- * here.
+ * What it costs to go from one vGPU's workload to another's: two vGPUs in turn, through the
+ * scheduler and an engine of the software GPU. One JSON line, per workload. Of next to empty ones:
+ * everything, which is the time until the other one is back; and of that on the engine (loading and
+ * saving a context), which is charged to the vGPU. Of longer ones: what the engine idles between
+ * them. And from submitting one to an idle engine until it is complete. tools/sched-sim takes its
+ * switch cost from here.
  */
 #include <ghyvi/sched.h>
 #include "softgpu_fixture.h"

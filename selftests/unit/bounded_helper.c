@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bounds every test case. The linker puts __wrap__cmocka_run_group_tests() before cmocka's function (--wrap), which
- * starts a clock at each case's setup. A case that ends too late, or that crashes, is named before the program aborts.
+ * Bounds every test case. The linker puts __wrap__cmocka_run_group_tests() before cmocka's function
+ * (--wrap), which starts a clock at each case's setup. A case that ends too late, or that crashes,
+ * is named before the program aborts.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -78,7 +79,8 @@ static void *watch(void *unused)
 	for (;;) {
 		if (!clock_of.name)
 			pthread_cond_wait(&clock_of.changed, &clock_of.lock);
-		else if (pthread_cond_timedwait(&clock_of.changed, &clock_of.lock, &clock_of.until) == ETIMEDOUT &&
+		else if (pthread_cond_timedwait(&clock_of.changed, &clock_of.lock,
+						&clock_of.until) == ETIMEDOUT &&
 			 clock_of.name)
 			expire();
 	}
@@ -133,14 +135,17 @@ static int bounded_teardown(void **state)
 	return err;
 }
 
-int __real__cmocka_run_group_tests(const char *name, const struct CMUnitTest *const tests, const size_t count,
-				   CMFixtureFunction setup, CMFixtureFunction teardown);
-int __wrap__cmocka_run_group_tests(const char *name, const struct CMUnitTest *const tests, const size_t count,
-				   CMFixtureFunction setup, CMFixtureFunction teardown);
+int __real__cmocka_run_group_tests(const char *name, const struct CMUnitTest *const tests,
+				   const size_t count, CMFixtureFunction setup,
+				   CMFixtureFunction teardown);
+int __wrap__cmocka_run_group_tests(const char *name, const struct CMUnitTest *const tests,
+				   const size_t count, CMFixtureFunction setup,
+				   CMFixtureFunction teardown);
 
 /* State that a group's setup makes would be lost; no group has one. */
-int __wrap__cmocka_run_group_tests(const char *name, const struct CMUnitTest *const tests, const size_t count,
-				   CMFixtureFunction setup, CMFixtureFunction teardown)
+int __wrap__cmocka_run_group_tests(const char *name, const struct CMUnitTest *const tests,
+				   const size_t count, CMFixtureFunction setup,
+				   CMFixtureFunction teardown)
 {
 	struct CMUnitTest *all = calloc(count, sizeof(*all));
 	int status;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Page tables of 64 KiB pages: kept while each of their pages is contiguous in the host, of 4 KiB otherwise. */
+/*
+ * Page tables of 64 KiB pages: kept while each of their pages is contiguous in the host, of 4 KiB
+ * otherwise.
+ */
 #include "gtt_fake.h"
 
 #define APART (LARGE_SCATTERED + 5 * 16u) /* 64 KiB that are not contiguous */
@@ -9,7 +12,10 @@ static u64 *shadow_pd(void)
 	return shadow(fake.held[0].bus, 2, 0u, 0u);
 }
 
-/* A tree whose page table has 64 KiB pages from LARGE_WHOLE on; what is in between, nobody looks at. */
+/*
+ * A tree whose page table has 64 KiB pages from LARGE_WHOLE on; what is in between, nobody looks
+ * at.
+ */
 static struct ghyvi_root *plant_64k(void)
 {
 	unsigned int i;
@@ -42,7 +48,8 @@ static void test_contiguous_groups_stay_large(void **state)
 	ghyvi_gtt_sync(fake.gtt, root);
 	assert_true(says_64k(0));
 	for (i = 0; i < 16; i++)
-		assert_true(shadow_pt(root)[16 + i] == (maps(LARGE_WHOLE + 32 + i) & ~GHYVI_ENTRY_WRITE));
+		assert_true(shadow_pt(root)[16 + i] ==
+			    (maps(LARGE_WHOLE + 32 + i) & ~GHYVI_ENTRY_WRITE));
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	assert_int_equal(STAT(kept_64k_now), 1);
 	assert_int_equal(STAT(tables_64k), 1);

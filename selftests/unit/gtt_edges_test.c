@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Where buffers, ranges and tables end; and that the self-check looks at their last entries, too. */
+/*
+ * Where buffers, ranges and tables end; and that the self-check looks at their last entries, too.
+ */
 #include "gtt_fake.h"
 
 /* Where the host reads. */
@@ -14,7 +16,10 @@ static void mark(u64 gfn)
 		page_of(gfn)[i] = gfn << 32 | i;
 }
 
-/* The last page of the address space is DATA, the first DATA + 1, and the one after that is not there. */
+/*
+ * The last page of the address space is DATA, the first DATA + 1, and the one after that is not
+ * there.
+ */
 static void plant_ends(void)
 {
 	mark(DATA);
@@ -93,9 +98,15 @@ static void global_writes_have_any_length(void **state)
 	for (offset = 0; offset < 8; offset++)
 		for (bytes = 0; bytes <= 32; bytes++) {
 			memset(page_of(DATA), 0xee, 4096);
-			assert_int_equal(ghyvi_gtt_ggtt_write(fake.gtt, GGTT_ADDRESS + 3 * 4096 + offset, text, bytes), 0);
+			assert_int_equal(ghyvi_gtt_ggtt_write(fake.gtt,
+							      GGTT_ADDRESS + 3 * 4096 + offset,
+							      text, bytes),
+					 0);
 			memset(got, 0, sizeof(got));
-			assert_int_equal(ghyvi_gtt_ggtt_read(fake.gtt, GGTT_ADDRESS + 3 * 4096 + offset, got, bytes), 0);
+			assert_int_equal(ghyvi_gtt_ggtt_read(fake.gtt,
+							     GGTT_ADDRESS + 3 * 4096 + offset, got,
+							     bytes),
+					 0);
 			assert_memory_equal(got, text, bytes);
 			assert_int_equal(((u8 *)page_of(DATA))[offset + bytes], 0xee);
 		}
@@ -262,7 +273,10 @@ static void the_self_check_looks_at_the_last_entries(void **state)
 	corrupt(root, &fake.ggtt[GGTT_INDEX + 4 * GHYVI_ENTRIES - 1], 0);
 	corrupt(root, &fake.ggtt[GGTT_INDEX + 5], fake.ggtt[GGTT_INDEX + 5] & ~GHYVI_ENTRY_WRITE);
 	corrupt(root, &fake.ggtt[GGTT_INDEX + 6], maps(DATA + 3));
-	/* The entry that leads there says 64 KiB, so it is wrong, too; and once it does not, only the page is. */
+	/*
+	 * The entry that leads there says 64 KiB, so it is wrong, too; and once it does not, only
+	 * the page is.
+	 */
 	assert_true(pd[2] & GHYVI_ENTRY_64K);
 	groups[511] ^= 1 << 12;
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 1);
@@ -329,12 +343,13 @@ static void the_dump_has_a_line_for_each_root_and_table(void **state)
 	set(4, 9, 0);
 	ghyvi_gtt_dump(fake.gtt, &m);
 	fclose(m.f);
-	assert_string_equal(text, "policy segmented, 4 table pages, 1 roots, 0 idle pins, 0 mapped pins\n"
-				  "root 0x1000 levels 4 users 1\n"
-				  "table 0x1000 levels 4 parents 1 present 1 strict\n"
-				  "table 0x2000 levels 3 parents 1 present 1 strict\n"
-				  "table 0x3000 levels 1 2 parents 2 present 3 strict\n"
-				  "table 0x4000 levels 1 parents 2 present 1 relaxed\n");
+	assert_string_equal(text,
+			    "policy segmented, 4 table pages, 1 roots, 0 idle pins, 0 mapped pins\n"
+			    "root 0x1000 levels 4 users 1\n"
+			    "table 0x1000 levels 4 parents 1 present 1 strict\n"
+			    "table 0x2000 levels 3 parents 1 present 1 strict\n"
+			    "table 0x3000 levels 1 2 parents 2 present 3 strict\n"
+			    "table 0x4000 levels 1 parents 2 present 1 relaxed\n");
 }
 
 static void the_tuning_can_be_read_again_and_again(void **state)

@@ -21,8 +21,8 @@ static u32 directories(u32 page_tables)
 }
 
 /*
- * A tree from @gfn on: the top, one table of directories, these, and the page tables, each of which maps 2 MiB of data that
- * other trees map, too. Returns how many pages that takes.
+ * A tree from @gfn on: the top, one table of directories, these, and the page tables, each of which
+ * maps 2 MiB of data that other trees map, too. Returns how many pages that takes.
  */
 static u32 plant_tree(u64 gfn, u32 page_tables)
 {
@@ -49,7 +49,8 @@ static bool is_complete(struct ghyvi_root *root, u64 gfn, u32 page_tables)
 		directory = shadow(ghyvi_root_bus(root), 2, 0u, i / GHYVI_ENTRIES);
 		entry = &directory[i % GHYVI_ENTRIES];
 		if (leads_to_scratch(*entry, 2) ||
-		    shadow(*entry & GHYVI_SHADOW_ADDRESS_MASK, 0)[7] != maps(FIRST_DATA + (gfn + i + 7) % 2000))
+		    shadow(*entry & GHYVI_SHADOW_ADDRESS_MASK, 0)[7] !=
+			    maps(FIRST_DATA + (gfn + i + 7) % 2000))
 			return false;
 	}
 	return true;
@@ -178,7 +179,10 @@ static void test_a_tree_that_a_workload_holds_stays(void **s)
 	ghyvi_gtt_put_root(root);
 	assert_true(is_complete(held, 1, 200));
 	assert_int_equal(STAT(evicted_trees), 0);
-	/* The workload is through: what found no table does now, although the guest has changed nothing. */
+	/*
+	 * The workload is through: what found no table does now, although the guest has changed
+	 * nothing.
+	 */
 	release_all();
 	assert_true(submit(1 + tables, 200));
 	assert_int_equal(STAT(evicted_trees), 1);
@@ -316,7 +320,7 @@ static void test_an_announcement_makes_a_tree_young(void **s)
 	assert_int_equal(STAT(evicted_trees), 0);
 }
 
-static void test_a_lower_limit_takes_effect_at_once_and_a_higher_one_at_the_next_submission(void **s)
+static void test_a_lower_limit_takes_effect_at_once_a_higher_one_at_the_next_submission(void **s)
 {
 	const u32 tables = plant_tree(1, 300);
 	struct ghyvi_shadow_tuning tuning;
@@ -387,7 +391,7 @@ int main(void)
 		TEST(test_what_the_guest_has_taken_back_evicts_nothing),
 		TEST(test_a_tree_is_as_large_as_it_is_now),
 		TEST(test_an_announcement_makes_a_tree_young),
-		TEST(test_a_lower_limit_takes_effect_at_once_and_a_higher_one_at_the_next_submission),
+		TEST(test_a_lower_limit_takes_effect_at_once_a_higher_one_at_the_next_submission),
 		cmocka_unit_test(test_evictions_among_any_moves),
 	};
 

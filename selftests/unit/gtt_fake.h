@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What translation and shadowing stand on, played by the test: a hypervisor with guest RAM, and a pGPU client
- * that knows what an engine could reach. Both abort when a rule of their seam is broken. One copy a program.
+ * What translation and shadowing stand on, played by the test: a hypervisor with guest RAM, and a
+ * pGPU client that knows what an engine could reach. Both abort when a rule of their seam is
+ * broken. One copy a program.
  */
 #ifndef GTT_FAKE_H
 #define GTT_FAKE_H
@@ -45,7 +46,8 @@ static struct {
 	bool absent[RAM_PAGES];
 	_Atomic u64 generation; /* of this memory */
 	u32 pins[RAM_PAGES];
-	bool excused[RAM_PAGES]; /* there was no room for its pin once: scratch is right from then on */
+	/* there was no room for its pin once: scratch is right from then on */
+	bool excused[RAM_PAGES];
 	_Atomic bool protected[GFNS];
 	u32 pinned, pin_limit;
 	int pin_error; /* of the next so many pins */
@@ -54,7 +56,8 @@ static struct {
 	u32 protect_calls;
 	struct xarray pins_book;
 	void (*race)(void); /* another vCPU, while the mm is at work */
-	pthread_mutex_t *hv_lock; /* that the hypervisor takes for its pins, as VFIO does; or NULL */
+	/* that the hypervisor takes for its pins, as VFIO does; or NULL */
+	pthread_mutex_t *hv_lock;
 
 	/* the pGPU client */
 	struct xarray owned; /* bus page -> count * 4 + kind */
@@ -142,7 +145,8 @@ static inline void reach(struct xarray *set, u64 bus, unsigned int level, unsign
 		if (level > GHYVI_LEVEL_PT) {
 			reach(set, entry, level - 1, GHYVI_ENTRIES);
 		} else {
-			ASSERT(kind_of(entry) == GHYVI_PAGE_DATA || kind_of(entry) == GHYVI_PAGE_SCRATCH);
+			ASSERT(kind_of(entry) == GHYVI_PAGE_DATA ||
+			       kind_of(entry) == GHYVI_PAGE_SCRATCH);
 			xa_store(set, entry >> 12, xa_mk_value(1), __GFP_NOFAIL);
 		}
 	}
@@ -186,7 +190,10 @@ static inline bool reachable(u64 bus)
 	return there;
 }
 
-/* Both sides keep books of pages, which take memory: here one allocation for 64 neighbours, and they keep it. */
+/*
+ * Both sides keep books of pages, which take memory: here one allocation for 64 neighbours, and
+ * they keep it.
+ */
 static inline bool has_book_page(struct xarray *book, u64 page)
 {
 	if (fake.unchecked || xa_load(book, page / 64))
@@ -335,11 +342,15 @@ static inline int fake_own(struct ghyvi_pgpu_client *client, u64 bus, enum ghyvi
 	fake.owned_pages++;
 	if (value)
 		ASSERT((xa_to_value(value) & 3) == kind);
-	xa_store(&fake.owned, bus >> 12, xa_mk_value((value ? xa_to_value(value) : kind) + 4), __GFP_NOFAIL);
+	xa_store(&fake.owned, bus >> 12, xa_mk_value((value ? xa_to_value(value) : kind) + 4),
+		 __GFP_NOFAIL);
 	return 0;
 }
 
-/* The pages of a large one are let go of together; it takes long to look where engines could reach, so once in a while. */
+/*
+ * The pages of a large one are let go of together; it takes long to look where engines could reach,
+ * so once in a while.
+ */
 static inline bool looks_where_engines_reach(u64 bus)
 {
 	u64 place = (bus - virt_to_phys(fake.ram)) >> 12;
@@ -377,14 +388,14 @@ static inline void fake_ggtt_write(struct ghyvi_pgpu_client *client, u64 first, 
 	u64 *entry;
 
 	ASSERT(first >= FIRST_GGTT_TABLE * GHYVI_ENTRIES &&
-	     first + count <= (FIRST_GGTT_TABLE + fake.ggtt_tables) * GHYVI_ENTRIES);
+	       first + count <= (FIRST_GGTT_TABLE + fake.ggtt_tables) * GHYVI_ENTRIES);
 	fake.ggtt_writes++;
 	for (i = 0; i < count; i++) {
 		entry = &fake.ggtt[first + i];
 		/* An engine may have loaded what stood here. */
 		if (!fake.unchecked && (*entry & 1) && *entry != entries[i])
-			xa_store(&fake.cached, (*entry & GHYVI_SHADOW_ADDRESS_MASK) >> 12, xa_mk_value(1),
-				 __GFP_NOFAIL);
+			xa_store(&fake.cached, (*entry & GHYVI_SHADOW_ADDRESS_MASK) >> 12,
+				 xa_mk_value(1), __GFP_NOFAIL);
 		*entry = entries[i];
 	}
 }
@@ -412,7 +423,8 @@ static inline void fake_unmap_guest(struct ghyvi_pgpu_client *client, u64 gfn)
 	fake.nr_mapped--;
 	/* An engine may have used it until now. */
 	if (!fake.unchecked)
-		xa_store(&fake.cached, virt_to_phys(page_of(gfn)) >> 12, xa_mk_value(1), __GFP_NOFAIL);
+		xa_store(&fake.cached, virt_to_phys(page_of(gfn)) >> 12, xa_mk_value(1),
+			 __GFP_NOFAIL);
 }
 
 static const struct ghyvi_pgpu_ops fake_pgpu_ops = {
@@ -603,7 +615,8 @@ static inline void fake_init(u32 ggtt_tables)
 	fake.pin_limit = fake.own_limit = fake.map_limit = ~0u;
 	fake.ggtt_tables = ggtt_tables;
 	fake.ggtt = calloc(FIRST_GGTT_TABLE + ggtt_tables, GHYVI_PAGE_BYTES);
-	fake.guest_ggtt = aligned_alloc(GHYVI_PAGE_BYTES, (FIRST_GGTT_TABLE + ggtt_tables) * GHYVI_PAGE_BYTES);
+	fake.guest_ggtt = aligned_alloc(GHYVI_PAGE_BYTES,
+					(FIRST_GGTT_TABLE + ggtt_tables) * GHYVI_PAGE_BYTES);
 	memset(fake.guest_ggtt, 0, (FIRST_GGTT_TABLE + ggtt_tables) * GHYVI_PAGE_BYTES);
 	xa_init(&fake.owned);
 	xa_init(&fake.cached);
@@ -641,7 +654,8 @@ static inline void fake_fini(void)
 	ASSERT(!fake.nr_mapped);
 	ASSERT(xa_empty(&fake.owned) && !fake.owned_pages);
 	ASSERT(!STAT(kept_64k_now) && !STAT(large_pages_now) && !STAT(split_pages_now));
-	ASSERT(!STAT(tables_now) && !STAT(relaxed_now) && !STAT(protected_now) && !STAT(pinned_pages_now));
+	ASSERT(!STAT(tables_now) && !STAT(relaxed_now) && !STAT(protected_now) &&
+	       !STAT(pinned_pages_now));
 	xa_destroy(&fake.cached);
 	xa_destroy(&fake.owners_book);
 	xa_destroy(&fake.pins_book);

@@ -28,7 +28,8 @@ static void test_enomem_evicts_idle_pins(void **state)
 	set(4, 3, to(DATA + 3));
 	ghyvi_gtt_sync(fake.gtt, root);
 	assert_true(is_scratch(shadow_pt(root)[3]));
-	assert_int_equal(STAT(pin_failures), 2); /* at the trap, and tried again by the synchronisation */
+	assert_int_equal(STAT(pin_failures),
+			 2); /* at the trap, and tried again by the synchronisation */
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
@@ -72,7 +73,9 @@ static void test_idle_pins_that_were_used_again_stay_longer(void **state)
 
 static void test_pins_far_apart_and_side_by_side(void **state)
 {
-	static const u64 gfns[] = { DATA, DATA + 1, DATA + 64 * 64, DATA + 64 * 64 + 1, DATA + 64 * 128, RAM_PAGES - 1 };
+	static const u64 gfns[] = {
+		DATA, DATA + 1, DATA + 64 * 64, DATA + 64 * 64 + 1, DATA + 64 * 128, RAM_PAGES - 1
+	};
 	struct ghyvi_root *root;
 	u32 i;
 
@@ -120,7 +123,10 @@ static void test_a_pinned_page_that_is_a_table_is_not_data(void **state)
 	assert_true(is_scratch(shadow_pt(root)[3]));
 }
 
-/* Of tables: nothing can be protected, so that what was a table is found in the same synchronisation as its new use. */
+/*
+ * Of tables: nothing can be protected, so that what was a table is found in the same
+ * synchronisation as its new use.
+ */
 static void test_a_table_that_becomes_data(void **state)
 {
 	struct ghyvi_root *root;
@@ -166,9 +172,12 @@ static void test_no_room_twice_in_one_line_of_the_ggtt(void **state)
 	fake.pin_limit = fake.pinned;
 	for (i = 0; i < GHYVI_PTES_PER_LINE; i++)
 		set(BAR_GFN + FIRST_GGTT_TABLE, i, to(DATA + 100 + i));
-	ghyvi_gtt_sync(fake.gtt, NULL); /* the fake sees to it that no entry leads to a page when it is unpinned */
+	ghyvi_gtt_sync(
+		fake.gtt,
+		NULL); /* the fake sees to it that no entry leads to a page when it is unpinned */
 	for (i = 0; i < GHYVI_PTES_PER_LINE; i++)
-		assert_true(fake.ggtt[first + i] == maps(DATA + 100 + i) || is_scratch(fake.ggtt[first + i]));
+		assert_true(fake.ggtt[first + i] == maps(DATA + 100 + i) ||
+			    is_scratch(fake.ggtt[first + i]));
 }
 
 static void test_a_page_that_cannot_be_owned_is_scratch(void **state)
@@ -595,8 +604,12 @@ static struct ghyvi_table_page *table_at(u64 gfn)
 	return xa_load(&fake.gtt->tables, gfn);
 }
 
-/* The check of @root says once that stores may be missed, until a synchronisation meets what is listed again. */
-static void assert_forgotten(struct ghyvi_root *root, struct ghyvi_table_page *table, struct list_head *list)
+/*
+ * The check of @root says once that stores may be missed, until a synchronisation meets what is
+ * listed again.
+ */
+static void assert_forgotten(struct ghyvi_root *root, struct ghyvi_table_page *table,
+			     struct list_head *list)
 {
 	ghyvi_gtt_sync(fake.gtt, root);
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Moves that guest, host and GPU may make on an gtt, in any order, and an independent translation to compare with
- * after each synchronisation. For random tests and fuzzing.
+ * Moves that guest, host and GPU may make on an gtt, in any order, and an independent translation
+ * to compare with after each synchronisation. For random tests and fuzzing.
  */
 #ifndef MM_MOVES_H
 #define MM_MOVES_H
@@ -14,8 +14,9 @@
 static const u64 larges[] = { LARGE_WHOLE, LARGE_SCATTERED };
 
 /*
- * The source of all choices, the includer's: a number below @n. One choice a statement, or compilers order them as they
- * like, and what a fuzzer found means something else to another compiler.
+ * The source of all choices, the includer's: a number below @n. One choice a statement, or
+ * compilers order them as they like, and what a fuzzer found means something else to another
+ * compiler.
  */
 static u32 rnd(u32 n);
 
@@ -56,7 +57,8 @@ static u64 some_entry(u64 gfn)
 		return to(RAM_PAGES + rnd(99));
 	case 2:
 		if (level == 1)
-			return (to(larges[rnd(2)]) | GHYVI_ENTRY_LARGE) & ~(u64)(rnd(2) ? GHYVI_ENTRY_WRITE : 0);
+			return (to(larges[rnd(2)]) | GHYVI_ENTRY_LARGE) &
+			       ~(u64)(rnd(2) ? GHYVI_ENTRY_WRITE : 0);
 		return to(level == 3 ? 3 : 6 + rnd(4)) | GHYVI_ENTRY_LARGE;
 	case 3:
 	case 4:
@@ -123,7 +125,8 @@ static bool table_matches(u64 gfn, u64 bus, unsigned int level)
 		if (!(level ? entry_matches(page_of(gfn)[i], entries[i], level, false) :
 			      part_matches(page_of(gfn)[i - i % 16], entries[i], i))) {
 			fprintf(stderr, "page %#llx level %u entry %u: guest %#llx shadow %#llx\n",
-				(unsigned long long)gfn, level, i, (unsigned long long)page_of(gfn)[i],
+				(unsigned long long)gfn, level, i,
+				(unsigned long long)page_of(gfn)[i],
 				(unsigned long long)entries[i]);
 			return false;
 		}
@@ -134,7 +137,8 @@ static bool table_matches(u64 gfn, u64 bus, unsigned int level)
 /* An entry for 2 MiB: one page if the host has them side by side, else page by page. */
 static bool large_matches(u64 guest, u64 entry)
 {
-	u64 gfn = (guest & GENMASK_ULL(38, 21)) >> 12, bus = entry & GHYVI_SHADOW_ADDRESS_MASK, flags = 1 | (guest & 2), i;
+	u64 gfn = (guest & GENMASK_ULL(38, 21)) >> 12, bus = entry & GHYVI_SHADOW_ADDRESS_MASK,
+	    flags = 1 | (guest & 2), i;
 	bool excused = alias || gfn < TABLES, memory = true, whole = true;
 
 	for (i = gfn; i < gfn + 512; i++) {
@@ -142,7 +146,8 @@ static bool large_matches(u64 guest, u64 entry)
 			memory = false;
 		else if (fake.excused[i])
 			excused = true;
-		whole = whole && memory && virt_to_phys(page_of(i)) == virt_to_phys(page_of(gfn)) + ((i - gfn) << 12);
+		whole = whole && memory &&
+			virt_to_phys(page_of(i)) == virt_to_phys(page_of(gfn)) + ((i - gfn) << 12);
 	}
 	if (leads_to_scratch(entry, 2))
 		return excused || !memory;
@@ -172,14 +177,19 @@ static bool entry_matches(u64 guest, u64 entry, unsigned int level, bool ggtt)
 	if (level == 1 && entry == (virt_to_phys(page_of(gfn)) | 1 | (ggtt ? 2 : guest & 2)))
 		return memory;
 	if (leads_to_scratch(entry, level)) {
-		/* No memory, or not pinned when it was looked at, or a table that engines must not write. */
-		if (!memory || fake.excused[gfn] || (few_tables && level > 1) || (level == 1 && (alias || gfn < TABLES)))
+		/*
+		 * No memory, or not pinned when it was looked at, or a table that engines must not
+		 * write.
+		 */
+		if (!memory || fake.excused[gfn] || (few_tables && level > 1) ||
+		    (level == 1 && (alias || gfn < TABLES)))
 			return true;
 	}
 	if (level == 1 || !memory || !(entry & 1) || (entry & 2) != (guest & 2))
 		return false;
 	return table_matches(gfn, entry & GHYVI_SHADOW_ADDRESS_MASK,
-			     level == 2 && guest & GHYVI_ENTRY_64K ? GHYVI_LEVEL_PT_64K : level - 1);
+			     level == 2 && guest & GHYVI_ENTRY_64K ? GHYVI_LEVEL_PT_64K :
+								     level - 1);
 }
 
 static bool lost_all(const struct ghyvi_root *root)
@@ -196,7 +206,8 @@ static void compare_root(const struct held *held)
 	if (!held->bus)
 		return; /* nested */
 	memset(visited, 0, sizeof(visited));
-	if (held->levels == 4 ? !held->root->pages[0]->table : !held->root->known && lost_all(held->root))
+	if (held->levels == 4 ? !held->root->pages[0]->table :
+				!held->root->known && lost_all(held->root))
 		return; /* lost its table page */
 	if (held->levels == 4)
 		ASSERT(table_matches(held->gpa[0] >> 12, held->bus, 4));
@@ -224,7 +235,8 @@ static void compare_everything(void)
 	if (!fake.gtt->ggtt_shadowed) {
 		for (i = 0; i < n; i++)
 			ASSERT(!fake.held[i].bus);
-		for (i = FIRST_GGTT_TABLE * 512; i < (FIRST_GGTT_TABLE + fake.ggtt_tables) * 512; i++)
+		for (i = FIRST_GGTT_TABLE * 512; i < (FIRST_GGTT_TABLE + fake.ggtt_tables) * 512;
+		     i++)
 			ASSERT(!fake.ggtt[i]);
 		ASSERT(!STAT(relaxed_now) && !STAT(tables_now));
 		return;
@@ -232,8 +244,10 @@ static void compare_everything(void)
 	for (i = FIRST_GGTT_TABLE * 512; i < (FIRST_GGTT_TABLE + fake.ggtt_tables) * 512; i++)
 		if (!entry_matches(fake.guest_ggtt[i], fake.ggtt[i], 1, true)) {
 			fprintf(stderr, "%s; table %d; GGTT entry %u: guest %#llx shadow %#llx\n",
-				fake.reporter.last, !!xa_load(&fake.gtt->tables, ghyvi_entry_gfn(fake.guest_ggtt[i])), i,
-				(unsigned long long)fake.guest_ggtt[i], (unsigned long long)fake.ggtt[i]);
+				fake.reporter.last,
+				!!xa_load(&fake.gtt->tables, ghyvi_entry_gfn(fake.guest_ggtt[i])),
+				i, (unsigned long long)fake.guest_ggtt[i],
+				(unsigned long long)fake.ggtt[i]);
 			ASSERT(false);
 		}
 	for (i = 0; i < n; i++)
@@ -269,7 +283,8 @@ static void edit(void)
 		guest_write_bytes(at(gfn, rnd(3)), four, 32);
 		break;
 	case 3:
-		if (gfn + 1 < TABLES && (alias || level_of(gfn) == level_of(gfn + 1)) && !fake.absent[gfn + 1])
+		if (gfn + 1 < TABLES && (alias || level_of(gfn) == level_of(gfn + 1)) &&
+		    !fake.absent[gfn + 1])
 			guest_write_bytes(at(gfn, 510), four, 32);
 		break;
 	default:
@@ -324,7 +339,8 @@ static void fault_operation(void)
 	if (i == fake.nr_held && !fake.gtt->policy->nested)
 		return; /* no such job */
 	if (rnd(4) == 0) {
-		ghyvi_gtt_ggtt_read(fake.gtt, FIRST_GGTT_TABLE * SPAN + ((u64)rnd(1024) << 12), &value, 8);
+		ghyvi_gtt_ggtt_read(fake.gtt, FIRST_GGTT_TABLE * SPAN + ((u64)rnd(1024) << 12),
+				    &value, 8);
 		return;
 	}
 	err = ghyvi_gtt_fault(fake.gtt, gfn);
@@ -379,7 +395,8 @@ static void move(void)
 		ghyvi_gtt_flush(fake.gtt);
 		break;
 	case 3:
-		ghyvi_gtt_set_policy(fake.gtt, ghyvi_shadow_policies[rnd(ghyvi_shadow_policy_count)]->name);
+		ghyvi_gtt_set_policy(fake.gtt,
+				     ghyvi_shadow_policies[rnd(ghyvi_shadow_policy_count)]->name);
 		break;
 	case 4:
 	case 5:

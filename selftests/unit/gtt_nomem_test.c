@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every allocation that translation and shadowing make fails once: number n, and in a second round n and all after it, for
- * every n until none is left to fail. A failure is an error or an entry that points at scratch; nothing leaks (fake_fini(),
- * ASan); and the next synchronisation with memory ends in the guest's translation.
+ * Every allocation that translation and shadowing make fails once: number n, and in a second round
+ * n and all after it, for every n until none is left to fail. A failure is an error or an entry
+ * that points at scratch; nothing leaks (fake_fini(), ASan); and the next synchronisation with
+ * memory ends in the guest's translation.
  */
 #include "gtt_moves.h"
 
@@ -20,7 +21,9 @@ static u32 rnd(u32 n)
 
 static const u64 directories[4] = { 6 << 12, 7 << 12, 8 << 12, 9 << 12 };
 
-/* Trees of four and of three levels that share a table, with pages of each size, and GGTT entries. */
+/*
+ * Trees of four and of three levels that share a table, with pages of each size, and GGTT entries.
+ */
 static void plant_everything(void)
 {
 	set(1, 0, to(3));
@@ -134,7 +137,10 @@ static void test_creation_without_memory_leaves_nothing(void **s)
 	fake_fini();
 }
 
-/* Any moves, and now and then no memory; what is compared is what the next synchronisations with memory made of it. */
+/*
+ * Any moves, and now and then no memory; what is compared is what the next synchronisations with
+ * memory made of it.
+ */
 static void test_random_failures_end_in_the_guests_translation(void **s)
 {
 	u64 seed, last = getenv("SEED") ? strtoull(getenv("SEED"), NULL, 0) : SEEDS;
@@ -160,7 +166,9 @@ static void test_random_failures_end_in_the_guests_translation(void **s)
 			deliver();
 			move();
 			fake.pin_limit = ~0u;
-			/* A large page that cannot be pinned ends the tries of one synchronisation. */
+			/*
+			 * A large page that cannot be pinned ends the tries of one synchronisation.
+			 */
 			for (i = 0; i < 4; i++)
 				ghyvi_gtt_sync(fake.gtt, NULL);
 			compare_everything();

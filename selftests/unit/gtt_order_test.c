@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Two rules of shadowing that only another vCPU can break, tried at each moment instead of by chance. Each entry of the
- * guest is read once into the snapshot, and shadows are derived from that. And stores trap, or the page is listed, before
- * it is read: a store that comes at any moment is found.
+ * Two rules of shadowing that only another vCPU can break, tried at each moment instead of by
+ * chance. Each entry of the guest is read once into the snapshot, and shadows are derived from
+ * that. And stores trap, or the page is listed, before it is read: a store that comes at any moment
+ * is found.
  */
 #define _GNU_SOURCE /* for the names of registers */
 #include "gtt_fake.h"
@@ -13,7 +14,8 @@
 
 static struct ghyvi_table_page *table_of(u64 gfn)
 {
-	return gfn == GGTT_GFN ? fake.gtt->ggtt_tables[FIRST_GGTT_TABLE] : xa_load(&fake.gtt->tables, gfn);
+	return gfn == GGTT_GFN ? fake.gtt->ggtt_tables[FIRST_GGTT_TABLE] :
+				 xa_load(&fake.gtt->tables, gfn);
 }
 
 static u64 *guest_page(u64 gfn)
@@ -33,7 +35,8 @@ static u64 translation(unsigned int level, u64 guest)
 	child = table_of(ghyvi_entry_gfn(guest));
 	assert_non_null(child);
 	assert_non_null(child->shadows[level - 1]);
-	return virt_to_phys(child->shadows[level - 1]->entries) | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE;
+	return virt_to_phys(child->shadows[level - 1]->entries) | GHYVI_ENTRY_PRESENT |
+	       GHYVI_ENTRY_WRITE;
 }
 
 static void assert_shadows_are_of_the_snapshot(u64 gfn, unsigned int level)
@@ -138,7 +141,9 @@ static void change_page(unsigned int entry)
 		page[i] = to(now->first + watched.all_reads % 16);
 }
 
-/* @reads: of one entry, at most: a scan compares it and, where its line differs, reads it for good. */
+/*
+ * @reads: of one entry, at most: a scan compares it and, where its line differs, reads it for good.
+ */
 static void read_while_it_changes(const struct scene *scene, u32 reads)
 {
 	unsigned int i;
@@ -154,19 +159,25 @@ static void read_while_it_changes(const struct scene *scene, u32 reads)
 	for (i = 0; i < GHYVI_ENTRIES; i++)
 		assert_in_range(watched.reads[i], 0, reads);
 	assert_shadows_are_of_the_snapshot(scene->gfn, scene->level);
-	/* The guest is told of none of these stores late: each of them trapped if the page is protected. */
+	/*
+	 * The guest is told of none of these stores late: each of them trapped if the page is
+	 * protected.
+	 */
 	if (fake.protected[scene->gfn])
 		ghyvi_gtt_trap(fake.gtt, scene->gfn << 12, GHYVI_PAGE_BYTES);
 	sync_root();
-	assert_memory_equal(table_of(scene->gfn)->snapshot, guest_page(scene->gfn), GHYVI_PAGE_BYTES);
+	assert_memory_equal(table_of(scene->gfn)->snapshot, guest_page(scene->gfn),
+			    GHYVI_PAGE_BYTES);
 	assert_shadows_are_of_the_snapshot(scene->gfn, scene->level);
 	fake_fini();
 }
 
 static void a_scan_derives_the_shadow_from_one_read(void **state)
 {
-	const struct scene table = { "segmented", 4, GHYVI_LEVEL_PT, prepare_relaxed, sync_root, DATA };
-	const struct scene ggtt = { "segmented", GGTT_GFN, GHYVI_LEVEL_PT, prepare_ggtt, sync_root, DATA };
+	const struct scene table = { "segmented",     4,	 GHYVI_LEVEL_PT,
+				     prepare_relaxed, sync_root, DATA };
+	const struct scene ggtt = { "segmented",  GGTT_GFN,  GHYVI_LEVEL_PT,
+				    prepare_ggtt, sync_root, DATA };
 
 	read_while_it_changes(&table, 2);
 	read_while_it_changes(&ggtt, 2);
@@ -174,8 +185,12 @@ static void a_scan_derives_the_shadow_from_one_read(void **state)
 
 static void a_new_table_is_read_once(void **state)
 {
-	const struct scene table = { "segmented", 5, GHYVI_LEVEL_PT, prepare_tree, link_table, DATA };
-	const struct scene directory = { "segmented", 3, GHYVI_LEVEL_PD, prepare_root, hold_root, 40 };
+	const struct scene table = {
+		"segmented", 5, GHYVI_LEVEL_PT, prepare_tree, link_table, DATA
+	};
+	const struct scene directory = {
+		"segmented", 3, GHYVI_LEVEL_PD, prepare_root, hold_root, 40
+	};
 
 	read_while_it_changes(&table, 1);
 	read_while_it_changes(&directory, 1);
@@ -190,7 +205,8 @@ static void a_trap_reads_each_entry_once(void **state)
 
 static void a_read_of_the_host_reads_the_entry_once(void **state)
 {
-	const struct scene ggtt = { "segmented", GGTT_GFN, GHYVI_LEVEL_PT, prepare_ggtt, read_ggtt, DATA };
+	const struct scene ggtt = { "segmented",  GGTT_GFN,  GHYVI_LEVEL_PT,
+				    prepare_ggtt, read_ggtt, DATA };
 
 	read_while_it_changes(&ggtt, 1);
 }
@@ -210,8 +226,8 @@ static void a_scan_of_what_did_not_change_reads_it_once(void **state)
 }
 
 /*
- * One store by another vCPU, at event number @when: before a read of the page, and whenever the mm asks for something of
- * the hypervisor or the pGPU. If it traps, the trap waits for the lock.
+ * One store by another vCPU, at event number @when: before a read of the page, and whenever the mm
+ * asks for something of the hypervisor or the pGPU. If it traps, the trap waits for the lock.
  */
 static struct {
 	u32 events, when;
@@ -245,7 +261,8 @@ static void race_call(void)
 		race_event(false);
 }
 
-static u32 store_at(const struct scene *scene, u32 when, unsigned int entry, void (*first_read)(void))
+static u32 store_at(const struct scene *scene, u32 when, unsigned int entry,
+		    void (*first_read)(void))
 {
 	fake_init(4);
 	ghyvi_gtt_set_policy(fake.gtt, scene->policy);
@@ -264,7 +281,8 @@ static u32 store_at(const struct scene *scene, u32 when, unsigned int entry, voi
 	if (race.pending)
 		ghyvi_gtt_trap(fake.gtt, at(scene->gfn, entry), 8);
 	sync_root();
-	assert_memory_equal(table_of(scene->gfn)->snapshot, guest_page(scene->gfn), GHYVI_PAGE_BYTES);
+	assert_memory_equal(table_of(scene->gfn)->snapshot, guest_page(scene->gfn),
+			    GHYVI_PAGE_BYTES);
 	if (when < race.events)
 		assert_int_equal(guest_page(scene->gfn)[entry], race.value);
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
@@ -272,7 +290,10 @@ static u32 store_at(const struct scene *scene, u32 when, unsigned int entry, voi
 	return race.events;
 }
 
-/* At all moments around what the hypervisor is asked for, and at some while the page is read; to what is read first and last. */
+/*
+ * At all moments around what the hypervisor is asked for, and at some while the page is read; to
+ * what is read first and last.
+ */
 static void store_at_any_moment(const struct scene *scene, void (*first_read)(void))
 {
 	u32 when, events = store_at(scene, ~0u, 0, first_read);
@@ -286,8 +307,10 @@ static void store_at_any_moment(const struct scene *scene, void (*first_read)(vo
 
 static void a_store_during_a_synchronisation_is_found(void **state)
 {
-	const struct scene table = { "segmented", 4, GHYVI_LEVEL_PT, prepare_relaxed, sync_root, DATA };
-	const struct scene ggtt = { "segmented", GGTT_GFN, GHYVI_LEVEL_PT, prepare_ggtt, sync_root, DATA };
+	const struct scene table = { "segmented",     4,	 GHYVI_LEVEL_PT,
+				     prepare_relaxed, sync_root, DATA };
+	const struct scene ggtt = { "segmented",  GGTT_GFN,  GHYVI_LEVEL_PT,
+				    prepare_ggtt, sync_root, DATA };
 
 	store_at_any_moment(&table, NULL);
 	store_at_any_moment(&ggtt, NULL);
@@ -297,7 +320,9 @@ static void a_store_while_a_table_is_linked_is_found(void **state)
 {
 	static const char *const policies[] = { "strict", "full" };
 	struct scene table = { NULL, 5, GHYVI_LEVEL_PT, prepare_tree, link_table, DATA };
-	const struct scene directory = { "segmented", 3, GHYVI_LEVEL_PD, prepare_root, hold_root, 40 };
+	const struct scene directory = {
+		"segmented", 3, GHYVI_LEVEL_PD, prepare_root, hold_root, 40
+	};
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(policies); i++) {
@@ -309,14 +334,15 @@ static void a_store_while_a_table_is_linked_is_found(void **state)
 
 static void a_store_while_a_table_becomes_a_directory_is_found(void **state)
 {
-	const struct scene both = { "dynamic", 4, GHYVI_LEVEL_PT, prepare_relaxed, link_directory, 40 };
+	const struct scene both = { "dynamic",	    4, GHYVI_LEVEL_PT, prepare_relaxed,
+				    link_directory, 40 };
 
 	store_at_any_moment(&both, NULL);
 }
 
 /*
- * The root cannot be protected at first. While it is scanned it comes to be a page directory, too, by way of page 50, and can
- * be protected now: what was read until then proves nothing.
+ * The root cannot be protected at first. While it is scanned it comes to be a page directory, too,
+ * by way of page 50, and can be protected now: what was read until then proves nothing.
  */
 static void prepare_unprotected(void)
 {
@@ -336,7 +362,8 @@ static void mend_protection(void)
 
 static void a_store_to_a_page_protected_while_it_is_scanned_is_found(void **state)
 {
-	const struct scene top = { "segmented", 1, GHYVI_LEVEL_PML4, prepare_unprotected, sync_root, 40 };
+	const struct scene top = { "segmented",		1,	   GHYVI_LEVEL_PML4,
+				   prepare_unprotected, sync_root, 40 };
 
 	store_at_any_moment(&top, mend_protection);
 }

@@ -57,7 +57,8 @@ static void *trapping(void *unused)
 
 	for (i = 0; i < 4000; i++) {
 		n = n * 1103515245 + 12345;
-		set(n >> 30 ? 4 : 3, 1 + (n >> 16) % 50, n >> 30 ? to(DATA + (n >> 8) % 64) : to(5 + (n >> 8) % 3));
+		set(n >> 30 ? 4 : 3, 1 + (n >> 16) % 50,
+		    n >> 30 ? to(DATA + (n >> 8) % 64) : to(5 + (n >> 8) % 3));
 	}
 	stop = true;
 	return NULL;
@@ -76,7 +77,9 @@ static void test_one_vcpu_stores_while_another_submits(void **s)
 	for (turn = 0; !stop; turn++) {
 		ghyvi_gtt_sync(fake.gtt, root);
 		if (turn % 16 == 0)
-			ghyvi_gtt_set_policy(fake.gtt, turn % 48 == 16 ? "nested" : turn % 32 ? "strict" : "segmented");
+			ghyvi_gtt_set_policy(fake.gtt, turn % 48 == 16 ? "nested" :
+						       turn % 32       ? "strict" :
+									 "segmented");
 		if (turn % 7 == 0)
 			ghyvi_gtt_flush(fake.gtt);
 	}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The mechanism and its model: a trace as a guest's stores to an gtt, and through the simulator. Both run the same decisions,
- * so both must count the same. Traces are generated, or random ones in which table pages come and go in two trees.
+ * The mechanism and its model: a trace as a guest's stores to an gtt, and through the simulator.
+ * Both run the same decisions, so both must count the same. Traces are generated, or random ones in
+ * which table pages come and go in two trees.
  */
 #include "gtt_fake.h"
 
@@ -96,7 +97,8 @@ static void compare(const char *policy, const char *resolution, bool heavy, u32 
 
 static void the_mechanism_does_what_the_simulator_counts(void **state)
 {
-	static const char *const policies[] = { "strict", "dynamic", "segmented", "oos", "adaptive" };
+	static const char *const policies[] = { "strict", "dynamic", "segmented", "oos",
+						"adaptive" };
 	struct ghyvi_shadow_tuning tuning = GHYVI_SHADOW_TUNING_DEFAULT;
 	unsigned int i;
 
@@ -110,7 +112,9 @@ static void the_mechanism_does_what_the_simulator_counts(void **state)
 /* Where bursts and gaps are weighed, too. */
 static void adaptive_does_the_same_at_other_costs(void **state)
 {
-	static const u32 costs[][3] = { { 5000, 3000, 6000 }, { 15000, 100, 20000 }, { 50000, 10000, 40000 } };
+	static const u32 costs[][3] = { { 5000, 3000, 6000 },
+					{ 15000, 100, 20000 },
+					{ 50000, 10000, 40000 } };
 	struct ghyvi_shadow_tuning tuning = GHYVI_SHADOW_TUNING_DEFAULT;
 	unsigned int i;
 
@@ -124,8 +128,8 @@ static void adaptive_does_the_same_at_other_costs(void **state)
 }
 
 /*
- * Page directories: one of each root, and one that both share. The recorder's numbers for the last page of the second and
- * the first of the third are consecutive.
+ * Page directories: one of each root, and one that both share. The recorder's numbers for the last
+ * page of the second and the first of the third are consecutive.
  */
 static const struct directory {
 	u64 gfn, first_table, root;
@@ -159,7 +163,8 @@ static struct {
 	struct listed trace;
 } trees;
 
-static void trees_init(const struct ghyvi_shadow_policy *policy, const struct ghyvi_shadow_tuning *tuning)
+static void trees_init(const struct ghyvi_shadow_policy *policy,
+		       const struct ghyvi_shadow_tuning *tuning)
 {
 	fake_init(0);
 	fake.unchecked = true;
@@ -186,7 +191,8 @@ static void trees_link(struct slot slot)
 	trees.protects += STAT(protects) - protects;
 	trees.traps++;
 	trees.linked[slot.number] = true;
-	list(&trees.trace, slot.directory->shared ? page_shared(slot.page) : page_root(slot.page, slot.directory->root));
+	list(&trees.trace, slot.directory->shared ? page_shared(slot.page) :
+						    page_root(slot.page, slot.directory->root));
 }
 
 static void trees_free(struct slot slot)
@@ -202,13 +208,17 @@ static void trees_free(struct slot slot)
 	list(&trees.trace, freed(slot.page));
 }
 
-/* A surface that reaches into the pages after the first. No entry keeps its value: the bits above the address are ignored. */
+/*
+ * A surface that reaches into the pages after the first. No entry keeps its value: the bits above
+ * the address are ignored.
+ */
 static void trees_store(u32 number, u32 entry, u32 count)
 {
 	struct slot slot;
 	u32 part, i;
 
-	for (; count && number < ARRAY_SIZE(trees.linked) && trees.linked[number]; number++, entry = 0) {
+	for (; count && number < ARRAY_SIZE(trees.linked) && trees.linked[number];
+	     number++, entry = 0) {
 		slot = slot_at(number);
 		part = min(count, GHYVI_ENTRIES - entry);
 		list(&trees.trace, stores(slot.page, entry, part));
@@ -246,13 +256,15 @@ static void trees_play(bool share)
 		number = any(ARRAY_SIZE(trees.linked));
 		switch (any(16)) {
 		case 0:
-			for (left = any(3); left && number < ARRAY_SIZE(trees.linked); left--, number++)
+			for (left = any(3); left && number < ARRAY_SIZE(trees.linked);
+			     left--, number++)
 				if (trees.linked[number])
 					trees_free(slot_at(number));
 			break;
 		case 1:
 		case 2: /* several at once, as drivers do */
-			for (left = any(6); left && number < ARRAY_SIZE(trees.linked); left--, number++)
+			for (left = any(6); left && number < ARRAY_SIZE(trees.linked);
+			     left--, number++)
 				if (!trees.linked[number])
 					trees_link(slot_at(number));
 			break;
@@ -283,7 +295,9 @@ static void compare_trees(const char *policy, const struct ghyvi_shadow_tuning *
 
 	trees_init(decisions, tuning);
 	trees_play(share);
-	assert_int_equal(simulate(&trees.trace.source, &decisions, 1, tuning, SIM_PROFILE_PAGES, &result), 0);
+	assert_int_equal(simulate(&trees.trace.source, &decisions, 1, tuning, SIM_PROFILE_PAGES,
+				  &result),
+			 0);
 	assert_int_equal(STAT(table_write_traps) - trees.traps, result.policies[0].traps);
 	assert_int_equal(STAT(reconstructions), result.policies[0].pages_scanned);
 	assert_int_equal(STAT(entries_changed), result.policies[0].entries_found);
@@ -294,7 +308,8 @@ static void compare_trees(const char *policy, const struct ghyvi_shadow_tuning *
 
 static void both_do_the_same_when_pages_come_and_go(void **state)
 {
-	static const char *const policies[] = { "strict", "full", "dynamic", "segmented", "oos", "adaptive" };
+	static const char *const policies[] = { "strict",    "full", "dynamic",
+						"segmented", "oos",  "adaptive" };
 	struct ghyvi_shadow_tuning tuning = GHYVI_SHADOW_TUNING_DEFAULT;
 	unsigned int i;
 
@@ -317,12 +332,14 @@ static void adaptive_does_the_same_when_pages_come_and_go(void **state)
 }
 
 /*
- * A table that a second tree comes to lead to changes the clock of its bursts. A trap costs less than letting a page go here,
- * so that no neighbours are relaxed: the module finds them by the place linked last, the simulator by the first.
+ * A table that a second tree comes to lead to changes the clock of its bursts. A trap costs less
+ * than letting a page go here, so that no neighbours are relaxed: the module finds them by the
+ * place linked last, the simulator by the first.
  */
 static void both_do_the_same_when_trees_come_to_share_pages(void **state)
 {
-	static const char *const policies[] = { "strict", "full", "dynamic", "segmented", "oos", "adaptive" };
+	static const char *const policies[] = { "strict",    "full", "dynamic",
+						"segmented", "oos",  "adaptive" };
 	struct ghyvi_shadow_tuning tuning = GHYVI_SHADOW_TUNING_DEFAULT;
 	unsigned int i;
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* States of table pages, looked at in the mm: levels, ranks, lists, what is counted, and the tuning's ranges. */
+/*
+ * States of table pages, looked at in the mm: levels, ranks, lists, what is counted, and the
+ * tuning's ranges.
+ */
 #include "gtt_fake.h"
 
 static struct ghyvi_table_page *table_at(u64 gfn)
@@ -51,7 +54,9 @@ static void only_page_tables_are_leaves(void **state)
 	assert_true(table_at(4)->history.leaf);
 }
 
-/* A page directory that is a page table, too, is none; and one that is none any more, is one again. */
+/*
+ * A page directory that is a page table, too, is none; and one that is none any more, is one again.
+ */
 static void a_page_is_no_leaf_as_long_as_it_has_a_higher_use(void **state)
 {
 	u64 higher[] = { 1, 2, 3 };
@@ -69,7 +74,9 @@ static void a_page_is_no_leaf_as_long_as_it_has_a_higher_use(void **state)
 		assert_false(table_at(higher[i])->history.leaf);
 		assert_null(table_at(higher[i])->shadows[GHYVI_LEVEL_PT]);
 	}
-	/* Page 4 becomes a page directory besides, and then only that, and then a page table again. */
+	/*
+	 * Page 4 becomes a page directory besides, and then only that, and then a page table again.
+	 */
 	set(2, 3, to(4));
 	ghyvi_gtt_sync(fake.gtt, root);
 	assert_false(table_at(4)->history.leaf);
@@ -147,13 +154,18 @@ static void protection_of_global_tables_is_lost_alike(void **state)
 	}
 }
 
-/* A new tree is protected under "strict", and its page tables are not under policies that begin relaxed. */
+/*
+ * A new tree is protected under "strict", and its page tables are not under policies that begin
+ * relaxed.
+ */
 static void new_pages_are_protected_or_relaxed_by_policy(void **state)
 {
 	static const struct {
 		const char *name;
 		bool leaf_protected;
-	} rows[] = { { "strict", true }, { "full", false }, { "static", true }, { "adaptive", false } };
+	} rows[] = {
+		{ "strict", true }, { "full", false }, { "static", true }, { "adaptive", false }
+	};
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -258,7 +270,8 @@ static void each_setting_has_its_range(void **state)
 		{ offsetof(struct ghyvi_shadow_tuning, static_pages), 0, GHYVI_STATIC_PAGES_MAX },
 		{ offsetof(struct ghyvi_shadow_tuning, oos_threshold), 1, GHYVI_OOS_THRESHOLD_MAX },
 		{ offsetof(struct ghyvi_shadow_tuning, idle_pins), 0, GHYVI_IDLE_PINS_MAX },
-		{ offsetof(struct ghyvi_shadow_tuning, tables_max), GHYVI_TABLES_MIN, GHYVI_TABLES_MAX },
+		{ offsetof(struct ghyvi_shadow_tuning, tables_max), GHYVI_TABLES_MIN,
+		  GHYVI_TABLES_MAX },
 	};
 	struct ghyvi_shadow_tuning before, tuning, after;
 	unsigned int i;
@@ -333,15 +346,17 @@ static void neighbours_are_where_the_page_directory_has_them(void **state)
 
 static bool waits(u64 gfn, unsigned int index)
 {
-	return table_at(gfn)->waiting[index / 64] >> index % 64 & 1;
+	return table_at(gfn)->deferred[index / 64] >> index % 64 & 1;
 }
 
 static bool lacks(u64 gfn, unsigned int index)
 {
-	return table_at(gfn)->absent[index / 64] >> index % 64 & 1;
+	return table_at(gfn)->unbacked[index / 64] >> index % 64 & 1;
 }
 
-/* Memory that is not there, memory for which there is no room, and entries that change meanwhile. */
+/*
+ * Memory that is not there, memory for which there is no room, and entries that change meanwhile.
+ */
 static void what_waits_is_noted_entry_by_entry(void **state)
 {
 	struct ghyvi_root *root = make_tree(1);
@@ -356,7 +371,7 @@ static void what_waits_is_noted_entry_by_entry(void **state)
 		assert_int_equal(lacks(4, i), i == 70 || i == 511);
 	}
 	assert_true(table_at(4)->retry);
-	assert_false(table_at(4)->scarce);
+	assert_false(table_at(4)->nomem);
 	set(4, 70, to(DATA + 1));
 	ghyvi_gtt_sync(fake.gtt, root);
 	assert_false(waits(4, 70) || lacks(4, 70));
@@ -369,7 +384,7 @@ static void what_waits_is_noted_entry_by_entry(void **state)
 		ghyvi_gtt_sync(fake.gtt, root);
 	if (waits(4, 71)) {
 		assert_false(lacks(4, 71));
-		assert_true(table_at(4)->scarce);
+		assert_true(table_at(4)->nomem);
 	}
 	fake.pin_errors = 0;
 	ghyvi_gtt_sync(fake.gtt, root);
@@ -455,7 +470,9 @@ static void the_self_check_looks_at_each_page_of_a_group(void **state)
 		shadow_64k[i] = entry;
 		assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	}
-	/* All of them where they should be, but not side by side: the page directory says they are. */
+	/*
+	 * All of them where they should be, but not side by side: the page directory says they are.
+	 */
 	assert_int_equal(STAT(kept_64k_now), 1);
 }
 
@@ -469,7 +486,8 @@ static u64 test_clock(void)
 
 static void costs_are_between_one_nanosecond_and_a_millisecond(void **state)
 {
-	u32 *trap = &fake.gtt->tuning.trap_ns, *scan = &fake.gtt->tuning.scan_ns, *protect = &fake.gtt->tuning.protect_ns;
+	u32 *trap = &fake.gtt->tuning.trap_ns, *scan = &fake.gtt->tuning.scan_ns,
+	    *protect = &fake.gtt->tuning.protect_ns;
 
 	shim_clock = test_clock;
 	test_ns = 10000000;

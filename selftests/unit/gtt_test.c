@@ -33,7 +33,8 @@ static void test_strict_traps_translate_at_once(void **state)
 	strict();
 	plant(1);
 	root = hold4(1);
-	assert_true(fake.protected[1] && fake.protected[2] && fake.protected[3] && fake.protected[4]);
+	assert_true(fake.protected[1] && fake.protected[2] && fake.protected[3] &&
+		    fake.protected[4]);
 	set(4, 7, to(DATA));
 	set(4, 8, to(DATA) & ~2ull);
 	assert_true(shadow_pt(root)[7] == maps(DATA));
@@ -243,8 +244,9 @@ static void test_bogus_entries_point_at_scratch_and_are_counted(void **state)
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	ghyvi_report_last(&fake.reporter, (char[GHYVI_REPORT_BYTES]){ 0 }, GHYVI_REPORT_BYTES);
 	/* The last one. */
-	assert_string_equal(fake.reporter.last,
-			    "table entry 0x4001003 of level 4 cannot be translated (-14), scratch page used");
+	assert_string_equal(
+		fake.reporter.last,
+		"table entry 0x4001003 of level 4 cannot be translated (-14), scratch page used");
 	ghyvi_gtt_sync(fake.gtt, root);
 	fake.reporter.last[0] = '\0';
 	set(4, 3, to(DATA));
@@ -322,13 +324,17 @@ static void test_a_page_that_cannot_be_protected_is_compared_at_each_sync(void *
 	fake.protect_broken = false;
 	fake.protect_broken_at[3] = true; /* one of a batch does not keep the others from it */
 	ghyvi_gtt_sync(fake.gtt, root);
-	assert_true(fake.protected[1] && fake.protected[2] && !fake.protected[3] && fake.protected[4]);
+	assert_true(fake.protected[1] && fake.protected[2] && !fake.protected[3] &&
+		    fake.protected[4]);
 	set(3, 0, 0);
 	ghyvi_gtt_sync(fake.gtt, root);
 	assert_true(shadow(fake.held[0].bus, 2, 0u, 0u)[0] == 0);
 }
 
-/* Without protection upper levels are compared, too, and only that shows where a stale page belongs now. */
+/*
+ * Without protection upper levels are compared, too, and only that shows where a stale page belongs
+ * now.
+ */
 static void test_a_page_that_a_second_tree_leads_to_is_up_to_date_for_it(void **state)
 {
 	struct ghyvi_root *first, *second;
@@ -390,7 +396,10 @@ static void sync_times(struct ghyvi_root *root, u32 times)
 		ghyvi_gtt_sync(fake.gtt, root);
 }
 
-/* Each tree counts its own synchronisations, and a page may come to belong to one that has counted more, or less. */
+/*
+ * Each tree counts its own synchronisations, and a page may come to belong to one that has counted
+ * more, or less.
+ */
 static void test_a_gap_is_as_long_when_the_page_changes_trees(void **state)
 {
 	const struct ghyvi_experience *experience = &fake.gtt->experience;
@@ -415,7 +424,8 @@ static void test_a_gap_is_as_long_when_the_page_changes_trees(void **state)
 	sync_times(first, 2);
 	set(4, 1, to(DATA + 3));
 	assert_int_equal(history_of(4)->gap_context, 1 + ghyvi_duration_class(4));
-	assert_int_equal(experience->gaps[1 + ghyvi_duration_class(2)].longest[ghyvi_duration_class(4)], 4);
+	assert_int_equal(
+		experience->gaps[1 + ghyvi_duration_class(2)].longest[ghyvi_duration_class(4)], 4);
 }
 
 static void test_users_of_a_root_in_the_dump(void **state)
@@ -463,8 +473,9 @@ static void store_while_the_mm_works(void)
 }
 
 /*
- * A scan that began before the page was protected must not be the last one. Entry 300 of the page leads, through page @via, to
- * the page itself: the flush that finds it protects the page. Until then another vCPU stores to entry 1.
+ * A scan that began before the page was protected must not be the last one. Entry 300 of the page
+ * leads, through page @via, to the page itself: the flush that finds it protects the page. Until
+ * then another vCPU stores to entry 1.
  */
 static void protected_in_the_middle_of_its_scan(u64 via)
 {

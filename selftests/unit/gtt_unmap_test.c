@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Guest memory that VFIO takes away while others pin it. VFIO's locks are played as type 1 takes them
- * (drivers/vfio/vfio_iommu_type1.c of the kernel); ThreadSanitizer watches the order of locks, too.
+ * Guest memory that VFIO takes away while others pin it. VFIO's locks are played as type 1 takes
+ * them (drivers/vfio/vfio_iommu_type1.c of the kernel); ThreadSanitizer watches the order of locks,
+ * too.
  */
 #include "gtt_fake.h"
 #include "vfio/unmap.h"
@@ -15,7 +16,10 @@
 
 static struct ghyvi_unmap unmapping;
 static struct ghyvi_root *root;
-/* Of VFIO: what is mapped and pinned; which devices there are, held while they are told of an unmapping. */
+/*
+ * Of VFIO: what is mapped and pinned; which devices there are, held while they are told of an
+ * unmapping.
+ */
 static pthread_mutex_t iommu, device_list;
 static _Atomic bool over, has_iommu;
 static _Atomic int give_ups;
@@ -66,7 +70,10 @@ static bool may_give_up(void)
 	return give_ups++ < GIVE_UPS_MAX;
 }
 
-/* VFIO_IOMMU_UNMAP_DMA; @meanwhile happens when the device is told the first time. Returns how often it was told. */
+/*
+ * VFIO_IOMMU_UNMAP_DMA; @meanwhile happens when the device is told the first time. Returns how
+ * often it was told.
+ */
 static int vfio_unmap_dma(void (*meanwhile)(void))
 {
 	int told = 0;
@@ -167,7 +174,10 @@ static void open_another_meanwhile(void)
 		usleep_range(100, 100);
 }
 
-/* One has device_list and waits for pages to be given back, one needs it and has iommu, one waits for that to pin pages. */
+/*
+ * One has device_list and waits for pages to be given back, one needs it and has iommu, one waits
+ * for that to pin pages.
+ */
 static void test_three_threads_do_not_wait_for_each_other(void **state)
 {
 	pthread_t guest;
@@ -184,7 +194,8 @@ static _Atomic bool returned;
 
 static void *unmap_once(void *range)
 {
-	ghyvi_unmap(&unmapping, range ? (u64)(uintptr_t)range : DATA, range ? 1 : PAGES, may_give_up);
+	ghyvi_unmap(&unmapping, range ? (u64)(uintptr_t)range : DATA, range ? 1 : PAGES,
+		    may_give_up);
 	returned = true;
 	return NULL;
 }

@@ -163,7 +163,10 @@ static void test_entries_to_retry_in_a_page_that_gets_two_more_uses_at_once(void
 	fake.pin_limit = 4;
 	root = hold4(1);
 	ghyvi_gtt_sync(fake.gtt, root);
-	/* As a page directory, 4 leads to itself as a table of 64 KiB pages; that finds what could not be pinned before. */
+	/*
+	 * As a page directory, 4 leads to itself as a table of 64 KiB pages; that finds what could
+	 * not be pinned before.
+	 */
 	fake.pin_limit = ~0u;
 	set(2, 1, to(4));
 	ghyvi_gtt_sync(fake.gtt, root);
@@ -372,7 +375,8 @@ static void test_memory_comes_back_to_more_tables_than_one_synchronisation_looks
 	for (i = 0; i < 3; i++) {
 		rejected = STAT(entries_rejected);
 		ghyvi_gtt_sync(fake.gtt, root);
-		assert_in_range(STAT(entries_rejected) - rejected, 1, GHYVI_RETRY_UNBACKED + GHYVI_ENTRIES);
+		assert_in_range(STAT(entries_rejected) - rejected, 1,
+				GHYVI_RETRY_UNBACKED + GHYVI_ENTRIES);
 	}
 	assert_true(shadow(fake.held[0].bus, 3, 0u, 0u, tables)[GHYVI_ENTRIES - 1] == maps(DATA));
 	rejected = STAT(entries_rejected);
@@ -475,11 +479,13 @@ static void test_the_self_check_finds_entries_that_wait_in_vain(void **state)
 	/* Nobody is told that it has come back. */
 	fake.absent[DATA] = false;
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 1);
-	assert_non_null(strstr(fake.reporter.last, "wrong translation: table page 0x4 level 1 entry 0"));
+	assert_non_null(
+		strstr(fake.reporter.last, "wrong translation: table page 0x4 level 1 entry 0"));
 	fake.absent[DATA] = true;
 	fake.absent[9] = false;
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 1);
-	assert_non_null(strstr(fake.reporter.last, "wrong translation: table page 0x3 level 2 entry 1"));
+	assert_non_null(
+		strstr(fake.reporter.last, "wrong translation: table page 0x3 level 2 entry 1"));
 	fake.absent[9] = true;
 	/* Nobody will look. */
 	table = xa_load(&fake.gtt->tables, 4);

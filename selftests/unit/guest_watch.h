@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Every access to one page of guest memory, as it happens: the page is out of reach, each access faults, and the instruction
- * is then stepped over. Nothing in the code under test has to know, and no access escapes, however it is written.
- * x86 only, and for one thread.
+ * Every access to one page of guest memory, as it happens: the page is out of reach, each access
+ * faults, and the instruction is then stepped over. Nothing in the code under test has to know, and
+ * no access escapes, however it is written. x86 only, and for one thread.
  */
 #ifndef GUEST_WATCH_H
 #define GUEST_WATCH_H
@@ -27,7 +27,8 @@ static struct {
 
 static inline void watch_lock(bool lock)
 {
-	ASSERT(!mprotect(watched.page, WATCH_PAGE_BYTES, lock ? PROT_NONE : PROT_READ | PROT_WRITE));
+	ASSERT(!mprotect(watched.page, WATCH_PAGE_BYTES,
+			 lock ? PROT_NONE : PROT_READ | PROT_WRITE));
 }
 
 static inline void watch_fault(int number, siginfo_t *info, void *data)
@@ -56,16 +57,21 @@ static inline void watch_step(int number, siginfo_t *info, void *data)
 	watch_lock(!watched.enough);
 }
 
-/* The guest's table page at @page, a whole page of memory, until watch_end(). @before: each read, of this entry. */
+/*
+ * The guest's table page at @page, a whole page of memory, until watch_end(). @before: each read,
+ * of this entry.
+ */
 static inline void watch_begin(void *page, void (*before)(unsigned int entry))
 {
-	struct sigaction fault = { .sa_sigaction = watch_fault, .sa_flags = SA_SIGINFO | SA_NODEFER };
+	struct sigaction fault = { .sa_sigaction = watch_fault,
+				   .sa_flags = SA_SIGINFO | SA_NODEFER };
 	struct sigaction step = { .sa_sigaction = watch_step, .sa_flags = SA_SIGINFO };
 
 	memset(&watched, 0, sizeof(watched));
 	watched.page = page;
 	watched.before = before;
-	ASSERT(!sigaction(SIGSEGV, &fault, &watched.fault) && !sigaction(SIGTRAP, &step, &watched.step));
+	ASSERT(!sigaction(SIGSEGV, &fault, &watched.fault) &&
+	       !sigaction(SIGTRAP, &step, &watched.step));
 	watch_lock(true);
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The hostile guest (selftests/guest/hostile) against the whole core in one process: device model, translation,
- * shadowing, scheduler and software pGPU, everything but KVM and VFIO, which are played here. Finds in seconds, and with
- * the sanitizers' words, what takes hours to find in the lab.
+ * The hostile guest (selftests/guest/hostile) against the whole core in one process: device model,
+ * translation, shadowing, scheduler and software pGPU, everything but KVM and VFIO, which are
+ * played here. Finds in seconds, and with the sanitizers' words, what takes hours to find in the
+ * lab.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -151,7 +152,8 @@ uint32_t machine_read(uint32_t offset)
 
 	if (host.bar_off)
 		return ~0u;
-	return shown ? *(volatile u32 *)shown : (uint32_t)ghyvi_vgpu_register_read(host.vgpu, offset, 4);
+	return shown ? *(volatile u32 *)shown :
+		       (uint32_t)ghyvi_vgpu_register_read(host.vgpu, offset, 4);
 }
 
 void machine_write(uint32_t offset, uint64_t value, unsigned int bytes)
@@ -294,7 +296,10 @@ static int setup(void **state)
 		.interrupt = no_interrupt,
 	};
 
-	/* Else one class of attacks would end in failsafe state, and the others would attack a wall. */
+	/*
+	 * Else one class of attacks would end in failsafe state, and the others would attack a
+	 * wall.
+	 */
 	const struct ghyvi_containment tolerant = { .points_max = 0, .window_ms = 1000 };
 
 	memset(&host, 0, sizeof(host));
@@ -335,7 +340,7 @@ static int teardown(void **state)
 		ASSERT(!host.bar_protected[i]);
 	ASSERT(!atomic64_read(&host.stats.tables_now) && !atomic64_read(&host.stats.relaxed_now));
 	ASSERT(!atomic64_read(&host.stats.protected_now) &&
-	     !atomic64_read(&host.stats.pinned_pages_now));
+	       !atomic64_read(&host.stats.pinned_pages_now));
 	munmap(machine.memory, (HIDDEN + 1) * 4096ul);
 	return 0;
 }

@@ -5,8 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What a fake or a fuzz target demands of the code under test: also where cmocka's assertions cannot be. */
-#define ASSERT(c)                                                                               \
+/*
+ * What a fake or a fuzz target demands of the code under test: also where cmocka's assertions
+ * cannot be.
+ */
+#define ASSERT(c)                                                                             \
 	do {                                                                                  \
 		if (!(c)) {                                                                   \
 			fprintf(stderr, "rule broken: %s (%s:%d)\n", #c, __FILE__, __LINE__); \

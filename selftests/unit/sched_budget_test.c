@@ -140,12 +140,12 @@ static void credit_moves_an_empty_budget_to_the_end(void **state)
 	set_budget(0, 1, 1000);
 	sched_credit.on_complete(engine, runs[0], MS, false, now);
 	assert_int_equal(place(0), 0);
-	assert_ptr_equal(sched_credit.next(engine, now, &until), runs[0]);
+	assert_ptr_equal(sched_credit.pick_next(engine, now, &until), runs[0]);
 	set_budget(0, 0, 0);
 	sched_credit.on_complete(engine, runs[0], MS, false, now);
 	assert_int_equal(place(0), 2);
-	assert_ptr_equal(sched_credit.next(engine, now, &until), runs[1]);
-	assert_ptr_equal(sched_credit.peek(engine), runs[1]);
+	assert_ptr_equal(sched_credit.pick_next(engine, now, &until), runs[1]);
+	assert_ptr_equal(sched_credit.peek_next(engine), runs[1]);
 	set_budget(1, -1, 0);
 	sched_credit.on_complete(engine, runs[1], MS, false, now);
 	assert_int_equal(place(1), 2);
@@ -156,11 +156,11 @@ static void a_vgpu_without_work_is_passed_over(void **state)
 {
 	all_wait("credit");
 	assert_true(ghyvi_sched_cancel(sched, &workloads[0]));
-	assert_ptr_equal(sched_credit.peek(engine), runs[1]);
+	assert_ptr_equal(sched_credit.peek_next(engine), runs[1]);
 	workloads[1].late = true;
-	assert_ptr_equal(sched_credit.peek(engine), runs[2]);
+	assert_ptr_equal(sched_credit.peek_next(engine), runs[2]);
 	workloads[2].late = true;
-	assert_null(sched_credit.peek(engine));
+	assert_null(sched_credit.peek_next(engine));
 	workloads[1].late = workloads[2].late = false;
 }
 
@@ -171,7 +171,8 @@ static void band_demotes_what_is_over_its_budget_and_its_share(void **state)
 		u64 permille;
 		bool demoted;
 	} cases[] = {
-		{ -1, 201, true }, { -1, 200, false }, { 0, 201, false }, { 1, 1000, false }, { -1, 0, false },
+		{ -1, 201, true },  { -1, 200, false }, { 0, 201, false },
+		{ 1, 1000, false }, { -1, 0, false },
 	};
 	unsigned int i;
 
@@ -196,7 +197,7 @@ static void assert_idles(bool idles)
 	u64 until = GHYVI_SCHED_NEVER;
 	struct sched_rq *run;
 
-	run = sched_band.next(engine, now, &until);
+	run = sched_band.pick_next(engine, now, &until);
 	if (idles) {
 		assert_null(run);
 		assert_int_equal(until, now + IDLE_NS);
@@ -254,15 +255,15 @@ static void band_idles_for_half_a_millisecond(void **state)
 	all_wait("band");
 	engine->budget.arrived = NULL;
 	set_budget(0, -5, 1000);
-	assert_null(sched_band.next(engine, now, &until));
+	assert_null(sched_band.pick_next(engine, now, &until));
 	end = now + IDLE_NS;
 	now = end - 1;
 	until = GHYVI_SCHED_NEVER;
-	assert_null(sched_band.next(engine, now, &until));
+	assert_null(sched_band.pick_next(engine, now, &until));
 	assert_int_equal(until, end);
 	assert_int_equal(engine->budget.wait_until, end);
 	now = end;
-	assert_ptr_equal(sched_band.next(engine, now, &until), runs[0]);
+	assert_ptr_equal(sched_band.pick_next(engine, now, &until), runs[0]);
 	assert_int_equal(engine->budget.wait_until, 0);
 }
 
@@ -273,7 +274,8 @@ static void what_arrives_while_band_idles_gets_the_engine_unless_it_is_the_reaso
 		u64 permille;
 		bool chosen;
 	} cases[] = {
-		{ -1, 1000, false }, { 0, 1000, false }, { 1, 1000, true }, { -1, 0, true }, { 0, 200, true },
+		{ -1, 1000, false }, { 0, 1000, false }, { 1, 1000, true },
+		{ -1, 0, true },     { 0, 200, true },
 	};
 	u64 until = GHYVI_SCHED_NEVER;
 	unsigned int i;
@@ -285,7 +287,8 @@ static void what_arrives_while_band_idles_gets_the_engine_unless_it_is_the_reaso
 		engine->budget.wait_until = now + 10;
 		engine->budget.completed = true;
 		engine->budget.arrived = runs[2];
-		assert_ptr_equal(sched_band.next(engine, now, &until), cases[i].chosen ? runs[2] : NULL);
+		assert_ptr_equal(sched_band.pick_next(engine, now, &until),
+				 cases[i].chosen ? runs[2] : NULL);
 		assert_int_equal(engine->budget.wait_until, cases[i].chosen ? 0 : now + 10);
 		assert_ptr_equal(engine->budget.arrived, cases[i].chosen ? NULL : runs[2]);
 		assert_int_equal(engine->budget.completed, !cases[i].chosen);
@@ -295,12 +298,12 @@ static void what_arrives_while_band_idles_gets_the_engine_unless_it_is_the_reaso
 	set_budget(0, 1, 0);
 	engine->budget.wait_until = 0;
 	engine->budget.arrived = runs[2];
-	assert_ptr_equal(sched_band.next(engine, now, &until), runs[0]);
+	assert_ptr_equal(sched_band.pick_next(engine, now, &until), runs[0]);
 	workloads[2].late = true;
 	set_budget(0, -5, 1000);
 	engine->budget.wait_until = now + 10;
 	engine->budget.arrived = runs[2];
-	assert_null(sched_band.next(engine, now, &until));
+	assert_null(sched_band.pick_next(engine, now, &until));
 	workloads[2].late = false;
 }
 
@@ -323,13 +326,13 @@ static void a_vgpu_that_goes_is_forgotten(void **state)
 	all_wait("band");
 	engine->budget.from = runs[0];
 	engine->budget.arrived = runs[1];
-	sched_band.forget(engine, runs[2]);
+	sched_band.remove(engine, runs[2]);
 	assert_ptr_equal(engine->budget.from, runs[0]);
 	assert_ptr_equal(engine->budget.arrived, runs[1]);
-	sched_band.forget(engine, runs[0]);
+	sched_band.remove(engine, runs[0]);
 	assert_null(engine->budget.from);
 	assert_ptr_equal(engine->budget.arrived, runs[1]);
-	sched_band.forget(engine, runs[1]);
+	sched_band.remove(engine, runs[1]);
 	assert_null(engine->budget.arrived);
 }
 
@@ -338,12 +341,12 @@ static void fifo_serves_by_arrival(void **state)
 	u64 until = GHYVI_SCHED_NEVER;
 
 	all_wait("fifo");
-	assert_ptr_equal(sched_fifo.peek(engine), runs[0]);
+	assert_ptr_equal(sched_fifo.peek_next(engine), runs[0]);
 	workloads[0].late = true;
-	assert_ptr_equal(sched_fifo.next(engine, now, &until), runs[1]);
+	assert_ptr_equal(sched_fifo.pick_next(engine, now, &until), runs[1]);
 	workloads[1].late = workloads[2].late = true;
-	assert_null(sched_fifo.peek(engine));
-	assert_null(sched_fifo.next(engine, now, &until));
+	assert_null(sched_fifo.peek_next(engine));
+	assert_null(sched_fifo.pick_next(engine, now, &until));
 	workloads[0].late = workloads[1].late = workloads[2].late = false;
 }
 

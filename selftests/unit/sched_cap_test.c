@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The arithmetic of caps (kernel/sched/cap.c), to the nanosecond, against a model that keeps every part of a
- * window for ever and finds each answer by trying one time after another.
+ * The arithmetic of caps (kernel/sched/cap.c), to the nanosecond, against a model that keeps every
+ * part of a window for ever and finds each answer by trying one time after another.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,10 @@ static struct model {
 	u64 part_ns;
 	u64 paid_until;
 	u64 latest;
-	/* In each part the time on the engine is contiguous, and ends at @end from the begin of the part. */
+	/*
+	 * In each part the time on the engine is contiguous, and ends at @end from the begin of the
+	 * part.
+	 */
 	u64 used[MODEL_PARTS], end[MODEL_PARTS];
 } model;
 
@@ -140,7 +143,8 @@ static void charge(u32 percent, s64 ns, u64 now)
 static void assert_as_model(u32 percent, u64 turn_ns, u64 now)
 {
 	model.latest = max(model.latest, now / model.part_ns);
-	assert_int_equal(sched_cap_eligible_at(&cap, percent, turn_ns, now), model_eligible_at(percent, turn_ns, now));
+	assert_int_equal(sched_cap_eligible_at(&cap, percent, turn_ns, now),
+			 model_eligible_at(percent, turn_ns, now));
 	assert_int_equal(sched_cap_used_up_at(&cap, percent, now), model_used_up_at(percent, now));
 }
 
@@ -172,12 +176,14 @@ static void caps_are_exact_with_short_and_long_bursts(void **state)
 	unsigned int seed = 1, round;
 
 	for (round = 0; round < ROUNDS; round++)
-		play(&seed, rand_r(&seed) % (round % 2 ? 30 : 3 * WINDOW_NS), bursts[round % ARRAY_SIZE(bursts)]);
+		play(&seed, rand_r(&seed) % (round % 2 ? 30 : 3 * WINDOW_NS),
+		     bursts[round % ARRAY_SIZE(bursts)]);
 }
 
 static void a_new_window_keeps_what_was_used_in_the_old_one(void **state)
 {
-	static const u64 windows[] = { WINDOW_NS / 2, 3 * WINDOW_NS, WINDOW_NS, WINDOW_NS + 1, 2 * WINDOW_NS };
+	static const u64 windows[] = { WINDOW_NS / 2, 3 * WINDOW_NS, WINDOW_NS, WINDOW_NS + 1,
+				       2 * WINDOW_NS };
 	unsigned int seed = 1, round, i;
 	u64 now;
 
@@ -219,7 +225,8 @@ static void a_cap_of_all_is_never_used_up(void **state)
 {
 	begin(WINDOW_NS, 10 * WINDOW_NS);
 	charge(100, 2 * WINDOW_NS, 10 * WINDOW_NS);
-	assert_int_equal(sched_cap_eligible_at(&cap, 100, WINDOW_NS, 10 * WINDOW_NS), 10 * WINDOW_NS);
+	assert_int_equal(sched_cap_eligible_at(&cap, 100, WINDOW_NS, 10 * WINDOW_NS),
+			 10 * WINDOW_NS);
 	assert_int_equal(sched_cap_used_up_at(&cap, 100, 10 * WINDOW_NS), GHYVI_SCHED_NEVER);
 	assert_true(sched_cap_used_up_at(&cap, 99, 10 * WINDOW_NS) < GHYVI_SCHED_NEVER);
 	/* Nor is a debt from a lower cap paid. */

@@ -13,8 +13,8 @@
 #define MS NSEC_PER_MSEC
 #define BEGIN_NS NSEC_PER_SEC
 #define WINDOW_NS (1000ULL * GHYVI_SCHED_WINDOW_DEFAULT_US)
-#define assert_near(value, wanted, within) assert_true((value) >= (wanted) - (within) && \
-						       (value) <= (wanted) + (within))
+#define assert_near(value, wanted, within) \
+	assert_true((value) >= (wanted) - (within) && (value) <= (wanted) + (within))
 
 /* Two vGPUs on an engine and a clock that do what the test says. */
 
@@ -497,7 +497,8 @@ static void coming_and_going_gains_nothing_at_any_length(void **state)
 			u64 other_ns = both ? long_ns : SIM_SHORT_NS;
 			struct sim_spans spans = { 0 };
 
-			assert_true(simulate(sim_on_off(long_ns, other_ns), &spans).share[0] >= 0.74);
+			assert_true(simulate(sim_on_off(long_ns, other_ns), &spans).share[0] >=
+				    0.74);
 			sim_spans_free(&spans);
 		}
 }

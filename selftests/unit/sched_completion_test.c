@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The scheduler on an engine of the software pGPU: a completion that takes long costs no other vGPU. */
+/*
+ * The scheduler on an engine of the software pGPU: a completion that takes long costs no other
+ * vGPU.
+ */
 #include <ghyvi/sched.h>
 #include "softgpu_fixture.h"
 
@@ -74,7 +77,8 @@ static void complete(struct ghyvi_workload *base, enum ghyvi_job_status status)
 	player->completed++;
 }
 
-static void init_player(struct player *player, struct rig *rig, unsigned int entity, u32 head, u32 tail)
+static void init_player(struct player *player, struct rig *rig, unsigned int entity, u32 head,
+			u32 tail)
 {
 	memset(player, 0, sizeof(*player));
 	memcpy(player->context, rig->context, sizeof(player->context));
@@ -150,7 +154,9 @@ static void neighbours_complete_while_a_completion_is_under_way(void **state)
 	assert_true(long_ones >= LONGS_MEANWHILE);
 }
 
-/* The longest timeslice there is, because the CPUs may be busy, and a completion that takes longer. */
+/*
+ * The longest timeslice there is, because the CPUs may be busy, and a completion that takes longer.
+ */
 static void a_completion_under_way_uses_up_no_timeslice(void **state)
 {
 	struct ghyvi_sched_settings settings;

@@ -124,7 +124,10 @@ static struct item *gpu_leave(enum ghyvi_engine_id engine, enum ghyvi_job_status
 {
 	struct ghyvi_job *job;
 
-	/* It may come from the thread that prepared it. Never: shows as a time-out of the test program. */
+	/*
+	 * It may come from the thread that prepared it. Never: shows as a time-out of the test
+	 * program.
+	 */
 	while (!(job = gpu_take(engine)))
 		usleep_range(100, 200);
 	WRITE_ONCE(job->busy_ns, gpu.never_begins ? 0 : 1);
@@ -683,7 +686,8 @@ static void test_an_owner_that_does_not_come_back_holds_up_nobody(void **state)
 	go = 0;
 	for (i = 0; i < 3; i++)
 		items[i].in_complete = wait_to_go;
-	items[1].prepare_result = -EFAULT; /* comes back from the look-ahead, the next from a kick */
+	items[1].prepare_result =
+		-EFAULT; /* comes back from the look-ahead, the next from a kick */
 	items[2].prepare_result = -EFAULT;
 	queue(0);
 	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One engine of a scheduler on a clock and a pGPU that do nothing by themselves, for tests of single decisions of a policy.
- * The backend's and the clock's functions assert the locks that the scheduler promises to hold.
+ * One engine of a scheduler on a clock and a pGPU that do nothing by themselves, for tests of
+ * single decisions of a policy. The backend's and the clock's functions assert the locks that the
+ * scheduler promises to hold.
  */
 #ifndef SCHED_DECIDE_H
 #define SCHED_DECIDE_H
@@ -64,7 +65,9 @@ static void gpu_cancel(void *pgpu, struct ghyvi_job *running)
 	might_sleep();
 }
 
-static const struct ghyvi_pgpu_ops ops = { .run = gpu_run, .preempt = gpu_preempt, .cancel = gpu_cancel };
+static const struct ghyvi_pgpu_ops ops = { .run = gpu_run,
+					   .preempt = gpu_preempt,
+					   .cancel = gpu_cancel };
 
 static int prepare(struct ghyvi_workload *workload)
 {

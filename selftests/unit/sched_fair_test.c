@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The arithmetic of "fair", to the nanosecond: think times, turns, slices, anticipation and virtual times. */
+/*
+ * The arithmetic of "fair", to the nanosecond: think times, turns, slices, anticipation and virtual
+ * times.
+ */
 #include "sched_decide.h"
 
 #define TIMESLICE_NS (1000ULL * GHYVI_SCHED_TIMESLICE_DEFAULT_US)
@@ -29,7 +32,16 @@ static bool is_awaited(unsigned int i)
 
 static void think_times_and_services_are_averaged(void **state)
 {
-	static const u64 thinks[] = { 100000, 200000, 50000, 50000, 0, 8, THINK_MAX_NS - 1, THINK_MAX_NS + 1, 10 * THINK_MAX_NS, 3000 };
+	static const u64 thinks[] = { 100000,
+				      200000,
+				      50000,
+				      50000,
+				      0,
+				      8,
+				      THINK_MAX_NS - 1,
+				      THINK_MAX_NS + 1,
+				      10 * THINK_MAX_NS,
+				      3000 };
 	u64 think = 0, deviation = 0, service = 0, sample, taken;
 	unsigned int i;
 
@@ -43,7 +55,9 @@ static void think_times_and_services_are_averaged(void **state)
 		if (i) { /* the first time nothing is known of when it was idle */
 			sample = min(thinks[i], THINK_MAX_NS);
 			if (think)
-				deviation = averaged(deviation ?: 1, sample > think ? sample - think : think - sample);
+				deviation = averaged(deviation ?: 1, sample > think ?
+									     sample - think :
+									     think - sample);
 			think = max(averaged(think, sample), 1);
 		}
 		assert_int_equal(runs[0]->fair.think_ns, think);
@@ -51,7 +65,8 @@ static void think_times_and_services_are_averaged(void **state)
 		assert_int_equal(is_awaited(0), think && 8 * think <= service);
 		if (is_awaited(0))
 			assert_int_equal(runs[0]->fair.await_until,
-					 now + min(think + 4 * deviation + MARGIN_NS, AWAIT_MAX_NS));
+					 now + min(think + 4 * deviation + MARGIN_NS,
+						   AWAIT_MAX_NS));
 	}
 }
 
@@ -90,8 +105,8 @@ static void a_vgpu_that_may_have_no_more_is_not_awaited(void **state)
 }
 
 /*
- * vGPU 0 thinks for 100 us between its workloads of 10 ms, vGPU 1 submits 30 ms at once and is ahead. vGPU 0 has just
- * completed, vGPU 1 waits.
+ * vGPU 0 thinks for 100 us between its workloads of 10 ms, vGPU 1 submits 30 ms at once and is
+ * ahead. vGPU 0 has just completed, vGPU 1 waits.
  */
 static void leave_one_behind(void)
 {
@@ -161,19 +176,19 @@ static void the_engine_does_not_idle_for_less_than_that_costs(void **state)
 	lead = runs[1]->fair.rank - (runs[0]->fair.vtime + TIMESLICE_NS / 2);
 	assert_true(lead > 0);
 	runs[0]->fair.think_ns = lead;
-	assert_ptr_equal(sched_fair.next(engine, now, &until), runs[1]);
+	assert_ptr_equal(sched_fair.pick_next(engine, now, &until), runs[1]);
 	assert_int_equal(until, GHYVI_SCHED_NEVER);
 	runs[0]->fair.think_ns = lead - 1;
-	assert_null(sched_fair.next(engine, now, &until));
+	assert_null(sched_fair.pick_next(engine, now, &until));
 	assert_int_equal(until, runs[0]->fair.await_until);
 	until = GHYVI_SCHED_NEVER;
 	/* At twice the weight half of all that is in virtual time, the turn in the rank, too. */
 	set_knobs(0, 200, 0, 0);
 	lead += TIMESLICE_NS / 4;
 	runs[0]->fair.think_ns = 2 * lead;
-	assert_ptr_equal(sched_fair.next(engine, now, &until), runs[1]);
+	assert_ptr_equal(sched_fair.pick_next(engine, now, &until), runs[1]);
 	runs[0]->fair.think_ns = 2 * lead - 2;
-	assert_null(sched_fair.next(engine, now, &until));
+	assert_null(sched_fair.pick_next(engine, now, &until));
 }
 
 static void slices_are_shorter_the_more_wait(void **state)
@@ -281,7 +296,7 @@ static void equals_are_served_in_the_order_they_came(void **state)
 	queue(2);
 	queue(1);
 	assert_int_equal(runs[1]->fair.rank, runs[2]->fair.rank);
-	assert_ptr_equal(sched_fair.peek(engine), runs[2]);
+	assert_ptr_equal(sched_fair.peek_next(engine), runs[2]);
 	leave(MS);
 	assert_true(is_running(2));
 	leave(0);
@@ -318,7 +333,7 @@ static void the_clock_is_armed_for_the_first_that_may_run_again(void **state)
 	fire_at(second);
 	assert_true(is_running(1));
 	leave(0);
-	assert_null(sched_fair.next(engine, now, &until));
+	assert_null(sched_fair.pick_next(engine, now, &until));
 	assert_int_equal(until, GHYVI_SCHED_NEVER);
 }
 
@@ -346,7 +361,8 @@ static void virtual_time_never_goes_back(void **state)
 	think_and_run(0, 0, 50 * MS);
 	assert_int_equal(engine->fair.vtime, 50 * MS);
 	think_and_run(1, 0, MS);
-	assert_int_equal(runs[1]->fair.vtime, 51 * MS); /* new: level with the last that was active */
+	assert_int_equal(runs[1]->fair.vtime,
+			 51 * MS); /* new: level with the last that was active */
 	assert_int_equal(engine->fair.vtime, 51 * MS);
 	now += NSEC_PER_SEC;
 	queue(0);
@@ -362,7 +378,7 @@ static void one_that_goes_is_not_awaited(void **state)
 	think_and_run(0, 0, MS);
 	think_and_run(0, US, MS);
 	assert_true(is_awaited(0));
-	sched_fair.forget(engine, runs[0]);
+	sched_fair.remove(engine, runs[0]);
 	assert_false(is_awaited(0));
 	assert_true(list_empty(&engine->fair.anticipated));
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The scheduler step by step: clock and pGPU are the test's, and nothing happens that the test does not do. */
+/*
+ * The scheduler step by step: clock and pGPU are the test's, and nothing happens that the test does
+ * not do.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,7 +81,9 @@ static void gpu_cancel(void *pgpu, struct ghyvi_job *job)
 		gpu.in_cancel();
 }
 
-static const struct ghyvi_pgpu_ops ops = { .run = gpu_run, .preempt = gpu_preempt, .cancel = gpu_cancel };
+static const struct ghyvi_pgpu_ops ops = { .run = gpu_run,
+					   .preempt = gpu_preempt,
+					   .cancel = gpu_cancel };
 
 static int prepare(struct ghyvi_workload *base)
 {
@@ -275,7 +280,10 @@ static void a_workload_is_stopped_by_one_thread_at_a_time(void **state)
 	now += 2 * MS;
 	fire();
 	assert_int_equal(gpu.cancels, 1);
-	/* The backend did not have it yet, perhaps: it is stopped once more, preempt_timeout_us later. */
+	/*
+	 * The backend did not have it yet, perhaps: it is stopped once more, preempt_timeout_us
+	 * later.
+	 */
 	gpu.in_cancel = NULL;
 	assert_int_equal(armed[GHYVI_RCS], now - 10 * MS + 2 * MS);
 	fire();
@@ -450,11 +458,15 @@ static void settings_change_while_workloads_wait_on_every_engine(void **state)
 static void settings_may_be_what_their_ranges_end_with(void **state)
 {
 	static const struct ghyvi_sched_settings good[] = {
-		{ GHYVI_SCHED_TIMESLICE_MIN_US, GHYVI_SCHED_PREEMPT_TIMEOUT_MIN_US, GHYVI_SCHED_WINDOW_MIN_US },
-		{ GHYVI_SCHED_TIMESLICE_MAX_US, GHYVI_SCHED_PREEMPT_TIMEOUT_MAX_US, GHYVI_SCHED_WINDOW_MAX_US },
+		{ GHYVI_SCHED_TIMESLICE_MIN_US, GHYVI_SCHED_PREEMPT_TIMEOUT_MIN_US,
+		  GHYVI_SCHED_WINDOW_MIN_US },
+		{ GHYVI_SCHED_TIMESLICE_MAX_US, GHYVI_SCHED_PREEMPT_TIMEOUT_MAX_US,
+		  GHYVI_SCHED_WINDOW_MAX_US },
 		{ GHYVI_SCHED_TIMESLICE_MAX_US, 0, GHYVI_SCHED_WINDOW_MAX_US },
 	};
-	static const struct ghyvi_sched_settings steps[] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
+	static const struct ghyvi_sched_settings steps[] = { { 1, 0, 0 },
+							     { 0, 1, 0 },
+							     { 0, 0, 1 } };
 	struct ghyvi_sched_settings bad, is;
 	unsigned int i, step;
 
@@ -464,8 +476,10 @@ static void settings_may_be_what_their_ranges_end_with(void **state)
 		assert_memory_equal(&is, &good[i], sizeof(is));
 		for (step = 0; step < ARRAY_SIZE(steps) && i < 2; step++) {
 			bad = good[i];
-			bad.timeslice_us += i ? steps[step].timeslice_us : -steps[step].timeslice_us;
-			bad.preempt_timeout_us += i ? steps[step].preempt_timeout_us : -steps[step].preempt_timeout_us;
+			bad.timeslice_us += i ? steps[step].timeslice_us :
+						-steps[step].timeslice_us;
+			bad.preempt_timeout_us += i ? steps[step].preempt_timeout_us :
+						      -steps[step].preempt_timeout_us;
 			bad.window_us += i ? steps[step].window_us : -steps[step].window_us;
 			assert_int_equal(ghyvi_sched_set_settings(sched, &bad), -EINVAL);
 		}
@@ -605,8 +619,12 @@ static void what_is_late_comes_back_like_one_that_slept(void **state)
 	meanwhile_ns = 10 * NSEC_PER_SEC;
 	players[0].in_prepare = lose_the_engine;
 	submit(0);
-	/* It paid for its preparation, a tenth of that at its weight, and is a tenth of a window behind. */
-	assert_int_equal(run->fair.vtime, meanwhile_ns - 1000ULL * GHYVI_SCHED_WINDOW_DEFAULT_US / 10 / 10);
+	/*
+	 * It paid for its preparation, a tenth of that at its weight, and is a tenth of a window
+	 * behind.
+	 */
+	assert_int_equal(run->fair.vtime,
+			 meanwhile_ns - 1000ULL * GHYVI_SCHED_WINDOW_DEFAULT_US / 10 / 10);
 	assert_int_equal(sched->engines[GHYVI_RCS].nr_waiting, 1);
 	assert_runs(1);
 	assert_int_equal(players[0].prepared, 1);
@@ -660,7 +678,8 @@ static void lose_the_engine_and_be_cancelled(void)
 
 static void what_is_late_can_be_cancelled_before_and_after(void **state)
 {
-	void (*const ways[])(void) = { cancel_and_lose_the_engine, lose_the_engine_and_be_cancelled };
+	void (*const ways[])(void) = { cancel_and_lose_the_engine,
+				       lose_the_engine_and_be_cancelled };
 	unsigned int i, fails;
 
 	meanwhile_ns = 0;
@@ -684,7 +703,9 @@ static void what_is_late_can_be_cancelled_before_and_after(void **state)
 
 static void what_is_late_and_fails_lets_the_next_one_wait(void **state)
 {
-	struct player second = { .base = { .owner = players[0].entity, .prepare = prepare, .complete = complete } };
+	struct player second = {
+		.base = { .owner = players[0].entity, .prepare = prepare, .complete = complete }
+	};
 
 	meanwhile_ns = 0;
 	set_settings(1000, 5000);
@@ -806,7 +827,8 @@ static void a_policy_begins_without_the_past(void **state)
 	assert_int_equal(engine->budget.window_start, now);
 	assert_int_equal(engine->next_tick, now + SCHED_BUDGET_PERIOD_NS);
 	assert_int_equal(engine->nr_waiting, 1);
-	assert_int_equal(engine->preempt_requested_ns, 0); /* and is asked again, when its time has come */
+	assert_int_equal(engine->preempt_requested_ns,
+			 0); /* and is asked again, when its time has come */
 	assert_int_equal(gpu.preempts, 1);
 	assert_int_equal(armed[GHYVI_RCS], NSEC_PER_SEC + 2 * MS);
 	fire_after(MS / 2);

@@ -11,8 +11,8 @@
 #include "../../tools/sched-sim/experiments.h"
 
 #define DURATION_NS (10 * NSEC_PER_SEC)
-#define assert_near(value, wanted, within) assert_true((value) >= (wanted) - (within) && \
-						       (value) <= (wanted) + (within))
+#define assert_near(value, wanted, within) \
+	assert_true((value) >= (wanted) - (within) && (value) <= (wanted) + (within))
 #define assert_at_least(value, least) assert_true((value) >= (least))
 #define assert_at_most(value, most) assert_true((value) <= (most))
 
@@ -73,8 +73,8 @@ static void test_fair_lags_one_request_at_most_for_many_and_for_1_to_100(void **
 	for (i = 0; i < ARRAY_SIZE(vgpus); i++)
 		for (depth = 1; depth <= 2; depth++) {
 			struct sim_result same = isolation("fair", vgpus[i], depth);
-			struct sim_result hundred = run(sim_isolation("fair", vgpus[i], depth,
-								      SIM_SHORT_NS, 100 * SIM_SHORT_NS));
+			struct sim_result hundred = run(sim_isolation(
+				"fair", vgpus[i], depth, SIM_SHORT_NS, 100 * SIM_SHORT_NS));
 
 			assert_at_most(same.max_lag, 1.0);
 			assert_at_least(same.jain, 0.999);
@@ -111,7 +111,8 @@ static void test_preparation_is_paid_by_who_needs_it(void **state)
 
 	for (i = 0; i < ARRAY_SIZE(policies); i++)
 		for (depth = 1; depth <= 2; depth++) {
-			struct sim_setup setup = sim_isolation(policies[i], 2, depth, SIM_SHORT_NS, SIM_SHORT_NS);
+			struct sim_setup setup =
+				sim_isolation(policies[i], 2, depth, SIM_SHORT_NS, SIM_SHORT_NS);
 			struct sim_result result;
 
 			setup.vgpu[1].prepare_ns = SIM_SHORT_NS;
@@ -157,12 +158,14 @@ static void test_caps_are_kept_alone_and_in_company(void **state)
 	for (i = 0; i < ARRAY_SIZE(percent); i++)
 		for (alone = 0; alone < 2; alone++)
 			for (depth = 1; depth <= 2; depth++) {
-				struct sim_setup setup = sim_cap(percent[i], alone, depth, SIM_SHORT_NS);
+				struct sim_setup setup =
+					sim_cap(percent[i], alone, depth, SIM_SHORT_NS);
 				struct sim_result result = run(setup);
 
 				/*
-				 * Alone. Beside workloads of SIM_LONG_NS that cannot be interrupted it may come
-				 * late by one of them in each window, which no other window makes up for.
+				 * Alone. Beside workloads of SIM_LONG_NS that cannot be interrupted
+				 * it may come late by one of them in each window, which no other
+				 * window makes up for.
 				 */
 				assert_at_most(sim_cap_error(&setup, &result),
 					       alone ? 0.02 : SIM_LONG_NS / 1e8);
@@ -261,7 +264,8 @@ static void test_a_preempted_guest_does_not_think(void **state)
 {
 	struct ghyvi_sched *by_hand = ghyvi_sched_create_on(&hand_ops, NULL, &hand_clock, NULL);
 	struct ghyvi_sched_entity *entity = ghyvi_sched_entity_create(by_hand, NULL, NULL);
-	struct ghyvi_workload workload = { .owner = entity, .prepare = hand_prepare,
+	struct ghyvi_workload workload = { .owner = entity,
+					   .prepare = hand_prepare,
 					   .complete = hand_complete };
 	const struct sched_rq *rq = &entity->rqs[GHYVI_RCS];
 	unsigned int i, turn;
@@ -277,7 +281,8 @@ static void test_a_preempted_guest_does_not_think(void **state)
 			workload.job.done(&workload.job, turn == TURNS - 1 ? GHYVI_JOB_COMPLETE :
 									     GHYVI_JOB_PREEMPTED);
 			/* Only who has seen its work end is waited for. */
-			assert_int_equal(!list_empty(&rq->fair.anticipated), i > 0 && turn == TURNS - 1);
+			assert_int_equal(!list_empty(&rq->fair.anticipated),
+					 i > 0 && turn == TURNS - 1);
 		}
 		assert_int_equal(last_status, GHYVI_JOB_COMPLETE);
 	}
@@ -319,7 +324,9 @@ static void test_policies_are_listed_and_switched_by_name(void **state)
 static void test_knobs_out_of_range_change_nothing(void **state)
 {
 	static const struct ghyvi_sched_knobs bad[] = {
-		{ .weight = 0 }, { .weight = 1001 }, { .weight = 1, .cap = 101 },
+		{ .weight = 0 },
+		{ .weight = 1001 },
+		{ .weight = 1, .cap = 101 },
 		{ .weight = 1, .priority = 8 },
 	};
 	struct ghyvi_sched_entity *entity = ghyvi_sched_entity_create(sched, NULL, NULL);

@@ -122,7 +122,9 @@ static void durations_are_told_apart_by_powers_of_two(void **state)
 	assert_int_equal(ghyvi_duration_class(U32_MAX), 15);
 }
 
-static const struct ghyvi_rent_or_buy rental = { .rent_ns = 1000, .buy_ns = 64000, .enter_ns = 500 };
+static const struct ghyvi_rent_or_buy rental = { .rent_ns = 1000,
+						 .buy_ns = 64000,
+						 .enter_ns = 500 };
 
 static void credit_is_bounded_above_and_decides_below(void **state)
 {
@@ -188,11 +190,15 @@ static void at_most_256_are_known_and_then_half_of_them_count(void **state)
 	assert_int_equal(d.sum[15], 0xffff);
 }
 
-/* The cost of @durations, and of @waiting that do not end, when each is waited for as long as the longest of its class. */
+/*
+ * The cost of @durations, and of @waiting that do not end, when each is waited for as long as the
+ * longest of its class.
+ */
 static u64 cost_of_waiting(const u32 *durations, unsigned int count, unsigned int waiting,
 			   const struct ghyvi_rent_or_buy *by, u32 longest)
 {
-	u64 gave_up = (longest + 1ull) * by->rent_ns + by->buy_ns, cost = (count + waiting) * by->enter_ns;
+	u64 gave_up = (longest + 1ull) * by->rent_ns + by->buy_ns,
+	    cost = (count + waiting) * by->enter_ns;
 	unsigned int i;
 
 	for (i = 0; i < count; i++)
@@ -200,13 +206,14 @@ static u64 cost_of_waiting(const u32 *durations, unsigned int count, unsigned in
 	return cost + waiting * gave_up;
 }
 
-static u32 best_limit(const u32 *durations, unsigned int count, unsigned int waiting, const struct ghyvi_rent_or_buy *by)
+static u32 best_limit(const u32 *durations, unsigned int count, unsigned int waiting,
+		      const struct ghyvi_rent_or_buy *by)
 {
 	u64 best = (u64)(count + waiting) * by->buy_ns, cost;
 	unsigned int class, i;
 	u32 longest, limit = 0;
 
-	for (class = 0; class < GHYVI_DURATION_CLASSES; class++) {
+	for (class = 0; class < GHYVI_DURATION_CLASSES; class ++) {
 		longest = U32_MAX;
 		for (i = 0; i < count; i++)
 			if ((durations[i] ? 32 - __builtin_clz(durations[i]) : 0) == (int)class &&
@@ -273,7 +280,9 @@ static void waiting_has_to_promise_something(void **state)
 /* history.c */
 
 static struct ghyvi_experience experience;
-static const struct ghyvi_shadow_tuning tuning = { .trap_ns = 2000, .scan_ns = 1000, .protect_ns = 9000 };
+static const struct ghyvi_shadow_tuning tuning = { .trap_ns = 2000,
+						   .scan_ns = 1000,
+						   .protect_ns = 9000 };
 
 static int setup_history(void **state)
 {
@@ -332,7 +341,10 @@ static void a_gap_is_held_against_the_best_for_its_length(void **state)
 	scan(&history, 0, 0, true);
 	assert_int_equal(history.scans, 1);
 	assert_int_equal(history.gap_context, GHYVI_GAP_UNKNOWN);
-	/* Nine submissions without a store; it was protected, and traps: 11000, where nine scans are best. */
+	/*
+	 * Nine submissions without a store; it was protected, and traps: 11000, where nine scans
+	 * are best.
+	 */
 	assert_true(trap(&history, 10));
 	assert_int_equal(experience.gap_credit_ns, 2 * 9000 - 11000);
 	assert_int_equal(experience.gaps[GHYVI_GAP_UNKNOWN].sum[4], 9);
@@ -351,7 +363,9 @@ static void a_gap_is_held_against_the_best_for_its_length(void **state)
 	/* A long one: the price is best. */
 	trap(&history, 100);
 	assert_int_equal(experience.gap_credit_ns, 9000 + 2 * 11000 - 11000);
-	/* A page that was never relaxed paid nothing for its gap, and taught only how long it was. */
+	/*
+	 * A page that was never relaxed paid nothing for its gap, and taught only how long it was.
+	 */
 	trap(&history, 103);
 	assert_int_equal(experience.gap_credit_ns, 20000);
 	assert_int_equal(experience.gaps[1 + ghyvi_duration_class(86)].sum[2], 2);
@@ -400,8 +414,12 @@ static void neighbours_relaxed_ahead_save_a_trap_or_cost_the_price(void **state)
 	assert_int_equal(experience.ahead_credit_ns, 32 * 2000);
 }
 
-/* Page number @i of a run, which begins a burst at @now; @before: the one before it in the address space. */
-static bool continues(struct ghyvi_page_history *before, struct ghyvi_page_history *history, u32 now)
+/*
+ * Page number @i of a run, which begins a burst at @now; @before: the one before it in the address
+ * space.
+ */
+static bool continues(struct ghyvi_page_history *before, struct ghyvi_page_history *history,
+		      u32 now)
 {
 	trap(history, now);
 	return ghyvi_history_run(before, history, &experience);
@@ -428,7 +446,10 @@ static void a_run_is_neighbours_with_a_burst_at_the_same_time(void **state)
 	/* Another time is another run. */
 	assert_true(continues(&pages[0], &pages[1], 2));
 	assert_int_equal(pages[1].run_index, 0);
-	/* A burst that a scan found begins none, since no trap could have foreseen it; but it continues one. */
+	/*
+	 * A burst that a scan found begins none, since no trap could have foreseen it; but it
+	 * continues one.
+	 */
 	scan(&pages[9], 2, 1, false);
 	assert_false(ghyvi_history_run(NULL, &pages[9], &experience));
 	assert_true(ghyvi_history_run(&pages[1], &pages[9], &experience));
@@ -509,13 +530,16 @@ static void adaptive_takes_neighbours_along_while_that_pays(void **state)
 {
 	/* A neighbour saves a trap of 3000, or costs 2000. */
 	struct ghyvi_shadow_tuning by = { .trap_ns = 3000, .scan_ns = 500, .protect_ns = 1500 };
-	struct ghyvi_page_history history = { .leaf = true, .known = true, .in_run = true, .run_start = 3 };
+	struct ghyvi_page_history history = {
+		.leaf = true, .known = true, .in_run = true, .run_start = 3
+	};
 	struct ghyvi_shadow_view page = { &history, &by, &experience };
 	u8 *runs = experience.runs[3];
 
 	assert_int_equal(ghyvi_policy_adaptive.ahead(&page), 0);
-	memcpy(runs, (u8 []){ 50, 21, 21, 20, 50, 0, 0, 0 }, GHYVI_RUN_PAGES);
-	assert_int_equal(ghyvi_policy_adaptive.ahead(&page), 2); /* 20 * 3000 is what the 30 others cost */
+	memcpy(runs, (u8[]){ 50, 21, 21, 20, 50, 0, 0, 0 }, GHYVI_RUN_PAGES);
+	assert_int_equal(ghyvi_policy_adaptive.ahead(&page),
+			 2); /* 20 * 3000 is what the 30 others cost */
 	runs[3] = 21;
 	assert_int_equal(ghyvi_policy_adaptive.ahead(&page), 4);
 	memset(runs, 50, GHYVI_RUN_PAGES);

@@ -20,7 +20,12 @@ static struct game {
 	struct player {
 		struct ghyvi_page_history history;
 		bool relaxed;
-		u32 now, clean; /* submissions so far, and since the last burst but the one that scanned it */
+		u32 now,
+			/*
+			 * submissions so far, and since the last burst but the one that scanned
+			 * it
+			 */
+			clean;
 		u64 paid_ns;
 	} players[PAGES];
 	u64 paid_ns, best_ns, gaps;
@@ -32,7 +37,9 @@ static void game_begins(u32 trap_ns, u32 scan_ns, u32 protect_ns)
 	unsigned int i;
 
 	memset(&game, 0, sizeof(game));
-	game.tuning = (struct ghyvi_shadow_tuning){ .trap_ns = trap_ns, .scan_ns = scan_ns, .protect_ns = protect_ns };
+	game.tuning = (struct ghyvi_shadow_tuning){ .trap_ns = trap_ns,
+						    .scan_ns = scan_ns,
+						    .protect_ns = protect_ns };
 	for (i = 0; i < PAGES; i++)
 		game.players[i].history.leaf = true;
 }
@@ -143,7 +150,10 @@ static void a_gap_is_known_by_the_one_before(void **state)
 		gap(&game.players[0], i % 2 ? 500 : 3);
 	}
 	assert_int_equal(game.traps, 90);
-	/* Short gaps are scanned through; the page is taken back at the first clean scan of a long one. */
+	/*
+	 * Short gaps are scanned through; the page is taken back at the first clean scan of a long
+	 * one.
+	 */
 	assert_int_equal(game.scans, 90 * (1 + 3 + 1 + 1));
 }
 
@@ -189,7 +199,8 @@ static void assert_bound(void)
 {
 	u64 price = ghyvi_gap_rental(&game.tuning).buy_ns;
 
-	assert_true(game.paid_ns <= 2 * game.best_ns + game.gaps * game.tuning.scan_ns + (32 + PAGES + 1) * price);
+	assert_true(game.paid_ns <=
+		    2 * game.best_ns + game.gaps * game.tuning.scan_ns + (32 + PAGES + 1) * price);
 }
 
 /* Whenever a page is taken back it is written at once; and as often it is taught that this pays. */
@@ -228,7 +239,10 @@ static void nobody_makes_gaps_cost_more_than_twice_the_best(void **state)
 	}
 }
 
-/* A burst of @n stores to a page that stays protected while adaptive wants it to; the traps it paid. */
+/*
+ * A burst of @n stores to a page that stays protected while adaptive wants it to; the traps it
+ * paid.
+ */
 static u32 burst(struct player *p, u32 n)
 {
 	struct ghyvi_shadow_view page = view(p);
@@ -240,7 +254,8 @@ static u32 burst(struct player *p, u32 n)
 		traps++;
 	}
 	if (p->relaxed)
-		ghyvi_history_scan(&p->history, &game.experience, &game.tuning, p->now, n - traps, true);
+		ghyvi_history_scan(&p->history, &game.experience, &game.tuning, p->now, n - traps,
+				   true);
 	p->relaxed = false;
 	p->now += 500;
 	return traps;
@@ -260,23 +275,25 @@ static void short_bursts_trap_and_long_ones_relax_where_traps_are_cheap(void **s
 	assert_true(burst(&game.players[1], 300) == 1);
 }
 
-/* Pages 0, 1, 2 are neighbours; a trap on the first, at its end, and then the others are written. */
+/*
+ * Pages 0, 1, 2 are neighbours; a trap on the first, at its end, and then the others are written.
+ */
 static unsigned int run_of(unsigned int pages)
 {
 	struct ghyvi_shadow_view first = view(&game.players[0]);
 	unsigned int i, ahead = 0;
 
 	for (i = 0; i < pages; i++) {
-		ghyvi_history_trap(&game.players[i].history, &game.experience, &game.tuning, game.players[0].now,
-				   i ? 0 : 15);
+		ghyvi_history_trap(&game.players[i].history, &game.experience, &game.tuning,
+				   game.players[0].now, i ? 0 : 15);
 		ghyvi_history_run(i ? &game.players[i - 1].history : NULL, &game.players[i].history,
 				  &game.experience);
 		if (!i)
 			ahead = ghyvi_policy_adaptive.ahead(&first);
 	}
 	for (i = 0; i < pages; i++)
-		ghyvi_history_scan(&game.players[i].history, &game.experience, &game.tuning, game.players[0].now, 0,
-				   true);
+		ghyvi_history_scan(&game.players[i].history, &game.experience, &game.tuning,
+				   game.players[0].now, 0, true);
 	game.players[0].now++;
 	return ahead;
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Every test stands on these: the stand-ins for locks notice what lockdep would, and a case without an end ends. */
+/*
+ * Every test stands on these: the stand-ins for locks notice what lockdep would, and a case without
+ * an end ends.
+ */
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
@@ -190,7 +193,8 @@ static void a_case_without_an_end_is_named(void **state)
 
 	assert_true(length > 0);
 	path[length] = 0;
-	snprintf(command, sizeof(command), "GHYVI_CASE_SECONDS=1 GHYVI_NO_END=1 %s 2>&1 | grep 'no end'", path);
+	snprintf(command, sizeof(command),
+		 "GHYVI_CASE_SECONDS=1 GHYVI_NO_END=1 %s 2>&1 | grep 'no end'", path);
 	output = popen(command, "r");
 	assert_non_null(fgets(line, sizeof(line), output));
 	pclose(output);

@@ -69,16 +69,20 @@ static inline void listed_init(struct listed *l, u32 table_pages)
 	l->source.table_pages = table_pages;
 }
 
-static inline void listed_run(struct listed *l, const struct ghyvi_shadow_tuning *tuning, struct sim_result *r)
+static inline void listed_run(struct listed *l, const struct ghyvi_shadow_tuning *tuning,
+			      struct sim_result *r)
 {
 	l->at = 0;
-	assert_int_equal(simulate(&l->source, ghyvi_shadow_policies, ghyvi_shadow_policy_count, tuning,
-				  SIM_PROFILE_PAGES, r), 0);
+	assert_int_equal(simulate(&l->source, ghyvi_shadow_policies, ghyvi_shadow_policy_count,
+				  tuning, SIM_PROFILE_PAGES, r),
+			 0);
 }
 
 static inline struct trace_record stores(u64 page, u32 entry, u32 count)
 {
-	return (struct trace_record){ .type = TRACE_STORES, .page = page, .entry = entry, .count = count };
+	return (struct trace_record){
+		.type = TRACE_STORES, .page = page, .entry = entry, .count = count
+	};
 }
 
 static inline struct trace_record submission(u64 root)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The simulator: what a record means to policies and to the optimum. Pages come and go and change roots; the optimum is
- * held against every course there is.
+ * The simulator: what a record means to policies and to the optimum. Pages come and go and change
+ * roots; the optimum is held against every course there is.
  */
 #include <time.h>
 
@@ -11,8 +11,9 @@
 #define MANY_ROOTS 65536u /* as many as a trace may have */
 
 /*
- * Every course of one page from record @at on, by trying them all; nothing is shared with the optimum's dynamic
- * programme. Where the page is not there it has no state; where it comes, any that suits it.
+ * Every course of one page from record @at on, by trying them all; nothing is shared with the
+ * optimum's dynamic programme. Where the page is not there it has no state; where it comes, any
+ * that suits it.
  */
 struct courses {
 	const struct listed *l;
@@ -101,7 +102,8 @@ static u64 cheapest(const struct courses *c, struct state s)
 	return cheapest(c, s);
 }
 
-static u64 cheapest_of_all(const struct listed *l, const struct ghyvi_shadow_tuning *t, bool foresight, u32 pages)
+static u64 cheapest_of_all(const struct listed *l, const struct ghyvi_shadow_tuning *t,
+			   bool foresight, u32 pages)
 {
 	struct courses c = { l, t, foresight, 0 };
 	struct state s = { 0 };
@@ -158,7 +160,10 @@ static void no_policy_beats_the_optimum(void **state)
 	}
 }
 
-/* The optimum relaxes at the one trap that it pays for, and the page stays so until it is freed and when it is back. */
+/*
+ * The optimum relaxes at the one trap that it pays for, and the page stays so until it is freed and
+ * when it is back.
+ */
 static void submissions_while_a_page_is_freed_cost_the_optimum_nothing(void **state)
 {
 	struct ghyvi_shadow_tuning tuning = default_tuning;
@@ -217,7 +222,8 @@ static void a_freed_page_is_not_scanned_and_starts_over(void **state)
 	sim_result_free(&r);
 }
 
-static void assert_scans_and_traps(const struct sim_result *r, const char *policy, u64 scans, u64 traps)
+static void assert_scans_and_traps(const struct sim_result *r, const char *policy, u64 scans,
+				   u64 traps)
 {
 	assert_int_equal(r->policies[place(policy)].pages_scanned, scans);
 	assert_int_equal(r->policies[place(policy)].traps, traps);
@@ -252,7 +258,10 @@ static void an_announced_page_has_been_linked_now(void **state)
 	}
 }
 
-/* oos relaxes at the second store since the last submission that reached the page, by whatever root. */
+/*
+ * oos relaxes at the second store since the last submission that reached the page, by whatever
+ * root.
+ */
 static void a_page_that_changes_roots_keeps_its_burst(void **state)
 {
 	struct trace_record changes[] = { page_root(7, 2), page_shared(7) };
@@ -296,8 +305,12 @@ static void pages_of_two_page_directories_are_no_neighbours(void **state)
 		listed_init(&l, 0);
 		for (i = 0; i < RECORDS; i++)
 			list(&l, i % 12 < 2 ? stores(first + i % 12, 0, 1) : submission(0));
-		assert_int_equal(simulate(&l.source, &adaptive, 1, &tuning, SIM_PROFILE_PAGES, &r), 0);
-		/* Of neighbours the second one is relaxed with the first once both were seen to go together. */
+		assert_int_equal(simulate(&l.source, &adaptive, 1, &tuning, SIM_PROFILE_PAGES, &r),
+				 0);
+		/*
+		 * Of neighbours the second one is relaxed with the first once both were seen to go
+		 * together.
+		 */
 		assert_int_equal(r.policies[0].traps, n ? 7 : 12);
 		sim_result_free(&r);
 	}
@@ -347,10 +360,13 @@ static void assert_counts_alone(struct trace_source *source, enum sim_profile pr
 	unsigned int i;
 
 	source->rewind(source);
-	assert_int_equal(simulate(source, ghyvi_shadow_policies, ghyvi_shadow_policy_count, tuning, profile, &all), 0);
+	assert_int_equal(simulate(source, ghyvi_shadow_policies, ghyvi_shadow_policy_count, tuning,
+				  profile, &all),
+			 0);
 	for (i = 0; i < ghyvi_shadow_policy_count; i++) {
 		source->rewind(source);
-		assert_int_equal(simulate(source, &ghyvi_shadow_policies[i], 1, tuning, profile, &alone), 0);
+		assert_int_equal(
+			simulate(source, &ghyvi_shadow_policies[i], 1, tuning, profile, &alone), 0);
 		assert_memory_equal(&alone.trace, &all.trace, sizeof(all.trace));
 		assert_memory_equal(alone.policies, &all.policies[i], sizeof(*all.policies));
 		assert_int_equal(alone.optimum_ns, all.optimum_ns);
@@ -370,7 +386,8 @@ static void a_policy_counts_alone_what_it_counts_among_all(void **state)
 	unsigned int i;
 
 	for (i = 0; i < 12; i++) {
-		assert_int_equal(generator_init(&g, resolutions[i % 3], i < 6, 30, i % 2 ? 4 : 8), 0);
+		assert_int_equal(generator_init(&g, resolutions[i % 3], i < 6, 30, i % 2 ? 4 : 8),
+				 0);
 		assert_counts_alone(&g.source, SIM_PROFILE_BAND, &default_tuning);
 		generator_free(&g);
 	}
@@ -378,7 +395,8 @@ static void a_policy_counts_alone_what_it_counts_among_all(void **state)
 	for (i = 0; i < 300; i++) {
 		random_trace(&l, RECORDS, 6, 3);
 		tuning = random_tuning();
-		assert_counts_alone(&l.source, i % 2 ? SIM_PROFILE_PAGES : SIM_PROFILE_BAND, &tuning);
+		assert_counts_alone(&l.source, i % 2 ? SIM_PROFILE_PAGES : SIM_PROFILE_BAND,
+				    &tuning);
 	}
 }
 
@@ -398,7 +416,6 @@ static void one_wide_store_is_one_trap(void **state)
 	assert_int_equal(r.policies[place("full")].entries_found, 4);
 	sim_result_free(&r);
 }
-
 
 /* Submissions only, by so many roots in turn. */
 struct many_roots {
@@ -424,7 +441,8 @@ static u64 cpu_ns(u32 roots, u32 submissions)
 	struct sim_result r;
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
-	assert_int_equal(simulate(&m.source, &strict, 1, &default_tuning, SIM_PROFILE_PAGES, &r), 0);
+	assert_int_equal(simulate(&m.source, &strict, 1, &default_tuning, SIM_PROFILE_PAGES, &r),
+			 0);
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
 	assert_int_equal(r.trace.submissions, submissions);
 	sim_result_free(&r);
@@ -449,10 +467,13 @@ static void many_roots_are_found_as_fast_as_one(void **state)
 static void more_roots_than_that_are_refused(void **state)
 {
 	const struct ghyvi_shadow_policy *strict = ghyvi_shadow_policy_find("strict");
-	struct many_roots m = { { .next = many_roots_next, .entry_bytes = 8 }, MANY_ROOTS + 1, MANY_ROOTS + 1 };
+	struct many_roots m = { { .next = many_roots_next, .entry_bytes = 8 },
+				MANY_ROOTS + 1,
+				MANY_ROOTS + 1 };
 	struct sim_result r;
 
-	assert_int_equal(simulate(&m.source, &strict, 1, &default_tuning, SIM_PROFILE_PAGES, &r), -1);
+	assert_int_equal(simulate(&m.source, &strict, 1, &default_tuning, SIM_PROFILE_PAGES, &r),
+			 -1);
 	assert_string_equal(m.source.message, "more than 65536 roots in one trace");
 }
 

@@ -10,9 +10,11 @@ static void run_gmedia(const char *resolution, bool heavy, unsigned int entry_by
 	struct generator g;
 
 	assert_int_equal(generator_init(&g, resolution, heavy,
-					generator_default_frames(resolution, heavy), entry_bytes), 0);
-	assert_int_equal(simulate(&g.source, ghyvi_shadow_policies, ghyvi_shadow_policy_count, tuning,
-				  SIM_PROFILE_BAND, result), 0);
+					generator_default_frames(resolution, heavy), entry_bytes),
+			 0);
+	assert_int_equal(simulate(&g.source, ghyvi_shadow_policies, ghyvi_shadow_policy_count,
+				  tuning, SIM_PROFILE_BAND, result),
+			 0);
 	generator_free(&g);
 }
 
@@ -29,7 +31,8 @@ static double per_store(const struct sim_result *r, const char *policy)
 
 static double compared_per_changed(const struct sim_result *r, const char *policy)
 {
-	return (double)r->policies[place(policy)].entries_compared / (double)r->trace.entries_changed;
+	return (double)r->policies[place(policy)].entries_compared /
+	       (double)r->trace.entries_changed;
 }
 
 static double scanned(const struct sim_result *r, const char *policy)
@@ -82,7 +85,8 @@ static void counts_equal_the_table_static(void **state)
 		tuning.static_pages = expected[i].pages;
 		run_gmedia("720p", true, 4, &tuning, &r);
 		assert_rounds(per_store(&r, "static"), 1e4, expected[i].traps);
-		assert_int_equal(r.policies[place("static")].pages_scanned, expected[i].pages * 928);
+		assert_int_equal(r.policies[place("static")].pages_scanned,
+				 expected[i].pages * 928);
 		assert_rounds(compared_per_changed(&r, "static"), 1, expected[i].compared);
 		sim_result_free(&r);
 	}
@@ -144,8 +148,9 @@ static void normal_case_has_two_stores_per_frame(void **state)
 /* Corners and middle of the grid that tools/sim/sweep covers. */
 static void adaptive_is_as_good_as_segmented_on_generated_traces(void **state)
 {
-	static const u32 costs[][3] = { { 5000, 100, 40000 }, { 5000, 3000, 6000 }, { 15000, 300, 6000 },
-					{ 15000, 10000, 20000 }, { 40000, 1000, 20000 }, { 50000, 100, 1000 } };
+	static const u32 costs[][3] = { { 5000, 100, 40000 },	{ 5000, 3000, 6000 },
+					{ 15000, 300, 6000 },	{ 15000, 10000, 20000 },
+					{ 40000, 1000, 20000 }, { 50000, 100, 1000 } };
 	static const char *const resolutions[] = { "480p", "720p", "1080p" };
 	const struct ghyvi_shadow_policy *two[] = { ghyvi_shadow_policy_find("adaptive"),
 						    ghyvi_shadow_policy_find("segmented") };
@@ -159,13 +164,15 @@ static void adaptive_is_as_good_as_segmented_on_generated_traces(void **state)
 		heavy = i < 6;
 		assert_int_equal(generator_init(&g, resolutions[i % 3], heavy,
 						generator_default_frames(resolutions[i % 3], heavy),
-						heavy ? 4 + 4 * (i / 3) : 4 + 4 * (i % 2)), 0);
+						heavy ? 4 + 4 * (i / 3) : 4 + 4 * (i % 2)),
+				 0);
 		for (c = 0; c < ARRAY_SIZE(costs); c++) {
 			tuning.trap_ns = costs[c][0];
 			tuning.scan_ns = costs[c][1];
 			tuning.protect_ns = costs[c][2];
 			g.source.rewind(&g.source);
-			assert_int_equal(simulate(&g.source, two, 2, &tuning, SIM_PROFILE_BAND, &r), 0);
+			assert_int_equal(simulate(&g.source, two, 2, &tuning, SIM_PROFILE_BAND, &r),
+					 0);
 			assert_true(r.policies[0].cost_ns * 1000 <= r.policies[1].cost_ns * 1001);
 			if (tuning.trap_ns >= tuning.scan_ns + tuning.protect_ns)
 				assert_true(r.policies[0].traps <= r.policies[1].traps);

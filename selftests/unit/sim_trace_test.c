@@ -22,7 +22,8 @@ static size_t write_listed(const struct listed *l, char **bytes)
 	size_t size;
 	FILE *file = open_memstream(bytes, &size);
 
-	assert_int_equal(trace_write_open(&writer, file, l->source.entry_bytes, l->source.table_pages), 0);
+	assert_int_equal(
+		trace_write_open(&writer, file, l->source.entry_bytes, l->source.table_pages), 0);
 	for (i = 0; i < l->count; i++)
 		assert_int_equal(trace_write(&writer, &l->records[i]), 0);
 	assert_int_equal(trace_write_end(&writer), 0);
@@ -31,7 +32,8 @@ static size_t write_listed(const struct listed *l, char **bytes)
 }
 
 /* Reads all; 0, or -1 with the message in reader->source.message. */
-static int read_all(struct trace_reader *reader, void *bytes, size_t size, struct trace_record *records)
+static int read_all(struct trace_reader *reader, void *bytes, size_t size,
+		    struct trace_record *records)
 {
 	struct trace_record record;
 	FILE *file = fmemopen(bytes, size, "rb");
@@ -191,7 +193,8 @@ static void errors_say_what_and_where(void **state)
 #define HEADER_OF(version) "GHYVITRC" version "\0\0\0\10\0\0\0\0\0\0\0\0\0\0\0"
 #define HEADER HEADER_OF("\2")
 #define BAD(bytes, message) { bytes, sizeof(bytes) - 1, message }
-		BAD("PK\3\4 not a trace at all, but long", "offset 0: not a trace: it does not begin with GHYVITRC"),
+		BAD("PK\3\4 not a trace at all, but long",
+		    "offset 0: not a trace: it does not begin with GHYVITRC"),
 		BAD("GHYV", "offset 0: not a trace: it does not begin with GHYVITRC"),
 		BAD("GHYVITRC\2\0\0\0\10", "offset 13: truncated: the file ends in the header"),
 		BAD(HEADER_OF("\3"), "offset 8: version 3, only 1 to 2 are known"),
@@ -207,11 +210,13 @@ static void errors_say_what_and_where(void **state)
 		BAD(HEADER "\1\0\200\4\1", "offset 26: the entry index is 512, at most 511"),
 		BAD(HEADER "\1\0\377\3\2", "offset 28: the number of entries is 2, at most 1"),
 		BAD(HEADER "\1\0\0\0", "offset 27: no entry written"),
-		BAD(HEADER "\4\377\377\377\377\377\377\377\377\377\2", "offset 25: the page number does not fit 64 bits"),
+		BAD(HEADER "\4\377\377\377\377\377\377\377\377\377\2",
+		    "offset 25: the page number does not fit 64 bits"),
 		BAD(HEADER "\3\0\0\0\2",
 		    "offset 27: 0 stores and 1 submissions read, the end says 0 and 2"),
 		BAD(HEADER "\0\0\0\1\0", "offset 29: truncated: the file ends in the footer"),
-		BAD(HEADER "\0\0\0\2\0\0\0\1\2\3\4", "offset 27: checksum of kind 2, only 1 (CRC-32) is known"),
+		BAD(HEADER "\0\0\0\2\0\0\0\1\2\3\4",
+		    "offset 27: checksum of kind 2, only 1 (CRC-32) is known"),
 		BAD(HEADER "\0\0\0\1\0\0\0\1\2\3\4",
 		    "offset 31: the checksum is 0x04030201, the bytes before it have 0x3b8b7d82: the file is damaged"),
 		BAD(HEADER_OF("\1") "\0\0\0x", "offset 27: bytes after the end"),
@@ -262,9 +267,11 @@ static void a_trace_replays_as_it_was_generated(void **state)
 	assert_int_equal(trace_read_open(&reader, file), 0);
 	g.source.rewind(&g.source);
 	assert_int_equal(simulate(&g.source, ghyvi_shadow_policies, ghyvi_shadow_policy_count,
-				  &default_tuning, SIM_PROFILE_PAGES, &direct), 0);
+				  &default_tuning, SIM_PROFILE_PAGES, &direct),
+			 0);
 	assert_int_equal(simulate(&reader.source, ghyvi_shadow_policies, ghyvi_shadow_policy_count,
-				  &default_tuning, SIM_PROFILE_PAGES, &replayed), 0);
+				  &default_tuning, SIM_PROFILE_PAGES, &replayed),
+			 0);
 	assert_memory_equal(&direct.trace, &replayed.trace, sizeof(direct.trace));
 	assert_memory_equal(direct.policies, replayed.policies,
 			    ghyvi_shadow_policy_count * sizeof(*direct.policies));

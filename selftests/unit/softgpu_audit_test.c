@@ -10,11 +10,15 @@ static void what_was_audited_runs(void **state)
 	struct rig *rig = *state;
 	struct ghyvi_audit *with = make_audit(rig, "full");
 
-	/* A call, a chain, a loop that ends by itself, the context's batch, and a ring that goes on. */
+	/*
+	 * A call, a chain, a loop that ends by itself, the context's batch, and a ring that goes
+	 * on.
+	 */
 	batch(rig->indirect, MI_LRI(1), GPR(3), 33, MI_NOOP);
 	memset(rig->indirect + 16, 0, 48);
 	rig->context[GHYVI_CTX_INDIRECT] = INDIRECT_GGTT | 1;
-	batch(rig->batch, MI_BATCH_START | MI_SECOND_LEVEL, ADDRESS(BATCH2), MI_BATCH_START, ADDRESS(BATCH3));
+	batch(rig->batch, MI_BATCH_START | MI_SECOND_LEVEL, ADDRESS(BATCH2), MI_BATCH_START,
+	      ADDRESS(BATCH3));
 	batch(rig->batch2, MI_STORE, ADDRESS(DATA), 1, MI_BATCH_END);
 	batch(rig->batch3, MI_SRM, GPR(3), ADDRESS(DATA + 4), MI_BATCH_END);
 	ring(rig, MI_BATCH_START, ADDRESS(BATCH), MI_STORE, ADDRESS(DATA + 8), 3);
@@ -75,10 +79,11 @@ static void a_batch_that_joins_another_runs_only_if_all_behind_it_does(void **st
 	struct ghyvi_audit *with = make_audit(rig, "full");
 
 	batch(rig->batch, MI_NOOP, MI_BATCH_START, ADDRESS(BATCH2 + 8));
-	batch(rig->batch2, MI_NOOP, MI_NOOP, MI_NOOP, MI_BATCH_START | MI_SECOND_LEVEL, ADDRESS(BATCH3),
-	      MI_STORE, ADDRESS(DATA), 1, MI_BATCH_END);
+	batch(rig->batch2, MI_NOOP, MI_NOOP, MI_NOOP, MI_BATCH_START | MI_SECOND_LEVEL,
+	      ADDRESS(BATCH3), MI_STORE, ADDRESS(DATA), 1, MI_BATCH_END);
 	batch(rig->batch3, MI_STORE, ADDRESS(DATA + 4), 2, BAD_COMMAND);
-	ring(rig, MI_BATCH_START, ADDRESS(BATCH), MI_NOOP, MI_BATCH_START, ADDRESS(BATCH2), MI_NOOP);
+	ring(rig, MI_BATCH_START, ADDRESS(BATCH), MI_NOOP, MI_BATCH_START, ADDRESS(BATCH2),
+	     MI_NOOP);
 	audit(rig, with);
 	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
 	assert_int_equal(rig->context[GHYVI_CTX_RING_HEAD], 0);
@@ -88,7 +93,9 @@ static void a_batch_that_joins_another_runs_only_if_all_behind_it_does(void **st
 
 #define OLD_GGTT (RING_GGTT + 0x3000)
 
-/* Pages of the submission before serve again; what could not be read must not have what they held. */
+/*
+ * Pages of the submission before serve again; what could not be read must not have what they held.
+ */
 static void stale_copies_do_not_run(struct rig *rig, const char *mode)
 {
 	struct ghyvi_audit *with = make_audit(rig, mode);
@@ -96,15 +103,17 @@ static void stale_copies_do_not_run(struct rig *rig, const char *mode)
 
 	for (i = 0x1000; i < 0x4000; i += 0x1000)
 		batch(rig->ring + i, MI_STORE, ADDRESS(DATA), 0x5ec7e7, MI_BATCH_END);
-	ring(rig, MI_STORE, ADDRESS(DATA), 0x5ec7e7, MI_BATCH_START_GGTT, ADDRESS(RING_GGTT + 0x1000),
-	     MI_BATCH_START_GGTT, ADDRESS(RING_GGTT + 0x2000), MI_BATCH_START_GGTT, ADDRESS(OLD_GGTT), MI_NOOP);
+	ring(rig, MI_STORE, ADDRESS(DATA), 0x5ec7e7, MI_BATCH_START_GGTT,
+	     ADDRESS(RING_GGTT + 0x1000), MI_BATCH_START_GGTT, ADDRESS(RING_GGTT + 0x2000),
+	     MI_BATCH_START_GGTT, ADDRESS(OLD_GGTT), MI_NOOP);
 	audit(rig, with);
 	ghyvi_commands_free(rig->job.commands);
 	memset(rig->ring, 0, RING_BYTES);
 	rig->tail = 0;
 	rig->job.budget_ns = NSEC_PER_SEC; /* stale commands could go on for ever */
 	batch(rig->ring + 0x1000, MI_NOOP, MI_BATCH_START_GGTT, ADDRESS(RING_GGTT + 0x2000 + 8));
-	batch(rig->ring + 0x2000, MI_NOOP, MI_NOOP, MI_NOOP, MI_BATCH_START_GGTT, ADDRESS(HOLE_GGTT));
+	batch(rig->ring + 0x2000, MI_NOOP, MI_NOOP, MI_NOOP, MI_BATCH_START_GGTT,
+	      ADDRESS(HOLE_GGTT));
 	ring(rig, MI_BATCH_START_GGTT, ADDRESS(RING_GGTT + 0x1000), MI_NOOP, MI_BATCH_START_GGTT,
 	     ADDRESS(RING_GGTT + 0x2000), MI_NOOP);
 	audit(rig, with);
@@ -124,16 +133,20 @@ static void what_could_not_be_read_does_not_run_in_log_mode(void **state)
 	stale_copies_do_not_run(*state, "log");
 }
 
-/* What the guest rewrites while its workload is off the engine, batches and the place in them, is as little heeded. */
+/*
+ * What the guest rewrites while its workload is off the engine, batches and the place in them, is
+ * as little heeded.
+ */
 static void a_preempted_job_goes_on_with_what_was_audited(void **state)
 {
 	struct rig *rig = *state;
 	struct ghyvi_audit *with = make_audit(rig, "full");
 	unsigned int i;
 
-	batch(rig->batch, MI_BATCH_START | MI_SECOND_LEVEL, ADDRESS(BATCH2), MI_STORE, ADDRESS(DATA + 12), 3, MI_BATCH_END);
-	batch(rig->batch2, MI_STORE, ADDRESS(DATA + 4), 1, MI_SEMAPHORE(4), 1, ADDRESS(DATA), MI_STORE,
-	      ADDRESS(DATA + 8), 2, MI_BATCH_END);
+	batch(rig->batch, MI_BATCH_START | MI_SECOND_LEVEL, ADDRESS(BATCH2), MI_STORE,
+	      ADDRESS(DATA + 12), 3, MI_BATCH_END);
+	batch(rig->batch2, MI_STORE, ADDRESS(DATA + 4), 1, MI_SEMAPHORE(4), 1, ADDRESS(DATA),
+	      MI_STORE, ADDRESS(DATA + 8), 2, MI_BATCH_END);
 	ring(rig, MI_BATCH_START, ADDRESS(BATCH), MI_STORE, ADDRESS(DATA + 16), 4);
 	audit(rig, with);
 	rig_start(rig);
@@ -169,7 +182,8 @@ static void a_batch_that_rewrites_itself_runs_as_it_was(void **state)
 	struct rig *rig = *state;
 	struct ghyvi_audit *with = make_audit(rig, "full");
 
-	batch(rig->batch, MI_STORE, ADDRESS(BATCH + 16), BAD_COMMAND, MI_STORE, ADDRESS(DATA), 7, MI_BATCH_END);
+	batch(rig->batch, MI_STORE, ADDRESS(BATCH + 16), BAD_COMMAND, MI_STORE, ADDRESS(DATA), 7,
+	      MI_BATCH_END);
 	ring(rig, MI_BATCH_START, ADDRESS(BATCH));
 	audit(rig, with);
 	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
@@ -194,7 +208,10 @@ static void *rewrite(void *data)
 	return NULL;
 }
 
-/* Whatever is there when it is read: it runs whole, or is refused by the auditor, never found bad by the engine. */
+/*
+ * Whatever is there when it is read: it runs whole, or is refused by the auditor, never found bad
+ * by the engine.
+ */
 static void changing_batches_have_no_effect_once_audited(void **state)
 {
 	struct rig *rig = *state;

@@ -6,7 +6,8 @@
 #include "softgpu_fixture.h"
 #include <ghyvi/audit.h>
 
-static inline int rig_read(void *owner, struct ghyvi_root *root, u64 address, void *buffer, size_t bytes)
+static inline int rig_read(void *owner, struct ghyvi_root *root, u64 address, void *buffer,
+			   size_t bytes)
 {
 	struct rig *rig = owner;
 	const u8 *from = NULL;

@@ -98,11 +98,12 @@ static enum ghyvi_job_status blit(struct rig *rig, const struct blit *b, bool fa
 	rig->job.engine = GHYVI_BCS;
 	ring(rig, MI_LRI(1), 0x22200, 3 << 16 | (b->src_tiling == 2) | (b->dst_tiling == 2) << 1);
 	if (b->fill)
-		ring(rig, XY_COLOR | flags | enables, first, point(b->x1, b->y1), point(b->x2, b->y2),
-		     ADDRESS(DATA + b->dst), b->color);
+		ring(rig, XY_COLOR | flags | enables, first, point(b->x1, b->y1),
+		     point(b->x2, b->y2), ADDRESS(DATA + b->dst), b->color);
 	else
-		ring(rig, fast ? XY_FAST_COPY | b->src_tiling << 20 | b->dst_tiling << 13 :
-				 XY_SRC_COPY | flags | enables,
+		ring(rig,
+		     fast ? XY_FAST_COPY | b->src_tiling << 20 | b->dst_tiling << 13 :
+			    XY_SRC_COPY | flags | enables,
 		     fast ? first & ~0xff0000u : first, point(b->x1, b->y1), point(b->x2, b->y2),
 		     ADDRESS(DATA + b->dst), point(b->sx, b->sy),
 		     pitch_field(b->src_pitch, b->src_tiling), ADDRESS(DATA + b->src));
@@ -138,11 +139,15 @@ static void compare(struct rig *rig, const struct blit *b, bool fast)
 
 		while (expected[i] == rig->data[i])
 			i++;
-		fail_msg("%s byte %#x: %#x, not %#x; (%d,%d)-(%d,%d) from %d,%d bpp %u rop %#x mask %#x "
-			 "pitch %d %d tiling %d %d base %#x %#x",
-			 fast ? "fast" : b->fill ? "fill" : "copy", i, rig->data[i], expected[i],
-			 b->x1, b->y1, b->x2, b->y2, b->sx, b->sy, b->bpp, b->rop, b->mask,
-			 b->dst_pitch, b->src_pitch, b->dst_tiling, b->src_tiling, b->dst, b->src);
+		fail_msg(
+			"%s byte %#x: %#x, not %#x; (%d,%d)-(%d,%d) from %d,%d bpp %u rop %#x mask %#x "
+			"pitch %d %d tiling %d %d base %#x %#x",
+			fast	? "fast" :
+			b->fill ? "fill" :
+				  "copy",
+			i, rig->data[i], expected[i], b->x1, b->y1, b->x2, b->y2, b->sx, b->sy,
+			b->bpp, b->rop, b->mask, b->dst_pitch, b->src_pitch, b->dst_tiling,
+			b->src_tiling, b->dst, b->src);
 	}
 	free(expected);
 }
@@ -266,9 +271,17 @@ static void rows_longer_than_a_page_overlap_as_in_memmove(void **state)
 
 	fill_random(rig->data, SIZE);
 	for (int shift = -40; shift <= 40; shift += 5) {
-		struct blit b = { .x1 = 50 + shift, .sx = 50, .x2 = 50 + shift + 9000, .y2 = 3, .bpp = 1,
-				  .rop = 0xcc, .dst_pitch = 10001, .src_pitch = 10001, .dst = 77,
-				  .src = 77, .mask = ~0u };
+		struct blit b = { .x1 = 50 + shift,
+				  .sx = 50,
+				  .x2 = 50 + shift + 9000,
+				  .y2 = 3,
+				  .bpp = 1,
+				  .rop = 0xcc,
+				  .dst_pitch = 10001,
+				  .src_pitch = 10001,
+				  .dst = 77,
+				  .src = 77,
+				  .mask = ~0u };
 
 		compare(rig, &b, false);
 	}
@@ -277,8 +290,15 @@ static void rows_longer_than_a_page_overlap_as_in_memmove(void **state)
 static void pitches_may_be_negative(void **state)
 {
 	struct rig *rig = *state;
-	struct blit b = { .x2 = 100, .y2 = 20, .bpp = 4, .rop = 0xcc, .dst_pitch = -512,
-			  .src_pitch = 1000, .dst = DST_BASE + 20000, .src = 0, .mask = ~0u };
+	struct blit b = { .x2 = 100,
+			  .y2 = 20,
+			  .bpp = 4,
+			  .rop = 0xcc,
+			  .dst_pitch = -512,
+			  .src_pitch = 1000,
+			  .dst = DST_BASE + 20000,
+			  .src = 0,
+			  .mask = ~0u };
 
 	fill_random(rig->data, SIZE);
 	compare(rig, &b, false);
@@ -290,8 +310,15 @@ static void pitches_may_be_negative(void **state)
 static void empty_rectangles_do_nothing(void **state)
 {
 	struct rig *rig = *state;
-	struct blit b = { .x1 = 10, .x2 = 10, .y2 = 5, .bpp = 4, .rop = 0xcc, .dst_pitch = 512,
-			  .src_pitch = 512, .dst = DST_BASE, .mask = ~0u };
+	struct blit b = { .x1 = 10,
+			  .x2 = 10,
+			  .y2 = 5,
+			  .bpp = 4,
+			  .rop = 0xcc,
+			  .dst_pitch = 512,
+			  .src_pitch = 512,
+			  .dst = DST_BASE,
+			  .mask = ~0u };
 
 	compare(rig, &b, false);
 	b.x2 = 5; /* the reference has no rows of negative width either */
@@ -304,8 +331,15 @@ static void empty_rectangles_do_nothing(void **state)
 static void a_tiled_pitch_must_fit_the_tile(void **state)
 {
 	struct rig *rig = *state;
-	struct blit b = { .x2 = 10, .y2 = 5, .bpp = 4, .rop = 0xcc, .dst_pitch = 500, .dst_tiling = 1,
-			  .src_pitch = 512, .dst = DST_BASE, .mask = ~0u };
+	struct blit b = { .x2 = 10,
+			  .y2 = 5,
+			  .bpp = 4,
+			  .rop = 0xcc,
+			  .dst_pitch = 500,
+			  .dst_tiling = 1,
+			  .src_pitch = 512,
+			  .dst = DST_BASE,
+			  .mask = ~0u };
 
 	assert_int_equal(blit(rig, &b, false), GHYVI_JOB_ERROR);
 }
@@ -316,7 +350,8 @@ static void a_blit_into_a_read_only_page_is_dropped(void **state)
 
 	memset(rig->read_only, 7, 4096);
 	rig->job.engine = GHYVI_BCS;
-	ring(rig, XY_COLOR | WRITE_ALL, 3 << 24 | 0xf0 << 16 | 64, 0, point(16, 16), ADDRESS(READ_ONLY), 1);
+	ring(rig, XY_COLOR | WRITE_ALL, 3 << 24 | 0xf0 << 16 | 64, 0, point(16, 16),
+	     ADDRESS(READ_ONLY), 1);
 	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
 	assert_int_equal(rig->read_only[0], 7);
 }

@@ -59,7 +59,8 @@ static void an_endless_batch_uses_its_time_up_in_parts(void **state)
 	u64 busy_ns = 0;
 	unsigned int parts;
 
-	rig->job.budget_ns = 10 * BUDGET_NS; /* far more than a part gets, also where CPUs are rare */
+	rig->job.budget_ns =
+		10 * BUDGET_NS; /* far more than a part gets, also where CPUs are rare */
 	batch(rig->batch, MI_STORE, ADDRESS(DATA), 1, MI_BATCH_START, ADDRESS(BATCH));
 	ring(rig, MI_BATCH_START, ADDRESS(BATCH));
 	for (parts = 0; status == GHYVI_JOB_PREEMPTED; parts++) {
@@ -76,7 +77,9 @@ static void an_endless_batch_uses_its_time_up_in_parts(void **state)
 	assert_int_equal(atomic64_read(&rig->stats.budget_overruns), 1);
 }
 
-/* Ends @parts of the job by preemption, with @between before each goes on, until it ends by itself. */
+/*
+ * Ends @parts of the job by preemption, with @between before each goes on, until it ends by itself.
+ */
 static enum ghyvi_job_status run_in_parts(struct rig *rig, unsigned int *parts, u64 *busy_ns,
 					  void (*between)(struct rig *rig))
 {
@@ -157,7 +160,10 @@ static void a_semaphore_in_the_ring_uses_its_time_up_in_parts(void **state)
 	assert_true(parts > 2 && busy_ns >= 10 * BUDGET_NS);
 }
 
-/* A context whose work ends, and which is given more to do again and again, may stay on its engine for ever. */
+/*
+ * A context whose work ends, and which is given more to do again and again, may stay on its engine
+ * for ever.
+ */
 static void what_is_added_has_its_own_time(void **state)
 {
 	struct rig *rig = *state;

@@ -83,8 +83,8 @@ static void batches_chain_and_return(void **state)
 	struct rig *rig = *state;
 
 	/* ring -> batch -> (second level) batch2 -> back -> (chain) batch3 -> ring */
-	batch(rig->batch, MI_STORE, ADDRESS(DATA), 1, MI_BATCH_START | MI_SECOND_LEVEL, ADDRESS(BATCH2),
-	      MI_STORE, ADDRESS(DATA + 8), 3, MI_BATCH_START, ADDRESS(BATCH3));
+	batch(rig->batch, MI_STORE, ADDRESS(DATA), 1, MI_BATCH_START | MI_SECOND_LEVEL,
+	      ADDRESS(BATCH2), MI_STORE, ADDRESS(DATA + 8), 3, MI_BATCH_START, ADDRESS(BATCH3));
 	batch(rig->batch2, MI_STORE, ADDRESS(DATA + 4), 2, MI_BATCH_END);
 	batch(rig->batch3, MI_STORE, ADDRESS(DATA + 12), 4, MI_BATCH_END);
 	ring(rig, MI_BATCH_START, ADDRESS(BATCH), MI_STORE, ADDRESS(DATA + 16), 5);
@@ -278,7 +278,8 @@ static void a_page_can_be_owned_twice(void **state)
 static void large_pages_are_walked(void **state)
 {
 	struct rig *rig = *state;
-	u8 *p = rig_large(rig, LARGE, GHYVI_ENTRY_WRITE), *read_only = rig_large(rig, LARGE + GHYVI_LARGE_BYTES, 0);
+	u8 *p = rig_large(rig, LARGE, GHYVI_ENTRY_WRITE),
+	   *read_only = rig_large(rig, LARGE + GHYVI_LARGE_BYTES, 0);
 
 	ring(rig, MI_STORE, ADDRESS(LARGE), 1, MI_STORE, ADDRESS(LARGE + 0x123008), 2, MI_STORE,
 	     ADDRESS(LARGE + 0x1ffffc), 3, MI_STORE, ADDRESS(LARGE + 0x200000), 4);
@@ -298,9 +299,11 @@ static void tables_of_64k_pages_are_walked(void **state)
 
 	*rig_entry(rig, 2 * LARGE) = virt_to_phys(p) | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE;
 	*rig_entry(rig, 2 * LARGE + 0x10000) = virt_to_phys(p + 0x50000) | GHYVI_ENTRY_PRESENT;
-	*rig_entry(rig, 2 * LARGE + 0x3000) = virt_to_phys(p + 0x80000) | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE;
+	*rig_entry(rig, 2 * LARGE + 0x3000) = virt_to_phys(p + 0x80000) | GHYVI_ENTRY_PRESENT |
+					      GHYVI_ENTRY_WRITE;
 	*rig_directory_entry(rig, 2 * LARGE) |= GHYVI_ENTRY_64K;
-	ring(rig, MI_STORE, ADDRESS(2 * LARGE + 0x3000), 1, MI_STORE, ADDRESS(2 * LARGE + 0xfffc), 2);
+	ring(rig, MI_STORE, ADDRESS(2 * LARGE + 0x3000), 1, MI_STORE, ADDRESS(2 * LARGE + 0xfffc),
+	     2);
 	ring(rig, MI_STORE, ADDRESS(2 * LARGE + 0x1f000), 3);
 	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
 	assert_int_equal(*(u32 *)(p + 0x3000), 1);
@@ -502,21 +505,27 @@ static void invalidate_waits_for_accesses_in_flight(void **state)
 {
 	struct rig *rig = *state;
 	u64 *entry = rig_entry(rig, DATA);
-	/* A retired page is not used again: only what the engine wrote to it before is of interest. */
+	/*
+	 * A retired page is not used again: only what the engine wrote to it before is of interest.
+	 */
 	u8 *pages = rig_ppgtt(rig, 0x40000000, 300, GHYVI_ENTRY_WRITE);
 	u8 *old = rig->data, *new;
 	unsigned int round, i;
 
-	/* The blitter fills the page over and over. Its writes to the old page must end before the call. */
-	batch(rig->batch, MI_STORE, ADDRESS(DATA + 4 * PAGE_SIZE), 1, 0x54300005, 3 << 24 | 0xf0 << 16, 0,
-	      0x7fff << 16 | 1024, ADDRESS(DATA), ~0u, MI_BATCH_START, ADDRESS(BATCH));
+	/*
+	 * The blitter fills the page over and over. Its writes to the old page must end before the
+	 * call.
+	 */
+	batch(rig->batch, MI_STORE, ADDRESS(DATA + 4 * PAGE_SIZE), 1, 0x54300005,
+	      3 << 24 | 0xf0 << 16, 0, 0x7fff << 16 | 1024, ADDRESS(DATA), ~0u, MI_BATCH_START,
+	      ADDRESS(BATCH));
 	rig->job.engine = GHYVI_BCS;
 	ring(rig, MI_BATCH_START, ADDRESS(BATCH));
 	rig_start(rig);
 	while (!data32(rig, 4 * PAGE_SIZE))
 		sched_yield();
 	for (round = 0; round < 300; round++) {
-		new = pages + round * PAGE_SIZE;
+		new = pages + round *PAGE_SIZE;
 		WRITE_ONCE(*entry, virt_to_phys(new) | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE);
 		softgpu_ops.invalidate(rig->client);
 		memset(old, 0, PAGE_SIZE);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Each bit of the commands' operands: atomics and arithmetic against a reference, where posts go, what a context must look
- * like to be loaded, and what the registers show.
+ * Each bit of the commands' operands: atomics and arithmetic against a reference, where posts go,
+ * what a context must look like to be loaded, and what the registers show.
  */
 #include "softgpu_fixture.h"
 
@@ -11,7 +11,7 @@
 #define ATOMIC_SHORT MI(0x2f, 1)
 #define ATOMIC_64 (1 << 19 | 2 << 12)
 #define ATOMIC_RETURN (1 << 16)
-#define FLUSH_DW(dwords) MI(0x26, (dwords) - 2)
+#define FLUSH_DW(dwords) MI(0x26, (dwords)-2)
 #define POST_IMMEDIATE (1 << 14)
 #define POST_DEPTH_COUNT (2 << 14)
 #define POST_TIMESTAMP (3 << 14)
@@ -26,7 +26,8 @@
 
 static u64 gpr(struct rig *rig, unsigned int n)
 {
-	return (u64)rig->context[GHYVI_CTX_GPR + 4 * n + 2] << 32 | rig->context[GHYVI_CTX_GPR + 4 * n];
+	return (u64)rig->context[GHYVI_CTX_GPR + 4 * n + 2] << 32 |
+	       rig->context[GHYVI_CTX_GPR + 4 * n];
 }
 
 static void load_gpr(struct rig *rig, unsigned int n, u64 value)
@@ -56,16 +57,37 @@ static u64 reference(unsigned int op, u64 old, u64 first, u64 second, bool wide)
 	s64 so = wide ? (s64)old : (s32)old, sf = wide ? (s64)first : (s32)first;
 	u64 uo = wide ? old : (u32)old, uf = wide ? first : (u32)first;
 	const u64 results[] = {
-		0, old & first, old | first, old ^ first, first, old + 1, old - 1, old + first, old - first, first - old,
-		so > sf ? old : first, so < sf ? old : first, uo > uf ? old : first, uo < uf ? old : first,
+		0,
+		old & first,
+		old | first,
+		old ^ first,
+		first,
+		old + 1,
+		old - 1,
+		old + first,
+		old - first,
+		first - old,
+		so > sf ? old : first,
+		so < sf ? old : first,
+		uo > uf ? old : first,
+		uo < uf ? old : first,
 		uo == uf ? second : old,
 	};
 
 	return wide ? results[op] : (old & ~0xffffffffULL) | (u32)results[op];
 }
 
-static const u64 values[] = { 0, 1, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, 0x180000001, 0x7fffffffffffffff,
-			      0x8000000000000000, 0xffffffffffffffff, 0x123456789abcdef0 };
+static const u64 values[] = { 0,
+			      1,
+			      0x7fffffff,
+			      0x80000000,
+			      0xffffffff,
+			      0x100000000,
+			      0x180000001,
+			      0x7fffffffffffffff,
+			      0x8000000000000000,
+			      0xffffffffffffffff,
+			      0x123456789abcdef0 };
 #define VALUES ARRAY_SIZE(values)
 #define SECOND 0xfedcba9876543210ULL
 
@@ -77,11 +99,13 @@ static void atomics_equal_the_reference(void **state)
 
 	for (op = 1; op <= 14; op++)
 		for (form = 0; form < 16; form++) {
-			bool wide = form & 1, is_inline = form & 2, returns = form & 4, ggtt = form & 8;
+			bool wide = form & 1, is_inline = form & 2, returns = form & 4,
+			     ggtt = form & 8;
 			u64 address = ggtt ? DATA_GGTT : DATA | 0xffff000000000000ULL;
 			u8 *memory = ggtt ? rig->ggtt_data : rig->data;
-			u32 header = (is_inline ? ATOMIC_INLINE : ATOMIC_SHORT) | ATOMIC(op) | (wide ? ATOMIC_64 : 0) |
-				     (returns ? ATOMIC_RETURN : 0) | (ggtt ? MI_GGTT : 0);
+			u32 header = (is_inline ? ATOMIC_INLINE : ATOMIC_SHORT) | ATOMIC(op) |
+				     (wide ? ATOMIC_64 : 0) | (returns ? ATOMIC_RETURN : 0) |
+				     (ggtt ? MI_GGTT : 0);
 			u64 last = 0x1111111122222222ULL, result = 0;
 
 			load_gpr(rig, 4, last);
@@ -90,8 +114,8 @@ static void atomics_equal_the_reference(void **state)
 
 				*(u64 *)(memory + 16 * i) = values[i];
 				if (is_inline) {
-					ring(rig, header, ADDRESS(address + 16 * i), LOW(first), LOW(SECOND), HIGH(first),
-					     HIGH(SECOND), 0, 0, 0, 0);
+					ring(rig, header, ADDRESS(address + 16 * i), LOW(first),
+					     LOW(SECOND), HIGH(first), HIGH(SECOND), 0, 0, 0, 0);
 				} else {
 					load_gpr(rig, 0, first);
 					load_gpr(rig, 2, SECOND);
@@ -100,11 +124,13 @@ static void atomics_equal_the_reference(void **state)
 			}
 			assert_completes(rig);
 			for (k = 0; k < VALUES; k++) {
-				result = reference(op, values[k], values[(k + op + form) % VALUES], SECOND, wide);
+				result = reference(op, values[k], values[(k + op + form) % VALUES],
+						   SECOND, wide);
 				if (*(u64 *)(memory + 16 * k) != result)
-					fail_msg("atomic %u form %u of %#llx: %#llx, not %#llx", op, form,
-						 (unsigned long long)values[k],
-						 *(unsigned long long *)(memory + 16 * k), (unsigned long long)result);
+					fail_msg("atomic %u form %u of %#llx: %#llx, not %#llx", op,
+						 form, (unsigned long long)values[k],
+						 *(unsigned long long *)(memory + 16 * k),
+						 (unsigned long long)result);
 			}
 			if (returns)
 				last = wide ? result : (last & ~0xffffffffULL) | (u32)result;
@@ -122,7 +148,8 @@ static void atomics_that_do_not_exist_are_errors(void **state)
 	assert_error(rig, "not supported");
 	ring(rig, ATOMIC_SHORT | ATOMIC(5) | 2 << 19 | 4 << 12, ADDRESS(DATA)); /* an octword */
 	assert_error(rig, "not supported");
-	ring(rig, ATOMIC_SHORT | ATOMIC(5) | 2 << 12, ADDRESS(DATA)); /* what the size is, twice, differently */
+	ring(rig, ATOMIC_SHORT | ATOMIC(5) | 2 << 12,
+	     ADDRESS(DATA)); /* what the size is, twice, differently */
 	assert_error(rig, "not supported");
 	ring(rig, ATOMIC_SHORT | ATOMIC(5) | 1 << 19, ADDRESS(DATA));
 	assert_error(rig, "not supported");
@@ -131,7 +158,8 @@ static void atomics_that_do_not_exist_are_errors(void **state)
 	ring(rig, ATOMIC_SHORT | ATOMIC(5) | 1 << 18, ADDRESS(DATA));
 	assert_error(rig, "inline data");
 	assert_true(data64(rig, 0) == 0);
-	ring(rig, ATOMIC_SHORT | ATOMIC(5), LOW(DATA + 4) | 3, HIGH(DATA)); /* the low bits of an address do not count */
+	ring(rig, ATOMIC_SHORT | ATOMIC(5), LOW(DATA + 4) | 3,
+	     HIGH(DATA)); /* the low bits of an address do not count */
 	assert_completes(rig);
 	assert_int_equal(data32(rig, 4), 1);
 	assert_int_equal(data32(rig, 0), 0);
@@ -143,15 +171,18 @@ static void stores_are_seen_by_the_commands_behind_them(void **state)
 	struct rig *rig = *state;
 
 	/* The store's value is that of the MI_STORE two commands on: 3 instead of 0. */
-	batch(rig->batch, MI_STORE, ADDRESS(BATCH + 4 * 7), 3, MI_STORE, ADDRESS(DATA), 0, MI_BATCH_END);
+	batch(rig->batch, MI_STORE, ADDRESS(BATCH + 4 * 7), 3, MI_STORE, ADDRESS(DATA), 0,
+	      MI_BATCH_END);
 	assert_int_equal(rig_run_batch(rig), GHYVI_JOB_COMPLETE);
 	assert_int_equal(data32(rig, 0), 3);
 	rig_reset(rig);
-	batch(rig->batch, ATOMIC_SHORT | ATOMIC(5), ADDRESS(BATCH + 4 * 6), MI_STORE, ADDRESS(DATA), 7, MI_BATCH_END);
+	batch(rig->batch, ATOMIC_SHORT | ATOMIC(5), ADDRESS(BATCH + 4 * 6), MI_STORE, ADDRESS(DATA),
+	      7, MI_BATCH_END);
 	assert_int_equal(rig_run_batch(rig), GHYVI_JOB_COMPLETE);
 	assert_int_equal(data32(rig, 0), 8);
 	rig_reset(rig);
-	batch(rig->batch, MI_STORE_QWORD, ADDRESS(BATCH + 4 * 8), 9, 5, 0, MI_STORE, ADDRESS(DATA), 0, 0, MI_BATCH_END);
+	batch(rig->batch, MI_STORE_QWORD, ADDRESS(BATCH + 4 * 8), 9, 5, 0, MI_STORE, ADDRESS(DATA),
+	      0, 0, MI_BATCH_END);
 	rig->batch[5] = MI_STORE;
 	batch(rig->batch + 5, MI_STORE, ADDRESS(DATA), 7, MI_BATCH_END);
 	batch(rig->batch, MI_STORE_QWORD, ADDRESS(BATCH + 4 * 8), 9, MI_BATCH_END);
@@ -178,13 +209,14 @@ static void math_equals_the_reference(void **state)
 				load_gpr(rig, 14, a);
 				load_gpr(rig, 15, b);
 				/* Addition sets the carry before; it must not stay. */
-				ring(rig, MI(0x1a, 15), ALU(0x481, 0x20, 0), ALU(0x481, 0x21, 0), ALU(0x101, 0, 0),
-				     ALU(0x180, 8, 0x31), ALU(0x180, 9, 0x32), ALU(0x081, 0x20, 0), ALU(0x101, 0, 0),
-				     ALU(0x180, 10, 0x33), ALU(0x080, 0x20, 14), ALU(0x080, 0x21, 15), ALU(ops[op], 0, 0),
-				     ALU(0x180, 0, 0x31), ALU(0x580, 1, 0x31), ALU(0x180, 2, 0x32), ALU(0x180, 3, 0x33),
-				     ALU(0, 0, 0));
-				ring(rig, MI(0x1a, 3), ALU(0x480, 0x20, 14), ALU(0x081, 0x21, 0), ALU(0x103, 0, 0),
-				     ALU(0x180, 4, 0x31));
+				ring(rig, MI(0x1a, 15), ALU(0x481, 0x20, 0), ALU(0x481, 0x21, 0),
+				     ALU(0x101, 0, 0), ALU(0x180, 8, 0x31), ALU(0x180, 9, 0x32),
+				     ALU(0x081, 0x20, 0), ALU(0x101, 0, 0), ALU(0x180, 10, 0x33),
+				     ALU(0x080, 0x20, 14), ALU(0x080, 0x21, 15), ALU(ops[op], 0, 0),
+				     ALU(0x180, 0, 0x31), ALU(0x580, 1, 0x31), ALU(0x180, 2, 0x32),
+				     ALU(0x180, 3, 0x33), ALU(0, 0, 0));
+				ring(rig, MI(0x1a, 3), ALU(0x480, 0x20, 14), ALU(0x081, 0x21, 0),
+				     ALU(0x103, 0, 0), ALU(0x180, 4, 0x31));
 				assert_completes(rig);
 				assert_true(gpr(rig, 0) == result);
 				assert_true(gpr(rig, 1) == ~result);
@@ -201,10 +233,12 @@ static void math_equals_the_reference(void **state)
 static void math_on_what_does_not_exist_is_an_error(void **state)
 {
 	static const u32 words[] = {
-		ALU(0x080, 0x20, 0x10), ALU(0x080, 0x20, 0x30), ALU(0x080, 0x20, 0x34), ALU(0x080, 0x20, 0x20),
-		ALU(0x480, 0x21, 0x10), ALU(0x080, 0x22, 0), ALU(0x080, 0x1f, 0), ALU(0x081, 0, 0), ALU(0x481, 0x22, 0),
-		ALU(0x180, 0x10, 0x31), ALU(0x180, 0, 0x10), ALU(0x580, 0x10, 0x31), ALU(0x580, 0, 0x21), ALU(1, 0, 0),
-		ALU(0x105, 0, 0), ALU(0x082, 0x20, 0), ALU(0x181, 0, 0x31),
+		ALU(0x080, 0x20, 0x10), ALU(0x080, 0x20, 0x30), ALU(0x080, 0x20, 0x34),
+		ALU(0x080, 0x20, 0x20), ALU(0x480, 0x21, 0x10), ALU(0x080, 0x22, 0),
+		ALU(0x080, 0x1f, 0),	ALU(0x081, 0, 0),	ALU(0x481, 0x22, 0),
+		ALU(0x180, 0x10, 0x31), ALU(0x180, 0, 0x10),	ALU(0x580, 0x10, 0x31),
+		ALU(0x580, 0, 0x21),	ALU(1, 0, 0),		ALU(0x105, 0, 0),
+		ALU(0x082, 0x20, 0),	ALU(0x181, 0, 0x31),
 	};
 	struct rig *rig = *state;
 	unsigned int i;
@@ -229,10 +263,16 @@ static void posts_write_as_much_as_they_say(void **state)
 		unsigned int count, bytes;
 		bool is_flush;
 	} rows[] = {
-		{ { PIPE_CONTROL, POST_IMMEDIATE, ADDRESS(DATA), 0x44332211, 0x88776655 }, 6, 8, false },
+		{ { PIPE_CONTROL, POST_IMMEDIATE, ADDRESS(DATA), 0x44332211, 0x88776655 },
+		  6,
+		  8,
+		  false },
 		{ { PIPE_CONTROL - 1, POST_IMMEDIATE, ADDRESS(DATA), 0x44332211 }, 5, 8, false },
 		{ { FLUSH_DW(4) | POST_IMMEDIATE, ADDRESS(DATA), 0x44332211 }, 4, 4, true },
-		{ { FLUSH_DW(5) | POST_IMMEDIATE, ADDRESS(DATA), 0x44332211, 0x88776655 }, 5, 8, true },
+		{ { FLUSH_DW(5) | POST_IMMEDIATE, ADDRESS(DATA), 0x44332211, 0x88776655 },
+		  5,
+		  8,
+		  true },
 	};
 	struct rig *rig = *state;
 	unsigned int i;
@@ -243,7 +283,10 @@ static void posts_write_as_much_as_they_say(void **state)
 		ring_emit(rig, rows[i].dwords, rows[i].count);
 		assert_completes(rig);
 		assert_int_equal(data32(rig, 0), 0x44332211);
-		assert_int_equal(data32(rig, 4), rows[i].bytes == 4 ? 0xffffffff : rows[i].count == 5 && !rows[i].is_flush ? 0 : 0x88776655);
+		assert_int_equal(data32(rig, 4), rows[i].bytes == 4 ? 0xffffffff :
+						 rows[i].count == 5 && !rows[i].is_flush ?
+								      0 :
+								      0x88776655);
 		assert_true(data64(rig, 8) == FULL);
 	}
 }
@@ -276,7 +319,8 @@ static void timestamps_are_posted_whole(void **state)
 	rig->job.engine = GHYVI_BCS;
 	ring(rig, FLUSH_DW(4) | POST_TIMESTAMP, ADDRESS(DATA + 16), 1);
 	assert_completes(rig);
-	assert_true(data64(rig, 16) >= data64(rig, 0) && data64(rig, 16) - data64(rig, 0) < 60ULL * SECOND_HZ);
+	assert_true(data64(rig, 16) >= data64(rig, 0) &&
+		    data64(rig, 16) - data64(rig, 0) < 60ULL * SECOND_HZ);
 	assert_true(data64(rig, 24) == FULL);
 }
 
@@ -289,7 +333,8 @@ static void indices_stay_in_their_page(void **state)
 	rig->registers[(RCS + 0x80) / 4] = HWSP_GGTT + 0x123; /* the low bits do not count */
 	rig->registers[(BCS + 0x80) / 4] = HWSP_GGTT;
 	rig->job.lrca = CONTEXT_GGTT + 0x321;
-	ring(rig, PIPE_CONTROL, POST_IMMEDIATE | STORE_INDEX, 0xfc, 0, 1, 2); /* qwords are aligned */
+	ring(rig, PIPE_CONTROL, POST_IMMEDIATE | STORE_INDEX, 0xfc, 0, 1,
+	     2); /* qwords are aligned */
 	ring(rig, PIPE_CONTROL, POST_IMMEDIATE | STORE_INDEX | 1 << 24, 0xf108, 0, 3, 4);
 	ring(rig, MI(0x21, 1), 0xffc, 5, MI(0x21, 2), 0x1014, 6, 7);
 	ring(rig, MI(0x21, 1) | 1 << 21, 0xf204, 8, MI(0x21, 2) | 1 << 21, 0x30c, 9, 10);
@@ -307,7 +352,8 @@ static void indices_stay_in_their_page(void **state)
 	ring(rig, FLUSH_DW(4) | POST_IMMEDIATE | STORE_INDEX, 0x608 | 4, 0, 12);
 	ring(rig, FLUSH_DW(5) | POST_IMMEDIATE | STORE_INDEX, 0x710 | 4, 0, 13, 14);
 	assert_completes(rig);
-	assert_int_equal(*(u32 *)(rig->pphwsp + 0x500), 11); /* FLUSH_DW's addresses are of qwords */
+	assert_int_equal(*(u32 *)(rig->pphwsp + 0x500),
+			 11); /* FLUSH_DW's addresses are of qwords */
 	assert_int_equal(*(u32 *)(rig->hwsp + 0x608), 12);
 	assert_true(*(u64 *)(rig->hwsp + 0x710) == 0xe0000000dULL);
 }
@@ -341,8 +387,9 @@ static void conditional_ends_compare_with_data_or_zero(void **state)
 		u32 header, data, memory;
 		bool goes_on;
 	} rows[] = {
-		{ MI(0x36, 2) | 1 << 21, 5, 6, true }, { MI(0x36, 2) | 1 << 21, 5, 5, false },
-		{ MI(0x36, 2) | 1 << 21, 5, 4, false }, { MI(0x36, 2), 5, 1, true }, { MI(0x36, 2), 5, 0, false },
+		{ MI(0x36, 2) | 1 << 21, 5, 6, true },	{ MI(0x36, 2) | 1 << 21, 5, 5, false },
+		{ MI(0x36, 2) | 1 << 21, 5, 4, false }, { MI(0x36, 2), 5, 1, true },
+		{ MI(0x36, 2), 5, 0, false },
 	};
 	struct rig *rig = *state;
 	unsigned int i;
@@ -351,7 +398,8 @@ static void conditional_ends_compare_with_data_or_zero(void **state)
 		rig_reset(rig);
 		*(u32 *)rig->data = rows[i].memory;
 		*(u32 *)(rig->data + 4) = 0;
-		batch(rig->batch, rows[i].header, rows[i].data, ADDRESS(DATA), MI_STORE, ADDRESS(DATA + 4), 1, MI_BATCH_END);
+		batch(rig->batch, rows[i].header, rows[i].data, ADDRESS(DATA), MI_STORE,
+		      ADDRESS(DATA + 4), 1, MI_BATCH_END);
 		assert_int_equal(rig_run_batch(rig), GHYVI_JOB_COMPLETE);
 		assert_int_equal(data32(rig, 4), rows[i].goes_on);
 	}
@@ -368,10 +416,12 @@ static void operands_of_stores_and_loads(void **state)
 	rig->registers[0xb118 / 4] = 0xabcdef;
 	/* The low bits and those above 47 of an address do not count. */
 	ring(rig, MI_STORE, LOW(DATA) | 3, HIGH(DATA) | 0xffff0000, 0x11);
-	ring(rig, MI_LRM | MI_GGTT, GPR(3), ADDRESS(DATA_GGTT + 12), MI_SRM, GPR(3), ADDRESS(DATA + 4));
+	ring(rig, MI_LRM | MI_GGTT, GPR(3), ADDRESS(DATA_GGTT + 12), MI_SRM, GPR(3),
+	     ADDRESS(DATA + 4));
 	ring(rig, MI(0x2e, 3) | 1 << 22, ADDRESS(DATA + 8), ADDRESS(DATA_GGTT + 12));
 	ring(rig, MI(0x2e, 3) | 1 << 21, ADDRESS(DATA_GGTT + 16), ADDRESS(DATA));
-	ring(rig, MI_SRM, 0xb118, ADDRESS(DATA + 12), MI_SRM | MI_GGTT, 0xb118, ADDRESS(DATA_GGTT + 20));
+	ring(rig, MI_SRM, 0xb118, ADDRESS(DATA + 12), MI_SRM | MI_GGTT, 0xb118,
+	     ADDRESS(DATA_GGTT + 20));
 	ring(rig, MI_LRR, 0xb118, GPR(7) + 4, MI_SRM, GPR(7) + 4, ADDRESS(DATA + 16));
 	assert_completes(rig);
 	assert_int_equal(data32(rig, 0), 0x11);
@@ -448,7 +498,8 @@ static void each_slot_of_the_list_gives_users_a_register(void **state)
 
 	for (slot = 0; slot < 12; slot++) {
 		rig->registers[0xb118 / 4] = 0;
-		rig->registers[0x24d0 / 4 + slot] = 0xb118 | 1u << 30 | 3; /* other bits do not count */
+		rig->registers[0x24d0 / 4 + slot] = 0xb118 | 1u << 30 |
+						    3; /* other bits do not count */
 		rig_reset(rig);
 		batch(rig->batch, MI_LRI(1), 0xb118, slot + 1, MI_BATCH_END);
 		assert_int_equal(rig_run_batch(rig), GHYVI_JOB_COMPLETE);
@@ -529,7 +580,8 @@ static void timestamps_wrap_at_36_bits(void **state)
 	assert_completes(rig);
 	assert_true(ticks > 1ULL << 40);
 	ticks &= GENMASK_ULL(35, 0);
-	assert_true(data64(rig, 0) - ticks < 60ULL * SECOND_HZ || data64(rig, 0) < 60ULL * SECOND_HZ);
+	assert_true(data64(rig, 0) - ticks < 60ULL * SECOND_HZ ||
+		    data64(rig, 0) < 60ULL * SECOND_HZ);
 	assert_int_equal(data64(rig, 0) >> 36, 0);
 	assert_int_equal(data64(rig, 8) >> 36, 0);
 	shim_clock = NULL;
@@ -545,8 +597,9 @@ static void timestamps_of_every_engine_can_be_read(void **state)
 	rig->context[GHYVI_CTX_TIMESTAMP] = 5000;
 	memset(rig->data, 0xff, 64);
 	for (i = 0; i < 4; i++)
-		ring(rig, MI_SRM, bases[i] + 0x358, ADDRESS(DATA + 16 * i), MI_SRM, bases[i] + 0x35c, ADDRESS(DATA + 16 * i + 4),
-		     MI_SRM, bases[i] + 0x3a8, ADDRESS(DATA + 16 * i + 8));
+		ring(rig, MI_SRM, bases[i] + 0x358, ADDRESS(DATA + 16 * i), MI_SRM,
+		     bases[i] + 0x35c, ADDRESS(DATA + 16 * i + 4), MI_SRM, bases[i] + 0x3a8,
+		     ADDRESS(DATA + 16 * i + 8));
 	before = softgpu_ticks(9, ktime_get_ns()) & GENMASK_ULL(35, 0);
 	assert_completes(rig);
 	after = softgpu_ticks(9, ktime_get_ns()) & GENMASK_ULL(35, 0);
@@ -567,10 +620,17 @@ static void a_context_must_name_a_ring_of_whole_pages(void **state)
 		u32 start, control, head, tail;
 		bool good;
 	} rows[] = {
-		{ RING_GGTT, 1, 4096 - 8, 0, true }, { RING_GGTT, 1, 4096, 0, false }, { RING_GGTT, 1, 0, 4096, false },
-		{ RING_GGTT, 1, 4096 - 4, 4096 - 8, true }, { RING_GGTT, 0x1001, 4096, 8192 - 8, true },
-		{ RING_GGTT, 0x1001, 8192, 0, false }, { RING_GGTT, 0x1001, 0, 8192, false }, { RING_GGTT, 0x1000, 0, 0, false },
-		{ RING_GGTT + 4, 1, 0, 0, false }, { RING_GGTT + 2048, 1, 0, 0, false }, { RING_GGTT, 0xff000fff, 3, 7, true },
+		{ RING_GGTT, 1, 4096 - 8, 0, true },
+		{ RING_GGTT, 1, 4096, 0, false },
+		{ RING_GGTT, 1, 0, 4096, false },
+		{ RING_GGTT, 1, 4096 - 4, 4096 - 8, true },
+		{ RING_GGTT, 0x1001, 4096, 8192 - 8, true },
+		{ RING_GGTT, 0x1001, 8192, 0, false },
+		{ RING_GGTT, 0x1001, 0, 8192, false },
+		{ RING_GGTT, 0x1000, 0, 0, false },
+		{ RING_GGTT + 4, 1, 0, 0, false },
+		{ RING_GGTT + 2048, 1, 0, 0, false },
+		{ RING_GGTT, 0xff000fff, 3, 7, true },
 	};
 	struct rig *rig = *state;
 	unsigned int i;
@@ -597,7 +657,8 @@ static void tables_have_three_or_four_levels(void **state)
 
 	for (levels = 0; levels < 6; levels++) {
 		rig->job.levels = levels;
-		assert_int_equal(rig_run(rig), levels == 3 || levels == 4 ? GHYVI_JOB_COMPLETE : GHYVI_JOB_ERROR);
+		assert_int_equal(rig_run(rig),
+				 levels == 3 || levels == 4 ? GHYVI_JOB_COMPLETE : GHYVI_JOB_ERROR);
 	}
 }
 
@@ -613,13 +674,15 @@ static void registers_are_loaded_from_where_they_are_saved(void **state)
 	for (i = 0; i < 16; i++)
 		assert_true(gpr(rig, i) == 0x100000001ULL * (i + 1));
 	for (i = 0; i < 16; i++)
-		ring(rig, MI_SRM, GPR(i), ADDRESS(DATA + 8 * i), MI_SRM, GPR(i) + 4, ADDRESS(DATA + 8 * i + 4));
+		ring(rig, MI_SRM, GPR(i), ADDRESS(DATA + 8 * i), MI_SRM, GPR(i) + 4,
+		     ADDRESS(DATA + 8 * i + 4));
 	assert_completes(rig);
 	for (i = 0; i < 16; i++)
 		assert_true(data64(rig, 8 * i) == 0x100000001ULL * (i + 1));
 	rig->job.restore = false;
 	for (i = 0; i < 16; i++)
-		ring(rig, MI_SRM, GPR(i), ADDRESS(DATA + 8 * i), MI_SRM, GPR(i) + 4, ADDRESS(DATA + 8 * i + 4));
+		ring(rig, MI_SRM, GPR(i), ADDRESS(DATA + 8 * i), MI_SRM, GPR(i) + 4,
+		     ADDRESS(DATA + 8 * i + 4));
 	assert_completes(rig);
 	for (i = 0; i < 16; i++)
 		assert_true(data64(rig, 8 * i) == 0);
@@ -684,15 +747,18 @@ static void a_blit_needs_all_its_dwords(void **state)
 	assert_error(rig, "of 6 dwords");
 	ring(rig, 0x54000006, 3 << 24 | 0xf0 << 16 | 64, 0, 0x00010001, ADDRESS(DATA), 1, 1);
 	assert_error(rig, "of 8 dwords");
-	ring(rig, 0x54c00007, 3 << 24 | 0xcc << 16 | 64, 0, 0x00010001, ADDRESS(DATA), 0, 64, LOW(DATA));
+	ring(rig, 0x54c00007, 3 << 24 | 0xcc << 16 | 64, 0, 0x00010001, ADDRESS(DATA), 0, 64,
+	     LOW(DATA));
 	assert_error(rig, "of 9 dwords");
 	ring(rig, 0x50800007, 3 << 24 | 64, 0, 0x00010001, ADDRESS(DATA), 0, 64, LOW(DATA));
 	assert_error(rig, "of 9 dwords");
 	ring(rig, 0x50800008, 2 << 24 | 64, 0, 0x00010001, ADDRESS(DATA), 0, 64, ADDRESS(DATA));
 	assert_error(rig, "unknown depth or tiling");
-	ring(rig, 0x50800008 | 3 << 13, 3 << 24 | 64, 0, 0x00010001, ADDRESS(DATA), 0, 64, ADDRESS(DATA));
+	ring(rig, 0x50800008 | 3 << 13, 3 << 24 | 64, 0, 0x00010001, ADDRESS(DATA), 0, 64,
+	     ADDRESS(DATA));
 	assert_error(rig, "unknown depth or tiling");
-	ring(rig, 0x50800008 | 3 << 20, 3 << 24 | 64, 0, 0x00010001, ADDRESS(DATA), 0, 64, ADDRESS(DATA));
+	ring(rig, 0x50800008 | 3 << 20, 3 << 24 | 64, 0, 0x00010001, ADDRESS(DATA), 0, 64,
+	     ADDRESS(DATA));
 	assert_error(rig, "unknown depth or tiling");
 	ring(rig, 0x50c00008, 3 << 24 | 64, 0, 0x00010001, ADDRESS(DATA), 0, 64, ADDRESS(DATA));
 	assert_error(rig, "is unknown");
@@ -705,8 +771,9 @@ static void pitches_of_tiles_are_positive_multiples(void **state)
 		u32 pitch;
 		bool x, y;
 	} rows[] = {
-		{ 0, false, false }, { 128, true, true }, { 32, false, true }, { 127, false, false }, { 129, false, false },
-		{ 31, false, false }, { 0xff80, false, false }, { 256, true, true }, { 64, false, true },
+		{ 0, false, false },	  { 128, true, true },	 { 32, false, true },
+		{ 127, false, false },	  { 129, false, false }, { 31, false, false },
+		{ 0xff80, false, false }, { 256, true, true },	 { 64, false, true },
 	};
 	struct rig *rig = *state;
 	unsigned int i, tiling;
@@ -716,12 +783,12 @@ static void pitches_of_tiles_are_positive_multiples(void **state)
 		for (tiling = 1; tiling < 3; tiling++) {
 			bool good = tiling == 1 ? rows[i].x : rows[i].y;
 
-			ring(rig, 0x50800008 | tiling << 13, 3 << 24 | rows[i].pitch, 0, 0x00010001, ADDRESS(DATA), 0, 64,
-			     ADDRESS(DATA));
+			ring(rig, 0x50800008 | tiling << 13, 3 << 24 | rows[i].pitch, 0, 0x00010001,
+			     ADDRESS(DATA), 0, 64, ADDRESS(DATA));
 			assert_int_equal(rig_run(rig), good ? GHYVI_JOB_COMPLETE : GHYVI_JOB_ERROR);
 			rig_reset(rig);
-			ring(rig, 0x50800008 | tiling << 20, 3 << 24 | 64, 0, 0x00010001, ADDRESS(DATA), 0, rows[i].pitch,
-			     ADDRESS(DATA));
+			ring(rig, 0x50800008 | tiling << 20, 3 << 24 | 64, 0, 0x00010001,
+			     ADDRESS(DATA), 0, rows[i].pitch, ADDRESS(DATA));
 			assert_int_equal(rig_run(rig), good ? GHYVI_JOB_COMPLETE : GHYVI_JOB_ERROR);
 			rig_reset(rig);
 		}
@@ -731,7 +798,13 @@ static void pitches_of_tiles_are_positive_multiples(void **state)
 static void a_cancel_of_what_is_not_on_the_engine_returns(void **state)
 {
 	struct rig *rig = *state;
-	struct ghyvi_job stranger = { .client = rig->client, .engine = GHYVI_RCS, .context = rig->context };
+	struct softgpu_job backend = {};
+	struct ghyvi_job stranger = {
+		.client = rig->client,
+		.engine = GHYVI_RCS,
+		.context = rig->context,
+		.backend = &backend,
+	};
 
 	softgpu_ops.cancel(rig->gpu, &rig->job);
 	ring(rig, MI_STORE, ADDRESS(DATA), 1);
@@ -744,7 +817,7 @@ static void a_cancel_of_what_is_not_on_the_engine_returns(void **state)
 	softgpu_ops.cancel(rig->gpu, &stranger);
 	softgpu_ops.preempt(rig->gpu, &stranger);
 	assert_int_equal(softgpu_ops.update_tail(rig->gpu, &stranger, 8), -ESTALE);
-	assert_false(stranger.backend.stop || stranger.backend.preempt);
+	assert_false(backend.stop || backend.preempt);
 	WRITE_ONCE(*(u32 *)rig->data, 7);
 	assert_int_equal(rig_wait(rig), GHYVI_JOB_COMPLETE);
 }
@@ -790,7 +863,8 @@ int main(void)
 		RIG_TEST(a_context_must_name_a_ring_of_whole_pages),
 		RIG_TEST(tables_have_three_or_four_levels),
 		RIG_TEST(registers_are_loaded_from_where_they_are_saved),
-		cmocka_unit_test_setup_teardown(gen8_loads_no_registers, rig_setup_gen8, rig_teardown),
+		cmocka_unit_test_setup_teardown(gen8_loads_no_registers, rig_setup_gen8,
+						rig_teardown),
 		RIG_TEST(an_indirect_context_is_as_long_as_its_lines),
 		RIG_TEST(a_blit_needs_all_its_dwords),
 		RIG_TEST(pitches_of_tiles_are_positive_multiples),

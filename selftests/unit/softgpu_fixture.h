@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A software pGPU with one client: a ring and status pages in the GGTT, a batch and data in the PPGTT.
- * Tests write commands, run a job on a real engine thread, and look at memory.
+ * A software pGPU with one client: a ring and status pages in the GGTT, a batch and data in the
+ * PPGTT. Tests write commands, run a job on a real engine thread, and look at memory.
  */
 #ifndef SOFTGPU_FIXTURE_H
 #define SOFTGPU_FIXTURE_H
@@ -66,11 +66,15 @@ struct rig {
 	u64 owned[MAX_PAGES];
 	unsigned int nr_owned;
 
-	/* Nested: the same tables with guest-physical addresses, and a core that maps pages when asked to. */
+	/*
+	 * Nested: the same tables with guest-physical addresses, and a core that maps pages when
+	 * asked to.
+	 */
 	u64 *guest_ggtt;
 	u64 guest_bus[GUEST_PAGES]; /* guest page -> host page, 0: no memory */
 	u32 mapped[GUEST_PAGES]; /* 0, or grows with time */
-	unsigned int nr_guest, nr_mapped, map_limit; /* the last: pages that may be mapped at once */
+	unsigned int nr_guest, nr_mapped,
+		map_limit; /* the last: pages that may be mapped at once */
 	struct xarray guest_of; /* host page -> guest page */
 	pthread_mutex_t gtt; /* the core's, which is held over invalidate */
 	atomic_t faults;
@@ -126,7 +130,8 @@ static inline u64 *rig_entry(struct rig *rig, u64 address)
 		u64 *entry = &table[address >> (12 + 9 * (level - 1)) & 511];
 
 		if (!*entry)
-			*entry = virt_to_phys(rig_table(rig)) | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE;
+			*entry = virt_to_phys(rig_table(rig)) | GHYVI_ENTRY_PRESENT |
+				 GHYVI_ENTRY_WRITE;
 		table = phys_to_virt(*entry & GHYVI_SHADOW_ADDRESS_MASK);
 	}
 	return &table[address >> 12 & 511];
@@ -137,8 +142,8 @@ static inline void rig_map(struct rig *rig, u64 address, void *p, unsigned int p
 	unsigned int i;
 
 	for (i = 0; i < pages; i++)
-		*rig_entry(rig, address + i * PAGE_SIZE) =
-			virt_to_phys((u8 *)p + i * PAGE_SIZE) | GHYVI_ENTRY_PRESENT | flags;
+		*rig_entry(rig, address + i * PAGE_SIZE) = virt_to_phys((u8 *)p + i * PAGE_SIZE) |
+							   GHYVI_ENTRY_PRESENT | flags;
 }
 
 static inline u8 *rig_ppgtt(struct rig *rig, u64 address, unsigned int pages, u64 flags)
@@ -158,7 +163,8 @@ static inline u64 *rig_directory_entry(struct rig *rig, u64 address)
 
 	rig_entry(rig, address);
 	for (level = 4; level > 2; level--)
-		table = phys_to_virt(table[address >> (12 + 9 * (level - 1)) & 511] & GHYVI_SHADOW_ADDRESS_MASK);
+		table = phys_to_virt(table[address >> (12 + 9 * (level - 1)) & 511] &
+				     GHYVI_SHADOW_ADDRESS_MASK);
 	return &table[address >> 21 & 511];
 }
 
@@ -169,7 +175,8 @@ static inline u8 *rig_large(struct rig *rig, u64 address, u64 flags)
 
 	p += -(uintptr_t)p & (GHYVI_LARGE_BYTES - 1);
 	rig_own(rig, p, GHYVI_ENTRIES, GHYVI_PAGE_DATA);
-	*rig_directory_entry(rig, address) = virt_to_phys(p) | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_LARGE | flags;
+	*rig_directory_entry(rig, address) = virt_to_phys(p) | GHYVI_ENTRY_PRESENT |
+					     GHYVI_ENTRY_LARGE | flags;
 	return p;
 }
 
@@ -242,7 +249,8 @@ static inline int rig_fault(void *owner, u64 gfn)
 	} else if (!rig->mapped[gfn]) {
 		if (rig->nr_mapped >= rig->map_limit)
 			rig_unmap_guest(rig, rig_oldest_mapped(rig));
-		assert_int_equal(softgpu_ops.own_page(rig->client, rig->guest_bus[gfn], GHYVI_PAGE_DATA), 0);
+		assert_int_equal(
+			softgpu_ops.own_page(rig->client, rig->guest_bus[gfn], GHYVI_PAGE_DATA), 0);
 		assert_int_equal(softgpu_ops.map_guest(rig->client, gfn, rig->guest_bus[gfn]), 0);
 		rig->mapped[gfn] = (u32)atomic_read(&rig->faults);
 		rig->nr_mapped++;
@@ -268,7 +276,8 @@ static inline u64 rig_gfn(struct rig *rig, const void *p)
 
 static inline u64 rig_guest_entry(struct rig *rig, u64 entry)
 {
-	return rig_gfn(rig, phys_to_virt(entry & GHYVI_SHADOW_ADDRESS_MASK)) << 12 | (entry & 0xfff);
+	return rig_gfn(rig, phys_to_virt(entry & GHYVI_SHADOW_ADDRESS_MASK)) << 12 |
+	       (entry & 0xfff);
 }
 
 static inline void rig_nest_table(struct rig *rig, u64 *table, unsigned int level)
@@ -279,7 +288,8 @@ static inline void rig_nest_table(struct rig *rig, u64 *table, unsigned int leve
 		if (!table[i])
 			continue;
 		if (level > 1)
-			rig_nest_table(rig, phys_to_virt(table[i] & GHYVI_SHADOW_ADDRESS_MASK), level - 1);
+			rig_nest_table(rig, phys_to_virt(table[i] & GHYVI_SHADOW_ADDRESS_MASK),
+				       level - 1);
 		table[i] = rig_guest_entry(rig, table[i]);
 	}
 }
@@ -314,7 +324,8 @@ static inline struct rig *rig_new(unsigned int gen)
 	rig->dev.name = "rig";
 	ghyvi_reporter_init(&rig->reporter, &rig->dev);
 	rig->registers = calloc(1, REGISTERS_BYTES);
-	rig->guest_ggtt = calloc(GGTT_BYTES >> 12, sizeof(u64)); /* engines do not look outside the ranges */
+	rig->guest_ggtt =
+		calloc(GGTT_BYTES >> 12, sizeof(u64)); /* engines do not look outside the ranges */
 	rig->map_limit = GUEST_PAGES;
 	xa_init(&rig->guest_of);
 	pthread_mutex_init(&rig->gtt, NULL);
@@ -377,10 +388,11 @@ static inline void rig_free(struct rig *rig)
 	for (i = 0; i < rig->nr_owned; i++)
 		softgpu_ops.disown_page(rig->client, rig->owned[i]);
 	for (i = 0; i < rig->nr_owned; i++)
-		assert_int_equal(softgpu_owners_kind(softgpu_owners_find(softgpu_client(rig->client),
-									 rig->owned[i]),
-						     rig->owned[i]),
-				 -ENOENT);
+		assert_int_equal(
+			softgpu_owners_kind(softgpu_owners_find(softgpu_client(rig->client),
+								rig->owned[i]),
+					    rig->owned[i]),
+			-ENOENT);
 	softgpu_ops.client_destroy(rig->client);
 	softgpu_destroy(rig->gpu);
 	for (i = 0; i < rig->nr_blocks; i++)
@@ -412,7 +424,7 @@ static inline int rig_teardown(void **state)
 }
 
 /* Commands into the ring, with wrapping. */
-#define ring(rig, ...)                                                                             \
+#define ring(rig, ...) \
 	ring_emit(rig, (const u32[]){ __VA_ARGS__ }, sizeof((const u32[]){ __VA_ARGS__ }) / 4)
 static inline void ring_emit(struct rig *rig, const u32 *dwords, unsigned int count)
 {
@@ -475,7 +487,7 @@ static inline void rig_reset(struct rig *rig)
 #define MI_GGTT (1 << 22)
 #define MI_STORE MI(0x20, 2)
 #define MI_STORE_QWORD (MI(0x20, 3) | 1 << 21)
-#define MI_LRI(n) MI(0x22, 2 * (n) - 1)
+#define MI_LRI(n) MI(0x22, 2 * (n)-1)
 #define MI_SRM MI(0x24, 2)
 #define MI_LRM MI(0x29, 2)
 #define MI_LRR MI(0x2a, 1)

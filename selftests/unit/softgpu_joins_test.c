@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Batches that run into each other's middle, at random: whatever way the engine takes, what it comes to was audited as it
- * comes to it. SEED=: one only.
+ * Batches that run into each other's middle, at random: whatever way the engine takes, what it
+ * comes to was audited as it comes to it. SEED=: one only.
  */
 #include "random.h"
 #include "softgpu_audited.h"
@@ -29,7 +29,10 @@ static u64 any_place(void)
 /* What is a command to who comes from the left, and what is one to who jumps into its middle. */
 static u32 any_header(void)
 {
-	static const u32 headers[] = { MI_NOOP, MI_STORE, MI_LRI(1), MI_BATCH_START, MI_BATCH_START | MI_SECOND_LEVEL, MI_BATCH_END };
+	static const u32 headers[] = {
+		MI_NOOP,     MI_STORE, MI_LRI(1), MI_BATCH_START, MI_BATCH_START | MI_SECOND_LEVEL,
+		MI_BATCH_END
+	};
 
 	return rnd(40) ? headers[rnd(ARRAY_SIZE(headers))] : BAD_COMMAND;
 }
@@ -62,7 +65,7 @@ static void fill_area(u32 *area)
 {
 	unsigned int at;
 
-	for (at = 0; at < AREA_DWORDS; )
+	for (at = 0; at < AREA_DWORDS;)
 		at += any_command(area + at);
 	area[at] = MI_BATCH_END;
 }

@@ -3,7 +3,7 @@
 #include "softgpu_fixture.h"
 
 #define ALU(op, a, b) ((u32)(op) << 20 | (a) << 10 | (b))
-#define FLUSH_DW(dwords) MI(0x26, (dwords) - 2)
+#define FLUSH_DW(dwords) MI(0x26, (dwords)-2)
 #define POST_IMMEDIATE (1 << 14)
 #define POST_TIMESTAMP (3 << 14)
 #define STORE_INDEX (1 << 21)
@@ -85,8 +85,9 @@ static void registers_move_between_memory_and_each_other(void **state)
 	*(u32 *)(rig->data + 64) = 0xabcd;
 	ring(rig, MI_LRI(2), GPR(1), 11, GPR(2), 22, MI_LRR, GPR(1), GPR(3), MI_LRM, GPR(4),
 	     ADDRESS(DATA + 64));
-	ring(rig, MI_SRM, GPR(3), ADDRESS(DATA), MI_SRM, GPR(4), ADDRESS(DATA + 4), MI_SRM | MI_GGTT,
-	     GPR(2), ADDRESS(DATA_GGTT), MI(0x2e, 3), ADDRESS(DATA + 8), ADDRESS(DATA + 64));
+	ring(rig, MI_SRM, GPR(3), ADDRESS(DATA), MI_SRM, GPR(4), ADDRESS(DATA + 4),
+	     MI_SRM | MI_GGTT, GPR(2), ADDRESS(DATA_GGTT), MI(0x2e, 3), ADDRESS(DATA + 8),
+	     ADDRESS(DATA + 64));
 	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
 	assert_int_equal(data32(rig, 0), 11);
 	assert_int_equal(data32(rig, 4), 0xabcd);
@@ -99,13 +100,16 @@ static void math_adds_subtracts_and_keeps_flags(void **state)
 	struct rig *rig = *state;
 
 	ring(rig, MI_LRI(4), GPR(0), 0xffffffff, GPR(0) + 4, 0, GPR(1), 2, GPR(1) + 4, 0);
-	ring(rig, MI(0x1a, 15), ALU(0x80, 0x20, 0), ALU(0x80, 0x21, 1), ALU(0x100, 0, 0), ALU(0x180, 2, 0x31),
-	     ALU(0x80, 0x20, 1), ALU(0x80, 0x21, 0), ALU(0x101, 0, 0), ALU(0x180, 3, 0x31),
-	     ALU(0x180, 4, 0x33), ALU(0x580, 5, 0x32), ALU(0x480, 0x20, 1), ALU(0x481, 0x21, 0),
-	     ALU(0x104, 0, 0), ALU(0x180, 6, 0x31), ALU(0x081, 0x20, 0), ALU(0x103, 0, 0));
+	ring(rig, MI(0x1a, 15), ALU(0x80, 0x20, 0), ALU(0x80, 0x21, 1), ALU(0x100, 0, 0),
+	     ALU(0x180, 2, 0x31), ALU(0x80, 0x20, 1), ALU(0x80, 0x21, 0), ALU(0x101, 0, 0),
+	     ALU(0x180, 3, 0x31), ALU(0x180, 4, 0x33), ALU(0x580, 5, 0x32), ALU(0x480, 0x20, 1),
+	     ALU(0x481, 0x21, 0), ALU(0x104, 0, 0), ALU(0x180, 6, 0x31), ALU(0x081, 0x20, 0),
+	     ALU(0x103, 0, 0));
 	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
 	/* A context register file holds what came out. */
-#define R(n) ((u64)rig->context[GHYVI_CTX_GPR + 4 * (n) + 2] << 32 | rig->context[GHYVI_CTX_GPR + 4 * (n)])
+#define R(n)                                                    \
+	((u64)rig->context[GHYVI_CTX_GPR + 4 * (n) + 2] << 32 | \
+	 rig->context[GHYVI_CTX_GPR + 4 * (n)])
 	assert_true(R(2) == 0x100000001ULL);
 	assert_true(R(3) == 2 - 0xffffffffULL);
 	assert_true(R(4) == ~0ULL); /* borrow */
@@ -120,7 +124,8 @@ static u32 atomic_op(struct rig *rig, unsigned int op, u32 memory, u32 first, u3
 {
 	rig_reset(rig);
 	*(u32 *)rig->data = memory;
-	ring(rig, MI(0x2f, 9) | 1 << 18 | 1 << 16 | op << 8, ADDRESS(DATA), first, second, 0, 0, 0, 0, 0, 0);
+	ring(rig, MI(0x2f, 9) | 1 << 18 | 1 << 16 | op << 8, ADDRESS(DATA), first, second, 0, 0, 0,
+	     0, 0, 0);
 	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
 	assert_int_equal(rig->context[GHYVI_CTX_GPR + 2 * 8], data32(rig, 0));
 	return data32(rig, 0);
@@ -316,11 +321,16 @@ static void some_commands_end_the_job(void **state)
 		u32 dwords[4];
 		bool kernel, user;
 	} rows[] = {
-		{ { MI(0x23, 1) }, true, true }, { { MI(0x27, 1) }, true, true },
-		{ { MI(0x28, 1) }, true, true }, { { MI(0x18, 0) }, true, true },
-		{ { MI(0x16, 1) }, true, true }, { { MI(0x30, 1) }, true, true },
-		{ { MI(0x2b, 2) }, true, false }, { { MI(0x2c, 1) }, true, false },
-		{ { MI(0x2d, 1) }, true, false }, { { MI(0x14, 1) }, false, false },
+		{ { MI(0x23, 1) }, true, true },
+		{ { MI(0x27, 1) }, true, true },
+		{ { MI(0x28, 1) }, true, true },
+		{ { MI(0x18, 0) }, true, true },
+		{ { MI(0x16, 1) }, true, true },
+		{ { MI(0x30, 1) }, true, true },
+		{ { MI(0x2b, 2) }, true, false },
+		{ { MI(0x2c, 1) }, true, false },
+		{ { MI(0x2d, 1) }, true, false },
+		{ { MI(0x14, 1) }, false, false },
 		{ { MI_SEMAPHORE(5) | 1 << 16, 1 }, true, true },
 		{ { MI_SEMAPHORE(5) | MI_GGTT, 1, DATA_GGTT }, false, true },
 		{ { MI_LRI(1), 0x2030, 1 }, true, false }, /* RING_TAIL */
@@ -363,8 +373,8 @@ static void users_write_only_registers_that_are_theirs(void **state)
 
 	rig->registers[0x24d0 / 4] = 0xb118; /* listed, and on the host's list */
 	rig->registers[0x24d4 / 4] = 0x2080; /* listed by the guest only */
-	batch(rig->batch, MI_LRI(8), 0xb118, 5, 0x2080, 6, 0x7304, 0x10001, 0x2088, 0x10001, 0x2300, 7,
-	      0x2410, 8, 0x2358, 9, 0x22200, 0x30003, MI_BATCH_END);
+	batch(rig->batch, MI_LRI(8), 0xb118, 5, 0x2080, 6, 0x7304, 0x10001, 0x2088, 0x10001, 0x2300,
+	      7, 0x2410, 8, 0x2358, 9, 0x22200, 0x30003, MI_BATCH_END);
 	assert_int_equal(rig_run_batch(rig), GHYVI_JOB_COMPLETE);
 	assert_int_equal(rig->registers[0xb118 / 4], 5);
 	assert_int_equal(rig->registers[0x2080 / 4], 0);
@@ -389,8 +399,8 @@ static void the_kernels_workarounds_are_masked_stores(void **state)
 	struct rig *rig = *state;
 
 	rig->registers[0x7014 / 4] = 0xf0;
-	ring(rig, MI_LRI(4), 0x7014, 0x00300001 << 0, 0xb118, 0x12345678, 0x209c, 0x01020302, 0x20c0,
-	     0x00800080);
+	ring(rig, MI_LRI(4), 0x7014, 0x00300001 << 0, 0xb118, 0x12345678, 0x209c, 0x01020302,
+	     0x20c0, 0x00800080);
 	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
 	assert_int_equal(rig->registers[0x7014 / 4], 0xc0);
 	assert_int_equal(rig->registers[0xb118 / 4], 0x12345678);

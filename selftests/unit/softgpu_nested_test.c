@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Jobs on the guest's own tables: pages that are found out about while the job runs, and that go away meanwhile. */
+/*
+ * Jobs on the guest's own tables: pages that are found out about while the job runs, and that go
+ * away meanwhile.
+ */
 #include <linux/delay.h>
 #include "softgpu_fixture.h"
 
-#define COPY_4K(dst, src, rows)                                                                    \
-	0x54c00008 | 3 << 20, 3 << 24 | 0xcc << 16 | 4096, 0, (rows) << 16 | 1024, ADDRESS(dst), 0, 4096, \
-		ADDRESS(src)
+#define COPY_4K(dst, src, rows)                                                                  \
+	0x54c00008 | 3 << 20, 3 << 24 | 0xcc << 16 | 4096, 0, (rows) << 16 | 1024, ADDRESS(dst), \
+		0, 4096, ADDRESS(src)
 
 static int nested_setup(void **state)
 {
@@ -26,7 +29,8 @@ static u64 *rig_nested_directory_entry(struct rig *rig, u64 address)
 	unsigned int level;
 
 	for (level = 4; level > 2; level--)
-		table = phys_to_virt(rig->guest_bus[table[address >> (12 + 9 * (level - 1)) & 511] >> 12]);
+		table = phys_to_virt(
+			rig->guest_bus[table[address >> (12 + 9 * (level - 1)) & 511] >> 12]);
 	return &table[address >> 21 & 511];
 }
 
@@ -45,8 +49,8 @@ static void ring_batch_and_posts_fault_their_pages_in(void **state)
 	struct rig *rig = *state;
 	int faults;
 
-	batch(rig->batch, MI_STORE, ADDRESS(DATA + 4), 11, MI_BATCH_START | MI_SECOND_LEVEL, ADDRESS(BATCH2),
-	      MI_STORE, ADDRESS(DATA + 4096), 33, MI_BATCH_END);
+	batch(rig->batch, MI_STORE, ADDRESS(DATA + 4), 11, MI_BATCH_START | MI_SECOND_LEVEL,
+	      ADDRESS(BATCH2), MI_STORE, ADDRESS(DATA + 4096), 33, MI_BATCH_END);
 	batch(rig->batch2, MI_STORE_QWORD, ADDRESS(DATA + 8), 22, 1, MI_BATCH_END);
 	ring(rig, MI_BATCH_START, ADDRESS(BATCH), MI_STORE | MI_GGTT, ADDRESS(DATA_GGTT), 44);
 	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
@@ -91,7 +95,10 @@ static void a_blit_copies_between_pages_that_fault(void **state)
 	int round;
 
 	rig->job.engine = GHYVI_BCS;
-	/* The second time under a core that has hardly any room, so that one end of a copy evicts the other. */
+	/*
+	 * The second time under a core that has hardly any room, so that one end of a copy evicts
+	 * the other.
+	 */
 	for (round = 0; round < 3; round++) {
 		rig->map_limit = round == 0 ? GUEST_PAGES : round == 1 ? 12 : 7;
 		for (i = 0; i < pages * 1024; i++)
@@ -195,7 +202,8 @@ static void what_is_no_memory_reads_zero_and_drops_writes(void **state)
 static void each_part_of_a_large_page_is_found_by_itself(void **state)
 {
 	struct rig *rig = *state;
-	u64 *entry = rig_nested_directory_entry(rig, DATA), first = round_up(rig->nr_guest + 1, 512);
+	u64 *entry = rig_nested_directory_entry(rig, DATA),
+	    first = round_up(rig->nr_guest + 1, 512);
 	u8 *p = rig_alloc(rig, 2);
 	int faults;
 
@@ -203,7 +211,8 @@ static void each_part_of_a_large_page_is_found_by_itself(void **state)
 	rig->guest_bus[first + 5] = virt_to_phys(p + 4096);
 	rig->guest_bus[first + 6] = virt_to_phys(p);
 	*entry = first << 12 | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE | GHYVI_ENTRY_LARGE;
-	ring(rig, MI_STORE, ADDRESS(LARGE_OF(DATA) + 0x5004), 5, MI_STORE, ADDRESS(LARGE_OF(DATA) + 0x6004), 6);
+	ring(rig, MI_STORE, ADDRESS(LARGE_OF(DATA) + 0x5004), 5, MI_STORE,
+	     ADDRESS(LARGE_OF(DATA) + 0x6004), 6);
 	ring(rig, MI_STORE, ADDRESS(LARGE_OF(DATA) + 0x7004), 7);
 	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
 	assert_int_equal(*(u32 *)(p + 4096 + 4), 5);
@@ -221,7 +230,8 @@ static void each_part_of_a_large_page_is_found_by_itself(void **state)
 static void each_part_of_64k_is_found_by_itself(void **state)
 {
 	struct rig *rig = *state;
-	u64 *entry = rig_nested_directory_entry(rig, DATA), first = round_up(rig->nr_guest + 1, 16), *table;
+	u64 *entry = rig_nested_directory_entry(rig, DATA), first = round_up(rig->nr_guest + 1, 16),
+	    *table;
 	u8 *p = rig_alloc(rig, 2);
 
 	assert_true(first + 16 < GUEST_PAGES);
@@ -230,7 +240,8 @@ static void each_part_of_64k_is_found_by_itself(void **state)
 	table = phys_to_virt(rig->guest_bus[*entry >> 12]);
 	table[32] = first << 12 | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE;
 	*entry |= GHYVI_ENTRY_64K;
-	ring(rig, MI_STORE, ADDRESS(LARGE_OF(DATA) + 0x25004), 5, MI_STORE, ADDRESS(LARGE_OF(DATA) + 0x26004), 6);
+	ring(rig, MI_STORE, ADDRESS(LARGE_OF(DATA) + 0x25004), 5, MI_STORE,
+	     ADDRESS(LARGE_OF(DATA) + 0x26004), 6);
 	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
 	assert_int_equal(*(u32 *)(p + 4096 + 4), 5);
 	assert_int_equal(*(u32 *)(p + 4), 6);
@@ -313,7 +324,10 @@ static void unmapping_is_synchronous(void **state)
 
 	start_endless_stores(rig);
 	for (i = 0; i < 300; i++) {
-		/* A fault that failed a moment ago may be remembered as scratch until the guest flushes again. */
+		/*
+		 * A fault that failed a moment ago may be remembered as scratch until the guest
+		 * flushes again.
+		 */
 		while (!data32(rig, 0)) {
 			softgpu_ops.invalidate(rig->client);
 			usleep_range(10, 20);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every allocation of the software GPU fails once: allocation n, for every n until none is left to fail. The error is
- * -ENOMEM, nothing leaks (ASan), and a page that could not be owned or mapped is not.
+ * Every allocation of the software GPU fails once: allocation n, for every n until none is left to
+ * fail. The error is -ENOMEM, nothing leaks (ASan), and a page that could not be owned or mapped is
+ * not.
  */
 #include "softgpu_fixture.h"
 
@@ -33,7 +34,9 @@ static int use_a_client(struct rig *rig, void *page)
 		return PTR_ERR(client);
 	err = softgpu_ops.own_page(client, bus, GHYVI_PAGE_DATA);
 	if (err) {
-		assert_int_equal(softgpu_owners_kind(softgpu_owners_find(softgpu_client(client), bus), bus), -ENOENT);
+		assert_int_equal(
+			softgpu_owners_kind(softgpu_owners_find(softgpu_client(client), bus), bus),
+			-ENOENT);
 		goto out;
 	}
 	err = softgpu_ops.map_guest(client, 7, bus);

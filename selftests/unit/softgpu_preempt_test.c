@@ -92,15 +92,18 @@ static void preempt_at_semaphore(struct rig *rig)
 	assert_int_equal(rig_wait(rig), GHYVI_JOB_PREEMPTED);
 }
 
-/* Arbitration is off, as i915 has it around the batches of a vGPU: the guest does not see that it was away. */
+/*
+ * Arbitration is off, as i915 has it around the batches of a vGPU: the guest does not see that it
+ * was away.
+ */
 static void preempt_stops_inside_a_batch_and_can_go_on(void **state)
 {
 	struct rig *rig = *state;
 	u32 head;
 
 	rig->job.restore = false;
-	batch(rig->batch, MI_LRI(1), GPR(3), 33, MI_STORE, ADDRESS(DATA + 4), 1, MI_SEMAPHORE(4), 1, ADDRESS(DATA),
-	      MI_SRM, GPR(3), ADDRESS(DATA + 8), MI_BATCH_END);
+	batch(rig->batch, MI_LRI(1), GPR(3), 33, MI_STORE, ADDRESS(DATA + 4), 1, MI_SEMAPHORE(4), 1,
+	      ADDRESS(DATA), MI_SRM, GPR(3), ADDRESS(DATA + 8), MI_BATCH_END);
 	ring(rig, MI_ARB_OFF, MI_BATCH_START, ADDRESS(BATCH));
 	head = rig->tail;
 	ring(rig, MI_STORE, ADDRESS(DATA + 12), 3, MI_ARB_ON);
@@ -117,9 +120,10 @@ static void preempt_remembers_who_called_a_batch(void **state)
 {
 	struct rig *rig = *state;
 
-	batch(rig->batch, MI_BATCH_START | MI_SECOND_LEVEL, ADDRESS(BATCH2), MI_STORE, ADDRESS(DATA + 12), 3, MI_BATCH_END);
-	batch(rig->batch2, MI_STORE, ADDRESS(DATA + 4), 1, MI_SEMAPHORE(4), 1, ADDRESS(DATA), MI_STORE,
-	      ADDRESS(DATA + 8), 2, MI_BATCH_END);
+	batch(rig->batch, MI_BATCH_START | MI_SECOND_LEVEL, ADDRESS(BATCH2), MI_STORE,
+	      ADDRESS(DATA + 12), 3, MI_BATCH_END);
+	batch(rig->batch2, MI_STORE, ADDRESS(DATA + 4), 1, MI_SEMAPHORE(4), 1, ADDRESS(DATA),
+	      MI_STORE, ADDRESS(DATA + 8), 2, MI_BATCH_END);
 	ring(rig, MI_BATCH_START, ADDRESS(BATCH), MI_STORE, ADDRESS(DATA + 16), 4);
 	preempt_at_semaphore(rig);
 	*(u32 *)rig->data = 1;
@@ -134,8 +138,8 @@ static void preempt_remembers_whose_batch_it_is(void **state)
 {
 	struct rig *rig = *state;
 
-	batch(rig->ggtt_data + 512, MI_STORE, ADDRESS(DATA + 4), 1, MI_SEMAPHORE(4), 1, ADDRESS(DATA),
-	      MI_STORE | MI_GGTT, ADDRESS(DATA_GGTT), 5, MI_BATCH_END);
+	batch(rig->ggtt_data + 512, MI_STORE, ADDRESS(DATA + 4), 1, MI_SEMAPHORE(4), 1,
+	      ADDRESS(DATA), MI_STORE | MI_GGTT, ADDRESS(DATA_GGTT), 5, MI_BATCH_END);
 	ring(rig, MI_BATCH_START_GGTT, ADDRESS(DATA_GGTT + 512));
 	preempt_at_semaphore(rig);
 	*(u32 *)rig->data = 1;
@@ -160,8 +164,8 @@ static void preempt_keeps_the_place_out_of_the_context(void **state)
 	struct rig *rig = *state;
 	unsigned int i;
 
-	batch(rig->batch, MI_STORE, ADDRESS(DATA + 4), 1, MI_SEMAPHORE(4), 1, ADDRESS(DATA), MI_STORE,
-	      ADDRESS(DATA + 8), 2, MI_BATCH_END);
+	batch(rig->batch, MI_STORE, ADDRESS(DATA + 4), 1, MI_SEMAPHORE(4), 1, ADDRESS(DATA),
+	      MI_STORE, ADDRESS(DATA + 8), 2, MI_BATCH_END);
 	batch(rig->batch2, MI_STORE, ADDRESS(DATA + 12), 3, MI_BATCH_END);
 	ring(rig, MI_BATCH_START, ADDRESS(BATCH));
 	preempt_at_semaphore(rig);
@@ -182,8 +186,9 @@ static void a_preempted_context_is_not_loaded_by_the_guest(void **state)
 	batch(rig->indirect, MI_LRI(1), GPR(3), 33, MI_NOOP);
 	memset(rig->indirect + 16, 0, 48);
 	rig->context[GHYVI_CTX_INDIRECT] = INDIRECT_GGTT | 1;
-	ring(rig, MI_SRM, GPR(3), ADDRESS(DATA + 8), MI_LRI(1), GPR(3), 44, MI_STORE, ADDRESS(DATA + 4), 1,
-	     MI_SEMAPHORE(4), 1, ADDRESS(DATA), MI_SRM, GPR(3), ADDRESS(DATA + 12));
+	ring(rig, MI_SRM, GPR(3), ADDRESS(DATA + 8), MI_LRI(1), GPR(3), 44, MI_STORE,
+	     ADDRESS(DATA + 4), 1, MI_SEMAPHORE(4), 1, ADDRESS(DATA), MI_SRM, GPR(3),
+	     ADDRESS(DATA + 12));
 	preempt_at_semaphore(rig);
 	*(u32 *)rig->data = 1;
 	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
@@ -191,7 +196,9 @@ static void a_preempted_context_is_not_loaded_by_the_guest(void **state)
 	assert_int_equal(data32(rig, 12), 44);
 }
 
-/* Its images have no place for the registers, but a batch that is away for a moment must find them. */
+/*
+ * Its images have no place for the registers, but a batch that is away for a moment must find them.
+ */
 static void preempt_keeps_the_registers_of_gen8_too(void **state)
 {
 	preempt_stops_inside_a_batch_and_can_go_on(state);
@@ -201,7 +208,8 @@ static void a_preempted_job_goes_on_to_the_last_tail(void **state)
 {
 	struct rig *rig = *state;
 
-	batch(rig->batch, MI_STORE, ADDRESS(DATA + 4), 1, MI_SEMAPHORE(4), 1, ADDRESS(DATA), MI_BATCH_END);
+	batch(rig->batch, MI_STORE, ADDRESS(DATA + 4), 1, MI_SEMAPHORE(4), 1, ADDRESS(DATA),
+	      MI_BATCH_END);
 	ring(rig, MI_BATCH_START, ADDRESS(BATCH));
 	rig_start(rig);
 	ring(rig, MI_STORE, ADDRESS(DATA + 8), 2);
@@ -219,7 +227,8 @@ static void a_preempted_job_goes_on_to_the_last_tail(void **state)
 
 #define COUNT_UP 255
 #define ALU(op, a, b) ((u32)(op) << 20 | (a) << 10 | (b))
-#define COUNT MI(0x1a, 3), ALU(0x80, 0x20, 0), ALU(0x80, 0x21, 1), ALU(0x100, 0, 0), ALU(0x180, 0, 0x31)
+#define COUNT \
+	MI(0x1a, 3), ALU(0x80, 0x20, 0), ALU(0x80, 0x21, 1), ALU(0x100, 0, 0), ALU(0x180, 0, 0x31)
 
 /* Each block counts and stores, calls a batch that counts, and stores. */
 static void write_counting_batches(struct rig *rig)
@@ -228,7 +237,8 @@ static void write_counting_batches(struct rig *rig)
 
 	for (i = 0; i < COUNT_UP; i++)
 		batch(rig->batch + 16 * i, COUNT, MI_SRM, GPR(0), ADDRESS(DATA + 8 * i),
-		      MI_BATCH_START | MI_SECOND_LEVEL, ADDRESS(BATCH3), MI_SRM, GPR(0), ADDRESS(DATA + 8 * i + 4));
+		      MI_BATCH_START | MI_SECOND_LEVEL, ADDRESS(BATCH3), MI_SRM, GPR(0),
+		      ADDRESS(DATA + 8 * i + 4));
 	rig->batch[16 * i] = MI_BATCH_END;
 	batch(rig->batch3, COUNT, MI_BATCH_END);
 }
@@ -294,7 +304,10 @@ static enum ghyvi_job_status second_ends(void)
 	return ended_with;
 }
 
-/* The engine is still with the end of the job before; then the second one, whose tail has moved, is told to go. */
+/*
+ * The engine is still with the end of the job before; then the second one, whose tail has moved, is
+ * told to go.
+ */
 static void a_job_that_never_began_keeps_its_last_tail(void **state)
 {
 	static u32 context[GHYVI_CTX_DWORDS];
@@ -347,7 +360,8 @@ int main(void)
 		RIG_TEST(preempt_remembers_whose_batch_it_is),
 		RIG_TEST(preempt_keeps_the_place_out_of_the_context),
 		RIG_TEST(a_preempted_context_is_not_loaded_by_the_guest),
-		cmocka_unit_test_setup_teardown(preempt_keeps_the_registers_of_gen8_too, rig_setup_gen8, rig_teardown),
+		cmocka_unit_test_setup_teardown(preempt_keeps_the_registers_of_gen8_too,
+						rig_setup_gen8, rig_teardown),
 		RIG_TEST(a_preempted_job_goes_on_to_the_last_tail),
 		RIG_TEST(preempted_anywhere_each_command_runs_once),
 		RIG_TEST(a_job_that_never_began_keeps_its_last_tail),

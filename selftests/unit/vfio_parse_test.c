@@ -33,7 +33,8 @@ static void takes(const char *text, const struct ghyvi_value_range *range, u32 e
 	assert_int_equal(value, expected);
 }
 
-static void refuses(const char *text, size_t bytes, const struct ghyvi_value_range *range, const char *why)
+static void refuses(const char *text, size_t bytes, const struct ghyvi_value_range *range,
+		    const char *why)
 {
 	u32 value;
 
@@ -91,7 +92,8 @@ static void a_long_value_is_cut_in_the_message(void **state)
 	char name[GHYVI_PARSE_NAME_BYTES];
 
 	memset(text, '1', sizeof(text));
-	refuses(text, sizeof(text), &hundred, "\"111111111111111\" is not a number; 1..100 are possible");
+	refuses(text, sizeof(text), &hundred,
+		"\"111111111111111\" is not a number; 1..100 are possible");
 	assert_int_equal(ghyvi_parse_name(text, sizeof(text), name), -EINVAL);
 	assert_int_equal(strlen(name), sizeof(name) - 1);
 	assert_int_equal(ghyvi_parse_name(text, sizeof(name) - 1, name), 0);

@@ -12,7 +12,9 @@ static void limit(u32 points_max, u32 window_ms)
 	assert_int_equal(ghyvi_vgpu_set_containment(vgpu, &containment), 0);
 }
 
-/* A workload of context 0 that ends with @status; the guest's driver resets the engine afterwards. */
+/*
+ * A workload of context 0 that ends with @status; the guest's driver resets the engine afterwards.
+ */
 static void bad_workload(void)
 {
 	move_tail(0);
@@ -37,7 +39,8 @@ static void assert_dead(void)
 
 	assert_true(ghyvi_vgpu_failsafe(vgpu));
 	assert_int_equal(rd(PVINFO_MAGIC_LO), ~0u);
-	assert_int_equal(ghyvi_vgpu_register_read(vgpu, GHYVI_RENDER_BASE + RING_MI_MODE, 2), 0xffff);
+	assert_int_equal(ghyvi_vgpu_register_read(vgpu, GHYVI_RENDER_BASE + RING_MI_MODE, 2),
+			 0xffff);
 	assert_int_equal(ghyvi_vgpu_register_read(vgpu, 0x8, 1), 0xff);
 	assert_true(ghyvi_vgpu_register_read(vgpu, 0x8, 8) == ~0ull);
 	ghyvi_vgpu_aperture_read(vgpu, 0, &aperture, sizeof(aperture));
@@ -114,7 +117,10 @@ static void nor_a_refusal_by_the_oracle(void **state)
 	assert_dead();
 }
 
-/* A malformed workload that was being prepared ahead of its turn: the test is the scheduler's thread. */
+/*
+ * A malformed workload that was being prepared ahead of its turn: the test is the scheduler's
+ * thread.
+ */
 static void nor_a_malformed_submission(void **state)
 {
 	struct ghyvi_vgpu *mine = vgpu, *other = create_vgpu(&ghyvi_profile_gen9);
@@ -173,7 +179,8 @@ static void the_window_forgets(void **state)
 	limit(1, GHYVI_VIOLATION_WINDOW_MIN_MS);
 	for (i = 0; i < 3; i++) {
 		bad_workload();
-		usleep_range(GHYVI_VIOLATION_WINDOW_MIN_MS * 1100, GHYVI_VIOLATION_WINDOW_MIN_MS * 1200);
+		usleep_range(GHYVI_VIOLATION_WINDOW_MIN_MS * 1100,
+			     GHYVI_VIOLATION_WINDOW_MIN_MS * 1200);
 	}
 	assert_int_equal(atomic64_read(&stats.failsafes), 0);
 	bad_workload();
@@ -210,7 +217,10 @@ static void troubles_of_the_host_do_not_count(void **state)
 	assert_alive();
 }
 
-/* The failsafe state has one cause, which is not the guest's: neither its points nor a second entry add to it. */
+/*
+ * The failsafe state has one cause, which is not the guest's: neither its points nor a second entry
+ * add to it.
+ */
 static void a_refusal_by_the_oracle_is_counted_once(void **state)
 {
 	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);

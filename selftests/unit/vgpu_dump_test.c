@@ -12,7 +12,6 @@ static const char *dumped(void)
 	return text;
 }
 
-
 static void a_vgpu_without_a_driver_is_idle(void **state)
 {
 	assert_string_equal(dumped(), "gen9: 8086:1912 revision 6, 0 workloads outstanding\n"

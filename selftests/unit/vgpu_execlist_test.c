@@ -286,7 +286,10 @@ static void be_preempted(u32 head)
 	assert_ptr_equal(gpu.running[guest.id], &foreign.job);
 }
 
-/* The guest sees an engine that is slow. What it writes to the image, as to that of any active context, is not read. */
+/*
+ * The guest sees an engine that is slow. What it writes to the image, as to that of any active
+ * context, is not read.
+ */
 static void test_a_preempted_context_is_active_and_goes_on_from_the_hosts_copy(void **state)
 {
 	struct ghyvi_commands *commands;

@@ -44,7 +44,9 @@ static struct {
 	int syncs, flushes, lives, forgets, forgets_all, resets, traps, losses;
 	struct ghyvi_root *last_sync;
 	void (*after_sync)(void); /* what another vCPU does right after a scan */
-	void (*after_write)(u64 address, size_t bytes); /* what another CPU sees of the device model's writes, in their order */
+	void (*after_write)(u64 address,
+			    /* what another CPU sees of the device model's writes, in their order */
+			    size_t bytes);
 	u64 ggtt_gfn;
 	u64 last_root;
 	unsigned int last_levels;
@@ -392,7 +394,10 @@ static atomic_t interrupts;
 static struct ghyvi_sched *sched;
 static struct ghyvi_vgpu *vgpu;
 
-/* The scheduler's own threads (timeouts, look-ahead, completions) take part; else all happens in the test's. */
+/*
+ * The scheduler's own threads (timeouts, look-ahead, completions) take part; else all happens in
+ * the test's.
+ */
 static bool sched_threads;
 
 static u64 calm_now(void *clock)
@@ -498,8 +503,8 @@ static int make_vgpu(const struct ghyvi_device_profile *profile)
 	gtt.after_sync = NULL;
 	gtt.after_write = NULL;
 	on_interrupt = NULL;
-	gtt.roots_live = gtt.root_error = gtt.syncs = gtt.flushes = gtt.lives = gtt.forgets = gtt.forgets_all = gtt.resets =
-		gtt.traps = gtt.losses = 0;
+	gtt.roots_live = gtt.root_error = gtt.syncs = gtt.flushes = gtt.lives = gtt.forgets =
+		gtt.forgets_all = gtt.resets = gtt.traps = gtt.losses = 0;
 	memset(&host_page, 0, sizeof(host_page));
 	gpu.runs = gpu.cancels = 0;
 	gpu.stale = gpu.dead = false;

@@ -41,7 +41,8 @@ static void test_each_engine_has_its_place(void **state)
 	assert_int_equal(rd(BANK(1, IRQ_IIR)), BIT(8));
 	raise_event(GHYVI_VECS, BIT(8));
 	assert_int_equal(rd(BANK(3, IRQ_IIR)), BIT(8));
-	assert_int_equal(rd(GEN8_MASTER_IRQ), GEN8_MASTER_IRQ_CONTROL | BIT(0) | BIT(1) | BIT(2) | BIT(6));
+	assert_int_equal(rd(GEN8_MASTER_IRQ),
+			 GEN8_MASTER_IRQ_CONTROL | BIT(0) | BIT(1) | BIT(2) | BIT(6));
 }
 
 static void test_a_message_for_each_rising_edge_only(void **state)

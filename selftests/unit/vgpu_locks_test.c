@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What two vCPUs do at the same time. The test holds the lock, another thread comes to it, and what the test changes
- * before it lets the lock go must count for the other: nothing was read before, and nothing written.
+ * What two vCPUs do at the same time. The test holds the lock, another thread comes to it, and what
+ * the test changes before it lets the lock go must count for the other: nothing was read before,
+ * and nothing written.
  */
 #include "vgpu_guest.h"
 
@@ -29,7 +30,10 @@ static void other_reads(void)
 	other.result = (u32)ghyvi_vgpu_register_read(vgpu, other.offset, 4);
 }
 
-/* Until @call has come to the lock that the test holds. Is it late the test shows less, but nothing wrong. */
+/*
+ * Until @call has come to the lock that the test holds. Is it late the test shows less, but nothing
+ * wrong.
+ */
 static pthread_t start_other(void (*call)(void))
 {
 	pthread_t thread;
@@ -61,11 +65,14 @@ static void masked_stores_are_one_after_the_other(void **state)
 {
 	meanwhile(other_writes, 0x7300, 0x00010001, 0x7300, 0x80);
 	assert_int_equal(rd(0x7300), 0x81);
-	meanwhile(other_writes, guest.base + RING_MI_MODE, 0x00200020, guest.base + RING_MI_MODE, 0x40);
+	meanwhile(other_writes, guest.base + RING_MI_MODE, 0x00200020, guest.base + RING_MI_MODE,
+		  0x40);
 	assert_int_equal(rd(guest.base + RING_MI_MODE) & 0xff, 0x60);
-	meanwhile(other_writes, guest.base + RING_RESET_CTL, 0x00100010, guest.base + RING_RESET_CTL, 0x20);
+	meanwhile(other_writes, guest.base + RING_RESET_CTL, 0x00100010,
+		  guest.base + RING_RESET_CTL, 0x20);
 	assert_int_equal(rd(guest.base + RING_RESET_CTL), 0x30);
-	meanwhile(other_writes, guest.base + RING_CSB_POINTER, 0x02000200, guest.base + RING_CSB_POINTER, 0x100);
+	meanwhile(other_writes, guest.base + RING_CSB_POINTER, 0x02000200,
+		  guest.base + RING_CSB_POINTER, 0x100);
 	assert_int_equal(rd(guest.base + RING_CSB_POINTER), 0x0305);
 	meanwhile(other_writes, guest.base + RING_EIR, 1, guest.base + RING_EIR, 3);
 	assert_int_equal(rd(guest.base + RING_EIR), 2);
@@ -76,7 +83,8 @@ static void reads_come_after_what_is_under_way(void **state)
 	struct vgpu_engine *engine = &vgpu->engines[guest.id];
 	pthread_t thread;
 
-	meanwhile(other_reads, guest.base + RING_CSB_POINTER, 0, guest.base + RING_CSB_POINTER, 0x200);
+	meanwhile(other_reads, guest.base + RING_CSB_POINTER, 0, guest.base + RING_CSB_POINTER,
+		  0x200);
 	assert_int_equal(other.result, 0x205);
 
 	other.offset = guest.base + RING_CSB_POINTER;
@@ -180,7 +188,9 @@ static void interrupts_see_the_registers_as_they_are_then(void **state)
 
 static void other_sets_containment(void)
 {
-	const struct ghyvi_containment wanted = { .budget_ms = 3, .points_max = 4, .window_ms = GHYVI_VIOLATION_WINDOW_MIN_MS };
+	const struct ghyvi_containment wanted = { .budget_ms = 3,
+						  .points_max = 4,
+						  .window_ms = GHYVI_VIOLATION_WINDOW_MIN_MS };
 
 	other.result = ghyvi_vgpu_set_containment(vgpu, &wanted);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every dword of the register file: what it is after power-on, and what a write to it leaves. What a table of rules says
- * about one register more or less, or about one at a wrong place, shows here.
+ * Every dword of the register file: what it is after power-on, and what a write to it leaves. What
+ * a table of rules says about one register more or less, or about one at a wrong place, shows here.
  */
 #include "vgpu_guest.h"
 
@@ -19,28 +19,38 @@ struct range {
 
 /* From an engine's base. */
 static const struct range engine_ranges[] = {
-	{ 0x028, 0x028, MASKED }, { 0x050, 0x050, MASKED }, { 0x080, 0x080, SPECIAL }, { 0x09c, 0x09c, SPECIAL },
-	{ 0x0b0, 0x0b0, SPECIAL }, { 0x0b8, 0x0b8, CONSTANT }, { 0x0c0, 0x0c0, MASKED }, { 0x0d0, 0x0d0, SPECIAL },
-	{ 0x230, 0x230, SPECIAL }, { 0x234, 0x238, CONSTANT }, { 0x244, 0x244, MASKED }, { 0x29c, 0x29c, MASKED },
-	{ 0x358, 0x35c, SPECIAL }, { 0x370, 0x39c, CONSTANT }, { 0x3a0, 0x3a0, SPECIAL },
+	{ 0x028, 0x028, MASKED },   { 0x050, 0x050, MASKED },	{ 0x080, 0x080, SPECIAL },
+	{ 0x09c, 0x09c, SPECIAL },  { 0x0b0, 0x0b0, SPECIAL },	{ 0x0b8, 0x0b8, CONSTANT },
+	{ 0x0c0, 0x0c0, MASKED },   { 0x0d0, 0x0d0, SPECIAL },	{ 0x230, 0x230, SPECIAL },
+	{ 0x234, 0x238, CONSTANT }, { 0x244, 0x244, MASKED },	{ 0x29c, 0x29c, MASKED },
+	{ 0x358, 0x35c, SPECIAL },  { 0x370, 0x39c, CONSTANT }, { 0x3a0, 0x3a0, SPECIAL },
 };
 
 static const struct range ranges[] = {
-	{ 0x2088, 0x2088, MASKED }, { 0x2090, 0x2090, MASKED }, { 0x20d4, 0x20d4, MASKED }, { 0x20d8, 0x20d8, MASKED },
-	{ 0x20e0, 0x20e4, MASKED }, { 0x20ec, 0x20ec, MASKED }, { 0x2580, 0x2580, MASKED }, { 0x4260, 0x4270, CONSTANT },
-	{ 0x7000, 0x7018, MASKED }, { 0x7300, 0x7304, MASKED }, { 0x83a4, 0x83a4, MASKED }, { 0x9120, 0x9120, CONSTANT },
-	{ 0x9134, 0x913c, CONSTANT }, { 0x941c, 0x941c, SPECIAL }, { 0xc000, 0xc000, CONSTANT }, { 0xc050, 0xc050, CONSTANT },
-	{ 0xc340, 0xc340, CONSTANT }, { 0xe100, 0xe100, MASKED }, { 0xe180, 0xe188, MASKED }, { 0xe194, 0xe194, MASKED },
-	{ 0xe4f0, 0xe4f0, MASKED }, { 0x22200, 0x22200, MASKED }, { 0x42000, 0x42000, CONSTANT },
-	{ 0x42014, 0x42014, CONSTANT }, { 0x42300, 0x42300, CONSTANT }, { 0x44200, 0x44200, SPECIAL },
-	{ 0x44300, 0x4433c, SPECIAL }, { 0x44400, 0x4446c, SPECIAL }, { 0x444e0, 0x444ec, SPECIAL },
-	{ 0x45400, 0x4540c, SPECIAL }, { 0x51000, 0x51000, CONSTANT }, { 0x78000, 0x78ffc, SPECIAL },
-	{ 0xc2014, 0xc2014, CONSTANT }, { 0xc4000, 0xc400c, SPECIAL }, { 0x100000, 0x1000fc, CONSTANT },
-	{ 0x101008, 0x101008, CONSTANT }, { 0x120010, 0x120010, CONSTANT }, { 0x138124, 0x138124, SPECIAL },
+	{ 0x2088, 0x2088, MASKED },	  { 0x2090, 0x2090, MASKED },
+	{ 0x20d4, 0x20d4, MASKED },	  { 0x20d8, 0x20d8, MASKED },
+	{ 0x20e0, 0x20e4, MASKED },	  { 0x20ec, 0x20ec, MASKED },
+	{ 0x2580, 0x2580, MASKED },	  { 0x4260, 0x4270, CONSTANT },
+	{ 0x7000, 0x7018, MASKED },	  { 0x7300, 0x7304, MASKED },
+	{ 0x83a4, 0x83a4, MASKED },	  { 0x9120, 0x9120, CONSTANT },
+	{ 0x9134, 0x913c, CONSTANT },	  { 0x941c, 0x941c, SPECIAL },
+	{ 0xc000, 0xc000, CONSTANT },	  { 0xc050, 0xc050, CONSTANT },
+	{ 0xc340, 0xc340, CONSTANT },	  { 0xe100, 0xe100, MASKED },
+	{ 0xe180, 0xe188, MASKED },	  { 0xe194, 0xe194, MASKED },
+	{ 0xe4f0, 0xe4f0, MASKED },	  { 0x22200, 0x22200, MASKED },
+	{ 0x42000, 0x42000, CONSTANT },	  { 0x42014, 0x42014, CONSTANT },
+	{ 0x42300, 0x42300, CONSTANT },	  { 0x44200, 0x44200, SPECIAL },
+	{ 0x44300, 0x4433c, SPECIAL },	  { 0x44400, 0x4446c, SPECIAL },
+	{ 0x444e0, 0x444ec, SPECIAL },	  { 0x45400, 0x4540c, SPECIAL },
+	{ 0x51000, 0x51000, CONSTANT },	  { 0x78000, 0x78ffc, SPECIAL },
+	{ 0xc2014, 0xc2014, CONSTANT },	  { 0xc4000, 0xc400c, SPECIAL },
+	{ 0x100000, 0x1000fc, CONSTANT }, { 0x101008, 0x101008, CONSTANT },
+	{ 0x120010, 0x120010, CONSTANT }, { 0x138124, 0x138124, SPECIAL },
 	{ 0x145998, 0x145998, CONSTANT },
 };
 
-static const u32 bases[] = { GHYVI_RENDER_BASE, GHYVI_BLITTER_BASE, GHYVI_VIDEO_BASE, GHYVI_VIDEO_ENHANCE_BASE };
+static const u32 bases[] = { GHYVI_RENDER_BASE, GHYVI_BLITTER_BASE, GHYVI_VIDEO_BASE,
+			     GHYVI_VIDEO_ENHANCE_BASE };
 
 static enum kind kind_of(u32 offset)
 {
@@ -51,7 +61,8 @@ static enum kind kind_of(u32 offset)
 			return ranges[i].kind;
 	for (k = 0; k < ARRAY_SIZE(bases); k++)
 		for (i = 0; i < ARRAY_SIZE(engine_ranges); i++)
-			if (offset - bases[k] >= engine_ranges[i].first && offset - bases[k] <= engine_ranges[i].last)
+			if (offset - bases[k] >= engine_ranges[i].first &&
+			    offset - bases[k] <= engine_ranges[i].last)
 				return engine_ranges[i].kind;
 	return STORAGE;
 }
@@ -70,10 +81,13 @@ static void every_register_takes_what_its_kind_takes(void **state)
 			value = values[i];
 			wr(offset, value);
 			expected = kind_of(offset) == STORAGE ? value :
-				   kind_of(offset) == CONSTANT ? before :
-				   (before & ~(value >> 16) & 0xffff) | (value & value >> 16);
+				   kind_of(offset) == CONSTANT ?
+								before :
+								(before & ~(value >> 16) & 0xffff) |
+									(value & value >> 16);
 			if (rd(offset) != expected)
-				fail_msg("register %#x, value %#x: %#x instead of %#x", offset, value, rd(offset), expected);
+				fail_msg("register %#x, value %#x: %#x instead of %#x", offset,
+					 value, rd(offset), expected);
 		}
 	}
 }
@@ -82,9 +96,17 @@ static void every_register_takes_what_its_kind_takes(void **state)
 static const struct {
 	u32 offset, gen8, gen9;
 } power_on[] = {
-	{ 0x9120, 0x02000000, 0x02800000 }, { 0xa26c, 0, 4 }, { 0xc000, 0, 1 }, { 0x42000, 0, 0x8e000000 },
-	{ 0x42014, 0x40000000, 0 }, { 0x44304, ~0u, ~0u }, { 0x44314, ~0u, ~0u }, { 0x44324, ~0u, ~0u }, { 0x44334, ~0u, ~0u },
-	{ 0x51000, 0, 0x50200000 }, { 0xc6204, 24, 24 },
+	{ 0x9120, 0x02000000, 0x02800000 },
+	{ 0xa26c, 0, 4 },
+	{ 0xc000, 0, 1 },
+	{ 0x42000, 0, 0x8e000000 },
+	{ 0x42014, 0x40000000, 0 },
+	{ 0x44304, ~0u, ~0u },
+	{ 0x44314, ~0u, ~0u },
+	{ 0x44324, ~0u, ~0u },
+	{ 0x44334, ~0u, ~0u },
+	{ 0x51000, 0, 0x50200000 },
+	{ 0xc6204, 24, 24 },
 };
 
 static u32 value_at_power_on(u32 offset, bool gen9)
@@ -168,7 +190,8 @@ static void pages_of_status_are_whole(void **state)
 /* Each engine's bit resets it, and no other. */
 static void a_reset_is_of_the_engines_it_names(void **state)
 {
-	static const u32 bits[] = { GEN6_GRDOM_RENDER, GEN6_GRDOM_BLT, GEN6_GRDOM_MEDIA, GEN6_GRDOM_VECS };
+	static const u32 bits[] = { GEN6_GRDOM_RENDER, GEN6_GRDOM_BLT, GEN6_GRDOM_MEDIA,
+				    GEN6_GRDOM_VECS };
 	unsigned int i, k;
 
 	for (i = 0; i < ARRAY_SIZE(bases); i++) {
@@ -222,13 +245,15 @@ static void events_are_in_the_registers_and_in_the_status_page(void **state)
 		slot = rd(guest.base + RING_CSB_POINTER) & 7;
 		assert_int_equal(rd(guest.base + RING_CSB + 8 * slot), GEN8_CTX_STATUS_IDLE_ACTIVE);
 		assert_int_equal(rd(guest.base + RING_CSB + 8 * slot + 4), 0x20 * (i % 3 + 1));
-		assert_int_equal(peek(HWSP(guest.id) + HWSP_CSB + 8 * slot + 4), 0x20 * (i % 3 + 1));
+		assert_int_equal(peek(HWSP(guest.id) + HWSP_CSB + 8 * slot + 4),
+				 0x20 * (i % 3 + 1));
 		assert_int_equal(rd(guest.base + RING_EXECLIST_STATUS_LO), 0);
 		assert_int_equal(rd(guest.base + RING_EXECLIST_STATUS_HI), 0x20 * (i % 3 + 1));
 		assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
 		finish(guest.id, GHYVI_JOB_COMPLETE);
 		slot = rd(guest.base + RING_CSB_POINTER) & 7;
-		assert_int_equal(rd(guest.base + RING_CSB + 8 * slot), GEN8_CTX_STATUS_COMPLETE | GEN8_CTX_STATUS_ACTIVE_IDLE);
+		assert_int_equal(rd(guest.base + RING_CSB + 8 * slot),
+				 GEN8_CTX_STATUS_COMPLETE | GEN8_CTX_STATUS_ACTIVE_IDLE);
 		assert_int_equal(rd(guest.base + RING_CSB + 8 * slot + 4), 0x20 * (i % 3 + 1));
 		assert_int_equal(consume(), GEN8_CTX_STATUS_COMPLETE | GEN8_CTX_STATUS_ACTIVE_IDLE);
 	}
@@ -267,7 +292,11 @@ static void a_job_is_what_the_image_says(void **state)
 	static const struct {
 		u32 control;
 		bool restore;
-	} rows[] = { { 0x00010001, false }, { 0x00000001, true }, { 0x00010000, true }, { 0, true }, { 0x000f0008, true } };
+	} rows[] = { { 0x00010001, false },
+		     { 0x00000001, true },
+		     { 0x00010000, true },
+		     { 0, true },
+		     { 0x000f0008, true } };
 	struct ghyvi_job *job;
 	unsigned int i, k;
 
@@ -306,12 +335,14 @@ static void rings_of_any_size_are_loaded(void **state)
 	for (pages = 1; pages <= 16; pages *= 2) {
 		poke(STATE(0, GHYVI_CTX_RING_START), HIDDEN_START + 0x100000);
 		poke(STATE(0, GHYVI_CTX_RING_CTL), (pages - 1) << 12 | 1);
-		poke(STATE(0, GHYVI_CTX_RING_HEAD), 0xffe00000 | (pages * 4096 - 4)); /* wraps are counted above */
+		poke(STATE(0, GHYVI_CTX_RING_HEAD),
+		     0xffe00000 | (pages * 4096 - 4)); /* wraps are counted above */
 		poke(STATE(0, GHYVI_CTX_RING_TAIL), pages * 4096 - 8);
 		guest.tails[0] = pages * 4096 - 8;
 		submit(0, -1);
 		assert_non_null(gpu.running[guest.id]);
-		assert_int_equal(gpu.running[guest.id]->context[GHYVI_CTX_RING_HEAD], pages * 4096 - 4);
+		assert_int_equal(gpu.running[guest.id]->context[GHYVI_CTX_RING_HEAD],
+				 pages * 4096 - 4);
 		finish(guest.id, GHYVI_JOB_COMPLETE);
 		consume();
 		consume();
@@ -337,11 +368,14 @@ static void rings_of_any_size_are_loaded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(every_register_takes_what_its_kind_takes, setup_gen9, teardown),
-		cmocka_unit_test_setup_teardown(gen9_is_powered_on_and_reset_alike, setup_gen9, teardown),
+		cmocka_unit_test_setup_teardown(every_register_takes_what_its_kind_takes,
+						setup_gen9, teardown),
+		cmocka_unit_test_setup_teardown(gen9_is_powered_on_and_reset_alike, setup_gen9,
+						teardown),
 		cmocka_unit_test_setup_teardown(gen8_is_powered_on, setup_gen8, teardown),
 		cmocka_unit_test_setup_teardown(pages_of_status_are_whole, setup_gen9, teardown),
-		cmocka_unit_test_setup_teardown(a_reset_is_of_the_engines_it_names, setup_gen9, teardown),
+		cmocka_unit_test_setup_teardown(a_reset_is_of_the_engines_it_names, setup_gen9,
+						teardown),
 		RCS(the_csb_pointer_can_be_moved_to_what_exists),
 		RCS(events_are_in_the_registers_and_in_the_status_page),
 		RCS(a_masked_error_does_not_interrupt),

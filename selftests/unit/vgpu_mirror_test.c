@@ -211,7 +211,8 @@ static void test_failsafe_shows_no_interrupt(void **state)
 	unmask();
 	mutex_lock(&vgpu->lock);
 	for (i = 0; i < 2; i++) {
-		struct vgpu_workload bad = { .engine = &vgpu->engines[GHYVI_RCS], .error = -EINVAL };
+		struct vgpu_workload bad = { .engine = &vgpu->engines[GHYVI_RCS],
+					     .error = -EINVAL };
 
 		vgpu_violation(&bad);
 	}

@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a guest may do to the device model that no driver does, in any order. For random tests and fuzzing.
+ * What a guest may do to the device model that no driver does, in any order. For random tests and
+ * fuzzing.
  */
 #ifndef VGPU_MOVES_H
 #define VGPU_MOVES_H
 
 #include "vgpu_guest.h"
 
-/* The source of all choices, the includer's: a number below @n. One choice a statement, as in gtt_moves.h. */
+/*
+ * The source of all choices, the includer's: a number below @n. One choice a statement, as in
+ * gtt_moves.h.
+ */
 static u32 rnd(u32 n);
 
 /* Offsets near something interesting, values with interesting bits. */
 static u32 random_offset(void)
 {
-	static const u32 near[] = { GHYVI_RENDER_BASE, GHYVI_VIDEO_BASE,   GHYVI_VIDEO_ENHANCE_BASE, GHYVI_BLITTER_BASE,
-				    GEN8_MASTER_IRQ,	 0x4260,       GEN6_GDRST,	   PVINFO_NOTIFY,
-				    0x45400,	 GEN6_PCODE_MAILBOX };
+	static const u32 near[] = { GHYVI_RENDER_BASE,	GHYVI_VIDEO_BASE, GHYVI_VIDEO_ENHANCE_BASE,
+				    GHYVI_BLITTER_BASE, GEN8_MASTER_IRQ,  0x4260,
+				    GEN6_GDRST,		PVINFO_NOTIFY,	  0x45400,
+				    GEN6_PCODE_MAILBOX };
 	u32 base = near[rnd(ARRAY_SIZE(near))];
 
 	switch (rnd(64)) {
@@ -126,7 +131,9 @@ static void move(void)
 	if (rnd(256) == 0)
 		rare_move();
 	if (rnd(16) == 0 && gpu_busy(engine)) {
-		static const enum ghyvi_job_status ends[] = { GHYVI_JOB_COMPLETE, GHYVI_JOB_PREEMPTED, GHYVI_JOB_ERROR };
+		static const enum ghyvi_job_status ends[] = { GHYVI_JOB_COMPLETE,
+							      GHYVI_JOB_PREEMPTED,
+							      GHYVI_JOB_ERROR };
 
 		finish(engine, ends[rnd(ARRAY_SIZE(ends))]);
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every allocation of a vGPU, its auditor and its scheduler fails once: allocation n, for every n until none is left to fail.
- * Creation fails with -ENOMEM and leaves nothing (ASan); a submission ends in an engine error that a reset mends, and that
- * is not held against the guest.
+ * Every allocation of a vGPU, its auditor and its scheduler fails once: allocation n, for every n
+ * until none is left to fail. Creation fails with -ENOMEM and leaves nothing (ASan); a submission
+ * ends in an engine error that a reset mends, and that is not held against the guest.
  */
 #include <dirent.h>
 #include "vgpu_guest.h"

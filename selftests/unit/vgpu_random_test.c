@@ -61,7 +61,8 @@ static void test_books_balance_under_random_sequences(void **state)
 				break;
 			case 1:
 				if (gpu.running[guest.id])
-					finish(guest.id, rand() % 3 ? GHYVI_JOB_COMPLETE : GHYVI_JOB_PREEMPTED);
+					finish(guest.id, rand() % 3 ? GHYVI_JOB_COMPLETE :
+								      GHYVI_JOB_PREEMPTED);
 				break;
 			default:
 				consume();

@@ -3,7 +3,8 @@
 #include "vgpu_fake.h"
 #include "vgpu/vgpu_types.h"
 
-static const u32 bases[] = { GHYVI_RENDER_BASE, GHYVI_BLITTER_BASE, GHYVI_VIDEO_BASE, GHYVI_VIDEO_ENHANCE_BASE };
+static const u32 bases[] = { GHYVI_RENDER_BASE, GHYVI_BLITTER_BASE, GHYVI_VIDEO_BASE,
+			     GHYVI_VIDEO_ENHANCE_BASE };
 
 static void test_unknown_registers_are_storage_that_reads_zero(void **state)
 {

@@ -161,12 +161,12 @@ struct session {
 	int sigchld;
 	struct stream in;
 	char nonce[NONCE_BYTES];
-	pid_t child;		/* 0: no running command */
+	pid_t child; /* 0: no running command */
 	bool exited;
 	int status;
 	long long exited_ms;
 	bool tty;
-	int out, err, stdin_fd;	/* -1: closed; with a tty, out is also the input */
+	int out, err, stdin_fd; /* -1: closed; with a tty, out is also the input */
 };
 
 static int open_port(const char *name)
@@ -238,7 +238,8 @@ static void start_command(struct session *s, const char *data, uint32_t len)
 	command = strndup(data + EXEC_HEADER_BYTES, len - EXEC_HEADER_BYTES);
 	if (s->tty && openpty(&master, &slave, NULL, NULL, NULL) == 0)
 		set_winsize(slave, (const uint8_t *)data);
-	else if (!s->tty && (pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC) || pipe2(in, O_CLOEXEC)))
+	else if (!s->tty &&
+		 (pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC) || pipe2(in, O_CLOEXEC)))
 		die(EXIT_LOST, "agent: no pipes");
 	s->child = fork();
 	if (s->child == 0) {
@@ -619,11 +620,20 @@ static int call(int argc, char **argv)
 
 	while ((opt = getopt(argc, argv, "+t:w:iT")) != -1) {
 		switch (opt) {
-		case 't': timeout_s = atof(optarg); break;
-		case 'w': wait_s = atof(optarg); break;
-		case 'i': use_stdin = true; break;
-		case 'T': tty = isatty(0); break;
-		default: return 2;
+		case 't':
+			timeout_s = atof(optarg);
+			break;
+		case 'w':
+			wait_s = atof(optarg);
+			break;
+		case 'i':
+			use_stdin = true;
+			break;
+		case 'T':
+			tty = isatty(0);
+			break;
+		default:
+			return 2;
 		}
 	}
 	if (argc - optind != 2)
@@ -637,7 +647,8 @@ static int call(int argc, char **argv)
 		/* Wait if all ports are in use, and if the machine has not booted yet. */
 		if (now_ms() >= deadline)
 			die(EXIT_LOST, fd < 0 && !missing ? "all command channels are in use" :
-			    fd < 0 ? "the virtual machine does not run" : "no answer from the virtual machine");
+				       fd < 0		  ? "the virtual machine does not run" :
+							    "no answer from the virtual machine");
 		if (fd >= 0)
 			close(fd);
 		sleep_ms(RETRY_MS);
@@ -660,7 +671,8 @@ static int call(int argc, char **argv)
 		tcsetattr(0, TCSANOW, &raw);
 	}
 	send_frame(fd, 'X', exec, EXEC_HEADER_BYTES + len);
-	status = talk(fd, &s, use_stdin, tty, timeout_s > 0 ? now_ms() + (long long)(timeout_s * 1000) : 0);
+	status = talk(fd, &s, use_stdin, tty,
+		      timeout_s > 0 ? now_ms() + (long long)(timeout_s * 1000) : 0);
 	if (status == EXIT_TIMEOUT && timeout_s > 0 && now_ms() - started >= timeout_s * 1000)
 		fprintf(stderr, "lab: no end after %g s\n", timeout_s);
 	return status;

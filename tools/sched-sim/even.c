@@ -43,7 +43,8 @@ struct sim_even sim_even(unsigned int vgpus, u64 long_ns, u64 window_ns)
 	unsigned int i;
 
 	for (i = 0; i < PHASES; i++) {
-		values[i] = jain_at((double)long_ns * vgpus * i / PHASES, vgpus, long_ns, window_ns);
+		values[i] =
+			jain_at((double)long_ns * vgpus * i / PHASES, vgpus, long_ns, window_ns);
 		sum += values[i];
 	}
 	qsort(values, PHASES, sizeof(*values), by_value);

@@ -219,7 +219,8 @@ static void engine_preempt(void *pgpu, struct ghyvi_job *job)
 	if (job != sim->running || !sim->setup->command_ns || r->left_ns > SIM_ENDLESS_NS / 2)
 		return;
 	worked_ns = sim->now > sim->work_ns ? sim->now - sim->work_ns : 0;
-	at = sim->work_ns + DIV_ROUND_UP(worked_ns, sim->setup->command_ns) * sim->setup->command_ns;
+	at = sim->work_ns +
+	     DIV_ROUND_UP(worked_ns, sim->setup->command_ns) * sim->setup->command_ns;
 	if (at < sim->done_ns) {
 		sim->done_ns = at;
 		sim->status = GHYVI_JOB_PREEMPTED;
@@ -404,7 +405,8 @@ static void summarise(struct simulation *sim)
 		}
 	for (i = 0; i < sim->setup->vgpus; i++)
 		result->share[i] /= max(total, 1.0);
-	result->utilisation = (total - (double)sim->switching_ns) / ((double)(sim->nr_bins - first) * BIN_NS);
+	result->utilisation =
+		(total - (double)sim->switching_ns) / ((double)(sim->nr_bins - first) * BIN_NS);
 	result->jain = jain(sim, first, sim->nr_bins - first);
 	windows(sim, 10, &result->jain_1s, &result->jain_1s_min, &p5);
 	windows(sim, 5, &mean, &least, &result->jain_500ms_p5);

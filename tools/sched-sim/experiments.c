@@ -2,10 +2,10 @@
 #include <math.h>
 #include "experiments.h"
 
-#define SECONDS(n) ((n) * 1000000000ULL)
+#define SECONDS(n) ((n)*1000000000ULL)
 
-struct sim_setup sim_isolation(const char *policy, unsigned int vgpus, unsigned int depth, u64 short_ns,
-			       u64 long_ns)
+struct sim_setup sim_isolation(const char *policy, unsigned int vgpus, unsigned int depth,
+			       u64 short_ns, u64 long_ns)
 {
 	struct sim_setup setup = { .policy = policy,
 				   .vgpus = vgpus,
@@ -30,22 +30,34 @@ const struct sim_game sim_games[] = {
 	{ "merge, one at a time", { .request_ns = 30000000, .think_ns = 50000, .depth = 1 } },
 	{ "deep queue", { .request_ns = 1000000, .think_ns = 0, .depth = 64 } },
 	{ "sleep before refill",
-	  { .request_ns = 1000000, .think_ns = 0, .depth = 8, .on_ns = 25000000, .off_ns = 5000000 } },
+	  { .request_ns = 1000000,
+	    .think_ns = 0,
+	    .depth = 8,
+	    .on_ns = 25000000,
+	    .off_ns = 5000000 } },
 	{ "sleep a window",
-	  { .request_ns = 1000000, .think_ns = 0, .depth = 8, .on_ns = 300000000, .off_ns = 100000000 } },
+	  { .request_ns = 1000000,
+	    .think_ns = 0,
+	    .depth = 8,
+	    .on_ns = 300000000,
+	    .off_ns = 100000000 } },
 	{ "sleep a second",
-	  { .request_ns = 1000000, .think_ns = 0, .depth = 8, .on_ns = 4000000000, .off_ns = 1000000000 } },
+	  { .request_ns = 1000000,
+	    .think_ns = 0,
+	    .depth = 8,
+	    .on_ns = 4000000000,
+	    .off_ns = 1000000000 } },
 	{ "come back late", { .request_ns = 4000000, .think_ns = 480000, .depth = 1 } },
-	{ "erratic", { .request_ns = 2000000, .think_ns = 250000, .depth = 1, .jitter_percent = 100 } },
+	{ "erratic",
+	  { .request_ns = 2000000, .think_ns = 250000, .depth = 1, .jitter_percent = 100 } },
 };
 const unsigned int sim_nr_games = ARRAY_SIZE(sim_games);
 
 struct sim_setup sim_play(const struct sim_game *game, unsigned int honest_depth)
 {
-	struct sim_setup setup = { .policy = "fair",
-				   .vgpus = 2,
-				   .duration_ns = SECONDS(60),
-				   .switch_ns = SIM_SWITCH_NS };
+	struct sim_setup setup = {
+		.policy = "fair", .vgpus = 2, .duration_ns = SECONDS(60), .switch_ns = SIM_SWITCH_NS
+	};
 
 	setup.vgpu[0] = sim_games[0].vgpu;
 	setup.vgpu[0].depth = honest_depth;
@@ -57,10 +69,9 @@ struct sim_setup sim_weights(unsigned int depth)
 {
 	static const unsigned int weights[] = { 50, 100, 300 };
 	static const u64 lengths[] = { 1000000, 5900000, 2000000 };
-	struct sim_setup setup = { .policy = "fair",
-				   .vgpus = 3,
-				   .duration_ns = SECONDS(60),
-				   .switch_ns = SIM_SWITCH_NS };
+	struct sim_setup setup = {
+		.policy = "fair", .vgpus = 3, .duration_ns = SECONDS(60), .switch_ns = SIM_SWITCH_NS
+	};
 	unsigned int i;
 
 	for (i = 0; i < 3; i++)
@@ -92,10 +103,9 @@ struct sim_setup sim_cap(unsigned int percent, bool alone, unsigned int depth, u
 				   .duration_ns = SECONDS(60),
 				   .switch_ns = SIM_SWITCH_NS };
 
-	setup.vgpu[0] = (struct sim_vgpu){ .request_ns = request_ns,
-					   .think_ns = SIM_THINK_NS,
-					   .depth = depth,
-					   .cap = percent };
+	setup.vgpu[0] = (struct sim_vgpu){
+		.request_ns = request_ns, .think_ns = SIM_THINK_NS, .depth = depth, .cap = percent
+	};
 	setup.vgpu[1] = (struct sim_vgpu){ .request_ns = SIM_LONG_NS,
 					   .think_ns = SIM_THINK_NS,
 					   .depth = depth };
@@ -116,9 +126,8 @@ struct sim_setup sim_endless(const char *policy)
 				   .preempt_timeout_us = 100000 };
 
 	setup.vgpu[0] = setup.vgpu[2] = sim_games[0].vgpu;
-	setup.vgpu[1] = (struct sim_vgpu){ .request_ns = SIM_ENDLESS_NS,
-					   .think_ns = 1000000,
-					   .depth = 1 };
+	setup.vgpu[1] =
+		(struct sim_vgpu){ .request_ns = SIM_ENDLESS_NS, .think_ns = 1000000, .depth = 1 };
 	return setup;
 }
 

@@ -14,8 +14,8 @@
 #define SIM_COMMAND_NS 50000ULL
 
 /* The isolation experiment: half of @vgpus submit @short_ns, half @long_ns. */
-struct sim_setup sim_isolation(const char *policy, unsigned int vgpus, unsigned int depth, u64 short_ns,
-			       u64 long_ns);
+struct sim_setup sim_isolation(const char *policy, unsigned int vgpus, unsigned int depth,
+			       u64 short_ns, u64 long_ns);
 
 /*
  * A bound for isolation without preemption: Jain's index over windows of @window_ns if each vGPU
@@ -72,7 +72,7 @@ struct sim_spans {
 	struct sim_span {
 		unsigned int vgpu;
 		u64 from, to;
-	} *span;
+	} * span;
 	/** @count: number of spans */
 	unsigned int count;
 	/** @room: allocated elements of @span */

@@ -43,8 +43,8 @@ static void record(const char *name, const struct sim_setup *setup, const struct
 
 	for (i = 0; i < setup->vgpus; i++)
 		json_array_append_new(shares, json_real(r->share[i]));
-	e = json_pack("{s:s, s:s, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:b, s:o}", "name",
-		      name, "policy", setup->policy, "vgpus", setup->vgpus, "depth",
+	e = json_pack("{s:s, s:s, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:b, s:o}",
+		      "name", name, "policy", setup->policy, "vgpus", setup->vgpus, "depth",
 		      setup->vgpu[0].depth, "jain", r->jain, "jain_1s", r->jain_1s, "jain_1s_min",
 		      r->jain_1s_min, "jain_500ms_p5", r->jain_500ms_p5, "jain_100ms_p5",
 		      r->jain_100ms_p5, "utilisation", r->utilisation, "max_lag", r->max_lag,
@@ -53,9 +53,9 @@ static void record(const char *name, const struct sim_setup *setup, const struct
 	if (measure)
 		json_object_set_new(e, measure, json_real(value));
 	json_array_append_new(experiments, e);
-	printf("%-28s %-6s %3u %3u  %.4f  %.4f  %.4f  %.4f %8.2f", name, setup->policy, setup->vgpus,
-	       setup->vgpu[0].depth, r->jain_1s, r->jain_1s_min, r->jain_100ms_p5, r->utilisation,
-	       r->max_lag);
+	printf("%-28s %-6s %3u %3u  %.4f  %.4f  %.4f  %.4f %8.2f", name, setup->policy,
+	       setup->vgpus, setup->vgpu[0].depth, r->jain_1s, r->jain_1s_min, r->jain_100ms_p5,
+	       r->utilisation, r->max_lag);
 	if (measure)
 		printf("  %s %.4f", measure, value);
 	putchar('\n');
@@ -80,7 +80,8 @@ static void record_even(unsigned int vgpus, u64 long_ns)
 			    json_real(sim_even(vgpus, long_ns, 100 * NSEC_PER_MSEC).jain_p5));
 }
 
-static void isolation(const char *name, u64 short_ns, u64 long_ns, u64 command_ns, unsigned int timeslice_us)
+static void isolation(const char *name, u64 short_ns, u64 long_ns, u64 command_ns,
+		      unsigned int timeslice_us)
 {
 	static const unsigned int vgpus[] = { 2, 4, 16 };
 	struct sim_result result;
@@ -115,7 +116,8 @@ static void starting_late(void)
 
 			setup.vgpu[late].start_ns = 10 * NSEC_PER_SEC;
 			run(&setup, &result);
-			record(late ? "long starts late" : "short starts late", &setup, &result, NULL, 0);
+			record(late ? "long starts late" : "short starts late", &setup, &result,
+			       NULL, 0);
 		}
 }
 
@@ -130,11 +132,13 @@ static void knobs(void)
 	for (depth = 1; depth <= 2; depth++) {
 		setup = sim_weights(depth);
 		run(&setup, &result);
-		record("weights 50:100:300", &setup, &result, "error", sim_weights_error(&setup, &result));
+		record("weights 50:100:300", &setup, &result, "error",
+		       sim_weights_error(&setup, &result));
 		for (i = 0; i < 2 * ARRAY_SIZE(caps); i++) {
 			setup = sim_cap(caps[i / 2], i % 2, depth, SIM_SHORT_NS);
 			run(&setup, &result);
-			snprintf(name, sizeof(name), "cap %u %%%s", caps[i / 2], i % 2 ? ", alone" : "");
+			snprintf(name, sizeof(name), "cap %u %%%s", caps[i / 2],
+				 i % 2 ? ", alone" : "");
 			record(name, &setup, &result, "error", sim_cap_error(&setup, &result));
 		}
 	}
@@ -192,8 +196,10 @@ static void newcomer(unsigned int long_vgpu, unsigned int weight)
 		snprintf(name, sizeof(name), "%s %u ms, weight %u",
 			 long_vgpu ? "newcomer" : "incumbent", lengths_ms[i], weight);
 		record(name, &setup, &result, NULL, 0);
-		goal("share_error", sim_share_error(&spans, &setup, SIM_LATE_NS + SETTLED_NS,
-						    setup.duration_ns, WINDOW_NS), 0, 0.02);
+		goal("share_error",
+		     sim_share_error(&spans, &setup, SIM_LATE_NS + SETTLED_NS, setup.duration_ns,
+				     WINDOW_NS),
+		     0, 0.02);
 		sim_spans_free(&spans);
 	}
 }
@@ -210,8 +216,8 @@ static void on_off(void)
 			char name[64];
 
 			run(&setup, &result);
-			snprintf(name, sizeof(name), "on and off, %u:%u ms", both ? lengths_ms[i] : 1,
-				 lengths_ms[i]);
+			snprintf(name, sizeof(name), "on and off, %u:%u ms",
+				 both ? lengths_ms[i] : 1, lengths_ms[i]);
 			record(name, &setup, &result, NULL, 0);
 			goal("share", result.share[0], 0.74, 1);
 		}
@@ -240,7 +246,8 @@ static void caps_in_windows(bool preemptive)
 				snprintf(name, sizeof(name), "cap %u %%, %u ms%s%s", caps[c],
 					 lengths_ms[i], alone ? ", alone" : "",
 					 preemptive ? "" : ", whole");
-				record(name, &setup, &result, "error", sim_cap_error(&setup, &result));
+				record(name, &setup, &result, "error",
+				       sim_cap_error(&setup, &result));
 				most = sim_most_in_window(&spans, 0, WINDOW_NS);
 				if (preemptive) {
 					goal("most_in_window_ms", most / 1e6, 0,
@@ -248,8 +255,10 @@ static void caps_in_windows(bool preemptive)
 					goal("cap_error", sim_cap_error(&setup, &result), 0, 0.02);
 				}
 				if (preemptive || alone)
-					goal("longest_pause_ms", sim_longest_pause(&spans, 0) / 1e6, 0,
-					     (WINDOW_NS + (alone ? SIM_COMMAND_NS : SIM_LONG_NS)) / 1e6);
+					goal("longest_pause_ms", sim_longest_pause(&spans, 0) / 1e6,
+					     0,
+					     (WINDOW_NS + (alone ? SIM_COMMAND_NS : SIM_LONG_NS)) /
+						     1e6);
 				sim_spans_free(&spans);
 			}
 }
@@ -263,8 +272,8 @@ static void neighbours(void)
 
 	for (p = 0; p < ARRAY_SIZE(policies); p++)
 		for (i = 0; i < ARRAY_SIZE(idle); i++) {
-			struct sim_setup setup = sim_isolation(policies[p], 1 + idle[i], 0, SIM_SHORT_NS,
-							       SIM_SHORT_NS);
+			struct sim_setup setup = sim_isolation(policies[p], 1 + idle[i], 0,
+							       SIM_SHORT_NS, SIM_SHORT_NS);
 
 			setup.vgpu[0].depth = 1;
 			run(&setup, &result);
@@ -308,16 +317,18 @@ int main(int argc, char **argv)
 
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
 	experiments = json_array();
-	printf("%-28s %-6s %3s %3s  %-6s  %-6s  %-6s  %-6s %8s\n", "experiment", "policy", "vGP", "dep",
-	       "1s", "1s min", "100 p5", "util", "lag/Lmax");
+	printf("%-28s %-6s %3s %3s  %-6s  %-6s  %-6s  %-6s %8s\n", "experiment", "policy", "vGP",
+	       "dep", "1s", "1s min", "100 p5", "util", "lag/Lmax");
 	isolation("isolation 1:5.9", SIM_SHORT_NS, SIM_LONG_NS, 0, 0);
 	isolation("isolation 1:20", SIM_SHORT_NS, 20 * SIM_SHORT_NS, 0, 0);
 	isolation("isolation 1:100", SIM_SHORT_NS, 100 * SIM_SHORT_NS, 0, 0);
 	isolation("isolation 0.1:10", SIM_SHORT_NS / 10, 10 * SIM_SHORT_NS, 0, 0);
 	isolation("isolation 1:5.9, preemptive", SIM_SHORT_NS, SIM_LONG_NS, SIM_COMMAND_NS, 0);
 	isolation("isolation 1:20, preemptive", SIM_SHORT_NS, 20 * SIM_SHORT_NS, SIM_COMMAND_NS, 0);
-	isolation("isolation 1:100, preemptive", SIM_SHORT_NS, 100 * SIM_SHORT_NS, SIM_COMMAND_NS, 0);
-	isolation("isolation 0.1:10, preemptive", SIM_SHORT_NS / 10, 10 * SIM_SHORT_NS, SIM_COMMAND_NS, 100);
+	isolation("isolation 1:100, preemptive", SIM_SHORT_NS, 100 * SIM_SHORT_NS, SIM_COMMAND_NS,
+		  0);
+	isolation("isolation 0.1:10, preemptive", SIM_SHORT_NS / 10, 10 * SIM_SHORT_NS,
+		  SIM_COMMAND_NS, 100);
 	starting_late();
 	knobs();
 	games();

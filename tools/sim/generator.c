@@ -164,7 +164,8 @@ int generator_init(struct generator *g, const char *name, bool heavy, uint32_t f
 	const struct resolution *resolution = find_resolution(name);
 	uint32_t scale = entry_bytes / 4;
 
-	_Static_assert(offsetof(struct generator, source) == 0, "a source is cast to its generator");
+	_Static_assert(offsetof(struct generator, source) == 0,
+		       "a source is cast to its generator");
 	memset(g, 0, sizeof(*g));
 	if (!resolution || (entry_bytes != 4 && entry_bytes != 8) || !frames || frames > FRAMES_MAX)
 		return -1;

@@ -44,7 +44,8 @@ static const struct argp_option options[] = {
 	{ "gmedia", OPT_GMEDIA, "480p|720p|1080p", 0, "the generator with this resolution", 1 },
 	{ 0, 0, 0, 0, "Generator:", 2 },
 	{ "case", OPT_CASE, "heavy|normal", 0, "default heavy", 2 },
-	{ "frames", OPT_FRAMES, "N", 0, "default: about 627,000 stores; normal case 1000 frames", 2 },
+	{ "frames", OPT_FRAMES, "N", 0, "default: about 627,000 stores; normal case 1000 frames",
+	  2 },
 	{ "entry-bytes", OPT_ENTRY_BYTES, "4|8", 0, "size of a table entry, default 4", 2 },
 	{ "write-trace", OPT_WRITE_TRACE, "FILE", 0,
 	  "write the generated trace, or that of --trace, in the newest version, and stop", 2 },
@@ -160,21 +161,19 @@ static json_t *json_cost_ratio(uint64_t cost, uint64_t optimum)
 
 static json_t *policy_json(const struct sim_result *r, const struct sim_policy_counts *c)
 {
-	return json_pack("{s:I,s:f,s:I,s:I,s:f,s:I,s:I,s:I,s:f,s:I,s:I,s:I,s:o,s:o}",
-			 "traps", (json_int_t)c->traps,
-			 "traps_per_write", ratio(c->traps, r->trace.stores),
-			 "table_writes", (json_int_t)r->trace.stores,
-			 "pages_scanned", (json_int_t)c->pages_scanned,
-			 "pages_scanned_per_submission", ratio(c->pages_scanned, r->trace.submissions),
-			 "entries_compared", (json_int_t)c->entries_compared,
-			 "entries_changed", (json_int_t)r->trace.entries_changed,
-			 "entries_found", (json_int_t)c->entries_found,
-			 "compared_per_changed", ratio(c->entries_compared, r->trace.entries_changed),
-			 "protects", (json_int_t)c->protects,
-			 "submissions", (json_int_t)r->trace.submissions,
-			 "cost_ns", (json_int_t)c->cost_ns,
-			 "ratio", json_cost_ratio(c->cost_ns, r->optimum_ns),
-			 "ratio_trap", json_cost_ratio(c->cost_ns, r->optimum_trap_ns));
+	return json_pack("{s:I,s:f,s:I,s:I,s:f,s:I,s:I,s:I,s:f,s:I,s:I,s:I,s:o,s:o}", "traps",
+			 (json_int_t)c->traps, "traps_per_write", ratio(c->traps, r->trace.stores),
+			 "table_writes", (json_int_t)r->trace.stores, "pages_scanned",
+			 (json_int_t)c->pages_scanned, "pages_scanned_per_submission",
+			 ratio(c->pages_scanned, r->trace.submissions), "entries_compared",
+			 (json_int_t)c->entries_compared, "entries_changed",
+			 (json_int_t)r->trace.entries_changed, "entries_found",
+			 (json_int_t)c->entries_found, "compared_per_changed",
+			 ratio(c->entries_compared, r->trace.entries_changed), "protects",
+			 (json_int_t)c->protects, "submissions", (json_int_t)r->trace.submissions,
+			 "cost_ns", (json_int_t)c->cost_ns, "ratio",
+			 json_cost_ratio(c->cost_ns, r->optimum_ns), "ratio_trap",
+			 json_cost_ratio(c->cost_ns, r->optimum_trap_ns));
 }
 
 static int print_json(const struct arguments *a, const struct trace_source *source,
@@ -187,24 +186,23 @@ static int print_json(const struct arguments *a, const struct trace_source *sour
 
 	for (i = 0; i < count; i++)
 		json_object_set_new(list, policies[i]->name, policy_json(r, &r->policies[i]));
-	top = json_pack("{s:{s:s?,s:s?,s:s?,s:i,s:i,s:I,s:I,s:I,s:I,s:I,s:I},s:{s:i,s:i,s:i,s:i,s:i},"
-			"s:{s:I,s:I},s:o}",
-			"trace", "file", a->trace, "gmedia", a->gmedia,
-			"case", !a->gmedia ? NULL : a->normal ? "normal" : "heavy",
-			"entry_bytes", (int)source->entry_bytes, "table_pages", (int)source->table_pages,
-			"table_writes", (json_int_t)r->trace.stores,
-			"submissions", (json_int_t)r->trace.submissions,
-			"page_submission_pairs", (json_int_t)r->trace.pairs,
-			"entries_changed", (json_int_t)r->trace.entries_changed,
-			"pages_written", (json_int_t)r->trace.pages_written,
-			"most_written", (json_int_t)r->trace.most_written,
-			"tuning", "trap_ns", (int)a->tuning.trap_ns, "scan_ns", (int)a->tuning.scan_ns,
-			"protect_ns", (int)a->tuning.protect_ns,
-			"static_pages", (int)a->tuning.static_pages,
-			"oos_threshold", (int)a->tuning.oos_threshold,
-			"optimum", "cost_ns", (json_int_t)r->optimum_ns,
-			"cost_trap_ns", (json_int_t)r->optimum_trap_ns,
-			"policies", list);
+	top = json_pack(
+		"{s:{s:s?,s:s?,s:s?,s:i,s:i,s:I,s:I,s:I,s:I,s:I,s:I},s:{s:i,s:i,s:i,s:i,s:i},"
+		"s:{s:I,s:I},s:o}",
+		"trace", "file", a->trace, "gmedia", a->gmedia, "case",
+		!a->gmedia ? NULL :
+		a->normal  ? "normal" :
+			     "heavy",
+		"entry_bytes", (int)source->entry_bytes, "table_pages", (int)source->table_pages,
+		"table_writes", (json_int_t)r->trace.stores, "submissions",
+		(json_int_t)r->trace.submissions, "page_submission_pairs",
+		(json_int_t)r->trace.pairs, "entries_changed", (json_int_t)r->trace.entries_changed,
+		"pages_written", (json_int_t)r->trace.pages_written, "most_written",
+		(json_int_t)r->trace.most_written, "tuning", "trap_ns", (int)a->tuning.trap_ns,
+		"scan_ns", (int)a->tuning.scan_ns, "protect_ns", (int)a->tuning.protect_ns,
+		"static_pages", (int)a->tuning.static_pages, "oos_threshold",
+		(int)a->tuning.oos_threshold, "optimum", "cost_ns", (json_int_t)r->optimum_ns,
+		"cost_trap_ns", (json_int_t)r->optimum_trap_ns, "policies", list);
 	if (!top) {
 		json_decref(list);
 		return -1;
@@ -221,8 +219,9 @@ static int print_table(const struct arguments *a, const struct ghyvi_shadow_poli
 	const struct sim_policy_counts *c;
 	unsigned int i;
 
-	printf("%" PRIu64 " stores to %" PRIu64 " table pages (at most %" PRIu64 " to one), %" PRIu64
-	       " submissions, %" PRIu64 " pairs of page and submission, %" PRIu64 " entries changed\n",
+	printf("%" PRIu64 " stores to %" PRIu64 " table pages (at most %" PRIu64
+	       " to one), %" PRIu64 " submissions, %" PRIu64
+	       " pairs of page and submission, %" PRIu64 " entries changed\n",
 	       r->trace.stores, r->trace.pages_written, r->trace.most_written, r->trace.submissions,
 	       r->trace.pairs, r->trace.entries_changed);
 	printf("trap %u ns, scan %u ns, protect %u ns; static %u pages, oos at store %u\n\n",
@@ -235,10 +234,10 @@ static int print_table(const struct arguments *a, const struct ghyvi_shadow_poli
 		c = &r->policies[i];
 		printf("%-10s %9" PRIu64 " %8.5f %9" PRIu64 " %9.2f %11" PRIu64 " %8.2f %9" PRIu64
 		       " %12.1f %8.2f %8.2f\n",
-		       policies[i]->name, c->traps, ratio(c->traps, r->trace.stores), c->pages_scanned,
-		       ratio(c->pages_scanned, r->trace.submissions), c->entries_compared,
-		       ratio(c->entries_compared, r->trace.entries_changed), c->protects,
-		       c->cost_ns / 1e3, ratio(c->cost_ns, r->optimum_ns),
+		       policies[i]->name, c->traps, ratio(c->traps, r->trace.stores),
+		       c->pages_scanned, ratio(c->pages_scanned, r->trace.submissions),
+		       c->entries_compared, ratio(c->entries_compared, r->trace.entries_changed),
+		       c->protects, c->cost_ns / 1e3, ratio(c->cost_ns, r->optimum_ns),
 		       ratio(c->cost_ns, r->optimum_trap_ns));
 	}
 	printf("%-10s %*.1f   with foresight\n", "optimum", 80, r->optimum_ns / 1e3);
@@ -256,10 +255,12 @@ static int run(const struct arguments *a, struct trace_source *source)
 
 	for (i = 0; i < ghyvi_shadow_policy_count && count < POLICIES_MAX; i++)
 		if (!ghyvi_shadow_policies[i]->nested && /* has no shadow tables, so no costs */
-		    (!strcmp(a->policy, "all") || !strcmp(a->policy, ghyvi_shadow_policies[i]->name)))
+		    (!strcmp(a->policy, "all") ||
+		     !strcmp(a->policy, ghyvi_shadow_policies[i]->name)))
 			policies[count++] = ghyvi_shadow_policies[i];
 	if (simulate(source, policies, count, &a->tuning, a->profile, &result)) {
-		fprintf(stderr, "ghyvi-sim: %s: %s\n", a->trace ? a->trace : a->gmedia, source->message);
+		fprintf(stderr, "ghyvi-sim: %s: %s\n", a->trace ? a->trace : a->gmedia,
+			source->message);
 		return 1;
 	}
 	err = a->json ? print_json(a, source, policies, count, &result) :
@@ -311,9 +312,11 @@ static int run_trace(const struct arguments *a)
 		err = 1;
 	} else {
 		if (reader.version == 1)
-			fprintf(stderr, "ghyvi-sim: %s: note: a trace of version 1 has no checksum; --write-trace adds one\n",
+			fprintf(stderr,
+				"ghyvi-sim: %s: note: a trace of version 1 has no checksum; --write-trace adds one\n",
 				a->trace);
-		err = a->write_trace ? write_trace(&reader.source, a->trace, a->write_trace) : run(a, &reader.source);
+		err = a->write_trace ? write_trace(&reader.source, a->trace, a->write_trace) :
+				       run(a, &reader.source);
 	}
 	fclose(file);
 	return err;
@@ -322,7 +325,8 @@ static int run_trace(const struct arguments *a)
 static int run_gmedia(const struct arguments *a)
 {
 	struct generator generator;
-	unsigned int frames = a->frames ? a->frames : generator_default_frames(a->gmedia, !a->normal);
+	unsigned int frames = a->frames ? a->frames :
+					  generator_default_frames(a->gmedia, !a->normal);
 	int err;
 
 	if (generator_init(&generator, a->gmedia, !a->normal, frames, a->entry_bytes)) {

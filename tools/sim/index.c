@@ -26,7 +26,8 @@ uint32_t index_find(const struct index *index, uint64_t number)
 
 static int index_grow(struct index *index)
 {
-	struct index bigger = { .room = index->room ? index->room * 2 : ROOM_FIRST, .used = index->used };
+	struct index bigger = { .room = index->room ? index->room * 2 : ROOM_FIRST,
+				.used = index->used };
 	uint32_t i;
 
 	bigger.slots = malloc(bigger.room * sizeof(*bigger.slots));

@@ -40,7 +40,8 @@ static inline void optimum_stores(struct optimum *o, const struct sim_costs *cos
 }
 
 /* Accounts for @count consecutive submissions without a store between them. */
-static inline void optimum_submissions(struct optimum *o, const struct sim_costs *costs, uint64_t count)
+static inline void optimum_submissions(struct optimum *o, const struct sim_costs *costs,
+				       uint64_t count)
 {
 	uint64_t taken_back = o->relaxed_ns + costs->scan_ns + costs->protect_ns;
 

@@ -36,14 +36,16 @@ static u32 neighbour(struct simulation *sim, u32 at, s64 by)
 	u64 number = page->number + by;
 	u32 found;
 
-	if (page->number & TRACE_PAGE_PLACED && number / TRACE_PLACES != page->number / TRACE_PLACES)
+	if (page->number & TRACE_PAGE_PLACED &&
+	    number / TRACE_PLACES != page->number / TRACE_PLACES)
 		return NONE;
 	found = index_find(&sim->page_index, number);
 	if (found == NONE)
 		return NONE;
 	other = &sim->pages[found];
 	/* Pages of different roots are in different address spaces. */
-	if (!other->there || (other->root != page->root && other->root != EVERY_ROOT && page->root != EVERY_ROOT))
+	if (!other->there ||
+	    (other->root != page->root && other->root != EVERY_ROOT && page->root != EVERY_ROOT))
 		return NONE;
 	return found;
 }
@@ -137,8 +139,8 @@ static void run_burst(struct simulation *sim, struct run *run, u32 at)
 {
 	u32 before = neighbour(sim, at, -1);
 
-	while (ghyvi_history_run(before == NONE ? NULL : &run->pages[before].history, &run->pages[at].history,
-				 &run->experience)) {
+	while (ghyvi_history_run(before == NONE ? NULL : &run->pages[before].history,
+				 &run->pages[at].history, &run->experience)) {
 		before = at;
 		at = neighbour(sim, at, 1);
 		if (at == NONE)
@@ -167,8 +169,8 @@ static void run_trap(struct simulation *sim, struct run *run, u32 at, u32 entry)
 	struct ghyvi_shadow_view seen = view(sim, run, at);
 
 	run->counts->traps++;
-	if (ghyvi_history_trap(&run->pages[at].history, &run->experience, sim->tuning, submissions_of(sim, at),
-			       entry * GHYVI_BURST_STARTS / sim->entries))
+	if (ghyvi_history_trap(&run->pages[at].history, &run->experience, sim->tuning,
+			       submissions_of(sim, at), entry * GHYVI_BURST_STARTS / sim->entries))
 		run_burst(sim, run, at);
 	if (!run->policy->relax(&seen))
 		return;
@@ -212,8 +214,9 @@ static void scan_list(struct simulation *sim, struct run *run, u32 root)
 		run->counts->pages_scanned++;
 		run->counts->entries_found += page->written.count;
 		run->counts->protects += page->taken_back;
-		if (ghyvi_history_scan(&page->history, &run->experience, sim->tuning, submissions_of(sim, at),
-				       page->written.count, page->taken_back))
+		if (ghyvi_history_scan(&page->history, &run->experience, sim->tuning,
+				       submissions_of(sim, at), page->written.count,
+				       page->taken_back))
 			run_burst(sim, run, at);
 		written_clear(&page->written);
 		if (page->taken_back)

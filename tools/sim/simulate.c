@@ -28,7 +28,8 @@ static int grow_pages(struct simulation *sim)
 {
 	u32 room = sim->page_room ? sim->page_room * 2 : 1024, i;
 
-	if (!enlarge(&sim->pages, room, sizeof(*sim->pages)) || !enlarge(&sim->dirty, room, sizeof(*sim->dirty)))
+	if (!enlarge(&sim->pages, room, sizeof(*sim->pages)) ||
+	    !enlarge(&sim->dirty, room, sizeof(*sim->dirty)))
 		return no_memory(sim);
 	for (i = 0; i < sim->run_count; i++)
 		if (!enlarge(&sim->runs[i].pages, room, sizeof(*sim->runs[i].pages)))
@@ -62,7 +63,8 @@ static u32 rank_of(const struct simulation *sim, u64 number)
 	const struct profile *found = NULL;
 
 	if (sim->profile_count)
-		found = bsearch(&number, sim->profile, sim->profile_count, sizeof(*sim->profile), compare_profile);
+		found = bsearch(&number, sim->profile, sim->profile_count, sizeof(*sim->profile),
+				compare_profile);
 	return found ? found->rank : GHYVI_RANK_UNKNOWN;
 }
 
@@ -82,7 +84,9 @@ static int find_page(struct simulation *sim, u64 number, u32 *at)
 	if (index_add(&sim->page_index, number, sim->page_count))
 		return no_memory(sim);
 	*at = sim->page_count++;
-	sim->pages[*at] = (struct guest_page){ .number = number, .rank = rank_of(sim, number), .foresight.foresight = true };
+	sim->pages[*at] = (struct guest_page){ .number = number,
+					       .rank = rank_of(sim, number),
+					       .foresight.foresight = true };
 	return 0;
 }
 
@@ -105,8 +109,8 @@ static int find_root(struct simulation *sim, u64 number, u32 *at)
 	if (*at != NONE)
 		return 0;
 	if (sim->root_count > TRACE_ROOTS_MAX) { /* root_count includes EVERY_ROOT */
-		snprintf(sim->source->message, TRACE_MESSAGE_BYTES, "more than %u roots in one trace",
-			 TRACE_ROOTS_MAX);
+		snprintf(sim->source->message, TRACE_MESSAGE_BYTES,
+			 "more than %u roots in one trace", TRACE_ROOTS_MAX);
 		return -1;
 	}
 	if (add_root(sim, at))
@@ -247,7 +251,8 @@ static int on_record(struct simulation *sim, const struct trace_record *record)
 	case TRACE_PAGE_FREED:
 		return on_page_freed(sim, record->page);
 	case TRACE_PAGE_ROOT:
-		return find_root(sim, record->root, &root) ? -1 : on_page_root(sim, record->page, root);
+		return find_root(sim, record->root, &root) ? -1 :
+							     on_page_root(sim, record->page, root);
 	case TRACE_PAGE_SHARED:
 		return on_page_root(sim, record->page, EVERY_ROOT);
 	default:

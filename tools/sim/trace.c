@@ -26,7 +26,8 @@ static int fail(struct trace_reader *reader, uint64_t offset, const char *format
 /* Adds the consumed bytes of the buffer to the checksum. */
 static void sum_up(struct trace_reader *reader)
 {
-	reader->crc = crc32(reader->crc, reader->buffer + reader->summed, reader->at - reader->summed);
+	reader->crc =
+		crc32(reader->crc, reader->buffer + reader->summed, reader->at - reader->summed);
 	reader->summed = reader->at;
 }
 
@@ -78,7 +79,8 @@ static int reader_source_rewind(struct trace_source *source)
 	return trace_read_open(reader, file);
 }
 
-static int read_fixed(struct trace_reader *reader, const char *where, unsigned int bytes, uint64_t *value)
+static int read_fixed(struct trace_reader *reader, const char *where, unsigned int bytes,
+		      uint64_t *value)
 {
 	unsigned char taken[8];
 	unsigned int i;
@@ -100,8 +102,10 @@ static int read_magic(struct trace_reader *reader)
 
 	for (i = 0; i < TRACE_MAGIC_BYTES; i++)
 		if (next_byte(reader) != TRACE_MAGIC[i])
-			return ferror(reader->file) ? fail_truncated(reader, "") :
-			       fail(reader, 0, "not a trace: it does not begin with %s", TRACE_MAGIC);
+			return ferror(reader->file) ?
+				       fail_truncated(reader, "") :
+				       fail(reader, 0, "not a trace: it does not begin with %s",
+					    TRACE_MAGIC);
 	return 0;
 }
 
@@ -109,7 +113,8 @@ int trace_read_open(struct trace_reader *reader, FILE *file)
 {
 	uint64_t version, entry_bytes, table_pages;
 
-	_Static_assert(offsetof(struct trace_reader, source) == 0, "a source is cast to its reader");
+	_Static_assert(offsetof(struct trace_reader, source) == 0,
+		       "a source is cast to its reader");
 	memset(reader, 0, sizeof(*reader));
 	reader->file = file;
 	reader->source.next = reader_source_next;
@@ -119,9 +124,11 @@ int trace_read_open(struct trace_reader *reader, FILE *file)
 	    read_fixed(reader, "in the header", 8, &table_pages))
 		return -1;
 	if (!version || version > TRACE_VERSION)
-		return fail(reader, 8, "version %" PRIu64 ", only 1 to %d are known", version, TRACE_VERSION);
+		return fail(reader, 8, "version %" PRIu64 ", only 1 to %d are known", version,
+			    TRACE_VERSION);
 	if (entry_bytes != 4 && entry_bytes != 8)
-		return fail(reader, 12, "entries of %" PRIu64 " bytes, must be 4 or 8", entry_bytes);
+		return fail(reader, 12, "entries of %" PRIu64 " bytes, must be 4 or 8",
+			    entry_bytes);
 	if (table_pages > TRACE_TABLE_PAGES_MAX)
 		return fail(reader, 16, "%" PRIu64 " table pages, at most %u", table_pages,
 			    TRACE_TABLE_PAGES_MAX);
@@ -152,8 +159,8 @@ static int read_varint(struct trace_reader *reader, const char *what, uint64_t m
 		if (c & 0x80)
 			continue;
 		if (*value > max)
-			return fail(reader, start, "%s is %" PRIu64 ", at most %" PRIu64, what, *value,
-				    max);
+			return fail(reader, start, "%s is %" PRIu64 ", at most %" PRIu64, what,
+				    *value, max);
 		return 0;
 	}
 	return fail(reader, start, "%s does not fit 64 bits", what);
@@ -185,15 +192,18 @@ static int read_footer(struct trace_reader *reader)
 	if (read_fixed(reader, "in the footer", 4, &kind))
 		return -1;
 	if (kind != TRACE_CHECKSUM_CRC32)
-		return fail(reader, start, "checksum of kind %" PRIu64 ", only %d (CRC-32) is known", kind,
+		return fail(reader, start,
+			    "checksum of kind %" PRIu64 ", only %d (CRC-32) is known", kind,
 			    TRACE_CHECKSUM_CRC32);
 	sum_up(reader);
 	crc = reader->crc;
 	if (read_fixed(reader, "in the footer", 4, &sum))
 		return -1;
 	if (sum != crc)
-		return fail(reader, start + 4, "the checksum is 0x%08" PRIx64 ", the bytes before it have 0x%08" PRIx32
-			    ": the file is damaged", sum, crc);
+		return fail(reader, start + 4,
+			    "the checksum is 0x%08" PRIx64 ", the bytes before it have 0x%08" PRIx32
+			    ": the file is damaged",
+			    sum, crc);
 	return 0;
 }
 
@@ -206,8 +216,9 @@ static int read_end(struct trace_reader *reader)
 		return -1;
 	if (stores != reader->stores || submissions != reader->submissions)
 		return fail(reader, start,
-			    "%" PRIu64 " stores and %" PRIu64 " submissions read, the end says %" PRIu64
-			    " and %" PRIu64, reader->stores, reader->submissions, stores, submissions);
+			    "%" PRIu64 " stores and %" PRIu64
+			    " submissions read, the end says %" PRIu64 " and %" PRIu64,
+			    reader->stores, reader->submissions, stores, submissions);
 	if (reader->version > 1 && read_footer(reader))
 		return -1;
 	start = reader->offset;
@@ -265,7 +276,8 @@ static unsigned char *put_fixed(unsigned char *at, uint64_t value, unsigned int 
 	return at;
 }
 
-static int write_bytes(struct trace_writer *writer, const unsigned char *bytes, const unsigned char *end)
+static int write_bytes(struct trace_writer *writer, const unsigned char *bytes,
+		       const unsigned char *end)
 {
 	size_t count = end - bytes;
 
@@ -320,7 +332,8 @@ int trace_write_end(struct trace_writer *writer)
 	at = put_varint(at, writer->stores);
 	at = put_varint(at, writer->submissions);
 	at = put_fixed(at, TRACE_CHECKSUM_CRC32, 4);
-	if (write_bytes(writer, bytes, at) || write_bytes(writer, bytes, put_fixed(bytes, writer->crc, 4)))
+	if (write_bytes(writer, bytes, at) ||
+	    write_bytes(writer, bytes, put_fixed(bytes, writer->crc, 4)))
 		return -1;
 	return fflush(writer->file) ? -1 : 0;
 }

@@ -54,9 +54,8 @@ int cmd_set(struct ctl *ctl, int argc, char **argv)
 	if (status)
 		return status;
 	if (options.words.count < 2 && !(options.words.count && options.file)) {
-		complain(
-			"give a UUID (or a pGPU) and at least one ATTRIBUTE=VALUE; see ghyvictl "
-			"set --help");
+		complain("give a UUID (or a pGPU) and at least one ATTRIBUTE=VALUE; see ghyvictl "
+			 "set --help");
 		return STATUS_USAGE;
 	}
 	status = need_target(ctl, options.words.uuids[0], &target);

@@ -20,10 +20,9 @@ static const struct argp create_argp = {
 
 static int complain_full(const struct ghyvi_type *full)
 {
-	complain(
-		"No available instances of %s on %s: remove a vGPU (ghyvictl list) or choose a "
-		"smaller type (ghyvictl types)",
-		ghyvi_type_id(full), ghyvi_type_parent(full));
+	complain("No available instances of %s on %s: remove a vGPU (ghyvictl list) or choose a "
+		 "smaller type (ghyvictl types)",
+		 ghyvi_type_id(full), ghyvi_type_parent(full));
 	return STATUS_BUSY;
 }
 

@@ -208,8 +208,7 @@ static int define(const struct define_options *options, const char *uuid, const 
 	definition = json_pack("{s:s, s:s, s:o}", "mdev_type", type, "start",
 			       options->automatic ? "auto" : "manual", "attrs", attributes);
 	if (!mdevctl) {
-		complain(
-			"definitions need mdevctl, which is not installed: apt install mdevctl");
+		complain("definitions need mdevctl, which is not installed: apt install mdevctl");
 		status = STATUS_ERROR;
 	} else {
 		status = define_with_mdevctl(mdevctl, uuid, parent, definition);

@@ -49,11 +49,10 @@ static void check_parents(struct doctor *doctor)
 		doctor_say(doctor, RESULT_PASS, "parent", NULL, "%s offers vGPUs", parent);
 	}
 	if (!i)
-		doctor_say(
-			doctor, RESULT_FAIL, "parent",
-			"modprobe ghyvi_softgpu adds a software pGPU; dmesg says why a GPU was "
-			"rejected",
-			"no parent offers vGPUs");
+		doctor_say(doctor, RESULT_FAIL, "parent",
+			   "modprobe ghyvi_softgpu adds a software pGPU; dmesg says why a GPU was "
+			   "rejected",
+			   "no parent offers vGPUs");
 	ghyvi_types_free(types);
 }
 
@@ -69,13 +68,13 @@ static void check_memlock(struct doctor *doctor)
 		doctor_say(doctor, RESULT_PASS, "memlock", NULL,
 			   "the limit does not apply to root");
 	else
-		doctor_say(
-			doctor, limit.rlim_cur < MEMLOCK_USEFUL_BYTES ? RESULT_WARN : RESULT_PASS,
-			"memlock",
-			"for plain QEMU: \"USER - memlock unlimited\" in "
-			"/etc/security/limits.conf; libvirt sets it itself",
-			"this user may lock %" PRIu64 " MiB; a guest needs its memory and 1 GiB",
-			(uint64_t)limit.rlim_cur >> 20);
+		doctor_say(doctor,
+			   limit.rlim_cur < MEMLOCK_USEFUL_BYTES ? RESULT_WARN : RESULT_PASS,
+			   "memlock",
+			   "for plain QEMU: \"USER - memlock unlimited\" in "
+			   "/etc/security/limits.conf; libvirt sets it itself",
+			   "this user may lock %" PRIu64 " MiB; a guest needs its memory and 1 GiB",
+			   (uint64_t)limit.rlim_cur >> 20);
 }
 
 /* The program that mdevctl's udev rule runs; the caller frees it and *rule. */
@@ -136,11 +135,10 @@ static void check_mdevctl_rule(struct doctor *doctor)
 	} else {
 		path = doctor_path(doctor, "%s", program);
 		if (access(path, X_OK) && restore_rule_exists(doctor))
-			doctor_say(
-				doctor, RESULT_PASS, "mdevctl", NULL,
-				"its udev rule runs %s, which does not exist; "
-				"ghyvi-restore@.service starts vGPUs instead",
-				program);
+			doctor_say(doctor, RESULT_PASS, "mdevctl", NULL,
+				   "its udev rule runs %s, which does not exist; "
+				   "ghyvi-restore@.service starts vGPUs instead",
+				   program);
 		else if (access(path, X_OK))
 			doctor_say(
 				doctor, RESULT_WARN, "mdevctl",

@@ -195,11 +195,10 @@ static void check_secure_boot(struct doctor *doctor)
 		doctor_say(doctor, RESULT_PASS, "secureboot", NULL,
 			   "Secure Boot is on, and ghyvi is loaded");
 	else
-		doctor_say(
-			doctor, RESULT_WARN, "secureboot",
-			"sign the modules and enrol the key: mokutil --import "
-			"/var/lib/dkms/mok.pub, then reboot",
-			"Secure Boot is on: only signed modules load");
+		doctor_say(doctor, RESULT_WARN, "secureboot",
+			   "sign the modules and enrol the key: mokutil --import "
+			   "/var/lib/dkms/mok.pub, then reboot",
+			   "Secure Boot is on: only signed modules load");
 }
 
 void doctor_check_kernel(struct doctor *doctor)

@@ -66,10 +66,9 @@ static int complain_dump(const struct ghyvi_vgpu *vgpu, const char *path)
 	if (error == EACCES)
 		complain("%s: only root can read debugfs", path);
 	else if (error == ENOENT)
-		complain(
-			"%s does not exist; is debugfs mounted? mount -t debugfs none "
-			"/sys/kernel/debug",
-			path);
+		complain("%s does not exist; is debugfs mounted? mount -t debugfs none "
+			 "/sys/kernel/debug",
+			 path);
 	else
 		complain("%s: %s", path, strerror(error));
 	return STATUS_ERROR;
@@ -126,9 +125,11 @@ int cmd_dump(struct ctl *ctl, int argc, char **argv)
 	if (ctl->json)
 		dumping.list = json_array();
 	status = each_vgpu(&options.uuids, dump_one, &dumping);
-	if (dumping.list)
-		return json_print(json_pack("{s:o}", "vgpus", dumping.list), JSON_INDENT(2)) ?:
-											       status;
+	if (dumping.list) {
+		json_t *root = json_pack("{s:o}", "vgpus", dumping.list);
+
+		return json_print(root, JSON_INDENT(2)) ?: status;
+	}
 	return status;
 }
 

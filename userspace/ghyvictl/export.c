@@ -32,8 +32,7 @@ static error_t parse_export(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option export_argp_options[] = {
-	{ "output", 'o', "FILE", 0,
-	  "Replace FILE atomically (default: stdout)", 0 },
+	{ "output", 'o', "FILE", 0, "Replace FILE atomically (default: stdout)", 0 },
 	{}
 };
 

@@ -172,10 +172,9 @@ static error_t parse_remove(int key, char *argument, struct argp_state *state)
 int cmd_remove(struct ctl *ctl, int argc, char **argv)
 {
 	static const struct argp_option argp_options[] = {
-		{ "force", 'f', NULL, 0,
-		  "If a VM uses it, request the unplug and wait", 0 },
-		{ "timeout", 't', "SECONDS", 0,
-		  "How long --force waits (default " TIMEOUT_TEXT ")", 0 },
+		{ "force", 'f', NULL, 0, "If a VM uses it, request the unplug and wait", 0 },
+		{ "timeout", 't', "SECONDS", 0, "How long --force waits (default " TIMEOUT_TEXT ")",
+		  0 },
 		{}
 	};
 	static const struct argp argp = {

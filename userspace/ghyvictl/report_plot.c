@@ -178,11 +178,10 @@ char **report_draw(json_t *rounds)
 	free(path);
 	free(script);
 	if (!output) {
-		complain(
-			program_exists("gnuplot") ?
-				"gnuplot failed; gnuplot --version should be 5" :
-				"the charts need gnuplot, which is not installed: apt install "
-				"gnuplot-nox");
+		complain(program_exists("gnuplot") ?
+				 "gnuplot failed; gnuplot --version should be 5" :
+				 "the charts need gnuplot, which is not installed: apt install "
+				 "gnuplot-nox");
 		return NULL;
 	}
 	drawings = split(output);

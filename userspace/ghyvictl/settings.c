@@ -188,7 +188,8 @@ static void complain_refused(const struct target *target, const char *attribute,
 		reason += length + 2;
 	else if (!strcmp(reason, error_before))
 		reason = "";
-	complain("%s: %s=%s: %s", target_name(target), attribute, shown, *reason ? reason : reason_of(error));
+	complain("%s: %s=%s: %s", target_name(target), attribute, shown,
+		 *reason ? reason : reason_of(error));
 	if (error == -EINVAL)
 		complain_choices(target, attribute, value);
 	free(shown);

@@ -137,6 +137,7 @@ static error_t parse_show(int key, char *argument, struct argp_state *state)
 
 int cmd_show(struct ctl *ctl, int argc, char **argv)
 {
+	json_t *root;
 	static const struct argp_option argp_options[] = {
 		{ "attributes", 'a', NULL, 0,
 		  "Only the settings that can be changed, as mdevctl's list of attributes (JSON)",
@@ -167,6 +168,6 @@ int cmd_show(struct ctl *ctl, int argc, char **argv)
 	status = options.words.count ? show_named(&options, &shown) : show_all(&options, &shown);
 	if (!ctl->json)
 		return status;
-	return json_print(json_pack("{s:o, s:o}", "vgpus", shown.vgpus, "parents", shown.parents), JSON_INDENT(2)) ?:
-		       status;
+	root = json_pack("{s:o, s:o}", "vgpus", shown.vgpus, "parents", shown.parents);
+	return json_print(root, JSON_INDENT(2)) ?: status;
 }

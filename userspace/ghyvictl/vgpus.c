@@ -130,7 +130,9 @@ time_t last_error_time(const struct ghyvi_vgpu *vgpu)
 {
 	char text[GHYVI_VALUE_BYTES];
 
-	return ghyvi_vgpu_read(vgpu, "last_error_time", text, sizeof(text)) ? 0 : strtoll(text, NULL, 10);
+	return ghyvi_vgpu_read(vgpu, "last_error_time", text, sizeof(text)) ?
+		       0 :
+		       strtoll(text, NULL, 10);
 }
 
 json_t *json_vgpu_details(const struct ghyvi_vgpu *vgpu)

@@ -19,11 +19,17 @@ struct wanted {
 };
 
 #define WANTED_OPTIONS                                                                             \
-	{ "parent", 'p', "PARENT", 0,                                                              \
-	  "The pGPU, such as 1000:00:00.0 (default: the first with room)", 0 },                    \
-	{ "uuid", 'u', "UUID", 0, "UUID of the vGPU (default: random)", 0 },                       \
-	{ "policy", 'm', "POLICY", 0, "Short for --set policy/mode=POLICY", 0 },                   \
-	{ "set", 's', "ATTRIBUTE=VALUE", 0, "Initial setting; can be given several times", 0 }
+	{ "parent",                                                                                \
+	  'p',                                                                                     \
+	  "PARENT",                                                                                \
+	  0,                                                                                       \
+	  "The pGPU, such as 1000:00:00.0 (default: the first with room)",                         \
+	  0 },                                                                                     \
+		{ "uuid", 'u', "UUID", 0, "UUID of the vGPU (default: random)", 0 },               \
+		{ "policy", 'm', "POLICY", 0, "Short for --set policy/mode=POLICY", 0 },           \
+	{                                                                                          \
+		"set", 's', "ATTRIBUTE=VALUE", 0, "Initial setting; can be given several times", 0 \
+	}
 
 error_t parse_wanted(int key, char *argument, struct argp_state *state);
 

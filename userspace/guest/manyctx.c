@@ -66,7 +66,8 @@ static uint32_t color_of(unsigned int number, unsigned int round)
 	return number << 12 | round << 1 | 1;
 }
 
-static int fill(struct gem *gem, uint32_t target, uint32_t commands, unsigned int number, unsigned int round)
+static int fill(struct gem *gem, uint32_t target, uint32_t commands, unsigned int number,
+		unsigned int round)
 {
 	static struct batch batch;
 	struct surface s = {
@@ -100,15 +101,16 @@ static int check(const struct gem *gem, uint32_t target, unsigned int number, un
 
 	for (unsigned int i = 0; !ret && i < LINE_PIXELS; i++) {
 		if (line[i] != color_of(number, round)) {
-			printf("context %u, round %u: pixel %u is %08x, not %08x\n", number, round, i, line[i],
-			       color_of(number, round));
+			printf("context %u, round %u: pixel %u is %08x, not %08x\n", number, round,
+			       i, line[i], color_of(number, round));
 			ret = -EILSEQ;
 		}
 	}
 	return ret;
 }
 
-static int run_round(struct gem *gems, uint32_t target, const uint32_t *commands, unsigned int round)
+static int run_round(struct gem *gems, uint32_t target, const uint32_t *commands,
+		     unsigned int round)
 {
 	unsigned int i;
 	int ret = 0;
@@ -157,7 +159,7 @@ int main(int argc, char **argv)
 		ret = run(gems, commands);
 	if (!ret)
 		ret = gem_guilty(gems) ? -EIO : 0;
-	printf("%u contexts, %u MiB mapped, %u batches: %s\n", contexts, contexts * mib, contexts * rounds,
-	       ret ? strerror(-ret) : "all right");
+	printf("%u contexts, %u MiB mapped, %u batches: %s\n", contexts, contexts * mib,
+	       contexts * rounds, ret ? strerror(-ret) : "all right");
 	return ret ? EXIT_WRONG : 0;
 }

@@ -39,7 +39,8 @@ static int device_names(struct names *names, struct ghyvi *ghyvi, const char *su
 	if (ret < 0)
 		goto unref;
 	ret = 0;
-	udev_list_entry_foreach(entry, udev_enumerate_get_list_entry(enumerate)) {
+	udev_list_entry_foreach(entry, udev_enumerate_get_list_entry(enumerate))
+	{
 		ret = names_add(names, last_component(udev_list_entry_get_name(entry)));
 		if (ret)
 			break;

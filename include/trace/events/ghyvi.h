@@ -22,6 +22,9 @@
  * same meaning. A page that is out of sync (oos) with its shadow is a relaxed page.
  */
 
+/* The arguments of TRACE_EVENT() are not expressions. */
+/* clang-format off */
+
 /* A guest store to a write-protected table page. */
 TRACE_EVENT(ghyvi_trap,
 	TP_PROTO(struct ghyvi_reporter *vgpu, const char *policy, u64 gpa, u32 bytes),

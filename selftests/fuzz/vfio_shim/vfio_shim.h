@@ -118,8 +118,8 @@ struct page {
 };
 struct page *vmalloc_to_page(const void *memory);
 #define page_count(page) ((page)->refs)
-int remap_pfn_range(struct vm_area_struct *vma, unsigned long at, unsigned long pfn, unsigned long bytes,
-		    unsigned long protection);
+int remap_pfn_range(struct vm_area_struct *vma, unsigned long at, unsigned long pfn,
+		    unsigned long bytes, unsigned long protection);
 
 /* VFIO */
 struct vfio_device {
@@ -143,8 +143,10 @@ struct vfio_info_cap {
 };
 struct vfio_info_cap_header;
 struct vfio_irq_set;
-int vfio_info_add_capability(struct vfio_info_cap *caps, struct vfio_info_cap_header *cap, size_t bytes);
+int vfio_info_add_capability(struct vfio_info_cap *caps, struct vfio_info_cap_header *cap,
+			     size_t bytes);
 void vfio_info_cap_shift(struct vfio_info_cap *caps, size_t offset);
-int vfio_set_irqs_validate_and_prepare(struct vfio_irq_set *set, int vectors, int indices, size_t *data_bytes);
+int vfio_set_irqs_validate_and_prepare(struct vfio_irq_set *set, int vectors, int indices,
+				       size_t *data_bytes);
 
 #endif

@@ -213,9 +213,9 @@ static volatile uint8_t *open_bar0(const char *directory, uint64_t *address, int
 	*address = bar & ~0xfull;
 	snprintf(path, sizeof(path), "%s/resource0", directory);
 	resource = open(path, O_RDWR | O_SYNC);
-	memory = resource < 0 ? MAP_FAILED :
-				mmap(NULL, BAR0_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
-				     resource, 0);
+	memory = resource < 0 ?
+			 MAP_FAILED :
+			 mmap(NULL, BAR0_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, resource, 0);
 	if (memory == MAP_FAILED)
 		give_up("%s: %s", path, strerror(errno));
 	close(resource);

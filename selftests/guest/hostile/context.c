@@ -41,8 +41,8 @@ void context_make(struct context *context, enum engine_id id, const struct table
 	ggtt_map(machine.gpa[state]); /* the second page of the image */
 	context->ring_start = ggtt_map(machine.gpa[ring]);
 	next_id = next_id % 1000 + 1;
-	context->descriptor = (uint64_t)next_id << 37 | context->lrca | GEN8_CTX_VALID | DESC_64BIT |
-			      GEN8_CTX_PRIVILEGE;
+	context->descriptor = (uint64_t)next_id << 37 | context->lrca | GEN8_CTX_VALID |
+			      DESC_64BIT | GEN8_CTX_PRIVILEGE;
 	context_fill(context, tables);
 	root_used(tables->root, 4);
 }

@@ -14,11 +14,11 @@
 #define PROGRESS_S 10
 
 static const struct attack *const attacks[] = {
-	&attack_toctou,	  &attack_table_race, &attack_to_absent, &attack_unmap,
-	&attack_smram,	  &attack_aliasing,   &attack_foreign,	 &attack_split_entry,
-	&attack_scan,	  &attack_trap,	      &attack_exhaust,	 &attack_commands,
-	&attack_user,	  &attack_infinite,   &attack_schedule,	 &attack_registers,
-	&attack_port,	  &attack_image,      &attack_ring,
+	&attack_toctou, &attack_table_race, &attack_to_absent, &attack_unmap,
+	&attack_smram,	&attack_aliasing,   &attack_foreign,   &attack_split_entry,
+	&attack_scan,	&attack_trap,	    &attack_exhaust,   &attack_commands,
+	&attack_user,	&attack_infinite,   &attack_schedule,  &attack_registers,
+	&attack_port,	&attack_image,	    &attack_ring,
 };
 
 /* The result of one class. */

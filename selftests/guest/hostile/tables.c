@@ -107,7 +107,9 @@ void root_used(unsigned int page, unsigned int levels)
 
 void root_announce(unsigned int page, unsigned int levels)
 {
-	notify(page, levels, levels == 3 ? VGT_G2V_PPGTT_L3_PAGE_TABLE_CREATE : VGT_G2V_PPGTT_L4_PAGE_TABLE_CREATE);
+	notify(page, levels,
+	       levels == 3 ? VGT_G2V_PPGTT_L3_PAGE_TABLE_CREATE :
+			     VGT_G2V_PPGTT_L4_PAGE_TABLE_CREATE);
 	root_used(page, levels);
 }
 

@@ -64,24 +64,24 @@ static int shim_fence __attribute__((unused));
 #define smp_load_acquire(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define barrier() __asm__ volatile("" ::: "memory")
 #define xchg(p, v) __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST)
-#define cmpxchg(p, o, n)                                                                           \
-	({                                                                                         \
-		typeof(*(p)) __old = (o);                                                          \
-		__atomic_compare_exchange_n(p, &__old, n, false, __ATOMIC_SEQ_CST,                 \
-					    __ATOMIC_SEQ_CST);                                     \
-		__old;                                                                             \
+#define cmpxchg(p, o, n)                                                           \
+	({                                                                         \
+		typeof(*(p)) __old = (o);                                          \
+		__atomic_compare_exchange_n(p, &__old, n, false, __ATOMIC_SEQ_CST, \
+					    __ATOMIC_SEQ_CST);                     \
+		__old;                                                             \
 	})
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define BUILD_BUG_ON(c) _Static_assert(!(c), #c)
 #define static_assert _Static_assert
-#define WARN_ON(c)                                                                                 \
-	({                                                                                         \
-		bool __w = (c);                                                                    \
-		if (__w) {                                                                         \
-			fprintf(stderr, "WARN_ON %s %s:%d\n", #c, __FILE__, __LINE__);             \
-			abort();                                                                   \
-		}                                                                                  \
-		__w;                                                                               \
+#define WARN_ON(c)                                                                     \
+	({                                                                             \
+		bool __w = (c);                                                        \
+		if (__w) {                                                             \
+			fprintf(stderr, "WARN_ON %s %s:%d\n", #c, __FILE__, __LINE__); \
+			abort();                                                       \
+		}                                                                      \
+		__w;                                                                   \
 	})
 #define WARN_ON_ONCE WARN_ON
 
@@ -93,24 +93,24 @@ static int shim_fence __attribute__((unused));
 #define max(a, b) ((a) > (b) ? (a) : (b))
 #define min_t(t, a, b) min((t)(a), (t)(b))
 #define max_t(t, a, b) max((t)(a), (t)(b))
-#define swap(a, b)                                                                                 \
-	do {                                                                                       \
-		typeof(a) __t = (a);                                                               \
-		(a) = (b);                                                                         \
-		(b) = __t;                                                                         \
+#define swap(a, b)                   \
+	do {                         \
+		typeof(a) __t = (a); \
+		(a) = (b);           \
+		(b) = __t;           \
 	} while (0)
-#define DIV_ROUND_UP(n, d) (((n) + (d) - 1) / (d))
-#define round_up(x, y) ((((x) - 1) | ((typeof(x))(y) - 1)) + 1)
-#define round_down(x, y) ((x) & ~((typeof(x))(y) - 1))
-#define IS_ALIGNED(x, a) (((x) & ((typeof(x))(a) - 1)) == 0)
+#define DIV_ROUND_UP(n, d) (((n) + (d)-1) / (d))
+#define round_up(x, y) ((((x)-1) | ((typeof(x))(y)-1)) + 1)
+#define round_down(x, y) ((x) & ~((typeof(x))(y)-1))
+#define IS_ALIGNED(x, a) (((x) & ((typeof(x))(a)-1)) == 0)
 static inline void *memset64(u64 *to, u64 value, size_t count)
 {
 	while (count--)
 		to[count] = value;
 	return to;
 }
-#define container_of(p, t, m) ((t *)((char *)(p) - offsetof(t, m)))
-#define lower_32_bits(n) ((u32)((n) & 0xffffffff))
+#define container_of(p, t, m) ((t *)((char *)(p)-offsetof(t, m)))
+#define lower_32_bits(n) ((u32)((n)&0xffffffff))
 #define upper_32_bits(n) ((u32)(((u64)(n)) >> 32))
 #define NSEC_PER_SEC 1000000000ULL
 #define NSEC_PER_MSEC 1000000ULL
@@ -155,7 +155,10 @@ static inline bool IS_ERR_OR_NULL(const void *p)
 struct list_head {
 	struct list_head *next, *prev;
 };
-#define LIST_HEAD_INIT(n) { &(n), &(n) }
+#define LIST_HEAD_INIT(n)  \
+	{                  \
+		&(n), &(n) \
+	}
 #define LIST_HEAD(n) struct list_head n = LIST_HEAD_INIT(n)
 static inline void INIT_LIST_HEAD(struct list_head *l)
 {
@@ -222,11 +225,11 @@ static inline void list_splice_tail_init(struct list_head *l, struct list_head *
 #define list_first_entry(h, t, m) list_entry((h)->next, t, m)
 #define list_last_entry(h, t, m) list_entry((h)->prev, t, m)
 #define list_first_entry_or_null(h, t, m) (list_empty(h) ? NULL : list_first_entry(h, t, m))
-#define list_for_each_entry(p, h, m)                                                               \
-	for (p = list_entry((h)->next, typeof(*p), m); &p->m != (h);                               \
+#define list_for_each_entry(p, h, m)                                 \
+	for (p = list_entry((h)->next, typeof(*p), m); &p->m != (h); \
 	     p = list_entry(p->m.next, typeof(*p), m))
-#define list_for_each_entry_safe(p, n, h, m)                                                       \
-	for (p = list_entry((h)->next, typeof(*p), m), n = list_entry(p->m.next, typeof(*p), m);   \
+#define list_for_each_entry_safe(p, n, h, m)                                                     \
+	for (p = list_entry((h)->next, typeof(*p), m), n = list_entry(p->m.next, typeof(*p), m); \
 	     &p->m != (h); p = n, n = list_entry(n->m.next, typeof(*n), m))
 
 /*
@@ -242,7 +245,11 @@ struct rb_root_cached {
 	bool (*less)(struct rb_node *, const struct rb_node *);
 	unsigned long came;
 };
-#define RB_ROOT_CACHED (struct rb_root_cached){ NULL, NULL, 0 }
+#define RB_ROOT_CACHED          \
+	(struct rb_root_cached) \
+	{                       \
+		NULL, NULL, 0   \
+	}
 #define rb_entry(p, t, m) container_of(p, t, m)
 #define rb_first_cached(root) ((root)->first)
 void rb_add_cached(struct rb_node *node, struct rb_root_cached *root,
@@ -258,7 +265,8 @@ struct xarray {
 #define XA_ERROR(e) ((void *)(((unsigned long)(e) << 2) | 2UL))
 static inline bool xa_is_err(const void *e)
 {
-	return ((unsigned long)e & 3) == 2 && (unsigned long)e >= (unsigned long)XA_ERROR(-MAX_ERRNO);
+	return ((unsigned long)e & 3) == 2 &&
+	       (unsigned long)e >= (unsigned long)XA_ERROR(-MAX_ERRNO);
 }
 static inline int xa_err(void *e)
 {
@@ -339,7 +347,8 @@ static inline void *xa_find(struct xarray *xa, unsigned long *index, unsigned lo
 	pthread_mutex_unlock(&xa->lock);
 	return e;
 }
-static inline void *xa_find_after(struct xarray *xa, unsigned long *index, unsigned long last, int f)
+static inline void *xa_find_after(struct xarray *xa, unsigned long *index, unsigned long last,
+				  int f)
 {
 	unsigned long i = *index + 1;
 	void *e;
@@ -352,9 +361,9 @@ static inline void *xa_find_after(struct xarray *xa, unsigned long *index, unsig
 	return e;
 }
 #define XA_PRESENT 0
-#define xa_for_each(xa, i, e)                                                                      \
+#define xa_for_each(xa, i, e) \
 	for (i = 0, e = xa_find(xa, &i, ~0UL, 0); e; e = xa_find_after(xa, &i, ~0UL, 0))
-#define xa_for_each_range(xa, i, e, first, last)                                                   \
+#define xa_for_each_range(xa, i, e, first, last) \
 	for (i = (first), e = xa_find(xa, &i, last, 0); e; e = xa_find_after(xa, &i, last, 0))
 static inline bool xa_empty(const struct xarray *xa)
 {
@@ -383,7 +392,10 @@ typedef struct {
 typedef struct {
 	_Atomic int refs;
 } refcount_t;
-#define ATOMIC_INIT(i) { (i) }
+#define ATOMIC_INIT(i) \
+	{              \
+		(i)    \
+	}
 #define atomic64_read(a) atomic_load_explicit(&(a)->counter, memory_order_relaxed)
 #define atomic64_set(a, v) atomic_store(&(a)->counter, (v))
 #define atomic64_inc(a) ((void)atomic_fetch_add(&(a)->counter, 1))
@@ -490,12 +502,12 @@ struct ratelimit_state {
 #define DEFAULT_RATELIMIT_BURST 0
 #define __ratelimit(r) ((void)(r), 1)
 extern bool shim_quiet; /* no messages; for tests that provoke rejections */
-#define dev_warn(d, ...)                                                                           \
-	do {                                                                                       \
-		if (!shim_quiet) {                                                                 \
-			fprintf(stderr, "%s: ", (d) && (d)->name ? (d)->name : "?");               \
-			fprintf(stderr, __VA_ARGS__);                                              \
-		}                                                                                  \
+#define dev_warn(d, ...)                                                             \
+	do {                                                                         \
+		if (!shim_quiet) {                                                   \
+			fprintf(stderr, "%s: ", (d) && (d)->name ? (d)->name : "?"); \
+			fprintf(stderr, __VA_ARGS__);                                \
+		}                                                                    \
 	} while (0)
 #define pr_warn(...) (shim_quiet ? 0 : fprintf(stderr, __VA_ARGS__))
 #define scnprintf(b, n, ...) shim_scnprintf(b, n, __VA_ARGS__)

@@ -34,7 +34,10 @@ typedef struct {
 } spinlock_t;
 
 #ifdef SHIM_UNCHECKED
-#define SHIM_LOCK_INITIALIZER(k) { PTHREAD_MUTEX_INITIALIZER }
+#define SHIM_LOCK_INITIALIZER(k)          \
+	{                                 \
+		PTHREAD_MUTEX_INITIALIZER \
+	}
 #define shim_lock_init(l, k) ((void)pthread_mutex_init(&(l)->m, NULL))
 #define shim_lock_destroy(l, w) ((void)pthread_mutex_destroy(&(l)->m))
 #define shim_lock_take(l, w) ((void)pthread_mutex_lock(&(l)->m))
@@ -43,7 +46,10 @@ typedef struct {
 #define lockdep_assert_held(l) ((void)(l))
 #define might_sleep() ((void)0)
 #else
-#define SHIM_LOCK_INITIALIZER(k) { PTHREAD_MUTEX_INITIALIZER, 0, NULL, (k) }
+#define SHIM_LOCK_INITIALIZER(k)                        \
+	{                                               \
+		PTHREAD_MUTEX_INITIALIZER, 0, NULL, (k) \
+	}
 
 /* @where: source position and call, for the message */
 void shim_lock_init(struct shim_lock *l, int kind);
@@ -53,7 +59,7 @@ bool shim_lock_try(struct shim_lock *l, const char *where);
 void shim_lock_release(struct shim_lock *l, const char *where);
 void shim_assert_held(struct shim_lock *l, const char *where);
 void shim_may_sleep(const char *where);
-#define lockdep_assert_held(l)                                                                     \
+#define lockdep_assert_held(l) \
 	shim_assert_held(&(l)->lock, SHIM_WHERE "lockdep_assert_held(" #l ")")
 #define might_sleep() shim_may_sleep(SHIM_WHERE "might_sleep()")
 #endif
@@ -75,16 +81,16 @@ void shim_may_sleep(const char *where);
  * can arrive there. spin_lock_irq() and spin_lock_irqsave() do not call it.
  */
 extern __thread void (*shim_interrupt)(void);
-#define spin_lock(l)                                                                               \
-	do {                                                                                       \
-		shim_lock_take(&(l)->lock, SHIM_WHERE "spin_lock(" #l ")");                        \
-		if (shim_interrupt)                                                                \
-			shim_interrupt();                                                          \
+#define spin_lock(l)                                                        \
+	do {                                                                \
+		shim_lock_take(&(l)->lock, SHIM_WHERE "spin_lock(" #l ")"); \
+		if (shim_interrupt)                                         \
+			shim_interrupt();                                   \
 	} while (0)
-#define spin_lock_nested(l, n)                                                                     \
-	do {                                                                                       \
-		(void)(n);                                                                         \
-		spin_lock(l);                                                                      \
+#define spin_lock_nested(l, n) \
+	do {                   \
+		(void)(n);     \
+		spin_lock(l);  \
 	} while (0)
 #define spin_unlock(l) shim_lock_release(&(l)->lock, SHIM_WHERE "spin_unlock(" #l ")")
 #define spin_lock_irq(l) shim_lock_take(&(l)->lock, SHIM_WHERE "spin_lock_irq(" #l ")")
@@ -123,52 +129,56 @@ static inline void wake_up_all(wait_queue_head_t *w)
 }
 
 #define wake_up wake_up_all
-#define wait_event(w, cond)                                                                        \
-	do {                                                                                       \
-		might_sleep();                                                                     \
-		shim_queue_check(&(w));                                                            \
-		pthread_mutex_lock(&(w).m);                                                        \
-		while (!(cond))                                                                    \
-			pthread_cond_wait(&(w).c, &(w).m);                                         \
-		pthread_mutex_unlock(&(w).m);                                                      \
+#define wait_event(w, cond)                                \
+	do {                                               \
+		might_sleep();                             \
+		shim_queue_check(&(w));                    \
+		pthread_mutex_lock(&(w).m);                \
+		while (!(cond))                            \
+			pthread_cond_wait(&(w).c, &(w).m); \
+		pthread_mutex_unlock(&(w).m);              \
 	} while (0)
 #define wait_event_idle wait_event
 #define HZ 100
-#define wait_event_timeout(w, cond, ticks)                                                         \
-	({                                                                                         \
-		struct timespec __t;                                                               \
-		bool __c;                                                                          \
-                                                                                                   \
-		might_sleep();                                                                     \
-		shim_queue_check(&(w));                                                            \
-		clock_gettime(CLOCK_REALTIME, &__t);                                               \
-		__t.tv_nsec += (long)(ticks) % HZ * (NSEC_PER_SEC / HZ);                           \
-		__t.tv_sec += (ticks) / HZ + __t.tv_nsec / NSEC_PER_SEC;                           \
-		__t.tv_nsec %= NSEC_PER_SEC;                                                       \
-		pthread_mutex_lock(&(w).m);                                                        \
-		while (!(__c = (cond)) && !pthread_cond_timedwait(&(w).c, &(w).m, &__t))           \
-			;                                                                          \
-		pthread_mutex_unlock(&(w).m);                                                      \
-		__c;                                                                               \
+#define wait_event_timeout(w, cond, ticks)                                               \
+	({                                                                               \
+		struct timespec __t;                                                     \
+		bool __c;                                                                \
+                                                                                         \
+		might_sleep();                                                           \
+		shim_queue_check(&(w));                                                  \
+		clock_gettime(CLOCK_REALTIME, &__t);                                     \
+		__t.tv_nsec += (long)(ticks) % HZ * (NSEC_PER_SEC / HZ);                 \
+		__t.tv_sec += (ticks) / HZ + __t.tv_nsec / NSEC_PER_SEC;                 \
+		__t.tv_nsec %= NSEC_PER_SEC;                                             \
+		pthread_mutex_lock(&(w).m);                                              \
+		while (!(__c = (cond)) && !pthread_cond_timedwait(&(w).c, &(w).m, &__t)) \
+			;                                                                \
+		pthread_mutex_unlock(&(w).m);                                            \
+		__c;                                                                     \
 	})
 /* Waits once, for at most @ns; always returns 0, so the caller must test @cond again. */
-#define wait_event_interruptible_hrtimeout(w, cond, ns)                                            \
-	({                                                                                         \
-		struct timespec __t;                                                               \
-		u64 __ns = (ns);                                                                   \
-                                                                                                   \
-		might_sleep();                                                                     \
-		shim_queue_check(&(w));                                                            \
-		clock_gettime(CLOCK_REALTIME, &__t);                                               \
-		__ns += (u64)__t.tv_nsec;                                                          \
-		__t.tv_sec += (time_t)(__ns / NSEC_PER_SEC);                                       \
-		__t.tv_nsec = (long)(__ns % NSEC_PER_SEC);                                         \
-		pthread_mutex_lock(&(w).m);                                                        \
-		if (!(cond))                                                                       \
-			pthread_cond_timedwait(&(w).c, &(w).m, &__t);                              \
-		pthread_mutex_unlock(&(w).m);                                                      \
-		0;                                                                                 \
+#define wait_event_interruptible_hrtimeout(w, cond, ns)               \
+	({                                                            \
+		struct timespec __t;                                  \
+		u64 __ns = (ns);                                      \
+                                                                      \
+		might_sleep();                                        \
+		shim_queue_check(&(w));                               \
+		clock_gettime(CLOCK_REALTIME, &__t);                  \
+		__ns += (u64)__t.tv_nsec;                             \
+		__t.tv_sec += (time_t)(__ns / NSEC_PER_SEC);          \
+		__t.tv_nsec = (long)(__ns % NSEC_PER_SEC);            \
+		pthread_mutex_lock(&(w).m);                           \
+		if (!(cond))                                          \
+			pthread_cond_timedwait(&(w).c, &(w).m, &__t); \
+		pthread_mutex_unlock(&(w).m);                         \
+		0;                                                    \
 	})
-#define wait_event_interruptible(w, cond) ({ wait_event(w, cond); 0; })
+#define wait_event_interruptible(w, cond) \
+	({                                \
+		wait_event(w, cond);      \
+		0;                        \
+	})
 
 #endif
