@@ -3,7 +3,7 @@
  * Translation state of one vGPU (kernel/gtt, kernel/shadow): its shadowed GGTT partition, its
  * shadowed PPGTT trees, the guest pages pinned for them, and when each table page is synced.
  *
- * Locking: mm->lock (a mutex) protects the state. A function that takes it may sleep. It is taken
+ * Locking: gtt->lock (a mutex) protects the state. A function that takes it may sleep. It is taken
  * after vgpu->lock, kvm->slots_lock and kvm->srcu (read side). With it held, only locks of the
  * hypervisor and of the pGPU are taken. No function waits for a job.
  */
@@ -21,7 +21,7 @@ struct seq_file;
 /**
  * struct ghyvi_gtt_params - parameters of ghyvi_gtt_create(), which copies them
  *
- * What the pointers refer to must outlive the mm.
+ * What the pointers refer to must outlive the gtt.
  */
 struct ghyvi_gtt_params {
 	/** @hv_ops: the hypervisor */
@@ -34,7 +34,7 @@ struct ghyvi_gtt_params {
 	struct ghyvi_pgpu_client *client;
 	/**
 	 * @ggtt: the guest's own GGTT table, host memory that the guest maps, with one entry per
-	 * page of the whole global address space. The mm reads it with READ_ONCE() and writes it
+	 * page of the whole global address space. The gtt reads it with READ_ONCE() and writes it
 	 * only in ghyvi_gtt_ggtt_store().
 	 */
 	u64 *ggtt;
@@ -64,40 +64,40 @@ struct ghyvi_gtt_params {
  * Nothing is shadowed at first. The policy is "adaptive".
  *
  * Context: Process context, may sleep.
- * Return: the mm, or an ERR_PTR: %-ENOMEM if memory is short, %-EINVAL if a range of the partition
+ * Return: the gtt, or an ERR_PTR: %-ENOMEM if memory is short, %-EINVAL if a range of the partition
  * is not a multiple of 2 MiB.
  */
 struct ghyvi_gtt *ghyvi_gtt_create(const struct ghyvi_gtt_params *params);
 
 /**
- * ghyvi_gtt_destroy() - Reset and free an mm.
- * @mm: the mm; no other thread uses it, and all roots have been put
+ * ghyvi_gtt_destroy() - Reset and free a gtt.
+ * @gtt: the gtt; no other thread uses it, and all roots have been put
  *
  * Nothing remains pinned, write-protected or owned in the pGPU.
  *
- * Context: Process context, may sleep. Takes mm->lock.
+ * Context: Process context, may sleep. Takes gtt->lock.
  */
 void ghyvi_gtt_destroy(struct ghyvi_gtt *gtt);
 
 /**
  * ghyvi_gtt_reset() - Drop all trees, GGTT shadow entries, pins and protections.
- * @mm: the mm
+ * @gtt: the gtt
  *
  * Roots that workloads still hold become empty. The caller has cancelled their jobs.
  *
- * Context: Process context, may sleep. Takes mm->lock.
+ * Context: Process context, may sleep. Takes gtt->lock.
  */
 void ghyvi_gtt_reset(struct ghyvi_gtt *gtt);
 
 /**
  * ghyvi_gtt_set_policy() - Select the shadowing policy.
- * @mm: the mm
+ * @gtt: the gtt
  * @name: name of the policy, see ghyvi_gtt_policy_list()
  *
  * The guest may be running. The policy takes effect page by page. A job ends in the mode (nested or
  * shadowed) in which it was started: its root records the mode and remains valid until it is put.
  *
- * Context: Process context, may sleep. Takes mm->lock.
+ * Context: Process context, may sleep. Takes gtt->lock.
  * Return: 0, or a negative errno with nothing changed: %-EINVAL if there is no such policy,
  * %-EOPNOTSUPP if the policy is "nested" and the pGPU does not run nested jobs.
  */
@@ -105,29 +105,29 @@ int ghyvi_gtt_set_policy(struct ghyvi_gtt *gtt, const char *name);
 
 /**
  * ghyvi_gtt_set_tuning() - Set the costs and settings that decisions depend on.
- * @mm: the mm
+ * @gtt: the gtt
  * @tuning: the new values, with the ranges given at struct ghyvi_shadow_tuning
  *
  * The guest may be running. If there are more table pages than the new tables_max, trees are
  * evicted.
  *
- * Context: Process context, may sleep. Takes mm->lock.
+ * Context: Process context, may sleep. Takes gtt->lock.
  * Return: 0, or %-EINVAL with nothing changed if a value is out of its range.
  */
 int ghyvi_gtt_set_tuning(struct ghyvi_gtt *gtt, const struct ghyvi_shadow_tuning *tuning);
 
 /**
  * ghyvi_gtt_tuning() - Get the present costs and settings.
- * @mm: the mm
+ * @gtt: the gtt
  * @tuning: filled with the values
  *
- * Context: Process context, may sleep. Takes mm->lock.
+ * Context: Process context, may sleep. Takes gtt->lock.
  */
 void ghyvi_gtt_tuning(struct ghyvi_gtt *gtt, struct ghyvi_shadow_tuning *tuning);
 
 /**
  * ghyvi_gtt_policy_list() - Format the names of all policies for sysfs.
- * @mm: the mm
+ * @gtt: the gtt
  * @buffer: filled with one line that has the active policy in brackets and ends in a newline
  * @bytes: size of @buffer in bytes, at least 1
  *
@@ -138,31 +138,31 @@ int ghyvi_gtt_policy_list(struct ghyvi_gtt *gtt, char *buffer, size_t bytes);
 
 /**
  * ghyvi_gtt_set_ggtt_gfn() - Set where the guest sees its GGTT table.
- * @mm: the mm
+ * @gtt: the gtt
  * @gfn: guest page number of the table's first page, or GHYVI_INVALID_GFN while the BAR is not
  *	mapped
  *
  * If @gfn changes, protections at the old place are dropped. The pages are relaxed until they are
  * protected again.
  *
- * Context: Process context, may sleep. Takes mm->lock.
+ * Context: Process context, may sleep. Takes gtt->lock.
  */
 void ghyvi_gtt_set_ggtt_gfn(struct ghyvi_gtt *gtt, u64 gfn);
 
 /**
  * ghyvi_gtt_ggtt_live() - Allow policies to protect GGTT pages.
- * @mm: the mm
+ * @gtt: the gtt
  *
  * The caller knows that the BAR is mapped into the guest. The permission ends when
  * ghyvi_gtt_set_ggtt_gfn() changes the gfn.
  *
- * Context: Process context, may sleep. Takes mm->lock.
+ * Context: Process context, may sleep. Takes gtt->lock.
  */
 void ghyvi_gtt_ggtt_live(struct ghyvi_gtt *gtt);
 
 /**
  * ghyvi_gtt_get_root() - Get a reference on the tree of a guest-physical root.
- * @mm: the mm
+ * @gtt: the gtt
  * @gpa4: guest-physical addresses: one of the PML4 page (@levels is 4), or four of the page
  *	directories (@levels is 3); bits that are not part of an entry's address are ignored
  * @levels: 3 or 4
@@ -171,7 +171,7 @@ void ghyvi_gtt_ggtt_live(struct ghyvi_gtt *gtt);
  * relaxed. Entries that find no table page left remain at scratch, and ghyvi_gtt_sync() evicts
  * other trees to complete the tree. Under the policy "nested" only the addresses are recorded.
  *
- * Context: Process context, may sleep. Takes mm->lock.
+ * Context: Process context, may sleep. Takes gtt->lock.
  * Return: the root, to be released with ghyvi_gtt_put_root(), or an ERR_PTR: %-EFAULT if the PML4
  * page is not guest memory, %-ENOMEM if memory is short or RLIMIT_MEMLOCK is reached, %-ENOSPC if
  * there are too many trees or table pages and none can be evicted, or another error of
@@ -183,29 +183,29 @@ struct ghyvi_root *ghyvi_gtt_get_root(struct ghyvi_gtt *gtt, const u64 *gpa4, un
  * ghyvi_gtt_put_root() - Release a reference from ghyvi_gtt_get_root().
  * @root: the root; no job uses it on behalf of the caller any more
  *
- * Context: Process context, may sleep. Takes mm->lock.
+ * Context: Process context, may sleep. Takes gtt->lock.
  */
 void ghyvi_gtt_put_root(struct ghyvi_root *root);
 
 /**
  * ghyvi_gtt_forget_root() - Drop a tree that the guest is about to free.
- * @mm: the mm
+ * @gtt: the gtt
  * @gpa4: see ghyvi_gtt_get_root()
  * @levels: 3 or 4
  *
  * Unknown trees are ignored. For jobs that still hold the tree it maps only scratch from now on.
  *
- * Context: Process context, may sleep. Takes mm->lock.
+ * Context: Process context, may sleep. Takes gtt->lock.
  */
 void ghyvi_gtt_forget_root(struct ghyvi_gtt *gtt, const u64 *gpa4, unsigned int levels);
 
 /**
  * ghyvi_gtt_forget_roots() - Drop all trees as ghyvi_gtt_forget_root() does.
- * @mm: the mm
+ * @gtt: the gtt
  *
  * A tree that is used again is shadowed again.
  *
- * Context: Process context, may sleep. Takes mm->lock.
+ * Context: Process context, may sleep. Takes gtt->lock.
  */
 void ghyvi_gtt_forget_roots(struct ghyvi_gtt *gtt);
 
@@ -229,79 +229,79 @@ void ghyvi_root_job(const struct ghyvi_root *root, struct ghyvi_job *job);
 
 /**
  * ghyvi_gtt_fault() - Pin and map a guest page that a nested job needs.
- * @mm: the mm
+ * @gtt: the gtt
  * @gfn: guest page number, any value
  *
  * See @fault of struct ghyvi_client_params.
  *
- * Context: Process context, may sleep. Takes mm->lock. Engine threads call it with no lock held.
+ * Context: Process context, may sleep. Takes gtt->lock. Engine threads call it with no lock held.
  * Return: 0, or a negative errno: an error of ghyvi_hv_ops.pin, or %-ENOMEM if memory is short.
  */
 int ghyvi_gtt_fault(struct ghyvi_gtt *gtt, u64 gfn);
 
 /**
  * ghyvi_gtt_sync() - Sync the shadows of a tree, or of all trees, and of the GGTT.
- * @mm: the mm
+ * @gtt: the gtt
  * @root: the tree, which is about to be used; NULL or a nested root: all trees
  *
  * Afterwards each shadow entry that @root or the GGTT can reach equals the translation of the
  * guest's entry as it was at some moment after the call began. An entry that cannot be translated
  * maps scratch.
  *
- * Context: Process context, may sleep. Takes mm->lock.
+ * Context: Process context, may sleep. Takes gtt->lock.
  */
 void ghyvi_gtt_sync(struct ghyvi_gtt *gtt, struct ghyvi_root *root);
 
 /**
  * ghyvi_gtt_flush() - Sync all shadows and invalidate the pGPU's cached translations.
- * @mm: the mm
+ * @gtt: the gtt
  *
  * Afterwards no engine uses a translation older than the call. Relaxed pages stay relaxed.
  *
- * Context: Process context, may sleep. Takes mm->lock.
+ * Context: Process context, may sleep. Takes gtt->lock.
  */
 void ghyvi_gtt_flush(struct ghyvi_gtt *gtt);
 
 /**
  * ghyvi_gtt_trap() - Handle a guest store to a write-protected page.
- * @mm: the mm
+ * @gtt: the gtt
  * @gpa: guest-physical address of the store
  * @bytes: its size in bytes, any; pages that are no table pages are ignored
  *
  * Guest memory has the new value already.
  *
- * Context: Process context, may sleep. Takes mm->lock. May be called with kvm->srcu held for
+ * Context: Process context, may sleep. Takes gtt->lock. May be called with kvm->srcu held for
  * reading.
  */
 void ghyvi_gtt_trap(struct ghyvi_gtt *gtt, u64 gpa, unsigned int bytes);
 
 /**
  * ghyvi_gtt_unmap() - Remove guest pages that are about to disappear.
- * @mm: the mm
+ * @gtt: the gtt
  * @gfn: first guest page
  * @count: number of guest pages; 0 does nothing
  *
  * Entries that refer to the pages map scratch, the pGPU is invalidated, and the pages are unpinned.
  *
- * Context: Process context, may sleep. Takes mm->lock.
+ * Context: Process context, may sleep. Takes gtt->lock.
  */
 void ghyvi_gtt_unmap(struct ghyvi_gtt *gtt, u64 gfn, u64 count);
 
 /**
  * ghyvi_gtt_protection_lost() - Relax pages whose protection the hypervisor has dropped.
- * @mm: the mm
+ * @gtt: the gtt
  * @gfn: first guest page
  * @count: number of guest pages, at least 1
  *
  * Called when a memslot is removed.
  *
- * Context: Process context, may sleep. Takes mm->lock. May be called with kvm->slots_lock held.
+ * Context: Process context, may sleep. Takes gtt->lock. May be called with kvm->slots_lock held.
  */
 void ghyvi_gtt_protection_lost(struct ghyvi_gtt *gtt, u64 gfn, u64 count);
 
 /**
  * ghyvi_gtt_ggtt_read() - Read from the vGPU's global address space.
- * @mm: the mm
+ * @gtt: the gtt
  * @address: byte address in the global address space
  * @buffer: filled with the data
  * @bytes: number of bytes, may cross pages
@@ -309,7 +309,7 @@ void ghyvi_gtt_protection_lost(struct ghyvi_gtt *gtt, u64 gfn, u64 count);
  * Uses the shadow or, under the policy "nested", the guest's table. The entries used are synced
  * first.
  *
- * Context: Process context, may sleep. Takes mm->lock.
+ * Context: Process context, may sleep. Takes gtt->lock.
  * Return: 0, or %-EFAULT if a page is outside the partition or not mapped to guest memory. The data
  * before that page has been copied.
  */
@@ -317,7 +317,7 @@ int ghyvi_gtt_ggtt_read(struct ghyvi_gtt *gtt, u64 address, void *buffer, size_t
 
 /**
  * ghyvi_gtt_ggtt_write() - Write to the vGPU's global address space.
- * @mm: the mm
+ * @gtt: the gtt
  * @address: byte address in the global address space
  * @buffer: the data
  * @bytes: number of bytes, may cross pages
@@ -325,7 +325,7 @@ int ghyvi_gtt_ggtt_read(struct ghyvi_gtt *gtt, u64 address, void *buffer, size_t
  * Like ghyvi_gtt_ggtt_read(). Four or eight naturally aligned bytes are written with a single
  * store.
  *
- * Context: Process context, may sleep. Takes mm->lock.
+ * Context: Process context, may sleep. Takes gtt->lock.
  * Return: 0, or %-EFAULT if a page is outside the partition or not mapped to guest memory. The data
  * before that page has been written.
  */
@@ -333,11 +333,11 @@ int ghyvi_gtt_ggtt_write(struct ghyvi_gtt *gtt, u64 address, const void *buffer,
 
 /**
  * ghyvi_gtt_ggtt_store() - Store an entry in the guest's GGTT table and sync it.
- * @mm: the mm
+ * @gtt: the gtt
  * @index: number of the entry; entries outside the partition are ignored
  * @entry: the guest's entry
  *
- * Context: Process context, may sleep. Takes mm->lock.
+ * Context: Process context, may sleep. Takes gtt->lock.
  */
 void ghyvi_gtt_ggtt_store(struct ghyvi_gtt *gtt, u64 index, u64 entry);
 
@@ -350,14 +350,14 @@ void ghyvi_gtt_ggtt_store(struct ghyvi_gtt *gtt, u64 index, u64 entry);
  *
  * Uses the shadow or, for a nested root, the guest's tables. Shadows are not synced.
  *
- * Context: Process context, may sleep. Takes mm->lock.
+ * Context: Process context, may sleep. Takes gtt->lock.
  * Return: 0, or %-EFAULT if a page is not present. The data before that page has been copied.
  */
 int ghyvi_gtt_ppgtt_read(struct ghyvi_root *root, u64 address, void *buffer, size_t bytes);
 
 /**
  * ghyvi_gtt_check() - Verify the shadows that a tree and the GGTT can reach.
- * @mm: the mm
+ * @gtt: the gtt
  * @root: the tree, or NULL for the GGTT only
  *
  * Each shadow entry must be the translation of the guest's entry or, on a relaxed page, of what the
@@ -368,17 +368,17 @@ int ghyvi_gtt_ppgtt_read(struct ghyvi_root *root, u64 address, void *buffer, siz
  * Must be called right after ghyvi_gtt_sync(), while the guest's vCPUs cannot change tables of
  * @root (i915 does not change tables that are in use).
  *
- * Context: Process context, may sleep. Takes mm->lock.
+ * Context: Process context, may sleep. Takes gtt->lock.
  * Return: the number of differences.
  */
 unsigned int ghyvi_gtt_check(struct ghyvi_gtt *gtt, struct ghyvi_root *root);
 
 /**
  * ghyvi_gtt_dump() - Print the policy, roots and PPGTT table pages for debugfs.
- * @mm: the mm
+ * @gtt: the gtt
  * @m: the file, one line per object
  *
- * Context: Process context, may sleep. Takes mm->lock.
+ * Context: Process context, may sleep. Takes gtt->lock.
  */
 void ghyvi_gtt_dump(struct ghyvi_gtt *gtt, struct seq_file *m);
 

@@ -43,7 +43,7 @@ struct ghyvi_hv_ops {
 	u64 (*memory_generation)(void *hv);
 	/**
 	 * @protect: Write-protect the @count guest pages in @gfns: from now on every guest store to
-	 * one of them is reported through ghyvi_gtt_trap() (for pages of the mm). Returns the
+	 * one of them is reported through ghyvi_gtt_trap() (for pages of the gtt). Returns the
 	 * number of pages that are protected now, counted from the first. The next page, if there
 	 * is one, is not guest memory (yet), or tracking is not available.
 	 */

@@ -4,7 +4,7 @@
  * A single page has too few of them to predict from, and a driver uses many pages in the same way,
  * so the statistics are kept for all pages of a vGPU together.
  *
- * The functions take no lock. The caller serializes calls for one vGPU (mm->lock).
+ * The functions take no lock. The caller serializes calls for one vGPU (gtt->lock).
  */
 #ifndef GHYVI_SHADOW_EXPERIENCE_H
 #define GHYVI_SHADOW_EXPERIENCE_H
@@ -37,7 +37,7 @@ struct ghyvi_histogram {
 	u32 sum[GHYVI_DURATION_CLASSES];
 	/** @total: number of durations in all classes */
 	u32 total;
-	/** @waiting: number of durations that have not ended, see ghyvi_histogram_add_censored() */
+	/** @censored: number of durations that have not ended, see ghyvi_histogram_add_censored() */
 	u32 censored;
 	/** @limit: the threshold: after how many units it would have been cheapest to buy */
 	u32 limit;

@@ -167,7 +167,7 @@ struct ghyvi_shadow_view {
 /**
  * struct ghyvi_shadow_policy - a shadowing policy
  *
- * The functions are called with mm->lock held, for leaf pages only, and change nothing.
+ * The functions are called with gtt->lock held, for leaf pages only, and change nothing.
  */
 struct ghyvi_shadow_policy {
 	/** @name: the policy's name in sysfs */
@@ -209,7 +209,7 @@ struct ghyvi_shadow_policy {
  * @now: number of syncs that have reached the page so far
  * @start: part of the page with the store, 0..GHYVI_BURST_STARTS - 1
  *
- * Context: Any context. Serialized by the caller (mm->lock).
+ * Context: Any context. Serialized by the caller (gtt->lock).
  * Return: true if a burst began. The caller then calls ghyvi_history_run() for the page.
  */
 bool ghyvi_history_trap(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
@@ -224,7 +224,7 @@ bool ghyvi_history_trap(struct ghyvi_page_history *history, struct ghyvi_experie
  * @changed: number of entries that the scan found changed, 0..GHYVI_ENTRIES
  * @taken_back: the page was write-protected before the scan
  *
- * Context: Any context. Serialized by the caller (mm->lock).
+ * Context: Any context. Serialized by the caller (gtt->lock).
  * Return: true if a burst began. The caller then calls ghyvi_history_run() for the page.
  */
 bool ghyvi_history_scan(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
@@ -237,7 +237,7 @@ bool ghyvi_history_scan(struct ghyvi_page_history *history, struct ghyvi_experie
  * @history: the page, a burst of which began
  * @experience: statistics of its vGPU
  *
- * Context: Any context. Serialized by the caller (mm->lock).
+ * Context: Any context. Serialized by the caller (gtt->lock).
  * Return: true if the burst belongs to a run now and did not before. The burst of the next page may
  * belong to the run as well, so the caller calls this function for that page.
  */

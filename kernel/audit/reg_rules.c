@@ -100,13 +100,17 @@ static const struct ghyvi_register_rule rules_0x64[] = {
 	{ 0x64844, 0x64847, GHYVI_REGISTER_LISTED, false },
 };
 
-#define RULES(number) [number] = { rules_##number, ARRAY_SIZE(rules_##number) }
+#define RULES(number)                                      \
+	{                                                  \
+		rules_##number, ARRAY_SIZE(rules_##number) \
+	}
 static const struct {
 	const struct ghyvi_register_rule *rules;
 	unsigned int count;
 } rules[] = {
-	RULES(0x0), RULES(0x2), RULES(0x4), RULES(0x5),	 RULES(0x7),
-	RULES(0x8), RULES(0xb), RULES(0xe), RULES(0x22), RULES(0x64),
+	[0x0] = RULES(0x0),   [0x2] = RULES(0x2),   [0x4] = RULES(0x4), [0x5] = RULES(0x5),
+	[0x7] = RULES(0x7),   [0x8] = RULES(0x8),   [0xb] = RULES(0xb), [0xe] = RULES(0xe),
+	[0x22] = RULES(0x22), [0x64] = RULES(0x64),
 };
 
 static const struct ghyvi_register_rule *find_rule(const struct ghyvi_register_rule *table,

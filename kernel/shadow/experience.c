@@ -35,20 +35,20 @@ static u32 optimal_threshold(const struct ghyvi_histogram *d,
 {
 	u32 longer = d->total + d->censored, limit = 0;
 	u64 cost, rented = longer * rental->enter_ns, best = longer * rental->buy_ns;
-	unsigned int class;
+	unsigned int bucket;
 
-	for (class = 0; class < GHYVI_DURATION_CLASSES; class ++) {
-		if (!d->count[class])
+	for (bucket = 0; bucket < GHYVI_DURATION_CLASSES; bucket++) {
+		if (!d->count[bucket])
 			continue;
-		if (d->longest[class] * rental->rent_ns > rental->buy_ns)
+		if (d->longest[bucket] * rental->rent_ns > rental->buy_ns)
 			break;
-		rented += d->sum[class] * rental->rent_ns;
-		longer -= d->count[class];
+		rented += d->sum[bucket] * rental->rent_ns;
+		longer -= d->count[bucket];
 		cost = rented +
-		       longer * ((d->longest[class] + 1) * rental->rent_ns + rental->buy_ns);
+		       longer * ((d->longest[bucket] + 1) * rental->rent_ns + rental->buy_ns);
 		if (cost + cost / MIN_GAIN_RATIO < best) {
 			best = cost;
-			limit = d->longest[class] + 2;
+			limit = d->longest[bucket] + 2;
 		}
 	}
 	return limit;
@@ -56,15 +56,15 @@ static u32 optimal_threshold(const struct ghyvi_histogram *d,
 
 static void durations_age(struct ghyvi_histogram *d)
 {
-	unsigned int class;
+	unsigned int bucket;
 
 	d->total = 0;
-	for (class = 0; class < GHYVI_DURATION_CLASSES; class ++) {
-		d->count[class] /= 2;
-		d->sum[class] /= 2;
-		if (!d->count[class])
-			d->longest[class] = 0;
-		d->total += d->count[class];
+	for (bucket = 0; bucket < GHYVI_DURATION_CLASSES; bucket++) {
+		d->count[bucket] /= 2;
+		d->sum[bucket] /= 2;
+		if (!d->count[bucket])
+			d->longest[bucket] = 0;
+		d->total += d->count[bucket];
 	}
 	/* Pages that were freed never report the end of their duration, so forget these as well. */
 	d->censored /= 2;
@@ -80,13 +80,13 @@ static void durations_make_room(struct ghyvi_histogram *d)
 void ghyvi_durations_add(struct ghyvi_histogram *d, u32 duration,
 			 const struct ghyvi_rent_or_buy *rental)
 {
-	unsigned int class = ghyvi_duration_class(duration);
+	unsigned int bucket = ghyvi_duration_class(duration);
 
 	duration = min(duration, DURATION_MAX);
 	durations_make_room(d);
-	d->count[class]++;
-	d->sum[class] += duration;
-	d->longest[class] = max_t(u32, d->longest[class], duration);
+	d->count[bucket]++;
+	d->sum[bucket] += duration;
+	d->longest[bucket] = max_t(u32, d->longest[bucket], duration);
 	d->total++;
 	d->limit = optimal_threshold(d, rental);
 }

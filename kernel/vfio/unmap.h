@@ -22,7 +22,7 @@ struct ghyvi_unmap_range {
 
 /**
  * struct ghyvi_unmap - queue of ranges of guest pages that one vGPU must unpin.
- * @mm: translation state of the vGPU; constant
+ * @gtt: translation state of the vGPU; constant
  * @work: worker that unpins
  * @wait: waiters for a change of @done
  * @lock: protects the members below. Innermost.
@@ -46,7 +46,7 @@ struct ghyvi_unmap {
 /**
  * ghyvi_unmap_init() - initialize an empty queue.
  * @unmap: queue
- * @mm: translation state of the vGPU
+ * @gtt: translation state of the vGPU
  */
 void ghyvi_unmap_init(struct ghyvi_unmap *unmap, struct ghyvi_gtt *mm);
 /**

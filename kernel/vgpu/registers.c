@@ -173,7 +173,7 @@ static void pcode_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 	MASKED(base + RING_CONTEXT_CONTROL, base + RING_CONTEXT_CONTROL),                          \
 	MASKED(base + RING_MODE, base + RING_MODE),                                                \
 	{ base + RING_TIMESTAMP, base + RING_TIMESTAMP_UDW, timestamp_read, write_ignore },        \
-	READ_ONLY(base + RING_CSB, base + RING_CSB + 8 * GEN8_CSB_ENTRIES - 4),                         \
+	READ_ONLY(base + RING_CSB, base + RING_CSB + 8 * GEN8_CSB_ENTRIES - 4),                    \
 	{ base + RING_CSB_POINTER, base + RING_CSB_POINTER, vgpu_csb_pointer_read,                 \
 	  vgpu_csb_pointer_write }
 

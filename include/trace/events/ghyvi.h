@@ -57,7 +57,8 @@ TRACE_EVENT(ghyvi_table_link,
 			 __field(u64, parent) __field(u32, index)),
 	TP_fast_assign(GHYVI_ASSIGN_STR(vgpu, dev_name(vgpu->dev)); __entry->gfn = gfn;
 		       __entry->tree = tree; __entry->parent = parent; __entry->index = index;),
-	TP_printk("vgpu=%s gfn=0x%llx tree=%llu parent=0x%llx index=%u", __get_str(vgpu), __entry->gfn,
+	TP_printk("vgpu=%s gfn=0x%llx tree=%llu parent=0x%llx index=%u", __get_str(vgpu),
+		  __entry->gfn,
 		  __entry->tree, __entry->parent, __entry->index));
 
 /* A guest page is no longer shadowed as a table page. */
@@ -78,7 +79,8 @@ TRACE_EVENT(ghyvi_sync,
 
 /* A relaxed page was synced. compared, changed: numbers of entries. */
 TRACE_EVENT(oos_sync,
-	TP_PROTO(struct ghyvi_reporter *vgpu, const char *policy, u64 gfn, u32 compared, u32 changed),
+	TP_PROTO(struct ghyvi_reporter *vgpu, const char *policy, u64 gfn, u32 compared,
+		 u32 changed),
 	TP_ARGS(vgpu, policy, gfn, compared, changed),
 	TP_STRUCT__entry(__string(vgpu, dev_name(vgpu->dev)) __string(policy, policy)
 			 __field(u64, gfn) __field(u32, compared) __field(u32, changed)),
