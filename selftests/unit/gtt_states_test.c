@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * States of table pages, looked at in the mm: levels, ranks, lists, what is counted, and the
- * tuning's ranges.
- */
+/* Internal state of table pages: levels, ranks, lists, statistics; and the ranges of settings. */
 #include "gtt_fake.h"
 
 static struct ghyvi_table_page *table_at(u64 gfn)
@@ -54,9 +51,7 @@ static void only_page_tables_are_leaves(void **state)
 	assert_true(table_at(4)->history.leaf);
 }
 
-/*
- * A page directory that is a page table, too, is none; and one that is none any more, is one again.
- */
+/* A page is a leaf only while it has no use above the last level. */
 static void a_page_is_no_leaf_as_long_as_it_has_a_higher_use(void **state)
 {
 	u64 higher[] = { 1, 2, 3 };
@@ -74,9 +69,7 @@ static void a_page_is_no_leaf_as_long_as_it_has_a_higher_use(void **state)
 		assert_false(table_at(higher[i])->history.leaf);
 		assert_null(table_at(higher[i])->shadows[GHYVI_LEVEL_PT]);
 	}
-	/*
-	 * Page 4 becomes a page directory besides, and then only that, and then a page table again.
-	 */
+	/* Page 4 becomes a page directory besides, and then only a page table again. */
 	set(2, 3, to(4));
 	ghyvi_gtt_sync(fake.gtt, root);
 	assert_false(table_at(4)->history.leaf);
@@ -87,7 +80,7 @@ static void a_page_is_no_leaf_as_long_as_it_has_a_higher_use(void **state)
 	assert_int_equal(table_at(4)->levels, BIT(GHYVI_LEVEL_PT));
 }
 
-/* The hottest is first, those that were not written since are unknown. */
+/* The hottest page has rank 0; pages that were not written have no rank. */
 static void ranks_go_by_heat(void **state)
 {
 	static const u32 heats[] = { 3, 0, 9, 5, 5, 1 };
@@ -103,7 +96,9 @@ static void ranks_go_by_heat(void **state)
 	for (i = 0; i < fake.gtt->nr_ggtt_tables; i++)
 		if (fake.gtt->ggtt_tables[i])
 			fake.gtt->ggtt_tables[i]->history.heat = 0;
+	mutex_lock(&fake.gtt->lock);
 	ghyvi_tables_rank(fake.gtt);
+	mutex_unlock(&fake.gtt->lock);
 	for (i = 0; i < ARRAY_SIZE(heats); i++) {
 		if (heats[i] == 5)
 			assert_in_range(table_at(4 + i)->history.rank, 1, 2);
@@ -154,10 +149,7 @@ static void protection_of_global_tables_is_lost_alike(void **state)
 	}
 }
 
-/*
- * A new tree is protected under "strict", and its page tables are not under policies that begin
- * relaxed.
- */
+/* Policies that start relaxed do not protect the page tables of a new tree. */
 static void new_pages_are_protected_or_relaxed_by_policy(void **state)
 {
 	static const struct {
@@ -213,7 +205,7 @@ static void what_is_compared_and_trapped_is_counted(void **state)
 	assert_int_equal(STAT(table_writes_bytes) - bytes, 10);
 }
 
-/* Each entry's 8 bytes, all but the last of which lie on the page before. */
+/* The store covers half of the last entry of a page and half of the first of the next. */
 static void a_store_across_pages_traps_on_both(void **state)
 {
 	struct ghyvi_root *root;
@@ -223,7 +215,7 @@ static void a_store_across_pages_traps_on_both(void **state)
 	ghyvi_gtt_set_policy(fake.gtt, "strict");
 	set(4, 511, to(DATA + 1));
 	set(5, 0, to(DATA + 2));
-	/* By bytes, as a string instruction does it. */
+	/* KVM reports a string instruction like this. */
 	*(u64 *)guest_byte(at(4, 511)) = to(DATA + 7);
 	*(u64 *)guest_byte(at(5, 0)) = value;
 	ghyvi_gtt_trap(fake.gtt, at(4, 511) + 4, 8);
@@ -244,6 +236,57 @@ static void each_line_of_a_page_is_compared(void **state)
 	}
 }
 
+/* An entry that changes to the value of its neighbour is compared with its own snapshot. */
+static void an_entry_that_becomes_as_another_is_found(void **state)
+{
+	struct ghyvi_root *root = make_tree(1);
+	unsigned int i, k;
+
+	ghyvi_gtt_set_policy(fake.gtt, "full");
+	for (i = 0; i < GHYVI_PTES_PER_LINE; i++) {
+		for (k = 0; k < GHYVI_PTES_PER_LINE; k++)
+			set(4, k, to(DATA + (k == i ? 2 : 1)));
+		ghyvi_gtt_sync(fake.gtt, root);
+		set(4, i, to(DATA + 1));
+		ghyvi_gtt_sync(fake.gtt, root);
+		for (k = 0; k < GHYVI_PTES_PER_LINE; k++)
+			assert_true(shadow_pt(root)[k] == maps(DATA + 1));
+	}
+}
+
+static void a_comparison_tells_how_many_entries_changed(void **state)
+{
+	static const unsigned int indices[] = { 0, 7, 8, 300, 301, 511 };
+	unsigned int i;
+
+	make_tree(1);
+	ghyvi_gtt_set_policy(fake.gtt, "full");
+	for (i = 0; i <= ARRAY_SIZE(indices); i++) {
+		unsigned int k;
+
+		for (k = 0; k < i; k++)
+			set(4, indices[k], to(DATA + 10 * i + k));
+		mutex_lock(&fake.gtt->lock);
+		assert_int_equal(ghyvi_table_sync(fake.gtt, table_at(4)), i);
+		assert_int_equal(ghyvi_table_sync(fake.gtt, table_at(4)), 0);
+		mutex_unlock(&fake.gtt->lock);
+	}
+}
+
+/* A single retried entry in a page without other changes is published. */
+static void a_global_entry_whose_page_comes_back_is_published(void **state)
+{
+	u64 table = BAR_GFN + FIRST_GGTT_TABLE + 1;
+
+	set_absent(DATA + 50, true);
+	set(table, 37, to(DATA + 50));
+	ghyvi_gtt_sync(fake.gtt, NULL);
+	assert_true(is_scratch(fake.ggtt[(FIRST_GGTT_TABLE + 1) * GHYVI_ENTRIES + 37]));
+	set_absent(DATA + 50, false);
+	ghyvi_gtt_sync(fake.gtt, NULL);
+	assert_true(fake.ggtt[(FIRST_GGTT_TABLE + 1) * GHYVI_ENTRIES + 37] == maps(DATA + 50));
+}
+
 static void policies_are_found_by_name(void **state)
 {
 	char names[128];
@@ -260,7 +303,7 @@ static void policies_are_found_by_name(void **state)
 	assert_string_equal(names, "strict full static dynamic segmented oos adaptive [nested]\n");
 }
 
-/* One setting at a time, the others as they are. */
+/* One setting at a time is out of range. */
 static void each_setting_has_its_range(void **state)
 {
 	static const struct {
@@ -294,7 +337,7 @@ static void each_setting_has_its_range(void **state)
 	}
 }
 
-/* Where a page table's neighbours are, as long as the guest has it where it was linked. */
+/* A page table has neighbours while the guest's PDE still points to it. */
 static void neighbours_are_where_the_page_directory_has_them(void **state)
 {
 	struct ghyvi_root *root;
@@ -319,7 +362,7 @@ static void neighbours_are_where_the_page_directory_has_them(void **state)
 	assert_null(ghyvi_table_neighbour(fake.gtt, table_at(6), 1)); /* a large page */
 	assert_null(ghyvi_table_neighbour(fake.gtt, table_at(8), 1));
 	assert_ptr_equal(ghyvi_table_neighbour(fake.gtt, table_at(8), 3 - 511), table_at(6));
-	/* It was linked last where it is no more. */
+	/* The PDE that linked it last does not point to it any more. */
 	set(3, 20, to(7));
 	set(3, 21, to(4));
 	set(3, 20, 0);
@@ -328,7 +371,7 @@ static void neighbours_are_where_the_page_directory_has_them(void **state)
 	assert_null(ghyvi_table_neighbour(fake.gtt, table_at(7), 1));
 	assert_int_equal(table_at(4)->parent_index, 21);
 	assert_null(ghyvi_table_neighbour(fake.gtt, table_at(4), -1));
-	/* Pages of the global table have theirs side by side. */
+	/* Pages of the GGTT table are neighbours of each other. */
 	for (i = 0; i < 4; i++) {
 		struct ghyvi_table_page *page = fake.gtt->ggtt_tables[FIRST_GGTT_TABLE + i];
 
@@ -337,7 +380,7 @@ static void neighbours_are_where_the_page_directory_has_them(void **state)
 		assert_ptr_equal(ghyvi_table_neighbour(fake.gtt, page, 1),
 				 i < 3 ? fake.gtt->ggtt_tables[FIRST_GGTT_TABLE + i + 1] : NULL);
 	}
-	/* One whose parent has gone has none. */
+	/* The parent was freed. */
 	table_at(4)->parent_gfn = 9999;
 	assert_null(ghyvi_table_neighbour(fake.gtt, table_at(4), 1));
 	table_at(4)->parent_gfn = 2; /* no page directory */
@@ -354,9 +397,7 @@ static bool lacks(u64 gfn, unsigned int index)
 	return table_at(gfn)->unbacked[index / 64] >> index % 64 & 1;
 }
 
-/*
- * Memory that is not there, memory for which there is no room, and entries that change meanwhile.
- */
+/* Absent memory, a pin that fails for another reason, and entries that the guest changes. */
 static void what_waits_is_noted_entry_by_entry(void **state)
 {
 	struct ghyvi_root *root = make_tree(1);
@@ -396,7 +437,7 @@ static void what_waits_is_noted_entry_by_entry(void **state)
 	assert_false(waits(4, 511) || lacks(4, 511) || table_at(4)->retry);
 }
 
-/* Stores beside the global table are none of its, and the last of its entries is. */
+/* Stores next to the GGTT table are ignored; its first and last entries are translated. */
 static void the_global_table_ends_where_it_ends(void **state)
 {
 	u64 last = BAR_GFN + FIRST_GGTT_TABLE + 3;
@@ -407,7 +448,7 @@ static void the_global_table_ends_where_it_ends(void **state)
 	assert_int_equal(fake.gtt->nr_ggtt_tables, FIRST_GGTT_TABLE + 4);
 	ghyvi_gtt_trap(fake.gtt, (BAR_GFN + fake.gtt->nr_ggtt_tables) << 12, 8);
 	ghyvi_gtt_trap(fake.gtt, (BAR_GFN << 12) - 8, 8);
-	ghyvi_gtt_trap(fake.gtt, BAR_GFN << 12, 8); /* no table of ours */
+	ghyvi_gtt_trap(fake.gtt, BAR_GFN << 12, 8); /* outside the vGPU's ranges */
 	set(last, 511, to(DATA));
 	assert_true(fake.ggtt[(FIRST_GGTT_TABLE + 4) * GHYVI_ENTRIES - 1] == (maps(DATA)));
 	set(BAR_GFN + FIRST_GGTT_TABLE, 0, to(DATA + 1));
@@ -417,7 +458,19 @@ static void the_global_table_ends_where_it_ends(void **state)
 	assert_non_null(ghyvi_ggtt_table_by_gfn(fake.gtt, last));
 }
 
-/* No more trees go than are in the way. */
+static bool evict_trees(u32 wanted, bool begin)
+{
+	bool evicted;
+
+	mutex_lock(&fake.gtt->lock);
+	if (begin)
+		ghyvi_trees_evict_begin(fake.gtt);
+	evicted = ghyvi_trees_evict(fake.gtt, wanted);
+	mutex_unlock(&fake.gtt->lock);
+	return evicted;
+}
+
+/* No more trees are evicted than necessary. */
 static void only_as_many_trees_are_evicted_as_needed(void **state)
 {
 	unsigned int i, tables;
@@ -433,25 +486,24 @@ static void only_as_many_trees_are_evicted_as_needed(void **state)
 	tables = fake.gtt->nr_tables;
 	assert_int_equal(tables, 20);
 	fake.gtt->tuning.tables_max = 20;
-	ghyvi_trees_evict_begin(fake.gtt);
-	assert_false(ghyvi_trees_evict(fake.gtt, 0));
+	assert_false(evict_trees(0, true));
 	assert_int_equal(fake.gtt->nr_tables, 20);
-	assert_true(ghyvi_trees_evict(fake.gtt, 1));
+	assert_true(evict_trees(1, false));
 	assert_int_equal(fake.gtt->nr_tables, 16);
 	assert_int_equal(STAT(evicted_trees), 1);
 	assert_null(table_at(1)); /* the one used longest ago */
 	assert_non_null(table_at(11));
-	assert_true(ghyvi_trees_evict(fake.gtt, 9));
+	assert_true(evict_trees(9, false));
 	assert_int_equal(fake.gtt->nr_tables, 8);
 	assert_int_equal(STAT(evicted_trees), 3);
 	fake.gtt->tuning.tables_max = GHYVI_TABLES_MAX;
 }
 
-/* What the self-check says of tables of 64 KiB pages. */
+/* The self-check of tables of 64 KiB pages. */
 static void the_self_check_looks_at_each_page_of_a_group(void **state)
 {
 	struct ghyvi_root *root;
-	u64 *shadow_64k;
+	u64 *shadow_64k, *directory;
 	unsigned int i;
 
 	plant(1);
@@ -470,13 +522,20 @@ static void the_self_check_looks_at_each_page_of_a_group(void **state)
 		shadow_64k[i] = entry;
 		assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	}
-	/*
-	 * All of them where they should be, but not side by side: the page directory says they are.
-	 */
 	assert_int_equal(STAT(kept_64k_now), 1);
+	/* Each page is right, but the group is not contiguous, and the PDE says 64 KiB. */
+	set(4, 32, to((DATA / 16 + 1) * 16));
+	ghyvi_gtt_sync(fake.gtt, root);
+	assert_int_equal(STAT(kept_64k_now), 0);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
+	directory = shadow(ghyvi_root_bus(root), 2, 0u, 0u);
+	assert_int_equal(directory[0] & GHYVI_ENTRY_64K, 0);
+	directory[0] |= GHYVI_ENTRY_64K;
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 1);
+	directory[0] &= ~GHYVI_ENTRY_64K;
 }
 
-/* Costs from a clock that stands still but for what the test adds. */
+/* A clock that only the test advances. */
 static u64 test_ns;
 
 static u64 test_clock(void)
@@ -513,7 +572,7 @@ static void costs_are_between_one_nanosecond_and_a_millisecond(void **state)
 	assert_int_equal(*protect, (500 + 300) / 8);
 	ghyvi_cost_protected(fake.gtt, test_ns - 1000, 0);
 	assert_int_equal(*protect, (500 + 300) / 8);
-	/* Traps of neighbours only, and of those that come in one go. */
+	/* Only traps of neighbouring entries that follow quickly are samples. */
 	*trap = 800;
 	ghyvi_cost_trapped(fake.gtt, 0x1000);
 	test_ns += 1600;
@@ -546,6 +605,9 @@ int main(void)
 		TEST(what_is_compared_and_trapped_is_counted),
 		TEST(a_store_across_pages_traps_on_both),
 		TEST(each_line_of_a_page_is_compared),
+		TEST(an_entry_that_becomes_as_another_is_found),
+		TEST(a_comparison_tells_how_many_entries_changed),
+		TEST(a_global_entry_whose_page_comes_back_is_published),
 		TEST(policies_are_found_by_name),
 		TEST(each_setting_has_its_range),
 		TEST(neighbours_are_where_the_page_directory_has_them),

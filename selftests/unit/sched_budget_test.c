@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The decisions of "credit" and "band", one by one, on budgets that the test sets. */
+/* Single decisions of "credit" and "band", on budgets that the test sets. */
 #include "sched_decide.h"
 
 #define PERIOD_NS ((s64)SCHED_BUDGET_PERIOD_NS)
 #define IDLE_NS (500 * US)
 
 /* All three vGPUs wait, in this order, with weights 100, 300 and 100. */
+static u64 update_clock(void)
+{
+	u64 time;
+
+	spin_lock(&engine->lock);
+	time = sched_update_clock(engine);
+	spin_unlock(&engine->lock);
+	return time;
+}
+
 static void all_wait(const char *policy)
 {
 	unsigned int i;
@@ -90,8 +100,10 @@ static void shares_are_of_the_last_second(void **state)
 	assert_int_equal(runs[0]->budget.permille, 25);
 	assert_int_equal(runs[0]->budget.used_ns, 0);
 	assert_int_equal(engine->budget.window_start, begin + 1000 * MS);
+	sched_budget_charge(runs[0], 10);
 	sched_budget_charge(runs[0], -3);
-	assert_int_equal(runs[0]->budget.used_ns, (u64)-3);
+	assert_int_equal(runs[0]->budget.used_ns, 7);
+	assert_int_equal(runs[0]->budget.left_ns, -25 * (s64)MS - 7 + 4 * (PERIOD_NS / 5));
 }
 
 static void ticks_come_every_period(void **state)
@@ -106,18 +118,18 @@ static void ticks_come_every_period(void **state)
 		}
 		all_wait(policies[i]);
 		now += PERIOD_NS - 1;
-		sched_update_clock(engine);
+		update_clock();
 		assert_int_equal(runs[0]->budget.left_ns, 0);
 		now += 1;
-		assert_int_equal(sched_update_clock(engine), now);
+		assert_int_equal(update_clock(), now);
 		assert_int_equal(runs[0]->budget.left_ns, PERIOD_NS / 5);
 		now += 2 * PERIOD_NS;
-		sched_update_clock(engine);
+		update_clock();
 		assert_int_equal(runs[0]->budget.left_ns, 3 * PERIOD_NS / 5);
 	}
 }
 
-/* 64 ticks are made up for, and the next comes a period after that. */
+/* At most 64 missed ticks are replayed; the next follows one period later. */
 static void a_long_pause_ends_in_one_go(void **state)
 {
 	u64 begin;
@@ -125,10 +137,10 @@ static void a_long_pause_ends_in_one_go(void **state)
 	all_wait("credit");
 	begin = engine->next_tick - PERIOD_NS;
 	now = begin + 64 * PERIOD_NS;
-	sched_update_clock(engine);
+	update_clock();
 	assert_int_equal(engine->next_tick, begin + 65 * PERIOD_NS);
 	now = begin + 200 * PERIOD_NS + 5;
-	sched_update_clock(engine);
+	update_clock();
 	assert_int_equal(engine->next_tick, now + PERIOD_NS);
 }
 
@@ -215,7 +227,7 @@ static void assert_idles(bool idles)
 static void band_idles_before_a_vgpu_that_is_over_its_share(void **state)
 {
 	all_wait("band");
-	/* After a completion of another. */
+	/* Another vGPU's workload has completed. */
 	set_budget(0, 5, 201);
 	engine->budget.completed = true;
 	engine->budget.from = runs[1];
@@ -228,7 +240,7 @@ static void band_idles_before_a_vgpu_that_is_over_its_share(void **state)
 	engine->budget.from = runs[1];
 	set_budget(0, -5, 200);
 	assert_idles(false);
-	/* It came to an idle engine. */
+	/* The engine was idle. */
 	engine->budget.completed = false;
 	set_budget(0, 1, 201);
 	assert_idles(false);
@@ -293,7 +305,7 @@ static void what_arrives_while_band_idles_gets_the_engine_unless_it_is_the_reaso
 		assert_ptr_equal(engine->budget.arrived, cases[i].chosen ? NULL : runs[2]);
 		assert_int_equal(engine->budget.completed, !cases[i].chosen);
 	}
-	/* It came before the engine idled, or has nothing that could run. */
+	/* It arrived before the engine idled, or its first workload is late. */
 	set_budget(2, 1, 0);
 	set_budget(0, 1, 0);
 	engine->budget.wait_until = 0;

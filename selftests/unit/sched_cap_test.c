@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The arithmetic of caps (kernel/sched/cap.c), to the nanosecond, against a model that keeps every
- * part of a window for ever and finds each answer by trying one time after another.
+ * The arithmetic of caps (kernel/sched/cap.c), to the nanosecond, against a model that keeps all
+ * parts for ever and finds each answer by trying one nanosecond after the other.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,10 +21,7 @@ static struct model {
 	u64 part_ns;
 	u64 paid_until;
 	u64 latest;
-	/*
-	 * In each part the time on the engine is contiguous, and ends at @end from the begin of the
-	 * part.
-	 */
+	/* Of each part: GPU time, contiguous, and its end relative to the begin of the part. */
 	u64 used[MODEL_PARTS], end[MODEL_PARTS];
 } model;
 
@@ -54,7 +51,7 @@ static void model_set_window(u64 window_ns, u64 now)
 	model.part_ns = DIV_ROUND_UP(window_ns, PARTS);
 	model.paid_until = min(old.paid_until, now + window_ns);
 	model.latest = now / model.part_ns;
-	/* What is older than a window is forgotten. */
+	/* Parts older than a window are dropped. */
 	for (number = old.latest - min_t(u64, old.latest, PARTS); number <= old.latest; number++) {
 		end = number * old.part_ns + old.end[number];
 		model_add(end - old.used[number], end);
@@ -82,7 +79,7 @@ static void model_charge(u32 percent, s64 ns, u64 now)
 	}
 }
 
-/* Of the window that ends at @until, in which nothing runs any more. */
+/* GPU time in the window that ends at @until, if nothing runs from now on. */
 static u64 model_used(u64 until)
 {
 	u64 window = model.part_ns * PARTS;
@@ -148,7 +145,7 @@ static void assert_as_model(u32 percent, u64 turn_ns, u64 now)
 	assert_int_equal(sched_cap_used_up_at(&cap, percent, now), model_used_up_at(percent, now));
 }
 
-/* @burst_ns: longest time on the engine, and longest pause. */
+/* @burst_ns: upper bound of each time on the engine and of each pause. */
 static void play(unsigned int *seed, u64 now, u64 burst_ns)
 {
 	u32 percent = 1 + rand_r(seed) % 99;
@@ -216,7 +213,7 @@ static void the_same_window_changes_nothing(void **state)
 	before = cap;
 	sched_cap_set_window(&cap, WINDOW_NS, 5000);
 	assert_memory_equal(&cap, &before, sizeof(cap));
-	/* A part is rounded up: the window may be a little longer, not shorter. */
+	/* The length of a part is rounded up. */
 	sched_cap_set_window(&cap, WINDOW_NS - PARTS + 1, 5000);
 	assert_memory_equal(&cap, &before, sizeof(cap));
 }
@@ -229,7 +226,7 @@ static void a_cap_of_all_is_never_used_up(void **state)
 			 10 * WINDOW_NS);
 	assert_int_equal(sched_cap_used_up_at(&cap, 100, 10 * WINDOW_NS), GHYVI_SCHED_NEVER);
 	assert_true(sched_cap_used_up_at(&cap, 99, 10 * WINDOW_NS) < GHYVI_SCHED_NEVER);
-	/* Nor is a debt from a lower cap paid. */
+	/* A debt from a lower cap does not count either. */
 	charge(1, WINDOW_NS, 12 * WINDOW_NS);
 	assert_int_equal(sched_cap_eligible_at(&cap, 1, 1, 12 * WINDOW_NS), 13 * WINDOW_NS);
 	assert_int_equal(sched_cap_eligible_at(&cap, 100, 1, 12 * WINDOW_NS), 12 * WINDOW_NS);

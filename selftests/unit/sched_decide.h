@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One engine of a scheduler on a clock and a pGPU that do nothing by themselves, for tests of
- * single decisions of a policy. The backend's and the clock's functions assert the locks that the
- * scheduler promises to hold.
+ * A scheduler on a clock and a pGPU that do nothing by themselves, for tests of single decisions
+ * of a policy. The callbacks assert the locks that the scheduler promises to hold.
  */
 #ifndef SCHED_DECIDE_H
 #define SCHED_DECIDE_H
@@ -106,7 +105,7 @@ static int teardown(void **state)
 	for (i = 0; i < VGPUS; i++)
 		if (workloads[i].sched)
 			ghyvi_sched_cancel(sched, &workloads[i]);
-	if (job) { /* what waited is cancelled */
+	if (job) { /* all queued workloads are cancelled */
 		job->busy_ns = 0;
 		job->done(job, GHYVI_JOB_CANCELLED);
 	}
@@ -127,7 +126,7 @@ static inline void submit(unsigned int i)
 	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
 }
 
-/* The engine leaves what it runs, after @ns more. */
+/* The job completes with @status after @ns more. */
 static inline void leave_as(u64 ns, enum ghyvi_job_status status)
 {
 	struct ghyvi_job *left = job;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The arithmetic of "fair", to the nanosecond: think times, turns, slices, anticipation and virtual
- * times.
- */
+/* The arithmetic of "fair": think times, turns, slices, anticipation and virtual times. */
 #include "sched_decide.h"
 
 #define TIMESLICE_NS (1000ULL * GHYVI_SCHED_TIMESLICE_DEFAULT_US)
@@ -52,7 +49,7 @@ static void think_times_and_services_are_averaged(void **state)
 		assert_int_equal(runs[0]->fair.service_ns, service);
 		assert_int_equal(runs[0]->fair.served_ns, 0);
 		assert_int_equal(runs[0]->fair.idle_since, now);
-		if (i) { /* the first time nothing is known of when it was idle */
+		if (i) { /* the first submission has no think time */
 			sample = min(thinks[i], THINK_MAX_NS);
 			if (think)
 				deviation = averaged(deviation ?: 1, sample > think ?
@@ -70,7 +67,7 @@ static void think_times_and_services_are_averaged(void **state)
 	}
 }
 
-static void who_is_back_at_once_thinks_for_a_nanosecond(void **state)
+static void an_immediate_submission_counts_as_one_nanosecond(void **state)
 {
 	think_and_run(0, 0, MS);
 	think_and_run(0, 0, MS);
@@ -105,7 +102,7 @@ static void a_vgpu_that_may_have_no_more_is_not_awaited(void **state)
 }
 
 /*
- * vGPU 0 thinks for 100 us between its workloads of 10 ms, vGPU 1 submits 30 ms at once and is
+ * vGPU 0 thinks for 100 us between its workloads of 10 ms. vGPU 1 submits 30 ms at once and is
  * ahead. vGPU 0 has just completed, vGPU 1 waits.
  */
 static void leave_one_behind(void)
@@ -142,7 +139,7 @@ static void the_engine_idles_for_one_that_is_behind_and_will_be_back(void **stat
 	leave(MS);
 }
 
-/* At the last moment, and one later. */
+/* It submits at the last moment. */
 static void one_that_is_back_in_time_keeps_its_virtual_time(void **state)
 {
 	u64 vtime;
@@ -182,7 +179,7 @@ static void the_engine_does_not_idle_for_less_than_that_costs(void **state)
 	assert_null(sched_fair.pick_next(engine, now, &until));
 	assert_int_equal(until, runs[0]->fair.await_until);
 	until = GHYVI_SCHED_NEVER;
-	/* At twice the weight half of all that is in virtual time, the turn in the rank, too. */
+	/* Twice the weight halves the turn in the rank, and think_ns in virtual time. */
 	set_knobs(0, 200, 0, 0);
 	lead += TIMESLICE_NS / 4;
 	runs[0]->fair.think_ns = 2 * lead;
@@ -206,13 +203,13 @@ static void slices_are_shorter_the_more_wait(void **state)
 	assert_int_equal(armed, begun + 3 * MS);
 }
 
-/* By as much running time as makes the virtual times equal. */
+/* It runs until its virtual time has caught up. */
 static void one_that_is_behind_stays_longer_than_its_slice(void **state)
 {
 	u64 ahead;
 
 	think_and_run(1, 0, 40 * MS);
-	runs[1]->fair.vtime += 20 * MS; /* as if a third one were that far */
+	runs[1]->fair.vtime += 20 * MS; /* as if a third vGPU had pushed the minimum */
 	submit(0);
 	runs[0]->fair.vtime = 5 * MS;
 	queue(1);
@@ -223,7 +220,7 @@ static void one_that_is_behind_stays_longer_than_its_slice(void **state)
 	assert_int_equal(armed, now + ahead / 2);
 	set_knobs(0, 100, 0, 2); /* may be two slices ahead */
 	assert_int_equal(armed, now + ahead + 2 * TIMESLICE_NS);
-	/* It is where the other is, or a little ahead: a slice. */
+	/* Level with the other, or ahead of it: one slice. */
 	set_knobs(0, 100, 0, 0);
 	runs[0]->fair.vtime = runs[1]->fair.rank;
 	set_knobs(0, 100, 0, 0);
@@ -265,7 +262,7 @@ static void what_it_took_to_leave_is_part_of_a_turn(void **state)
 	assert_int_equal(runs[0]->fair.served_ns, stay);
 	assert_int_equal(runs[0]->fair.idle_since, 0);
 	assert_int_equal(runs[0]->fair.service_ns, 0);
-	/* A turn is as long, if its workloads are. */
+	/* The next turn is assumed to be as long. */
 	queue(0);
 	assert_int_equal(runs[0]->fair.rank, runs[0]->fair.vtime + stay / 2);
 	assert_true(is_running(1));
@@ -274,12 +271,12 @@ static void what_it_took_to_leave_is_part_of_a_turn(void **state)
 	queue(1);
 	fire_at(armed);
 	leave_as(MS, GHYVI_JOB_PREEMPTED);
-	/* The longest, decaying. */
+	/* The maximum, decaying. */
 	assert_int_equal(runs[0]->fair.stay_ns, averaged(stay, TIMESLICE_NS + MS));
 	assert_int_equal(runs[1]->fair.stay_ns, 0);
 }
 
-/* Before others waited it could not leave. */
+/* The time before another vGPU waited does not count. */
 static void a_stay_is_counted_from_a_slice_before_it_was_asked(void **state)
 {
 	submit(0);
@@ -337,7 +334,7 @@ static void the_clock_is_armed_for_the_first_that_may_run_again(void **state)
 	assert_int_equal(until, GHYVI_SCHED_NEVER);
 }
 
-/* Virtual time goes by weight in both directions, and not below 0. */
+/* Charges and refunds are divided by weight; virtual time does not wrap below 0. */
 static void charges_go_by_weight(void **state)
 {
 	set_knobs(0, 300, 0, 0);
@@ -355,7 +352,7 @@ static void charges_go_by_weight(void **state)
 	assert_int_equal(runs[0]->fair.served_ns, 0);
 }
 
-/* Also when it is the only one, and when another policy was active meanwhile. */
+/* Also when only one vGPU is active. */
 static void virtual_time_never_goes_back(void **state)
 {
 	think_and_run(0, 0, 50 * MS);
@@ -387,7 +384,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(think_times_and_services_are_averaged),
-		TEST(who_is_back_at_once_thinks_for_a_nanosecond),
+		TEST(an_immediate_submission_counts_as_one_nanosecond),
 		TEST(a_vgpu_is_awaited_when_its_work_is_eight_times_its_think_time),
 		TEST(a_vgpu_that_may_have_no_more_is_not_awaited),
 		TEST(the_engine_idles_for_one_that_is_behind_and_will_be_back),

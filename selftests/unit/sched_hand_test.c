@@ -547,7 +547,7 @@ static void a_kick_goes_on_until_a_workload_runs(void **state)
 	leave(MS, GHYVI_JOB_COMPLETE);
 }
 
-/* What the owner has again is not the scheduler's, whatever state it came back from. */
+/* The workload belongs to its owner again, whatever its state was. */
 static void assert_is_its_owners(unsigned int i)
 {
 	int completed = players[i].completed;
@@ -583,7 +583,7 @@ static void what_is_not_submitted_can_not_be_cancelled_or_moved_on(void **state)
 	assert_is_its_owners(2);
 }
 
-/* A preparation that takes too long, in the thread that calls it; the clock's comes meanwhile. */
+/* A preparation that takes too long; the timer fires while it is under way. */
 
 static u64 meanwhile_ns; /* how long vGPU 1 has the engine meanwhile */
 
@@ -619,10 +619,7 @@ static void what_is_late_comes_back_like_one_that_slept(void **state)
 	meanwhile_ns = 10 * NSEC_PER_SEC;
 	players[0].in_prepare = lose_the_engine;
 	submit(0);
-	/*
-	 * It paid for its preparation, a tenth of that at its weight, and is a tenth of a window
-	 * behind.
-	 */
+	/* Level with vGPU 1, less a tenth of a window at its weight. */
 	assert_int_equal(run->fair.vtime,
 			 meanwhile_ns - 1000ULL * GHYVI_SCHED_WINDOW_DEFAULT_US / 10 / 10);
 	assert_int_equal(sched->engines[GHYVI_RCS].nr_waiting, 1);
@@ -741,7 +738,7 @@ static void preparation_is_charged_and_counted(void **state)
 	assert_int_equal(atomic64_read(&players[0].stats.busy_ns_rcs), MS);
 }
 
-/* What a new scheduler and a new vGPU are set to, and what they are set to later is told. */
+/* Defaults of a new scheduler and of a new vGPU, and knobs that were set are read back. */
 static void settings_and_knobs_begin_with_the_defaults(void **state)
 {
 	static const struct ghyvi_sched_knobs wanted = { .weight = 7, .cap = 9, .priority = 3 };
@@ -761,7 +758,7 @@ static void settings_and_knobs_begin_with_the_defaults(void **state)
 	assert_memory_equal(&knobs, &wanted, sizeof(knobs));
 }
 
-/* One that is out of its range by one, the others as wide as they may be. */
+/* One knob is out of range by one. */
 static void knobs_out_of_range_by_one_change_nothing(void **state)
 {
 	static const struct ghyvi_sched_knobs bad[] = {
@@ -780,7 +777,7 @@ static void knobs_out_of_range_by_one_change_nothing(void **state)
 	}
 }
 
-/* The active one is told from the engines, all of which have it; a short buffer gets what fits. */
+/* All engines have the active policy; a short buffer gets a truncated list. */
 static void the_list_of_policies_fits_its_buffer(void **state)
 {
 	static const char all[] = "fifo [credit] band fair\n";
@@ -802,7 +799,7 @@ static void the_list_of_policies_fits_its_buffer(void **state)
 	}
 }
 
-/* Nothing of what was, but the engine's job stays. */
+/* A switch resets the policies' state; the running job stays. */
 static void a_policy_begins_without_the_past(void **state)
 {
 	struct sched_engine *engine = &sched->engines[GHYVI_RCS];
@@ -818,7 +815,7 @@ static void a_policy_begins_without_the_past(void **state)
 	engine->budget.wait_until = 7;
 	now += MS / 2;
 	assert_int_equal(ghyvi_sched_set_policy(sched, "fair"), 0);
-	assert_int_equal(run->fair.vtime, 5); /* it was that already */
+	assert_int_equal(run->fair.vtime, 5); /* no switch */
 	assert_int_equal(ghyvi_sched_set_policy(sched, "band"), 0);
 	assert_int_equal(run->fair.vtime, 0);
 	assert_int_equal(run->budget.left_ns, 0);
@@ -828,7 +825,7 @@ static void a_policy_begins_without_the_past(void **state)
 	assert_int_equal(engine->next_tick, now + SCHED_BUDGET_PERIOD_NS);
 	assert_int_equal(engine->nr_waiting, 1);
 	assert_int_equal(engine->preempt_requested_ns,
-			 0); /* and is asked again, when its time has come */
+			 0); /* it is preempted again after the new slice */
 	assert_int_equal(gpu.preempts, 1);
 	assert_int_equal(armed[GHYVI_RCS], NSEC_PER_SEC + 2 * MS);
 	fire_after(MS / 2);
@@ -837,7 +834,7 @@ static void a_policy_begins_without_the_past(void **state)
 	leave(MS, GHYVI_JOB_COMPLETE);
 }
 
-/* Another one with the same address is another vGPU. */
+/* A new vGPU may be allocated at the address of the last one. */
 static void a_switch_to_a_vgpu_that_replaces_another_is_counted(void **state)
 {
 	struct sched_engine *engine = &sched->engines[GHYVI_RCS];
@@ -854,7 +851,7 @@ static void a_switch_to_a_vgpu_that_replaces_another_is_counted(void **state)
 	players[1].entity = ghyvi_sched_entity_create(sched, &players[1].stats, NULL);
 }
 
-/* The clock is told what changes, and only that. */
+/* The clock is armed only when the time changes. */
 static void a_timer_that_is_armed_is_not_armed_again(void **state)
 {
 	set_settings(1000, 2000);
@@ -871,7 +868,7 @@ static void a_timer_that_is_armed_is_not_armed_again(void **state)
 	assert_int_equal(sched->engines[GHYVI_RCS].armed, GHYVI_SCHED_NEVER);
 }
 
-/* A stopped workload is its owner's error only when it was stopped for others. */
+/* Only a workload that was stopped for others fails. */
 static void a_workload_that_was_cancelled_is_not_told_to_be_stopped(void **state)
 {
 	submit(0);
@@ -880,7 +877,7 @@ static void a_workload_that_was_cancelled_is_not_told_to_be_stopped(void **state
 	leave(MS, GHYVI_JOB_CANCELLED);
 	assert_int_equal(players[0].status, GHYVI_JOB_CANCELLED);
 	assert_int_equal(atomic64_read(&players[0].stats.preempt_timeouts_rcs), 0);
-	/* One that completes just when it is stopped is complete. */
+	/* It completes while it is being stopped. */
 	set_settings(1000, 2000);
 	submit(0);
 	submit(1);
@@ -890,7 +887,7 @@ static void a_workload_that_was_cancelled_is_not_told_to_be_stopped(void **state
 	leave(MS, GHYVI_JOB_COMPLETE);
 	assert_int_equal(players[0].status, GHYVI_JOB_COMPLETE);
 	leave(MS, GHYVI_JOB_COMPLETE);
-	/* And is not to blame for what it was, when it is submitted again. */
+	/* The next submission begins without the timeout. */
 	submit(0);
 	assert_false(ghyvi_sched_cancel(sched, &players[0].base));
 	leave(MS, GHYVI_JOB_CANCELLED);

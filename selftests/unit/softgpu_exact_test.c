@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Each bit of the commands' operands: atomics and arithmetic against a reference, where posts go,
- * what a context must look like to be loaded, and what the registers show.
+ * Operands of commands bit by bit: atomics and arithmetic against a reference, post-sync writes,
+ * validation of contexts, and the registers that engines publish.
  */
 #include "softgpu_fixture.h"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What two vCPUs do at the same time. The test holds the lock, another thread comes to it, and what
- * the test changes before it lets the lock go must count for the other: nothing was read before,
- * and nothing written.
+ * Concurrent vCPUs. The test holds the lock while another thread blocks on it, changes the state
+ * and releases the lock. The other thread must see the change: it may not read or write before.
  */
 #include "vgpu_guest.h"
 
@@ -31,8 +30,8 @@ static void other_reads(void)
 }
 
 /*
- * Until @call has come to the lock that the test holds. Is it late the test shows less, but nothing
- * wrong.
+ * Returns when @call has probably blocked on the lock that the test holds. If it has not, the test
+ * checks less, but does not fail.
  */
 static pthread_t start_other(void (*call)(void))
 {
@@ -47,7 +46,7 @@ static pthread_t start_other(void (*call)(void))
 	return thread;
 }
 
-/* @change comes between what another vCPU has read and its @call. */
+/* @changed is set while @call of the other thread waits for vgpu->lock. */
 static void meanwhile(void (*call)(void), u32 offset, u32 value, u32 changed, u32 changed_value)
 {
 	pthread_t thread;
@@ -114,7 +113,7 @@ static void reads_come_after_what_is_under_way(void **state)
 	engine->active[0] = 0;
 }
 
-/* A submission that is written while the lock is held is not there until it is free. */
+/* A write of the submit port waits for the lock. */
 static void a_submission_waits_for_the_lock(void **state)
 {
 	struct vgpu_engine *engine = &vgpu->engines[guest.id];
@@ -149,7 +148,7 @@ static void interrupts_see_the_registers_as_they_are_then(void **state)
 	unsigned long flags;
 	pthread_t thread;
 
-	/* The line rises before the reminder has the lock. */
+	/* The line rises before the reminder takes the lock. */
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
 	thread = start_other(other_reminds);
 	vgpu->line = true;
@@ -158,7 +157,7 @@ static void interrupts_see_the_registers_as_they_are_then(void **state)
 	assert_int_equal(atomic_read(&interrupts), 1);
 	vgpu->line = false;
 
-	/* What another event has set stays, and what is masked meanwhile is dropped. */
+	/* Bits of another event stay; an event that is masked meanwhile is dropped. */
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
 	thread = start_other(other_raises);
 	vgpu_set(vgpu, 0x44308, 0x10);
@@ -175,7 +174,7 @@ static void interrupts_see_the_registers_as_they_are_then(void **state)
 	assert_int_equal(vgpu_get(vgpu, 0x44308), 0);
 	vgpu_set(vgpu, 0x44304, 0);
 
-	/* An acknowledgement takes its bits from what is there then. */
+	/* An acknowledgement clears its bits in the current value. */
 	other.offset = 0x44308;
 	other.value = 1;
 	spin_lock_irqsave(&vgpu->irq_lock, flags);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every dword of the register file: what it is after power-on, and what a write to it leaves. What
- * a table of rules says about one register more or less, or about one at a wrong place, shows here.
+ * Every dword of the register file: its value after power-on, and what a write to it leaves. A
+ * missing, superfluous or misplaced row of the rule table fails here.
  */
 #include "vgpu_guest.h"
 
@@ -92,7 +92,7 @@ static void every_register_takes_what_its_kind_takes(void **state)
 	}
 }
 
-/* What differs from 0 after power-on. */
+/* Registers that are not 0 after power-on. */
 static const struct {
 	u32 offset, gen8, gen9;
 } power_on[] = {

@@ -55,6 +55,40 @@ static void test_it_is_protected_where_bar_0_is(void **state)
 	assert_false(host_page.protected);
 }
 
+/* Before the page is protected only bits that a store of themselves clears are hidden. */
+static void test_before_protection_all_but_events_is_shown(void **state)
+{
+	unsigned int i;
+
+	assert_false(host_page.protected);
+	for (i = 0; i < GEN8_GT_IRQ_BANKS; i++) {
+		wr(BANK(i, IRQ_IMR), 0x1000 + i);
+		wr(BANK(i, IRQ_IER), 0x2000 + i);
+		assert_int_equal(shown(BANK(i, IRQ_IMR)), 0x1000 + i);
+		assert_int_equal(shown(BANK(i, IRQ_IER)), 0x2000 + i);
+	}
+	wr(BANK(0, IRQ_IMR), 0);
+	wr(GHYVI_RENDER_BASE + RING_IMR, ~EVENT);
+	raise_event();
+	assert_int_equal(rd(BANK(0, IRQ_IIR)), EVENT);
+	assert_int_equal(shown(BANK(0, IRQ_IIR)), 0);
+	wr(BANK(0, IRQ_IER), EVENT);
+	wr(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL);
+	assert_int_equal(rd(GEN8_MASTER_IRQ), GEN8_MASTER_IRQ_CONTROL | GEN8_GT_RCS_IRQ);
+	assert_int_equal(shown(GEN8_MASTER_IRQ), GEN8_MASTER_IRQ_CONTROL);
+	/* Storage beside the banks, at the same place of 16 bytes. */
+	wr(GEN8_GT_ISR0 - GEN8_IRQ_BANK_SIZE + IRQ_IIR, 0x77);
+	assert_int_equal(shown(GEN8_GT_ISR0 - GEN8_IRQ_BANK_SIZE + IRQ_IIR), 0x77);
+	wr(GEN8_GT_IER3 + 4 + IRQ_IIR, 0x78);
+	assert_int_equal(shown(GEN8_GT_IER3 + 4 + IRQ_IIR), 0x78);
+	/* Then everything. */
+	ghyvi_vgpu_set_bar0(vgpu, BAR0);
+	rd(PVINFO_MAGIC_LO);
+	assert_true(host_page.protected);
+	assert_int_equal(shown(BANK(0, IRQ_IIR)), EVENT);
+	assert_int_equal(shown(GEN8_MASTER_IRQ), GEN8_MASTER_IRQ_CONTROL | GEN8_GT_RCS_IRQ);
+}
+
 static void test_an_interrupt_as_i915_handles_it(void **state)
 {
 	unmask();
@@ -244,6 +278,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup_mapped, teardown)
 		TEST(test_it_is_protected_where_bar_0_is),
 		TEST(test_an_interrupt_as_i915_handles_it),
+		cmocka_unit_test_setup_teardown(test_before_protection_all_but_events_is_shown,
+						setup_gen9, teardown),
 		TEST(test_what_a_register_does_not_take_is_not_shown),
 		TEST(test_stores_of_any_length),
 		TEST(test_stores_before_protection_are_caught_up_with),
