@@ -106,6 +106,18 @@ static void shares_are_of_the_last_second(void **state)
 	assert_int_equal(runs[0]->budget.left_ns, -25 * (s64)MS - 7 + 4 * (PERIOD_NS / 5));
 }
 
+static void time_given_back_after_a_tick_leaves_no_debt(void **state)
+{
+	u64 begin = engine->budget.window_start;
+
+	sched_budget_charge(runs[0], 25 * MS);
+	sched_budget_tick(engine, begin + 1000 * MS);
+	sched_budget_charge(runs[0], -5 * (s64)MS);
+	assert_int_equal(runs[0]->budget.used_ns, 0);
+	sched_budget_tick(engine, begin + 2000 * MS);
+	assert_int_equal(runs[0]->budget.permille, 0);
+}
+
 static void ticks_come_every_period(void **state)
 {
 	static const char *const policies[] = { "credit", "band" };
@@ -368,6 +380,7 @@ int main(void)
 		TEST(a_period_refills_by_weight),
 		TEST(a_budget_beyond_a_period_is_forgotten),
 		TEST(shares_are_of_the_last_second),
+		TEST(time_given_back_after_a_tick_leaves_no_debt),
 		TEST(ticks_come_every_period),
 		TEST(a_long_pause_ends_in_one_go),
 		TEST(credit_moves_an_empty_budget_to_the_end),
