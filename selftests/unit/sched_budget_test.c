@@ -108,8 +108,10 @@ static void shares_are_of_the_last_second(void **state)
 
 static void time_given_back_after_a_tick_leaves_no_debt(void **state)
 {
-	u64 begin = engine->budget.window_start;
+	u64 begin = 5000 * MS;
 
+	all_wait("credit");
+	sched_budget_tick(engine, begin);
 	sched_budget_charge(runs[0], 25 * MS);
 	sched_budget_tick(engine, begin + 1000 * MS);
 	sched_budget_charge(runs[0], -5 * (s64)MS);
