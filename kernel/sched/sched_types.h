@@ -104,7 +104,7 @@ struct ghyvi_sched_entity {
 	struct ghyvi_reporter *reporter;
 	/** @knobs: written with all engines' locks held, read with any one of them */
 	struct ghyvi_sched_knobs knobs;
-	/** @runs: by engine */
+	/** @rqs: by engine */
 	struct sched_rq rqs[GHYVI_ENGINES];
 };
 
@@ -125,7 +125,7 @@ struct sched_engine {
 	spinlock_t lock;
 	/** @policy: the policy */
 	const struct sched_policy *policy;
-	/** @runs: run queues that ever had a workload, in the order that the policy chooses */
+	/** @rqs: run queues that ever had a workload, in the order that the policy chooses */
 	struct list_head rqs;
 	/** @ready: run queues with QUEUED workloads */
 	struct list_head ready;
@@ -197,7 +197,7 @@ struct ghyvi_sched {
 	 */
 	struct workqueue_struct *workers;
 	/**
-	 * @inside: number of threads that execute scheduler code and may still do so after the
+	 * @active_calls: number of threads that execute scheduler code and may still do so after the
 	 * owner saw its last complete(). ghyvi_sched_destroy() waits for 0.
 	 */
 	atomic_t active_calls;
@@ -205,7 +205,7 @@ struct ghyvi_sched {
 	struct mutex settings_lock;
 	/** @settings: written with all engines' locks held, read with any one of them */
 	struct ghyvi_sched_settings settings;
-	/** @nobody: anonymous entity, charged for workloads without owner */
+	/** @anon_entity: anonymous entity, charged for workloads without owner */
 	struct ghyvi_sched_entity *anon_entity;
 	/** @engines: by id */
 	struct sched_engine engines[GHYVI_ENGINES];

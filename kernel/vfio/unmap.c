@@ -41,7 +41,7 @@ static void unmap_work(struct work_struct *work)
 	struct ghyvi_unmap_range range;
 
 	while (unmap_dequeue(unmap, &range)) {
-		ghyvi_gtt_unmap(unmap->mm, range.gfn, range.count);
+		ghyvi_gtt_unmap(unmap->gtt, range.gfn, range.count);
 		unmap_complete(unmap);
 		wake_up_all(&unmap->wait);
 	}
@@ -106,9 +106,9 @@ bool ghyvi_unmap(struct ghyvi_unmap *unmap, u64 gfn, u64 count, bool (*may_give_
 	return true;
 }
 
-void ghyvi_unmap_init(struct ghyvi_unmap *unmap, struct ghyvi_gtt *mm)
+void ghyvi_unmap_init(struct ghyvi_unmap *unmap, struct ghyvi_gtt *gtt)
 {
-	unmap->mm = mm;
+	unmap->gtt = gtt;
 	INIT_WORK(&unmap->work, unmap_work);
 	init_waitqueue_head(&unmap->wait);
 	spin_lock_init(&unmap->lock);

@@ -33,7 +33,7 @@ struct ghyvi_unmap_range {
  * @done: number of ranges completed so far
  */
 struct ghyvi_unmap {
-	struct ghyvi_gtt *mm;
+	struct ghyvi_gtt *gtt;
 	struct work_struct work;
 	wait_queue_head_t wait;
 	spinlock_t lock;
@@ -48,7 +48,7 @@ struct ghyvi_unmap {
  * @unmap: queue
  * @gtt: translation state of the vGPU
  */
-void ghyvi_unmap_init(struct ghyvi_unmap *unmap, struct ghyvi_gtt *mm);
+void ghyvi_unmap_init(struct ghyvi_unmap *unmap, struct ghyvi_gtt *gtt);
 /**
  * ghyvi_unmap_fini() - stop the worker of a queue.
  * @unmap: queue; no further range will be queued

@@ -6,9 +6,9 @@
 #define _UAPI_LINUX_GHYVI_H
 
 /*
- * The software pGPU's PCI function. The vendor id is in nobody's name in pci.ids (checked:
- * 2023.04.10); the function only ever exists on ghyvi's own virtual bus. Class: processing
- * accelerator, so that no display driver and no VGA arbiter looks at it.
+ * The software pGPU's PCI function. The vendor ID is not assigned in pci.ids (as of
+ * 2023.04.10); the function exists only on ghyvi's own virtual bus. Class: processing
+ * accelerator, so that no display driver and no VGA arbiter binds it.
  */
 #define GHYVI_SOFTGPU_PCI_VENDOR 0x6779 /* "gy" */
 #define GHYVI_SOFTGPU_PCI_DEVICE 0x0001
