@@ -13,7 +13,7 @@ static int tables_show(struct seq_file *m, void *unused)
 {
 	struct ghyvi_device *device = m->private;
 
-	ghyvi_gtt_dump(ghyvi_vgpu_mm(device->vgpu), m);
+	ghyvi_gtt_dump(ghyvi_vgpu_gtt(device->vgpu), m);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(tables);

@@ -72,7 +72,7 @@ static int setup_device(struct ghyvi_device *device, struct mdev_device *mdev)
 	ret = PTR_ERR_OR_ZERO(device->vgpu);
 	if (ret)
 		goto destroy_kvm;
-	ghyvi_unmap_init(&device->unmap, ghyvi_vgpu_mm(device->vgpu));
+	ghyvi_unmap_init(&device->unmap, ghyvi_vgpu_gtt(device->vgpu));
 	return 0;
 
 destroy_kvm:

@@ -78,7 +78,7 @@ static void access_ggtt_table(struct ghyvi_device *device, struct access *access
 	}
 	copy_once(entry, &access->data, access->bytes);
 	if (bar0 != GHYVI_BAR_UNMAPPED)
-		ghyvi_gtt_trap(ghyvi_vgpu_mm(device->vgpu), bar0 + access->offset, access->bytes);
+		ghyvi_gtt_trap(ghyvi_vgpu_gtt(device->vgpu), bar0 + access->offset, access->bytes);
 }
 
 static void access_bar0(struct ghyvi_device *device, struct access *access)

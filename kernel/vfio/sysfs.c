@@ -102,7 +102,7 @@ static const struct attribute_group device_group = {
 
 static ssize_t mode_show(struct device *dev, struct device_attribute *attr, char *buffer)
 {
-	return ghyvi_gtt_policy_list(ghyvi_vgpu_mm(of_dev(dev)->vgpu), buffer, PAGE_SIZE);
+	return ghyvi_gtt_policy_list(ghyvi_vgpu_gtt(of_dev(dev)->vgpu), buffer, PAGE_SIZE);
 }
 
 static ssize_t mode_store(struct device *dev, struct device_attribute *attr, const char *buffer,
@@ -113,7 +113,7 @@ static ssize_t mode_store(struct device *dev, struct device_attribute *attr, con
 	int ret = ghyvi_parse_name(buffer, bytes, name);
 
 	if (!ret)
-		ret = ghyvi_gtt_set_policy(ghyvi_vgpu_mm(device->vgpu), name);
+		ret = ghyvi_gtt_set_policy(ghyvi_vgpu_gtt(device->vgpu), name);
 	if (ret == -EOPNOTSUPP)
 		ghyvi_report(&device->reporter, "policy/mode: \"%s\" is not supported by this pGPU",
 			     name);
@@ -147,12 +147,12 @@ static DEVICE_ATTR_RW(self_check);
 
 static void get_tuning(struct ghyvi_vgpu *vgpu, void *values)
 {
-	ghyvi_gtt_tuning(ghyvi_vgpu_mm(vgpu), values);
+	ghyvi_gtt_tuning(ghyvi_vgpu_gtt(vgpu), values);
 }
 
 static int set_tuning(struct ghyvi_vgpu *vgpu, const void *values)
 {
-	return ghyvi_gtt_set_tuning(ghyvi_vgpu_mm(vgpu), values);
+	return ghyvi_gtt_set_tuning(ghyvi_vgpu_gtt(vgpu), values);
 }
 
 static const struct ghyvi_settings tuning = {

@@ -283,7 +283,7 @@ void *ghyvi_vgpu_ggtt_table(struct ghyvi_vgpu *vgpu)
 	return vgpu->ggtt_table;
 }
 
-struct ghyvi_gtt *ghyvi_vgpu_mm(struct ghyvi_vgpu *vgpu)
+struct ghyvi_gtt *ghyvi_vgpu_gtt(struct ghyvi_vgpu *vgpu)
 {
 	return vgpu->gtt;
 }

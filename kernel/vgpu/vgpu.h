@@ -242,12 +242,12 @@ void ghyvi_vgpu_aperture_write(struct ghyvi_vgpu *vgpu, u64 offset, const void *
  */
 void *ghyvi_vgpu_ggtt_table(struct ghyvi_vgpu *vgpu);
 /**
- * ghyvi_vgpu_mm() - get the translation state of a vGPU.
+ * ghyvi_vgpu_gtt() - get the translation state of a vGPU.
  * @vgpu: owner of the translation state
  *
  * Return: the translation state; valid as long as @vgpu.
  */
-struct ghyvi_gtt *ghyvi_vgpu_mm(struct ghyvi_vgpu *vgpu);
+struct ghyvi_gtt *ghyvi_vgpu_gtt(struct ghyvi_vgpu *vgpu);
 /**
  * ghyvi_vgpu_audit() - get the auditor of a vGPU.
  * @vgpu: owner of the auditor

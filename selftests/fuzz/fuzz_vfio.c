@@ -299,7 +299,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 		it.vgpu = vgpu;
 		mutex_init(&it.lock);
 		spin_lock_init(&it.request_lock);
-		ghyvi_unmap_init(&it.unmap, ghyvi_vgpu_mm(vgpu));
+		ghyvi_unmap_init(&it.unmap, ghyvi_vgpu_gtt(vgpu));
 		ghyvi_reporter_init(&it.reporter, &device);
 		there = true;
 	}

@@ -367,7 +367,7 @@ static void vm_create(struct vm *vm, unsigned int number, bool gen8)
 	vm->bar_off = true;
 	vm->vgpu = ghyvi_vgpu_create(&params);
 	ASSERT(!IS_ERR(vm->vgpu));
-	vm->gtt = ghyvi_vgpu_mm(vm->vgpu);
+	vm->gtt = ghyvi_vgpu_gtt(vm->vgpu);
 }
 
 static void world_create(unsigned int gen8)

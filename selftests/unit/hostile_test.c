@@ -319,7 +319,7 @@ static int setup(void **state)
 	if (IS_ERR(host.vgpu))
 		return -1;
 	ghyvi_vgpu_set_containment(host.vgpu, &tolerant);
-	host.gtt = ghyvi_vgpu_mm(host.vgpu);
+	host.gtt = ghyvi_vgpu_gtt(host.vgpu);
 	ghyvi_unmap_init(&host.unmapping, host.gtt);
 	machine.ggtt = ghyvi_vgpu_ggtt_table(host.vgpu);
 	ghyvi_vgpu_set_bar0(host.vgpu, BAR0_GPA);
