@@ -37,7 +37,7 @@ struct ghyvi_histogram {
 	u32 sum[GHYVI_DURATION_CLASSES];
 	/** @total: number of durations in all classes */
 	u32 total;
-	/** @censored: number of durations that have not ended, see ghyvi_histogram_add_censored() */
+	/** @censored: durations that have not ended; see ghyvi_histogram_add_censored() */
 	u32 censored;
 	/** @limit: the threshold: after how many units it would have been cheapest to buy */
 	u32 limit;

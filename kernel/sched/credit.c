@@ -45,7 +45,7 @@ void sched_budget_tick(struct sched_engine *engine, u64 now)
 void sched_budget_charge(struct sched_rq *rq, s64 ns)
 {
 	rq->budget.left_ns -= ns;
-	/* The time that is given back may have been charged before a tick that began a new window. */
+	/* The time given back may have been charged before a tick that began a new window. */
 	if (ns < 0)
 		rq->budget.used_ns -= min_t(u64, rq->budget.used_ns, -ns);
 	else

@@ -197,8 +197,8 @@ struct ghyvi_sched {
 	 */
 	struct workqueue_struct *workers;
 	/**
-	 * @active_calls: number of threads that execute scheduler code and may still do so after the
-	 * owner saw its last complete(). ghyvi_sched_destroy() waits for 0.
+	 * @active_calls: number of threads that execute scheduler code and may still do so after
+	 * the owner saw its last complete(). ghyvi_sched_destroy() waits for 0.
 	 */
 	atomic_t active_calls;
 	/** @settings_lock: outermost lock; serialises changes of settings, knobs and policy */
