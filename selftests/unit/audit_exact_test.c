@@ -229,7 +229,7 @@ static void each_range_of_a_partition_counts(void **state)
 	}
 }
 
-static void registers_end_where_they_end(void **state)
+static void register_ranges_end_at_their_last_byte(void **state)
 {
 	fresh();
 	ring(MI(0x24, 2) | GLOBAL, GHYVI_REGISTERS_END - 4, KERNEL_DATA, 0);
@@ -253,7 +253,7 @@ int main(void)
 		TEST(packets_of_any_length_are_whole),
 		TEST(an_indirect_batch_runs_unless_it_is_refused),
 		TEST(each_range_of_a_partition_counts),
-		TEST(registers_end_where_they_end),
+		TEST(register_ranges_end_at_their_last_byte),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

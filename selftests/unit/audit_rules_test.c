@@ -55,7 +55,7 @@ static int teardown(void **state)
 		submit();                                               \
 	} while (0)
 
-static void what_i915_emits_passes(void **state)
+static void commands_of_i915_pass(void **state)
 {
 	KERNEL(PIPE_CONTROL, 0x00344c1c, 0xd0, 0, 0, 0);
 	assert_passed();
@@ -195,7 +195,7 @@ static void registers_are_those_of_the_list(void **state)
 	assert_refused("register-file");
 }
 
-static void what_vgpus_share_is_refused(void **state)
+static void registers_shared_by_vgpus_are_refused(void **state)
 {
 	KERNEL(MI(0x27, 1), GGTT_START, 0);
 	assert_refused("domain"); /* CLFLUSH */
@@ -213,7 +213,7 @@ static void what_vgpus_share_is_refused(void **state)
 	assert_passed();
 	KERNEL(MI(0x1c, 2) | 6 << 12, 1, KERNEL_DATA, 0);
 	assert_refused("semaphore-mode");
-	/* The display is nobody's, a signal would wake whomever: without effect. */
+	/* No vGPU owns the display, and a signal could wake any waiter: both have no effect. */
 	KERNEL(MI(0x14, 1), 0, 0, MI(0x03, 0), MI(0x1b, 0), 0x20);
 	assert_passed();
 }
@@ -234,7 +234,7 @@ static void update_gtt_goes_through_the_guests_table(void **state)
 	assert_int_equal(guest.updates, 1);
 }
 
-static void batches_start_where_they_may(void **state)
+static void batches_start_only_at_allowed_addresses(void **state)
 {
 	KERNEL(BATCH_END);
 	assert_refused("batch-place");
@@ -265,7 +265,7 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(what_i915_emits_passes),
+		TEST(commands_of_i915_pass),
 		TEST(unknown_commands_are_refused),
 		cmocka_unit_test_setup_teardown(each_generation_has_its_commands, setup_vcs8,
 						teardown),
@@ -273,9 +273,9 @@ int main(void)
 		TEST(global_addresses_stay_in_the_partition),
 		TEST(users_cannot_name_global_addresses),
 		TEST(registers_are_those_of_the_list),
-		TEST(what_vgpus_share_is_refused),
+		TEST(registers_shared_by_vgpus_are_refused),
 		TEST(update_gtt_goes_through_the_guests_table),
-		TEST(batches_start_where_they_may),
+		TEST(batches_start_only_at_allowed_addresses),
 		cmocka_unit_test_setup_teardown(update_gtt_goes_through_the_guests_table,
 						setup_gen8, teardown),
 		cmocka_unit_test_setup_teardown(the_blitters_commands_pass_on_the_blitter,

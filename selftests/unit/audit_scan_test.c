@@ -49,7 +49,7 @@ static u32 fetched(enum ghyvi_fetch_source source, u64 at, u32 ring_head)
 	return dword;
 }
 
-static void what_was_audited_is_what_is_fetched(void **state)
+static void audited_commands_are_the_ones_fetched(void **state)
 {
 	put(USER_BATCH, STORE, LO(USER_START), HI(USER_START), 1, BATCH_END);
 	run_user_batch();
@@ -197,7 +197,7 @@ static void chains_calls_and_loops_are_followed(void **state)
 
 static void commands_hidden_in_others_are_found(void **state)
 {
-	/* Data of a store that somebody jumps into. */
+	/* A jump into the data of a store. */
 	put(USER_BATCH, MI(0x20, 4), LO(USER_START), HI(USER_START), START_KERNEL, KERNEL_BATCH, 0,
 	    START_USER, LO(USER_BATCH + 12), HI(USER_BATCH));
 	run_user_batch();
@@ -357,7 +357,7 @@ static void a_moved_tail_is_audited_before_it_runs(void **state)
 	assert_int_equal(ghyvi_audit_extend(guest.commands, guest.tail), -ENOSPC);
 }
 
-static void a_ring_that_comes_round_is_submitted_anew(void **state)
+static void a_wrapped_ring_is_submitted_again(void **state)
 {
 	unsigned int i, extensions = 0;
 	u32 dword;
@@ -380,7 +380,7 @@ static void a_ring_that_comes_round_is_submitted_anew(void **state)
 }
 
 /* With a tail where its head was when it began, a ring that an engine has not begun looks empty. */
-static void a_tail_that_meets_the_first_head_is_submitted_anew(void **state)
+static void a_tail_at_the_first_head_is_submitted_again(void **state)
 {
 	fresh();
 	ring(NOOP, NOOP);
@@ -518,7 +518,7 @@ static void log_mode_keeps_to_the_budgets(void **state)
 	assert_non_null(strstr(last(), "budget-batches"));
 }
 
-static void an_extension_over_budget_is_submitted_anew(void **state)
+static void an_extension_over_budget_is_submitted_again(void **state)
 {
 	set_budget(GHYVI_AUDIT_BYTES_MIN, 0, 0);
 	put(USER_BATCH + 8 * 4096, BATCH_END);
@@ -619,7 +619,7 @@ static void pages_are_kept_for_the_next_submission(void **state)
  * The second batch ends where the first began, in the same 64 dwords: what is before that place may
  * run, too.
  */
-static void a_batch_that_joins_another_may_begin_where_it_begins(void **state)
+static void a_batch_may_run_into_an_audited_one(void **state)
 {
 	put(USER_BATCH, STORE, LO(USER_START), HI(USER_START), 1, NOOP, NOOP, BATCH_END);
 	fresh();
@@ -679,7 +679,7 @@ static void the_dump_tells_what_was_refused_last(void **state)
 		"command=MI_BATCH_BUFFER_START header=0x18800001 rule=batch-space\n");
 }
 
-static void what_is_not_mapped_is_refused(void **state)
+static void unmapped_commands_are_refused(void **state)
 {
 	guest.unmapped_page = USER_BATCH;
 	run_user_batch();
@@ -735,7 +735,7 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(what_was_audited_is_what_is_fetched),
+		TEST(audited_commands_are_the_ones_fetched),
 		TEST(each_dword_is_read_once),
 		cmocka_unit_test_setup_teardown(privileged_mode_leaves_users_alone,
 						setup_privileged, teardown),
@@ -753,20 +753,20 @@ int main(void)
 		TEST(nothing_behind_an_unaudited_batch_runs),
 		TEST(indirect_batches_end_by_their_size),
 		TEST(a_moved_tail_is_audited_before_it_runs),
-		TEST(a_ring_that_comes_round_is_submitted_anew),
-		TEST(a_tail_that_meets_the_first_head_is_submitted_anew),
+		TEST(a_wrapped_ring_is_submitted_again),
+		TEST(a_tail_at_the_first_head_is_submitted_again),
 		TEST(extensions_have_a_limit),
 		TEST(budgets_bound_the_work),
 		TEST(stores_to_the_ggtt_are_in_the_budgets),
 		cmocka_unit_test_setup_teardown(log_mode_keeps_to_the_budgets, setup_log, teardown),
-		TEST(an_extension_over_budget_is_submitted_anew),
+		TEST(an_extension_over_budget_is_submitted_again),
 		TEST(budgets_out_of_range_change_nothing),
 		TEST(each_limit_of_a_budget_is_in_range),
 		TEST(pages_are_kept_for_the_next_submission),
-		TEST(a_batch_that_joins_another_may_begin_where_it_begins),
+		TEST(a_batch_may_run_into_an_audited_one),
 		TEST(modes_are_listed_and_chosen_by_name),
 		TEST(the_dump_tells_what_was_refused_last),
-		TEST(what_is_not_mapped_is_refused),
+		TEST(unmapped_commands_are_refused),
 		TEST(a_batch_that_changes_meanwhile_is_one_or_the_other),
 	};
 

@@ -94,7 +94,7 @@ static void list_all(FILE *to)
 		list_registers(to, engine);
 }
 
-static void the_tables_are_as_they_were_read(void **state)
+static void command_tables_match_the_golden_file(void **state)
 {
 	char line[LINE_BYTES], golden[LINE_BYTES];
 	FILE *is = tmpfile(), *was = fopen(GOLDEN, "r");
@@ -122,7 +122,7 @@ static void the_tables_are_as_they_were_read(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_tables_are_as_they_were_read),
+		cmocka_unit_test(command_tables_match_the_golden_file),
 	};
 	FILE *golden;
 

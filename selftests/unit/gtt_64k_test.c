@@ -13,8 +13,8 @@ static u64 *shadow_pd(void)
 }
 
 /*
- * A tree whose page table has 64 KiB pages from LARGE_WHOLE on; what is in between, nobody looks
- * at.
+ * A tree whose page table has 64 KiB pages from LARGE_WHOLE on. The other entries of a group are
+ * not read.
  */
 static struct ghyvi_root *plant_64k(void)
 {
@@ -89,7 +89,7 @@ static void test_one_group_apart_makes_the_table_one_of_4k(void **state)
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
-static void test_only_one_entry_says_so(void **state)
+static void test_only_the_first_pde_has_the_64k_bit(void **state)
 {
 	struct ghyvi_root *root = plant_64k();
 
@@ -123,7 +123,7 @@ static void test_only_one_entry_says_so(void **state)
 }
 
 /* An engine remembers what an entry said that has gone since. */
-static void test_a_table_that_was_one_of_64k_is_forgotten_before_it_is_none(void **state)
+static void test_a_cached_64k_bit_is_invalidated_first(void **state)
 {
 	struct ghyvi_root *root = plant_64k();
 	u32 invalidations;
@@ -225,8 +225,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_contiguous_groups_stay_large),
 		TEST(test_one_group_apart_makes_the_table_one_of_4k),
-		TEST(test_only_one_entry_says_so),
-		TEST(test_a_table_that_was_one_of_64k_is_forgotten_before_it_is_none),
+		TEST(test_only_the_first_pde_has_the_64k_bit),
+		TEST(test_a_cached_64k_bit_is_invalidated_first),
 		TEST(test_losing_any_part_scrubs_the_group),
 		TEST(test_a_pin_too_few_is_scratch_until_there_is_room),
 		TEST(test_a_guest_without_them),

@@ -112,7 +112,7 @@ static void global_writes_have_any_length(void **state)
 		}
 }
 
-static void what_the_engine_stores_in_the_global_table_counts_at_once(void **state)
+static void engine_stores_to_the_ggtt_take_effect_at_once(void **state)
 {
 	u64 last = GGTT_INDEX + 4 * GHYVI_ENTRIES - 1;
 
@@ -385,7 +385,7 @@ int main(void)
 		TEST(nested_reads_end_there_too),
 		TEST(nested_reads_know_which_entries_are_of_large_pages),
 		TEST(global_writes_have_any_length),
-		TEST(what_the_engine_stores_in_the_global_table_counts_at_once),
+		TEST(engine_stores_to_the_ggtt_take_effect_at_once),
 		TEST(only_as_many_ranges_count_as_there_are),
 		TEST(memory_beside_a_root_is_none_of_it),
 		TEST(a_root_of_three_levels_goes_with_any_of_its_directories),

@@ -449,7 +449,7 @@ static inline u8 *guest_byte(u64 gpa)
 	return (u8 *)fake.guest_ggtt + (gpa - ((u64)BAR_GFN << 12));
 }
 
-/* Memory only; true when somebody has to be told. */
+/* Changes memory only. Returns true if the write must be reported as a trap. */
 static inline bool guest_store(u64 gpa, const void *buffer, unsigned int bytes)
 {
 	unsigned int i;

@@ -151,7 +151,7 @@ static void test_a_retry_ends_when_the_page_gets_another_use(void **state)
 	assert_int_equal(pinned_of(LARGE_WHOLE), 0);
 }
 
-static void test_what_is_no_large_page(void **state)
+static void test_entries_that_are_no_large_pages(void **state)
 {
 	struct ghyvi_root *root = plant_large(RAM_PAGES);
 
@@ -202,7 +202,7 @@ int main(void)
 		TEST(test_losing_any_part_of_a_split_page_scrubs_all),
 		TEST(test_a_pin_too_few_is_scratch_until_there_is_room),
 		TEST(test_a_retry_ends_when_the_page_gets_another_use),
-		TEST(test_what_is_no_large_page),
+		TEST(test_entries_that_are_no_large_pages),
 		TEST(test_the_host_reads_through_them),
 	};
 

@@ -459,7 +459,7 @@ static void test_number_of_roots_is_limited(void **state)
 		assert_false(IS_ERR(hold4(100 + i)));
 	assert_int_equal(PTR_ERR(ghyvi_gtt_get_root(fake.gtt, &gpa, 4)), -ENOSPC);
 	release_number(7);
-	assert_false(IS_ERR(hold4(5000))); /* the one nobody holds made room */
+	assert_false(IS_ERR(hold4(5000))); /* the tree that is not held was evicted */
 	assert_int_equal(STAT(evicted_trees), 1);
 	assert_int_equal(fake.pins[107], 0);
 }

@@ -118,7 +118,7 @@ static void test_held_trees_stay_in_sync_until_they_are_put(void **state)
 	assert_true(fake.ggtt[FIRST] == 0);
 }
 
-static void test_a_held_tree_survives_to_and_fro(void **state)
+static void test_a_held_tree_survives_policy_switches(void **state)
 {
 	struct ghyvi_root *root;
 	int i;
@@ -132,7 +132,7 @@ static void test_a_held_tree_survives_to_and_fro(void **state)
 		assert_true(shadow_pt(root)[i] == maps(DATA + (u64)i));
 	}
 	assert_true(fake.protected[1] && fake.protected[4]);
-	/* The tree is known anew, over the same shadow pages. */
+	/* The tree is created again, over the same shadow pages. */
 	hold4(1);
 	assert_ptr_not_equal(fake.held[0].root, fake.held[1].root);
 	assert_true(fake.held[0].bus == fake.held[1].bus);
@@ -310,7 +310,7 @@ int main(void)
 		TEST(test_entering_drops_all_shadows),
 		TEST(test_leaving_shadows_everything_again),
 		TEST(test_held_trees_stay_in_sync_until_they_are_put),
-		TEST(test_a_held_tree_survives_to_and_fro),
+		TEST(test_a_held_tree_survives_policy_switches),
 		TEST(test_a_pgpu_without_the_capability),
 		TEST(test_roots_say_where_jobs_begin),
 		TEST(test_pages_are_mapped_once_and_unmapped_with_their_memory),

@@ -212,7 +212,7 @@ static void a_read_of_the_host_reads_the_entry_once(void **state)
 }
 
 /* Nothing to translate: every entry is read once, and no other page of the guest's at all. */
-static void a_scan_of_what_did_not_change_reads_it_once(void **state)
+static void a_scan_of_an_unchanged_page_reads_it_once(void **state)
 {
 	unsigned int i;
 
@@ -375,7 +375,7 @@ int main(void)
 		cmocka_unit_test(a_new_table_is_read_once),
 		cmocka_unit_test(a_trap_reads_each_entry_once),
 		cmocka_unit_test(a_read_of_the_host_reads_the_entry_once),
-		TEST(a_scan_of_what_did_not_change_reads_it_once),
+		TEST(a_scan_of_an_unchanged_page_reads_it_once),
 		cmocka_unit_test(a_store_during_a_synchronisation_is_found),
 		cmocka_unit_test(a_store_while_a_table_is_linked_is_found),
 		cmocka_unit_test(a_store_while_a_table_becomes_a_directory_is_found),

@@ -52,7 +52,7 @@ static void only_page_tables_are_leaves(void **state)
 }
 
 /* A page is a leaf only while it has no use above the last level. */
-static void a_page_is_no_leaf_as_long_as_it_has_a_higher_use(void **state)
+static void a_page_with_a_higher_use_is_not_a_leaf(void **state)
 {
 	u64 higher[] = { 1, 2, 3 };
 	struct ghyvi_root *root = make_tree(1);
@@ -109,7 +109,7 @@ static void ranks_go_by_heat(void **state)
 	assert_int_not_equal(table_at(7)->history.rank, table_at(8)->history.rank);
 }
 
-static void protection_is_lost_where_it_was_lost_only(void **state)
+static void protection_is_lost_only_in_the_reported_range(void **state)
 {
 	struct ghyvi_root *root = make_tree(6);
 	unsigned int i;
@@ -177,7 +177,7 @@ static void new_pages_are_protected_or_relaxed_by_policy(void **state)
 	}
 }
 
-static void what_is_compared_and_trapped_is_counted(void **state)
+static void compares_and_traps_are_counted(void **state)
 {
 	struct ghyvi_root *root = make_tree(2);
 	u64 compared, changed, syncs, relaxed, traps, bytes;
@@ -398,7 +398,7 @@ static bool lacks(u64 gfn, unsigned int index)
 }
 
 /* Absent memory, a pin that fails for another reason, and entries that the guest changes. */
-static void what_waits_is_noted_entry_by_entry(void **state)
+static void deferred_entries_are_recorded_one_by_one(void **state)
 {
 	struct ghyvi_root *root = make_tree(1);
 	unsigned int i;
@@ -438,7 +438,7 @@ static void what_waits_is_noted_entry_by_entry(void **state)
 }
 
 /* Stores next to the GGTT table are ignored; its first and last entries are translated. */
-static void the_global_table_ends_where_it_ends(void **state)
+static void accesses_beyond_the_ggtt_are_ignored(void **state)
 {
 	u64 last = BAR_GFN + FIRST_GGTT_TABLE + 3;
 
@@ -597,12 +597,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(only_page_tables_are_leaves),
-		TEST(a_page_is_no_leaf_as_long_as_it_has_a_higher_use),
+		TEST(a_page_with_a_higher_use_is_not_a_leaf),
 		TEST(ranks_go_by_heat),
-		TEST(protection_is_lost_where_it_was_lost_only),
+		TEST(protection_is_lost_only_in_the_reported_range),
 		TEST(protection_of_global_tables_is_lost_alike),
 		TEST(new_pages_are_protected_or_relaxed_by_policy),
-		TEST(what_is_compared_and_trapped_is_counted),
+		TEST(compares_and_traps_are_counted),
 		TEST(a_store_across_pages_traps_on_both),
 		TEST(each_line_of_a_page_is_compared),
 		TEST(an_entry_that_becomes_as_another_is_found),
@@ -611,8 +611,8 @@ int main(void)
 		TEST(policies_are_found_by_name),
 		TEST(each_setting_has_its_range),
 		TEST(neighbours_are_where_the_page_directory_has_them),
-		TEST(what_waits_is_noted_entry_by_entry),
-		TEST(the_global_table_ends_where_it_ends),
+		TEST(deferred_entries_are_recorded_one_by_one),
+		TEST(accesses_beyond_the_ggtt_are_ignored),
 		TEST(only_as_many_trees_are_evicted_as_needed),
 		TEST(the_self_check_looks_at_each_page_of_a_group),
 		TEST(costs_are_between_one_nanosecond_and_a_millisecond),

@@ -103,7 +103,7 @@ static u32 scratch_entries(const u64 *entries, u32 n)
 	return scratch;
 }
 
-static void test_what_could_not_be_pinned_is_tried_again_until_so_many_fail(void **state)
+static void test_retries_of_deferred_entries_are_limited(void **state)
 {
 	struct ghyvi_root *root;
 	u64 rejected;
@@ -130,7 +130,7 @@ static void test_what_could_not_be_pinned_is_tried_again_until_so_many_fail(void
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
-static void test_what_is_cleared_does_not_wait_to_be_tried_again(void **state)
+static void test_a_cleared_entry_is_not_deferred(void **state)
 {
 	struct ghyvi_root *root;
 	u32 i, last = 2 * GHYVI_RETRY_NOMEM;
@@ -438,7 +438,7 @@ static void test_entries_that_lack_a_table_are_not_in_the_way(void **state)
 	assert_true(shadow(fake.held[0].bus, 3, 0u, 0u, 0u)[5] == maps(16000));
 }
 
-/* Numbers of generations begin anew with each VM, and the GGTT's tables do not. */
+/* Generation numbers restart with each VM; the tables of the GGTT are kept. */
 static void test_a_generation_that_an_earlier_vm_had(void **state)
 {
 	u64 first = FIRST_GGTT_TABLE * 512;
@@ -476,7 +476,7 @@ static void test_the_self_check_finds_entries_that_wait_in_vain(void **state)
 	ghyvi_gtt_sync(fake.gtt, root);
 	ghyvi_gtt_sync(fake.gtt, root);
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
-	/* Nobody is told that it has come back. */
+	/* No notification says that the memory is back. */
 	fake.absent[DATA] = false;
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 1);
 	assert_non_null(
@@ -487,7 +487,7 @@ static void test_the_self_check_finds_entries_that_wait_in_vain(void **state)
 	assert_non_null(
 		strstr(fake.reporter.last, "wrong translation: table page 0x3 level 2 entry 1"));
 	fake.absent[9] = true;
-	/* Nobody will look. */
+	/* No sync follows. */
 	table = xa_load(&fake.gtt->tables, 4);
 	ghyvi_table_clear_relaxed(fake.gtt, table);
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 1);
@@ -505,7 +505,7 @@ static void test_the_self_check_finds_entries_that_wait_in_vain(void **state)
 }
 
 /* What there was no room for is tried by each synchronisation. */
-static void test_the_self_check_finds_a_scarce_page_that_nobody_tries(void **state)
+static void test_the_self_check_finds_a_nomem_page_without_retry(void **state)
 {
 	struct ghyvi_table_page *table;
 	struct ghyvi_root *root;
@@ -535,8 +535,8 @@ int main(void)
 		TEST(test_so_is_a_table_page),
 		TEST(test_so_is_a_page_directory_of_three_levels),
 		TEST(test_a_page_whose_bogus_entries_are_gone_is_looked_at_no_more),
-		TEST(test_what_could_not_be_pinned_is_tried_again_until_so_many_fail),
-		TEST(test_what_is_cleared_does_not_wait_to_be_tried_again),
+		TEST(test_retries_of_deferred_entries_are_limited),
+		TEST(test_a_cleared_entry_is_not_deferred),
 		TEST(test_entries_to_retry_in_a_page_that_gets_two_more_uses_at_once),
 		TEST(test_the_host_reads_memory_that_came_back),
 		TEST(test_a_waiting_entry_that_changes_for_a_moment),
@@ -546,7 +546,7 @@ int main(void)
 		TEST(test_entries_that_lack_a_table_are_not_in_the_way),
 		TEST(test_a_generation_that_an_earlier_vm_had),
 		TEST(test_the_self_check_finds_entries_that_wait_in_vain),
-		TEST(test_the_self_check_finds_a_scarce_page_that_nobody_tries),
+		TEST(test_the_self_check_finds_a_nomem_page_without_retry),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -250,7 +250,7 @@ volatile uint32_t *machine_hidden_page(uint64_t *gpa)
 
 /* ---- life ---- */
 
-/* What another vGPU has on the same pGPU: the oracle counts who reaches it. */
+/* Memory of another vGPU on the same pGPU: the oracle counts accesses to it. */
 static void neighbour_make(void)
 {
 	static struct ghyvi_reporter reporter;

@@ -509,7 +509,7 @@ static void anything(u32 ask)
 	}
 }
 
-static void test_whatever_threads_do_a_call_ends_in_time(void **state)
+static void test_an_unmap_call_ends_in_time(void **state)
 {
 	u32 seed, i, asks = 0;
 
@@ -541,7 +541,7 @@ int main(void)
 		GUARD_TEST(test_a_foreign_process_is_told_of_once),
 		GUARD_TEST(test_another_vm_pins_undisturbed),
 		GUARD_TEST(test_give_ups_are_counted_over_all_vgpus_of_a_call),
-		GUARD_TEST(test_whatever_threads_do_a_call_ends_in_time),
+		GUARD_TEST(test_an_unmap_call_ends_in_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

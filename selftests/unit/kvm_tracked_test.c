@@ -93,7 +93,7 @@ static void test_protection_ends_at_the_first_page_that_is_absent(void **state)
 	assert_int_equal(vm.tracked[5], 0);
 }
 
-static void test_a_slot_that_goes_away_takes_all_users_with_it(void **state)
+static void test_removal_of_a_slot_drops_all_users(void **state)
 {
 	get(2, 4);
 	get(3, 1);
@@ -116,7 +116,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TRACKED_TEST(test_a_page_stays_tracked_until_its_last_user_relaxes_it),
 		TRACKED_TEST(test_protection_ends_at_the_first_page_that_is_absent),
-		TRACKED_TEST(test_a_slot_that_goes_away_takes_all_users_with_it),
+		TRACKED_TEST(test_removal_of_a_slot_drops_all_users),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

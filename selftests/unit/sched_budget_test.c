@@ -293,7 +293,7 @@ static void band_idles_for_half_a_millisecond(void **state)
 	assert_int_equal(engine->budget.wait_until, 0);
 }
 
-static void what_arrives_while_band_idles_gets_the_engine_unless_it_is_the_reason(void **state)
+static void an_arrival_within_its_share_ends_the_idling_of_band(void **state)
 {
 	static const struct {
 		s64 left_ns;
@@ -391,7 +391,7 @@ int main(void)
 		TEST(band_idles_before_a_vgpu_that_is_over_its_share),
 		TEST(band_never_idles_for_a_vgpu_that_is_alone),
 		TEST(band_idles_for_half_a_millisecond),
-		TEST(what_arrives_while_band_idles_gets_the_engine_unless_it_is_the_reason),
+		TEST(an_arrival_within_its_share_ends_the_idling_of_band),
 		TEST(only_what_wakes_on_a_free_engine_has_arrived),
 		TEST(a_vgpu_that_goes_is_forgotten),
 		TEST(fifo_serves_by_arrival),

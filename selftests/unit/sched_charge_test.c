@@ -181,7 +181,7 @@ static void newcomer_starts_level_with_what_the_running_vgpu_has_had(void **stat
 	assert_int_equal(rq_of(&a)->fair.vtime, 10 * NSEC_PER_SEC);
 }
 
-/* Between two workloads of the only other vGPU, which nobody waits for. */
+/* Between two workloads of the only other vGPU, which is not anticipated. */
 static void newcomer_starts_level_with_the_vgpu_that_has_just_left(void **state)
 {
 	submit(&a);
@@ -340,7 +340,7 @@ static void a_used_up_cap_alone_stops_no_workload(void **state)
 	end_all();
 }
 
-static void a_cap_of_100_percent_is_none(void **state)
+static void a_cap_of_100_percent_does_not_limit(void **state)
 {
 	set_knobs(&a, 100, 100);
 	submit(&a);
@@ -542,7 +542,7 @@ int main(void)
 		TEST(a_lone_vgpu_is_asked_to_leave_when_its_cap_is_used_up),
 		TEST(a_cap_that_is_set_holds_for_the_workload_that_runs),
 		TEST(a_used_up_cap_alone_stops_no_workload),
-		TEST(a_cap_of_100_percent_is_none),
+		TEST(a_cap_of_100_percent_does_not_limit),
 		TEST(debt_is_one_window_at_most),
 		TEST(unused_time_may_be_used_within_a_window_and_no_more),
 		TEST(a_shorter_or_longer_window_does_not_forget),

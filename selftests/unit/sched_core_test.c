@@ -254,7 +254,7 @@ static void test_engines_are_independent(void **state)
 	gpu_finish(GHYVI_VECS, GHYVI_JOB_COMPLETE);
 }
 
-static void test_what_cannot_start_does_not_block_the_next(void **state)
+static void test_a_failed_start_does_not_block_the_next_workload(void **state)
 {
 	items[0].prepare_result = -EFAULT;
 	queue(0);
@@ -395,7 +395,7 @@ static void test_a_turn_that_comes_during_preparation_is_taken_after_it(void **s
 	assert_int_equal(items[1].prepared, 1);
 }
 
-static void test_what_was_prepared_early_can_be_taken_back_failed_or_cancelled(void **state)
+static void test_a_workload_prepared_ahead_can_fail_or_be_cancelled(void **state)
 {
 	items[2].prepare_result = -EFAULT;
 	items[3].in_prepare = cancel_in_prepare;
@@ -604,7 +604,7 @@ static void test_workloads_of_one_vgpu_stay_in_order_when_the_first_is_late(void
 	forget_owners(entities);
 }
 
-static void test_what_is_late_can_fail(void **state)
+static void test_a_late_workload_can_fail(void **state)
 {
 	struct ghyvi_sched_entity *entities[2];
 
@@ -626,7 +626,7 @@ static void test_what_is_late_can_fail(void **state)
 }
 
 /* Before the engine is given to another, and after. */
-static void test_what_is_late_can_be_cancelled(void **state)
+static void test_a_late_workload_can_be_cancelled(void **state)
 {
 	struct ghyvi_sched_entity *entities[2];
 	bool after;
@@ -679,7 +679,7 @@ static void test_preparation_is_counted_also_ahead_and_in_vain(void **state)
 
 /* Completion. */
 
-static void test_an_owner_that_does_not_come_back_holds_up_nobody(void **state)
+static void test_an_owner_that_stays_away_does_not_block_others(void **state)
 {
 	int i;
 
@@ -709,14 +709,14 @@ static void test_an_owner_that_does_not_come_back_holds_up_nobody(void **state)
 	assert_int_equal(items[2].status, GHYVI_JOB_ERROR);
 }
 
-/* Submits the next one in complete(), as the device model does, and nobody else kicks. */
+/* Submits the next workload in complete(), as the device model does; no other thread kicks. */
 static void queue_again(struct item *item)
 {
 	if (item->completed < 2)
 		ghyvi_sched_queue(sched, &item->base);
 }
 
-static void test_what_is_queued_in_complete_gets_the_engine(void **state)
+static void test_a_workload_queued_in_complete_gets_the_engine(void **state)
 {
 	int i;
 
@@ -732,7 +732,7 @@ static void test_what_is_queued_in_complete_gets_the_engine(void **state)
 	assert_int_equal(gpu.runs, 3);
 }
 
-static void test_who_does_not_make_way_is_asked_then_stopped_and_told_so(void **state)
+static void test_preemption_is_requested_then_enforced_and_reported(void **state)
 {
 	struct ghyvi_sched_entity *hog = give_owner(&items[0]), *other = give_owner(&items[1]);
 	char text[GHYVI_REPORT_BYTES];
@@ -740,7 +740,7 @@ static void test_who_does_not_make_way_is_asked_then_stopped_and_told_so(void **
 	set_timeouts(100, 1000);
 	submit(0);
 	usleep_range(10000, 20000);
-	assert_int_equal(gpu.preempts, 0); /* nobody else wants the engine */
+	assert_int_equal(gpu.preempts, 0); /* no other vGPU is enqueued */
 	queue(1);
 	wait_for(&gpu.preempts);
 	wait_for(&gpu.cancels);
@@ -761,7 +761,7 @@ static void test_who_does_not_make_way_is_asked_then_stopped_and_told_so(void **
 }
 
 /* It was given to a backend that is still busy with what came before. */
-static void test_who_never_began_is_not_to_blame(void **state)
+static void test_a_workload_that_never_began_is_not_stopped(void **state)
 {
 	struct ghyvi_sched_entity *late = give_owner(&items[0]), *other = give_owner(&items[1]);
 	char text[GHYVI_REPORT_BYTES];
@@ -791,7 +791,7 @@ static void let_timeslice_pass(void)
 }
 
 /* The backend does not know the job yet. */
-static void test_who_was_asked_too_early_is_asked_again(void **state)
+static void test_an_early_preemption_request_is_repeated(void **state)
 {
 	struct ghyvi_sched_entity *late = give_owner(&items[0]), *other = give_owner(&items[1]);
 
@@ -805,7 +805,7 @@ static void test_who_was_asked_too_early_is_asked_again(void **state)
 	ghyvi_sched_entity_destroy(other);
 }
 
-static void test_without_a_timeout_nobody_is_stopped(void **state)
+static void test_without_a_timeout_no_workload_is_stopped(void **state)
 {
 	struct ghyvi_sched_entity *hog = give_owner(&items[0]), *other = give_owner(&items[1]);
 
@@ -914,7 +914,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_first_come_first_served_one_at_a_time),
 		TEST(test_engines_are_independent),
-		TEST(test_what_cannot_start_does_not_block_the_next),
+		TEST(test_a_failed_start_does_not_block_the_next_workload),
 		TEST(test_cancel_takes_a_queued_one_back),
 		TEST(test_cancel_while_preparing_keeps_it_off_the_engine),
 		TEST(test_cancel_of_a_running_one_stops_the_engine),
@@ -927,17 +927,17 @@ int main(void)
 		TEST(test_a_workload_prepared_for_longer_than_the_timeout_gives_way),
 		TEST(test_a_workload_prepared_while_no_other_waits_keeps_the_engine),
 		TEST(test_workloads_of_one_vgpu_stay_in_order_when_the_first_is_late),
-		TEST(test_what_is_late_can_fail),
-		TEST(test_what_is_late_can_be_cancelled),
+		TEST(test_a_late_workload_can_fail),
+		TEST(test_a_late_workload_can_be_cancelled),
 		TEST(test_preparation_is_counted_also_ahead_and_in_vain),
 		TEST(test_a_turn_that_comes_during_preparation_is_taken_after_it),
-		TEST(test_what_was_prepared_early_can_be_taken_back_failed_or_cancelled),
-		TEST(test_an_owner_that_does_not_come_back_holds_up_nobody),
-		TEST(test_what_is_queued_in_complete_gets_the_engine),
-		TEST(test_who_does_not_make_way_is_asked_then_stopped_and_told_so),
-		TEST(test_who_never_began_is_not_to_blame),
-		TEST(test_who_was_asked_too_early_is_asked_again),
-		TEST(test_without_a_timeout_nobody_is_stopped),
+		TEST(test_a_workload_prepared_ahead_can_fail_or_be_cancelled),
+		TEST(test_an_owner_that_stays_away_does_not_block_others),
+		TEST(test_a_workload_queued_in_complete_gets_the_engine),
+		TEST(test_preemption_is_requested_then_enforced_and_reported),
+		TEST(test_a_workload_that_never_began_is_not_stopped),
+		TEST(test_an_early_preemption_request_is_repeated),
+		TEST(test_without_a_timeout_no_workload_is_stopped),
 		TEST(test_nothing_is_lost_between_threads),
 	};
 

@@ -246,7 +246,7 @@ static void a_job_that_has_not_begun_may_not_stay_for_ever(void **state)
 	assert_int_equal(armed, given + 40 * MS + TIMESLICE_NS / 2);
 }
 
-static void what_it_took_to_leave_is_part_of_a_turn(void **state)
+static void preemption_time_is_part_of_a_turn(void **state)
 {
 	u64 asked, stay;
 
@@ -277,7 +277,7 @@ static void what_it_took_to_leave_is_part_of_a_turn(void **state)
 }
 
 /* The time before another vGPU waited does not count. */
-static void a_stay_is_counted_from_a_slice_before_it_was_asked(void **state)
+static void a_turn_counts_at_most_one_slice_before_the_request(void **state)
 {
 	submit(0);
 	now += 70 * MS;
@@ -287,7 +287,7 @@ static void a_stay_is_counted_from_a_slice_before_it_was_asked(void **state)
 	assert_int_equal(runs[0]->fair.stay_ns, TIMESLICE_NS + 3 * MS);
 }
 
-static void equals_are_served_in_the_order_they_came(void **state)
+static void equal_vgpus_are_served_in_order_of_arrival(void **state)
 {
 	submit(0);
 	queue(2);
@@ -394,9 +394,9 @@ int main(void)
 		TEST(slices_are_shorter_the_more_wait),
 		TEST(one_that_is_behind_stays_longer_than_its_slice),
 		TEST(a_job_that_has_not_begun_may_not_stay_for_ever),
-		TEST(what_it_took_to_leave_is_part_of_a_turn),
-		TEST(a_stay_is_counted_from_a_slice_before_it_was_asked),
-		TEST(equals_are_served_in_the_order_they_came),
+		TEST(preemption_time_is_part_of_a_turn),
+		TEST(a_turn_counts_at_most_one_slice_before_the_request),
+		TEST(equal_vgpus_are_served_in_order_of_arrival),
 		TEST(the_clock_is_armed_for_the_first_that_may_run_again),
 		TEST(charges_go_by_weight),
 		TEST(virtual_time_never_goes_back),

@@ -490,7 +490,7 @@ static void settings_may_be_what_their_ranges_end_with(void **state)
 
 /* What is counted, and for which vGPU. */
 
-static void time_is_counted_where_it_was_spent(void **state)
+static void time_is_charged_to_the_engine_that_spent_it(void **state)
 {
 	players[0].base.job.engine = GHYVI_RCS;
 	submit(0);
@@ -560,7 +560,7 @@ static void assert_is_its_owners(unsigned int i)
 	assert_int_equal(gpu.cancels, cancels);
 }
 
-static void what_is_not_submitted_can_not_be_cancelled_or_moved_on(void **state)
+static void an_idle_workload_cannot_be_cancelled_or_extended(void **state)
 {
 	submit(0);
 	submit(1);
@@ -610,7 +610,7 @@ static void lose_the_engine(void)
 	ASSERT(gpu.job == &players[1].base.job);
 }
 
-static void what_is_late_comes_back_like_one_that_slept(void **state)
+static void a_late_workload_returns_like_a_sleeper(void **state)
 {
 	struct sched_rq *run = &players[0].entity->rqs[GHYVI_RCS];
 
@@ -673,7 +673,7 @@ static void lose_the_engine_and_be_cancelled(void)
 	ASSERT(!ghyvi_sched_cancel(sched, &players[0].base));
 }
 
-static void what_is_late_can_be_cancelled_before_and_after(void **state)
+static void a_late_workload_can_be_cancelled_before_and_after(void **state)
 {
 	void (*const ways[])(void) = { cancel_and_lose_the_engine,
 				       lose_the_engine_and_be_cancelled };
@@ -698,7 +698,7 @@ static void what_is_late_can_be_cancelled_before_and_after(void **state)
 	assert_int_equal(atomic64_read(&players[0].stats.busy_ns_rcs), 0);
 }
 
-static void what_is_late_and_fails_lets_the_next_one_wait(void **state)
+static void a_failed_late_workload_enqueues_the_next(void **state)
 {
 	struct player second = {
 		.base = { .owner = players[0].entity, .prepare = prepare, .complete = complete }
@@ -910,14 +910,14 @@ int main(void)
 		TEST(knobs_count_also_for_those_that_wait),
 		TEST(settings_change_while_workloads_wait_on_every_engine),
 		TEST(settings_may_be_what_their_ranges_end_with),
-		TEST(time_is_counted_where_it_was_spent),
+		TEST(time_is_charged_to_the_engine_that_spent_it),
 		TEST(a_workload_that_does_not_start_costs_nothing),
 		TEST(a_kick_goes_on_until_a_workload_runs),
-		TEST(what_is_not_submitted_can_not_be_cancelled_or_moved_on),
-		TEST(what_is_late_comes_back_like_one_that_slept),
+		TEST(an_idle_workload_cannot_be_cancelled_or_extended),
+		TEST(a_late_workload_returns_like_a_sleeper),
 		TEST(a_limit_of_preparation_is_the_shorter_of_slice_and_timeout),
-		TEST(what_is_late_can_be_cancelled_before_and_after),
-		TEST(what_is_late_and_fails_lets_the_next_one_wait),
+		TEST(a_late_workload_can_be_cancelled_before_and_after),
+		TEST(a_failed_late_workload_enqueues_the_next),
 		TEST(preparation_is_charged_and_counted),
 		TEST(settings_and_knobs_begin_with_the_defaults),
 		TEST(knobs_out_of_range_by_one_change_nothing),

@@ -104,7 +104,7 @@ static void test_preemption_makes_sixteen_fair_within_100_ms(void **state)
 }
 
 /* Of two that want the engine alike, one has it idle as long before each request as that takes. */
-static void test_preparation_is_paid_by_who_needs_it(void **state)
+static void test_preparation_is_charged_to_its_vgpu(void **state)
 {
 	static const char *const policies[] = { "fair", "band" };
 	unsigned int i, depth;
@@ -187,7 +187,7 @@ static void test_no_game_pays(void **state)
 		}
 }
 
-static void test_a_sleeper_costs_nobody_time(void **state)
+static void test_a_sleeper_costs_no_other_vgpu_time(void **state)
 {
 	struct sim_setup setup = sim_isolation("fair", 2, 1, SIM_SHORT_NS, SIM_SHORT_NS);
 	struct sim_result result;
@@ -280,7 +280,7 @@ static void test_a_preempted_guest_does_not_think(void **state)
 			hand_now += workload.job.busy_ns;
 			workload.job.done(&workload.job, turn == TURNS - 1 ? GHYVI_JOB_COMPLETE :
 									     GHYVI_JOB_PREEMPTED);
-			/* Only who has seen its work end is waited for. */
+			/* Only a vGPU whose workload has completed is anticipated. */
 			assert_int_equal(!list_empty(&rq->fair.anticipated),
 					 i > 0 && turn == TURNS - 1);
 		}
@@ -374,12 +374,12 @@ int main(void)
 		cmocka_unit_test(test_fair_isolates_whatever_the_depth),
 		cmocka_unit_test(test_fair_lags_one_request_at_most_for_many_and_for_1_to_100),
 		cmocka_unit_test(test_preemption_makes_sixteen_fair_within_100_ms),
-		cmocka_unit_test(test_preparation_is_paid_by_who_needs_it),
+		cmocka_unit_test(test_preparation_is_charged_to_its_vgpu),
 		cmocka_unit_test(test_one_that_starts_late_gets_its_share_and_no_more),
 		cmocka_unit_test(test_weights_are_kept),
 		cmocka_unit_test(test_caps_are_kept_alone_and_in_company),
 		cmocka_unit_test(test_no_game_pays),
-		cmocka_unit_test(test_a_sleeper_costs_nobody_time),
+		cmocka_unit_test(test_a_sleeper_costs_no_other_vgpu_time),
 		cmocka_unit_test(test_endless_work_costs_the_others_its_share_and_one_timeout),
 		cmocka_unit_test(test_priority_goes_first_but_gets_no_more),
 		cmocka_unit_test(test_a_preempted_guest_does_not_think),

@@ -371,7 +371,7 @@ static void a_gap_is_held_against_the_best_for_its_length(void **state)
 	assert_int_equal(experience.gaps[1 + ghyvi_duration_class(86)].sum[2], 2);
 }
 
-static void a_page_taken_back_in_vain_counts_as_a_long_gap_until_it_is_over(void **state)
+static void an_unneeded_protection_counts_as_a_censored_gap(void **state)
 {
 	struct ghyvi_page_history history = { .leaf = true };
 	const struct ghyvi_histogram *gaps = &experience.gaps[GHYVI_GAP_UNKNOWN];
@@ -579,7 +579,7 @@ int main(void)
 		HISTORY(waiting_has_to_promise_something),
 		HISTORY(a_burst_is_held_against_the_best_for_its_length),
 		HISTORY(a_gap_is_held_against_the_best_for_its_length),
-		HISTORY(a_page_taken_back_in_vain_counts_as_a_long_gap_until_it_is_over),
+		HISTORY(an_unneeded_protection_counts_as_a_censored_gap),
 		HISTORY(neighbours_relaxed_ahead_save_a_trap_or_cost_the_price),
 		HISTORY(a_run_is_neighbours_with_a_burst_at_the_same_time),
 		HISTORY(of_64_runs_half_count_when_one_more_begins),

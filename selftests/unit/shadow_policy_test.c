@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What adaptive learns, and what it may lose while somebody plays against it. */
+/* What adaptive learns, and how much it may lose to an adversary. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -120,7 +120,7 @@ static void short_gaps_are_waited_for_and_long_ones_are_not(void **state)
 }
 
 /* Pages are taken back and then freed, so that the gaps that they wait for never end. */
-static void what_never_ends_does_not_pile_up(void **state)
+static void censored_durations_do_not_accumulate(void **state)
 {
 	const struct ghyvi_rent_or_buy rental = { 1000, 60000, 1000 };
 	struct ghyvi_histogram durations = { .total = 0 };
@@ -204,7 +204,7 @@ static void assert_bound(void)
 }
 
 /* Whenever a page is taken back it is written at once; and as often it is taught that this pays. */
-static void nobody_makes_gaps_cost_more_than_twice_the_best(void **state)
+static void no_adversary_makes_gaps_cost_more_than_twice_the_optimum(void **state)
 {
 	struct player *p;
 	unsigned int i, round;
@@ -332,11 +332,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(short_gaps_are_waited_for_and_long_ones_are_not),
-		cmocka_unit_test(what_never_ends_does_not_pile_up),
+		cmocka_unit_test(censored_durations_do_not_accumulate),
 		cmocka_unit_test(a_gap_is_known_by_the_one_before),
 		cmocka_unit_test(one_page_learns_from_another),
 		cmocka_unit_test(a_change_of_habits_is_noticed),
-		cmocka_unit_test(nobody_makes_gaps_cost_more_than_twice_the_best),
+		cmocka_unit_test(no_adversary_makes_gaps_cost_more_than_twice_the_optimum),
 		cmocka_unit_test(short_bursts_trap_and_long_ones_relax_where_traps_are_cheap),
 		cmocka_unit_test(neighbours_go_with_a_page_as_far_as_runs_went),
 		cmocka_unit_test(neighbours_stay_when_relaxing_them_was_in_vain_too_often),

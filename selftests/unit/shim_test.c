@@ -67,7 +67,7 @@ static void lock_spinlock_twice(void)
 	spin_lock(&spinlock);
 }
 
-static void the_owner_of_a_lock_cannot_take_it_again(void **state)
+static void a_lock_is_not_recursive(void **state)
 {
 	assert_aborts_saying(lock_mutex_twice, "mutex_lock(&mutex): its owner takes");
 	assert_aborts_saying(lock_spinlock_twice, "spin_lock(&spinlock): its owner takes");
@@ -211,7 +211,7 @@ static void has_no_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(the_owner_of_a_lock_cannot_take_it_again),
+		TEST(a_lock_is_not_recursive),
 		TEST(only_the_owner_of_a_lock_unlocks_it),
 		TEST(lockdep_assert_held_asserts),
 		TEST(a_thread_with_a_spinlock_does_not_sleep),

@@ -5,7 +5,7 @@
 #define BAD_COMMAND MI(0x16, 0)
 #define ROUNDS 500
 
-static void what_was_audited_runs(void **state)
+static void audited_commands_run(void **state)
 {
 	struct rig *rig = *state;
 	struct ghyvi_audit *with = make_audit(rig, "full");
@@ -73,7 +73,7 @@ static void a_refused_command_stops_the_engine_before_it(void **state)
 }
 
 /* The first command of the ring reaches what only the second seemed to lead to. */
-static void a_batch_that_joins_another_runs_only_if_all_behind_it_does(void **state)
+static void a_joined_batch_runs_only_if_its_rest_is_audited(void **state)
 {
 	struct rig *rig = *state;
 	struct ghyvi_audit *with = make_audit(rig, "full");
@@ -123,12 +123,12 @@ static void stale_copies_do_not_run(struct rig *rig, const char *mode)
 	finish(rig, with);
 }
 
-static void what_could_not_be_read_does_not_run(void **state)
+static void unreadable_commands_do_not_run(void **state)
 {
 	stale_copies_do_not_run(*state, "privileged");
 }
 
-static void what_could_not_be_read_does_not_run_in_log_mode(void **state)
+static void unreadable_commands_do_not_run_in_log_mode(void **state)
 {
 	stale_copies_do_not_run(*state, "log");
 }
@@ -245,12 +245,12 @@ static void changing_batches_have_no_effect_once_audited(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		RIG_TEST(what_was_audited_runs),
+		RIG_TEST(audited_commands_run),
 		RIG_TEST(the_longest_packet_runs),
 		RIG_TEST(a_refused_command_stops_the_engine_before_it),
-		RIG_TEST(a_batch_that_joins_another_runs_only_if_all_behind_it_does),
-		RIG_TEST(what_could_not_be_read_does_not_run),
-		RIG_TEST(what_could_not_be_read_does_not_run_in_log_mode),
+		RIG_TEST(a_joined_batch_runs_only_if_its_rest_is_audited),
+		RIG_TEST(unreadable_commands_do_not_run),
+		RIG_TEST(unreadable_commands_do_not_run_in_log_mode),
 		RIG_TEST(a_preempted_job_goes_on_with_what_was_audited),
 		RIG_TEST(user_batches_come_from_memory_in_privileged_mode),
 		RIG_TEST(a_batch_that_rewrites_itself_runs_as_it_was),

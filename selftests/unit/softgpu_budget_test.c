@@ -164,7 +164,7 @@ static void a_semaphore_in_the_ring_uses_its_time_up_in_parts(void **state)
  * A context whose work ends, and which is given more to do again and again, may stay on its engine
  * for ever.
  */
-static void what_is_added_has_its_own_time(void **state)
+static void added_commands_have_their_own_budget(void **state)
 {
 	struct rig *rig = *state;
 	u64 started = ktime_get_ns();
@@ -205,7 +205,7 @@ static void a_tail_that_moves_meanwhile_is_no_overrun(void **state)
 	assert_int_equal(atomic64_read(&rig->stats.budget_overruns), 0);
 }
 
-static void the_next_job_starts_anew(void **state)
+static void the_next_job_starts_from_its_own_state(void **state)
 {
 	struct rig *rig = *state;
 
@@ -226,9 +226,9 @@ int main(void)
 		RIG_TEST(more_in_the_ring_gives_an_endless_batch_no_time),
 		RIG_TEST(more_between_its_turns_gives_an_endless_batch_no_time),
 		RIG_TEST(a_semaphore_in_the_ring_uses_its_time_up_in_parts),
-		RIG_TEST(what_is_added_has_its_own_time),
+		RIG_TEST(added_commands_have_their_own_budget),
 		RIG_TEST(a_tail_that_moves_meanwhile_is_no_overrun),
-		RIG_TEST(the_next_job_starts_anew),
+		RIG_TEST(the_next_job_starts_from_its_own_state),
 	};
 
 	return cmocka_run_group_tests_name("softgpu budget", tests, NULL, NULL);

@@ -198,7 +198,7 @@ static void scratch_reads_zero_and_drops_writes(void **state)
 {
 	struct rig *rig = *state;
 
-	rig->scratch[0] = 9; /* even if somebody spoiled it */
+	rig->scratch[0] = 9; /* even if the page was overwritten */
 	rig->data[0] = 1;
 	ring(rig, MI_STORE, ADDRESS(SCRATCH + 8), 1, MI_LRM, GPR(0), ADDRESS(SCRATCH));
 	ring(rig, MI_SRM, GPR(0), ADDRESS(DATA));

@@ -255,7 +255,7 @@ static void math_on_what_does_not_exist_is_an_error(void **state)
 
 #define FULL ~0ULL
 
-static void posts_write_as_much_as_they_say(void **state)
+static void post_sync_writes_the_given_size(void **state)
 {
 	/* All that a post can be on RCS and BCS; @bytes of 0x8877665544332211 at DATA. */
 	static const struct {
@@ -663,7 +663,7 @@ static void tables_have_three_or_four_levels(void **state)
 }
 
 /* Gen9 loads what the context has; Gen8, or a context that is not restored, begins with zeroes. */
-static void registers_are_loaded_from_where_they_are_saved(void **state)
+static void registers_are_saved_and_loaded_at_the_same_place(void **state)
 {
 	struct rig *rig = *state;
 	unsigned int i;
@@ -846,7 +846,7 @@ int main(void)
 		RIG_TEST(stores_are_seen_by_the_commands_behind_them),
 		RIG_TEST(math_equals_the_reference),
 		RIG_TEST(math_on_what_does_not_exist_is_an_error),
-		RIG_TEST(posts_write_as_much_as_they_say),
+		RIG_TEST(post_sync_writes_the_given_size),
 		RIG_TEST(a_depth_count_is_zero),
 		RIG_TEST(timestamps_are_posted_whole),
 		RIG_TEST(indices_stay_in_their_page),
@@ -862,7 +862,7 @@ int main(void)
 		RIG_TEST(timestamps_of_every_engine_can_be_read),
 		RIG_TEST(a_context_must_name_a_ring_of_whole_pages),
 		RIG_TEST(tables_have_three_or_four_levels),
-		RIG_TEST(registers_are_loaded_from_where_they_are_saved),
+		RIG_TEST(registers_are_saved_and_loaded_at_the_same_place),
 		cmocka_unit_test_setup_teardown(gen8_loads_no_registers, rig_setup_gen8,
 						rig_teardown),
 		RIG_TEST(an_indirect_context_is_as_long_as_its_lines),

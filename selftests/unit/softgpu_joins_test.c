@@ -26,7 +26,7 @@ static u64 any_place(void)
 	return area + 4 * rnd(AREA_DWORDS);
 }
 
-/* What is a command to who comes from the left, and what is one to who jumps into its middle. */
+/* The same dwords as a command when executed in sequence, and when a jump enters its middle. */
 static u32 any_header(void)
 {
 	static const u32 headers[] = {

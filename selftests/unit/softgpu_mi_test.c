@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* MI commands and PIPE_CONTROL: lengths, effects, and who may use them on what. */
+/* MI commands and PIPE_CONTROL: lengths, effects, and the privilege that each needs. */
 #include "softgpu_fixture.h"
 
 #define ALU(op, a, b) ((u32)(op) << 20 | (a) << 10 | (b))
@@ -54,7 +54,7 @@ static void a_qword_store_across_pages_reaches_both(void **state)
 	assert_int_equal(data32(rig, 4096), 2);
 }
 
-static void store_index_goes_to_the_page_it_names(void **state)
+static void store_index_writes_the_named_page(void **state)
 {
 	struct rig *rig = *state;
 
@@ -227,7 +227,7 @@ static void a_conditional_end_continues_while_memory_is_greater(void **state)
 	assert_int_equal(data32(rig, 8), 0);
 }
 
-static void pipe_control_posts_where_it_is_told(void **state)
+static void pipe_control_posts_to_the_given_address(void **state)
 {
 	struct rig *rig = *state;
 	u64 stamp;
@@ -248,7 +248,7 @@ static void pipe_control_posts_where_it_is_told(void **state)
 	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
 }
 
-static void what_a_short_packet_leaves_out_is_zero(void **state)
+static void missing_operands_of_a_short_packet_are_zero(void **state)
 {
 	struct rig *rig = *state;
 
@@ -260,7 +260,7 @@ static void what_a_short_packet_leaves_out_is_zero(void **state)
 	assert_true(data64(rig, 8) == 0);
 }
 
-static void flush_dw_posts_where_it_is_told(void **state)
+static void flush_dw_posts_to_the_given_address(void **state)
 {
 	struct rig *rig = *state;
 	u64 stamp;
@@ -487,7 +487,7 @@ int main(void)
 		RIG_TEST(state_packets_are_skipped_on_engines_that_know_them),
 		RIG_TEST(stores_of_several_elements),
 		RIG_TEST(a_qword_store_across_pages_reaches_both),
-		RIG_TEST(store_index_goes_to_the_page_it_names),
+		RIG_TEST(store_index_writes_the_named_page),
 		RIG_TEST(registers_move_between_memory_and_each_other),
 		RIG_TEST(math_adds_subtracts_and_keeps_flags),
 		RIG_TEST(atomics_do_what_their_names_say),
@@ -495,9 +495,9 @@ int main(void)
 		RIG_TEST(atomics_need_memory_that_can_be_written),
 		RIG_TEST(semaphores_compare_memory_with_data),
 		RIG_TEST(a_conditional_end_continues_while_memory_is_greater),
-		RIG_TEST(pipe_control_posts_where_it_is_told),
-		RIG_TEST(what_a_short_packet_leaves_out_is_zero),
-		RIG_TEST(flush_dw_posts_where_it_is_told),
+		RIG_TEST(pipe_control_posts_to_the_given_address),
+		RIG_TEST(missing_operands_of_a_short_packet_are_zero),
+		RIG_TEST(flush_dw_posts_to_the_given_address),
 		RIG_TEST(users_cannot_reach_the_ggtt),
 		RIG_TEST(some_commands_end_the_job),
 		RIG_TEST(a_ggtt_batch_has_the_rights_of_the_ring),

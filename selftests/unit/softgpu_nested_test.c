@@ -158,7 +158,7 @@ static void a_walk_that_never_gets_all_its_pages_ends(void **state)
 	assert_int_equal(count_of(&rig->stats.entries_rejected), 1);
 }
 
-static void what_is_no_memory_reads_zero_and_drops_writes(void **state)
+static void unmapped_memory_reads_zero_and_drops_writes(void **state)
 {
 	struct rig *rig = *state;
 	u64 data = rig_gfn(rig, rig->data), pt, pd, *pdp;
@@ -334,7 +334,7 @@ static void unmapping_is_synchronous(void **state)
 		}
 		pthread_mutex_lock(&rig->gtt);
 		rig_unmap_guest(rig, gfn);
-		/* As if it was somebody else's now, and this one's again later. */
+		/* As if the page had another owner for a while. */
 		rig->guest_bus[gfn] = 0;
 		memset(rig->data, 0, 4096);
 		pthread_mutex_unlock(&rig->gtt);
@@ -423,7 +423,7 @@ int main(void)
 		NESTED_TEST(a_blit_copies_between_pages_that_fault),
 		NESTED_TEST(a_copy_takes_its_source_from_where_it_is_after_a_fault),
 		NESTED_TEST(a_walk_that_never_gets_all_its_pages_ends),
-		NESTED_TEST(what_is_no_memory_reads_zero_and_drops_writes),
+		NESTED_TEST(unmapped_memory_reads_zero_and_drops_writes),
 		NESTED_TEST(each_part_of_a_large_page_is_found_by_itself),
 		NESTED_TEST(each_part_of_64k_is_found_by_itself),
 		NESTED_TEST(bits_beyond_the_guests_addresses_are_ignored),

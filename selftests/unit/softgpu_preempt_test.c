@@ -158,7 +158,7 @@ static void preempt_remembers_whose_batch_it_is(void **state)
 	assert_int_equal(*(u32 *)rig->ggtt_data, 5);
 }
 
-/* Where hardware would keep the position, in what it takes from the context, nobody looks. */
+/* softgpu does not read the part of the context in which hardware keeps the position. */
 static void preempt_keeps_the_place_out_of_the_context(void **state)
 {
 	struct rig *rig = *state;

@@ -30,8 +30,8 @@ static void random_submit(void)
 	if (c1 == c0 || rand() % 2)
 		c1 = -1;
 	/*
-	 * Promotion drops what is active behind: nobody does that who has not taken its requests
-	 * back.
+	 * Promotion drops the second active element: a driver does that only after it has cancelled
+	 * its requests.
 	 */
 	if (c0 == guest.active[0] && guest.active[1] >= 0)
 		c1 = guest.active[1];
@@ -93,7 +93,7 @@ static void test_books_balance_under_random_sequences(void **state)
 	assert_true(guest.completes > 1000);
 }
 
-/* The same with a real engine thread and nobody waiting for anybody. */
+/* The same with a real engine thread, and without waiting. */
 static _Atomic bool engine_stop;
 
 static void *engine_thread(void *unused)
