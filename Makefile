@@ -26,6 +26,7 @@ help:
 	@echo '  make test-static   compiler warnings, sparse, checkpatch'
 	@echo '  make test-lab      tests in a host VM with guest VMs [T=name]'
 	@echo '  make test-smp      the lab tests for races, on a host VM with two CPUs'
+	@echo '  make test-long     lab tests that take minutes each, and 1000 hostile trials [TRIALS=n]; part of no other target'
 	@echo '  make test-scale    16 guests with i915 on one pGPU, all working at once; takes minutes'
 	@echo '  make test-kernels  builds on every supported kernel (fetched into'
 	@echo '                     build/kernels), lab smoke tests'
@@ -111,6 +112,12 @@ test-lab: modules guest-programs tools
 .PHONY: test-smp
 test-smp: modules guest-programs tools
 	@GHYVI_LAB_NAME=smp GHYVI_LAB_CPUS=2 selftests/lab/run two_guests hostile_guest
+
+# Not part of make test: the tests that take minutes, 16 guests among them, and more hostile trials.
+.PHONY: test-long
+test-long: modules guest-programs tools
+	@GHYVI_LAB_NAME=long GHYVI_LAB_MEM_MB=8192 GHYVI_HOSTILE_TRIALS=$(or $(TRIALS),1000) \
+		selftests/lab/run --long hostile_guest
 
 # Not part of make test: it takes minutes.
 .PHONY: test-scale

@@ -25,7 +25,7 @@ def test(function):
 
 
 def long_test(function):
-    """A test that takes minutes. It runs only if its whole name is given."""
+    """A test that takes minutes. It runs only if its whole name, or --long, is given."""
     function.long = True
     return test(function)
 
@@ -47,10 +47,10 @@ def say(text):
 
 
 def chosen(words):
-    """Tests whose name contains one of the words; all tests if there are no words."""
+    """Tests whose name contains one of the words; all tests if there are no words. --long adds the long tests."""
     def wanted(function):
         if getattr(function, "long", False):
-            return function.__name__ in words
+            return "--long" in words or function.__name__ in words
         return not words or any(word in function.__name__ for word in words)
 
     return [function for function in tests if wanted(function)]

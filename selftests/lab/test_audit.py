@@ -6,7 +6,7 @@ import contextlib
 import fixture
 import hostlib
 from hostlib import read, require
-from ktap import say, test
+from ktap import long_test, say, test
 
 GMEDIA = "gmedia --frames 4 --resolution 480p --seconds 8"
 
@@ -50,7 +50,7 @@ def full_auditing_refuses_nothing_on_gen9():
     works_fully_audited("gen9", hostlib.IGT_PROGRAMS, 3)
 
 
-@test
+@long_test
 def full_auditing_refuses_nothing_on_gen8():
     works_fully_audited("gen8", ["gem_exec_nop"], 1)
 

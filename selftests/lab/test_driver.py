@@ -7,7 +7,7 @@ import statistics
 import fixture
 import hostlib
 from hostlib import Guest, eventually, require, require_figure
-from ktap import Skip, say, test
+from ktap import Skip, long_test, say, test
 
 RELOADS = 10
 LOAD_RATIO_MAX = 1.5
@@ -55,7 +55,7 @@ def driver_reloads_ten_times_on_gen9():
     reload("gen9")
 
 
-@test
+@long_test
 def driver_reloads_ten_times_on_gen8():
     reload("gen8")
 
@@ -91,7 +91,7 @@ def killing_qemu_during_driver_load_leaks_nothing():
             say(f"killed after {counter} grew: {busy['tables_now']} tables, {busy['pinned_pages_now']} pages pinned then")
 
 
-@test
+@long_test
 def driver_load_costs_at_most_half_more_than_untracked():
     if not os.path.exists(UNTRACKED):
         raise Skip("ghyvi has no parameter untracked_ggtt")

@@ -16,12 +16,12 @@ SHORT_HEARTBEAT_MS = 1000
 HOST_LINES_MAX = 12  # DEFAULT_RATELIMIT_BURST, and the kernel's line about suppressed messages
 MEMLOCK_BYTES = 512 << 10  # i915 needs about twice as much to load
 
-# `make test-hostile` sets these. If MINUTES is set, the attacks end after TRIALS or after MINUTES,
+# `make test-hostile` and `make test-long` set these. If MINUTES is set, the attacks end after TRIALS or after MINUTES,
 # whichever is first.
-TRIALS = int(os.environ.get("GHYVI_HOSTILE_TRIALS") or 1000)
+TRIALS = int(os.environ.get("GHYVI_HOSTILE_TRIALS") or 200)
 MINUTES = float(os.environ.get("GHYVI_HOSTILE_MINUTES") or "inf")
 SEED = int(os.environ.get("GHYVI_HOSTILE_SEED") or 1)
-TWO_TRIALS = TRIALS if "GHYVI_HOSTILE_TRIALS" in os.environ else 300  # with two vGPUs in the attacker
+TWO_TRIALS = TRIALS if "GHYVI_HOSTILE_TRIALS" in os.environ else 100  # with two vGPUs in the attacker
 UNMAP_TRIALS = max(100, TWO_TRIALS // 20)  # of class d-unmap alone
 CHUNK = 5000  # trials per call: half a minute, and ten times as long on the debug kernel
 MODEST = 5  # nice value of the other guest's QEMU in a long run: it gets less than half of the CPU

@@ -7,7 +7,7 @@ import time
 import fixture
 import hostlib
 from hostlib import driver_trouble, require
-from ktap import say, test
+from ktap import long_test, say, test
 
 SWITCH_FOR_S = 12
 SWITCH_EVERY_S = 0.4
@@ -48,7 +48,7 @@ def blitcheck(guest, arguments="", timeout=120):
     say(out.strip().splitlines()[-1])
 
 
-@test
+@long_test
 def many_contexts_run_in_few_table_pages():
     """512 contexts that map 16 GiB fit into the default number of table pages.
 
