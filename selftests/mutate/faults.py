@@ -24,7 +24,7 @@ TOKEN = re.compile(r"""
 """, re.VERBOSE | re.DOTALL | re.MULTILINE)
 
 QUIET = re.compile(r"WARN_ON|WARN_ON_ONCE|BUILD_BUG_ON|static_assert|lockdep_assert\w*|might_sleep|cond_resched|trace_\w+|"
-                   r"EXPORT_SYMBOL_GPL|MODULE_\w+|smp_(?:mb|rmb|wmb)|barrier|cpu_relax|dev_\w+|pr_\w+|fallthrough$")
+                   r"GHYVI_EXPORT|GHYVI_IMPORT_NS|MODULE_\w+|smp_(?:mb|rmb|wmb)|barrier|cpu_relax|dev_\w+|pr_\w+|fallthrough$")
 TYPES = set("struct union enum unsigned signed int long short char bool void const static u8 u16 u32 u64 s8 s16 s32 s64 "
             "size_t ssize_t ktime_t gfn_t gpa_t hpa_t dma_addr_t typeof __maybe_unused".split())
 CONSTANT = re.compile(r"(?!GFP_)[A-Z][A-Z0-9_]{2,}$")

@@ -26,7 +26,6 @@
 #include <Judy.h>
 #include <linux/types.h>
 
-#define EXPORT_SYMBOL_GPL(s)
 #define MODULE_LICENSE(s)
 #define IS_ENABLED(option) 0
 #define U32_MAX ((u32)~0U)
