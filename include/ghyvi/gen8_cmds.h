@@ -8,12 +8,16 @@
 #define GHYVI_GEN8_CMDS_H
 
 #include <linux/bits.h>
+#include <ghyvi/types.h>
 
 #define MI_OPCODE(header) ((header) >> 23 & 0x3f)
 #define MI_USE_GGTT BIT(22) /* the GGTT bit of MI commands that have one */
 
-/* An address in two dwords. */
-#define GEN8_CMD_ADDRESS_MASK GENMASK_ULL(47, 2)
+/* The dword-aligned address in two dwords of a command. */
+static inline u64 gen8_cmd_address(const u32 *dwords)
+{
+	return ((u64)dwords[1] << 32 | dwords[0]) & GENMASK_ULL(47, 2);
+}
 
 /* MI_BATCH_BUFFER_START */
 #define MI_BATCH_PPGTT_HSW BIT(8)

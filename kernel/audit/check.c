@@ -12,11 +12,6 @@
 #include <ghyvi/gen8_cmds.h>
 #include "audit.h"
 
-static u64 address_at(const u32 *dwords)
-{
-	return ((u64)dwords[1] << 32 | dwords[0]) & GEN8_CMD_ADDRESS_MASK;
-}
-
 /* Is the address in the GGTT? Not for post-sync addresses, which have checks of their own. */
 static bool is_global(const struct ghyvi_command_address *address, const u32 *packet)
 {
@@ -43,7 +38,7 @@ static int check_addresses(struct audit_scan *scan, const u32 *packet)
 		if (!is_global(address, packet))
 			continue;
 		bytes = address->bytes ?: 4 * (scan->dwords - address->dword - 2);
-		if (!audit_owns_ggtt(scan, address_at(packet + address->dword), bytes))
+		if (!audit_owns_ggtt(scan, gen8_cmd_address(packet + address->dword), bytes))
 			return audit_refuse(scan, AUDIT_GGTT_RANGE);
 	}
 	return 0;
@@ -106,7 +101,7 @@ static int check_batch_start(struct audit_scan *scan, const u32 *packet)
 			return audit_refuse(scan, AUDIT_BATCH_LEVEL);
 		level = 2;
 	}
-	err = audit_scan_target(scan, address_at(packet + 1),
+	err = audit_scan_target(scan, gen8_cmd_address(packet + 1),
 				user ? GHYVI_FETCH_PPGTT : GHYVI_FETCH_GGTT, level);
 	/* A jump within a level does not return; a call of a second-level batch does. */
 	if (level == scan->level)
@@ -146,7 +141,7 @@ static int check_post(struct audit_scan *scan, u32 flags, bool ggtt, u64 address
 static int check_flush_dw(struct audit_scan *scan, const u32 *packet)
 {
 	return check_post(scan, packet[0], packet[1] & MI_FLUSH_DW_USE_GTT,
-			  address_at(packet + 1) & ~(u64)MI_FLUSH_DW_USE_GTT);
+			  gen8_cmd_address(packet + 1) & ~(u64)MI_FLUSH_DW_USE_GTT);
 }
 
 static int check_pipe_control(struct audit_scan *scan, const u32 *packet)
@@ -154,7 +149,7 @@ static int check_pipe_control(struct audit_scan *scan, const u32 *packet)
 	if (packet[1] & PIPE_CONTROL_MMIO_WRITE)
 		return scan->privileged ? audit_refuse(scan, AUDIT_MMIO_WRITE) : 0;
 	return check_post(scan, packet[1], packet[1] & PIPE_CONTROL_GLOBAL_GTT_IVB,
-			  address_at(packet + 2));
+			  gen8_cmd_address(packet + 2));
 }
 
 /*

@@ -113,7 +113,7 @@ int softgpu_mi_atomic(struct softgpu_engine *engine)
 	u32 header = packet[0];
 	unsigned int bytes = ATOMIC_BYTES(header);
 	unsigned int operation = ATOMIC_OPERATION(header);
-	u64 address = ((u64)packet[2] << 32 | packet[1]) & GENMASK_ULL(47, 2);
+	u64 address = gen8_cmd_address(&packet[1]);
 	struct operands operands;
 	u64 result;
 	u8 *p;

@@ -10,7 +10,7 @@
  * Locks, outermost first:
  *   softgpu_engine.access       protects the use of translations. Pointers to guest memory and
  *                               table pages are valid only while it is held.
- *   softgpu_engine.lock         protects @job and @left, and softgpu_job(job)-> A leaf, irq-safe.
+ *   softgpu_engine.lock         protects @job, @left and struct softgpu_job. A leaf, irq-safe.
  *   softgpu_client.owners_lock  protects changes of @owners and @guest. Reading is lockless.
  *
  * The fault callback of the core is called without locks. So softgpu_map() of a nested job may drop

@@ -17,7 +17,6 @@ enum {
 
 #define INDEX_MASK GENMASK(11, 2)
 #define QWORD_MASK GENMASK_ULL(47, 3)
-#define DWORD_MASK GENMASK_ULL(47, 2)
 
 /* A post-sync write. */
 struct post {
@@ -133,7 +132,7 @@ int softgpu_pipe_control(struct softgpu_engine *engine)
 {
 	const u32 *packet = engine->packet;
 	struct post post = {
-		.address = ((u64)packet[3] << 32 | packet[2]) & DWORD_MASK,
+		.address = gen8_cmd_address(&packet[2]),
 		.value = (u64)packet[5] << 32 | packet[4],
 		.qword = true,
 	};

@@ -14,11 +14,6 @@ static enum softgpu_space mi_space(u32 header)
 	return header & MI_USE_GGTT ? SOFTGPU_GGTT : SOFTGPU_PPGTT;
 }
 
-static u64 mi_address(const u32 *dwords)
-{
-	return ((u64)dwords[1] << 32 | dwords[0]) & GEN8_CMD_ADDRESS_MASK;
-}
-
 static int mi_user_interrupt(struct softgpu_engine *engine)
 {
 	engine->job->event(engine->job, GHYVI_EVENT_USER_INTERRUPT);
@@ -40,7 +35,7 @@ static int mi_batch_start(struct softgpu_engine *engine)
 {
 	const struct softgpu_stream *from = softgpu_stream(engine);
 	u32 header = engine->packet[0];
-	struct softgpu_stream stream = { .address = mi_address(&engine->packet[1]) };
+	struct softgpu_stream stream = { .address = gen8_cmd_address(&engine->packet[1]) };
 	unsigned int level = engine->level ?: 1;
 
 	if (from->end)
@@ -67,7 +62,8 @@ static int mi_conditional_end(struct softgpu_engine *engine)
 	u32 header = engine->packet[0];
 	u32 data = header & MI_DO_COMPARE ? engine->packet[1] : 0;
 	u32 value;
-	int err = softgpu_read32(engine, mi_space(header), mi_address(&engine->packet[2]), &value);
+	int err = softgpu_read32(engine, mi_space(header), gen8_cmd_address(&engine->packet[2]),
+				 &value);
 
 	if (err)
 		return err;
@@ -77,7 +73,7 @@ static int mi_conditional_end(struct softgpu_engine *engine)
 static int mi_store_data(struct softgpu_engine *engine)
 {
 	u32 header = engine->packet[0];
-	u64 address = mi_address(&engine->packet[1]);
+	u64 address = gen8_cmd_address(&engine->packet[1]);
 	unsigned int step = header & MI_STORE_QWORD_IMM ? 2 : 1;
 	unsigned int i;
 	int err = 0;
@@ -118,14 +114,14 @@ static int mi_store_register(struct softgpu_engine *engine)
 
 	return err   ?:
 		       softgpu_write32(engine, mi_space(engine->packet[0]),
-				       mi_address(&engine->packet[2]), value);
+				       gen8_cmd_address(&engine->packet[2]), value);
 }
 
 static int mi_load_register(struct softgpu_engine *engine)
 {
 	u32 value;
 	int err = softgpu_read32(engine, mi_space(engine->packet[0]),
-				 mi_address(&engine->packet[2]), &value);
+				 gen8_cmd_address(&engine->packet[2]), &value);
 
 	return err ?: softgpu_register_write(engine, engine->packet[1], value, 0);
 }
@@ -148,10 +144,11 @@ static int mi_copy_memory(struct softgpu_engine *engine)
 	/* ghyvi_command_rule() has checked only bit 22, the GGTT bit of the source. */
 	if (dst_ggtt && !softgpu_stream(engine)->privileged)
 		return SOFTGPU_OK;
-	err = softgpu_read32(engine, mi_space(header), mi_address(&engine->packet[3]), &value);
+	err = softgpu_read32(engine, mi_space(header), gen8_cmd_address(&engine->packet[3]),
+			     &value);
 	return err   ?:
 		       softgpu_write32(engine, dst_ggtt ? SOFTGPU_GGTT : SOFTGPU_PPGTT,
-				       mi_address(&engine->packet[1]), value);
+				       gen8_cmd_address(&engine->packet[1]), value);
 }
 
 static bool semaphore_passes(unsigned int compare, u32 memory, u32 data)
@@ -181,7 +178,8 @@ static int mi_semaphore_wait(struct softgpu_engine *engine)
 
 	if (header & MI_SEMAPHORE_REGISTER_POLL || compare > 5)
 		return softgpu_error(engine, "SEMAPHORE_WAIT %#010x: mode not supported", header);
-	err = softgpu_read32(engine, mi_space(header), mi_address(&engine->packet[2]), &value);
+	err = softgpu_read32(engine, mi_space(header), gen8_cmd_address(&engine->packet[2]),
+			     &value);
 	if (err)
 		return err;
 	return semaphore_passes(compare, value, engine->packet[1]) ? SOFTGPU_OK : SOFTGPU_AGAIN;
