@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/errno.h>
+#include <linux/string.h>
+#include <linux/kernel.h>
+#include "adversary.h"
+
+static const char *const modes[EMU_ADVERSARY_MODES] = {
+	[EMU_STALE_TLB] = "stale-tlb",	 [EMU_LATE_WAKE] = "late-wake",
+	[EMU_LOST_WAKE] = "lost-wake",	 [EMU_COALESCE] = "coalesce",
+	[EMU_SPURIOUS] = "spurious",	 [EMU_NO_PREEMPT] = "no-preempt",
+	[EMU_PREFETCH] = "prefetch",	 [EMU_HANG] = "hang",
+	[EMU_SLOW_RESET] = "slow-reset", [EMU_LATE_WRITE] = "late-write",
+	[EMU_DOUBLE_IIR] = "double-iir",
+};
+
+void emu_adversary_seed(struct emu_adversary *adversary, u64 seed)
+{
+	adversary->state = seed * 0x9e3779b97f4a7c15ull + 1;
+}
+
+static int mode_of(const char *name, size_t length)
+{
+	unsigned int i;
+
+	for (i = 0; i < EMU_ADVERSARY_MODES; i++)
+		if (strlen(modes[i]) == length && !strncmp(modes[i], name, length))
+			return i;
+	return -EINVAL;
+}
+
+int emu_adversary_parse(struct emu_adversary *adversary, const char *list)
+{
+	size_t length;
+	int mode;
+
+	/* Hangs make every program fail that the hang hits, so they must be asked for by name. */
+	if (!strcmp(list, "all")) {
+		adversary->modes = ((1u << EMU_ADVERSARY_MODES) - 1) & ~(1u << EMU_HANG);
+		return 0;
+	}
+	for (; *list; list += length + (list[length] == ',')) {
+		length = strcspn(list, ",");
+		mode = mode_of(list, length);
+		if (mode < 0)
+			return mode;
+		adversary->modes |= 1u << mode;
+	}
+	return 0;
+}
+
+/* splitmix64 */
+u64 emu_random(struct emu_adversary *adversary, u64 limit)
+{
+	u64 z = adversary->state += 0x9e3779b97f4a7c15ull;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+	return (z ^ (z >> 31)) % limit;
+}
+
+bool emu_adversary_strikes(struct emu_adversary *adversary, enum emu_adversary_mode mode,
+			   unsigned int one_in)
+{
+	return emu_adversary_has(adversary, mode) && !emu_random(adversary, one_in);
+}

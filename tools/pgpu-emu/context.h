@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Context images: what the engine loads and saves at a context switch. */
+#ifndef PGPU_EMU_CONTEXT_H
+#define PGPU_EMU_CONTEXT_H
+
+#include <linux/types.h>
+
+struct emu;
+struct emu_engine;
+
+/* Where the batch of a context was interrupted: RING_BBADDR and friends, two levels. */
+#define EMU_BATCH_DWORDS 6
+
+struct emu_image {
+	u64 descriptor;
+	u32 lrca; /* GGTT address */
+	u32 first_tail; /* RING_TAIL at the last load or lite restore */
+};
+
+/*
+ * What the hardware last saved as the batch state of an image, by the physical address of its
+ * register page. Software must not change it (EMU_BBSTATE).
+ */
+#define EMU_IMAGE_NOTES 4096
+struct emu_image_note {
+	u64 address;
+	u32 batch[EMU_BATCH_DWORDS];
+	u32 tail;
+};
+
+struct emu_image_notes {
+	struct emu_image_note *notes; /* EMU_IMAGE_NOTES, indexed by a hash of the address */
+};
+
+/* Load the context of a descriptor. Returns false if it cannot be loaded. */
+bool emu_context_load(struct emu_engine *engine, u64 descriptor);
+/* Save the loaded context. */
+void emu_context_save(struct emu_engine *engine);
+/* Lite restore: read the tail of the loaded context again. */
+void emu_context_update_tail(struct emu_engine *engine);
+
+#endif

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The device as a whole: creation, reset, and the accesses to its BARs. */
+#include <linux/compiler.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include "emu.h"
+
+int emu_init(struct emu *emu)
+{
+	unsigned int i;
+
+	emu->regs = calloc(1, EMU_REGISTERS_BYTES);
+	emu->ggtt = calloc(SOFTGPU_GGTT_ENTRIES, sizeof(u64));
+	emu->ggtt_live = calloc(SOFTGPU_GGTT_ENTRIES, sizeof(u64));
+	emu->images.notes = calloc(EMU_IMAGE_NOTES, sizeof(*emu->images.notes));
+	if (!emu->regs || !emu->ggtt || !emu->ggtt_live || !emu->images.notes)
+		return -ENOMEM;
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		if (emu_engine_init(emu, i))
+			return -ENOMEM;
+	emu_device_reset(emu);
+	return 0;
+}
+
+void emu_device_reset(struct emu *emu)
+{
+	unsigned int i;
+
+	emu_config_init(emu);
+	emu_regs_init(emu);
+	memset(emu->ggtt, 0, SOFTGPU_GGTT_ENTRIES * sizeof(u64));
+	memset(emu->ggtt_live, 0, SOFTGPU_GGTT_ENTRIES * sizeof(u64));
+	emu->nr_ggtt_dirty = 0;
+	emu->irq_line = false;
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		emu_engine_reset(&emu->engines[i]);
+}
+
+/* Registers have 32 bits; other sizes access parts of them, or two of them. */
+static u64 register_read(struct emu *emu, u32 offset, unsigned int bytes)
+{
+	u64 value = emu_reg_read(emu, offset & ~3u, EMU_CPU);
+
+	if (bytes == 8)
+		value |= (u64)emu_reg_read(emu, offset + 4, EMU_CPU) << 32;
+	value >>= 8 * (offset & 3);
+	emu_trace(emu, 'r', offset, value);
+	return value;
+}
+
+static void register_write(struct emu *emu, u32 offset, u64 value, unsigned int bytes)
+{
+	u32 shift = 8 * (offset & 3), mask;
+
+	emu_trace(emu, 'w', offset, value);
+	if (bytes < 4) {
+		mask = ((1u << 8 * bytes) - 1) << shift;
+		value = (emu_reg_read(emu, offset & ~3u, EMU_CPU) & ~mask) |
+			(value << shift & mask);
+	}
+	emu_reg_write(emu, offset & ~3u, value, EMU_CPU);
+	if (bytes == 8)
+		emu_reg_write(emu, offset + 4, value >> 32, EMU_CPU);
+}
+
+static u64 aperture_read(struct emu *emu, u32 offset, unsigned int bytes)
+{
+	u8 *memory = emu_aperture_at(emu, offset);
+	u64 value = 0;
+
+	emu->aperture_accesses++;
+	if (memory)
+		memcpy(&value, memory, bytes);
+	return value;
+}
+
+static void aperture_write(struct emu *emu, u32 offset, u64 value, unsigned int bytes)
+{
+	u8 *memory = emu_aperture_at(emu, offset);
+
+	emu->aperture_accesses++;
+	if (memory)
+		memcpy(memory, &value, bytes);
+}
+
+/* The offset of @address in BAR @bar; ~0: it is elsewhere. */
+static u32 bar_offset(const struct emu *emu, unsigned int bar, u32 size, u64 address)
+{
+	u64 offset = address - emu_config_bar(emu, bar);
+
+	return offset < size ? (u32)offset : ~0u;
+}
+
+static bool powered(struct emu *emu, u64 address)
+{
+	if (emu_config_powered(emu))
+		return true;
+	emu_violation(emu, EMU_SUSPENDED, "address %#llx", (unsigned long long)address);
+	return false;
+}
+
+u64 emu_bar_read(struct emu *emu, u64 address, unsigned int bytes)
+{
+	u32 offset = bar_offset(emu, 0, EMU_GTTMMADR_BYTES, address);
+
+	if (!powered(emu, address))
+		return ~0ull;
+	if (offset >= EMU_GTTMMADR_BYTES) {
+		offset = bar_offset(emu, 2, EMU_GMADR_BYTES, address);
+		return offset < EMU_GMADR_BYTES ? aperture_read(emu, offset, bytes) : ~0ull;
+	}
+	emu->reads++;
+	if (offset >= EMU_GGTT_OFFSET)
+		return emu_ggtt_read(emu, offset, bytes);
+	return offset < EMU_REGISTERS_BYTES ? register_read(emu, offset, bytes) : 0;
+}
+
+void emu_bar_write(struct emu *emu, u64 address, u64 value, unsigned int bytes)
+{
+	u32 offset = bar_offset(emu, 0, EMU_GTTMMADR_BYTES, address);
+
+	if (!powered(emu, address))
+		return;
+	if (offset >= EMU_GTTMMADR_BYTES) {
+		offset = bar_offset(emu, 2, EMU_GMADR_BYTES, address);
+		if (offset < EMU_GMADR_BYTES)
+			aperture_write(emu, offset, value, bytes);
+		return;
+	}
+	emu->writes++;
+	if (offset >= EMU_GGTT_OFFSET)
+		emu_ggtt_write(emu, offset, value, bytes);
+	else if (offset < EMU_REGISTERS_BYTES)
+		register_write(emu, offset, value, bytes);
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Engines: execution of rings and batches in slices, and what the command code of softgpu calls.
+ */
+#include <stdarg.h>
+#include <linux/kernel.h>
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/string.h>
+#include <linux/vmalloc.h>
+#include "emu.h"
+
+#define SLICE_COMMANDS 256
+#define SEMAPHORE_POLL_NS (20 * 1000)
+#define RESTORE_COMMANDS_MAX 4096
+#define HANG_COMMANDS 200000
+
+/* ---- called by softgpu's command code ---- */
+
+u64 softgpu_ticks(unsigned int gen, u64 ns)
+{
+	return mul_u64_u32_div(ns, 3, 250); /* 12 MHz, as CTC_MODE says */
+}
+
+u64 softgpu_engine_timestamp(const struct softgpu_engine *cs)
+{
+	return softgpu_ticks(9, ktime_get_ns()) & GENMASK_ULL(TIMESTAMP_BITS - 1, 0);
+}
+
+u32 softgpu_context_timestamp(const struct softgpu_engine *cs)
+{
+	return cs->context_timestamp + (u32)softgpu_ticks(9, ktime_get_ns() - cs->started_ns);
+}
+
+u32 softgpu_register_peek(const struct softgpu_engine *cs, u32 offset)
+{
+	const struct emu_engine *engine = container_of(cs, const struct emu_engine, cs);
+
+	return emu_reg_read(engine->emu, offset, EMU_CS);
+}
+
+/* A blit is not preemptible, and the virtual machine can wait for it. */
+int softgpu_yield(struct softgpu_engine *cs)
+{
+	cs->bytes_left = SOFTGPU_SLICE_BYTES;
+	return SOFTGPU_OK;
+}
+
+int softgpu_error(struct softgpu_engine *cs, const char *format, ...)
+{
+	struct emu_engine *engine = emu_engine_from(cs);
+	char text[160];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	emu_log(engine->emu, "%s: context %#x, %s at %#llx: %s", emu_engine_name(engine),
+		engine->image.lrca, cs->level ? "batch" : "ring",
+		(unsigned long long)cs->command_at, text);
+	return SOFTGPU_ERROR;
+}
+
+int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch_source source,
+			 unsigned int level, u64 at, u32 ring_head,
+			 struct ghyvi_cmd_prefetch *window)
+{
+	return 0; /* nothing is audited here */
+}
+
+static void engine_event(struct ghyvi_job *job, u32 events)
+{
+	struct emu_engine *engine = container_of(job, struct emu_engine, job);
+
+	if (events & GHYVI_EVENT_USER_INTERRUPT)
+		emu_irq_raise(engine, EMU_IRQ_USER);
+	if (events & GHYVI_EVENT_FLUSH_NOTIFY)
+		emu_irq_raise(engine, EMU_IRQ_FLUSH);
+}
+
+/* ---- slices ---- */
+
+int emu_engine_init(struct emu *emu, enum ghyvi_engine_id id)
+{
+	struct emu_engine *engine = &emu->engines[id];
+	struct ghyvi_client_params *params = &engine->client.base.params;
+
+	engine->emu = emu;
+	params->gen = 9;
+	params->registers = emu->regs;
+	params->registers_bytes = EMU_REGISTERS_BYTES;
+	engine->job.client = &engine->client.base;
+	engine->job.engine = id;
+	engine->job.event = engine_event;
+	engine->job.backend = &engine->softgpu_job;
+	engine->cs.id = id;
+	engine->cs.base = ghyvi_engine_base(id);
+	engine->cs.client = &engine->client;
+	engine->cs.job = &engine->job;
+	engine->cs.epoch = 1;
+	engine->cs.bytes_left = SOFTGPU_SLICE_BYTES;
+	engine->tlb_generation = 1;
+	engine->cs.rows = vzalloc(2 * SOFTGPU_ROW_BYTES);
+	return engine->cs.rows ? 0 : -ENOMEM;
+}
+
+/*
+ * A bad command or address: the engine stops where it is and raises the error interrupt. Only a
+ * reset gets it out of there.
+ */
+void emu_engine_hang(struct emu_engine *engine, const char *format, ...)
+{
+	struct emu *emu = engine->emu;
+	char text[128];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	emu_log(emu, "%s hangs: %s", emu_engine_name(engine), text);
+	engine->state = EMU_HUNG;
+	*emu_reg(emu, engine->cs.base + RING_EIR) |= RING_ERROR_INSTRUCTION;
+	*emu_reg(emu, engine->cs.base + RING_ESR) |= RING_ERROR_INSTRUCTION;
+	if (!(*emu_reg(emu, engine->cs.base + RING_EMR) & RING_ERROR_INSTRUCTION))
+		emu_irq_raise(engine, EMU_IRQ_ERROR);
+}
+
+static void rewind_command(struct softgpu_engine *cs)
+{
+	if (cs->level)
+		softgpu_stream(cs)->address = cs->command_at;
+	else
+		cs->ring_head = cs->command_at;
+	softgpu_stream_drop_window(cs);
+}
+
+/* The semaphore's condition is not met. The interrupt tells the driver once per wait. */
+static void wait_for_semaphore(struct emu_engine *engine)
+{
+	rewind_command(&engine->cs);
+	if (engine->state != EMU_WAITING)
+		emu_irq_raise(engine, EMU_IRQ_SEMAPHORE);
+	engine->state = EMU_WAITING;
+	engine->arbitration_point = true;
+	engine->poll_at_ns = ktime_get_ns() + SEMAPHORE_POLL_NS;
+}
+
+static bool adversary_hangs(struct emu_engine *engine)
+{
+	struct emu_adversary *adversary = &engine->emu->adversary;
+
+	if (!emu_adversary_has(adversary, EMU_HANG))
+		return false;
+	if (!engine->hangs_at)
+		engine->hangs_at = engine->commands + 1 + emu_random(adversary, HANG_COMMANDS);
+	if (engine->commands < engine->hangs_at)
+		return false;
+	engine->hangs_at = 0;
+	emu_log(engine->emu, "%s hangs: adversary", emu_engine_name(engine));
+	engine->state = EMU_HUNG;
+	return true;
+}
+
+/* Execute one command. Returns its status. */
+static int step(struct emu_engine *engine)
+{
+	int status;
+
+	engine->arbitration_point = false;
+	status = softgpu_stream_fetch(&engine->cs);
+	if (status)
+		return status;
+	engine->commands++;
+	return emu_command(engine);
+}
+
+static void run_slice(struct emu_engine *engine)
+{
+	unsigned int commands;
+
+	engine->cs.epoch++; /* walk again: see gtt.c */
+	for (commands = 0; commands < SLICE_COMMANDS; commands++) {
+		int status = step(engine);
+
+		if (status == SOFTGPU_DONE)
+			emu_execlist_complete(engine);
+		else if (status == SOFTGPU_AGAIN)
+			wait_for_semaphore(engine);
+		else if (status)
+			emu_engine_hang(engine, "command %#010x at %#llx", engine->cs.packet[0],
+					(unsigned long long)engine->cs.command_at);
+		else if (engine->state == EMU_WAITING)
+			engine->state = EMU_RUNNING;
+		emu_execlist_arbitrate(engine);
+		if (engine->state != EMU_RUNNING || emu_engine_stopped(engine) ||
+		    adversary_hangs(engine))
+			return;
+	}
+}
+
+static enum emu_work run_engine(struct emu_engine *engine, u64 now)
+{
+	if (emu_engine_stopped(engine))
+		return EMU_WORK_NONE;
+	emu_execlist_arbitrate(engine);
+	switch (engine->state) {
+	case EMU_RUNNING:
+		break;
+	case EMU_WAITING:
+		if (now < engine->poll_at_ns)
+			return EMU_WORK_LATER;
+		break;
+	default:
+		return EMU_WORK_NONE;
+	}
+	run_slice(engine);
+	if (engine->state == EMU_RUNNING)
+		return EMU_WORK_NOW;
+	return engine->state == EMU_WAITING ? EMU_WORK_LATER : EMU_WORK_NONE;
+}
+
+enum emu_work emu_run_engines(struct emu *emu)
+{
+	enum emu_work work = EMU_WORK_NONE, more;
+	u64 now = ktime_get_ns();
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		more = run_engine(&emu->engines[i], now);
+		work = max(work, more);
+	}
+	return work;
+}
+
+void emu_run_restore_batch(struct emu_engine *engine, u64 address, u64 end)
+{
+	struct softgpu_stream stream = {
+		.address = address, .end = end, .space = SOFTGPU_GGTT, .privileged = true
+	};
+	struct softgpu_engine *cs = &engine->cs;
+	unsigned int commands;
+	int status = SOFTGPU_OK;
+
+	softgpu_stream_push(cs, 1, &stream);
+	for (commands = 0; commands < RESTORE_COMMANDS_MAX && cs->level && !status; commands++)
+		status = step(engine);
+	engine->arbitration_point = false;
+	cs->level = 0;
+	softgpu_stream_drop_window(cs);
+	if (status && status != SOFTGPU_DONE)
+		emu_engine_hang(engine, "batch of a context restore, command %#010x at %#llx",
+				cs->packet[0], (unsigned long long)cs->command_at);
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Execution lists: the submit port, the two elements, and the context status buffer (PRM vol. 7,
+ * "Execution List"; i915: gen8_csb_parse()).
+ */
+#include <linux/compiler.h>
+#include <linux/kernel.h>
+#include "emu.h"
+
+#define CSB_SWITCHED (GEN8_CTX_STATUS_ELEMENT_SWITCH | GEN8_CTX_STATUS_COMPLETE)
+#define CSB_IDLE (GEN8_CTX_STATUS_ACTIVE_IDLE | GEN8_CTX_STATUS_COMPLETE)
+#define CSB_LITE_RESTORE (GEN8_CTX_STATUS_PREEMPTED | GEN8_CTX_STATUS_LITE_RESTORE)
+
+#define REFUSE_ONE_IN 4
+#define REFUSE_NS (5 * NSEC_PER_MSEC)
+#define PREFETCH_LINES 4
+#define LINE_BYTES 64
+
+/* ---- context status buffer ---- */
+
+/* Entry, then pointer, then interrupt: i915 relies on that order. */
+static void csb_event(struct emu_engine *engine, u32 status, u64 descriptor)
+{
+	u32 page = *emu_reg(engine->emu, engine->cs.base + RING_HWS_PGA);
+	u64 event = (u64)upper_32_bits(descriptor) << 32 | status;
+	u8 *hwsp;
+
+	if (!engine->csb_preset)
+		emu_violation(engine->emu, EMU_CSB_POINTER, "%s", emu_engine_name(engine));
+	engine->csb_preset = true;
+	engine->csb_write = (engine->csb_write + 1) % GEN8_CSB_ENTRIES;
+	engine->csb[engine->csb_write] = event;
+	hwsp = emu_engine_ggtt(engine, page, true);
+	if (hwsp) {
+		WRITE_ONCE(*(u64 *)(hwsp + HWSP_CSB + 8 * engine->csb_write), event);
+		smp_wmb(); /* the driver reads the pointer, then the entry */
+		WRITE_ONCE(*(u32 *)(hwsp + HWSP_CSB_WRITE), engine->csb_write);
+		smp_wmb(); /* the interrupt handler finds both */
+	}
+	emu_irq_raise(engine, EMU_IRQ_CONTEXT_SWITCH);
+}
+
+void emu_csb_pointer_write(struct emu_engine *engine, u32 value)
+{
+	u32 *reg = emu_reg(engine->emu, engine->cs.base + RING_CSB_POINTER);
+
+	*reg = emu_masked(*reg, value);
+	if (!(value >> 16 & CSB_POINTER_WRITE))
+		return;
+	engine->csb_write = (*reg & CSB_POINTER_WRITE) % GEN8_CSB_ENTRIES;
+	engine->csb_preset = true;
+}
+
+/* ---- elements ---- */
+
+static void load(struct emu_engine *engine, unsigned int port)
+{
+	engine->port = port;
+	engine->state = EMU_RUNNING;
+	if (!emu_context_load(engine, engine->active[port]))
+		emu_engine_hang(engine, "the context %#llx cannot be loaded",
+				(unsigned long long)engine->active[port]);
+}
+
+static void promote(struct emu_engine *engine)
+{
+	engine->active[0] = engine->pending[0];
+	engine->active[1] = engine->pending[1];
+	engine->has_pending = false;
+}
+
+static bool is_lite(const struct emu_engine *engine)
+{
+	u64 differences = engine->pending[0] ^ engine->image.descriptor;
+
+	return !(differences & DESC_SAME_CONTEXT) && !(engine->pending[0] & CTX_DESC_FORCE_RESTORE);
+}
+
+static void lite_restore(struct emu_engine *engine)
+{
+	u32 tail = engine->cs.ring_tail;
+
+	promote(engine);
+	engine->port = 0;
+	engine->image.descriptor = engine->active[0];
+	emu_context_update_tail(engine);
+	if (engine->cs.ring_tail == tail)
+		emu_violation(engine->emu, EMU_SAME_TAIL, "%s: context %#x tail %#x",
+			      emu_engine_name(engine), engine->image.lrca, tail);
+	csb_event(engine, CSB_LITE_RESTORE, engine->active[0]);
+}
+
+static void preempt(struct emu_engine *engine)
+{
+	u64 previous = engine->image.descriptor;
+
+	emu_context_save(engine);
+	promote(engine);
+	csb_event(engine, GEN8_CTX_STATUS_PREEMPTED, previous);
+	load(engine, 0);
+}
+
+/* Adversary: hardware may take long to preempt, for example in the middle of a draw. */
+static bool refuses(struct emu_engine *engine)
+{
+	u64 now = ktime_get_ns();
+
+	if (engine->refuses_until_ns > now)
+		return true;
+	if (engine->refuses_until_ns) {
+		engine->refuses_until_ns = 0;
+		return false;
+	}
+	if (!emu_adversary_strikes(&engine->emu->adversary, EMU_NO_PREEMPT, REFUSE_ONE_IN))
+		return false;
+	engine->refuses_until_ns = now + emu_random(&engine->emu->adversary, REFUSE_NS);
+	return true;
+}
+
+void emu_execlist_arbitrate(struct emu_engine *engine)
+{
+	if (!engine->has_pending || emu_engine_stopped(engine))
+		return;
+	switch (engine->state) {
+	case EMU_IDLE:
+		promote(engine);
+		csb_event(engine, GEN8_CTX_STATUS_IDLE_ACTIVE, engine->active[0]);
+		load(engine, 0);
+		break;
+	case EMU_RUNNING:
+	case EMU_WAITING:
+		if (is_lite(engine))
+			lite_restore(engine);
+		else if (engine->arbitration && engine->arbitration_point && !refuses(engine))
+			preempt(engine);
+		break;
+	case EMU_HUNG:
+		break;
+	}
+}
+
+/* Adversary: the command streamer fetches ahead, past the tail and the ring's end. */
+static void prefetch(struct emu_engine *engine)
+{
+	const struct softgpu_engine *cs = &engine->cs;
+	unsigned int i;
+
+	if (!emu_adversary_has(&engine->emu->adversary, EMU_PREFETCH))
+		return;
+	for (i = 1; i <= PREFETCH_LINES; i++)
+		emu_engine_ggtt(engine, cs->ring_start + cs->ring_tail + i * LINE_BYTES, false);
+}
+
+void emu_execlist_complete(struct emu_engine *engine)
+{
+	u64 previous = engine->image.descriptor;
+
+	prefetch(engine);
+	/* The end of the ring is an arbitration point, too. */
+	engine->arbitration_point = true;
+	engine->arbitration = true;
+	if (engine->has_pending) {
+		emu_execlist_arbitrate(engine);
+		return;
+	}
+	emu_context_save(engine);
+	if (!engine->port && engine->active[1]) {
+		csb_event(engine, CSB_SWITCHED, previous);
+		load(engine, 1);
+		return;
+	}
+	engine->state = EMU_IDLE;
+	csb_event(engine, CSB_IDLE, previous);
+}
+
+/* ---- the submit port ---- */
+
+static void check_workarounds(struct emu_engine *engine)
+{
+	/* What i915 writes on Skylake before the first submission, and verifies. */
+	static const struct {
+		u32 offset, bits;
+		bool render;
+	} needed[] = {
+		{ GAM_ECOCHK, ECOCHK_WORKAROUNDS, false },
+		{ MMCD_MISC_CTRL, MMCD_WORKAROUNDS, false },
+		{ GEN7_UCGCTL4, GEN8_EU_GAUNIT_CLOCK_GATE_DISABLE, false },
+		{ GEN9_GAMT_ECO_REG_RW_IA, GAMT_ECO_ENABLE_IN_PLACE_DECOMPRESS, false },
+		{ GEN9_CSFE_CHICKEN1_RCS, GEN9_PREEMPT_GPGPU_SYNC_SWITCH_DISABLE, true },
+		{ GEN7_FF_SLICE_CS_CHICKEN1, GEN9_FFSC_PERCTX_PREEMPT_CTRL, true },
+		{ GEN8_GARBCNTL, GEN9_GAPS_TSV_CREDIT_DISABLE, true },
+	};
+	struct emu *emu = engine->emu;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(needed); i++)
+		if ((*emu_reg(emu, needed[i].offset) & needed[i].bits) != needed[i].bits &&
+		    (!needed[i].render || engine->cs.id == GHYVI_RCS))
+			emu_violation(emu, EMU_WORKAROUND, "%s: register %#x is %#x, lacks %#x",
+				      emu_engine_name(engine), needed[i].offset,
+				      *emu_reg(emu, needed[i].offset),
+				      needed[i].bits & ~*emu_reg(emu, needed[i].offset));
+}
+
+static u64 element(const struct emu_engine *engine, unsigned int index)
+{
+	/* Order of the writes: element 1 high, low, element 0 high, low. */
+	const u32 *words = &engine->elsp[index ? 0 : 2];
+	u64 descriptor = (u64)words[0] << 32 | words[1];
+
+	return descriptor & GEN8_CTX_VALID ? descriptor : 0;
+}
+
+static void submit(struct emu_engine *engine)
+{
+	struct emu *emu = engine->emu;
+
+	engine->submissions++;
+	check_workarounds(engine);
+	if (!(*emu_reg(emu, engine->cs.base + RING_MODE) & RING_MODE_RUN_LIST_ENABLE))
+		emu_violation(emu, EMU_RUN_LIST_OFF, "%s", emu_engine_name(engine));
+	if (engine->has_pending) {
+		emu_violation(emu, EMU_ELSP_EARLY, "%s: context %#x", emu_engine_name(engine),
+			      engine->elsp[3]);
+		return;
+	}
+	if (!element(engine, 0)) {
+		emu_violation(emu, EMU_INVALID_CONTEXT, "%s: element 0 is not valid",
+			      emu_engine_name(engine));
+		return;
+	}
+	engine->pending[0] = element(engine, 0);
+	engine->pending[1] = element(engine, 1);
+	engine->has_pending = true;
+}
+
+void emu_elsp_write(struct emu_engine *engine, u32 value)
+{
+	engine->elsp[engine->elsp_words++] = value;
+	if (engine->elsp_words < ARRAY_SIZE(engine->elsp))
+		return;
+	engine->elsp_words = 0;
+	submit(engine);
+}
+
+void emu_execlist_reset(struct emu_engine *engine)
+{
+	engine->state = EMU_IDLE;
+	engine->has_pending = false;
+	engine->elsp_words = 0;
+	engine->active[0] = 0;
+	engine->active[1] = 0;
+	engine->port = 0;
+	engine->csb_write = GEN8_CSB_ENTRIES - 1; /* the next event goes to entry 0 */
+	engine->csb_preset = false;
+	engine->refuses_until_ns = 0;
+	engine->nr_late_writes = 0;
+	engine->cs.level = 0;
+	engine->cs.ring_head = 0;
+	engine->cs.ring_tail = 0;
+	engine->cs.ring_start = 0;
+	engine->cs.ring_bytes = 0;
+	softgpu_stream_drop_window(&engine->cs);
+}

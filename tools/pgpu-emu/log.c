@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The log, the reports of broken rules, the access trace, and the summary at the end. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include "emu.h"
+
+/* Lines per kind of violation. All are counted. */
+#define VIOLATION_LINES 20
+
+static const struct {
+	const char *name, *text;
+} violations[EMU_VIOLATIONS] = {
+	[EMU_SUSPENDED] = { "suspended", "access to a BAR while the function is not in D0" },
+	[EMU_ASLEEP] = { "asleep", "access in a forcewake domain that is not awake" },
+	[EMU_ELSP_EARLY] = { "elsp-early", "ELSP written before the last write was promoted" },
+	[EMU_SAME_TAIL] = { "same-tail",
+			    "context resubmitted with its tail, without force restore" },
+	[EMU_RESET_RUNNING] = { "reset-running",
+				"reset of an engine that is not stopped and ready" },
+	[EMU_CSB_POINTER] = { "csb-pointer", "context status pointer not preset since the reset" },
+	[EMU_GGTT_STALE] = { "ggtt-stale", "GGTT entry changed and used without GFX_FLSH_CNTL" },
+	[EMU_PPGTT_STALE] = { "ppgtt-stale",
+			      "PPGTT entry changed and used without TLB invalidation" },
+	[EMU_WORKAROUND] = { "workaround", "workaround missing at a submission" },
+	[EMU_BBSTATE] = { "bbstate", "batch state of a context image written by software" },
+	[EMU_HWSP] = { "hwsp", "status page outside of the allowed range" },
+	[EMU_RUN_LIST_OFF] = { "run-list-off", "ELSP written while RING_MODE has run lists off" },
+	[EMU_INVALID_CONTEXT] = { "invalid-context", "context that cannot be loaded" },
+	[EMU_NOT_PRESENT] = { "not-present", "engine access to an address without an entry" },
+	[EMU_NOT_RAM] = { "not-ram", "engine access to an address that is not RAM" },
+};
+
+static double seconds(void)
+{
+	return (double)ktime_get_ns() / NSEC_PER_SEC;
+}
+
+static void log_line(struct emu *emu, const char *prefix, const char *format, va_list args)
+{
+	if (!emu->log)
+		return;
+	fprintf(emu->log, "[%12.6f] %s", seconds(), prefix);
+	vfprintf(emu->log, format, args);
+	fputc('\n', emu->log);
+	fflush(emu->log);
+}
+
+void emu_log(struct emu *emu, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	log_line(emu, "", format, args);
+	va_end(args);
+}
+
+void emu_violation(struct emu *emu, enum emu_violation kind, const char *format, ...)
+{
+	char prefix[64];
+	va_list args;
+
+	if (emu->violations[kind]++ >= VIOLATION_LINES)
+		return;
+	snprintf(prefix, sizeof(prefix), "VIOLATION %s: ", violations[kind].name);
+	va_start(args, format);
+	log_line(emu, prefix, format, args);
+	va_end(args);
+}
+
+/*
+ * One line per access by the CPU: operation (r, w: register; c, d: read and write of
+ * configuration space; m: interrupt), offset, value.
+ */
+void emu_trace(struct emu *emu, char operation, u32 offset, u64 value)
+{
+	if (emu->trace)
+		fprintf(emu->trace, "%c %06x %" PRIx64 "\n", operation, offset, (uint64_t)value);
+}
+
+static void log_count(struct emu *emu, const char *name, u64 count)
+{
+	emu_log(emu, "count %s %" PRIu64, name, (uint64_t)count);
+}
+
+void emu_log_summary(struct emu *emu)
+{
+	u64 sum = 0;
+	unsigned int i;
+
+	log_count(emu, "reads", emu->reads);
+	log_count(emu, "writes", emu->writes);
+	log_count(emu, "ggtt_writes", emu->ggtt_writes);
+	log_count(emu, "aperture", emu->aperture_accesses);
+	log_count(emu, "interrupts", emu->interrupts);
+	log_count(emu, "resets", emu->resets);
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		const struct emu_engine *engine = &emu->engines[i];
+
+		emu_log(emu, "count %s submissions %" PRIu64 " commands %" PRIu64,
+			emu_engine_name(engine), (uint64_t)engine->submissions,
+			(uint64_t)engine->commands);
+	}
+	for (i = 0; i < EMU_VIOLATIONS; i++) {
+		sum += emu->violations[i];
+		if (emu->violations[i])
+			emu_log(emu, "%" PRIu64 " times: %s (%s)", (uint64_t)emu->violations[i],
+				violations[i].text, violations[i].name);
+	}
+	emu_log(emu, "%" PRIu64 " violations", (uint64_t)sum);
+}
