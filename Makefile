@@ -26,6 +26,8 @@ help:
 	@echo '  make test-static   compiler warnings, sparse, checkpatch'
 	@echo '  make test-lab      tests in a host VM with guest VMs [T=name]'
 	@echo '  make test-smp      the lab tests for races, on a host VM with two CPUs'
+	@echo '  make test-native   stock i915 and GVT-g on an emulated Skylake, in the host VM'
+	@echo '                     [T="--adversary all --seed 3"]; minutes each'
 	@echo '  make test-long     lab tests that take minutes each, and 1000 hostile trials [TRIALS=n]; part of no other target'
 	@echo '  make test-scale    16 guests with i915 on one pGPU, all working at once; takes minutes'
 	@echo '  make test-kernels  builds on every supported kernel (fetched into'
@@ -39,7 +41,7 @@ help:
 	@echo '  make sim           simulator of the policies on traces: build/sim/ghyvi-sim --help'
 	@echo '  make tools         ghyvictl and libghyvi: build/ghyvictl --help'
 	@echo '  make install       installs ghyvictl, libghyvi, ghyvi-sim,'
-	@echo '                     files for mdevctl and QEMU [DESTDIR= PREFIX=/usr/local]; no modules'
+	@echo '                     files for mdevctl, QEMU and Prometheus [DESTDIR= PREFIX=/usr/local]; no modules'
 	@echo '  make bench-audit   cost of auditing commands compared with copying them;'
 	@echo '                     build/bench-audit.json'
 	@echo '  make bench-engine  copies of the software GPU compared with memcpy'
@@ -108,6 +110,18 @@ test-lab: modules guest-programs tools
 	@tools/setup --check lab operator
 	@selftests/lab/run $(T)
 
+# The emulated physical GPU: its unit tests, stock i915 on it, then kvmgt with a guest.
+.PHONY: pgpu-emu test-native
+pgpu-emu:
+	@tools/setup --check native
+	@$(MAKE) --no-print-directory -C tools/pgpu-emu BUILD=$(abspath $(BUILD))
+
+test-native: pgpu-emu guest-programs
+	@$(MAKE) --no-print-directory -C selftests/native BUILD=$(abspath $(BUILD))
+	@$(MAKE) --no-print-directory -C tools/pgpu-emu BUILD=$(abspath $(BUILD)) check
+	@selftests/native/run $(T)
+	@selftests/native/run --gvtg
+
 # Not part of make test: with two CPUs the emulator loses VMs (tools/lab/README.md, Limits).
 .PHONY: test-smp
 test-smp: modules guest-programs tools
@@ -159,7 +173,7 @@ tools:
 	@$(MAKE) --no-print-directory -C userspace/ghyvictl BUILD=$(abspath $(BUILD))
 
 install: tools sim
-	@for part in userspace/ghyvictl userspace/libghyvi userspace/mdevctl tools/sim; do \
+	@for part in userspace/ghyvictl userspace/libghyvi userspace/mdevctl userspace/monitoring tools/sim; do \
 		$(MAKE) --no-print-directory -C $$part BUILD=$(abspath $(BUILD)) install || exit 1; \
 	done
 	@$(MAKE) --no-print-directory -C qemu-glue install

@@ -6,10 +6,11 @@
  *
  * DOC: what is audited, and when
  *
- * When a workload is prepared for its engine, and when the tail of a running workload moves: the
- * ring between head and tail, the indirect context batch, and every batch that these can start,
- * including chained and second-level batches. Batches in the GGTT are always audited, batches in
- * the PPGTT in the modes "full" and "log". The rules are in <ghyvi/commands.h>.
+ * An audit takes place when a workload is prepared for its engine, and when the tail of a running
+ * workload moves. It covers the ring between head and tail, the indirect context batch, and every
+ * batch that these can start, including chained and second-level batches. Batches in the GGTT are
+ * always audited, batches in the PPGTT in the modes "full" and "log". The rules are in
+ * <ghyvi/commands.h>.
  *
  * A workload with a refused command runs up to the ring's command that reaches it, and ends with an
  * error. The guest sees its engine stop at that command and resets it, as after a bad command on
@@ -80,6 +81,24 @@ struct ghyvi_audit_budget {
 #define GHYVI_AUDIT_US_DEFAULT 500000u
 
 /**
+ * struct ghyvi_audit_owner - the vGPU of an auditor; it embeds this structure
+ */
+struct ghyvi_audit_owner {
+	/**
+	 * @read: copy @bytes of commands at @address to @buffer. They are in one page of the PPGTT
+	 * whose root is @root, or of the GGTT if @root is NULL. Reads each byte of guest memory
+	 * once. May sleep. Returns 0, or -EFAULT: not mapped.
+	 */
+	int (*read)(struct ghyvi_audit_owner *owner, struct ghyvi_root *root, u64 address,
+		    void *buffer, size_t bytes);
+	/**
+	 * @update_ggtt: store @entry at @index of the guest's GGTT table, on behalf of a command.
+	 * @index is in the vGPU's partition. May sleep.
+	 */
+	void (*update_ggtt)(struct ghyvi_audit_owner *owner, u64 index, u64 entry);
+};
+
+/**
  * struct ghyvi_audit_params - parameters of an auditor; copied by ghyvi_audit_create()
  */
 struct ghyvi_audit_params {
@@ -89,19 +108,8 @@ struct ghyvi_audit_params {
 	struct ghyvi_range ggtt[2];
 	/** @nr_ggtt: number of ranges in @ggtt, 0 to 2 */
 	unsigned int nr_ggtt;
-	/**
-	 * @read: copy @bytes of commands at @address to @buffer. They are in one page of the PPGTT
-	 * whose root is @root, or of the GGTT if @root is NULL. Reads each byte of guest memory
-	 * once. May sleep. Returns 0, or -EFAULT: not mapped.
-	 */
-	int (*read)(void *owner, struct ghyvi_root *root, u64 address, void *buffer, size_t bytes);
-	/**
-	 * @update_ggtt: store @entry at @index of the guest's GGTT table, on behalf of a command.
-	 * @index is in @ggtt. May sleep.
-	 */
-	void (*update_ggtt)(void *owner, u64 index, u64 entry);
-	/** @owner: first argument of @read and @update_ggtt */
-	void *owner;
+	/** @owner: reads and updates the guest's memory */
+	struct ghyvi_audit_owner *owner;
 	/** @reporter: for reports of refused commands */
 	struct ghyvi_reporter *reporter;
 	/** @stats: counters to update */
@@ -207,7 +215,7 @@ struct ghyvi_submission {
 };
 
 /*
- * The four functions below may sleep. The caller ensures that only one of them runs for one vGPU at
+ * The five functions below may sleep. The caller ensures that only one of them runs for one vGPU at
  * a time. Engines may fetch commands meanwhile. A vGPU keeps up to 1 MiB of pages between
  * submissions.
  */
@@ -217,7 +225,9 @@ struct ghyvi_submission {
  * @audit: the auditor
  * @submission: the commands; copied
  *
- * A refused command is reported, and recorded in the returned commands.
+ * A refused command is reported, and recorded in the returned commands. A submission that exceeds
+ * the budget is split, if its ring has a place before the command that exceeds it: the commands end
+ * there, see ghyvi_commands_tail(), and the caller submits the rest as a new workload.
  *
  * Context: may sleep; one call per vGPU at a time, see above.
  * Return: the commands for struct ghyvi_job, to be freed with ghyvi_commands_free(), or
@@ -227,6 +237,16 @@ struct ghyvi_commands *ghyvi_audit_submission(struct ghyvi_audit *audit,
 					      const struct ghyvi_submission *submission);
 
 /**
+ * ghyvi_commands_tail() - get the place in the ring up to which commands were audited.
+ * @commands: the commands of a workload
+ *
+ * Context: may sleep; one call per vGPU at a time, see above.
+ * Return: the tail of the submission or of its last extension; an earlier multiple of 8 if the
+ * submission was split.
+ */
+u32 ghyvi_commands_tail(const struct ghyvi_commands *commands);
+
+/**
  * ghyvi_audit_extend() - copy and audit the commands that a tail move adds to a workload.
  * @commands: the commands of the workload
  * @tail: the new tail, as an offset in the ring in bytes; a multiple of 4, below the ring's size
@@ -234,10 +254,10 @@ struct ghyvi_commands *ghyvi_audit_submission(struct ghyvi_audit *audit,
  * The engine must not run beyond the old tail before this function has returned 0.
  *
  * Context: may sleep; one call per vGPU at a time, see above.
- * Return: 0; -ENOMEM; -ENOSPC: @commands cannot be extended, because the ring would wrap onto
- * commands of the same workload, a budget or the number of extensions is used up, or a command was
- * refused before. After an error the caller lets the workload end at the old tail and submits the
- * rest as a new workload.
+ * Return: 0; -ENOMEM; or -ENOSPC if @commands cannot be extended. The reason is that the ring would
+ * wrap onto commands of the same workload, that a budget or the number of extensions is used up, or
+ * that a command was refused before. After an error the caller lets the workload end at the old
+ * tail and submits the rest as a new workload.
  */
 int ghyvi_audit_extend(struct ghyvi_commands *commands, u32 tail);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Registration of a pGPU backend, which is a module of its own. Registration makes its device an
- * mdev parent.
+ * Registration of a pGPU backend, which is a module of its own with its own folder in kernel/.
+ * kernel/softgpu is one. Registration makes its device an mdev parent.
  */
 #ifndef GHYVI_BACKEND_H
 #define GHYVI_BACKEND_H
@@ -12,23 +12,22 @@
 struct device;
 
 struct ghyvi_pgpu *__ghyvi_pgpu_register(struct module *owner, struct device *parent,
-					 const struct ghyvi_pgpu_ops *ops, void *pgpu);
+					 struct ghyvi_pgpu_device *pgpu);
 
 /**
  * ghyvi_pgpu_register() - register a pGPU, so that vGPUs can be created on it.
  * @parent: device of the pGPU. The name of its driver becomes part of the type ids. The device must
  *	be bound to that driver, or in its probe function.
- * @ops: operations of the backend; may be called from now on
- * @pgpu: first argument of @ops
+ * @pgpu: the pGPU; its operations may be called from now on
  *
  * The backend's module cannot be unloaded while one of its vGPUs is open.
  *
  * Context: may sleep.
- * Return: a handle for ghyvi_pgpu_unregister(), or ERR_PTR: -ENOMEM; -EINVAL when the resources
- * cannot be divided (see the limits in struct ghyvi_pgpu_resources); another errno of
+ * Return: a handle for ghyvi_pgpu_unregister(), or an ERR_PTR. -ENOMEM. -EINVAL: the resources
+ * cannot be divided (see the limits in struct ghyvi_pgpu_resources). Or another errno of
  * kthread_run(), sysfs or mdev_register_parent().
  */
-#define ghyvi_pgpu_register(parent, ops, pgpu) __ghyvi_pgpu_register(THIS_MODULE, parent, ops, pgpu)
+#define ghyvi_pgpu_register(parent, pgpu) __ghyvi_pgpu_register(THIS_MODULE, parent, pgpu)
 
 /**
  * ghyvi_pgpu_unregister() - remove all vGPUs of a pGPU and the pGPU itself.

@@ -47,7 +47,7 @@ struct ghyvi_command_address {
 	/** @access: GHYVI_ADDRESS_READ, GHYVI_ADDRESS_WRITE */
 	u8 access;
 	/** @bytes: number of bytes accessed; 0: as many as the packet has after the address */
-	u8 bytes;
+	u16 bytes;
 };
 
 /* Commands whose operands need a function to check them. */
@@ -61,6 +61,8 @@ enum ghyvi_command_check {
 	GHYVI_CHECK_FLUSH_DW,
 	GHYVI_CHECK_PIPE_CONTROL,
 	GHYVI_CHECK_UPDATE_GTT,
+	GHYVI_CHECK_STORE_DATA,
+	GHYVI_CHECK_ATOMIC,
 };
 
 #define GHYVI_ANY_LENGTH 0xffff
@@ -167,11 +169,12 @@ enum ghyvi_register_right {
 	GHYVI_REGISTER_KERNEL, /* privileged streams write; writes of user streams are dropped */
 	GHYVI_REGISTER_CONTROL, /* as KERNEL, and reads as 0 */
 	GHYVI_REGISTER_LISTED, /* as KERNEL; user streams write if a NONPRIV slot names it (RCS) */
-	GHYVI_REGISTER_BLITTER, /* as ALL on BCS, as KERNEL on other engines */
-	GHYVI_REGISTER_GEN8, /* as ALL on Gen8; as KERNEL on Gen9, where it is another register */
-	GHYVI_REGISTER_ALL, /* all streams write */
+	GHYVI_REGISTER_ALL, /* as KERNEL; user streams write on the engine that has the register */
 	GHYVI_REGISTER_GPR, /* as ALL, but not with byte disables */
 };
+
+/* Number of dwords of registers that a context image saves, besides those with a fixed place. */
+#define GHYVI_CONTEXT_SLOTS 100
 
 /**
  * struct ghyvi_register_rule - a range of registers and what streams may do with them
@@ -185,6 +188,11 @@ struct ghyvi_register_rule {
 	u8 right;
 	/** @masked: the high half of a write selects the bits of the low half that are written */
 	bool masked;
+	/**
+	 * @slot: the context image saves the range; its dwords are the context's registers from
+	 * @slot - 1 on; 0: not saved. See ghyvi_register_slot().
+	 */
+	u8 slot;
 };
 
 /* End of the registers in BAR 0, and the bits of a command that name a register. */
@@ -202,13 +210,45 @@ struct ghyvi_register_rule {
  */
 const struct ghyvi_register_rule *ghyvi_register_find(enum ghyvi_engine_id engine, u32 offset);
 
-/*
- * Byte disables could split masks and the halves of a GPR. No driver needs that, so such writes are
- * refused.
+/**
+ * ghyvi_register_write_rule() - get the rule for a write to a register by a command.
+ * @engine: the engine that executes the command
+ * @rule: what ghyvi_register_find() returned, may be NULL
+ * @offset: offset of the register
+ * @privileged: the stream is privileged
+ * @bytes: the command disables the write of some bytes. That could split masks and the halves of a
+ *	GPR. No driver needs it, so such writes are refused.
+ * @listed: a NONPRIV slot of the guest names the register
+ *
+ * Context: any.
+ * Return: GHYVI_REFUSED (whatever @listed is), GHYVI_DROPPED or GHYVI_ALLOWED.
  */
-static inline bool ghyvi_register_takes_bytes(const struct ghyvi_register_rule *rule)
-{
-	return !rule->masked && rule->right != GHYVI_REGISTER_GPR;
-}
+enum ghyvi_command_rule ghyvi_register_write_rule(enum ghyvi_engine_id engine,
+						  const struct ghyvi_register_rule *rule,
+						  u32 offset, bool privileged, bool bytes,
+						  bool listed);
+
+/**
+ * ghyvi_register_slot() - get the place of a register among those that a context image saves.
+ * @engine: the engine that executes the command
+ * @rule: what ghyvi_register_find() returned, not NULL
+ * @offset: offset of the register
+ *
+ * Context: any.
+ * Return: 0 to GHYVI_CONTEXT_SLOTS - 1; -1: no context of @engine saves the register, its value is
+ * in the vGPU's register file.
+ */
+int ghyvi_register_slot(enum ghyvi_engine_id engine, const struct ghyvi_register_rule *rule,
+			u32 offset);
+
+/**
+ * ghyvi_register_slots() - list the registers that the context images of an engine save.
+ * @engine: the engine
+ * @offsets: GHYVI_CONTEXT_SLOTS elements; receives the offset of the register in each slot, 0 for
+ *	a slot that @engine does not use
+ *
+ * Context: any.
+ */
+void ghyvi_register_slots(enum ghyvi_engine_id engine, u32 *offsets);
 
 #endif

@@ -19,12 +19,28 @@ static inline u64 gen8_cmd_address(const u32 *dwords)
 	return ((u64)dwords[1] << 32 | dwords[0]) & GENMASK_ULL(47, 2);
 }
 
+/* The address of a qword: the target of a post-sync operation. */
+static inline u64 gen8_cmd_qword_address(const u32 *dwords)
+{
+	return gen8_cmd_address(dwords) & GENMASK_ULL(47, 3);
+}
+
 /* MI_BATCH_BUFFER_START */
 #define MI_BATCH_PPGTT_HSW BIT(8)
+#define MI_BATCH_PREDICATE BIT(15) /* jump only if MI_PREDICATE_RESULT_1 is set */
 #define MI_BATCH_SECOND_LEVEL BIT(22)
+
+/* MI_PREDICATE (gen8.xml, gen9.xml) */
+#define MI_PREDICATE_COMPARE(header) ((header)&3)
+#define MI_PREDICATE_COMBINE(header) ((header) >> 3 & 3)
+#define MI_PREDICATE_LOAD(header) ((header) >> 6 & 3)
+
+/* MI_STORE_REGISTER_MEM */
+#define MI_SRM_PREDICATE BIT(21) /* store only if MI_PREDICATE_RESULT is set */
 
 /* MI_CONDITIONAL_BATCH_BUFFER_END */
 #define MI_DO_COMPARE BIT(21)
+#define MI_COMPARE_MASK BIT(19) /* Gen9: memory holds a mask and a value; see intel/media-driver */
 
 /* MI_COPY_MEM_MEM */
 #define MI_COPY_MEM_MEM_DST_GGTT BIT(21)
@@ -32,7 +48,46 @@ static inline u64 gen8_cmd_address(const u32 *dwords)
 /* MI_STORE_DATA_IMM */
 #define MI_STORE_QWORD_IMM BIT(21)
 
+/* Does a packet of @dwords contain whole elements? */
+static inline bool gen8_store_data_valid(u32 header, unsigned int dwords)
+{
+	return !(header & MI_STORE_QWORD_IMM) || dwords & 1;
+}
+
+/* MI_ATOMIC */
+#define MI_ATOMIC_BYTES(header) (4u << ((header) >> 19 & 3))
+#define MI_ATOMIC_INLINE BIT(18)
+#define MI_ATOMIC_INLINE_DWORDS 11
+#define MI_ATOMIC_RETURN BIT(16)
+#define MI_ATOMIC_OPERATION(header) ((header) >> 8 & 0xf)
+#define MI_ATOMIC_OPERATION_FIRST 1
+#define MI_ATOMIC_OPERATION_LAST 0xe
+/* Bits 15:12 encode the size once more: 0 dword, 2 qword, 4 octword. */
+#define MI_ATOMIC_CLASS(header) ((header) >> 12 & 0xf)
+#define MI_ATOMIC_CLASS_DWORD 0
+#define MI_ATOMIC_CLASS_QWORD 2
+
+/* Octwords are not supported. */
+static inline bool gen8_atomic_valid(const u32 *packet, unsigned int dwords)
+{
+	unsigned int bytes = MI_ATOMIC_BYTES(packet[0]);
+	unsigned int operation = MI_ATOMIC_OPERATION(packet[0]);
+	unsigned int class = bytes == 8 ? MI_ATOMIC_CLASS_QWORD : MI_ATOMIC_CLASS_DWORD;
+
+	return operation >= MI_ATOMIC_OPERATION_FIRST && operation <= MI_ATOMIC_OPERATION_LAST &&
+	       bytes <= 8 && MI_ATOMIC_CLASS(packet[0]) == class &&
+	       !(gen8_cmd_address(packet + 1) & (bytes - 1)) &&
+	       (!(packet[0] & MI_ATOMIC_INLINE) || dwords == MI_ATOMIC_INLINE_DWORDS);
+}
+
+/* MI_REPORT_PERF_COUNT (gen8.xml, gen9.xml) */
+#define MI_REPORT_USE_GGTT BIT(0) /* in the address */
+#define MI_REPORT_ADDRESS_MASK GENMASK_ULL(47, 6)
+#define MI_REPORT_DWORDS 64 /* in each format of Gen8 and Gen9 that drivers use */
+
 /* MI_LOAD_REGISTER_IMM */
+#define MI_LOAD_REGISTER_IMM(count) (0x22u << 23 | (2 * (count)-1))
+#define MI_LRI_FORCE_POSTED BIT(12)
 #define MI_LRI_BYTE_DISABLES(header) ((header) >> 8 & 0xf)
 
 /* MI_SEMAPHORE_WAIT */
@@ -45,12 +100,44 @@ static inline u64 gen8_cmd_address(const u32 *dwords)
 
 /* The post-sync operation: MI_FLUSH_DW dword 0, PIPE_CONTROL dword 1. */
 #define GEN8_POST_SYNC(dword) ((dword) >> 14 & 3)
+#define MI_FLUSH_DW_POST_RESERVED 2
 #define GEN8_POST_STORE_INDEX BIT(21) /* to the hardware status page, or the PPHWSP */
 #define MI_INVALIDATE_TLB BIT(18)
 #define MI_FLUSH_DW_NOTIFY BIT(8)
 #define MI_FLUSH_DW_USE_GTT BIT(2) /* in the address */
 #define PIPE_CONTROL_GLOBAL_GTT_IVB BIT(24)
 #define PIPE_CONTROL_MMIO_WRITE BIT(23)
+
+/* Opcodes of 2D commands, by the manual's names. */
+enum gen8_2d_opcode {
+	XY_SETUP_BLT = 0x01,
+	XY_SETUP_CLIP_BLT = 0x03,
+	XY_SETUP_MONO_PATTERN_SL_BLT = 0x11,
+	XY_PIXEL_BLT = 0x24,
+	XY_SCANLINES_BLT = 0x25,
+	XY_TEXT_BLT = 0x26,
+	XY_TEXT_IMMEDIATE_BLT = 0x31,
+	COLOR_BLT = 0x40,
+	XY_FAST_COPY_BLT = 0x42,
+	SRC_COPY_BLT = 0x43,
+	XY_COLOR_BLT = 0x50,
+	XY_PAT_BLT = 0x51,
+	XY_MONO_PAT_BLT = 0x52,
+	XY_SRC_COPY_BLT = 0x53,
+	XY_MONO_SRC_COPY_BLT = 0x54,
+	XY_FULL_BLT = 0x55,
+	XY_FULL_MONO_SRC_BLT = 0x56,
+	XY_FULL_MONO_PATTERN_BLT = 0x57,
+	XY_FULL_MONO_PATTERN_MONO_SRC_BLT = 0x58,
+	XY_MONO_PAT_FIXED_BLT = 0x59,
+	XY_MONO_SRC_COPY_IMMEDIATE_BLT = 0x71,
+	XY_PAT_BLT_IMMEDIATE = 0x72,
+	XY_SRC_COPY_CHROMA_BLT = 0x73,
+	XY_FULL_IMMEDIATE_PATTERN_BLT = 0x74,
+	XY_FULL_MONO_SRC_IMMEDIATE_PATTERN_BLT = 0x75,
+	XY_PAT_CHROMA_BLT = 0x76,
+	XY_PAT_CHROMA_BLT_IMMEDIATE = 0x77,
+};
 
 /* MI_STORE_DATA_INDEX */
 #define MI_STORE_INDEX_PPHWSP BIT(21)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Translation state of one vGPU (kernel/gtt, kernel/shadow): its shadowed GGTT partition, its
- * shadowed PPGTT trees, the guest pages pinned for them, and when each table page is synced.
+ * Translation state of one vGPU (kernel/gtt, kernel/shadow). It has the shadowed GGTT partition,
+ * the shadowed PPGTT trees and the guest pages pinned for them, and decides when each table page is
+ * synced.
  *
  * Locking: gtt->lock (a mutex) protects the state. A function that takes it may sleep. It is taken
  * after vgpu->lock, kvm->slots_lock and kvm->srcu (read side). With it held, only locks of the
@@ -24,10 +25,8 @@ struct seq_file;
  * What the pointers refer to must outlive the gtt.
  */
 struct ghyvi_gtt_params {
-	/** @hv_ops: the hypervisor */
-	const struct ghyvi_hv_ops *hv_ops;
-	/** @hv: first argument of @hv_ops */
-	void *hv;
+	/** @hv: the guest's hypervisor */
+	struct ghyvi_hv *hv;
 	/** @pgpu_ops: the pGPU's backend */
 	const struct ghyvi_pgpu_ops *pgpu_ops;
 	/** @client: the vGPU's client of the pGPU */
@@ -98,8 +97,8 @@ void ghyvi_gtt_reset(struct ghyvi_gtt *gtt);
  * shadowed) in which it was started: its root records the mode and remains valid until it is put.
  *
  * Context: Process context, may sleep. Takes gtt->lock.
- * Return: 0, or a negative errno with nothing changed: %-EINVAL if there is no such policy,
- * %-EOPNOTSUPP if the policy is "nested" and the pGPU does not run nested jobs.
+ * Return: 0, or a negative errno with nothing changed. %-EINVAL: there is no such policy.
+ * %-EOPNOTSUPP: the policy is "nested" and the pGPU does not run nested jobs.
  */
 int ghyvi_gtt_set_policy(struct ghyvi_gtt *gtt, const char *name);
 
@@ -163,8 +162,8 @@ void ghyvi_gtt_ggtt_live(struct ghyvi_gtt *gtt);
 /**
  * ghyvi_gtt_get_root() - Get a reference on the tree of a guest-physical root.
  * @gtt: the gtt
- * @gpa4: guest-physical addresses: one of the PML4 page (@levels is 4), or four of the page
- *	directories (@levels is 3); bits that are not part of an entry's address are ignored
+ * @gpa4: the guest-physical address of the PML4 page (@levels is 4), or the four of the page
+ *	directories (@levels is 3). Bits outside an entry's address field are ignored
  * @levels: 3 or 4
  *
  * A tree that is not known yet is shadowed completely: each of its table pages is protected or
@@ -172,10 +171,11 @@ void ghyvi_gtt_ggtt_live(struct ghyvi_gtt *gtt);
  * other trees to complete the tree. Under the policy "nested" only the addresses are recorded.
  *
  * Context: Process context, may sleep. Takes gtt->lock.
- * Return: the root, to be released with ghyvi_gtt_put_root(), or an ERR_PTR: %-EFAULT if the PML4
- * page is not guest memory, %-ENOMEM if memory is short or RLIMIT_MEMLOCK is reached, %-ENOSPC if
- * there are too many trees or table pages and none can be evicted, or another error of
- * ghyvi_hv_ops.pin. The limits bound what one guest can make the host allocate.
+ * Return: the root, to be released with ghyvi_gtt_put_root(), or an ERR_PTR. %-EFAULT: the PML4
+ * page is not guest memory. %-ENOMEM: memory is short, or RLIMIT_MEMLOCK is reached. %-ENOSPC:
+ * there are too many trees or table pages, and none can be evicted. Or another error of
+ * ghyvi_hv_ops.pin or of @map_page of struct ghyvi_pgpu_ops. The limits bound what one guest can
+ * make the host allocate.
  */
 struct ghyvi_root *ghyvi_gtt_get_root(struct ghyvi_gtt *gtt, const u64 *gpa4, unsigned int levels);
 
@@ -210,13 +210,13 @@ void ghyvi_gtt_forget_root(struct ghyvi_gtt *gtt, const u64 *gpa4, unsigned int 
 void ghyvi_gtt_forget_roots(struct ghyvi_gtt *gtt);
 
 /**
- * ghyvi_root_bus() - Get the address of a tree's top shadow page.
+ * ghyvi_root_dma() - Get the address of a tree's top shadow page.
  * @root: the root, a reference on which the caller holds
  *
  * Context: Any context. Takes no lock.
- * Return: the bus address, or 0 for a nested root.
+ * Return: the DMA address, as for @root of struct ghyvi_job, or 0 for a nested root.
  */
-u64 ghyvi_root_bus(const struct ghyvi_root *root);
+dma_addr_t ghyvi_root_dma(const struct ghyvi_root *root);
 
 /**
  * ghyvi_root_job() - Set the members of a job that describe its tables.
@@ -232,7 +232,7 @@ void ghyvi_root_job(const struct ghyvi_root *root, struct ghyvi_job *job);
  * @gtt: the gtt
  * @gfn: guest page number, any value
  *
- * See @fault of struct ghyvi_client_params.
+ * See @fault of struct ghyvi_client_owner.
  *
  * Context: Process context, may sleep. Takes gtt->lock. Engine threads call it with no lock held.
  * Return: 0, or a negative errno: an error of ghyvi_hv_ops.pin, or %-ENOMEM if memory is short.
@@ -244,9 +244,9 @@ int ghyvi_gtt_fault(struct ghyvi_gtt *gtt, u64 gfn);
  * @gtt: the gtt
  * @root: the tree, which is about to be used; NULL or a nested root: all trees
  *
- * Afterwards each shadow entry that @root or the GGTT can reach equals the translation of the
- * guest's entry as it was at some moment after the call began. An entry that cannot be translated
- * maps scratch.
+ * Afterwards each shadow entry that @root or the GGTT can reach is current: it equals the
+ * translation of the guest's entry at some moment after the call began. An entry that cannot be
+ * translated maps scratch.
  *
  * Context: Process context, may sleep. Takes gtt->lock.
  */

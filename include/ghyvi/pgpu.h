@@ -13,6 +13,19 @@
 
 struct ghyvi_job;
 struct ghyvi_pgpu;
+struct ghyvi_pgpu_ops;
+
+/**
+ * struct ghyvi_pgpu_device - a pGPU as the core sees it; a backend embeds it in a structure of its
+ *	own.
+ * @ops: operations of the backend
+ */
+struct ghyvi_pgpu_device {
+	const struct ghyvi_pgpu_ops *ops;
+};
+
+/* Maximum number of reserved ranges of a pGPU. */
+#define GHYVI_RESERVED_RANGES 4
 
 /**
  * struct ghyvi_pgpu_resources - resources of a pGPU that are divided among vGPUs.
@@ -21,8 +34,14 @@ struct ghyvi_pgpu;
  *	4 GiB
  * @aperture_bytes: size in bytes of the part of the GGTT address space, starting at 0, that a CPU
  *	can access through a BAR; a power of two, smaller than @ggtt_bytes
+ * @reserved: ranges of the GGTT address space that the backend keeps for itself, for example for
+ *	status pages, rings and context images; in multiples of pages, in any order. No vGPU gets an
+ *	address in them: vGPUs share the largest range after the aperture that is left.
+ * @nr_reserved: number of valid ranges in @reserved
  * @fences: number of fence registers
  * @timestamp_hz: frequency of the engines' TIMESTAMP registers in Hz
+ * @jobs_per_engine: number of jobs that an engine takes at a time, at least 1: the one that it
+ *	executes, and those that it executes next without waiting for the core
  * @nested: the pGPU can run nested jobs. A nested job walks the guest's own tables; the backend
  *	translates their guest-physical addresses per client. All that is said below about nested
  *	jobs applies only if this is true.
@@ -31,8 +50,11 @@ struct ghyvi_pgpu_resources {
 	u32 engines;
 	u64 ggtt_bytes;
 	u64 aperture_bytes;
+	struct ghyvi_range reserved[GHYVI_RESERVED_RANGES];
+	unsigned int nr_reserved;
 	u32 fences;
 	u32 timestamp_hz;
+	unsigned int jobs_per_engine;
 	bool nested;
 };
 
@@ -50,6 +72,17 @@ enum ghyvi_page_kind {
 #define GHYVI_EVENT_CONTEXT_SWITCH BIT(8)
 
 /**
+ * struct ghyvi_client_owner - the core's side of a client that runs nested jobs; the core embeds it
+ *	in a structure of its own.
+ * @fault: called when a nested job needs guest page @gfn and @map_guest has not been called for it.
+ *	Returns 0 when the page has been mapped (it may be unmapped again soon), or a negative errno
+ *	when it cannot be mapped. May sleep; the backend holds none of its locks.
+ */
+struct ghyvi_client_owner {
+	int (*fault)(struct ghyvi_client_owner *owner, u64 gfn);
+};
+
+/**
  * struct ghyvi_client_params - parameters of a client; a client is the backend's view of a vGPU.
  * @ggtt: ranges of the GGTT that belong to the client; an engine access outside of them is an error
  * @nr_ggtt: number of valid ranges in @ggtt, 0..2
@@ -62,10 +95,7 @@ enum ghyvi_page_kind {
  *	entries_rejected of nested jobs
  * @ggtt_table: the guest's GGTT table, one entry per page of the whole GGTT address space; nested
  *	jobs use it instead of the entries installed by @ggtt_write
- * @fault: called when a nested job needs guest page @gfn and @map_guest has not been called for it.
- *	Returns 0 when the page has been mapped (it may be unmapped again soon), or a negative errno
- *	when it cannot be mapped. May sleep; the backend holds none of its locks.
- * @owner: first argument of @fault
+ * @owner: handles faults of nested jobs; NULL: the client runs none
  *
  * All pointers stay valid as long as the client.
  */
@@ -78,8 +108,7 @@ struct ghyvi_client_params {
 	struct ghyvi_reporter *reporter;
 	struct ghyvi_stats *stats;
 	const u64 *ggtt_table;
-	int (*fault)(void *owner, u64 gfn);
-	void *owner;
+	struct ghyvi_client_owner *owner;
 };
 
 /**
@@ -89,6 +118,21 @@ struct ghyvi_client_params {
  */
 struct ghyvi_pgpu_client {
 	struct ghyvi_client_params params;
+};
+
+/**
+ * struct ghyvi_pgpu_context - a guest's context as the backend sees it; a backend embeds it in a
+ *	structure of its own.
+ * @client: client that the context belongs to
+ * @engine: engine that the context is for
+ * @lrca: GGTT address of the guest's context image
+ *
+ * It lives across jobs, so a backend can keep there what hardware saves and restores.
+ */
+struct ghyvi_pgpu_context {
+	struct ghyvi_pgpu_client *client;
+	enum ghyvi_engine_id engine;
+	u32 lrca;
 };
 
 enum ghyvi_job_status {
@@ -116,6 +160,11 @@ enum ghyvi_context_index {
 	GHYVI_CTX_PDP0_UDW = 0x31,
 	GHYVI_CTX_PDP0_LDW = 0x33,
 	GHYVI_CTX_GPR = 0x69, /* 16 x (lo, hi), every second dword; Gen9 */
+	/*
+	 * An MI_LOAD_REGISTER_IMM with the context's other registers: header, then offset and value
+	 * of each slot of ghyvi_register_slots(). The place is ghyvi's; drivers do not look there.
+	 */
+	GHYVI_CTX_REGISTERS = 0x200,
 	GHYVI_CTX_DWORDS = GHYVI_PAGE_BYTES / 4,
 };
 
@@ -128,6 +177,12 @@ enum ghyvi_fetch_source {
 	GHYVI_FETCH_GGTT, /* a batch in the GGTT */
 	GHYVI_FETCH_PPGTT, /* a batch in the PPGTT */
 };
+
+/* Index of the value of a context register, by its slot. */
+static inline unsigned int ghyvi_context_value(unsigned int slot)
+{
+	return GHYVI_CTX_REGISTERS + 2 + 2 * slot;
+}
 
 #define GHYVI_WINDOW_DWORDS 64
 
@@ -158,19 +213,98 @@ struct ghyvi_cmd_prefetch {
  *
  * Context: any; may run concurrently with ghyvi_audit_extend(), which adds commands for a tail that
  * the engine does not know yet.
- * Return: the number of dwords in @window, which ends at the end of the page or the ring; 0 when
- * commands of @source are not audited, and the engine must fetch from guest memory; -EACCES when
- * the auditor has refused (and reported) the commands, and the job must end with GHYVI_JOB_ERROR;
- * -EFAULT when @at was never audited, which is an isolation violation.
+ * Return: the number of dwords in @window, which ends at the end of the page or the ring. 0:
+ * commands of @source are not audited, and the engine must fetch from guest memory. -EACCES: the
+ * auditor has refused (and reported) the commands, and the job must end with GHYVI_JOB_ERROR.
+ * -EFAULT: @at was never audited, which is an isolation violation.
  */
 int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch_source source,
 			 unsigned int level, u64 at, u32 ring_head,
 			 struct ghyvi_cmd_prefetch *window);
 
+/**
+ * struct ghyvi_commands_page - the copy of one page of audited commands.
+ * @source: where the engine would fetch the original from
+ * @at: address of the original page, page aligned; an offset in the ring if @source is
+ *	GHYVI_FETCH_RING
+ * @dwords: the copy, a page of host memory. It is never written again, and stays until
+ *	ghyvi_commands_free().
+ * @from: offset in the ring at which the commands begin that the page was copied with
+ * @to: offset in the ring at which they end; the ring may wrap in between. Of a page of the ring,
+ *	only dwords from @from to @to are valid.
+ * @refused: a command was refused. The engine may execute the ring up to @stop only; then the job
+ *	must end with GHYVI_JOB_ERROR and RING_HEAD @stop.
+ * @stop: offset in the ring; @to if no command was refused. If it equals @from, the indirect
+ *	context batch must not run either.
+ */
+struct ghyvi_commands_page {
+	enum ghyvi_fetch_source source;
+	u64 at;
+	const u32 *dwords;
+	u32 from;
+	u32 to;
+	u32 stop;
+	bool refused;
+};
+
+struct audit_segment;
+struct audit_page;
+
+/**
+ * struct ghyvi_commands_iter - position in the pages of a job's audited commands.
+ * @commands: the commands
+ *
+ * The other members are private.
+ */
+struct ghyvi_commands_iter {
+	const struct ghyvi_commands *commands;
+	/* private: */
+	const struct audit_segment *segment;
+	const struct audit_page *copy;
+	unsigned int bucket;
+};
+
+/**
+ * ghyvi_commands_iter_next() - get the next page of audited commands.
+ * @iter: the position; initially all members but @commands are 0
+ * @page: filled with the next page
+ *
+ * For a backend whose engines fetch from memory and cannot call ghyvi_commands_fetch(): it installs
+ * each copy where the engine looks for the original. Pages of commands that are not audited (see
+ * audit/mode) are not among them. Before @run of the job all pages are returned. After an extension
+ * the same iterator goes on with the pages that were added, which @update_tail must install before
+ * the engine knows the tail. The same @at may be returned again then, with a later copy; commands
+ * before the extension's @from keep the earlier one.
+ *
+ * Context: any; as for ghyvi_commands_fetch().
+ * Return: true if @page was filled; false if no page is left at present.
+ */
+bool ghyvi_commands_iter_next(struct ghyvi_commands_iter *iter, struct ghyvi_commands_page *page);
+
 /* The value at GHYVI_CTX_INDIRECT: address and length of the indirect context batch. */
 #define GHYVI_INDIRECT_ADDRESS GENMASK(31, 6)
 #define GHYVI_INDIRECT_LINES GENMASK(5, 0)
 #define GHYVI_INDIRECT_LINE_BYTES 64u
+
+/**
+ * struct ghyvi_job_fault - where an engine was when it stopped a job early.
+ * @valid: the backend has set the other members
+ * @acthd: graphics address that the engine had reached: in the batch that it executed, or in the
+ *	GGTT if it executed the ring
+ * @ipehr: header of the last command that it fetched
+ * @instdone: INSTDONE of the engine; 0 if there is no such register
+ * @ring_head: offset in the ring of the command that it stopped at; if it executed a batch, after
+ *	the command that started the batch
+ *
+ * The core shows the values in the guest's registers, from where the guest's driver reports them.
+ */
+struct ghyvi_job_fault {
+	bool valid;
+	u64 acthd;
+	u32 ipehr;
+	u32 instdone;
+	u32 ring_head;
+};
 
 /* A batch that the ring starts, and a second-level batch that this batch calls. */
 #define GHYVI_BATCH_LEVELS 2
@@ -179,22 +313,25 @@ int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch
  * struct ghyvi_job - one workload as the backend sees it; embedded in the core's workload.
  * @client: client whose tables, registers and pages the job may access
  * @engine: engine that executes the job
- * @root: host address of the shadow PML4 page, or of the shadow PDP page (4 entries used) if
- *	@levels is 3
+ * @root: address (see @map_page of struct ghyvi_pgpu_ops) of the shadow PML4 page, or of the
+ *	shadow PDP page (4 entries used) if @levels is 3
  * @levels: number of table levels, 4 or 3
  * @nested: walk the guest's tables instead of @root. As in a shadow, an entry that cannot be
  *	translated maps a page that reads as zero and drops writes.
  * @guest_root: if @nested, guest-physical address of the PML4 page, or of the four page directories
  * @context: the host's copy of the context's register state (GHYVI_CTX_DWORDS dwords). The engine
  *	loads ring registers, timestamp and GPRs from it, and saves RING_HEAD, CTX_TIMESTAMP and
- *	GPRs to it before @done. The core stores the ring tail in RING_TAIL before @run. The backend
- *	stores there the last tail that it was given when it returns a job that was preempted or had
- *	not begun.
+ *	GPRs to it before @done. The values at ghyvi_context_value() are the context's registers,
+ *	also if @restore is false; at @done they are those that the commands have left. The core
+ *	stores the ring tail in RING_TAIL before @run. The backend stores there the last tail that
+ *	it was given when it returns a job that was preempted or had not begun.
+ * @pgpu_context: the backend's state of the context; NULL if the backend has no @context_create
  * @commands: audited commands, which the engine fetches instead of those in guest memory; NULL when
  *	no command is audited (tests of backends only)
  * @lrca: GGTT address of the context image; its first page (PPHWSP) is the target of STORE_INDEX
  *	writes
- * @restore: false if CONTEXT_CONTROL of the context says restore-inhibit: GPRs start at 0
+ * @restore: false if CONTEXT_CONTROL of the context says restore-inhibit: GPRs start at 0, and
+ *	what @pgpu_context has from earlier jobs is void
  * @budget_ns: limit of the job's time on the engine in ns; 0: no limit. Past it the backend stops
  *	the job with GHYVI_JOB_ERROR as soon as it can, between two commands at the latest. When the
  *	engine reaches commands that @update_tail added, the time restarts from 0.
@@ -209,6 +346,8 @@ int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch
  *	on.
  * @busy_ns: time on the engine in ns; 0 if the job did not begin or has not ended. The backend sets
  *	it with WRITE_ONCE() when the job has ended, before @done.
+ * @fault: set by the backend before @done reports GHYVI_JOB_ERROR or GHYVI_JOB_CANCELLED, if the
+ *	job had begun. The core clears @valid of it before @run.
  * @backend: the backend's part of the job: @job_bytes of struct ghyvi_pgpu_ops, allocated by the
  *	core. All 0 before the first @run; the core leaves it alone while the job is preempted. It
  *	is not accessible to a guest.
@@ -216,11 +355,12 @@ int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch
 struct ghyvi_job {
 	struct ghyvi_pgpu_client *client;
 	enum ghyvi_engine_id engine;
-	u64 root;
+	dma_addr_t root;
 	unsigned int levels;
 	bool nested;
 	u64 guest_root[4];
 	u32 *context;
+	struct ghyvi_pgpu_context *pgpu_context;
 	struct ghyvi_commands *commands;
 	u32 lrca;
 	bool restore;
@@ -229,13 +369,14 @@ struct ghyvi_job {
 	void (*event)(struct ghyvi_job *job, u32 events);
 	u64 begun_ns;
 	u64 busy_ns;
+	struct ghyvi_job_fault fault;
 	void *backend;
 };
 
 /**
  * struct ghyvi_pgpu_ops - operations of a pGPU backend.
  *
- * The argument @pgpu of an operation is the pointer given to ghyvi_pgpu_register(). Unless stated
+ * The argument @pgpu of an operation is the device given to ghyvi_pgpu_register(). Unless stated
  * otherwise an operation may sleep. The core may hold its mutexes while it calls one.
  */
 struct ghyvi_pgpu_ops {
@@ -244,26 +385,48 @@ struct ghyvi_pgpu_ops {
 	/** @job_bytes: size in bytes of the backend's part of a job; may be 0 */
 	size_t job_bytes;
 	/** @resources: fill in the resources, which are constant. */
-	void (*resources)(void *pgpu, struct ghyvi_pgpu_resources *resources);
+	void (*resources)(struct ghyvi_pgpu_device *pgpu, struct ghyvi_pgpu_resources *resources);
 
 	/**
 	 * @client_create: create a client. Copies @params. Returns the client or ERR_PTR(-ENOMEM).
 	 */
-	struct ghyvi_pgpu_client *(*client_create)(void *pgpu,
+	struct ghyvi_pgpu_client *(*client_create)(struct ghyvi_pgpu_device *pgpu,
 						   const struct ghyvi_client_params *params);
-	/** @client_destroy: free a client. No job of the client is queued or running. */
+	/**
+	 * @client_destroy: free a client. No job of the client is queued or running, and its
+	 * contexts are destroyed.
+	 */
 	void (*client_destroy)(struct ghyvi_pgpu_client *client);
 
 	/**
-	 * @own_page: allow the client to access the host page at @bus as @kind. Counted: a page may
-	 * be owned several times with the same kind. Returns 0 or -ENOMEM.
+	 * @context_create: create the state of a context, with all members of struct
+	 * ghyvi_pgpu_context set. The core calls it before the first job of the context, and again
+	 * when the guest has put another context at the same address. A client has at most one
+	 * state for each engine and address, and a limited number in total. Returns the state or
+	 * ERR_PTR(-ENOMEM). It and @context_destroy are NULL if the backend keeps no such state.
 	 */
-	int (*own_page)(struct ghyvi_pgpu_client *client, u64 bus, enum ghyvi_page_kind kind);
+	struct ghyvi_pgpu_context *(*context_create)(struct ghyvi_pgpu_client *client,
+						     enum ghyvi_engine_id engine, u32 lrca);
 	/**
-	 * @disown_page: undo one @own_page. The core has removed all table entries that map the
-	 * page and called @invalidate.
+	 * @context_destroy: free the state of a context. No job of the context is queued, running
+	 * or preempted. The guest may submit the context again afterwards, without restore-inhibit.
 	 */
-	void (*disown_page)(struct ghyvi_pgpu_client *client, u64 bus);
+	void (*context_destroy)(struct ghyvi_pgpu_context *context);
+
+	/**
+	 * @map_page: allow the client to access the host page at physical address @hpa as @kind,
+	 * and map it for DMA. Stores in *@dma the address by which engines access the page: page
+	 * aligned, below 2^48, and at most what the pGPU can address. Entries of tables hold this
+	 * address, never @hpa. A page may be mapped several times with the same kind; each call has
+	 * its @unmap_page. Returns 0; -ENOMEM; -ERANGE (the pGPU cannot address the page).
+	 */
+	int (*map_page)(struct ghyvi_pgpu_client *client, u64 hpa, enum ghyvi_page_kind kind,
+			dma_addr_t *dma);
+	/**
+	 * @unmap_page: undo one @map_page that returned @dma. The core has removed all table
+	 * entries that hold @dma and called @invalidate.
+	 */
+	void (*unmap_page)(struct ghyvi_pgpu_client *client, dma_addr_t dma);
 
 	/**
 	 * @ggtt_write: install @count GGTT entries, starting at index @first (GGTT address / 4
@@ -275,11 +438,11 @@ struct ghyvi_pgpu_ops {
 	u64 (*ggtt_read)(struct ghyvi_pgpu_client *client, u64 index);
 
 	/**
-	 * @map_guest: map the client's guest page @gfn to the host page at @bus, which the client
-	 * owns, until @unmap_guest. For nested jobs; it and @unmap_guest are NULL if the backend
-	 * has none. Returns 0 or -ENOMEM.
+	 * @map_guest: map the client's guest page @gfn to the page at @dma, an address that
+	 * @map_page returned for a page of kind GHYVI_PAGE_DATA, until @unmap_guest. For nested
+	 * jobs; it and @unmap_guest are NULL if the backend has none. Returns 0 or -ENOMEM.
 	 */
-	int (*map_guest)(struct ghyvi_pgpu_client *client, u64 gfn, u64 bus);
+	int (*map_guest)(struct ghyvi_pgpu_client *client, u64 gfn, dma_addr_t dma);
 	/**
 	 * @unmap_guest: undo @map_guest. Engines may use the page until the next @invalidate
 	 * returns.
@@ -287,31 +450,38 @@ struct ghyvi_pgpu_ops {
 	void (*unmap_guest)(struct ghyvi_pgpu_client *client, u64 gfn);
 
 	/**
-	 * @invalidate: drop cached translations. On return no engine uses, or will use, a
-	 * translation of this client that was read from its tables (or the guest's) before the
-	 * call. This includes accesses in progress. Waits for a bounded time.
+	 * @invalidate: drop cached translations of @count clients, at least 1, each listed once. On
+	 * return no engine uses, or will use, a translation of these clients that was read from
+	 * their tables (or the guests') before the call. This includes accesses in progress.
+	 *
+	 * It may have to stop the clients' jobs for a moment, so the core collects pages and calls
+	 * it once before it gives them all back with @unmap_page. Sleeps for a bounded time: as
+	 * long as the engines need to give way, or to be reset, whatever the jobs do. It never
+	 * waits for @done or @fault, whose locks the caller may hold.
 	 */
-	void (*invalidate)(struct ghyvi_pgpu_client *client);
+	void (*invalidate)(struct ghyvi_pgpu_client *const *clients, unsigned int count);
 
 	/**
-	 * @run: put the job on its engine. The core gives an engine one job at a time. Must neither
-	 * wait for the engine nor call @done. Returns 0, and then @done is called once; -EBUSY (the
-	 * engine has a job); -EIO (the engine is dead).
+	 * @run: give the job to its engine, which executes its jobs in the order of @run, whatever
+	 * clients they belong to. Must neither wait for the engine nor call @done. Returns 0, and
+	 * then @done is called once; -EBUSY (the engine has as many jobs as it takes; it takes
+	 * another one as soon as @done was called for one of them); -EIO (the engine is dead).
 	 */
-	int (*run)(void *pgpu, struct ghyvi_job *job);
+	int (*run)(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
 	/**
 	 * @update_tail: move the ring tail of a job on the engine forward (lite restore). Does not
 	 * wait for the engine. Returns 0 if the engine will execute up to @tail before the job
-	 * completes, or -ESTALE if it cannot any more; then @done has been or will be called.
+	 * completes. Returns -ESTALE if it cannot any more; then @done has been or will be called.
 	 */
-	int (*update_tail)(void *pgpu, struct ghyvi_job *job, u32 tail);
+	int (*update_tail)(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job, u32 tail);
 	/**
 	 * @preempt: request that the job stops before its next command, in the ring or in a batch.
-	 * @done reports the outcome. A request for a job that the engine does not have is ignored.
-	 * Called with a spinlock of the core held: must not sleep. NULL if the backend cannot
-	 * preempt.
+	 * @done reports the outcome. A job that waits for others on its engine is given back with
+	 * GHYVI_JOB_PREEMPTED and without waiting for them. A request for a job that the engine
+	 * does not have is ignored. Called with a spinlock of the core held: must not sleep. NULL
+	 * if the backend cannot preempt.
 	 */
-	void (*preempt)(void *pgpu, struct ghyvi_job *job);
+	void (*preempt)(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
 	/**
 	 * @cancel: stop a job. On return the engine does not execute the job, and causes no further
 	 * memory write or event for it. @done has been called, or is called with the status with
@@ -320,12 +490,13 @@ struct ghyvi_pgpu_ops {
 	 *
 	 * The job may have ended before the call; it stays valid during the call. May be called
 	 * with locks held that @done takes. It waits, for a bounded time, until the engine no
-	 * longer executes the job, but never for @done of this or another job to return.
+	 * longer executes the job, but never for @done of this or another job to return, nor for
+	 * the jobs before it on the engine. Other jobs of the engine go on.
 	 */
-	void (*cancel)(void *pgpu, struct ghyvi_job *job);
+	void (*cancel)(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
 
 	/** @timestamp: return the engines' clock in ticks of timestamp_hz. Any context. */
-	u64 (*timestamp)(void *pgpu);
+	u64 (*timestamp)(struct ghyvi_pgpu_device *pgpu);
 };
 
 #endif

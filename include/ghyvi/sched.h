@@ -35,8 +35,8 @@ struct ghyvi_workload {
 	 * fills the host's copy of the context.
 	 *
 	 * Called by ghyvi_sched_kick() if @owner is its @guest, otherwise by a kernel worker. No
-	 * scheduler lock is held, and it may sleep: it delays no @prepare or @complete of another
-	 * workload, and if it takes too long the engine is given to other vGPUs. If it returns
+	 * scheduler lock is held, and it may sleep. It delays no @prepare or @complete of another
+	 * workload. If it takes too long, the engine is given to other vGPUs. If it returns
 	 * non-zero, the workload is not run, and @complete is called with GHYVI_JOB_ERROR.
 	 */
 	int (*prepare)(struct ghyvi_workload *workload);
@@ -87,8 +87,7 @@ struct ghyvi_sched_clock {
 
 /**
  * ghyvi_sched_create() - create a scheduler that runs on the host's clock.
- * @ops: the backend
- * @pgpu: first argument for @ops
+ * @pgpu: the pGPU
  *
  * Creates a clock thread and a workqueue for @prepare and @complete. The policy is "fair".
  *
@@ -96,12 +95,11 @@ struct ghyvi_sched_clock {
  * Return: the scheduler, or an ERR_PTR: -ENOMEM: out of memory; -EINTR: the calling thread was
  * killed while the clock thread was created.
  */
-struct ghyvi_sched *ghyvi_sched_create(const struct ghyvi_pgpu_ops *ops, void *pgpu);
+struct ghyvi_sched *ghyvi_sched_create(struct ghyvi_pgpu_device *pgpu);
 
 /**
  * ghyvi_sched_create_on() - create a scheduler that runs on the caller's clock.
- * @ops: the backend
- * @pgpu: first argument for @ops
+ * @pgpu: the pGPU
  * @clock: source of time and of timer calls
  * @clock_data: first argument for @clock
  *
@@ -111,7 +109,7 @@ struct ghyvi_sched *ghyvi_sched_create(const struct ghyvi_pgpu_ops *ops, void *p
  * Context: may sleep.
  * Return: the scheduler, or ERR_PTR(-ENOMEM).
  */
-struct ghyvi_sched *ghyvi_sched_create_on(const struct ghyvi_pgpu_ops *ops, void *pgpu,
+struct ghyvi_sched *ghyvi_sched_create_on(struct ghyvi_pgpu_device *pgpu,
 					  const struct ghyvi_sched_clock *clock, void *clock_data);
 
 /**
@@ -331,7 +329,7 @@ void ghyvi_sched_kick(struct ghyvi_sched *sched, enum ghyvi_engine_id engine,
  *
  * Context: may sleep.
  * Return: true if @complete will not be called, because the workload was queued and not being
- * prepared; false if @complete was called, is being called or will be called.
+ * prepared. False if @complete was called, is being called or will be called.
  */
 bool ghyvi_sched_cancel(struct ghyvi_sched *sched, struct ghyvi_workload *workload);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the table pages of one vGPU have shown about bursts, gaps and runs (terms: shadow_policy.h).
- * A single page has too few of them to predict from, and a driver uses many pages in the same way,
- * so the statistics are kept for all pages of a vGPU together.
+ * A single page has too few of them to predict from, and a driver uses many pages in the same way.
+ * So the statistics are kept for all pages of a vGPU together.
  *
  * The functions take no lock. The caller serializes calls for one vGPU (gtt->lock).
  */
@@ -132,10 +132,10 @@ unsigned int ghyvi_duration_class(u32 duration);
  * @rental: present costs of the decision
  *
  * Context: Any context. Serialized by the caller.
- * Return: the number of units to pay rent for before buying. This is @limit of the histogram; a
- * small part of the break-even point if no duration is recorded; or the break-even point (price /
- * rent) if the regret budget is used up. U32_MAX if one of the latter two applies and the rent is
- * 0.
+ * Return: the number of units to pay rent for before buying. This is @limit of the histogram. If no
+ * duration is recorded, it is a small part of the break-even point (price / rent). If the regret
+ * budget is used up, it is the break-even point. U32_MAX if one of the latter two applies and the
+ * rent is 0.
  */
 u32 ghyvi_rental_limit(const struct ghyvi_histogram *durations, s64 credit_ns,
 		       const struct ghyvi_rent_or_buy *rental);

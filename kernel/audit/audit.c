@@ -8,6 +8,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <trace/events/ghyvi.h>
+#include <ghyvi/choice.h>
 #include "audit.h"
 
 #define AUDIT_RULE_TEXT(identifier, name, reason) { name, reason },
@@ -21,6 +22,13 @@ static const char *const modes[] = {
 	[GHYVI_AUDIT_FULL] = "full",
 	[GHYVI_AUDIT_LOG] = "log",
 };
+
+static const char *mode_name(unsigned int i)
+{
+	return modes[i];
+}
+
+static const struct ghyvi_choices mode_choices = { mode_name, ARRAY_SIZE(modes) };
 
 static const char *const sources[] = {
 	[GHYVI_FETCH_RING] = "ring",
@@ -38,7 +46,7 @@ struct ghyvi_audit *ghyvi_audit_create(const struct ghyvi_audit_params *params)
 	audit->params = *params;
 	mutex_init(&audit->lock);
 	audit->mode = GHYVI_AUDIT_PRIVILEGED;
-	audit->shortcuts = audit_shortcuts(params->gen);
+	audit->shortcuts = ghyvi_audit_shortcuts(params->gen);
 	audit->budget = (struct ghyvi_audit_budget){
 		.budget_bytes = GHYVI_AUDIT_BYTES_DEFAULT,
 		.budget_commands = GHYVI_AUDIT_COMMANDS_DEFAULT,
@@ -50,41 +58,31 @@ struct ghyvi_audit *ghyvi_audit_create(const struct ghyvi_audit_params *params)
 
 void ghyvi_audit_destroy(struct ghyvi_audit *audit)
 {
-	audit_spare_free(audit);
+	ghyvi_audit_spare_free(audit);
 	mutex_destroy(&audit->lock);
 	kvfree(audit);
 }
 
 void ghyvi_audit_reset(struct ghyvi_audit *audit)
 {
-	audit_spare_free(audit);
+	ghyvi_audit_spare_free(audit);
 }
 
 int ghyvi_audit_set_mode(struct ghyvi_audit *audit, const char *name)
 {
-	unsigned int i;
+	int mode = ghyvi_choice_find(&mode_choices, name);
 
-	for (i = 0; i < ARRAY_SIZE(modes); i++)
-		if (!strcmp(modes[i], name))
-			break;
-	if (i == ARRAY_SIZE(modes))
-		return -EINVAL;
+	if (mode < 0)
+		return mode;
 	mutex_lock(&audit->lock);
-	audit->mode = i;
+	audit->mode = mode;
 	mutex_unlock(&audit->lock);
 	return 0;
 }
 
 int ghyvi_audit_mode_list(struct ghyvi_audit *audit, char *buffer, size_t bytes)
 {
-	enum ghyvi_audit_mode active = READ_ONCE(audit->mode);
-	unsigned int i;
-	int at = 0;
-
-	for (i = 0; i < ARRAY_SIZE(modes); i++)
-		at += scnprintf(buffer + at, bytes - at, i == active ? "%s[%s]" : "%s%s",
-				i ? " " : "", modes[i]);
-	return at + scnprintf(buffer + at, bytes - at, "\n");
+	return ghyvi_choice_list(&mode_choices, READ_ONCE(audit->mode), buffer, bytes);
 }
 
 void ghyvi_audit_budget(struct ghyvi_audit *audit, struct ghyvi_audit_budget *budget)
@@ -110,7 +108,7 @@ int ghyvi_audit_set_budget(struct ghyvi_audit *audit, const struct ghyvi_audit_b
 	return 0;
 }
 
-int audit_refuse(struct audit_scan *scan, enum audit_rule rule)
+int ghyvi_audit_refuse(struct audit_scan *scan, enum audit_rule rule)
 {
 	/* An extension: the workload can end at its old tail instead. */
 	if (rule >= AUDIT_BYTES && scan->commands->newest)
@@ -119,7 +117,7 @@ int audit_refuse(struct audit_scan *scan, enum audit_rule rule)
 	return -EACCES;
 }
 
-void audit_report(const struct audit_scan *scan)
+void ghyvi_audit_report(const struct audit_scan *scan)
 {
 	const struct ghyvi_audit_params *params = &scan->audit->params;
 	const char *command = scan->command ? scan->command->name : "command";
@@ -179,18 +177,18 @@ static int add_segment(struct ghyvi_commands *commands, u32 from, u32 to)
 	};
 	int err;
 
-	scan.segment = audit_segment_create(from, to);
+	scan.segment = ghyvi_audit_segment_create(from, to);
 	if (!scan.segment)
 		return -ENOMEM;
 	ghyvi_audit_budget(audit, &budget);
 	scan.commands_left = budget.budget_commands;
 	scan.batches_left = budget.budget_batches;
 	scan.deadline_ns = started_ns + 1000ULL * budget.budget_us;
-	err = audit_scan_segment(&scan);
+	err = ghyvi_audit_scan_segment(&scan);
 	if (err)
-		audit_segment_free(audit, scan.segment);
+		ghyvi_audit_segment_free(audit, scan.segment);
 	else
-		audit_segment_publish(commands, scan.segment);
+		ghyvi_audit_segment_publish(commands, scan.segment);
 	ghyvi_count_add(audit->params.stats, audited_commands,
 			budget.budget_commands - scan.commands_left);
 	ghyvi_count_add(audit->params.stats, audit_ns, ktime_get_ns() - started_ns);
@@ -201,7 +199,6 @@ struct ghyvi_commands *ghyvi_audit_submission(struct ghyvi_audit *audit,
 					      const struct ghyvi_submission *submission)
 {
 	struct ghyvi_commands *commands = kzalloc(sizeof(*commands), GFP_KERNEL_ACCOUNT);
-	u32 bytes = audit_ring_distance(submission, submission->head, submission->tail);
 	int err;
 
 	if (!commands)
@@ -212,13 +209,20 @@ struct ghyvi_commands *ghyvi_audit_submission(struct ghyvi_audit *audit,
 	commands->mode = audit->mode;
 	commands->bytes_left = audit->budget.budget_bytes;
 	mutex_unlock(&audit->lock);
-	commands->ring_left = submission->ring_bytes - bytes;
 	err = add_segment(commands, submission->head, submission->tail);
 	if (err) {
 		ghyvi_commands_free(commands);
 		return ERR_PTR(err);
 	}
+	commands->ring_left =
+		submission->ring_bytes -
+		audit_ring_distance(submission, submission->head, ghyvi_commands_tail(commands));
 	return commands;
+}
+
+u32 ghyvi_commands_tail(const struct ghyvi_commands *commands)
+{
+	return commands->newest->to;
 }
 
 int ghyvi_audit_extend(struct ghyvi_commands *commands, u32 tail)

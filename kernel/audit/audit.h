@@ -46,6 +46,8 @@
 	X(BATCH_LEVEL, "batch-level", "second-level batches start from first-level batches only") \
 	X(BATCH_PLACE, "batch-place", "batches cannot start or end here")                         \
 	X(SEMAPHORE, "semaphore-mode", "only memory can be polled, with a valid comparison")      \
+	X(ATOMIC, "atomic", "there is no such atomic operation, or its address is not aligned")   \
+	X(POST, "post-sync", "the flush has a reserved post-sync operation")                      \
 	X(MMIO_WRITE, "mmio-write", "a flush must not write registers")                           \
 	X(UNMAPPED, "unmapped", "the commands are not mapped to guest memory")                    \
 	X(BYTES, "budget-bytes", "more commands than audit/budget_bytes")                         \
@@ -147,7 +149,7 @@ struct ghyvi_audit {
 	/** @last: the command that was refused last */
 	struct audit_reject last;
 	/** @shortcuts: those of the generation, by engine */
-	const struct audit_shortcuts *shortcuts;
+	const struct ghyvi_audit_shortcuts *shortcuts;
 	/** @targets: batches to scan; used by one scan at a time */
 	struct audit_target targets[GHYVI_AUDIT_BATCHES_MAX];
 	/** @packet: contiguous copy of a packet; used by one scan at a time */
@@ -211,22 +213,30 @@ static inline unsigned int audit_dword_in_page(u64 at)
 
 /* cmd_cache.c */
 /* Returns the copy of the page with @key, or NULL. */
-struct audit_page *audit_page_find(const struct audit_segment *segment, u64 key);
+struct audit_page *ghyvi_audit_page_find(const struct audit_segment *segment, u64 key);
 /* Add a page to @segment; the caller fills it. Returns NULL if out of memory. */
-struct audit_page *audit_page_add(struct ghyvi_audit *audit, struct audit_segment *segment,
-				  u64 key);
+struct audit_page *ghyvi_audit_page_add(struct ghyvi_audit *audit, struct audit_segment *segment,
+					u64 key);
 /* Remove the page that was added last, because it could not be filled. */
-void audit_page_drop(struct ghyvi_audit *audit, struct audit_segment *segment,
-		     struct audit_page *page);
-struct audit_segment *audit_segment_create(u32 from, u32 to);
-void audit_segment_free(struct ghyvi_audit *audit, struct audit_segment *segment);
+void ghyvi_audit_page_drop(struct ghyvi_audit *audit, struct audit_segment *segment,
+			   struct audit_page *page);
+struct audit_segment *ghyvi_audit_segment_create(u32 from, u32 to);
+void ghyvi_audit_segment_free(struct ghyvi_audit *audit, struct audit_segment *segment);
 /* Free the pages that are kept for the next submissions. */
-void audit_spare_free(struct ghyvi_audit *audit);
+void ghyvi_audit_spare_free(struct ghyvi_audit *audit);
 /* Make a complete segment visible to the engine. */
-void audit_segment_publish(struct ghyvi_commands *commands, struct audit_segment *segment);
+void ghyvi_audit_segment_publish(struct ghyvi_commands *commands, struct audit_segment *segment);
 static inline u64 audit_key(enum ghyvi_fetch_source source, u64 at)
 {
 	return at >> GHYVI_PAGE_SHIFT << 2 | source;
+}
+static inline enum ghyvi_fetch_source audit_key_source(u64 key)
+{
+	return key & 3;
+}
+static inline u64 audit_key_address(u64 key)
+{
+	return key >> 2 << GHYVI_PAGE_SHIFT;
 }
 static inline bool audit_start_seen(const struct audit_page *page, unsigned int level,
 				    unsigned int index)
@@ -240,6 +250,19 @@ static inline u32 audit_ring_distance(const struct ghyvi_submission *submission,
 	return to >= from ? to - from : to + submission->ring_bytes - from;
 }
 
+/* copy.c. The functions return 0 or an error, as those of scan.c. */
+/*
+ * Find the copy of the page that contains @at in the current stream, or make it. A new page of the
+ * ring is left empty: ghyvi_audit_copy_ring() fills it.
+ */
+int ghyvi_audit_copy_page(struct audit_scan *scan, u64 at, struct audit_page **page);
+/* Copy the segment's part of the ring to its pages. The ring is the current stream. */
+int ghyvi_audit_copy_ring(struct audit_scan *scan);
+/* Refuse the current command if the time budget is used up. May reschedule. */
+int ghyvi_audit_check_time(struct audit_scan *scan);
+/* Are all @bytes at @address in the vGPU's partition of the GGTT? */
+bool ghyvi_audit_owns_ggtt(const struct audit_scan *scan, u64 address, u64 bytes);
+
 /*
  * scan.c. The functions return 0 or an error: -EACCES: refused, scan->rule says why; -ENOSPC: an
  * extension that exceeds the workload's budget; -ENOMEM.
@@ -248,15 +271,11 @@ static inline u32 audit_ring_distance(const struct ghyvi_submission *submission,
  * Fill scan->segment and check its commands. A refused command is reported and marked in the
  * segment. Returns 0, -ENOSPC or -ENOMEM.
  */
-int audit_scan_segment(struct audit_scan *scan);
-/* Refuse the current command if the time budget is used up. May reschedule. */
-int audit_check_time(struct audit_scan *scan);
-/* Are all @bytes at @address in the vGPU's partition of the GGTT? */
-bool audit_owns_ggtt(const struct audit_scan *scan, u64 address, u64 bytes);
+int ghyvi_audit_scan_segment(struct audit_scan *scan);
 /* Schedule the batch at @address for scanning, unless it is not audited or was scanned already. */
-int audit_scan_target(struct audit_scan *scan, u64 address, u8 source, u8 level);
+int ghyvi_audit_scan_target(struct audit_scan *scan, u64 address, u8 source, u8 level);
 /* Returns a contiguous copy of the current packet, which spans pages; NULL: error in *@err. */
-const u32 *audit_scan_parts(struct audit_scan *scan, int *err);
+const u32 *ghyvi_audit_scan_parts(struct audit_scan *scan, int *err);
 /* Returns the contiguous dwords of the current packet; NULL: error in *@err. */
 static inline const u32 *audit_scan_packet(struct audit_scan *scan, int *err)
 {
@@ -264,20 +283,20 @@ static inline const u32 *audit_scan_packet(struct audit_scan *scan, int *err)
 
 	if (likely(scan->dwords <= AUDIT_PAGE_DWORDS - index))
 		return scan->page->dwords + index;
-	return audit_scan_parts(scan, err);
+	return ghyvi_audit_scan_parts(scan, err);
 }
 
 /* check.c */
 /* Check the current command, whose length is valid, by its rules. Returns as the above. */
-int audit_check(struct audit_scan *scan);
+int ghyvi_audit_check(struct audit_scan *scan);
 
 /* audit.c */
 /*
  * Refuse the current command, because it breaks @rule. Returns -EACCES, or -ENOSPC if the budget of
  * an extension is used up.
  */
-int audit_refuse(struct audit_scan *scan, enum audit_rule rule);
-/* Report the command that was passed to audit_refuse() to the administrator. */
-void audit_report(const struct audit_scan *scan);
+int ghyvi_audit_refuse(struct audit_scan *scan, enum audit_rule rule);
+/* Report the command that was passed to ghyvi_audit_refuse() to the administrator. */
+void ghyvi_audit_report(const struct audit_scan *scan);
 
 #endif

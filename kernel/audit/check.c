@@ -38,8 +38,8 @@ static int check_addresses(struct audit_scan *scan, const u32 *packet)
 		if (!is_global(address, packet))
 			continue;
 		bytes = address->bytes ?: 4 * (scan->dwords - address->dword - 2);
-		if (!audit_owns_ggtt(scan, gen8_cmd_address(packet + address->dword), bytes))
-			return audit_refuse(scan, AUDIT_GGTT_RANGE);
+		if (!ghyvi_audit_owns_ggtt(scan, gen8_cmd_address(packet + address->dword), bytes))
+			return ghyvi_audit_refuse(scan, AUDIT_GGTT_RANGE);
 	}
 	return 0;
 }
@@ -50,16 +50,15 @@ static int check_register_write(struct audit_scan *scan, u32 field, bool bytes)
 	const struct ghyvi_register_rule *rule;
 
 	if (offset >= GHYVI_REGISTERS_END)
-		return audit_refuse(scan, AUDIT_REGISTER_FILE);
+		return ghyvi_audit_refuse(scan, AUDIT_REGISTER_FILE);
 	/* The engine drops forbidden writes of user streams. */
 	if (!scan->privileged && !bytes)
 		return 0;
 	rule = ghyvi_register_find(scan->engine, offset);
-	if (!rule)
-		return scan->privileged ? audit_refuse(scan, AUDIT_REGISTER) : 0;
-	return bytes && !ghyvi_register_takes_bytes(rule) ?
-		       audit_refuse(scan, AUDIT_REGISTER_BYTES) :
-		       0;
+	if (ghyvi_register_write_rule(scan->engine, rule, offset, scan->privileged, bytes, false) !=
+	    GHYVI_REFUSED)
+		return 0;
+	return ghyvi_audit_refuse(scan, rule ? AUDIT_REGISTER_BYTES : AUDIT_REGISTER);
 }
 
 static int check_registers(struct audit_scan *scan, const u32 *packet)
@@ -68,7 +67,7 @@ static int check_registers(struct audit_scan *scan, const u32 *packet)
 
 	if (command->reads_register &&
 	    (packet[command->reads_register] & GHYVI_REGISTER_MASK) >= GHYVI_REGISTERS_END)
-		return audit_refuse(scan, AUDIT_REGISTER_FILE);
+		return ghyvi_audit_refuse(scan, AUDIT_REGISTER_FILE);
 	if (!command->writes_register)
 		return 0;
 	return check_register_write(scan, packet[command->writes_register], false);
@@ -80,7 +79,7 @@ static int check_load_imm(struct audit_scan *scan, const u32 *packet)
 	int err = 0;
 
 	if (!(scan->dwords & 1))
-		return audit_refuse(scan, AUDIT_LENGTH);
+		return ghyvi_audit_refuse(scan, AUDIT_LENGTH);
 	for (i = 1; i < scan->dwords && !err; i += 2)
 		err = check_register_write(scan, packet[i], MI_LRI_BYTE_DISABLES(packet[0]));
 	return err;
@@ -93,18 +92,21 @@ static int check_batch_start(struct audit_scan *scan, const u32 *packet)
 	int err;
 
 	if (scan->source == GHYVI_FETCH_INDIRECT)
-		return audit_refuse(scan, AUDIT_BATCH_PLACE);
+		return ghyvi_audit_refuse(scan, AUDIT_BATCH_PLACE);
 	if (!user && !scan->privileged)
-		return audit_refuse(scan, AUDIT_BATCH_SPACE);
+		return ghyvi_audit_refuse(scan, AUDIT_BATCH_SPACE);
 	if (packet[0] & MI_BATCH_SECOND_LEVEL) {
 		if (scan->level != 1)
-			return audit_refuse(scan, AUDIT_BATCH_LEVEL);
+			return ghyvi_audit_refuse(scan, AUDIT_BATCH_LEVEL);
 		level = 2;
 	}
-	err = audit_scan_target(scan, gen8_cmd_address(packet + 1),
-				user ? GHYVI_FETCH_PPGTT : GHYVI_FETCH_GGTT, level);
-	/* A jump within a level does not return; a call of a second-level batch does. */
-	if (level == scan->level)
+	err = ghyvi_audit_scan_target(scan, gen8_cmd_address(packet + 1),
+				      user ? GHYVI_FETCH_PPGTT : GHYVI_FETCH_GGTT, level);
+	/*
+	 * A jump within a level does not return; a call of a second-level batch does. A predicated
+	 * jump may not be taken.
+	 */
+	if (level == scan->level && !(packet[0] & MI_BATCH_PREDICATE))
 		scan->left = 0;
 	return err;
 }
@@ -112,7 +114,7 @@ static int check_batch_start(struct audit_scan *scan, const u32 *packet)
 static int check_batch_end(struct audit_scan *scan)
 {
 	if (!scan->level)
-		return audit_refuse(scan, AUDIT_BATCH_PLACE);
+		return ghyvi_audit_refuse(scan, AUDIT_BATCH_PLACE);
 	if (scan->command->check == GHYVI_CHECK_BATCH_END)
 		scan->left = 0;
 	return 0;
@@ -122,7 +124,7 @@ static int check_semaphore_wait(struct audit_scan *scan, const u32 *packet)
 {
 	if (packet[0] & MI_SEMAPHORE_REGISTER_POLL ||
 	    MI_SEMAPHORE_COMPARE(packet[0]) > MI_SEMAPHORE_COMPARE_LAST)
-		return audit_refuse(scan, AUDIT_SEMAPHORE);
+		return ghyvi_audit_refuse(scan, AUDIT_SEMAPHORE);
 	return 0;
 }
 
@@ -133,23 +135,28 @@ static int check_semaphore_wait(struct audit_scan *scan, const u32 *packet)
 static int check_post(struct audit_scan *scan, u32 flags, bool ggtt, u64 address)
 {
 	if (!scan->privileged || !ggtt || !GEN8_POST_SYNC(flags) || flags & GEN8_POST_STORE_INDEX ||
-	    audit_owns_ggtt(scan, address, sizeof(u64)))
+	    ghyvi_audit_owns_ggtt(scan, address, sizeof(u64)))
 		return 0;
-	return audit_refuse(scan, AUDIT_GGTT_RANGE);
+	return ghyvi_audit_refuse(scan, AUDIT_GGTT_RANGE);
 }
 
+/* Dwords that a short packet omits are 0 to the engine. */
 static int check_flush_dw(struct audit_scan *scan, const u32 *packet)
 {
+	const u32 address[2] = { packet[1], scan->dwords > 2 ? packet[2] : 0 };
+
+	if (GEN8_POST_SYNC(packet[0]) == MI_FLUSH_DW_POST_RESERVED)
+		return ghyvi_audit_refuse(scan, AUDIT_POST);
 	return check_post(scan, packet[0], packet[1] & MI_FLUSH_DW_USE_GTT,
-			  gen8_cmd_address(packet + 1) & ~(u64)MI_FLUSH_DW_USE_GTT);
+			  gen8_cmd_qword_address(address));
 }
 
 static int check_pipe_control(struct audit_scan *scan, const u32 *packet)
 {
 	if (packet[1] & PIPE_CONTROL_MMIO_WRITE)
-		return scan->privileged ? audit_refuse(scan, AUDIT_MMIO_WRITE) : 0;
+		return scan->privileged ? ghyvi_audit_refuse(scan, AUDIT_MMIO_WRITE) : 0;
 	return check_post(scan, packet[1], packet[1] & PIPE_CONTROL_GLOBAL_GTT_IVB,
-			  gen8_cmd_address(packet + 2));
+			  gen8_cmd_qword_address(packet + 2));
 }
 
 /*
@@ -167,18 +174,27 @@ static int check_update_gtt(struct audit_scan *scan, const u32 *packet)
 	int err;
 
 	if (scan->dwords & 1)
-		return audit_refuse(scan, AUDIT_LENGTH);
-	if (!audit_owns_ggtt(scan, first << GHYVI_PAGE_SHIFT, (u64)count << GHYVI_PAGE_SHIFT))
-		return audit_refuse(scan, AUDIT_GGTT_RANGE);
-	err = audit_check_time(scan);
+		return ghyvi_audit_refuse(scan, AUDIT_LENGTH);
+	if (!ghyvi_audit_owns_ggtt(scan, first << GHYVI_PAGE_SHIFT, (u64)count << GHYVI_PAGE_SHIFT))
+		return ghyvi_audit_refuse(scan, AUDIT_GGTT_RANGE);
+	err = ghyvi_audit_check_time(scan);
 	if (err)
 		return err;
 	scan->commands_left -= count;
 	for (i = 0; i < count; i++) {
 		memcpy(&entry, packet + 2 + 2 * i, sizeof(entry));
-		params->update_ggtt(params->owner, first + i, entry);
+		params->owner->update_ggtt(params->owner, first + i, entry);
 	}
 	return 0;
+}
+
+/* What the engine drops is not looked at. */
+static int check_atomic(struct audit_scan *scan, const u32 *packet)
+{
+	if (gen8_atomic_valid(packet, scan->dwords) ||
+	    ghyvi_command_rule(scan->command, packet[0], scan->privileged) == GHYVI_DROPPED)
+		return 0;
+	return ghyvi_audit_refuse(scan, AUDIT_ATOMIC);
 }
 
 static int check_special(struct audit_scan *scan, const u32 *packet)
@@ -199,18 +215,24 @@ static int check_special(struct audit_scan *scan, const u32 *packet)
 		return check_pipe_control(scan, packet);
 	case GHYVI_CHECK_UPDATE_GTT:
 		return check_update_gtt(scan, packet);
+	case GHYVI_CHECK_STORE_DATA:
+		return gen8_store_data_valid(packet[0], scan->dwords) ?
+			       0 :
+			       ghyvi_audit_refuse(scan, AUDIT_LENGTH);
+	case GHYVI_CHECK_ATOMIC:
+		return check_atomic(scan, packet);
 	default:
 		return 0;
 	}
 }
 
-int audit_check(struct audit_scan *scan)
+int ghyvi_audit_check(struct audit_scan *scan)
 {
 	const u32 *packet;
 	int err = 0;
 
 	if (ghyvi_command_rule(scan->command, scan->header, scan->privileged) == GHYVI_REFUSED)
-		return audit_refuse(scan, AUDIT_DOMAIN);
+		return ghyvi_audit_refuse(scan, AUDIT_DOMAIN);
 	packet = audit_scan_packet(scan, &err);
 	if (!packet)
 		return err;

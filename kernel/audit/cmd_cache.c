@@ -16,7 +16,7 @@ static unsigned int bucket_of(u64 key)
 	return (key ^ key >> 6) % AUDIT_BUCKETS;
 }
 
-struct audit_page *audit_page_find(const struct audit_segment *segment, u64 key)
+struct audit_page *ghyvi_audit_page_find(const struct audit_segment *segment, u64 key)
 {
 	struct audit_page *page = segment->buckets[bucket_of(key)];
 
@@ -44,7 +44,8 @@ static void page_free(struct audit_page *page)
 	kfree(page);
 }
 
-struct audit_page *audit_page_add(struct ghyvi_audit *audit, struct audit_segment *segment, u64 key)
+struct audit_page *ghyvi_audit_page_add(struct ghyvi_audit *audit, struct audit_segment *segment,
+					u64 key)
 {
 	struct audit_page **bucket = &segment->buckets[bucket_of(key)];
 	struct audit_page *page = audit->spare;
@@ -75,14 +76,14 @@ static void page_put(struct ghyvi_audit *audit, struct audit_page *page)
 	audit->nr_spare++;
 }
 
-void audit_page_drop(struct ghyvi_audit *audit, struct audit_segment *segment,
-		     struct audit_page *page)
+void ghyvi_audit_page_drop(struct ghyvi_audit *audit, struct audit_segment *segment,
+			   struct audit_page *page)
 {
 	segment->buckets[bucket_of(page->key)] = page->next;
 	page_put(audit, page);
 }
 
-void audit_spare_free(struct ghyvi_audit *audit)
+void ghyvi_audit_spare_free(struct ghyvi_audit *audit)
 {
 	struct audit_page *page;
 
@@ -93,7 +94,7 @@ void audit_spare_free(struct ghyvi_audit *audit)
 	audit->nr_spare = 0;
 }
 
-struct audit_segment *audit_segment_create(u32 from, u32 to)
+struct audit_segment *ghyvi_audit_segment_create(u32 from, u32 to)
 {
 	struct audit_segment *segment = kzalloc(sizeof(*segment), GFP_KERNEL_ACCOUNT);
 
@@ -105,7 +106,7 @@ struct audit_segment *audit_segment_create(u32 from, u32 to)
 	return segment;
 }
 
-void audit_segment_free(struct ghyvi_audit *audit, struct audit_segment *segment)
+void ghyvi_audit_segment_free(struct ghyvi_audit *audit, struct audit_segment *segment)
 {
 	struct audit_page *page, *next;
 	unsigned int i;
@@ -118,7 +119,7 @@ void audit_segment_free(struct ghyvi_audit *audit, struct audit_segment *segment
 	kfree(segment);
 }
 
-void audit_segment_publish(struct ghyvi_commands *commands, struct audit_segment *segment)
+void ghyvi_audit_segment_publish(struct ghyvi_commands *commands, struct audit_segment *segment)
 {
 	segment->older = commands->newest;
 	smp_store_release(&commands->newest, segment); /* pairs with newest_segment() */
@@ -133,14 +134,14 @@ void ghyvi_commands_free(struct ghyvi_commands *commands)
 		return;
 	for (segment = commands->newest; segment; segment = older) {
 		older = segment->older;
-		audit_segment_free(commands->audit, segment);
+		ghyvi_audit_segment_free(commands->audit, segment);
 	}
 	kfree(commands);
 }
 
 static const struct audit_segment *newest_segment(const struct ghyvi_commands *commands)
 {
-	return smp_load_acquire(&commands->newest); /* pairs with audit_segment_publish() */
+	return smp_load_acquire(&commands->newest); /* pairs with ghyvi_audit_segment_publish() */
 }
 
 static const struct audit_segment *segment_at(const struct ghyvi_commands *commands, u32 at)
@@ -225,7 +226,7 @@ int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch
 		bytes = ring_left_in(segment, (u32)at);
 	}
 	if (segment)
-		page = audit_page_find(segment, audit_key(source, at));
+		page = ghyvi_audit_page_find(segment, audit_key(source, at));
 	if (!page)
 		return is_audited(commands, source) ? -EFAULT : 0;
 	index = audit_dword_in_page(at);
@@ -237,3 +238,46 @@ int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch
 	return window->count;
 }
 GHYVI_EXPORT(ghyvi_commands_fetch);
+
+/* Returns the segment that was published after @seen (NULL: the oldest one), or NULL. */
+static const struct audit_segment *segment_after(const struct ghyvi_commands *commands,
+						 const struct audit_segment *seen)
+{
+	const struct audit_segment *segment = newest_segment(commands);
+
+	if (segment == seen)
+		return NULL;
+	while (segment->older != seen)
+		segment = segment->older;
+	return segment;
+}
+
+bool ghyvi_commands_iter_next(struct ghyvi_commands_iter *iter, struct ghyvi_commands_page *page)
+{
+	const struct audit_page *copy = iter->copy ? iter->copy->next : NULL;
+	const struct audit_segment *segment = iter->segment;
+
+	while (!copy) {
+		if (!segment || iter->bucket == AUDIT_BUCKETS) {
+			segment = segment_after(iter->commands, segment);
+			iter->copy = NULL;
+			if (!segment)
+				return false;
+			iter->segment = segment;
+			iter->bucket = 0;
+		}
+		copy = segment->buckets[iter->bucket++];
+	}
+	iter->copy = copy;
+	*page = (struct ghyvi_commands_page){
+		.source = audit_key_source(copy->key),
+		.at = audit_key_address(copy->key),
+		.dwords = copy->dwords,
+		.from = segment->from,
+		.to = segment->to,
+		.stop = segment->stop,
+		.refused = segment->refused,
+	};
+	return true;
+}
+GHYVI_EXPORT(ghyvi_commands_iter_next);

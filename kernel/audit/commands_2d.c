@@ -1,41 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The blitter's commands. Their addresses are always in the PPGTT of the context. Lengths are exact
- * for the commands that drivers use and that a pGPU in software executes. The lengths of the others
- * depend on immediate data, or differ between manuals; the engine skips them by their length field.
+ * The blitter's commands. Their addresses are always in the PPGTT of the context. Lengths are those
+ * of Gen8 and Gen9, with addresses of two dwords (Blitter volumes of the manuals; the commands that
+ * xf86-video-intel emits: src/sna/sna_accel.c, sna_blt.c). Commands with immediate data are longer.
  */
 #include "tables.h"
 
-#define ROW(_opcode, _name, _least, _most) \
-	[_opcode] = GHYVI_PLAIN(_name, _least, _most, 8, 8, BIT(GHYVI_BCS))
+#define ROW(_name, _least, _most) \
+	[_name] = GHYVI_PLAIN(#_name, _least, _most, /* length_bits */ 8, 8, BIT(GHYVI_BCS))
+/* The software pGPU does not draw them, and no driver that is known emits them. */
+#define DROPPED(_name, _least, _most)          \
+	[_name] = { .name = #_name,            \
+		    .least = _least,           \
+		    .most = _most,             \
+		    .engines = BIT(GHYVI_BCS), \
+		    .length_bits = 8,          \
+		    .kernel = GHYVI_DROPPED,   \
+		    .user = GHYVI_DROPPED,     \
+		    .gen = 8 }
 #define ANY GHYVI_ANY_LENGTH
 
 const struct ghyvi_command ghyvi_2d_commands[GHYVI_2D_OPCODES] = {
-	ROW(0x01, "XY_SETUP_BLT", 2, ANY),
-	ROW(0x03, "XY_SETUP_CLIP_BLT", 2, ANY),
-	ROW(0x11, "XY_SETUP_MONO_PATTERN_SL_BLT", 2, ANY),
-	ROW(0x24, "XY_PIXEL_BLT", 2, ANY),
-	ROW(0x25, "XY_SCANLINES_BLT", 2, ANY),
-	ROW(0x26, "XY_TEXT_BLT", 2, ANY),
-	ROW(0x31, "XY_TEXT_IMMEDIATE_BLT", 2, ANY),
-	ROW(0x40, "COLOR_BLT", 2, ANY),
-	[0x42] = GHYVI_PLAIN("XY_FAST_COPY_BLT", 10, 10, 8, 9, BIT(GHYVI_BCS)),
-	ROW(0x43, "SRC_COPY_BLT", 2, ANY),
-	ROW(0x50, "XY_COLOR_BLT", 7, 7),
-	ROW(0x51, "XY_PAT_BLT", 2, ANY),
-	ROW(0x52, "XY_MONO_PAT_BLT", 2, ANY),
-	ROW(0x53, "XY_SRC_COPY_BLT", 10, 10),
-	ROW(0x54, "XY_MONO_SRC_COPY_BLT", 2, ANY),
-	ROW(0x55, "XY_FULL_BLT", 2, ANY),
-	ROW(0x56, "XY_FULL_MONO_SRC_BLT", 2, ANY),
-	ROW(0x57, "XY_FULL_MONO_PATTERN_BLT", 2, ANY),
-	ROW(0x58, "XY_FULL_MONO_PATTERN_MONO_SRC_BLT", 2, ANY),
-	ROW(0x59, "XY_MONO_PAT_FIXED_BLT", 2, ANY),
-	ROW(0x71, "XY_MONO_SRC_COPY_IMMEDIATE_BLT", 2, ANY),
-	ROW(0x72, "XY_PAT_BLT_IMMEDIATE", 2, ANY),
-	ROW(0x73, "XY_SRC_COPY_CHROMA_BLT", 2, ANY),
-	ROW(0x74, "XY_FULL_IMMEDIATE_PATTERN_BLT", 2, ANY),
-	ROW(0x75, "XY_FULL_MONO_SRC_IMMEDIATE_PATTERN_BLT", 2, ANY),
-	ROW(0x76, "XY_PAT_CHROMA_BLT", 2, ANY),
-	ROW(0x77, "XY_PAT_CHROMA_BLT_IMMEDIATE", 2, ANY),
+	ROW(XY_SETUP_BLT, 10, 10),
+	ROW(XY_SETUP_CLIP_BLT, 3, 3),
+	ROW(XY_SETUP_MONO_PATTERN_SL_BLT, 10, 10),
+	ROW(XY_PIXEL_BLT, 2, 2),
+	ROW(XY_SCANLINES_BLT, 3, 3),
+	ROW(XY_TEXT_BLT, 5, 5),
+	ROW(XY_TEXT_IMMEDIATE_BLT, 3, ANY),
+	ROW(COLOR_BLT, 6, 6),
+	[XY_FAST_COPY_BLT] = GHYVI_PLAIN("XY_FAST_COPY_BLT", 10, 10, 8, 9, BIT(GHYVI_BCS)),
+	ROW(SRC_COPY_BLT, 8, 8),
+	ROW(XY_COLOR_BLT, 7, 7),
+	ROW(XY_PAT_BLT, 8, 8),
+	ROW(XY_MONO_PAT_BLT, 10, 10),
+	ROW(XY_SRC_COPY_BLT, 10, 10),
+	ROW(XY_MONO_SRC_COPY_BLT, 10, 10),
+	ROW(XY_FULL_BLT, 12, 12),
+	ROW(XY_FULL_MONO_SRC_BLT, 12, 12),
+	ROW(XY_FULL_MONO_PATTERN_BLT, 14, 14),
+	ROW(XY_FULL_MONO_PATTERN_MONO_SRC_BLT, 14, 14),
+	DROPPED(XY_MONO_PAT_FIXED_BLT, 2, ANY),
+	ROW(XY_MONO_SRC_COPY_IMMEDIATE_BLT, 8, ANY),
+	ROW(XY_PAT_BLT_IMMEDIATE, 6, ANY),
+	DROPPED(XY_SRC_COPY_CHROMA_BLT, 2, ANY),
+	ROW(XY_FULL_IMMEDIATE_PATTERN_BLT, 10, ANY),
+	ROW(XY_FULL_MONO_SRC_IMMEDIATE_PATTERN_BLT, 10, ANY),
+	DROPPED(XY_PAT_CHROMA_BLT, 2, ANY),
+	DROPPED(XY_PAT_CHROMA_BLT_IMMEDIATE, 2, ANY),
 };

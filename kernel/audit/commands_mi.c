@@ -2,6 +2,10 @@
 /*
  * MI commands, which all engines have: batches, stores, register access, waiting, and access to
  * state that vGPUs share. Commands of the last kind are refused or dropped, each with its reason.
+ *
+ * Sources: Mesa's src/intel/genxml/gen8.xml and gen9.xml, with which all lengths agree but that of
+ * MI_CONDITIONAL_BATCH_BUFFER_END in gen8.xml, where the address does not fit; i915's
+ * gt/intel_gpu_commands.h for commands that those do not have.
  */
 #include "tables.h"
 
@@ -47,23 +51,35 @@ const struct ghyvi_command ghyvi_mi_commands[GHYVI_MI_OPCODES] = {
 	C(0x1b, "MI_SEMAPHORE_SIGNAL", 2, 2, 8, DROPPED, DROPPED),
 	C(0x1c, "MI_SEMAPHORE_WAIT", 4, 4, 8, ALLOWED, PPGTT_ONLY_REJECT,
 	  .check = GHYVI_CHECK_SEMAPHORE_WAIT, .addresses = { ADDRESS(2, BIT22, READ, 4) }),
+	/* Gen9: keeps power wells awake, which is the host's business. */
+	[0x1d] = { .name = "MI_FORCE_WAKEUP",
+		   .least = 2,
+		   .most = 2,
+		   .engines = GHYVI_ALL_ENGINES,
+		   .length_bits = 8,
+		   .kernel = GHYVI_DROPPED,
+		   .user = GHYVI_DROPPED,
+		   .gen = 9 },
 	C(0x20, "MI_STORE_DATA_IMM", 4, ANY, 10, ALLOWED, PPGTT_ONLY_DROP,
-	  .addresses = { ADDRESS(1, BIT22, WRITE, 0) }),
-	/* Stores to a page of the context or of the engine; the engine checks the page. */
-	P(0x21, "MI_STORE_DATA_INDEX", 3, 4, 8),
+	  .check = GHYVI_CHECK_STORE_DATA, .addresses = { ADDRESS(1, BIT22, WRITE, 0) }),
+	/* Stores to the status page of the context or the engine, which are the guest kernel's. */
+	C(0x21, "MI_STORE_DATA_INDEX", 3, 4, 8, ALLOWED, DROPPED),
 	C(0x22, "MI_LOAD_REGISTER_IMM", 3, ANY, 8, ALLOWED, ALLOWED, .check = GHYVI_CHECK_LOAD_IMM),
 	/* The auditor executes it on the guest's own table; see check_update_gtt(). */
 	C(0x23, "MI_UPDATE_GTT", 4, ANY, 10, DROPPED, REFUSED, .check = GHYVI_CHECK_UPDATE_GTT),
 	C(0x24, "MI_STORE_REGISTER_MEM", 4, 4, 8, ALLOWED, PPGTT_ONLY_DROP, .reads_register = 1,
 	  .addresses = { ADDRESS(2, BIT22, WRITE, 4) }),
-	C(0x26, "MI_FLUSH_DW", 3, 5, 6, ALLOWED, ALLOWED, .check = GHYVI_CHECK_FLUSH_DW,
+	C(0x26, "MI_FLUSH_DW", 2, 5, 6, ALLOWED, ALLOWED, .check = GHYVI_CHECK_FLUSH_DW,
 	  .addresses = { ADDRESS(1, POST, WRITE, 8) }),
 	/* Flushes lines of the host's last-level cache by address. */
 	C(0x27, "MI_CLFLUSH", 3, ANY, 10, REFUSED, REFUSED,
 	  .addresses = { ADDRESS(1, BIT22, WRITE, 64) }),
-	/* Reads counters that include the work of other vGPUs. */
-	C(0x28, "MI_REPORT_PERF_COUNT", 3, 4, 6, REFUSED, REFUSED,
-	  .addresses = { ADDRESS(1, DWORD1_BIT0, WRITE, 64) }),
+	/*
+	 * Hardware's counters include the work of other vGPUs. The software pGPU writes a report
+	 * without counts; a backend of hardware must drop the command.
+	 */
+	C(0x28, "MI_REPORT_PERF_COUNT", 4, 4, 6, ALLOWED, ALLOWED,
+	  .addresses = { ADDRESS(1, DWORD1_BIT0, WRITE, 4 * MI_REPORT_DWORDS) }),
 	C(0x29, "MI_LOAD_REGISTER_MEM", 4, 4, 8, ALLOWED, PPGTT_ONLY_DROP, .writes_register = 1,
 	  .addresses = { ADDRESS(2, BIT22, READ, 4) }),
 	C(0x2a, "MI_LOAD_REGISTER_REG", 3, 3, 8, ALLOWED, ALLOWED, .reads_register = 1,
@@ -77,7 +93,7 @@ const struct ghyvi_command ghyvi_mi_commands[GHYVI_MI_OPCODES] = {
 	  .addresses = { ADDRESS(2, PPGTT, WRITE, 4) }),
 	C(0x2e, "MI_COPY_MEM_MEM", 5, 5, 8, ALLOWED, PPGTT_ONLY_DROP,
 	  .addresses = { ADDRESS(1, BIT21, WRITE, 4), ADDRESS(3, BIT22, READ, 4) }),
-	C(0x2f, "MI_ATOMIC", 3, 11, 8, ALLOWED, PPGTT_ONLY_DROP,
+	C(0x2f, "MI_ATOMIC", 3, 11, 8, ALLOWED, PPGTT_ONLY_DROP, .check = GHYVI_CHECK_ATOMIC,
 	  .addresses = { ADDRESS(1, BIT22, WRITE, 16) }),
 	C(0x31, "MI_BATCH_BUFFER_START", 3, 3, 8, ALLOWED, ALLOWED,
 	  .check = GHYVI_CHECK_BATCH_START),

@@ -3,6 +3,9 @@
  * The render engine's 3D, media and GPGPU commands. All their addresses are in the PPGTT of the
  * context, except for the post-sync write of PIPE_CONTROL. Where Gen8 and Gen9 differ, the first
  * number of dwords is that of Gen8 and the second that of Gen9.
+ *
+ * Sources: Mesa's src/intel/genxml/gen8.xml and gen9.xml, with which all lengths agree; GVT-g's
+ * table for the commands of DX9 and of Gen7 that those do not have.
  */
 #include "tables.h"
 
@@ -156,8 +159,9 @@ static const struct ghyvi_command render_3_1_0[GHYVI_BLOCK_COMMANDS] = {
 };
 
 static const struct ghyvi_command render_3_2_0[GHYVI_BLOCK_COMMANDS] = {
+	/* Gen7's form has five dwords, and drivers of several generations still use it. */
 	[0x00] = {
-		.name = "PIPE_CONTROL", .least = 6, .most = 6, .engines = BIT(GHYVI_RCS),
+		.name = "PIPE_CONTROL", .least = 5, .most = 6, .engines = BIT(GHYVI_RCS),
 		.length_bits = 8, .kernel = GHYVI_ALLOWED, .user = GHYVI_ALLOWED, .gen = 8,
 		.check = GHYVI_CHECK_PIPE_CONTROL,
 		.addresses = { { .dword = 2, .space = GHYVI_ADDRESS_POST,

@@ -6,8 +6,11 @@
  * and the engine skips a command by its length field.
  *
  * Not listed, so refused: HCP_TILE_CODING (2/3/4/0x15), which Intel's media driver uses from Gen11
- * on; MFX 2/6/0 (0, 8 and 9), which are known from GVT-g's table only, without names and with 16
- * bits of length where MFX commands have 12.
+ * on; and MFX 2/6/0 (0, 8 and 9). The latter are known from GVT-g's table only, without names, and
+ * with 16 bits of length where MFX commands have 12.
+ *
+ * Sources: Mesa's src/intel/genxml/gen8.xml and gen9.xml; the generated headers of Intel's media
+ * driver (mhw_*_hwcmd_g8_*.h, _g9_*.h) for VDENC, HUC and SFC.
  */
 #include "tables.h"
 
@@ -55,6 +58,7 @@ static const struct ghyvi_command video_2_0_4[GHYVI_BLOCK_COMMANDS] = {
 	ROW(0x05, "VDENC_IMG_STATE", 12, 9),
 	ROW(0x06, "VDENC_CONST_QPT_STATE", 12, 9),
 	ROW(0x07, "VDENC_WALKER_STATE", 12, 9),
+	ROW(0x08, "VDENC_WEIGHTSOFFSETS_STATE", 12, 9),
 };
 
 static const struct ghyvi_command video_2_1_0[GHYVI_BLOCK_COMMANDS] = {

@@ -1,87 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The scan of command streams: copy a page, check each command in it, and follow batch starts. No
- * command is checked twice at one batch level, so loops end. Batches to scan are in a list, so
- * nothing recurses.
+ * The scan of command streams: check each command in a copied page (copy.c), and follow batch
+ * starts. No command is checked twice at one batch level, so loops end. Batches to scan are in a
+ * list, so nothing recurses.
  */
 #include <linux/compiler.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/ktime.h>
 #include <linux/minmax.h>
-#include <linux/sched.h>
-#include <linux/string.h>
 #include <ghyvi/gen8_cmds.h>
 #include "audit.h"
 #include "tables.h"
-
-/* Reading the clock takes as long as checking a dozen commands. */
-#define CHECK_TIME_PAGES 16u
-
-int audit_check_time(struct audit_scan *scan)
-{
-	cond_resched();
-	return ktime_get_ns() > scan->deadline_ns ? audit_refuse(scan, AUDIT_TIME) : 0;
-}
-
-bool audit_owns_ggtt(const struct audit_scan *scan, u64 address, u64 bytes)
-{
-	const struct ghyvi_audit_params *params = &scan->audit->params;
-	unsigned int i;
-
-	for (i = 0; i < params->nr_ggtt; i++)
-		if (ghyvi_range_contains_range(&params->ggtt[i], address, bytes))
-			return true;
-	return false;
-}
-
-/* Copy @bytes of guest memory at @address, all in one page. They are never read again. */
-static int copy_from_guest(struct audit_scan *scan, u64 address, void *to, size_t bytes)
-{
-	const struct ghyvi_audit_params *params = &scan->audit->params;
-	struct ghyvi_root *root = NULL;
-
-	if (scan->source == GHYVI_FETCH_PPGTT)
-		root = scan->commands->submission.root;
-	else if (!audit_owns_ggtt(scan, address, bytes))
-		return audit_refuse(scan, AUDIT_GGTT_RANGE);
-	if (params->read(params->owner, root, address, to, bytes))
-		return audit_refuse(scan, AUDIT_UNMAPPED);
-	ghyvi_count_add(params->stats, audited_bytes, bytes);
-	return 0;
-}
-
-/*
- * Find the copy of the page that contains @at in the current stream, or make it. A new page of the
- * ring is left empty: copy_ring() fills it.
- */
-static int page_at(struct audit_scan *scan, u64 at, struct audit_page **page)
-{
-	u64 key = audit_key(scan->source, at);
-	int err;
-
-	if (scan->commands_left < 0)
-		return audit_refuse(scan, AUDIT_COMMANDS);
-	*page = audit_page_find(scan->segment, key);
-	if (*page)
-		return 0;
-	if (scan->commands->bytes_left < GHYVI_PAGE_BYTES)
-		return audit_refuse(scan, AUDIT_BYTES);
-	scan->commands->bytes_left -= GHYVI_PAGE_BYTES;
-	*page = audit_page_add(scan->audit, scan->segment, key);
-	if (!*page)
-		return -ENOMEM;
-	if (scan->source == GHYVI_FETCH_RING)
-		return 0;
-	err = copy_from_guest(scan, at & GHYVI_PAGE_MASK, (*page)->dwords, GHYVI_PAGE_BYTES);
-	if (err) {
-		audit_page_drop(scan->audit, scan->segment, *page);
-		return err;
-	}
-	return scan->commands->bytes_left / GHYVI_PAGE_BYTES % CHECK_TIME_PAGES ?
-		       0 :
-		       audit_check_time(scan);
-}
 
 /* Returns the position @dwords after the current one; the ring wraps. */
 static u64 stream_pos_after(const struct audit_scan *scan, unsigned int dwords)
@@ -101,11 +31,11 @@ static int copy_packet(struct audit_scan *scan)
 	int err = 0;
 
 	for (; done < scan->dwords && !err; done += AUDIT_PAGE_DWORDS)
-		err = page_at(scan, stream_pos_after(scan, done), &page);
+		err = ghyvi_audit_copy_page(scan, stream_pos_after(scan, done), &page);
 	return err;
 }
 
-const u32 *audit_scan_parts(struct audit_scan *scan, int *err)
+const u32 *ghyvi_audit_scan_parts(struct audit_scan *scan, int *err)
 {
 	u32 *packet = scan->audit->packet;
 	unsigned int index, i, part;
@@ -113,14 +43,14 @@ const u32 *audit_scan_parts(struct audit_scan *scan, int *err)
 	u64 at;
 
 	if (scan->dwords > GHYVI_PACKET_DWORDS_MAX) {
-		*err = audit_refuse(scan, AUDIT_LENGTH);
+		*err = ghyvi_audit_refuse(scan, AUDIT_LENGTH);
 		return NULL;
 	}
 	for (i = 0; i < scan->dwords; i += part) {
 		at = stream_pos_after(scan, i);
 		index = audit_dword_in_page(at);
 		part = min(AUDIT_PAGE_DWORDS - index, scan->dwords - i);
-		*err = page_at(scan, at, &page);
+		*err = ghyvi_audit_copy_page(scan, at, &page);
 		if (*err)
 			return NULL;
 		memcpy(packet + i, page->dwords + index, 4 * part);
@@ -135,12 +65,12 @@ static int decode_header(struct audit_scan *scan)
 
 	scan->command = command;
 	if (!command || command->gen > scan->audit->params.gen)
-		return audit_refuse(scan, AUDIT_UNKNOWN);
+		return ghyvi_audit_refuse(scan, AUDIT_UNKNOWN);
 	scan->dwords = ghyvi_command_length(command, scan->header);
 	if (scan->dwords < command->least || scan->dwords > command->most)
-		return audit_refuse(scan, AUDIT_LENGTH);
+		return ghyvi_audit_refuse(scan, AUDIT_LENGTH);
 	if (4LL * scan->dwords > scan->left)
-		return audit_refuse(scan, AUDIT_FIT);
+		return ghyvi_audit_refuse(scan, AUDIT_FIT);
 	return 0;
 }
 
@@ -155,7 +85,7 @@ static int scan_command(struct audit_scan *scan)
 	if (!err && scan->dwords > AUDIT_PAGE_DWORDS - index)
 		err = copy_packet(scan);
 	if (!err && !scan->command->plain)
-		err = audit_check(scan);
+		err = ghyvi_audit_check(scan);
 	return err;
 }
 
@@ -174,7 +104,7 @@ static void scan_advance(struct audit_scan *scan, unsigned int dwords, unsigned 
  */
 static int scan_page(struct audit_scan *scan)
 {
-	const struct audit_shortcuts *shortcuts = &scan->audit->shortcuts[scan->engine];
+	const struct ghyvi_audit_shortcuts *shortcuts = &scan->audit->shortcuts[scan->engine];
 	const u32 *page = scan->page->dwords;
 	unsigned int index = audit_dword_in_page(scan->at), done = index, window = index / 64,
 		     commands = 0, dwords;
@@ -228,7 +158,7 @@ static int scan_stream(struct audit_scan *scan)
 	int err = 0;
 
 	while (!err && scan->left > 0) {
-		err = page_at(scan, scan->at, &scan->page);
+		err = ghyvi_audit_copy_page(scan, scan->at, &scan->page);
 		if (!err)
 			err = scan_page(scan);
 	}
@@ -250,12 +180,13 @@ static void start_stream(struct audit_scan *scan, u8 source, u8 level, u64 at, s
 
 static bool target_seen(const struct audit_scan *scan, u64 address, u8 source, u8 level)
 {
-	const struct audit_page *page = audit_page_find(scan->segment, audit_key(source, address));
+	const struct audit_page *page =
+		ghyvi_audit_page_find(scan->segment, audit_key(source, address));
 
 	return page && audit_start_seen(page, level, audit_dword_in_page(address));
 }
 
-int audit_scan_target(struct audit_scan *scan, u64 address, u8 source, u8 level)
+int ghyvi_audit_scan_target(struct audit_scan *scan, u64 address, u8 source, u8 level)
 {
 	struct audit_target *target = &scan->audit->targets[scan->nr_targets];
 
@@ -263,13 +194,13 @@ int audit_scan_target(struct audit_scan *scan, u64 address, u8 source, u8 level)
 		if (scan->commands->mode == GHYVI_AUDIT_PRIVILEGED)
 			return 0;
 		address &= scan->commands->submission.ppgtt_mask;
-	} else if (!audit_owns_ggtt(scan, address, sizeof(u32))) {
-		return audit_refuse(scan, AUDIT_GGTT_RANGE);
+	} else if (!ghyvi_audit_owns_ggtt(scan, address, sizeof(u32))) {
+		return ghyvi_audit_refuse(scan, AUDIT_GGTT_RANGE);
 	}
 	if (target_seen(scan, address, source, level))
 		return 0;
 	if (scan->nr_targets >= ARRAY_SIZE(scan->audit->targets))
-		return audit_refuse(scan, AUDIT_BATCHES);
+		return ghyvi_audit_refuse(scan, AUDIT_BATCHES);
 	*target = (struct audit_target){
 		.address = address,
 		.source = source,
@@ -278,31 +209,6 @@ int audit_scan_target(struct audit_scan *scan, u64 address, u8 source, u8 level)
 	};
 	scan->nr_targets++;
 	return 0;
-}
-
-/* Copy the segment's part of the ring to its pages. */
-static int copy_ring(struct audit_scan *scan)
-{
-	const struct ghyvi_submission *submission = &scan->commands->submission;
-	u32 at = scan->segment->from, left, part;
-	struct audit_page *page;
-	u32 *to;
-	int err = 0;
-
-	start_stream(scan, GHYVI_FETCH_RING, 0, at, 0);
-	left = audit_ring_distance(submission, at, scan->segment->to);
-	for (; left && !err; left -= part) {
-		part = min(left, GHYVI_PAGE_BYTES - at % GHYVI_PAGE_BYTES);
-		err = page_at(scan, at, &page);
-		if (err)
-			break;
-		to = page->dwords + audit_dword_in_page(at);
-		err = copy_from_guest(scan, submission->ring_start + at, to, part);
-		if (err)
-			memset(to, 0, part); /* spare page: old contents must not run in any mode */
-		at = (at + part) % submission->ring_bytes;
-	}
-	return err;
 }
 
 static int scan_indirect(struct audit_scan *scan)
@@ -336,12 +242,39 @@ static int scan_batch(struct audit_scan *scan, const struct audit_target *target
 	scan->ring_at = target->ring_at;
 	start_stream(scan, target->source, target->level, target->address, S64_MAX);
 	if (!scan->batches_left)
-		return audit_refuse(scan, AUDIT_BATCHES);
+		return ghyvi_audit_refuse(scan, AUDIT_BATCHES);
 	scan->batches_left--;
 	if (scan->commands_left < 0)
-		return audit_refuse(scan, AUDIT_COMMANDS);
-	err = audit_check_time(scan);
+		return ghyvi_audit_refuse(scan, AUDIT_COMMANDS);
+	err = ghyvi_audit_check_time(scan);
 	return err ?: scan_stream(scan);
+}
+
+/*
+ * A budget was exceeded by the ring's command at @limit, or by a batch that it starts. If a part of
+ * the submission before it can run, let the segment end there; the rest is another submission.
+ * Tails are multiples of 8 bytes.
+ */
+static bool split_before(struct audit_scan *scan, u32 limit)
+{
+	const struct ghyvi_submission *submission = &scan->commands->submission;
+	struct audit_segment *segment = scan->segment;
+	u32 bytes = audit_ring_distance(submission, segment->from, limit), at;
+	const struct audit_page *page;
+
+	if (scan->rule < AUDIT_BYTES || scan->commands->newest)
+		return false;
+	for (; bytes; bytes -= sizeof(u32)) {
+		at = (segment->from + bytes) % submission->ring_bytes;
+		page = ghyvi_audit_page_find(segment, audit_key(GHYVI_FETCH_RING, at));
+		if (at % 8 || !page ||
+		    (at != limit && !audit_start_seen(page, 0, audit_dword_in_page(at))))
+			continue;
+		segment->to = at;
+		segment->stop = at;
+		return true;
+	}
+	return false;
 }
 
 /*
@@ -350,7 +283,9 @@ static int scan_batch(struct audit_scan *scan, const struct audit_target *target
  */
 static int refuse_from(struct audit_scan *scan, u32 stop)
 {
-	audit_report(scan);
+	if (split_before(scan, stop))
+		return -EACCES;
+	ghyvi_audit_report(scan);
 	if (scan->commands->mode == GHYVI_AUDIT_LOG)
 		return 0;
 	scan->segment->stop = stop;
@@ -375,13 +310,25 @@ static int scan_target(struct audit_scan *scan, unsigned int target)
 	}
 }
 
+/* Is the batch started from the segment, which may have been split before that place? */
+static bool target_in_segment(const struct audit_scan *scan, unsigned int target)
+{
+	const struct ghyvi_submission *submission = &scan->commands->submission;
+	const struct audit_segment *segment = scan->segment;
+
+	return audit_ring_distance(submission, segment->from,
+				   scan->audit->targets[target].ring_at) <
+	       audit_ring_distance(submission, segment->from, segment->to);
+}
+
 static int scan_segment(struct audit_scan *scan)
 {
 	struct audit_segment *segment = scan->segment;
 	unsigned int i, in_ring;
 	int err;
 
-	err = copy_ring(scan);
+	start_stream(scan, GHYVI_FETCH_RING, 0, segment->from, 0);
+	err = ghyvi_audit_copy_ring(scan);
 	if (err == -EACCES)
 		refuse_from(scan, segment->from); /* in the mode "log" it runs unchecked */
 	if (err)
@@ -403,12 +350,12 @@ static int scan_segment(struct audit_scan *scan)
 	 * command nothing is checked, and nothing runs.
 	 */
 	in_ring = scan->nr_targets;
-	for (i = 0, err = 0; i < in_ring && !err; i++)
+	for (i = 0, err = 0; i < in_ring && !err && target_in_segment(scan, i); i++)
 		err = scan_target(scan, i);
 	return err;
 }
 
-int audit_scan_segment(struct audit_scan *scan)
+int ghyvi_audit_scan_segment(struct audit_scan *scan)
 {
 	int err = scan_segment(scan);
 

@@ -17,7 +17,7 @@
 #define DIFFERENT_BLOCKS 128
 static struct audit_shortcut blocks[DIFFERENT_BLOCKS][AUDIT_SHORTCUT_BLOCK];
 static unsigned int nr_blocks;
-static struct audit_shortcuts shortcuts[GENS][GHYVI_ENGINES];
+static struct ghyvi_audit_shortcuts shortcuts[GENS][GHYVI_ENGINES];
 static DEFINE_MUTEX(lock); /* protects all of the above until they are complete */
 
 static const struct audit_shortcut none = { .least = 1 };
@@ -51,7 +51,7 @@ static u8 block_like_last(void)
 
 static void make_one(unsigned int gen, enum ghyvi_engine_id engine)
 {
-	struct audit_shortcuts *made = &shortcuts[gen - FIRST_GEN][engine];
+	struct ghyvi_audit_shortcuts *made = &shortcuts[gen - FIRST_GEN][engine];
 	unsigned int i, j;
 
 	for (i = 0; i < AUDIT_SHORTCUT_BLOCKS; i++) {
@@ -76,7 +76,7 @@ static void make_all(void)
 			make_one(gen, engine);
 }
 
-const struct audit_shortcuts *audit_shortcuts(unsigned int gen)
+const struct ghyvi_audit_shortcuts *ghyvi_audit_shortcuts(unsigned int gen)
 {
 	mutex_lock(&lock);
 	if (!nr_blocks)

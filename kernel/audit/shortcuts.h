@@ -27,9 +27,9 @@ struct audit_shortcut {
 };
 
 /**
- * struct audit_shortcuts - the shortcuts of one engine
+ * struct ghyvi_audit_shortcuts - the shortcuts of one engine
  */
-struct audit_shortcuts {
+struct ghyvi_audit_shortcuts {
 	/** @blocks: all blocks of shortcuts, each indexed by bits 20:16 of the header */
 	const struct audit_shortcut (*blocks)[AUDIT_SHORTCUT_BLOCK];
 	/** @block: number of a block, by bits 31:21 of the header */
@@ -37,10 +37,10 @@ struct audit_shortcuts {
 };
 
 /* Returns the shortcuts of all engines of a generation (8 or 9), by engine. May sleep. */
-const struct audit_shortcuts *audit_shortcuts(unsigned int gen);
+const struct ghyvi_audit_shortcuts *ghyvi_audit_shortcuts(unsigned int gen);
 
 static inline const struct audit_shortcut *
-audit_shortcut_find(const struct audit_shortcuts *shortcuts, u32 header)
+audit_shortcut_find(const struct ghyvi_audit_shortcuts *shortcuts, u32 header)
 {
 	return &shortcuts->blocks[shortcuts->block[header >> 21]][header >> 16 & 31];
 }

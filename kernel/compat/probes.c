@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Feature probes for the kernel that the modules are built for. kernel/compat/probe compiles this
- * file once for each PROBE_<NAME> and writes "#define GHYVI_HAVE_<NAME> 1" (it compiles) or "0"
- * into ghyvi-features.h. The file is not part of any module. Features are probed instead of
- * versions, because vendors backport interfaces to earlier kernels.
+ * file once for each PROBE_<NAME>. If that succeeds, it writes "#define GHYVI_HAVE_<NAME> 1" into
+ * ghyvi-features.h, otherwise "0". The file is not part of any module. Features are probed instead
+ * of versions, because vendors backport interfaces to earlier kernels.
  *
  * SANITY must compile and ABSENT must not. Otherwise the results are meaningless and the build
  * stops.

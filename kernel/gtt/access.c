@@ -9,35 +9,63 @@
 #include <linux/minmax.h>
 #include <linux/string.h>
 
-#include "gtt_types.h"
+#include "entries.h"
+#include "pins.h"
+#include "trees.h"
 
 static unsigned int index_at(u64 address, unsigned int level)
 {
 	return address >> (GHYVI_PAGE_SHIFT + 9 * (level - 1)) & (GHYVI_ENTRIES - 1);
 }
 
-/* Sets @page to NULL where the tables map scratch. */
+/*
+ * Walk the shadow of @root. Sets @page to NULL where it maps scratch. Entries hold addresses for
+ * engines, so each entry only tells whether something is mapped; the snapshot that it was
+ * translated from tells which guest page.
+ */
 static int walk_shadow(struct ghyvi_root *root, u64 address, const void **page)
 {
-	const u64 *entries = root->levels == 3 ? root->top : root->pages[0]->entries;
-	unsigned int level;
-	u64 entry;
+	const struct ghyvi_shadow_page *shadow = root->pages[0];
+	struct ghyvi_gtt *gtt = root->gtt;
+	const struct ghyvi_table_page *table;
+	unsigned int level, number, below;
+	u64 entry, guest, gfn;
+	struct ghyvi_pin *pin;
 
-	for (level = root->levels;; level--) {
-		entry = READ_ONCE(entries[index_at(address, level)]);
+	*page = NULL;
+	if (root->levels == GHYVI_LEVEL_PDP)
+		shadow = root->pages[index_at(address, GHYVI_LEVEL_PDP)];
+	for (;; shadow = table->shadows[below]) {
+		if (!shadow || !shadow->table)
+			return 0;
+		level = shadow->level;
+		number = index_at(address, max_t(unsigned int, level, GHYVI_LEVEL_PT));
+		entry = READ_ONCE(shadow->entries[number]);
 		if (!(entry & GHYVI_ENTRY_PRESENT))
 			return -EFAULT;
-		if (level == GHYVI_LEVEL_PD && entry & GHYVI_ENTRY_LARGE) {
-			*page = phys_to_virt(entry & GHYVI_SHADOW_ADDRESS_MASK) +
-				index_at(address, GHYVI_LEVEL_PT) * GHYVI_PAGE_BYTES;
+		if (entry == ghyvi_entry_scratch(gtt, level))
 			return 0;
+		if (level == GHYVI_LEVEL_PT_64K) {
+			guest = shadow->table->snapshot[round_down(number, GHYVI_PTES_PER_64K)];
+			gfn = ghyvi_entry_group_gfn(guest) + number % GHYVI_PTES_PER_64K;
+			break;
 		}
-		entry &= GHYVI_SHADOW_ADDRESS_MASK;
+		guest = shadow->table->snapshot[number];
+		gfn = ghyvi_entry_gfn(guest);
 		if (level == GHYVI_LEVEL_PT)
 			break;
-		entries = phys_to_virt(entry);
+		if (ghyvi_entry_is_large(level, guest)) {
+			gfn = ghyvi_entry_large_gfn(guest) + index_at(address, GHYVI_LEVEL_PT);
+			break;
+		}
+		below = ghyvi_entry_below(gtt, level, guest);
+		table = xa_load(&gtt->tables, gfn);
+		if (WARN_ON_ONCE(!table))
+			return 0;
 	}
-	*page = entry == root->gtt->scratch ? NULL : phys_to_virt(entry);
+	pin = ghyvi_pin_find(gtt, gfn);
+	if (!WARN_ON_ONCE(!pin))
+		*page = phys_to_virt(pin->hpa);
 	return 0;
 }
 
@@ -57,7 +85,7 @@ static int walk_guest(struct ghyvi_root *root, u64 address, const void **page)
 		pin = ghyvi_nested_pin(root->gtt, gfn);
 		if (IS_ERR(pin))
 			return 0;
-		entries = phys_to_virt(pin->bus);
+		entries = phys_to_virt(pin->hpa);
 		if (!level)
 			break;
 		number = index_at(address, level);

@@ -6,10 +6,12 @@
  * be the translation of the snapshot taken then. A deferred entry must be due for a retry.
  */
 #include <linux/delay.h>
-#include <linux/io.h>
 #include <linux/sched.h>
 
-#include "gtt_types.h"
+#include "entries.h"
+#include "pins.h"
+#include "tables.h"
+#include "trees.h"
 
 /*
  * A store to a protected page reaches memory shortly before its trap takes gtt->lock. The check is
@@ -53,13 +55,13 @@ static bool can_pin(struct ghyvi_gtt *gtt, u64 gfn, unsigned int count)
 {
 	unsigned int pinned = 0;
 	bool all;
-	u64 bus;
+	u64 hpa;
 
-	while (pinned < count && !gtt->params.hv_ops->pin(gtt->params.hv, gfn + pinned, &bus))
+	while (pinned < count && !gtt->params.hv->ops->pin(gtt->params.hv, gfn + pinned, &hpa))
 		pinned++;
 	all = pinned == count;
 	while (pinned--)
-		gtt->params.hv_ops->unpin(gtt->params.hv, gfn + pinned);
+		gtt->params.hv->ops->unpin(gtt->params.hv, gfn + pinned);
 	return all;
 }
 
@@ -92,10 +94,10 @@ static bool scratch_is_right(const struct check *check, const struct ghyvi_table
 			     unsigned int level, unsigned int index, u64 guest)
 {
 	if (ghyvi_table_entry_deferred(table, index)) {
-		if (!table->retry)
+		if (!table->deferred.retry)
 			return false;
-		if (table->generation != check->generation ||
-		    (table->nomem && !ghyvi_table_entry_unbacked(table, index)))
+		if (table->deferred.generation != check->generation ||
+		    (table->deferred.nomem && !ghyvi_table_entry_unbacked(table, index)))
 			return true;
 	}
 	return is_unmappable(check->gtt, guest, level);
@@ -105,21 +107,23 @@ static bool leads_to_pin(struct ghyvi_gtt *gtt, u64 gfn, u64 address)
 {
 	struct ghyvi_pin *pin = ghyvi_pin_find(gtt, gfn);
 
-	return pin && pin->refs && pin->bus == address;
+	return pin && pin->refs && pin->dma == address;
 }
 
 /* Each 4 KiB must map the guest's page, whether @shadow maps 2 MiB or points to a table. */
 static bool large_is_right(struct ghyvi_gtt *gtt, u64 gfn, u64 shadow)
 {
 	u64 address = shadow & GHYVI_SHADOW_ADDRESS_MASK, entry;
-	bool right = !(shadow & GHYVI_ENTRY_LARGE) || IS_ALIGNED(address, GHYVI_LARGE_BYTES);
+	const struct ghyvi_large *large = xa_load(&gtt->larges, gfn);
+	bool whole = shadow & GHYVI_ENTRY_LARGE, right;
 	unsigned int i;
 
+	right = whole ? IS_ALIGNED(address, GHYVI_LARGE_BYTES) :
+			large && large->table && large->dma == address;
 	for (i = 0; right && i < GHYVI_ENTRIES; i++) {
-		entry = shadow & GHYVI_ENTRY_LARGE ?
-				(address + i * GHYVI_PAGE_BYTES) | GHYVI_ENTRY_PRESENT |
+		entry = whole ? (address + i * GHYVI_PAGE_BYTES) | GHYVI_ENTRY_PRESENT |
 					GHYVI_ENTRY_WRITE :
-				((u64 *)phys_to_virt(address))[i];
+				large->table[i];
 		right = leads_to_pin(gtt, gfn + i, entry & GHYVI_SHADOW_ADDRESS_MASK) &&
 			(entry & ~GHYVI_SHADOW_ADDRESS_MASK) ==
 				(GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE);
@@ -153,7 +157,7 @@ static bool leads_to_table(struct ghyvi_gtt *gtt, u64 guest, u64 shadow, unsigne
 	unsigned int below = ghyvi_entry_below(gtt, level, guest);
 
 	if (shadow & GHYVI_ENTRY_LARGE || !table || !table->shadows[below] ||
-	    virt_to_phys(table->shadows[below]->entries) != (shadow & GHYVI_SHADOW_ADDRESS_MASK))
+	    table->shadows[below]->dma != (shadow & GHYVI_SHADOW_ADDRESS_MASK))
 		return false;
 	return !(shadow & GHYVI_ENTRY_64K) ||
 	       (below == GHYVI_LEVEL_PT_64K && groups_are_whole(table->shadows[below]->entries));
@@ -199,7 +203,7 @@ static bool is_watched(const struct ghyvi_table_page *table, u64 since)
 		return table->compared >= since;
 	if (table->gfn == GHYVI_INVALID_GFN)
 		return true; /* the BAR is not mapped: the guest cannot write the page */
-	return table->protected && !table->retry;
+	return table->protected && !table->deferred.retry;
 }
 
 static void check_watched(struct check *check, const struct ghyvi_table_page *table,

@@ -20,7 +20,8 @@
  */
 #include <linux/minmax.h>
 
-#include "gtt_types.h"
+#include "tables.h"
+#include "trees.h"
 
 static bool is_young(const struct ghyvi_gtt *gtt, const struct ghyvi_root *root)
 {
@@ -78,7 +79,7 @@ static bool evict_some(struct ghyvi_gtt *gtt, u32 wanted)
 		evict_root(gtt, root);
 		any = true;
 	}
-	ghyvi_tables_reap(gtt);
+	ghyvi_gtt_reap(gtt);
 	return any;
 }
 
@@ -107,9 +108,9 @@ static void try_refused_again(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
 {
 	tree->refused = 0;
 	gtt->shared_tree.refused = 0;
-	gtt->tables_freed++;
-	gtt->generation = ghyvi_generation(gtt);
-	gtt->retry_unbacked_left = GHYVI_RETRY_UNBACKED;
+	gtt->deferral.tables_freed++;
+	gtt->deferral.generation = ghyvi_generation(gtt);
+	gtt->deferral.unbacked_left = GHYVI_RETRY_UNBACKED;
 }
 
 void ghyvi_tree_expect_room(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)

@@ -9,7 +9,9 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "gtt_types.h"
+#include "pins.h"
+#include "tables.h"
+#include "trees.h"
 
 /* Bytes mapped by one table page. */
 #define GGTT_TABLE_SPAN ((u64)GHYVI_ENTRIES << GHYVI_PAGE_SHIFT)
@@ -171,23 +173,6 @@ void ghyvi_gtt_set_ggtt_gfn(struct ghyvi_gtt *gtt, u64 gfn)
 	ghyvi_gtt_unlock(gtt);
 }
 
-void ghyvi_gtt_ggtt_live(struct ghyvi_gtt *gtt)
-{
-	const struct ghyvi_page_history first_store = { .writes = 1,
-							.rank = GHYVI_RANK_UNKNOWN,
-							.leaf = true };
-	struct ghyvi_shadow_view page = { &first_store, &gtt->tuning, &gtt->experience };
-
-	mutex_lock(&gtt->lock);
-	if (gtt->ggtt_gfn != GHYVI_INVALID_GFN && !gtt->ggtt_live && !gtt->params.untracked_ggtt) {
-		gtt->ggtt_live = true;
-		/* A policy that relaxes pages at their first store can wait for the next sync. */
-		if (!gtt->policy->relax(&page))
-			ghyvi_gtt_sync_locked(gtt, NULL);
-	}
-	ghyvi_gtt_unlock(gtt);
-}
-
 /*
  * Sync one entry of a relaxed page before the host accesses memory through it: the guest may have
  * changed it since the last sync. A deferred entry is retried here as well, because the sync of a
@@ -210,11 +195,12 @@ static void refresh_entry(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table,
 }
 
 /*
- * Returns the host's address of a byte of the global address space, valid up to the end of its
- * page, or NULL if it is not mapped to guest memory.
+ * Returns the host's address of a byte of the GGTT address space, or NULL if the byte is not mapped
+ * to guest memory. The address is valid up to the end of its page.
  */
 static void *ggtt_byte(struct ghyvi_gtt *gtt, u64 address)
 {
+	unsigned int index = (address >> GHYVI_PAGE_SHIFT) % GHYVI_ENTRIES;
 	struct ghyvi_table_page *table;
 	struct ghyvi_pin *pin;
 	u64 entry;
@@ -225,18 +211,17 @@ static void *ggtt_byte(struct ghyvi_gtt *gtt, u64 address)
 	if (!table)
 		return NULL;
 	if (gtt->policy->nested) {
-		entry = READ_ONCE(table->guest[(address >> GHYVI_PAGE_SHIFT) % GHYVI_ENTRIES]);
+		entry = READ_ONCE(table->guest[index]);
 		if (!(entry & GHYVI_ENTRY_PRESENT))
 			return NULL;
 		pin = ghyvi_nested_pin(gtt, ghyvi_entry_gfn(entry));
-		return IS_ERR(pin) ? NULL : phys_to_virt(pin->bus) + address % GHYVI_PAGE_BYTES;
+		return IS_ERR(pin) ? NULL : phys_to_virt(pin->hpa) + address % GHYVI_PAGE_BYTES;
 	}
-	refresh_entry(gtt, table, (address >> GHYVI_PAGE_SHIFT) % GHYVI_ENTRIES);
-	entry = table->shadows[GHYVI_LEVEL_PT]
-			->entries[(address >> GHYVI_PAGE_SHIFT) % GHYVI_ENTRIES];
-	if (!(entry & GHYVI_ENTRY_PRESENT) || entry == ghyvi_entry_scratch(gtt, GHYVI_LEVEL_PT))
+	refresh_entry(gtt, table, index);
+	if (!ghyvi_leaf_is_mapped(gtt, table->shadows[GHYVI_LEVEL_PT]->entries[index]))
 		return NULL;
-	return phys_to_virt(entry & GHYVI_SHADOW_ADDRESS_MASK) + address % GHYVI_PAGE_BYTES;
+	pin = ghyvi_pin_find(gtt, ghyvi_entry_gfn(table->snapshot[index]));
+	return WARN_ON_ONCE(!pin) ? NULL : phys_to_virt(pin->hpa) + address % GHYVI_PAGE_BYTES;
 }
 
 /* The guest polls some words while the host writes them, so an aligned word is a single store. */

@@ -8,7 +8,10 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
-#include "gtt_types.h"
+#include "entries.h"
+#include "pins.h"
+#include "tables.h"
+#include "trees.h"
 
 static void report_rejected(struct ghyvi_gtt *gtt)
 {
@@ -23,9 +26,7 @@ static void report_rejected(struct ghyvi_gtt *gtt)
 void ghyvi_gtt_unlock(struct ghyvi_gtt *gtt)
 {
 	report_rejected(gtt);
-	ghyvi_tables_reap(gtt);
-	if (gtt->nr_idle_pins > gtt->tuning.idle_pins)
-		ghyvi_pins_trim(gtt, gtt->tuning.idle_pins / 2);
+	ghyvi_gtt_reap(gtt);
 	mutex_unlock(&gtt->lock);
 }
 
@@ -34,52 +35,44 @@ static void scratch_fini(struct ghyvi_gtt *gtt)
 	const struct ghyvi_gtt_params *p = &gtt->params;
 	unsigned int i;
 
-	p->pgpu_ops->invalidate(p->client);
-	for (i = 0; i < GHYVI_LEVELS; i++) {
-		if (!gtt->scratch_tables[i])
+	ghyvi_gtt_invalidate(gtt);
+	for (i = 0; i <= GHYVI_LEVELS; i++) {
+		if (!gtt->scratch[i])
 			continue;
-		p->pgpu_ops->disown_page(p->client, virt_to_phys(gtt->scratch_tables[i]));
-		free_page((unsigned long)gtt->scratch_tables[i]);
+		p->pgpu_ops->unmap_page(p->client, gtt->scratch_dma[i]);
+		free_page((unsigned long)gtt->scratch[i]);
 	}
-	if (gtt->scratch) {
-		p->pgpu_ops->disown_page(p->client, gtt->scratch);
-		free_page((unsigned long)phys_to_virt(gtt->scratch));
-	}
-}
-
-static u64 *scratch_page(struct ghyvi_gtt *gtt, enum ghyvi_page_kind kind)
-{
-	u64 *page = (u64 *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
-
-	if (page && gtt->params.pgpu_ops->own_page(gtt->params.client, virt_to_phys(page), kind)) {
-		free_page((unsigned long)page);
-		return NULL;
-	}
-	return page;
 }
 
 static int scratch_init(struct ghyvi_gtt *gtt)
 {
+	const struct ghyvi_gtt_params *p = &gtt->params;
 	unsigned int level, i;
 	u64 *page, entry;
+	int ret;
 
-	page = scratch_page(gtt, GHYVI_PAGE_SCRATCH);
-	if (!page)
-		return -ENOMEM;
-	gtt->scratch = virt_to_phys(page);
-	for (level = GHYVI_LEVEL_PT; level <= GHYVI_LEVELS; level++) {
-		page = scratch_page(gtt, GHYVI_PAGE_TABLE);
+	for (level = 0; level <= GHYVI_LEVELS; level++) {
+		page = (u64 *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
 		if (!page)
 			return -ENOMEM;
-		entry = ghyvi_entry_scratch(gtt, level);
+		ret = p->pgpu_ops->map_page(p->client, virt_to_phys(page),
+					    level ? GHYVI_PAGE_TABLE : GHYVI_PAGE_SCRATCH,
+					    &gtt->scratch_dma[level]);
+		if (ret) {
+			free_page((unsigned long)page);
+			return ret;
+		}
+		entry = level ? ghyvi_entry_scratch(gtt, level) : 0;
 		for (i = 0; i < GHYVI_ENTRIES; i++)
 			page[i] = entry;
-		gtt->scratch_tables[level - 1] = page;
+		gtt->scratch[level] = page;
 	}
 	return 0;
 }
 
-struct ghyvi_gtt *ghyvi_gtt_create(const struct ghyvi_gtt_params *params)
+struct ghyvi_gtt *
+ghyvi_gtt_new(const struct ghyvi_gtt_params *params, const struct ghyvi_shadow_policy *policy,
+	      unsigned int (*sync_table)(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table))
 {
 	struct ghyvi_gtt *gtt;
 	int ret;
@@ -88,7 +81,8 @@ struct ghyvi_gtt *ghyvi_gtt_create(const struct ghyvi_gtt_params *params)
 	if (!gtt)
 		return ERR_PTR(-ENOMEM);
 	gtt->params = *params;
-	gtt->policy = ghyvi_shadow_policy_default;
+	gtt->policy = policy;
+	gtt->sync_table = sync_table;
 	gtt->tuning = (struct ghyvi_shadow_tuning)GHYVI_SHADOW_TUNING_DEFAULT;
 	mutex_init(&gtt->lock);
 	xa_init(&gtt->pin_blocks);
@@ -118,13 +112,12 @@ struct ghyvi_gtt *ghyvi_gtt_create(const struct ghyvi_gtt_params *params)
 void ghyvi_gtt_reset(struct ghyvi_gtt *gtt)
 {
 	mutex_lock(&gtt->lock);
-	gtt->generation = 0; /* memory_generation starts over with the next VM */
+	gtt->deferral.generation = 0; /* memory_generation starts over with the next VM */
 	ghyvi_roots_empty_all(gtt);
 	ghyvi_roots_forget_all(gtt);
 	ghyvi_ggtt_reset(gtt);
 	ghyvi_nested_evict(gtt, gtt->nr_mapped_pins);
-	ghyvi_tables_reap(gtt);
-	ghyvi_pins_trim(gtt, 0);
+	ghyvi_gtt_reap_all(gtt);
 	mutex_unlock(&gtt->lock);
 }
 
@@ -226,8 +219,7 @@ void ghyvi_gtt_unmap(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
 	for (i = 0; i < gtt->nr_ggtt_tables; i++)
 		if (gtt->ggtt_tables[i])
 			table_zap_range(gtt, gtt->ggtt_tables[i], gfn, count);
-	ghyvi_tables_reap(gtt);
-	ghyvi_pins_trim(gtt, 0);
+	ghyvi_gtt_reap_all(gtt);
 out:
 	ghyvi_gtt_unlock(gtt);
 }

@@ -18,17 +18,19 @@
 #include <linux/err.h>
 #include <linux/kernel.h>
 
-#include "gtt_types.h"
+#include "pins.h"
+#include "tables.h"
+#include "trees.h"
 
 static void pin_unmap(struct ghyvi_gtt *gtt, struct ghyvi_pin *pin)
 {
 	if (list_empty(&pin->mapped))
 		return;
-	gtt->params.pgpu_ops->unmap_guest(gtt->params.client, pin->gfn);
+	gtt->params.pgpu_ops->unmap_guest(gtt->params.client, ghyvi_pin_gfn(pin));
 	list_del_init(&pin->mapped);
 	gtt->nr_mapped_pins--;
 	/* If the pin is idle now, it is released only after an invalidation. */
-	ghyvi_pin_put(gtt, pin->gfn);
+	ghyvi_pin_put(gtt, ghyvi_pin_gfn(pin));
 }
 
 struct ghyvi_pin *ghyvi_nested_pin(struct ghyvi_gtt *gtt, u64 gfn)
@@ -44,7 +46,7 @@ struct ghyvi_pin *ghyvi_nested_pin(struct ghyvi_gtt *gtt, u64 gfn)
 		ghyvi_pin_put(gtt, gfn);
 		return pin;
 	}
-	ret = gtt->params.pgpu_ops->map_guest(gtt->params.client, gfn, pin->bus);
+	ret = gtt->params.pgpu_ops->map_guest(gtt->params.client, gfn, pin->dma);
 	if (ret) {
 		ghyvi_pin_put(gtt, gfn);
 		return ERR_PTR(ret);
@@ -97,7 +99,7 @@ void ghyvi_nested_enter(struct ghyvi_gtt *gtt)
 {
 	lockdep_assert_held(&gtt->lock);
 	ghyvi_roots_forget_all(gtt);
-	ghyvi_tables_reap(gtt);
+	ghyvi_gtt_reap(gtt);
 	ghyvi_tables_each(gtt, table_release, NULL);
 	ghyvi_nested_cleanup(gtt);
 }

@@ -10,7 +10,9 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
-#include "gtt_types.h"
+#include "pins.h"
+#include "tables.h"
+#include "trees.h"
 
 static struct ghyvi_pin_block **cached_block(struct ghyvi_gtt *gtt, u64 number)
 {
@@ -69,21 +71,21 @@ static void pin_free(struct ghyvi_gtt *gtt, struct ghyvi_pin *pin)
 	list_del(&pin->idle);
 	gtt->nr_idle_pins--;
 	pin->pinned = false;
-	p->pgpu_ops->disown_page(p->client, pin->bus);
-	p->hv_ops->unpin(p->hv, pin->gfn);
+	p->pgpu_ops->unmap_page(p->client, pin->dma);
+	p->hv->ops->unpin(p->hv, ghyvi_pin_gfn(pin));
 	atomic64_dec(&p->stats->pinned_pages_now);
-	block_put(gtt, ghyvi_pin_block(gtt, pin->gfn / GHYVI_PIN_BLOCK));
+	block_put(gtt, ghyvi_pin_block_of(pin));
 }
 
 /* Idle pins count against RLIMIT_MEMLOCK, so they are released before -ENOMEM is returned. */
-int ghyvi_pin_page(struct ghyvi_gtt *gtt, u64 gfn, u64 *bus)
+int ghyvi_pin_page(struct ghyvi_gtt *gtt, u64 gfn, u64 *hpa)
 {
 	const struct ghyvi_gtt_params *p = &gtt->params;
 	struct ghyvi_table_page *updating = gtt->ggtt_updating;
 	int ret;
 
 	lockdep_assert_held(&gtt->lock);
-	ret = p->hv_ops->pin(p->hv, gfn, bus);
+	ret = p->hv->ops->pin(p->hv, gfn, hpa);
 	if (ret == -ENOMEM && (gtt->nr_idle_pins || gtt->nr_mapped_pins)) {
 		/* Only half: the walk that needs this page has just mapped the tables above it. */
 		ghyvi_nested_evict(gtt, (gtt->nr_mapped_pins + 1) / 2);
@@ -95,8 +97,9 @@ int ghyvi_pin_page(struct ghyvi_gtt *gtt, u64 gfn, u64 *bus)
 		if (updating)
 			ghyvi_ggtt_publish(gtt, updating, 0, GHYVI_ENTRIES - 1);
 		gtt->ggtt_updating = updating;
+		ghyvi_gtt_invalidate(gtt);
 		ghyvi_pins_trim(gtt, 0);
-		ret = p->hv_ops->pin(p->hv, gfn, bus);
+		ret = p->hv->ops->pin(p->hv, gfn, hpa);
 	}
 	return ret;
 }
@@ -106,24 +109,26 @@ struct ghyvi_pin *ghyvi_pin_create(struct ghyvi_gtt *gtt, u64 gfn)
 	const struct ghyvi_gtt_params *p = &gtt->params;
 	struct ghyvi_pin_block *block;
 	struct ghyvi_pin *pin;
-	u64 bus;
+	dma_addr_t dma;
+	u64 hpa;
 	int ret;
 
 	/* Pinning comes first because a guest can make it fail at will. */
-	ret = ghyvi_pin_page(gtt, gfn, &bus);
+	ret = ghyvi_pin_page(gtt, gfn, &hpa);
 	if (ret)
 		goto err;
-	ret = p->pgpu_ops->own_page(p->client, bus, GHYVI_PAGE_DATA);
+	ret = p->pgpu_ops->map_page(p->client, hpa, GHYVI_PAGE_DATA, &dma);
 	if (ret)
 		goto err_unpin;
 	block = block_get(gtt, gfn);
 	if (!block) {
 		ret = -ENOMEM;
-		goto err_disown;
+		goto err_unmap;
 	}
 	pin = pin_of(block, gfn);
-	pin->gfn = gfn;
-	pin->bus = bus;
+	pin->hpa = hpa;
+	pin->dma = dma;
+	pin->slot = gfn % GHYVI_PIN_BLOCK;
 	pin->refs = 1;
 	pin->pinned = true;
 	pin->table = ghyvi_tables_in(gtt, gfn, 1);
@@ -133,10 +138,10 @@ struct ghyvi_pin *ghyvi_pin_create(struct ghyvi_gtt *gtt, u64 gfn)
 	atomic64_inc(&p->stats->pinned_pages_now);
 	return pin;
 
-err_disown:
-	p->pgpu_ops->disown_page(p->client, bus);
+err_unmap:
+	p->pgpu_ops->unmap_page(p->client, dma);
 err_unpin:
-	p->hv_ops->unpin(p->hv, gfn);
+	p->hv->ops->unpin(p->hv, gfn);
 err:
 	ghyvi_count(p->stats, pin_failures);
 	return ERR_PTR(ret);
@@ -199,7 +204,7 @@ static struct ghyvi_pin *pin_place(struct ghyvi_gtt *gtt, u64 gfn, struct ghyvi_
 	return block ? pin_of(block, gfn) : NULL;
 }
 
-int ghyvi_pins_get(struct ghyvi_gtt *gtt, u64 gfn, unsigned int count, u64 *bus)
+int ghyvi_pins_get(struct ghyvi_gtt *gtt, u64 gfn, unsigned int count, dma_addr_t *dma)
 {
 	struct ghyvi_pin *pin = NULL;
 	bool contiguous = true;
@@ -214,11 +219,11 @@ int ghyvi_pins_get(struct ghyvi_gtt *gtt, u64 gfn, unsigned int count, u64 *bus)
 			return PTR_ERR(pin);
 		}
 		if (!i)
-			*bus = pin->bus;
-		contiguous &= pin->bus == *bus + i * GHYVI_PAGE_BYTES;
+			*dma = pin->dma;
+		contiguous &= pin->dma == *dma + i * GHYVI_PAGE_BYTES;
 	}
 	cond_resched();
-	return contiguous && IS_ALIGNED(*bus, (u64)count * GHYVI_PAGE_BYTES);
+	return contiguous && IS_ALIGNED(*dma, (u64)count * GHYVI_PAGE_BYTES);
 }
 
 void ghyvi_pins_put(struct ghyvi_gtt *gtt, u64 gfn, unsigned int count)
@@ -253,9 +258,6 @@ static void trim_oldest(struct ghyvi_gtt *gtt)
 void ghyvi_pins_trim(struct ghyvi_gtt *gtt, u32 keep)
 {
 	lockdep_assert_held(&gtt->lock);
-	if (gtt->nr_idle_pins <= keep)
-		return;
-	gtt->params.pgpu_ops->invalidate(gtt->params.client);
 	while (gtt->nr_idle_pins > keep) {
 		trim_oldest(gtt);
 		cond_resched();

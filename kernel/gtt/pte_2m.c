@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Guest pages of 2 MiB that shadow entries map. Their 512 pins are taken and released together. If
- * the host pages are contiguous and aligned, the shadow entry maps one 2 MiB page. Otherwise it
- * points to a table of the host's own with 4 KiB entries. All entries that map the same guest page
- * share that table, so a guest cannot multiply tables. The entries that point to it carry the write
- * permission.
+ * their DMA addresses are contiguous and aligned, the shadow entry maps one 2 MiB page. Otherwise
+ * it points to a table of the host's own with 4 KiB entries. All entries that map the same guest
+ * page share that table, so a guest cannot multiply tables. The entries that point to it carry the
+ * write permission.
  */
 #include <linux/err.h>
 #include <linux/io.h>
@@ -12,25 +12,28 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
-#include "gtt_types.h"
+#include "entries.h"
+#include "pins.h"
 
 static int large_split(struct ghyvi_gtt *gtt, struct ghyvi_large *large)
 {
 	const struct ghyvi_gtt_params *p = &gtt->params;
 	struct ghyvi_pin *pin;
 	unsigned int i;
+	int ret;
 
 	large->table = (u64 *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
 	if (!large->table)
 		return -ENOMEM;
-	large->bus = virt_to_phys(large->table);
-	if (p->pgpu_ops->own_page(p->client, large->bus, GHYVI_PAGE_TABLE)) {
+	ret = p->pgpu_ops->map_page(p->client, virt_to_phys(large->table), GHYVI_PAGE_TABLE,
+				    &large->dma);
+	if (ret) {
 		free_page((unsigned long)large->table);
-		return -ENOMEM;
+		return ret;
 	}
 	for (i = 0; i < GHYVI_ENTRIES; i++) {
 		pin = ghyvi_pin_find(gtt, large->gfn + i);
-		large->table[i] = pin->bus | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE;
+		large->table[i] = pin->dma | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE;
 	}
 	return 0;
 }
@@ -48,7 +51,7 @@ static void large_destroy(struct ghyvi_gtt *gtt, struct ghyvi_large *large)
 	list_del(&large->dying);
 	xa_erase(&gtt->larges, large->gfn);
 	if (large->table) {
-		gtt->params.pgpu_ops->disown_page(gtt->params.client, large->bus);
+		gtt->params.pgpu_ops->unmap_page(gtt->params.client, large->dma);
 		free_page((unsigned long)large->table);
 	}
 	ghyvi_pins_put(gtt, large->gfn, GHYVI_ENTRIES);
@@ -65,7 +68,7 @@ static struct ghyvi_large *large_create(struct ghyvi_gtt *gtt, u64 gfn)
 		return ERR_PTR(-ENOMEM);
 	large->gfn = gfn;
 	INIT_LIST_HEAD(&large->dying);
-	ret = ghyvi_pins_get(gtt, gfn, GHYVI_ENTRIES, &large->bus);
+	ret = ghyvi_pins_get(gtt, gfn, GHYVI_ENTRIES, &large->dma);
 	if (ret < 0)
 		goto err_free;
 	ret = ret ? 0 : large_split(gtt, large);
@@ -117,7 +120,7 @@ void ghyvi_large_put(struct ghyvi_gtt *gtt, u64 gfn)
 
 u64 ghyvi_large_entry(const struct ghyvi_large *large)
 {
-	return large->bus | GHYVI_ENTRY_PRESENT | (large->table ? 0 : GHYVI_ENTRY_LARGE);
+	return large->dma | GHYVI_ENTRY_PRESENT | (large->table ? 0 : GHYVI_ENTRY_LARGE);
 }
 
 void ghyvi_larges_reap(struct ghyvi_gtt *gtt)

@@ -6,7 +6,9 @@
 #include <linux/compiler.h>
 #include <linux/err.h>
 
-#include "gtt_types.h"
+#include "entries.h"
+#include "pins.h"
+#include "tables.h"
 
 static u64 leaf_translate(struct ghyvi_gtt *gtt, u64 guest_entry, bool ggtt)
 {
@@ -24,7 +26,7 @@ static u64 leaf_translate(struct ghyvi_gtt *gtt, u64 guest_entry, bool ggtt)
 	/* GGTT entries have no write bit. */
 	if (ggtt || (guest_entry & GHYVI_ENTRY_WRITE))
 		flags |= GHYVI_ENTRY_WRITE;
-	return pin->bus | flags;
+	return pin->dma | flags;
 }
 
 /* The new entry's reference is taken before the old one is dropped: both may be on the same pin. */
@@ -48,7 +50,7 @@ void ghyvi_leaf_set(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsig
 		if (values[i] == old[i])
 			continue;
 		leaf_write(gtt, page, index + i, old[i], leaf_translate(gtt, values[i], ggtt));
-		if (gtt->defer_err)
+		if (gtt->deferral.err)
 			ghyvi_table_defer_entry(gtt, page->table, index + i);
 	}
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Page tables of 64 KiB pages (Gen9). Only each 16th guest entry counts; it maps a group of 16
- * pages. The shadow has all 512 entries of 4 KiB, so it is correct whether or not the 64 KiB bit
- * (IPS) is set in the page directory entry (PDE) that points to it. The bit may be set while each
- * group is contiguous and aligned in host memory, because the GPU then reads the first entry of a
- * group and not the other 15.
+ * pages. The shadow has all 512 entries of 4 KiB. So it is correct with and without the 64 KiB bit
+ * (IPS) in the page directory entry (PDE) that points to it. The bit may be set while the DMA
+ * addresses of each group are contiguous and aligned, because the GPU then reads the first entry of
+ * a group and not the other 15.
  *
  * Only the first PDE linked to a shadow page may have the bit set. Before a group that is not
  * contiguous is written, the bit must be cleared and the pGPU invalidated, so at most one PDE has
@@ -13,7 +13,8 @@
 #include <linux/compiler.h>
 #include <linux/string.h>
 
-#include "gtt_types.h"
+#include "entries.h"
+#include "pins.h"
 
 /* The shadow of a 64 KiB guest entry. */
 struct group {
@@ -38,7 +39,7 @@ static void table_split(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page)
 	 * An engine may have cached a PDE with the bit set, even if the bit is clear by now. It
 	 * would treat the next entries that are written as 64 KiB pages.
 	 */
-	gtt->params.pgpu_ops->invalidate(gtt->params.client);
+	ghyvi_gtt_invalidate(gtt);
 	page->ips_cached = false;
 }
 
@@ -79,8 +80,9 @@ void ghyvi_table_64k_unlink(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *pag
 /* Take a reference on each page of the group, or map scratch. */
 static void group_translate(struct ghyvi_gtt *gtt, u64 guest_entry, struct group *group)
 {
-	u64 gfn = ghyvi_entry_group_gfn(guest_entry), bus;
+	u64 gfn = ghyvi_entry_group_gfn(guest_entry);
 	const struct ghyvi_pin *pins;
+	dma_addr_t dma;
 	unsigned int i;
 	int ret;
 
@@ -88,7 +90,7 @@ static void group_translate(struct ghyvi_gtt *gtt, u64 guest_entry, struct group
 	memset64(group->entries, group->whole ? 0 : ghyvi_leaf_scratch(gtt), GHYVI_PTES_PER_64K);
 	if (group->whole || ghyvi_entry_hides_table(gtt, gfn, GHYVI_PTES_PER_64K))
 		return;
-	ret = ghyvi_pins_get(gtt, gfn, GHYVI_PTES_PER_64K, &bus);
+	ret = ghyvi_pins_get(gtt, gfn, GHYVI_PTES_PER_64K, &dma);
 	if (ret < 0) {
 		ghyvi_entry_reject(gtt, GHYVI_LEVEL_PT_64K, guest_entry, ret);
 		return;
@@ -96,7 +98,7 @@ static void group_translate(struct ghyvi_gtt *gtt, u64 guest_entry, struct group
 	group->whole = ret;
 	pins = ghyvi_pin_find(gtt, gfn);
 	for (i = 0; i < GHYVI_PTES_PER_64K; i++)
-		group->entries[i] = pins[i].bus | GHYVI_ENTRY_PRESENT |
+		group->entries[i] = pins[i].dma | GHYVI_ENTRY_PRESENT |
 				    (guest_entry & GHYVI_ENTRY_WRITE);
 }
 

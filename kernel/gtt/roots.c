@@ -11,7 +11,9 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "gtt_types.h"
+#include "entries.h"
+#include "tables.h"
+#include "trees.h"
 
 #define ROOT_KEY_THREE_LEVEL BIT(62)
 
@@ -74,11 +76,24 @@ static void root_put_locked(struct ghyvi_root *root)
 	list_move(&root->lru, &gtt->dying_roots);
 	if (root->levels == 4)
 		ghyvi_shadow_put(gtt, root->pages[0]);
-	if (root->top) {
+	if (root->top)
 		root_empty(root);
-		gtt->params.pgpu_ops->invalidate(gtt->params.client);
-		gtt->params.pgpu_ops->disown_page(gtt->params.client, virt_to_phys(root->top));
-		free_page((unsigned long)root->top);
+}
+
+void ghyvi_roots_reap(struct ghyvi_gtt *gtt)
+{
+	struct ghyvi_root *root;
+
+	lockdep_assert_held(&gtt->lock);
+	while (!list_empty(&gtt->dying_roots)) {
+		root = list_first_entry(&gtt->dying_roots, struct ghyvi_root, lru);
+		WARN_ON_ONCE(!list_empty(&root->tree.relaxed));
+		list_del(&root->lru);
+		if (root->top) {
+			gtt->params.pgpu_ops->unmap_page(gtt->params.client, root->top_dma);
+			free_page((unsigned long)root->top);
+		}
+		kfree(root);
 	}
 }
 
@@ -116,23 +131,25 @@ void ghyvi_root_fill_top(struct ghyvi_root *root)
 			root->pages[i] = ((struct ghyvi_table_page *)xa_load(
 						  &gtt->tables, ghyvi_entry_gfn(root->gpa[i])))
 						 ->shadows[GHYVI_LEVEL_PD];
-		root->retry |= gtt->defer_err != 0;
-		gtt->defer_err = 0;
+		root->retry |= gtt->deferral.err != 0;
+		gtt->deferral.err = 0;
 	}
 }
 
 static int root_create_top(struct ghyvi_root *root)
 {
 	struct ghyvi_gtt *gtt = root->gtt;
+	int ret;
 
 	root->top = (u64 *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
 	if (!root->top)
 		return -ENOMEM;
-	if (gtt->params.pgpu_ops->own_page(gtt->params.client, virt_to_phys(root->top),
-					   GHYVI_PAGE_TABLE)) {
+	ret = gtt->params.pgpu_ops->map_page(gtt->params.client, virt_to_phys(root->top),
+					     GHYVI_PAGE_TABLE, &root->top_dma);
+	if (ret) {
 		free_page((unsigned long)root->top);
 		root->top = NULL;
-		return -ENOMEM;
+		return ret;
 	}
 	root->retry = true;
 	ghyvi_root_fill_top(root);
@@ -296,7 +313,7 @@ void ghyvi_gtt_forget_root(struct ghyvi_gtt *gtt, const u64 *gpa4, unsigned int 
 	root = xa_load(&gtt->roots, root_key(gpa, levels));
 	if (root) {
 		/*
-		 * A workload that is being completed may still hold the tree, but the guest is
+		 * A workload that is being completed may still hold the tree. But the guest is
 		 * about to reuse the table pages for data, which must not be interpreted as tables.
 		 */
 		root_empty(root);
@@ -313,16 +330,16 @@ void ghyvi_gtt_forget_roots(struct ghyvi_gtt *gtt)
 	ghyvi_gtt_unlock(gtt);
 }
 
-u64 ghyvi_root_bus(const struct ghyvi_root *root)
+dma_addr_t ghyvi_root_dma(const struct ghyvi_root *root)
 {
 	if (root->nested)
 		return 0;
-	return virt_to_phys(root->levels == 3 ? root->top : root->pages[0]->entries);
+	return root->levels == 3 ? root->top_dma : root->pages[0]->dma;
 }
 
 void ghyvi_root_job(const struct ghyvi_root *root, struct ghyvi_job *job)
 {
-	job->root = ghyvi_root_bus(root);
+	job->root = ghyvi_root_dma(root);
 	job->levels = root->levels;
 	job->nested = root->nested;
 	memcpy(job->guest_root, root->gpa, sizeof(job->guest_root));

@@ -15,7 +15,10 @@
 
 #include <trace/events/ghyvi.h>
 
-#include "gtt_types.h"
+#include "entries.h"
+#include "pins.h"
+#include "tables.h"
+#include "trees.h"
 
 struct ghyvi_table_page *ghyvi_table_alloc(struct ghyvi_gtt *gtt, u64 gfn, u64 *guest,
 					   int ggtt_page)
@@ -53,17 +56,17 @@ static struct ghyvi_table_page *table_create(struct ghyvi_gtt *gtt, u64 gfn, uns
 	const struct ghyvi_gtt_params *p = &gtt->params;
 	struct ghyvi_table_page *table;
 	unsigned int i;
-	u64 bus;
+	u64 hpa;
 	int ret;
 
 	if (gtt->nr_tables >= gtt->tuning.tables_max)
 		return ERR_PTR(-ENOSPC);
-	ret = ghyvi_pin_page(gtt, gfn, &bus);
+	ret = ghyvi_pin_page(gtt, gfn, &hpa);
 	if (ret) {
 		ghyvi_count(p->stats, pin_failures);
 		return ERR_PTR(ret);
 	}
-	table = ghyvi_table_alloc(gtt, gfn, phys_to_virt(bus), -1);
+	table = ghyvi_table_alloc(gtt, gfn, phys_to_virt(hpa), -1);
 	if (!table) {
 		ret = -ENOMEM;
 		goto err_unpin;
@@ -85,7 +88,7 @@ static struct ghyvi_table_page *table_create(struct ghyvi_gtt *gtt, u64 gfn, uns
 err_free:
 	ghyvi_table_free(gtt, table);
 err_unpin:
-	p->hv_ops->unpin(p->hv, gfn);
+	p->hv->ops->unpin(p->hv, gfn);
 	return ERR_PTR(ret);
 }
 
@@ -96,13 +99,30 @@ static void table_destroy(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 	xa_erase(&gtt->tables, gfn);
 	ghyvi_pin_table(gtt, gfn, false);
 	gtt->nr_tables--;
-	gtt->tables_freed += table->has_blocked_alias || gtt->table_limit_hit;
-	gtt->table_limit_hit = false;
+	gtt->deferral.tables_freed += table->has_blocked_alias || gtt->deferral.table_limit_hit;
+	gtt->deferral.table_limit_hit = false;
 	atomic64_dec(&gtt->params.stats->tables_now);
 	trace_ghyvi_table_free(gtt->params.reporter, gfn);
 	ghyvi_table_free(gtt, table);
-	gtt->params.hv_ops->unpin(gtt->params.hv, gfn);
+	gtt->params.hv->ops->unpin(gtt->params.hv, gfn);
 	atomic64_dec(&gtt->params.stats->pinned_pages_now);
+}
+
+void ghyvi_tables_each(struct ghyvi_gtt *gtt,
+		       void (*visit)(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table,
+				     void *data),
+		       void *data)
+{
+	struct ghyvi_table_page *table;
+	unsigned long at;
+	u32 i;
+
+	lockdep_assert_held(&gtt->lock);
+	xa_for_each(&gtt->tables, at, table)
+		visit(gtt, table, data);
+	for (i = 0; i < gtt->nr_ggtt_tables; i++)
+		if (gtt->ggtt_tables[i])
+			visit(gtt, gtt->ggtt_tables[i], data);
 }
 
 bool ghyvi_tables_in(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
@@ -160,23 +180,23 @@ void ghyvi_table_defer_entry(struct ghyvi_gtt *gtt, struct ghyvi_table_page *tab
 {
 	u64 bit = BIT_ULL(index % 64);
 
-	if (!table->retry)
-		table->generation = gtt->generation;
-	if (gtt->defer_err != -EFAULT)
+	if (!table->deferred.retry)
+		table->deferred.generation = gtt->deferral.generation;
+	if (gtt->deferral.err != -EFAULT)
 		ghyvi_table_set_nomem(table, index);
 	else if (!ghyvi_table_entry_deferred(table, index))
-		table->unbacked[index / 64] |= bit;
-	table->deferred[index / 64] |= bit;
-	table->retry = true;
-	gtt->has_deferred = true;
+		table->deferred.unbacked[index / 64] |= bit;
+	table->deferred.entries[index / 64] |= bit;
+	table->deferred.retry = true;
+	gtt->deferral.any = true;
 	ghyvi_table_mark_relaxed(gtt, table);
-	gtt->defer_err = 0;
+	gtt->deferral.err = 0;
 }
 
 static void table_wait_no_more(struct ghyvi_table_page *table, unsigned int index)
 {
-	table->deferred[index / 64] &= ~BIT_ULL(index % 64);
-	table->unbacked[index / 64] &= ~BIT_ULL(index % 64);
+	table->deferred.entries[index / 64] &= ~BIT_ULL(index % 64);
+	table->deferred.unbacked[index / 64] &= ~BIT_ULL(index % 64);
 }
 
 /* Guest entry @index, above the last level, changed from @old to @value. */
@@ -206,7 +226,7 @@ static void shadow_set(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, un
 			ghyvi_group_set(gtt, page, index + i, old[i], values[i]);
 		else
 			shadow_set_one(gtt, page, index + i, old[i], values[i]);
-		if (gtt->defer_err)
+		if (gtt->deferral.err)
 			ghyvi_table_defer_entry(gtt, page->table, index + i);
 	}
 }
@@ -247,14 +267,18 @@ static struct ghyvi_shadow_page *shadow_create(struct ghyvi_gtt *gtt,
 {
 	const struct ghyvi_gtt_params *p = &gtt->params;
 	struct ghyvi_shadow_page *page;
+	int ret;
 
 	page = kzalloc(sizeof(*page), GFP_KERNEL_ACCOUNT);
 	if (!page)
 		return ERR_PTR(-ENOMEM);
+	ret = -ENOMEM;
 	page->entries = (u64 *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
 	if (!page->entries)
 		goto err_free;
-	if (p->pgpu_ops->own_page(p->client, virt_to_phys(page->entries), GHYVI_PAGE_TABLE))
+	ret = p->pgpu_ops->map_page(p->client, virt_to_phys(page->entries), GHYVI_PAGE_TABLE,
+				    &page->dma);
+	if (ret)
 		goto err_page;
 	page->table = table;
 	page->level = level;
@@ -276,7 +300,7 @@ err_page:
 	free_page((unsigned long)page->entries);
 err_free:
 	kfree(page);
-	return ERR_PTR(-ENOMEM);
+	return ERR_PTR(ret);
 }
 
 /* A second tree reaches @page now, and with it all tables below. */
@@ -338,7 +362,7 @@ void ghyvi_shadow_put(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page)
 		return;
 	/*
 	 * An engine may have cached its entries, and the guest may point to it again.
-	 * ghyvi_tables_reap() decides.
+	 * ghyvi_gtt_reap() decides.
 	 */
 	if (list_empty(&page->dying))
 		list_add_tail(&page->dying, &gtt->dying);
@@ -364,7 +388,7 @@ static void shadow_destroy(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page
 	if (table)
 		table_drop_shadow(gtt, table, page->level);
 	page->tree->pages--;
-	gtt->params.pgpu_ops->disown_page(gtt->params.client, virt_to_phys(page->entries));
+	gtt->params.pgpu_ops->unmap_page(gtt->params.client, page->dma);
 	free_page((unsigned long)page->entries);
 	kfree(page);
 	if (table && !table->levels)
@@ -387,19 +411,10 @@ void ghyvi_shadow_detach(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page)
 		table_destroy(gtt, table);
 }
 
-void ghyvi_tables_reap(struct ghyvi_gtt *gtt)
+static void tables_reap(struct ghyvi_gtt *gtt)
 {
 	struct ghyvi_shadow_page *page;
-	struct ghyvi_root *root;
 
-	if (list_empty(&gtt->dying) && list_empty(&gtt->dying_larges) &&
-	    list_empty(&gtt->dying_roots))
-		return;
-	lockdep_assert_held(&gtt->lock);
-	gtt->params.pgpu_ops->invalidate(gtt->params.client);
-	/*
-	 * Children freed here were reachable only through their parent: one invalidation is enough.
-	 */
 	while (!list_empty(&gtt->dying)) {
 		page = list_first_entry(&gtt->dying, struct ghyvi_shadow_page, dying);
 		list_del_init(&page->dying);
@@ -407,13 +422,36 @@ void ghyvi_tables_reap(struct ghyvi_gtt *gtt)
 			shadow_destroy(gtt, page);
 		cond_resched();
 	}
+}
+
+/* If more than @max idle pins are left, release them until there are at most @keep. */
+static void gtt_reap(struct ghyvi_gtt *gtt, u32 max, u32 keep)
+{
+	lockdep_assert_held(&gtt->lock);
+	if (list_empty(&gtt->dying) && list_empty(&gtt->dying_larges) &&
+	    list_empty(&gtt->dying_roots) && gtt->nr_idle_pins <= max)
+		return;
+	/*
+	 * What is freed here was reachable only through objects that are freed here, too: children
+	 * through their parents, the pins of their entries through them. One invalidation is
+	 * enough.
+	 */
+	ghyvi_gtt_invalidate(gtt);
+	tables_reap(gtt);
 	ghyvi_larges_reap(gtt);
-	while (!list_empty(&gtt->dying_roots)) {
-		root = list_first_entry(&gtt->dying_roots, struct ghyvi_root, lru);
-		WARN_ON_ONCE(!list_empty(&root->tree.relaxed));
-		list_del(&root->lru);
-		kfree(root);
-	}
+	ghyvi_roots_reap(gtt);
+	if (gtt->nr_idle_pins > max)
+		ghyvi_pins_trim(gtt, keep);
+}
+
+void ghyvi_gtt_reap(struct ghyvi_gtt *gtt)
+{
+	gtt_reap(gtt, gtt->tuning.idle_pins, gtt->tuning.idle_pins / 2);
+}
+
+void ghyvi_gtt_reap_all(struct ghyvi_gtt *gtt)
+{
+	gtt_reap(gtt, 0, 0);
 }
 
 void ghyvi_table_update(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int index,
@@ -427,7 +465,7 @@ void ghyvi_table_update(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, u
 		gtt->ggtt_updating = table;
 	memcpy(old, table->snapshot + index, count * sizeof(*old));
 	memcpy(table->snapshot + index, values, count * sizeof(*values));
-	for (i = 0; table->retry && i < count; i++)
+	for (i = 0; table->deferred.retry && i < count; i++)
 		if (values[i] != old[i])
 			table_wait_no_more(table, index + i);
 	/* Translation may add a level to @table. Its new shadow is filled from the snapshot. */

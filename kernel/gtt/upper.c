@@ -4,30 +4,29 @@
  * a reference on the shadow page or the 2 MiB page that it points to.
  */
 #include <linux/err.h>
-#include <linux/io.h>
 #include <linux/minmax.h>
 
-#include "gtt_types.h"
+#include "entries.h"
+#include "tables.h"
 
 u64 ghyvi_entry_scratch(const struct ghyvi_gtt *gtt, unsigned int level)
 {
 	if (level <= GHYVI_LEVEL_PT)
 		return ghyvi_leaf_scratch(gtt);
-	return virt_to_phys(gtt->scratch_tables[level - 2]) | GHYVI_ENTRY_PRESENT |
-	       GHYVI_ENTRY_WRITE;
+	return gtt->scratch_dma[level - 1] | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE;
 }
 
 u64 ghyvi_entry_reject(struct ghyvi_gtt *gtt, unsigned int level, u64 guest_entry, int error)
 {
 	/*
-	 * Only an unsupported format is final. All other errors may pass, so the entry is deferred:
+	 * Only an unsupported format is final. All other errors may pass, so the entry is deferred.
 	 * VFIO may map the memory again, the host may be short of memory, or the calling thread is
 	 * being killed.
 	 */
-	gtt->defer_err = error == -EOPNOTSUPP ? 0 : error;
+	gtt->deferral.err = error == -EOPNOTSUPP ? 0 : error;
 	if (error == -ENOSPC) {
-		gtt->defer_err = -EFAULT; /* retried when a table page has been freed */
-		gtt->table_limit_hit = true;
+		gtt->deferral.err = -EFAULT; /* retried when a table page has been freed */
+		gtt->deferral.table_limit_hit = true;
 	}
 	ghyvi_count(gtt->params.stats, entries_rejected);
 	gtt->rejected = (struct ghyvi_rejected){ guest_entry, level, error };
@@ -52,7 +51,7 @@ bool ghyvi_entry_hides_table(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
 	}
 	if (!hides)
 		return false;
-	gtt->defer_err = -EFAULT; /* retried when the table page has been freed */
+	gtt->deferral.err = -EFAULT; /* retried when the table page has been freed */
 	ghyvi_count(gtt->params.stats, entries_rejected);
 	return true;
 }
@@ -70,8 +69,8 @@ static u64 translate_large(struct ghyvi_gtt *gtt, u64 guest_entry)
 		 * Pinning 512 pages may cost as much as all other retries of this sync. If memory
 		 * is short, they would fail as well.
 		 */
-		gtt->retry_nomem_left = 0;
-		gtt->retry_unbacked_left -= min(gtt->retry_unbacked_left, GHYVI_RETRY_NOMEM);
+		gtt->deferral.nomem_left = 0;
+		gtt->deferral.unbacked_left -= min(gtt->deferral.unbacked_left, GHYVI_RETRY_NOMEM);
 		return ghyvi_entry_reject(gtt, GHYVI_LEVEL_PD, guest_entry, PTR_ERR(large));
 	}
 	return ghyvi_large_entry(large) | (guest_entry & GHYVI_ENTRY_WRITE);
@@ -94,8 +93,7 @@ u64 ghyvi_entry_translate(struct ghyvi_gtt *gtt, unsigned int level, u64 guest_e
 		tree->refused += PTR_ERR(child) == -ENOSPC;
 		return ghyvi_entry_reject(gtt, level, guest_entry, PTR_ERR(child));
 	}
-	return virt_to_phys(child->entries) | GHYVI_ENTRY_PRESENT |
-	       (guest_entry & GHYVI_ENTRY_WRITE);
+	return child->dma | GHYVI_ENTRY_PRESENT | (guest_entry & GHYVI_ENTRY_WRITE);
 }
 
 static void release_table(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index,
@@ -109,7 +107,7 @@ static void release_table(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page,
 		return;
 	/* Keep the link if the new entry at @index points to the same table. */
 	if (child->parent == page && child->parent_index == index &&
-	    (page->entries[index] & GHYVI_SHADOW_ADDRESS_MASK) != virt_to_phys(child->entries))
+	    (page->entries[index] & GHYVI_SHADOW_ADDRESS_MASK) != child->dma)
 		ghyvi_table_64k_unlink(gtt, child);
 	ghyvi_shadow_put(gtt, child);
 }

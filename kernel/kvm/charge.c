@@ -12,9 +12,9 @@
 
 #if GHYVI_HAVE_ACTIVE_MEMCG
 
-void ghyvi_kvm_charge(void *hv, struct ghyvi_hv_charge *charge)
+void ghyvi_kvm_charge(struct ghyvi_hv *hv, struct ghyvi_hv_charge *charge)
 {
-	struct ghyvi_vm *gvm = hv;
+	struct ghyvi_vm *gvm = ghyvi_vm_of(hv);
 	/* The VM stays bound during the call: no work is done for a vGPU that is not open. */
 	struct kvm *kvm = READ_ONCE(gvm->kvm);
 
@@ -22,7 +22,7 @@ void ghyvi_kvm_charge(void *hv, struct ghyvi_hv_charge *charge)
 	charge->before = set_active_memcg(charge->group);
 }
 
-void ghyvi_kvm_uncharge(void *hv, const struct ghyvi_hv_charge *charge)
+void ghyvi_kvm_uncharge(struct ghyvi_hv *hv, const struct ghyvi_hv_charge *charge)
 {
 	set_active_memcg(charge->before);
 	mem_cgroup_put(charge->group);
@@ -30,11 +30,11 @@ void ghyvi_kvm_uncharge(void *hv, const struct ghyvi_hv_charge *charge)
 
 #else
 
-void ghyvi_kvm_charge(void *hv, struct ghyvi_hv_charge *charge)
+void ghyvi_kvm_charge(struct ghyvi_hv *hv, struct ghyvi_hv_charge *charge)
 {
 }
 
-void ghyvi_kvm_uncharge(void *hv, const struct ghyvi_hv_charge *charge)
+void ghyvi_kvm_uncharge(struct ghyvi_hv *hv, const struct ghyvi_hv_charge *charge)
 {
 }
 

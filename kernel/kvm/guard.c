@@ -9,8 +9,8 @@
  * pages are pinned, and a VMM may unmap in many threads. So from the first notification until the
  * system call has *returned*, no vGPU of the container pins a page of the range. The return is an
  * event of the calling thread (see unmap_call.c). Neither a timeout nor KVM's memslots can replace
- * that event: type1 does not announce that a range is mapped again, and to a vGPU a guest that
- * toggles a PAM segment looks like a system call that repeats its notification.
+ * that event. type1 does not announce that a range is mapped again. To a vGPU, a guest that toggles
+ * a PAM segment looks like a system call that repeats its notification.
  *
  * At most 9 notifications after the first one are for the same struct vfio_dma:
  *
@@ -29,12 +29,12 @@
  *       notification has no pinned page.
  *    c) The vGPU was not notified. If its VM belongs to the calling process, its pins were refused
  *       all the same. If its VM belongs to another process, and it pinned a page before the first
- *       notification, it was notified: vfio puts a device on device_list before it returns the file
- *       descriptor through which the first pin is caused. Otherwise its first pin is later than the
- *       first notification. It can cause one more notification, in which it is on the list. From
- *       then on the guard refuses every vGPU whose first pin is later. A vGPU that was notified by
- *       a foreign process does not pin until it is closed. If it is opened again, its first pin is
- *       a later one.
+ *       notification, it was notified. For vfio puts a device on device_list before it returns the
+ *       file descriptor through which the first pin is caused. Otherwise its first pin is later
+ *       than the first notification. It can cause one more notification, in which it is on the
+ *       list. From then on the guard refuses every vGPU whose first pin is later. A vGPU that was
+ *       notified by a foreign process does not pin until it is closed. If it is opened again, its
+ *       first pin is a later one.
  * 3. The sum, 5 + 3 + 1, is compared with type1's limit by the static_assert() below.
  *
  * Drivers of other devices in the same container are responsible for their own pins. IOMMUFD does

@@ -88,7 +88,7 @@ void ghyvi_guard_close(struct ghyvi_guard *guard);
  *
  * Context: may sleep; a thread of a user process in a system call.
  * Return: false if the vGPU is open for a VM of another process, and this call was the first to
- * stop it from pinning until it is closed; else true.
+ * stop it from pinning until it is closed. Otherwise true.
  */
 bool ghyvi_guard_unmap(struct ghyvi_guard *guard, const void *task, const void *process, u64 gfn,
 		       u64 count);

@@ -12,12 +12,12 @@
 
 /**
  * struct ghyvi_vm - the binding of a vGPU to its VM.
+ * @base: the hypervisor as the core sees it
  * @vdev: VFIO device of the vGPU
  * @reporter: target of messages about the guest
  * @kvm: the VM while bound, with a reference. Written only by bind and unbind; cleared under
  *	@vm_lock.
- * @events: callbacks of the owner; valid while bound
- * @owner: first argument of @events; valid while bound
+ * @events: callbacks; valid while bound
  * @node: in the VM's list of page trackers while bound
  * @tracked: pages for which this vGPU uses KVM's write tracking. Keeps KVM's counts balanced, and
  *	tells stores to these pages from those to pages of other trackers without a lock.
@@ -32,11 +32,11 @@
  *	then may write a line to the log
  */
 struct ghyvi_vm {
+	struct ghyvi_hv base;
 	struct vfio_device *vdev;
 	struct ghyvi_reporter *reporter;
 	struct kvm *kvm;
-	const struct ghyvi_kvm_events *events;
-	void *owner;
+	struct ghyvi_kvm_events *events;
 	struct kvm_page_track_notifier_node node;
 	struct ghyvi_tracked tracked;
 	spinlock_t trigger_lock;
@@ -48,14 +48,19 @@ struct ghyvi_vm {
 	struct ratelimit_state memlock_resumes;
 };
 
+static inline struct ghyvi_vm *ghyvi_vm_of(struct ghyvi_hv *hv)
+{
+	return container_of(hv, struct ghyvi_vm, base);
+}
+
 /* memory.c: operations of struct ghyvi_hv_ops */
-int ghyvi_kvm_pin(void *hv, u64 gfn, u64 *bus);
-void ghyvi_kvm_unpin(void *hv, u64 gfn);
-u64 ghyvi_kvm_memory_generation(void *hv);
+int ghyvi_kvm_pin(struct ghyvi_hv *hv, u64 gfn, u64 *hpa);
+void ghyvi_kvm_unpin(struct ghyvi_hv *hv, u64 gfn);
+u64 ghyvi_kvm_memory_generation(struct ghyvi_hv *hv);
 
 /* charge.c: operations of struct ghyvi_hv_ops */
-void ghyvi_kvm_charge(void *hv, struct ghyvi_hv_charge *charge);
-void ghyvi_kvm_uncharge(void *hv, const struct ghyvi_hv_charge *charge);
+void ghyvi_kvm_charge(struct ghyvi_hv *hv, struct ghyvi_hv_charge *charge);
+void ghyvi_kvm_uncharge(struct ghyvi_hv *hv, const struct ghyvi_hv_charge *charge);
 
 /* write_track.c */
 /*
@@ -66,7 +71,7 @@ int ghyvi_kvm_track_start(struct ghyvi_vm *gvm, struct kvm *kvm);
 /* Untrack all pages, unregister, and drop the reference. Waits for callbacks in progress. */
 void ghyvi_kvm_track_stop(struct ghyvi_vm *gvm);
 /* Operations of struct ghyvi_hv_ops. */
-unsigned int ghyvi_kvm_protect(void *hv, const u64 *gfns, unsigned int count);
-void ghyvi_kvm_unprotect(void *hv, const u64 *gfns, unsigned int count);
+unsigned int ghyvi_kvm_protect(struct ghyvi_hv *hv, const u64 *gfns, unsigned int count);
+void ghyvi_kvm_unprotect(struct ghyvi_hv *hv, const u64 *gfns, unsigned int count);
 
 #endif

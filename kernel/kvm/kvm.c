@@ -7,7 +7,12 @@
 #include <ghyvi/compat.h>
 #include "internal.h"
 
-const struct ghyvi_hv_ops ghyvi_kvm_hv_ops = {
+static void kvm_interrupt(struct ghyvi_hv *hv)
+{
+	ghyvi_kvm_interrupt(ghyvi_vm_of(hv));
+}
+
+static const struct ghyvi_hv_ops kvm_hv_ops = {
 	.pin = ghyvi_kvm_pin,
 	.unpin = ghyvi_kvm_unpin,
 	.memory_generation = ghyvi_kvm_memory_generation,
@@ -15,6 +20,7 @@ const struct ghyvi_hv_ops ghyvi_kvm_hv_ops = {
 	.unprotect = ghyvi_kvm_unprotect,
 	.charge = ghyvi_kvm_charge,
 	.uncharge = ghyvi_kvm_uncharge,
+	.interrupt = kvm_interrupt,
 };
 
 struct ghyvi_vm *ghyvi_kvm_create(struct vfio_device *vdev, struct ghyvi_reporter *reporter)
@@ -23,6 +29,7 @@ struct ghyvi_vm *ghyvi_kvm_create(struct vfio_device *vdev, struct ghyvi_reporte
 
 	if (!gvm)
 		return ERR_PTR(-ENOMEM);
+	gvm->base.ops = &kvm_hv_ops;
 	gvm->vdev = vdev;
 	gvm->reporter = reporter;
 	ghyvi_tracked_init(&gvm->tracked);
@@ -33,6 +40,11 @@ struct ghyvi_vm *ghyvi_kvm_create(struct vfio_device *vdev, struct ghyvi_reporte
 	return gvm;
 }
 
+struct ghyvi_hv *ghyvi_kvm_hv(struct ghyvi_vm *gvm)
+{
+	return &gvm->base;
+}
+
 void ghyvi_kvm_destroy(struct ghyvi_vm *gvm)
 {
 	WARN_ON(gvm->kvm);
@@ -41,7 +53,7 @@ void ghyvi_kvm_destroy(struct ghyvi_vm *gvm)
 	kfree(gvm);
 }
 
-int ghyvi_kvm_bind(struct ghyvi_vm *gvm, const struct ghyvi_kvm_events *events, void *owner)
+int ghyvi_kvm_bind(struct ghyvi_vm *gvm, struct ghyvi_kvm_events *events)
 {
 	struct kvm *kvm = gvm->vdev->kvm;
 	int ret;
@@ -53,7 +65,6 @@ int ghyvi_kvm_bind(struct ghyvi_vm *gvm, const struct ghyvi_kvm_events *events, 
 		return -EOPNOTSUPP;
 	}
 	gvm->events = events;
-	gvm->owner = owner;
 	gvm->memlock_until = 0;
 	atomic_set(&gvm->strange_pins, 0);
 	ret = ghyvi_kvm_track_start(gvm, kvm);
@@ -86,9 +97,8 @@ void ghyvi_kvm_set_trigger(struct ghyvi_vm *gvm, struct eventfd_ctx *trigger)
 		eventfd_ctx_put(trigger);
 }
 
-void ghyvi_kvm_interrupt(void *hv)
+void ghyvi_kvm_interrupt(struct ghyvi_vm *gvm)
 {
-	struct ghyvi_vm *gvm = hv;
 	unsigned long flags;
 
 	spin_lock_irqsave(&gvm->trigger_lock, flags);

@@ -15,7 +15,8 @@ struct ghyvi_vm;
 struct vfio_device;
 
 /**
- * struct ghyvi_kvm_events - callbacks for events of protected pages.
+ * struct ghyvi_kvm_events - callbacks for events of protected pages; the owner of a vGPU embeds it
+ *	in a structure of its own.
  * @store: the guest stored @bytes (any length) of @data at @gpa; guest memory already contains
  *	them. Called with kvm->srcu held for reading.
  * @lost: KVM no longer tracks these pages, because their memory slot is removed. Called with
@@ -24,12 +25,10 @@ struct vfio_device;
  * Called on any thread of the VM's process. Both may sleep.
  */
 struct ghyvi_kvm_events {
-	void (*store)(void *owner, u64 gpa, const void *data, unsigned int bytes);
-	void (*lost)(void *owner, u64 gfn, u64 count);
+	void (*store)(struct ghyvi_kvm_events *events, u64 gpa, const void *data,
+		      unsigned int bytes);
+	void (*lost)(struct ghyvi_kvm_events *events, u64 gfn, u64 count);
 };
-
-/* The first argument of the operations is a struct ghyvi_vm. */
-extern const struct ghyvi_hv_ops ghyvi_kvm_hv_ops;
 
 /**
  * ghyvi_kvm_can_track() - test whether the kernel offers page tracking to modules.
@@ -50,6 +49,14 @@ bool ghyvi_kvm_can_track(void);
  */
 struct ghyvi_vm *ghyvi_kvm_create(struct vfio_device *vdev, struct ghyvi_reporter *reporter);
 /**
+ * ghyvi_kvm_hv() - get the hypervisor of a vGPU as the core sees it.
+ * @gvm: handle of the vGPU
+ *
+ * Context: any.
+ * Return: the hypervisor, which lives as long as @gvm.
+ */
+struct ghyvi_hv *ghyvi_kvm_hv(struct ghyvi_vm *gvm);
+/**
  * ghyvi_kvm_destroy() - free a handle.
  * @gvm: unbound handle
  *
@@ -61,7 +68,6 @@ void ghyvi_kvm_destroy(struct ghyvi_vm *gvm);
  * ghyvi_kvm_bind() - bind a vGPU to the VM that opens its device (vdev->kvm).
  * @gvm: unbound handle
  * @events: callbacks, called from now on
- * @owner: first argument of @events
  *
  * A failure is reported to the reporter of @gvm.
  *
@@ -69,7 +75,7 @@ void ghyvi_kvm_destroy(struct ghyvi_vm *gvm);
  * Return: 0; -EOPNOTSUPP (opened without KVM, or KVM cannot track this VM's memory); -ESRCH (the VM
  * belongs to another process).
  */
-int ghyvi_kvm_bind(struct ghyvi_vm *gvm, const struct ghyvi_kvm_events *events, void *owner);
+int ghyvi_kvm_bind(struct ghyvi_vm *gvm, struct ghyvi_kvm_events *events);
 /**
  * ghyvi_kvm_unbind() - unbind a vGPU from its VM.
  * @gvm: bound handle, whose owner has been reset
@@ -116,10 +122,10 @@ bool ghyvi_kvm_may_give_up(void);
 void ghyvi_kvm_set_trigger(struct ghyvi_vm *gvm, struct eventfd_ctx *trigger);
 /**
  * ghyvi_kvm_interrupt() - send the guest its interrupt.
- * @hv: the struct ghyvi_vm of the vGPU
+ * @gvm: handle of the vGPU
  *
  * Context: any but NMI.
  */
-void ghyvi_kvm_interrupt(void *hv);
+void ghyvi_kvm_interrupt(struct ghyvi_vm *gvm);
 
 #endif

@@ -33,9 +33,9 @@ static u64 memory_generation(struct ghyvi_vm *gvm)
 	return generation;
 }
 
-u64 ghyvi_kvm_memory_generation(void *hv)
+u64 ghyvi_kvm_memory_generation(struct ghyvi_hv *hv)
 {
-	struct ghyvi_vm *gvm = hv;
+	struct ghyvi_vm *gvm = ghyvi_vm_of(hv);
 	u64 generation;
 
 	spin_lock(&gvm->vm_lock);
@@ -122,8 +122,8 @@ static bool has_memory_for_kvm(struct ghyvi_vm *gvm, u64 gfn)
 }
 
 /*
- * A page without a memory slot is not an error at once: a VMM announces memory to VFIO and KVM one
- * after the other, and that state is transient. With a guest IOMMU it is permanent, which
+ * A page without a memory slot is not an error at once. A VMM announces memory to VFIO and KVM one
+ * after the other, so the state is transient. With a guest IOMMU it is permanent, which
  * GHYVI_STRANGE_PINS detects.
  */
 static int check_address(struct ghyvi_vm *gvm, u64 gfn)
@@ -142,7 +142,7 @@ static int check_address(struct ghyvi_vm *gvm, u64 gfn)
 
 /*
  * Errors of type1, of IOMMUFD, and of a page without a mapping in the VMM that mean that no memory
- * is mapped there. Other errors do not depend on the guest's memory: a pin fails with -EINTR if the
+ * is mapped there. Other errors do not depend on the guest's memory. A pin fails with -EINTR if the
  * calling thread is being killed, and with -EBUSY while the VMM changes.
  */
 static bool is_absent(int error)
@@ -150,9 +150,9 @@ static bool is_absent(int error)
 	return error == -EINVAL || error == -ENOENT || error == -EFAULT;
 }
 
-int ghyvi_kvm_pin(void *hv, u64 gfn, u64 *bus)
+int ghyvi_kvm_pin(struct ghyvi_hv *hv, u64 gfn, u64 *hpa)
 {
-	struct ghyvi_vm *gvm = hv;
+	struct ghyvi_vm *gvm = ghyvi_vm_of(hv);
 	struct page *page;
 	int ret;
 
@@ -171,13 +171,13 @@ int ghyvi_kvm_pin(void *hv, u64 gfn, u64 *bus)
 		vfio_unpin_pages(gvm->vdev, gfn << PAGE_SHIFT, 1);
 		return ret;
 	}
-	*bus = page_to_phys(page);
+	*hpa = page_to_phys(page);
 	return 0;
 }
 
-void ghyvi_kvm_unpin(void *hv, u64 gfn)
+void ghyvi_kvm_unpin(struct ghyvi_hv *hv, u64 gfn)
 {
-	struct ghyvi_vm *gvm = hv;
+	struct ghyvi_vm *gvm = ghyvi_vm_of(hv);
 
 	if (WARN_ON_ONCE(!READ_ONCE(gvm->kvm)))
 		return;

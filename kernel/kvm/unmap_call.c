@@ -2,7 +2,7 @@
 /*
  * Notifies the guard when the system call that a thread is in has returned.
  *
- * The kernel offers modules no callback for that event, but the release of a file is a substitute:
+ * The kernel offers modules no callback for that event. The release of a file is a substitute:
  * fput() of the last reference queues the file's .release as task work of the current thread. Task
  * work runs when the thread returns to user space or exits (fs/file_table.c), and not during an
  * unmap in type1. A kernel thread has no task work, but never gets here, because only ioctl() makes

@@ -37,7 +37,7 @@ static void track_write(GHYVI_TRACK_WRITE_ARGS)
 
 	if (ghyvi_tracked_has(&gvm->tracked, first) ||
 	    (last != first && ghyvi_tracked_has(&gvm->tracked, last)))
-		gvm->events->store(gvm->owner, gpa, value, bytes);
+		gvm->events->store(gvm->events, gpa, value, bytes);
 }
 
 /* Find the memory slot of @gfn. Caller is in a read-side critical section of kvm->srcu. */
@@ -108,7 +108,7 @@ static void track_flush_slot(struct kvm *kvm, struct kvm_memory_slot *slot,
 		return;
 	if (ghyvi_tracked_drop(&gvm->tracked, &ops, &of, slot->base_gfn,
 			       slot->base_gfn + slot->npages - 1))
-		gvm->events->lost(gvm->owner, slot->base_gfn, slot->npages);
+		gvm->events->lost(gvm->events, slot->base_gfn, slot->npages);
 }
 
 static void set_callbacks(struct kvm_page_track_notifier_node *node)
@@ -143,7 +143,7 @@ static void track_remove_region(gfn_t gfn, unsigned long count,
 	 * would survive that, so remove it here.
 	 */
 	if (ghyvi_tracked_drop(&gvm->tracked, &ops, gvm->kvm, gfn, gfn + count - 1))
-		gvm->events->lost(gvm->owner, gfn, count);
+		gvm->events->lost(gvm->events, gfn, count);
 }
 
 static void set_callbacks(struct kvm_page_track_notifier_node *node)
@@ -192,9 +192,9 @@ void ghyvi_kvm_track_stop(struct ghyvi_vm *gvm)
  * So no slot is removed and added again between the change of the users and that of KVM's count.
  * Otherwise a page of the new slot could lose the tracking that another user has requested.
  */
-unsigned int ghyvi_kvm_protect(void *hv, const u64 *gfns, unsigned int count)
+unsigned int ghyvi_kvm_protect(struct ghyvi_hv *hv, const u64 *gfns, unsigned int count)
 {
-	struct ghyvi_vm *gvm = hv;
+	struct ghyvi_vm *gvm = ghyvi_vm_of(hv);
 	int idx;
 
 	if (!READ_ONCE(gvm->kvm))
@@ -205,9 +205,9 @@ unsigned int ghyvi_kvm_protect(void *hv, const u64 *gfns, unsigned int count)
 	return count;
 }
 
-void ghyvi_kvm_unprotect(void *hv, const u64 *gfns, unsigned int count)
+void ghyvi_kvm_unprotect(struct ghyvi_hv *hv, const u64 *gfns, unsigned int count)
 {
-	struct ghyvi_vm *gvm = hv;
+	struct ghyvi_vm *gvm = ghyvi_vm_of(hv);
 	int idx;
 
 	if (!READ_ONCE(gvm->kvm))
@@ -237,12 +237,12 @@ void ghyvi_kvm_track_stop(struct ghyvi_vm *gvm)
 	kvm_put_kvm(detach_vm(gvm));
 }
 
-unsigned int ghyvi_kvm_protect(void *hv, const u64 *gfns, unsigned int count)
+unsigned int ghyvi_kvm_protect(struct ghyvi_hv *hv, const u64 *gfns, unsigned int count)
 {
 	return 0;
 }
 
-void ghyvi_kvm_unprotect(void *hv, const u64 *gfns, unsigned int count)
+void ghyvi_kvm_unprotect(struct ghyvi_hv *hv, const u64 *gfns, unsigned int count)
 {
 }
 

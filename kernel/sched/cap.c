@@ -83,7 +83,7 @@ static void take_back(struct sched_cap *cap, u64 ns, u64 now)
 	}
 }
 
-void sched_cap_set_window(struct sched_cap *cap, u64 window_ns, u64 now)
+void ghyvi_sched_cap_set_window(struct sched_cap *cap, u64 window_ns, u64 now)
 {
 	u32 part_ns = DIV_ROUND_UP(window_ns, WINDOW_PARTS);
 	struct sched_cap old = *cap;
@@ -107,7 +107,7 @@ void sched_cap_set_window(struct sched_cap *cap, u64 window_ns, u64 now)
 	cap_roll(cap, now);
 }
 
-void sched_cap_charge(struct sched_cap *cap, u32 percent, s64 ns, u64 now)
+void ghyvi_sched_cap_charge(struct sched_cap *cap, u32 percent, s64 ns, u64 now)
 {
 	u64 window = window_of(cap);
 	u64 from;
@@ -142,7 +142,7 @@ struct view {
 };
 
 /*
- * Returns how much of the use recorded in the window's first part is still in the window, and in
+ * Returns how much of the use recorded in the window's first part is still in the window. Stores in
  * *@from_ns the end of the window at which that use begins to leave it.
  */
 static u64 expiring_ns(struct sched_cap *cap, const struct view *view, u64 *from_ns)
@@ -184,7 +184,7 @@ static void view_advance(struct sched_cap *cap, struct view *view)
 	view->end_ns = view->number * cap->part_ns;
 }
 
-u64 sched_cap_eligible_at(struct sched_cap *cap, u32 percent, u64 turn_ns, u64 now)
+u64 ghyvi_sched_cap_eligible_at(struct sched_cap *cap, u32 percent, u64 turn_ns, u64 now)
 {
 	u64 allowed = cap_allowance(cap, percent);
 	struct view view;
@@ -208,7 +208,7 @@ u64 sched_cap_eligible_at(struct sched_cap *cap, u32 percent, u64 turn_ns, u64 n
 	return max(cap->paid_until, view.end_ns - turn_ns);
 }
 
-u64 sched_cap_used_up_at(struct sched_cap *cap, u32 percent, u64 now)
+u64 ghyvi_sched_cap_used_up_at(struct sched_cap *cap, u32 percent, u64 now)
 {
 	u64 allowed = cap_allowance(cap, percent);
 	struct view view;

@@ -4,10 +4,10 @@
  *
  * DOC: charging
  *
- * A running workload is charged at every event of its engine: when work arrives, when a policy
- * makes a decision, when a timer fires, and before a knob, a setting or the policy changes. Each
- * charge covers the time since the previous one, so no decision is based on the state at the start
- * of the workload.
+ * A running workload is charged at every event of its engine. Events are the arrival of work, a
+ * decision of the policy, a timer, and the moment before a knob, a setting or the policy changes.
+ * Each charge covers the time since the previous one, so no decision is based on the state at the
+ * start of the workload.
  *
  * GPU time counts from job.begun_ns, which the pGPU sets: a job that the pGPU has accepted but not
  * begun costs nothing. At the completion, job.busy_ns is authoritative and the charge is settled to
@@ -50,7 +50,7 @@ static void update_curr(struct sched_engine *engine, u64 now)
 		charge_up_to(engine, ran_ns, now);
 }
 
-u64 sched_update_clock(struct sched_engine *engine)
+u64 ghyvi_sched_update_clock(struct sched_engine *engine)
 {
 	const struct sched_policy *policy = engine->policy;
 	u64 now = sched_now(engine->sched);
@@ -70,7 +70,7 @@ u64 sched_update_clock(struct sched_engine *engine)
 	return now;
 }
 
-void sched_settle(struct sched_engine *engine, u64 busy_ns, u64 now)
+void ghyvi_sched_settle(struct sched_engine *engine, u64 busy_ns, u64 now)
 {
 	lockdep_assert_held(&engine->lock);
 	charge_up_to(engine, busy_ns, now);

@@ -4,14 +4,12 @@
  * calls ghyvi_sched_timer(). It is a thread because ghyvi_sched_timer() sleeps. Only this thread
  * calls it, so no call is in progress after the thread has stopped.
  */
-#include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/kthread.h>
 #include <linux/ktime.h>
 #include <linux/slab.h>
 #include "sched_types.h"
 
-#define CLOCK_STOP_POLL_US 50
 #define CLOCK_FAR_NS (1000ULL * 1000 * 1000)
 
 struct sched_host_clock {
@@ -19,7 +17,6 @@ struct sched_host_clock {
 	struct task_struct *thread;
 	wait_queue_head_t wake;
 	bool changed; /* a timer was moved to an earlier time: read @at again */
-	bool stopping;
 	spinlock_t lock; /* protects @at */
 	u64 at[GHYVI_ENGINES]; /* expiry times; GHYVI_SCHED_NEVER: disarmed */
 };
@@ -44,7 +41,7 @@ static void host_arm(void *data, enum ghyvi_engine_id engine, u64 at)
 		wake_up_all(&clock->wake);
 }
 
-const struct ghyvi_sched_clock sched_host_clock_ops = {
+const struct ghyvi_sched_clock ghyvi_sched_host_clock_ops = {
 	.now = host_now,
 	.arm = host_arm,
 };
@@ -77,11 +74,10 @@ static void sleep_until(struct sched_host_clock *clock, u64 at)
 	u64 now = ktime_get_ns();
 
 	if (at == GHYVI_SCHED_NEVER)
-		wait_event_idle(clock->wake,
-				READ_ONCE(clock->changed) || READ_ONCE(clock->stopping));
+		wait_event_idle(clock->wake, READ_ONCE(clock->changed) || kthread_should_stop());
 	else if (at > now)
 		(void)wait_event_interruptible_hrtimeout(
-			clock->wake, READ_ONCE(clock->changed) || READ_ONCE(clock->stopping),
+			clock->wake, READ_ONCE(clock->changed) || kthread_should_stop(),
 			min(at - now, CLOCK_FAR_NS));
 }
 
@@ -91,20 +87,17 @@ static int clock_thread(void *data)
 	unsigned int engine;
 	u64 first;
 
-	while (!READ_ONCE(clock->stopping)) {
+	while (!kthread_should_stop()) {
 		engine = next_expired_engine(clock, &first);
 		if (engine < GHYVI_ENGINES)
 			ghyvi_sched_timer(clock->sched, engine);
 		else
 			sleep_until(clock, first);
 	}
-	/* The thread must not exit before sched_host_clock_destroy() calls kthread_stop(). */
-	while (!kthread_should_stop())
-		usleep_range(CLOCK_STOP_POLL_US, 2 * CLOCK_STOP_POLL_US);
 	return 0;
 }
 
-struct sched_host_clock *sched_host_clock_create(struct ghyvi_sched *sched)
+struct sched_host_clock *ghyvi_sched_host_clock_create(struct ghyvi_sched *sched)
 {
 	struct sched_host_clock *clock = kzalloc(sizeof(*clock), GFP_KERNEL);
 	struct task_struct *thread;
@@ -126,10 +119,8 @@ struct sched_host_clock *sched_host_clock_create(struct ghyvi_sched *sched)
 	return clock;
 }
 
-void sched_host_clock_destroy(struct sched_host_clock *clock)
+void ghyvi_sched_host_clock_destroy(struct sched_host_clock *clock)
 {
-	WRITE_ONCE(clock->stopping, true);
-	wake_up_all(&clock->wake);
 	kthread_stop(clock->thread);
 	kfree(clock);
 }

@@ -4,7 +4,7 @@
 #include <linux/slab.h>
 #include "sched_types.h"
 
-struct ghyvi_sched_entity *sched_entity_alloc(struct ghyvi_sched *sched)
+struct ghyvi_sched_entity *ghyvi_sched_entity_alloc(struct ghyvi_sched *sched)
 {
 	struct ghyvi_sched_entity *entity = kzalloc(sizeof(*entity), GFP_KERNEL);
 	unsigned int i;
@@ -29,7 +29,7 @@ struct ghyvi_sched_entity *ghyvi_sched_entity_create(struct ghyvi_sched *sched,
 						     struct ghyvi_stats *stats,
 						     struct ghyvi_reporter *reporter)
 {
-	struct ghyvi_sched_entity *entity = sched_entity_alloc(sched);
+	struct ghyvi_sched_entity *entity = ghyvi_sched_entity_alloc(sched);
 
 	if (entity) {
 		entity->stats = stats;

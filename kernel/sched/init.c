@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Scheduler creation and destruction. */
-#include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 #include "sched_types.h"
-
-#define SCHED_DESTROY_POLL_US 100
 
 static void init_engine(struct ghyvi_sched *sched, enum ghyvi_engine_id id)
 {
@@ -14,7 +11,7 @@ static void init_engine(struct ghyvi_sched *sched, enum ghyvi_engine_id id)
 
 	engine->sched = sched;
 	engine->id = id;
-	engine->policy = &sched_fair;
+	engine->policy = &ghyvi_sched_fair;
 	engine->armed = GHYVI_SCHED_NEVER;
 	mutex_init(&engine->start);
 	spin_lock_init(&engine->lock);
@@ -28,20 +25,20 @@ static void init_engine(struct ghyvi_sched *sched, enum ghyvi_engine_id id)
 	engine->fair.throttled = RB_ROOT_CACHED;
 }
 
-static struct ghyvi_sched *sched_create(const struct ghyvi_pgpu_ops *ops, void *pgpu)
+static struct ghyvi_sched *sched_create(struct ghyvi_pgpu_device *pgpu)
 {
 	struct ghyvi_sched *sched = kzalloc(sizeof(*sched), GFP_KERNEL);
 	unsigned int i;
 
 	if (!sched)
 		return NULL;
-	sched->ops = ops;
+	sched->ops = pgpu->ops;
 	sched->pgpu = pgpu;
-	sched_settings_init(sched);
+	ghyvi_sched_settings_init(sched);
 	atomic_set(&sched->active_calls, 0);
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		init_engine(sched, i);
-	sched->anon_entity = sched_entity_alloc(sched);
+	sched->anon_entity = ghyvi_sched_entity_alloc(sched);
 	if (!sched->anon_entity) {
 		kfree(sched);
 		return NULL;
@@ -49,10 +46,10 @@ static struct ghyvi_sched *sched_create(const struct ghyvi_pgpu_ops *ops, void *
 	return sched;
 }
 
-struct ghyvi_sched *ghyvi_sched_create_on(const struct ghyvi_pgpu_ops *ops, void *pgpu,
+struct ghyvi_sched *ghyvi_sched_create_on(struct ghyvi_pgpu_device *pgpu,
 					  const struct ghyvi_sched_clock *clock, void *clock_data)
 {
-	struct ghyvi_sched *sched = sched_create(ops, pgpu);
+	struct ghyvi_sched *sched = sched_create(pgpu);
 
 	if (!sched)
 		return ERR_PTR(-ENOMEM);
@@ -61,9 +58,9 @@ struct ghyvi_sched *ghyvi_sched_create_on(const struct ghyvi_pgpu_ops *ops, void
 	return sched;
 }
 
-struct ghyvi_sched *ghyvi_sched_create(const struct ghyvi_pgpu_ops *ops, void *pgpu)
+struct ghyvi_sched *ghyvi_sched_create(struct ghyvi_pgpu_device *pgpu)
 {
-	struct ghyvi_sched *sched = sched_create(ops, pgpu);
+	struct ghyvi_sched *sched = sched_create(pgpu);
 	struct workqueue_struct *workers;
 	struct sched_host_clock *clock;
 	long err;
@@ -74,13 +71,13 @@ struct ghyvi_sched *ghyvi_sched_create(const struct ghyvi_pgpu_ops *ops, void *p
 	workers = alloc_workqueue("ghyvi", WQ_UNBOUND, WQ_MAX_ACTIVE);
 	if (!workers)
 		goto free;
-	clock = sched_host_clock_create(sched);
+	clock = ghyvi_sched_host_clock_create(sched);
 	err = PTR_ERR_OR_ZERO(clock);
 	if (err)
 		goto free_workers;
 	sched->workers = workers;
 	sched->host_clock = clock;
-	sched->clock = &sched_host_clock_ops;
+	sched->clock = &ghyvi_sched_host_clock_ops;
 	sched->clock_data = clock;
 	return sched;
 
@@ -97,10 +94,9 @@ void ghyvi_sched_destroy(struct ghyvi_sched *sched)
 	unsigned int i;
 
 	if (sched->host_clock)
-		sched_host_clock_destroy(sched->host_clock);
+		ghyvi_sched_host_clock_destroy(sched->host_clock);
 	/* Pairs with sched_exit(): all stores of the last thread are visible before we free. */
-	while (atomic_read_acquire(&sched->active_calls))
-		usleep_range(SCHED_DESTROY_POLL_US, 2 * SCHED_DESTROY_POLL_US);
+	wait_var_event(&sched->active_calls, !atomic_read_acquire(&sched->active_calls));
 	if (sched->workers)
 		destroy_workqueue(sched->workers);
 	for (i = 0; i < GHYVI_ENGINES; i++) {

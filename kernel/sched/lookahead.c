@@ -3,8 +3,9 @@
  * Look-ahead: which workload is prepared while the engine runs another one, and how long a workload
  * may keep the engine during its own preparation.
  *
- * Look-ahead prepares (audits, and syncs the shadow of) one workload only, the one that is expected
- * to run next: each request that the guest adds to a prepared workload costs another sync.
+ * Look-ahead prepares (audits, and syncs the shadow of) only the workload that is expected to run
+ * next. More would be wasted: each request that the guest adds to a prepared workload costs another
+ * sync.
  */
 #include <linux/minmax.h>
 #include <linux/workqueue.h>
@@ -30,7 +31,7 @@ static struct ghyvi_workload *lookahead_candidate(struct sched_engine *engine)
 	return next->preparing || next->prepared ? NULL : next;
 }
 
-void sched_look_ahead(struct sched_engine *engine)
+void ghyvi_sched_look_ahead(struct sched_engine *engine)
 {
 	struct ghyvi_workload *workload = NULL;
 
@@ -45,7 +46,7 @@ void sched_look_ahead(struct sched_engine *engine)
 	queue_work(engine->sched->workers, &workload->preparation);
 }
 
-u64 sched_late_at(const struct sched_engine *engine)
+u64 ghyvi_sched_late_at(const struct sched_engine *engine)
 {
 	const struct ghyvi_sched_settings *settings = &engine->sched->settings;
 	u32 limit_us = settings->timeslice_us;
@@ -55,8 +56,9 @@ u64 sched_late_at(const struct sched_engine *engine)
 	return engine->given_ns + 1000ULL * limit_us;
 }
 
-void sched_check_late(struct sched_engine *engine)
+void ghyvi_sched_check_late(struct sched_engine *engine)
 {
 	lockdep_assert_held(&engine->lock);
-	sched_arm(engine, engine->nr_waiting ? sched_late_at(engine) : GHYVI_SCHED_NEVER);
+	ghyvi_sched_arm(engine,
+			engine->nr_waiting ? ghyvi_sched_late_at(engine) : GHYVI_SCHED_NEVER);
 }

@@ -50,7 +50,7 @@ static bool should_preempt(struct sched_engine *engine, u64 now)
 
 	lockdep_assert_held(&engine->lock);
 	if (workload && workload->preparing) {
-		sched_check_late(engine);
+		ghyvi_sched_check_late(engine);
 		return false;
 	}
 	if (!workload || workload->state != WORKLOAD_RUNNING || engine->stopping)
@@ -78,17 +78,18 @@ static bool should_preempt(struct sched_engine *engine, u64 now)
 			return true;
 		at = timeout_ns ? engine->contended_since_ns + timeout_ns : GHYVI_SCHED_NEVER;
 	}
-	sched_arm(engine, at);
+	ghyvi_sched_arm(engine, at);
 	return false;
 }
 
-void sched_check_preempt(struct sched_engine *engine, u64 now)
+void ghyvi_sched_check_preempt(struct sched_engine *engine, u64 now)
 {
 	if (should_preempt(engine, now))
-		sched_arm(engine, now); /* stopping needs a context that may sleep */
+		ghyvi_sched_arm(engine, now); /* stopping needs a context that may sleep */
 }
 
-void sched_report_preempt_timeout(struct sched_engine *engine, struct ghyvi_workload *workload)
+void ghyvi_sched_report_preempt_timeout(struct sched_engine *engine,
+					struct ghyvi_workload *workload)
 {
 	struct sched_rq *rq = sched_rq_of(workload);
 	struct ghyvi_sched_entity *entity = rq->entity;
@@ -113,7 +114,7 @@ static void stop_current(struct sched_engine *engine, u64 now) __releases(&engin
 	lockdep_assert_held(&engine->lock);
 	WRITE_ONCE(engine->stopping, true);
 	workload->timed_out = true;
-	sched_arm(engine, GHYVI_SCHED_NEVER);
+	ghyvi_sched_arm(engine, GHYVI_SCHED_NEVER);
 	spin_unlock(&engine->lock);
 
 	engine->sched->ops->cancel(engine->sched->pgpu, &workload->job);
@@ -121,7 +122,7 @@ static void stop_current(struct sched_engine *engine, u64 now) __releases(&engin
 	spin_lock(&engine->lock);
 	WRITE_ONCE(engine->stopping, false);
 	/* cancel() has no effect on a job that did not reach the backend yet: check again later. */
-	sched_arm(engine, now + 1000ULL * engine->sched->settings.preempt_timeout_us);
+	ghyvi_sched_arm(engine, now + 1000ULL * engine->sched->settings.preempt_timeout_us);
 	spin_unlock(&engine->lock);
 	wake_up_all(&engine->stopped);
 }
@@ -135,14 +136,14 @@ void ghyvi_sched_timer(struct ghyvi_sched *sched, enum ghyvi_engine_id id)
 	atomic_inc(&sched->active_calls);
 	spin_lock(&engine->lock);
 	engine->armed = GHYVI_SCHED_NEVER;
-	now = sched_update_clock(engine);
-	sched_revoke_late(engine, now);
+	now = ghyvi_sched_update_clock(engine);
+	ghyvi_sched_revoke_late(engine, now);
 	taken = engine->current_workload;
 	if (should_preempt(engine, now))
 		stop_current(engine, now);
 	else
 		spin_unlock(&engine->lock);
 	if (!taken)
-		sched_kick(sched, id);
+		ghyvi_sched_kick_host(sched, id);
 	sched_exit(sched);
 }

@@ -11,13 +11,13 @@
  * kicks it again, so a kick that found the engine busy is never lost. If the policy wants the
  * engine to idle, the engine stays free and the clock kicks it later.
  *
- * prepare() pins memory and waits for locks of the workload's guest, possibly for long. It is
- * called by a submitting thread of the same guest, by the workload's own work item
- * (sched->workers), or by the work item that completed a workload of the same vGPU. It is not
- * called by threads of other guests, which may be killed or throttled meanwhile, nor by threads
- * that vGPUs share: the clock thread, engine threads, work items of other vGPUs. All of these pass
- * the workload to its work item. For the same reason a thread of one guest does not start a
- * workload of another guest, even if it is prepared.
+ * prepare() pins memory and waits for locks of the workload's guest, possibly for long. Its callers
+ * are a submitting thread of the same guest, the workload's own work item (sched->workers), and the
+ * work item that completed a workload of the same vGPU. Threads of other guests do not call it,
+ * because they may be killed or throttled meanwhile. Nor do threads that vGPUs share: the clock
+ * thread, engine threads, work items of other vGPUs. All of these pass the workload to its work
+ * item. For the same reason a thread of one guest does not start a workload of another guest, even
+ * if it is prepared.
  *
  * complete() is called by a second work item of the workload, which then kicks the engine.
  * complete() waits for locks that the workload's guest can hold for long; this must delay only that
@@ -28,7 +28,7 @@
  * that prepares it also starts it.
  *
  * A workload that was dispatched before it was prepared keeps the engine for a limited time if
- * other vGPUs are enqueued. Then the clock takes the engine back (sched_revoke_late()): the
+ * other vGPUs are enqueued. Then the clock takes the engine back (ghyvi_sched_revoke_late()): the
  * workload is QUEUED again, first in its run queue, and @late. A run queue whose first workload is
  * late is not enqueued in the policy. When prepare() returns, it is treated like one that just
  * woke.
@@ -55,7 +55,7 @@ static struct sched_engine *engine_of(struct ghyvi_sched *sched, struct ghyvi_wo
 	return &sched->engines[workload->job.engine];
 }
 
-void sched_arm(struct sched_engine *engine, u64 at)
+void ghyvi_sched_arm(struct sched_engine *engine, u64 at)
 {
 	lockdep_assert_held(&engine->lock);
 	if (engine->armed == at)
@@ -69,7 +69,7 @@ static bool has_engine(struct sched_engine *engine, struct sched_rq *rq)
 	return engine->current_workload && sched_rq_of(engine->current_workload) == rq;
 }
 
-void sched_dequeue(struct sched_engine *engine, struct sched_rq *rq)
+void ghyvi_sched_dequeue(struct sched_engine *engine, struct sched_rq *rq)
 {
 	lockdep_assert_held(&engine->lock);
 	if (!rq->waiting)
@@ -80,7 +80,7 @@ void sched_dequeue(struct sched_engine *engine, struct sched_rq *rq)
 		engine->policy->dequeue(engine, rq);
 }
 
-void sched_requeue(struct sched_engine *engine, struct sched_rq *rq, u64 now)
+void ghyvi_sched_requeue(struct sched_engine *engine, struct sched_rq *rq, u64 now)
 {
 	lockdep_assert_held(&engine->lock);
 	if (rq->waiting || !sched_is_ready(rq) || has_engine(engine, rq))
@@ -99,16 +99,16 @@ static void release_engine_locked(struct sched_engine *engine, struct ghyvi_work
 				  enum ghyvi_job_status status)
 {
 	struct sched_rq *rq = sched_rq_of(workload);
-	u64 now = sched_update_clock(engine);
+	u64 now = ghyvi_sched_update_clock(engine);
 	u64 busy_ns = 0;
 
 	lockdep_assert_held(&engine->lock);
 	if (workload->state == WORKLOAD_RUNNING)
 		busy_ns = workload->job.busy_ns;
-	sched_settle(engine, busy_ns, now);
+	ghyvi_sched_settle(engine, busy_ns, now);
 	workload->state = WORKLOAD_DONE;
 	engine->current_workload = NULL;
-	sched_arm(engine, GHYVI_SCHED_NEVER);
+	ghyvi_sched_arm(engine, GHYVI_SCHED_NEVER);
 	if (rq->entity->stats)
 		ghyvi_count_add(sched_stats_of(rq), busy_ns, busy_ns);
 	if (engine->policy->on_complete)
@@ -116,16 +116,17 @@ static void release_engine_locked(struct sched_engine *engine, struct ghyvi_work
 					    now);
 	engine->preempt_requested_ns = 0;
 	engine->contended_since_ns = 0;
-	sched_requeue(engine, rq, now);
+	ghyvi_sched_requeue(engine, rq, now);
 }
 
-void sched_revoke_late(struct sched_engine *engine, u64 now)
+void ghyvi_sched_revoke_late(struct sched_engine *engine, u64 now)
 {
 	struct ghyvi_workload *workload = engine->current_workload;
 	struct sched_rq *rq;
 
 	lockdep_assert_held(&engine->lock);
-	if (!workload || !workload->preparing || !engine->nr_waiting || now < sched_late_at(engine))
+	if (!workload || !workload->preparing || !engine->nr_waiting ||
+	    now < ghyvi_sched_late_at(engine))
 		return;
 	if (workload->state == WORKLOAD_CANCELLED) {
 		release_engine_locked(engine, workload, GHYVI_JOB_CANCELLED);
@@ -192,9 +193,9 @@ static void job_done(struct ghyvi_job *job, enum ghyvi_job_status status)
 	release_engine_locked(engine, workload, status);
 	spin_unlock(&engine->lock);
 	if (stopped && job->busy_ns)
-		sched_report_preempt_timeout(engine, workload);
+		ghyvi_sched_report_preempt_timeout(engine, workload);
 	complete_workload(workload, status);
-	sched_kick(sched, id);
+	ghyvi_sched_kick_host(sched, id);
 	sched_exit(sched);
 }
 
@@ -211,7 +212,7 @@ void ghyvi_sched_queue(struct ghyvi_sched *sched, struct ghyvi_workload *workloa
 	INIT_WORK(&workload->done, complete_work);
 	rq = sched_rq_of(workload);
 	spin_lock(&engine->lock);
-	now = sched_update_clock(engine);
+	now = ghyvi_sched_update_clock(engine);
 	workload->state = WORKLOAD_QUEUED;
 	workload->preparing = false;
 	workload->prepared = false;
@@ -227,9 +228,9 @@ void ghyvi_sched_queue(struct ghyvi_sched *sched, struct ghyvi_workload *workloa
 		list_add_tail(&rq->link, &engine->rqs);
 	if (engine->policy->on_arrival)
 		engine->policy->on_arrival(engine, rq, woke, now);
-	sched_requeue(engine, rq, now);
-	sched_check_preempt(engine, now);
-	sched_look_ahead(engine);
+	ghyvi_sched_requeue(engine, rq, now);
+	ghyvi_sched_check_preempt(engine, now);
+	ghyvi_sched_look_ahead(engine);
 	spin_unlock(&engine->lock);
 }
 
@@ -242,7 +243,7 @@ static void unqueue_workload(struct sched_engine *engine, struct ghyvi_workload 
 	if (!list_empty(&rq->queue))
 		return;
 	list_del_init(&rq->ready);
-	sched_dequeue(engine, rq);
+	ghyvi_sched_dequeue(engine, rq);
 }
 
 /* Remove @workload, which is QUEUED, from its run queue. Caller holds engine->lock. */
@@ -254,7 +255,7 @@ static void drop_workload(struct sched_engine *engine, struct ghyvi_workload *wo
 		return;
 	/* The run queue was not enqueued because its first workload was late. */
 	workload->late = false;
-	sched_requeue(engine, sched_rq_of(workload), sched_now(engine->sched));
+	ghyvi_sched_requeue(engine, sched_rq_of(workload), sched_now(engine->sched));
 }
 
 static void switch_to(struct sched_engine *engine, struct sched_rq *rq)
@@ -274,18 +275,19 @@ static struct ghyvi_workload *dispatch_workload(struct sched_engine *engine, str
 {
 	struct ghyvi_workload *workload = list_first_entry(&rq->queue, struct ghyvi_workload, link);
 
-	sched_dequeue(engine, rq);
+	ghyvi_sched_dequeue(engine, rq);
 	unqueue_workload(engine, workload);
 	workload->state = WORKLOAD_PREPARING;
 	workload->job.begun_ns = 0;
 	workload->job.busy_ns = 0;
+	workload->job.fault.valid = false;
 	engine->current_workload = workload;
 	engine->given_ns = now;
 	if (rq->entity->stats)
 		ghyvi_count_add(sched_stats_of(rq), wait_ns, now - workload->queued_ns);
 	if (engine->last != rq)
 		switch_to(engine, rq);
-	sched_arm(engine, GHYVI_SCHED_NEVER);
+	ghyvi_sched_arm(engine, GHYVI_SCHED_NEVER);
 	return workload;
 }
 
@@ -304,7 +306,7 @@ static bool take_charge(struct sched_engine *engine, struct ghyvi_workload *work
 	workload->preparing = !workload->prepared;
 	if (!workers)
 		return true;
-	sched_check_preempt(engine, now);
+	ghyvi_sched_check_preempt(engine, now);
 	if (under_way)
 		return false;
 	if (own == sched_rq_of(workload) || (host && workload->prepared))
@@ -315,8 +317,8 @@ static bool take_charge(struct sched_engine *engine, struct ghyvi_workload *work
 
 /*
  * Dispatch the next workload if the engine is free. Returns the workload if the calling thread must
- * prepare and start it. Returns NULL if nothing was dispatched (no workload is queued, the engine
- * is busy, or it has to idle), or if another thread prepares and starts the workload.
+ * prepare and start it. Returns NULL if nothing was dispatched: no workload is queued, the engine
+ * is busy, or it has to idle. Also if another thread prepares and starts the workload.
  */
 static struct ghyvi_workload *take_next(struct ghyvi_sched *sched, enum ghyvi_engine_id id,
 					const struct sched_rq *own, bool host)
@@ -329,12 +331,12 @@ static struct ghyvi_workload *take_next(struct ghyvi_sched *sched, enum ghyvi_en
 
 	spin_lock(&engine->lock);
 	if (!engine->current_workload && engine->nr_waiting) {
-		now = sched_update_clock(engine);
+		now = ghyvi_sched_update_clock(engine);
 		rq = engine->policy->pick_next(engine, now, &until);
 		if (rq)
 			workload = dispatch_workload(engine, rq, now);
 		else
-			sched_arm(engine, until);
+			ghyvi_sched_arm(engine, until);
 		if (workload && !take_charge(engine, workload, own, host, now))
 			workload = NULL;
 	}
@@ -386,8 +388,8 @@ static bool start_workload(struct ghyvi_sched *sched, struct sched_engine *engin
 		/* A preemption request before run() had no effect; repeat it. */
 		if (engine->current_workload == workload)
 			engine->preempt_requested_ns = engine->contended_since_ns = 0;
-		sched_check_preempt(engine, sched_update_clock(engine));
-		sched_look_ahead(engine);
+		ghyvi_sched_check_preempt(engine, ghyvi_sched_update_clock(engine));
+		ghyvi_sched_look_ahead(engine);
 	}
 	spin_unlock(&engine->lock);
 	mutex_unlock(&engine->start);
@@ -429,14 +431,14 @@ static int prepare(struct sched_engine *engine, struct ghyvi_workload *workload)
 	u64 now, took;
 
 	spin_lock(&engine->lock);
-	now = sched_update_clock(engine);
+	now = ghyvi_sched_update_clock(engine);
 	took = now - began;
 	if (rq->entity->stats)
 		ghyvi_count_add(sched_stats_of(rq), prepare_ns, took);
 	if (engine->policy->charge) {
-		sched_dequeue(engine, rq);
+		ghyvi_sched_dequeue(engine, rq);
 		engine->policy->charge(rq, took);
-		sched_requeue(engine, rq, now);
+		ghyvi_sched_requeue(engine, rq, now);
 	}
 	spin_unlock(&engine->lock);
 	return err;
@@ -446,14 +448,14 @@ static int prepare(struct sched_engine *engine, struct ghyvi_workload *workload)
 static void late_is_ready(struct sched_engine *engine, struct ghyvi_workload *workload)
 {
 	struct sched_rq *rq = sched_rq_of(workload);
-	u64 now = sched_update_clock(engine);
+	u64 now = ghyvi_sched_update_clock(engine);
 
 	lockdep_assert_held(&engine->lock);
 	workload->late = false;
 	if (engine->policy->on_arrival)
 		engine->policy->on_arrival(engine, rq, true, now);
-	sched_requeue(engine, rq, now);
-	sched_check_preempt(engine, now);
+	ghyvi_sched_requeue(engine, rq, now);
+	ghyvi_sched_check_preempt(engine, now);
 }
 
 /*
@@ -522,7 +524,7 @@ static void kick_engine(struct ghyvi_sched *sched, enum ghyvi_engine_id id,
 	sched_exit(sched);
 }
 
-void sched_kick(struct ghyvi_sched *sched, enum ghyvi_engine_id id)
+void ghyvi_sched_kick_host(struct ghyvi_sched *sched, enum ghyvi_engine_id id)
 {
 	kick_engine(sched, id, NULL, true);
 }
@@ -546,7 +548,7 @@ static void preparation_work(struct work_struct *work)
 		start_prepared(sched, engine, workload, 0);
 	else
 		prepare_and_start(engine, workload);
-	sched_kick(sched, id);
+	ghyvi_sched_kick_host(sched, id);
 	sched_exit(sched);
 }
 

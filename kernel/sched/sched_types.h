@@ -10,6 +10,7 @@
 #include <linux/rbtree.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
+#include <linux/wait_bit.h>
 #include <ghyvi/sched.h>
 
 enum workload_state {
@@ -181,10 +182,10 @@ struct sched_engine {
  * struct ghyvi_sched - the scheduler of one pGPU
  */
 struct ghyvi_sched {
-	/** @ops: the backend */
+	/** @pgpu: the pGPU */
+	struct ghyvi_pgpu_device *pgpu;
+	/** @ops: operations of @pgpu */
 	const struct ghyvi_pgpu_ops *ops;
-	/** @pgpu: first argument for @ops */
-	void *pgpu;
 	/** @clock: source of time and of timer calls */
 	const struct ghyvi_sched_clock *clock;
 	/** @clock_data: first argument for @clock */
@@ -275,7 +276,8 @@ struct sched_policy {
 	void (*remove)(struct sched_engine *engine, struct sched_rq *rq);
 };
 
-extern const struct sched_policy sched_fair, sched_fifo, sched_credit, sched_band;
+extern const struct sched_policy ghyvi_sched_fair, ghyvi_sched_fifo, ghyvi_sched_credit,
+	ghyvi_sched_band;
 
 static inline struct sched_rq *sched_rq_of(struct ghyvi_workload *workload)
 {
@@ -302,29 +304,29 @@ static inline bool sched_is_ready(const struct sched_rq *rq)
 
 /* sched.c */
 /* Set the time of the next ghyvi_sched_timer() call. Caller holds engine->lock. */
-void sched_arm(struct sched_engine *engine, u64 at);
+void ghyvi_sched_arm(struct sched_engine *engine, u64 at);
 /* ghyvi_sched_kick() for a host thread, which prepares no workload. */
-void sched_kick(struct ghyvi_sched *sched, enum ghyvi_engine_id id);
+void ghyvi_sched_kick_host(struct ghyvi_sched *sched, enum ghyvi_engine_id id);
 /*
  * Take the engine from the current workload if its preparation takes too long and other vGPUs are
  * enqueued. Caller holds engine->lock and must kick the engine afterwards.
  */
-void sched_revoke_late(struct sched_engine *engine, u64 now);
+void ghyvi_sched_revoke_late(struct sched_engine *engine, u64 now);
 
 /* lookahead.c; callers hold engine->lock */
 /* Let a worker prepare the workload that is expected to run next, while the engine is busy. */
-void sched_look_ahead(struct sched_engine *engine);
+void ghyvi_sched_look_ahead(struct sched_engine *engine);
 /* Until when the current workload may keep the engine during its preparation if others wait. */
-u64 sched_late_at(const struct sched_engine *engine);
-/* Arm the clock for sched_revoke_late(). */
-void sched_check_late(struct sched_engine *engine);
+u64 ghyvi_sched_late_at(const struct sched_engine *engine);
+/* Arm the clock for ghyvi_sched_revoke_late(). */
+void ghyvi_sched_check_late(struct sched_engine *engine);
 
 /*
  * sched.c; callers hold engine->lock. Dequeue @rq before its keys change, and enqueue it again
  * afterwards. Both do nothing if it is not, or must not be, enqueued.
  */
-void sched_dequeue(struct sched_engine *engine, struct sched_rq *rq);
-void sched_requeue(struct sched_engine *engine, struct sched_rq *rq, u64 now);
+void ghyvi_sched_dequeue(struct sched_engine *engine, struct sched_rq *rq);
+void ghyvi_sched_requeue(struct sched_engine *engine, struct sched_rq *rq, u64 now);
 
 static inline u64 sched_now(struct ghyvi_sched *sched)
 {
@@ -334,61 +336,63 @@ static inline u64 sched_now(struct ghyvi_sched *sched)
 /* The scheduler may be freed as soon as the counter is 0. Pairs with ghyvi_sched_destroy(). */
 static inline void sched_exit(struct ghyvi_sched *sched)
 {
-	(void)atomic_dec_return_release(&sched->active_calls);
+	if (atomic_dec_and_test(&sched->active_calls))
+		wake_up_var(&sched->active_calls); /* uses only the address */
 }
 
 /* charge.c; callers hold engine->lock */
 /* Run the policy ticks that are due, charge the running workload, and return the current time. */
-u64 sched_update_clock(struct sched_engine *engine);
+u64 ghyvi_sched_update_clock(struct sched_engine *engine);
 /*
  * The current workload released the pGPU after @busy_ns in total: charge, or refund, the difference
  * to what was charged before.
  */
-void sched_settle(struct sched_engine *engine, u64 busy_ns, u64 now);
+void ghyvi_sched_settle(struct sched_engine *engine, u64 busy_ns, u64 now);
 
 /* cap.c; @percent is the cap: 1 to 100 */
 /*
  * Set the length of the bandwidth window. Must be called before the functions below, and when the
  * setting has changed. Recorded use is kept.
  */
-void sched_cap_set_window(struct sched_cap *cap, u64 window_ns, u64 now);
+void ghyvi_sched_cap_set_window(struct sched_cap *cap, u64 window_ns, u64 now);
 /* Record that the vGPU received @ns of GPU time until @now; a negative @ns is a refund. */
-void sched_cap_charge(struct sched_cap *cap, u32 percent, s64 ns, u64 now);
+void ghyvi_sched_cap_charge(struct sched_cap *cap, u32 percent, s64 ns, u64 now);
 /*
  * When may the vGPU, which does not run, begin a turn of @turn_ns? Not before @now. Long turns are
  * shortened to a fraction of what the cap allows per window.
  */
-u64 sched_cap_eligible_at(struct sched_cap *cap, u32 percent, u64 turn_ns, u64 now);
+u64 ghyvi_sched_cap_eligible_at(struct sched_cap *cap, u32 percent, u64 turn_ns, u64 now);
 /* When is the cap used up if the vGPU keeps running from @now? GHYVI_SCHED_NEVER: not at all. */
-u64 sched_cap_used_up_at(struct sched_cap *cap, u32 percent, u64 now);
+u64 ghyvi_sched_cap_used_up_at(struct sched_cap *cap, u32 percent, u64 now);
 
 /* preempt.c */
 /*
  * Check whether the current workload must be preempted, request that, and arm the clock for the
- * next check. @now as returned by sched_update_clock(). Caller holds engine->lock.
+ * next check. @now as returned by ghyvi_sched_update_clock(). Caller holds engine->lock.
  */
-void sched_check_preempt(struct sched_engine *engine, u64 now);
+void ghyvi_sched_check_preempt(struct sched_engine *engine, u64 now);
 /* Report that running @workload was stopped because it ignored the preemption request. */
-void sched_report_preempt_timeout(struct sched_engine *engine, struct ghyvi_workload *workload);
+void ghyvi_sched_report_preempt_timeout(struct sched_engine *engine,
+					struct ghyvi_workload *workload);
 
 /* entity.c */
-struct ghyvi_sched_entity *sched_entity_alloc(struct ghyvi_sched *sched);
+struct ghyvi_sched_entity *ghyvi_sched_entity_alloc(struct ghyvi_sched *sched);
 
 /* settings.c */
-void sched_settings_init(struct ghyvi_sched *sched);
+void ghyvi_sched_settings_init(struct ghyvi_sched *sched);
 
-/* credit.c: budgets of "credit" and "band" */
-void sched_budget_tick(struct sched_engine *engine, u64 now);
-void sched_budget_charge(struct sched_rq *rq, s64 ns);
-void sched_budget_remove(struct sched_engine *engine, struct sched_rq *rq);
-struct sched_rq *sched_first_ready(struct sched_engine *engine);
-u64 sched_total_weight(struct sched_engine *engine);
+/* policy_credit.c: budgets of "credit" and "band" */
+void ghyvi_sched_budget_tick(struct sched_engine *engine, u64 now);
+void ghyvi_sched_budget_charge(struct sched_rq *rq, s64 ns);
+void ghyvi_sched_budget_remove(struct sched_engine *engine, struct sched_rq *rq);
+struct sched_rq *ghyvi_sched_first_ready(struct sched_engine *engine);
+u64 ghyvi_sched_total_weight(struct sched_engine *engine);
 #define SCHED_BUDGET_PERIOD_NS (30 * 1000 * 1000ULL)
 
 /* clock.c */
-extern const struct ghyvi_sched_clock sched_host_clock_ops;
-struct sched_host_clock *sched_host_clock_create(struct ghyvi_sched *sched);
+extern const struct ghyvi_sched_clock ghyvi_sched_host_clock_ops;
+struct sched_host_clock *ghyvi_sched_host_clock_create(struct ghyvi_sched *sched);
 /* When it returns, ghyvi_sched_timer() is not running and will not be called again. */
-void sched_host_clock_destroy(struct sched_host_clock *clock);
+void ghyvi_sched_host_clock_destroy(struct sched_host_clock *clock);
 
 #endif

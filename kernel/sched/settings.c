@@ -3,12 +3,20 @@
 #include <linux/err.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
+#include <ghyvi/choice.h>
 #include "sched_types.h"
 
-static const struct sched_policy *const policies[] = { &sched_fifo, &sched_credit, &sched_band,
-						       &sched_fair };
+static const struct sched_policy *const policies[] = { &ghyvi_sched_fifo, &ghyvi_sched_credit,
+						       &ghyvi_sched_band, &ghyvi_sched_fair };
 
-void sched_settings_init(struct ghyvi_sched *sched)
+static const char *policy_name(unsigned int i)
+{
+	return policies[i]->name;
+}
+
+static const struct ghyvi_choices policy_choices = { policy_name, ARRAY_SIZE(policies) };
+
+void ghyvi_sched_settings_init(struct ghyvi_sched *sched)
 {
 	mutex_init(&sched->settings_lock);
 	sched->settings.timeslice_us = GHYVI_SCHED_TIMESLICE_DEFAULT_US;
@@ -25,9 +33,9 @@ static void reevaluate_all_engines(struct ghyvi_sched *sched)
 		struct sched_engine *engine = &sched->engines[i];
 
 		spin_lock(&engine->lock);
-		sched_check_preempt(engine, sched_update_clock(engine));
+		ghyvi_sched_check_preempt(engine, ghyvi_sched_update_clock(engine));
 		spin_unlock(&engine->lock);
-		sched_kick(sched, i);
+		ghyvi_sched_kick_host(sched, i);
 	}
 }
 
@@ -68,12 +76,12 @@ int ghyvi_sched_set_knobs(struct ghyvi_sched_entity *entity, const struct ghyvi_
 	lock_engines(sched);
 	/* GPU time until now is charged with the old knobs. */
 	for (i = 0; i < GHYVI_ENGINES; i++) {
-		sched_update_clock(&sched->engines[i]);
-		sched_dequeue(&sched->engines[i], &entity->rqs[i]);
+		ghyvi_sched_update_clock(&sched->engines[i]);
+		ghyvi_sched_dequeue(&sched->engines[i], &entity->rqs[i]);
 	}
 	entity->knobs = *knobs;
 	for (i = 0; i < GHYVI_ENGINES; i++)
-		sched_requeue(&sched->engines[i], &entity->rqs[i], sched_now(sched));
+		ghyvi_sched_requeue(&sched->engines[i], &entity->rqs[i], sched_now(sched));
 	unlock_engines(sched);
 	mutex_unlock(&sched->settings_lock);
 	reevaluate_all_engines(sched);
@@ -93,9 +101,9 @@ static void unwait_all(struct sched_engine *engine)
 	struct sched_rq *rq;
 
 	lockdep_assert_held(&engine->lock);
-	sched_update_clock(engine);
+	ghyvi_sched_update_clock(engine);
 	list_for_each_entry(rq, &engine->ready, ready)
-		sched_dequeue(engine, rq);
+		ghyvi_sched_dequeue(engine, rq);
 }
 
 /* Enqueue all run queues that can be. Caller holds engine->lock. */
@@ -106,7 +114,7 @@ static void wait_again_all(struct sched_engine *engine)
 
 	lockdep_assert_held(&engine->lock);
 	list_for_each_entry(rq, &engine->ready, ready)
-		sched_requeue(engine, rq, now);
+		ghyvi_sched_requeue(engine, rq, now);
 }
 
 int ghyvi_sched_set_settings(struct ghyvi_sched *sched, const struct ghyvi_sched_settings *settings)
@@ -162,14 +170,13 @@ static void switch_policy(struct sched_engine *engine, const struct sched_policy
 
 int ghyvi_sched_set_policy(struct ghyvi_sched *sched, const char *name)
 {
-	const struct sched_policy *policy = NULL;
+	int found = ghyvi_choice_find(&policy_choices, name);
+	const struct sched_policy *policy;
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(policies); i++)
-		if (!strcmp(policies[i]->name, name))
-			policy = policies[i];
-	if (!policy)
-		return -EINVAL;
+	if (found < 0)
+		return found;
+	policy = policies[found];
 	mutex_lock(&sched->settings_lock);
 	for (i = 0; i < GHYVI_ENGINES; i++) {
 		struct sched_engine *engine = &sched->engines[i];
@@ -186,17 +193,11 @@ int ghyvi_sched_set_policy(struct ghyvi_sched *sched, const char *name)
 
 int ghyvi_sched_policy_list(struct ghyvi_sched *sched, char *buffer, size_t bytes)
 {
-	unsigned int i;
-	int at = 0;
+	unsigned int active = 0;
 
 	mutex_lock(&sched->settings_lock);
-	for (i = 0; i < ARRAY_SIZE(policies); i++) {
-		bool active = sched->engines[0].policy == policies[i];
-
-		at += scnprintf(buffer + at, bytes - at, "%s%s%s%s", i ? " " : "",
-				active ? "[" : "", policies[i]->name, active ? "]" : "");
-	}
-	at += scnprintf(buffer + at, bytes - at, "\n");
+	while (active < ARRAY_SIZE(policies) && policies[active] != sched->engines[0].policy)
+		active++;
 	mutex_unlock(&sched->settings_lock);
-	return at;
+	return ghyvi_choice_list(&policy_choices, active, buffer, bytes);
 }

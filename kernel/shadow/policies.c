@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The table of all shadowing policies, in the order in which sysfs lists them. */
 #include <linux/kernel.h>
-#include <linux/string.h>
 
+#include <ghyvi/choice.h>
 #include "policies.h"
 
 const struct ghyvi_shadow_policy *const ghyvi_shadow_policies[] = {
@@ -12,12 +12,17 @@ const struct ghyvi_shadow_policy *const ghyvi_shadow_policies[] = {
 const unsigned int ghyvi_shadow_policy_count = ARRAY_SIZE(ghyvi_shadow_policies);
 const struct ghyvi_shadow_policy *const ghyvi_shadow_policy_default = &ghyvi_policy_adaptive;
 
+static const char *policy_name(unsigned int i)
+{
+	return ghyvi_shadow_policies[i]->name;
+}
+
+const struct ghyvi_choices ghyvi_shadow_policy_choices = { policy_name,
+							   ARRAY_SIZE(ghyvi_shadow_policies) };
+
 const struct ghyvi_shadow_policy *ghyvi_shadow_policy_find(const char *name)
 {
-	unsigned int i;
+	int found = ghyvi_choice_find(&ghyvi_shadow_policy_choices, name);
 
-	for (i = 0; i < ARRAY_SIZE(ghyvi_shadow_policies); i++)
-		if (!strcmp(ghyvi_shadow_policies[i]->name, name))
-			return ghyvi_shadow_policies[i];
-	return NULL;
+	return found < 0 ? NULL : ghyvi_shadow_policies[found];
 }

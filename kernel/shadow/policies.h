@@ -2,7 +2,11 @@
 #ifndef GHYVI_POLICIES_H
 #define GHYVI_POLICIES_H
 
+#include <ghyvi/choice.h>
 #include <ghyvi/shadow_policy.h>
+
+/* The names of ghyvi_shadow_policies, in the same order. */
+extern const struct ghyvi_choices ghyvi_shadow_policy_choices;
 
 extern const struct ghyvi_shadow_policy ghyvi_policy_strict;
 extern const struct ghyvi_shadow_policy ghyvi_policy_full;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The policy "adaptive" makes three decisions. Each takes the choice that was cheapest recently in
- * the same situation, at the measured costs of a trap (T), a scan (S) and a protection (P); see
- * experience.c.
+ * the same situation (see experience.c). Costs are measured: T of a trap, S of a scan, P of a
+ * protection.
  *
  * - Relax: a strict page pays rent T for each store. Relaxing it costs one scan and one protection,
  *   S + P. The number of stores in a burst is predicted from where in the page the burst starts.
  * - Protect: a relaxed page pays rent S at each submission. Protecting it costs P, plus T for the
  *   store that relaxes it again. The length of a gap is predicted from the length of the previous
  *   gap.
- * - Relax ahead: the neighbours of a page are relaxed with it if the traps saved are expected to be
- *   worth the cost of the neighbours that are not written. The length of a run is predicted from
- *   where in its first page it starts.
+ * - Relax ahead: the neighbours of a page are relaxed with it if that is expected to pay. It saves
+ *   traps, and costs scans of the neighbours that are not written. The length of a run is predicted
+ *   from where in its first page it starts.
  *
  * Documentation/policies.md has the competitive ratio that this guarantees, and its lower bounds.
  */

@@ -1,27 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Iteration over all table pages, and their ranking by the number of stores. */
+/* Ranking of the leaf pages by the number of stores. */
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 
-#include "../gtt/gtt_types.h"
-
-void ghyvi_tables_each(struct ghyvi_gtt *gtt,
-		       void (*visit)(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table,
-				     void *data),
-		       void *data)
-{
-	struct ghyvi_table_page *table;
-	unsigned long at;
-	u32 i;
-
-	lockdep_assert_held(&gtt->lock);
-	xa_for_each(&gtt->tables, at, table)
-		visit(gtt, table, data);
-	for (i = 0; i < gtt->nr_ggtt_tables; i++)
-		if (gtt->ggtt_tables[i])
-			visit(gtt, gtt->ggtt_tables[i], data);
-}
+#include "../gtt/tables.h"
+#include "shadow.h"
 
 struct ranking {
 	struct ghyvi_table_page **tables;

@@ -1,87 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * State changes of a table page, its sync, and traps. A page is protected (its stores trap), or
- * listed (relaxed: its shadow may be stale, and the next sync compares it), or both.
+ * The sync of a table page, traps, and what a policy makes of them. The states of a page are those
+ * of gtt/protect.c.
  */
 #include <linux/compiler.h>
 
 #include <trace/events/ghyvi.h>
 
-#include "../gtt/gtt_types.h"
-
-static struct ghyvi_tree *find_tree(struct ghyvi_gtt *gtt, const struct ghyvi_table_page *table)
-{
-	const struct ghyvi_shadow_page *leaf = table->shadows[GHYVI_LEVEL_PT];
-	const struct ghyvi_shadow_page *leaf_64k = table->shadows[GHYVI_LEVEL_PT_64K];
-
-	if (!table->history.leaf || (leaf && leaf_64k && leaf->tree != leaf_64k->tree))
-		return &gtt->shared_tree;
-	return leaf ? leaf->tree : leaf_64k ? leaf_64k->tree : &gtt->shared_tree;
-}
+#include "../gtt/tables.h"
+#include "../gtt/trees.h"
+#include "shadow.h"
 
 /* Number of syncs that have reached the page so far. */
 static u32 table_now(struct ghyvi_gtt *gtt, const struct ghyvi_table_page *table)
 {
 	return table->tree->synced + gtt->flushes;
-}
-
-void ghyvi_table_mark_relaxed(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
-{
-	if (!list_empty(&table->relaxed_node))
-		return;
-	table->compared = gtt->syncs; /* until now every store has trapped */
-	list_add_tail(&table->relaxed_node, &table->tree->relaxed);
-	atomic64_inc(&gtt->params.stats->relaxed_now);
-}
-
-void ghyvi_table_clear_relaxed(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
-{
-	if (list_empty(&table->relaxed_node))
-		return;
-	list_del_init(&table->relaxed_node);
-	atomic64_dec(&gtt->params.stats->relaxed_now);
-}
-
-void ghyvi_table_update_tree(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
-{
-	struct ghyvi_tree *tree = find_tree(gtt, table);
-
-	lockdep_assert_held(&gtt->lock);
-	/* Each tree counts its own syncs. Keep the number of syncs since the page's last burst. */
-	table->history.burst_at += tree->synced - table->tree->synced;
-	table->tree = tree;
-	if (!list_empty(&table->relaxed_node))
-		list_move_tail(&table->relaxed_node, &tree->relaxed);
-}
-
-bool ghyvi_table_protect(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
-{
-	const struct ghyvi_gtt_params *p = &gtt->params;
-
-	lockdep_assert_held(&gtt->lock);
-	if (table->protected)
-		return true;
-	if (gtt->policy->nested)
-		return false;
-	if (table->gfn == GHYVI_INVALID_GFN || p->hv_ops->protect(p->hv, &table->gfn, 1) != 1)
-		return false;
-	table->protected = true;
-	ghyvi_count(p->stats, protects);
-	atomic64_inc(&p->stats->protected_now);
-	trace_oos_change(p->reporter, "protect", table->gfn);
-	return true;
-}
-
-void ghyvi_table_unprotect(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
-{
-	const struct ghyvi_gtt_params *p = &gtt->params;
-
-	if (!table->protected)
-		return;
-	p->hv_ops->unprotect(p->hv, &table->gfn, 1);
-	table->protected = false;
-	ghyvi_count(p->stats, unprotects);
-	atomic64_dec(&p->stats->protected_now);
 }
 
 void ghyvi_table_relax(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
@@ -90,34 +23,6 @@ void ghyvi_table_relax(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 	ghyvi_table_mark_relaxed(gtt, table);
 	ghyvi_count(gtt->params.stats, relaxes);
 	trace_oos_change(gtt->params.reporter, "relax", table->gfn);
-}
-
-void ghyvi_table_protect_initial(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table,
-				 unsigned int level)
-{
-	struct ghyvi_shadow_view page = ghyvi_table_view(gtt, table);
-
-	lockdep_assert_held(&gtt->lock);
-	if (level <= GHYVI_LEVEL_PT && gtt->policy->relax_new(&page))
-		ghyvi_table_mark_relaxed(gtt, table);
-	else if (!ghyvi_table_protect(gtt, table))
-		ghyvi_table_mark_relaxed(gtt, table);
-}
-
-void ghyvi_table_make_strict(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
-{
-	/*
-	 * Sync the page here only if it is a leaf: its entries point to no other table page. A page
-	 * that is also used at upper levels may be in the middle of an update further up the call
-	 * stack. If such a page is not protected yet, it is listed already and stays so.
-	 */
-	bool leaf = table->history.leaf;
-
-	lockdep_assert_held(&gtt->lock);
-	/* The next sync removes the page from the list. It finds no difference. */
-	ghyvi_table_protect(gtt, table);
-	if (leaf)
-		ghyvi_table_sync(gtt, table);
 }
 
 /* A burst of the page began. It may continue a run of neighbouring pages, or join two runs. */
@@ -168,14 +73,14 @@ static unsigned int line_update(struct ghyvi_gtt *gtt, struct ghyvi_table_page *
 static void try_again(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int *first,
 		      unsigned int *last)
 {
-	bool all = table->generation != gtt->generation;
-	u32 *left = all ? &gtt->retry_unbacked_left : &gtt->retry_nomem_left;
+	bool all = table->deferred.generation != gtt->deferral.generation;
+	u32 *left = all ? &gtt->deferral.unbacked_left : &gtt->deferral.nomem_left;
 	unsigned int i;
 
-	if (all ? !gtt->retry_unbacked_left : !table->nomem)
+	if (all ? !gtt->deferral.unbacked_left : !table->deferred.nomem)
 		return;
-	table->generation = gtt->generation;
-	table->nomem = false;
+	table->deferred.generation = gtt->deferral.generation;
+	table->deferred.nomem = false;
 	for (i = 0; i < GHYVI_ENTRIES; i++) {
 		if (!ghyvi_table_entry_deferred(table, i) ||
 		    (!all && ghyvi_table_entry_unbacked(table, i)))
@@ -199,7 +104,7 @@ static bool any_waits(const struct ghyvi_table_page *table)
 	u64 any = 0;
 
 	for (i = 0; i < GHYVI_ENTRIES / 64; i++)
-		any |= table->deferred[i];
+		any |= table->deferred.entries[i];
 	return any;
 }
 
@@ -207,7 +112,7 @@ unsigned int ghyvi_table_sync(struct ghyvi_gtt *gtt, struct ghyvi_table_page *ta
 {
 	unsigned int at, changed = 0, first = GHYVI_ENTRIES, last = 0;
 
-	if (table->retry)
+	if (table->deferred.retry)
 		try_again(gtt, table, &first, &last);
 	for (at = 0; at < GHYVI_ENTRIES; at += GHYVI_PTES_PER_LINE) {
 		if (!line_differs(table->guest + at, table->snapshot + at))
@@ -217,8 +122,8 @@ unsigned int ghyvi_table_sync(struct ghyvi_gtt *gtt, struct ghyvi_table_page *ta
 		last = max(last, at + GHYVI_PTES_PER_LINE - 1);
 	}
 	table->compared = gtt->syncs;
-	if (table->retry)
-		table->retry = any_waits(table);
+	if (table->deferred.retry)
+		table->deferred.retry = any_waits(table);
 	if (first <= last && ghyvi_table_is_ggtt(table))
 		ghyvi_ggtt_publish(gtt, table, first, last);
 	ghyvi_count(gtt->params.stats, reconstructions);

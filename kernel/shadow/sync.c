@@ -12,7 +12,15 @@
 
 #include <trace/events/ghyvi.h>
 
-#include "../gtt/gtt_types.h"
+#include "../gtt/tables.h"
+#include "../gtt/trees.h"
+#include "shadow.h"
+#include "policies.h"
+
+struct ghyvi_gtt *ghyvi_gtt_create(const struct ghyvi_gtt_params *params)
+{
+	return ghyvi_gtt_new(params, ghyvi_shadow_policy_default, ghyvi_table_sync);
+}
 
 static bool wants_protection(struct ghyvi_gtt *gtt, const struct ghyvi_table_page *table)
 {
@@ -34,7 +42,7 @@ static void protect_batch(struct ghyvi_gtt *gtt, unsigned int count)
 
 	while (at < count) {
 		started = ktime_get_ns();
-		done = p->hv_ops->protect(p->hv, gtt->batch_gfns + at, count - at);
+		done = p->hv->ops->protect(p->hv, gtt->batch_gfns + at, count - at);
 		for (i = at; i < at + done; i++) {
 			gtt->batch[i]->protected = true;
 			trace_oos_change(p->reporter, "protect", gtt->batch[i]->gfn);
@@ -86,7 +94,7 @@ static void sync_list(struct ghyvi_gtt *gtt, struct list_head *list, struct list
 		armed = table->protected;
 		scanned->changed += ghyvi_table_sync(gtt, table);
 		scanned->pages++;
-		if (armed && !table->retry)
+		if (armed && !table->deferred.retry)
 			ghyvi_table_clear_relaxed(gtt, table);
 		cond_resched();
 	}
@@ -146,10 +154,10 @@ static void sync_lists(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
 
 	ghyvi_count(gtt->params.stats, synchronisations);
 	trace_ghyvi_sync(gtt->params.reporter, tree ? tree->id : 0);
-	gtt->retry_nomem_left = GHYVI_RETRY_NOMEM;
-	gtt->retry_unbacked_left = GHYVI_RETRY_UNBACKED;
-	if (gtt->has_deferred)
-		gtt->generation = ghyvi_generation(gtt);
+	gtt->deferral.nomem_left = GHYVI_RETRY_NOMEM;
+	gtt->deferral.unbacked_left = GHYVI_RETRY_UNBACKED;
+	if (gtt->deferral.any)
+		gtt->deferral.generation = ghyvi_generation(gtt);
 	gtt->syncs++;
 	if (tree) {
 		sync_one(gtt, tree, &scanned);
@@ -197,7 +205,24 @@ void ghyvi_gtt_flush(struct ghyvi_gtt *gtt)
 	mutex_lock(&gtt->lock);
 	/* This is no submission: relaxed pages are synced and stay relaxed. */
 	sync_lists(gtt, NULL);
-	gtt->params.pgpu_ops->invalidate(gtt->params.client);
+	ghyvi_gtt_invalidate(gtt);
+	ghyvi_gtt_unlock(gtt);
+}
+
+void ghyvi_gtt_ggtt_live(struct ghyvi_gtt *gtt)
+{
+	const struct ghyvi_page_history first_store = { .writes = 1,
+							.rank = GHYVI_RANK_UNKNOWN,
+							.leaf = true };
+	struct ghyvi_shadow_view page = { &first_store, &gtt->tuning, &gtt->experience };
+
+	mutex_lock(&gtt->lock);
+	if (gtt->ggtt_gfn != GHYVI_INVALID_GFN && !gtt->ggtt_live && !gtt->params.untracked_ggtt) {
+		gtt->ggtt_live = true;
+		/* A policy that relaxes pages at their first store can wait for the next sync. */
+		if (!gtt->policy->relax(&page))
+			ghyvi_gtt_sync_locked(gtt, NULL);
+	}
 	ghyvi_gtt_unlock(gtt);
 }
 
@@ -243,7 +268,7 @@ int ghyvi_gtt_set_tuning(struct ghyvi_gtt *gtt, const struct ghyvi_shadow_tuning
 		return -EINVAL;
 	mutex_lock(&gtt->lock);
 	/* Entries that were refused a table page may get one now. */
-	gtt->tables_freed += tuning->tables_max > gtt->tuning.tables_max;
+	gtt->deferral.tables_freed += tuning->tables_max > gtt->tuning.tables_max;
 	gtt->tuning = *tuning;
 	gtt->rank_in = 0;
 	ghyvi_trees_evict_begin(gtt);
@@ -262,12 +287,9 @@ void ghyvi_gtt_tuning(struct ghyvi_gtt *gtt, struct ghyvi_shadow_tuning *tuning)
 int ghyvi_gtt_policy_list(struct ghyvi_gtt *gtt, char *buffer, size_t bytes)
 {
 	const struct ghyvi_shadow_policy *active = READ_ONCE(gtt->policy);
-	unsigned int i;
-	int at = 0;
+	unsigned int i = 0;
 
-	for (i = 0; i < ghyvi_shadow_policy_count; i++)
-		at += scnprintf(buffer + at, bytes - at,
-				ghyvi_shadow_policies[i] == active ? "%s[%s]" : "%s%s",
-				i ? " " : "", ghyvi_shadow_policies[i]->name);
-	return at + scnprintf(buffer + at, bytes - at, "\n");
+	while (i < ghyvi_shadow_policy_count && ghyvi_shadow_policies[i] != active)
+		i++;
+	return ghyvi_choice_list(&ghyvi_shadow_policy_choices, i, buffer, bytes);
 }

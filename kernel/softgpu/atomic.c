@@ -6,15 +6,6 @@
 #include <linux/minmax.h>
 #include "engine.h"
 
-#define ATOMIC_BYTES(header) (4u << ((header) >> 19 & 3))
-#define ATOMIC_INLINE BIT(18)
-#define ATOMIC_RETURN BIT(16)
-#define ATOMIC_OPERATION(header) ((header) >> 8 & 0xf)
-/* Bits 15:12 encode the size once more: 0 dword, 2 qword, 4 octword. */
-#define ATOMIC_CLASS(header) ((header) >> 12 & 0xf)
-#define ATOMIC_CLASS_DWORD 0
-#define ATOMIC_CLASS_QWORD 2
-
 /* Without inline data, the operands are in R0 and R2. The result goes to R4 in both forms. */
 #define OPERAND1_GPR 0
 #define OPERAND2_GPR 2
@@ -111,22 +102,18 @@ int softgpu_mi_atomic(struct softgpu_engine *engine)
 {
 	const u32 *packet = engine->packet;
 	u32 header = packet[0];
-	unsigned int bytes = ATOMIC_BYTES(header);
-	unsigned int operation = ATOMIC_OPERATION(header);
+	unsigned int bytes = MI_ATOMIC_BYTES(header);
+	unsigned int operation = MI_ATOMIC_OPERATION(header);
 	u64 address = gen8_cmd_address(&packet[1]);
 	struct operands operands;
 	u64 result;
 	u8 *p;
 	int err;
 
-	if (operation < OP_AND || operation > OP_CMPWR || bytes > 8 ||
-	    ATOMIC_CLASS(header) != (bytes == 8 ? ATOMIC_CLASS_QWORD : ATOMIC_CLASS_DWORD) ||
-	    !IS_ALIGNED(address, bytes))
+	if (!gen8_atomic_valid(packet, engine->packet_dwords))
 		return softgpu_error(engine, "ATOMIC %#010x at %#llx is not supported", header,
 				     address);
-	if (header & ATOMIC_INLINE) {
-		if (engine->packet_dwords != 11)
-			return softgpu_error(engine, "ATOMIC without its inline data");
+	if (header & MI_ATOMIC_INLINE) {
 		/* The dwords of the two operands are interleaved. */
 		operands.first = (u64)packet[5] << 32 | packet[3];
 		operands.second = (u64)packet[6] << 32 | packet[4];
@@ -144,7 +131,7 @@ int softgpu_mi_atomic(struct softgpu_engine *engine)
 	else
 		result = atomic32((u32 *)p, operation, &operands);
 	softgpu_stream_drop_window(engine);
-	if (header & ATOMIC_RETURN) {
+	if (header & MI_ATOMIC_RETURN) {
 		engine->gpr[2 * RETURN_GPR] = lower_32_bits(result);
 		if (bytes == 8)
 			engine->gpr[2 * RETURN_GPR + 1] = upper_32_bits(result);

@@ -1,60 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The blitter: fills and copies rectangles with any raster operation.
- *
- * Rows are processed from top to bottom even if source and destination overlap. Within a row the
- * source is read before it is overwritten.
+ * The blitter's commands. Layouts are those of Gen8 and Gen9, which have addresses of two dwords,
+ * as xf86-video-intel (src/sna) emits them; names of fields are the manual's.
  */
 #include <linux/bits.h>
-#include <linux/compiler.h>
 #include <linux/kernel.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
-#include "surface.h"
+#include "blit.h"
 
 #define OPCODE_2D(header) ((header) >> 22 & 0x7f)
-#define XY_FAST_COPY 0x42
-#define XY_COLOR 0x50
-#define XY_SRC_COPY 0x53
 
-#define COLOR_DWORDS 7
-#define COPY_DWORDS 10
-
+/* Dword 0. */
 #define WRITE_ALPHA BIT(21)
 #define WRITE_RGB BIT(20)
+#define MONO_FIRST_BIT(header) ((header) >> 17 & 7)
+#define TEXT_BYTE_PACKED BIT(16)
 #define SRC_TILED BIT(15)
+#define PATTERN_X(header) ((header) >> 12 & 7)
 #define DST_TILED BIT(11)
+#define PATTERN_Y(header) ((header) >> 8 & 7)
+/* BR13: dword 1 of the commands that have it. */
+#define SOLID_PATTERN BIT(31)
+#define CLIPPING BIT(30)
+#define MONO_SRC_TRANSPARENT BIT(29)
+#define MONO_PAT_TRANSPARENT BIT(28)
+#define DEPTH(dword) ((dword) >> 24 & 3)
+#define ROP(dword) ((dword) >> 16 & 0xff)
+/* XY_FAST_COPY_BLT has fields of its own. */
 #define FAST_SRC_TILING(header) ((header) >> 20 & 3)
 #define FAST_DST_TILING(header) ((header) >> 13 & 3)
-#define DEPTH(dword) ((dword) >> 24 & 3)
 #define FAST_DEPTH(dword) ((dword) >> 24 & 7)
-#define ROP(dword) ((dword) >> 16 & 0xff)
+#define FAST_SRC_YF BIT(31) /* Y tiles are of the kind Yf */
+#define FAST_DST_YF BIT(30)
+#define FAST_Y 2
+#define FAST_YS 3 /* tiles of 64 KiB */
 
-#define ROP_SOURCE 0xcc
-#define ROP_PATTERN 0xf0
-/*
- * The result of an operation for inputs P, S and D is its bit (P << 2 | S << 1 | D). So it depends
- * on an input if bits differ whose numbers differ only in that input.
- */
-#define ROP_USES_DST(rop) ((((rop) >> 1) ^ (rop)) & 0x55)
-#define ROP_USES_SRC(rop) ((((rop) >> 2) ^ (rop)) & 0x33)
-
-/* Cost of a row in addition to its bytes: even an empty row takes time. */
-#define ROW_COST_BYTES 64
-
-#define ALL_BITS 0xffffffffu
-#define ALPHA_BITS 0xff000000u
-
-struct blit {
-	struct softgpu_surface dst, src;
-	s32 x1, y1, x2, y2; /* destination rectangle; x2 and y2 are exclusive */
-	s32 src_x, src_y;
-	unsigned int pixel_bytes;
-	u32 rop;
-	u32 mask; /* bits of a 32-bit pixel that are written */
-	bool has_src;
-	u32 color; /* the pattern, if there is no source */
-};
+/* Rows of a mono source begin at words. Text has its own rule. */
+#define MONO_ROW_BITS 16
+#define PATTERN_ADDRESS_MASK GENMASK_ULL(47, 6)
 
 static s32 low16(u32 dword)
 {
@@ -66,10 +50,15 @@ static s32 high16(u32 dword)
 	return (s16)(dword >> 16);
 }
 
+static u64 blt_address(const u32 *dwords)
+{
+	return ((u64)dwords[1] << 32 | dwords[0]) & GENMASK_ULL(47, 0);
+}
+
 static struct softgpu_surface blt_surface(const u32 *address, u32 pitch, enum softgpu_tiling tiling)
 {
 	return (struct softgpu_surface){
-		.base = ((u64)address[1] << 32 | address[0]) & GENMASK_ULL(47, 0),
+		.base = blt_address(address),
 		.pitch_bytes = tiling == SOFTGPU_LINEAR ? low16(pitch) : low16(pitch) * 4,
 		.tiling = tiling,
 	};
@@ -77,140 +66,10 @@ static struct softgpu_surface blt_surface(const u32 *address, u32 pitch, enum so
 
 static enum softgpu_tiling tiling_of(struct softgpu_engine *engine, bool tiled, u32 y_bit)
 {
-	const struct ghyvi_client_params *params = &engine->client->base.params;
-	u32 control = 0;
-
 	if (!tiled)
 		return SOFTGPU_LINEAR;
-	if (BCS_SWCTRL < params->registers_bytes)
-		control = READ_ONCE(params->registers[BCS_SWCTRL / 4]);
-	return control & y_bit ? SOFTGPU_Y_TILED : SOFTGPU_X_TILED;
-}
-
-static u64 rop64(u32 rop, u64 p, u64 s, u64 d)
-{
-	u64 result = 0;
-
-	if (rop & BIT(0))
-		result |= ~p & ~s & ~d;
-	if (rop & BIT(1))
-		result |= ~p & ~s & d;
-	if (rop & BIT(2))
-		result |= ~p & s & ~d;
-	if (rop & BIT(3))
-		result |= ~p & s & d;
-	if (rop & BIT(4))
-		result |= p & ~s & ~d;
-	if (rop & BIT(5))
-		result |= p & ~s & d;
-	if (rop & BIT(6))
-		result |= p & s & ~d;
-	if (rop & BIT(7))
-		result |= p & s & d;
-	return result;
-}
-
-/* @input is the source, or the pattern if the blit has no source. The other one is taken as 0. */
-static void rop_row(const struct blit *blit, u8 *dst, const u8 *input, u32 bytes)
-{
-	u64 mask = (u64)blit->mask << 32 | blit->mask;
-	u32 at, n;
-
-	for (at = 0; at < bytes; at += n) {
-		u64 d = 0, in = 0, result;
-
-		n = min_t(u32, bytes - at, sizeof(u64));
-		memcpy(&d, dst + at, n);
-		memcpy(&in, input + at, n);
-		result = blit->has_src ? rop64(blit->rop, 0, in, d) : rop64(blit->rop, in, 0, d);
-		result = (d & ~mask) | (result & mask);
-		memcpy(dst + at, &result, n);
-	}
-}
-
-/* Process one row of a blit that is not a plain copy between linear surfaces. */
-static int blit_row(struct softgpu_engine *engine, const struct blit *blit, s32 row, u32 bytes)
-{
-	u8 *input = engine->rows, *dst = engine->rows + SOFTGPU_ROW_BYTES;
-	s64 x = (s64)blit->x1 * blit->pixel_bytes;
-	s64 y = (s64)blit->y1 + row;
-	bool plain = blit->mask == ALL_BITS &&
-		     blit->rop == (blit->has_src ? ROP_SOURCE : ROP_PATTERN);
-	int err = 0;
-
-	if (blit->has_src && ROP_USES_SRC(blit->rop))
-		err = softgpu_surface_read(engine, &blit->src, (s64)blit->src_x * blit->pixel_bytes,
-					   (s64)blit->src_y + row, bytes, input);
-	if (!err && plain)
-		return softgpu_surface_write(engine, &blit->dst, x, y, bytes, input);
-	if (!err && (ROP_USES_DST(blit->rop) || blit->mask != ALL_BITS))
-		err = softgpu_surface_read(engine, &blit->dst, x, y, bytes, dst);
-	if (err)
-		return err;
-	rop_row(blit, dst, input, bytes);
-	return softgpu_surface_write(engine, &blit->dst, x, y, bytes, dst);
-}
-
-static void fill_row(u8 *row, u32 color, unsigned int pixel_bytes, u32 bytes)
-{
-	u32 i;
-
-	/* Little endian: the low-order bytes of the color come first. */
-	for (i = 0; i < bytes; i += pixel_bytes)
-		memcpy(row + i, &color, pixel_bytes);
-}
-
-static int blit_run(struct softgpu_engine *engine, const struct blit *blit)
-{
-	bool direct = blit->has_src && blit->rop == ROP_SOURCE && blit->mask == ALL_BITS &&
-		      blit->dst.tiling == SOFTGPU_LINEAR && blit->src.tiling == SOFTGPU_LINEAR;
-	s32 row, rows = blit->y2 - blit->y1;
-	int err = 0;
-	u32 bytes;
-
-	if (!softgpu_surface_valid(&blit->dst) ||
-	    (blit->has_src && !softgpu_surface_valid(&blit->src)))
-		return softgpu_error(engine, "blit %#010x: pitch does not fit the tiling",
-				     engine->packet[0]);
-	if (blit->x2 <= blit->x1 || rows <= 0 || !blit->mask)
-		return SOFTGPU_OK;
-	bytes = (u32)(blit->x2 - blit->x1) * blit->pixel_bytes;
-	if (!blit->has_src)
-		fill_row(engine->rows, blit->color, blit->pixel_bytes, bytes);
-
-	for (row = 0; row < rows && !err; row++) {
-		if (direct)
-			err = softgpu_copy(engine,
-					   softgpu_surface_linear(&blit->dst,
-								  (s64)blit->x1 * blit->pixel_bytes,
-								  (s64)blit->y1 + row),
-					   softgpu_surface_linear(
-						   &blit->src, (s64)blit->src_x * blit->pixel_bytes,
-						   (s64)blit->src_y + row),
-					   bytes);
-		else
-			err = blit_row(engine, blit, row, bytes);
-		if (!err)
-			err = softgpu_spend(engine, ROW_COST_BYTES);
-	}
-	softgpu_stream_drop_window(engine);
-	return err;
-}
-
-static void blit_rectangle(struct blit *blit, const u32 *packet)
-{
-	blit->x1 = low16(packet[2]);
-	blit->y1 = high16(packet[2]);
-	blit->x2 = low16(packet[3]);
-	blit->y2 = high16(packet[3]);
-}
-
-static void blit_source(struct blit *blit, const u32 *packet, enum softgpu_tiling tiling)
-{
-	blit->has_src = true;
-	blit->src_x = low16(packet[6]);
-	blit->src_y = high16(packet[6]);
-	blit->src = blt_surface(&packet[8], packet[7], tiling);
+	return softgpu_register_peek(engine, BCS_SWCTRL) & y_bit ? SOFTGPU_Y_TILED :
+								   SOFTGPU_X_TILED;
 }
 
 static unsigned int depth_bytes(u32 depth)
@@ -224,86 +83,367 @@ static unsigned int depth_bytes(u32 depth)
 static u32 write_mask(u32 header, unsigned int pixel_bytes)
 {
 	if (pixel_bytes != 4)
-		return ALL_BITS;
-	return (header & WRITE_ALPHA ? ALPHA_BITS : 0) | (header & WRITE_RGB ? ~ALPHA_BITS : 0);
+		return BLIT_ALL_BITS;
+	return (header & WRITE_ALPHA ? BLIT_ALPHA_BITS : 0) |
+	       (header & WRITE_RGB ? ~BLIT_ALPHA_BITS : 0);
 }
 
-static int xy_color(struct softgpu_engine *engine)
+static void blit_rectangle(struct blit *blit, u32 first, u32 last)
+{
+	blit->x1 = low16(first);
+	blit->y1 = high16(first);
+	blit->x2 = low16(last);
+	blit->y2 = high16(last);
+}
+
+/* Clip to the rectangle of XY_SETUP_BLT and XY_SETUP_CLIP_BLT; right and bottom are exclusive. */
+static void blit_clip(struct softgpu_engine *engine, struct blit *blit, u32 br13)
+{
+	const struct softgpu_blt_setup *setup = &softgpu_job(engine->job)->setup;
+	s32 x = blit->x1, y = blit->y1;
+
+	if (!(br13 & CLIPPING))
+		return;
+	blit->x1 = max(blit->x1, low16(setup->clip[0]));
+	blit->y1 = max(blit->y1, high16(setup->clip[0]));
+	blit->x2 = min(blit->x2, low16(setup->clip[1]));
+	blit->y2 = min(blit->y2, high16(setup->clip[1]));
+	blit->source.x += blit->x1 - x;
+	blit->source.y += blit->y1 - y;
+}
+
+/* What the first six dwords of most commands say: header, BR13, rectangle, destination. */
+static void blit_begin(struct softgpu_engine *engine, struct blit *blit)
 {
 	const u32 *packet = engine->packet;
-	enum softgpu_tiling tiling = tiling_of(engine, packet[0] & DST_TILED, BCS_DST_Y);
+
+	blit->pixel_bytes = depth_bytes(DEPTH(packet[1]));
+	blit->rop = ROP(packet[1]);
+	blit->mask = write_mask(packet[0], blit->pixel_bytes);
+	blit->dst = blt_surface(&packet[4], packet[1],
+				tiling_of(engine, packet[0] & DST_TILED, BCS_DST_Y));
+	blit->pattern.x = PATTERN_X(packet[0]);
+	blit->pattern.y = PATTERN_Y(packet[0]);
+	blit_rectangle(blit, packet[2], packet[3]);
+}
+
+static void color_source(struct softgpu_engine *engine, struct blit *blit, u32 position, u32 pitch,
+			 const u32 *address)
+{
+	bool tiled = engine->packet[0] & SRC_TILED;
+
+	blit->source.kind = BLIT_COLOR_SOURCE;
+	blit->source.x = low16(position);
+	blit->source.y = high16(position);
+	blit->source.surface = blt_surface(address, pitch, tiling_of(engine, tiled, BCS_SRC_Y));
+}
+
+/* @colors: background, foreground */
+static void mono_source(struct softgpu_engine *engine, struct blit *blit, const u32 *colors)
+{
+	struct blit_source *source = &blit->source;
+	u32 first = MONO_FIRST_BIT(engine->packet[0]);
+
+	source->kind = BLIT_MONO_SOURCE;
+	source->x = first;
+	source->row_bits = DIV_ROUND_UP(blit->x2 - blit->x1 + first, MONO_ROW_BITS) * MONO_ROW_BITS;
+	source->colors[0] = colors[0];
+	source->colors[1] = colors[1];
+	source->transparent = engine->packet[1] & MONO_SRC_TRANSPARENT;
+}
+
+static void mono_source_immediate(struct softgpu_engine *engine, struct blit *blit,
+				  unsigned int first)
+{
+	blit->source.data = (const u8 *)&engine->packet[first];
+	blit->source.data_bytes = 4 * (engine->packet_dwords - first);
+}
+
+/* @colors: background, foreground; @bits: two dwords */
+static void mono_pattern(struct blit *blit, u32 br13, const u32 *colors, const u32 *bits)
+{
+	blit->pattern.colors[0] = colors[0];
+	blit->pattern.colors[1] = colors[1];
+	if (br13 & SOLID_PATTERN)
+		blit->pattern.kind = BLIT_SOLID_PATTERN;
+	else
+		softgpu_blit_mono_pattern(blit, (const u8 *)bits, br13 & MONO_PAT_TRANSPARENT);
+}
+
+static unsigned int pattern_bytes(const struct blit *blit)
+{
+	return BLIT_PATTERN_PIXELS * BLIT_PATTERN_PIXELS * blit->pixel_bytes;
+}
+
+static int color_pattern(struct softgpu_engine *engine, struct blit *blit, u64 address)
+{
+	const struct softgpu_surface memory = { .base = address & PATTERN_ADDRESS_MASK };
+
+	blit->pattern.kind = BLIT_PATTERN;
+	return softgpu_surface_read(engine, &memory, 0, 0, pattern_bytes(blit), 1,
+				    blit->pattern.pixels);
+}
+
+/* What the command omits is 0. */
+static int color_pattern_immediate(struct softgpu_engine *engine, struct blit *blit,
+				   unsigned int first)
+{
+	blit->pattern.kind = BLIT_PATTERN;
+	memcpy(blit->pattern.pixels, &engine->packet[first],
+	       min(4 * (engine->packet_dwords - first), pattern_bytes(blit)));
+	return SOFTGPU_OK;
+}
+
+/* Set source and pattern of a command that blit_begin() has begun. */
+static int blit_operands(struct softgpu_engine *engine, struct blit *blit)
+{
+	const u32 *packet = engine->packet;
+
+	switch (OPCODE_2D(packet[0])) {
+	case XY_COLOR_BLT:
+		blit->pattern.kind = BLIT_SOLID_PATTERN;
+		blit->pattern.colors[1] = packet[6];
+		return SOFTGPU_OK;
+	case XY_PAT_BLT:
+		return color_pattern(engine, blit, blt_address(&packet[6]));
+	case XY_PAT_BLT_IMMEDIATE:
+		return color_pattern_immediate(engine, blit, 6);
+	case XY_MONO_PAT_BLT:
+		mono_pattern(blit, packet[1], &packet[6], &packet[8]);
+		return SOFTGPU_OK;
+	case XY_SRC_COPY_BLT:
+		color_source(engine, blit, packet[6], packet[7], &packet[8]);
+		return SOFTGPU_OK;
+	case XY_MONO_SRC_COPY_IMMEDIATE_BLT:
+		mono_source(engine, blit, &packet[6]);
+		mono_source_immediate(engine, blit, 8);
+		return SOFTGPU_OK;
+	case XY_FULL_BLT:
+		color_source(engine, blit, packet[7], packet[6], &packet[8]);
+		return color_pattern(engine, blit, blt_address(&packet[10]));
+	case XY_FULL_IMMEDIATE_PATTERN_BLT:
+		color_source(engine, blit, packet[7], packet[6], &packet[8]);
+		return color_pattern_immediate(engine, blit, 10);
+	case XY_FULL_MONO_PATTERN_BLT:
+		color_source(engine, blit, packet[7], packet[6], &packet[8]);
+		mono_pattern(blit, packet[1], &packet[10], &packet[12]);
+		return SOFTGPU_OK;
+	}
+	/* The others have a mono source in memory. */
+	mono_source(engine, blit, &packet[8]);
+	blit->source.surface.base = blt_address(&packet[6]);
+	switch (OPCODE_2D(packet[0])) {
+	case XY_FULL_MONO_SRC_BLT:
+		return color_pattern(engine, blit, blt_address(&packet[10]));
+	case XY_FULL_MONO_SRC_IMMEDIATE_PATTERN_BLT:
+		return color_pattern_immediate(engine, blit, 10);
+	case XY_FULL_MONO_PATTERN_MONO_SRC_BLT:
+		mono_pattern(blit, packet[1], &packet[10], &packet[12]);
+		break;
+	}
+	return SOFTGPU_OK;
+}
+
+static int xy_blt(struct softgpu_engine *engine)
+{
+	struct blit blit = {};
+	int err;
+
+	blit_begin(engine, &blit);
+	err = blit_operands(engine, &blit);
+	if (err)
+		return err;
+	blit_clip(engine, &blit, engine->packet[1]);
+	return softgpu_blit(engine, &blit);
+}
+
+/* XY_SETUP_*: keep operands for the commands below. They last as long as the job. */
+static int xy_setup(struct softgpu_engine *engine)
+{
+	struct softgpu_blt_setup *setup = &softgpu_job(engine->job)->setup;
+	const u32 *packet = engine->packet;
+
+	*setup = (struct softgpu_blt_setup){
+		.header = packet[0],
+		.br13 = packet[1],
+		.clip = { packet[2], packet[3] },
+		.dst = { packet[4], packet[5] },
+		.colors = { packet[6], packet[7] },
+		.pattern = { packet[8], packet[9] },
+	};
+	return SOFTGPU_OK;
+}
+
+static int xy_setup_clip(struct softgpu_engine *engine)
+{
+	struct softgpu_blt_setup *setup = &softgpu_job(engine->job)->setup;
+
+	setup->clip[0] = engine->packet[1];
+	setup->clip[1] = engine->packet[2];
+	return SOFTGPU_OK;
+}
+
+/* What XY_SETUP_* say for the current command. */
+static void setup_begin(struct softgpu_engine *engine, struct blit *blit)
+{
+	const struct softgpu_blt_setup *setup = &softgpu_job(engine->job)->setup;
+	bool tiled = engine->packet[0] & DST_TILED;
+
+	blit->pixel_bytes = depth_bytes(DEPTH(setup->br13));
+	blit->rop = ROP(setup->br13);
+	blit->mask = write_mask(setup->header, blit->pixel_bytes);
+	blit->dst = blt_surface(setup->dst, setup->br13, tiling_of(engine, tiled, BCS_DST_Y));
+	blit->pattern.x = PATTERN_X(engine->packet[0]);
+	blit->pattern.y = PATTERN_Y(engine->packet[0]);
+}
+
+static int xy_pixel(struct softgpu_engine *engine)
+{
+	const struct softgpu_blt_setup *setup = &softgpu_job(engine->job)->setup;
+	struct blit blit = { .pattern = { .kind = BLIT_SOLID_PATTERN } };
+
+	setup_begin(engine, &blit);
+	blit.pattern.colors[1] = setup->colors[1];
+	blit_rectangle(&blit, engine->packet[1], engine->packet[1]);
+	blit.x2++;
+	blit.y2++;
+	blit_clip(engine, &blit, setup->br13);
+	return softgpu_blit(engine, &blit);
+}
+
+static int xy_scanlines(struct softgpu_engine *engine)
+{
+	const struct softgpu_blt_setup *setup = &softgpu_job(engine->job)->setup;
+	struct blit blit = {};
+	int err = SOFTGPU_OK;
+
+	setup_begin(engine, &blit);
+	if (OPCODE_2D(setup->header) == XY_SETUP_MONO_PATTERN_SL_BLT)
+		mono_pattern(&blit, setup->br13, setup->colors, setup->pattern);
+	else
+		err = color_pattern(engine, &blit, blt_address(setup->pattern));
+	if (err)
+		return err;
+	blit_rectangle(&blit, engine->packet[1], engine->packet[2]);
+	blit_clip(engine, &blit, setup->br13);
+	return softgpu_blit(engine, &blit);
+}
+
+static int xy_text(struct softgpu_engine *engine)
+{
+	const struct softgpu_blt_setup *setup = &softgpu_job(engine->job)->setup;
+	bool packed = engine->packet[0] & TEXT_BYTE_PACKED;
+	struct blit blit = { .source = { .kind = BLIT_MONO_SOURCE } };
+
+	setup_begin(engine, &blit);
+	blit_rectangle(&blit, engine->packet[1], engine->packet[2]);
+	blit.source.row_bits = blit.x2 - blit.x1;
+	if (packed)
+		blit.source.row_bits = DIV_ROUND_UP(blit.source.row_bits, 8) * 8;
+	blit.source.colors[0] = setup->colors[0];
+	blit.source.colors[1] = setup->colors[1];
+	blit.source.transparent = setup->br13 & MONO_SRC_TRANSPARENT;
+	if (OPCODE_2D(engine->packet[0]) == XY_TEXT_IMMEDIATE_BLT)
+		mono_source_immediate(engine, &blit, 3);
+	else
+		blit.source.surface.base = blt_address(&engine->packet[3]);
+	blit_clip(engine, &blit, setup->br13);
+	return softgpu_blit(engine, &blit);
+}
+
+/* COLOR_BLT, SRC_COPY_BLT: no coordinates, but a height and a width in bytes. */
+static int linear_blt(struct softgpu_engine *engine)
+{
+	const u32 *packet = engine->packet;
 	struct blit blit = {
 		.pixel_bytes = depth_bytes(DEPTH(packet[1])),
 		.rop = ROP(packet[1]),
-		.dst = blt_surface(&packet[4], packet[1], tiling),
-		.color = packet[6],
+		.dst = blt_surface(&packet[3], packet[1], SOFTGPU_LINEAR),
+		.y2 = packet[2] >> 16,
 	};
 
-	blit_rectangle(&blit, packet);
 	blit.mask = write_mask(packet[0], blit.pixel_bytes);
-	return blit_run(engine, &blit);
+	blit.x2 = (packet[2] & 0xffff) / blit.pixel_bytes;
+	if (OPCODE_2D(packet[0]) == COLOR_BLT) {
+		blit.pattern.kind = BLIT_SOLID_PATTERN;
+		blit.pattern.colors[1] = packet[5];
+	} else {
+		blit.source.kind = BLIT_COLOR_SOURCE;
+		blit.source.surface = blt_surface(&packet[6], packet[5], SOFTGPU_LINEAR);
+	}
+	return softgpu_blit(engine, &blit);
 }
 
-static int xy_src_copy(struct softgpu_engine *engine)
+/* The first three values of the field are those of enum softgpu_tiling. */
+static enum softgpu_tiling fast_tiling(u32 field, bool yf, unsigned int pixel_bytes)
 {
-	const u32 *packet = engine->packet;
-	enum softgpu_tiling tiling = tiling_of(engine, packet[0] & DST_TILED, BCS_DST_Y);
-	struct blit blit = {
-		.pixel_bytes = depth_bytes(DEPTH(packet[1])),
-		.rop = ROP(packet[1]),
-		.dst = blt_surface(&packet[4], packet[1], tiling),
-	};
+	unsigned int shape = pixel_bytes == 1 ? 0 : pixel_bytes <= 4 ? 1 : 2;
 
-	blit_rectangle(&blit, packet);
-	blit.mask = write_mask(packet[0], blit.pixel_bytes);
-	blit_source(&blit, packet, tiling_of(engine, packet[0] & SRC_TILED, BCS_SRC_Y));
-	return blit_run(engine, &blit);
+	if (field == FAST_YS)
+		return SOFTGPU_YS_8 + shape;
+	if (field == FAST_Y && yf)
+		return SOFTGPU_YF_8 + shape;
+	return field;
 }
 
 static int xy_fast_copy(struct softgpu_engine *engine)
 {
 	static const u8 bytes[8] = { 1, 2, 0, 4, 8, 16, 0, 0 };
 	const u32 *packet = engine->packet;
-	u32 dst_tiling = FAST_DST_TILING(packet[0]);
-	u32 src_tiling = FAST_SRC_TILING(packet[0]);
+	enum softgpu_tiling dst_tiling, src_tiling;
 	struct blit blit = {
 		.pixel_bytes = bytes[FAST_DEPTH(packet[1])],
 		.rop = ROP_SOURCE,
-		.mask = ALL_BITS,
+		.mask = BLIT_ALL_BITS,
 	};
 
-	if (!blit.pixel_bytes || dst_tiling > SOFTGPU_Y_TILED || src_tiling > SOFTGPU_Y_TILED)
-		return softgpu_error(engine,
-				     "XY_FAST_COPY_BLT %#010x %#010x: unknown depth or tiling",
-				     packet[0], packet[1]);
-	/* The tiling fields have the values of enum softgpu_tiling. */
+	if (!blit.pixel_bytes)
+		return softgpu_error(engine, "XY_FAST_COPY_BLT %#010x: unknown depth", packet[1]);
+	dst_tiling =
+		fast_tiling(FAST_DST_TILING(packet[0]), packet[1] & FAST_DST_YF, blit.pixel_bytes);
+	src_tiling =
+		fast_tiling(FAST_SRC_TILING(packet[0]), packet[1] & FAST_SRC_YF, blit.pixel_bytes);
 	blit.dst = blt_surface(&packet[4], packet[1], dst_tiling);
-	blit_rectangle(&blit, packet);
-	blit_source(&blit, packet, src_tiling);
-	return blit_run(engine, &blit);
-}
-
-static int blt_length(struct softgpu_engine *engine, unsigned int dwords)
-{
-	if (engine->packet_dwords == dwords)
-		return SOFTGPU_OK;
-	return softgpu_error(engine, "blit %#010x of %u dwords", engine->packet[0],
-			     engine->packet_dwords);
+	blit_rectangle(&blit, packet[2], packet[3]);
+	blit.source.kind = BLIT_COLOR_SOURCE;
+	blit.source.x = low16(packet[6]);
+	blit.source.y = high16(packet[6]);
+	blit.source.surface = blt_surface(&packet[8], packet[7], src_tiling);
+	return softgpu_blit(engine, &blit);
 }
 
 int softgpu_blt(struct softgpu_engine *engine)
 {
+	const struct ghyvi_command *command = engine->command;
 	u32 header = engine->packet[0];
 
+	if (!command || command->gen > engine->client->base.params.gen)
+		return softgpu_error(engine, "2D command %#010x is unknown", header);
+	if (engine->packet_dwords < command->least || engine->packet_dwords > command->most)
+		return softgpu_error(engine, "blit %#010x of %u dwords", header,
+				     engine->packet_dwords);
+	if (ghyvi_command_rule(command, header, softgpu_stream(engine)->privileged) ==
+	    GHYVI_DROPPED)
+		return SOFTGPU_OK;
 	switch (OPCODE_2D(header)) {
-	case XY_COLOR:
-		return blt_length(engine, COLOR_DWORDS) ?: xy_color(engine);
-	case XY_SRC_COPY:
-		return blt_length(engine, COPY_DWORDS) ?: xy_src_copy(engine);
-	case XY_FAST_COPY:
-		if (engine->client->base.params.gen >= 9)
-			return blt_length(engine, COPY_DWORDS) ?: xy_fast_copy(engine);
-		break;
+	case XY_SETUP_BLT:
+	case XY_SETUP_MONO_PATTERN_SL_BLT:
+		return xy_setup(engine);
+	case XY_SETUP_CLIP_BLT:
+		return xy_setup_clip(engine);
+	case XY_PIXEL_BLT:
+		return xy_pixel(engine);
+	case XY_SCANLINES_BLT:
+		return xy_scanlines(engine);
+	case XY_TEXT_BLT:
+	case XY_TEXT_IMMEDIATE_BLT:
+		return xy_text(engine);
+	case COLOR_BLT:
+	case SRC_COPY_BLT:
+		return linear_blt(engine);
+	case XY_FAST_COPY_BLT:
+		return xy_fast_copy(engine);
+	default:
+		return xy_blt(engine);
 	}
-	return softgpu_error(engine, "2D command %#010x is unknown", header);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Clients of the software pGPU, and the ownership map of the isolation oracle: the host pages that
- * each client may access. The map is independent of the shadow tables on purpose: an access through
- * a wrong shadow entry must be checked against data that is not derived from that entry.
+ * each client may access. The map is independent of the shadow tables. An access through a wrong
+ * shadow entry must be checked against data that is not derived from that entry.
  */
 #include <linux/compiler.h>
 #include <linux/err.h>
@@ -14,24 +14,26 @@
 #define OWNER_COUNT(owner) ((owner) >> 2)
 #define OWNER(kind, count) ((u32)(kind) | (u32)(count) << 2)
 
-static unsigned int owner_index(u64 bus)
+static unsigned int owner_index(u64 hpa)
 {
-	return bus >> GHYVI_PAGE_SHIFT & (SOFTGPU_OWNER_PAGES - 1);
+	return hpa >> GHYVI_PAGE_SHIFT & (SOFTGPU_OWNER_PAGES - 1);
 }
 
-struct softgpu_owners *softgpu_owners_find(struct softgpu_client *client, u64 bus)
+struct softgpu_owners *softgpu_owners_find(struct softgpu_client *client, u64 hpa)
 {
-	return xa_load(&client->owners, bus >> SOFTGPU_OWNERS_SHIFT);
+	return xa_load(&client->owners, hpa >> SOFTGPU_OWNERS_SHIFT);
 }
 
-int softgpu_owners_kind(const struct softgpu_owners *owners, u64 bus)
+int softgpu_owners_kind(const struct softgpu_owners *owners, u64 hpa)
 {
-	u32 owner = owners ? READ_ONCE(owners->pages[owner_index(bus)]) : 0;
+	u32 owner = owners ? READ_ONCE(owners->pages[owner_index(hpa)]) : 0;
 
 	return OWNER_COUNT(owner) ? (int)OWNER_KIND(owner) : -ENOENT;
 }
 
-int softgpu_own_page(struct ghyvi_pgpu_client *handle, u64 bus, enum ghyvi_page_kind kind)
+/* An engine in software accesses a page by its physical address. */
+int softgpu_map_page(struct ghyvi_pgpu_client *handle, u64 hpa, enum ghyvi_page_kind kind,
+		     dma_addr_t *dma)
 {
 	struct softgpu_client *client = softgpu_client(handle);
 	struct softgpu_owners *owners;
@@ -39,44 +41,45 @@ int softgpu_own_page(struct ghyvi_pgpu_client *handle, u64 bus, enum ghyvi_page_
 	u32 owner;
 
 	mutex_lock(&client->owners_lock);
-	owners = softgpu_owners_find(client, bus);
+	owners = softgpu_owners_find(client, hpa);
 	if (!owners) {
 		owners = kzalloc(sizeof(*owners), GFP_KERNEL_ACCOUNT);
 		if (!owners) {
 			err = -ENOMEM;
 			goto unlock;
 		}
-		err = xa_err(xa_store(&client->owners, bus >> SOFTGPU_OWNERS_SHIFT, owners,
+		err = xa_err(xa_store(&client->owners, hpa >> SOFTGPU_OWNERS_SHIFT, owners,
 				      GFP_KERNEL_ACCOUNT));
 		if (err) {
 			kfree(owners);
 			goto unlock;
 		}
 	}
-	owner = owners->pages[owner_index(bus)];
+	owner = owners->pages[owner_index(hpa)];
 	WARN_ON_ONCE(OWNER_COUNT(owner) && OWNER_KIND(owner) != kind);
-	WRITE_ONCE(owners->pages[owner_index(bus)], OWNER(kind, OWNER_COUNT(owner) + 1));
+	WRITE_ONCE(owners->pages[owner_index(hpa)], OWNER(kind, OWNER_COUNT(owner) + 1));
+	*dma = hpa;
 unlock:
 	mutex_unlock(&client->owners_lock);
 	return err;
 }
 
-void softgpu_disown_page(struct ghyvi_pgpu_client *handle, u64 bus)
+void softgpu_unmap_page(struct ghyvi_pgpu_client *handle, dma_addr_t hpa)
 {
 	struct softgpu_client *client = softgpu_client(handle);
 	struct softgpu_owners *owners;
 	u32 owner;
 
 	mutex_lock(&client->owners_lock);
-	owners = softgpu_owners_find(client, bus);
-	owner = owners ? owners->pages[owner_index(bus)] : 0;
+	owners = softgpu_owners_find(client, hpa);
+	owner = owners ? owners->pages[owner_index(hpa)] : 0;
 	if (!WARN_ON_ONCE(!OWNER_COUNT(owner)))
-		WRITE_ONCE(owners->pages[owner_index(bus)],
+		WRITE_ONCE(owners->pages[owner_index(hpa)],
 			   OWNER(OWNER_KIND(owner), OWNER_COUNT(owner) - 1));
 	mutex_unlock(&client->owners_lock);
 }
 
-int softgpu_map_guest(struct ghyvi_pgpu_client *handle, u64 gfn, u64 bus)
+int softgpu_map_guest(struct ghyvi_pgpu_client *handle, u64 gfn, dma_addr_t hpa)
 {
 	struct softgpu_client *client = softgpu_client(handle);
 	unsigned long index = gfn / SOFTGPU_OWNER_PAGES;
@@ -93,7 +96,7 @@ int softgpu_map_guest(struct ghyvi_pgpu_client *handle, u64 gfn, u64 bus)
 			kfree(guest);
 	}
 	if (!err)
-		WRITE_ONCE(guest->bus[gfn % SOFTGPU_OWNER_PAGES], bus);
+		WRITE_ONCE(guest->hpa[gfn % SOFTGPU_OWNER_PAGES], hpa);
 	mutex_unlock(&client->owners_lock);
 	return err;
 }
@@ -105,19 +108,19 @@ void softgpu_unmap_guest(struct ghyvi_pgpu_client *handle, u64 gfn)
 
 	mutex_lock(&client->owners_lock);
 	guest = xa_load(&client->guest, gfn / SOFTGPU_OWNER_PAGES);
-	if (!WARN_ON_ONCE(!guest || !guest->bus[gfn % SOFTGPU_OWNER_PAGES]))
-		WRITE_ONCE(guest->bus[gfn % SOFTGPU_OWNER_PAGES], 0);
+	if (!WARN_ON_ONCE(!guest || !guest->hpa[gfn % SOFTGPU_OWNER_PAGES]))
+		WRITE_ONCE(guest->hpa[gfn % SOFTGPU_OWNER_PAGES], 0);
 	mutex_unlock(&client->owners_lock);
 }
 
-struct ghyvi_pgpu_client *softgpu_client_create(void *pgpu,
+struct ghyvi_pgpu_client *softgpu_client_create(struct ghyvi_pgpu_device *pgpu,
 						const struct ghyvi_client_params *params)
 {
 	struct softgpu_client *client = kzalloc(sizeof(*client), GFP_KERNEL_ACCOUNT);
 
 	if (!client)
 		return ERR_PTR(-ENOMEM);
-	client->gpu = pgpu;
+	client->gpu = softgpu_of(pgpu);
 	client->base.params = *params;
 	xa_init(&client->owners);
 	xa_init(&client->guest);
@@ -152,31 +155,41 @@ void softgpu_client_destroy(struct ghyvi_pgpu_client *handle)
 	kfree(client);
 }
 
+static bool engine_runs_one_of(struct softgpu_engine *engine,
+			       struct ghyvi_pgpu_client *const *clients, unsigned int count)
+{
+	bool runs = false;
+	unsigned long flags;
+	unsigned int i;
+
+	/*
+	 * The engine takes engine->lock after engine->job was set and before its first slice. So if
+	 * the job is not set yet, all its slices begin after the increment.
+	 */
+	spin_lock_irqsave(&engine->lock, flags);
+	for (i = 0; engine->job && i < count; i++)
+		runs |= engine->job->client == clients[i];
+	spin_unlock_irqrestore(&engine->lock, flags);
+	return runs;
+}
+
 /*
  * An engine reads the generation at the beginning of a slice, with its access mutex held. So each
  * slice that begins after the increment flushes the TLB. Taking the mutex once waits for a slice
  * that began before.
  */
-void softgpu_invalidate(struct ghyvi_pgpu_client *handle)
+void softgpu_invalidate(struct ghyvi_pgpu_client *const *clients, unsigned int count)
 {
-	struct softgpu_client *client = softgpu_client(handle);
+	struct softgpu *gpu = softgpu_client(clients[0])->gpu;
 	unsigned int i;
 
 	might_sleep();
-	atomic64_inc(&client->generation);
+	for (i = 0; i < count; i++)
+		atomic64_inc(&softgpu_client(clients[i])->generation);
 	for (i = 0; i < GHYVI_ENGINES; i++) {
-		struct softgpu_engine *engine = &client->gpu->engines[i];
-		unsigned long flags;
-		bool runs;
+		struct softgpu_engine *engine = &gpu->engines[i];
 
-		/*
-		 * The engine takes engine->lock after engine->job was set and before its first
-		 * slice. So if the job is not set yet, all its slices begin after the increment.
-		 */
-		spin_lock_irqsave(&engine->lock, flags);
-		runs = engine->job && softgpu_client(engine->job->client) == client;
-		spin_unlock_irqrestore(&engine->lock, flags);
-		if (!runs)
+		if (!engine_runs_one_of(engine, clients, count))
 			continue;
 		atomic_inc(&engine->waiters);
 		mutex_lock(&engine->access);

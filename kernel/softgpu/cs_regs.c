@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Register accesses by commands. GPRs and timestamps belong to the engine. All other registers are
- * words of the vGPU's register file; a write has none of the side effects of a write by the guest's
- * CPU. The rules for each register are in <ghyvi/commands.h>.
+ * Register accesses by commands. GPRs and timestamps belong to the engine. The registers that a
+ * context saves are in the job's copy of the context. All other registers are words of the vGPU's
+ * register file; a write has none of the side effects of a write by the guest's CPU. The rules for
+ * each register are in <ghyvi/commands.h>.
  */
 #include <linux/bits.h>
 #include <linux/compiler.h>
 #include <linux/kernel.h>
 #include "engine.h"
 
-/* Offsets relative to the engine's base. */
 static u32 file_read(const struct softgpu_engine *engine, u32 offset)
 {
 	const struct ghyvi_client_params *params = &engine->client->base.params;
@@ -17,12 +17,38 @@ static u32 file_read(const struct softgpu_engine *engine, u32 offset)
 	return offset < params->registers_bytes ? READ_ONCE(params->registers[offset / 4]) : 0;
 }
 
-static void file_write(const struct softgpu_engine *engine, u32 offset, u32 value)
+static void file_write(struct softgpu_engine *engine, u32 offset, u32 value)
 {
 	const struct ghyvi_client_params *params = &engine->client->base.params;
 
 	if (offset < params->registers_bytes)
 		WRITE_ONCE(params->registers[offset / 4], value);
+}
+
+/* The word of a register in the job's context; NULL: it is in the register file. */
+static u32 *context_word(const struct softgpu_engine *engine, u32 offset)
+{
+	const struct ghyvi_register_rule *rule = ghyvi_register_find(engine->id, offset);
+	int slot = rule ? ghyvi_register_slot(engine->id, rule, offset) : -1;
+
+	return slot < 0 ? NULL : &engine->job->context[ghyvi_context_value(slot)];
+}
+
+u32 softgpu_register_peek(const struct softgpu_engine *engine, u32 offset)
+{
+	const u32 *word = context_word(engine, offset);
+
+	return word ? *word : file_read(engine, offset);
+}
+
+void softgpu_register_poke(struct softgpu_engine *engine, u32 offset, u32 value)
+{
+	u32 *word = context_word(engine, offset);
+
+	if (word)
+		*word = value;
+	else
+		file_write(engine, offset, value);
 }
 
 /* Test whether the guest kernel has listed the register in a NONPRIV slot for user batches. */
@@ -79,7 +105,7 @@ int softgpu_register_read(struct softgpu_engine *engine, u32 field, u32 *value)
 	else if (rule->right == GHYVI_REGISTER_READ_ONLY)
 		*value = timestamp_half(engine, offset);
 	else
-		*value = file_read(engine, offset);
+		*value = softgpu_register_peek(engine, offset);
 	return SOFTGPU_OK;
 }
 
@@ -87,39 +113,19 @@ int softgpu_register_read(struct softgpu_engine *engine, u32 field, u32 *value)
 static void merge_write(struct softgpu_engine *engine, u32 offset, u32 value, u32 byte_disables,
 			bool masked)
 {
-	u32 old = file_read(engine, offset);
+	u32 old = softgpu_register_peek(engine, offset);
 	u32 bits = 0;
 	unsigned int i;
 
 	if (masked) {
-		file_write(engine, offset,
-			   (old & ~(value >> 16) & 0xffff) | (value & (value >> 16)));
+		softgpu_register_poke(engine, offset,
+				      (old & ~(value >> 16) & 0xffff) | (value & (value >> 16)));
 		return;
 	}
 	for (i = 0; i < 4; i++)
 		if (!(byte_disables & BIT(i)))
 			bits |= 0xffu << 8 * i;
-	file_write(engine, offset, (old & ~bits) | (value & bits));
-}
-
-static bool may_write(const struct softgpu_engine *engine, const struct ghyvi_register_rule *rule,
-		      u32 offset, bool privileged)
-{
-	switch (rule->right) {
-	case GHYVI_REGISTER_READ_ONLY:
-		return false;
-	case GHYVI_REGISTER_ALL:
-	case GHYVI_REGISTER_GPR:
-		return true;
-	case GHYVI_REGISTER_BLITTER:
-		return privileged || engine->id == GHYVI_BCS;
-	case GHYVI_REGISTER_GEN8:
-		return privileged || engine->client->base.params.gen == 8;
-	case GHYVI_REGISTER_LISTED:
-		return privileged || is_listed(engine, offset);
-	default:
-		return privileged;
-	}
+	softgpu_register_poke(engine, offset, (old & ~bits) | (value & bits));
 }
 
 int softgpu_register_write(struct softgpu_engine *engine, u32 field, u32 value, u32 byte_disables)
@@ -127,18 +133,23 @@ int softgpu_register_write(struct softgpu_engine *engine, u32 field, u32 value, 
 	bool privileged = softgpu_stream(engine)->privileged;
 	u32 offset = field & GHYVI_REGISTER_MASK;
 	const struct ghyvi_register_rule *rule = ghyvi_register_find(engine->id, offset);
+	bool listed;
 
 	if (offset >= GHYVI_REGISTERS_END)
 		return softgpu_error(engine, "register %#x is beyond the register file", offset);
-	if (!rule)
-		return privileged ?
-			       softgpu_error(engine, "register %#x must not be written by commands",
-					     offset) :
-			       SOFTGPU_OK;
-	if (byte_disables && !ghyvi_register_takes_bytes(rule))
-		return softgpu_error(engine, "register %#x written in bytes", offset);
-	if (!may_write(engine, rule, offset, privileged))
+	listed = rule && rule->right == GHYVI_REGISTER_LISTED && is_listed(engine, offset);
+	switch (ghyvi_register_write_rule(engine->id, rule, offset, privileged, byte_disables,
+					  listed)) {
+	case GHYVI_REFUSED:
+		return softgpu_error(engine,
+				     rule ? "register %#x written in bytes" :
+					    "register %#x must not be written by commands",
+				     offset);
+	case GHYVI_DROPPED:
 		return SOFTGPU_OK;
+	default:
+		break;
+	}
 	/*
 	 * A command streamer cannot stop itself, so the STOP bit must not reach the register file.
 	 */
@@ -151,10 +162,15 @@ int softgpu_register_write(struct softgpu_engine *engine, u32 field, u32 value, 
 	return SOFTGPU_OK;
 }
 
+u64 softgpu_acthd(struct softgpu_engine *engine)
+{
+	return engine->level ? softgpu_stream(engine)->address :
+			       (u64)engine->ring_start + engine->ring_head;
+}
+
 void softgpu_registers_publish(struct softgpu_engine *engine)
 {
-	u64 at = engine->level ? softgpu_stream(engine)->address :
-				 (u64)engine->ring_start + engine->ring_head;
+	u64 at = softgpu_acthd(engine);
 
 	lockdep_assert_held(&engine->access);
 	file_write(engine, engine->base + RING_TAIL, engine->ring_tail);

@@ -6,9 +6,9 @@
  * DOC: preemption
  *
  * A job can be preempted between any two commands. Its register state is then saved in the host's
- * copy of the context, and its position (the batches that it is in, and their addresses) in struct
- * ghyvi_job. The guest can access neither. The next run() resumes at that position. It skips the
- * indirect context batch, which runs only when the guest's submission loads the context.
+ * copy of the context. Its position (the batches that it is in, and their addresses) is saved in
+ * struct ghyvi_job. The guest can access neither. The next run() resumes at that position. It skips
+ * the indirect context batch, which runs only when the guest's submission loads the context.
  */
 #include <linux/compiler.h>
 #include <linux/delay.h>
@@ -294,7 +294,7 @@ static int softgpu_load(struct softgpu_engine *engine)
 	if (job->levels != GHYVI_LEVEL_PML4 && job->levels != GHYVI_LEVEL_PDP)
 		return softgpu_error(engine, "%u levels of tables", job->levels);
 	if (job->nested &&
-	    (!engine->client->base.params.fault || !engine->client->base.params.ggtt_table))
+	    (!engine->client->base.params.owner || !engine->client->base.params.ggtt_table))
 		return softgpu_error(engine, "nested job of a client without guest tables");
 	return SOFTGPU_OK;
 }
@@ -347,6 +347,13 @@ static enum ghyvi_job_status softgpu_engine_execute(struct softgpu_engine *engin
 	if (verdict == SOFTGPU_ERROR && !engine->level)
 		engine->ring_head = engine->command_at;
 	softgpu_save(engine);
+	if (verdict == SOFTGPU_ERROR || verdict == SOFTGPU_CANCELLED)
+		job->fault = (struct ghyvi_job_fault){
+			.valid = true,
+			.acthd = softgpu_acthd(engine),
+			.ipehr = engine->packet[0],
+			.ring_head = engine->ring_head,
+		};
 	if (verdict == SOFTGPU_DONE && status == GHYVI_JOB_PREEMPTED)
 		softgpu_suspend(engine);
 	softgpu_access_end(engine);
@@ -389,12 +396,8 @@ static int softgpu_engine_thread(void *data)
 	struct softgpu_engine *engine = data;
 
 	do
-		wait_event_idle(engine->wake,
-				READ_ONCE(engine->job) || READ_ONCE(engine->stopping));
+		wait_event_idle(engine->wake, READ_ONCE(engine->job) || kthread_should_stop());
 	while (softgpu_engine_work(engine));
-	/* softgpu_engine_fini() is about to call kthread_stop(), which needs a live thread. */
-	while (!kthread_should_stop())
-		usleep_range(50, 100);
 	return 0;
 }
 
@@ -433,7 +436,6 @@ void softgpu_engine_fini(struct softgpu_engine *engine)
 {
 	if (engine->thread) {
 		WRITE_ONCE(engine->stopping, true);
-		wake_up_all(&engine->wake);
 		kthread_stop(engine->thread);
 	}
 	vfree(engine->rows);
@@ -489,7 +491,7 @@ void softgpu_engine_preempt(struct softgpu_engine *engine, struct ghyvi_job *job
 }
 
 /*
- * Do not wait for a job that is still queued: the thread may be in done() of the previous job,
+ * Do not wait for a job that is still queued. The thread may be in done() of the previous job,
  * which may wait for a lock that the caller holds. Because backend.stop is set under engine->lock,
  * the thread will not begin the job.
  */

@@ -85,7 +85,7 @@ struct softgpu_owners {
  * with the client, too.
  */
 struct softgpu_guest {
-	u64 bus[SOFTGPU_OWNER_PAGES];
+	u64 hpa[SOFTGPU_OWNER_PAGES];
 };
 
 struct softgpu_client {
@@ -101,6 +101,24 @@ struct softgpu_client {
 };
 
 /**
+ * struct softgpu_blt_setup - operands that XY_SETUP_BLT and its like keep for later blits
+ * @header: dword 0 of the command
+ * @br13: dword 1: raster operation, depth, pitch
+ * @clip: upper left and lower right corner of the clip rectangle
+ * @dst: address of the destination
+ * @colors: background and foreground
+ * @pattern: address of a color pattern, or the bits of a mono pattern
+ */
+struct softgpu_blt_setup {
+	u32 header;
+	u32 br13;
+	u32 clip[2];
+	u32 dst[2];
+	u32 colors[2];
+	u32 pattern[2];
+};
+
+/**
  * struct softgpu_job - softgpu's part of a job; protected by softgpu_engine.lock.
  * @state: JOB_QUEUED, JOB_RUNNING or JOB_LEAVING (engine.c)
  * @tail: the last ring tail that the core gave
@@ -112,6 +130,7 @@ struct softgpu_client {
  * @spent_ns: time on the engine that counts against the budget, up to the preemption
  * @level: number of valid elements of @batches
  * @batches: position in each batch at the preemption; @address is that of the next command
+ * @setup: operands of later blits; belongs to the engine's thread while the job runs
  */
 struct softgpu_job {
 	int state;
@@ -127,6 +146,7 @@ struct softgpu_job {
 		u64 address;
 		bool ggtt;
 	} batches[GHYVI_BATCH_LEVELS];
+	struct softgpu_blt_setup setup;
 };
 
 static inline struct softgpu_job *softgpu_job(const struct ghyvi_job *job)
@@ -174,8 +194,8 @@ struct softgpu_engine {
 	spinlock_t lock;
 	struct ghyvi_job *job; /* under @lock; NULL when idle */
 	u64 left; /* under @lock: number of jobs that the engine has ended */
-	bool stopping; /* the thread must end */
-	wait_queue_head_t wake; /* the thread waits for @job or @stopping */
+	bool stopping; /* no job is accepted any more */
+	wait_queue_head_t wake; /* the thread waits for @job */
 	wait_queue_head_t gone; /* softgpu_engine_cancel() waits for a change of @left */
 
 	struct mutex access;
@@ -221,9 +241,15 @@ struct softgpu_engine {
 };
 
 struct softgpu {
+	struct ghyvi_pgpu_device base;
 	u64 *ggtt; /* SOFTGPU_GGTT_ENTRIES entries; each range is written only for its client */
 	struct softgpu_engine engines[GHYVI_ENGINES];
 };
+
+static inline struct softgpu *softgpu_of(struct ghyvi_pgpu_device *pgpu)
+{
+	return container_of(pgpu, struct softgpu, base);
+}
 
 /* engine.c: threads and jobs */
 int softgpu_engine_init(struct softgpu_engine *engine, struct softgpu *gpu,
@@ -328,8 +354,9 @@ bool softgpu_packet_skipped(const struct ghyvi_command *command, u32 header);
  */
 int softgpu_command(struct softgpu_engine *engine);
 
-/* mi.c, flush.c, math.c, atomic.c, blt.c: execute the command in engine->packet */
+/* mi.c, predicate.c, flush.c, math.c, atomic.c, blt.c: execute the command in engine->packet */
 int softgpu_mi(struct softgpu_engine *engine);
+int softgpu_mi_predicate(struct softgpu_engine *engine);
 int softgpu_mi_store_index(struct softgpu_engine *engine);
 int softgpu_mi_flush_dw(struct softgpu_engine *engine);
 int softgpu_pipe_control(struct softgpu_engine *engine);
@@ -337,9 +364,20 @@ int softgpu_mi_math(struct softgpu_engine *engine);
 int softgpu_mi_atomic(struct softgpu_engine *engine);
 int softgpu_blt(struct softgpu_engine *engine);
 
+/* predicate.c: test bit 0 of a predicate register, MI_PREDICATE_RESULT or _RESULT_1. */
+bool softgpu_predicate(const struct softgpu_engine *engine, u32 offset);
+
+/*
+ * cs_regs.c: the word of a register, without checks; @offset is below GHYVI_REGISTERS_END and a
+ * multiple of 4.
+ */
+u32 softgpu_register_peek(const struct softgpu_engine *engine, u32 offset);
+void softgpu_register_poke(struct softgpu_engine *engine, u32 offset, u32 value);
 /* cs_regs.c: register accesses by commands. Return SOFTGPU_OK or SOFTGPU_ERROR. */
 int softgpu_register_read(struct softgpu_engine *engine, u32 offset, u32 *value);
 int softgpu_register_write(struct softgpu_engine *engine, u32 offset, u32 value, u32 byte_disables);
+/* The graphics address that the engine has reached. */
+u64 softgpu_acthd(struct softgpu_engine *engine);
 /* Show the engine's position in its registers. Caller holds engine->access. */
 void softgpu_registers_publish(struct softgpu_engine *engine);
 
@@ -371,14 +409,28 @@ static inline unsigned int softgpu_tlb_index(u64 page, unsigned int slots)
 	return (page + ((page >> 9) * SOFTGPU_MIX >> 48)) % slots;
 }
 
+/*
+ * tools/pgpu-emu reuses the command code in user space, and records each page that an engine
+ * accesses.
+ */
+#ifdef SOFTGPU_EMULATOR
+void softgpu_note_access(struct softgpu_engine *engine, const struct softgpu_tlb_entry *slot,
+			 bool write);
+#else
+static inline void softgpu_note_access(struct softgpu_engine *engine,
+				       const struct softgpu_tlb_entry *slot, bool write)
+{
+}
+#endif
+
 /**
  * softgpu_map() - get a pointer to guest memory.
  * @engine: engine of the calling thread
  * @space: address space of @address
  * @address: graphics address
  * @write: the caller writes through @pointer
- * @pointer: set to the byte at @address, valid up to the end of its page and of the slice; NULL if
- *	@write is true and the page drops writes
+ * @pointer: set to the byte at @address, valid up to the end of its page and of the slice, or to
+ *	NULL if @write is true and the page drops writes
  *
  * Context: the access mutex is held. In nested jobs it may be dropped and retaken, which ends the
  * slice.
@@ -405,6 +457,7 @@ static inline int softgpu_map(struct softgpu_engine *engine, enum softgpu_space 
 		if (err)
 			return err;
 	}
+	softgpu_note_access(engine, slot, write);
 	*pointer = write && !slot->writable ? NULL :
 					      slot->pointer + (address & (GHYVI_PAGE_BYTES - 1));
 	return 0;
@@ -421,30 +474,31 @@ int softgpu_write64(struct softgpu_engine *engine, enum softgpu_space space, u64
 /**
  * softgpu_owners_find() - find the ownership record of a host page.
  * @client: client to look up
- * @bus: host address of the page
+ * @hpa: host address of the page
  *
  * Context: any.
  * Return: the record; NULL if the client has never owned a page that it describes.
  */
-struct softgpu_owners *softgpu_owners_find(struct softgpu_client *client, u64 bus);
+struct softgpu_owners *softgpu_owners_find(struct softgpu_client *client, u64 hpa);
 /**
  * softgpu_owners_kind() - get the kind of a host page.
  * @owners: result of softgpu_owners_find(); may be NULL
- * @bus: host address of the page
+ * @hpa: host address of the page
  *
  * Context: any.
  * Return: enum ghyvi_page_kind, or -ENOENT if the client does not own the page.
  */
-int softgpu_owners_kind(const struct softgpu_owners *owners, u64 bus);
+int softgpu_owners_kind(const struct softgpu_owners *owners, u64 hpa);
 /* Operations of struct ghyvi_pgpu_ops. */
-int softgpu_own_page(struct ghyvi_pgpu_client *client, u64 bus, enum ghyvi_page_kind kind);
-void softgpu_disown_page(struct ghyvi_pgpu_client *client, u64 bus);
-int softgpu_map_guest(struct ghyvi_pgpu_client *client, u64 gfn, u64 bus);
+int softgpu_map_page(struct ghyvi_pgpu_client *client, u64 hpa, enum ghyvi_page_kind kind,
+		     dma_addr_t *dma);
+void softgpu_unmap_page(struct ghyvi_pgpu_client *client, dma_addr_t hpa);
+int softgpu_map_guest(struct ghyvi_pgpu_client *client, u64 gfn, dma_addr_t hpa);
 void softgpu_unmap_guest(struct ghyvi_pgpu_client *client, u64 gfn);
-struct ghyvi_pgpu_client *softgpu_client_create(void *pgpu,
+struct ghyvi_pgpu_client *softgpu_client_create(struct ghyvi_pgpu_device *pgpu,
 						const struct ghyvi_client_params *params);
 void softgpu_client_destroy(struct ghyvi_pgpu_client *client);
-void softgpu_invalidate(struct ghyvi_pgpu_client *client);
+void softgpu_invalidate(struct ghyvi_pgpu_client *const *clients, unsigned int count);
 
 static inline struct softgpu_client *softgpu_client(struct ghyvi_pgpu_client *client)
 {

@@ -16,7 +16,6 @@ enum {
 };
 
 #define INDEX_MASK GENMASK(11, 2)
-#define QWORD_MASK GENMASK_ULL(47, 3)
 
 /* A post-sync write. */
 struct post {
@@ -67,12 +66,13 @@ static void softgpu_notify(struct softgpu_engine *engine, u32 flags)
 /*
  * Set the target of a post-sync write. Returns false if the write must be dropped: a user batch
  * must not write to the GGTT, which maps the guest kernel's breadcrumbs and context status buffers.
+ * Both status pages are in the GGTT: i915 of 5.8 and 5.9 keeps a context's breadcrumbs in its page.
  */
 static bool post_target(struct softgpu_engine *engine, struct post *post, bool index, bool ggtt)
 {
 	bool privileged = softgpu_stream(engine)->privileged;
 
-	if (ggtt && !privileged)
+	if ((ggtt || index) && !privileged)
 		return false;
 	post->space = ggtt || index ? SOFTGPU_GGTT : SOFTGPU_PPGTT;
 	/* The index is an offset within the status page. */
@@ -100,7 +100,7 @@ int softgpu_mi_flush_dw(struct softgpu_engine *engine)
 {
 	const u32 *packet = engine->packet;
 	struct post post = {
-		.address = ((u64)packet[2] << 32 | packet[1]) & QWORD_MASK,
+		.address = gen8_cmd_qword_address(&packet[1]),
 		.value = (u64)packet[4] << 32 | packet[3],
 		.qword = engine->packet_dwords == 5,
 	};
@@ -132,14 +132,15 @@ int softgpu_pipe_control(struct softgpu_engine *engine)
 {
 	const u32 *packet = engine->packet;
 	struct post post = {
-		.address = gen8_cmd_address(&packet[2]),
+		.address = gen8_cmd_qword_address(&packet[2]),
 		.value = (u64)packet[5] << 32 | packet[4],
 		.qword = true,
 	};
 	u32 flags = packet[1];
 	int err = 0;
 
-	if (engine->packet_dwords > 6)
+	if (engine->packet_dwords < engine->command->least ||
+	    engine->packet_dwords > engine->command->most)
 		return softgpu_error(engine, "PIPE_CONTROL of %u dwords", engine->packet_dwords);
 	softgpu_flush(engine, flags);
 	if (flags & PIPE_CONTROL_MMIO_WRITE) {

@@ -36,7 +36,7 @@ static int softgpu_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (IS_ERR(function->gpu))
 		return PTR_ERR(function->gpu);
 	pci_set_drvdata(pdev, function);
-	function->pgpu = ghyvi_pgpu_register(&pdev->dev, &softgpu_ops, function->gpu);
+	function->pgpu = ghyvi_pgpu_register(&pdev->dev, softgpu_device(function->gpu));
 	if (IS_ERR(function->pgpu)) {
 		ret = PTR_ERR(function->pgpu);
 		dev_err(&pdev->dev, "cannot be registered as pGPU (%d)\n", ret);

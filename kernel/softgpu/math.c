@@ -113,7 +113,7 @@ static bool alu_step(struct softgpu_engine *engine, struct alu *alu, u32 word)
 	case ALU_LOAD0:
 		return alu_load(alu, ALU_FIRST(word), 0);
 	case ALU_LOAD1:
-		return alu_load(alu, ALU_FIRST(word), 1);
+		return alu_load(alu, ALU_FIRST(word), ~0ULL); /* all ones, not the number 1 */
 	case ALU_LOAD:
 	case ALU_LOADINV:
 		if (!alu_read(engine, alu, ALU_SECOND(word), &value))

@@ -54,6 +54,8 @@ static int mi_batch_start(struct softgpu_engine *engine)
 		stream.space = SOFTGPU_GGTT;
 		stream.privileged = true;
 	}
+	if (header & MI_BATCH_PREDICATE && !softgpu_predicate(engine, MI_PREDICATE_RESULT_1))
+		return SOFTGPU_OK;
 	return softgpu_stream_push(engine, level, &stream);
 }
 
@@ -61,13 +63,24 @@ static int mi_conditional_end(struct softgpu_engine *engine)
 {
 	u32 header = engine->packet[0];
 	u32 data = header & MI_DO_COMPARE ? engine->packet[1] : 0;
-	u32 value;
-	int err = softgpu_read32(engine, mi_space(header), gen8_cmd_address(&engine->packet[2]),
-				 &value);
+	u64 address = gen8_cmd_address(&engine->packet[2]);
+	u32 value, mask = ~0u;
+	int err = 0;
 
+	/* Whether the batch would end or not. */
+	if (!engine->level || softgpu_stream(engine)->end)
+		return softgpu_error(engine, "CONDITIONAL_BATCH_BUFFER_END outside of a batch");
+
+	/* With a mask, memory is an aligned qword: the mask, then the value. */
+	if (header & MI_COMPARE_MASK && engine->client->base.params.gen >= 9) {
+		err = softgpu_read32(engine, mi_space(header), address & ~4ULL, &mask);
+		address |= 4;
+	}
+	if (!err)
+		err = softgpu_read32(engine, mi_space(header), address, &value);
 	if (err)
 		return err;
-	return value > data ? SOFTGPU_OK : mi_batch_end(engine);
+	return (value & mask) > data ? SOFTGPU_OK : mi_batch_end(engine);
 }
 
 static int mi_store_data(struct softgpu_engine *engine)
@@ -78,7 +91,7 @@ static int mi_store_data(struct softgpu_engine *engine)
 	unsigned int i;
 	int err = 0;
 
-	if ((engine->packet_dwords - 3) % step)
+	if (!gen8_store_data_valid(header, engine->packet_dwords))
 		return softgpu_error(engine, "STORE_DATA_IMM of %u dwords in qwords",
 				     engine->packet_dwords - 3);
 	for (i = 3; i < engine->packet_dwords && !err; i += step, address += 4 * step) {
@@ -89,6 +102,29 @@ static int mi_store_data(struct softgpu_engine *engine)
 					      (u64)data[1] << 32 | data[0]);
 		else
 			err = softgpu_write32(engine, mi_space(header), address, data[0]);
+	}
+	return err;
+}
+
+/* A report has an identification, the time, and no counts: nothing is drawn. */
+static int mi_report_perf(struct softgpu_engine *engine)
+{
+	const u32 *packet = engine->packet;
+	u64 address = gen8_cmd_address(&packet[1]) & MI_REPORT_ADDRESS_MASK;
+	bool ggtt = packet[1] & MI_REPORT_USE_GGTT;
+	unsigned int i;
+	u32 value;
+	int err = 0;
+
+	/* ghyvi_command_rule() has checked only bit 22 of the header. */
+	if (ggtt && !softgpu_stream(engine)->privileged)
+		return SOFTGPU_OK;
+	for (i = 0; i < MI_REPORT_DWORDS && !err; i++) {
+		value = i == 0 ? packet[3] :
+			i == 1 ? lower_32_bits(softgpu_engine_timestamp(engine)) :
+				 0;
+		err = softgpu_write32(engine, ggtt ? SOFTGPU_GGTT : SOFTGPU_PPGTT, address + 4 * i,
+				      value);
 	}
 	return err;
 }
@@ -112,6 +148,8 @@ static int mi_store_register(struct softgpu_engine *engine)
 	u32 value;
 	int err = softgpu_register_read(engine, engine->packet[1], &value);
 
+	if (engine->packet[0] & MI_SRM_PREDICATE && !softgpu_predicate(engine, MI_PREDICATE_RESULT))
+		return err;
 	return err   ?:
 		       softgpu_write32(engine, mi_space(engine->packet[0]),
 				       gen8_cmd_address(&engine->packet[2]), value);
@@ -191,11 +229,15 @@ static int mi_semaphore_wait(struct softgpu_engine *engine)
  * the guest.
  */
 static int (*const mi_execute[MI_OPCODES])(struct softgpu_engine *engine) = {
-	[0x02] = mi_user_interrupt, [0x0a] = mi_batch_end,	[0x1a] = softgpu_mi_math,
-	[0x1c] = mi_semaphore_wait, [0x20] = mi_store_data,	[0x21] = softgpu_mi_store_index,
-	[0x22] = mi_load_imm,	    [0x24] = mi_store_register, [0x26] = softgpu_mi_flush_dw,
-	[0x29] = mi_load_register,  [0x2a] = mi_copy_register,	[0x2e] = mi_copy_memory,
-	[0x2f] = softgpu_mi_atomic, [0x31] = mi_batch_start,	[0x36] = mi_conditional_end,
+	[0x02] = mi_user_interrupt,	 [0x0a] = mi_batch_end,
+	[0x0c] = softgpu_mi_predicate,	 [0x1a] = softgpu_mi_math,
+	[0x1c] = mi_semaphore_wait,	 [0x20] = mi_store_data,
+	[0x21] = softgpu_mi_store_index, [0x22] = mi_load_imm,
+	[0x24] = mi_store_register,	 [0x28] = mi_report_perf,
+	[0x26] = softgpu_mi_flush_dw,	 [0x29] = mi_load_register,
+	[0x2a] = mi_copy_register,	 [0x2e] = mi_copy_memory,
+	[0x2f] = softgpu_mi_atomic,	 [0x31] = mi_batch_start,
+	[0x36] = mi_conditional_end,
 };
 
 int softgpu_mi(struct softgpu_engine *engine)
@@ -205,7 +247,7 @@ int softgpu_mi(struct softgpu_engine *engine)
 	bool privileged = softgpu_stream(engine)->privileged;
 	enum ghyvi_command_rule rule;
 
-	if (!command)
+	if (!command || command->gen > engine->client->base.params.gen)
 		return softgpu_error(engine, "MI command %#010x is unknown", header);
 	if (engine->packet_dwords < command->least || engine->packet_dwords > command->most)
 		return softgpu_error(engine, "%s of %u dwords", command->name,

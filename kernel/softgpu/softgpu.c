@@ -12,7 +12,8 @@
 #include "engine.h"
 #include "softgpu.h"
 
-static void softgpu_resources(void *pgpu, struct ghyvi_pgpu_resources *resources)
+static void softgpu_resources(struct ghyvi_pgpu_device *pgpu,
+			      struct ghyvi_pgpu_resources *resources)
 {
 	*resources = (struct ghyvi_pgpu_resources){
 		.engines = BIT(GHYVI_RCS) | BIT(GHYVI_BCS) | BIT(GHYVI_VCS) | BIT(GHYVI_VECS),
@@ -20,9 +21,9 @@ static void softgpu_resources(void *pgpu, struct ghyvi_pgpu_resources *resources
 		.aperture_bytes = SOFTGPU_APERTURE_BYTES,
 		.fences = 0,
 		.timestamp_hz = 12000000,
+		.jobs_per_engine = 1,
 		.nested = true,
 	};
-	(void)pgpu;
 }
 
 static void softgpu_ggtt_write(struct ghyvi_pgpu_client *handle, u64 first, const u64 *entries,
@@ -43,34 +44,34 @@ static u64 softgpu_ggtt_read(struct ghyvi_pgpu_client *handle, u64 index)
 					      0;
 }
 
-static struct softgpu_engine *softgpu_engine_of(void *pgpu, struct ghyvi_job *job)
+static struct softgpu_engine *softgpu_engine_of(struct ghyvi_pgpu_device *pgpu,
+						struct ghyvi_job *job)
 {
-	return &((struct softgpu *)pgpu)->engines[job->engine];
+	return &softgpu_of(pgpu)->engines[job->engine];
 }
 
-static int softgpu_run(void *pgpu, struct ghyvi_job *job)
+static int softgpu_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 {
 	return softgpu_engine_run(softgpu_engine_of(pgpu, job), job);
 }
 
-static int softgpu_update_tail(void *pgpu, struct ghyvi_job *job, u32 tail)
+static int softgpu_update_tail(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job, u32 tail)
 {
 	return softgpu_engine_update_tail(softgpu_engine_of(pgpu, job), job, tail);
 }
 
-static void softgpu_preempt(void *pgpu, struct ghyvi_job *job)
+static void softgpu_preempt(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 {
 	softgpu_engine_preempt(softgpu_engine_of(pgpu, job), job);
 }
 
-static void softgpu_cancel(void *pgpu, struct ghyvi_job *job)
+static void softgpu_cancel(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 {
 	softgpu_engine_cancel(softgpu_engine_of(pgpu, job), job);
 }
 
-static u64 softgpu_timestamp(void *pgpu)
+static u64 softgpu_timestamp(struct ghyvi_pgpu_device *pgpu)
 {
-	(void)pgpu;
 	return softgpu_ticks(9, ktime_get_ns());
 }
 
@@ -80,8 +81,8 @@ const struct ghyvi_pgpu_ops softgpu_ops = {
 	.resources = softgpu_resources,
 	.client_create = softgpu_client_create,
 	.client_destroy = softgpu_client_destroy,
-	.own_page = softgpu_own_page,
-	.disown_page = softgpu_disown_page,
+	.map_page = softgpu_map_page,
+	.unmap_page = softgpu_unmap_page,
 	.ggtt_write = softgpu_ggtt_write,
 	.ggtt_read = softgpu_ggtt_read,
 	.map_guest = softgpu_map_guest,
@@ -102,6 +103,7 @@ struct softgpu *softgpu_create(void)
 
 	if (!gpu)
 		return ERR_PTR(-ENOMEM);
+	gpu->base.ops = &softgpu_ops;
 	err = -ENOMEM;
 	gpu->ggtt = vzalloc(SOFTGPU_GGTT_ENTRIES * sizeof(u64));
 	if (!gpu->ggtt)
@@ -121,6 +123,11 @@ struct softgpu *softgpu_create(void)
 fail:
 	softgpu_destroy(gpu);
 	return ERR_PTR(err);
+}
+
+struct ghyvi_pgpu_device *softgpu_device(struct softgpu *gpu)
+{
+	return &gpu->base;
 }
 
 void softgpu_destroy(struct softgpu *gpu)

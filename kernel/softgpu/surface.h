@@ -7,10 +7,19 @@
 
 #include "engine.h"
 
+/* The order of the first three is that of the fields of XY_FAST_COPY_BLT. */
 enum softgpu_tiling {
 	SOFTGPU_LINEAR,
 	SOFTGPU_X_TILED, /* 512 bytes x 8 rows */
 	SOFTGPU_Y_TILED, /* 128 bytes x 32 rows, in columns of 16 bytes */
+	/* Gen9: tiles of 4 and 64 KiB whose shape depends on the bits of a pixel. */
+	SOFTGPU_YF_8,
+	SOFTGPU_YF_16, /* and 32 */
+	SOFTGPU_YF_64, /* and 128 */
+	SOFTGPU_YS_8,
+	SOFTGPU_YS_16,
+	SOFTGPU_YS_64,
+	SOFTGPU_TILINGS
 };
 
 struct softgpu_surface {
@@ -18,6 +27,48 @@ struct softgpu_surface {
 	s64 pitch_bytes; /* may be negative for a linear surface */
 	enum softgpu_tiling tiling;
 };
+
+/**
+ * struct softgpu_tile - how a tile maps the bytes of its rows to addresses
+ * @x_bits: the address bits within a tile that come from the byte's number in the row, low to high;
+ *	the others come from the number of the row
+ * @bits: number of address bits within a tile; 12 or more
+ * @width_shift: log2 of the bytes of a tile's row; the number of bits in @x_bits
+ * @rows_shift: log2 of the number of rows
+ * @block_shift: log2 of the bytes of a row that are in one page
+ * @run_shift: log2 of the bytes of a row that are contiguous
+ */
+struct softgpu_tile {
+	u32 x_bits;
+	u8 bits;
+	u8 width_shift;
+	u8 rows_shift;
+	u8 block_shift;
+	u8 run_shift;
+};
+
+/* By enum softgpu_tiling; not for linear surfaces. */
+extern const struct softgpu_tile softgpu_tiles[SOFTGPU_TILINGS];
+
+/**
+ * struct softgpu_rop - a raster operation on a row, with one input
+ *
+ * The result for input i and destination d is a0 ^ (i & a1) ^ (d & (b0 ^ (i & b1))). The constants
+ * repeat every 32 bits; a mask of bits that are not written is part of them.
+ */
+struct softgpu_rop {
+	/** @a0: the part without input and destination */
+	u64 a0;
+	/** @a1: the part of the input */
+	u64 a1;
+	/** @b0: the part of the destination */
+	u64 b0;
+	/** @b1: the part of both */
+	u64 b1;
+};
+
+/* Bytes between the two rows of softgpu_surface_merge(). */
+#define SOFTGPU_MERGE_BYTES (SOFTGPU_ROW_BYTES / 4)
 
 /**
  * softgpu_surface_valid() - test whether the pitch of a surface is valid for its tiling.
@@ -28,32 +79,66 @@ struct softgpu_surface {
 bool softgpu_surface_valid(const struct softgpu_surface *surface);
 
 /**
- * softgpu_surface_read() - read a part of a row.
+ * softgpu_surface_read() - read a part of some rows.
  * @engine: engine of the calling thread
  * @surface: surface to read
  * @x: first byte in the row
- * @y: number of the row
- * @bytes: number of bytes
- * @row: destination
+ * @y: number of the first row
+ * @bytes: number of bytes of each row
+ * @rows: number of rows
+ * @buffer: destination; rows of @bytes bytes
  *
  * Context: the access mutex is held; it is dropped and retaken when the slice is used up.
  * Return: 0, SOFTGPU_ERROR or SOFTGPU_CANCELLED.
  */
 int softgpu_surface_read(struct softgpu_engine *engine, const struct softgpu_surface *surface,
-			 s64 x, s64 y, u32 bytes, u8 *row);
+			 s64 x, s64 y, u32 bytes, u32 rows, u8 *buffer);
 /**
- * softgpu_surface_write() - write a part of a row.
+ * softgpu_surface_write() - write a part of some rows.
  * @engine: engine of the calling thread
  * @surface: surface to write
  * @x: first byte in the row
- * @y: number of the row
- * @bytes: number of bytes
- * @row: source
+ * @y: number of the first row
+ * @bytes: number of bytes of each row
+ * @rows: number of rows
+ * @buffer: source; rows of @bytes bytes
  *
  * Context: the access mutex is held; it is dropped and retaken when the slice is used up.
  * Return: 0, SOFTGPU_ERROR or SOFTGPU_CANCELLED.
  */
 int softgpu_surface_write(struct softgpu_engine *engine, const struct softgpu_surface *surface,
+			  s64 x, s64 y, u32 bytes, u32 rows, const u8 *buffer);
+/**
+ * softgpu_surface_rop() - combine a part of some rows with an input.
+ * @engine: engine of the calling thread
+ * @surface: surface to change
+ * @x: first byte in the row; the first of a pixel
+ * @y: number of the first row
+ * @bytes: number of bytes of each row
+ * @rows: number of rows
+ * @buffer: the input; rows of @bytes bytes
+ * @rop: how to combine them
+ *
+ * Context: the access mutex is held; it is dropped and retaken when the slice is used up.
+ * Return: 0, SOFTGPU_ERROR or SOFTGPU_CANCELLED.
+ */
+int softgpu_surface_rop(struct softgpu_engine *engine, const struct softgpu_surface *surface, s64 x,
+			s64 y, u32 bytes, u32 rows, const u8 *buffer,
+			const struct softgpu_rop *rop);
+/**
+ * softgpu_surface_merge() - combine a part of a row with two inputs.
+ * @engine: engine of the calling thread
+ * @surface: surface to change
+ * @x: first byte in the row
+ * @y: number of the row
+ * @bytes: number of bytes
+ * @row: input a; input b is SOFTGPU_MERGE_BYTES behind it. The result for destination d is
+ *	a ^ (b & d).
+ *
+ * Context: the access mutex is held; it is dropped and retaken when the slice is used up.
+ * Return: 0, SOFTGPU_ERROR or SOFTGPU_CANCELLED.
+ */
+int softgpu_surface_merge(struct softgpu_engine *engine, const struct softgpu_surface *surface,
 			  s64 x, s64 y, u32 bytes, const u8 *row);
 /**
  * softgpu_copy() - move memory between linear addresses, which may overlap.
@@ -71,6 +156,20 @@ int softgpu_copy(struct softgpu_engine *engine, u64 dst, u64 src, u32 bytes);
 static inline u64 softgpu_surface_linear(const struct softgpu_surface *surface, s64 x, s64 y)
 {
 	return surface->base + y * surface->pitch_bytes + x;
+}
+
+/* Number of rows of a tile; 1 for a linear surface. */
+static inline s64 softgpu_tile_rows(enum softgpu_tiling tiling)
+{
+	return 1 << softgpu_tiles[tiling].rows_shift;
+}
+
+/* Number of rows of a surface that the same pages contain; 1 for a linear surface. */
+static inline u32 softgpu_page_rows(enum softgpu_tiling tiling)
+{
+	return tiling == SOFTGPU_LINEAR ?
+		       1 :
+		       1u << (GHYVI_PAGE_SHIFT - softgpu_tiles[tiling].block_shift);
 }
 
 #endif

@@ -41,23 +41,23 @@ void softgpu_tlb_reset(struct softgpu_engine *engine)
 }
 
 /* Get the kind of a host page from the client's current ownership map, or -ENOENT. */
-static int softgpu_owns(struct softgpu_engine *engine, u64 bus)
+static int softgpu_owns(struct softgpu_engine *engine, u64 hpa)
 {
-	u64 run = bus >> SOFTGPU_OWNERS_SHIFT;
+	u64 run = hpa >> SOFTGPU_OWNERS_SHIFT;
 	typeof(engine->runs[0]) *slot = &engine->runs[run % SOFTGPU_RUNS];
 
 	if (slot->run != run || !slot->owners) {
 		slot->run = run;
-		slot->owners = softgpu_owners_find(engine->client, bus);
+		slot->owners = softgpu_owners_find(engine->client, hpa);
 	}
-	return softgpu_owners_kind(slot->owners, bus);
+	return softgpu_owners_kind(slot->owners, hpa);
 }
 
-static int softgpu_violation(struct softgpu_engine *engine, u64 address, u64 bus, int kind)
+static int softgpu_violation(struct softgpu_engine *engine, u64 address, u64 hpa, int kind)
 {
 	ghyvi_count(engine->client->base.params.stats, oracle_violations);
 	return softgpu_error(engine, "address %#llx maps page %#llx, which is %s: isolation oracle",
-			     address, bus,
+			     address, hpa,
 			     kind < 0 ? "not owned by the client" :
 					"owned by the client as another kind of page");
 }
@@ -72,35 +72,35 @@ static u64 softgpu_guest_page(struct softgpu_engine *engine, u64 gfn)
 		slot->run = run;
 		slot->guest = xa_load(&engine->client->guest, run);
 	}
-	return slot->guest ? READ_ONCE(slot->guest->bus[gfn % SOFTGPU_OWNER_PAGES]) : 0;
+	return slot->guest ? READ_ONCE(slot->guest->hpa[gfn % SOFTGPU_OWNER_PAGES]) : 0;
 }
 
 /* Get the host page that an entry of a shadow or guest table maps. Returns 0 or WALK_FAULT. */
-static int softgpu_entry_page(struct softgpu_engine *engine, u64 entry, u64 *bus)
+static int softgpu_entry_page(struct softgpu_engine *engine, u64 entry, u64 *hpa)
 {
 	if (!engine->job->nested) {
-		*bus = entry & GHYVI_SHADOW_ADDRESS_MASK;
+		*hpa = entry & GHYVI_SHADOW_ADDRESS_MASK;
 		return 0;
 	}
 	engine->fault_gfn = (entry & GHYVI_GUEST_ADDRESS_MASK) >> GHYVI_PAGE_SHIFT;
-	*bus = softgpu_guest_page(engine, engine->fault_gfn);
-	return *bus ? 0 : WALK_FAULT;
+	*hpa = softgpu_guest_page(engine, engine->fault_gfn);
+	return *hpa ? 0 : WALK_FAULT;
 }
 
 /* Fill @slot from @entry, an entry of a level-1 table or of the GGTT. */
 static int softgpu_translate(struct softgpu_engine *engine, struct softgpu_tlb_entry *slot,
 			     u64 address, u64 entry, bool writable)
 {
-	u64 bus;
+	u64 hpa;
 	int kind, err;
 
-	err = softgpu_entry_page(engine, entry, &bus);
+	err = softgpu_entry_page(engine, entry, &hpa);
 	if (err)
 		return err;
-	kind = softgpu_owns(engine, bus);
+	kind = softgpu_owns(engine, hpa);
 	switch (kind) {
 	case GHYVI_PAGE_DATA:
-		slot->pointer = phys_to_virt(bus);
+		slot->pointer = phys_to_virt(hpa);
 		slot->writable = writable;
 		break;
 	case GHYVI_PAGE_SCRATCH:
@@ -108,7 +108,7 @@ static int softgpu_translate(struct softgpu_engine *engine, struct softgpu_tlb_e
 		slot->writable = false;
 		break;
 	default:
-		return softgpu_violation(engine, address, bus, kind);
+		return softgpu_violation(engine, address, hpa, kind);
 	}
 	slot->page = address >> GHYVI_PAGE_SHIFT;
 	slot->epoch = engine->epoch;
@@ -203,7 +203,7 @@ static int softgpu_walk_ppgtt(struct softgpu_engine *engine, struct softgpu_tlb_
 		return softgpu_error(engine, "PPGTT address %#llx not present at level %u", address,
 				     GHYVI_LEVEL_PT);
 	/*
-	 * Translate each 4 KiB of a larger page separately: the oracle checks each of them, and in
+	 * Translate each 4 KiB of a larger page separately. The oracle checks each of them, and in
 	 * a nested job they need not be contiguous in host memory.
 	 */
 	entry = (entry & ~(walk->within << GHYVI_PAGE_SHIFT)) | within << GHYVI_PAGE_SHIFT;
@@ -252,7 +252,7 @@ static int softgpu_fault(struct softgpu_engine *engine)
 	int err;
 
 	softgpu_access_end(engine);
-	err = params->fault(params->owner, engine->fault_gfn);
+	err = params->owner->fault(params->owner, engine->fault_gfn);
 	softgpu_access_begin(engine);
 	if (READ_ONCE(softgpu_job(engine->job)->stop))
 		return SOFTGPU_CANCELLED;

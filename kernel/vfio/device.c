@@ -4,6 +4,7 @@
  * memory.
  */
 #include <linux/module.h>
+#include <linux/timekeeping.h>
 #include <ghyvi/compat.h>
 #include "kvm/kvm.h"
 #include "vgpu/vgpu.h"
@@ -32,20 +33,21 @@ void ghyvi_device_reset(struct ghyvi_device *device)
 	ghyvi_vgpu_reset(device->vgpu);
 }
 
-static void guest_stored(void *owner, u64 gpa, const void *data, unsigned int bytes)
+static struct ghyvi_vgpu *vgpu_of(struct ghyvi_kvm_events *events)
 {
-	ghyvi_vgpu_store(owner, gpa, data, bytes);
+	return container_of(events, struct ghyvi_device, kvm_events)->vgpu;
 }
 
-static void guest_protection_lost(void *owner, u64 gfn, u64 count)
+static void guest_stored(struct ghyvi_kvm_events *events, u64 gpa, const void *data,
+			 unsigned int bytes)
 {
-	ghyvi_vgpu_protection_lost(owner, gfn, count);
+	ghyvi_vgpu_store(vgpu_of(events), gpa, data, bytes);
 }
 
-static const struct ghyvi_kvm_events kvm_events = {
-	.store = guest_stored,
-	.lost = guest_protection_lost,
-};
+static void guest_protection_lost(struct ghyvi_kvm_events *events, u64 gfn, u64 count)
+{
+	ghyvi_vgpu_protection_lost(vgpu_of(events), gfn, count);
+}
 
 static int bind_device(struct ghyvi_device *device)
 {
@@ -59,7 +61,9 @@ static int bind_device(struct ghyvi_device *device)
 			"cannot be opened: the previous VM still uses memory of BAR 0; stop that VM, or remove and create the vGPU again");
 		return -EBUSY;
 	}
-	return ghyvi_kvm_bind(device->gvm, &kvm_events, device->vgpu);
+	device->kvm_events.store = guest_stored;
+	device->kvm_events.lost = guest_protection_lost;
+	return ghyvi_kvm_bind(device->gvm, &device->kvm_events);
 }
 
 static int open_device(struct vfio_device *vdev)
@@ -78,6 +82,7 @@ static int open_device(struct vfio_device *vdev)
 	if (!ret) {
 		ghyvi_device_reset(device);
 		device->open = true;
+		WRITE_ONCE(device->open_time, ktime_get_real_seconds());
 	}
 	mutex_unlock(&device->lock);
 	if (ret)
@@ -95,6 +100,7 @@ static void close_device(struct vfio_device *vdev)
 
 	mutex_lock(&device->lock);
 	device->open = false;
+	WRITE_ONCE(device->open_time, 0);
 	ghyvi_irq_release(device);
 	ghyvi_device_reset(device);
 	ghyvi_kvm_unbind(device->gvm);

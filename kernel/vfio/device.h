@@ -9,8 +9,10 @@
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/vfio.h>
+#include <linux/workqueue.h>
 #include <ghyvi/report.h>
 #include <ghyvi/stats.h>
+#include "kvm/kvm.h"
 #include "config.h"
 #include "parent.h"
 #include "unmap.h"
@@ -19,6 +21,15 @@ struct dentry;
 struct eventfd_ctx;
 struct ghyvi_vm;
 struct ghyvi_vgpu;
+
+/*
+ * struct ghyvi_events - uevents of a vGPU (events.c). The counters are those of the last event;
+ * only @work accesses them.
+ */
+struct ghyvi_events {
+	struct delayed_work work;
+	s64 failsafes, budget_overruns, device_resets;
+};
 
 /**
  * struct ghyvi_device - one vGPU, from the creation of its mdev to the removal.
@@ -30,9 +41,11 @@ struct ghyvi_vgpu;
  * @reporter: messages about the vGPU
  * @stats: counters of the vGPU
  * @gvm: binding to the VM; constant
+ * @kvm_events: callbacks of @gvm
  * @vgpu: device model; constant
  * @unmap: ranges of guest memory that VFIO unmaps
  * @debugfs: directory in debugfs
+ * @events: uevents
  * @lock: serialises open, close, resets, writers of settings and configuration accesses; protects
  *	@config, @bar0 and @open. Outermost: vgpu->lock and that of struct ghyvi_gtt nest inside.
  *	Accesses to registers and BARs do not take it.
@@ -40,6 +53,7 @@ struct ghyvi_vgpu;
  * @bar0: guest-physical address of BAR 0 as last passed to @vgpu, or GHYVI_BAR_UNMAPPED. Written
  *	with @lock held, read without.
  * @open: the device is open. Written with @lock held, also read without.
+ * @open_time: when it was opened, in seconds since the epoch; 0 if it is not open. As @open.
  * @request_lock: protects @request
  * @request: eventfd that asks the user to release the device, or NULL
  */
@@ -52,14 +66,17 @@ struct ghyvi_device {
 	struct ghyvi_reporter reporter;
 	struct ghyvi_stats stats;
 	struct ghyvi_vm *gvm;
+	struct ghyvi_kvm_events kvm_events;
 	struct ghyvi_vgpu *vgpu;
 	struct ghyvi_unmap unmap;
 	struct dentry *debugfs;
+	struct ghyvi_events events;
 
 	struct mutex lock;
 	struct ghyvi_config config;
 	u64 bar0;
 	bool open;
+	s64 open_time;
 
 	spinlock_t request_lock;
 	struct eventfd_ctx *request;
@@ -96,6 +113,13 @@ int ghyvi_region_info(struct vfio_device *vdev, struct vfio_region_info *info,
 /* ioctl.c */
 long ghyvi_device_ioctl(struct vfio_device *vdev, unsigned int command, unsigned long argument);
 
+/* display.c */
+/*
+ * Fill @plane, or answer a probe, as its flags request. Returns 0, or -EINVAL for a dma-buf and for
+ * other flags.
+ */
+int ghyvi_display_query(struct vfio_device_gfx_plane_info *plane);
+
 /* irq.c */
 unsigned int ghyvi_irq_count(u32 index);
 /* VFIO_DEVICE_SET_IRQS. Returns 0, -EINVAL, -ENOTTY, or an errno of eventfd_ctx_fdget(). */
@@ -105,8 +129,17 @@ void ghyvi_irq_release(struct ghyvi_device *device);
 /* Ask the user to release the device. Returns false if the user has set no request interrupt. */
 bool ghyvi_irq_request(struct ghyvi_device *device);
 
+/* events.c */
+void ghyvi_events_init(struct ghyvi_device *device);
+/* Waits for a running work. After the vGPU is destroyed: it causes events until then. */
+void ghyvi_events_fini(struct ghyvi_device *device);
+/* struct ghyvi_vgpu_params.event */
+void ghyvi_event(struct ghyvi_reporter *reporter);
+
 /* sysfs.c */
 extern const struct attribute_group *ghyvi_device_groups[];
+/* The attribute state. */
+const char *ghyvi_device_state(const struct ghyvi_device *device);
 
 /* sysfs_audit.c */
 extern const struct attribute_group ghyvi_audit_group;

@@ -119,6 +119,19 @@ static long set_irqs(struct ghyvi_device *device, void __user *user)
 	return ret;
 }
 
+static long query_gfx_plane(void __user *user)
+{
+	const size_t bytes = offsetofend(struct vfio_device_gfx_plane_info, region_index);
+	struct vfio_device_gfx_plane_info plane;
+	int ret = get_request(&plane, user, bytes);
+
+	if (!ret)
+		ret = ghyvi_display_query(&plane);
+	if (ret)
+		return ret;
+	return copy_to_user(user, &plane, bytes) ? -EFAULT : 0;
+}
+
 static long device_reset_ioctl(struct ghyvi_device *device)
 {
 	mutex_lock(&device->lock);
@@ -143,6 +156,8 @@ long ghyvi_device_ioctl(struct vfio_device *vdev, unsigned int command, unsigned
 		return set_irqs(device, user);
 	case VFIO_DEVICE_RESET:
 		return device_reset_ioctl(device);
+	case VFIO_DEVICE_QUERY_GFX_PLANE:
+		return query_gfx_plane(user);
 	default:
 		return -ENOTTY;
 	}

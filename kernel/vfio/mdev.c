@@ -24,11 +24,9 @@ static struct ghyvi_vgpu *create_vgpu(struct ghyvi_device *device)
 	const struct ghyvi_pgpu *pgpu = device->pgpu;
 	const struct ghyvi_vgpu_params params = {
 		.profile = device->type->profile,
-		.pgpu_ops = pgpu->ops,
 		.pgpu = pgpu->pgpu,
 		.sched = pgpu->sched,
-		.hv_ops = &ghyvi_kvm_hv_ops,
-		.hv = device->gvm,
+		.hv = ghyvi_kvm_hv(device->gvm),
 		.mappable = ghyvi_partition_mappable(&device->partition, &pgpu->resources),
 		.hidden = ghyvi_partition_hidden(&device->partition, &pgpu->resources),
 		.aperture_bytes = pgpu->resources.aperture_bytes,
@@ -36,7 +34,7 @@ static struct ghyvi_vgpu *create_vgpu(struct ghyvi_device *device)
 		.id = device->id,
 		.reporter = &device->reporter,
 		.stats = &device->stats,
-		.interrupt = ghyvi_kvm_interrupt,
+		.event = ghyvi_event,
 	};
 	struct ghyvi_vgpu *vgpu = ghyvi_vgpu_create(&params);
 
@@ -54,6 +52,7 @@ static int setup_device(struct ghyvi_device *device, struct mdev_device *mdev)
 	mutex_init(&device->lock);
 	spin_lock_init(&device->request_lock);
 	ghyvi_reporter_init(&device->reporter, mdev_dev(mdev));
+	ghyvi_events_init(device);
 	ghyvi_config_reset(&device->config, device->type->profile,
 			   device->pgpu->resources.aperture_bytes);
 
@@ -72,6 +71,7 @@ static int setup_device(struct ghyvi_device *device, struct mdev_device *mdev)
 	ret = PTR_ERR_OR_ZERO(device->vgpu);
 	if (ret)
 		goto destroy_kvm;
+	ghyvi_pgpu_init_knobs(device->pgpu, device->type, ghyvi_vgpu_sched_entity(device->vgpu));
 	ghyvi_unmap_init(&device->unmap, ghyvi_vgpu_gtt(device->vgpu));
 	return 0;
 
@@ -88,6 +88,7 @@ static void teardown_device(struct ghyvi_device *device)
 {
 	ghyvi_unmap_fini(&device->unmap);
 	ghyvi_vgpu_destroy(device->vgpu);
+	ghyvi_events_fini(device);
 	ghyvi_kvm_destroy(device->gvm);
 	ida_free(&vgpu_ids, device->id);
 	ghyvi_pgpu_free_vgpu(device->pgpu, &device->partition);

@@ -3,7 +3,6 @@
  * pGPUs as mdev parents: registration, types, and available instances.
  */
 #include <linux/err.h>
-#include <linux/log2.h>
 #include <linux/slab.h>
 #include <linux/sysfs.h>
 #include <ghyvi/backend.h>
@@ -13,8 +12,6 @@
 #include "vgpu/vgpu.h"
 #include "device.h"
 #include "parent.h"
-
-#define GGTT_MAX_BYTES (4ULL << 30)
 
 static const unsigned int divisors[] = { 1, 2, 4, 8, 16, 32 };
 
@@ -111,15 +108,8 @@ static void make_types(struct ghyvi_pgpu *pgpu)
 	}
 }
 
-static bool can_divide(const struct ghyvi_pgpu_resources *resources)
-{
-	return is_power_of_2(resources->ggtt_bytes) && resources->ggtt_bytes <= GGTT_MAX_BYTES &&
-	       is_power_of_2(resources->aperture_bytes) &&
-	       resources->aperture_bytes < resources->ggtt_bytes;
-}
-
 struct ghyvi_pgpu *__ghyvi_pgpu_register(struct module *owner, struct device *parent,
-					 const struct ghyvi_pgpu_ops *ops, void *backend)
+					 struct ghyvi_pgpu_device *device)
 {
 	struct ghyvi_pgpu *pgpu;
 	int ret;
@@ -129,16 +119,15 @@ struct ghyvi_pgpu *__ghyvi_pgpu_register(struct module *owner, struct device *pa
 		return ERR_PTR(-ENOMEM);
 	pgpu->dev = parent;
 	pgpu->owner = owner;
-	pgpu->ops = ops;
-	pgpu->pgpu = backend;
+	pgpu->pgpu = device;
 	mutex_init(&pgpu->lock);
 	ghyvi_reporter_init(&pgpu->reporter, parent);
-	ops->resources(backend, &pgpu->resources);
+	device->ops->resources(device, &pgpu->resources);
 	ret = -EINVAL;
-	if (!can_divide(&pgpu->resources))
+	if (!ghyvi_partition_possible(&pgpu->resources) || !pgpu->resources.jobs_per_engine)
 		goto free_pgpu;
 
-	pgpu->sched = ghyvi_sched_create(ops, backend);
+	pgpu->sched = ghyvi_sched_create(device);
 	ret = IS_ERR(pgpu->sched) ? PTR_ERR(pgpu->sched) : -ENOMEM;
 	if (IS_ERR_OR_NULL(pgpu->sched))
 		goto free_pgpu;

@@ -16,6 +16,7 @@
 
 struct ghyvi_device_profile;
 struct ghyvi_sched;
+struct ghyvi_sched_entity;
 
 #define GHYVI_TYPES 12
 
@@ -35,7 +36,22 @@ struct ghyvi_type {
 	char pretty_name[24];
 };
 
-#define GHYVI_PGPU_ATTRIBUTES 5
+#define GHYVI_PGPU_ATTRIBUTES 6
+
+/* The weight of a vGPU that gets a whole pGPU; divisible by the divisor of every type. */
+#define GHYVI_TYPE_SHARE_WEIGHT_WHOLE 960
+
+/**
+ * enum ghyvi_type_share - what a new vGPU gets in proportion to the size of its type.
+ * @GHYVI_TYPE_SHARE_NONE: nothing; all vGPUs begin with the default weight and no cap
+ * @GHYVI_TYPE_SHARE_WEIGHT: the weight
+ * @GHYVI_TYPE_SHARE_CAP: the weight and the cap
+ */
+enum ghyvi_type_share {
+	GHYVI_TYPE_SHARE_NONE,
+	GHYVI_TYPE_SHARE_WEIGHT,
+	GHYVI_TYPE_SHARE_CAP,
+};
 
 /*
  * An attribute of the parent, in the group "ghyvi". @offset and @range are used by the attributes
@@ -49,14 +65,14 @@ struct ghyvi_pgpu_attribute {
 };
 
 /**
- * struct ghyvi_pgpu - a registered pGPU. All members except @used are constant after registration.
+ * struct ghyvi_pgpu - a registered pGPU. All members except @used and @type_share are constant
+ * after registration.
  * @parent: the mdev parent
  * @types: the vGPU types
  * @type_list: pointers to @types, for the mdev core
  * @dev: device of the pGPU
  * @owner: module of the backend
- * @ops: operations of the backend
- * @pgpu: first argument of @ops
+ * @pgpu: the pGPU as the backend registered it
  * @resources: resources that are divided among vGPUs
  * @sched: scheduler
  * @reporter: messages about the pGPU
@@ -65,6 +81,7 @@ struct ghyvi_pgpu_attribute {
  * @attribute_group: the group "ghyvi"
  * @lock: protects @used; serialises writers of the scheduler settings
  * @used: bit mask of the slices that are in use
+ * @type_share: the attribute of this name; read and written without a lock
  */
 struct ghyvi_pgpu {
 	struct mdev_parent parent;
@@ -72,8 +89,7 @@ struct ghyvi_pgpu {
 	struct mdev_type *type_list[GHYVI_TYPES];
 	struct device *dev;
 	struct module *owner;
-	const struct ghyvi_pgpu_ops *ops;
-	void *pgpu;
+	struct ghyvi_pgpu_device *pgpu;
 	struct ghyvi_pgpu_resources resources;
 	struct ghyvi_sched *sched;
 	struct ghyvi_reporter reporter;
@@ -82,6 +98,7 @@ struct ghyvi_pgpu {
 	struct attribute_group attribute_group;
 	struct mutex lock;
 	u32 used;
+	enum ghyvi_type_share type_share;
 };
 
 static inline struct ghyvi_type *ghyvi_type_of(struct mdev_type *mdev)
@@ -117,6 +134,9 @@ void ghyvi_pgpu_free_vgpu(struct ghyvi_pgpu *pgpu, const struct ghyvi_partition 
 /* sysfs_sched.c: the group "ghyvi" of the parent. Returns 0 or a negative errno of sysfs. */
 int ghyvi_pgpu_add_attributes(struct ghyvi_pgpu *pgpu);
 void ghyvi_pgpu_remove_attributes(struct ghyvi_pgpu *pgpu);
+/* Sets the weight and cap of a new vGPU as the attribute type_share says. May sleep. */
+void ghyvi_pgpu_init_knobs(const struct ghyvi_pgpu *pgpu, const struct ghyvi_type *type,
+			   struct ghyvi_sched_entity *entity);
 
 /* Callbacks of struct mdev_driver. */
 unsigned int ghyvi_type_available(struct mdev_type *mdev);

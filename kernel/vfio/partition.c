@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Allocation of slices of the GGTT address space, and their address ranges. */
 #include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/log2.h>
 #include <linux/minmax.h>
 #include "partition.h"
+
+#define GGTT_MAX_BYTES (4ULL << 30)
 
 /* A GGTT table page translates 2 MiB. Two vGPUs must not share a table page. */
 #define PARTITION_ALIGN_BYTES ((u64)GHYVI_ENTRIES * GHYVI_PAGE_BYTES)
@@ -51,14 +55,82 @@ struct ghyvi_range ghyvi_partition_mappable(const struct ghyvi_partition *partit
 	return (struct ghyvi_range){ .start = 0, .bytes = 0 };
 }
 
+/* The range from @start to the next address that the backend reserves. Empty if @start is one. */
+static struct ghyvi_range unreserved_from(const struct ghyvi_pgpu_resources *resources, u64 start)
+{
+	u64 end = resources->ggtt_bytes;
+	unsigned int i;
+
+	for (i = 0; i < resources->nr_reserved; i++) {
+		const struct ghyvi_range *reserved = &resources->reserved[i];
+
+		if (ghyvi_range_contains(reserved, start))
+			end = start;
+		else if (reserved->start >= start)
+			end = min(end, reserved->start);
+	}
+	return (struct ghyvi_range){ .start = start, .bytes = end > start ? end - start : 0 };
+}
+
+/* The largest range of whole table pages after the aperture that is not reserved. */
+static struct ghyvi_range divided_range(const struct ghyvi_pgpu_resources *resources)
+{
+	struct ghyvi_range range, largest = {};
+	unsigned int i;
+	u64 start;
+
+	for (i = 0; i <= resources->nr_reserved; i++) {
+		start = resources->aperture_bytes;
+		if (i)
+			start = max(start, resources->reserved[i - 1].start +
+						   resources->reserved[i - 1].bytes);
+		range = unreserved_from(resources, round_up(start, PARTITION_ALIGN_BYTES));
+		if (range.bytes > largest.bytes)
+			largest = range;
+	}
+	return largest;
+}
+
+static u64 slice_bytes(const struct ghyvi_range *range)
+{
+	return round_down(range->bytes / GHYVI_SLICES, PARTITION_ALIGN_BYTES);
+}
+
 struct ghyvi_range ghyvi_partition_hidden(const struct ghyvi_partition *partition,
 					  const struct ghyvi_pgpu_resources *resources)
 {
-	u64 hidden = resources->ggtt_bytes - resources->aperture_bytes;
-	u64 slice = hidden / GHYVI_SLICES & ~(PARTITION_ALIGN_BYTES - 1);
+	struct ghyvi_range range = divided_range(resources);
 
 	return (struct ghyvi_range){
-		.start = resources->aperture_bytes + partition->first * slice,
-		.bytes = partition->slices * slice,
+		.start = range.start + partition->first * slice_bytes(&range),
+		.bytes = partition->slices * slice_bytes(&range),
 	};
+}
+
+static bool reserved_is_valid(const struct ghyvi_pgpu_resources *resources)
+{
+	const struct ghyvi_range ggtt = { .start = 0, .bytes = resources->ggtt_bytes };
+	unsigned int i;
+
+	for (i = 0; i < resources->nr_reserved; i++) {
+		const struct ghyvi_range *reserved = &resources->reserved[i];
+
+		if (!ghyvi_range_contains_range(&ggtt, reserved->start, reserved->bytes) ||
+		    (reserved->start | reserved->bytes) & ~GHYVI_PAGE_MASK)
+			return false;
+	}
+	return true;
+}
+
+bool ghyvi_partition_possible(const struct ghyvi_pgpu_resources *resources)
+{
+	struct ghyvi_range range;
+
+	if (!is_power_of_2(resources->ggtt_bytes) || resources->ggtt_bytes > GGTT_MAX_BYTES ||
+	    !is_power_of_2(resources->aperture_bytes) ||
+	    resources->aperture_bytes >= resources->ggtt_bytes ||
+	    resources->nr_reserved > GHYVI_RESERVED_RANGES || !reserved_is_valid(resources))
+		return false;
+	range = divided_range(resources);
+	return slice_bytes(&range);
 }

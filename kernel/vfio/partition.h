@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Division of the pGPU's GGTT address space into GHYVI_SLICES equal slices. A vGPU gets a
- * contiguous, naturally aligned range of slices.
+ * Division of the pGPU's GGTT address space, without the ranges that the backend reserves, into
+ * GHYVI_SLICES equal slices. A vGPU gets a contiguous, naturally aligned range of slices.
  */
 #ifndef GHYVI_PARTITION_H
 #define GHYVI_PARTITION_H
@@ -65,5 +65,13 @@ struct ghyvi_range ghyvi_partition_mappable(const struct ghyvi_partition *partit
  */
 struct ghyvi_range ghyvi_partition_hidden(const struct ghyvi_partition *partition,
 					  const struct ghyvi_pgpu_resources *resources);
+/**
+ * ghyvi_partition_possible() - check the resources of a pGPU that is about to be registered.
+ * @resources: resources of the pGPU
+ *
+ * Return: false if a value is not within the limits of struct ghyvi_pgpu_resources, or what is not
+ * reserved is too small for GHYVI_SLICES slices of 2 MiB.
+ */
+bool ghyvi_partition_possible(const struct ghyvi_pgpu_resources *resources);
 
 #endif

@@ -133,11 +133,13 @@ static ssize_t clamp_to_region(const struct region *region, u64 offset, size_t b
 	return min_t(u64, bytes, region->bytes - offset);
 }
 
-ssize_t ghyvi_region_read(struct vfio_device *vdev, char __user *buffer, size_t bytes, loff_t *at)
+/* Serves a read or write of userspace, one access of at most 8 bytes at a time. */
+static ssize_t region_rw(struct vfio_device *vdev, char __user *buffer, size_t bytes, loff_t *at,
+			 bool write)
 {
 	struct ghyvi_device *device = ghyvi_device_of(vdev);
 	struct region region = region_of(device, *at >> REGION_SHIFT);
-	struct access access = { .offset = *at & REGION_OFFSET_MASK };
+	struct access access = { .offset = *at & REGION_OFFSET_MASK, .write = write };
 	ssize_t left = clamp_to_region(&region, access.offset, bytes), done = 0;
 
 	if (left < 0)
@@ -145,8 +147,10 @@ ssize_t ghyvi_region_read(struct vfio_device *vdev, char __user *buffer, size_t 
 	while (left && !fatal_signal_pending(current)) {
 		access.bytes = ghyvi_access_bytes(access.offset, left);
 		access.data = 0;
+		if (write && copy_from_user(&access.data, buffer + done, access.bytes))
+			return -EFAULT;
 		region.access(device, &access);
-		if (copy_to_user(buffer + done, &access.data, access.bytes))
+		if (!write && copy_to_user(buffer + done, &access.data, access.bytes))
 			return -EFAULT;
 		access.offset += access.bytes;
 		done += access.bytes;
@@ -157,29 +161,15 @@ ssize_t ghyvi_region_read(struct vfio_device *vdev, char __user *buffer, size_t 
 	return done;
 }
 
+ssize_t ghyvi_region_read(struct vfio_device *vdev, char __user *buffer, size_t bytes, loff_t *at)
+{
+	return region_rw(vdev, buffer, bytes, at, false);
+}
+
 ssize_t ghyvi_region_write(struct vfio_device *vdev, const char __user *buffer, size_t bytes,
 			   loff_t *at)
 {
-	struct ghyvi_device *device = ghyvi_device_of(vdev);
-	struct region region = region_of(device, *at >> REGION_SHIFT);
-	struct access access = { .offset = *at & REGION_OFFSET_MASK, .write = true };
-	ssize_t left = clamp_to_region(&region, access.offset, bytes), done = 0;
-
-	if (left < 0)
-		return left;
-	while (left && !fatal_signal_pending(current)) {
-		access.bytes = ghyvi_access_bytes(access.offset, left);
-		access.data = 0;
-		if (copy_from_user(&access.data, buffer + done, access.bytes))
-			return -EFAULT;
-		region.access(device, &access);
-		access.offset += access.bytes;
-		done += access.bytes;
-		left -= access.bytes;
-		cond_resched();
-	}
-	*at += done;
-	return done;
+	return region_rw(vdev, (char __user *)buffer, bytes, at, true);
 }
 
 /*

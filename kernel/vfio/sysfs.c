@@ -3,7 +3,7 @@
  * A vGPU's attributes, usable before it is opened and while its guest runs:
  *
  *	/sys/bus/mdev/devices/<uuid>/
- *		state, last_error, last_error_time, reset, unplug
+ *		state, open_time, last_error, last_error_time, reset, unplug
  *		policy/mode, policy/self_check
  *		policy/static_pages, policy/oos_threshold, policy/idle_pins, policy/tables_max
  *		policy/trap_ns, policy/scan_ns, policy/protect_ns
@@ -17,6 +17,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
+#include <ghyvi/settings.h>
 #include "vgpu/vgpu.h"
 #include "device.h"
 #include "setting.h"
@@ -26,15 +27,24 @@ static struct ghyvi_device *of_dev(struct device *dev)
 	return dev_get_drvdata(dev);
 }
 
+const char *ghyvi_device_state(const struct ghyvi_device *device)
+{
+	if (ghyvi_vgpu_failsafe(device->vgpu))
+		return "failsafe";
+	return READ_ONCE(device->open) ? "open" : "created";
+}
+
 static ssize_t state_show(struct device *dev, struct device_attribute *attr, char *buffer)
 {
-	const struct ghyvi_device *device = of_dev(dev);
-
-	if (ghyvi_vgpu_failsafe(device->vgpu))
-		return sysfs_emit(buffer, "failsafe\n");
-	return sysfs_emit(buffer, "%s\n", READ_ONCE(device->open) ? "open" : "created");
+	return sysfs_emit(buffer, "%s\n", ghyvi_device_state(of_dev(dev)));
 }
 static DEVICE_ATTR_RO(state);
+
+static ssize_t open_time_show(struct device *dev, struct device_attribute *attr, char *buffer)
+{
+	return sysfs_emit(buffer, "%lld\n", READ_ONCE(of_dev(dev)->open_time));
+}
+static DEVICE_ATTR_RO(open_time);
 
 static ssize_t last_error_show(struct device *dev, struct device_attribute *attr, char *buffer)
 {
@@ -92,8 +102,13 @@ static ssize_t unplug_store(struct device *dev, struct device_attribute *attr, c
 static DEVICE_ATTR_WO(unplug);
 
 static struct attribute *device_attributes[] = {
-	&dev_attr_state.attr, &dev_attr_last_error.attr, &dev_attr_last_error_time.attr,
-	&dev_attr_reset.attr, &dev_attr_unplug.attr,	 NULL,
+	&dev_attr_state.attr,
+	&dev_attr_open_time.attr,
+	&dev_attr_last_error.attr,
+	&dev_attr_last_error_time.attr,
+	&dev_attr_reset.attr,
+	&dev_attr_unplug.attr,
+	NULL,
 };
 
 static const struct attribute_group device_group = {
@@ -161,10 +176,9 @@ static const struct ghyvi_settings tuning = {
 	.set = set_tuning,
 };
 
-GHYVI_SETTING(tuning, struct ghyvi_shadow_tuning, static_pages, 0, GHYVI_STATIC_PAGES_MAX);
-GHYVI_SETTING(tuning, struct ghyvi_shadow_tuning, oos_threshold, 1, GHYVI_OOS_THRESHOLD_MAX);
-GHYVI_SETTING(tuning, struct ghyvi_shadow_tuning, idle_pins, 0, GHYVI_IDLE_PINS_MAX);
-GHYVI_SETTING(tuning, struct ghyvi_shadow_tuning, tables_max, GHYVI_TABLES_MIN, GHYVI_TABLES_MAX);
+#define TUNING_SETTING(name, lowest, highest) \
+	GHYVI_SETTING(tuning, struct ghyvi_shadow_tuning, name, lowest, highest);
+GHYVI_TUNING_SETTINGS(TUNING_SETTING)
 GHYVI_SETTING_RO(tuning, struct ghyvi_shadow_tuning, trap_ns);
 GHYVI_SETTING_RO(tuning, struct ghyvi_shadow_tuning, scan_ns);
 GHYVI_SETTING_RO(tuning, struct ghyvi_shadow_tuning, protect_ns);

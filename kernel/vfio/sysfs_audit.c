@@ -11,6 +11,7 @@
 #include <linux/moduleparam.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
+#include <ghyvi/settings.h>
 #include "vgpu/vgpu.h"
 #include "device.h"
 #include "setting.h"
@@ -70,13 +71,9 @@ static const struct ghyvi_settings budget = {
 	.set = set_budget,
 };
 
-GHYVI_SETTING(budget, struct ghyvi_audit_budget, budget_bytes, GHYVI_AUDIT_BYTES_MIN,
-	      GHYVI_AUDIT_BYTES_MAX);
-GHYVI_SETTING(budget, struct ghyvi_audit_budget, budget_commands, GHYVI_AUDIT_COMMANDS_MIN,
-	      GHYVI_AUDIT_COMMANDS_MAX);
-GHYVI_SETTING(budget, struct ghyvi_audit_budget, budget_batches, GHYVI_AUDIT_BATCHES_MIN,
-	      GHYVI_AUDIT_BATCHES_MAX);
-GHYVI_SETTING(budget, struct ghyvi_audit_budget, budget_us, GHYVI_AUDIT_US_MIN, GHYVI_AUDIT_US_MAX);
+#define BUDGET_SETTING(name, lowest, highest) \
+	GHYVI_SETTING(budget, struct ghyvi_audit_budget, name, lowest, highest);
+GHYVI_AUDIT_SETTINGS(BUDGET_SETTING)
 
 static struct attribute *audit_attributes[] = {
 	&dev_attr_mode.attr,

@@ -6,6 +6,7 @@
  * Documentation/ABI/testing/sysfs-bus-mdev-ghyvi describes each.
  */
 #include <linux/sysfs.h>
+#include <ghyvi/settings.h>
 #include "vgpu/vgpu.h"
 #include "device.h"
 #include "setting.h"
@@ -26,10 +27,9 @@ static const struct ghyvi_settings containment = {
 	.set = set_containment,
 };
 
-GHYVI_SETTING(containment, struct ghyvi_containment, budget_ms, 0, GHYVI_BUDGET_MAX_MS);
-GHYVI_SETTING(containment, struct ghyvi_containment, points_max, 0, GHYVI_POINTS_MAX);
-GHYVI_SETTING(containment, struct ghyvi_containment, window_ms, GHYVI_VIOLATION_WINDOW_MIN_MS,
-	      GHYVI_VIOLATION_WINDOW_MAX_MS);
+#define CONTAINMENT_SETTING(name, lowest, highest) \
+	GHYVI_SETTING(containment, struct ghyvi_containment, name, lowest, highest);
+GHYVI_CONTAINMENT_SETTINGS(CONTAINMENT_SETTING)
 
 static struct attribute *containment_attributes[] = {
 	&setting_budget_ms.attr.attr,

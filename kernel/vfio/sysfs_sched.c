@@ -7,12 +7,14 @@
  *	/sys/class/mdev_bus/<parent>/ghyvi/
  *		scheduler
  *		timeslice_us, preempt_timeout_us, window_us
+ *		type_share
  *		last_error
  *
  * Documentation/ABI/testing/sysfs-bus-mdev-ghyvi describes each.
  */
 #include <linux/string.h>
 #include <linux/sysfs.h>
+#include <ghyvi/settings.h>
 #include "vgpu/vgpu.h"
 #include "device.h"
 #include "parent.h"
@@ -34,10 +36,9 @@ static const struct ghyvi_settings knobs = {
 	.set = set_knobs,
 };
 
-GHYVI_SETTING(knobs, struct ghyvi_sched_knobs, weight, GHYVI_SCHED_WEIGHT_MIN,
-	      GHYVI_SCHED_WEIGHT_MAX);
-GHYVI_SETTING(knobs, struct ghyvi_sched_knobs, cap, 0, GHYVI_SCHED_CAP_MAX);
-GHYVI_SETTING(knobs, struct ghyvi_sched_knobs, priority, 0, GHYVI_SCHED_PRIORITY_MAX);
+#define KNOB_SETTING(name, lowest, highest) \
+	GHYVI_SETTING(knobs, struct ghyvi_sched_knobs, name, lowest, highest);
+GHYVI_KNOB_SETTINGS(KNOB_SETTING)
 
 static struct attribute *knob_attributes[] = {
 	&setting_weight.attr.attr,
@@ -123,23 +124,71 @@ static ssize_t last_error_show(struct device *dev, struct device_attribute *attr
 	return sysfs_emit(buffer, "%s\n", text);
 }
 
+static const char *const type_shares[] = {
+	[GHYVI_TYPE_SHARE_NONE] = "none",
+	[GHYVI_TYPE_SHARE_WEIGHT] = "weight",
+	[GHYVI_TYPE_SHARE_CAP] = "cap",
+};
+
+static ssize_t type_share_show(struct device *dev, struct device_attribute *attr, char *buffer)
+{
+	const unsigned int active = READ_ONCE(pgpu_of(attr)->type_share);
+	unsigned int i;
+	int at = 0;
+
+	for (i = 0; i < ARRAY_SIZE(type_shares); i++)
+		at += sysfs_emit_at(buffer, at, i == active ? "%s[%s]" : "%s%s", i ? " " : "",
+				    type_shares[i]);
+	return at + sysfs_emit_at(buffer, at, "\n");
+}
+
+static ssize_t type_share_store(struct device *dev, struct device_attribute *attr,
+				const char *buffer, size_t bytes)
+{
+	struct ghyvi_pgpu *pgpu = pgpu_of(attr);
+	char name[GHYVI_PARSE_NAME_BYTES];
+	int ret = ghyvi_parse_name(buffer, bytes, name);
+	unsigned int i;
+
+	for (i = 0; !ret && i < ARRAY_SIZE(type_shares); i++) {
+		if (!strcmp(type_shares[i], name)) {
+			WRITE_ONCE(pgpu->type_share, i);
+			return bytes;
+		}
+	}
+	ghyvi_report(&pgpu->reporter, "ghyvi/type_share: there is no share \"%s\"", name);
+	return -EINVAL;
+}
+
+void ghyvi_pgpu_init_knobs(const struct ghyvi_pgpu *pgpu, const struct ghyvi_type *type,
+			   struct ghyvi_sched_entity *entity)
+{
+	const enum ghyvi_type_share share = READ_ONCE(pgpu->type_share);
+	struct ghyvi_sched_knobs knobs;
+
+	if (share == GHYVI_TYPE_SHARE_NONE)
+		return;
+	ghyvi_sched_knobs(entity, &knobs);
+	knobs.weight = GHYVI_TYPE_SHARE_WEIGHT_WHOLE / type->divisor;
+	if (share == GHYVI_TYPE_SHARE_CAP)
+		knobs.cap = DIV_ROUND_UP(GHYVI_SCHED_CAP_MAX, type->divisor);
+	WARN_ON_ONCE(ghyvi_sched_set_knobs(entity, &knobs));
+}
+
+#define PGPU_SETTING(name, lowest, highest, zero)          \
+	{ __ATTR(name, 0644, setting_show, setting_store), \
+	  offsetof(struct ghyvi_sched_settings, name),     \
+	  { .min = (lowest), .max = (highest), .or_zero = (zero) } },
+
 static const struct {
 	struct device_attribute attr;
 	size_t offset;
 	struct ghyvi_value_range range;
 } templates[GHYVI_PGPU_ATTRIBUTES] = {
 	{ .attr = __ATTR(scheduler, 0644, scheduler_show, scheduler_store) },
-	{ __ATTR(timeslice_us, 0644, setting_show, setting_store),
-	  offsetof(struct ghyvi_sched_settings, timeslice_us),
-	  { GHYVI_SCHED_TIMESLICE_MIN_US, GHYVI_SCHED_TIMESLICE_MAX_US } },
-	{ __ATTR(preempt_timeout_us, 0644, setting_show, setting_store),
-	  offsetof(struct ghyvi_sched_settings, preempt_timeout_us),
-	  { GHYVI_SCHED_PREEMPT_TIMEOUT_MIN_US, GHYVI_SCHED_PREEMPT_TIMEOUT_MAX_US,
-	    .or_zero = true } },
-	{ __ATTR(window_us, 0644, setting_show, setting_store),
-	  offsetof(struct ghyvi_sched_settings, window_us),
-	  { GHYVI_SCHED_WINDOW_MIN_US, GHYVI_SCHED_WINDOW_MAX_US } },
+	{ .attr = __ATTR(type_share, 0644, type_share_show, type_share_store) },
 	{ .attr = __ATTR_RO(last_error) },
+	GHYVI_PGPU_SETTINGS(PGPU_SETTING)
 };
 
 int ghyvi_pgpu_add_attributes(struct ghyvi_pgpu *pgpu)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Containment of a guest that breaks the rules. A bad workload is stopped with an error. After too
- * many of them the whole vGPU enters *failsafe state*: its jobs do not run, its memory is neither
- * pinned nor tracked, reads return all ones (0 for interrupt registers) and writes are dropped, as
- * with a device that fell off the bus. Other vGPUs are not affected. A reset from outside the guest
- * driver (VFIO's or the `reset` attribute) ends failsafe state.
+ * many of them the whole vGPU enters *failsafe state*. Its jobs do not run, and its memory is
+ * neither pinned nor tracked. Reads return all ones (0 for interrupt registers) and writes are
+ * dropped, as with a device that fell off the bus. Other vGPUs are not affected. A reset from
+ * outside the guest driver (VFIO's or the `reset` attribute) ends failsafe state.
  */
 #include <linux/errno.h>
 #include <linux/ktime.h>
@@ -21,6 +21,12 @@ void vgpu_containment_reset(struct ghyvi_vgpu *vgpu)
 	vgpu->violation_points = 0;
 	vgpu->oracle_violations = atomic64_read(&vgpu->params.stats->oracle_violations);
 	WRITE_ONCE(vgpu->failsafe, false);
+}
+
+void vgpu_event(const struct ghyvi_vgpu *vgpu)
+{
+	if (vgpu->params.event)
+		vgpu->params.event(vgpu->params.reporter);
 }
 
 static void enter_failsafe(struct ghyvi_vgpu *vgpu, const char *why)
@@ -79,6 +85,7 @@ void vgpu_violation(struct vgpu_workload *workload)
 	u64 now = ktime_get_ns();
 
 	lockdep_assert_held(&vgpu->lock);
+	vgpu_event(vgpu);
 	if (!isolation_held(vgpu)) {
 		enter_failsafe(vgpu,
 			       "the pGPU blocked an access to memory that is not this vGPU's");

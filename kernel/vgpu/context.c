@@ -3,10 +3,10 @@
  * Loads the guest's context image before a workload runs, and writes it back afterwards.
  *
  * The engine uses only the host's copy of the image, so the guest cannot change what was validated.
- * In the guest's image only the few dwords that hardware would save are written, one by one,
- * because the guest may write others (the ring tail) at the same time. A workload that the
- * scheduler preempts keeps its copy. The copy is written back, and the image read again, only after
- * the context has completed.
+ * In the guest's image only the few dwords that hardware would save are written. They are written
+ * one by one, because the guest may write others (the ring tail) at the same time. A workload that
+ * the scheduler preempts keeps its copy. The copy is written back, and the image read again, only
+ * after the context has completed.
  */
 #include <linux/err.h>
 #include <linux/slab.h>
@@ -23,7 +23,7 @@ struct vgpu_workload *vgpu_workload_alloc(struct vgpu_engine *engine)
 	if (workload)
 		return workload;
 	workload =
-		kzalloc(sizeof(*workload) + engine->vgpu->params.pgpu_ops->job_bytes, GFP_KERNEL);
+		kzalloc(sizeof(*workload) + engine->vgpu->params.pgpu->ops->job_bytes, GFP_KERNEL);
 	if (!workload)
 		return NULL;
 	workload->context = (u32 *)get_zeroed_page(GFP_KERNEL);
@@ -41,6 +41,9 @@ void vgpu_workload_clear(struct vgpu_workload *workload)
 {
 	ghyvi_commands_free(workload->base.job.commands);
 	workload->base.job.commands = NULL;
+	vgpu_context_handle_put(workload->engine->vgpu, workload->handle);
+	workload->handle = NULL;
+	workload->base.job.pgpu_context = NULL;
 	if (workload->root)
 		ghyvi_gtt_put_root(workload->root);
 	workload->root = NULL;
@@ -196,6 +199,56 @@ static void blank_absent_slots(struct vgpu_workload *workload)
 	}
 }
 
+/*
+ * The registers that a context saves besides those with a fixed place. Hardware keeps them in parts
+ * of the image that no driver interprets. ghyvi keeps them as a list of offsets and values in the
+ * page of the register state, behind what drivers know. It is the guest's memory: an image that
+ * the guest copies takes its registers along, and no state of a context stays in the host. What
+ * the guest writes there are register values, which its commands could write as well.
+ */
+#define CONTEXT_REGISTERS_HEADER (MI_LOAD_REGISTER_IMM(GHYVI_CONTEXT_SLOTS) | MI_LRI_FORCE_POSTED)
+
+/*
+ * A register that the image does not have, because the context is new or was saved by another
+ * version of ghyvi, has the value that the guest's CPU wrote to it.
+ */
+static void load_registers(struct vgpu_workload *workload)
+{
+	const struct vgpu_engine *engine = workload->engine;
+	u32 *list = workload->context + GHYVI_CTX_REGISTERS;
+	bool valid = workload->base.job.restore && list[0] == CONTEXT_REGISTERS_HEADER;
+	unsigned int i;
+
+	BUILD_BUG_ON(GHYVI_CTX_REGISTERS + 1 + 2 * GHYVI_CONTEXT_SLOTS > GHYVI_CTX_DWORDS);
+	workload->registers_new = !valid;
+	list[0] = CONTEXT_REGISTERS_HEADER;
+	for (i = 0; i < GHYVI_CONTEXT_SLOTS; i++) {
+		u32 *pair = &list[1 + 2 * i];
+
+		if (!valid || pair[0] != engine->slots[i]) {
+			workload->registers_new = true;
+			pair[0] = engine->slots[i];
+			pair[1] = pair[0] ? vgpu_get(engine->vgpu, pair[0]) : 0;
+		}
+		workload->registers[i] = pair[1];
+	}
+}
+
+/* The list as a whole: the guest has no reason to write to it at the same time. */
+static void save_registers(const struct vgpu_workload *workload)
+{
+	const u32 *list = workload->context + GHYVI_CTX_REGISTERS;
+	bool changed = workload->registers_new;
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_CONTEXT_SLOTS && !changed; i++)
+		changed = workload->context[ghyvi_context_value(i)] != workload->registers[i];
+	if (changed)
+		(void)ghyvi_gtt_ggtt_write(workload->engine->vgpu->gtt,
+					   state_address(workload, GHYVI_CTX_REGISTERS), list,
+					   (1 + 2 * GHYVI_CONTEXT_SLOTS) * sizeof(*list));
+}
+
 /* The guest driver prints these registers in its hang report. */
 void vgpu_update_ring_regs(struct vgpu_workload *workload)
 {
@@ -210,6 +263,23 @@ void vgpu_update_ring_regs(struct vgpu_workload *workload)
 	engine_set(engine, RING_ACTHD, context[GHYVI_CTX_RING_HEAD]);
 	engine_set(engine, RING_PDP0_LDW, context[GHYVI_CTX_PDP0_LDW]);
 	engine_set(engine, RING_PDP0_UDW, context[GHYVI_CTX_PDP0_UDW]);
+}
+
+void vgpu_show_fault(struct vgpu_workload *workload)
+{
+	const struct ghyvi_job_fault *fault = &workload->base.job.fault;
+	struct vgpu_engine *engine = workload->engine;
+
+	lockdep_assert_held(&engine->vgpu->lock);
+	if (!fault->valid) {
+		engine_set(engine, RING_HEAD, workload->context[GHYVI_CTX_RING_HEAD]);
+		return;
+	}
+	engine_set(engine, RING_HEAD, fault->ring_head);
+	engine_set(engine, RING_ACTHD, lower_32_bits(fault->acthd));
+	engine_set(engine, RING_ACTHD_UDW, upper_32_bits(fault->acthd));
+	engine_set(engine, RING_IPEHR, fault->ipehr);
+	engine_set(engine, RING_INSTDONE, fault->instdone);
 }
 
 /*
@@ -240,6 +310,26 @@ static int audit_workload(struct vgpu_workload *workload)
 	if (IS_ERR(commands))
 		return (int)PTR_ERR(commands);
 	workload->base.job.commands = commands;
+	/* The submission was split: this workload runs a part, and the context once more. */
+	if (ghyvi_commands_tail(commands) != submission.tail) {
+		workload->context[GHYVI_CTX_RING_TAIL] = ghyvi_commands_tail(commands);
+		workload->behind = true;
+	}
+	return 0;
+}
+
+static int get_handle(struct vgpu_workload *workload)
+{
+	struct vgpu_context_handle *handle =
+		vgpu_context_handle_get(workload->engine, workload->descriptor);
+
+	if (IS_ERR(handle)) {
+		ghyvi_report(workload->engine->vgpu->params.reporter, "%s: no memory for a context",
+			     ghyvi_engine_name(workload->engine->id));
+		return (int)PTR_ERR(handle);
+	}
+	workload->handle = handle;
+	workload->base.job.pgpu_context = vgpu_context_handle_pgpu(handle);
 	return 0;
 }
 
@@ -263,7 +353,9 @@ int vgpu_context_load(struct vgpu_workload *workload)
 		ghyvi_gtt_check(vgpu->gtt, workload->root);
 
 	blank_absent_slots(workload);
-	err = audit_workload(workload);
+	err = get_handle(workload);
+	if (!err)
+		err = audit_workload(workload);
 	if (err)
 		return err;
 	workload->head = context[GHYVI_CTX_RING_HEAD];
@@ -277,7 +369,8 @@ int vgpu_context_load(struct vgpu_workload *workload)
 	job->lrca = (u32)(workload->descriptor & DESC_LRCA);
 	job->restore = !((workload->control & CTX_CTRL_ENGINE_CTX_RESTORE_INHIBIT) &&
 			 (workload->control & CTX_CTRL_RESTORE_INHIBIT_MASKED));
-	memset(job->backend, 0, vgpu->params.pgpu_ops->job_bytes);
+	load_registers(workload);
+	memset(job->backend, 0, vgpu->params.pgpu->ops->job_bytes);
 	vgpu_update_ring_regs(workload);
 	trace_ghyvi_submit(vgpu->params.reporter, job->engine, job->lrca, workload->head,
 			   workload->tail);
@@ -322,6 +415,7 @@ void vgpu_context_save(struct vgpu_workload *workload)
 			if (context[GHYVI_CTX_GPR + 2 * i] != workload->gprs[i])
 				write_state(workload, GHYVI_CTX_GPR + 2 * i,
 					    context[GHYVI_CTX_GPR + 2 * i]);
+	save_registers(workload);
 	engine_set(engine, RING_CTX_TIMESTAMP, context[GHYVI_CTX_TIMESTAMP]);
 	vgpu_update_ring_regs(workload);
 }

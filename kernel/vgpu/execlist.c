@@ -10,8 +10,8 @@
  * Each element ends with one complete event; then the next one is queued. A pending submission is
  * promoted as soon as
  *   - no element is active (event IDLE_ACTIVE), or
- *   - its element 0 is the context of the first active element (LITE_RESTORE: the ring tail moves
- *     forward; a second active element is dropped without an event, as with every promotion).
+ *   - its element 0 is the context of the first active element (LITE_RESTORE). The ring tail moves
+ *     forward; a second active element is dropped without an event, as with every promotion.
  *
  * Otherwise the submission stays pending: a submission of the guest never preempts another one. The
  * guest driver does not request preemption on a virtual GPU: it has no reason to without
@@ -20,10 +20,11 @@
  * and one completion per active element, in an order that hardware could have produced.
  *
  * The scheduler does preempt a workload for another vGPU. The guest sees this only as a slow
- * engine: its context stays active, the host's copy holds the position at which to resume, and the
+ * engine. Its context stays active, the host's copy holds the position at which to resume, and the
  * guest's image is not written.
  */
 #include <linux/string.h>
+#include <linux/wait_bit.h>
 #include <trace/events/ghyvi.h>
 #include "vgpu_types.h"
 
@@ -100,27 +101,20 @@ static void halt_engine(struct vgpu_engine *engine)
 
 static void vgpu_workload_get(struct ghyvi_vgpu *vgpu)
 {
-	spin_lock(&vgpu->outstanding_lock);
-	WRITE_ONCE(vgpu->outstanding, vgpu->outstanding + 1);
-	spin_unlock(&vgpu->outstanding_lock);
+	atomic_inc(&vgpu->outstanding);
 }
 
-/* The vGPU may be freed as soon as outstanding_lock is released. */
+/* The vGPU may be freed as soon as the count is 0; then only its address is used. */
 static void vgpu_workload_put(struct ghyvi_vgpu *vgpu)
 {
-	spin_lock(&vgpu->outstanding_lock);
-	WRITE_ONCE(vgpu->outstanding, vgpu->outstanding - 1);
-	if (!vgpu->outstanding)
-		wake_up_all(&vgpu->all_returned);
-	spin_unlock(&vgpu->outstanding_lock);
+	if (atomic_dec_and_test(&vgpu->outstanding))
+		wake_up_var(&vgpu->outstanding);
 }
 
 void vgpu_wait_returned(struct ghyvi_vgpu *vgpu)
 {
-	wait_event(vgpu->all_returned, !READ_ONCE(vgpu->outstanding));
-	/* The last vgpu_workload_put() holds the lock until it no longer uses the wait queue. */
-	spin_lock(&vgpu->outstanding_lock);
-	spin_unlock(&vgpu->outstanding_lock);
+	/* Pairs with vgpu_workload_put(): all stores of the last thread are visible afterwards. */
+	wait_var_event(&vgpu->outstanding, !atomic_read_acquire(&vgpu->outstanding));
 }
 
 static int workload_prepare(struct ghyvi_workload *base);
@@ -346,7 +340,7 @@ static void workload_complete(struct ghyvi_workload *base, enum ghyvi_job_status
 		break;
 	default:
 		if (workload->prepared)
-			engine_set(engine, RING_HEAD, workload->context[GHYVI_CTX_RING_HEAD]);
+			vgpu_show_fault(workload);
 		halt_engine(engine);
 		vgpu_violation(workload);
 	}

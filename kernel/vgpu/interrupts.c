@@ -70,7 +70,7 @@ static bool update_line(struct ghyvi_vgpu *vgpu)
 static void send_interrupt(struct ghyvi_vgpu *vgpu)
 {
 	ghyvi_count(vgpu->params.stats, interrupts);
-	vgpu->params.interrupt(vgpu->params.hv);
+	vgpu->params.hv->ops->interrupt(vgpu->params.hv);
 }
 
 /* Write the master register or a register of the interrupt banks. */

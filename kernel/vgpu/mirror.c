@@ -94,7 +94,7 @@ void vgpu_mirror_move(struct ghyvi_vgpu *vgpu, u64 gpa)
 	/* Do this first: a store right after the end of the protection must already differ. */
 	set_caught_up(vgpu, false);
 	if (is_protected(vgpu))
-		params->hv_ops->unprotect(params->hv, &vgpu->mirror_gfn, 1);
+		params->hv->ops->unprotect(params->hv, &vgpu->mirror_gfn, 1);
 	vgpu->mirror_protected = false;
 	WRITE_ONCE(vgpu->mirror_gfn, gpa == GHYVI_BAR_UNMAPPED ?
 					     GHYVI_INVALID_GFN :
@@ -132,7 +132,7 @@ void vgpu_mirror_live(struct ghyvi_vgpu *vgpu)
 	/* Fails if the VMM did not map the page; then every access traps through VFIO. */
 	if (!is_protected(vgpu) && !vgpu->failsafe && vgpu->mirror_gfn != GHYVI_INVALID_GFN)
 		vgpu->mirror_protected =
-			params->hv_ops->protect(params->hv, &vgpu->mirror_gfn, 1) == 1;
+			params->hv->ops->protect(params->hv, &vgpu->mirror_gfn, 1) == 1;
 	mutex_unlock(&vgpu->lock);
 	mirror_replay_missed_writes(vgpu);
 }

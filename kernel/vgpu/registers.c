@@ -109,7 +109,7 @@ static void hws_pga_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 
 static u32 timestamp_read(struct ghyvi_vgpu *vgpu, u32 offset)
 {
-	u64 ticks = vgpu->params.pgpu_ops->timestamp(vgpu->params.pgpu);
+	u64 ticks = vgpu->params.pgpu->ops->timestamp(vgpu->params.pgpu);
 	u32 hz = vgpu->params.profile->timestamp_hz;
 
 	if (vgpu->timestamp_hz != hz)
@@ -207,6 +207,7 @@ static const struct register_rule rules[] = {
 	{ GEN8_RTCR, GEN8_VTCR, read_zero, invalidate_write },
 	MASKED(CACHE_MODE_0_GEN7, HIZ_CHICKEN),
 	MASKED(HDC_CHICKEN0, GEN8_HDC_CHICKEN1),
+	MASKED(SLICE_COMMON_ECO_CHICKEN1, SLICE_COMMON_ECO_CHICKEN1),
 	MASKED(VF_PREEMPTION, VF_PREEMPTION),
 	READ_ONLY(GEN8_FUSE2, GEN8_FUSE2),
 	READ_ONLY(GEN8_EU_DISABLE0, GEN8_EU_DISABLE2),
@@ -215,9 +216,9 @@ static const struct register_rule rules[] = {
 	READ_ONLY(GUC_WOPCM_SIZE, GUC_WOPCM_SIZE),
 	READ_ONLY(DMA_GUC_WOPCM_OFFSET, DMA_GUC_WOPCM_OFFSET),
 	MASKED(GEN7_HALF_SLICE_CHICKEN1, GEN7_HALF_SLICE_CHICKEN1),
-	MASKED(HALF_SLICE_CHICKEN2, GEN9_HALF_SLICE_CHICKEN5),
+	MASKED(HALF_SLICE_CHICKEN2, GEN10_SAMPLER_MODE),
 	MASKED(GEN9_HALF_SLICE_CHICKEN7, GEN9_HALF_SLICE_CHICKEN7),
-	MASKED(GEN8_ROW_CHICKEN, GEN8_ROW_CHICKEN),
+	MASKED(GEN8_ROW_CHICKEN, GEN7_ROW_CHICKEN2),
 	ENGINE_RULES(GHYVI_VIDEO_BASE),
 	ENGINE_RULES(GHYVI_VIDEO_ENHANCE_BASE),
 	ENGINE_RULES(GHYVI_BLITTER_BASE),

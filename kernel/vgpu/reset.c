@@ -38,13 +38,16 @@ void vgpu_reset_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 		ghyvi_count(vgpu->params.stats, device_resets);
 		/*
 		 * A full reset may mean that a new guest driver is loading after a crash. Drop all
-		 * roots: the new driver may use the old table pages as data, and an entry that maps
+		 * roots. The new driver may use the old table pages as data, and an entry that maps
 		 * a table page as data maps the scratch page.
 		 */
 		ghyvi_gtt_forget_roots(vgpu->gtt);
+		vgpu_context_handles_forget(vgpu);
 	}
 	mutex_unlock(&vgpu->lock);
 
+	if (full)
+		vgpu_event(vgpu);
 	if (engines)
 		trace_ghyvi_reset(vgpu->params.reporter,
 				  full ? engines | 1u << GHYVI_ENGINES : engines);
@@ -86,6 +89,7 @@ static void note_reset(struct ghyvi_vgpu *vgpu)
 {
 	ghyvi_count(vgpu->params.stats, device_resets);
 	trace_ghyvi_reset(vgpu->params.reporter, (2u << GHYVI_ENGINES) - 1);
+	vgpu_event(vgpu);
 }
 
 void ghyvi_vgpu_reset(struct ghyvi_vgpu *vgpu)
@@ -95,6 +99,7 @@ void ghyvi_vgpu_reset(struct ghyvi_vgpu *vgpu)
 	mutex_lock(&vgpu->lock);
 	/* Clear the table first: its entries could be translated again otherwise. */
 	memset(vgpu->ggtt_table, 0, GHYVI_GGTT_TABLE_BYTES);
+	vgpu_context_handles_forget(vgpu);
 	ghyvi_gtt_reset(vgpu->gtt);
 	ghyvi_audit_reset(vgpu->audit);
 	vgpu_containment_reset(vgpu);
@@ -127,6 +132,7 @@ void ghyvi_vgpu_restart(struct ghyvi_vgpu *vgpu)
 	stop_engines(vgpu, vgpu_engine_hold);
 
 	mutex_lock(&vgpu->lock);
+	vgpu_context_handles_forget(vgpu);
 	ghyvi_gtt_reset(vgpu->gtt);
 	ghyvi_audit_reset(vgpu->audit);
 	lift_failsafe(vgpu);

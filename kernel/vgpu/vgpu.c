@@ -21,9 +21,9 @@ static unsigned int partition_ranges(const struct ghyvi_vgpu_params *params,
 	return n;
 }
 
-static int guest_fault(void *owner, u64 gfn)
+static int guest_fault(struct ghyvi_client_owner *owner, u64 gfn)
 {
-	struct ghyvi_vgpu *vgpu = owner;
+	struct ghyvi_vgpu *vgpu = container_of(owner, struct ghyvi_vgpu, client_owner);
 	struct ghyvi_hv_charge charge;
 	int err;
 
@@ -43,12 +43,12 @@ static int create_client(struct ghyvi_vgpu *vgpu)
 		.reporter = p->reporter,
 		.stats = p->stats,
 		.ggtt_table = vgpu->ggtt_table,
-		.fault = guest_fault,
-		.owner = vgpu,
+		.owner = &vgpu->client_owner,
 	};
 
+	vgpu->client_owner.fault = guest_fault;
 	params.nr_ggtt = partition_ranges(p, params.ggtt);
-	vgpu->client = p->pgpu_ops->client_create(p->pgpu, &params);
+	vgpu->client = p->pgpu->ops->client_create(p->pgpu, &params);
 	return IS_ERR(vgpu->client) ? (int)PTR_ERR(vgpu->client) : 0;
 }
 
@@ -56,9 +56,8 @@ static int create_mm(struct ghyvi_vgpu *vgpu, bool nested)
 {
 	const struct ghyvi_vgpu_params *p = &vgpu->params;
 	struct ghyvi_gtt_params params = {
-		.hv_ops = p->hv_ops,
 		.hv = p->hv,
-		.pgpu_ops = p->pgpu_ops,
+		.pgpu_ops = p->pgpu->ops,
 		.client = vgpu->client,
 		.ggtt = vgpu->ggtt_table,
 		.nested = nested,
@@ -73,18 +72,18 @@ static int create_mm(struct ghyvi_vgpu *vgpu, bool nested)
 	return IS_ERR(vgpu->gtt) ? (int)PTR_ERR(vgpu->gtt) : 0;
 }
 
-static int read_commands(void *owner, struct ghyvi_root *root, u64 address, void *buffer,
-			 size_t bytes)
+static int read_commands(struct ghyvi_audit_owner *owner, struct ghyvi_root *root, u64 address,
+			 void *buffer, size_t bytes)
 {
-	struct ghyvi_vgpu *vgpu = owner;
+	struct ghyvi_vgpu *vgpu = container_of(owner, struct ghyvi_vgpu, audit_owner);
 
 	return root ? ghyvi_gtt_ppgtt_read(root, address, buffer, bytes) :
 		      ghyvi_gtt_ggtt_read(vgpu->gtt, address, buffer, bytes);
 }
 
-static void update_ggtt(void *owner, u64 index, u64 entry)
+static void update_ggtt(struct ghyvi_audit_owner *owner, u64 index, u64 entry)
 {
-	struct ghyvi_vgpu *vgpu = owner;
+	struct ghyvi_vgpu *vgpu = container_of(owner, struct ghyvi_vgpu, audit_owner);
 
 	ghyvi_gtt_ggtt_store(vgpu->gtt, index, entry);
 }
@@ -94,13 +93,13 @@ static int create_audit(struct ghyvi_vgpu *vgpu)
 	const struct ghyvi_vgpu_params *p = &vgpu->params;
 	struct ghyvi_audit_params params = {
 		.gen = p->profile->gen,
-		.read = read_commands,
-		.update_ggtt = update_ggtt,
-		.owner = vgpu,
+		.owner = &vgpu->audit_owner,
 		.reporter = p->reporter,
 		.stats = p->stats,
 	};
 
+	vgpu->audit_owner.read = read_commands;
+	vgpu->audit_owner.update_ggtt = update_ggtt;
 	params.nr_ggtt = partition_ranges(p, params.ggtt);
 	vgpu->audit = ghyvi_audit_create(&params);
 	return IS_ERR(vgpu->audit) ? (int)PTR_ERR(vgpu->audit) : 0;
@@ -116,6 +115,7 @@ static void init_engines(struct ghyvi_vgpu *vgpu)
 		engine->vgpu = vgpu;
 		engine->id = i;
 		engine->base = ghyvi_engine_base(i);
+		ghyvi_register_slots(i, engine->slots);
 	}
 }
 
@@ -140,11 +140,10 @@ struct ghyvi_vgpu *ghyvi_vgpu_create(const struct ghyvi_vgpu_params *params)
 	vgpu->params = *params;
 	mutex_init(&vgpu->lock);
 	spin_lock_init(&vgpu->irq_lock);
-	spin_lock_init(&vgpu->outstanding_lock);
-	init_waitqueue_head(&vgpu->all_returned);
+	INIT_LIST_HEAD(&vgpu->context_handles);
 	init_engines(vgpu);
 	vgpu_containment_init(vgpu);
-	params->pgpu_ops->resources(params->pgpu, &resources);
+	params->pgpu->ops->resources(params->pgpu, &resources);
 	vgpu->timestamp_hz = resources.timestamp_hz;
 
 	vgpu->registers = vzalloc(GHYVI_REGISTERS_BYTES);
@@ -183,7 +182,7 @@ err_audit:
 err_mm:
 	ghyvi_gtt_destroy(vgpu->gtt);
 err_client:
-	params->pgpu_ops->client_destroy(vgpu->client);
+	params->pgpu->ops->client_destroy(vgpu->client);
 err_table:
 	vfree(vgpu->ggtt_table);
 err_mirror:
@@ -204,10 +203,11 @@ void ghyvi_vgpu_destroy(struct ghyvi_vgpu *vgpu)
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		if (vgpu->engines[i].spare)
 			vgpu_workload_free(vgpu->engines[i].spare);
+	WARN_ON(vgpu->nr_context_handles);
 	ghyvi_sched_entity_destroy(vgpu->sched_entity);
 	ghyvi_audit_destroy(vgpu->audit);
 	ghyvi_gtt_destroy(vgpu->gtt);
-	vgpu->params.pgpu_ops->client_destroy(vgpu->client);
+	vgpu->params.pgpu->ops->client_destroy(vgpu->client);
 	vfree(vgpu->ggtt_table);
 	vfree(vgpu->mirror);
 	vfree(vgpu->registers);
@@ -337,7 +337,7 @@ void ghyvi_vgpu_dump(struct ghyvi_vgpu *vgpu, struct seq_file *m)
 
 	seq_printf(m, "%s: 8086:%04x revision %u, %u workloads outstanding\n",
 		   vgpu->params.profile->name, vgpu->params.profile->device_id,
-		   vgpu->params.profile->revision, READ_ONCE(vgpu->outstanding));
+		   vgpu->params.profile->revision, atomic_read(&vgpu->outstanding));
 	mutex_lock(&vgpu->lock);
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		dump_engine(&vgpu->engines[i], m);

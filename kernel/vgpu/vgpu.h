@@ -11,6 +11,7 @@
 #include <ghyvi/gtt.h>
 #include <ghyvi/pgpu.h>
 #include <ghyvi/sched.h>
+#include <ghyvi/settings.h>
 
 #define GHYVI_BAR0_BYTES (16u << 20)
 #define GHYVI_REGISTERS_BYTES (2u << 20)
@@ -55,11 +56,9 @@ u8 ghyvi_profile_revision(const struct ghyvi_device_profile *profile);
 /**
  * struct ghyvi_vgpu_params - parameters of ghyvi_vgpu_create(), which copies them.
  * @profile: kind of GPU that the guest sees
- * @pgpu_ops: operations of the pGPU backend
- * @pgpu: first argument of @pgpu_ops
+ * @pgpu: the pGPU
  * @sched: the pGPU's scheduler
- * @hv_ops: operations of the hypervisor
- * @hv: first argument of @hv_ops and @interrupt
+ * @hv: the guest's hypervisor
  * @mappable: the CPU-visible part of the vGPU's partition of the GGTT; may be empty
  * @hidden: the rest of the vGPU's partition of the GGTT
  * @aperture_bytes: size of BAR 2 in bytes
@@ -67,15 +66,14 @@ u8 ghyvi_profile_revision(const struct ghyvi_device_profile *profile);
  * @id: small number, unique on the host
  * @reporter: target of messages about the guest; outlives the vGPU
  * @stats: counters of the vGPU; outlive the vGPU
- * @interrupt: send the guest its only interrupt. Called in any context but NMI; must not sleep.
+ * @event: one of the counters failsafes, violations, budget_overruns and device_resets may have
+ *	changed; gets @reporter. Called in any context but NMI; must not sleep. May be NULL.
  */
 struct ghyvi_vgpu_params {
 	const struct ghyvi_device_profile *profile;
-	const struct ghyvi_pgpu_ops *pgpu_ops;
-	void *pgpu;
+	struct ghyvi_pgpu_device *pgpu;
 	struct ghyvi_sched *sched;
-	const struct ghyvi_hv_ops *hv_ops;
-	void *hv;
+	struct ghyvi_hv *hv;
 	struct ghyvi_range mappable;
 	struct ghyvi_range hidden;
 	u64 aperture_bytes;
@@ -83,7 +81,7 @@ struct ghyvi_vgpu_params {
 	u32 id;
 	struct ghyvi_reporter *reporter;
 	struct ghyvi_stats *stats;
-	void (*interrupt)(void *hv);
+	void (*event)(struct ghyvi_reporter *reporter);
 };
 
 struct ghyvi_vgpu;
@@ -263,10 +261,6 @@ struct ghyvi_audit *ghyvi_vgpu_audit(struct ghyvi_vgpu *vgpu);
  */
 struct ghyvi_sched_entity *ghyvi_vgpu_sched_entity(struct ghyvi_vgpu *vgpu);
 
-#define GHYVI_BUDGET_MAX_MS 3600000u
-#define GHYVI_POINTS_MAX 1000000u
-#define GHYVI_VIOLATION_WINDOW_MIN_MS 100u
-#define GHYVI_VIOLATION_WINDOW_MAX_MS 3600000u
 #define GHYVI_MALFORMED_POINTS 32u
 
 /**

@@ -5,9 +5,10 @@
 #ifndef GHYVI_VGPU_TYPES_H
 #define GHYVI_VGPU_TYPES_H
 
+#include <linux/atomic.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
-#include <linux/wait.h>
+#include <ghyvi/commands.h>
 #include <ghyvi/gen8_regs.h>
 #include "vgpu.h"
 
@@ -38,6 +39,7 @@ struct ghyvi_device_profile {
 };
 
 struct vgpu_engine;
+struct vgpu_context_handle;
 
 /**
  * struct vgpu_workload - one run of the context in port 0, as passed to the scheduler.
@@ -47,8 +49,8 @@ struct vgpu_engine;
  * @prepared: the context image was loaded. From now on a new ring tail must be passed to the
  *	scheduler, also while the workload is queued again after preemption.
  * @empty: ring head equals tail; the workload is never passed to the pGPU
- * @behind: a lite restore could not move the tail in time; the context runs again after this
- *	workload
+ * @behind: the workload ends before the guest's tail, because a lite restore could not move the
+ *	tail in time, or because the auditor split the submission; the context runs again after it
  * @abandoned: a reset dropped the workload, but could not cancel it before it was dispatched. Its
  *	completion only accounts a failure and frees it.
  * @error: return value of vgpu_context_load()
@@ -56,7 +58,10 @@ struct vgpu_engine;
  * @tail: ring tail as loaded, or as last moved by a lite restore
  * @control: CONTEXT_CONTROL as loaded
  * @gprs: general purpose registers as loaded
+ * @registers: the context's other registers as loaded, by slot
+ * @registers_new: the image does not have their list yet
  * @root: page table tree of the context, with a reference; NULL before the context was loaded
+ * @handle: the backend's state of the context, with a reference; NULL before the context was loaded
  * @context: the host's copy of the context's register state, one page
  * @backend: the backend's part of the job, @job_bytes of struct ghyvi_pgpu_ops
  *
@@ -75,7 +80,10 @@ struct vgpu_workload {
 	u32 tail;
 	u32 control;
 	u32 gprs[2 * CONTEXT_GPRS];
+	u32 registers[GHYVI_CONTEXT_SLOTS];
+	bool registers_new;
 	struct ghyvi_root *root;
+	struct vgpu_context_handle *handle;
 	u32 *context;
 	u64 backend[];
 };
@@ -95,6 +103,7 @@ struct vgpu_workload {
  * @spare: a workload object to use next, so that the common case allocates no memory
  * @halted: stopped by an error; nothing is promoted or completed until a reset
  * @csb: index of the last context status entry written, 0..GEN8_CSB_ENTRIES - 1
+ * @slots: offsets of the registers that a context saves, see ghyvi_register_slots(); constant
  *
  * vgpu->lock protects all members that are not constant.
  */
@@ -112,6 +121,7 @@ struct vgpu_engine {
 	struct vgpu_workload *spare;
 	bool halted;
 	u32 csb;
+	u32 slots[GHYVI_CONTEXT_SLOTS];
 };
 
 /*
@@ -120,6 +130,8 @@ struct vgpu_engine {
  */
 struct ghyvi_vgpu {
 	struct ghyvi_vgpu_params params;
+	struct ghyvi_client_owner client_owner;
+	struct ghyvi_audit_owner audit_owner;
 	struct ghyvi_pgpu_client *client;
 	struct ghyvi_gtt *gtt;
 	struct ghyvi_audit *audit;
@@ -153,15 +165,15 @@ struct ghyvi_vgpu {
 	u32 violation_points; /* in this window */
 	u64 oracle_violations; /* value of the counter when containment was last reset */
 	struct vgpu_engine engines[GHYVI_ENGINES];
+	struct list_head context_handles; /* under lock; see context_handles.c */
+	unsigned int nr_context_handles;
 
 	/* Protects interrupt registers and line. Innermost; also taken in hard interrupts. */
 	spinlock_t irq_lock;
 	bool line;
 
 	/* Number of workloads that are owned by the scheduler, or in workload_complete(). */
-	spinlock_t outstanding_lock;
-	unsigned int outstanding;
-	wait_queue_head_t all_returned;
+	atomic_t outstanding;
 
 	/* For each page of registers: index of its first rule in rules[], and number of rules. */
 	u16 rules_first[GHYVI_REGISTERS_BYTES >> GHYVI_PAGE_SHIFT];
@@ -232,15 +244,15 @@ static inline bool vgpu_owns_ggtt(const struct ghyvi_vgpu *vgpu, u64 address, u6
  */
 static inline void vgpu_charge(const struct ghyvi_vgpu *vgpu, struct ghyvi_hv_charge *charge)
 {
-	if (vgpu->params.hv_ops->charge)
-		vgpu->params.hv_ops->charge(vgpu->params.hv, charge);
+	if (vgpu->params.hv->ops->charge)
+		vgpu->params.hv->ops->charge(vgpu->params.hv, charge);
 }
 
 static inline void vgpu_uncharge(const struct ghyvi_vgpu *vgpu,
 				 const struct ghyvi_hv_charge *charge)
 {
-	if (vgpu->params.hv_ops->uncharge)
-		vgpu->params.hv_ops->uncharge(vgpu->params.hv, charge);
+	if (vgpu->params.hv->ops->uncharge)
+		vgpu->params.hv->ops->uncharge(vgpu->params.hv, charge);
 }
 
 /* registers.c */
@@ -303,6 +315,8 @@ int vgpu_context_load(struct vgpu_workload *workload);
 void vgpu_context_sync(struct vgpu_workload *workload);
 /* Show the context's position in the engine's registers. */
 void vgpu_update_ring_regs(struct vgpu_workload *workload);
+/* Show in the engine's registers where it stopped the workload. */
+void vgpu_show_fault(struct vgpu_workload *workload);
 /* Write the state that hardware saves on a context switch back to the guest's image. */
 void vgpu_context_save(struct vgpu_workload *workload);
 /*
@@ -310,6 +324,20 @@ void vgpu_context_save(struct vgpu_workload *workload);
  * -EINVAL (not a valid offset in the ring of @workload).
  */
 int vgpu_context_tail(struct vgpu_workload *workload, u32 *tail);
+
+/* context_handles.c: called with vgpu->lock held */
+#define VGPU_CONTEXT_HANDLES_MAX 64
+/*
+ * Get the backend's state of the context in @descriptor, and create it if necessary. Returns NULL
+ * if the backend keeps no state, or ERR_PTR(-ENOMEM).
+ */
+struct vgpu_context_handle *vgpu_context_handle_get(struct vgpu_engine *engine, u64 descriptor);
+/* The backend's part of @handle, which may be NULL. */
+struct ghyvi_pgpu_context *vgpu_context_handle_pgpu(const struct vgpu_context_handle *handle);
+/* Release a reference from vgpu_context_handle_get(), which may be NULL. */
+void vgpu_context_handle_put(struct ghyvi_vgpu *vgpu, struct vgpu_context_handle *handle);
+/* Destroy the states of all contexts; that of a workload in progress when it is released. */
+void vgpu_context_handles_forget(struct ghyvi_vgpu *vgpu);
 
 /* containment.c: called with vgpu->lock held, except vgpu_containment_init() */
 void vgpu_containment_init(struct ghyvi_vgpu *vgpu);
@@ -319,6 +347,8 @@ void vgpu_containment_reset(struct ghyvi_vgpu *vgpu);
  * Account a failed @workload, and enter failsafe state when the limits are exceeded. The engine has
  * completed @workload, and engine->workload does not point to it any more.
  */
+/* Notify the owner of the vGPU that a counter of incidents may have changed. */
+void vgpu_event(const struct ghyvi_vgpu *vgpu);
 void vgpu_violation(struct vgpu_workload *workload);
 
 /* vgpu.c: called with vgpu->lock held */

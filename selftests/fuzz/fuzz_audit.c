@@ -9,12 +9,12 @@
  * ring after a tail update, a batch in the GGTT, a batch in the PPGTT. The rest is a second batch
  * in the PPGTT.
  */
-/* As little memory as the input can fill. */
-#define USER_BYTES 0x12000u
-#define GGTT_BYTES 0x22000u
 #include "../unit/audit_fixture.h"
 #include "input.h"
 
+/* As little memory as the input can fill. */
+#define FUZZ_USER_BYTES 0x12000u
+#define FUZZ_GGTT_BYTES 0x22000u
 #define STEPS_MAX 20000
 #define PACKET_DWORDS 5 /* number of dwords that the executor checks */
 #define INDIRECT (GGTT_START + 0x10000)
@@ -29,7 +29,8 @@ static struct {
 	enum ghyvi_audit_mode mode;
 	unsigned int gen;
 	unsigned int steps; /* remaining */
-	u32 ggtt[GGTT_BYTES / 4], user[USER_BYTES / 4]; /* original content of the guest's memory */
+	u32 ggtt[FUZZ_GGTT_BYTES / 4],
+		user[FUZZ_USER_BYTES / 4]; /* original content of the guest's memory */
 } run;
 
 static void take_dwords(u64 address, unsigned int dwords)
@@ -70,8 +71,8 @@ static unsigned int take_most_reads(u8 *reads, size_t dwords)
 
 static void assert_read_once(void)
 {
-	assert_true(take_most_reads(guest.user_reads, ARRAY_SIZE(guest.user_reads)) <= 1);
-	assert_true(take_most_reads(guest.ggtt_reads, ARRAY_SIZE(guest.ggtt_reads)) <= 3);
+	assert_true(take_most_reads(guest.user_reads, FUZZ_USER_BYTES / 4) <= 1);
+	assert_true(take_most_reads(guest.ggtt_reads, FUZZ_GGTT_BYTES / 4) <= 3);
 }
 
 /*
@@ -88,7 +89,7 @@ static void assert_own(const u32 *address)
 {
 	u64 at = ((u64)address[1] << 32 | address[0]) & GENMASK_ULL(47, 2);
 
-	assert_true(at >= GGTT_START && at < GGTT_START + GGTT_BYTES);
+	assert_true(at >= GGTT_START && at < GGTT_START + FUZZ_GGTT_BYTES);
 }
 
 static u64 next_dword(enum ghyvi_fetch_source source, u64 at)
@@ -120,8 +121,11 @@ static void assert_harmless(const u32 *packet, bool privileged)
 {
 	switch (OPCODE_MI(packet[0])) {
 	case 0x27: /* CLFLUSH */
-	case 0x28: /* REPORT_PERF_COUNT */
 		fail_msg("%#x", packet[0]);
+		break;
+	case 0x28: /* REPORT_PERF_COUNT */
+		if (privileged && packet[1] & 1)
+			assert_own(packet + 1);
 		break;
 	case 0x23: /* UPDATE_GTT */
 		assert_true(privileged);
@@ -273,6 +277,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 	run.mode = choice % ARRAY_SIZE(modes);
 	run.gen = choice & 0x100 ? 8 : 9;
 	run.steps = STEPS_MAX;
+	guest_ggtt_bytes = FUZZ_GGTT_BYTES;
+	guest_user_bytes = FUZZ_USER_BYTES;
 	make_audit(run.gen, choice >> 9 & 3, modes[run.mode]);
 	budget = set_budget(choice & 0x800);
 	if (choice & 0x1000) {
@@ -298,12 +304,14 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 	guest.commands = ghyvi_audit_submission(guest.audit, &guest.submission);
 	assert_false(IS_ERR(guest.commands));
 	assert_read_once();
-	if (ghyvi_audit_extend(guest.commands, guest.tail))
-		guest.tail = first_tail;
+	/* A submission that was split does not reach its tail. */
+	if (ghyvi_commands_tail(guest.commands) != first_tail ||
+	    ghyvi_audit_extend(guest.commands, guest.tail))
+		guest.tail = ghyvi_commands_tail(guest.commands);
 	assert_read_once();
 	assert_within_budget(&budget, 2);
-	memset(guest.ggtt, 0xff, sizeof(guest.ggtt));
-	memset(guest.user, 0xff, sizeof(guest.user));
+	memset(guest.ggtt, 0xff, FUZZ_GGTT_BYTES);
+	memset(guest.user, 0xff, FUZZ_USER_BYTES);
 	if (run.mode != GHYVI_AUDIT_LOG)
 		execute();
 	drop_audit();

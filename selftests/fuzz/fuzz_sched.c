@@ -13,15 +13,15 @@
 
 /* Wrappers of all selectable policies that record the charged time. */
 static struct sched_policy spied_fair, spied_fifo, spied_credit, spied_band;
-#define sched_fair spied_fair
-#define sched_fifo spied_fifo
-#define sched_credit spied_credit
-#define sched_band spied_band
+#define ghyvi_sched_fair spied_fair
+#define ghyvi_sched_fifo spied_fifo
+#define ghyvi_sched_credit spied_credit
+#define ghyvi_sched_band spied_band
 #include "sched/settings.c"
-#undef sched_fair
-#undef sched_fifo
-#undef sched_credit
-#undef sched_band
+#undef ghyvi_sched_fair
+#undef ghyvi_sched_fifo
+#undef ghyvi_sched_credit
+#undef ghyvi_sched_band
 
 #define VGPUS 5
 #define OWNERS (VGPUS + 1) /* the last one: workloads without an owner */
@@ -95,10 +95,10 @@ static const struct {
 	struct sched_policy *spied;
 	const struct sched_policy *real;
 } both[] = {
-	{ &spied_fair, &sched_fair },
-	{ &spied_fifo, &sched_fifo },
-	{ &spied_credit, &sched_credit },
-	{ &spied_band, &sched_band },
+	{ &spied_fair, &ghyvi_sched_fair },
+	{ &spied_fifo, &ghyvi_sched_fifo },
+	{ &spied_credit, &ghyvi_sched_credit },
+	{ &spied_band, &ghyvi_sched_band },
 };
 
 static void spy_charge(struct sched_rq *rq, s64 ns)
@@ -124,7 +124,7 @@ static void set_policy(unsigned int which)
 	for (e = 0; e < FUZZED_ENGINES; e++)
 		for (o = 0; o < OWNERS; o++)
 			engines[e].books[o].steady_ns = now;
-	fair = both[which].real == &sched_fair;
+	fair = both[which].real == &ghyvi_sched_fair;
 	ASSERT(!ghyvi_sched_set_policy(sched, both[which].real->name));
 }
 
@@ -146,7 +146,7 @@ static void clock_arm(void *clock, enum ghyvi_engine_id engine, u64 at)
 
 static const struct ghyvi_sched_clock fuzz_clock = { .now = clock_now, .arm = clock_arm };
 
-static int run(void *pgpu, struct ghyvi_job *job)
+static int run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 {
 	struct fuzz_engine *engine = engine_of(job);
 
@@ -163,7 +163,7 @@ static int run(void *pgpu, struct ghyvi_job *job)
 	return 0;
 }
 
-static void preempt(void *pgpu, struct ghyvi_job *job)
+static void preempt(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 {
 	struct fuzz_engine *engine = engine_of(job);
 	u64 at;
@@ -180,7 +180,7 @@ static void preempt(void *pgpu, struct ghyvi_job *job)
 	}
 }
 
-static void cancel(void *pgpu, struct ghyvi_job *job)
+static void cancel(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 {
 	struct fuzz_engine *engine = engine_of(job);
 
@@ -195,7 +195,7 @@ static void cancel(void *pgpu, struct ghyvi_job *job)
 	}
 }
 
-static int update_tail(void *pgpu, struct ghyvi_job *job, u32 tail)
+static int update_tail(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job, u32 tail)
 {
 	struct fuzz_engine *engine = engine_of(job);
 	struct item *item = container_of(job, struct item, base.job);
@@ -214,6 +214,7 @@ static const struct ghyvi_pgpu_ops ops = {
 	.cancel = cancel,
 	.update_tail = update_tail,
 };
+static struct ghyvi_pgpu_device gpu_device = { .ops = &ops };
 
 static u32 cap_of(unsigned int owner)
 {
@@ -703,7 +704,7 @@ static void init(void)
 	tells_late = false;
 	leave_delay_ns = 50000;
 	window_ns = 1000ULL * GHYVI_SCHED_WINDOW_DEFAULT_US;
-	sched = ghyvi_sched_create_on(&ops, NULL, &fuzz_clock, NULL);
+	sched = ghyvi_sched_create_on(&gpu_device, &fuzz_clock, NULL);
 	for (o = 0; o < VGPUS; o++)
 		owners[o] = ghyvi_sched_entity_create(sched, NULL, NULL);
 	owners[VGPUS] = sched->anon_entity;

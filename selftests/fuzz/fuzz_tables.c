@@ -21,12 +21,12 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 	flags = rnd(4);
 	alias = flags & 1;
 	ghyvi_gtt_set_policy(fake.gtt, ghyvi_shadow_policies[rnd(ghyvi_shadow_policy_count)]->name);
-	set(1, 0, to(3));
-	set(3, 0, to(6));
-	set(6, 0, to(10));
+	write_pte(PML4(0), 0, pte(PDP(0)));
+	write_pte(PDP(0), 0, pte(PD(0)));
+	write_pte(PD(0), 0, pte(PT(0)));
 	for (i = 0; i < 4; i++)
-		set(10, i, to(DATA + i));
-	hold4(1);
+		write_pte(PT(0), i, pte(DATA + i));
+	get_root4(PML4(0));
 	fake.race = flags & 2 ? racing_store : NULL;
 	for (i = 0; input.left && i < MOVES_MAX; i++)
 		move();

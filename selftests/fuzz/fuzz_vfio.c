@@ -1,162 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The user space interface of kernel/vfio: ioctls with arbitrary arguments in buffers that may be
- * too small, reads and writes of any part of any region, mmap, DMA unmap, open and close. This file
- * also implements the argument checks of the kernel's VFIO core (include/linux/vfio.h).
+ * too small, reads and writes of any part of any region, mmap, DMA unmap, open and close.
  */
-#include "../unit/vgpu_guest.h"
+#include "vfio_device.h"
 #include "input.h"
-
-#include "../../kernel/vfio/config.c"
-#include "../../kernel/vfio/ioctl.c"
-#include "../../kernel/vfio/irq.c"
-#include "../../kernel/vfio/region.c"
-#include "../../kernel/vfio/device.c"
 
 #define MOVES_MAX 200
 #define USER_MAX 256
-#define EVENTFDS 4
-
-struct shim_user shim_user;
-
-static struct eventfd_ctx eventfds[EVENTFDS];
-static struct eventfd_ctx *trigger;
-static bool bound;
-
-/* functions of the kernel */
-
-struct eventfd_ctx *eventfd_ctx_fdget(int fd)
-{
-	assert_true(fd >= 0);
-	if (fd >= EVENTFDS)
-		return ERR_PTR(-EBADF);
-	eventfds[fd].refs++;
-	return &eventfds[fd];
-}
-
-static struct page bar_page = { .refs = 1 };
-
-struct page *vmalloc_to_page(const void *memory)
-{
-	static struct page others = { .refs = 1 };
-
-	/* The last page of the table represents all pages. */
-	return memory == ghyvi_vgpu_ggtt_table(vgpu) + GHYVI_GGTT_TABLE_BYTES - PAGE_SIZE ?
-		       &bar_page :
-		       &others;
-}
-
-unsigned long vmalloc_to_pfn(const void *memory)
-{
-	u64 at = (const u8 *)memory - (const u8 *)ghyvi_vgpu_ggtt_table(vgpu);
-
-	assert_true(at < GHYVI_GGTT_TABLE_BYTES);
-	return at >> PAGE_SHIFT;
-}
-
-int remap_pfn_range(struct vm_area_struct *vma, unsigned long at, unsigned long pfn,
-		    unsigned long bytes, unsigned long protection)
-{
-	assert_true(at >= vma->vm_start && bytes <= vma->vm_end - at);
-	return 0;
-}
-
-int vfio_info_add_capability(struct vfio_info_cap *caps, struct vfio_info_cap_header *cap,
-			     size_t bytes)
-{
-	assert_null(caps->buf);
-	caps->buf = malloc(bytes);
-	memcpy(caps->buf, cap, bytes);
-	caps->size = bytes;
-	return 0;
-}
-
-void vfio_info_cap_shift(struct vfio_info_cap *caps, size_t offset)
-{
-	if (caps->buf->next)
-		caps->buf->next += offset;
-}
-
-int vfio_set_irqs_validate_and_prepare(struct vfio_irq_set *set, int vectors, int indices,
-				       size_t *data_bytes)
-{
-	size_t each = 0;
-
-	*data_bytes = 0;
-	if (set->index >= (u32)indices || (u64)set->start + set->count > (u64)vectors ||
-	    set->start >= (u32)vectors ||
-	    set->flags & ~(u32)(VFIO_IRQ_SET_DATA_TYPE_MASK | VFIO_IRQ_SET_ACTION_TYPE_MASK))
-		return -EINVAL;
-	switch (set->flags & VFIO_IRQ_SET_DATA_TYPE_MASK) {
-	case VFIO_IRQ_SET_DATA_NONE:
-		return 0;
-	case VFIO_IRQ_SET_DATA_BOOL:
-		each = 1;
-		break;
-	case VFIO_IRQ_SET_DATA_EVENTFD:
-		each = 4;
-		break;
-	default:
-		return -EINVAL;
-	}
-	*data_bytes = each * set->count;
-	return set->argsz - offsetofend(struct vfio_irq_set, count) < *data_bytes ? -EINVAL : 0;
-}
-
-/* functions of kernel/kvm */
-
-bool ghyvi_kvm_can_track(void)
-{
-	return true;
-}
-
-int ghyvi_kvm_bind(struct ghyvi_vm *gvm, const struct ghyvi_kvm_events *events, void *owner)
-{
-	assert_false(bound);
-	bound = true;
-	return 0;
-}
-
-void ghyvi_kvm_unbind(struct ghyvi_vm *gvm)
-{
-	assert_true(bound);
-	bound = false;
-}
-
-void ghyvi_kvm_unmapping(struct ghyvi_vm *gvm, u64 gfn, u64 count)
-{
-}
-
-bool ghyvi_kvm_may_give_up(void)
-{
-	return false;
-}
-
-void ghyvi_kvm_set_trigger(struct ghyvi_vm *gvm, struct eventfd_ctx *ctx)
-{
-	swap(trigger, ctx);
-	if (ctx)
-		eventfd_ctx_put(ctx);
-}
-
-void ghyvi_kvm_interrupt(void *hv)
-{
-	if (trigger)
-		eventfd_signal(trigger, 1);
-}
-
-/* functions of the mm */
-
-void ghyvi_gtt_unmap(struct ghyvi_gtt *m, u64 gfn, u64 count)
-{
-	assert_true(gfn + count >= gfn);
-}
 
 /* the user space program */
-
-static struct ghyvi_pgpu pgpu = { .resources.aperture_bytes = HIDDEN_START };
-static const struct ghyvi_type type = { .profile = &ghyvi_profile_gen9 };
-static struct ghyvi_device it;
 
 static void put_up_memory(void)
 {
@@ -176,8 +29,9 @@ static void put_up_memory(void)
 static void ask(void)
 {
 	static const unsigned int commands[] = {
-		VFIO_DEVICE_GET_INFO, VFIO_DEVICE_GET_REGION_INFO, VFIO_DEVICE_GET_IRQ_INFO,
-		VFIO_DEVICE_SET_IRQS, VFIO_DEVICE_SET_IRQS,	   VFIO_DEVICE_RESET,
+		VFIO_DEVICE_GET_INFO,	     VFIO_DEVICE_GET_REGION_INFO, VFIO_DEVICE_GET_IRQ_INFO,
+		VFIO_DEVICE_SET_IRQS,	     VFIO_DEVICE_SET_IRQS,	  VFIO_DEVICE_RESET,
+		VFIO_DEVICE_QUERY_GFX_PLANE,
 	};
 	u32 which = rnd(ARRAY_SIZE(commands) + 1);
 	long ret;
@@ -293,14 +147,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 	input_init(data, bytes);
 	if (!there) {
 		assert_int_equal(setup_gen9(&state), 0);
-		it.vdev.dev = &device;
-		it.pgpu = &pgpu;
-		it.type = &type;
-		it.vgpu = vgpu;
-		mutex_init(&it.lock);
-		spin_lock_init(&it.request_lock);
-		ghyvi_unmap_init(&it.unmap, ghyvi_vgpu_gtt(vgpu));
-		ghyvi_reporter_init(&it.reporter, &device);
+		set_up_device();
 		there = true;
 	}
 	it.bar0 = GHYVI_BAR_UNMAPPED;

@@ -111,17 +111,17 @@ static void start_guest(struct vm *vm)
  * The guest handles the interrupt while the engine continues, so the guest or the host may act at
  * that moment.
  */
-static void on_interrupt(void *hv)
+static void on_interrupt(struct ghyvi_hv *hv)
 {
 	struct softgpu_engine *engine = world.executing;
-	struct vm *vm = hv;
+	struct vm *vm = container_of(hv, struct vm, hv);
 
 	/* After the engine has completed the job, the interrupt comes from the device model. */
 	if (!engine || !engine->job || vm_of(engine->job) != vm)
 		return;
 	switch (rnd(4)) {
 	case 1:
-		softgpu_ops.preempt(world.gpu, engine->job);
+		softgpu_ops.preempt(softgpu_device(world.gpu), engine->job);
 		break;
 	case 2: /* change the commands that the engine has not read yet */
 		memset(ram(vm, USER_BATCH + rnd(12)), 0, GHYVI_PAGE_BYTES);

@@ -7,31 +7,17 @@
 
 #include <ghyvi_shim.h>
 
-static struct {
+struct input {
 	const u8 *at;
 	size_t left;
-} input;
+};
+extern struct input input;
 
-static inline void input_init(const u8 *data, size_t bytes)
-{
-	input.at = data;
-	input.left = bytes;
-}
-
-static inline u32 input_take(unsigned int bytes)
-{
-	u32 value = 0;
-
-	for (; bytes && input.left; bytes--, input.left--)
-		value = value << 8 | *input.at++;
-	return value;
-}
+void input_init(const u8 *data, size_t bytes);
+u32 input_take(unsigned int bytes);
 
 /* A number below @n; consumes as few bytes as possible. */
-static __maybe_unused u32 rnd(u32 n)
-{
-	return input_take(n <= 1u << 8 ? 1 : n <= 1u << 16 ? 2 : 4) % n;
-}
+u32 rnd(u32 n);
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes);
 

@@ -36,6 +36,7 @@
 #define WINDOW(vm) ((256u << 20) + (vm)->number * WINDOW_BYTES)
 
 struct vm {
+	struct ghyvi_hv hv;
 	unsigned int number;
 	bool gen9;
 	struct ghyvi_vgpu *vgpu;
@@ -96,9 +97,9 @@ static bool *protection_of(struct vm *vm, u64 gfn)
 	return gfn == MIRROR_GFN ? &vm->mirror_protected : NULL;
 }
 
-static int hv_pin(void *hv, u64 gfn, u64 *bus)
+static int hv_pin(struct ghyvi_hv *hv, u64 gfn, u64 *hpa)
 {
-	struct vm *vm = hv;
+	struct vm *vm = container_of(hv, struct vm, hv);
 	u8 *page;
 
 	if (!is_ram(gfn) || vm->hidden[page_of(gfn)])
@@ -106,13 +107,13 @@ static int hv_pin(void *hv, u64 gfn, u64 *bus)
 	page = vm->host + page_of(gfn) * (size_t)GHYVI_PAGE_BYTES;
 	if (!vm->pins[page_of(gfn)]++)
 		ASAN_UNPOISON_MEMORY_REGION(page, GHYVI_PAGE_BYTES);
-	*bus = virt_to_phys(page);
+	*hpa = virt_to_phys(page);
 	return 0;
 }
 
-static void hv_unpin(void *hv, u64 gfn)
+static void hv_unpin(struct ghyvi_hv *hv, u64 gfn)
 {
-	struct vm *vm = hv;
+	struct vm *vm = container_of(hv, struct vm, hv);
 
 	ASSERT(is_ram(gfn) && vm->pins[page_of(gfn)]);
 	if (!--vm->pins[page_of(gfn)])
@@ -120,18 +121,18 @@ static void hv_unpin(void *hv, u64 gfn)
 					  GHYVI_PAGE_BYTES);
 }
 
-static u64 hv_memory_generation(void *hv)
+static u64 hv_memory_generation(struct ghyvi_hv *hv)
 {
-	return ((struct vm *)hv)->generation;
+	return container_of(hv, struct vm, hv)->generation;
 }
 
-static unsigned int hv_protect(void *hv, const u64 *gfns, unsigned int count)
+static unsigned int hv_protect(struct ghyvi_hv *hv, const u64 *gfns, unsigned int count)
 {
 	unsigned int i;
 	bool *protection;
 
 	for (i = 0; i < count; i++) {
-		protection = protection_of(hv, gfns[i]);
+		protection = protection_of(container_of(hv, struct vm, hv), gfns[i]);
 		if (!protection)
 			break;
 		*protection = true;
@@ -139,17 +140,19 @@ static unsigned int hv_protect(void *hv, const u64 *gfns, unsigned int count)
 	return i;
 }
 
-static void hv_unprotect(void *hv, const u64 *gfns, unsigned int count)
+static void hv_unprotect(struct ghyvi_hv *hv, const u64 *gfns, unsigned int count)
 {
 	unsigned int i;
 	bool *protection;
 
 	for (i = 0; i < count; i++) {
-		protection = protection_of(hv, gfns[i]);
+		protection = protection_of(container_of(hv, struct vm, hv), gfns[i]);
 		if (protection)
 			*protection = false;
 	}
 }
+
+static void on_interrupt(struct ghyvi_hv *hv);
 
 static const struct ghyvi_hv_ops hv_ops = {
 	.pin = hv_pin,
@@ -157,6 +160,7 @@ static const struct ghyvi_hv_ops hv_ops = {
 	.memory_generation = hv_memory_generation,
 	.protect = hv_protect,
 	.unprotect = hv_unprotect,
+	.interrupt = on_interrupt,
 };
 
 /* First KVM drops the protection, then VFIO requires that all pages of the range are unpinned. */
@@ -283,7 +287,7 @@ static void settle(void)
 	pthread_mutex_unlock(&world.courier.lock);
 }
 
-static void cancel(void *pgpu, struct ghyvi_job *job)
+static void cancel(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 {
 	softgpu_ops.cancel(pgpu, job);
 	if (READ_ONCE(world.gpu->engines[job->engine].job) != job)
@@ -296,7 +300,7 @@ static void cancel(void *pgpu, struct ghyvi_job *job)
 
 static void check_job(struct ghyvi_job *job);
 
-static int run_job(void *pgpu, struct ghyvi_job *job)
+static int run_job(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 {
 	check_job(job);
 	return softgpu_ops.run(pgpu, job);
@@ -316,34 +320,27 @@ static void drop_threads(void)
 	for (i = 0; i < GHYVI_ENGINES; i++) {
 		struct softgpu_engine *engine = &world.gpu->engines[i];
 
-		WRITE_ONCE(engine->stopping, true);
-		wake_up_all(&engine->wake);
 		kthread_stop(engine->thread);
-		engine->stopping = false;
 		engine->thread = (void *)&whole_ops;
 	}
 }
 
 /* creation and destruction */
 
-static void on_interrupt(void *hv);
-
 static void vm_create(struct vm *vm, unsigned int number, bool gen8)
 {
 	struct ghyvi_vgpu_params params = {
 		.profile = gen8 ? &ghyvi_profile_gen8 : &ghyvi_profile_gen9,
-		.pgpu_ops = &whole_ops,
-		.pgpu = world.gpu,
+		.pgpu = softgpu_device(world.gpu),
 		.sched = world.sched,
-		.hv_ops = &hv_ops,
-		.hv = vm,
+		.hv = &vm->hv,
 		.aperture_bytes = 256u << 20,
 		.id = 1 + number,
 		.reporter = &vm->reporter,
 		.stats = &vm->stats,
-		.interrupt = on_interrupt,
 	};
 
+	vm->hv.ops = &hv_ops;
 	memset(&vm->stats, 0, sizeof(vm->stats));
 	vm->number = number;
 	vm->gen9 = !gen8;
@@ -384,7 +381,8 @@ static void world_create(unsigned int gen8)
 	world.gpu = softgpu_create();
 	ASSERT(!IS_ERR(world.gpu));
 	drop_threads();
-	world.sched = ghyvi_sched_create_on(&whole_ops, world.gpu, &whole_clock, NULL);
+	softgpu_device(world.gpu)->ops = &whole_ops;
+	world.sched = ghyvi_sched_create_on(softgpu_device(world.gpu), &whole_clock, NULL);
 	ASSERT(!IS_ERR(world.sched));
 	world.courier.stop = false;
 	pthread_create(&world.courier.thread, NULL, deliver_cancelled, NULL);

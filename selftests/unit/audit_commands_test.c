@@ -66,7 +66,7 @@ static void lengths_follow_the_table(void **state)
 	(void)state;
 }
 
-/* Of all headers that differ in what names a command. */
+/* Of all headers that differ in the bits that identify a command. */
 static void each_command(void (*visit)(enum ghyvi_engine_id engine, u32 header,
 				       const struct ghyvi_command *command))
 {
@@ -126,7 +126,7 @@ static const char *name_of(enum ghyvi_engine_id engine, u32 header)
 	return command ? command->name : "";
 }
 
-static void engines_know_their_own(void **state)
+static void each_engine_has_only_its_commands(void **state)
 {
 	assert_string_equal(name_of(GHYVI_RCS, 0x7a000004), "PIPE_CONTROL");
 	assert_string_equal(name_of(GHYVI_BCS, 0x7a000004), "");
@@ -140,11 +140,12 @@ static void engines_know_their_own(void **state)
 	assert_string_equal(name_of(GHYVI_VECS, 0x74020000), "VEBOX_STATE");
 	assert_string_equal(name_of(GHYVI_VECS, 0x70000003), "");
 	assert_string_equal(name_of(GHYVI_VCS, 0x11000001), "MI_LOAD_REGISTER_IMM");
+	assert_string_equal(name_of(GHYVI_VCS, 0x70880000), "VDENC_WEIGHTSOFFSETS_STATE");
 	assert_string_equal(name_of(GHYVI_RCS, 0x0b000000), ""); /* SEMAPHORE_MBOX */
 	assert_string_equal(name_of(GHYVI_RCS, 0x0c000000), ""); /* SET_CONTEXT */
 }
 
-static void domains_differ_where_the_hardware_does(void **state)
+static void kernel_and_user_rules_differ_where_the_hardware_does(void **state)
 {
 	const struct ghyvi_command *store = ghyvi_command_find(GHYVI_RCS, 0x10000002);
 	const struct ghyvi_command *wait = ghyvi_command_find(GHYVI_RCS, 0x0e000002);
@@ -167,7 +168,7 @@ static void registers_are_an_allow_list(void **state)
 {
 	static const u32 never[] = {
 		0x2230,	  0x2234,  0x2080,  0x2030,   0x2034,  0x2038,	  0x203c, 0x20d0,
-		0x229c,	  0x24d0,  0x2270,  0x941c,   0x44200, 0x44304,	  0x4260, 0x101008,
+		0x229c,	  0x24cc,  0x2270,  0x941c,   0x44200, 0x44304,	  0x4260, 0x101008,
 		0x100000, 0x78000, 0x78818, 0x138124, 0x45400, 0x1fffffc, 0,
 	};
 	unsigned int i;
@@ -185,9 +186,34 @@ static void registers_are_an_allow_list(void **state)
 	assert_int_equal(right_of(GHYVI_RCS, 0x2088), GHYVI_REGISTER_KERNEL);
 }
 
+/* Each register that a context saves has a slot, and each slot a register. */
+static void slots_of_registers_are_their_own(void **state)
+{
+	u32 offsets[GHYVI_CONTEXT_SLOTS], offset, saved;
+	const struct ghyvi_register_rule *rule;
+	unsigned int engine, i;
+	int slot;
+
+	for (engine = 0; engine < GHYVI_ENGINES; engine++) {
+		ghyvi_register_slots(engine, offsets);
+		for (offset = 0, saved = 0; offset < GHYVI_REGISTERS_END; offset += 4) {
+			rule = ghyvi_register_find(engine, offset);
+			slot = rule ? ghyvi_register_slot(engine, rule, offset) : -1;
+			if (slot < 0)
+				continue;
+			assert_int_equal(offsets[slot], offset);
+			saved++;
+		}
+		for (i = 0; i < GHYVI_CONTEXT_SLOTS; i++)
+			saved -= !!offsets[i];
+		assert_int_equal(saved, 0);
+		assert_int_equal(offsets[0], ghyvi_engine_base(engine) + 0x400);
+		assert_true(engine != GHYVI_RCS || offsets[GHYVI_CONTEXT_SLOTS - 1]);
+	}
+}
+
 /*
- * A shortcut leads to each plain command, and says what its row says; there are none to anything
- * else.
+ * Each plain command has a shortcut with the values of its row. No other command has one.
  */
 static void shortcuts_are_the_plain_commands(void **state)
 {
@@ -201,8 +227,8 @@ static void shortcuts_are_the_plain_commands(void **state)
 			for (name = 0; name < 0x10000; name++) {
 				header = name << 16 | 0x5a5a;
 				command = ghyvi_command_find(engine, header);
-				shortcut =
-					audit_shortcut_find(&audit_shortcuts(gen)[engine], header);
+				shortcut = audit_shortcut_find(&ghyvi_audit_shortcuts(gen)[engine],
+							       header);
 				if (!command || !command->plain || command->gen > gen) {
 					assert_true(shortcut->least > shortcut->most);
 					continue;
@@ -219,9 +245,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lengths_follow_the_table),
 		cmocka_unit_test(rows_are_sound),
-		cmocka_unit_test(engines_know_their_own),
-		cmocka_unit_test(domains_differ_where_the_hardware_does),
+		cmocka_unit_test(each_engine_has_only_its_commands),
+		cmocka_unit_test(kernel_and_user_rules_differ_where_the_hardware_does),
 		cmocka_unit_test(registers_are_an_allow_list),
+		cmocka_unit_test(slots_of_registers_are_their_own),
 		cmocka_unit_test(shortcuts_are_the_plain_commands),
 	};
 

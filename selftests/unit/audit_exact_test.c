@@ -2,18 +2,6 @@
 /* The text of refusal reports, and what ghyvi_commands_fetch() returns, dword by dword. */
 #include "audit_fixture.h"
 
-static int setup(void **state)
-{
-	make_audit(9, GHYVI_RCS, "full");
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	drop_audit();
-	return 0;
-}
-
 static void assert_told(const char *text, const char *dump)
 {
 	static char dumped[1024];
@@ -208,8 +196,7 @@ static void each_range_of_a_partition_counts(void **state)
 		.gen = 9,
 		.ggtt = { { 0x100000, 0x1000 }, { GGTT_START, GGTT_BYTES } },
 		.nr_ggtt = 2,
-		.read = fixture_read,
-		.update_ggtt = fixture_update,
+		.owner = &fixture_owner,
 		.reporter = &guest.reporter,
 		.stats = &guest.stats,
 	};
@@ -240,8 +227,6 @@ static void register_ranges_end_at_their_last_byte(void **state)
 	submit();
 	assert_int_equal(stops_at(), 0);
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * An auditor over a guest of flat memory: a partition of the GGTT with a ring in it, and a PPGTT
- * that maps little. Counts how often each dword is read.
+ * that maps little. It counts how often each dword is read.
  */
 #ifndef AUDIT_FIXTURE_H
 #define AUDIT_FIXTURE_H
@@ -17,17 +17,14 @@
 #include <linux/err.h>
 
 #define GGTT_START 0x10000000u
-#ifndef GGTT_BYTES
 #define GGTT_BYTES 0x40000u
-#endif
 #define RING GGTT_START
 #define RING_BYTES 0x4000u
+#define BAD MI(0x16, 0) /* no command */
 #define KERNEL_BATCH (GGTT_START + 0x8000)
 #define KERNEL_DATA (GGTT_START + 0x20000)
 #define USER_START 0x7fff00000000ull
-#ifndef USER_BYTES
 #define USER_BYTES 0x800000u
-#endif
 #define USER_BATCH USER_START
 #define USER_BATCH2 (USER_START + 0x10000)
 
@@ -44,11 +41,13 @@
 #define LO(address) ((u32)(address))
 #define HI(address) ((u32)((u64)(address) >> 32))
 
-static struct {
-	u32 ggtt[GGTT_BYTES / 4];
-	u32 user[USER_BYTES / 4];
-	u8 ggtt_reads[GGTT_BYTES / 4];
-	u8 user_reads[USER_BYTES / 4];
+/*
+ * The sizes of the guest's memory from the next make_audit() on, at most GGTT_BYTES and
+ * USER_BYTES.
+ */
+extern u32 guest_ggtt_bytes, guest_user_bytes;
+
+struct audit_guest {
 	u64 unmapped_page; /* of the PPGTT */
 	u64 unmapped_ggtt; /* a page of the GGTT */
 	u64 updated_index, updated_entry;
@@ -61,165 +60,51 @@ static struct {
 	struct ghyvi_submission submission;
 	struct ghyvi_commands *commands;
 	u32 tail;
-} guest;
+	/* Memory, and how often each dword was read. */
+	u32 ggtt[GGTT_BYTES / 4];
+	u32 user[USER_BYTES / 4];
+	u8 ggtt_reads[GGTT_BYTES / 4];
+	u8 user_reads[USER_BYTES / 4];
+};
+extern struct audit_guest guest;
+/* Reads the guest's memory and counts its GGTT updates. */
+extern struct ghyvi_audit_owner fixture_owner;
 
-static int fixture_read(void *owner, struct ghyvi_root *root, u64 address, void *buffer,
-			size_t bytes)
-{
-	u64 start = root ? USER_START : GGTT_START;
-	u64 size = root ? USER_BYTES : GGTT_BYTES;
-	u32 *memory = root ? guest.user : guest.ggtt;
-	u8 *reads = root ? guest.user_reads : guest.ggtt_reads;
-	size_t i;
+void make_audit(unsigned int gen, enum ghyvi_engine_id engine, const char *mode);
+void drop_commands(void);
+void drop_audit(void);
+int setup(void **state);
+int setup_log(void **state);
+int teardown(void **state);
 
-	assert_true(address % PAGE_SIZE + bytes <= PAGE_SIZE);
-	if (address < start || address - start + bytes > size)
-		return -EFAULT;
-	if (root && guest.unmapped_page && address >> 12 == guest.unmapped_page >> 12)
-		return -EFAULT;
-	if (!root && guest.unmapped_ggtt && address >> 12 == guest.unmapped_ggtt >> 12)
-		return -EFAULT;
-	for (i = 0; i < bytes / 4; i++) {
-		((u32 *)buffer)[i] = READ_ONCE(memory[(address - start) / 4 + i]);
-		reads[(address - start) / 4 + i]++;
-	}
-	return 0;
-}
-
-static void fixture_update(void *owner, u64 index, u64 entry)
-{
-	guest.updated_index = index;
-	guest.updated_entry = entry;
-	guest.updates++;
-	if (guest.update_us)
-		usleep_range(guest.update_us, guest.update_us);
-}
-
-static void make_audit(unsigned int gen, enum ghyvi_engine_id engine, const char *mode)
-{
-	const struct ghyvi_audit_params params = {
-		.gen = gen,
-		.ggtt = { { GGTT_START, GGTT_BYTES } },
-		.nr_ggtt = 1,
-		.read = fixture_read,
-		.update_ggtt = fixture_update,
-		.reporter = &guest.reporter,
-		.stats = &guest.stats,
-	};
-
-	memset(&guest, 0, sizeof(guest));
-	shim_quiet = true;
-	guest.device.name = "test";
-	ghyvi_reporter_init(&guest.reporter, &guest.device);
-	guest.audit = ghyvi_audit_create(&params);
-	assert_false(IS_ERR(guest.audit));
-	assert_int_equal(ghyvi_audit_set_mode(guest.audit, mode), 0);
-	guest.submission = (struct ghyvi_submission){
-		.engine = engine,
-		.root = (struct ghyvi_root *)&guest,
-		.ppgtt_mask = GENMASK_ULL(47, 0),
-		.lrca = 0x10100000,
-		.ring_start = RING,
-		.ring_bytes = RING_BYTES,
-	};
-}
-
-static void drop_commands(void)
-{
-	ghyvi_commands_free(guest.commands);
-	guest.commands = NULL;
-}
-
-static void drop_audit(void)
-{
-	drop_commands();
-	ghyvi_audit_destroy(guest.audit);
-}
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define LOG_TEST(f) cmocka_unit_test_setup_teardown(f, setup_log, teardown)
 
 /* Begin a new submission, ring empty. */
-static __maybe_unused void fresh(void)
-{
-	drop_commands();
-	memset(guest.ggtt_reads, 0, sizeof(guest.ggtt_reads));
-	memset(guest.user_reads, 0, sizeof(guest.user_reads));
-	guest.tail = guest.submission.head;
-}
-
-static __maybe_unused void put_ring_dwords(const u32 *dwords, unsigned int count)
-{
-	unsigned int i;
-
-	for (i = 0; i < count; i++) {
-		guest.ggtt[(RING - GGTT_START + guest.tail) / 4] = dwords[i];
-		guest.tail = (guest.tail + 4) % RING_BYTES;
-	}
-}
+void fresh(void);
+void put_ring_dwords(const u32 *dwords, unsigned int count);
 
 #define DWORDS(...) ((const u32[]){ __VA_ARGS__ }), (sizeof((const u32[]){ __VA_ARGS__ }) / 4)
 #define ring(...) put_ring_dwords(DWORDS(__VA_ARGS__))
 
-static __maybe_unused void put_dwords(u64 address, const u32 *dwords, unsigned int count)
-{
-	if (address >= USER_START)
-		memcpy(guest.user + (address - USER_START) / 4, dwords, 4 * count);
-	else
-		memcpy(guest.ggtt + (address - GGTT_START) / 4, dwords, 4 * count);
-}
+void put_dwords(u64 address, const u32 *dwords, unsigned int count);
 
 #define put(address, ...) put_dwords(address, DWORDS(__VA_ARGS__))
 
-static __maybe_unused const char *last(void)
-{
-	static char text[GHYVI_REPORT_BYTES];
-
-	ghyvi_report_last(&guest.reporter, text, sizeof(text));
-	return text;
-}
+const char *last(void);
 
 /* Audit what is in the ring. */
-static __maybe_unused void submit(void)
-{
-	drop_commands();
-	guest.submission.tail = guest.tail;
-	guest.commands = ghyvi_audit_submission(guest.audit, &guest.submission);
-	assert_false(IS_ERR(guest.commands));
-}
-
-static __maybe_unused int fetch(enum ghyvi_fetch_source source, u64 at, u32 ring_head, u32 *dword)
-{
-	struct ghyvi_cmd_prefetch window;
-	int ret = ghyvi_commands_fetch(guest.commands, source, 0, at, ring_head, &window);
-
-	if (ret <= 0)
-		return ret;
-	*dword = window.dwords[0];
-	return 1;
-}
+void submit(void);
+int fetch(enum ghyvi_fetch_source source, u64 at, u32 ring_head, u32 *dword);
 
 /* May a command begin there? */
-static __maybe_unused bool begins(enum ghyvi_fetch_source source, unsigned int level, u64 at,
-				  u32 ring_head)
-{
-	struct ghyvi_cmd_prefetch window;
-
-	return ghyvi_commands_fetch(guest.commands, source, level, at, ring_head, &window) > 0 &&
-	       window.starts & 1;
-}
+bool begins(enum ghyvi_fetch_source source, unsigned int level, u64 at, u32 ring_head);
 
 /* Where in the ring the engine would be stopped; the tail when nowhere. */
-static __maybe_unused u32 stops_at(void)
-{
-	u32 at = guest.submission.head, dword;
-	int ret;
+u32 stops_at(void);
 
-	for (; at != guest.tail; at = (at + 4) % RING_BYTES) {
-		ret = fetch(GHYVI_FETCH_RING, at, 0, &dword);
-		if (ret == -EACCES)
-			break;
-		assert_int_equal(ret, 1);
-	}
-	return at;
-}
+/* The ring starts USER_BATCH and is audited. */
+void run_user_batch(void);
 
 #define assert_passed()                                  \
 	do {                                             \

@@ -33,7 +33,7 @@ static int try_submission(void)
 	return -ENOMEM;
 }
 
-/* By a batch, and no-operations up to where the ring would be full. */
+/* Extend the ring by a batch, and by no-ops until it would be full. */
 static int try_extension(void)
 {
 	u32 tail = guest.tail;
@@ -66,7 +66,7 @@ static void fail_each(const char *mode, unsigned long least)
 		assert_int_equal(err, -ENOMEM);
 		assert_int_equal(atomic64_read(&guest.stats.audit_rejects), 0);
 		if (guest.commands)
-			assert_passed(); /* up to where it was before */
+			assert_passed(); /* up to the old tail */
 		else
 			assert_int_equal(try_submission(), 0);
 		assert_int_equal(try_extension(), 0);

@@ -19,11 +19,10 @@
 static const char *const rules[] = { "refused", "dropped", "allowed", "own-space",
 				     "own-or-refused" };
 static const char *const spaces[] = { "none", "ppgtt", "bit22", "bit21", "dword1-bit0", "post" };
-static const char *const checks[] = { "none",	       "batch-start",  "batch-end",
-				      "batch-may-end", "load-imm",     "semaphore",
-				      "flush-dw",      "pipe-control", "update-gtt" };
-static const char *const rights[] = { "read-only", "kernel", "control", "listed",
-				      "blitter",   "gen8",   "all",	"gpr" };
+static const char *const checks[] = { "none",	    "batch-start", "batch-end", "batch-may-end",
+				      "load-imm",   "semaphore",   "flush-dw",	"pipe-control",
+				      "update-gtt", "store-data",  "atomic" };
+static const char *const rights[] = { "read-only", "kernel", "control", "listed", "all", "gpr" };
 
 static void list_command(FILE *to, u32 first, u32 last, const struct ghyvi_command *command)
 {
@@ -48,7 +47,7 @@ static void list_command(FILE *to, u32 first, u32 last, const struct ghyvi_comma
 	fputc('\n', to);
 }
 
-/* Each with the headers, lower halves aside, that lead to it on @engine. */
+/* Each command with the headers, without their lower halves, that select it on @engine. */
 static void list_commands(FILE *to, enum ghyvi_engine_id engine)
 {
 	const struct ghyvi_command *command, *before = NULL;
@@ -77,8 +76,9 @@ static void list_registers(FILE *to, enum ghyvi_engine_id engine)
 		if (rule == before)
 			continue;
 		if (before)
-			fprintf(to, "%06x-%06x %s%s\n", first, offset - 1, rights[before->right],
-				before->masked ? " masked" : "");
+			fprintf(to, "%06x-%06x %s%s slot=%d\n", first, offset - 1,
+				rights[before->right], before->masked ? " masked" : "",
+				ghyvi_register_slot(engine, before, first));
 		before = rule;
 		first = offset;
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What shadowing costs without a hypervisor: nanoseconds, one JSON object. */
+/* The cost of shadowing without a hypervisor, in nanoseconds, as one JSON object. */
 #include "gtt_fake.h"
 
 #define ROUNDS 2000u
@@ -26,17 +26,17 @@ static void bind_surface(u32 number)
 	u32 e;
 
 	for (e = 0; e < SURFACE_PAGES; e++)
-		page_of(4 + e / 512)[e % 512] = to(DATA + (number % SURFACES) * 1024 + e);
+		guest_page(PT_GFN + e / 512)[e % 512] = pte(DATA + (number % SURFACES) * 1024 + e);
 }
 
-/* Surfaces whose pages are pinned already take each other's place: nanoseconds an entry. */
+/* Bind surfaces, whose pages are pinned already, in place of others: nanoseconds per entry. */
 static double rebind_rounds(u64 flags)
 {
 	u64 start = 0;
 	u32 i;
 
-	set(3, 0, to(4) | flags);
-	set(3, 1, to(5) | flags);
+	write_pte(PD_GFN, 0, pte(PT_GFN) | flags);
+	write_pte(PD_GFN, 1, pte(PT2_GFN) | flags);
 	for (i = 0; i < SURFACES; i++) {
 		bind_surface(i);
 		ghyvi_gtt_flush(fake.gtt);
@@ -50,7 +50,7 @@ static double rebind_rounds(u64 flags)
 	return (double)start / (ROUNDS / 10) / SURFACE_PAGES;
 }
 
-/* Entries that lead nowhere, each time others: nanoseconds an entry. */
+/* Write entries without memory, different ones each time: nanoseconds per entry. */
 static double reject_rounds(void)
 {
 	u64 start = 0;
@@ -58,7 +58,7 @@ static double reject_rounds(void)
 
 	for (i = 0; i < ROUNDS / 10; i++) {
 		for (e = 0; e < 512; e++)
-			page_of(4)[e] = to(RAM_PAGES + 512 * i + e);
+			guest_page(PT_GFN)[e] = pte(RAM_PAGES + 512 * i + e);
 		start -= ktime_get_ns();
 		ghyvi_gtt_flush(fake.gtt);
 		start += ktime_get_ns();
@@ -76,12 +76,12 @@ int main(void)
 	fake.unchecked = true;
 	ghyvi_gtt_set_ggtt_gfn(fake.gtt, GHYVI_INVALID_GFN);
 	ghyvi_gtt_set_policy(fake.gtt, "strict");
-	plant(1);
-	hold4(1);
+	build_tree(PML4_GFN);
+	get_root4(PML4_GFN);
 	ghyvi_gtt_sync(fake.gtt, NULL);
 	start = ktime_get_ns();
 	for (i = 0; i < ROUNDS; i++)
-		set(4, i % 512, to(DATA + i % 64));
+		write_pte(PT_GFN, i % 512, pte(DATA + i % 64));
 	trap = per_round(start, ROUNDS);
 	idle = sync_rounds();
 
@@ -89,12 +89,12 @@ int main(void)
 	ghyvi_gtt_sync(fake.gtt, NULL);
 	start = ktime_get_ns();
 	for (i = 0; i < ROUNDS; i++) {
-		set(4, i % 512, to(DATA + (i + 1) % 64));
+		write_pte(PT_GFN, i % 512, pte(DATA + (i + 1) % 64));
 		ghyvi_gtt_sync(fake.gtt, NULL);
 	}
 	resync = per_round(start, ROUNDS);
 
-	set(4, 0, 0);
+	write_pte(PT_GFN, 0, 0);
 	start = ktime_get_ns();
 	for (i = 0; i < ROUNDS; i++)
 		ghyvi_gtt_flush(fake.gtt); /* scans, does not protect */
@@ -102,7 +102,7 @@ int main(void)
 	start = 0;
 	for (i = 0; i < ROUNDS / 10; i++) {
 		for (e = 0; e < 512; e++)
-			page_of(4)[e] = to(DATA + (e + i) % 600);
+			guest_page(PT_GFN)[e] = pte(DATA + (e + i) % 600);
 		start -= ktime_get_ns();
 		ghyvi_gtt_flush(fake.gtt);
 		start += ktime_get_ns();
@@ -111,7 +111,7 @@ int main(void)
 	ghyvi_gtt_set_policy(fake.gtt, "full");
 	rebind = rebind_rounds(0);
 	rebind_64k = rebind_rounds(GHYVI_ENTRY_64K);
-	set(3, 0, to(4));
+	write_pte(PD_GFN, 0, pte(PT_GFN));
 	reject = reject_rounds();
 
 	ghyvi_gtt_set_ggtt_gfn(fake.gtt, 0x10000);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What it costs to go from one vGPU's workload to another's: two vGPUs in turn, through the
- * scheduler and an engine of the software GPU. One JSON line, per workload. Of next to empty ones:
- * everything, which is the time until the other one is back; and of that on the engine (loading and
- * saving a context), which is charged to the vGPU. Of longer ones: what the engine idles between
- * them. And from submitting one to an idle engine until it is complete. tools/sched-sim takes its
- * switch cost from here.
+ * The cost of a switch between workloads of two vGPUs, through the scheduler and an engine of the
+ * software GPU. One JSON line, per workload. For nearly empty workloads: the whole time of a
+ * switch, and the part of it on the engine (loading and saving a context), which is charged to the
+ * vGPU. For longer ones: the time that the engine idles between them. Also the time from a
+ * submission to an idle engine to its completion. tools/sched-sim takes its switch cost from here.
  */
 #include <ghyvi/sched.h>
 #include "softgpu_fixture.h"
@@ -126,7 +125,7 @@ static double time_alone(struct player *player)
 int main(void)
 {
 	struct rig *rig = rig_new(9);
-	struct ghyvi_sched *sched = ghyvi_sched_create(&softgpu_ops, rig->gpu);
+	struct ghyvi_sched *sched = ghyvi_sched_create(softgpu_device(rig->gpu));
 	struct player *players = calloc(2, sizeof(*players));
 	struct cost empty, longer;
 	unsigned int i;

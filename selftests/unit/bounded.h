@@ -7,8 +7,7 @@
 #define BOUNDED_H
 
 /*
- * The clock starts, and case @name is what runs from here on; NULL: no case, and no bound. @name
- * stays.
+ * Start the clock of case @name, or stop it if @name is NULL. The string must stay valid.
  */
 void bound_case(const char *name);
 

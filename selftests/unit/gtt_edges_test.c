@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where buffers, ranges and tables end; and that the self-check looks at their last entries, too.
+ * The ends of buffers, ranges and tables, also in the self-check.
  */
 #include "gtt_fake.h"
 
-/* Where the host reads. */
+/* Reads by the host. */
 
 #define TOP_OF_48 (BIT_ULL(48) - 4096)
 
@@ -13,23 +13,22 @@ static void mark(u64 gfn)
 	unsigned int i;
 
 	for (i = 0; i < 512; i++)
-		page_of(gfn)[i] = gfn << 32 | i;
+		guest_page(gfn)[i] = gfn << 32 | i;
 }
 
 /*
- * The last page of the address space is DATA, the first DATA + 1, and the one after that is not
- * there.
+ * The last page of the address space is DATA, the first is DATA + 1, and the second is not present.
  */
-static void plant_ends(void)
+static void build_ends(void)
 {
 	mark(DATA);
 	mark(DATA + 1);
-	plant(1);
-	set(4, 0, to(DATA + 1));
-	set(1, 511, to(6));
-	set(6, 511, to(7));
-	set(7, 511, to(8));
-	set(8, 511, to(DATA));
+	build_tree(PML4_GFN);
+	write_pte(PT_GFN, 0, pte(DATA + 1));
+	write_pte(PML4_GFN, 511, pte(PDP_B_GFN));
+	write_pte(PDP_B_GFN, 511, pte(PD_B_GFN));
+	write_pte(PD_B_GFN, 511, pte(PT_B_GFN));
+	write_pte(PT_B_GFN, 511, pte(DATA));
 }
 
 static void assert_ends_are_read(struct ghyvi_root *root, u64 top)
@@ -37,11 +36,12 @@ static void assert_ends_are_read(struct ghyvi_root *root, u64 top)
 	u64 got[3] = { 1, 2, 3 };
 
 	assert_int_equal(ghyvi_gtt_ppgtt_read(root, top + 4080, got, 16), 0);
-	assert_true(got[0] == page_of(DATA)[510] && got[1] == page_of(DATA)[511] && got[2] == 3);
+	assert_true(got[0] == guest_page(DATA)[510] && got[1] == guest_page(DATA)[511] &&
+		    got[2] == 3);
 	assert_int_equal(ghyvi_gtt_ppgtt_read(root, top + 4088, got, 16), 0);
-	assert_true(got[0] == page_of(DATA)[511] && got[1] == page_of(DATA + 1)[0]);
+	assert_true(got[0] == guest_page(DATA)[511] && got[1] == guest_page(DATA + 1)[0]);
 	assert_int_equal(ghyvi_gtt_ppgtt_read(root, 4088, got, 8), 0);
-	assert_true(got[0] == page_of(DATA + 1)[511]);
+	assert_true(got[0] == guest_page(DATA + 1)[511]);
 	assert_int_equal(ghyvi_gtt_ppgtt_read(root, 4088, got, 9), -EFAULT);
 	assert_int_equal(ghyvi_gtt_ppgtt_read(root, 4096, got, 0), 0);
 	assert_int_equal(ghyvi_gtt_ppgtt_read(root, 4096, got, 1), -EFAULT);
@@ -49,37 +49,39 @@ static void assert_ends_are_read(struct ghyvi_root *root, u64 top)
 
 static void reads_end_with_the_buffer_and_wrap_with_the_address_space(void **state)
 {
-	u64 gpa[4] = { 3 << 12, 9 << 12, 10 << 12, 7 << 12 };
+	u64 gpa[4] = { PD_GFN << 12, PD2_GFN << 12, PD3_GFN << 12, PD_B_GFN << 12 };
 
-	plant_ends();
-	assert_ends_are_read(hold4(1), TOP_OF_48);
-	assert_ends_are_read(hold(gpa, 3), 0xfffff000);
+	build_ends();
+	assert_ends_are_read(get_root4(PML4_GFN), TOP_OF_48);
+	assert_ends_are_read(get_root(gpa, 3), 0xfffff000);
 }
 
-static void nested_reads_end_there_too(void **state)
+static void nested_reads_end_with_the_buffer_and_wrap_too(void **state)
 {
-	u64 gpa[4] = { 3 << 12, 9 << 12, 10 << 12, 7 << 12 };
+	u64 gpa[4] = { PD_GFN << 12, PD2_GFN << 12, PD3_GFN << 12, PD_B_GFN << 12 };
 
 	assert_int_equal(ghyvi_gtt_set_policy(fake.gtt, "nested"), 0);
-	plant_ends();
-	assert_ends_are_read(hold4(1), TOP_OF_48);
-	assert_ends_are_read(hold(gpa, 3), 0xfffff000);
+	build_ends();
+	assert_ends_are_read(get_root4(PML4_GFN), TOP_OF_48);
+	assert_ends_are_read(get_root(gpa, 3), 0xfffff000);
 }
 
-/* No GPU of these has pages of 1 GiB; bit 7 of an entry of the last level has another meaning. */
-static void nested_reads_know_which_entries_are_of_large_pages(void **state)
+/*
+ * These GPUs have no pages of 1 GiB, and bit 7 of an entry of the last level has another meaning.
+ */
+static void nested_reads_tell_large_pages_from_tables(void **state)
 {
 	struct ghyvi_root *root;
 	u64 got = 1;
 
 	assert_int_equal(ghyvi_gtt_set_policy(fake.gtt, "nested"), 0);
 	mark(DATA);
-	plant(1);
-	set(4, 0, to(DATA) | GHYVI_ENTRY_LARGE);
-	set(2, 1, to(3) | GHYVI_ENTRY_LARGE);
-	root = hold4(1);
+	build_tree(PML4_GFN);
+	write_pte(PT_GFN, 0, pte(DATA) | GHYVI_ENTRY_LARGE);
+	write_pte(PDP_GFN, 1, pte(PD_GFN) | GHYVI_ENTRY_LARGE);
+	root = get_root4(PML4_GFN);
 	assert_int_equal(ghyvi_gtt_ppgtt_read(root, 8, &got, 8), 0);
-	assert_true(got == page_of(DATA)[1]);
+	assert_true(got == guest_page(DATA)[1]);
 	assert_int_equal(ghyvi_gtt_ppgtt_read(root, BIT_ULL(30) + 8, &got, 8), 0);
 	assert_true(got == 0);
 }
@@ -87,17 +89,17 @@ static void nested_reads_know_which_entries_are_of_large_pages(void **state)
 #define GGTT_INDEX (FIRST_GGTT_TABLE * GHYVI_ENTRIES)
 #define GGTT_ADDRESS ((u64)GGTT_INDEX << 12)
 
-static void global_writes_have_any_length(void **state)
+static void ggtt_writes_may_have_any_length(void **state)
 {
 	static const unsigned char text[] = "0123456789abcdefghijklmnopqrstuv";
 	unsigned char got[40];
 	unsigned int offset, bytes;
 
-	fake.guest_ggtt[GGTT_INDEX + 3] = to(DATA);
+	fake.guest_ggtt[GGTT_INDEX + 3] = pte(DATA);
 	ghyvi_gtt_sync(fake.gtt, NULL);
 	for (offset = 0; offset < 8; offset++)
 		for (bytes = 0; bytes <= 32; bytes++) {
-			memset(page_of(DATA), 0xee, 4096);
+			memset(guest_page(DATA), 0xee, 4096);
 			assert_int_equal(ghyvi_gtt_ggtt_write(fake.gtt,
 							      GGTT_ADDRESS + 3 * 4096 + offset,
 							      text, bytes),
@@ -108,7 +110,7 @@ static void global_writes_have_any_length(void **state)
 							     bytes),
 					 0);
 			assert_memory_equal(got, text, bytes);
-			assert_int_equal(((u8 *)page_of(DATA))[offset + bytes], 0xee);
+			assert_int_equal(((u8 *)guest_page(DATA))[offset + bytes], 0xee);
 		}
 }
 
@@ -116,28 +118,28 @@ static void engine_stores_to_the_ggtt_take_effect_at_once(void **state)
 {
 	u64 last = GGTT_INDEX + 4 * GHYVI_ENTRIES - 1;
 
-	ghyvi_gtt_ggtt_store(fake.gtt, GGTT_INDEX, to(DATA));
-	assert_true(fake.guest_ggtt[GGTT_INDEX] == to(DATA));
-	assert_true(fake.ggtt[GGTT_INDEX] == maps(DATA));
-	ghyvi_gtt_ggtt_store(fake.gtt, last, to(DATA + 1));
-	assert_true(fake.guest_ggtt[last] == to(DATA + 1));
-	assert_true(fake.ggtt[last] == maps(DATA + 1));
+	ghyvi_gtt_ggtt_store(fake.gtt, GGTT_INDEX, pte(DATA));
+	assert_true(fake.guest_ggtt[GGTT_INDEX] == pte(DATA));
+	assert_true(fake.ggtt[GGTT_INDEX] == spte(DATA));
+	ghyvi_gtt_ggtt_store(fake.gtt, last, pte(DATA + 1));
+	assert_true(fake.guest_ggtt[last] == pte(DATA + 1));
+	assert_true(fake.ggtt[last] == spte(DATA + 1));
 	ghyvi_gtt_ggtt_store(fake.gtt, last, 0);
 	assert_true(fake.ggtt[last] == 0);
 	/* Not the vGPU's. */
-	ghyvi_gtt_ggtt_store(fake.gtt, last + 1, to(DATA));
-	ghyvi_gtt_ggtt_store(fake.gtt, GGTT_INDEX - 1, to(DATA));
-	ghyvi_gtt_ggtt_store(fake.gtt, ~0ull, to(DATA));
+	ghyvi_gtt_ggtt_store(fake.gtt, last + 1, pte(DATA));
+	ghyvi_gtt_ggtt_store(fake.gtt, GGTT_INDEX - 1, pte(DATA));
+	ghyvi_gtt_ggtt_store(fake.gtt, ~0ull, pte(DATA));
 	assert_true(fake.guest_ggtt[GGTT_INDEX - 1] == 0);
 	assert_int_equal(STAT(pinned_pages_now), 2);
-	/* And what the guest says about a nested job is the pGPU's to read. */
+	/* With nested jobs the pGPU reads the guest's entries itself. */
 	assert_int_equal(ghyvi_gtt_set_policy(fake.gtt, "nested"), 0);
-	ghyvi_gtt_ggtt_store(fake.gtt, GGTT_INDEX + 5, to(DATA + 2));
-	assert_true(fake.guest_ggtt[GGTT_INDEX + 5] == to(DATA + 2));
+	ghyvi_gtt_ggtt_store(fake.gtt, GGTT_INDEX + 5, pte(DATA + 2));
+	assert_true(fake.guest_ggtt[GGTT_INDEX + 5] == pte(DATA + 2));
 	assert_true(fake.ggtt[GGTT_INDEX + 5] == 0);
 }
 
-static void only_as_many_ranges_count_as_there_are(void **state)
+static void ranges_beyond_their_number_are_ignored(void **state)
 {
 	struct ghyvi_gtt_params params = fake.gtt->params;
 	struct ghyvi_gtt *gtt;
@@ -152,80 +154,85 @@ static void only_as_many_ranges_count_as_there_are(void **state)
 	ghyvi_gtt_destroy(gtt);
 }
 
-/* What goes with memory that goes, and what stays. */
+/* Unmapping memory: which roots and pages are released, and which stay. */
 
-static void memory_beside_a_root_is_none_of_it(void **state)
+static void unmapping_pages_beside_a_root_keeps_the_root(void **state)
 {
 	struct ghyvi_root *root;
 
-	plant(11);
-	set(14, 0, to(DATA));
-	root = hold4(11);
-	release_all(); /* the mm keeps it */
-	ghyvi_gtt_unmap(fake.gtt, 10, 1);
-	ghyvi_gtt_unmap(fake.gtt, 12, 3);
-	ghyvi_gtt_unmap(fake.gtt, 0, 11);
-	assert_ptr_equal(hold4(11), root);
-	release_all();
-	ghyvi_gtt_unmap(fake.gtt, 0, 12);
-	assert_int_equal(fake.pins[11], 0);
+	build_tree(PML4_B_GFN);
+	write_pte(PT_B_GFN, 0, pte(DATA));
+	root = get_root4(PML4_B_GFN);
+	put_all_roots(); /* the gtt keeps the root */
+	ghyvi_gtt_unmap(fake.gtt, PML4_B_GFN - 1, 1);
+	ghyvi_gtt_unmap(fake.gtt, PML4_B_GFN + 1, 3);
+	ghyvi_gtt_unmap(fake.gtt, 0, PML4_B_GFN);
+	assert_ptr_equal(get_root4(PML4_B_GFN), root);
+	put_all_roots();
+	ghyvi_gtt_unmap(fake.gtt, 0, PML4_B_GFN + 1);
+	assert_int_equal(fake.pins[PML4_B_GFN], 0);
 	assert_int_equal(fake.gtt->nr_roots, 0);
-	hold4(11);
-	release_all();
-	ghyvi_gtt_unmap(fake.gtt, 11, 1);
+	get_root4(PML4_B_GFN);
+	put_all_roots();
+	ghyvi_gtt_unmap(fake.gtt, PML4_B_GFN, 1);
 	assert_int_equal(fake.gtt->nr_roots, 0);
 }
 
-static void a_root_of_three_levels_goes_with_any_of_its_directories(void **state)
+static void a_three_level_root_is_forgotten_with_any_of_its_directories(void **state)
 {
-	u64 gpa[4] = { 13 << 12, 18 << 12, 23 << 12, 28 << 12 };
+	const u64 directories[4] = { 13, 18, 23, 28 };
+	u64 gpa[4];
 	unsigned int i;
 
+	for (i = 0; i < 4; i++)
+		gpa[i] = directories[i] << 12;
 	for (i = 0; i < 4; i++) {
-		hold(gpa, 3);
-		release_all();
+		get_root(gpa, 3);
+		put_all_roots();
 		assert_int_equal(fake.gtt->nr_roots, 1);
-		ghyvi_gtt_unmap(fake.gtt, 14 + 5 * i, 4);
-		ghyvi_gtt_unmap(fake.gtt, 9 + 5 * i, 4);
+		ghyvi_gtt_unmap(fake.gtt, directories[i] + 1, 4);
+		ghyvi_gtt_unmap(fake.gtt, directories[i] - 4, 4);
 		assert_int_equal(fake.gtt->nr_roots, 1);
-		ghyvi_gtt_unmap(fake.gtt, 13 + 5 * i, 1);
+		ghyvi_gtt_unmap(fake.gtt, directories[i], 1);
 		assert_int_equal(fake.gtt->nr_roots, 0);
 	}
-	/* The pages that a tree of four levels does not have are not taken for page 0. */
-	plant(11);
-	hold4(11);
-	release_all();
+	/* The unused page directories of a four-level root are not mistaken for page 0. */
+	build_tree(PML4_B_GFN);
+	get_root4(PML4_B_GFN);
+	put_all_roots();
 	ghyvi_gtt_unmap(fake.gtt, 0, 1);
 	assert_int_equal(fake.gtt->nr_roots, 1);
 }
 
-static void a_large_page_goes_with_its_first_and_its_last_page(void **state)
+static void unmapping_the_first_or_last_page_zaps_a_large_page(void **state)
 {
 	static const u64 gone[] = { LARGE_WHOLE, LARGE_WHOLE + 511 };
 	static const u64 stays[] = { LARGE_WHOLE - 1, LARGE_WHOLE + 512 };
 	struct ghyvi_root *root;
 	unsigned int i;
 
-	plant(1);
-	set(3, 1, to(LARGE_WHOLE) | GHYVI_ENTRY_LARGE);
-	/* Its neighbours are pinned, too: else nothing would be looked at. */
-	set(4, 0, to(LARGE_WHOLE - 1));
-	set(4, 1, to(LARGE_WHOLE + 512));
-	root = hold4(1);
+	build_tree(PML4_GFN);
+	write_pte(PD_GFN, 1, pte(LARGE_WHOLE) | GHYVI_ENTRY_LARGE);
+	/* Its neighbours are pinned, too; otherwise unmapping them would do nothing. */
+	write_pte(PT_GFN, 0, pte(LARGE_WHOLE - 1));
+	write_pte(PT_GFN, 1, pte(LARGE_WHOLE + 512));
+	root = get_root4(PML4_GFN);
 	for (i = 0; i < 2; i++) {
 		ghyvi_gtt_sync(fake.gtt, root);
 		ghyvi_gtt_unmap(fake.gtt, stays[i], 1);
-		assert_true(shadow(ghyvi_root_bus(root), 2, 0u, 0u)[1] & GHYVI_ENTRY_LARGE);
+		assert_true(shadow_table(ghyvi_root_dma(root), 2, 0u, 0u)[1] & GHYVI_ENTRY_LARGE);
 		assert_true(is_scratch(shadow_pt(root)[i]));
 		ghyvi_gtt_unmap(fake.gtt, gone[i], 1);
-		assert_true(leads_to_scratch(shadow(ghyvi_root_bus(root), 2, 0u, 0u)[1], 2));
+		assert_true(maps_scratch(shadow_table(ghyvi_root_dma(root), 2, 0u, 0u)[1], 2));
 		assert_int_equal(fake.pins[gone[i]], 0);
 	}
 }
 
 /* The self-check. */
 
-/* The GGTT's pages take turns: whichever one it begins with, a wrong entry is one difference. */
+/*
+ * The check starts at a different page of the GGTT each time. It always counts a wrong entry once.
+ */
 static void corrupt(struct ghyvi_root *root, u64 *entry, u64 value)
 {
 	u64 right = *entry;
@@ -244,25 +251,25 @@ static void the_self_check_looks_at_the_last_entries(void **state)
 	struct ghyvi_root *root;
 	u64 *split, *pd, *pt, *groups;
 
-	plant(1);
-	set(4, 511, to(DATA));
-	set(4, 300, to(DATA + 1));
-	set(3, 1, to(LARGE_SCATTERED) | GHYVI_ENTRY_LARGE);
-	set(3, 2, to(5) | GHYVI_ENTRY_64K);
-	set(5, 496, to(DATA + 64));
-	set(3, 511, to(6));
-	fake.guest_ggtt[GGTT_INDEX + 4 * GHYVI_ENTRIES - 1] = to(DATA + 2);
-	fake.guest_ggtt[GGTT_INDEX + 5] = to(DATA + 3);
-	root = hold4(1);
+	build_tree(PML4_GFN);
+	write_pte(PT_GFN, 511, pte(DATA));
+	write_pte(PT_GFN, 300, pte(DATA + 1));
+	write_pte(PD_GFN, 1, pte(LARGE_SCATTERED) | GHYVI_ENTRY_LARGE);
+	write_pte(PD_GFN, 2, pte(PT2_GFN) | GHYVI_ENTRY_64K);
+	write_pte(PT2_GFN, 496, pte(DATA + 64));
+	write_pte(PD_GFN, 511, pte(PT3_GFN));
+	fake.guest_ggtt[GGTT_INDEX + 4 * GHYVI_ENTRIES - 1] = pte(DATA + 2);
+	fake.guest_ggtt[GGTT_INDEX + 5] = pte(DATA + 3);
+	root = get_root4(PML4_GFN);
 	ghyvi_gtt_sync(fake.gtt, root);
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
-	pd = shadow(ghyvi_root_bus(root), 2, 0u, 0u);
+	pd = shadow_table(ghyvi_root_dma(root), 2, 0u, 0u);
 	pt = shadow_pt(root);
-	split = phys_to_virt(pd[1] & GHYVI_SHADOW_ADDRESS_MASK);
-	groups = phys_to_virt(pd[2] & GHYVI_SHADOW_ADDRESS_MASK);
+	split = host_of(pd[1]);
+	groups = host_of(pd[2]);
 	corrupt(root, &pt[511], 0);
-	corrupt(root, &pt[300], maps(DATA));
-	corrupt(root, &pt[510], maps(DATA)); /* there is none in the guest's */
+	corrupt(root, &pt[300], spte(DATA));
+	corrupt(root, &pt[510], spte(DATA)); /* there is none in the guest's */
 	corrupt(root, &split[511], split[510]);
 	corrupt(root, &split[0], 0);
 	corrupt(root, &split[7], split[7] & ~GHYVI_ENTRY_WRITE);
@@ -272,10 +279,10 @@ static void the_self_check_looks_at_the_last_entries(void **state)
 	corrupt(root, &pd[510], pd[511]);
 	corrupt(root, &fake.ggtt[GGTT_INDEX + 4 * GHYVI_ENTRIES - 1], 0);
 	corrupt(root, &fake.ggtt[GGTT_INDEX + 5], fake.ggtt[GGTT_INDEX + 5] & ~GHYVI_ENTRY_WRITE);
-	corrupt(root, &fake.ggtt[GGTT_INDEX + 6], maps(DATA + 3));
+	corrupt(root, &fake.ggtt[GGTT_INDEX + 6], spte(DATA + 3));
 	/*
-	 * The entry that leads there says 64 KiB, so it is wrong, too; and once it does not, only
-	 * the page is.
+	 * The entry that points there has the 64 KiB bit, so it is wrong, too. Without the bit only
+	 * the page is wrong.
 	 */
 	assert_true(pd[2] & GHYVI_ENTRY_64K);
 	groups[511] ^= 1 << 12;
@@ -288,43 +295,43 @@ static void the_self_check_looks_at_the_last_entries(void **state)
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
-/* Scratch is right for what cannot be had, and wrong for what can. */
-static void the_self_check_asks_whether_scratch_is_needed(void **state)
+/* Scratch is correct for an entry that cannot be translated, and wrong for any other. */
+static void the_self_check_finds_entries_that_map_scratch_without_need(void **state)
 {
 	struct ghyvi_root *root;
 	u64 *pd, *pt, pd_scratch, pt_scratch;
 
-	plant(1);
-	set(4, 0, to(DATA));
-	set(4, 1, to(RAM_PAGES)); /* no memory of the guest's */
-	set(3, 1, to(LARGE_WHOLE) | GHYVI_ENTRY_LARGE);
-	set(3, 2, to(LARGE_SCATTERED) | GHYVI_ENTRY_LARGE);
-	set(3, 3, to(5) | GHYVI_ENTRY_64K);
-	set(5, 0, to(DATA + 64));
-	set(3, 4, to(RAM_PAGES));
-	set(2, 1, to(6) | GHYVI_ENTRY_LARGE); /* of 1 GiB: there are none */
-	set(3, 5, to(7));
+	build_tree(PML4_GFN);
+	write_pte(PT_GFN, 0, pte(DATA));
+	write_pte(PT_GFN, 1, pte(RAM_PAGES)); /* no memory of the guest's */
+	write_pte(PD_GFN, 1, pte(LARGE_WHOLE) | GHYVI_ENTRY_LARGE);
+	write_pte(PD_GFN, 2, pte(LARGE_SCATTERED) | GHYVI_ENTRY_LARGE);
+	write_pte(PD_GFN, 3, pte(PT2_GFN) | GHYVI_ENTRY_64K);
+	write_pte(PT2_GFN, 0, pte(DATA + 64));
+	write_pte(PD_GFN, 4, pte(RAM_PAGES));
+	write_pte(PDP_GFN, 1, pte(PD2_GFN) | GHYVI_ENTRY_LARGE); /* of 1 GiB: there are none */
+	write_pte(PD_GFN, 5, pte(PT4_GFN));
 	set_absent(LARGE_SCATTERED + 511, true);
-	root = hold4(1);
+	root = get_root4(PML4_GFN);
 	ghyvi_gtt_sync(fake.gtt, root);
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
-	pd = shadow(ghyvi_root_bus(root), 2, 0u, 0u);
+	pd = shadow_table(ghyvi_root_dma(root), 2, 0u, 0u);
 	pt = shadow_pt(root);
 	pt_scratch = pt[1];
 	pd_scratch = pd[2];
-	assert_true(is_scratch(pt_scratch) && leads_to_scratch(pd_scratch, 2));
+	assert_true(is_scratch(pt_scratch) && maps_scratch(pd_scratch, 2));
 	corrupt(root, &pt[0], pt_scratch);
 	corrupt(root, &pd[1], pd_scratch);
 	corrupt(root, &pd[5], pd_scratch);
-	corrupt(root, &((u64 *)phys_to_virt(pd[3] & GHYVI_SHADOW_ADDRESS_MASK))[15], pt_scratch);
-	/* The last page of the 2 MiB is there again, and the guest has not been told so. */
+	corrupt(root, &((u64 *)host_of(pd[3]))[15], pt_scratch);
+	/* The last page of the 2 MiB is present again, without a change of the generation. */
 	fake.absent[LARGE_SCATTERED + 511] = false;
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 1);
 	fake.absent[LARGE_SCATTERED + 511] = true;
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
-/* What an administrator sees. */
+/* What debugfs shows. */
 
 static void the_dump_has_a_line_for_each_root_and_table(void **state)
 {
@@ -333,14 +340,14 @@ static void the_dump_has_a_line_for_each_root_and_table(void **state)
 	struct ghyvi_root *root;
 
 	assert_int_equal(ghyvi_gtt_set_policy(fake.gtt, "segmented"), 0);
-	plant(1);
-	set(3, 1, to(4)); /* the page table, once more */
-	set(3, 2, to(3)); /* the page directory, as a page table */
-	set(4, 511, to(DATA));
-	set(4, 9, to(DATA));
-	root = hold4(1);
+	build_tree(PML4_GFN);
+	write_pte(PD_GFN, 1, pte(PT_GFN)); /* the page table, once more */
+	write_pte(PD_GFN, 2, pte(PD_GFN)); /* the page directory, as a page table */
+	write_pte(PT_GFN, 511, pte(DATA));
+	write_pte(PT_GFN, 9, pte(DATA));
+	root = get_root4(PML4_GFN);
 	ghyvi_gtt_sync(fake.gtt, root);
-	set(4, 9, 0);
+	write_pte(PT_GFN, 9, 0);
 	ghyvi_gtt_dump(fake.gtt, &m);
 	fclose(m.f);
 	assert_string_equal(text,
@@ -382,16 +389,16 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(reads_end_with_the_buffer_and_wrap_with_the_address_space),
-		TEST(nested_reads_end_there_too),
-		TEST(nested_reads_know_which_entries_are_of_large_pages),
-		TEST(global_writes_have_any_length),
+		TEST(nested_reads_end_with_the_buffer_and_wrap_too),
+		TEST(nested_reads_tell_large_pages_from_tables),
+		TEST(ggtt_writes_may_have_any_length),
 		TEST(engine_stores_to_the_ggtt_take_effect_at_once),
-		TEST(only_as_many_ranges_count_as_there_are),
-		TEST(memory_beside_a_root_is_none_of_it),
-		TEST(a_root_of_three_levels_goes_with_any_of_its_directories),
-		TEST(a_large_page_goes_with_its_first_and_its_last_page),
+		TEST(ranges_beyond_their_number_are_ignored),
+		TEST(unmapping_pages_beside_a_root_keeps_the_root),
+		TEST(a_three_level_root_is_forgotten_with_any_of_its_directories),
+		TEST(unmapping_the_first_or_last_page_zaps_a_large_page),
 		TEST(the_self_check_looks_at_the_last_entries),
-		TEST(the_self_check_asks_whether_scratch_is_needed),
+		TEST(the_self_check_finds_entries_that_map_scratch_without_need),
 		TEST(the_dump_has_a_line_for_each_root_and_table),
 		TEST(the_tuning_can_be_read_again_and_again),
 	};

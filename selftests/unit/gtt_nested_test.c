@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The policy "nested": nothing shadowed, switching to and fro, pages mapped for the pGPU. */
+/* The policy "nested": no shadows, policy switches, pages mapped for the pGPU. */
 #include "gtt_fake.h"
 
 #define FIRST (FIRST_GGTT_TABLE * 512)
@@ -25,25 +25,25 @@ static void test_entering_drops_all_shadows(void **state)
 
 	policy("strict");
 	ghyvi_gtt_ggtt_live(fake.gtt);
-	plant(1);
-	set(4, 0, to(DATA));
-	set(BAR_GFN, FIRST, to(DATA + 1));
-	hold4(1);
-	release_all();
-	assert_true(fake.protected[4] && fake.protected[BAR_GFN + FIRST_GGTT_TABLE]);
-	assert_true(fake.ggtt[FIRST] == maps(DATA + 1));
+	build_tree(PML4_GFN);
+	write_pte(PT_GFN, 0, pte(DATA));
+	write_pte(BAR_GFN, FIRST, pte(DATA + 1));
+	get_root4(PML4_GFN);
+	put_all_roots();
+	assert_true(fake.protected[PT_GFN] && fake.protected[BAR_GFN + FIRST_GGTT_TABLE]);
+	assert_true(fake.ggtt[FIRST] == spte(DATA + 1));
 	policy("nested");
 	nothing_is_protected();
 	assert_int_equal(STAT(tables_now) + STAT(relaxed_now), 0);
 	assert_true(fake.ggtt[FIRST] == 0);
 	traps = STAT(reconstructions);
-	set(4, 1, to(DATA + 2));
-	set(BAR_GFN, FIRST + 1, to(DATA + 3));
+	write_pte(PT_GFN, 1, pte(DATA + 2));
+	write_pte(BAR_GFN, FIRST + 1, pte(DATA + 3));
 	ghyvi_gtt_sync(fake.gtt, NULL);
 	ghyvi_gtt_flush(fake.gtt);
 	assert_int_equal(STAT(reconstructions), traps);
-	/* A trap of before that comes late. */
-	ghyvi_gtt_trap(fake.gtt, at(BAR_GFN, FIRST + 1), 8);
+	/* A trap from before the switch arrives late. */
+	ghyvi_gtt_trap(fake.gtt, pte_gpa(BAR_GFN, FIRST + 1), 8);
 	assert_true(fake.ggtt[FIRST + 1] == 0);
 	ghyvi_gtt_protection_lost(fake.gtt, 0, GFNS);
 	ghyvi_gtt_set_ggtt_gfn(fake.gtt, BAR_GFN + 500);
@@ -58,30 +58,30 @@ static void test_leaving_shadows_everything_again(void **state)
 
 	policy("nested");
 	ghyvi_gtt_ggtt_live(fake.gtt);
-	plant(1);
-	set(4, 0, to(DATA));
-	set(BAR_GFN, FIRST, to(DATA + 1));
-	root = hold4(1);
-	assert_true(fake.held[0].bus == 0);
+	build_tree(PML4_GFN);
+	write_pte(PT_GFN, 0, pte(DATA));
+	write_pte(BAR_GFN, FIRST, pte(DATA + 1));
+	root = get_root4(PML4_GFN);
+	assert_true(fake.held[0].dma == 0);
 	policy("strict");
-	assert_true(fake.ggtt[FIRST] == maps(DATA + 1));
+	assert_true(fake.ggtt[FIRST] == spte(DATA + 1));
 	assert_int_equal(STAT(protected_now), fake.ggtt_tables);
-	/* The old job goes on as it began, a new one has shadows. */
+	/* The old job stays nested, a new one uses shadows. */
 	assert_int_equal(ghyvi_gtt_fault(fake.gtt, DATA), 0);
 	assert_true(fake.mapped[DATA]);
 	ghyvi_gtt_sync(fake.gtt, root);
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	assert_int_equal(STAT(checks), 0);
-	root = hold4(1);
-	assert_true(shadow_pt(root)[0] == maps(DATA));
-	assert_true(fake.protected[4]);
-	set(4, 1, to(DATA + 2));
-	assert_true(shadow_pt(root)[1] == maps(DATA + 2));
+	root = get_root4(PML4_GFN);
+	assert_true(shadow_pt(root)[0] == spte(DATA));
+	assert_true(fake.protected[PT_GFN]);
+	write_pte(PT_GFN, 1, pte(DATA + 2));
+	assert_true(shadow_pt(root)[1] == spte(DATA + 2));
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	assert_int_equal(STAT(checks), 1);
-	release_number(0);
+	put_root(0);
 	assert_int_equal(fake.nr_mapped, 0);
-	assert_true(shadow_pt(fake.held[0].root)[0] == maps(DATA));
+	assert_true(shadow_pt(fake.held[0].root)[0] == spte(DATA));
 }
 
 static void test_held_trees_stay_in_sync_until_they_are_put(void **state)
@@ -90,52 +90,52 @@ static void test_held_trees_stay_in_sync_until_they_are_put(void **state)
 
 	policy("strict");
 	ghyvi_gtt_ggtt_live(fake.gtt);
-	plant(1);
-	root = hold4(1);
+	build_tree(PML4_GFN);
+	root = get_root4(PML4_GFN);
 	policy("nested");
 	nothing_is_protected();
 	assert_int_equal(STAT(relaxed_now), 4 + fake.ggtt_tables);
-	/* What a lite restore of the running job brings, at every level, and new tables. */
-	set(4, 0, to(DATA));
-	set(3, 1, to(6));
-	set(6, 0, to(DATA + 1));
-	set(BAR_GFN, FIRST, to(DATA + 2));
+	/* A lite restore of the running job brings changes at every level, and new tables. */
+	write_pte(PT_GFN, 0, pte(DATA));
+	write_pte(PD_GFN, 1, pte(PT2_GFN));
+	write_pte(PT2_GFN, 0, pte(DATA + 1));
+	write_pte(BAR_GFN, FIRST, pte(DATA + 2));
 	ghyvi_gtt_sync(fake.gtt, root);
-	assert_true(shadow_pt(root)[0] == maps(DATA));
-	assert_true(shadow(fake.held[0].bus, 3, 0u, 0u, 1u)[0] == maps(DATA + 1));
-	assert_true(fake.ggtt[FIRST] == maps(DATA + 2));
+	assert_true(shadow_pt(root)[0] == spte(DATA));
+	assert_true(shadow_table(fake.held[0].dma, 3, 0u, 0u, 1u)[0] == spte(DATA + 1));
+	assert_true(fake.ggtt[FIRST] == spte(DATA + 2));
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
-	/* What the guest unmapped is out of reach once it has flushed. */
-	set(4, 0, 0);
+	/* A page that the guest unmapped is unreachable after its flush. */
+	write_pte(PT_GFN, 0, 0);
 	ghyvi_gtt_flush(fake.gtt);
 	assert_true(shadow_pt(root)[0] == 0);
 	nothing_is_protected();
-	/* A job that begins now is nested; the other one's end takes the shadows away. */
-	hold4(1);
-	assert_true(fake.held[1].bus == 0);
-	release_number(0);
+	/* A job that starts now is nested; the end of the other one releases the shadows. */
+	get_root4(PML4_GFN);
+	assert_true(fake.held[1].dma == 0);
+	put_root(0);
 	assert_int_equal(STAT(tables_now) + STAT(relaxed_now), 0);
 	assert_true(fake.ggtt[FIRST] == 0);
 }
 
-static void test_a_held_tree_survives_policy_switches(void **state)
+static void test_a_held_tree_keeps_its_shadow_over_policy_switches(void **state)
 {
 	struct ghyvi_root *root;
 	int i;
 
-	plant(1);
-	root = hold4(1);
+	build_tree(PML4_GFN);
+	root = get_root4(PML4_GFN);
 	for (i = 0; i < 4; i++) {
 		policy(i % 2 ? "strict" : "nested");
-		set(4, (unsigned int)i, to(DATA + (u64)i));
+		write_pte(PT_GFN, (unsigned int)i, pte(DATA + (u64)i));
 		ghyvi_gtt_sync(fake.gtt, root);
-		assert_true(shadow_pt(root)[i] == maps(DATA + (u64)i));
+		assert_true(shadow_pt(root)[i] == spte(DATA + (u64)i));
 	}
-	assert_true(fake.protected[1] && fake.protected[4]);
+	assert_true(fake.protected[PML4_GFN] && fake.protected[PT_GFN]);
 	/* The tree is created again, over the same shadow pages. */
-	hold4(1);
+	get_root4(PML4_GFN);
 	assert_ptr_not_equal(fake.held[0].root, fake.held[1].root);
-	assert_true(fake.held[0].bus == fake.held[1].bus);
+	assert_true(fake.held[0].dma == fake.held[1].dma);
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
@@ -151,25 +151,25 @@ static void test_a_pgpu_without_the_capability(void **state)
 	assert_non_null(strstr(names, " adaptive nested\n"));
 }
 
-static void test_roots_say_where_jobs_begin(void **state)
+static void test_a_job_gets_the_root_of_its_policy(void **state)
 {
-	u64 four[4] = { 8 << 12, 9 << 12, 0, 11 << 12 };
+	u64 four[4] = { PD2_GFN << 12, PD3_GFN << 12, 0, PD4_GFN << 12 };
 	struct ghyvi_job job = { .levels = 7 };
 	struct ghyvi_root *root;
-	u64 gpa = 1 << 12;
+	u64 gpa = PML4_GFN << 12;
 
 	policy("nested");
-	ghyvi_root_job(hold(four, 3), &job);
+	ghyvi_root_job(get_root(four, 3), &job);
 	assert_true(job.nested && job.levels == 3 && !memcmp(job.guest_root, four, sizeof(four)));
-	ghyvi_root_job(hold(&gpa, 4), &job);
+	ghyvi_root_job(get_root(&gpa, 4), &job);
 	assert_true(job.nested && job.levels == 4 && job.guest_root[0] == gpa);
 	gpa = (u64)RAM_PAGES << 12;
 	assert_int_equal(PTR_ERR(ghyvi_gtt_get_root(fake.gtt, &gpa, 4)), -EFAULT);
 	policy("segmented");
-	gpa = 1 << 12;
-	root = hold(&gpa, 4);
+	gpa = PML4_GFN << 12;
+	root = get_root(&gpa, 4);
 	ghyvi_root_job(root, &job);
-	assert_true(!job.nested && job.root == ghyvi_root_bus(root) && job.levels == 4);
+	assert_true(!job.nested && job.root == ghyvi_root_dma(root) && job.levels == 4);
 }
 
 static void test_pages_are_mapped_once_and_unmapped_with_their_memory(void **state)
@@ -188,13 +188,13 @@ static void test_pages_are_mapped_once_and_unmapped_with_their_memory(void **sta
 	assert_int_equal(ghyvi_gtt_fault(fake.gtt, DATA), -EFAULT);
 	ghyvi_gtt_reset(fake.gtt);
 	assert_int_equal(fake.pinned + fake.nr_mapped, 0);
-	/* The client has no memory for one more. */
+	/* The client has no memory for another page. */
 	fake.map_limit = 0;
 	assert_int_equal(ghyvi_gtt_fault(fake.gtt, DATA + 1), -ENOMEM);
 	assert_int_equal(fake.gtt->nr_idle_pins, 1);
 }
 
-static void test_pages_mapped_longest_ago_make_room(void **state)
+static void test_the_page_mapped_longest_ago_is_unmapped_to_make_room(void **state)
 {
 	u32 i;
 
@@ -205,17 +205,17 @@ static void test_pages_mapped_longest_ago_make_room(void **state)
 	assert_int_equal(fake.nr_mapped, 5);
 	for (i = 0; i < 9; i++)
 		assert_true(fake.mapped[DATA + i] == (i >= 4));
-	/* For shadows, too. */
+	/* The same with shadows. */
 	policy("strict");
 	fake.pin_limit = 4;
-	plant(1);
-	assert_false(IS_ERR(hold4(1)));
+	build_tree(PML4_GFN);
+	assert_false(IS_ERR(get_root4(PML4_GFN)));
 	assert_int_equal(fake.nr_mapped, 0);
 }
 
 #define IDLE_PINS 1024u
 
-static void test_far_more_pages_stay_mapped_than_idle_pins(void **state)
+static void test_the_limit_of_idle_pins_does_not_limit_mapped_pages(void **state)
 {
 	struct ghyvi_shadow_tuning tuning = GHYVI_SHADOW_TUNING_DEFAULT;
 	u32 i;
@@ -235,11 +235,11 @@ static void test_global_addresses_are_read_and_written_through_the_guests_table(
 	u64 value = 0x1122334455667788, got = 0;
 
 	policy("nested");
-	fake.guest_ggtt[FIRST] = to(DATA);
-	fake.guest_ggtt[FIRST + 1] = to(DATA + 5);
-	fake.guest_ggtt[FIRST + 3] = to(RAM_PAGES);
+	fake.guest_ggtt[FIRST] = pte(DATA);
+	fake.guest_ggtt[FIRST + 1] = pte(DATA + 5);
+	fake.guest_ggtt[FIRST + 3] = pte(RAM_PAGES);
 	assert_int_equal(ghyvi_gtt_ggtt_write(fake.gtt, ADDRESS + 4092, &value, 8), 0);
-	assert_int_equal(*(u32 *)((u8 *)page_of(DATA) + 4092), 0x55667788);
+	assert_int_equal(*(u32 *)((u8 *)guest_page(DATA) + 4092), 0x55667788);
 	assert_int_equal(ghyvi_gtt_ggtt_read(fake.gtt, ADDRESS + 4092, &got, 8), 0);
 	assert_true(got == value);
 	fake.guest_ggtt[FIRST] = 0;
@@ -252,56 +252,57 @@ static void test_global_addresses_are_read_and_written_through_the_guests_table(
 
 static void test_reset_while_nested_and_shadowed_roots_are_held(void **state)
 {
-	plant(1);
-	hold4(1);
+	build_tree(PML4_GFN);
+	get_root4(PML4_GFN);
 	policy("nested");
-	hold4(1);
+	get_root4(PML4_GFN);
 	assert_int_equal(ghyvi_gtt_fault(fake.gtt, DATA), 0);
 	ghyvi_gtt_reset(fake.gtt);
 	assert_int_equal(fake.pinned, 0);
 	assert_int_equal(STAT(tables_now), 0);
-	release_all();
+	put_all_roots();
 	assert_int_equal(STAT(relaxed_now), 0);
-	hold4(1);
+	get_root4(PML4_GFN);
 	policy("strict");
 	ghyvi_gtt_sync(fake.gtt, NULL);
 }
 
-/* A submission of one context pays for its own pages only. */
-static void test_sync_does_not_compare_what_only_another_tree_leads_to(void **state)
+/* A submission of one context syncs only the pages of its tree. */
+static void test_sync_skips_pages_that_only_another_tree_links(void **state)
 {
+	const u64 shared = FIRST_FREE_GFN;
 	struct ghyvi_root *one, *other;
 	u64 scans;
 
 	policy("segmented");
 	ghyvi_gtt_set_ggtt_gfn(fake.gtt, GHYVI_INVALID_GFN);
-	plant(1);
-	plant(11);
-	set(3, 1, to(20)); /* both lead here */
-	set(13, 1, to(20));
-	one = hold4(1);
-	other = hold4(11);
+	build_tree(PML4_GFN);
+	build_tree(PML4_B_GFN);
+	write_pte(PD_GFN, 1, pte(shared));
+	write_pte(PD_B_GFN, 1, pte(shared));
+	one = get_root4(PML4_GFN);
+	other = get_root4(PML4_B_GFN);
 	ghyvi_gtt_sync(fake.gtt, NULL);
-	set(4, 0, to(DATA));
-	set(14, 0, to(DATA + 1));
+	write_pte(PT_GFN, 0, pte(DATA));
+	write_pte(PT_B_GFN, 0, pte(DATA + 1));
 	assert_int_equal(STAT(relaxed_now), 2);
-	page_of(14)[1] = to(DATA + 2);
+	guest_page(PT_B_GFN)[1] = pte(DATA + 2);
 	scans = STAT(reconstructions);
 	ghyvi_gtt_sync(fake.gtt, one);
 	assert_int_equal(STAT(reconstructions), scans + 1);
-	assert_true(fake.protected[4] && !fake.protected[14]);
+	assert_true(fake.protected[PT_GFN] && !fake.protected[PT_B_GFN]);
 	assert_true(shadow_pt(other)[1] == 0);
 	ghyvi_gtt_sync(fake.gtt, one);
 	assert_int_equal(STAT(reconstructions), scans + 1);
 	ghyvi_gtt_sync(fake.gtt, other);
 	assert_int_equal(STAT(reconstructions), scans + 2);
-	assert_true(shadow_pt(other)[1] == maps(DATA + 2));
-	/* The shared page is of either's concern. */
-	set(20, 0, to(DATA + 3));
-	page_of(20)[1] = to(DATA + 4);
+	assert_true(shadow_pt(other)[1] == spte(DATA + 2));
+	/* A sync of either tree includes the shared page. */
+	write_pte(shared, 0, pte(DATA + 3));
+	guest_page(shared)[1] = pte(DATA + 4);
 	ghyvi_gtt_sync(fake.gtt, other);
-	assert_true(shadow(fake.held[0].bus, 3, 0u, 0u, 1u)[1] == maps(DATA + 4));
-	assert_true(shadow(fake.held[1].bus, 3, 0u, 0u, 1u)[1] == maps(DATA + 4));
+	assert_true(shadow_table(fake.held[0].dma, 3, 0u, 0u, 1u)[1] == spte(DATA + 4));
+	assert_true(shadow_table(fake.held[1].dma, 3, 0u, 0u, 1u)[1] == spte(DATA + 4));
 }
 
 int main(void)
@@ -310,15 +311,15 @@ int main(void)
 		TEST(test_entering_drops_all_shadows),
 		TEST(test_leaving_shadows_everything_again),
 		TEST(test_held_trees_stay_in_sync_until_they_are_put),
-		TEST(test_a_held_tree_survives_policy_switches),
+		TEST(test_a_held_tree_keeps_its_shadow_over_policy_switches),
 		TEST(test_a_pgpu_without_the_capability),
-		TEST(test_roots_say_where_jobs_begin),
+		TEST(test_a_job_gets_the_root_of_its_policy),
 		TEST(test_pages_are_mapped_once_and_unmapped_with_their_memory),
-		TEST(test_pages_mapped_longest_ago_make_room),
-		TEST(test_far_more_pages_stay_mapped_than_idle_pins),
+		TEST(test_the_page_mapped_longest_ago_is_unmapped_to_make_room),
+		TEST(test_the_limit_of_idle_pins_does_not_limit_mapped_pages),
 		TEST(test_global_addresses_are_read_and_written_through_the_guests_table),
 		TEST(test_reset_while_nested_and_shadowed_roots_are_held),
-		TEST(test_sync_does_not_compare_what_only_another_tree_leads_to),
+		TEST(test_sync_skips_pages_that_only_another_tree_links),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

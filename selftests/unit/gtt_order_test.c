@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Two rules of shadowing that only another vCPU can break, tried at each moment instead of by
+ * Two rules of shadowing that only another vCPU can break, tested at each moment instead of by
  * chance. Each entry of the guest is read once into the snapshot, and shadows are derived from
- * that. And stores trap, or the page is listed, before it is read: a store that comes at any moment
- * is found.
+ * that. Before a page is read, it is protected or on the relaxed list, so a store at any moment is
+ * found.
  */
-#define _GNU_SOURCE /* for the names of registers */
 #include "gtt_fake.h"
 #include "guest_watch.h"
 
@@ -18,12 +17,12 @@ static struct ghyvi_table_page *table_of(u64 gfn)
 				 xa_load(&fake.gtt->tables, gfn);
 }
 
-static u64 *guest_page(u64 gfn)
+static u64 *table_memory(u64 gfn)
 {
 	return (u64 *)guest_byte(gfn << 12);
 }
 
-/* Scratch is nowhere here: all that entries lead to can be pinned. */
+/* No entry maps scratch here: all pages can be pinned. */
 static u64 translation(unsigned int level, u64 guest)
 {
 	struct ghyvi_table_page *child;
@@ -31,12 +30,11 @@ static u64 translation(unsigned int level, u64 guest)
 	if (!(guest & GHYVI_ENTRY_PRESENT))
 		return 0;
 	if (level == GHYVI_LEVEL_PT)
-		return maps(ghyvi_entry_gfn(guest));
+		return spte(ghyvi_entry_gfn(guest));
 	child = table_of(ghyvi_entry_gfn(guest));
 	assert_non_null(child);
 	assert_non_null(child->shadows[level - 1]);
-	return virt_to_phys(child->shadows[level - 1]->entries) | GHYVI_ENTRY_PRESENT |
-	       GHYVI_ENTRY_WRITE;
+	return child->shadows[level - 1]->dma | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE;
 }
 
 static void assert_shadows_are_of_the_snapshot(u64 gfn, unsigned int level)
@@ -53,21 +51,23 @@ static void assert_shadows_are_of_the_snapshot(u64 gfn, unsigned int level)
 	}
 }
 
-/* What the guest does while it is watched, and how the mm comes to read the page. */
+/*
+ * A scene: what the guest does before its page is watched, and what makes the host read the page.
+ */
 struct scene {
 	const char *policy;
 	u64 gfn; /* of the page that is read */
 	unsigned int level;
 	void (*prepare)(void);
 	void (*read)(void);
-	u64 first; /* guest page that entries may lead to: a table below @level, one of many */
+	u64 first; /* the first of many guest pages that entries may map: tables below @level */
 };
 
 static struct ghyvi_root *root;
 
 static void hold_root(void)
 {
-	root = hold4(1);
+	root = get_root4(PML4_GFN);
 }
 
 static void sync_root(void)
@@ -77,22 +77,22 @@ static void sync_root(void)
 
 static void prepare_tree(void)
 {
-	plant(1);
+	build_tree(PML4_GFN);
 	hold_root();
 	sync_root();
 }
 
-/* Listed, and protected no longer. */
+/* On the relaxed list, and not protected any more. */
 static void prepare_relaxed(void)
 {
 	prepare_tree();
-	set(4, 9, to(DATA));
-	ASSERT(!fake.protected[4]);
+	write_pte(PT_GFN, 9, pte(DATA));
+	ASSERT(!fake.protected[PT_GFN]);
 }
 
 static void prepare_root(void)
 {
-	plant(1);
+	build_tree(PML4_GFN);
 }
 
 static void prepare_ggtt(void)
@@ -101,25 +101,25 @@ static void prepare_ggtt(void)
 	ghyvi_gtt_ggtt_live(fake.gtt);
 	sync_root();
 	ASSERT(fake.protected[GGTT_GFN]);
-	set(GGTT_GFN, 9, to(DATA));
+	write_pte(GGTT_GFN, 9, pte(DATA));
 	ASSERT(!fake.protected[GGTT_GFN]);
 }
 
 /* One trap for all entries, of which some have changed. */
 static void trap_page(void)
 {
-	ghyvi_gtt_trap(fake.gtt, 4 << 12, GHYVI_PAGE_BYTES);
+	ghyvi_gtt_trap(fake.gtt, PT_GFN << 12, GHYVI_PAGE_BYTES);
 }
 
 static void link_table(void)
 {
-	set(3, 1, to(5));
+	write_pte(PD_GFN, 1, pte(PT2_GFN));
 }
 
-/* A table becomes a page directory, too, below which there is nothing yet. */
+/* A table also becomes a page directory without tables below it. */
 static void link_directory(void)
 {
-	set(2, 1, to(4));
+	write_pte(PDP_GFN, 1, pte(PT_GFN));
 }
 
 static void read_ggtt(void)
@@ -129,16 +129,16 @@ static void read_ggtt(void)
 	ghyvi_gtt_ggtt_read(fake.gtt, (FIRST_GGTT_TABLE * (u64)GHYVI_ENTRIES + 7) << 12, &word, 8);
 }
 
-/* Another value in each entry for each instruction that reads one. */
+/* Each instruction that reads an entry gets a different value. */
 static const struct scene *now;
 
 static void change_page(unsigned int entry)
 {
-	u64 *page = guest_page(now->gfn);
+	u64 *page = table_memory(now->gfn);
 	unsigned int i;
 
 	for (i = 0; i < GHYVI_ENTRIES; i++)
-		page[i] = to(now->first + watched.all_reads % 16);
+		page[i] = pte(now->first + watched.all_reads % 16);
 }
 
 /*
@@ -152,7 +152,7 @@ static void read_while_it_changes(const struct scene *scene, u32 reads)
 	ghyvi_gtt_set_policy(fake.gtt, scene->policy);
 	now = scene;
 	scene->prepare();
-	watch_begin(guest_page(scene->gfn), change_page);
+	watch_begin(table_memory(scene->gfn), change_page);
 	scene->read();
 	watch_end();
 	assert_true(watched.all_reads);
@@ -160,13 +160,12 @@ static void read_while_it_changes(const struct scene *scene, u32 reads)
 		assert_in_range(watched.reads[i], 0, reads);
 	assert_shadows_are_of_the_snapshot(scene->gfn, scene->level);
 	/*
-	 * The guest is told of none of these stores late: each of them trapped if the page is
-	 * protected.
+	 * No store is reported late: each trapped if the page was protected.
 	 */
 	if (fake.protected[scene->gfn])
 		ghyvi_gtt_trap(fake.gtt, scene->gfn << 12, GHYVI_PAGE_BYTES);
 	sync_root();
-	assert_memory_equal(table_of(scene->gfn)->snapshot, guest_page(scene->gfn),
+	assert_memory_equal(table_of(scene->gfn)->snapshot, table_memory(scene->gfn),
 			    GHYVI_PAGE_BYTES);
 	assert_shadows_are_of_the_snapshot(scene->gfn, scene->level);
 	fake_fini();
@@ -211,13 +210,13 @@ static void a_read_of_the_host_reads_the_entry_once(void **state)
 	read_while_it_changes(&ggtt, 1);
 }
 
-/* Nothing to translate: every entry is read once, and no other page of the guest's at all. */
+/* Without a change every entry is read once, and no other guest page is read. */
 static void a_scan_of_an_unchanged_page_reads_it_once(void **state)
 {
 	unsigned int i;
 
 	prepare_relaxed();
-	watch_begin(page_of(4), NULL);
+	watch_begin(guest_page(PT_GFN), NULL);
 	ghyvi_gtt_flush(fake.gtt); /* it stays listed */
 	watch_end();
 	for (i = 0; i < GHYVI_ENTRIES; i++)
@@ -226,8 +225,8 @@ static void a_scan_of_an_unchanged_page_reads_it_once(void **state)
 }
 
 /*
- * One store by another vCPU, at event number @when: before a read of the page, and whenever the mm
- * asks for something of the hypervisor or the pGPU. If it traps, the trap waits for the lock.
+ * One store by another vCPU, at event number @when. Events are reads of the page and calls of the
+ * hypervisor or the pGPU. If it traps, the trap waits for the lock.
  */
 static struct {
 	u32 events, when;
@@ -244,7 +243,7 @@ static void race_event(bool reading)
 	watched.enough = true;
 	if (!reading)
 		watch_lock(false);
-	race.pending = guest_store(at(now->gfn, race.entry), &race.value, 8);
+	race.pending = guest_store(pte_gpa(now->gfn, race.entry), &race.value, 8);
 }
 
 static void race_read(unsigned int entry)
@@ -270,29 +269,29 @@ static u32 store_at(const struct scene *scene, u32 when, unsigned int entry,
 	memset(&race, 0, sizeof(race));
 	race.when = when;
 	race.entry = entry;
-	race.value = to(scene->first + 5);
+	race.value = pte(scene->first + 5);
 	race.first_read = first_read;
 	scene->prepare();
 	fake.race = race_call;
-	watch_begin(guest_page(scene->gfn), race_read);
+	watch_begin(table_memory(scene->gfn), race_read);
 	scene->read();
 	fake.race = NULL;
 	watch_end();
 	if (race.pending)
-		ghyvi_gtt_trap(fake.gtt, at(scene->gfn, entry), 8);
+		ghyvi_gtt_trap(fake.gtt, pte_gpa(scene->gfn, entry), 8);
 	sync_root();
-	assert_memory_equal(table_of(scene->gfn)->snapshot, guest_page(scene->gfn),
+	assert_memory_equal(table_of(scene->gfn)->snapshot, table_memory(scene->gfn),
 			    GHYVI_PAGE_BYTES);
 	if (when < race.events)
-		assert_int_equal(guest_page(scene->gfn)[entry], race.value);
+		assert_int_equal(table_memory(scene->gfn)[entry], race.value);
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	fake_fini();
 	return race.events;
 }
 
 /*
- * At all moments around what the hypervisor is asked for, and at some while the page is read; to
- * what is read first and last.
+ * The store comes before and after each call of the hypervisor, and at some reads of the page. It
+ * changes the entry that is read first or last.
  */
 static void store_at_any_moment(const struct scene *scene, void (*first_read)(void))
 {
@@ -341,23 +340,23 @@ static void a_store_while_a_table_becomes_a_directory_is_found(void **state)
 }
 
 /*
- * The root cannot be protected at first. While it is scanned it comes to be a page directory, too,
- * by way of page 50, and can be protected now: what was read until then proves nothing.
+ * The root cannot be protected at first. During its scan it also becomes a page directory, through
+ * page FIRST_FREE_GFN, and can be protected now. The entries read until then may have changed.
  */
 static void prepare_unprotected(void)
 {
-	plant(1);
-	fake.protect_broken_at[1] = true;
+	build_tree(PML4_GFN);
+	fake.protect_broken_at[PML4_GFN] = true;
 	hold_root();
 	sync_root();
-	set(50, 0, to(1));
-	set(1, 300, to(50));
-	ASSERT(!fake.protected[1]);
+	write_pte(FIRST_FREE_GFN, 0, pte(PML4_GFN));
+	write_pte(PML4_GFN, 300, pte(FIRST_FREE_GFN));
+	ASSERT(!fake.protected[PML4_GFN]);
 }
 
 static void mend_protection(void)
 {
-	fake.protect_broken_at[1] = false;
+	fake.protect_broken_at[PML4_GFN] = false;
 }
 
 static void a_store_to_a_page_protected_while_it_is_scanned_is_found(void **state)

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The mechanism and its model: a trace as a guest's stores to an gtt, and through the simulator.
- * Both run the same decisions, so both must count the same. Traces are generated, or random ones in
- * which table pages come and go in two trees.
+ * The mechanism and its model: a trace is played as a guest's stores to a gtt, and in the
+ * simulator. Both run the same decisions, so both must count the same. Traces are generated, or
+ * random ones in which table pages come and go in two trees.
  */
 #include "gtt_fake.h"
 
-#define RECORDS 1600
 #include "../../tools/sim/generator.h"
 #include "sim_listed.h"
 
-#define FIRST_PAGE 300u /* of those that the generator writes; in one page directory */
+#define FIRST_PAGE 300u /* of the generator; all its pages are in one page directory */
 #define WINDOW_PAGES 336u
 #define FIRST_TABLE 10u
 
@@ -31,10 +30,10 @@ static void link_window(void)
 {
 	u32 i;
 
-	set(1, 0, to(2));
-	set(2, 0, to(3));
+	write_pte(PML4_GFN, 0, pte(PDP_GFN));
+	write_pte(PDP_GFN, 0, pte(PD_GFN));
 	for (i = 0; i < WINDOW_PAGES; i++)
-		set(3, i, to(FIRST_TABLE + i));
+		write_pte(PD_GFN, i, pte(FIRST_TABLE + i));
 }
 
 /* No entry keeps its value: each store is a change. */
@@ -44,7 +43,7 @@ static void store_all(const struct trace_record *record)
 	u32 i;
 
 	for (i = record->entry; i < record->entry + record->count; i++)
-		set(gfn, i, page_of(gfn)[i] == to(DATA) ? to(DATA + 1) : to(DATA));
+		write_pte(gfn, i, guest_page(gfn)[i] == pte(DATA) ? pte(DATA + 1) : pte(DATA));
 }
 
 static void play(struct generator *g, struct ghyvi_root *root)
@@ -73,7 +72,7 @@ static void compare(const char *policy, const char *resolution, bool heavy, u32 
 	fake.unchecked = true;
 	ghyvi_gtt_set_policy(fake.gtt, "segmented"); /* new pages are protected */
 	link_window();
-	root = hold4(1);
+	root = get_root4(PML4_GFN);
 	ghyvi_gtt_sync(fake.gtt, root);
 	ghyvi_gtt_set_tuning(fake.gtt, tuning);
 	/* Not by ghyvi_gtt_set_policy(): the simulator's pages are protected at first. */
@@ -109,7 +108,7 @@ static void the_mechanism_does_what_the_simulator_counts(void **state)
 	compare("adaptive", "1080p", true, 30, &tuning);
 }
 
-/* Where bursts and gaps are weighed, too. */
+/* The policies that weigh bursts and gaps. */
 static void adaptive_does_the_same_at_other_costs(void **state)
 {
 	static const u32 costs[][3] = { { 5000, 3000, 6000 },
@@ -127,6 +126,11 @@ static void adaptive_does_the_same_at_other_costs(void **state)
 	}
 }
 
+#define OTHER_PML4 4u
+#define OTHER_PDP 5u
+#define OTHER_PD 6u
+#define SHARED_PD 7u
+
 /*
  * Page directories: one of each root, and one that both share. The recorder's numbers for the last
  * page of the second and the first of the third are consecutive.
@@ -134,7 +138,9 @@ static void adaptive_does_the_same_at_other_costs(void **state)
 static const struct directory {
 	u64 gfn, first_table, root;
 	bool shared;
-} directories[] = { { 3, 100, 1, false }, { 6, 200, 2, false }, { 7, 300, 0, true } };
+} directories[] = { { PD_GFN, 100, 1, false },
+		    { OTHER_PD, 200, 2, false },
+		    { SHARED_PD, 300, 0, true } };
 
 #define SLOTS 24u /* of each directory that are used: the last 12 and the first 12 */
 #define SLOT_FIRST 500u
@@ -154,12 +160,14 @@ static struct slot slot_at(u32 number)
 			      TRACE_PAGE_PLACED | directory->gfn * TRACE_PLACES | index };
 }
 
-/* What both did apart from the trace: stores to directories, which trap, and first protections. */
+/*
+ * What both did in addition to the trace: stores to directories, which trap, and first protections.
+ */
 static struct {
 	struct ghyvi_root *roots[2];
 	u64 traps, protects, serial;
 	bool linked[ARRAY_SIZE(directories) * SLOTS];
-	bool shared[ARRAY_SIZE(directories) * SLOTS]; /* two directories lead there */
+	bool shared[ARRAY_SIZE(directories) * SLOTS]; /* two directories point there */
 	struct listed trace;
 } trees;
 
@@ -172,14 +180,14 @@ static void trees_init(const struct ghyvi_shadow_policy *policy,
 	listed_init(&trees.trace, 0);
 	ghyvi_gtt_set_policy(fake.gtt, policy->name);
 	ghyvi_gtt_set_tuning(fake.gtt, tuning);
-	set(1, 0, to(2));
-	set(2, 0, to(3));
-	set(2, 1, to(7));
-	set(4, 0, to(5));
-	set(5, 0, to(6));
-	set(5, 1, to(7));
-	trees.roots[0] = hold4(1);
-	trees.roots[1] = hold4(4);
+	write_pte(PML4_GFN, 0, pte(PDP_GFN));
+	write_pte(PDP_GFN, 0, pte(PD_GFN));
+	write_pte(PDP_GFN, 1, pte(SHARED_PD));
+	write_pte(OTHER_PML4, 0, pte(OTHER_PDP));
+	write_pte(OTHER_PDP, 0, pte(OTHER_PD));
+	write_pte(OTHER_PDP, 1, pte(SHARED_PD));
+	trees.roots[0] = get_root4(PML4_GFN);
+	trees.roots[1] = get_root4(OTHER_PML4);
 	trees.protects = STAT(protects);
 }
 
@@ -187,7 +195,7 @@ static void trees_link(struct slot slot)
 {
 	u64 protects = STAT(protects);
 
-	set(slot.directory->gfn, slot.index, to(slot.table));
+	write_pte(slot.directory->gfn, slot.index, pte(slot.table));
 	trees.protects += STAT(protects) - protects;
 	trees.traps++;
 	trees.linked[slot.number] = true;
@@ -197,10 +205,10 @@ static void trees_link(struct slot slot)
 
 static void trees_free(struct slot slot)
 {
-	set(slot.directory->gfn, slot.index, 0);
+	write_pte(slot.directory->gfn, slot.index, 0);
 	trees.traps++;
 	if (trees.shared[slot.number]) {
-		set(directories[!(slot.directory - directories)].gfn, SLOTS + slot.number, 0);
+		write_pte(directories[!(slot.directory - directories)].gfn, SLOTS + slot.number, 0);
 		trees.traps++;
 	}
 	trees.shared[slot.number] = false;
@@ -223,12 +231,12 @@ static void trees_store(u32 number, u32 entry, u32 count)
 		part = min(count, GHYVI_ENTRIES - entry);
 		list(&trees.trace, stores(slot.page, entry, part));
 		for (i = 0; i < part; i++)
-			set(slot.table, entry + i, to(DATA + i % 64) | ++trees.serial << 40);
+			write_pte(slot.table, entry + i, pte(DATA + i % 64) | ++trees.serial << 40);
 		count -= part;
 	}
 }
 
-/* The other tree's directory leads there, too, from now on. */
+/* From now on the other tree's directory points there, too. */
 static void trees_share(u32 number)
 {
 	struct slot slot = slot_at(number);
@@ -237,7 +245,7 @@ static void trees_share(u32 number)
 	if (!trees.linked[number] || trees.shared[number] || slot.directory->shared)
 		return;
 	trees.shared[number] = true;
-	set(other->gfn, SLOTS + number, to(slot.table));
+	write_pte(other->gfn, SLOTS + number, pte(slot.table));
 	trees.traps++;
 	list(&trees.trace, page_shared(slot.page));
 }
@@ -252,7 +260,7 @@ static void trees_play(bool share)
 {
 	u32 number, left;
 
-	while (trees.trace.count < RECORDS - SLOTS * 3) {
+	while (trees.trace.count < LISTED_MAX - SLOTS * 3) {
 		number = any(ARRAY_SIZE(trees.linked));
 		switch (any(16)) {
 		case 0:
@@ -332,9 +340,9 @@ static void adaptive_does_the_same_when_pages_come_and_go(void **state)
 }
 
 /*
- * A table that a second tree comes to lead to changes the clock of its bursts. A trap costs less
- * than letting a page go here, so that no neighbours are relaxed: the module finds them by the
- * place linked last, the simulator by the first.
+ * A table that a second tree links changes the clock of its bursts. A trap costs less than letting
+ * a page go here, so that no neighbours are relaxed: the module finds them by the place linked
+ * last, the simulator by the first.
  */
 static void both_do_the_same_when_trees_come_to_share_pages(void **state)
 {

@@ -18,12 +18,12 @@ static struct ghyvi_root *make_tree(unsigned int page_tables)
 	struct ghyvi_root *root;
 	unsigned int i;
 
-	plant(1);
+	build_tree(PML4_GFN);
 	for (i = 0; i < page_tables; i++) {
-		set(3, i, to(4 + i));
-		set(4 + i, 0, to(DATA + i));
+		write_pte(PD_GFN, i, pte(PT_GFN + i));
+		write_pte(PT_GFN + i, 0, pte(DATA + i));
 	}
-	root = hold4(1);
+	root = get_root4(PML4_GFN);
 	ghyvi_gtt_sync(fake.gtt, root);
 	return root;
 }
@@ -31,7 +31,7 @@ static struct ghyvi_root *make_tree(unsigned int page_tables)
 static void only_page_tables_are_leaves(void **state)
 {
 	struct ghyvi_root *root = make_tree(2), *second;
-	u64 gpa[4] = { 3ull << 12 };
+	u64 gpa[4] = { PD_GFN << 12 };
 
 	assert_false(table_at(1)->history.leaf);
 	assert_false(table_at(2)->history.leaf);
@@ -44,7 +44,7 @@ static void only_page_tables_are_leaves(void **state)
 	assert_int_equal(table_at(5)->parent_gfn, 3);
 	assert_int_equal(table_at(5)->parent_index, 1);
 	/* The page directory of one tree is one of three levels' in another. */
-	second = hold(gpa, 3);
+	second = get_root(gpa, 3);
 	ghyvi_gtt_sync(fake.gtt, second);
 	assert_int_equal(table_at(3)->levels, BIT(GHYVI_LEVEL_PD));
 	assert_ptr_equal(table_at(4)->tree, &fake.gtt->shared_tree);
@@ -59,29 +59,29 @@ static void a_page_with_a_higher_use_is_not_a_leaf(void **state)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(higher); i++) {
-		set(3, 7, to(higher[i]));
+		write_pte(PD_GFN, 7, pte(higher[i]));
 		ghyvi_gtt_sync(fake.gtt, root);
 		assert_false(table_at(higher[i])->history.leaf);
 		assert_true(table_at(higher[i])->shadows[GHYVI_LEVEL_PT]);
-		set(3, 7, 0);
+		write_pte(PD_GFN, 7, 0);
 		ghyvi_gtt_sync(fake.gtt, root);
 		ghyvi_gtt_flush(fake.gtt);
 		assert_false(table_at(higher[i])->history.leaf);
 		assert_null(table_at(higher[i])->shadows[GHYVI_LEVEL_PT]);
 	}
-	/* Page 4 becomes a page directory besides, and then only a page table again. */
-	set(2, 3, to(4));
+	/* The PT also becomes a page directory, and then only a page table again. */
+	write_pte(PDP_GFN, 3, pte(PT_GFN));
 	ghyvi_gtt_sync(fake.gtt, root);
 	assert_false(table_at(4)->history.leaf);
 	assert_int_equal(table_at(4)->levels, BIT(GHYVI_LEVEL_PT) | BIT(GHYVI_LEVEL_PD));
-	set(2, 3, 0);
+	write_pte(PDP_GFN, 3, 0);
 	ghyvi_gtt_sync(fake.gtt, root);
 	assert_true(table_at(4)->history.leaf);
 	assert_int_equal(table_at(4)->levels, BIT(GHYVI_LEVEL_PT));
 }
 
 /* The hottest page has rank 0; pages that were not written have no rank. */
-static void ranks_go_by_heat(void **state)
+static void the_most_written_pages_have_the_first_ranks(void **state)
 {
 	static const u32 heats[] = { 3, 0, 9, 5, 5, 1 };
 	static const u32 ranks[] = { 3, GHYVI_RANK_UNKNOWN, 0, 1, 1, 4 };
@@ -120,7 +120,7 @@ static void protection_is_lost_only_in_the_reported_range(void **state)
 		assert_true(fake.protected[i]);
 		assert_false(is_listed(i));
 	}
-	ghyvi_gtt_protection_lost(fake.gtt, 5, 2);
+	ghyvi_gtt_protection_lost(fake.gtt, PT2_GFN, 2);
 	for (i = 1; i < 10; i++) {
 		assert_int_equal(fake.protected[i], i != 5 && i != 6);
 		assert_int_equal(is_listed(i), i == 5 || i == 6);
@@ -130,7 +130,7 @@ static void protection_is_lost_only_in_the_reported_range(void **state)
 		assert_true(fake.protected[i]);
 }
 
-static void protection_of_global_tables_is_lost_alike(void **state)
+static void protection_of_ggtt_pages_is_lost_only_in_the_reported_range(void **state)
 {
 	struct ghyvi_table_page *table;
 	unsigned int i;
@@ -161,12 +161,12 @@ static void new_pages_are_protected_or_relaxed_by_policy(void **state)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		u64 pml4 = 1 + 10 * i;
+		u64 pml4 = PML4_GFN + 10 * i;
 
 		assert_int_equal(ghyvi_gtt_set_policy(fake.gtt, rows[i].name), 0);
-		plant(pml4);
-		set(pml4 + 3, 0, to(DATA));
-		hold4(pml4);
+		build_tree(pml4);
+		write_pte(pml4 + 3, 0, pte(DATA));
+		get_root4(pml4);
 		assert_true(fake.protected[pml4]);
 		assert_true(fake.protected[pml4 + 1]);
 		assert_true(fake.protected[pml4 + 2]);
@@ -189,9 +189,9 @@ static void compares_and_traps_are_counted(void **state)
 	changed = STAT(entries_changed);
 	syncs = STAT(reconstructions);
 	relaxed = STAT(relaxed_now);
-	set(4, 511, to(DATA + 3));
-	set(4, 0, to(DATA + 4));
-	set(5, 17, to(DATA + 5));
+	write_pte(PT_GFN, 511, pte(DATA + 3));
+	write_pte(PT_GFN, 0, pte(DATA + 4));
+	write_pte(PT2_GFN, 17, pte(DATA + 5));
 	ghyvi_gtt_sync(fake.gtt, root);
 	assert_int_equal(STAT(reconstructions) - syncs, relaxed);
 	assert_int_equal(STAT(entries_compared) - compared, relaxed * GHYVI_ENTRIES);
@@ -199,8 +199,8 @@ static void compares_and_traps_are_counted(void **state)
 	ghyvi_gtt_set_policy(fake.gtt, "strict");
 	traps = STAT(table_write_traps);
 	bytes = STAT(table_writes_bytes);
-	set(3, 9, 0);
-	guest_write((3 << 12) + 100, 2, 0);
+	write_pte(PD_GFN, 9, 0);
+	guest_write((PD_GFN << 12) + 100, 2, 0);
 	assert_int_equal(STAT(table_write_traps) - traps, 2);
 	assert_int_equal(STAT(table_writes_bytes) - bytes, 10);
 }
@@ -209,18 +209,18 @@ static void compares_and_traps_are_counted(void **state)
 static void a_store_across_pages_traps_on_both(void **state)
 {
 	struct ghyvi_root *root;
-	u64 value = to(DATA + 9);
+	u64 value = pte(DATA + 9);
 
 	root = make_tree(2);
 	ghyvi_gtt_set_policy(fake.gtt, "strict");
-	set(4, 511, to(DATA + 1));
-	set(5, 0, to(DATA + 2));
+	write_pte(PT_GFN, 511, pte(DATA + 1));
+	write_pte(PT2_GFN, 0, pte(DATA + 2));
 	/* KVM reports a string instruction like this. */
-	*(u64 *)guest_byte(at(4, 511)) = to(DATA + 7);
-	*(u64 *)guest_byte(at(5, 0)) = value;
-	ghyvi_gtt_trap(fake.gtt, at(4, 511) + 4, 8);
-	assert_true(shadow(ghyvi_root_bus(root), 3, 0u, 0u, 0u)[511] == maps(DATA + 7));
-	assert_true(shadow(ghyvi_root_bus(root), 3, 0u, 0u, 1u)[0] == maps(DATA + 9));
+	*(u64 *)guest_byte(pte_gpa(PT_GFN, 511)) = pte(DATA + 7);
+	*(u64 *)guest_byte(pte_gpa(PT2_GFN, 0)) = value;
+	ghyvi_gtt_trap(fake.gtt, pte_gpa(PT_GFN, 511) + 4, 8);
+	assert_true(shadow_table(ghyvi_root_dma(root), 3, 0u, 0u, 0u)[511] == spte(DATA + 7));
+	assert_true(shadow_table(ghyvi_root_dma(root), 3, 0u, 0u, 1u)[0] == spte(DATA + 9));
 }
 
 static void each_line_of_a_page_is_compared(void **state)
@@ -230,14 +230,14 @@ static void each_line_of_a_page_is_compared(void **state)
 
 	ghyvi_gtt_set_policy(fake.gtt, "full");
 	for (i = 0; i < GHYVI_ENTRIES; i++) {
-		set(4, i, to(DATA + 16 + i % 64));
+		write_pte(PT_GFN, i, pte(DATA + 16 + i % 64));
 		ghyvi_gtt_sync(fake.gtt, root);
-		assert_true(shadow_pt(root)[i] == maps(DATA + 16 + i % 64));
+		assert_true(shadow_pt(root)[i] == spte(DATA + 16 + i % 64));
 	}
 }
 
 /* An entry that changes to the value of its neighbour is compared with its own snapshot. */
-static void an_entry_that_becomes_as_another_is_found(void **state)
+static void an_entry_that_becomes_equal_to_another_is_found(void **state)
 {
 	struct ghyvi_root *root = make_tree(1);
 	unsigned int i, k;
@@ -245,12 +245,12 @@ static void an_entry_that_becomes_as_another_is_found(void **state)
 	ghyvi_gtt_set_policy(fake.gtt, "full");
 	for (i = 0; i < GHYVI_PTES_PER_LINE; i++) {
 		for (k = 0; k < GHYVI_PTES_PER_LINE; k++)
-			set(4, k, to(DATA + (k == i ? 2 : 1)));
+			write_pte(PT_GFN, k, pte(DATA + (k == i ? 2 : 1)));
 		ghyvi_gtt_sync(fake.gtt, root);
-		set(4, i, to(DATA + 1));
+		write_pte(PT_GFN, i, pte(DATA + 1));
 		ghyvi_gtt_sync(fake.gtt, root);
 		for (k = 0; k < GHYVI_PTES_PER_LINE; k++)
-			assert_true(shadow_pt(root)[k] == maps(DATA + 1));
+			assert_true(shadow_pt(root)[k] == spte(DATA + 1));
 	}
 }
 
@@ -265,7 +265,7 @@ static void a_comparison_tells_how_many_entries_changed(void **state)
 		unsigned int k;
 
 		for (k = 0; k < i; k++)
-			set(4, indices[k], to(DATA + 10 * i + k));
+			write_pte(PT_GFN, indices[k], pte(DATA + 10 * i + k));
 		mutex_lock(&fake.gtt->lock);
 		assert_int_equal(ghyvi_table_sync(fake.gtt, table_at(4)), i);
 		assert_int_equal(ghyvi_table_sync(fake.gtt, table_at(4)), 0);
@@ -279,12 +279,12 @@ static void a_global_entry_whose_page_comes_back_is_published(void **state)
 	u64 table = BAR_GFN + FIRST_GGTT_TABLE + 1;
 
 	set_absent(DATA + 50, true);
-	set(table, 37, to(DATA + 50));
+	write_pte(table, 37, pte(DATA + 50));
 	ghyvi_gtt_sync(fake.gtt, NULL);
 	assert_true(is_scratch(fake.ggtt[(FIRST_GGTT_TABLE + 1) * GHYVI_ENTRIES + 37]));
 	set_absent(DATA + 50, false);
 	ghyvi_gtt_sync(fake.gtt, NULL);
-	assert_true(fake.ggtt[(FIRST_GGTT_TABLE + 1) * GHYVI_ENTRIES + 37] == maps(DATA + 50));
+	assert_true(fake.ggtt[(FIRST_GGTT_TABLE + 1) * GHYVI_ENTRIES + 37] == spte(DATA + 50));
 }
 
 static void policies_are_found_by_name(void **state)
@@ -343,16 +343,16 @@ static void neighbours_are_where_the_page_directory_has_them(void **state)
 	struct ghyvi_root *root;
 	unsigned int i;
 
-	plant(1);
-	set(3, 0, to(4));
-	set(3, 1, to(5));
-	set(3, 3, to(6));
-	set(3, 4, to(LARGE_WHOLE) | GHYVI_ENTRY_LARGE);
-	set(3, 5, to(7));
-	set(3, 511, to(8));
+	build_tree(PML4_GFN);
+	write_pte(PD_GFN, 0, pte(PT_GFN));
+	write_pte(PD_GFN, 1, pte(PT2_GFN));
+	write_pte(PD_GFN, 3, pte(PT3_GFN));
+	write_pte(PD_GFN, 4, pte(LARGE_WHOLE) | GHYVI_ENTRY_LARGE);
+	write_pte(PD_GFN, 5, pte(PT4_GFN));
+	write_pte(PD_GFN, 511, pte(PD2_GFN));
 	for (i = 4; i < 9; i++)
-		set(i, 0, to(DATA));
-	root = hold4(1);
+		write_pte(i, 0, pte(DATA));
+	root = get_root4(PML4_GFN);
 	ghyvi_gtt_sync(fake.gtt, root);
 	assert_ptr_equal(ghyvi_table_neighbour(fake.gtt, table_at(4), 1), table_at(5));
 	assert_ptr_equal(ghyvi_table_neighbour(fake.gtt, table_at(5), -1), table_at(4));
@@ -363,9 +363,9 @@ static void neighbours_are_where_the_page_directory_has_them(void **state)
 	assert_null(ghyvi_table_neighbour(fake.gtt, table_at(8), 1));
 	assert_ptr_equal(ghyvi_table_neighbour(fake.gtt, table_at(8), 3 - 511), table_at(6));
 	/* The PDE that linked it last does not point to it any more. */
-	set(3, 20, to(7));
-	set(3, 21, to(4));
-	set(3, 20, 0);
+	write_pte(PD_GFN, 20, pte(PT4_GFN));
+	write_pte(PD_GFN, 21, pte(PT_GFN));
+	write_pte(PD_GFN, 20, 0);
 	ghyvi_gtt_sync(fake.gtt, root);
 	assert_int_equal(table_at(7)->parent_index, 20);
 	assert_null(ghyvi_table_neighbour(fake.gtt, table_at(7), 1));
@@ -389,12 +389,12 @@ static void neighbours_are_where_the_page_directory_has_them(void **state)
 
 static bool waits(u64 gfn, unsigned int index)
 {
-	return table_at(gfn)->deferred[index / 64] >> index % 64 & 1;
+	return table_at(gfn)->deferred.entries[index / 64] >> index % 64 & 1;
 }
 
 static bool lacks(u64 gfn, unsigned int index)
 {
-	return table_at(gfn)->unbacked[index / 64] >> index % 64 & 1;
+	return table_at(gfn)->deferred.unbacked[index / 64] >> index % 64 & 1;
 }
 
 /* Absent memory, a pin that fails for another reason, and entries that the guest changes. */
@@ -404,37 +404,37 @@ static void deferred_entries_are_recorded_one_by_one(void **state)
 	unsigned int i;
 
 	set_absent(DATA + 100, true);
-	set(4, 70, to(DATA + 100));
-	set(4, 511, to(DATA + 100));
+	write_pte(PT_GFN, 70, pte(DATA + 100));
+	write_pte(PT_GFN, 511, pte(DATA + 100));
 	ghyvi_gtt_sync(fake.gtt, root);
 	for (i = 0; i < GHYVI_ENTRIES; i++) {
 		assert_int_equal(waits(4, i), i == 70 || i == 511);
 		assert_int_equal(lacks(4, i), i == 70 || i == 511);
 	}
-	assert_true(table_at(4)->retry);
-	assert_false(table_at(4)->nomem);
-	set(4, 70, to(DATA + 1));
+	assert_true(table_at(4)->deferred.retry);
+	assert_false(table_at(4)->deferred.nomem);
+	write_pte(PT_GFN, 70, pte(DATA + 1));
 	ghyvi_gtt_sync(fake.gtt, root);
 	assert_false(waits(4, 70) || lacks(4, 70));
 	assert_true(waits(4, 511) && lacks(4, 511));
 	/* A pin that fails for another reason. */
 	fake.pin_error = -EAGAIN;
 	fake.pin_errors = 1;
-	set(4, 71, to(DATA + 101));
+	write_pte(PT_GFN, 71, pte(DATA + 101));
 	if (!waits(4, 71))
 		ghyvi_gtt_sync(fake.gtt, root);
 	if (waits(4, 71)) {
 		assert_false(lacks(4, 71));
-		assert_true(table_at(4)->nomem);
+		assert_true(table_at(4)->deferred.nomem);
 	}
 	fake.pin_errors = 0;
 	ghyvi_gtt_sync(fake.gtt, root);
 	assert_false(waits(4, 71));
-	assert_true(shadow_pt(root)[71] == maps(DATA + 101));
+	assert_true(shadow_pt(root)[71] == spte(DATA + 101));
 	set_absent(DATA + 100, false);
 	ghyvi_gtt_sync(fake.gtt, root);
-	assert_true(shadow_pt(root)[511] == maps(DATA + 100));
-	assert_false(waits(4, 511) || lacks(4, 511) || table_at(4)->retry);
+	assert_true(shadow_pt(root)[511] == spte(DATA + 100));
+	assert_false(waits(4, 511) || lacks(4, 511) || table_at(4)->deferred.retry);
 }
 
 /* Stores next to the GGTT table are ignored; its first and last entries are translated. */
@@ -449,10 +449,10 @@ static void accesses_beyond_the_ggtt_are_ignored(void **state)
 	ghyvi_gtt_trap(fake.gtt, (BAR_GFN + fake.gtt->nr_ggtt_tables) << 12, 8);
 	ghyvi_gtt_trap(fake.gtt, (BAR_GFN << 12) - 8, 8);
 	ghyvi_gtt_trap(fake.gtt, BAR_GFN << 12, 8); /* outside the vGPU's ranges */
-	set(last, 511, to(DATA));
-	assert_true(fake.ggtt[(FIRST_GGTT_TABLE + 4) * GHYVI_ENTRIES - 1] == (maps(DATA)));
-	set(BAR_GFN + FIRST_GGTT_TABLE, 0, to(DATA + 1));
-	assert_true(fake.ggtt[FIRST_GGTT_TABLE * GHYVI_ENTRIES] == (maps(DATA + 1)));
+	write_pte(last, 511, pte(DATA));
+	assert_true(fake.ggtt[(FIRST_GGTT_TABLE + 4) * GHYVI_ENTRIES - 1] == (spte(DATA)));
+	write_pte(BAR_GFN + FIRST_GGTT_TABLE, 0, pte(DATA + 1));
+	assert_true(fake.ggtt[FIRST_GGTT_TABLE * GHYVI_ENTRIES] == (spte(DATA + 1)));
 	assert_null(ghyvi_ggtt_table_by_gfn(fake.gtt, BAR_GFN + fake.gtt->nr_ggtt_tables));
 	assert_null(ghyvi_ggtt_table_by_gfn(fake.gtt, BAR_GFN - 1));
 	assert_non_null(ghyvi_ggtt_table_by_gfn(fake.gtt, last));
@@ -477,11 +477,11 @@ static void only_as_many_trees_are_evicted_as_needed(void **state)
 
 	/* Each has four pages. */
 	for (i = 0; i < 5; i++) {
-		plant(1 + 10 * i);
-		set(4 + 10 * i, 0, to(DATA));
-		hold4(1 + 10 * i);
+		build_tree(PML4_GFN + 10 * i);
+		write_pte(PT_GFN + 10 * i, 0, pte(DATA));
+		get_root4(PML4_GFN + 10 * i);
 		ghyvi_gtt_sync(fake.gtt, fake.held[0].root);
-		release_all();
+		put_all_roots();
 	}
 	tables = fake.gtt->nr_tables;
 	assert_int_equal(tables, 20);
@@ -491,7 +491,7 @@ static void only_as_many_trees_are_evicted_as_needed(void **state)
 	assert_true(evict_trees(1, false));
 	assert_int_equal(fake.gtt->nr_tables, 16);
 	assert_int_equal(STAT(evicted_trees), 1);
-	assert_null(table_at(1)); /* the one used longest ago */
+	assert_null(table_at(1)); /* the least recently used one */
 	assert_non_null(table_at(11));
 	assert_true(evict_trees(9, false));
 	assert_int_equal(fake.gtt->nr_tables, 8);
@@ -506,29 +506,29 @@ static void the_self_check_looks_at_each_page_of_a_group(void **state)
 	u64 *shadow_64k, *directory;
 	unsigned int i;
 
-	plant(1);
-	set(3, 0, to(4) | GHYVI_ENTRY_64K);
-	set(4, 0, to(LARGE_WHOLE));
-	set(4, 16, to(LARGE_WHOLE + 16));
-	root = hold4(1);
+	build_tree(PML4_GFN);
+	write_pte(PD_GFN, 0, pte(PT_GFN) | GHYVI_ENTRY_64K);
+	write_pte(PT_GFN, 0, pte(LARGE_WHOLE));
+	write_pte(PT_GFN, 16, pte(LARGE_WHOLE + 16));
+	root = get_root4(PML4_GFN);
 	ghyvi_gtt_sync(fake.gtt, root);
 	shadow_64k = shadow_pt(root);
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	for (i = 0; i < 48; i += 5) {
 		u64 entry = shadow_64k[i];
 
-		shadow_64k[i] = i < 32 ? maps(LARGE_WHOLE + 100) : maps(LARGE_WHOLE);
+		shadow_64k[i] = i < 32 ? spte(LARGE_WHOLE + 100) : spte(LARGE_WHOLE);
 		assert_int_not_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 		shadow_64k[i] = entry;
 		assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	}
 	assert_int_equal(STAT(kept_64k_now), 1);
 	/* Each page is right, but the group is not contiguous, and the PDE says 64 KiB. */
-	set(4, 32, to((DATA / 16 + 1) * 16));
+	write_pte(PT_GFN, 32, pte((DATA / 16 + 1) * 16));
 	ghyvi_gtt_sync(fake.gtt, root);
 	assert_int_equal(STAT(kept_64k_now), 0);
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
-	directory = shadow(ghyvi_root_bus(root), 2, 0u, 0u);
+	directory = shadow_table(ghyvi_root_dma(root), 2, 0u, 0u);
 	assert_int_equal(directory[0] & GHYVI_ENTRY_64K, 0);
 	directory[0] |= GHYVI_ENTRY_64K;
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 1);
@@ -593,19 +593,79 @@ static void costs_are_between_one_nanosecond_and_a_millisecond(void **state)
 	shim_clock = NULL;
 }
 
+/* A page is strict from its first use above the last level on, not from the next sync. */
+static void a_relaxed_page_that_becomes_a_directory_is_strict_at_once(void **state)
+{
+	ghyvi_gtt_set_policy(fake.gtt, "full");
+	make_tree(1);
+	assert_true(is_listed(PT_GFN));
+	assert_false(fake.protected[PT_GFN]);
+	write_pte(PDP_GFN, 5, pte(PT_GFN));
+	assert_true(fake.protected[PT_GFN]);
+}
+
+static void an_access_crosses_pages_of_the_ggtt_that_are_apart(void **state)
+{
+	u64 first = FIRST_GGTT_TABLE * 512, address = (first << 12) + 0x100, i;
+	static u8 bytes[0x2100];
+
+	for (i = 0; i < 3; i++) {
+		fake.guest_ggtt[first + i] = pte(DATA + 2 * i);
+		memset(guest_page(DATA + 2 * i), 0x11 * (i + 1), GHYVI_PAGE_BYTES);
+	}
+	assert_int_equal(ghyvi_gtt_ggtt_read(fake.gtt, address, bytes, sizeof(bytes)), 0);
+	for (i = 0; i < sizeof(bytes); i++)
+		assert_int_equal(bytes[i], 0x11 * ((0x100 + i) / GHYVI_PAGE_BYTES + 1));
+}
+
+static u64 ticking_clock(void)
+{
+	return test_ns += 4000;
+}
+
+/* The time of a sync that finds changes includes translation. */
+static void only_a_sync_without_changes_is_a_sample_of_a_scan(void **state)
+{
+	struct ghyvi_root *root = make_tree(2);
+	u32 *scan = &fake.gtt->tuning.scan_ns;
+
+	ghyvi_gtt_set_policy(fake.gtt, "full");
+	ghyvi_gtt_sync(fake.gtt, root);
+	*scan = 80;
+	shim_clock = ticking_clock;
+	write_pte(PT_GFN, 0, pte(DATA + 4));
+	ghyvi_gtt_sync(fake.gtt, root);
+	assert_int_equal(*scan, 80);
+	ghyvi_gtt_sync(fake.gtt, root);
+	assert_true(*scan > 80);
+	shim_clock = NULL;
+}
+
+static void pages_of_a_list_are_protected_in_one_call(void **state)
+{
+	u32 before;
+
+	ghyvi_gtt_set_policy(fake.gtt, "full");
+	make_tree(40);
+	before = fake.protect_calls;
+	ghyvi_gtt_set_policy(fake.gtt, "strict");
+	assert_true(fake.protected[4] && fake.protected[43]);
+	assert_int_equal(fake.protect_calls, before + 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(only_page_tables_are_leaves),
 		TEST(a_page_with_a_higher_use_is_not_a_leaf),
-		TEST(ranks_go_by_heat),
+		TEST(the_most_written_pages_have_the_first_ranks),
 		TEST(protection_is_lost_only_in_the_reported_range),
-		TEST(protection_of_global_tables_is_lost_alike),
+		TEST(protection_of_ggtt_pages_is_lost_only_in_the_reported_range),
 		TEST(new_pages_are_protected_or_relaxed_by_policy),
 		TEST(compares_and_traps_are_counted),
 		TEST(a_store_across_pages_traps_on_both),
 		TEST(each_line_of_a_page_is_compared),
-		TEST(an_entry_that_becomes_as_another_is_found),
+		TEST(an_entry_that_becomes_equal_to_another_is_found),
 		TEST(a_comparison_tells_how_many_entries_changed),
 		TEST(a_global_entry_whose_page_comes_back_is_published),
 		TEST(policies_are_found_by_name),
@@ -616,6 +676,10 @@ int main(void)
 		TEST(only_as_many_trees_are_evicted_as_needed),
 		TEST(the_self_check_looks_at_each_page_of_a_group),
 		TEST(costs_are_between_one_nanosecond_and_a_millisecond),
+		TEST(a_relaxed_page_that_becomes_a_directory_is_strict_at_once),
+		TEST(an_access_crosses_pages_of_the_ggtt_that_are_apart),
+		TEST(only_a_sync_without_changes_is_a_sample_of_a_scan),
+		TEST(pages_of_a_list_are_protected_in_one_call),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

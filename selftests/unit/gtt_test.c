@@ -11,18 +11,18 @@ static void test_unused_entries_share_one_scratch_chain(void **state)
 {
 	unsigned int i;
 
-	/* What i915 does: everything unused leads to PDP 2, PD 3, PT 4, data page. */
+	/* As i915 does: all unused entries map one scratch chain of PDP, PD, PT and data page. */
 	for (i = 0; i < 512; i++) {
-		set(1, i, to(2));
-		set(2, i, to(3));
-		set(3, i, to(4));
-		set(4, i, to(DATA));
+		write_pte(PML4_GFN, i, pte(PDP_GFN));
+		write_pte(PDP_GFN, i, pte(PD_GFN));
+		write_pte(PD_GFN, i, pte(PT_GFN));
+		write_pte(PT_GFN, i, pte(DATA));
 	}
-	assert_false(IS_ERR(hold4(1)));
+	assert_false(IS_ERR(get_root4(PML4_GFN)));
 	assert_int_equal(STAT(tables_now), 4);
 	assert_int_equal(STAT(pinned_pages_now), 5);
 	assert_int_equal(fake.pins[DATA], 1);
-	assert_true(shadow(fake.held[0].bus, 3, 511u, 7u, 300u)[9] == maps(DATA));
+	assert_true(shadow_table(fake.held[0].dma, 3, 511u, 7u, 300u)[9] == spte(DATA));
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, fake.held[0].root), 0);
 }
 
@@ -31,41 +31,41 @@ static void test_strict_traps_translate_at_once(void **state)
 	struct ghyvi_root *root;
 
 	strict();
-	plant(1);
-	root = hold4(1);
-	assert_true(fake.protected[1] && fake.protected[2] && fake.protected[3] &&
-		    fake.protected[4]);
-	set(4, 7, to(DATA));
-	set(4, 8, to(DATA) & ~2ull);
-	assert_true(shadow_pt(root)[7] == maps(DATA));
-	assert_true(shadow_pt(root)[8] == (maps(DATA) & ~2ull));
+	build_tree(PML4_GFN);
+	root = get_root4(PML4_GFN);
+	assert_true(fake.protected[PML4_GFN] && fake.protected[PDP_GFN] && fake.protected[PD_GFN] &&
+		    fake.protected[PT_GFN]);
+	write_pte(PT_GFN, 7, pte(DATA));
+	write_pte(PT_GFN, 8, pte(DATA) & ~2ull);
+	assert_true(shadow_pt(root)[7] == spte(DATA));
+	assert_true(shadow_pt(root)[8] == (spte(DATA) & ~2ull));
 	assert_int_equal(STAT(table_write_traps), 2);
 	assert_int_equal(STAT(relaxes), 0);
-	assert_true(fake.protected[4]);
+	assert_true(fake.protected[PT_GFN]);
 }
 
 static void test_segmented_relaxes_at_the_first_write_and_protects_at_sync(void **state)
 {
 	struct ghyvi_root *root;
 
-	plant(1);
-	root = hold4(1);
-	assert_true(fake.protected[1] && fake.protected[2] && fake.protected[3]);
+	build_tree(PML4_GFN);
+	root = get_root4(PML4_GFN);
+	assert_true(fake.protected[PML4_GFN] && fake.protected[PDP_GFN] && fake.protected[PD_GFN]);
 	ghyvi_gtt_sync(fake.gtt, root);
-	assert_true(fake.protected[4]);
-	set(4, 1, to(DATA));
-	assert_false(fake.protected[4]);
+	assert_true(fake.protected[PT_GFN]);
+	write_pte(PT_GFN, 1, pte(DATA));
+	assert_false(fake.protected[PT_GFN]);
 	assert_int_equal(STAT(relaxes), 1);
-	set(4, 2, to(DATA + 1));
+	write_pte(PT_GFN, 2, pte(DATA + 1));
 	assert_int_equal(STAT(table_write_traps), 1);
-	assert_true(shadow_pt(root)[1] == maps(DATA));
+	assert_true(shadow_pt(root)[1] == spte(DATA));
 	assert_true(shadow_pt(root)[2] == 0);
 	ghyvi_gtt_sync(fake.gtt, root);
-	assert_true(shadow_pt(root)[2] == maps(DATA + 1));
-	assert_true(fake.protected[4]);
-	set(3, 5, to(6));
-	assert_true(fake.protected[3]);
-	assert_true(shadow(fake.held[0].bus, 3, 0u, 0u, 5u)[0] == 0);
+	assert_true(shadow_pt(root)[2] == spte(DATA + 1));
+	assert_true(fake.protected[PT_GFN]);
+	write_pte(PD_GFN, 5, pte(PT3_GFN));
+	assert_true(fake.protected[PD_GFN]);
+	assert_true(shadow_table(fake.held[0].dma, 3, 0u, 0u, 5u)[0] == 0);
 }
 
 static void test_flush_updates_without_protecting_and_invalidates(void **state)
@@ -73,15 +73,15 @@ static void test_flush_updates_without_protecting_and_invalidates(void **state)
 	struct ghyvi_root *root;
 	u32 before;
 
-	plant(1);
-	root = hold4(1);
-	set(4, 1, to(DATA));
+	build_tree(PML4_GFN);
+	root = get_root4(PML4_GFN);
+	write_pte(PT_GFN, 1, pte(DATA));
 	before = fake.invalidations;
 	ghyvi_gtt_flush(fake.gtt);
-	assert_true(shadow_pt(root)[1] == maps(DATA));
-	assert_false(fake.protected[4]);
+	assert_true(shadow_pt(root)[1] == spte(DATA));
+	assert_false(fake.protected[PT_GFN]);
 	assert_true(fake.invalidations > before);
-	set(4, 1, 0);
+	write_pte(PT_GFN, 1, 0);
 	ghyvi_gtt_flush(fake.gtt);
 	assert_true(shadow_pt(root)[1] == 0);
 }
@@ -90,15 +90,15 @@ static void test_cleared_entries_leave_the_shadow_and_reset_releases_the_pin(voi
 {
 	struct ghyvi_root *root;
 
-	plant(1);
-	set(4, 1, to(DATA));
-	root = hold4(1);
+	build_tree(PML4_GFN);
+	write_pte(PT_GFN, 1, pte(DATA));
+	root = get_root4(PML4_GFN);
 	assert_int_equal(fake.pins[DATA], 1);
-	set(4, 1, 0);
+	write_pte(PT_GFN, 1, 0);
 	ghyvi_gtt_sync(fake.gtt, root);
 	assert_true(shadow_pt(root)[1] == 0);
 	assert_int_equal(fake.pins[DATA], 1); /* idle */
-	release_all();
+	put_all_roots();
 	ghyvi_gtt_reset(fake.gtt);
 	assert_int_equal(fake.pinned, 0);
 	assert_int_equal(STAT(pinned_pages_now), 0);
@@ -108,21 +108,21 @@ static void test_replaced_entries_follow_and_release_the_old_target(void **state
 {
 	struct ghyvi_root *root;
 
-	plant(1);
-	set(4, 1, to(DATA));
-	root = hold4(1);
-	set(4, 1, to(DATA + 1));
+	build_tree(PML4_GFN);
+	write_pte(PT_GFN, 1, pte(DATA));
+	root = get_root4(PML4_GFN);
+	write_pte(PT_GFN, 1, pte(DATA + 1));
 	ghyvi_gtt_sync(fake.gtt, root);
-	assert_true(shadow_pt(root)[1] == maps(DATA + 1));
+	assert_true(shadow_pt(root)[1] == spte(DATA + 1));
 	ghyvi_gtt_unmap(fake.gtt, DATA, 1);
 	assert_int_equal(fake.pins[DATA], 0);
-	/* a whole subtree: 3 -> 8 */
-	set(8, 0, to(9));
-	set(9, 3, to(DATA + 2));
-	set(2, 0, to(8));
-	assert_true(shadow(fake.held[0].bus, 3, 0u, 0u, 0u)[3] == maps(DATA + 2));
-	assert_int_equal(fake.pins[3] + fake.pins[4], 0);
-	assert_false(fake.protected[3]);
+	/* A whole subtree: PD2 replaces PD. */
+	write_pte(PD2_GFN, 0, pte(PT2_GFN));
+	write_pte(PT2_GFN, 3, pte(DATA + 2));
+	write_pte(PDP_GFN, 0, pte(PD2_GFN));
+	assert_true(shadow_table(fake.held[0].dma, 3, 0u, 0u, 0u)[3] == spte(DATA + 2));
+	assert_int_equal(fake.pins[PD_GFN] + fake.pins[PT_GFN], 0);
+	assert_false(fake.protected[PD_GFN]);
 }
 
 static void test_an_entry_written_in_halves(void **state)
@@ -130,117 +130,120 @@ static void test_an_entry_written_in_halves(void **state)
 	struct ghyvi_root *root;
 	unsigned int policy;
 
-	plant(1);
-	root = hold4(1);
+	build_tree(PML4_GFN);
+	root = get_root4(PML4_GFN);
 	for (policy = 0; policy < 2; policy++) {
 		ghyvi_gtt_set_policy(fake.gtt, policy ? "strict" : "segmented");
-		set(4, 9, to(DATA));
-		guest_write(at(4, 9) + 4, 4, 1); /* now beyond guest memory */
+		write_pte(PT_GFN, 9, pte(DATA));
+		guest_write(pte_gpa(PT_GFN, 9) + 4, 4, 1); /* now beyond guest memory */
 		ghyvi_gtt_sync(fake.gtt, root);
 		assert_true(is_scratch(shadow_pt(root)[9]));
-		guest_write(at(4, 9), 4, (u32)to(DATA + 1));
-		guest_write(at(4, 9) + 4, 4, 0);
+		guest_write(pte_gpa(PT_GFN, 9), 4, (u32)pte(DATA + 1));
+		guest_write(pte_gpa(PT_GFN, 9) + 4, 4, 0);
 		ghyvi_gtt_sync(fake.gtt, root);
-		assert_true(shadow_pt(root)[9] == maps(DATA + 1));
+		assert_true(shadow_pt(root)[9] == spte(DATA + 1));
 	}
 }
 
 static void test_stores_of_any_size_and_alignment(void **state)
 {
-	u64 four[4] = { to(DATA), 0, to(DATA + 2), to(DATA + 3) };
+	u64 four[4] = { pte(DATA), 0, pte(DATA + 2), pte(DATA + 3) };
 	struct ghyvi_root *root;
 	unsigned int i;
 
 	strict();
-	plant(1);
-	set(3, 1, to(5)); /* 4 and 5 are neighbours in memory, too */
-	root = hold4(1);
-	guest_write_bytes(at(4, 10), four, 32);
+	build_tree(PML4_GFN);
+	write_pte(PD_GFN, 1, pte(PT2_GFN)); /* the guest frame after PT_GFN, too */
+	root = get_root4(PML4_GFN);
+	guest_write_bytes(pte_gpa(PT_GFN, 10), four, 32);
 	for (i = 0; i < 4; i++)
-		assert_true(shadow_pt(root)[10 + i] == (four[i] ? maps(DATA + i) : 0));
+		assert_true(shadow_pt(root)[10 + i] == (four[i] ? spte(DATA + i) : 0));
 	/* crosses the page */
-	guest_write_bytes(at(4, 510), four, 32);
-	assert_true(shadow_pt(root)[510] == maps(DATA));
-	assert_true(shadow(fake.held[0].bus, 3, 0u, 0u, 1u)[0] == maps(DATA + 2));
-	assert_true(shadow(fake.held[0].bus, 3, 0u, 0u, 1u)[1] == maps(DATA + 3));
+	guest_write_bytes(pte_gpa(PT_GFN, 510), four, 32);
+	assert_true(shadow_pt(root)[510] == spte(DATA));
+	assert_true(shadow_table(fake.held[0].dma, 3, 0u, 0u, 1u)[0] == spte(DATA + 2));
+	assert_true(shadow_table(fake.held[0].dma, 3, 0u, 0u, 1u)[1] == spte(DATA + 3));
 	/* 8 bytes over two entries: upper half of 20 and lower half of 21 */
-	set(4, 20, to(DATA + 1));
-	guest_write(at(4, 20) + 4, 8, to(DATA + 4) << 32);
-	assert_true(shadow_pt(root)[20] == maps(DATA + 1));
-	assert_true(shadow_pt(root)[21] == maps(DATA + 4));
-	guest_write(at(4, 21) + 1, 1, 0x55);
+	write_pte(PT_GFN, 20, pte(DATA + 1));
+	guest_write(pte_gpa(PT_GFN, 20) + 4, 8, pte(DATA + 4) << 32);
+	assert_true(shadow_pt(root)[20] == spte(DATA + 1));
+	assert_true(shadow_pt(root)[21] == spte(DATA + 4));
+	guest_write(pte_gpa(PT_GFN, 21) + 1, 1, 0x55);
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	/* crosses into a page that is no table */
-	guest_write_bytes(at(5, 511), four, 16);
-	assert_true(shadow(fake.held[0].bus, 3, 0u, 0u, 1u)[511] == maps(DATA));
+	guest_write_bytes(pte_gpa(PT2_GFN, 511), four, 16);
+	assert_true(shadow_table(fake.held[0].dma, 3, 0u, 0u, 1u)[511] == spte(DATA));
 }
 
 static void test_one_page_as_directory_and_as_page_table(void **state)
 {
 	struct ghyvi_root *root;
 
-	plant(1);
-	set(3, 1, to(5));
-	set(5, 0, to(DATA));
-	root = hold4(1);
+	build_tree(PML4_GFN);
+	write_pte(PD_GFN, 1, pte(PT2_GFN));
+	write_pte(PT2_GFN, 0, pte(DATA));
+	root = get_root4(PML4_GFN);
 	ghyvi_gtt_sync(fake.gtt, root);
-	/* PT 5 is relaxed and changed when it becomes a page directory, too. */
-	set(5, 1, to(6));
-	set(5, 2, to(7));
-	set(6, 3, to(DATA + 1));
-	set(2, 1, to(5));
-	assert_true(fake.protected[5]);
-	assert_true(shadow(fake.held[0].bus, 3, 0u, 1u, 1u)[3] == maps(DATA + 1));
-	/* Its other life goes on. Entry 1 leads to a table page, which engines must not write. */
+	/* PT2 is relaxed and changed when it becomes a page directory, too. */
+	write_pte(PT2_GFN, 1, pte(PT3_GFN));
+	write_pte(PT2_GFN, 2, pte(PT4_GFN));
+	write_pte(PT3_GFN, 3, pte(DATA + 1));
+	write_pte(PDP_GFN, 1, pte(PT2_GFN));
+	assert_true(fake.protected[PT2_GFN]);
+	assert_true(shadow_table(fake.held[0].dma, 3, 0u, 1u, 1u)[3] == spte(DATA + 1));
+	/*
+	 * Its use as a page table continues. Entry 1 maps a table page, which engines must not
+	 * write.
+	 */
 	ghyvi_gtt_sync(fake.gtt, root);
-	assert_true(shadow(fake.held[0].bus, 3, 0u, 0u, 1u)[0] == maps(DATA));
-	set(5, 4, to(DATA + 2));
-	assert_true(fake.protected[5]);
-	assert_true(shadow(fake.held[0].bus, 3, 0u, 0u, 1u)[4] == maps(DATA + 2));
-	set(2, 1, 0);
-	set(5, 5, to(DATA + 3)); /* a leaf again: relaxed */
-	assert_false(fake.protected[5]);
+	assert_true(shadow_table(fake.held[0].dma, 3, 0u, 0u, 1u)[0] == spte(DATA));
+	write_pte(PT2_GFN, 4, pte(DATA + 2));
+	assert_true(fake.protected[PT2_GFN]);
+	assert_true(shadow_table(fake.held[0].dma, 3, 0u, 0u, 1u)[4] == spte(DATA + 2));
+	write_pte(PDP_GFN, 1, 0);
+	write_pte(PT2_GFN, 5, pte(DATA + 3)); /* a leaf again: relaxed */
+	assert_false(fake.protected[PT2_GFN]);
 }
 
 static void test_self_map_at_every_level(void **state)
 {
 	struct ghyvi_root *root;
 
-	set(1, 0, to(1));
-	set(1, 1, to(DATA));
-	root = hold4(1);
+	write_pte(PML4_GFN, 0, pte(PML4_GFN));
+	write_pte(PML4_GFN, 1, pte(DATA));
+	root = get_root4(PML4_GFN);
 	assert_false(IS_ERR(root));
 	ghyvi_gtt_sync(fake.gtt, root);
 	assert_true(is_scratch(shadow_pt(root)[0])); /* engines would write the table */
-	set(1, 0, to(DATA + 1));
+	write_pte(PML4_GFN, 0, pte(DATA + 1));
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
-	set(1, 2, to(1));
-	assert_true(is_scratch(shadow(fake.held[0].bus, 3, 2u, 2u, 2u)[2]));
+	write_pte(PML4_GFN, 2, pte(PML4_GFN));
+	assert_true(is_scratch(shadow_table(fake.held[0].dma, 3, 2u, 2u, 2u)[2]));
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
-	release_all();
-	forget4(1);
+	put_all_roots();
+	forget_root4(PML4_GFN);
 	assert_int_equal(STAT(tables_now), 0);
-	assert_int_equal(fake.pins[1], 0);
+	assert_int_equal(fake.pins[PML4_GFN], 0);
 }
 
 static void test_bogus_entries_point_at_scratch_and_are_counted(void **state)
 {
 	struct ghyvi_root *root;
 
-	plant(1);
-	set(1, 1, to(RAM_PAGES + 1));
-	set(2, 1, to(5) | GHYVI_ENTRY_LARGE);
-	set(3, 1, to(5) | GHYVI_ENTRY_LARGE);
-	set(4, 1, to(RAM_PAGES));
-	set(4, 2, to(2));
-	root = hold4(1);
-	assert_true(leads_to_scratch(shadow(fake.held[0].bus, 0)[1], 4));
-	assert_true(leads_to_scratch(shadow(fake.held[0].bus, 1, 0u)[1], 3));
-	assert_true(leads_to_scratch(shadow(fake.held[0].bus, 2, 0u, 0u)[1], 2));
+	build_tree(PML4_GFN);
+	write_pte(PML4_GFN, 1, pte(RAM_PAGES + 1));
+	write_pte(PDP_GFN, 1, pte(PT2_GFN) | GHYVI_ENTRY_LARGE);
+	write_pte(PD_GFN, 1, pte(PT2_GFN) | GHYVI_ENTRY_LARGE);
+	write_pte(PT_GFN, 1, pte(RAM_PAGES));
+	write_pte(PT_GFN, 2, pte(PDP_GFN));
+	root = get_root4(PML4_GFN);
+	assert_true(maps_scratch(shadow_table(fake.held[0].dma, 0)[1], 4));
+	assert_true(maps_scratch(shadow_table(fake.held[0].dma, 1, 0u)[1], 3));
+	assert_true(maps_scratch(shadow_table(fake.held[0].dma, 2, 0u, 0u)[1], 2));
 	assert_true(is_scratch(shadow_pt(root)[1]));
 	assert_true(is_scratch(shadow_pt(root)[2]));
 	assert_int_equal(STAT(entries_rejected), 5);
-	assert_int_equal(fake.pins[5], 0);
+	assert_int_equal(fake.pins[PT2_GFN], 0);
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	ghyvi_report_last(&fake.reporter, (char[GHYVI_REPORT_BYTES]){ 0 }, GHYVI_REPORT_BYTES);
 	/* The last one. */
@@ -249,35 +252,35 @@ static void test_bogus_entries_point_at_scratch_and_are_counted(void **state)
 		"table entry 0x4001003 of level 4 cannot be translated (-14), scratch page used");
 	ghyvi_gtt_sync(fake.gtt, root);
 	fake.reporter.last[0] = '\0';
-	set(4, 3, to(DATA));
+	write_pte(PT_GFN, 3, pte(DATA));
 	assert_string_equal(fake.reporter.last, "");
 }
 
-/* Each of them takes 511 pins before it fails. */
-static void test_others_are_let_in_among_large_pages_that_lack_one(void **state)
+/* Each large page takes 511 pins before it fails. */
+static void test_a_sync_of_scattered_large_pages_reschedules(void **state)
 {
 	unsigned long before;
 	u32 i;
 
-	plant(1);
+	build_tree(PML4_GFN);
 	set_absent(LARGE_WHOLE + 511, true);
 	for (i = 0; i < GHYVI_ENTRIES; i++)
-		set(3, i, to(LARGE_WHOLE) | GHYVI_ENTRY_LARGE);
+		write_pte(PD_GFN, i, pte(LARGE_WHOLE) | GHYVI_ENTRY_LARGE);
 	before = shim_rescheds;
-	hold4(1);
+	get_root4(PML4_GFN);
 	assert_int_equal(STAT(entries_rejected), GHYVI_ENTRIES);
 	assert_true(shim_rescheds - before >= GHYVI_ENTRIES / GHYVI_PTES_PER_LINE);
 }
 
-static void test_bits_that_are_no_address_are_ignored(void **state)
+static void test_bits_outside_the_address_field_are_ignored(void **state)
 {
 	struct ghyvi_root *root;
 
-	plant(1);
-	set(4, 0, to(DATA) | BIT_ULL(63) | BIT_ULL(40) | 0xff8);
-	set(4, 1, to(DATA) & ~1ull); /* not present */
-	root = hold4(1);
-	assert_true(shadow_pt(root)[0] == maps(DATA));
+	build_tree(PML4_GFN);
+	write_pte(PT_GFN, 0, pte(DATA) | BIT_ULL(63) | BIT_ULL(40) | 0xff8);
+	write_pte(PT_GFN, 1, pte(DATA) & ~1ull); /* not present */
+	root = get_root4(PML4_GFN);
+	assert_true(shadow_pt(root)[0] == spte(DATA));
 	assert_true(shadow_pt(root)[1] == 0);
 }
 
@@ -286,23 +289,23 @@ static void test_policy_switch_while_relaxed(void **state)
 	struct ghyvi_root *root;
 	char names[64];
 
-	plant(1);
-	root = hold4(1);
+	build_tree(PML4_GFN);
+	root = get_root4(PML4_GFN);
 	ghyvi_gtt_policy_list(fake.gtt, names, sizeof(names));
 	assert_non_null(strstr(names, "[segmented]"));
-	set(4, 1, to(DATA));
+	write_pte(PT_GFN, 1, pte(DATA));
 	strict();
-	assert_true(fake.protected[4]);
-	assert_true(shadow_pt(root)[1] == maps(DATA));
+	assert_true(fake.protected[PT_GFN]);
+	assert_true(shadow_pt(root)[1] == spte(DATA));
 	ghyvi_gtt_policy_list(fake.gtt, names, sizeof(names));
 	assert_non_null(strstr(names, "[strict]"));
 	assert_int_equal(names[strlen(names) - 1], '\n');
 	assert_int_equal(ghyvi_gtt_set_policy(fake.gtt, "nonsense"), -EINVAL);
-	set(4, 2, to(DATA));
-	assert_true(fake.protected[4]);
+	write_pte(PT_GFN, 2, pte(DATA));
+	assert_true(fake.protected[PT_GFN]);
 	assert_int_equal(ghyvi_gtt_set_policy(fake.gtt, "segmented"), 0);
-	set(4, 3, to(DATA));
-	assert_false(fake.protected[4]);
+	write_pte(PT_GFN, 3, pte(DATA));
+	assert_false(fake.protected[PT_GFN]);
 }
 
 static void test_a_page_that_cannot_be_protected_is_compared_at_each_sync(void **state)
@@ -311,64 +314,65 @@ static void test_a_page_that_cannot_be_protected_is_compared_at_each_sync(void *
 
 	strict();
 	fake.protect_broken = true;
-	plant(1);
-	root = hold4(1);
-	set(4, 1, to(DATA));
-	set(2, 1, to(8));
+	build_tree(PML4_GFN);
+	root = get_root4(PML4_GFN);
+	write_pte(PT_GFN, 1, pte(DATA));
+	write_pte(PDP_GFN, 1, pte(PD2_GFN));
 	ghyvi_gtt_sync(fake.gtt, root);
-	assert_true(shadow_pt(root)[1] == maps(DATA));
-	assert_true(shadow(fake.held[0].bus, 2, 0u, 1u)[0] == 0);
-	set(4, 1, 0);
+	assert_true(shadow_pt(root)[1] == spte(DATA));
+	assert_true(shadow_table(fake.held[0].dma, 2, 0u, 1u)[0] == 0);
+	write_pte(PT_GFN, 1, 0);
 	ghyvi_gtt_sync(fake.gtt, root);
 	assert_true(shadow_pt(root)[1] == 0);
 	fake.protect_broken = false;
-	fake.protect_broken_at[3] = true; /* one of a batch does not keep the others from it */
+	/* The failure of one page of a batch does not affect the others. */
+	fake.protect_broken_at[PD_GFN] = true;
 	ghyvi_gtt_sync(fake.gtt, root);
-	assert_true(fake.protected[1] && fake.protected[2] && !fake.protected[3] &&
-		    fake.protected[4]);
-	set(3, 0, 0);
+	assert_true(fake.protected[PML4_GFN] && fake.protected[PDP_GFN] &&
+		    !fake.protected[PD_GFN] && fake.protected[PT_GFN]);
+	write_pte(PD_GFN, 0, 0);
 	ghyvi_gtt_sync(fake.gtt, root);
-	assert_true(shadow(fake.held[0].bus, 2, 0u, 0u)[0] == 0);
+	assert_true(shadow_table(fake.held[0].dma, 2, 0u, 0u)[0] == 0);
 }
 
 /*
- * Without protection upper levels are compared, too, and only that shows where a stale page belongs
- * now.
+ * Without protection upper levels are compared, too. Only that comparison finds the trees of a
+ * stale page.
  */
-static void test_a_page_that_a_second_tree_leads_to_is_up_to_date_for_it(void **state)
+static void test_a_page_that_a_second_tree_links_is_synced_for_it(void **state)
 {
 	struct ghyvi_root *first, *second;
 
 	fake.protect_broken = true;
-	plant(1);
-	plant(11);
-	first = hold4(1);
-	second = hold4(11);
+	build_tree(PML4_GFN);
+	build_tree(PML4_B_GFN);
+	first = get_root4(PML4_GFN);
+	second = get_root4(PML4_B_GFN);
 	ghyvi_gtt_sync(fake.gtt, NULL);
-	set(4, 0, to(DATA));
-	set(13, 5, to(4));
+	write_pte(PT_GFN, 0, pte(DATA));
+	write_pte(PD_B_GFN, 5, pte(PT_GFN));
 	ghyvi_gtt_sync(fake.gtt, second);
-	assert_int_equal(shadow(ghyvi_root_bus(second), 3, 0u, 0u, 5u)[0], maps(DATA));
-	assert_int_equal(shadow_pt(first)[0], maps(DATA));
+	assert_int_equal(shadow_table(ghyvi_root_dma(second), 3, 0u, 0u, 5u)[0], spte(DATA));
+	assert_int_equal(shadow_pt(first)[0], spte(DATA));
 }
 
-/* All that is below becomes shared at once. */
-static void test_others_are_let_in_while_a_second_tree_takes_over_a_large_one(void **state)
+/* All tables below become shared at once. */
+static void test_linking_a_large_tree_to_a_second_root_reschedules(void **state)
 {
 	unsigned long before;
 	u32 i;
 
-	plant(1);
+	build_tree(PML4_GFN);
 	for (i = 1; i < 300; i++)
-		set(3, i, to(20 + i));
-	hold4(1);
-	set(11, 0, to(2));
+		write_pte(PD_GFN, i, pte(FIRST_FREE_GFN + i));
+	get_root4(PML4_GFN);
+	write_pte(PML4_B_GFN, 0, pte(PDP_GFN));
 	before = shim_rescheds;
-	hold4(11);
+	get_root4(PML4_B_GFN);
 	assert_true(shim_rescheds - before >= 300);
 }
 
-/* What debugfs shows first of it. */
+/* The number of users of the root that debugfs shows. */
 static u32 users_in_dump(void)
 {
 	char *text = NULL, *users;
@@ -397,114 +401,113 @@ static void sync_times(struct ghyvi_root *root, u32 times)
 }
 
 /*
- * Each tree counts its own synchronisations, and a page may come to belong to one that has counted
- * more, or less.
+ * Each tree counts its own syncs. A page may move to a tree that has counted more, or fewer.
  */
-static void test_a_gap_is_as_long_when_the_page_changes_trees(void **state)
+static void test_a_page_that_changes_trees_keeps_its_gap(void **state)
 {
 	const struct ghyvi_experience *experience = &fake.gtt->experience;
 	struct ghyvi_root *first, *second;
 
-	plant(1);
-	set(4, 0, to(DATA));
-	plant(11);
-	first = hold4(1);
-	second = hold4(11);
+	build_tree(PML4_GFN);
+	write_pte(PT_GFN, 0, pte(DATA));
+	build_tree(PML4_B_GFN);
+	first = get_root4(PML4_GFN);
+	second = get_root4(PML4_B_GFN);
 	sync_times(second, 1000);
-	set(4, 1, to(DATA + 1));
+	write_pte(PT_GFN, 1, pte(DATA + 1));
 	sync_times(first, 3);
-	/* From the first's alone to everybody's. */
-	set(13, 1, to(4) | GHYVI_ENTRY_64K);
-	set(4, 1, to(DATA + 2));
-	assert_int_equal(history_of(4)->gap_context, 1 + ghyvi_duration_class(2));
+	/* The pages of the first root become shared. */
+	write_pte(PD_B_GFN, 1, pte(PT_GFN) | GHYVI_ENTRY_64K);
+	write_pte(PT_GFN, 1, pte(DATA + 2));
+	assert_int_equal(history_of(PT_GFN)->gap_context, 1 + ghyvi_duration_class(2));
 	assert_int_equal(experience->gaps[GHYVI_GAP_UNKNOWN].longest[ghyvi_duration_class(2)], 2);
 	sync_times(second, 5);
-	/* And to the second's alone, which has counted less. */
-	set(3, 0, 0);
+	/* Now only the second tree links it, which has counted fewer. */
+	write_pte(PD_GFN, 0, 0);
 	sync_times(first, 2);
-	set(4, 1, to(DATA + 3));
-	assert_int_equal(history_of(4)->gap_context, 1 + ghyvi_duration_class(4));
+	write_pte(PT_GFN, 1, pte(DATA + 3));
+	assert_int_equal(history_of(PT_GFN)->gap_context, 1 + ghyvi_duration_class(4));
 	assert_int_equal(
 		experience->gaps[1 + ghyvi_duration_class(2)].longest[ghyvi_duration_class(4)], 4);
 }
 
-static void test_users_of_a_root_in_the_dump(void **state)
+static void test_the_dump_counts_users_of_a_root(void **state)
 {
-	plant(1);
-	hold4(1);
+	build_tree(PML4_GFN);
+	get_root4(PML4_GFN);
 	assert_int_equal(users_in_dump(), 1);
-	hold4(1);
+	get_root4(PML4_GFN);
 	assert_int_equal(users_in_dump(), 2);
-	forget4(1);
+	forget_root4(PML4_GFN);
 	assert_int_equal(users_in_dump(), 2);
-	release_number(1);
+	put_root(1);
 	assert_int_equal(users_in_dump(), 1);
 }
 
-static void test_protection_lost_is_made_good_at_the_next_sync(void **state)
+static void test_lost_protection_is_restored_by_the_next_sync(void **state)
 {
 	struct ghyvi_root *root;
 
 	strict();
-	plant(1);
-	root = hold4(1);
+	build_tree(PML4_GFN);
+	root = get_root4(PML4_GFN);
 	memset((void *)fake.protected, 0, 100);
 	ghyvi_gtt_protection_lost(fake.gtt, 0, 100);
 	assert_int_equal(STAT(protected_now), 0);
 	assert_int_equal(STAT(relaxed_now), 4 + fake.ggtt_tables);
-	set(4, 1, to(DATA));
-	set(3, 1, to(5));
+	write_pte(PT_GFN, 1, pte(DATA));
+	write_pte(PD_GFN, 1, pte(PT2_GFN));
 	ghyvi_gtt_sync(fake.gtt, root);
-	assert_true(shadow_pt(root)[1] == maps(DATA));
-	assert_true(fake.protected[1] && fake.protected[4] && fake.protected[5]);
+	assert_true(shadow_pt(root)[1] == spte(DATA));
+	assert_true(fake.protected[PML4_GFN] && fake.protected[PT_GFN] && fake.protected[PT2_GFN]);
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
 static int race_index;
-static void store_while_the_mm_works(void)
+static void store_without_a_trap(void)
 {
-	u64 value = to(7);
+	u64 value = pte(PT4_GFN);
 
-	/* a store to table 1 that needs no trap, since protection is broken or not there yet */
-	if (race_index && !fake.protected[1]) {
-		assert_false(guest_store(at(1, race_index), &value, 8));
+	/* A store to the PML4 that does not trap: protection fails or is not established yet. */
+	if (race_index && !fake.protected[PML4_GFN]) {
+		assert_false(guest_store(pte_gpa(PML4_GFN, race_index), &value, 8));
 		race_index = 0;
 	}
 }
 
 /*
  * A scan that began before the page was protected must not be the last one. Entry 300 of the page
- * leads, through page @via, to the page itself: the flush that finds it protects the page. Until
+ * points, through page @via, to the page itself. The flush that finds it protects the page. Until
  * then another vCPU stores to entry 1.
  */
 static void protected_in_the_middle_of_its_scan(u64 via)
 {
 	struct ghyvi_root *root;
 
-	fake.protect_broken_at[1] = true;
-	set(1, 511, to(2));
-	set(5, 0, to(1));
-	root = hold4(1);
-	fake.protect_broken_at[1] = false;
-	set(1, 300, to(via));
+	fake.protect_broken_at[PML4_GFN] = true;
+	write_pte(PML4_GFN, 511, pte(PDP_GFN));
+	write_pte(PT2_GFN, 0, pte(PML4_GFN));
+	root = get_root4(PML4_GFN);
+	fake.protect_broken_at[PML4_GFN] = false;
+	write_pte(PML4_GFN, 300, pte(via));
 	race_index = 1;
-	fake.race = store_while_the_mm_works;
+	fake.race = store_without_a_trap;
 	ghyvi_gtt_flush(fake.gtt);
 	fake.race = NULL;
 	assert_int_equal(race_index, 0);
-	assert_true(fake.protected[1]);
+	assert_true(fake.protected[PML4_GFN]);
 	ghyvi_gtt_sync(fake.gtt, root);
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
-	assert_true(shadow(fake.held[0].bus, 0)[1] & 1);
+	assert_true(shadow_table(fake.held[0].dma, 0)[1] & 1);
 }
 
-static void test_page_protected_in_the_middle_of_its_scan_stays_listed(void **state)
+static void test_a_page_protected_during_its_scan_stays_relaxed(void **state)
 {
 	protected_in_the_middle_of_its_scan(1);
 }
 
-/* It has no entry that leads to a table as data, for which it would stay listed. */
-static void test_page_that_waits_for_nothing_stays_listed_too(void **state)
+/* The page has no deferred entry, which would keep it on the relaxed list. */
+static void test_a_page_without_deferred_entries_stays_relaxed_too(void **state)
 {
 	protected_in_the_middle_of_its_scan(5);
 }
@@ -523,17 +526,17 @@ int main(void)
 		TEST(test_one_page_as_directory_and_as_page_table),
 		TEST(test_self_map_at_every_level),
 		TEST(test_bogus_entries_point_at_scratch_and_are_counted),
-		TEST(test_others_are_let_in_among_large_pages_that_lack_one),
-		TEST(test_bits_that_are_no_address_are_ignored),
+		TEST(test_a_sync_of_scattered_large_pages_reschedules),
+		TEST(test_bits_outside_the_address_field_are_ignored),
 		TEST(test_policy_switch_while_relaxed),
 		TEST(test_a_page_that_cannot_be_protected_is_compared_at_each_sync),
-		TEST(test_a_page_that_a_second_tree_leads_to_is_up_to_date_for_it),
-		TEST(test_others_are_let_in_while_a_second_tree_takes_over_a_large_one),
-		TEST(test_a_gap_is_as_long_when_the_page_changes_trees),
-		TEST(test_users_of_a_root_in_the_dump),
-		TEST(test_protection_lost_is_made_good_at_the_next_sync),
-		TEST(test_page_protected_in_the_middle_of_its_scan_stays_listed),
-		TEST(test_page_that_waits_for_nothing_stays_listed_too),
+		TEST(test_a_page_that_a_second_tree_links_is_synced_for_it),
+		TEST(test_linking_a_large_tree_to_a_second_root_reschedules),
+		TEST(test_a_page_that_changes_trees_keeps_its_gap),
+		TEST(test_the_dump_counts_users_of_a_root),
+		TEST(test_lost_protection_is_restored_by_the_next_sync),
+		TEST(test_a_page_protected_during_its_scan_stays_relaxed),
+		TEST(test_a_page_without_deferred_entries_stays_relaxed_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

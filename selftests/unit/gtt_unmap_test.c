@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Guest memory that VFIO takes away while others pin it. VFIO's locks are played as type 1 takes
- * them (drivers/vfio/vfio_iommu_type1.c of the kernel); ThreadSanitizer watches the order of locks,
- * too.
+ * VFIO unmaps guest memory while others pin it. The test takes VFIO's locks as type 1 does
+ * (drivers/vfio/vfio_iommu_type1.c of the kernel). ThreadSanitizer also checks the order of locks.
  */
 #include "gtt_fake.h"
 #include "vfio/unmap.h"
@@ -11,14 +10,14 @@
 #define ROUNDS 300u
 #define VFIO_RETRIES 10
 #define GIVE_UPS_MAX 5 /* of one system call, as kernel/kvm/guard.c allows */
-#define RANGES 20u /* more than there is room for */
-#define LONG_MS 600 /* more than anybody's patience */
+#define RANGES 20u /* more than the queue holds */
+#define LONG_MS 600 /* more than any timeout */
 
 static struct ghyvi_unmap unmapping;
 static struct ghyvi_root *root;
 /*
- * Of VFIO: what is mapped and pinned; which devices there are, held while they are told of an
- * unmapping.
+ * VFIO's locks: of mappings and pins; and of the list of devices, held while devices are notified
+ * of an unmap.
  */
 static pthread_mutex_t iommu, device_list;
 static _Atomic bool over, has_iommu;
@@ -34,10 +33,10 @@ static int setup_vfio(void **state)
 	ghyvi_unmap_init(&unmapping, fake.gtt);
 	over = has_iommu = false;
 	give_ups = 0;
-	plant(1);
+	build_tree(PML4_GFN);
 	for (i = 0; i < PAGES; i++)
-		set(4, i, to(DATA + i));
-	root = hold4(1);
+		write_pte(PT_GFN, i, pte(DATA + i));
+	root = get_root4(PML4_GFN);
 	fake.hv_lock = &iommu;
 	return ret;
 }
@@ -124,7 +123,7 @@ static void *submit(void *unused)
 
 	for (round = 1; !over; round++) {
 		for (i = 0; i < PAGES; i++)
-			set(4, i, to(DATA + (i + round) % PAGES));
+			write_pte(PT_GFN, i, pte(DATA + (i + round) % PAGES));
 		ghyvi_gtt_sync(fake.gtt, root);
 	}
 	return NULL;
@@ -137,7 +136,7 @@ static void test_nothing_of_the_range_is_pinned_afterwards(void **state)
 	assert_int_equal(pins(), PAGES - 2);
 	assert_int_equal(fake.pins[DATA + 1] + fake.pins[DATA + 2], 0);
 	assert_true(is_scratch(shadow_pt(root)[1]) && is_scratch(shadow_pt(root)[2]));
-	assert_true(shadow_pt(root)[0] == maps(DATA) && shadow_pt(root)[3] == maps(DATA + 3));
+	assert_true(shadow_pt(root)[0] == spte(DATA) && shadow_pt(root)[3] == spte(DATA + 3));
 }
 
 static void test_memory_comes_and_goes_while_the_guest_submits(void **state)
@@ -153,20 +152,23 @@ static void test_memory_comes_and_goes_while_the_guest_submits(void **state)
 	}
 	over = true;
 	pthread_join(guest, NULL);
-	/* The memory is there, and the guest says so again: an entry is not looked at for ever. */
+	/*
+	 * The memory is mapped again, and the guest writes the entry again, because retries are
+	 * limited.
+	 */
 	for (i = 0; i < PAGES; i++)
-		set(4, i, 0);
+		write_pte(PT_GFN, i, 0);
 	ghyvi_gtt_sync(fake.gtt, root);
 	for (i = 0; i < PAGES; i++)
-		set(4, i, to(DATA + i));
+		write_pte(PT_GFN, i, pte(DATA + i));
 	ghyvi_gtt_sync(fake.gtt, root);
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
-	assert_true(shadow_pt(root)[5] == maps(DATA + 5));
+	assert_true(shadow_pt(root)[5] == spte(DATA + 5));
 }
 
 static pthread_t opener;
 
-/* It has one of VFIO's locks and waits for the other. */
+/* This thread holds one of VFIO's locks and waits for the other. */
 static void open_another_meanwhile(void)
 {
 	pthread_create(&opener, NULL, open_another, NULL);
@@ -175,8 +177,8 @@ static void open_another_meanwhile(void)
 }
 
 /*
- * One has device_list and waits for pages to be given back, one needs it and has iommu, one waits
- * for that to pin pages.
+ * The first thread holds device_list and waits for pages to be unpinned. The second holds iommu and
+ * waits for device_list. The third waits for iommu to pin pages.
  */
 static void test_three_threads_do_not_wait_for_each_other(void **state)
 {
@@ -217,7 +219,7 @@ static void test_a_caller_that_may_not_give_up_waits(void **state)
 	assert_int_equal(pins(), 0);
 }
 
-static void test_more_ranges_than_there_is_room_for(void **state)
+static void test_ranges_beyond_the_queue_are_unmapped_too(void **state)
 {
 	pthread_t threads[RANGES];
 	u64 i;
@@ -229,7 +231,7 @@ static void test_more_ranges_than_there_is_room_for(void **state)
 	pthread_mutex_unlock(&iommu);
 	for (i = 0; i < RANGES; i++)
 		pthread_join(threads[i], NULL);
-	/* One that gave up may have found no room for its range: type 1 asks again. */
+	/* A call that gave up may have found no room for its range; type 1 repeats it. */
 	for (i = 0; i <= RANGES; i++)
 		assert_true(ghyvi_unmap(&unmapping, DATA + i, 1, NULL));
 	assert_int_equal(pins(), PAGES - RANGES - 1);
@@ -261,7 +263,7 @@ int main(void)
 		VFIO_TEST(test_memory_comes_and_goes_while_the_guest_submits),
 		VFIO_TEST(test_three_threads_do_not_wait_for_each_other),
 		VFIO_TEST(test_a_caller_that_may_not_give_up_waits),
-		VFIO_TEST(test_more_ranges_than_there_is_room_for),
+		VFIO_TEST(test_ranges_beyond_the_queue_are_unmapped_too),
 		VFIO_TEST(test_a_caller_without_room_may_give_up_too),
 	};
 

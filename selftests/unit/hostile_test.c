@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The hostile guest (selftests/guest/hostile) against the whole core in one process: device model,
- * translation, shadowing, scheduler and software pGPU, everything but KVM and VFIO, which are
- * played here. Finds in seconds, and with the sanitizers' words, what takes hours to find in the
- * lab.
+ * translation, shadowing, scheduler and software pGPU. This file replaces KVM and VFIO. It finds in
+ * seconds, with sanitizer reports, what takes hours in the lab.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,18 +66,18 @@ static int page_of(u64 gfn)
 	return gfn - (RAM_GPA >> 12);
 }
 
-static int hv_pin(void *hv, u64 gfn, u64 *bus)
+static int hv_pin(struct ghyvi_hv *hv, u64 gfn, u64 *hpa)
 {
 	int page = page_of(gfn);
 
 	if (page < 0 || (page == HIDDEN && host.hidden))
 		return -EFAULT;
 	host.pins[page]++;
-	*bus = virt_to_phys(page_at(page));
+	*hpa = virt_to_phys(page_at(page));
 	return 0;
 }
 
-static void hv_unpin(void *hv, u64 gfn)
+static void hv_unpin(struct ghyvi_hv *hv, u64 gfn)
 {
 	ASSERT(page_of(gfn) >= 0 && host.pins[page_of(gfn)]);
 	host.pins[page_of(gfn)]--;
@@ -95,7 +94,7 @@ static _Atomic bool *protection_of(u64 gfn)
 	return gfn == MIRROR_GFN ? &host.mirror_protected : NULL;
 }
 
-static unsigned int hv_protect(void *hv, const u64 *gfns, unsigned int count)
+static unsigned int hv_protect(struct ghyvi_hv *hv, const u64 *gfns, unsigned int count)
 {
 	unsigned int i;
 
@@ -109,7 +108,7 @@ static unsigned int hv_protect(void *hv, const u64 *gfns, unsigned int count)
 	return i;
 }
 
-static void hv_unprotect(void *hv, const u64 *gfns, unsigned int count)
+static void hv_unprotect(struct ghyvi_hv *hv, const u64 *gfns, unsigned int count)
 {
 	for (unsigned int i = 0; i < count; i++) {
 		_Atomic bool *protection = protection_of(gfns[i]);
@@ -119,9 +118,13 @@ static void hv_unprotect(void *hv, const u64 *gfns, unsigned int count)
 	}
 }
 
-static u64 hv_memory_generation(void *hv)
+static u64 hv_memory_generation(struct ghyvi_hv *hv)
 {
 	return host.generation;
+}
+
+static void no_interrupt(struct ghyvi_hv *hv)
+{
 }
 
 static const struct ghyvi_hv_ops hv_ops = {
@@ -130,13 +133,11 @@ static const struct ghyvi_hv_ops hv_ops = {
 	.memory_generation = hv_memory_generation,
 	.protect = hv_protect,
 	.unprotect = hv_unprotect,
+	.interrupt = no_interrupt,
 };
+static struct ghyvi_hv hv = { .ops = &hv_ops };
 
-static void no_interrupt(void *hv)
-{
-}
-
-/* ---- the guest's side of it ---- */
+/* ---- the guest ---- */
 
 /* Registers that are memory to the guest, or NULL. */
 static volatile u8 *mirror_at(uint32_t offset)
@@ -213,7 +214,7 @@ void machine_hide(bool hide, bool bar)
 	if (hide) {
 		atomic_store(&host.protected[HIDDEN], false);
 		ghyvi_gtt_protection_lost(host.gtt, HIDDEN_GPA >> 12, 1);
-		/* VFIO insists: when it returns nothing in the range is pinned. */
+		/* As VFIO requires, no page of the range is pinned on return. */
 		ghyvi_unmap(&host.unmapping, HIDDEN_GPA >> 12, 1, NULL);
 		ASSERT(!host.pins[HIDDEN]);
 	}
@@ -229,7 +230,7 @@ void machine_hide(bool hide, bool bar)
 	ghyvi_vgpu_set_bar0(host.vgpu, bar_off ? GHYVI_BAR_UNMAPPED : BAR0_GPA);
 }
 
-/* What KVM says then, by frame number; memory itself stays. */
+/* The notification of KVM for guest frames; the memory itself stays. */
 void machine_smram(unsigned int choice)
 {
 	atomic_store(&host.protected[HIDDEN], false);
@@ -261,14 +262,16 @@ static void neighbour_make(void)
 		.reporter = &reporter,
 		.stats = &stats,
 	};
+	dma_addr_t dma;
 	u64 entry, first = (HIDDEN_START + HIDDEN_BYTES) >> 12;
 
-	host.neighbour = softgpu_ops.client_create(host.gpu, &params);
+	host.neighbour = softgpu_ops.client_create(softgpu_device(host.gpu), &params);
 	host.neighbours_memory = shim_page_alloc(NEIGHBOUR_PAGES << 12);
 	for (unsigned int i = 0; i < NEIGHBOUR_PAGES; i++) {
-		entry = virt_to_phys(host.neighbours_memory + (i << 12));
-		ASSERT(!softgpu_ops.own_page(host.neighbour, entry, GHYVI_PAGE_DATA));
-		entry |= GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE;
+		ASSERT(!softgpu_ops.map_page(host.neighbour,
+					     virt_to_phys(host.neighbours_memory + (i << 12)),
+					     GHYVI_PAGE_DATA, &dma));
+		entry = dma | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE;
 		softgpu_ops.ggtt_write(host.neighbour, first + i, &entry, 1);
 	}
 }
@@ -276,8 +279,8 @@ static void neighbour_make(void)
 static void neighbour_end(void)
 {
 	for (unsigned int i = 0; i < NEIGHBOUR_PAGES; i++)
-		softgpu_ops.disown_page(host.neighbour,
-					virt_to_phys(host.neighbours_memory + (i << 12)));
+		softgpu_ops.unmap_page(host.neighbour,
+				       virt_to_phys(host.neighbours_memory + (i << 12)));
 	softgpu_ops.client_destroy(host.neighbour);
 	free(host.neighbours_memory);
 }
@@ -286,19 +289,17 @@ static int setup(void **state)
 {
 	struct ghyvi_vgpu_params params = {
 		.profile = &ghyvi_profile_gen9,
-		.pgpu_ops = &softgpu_ops,
-		.hv_ops = &hv_ops,
+		.hv = &hv,
 		.hidden = { HIDDEN_START, HIDDEN_BYTES },
 		.aperture_bytes = HIDDEN_START,
 		.id = 1,
 		.reporter = &host.reporter,
 		.stats = &host.stats,
-		.interrupt = no_interrupt,
 	};
 
 	/*
-	 * Else one class of attacks would end in failsafe state, and the others would attack a
-	 * wall.
+	 * Otherwise one class of attacks would enter failsafe state, and the others would have no
+	 * effect.
 	 */
 	const struct ghyvi_containment tolerant = { .points_max = 0, .window_ms = 1000 };
 
@@ -312,8 +313,8 @@ static int setup(void **state)
 	ghyvi_reporter_init(&host.reporter, &host.dev);
 	host.gpu = softgpu_create();
 	neighbour_make();
-	params.pgpu = host.gpu;
-	host.sched = ghyvi_sched_create(&softgpu_ops, host.gpu);
+	params.pgpu = softgpu_device(host.gpu);
+	host.sched = ghyvi_sched_create(softgpu_device(host.gpu));
 	params.sched = host.sched;
 	host.vgpu = ghyvi_vgpu_create(&params);
 	if (IS_ERR(host.vgpu))
@@ -326,7 +327,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Nothing may be left, whatever the guest did. */
+/* Assert that no page is pinned, tracked or owned, whatever the guest did. */
 static int teardown(void **state)
 {
 	ghyvi_unmap_fini(&host.unmapping);
@@ -363,7 +364,7 @@ static void attack(const char *chosen, const char *policy)
 	};
 
 	if (getenv("HOSTILE_TRIALS"))
-		bound_case(NULL); /* takes as long as the caller likes */
+		bound_case(NULL); /* the caller sets the duration */
 	assert_int_equal(ghyvi_gtt_set_policy(host.gtt, policy), 0);
 	assert_int_equal(run_attacks(&run), 0);
 	assert_int_equal(atomic64_read(&host.stats.oracle_violations), 0);
@@ -375,7 +376,7 @@ static void all_batches_audited(void **state)
 	attack("k-", "segmented");
 }
 
-/* What depends on when a translation is brought up to date, under each policy. */
+/* Attacks that depend on the time of a sync, under each policy. */
 static void tables_under(const char *policy)
 {
 	static const char *const classes[] = { "b-", "c-", "d-", "e-", "g-", "i-" };

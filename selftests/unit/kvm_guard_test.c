@@ -4,7 +4,7 @@
  * (drivers/vfio/vfio_iommu_type1.c of Linux 6.1): containers with devices, mappings whose memory is
  * reused at once, system calls that other threads interrupt wherever type 1 drops its locks. The
  * model's BUG_ON is the RULE in type1_unmap(). It takes its two locks one after the other, not
- * nested: gtt_unmap_test.c is about their order, this about the number of asks.
+ * nested: gtt_unmap_test.c tests their order, this file the number of notifications.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -275,7 +275,7 @@ static void test_a_call_with_many_ranges_refuses_all_memory(void **state)
 
 static _Atomic bool over;
 
-/* Pins whatever it can, as fast as it can. */
+/* Pins as many pages as possible, as fast as possible. */
 static void *submit(void *device)
 {
 	u64 gfn;
@@ -393,7 +393,7 @@ static void test_vgpus_of_other_processes_in_the_container(void **state)
 	type1.meanwhile = open_foreign_vgpu;
 	type1_unmap(&vcpu, 0, RANGE);
 	assert_int_equal(type1.asks, 2);
-	/* It stays refused: its VM's memory is another process's to take. */
+	/* Its pins stay refused, because another process unmaps its VM's memory. */
 	type1.meanwhile = NULL;
 	type1_map(0);
 	assert_true(pin(&type1.devices[0], 0));
@@ -424,7 +424,7 @@ static void test_a_foreign_vgpu_that_is_opened_again(void **state)
 	assert_int_equal(type1.asks, 1);
 }
 
-static void test_a_foreign_process_is_told_of_once(void **state)
+static void test_a_foreign_process_is_reported_once(void **state)
 {
 	struct ghyvi_guard *guard = &type1.devices[0].guard;
 	u32 i;
@@ -436,7 +436,7 @@ static void test_a_foreign_process_is_told_of_once(void **state)
 	ghyvi_guard_returned(vcpu.calls[--vcpu.nr_calls]);
 }
 
-static void test_another_vm_pins_undisturbed(void **state)
+static void test_pins_of_another_vm_are_not_refused(void **state)
 {
 	device_open(&type1.devices[0], process);
 	device_open(&type1.devices[1], &process[1]);
@@ -538,8 +538,8 @@ int main(void)
 		GUARD_TEST(test_a_vgpu_that_is_opened_again_and_again),
 		GUARD_TEST(test_vgpus_of_other_processes_in_the_container),
 		GUARD_TEST(test_a_foreign_vgpu_that_is_opened_again),
-		GUARD_TEST(test_a_foreign_process_is_told_of_once),
-		GUARD_TEST(test_another_vm_pins_undisturbed),
+		GUARD_TEST(test_a_foreign_process_is_reported_once),
+		GUARD_TEST(test_pins_of_another_vm_are_not_refused),
 		GUARD_TEST(test_give_ups_are_counted_over_all_vgpus_of_a_call),
 		GUARD_TEST(test_an_unmap_call_ends_in_time),
 	};

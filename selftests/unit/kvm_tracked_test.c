@@ -101,7 +101,7 @@ static void test_removal_of_a_slot_drops_all_users(void **state)
 	assert_int_equal(vm.tracked[2], 1);
 	assert_int_equal(vm.tracked[3] + vm.tracked[4], 0);
 	assert_int_equal(vm.tracked[5], 1);
-	/* A user that has not heard of it yet takes nothing from the next. */
+	/* An old user that drops its use late does not affect a new user. */
 	put(3);
 	get(3, 1);
 	assert_int_equal(vm.tracked[3], 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What administrators are told: one line, whatever it is about. */
+/* Reports to administrators: always one line. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 /*
- * What a fake or a fuzz target demands of the code under test: also where cmocka's assertions
- * cannot be.
+ * Aborts if the code under test breaks a rule of a fake or fuzz target. Also usable where cmocka's
+ * assertions are not.
  */
 #define ASSERT(c)                                                                             \
 	do {                                                                                  \

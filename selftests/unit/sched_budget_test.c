@@ -11,7 +11,7 @@ static u64 update_clock(void)
 	u64 time;
 
 	spin_lock(&engine->lock);
-	time = sched_update_clock(engine);
+	time = ghyvi_sched_update_clock(engine);
 	spin_unlock(&engine->lock);
 	return time;
 }
@@ -50,10 +50,10 @@ static void set_budget(unsigned int i, s64 left_ns, u64 permille)
 static void a_period_refills_by_weight(void **state)
 {
 	all_wait("credit");
-	assert_int_equal(sched_total_weight(engine), 500);
+	assert_int_equal(ghyvi_sched_total_weight(engine), 500);
 	set_budget(0, -7, 0);
 	set_budget(1, 5, 0);
-	sched_budget_tick(engine, engine->budget.window_start + PERIOD_NS);
+	ghyvi_sched_budget_tick(engine, engine->budget.window_start + PERIOD_NS);
 	assert_int_equal(runs[0]->budget.left_ns, PERIOD_NS / 5 - 7);
 	assert_int_equal(runs[1]->budget.left_ns, 3 * PERIOD_NS / 5 + 5);
 	assert_int_equal(runs[2]->budget.left_ns, PERIOD_NS / 5);
@@ -74,7 +74,7 @@ static void a_budget_beyond_a_period_is_forgotten(void **state)
 	all_wait("credit");
 	for (i = 0; i < ARRAY_SIZE(steps); i++) {
 		set_budget(0, steps[i].before, 0);
-		sched_budget_tick(engine, engine->budget.window_start + PERIOD_NS);
+		ghyvi_sched_budget_tick(engine, engine->budget.window_start + PERIOD_NS);
 		assert_int_equal(runs[0]->budget.left_ns, steps[i].after);
 	}
 }
@@ -86,22 +86,22 @@ static void shares_are_of_the_last_second(void **state)
 	all_wait("band");
 	begin = engine->budget.window_start;
 	assert_int_equal(begin, now);
-	sched_budget_charge(runs[0], 25 * MS);
+	ghyvi_sched_budget_charge(runs[0], 25 * MS);
 	assert_int_equal(runs[0]->budget.left_ns, -25 * (s64)MS);
-	sched_budget_tick(engine, begin); /* no time has passed */
+	ghyvi_sched_budget_tick(engine, begin); /* no time has passed */
 	assert_int_equal(runs[0]->budget.permille, 0);
-	sched_budget_tick(engine, begin + 100 * MS);
+	ghyvi_sched_budget_tick(engine, begin + 100 * MS);
 	assert_int_equal(runs[0]->budget.permille, 250);
 	assert_int_equal(runs[1]->budget.permille, 0);
-	sched_budget_tick(engine, begin + 1000 * MS - 1);
+	ghyvi_sched_budget_tick(engine, begin + 1000 * MS - 1);
 	assert_int_equal(engine->budget.window_start, begin);
 	assert_int_equal(runs[0]->budget.used_ns, 25 * MS);
-	sched_budget_tick(engine, begin + 1000 * MS);
+	ghyvi_sched_budget_tick(engine, begin + 1000 * MS);
 	assert_int_equal(runs[0]->budget.permille, 25);
 	assert_int_equal(runs[0]->budget.used_ns, 0);
 	assert_int_equal(engine->budget.window_start, begin + 1000 * MS);
-	sched_budget_charge(runs[0], 10);
-	sched_budget_charge(runs[0], -3);
+	ghyvi_sched_budget_charge(runs[0], 10);
+	ghyvi_sched_budget_charge(runs[0], -3);
 	assert_int_equal(runs[0]->budget.used_ns, 7);
 	assert_int_equal(runs[0]->budget.left_ns, -25 * (s64)MS - 7 + 4 * (PERIOD_NS / 5));
 }
@@ -111,12 +111,12 @@ static void time_given_back_after_a_tick_leaves_no_debt(void **state)
 	u64 begin = 5000 * MS;
 
 	all_wait("credit");
-	sched_budget_tick(engine, begin);
-	sched_budget_charge(runs[0], 25 * MS);
-	sched_budget_tick(engine, begin + 1000 * MS);
-	sched_budget_charge(runs[0], -5 * (s64)MS);
+	ghyvi_sched_budget_tick(engine, begin);
+	ghyvi_sched_budget_charge(runs[0], 25 * MS);
+	ghyvi_sched_budget_tick(engine, begin + 1000 * MS);
+	ghyvi_sched_budget_charge(runs[0], -5 * (s64)MS);
 	assert_int_equal(runs[0]->budget.used_ns, 0);
-	sched_budget_tick(engine, begin + 2000 * MS);
+	ghyvi_sched_budget_tick(engine, begin + 2000 * MS);
 	assert_int_equal(runs[0]->budget.permille, 0);
 }
 
@@ -144,7 +144,7 @@ static void ticks_come_every_period(void **state)
 }
 
 /* At most 64 missed ticks are replayed; the next follows one period later. */
-static void a_long_pause_ends_in_one_go(void **state)
+static void at_most_64_missed_ticks_are_replayed(void **state)
 {
 	u64 begin;
 
@@ -164,16 +164,16 @@ static void credit_moves_an_empty_budget_to_the_end(void **state)
 
 	all_wait("credit");
 	set_budget(0, 1, 1000);
-	sched_credit.on_complete(engine, runs[0], MS, false, now);
+	ghyvi_sched_credit.on_complete(engine, runs[0], MS, false, now);
 	assert_int_equal(place(0), 0);
-	assert_ptr_equal(sched_credit.pick_next(engine, now, &until), runs[0]);
+	assert_ptr_equal(ghyvi_sched_credit.pick_next(engine, now, &until), runs[0]);
 	set_budget(0, 0, 0);
-	sched_credit.on_complete(engine, runs[0], MS, false, now);
+	ghyvi_sched_credit.on_complete(engine, runs[0], MS, false, now);
 	assert_int_equal(place(0), 2);
-	assert_ptr_equal(sched_credit.pick_next(engine, now, &until), runs[1]);
-	assert_ptr_equal(sched_credit.peek_next(engine), runs[1]);
+	assert_ptr_equal(ghyvi_sched_credit.pick_next(engine, now, &until), runs[1]);
+	assert_ptr_equal(ghyvi_sched_credit.peek_next(engine), runs[1]);
 	set_budget(1, -1, 0);
-	sched_credit.on_complete(engine, runs[1], MS, false, now);
+	ghyvi_sched_credit.on_complete(engine, runs[1], MS, false, now);
 	assert_int_equal(place(1), 2);
 	assert_int_equal(until, GHYVI_SCHED_NEVER);
 }
@@ -182,15 +182,15 @@ static void a_vgpu_without_work_is_passed_over(void **state)
 {
 	all_wait("credit");
 	assert_true(ghyvi_sched_cancel(sched, &workloads[0]));
-	assert_ptr_equal(sched_credit.peek_next(engine), runs[1]);
+	assert_ptr_equal(ghyvi_sched_credit.peek_next(engine), runs[1]);
 	workloads[1].late = true;
-	assert_ptr_equal(sched_credit.peek_next(engine), runs[2]);
+	assert_ptr_equal(ghyvi_sched_credit.peek_next(engine), runs[2]);
 	workloads[2].late = true;
-	assert_null(sched_credit.peek_next(engine));
+	assert_null(ghyvi_sched_credit.peek_next(engine));
 	workloads[1].late = workloads[2].late = false;
 }
 
-static void band_demotes_what_is_over_its_budget_and_its_share(void **state)
+static void band_demotes_a_vgpu_over_its_budget_and_share(void **state)
 {
 	static const struct {
 		s64 left_ns;
@@ -209,7 +209,7 @@ static void band_demotes_what_is_over_its_budget_and_its_share(void **state)
 		engine->budget.from = engine->budget.arrived = runs[1];
 		engine->budget.completed = false;
 		engine->budget.wait_until = 7;
-		sched_band.on_complete(engine, runs[0], MS, false, now);
+		ghyvi_sched_band.on_complete(engine, runs[0], MS, false, now);
 		assert_int_equal(place(0), cases[i].demoted ? 2 : 0);
 		assert_ptr_equal(engine->budget.from, runs[0]);
 		assert_null(engine->budget.arrived);
@@ -223,7 +223,7 @@ static void assert_idles(bool idles)
 	u64 until = GHYVI_SCHED_NEVER;
 	struct sched_rq *run;
 
-	run = sched_band.pick_next(engine, now, &until);
+	run = ghyvi_sched_band.pick_next(engine, now, &until);
 	if (idles) {
 		assert_null(run);
 		assert_int_equal(until, now + IDLE_NS);
@@ -264,7 +264,7 @@ static void band_idles_before_a_vgpu_that_is_over_its_share(void **state)
 	assert_idles(false);
 }
 
-static void band_never_idles_for_a_vgpu_that_is_alone(void **state)
+static void band_does_not_idle_for_a_lone_vgpu(void **state)
 {
 	assert_int_equal(ghyvi_sched_set_policy(sched, "band"), 0);
 	queue(0);
@@ -281,15 +281,15 @@ static void band_idles_for_half_a_millisecond(void **state)
 	all_wait("band");
 	engine->budget.arrived = NULL;
 	set_budget(0, -5, 1000);
-	assert_null(sched_band.pick_next(engine, now, &until));
+	assert_null(ghyvi_sched_band.pick_next(engine, now, &until));
 	end = now + IDLE_NS;
 	now = end - 1;
 	until = GHYVI_SCHED_NEVER;
-	assert_null(sched_band.pick_next(engine, now, &until));
+	assert_null(ghyvi_sched_band.pick_next(engine, now, &until));
 	assert_int_equal(until, end);
 	assert_int_equal(engine->budget.wait_until, end);
 	now = end;
-	assert_ptr_equal(sched_band.pick_next(engine, now, &until), runs[0]);
+	assert_ptr_equal(ghyvi_sched_band.pick_next(engine, now, &until), runs[0]);
 	assert_int_equal(engine->budget.wait_until, 0);
 }
 
@@ -313,7 +313,7 @@ static void an_arrival_within_its_share_ends_the_idling_of_band(void **state)
 		engine->budget.wait_until = now + 10;
 		engine->budget.completed = true;
 		engine->budget.arrived = runs[2];
-		assert_ptr_equal(sched_band.pick_next(engine, now, &until),
+		assert_ptr_equal(ghyvi_sched_band.pick_next(engine, now, &until),
 				 cases[i].chosen ? runs[2] : NULL);
 		assert_int_equal(engine->budget.wait_until, cases[i].chosen ? 0 : now + 10);
 		assert_ptr_equal(engine->budget.arrived, cases[i].chosen ? NULL : runs[2]);
@@ -324,55 +324,55 @@ static void an_arrival_within_its_share_ends_the_idling_of_band(void **state)
 	set_budget(0, 1, 0);
 	engine->budget.wait_until = 0;
 	engine->budget.arrived = runs[2];
-	assert_ptr_equal(sched_band.pick_next(engine, now, &until), runs[0]);
+	assert_ptr_equal(ghyvi_sched_band.pick_next(engine, now, &until), runs[0]);
 	workloads[2].late = true;
 	set_budget(0, -5, 1000);
 	engine->budget.wait_until = now + 10;
 	engine->budget.arrived = runs[2];
-	assert_null(sched_band.pick_next(engine, now, &until));
+	assert_null(ghyvi_sched_band.pick_next(engine, now, &until));
 	workloads[2].late = false;
 }
 
-static void only_what_wakes_on_a_free_engine_has_arrived(void **state)
+static void only_a_wakeup_on_a_free_engine_is_an_arrival(void **state)
 {
 	all_wait("band");
 	engine->budget.arrived = NULL;
-	sched_band.on_arrival(engine, runs[1], false, now);
+	ghyvi_sched_band.on_arrival(engine, runs[1], false, now);
 	assert_null(engine->budget.arrived);
 	engine->current_workload = &workloads[0];
-	sched_band.on_arrival(engine, runs[1], true, now);
+	ghyvi_sched_band.on_arrival(engine, runs[1], true, now);
 	assert_null(engine->budget.arrived);
 	engine->current_workload = NULL;
-	sched_band.on_arrival(engine, runs[1], true, now);
+	ghyvi_sched_band.on_arrival(engine, runs[1], true, now);
 	assert_ptr_equal(engine->budget.arrived, runs[1]);
 }
 
-static void a_vgpu_that_goes_is_forgotten(void **state)
+static void a_destroyed_vgpu_is_forgotten(void **state)
 {
 	all_wait("band");
 	engine->budget.from = runs[0];
 	engine->budget.arrived = runs[1];
-	sched_band.remove(engine, runs[2]);
+	ghyvi_sched_band.remove(engine, runs[2]);
 	assert_ptr_equal(engine->budget.from, runs[0]);
 	assert_ptr_equal(engine->budget.arrived, runs[1]);
-	sched_band.remove(engine, runs[0]);
+	ghyvi_sched_band.remove(engine, runs[0]);
 	assert_null(engine->budget.from);
 	assert_ptr_equal(engine->budget.arrived, runs[1]);
-	sched_band.remove(engine, runs[1]);
+	ghyvi_sched_band.remove(engine, runs[1]);
 	assert_null(engine->budget.arrived);
 }
 
-static void fifo_serves_by_arrival(void **state)
+static void fifo_serves_in_order_of_arrival(void **state)
 {
 	u64 until = GHYVI_SCHED_NEVER;
 
 	all_wait("fifo");
-	assert_ptr_equal(sched_fifo.peek_next(engine), runs[0]);
+	assert_ptr_equal(ghyvi_sched_fifo.peek_next(engine), runs[0]);
 	workloads[0].late = true;
-	assert_ptr_equal(sched_fifo.pick_next(engine, now, &until), runs[1]);
+	assert_ptr_equal(ghyvi_sched_fifo.pick_next(engine, now, &until), runs[1]);
 	workloads[1].late = workloads[2].late = true;
-	assert_null(sched_fifo.peek_next(engine));
-	assert_null(sched_fifo.pick_next(engine, now, &until));
+	assert_null(ghyvi_sched_fifo.peek_next(engine));
+	assert_null(ghyvi_sched_fifo.pick_next(engine, now, &until));
 	workloads[0].late = workloads[1].late = workloads[2].late = false;
 }
 
@@ -384,17 +384,17 @@ int main(void)
 		TEST(shares_are_of_the_last_second),
 		TEST(time_given_back_after_a_tick_leaves_no_debt),
 		TEST(ticks_come_every_period),
-		TEST(a_long_pause_ends_in_one_go),
+		TEST(at_most_64_missed_ticks_are_replayed),
 		TEST(credit_moves_an_empty_budget_to_the_end),
 		TEST(a_vgpu_without_work_is_passed_over),
-		TEST(band_demotes_what_is_over_its_budget_and_its_share),
+		TEST(band_demotes_a_vgpu_over_its_budget_and_share),
 		TEST(band_idles_before_a_vgpu_that_is_over_its_share),
-		TEST(band_never_idles_for_a_vgpu_that_is_alone),
+		TEST(band_does_not_idle_for_a_lone_vgpu),
 		TEST(band_idles_for_half_a_millisecond),
 		TEST(an_arrival_within_its_share_ends_the_idling_of_band),
-		TEST(only_what_wakes_on_a_free_engine_has_arrived),
-		TEST(a_vgpu_that_goes_is_forgotten),
-		TEST(fifo_serves_by_arrival),
+		TEST(only_a_wakeup_on_a_free_engine_is_an_arrival),
+		TEST(a_destroyed_vgpu_is_forgotten),
+		TEST(fifo_serves_in_order_of_arrival),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -125,14 +125,14 @@ static void begin(u64 window_ns, u64 now)
 {
 	memset(&cap, 0, sizeof(cap));
 	memset(&model, 0, sizeof(model));
-	sched_cap_set_window(&cap, window_ns, now);
+	ghyvi_sched_cap_set_window(&cap, window_ns, now);
 	model.part_ns = DIV_ROUND_UP(window_ns, PARTS);
 	model.latest = now / model.part_ns;
 }
 
 static void charge(u32 percent, s64 ns, u64 now)
 {
-	sched_cap_charge(&cap, percent, ns, now);
+	ghyvi_sched_cap_charge(&cap, percent, ns, now);
 	model_charge(percent, ns, now);
 	assert_int_equal(cap.paid_until, model.paid_until);
 }
@@ -140,9 +140,10 @@ static void charge(u32 percent, s64 ns, u64 now)
 static void assert_as_model(u32 percent, u64 turn_ns, u64 now)
 {
 	model.latest = max(model.latest, now / model.part_ns);
-	assert_int_equal(sched_cap_eligible_at(&cap, percent, turn_ns, now),
+	assert_int_equal(ghyvi_sched_cap_eligible_at(&cap, percent, turn_ns, now),
 			 model_eligible_at(percent, turn_ns, now));
-	assert_int_equal(sched_cap_used_up_at(&cap, percent, now), model_used_up_at(percent, now));
+	assert_int_equal(ghyvi_sched_cap_used_up_at(&cap, percent, now),
+			 model_used_up_at(percent, now));
 }
 
 /* @burst_ns: upper bound of each time on the engine and of each pause. */
@@ -167,7 +168,7 @@ static void play(unsigned int *seed, u64 now, u64 burst_ns)
 	}
 }
 
-static void caps_are_exact_with_short_and_long_bursts(void **state)
+static void caps_are_exact_with_short_and_long_workloads(void **state)
 {
 	static const u64 bursts[] = { 3, 10, 40, 300, 2000 };
 	unsigned int seed = 1, round;
@@ -195,7 +196,7 @@ static void a_new_window_keeps_what_was_used_in_the_old_one(void **state)
 			now += rand_r(&seed) % 100 + ns;
 			charge(percent, ns, now);
 			now += rand_r(&seed) % 100;
-			sched_cap_set_window(&cap, windows[i], now);
+			ghyvi_sched_cap_set_window(&cap, windows[i], now);
 			model_set_window(windows[i], now);
 			assert_int_equal(cap.paid_until, model.paid_until);
 			assert_as_model(percent, 1, now);
@@ -211,34 +212,34 @@ static void the_same_window_changes_nothing(void **state)
 	begin(WINDOW_NS, 100);
 	charge(10, 90, 100);
 	before = cap;
-	sched_cap_set_window(&cap, WINDOW_NS, 5000);
+	ghyvi_sched_cap_set_window(&cap, WINDOW_NS, 5000);
 	assert_memory_equal(&cap, &before, sizeof(cap));
 	/* The length of a part is rounded up. */
-	sched_cap_set_window(&cap, WINDOW_NS - PARTS + 1, 5000);
+	ghyvi_sched_cap_set_window(&cap, WINDOW_NS - PARTS + 1, 5000);
 	assert_memory_equal(&cap, &before, sizeof(cap));
 }
 
-static void a_cap_of_all_is_never_used_up(void **state)
+static void a_cap_of_100_percent_does_not_throttle(void **state)
 {
 	begin(WINDOW_NS, 10 * WINDOW_NS);
 	charge(100, 2 * WINDOW_NS, 10 * WINDOW_NS);
-	assert_int_equal(sched_cap_eligible_at(&cap, 100, WINDOW_NS, 10 * WINDOW_NS),
+	assert_int_equal(ghyvi_sched_cap_eligible_at(&cap, 100, WINDOW_NS, 10 * WINDOW_NS),
 			 10 * WINDOW_NS);
-	assert_int_equal(sched_cap_used_up_at(&cap, 100, 10 * WINDOW_NS), GHYVI_SCHED_NEVER);
-	assert_true(sched_cap_used_up_at(&cap, 99, 10 * WINDOW_NS) < GHYVI_SCHED_NEVER);
+	assert_int_equal(ghyvi_sched_cap_used_up_at(&cap, 100, 10 * WINDOW_NS), GHYVI_SCHED_NEVER);
+	assert_true(ghyvi_sched_cap_used_up_at(&cap, 99, 10 * WINDOW_NS) < GHYVI_SCHED_NEVER);
 	/* A debt from a lower cap does not count either. */
 	charge(1, WINDOW_NS, 12 * WINDOW_NS);
-	assert_int_equal(sched_cap_eligible_at(&cap, 1, 1, 12 * WINDOW_NS), 13 * WINDOW_NS);
-	assert_int_equal(sched_cap_eligible_at(&cap, 100, 1, 12 * WINDOW_NS), 12 * WINDOW_NS);
+	assert_int_equal(ghyvi_sched_cap_eligible_at(&cap, 1, 1, 12 * WINDOW_NS), 13 * WINDOW_NS);
+	assert_int_equal(ghyvi_sched_cap_eligible_at(&cap, 100, 1, 12 * WINDOW_NS), 12 * WINDOW_NS);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(caps_are_exact_with_short_and_long_bursts),
+		cmocka_unit_test(caps_are_exact_with_short_and_long_workloads),
 		cmocka_unit_test(a_new_window_keeps_what_was_used_in_the_old_one),
 		cmocka_unit_test(the_same_window_changes_nothing),
-		cmocka_unit_test(a_cap_of_all_is_never_used_up),
+		cmocka_unit_test(a_cap_of_100_percent_does_not_throttle),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

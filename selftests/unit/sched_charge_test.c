@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Time that runs is charged when it runs: shares of newcomers, caps within a workload. */
+/* GPU time is charged while it is used: placement of new vGPUs, caps within a workload. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ static struct player {
 	bool resubmits; /* when it was preempted */
 } a, b;
 
-static int hand_run(void *pgpu, struct ghyvi_job *job)
+static int hand_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 {
 	assert_null(hand.running);
 	hand.running = job;
@@ -41,13 +41,13 @@ static int hand_run(void *pgpu, struct ghyvi_job *job)
 	return 0;
 }
 
-static void hand_preempt(void *pgpu, struct ghyvi_job *job)
+static void hand_preempt(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 {
 	assert_ptr_equal(job, hand.running);
 	hand.preempts++;
 }
 
-static void hand_cancel(void *pgpu, struct ghyvi_job *job)
+static void hand_cancel(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 {
 	hand.cancels++;
 }
@@ -57,6 +57,7 @@ static const struct ghyvi_pgpu_ops hand_ops = {
 	.preempt = hand_preempt,
 	.cancel = hand_cancel,
 };
+static struct ghyvi_pgpu_device hand_device = { .ops = &hand_ops };
 
 static u64 hand_clock_now(void *clock)
 {
@@ -101,7 +102,7 @@ static int setup(void **state)
 	memset(&hand, 0, sizeof(hand));
 	hand.now = BEGIN_NS;
 	hand.timer = GHYVI_SCHED_NEVER;
-	sched = ghyvi_sched_create_on(&hand_ops, NULL, &hand_clock, NULL);
+	sched = ghyvi_sched_create_on(&hand_device, &hand_clock, NULL);
 	init_player(&a);
 	init_player(&b);
 	return 0;
@@ -121,7 +122,7 @@ static void submit(struct player *player)
 	ghyvi_sched_kick(sched, GHYVI_RCS, player->base.owner);
 }
 
-/* The engine leaves what it runs, of which it did @busy_ns. */
+/* The job ends after @busy_ns on the engine. */
 static void finish_after(u64 busy_ns, enum ghyvi_job_status status)
 {
 	struct ghyvi_job *job = hand.running;
@@ -193,7 +194,7 @@ static void newcomer_starts_level_with_the_vgpu_that_has_just_left(void **state)
 	end_all();
 }
 
-static void sleeper_comes_back_a_tenth_of_a_window_behind_the_running_vgpu(void **state)
+static void a_waking_vgpu_is_placed_a_tenth_of_a_window_behind_the_running_one(void **state)
 {
 	submit(&b);
 	pass(MS);
@@ -223,7 +224,7 @@ static void budgets_are_charged_while_the_workload_runs(void **state)
 }
 
 /* A refill pays for what ran before it, not for what comes after. */
-static void ticks_that_pass_unseen_find_what_ran_until_then(void **state)
+static void missed_ticks_refill_before_later_time_is_charged(void **state)
 {
 	ghyvi_sched_set_policy(sched, "credit");
 	submit(&a);
@@ -248,7 +249,7 @@ static void a_job_that_has_not_begun_costs_nothing(void **state)
 }
 
 /* Another CPU charges up to its now, while the job's end is on its way. */
-static void completion_gives_back_what_was_charged_behind_the_end(void **state)
+static void completion_refunds_time_charged_after_the_end(void **state)
 {
 	submit(&a);
 	pass(5 * MS);
@@ -295,7 +296,7 @@ static void a_new_policy_is_charged_for_the_rest_only(void **state)
 
 /* Caps. */
 
-static void a_lone_vgpu_is_asked_to_leave_when_its_cap_is_used_up(void **state)
+static void a_lone_vgpu_is_preempted_when_its_cap_is_used_up(void **state)
 {
 	a.resubmits = true;
 	set_knobs(&a, 100, 10);
@@ -324,8 +325,8 @@ static void a_cap_that_is_set_holds_for_the_workload_that_runs(void **state)
 	end_all();
 }
 
-/* Only one that holds up others is. */
-static void a_used_up_cap_alone_stops_no_workload(void **state)
+/* A workload is stopped only while another one waits. */
+static void the_timeout_after_a_used_up_cap_starts_when_another_waits(void **state)
 {
 	set_knobs(&a, 100, 10);
 	submit(&a);
@@ -334,7 +335,7 @@ static void a_used_up_cap_alone_stops_no_workload(void **state)
 	assert_int_equal(hand.cancels, 0);
 	submit(&b);
 	pass(1000ULL * GHYVI_SCHED_PREEMPT_TIMEOUT_DEFAULT_US - MS);
-	assert_int_equal(hand.cancels, 0); /* the timeout begins when it is in the way */
+	assert_int_equal(hand.cancels, 0); /* the timeout starts when another workload waits */
 	pass(2 * MS);
 	assert_int_equal(hand.cancels, 1);
 	end_all();
@@ -367,13 +368,13 @@ static void debt_is_one_window_at_most(void **state)
 	end_all();
 }
 
-static void unused_time_may_be_used_within_a_window_and_no_more(void **state)
+static void unused_time_of_more_than_one_window_is_lost(void **state)
 {
 	unsigned int i;
 
 	a.resubmits = true;
 	set_knobs(&a, 100, 20);
-	/* At rest for long, then as much as it can, in pieces. */
+	/* Idle for long, then busy as much as possible, in pieces. */
 	pass(10 * NSEC_PER_SEC);
 	submit(&a);
 	for (i = 0; i < 10; i++) {
@@ -386,7 +387,7 @@ static void unused_time_may_be_used_within_a_window_and_no_more(void **state)
 	end_all();
 }
 
-static void a_shorter_or_longer_window_does_not_forget(void **state)
+static void a_new_window_length_keeps_the_used_time(void **state)
 {
 	struct ghyvi_sched_settings settings;
 
@@ -412,8 +413,10 @@ static void a_shorter_or_longer_window_does_not_forget(void **state)
 	end_all();
 }
 
-/* Against a list of all that ran: no window has more than the cap and what a preemption takes. */
-static void any_window_has_the_cap_at_most(void **state)
+/*
+ * Compared with a list of all runs: no window has more than the cap plus the time of a preemption.
+ */
+static void no_window_gets_more_than_the_cap(void **state)
 {
 	static const u32 percent[] = { 1, 10, 50, 99 };
 	unsigned int seed = 1, round;
@@ -443,7 +446,7 @@ static void any_window_has_the_cap_at_most(void **state)
 		}
 		most = sim_most_in_window(&spans, 0, WINDOW_NS);
 		assert_true(most <= WINDOW_NS * percent[round] / 100 + 1000);
-		/* What is always ready gets most of it. */
+		/* The vGPU that always has work gets most of the time. */
 		assert_true(had >= 3 * NSEC_PER_SEC * percent[round] / 100 * 8 / 10);
 		sim_spans_free(&spans);
 		a.resubmits = false;
@@ -487,7 +490,7 @@ static void newcomer_and_incumbent_share_by_weight_at_every_length(void **state)
 			}
 }
 
-static void coming_and_going_gains_nothing_at_any_length(void **state)
+static void sleeping_and_waking_gains_no_time_at_any_length(void **state)
 {
 	unsigned int i, both;
 
@@ -531,24 +534,24 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(newcomer_starts_level_with_what_the_running_vgpu_has_had),
 		TEST(newcomer_starts_level_with_the_vgpu_that_has_just_left),
-		TEST(sleeper_comes_back_a_tenth_of_a_window_behind_the_running_vgpu),
+		TEST(a_waking_vgpu_is_placed_a_tenth_of_a_window_behind_the_running_one),
 		TEST(budgets_are_charged_while_the_workload_runs),
-		TEST(ticks_that_pass_unseen_find_what_ran_until_then),
+		TEST(missed_ticks_refill_before_later_time_is_charged),
 		TEST(a_job_that_has_not_begun_costs_nothing),
-		TEST(completion_gives_back_what_was_charged_behind_the_end),
+		TEST(completion_refunds_time_charged_after_the_end),
 		TEST(a_job_that_has_ended_is_charged_to_its_end),
 		TEST(a_new_weight_counts_from_now_on),
 		TEST(a_new_policy_is_charged_for_the_rest_only),
-		TEST(a_lone_vgpu_is_asked_to_leave_when_its_cap_is_used_up),
+		TEST(a_lone_vgpu_is_preempted_when_its_cap_is_used_up),
 		TEST(a_cap_that_is_set_holds_for_the_workload_that_runs),
-		TEST(a_used_up_cap_alone_stops_no_workload),
+		TEST(the_timeout_after_a_used_up_cap_starts_when_another_waits),
 		TEST(a_cap_of_100_percent_does_not_limit),
 		TEST(debt_is_one_window_at_most),
-		TEST(unused_time_may_be_used_within_a_window_and_no_more),
-		TEST(a_shorter_or_longer_window_does_not_forget),
-		TEST(any_window_has_the_cap_at_most),
+		TEST(unused_time_of_more_than_one_window_is_lost),
+		TEST(a_new_window_length_keeps_the_used_time),
+		TEST(no_window_gets_more_than_the_cap),
 		cmocka_unit_test(newcomer_and_incumbent_share_by_weight_at_every_length),
-		cmocka_unit_test(coming_and_going_gains_nothing_at_any_length),
+		cmocka_unit_test(sleeping_and_waking_gains_no_time_at_any_length),
 		cmocka_unit_test(caps_hold_in_any_window_at_every_length),
 	};
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The scheduler on an engine of the software pGPU: a completion that takes long costs no other
- * vGPU.
+ * The scheduler on an engine of the software pGPU: a slow completion does not delay other vGPUs.
  */
 #include <ghyvi/sched.h>
 #include "softgpu_fixture.h"
@@ -100,7 +99,7 @@ static int setup(void **state)
 
 	if (err)
 		return err;
-	sched = ghyvi_sched_create(&softgpu_ops, rig->gpu);
+	sched = ghyvi_sched_create(softgpu_device(rig->gpu));
 	memset(stats, 0, sizeof(stats));
 	for (i = 0; i < ARRAY_SIZE(entities); i++)
 		entities[i] = ghyvi_sched_entity_create(sched, &stats[i], NULL);
@@ -126,7 +125,7 @@ static void wait_completed(struct player *player)
 		usleep_range(100, 200); /* never: shows as a time-out of the test program */
 }
 
-/* It would wait for ever, if the engine waited for it. */
+/* This would be a deadlock if the engine waited for the completion. */
 static void neighbours_complete_while_a_completion_is_under_way(void **state)
 {
 	struct rig *rig = *state;
@@ -157,7 +156,7 @@ static void neighbours_complete_while_a_completion_is_under_way(void **state)
 /*
  * The longest timeslice there is, because the CPUs may be busy, and a completion that takes longer.
  */
-static void a_completion_under_way_uses_up_no_timeslice(void **state)
+static void a_slow_completion_is_not_charged_to_the_next_timeslice(void **state)
 {
 	struct ghyvi_sched_settings settings;
 	struct rig *rig = *state;
@@ -191,7 +190,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(neighbours_complete_while_a_completion_is_under_way),
-		TEST(a_completion_under_way_uses_up_no_timeslice),
+		TEST(a_slow_completion_is_not_charged_to_the_next_timeslice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

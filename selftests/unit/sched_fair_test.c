@@ -87,7 +87,7 @@ static void a_vgpu_is_awaited_when_its_work_is_eight_times_its_think_time(void *
 	assert_false(is_awaited(1));
 }
 
-static void a_vgpu_that_may_have_no_more_is_not_awaited(void **state)
+static void a_throttled_vgpu_is_not_awaited(void **state)
 {
 	set_knobs(0, 100, 1, 0);
 	think_and_run(0, 0, WINDOW_NS / 200);
@@ -121,7 +121,7 @@ static void leave_one_behind(void)
 	leave(10 * MS);
 }
 
-static void the_engine_idles_for_one_that_is_behind_and_will_be_back(void **state)
+static void the_engine_idles_for_a_vgpu_that_is_behind_and_will_submit(void **state)
 {
 	u64 until;
 
@@ -140,7 +140,7 @@ static void the_engine_idles_for_one_that_is_behind_and_will_be_back(void **stat
 }
 
 /* It submits at the last moment. */
-static void one_that_is_back_in_time_keeps_its_virtual_time(void **state)
+static void a_vgpu_that_submits_in_time_keeps_its_virtual_time(void **state)
 {
 	u64 vtime;
 
@@ -155,7 +155,7 @@ static void one_that_is_back_in_time_keeps_its_virtual_time(void **state)
 	assert_false(is_awaited(1));
 }
 
-static void one_that_is_back_too_late_is_at_most_a_tenth_of_a_window_behind(void **state)
+static void a_vgpu_that_submits_late_is_at_most_a_tenth_of_a_window_behind(void **state)
 {
 	leave_one_behind();
 	set_knobs(0, 200, 0, 0);
@@ -165,7 +165,7 @@ static void one_that_is_back_too_late_is_at_most_a_tenth_of_a_window_behind(void
 	assert_int_equal(runs[0]->fair.vtime, runs[1]->fair.vtime - WINDOW_NS / 10 / 2);
 }
 
-static void the_engine_does_not_idle_for_less_than_that_costs(void **state)
+static void the_engine_idles_only_if_the_think_time_is_less_than_the_lag(void **state)
 {
 	u64 until = GHYVI_SCHED_NEVER, lead;
 
@@ -173,19 +173,19 @@ static void the_engine_does_not_idle_for_less_than_that_costs(void **state)
 	lead = runs[1]->fair.rank - (runs[0]->fair.vtime + TIMESLICE_NS / 2);
 	assert_true(lead > 0);
 	runs[0]->fair.think_ns = lead;
-	assert_ptr_equal(sched_fair.pick_next(engine, now, &until), runs[1]);
+	assert_ptr_equal(ghyvi_sched_fair.pick_next(engine, now, &until), runs[1]);
 	assert_int_equal(until, GHYVI_SCHED_NEVER);
 	runs[0]->fair.think_ns = lead - 1;
-	assert_null(sched_fair.pick_next(engine, now, &until));
+	assert_null(ghyvi_sched_fair.pick_next(engine, now, &until));
 	assert_int_equal(until, runs[0]->fair.await_until);
 	until = GHYVI_SCHED_NEVER;
 	/* Twice the weight halves the turn in the rank, and think_ns in virtual time. */
 	set_knobs(0, 200, 0, 0);
 	lead += TIMESLICE_NS / 4;
 	runs[0]->fair.think_ns = 2 * lead;
-	assert_ptr_equal(sched_fair.pick_next(engine, now, &until), runs[1]);
+	assert_ptr_equal(ghyvi_sched_fair.pick_next(engine, now, &until), runs[1]);
 	runs[0]->fair.think_ns = 2 * lead - 2;
-	assert_null(sched_fair.pick_next(engine, now, &until));
+	assert_null(ghyvi_sched_fair.pick_next(engine, now, &until));
 }
 
 static void slices_are_shorter_the_more_wait(void **state)
@@ -204,7 +204,7 @@ static void slices_are_shorter_the_more_wait(void **state)
 }
 
 /* It runs until its virtual time has caught up. */
-static void one_that_is_behind_stays_longer_than_its_slice(void **state)
+static void a_vgpu_that_is_behind_runs_longer_than_its_slice(void **state)
 {
 	u64 ahead;
 
@@ -293,7 +293,7 @@ static void equal_vgpus_are_served_in_order_of_arrival(void **state)
 	queue(2);
 	queue(1);
 	assert_int_equal(runs[1]->fair.rank, runs[2]->fair.rank);
-	assert_ptr_equal(sched_fair.peek_next(engine), runs[2]);
+	assert_ptr_equal(ghyvi_sched_fair.peek_next(engine), runs[2]);
 	leave(MS);
 	assert_true(is_running(2));
 	leave(0);
@@ -330,7 +330,7 @@ static void the_clock_is_armed_for_the_first_that_may_run_again(void **state)
 	fire_at(second);
 	assert_true(is_running(1));
 	leave(0);
-	assert_null(sched_fair.pick_next(engine, now, &until));
+	assert_null(ghyvi_sched_fair.pick_next(engine, now, &until));
 	assert_int_equal(until, GHYVI_SCHED_NEVER);
 }
 
@@ -338,17 +338,17 @@ static void the_clock_is_armed_for_the_first_that_may_run_again(void **state)
 static void charges_go_by_weight(void **state)
 {
 	set_knobs(0, 300, 0, 0);
-	sched_fair.charge(runs[0], 3000);
+	ghyvi_sched_fair.charge(runs[0], 3000);
 	assert_int_equal(runs[0]->fair.vtime, 1000);
-	sched_fair.charge(runs[0], -300);
+	ghyvi_sched_fair.charge(runs[0], -300);
 	assert_int_equal(runs[0]->fair.vtime, 900);
-	sched_fair.charge(runs[0], 0);
+	ghyvi_sched_fair.charge(runs[0], 0);
 	assert_int_equal(runs[0]->fair.vtime, 900);
-	sched_fair.charge(runs[0], -3 * 1000);
+	ghyvi_sched_fair.charge(runs[0], -3 * 1000);
 	assert_int_equal(runs[0]->fair.vtime, 0);
-	sched_fair.ran(engine, runs[0], 50, now);
+	ghyvi_sched_fair.ran(engine, runs[0], 50, now);
 	assert_int_equal(runs[0]->fair.served_ns, 50);
-	sched_fair.ran(engine, runs[0], -60, now);
+	ghyvi_sched_fair.ran(engine, runs[0], -60, now);
 	assert_int_equal(runs[0]->fair.served_ns, 0);
 }
 
@@ -370,12 +370,12 @@ static void virtual_time_never_goes_back(void **state)
 	assert_int_equal(runs[2]->fair.vtime, 51 * MS);
 }
 
-static void one_that_goes_is_not_awaited(void **state)
+static void a_destroyed_vgpu_is_not_awaited(void **state)
 {
 	think_and_run(0, 0, MS);
 	think_and_run(0, US, MS);
 	assert_true(is_awaited(0));
-	sched_fair.remove(engine, runs[0]);
+	ghyvi_sched_fair.remove(engine, runs[0]);
 	assert_false(is_awaited(0));
 	assert_true(list_empty(&engine->fair.anticipated));
 }
@@ -386,13 +386,13 @@ int main(void)
 		TEST(think_times_and_services_are_averaged),
 		TEST(an_immediate_submission_counts_as_one_nanosecond),
 		TEST(a_vgpu_is_awaited_when_its_work_is_eight_times_its_think_time),
-		TEST(a_vgpu_that_may_have_no_more_is_not_awaited),
-		TEST(the_engine_idles_for_one_that_is_behind_and_will_be_back),
-		TEST(one_that_is_back_in_time_keeps_its_virtual_time),
-		TEST(one_that_is_back_too_late_is_at_most_a_tenth_of_a_window_behind),
-		TEST(the_engine_does_not_idle_for_less_than_that_costs),
+		TEST(a_throttled_vgpu_is_not_awaited),
+		TEST(the_engine_idles_for_a_vgpu_that_is_behind_and_will_submit),
+		TEST(a_vgpu_that_submits_in_time_keeps_its_virtual_time),
+		TEST(a_vgpu_that_submits_late_is_at_most_a_tenth_of_a_window_behind),
+		TEST(the_engine_idles_only_if_the_think_time_is_less_than_the_lag),
 		TEST(slices_are_shorter_the_more_wait),
-		TEST(one_that_is_behind_stays_longer_than_its_slice),
+		TEST(a_vgpu_that_is_behind_runs_longer_than_its_slice),
 		TEST(a_job_that_has_not_begun_may_not_stay_for_ever),
 		TEST(preemption_time_is_part_of_a_turn),
 		TEST(a_turn_counts_at_most_one_slice_before_the_request),
@@ -400,7 +400,7 @@ int main(void)
 		TEST(the_clock_is_armed_for_the_first_that_may_run_again),
 		TEST(charges_go_by_weight),
 		TEST(virtual_time_never_goes_back),
-		TEST(one_that_goes_is_not_awaited),
+		TEST(a_destroyed_vgpu_is_not_awaited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

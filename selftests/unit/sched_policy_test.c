@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What each policy promises, under a virtual clock; and the knobs. */
+/* The guarantees of each policy, under a virtual clock; and the knobs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -103,7 +103,10 @@ static void test_preemption_makes_sixteen_fair_within_100_ms(void **state)
 	}
 }
 
-/* Of two that want the engine alike, one has it idle as long before each request as that takes. */
+/*
+ * Two vGPUs with equal demand. The preparation of one, during which the engine idles, takes as long
+ * as its requests.
+ */
 static void test_preparation_is_charged_to_its_vgpu(void **state)
 {
 	static const char *const policies[] = { "fair", "band" };
@@ -122,7 +125,7 @@ static void test_preparation_is_charged_to_its_vgpu(void **state)
 		}
 }
 
-static void test_one_that_starts_late_gets_its_share_and_no_more(void **state)
+static void test_a_vgpu_that_starts_late_gets_its_share_and_no_more(void **state)
 {
 	struct sim_setup setup = sim_isolation("fair", 2, 1, SIM_SHORT_NS, SIM_LONG_NS);
 	unsigned int late;
@@ -174,7 +177,7 @@ static void test_caps_are_kept_alone_and_in_company(void **state)
 			}
 }
 
-static void test_no_game_pays(void **state)
+static void test_no_submission_pattern_gains_gpu_time(void **state)
 {
 	unsigned int i, depth;
 
@@ -210,7 +213,7 @@ static void test_endless_work_costs_the_others_its_share_and_one_timeout(void **
 	assert_true(run(sim_endless("fifo")).errors[1] > 0);
 }
 
-static void test_priority_goes_first_but_gets_no_more(void **state)
+static void test_priority_runs_first_but_gets_no_larger_share(void **state)
 {
 	struct sim_setup setup = sim_isolation("fair", 4, 1, SIM_SHORT_NS, SIM_SHORT_NS);
 	struct sim_result result;
@@ -220,7 +223,7 @@ static void test_priority_goes_first_but_gets_no_more(void **state)
 	assert_near(result.share[0], 0.25, 0.005);
 }
 
-/* What "fair" takes for a guest's time to think. */
+/* The think time that "fair" measures. */
 
 #define THINK_NS 200000
 #define TURNS 20
@@ -237,13 +240,14 @@ static void hand_clock_arm(void *clock, enum ghyvi_engine_id engine, u64 at)
 {
 }
 
-static int hand_run(void *pgpu, struct ghyvi_job *job)
+static int hand_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 {
 	return 0;
 }
 
 static const struct ghyvi_sched_clock hand_clock = { .now = hand_clock_now, .arm = hand_clock_arm };
 static const struct ghyvi_pgpu_ops hand_ops = { .run = hand_run };
+static struct ghyvi_pgpu_device hand_device = { .ops = &hand_ops };
 
 static int hand_prepare(struct ghyvi_workload *workload)
 {
@@ -260,9 +264,9 @@ static void hand_complete(struct ghyvi_workload *workload, enum ghyvi_job_status
 	ghyvi_sched_queue(workload->sched, workload);
 }
 
-static void test_a_preempted_guest_does_not_think(void **state)
+static void test_preemption_does_not_count_as_think_time(void **state)
 {
-	struct ghyvi_sched *by_hand = ghyvi_sched_create_on(&hand_ops, NULL, &hand_clock, NULL);
+	struct ghyvi_sched *by_hand = ghyvi_sched_create_on(&hand_device, &hand_clock, NULL);
 	struct ghyvi_sched_entity *entity = ghyvi_sched_entity_create(by_hand, NULL, NULL);
 	struct ghyvi_workload workload = { .owner = entity,
 					   .prepare = hand_prepare,
@@ -294,11 +298,12 @@ static void test_a_preempted_guest_does_not_think(void **state)
 /* Knobs and settings, on the host's clock. */
 
 static const struct ghyvi_pgpu_ops no_ops;
+static struct ghyvi_pgpu_device no_device = { .ops = &no_ops };
 static struct ghyvi_sched *sched;
 
 static int setup(void **state)
 {
-	sched = ghyvi_sched_create(&no_ops, NULL);
+	sched = ghyvi_sched_create(&no_device);
 	return IS_ERR(sched);
 }
 
@@ -375,14 +380,14 @@ int main(void)
 		cmocka_unit_test(test_fair_lags_one_request_at_most_for_many_and_for_1_to_100),
 		cmocka_unit_test(test_preemption_makes_sixteen_fair_within_100_ms),
 		cmocka_unit_test(test_preparation_is_charged_to_its_vgpu),
-		cmocka_unit_test(test_one_that_starts_late_gets_its_share_and_no_more),
+		cmocka_unit_test(test_a_vgpu_that_starts_late_gets_its_share_and_no_more),
 		cmocka_unit_test(test_weights_are_kept),
 		cmocka_unit_test(test_caps_are_kept_alone_and_in_company),
-		cmocka_unit_test(test_no_game_pays),
+		cmocka_unit_test(test_no_submission_pattern_gains_gpu_time),
 		cmocka_unit_test(test_a_sleeper_costs_no_other_vgpu_time),
 		cmocka_unit_test(test_endless_work_costs_the_others_its_share_and_one_timeout),
-		cmocka_unit_test(test_priority_goes_first_but_gets_no_more),
-		cmocka_unit_test(test_a_preempted_guest_does_not_think),
+		cmocka_unit_test(test_priority_runs_first_but_gets_no_larger_share),
+		cmocka_unit_test(test_preemption_does_not_count_as_think_time),
 		TEST(test_policies_are_listed_and_switched_by_name),
 		TEST(test_knobs_out_of_range_change_nothing),
 		TEST(test_settings_out_of_range_change_nothing),

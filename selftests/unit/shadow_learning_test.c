@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What costs, durations, bursts, gaps and runs teach: in figures. */
+/* The effect of costs, durations, bursts, gaps and runs on predictions, in figures. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,11 @@
 #include <ghyvi_shim.h>
 #include <cmocka.h>
 
-#include "gtt/gtt_types.h"
+#include "gtt/entries.h"
+#include "gtt/pins.h"
+#include "gtt/tables.h"
+#include "gtt/trees.h"
+#include "shadow/shadow.h"
 #include "shadow/policies.h"
 
 /* costs.c */
@@ -54,7 +58,7 @@ static void a_sample_counts_for_an_eighth(void **state)
 	assert_int_equal(gtt->tuning.scan_ns, 9000 - 1125 + 200);
 }
 
-static void interruptions_are_no_costs(void **state)
+static void interruptions_are_not_measured_as_costs(void **state)
 {
 	gtt->tuning.scan_ns = 8000;
 	scan_took(1000001, 1);
@@ -65,7 +69,7 @@ static void interruptions_are_no_costs(void **state)
 	assert_int_equal(gtt->tuning.scan_ns, 8000 - 1000 + 125000);
 }
 
-static void nothing_costs_nothing(void **state)
+static void every_cost_is_at_least_one_nanosecond(void **state)
 {
 	gtt->tuning.scan_ns = 0; /* an administrator may say so */
 	scan_took(7, 1);
@@ -91,7 +95,7 @@ static void trap_after(u64 ns, u64 gpa)
 	ghyvi_cost_trapped(gtt, gpa);
 }
 
-static void only_neighbours_in_one_loop_tell_what_a_trap_costs(void **state)
+static void only_traps_of_neighbours_in_one_loop_are_measured(void **state)
 {
 	gtt->tuning.trap_ns = 8000;
 	trap_after(0, 0x5000);
@@ -126,7 +130,7 @@ static const struct ghyvi_rent_or_buy rental = { .rent_ns = 1000,
 						 .buy_ns = 64000,
 						 .enter_ns = 500 };
 
-static void credit_is_bounded_above_and_decides_below(void **state)
+static void the_regret_budget_is_bounded_and_decides_when_used_up(void **state)
 {
 	s64 credit = 0;
 
@@ -141,7 +145,7 @@ static void credit_is_bounded_above_and_decides_below(void **state)
 	assert_false(ghyvi_regret_ok(credit, 1000));
 }
 
-static void without_experience_a_part_and_without_credit_all_of_the_price_is_rent(void **state)
+static void the_limit_is_small_without_experience_and_the_price_without_budget(void **state)
 {
 	struct ghyvi_histogram d = { .total = 0 };
 	struct ghyvi_rent_or_buy free = { .buy_ns = 64000 };
@@ -158,7 +162,7 @@ static void without_experience_a_part_and_without_credit_all_of_the_price_is_ren
 	assert_int_equal(ghyvi_rental_limit(&d, 0, &rental), 7);
 }
 
-static void at_most_256_are_known_and_then_half_of_them_count(void **state)
+static void a_histogram_of_256_durations_is_halved(void **state)
 {
 	struct ghyvi_histogram d = { .total = 0 };
 	unsigned int i;
@@ -238,7 +242,7 @@ static u32 any(u32 below)
 	return (u32)(((u64)seed * below) >> 32);
 }
 
-static void the_limit_is_the_cheapest_for_all_that_is_known(void **state)
+static void the_limit_minimises_the_cost_of_known_durations(void **state)
 {
 	unsigned int round, i, count, waiting, waited = 0;
 	u32 durations[30];
@@ -264,7 +268,7 @@ static void the_limit_is_the_cheapest_for_all_that_is_known(void **state)
 }
 
 /* Those of one length: waiting for them has to be a sixteenth cheaper than the price. */
-static void waiting_has_to_promise_something(void **state)
+static void waiting_needs_a_minimum_gain(void **state)
 {
 	struct ghyvi_rent_or_buy by = { .rent_ns = 16000, .buy_ns = 17000 };
 	struct ghyvi_histogram d = { .total = 0 };
@@ -300,7 +304,7 @@ static bool scan(struct ghyvi_page_history *history, u32 now, u32 changed, bool 
 	return ghyvi_history_scan(history, &experience, &tuning, now, changed, taken_back);
 }
 
-static void a_burst_is_held_against_the_best_for_its_length(void **state)
+static void the_regret_of_a_burst_is_measured_against_its_optimum(void **state)
 {
 	struct ghyvi_page_history history = { .leaf = true };
 
@@ -333,7 +337,7 @@ static void a_burst_is_held_against_the_best_for_its_length(void **state)
 	assert_int_equal(history.heat, 3 + 1 + 2 + 1 + 9 + 2);
 }
 
-static void a_gap_is_held_against_the_best_for_its_length(void **state)
+static void the_regret_of_a_gap_is_measured_against_its_optimum(void **state)
 {
 	struct ghyvi_page_history history = { .leaf = true };
 
@@ -456,7 +460,7 @@ static void a_run_is_neighbours_with_a_burst_at_the_same_time(void **state)
 	assert_int_equal(pages[9].run_index, 1);
 }
 
-static void of_64_runs_half_count_when_one_more_begins(void **state)
+static void a_histogram_of_64_runs_is_halved(void **state)
 {
 	struct ghyvi_page_history first = { .leaf = true }, second = { .leaf = true };
 	const u8 *runs = experience.runs[3];
@@ -518,7 +522,7 @@ static void adaptive_relaxes_one_store_after_the_limit_and_protects_at_it(void *
 	assert_false(ghyvi_policy_adaptive.protect(&page));
 	history.scans = 2;
 	assert_true(ghyvi_policy_adaptive.protect(&page));
-	/* A trap that costs as much as that is not worth a thought. */
+	/* With a trap of that cost the page is relaxed at once. */
 	by.trap_ns = 16000;
 	history.writes = 0;
 	assert_true(ghyvi_policy_adaptive.relax(&page));
@@ -526,7 +530,7 @@ static void adaptive_relaxes_one_store_after_the_limit_and_protects_at_it(void *
 	assert_false(ghyvi_policy_adaptive.relax(&page));
 }
 
-static void adaptive_takes_neighbours_along_while_that_pays(void **state)
+static void adaptive_relaxes_neighbours_while_that_pays(void **state)
 {
 	/* A neighbour saves a trap of 3000, or costs 2000. */
 	struct ghyvi_shadow_tuning by = { .trap_ns = 3000, .scan_ns = 500, .protect_ns = 1500 };
@@ -567,25 +571,25 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		COSTS(a_sample_counts_for_an_eighth),
-		COSTS(interruptions_are_no_costs),
-		COSTS(nothing_costs_nothing),
+		COSTS(interruptions_are_not_measured_as_costs),
+		COSTS(every_cost_is_at_least_one_nanosecond),
 		COSTS(protection_costs_half_a_trap_besides),
-		COSTS(only_neighbours_in_one_loop_tell_what_a_trap_costs),
+		COSTS(only_traps_of_neighbours_in_one_loop_are_measured),
 		HISTORY(durations_are_told_apart_by_powers_of_two),
-		HISTORY(credit_is_bounded_above_and_decides_below),
-		HISTORY(without_experience_a_part_and_without_credit_all_of_the_price_is_rent),
-		HISTORY(at_most_256_are_known_and_then_half_of_them_count),
-		HISTORY(the_limit_is_the_cheapest_for_all_that_is_known),
-		HISTORY(waiting_has_to_promise_something),
-		HISTORY(a_burst_is_held_against_the_best_for_its_length),
-		HISTORY(a_gap_is_held_against_the_best_for_its_length),
+		HISTORY(the_regret_budget_is_bounded_and_decides_when_used_up),
+		HISTORY(the_limit_is_small_without_experience_and_the_price_without_budget),
+		HISTORY(a_histogram_of_256_durations_is_halved),
+		HISTORY(the_limit_minimises_the_cost_of_known_durations),
+		HISTORY(waiting_needs_a_minimum_gain),
+		HISTORY(the_regret_of_a_burst_is_measured_against_its_optimum),
+		HISTORY(the_regret_of_a_gap_is_measured_against_its_optimum),
 		HISTORY(an_unneeded_protection_counts_as_a_censored_gap),
 		HISTORY(neighbours_relaxed_ahead_save_a_trap_or_cost_the_price),
 		HISTORY(a_run_is_neighbours_with_a_burst_at_the_same_time),
-		HISTORY(of_64_runs_half_count_when_one_more_begins),
+		HISTORY(a_histogram_of_64_runs_is_halved),
 		HISTORY(policies_relax_by_stores_and_by_rank),
 		HISTORY(adaptive_relaxes_one_store_after_the_limit_and_protects_at_it),
-		HISTORY(adaptive_takes_neighbours_along_while_that_pays),
+		HISTORY(adaptive_relaxes_neighbours_while_that_pays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

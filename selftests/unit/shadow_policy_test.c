@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What adaptive learns, and how much it may lose to an adversary. */
+/* The predictions of adaptive, and its bound against an adversary. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -119,7 +119,7 @@ static void short_gaps_are_waited_for_and_long_ones_are_not(void **state)
 	assert_int_equal(game.scans, 100);
 }
 
-/* Pages are taken back and then freed, so that the gaps that they wait for never end. */
+/* Pages are protected and then freed, so their gaps never end. */
 static void censored_durations_do_not_accumulate(void **state)
 {
 	const struct ghyvi_rent_or_buy rental = { 1000, 60000, 1000 };
@@ -139,7 +139,7 @@ static void censored_durations_do_not_accumulate(void **state)
 	assert_int_equal(durations.limit, 0);
 }
 
-static void a_gap_is_known_by_the_one_before(void **state)
+static void a_gap_is_predicted_by_the_previous_one(void **state)
 {
 	unsigned int i;
 
@@ -151,13 +151,12 @@ static void a_gap_is_known_by_the_one_before(void **state)
 	}
 	assert_int_equal(game.traps, 90);
 	/*
-	 * Short gaps are scanned through; the page is taken back at the first clean scan of a long
-	 * one.
+	 * In short gaps the page is scanned; in a long one it is protected at the first clean scan.
 	 */
 	assert_int_equal(game.scans, 90 * (1 + 3 + 1 + 1));
 }
 
-static void one_page_learns_from_another(void **state)
+static void a_page_uses_the_experience_of_others(void **state)
 {
 	unsigned int i;
 
@@ -171,7 +170,7 @@ static void one_page_learns_from_another(void **state)
 	assert_int_equal(game.traps, 0);
 }
 
-static void a_change_of_habits_is_noticed(void **state)
+static void a_change_of_the_pattern_is_learnt(void **state)
 {
 	unsigned int i;
 
@@ -203,7 +202,7 @@ static void assert_bound(void)
 		    2 * game.best_ns + game.gaps * game.tuning.scan_ns + (32 + PAGES + 1) * price);
 }
 
-/* Whenever a page is taken back it is written at once; and as often it is taught that this pays. */
+/* Each page is written as soon as it is protected; other gaps make protection look worthwhile. */
 static void no_adversary_makes_gaps_cost_more_than_twice_the_optimum(void **state)
 {
 	struct player *p;
@@ -298,7 +297,7 @@ static unsigned int run_of(unsigned int pages)
 	return ahead;
 }
 
-static void neighbours_go_with_a_page_as_far_as_runs_went(void **state)
+static void neighbours_are_relaxed_as_far_as_runs_went(void **state)
 {
 	unsigned int i;
 
@@ -312,7 +311,7 @@ static void neighbours_go_with_a_page_as_far_as_runs_went(void **state)
 	assert_int_equal(run_of(1), 0);
 }
 
-static void neighbours_stay_when_relaxing_them_was_in_vain_too_often(void **state)
+static void neighbours_stay_protected_when_relaxing_them_did_not_pay(void **state)
 {
 	struct player *p = &game.players[1];
 	unsigned int i;
@@ -333,13 +332,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(short_gaps_are_waited_for_and_long_ones_are_not),
 		cmocka_unit_test(censored_durations_do_not_accumulate),
-		cmocka_unit_test(a_gap_is_known_by_the_one_before),
-		cmocka_unit_test(one_page_learns_from_another),
-		cmocka_unit_test(a_change_of_habits_is_noticed),
+		cmocka_unit_test(a_gap_is_predicted_by_the_previous_one),
+		cmocka_unit_test(a_page_uses_the_experience_of_others),
+		cmocka_unit_test(a_change_of_the_pattern_is_learnt),
 		cmocka_unit_test(no_adversary_makes_gaps_cost_more_than_twice_the_optimum),
 		cmocka_unit_test(short_bursts_trap_and_long_ones_relax_where_traps_are_cheap),
-		cmocka_unit_test(neighbours_go_with_a_page_as_far_as_runs_went),
-		cmocka_unit_test(neighbours_stay_when_relaxing_them_was_in_vain_too_often),
+		cmocka_unit_test(neighbours_are_relaxed_as_far_as_runs_went),
+		cmocka_unit_test(neighbours_stay_protected_when_relaxing_them_did_not_pay),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every test stands on these: the stand-ins for locks notice what lockdep would, and a case without
- * an end ends.
+ * All tests rely on these: the shim's locks report what lockdep would, and a case that does not end
+ * is aborted.
  */
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
@@ -135,7 +135,7 @@ static void wait_under_spinlock(void)
 	wait_event(queue, true);
 }
 
-static void a_thread_with_a_spinlock_does_not_sleep(void **state)
+static void sleeping_under_a_spinlock_aborts(void **state)
 {
 	spin_lock(&spinlock);
 	spin_unlock(&spinlock);
@@ -211,12 +211,9 @@ static void has_no_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_lock_is_not_recursive),
-		TEST(only_the_owner_of_a_lock_unlocks_it),
-		TEST(lockdep_assert_held_asserts),
-		TEST(a_thread_with_a_spinlock_does_not_sleep),
-		TEST(locks_live_from_init_to_destroy),
-		TEST(a_case_without_an_end_is_named),
+		TEST(a_lock_is_not_recursive),	       TEST(only_the_owner_of_a_lock_unlocks_it),
+		TEST(lockdep_assert_held_asserts),     TEST(sleeping_under_a_spinlock_aborts),
+		TEST(locks_live_from_init_to_destroy), TEST(a_case_without_an_end_is_named),
 	};
 	const struct CMUnitTest endless[] = { TEST(has_no_end) };
 

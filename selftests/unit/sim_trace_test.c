@@ -151,7 +151,7 @@ static void garbage_is_rejected(void **state)
 		copy = l;
 		copy.source.entry_bytes = reader.source.entry_bytes;
 		copy.source.table_pages = min(reader.source.table_pages, 512u);
-		memcpy(copy.records, records, sizeof(copy.records));
+		memcpy(copy.records, records, RECORDS * sizeof(*records));
 		listed_run(&copy, &default_tuning, &r);
 		sim_result_free(&r);
 	}

@@ -11,8 +11,8 @@ static void audited_commands_run(void **state)
 	struct ghyvi_audit *with = make_audit(rig, "full");
 
 	/*
-	 * A call, a chain, a loop that ends by itself, the context's batch, and a ring that goes
-	 * on.
+	 * A call, a chain, a loop that ends, the indirect context batch, and a ring that is
+	 * extended.
 	 */
 	batch(rig->indirect, MI_LRI(1), GPR(3), 33, MI_NOOP);
 	memset(rig->indirect + 16, 0, 48);
@@ -23,7 +23,7 @@ static void audited_commands_run(void **state)
 	batch(rig->batch3, MI_SRM, GPR(3), ADDRESS(DATA + 4), MI_BATCH_END);
 	ring(rig, MI_BATCH_START, ADDRESS(BATCH), MI_STORE, ADDRESS(DATA + 8), 3);
 	audit(rig, with);
-	/* The guest thinks again. */
+	/* The guest rewrites the commands. */
 	batch(rig->batch, BAD_COMMAND);
 	batch(rig->batch2, BAD_COMMAND);
 	batch(rig->batch3, BAD_COMMAND);
@@ -72,7 +72,7 @@ static void a_refused_command_stops_the_engine_before_it(void **state)
 	finish(rig, with);
 }
 
-/* The first command of the ring reaches what only the second seemed to lead to. */
+/* The first command of the ring reaches a batch that only the second seemed to start. */
 static void a_joined_batch_runs_only_if_its_rest_is_audited(void **state)
 {
 	struct rig *rig = *state;
@@ -134,8 +134,7 @@ static void unreadable_commands_do_not_run_in_log_mode(void **state)
 }
 
 /*
- * What the guest rewrites while its workload is off the engine, batches and the place in them, is
- * as little heeded.
+ * Stores of the guest to batches, while its workload is preempted, have no effect either.
  */
 static void a_preempted_job_goes_on_with_what_was_audited(void **state)
 {
@@ -152,7 +151,7 @@ static void a_preempted_job_goes_on_with_what_was_audited(void **state)
 	rig_start(rig);
 	while (!data32(rig, 4))
 		sched_yield();
-	softgpu_ops.preempt(rig->gpu, &rig->job);
+	softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
 	assert_int_equal(rig_wait(rig), GHYVI_JOB_PREEMPTED);
 	for (i = 0; i < 64; i++)
 		rig->batch[i] = rig->batch2[i] = ((u32 *)rig->ring)[i] = BAD_COMMAND;
@@ -209,8 +208,8 @@ static void *rewrite(void *data)
 }
 
 /*
- * Whatever is there when it is read: it runs whole, or is refused by the auditor, never found bad
- * by the engine.
+ * The audit reads either state. The batch runs completely, or the auditor refuses it; the engine
+ * never finds a bad command.
  */
 static void changing_batches_have_no_effect_once_audited(void **state)
 {

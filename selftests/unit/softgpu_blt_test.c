@@ -13,16 +13,60 @@ struct blit {
 	int x1, y1, x2, y2, sx, sy;
 	unsigned int bpp, rop;
 	int dst_pitch, src_pitch; /* bytes */
-	int dst_tiling, src_tiling; /* 0 linear, 1 X, 2 Y */
+	int dst_tiling, src_tiling; /* 0 linear, 1 X, 2 Y, 3 Yf, 4 Ys */
 	u32 dst, src; /* offsets into the data area */
 	u32 mask, color;
 	bool fill;
 };
 
-/* Straight from the definition of the tilings. */
-static u32 locate(u32 base, int pitch, int tiling, int x, int y)
+/* Where the bits of an address within a tile come from, the highest first: by bytes of a pixel. */
+static const char *swizzle(int tiling, unsigned int bpp)
+{
+	static const char *const yf[] = { "XYXYYYYYXXXX", "XYXYXYYYXXXX", "XYXYXYYYXXXX",
+					  "XYXYXXYYXXXX", "XYXYXXYYXXXX" };
+	static const char *const ys[] = { "XYXYXYXYYYYYXXXX", "XYXYXYXYXYYYXXXX",
+					  "XYXYXYXYXYYYXXXX", "XYXYXYXYXXYYXXXX",
+					  "XYXYXYXYXXYYXXXX" };
+
+	return (tiling == 3 ? yf : ys)[__builtin_ctz(bpp)];
+}
+
+static int tile_width(int tiling, unsigned int bpp)
+{
+	const char *c;
+	int width = 1;
+
+	if (tiling < 3)
+		return tiling == 0 ? 1 : tiling == 1 ? 512 : 128;
+	for (c = swizzle(tiling, bpp); *c; c++)
+		width *= *c == 'X' ? 2 : 1;
+	return width;
+}
+
+static u32 locate_swizzled(u32 base, int pitch, const char *bits, int width, int x, int y)
+{
+	int length = strlen(bits), rows = (1 << length) / width, i;
+	u32 tile = (y / rows) * (pitch / width) + x / width, at = 0;
+
+	x %= width;
+	y %= rows;
+	for (i = length - 1; i >= 0; i--) {
+		int *from = bits[i] == 'X' ? &x : &y;
+
+		at |= (u32)(*from & 1) << (length - 1 - i);
+		*from >>= 1;
+	}
+	return base + (tile << length) + at;
+}
+
+/* As the PRM defines the tilings. */
+static u32 locate(u32 base, int pitch, int tiling, unsigned int bpp, int x, int y)
 {
 	switch (tiling) {
+	case 3:
+	case 4:
+		return locate_swizzled(base, pitch, swizzle(tiling, bpp), tile_width(tiling, bpp),
+				       x, y);
 	case 1:
 		return base + ((y / 8) * (pitch / 512) + x / 512) * 4096 + (y % 8) * 512 + x % 512;
 	case 2:
@@ -35,16 +79,20 @@ static u32 locate(u32 base, int pitch, int tiling, int x, int y)
 
 static void reference(u8 *memory, const struct blit *b)
 {
-	int width = (b->x2 - b->x1) * (int)b->bpp, x, y, bit;
-	u8 *row = malloc(width > 0 ? width : 1);
+	int width = max((b->x2 - b->x1) * (int)b->bpp, 0), height = max(b->y2 - b->y1, 0), x, y,
+	    bit;
+	u8 *source = malloc(width * height + 1), *row;
 
-	for (y = 0; y < b->y2 - b->y1; y++) {
+	for (y = 0; y < height; y++)
 		for (x = 0; x < width; x++)
-			row[x] = b->fill ? b->color >> 8 * (x % b->bpp) :
-					   memory[locate(b->src, b->src_pitch, b->src_tiling,
-							 b->sx * (int)b->bpp + x, b->sy + y)];
+			source[y * width + x] =
+				b->fill ? b->color >> 8 * (x % b->bpp) :
+					  memory[locate(b->src, b->src_pitch, b->src_tiling, b->bpp,
+							b->sx * (int)b->bpp + x, b->sy + y)];
+	for (y = 0; y < height; y++) {
+		row = source + y * width;
 		for (x = 0; x < width; x++) {
-			u8 *d = &memory[locate(b->dst, b->dst_pitch, b->dst_tiling,
+			u8 *d = &memory[locate(b->dst, b->dst_pitch, b->dst_tiling, b->bpp,
 					       b->x1 * (int)b->bpp + x, b->y1 + y)];
 			u8 mask = b->bpp == 4 ? b->mask >> 8 * (x % 4) : 0xff, result = 0;
 
@@ -57,7 +105,7 @@ static void reference(u8 *memory, const struct blit *b)
 			*d = (*d & ~mask) | (result & mask);
 		}
 	}
-	free(row);
+	free(source);
 }
 
 static u32 depth_of(unsigned int bpp, bool fast)
@@ -87,6 +135,12 @@ static u32 point(int x, int y)
 	return (u32)y << 16 | (x & 0xffff);
 }
 
+/* Yf is a kind of Y. */
+static u32 fast_field(int tiling)
+{
+	return tiling == 4 ? 3 : tiling == 3 ? 2 : tiling;
+}
+
 static enum ghyvi_job_status blit(struct rig *rig, const struct blit *b, bool fast)
 {
 	u32 flags = (b->dst_tiling ? 1 << 11 : 0) | (b->src_tiling ? 1 << 15 : 0);
@@ -102,11 +156,15 @@ static enum ghyvi_job_status blit(struct rig *rig, const struct blit *b, bool fa
 		     point(b->x2, b->y2), ADDRESS(DATA + b->dst), b->color);
 	else
 		ring(rig,
-		     fast ? XY_FAST_COPY | b->src_tiling << 20 | b->dst_tiling << 13 :
+		     fast ? XY_FAST_COPY | fast_field(b->src_tiling) << 20 |
+				     fast_field(b->dst_tiling) << 13 :
 			    XY_SRC_COPY | flags | enables,
-		     fast ? first & ~0xff0000u : first, point(b->x1, b->y1), point(b->x2, b->y2),
-		     ADDRESS(DATA + b->dst), point(b->sx, b->sy),
-		     pitch_field(b->src_pitch, b->src_tiling), ADDRESS(DATA + b->src));
+		     fast ? (first & ~0xff0000u) | (u32)(b->src_tiling == 3) << 31 |
+				     (u32)(b->dst_tiling == 3) << 30 :
+			    first,
+		     point(b->x1, b->y1), point(b->x2, b->y2), ADDRESS(DATA + b->dst),
+		     point(b->sx, b->sy), pitch_field(b->src_pitch, b->src_tiling),
+		     ADDRESS(DATA + b->src));
 	return rig_run(rig);
 }
 
@@ -210,6 +268,34 @@ static void random_fast_copies_equal_the_reference(void **state)
 	}
 }
 
+/* Two tiles of 64 KiB in each half, or more of 4 KiB. */
+static void fast_copies_know_the_tilings_of_gen9(void **state)
+{
+	struct rig *rig = *state;
+
+	fill_random(rig->data, SIZE);
+	for (unsigned int i = 0; i < 300; i++) {
+		struct blit b = random_blit(true);
+		int width, height;
+
+		b.dst_tiling = pick(5);
+		b.src_tiling = b.dst_tiling < 3 ? 3 + (int)pick(2) : (int)pick(5);
+		b.dst_pitch = tile_width(b.dst_tiling, b.bpp) * (b.dst_tiling ? 1 + pick(2) : 500);
+		b.src_pitch = tile_width(b.src_tiling, b.bpp) * (b.src_tiling ? 1 + pick(2) : 500);
+		width = pick(min(b.dst_pitch, b.src_pitch) / (int)b.bpp + 1);
+		height = pick(60);
+		b.x1 = pick(b.dst_pitch / b.bpp - width + 1);
+		b.sx = pick(b.src_pitch / b.bpp - width + 1);
+		b.y1 = pick(4);
+		b.sy = pick(4);
+		b.x2 = b.x1 + width;
+		b.y2 = b.y1 + height;
+		b.dst = DST_BASE;
+		b.src = 0;
+		compare(rig, &b, true);
+	}
+}
+
 static void every_raster_operation_of_copies_and_fills(void **state)
 {
 	struct rig *rig = *state;
@@ -246,14 +332,14 @@ static void write_enables_protect_alpha_or_color(void **state)
 }
 
 /* Source and destination are the same surface, a few pixels apart. */
-static void overlapping_rows_go_from_top_to_bottom(void **state)
+static void overlapping_copies_read_their_source_first(void **state)
 {
 	struct rig *rig = *state;
 
 	fill_random(rig->data, SIZE);
 	for (unsigned int i = 0; i < 300; i++) {
 		struct blit b = random_blit(false);
-		int dx = pick(7), dy = pick(5); /* max() evaluates twice */
+		int dx = pick(7), dy = pick(5), shift; /* max() evaluates twice */
 
 		b.src_tiling = b.dst_tiling;
 		b.src_pitch = b.dst_pitch;
@@ -261,8 +347,41 @@ static void overlapping_rows_go_from_top_to_bottom(void **state)
 		b.x2 = min(b.x2, b.dst_pitch / (int)b.bpp - 4);
 		b.sx = max(0, b.x1 - 3 + dx);
 		b.sy = max(0, b.y1 - 2 + dy);
+		b.rop = i % 4 ? 0xcc : 0x66;
+		compare(rig, &b, false);
+		/* The same by the base: a row of pixels, or of tiles. */
+		shift = b.dst_tiling == 2 ? 32 : b.dst_tiling ? 8 : 1;
+		b.dst -= shift * b.dst_pitch;
+		b.y1 += shift;
+		b.y2 += shift;
 		compare(rig, &b, false);
 	}
+}
+
+/* Rows of negative pitch, on which lower means at a lower address. */
+static void overlapping_copies_of_upside_down_surfaces(void **state)
+{
+	struct rig *rig = *state;
+
+	fill_random(rig->data, SIZE);
+	for (int dy = -3; dy <= 3; dy++)
+		for (int dx = -5; dx <= 5; dx++) {
+			struct blit b = { .x1 = 10 + dx,
+					  .x2 = 200 + dx,
+					  .y1 = 5 + dy,
+					  .y2 = 25 + dy,
+					  .sx = 10,
+					  .sy = 5,
+					  .bpp = 2,
+					  .rop = 0xcc,
+					  .dst_pitch = -450,
+					  .src_pitch = -450,
+					  .dst = DST_BASE + 20000,
+					  .src = DST_BASE + 20000,
+					  .mask = ~0u };
+
+			compare(rig, &b, false);
+		}
 }
 
 static void rows_longer_than_a_page_overlap_as_in_memmove(void **state)
@@ -381,7 +500,7 @@ static void the_largest_blit_can_be_cancelled(void **state)
 	while (!data32(rig, 0x20000))
 		sched_yield();
 	begin = ktime_get_ns();
-	softgpu_ops.cancel(rig->gpu, &rig->job);
+	softgpu_ops.cancel(softgpu_device(rig->gpu), &rig->job);
 	assert_true(ktime_get_ns() - begin < NSEC_PER_SEC);
 	assert_int_equal(rig_wait(rig), GHYVI_JOB_CANCELLED);
 }
@@ -399,9 +518,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(random_copies_equal_the_reference),
 		RIG_TEST(random_fast_copies_equal_the_reference),
+		RIG_TEST(fast_copies_know_the_tilings_of_gen9),
 		RIG_TEST(every_raster_operation_of_copies_and_fills),
 		RIG_TEST(write_enables_protect_alpha_or_color),
-		RIG_TEST(overlapping_rows_go_from_top_to_bottom),
+		RIG_TEST(overlapping_copies_read_their_source_first),
+		RIG_TEST(overlapping_copies_of_upside_down_surfaces),
 		RIG_TEST(rows_longer_than_a_page_overlap_as_in_memmove),
 		RIG_TEST(pitches_may_be_negative),
 		RIG_TEST(empty_rectangles_do_nothing),

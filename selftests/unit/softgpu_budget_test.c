@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* GPU time that a job may use: what ends it, and what does not. */
+/* The limit of a job's GPU time: which jobs it ends, and which not. */
 #include "softgpu_fixture.h"
 
 #define BUDGET_NS (20 * NSEC_PER_MSEC)
@@ -46,12 +46,12 @@ static void without_a_budget_nothing_ends_it(void **state)
 	wait_for_data(rig, 0);
 	usleep_range(2 * BUDGET_NS / 1000, 2 * BUDGET_NS / 1000);
 	assert_int_equal(sem_trywait(&rig->done), -1);
-	softgpu_ops.cancel(rig->gpu, &rig->job);
+	softgpu_ops.cancel(softgpu_device(rig->gpu), &rig->job);
 	assert_int_equal(rig_wait(rig), GHYVI_JOB_CANCELLED);
 	assert_int_equal(atomic64_read(&rig->stats.budget_overruns), 0);
 }
 
-/* Leaving for another vGPU is no way to get more. */
+/* A preempted job gets no additional time. */
 static void an_endless_batch_uses_its_time_up_in_parts(void **state)
 {
 	struct rig *rig = *state;
@@ -67,7 +67,7 @@ static void an_endless_batch_uses_its_time_up_in_parts(void **state)
 		rig_start(rig);
 		wait_for_data(rig, 0);
 		usleep_range(1000, 1000);
-		softgpu_ops.preempt(rig->gpu, &rig->job);
+		softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
 		status = rig_wait(rig);
 		busy_ns += rig->job.busy_ns;
 	}
@@ -89,12 +89,12 @@ static enum ghyvi_job_status run_in_parts(struct rig *rig, unsigned int *parts, 
 	for (*parts = 0; status == GHYVI_JOB_PREEMPTED && *busy_ns < 100 * BUDGET_NS; (*parts)++) {
 		if (*parts) {
 			between(rig);
-			assert_int_equal(softgpu_ops.run(rig->gpu, &rig->job), 0);
+			assert_int_equal(softgpu_ops.run(softgpu_device(rig->gpu), &rig->job), 0);
 		} else {
 			rig_start(rig);
 		}
 		usleep_range(1000, 1000);
-		softgpu_ops.preempt(rig->gpu, &rig->job);
+		softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
 		status = rig_wait(rig);
 		*busy_ns += rig->job.busy_ns;
 	}
@@ -124,11 +124,11 @@ static void more_in_the_ring_gives_an_endless_batch_no_time(void **state)
 	wait_for_data(rig, 0);
 	while (ktime_get_ns() - started < 100 * BUDGET_NS) {
 		ring(rig, MI_NOOP, MI_NOOP);
-		if (softgpu_ops.update_tail(rig->gpu, &rig->job, rig->tail))
+		if (softgpu_ops.update_tail(softgpu_device(rig->gpu), &rig->job, rig->tail))
 			break;
 		usleep_range(10000, 10000);
 	}
-	softgpu_ops.cancel(rig->gpu, &rig->job); /* if it has not ended */
+	softgpu_ops.cancel(softgpu_device(rig->gpu), &rig->job); /* if it has not ended */
 	assert_int_equal(rig_wait(rig), GHYVI_JOB_ERROR);
 	assert_int_equal(atomic64_read(&rig->stats.budget_overruns), 1);
 }
@@ -176,7 +176,8 @@ static void added_commands_have_their_own_budget(void **state)
 	rig_start(rig);
 	for (i = 2; ktime_get_ns() - started < 40 * BUDGET_NS; i++) {
 		ring(rig, MI_SEMAPHORE(1) | MI_GGTT, i, ADDRESS(DATA_GGTT));
-		assert_int_equal(softgpu_ops.update_tail(rig->gpu, &rig->job, rig->tail), 0);
+		assert_int_equal(
+			softgpu_ops.update_tail(softgpu_device(rig->gpu), &rig->job, rig->tail), 0);
 		usleep_range(10000, 10000);
 		WRITE_ONCE(*(u32 *)rig->ggtt_data, i - 1);
 		usleep_range(1000, 1000);
@@ -198,9 +199,9 @@ static void a_tail_that_moves_meanwhile_is_no_overrun(void **state)
 	rig_start(rig);
 	wait_for_data(rig, 0);
 	while (ktime_get_ns() - started < 20 * BUDGET_NS &&
-	       !softgpu_ops.update_tail(rig->gpu, &rig->job, rig->tail))
+	       !softgpu_ops.update_tail(softgpu_device(rig->gpu), &rig->job, rig->tail))
 		;
-	softgpu_ops.cancel(rig->gpu, &rig->job);
+	softgpu_ops.cancel(softgpu_device(rig->gpu), &rig->job);
 	assert_int_equal(rig_wait(rig), GHYVI_JOB_CANCELLED);
 	assert_int_equal(atomic64_read(&rig->stats.budget_overruns), 0);
 }

@@ -73,7 +73,7 @@ static void a_bad_ring_is_an_error(void **state)
 	rig->context[GHYVI_CTX_RING_START] = RING_GGTT;
 	rig->context[GHYVI_CTX_RING_TAIL] = RING_BYTES;
 	rig->job.budget_ns = NSEC_PER_SEC;
-	assert_int_equal(softgpu_ops.run(rig->gpu, &rig->job), 0);
+	assert_int_equal(softgpu_ops.run(softgpu_device(rig->gpu), &rig->job), 0);
 	assert_int_equal(rig_wait(rig), GHYVI_JOB_ERROR);
 	assert_non_null(strstr(rig_reason(rig), "bad ring"));
 }
@@ -234,7 +234,7 @@ static void the_ggtt_outside_the_clients_ranges_is_an_error(void **state)
 	assert_int_equal(atomic64_read(&rig->stats.oracle_violations), 0);
 }
 
-static void a_foreign_page_is_refused_and_counted(void **state)
+static void an_access_to_a_foreign_page_is_refused_and_counted(void **state)
 {
 	struct rig *rig = *state;
 	u8 *foreign = rig_alloc(rig, 1);
@@ -247,7 +247,7 @@ static void a_foreign_page_is_refused_and_counted(void **state)
 	assert_non_null(strstr(rig_reason(rig), "oracle"));
 }
 
-static void a_table_page_is_not_a_data_page_nor_the_other_way_round(void **state)
+static void a_table_page_is_not_a_data_page_and_vice_versa(void **state)
 {
 	struct rig *rig = *state;
 
@@ -267,8 +267,8 @@ static void a_page_can_be_owned_twice(void **state)
 	struct rig *rig = *state;
 	u64 bus = virt_to_phys(rig->data);
 
-	softgpu_ops.own_page(rig->client, bus, GHYVI_PAGE_DATA);
-	softgpu_ops.disown_page(rig->client, bus);
+	rig_map_page(rig->client, bus, GHYVI_PAGE_DATA);
+	softgpu_ops.unmap_page(rig->client, bus);
 	ring(rig, MI_STORE, ADDRESS(DATA), 1);
 	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
 }
@@ -310,14 +310,14 @@ static void tables_of_64k_pages_are_walked(void **state)
 	assert_int_equal(*(u32 *)(p + 0xfffc), 2);
 	assert_int_equal(*(u32 *)(p + 0x80000), 0);
 	assert_int_equal(*(u32 *)(p + 0x5f000), 0);
-	softgpu_ops.disown_page(rig->client, virt_to_phys(p + 0x4000));
+	softgpu_ops.unmap_page(rig->client, virt_to_phys(p + 0x4000));
 	ring(rig, MI_STORE, ADDRESS(2 * LARGE + 0x4000), 1);
 	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
 	assert_int_equal(atomic64_read(&rig->stats.oracle_violations), 1);
-	softgpu_ops.own_page(rig->client, virt_to_phys(p + 0x4000), GHYVI_PAGE_DATA);
+	rig_map_page(rig->client, virt_to_phys(p + 0x4000), GHYVI_PAGE_DATA);
 }
 
-/* What an engine knows about the owner of a page was said of another client. */
+/* The engine's cached owner of a page belongs to another client. */
 static void the_oracle_looks_owners_up_for_each_client(void **state)
 {
 	struct rig *rig = *state;
@@ -327,7 +327,7 @@ static void the_oracle_looks_owners_up_for_each_client(void **state)
 	ring(rig, MI_STORE, ADDRESS(DATA), 1);
 	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
 	params.stats = &stats;
-	rig->job.client = softgpu_ops.client_create(rig->gpu, &params);
+	rig->job.client = softgpu_ops.client_create(softgpu_device(rig->gpu), &params);
 	ring(rig, MI_STORE, ADDRESS(DATA), 2);
 	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
 	assert_int_equal(data32(rig, 0), 1);
@@ -342,14 +342,14 @@ static void the_oracle_looks_at_each_part_of_a_large_page(void **state)
 	u8 *p = rig_large(rig, LARGE, GHYVI_ENTRY_WRITE);
 	u64 stolen = virt_to_phys(p + 0x123000);
 
-	softgpu_ops.disown_page(rig->client, stolen);
+	softgpu_ops.unmap_page(rig->client, stolen);
 	ring(rig, MI_STORE, ADDRESS(LARGE + 0x122000), 1, MI_STORE, ADDRESS(LARGE + 0x124000), 2);
 	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
 	ring(rig, MI_STORE, ADDRESS(LARGE + 0x123000), 3);
 	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
 	assert_int_equal(*(u32 *)(p + 0x123000), 0);
 	assert_int_equal(atomic64_read(&rig->stats.oracle_violations), 1);
-	softgpu_ops.own_page(rig->client, stolen, GHYVI_PAGE_DATA);
+	rig_map_page(rig->client, stolen, GHYVI_PAGE_DATA);
 }
 
 static void pages_of_1_gib_are_an_error(void **state)
@@ -396,7 +396,7 @@ static void cancel_ends_an_endless_batch_and_waits(void **state)
 
 	endless_batch(rig);
 	begin = ktime_get_ns();
-	softgpu_ops.cancel(rig->gpu, &rig->job);
+	softgpu_ops.cancel(softgpu_device(rig->gpu), &rig->job);
 	assert_true(ktime_get_ns() - begin < 2 * NSEC_PER_SEC);
 	/* No later write. */
 	WRITE_ONCE(*(u32 *)rig->data, 0);
@@ -404,7 +404,7 @@ static void cancel_ends_an_endless_batch_and_waits(void **state)
 	assert_int_equal(data32(rig, 0), 0);
 	assert_int_equal(rig_wait(rig), GHYVI_JOB_CANCELLED);
 	/* The engine goes on with other jobs; a second cancel finds nothing. */
-	softgpu_ops.cancel(rig->gpu, &rig->job);
+	softgpu_ops.cancel(softgpu_device(rig->gpu), &rig->job);
 	rig_reset(rig);
 	ring(rig, MI_STORE, ADDRESS(DATA), 2);
 	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
@@ -432,17 +432,47 @@ static void cancel_of_a_queued_job_does_not_wait_for_the_one_before(void **state
 	before.done = done_that_waits_for_the_core;
 	sem_init(&left, 0, 0);
 	pthread_mutex_lock(&cores_lock);
-	assert_int_equal(softgpu_ops.run(rig->gpu, &before), 0);
+	assert_int_equal(softgpu_ops.run(softgpu_device(rig->gpu), &before), 0);
 	sem_wait(&left);
 	ring(rig, MI_STORE, ADDRESS(DATA), 1);
 	rig_start(rig);
-	softgpu_ops.cancel(rig->gpu, &rig->job);
+	softgpu_ops.cancel(softgpu_device(rig->gpu), &rig->job);
 	pthread_mutex_unlock(&cores_lock);
 	assert_int_equal(rig_wait(rig), GHYVI_JOB_CANCELLED);
 	assert_int_equal(data32(rig, 0), 0);
 }
 
-static void an_engine_that_ends_takes_none(void **state)
+static void a_stopped_job_tells_where_the_engine_was(void **state)
+{
+	const u32 bad = 0x16 << 23;
+	struct rig *rig = *state;
+
+	ring(rig, MI_NOOP, MI_NOOP, bad, MI_NOOP);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	assert_true(rig->job.fault.valid);
+	assert_int_equal(rig->job.fault.ipehr, bad);
+	assert_int_equal(rig->job.fault.ring_head, 8);
+	assert_int_equal(rig->job.fault.acthd, RING_GGTT + 8);
+
+	rig_reset(rig);
+	rig->job.fault.valid = false;
+	batch(rig->batch, MI_NOOP, bad);
+	ring(rig, MI_BATCH_START, ADDRESS(BATCH));
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	assert_true(rig->job.fault.valid);
+	assert_int_equal(rig->job.fault.ipehr, bad);
+	assert_int_equal(rig->job.fault.ring_head, 12);
+	assert_int_equal(rig->job.fault.acthd, BATCH + 12); /* after the command */
+
+	rig_reset(rig);
+	rig->job.fault.valid = false;
+	batch(rig->batch, MI_BATCH_END);
+	ring(rig, MI_BATCH_START, ADDRESS(BATCH));
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_false(rig->job.fault.valid);
+}
+
+static void an_engine_that_is_destroyed_takes_no_job(void **state)
 {
 	struct rig *rig = *state;
 	struct softgpu_engine *engine = &rig->gpu->engines[GHYVI_VCS];
@@ -450,23 +480,26 @@ static void an_engine_that_ends_takes_none(void **state)
 
 	rig->job.engine = GHYVI_VCS;
 	WRITE_ONCE(engine->stopping, true);
-	assert_int_equal(softgpu_ops.run(rig->gpu, &rig->job), -EIO);
+	assert_int_equal(softgpu_ops.run(softgpu_device(rig->gpu), &rig->job), -EIO);
 	WRITE_ONCE(engine->stopping, false);
 	engine->thread = NULL;
-	assert_int_equal(softgpu_ops.run(rig->gpu, &rig->job), -EIO);
+	assert_int_equal(softgpu_ops.run(softgpu_device(rig->gpu), &rig->job), -EIO);
 	engine->thread = thread;
 }
 
-static void an_engine_takes_one_job_at_a_time(void **state)
+static void an_engine_takes_as_many_jobs_as_the_resources_say(void **state)
 {
 	struct rig *rig = *state;
+	struct ghyvi_pgpu_resources resources;
 	struct softgpu_job backend = {};
 	struct ghyvi_job other = rig->job;
 
+	softgpu_ops.resources(softgpu_device(rig->gpu), &resources);
+	assert_int_equal(resources.jobs_per_engine, 1);
 	other.backend = &backend;
 	endless_batch(rig);
-	assert_int_equal(softgpu_ops.run(rig->gpu, &other), -EBUSY);
-	softgpu_ops.cancel(rig->gpu, &rig->job);
+	assert_int_equal(softgpu_ops.run(softgpu_device(rig->gpu), &other), -EBUSY);
+	softgpu_ops.cancel(softgpu_device(rig->gpu), &rig->job);
 	rig_wait(rig);
 }
 
@@ -489,7 +522,7 @@ static void after_invalidate_an_old_translation_is_not_used(void **state)
 	endless_batch(rig);
 	for (round = 0; round < 200; round++) {
 		WRITE_ONCE(*entry, virt_to_phys(new) | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE);
-		softgpu_ops.invalidate(rig->client);
+		softgpu_ops.invalidate(&rig->client, 1);
 		WRITE_ONCE(*old, 0);
 		WRITE_ONCE(*new, 0);
 		while (!READ_ONCE(*new))
@@ -497,8 +530,38 @@ static void after_invalidate_an_old_translation_is_not_used(void **state)
 		assert_int_equal(READ_ONCE(*old), 0);
 		swap(old, new);
 	}
-	softgpu_ops.cancel(rig->gpu, &rig->job);
+	softgpu_ops.cancel(softgpu_device(rig->gpu), &rig->job);
 	rig_wait(rig);
+}
+
+/* The other client is given first, so that the engine's client is not found by chance. */
+static void invalidate_covers_each_client_of_the_call(void **state)
+{
+	struct rig *rig = *state;
+	struct ghyvi_pgpu_client *other =
+		softgpu_ops.client_create(softgpu_device(rig->gpu), &rig->params);
+	struct ghyvi_pgpu_client *const clients[] = { other, rig->client };
+	u64 *entry = rig_entry(rig, DATA);
+	u32 *old = (u32 *)rig->data, *new = (u32 *)(rig->data + PAGE_SIZE);
+	s64 generation = atomic64_read(&softgpu_client(other)->generation);
+	unsigned int round;
+
+	assert_false(IS_ERR(other));
+	endless_batch(rig);
+	for (round = 0; round < 50; round++) {
+		WRITE_ONCE(*entry, virt_to_phys(new) | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE);
+		softgpu_ops.invalidate(clients, 2);
+		WRITE_ONCE(*old, 0);
+		WRITE_ONCE(*new, 0);
+		while (!READ_ONCE(*new))
+			sched_yield();
+		assert_int_equal(READ_ONCE(*old), 0);
+		swap(old, new);
+	}
+	assert_true(atomic64_read(&softgpu_client(other)->generation) > generation);
+	softgpu_ops.cancel(softgpu_device(rig->gpu), &rig->job);
+	rig_wait(rig);
+	softgpu_ops.client_destroy(other);
 }
 
 static void invalidate_waits_for_accesses_in_flight(void **state)
@@ -506,7 +569,7 @@ static void invalidate_waits_for_accesses_in_flight(void **state)
 	struct rig *rig = *state;
 	u64 *entry = rig_entry(rig, DATA);
 	/*
-	 * A retired page is not used again: only what the engine wrote to it before is of interest.
+	 * A retired page is not reused, so that it shows only what the engine wrote to it before.
 	 */
 	u8 *pages = rig_ppgtt(rig, 0x40000000, 300, GHYVI_ENTRY_WRITE);
 	u8 *old = rig->data, *new;
@@ -527,27 +590,27 @@ static void invalidate_waits_for_accesses_in_flight(void **state)
 	for (round = 0; round < 300; round++) {
 		new = pages + round *PAGE_SIZE;
 		WRITE_ONCE(*entry, virt_to_phys(new) | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE);
-		softgpu_ops.invalidate(rig->client);
+		softgpu_ops.invalidate(&rig->client, 1);
 		memset(old, 0, PAGE_SIZE);
 		usleep_range(20, 20);
 		for (i = 0; i < PAGE_SIZE; i++)
 			assert_int_equal(old[i], 0);
 		old = new;
 	}
-	softgpu_ops.cancel(rig->gpu, &rig->job);
+	softgpu_ops.cancel(softgpu_device(rig->gpu), &rig->job);
 	rig_wait(rig);
 }
 
-static void a_page_disowned_after_invalidate_is_a_violation(void **state)
+static void a_page_unmapped_after_invalidate_is_a_violation(void **state)
 {
 	struct rig *rig = *state;
 
 	endless_batch(rig);
-	softgpu_ops.disown_page(rig->client, virt_to_phys(rig->data));
-	softgpu_ops.invalidate(rig->client);
+	softgpu_ops.unmap_page(rig->client, virt_to_phys(rig->data));
+	softgpu_ops.invalidate(&rig->client, 1);
 	assert_int_equal(rig_wait(rig), GHYVI_JOB_ERROR);
 	assert_int_equal(atomic64_read(&rig->stats.oracle_violations), 1);
-	softgpu_ops.own_page(rig->client, virt_to_phys(rig->data), GHYVI_PAGE_DATA);
+	rig_map_page(rig->client, virt_to_phys(rig->data), GHYVI_PAGE_DATA);
 }
 
 static void tlb_commands_make_new_entries_visible(void **state)
@@ -568,18 +631,18 @@ static void tlb_commands_make_new_entries_visible(void **state)
 	assert_int_equal(data32(rig, PAGE_SIZE), 2);
 }
 
-static void resources_are_those_of_the_design(void **state)
+static void resources_have_the_documented_values(void **state)
 {
 	struct rig *rig = *state;
 	struct ghyvi_pgpu_resources resources;
-	u64 before = softgpu_ops.timestamp(rig->gpu);
+	u64 before = softgpu_ops.timestamp(softgpu_device(rig->gpu));
 
-	softgpu_ops.resources(rig->gpu, &resources);
+	softgpu_ops.resources(softgpu_device(rig->gpu), &resources);
 	assert_int_equal(resources.engines, 0xf);
 	assert_int_equal(resources.ggtt_bytes, 4ULL << 30);
 	assert_int_equal(resources.timestamp_hz, 12000000);
 	usleep_range(1000, 1000);
-	assert_true(softgpu_ops.timestamp(rig->gpu) - before >= 12000);
+	assert_true(softgpu_ops.timestamp(softgpu_device(rig->gpu)) - before >= 12000);
 }
 
 int main(void)
@@ -603,8 +666,8 @@ int main(void)
 		RIG_TEST(scratch_reads_zero_and_drops_writes),
 		RIG_TEST(an_address_that_is_not_present_is_an_error),
 		RIG_TEST(the_ggtt_outside_the_clients_ranges_is_an_error),
-		RIG_TEST(a_foreign_page_is_refused_and_counted),
-		RIG_TEST(a_table_page_is_not_a_data_page_nor_the_other_way_round),
+		RIG_TEST(an_access_to_a_foreign_page_is_refused_and_counted),
+		RIG_TEST(a_table_page_is_not_a_data_page_and_vice_versa),
 		RIG_TEST(a_page_can_be_owned_twice),
 		RIG_TEST(large_pages_are_walked),
 		RIG_TEST(tables_of_64k_pages_are_walked),
@@ -614,14 +677,16 @@ int main(void)
 		RIG_TEST(three_levels_translate_32_bits),
 		RIG_TEST(cancel_ends_an_endless_batch_and_waits),
 		RIG_TEST(cancel_of_a_queued_job_does_not_wait_for_the_one_before),
-		RIG_TEST(an_engine_that_ends_takes_none),
-		RIG_TEST(an_engine_takes_one_job_at_a_time),
+		RIG_TEST(a_stopped_job_tells_where_the_engine_was),
+		RIG_TEST(an_engine_that_is_destroyed_takes_no_job),
+		RIG_TEST(an_engine_takes_as_many_jobs_as_the_resources_say),
 		RIG_TEST(a_batch_that_is_changed_while_it_loops_ends),
 		RIG_TEST(after_invalidate_an_old_translation_is_not_used),
+		RIG_TEST(invalidate_covers_each_client_of_the_call),
 		RIG_TEST(invalidate_waits_for_accesses_in_flight),
-		RIG_TEST(a_page_disowned_after_invalidate_is_a_violation),
+		RIG_TEST(a_page_unmapped_after_invalidate_is_a_violation),
 		RIG_TEST(tlb_commands_make_new_entries_visible),
-		RIG_TEST(resources_are_those_of_the_design),
+		RIG_TEST(resources_have_the_documented_values),
 	};
 
 	return cmocka_run_group_tests_name("softgpu engine", tests, NULL, NULL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Batches that run into each other's middle, at random: whatever way the engine takes, what it
- * comes to was audited as it comes to it. SEED=: one only.
+ * Random batches that jump into the middle of each other. On every path, each command that the
+ * engine executes was audited as it is decoded there. SEED= runs one seed only.
  */
 #include "random.h"
 #include "softgpu_audited.h"
@@ -9,7 +9,7 @@
 #define SEEDS 1500u
 #define AREAS 3 /* of commands, one after the other */
 #define AREA_DWORDS 96u
-#define BUDGET_NS (2 * NSEC_PER_MSEC) /* many go round in circles */
+#define BUDGET_NS (2 * NSEC_PER_MSEC) /* many batches loop */
 #define BAD_COMMAND MI(0x16, 0)
 
 static struct random numbers;
@@ -30,8 +30,14 @@ static u64 any_place(void)
 static u32 any_header(void)
 {
 	static const u32 headers[] = {
-		MI_NOOP,     MI_STORE, MI_LRI(1), MI_BATCH_START, MI_BATCH_START | MI_SECOND_LEVEL,
-		MI_BATCH_END
+		MI_NOOP,
+		MI_STORE,
+		MI_LRI(1),
+		MI_BATCH_START,
+		MI_BATCH_START | MI_SECOND_LEVEL,
+		MI_BATCH_START | MI_PREDICATED,
+		MI_BATCH_START | MI_SECOND_LEVEL | MI_PREDICATED,
+		MI_BATCH_END,
 	};
 
 	return rnd(40) ? headers[rnd(ARRAY_SIZE(headers))] : BAD_COMMAND;
@@ -49,11 +55,13 @@ static unsigned int any_command(u32 *dwords)
 		dwords[3] = any_header();
 		return 4;
 	case MI_LRI(1):
-		dwords[1] = GPR(rnd(16));
+		dwords[1] = rnd(2) ? GPR(rnd(16)) : PREDICATE_RESULT_1;
 		dwords[2] = any_header();
 		return 3;
 	case MI_BATCH_START:
 	case MI_BATCH_START | MI_SECOND_LEVEL:
+	case MI_BATCH_START | MI_PREDICATED:
+	case MI_BATCH_START | MI_SECOND_LEVEL | MI_PREDICATED:
 		batch(dwords + 1, ADDRESS(place));
 		return 3;
 	default:
@@ -81,7 +89,7 @@ static void fill_ring(struct rig *rig)
 	}
 }
 
-/* The engine ends where the auditor said, or its time does before. */
+/* The engine stops at the command that the auditor refused, or its budget is used up before. */
 static void play(struct rig *rig, struct ghyvi_audit *with, u64 seed)
 {
 	s64 refused = atomic64_read(&rig->stats.audit_rejects);
@@ -104,7 +112,7 @@ static void play(struct rig *rig, struct ghyvi_audit *with, u64 seed)
 		assert_int_equal(status, GHYVI_JOB_ERROR);
 }
 
-static void what_batches_come_to_was_audited(void **test)
+static void every_command_that_joined_batches_execute_was_audited(void **test)
 {
 	u64 seed, last = getenv("SEED") ? strtoull(getenv("SEED"), NULL, 0) : SEEDS;
 	struct rig *rig = *test;
@@ -120,7 +128,7 @@ static void what_batches_come_to_was_audited(void **test)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		RIG_TEST(what_batches_come_to_was_audited),
+		RIG_TEST(every_command_that_joined_batches_execute_was_audited),
 	};
 
 	shim_quiet = true;

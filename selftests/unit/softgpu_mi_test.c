@@ -5,7 +5,6 @@
 #define ALU(op, a, b) ((u32)(op) << 20 | (a) << 10 | (b))
 #define FLUSH_DW(dwords) MI(0x26, (dwords)-2)
 #define POST_IMMEDIATE (1 << 14)
-#define POST_TIMESTAMP (3 << 14)
 #define STORE_INDEX (1 << 21)
 #define NOTIFY (1 << 8)
 
@@ -63,19 +62,31 @@ static void store_index_writes_the_named_page(void **state)
 	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
 	assert_int_equal(*(u32 *)(rig->pphwsp + 0x800), 5);
 	assert_int_equal(*(u32 *)(rig->hwsp + 0x804), 6);
-	/* A user must not reach the engine's page. */
+	/* Not the page behind the context's, the first of its image. */
 	rig_reset(rig);
-	batch(rig->batch, MI(0x21, 1) | 1 << 21, 0x808, 7, MI(0x21, 1), 0x80c, 8, MI_BATCH_END);
-	assert_int_equal(rig_run_batch(rig), GHYVI_JOB_COMPLETE);
-	assert_int_equal(*(u32 *)(rig->pphwsp + 0x808), 7);
-	assert_int_equal(*(u32 *)(rig->hwsp + 0x80c), 0);
-	/* Nor the page behind the context's, the first of its image. */
-	rig_reset(rig);
-	batch(rig->batch, MI(0x21, 2) | 1 << 21, 0xffc, 9, 10, MI_BATCH_END);
-	assert_int_equal(rig_run_batch(rig), GHYVI_JOB_COMPLETE);
+	ring(rig, MI(0x21, 2) | 1 << 21, 0xffc, 9, 10);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
 	assert_int_equal(*(u32 *)(rig->pphwsp + 0xff8), 9);
 	assert_int_equal(*(u32 *)(rig->pphwsp + 0xffc), 10);
 	assert_int_equal(*(u32 *)(rig->pphwsp + 0x1000), 0);
+}
+
+/* By no command, neither the engine's page nor the context's. */
+static void users_write_no_status_page(void **state)
+{
+	struct rig *rig = *state;
+	unsigned int i;
+
+	rig->registers[0x2080 / 4] = HWSP_GGTT;
+	batch(rig->batch, MI(0x21, 1) | 1 << 21, 0x808, 7, MI(0x21, 1), 0x80c, 8, PIPE_CONTROL,
+	      POST_IMMEDIATE | STORE_INDEX, 0xd0, 0, 5, 6,
+	      FLUSH_DW(4) | POST_IMMEDIATE | STORE_INDEX, 0xe0, 0, 9,
+	      FLUSH_DW(5) | POST_TIMESTAMP | STORE_INDEX, 0xe8, 0, 9, 9, MI_BATCH_END);
+	assert_int_equal(rig_run_batch(rig), GHYVI_JOB_COMPLETE);
+	for (i = 0; i < 4096; i++) {
+		assert_int_equal(rig->pphwsp[i], 0);
+		assert_int_equal(rig->hwsp[i], 0);
+	}
 }
 
 static void registers_move_between_memory_and_each_other(void **state)
@@ -106,7 +117,7 @@ static void math_adds_subtracts_and_keeps_flags(void **state)
 	     ALU(0x481, 0x21, 0), ALU(0x104, 0, 0), ALU(0x180, 6, 0x31), ALU(0x081, 0x20, 0),
 	     ALU(0x103, 0, 0));
 	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
-	/* A context register file holds what came out. */
+	/* The context image has the results. */
 #define R(n)                                                    \
 	((u64)rig->context[GHYVI_CTX_GPR + 4 * (n) + 2] << 32 | \
 	 rig->context[GHYVI_CTX_GPR + 4 * (n)])
@@ -114,10 +125,87 @@ static void math_adds_subtracts_and_keeps_flags(void **state)
 	assert_true(R(3) == 2 - 0xffffffffULL);
 	assert_true(R(4) == ~0ULL); /* borrow */
 	assert_true(R(5) == ~0ULL); /* not zero */
-	assert_true(R(6) == (~2ULL ^ 1));
+	assert_true(R(6) == 2); /* LOAD1 loads all ones */
 #undef R
 	ring(rig, MI(0x1a, 0), ALU(0x7ff, 0, 0));
 	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+}
+
+#define PREDICATE(load, combine, compare) (MI(0x0c, 0) | (load) << 6 | (combine) << 3 | (compare))
+#define LOAD 2
+#define LOAD_INVERSE 3
+#define PREDICATE_SRC0 0x2400
+#define PREDICATE_SRC1 0x2408
+#define PREDICATE_RESULT 0x2418
+#define SRM_PREDICATED (MI_SRM | 1 << 21)
+
+/* The result of one MI_PREDICATE, as a later command sees it, if it was @old before. */
+static u32 predicate(struct rig *rig, bool old, u32 command, u64 a, u64 b)
+{
+	rig_reset(rig);
+	memset(rig->data, 0, 16);
+	ring(rig, MI_LRI(6), PREDICATE_SRC0, LOW(a), PREDICATE_SRC0 + 4, HIGH(a), PREDICATE_SRC1,
+	     LOW(b), PREDICATE_SRC1 + 4, HIGH(b), PREDICATE_RESULT, old, PREDICATE_RESULT_1, old);
+	ring(rig, command, MI_LRI(1), GPR(0), 1, SRM_PREDICATED, GPR(0), ADDRESS(DATA), MI_SRM,
+	     PREDICATE_RESULT, ADDRESS(DATA + 4), MI_SRM, PREDICATE_RESULT_1, ADDRESS(DATA + 8));
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 0), data32(rig, 4));
+	assert_int_equal(data32(rig, 0), data32(rig, 8));
+	return data32(rig, 0);
+}
+
+static void predicates_compare_combine_and_load(void **state)
+{
+	struct rig *rig = *state;
+	unsigned int old, value;
+
+	for (old = 0; old < 2; old++) {
+		for (value = 0; value < 2; value++) {
+			/* The comparison TRUE has the value 0, FALSE 1. */
+			assert_int_equal(predicate(rig, old, PREDICATE(LOAD, 0, !value), 0, 0),
+					 value);
+			assert_int_equal(predicate(rig, old, PREDICATE(LOAD, 1, !value), 0, 0),
+					 old & value);
+			assert_int_equal(predicate(rig, old, PREDICATE(LOAD, 2, !value), 0, 0),
+					 old | value);
+			assert_int_equal(predicate(rig, old, PREDICATE(LOAD, 3, !value), 0, 0),
+					 old ^ value);
+			assert_int_equal(predicate(rig, old, PREDICATE(LOAD_INVERSE, 0, !value), 0,
+						   0),
+					 !value);
+			assert_int_equal(predicate(rig, old, PREDICATE(0, 0, !value), 0, 0), old);
+		}
+		/* All 64 bits count. */
+		assert_int_equal(predicate(rig, old, PREDICATE(LOAD, 0, 2), 1ULL << 63, 1ULL << 63),
+				 1);
+		assert_int_equal(predicate(rig, old, PREDICATE(LOAD, 0, 2), 1ULL << 63, 0), 0);
+		/* It stored the difference, with which the next one is compared. */
+		assert_int_equal(predicate(rig, old, PREDICATE(LOAD, 0, 3), 1ULL << 63 | 5, 5), 1);
+		assert_int_equal(predicate(rig, old, PREDICATE(LOAD, 0, 3), 0, 0), 0);
+	}
+}
+
+static void a_predicated_start_jumps_if_the_predicate_is_set(void **state)
+{
+	struct rig *rig = *state;
+	unsigned int set;
+
+	for (set = 0; set < 2; set++) {
+		rig_reset(rig);
+		memset(rig->data, 0, 16);
+		batch(rig->batch, MI_LRI(1), PREDICATE_RESULT_1, set,
+		      MI_BATCH_START | MI_SECOND_LEVEL | MI_PREDICATED, ADDRESS(BATCH2),
+		      MI_BATCH_START | MI_PREDICATED, ADDRESS(BATCH3), MI_STORE, ADDRESS(DATA + 8),
+		      3, MI_BATCH_END);
+		batch(rig->batch2, MI_STORE, ADDRESS(DATA), 1, MI_BATCH_END);
+		batch(rig->batch3, MI_STORE, ADDRESS(DATA + 4), 2, MI_BATCH_END);
+		ring(rig, MI_BATCH_START, ADDRESS(BATCH), MI_STORE, ADDRESS(DATA + 12), 4);
+		assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+		assert_int_equal(data32(rig, 0), set ? 1 : 0);
+		assert_int_equal(data32(rig, 4), set ? 2 : 0);
+		assert_int_equal(data32(rig, 8), set ? 0 : 3);
+		assert_int_equal(data32(rig, 12), 4);
+	}
 }
 
 static u32 atomic_op(struct rig *rig, unsigned int op, u32 memory, u32 first, u32 second)
@@ -160,7 +248,7 @@ static void atomics_do_what_their_names_say(void **state)
 #define ATOMIC_ADD_RETURNED (MI(0x2f, 9) | 1 << 18 | 1 << 16 | 7 << 8)
 #define ATOMIC_64 (1 << 19 | 2 << 12)
 
-/* R4 gets as much as memory did. */
+/* R4 gets as many bytes as memory. */
 static void atomics_return_all_that_they_wrote(void **state)
 {
 	struct rig *rig = *state;
@@ -208,7 +296,7 @@ static void semaphores_compare_memory_with_data(void **state)
 			rig_start(rig);
 			if (!passes[compare][i]) {
 				usleep_range(200, 200);
-				softgpu_ops.cancel(rig->gpu, &rig->job);
+				softgpu_ops.cancel(softgpu_device(rig->gpu), &rig->job);
 			}
 			assert_int_equal(rig_wait(rig), passes[compare][i] ? GHYVI_JOB_COMPLETE :
 									     GHYVI_JOB_CANCELLED);
@@ -248,16 +336,44 @@ static void pipe_control_posts_to_the_given_address(void **state)
 	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
 }
 
+#define REPORT MI(0x28, 2)
+
+static void performance_reports_have_no_counts(void **state)
+{
+	struct rig *rig = *state;
+	unsigned int i;
+
+	memset(rig->data, 0xff, 0x200);
+	memset(rig->ggtt_data, 0xff, 0x200);
+	ring(rig, REPORT, ADDRESS(DATA + 0x40), 0x1234, REPORT, DATA_GGTT | 1, 0, 0x5678);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 0x3c), ~0u);
+	assert_int_equal(data32(rig, 0x40), 0x1234);
+	assert_int_equal(*(u32 *)rig->ggtt_data, 0x5678);
+	for (i = 2; i < 64; i++)
+		assert_int_equal(data32(rig, 0x40 + 4 * i), 0);
+	assert_int_equal(data32(rig, 0x140), ~0u);
+	/* Users: their own memory only. */
+	rig_reset(rig);
+	memset(rig->data, 0xff, 0x200);
+	batch(rig->batch, REPORT, DATA_GGTT | 1, 0, 9, REPORT, ADDRESS(DATA), 0xabc, MI_BATCH_END);
+	assert_int_equal(rig_run_batch(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 0), 0xabc);
+	assert_int_equal(*(u32 *)rig->ggtt_data, 0x5678);
+}
+
 static void missing_operands_of_a_short_packet_are_zero(void **state)
 {
 	struct rig *rig = *state;
 
 	*(u64 *)(rig->data + 8) = ~0ULL;
 	ring(rig, PIPE_CONTROL, POST_IMMEDIATE, ADDRESS(DATA), 3, 4);
-	ring(rig, PIPE_CONTROL - 2, POST_IMMEDIATE, ADDRESS(DATA + 8));
+	ring(rig, PIPE_CONTROL - 1, POST_IMMEDIATE, ADDRESS(DATA + 8), 5);
 	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
 	assert_true(data64(rig, 0) == 0x400000003ULL);
-	assert_true(data64(rig, 8) == 0);
+	assert_true(data64(rig, 8) == 5);
+	ring(rig, PIPE_CONTROL - 2, POST_IMMEDIATE, ADDRESS(DATA + 8));
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
 }
 
 static void flush_dw_posts_to_the_given_address(void **state)
@@ -323,7 +439,7 @@ static void some_commands_end_the_job(void **state)
 	} rows[] = {
 		{ { MI(0x23, 1) }, true, true },
 		{ { MI(0x27, 1) }, true, true },
-		{ { MI(0x28, 1) }, true, true },
+		{ { MI(0x28, 1) }, true, true }, /* of three dwords */
 		{ { MI(0x18, 0) }, true, true },
 		{ { MI(0x16, 1) }, true, true },
 		{ { MI(0x30, 1) }, true, true },
@@ -367,7 +483,7 @@ static void a_ggtt_batch_has_the_rights_of_the_ring(void **state)
 	assert_int_equal(*(u32 *)(rig->ggtt_data + 0x100), 9);
 }
 
-static void users_write_only_registers_that_are_theirs(void **state)
+static void users_write_only_registers_of_their_list(void **state)
 {
 	struct rig *rig = *state;
 
@@ -378,35 +494,103 @@ static void users_write_only_registers_that_are_theirs(void **state)
 	assert_int_equal(rig_run_batch(rig), GHYVI_JOB_COMPLETE);
 	assert_int_equal(rig->registers[0xb118 / 4], 5);
 	assert_int_equal(rig->registers[0x2080 / 4], 0);
-	assert_int_equal(rig->registers[0x7304 / 4], 0);
-	assert_int_equal(rig->registers[0x2088 / 4], 0);
-	assert_int_equal(rig->registers[0x2300 / 4], 7);
-	assert_int_equal(rig->registers[0x2410 / 4], 8);
+	assert_int_equal(*rig_register(rig, GHYVI_RCS, 0x7304), 0);
+	assert_int_equal(*rig_register(rig, GHYVI_RCS, 0x2088), 0);
+	assert_int_equal(*rig_register(rig, GHYVI_RCS, 0x2300), 7);
+	assert_int_equal(*rig_register(rig, GHYVI_RCS, 0x2410), 8);
 	assert_int_equal(rig->registers[0x2358 / 4], 0);
-	assert_int_equal(rig->registers[0x22200 / 4], 0); /* the blitter's */
+	assert_int_equal(*rig_register(rig, GHYVI_BCS, 0x22200), 0); /* the blitter's */
 	/* The last slot counts, the register behind it is none. */
 	rig_reset(rig);
 	rig->registers[0x24fc / 4] = 0x7014;
 	rig->registers[0x2500 / 4] = 0x7304;
 	batch(rig->batch, MI_LRI(2), 0x7014, 0x10001, 0x7304, 0x10001, MI_BATCH_END);
 	assert_int_equal(rig_run_batch(rig), GHYVI_JOB_COMPLETE);
-	assert_int_equal(rig->registers[0x7014 / 4], 1);
-	assert_int_equal(rig->registers[0x7304 / 4], 0);
+	assert_int_equal(*rig_register(rig, GHYVI_RCS, 0x7014), 1);
+	assert_int_equal(*rig_register(rig, GHYVI_RCS, 0x7304), 0);
+}
+
+/* As IGT's gem_ctx_isolation lists them for RCS of Gen8 and Gen9; and the one of BCS. */
+static const struct {
+	u32 offset;
+	unsigned int dwords;
+	bool masked;
+} user_registers[] = {
+	{ 0x2094, 1, false }, { 0x23bc, 1, false }, { 0x20c0, 1, true },  { 0x2310, 14, false },
+	{ 0x2300, 4, false }, { 0x22c8, 2, false }, { 0x22d8, 2, false }, { 0x2500, 3, false },
+	{ 0x2400, 8, false }, { 0x2420, 1, false }, { 0x2430, 5, false }, { 0x2290, 2, false },
+	{ 0x22f0, 4, false }, { 0x2158, 1, false }, { 0x2360, 2, false }, { 0x2448, 4, false },
+	{ 0x7000, 3, true },  { 0x7034, 1, false }, { 0xe400, 2, false }, { 0x5200, 8, false },
+	{ 0x5240, 8, false }, { 0x5280, 4, false }, { 0x2b00, 1, false }, { 0x91b8, 4, false },
+	{ 0x20d8, 1, true }, /* not in that list: Mesa's drivers for Gen9 write it */
+};
+
+static u32 user_value(unsigned int row, unsigned int i)
+{
+	u32 value = 0x5a5a0000 | row << 8 | i;
+
+	return user_registers[row].masked ? value | 0xffff0000 : value;
+}
+
+static void user_batches_write_what_hardware_lets_them_write(void **state)
+{
+	struct rig *rig = *state;
+	unsigned int row, i, at = 0;
+	u32 *p = rig->batch;
+
+	for (row = 0; row < ARRAY_SIZE(user_registers); row++)
+		for (i = 0; i < user_registers[row].dwords; i++, p += 3)
+			batch(p, MI_LRI(1), user_registers[row].offset + 4 * i, user_value(row, i));
+	for (row = 0; row < ARRAY_SIZE(user_registers); row++)
+		for (i = 0; i < user_registers[row].dwords; i++, p += 4, at += 4)
+			batch(p, MI_SRM, user_registers[row].offset + 4 * i, ADDRESS(DATA + at));
+	*p = MI_BATCH_END;
+	if (rig_run_batch(rig) != GHYVI_JOB_COMPLETE)
+		fail_msg("%s", rig_reason(rig));
+	for (row = 0, at = 0; row < ARRAY_SIZE(user_registers); row++)
+		for (i = 0; i < user_registers[row].dwords; i++, at += 4)
+			if (data32(rig, at) != (user_registers[row].masked ?
+							user_value(row, i) & 0xffff :
+							user_value(row, i)))
+				fail_msg("register %#x is %#x", user_registers[row].offset + 4 * i,
+					 data32(rig, at));
+}
+
+/* Nor MOCS, nor the slots that list registers for user batches. */
+static void user_batches_write_no_other_engines_registers(void **state)
+{
+	struct rig *rig = *state;
+
+	batch(rig->batch, MI_LRI(6), 0x22200, 0x30003, 0x220c0, 0x10001, 0xb020, 1, 0xb010, 1,
+	      0xc800, 1, 0x24d0, 0x2088, MI_SRM, 0x22200, ADDRESS(DATA), MI_SRM, 0xb020,
+	      ADDRESS(DATA + 4), MI_SRM, 0xc800, ADDRESS(DATA + 8), MI_SRM, 0x24d0,
+	      ADDRESS(DATA + 12), MI_BATCH_END);
+	assert_int_equal(rig_run_batch(rig), GHYVI_JOB_COMPLETE);
+	assert_true(data64(rig, 0) == 0 && data64(rig, 8) == 0);
+	rig_reset(rig);
+	rig->job.engine = GHYVI_BCS;
+	batch(rig->batch, MI_LRI(3), 0x22200, 0x30003, 0x2300, 7, 0x7000, 0x10001, MI_SRM, 0x22200,
+	      ADDRESS(DATA), MI_SRM, 0x2300, ADDRESS(DATA + 4), MI_SRM, 0x7000, ADDRESS(DATA + 8),
+	      MI_BATCH_END);
+	assert_int_equal(rig_run_batch(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 0), 3);
+	assert_int_equal(data32(rig, 4), 0);
+	assert_int_equal(data32(rig, 8), 0);
 }
 
 static void the_kernels_workarounds_are_masked_stores(void **state)
 {
 	struct rig *rig = *state;
 
-	rig->registers[0x7014 / 4] = 0xf0;
+	*rig_register(rig, GHYVI_RCS, 0x7014) = 0xf0;
 	ring(rig, MI_LRI(4), 0x7014, 0x00300001 << 0, 0xb118, 0x12345678, 0x209c, 0x01020302,
 	     0x20c0, 0x00800080);
 	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
-	assert_int_equal(rig->registers[0x7014 / 4], 0xc0);
+	assert_int_equal(*rig_register(rig, GHYVI_RCS, 0x7014), 0xc0);
 	assert_int_equal(rig->registers[0xb118 / 4], 0x12345678);
-	/* STOP is not the command streamer's to set. */
+	/* Commands cannot set STOP. */
 	assert_int_equal(rig->registers[0x209c / 4] & 0x100, 0);
-	assert_int_equal(rig->registers[0x20c0 / 4], 0x80);
+	assert_int_equal(*rig_register(rig, GHYVI_RCS, 0x20c0), 0x80);
 }
 
 static void byte_disables_keep_bytes(void **state)
@@ -477,7 +661,7 @@ static void users_cannot_turn_preemption_off(void **state)
 	ring(rig, MI_BATCH_START, ADDRESS(BATCH), MI_SEMAPHORE(4), 1, ADDRESS(DATA));
 	rig_start(rig);
 	usleep_range(500, 500);
-	softgpu_ops.preempt(rig->gpu, &rig->job);
+	softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
 	assert_int_equal(rig_wait(rig), GHYVI_JOB_PREEMPTED);
 }
 
@@ -488,20 +672,26 @@ int main(void)
 		RIG_TEST(stores_of_several_elements),
 		RIG_TEST(a_qword_store_across_pages_reaches_both),
 		RIG_TEST(store_index_writes_the_named_page),
+		RIG_TEST(users_write_no_status_page),
 		RIG_TEST(registers_move_between_memory_and_each_other),
 		RIG_TEST(math_adds_subtracts_and_keeps_flags),
+		RIG_TEST(predicates_compare_combine_and_load),
+		RIG_TEST(a_predicated_start_jumps_if_the_predicate_is_set),
 		RIG_TEST(atomics_do_what_their_names_say),
 		RIG_TEST(atomics_return_all_that_they_wrote),
 		RIG_TEST(atomics_need_memory_that_can_be_written),
 		RIG_TEST(semaphores_compare_memory_with_data),
 		RIG_TEST(a_conditional_end_continues_while_memory_is_greater),
 		RIG_TEST(pipe_control_posts_to_the_given_address),
+		RIG_TEST(performance_reports_have_no_counts),
 		RIG_TEST(missing_operands_of_a_short_packet_are_zero),
 		RIG_TEST(flush_dw_posts_to_the_given_address),
 		RIG_TEST(users_cannot_reach_the_ggtt),
 		RIG_TEST(some_commands_end_the_job),
 		RIG_TEST(a_ggtt_batch_has_the_rights_of_the_ring),
-		RIG_TEST(users_write_only_registers_that_are_theirs),
+		RIG_TEST(users_write_only_registers_of_their_list),
+		RIG_TEST(user_batches_write_what_hardware_lets_them_write),
+		RIG_TEST(user_batches_write_no_other_engines_registers),
 		RIG_TEST(the_kernels_workarounds_are_masked_stores),
 		RIG_TEST(byte_disables_keep_bytes),
 		RIG_TEST(registers_that_are_not_listed_read_zero),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Jobs on the guest's own tables: pages that are found out about while the job runs, and that go
- * away meanwhile.
+ * Jobs on the guest's own tables: pages are mapped by faults while the job runs, and are unmapped
+ * meanwhile.
  */
 #include <linux/delay.h>
 #include "softgpu_fixture.h"
@@ -96,8 +96,8 @@ static void a_blit_copies_between_pages_that_fault(void **state)
 
 	rig->job.engine = GHYVI_BCS;
 	/*
-	 * The second time under a core that has hardly any room, so that one end of a copy evicts
-	 * the other.
+	 * The second run has room for so few pages that source and destination of a copy evict each
+	 * other.
 	 */
 	for (round = 0; round < 3; round++) {
 		rig->map_limit = round == 0 ? GUEST_PAGES : round == 1 ? 12 : 7;
@@ -112,7 +112,7 @@ static void a_blit_copies_between_pages_that_fault(void **state)
 	assert_int_equal(count_of(&rig->stats.entries_rejected), 0);
 }
 
-/* The source's page goes elsewhere while the engine asks for that of the destination. */
+/* The source's page moves while the engine faults on the destination's page. */
 static u64 moving_gfn, asked_gfn;
 static u8 *new_place;
 
@@ -128,7 +128,7 @@ static void move_the_source(struct rig *rig, u64 gfn)
 	pthread_mutex_unlock(&rig->gtt);
 }
 
-static void a_copy_takes_its_source_from_where_it_is_after_a_fault(void **state)
+static void a_copy_translates_its_source_again_after_a_fault(void **state)
 {
 	struct rig *rig = *state;
 
@@ -147,7 +147,7 @@ static void a_copy_takes_its_source_from_where_it_is_after_a_fault(void **state)
 	no_violations(rig);
 }
 
-static void a_walk_that_never_gets_all_its_pages_ends(void **state)
+static void a_walk_that_keeps_faulting_ends(void **state)
 {
 	struct rig *rig = *state;
 
@@ -177,7 +177,7 @@ static void unmapped_memory_reads_zero_and_drops_writes(void **state)
 	assert_non_null(strstr(rig_reason(rig), "cannot be translated"));
 	rig->guest_bus[data] = bus;
 
-	/* So does a table that is no memory. */
+	/* The same holds for a table outside guest memory. */
 	pdp = phys_to_virt(rig->guest_bus[table[DATA >> 39 & 511] >> 12]);
 	pd = pdp[DATA >> 30 & 511] >> 12;
 	table = phys_to_virt(rig->guest_bus[pd]);
@@ -219,7 +219,7 @@ static void each_part_of_a_large_page_is_found_by_itself(void **state)
 	assert_int_equal(*(u32 *)(p + 4), 6);
 	assert_int_equal(count_of(&rig->stats.entries_rejected), 1);
 	faults = atomic_read(&rig->faults);
-	/* Only what was asked for is there. */
+	/* Only pages that faulted are mapped. */
 	ring(rig, MI_STORE, ADDRESS(LARGE_OF(DATA) + 0x6008), 8);
 	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
 	assert_int_equal(atomic_read(&rig->faults), faults);
@@ -258,7 +258,7 @@ static void bits_beyond_the_guests_addresses_are_ignored(void **state)
 	assert_int_equal(data32(rig, 0), 7);
 }
 
-static void permissions_and_holes_are_as_in_shadows(void **state)
+static void nested_permissions_and_holes_equal_those_of_shadows(void **state)
 {
 	struct rig *rig = *state;
 
@@ -299,7 +299,7 @@ static void a_client_without_guest_tables_runs_no_nested_job(void **state)
 {
 	struct rig *rig = *state;
 
-	softgpu_client(rig->client)->base.params.fault = NULL;
+	softgpu_client(rig->client)->base.params.owner = NULL;
 	ring(rig, MI_NOOP);
 	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
 }
@@ -329,7 +329,7 @@ static void unmapping_is_synchronous(void **state)
 		 * flushes again.
 		 */
 		while (!data32(rig, 0)) {
-			softgpu_ops.invalidate(rig->client);
+			softgpu_ops.invalidate(&rig->client, 1);
 			usleep_range(10, 20);
 		}
 		pthread_mutex_lock(&rig->gtt);
@@ -344,7 +344,7 @@ static void unmapping_is_synchronous(void **state)
 		rig->guest_bus[gfn] = bus;
 		pthread_mutex_unlock(&rig->gtt);
 	}
-	softgpu_ops.cancel(rig->gpu, &rig->job);
+	softgpu_ops.cancel(softgpu_device(rig->gpu), &rig->job);
 	assert_int_equal(rig_wait(rig), GHYVI_JOB_CANCELLED);
 	no_violations(rig);
 }
@@ -361,7 +361,7 @@ static void *cancel(void *data)
 {
 	struct rig *rig = data;
 
-	softgpu_ops.cancel(rig->gpu, &rig->job);
+	softgpu_ops.cancel(softgpu_device(rig->gpu), &rig->job);
 	return NULL;
 }
 
@@ -378,7 +378,7 @@ static void a_job_can_be_cancelled_while_it_faults(void **state)
 	sem_wait(&in_fault);
 	/* Meanwhile no lock is held. */
 	pthread_mutex_lock(&rig->gtt);
-	softgpu_ops.invalidate(rig->client);
+	softgpu_ops.invalidate(&rig->client, 1);
 	pthread_mutex_unlock(&rig->gtt);
 	pthread_create(&thread, NULL, cancel, rig);
 	while (!READ_ONCE(rig->backend.stop))
@@ -390,23 +390,24 @@ static void a_job_can_be_cancelled_while_it_faults(void **state)
 	assert_int_equal(atomic_read(&rig->faults), 1);
 }
 
-static int no_memory(void *owner, u64 gfn)
+static int no_memory(struct ghyvi_client_owner *owner, u64 gfn)
 {
 	return -EFAULT;
 }
 
 /* Guest pages with the same number are other pages to another client. */
-static void guest_pages_are_each_clients_own(void **state)
+static void a_client_reaches_only_its_own_guest_pages(void **state)
 {
 	struct rig *rig = *state;
+	struct ghyvi_client_owner owner = { .fault = no_memory };
 	struct ghyvi_client_params params = rig->params;
 	struct ghyvi_stats stats = { 0 };
 
 	ring(rig, MI_STORE, ADDRESS(DATA), 1);
 	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
 	params.stats = &stats;
-	params.fault = no_memory;
-	rig->job.client = softgpu_ops.client_create(rig->gpu, &params);
+	params.owner = &owner;
+	rig->job.client = softgpu_ops.client_create(softgpu_device(rig->gpu), &params);
 	ring(rig, MI_STORE, ADDRESS(DATA), 2);
 	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
 	assert_int_equal(data32(rig, 0), 1);
@@ -421,16 +422,16 @@ int main(void)
 		NESTED_TEST(ring_batch_and_posts_fault_their_pages_in),
 		NESTED_TEST(entries_that_the_guest_changes_count_without_any_call),
 		NESTED_TEST(a_blit_copies_between_pages_that_fault),
-		NESTED_TEST(a_copy_takes_its_source_from_where_it_is_after_a_fault),
-		NESTED_TEST(a_walk_that_never_gets_all_its_pages_ends),
+		NESTED_TEST(a_copy_translates_its_source_again_after_a_fault),
+		NESTED_TEST(a_walk_that_keeps_faulting_ends),
 		NESTED_TEST(unmapped_memory_reads_zero_and_drops_writes),
 		NESTED_TEST(each_part_of_a_large_page_is_found_by_itself),
 		NESTED_TEST(each_part_of_64k_is_found_by_itself),
 		NESTED_TEST(bits_beyond_the_guests_addresses_are_ignored),
-		NESTED_TEST(permissions_and_holes_are_as_in_shadows),
+		NESTED_TEST(nested_permissions_and_holes_equal_those_of_shadows),
 		NESTED_TEST(three_levels_begin_at_four_directories),
 		NESTED_TEST(a_client_without_guest_tables_runs_no_nested_job),
-		NESTED_TEST(guest_pages_are_each_clients_own),
+		NESTED_TEST(a_client_reaches_only_its_own_guest_pages),
 		NESTED_TEST(unmapping_is_synchronous),
 		NESTED_TEST(a_job_can_be_cancelled_while_it_faults),
 	};

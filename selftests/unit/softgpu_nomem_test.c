@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every allocation of the software GPU fails once: allocation n, for every n until none is left to
- * fail. The error is -ENOMEM, nothing leaks (ASan), and a page that could not be owned or mapped is
- * not.
+ * Each allocation of the software GPU fails once, one per run. The error is -ENOMEM, nothing leaks
+ * (ASan), and a page that could not be owned or mapped is not.
  */
 #include "softgpu_fixture.h"
 
@@ -26,13 +25,14 @@ static void creation_without_memory_leaves_nothing(void **state)
 /* A client that owns and maps a page. */
 static int use_a_client(struct rig *rig, void *page)
 {
-	struct ghyvi_pgpu_client *client = softgpu_ops.client_create(rig->gpu, &rig->params);
+	struct ghyvi_pgpu_client *client =
+		softgpu_ops.client_create(softgpu_device(rig->gpu), &rig->params);
 	u64 bus = virt_to_phys(page);
 	int err;
 
 	if (IS_ERR(client))
 		return PTR_ERR(client);
-	err = softgpu_ops.own_page(client, bus, GHYVI_PAGE_DATA);
+	err = rig_map_page(client, bus, GHYVI_PAGE_DATA);
 	if (err) {
 		assert_int_equal(
 			softgpu_owners_kind(softgpu_owners_find(softgpu_client(client), bus), bus),
@@ -44,7 +44,7 @@ static int use_a_client(struct rig *rig, void *page)
 		assert_null(xa_load(&softgpu_client(client)->guest, 7 / SOFTGPU_OWNER_PAGES));
 	else
 		softgpu_ops.unmap_guest(client, 7);
-	softgpu_ops.disown_page(client, bus);
+	softgpu_ops.unmap_page(client, bus);
 out:
 	softgpu_ops.client_destroy(client);
 	return err;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Jobs of the software pGPU that leave the engine before their end, and tails that move. */
+/* Jobs of the software pGPU that are preempted, and tails that move. */
 #include "softgpu_fixture.h"
 
 static void lite_restore_runs_on_to_the_new_tail(void **state)
@@ -10,11 +10,12 @@ static void lite_restore_runs_on_to_the_new_tail(void **state)
 	ring(rig, MI_SEMAPHORE(4), 1, ADDRESS(DATA));
 	rig_start(rig);
 	ring(rig, MI_STORE, ADDRESS(DATA + 8), 99);
-	assert_int_equal(softgpu_ops.update_tail(rig->gpu, &rig->job, rig->tail), 0);
+	assert_int_equal(softgpu_ops.update_tail(softgpu_device(rig->gpu), &rig->job, rig->tail),
+			 0);
 	WRITE_ONCE(*(u32 *)rig->data, 1);
 	assert_int_equal(rig_wait(rig), GHYVI_JOB_COMPLETE);
 	assert_int_equal(data32(rig, 8), 99);
-	assert_int_equal(softgpu_ops.update_tail(rig->gpu, &rig->job, 0), -ESTALE);
+	assert_int_equal(softgpu_ops.update_tail(softgpu_device(rig->gpu), &rig->job, 0), -ESTALE);
 }
 
 static void update_tail_is_honoured_or_refused(void **state)
@@ -29,7 +30,7 @@ static void update_tail_is_honoured_or_refused(void **state)
 		rig_start(rig);
 		before = rig->tail;
 		ring(rig, MI_STORE, ADDRESS(DATA + 4), round);
-		if (softgpu_ops.update_tail(rig->gpu, &rig->job, rig->tail)) {
+		if (softgpu_ops.update_tail(softgpu_device(rig->gpu), &rig->job, rig->tail)) {
 			rig->tail = before;
 			refused++;
 		}
@@ -53,7 +54,8 @@ static void a_tail_outside_the_ring_is_an_error(void **state)
 		WRITE_ONCE(*(u32 *)rig->data, 0);
 		ring(rig, MI_SEMAPHORE(4), 1, ADDRESS(DATA));
 		rig_start(rig);
-		assert_int_equal(softgpu_ops.update_tail(rig->gpu, &rig->job, tails[i]), 0);
+		assert_int_equal(
+			softgpu_ops.update_tail(softgpu_device(rig->gpu), &rig->job, tails[i]), 0);
 		WRITE_ONCE(*(u32 *)rig->data, 1);
 		assert_int_equal(rig_wait(rig), GHYVI_JOB_ERROR);
 		assert_non_null(strstr(rig_reason(rig), "is outside the ring"));
@@ -73,7 +75,7 @@ static void preempt_stops_between_ring_commands_and_can_go_on(void **state)
 	rig_start(rig);
 	while (!data32(rig, 4))
 		sched_yield();
-	softgpu_ops.preempt(rig->gpu, &rig->job);
+	softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
 	assert_int_equal(rig_wait(rig), GHYVI_JOB_PREEMPTED);
 	assert_int_equal(rig->context[GHYVI_CTX_RING_HEAD], head);
 	assert_int_equal(data32(rig, 8), 0);
@@ -88,13 +90,13 @@ static void preempt_at_semaphore(struct rig *rig)
 	rig_start(rig);
 	while (!data32(rig, 4))
 		sched_yield();
-	softgpu_ops.preempt(rig->gpu, &rig->job);
+	softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
 	assert_int_equal(rig_wait(rig), GHYVI_JOB_PREEMPTED);
 }
 
 /*
- * Arbitration is off, as i915 has it around the batches of a vGPU: the guest does not see that it
- * was away.
+ * Arbitration is off, as i915 has it around the batches of a vGPU. The guest does not see the
+ * preemption.
  */
 static void preempt_stops_inside_a_batch_and_can_go_on(void **state)
 {
@@ -116,7 +118,7 @@ static void preempt_stops_inside_a_batch_and_can_go_on(void **state)
 	assert_int_equal(data32(rig, 12), 3);
 }
 
-static void preempt_remembers_who_called_a_batch(void **state)
+static void preemption_keeps_the_callers_of_a_batch(void **state)
 {
 	struct rig *rig = *state;
 
@@ -134,7 +136,7 @@ static void preempt_remembers_who_called_a_batch(void **state)
 }
 
 /* A privileged batch stays one, a user's batch does not become one. */
-static void preempt_remembers_whose_batch_it_is(void **state)
+static void preemption_keeps_the_rights_of_a_batch(void **state)
 {
 	struct rig *rig = *state;
 
@@ -159,7 +161,7 @@ static void preempt_remembers_whose_batch_it_is(void **state)
 }
 
 /* softgpu does not read the part of the context in which hardware keeps the position. */
-static void preempt_keeps_the_place_out_of_the_context(void **state)
+static void preemption_keeps_the_position_out_of_the_context(void **state)
 {
 	struct rig *rig = *state;
 	unsigned int i;
@@ -215,12 +217,14 @@ static void a_preempted_job_goes_on_to_the_last_tail(void **state)
 	ring(rig, MI_STORE, ADDRESS(DATA + 8), 2);
 	while (!data32(rig, 4))
 		sched_yield();
-	assert_int_equal(softgpu_ops.update_tail(rig->gpu, &rig->job, rig->tail), 0);
-	softgpu_ops.preempt(rig->gpu, &rig->job);
+	assert_int_equal(softgpu_ops.update_tail(softgpu_device(rig->gpu), &rig->job, rig->tail),
+			 0);
+	softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
 	assert_int_equal(rig_wait(rig), GHYVI_JOB_PREEMPTED);
-	assert_int_equal(softgpu_ops.update_tail(rig->gpu, &rig->job, rig->tail), -ESTALE);
+	assert_int_equal(softgpu_ops.update_tail(softgpu_device(rig->gpu), &rig->job, rig->tail),
+			 -ESTALE);
 	*(u32 *)rig->data = 1;
-	assert_int_equal(softgpu_ops.run(rig->gpu, &rig->job), 0);
+	assert_int_equal(softgpu_ops.run(softgpu_device(rig->gpu), &rig->job), 0);
 	assert_int_equal(rig_wait(rig), GHYVI_JOB_COMPLETE);
 	assert_int_equal(data32(rig, 8), 2);
 }
@@ -253,7 +257,7 @@ static enum ghyvi_job_status preempt_until_it_ends(struct rig *rig, unsigned int
 		until = ktime_get_ns() + rand() % 200000;
 		while (ktime_get_ns() < until)
 			;
-		softgpu_ops.preempt(rig->gpu, &rig->job);
+		softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
 		status = rig_wait(rig);
 		*preempted += status == GHYVI_JOB_PREEMPTED;
 	} while (status == GHYVI_JOB_PREEMPTED);
@@ -261,7 +265,7 @@ static enum ghyvi_job_status preempt_until_it_ends(struct rig *rig, unsigned int
 }
 
 /* A command that was left out, or done twice, would show in all counts from there on. */
-static void preempted_anywhere_each_command_runs_once(void **state)
+static void each_command_runs_once_wherever_it_is_preempted(void **state)
 {
 	struct rig *rig = *state;
 	unsigned int i, preempted = 0, rounds;
@@ -305,8 +309,8 @@ static enum ghyvi_job_status second_ends(void)
 }
 
 /*
- * The engine is still with the end of the job before; then the second one, whose tail has moved, is
- * told to go.
+ * The engine still completes the previous job when the second one, whose tail has moved, is
+ * preempted.
  */
 static void a_job_that_never_began_keeps_its_last_tail(void **state)
 {
@@ -333,16 +337,16 @@ static void a_job_that_never_began_keeps_its_last_tail(void **state)
 	ring(rig, MI_STORE, ADDRESS(DATA + 8), 2);
 	ring_pad(rig);
 	context[GHYVI_CTX_RING_TAIL] = rig->tail;
-	assert_int_equal(softgpu_ops.run(rig->gpu, &second), 0);
+	assert_int_equal(softgpu_ops.run(softgpu_device(rig->gpu), &second), 0);
 	ring(rig, MI_STORE, ADDRESS(DATA + 12), 3);
 	ring_pad(rig);
-	assert_int_equal(softgpu_ops.update_tail(rig->gpu, &second, rig->tail), 0);
-	softgpu_ops.cancel(rig->gpu, &second);
+	assert_int_equal(softgpu_ops.update_tail(softgpu_device(rig->gpu), &second, rig->tail), 0);
+	softgpu_ops.cancel(softgpu_device(rig->gpu), &second);
 	sem_post(&go_on);
 	assert_int_equal(second_ends(), GHYVI_JOB_CANCELLED);
 	assert_int_equal(second.busy_ns, 0);
 	assert_int_equal(rig_wait(rig), GHYVI_JOB_COMPLETE);
-	assert_int_equal(softgpu_ops.run(rig->gpu, &second), 0);
+	assert_int_equal(softgpu_ops.run(softgpu_device(rig->gpu), &second), 0);
 	assert_int_equal(second_ends(), GHYVI_JOB_COMPLETE);
 	assert_int_equal(data32(rig, 8), 2);
 	assert_int_equal(data32(rig, 12), 3);
@@ -356,14 +360,14 @@ int main(void)
 		RIG_TEST(a_tail_outside_the_ring_is_an_error),
 		RIG_TEST(preempt_stops_between_ring_commands_and_can_go_on),
 		RIG_TEST(preempt_stops_inside_a_batch_and_can_go_on),
-		RIG_TEST(preempt_remembers_who_called_a_batch),
-		RIG_TEST(preempt_remembers_whose_batch_it_is),
-		RIG_TEST(preempt_keeps_the_place_out_of_the_context),
+		RIG_TEST(preemption_keeps_the_callers_of_a_batch),
+		RIG_TEST(preemption_keeps_the_rights_of_a_batch),
+		RIG_TEST(preemption_keeps_the_position_out_of_the_context),
 		RIG_TEST(a_preempted_context_is_not_loaded_by_the_guest),
 		cmocka_unit_test_setup_teardown(preempt_keeps_the_registers_of_gen8_too,
 						rig_setup_gen8, rig_teardown),
 		RIG_TEST(a_preempted_job_goes_on_to_the_last_tail),
-		RIG_TEST(preempted_anywhere_each_command_runs_once),
+		RIG_TEST(each_command_runs_once_wherever_it_is_preempted),
 		RIG_TEST(a_job_that_never_began_keeps_its_last_tail),
 	};
 

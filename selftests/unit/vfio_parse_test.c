@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What an administrator can write to an attribute: kernel/vfio/parse.c. */
+/* The values that can be written to attributes: kernel/vfio/parse.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +54,7 @@ static void numbers_are_decimal_or_hexadecimal(void **state)
 	takes("0X1f\n", &hundred, 31);
 }
 
-static void a_number_out_of_range_is_told_the_range(void **state)
+static void the_message_for_a_number_out_of_range_names_the_range(void **state)
 {
 	REFUSES("0", &hundred, "0 is not in 1..100");
 	REFUSES("101\n", &hundred, "101 is not in 1..100");
@@ -63,7 +63,7 @@ static void a_number_out_of_range_is_told_the_range(void **state)
 	takes("0", &timeout, 0);
 }
 
-static void what_is_no_number_is_refused(void **state)
+static void text_that_is_no_number_is_refused(void **state)
 {
 	REFUSES("", &hundred, "\"\" is not a number; 1..100 are possible");
 	REFUSES("\n", &hundred, "\"\" is not a number; 1..100 are possible");
@@ -100,7 +100,7 @@ static void a_long_value_is_cut_in_the_message(void **state)
 	assert_int_equal(ghyvi_parse_name(text, sizeof(name), name), -EINVAL);
 }
 
-static void a_name_is_taken_to_the_letter(void **state)
+static void names_must_match_exactly(void **state)
 {
 	char name[GHYVI_PARSE_NAME_BYTES];
 
@@ -118,11 +118,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_decimal_or_hexadecimal),
-		cmocka_unit_test(a_number_out_of_range_is_told_the_range),
-		cmocka_unit_test(what_is_no_number_is_refused),
+		cmocka_unit_test(the_message_for_a_number_out_of_range_names_the_range),
+		cmocka_unit_test(text_that_is_no_number_is_refused),
 		cmocka_unit_test(a_nul_does_not_end_a_value),
 		cmocka_unit_test(a_long_value_is_cut_in_the_message),
-		cmocka_unit_test(a_name_is_taken_to_the_letter),
+		cmocka_unit_test(names_must_match_exactly),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a guest loses that breaks the rules, and how it gets it back. */
+/* Containment: what a guest loses after violations, and what restores it. */
 #include "vgpu_guest.h"
 
 static void limit(u32 points_max, u32 window_ms)
@@ -69,7 +69,25 @@ static void assert_alive(void)
 	assert_int_equal(consume(), GEN8_CTX_STATUS_COMPLETE | GEN8_CTX_STATUS_ACTIVE_IDLE);
 }
 
-static void bad_workloads_are_forgiven_up_to_the_limit(void **state)
+/* The owner of the vGPU hears of each violation and reset, and finds the reason in the counters. */
+static void violations_and_resets_are_events(void **state)
+{
+	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	atomic_set(&events, 0);
+	assert_alive();
+	assert_int_equal(atomic_read(&events), 0);
+	bad_workload();
+	assert_int_equal(atomic_read(&events), 1);
+	bad_workload();
+	assert_int_equal(atomic_read(&events), 2);
+	assert_int_equal(atomic64_read(&stats.failsafes), 1);
+	ghyvi_vgpu_reset(vgpu);
+	assert_int_equal(atomic_read(&events), 3);
+	ghyvi_vgpu_restart(vgpu);
+	assert_int_equal(atomic_read(&events), 4);
+}
+
+static void a_vgpu_survives_violations_up_to_the_limit(void **state)
 {
 	int i;
 
@@ -84,8 +102,8 @@ static void bad_workloads_are_forgiven_up_to_the_limit(void **state)
 	assert_dead();
 }
 
-/* Another vCPU resets the engine while a bad workload is on its way back. */
-static void a_reset_does_not_undo_what_came_before(void **state)
+/* Another vCPU resets the engine while a bad workload is being completed. */
+static void a_reset_does_not_undo_earlier_violations(void **state)
 {
 	struct ghyvi_job *job;
 	int i;
@@ -103,7 +121,7 @@ static void a_reset_does_not_undo_what_came_before(void **state)
 	assert_dead();
 }
 
-static void nor_a_refusal_by_the_oracle(void **state)
+static void a_reset_does_not_undo_an_alarm_of_the_oracle(void **state)
 {
 	struct ghyvi_job *job;
 
@@ -117,26 +135,36 @@ static void nor_a_refusal_by_the_oracle(void **state)
 	assert_dead();
 }
 
-/*
- * A malformed workload that was being prepared ahead of its turn: the test is the scheduler's
- * thread.
- */
-static void nor_a_malformed_submission(void **state)
+/* While @other has the engine, submit @element and let look-ahead begin to prepare it. */
+static struct ghyvi_workload *prepare_behind(struct ghyvi_vgpu *other, u64 element)
 {
-	struct ghyvi_vgpu *mine = vgpu, *other = create_vgpu(&ghyvi_profile_gen9);
+	struct ghyvi_vgpu *mine = vgpu;
 	struct ghyvi_workload *ahead;
-	struct ghyvi_job *job;
 
-	limit(GHYVI_MALFORMED_POINTS - 1, GHYVI_VIOLATION_WINDOW_MAX_MS);
 	vgpu = other;
 	start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
 	move_tail(0);
 	submit(0, -1);
 	vgpu = mine;
 	reset_books();
-	elsp(descriptor(0) & ~(u64)GEN8_CTX_PRIVILEGE, 0);
+	elsp(element, 0);
 	ahead = &vgpu->engines[GHYVI_RCS].workload->base;
 	ahead->preparing = true;
+	return ahead;
+}
+
+/*
+ * A malformed workload that was being prepared ahead of its turn: the test is the scheduler's
+ * thread.
+ */
+static void a_reset_does_not_undo_a_malformed_submission(void **state)
+{
+	struct ghyvi_vgpu *other = create_vgpu(&ghyvi_profile_gen9);
+	struct ghyvi_workload *ahead;
+	struct ghyvi_job *job;
+
+	limit(GHYVI_MALFORMED_POINTS - 1, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	ahead = prepare_behind(other, descriptor(0) & ~(u64)GEN8_CTX_PRIVILEGE);
 	assert_int_equal(ahead->prepare(ahead), -EINVAL);
 	job = take_job(guest.id);
 	guest_reset();
@@ -172,7 +200,7 @@ static void a_malformed_submission_counts_as_many(void **state)
 	assert_dead();
 }
 
-static void the_window_forgets(void **state)
+static void violations_outside_the_window_do_not_count(void **state)
 {
 	int i;
 
@@ -188,7 +216,7 @@ static void the_window_forgets(void **state)
 	assert_dead();
 }
 
-static void without_a_limit_nothing_is_too_much(void **state)
+static void without_a_limit_no_vgpu_enters_failsafe_state(void **state)
 {
 	int i;
 
@@ -199,7 +227,7 @@ static void without_a_limit_nothing_is_too_much(void **state)
 }
 
 /* Memory that the host cannot pin or find is not the guest's fault. */
-static void troubles_of_the_host_do_not_count(void **state)
+static void errors_of_the_host_are_no_violations(void **state)
 {
 	const int errors[] = { -ENOMEM, -EFAULT, -ENOSPC };
 	unsigned int i;
@@ -221,7 +249,7 @@ static void troubles_of_the_host_do_not_count(void **state)
  * The failsafe state has one cause, which is not the guest's: neither its points nor a second entry
  * add to it.
  */
-static void a_refusal_by_the_oracle_is_counted_once(void **state)
+static void an_alarm_of_the_oracle_is_counted_once(void **state)
 {
 	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);
 	bad_workload();
@@ -234,7 +262,7 @@ static void a_refusal_by_the_oracle_is_counted_once(void **state)
 	assert_int_equal(atomic64_read(&stats.violations), 1);
 }
 
-static void a_refusal_by_the_oracle_is_the_end(void **state)
+static void an_alarm_of_the_oracle_enters_failsafe_state(void **state)
 {
 	limit(0, GHYVI_VIOLATION_WINDOW_MAX_MS);
 	move_tail(0);
@@ -245,8 +273,8 @@ static void a_refusal_by_the_oracle_is_the_end(void **state)
 	assert_non_null(strstr(last_report(), "failsafe"));
 }
 
-/* What other engines run for this vGPU is stopped, and its memory is let go only then. */
-static void other_engines_are_stopped_first(void **state)
+/* The jobs of this vGPU on other engines are stopped before its memory is released. */
+static void failsafe_state_stops_the_other_engines_first(void **state)
 {
 	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);
 	bad_workload();
@@ -263,7 +291,7 @@ static void other_engines_are_stopped_first(void **state)
 	assert_dead();
 }
 
-static void a_device_reset_lifts_it(void **state)
+static void a_device_reset_ends_failsafe_state(void **state)
 {
 	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);
 	bad_workload();
@@ -273,7 +301,7 @@ static void a_device_reset_lifts_it(void **state)
 	ghyvi_vgpu_set_bar0(vgpu, 0x80000000);
 	assert_true(gtt.ggtt_gfn == (0x80000000 + GHYVI_GGTT_OFFSET) >> GHYVI_PAGE_SHIFT);
 	assert_alive();
-	/* What was before the reset is forgotten. */
+	/* Violations before the reset do not count. */
 	bad_workload();
 	assert_false(ghyvi_vgpu_failsafe(vgpu));
 }
@@ -307,24 +335,16 @@ static void a_new_vgpu_is_limited(void **state)
 }
 
 /* The workload's memory is used again: what was wrong with its last use is forgotten. */
-static void an_error_of_before_is_not_counted_again(void **state)
+static void an_error_in_the_last_use_of_a_workload_is_not_counted_again(void **state)
 {
-	struct ghyvi_vgpu *mine = vgpu, *other = create_vgpu(&ghyvi_profile_gen9);
+	struct ghyvi_vgpu *other = create_vgpu(&ghyvi_profile_gen9);
 	struct ghyvi_workload *ahead;
 	struct ghyvi_job *job;
 
 	limit(0, GHYVI_VIOLATION_WINDOW_MAX_MS);
 	malformed_submission();
 	assert_int_equal(atomic64_read(&stats.violations), 1);
-	vgpu = other;
-	start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
-	move_tail(0);
-	submit(0, -1);
-	vgpu = mine;
-	reset_books();
-	elsp(descriptor(0), 0);
-	ahead = &vgpu->engines[GHYVI_RCS].workload->base;
-	ahead->preparing = true;
+	ahead = prepare_behind(other, descriptor(0));
 	job = take_job(guest.id);
 	guest_reset();
 	assert_int_equal(ahead->prepare(ahead), -ECANCELED);
@@ -353,7 +373,7 @@ static void limits_out_of_range_change_nothing(void **state)
 	assert_memory_equal(&now, &good, sizeof(now));
 }
 
-static void jobs_are_told_their_budget(void **state)
+static void jobs_get_the_gpu_time_budget(void **state)
 {
 	struct ghyvi_containment containment = { 250, 0, GHYVI_VIOLATION_WINDOW_MAX_MS };
 
@@ -367,23 +387,24 @@ static void jobs_are_told_their_budget(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		RCS(bad_workloads_are_forgiven_up_to_the_limit),
-		RCS(a_reset_does_not_undo_what_came_before),
-		RCS(nor_a_refusal_by_the_oracle),
-		RCS(nor_a_malformed_submission),
+		RCS(violations_and_resets_are_events),
+		RCS(a_vgpu_survives_violations_up_to_the_limit),
+		RCS(a_reset_does_not_undo_earlier_violations),
+		RCS(a_reset_does_not_undo_an_alarm_of_the_oracle),
+		RCS(a_reset_does_not_undo_a_malformed_submission),
 		RCS(resets_of_good_workloads_are_free),
 		RCS(a_malformed_submission_counts_as_many),
-		RCS(the_window_forgets),
-		RCS(without_a_limit_nothing_is_too_much),
-		RCS(troubles_of_the_host_do_not_count),
-		RCS(a_refusal_by_the_oracle_is_counted_once),
-		RCS(a_refusal_by_the_oracle_is_the_end),
+		RCS(violations_outside_the_window_do_not_count),
+		RCS(without_a_limit_no_vgpu_enters_failsafe_state),
+		RCS(errors_of_the_host_are_no_violations),
+		RCS(an_alarm_of_the_oracle_is_counted_once),
+		RCS(an_alarm_of_the_oracle_enters_failsafe_state),
 		RCS(a_new_vgpu_is_limited),
-		RCS(an_error_of_before_is_not_counted_again),
-		RCS(other_engines_are_stopped_first),
-		RCS(a_device_reset_lifts_it),
+		RCS(an_error_in_the_last_use_of_a_workload_is_not_counted_again),
+		RCS(failsafe_state_stops_the_other_engines_first),
+		RCS(a_device_reset_ends_failsafe_state),
 		RCS(limits_out_of_range_change_nothing),
-		RCS(jobs_are_told_their_budget),
+		RCS(jobs_get_the_gpu_time_budget),
 	};
 
 	return cmocka_run_group_tests_name("vgpu containment", tests, NULL, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What debugfs says about a vGPU, word for word. */
+/* The debugfs dump of a vGPU, word for word. */
 #include "vgpu_guest.h"
 
 static const char *dumped(void)
@@ -26,7 +26,7 @@ static void a_vgpu_without_a_driver_is_idle(void **state)
 				      "  bank 3: imr=0xffffffff iir=0x00000000 ier=0x00000000\n");
 }
 
-static void what_runs_and_what_waits_is_told(void **state)
+static void the_dump_shows_running_and_waiting_workloads(void **state)
 {
 	const char *text;
 
@@ -52,7 +52,7 @@ static void what_runs_and_what_waits_is_told(void **state)
 	assert_non_null(strstr(dumped(), "rcs: halted csb=0 hwsp=0x10001000 imr=0x0 eir=0x1\n"));
 }
 
-static void a_workload_that_runs_again_is_told(void **state)
+static void the_dump_shows_a_workload_that_is_resubmitted(void **state)
 {
 	submit(0, -1);
 	consume();
@@ -73,8 +73,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_vgpu_without_a_driver_is_idle, setup_gen9,
 						teardown),
-		RCS(what_runs_and_what_waits_is_told),
-		RCS(a_workload_that_runs_again_is_told),
+		RCS(the_dump_shows_running_and_waiting_workloads),
+		RCS(the_dump_shows_a_workload_that_is_resubmitted),
 	};
 
 	return cmocka_run_group_tests_name("vgpu dump", tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * For tests of execlists: a guest that keeps i915's books: every promotion must find a submission
- * pending, every completion an active element, and a completed context must have run to the tail
+ * For tests of execlists: a guest with i915's bookkeeping. Each promotion must find a submission
+ * pending, and each completion an active element. A completed context must have run to the tail
  * that the guest gave it.
  */
 #ifndef VGPU_GUEST_H
@@ -19,158 +19,34 @@
 #define PML4(c) (0x40000000ull + 0x1000 * (c))
 
 /* The guest's view of one engine. */
-static struct {
+struct execlist_guest {
 	u32 base;
 	enum ghyvi_engine_id id;
 	int active[2], pending[2]; /* context numbers, -1: none */
 	bool has_pending;
 	u32 csb_read;
-	u32 tails[CONTEXTS]; /* what the guest wants run */
+	u32 tails[CONTEXTS]; /* tails that the guest has written */
 	int promotes, completes;
-} guest;
+};
+extern struct execlist_guest guest;
 
-static __maybe_unused u64 descriptor(int c)
-{
-	return c < 0 ? 0 : (u64)(0x20 * (c + 1)) << 32 | LRCA(c) | 0x119;
-}
+u64 descriptor(int c);
+void elsp(u64 element0, u64 element1);
+void reset_books(void);
+void make_context(int c);
+void start_engine(enum ghyvi_engine_id id, u32 base);
+int setup_rcs(void **state);
+int setup_bcs_gen8(void **state);
+void move_tail(int c);
+void submit(int c0, int c1);
 
-static __maybe_unused void elsp(u64 element0, u64 element1)
-{
-	wr(guest.base + RING_ELSP, upper_32_bits(element1));
-	wr(guest.base + RING_ELSP, lower_32_bits(element1));
-	wr(guest.base + RING_ELSP, upper_32_bits(element0));
-	wr(guest.base + RING_ELSP, lower_32_bits(element0));
-}
-
-static __maybe_unused void reset_books(void)
-{
-	int i;
-
-	guest.active[0] = guest.active[1] = guest.pending[0] = guest.pending[1] = -1;
-	guest.has_pending = false;
-	guest.csb_read = 5;
-	poke(HWSP(guest.id) + HWSP_CSB_WRITE, 5);
-	for (i = 0; i < GEN8_CSB_ENTRIES; i++) {
-		poke(HWSP(guest.id) + HWSP_CSB + 8 * i, ~0u);
-		poke(HWSP(guest.id) + HWSP_CSB + 8 * i + 4, ~0u);
-	}
-}
-
-static __maybe_unused void make_context(int c)
-{
-	poke(STATE(c, GHYVI_CTX_CONTROL), 0x000f0009);
-	poke(STATE(c, GHYVI_CTX_RING_HEAD), 0);
-	poke(STATE(c, GHYVI_CTX_RING_TAIL), 0);
-	poke(STATE(c, GHYVI_CTX_RING_START), RINGS(c));
-	poke(STATE(c, GHYVI_CTX_RING_CTL), (RING_BYTES - 4096) | 1);
-	poke(STATE(c, GHYVI_CTX_PDP0_UDW), upper_32_bits(PML4(c)));
-	poke(STATE(c, GHYVI_CTX_PDP0_LDW), lower_32_bits(PML4(c)));
-	guest.tails[c] = 0;
-}
-
-static __maybe_unused void start_engine(enum ghyvi_engine_id id, u32 base)
-{
-	int c;
-
-	memset(&guest, 0, sizeof(guest));
-	guest.id = id;
-	guest.base = base;
-	wr(base + RING_HWS_PGA, HWSP(id));
-	wr(base + RING_MODE, 0x80008000);
-	wr(base + RING_IMR, 0);
-	wr(base + RING_EMR, ~1u);
-	for (c = 0; c < 4; c++) {
-		wr(0x44304 + 0x10 * c, 0);
-		wr(0x4430c + 0x10 * c, ~0u);
-	}
-	wr(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL);
-	reset_books();
-	for (c = 0; c < CONTEXTS; c++)
-		make_context(c);
-}
-
-static __maybe_unused int setup_rcs(void **state)
-{
-	int err = setup_gen9(state);
-
-	start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
-	return err;
-}
-
-static __maybe_unused int setup_bcs_gen8(void **state)
-{
-	int err = setup_gen8(state);
-
-	start_engine(GHYVI_BCS, GHYVI_BLITTER_BASE);
-	return err;
-}
-
-static __maybe_unused void move_tail(int c)
-{
-	guest.tails[c] = (guest.tails[c] + 8 * (1 + rand() % 40)) % RING_BYTES;
-	poke(STATE(c, GHYVI_CTX_RING_TAIL), guest.tails[c]);
-}
-
-static __maybe_unused void submit(int c0, int c1)
-{
-	assert_false(guest.has_pending);
-	guest.pending[0] = c0;
-	guest.pending[1] = c1;
-	guest.has_pending = true;
-	elsp(descriptor(c0), descriptor(c1));
-}
-
-/* One status entry, by i915's rule; returns it, or 0 when there is none. */
-static __maybe_unused u32 consume(void)
-{
-	u64 hwsp = HWSP(guest.id);
-	u32 write = peek(hwsp + HWSP_CSB_WRITE);
-	u32 status;
-
-	assert_true(write < GEN8_CSB_ENTRIES);
-	assert_int_equal(rd(guest.base + RING_CSB_POINTER) & 7, write);
-	if (guest.csb_read == write)
-		return 0;
-	guest.csb_read = (guest.csb_read + 1) % GEN8_CSB_ENTRIES;
-	status = peek(hwsp + HWSP_CSB + 8 * guest.csb_read);
-	assert_int_not_equal(status, ~0u);
-	poke(hwsp + HWSP_CSB + 8 * guest.csb_read, ~0u);
-	poke(hwsp + HWSP_CSB + 8 * guest.csb_read + 4, ~0u);
-	if (status & 3) {
-		assert_true(guest.has_pending);
-		memcpy(guest.active, guest.pending, sizeof(guest.active));
-		guest.has_pending = false;
-		guest.promotes++;
-	} else {
-		int c = guest.active[0];
-
-		assert_true(c >= 0);
-		assert_int_equal(status, guest.active[1] >= 0 ? 0x14 : 0x18);
-		/* unless the guest has already given it more to do */
-		if (!guest.has_pending || (c != guest.pending[0] && c != guest.pending[1]))
-			assert_int_equal(peek(STATE(c, GHYVI_CTX_RING_HEAD)), guest.tails[c]);
-		guest.active[0] = guest.active[1];
-		guest.active[1] = -1;
-		guest.completes++;
-	}
-	return status;
-}
-
-static __maybe_unused void guest_reset(void)
-{
-	int c;
-
-	wr(guest.base + RING_RESET_CTL, 0x00010001);
-	wr(GEN6_GDRST, guest.id == GHYVI_RCS ? GEN6_GRDOM_RENDER : GEN6_GRDOM_BLT);
-	assert_int_equal(rd(GEN6_GDRST), 0);
-	assert_false(gpu_busy(guest.id));
-	wr(guest.base + RING_RESET_CTL, 0x00010000);
-	reset_books();
-	wr(guest.base + RING_CSB_POINTER, 0xffff0505);
-	assert_int_equal(rd(guest.base + RING_EXECLIST_STATUS_HI), 0);
-	for (c = 0; c < CONTEXTS; c++)
-		poke(STATE(c, GHYVI_CTX_RING_HEAD), guest.tails[c]);
-}
+/*
+ * Consume one status entry as i915 does. Returns it, or 0 if there is none. consume() also compares
+ * registers and the context's image, which may be ahead of the entries while an engine runs.
+ */
+u32 consume(void);
+u32 consume_concurrently(void);
+void guest_reset(void);
 
 #define RCS(f) cmocka_unit_test_setup_teardown(f, setup_rcs, teardown)
 #define BCS8(f) cmocka_unit_test_setup_teardown(f, setup_bcs_gen8, teardown)

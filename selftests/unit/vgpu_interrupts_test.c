@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Masks, sticky bits and the edge rule, with the values that i915 programs. */
 #include <unistd.h>
-#include "vgpu_fake.h"
-#include "vgpu/vgpu_types.h"
+#include "vgpu_guest.h"
 
 #define BANK(n, reg) (GEN8_GT_ISR0 + (n)*GEN8_IRQ_BANK_SIZE + (reg))
 
@@ -30,7 +29,7 @@ static int setup_like_i915(void **state)
 	return err;
 }
 
-static void test_each_engine_has_its_place(void **state)
+static void test_each_engine_raises_its_bit_in_its_bank(void **state)
 {
 	raise_event(GHYVI_RCS, BIT(8));
 	assert_int_equal(rd(GEN8_MASTER_IRQ), GEN8_MASTER_IRQ_CONTROL | BIT(0));
@@ -63,7 +62,7 @@ static void test_a_message_for_each_rising_edge_only(void **state)
 	assert_int_equal(atomic_read(&interrupts), 2);
 }
 
-static void test_what_arrives_while_the_master_is_off_comes_when_it_goes_on(void **state)
+static void test_an_interrupt_while_the_master_is_off_is_sent_when_it_is_on(void **state)
 {
 	wr(GEN8_MASTER_IRQ, 0);
 	raise_event(GHYVI_VCS, BIT(8));
@@ -144,16 +143,73 @@ static void test_an_event_from_a_hard_interrupt_finds_no_lock_held(void **state)
 	alarm(0);
 }
 
+static unsigned int job_events;
+
+/* As above, on behalf of a job on another engine of the vGPU, which runs all the time. */
+static void job_interrupt(void)
+{
+	void (*interrupt)(void) = shim_interrupt;
+	struct ghyvi_job *job = gpu.running[GHYVI_BCS];
+
+	if (!job)
+		return;
+	shim_interrupt = NULL;
+	job->event(job, GHYVI_EVENT_USER_INTERRUPT | GHYVI_EVENT_FLUSH_NOTIFY);
+	job_events++;
+	shim_interrupt = interrupt;
+}
+
+/*
+ * Wherever the device model and the scheduler hold a spinlock with interrupts enabled, a job may
+ * raise an event: it must need none of these locks.
+ */
+static void test_events_of_a_job_may_interrupt_all_that_happens_to_another(void **state)
+{
+	alarm(20);
+	job_events = 0;
+	start_engine(GHYVI_BCS, GHYVI_BLITTER_BASE);
+	move_tail(5);
+	submit(5, -1);
+	start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
+	shim_interrupt = job_interrupt;
+	move_tail(0);
+	move_tail(1);
+	submit(0, 1);
+	consume();
+	move_tail(0);
+	submit(0, 1); /* lite restore */
+	consume();
+	ghyvi_sched_timer(sched, guest.id);
+	finish(guest.id, GHYVI_JOB_PREEMPTED);
+	ghyvi_sched_kick(sched, guest.id, NULL);
+	assert_non_null(gpu.running[guest.id]);
+	wr(BANK(0, IRQ_IIR), ~0u);
+	wr(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL);
+	finish(guest.id, GHYVI_JOB_COMPLETE);
+	ghyvi_sched_kick(sched, guest.id, NULL);
+	assert_non_null(gpu.running[guest.id]);
+	finish(guest.id, GHYVI_JOB_ERROR);
+	guest_reset();
+	move_tail(0);
+	submit(0, -1);
+	ghyvi_vgpu_restart(vgpu); /* cancels the job */
+	shim_interrupt = NULL;
+	assert_in_range(job_events, 20, 1000);
+	assert_true(rd(BANK(0, IRQ_IIR)) & GHYVI_EVENT_USER_INTERRUPT << 16);
+	alarm(0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		LIKE_I915(test_each_engine_has_its_place),
+		LIKE_I915(test_each_engine_raises_its_bit_in_its_bank),
 		LIKE_I915(test_a_message_for_each_rising_edge_only),
-		LIKE_I915(test_what_arrives_while_the_master_is_off_comes_when_it_goes_on),
+		LIKE_I915(test_an_interrupt_while_the_master_is_off_is_sent_when_it_is_on),
 		LIKE_I915(test_ring_imr_drops_what_it_masks),
 		LIKE_I915(test_imr_drops_and_ier_holds_back),
 		LIKE_I915(test_acknowledging_takes_only_the_written_bits),
 		LIKE_I915(test_an_event_from_a_hard_interrupt_finds_no_lock_held),
+		RCS(test_events_of_a_job_may_interrupt_all_that_happens_to_another),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

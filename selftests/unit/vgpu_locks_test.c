@@ -60,7 +60,7 @@ static void meanwhile(void (*call)(void), u32 offset, u32 value, u32 changed, u3
 	pthread_join(thread, NULL);
 }
 
-static void masked_stores_are_one_after_the_other(void **state)
+static void masked_stores_during_another_store_lose_no_bits(void **state)
 {
 	meanwhile(other_writes, 0x7300, 0x00010001, 0x7300, 0x80);
 	assert_int_equal(rd(0x7300), 0x81);
@@ -77,7 +77,7 @@ static void masked_stores_are_one_after_the_other(void **state)
 	assert_int_equal(rd(guest.base + RING_EIR), 2);
 }
 
-static void reads_come_after_what_is_under_way(void **state)
+static void reads_wait_for_changes_under_the_lock(void **state)
 {
 	struct vgpu_engine *engine = &vgpu->engines[guest.id];
 	pthread_t thread;
@@ -143,7 +143,7 @@ static void other_raises(void)
 	vgpu_irq_raise(&vgpu->engines[guest.id], 1);
 }
 
-static void interrupts_see_the_registers_as_they_are_then(void **state)
+static void an_interrupt_sees_the_registers_of_its_time(void **state)
 {
 	unsigned long flags;
 	pthread_t thread;
@@ -202,7 +202,7 @@ static void other_gets_containment(void)
 	other.result = is.budget_ms;
 }
 
-static void settings_are_taken_and_told_under_the_lock(void **state)
+static void settings_are_set_and_read_under_the_lock(void **state)
 {
 	struct ghyvi_containment before = vgpu->containment;
 	pthread_t thread;
@@ -241,11 +241,11 @@ static void a_bar_moves_under_the_lock(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		RCS(masked_stores_are_one_after_the_other),
-		RCS(reads_come_after_what_is_under_way),
+		RCS(masked_stores_during_another_store_lose_no_bits),
+		RCS(reads_wait_for_changes_under_the_lock),
 		RCS(a_submission_waits_for_the_lock),
-		RCS(interrupts_see_the_registers_as_they_are_then),
-		RCS(settings_are_taken_and_told_under_the_lock),
+		RCS(an_interrupt_sees_the_registers_of_its_time),
+		RCS(settings_are_set_and_read_under_the_lock),
 		RCS(a_bar_moves_under_the_lock),
 	};
 

@@ -32,21 +32,21 @@ static const struct range ranges[] = {
 	{ 0x20e0, 0x20e4, MASKED },	  { 0x20ec, 0x20ec, MASKED },
 	{ 0x2580, 0x2580, MASKED },	  { 0x4260, 0x4270, CONSTANT },
 	{ 0x7000, 0x7018, MASKED },	  { 0x7300, 0x7304, MASKED },
-	{ 0x83a4, 0x83a4, MASKED },	  { 0x9120, 0x9120, CONSTANT },
-	{ 0x9134, 0x913c, CONSTANT },	  { 0x941c, 0x941c, SPECIAL },
-	{ 0xc000, 0xc000, CONSTANT },	  { 0xc050, 0xc050, CONSTANT },
-	{ 0xc340, 0xc340, CONSTANT },	  { 0xe100, 0xe100, MASKED },
-	{ 0xe180, 0xe188, MASKED },	  { 0xe194, 0xe194, MASKED },
-	{ 0xe4f0, 0xe4f0, MASKED },	  { 0x22200, 0x22200, MASKED },
-	{ 0x42000, 0x42000, CONSTANT },	  { 0x42014, 0x42014, CONSTANT },
-	{ 0x42300, 0x42300, CONSTANT },	  { 0x44200, 0x44200, SPECIAL },
-	{ 0x44300, 0x4433c, SPECIAL },	  { 0x44400, 0x4446c, SPECIAL },
-	{ 0x444e0, 0x444ec, SPECIAL },	  { 0x45400, 0x4540c, SPECIAL },
-	{ 0x51000, 0x51000, CONSTANT },	  { 0x78000, 0x78ffc, SPECIAL },
-	{ 0xc2014, 0xc2014, CONSTANT },	  { 0xc4000, 0xc400c, SPECIAL },
-	{ 0x100000, 0x1000fc, CONSTANT }, { 0x101008, 0x101008, CONSTANT },
-	{ 0x120010, 0x120010, CONSTANT }, { 0x138124, 0x138124, SPECIAL },
-	{ 0x145998, 0x145998, CONSTANT },
+	{ 0x731c, 0x731c, MASKED },	  { 0x83a4, 0x83a4, MASKED },
+	{ 0x9120, 0x9120, CONSTANT },	  { 0x9134, 0x913c, CONSTANT },
+	{ 0x941c, 0x941c, SPECIAL },	  { 0xc000, 0xc000, CONSTANT },
+	{ 0xc050, 0xc050, CONSTANT },	  { 0xc340, 0xc340, CONSTANT },
+	{ 0xe100, 0xe100, MASKED },	  { 0xe180, 0xe18c, MASKED },
+	{ 0xe194, 0xe194, MASKED },	  { 0xe4f0, 0xe4f4, MASKED },
+	{ 0x22200, 0x22200, MASKED },	  { 0x42000, 0x42000, CONSTANT },
+	{ 0x42014, 0x42014, CONSTANT },	  { 0x42300, 0x42300, CONSTANT },
+	{ 0x44200, 0x44200, SPECIAL },	  { 0x44300, 0x4433c, SPECIAL },
+	{ 0x44400, 0x4446c, SPECIAL },	  { 0x444e0, 0x444ec, SPECIAL },
+	{ 0x45400, 0x4540c, SPECIAL },	  { 0x51000, 0x51000, CONSTANT },
+	{ 0x78000, 0x78ffc, SPECIAL },	  { 0xc2014, 0xc2014, CONSTANT },
+	{ 0xc4000, 0xc400c, SPECIAL },	  { 0x100000, 0x1000fc, CONSTANT },
+	{ 0x101008, 0x101008, CONSTANT }, { 0x120010, 0x120010, CONSTANT },
+	{ 0x138124, 0x138124, SPECIAL },  { 0x145998, 0x145998, CONSTANT },
 };
 
 static const u32 bases[] = { GHYVI_RENDER_BASE, GHYVI_BLITTER_BASE, GHYVI_VIDEO_BASE,
@@ -67,7 +67,7 @@ static enum kind kind_of(u32 offset)
 	return STORAGE;
 }
 
-static void every_register_takes_what_its_kind_takes(void **state)
+static void every_register_stores_the_bits_of_its_kind(void **state)
 {
 	static const u32 values[] = { 0xffff5a5a, 0x00f0ffff, 0x12345678, 0 };
 	u32 offset, before, expected, value;
@@ -171,7 +171,7 @@ static void gen8_is_powered_on(void **state)
 	assert_powered_on(false);
 }
 
-static void pages_of_status_are_whole(void **state)
+static void status_pages_are_whole_pages(void **state)
 {
 	unsigned int i;
 
@@ -188,7 +188,7 @@ static void pages_of_status_are_whole(void **state)
 }
 
 /* Each engine's bit resets it, and no other. */
-static void a_reset_is_of_the_engines_it_names(void **state)
+static void a_reset_affects_only_the_engines_it_names(void **state)
 {
 	static const u32 bits[] = { GEN6_GRDOM_RENDER, GEN6_GRDOM_BLT, GEN6_GRDOM_MEDIA,
 				    GEN6_GRDOM_VECS };
@@ -217,7 +217,7 @@ static void a_reset_is_of_the_engines_it_names(void **state)
 	assert_int_equal(gtt.forgets_all, 1);
 }
 
-/* The pointer that hardware writes is not the guest's, but for the reset value. */
+/* The guest cannot write the pointer of the hardware, except the reset value. */
 static void the_csb_pointer_can_be_moved_to_what_exists(void **state)
 {
 	u32 reg = guest.base + RING_CSB_POINTER, i;
@@ -286,8 +286,8 @@ static void a_masked_error_does_not_interrupt(void **state)
 	assert_int_equal(rd(guest.base + RING_ESR), 0);
 }
 
-/* A job has all that its context says. */
-static void a_job_is_what_the_image_says(void **state)
+/* A job has all values of its context image. */
+static void a_job_has_the_ring_and_registers_of_its_image(void **state)
 {
 	static const struct {
 		u32 control;
@@ -368,18 +368,18 @@ static void rings_of_any_size_are_loaded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(every_register_takes_what_its_kind_takes,
+		cmocka_unit_test_setup_teardown(every_register_stores_the_bits_of_its_kind,
 						setup_gen9, teardown),
 		cmocka_unit_test_setup_teardown(gen9_is_powered_on_and_reset_alike, setup_gen9,
 						teardown),
 		cmocka_unit_test_setup_teardown(gen8_is_powered_on, setup_gen8, teardown),
-		cmocka_unit_test_setup_teardown(pages_of_status_are_whole, setup_gen9, teardown),
-		cmocka_unit_test_setup_teardown(a_reset_is_of_the_engines_it_names, setup_gen9,
-						teardown),
+		cmocka_unit_test_setup_teardown(status_pages_are_whole_pages, setup_gen9, teardown),
+		cmocka_unit_test_setup_teardown(a_reset_affects_only_the_engines_it_names,
+						setup_gen9, teardown),
 		RCS(the_csb_pointer_can_be_moved_to_what_exists),
 		RCS(events_are_in_the_registers_and_in_the_status_page),
 		RCS(a_masked_error_does_not_interrupt),
-		RCS(a_job_is_what_the_image_says),
+		RCS(a_job_has_the_ring_and_registers_of_its_image),
 		RCS(rings_of_any_size_are_loaded),
 	};
 

@@ -8,7 +8,7 @@
 #define BANK(n, reg) (GEN8_GT_ISR0 + (n)*GEN8_IRQ_BANK_SIZE + (reg))
 #define EVENT 0x100u
 
-/* As a guest stores: memory first, and the host hears of it if the page is protected. */
+/* A store by the guest: memory changes first, and the store traps if the page is protected. */
 static void store(u32 offset, u64 value, unsigned int bytes)
 {
 	memcpy((u8 *)ghyvi_vgpu_mirror(vgpu) + offset - GHYVI_MIRROR_OFFSET, &value, bytes);
@@ -40,7 +40,7 @@ static void unmask(void)
 	store(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL, 4);
 }
 
-static void test_it_is_protected_where_bar_0_is(void **state)
+static void test_the_mirror_is_protected_at_the_address_of_bar_0(void **state)
 {
 	assert_true(host_page.protected);
 	assert_true(host_page.gfn == (BAR0 + GHYVI_MIRROR_OFFSET) >> GHYVI_PAGE_SHIFT);
@@ -56,7 +56,7 @@ static void test_it_is_protected_where_bar_0_is(void **state)
 }
 
 /* Before the page is protected only bits that a store of themselves clears are hidden. */
-static void test_before_protection_all_but_events_is_shown(void **state)
+static void test_the_mirror_shows_all_but_events_before_protection(void **state)
 {
 	unsigned int i;
 
@@ -108,7 +108,7 @@ static void test_an_interrupt_as_i915_handles_it(void **state)
 	assert_int_equal(rd(GEN8_MASTER_IRQ), GEN8_MASTER_IRQ_CONTROL | BIT(0));
 }
 
-static void test_what_a_register_does_not_take_is_not_shown(void **state)
+static void test_the_mirror_does_not_show_bits_that_a_register_drops(void **state)
 {
 	unmask();
 	store(BANK(0, IRQ_ISR), ~0u, 4);
@@ -132,7 +132,7 @@ static void test_stores_of_any_length(void **state)
 	assert_int_equal(gtt.traps, 0);
 }
 
-static void test_stores_before_protection_are_caught_up_with(void **state)
+static void test_stores_before_protection_are_replayed(void **state)
 {
 	ghyvi_vgpu_set_bar0(vgpu, BAR0);
 	unmask(); /* its trapped write comes first, and nothing is stored before it */
@@ -151,7 +151,7 @@ static void test_stores_before_protection_are_caught_up_with(void **state)
 	assert_int_equal(rd(BANK(0, IRQ_IIR)), 0);
 }
 
-static void test_protection_that_is_lost_comes_back(void **state)
+static void test_lost_protection_is_restored(void **state)
 {
 	u64 gfn = host_page.gfn;
 
@@ -167,7 +167,9 @@ static void test_protection_that_is_lost_comes_back(void **state)
 	assert_int_equal(rd(0x44f00), 5);
 }
 
-/* The slot of the page goes away and comes back: the page is the same, its protection is gone. */
+/*
+ * The memslot of the page is removed and added again: the page is the same, its protection is lost.
+ */
 static void flap(void)
 {
 	host_page.protected = false;
@@ -175,7 +177,7 @@ static void flap(void)
 	ghyvi_vgpu_protection_lost(vgpu, host_page.gfn, 1);
 }
 
-static void test_a_write_one_to_clear_after_a_slot_flap_is_caught_up_with(void **state)
+static void test_a_write_one_to_clear_during_a_slot_flap_is_replayed(void **state)
 {
 	unmask();
 	raise_event();
@@ -197,7 +199,7 @@ static void test_an_interrupt_missed_during_a_slot_flap_is_sent_again(void **sta
 	flap();
 	raise_event();
 	assert_int_equal(atomic_read(&interrupts), 1);
-	/* The handler finds nothing, and its stores cancel each other. */
+	/* The handler finds no interrupt, and its stores cancel each other. */
 	store(GEN8_MASTER_IRQ, 0, 4);
 	assert_int_equal(shown(GEN8_MASTER_IRQ) | shown(BANK(0, IRQ_IIR)), 0);
 	store(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL, 4);
@@ -224,6 +226,17 @@ static void test_a_protection_that_was_lost_is_not_dropped_again(void **state)
 	assert_int_equal(host_page.users, 0);
 }
 
+/* A store of an event's bit right after the end of the protection must leave a difference. */
+static void test_events_are_hidden_when_the_page_moves(void **state)
+{
+	unmask();
+	raise_event();
+	assert_int_equal(shown(BANK(0, IRQ_IIR)), EVENT);
+	ghyvi_vgpu_set_bar0(vgpu, BAR0_ELSEWHERE);
+	assert_int_equal(shown(BANK(0, IRQ_IIR)), 0);
+	assert_int_equal(shown(GEN8_MASTER_IRQ), GEN8_MASTER_IRQ_CONTROL);
+}
+
 static void test_without_a_mapping_accesses_are_trapped(void **state)
 {
 	host_page.refuse = true;
@@ -234,7 +247,7 @@ static void test_without_a_mapping_accesses_are_trapped(void **state)
 	ghyvi_vgpu_set_bar0(vgpu, GHYVI_BAR_UNMAPPED);
 }
 
-static void test_failsafe_shows_no_interrupt(void **state)
+static void test_the_mirror_shows_no_interrupt_in_failsafe_state(void **state)
 {
 	unsigned int i;
 
@@ -264,7 +277,7 @@ static void test_failsafe_shows_no_interrupt(void **state)
 	assert_int_equal(rd(BANK(0, IRQ_IMR)), ~0u);
 }
 
-static void test_a_table_page_goes_to_the_mm(void **state)
+static void test_a_store_to_the_ggtt_reaches_the_gtt(void **state)
 {
 	u64 value = 1;
 
@@ -276,21 +289,23 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup_mapped, teardown)
-		TEST(test_it_is_protected_where_bar_0_is),
+		TEST(test_the_mirror_is_protected_at_the_address_of_bar_0),
 		TEST(test_an_interrupt_as_i915_handles_it),
-		cmocka_unit_test_setup_teardown(test_before_protection_all_but_events_is_shown,
-						setup_gen9, teardown),
-		TEST(test_what_a_register_does_not_take_is_not_shown),
+		cmocka_unit_test_setup_teardown(
+			test_the_mirror_shows_all_but_events_before_protection, setup_gen9,
+			teardown),
+		TEST(test_the_mirror_does_not_show_bits_that_a_register_drops),
 		TEST(test_stores_of_any_length),
-		TEST(test_stores_before_protection_are_caught_up_with),
-		TEST(test_protection_that_is_lost_comes_back),
-		TEST(test_a_write_one_to_clear_after_a_slot_flap_is_caught_up_with),
+		TEST(test_stores_before_protection_are_replayed),
+		TEST(test_lost_protection_is_restored),
+		TEST(test_a_write_one_to_clear_during_a_slot_flap_is_replayed),
 		TEST(test_an_interrupt_missed_during_a_slot_flap_is_sent_again),
 		TEST(test_a_protection_that_was_lost_is_not_dropped_again),
+		TEST(test_events_are_hidden_when_the_page_moves),
 		cmocka_unit_test_setup_teardown(test_without_a_mapping_accesses_are_trapped,
 						setup_gen9, teardown),
-		TEST(test_failsafe_shows_no_interrupt),
-		TEST(test_a_table_page_goes_to_the_mm),
+		TEST(test_the_mirror_shows_no_interrupt_in_failsafe_state),
+		TEST(test_a_store_to_the_ggtt_reaches_the_gtt),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every allocation of a vGPU, its auditor and its scheduler fails once: allocation n, for every n
- * until none is left to fail. Creation fails with -ENOMEM and leaves nothing (ASan); a submission
- * ends in an engine error that a reset mends, and that is not held against the guest.
+ * Each allocation of a vGPU, its auditor and its scheduler fails once, one per run. Creation fails
+ * with -ENOMEM and leaves nothing (ASan); a submission ends in an engine error that a reset mends,
+ * and that is not held against the guest.
  */
 #include <dirent.h>
 #include "vgpu_guest.h"
@@ -45,11 +45,11 @@ static void test_scheduler_creation_without_memory_leaves_nothing(void **state)
 	unsigned long n;
 
 	/* TSan has a thread of its own from the first one on. */
-	ghyvi_sched_destroy(ghyvi_sched_create(&fake_pgpu_ops, NULL));
+	ghyvi_sched_destroy(ghyvi_sched_create(&fake_pgpu));
 	before = threads();
 	for (n = 1;; n++) {
 		shim_fail_allocs(n, 1);
-		made = ghyvi_sched_create(&fake_pgpu_ops, NULL);
+		made = ghyvi_sched_create(&fake_pgpu);
 		if (!shim_failed_allocs())
 			break;
 		assert_int_equal(PTR_ERR(made), -ENOMEM);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What another CPU of the guest sees, and in which order: each write to guest memory and each
- * interrupt leaves a letter in a record. The interrupt handler looks at memory when it is called,
- * not when the test has time.
+ * The order in which another vCPU sees writes: each write to guest memory and each interrupt adds a
+ * letter to a record. The interrupt handler looks at memory when it is called, not when the test
+ * has time.
  */
 #include "vgpu_guest.h"
 
@@ -107,7 +107,7 @@ static void a_completion_comes_after_the_saved_image(void **state)
 	stop_watching();
 }
 
-static void a_lite_restore_that_is_too_late_saves_and_says_nothing_more(void **state)
+static void a_late_lite_restore_saves_the_image_and_reports_no_event(void **state)
 {
 	move_tail(0);
 	submit(0, -1);
@@ -154,7 +154,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RCS(a_promotion_is_entry_then_pointer_then_interrupt),
 		RCS(a_completion_comes_after_the_saved_image),
-		RCS(a_lite_restore_that_is_too_late_saves_and_says_nothing_more),
+		RCS(a_late_lite_restore_saves_the_image_and_reports_no_event),
 		RCS(an_error_interrupt_finds_its_cause),
 		RCS(a_lost_event_still_interrupts),
 	};

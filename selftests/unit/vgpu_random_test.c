@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whatever the order of things: the guest's books balance, and nothing the guest writes does harm.
+ * Random orders of operations: the guest's bookkeeping stays consistent, and no store of the guest
+ * does harm.
  */
 #include "vgpu_moves.h"
 
-/* Everything that was submitted ran. */
+/* Assert that all submissions ran. */
 static void expect_all_done(void)
 {
 	int c;
@@ -17,8 +18,8 @@ static void expect_all_done(void)
 }
 
 /*
- * What i915 may do next: go on with the context it believes first, or with others when that is
- * through.
+ * The next submission of i915: the context that it believes to be first, or others after that has
+ * completed.
  */
 static void random_submit(void)
 {
@@ -115,32 +116,6 @@ static void *engine_thread(void *unused)
 	return NULL;
 }
 
-static u32 consume_concurrently(void)
-{
-	/* the register's mirror may already be ahead of memory */
-	u32 write = peek(HWSP(guest.id) + HWSP_CSB_WRITE);
-	u32 status;
-
-	if (guest.csb_read == write)
-		return 0;
-	guest.csb_read = (guest.csb_read + 1) % GEN8_CSB_ENTRIES;
-	status = peek(HWSP(guest.id) + HWSP_CSB + 8 * guest.csb_read);
-	assert_int_not_equal(status, ~0u);
-	poke(HWSP(guest.id) + HWSP_CSB + 8 * guest.csb_read, ~0u);
-	if (status & 3) {
-		assert_true(guest.has_pending);
-		memcpy(guest.active, guest.pending, sizeof(guest.active));
-		guest.has_pending = false;
-		guest.promotes++;
-	} else {
-		assert_true(guest.active[0] >= 0);
-		guest.active[0] = guest.active[1];
-		guest.active[1] = -1;
-		guest.completes++;
-	}
-	return status;
-}
-
 static void test_books_balance_with_an_engine_thread(void **state)
 {
 	pthread_t thread;
@@ -169,7 +144,7 @@ static void test_books_balance_with_an_engine_thread(void **state)
 	expect_all_done();
 }
 
-static u32 rnd(u32 n)
+u32 rnd(u32 n)
 {
 	return ((u32)rand() << 16 ^ (u32)rand()) % n;
 }

@@ -75,7 +75,7 @@ static void test_pvinfo_announces_a_mappable_window(void **state)
 	vgpu = mine;
 }
 
-static void test_notifications_reach_the_mm(void **state)
+static void test_notifications_reach_the_gtt(void **state)
 {
 	wr(PVINFO_PDP0_LO, 0x12345000);
 	wr(PVINFO_PDP0_LO + 4, 0x1);
@@ -361,7 +361,7 @@ int main(void)
 		GEN9(test_unknown_registers_are_storage_that_reads_zero),
 		GEN9(test_pvinfo_announces_the_partition),
 		GEN9(test_pvinfo_announces_a_mappable_window),
-		GEN9(test_notifications_reach_the_mm),
+		GEN9(test_notifications_reach_the_gtt),
 		GEN9(test_gen9_fuses),
 		GEN8(test_gen8_fuses),
 		GEN9(test_masked_registers_change_only_masked_bits),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What each way of resetting a vGPU keeps and clears, and what the guest's driver sees of it. */
+/* The state that each kind of reset keeps and clears, and what the guest's driver sees. */
 #include "vgpu_guest.h"
 
 #define ENTRY 0x12345003ull
@@ -75,7 +75,7 @@ static void answer_error(u32 source)
 	assert_int_equal(rd(guest.base + RING_EIR), RING_ERROR_INSTRUCTION);
 	wr(guest.base + RING_EIR, ~0u);
 	wr(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL);
-	/* Whose fault it is. */
+	/* The engine with the error. */
 	assert_int_equal(rd(guest.base + RING_EXECLIST_STATUS_HI),
 			 upper_32_bits(descriptor(guest.active[0])));
 	guest_reset();
@@ -149,7 +149,7 @@ static void after_a_restart_a_busy_engine_asks_to_be_reset(void **state)
 	assert_int_equal(atomic64_read(&stats.engine_errors), 0);
 }
 
-static void a_restart_takes_a_context_that_waits_too(void **state)
+static void a_restart_cancels_a_waiting_context_too(void **state)
 {
 	run(0);
 	move_tail(1);
@@ -172,7 +172,7 @@ static void a_restart_asks_again_where_an_error_was_missed(void **state)
 }
 
 /* i915 does not unmask errors again of an engine that it does not use. */
-static void a_restart_leaves_idle_engines_alone(void **state)
+static void a_restart_does_not_touch_idle_engines(void **state)
 {
 	int before = atomic_read(&interrupts);
 
@@ -203,7 +203,7 @@ static void a_submission_during_a_restart_waits_for_its_end(void **state)
 	assert_int_equal(consume(), GEN8_CTX_STATUS_COMPLETE | GEN8_CTX_STATUS_ACTIVE_IDLE);
 }
 
-/* The guest's driver is faster: its own reset ends what the restart would have reported. */
+/* The guest's driver resets the engine first, so the restart has nothing to report. */
 static void a_guest_may_reset_the_engine_during_a_restart(void **state)
 {
 	run(0);
@@ -264,7 +264,7 @@ static void a_restart_repeats_an_interrupt_that_failsafe_state_swallowed(void **
 	assert_true(atomic_read(&interrupts) > before);
 }
 
-/* A BAR that the guest moves meanwhile is found where it was put last. */
+/* A BAR that the guest moved meanwhile has its last address. */
 static void a_bar_moved_in_failsafe_state_is_found(void **state)
 {
 	drive_into_failsafe();
@@ -297,9 +297,9 @@ int main(void)
 		LOADED(a_device_reset_keeps_nothing),
 		LOADED(a_restart_keeps_what_a_driver_writes_only_once),
 		LOADED(after_a_restart_a_busy_engine_asks_to_be_reset),
-		LOADED(a_restart_takes_a_context_that_waits_too),
+		LOADED(a_restart_cancels_a_waiting_context_too),
 		LOADED(a_restart_asks_again_where_an_error_was_missed),
-		LOADED(a_restart_leaves_idle_engines_alone),
+		LOADED(a_restart_does_not_touch_idle_engines),
 		LOADED(a_submission_during_a_restart_waits_for_its_end),
 		LOADED(a_guest_may_reset_the_engine_during_a_restart),
 		LOADED(a_restart_lifts_failsafe_state_and_keeps_the_rest),

@@ -12,19 +12,22 @@
 #define BUSY_NS 100000
 
 struct bench {
+	struct ghyvi_pgpu_device pgpu;
 	struct ghyvi_sched *sched;
 	u64 now, timer;
 	struct ghyvi_job *running; /* NULL: the engine idles until @timer */
 };
 
-static int bench_run(void *pgpu, struct ghyvi_job *job)
+static int bench_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 {
-	job->begun_ns = ((struct bench *)pgpu)->now ?: 1; /* 0: not begun */
-	((struct bench *)pgpu)->running = job;
+	struct bench *bench = container_of(pgpu, struct bench, pgpu);
+
+	job->begun_ns = bench->now ?: 1; /* 0: not begun */
+	bench->running = job;
 	return 0;
 }
 
-static void bench_preempt(void *pgpu, struct ghyvi_job *job)
+static void bench_preempt(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 {
 }
 
@@ -82,11 +85,11 @@ double sim_decision_ns(const char *policy, unsigned int vgpus)
 {
 	struct ghyvi_workload *workloads = calloc(vgpus, sizeof(*workloads));
 	u32 context[GHYVI_CTX_DWORDS];
-	struct bench bench = { 0 };
+	struct bench bench = { .pgpu.ops = &bench_ops };
 	u64 best = U64_MAX;
 	unsigned int i;
 
-	bench.sched = ghyvi_sched_create_on(&bench_ops, &bench, &bench_clock, &bench);
+	bench.sched = ghyvi_sched_create_on(&bench.pgpu, &bench_clock, &bench);
 	ghyvi_sched_set_policy(bench.sched, policy);
 	for (i = 0; i < vgpus; i++) {
 		workloads[i].owner = ghyvi_sched_entity_create(bench.sched, NULL, NULL);

@@ -22,6 +22,7 @@ struct request {
 };
 
 struct simulation {
+	struct ghyvi_pgpu_device pgpu;
 	const struct sim_setup *setup;
 	struct sim_result *result;
 	struct ghyvi_sched *sched;
@@ -186,9 +187,9 @@ static void complete(struct ghyvi_workload *base, enum ghyvi_job_status status)
 	think(r);
 }
 
-static int engine_run(void *pgpu, struct ghyvi_job *job)
+static int engine_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 {
-	struct simulation *sim = pgpu;
+	struct simulation *sim = container_of(pgpu, struct simulation, pgpu);
 	struct request *r = container_of(job, struct request, base.job);
 	const struct sim_vgpu *v = &sim->setup->vgpu[r->vgpu];
 
@@ -210,9 +211,9 @@ static int engine_run(void *pgpu, struct ghyvi_job *job)
 	return 0;
 }
 
-static void engine_preempt(void *pgpu, struct ghyvi_job *job)
+static void engine_preempt(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 {
-	struct simulation *sim = pgpu;
+	struct simulation *sim = container_of(pgpu, struct simulation, pgpu);
 	struct request *r = container_of(job, struct request, base.job);
 	u64 worked_ns, at;
 
@@ -227,9 +228,9 @@ static void engine_preempt(void *pgpu, struct ghyvi_job *job)
 	}
 }
 
-static void engine_cancel(void *pgpu, struct ghyvi_job *job)
+static void engine_cancel(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 {
-	struct simulation *sim = pgpu;
+	struct simulation *sim = container_of(pgpu, struct simulation, pgpu);
 
 	if (job != sim->running)
 		return;
@@ -498,7 +499,8 @@ int sim_run(const struct sim_setup *setup, struct sim_result *result)
 		sim->nr_requests += setup->vgpu[i].depth;
 	sim->requests = calloc(sim->nr_requests, sizeof(*sim->requests));
 	sim->heap = calloc(sim->nr_requests, sizeof(struct request *));
-	sim->sched = ghyvi_sched_create_on(&engine_ops, sim, &virtual_clock, sim);
+	sim->pgpu.ops = &engine_ops;
+	sim->sched = ghyvi_sched_create_on(&sim->pgpu, &virtual_clock, sim);
 	err = setup_sched(sim);
 	if (!err) {
 		run_events(sim);

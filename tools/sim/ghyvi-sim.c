@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "generator.h"
+#include "rhythms.h"
 #include "simulate.h"
 
 #define POLICIES_MAX 32
@@ -16,6 +17,9 @@
 enum {
 	OPT_TRACE = 0x100,
 	OPT_GMEDIA,
+	OPT_RHYTHM,
+	OPT_LIST_RHYTHMS,
+	OPT_SEED,
 	OPT_CASE,
 	OPT_FRAMES,
 	OPT_ENTRY_BYTES,
@@ -23,6 +27,7 @@ enum {
 	OPT_TRAP_NS,
 	OPT_SCAN_NS,
 	OPT_PROTECT_NS,
+	OPT_COSTS,
 	OPT_STATIC_PAGES,
 	OPT_STATIC_PROFILE,
 	OPT_OOS_THRESHOLD,
@@ -31,7 +36,9 @@ enum {
 };
 
 struct arguments {
-	const char *trace, *gmedia, *write_trace, *policy;
+	const char *trace, *gmedia, *write_trace, *policy, *costs;
+	const struct rhythm_family *rhythm;
+	uint32_t seed;
 	bool normal, json, profile_given;
 	enum sim_profile profile;
 	unsigned int frames, entry_bytes;
@@ -42,7 +49,10 @@ static const struct argp_option options[] = {
 	{ 0, 0, 0, 0, "Input, one of:", 1 },
 	{ "trace", OPT_TRACE, "FILE", 0, "a recorded trace (Documentation/trace-format.md)", 1 },
 	{ "gmedia", OPT_GMEDIA, "480p|720p|1080p", 0, "the generator with this resolution", 1 },
+	{ "rhythm", OPT_RHYTHM, "NAME", 0, "a generated rhythm", 1 },
+	{ "list-rhythms", OPT_LIST_RHYTHMS, 0, 0, "list the rhythms, and stop", 1 },
 	{ 0, 0, 0, 0, "Generator:", 2 },
+	{ "seed", OPT_SEED, "N", 0, "of the rhythm's random numbers, default 1", 2 },
 	{ "case", OPT_CASE, "heavy|normal", 0, "default heavy", 2 },
 	{ "frames", OPT_FRAMES, "N", 0, "default: about 627,000 stores; normal case 1000 frames",
 	  2 },
@@ -50,10 +60,12 @@ static const struct argp_option options[] = {
 	{ "write-trace", OPT_WRITE_TRACE, "FILE", 0,
 	  "write the generated trace, or that of --trace, in the newest version, and stop", 2 },
 	{ 0, 0, 0, 0, "Policies:", 3 },
-	{ "policy", OPT_POLICY, "NAME|all", 0, "default all", 3 },
+	{ "policy", OPT_POLICY, "NAME[,NAME...]|all", 0, "default all", 3 },
 	{ "trap-ns", OPT_TRAP_NS, "NS", 0, "cost of a trapped store", 3 },
 	{ "scan-ns", OPT_SCAN_NS, "NS", 0, "cost of comparing a page", 3 },
 	{ "protect-ns", OPT_PROTECT_NS, "NS", 0, "cost of protecting a page", 3 },
+	{ "costs", OPT_COSTS, "T/S/P[,...]", 0,
+	  "combinations of the three costs, each simulated; prints one line of JSON for each", 3 },
 	{ "static-pages", OPT_STATIC_PAGES, "N", 0, "relaxed pages of static", 3 },
 	{ "static-profile", OPT_STATIC_PROFILE, "pages|band", 0,
 	  "the hottest pages, or the hottest consecutive pages (default for --gmedia)", 3 },
@@ -72,12 +84,82 @@ static unsigned int number(struct argp_state *state, const char *text, unsigned 
 	errno = 0;
 	value = strtoull(text, &end, 10);
 	if (errno || end == text || *end || *text == '-' || value < min || value > max)
-		argp_error(state, "%s: not a number from %u to %u", text, min, max);
+		argp_error(state, "\"%s\" is not a number in %u..%u", text, min, max);
 	return value;
 }
 
-static error_t parse(int key, char *text, struct argp_state *state)
+static void complain_policy(struct argp_state *state, const char *text)
 {
+	char names[256] = "all";
+	size_t at = strlen(names);
+	unsigned int i;
+
+	for (i = 0; i < ghyvi_shadow_policy_count && at < sizeof(names); i++)
+		if (!ghyvi_shadow_policies[i]->nested)
+			at += snprintf(names + at, sizeof(names) - at, " %s",
+				       ghyvi_shadow_policies[i]->name);
+	argp_error(state, "\"%s\" is not one of: %s", text, names);
+}
+
+static void list_rhythms(const struct rhythm_family *family)
+{
+	for (; family->name; family++)
+		printf("%s\t%s\t%s\n", family->name, family->judging ? "judging" : "tuning",
+		       family->program);
+}
+
+/*
+ * Reads one combination T/S/P of *@text, and sets *@text to the next one, or NULL after the last.
+ * Returns false, without a change of *@text, if it is none.
+ */
+static bool next_costs(const char **text, struct ghyvi_shadow_tuning *tuning)
+{
+	unsigned int costs[3], used = 0;
+
+	if (sscanf(*text, "%9u/%9u/%9u%n", &costs[0], &costs[1], &costs[2], &used) != 3 || !used ||
+	    ((*text)[used] && (*text)[used] != ','))
+		return false;
+	tuning->trap_ns = costs[0];
+	tuning->scan_ns = costs[1];
+	tuning->protect_ns = costs[2];
+	*text = (*text)[used] ? *text + used + 1 : NULL;
+	return true;
+}
+
+/* Whether the list @names, separated by commas, contains @name. */
+static bool listed(const char *names, const char *name)
+{
+	size_t length;
+
+	if (!strcmp(names, "all"))
+		return true;
+	for (; *names; names += length + (names[length] == ',')) {
+		length = strcspn(names, ",");
+		if (length == strlen(name) && !strncmp(names, name, length))
+			return true;
+	}
+	return false;
+}
+
+static void check_policies(struct argp_state *state, const char *names)
+{
+	char name[32];
+	size_t length;
+
+	if (!strcmp(names, "all"))
+		return;
+	do {
+		length = strcspn(names, ",");
+		snprintf(name, sizeof(name), "%.*s", (int)length, names);
+		if (!ghyvi_shadow_policy_find(name) || ghyvi_shadow_policy_find(name)->nested)
+			complain_policy(state, name);
+		names += length;
+	} while (*names++);
+}
+
+static error_t parse(int key, char *given, struct argp_state *state)
+{
+	const char *text = given;
 	struct arguments *a = state->input;
 
 	switch (key) {
@@ -86,13 +168,13 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPT_GMEDIA:
 		if (!generator_default_frames(text, true))
-			argp_error(state, "%s: no such resolution", text);
+			argp_error(state, "\"%s\" is not one of: 480p 720p 1080p", text);
 		a->gmedia = text;
 		return 0;
 	case OPT_CASE:
 		a->normal = !strcmp(text, "normal");
 		if (!a->normal && strcmp(text, "heavy"))
-			argp_error(state, "%s: no such case", text);
+			argp_error(state, "\"%s\" is not one of: heavy normal", text);
 		return 0;
 	case OPT_FRAMES:
 		a->frames = number(state, text, 1, 10000000);
@@ -100,15 +182,32 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case OPT_ENTRY_BYTES:
 		a->entry_bytes = number(state, text, 4, 8);
 		if (a->entry_bytes % 4)
-			argp_error(state, "entries have 4 or 8 bytes");
+			argp_error(state, "\"%s\" is not one of: 4 8", text);
 		return 0;
 	case OPT_WRITE_TRACE:
 		a->write_trace = text;
 		return 0;
+	case OPT_RHYTHM:
+		a->rhythm = rhythm_find(text);
+		if (!a->rhythm)
+			argp_error(state, "%s: no such rhythm", text);
+		return 0;
+	case OPT_LIST_RHYTHMS:
+		list_rhythms(rhythm_tuning);
+		list_rhythms(rhythm_judging);
+		exit(0);
+	case OPT_SEED:
+		a->seed = number(state, text, 0, UINT_MAX);
+		return 0;
+	case OPT_COSTS:
+		a->costs = text;
+		while (text && next_costs(&text, &a->tuning))
+			;
+		if (text)
+			argp_error(state, "%s: not costs in ns, T/S/P", text);
+		return 0;
 	case OPT_POLICY:
-		if (strcmp(text, "all") &&
-		    (!ghyvi_shadow_policy_find(text) || ghyvi_shadow_policy_find(text)->nested))
-			argp_error(state, "%s: no such policy here", text);
+		check_policies(state, text);
 		a->policy = text;
 		return 0;
 	case OPT_TRAP_NS:
@@ -126,7 +225,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case OPT_STATIC_PROFILE:
 		a->profile = !strcmp(text, "band") ? SIM_PROFILE_BAND : SIM_PROFILE_PAGES;
 		if (a->profile == SIM_PROFILE_PAGES && strcmp(text, "pages"))
-			argp_error(state, "%s: no such profile", text);
+			argp_error(state, "\"%s\" is not one of: pages band", text);
 		a->profile_given = true;
 		return 0;
 	case OPT_OOS_THRESHOLD:
@@ -136,8 +235,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		a->json = true;
 		return 0;
 	case ARGP_KEY_END:
-		if (!a->trace == !a->gmedia)
-			argp_error(state, "give one of --trace and --gmedia");
+		if (!!a->trace + !!a->gmedia + !!a->rhythm != 1)
+			argp_error(state, "give one of --trace, --gmedia and --rhythm");
 		if (!a->profile_given)
 			a->profile = a->gmedia ? SIM_PROFILE_BAND : SIM_PROFILE_PAGES;
 		return 0;
@@ -161,7 +260,7 @@ static json_t *json_cost_ratio(uint64_t cost, uint64_t optimum)
 
 static json_t *policy_json(const struct sim_result *r, const struct sim_policy_counts *c)
 {
-	return json_pack("{s:I,s:f,s:I,s:I,s:f,s:I,s:I,s:I,s:f,s:I,s:I,s:I,s:o,s:o}", "traps",
+	return json_pack("{s:I,s:f,s:I,s:I,s:f,s:I,s:I,s:I,s:f,s:I,s:I,s:I,s:o,s:o,s:o}", "traps",
 			 (json_int_t)c->traps, "traps_per_write", ratio(c->traps, r->trace.stores),
 			 "table_writes", (json_int_t)r->trace.stores, "pages_scanned",
 			 (json_int_t)c->pages_scanned, "pages_scanned_per_submission",
@@ -173,7 +272,8 @@ static json_t *policy_json(const struct sim_result *r, const struct sim_policy_c
 			 (json_int_t)c->protects, "submissions", (json_int_t)r->trace.submissions,
 			 "cost_ns", (json_int_t)c->cost_ns, "ratio",
 			 json_cost_ratio(c->cost_ns, r->optimum_ns), "ratio_trap",
-			 json_cost_ratio(c->cost_ns, r->optimum_trap_ns));
+			 json_cost_ratio(c->cost_ns, r->optimum_trap_ns), "ratio_started",
+			 json_cost_ratio(c->cost_ns, r->optimum_started_ns));
 }
 
 static int print_json(const struct arguments *a, const struct trace_source *source,
@@ -186,28 +286,31 @@ static int print_json(const struct arguments *a, const struct trace_source *sour
 
 	for (i = 0; i < count; i++)
 		json_object_set_new(list, policies[i]->name, policy_json(r, &r->policies[i]));
-	top = json_pack(
-		"{s:{s:s?,s:s?,s:s?,s:i,s:i,s:I,s:I,s:I,s:I,s:I,s:I},s:{s:i,s:i,s:i,s:i,s:i},"
-		"s:{s:I,s:I},s:o}",
-		"trace", "file", a->trace, "gmedia", a->gmedia, "case",
-		!a->gmedia ? NULL :
-		a->normal  ? "normal" :
-			     "heavy",
-		"entry_bytes", (int)source->entry_bytes, "table_pages", (int)source->table_pages,
-		"table_writes", (json_int_t)r->trace.stores, "submissions",
-		(json_int_t)r->trace.submissions, "page_submission_pairs",
-		(json_int_t)r->trace.pairs, "entries_changed", (json_int_t)r->trace.entries_changed,
-		"pages_written", (json_int_t)r->trace.pages_written, "most_written",
-		(json_int_t)r->trace.most_written, "tuning", "trap_ns", (int)a->tuning.trap_ns,
-		"scan_ns", (int)a->tuning.scan_ns, "protect_ns", (int)a->tuning.protect_ns,
-		"static_pages", (int)a->tuning.static_pages, "oos_threshold",
-		(int)a->tuning.oos_threshold, "optimum", "cost_ns", (json_int_t)r->optimum_ns,
-		"cost_trap_ns", (json_int_t)r->optimum_trap_ns, "policies", list);
+	top = json_pack("{s:{s:s?,s:s?,s:s?,s:s?,s:i,s:i,s:i,s:I,s:I,s:I,s:I,s:I,s:I},"
+			"s:{s:i,s:i,s:i,s:i,s:i},s:{s:I,s:I,s:I},s:o}",
+			"trace", "file", a->trace, "gmedia", a->gmedia, "case",
+			!a->gmedia ? NULL :
+			a->normal  ? "normal" :
+				     "heavy",
+			"rhythm", a->rhythm ? a->rhythm->name : NULL, "seed", (int)a->seed,
+			"entry_bytes", (int)source->entry_bytes, "table_pages",
+			(int)source->table_pages, "table_writes", (json_int_t)r->trace.stores,
+			"submissions", (json_int_t)r->trace.submissions, "page_submission_pairs",
+			(json_int_t)r->trace.pairs, "entries_changed",
+			(json_int_t)r->trace.entries_changed, "pages_written",
+			(json_int_t)r->trace.pages_written, "most_written",
+			(json_int_t)r->trace.most_written, "tuning", "trap_ns",
+			(int)a->tuning.trap_ns, "scan_ns", (int)a->tuning.scan_ns, "protect_ns",
+			(int)a->tuning.protect_ns, "static_pages", (int)a->tuning.static_pages,
+			"oos_threshold", (int)a->tuning.oos_threshold, "optimum", "cost_ns",
+			(json_int_t)r->optimum_ns, "cost_trap_ns", (json_int_t)r->optimum_trap_ns,
+			"cost_started_ns", (json_int_t)r->optimum_started_ns, "policies", list);
 	if (!top) {
 		json_decref(list);
 		return -1;
 	}
-	err = json_dumpf(top, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(8));
+	err = json_dumpf(top, stdout,
+			 (a->costs ? JSON_COMPACT : JSON_INDENT(2)) | JSON_REAL_PRECISION(8));
 	json_decref(top);
 	putchar('\n');
 	return err;
@@ -246,7 +349,12 @@ static int print_table(const struct arguments *a, const struct ghyvi_shadow_poli
 	return 0;
 }
 
-static int run(const struct arguments *a, struct trace_source *source)
+static const char *source_name(const struct arguments *a)
+{
+	return a->trace ? a->trace : a->gmedia ? a->gmedia : a->rhythm->name;
+}
+
+static int run_once(const struct arguments *a, struct trace_source *source)
 {
 	const struct ghyvi_shadow_policy *policies[POLICIES_MAX];
 	unsigned int count = 0, i;
@@ -255,18 +363,36 @@ static int run(const struct arguments *a, struct trace_source *source)
 
 	for (i = 0; i < ghyvi_shadow_policy_count && count < POLICIES_MAX; i++)
 		if (!ghyvi_shadow_policies[i]->nested && /* has no shadow tables, so no costs */
-		    (!strcmp(a->policy, "all") ||
-		     !strcmp(a->policy, ghyvi_shadow_policies[i]->name)))
+		    listed(a->policy, ghyvi_shadow_policies[i]->name))
 			policies[count++] = ghyvi_shadow_policies[i];
 	if (simulate(source, policies, count, &a->tuning, a->profile, &result)) {
-		fprintf(stderr, "ghyvi-sim: %s: %s\n", a->trace ? a->trace : a->gmedia,
-			source->message);
+		fprintf(stderr, "ghyvi-sim: %s: %s\n", source_name(a), source->message);
 		return 1;
 	}
 	err = a->json ? print_json(a, source, policies, count, &result) :
 			print_table(a, policies, count, &result);
 	sim_result_free(&result);
 	return !!err;
+}
+
+static int run(const struct arguments *a, struct trace_source *source)
+{
+	struct arguments one = *a;
+	const char *costs = a->costs;
+	int err = 0;
+
+	if (!costs)
+		return run_once(a, source);
+	one.json = true;
+	while (!err && costs) {
+		next_costs(&costs, &one.tuning);
+		err = run_once(&one, source);
+		if (!err && costs && source->rewind(source)) {
+			fprintf(stderr, "ghyvi-sim: %s: %s\n", source_name(a), source->message);
+			err = 1;
+		}
+	}
+	return err;
 }
 
 static int write_trace(struct trace_source *source, const char *name, const char *path)
@@ -339,6 +465,21 @@ static int run_gmedia(const struct arguments *a)
 	return err;
 }
 
+static int run_rhythm(const struct arguments *a)
+{
+	struct rhythm rhythm;
+	int err;
+
+	if (rhythm_init(&rhythm, a->rhythm, a->seed)) {
+		fprintf(stderr, "ghyvi-sim: out of memory\n");
+		return 1;
+	}
+	err = a->write_trace ? write_trace(&rhythm.source, a->rhythm->name, a->write_trace) :
+			       run(a, &rhythm.source);
+	rhythm_free(&rhythm);
+	return err;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct argp argp = {
@@ -351,9 +492,12 @@ int main(int argc, char **argv)
 	struct arguments a = {
 		.policy = "all",
 		.entry_bytes = 4,
+		.seed = 1,
 		.tuning = GHYVI_SHADOW_TUNING_DEFAULT,
 	};
 
 	argp_parse(&argp, argc, argv, 0, NULL, &a);
+	if (a.rhythm)
+		return run_rhythm(&a);
 	return a.trace ? run_trace(&a) : run_gmedia(&a);
 }

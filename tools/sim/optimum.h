@@ -4,7 +4,7 @@
  *
  * A protected page costs a trap for each store, and may become relaxed after it. A relaxed page
  * costs a scan at each submission that reaches it, and may become protected there. The initial
- * state is the better one.
+ * state is the better one, unless optimum_start() says otherwise.
  */
 #ifndef GHYVI_SIM_OPTIMUM_H
 #define GHYVI_SIM_OPTIMUM_H
@@ -26,6 +26,8 @@ struct optimum {
 	uint64_t protected_ns, relaxed_ns;
 	bool foresight;
 };
+
+#define OPTIMUM_NEVER_NS (1ull << 60) /* the cost of a state that the page cannot be in */
 
 /* Accounts for @count consecutive stores. */
 static inline void optimum_stores(struct optimum *o, const struct sim_costs *costs, uint64_t count)
@@ -58,6 +60,15 @@ static inline void optimum_submissions(struct optimum *o, const struct sim_costs
 static inline uint64_t optimum_cost(const struct optimum *o)
 {
 	return o->protected_ns < o->relaxed_ns ? o->protected_ns : o->relaxed_ns;
+}
+
+/* The page starts in the given state. */
+static inline void optimum_start(struct optimum *o, bool relaxed)
+{
+	uint64_t cost = optimum_cost(o);
+
+	o->protected_ns = relaxed ? OPTIMUM_NEVER_NS : cost;
+	o->relaxed_ns = relaxed ? cost : OPTIMUM_NEVER_NS;
 }
 
 /* The page is freed: when it is used again, it starts in the better state. */

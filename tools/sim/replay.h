@@ -47,7 +47,7 @@ struct guest_page {
 	u64 number;
 	u64 stores;
 	struct written written; /* since the last submission */
-	struct optimum foresight, trap_only;
+	struct optimum foresight, trap_only, started;
 	u64 submissions_seen; /* submissions of the page that the optimum has accounted for */
 	u32 root; /* the only root that reaches it, or EVERY_ROOT */
 	u32 rank;

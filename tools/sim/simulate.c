@@ -127,6 +127,7 @@ static void add_page(struct simulation *sim, u32 at, u32 root, bool linked_now)
 	page->there = true;
 	page->root = root;
 	page->submissions_seen = submissions_of(sim, at);
+	optimum_start(&page->started, linked_now);
 	for (i = 0; i < sim->run_count; i++)
 		run_new_page(sim, &sim->runs[i], at, linked_now);
 }
@@ -139,6 +140,7 @@ static void account(struct simulation *sim, u32 at)
 
 	optimum_submissions(&page->foresight, &sim->costs, count);
 	optimum_submissions(&page->trap_only, &sim->costs, count);
+	optimum_submissions(&page->started, &sim->costs, count);
 	page->submissions_seen = now;
 }
 
@@ -160,6 +162,7 @@ static int on_store(struct simulation *sim, const struct trace_record *record)
 		add_page(sim, at, EVERY_ROOT, page->freed);
 	optimum_stores(&page->foresight, &sim->costs, stores);
 	optimum_stores(&page->trap_only, &sim->costs, stores);
+	optimum_stores(&page->started, &sim->costs, stores);
 	sim->counts->stores += stores;
 	page->stores += stores;
 	if (!page->written.count)
@@ -377,6 +380,7 @@ static void sum_up(struct simulation *sim, struct sim_result *result)
 			account(sim, i);
 		result->optimum_ns += optimum_cost(&page->foresight);
 		result->optimum_trap_ns += optimum_cost(&page->trap_only);
+		result->optimum_started_ns += optimum_cost(&page->started);
 		sim->counts->pages_written += page->stores > 0;
 		if (page->stores > sim->counts->most_written)
 			sim->counts->most_written = page->stores;

@@ -35,6 +35,7 @@ struct sim_result {
 	struct sim_policy_counts *policies; /* in the order given */
 	uint64_t optimum_ns; /* with foresight */
 	uint64_t optimum_trap_ns; /* without: relaxes at traps only */
+	uint64_t optimum_started_ns; /* the same, but each page starts as under adaptive */
 };
 
 /**

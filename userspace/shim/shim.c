@@ -7,6 +7,7 @@ __thread unsigned long shim_rescheds;
 __thread void (*shim_interrupt)(void);
 bool shim_quiet;
 u64 (*shim_clock)(void);
+struct shim_vars shim_vars = { .m = PTHREAD_MUTEX_INITIALIZER, .c = PTHREAD_COND_INITIALIZER };
 
 /* Allocations @first to @last since shim_fail_allocs() fail; none while @last is 0. */
 static struct {
@@ -154,13 +155,15 @@ struct task_struct *kthread_run(int (*fn)(void *), void *data, const char *name,
  */
 int kthread_stop(struct task_struct *t)
 {
+	wait_queue_head_t *queue;
+
 	t->stop = true;
-	while (t->wake && pthread_tryjoin_np(t->thread, NULL)) {
-		wake_up_all(t->wake);
-		sched_yield();
+	while (pthread_tryjoin_np(t->thread, NULL)) {
+		queue = t->sleeps_on;
+		if (queue)
+			wake_up_all(queue);
+		usleep_range(50, 50);
 	}
-	if (!t->wake)
-		pthread_join(t->thread, NULL);
 	free(t);
 	return 0;
 }

@@ -100,6 +100,7 @@ static int shim_fence __attribute__((unused));
 	} while (0)
 #define DIV_ROUND_UP(n, d) (((n) + (d)-1) / (d))
 #define round_up(x, y) ((((x)-1) | ((typeof(x))(y)-1)) + 1)
+#define is_power_of_2(n) ((n) != 0 && ((n) & ((n)-1)) == 0)
 #define round_down(x, y) ((x) & ~((typeof(x))(y)-1))
 #define IS_ALIGNED(x, a) (((x) & ((typeof(x))(a)-1)) == 0)
 static inline void *memset64(u64 *to, u64 value, size_t count)
@@ -227,6 +228,9 @@ static inline void list_splice_tail_init(struct list_head *l, struct list_head *
 #define list_for_each_entry(p, h, m)                                 \
 	for (p = list_entry((h)->next, typeof(*p), m); &p->m != (h); \
 	     p = list_entry(p->m.next, typeof(*p), m))
+#define list_for_each_entry_reverse(p, h, m)                         \
+	for (p = list_entry((h)->prev, typeof(*p), m); &p->m != (h); \
+	     p = list_entry(p->m.prev, typeof(*p), m))
 #define list_for_each_entry_safe(p, n, h, m)                                                     \
 	for (p = list_entry((h)->next, typeof(*p), m), n = list_entry(p->m.next, typeof(*p), m); \
 	     &p->m != (h); p = n, n = list_entry(n->m.next, typeof(*n), m))
@@ -408,7 +412,6 @@ typedef struct {
 #define atomic_dec atomic64_dec
 #define atomic_inc_return(a) (atomic_fetch_add(&(a)->counter, 1) + 1)
 #define atomic_dec_return(a) (atomic_fetch_sub(&(a)->counter, 1) - 1)
-#define atomic_dec_return_release atomic_dec_return
 #define atomic_dec_and_test(a) (atomic_dec_return(a) == 0)
 #define refcount_set(r, v) atomic_store(&(r)->refs, (v))
 #define refcount_read(r) atomic_load(&(r)->refs)
@@ -454,7 +457,7 @@ struct task_struct {
 	int (*fn)(void *);
 	void *data;
 	_Atomic bool stop;
-	wait_queue_head_t *wake;
+	wait_queue_head_t *_Atomic sleeps_on; /* NULL: none */
 };
 extern __thread struct task_struct *shim_current;
 struct task_struct *kthread_run(int (*fn)(void *), void *data, const char *name, ...);
@@ -476,6 +479,9 @@ struct work_struct {
 	struct workqueue_struct *queue;
 	struct work_struct *next;
 	bool queued;
+};
+struct delayed_work { /* only a member of structs so far */
+	struct work_struct work;
 };
 #define INIT_WORK(w, f) (*(w) = (struct work_struct){ .fn = (f) })
 #define WQ_UNBOUND 0

@@ -45,7 +45,7 @@ unsigned long shim_failed_allocs(void);
  */
 bool shim_alloc_fails(gfp_t flags);
 
-/* pages: the bus address of a page is its user-space address */
+/* pages: the physical address of a page is its user-space address */
 #define PAGE_SHIFT 12
 #define PAGE_SIZE 4096UL
 #define PAGE_MASK (~(PAGE_SIZE - 1))
@@ -66,9 +66,9 @@ static inline void free_page(unsigned long p)
 	free((void *)p);
 }
 #define __get_free_page get_zeroed_page
-static inline void *phys_to_virt(u64 bus)
+static inline void *phys_to_virt(u64 hpa)
 {
-	return (void *)(uintptr_t)bus;
+	return (void *)(uintptr_t)hpa;
 }
 static inline u64 virt_to_phys(const volatile void *p)
 {

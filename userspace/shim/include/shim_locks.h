@@ -129,14 +129,56 @@ static inline void wake_up_all(wait_queue_head_t *w)
 }
 
 #define wake_up wake_up_all
+
+/*
+ * All variables share one queue. As in the kernel, wake_up_var() uses only the address of @var, and
+ * does little if no thread waits: the waiter counts itself before it tests its condition.
+ */
+extern struct shim_vars {
+	pthread_mutex_t m;
+	pthread_cond_t c;
+	_Atomic unsigned int waiters;
+} shim_vars;
+
+static inline void wake_up_var(const void *var)
+{
+	(void)var;
+	if (!atomic_load(&shim_vars.waiters))
+		return;
+	pthread_mutex_lock(&shim_vars.m);
+	pthread_cond_broadcast(&shim_vars.c);
+	pthread_mutex_unlock(&shim_vars.m);
+}
+
+#define wait_var_event(var, cond)                                      \
+	do {                                                           \
+		might_sleep();                                         \
+		pthread_mutex_lock(&shim_vars.m);                      \
+		atomic_fetch_add(&shim_vars.waiters, 1);               \
+		while (!(cond))                                        \
+			pthread_cond_wait(&shim_vars.c, &shim_vars.m); \
+		atomic_fetch_sub(&shim_vars.waiters, 1);               \
+		pthread_mutex_unlock(&shim_vars.m);                    \
+	} while (0)
+/*
+ * kthread_stop() wakes the queue that a kernel thread sleeps on. The queue is known before the
+ * thread tests its condition, in which it may ask kthread_should_stop().
+ */
+#define shim_sleeps_on(queue)                              \
+	do {                                               \
+		if (shim_current)                          \
+			shim_current->sleeps_on = (queue); \
+	} while (0)
 #define wait_event(w, cond)                                \
 	do {                                               \
 		might_sleep();                             \
 		shim_queue_check(&(w));                    \
+		shim_sleeps_on(&(w));                      \
 		pthread_mutex_lock(&(w).m);                \
 		while (!(cond))                            \
 			pthread_cond_wait(&(w).c, &(w).m); \
 		pthread_mutex_unlock(&(w).m);              \
+		shim_sleeps_on(NULL);                      \
 	} while (0)
 #define wait_event_idle wait_event
 #define HZ 100
@@ -165,6 +207,7 @@ static inline void wake_up_all(wait_queue_head_t *w)
                                                                       \
 		might_sleep();                                        \
 		shim_queue_check(&(w));                               \
+		shim_sleeps_on(&(w));                                 \
 		clock_gettime(CLOCK_REALTIME, &__t);                  \
 		__ns += (u64)__t.tv_nsec;                             \
 		__t.tv_sec += (time_t)(__ns / NSEC_PER_SEC);          \
@@ -173,6 +216,7 @@ static inline void wake_up_all(wait_queue_head_t *w)
 		if (!(cond))                                          \
 			pthread_cond_timedwait(&(w).c, &(w).m, &__t); \
 		pthread_mutex_unlock(&(w).m);                         \
+		shim_sleeps_on(NULL);                                 \
 		0;                                                    \
 	})
 #define wait_event_interruptible(w, cond) \

@@ -15,4 +15,5 @@ typedef int8_t s8;
 typedef int16_t s16;
 typedef int32_t s32;
 typedef __s64 s64;
+typedef u64 dma_addr_t;
 #endif

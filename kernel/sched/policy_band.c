@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The policy "band" (BAND of Gdev and GPUvm): "credit" with two differences. A vGPU is demoted only
- * if it has also received more than its share. And before the engine is given to a vGPU that is
- * over its share, it idles for 500 us, so that a vGPU with short workloads can submit.
+ * if it has also received more than its share. Before the engine is given to a vGPU that is over
+ * its share, it idles for 500 us. In this time a vGPU with short workloads can submit.
  */
 #include <linux/math64.h>
 #include "sched_types.h"
@@ -11,7 +11,7 @@
 
 static bool over_share(struct sched_engine *engine, struct sched_rq *rq)
 {
-	return rq->budget.permille * sched_total_weight(engine) >
+	return rq->budget.permille * ghyvi_sched_total_weight(engine) >
 	       1000ULL * rq->entity->knobs.weight;
 }
 
@@ -58,7 +58,7 @@ static struct sched_rq *band_pick_next(struct sched_engine *engine, u64 now, u64
 	if (engine->budget.wait_until && rq && sched_is_ready(rq) &&
 	    !(rq->budget.left_ns <= 0 && over_share(engine, rq)))
 		goto out;
-	rq = sched_first_ready(engine);
+	rq = ghyvi_sched_first_ready(engine);
 	if (engine->budget.wait_until ? now >= engine->budget.wait_until : !band_waits(engine, rq))
 		goto out;
 	if (!engine->budget.wait_until)
@@ -72,14 +72,14 @@ out:
 	return rq;
 }
 
-const struct sched_policy sched_band = {
+const struct sched_policy ghyvi_sched_band = {
 	.name = "band",
 	.tick_ns = SCHED_BUDGET_PERIOD_NS,
-	.tick = sched_budget_tick,
+	.tick = ghyvi_sched_budget_tick,
 	.on_arrival = band_on_arrival,
 	.on_complete = band_on_complete,
-	.charge = sched_budget_charge,
+	.charge = ghyvi_sched_budget_charge,
 	.pick_next = band_pick_next,
-	.peek_next = sched_first_ready,
-	.remove = sched_budget_remove,
+	.peek_next = ghyvi_sched_first_ready,
+	.remove = ghyvi_sched_budget_remove,
 };

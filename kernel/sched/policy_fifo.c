@@ -20,7 +20,7 @@ static struct sched_rq *fifo_pick_next(struct sched_engine *engine, u64 now, u64
 	return fifo_peek_next(engine);
 }
 
-const struct sched_policy sched_fifo = {
+const struct sched_policy ghyvi_sched_fifo = {
 	.name = "fifo",
 	.pick_next = fifo_pick_next,
 	.peek_next = fifo_peek_next,

@@ -7,13 +7,13 @@
  * Each vGPU has a *virtual time*: the GPU time that it received, plus the time that preparing its
  * workloads took, divided by its weight. It is up to date whenever it is used, also while a
  * workload runs (charge.c). The vGPU with the smallest virtual time at the middle of its next turn
- * is picked. A turn lasts as long as the vGPU's workloads usually do, or as long as a workload
- * keeps the engine until a preemption takes effect, whichever is shorter.
+ * is picked. The length of a turn is the shorter of two times: the usual length of the vGPU's
+ * workloads, and the time after which a preemption of a workload takes effect.
  *
- * *Anticipation.* A guest that submits its next workload only after it has seen the previous one
- * complete has nothing queued when the decision is made, however far it is behind. Short workloads
- * would lose against long ones. The policy is therefore not work-conserving: the engine idles for a
- * vGPU that is behind if
+ * *Anticipation.* A guest may submit its next workload only after it has seen the previous one
+ * complete. It then has nothing queued when the decision is made, however far it is behind. Short
+ * workloads would lose against long ones. The policy is therefore not work-conserving: the engine
+ * idles for a vGPU that is behind if
  *   - its think time is short compared with its workloads, so that idling costs at most
  *     1/FAIR_THINK_RATIO of the GPU time that the vGPU receives,
  *   - and its usual think time has not elapsed yet; never longer than FAIR_AWAIT_MAX_NS.
@@ -97,9 +97,9 @@ static u64 eligible_at(struct sched_engine *engine, struct sched_rq *rq, u64 now
 {
 	if (!rq->entity->knobs.cap)
 		return now;
-	sched_cap_set_window(&rq->fair.cap, window_ns(engine), now);
-	return sched_cap_eligible_at(&rq->fair.cap, rq->entity->knobs.cap, turn_ns(engine, rq),
-				     now);
+	ghyvi_sched_cap_set_window(&rq->fair.cap, window_ns(engine), now);
+	return ghyvi_sched_cap_eligible_at(&rq->fair.cap, rq->entity->knobs.cap,
+					   turn_ns(engine, rq), now);
 }
 
 static void expire_anticipation(struct sched_engine *engine, u64 now)
@@ -276,8 +276,8 @@ static void fair_ran(struct sched_engine *engine, struct sched_rq *rq, s64 ns, u
 	rq->fair.served_ns = max_t(s64, rq->fair.served_ns + ns, 0);
 	if (!rq->entity->knobs.cap)
 		return;
-	sched_cap_set_window(&rq->fair.cap, window_ns(engine), now);
-	sched_cap_charge(&rq->fair.cap, rq->entity->knobs.cap, ns, now);
+	ghyvi_sched_cap_set_window(&rq->fair.cap, window_ns(engine), now);
+	ghyvi_sched_cap_charge(&rq->fair.cap, rq->entity->knobs.cap, ns, now);
 }
 
 /*
@@ -354,8 +354,8 @@ static u64 fair_used_up_at(struct sched_engine *engine, struct sched_rq *running
 {
 	if (!running->entity->knobs.cap)
 		return GHYVI_SCHED_NEVER;
-	sched_cap_set_window(&running->fair.cap, window_ns(engine), now);
-	return sched_cap_used_up_at(&running->fair.cap, running->entity->knobs.cap, now);
+	ghyvi_sched_cap_set_window(&running->fair.cap, window_ns(engine), now);
+	return ghyvi_sched_cap_used_up_at(&running->fair.cap, running->entity->knobs.cap, now);
 }
 
 static void fair_remove(struct sched_engine *engine, struct sched_rq *rq)
@@ -363,7 +363,7 @@ static void fair_remove(struct sched_engine *engine, struct sched_rq *rq)
 	list_del_init(&rq->fair.anticipated);
 }
 
-const struct sched_policy sched_fair = {
+const struct sched_policy ghyvi_sched_fair = {
 	.name = "fair",
 	.on_arrival = fair_on_arrival,
 	.on_complete = fair_on_complete,

@@ -10,7 +10,7 @@
 
 #define BUDGET_WINDOW_NS (1000 * 1000 * 1000ULL)
 
-u64 sched_total_weight(struct sched_engine *engine)
+u64 ghyvi_sched_total_weight(struct sched_engine *engine)
 {
 	struct sched_rq *rq;
 	u64 total = 0;
@@ -21,10 +21,10 @@ u64 sched_total_weight(struct sched_engine *engine)
 }
 
 /* A budget that leaves [-period, period] is reset to 0. */
-void sched_budget_tick(struct sched_engine *engine, u64 now)
+void ghyvi_sched_budget_tick(struct sched_engine *engine, u64 now)
 {
 	const s64 period = SCHED_BUDGET_PERIOD_NS;
-	u32 total = sched_total_weight(engine);
+	u32 total = ghyvi_sched_total_weight(engine);
 	u64 elapsed = now - engine->budget.window_start;
 	bool over = elapsed >= BUDGET_WINDOW_NS;
 	struct sched_rq *rq;
@@ -42,7 +42,7 @@ void sched_budget_tick(struct sched_engine *engine, u64 now)
 		engine->budget.window_start = now;
 }
 
-void sched_budget_charge(struct sched_rq *rq, s64 ns)
+void ghyvi_sched_budget_charge(struct sched_rq *rq, s64 ns)
 {
 	rq->budget.left_ns -= ns;
 	/* The time given back may have been charged before a tick that began a new window. */
@@ -52,7 +52,7 @@ void sched_budget_charge(struct sched_rq *rq, s64 ns)
 		rq->budget.used_ns += ns;
 }
 
-void sched_budget_remove(struct sched_engine *engine, struct sched_rq *rq)
+void ghyvi_sched_budget_remove(struct sched_engine *engine, struct sched_rq *rq)
 {
 	if (engine->budget.from == rq)
 		engine->budget.from = NULL;
@@ -60,7 +60,7 @@ void sched_budget_remove(struct sched_engine *engine, struct sched_rq *rq)
 		engine->budget.arrived = NULL;
 }
 
-struct sched_rq *sched_first_ready(struct sched_engine *engine)
+struct sched_rq *ghyvi_sched_first_ready(struct sched_engine *engine)
 {
 	struct sched_rq *rq;
 
@@ -79,15 +79,15 @@ static void credit_on_complete(struct sched_engine *engine, struct sched_rq *rq,
 
 static struct sched_rq *credit_pick_next(struct sched_engine *engine, u64 now, u64 *until)
 {
-	return sched_first_ready(engine);
+	return ghyvi_sched_first_ready(engine);
 }
 
-const struct sched_policy sched_credit = {
+const struct sched_policy ghyvi_sched_credit = {
 	.name = "credit",
 	.tick_ns = SCHED_BUDGET_PERIOD_NS,
-	.tick = sched_budget_tick,
+	.tick = ghyvi_sched_budget_tick,
 	.on_complete = credit_on_complete,
-	.charge = sched_budget_charge,
+	.charge = ghyvi_sched_budget_charge,
 	.pick_next = credit_pick_next,
-	.peek_next = sched_first_ready,
+	.peek_next = ghyvi_sched_first_ready,
 };

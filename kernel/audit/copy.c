@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Copies of a guest's rings and batches. Each page is read once from guest memory. It is checked
+ * (scan.c), and the engine fetches it (cmd_cache.c), only from the copy.
+ */
+#include <linux/errno.h>
+#include <linux/ktime.h>
+#include <linux/minmax.h>
+#include <linux/sched.h>
+#include <linux/string.h>
+#include "audit.h"
+
+/* Reading the clock takes as long as checking a dozen commands. */
+#define CHECK_TIME_PAGES 16u
+
+int ghyvi_audit_check_time(struct audit_scan *scan)
+{
+	cond_resched();
+	return ktime_get_ns() > scan->deadline_ns ? ghyvi_audit_refuse(scan, AUDIT_TIME) : 0;
+}
+
+bool ghyvi_audit_owns_ggtt(const struct audit_scan *scan, u64 address, u64 bytes)
+{
+	const struct ghyvi_audit_params *params = &scan->audit->params;
+	unsigned int i;
+
+	for (i = 0; i < params->nr_ggtt; i++)
+		if (ghyvi_range_contains_range(&params->ggtt[i], address, bytes))
+			return true;
+	return false;
+}
+
+/* Copy @bytes of guest memory at @address, all in one page. They are never read again. */
+static int copy_from_guest(struct audit_scan *scan, u64 address, void *to, size_t bytes)
+{
+	const struct ghyvi_audit_params *params = &scan->audit->params;
+	struct ghyvi_root *root = NULL;
+
+	if (scan->source == GHYVI_FETCH_PPGTT)
+		root = scan->commands->submission.root;
+	else if (!ghyvi_audit_owns_ggtt(scan, address, bytes))
+		return ghyvi_audit_refuse(scan, AUDIT_GGTT_RANGE);
+	if (params->owner->read(params->owner, root, address, to, bytes))
+		return ghyvi_audit_refuse(scan, AUDIT_UNMAPPED);
+	ghyvi_count_add(params->stats, audited_bytes, bytes);
+	return 0;
+}
+
+int ghyvi_audit_copy_page(struct audit_scan *scan, u64 at, struct audit_page **page)
+{
+	u64 key = audit_key(scan->source, at);
+	int err;
+
+	if (scan->commands_left < 0)
+		return ghyvi_audit_refuse(scan, AUDIT_COMMANDS);
+	*page = ghyvi_audit_page_find(scan->segment, key);
+	if (*page)
+		return 0;
+	if (scan->commands->bytes_left < GHYVI_PAGE_BYTES)
+		return ghyvi_audit_refuse(scan, AUDIT_BYTES);
+	scan->commands->bytes_left -= GHYVI_PAGE_BYTES;
+	*page = ghyvi_audit_page_add(scan->audit, scan->segment, key);
+	if (!*page)
+		return -ENOMEM;
+	if (scan->source == GHYVI_FETCH_RING)
+		return 0;
+	err = copy_from_guest(scan, at & GHYVI_PAGE_MASK, (*page)->dwords, GHYVI_PAGE_BYTES);
+	if (err) {
+		ghyvi_audit_page_drop(scan->audit, scan->segment, *page);
+		return err;
+	}
+	return scan->commands->bytes_left / GHYVI_PAGE_BYTES % CHECK_TIME_PAGES ?
+		       0 :
+		       ghyvi_audit_check_time(scan);
+}
+
+int ghyvi_audit_copy_ring(struct audit_scan *scan)
+{
+	const struct ghyvi_submission *submission = &scan->commands->submission;
+	u32 at = scan->segment->from, left, part;
+	struct audit_page *page;
+	u32 *to;
+	int err = 0;
+
+	left = audit_ring_distance(submission, at, scan->segment->to);
+	for (; left && !err; left -= part) {
+		part = min(left, GHYVI_PAGE_BYTES - at % GHYVI_PAGE_BYTES);
+		err = ghyvi_audit_copy_page(scan, at, &page);
+		if (err)
+			break;
+		to = page->dwords + audit_dword_in_page(at);
+		err = copy_from_guest(scan, submission->ring_start + at, to, part);
+		if (err)
+			memset(to, 0, part); /* spare page: old contents must not run in any mode */
+		at = (at + part) % submission->ring_bytes;
+	}
+	return err;
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The backend's state of the guest's contexts (struct ghyvi_pgpu_context).
+ *
+ * A guest does not tell when it frees a context. So a state is created at the first submission of a
+ * context and kept until the context at this address is another one, the vGPU is reset, or
+ * VGPU_CONTEXT_HANDLES_MAX others were used since.
+ */
+#include <linux/err.h>
+#include <linux/slab.h>
+#include "vgpu_types.h"
+
+struct vgpu_context_handle {
+	struct list_head node; /* in vgpu->context_handles, most recently used first */
+	struct ghyvi_pgpu_context *pgpu; /* of the backend */
+	u64 image; /* guest-physical address of the image's register state, by the guest's GGTT */
+	unsigned int users; /* workloads that have a reference */
+	bool stale; /* to be destroyed when @users becomes 0 */
+};
+
+/* Where the guest has the register state of the context: other memory is another context. */
+static u64 image_of(const struct ghyvi_vgpu *vgpu, u32 lrca)
+{
+	const u64 *entries = vgpu->ggtt_table;
+
+	return READ_ONCE(entries[(lrca + CONTEXT_STATE_OFFSET) >> GHYVI_PAGE_SHIFT]) &
+	       GHYVI_GUEST_ADDRESS_MASK;
+}
+
+static void handle_destroy(struct ghyvi_vgpu *vgpu, struct vgpu_context_handle *handle)
+{
+	list_del(&handle->node);
+	vgpu->nr_context_handles--;
+	vgpu->params.pgpu->ops->context_destroy(handle->pgpu);
+	kfree(handle);
+}
+
+static void handle_forget(struct ghyvi_vgpu *vgpu, struct vgpu_context_handle *handle)
+{
+	if (handle->users)
+		handle->stale = true;
+	else
+		handle_destroy(vgpu, handle);
+}
+
+static struct vgpu_context_handle *handle_find(struct vgpu_engine *engine, u32 lrca)
+{
+	struct vgpu_context_handle *handle;
+
+	list_for_each_entry(handle, &engine->vgpu->context_handles, node)
+		if (handle->pgpu->lrca == lrca && handle->pgpu->engine == engine->id &&
+		    !handle->stale)
+			return handle;
+	return NULL;
+}
+
+/* Destroy the state that was not used for the longest time. */
+static void handles_make_room(struct ghyvi_vgpu *vgpu)
+{
+	struct vgpu_context_handle *handle;
+
+	if (vgpu->nr_context_handles < VGPU_CONTEXT_HANDLES_MAX)
+		return;
+	list_for_each_entry_reverse(handle, &vgpu->context_handles, node) {
+		if (handle->users)
+			continue;
+		handle_destroy(vgpu, handle);
+		return;
+	}
+}
+
+static struct vgpu_context_handle *handle_create(struct vgpu_engine *engine, u32 lrca, u64 image)
+{
+	struct ghyvi_vgpu *vgpu = engine->vgpu;
+	struct vgpu_context_handle *handle;
+
+	handles_make_room(vgpu);
+	handle = kzalloc(sizeof(*handle), GFP_KERNEL_ACCOUNT);
+	if (!handle)
+		return ERR_PTR(-ENOMEM);
+	handle->pgpu = vgpu->params.pgpu->ops->context_create(vgpu->client, engine->id, lrca);
+	if (IS_ERR(handle->pgpu)) {
+		long err = PTR_ERR(handle->pgpu);
+
+		kfree(handle);
+		return ERR_PTR(err);
+	}
+	handle->image = image;
+	list_add(&handle->node, &vgpu->context_handles);
+	vgpu->nr_context_handles++;
+	return handle;
+}
+
+struct vgpu_context_handle *vgpu_context_handle_get(struct vgpu_engine *engine, u64 descriptor)
+{
+	struct ghyvi_vgpu *vgpu = engine->vgpu;
+	struct vgpu_context_handle *handle;
+	u32 lrca = descriptor & DESC_LRCA;
+	u64 image;
+
+	lockdep_assert_held(&vgpu->lock);
+	if (!vgpu->params.pgpu->ops->context_create)
+		return NULL;
+	image = image_of(vgpu, lrca);
+	handle = handle_find(engine, lrca);
+	if (handle && handle->image != image) {
+		handle_forget(vgpu, handle);
+		handle = NULL;
+	}
+	if (!handle)
+		handle = handle_create(engine, lrca, image);
+	if (IS_ERR(handle))
+		return handle;
+	list_move(&handle->node, &vgpu->context_handles);
+	handle->users++;
+	return handle;
+}
+
+struct ghyvi_pgpu_context *vgpu_context_handle_pgpu(const struct vgpu_context_handle *handle)
+{
+	return handle ? handle->pgpu : NULL;
+}
+
+void vgpu_context_handle_put(struct ghyvi_vgpu *vgpu, struct vgpu_context_handle *handle)
+{
+	if (!handle)
+		return;
+	lockdep_assert_held(&vgpu->lock);
+	handle->users--;
+	if (!handle->users && handle->stale)
+		handle_destroy(vgpu, handle);
+}
+
+void vgpu_context_handles_forget(struct ghyvi_vgpu *vgpu)
+{
+	struct vgpu_context_handle *handle, *next;
+
+	lockdep_assert_held(&vgpu->lock);
+	list_for_each_entry_safe(handle, next, &vgpu->context_handles, node)
+		handle_forget(vgpu, handle);
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The budget of an audit: what it limits, and its ranges. */
+#include "audit_fixture.h"
+#include "audit/audit.h"
+
+static void set_budget(u32 bytes, u32 commands, u32 batches)
+{
+	const struct ghyvi_audit_budget budget = {
+		.budget_bytes = bytes ?: GHYVI_AUDIT_BYTES_DEFAULT,
+		.budget_commands = commands ?: GHYVI_AUDIT_COMMANDS_DEFAULT,
+		.budget_batches = batches ?: GHYVI_AUDIT_BATCHES_DEFAULT,
+		.budget_us = GHYVI_AUDIT_US_MAX,
+	};
+
+	assert_int_equal(ghyvi_audit_set_budget(guest.audit, &budget), 0);
+}
+
+/* The ring starts five batches by commands of 16 bytes. */
+static void put_five_batches(void)
+{
+	unsigned int i;
+
+	fresh();
+	for (i = 0; i < 5; i++) {
+		put(USER_BATCH + 64 * i, BATCH_END);
+		ring(START_USER, LO(USER_BATCH + 64 * i), HI(USER_BATCH), NOOP);
+	}
+}
+
+static void budgets_bound_the_work(void **state)
+{
+	/* The batch consists of NOOPs up to the end of memory. */
+	set_budget(0, 0, 0);
+	run_user_batch();
+	assert_refused("budget-bytes");
+	assert_true(atomic64_read(&guest.stats.audited_bytes) <= GHYVI_AUDIT_BYTES_DEFAULT);
+	set_budget(GHYVI_AUDIT_BYTES_MAX, 0, 0);
+	run_user_batch();
+	assert_refused("budget-commands");
+	/* One command too many, one batch too many. */
+	set_budget(0, GHYVI_AUDIT_COMMANDS_MIN, 0);
+	put(USER_BATCH + 4 * 8192, BATCH_END);
+	run_user_batch();
+	assert_refused("budget-commands");
+	set_budget(0, 16384, 0);
+	run_user_batch();
+	assert_passed();
+	put_five_batches();
+	set_budget(0, 0, 5);
+	submit();
+	assert_passed();
+	set_budget(0, 0, 4);
+	submit();
+	assert_int_equal(ghyvi_commands_tail(guest.commands), 4 * 16);
+	/* A second start of the same batch does not count. */
+	ring(START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
+	set_budget(0, 0, 5);
+	submit();
+	assert_passed();
+}
+
+/*
+ * Fill the ring with commands that store @entries GGTT entries each. Returns the sum of the
+ * entries.
+ */
+static unsigned int put_ggtt_updates(unsigned int entries)
+{
+	const u32 entry[2] = { 3, 0 };
+	unsigned int i, stored = 0;
+
+	fresh();
+	while (guest.tail + 4 * (2 + 2 * entries) < RING_BYTES) {
+		ring(MI(0x23, 2 * entries), KERNEL_DATA);
+		for (i = 0; i < entries; i++)
+			put_ring_dwords(entry, 2);
+		stored += entries;
+	}
+	return stored;
+}
+
+static void stores_to_the_ggtt_are_in_the_budgets(void **state)
+{
+	struct ghyvi_audit_budget budget;
+	unsigned int entries;
+
+	entries = put_ggtt_updates(16);
+	set_budget(0, GHYVI_AUDIT_COMMANDS_MIN, 0);
+	submit();
+	assert_in_range(ghyvi_commands_tail(guest.commands), 16, guest.tail - 16);
+	assert_in_range(guest.updates, GHYVI_AUDIT_COMMANDS_MIN / 2,
+			GHYVI_AUDIT_COMMANDS_MIN + PAGE_SIZE / 8);
+	set_budget(0, 2 * entries, 0);
+	guest.updates = 0;
+	submit();
+	assert_passed();
+	assert_int_equal(guest.updates, entries);
+	/* The stores take time, in pages that have been copied. */
+	ghyvi_audit_budget(guest.audit, &budget);
+	budget.budget_us = GHYVI_AUDIT_US_MIN;
+	assert_int_equal(ghyvi_audit_set_budget(guest.audit, &budget), 0);
+	put_ggtt_updates(1);
+	guest.update_us = GHYVI_AUDIT_US_MIN / 4;
+	guest.updates = 0;
+	submit();
+	if (ghyvi_commands_tail(guest.commands) == guest.tail)
+		assert_refused("budget-us"); /* a slow host: not even the first */
+	assert_in_range(guest.updates, 0, 5);
+}
+
+static void budgets_limit_log_mode_too(void **state)
+{
+	put_five_batches();
+	set_budget(0, 0, 2);
+	submit();
+	assert_int_equal(ghyvi_commands_tail(guest.commands), 2 * 16);
+	assert_int_equal(atomic64_read(&guest.stats.audit_rejects), 0);
+	/* The first command alone exceeds it. */
+	set_budget(0, 0, 1);
+	put(USER_BATCH, START_SECOND, LO(USER_BATCH + 64), HI(USER_BATCH), BATCH_END);
+	submit();
+	assert_int_equal(ghyvi_commands_tail(guest.commands), 16);
+	assert_int_equal(atomic64_read(&guest.stats.audit_rejects), 1);
+	assert_non_null(strstr(last(), "budget-batches"));
+}
+
+/* Audit as often as the submission is split. Returns the number of parts. */
+static unsigned int submit_in_parts(u32 *cuts)
+{
+	unsigned int parts = 0;
+
+	do {
+		if (parts)
+			guest.submission.head = cuts[parts - 1];
+		submit();
+		assert_int_equal(stops_at(), ghyvi_commands_tail(guest.commands));
+		cuts[parts++] = ghyvi_commands_tail(guest.commands);
+		assert_true(parts < 16);
+	} while (ghyvi_commands_tail(guest.commands) != guest.tail);
+	guest.submission.head = 0;
+	return parts;
+}
+
+/* Also where the ring wraps, and not within 8 bytes, of which tails are multiples. */
+static void a_submission_over_budget_is_split(void **state)
+{
+	u32 cuts[16];
+	unsigned int i;
+
+	for (i = 0; i < 5; i++)
+		put(USER_BATCH + 64 * i, BATCH_END);
+	set_budget(0, 0, 2);
+	guest.submission.head = RING_BYTES - 32;
+	guest.tail = RING_BYTES - 32;
+	for (i = 0; i < 5; i++)
+		ring(START_USER, LO(USER_BATCH + 64 * i), HI(USER_BATCH));
+	ring(NOOP);
+	assert_int_equal(submit_in_parts(cuts), 3);
+	/* Starts are at -32, -20, -8, 4 and 16 bytes: those at -20 and 4 are no place to end. */
+	assert_int_equal(cuts[0], RING_BYTES - 8);
+	assert_int_equal(cuts[1], 16);
+	assert_int_equal(cuts[2], 32);
+	/* A refused command refuses, however the budget is. */
+	guest.submission.head = guest.tail = 0;
+	for (i = 0; i < 3; i++)
+		ring(START_USER, LO(USER_BATCH + 64 * i), HI(USER_BATCH), NOOP);
+	put(USER_BATCH, BAD);
+	submit();
+	assert_refused("unknown-command");
+	assert_int_equal(stops_at(), 0);
+}
+
+static void an_extension_over_budget_is_submitted_again(void **state)
+{
+	set_budget(GHYVI_AUDIT_BYTES_MIN, 0, 0);
+	put(USER_BATCH + 8 * 4096, BATCH_END);
+	run_user_batch();
+	assert_passed();
+	ring(START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
+	assert_int_equal(ghyvi_audit_extend(guest.commands, guest.tail), -ENOSPC);
+	assert_string_equal(last(), "");
+	guest.submission.head = 16;
+	submit();
+	assert_passed();
+}
+
+static void budgets_out_of_range_change_nothing(void **state)
+{
+	struct ghyvi_audit_budget good, bad, now;
+	u32 *members = (u32 *)&bad;
+	unsigned int i;
+
+	ghyvi_audit_budget(guest.audit, &good);
+	for (i = 0; i < sizeof(bad) / 4; i++) {
+		bad = good;
+		members[i] = 0;
+		assert_int_equal(ghyvi_audit_set_budget(guest.audit, &bad), -EINVAL);
+		members[i] = U32_MAX;
+		assert_int_equal(ghyvi_audit_set_budget(guest.audit, &bad), -EINVAL);
+		ghyvi_audit_budget(guest.audit, &now);
+		assert_memory_equal(&now, &good, sizeof(now));
+	}
+}
+
+static void each_limit_of_a_budget_is_in_range(void **state)
+{
+	static const struct {
+		size_t member;
+		u32 least, most;
+	} ranges[] = {
+		{ offsetof(struct ghyvi_audit_budget, budget_bytes), GHYVI_AUDIT_BYTES_MIN,
+		  GHYVI_AUDIT_BYTES_MAX },
+		{ offsetof(struct ghyvi_audit_budget, budget_commands), GHYVI_AUDIT_COMMANDS_MIN,
+		  GHYVI_AUDIT_COMMANDS_MAX },
+		{ offsetof(struct ghyvi_audit_budget, budget_batches), GHYVI_AUDIT_BATCHES_MIN,
+		  GHYVI_AUDIT_BATCHES_MAX },
+		{ offsetof(struct ghyvi_audit_budget, budget_us), GHYVI_AUDIT_US_MIN,
+		  GHYVI_AUDIT_US_MAX },
+	};
+	struct ghyvi_audit_budget budget;
+	unsigned int i;
+	u32 *value;
+
+	for (i = 0; i < ARRAY_SIZE(ranges); i++) {
+		ghyvi_audit_budget(guest.audit, &budget);
+		value = (u32 *)((u8 *)&budget + ranges[i].member);
+		*value = ranges[i].least;
+		assert_int_equal(ghyvi_audit_set_budget(guest.audit, &budget), 0);
+		*value = ranges[i].most;
+		assert_int_equal(ghyvi_audit_set_budget(guest.audit, &budget), 0);
+		*value = ranges[i].least - 1;
+		assert_int_equal(ghyvi_audit_set_budget(guest.audit, &budget), -EINVAL);
+		*value = ranges[i].most + 1;
+		assert_int_equal(ghyvi_audit_set_budget(guest.audit, &budget), -EINVAL);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(budgets_bound_the_work),
+		TEST(stores_to_the_ggtt_are_in_the_budgets),
+		LOG_TEST(budgets_limit_log_mode_too),
+		TEST(a_submission_over_budget_is_split),
+		TEST(an_extension_over_budget_is_submitted_again),
+		TEST(budgets_out_of_range_change_nothing),
+		TEST(each_limit_of_a_budget_is_in_range),
+	};
+
+	return cmocka_run_group_tests_name("audit scan", tests, NULL, NULL);
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which parts of the GGTT address space vGPUs get, and which they never get. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <ghyvi_shim.h>
+#include <cmocka.h>
+#include "random.h"
+#include "vfio/partition.h"
+
+#define MIB (1ull << 20)
+#define GIB (1ull << 30)
+#define TABLE_SPAN (2 * MIB)
+
+static struct ghyvi_pgpu_resources resources_of_softgpu(void)
+{
+	return (struct ghyvi_pgpu_resources){ .ggtt_bytes = 4 * GIB, .aperture_bytes = 256 * MIB };
+}
+
+static void reserve(struct ghyvi_pgpu_resources *resources, u64 start, u64 bytes)
+{
+	assert_true(resources->nr_reserved < GHYVI_RESERVED_RANGES);
+	resources->reserved[resources->nr_reserved++] =
+		(struct ghyvi_range){ .start = start, .bytes = bytes };
+}
+
+static struct ghyvi_range slice(const struct ghyvi_pgpu_resources *resources, unsigned int first,
+				unsigned int slices)
+{
+	const struct ghyvi_partition partition = { .first = first, .slices = slices };
+
+	return ghyvi_partition_hidden(&partition, resources);
+}
+
+static bool overlap(const struct ghyvi_range *a, const struct ghyvi_range *b)
+{
+	return a->start < b->start + b->bytes && b->start < a->start + a->bytes;
+}
+
+/* All slices are in whole table pages, adjacent, after the aperture, and none is reserved. */
+static void check_slices(const struct ghyvi_pgpu_resources *resources)
+{
+	struct ghyvi_range all = slice(resources, 0, GHYVI_SLICES), one;
+	unsigned int i, r;
+
+	for (i = 0; i < GHYVI_SLICES; i++) {
+		one = slice(resources, i, 1);
+		assert_true(one.bytes && one.bytes == all.bytes / GHYVI_SLICES);
+		assert_true(one.start == all.start + i * one.bytes);
+		assert_false(one.start % TABLE_SPAN || one.bytes % TABLE_SPAN);
+		assert_true(one.start >= resources->aperture_bytes);
+		assert_true(one.start + one.bytes <= resources->ggtt_bytes);
+		for (r = 0; r < resources->nr_reserved; r++)
+			assert_false(overlap(&one, &resources->reserved[r]));
+	}
+}
+
+static void without_reserved_ranges_all_after_the_aperture_is_divided(void **state)
+{
+	struct ghyvi_pgpu_resources resources = resources_of_softgpu();
+	struct ghyvi_range range = slice(&resources, 3, 2);
+
+	assert_true(ghyvi_partition_possible(&resources));
+	check_slices(&resources);
+	assert_true(range.start == 256 * MIB + 3 * 120 * MIB && range.bytes == 240 * MIB);
+}
+
+static void a_range_at_the_end_is_not_divided(void **state)
+{
+	struct ghyvi_pgpu_resources resources = resources_of_softgpu();
+	struct ghyvi_range all;
+
+	reserve(&resources, 0, 4096);
+	reserve(&resources, 4 * GIB - 4096, 4096);
+	reserve(&resources, 4 * GIB - 32 * MIB, 32 * MIB);
+	assert_true(ghyvi_partition_possible(&resources));
+	check_slices(&resources);
+	all = slice(&resources, 0, GHYVI_SLICES);
+	assert_true(all.start == 256 * MIB && all.bytes == 118 * MIB * GHYVI_SLICES);
+}
+
+static void the_larger_side_of_a_range_in_the_middle_is_divided(void **state)
+{
+	struct ghyvi_pgpu_resources resources = resources_of_softgpu();
+	struct ghyvi_range all;
+
+	reserve(&resources, GIB, 4096);
+	assert_true(ghyvi_partition_possible(&resources));
+	check_slices(&resources);
+	all = slice(&resources, 0, GHYVI_SLICES);
+	/* The table page that contains the reserved page is not shared. */
+	assert_true(all.start == GIB + TABLE_SPAN);
+	resources.reserved[0].start = 3 * GIB;
+	check_slices(&resources);
+	assert_true(slice(&resources, 0, 1).start == 256 * MIB);
+}
+
+static void a_range_in_the_aperture_costs_nothing(void **state)
+{
+	struct ghyvi_pgpu_resources resources = resources_of_softgpu();
+
+	reserve(&resources, 255 * MIB, MIB);
+	check_slices(&resources);
+	assert_true(slice(&resources, 0, GHYVI_SLICES).bytes == 4 * GIB - 256 * MIB);
+}
+
+static void no_slice_is_reserved_whatever_the_ranges(void **state)
+{
+	struct random random = { 14 };
+	unsigned int i, n, possible = 0;
+
+	for (i = 0; i < 20000; i++) {
+		struct ghyvi_pgpu_resources resources = resources_of_softgpu();
+
+		for (n = random_next(&random) % (GHYVI_RESERVED_RANGES + 1); n; n--) {
+			u64 start = random_next(&random) % (1 << 20) * 4096;
+			u64 bytes = 1 + random_next(&random) % (1 << random_next(&random) % 20);
+
+			reserve(&resources, start, min(bytes * 4096, 4 * GIB - start));
+		}
+		if (!ghyvi_partition_possible(&resources))
+			continue;
+		possible++;
+		check_slices(&resources);
+	}
+	assert_true(possible > 10000);
+}
+
+static void resources_that_cannot_be_divided_are_refused(void **state)
+{
+	struct ghyvi_pgpu_resources good = resources_of_softgpu(), bad = good;
+
+	assert_true(ghyvi_partition_possible(&good));
+	bad.ggtt_bytes = 3 * GIB;
+	assert_false(ghyvi_partition_possible(&bad));
+	bad.ggtt_bytes = 8 * GIB;
+	assert_false(ghyvi_partition_possible(&bad));
+	bad = good;
+	bad.aperture_bytes = 4 * GIB;
+	assert_false(ghyvi_partition_possible(&bad));
+	bad = good;
+	reserve(&bad, 4096 + 8, 4096);
+	assert_false(ghyvi_partition_possible(&bad));
+	bad.reserved[0].start = 4 * GIB - 4096;
+	assert_true(ghyvi_partition_possible(&bad));
+	bad.reserved[0].bytes = 8192;
+	assert_false(ghyvi_partition_possible(&bad));
+	bad.reserved[0].bytes = 100;
+	assert_false(ghyvi_partition_possible(&bad));
+	bad = good;
+	bad.nr_reserved = GHYVI_RESERVED_RANGES + 1;
+	assert_false(ghyvi_partition_possible(&bad));
+	/* One page less than 32 slices of 2 MiB. */
+	bad = good;
+	reserve(&bad, 256 * MIB + 64 * MIB, 4 * GIB - 320 * MIB);
+	assert_true(ghyvi_partition_possible(&bad));
+	bad.reserved[0].start -= 4096;
+	bad.reserved[0].bytes += 4096;
+	assert_false(ghyvi_partition_possible(&bad));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_reserved_ranges_all_after_the_aperture_is_divided),
+		cmocka_unit_test(a_range_at_the_end_is_not_divided),
+		cmocka_unit_test(the_larger_side_of_a_range_in_the_middle_is_divided),
+		cmocka_unit_test(a_range_in_the_aperture_costs_nothing),
+		cmocka_unit_test(no_slice_is_reserved_whatever_the_ranges),
+		cmocka_unit_test(resources_that_cannot_be_divided_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

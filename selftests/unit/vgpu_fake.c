@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "vgpu_fake.h"
+
+__thread int charged;
+
+struct fake_gtt gtt = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+struct ghyvi_gtt *ghyvi_gtt_create(const struct ghyvi_gtt_params *params)
+{
+	if (shim_alloc_fails(GFP_KERNEL))
+		return ERR_PTR(-ENOMEM);
+	gtt.live++;
+	return (struct ghyvi_gtt *)&gtt;
+}
+
+void ghyvi_gtt_destroy(struct ghyvi_gtt *m)
+{
+	gtt.live--;
+}
+
+void ghyvi_gtt_reset(struct ghyvi_gtt *m)
+{
+	gtt.resets++;
+}
+
+void ghyvi_gtt_set_ggtt_gfn(struct ghyvi_gtt *m, u64 gfn)
+{
+	gtt.ggtt_gfn = gfn;
+}
+
+void ghyvi_gtt_ggtt_live(struct ghyvi_gtt *m)
+{
+	gtt.lives++;
+}
+
+void ghyvi_gtt_trap(struct ghyvi_gtt *m, u64 gpa, unsigned int bytes)
+{
+	u64 table = gtt.ggtt_gfn << GHYVI_PAGE_SHIFT;
+
+	assert_true(gpa >= table && gpa + bytes <= table + GHYVI_GGTT_TABLE_BYTES);
+	gtt.traps++;
+}
+
+void ghyvi_gtt_protection_lost(struct ghyvi_gtt *m, u64 gfn, u64 count)
+{
+	gtt.losses++;
+}
+
+struct ghyvi_root *ghyvi_gtt_get_root(struct ghyvi_gtt *m, const u64 *gpa4, unsigned int levels)
+{
+	struct ghyvi_root *root;
+
+	gtt.uncharged += !charged;
+	if (gtt.root_error || shim_alloc_fails(GFP_KERNEL))
+		return ERR_PTR(gtt.root_error ?: -ENOMEM);
+	root = calloc(1, sizeof(*root));
+	root->gpa = gpa4[0];
+	root->levels = levels;
+	pthread_mutex_lock(&gtt.lock);
+	gtt.last_root = gpa4[0];
+	gtt.last_levels = levels;
+	gtt.roots_live++;
+	pthread_mutex_unlock(&gtt.lock);
+	return root;
+}
+
+void ghyvi_gtt_put_root(struct ghyvi_root *root)
+{
+	pthread_mutex_lock(&gtt.lock);
+	gtt.roots_live--;
+	pthread_mutex_unlock(&gtt.lock);
+	free(root);
+}
+
+void ghyvi_gtt_forget_roots(struct ghyvi_gtt *m)
+{
+	gtt.forgets_all++;
+}
+
+void ghyvi_gtt_forget_root(struct ghyvi_gtt *m, const u64 *gpa4, unsigned int levels)
+{
+	gtt.last_root = gpa4[0];
+	gtt.last_levels = levels;
+	gtt.forgets++;
+}
+
+int ghyvi_gtt_fault(struct ghyvi_gtt *m, u64 gfn)
+{
+	gtt.uncharged += !charged;
+	return -EFAULT;
+}
+
+void ghyvi_root_job(const struct ghyvi_root *root, struct ghyvi_job *job)
+{
+	job->root = ghyvi_root_dma(root);
+	job->levels = root->levels;
+}
+
+dma_addr_t ghyvi_root_dma(const struct ghyvi_root *root)
+{
+	return root->gpa;
+}
+
+void ghyvi_gtt_sync(struct ghyvi_gtt *m, struct ghyvi_root *root)
+{
+	gtt.uncharged += !charged;
+	pthread_mutex_lock(&gtt.lock);
+	gtt.syncs++;
+	gtt.last_sync = root;
+	pthread_mutex_unlock(&gtt.lock);
+	if (gtt.after_sync)
+		gtt.after_sync();
+}
+
+void ghyvi_gtt_flush(struct ghyvi_gtt *m)
+{
+	gtt.flushes++;
+}
+
+unsigned int ghyvi_gtt_check(struct ghyvi_gtt *m, struct ghyvi_root *root)
+{
+	return 0;
+}
+
+u8 *fake_memory(u64 address, size_t bytes)
+{
+	if (address < HIDDEN_START || address - HIDDEN_START + bytes > HIDDEN_BYTES ||
+	    (gtt.unmapped_page && address >> 12 == gtt.unmapped_page >> 12))
+		return NULL;
+	return gtt.memory + (address - HIDDEN_START);
+}
+
+int ghyvi_gtt_ggtt_read(struct ghyvi_gtt *m, u64 address, void *buffer, size_t bytes)
+{
+	u8 *p;
+
+	pthread_mutex_lock(&gtt.lock);
+	p = fake_memory(address, bytes);
+	if (p)
+		memcpy(buffer, p, bytes);
+	pthread_mutex_unlock(&gtt.lock);
+	return p ? 0 : -EFAULT;
+}
+
+int ghyvi_gtt_ggtt_write(struct ghyvi_gtt *m, u64 address, const void *buffer, size_t bytes)
+{
+	u8 *p;
+
+	gtt.uncharged_writes += !charged;
+	pthread_mutex_lock(&gtt.lock);
+	p = fake_memory(address, bytes);
+	if (p)
+		memcpy(p, buffer, bytes);
+	pthread_mutex_unlock(&gtt.lock);
+	if (p && gtt.after_write)
+		gtt.after_write(address, bytes);
+	return p ? 0 : -EFAULT;
+}
+
+int ghyvi_gtt_ppgtt_read(struct ghyvi_root *root, u64 address, void *buffer, size_t bytes)
+{
+	return -EFAULT;
+}
+
+void ghyvi_gtt_ggtt_store(struct ghyvi_gtt *m, u64 index, u64 entry)
+{
+}
+
+u32 peek(u64 address)
+{
+	u32 value = 0;
+
+	assert_int_equal(ghyvi_gtt_ggtt_read(NULL, address, &value, 4), 0);
+	return value;
+}
+
+void poke(u64 address, u32 value)
+{
+	assert_int_equal(ghyvi_gtt_ggtt_write(NULL, address, &value, 4), 0);
+}
+
+struct fake_gpu gpu = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static void fake_resources(struct ghyvi_pgpu_device *pgpu, struct ghyvi_pgpu_resources *r)
+{
+	*r = (struct ghyvi_pgpu_resources){ .engines = 15,
+					    .ggtt_bytes = 4ull << 30,
+					    .timestamp_hz = FAKE_HZ,
+					    .jobs_per_engine = 1 };
+}
+
+struct ghyvi_client_params client;
+
+static struct ghyvi_pgpu_client *fake_client_create(struct ghyvi_pgpu_device *pgpu,
+						    const struct ghyvi_client_params *params)
+{
+	if (shim_alloc_fails(GFP_KERNEL))
+		return ERR_PTR(-ENOMEM);
+	gpu.clients++;
+	client = *params;
+	return (struct ghyvi_pgpu_client *)&gpu;
+}
+
+static void fake_client_destroy(struct ghyvi_pgpu_client *client)
+{
+	gpu.clients--;
+}
+
+static struct ghyvi_pgpu_context *fake_context_create(struct ghyvi_pgpu_client *client,
+						      enum ghyvi_engine_id engine, u32 lrca)
+{
+	struct fake_context *context;
+
+	gtt.uncharged += !charged;
+	context = kzalloc(sizeof(*context), GFP_KERNEL_ACCOUNT);
+	if (!context)
+		return ERR_PTR(-ENOMEM);
+	context->base = (struct ghyvi_pgpu_context){ client, engine, lrca };
+	gpu.contexts++;
+	gpu.contexts_created++;
+	return &context->base;
+}
+
+static void fake_context_destroy(struct ghyvi_pgpu_context *context)
+{
+	gpu.contexts--;
+	free(container_of(context, struct fake_context, base));
+}
+
+static int fake_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
+{
+	pthread_mutex_lock(&gpu.lock);
+	gpu.runs++;
+	if (job->client) { /* not a job of the test itself */
+		assert_int_equal(job->pgpu_context->engine, job->engine);
+		assert_int_equal(job->pgpu_context->lrca, job->lrca);
+		assert_ptr_equal(job->pgpu_context->client, job->client);
+		container_of(job->pgpu_context, struct fake_context, base)->jobs++;
+	}
+	if (gpu.dead) {
+		pthread_mutex_unlock(&gpu.lock);
+		return -EIO;
+	}
+	assert_null(gpu.running[job->engine]);
+	gpu.running[job->engine] = job;
+	pthread_mutex_unlock(&gpu.lock);
+	return 0;
+}
+
+static int fake_update_tail(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job, u32 tail)
+{
+	int err = -ESTALE;
+
+	pthread_mutex_lock(&gpu.lock);
+	if (!gpu.stale && gpu.running[job->engine] == job) {
+		job->context[GHYVI_CTX_RING_TAIL] = tail;
+		err = 0;
+	}
+	pthread_mutex_unlock(&gpu.lock);
+	return err;
+}
+
+static void *deliver_cancelled(void *job)
+{
+	if (gpu.on_return)
+		gpu.on_return();
+	((struct ghyvi_job *)job)->done(job, GHYVI_JOB_CANCELLED);
+	return NULL;
+}
+
+static void fake_cancel(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
+{
+	pthread_mutex_lock(&gpu.lock);
+	if (gpu.running[job->engine] == job) {
+		gpu.running[job->engine] = NULL;
+		gpu.cancels++;
+		assert_true(gpu.nr_threads < FAKE_THREADS);
+		pthread_create(&gpu.threads[gpu.nr_threads++], NULL, deliver_cancelled, job);
+	}
+	pthread_mutex_unlock(&gpu.lock);
+}
+
+static u64 fake_timestamp(struct ghyvi_pgpu_device *pgpu)
+{
+	return gpu.clock;
+}
+
+struct fake_job *fake_job(const struct ghyvi_job *job)
+{
+	return job->backend;
+}
+
+static const struct ghyvi_pgpu_ops fake_pgpu_ops = {
+	.name = "fake",
+	.job_bytes = sizeof(struct fake_job),
+	.resources = fake_resources,
+	.client_create = fake_client_create,
+	.client_destroy = fake_client_destroy,
+	.context_create = fake_context_create,
+	.context_destroy = fake_context_destroy,
+	.run = fake_run,
+	.update_tail = fake_update_tail,
+	.cancel = fake_cancel,
+	.timestamp = fake_timestamp,
+};
+struct ghyvi_pgpu_device fake_pgpu = { .ops = &fake_pgpu_ops };
+
+void settle(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < gpu.nr_threads; i++)
+		pthread_join(gpu.threads[i], NULL);
+	gpu.nr_threads = 0;
+}
+
+struct ghyvi_job *take_job(enum ghyvi_engine_id engine)
+{
+	struct ghyvi_job *job;
+
+	pthread_mutex_lock(&gpu.lock);
+	job = gpu.running[engine];
+	gpu.running[engine] = NULL;
+	pthread_mutex_unlock(&gpu.lock);
+	return job;
+}
+
+bool gpu_busy(enum ghyvi_engine_id engine)
+{
+	bool busy;
+
+	pthread_mutex_lock(&gpu.lock);
+	busy = gpu.running[engine];
+	pthread_mutex_unlock(&gpu.lock);
+	return busy;
+}
+
+void finish(enum ghyvi_engine_id engine, enum ghyvi_job_status status)
+{
+	struct ghyvi_job *job = take_job(engine);
+
+	assert_non_null(job);
+	if (status == GHYVI_JOB_COMPLETE)
+		job->context[GHYVI_CTX_RING_HEAD] = job->context[GHYVI_CTX_RING_TAIL];
+	job->context[GHYVI_CTX_TIMESTAMP] += 7;
+	if (job->client)
+		assert_int_equal(job->pgpu_context->lrca, job->lrca);
+	WRITE_ONCE(job->busy_ns, 1);
+	job->done(job, status);
+}
+
+struct ghyvi_stats stats;
+struct ghyvi_reporter reporter;
+struct device device = { "test" };
+atomic_t interrupts;
+struct ghyvi_sched *sched;
+struct ghyvi_vgpu *vgpu;
+
+bool sched_threads;
+
+static u64 calm_now(void *clock)
+{
+	return ktime_get_ns();
+}
+
+static void calm_arm(void *clock, enum ghyvi_engine_id engine, u64 at)
+{
+}
+
+static const struct ghyvi_sched_clock calm_clock = { .now = calm_now, .arm = calm_arm };
+
+struct host_page host_page;
+
+static unsigned int fake_protect(struct ghyvi_hv *hv, const u64 *gfns, unsigned int count)
+{
+	assert_int_equal(count, 1);
+	if (host_page.refuse)
+		return 0;
+	assert_true(!host_page.protected || host_page.gfn == *gfns);
+	host_page.gfn = *gfns;
+	host_page.protected = true;
+	host_page.users++;
+	return 1;
+}
+
+static void fake_unprotect(struct ghyvi_hv *hv, const u64 *gfns, unsigned int count)
+{
+	assert_int_equal(count, 1);
+	assert_true(!host_page.protected || host_page.gfn == *gfns);
+	if (host_page.users)
+		host_page.users--;
+	host_page.protected = host_page.users;
+}
+
+static void fake_charge(struct ghyvi_hv *hv, struct ghyvi_hv_charge *charge)
+{
+	charge->before = (void *)(long)charged;
+	charged = 1;
+}
+
+static void fake_uncharge(struct ghyvi_hv *hv, const struct ghyvi_hv_charge *charge)
+{
+	charged = (long)charge->before;
+}
+
+void (*on_interrupt)(void);
+
+atomic_t events;
+
+static void count_event(struct ghyvi_reporter *of)
+{
+	assert_ptr_equal(of, &reporter);
+	atomic_inc(&events);
+}
+
+static void count_interrupt(struct ghyvi_hv *hv)
+{
+	atomic_inc(&interrupts);
+	if (on_interrupt)
+		on_interrupt();
+}
+
+static const struct ghyvi_hv_ops fake_hv_ops = {
+	.protect = fake_protect,
+	.unprotect = fake_unprotect,
+	.charge = fake_charge,
+	.uncharge = fake_uncharge,
+	.interrupt = count_interrupt,
+};
+static struct ghyvi_hv fake_hv = { .ops = &fake_hv_ops };
+
+struct ghyvi_range mappable;
+
+struct ghyvi_vgpu *create_vgpu(const struct ghyvi_device_profile *profile)
+{
+	struct ghyvi_vgpu_params params = {
+		.profile = profile,
+		.pgpu = &fake_pgpu,
+		.sched = sched,
+		.hv = &fake_hv,
+		.mappable = mappable,
+		.hidden = { HIDDEN_START, HIDDEN_BYTES },
+		.aperture_bytes = HIDDEN_START,
+		.id = 5,
+		.reporter = &reporter,
+		.stats = &stats,
+		.event = count_event,
+	};
+
+	return ghyvi_vgpu_create(&params);
+}
+
+int make_vgpu(const struct ghyvi_device_profile *profile)
+{
+	/* Tests of other subjects may cause any number of violations. */
+	const struct ghyvi_containment unlimited = { .window_ms = GHYVI_VIOLATION_WINDOW_MAX_MS };
+
+	shim_quiet = true;
+	memset(&stats, 0, sizeof(stats));
+	memset(gtt.memory, 0, sizeof(gtt.memory));
+	gtt.uncharged = gtt.uncharged_writes = 0;
+	gtt.unmapped_page = 0;
+	gtt.after_sync = NULL;
+	gtt.after_write = NULL;
+	on_interrupt = NULL;
+	gtt.roots_live = gtt.root_error = gtt.syncs = gtt.flushes = gtt.lives = gtt.forgets =
+		gtt.forgets_all = gtt.resets = gtt.traps = gtt.losses = 0;
+	memset(&host_page, 0, sizeof(host_page));
+	gpu.runs = gpu.cancels = gpu.contexts_created = 0;
+	gpu.stale = gpu.dead = false;
+	gpu.clock = 0;
+	atomic_set(&interrupts, 0);
+	ghyvi_reporter_init(&reporter, &device);
+	sched = sched_threads ? ghyvi_sched_create(&fake_pgpu) :
+				ghyvi_sched_create_on(&fake_pgpu, &calm_clock, NULL);
+	vgpu = create_vgpu(profile);
+	return IS_ERR(vgpu) ? -1 : ghyvi_vgpu_set_containment(vgpu, &unlimited);
+}
+
+int setup_gen9(void **state)
+{
+	return make_vgpu(&ghyvi_profile_gen9);
+}
+
+int setup_gen8(void **state)
+{
+	return make_vgpu(&ghyvi_profile_gen8);
+}
+
+int teardown(void **state)
+{
+	ghyvi_vgpu_destroy(vgpu);
+	settle();
+	ghyvi_sched_destroy(sched);
+	return gtt.roots_live || gtt.live || gpu.clients ||
+	       gpu.contexts; /* 0, or something leaked */
+}
+
+u32 shown(u32 offset)
+{
+	return ((u32 *)ghyvi_vgpu_mirror(vgpu))[(offset - GHYVI_MIRROR_OFFSET) / 4];
+}
+
+u32 rd(u32 offset)
+{
+	u32 value = (u32)ghyvi_vgpu_register_read(vgpu, offset, 4);
+
+	if (offset - GHYVI_MIRROR_OFFSET < GHYVI_MIRROR_BYTES && host_page.protected)
+		assert_int_equal(value, shown(offset));
+	return value;
+}
+
+void wr(u32 offset, u32 value)
+{
+	ghyvi_vgpu_register_write(vgpu, offset, value, 4);
+}
+
+const char *last_report(void)
+{
+	static char text[GHYVI_REPORT_BYTES];
+
+	ghyvi_report_last(&reporter, text, sizeof(text));
+	return text;
+}
