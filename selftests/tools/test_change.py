@@ -147,7 +147,7 @@ def set_changes_settings_of_a_pgpu():
         made.write(f"{path}/scheduler", "fifo credit band [fair]\n")
         made.link(REFUSING, f"{path}/timeslice_us")
         said(ctl(made, "set", PARENT, "ghyvi/timeslice_us=x", expect=ERROR), "Invalid argument", PARENT)
-        said(ctl(made, "set", "1000:00:01.0", "ghyvi/timeslice_us=1", expect=USAGE), "ghyvictl list")
+        said(ctl(made, "set", "1000:00:01.0", "ghyvi/timeslice_us=1", expect=NOT_FOUND), "there is no pGPU 1000:00:01.0")
 
 
 @test
@@ -252,7 +252,7 @@ def export_replaces_its_file_atomically():
         require(not temporary, f"temporary files left: {temporary}")
         names = [line.split()[2] for line in text.splitlines() if line.startswith("# TYPE")]
         require(len(names) == len(set(names)), "duplicate metric")
-        line = re.compile(r'(# (HELP|TYPE) ghyvi_\w+ .+|ghyvi_\w+(\{(\w+="[^"]*",?)+\})? \d+)')
+        line = re.compile(r'(# (HELP|TYPE) ghyvi_\w+ .+|ghyvi_\w+(\{(\w+="[^"]*",?)+\})? [\d.]+)')
         wrong = [each for each in text.splitlines() if not line.fullmatch(each)]
         require(not wrong, f"{wrong}")
         said(ctl(made, "export", "-o", "/proc/not/there", expect=ERROR), "/proc/not/there")
@@ -295,6 +295,30 @@ def record_finds_the_installed_recorder():
         said(ctl(made, "-c", command, program="../../../../../../../../bin/sh", expect=ERROR), "ghyvi-record:", "/sys/kernel/tracing")
         done = subprocess.run([f"{prefix}/bin/ghyvi-sim", "--gmedia", "480p", "--frames", "2", "--json"], stdout=subprocess.PIPE, check=True)
         require("adaptive" in json.loads(done.stdout)["policies"], "ghyvi-sim")
+
+
+@test
+def recorder_keeps_the_old_file_if_it_fails():
+    recorder = f"{TREE}/tools/sim/ghyvi-record"
+    with tree() as made:
+        made.write("old.trc", "precious")
+        made.write("text", "x [000] 1.0: ghyvi_trap: vgpu=%s gpa=0x1000 bytes=8 policy=strict\n" % UUID)
+        for arguments, words in (([OTHER], f"there is no vGPU {OTHER}"), (["hello"], '"hello" is not a UUID'),
+                                 ([UUID, "-s", "0"], '"0" is not a number above 0'), ([UUID, "-s", "nan"], "is not a number above 0"),
+                                 ([UUID, "--buffer-kib", "-4"], '"-4" is not'), ([UUID, "--from", "none"], "none"),
+                                 ([UUID, "--from", "."], "Is a directory")):
+            done = subprocess.run([recorder, *arguments, "-o", "old.trc"], cwd=made.top, capture_output=True, text=True, timeout=20, check=False)
+            require(done.returncode and words in done.stderr and "Traceback" not in done.stderr, f"{arguments}: {done}")
+            require(made.read("old.trc") == "precious", f"{arguments}: the old file was truncated")
+        for output in ("none/x.trc", "/proc/x.trc", "."):
+            done = subprocess.run([recorder, UUID, "--from", "text", "-o", output], cwd=made.top, capture_output=True, text=True, check=False)
+            require(done.returncode and output in done.stderr and "Traceback" not in done.stderr, f"{output}: {done}")
+        for output in ("old.trc", "/dev/null", "new.trc"):
+            done = subprocess.run([recorder, UUID, "--from", "text", "-o", output], cwd=made.top, capture_output=True, text=True, check=False)
+            require(done.returncode == 0 and done.stdout.startswith("1 stores"), f"{output}: {done}")
+        left = [name for name in os.listdir(made.top) if ".trc" in name]
+        require(sorted(left) == ["new.trc", "old.trc"] and os.path.getsize(f"{made.top}/old.trc") > 24, f"{left}")
+        require(os.path.exists("/dev/null") and not os.path.isfile("/dev/null"), "/dev/null was replaced")
 
 
 RECORDER_ON_A_TREE = """

@@ -6,7 +6,7 @@ import os
 import shutil
 
 from ktap import test
-from toolslib import DONE, ERROR, ctl, require, tree
+from toolslib import DONE, ERROR, USAGE, ctl, require, tree
 from tree import RELEASE
 
 
@@ -50,7 +50,7 @@ def doctor_reads_the_kernels_configuration():
         is_result(made, "kernel", "FAIL", "CONFIG_VFIO_MDEV", "cloud")
         os.remove(f"{made.top}/{config}")
         is_result(made, "kernel", "WARN", RELEASE)
-        os.makedirs(f"{made.top}/proc")
+        os.makedirs(f"{made.top}/proc", exist_ok=True)
         with gzip.open(f"{made.top}/proc/config.gz", "wt") as file:
             file.write("CONFIG_KVM_EXTERNAL_WRITE_TRACKING=y\nCONFIG_VFIO_MDEV=m\n")
         is_result(made, "kernel", "PASS")
@@ -100,3 +100,56 @@ def doctor_checks_headers_kvm_parent_and_secure_boot():
         require(results(made)["secureboot"][0] == "PASS", "signed and loaded")
         shutil.rmtree(f"{made.sys}/module/ghyvi")
         require(results(made)["secureboot"][0] == "WARN", f"{results(made)['secureboot']}")
+
+
+@test
+def doctor_names_the_kernels_if_the_wanted_one_is_missing():
+    with tree() as made:
+        made.add_host()
+        os.makedirs(f"{made.top}/lib/modules/6.12.9-amd64")
+        result = ctl(made, "doctor", "-r", made.top, "-k", "6.1.0-98-amd64", expect=ERROR)
+        require(f"there is no kernel 6.1.0-98-amd64 in {made.top}/lib/modules; installed: {RELEASE}, 6.12.9-amd64" in result.out, f"{result}")
+        require("CONFIG" not in result.out and "loaded" not in result.out, f"checks of a kernel that does not exist: {result}")
+        for wrong in ("", "../x"):
+            ctl(made, "doctor", "-k", wrong, expect=USAGE)
+        # A kernel that does not run: what is loaded does not matter.
+        got = {each["detail"] for each in ctl(made, "doctor", "-r", made.top, "-k", "6.12.9-amd64", "-j", expect=ERROR).json()["checks"]}
+        require("ghyvi is not installed for kernel 6.12.9-amd64" in got and not any("is loaded" in each for each in got), f"{got}")
+        made.write("lib/modules/6.12.9-amd64/modules.dep", "x/ghyvi.ko:\n")
+        got = {each["detail"] for each in ctl(made, "doctor", "-r", made.top, "-k", "6.12.9-amd64", "-j", expect=ERROR).json()["checks"]}
+        require("ghyvi is installed for 6.12.9-amd64" in got, f"{got}")
+
+
+@test
+def doctor_checks_a_root_directory_that_does_not_run():
+    with tree() as made:
+        for wrong in ("/no/such/root", f"{made.top}/sys/none"):
+            result = ctl(made, "doctor", "--root", wrong, expect=USAGE)
+            require(wrong in result.err and "No such file" in result.err and not result.out, f"{result}")
+        os.makedirs(f"{made.top}/root/lib/modules/6.1.0-5-amd64")
+        os.makedirs(f"{made.top}/root/lib/modules/6.1.0-40-amd64")
+        got = ctl(made, "doctor", "--root", f"{made.top}/root", "-j", expect=ERROR).json()["checks"]
+        details = " ".join(each["detail"] for each in got)
+        require("6.1.0-40-amd64" in details and "6.1.0-5-" not in details, f"not the newest kernel: {details}")
+        require("not the root of a running host" in details and "/dev/kvm" not in details and "parent" not in [each["check"] for each in got],
+                f"{details}")
+
+
+@test
+def doctor_checks_the_versions_of_qemu_and_libvirt():
+    with tree() as made:
+        made.add_host()
+        status = made.read("var/lib/dpkg/status")
+        made.write("var/lib/dpkg/status", status.replace("7.2+dfsg", "5.2+dfsg").replace("Version: 9.0.0-4", "Version: 10.0.0-1"))
+        is_result(made, "qemu", "WARN", "version 5.2 is older than 7.2", "apt install")
+        is_result(made, "libvirt", "PASS", "version 10.0.0")
+        made.write("var/lib/dpkg/status", status.replace("Status: install ok installed", "Status: deinstall ok config-files"))
+        is_result(made, "qemu", "WARN", "it is not installed", "apt install qemu-system-x86")
+        # Of this host, programs that are not from packages are asked.
+        made.write("bin/dpkg-query", "#!/bin/sh\nexit 1\n", 0o755)
+        made.write("bin/qemu-system-x86_64", "#!/bin/sh\necho 'QEMU emulator version 9.2.1 (Debian 1:9.2.1+ds-1)'\n", 0o755)
+        made.write("bin/virtqemud", "#!/bin/sh\necho 'virtqemud (libvirt) 8.9.0'\n", 0o755)
+        made.write("bin/libvirtd", "#!/bin/sh\nexit 1\n", 0o755)
+        result = ctl(made, "doctor", PATH=f"{made.top}/bin:/usr/bin:/bin")
+        require("PASS  qemu         version 9.2.1" in result.out, f"{result}")
+        require("WARN  libvirt      version 8.9.0 is older than 9.0" in result.out, f"{result}")

@@ -10,12 +10,14 @@ from tree import UUIDS
 
 ROUNDS = int(os.environ.get("FUZZ", "250"))
 COMMANDS = ("list", "types", "create", "define", "show", "set", "stat", "top", "dump", "reset", "remove", "doctor", "export",
-            "record", "report", "help", "lis")
+            "record", "report", "help", "lis", "ls", "start", "stop", "rm", "event")
 WORDS = (*UUIDS, UUIDS[0].upper(), UUIDS[0][:-1], "--json", "-j", "--no-mdevctl",
          "-s", "-c", "-b", "-o", "out", "-p", "-u", "-m", "-f", "-a", "-w", "-k", "-r", "--force", "--batch", "--batch=1",
          "--seconds=0.001", "-c1", "-s0.001", "0", "-1", "1e400", "nan", "99999999999999999999", "", "-", "--", "---",
          "=", "=x", "a=", "policy/mode=", "policy/mode=strict", "policy/=1", "/=1", "policy//mode=1", "../../x=1",
          "policy/../remove=1", "gen9_4", "ghyvi-gen9_4", "-gen9_4", "ghyvi-", "%s%n%s", "x" * 5000, "policy/mode=" + "x" * 5000,
+         "--save", "--restore", "--replace", "--manual", "--ranges", "-n", "--raw", "-S", "uuid,state", "pinned", UUIDS[1][:6],
+         "ghyvi/scheduler=fifo", "sched/weight=5", "1000:00:00.0",
          "--help", "--usage", "--version", "-?", "tables", "engines")
 TEXTS = ("", "\n", "[", "]", "[]", "[x", "x] [", "[a] [b]", "open", "ghyvi-", "ghyvi-gen9_4\nx", "-1", "1e9", "\0\0", "a=b=c, =, ,",
          "\x1b[2J", "x" * 4096, "y" * 5000, "99999999999999999999999", " " * 100)

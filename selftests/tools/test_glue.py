@@ -2,10 +2,12 @@
 """Tests of qemu-glue/ that need no real vGPUs. The others are in selftests/lab/test_libvirt.py."""
 
 import configparser
+import json
 import os
 import re
 import shutil
 import subprocess
+import tomllib
 
 from ktap import Skip, test
 from toolslib import environment, require, tree
@@ -66,6 +68,62 @@ def kubevirt_and_nova_examples_name_existing_types():
     require(nova[f"mdev_{enabled[0]}"]["device_addresses"] == PARENT, "Nova's section")
     for name in (*made, *enabled, *(each["mdevNameSelector"] for each in handed_out)):
         require(TYPE.fullmatch(name), f"{name} is not a type")
+
+
+@test
+def ci_recipes_use_the_examples():
+    with open(f"{GLUE}/ci/kubevirtci") as file:
+        script = file.read()
+    settings = dict(re.findall(r"^(\w+)=(\S+)$", script, re.M))
+    handed_out = documents("kubevirt.yaml")[0]["spec"]["configuration"]["permittedHostDevices"]["mediatedDevices"][0]
+    require(settings["resource"] == handed_out["resourceName"], f"{settings}")
+    require(settings["machine"] == documents("machine.yaml")[0]["metadata"]["name"], f"{settings}")
+    with open(f"{GLUE}/ci/cyborg/pyproject.toml", "rb") as file:
+        project = tomllib.load(file)
+    (driver, place), = project["project"]["entry-points"]["cyborg.accelerator.driver"].items()
+    require(place == "ghyvi_cyborg:GhyviDriver" and project["tool"]["setuptools"]["py-modules"] == ["ghyvi_cyborg"], place)
+    with open(f"{GLUE}/ci/cyborg/local.conf") as file:
+        require(f"CYBORG_ENABLED_DRIVERS={driver}\n" in file.read(), "local.conf does not enable the driver")
+
+
+# Stands in for OpenStack Cyborg, which Debian 12 does not have: objects are dictionaries.
+FAKE_CYBORG = """
+import json, sys, types
+for name in ("accelerator", "accelerator.common", "accelerator.drivers", "accelerator.drivers.driver", "common", "conf", "objects",
+             "objects.driver_objects", *(f"objects.driver_objects.driver_{each}" for each in
+             ("attach_handle", "attribute", "controlpath_id", "deployable", "device"))):
+    sys.modules[f"cyborg.{name}"] = types.ModuleType(name)
+fake = lambda name: sys.modules[f"cyborg.{name}"]
+fake("accelerator.common").utils = types.SimpleNamespace(pci_str_to_json=str, mdev_str_to_json=lambda *words: list(words))
+fake("accelerator.drivers.driver").GenericDriver = object
+fake("common").constants = types.SimpleNamespace(DEVICE_GPU="GPU", OWNER_CYBORG="OWNER", AH_TYPE_MDEV="MDEV", RESOURCES={"VGPU": "VGPU"})
+fake("conf").CONF = types.SimpleNamespace(host="here")
+for each, kind in (("attach_handle", "AttachHandle"), ("attribute", "Attribute"), ("controlpath_id", "ControlPathID"),
+                   ("deployable", "Deployable"), ("device", "Device")):
+    setattr(fake(f"objects.driver_objects.driver_{each}"), f"Driver{kind}", dict)
+import ghyvi_cyborg
+ghyvi_cyborg.PARENTS = "sys/class/mdev_bus"
+print(json.dumps(ghyvi_cyborg.GhyviDriver().discover()))
+"""
+
+
+@test
+def cyborg_driver_reports_the_vgpus_of_one_type():
+    with tree() as made:
+        made.write(f"{made.parent_path()}/vendor", "0x6779\n")
+        made.write(f"{made.parent_path()}/device", "0x0001\n")
+        for kind in ("gen9_4", "gen9_8", "gen8_4"):
+            made.write(f"{made.type_path(kind)}/devices/{UUID}/uevent", "")
+        status, out, err = run(made, "python3", "-B", "-c", FAKE_CYBORG, PYTHONPATH=f"{GLUE}/ci/cyborg")
+        require(status == 0, err)
+        device, = json.loads(out)
+        deployable, = device["deployable_list"]
+        require(device["vendor"] == "6779" and device["controlpath_id"]["cpid_info"] == PARENT, f"{device}")
+        # The tree has room for four, and one that is there.
+        handles = [handle["attach_info"] for handle in deployable["attach_handle_list"]]
+        require(deployable["num_accelerators"] == 5 and handles == [[PARENT, f"{DRIVER}-gen9_4", f"{DRIVER}-gen9_4_{index}"]
+                                                                    for index in range(5)], f"{deployable}")
+        require("CUSTOM_GHYVI_GEN9_4" in [each["value"] for each in deployable["attribute_list"]], f"{deployable}")
 
 
 def launcher(made):

@@ -45,12 +45,12 @@ CASES = {
     "help": ["--help"],
     "usage-none": [],
     "unknown-command": ["shwo"],
-    "command-of-mdevctl": ["stop"],
+    "command-of-mdevctl": ["delete"],
     "unknown-option": ["list", "--jsn=1"],
     "unknown-uuid": ["show", "c0ffee00-1234-4000-8000-000000000002"],
     "unknown-uuid-far": ["show", "deadbeef-dead-dead-dead-deadbeefdead"],
     "not-a-uuid": ["stat", "hello"],
-    "begun-uuid": ["stat", "c0ffee"],
+    "begun-uuid": ["list", "c0ffee"],
     "unknown-type": ["create", "gen7_1"],
     "unknown-parent": ["create", "gen9_1", "-p", "1000:00:01.0"],
     "unknown-setting": ["set", SECOND, "policy/mod=strict"],
@@ -139,7 +139,7 @@ def json_of_all_commands_is_an_object():
 @test
 def lists_are_empty_without_vgpus():
     with tree(parents=()) as made:
-        for command, empty in (("list", {"vgpus": []}), ("types", {"types": []}), ("show", {"vgpus": [], "parents": []}),
+        for command, empty in (("list", {"vgpus": []}), ("types", {"types": []}), ("show", {"vgpus": [], "parents": [], "types": []}),
                                ("stat", {"vgpus": []})):
             require(ctl(made, command, "--json", expect=0).json() == empty, command)
         ctl(made, "create", "gen9_4", expect=3)

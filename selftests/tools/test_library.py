@@ -134,6 +134,9 @@ def bash_completion_offers_commands_uuids_types_and_settings():
                               (["ghyvictl", "set", PARENT, "ghyvi/sch"], ["ghyvi/scheduler=", "ghyvi/scheduler=band"]),
                               (["ghyvictl", "set", UUIDS[0], "--"], ["--file", "--json"]),
                               (["ghyvictl", "dump", "--what", ""], ["engines", "tables", "audit", "config"]),
+                              (["ghyvictl", "list", "-o", "S"], ["STATE", "SINCE"]),
+                              (["ghyvictl", "top", "-o", "UUID,PI"], ["UUID,PINNED"]),
+                              (["ghyvictl", "set", "--save", "gen9_4", "sched/"], ["sched/weight=", "sched/cap="]),
                               (["ghyvictl", "create", "gen9"], ["gen9_1", "gen9_8"])):
             got = run("bash", "-c", COMPLETE, "-", script, *words, env=env).split()
             require(set(wanted) <= set(got), f"{words}: {got}")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Definitions and mdevctl's callout, with a fake mdevctl. selftests/lab uses the real mdevctl."""
 
+import glob
 import json
 import os
 import re
@@ -19,8 +20,9 @@ LIVE = {"policy/mode": "segmented", "policy/oos_threshold": "2", "policy/self_ch
 def with_mdevctl(made, status=0):
     """Returns an environment with a fake mdevctl.
 
-    It appends its arguments to @made's file "log" and copies a definition to "definition"."""
-    made.write("mdevctl", "#!/bin/sh\necho \"$@\" >>\"$LOG/log\"\n"
+    It appends its arguments to @made's file "log", copies a definition to "definition", and lists
+    the file "defined"."""
+    made.write("mdevctl", "#!/bin/sh\nif [ $1 = list ]; then cat \"$LOG/defined\"; exit; fi\necho \"$@\" >>\"$LOG/log\"\n"
                           "while [ $# -gt 0 ]; do [ \"$1\" = --jsonfile ] && cat \"$2\" >\"$LOG/definition\"; shift; done\n"
                           f"exit {status}\n", 0o755)
     return {"GHYVI_MDEVCTL": f"{made.top}/mdevctl", "LOG": made.top}
@@ -60,6 +62,168 @@ def define_needs_mdevctl_but_no_available_instance():
         ctl(made, "create", "gen9_1", expect=BUSY, **env)
         require("list -d" in ctl(made, "define", "gen9_1", expect=ERROR, **with_mdevctl(made, status=1)).err, "no next step")
         require("apt install mdevctl" in ctl(made, "define", "gen9_1", expect=ERROR).err, "no next step")
+
+
+def defined(made, uuid, *attrs, start="manual", parent=PARENT):
+    definition = {"mdev_type": f"{DRIVER}-gen9_4", "start": start, "attrs": [dict([each]) for each in attrs]}
+    made.write("defined", json.dumps([{"0000:00:02.0": []}, {parent: [{"other": {}}, {uuid: definition}]}]))
+    made.write("log", "")
+
+
+def commands(made):
+    return [line.split()[0] for line in made.read("log").splitlines()]
+
+
+@test
+def define_checks_names_and_ranges_at_once():
+    with tree() as made:
+        made.add_vgpu(UUID)
+        made.write(f"{made.parent_path()}/{UUID}/policy/newer", "1\n")
+        env = with_mdevctl(made)
+        for setting, status, words in (("sched/weight=0", ERROR, "sched/weight=0: 0 is not in 1..1000"),
+                                       ("sched/weight=lots", ERROR, '"lots" is not a number; 1..1000'),
+                                       ("policy/mode=loose", ERROR, '"loose" is not one of: strict full'),
+                                       ("policy/mode=", ERROR, "is not one of"), ("policy/mode=stric", ERROR, "is not one of"),
+                                       ("policy/mod=strict", NOT_FOUND, 'did you mean "policy/mode"?'),
+                                       ("weight=1", NOT_FOUND, 'did you mean "sched/weight"?'),
+                                       ("stats/workloads=1", NOT_FOUND, "there is no setting"),
+                                       ("ghyvi/scheduler=fifo", NOT_FOUND, '"ghyvi/scheduler" is a setting of pGPUs')):
+            for what in ("gen9_4", UUID):
+                result = ctl(made, "define", what, "--set", setting, expect=status, **env)
+                require(words in result.err and result.err.count("\n") == 1, f"{setting}: {result}")
+        require(not os.path.exists(f"{made.top}/log"), "mdevctl was called")
+        ctl(made, "define", UUID, "--set", "policy/newer=2", "--set", "sched/weight=0x10", expect=DONE, **env)
+
+
+@test
+def define_replaces_only_when_asked():
+    with tree() as made:
+        made.add_vgpu(UUID)
+        env = with_mdevctl(made)
+        other = "0000:00:03.0"
+        defined(made, UUID, ("sched/weight", "1"), start="auto", parent=other)
+        for what in ([UUID], ["gen9_4", "-u", UUID]):
+            result = ctl(made, "define", *what, expect=BUSY, **env)
+            require(f"{UUID} is defined for {other} already; --replace" in result.err and not commands(made), f"{result}")
+        for options, start in (([], "auto"), (["--manual"], "manual"), (["--auto"], "auto")):
+            made.write("log", "")
+            ctl(made, "define", "--replace", UUID, *options, expect=DONE, **env)
+            require(made.read("log").startswith(f"undefine -u {UUID} -p {other}\ndefine -u {UUID} -p {PARENT} "), made.read("log"))
+            require(json.loads(made.read("definition"))["start"] == start, made.read("definition"))
+        # The old definition is restored if the new one is refused.
+        made.write("mdevctl", made.read("mdevctl").replace("while", f'case "$*" in *{PARENT}*) exit 1 ;; esac\nwhile'), 0o755)
+        made.write("log", "")
+        ctl(made, "define", "--replace", UUID, expect=ERROR, **env)
+        require(commands(made) == ["undefine", "define", "define"] and other in made.read("log").splitlines()[2], made.read("log"))
+        require(json.loads(made.read("definition"))["attrs"] == [{"sched/weight": "1"}], made.read("definition"))
+
+
+@test
+def set_save_changes_the_vgpu_and_its_definition():
+    with tree() as made:
+        path = made.add_vgpu(UUID, refusing=["policy/oos_threshold"])
+        env = with_mdevctl(made)
+        defined(made, UUID, ("policy/static_pages", "7"), ("policy/mode", "full"), ("policy/static_pages", "8"), start="auto")
+        got = ctl(made, "set", "--save", UUID[:8], "policy/static_pages=9", "policy/self_check=1", "--json", expect=DONE, **env).json()
+        require(got["saved"] == [{"policy/static_pages": "9"}, {"policy/self_check": "1"}], f"{got}")
+        kept = json.loads(made.read("definition"))
+        require(kept == {"mdev_type": f"{DRIVER}-gen9_4", "start": "auto",
+                         "attrs": [{"policy/mode": "full"}, {"policy/static_pages": "9"}, {"policy/self_check": "1"}]}, f"{kept}")
+        require(made.read(f"{path}/policy/static_pages").startswith("9\n"), "the vGPU was not changed")
+        made.write("log", "")
+        ctl(made, "set", "--save", UUID, "policy/oos_threshold=x", expect=ERROR, **env)
+        require(not commands(made), "a refused value was saved")
+        # A vGPU without a definition, a definition without a vGPU, and neither.
+        made.add_vgpu(OTHER)
+        result = ctl(made, "set", "--save", OTHER, "policy/static_pages=9", expect=NOT_FOUND, **env)
+        require(f"ghyvictl define {OTHER}" in result.err, f"{result}")
+        require(made.read(f"{made.parent_path()}/{OTHER}/policy/static_pages") == "200\n", "changed, but not saved")
+        made.drop_vgpu(OTHER)
+        defined(made, OTHER)
+        require("0 is not in 1..1000" in ctl(made, "set", "--save", OTHER, "sched/weight=0", expect=ERROR, **env).err, "no range")
+        ctl(made, "set", "--save", OTHER, "sched/weight=5", expect=DONE, **env)
+        require(json.loads(made.read("definition"))["attrs"] == [{"sched/weight": "5"}], made.read("definition"))
+        os.remove(f"{made.top}/defined")
+        ctl(made, "set", "--save", OTHER, "sched/weight=5", expect=NOT_FOUND, **env)
+        require("apt install mdevctl" in ctl(made, "set", "--save", UUID, "policy/static_pages=9", expect=ERROR).err, "no next step")
+
+
+@test
+def set_save_of_a_pgpu_writes_a_file_that_restore_applies():
+    with tree() as made:
+        file, live = f"saved/{PARENT}.conf", f"{made.parent_path()}/ghyvi"
+        ctl(made, "set", "--save", PARENT, "ghyvi/scheduler=credit", "ghyvi/timeslice_us=500", expect=DONE)
+        require(made.read(f"{live}/timeslice_us").startswith("500\n"), "not changed at once")
+        require(made.read(file).splitlines()[1:] == ["ghyvi/scheduler=credit", "ghyvi/timeslice_us=500"], made.read(file))
+        made.write(file, "# why\n ghyvi/scheduler = fifo # short\nghyvi/timeslice_us=500\nghyvi/scheduler=band\n")
+        ctl(made, "set", "--save", PARENT, "ghyvi/scheduler=fair", "ghyvi/timeslice_us=", "ghyvi/window_us=", expect=DONE)
+        require(made.read(file) == "# why\nghyvi/scheduler=fair\n", made.read(file))
+        require(made.read(f"{live}/timeslice_us").startswith("500\n"), "a removal changed the pGPU")
+        require(ctl(made, "show", PARENT, "-j", expect=DONE).json()["parents"][0]["saved"] == {"ghyvi/scheduler": "fair"}, "show")
+        require("(saved)" in ctl(made, "show", PARENT, expect=DONE).out, "show")
+        # A pGPU that is absent now.
+        absent = "1000:00:07.0"
+        require("7 is not in 100..1000000" in ctl(made, "set", "--save", absent, "ghyvi/timeslice_us=7", expect=ERROR).err, "no range")
+        ctl(made, "set", "--save", absent, "sched/weight=7", expect=NOT_FOUND)
+        require(not os.path.exists(f"{made.top}/saved/{absent}.conf"), "wrong values were saved")
+        ctl(made, "set", "--save", absent, "ghyvi/timeslice_us=700", expect=DONE)
+        ctl(made, "set", "--restore", absent, expect=NOT_FOUND)
+        # restore continues after a value that is refused, and names it.
+        made.write(file, "ghyvi/scheduler=fifo\nghyvi/tmeslice_us=1\nghyvi/timeslice_us=900\n")
+        result = ctl(made, "set", "--restore", PARENT, expect=NOT_FOUND)
+        require('did you mean "ghyvi/timeslice_us"' in result.err, f"{result}")
+        require(made.read(f"{live}/timeslice_us").startswith("900\n"), "did not continue")
+        for text in ("ghyvi/scheduler", "=1", "\n\nGHYVI/X=1", "ghyvi/x\xff=1"):
+            made.write(file, f"{text}\n")
+            result = ctl(made, "set", "--restore", PARENT, expect=ERROR)
+            require(f"{PARENT}.conf, line {text.count(chr(10)) + 1}: not ATTRIBUTE=VALUE" in result.err, f"{result}")
+        os.remove(f"{made.top}/{file}")
+        ctl(made, "set", "--restore", PARENT, expect=DONE)
+        for wrong in (["gen9_4"], [], [PARENT, "ghyvi/scheduler=fifo"], [PARENT, "--save"]):
+            ctl(made, "set", "--restore", *wrong, expect=USAGE)
+
+
+@test
+def saved_settings_of_a_type_are_defaults_of_new_vgpus():
+    with tree() as made:
+        env = with_mdevctl(made)
+        for wrong, status in (("policy/static_pages=x", ERROR), ("policy/static=1", NOT_FOUND), ("ghyvi/scheduler=fifo", NOT_FOUND)):
+            ctl(made, "set", "--save", "gen9_4", wrong, expect=status)
+        ctl(made, "set", "--save", "ghyvi-gen9_4", "policy/static_pages=7", "policy/self_check=1", expect=DONE)
+        require("--save saves defaults" in ctl(made, "set", "gen9_4", "policy/static_pages=7", expect=USAGE).err, "no remedy")
+        got = ctl(made, "show", "gen9_4", "--json", expect=DONE).json()
+        require(got["types"] == [{"type": "gen9_4", "saved": {"policy/static_pages": "7", "policy/self_check": "1"}}], f"{got}")
+        made.listen(f"{made.type_path('gen9_4')}/create", lambda uuid: made.add_vgpu(uuid, "gen9_4"))
+        ctl(made, "create", "gen9_4", "-u", UUID, "--set", "policy/self_check=0", expect=DONE)
+        path = f"{made.parent_path()}/{UUID}/policy"
+        require(made.read(f"{path}/static_pages").startswith("7\n"), "the profile was not applied")
+        require(made.read(f"{path}/self_check").startswith("0\n"), "the command line did not win")
+        ctl(made, "define", "gen9_4", "-m", "full", expect=DONE, **env)
+        got = json.loads(made.read("definition"))["attrs"]
+        require(got == [{"policy/static_pages": "7"}, {"policy/self_check": "1"}, {"policy/mode": "full"}], f"{got}")
+        ctl(made, "define", "gen9_8", expect=DONE, **env)
+        require(not json.loads(made.read("definition"))["attrs"], "of another type")
+
+
+@test
+def names_and_choices_match_the_kernels_sources():
+    with tree() as made:
+        ranges = ctl(made, "show", "--ranges", "--json", expect=DONE).json()["ranges"]
+    kernel = f"{HERE}/../../kernel"
+    for setting, files in (("policy/mode", glob.glob(f"{kernel}/shadow/policy_*.c")),
+                           ("ghyvi/scheduler", [f"{kernel}/sched/{name}.c" for name in ("fair", "fifo", "band", "credit")])):
+        names = set()
+        for path in files:
+            with open(path) as file:
+                names.update(re.findall(r'^\t\.name = "(\w+)"', file.read(), re.M))
+        require(names == set(ranges[setting].split()), f"{setting}: {names}, {ranges[setting]}")
+    with open(f"{HERE}/../../Documentation/ABI/testing/sysfs-bus-mdev-ghyvi") as file:
+        abi = re.sub(r"\s+", " ", file.read())
+    for setting, values in ranges.items():
+        lowest, to, highest = values.split(" and ")[-1].partition("..")
+        entry = abi.partition(f"/{setting} ")[2].partition(" What:")[0]
+        words = [f"{lowest} to {highest}"] if to and highest != "1" else re.split(r"\W+", values)
+        require(entry and all(word in entry for word in words), f"{setting}: {words} not in its ABI entry")
 
 
 @test

@@ -21,6 +21,7 @@ PORT = ("-device", "pcie-root-port,id=port,chassis=1")
 BEHIND_PORT = (*Q35, *PORT, "-device", f"vfio-pci,{SYSFSDEV},bus=port")
 IN_DEMO = "VM demo (pid 4711)"
 ON_ROOT_BUS = "it is on the root bus of a q35 machine"
+WITH_RAMFB = "it is a vfio-pci-nohotplug device, as ramfb requires"
 
 
 def removed(made, path):
@@ -123,6 +124,8 @@ def remove_force_refuses_a_device_without_hot_unplug():
         (BEHIND_PORT, None),
         (Q35, None),  # the device was hot-plugged
         ((*Q35, "-device", "pcie-root-port,id=port,hotplug=off", "-device", f"vfio-pci,{SYSFSDEV},bus=port"), "its port has hotplug=off"),
+        ((*Q35, *PORT, "-device", f"vfio-pci-nohotplug,{SYSFSDEV},bus=port,display=on,ramfb=on"), WITH_RAMFB),
+        ((*Q35, "-device", (json % (UUID, "pci.5")).replace("vfio-pci", "vfio-pci-nohotplug")), WITH_RAMFB),
     )
     with tree() as made:
         path = made.add_vgpu(UUID)

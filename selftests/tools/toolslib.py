@@ -75,6 +75,7 @@ class Result:
 
 def environment(made, **more):
     env = {"PATH": "/usr/bin:/bin", "TZ": "UTC", "TERM": "xterm", "LD_PRELOAD": PRELOAD, "UMOCKDEV_DIR": made.top, "GHYVI_MDEVCTL": "",
+           "GHYVI_CONFIG": f"{made.top}/saved",
            "ASAN_OPTIONS": f"exitcode={SANITIZER_STATUS}",
            "UBSAN_OPTIONS": f"halt_on_error=1:print_stacktrace=1:exitcode={SANITIZER_STATUS}"}
     env.update(more)

@@ -95,6 +95,7 @@ class Tree:
         self.write(f"{path}/state", "created\n", 0o444)
         self.write(f"{path}/last_error", "\n", 0o444)
         self.write(f"{path}/last_error_time", "0\n", 0o444)
+        self.write(f"{path}/open_time", "0\n", 0o444)
         self.write(f"{path}/reset", "", 0o200)
         self.write(f"{path}/remove", "", 0o200)
         self.write(f"{path}/unplug", "", 0o200)
@@ -151,6 +152,10 @@ class Tree:
     def add_host(self):
         """Adds a root directory that passes all checks of doctor."""
         self.write(f"boot/config-{RELEASE}", "CONFIG_KVM_EXTERNAL_WRITE_TRACKING=y\nCONFIG_VFIO_MDEV=m\n")
+        self.write("proc/sys/kernel/osrelease", f"{RELEASE}\n")
+        self.write("var/lib/dpkg/status", "Package: qemu-system-x86-xen\nStatus: install ok installed\nVersion: 1:1.0\n\n"
+                   "Package: qemu-system-x86\nStatus: install ok installed\nArchitecture: amd64\nVersion: 1:7.2+dfsg-7+deb12u16\n\n"
+                   "Package: libvirt-daemon\nStatus: install ok installed\nVersion: 9.0.0-4+deb12u2\n\n")
         modules = f"lib/modules/{RELEASE}"
         self.write(f"{modules}/build/Makefile", "")
         self.write(f"{modules}/modules.dep", "kernel/arch/x86/kvm/kvm.ko:\nupdates/dkms/ghyvi.ko: kernel/x.ko\n"

@@ -1,72 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* set, reset */
-#include <stdlib.h>
+/* reset, and what it shares with remove */
 #include <string.h>
 #include "ctl.h"
-
-struct set_options {
-	struct uuid_options words; /* first: parse_uuids() takes this struct; a UUID and settings */
-	const char *file;
-};
-
-static error_t parse_set(int key, char *argument, struct argp_state *state)
-{
-	struct set_options *options = state->input;
-
-	if (key != 'f')
-		return parse_uuids(key, argument, state);
-	options->file = argument;
-	return 0;
-}
-
-static int set_all(const struct set_options *options, const struct target *target)
-{
-	int status = options->file ? set_from_file(target, options->file) : STATUS_OK;
-	int i;
-
-	for (i = 1; !status && i < options->words.count; i++)
-		status = set_attribute(target, options->words.uuids[i]);
-	return status;
-}
-
-int cmd_set(struct ctl *ctl, int argc, char **argv)
-{
-	static const struct argp_option argp_options[] = {
-		{ "file", 'f', "FILE", 0,
-		  "First apply an mdevctl definition or list of attributes (JSON; -: standard "
-		  "input)",
-		  0 },
-		{}
-	};
-	static const struct argp argp = {
-		.options = argp_options,
-		.parser = parse_set,
-		.args_doc = "UUID|PGPU ATTRIBUTE=VALUE...",
-		.doc = "Change settings of a vGPU or pGPU, in the given order, until one is "
-		       "rejected. ghyvictl show lists the settings.",
-		.children = ctl_children,
-	};
-	struct set_options options = { .words = { .ctl = ctl } };
-	struct target target;
-	int status;
-
-	status = parse_options(&argp, argc, argv, &options);
-	if (status)
-		return status;
-	if (options.words.count < 2 && !(options.words.count && options.file)) {
-		complain("give a UUID (or a pGPU) and at least one ATTRIBUTE=VALUE; see ghyvictl "
-			 "set --help");
-		return STATUS_USAGE;
-	}
-	status = need_target(ctl, options.words.uuids[0], &target);
-	if (status)
-		return status;
-	status = set_all(&options, &target);
-	if (!status && ctl->json)
-		status = json_print(json_target(&target), JSON_INDENT(2));
-	target_free(&target);
-	return status;
-}
 
 static bool in_failsafe(const struct ghyvi_vgpu *vgpu)
 {

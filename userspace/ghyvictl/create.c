@@ -84,22 +84,31 @@ static struct ghyvi_vgpu *wait_for_vgpu(struct ctl *ctl, struct ghyvi_watch *wat
 	return vgpu;
 }
 
-/* Applies the settings to the new vGPU, or removes it if one is rejected. */
-static int set_new(const struct wanted *wanted, const struct ghyvi_vgpu *vgpu)
+/* The saved settings of the type, then those of the command line, in a new list. */
+static int settings_of(const struct wanted *wanted, const char *type, json_t **settings)
 {
-	const struct target target = { .vgpu = vgpu };
-	int status = STATUS_OK;
+	int status = saved_settings(type_of_word(type) ?: "", settings);
 	size_t i;
 
 	for (i = 0; !status && i < wanted->settings_count; i++)
-		status = set_attribute(&target, wanted->settings[i]);
+		status = append_assignment(*settings, wanted->settings[i]);
+	return status;
+}
+
+/* Applies the settings to the new vGPU, or removes it if one is rejected. */
+static int set_new(const struct wanted *wanted, const struct ghyvi_vgpu *vgpu, json_t *settings)
+{
+	const struct target target = { .vgpu = vgpu };
+	int status;
+
+	status = set_settings(&target, settings);
 	if (status && !remove_vgpu(wanted->ctl, vgpu, NULL))
 		complain("the vGPU was removed again: nothing was created");
 	return status;
 }
 
-/* Returns an exit status, with *vgpu set if that is 0. */
-static int create_wanted(struct wanted *wanted, struct ghyvi_vgpu **vgpu)
+/* Returns an exit status, with *vgpu set if that is 0; *settings: those to apply. */
+static int create_wanted(struct wanted *wanted, struct ghyvi_vgpu **vgpu, json_t **settings)
 {
 	struct ghyvi_watch *watch = NULL;
 	struct ctl *ctl = wanted->ctl;
@@ -112,6 +121,9 @@ static int create_wanted(struct wanted *wanted, struct ghyvi_vgpu **vgpu)
 		return status;
 	if (!ghyvi_type_available(type))
 		return complain_full(type);
+	status = settings_of(wanted, ghyvi_type_id(type), settings);
+	if (status)
+		return status;
 	ghyvi_watch_open(&watch);
 	mdevctl = mdevctl_program(ctl);
 	status = mdevctl ? create_with_mdevctl(mdevctl, type, wanted->uuid) :
@@ -128,6 +140,7 @@ static int create(struct wanted *wanted)
 {
 	struct ctl *ctl = wanted->ctl;
 	struct ghyvi_vgpu *vgpu;
+	json_t *settings = NULL;
 	int status;
 
 	status = wanted_uuid(wanted);
@@ -139,10 +152,13 @@ static int create(struct wanted *wanted)
 		ghyvi_vgpu_free(vgpu);
 		return STATUS_BUSY;
 	}
-	status = create_wanted(wanted, &vgpu);
-	if (status)
+	status = create_wanted(wanted, &vgpu, &settings);
+	if (status) {
+		json_decref(settings);
 		return status;
-	status = set_new(wanted, vgpu);
+	}
+	status = set_new(wanted, vgpu, settings);
+	json_decref(settings);
 	if (!status && ctl->json)
 		status = json_print(json_vgpu(vgpu), JSON_INDENT(2));
 	else if (!status)

@@ -24,9 +24,14 @@ struct ctl {
 	struct ghyvi *ghyvi;
 	bool json;
 	bool no_mdevctl;
+	/* --output, --noheadings, --raw (table.c) */
+	const char *columns;
+	bool noheadings;
+	bool raw;
 };
 
 /* Commands return an exit status. argv[0] is "ghyvictl NAME". */
+int cmd_event(struct ctl *ctl, int argc, char **argv);
 int cmd_list(struct ctl *ctl, int argc, char **argv);
 int cmd_types(struct ctl *ctl, int argc, char **argv);
 int cmd_show(struct ctl *ctl, int argc, char **argv);
@@ -47,6 +52,8 @@ int cmd_doctor(struct ctl *ctl, int argc, char **argv);
 
 /* --json and --no-mdevctl: the child of every command's argp; its input is a struct ctl. */
 extern const struct argp_child ctl_children[];
+/* The same, with --output, --noheadings and --raw. */
+extern const struct argp_child table_children[];
 /* For commands without JSON output: --json is hidden in --help, and the command rejects it. */
 extern const struct argp_child text_children[];
 
@@ -55,6 +62,9 @@ extern const struct argp_child text_children[];
  * struct ctl *. Returns an exit status. On wrong usage argp exits the program.
  */
 int parse_options(const struct argp *argp, int argc, char **argv, void *input);
+
+/* True if one of --output, --noheadings, --raw was given. */
+bool wants_table(const struct ctl *ctl);
 
 /* The parser input of commands whose only arguments are UUIDs. */
 struct uuid_options {
@@ -67,6 +77,31 @@ error_t parse_uuids(int key, char *argument, struct argp_state *state);
 /* Parses a positive number of seconds; exits the program with a usage message on error. */
 double parse_seconds(const char *text, struct argp_state *state);
 long parse_count(const char *text, struct argp_state *state);
+
+/* ---- tables (table.c) ---- */
+
+#define TABLE_COLUMNS_MAX 32
+
+struct table_column {
+	const char *name;
+	bool right; /* a number */
+};
+
+struct table;
+
+/*
+ * Converts "name,name" to indexes in @columns, which ends with a NULL name; case does not matter.
+ * @chosen has TABLE_COLUMNS_MAX. Prints a message on failure. Returns an exit status.
+ */
+int choose_columns(const struct table_column *columns, const char *text, size_t *chosen,
+		   size_t *count);
+/* @defaults: the columns if --output is not given. Returns an exit status. */
+int table_new(struct table **table, const struct ctl *ctl, const struct table_column *columns,
+	      const char *defaults);
+/* @values: of all columns, in the order of @columns; NULL and "" are shown as "-" */
+void table_row(struct table *table, const char *const *values);
+/* Prints and frees the table. */
+void table_print(struct table *table);
 
 /* ---- messages (messages.c) ---- */
 
@@ -90,8 +125,16 @@ int json_print(json_t *json, size_t flags);
 
 /* ---- vGPUs (vgpus.c) ---- */
 
-/* Finds a vGPU. If there is none, prints a message, sets *status and returns NULL. */
-struct ghyvi_vgpu *need_vgpu(struct ctl *ctl, const char *uuid, int *status);
+/*
+ * Finds a vGPU by its UUID, or by the beginning of its UUID, of at least 4 characters. If there is
+ * none, prints a message, sets *status and returns NULL.
+ */
+struct ghyvi_vgpu *need_vgpu(struct ctl *ctl, const char *word, int *status);
+/*
+ * The UUID in lower case, if @word is a UUID or the beginning of that of one vGPU, else @word. The
+ * caller frees it.
+ */
+char *full_uuid(struct ctl *ctl, const char *word);
 
 /*
  * Calls @each for the vGPUs in @options, or for all vGPUs if @options lists none. Continues after a
@@ -103,9 +146,16 @@ int each_vgpu(const struct uuid_options *options, int (*each)(struct ghyvi_vgpu 
 
 /* uuid, type, name, parent, state, policy */
 json_t *json_vgpu(const struct ghyvi_vgpu *vgpu);
+/* The time at which a VM opened the vGPU, since the epoch; 0: none, or an old module. */
+time_t open_time(const struct ghyvi_vgpu *vgpu);
+/* json_vgpu(), and pid, vm, open_time */
+json_t *json_vgpu_user(const struct ghyvi_vgpu *vgpu);
+#define TIME_BYTES 32
+/* "2026-11-23T02:19:48", or "" for 0. @text has TIME_BYTES. */
+const char *time_text(time_t time, char *text);
 /* The time of last_error, since the epoch; 0: no error yet, or the module has no such attribute. */
 time_t last_error_time(const struct ghyvi_vgpu *vgpu);
-/* json_vgpu(), and path, last_error, last_error_time, settings, choices */
+/* json_vgpu_user(), and path, last_error, last_error_time, settings, choices */
 json_t *json_vgpu_details(const struct ghyvi_vgpu *vgpu);
 /* Both return "?" if the value cannot be read. @value has GHYVI_VALUE_BYTES. */
 const char *value_or_unknown(const struct ghyvi_vgpu *vgpu, const char *attribute, char *value);
@@ -135,10 +185,57 @@ void json_add_settings(json_t *json, const struct target *target);
 /* json_vgpu_details(); for a pGPU: name, settings, choices, read_only */
 json_t *json_target(const struct target *target);
 /*
- * Applies "attribute=value". On failure prints the reason, from last_error if possible, and the
- * valid values. Returns an exit status.
+ * Applies a value. On failure prints the reason, from last_error if possible, and the valid values.
+ * Returns an exit status.
  */
-int set_attribute(const struct target *target, const char *assignment);
+int set_attribute(const struct target *target, const char *attribute, const char *value);
+/* The UUID, or the name of the pGPU. */
+const char *target_name(const struct target *target);
+
+/*
+ * Lists of settings are arrays of objects, [{"attribute": "value"}, ...], as in mdevctl's
+ * definitions. The functions print a message on failure and return an exit status.
+ */
+
+/* Appends "attribute=value". */
+int append_assignment(json_t *list, const char *assignment);
+/* Applies a list in its order, until a setting is rejected. */
+int set_settings(const struct target *target, json_t *list);
+
+/* For settings that are stored and applied later. */
+enum setting_kind { SETTING_OF_VGPU, SETTING_OF_PGPU };
+
+/* Check the names and values, by the ranges of this version of the module. */
+int check_setting(const char *attribute, const char *value, enum setting_kind kind);
+int check_settings(json_t *list, enum setting_kind kind);
+
+/* ---- saved settings of pGPUs and of types (store.c) ---- */
+
+/* True for a PCI address, such as "1000:00:00.0". */
+bool is_pgpu_name(const char *word);
+/* The part of @word that names a type, such as "gen9_4" of "ghyvi-gen9_4", or NULL. */
+const char *type_of_word(const char *word);
+/* Sets *settings, a new reference, to the saved settings of a pGPU or a type; often empty. */
+int saved_settings(const char *name, json_t **settings);
+/* Saves settings; an empty value removes the saved one. */
+int save_settings(const char *name, json_t *list);
+
+/* ---- definitions in mdevctl (mdevctl.c) ---- */
+
+struct defined {
+	char *parent; /* NULL: there is no definition */
+	json_t *definition;
+};
+
+/* Looks for a definition of @uuid, of any parent. */
+void defined_find(const char *mdevctl, const char *uuid, struct defined *defined);
+void defined_free(struct defined *defined);
+/*
+ * Stores a definition; replaces @old, if there is one. If that fails, @old is restored. Prints a
+ * message on failure. Returns an exit status.
+ */
+int define_with_mdevctl(const char *mdevctl, const char *uuid, const char *parent,
+			json_t *definition, const struct defined *old);
 
 /* ---- changes (change.c, remove.c) ---- */
 
@@ -192,10 +289,10 @@ const char *holder_text(const struct holder *holder, char *text);
 /* The writable settings, as [{"attribute": "value"}, ...]. */
 json_t *json_attributes(const struct target *target);
 /*
- * Applies the settings of such a list, or of a whole definition, in the file @path; "-" is standard
+ * Appends the settings of such a list, or of a whole definition, in the file @path; "-" is standard
  * input. Prints a message on failure. Returns an exit status.
  */
-int set_from_file(const struct target *target, const char *path);
+int append_file(json_t *list, const char *path);
 
 /* ---- other programs (program.c) ---- */
 

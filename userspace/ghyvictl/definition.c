@@ -4,9 +4,9 @@
  * See man 5 ghyvi-mdev.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "wanted.h"
 
 /* ---- settings as a list of attributes ---- */
@@ -61,50 +61,46 @@ static bool is_list(json_t *list)
 	return !list || json_is_array(list);
 }
 
-static int set_from_list(const struct target *target, json_t *list)
+static int append_list(json_t *list, json_t *attributes, const char *path)
 {
 	json_t *attribute, *value;
-	int status = STATUS_OK;
 	const char *name;
-	char *assignment;
 	size_t i;
 
-	json_array_foreach(list, i, attribute)
+	json_array_foreach(attributes, i, attribute)
 	{
 		json_object_foreach(attribute, name, value)
 		{
-			if (status)
-				return status;
 			if (!json_is_string(value)) {
-				complain("the value of \"%s\" is not a string", name);
+				char *shown = clean(name);
+
+				complain("%s: the value of \"%s\" is not a string", path, shown);
+				free(shown);
 				return STATUS_USAGE;
 			}
-			if (asprintf(&assignment, "%s=%s", name, json_string_value(value)) < 0)
-				abort();
-			status = set_attribute(target, assignment);
-			free(assignment);
+			json_array_append_new(list, json_pack("{s:O}", name, value));
 		}
 	}
-	return status;
+	return STATUS_OK;
 }
 
-int set_from_file(const struct target *target, const char *path)
+int append_file(json_t *list, const char *path)
 {
 	json_error_t error;
 	json_t *json = strcmp(path, "-") ? json_load_file(path, 0, &error) :
 					   json_loadf(stdin, 0, &error);
-	json_t *list = json_is_object(json) ? json_object_get(json, "attrs") : json;
+	json_t *attributes = json_is_object(json) ? json_object_get(json, "attrs") : json;
 	int status = STATUS_USAGE;
 
 	if (!json && error.line > 0)
 		complain("%s, line %d: %s", path, error.line, error.text);
 	else if (!json)
 		complain("%s", error.text);
-	else if ((json_is_object(json) && !is_definition(json)) || !is_list(list))
+	else if ((json_is_object(json) && !is_definition(json)) || !is_list(attributes))
 		complain("%s: neither a definition nor a list of attributes; man 5 ghyvi-mdev",
 			 path);
 	else
-		status = set_from_list(target, list);
+		status = append_list(list, attributes, path);
 	json_decref(json);
 	return status;
 }
@@ -113,22 +109,37 @@ int set_from_file(const struct target *target, const char *path)
 
 struct define_options {
 	struct wanted wanted; /* first: parse_wanted() takes this struct */
-	bool automatic;
+	const char *start; /* "auto", "manual", or NULL: not given */
+	bool replace;
 };
+
+enum { KEY_MANUAL = 0x200, KEY_REPLACE };
 
 static error_t parse_define(int key, char *argument, struct argp_state *state)
 {
 	struct define_options *options = state->input;
 
-	if (key != 'a')
+	switch (key) {
+	case 'a':
+		options->start = "auto";
+		return 0;
+	case KEY_MANUAL:
+		options->start = "manual";
+		return 0;
+	case KEY_REPLACE:
+		options->replace = true;
+		return 0;
+	default:
 		return parse_wanted(key, argument, state);
-	options->automatic = true;
-	return 0;
+	}
 }
 
 static const struct argp_option define_argp_options[] = {
 	WANTED_OPTIONS,
 	{ "auto", 'a', NULL, 0, "Start it when its pGPU appears, also after a reboot", 0 },
+	{ "manual", KEY_MANUAL, NULL, 0, "Start it on request only (default)", 0 },
+	{ "replace", KEY_REPLACE, NULL, 0,
+	  "Replace an existing definition; without --auto and --manual keep its start", 0 },
 	{}
 };
 
@@ -136,51 +147,56 @@ static const struct argp define_argp = {
 	.options = define_argp_options,
 	.parser = parse_define,
 	.args_doc = "TYPE|UUID",
-	.doc = "Define a vGPU in mdevctl and print its UUID: a new one of TYPE, or the existing "
-	       "vGPU UUID with its current settings. mdevctl start -u UUID starts it, mdevctl "
-	       "undefine -u UUID deletes the definition.",
+	.doc = "Define a vGPU in mdevctl and print its UUID: a new one of TYPE, with the saved "
+	       "settings of that type, or the existing vGPU UUID with its current settings. "
+	       "mdevctl start -u UUID starts it, mdevctl undefine -u UUID deletes the definition.",
 	.children = ctl_children,
 };
 
-/* Appends: mdevctl applies an attribute that is given twice in this order, so the last one wins. */
-static void append_settings(json_t *list, const struct wanted *wanted)
+static bool has_setting(json_t *list, const char *name)
 {
+	json_t *each;
 	size_t i;
 
-	for (i = 0; i < wanted->settings_count; i++) {
-		const char *equals = strchr(wanted->settings[i], '=');
-		char *name = strndup(wanted->settings[i], equals - wanted->settings[i]);
-		char *shown = name ? clean(name) : NULL;
-
-		if (!shown)
-			abort();
-		json_array_append_new(list, json_pack("{s:o}", shown, json_text(equals + 1)));
-		free(shown);
-		free(name);
+	json_array_foreach(list, i, each)
+	{
+		if (json_object_get(each, name))
+			return true;
 	}
+	return false;
 }
 
-static int define_with_mdevctl(const char *mdevctl, const char *uuid, const char *parent,
-			       json_t *definition)
+/*
+ * Appends the settings of the command line: mdevctl applies an attribute that is given twice in
+ * this order, so the last one wins. They are checked now, because the kernel sees them only when
+ * the vGPU is started. The settings in @attributes may be those of an existing vGPU, and include
+ * some that this program does not know.
+ */
+static int append_wanted(json_t *attributes, const struct wanted *wanted)
 {
-	char *text = json_dumps(definition, 0), *path = NULL;
-	int fd = text ? text_file(text) : -1, status = 127;
+	char values[GHYVI_REASON_BYTES];
+	json_t *list = json_array(), *each, *value;
+	int status = STATUS_OK;
+	const char *name;
+	size_t i;
 
-	if (fd >= 0 && asprintf(&path, "/proc/self/fd/%d", fd) > 0) {
-		const char *const argv[] = { mdevctl, "define",	    "-u", uuid, "-p",
-					     parent,  "--jsonfile", path, NULL };
-
-		status = program_run(argv);
+	for (i = 0; !status && i < wanted->settings_count; i++)
+		status = append_assignment(list, wanted->settings[i]);
+	json_array_foreach(list, i, each)
+	{
+		json_object_foreach(each, name, value)
+		{
+			if (has_setting(attributes, name) &&
+			    ghyvi_setting_values(name, values, sizeof(values)) == -ENOENT)
+				continue;
+			status = status ?:
+					  check_setting(name, json_string_value(value),
+							SETTING_OF_VGPU);
+		}
 	}
-	if (fd >= 0)
-		close(fd);
-	free(path);
-	free(text);
-	if (!status)
-		return STATUS_OK;
-	complain("mdevctl define failed with status %d; mdevctl list -d shows what is defined",
-		 status);
-	return STATUS_ERROR;
+	json_array_extend(attributes, list);
+	json_decref(list);
+	return status;
 }
 
 static int print_definition(const struct ctl *ctl, const char *uuid, const char *parent,
@@ -195,32 +211,41 @@ static int print_definition(const struct ctl *ctl, const char *uuid, const char 
 			  JSON_INDENT(2));
 }
 
-/* Consumes the reference to @attributes. */
 static int define(const struct define_options *options, const char *uuid, const char *parent,
 		  const char *type, json_t *attributes)
 {
 	const struct ctl *ctl = options->wanted.ctl;
-	const char *mdevctl = mdevctl_program(ctl);
+	const char *mdevctl = mdevctl_program(ctl), *start = options->start;
+	struct defined old;
 	json_t *definition;
 	int status;
 
-	append_settings(attributes, &options->wanted);
-	definition = json_pack("{s:s, s:s, s:o}", "mdev_type", type, "start",
-			       options->automatic ? "auto" : "manual", "attrs", attributes);
 	if (!mdevctl) {
 		complain("definitions need mdevctl, which is not installed: apt install mdevctl");
-		status = STATUS_ERROR;
-	} else {
-		status = define_with_mdevctl(mdevctl, uuid, parent, definition);
+		return STATUS_ERROR;
 	}
+	defined_find(mdevctl, uuid, &old);
+	if (old.parent && !options->replace) {
+		complain("%s is defined for %s already; --replace replaces the definition", uuid,
+			 old.parent);
+		defined_free(&old);
+		return STATUS_BUSY;
+	}
+	if (!start)
+		start = json_string_value(json_object_get(old.definition, "start"));
+	definition = json_pack("{s:s, s:s, s:O}", "mdev_type", type, "start", start ?: "manual",
+			       "attrs", attributes);
+	status = define_with_mdevctl(mdevctl, uuid, parent, definition, &old);
 	if (!status)
 		status = print_definition(ctl, uuid, parent, definition);
 	json_decref(definition);
+	defined_free(&old);
 	return status;
 }
 
 static int define_existing(struct define_options *options)
 {
+	json_t *attributes;
 	struct ghyvi_vgpu *vgpu;
 	struct target target;
 	int status;
@@ -233,8 +258,12 @@ static int define_existing(struct define_options *options)
 	if (!vgpu)
 		return status;
 	target = (struct target){ .vgpu = vgpu };
-	status = define(options, ghyvi_vgpu_uuid(vgpu), ghyvi_vgpu_parent(vgpu),
-			ghyvi_vgpu_type_id(vgpu), json_attributes(&target));
+	attributes = json_attributes(&target);
+	status = append_wanted(attributes, &options->wanted);
+	if (!status)
+		status = define(options, ghyvi_vgpu_uuid(vgpu), ghyvi_vgpu_parent(vgpu),
+				ghyvi_vgpu_type_id(vgpu), attributes);
+	json_decref(attributes);
 	ghyvi_vgpu_free(vgpu);
 	return status;
 }
@@ -242,12 +271,21 @@ static int define_existing(struct define_options *options)
 static int define_new(struct define_options *options)
 {
 	const struct ghyvi_type *type;
+	json_t *attributes = NULL;
 	int status;
 
 	status = wanted_uuid(&options->wanted) ?: wanted_type(&options->wanted, &type);
-	return status ?:
-			define(options, options->wanted.uuid, ghyvi_type_parent(type),
-			       ghyvi_type_id(type), json_array());
+	if (!status)
+		status = saved_settings(type_of_word(ghyvi_type_id(type)) ?: "", &attributes);
+	if (!status)
+		status = check_settings(attributes, SETTING_OF_VGPU);
+	if (!status)
+		status = append_wanted(attributes, &options->wanted);
+	if (!status)
+		status = define(options, options->wanted.uuid, ghyvi_type_parent(type),
+				ghyvi_type_id(type), attributes);
+	json_decref(attributes);
+	return status;
 }
 
 int cmd_define(struct ctl *ctl, int argc, char **argv)
@@ -257,8 +295,8 @@ int cmd_define(struct ctl *ctl, int argc, char **argv)
 
 	status = parse_options(&define_argp, argc, argv, &options);
 	if (!status)
-		status = ghyvi_is_uuid(options.wanted.type) ? define_existing(&options) :
-							      define_new(&options);
+		status = type_of_word(options.wanted.type) ? define_new(&options) :
+							     define_existing(&options);
 	wanted_free(&options.wanted);
 	return status;
 }

@@ -3,10 +3,11 @@
  * doctor: checks this host for the requirements of ghyvi, and prints a remedy for what is missing.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
+#include <unistd.h>
 #include "ctl.h"
 #include "doctor.h"
 
@@ -39,7 +40,8 @@ static error_t parse_doctor(int key, char *argument, struct argp_state *state)
 
 static const struct argp_option doctor_argp_options[] = {
 	{ "root", 'r', "DIR", 0, "Check the host whose root directory is DIR", 0 },
-	{ "kernel", 'k', "RELEASE", 0, "Check this kernel (default: the running one)", 0 },
+	{ "kernel", 'k', "RELEASE", 0,
+	  "Check this kernel, as in uname -r (default: the running one)", 0 },
 	{}
 };
 
@@ -106,24 +108,57 @@ char *doctor_path(const struct doctor *doctor, const char *format, ...)
 	return path;
 }
 
+/*
+ * The kernel to check: @wanted, the running one, or, in another root directory without it, the
+ * newest one there. The caller frees it.
+ */
+static char *choose_kernel(struct doctor *doctor, const char *wanted)
+{
+	char *path = doctor_path(doctor, "/proc/sys/kernel/osrelease");
+	char *running = read_whole(path), *chosen;
+
+	free(path);
+	if (running)
+		running[strcspn(running, "\n")] = '\0';
+	if (wanted)
+		chosen = strdup(wanted);
+	else if (running)
+		chosen = strdup(running);
+	else
+		chosen = doctor_newest_kernel(doctor) ?: strdup("unknown");
+	if (!chosen)
+		abort();
+	doctor->running = running && !strcmp(chosen, running);
+	free(running);
+	return chosen;
+}
+
 int cmd_doctor(struct ctl *ctl, int argc, char **argv)
 {
 	struct doctor_options options = { .ctl = ctl, .root = "" };
 	struct doctor doctor = { .ctl = ctl };
-	struct utsname host;
+	char *release = NULL;
 	int status;
 
 	status = parse_options(&doctor_argp, argc, argv, &options);
 	if (status)
 		return status;
-	doctor.root = options.root;
-	doctor.release = options.release;
-	if (!doctor.release)
-		doctor.release = uname(&host) ? "unknown" : host.release;
+	if (strcmp(options.root, "/"))
+		doctor.root = options.root;
+	else
+		doctor.root = "";
+	if (*doctor.root && access(doctor.root, X_OK)) {
+		complain("--root=%s: %s", doctor.root, reason_of(-errno));
+		return STATUS_USAGE;
+	}
+	release = choose_kernel(&doctor, options.release);
+	doctor.release = release;
 	if (ctl->json)
 		doctor.list = json_array();
 	doctor_check_kernel(&doctor);
 	doctor_check_host(&doctor);
+	doctor_check_programs(&doctor);
+	free(release);
 	if (ctl->json)
 		status = json_print(json_pack("{s:o, s:i, s:i, s:i}", "checks", doctor.list,
 					      "passed", doctor.counts[RESULT_PASS], "warnings",

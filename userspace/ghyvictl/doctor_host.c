@@ -15,8 +15,14 @@
 static void check_kvm(struct doctor *doctor)
 {
 	char *path = doctor_path(doctor, "/dev/kvm");
+	char *sys = doctor_path(doctor, "/sys/module");
 
-	if (access(path, F_OK))
+	if (*doctor->root && access(sys, F_OK))
+		doctor_say(doctor, RESULT_WARN, "kvm", "run doctor on that host, too",
+			   "%s is not the root of a running host: KVM, loaded modules and parents "
+			   "were not checked",
+			   doctor->root);
+	else if (access(path, F_OK))
 		doctor_say(
 			doctor, RESULT_FAIL, "kvm",
 			"switch virtualisation on in the firmware, or, in a VM, nesting on its "
@@ -27,6 +33,7 @@ static void check_kvm(struct doctor *doctor)
 			   "/dev/kvm exists, but this user may not open it");
 	else
 		doctor_say(doctor, RESULT_PASS, "kvm", NULL, "/dev/kvm can be used");
+	free(sys);
 	free(path);
 }
 
@@ -36,6 +43,9 @@ static void check_parents(struct doctor *doctor)
 	const char *last = "";
 	size_t i;
 
+	/* libudev finds the devices of this host only, and another kernel may have others. */
+	if (!doctor->running)
+		return;
 	if (ghyvi_types_read(doctor->ctl->ghyvi, &types)) {
 		doctor_say(doctor, RESULT_FAIL, "parent", "see dmesg", "types cannot be read");
 		return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* doctor: checks of the kernel and its modules. */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -90,12 +91,9 @@ static void check_config(struct doctor *doctor)
 
 static bool is_loaded(const struct doctor *doctor, const char *module)
 {
-	char *path;
-	bool loaded;
+	char *path = doctor_path(doctor, "/sys/module/%s", module);
+	bool loaded = doctor->running && !access(path, F_OK);
 
-	if (asprintf(&path, "%s/module/%s", ghyvi_sysfs(doctor->ctl->ghyvi), module) < 0)
-		abort();
-	loaded = !access(path, F_OK);
 	free(path);
 	return loaded;
 }
@@ -142,6 +140,9 @@ static void check_module(struct doctor *doctor, const char *module, const char *
 
 	if (is_loaded(doctor, module)) {
 		doctor_say(doctor, RESULT_PASS, "modules", NULL, "%s is loaded", module);
+	} else if (is_installed(doctor, module) && !doctor->running) {
+		doctor_say(doctor, RESULT_PASS, "modules", NULL, "%s is installed for %s", module,
+			   doctor->release);
 	} else if (is_installed(doctor, module)) {
 		if (asprintf(&load, "modprobe %s", module) < 0)
 			abort();
@@ -175,14 +176,11 @@ static void check_headers(struct doctor *doctor)
 
 static void check_secure_boot(struct doctor *doctor)
 {
-	char value[EFI_ATTRIBUTE_BYTES + 1], *path;
+	char *path = doctor_path(doctor, "/sys/firmware/efi/efivars/" SECURE_BOOT);
+	char value[EFI_ATTRIBUTE_BYTES + 1];
+	FILE *file = fopen(path, "r");
 	bool on = false;
-	FILE *file;
 
-	if (asprintf(&path, "%s/firmware/efi/efivars/" SECURE_BOOT,
-		     ghyvi_sysfs(doctor->ctl->ghyvi)) < 0)
-		abort();
-	file = fopen(path, "r");
 	if (file) {
 		on = fread(value, 1, sizeof(value), file) == sizeof(value) &&
 		     value[EFI_ATTRIBUTE_BYTES] == 1;
@@ -201,8 +199,75 @@ static void check_secure_boot(struct doctor *doctor)
 			   "Secure Boot is on: only signed modules load");
 }
 
+static int is_release(const struct dirent *entry)
+{
+	return entry->d_name[0] >= '0' && entry->d_name[0] <= '9';
+}
+
+static int list_kernels(const struct doctor *doctor, struct dirent ***entries)
+{
+	char *path = doctor_path(doctor, "/lib/modules");
+	int count = scandir(path, entries, is_release, versionsort);
+
+	free(path);
+	return count;
+}
+
+char *doctor_newest_kernel(const struct doctor *doctor)
+{
+	struct dirent **entries;
+	int count = list_kernels(doctor, &entries), i;
+	char *newest = count > 0 ? strdup(entries[count - 1]->d_name) : NULL;
+
+	for (i = 0; i < count; i++)
+		free(entries[i]);
+	if (count >= 0)
+		free(entries);
+	return newest;
+}
+
+/* True if there is such a kernel; otherwise the result names those that there are. */
+static bool check_installed(struct doctor *doctor)
+{
+	char *names = NULL, *path;
+	struct dirent **entries;
+	bool found = doctor->running;
+	int count, i;
+	size_t bytes;
+	FILE *out;
+
+	path = doctor_path(doctor, "/lib/modules/%s", doctor->release);
+	found = found || !access(path, F_OK);
+	free(path);
+	path = doctor_path(doctor, "/boot/config-%s", doctor->release);
+	found = found || !access(path, F_OK);
+	free(path);
+	if (found)
+		return true;
+	out = open_memstream(&names, &bytes);
+	if (!out)
+		abort();
+	count = list_kernels(doctor, &entries);
+	for (i = 0; i < count; i++) {
+		fprintf(out, "%s%s", i ? ", " : "", entries[i]->d_name);
+		free(entries[i]);
+	}
+	if (count >= 0)
+		free(entries);
+	fclose(out);
+	doctor_say(doctor, RESULT_FAIL, "kernel",
+		   count > 0 ? "give one of these to --kernel, or install that kernel" :
+			       "install a kernel, or give another --root",
+		   "there is no kernel %s in %s/lib/modules; installed: %s", doctor->release,
+		   doctor->root, count > 0 ? names : "none");
+	free(names);
+	return false;
+}
+
 void doctor_check_kernel(struct doctor *doctor)
 {
+	if (!check_installed(doctor))
+		return;
 	check_config(doctor);
 	check_headers(doctor);
 	check_secure_boot(doctor);

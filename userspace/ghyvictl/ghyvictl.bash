@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Bash completion for ghyvictl; installed as /usr/share/bash-completion/completions/ghyvictl.
 
-_ghyvictl_uuids() { ghyvictl list 2>/dev/null | awk 'NR > 1 { print $1 }'; }
+_ghyvictl_uuids() { ghyvictl list -r -n -o UUID 2>/dev/null; }
 _ghyvictl_types() { ghyvictl types 2>/dev/null | awk 'NR > 1 { sub(/.*-/, "", $1); print $1 }' | sort -u; }
 _ghyvictl_parents() { ghyvictl types 2>/dev/null | awk 'NR > 1 { print $2 }' | sort -u; }
 
@@ -13,9 +13,20 @@ _ghyvictl_settings() {
 		/\[/ { for (i = 2; i <= NF; i++) { gsub(/[][]/, "", $i); print $1 "=" $i } }'
 }
 
+# The columns of a table; after a comma the next one.
+_ghyvictl_columns() {
+	local names=${2%"${2##*,}"} all
+	all=$(ghyvictl "$1" -b 1 -o . 2>&1 || ghyvictl "$1" -o . 2>&1)
+	mapfile -t COMPREPLY < <(compgen -P "$names" -W "$(sed -n 's/.*columns: //p' <<<"$all" | tr , ' ')" -- "${2##*,}")
+	compopt -o nospace 2>/dev/null
+}
+
+# The settings of vGPUs, for types.
+_ghyvictl_all_settings() { ghyvictl show --ranges 2>/dev/null | awk 'NR > 1 && $1 !~ "^ghyvi/" { print $1 "=" }'; }
+
 _ghyvictl() {
-	local commands="list types create define show set stat top dump reset remove doctor export report record"
-	local common="--json --no-mdevctl --help" command='' words='' word uuid='' line=()
+	local commands="list ls start stop rm types create define show set stat top dump reset remove doctor export report record"
+	local common="--json --no-mdevctl --help" table="--output --noheadings --raw" command='' words='' word uuid='' type='' line=()
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
 
 	# Bash splits words at "=" and ":", so split the line here at blanks only.
@@ -26,36 +37,52 @@ _ghyvictl() {
 		case $word in
 		-*) ;;
 		????????-????-????-????-???????????? | ????:??:??.?) uuid=$word ;;
+		gen*_*) type=$word ;;
 		*) [ -n "$command" ] || command=$word ;;
 		esac
 	done
 
+	case $command:$previous in
+	top:-o | top:--output | top:-S | top:--sort | list:-o | list:--output | ls:-o | ls:--output | \
+		show:-o | show:--output | stat:-o | stat:--output)
+		_ghyvictl_columns "$command" "$current"
+		return
+		;;
+	esac
 	case $previous in
 	-o | --output | --root | --file | --from)
 		mapfile -t COMPREPLY < <(compgen -f -- "$current")
 		return
 		;;
 	-p | --parent) words=$(_ghyvictl_parents) ;;
+	--set) words=$(_ghyvictl_all_settings) ;;
 	-m | --policy) words="strict full static dynamic segmented oos adaptive nested" ;;
 	-w | --what) words="engines tables audit config" ;;
 	-s | -c | -b | -u | -k | -t | --seconds | --timeout | --count | --batch | --uuid | --kernel) return ;;
 	*)
 		case $command in
 		'') words="$commands $common --version" ;;
-		create) words="$(_ghyvictl_types) --parent --uuid --policy --set $common" ;;
-		define) words="$(_ghyvictl_uuids) $(_ghyvictl_types) --auto --parent --uuid --policy --set $common" ;;
+		create | start) words="$(_ghyvictl_types) --parent --uuid --policy --set $common" ;;
+		define) words="$(_ghyvictl_uuids) $(_ghyvictl_types) --auto --manual --replace --parent --uuid --policy --set $common" ;;
 		set)
-			if [ -n "$uuid" ]; then words=$(_ghyvictl_settings "$uuid"); else words="$(_ghyvictl_uuids) $(_ghyvictl_parents)"; fi
-			words+=" --file $common"
+			if [ -n "$type" ]; then
+				words=$(_ghyvictl_all_settings)
+			elif [ -n "$uuid" ]; then
+				words=$(_ghyvictl_settings "$uuid")
+			else
+				words="$(_ghyvictl_uuids) $(_ghyvictl_parents) $(_ghyvictl_types)"
+			fi
+			words+=" --file --save --restore $common"
 			;;
-		stat) words="$(_ghyvictl_uuids) --seconds --count --all $common" ;;
-		top) words="--seconds --batch $common" ;;
+		stat) words="$(_ghyvictl_uuids) --seconds --count --all $table $common" ;;
+		top) words="--seconds --batch --output --sort $common" ;;
 		dump) words="$(_ghyvictl_uuids) --what $common" ;;
-		remove) words="$(_ghyvictl_uuids) --force --timeout $common" ;;
+		remove | stop | rm) words="$(_ghyvictl_uuids) --force --timeout $common" ;;
 		record) words="$(_ghyvictl_uuids) --output --seconds $common" ;;
-		show) words="$(_ghyvictl_uuids) $(_ghyvictl_parents) --attributes $common" ;;
+		show) words="$(_ghyvictl_uuids) $(_ghyvictl_parents) $(_ghyvictl_types) --attributes --ranges $table $common" ;;
 		report) words="$(_ghyvictl_uuids) --output --from --seconds --count --policies $common" ;;
-		list | reset) words="$(_ghyvictl_uuids) $common" ;;
+		list | ls) words="$(_ghyvictl_uuids) $table $common" ;;
+		reset) words="$(_ghyvictl_uuids) $common" ;;
 		doctor) words="--root --kernel $common" ;;
 		export) words="--output --no-mdevctl --help" ;;
 		*) words=$common ;;

@@ -233,6 +233,16 @@ static bool is_fixed_port(const struct command_line *line, const char *bus)
 	return fixed;
 }
 
+/* True for the kind of device that has ramfb. */
+static bool is_nohotplug(const char *device)
+{
+	char *driver = property(device, "driver", "driver");
+	bool nohotplug = driver && !strcmp(driver, "vfio-pci-nohotplug");
+
+	free(driver);
+	return nohotplug;
+}
+
 /*
  * The reason why this QEMU can never unplug the vGPU. NULL if it can, or if the command line does
  * not show a reason.
@@ -250,6 +260,8 @@ static const char *why_stuck(const struct command_line *line, const char *uuid)
 		why = "it is on the root bus of a q35 machine, and not behind a pcie-root-port";
 	else if (bus && is_fixed_port(line, bus))
 		why = "its port has hotplug=off";
+	else if (is_nohotplug(device))
+		why = "it is a vfio-pci-nohotplug device, as ramfb requires";
 	free(bus);
 	return why;
 }

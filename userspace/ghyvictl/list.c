@@ -5,19 +5,70 @@
 #include <string.h>
 #include "ctl.h"
 
-#define VGPU_ROW "%-36s  %-14s  %-14s  %-8s  %s\n"
 #define TYPE_ROW "%-24s  %-14s  %9s  %s\n"
+
+enum {
+	COLUMN_UUID,
+	COLUMN_TYPE,
+	COLUMN_PARENT,
+	COLUMN_STATE,
+	COLUMN_POLICY,
+	COLUMN_PID,
+	COLUMN_VM,
+	COLUMN_SINCE,
+	COLUMN_ID,
+	COLUMN_PATH,
+	COLUMN_ERROR,
+	COLUMN_ERROR_TIME,
+	COLUMNS
+};
+
+static const struct table_column columns[COLUMNS + 1] = {
+	[COLUMN_UUID] = { .name = "UUID" },	[COLUMN_TYPE] = { .name = "TYPE" },
+	[COLUMN_PARENT] = { .name = "PARENT" }, [COLUMN_STATE] = { .name = "STATE" },
+	[COLUMN_POLICY] = { .name = "POLICY" }, [COLUMN_PID] = { .name = "PID", .right = true },
+	[COLUMN_VM] = { .name = "VM" },		[COLUMN_SINCE] = { .name = "SINCE" },
+	[COLUMN_ID] = { .name = "TYPE-ID" },	[COLUMN_PATH] = { .name = "PATH" },
+	[COLUMN_ERROR] = { .name = "ERROR" },	[COLUMN_ERROR_TIME] = { .name = "ERROR-TIME" },
+};
+
+#define DEFAULT_COLUMNS "UUID,TYPE,PARENT,STATE,POLICY,PID,VM,SINCE"
+
+struct listing {
+	json_t *json; /* NULL: text */
+	struct table *table;
+};
 
 static int list_one(struct ghyvi_vgpu *vgpu, void *data)
 {
-	char state[GHYVI_VALUE_BYTES], policy[GHYVI_VALUE_BYTES];
+	char state[GHYVI_VALUE_BYTES], policy[GHYVI_VALUE_BYTES], error[GHYVI_VALUE_BYTES];
+	char since[TIME_BYTES], error_time[TIME_BYTES], pid[24] = "";
+	const char *values[COLUMNS] = {};
+	struct listing *listing = data;
+	struct holder holder = {};
 
-	if (data)
-		json_array_append_new(data, json_vgpu(vgpu));
-	else
-		printf(VGPU_ROW, ghyvi_vgpu_uuid(vgpu), ghyvi_vgpu_type_name(vgpu),
-		       ghyvi_vgpu_parent(vgpu), value_or_unknown(vgpu, "state", state),
-		       policy_or_unknown(vgpu, policy));
+	if (listing->json)
+		return json_array_append_new(listing->json, json_vgpu_user(vgpu)) ? STATUS_ERROR :
+										    STATUS_OK;
+	values[COLUMN_UUID] = ghyvi_vgpu_uuid(vgpu);
+	values[COLUMN_TYPE] = ghyvi_vgpu_type_name(vgpu);
+	values[COLUMN_PARENT] = ghyvi_vgpu_parent(vgpu);
+	values[COLUMN_STATE] = value_or_unknown(vgpu, "state", state);
+	values[COLUMN_POLICY] = policy_or_unknown(vgpu, policy);
+	values[COLUMN_ID] = ghyvi_vgpu_type_id(vgpu);
+	values[COLUMN_PATH] = ghyvi_vgpu_path(vgpu);
+	values[COLUMN_ERROR] = value_or_unknown(vgpu, "last_error", error);
+	values[COLUMN_ERROR_TIME] = time_text(last_error_time(vgpu), error_time);
+	values[COLUMN_SINCE] = time_text(open_time(vgpu), since);
+	if (ghyvi_vgpu_is_open(vgpu) > 0) {
+		holder_find(vgpu, &holder);
+		/* Only root sees the processes of other users. */
+		snprintf(pid, sizeof(pid), holder.pid ? "%ld" : "?", holder.pid);
+		values[COLUMN_VM] = holder.vm ?: holder.program;
+	}
+	values[COLUMN_PID] = pid;
+	table_row(listing->table, values);
+	holder_free(&holder);
 	return STATUS_OK;
 }
 
@@ -26,23 +77,30 @@ int cmd_list(struct ctl *ctl, int argc, char **argv)
 	static const struct argp argp = {
 		.parser = parse_uuids,
 		.args_doc = "[UUID...]",
-		.doc = "List vGPUs: UUID, type, parent, state and shadowing policy.",
-		.children = ctl_children,
+		.doc = "List vGPUs: UUID, type, parent, state, shadowing policy, and the VM that has "
+		       "it open since when.",
+		.children = table_children,
 	};
 	struct uuid_options options = { .ctl = ctl };
-	json_t *list = NULL;
+	struct listing listing = {};
+	json_t *json;
 	int status;
 
 	status = parse_options(&argp, argc, argv, &options);
 	if (status)
 		return status;
 	if (ctl->json)
-		list = json_array();
+		listing.json = json_array();
 	else
-		printf(VGPU_ROW, "UUID", "TYPE", "PARENT", "STATE", "POLICY");
-	status = each_vgpu(&options, list_one, list);
-	if (list)
-		return json_print(json_pack("{s:o}", "vgpus", list), JSON_INDENT(2)) ?: status;
+		status = table_new(&listing.table, ctl, columns, DEFAULT_COLUMNS);
+	if (status)
+		return status;
+	status = each_vgpu(&options, list_one, &listing);
+	if (ctl->json) {
+		json = json_pack("{s:o}", "vgpus", listing.json);
+		return json_print(json, JSON_INDENT(2)) ?: status;
+	}
+	table_print(listing.table);
 	return status;
 }
 

@@ -31,19 +31,37 @@ static const struct command commands[] = {
 	{ "export", "write counters as a Prometheus text file", cmd_export },
 	{ "report", "record counters and write a page with charts", cmd_report },
 	{ "record", "record a trace for ghyvi-sim", cmd_record },
+	{ "event", NULL, cmd_event }, /* for a udev rule */
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
-/* Names that similar tools use for our commands. */
-static const struct {
+struct synonym {
 	const char *word, *command;
-} synonyms[] = {
+};
+
+static const struct synonym synonyms[] = {
+	{ "ls", "list" },
 	{ "start", "create" },
 	{ "stop", "remove" },
-	{ "delete", "remove" },
-	{ "modify", "set" },
+	{ "rm", "remove" },
 };
+
+/* Names that similar tools use for similar commands. */
+static const struct synonym hints[] = {
+	{ "delete", "remove" }, { "destroy", "remove" }, { "undefine", "mdevctl undefine" },
+	{ "modify", "set" },	{ "info", "show" },	 { "stats", "stat" },
+};
+
+static const char *look_up(const struct synonym *words, size_t count, const char *word)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (!strcmp(words[i].word, word))
+			return words[i].command;
+	return NULL;
+}
 
 const char *argp_program_version = "ghyvictl " GHYVI_VERSION;
 
@@ -66,7 +84,9 @@ static char *list_commands(int key, const char *text, void *input)
 		return NULL;
 	fprintf(out, "Commands (each has its own --help):\n\n");
 	for (i = 0; i < COMMANDS; i++)
-		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].what);
+		if (commands[i].what)
+			fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].what);
+	fprintf(out, "\nls is list, start is create, stop and rm are remove.\n");
 	fprintf(out,
 		"\nExit status: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 busy or no room.");
 	fclose(out);
@@ -105,14 +125,13 @@ static const struct argp main_argp = {
 
 static int unknown_command(const char *word)
 {
-	const char *names[COMMANDS], *meant;
+	const char *names[COMMANDS], *meant, *use;
 	size_t i;
 
-	for (i = 0; i < sizeof(synonyms) / sizeof(synonyms[0]); i++) {
-		if (!strcmp(word, synonyms[i].word)) {
-			complain("no command \"%s\": use %s", word, synonyms[i].command);
-			return STATUS_USAGE;
-		}
+	use = look_up(hints, sizeof(hints) / sizeof(hints[0]), word);
+	if (use) {
+		complain("no command \"%s\": use %s", word, use);
+		return STATUS_USAGE;
 	}
 	for (i = 0; i < COMMANDS; i++)
 		names[i] = commands[i].name;
@@ -129,6 +148,7 @@ int main(int argc, char **argv)
 	struct ctl ctl = {};
 	struct main_options options = { .ctl = &ctl };
 	int status = STATUS_USAGE;
+	const char *command;
 	char *name;
 	size_t i;
 
@@ -140,8 +160,9 @@ int main(int argc, char **argv)
 		return STATUS_USAGE;
 	argc -= options.at;
 	argv += options.at;
+	command = look_up(synonyms, sizeof(synonyms) / sizeof(synonyms[0]), argv[0]) ?: argv[0];
 	for (i = 0; i < COMMANDS; i++)
-		if (!strcmp(argv[0], commands[i].name))
+		if (!strcmp(command, commands[i].name))
 			break;
 	if (i == COMMANDS) {
 		char *word = clean(argv[0]);

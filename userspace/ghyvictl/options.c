@@ -8,9 +8,26 @@
 
 #define SECONDS_MAX 86400
 
-enum { KEY_JSON = 'j', KEY_NO_MDEVCTL = 0x100 };
+enum {
+	KEY_JSON = 'j',
+	KEY_NO_MDEVCTL = 0x100,
+	KEY_NOHEADINGS = 'n',
+	KEY_OUTPUT = 'o',
+	KEY_RAW = 'r'
+};
 
 static const struct argp_option common_options[] = {
+	{ "json", KEY_JSON, NULL, 0, "Print JSON; its keys are stable, the text is not", -2 },
+	{ "no-mdevctl", KEY_NO_MDEVCTL, NULL, 0, "Create and remove through sysfs in any case",
+	  -2 },
+	{}
+};
+
+static const struct argp_option table_options[] = {
+	{ "output", KEY_OUTPUT, "COLUMN,...", 0, "These columns, as a table; a wrong one lists all",
+	  -3 },
+	{ "noheadings", KEY_NOHEADINGS, NULL, 0, "Without the line of names", -3 },
+	{ "raw", KEY_RAW, NULL, 0, "For scripts: one blank between columns, blanks as \\x20", -3 },
 	{ "json", KEY_JSON, NULL, 0, "Print JSON; its keys are stable, the text is not", -2 },
 	{ "no-mdevctl", KEY_NO_MDEVCTL, NULL, 0, "Create and remove through sysfs in any case",
 	  -2 },
@@ -28,8 +45,16 @@ static error_t parse_common(int key, char *argument, struct argp_state *state)
 {
 	struct ctl *ctl = state->input;
 
-	(void)argument;
 	switch (key) {
+	case KEY_OUTPUT:
+		ctl->columns = argument;
+		return 0;
+	case KEY_NOHEADINGS:
+		ctl->noheadings = true;
+		return 0;
+	case KEY_RAW:
+		ctl->raw = true;
+		return 0;
 	case KEY_JSON:
 		ctl->json = true;
 		return 0;
@@ -43,9 +68,12 @@ static error_t parse_common(int key, char *argument, struct argp_state *state)
 
 static const struct argp common_argp = { .options = common_options, .parser = parse_common };
 
+static const struct argp table_argp = { .options = table_options, .parser = parse_common };
+
 static const struct argp text_argp = { .options = text_options, .parser = parse_common };
 
 const struct argp_child ctl_children[] = { { &common_argp, 0, NULL, 0 }, {} };
+const struct argp_child table_children[] = { { &table_argp, 0, NULL, 0 }, {} };
 const struct argp_child text_children[] = { { &text_argp, 0, NULL, 0 }, {} };
 
 int parse_options(const struct argp *argp, int argc, char **argv, void *input)
@@ -55,12 +83,21 @@ int parse_options(const struct argp *argp, int argc, char **argv, void *input)
 
 	if (argp_parse(argp, argc, argv, 0, NULL, input))
 		return STATUS_USAGE;
+	if (ctl->json && wants_table(ctl)) {
+		complain("--json prints all keys; --output, --noheadings and --raw are for text");
+		return STATUS_USAGE;
+	}
 	ret = ghyvi_open(&ctl->ghyvi, NULL);
 	if (ret) {
 		complain("sysfs is not mounted at /sys: %s", strerror(-ret));
 		return STATUS_ERROR;
 	}
 	return STATUS_OK;
+}
+
+bool wants_table(const struct ctl *ctl)
+{
+	return ctl->columns || ctl->noheadings || ctl->raw;
 }
 
 error_t parse_uuids(int key, char *argument, struct argp_state *state)

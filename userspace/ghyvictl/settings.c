@@ -8,7 +8,7 @@
 
 #define NAMES_MAX 64
 
-static const char *target_name(const struct target *target)
+const char *target_name(const struct target *target)
 {
 	return target->vgpu ? ghyvi_vgpu_uuid(target->vgpu) : ghyvi_parent_name(target->parent);
 }
@@ -112,6 +112,76 @@ json_t *json_target(const struct target *target)
 	return json;
 }
 
+/* ---- settings without a device ---- */
+
+#define KNOWN_MAX 64
+
+static bool of_pgpu(const char *attribute)
+{
+	return !strncmp(attribute, "ghyvi/", strlen("ghyvi/"));
+}
+
+static int complain_unknown(const char *attribute, enum setting_kind kind)
+{
+	const char *names[KNOWN_MAX], *name, *meant;
+	char values[GHYVI_REASON_BYTES];
+	size_t count = 0, i;
+
+	for (i = 0; (name = ghyvi_setting_name(i)) && count < KNOWN_MAX; i++)
+		if (of_pgpu(name) == (kind == SETTING_OF_PGPU))
+			names[count++] = name;
+	meant = nearest(attribute, names, count);
+	for (i = 0; i < count && !strchr(attribute, '/'); i++)
+		if (!strcmp(strchr(names[i], '/') + 1, attribute))
+			meant = names[i];
+	if (!ghyvi_setting_values(attribute, values, sizeof(values)))
+		complain("\"%s\" is a setting of %s", attribute,
+			 of_pgpu(attribute) ? "pGPUs, not of vGPUs" : "vGPUs, not of pGPUs");
+	else if (meant)
+		complain("there is no setting \"%s\"; did you mean \"%s\"?", attribute, meant);
+	else
+		complain("there is no setting \"%s\"; ghyvictl show --ranges lists them",
+			 attribute);
+	return STATUS_NOT_FOUND;
+}
+
+int check_setting(const char *attribute, const char *value, enum setting_kind kind)
+{
+	char reason[GHYVI_REASON_BYTES], *shown = clean(attribute), *text = clean(value);
+	int status = STATUS_OK;
+	int ret = ghyvi_setting_check(attribute, value, reason, sizeof(reason));
+
+	if (ret == -ENOENT || of_pgpu(attribute) != (kind == SETTING_OF_PGPU)) {
+		status = complain_unknown(shown, kind);
+	} else if (ret) {
+		char *why = clean(reason);
+
+		complain("%s=%s: %s", shown, text, why);
+		free(why);
+		status = STATUS_ERROR;
+	}
+	free(shown);
+	free(text);
+	return status;
+}
+
+int check_settings(json_t *list, enum setting_kind kind)
+{
+	json_t *each, *value;
+	int status = STATUS_OK;
+	const char *name;
+	size_t i;
+
+	json_array_foreach(list, i, each)
+	{
+		json_object_foreach(each, name, value)
+		{
+			status = status ?: check_setting(name, json_string_value(value), kind);
+		}
+	}
+	return status;
+}
+
 /* ---- set ---- */
 
 static void complain_attribute(const struct target *target, const char *attribute)
@@ -195,23 +265,46 @@ static void complain_refused(const struct target *target, const char *attribute,
 	free(shown);
 }
 
-int set_attribute(const struct target *target, const char *assignment)
+int append_assignment(json_t *list, const char *assignment)
 {
-	const char *equals = strchr(assignment, '='), *value;
+	const char *equals = strchr(assignment, '=');
+	char *name, *shown;
+	json_t *pair;
+
+	name = equals && equals > assignment ? strndup(assignment, equals - assignment) : NULL;
+	/* NULL: not UTF-8, which is neither a name nor a value of a setting. */
+	pair = name ? json_pack("{s:s}", name, equals + 1) : NULL;
+	free(name);
+	if (pair)
+		return json_array_append_new(list, pair) ? STATUS_ERROR : STATUS_OK;
+	shown = clean(assignment);
+	complain("\"%s\" is not ATTRIBUTE=VALUE, such as policy/mode=segmented", shown);
+	free(shown);
+	return STATUS_USAGE;
+}
+
+int set_settings(const struct target *target, json_t *list)
+{
+	json_t *each, *value;
+	int status = STATUS_OK;
+	const char *name;
+	size_t i;
+
+	json_array_foreach(list, i, each)
+	{
+		json_object_foreach(each, name, value)
+		{
+			status = status ?: set_attribute(target, name, json_string_value(value));
+		}
+	}
+	return status;
+}
+
+int set_attribute(const struct target *target, const char *attribute, const char *value)
+{
 	char before[GHYVI_VALUE_BYTES], current[GHYVI_VALUE_BYTES];
-	char *attribute, *shown;
 	int ret, status;
 
-	if (!equals || equals == assignment) {
-		shown = clean(assignment);
-		complain("\"%s\" is not ATTRIBUTE=VALUE, such as policy/mode=segmented", shown);
-		free(shown);
-		return STATUS_USAGE;
-	}
-	attribute = strndup(assignment, equals - assignment);
-	if (!attribute)
-		abort();
-	value = equals + 1;
 	snprintf(before, sizeof(before), "%s", last_error(target, current));
 	ret = target_write(target, attribute, value);
 	status = status_of(ret);
@@ -223,6 +316,5 @@ int set_attribute(const struct target *target, const char *assignment)
 	} else if (ret) {
 		complain_refused(target, attribute, value, before, ret);
 	}
-	free(attribute);
 	return status;
 }

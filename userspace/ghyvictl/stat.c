@@ -42,15 +42,51 @@ static const struct argp stat_argp = {
 	.parser = parse_stat,
 	.args_doc = "[UUID...]",
 	.doc = "Print counters of vGPUs; without a UUID, of all.",
-	.children = ctl_children,
+	.children = table_children,
 };
+
+static const struct table_column columns[] = { { .name = "UUID" },
+					       { .name = "COUNTER" },
+					       { .name = "VALUE", .right = true },
+					       { .name = "RATE", .right = true },
+					       { .name = "TYPE" },
+					       { .name = "HELP" },
+					       {} };
+
+#define DEFAULT_COLUMNS "UUID,COUNTER,VALUE"
+#define DEFAULT_COLUMNS_OF_ROUNDS "UUID,COUNTER,VALUE,RATE"
 
 /* State of the output of one round. */
 struct printing {
 	const struct stat_options *options;
 	const struct round *before; /* NULL: no rates */
 	json_t *list; /* NULL: text */
+	struct table *table; /* instead of text */
 };
+
+static void add_rows(struct table *table, const struct ghyvi_vgpu *vgpu,
+		     const struct ghyvi_stats *stats, const struct ghyvi_stats *before,
+		     const struct stat_options *options)
+{
+	char value[32], per_s[32];
+	size_t i;
+
+	for (i = 0; i < ghyvi_stats_count(stats); i++) {
+		const char *name = ghyvi_stats_name(stats, i);
+		const char *row[] = {
+			ghyvi_vgpu_uuid(vgpu), name, value, per_s, ghyvi_vgpu_type_name(vgpu),
+			ghyvi_stat_help(name)
+		};
+
+		if (!ghyvi_stats_value(stats, i) && !options->all)
+			continue;
+		snprintf(value, sizeof(value), "%" PRIu64, ghyvi_stats_value(stats, i));
+		*per_s = '\0';
+		if (options->interval_s && !ghyvi_stat_is_now(name))
+			snprintf(per_s, sizeof(per_s), "%.1f", rate(stats, before, name));
+		table_row(table, row);
+	}
+}
 
 static json_t *json_stats(const struct ghyvi_vgpu *vgpu, const struct ghyvi_stats *stats,
 			  const struct ghyvi_stats *before, bool rates)
@@ -113,6 +149,8 @@ static int stat_one(struct ghyvi_vgpu *vgpu, void *data)
 	if (printing->list)
 		json_array_append_new(printing->list,
 				      json_stats(vgpu, stats, before, printing->before));
+	else if (printing->table)
+		add_rows(printing->table, vgpu, stats, before, printing->options);
 	else
 		print_stats(vgpu, stats, before, printing->options);
 	ghyvi_stats_free(stats);
@@ -121,10 +159,19 @@ static int stat_one(struct ghyvi_vgpu *vgpu, void *data)
 
 static int stat_once(const struct stat_options *options, const struct round *before)
 {
-	struct printing printing = { options, before, NULL };
+	struct printing printing = { options, before, NULL, NULL };
 	json_t *list, *json;
 	int status;
 
+	if (wants_table(options->uuids.ctl)) {
+		status = table_new(&printing.table, options->uuids.ctl, columns,
+				   before ? DEFAULT_COLUMNS_OF_ROUNDS : DEFAULT_COLUMNS);
+		if (status)
+			return status;
+		status = each_vgpu(&options->uuids, stat_one, &printing);
+		table_print(printing.table);
+		return status;
+	}
 	if (!options->uuids.ctl->json)
 		return each_vgpu(&options->uuids, stat_one, &printing);
 	if (before) {
@@ -143,7 +190,7 @@ static int stat_once(const struct stat_options *options, const struct round *bef
 int json_round(const struct uuid_options *uuids, const struct round *before, double interval_s,
 	       json_t *rounds)
 {
-	struct printing printing = { NULL, before, json_array() };
+	struct printing printing = { NULL, before, json_array(), NULL };
 	int status = each_vgpu(uuids, stat_one, &printing);
 
 	json_array_append_new(rounds, json_pack("{s:o, s:f}", "vgpus", printing.list, "interval_s",
@@ -159,6 +206,10 @@ int cmd_stat(struct ctl *ctl, int argc, char **argv)
 	long i;
 
 	status = parse_options(&stat_argp, argc, argv, &options);
+	if (!status && options.count && !options.interval_s) {
+		complain("--count needs --seconds");
+		status = STATUS_USAGE;
+	}
 	if (status || !options.interval_s)
 		return status ?: stat_once(&options, NULL);
 	for (i = 0; !status && (!options.count || i < options.count); i++) {

@@ -295,6 +295,37 @@ int ghyvi_parent_each_attribute(const struct ghyvi_parent *parent,
 				int (*each)(void *data, const char *attribute, bool writable),
 				void *data);
 
+/* ---- values of settings ---- */
+
+/* Sufficient for every message of ghyvi_setting_check() about a short value. */
+#define GHYVI_REASON_BYTES 256
+
+/**
+ * ghyvi_setting_check() - Check a value of a setting as the kernel would.
+ * @attribute: a setting of a vGPU, such as "sched/weight", or of a pGPU, such as "ghyvi/scheduler"
+ * @value: without a newline
+ * @reason: buffer; set to the reason if the value is not valid, such as "0 is not in 1..1000"
+ * @bytes: size of @reason
+ *
+ * Needs neither the kernel module nor a device. It checks by the ranges as of the build of this
+ * library.
+ *
+ * Return: 0; -EINVAL: the kernel would reject the value; -ENOENT: the library does not know the
+ * setting, which may belong to a newer kernel module.
+ */
+int ghyvi_setting_check(const char *attribute, const char *value, char *reason, size_t bytes);
+/**
+ * ghyvi_setting_values() - The valid values of a setting.
+ * @attribute: as for ghyvi_setting_check()
+ * @text: buffer; set to "1..1000", "0 and 1000..60000000" or "none weight cap", for example
+ * @bytes: size of @text; GHYVI_REASON_BYTES is sufficient
+ *
+ * Return: 0; -ENOENT: as ghyvi_setting_check(); -ENOSPC: @bytes is too small.
+ */
+int ghyvi_setting_values(const char *attribute, char *text, size_t bytes);
+/* The names of the settings that the library knows, in no order; NULL after the last one. */
+const char *ghyvi_setting_name(size_t index);
+
 /* ---- counters ---- */
 
 struct ghyvi_stats;

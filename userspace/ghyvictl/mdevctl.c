@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Definitions in mdevctl: finding, storing and replacing them. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "ctl.h"
+
+/* mdevctl's output: [{"PARENT": [{"UUID": {"mdev_type": ...}}, ...]}, ...] */
+void defined_find(const char *mdevctl, const char *uuid, struct defined *defined)
+{
+	const char *const argv[] = { mdevctl, "list", "-d", "--dumpjson", NULL };
+	char *text = program_output(argv);
+	json_t *all = text ? json_loads(text, 0, NULL) : NULL;
+	json_t *parents, *devices, *device, *found;
+	const char *parent;
+	size_t i, k;
+
+	*defined = (struct defined){};
+	json_array_foreach(all, i, parents)
+	{
+		json_object_foreach(parents, parent, devices)
+		{
+			json_array_foreach(devices, k, device)
+			{
+				found = json_object_get(device, uuid);
+				if (!found || defined->parent)
+					continue;
+				defined->parent = strdup(parent);
+				defined->definition = json_incref(found);
+			}
+		}
+	}
+	json_decref(all);
+	free(text);
+}
+
+void defined_free(struct defined *defined)
+{
+	free(defined->parent);
+	json_decref(defined->definition);
+	*defined = (struct defined){};
+}
+
+/* Returns the exit status of mdevctl. */
+static int define(const char *mdevctl, const char *uuid, const char *parent, json_t *definition)
+{
+	char *text = json_dumps(definition, 0), *path = NULL;
+	int fd = text ? text_file(text) : -1, status = 127;
+
+	if (fd >= 0 && asprintf(&path, "/proc/self/fd/%d", fd) > 0) {
+		const char *const argv[] = { mdevctl, "define",	    "-u", uuid, "-p",
+					     parent,  "--jsonfile", path, NULL };
+
+		status = program_run(argv);
+	}
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	free(text);
+	return status;
+}
+
+int define_with_mdevctl(const char *mdevctl, const char *uuid, const char *parent,
+			json_t *definition, const struct defined *old)
+{
+	int status;
+
+	if (old->parent) {
+		const char *const argv[] = { mdevctl, "undefine",  "-u", uuid,
+					     "-p",    old->parent, NULL };
+
+		status = program_run(argv);
+		if (status) {
+			complain("mdevctl undefine failed with status %d; nothing was changed",
+				 status);
+			return STATUS_ERROR;
+		}
+	}
+	status = define(mdevctl, uuid, parent, definition);
+	if (!status)
+		return STATUS_OK;
+	complain("mdevctl define failed with status %d; mdevctl list -d shows what is defined",
+		 status);
+	if (old->parent && define(mdevctl, uuid, old->parent, old->definition))
+		complain("the old definition of %s for %s is lost", uuid, old->parent);
+	return STATUS_ERROR;
+}
