@@ -14,9 +14,9 @@ ROWS, COLUMNS = 24, 200
 
 
 class Screen:
-    def __init__(self, *command, env, **options):
+    def __init__(self, *command, env, columns=COLUMNS, **options):
         self.master, terminal = pty.openpty()
-        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, columns, 0, 0))
         # On a vt100, ncurses does not abbreviate repeated characters such as "0000".
         self.process = subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=terminal,
                                         env={**env, "TERM": "vt100"}, **options)

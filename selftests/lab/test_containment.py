@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Containment of guests that exceed their budget or violate rules, and cleanup after their end."""
 
+import time
+
 import fixture
 import hostlib
 from hostlib import eventually, require
 from ktap import say, test
+from uevents import Uevents
 
 ENDS = ("kill", "reset", "reboot")
 BUSY_WORKLOADS = 30
@@ -31,8 +34,14 @@ def failsafe_after_too_many_bad_batches_is_lifted_by_reboot():
     vgpu.set("containment/points_max", 1)
     before = vgpu.stat("failsafes")
     try:
-        attack = guest.begin("for i in 1 2 3 4; do blitcheck --exec unknown; done")
-        eventually(lambda: hostlib.read(f"{vgpu.path}/state") == "failsafe", "failsafe state", 60)
+        opened = int(hostlib.read(f"{vgpu.path}/open_time"))
+        require(0 < opened <= time.time(), f"open_time {opened}")
+        with Uevents() as events:
+            attack = guest.begin("for i in 1 2 3 4; do blitcheck --exec unknown; done")
+            eventually(lambda: hostlib.read(f"{vgpu.path}/state") == "failsafe", "failsafe state", 60)
+            got = events.wait(vgpu.uuid, "failsafe", 60)
+            require(got["GHYVI_STATE"] == "failsafe" and got["GHYVI_REASON"].startswith("failsafe: "), f"{got}")
+            require(int(got["GHYVI_COUNT"]) == before + 1, f"{got}")
         vgpu.settle()
         require("failsafe" in vgpu.last_error(), f"last_error: {vgpu.last_error()}")
         require(vgpu.stat("failsafes") == before + 1, f"failsafes {before}, then {vgpu.stat('failsafes')}")

@@ -8,6 +8,7 @@ import xml.etree.ElementTree as xml
 
 import fixture
 import hostlib
+import picture
 import services
 from hostlib import Guest, eventually, require
 from ktap import Skip, say, test
@@ -17,6 +18,7 @@ DOMAIN = "ghyvi-guest"
 MEMORY_MIB = 768
 BESIDE_MEMORY_MIB = 1024  # what libvirt allows QEMU to lock in addition to the guest's memory
 BOOT = "/run/ghyvi-boot"
+CHANNELS = f"/run/ghyvi/guests/{DOMAIN}"
 FIRST_HOSTDEV = f"{BOOT}/hostdev.xml"  # as in the domain
 QEMU_USER = ("libvirt-qemu", "kvm")
 # CPU features that do not work on nested TCG (tools/lab/README.md).
@@ -61,8 +63,10 @@ def boot_file(name):
     return shutil.copy(os.environ[f"GHYVI_GUEST_{name}"], f"{BOOT}/{name}")
 
 
-def domain_xml(machine):
-    """Writes the example domain with the lab's guest instead of a disk, and command channels."""
+def domain_xml(machine, screen=False):
+    """Writes the example domain with the lab's guest instead of a disk, and command channels.
+
+    Without a screen, the vGPU can be unplugged."""
     tree = xml.parse(f"{GLUE}/domain.xml")
     root, devices = tree.getroot(), tree.find("devices")
     root.find("memory").text = str(MEMORY_MIB)
@@ -74,16 +78,20 @@ def domain_xml(machine):
     if os.environ.get("GHYVI_ACCEL") == "tcg":
         for name in TCG_LACKS:
             xml.SubElement(root.find("cpu"), "feature", policy="disable", name=name)
+    if not screen:
+        for tag in ("graphics", "video"):
+            devices.remove(devices.find(tag))
+        for attribute in ("display", "ramfb"):
+            del devices.find("hostdev").attrib[attribute]
     disk = devices.find("disk")
     disk.find("driver").set("type", "raw")
     disk.find("source").set("file", boot_file("IMAGE"))
     xml.SubElement(disk, "readonly")
-    channels = f"/run/ghyvi/guests/{DOMAIN}"
-    os.makedirs(channels, exist_ok=True)
-    shutil.chown(channels, *QEMU_USER)
+    os.makedirs(CHANNELS, exist_ok=True)
+    shutil.chown(CHANNELS, *QEMU_USER)
     for index in range(4):
         channel = xml.SubElement(devices, "channel", type="unix")
-        xml.SubElement(channel, "source", mode="bind", path=f"{channels}/cmd.{index}")
+        xml.SubElement(channel, "source", mode="bind", path=f"{CHANNELS}/cmd.{index}")
         xml.SubElement(channel, "target", type="virtio", name=f"cmd{index}")
     xml.ElementTree(devices.find("hostdev")).write(FIRST_HOSTDEV)
     tree.write(f"{BOOT}/domain.xml")
@@ -93,11 +101,10 @@ def domain_xml(machine):
 def start_domain():
     """Starts the domain and returns its Guest."""
     virsh("start", DOMAIN)
-    lab = f"/run/ghyvi/guests/{DOMAIN}"
     # libvirt's pid file has no newline at the end, which tools/lab/guest needs.
-    with open(f"{lab}/pid", "w") as file:
+    with open(f"{CHANNELS}/pid", "w") as file:
         print(hostlib.read(f"/run/libvirt/qemu/{DOMAIN}.pid"), file=file)
-    shutil.copy(f"/var/log/libvirt/qemu/{DOMAIN}.log", f"{lab}/qemu.log")
+    shutil.copy(f"/var/log/libvirt/qemu/{DOMAIN}.log", f"{CHANNELS}/qemu.log")
     return Guest.running(DOMAIN)
 
 
@@ -177,6 +184,32 @@ def libvirt_runs_a_guest_with_i915_and_hot_plugs():
         virsh("undefine", DOMAIN)
         virsh_try("nodedev-destroy", node_device(FIRST))
         virsh("nodedev-undefine", node_device(FIRST))
+
+
+@test
+def libvirt_shows_the_firmware_of_the_example_domain():
+    setup()
+    hostlib.must_run("ip", "link", "set", "lo", "up")  # for VNC
+    shot = f"{CHANNELS}/screen.ppm"
+
+    def screen():
+        # virsh screenshot writes PNG.
+        virsh("qemu-monitor-command", DOMAIN, "--hmp", f"screendump {shot}")
+        return picture.read_ppm(shot)
+
+    with fixture.vgpus("gen9_4", uuids=[FIRST]) as (vgpu,):
+        virsh("define", domain_xml("q35", screen=True))
+        try:
+            virsh("start", "--paused", DOMAIN)
+            blank = screen()
+            virsh("resume", DOMAIN)
+            eventually(lambda: picture.differs(screen(), blank), "the firmware's picture", 60)
+            width, height, _ = screen()
+            say(f"{width}x{height} at {virsh('domdisplay', DOMAIN).strip()}")
+        finally:
+            virsh_try("destroy", DOMAIN)
+            virsh("undefine", DOMAIN)
+        eventually(lambda: hostlib.read(f"{vgpu.path}/state") == "created", "release of the vGPU", 60)
 
 
 @test

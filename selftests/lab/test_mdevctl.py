@@ -3,7 +3,8 @@
 
 import json
 import os
-import re
+import shutil
+import socket
 
 import fixture
 import hostlib
@@ -11,7 +12,8 @@ import services
 from hostlib import eventually, must_run, require
 from ktap import test
 
-RULES = "/run/udev/rules.d/62-ghyvi.rules"
+SAVED = "/etc/ghyvi"
+JOURNAL = "/run/systemd/journal/socket"
 
 
 def definition(uuid):
@@ -82,33 +84,103 @@ def mdevctl_shows_live_settings_and_keeps_them():
         must_run("ghyvictl", "remove", uuid)
 
 
-def write_rule(text):
-    os.makedirs(os.path.dirname(RULES), exist_ok=True)
-    with open(RULES, "w") as file:
-        file.write(text + "\n")
+@test
+def saved_settings_of_a_pgpu_are_restored_with_it():
+    services.install()
+    services.start_udev()
     must_run("udevadm", "control", "--reload")
-
-
-def rule_in_documentation():
-    with open(f"{hostlib.TREE}/Documentation/admin.md") as file:
-        return re.search(r'^ACTION.*ATTR\{ghyvi/timeslice_us\}="(\d+)"$', file.read(), re.M)
+    name, settings = os.path.basename(hostlib.parent()), f"{hostlib.parent()}/ghyvi"
+    must_run("ghyvictl", "set", "--save", name, "ghyvi/timeslice_us=777", "ghyvi/type_share=cap")
+    try:
+        require(hostlib.read(f"{settings}/timeslice_us") == "777", "not changed at once")
+        status, out = hostlib.run("ghyvictl", "set", "--save", name, "ghyvi/timeslice_us=7")
+        require(status == 1 and "7 is not in 100..1000000" in out, f"{status}: {out}")
+        for _ in range(2):
+            hostlib.unload_modules()
+            hostlib.load_modules()
+            eventually(lambda: hostlib.read(f"{settings}/timeslice_us") == "777", "the time slice")
+            eventually(lambda: "[cap]" in hostlib.read(f"{settings}/type_share"), "the share")
+            must_run("ghyvictl", "set", "--save", name, "ghyvi/timeslice_us=777")
+        must_run("ghyvictl", "set", "--save", name, "ghyvi/type_share=")
+        require("type_share" not in must_run("cat", f"{SAVED}/{name}.conf"), "the saved value is left")
+    finally:
+        shutil.rmtree(SAVED, ignore_errors=True)
+        hostlib.unload_modules()
+        hostlib.load_modules()
 
 
 @test
-def udev_rule_restores_pgpu_settings():
+def udev_runs_ghyvictl_event_for_a_uevent():
+    services.install()
     services.start_udev()
-    rule = rule_in_documentation()
-    setting = f"{hostlib.parent()}/ghyvi/timeslice_us"
-    require(hostlib.read(setting) != rule[1], "the example sets the default")
+    must_run("udevadm", "control", "--reload")
+    os.makedirs(os.path.dirname(JOURNAL), exist_ok=True)
+    with fixture.vgpus("gen9_8") as (vgpu,), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as journal:
+        journal.bind(JOURNAL)
+        try:
+            journal.settimeout(120)
+            vgpu.set("reset", 1)
+            entry = ""
+            while f"GHYVI_UUID={vgpu.uuid}" not in entry:
+                entry = journal.recv(65536).decode(errors="replace")
+        finally:
+            os.remove(JOURNAL)
+        for field in (f"MESSAGE=vGPU {vgpu.uuid} was reset", "PRIORITY=6", "GHYVI_EVENT=reset", "GHYVI_COUNT=1", "GHYVI_STATE=created",
+                      "GHYVI_TYPE=ghyvi-gen9_8"):
+            require(field in entry.splitlines(), f"no {field} in {entry}")
+
+
+@test
+def saved_settings_change_the_definition():
+    services.install()
+    uuid = must_run("ghyvictl", "define", "gen9_8", "--auto", "--set", "policy/static_pages=7").strip()
     try:
-        write_rule(rule[0])
-        hostlib.unload_modules()
-        hostlib.load_modules()
-        eventually(lambda: hostlib.read(setting) == rule[1], "the setting")
+        status, out = hostlib.run("ghyvictl", "define", "gen9_8", "-u", uuid)
+        require(status == 4 and "--replace" in out, f"{status}: {out}")
+        # The kernel refuses these when the vGPU is started; ghyvictl does so now.
+        for wrong, why in (("sched/weight=0", "0 is not in 1..1000"), ("policy/mode=loose", "is not one of: strict")):
+            status, out = hostlib.run("ghyvictl", "set", "--save", uuid, wrong)
+            require(status == 1 and why in out, f"{status}: {out}")
+        must_run("ghyvictl", "set", "--save", uuid, "sched/weight=30")
+        must_run("mdevctl", "start", "-u", uuid)
+        require(setting(uuid, "sched/weight") == "30", setting(uuid, "sched/weight"))
+        must_run("ghyvictl", "set", "--save", uuid, "sched/weight=40", "policy/mode=strict")
+        require(setting(uuid, "sched/weight") == "40", "not changed at once")
+        kept = definition(uuid)
+        require(attributes(kept) == {"policy/static_pages": "7", "sched/weight": "40", "policy/mode": "strict"}, f"{kept}")
+        require(kept["start"] == "auto", f"{kept}")
+        must_run("ghyvictl", "set", uuid, "sched/cap=9")
+        must_run("ghyvictl", "define", "--replace", uuid)
+        kept = definition(uuid)
+        require(attributes(kept)["sched/cap"] == "9" and kept["start"] == "auto", f"{kept}")
     finally:
-        write_rule("")
-        hostlib.unload_modules()
-        hostlib.load_modules()
+        hostlib.run("mdevctl", "stop", "-u", uuid)
+        must_run("mdevctl", "undefine", "-u", uuid)
+
+
+@test
+def ghyvictl_knows_the_kernels_settings_and_ranges():
+    known = {name: values for name, _, values in
+             (line.partition(" ") for line in must_run("ghyvictl", "show", "--ranges").splitlines()[1:])}
+    parent = hostlib.parent()
+    with fixture.vgpus("gen9_8") as (vgpu,):
+        shown = json.loads(must_run("ghyvictl", "show", "--json", vgpu.uuid, os.path.basename(parent)))
+        entries = ((shown["vgpus"][0], vgpu.path), (shown["parents"][0], parent))
+        names = {name for entry, _ in entries for name in entry["settings"] if name not in entry["read_only"]}
+        require(names == set(known), f"{names ^ set(known)}")
+        for entry, path in entries:
+            for name in sorted(set(entry["settings"]) & names):
+                values = known[name].strip()
+                if name in entry["choices"]:
+                    require(values.split() == entry["choices"][name], f"{name}: {values}, not {entry['choices'][name]}")
+                    continue
+                before = hostlib.read(f"{path}/{name}")
+                lowest, highest = (int(each) for each in values.split(" and ")[-1].split(".."))
+                for value in (lowest, highest, *([0] if values.startswith("0 and ") else [])):
+                    require(not hostlib.write(f"{path}/{name}", str(value)), f"{name}: {value} of {values} is refused")
+                for value in (highest + 1, *([lowest - 1] if lowest else [])):
+                    require(hostlib.write(f"{path}/{name}", str(value)), f"{name}: {value}, not of {values}, is accepted")
+                hostlib.write(f"{path}/{name}", before)
 
 
 @test

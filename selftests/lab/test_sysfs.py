@@ -10,6 +10,7 @@ import fixture
 import hostlib
 from hostlib import Problem, VGPU, available, read, require, types, write
 from ktap import test
+from uevents import Uevents
 
 DIVISORS = (1, 2, 4, 8, 16, 32)
 KINDS = [f"{generation}_{n}" for generation in ("gen9", "gen8") for n in DIVISORS]
@@ -122,6 +123,28 @@ def bad_values_are_refused_with_name_value_and_range():
 
 
 @test
+def type_share_sets_weight_and_cap_of_new_vgpus():
+    share = f"{hostlib.parent()}/ghyvi/type_share"
+
+    def knobs(kind):
+        with fixture.vgpus(kind) as (vgpu,):
+            return tuple(int(read(f"{vgpu.path}/sched/{name}")) for name in ("weight", "cap"))
+
+    require(read(share) == "[none] weight cap", read(share))
+    try:
+        for value, eighth, whole, thirtysecond in (("none", (100, 0), (100, 0), (100, 0)), ("weight", (120, 0), (960, 0), (30, 0)),
+                                                   ("cap", (120, 13), (960, 100), (30, 4))):
+            require(not write(share, value) and f"[{value}]" in read(share), read(share))
+            for kind, wanted in (("gen9_8", eighth), ("gen8_1", whole), ("gen9_32", thirtysecond)):
+                require(knobs(kind) == wanted, f"{value}: {kind}: {knobs(kind)}, not {wanted}")
+        error = write(share, "caps")
+        require(error and error.errno == errno.EINVAL and "[cap]" in read(share), f"{error}, {read(share)}")
+        require(read(f"{hostlib.parent()}/ghyvi/last_error") == 'ghyvi/type_share: there is no share "caps"', "no reason")
+    finally:
+        write(share, "none")
+
+
+@test
 def policies_are_listed_and_bad_ones_refused():
     with fixture.vgpus("gen9_8") as (vgpu,):
         text = read(f"{vgpu.path}/policy/mode")
@@ -140,6 +163,25 @@ def policies_are_listed_and_bad_ones_refused():
             require(error and error.errno == errno.EINVAL, f"policy/self_check = '{value}' gives {error}")
         for name in ("state", "last_error"):
             read(f"{vgpu.path}/{name}")
+
+
+@test
+def resets_send_one_uevent_for_many():
+    with fixture.vgpus("gen9_8") as (vgpu,), Uevents() as events:
+        begun = time.monotonic()
+        for _ in range(20):
+            vgpu.set("reset", 1)
+        counts = [0]
+        while counts[-1] < 20:
+            got = events.wait(vgpu.uuid, "reset", 60)
+            require(got["ACTION"] == "change" and got["SUBSYSTEM"] == "mdev" and got["GHYVI_STATE"] == "created", f"{got}")
+            counts.append(int(got["GHYVI_COUNT"]))
+        require(counts == sorted(set(counts)) and counts[-1] == vgpu.stat("device_resets") == 20, f"{counts}")
+        # One event a second, however many resets there are; the first one waits for that time, too.
+        require(len(counts) - 1 <= time.monotonic() - begun + 1, f"{counts} in {time.monotonic() - begun:.1f} s")
+        require(read(f"{vgpu.path}/open_time") == "0", read(f"{vgpu.path}/open_time"))
+        # An event is pending while the vGPU is removed.
+        vgpu.set("reset", 1)
 
 
 @test

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The screen of a VM whose vGPU has display=on,ramfb=on: QEMU shows the firmware's frame buffer."""
+
+import os
+
+import fixture
+import hostlib
+import picture
+from hostlib import Guest, eventually, require
+from ktap import say, test
+
+NAME = "screen"
+VBE_MODE = 0x340  # Linux' number for the only graphics mode of QEMU's vgabios-ramfb
+SHOT = "/run/ghyvi-screen.ppm"
+PATTERN = "/run/ghyvi-pattern"
+
+
+def screen(guest):
+    guest.monitor(f"screendump {SHOT}")
+    return picture.read_ppm(SHOT)
+
+
+def paint(guest, pixels):
+    with open(PATTERN, "wb") as file:
+        file.write(pixels)
+    hostlib.must_run(hostlib.GUEST, "put", guest.name, PATTERN, "/tmp/pattern")
+    guest.must_run("test -c /dev/fb0 && cat /tmp/pattern >/dev/fb0")
+
+
+@test
+def screen_shows_firmware_and_boot():
+    with fixture.vgpus("gen9_4") as (vgpu,):
+        device = f"vfio-pci-nohotplug,sysfsdev={vgpu.path},display=on,ramfb=on"
+        # Only the kernel's 16-bit entry, which vmlinux lacks, sets the VBE mode.
+        guest = Guest(NAME, extra=("--no-wait", "--append", f"vga={VBE_MODE} vt.global_cursor_default=0", "--qemu-args",
+                                   "-S", "-kernel", os.environ["GHYVI_GUEST_VMLINUZ"], "-device", device))
+        try:
+            eventually(lambda: os.path.exists(f"/run/ghyvi/guests/{NAME}/monitor"), "QEMU's monitor", 60)
+            blank = screen(guest)
+            guest.monitor("cont")
+            eventually(lambda: picture.differs(screen(guest), blank), "the firmware's picture", 60)
+            guest = Guest.running(NAME, 240)
+            width, height, _ = screen(guest)
+            say(f"QEMU's own picture: {blank[0]}x{blank[1]}, the guest's: {width}x{height}")
+            # The kernel may use only a part of the frame buffer: vesafb takes this mode for 320x200.
+            pattern = os.urandom(min(int(guest.must_run("wc -c </dev/fb0")), 4 * width * height))
+            paint(guest, pattern)
+            shown = screen(guest)
+            expected = picture.from_xrgb(pattern)
+            require(len(expected) >= width * height, f"the guest's frame buffer has {len(pattern)} bytes")
+            require(shown[2].startswith(expected), "the screen is not what the guest drew")
+            _, trouble = guest.load_driver()
+            require(not trouble, "\n".join(trouble))
+            guest.must_run("blitcheck --rounds 1 --contexts 1")
+            # i915 finds no display, and leaves the frame buffer to the kernel's other driver.
+            require(screen(guest) == shown, "i915 changed the screen")
+        finally:
+            guest.kill()
+        vgpu.settle()

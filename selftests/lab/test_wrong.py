@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Wrong values for every attribute: the kernel refuses each, changes nothing and says why.
+
+selftests/tools/test_wrong.py has the wrong inputs of the programs."""
+
+import errno
+import json
+import os
+
+import fixture
+import hostlib
+from hostlib import read, require, types, write
+from ktap import Skip, test
+
+CTL = os.environ.get("GHYVI_CTL") or f"{hostlib.TREE}/build/ghyvictl"
+WORDS = ("", " ", "x", "-1", "+1", "1 ", " 1", "1.0", "1e1", "0x", "0xg", "1\n1", "1\0", "1,2", "nan", "y", "99999999999999999999", "9" * 4000)
+
+
+def settings(vgpu):
+    """Yields (directory, name, valid values) of each setting of a vGPU and of its pGPU."""
+    if not os.path.exists(CTL):
+        raise Skip("no build/ghyvictl: make tools")
+    ranges = json.loads(hostlib.must_run(CTL, "show", "--ranges", "--json"))["ranges"]
+    for name, values in ranges.items():
+        yield (hostlib.parent() if name.startswith("ghyvi/") else vgpu.path), name, values
+
+
+@test
+def wrong_values_of_all_attributes_are_explained():
+    wrong = []
+    with fixture.vgpus("gen9_8") as (vgpu,):
+        for path, name, values in settings(vgpu):
+            error_file = f"{path}/ghyvi/last_error" if name.startswith("ghyvi/") else f"{path}/last_error"
+            before = read(f"{path}/{name}")
+            words = list(WORDS)
+            if ".." in values:
+                lowest, highest = (int(each) for each in values.split(" and ")[-1].split(".."))
+                words += [str(highest + 1), hex(highest + 1)] + ([str(lowest - 1)] if lowest > 1 else [])
+            else:
+                words += [values, values.split()[0].upper(), f"{values.split()[0]} ", f"[{values.split()[0]}]"]
+            for word in words:
+                error = write(f"{path}/{name}", word)
+                said = read(error_file)
+                why = values in said or "there is no " in said
+                if not error or error.errno != errno.EINVAL or not said.startswith(f"{name}: ") or not why or read(f"{path}/{name}") != before:
+                    wrong.append(f"{name}={word[:30]!r}: {error}: {said}")
+    require(not wrong, "\n".join(wrong))
+
+
+@test
+def wrong_requests_are_refused():
+    uuid = "c0ffee00-0000-4000-8000-000000000000"
+    with fixture.vgpus("gen9_8") as (vgpu,):
+        for path, word, number in ((f"{vgpu.path}/reset", "0", errno.EINVAL), (f"{vgpu.path}/reset", "", errno.EINVAL),
+                                   (f"{vgpu.path}/reset", "2", errno.EINVAL), (f"{vgpu.path}/reset", "yes please", errno.EINVAL),
+                                   (f"{vgpu.path}/unplug", "0", errno.EINVAL), (f"{vgpu.path}/unplug", "1", errno.ENXIO),
+                                   (f"{vgpu.path}/audit/mode", "log", errno.EPERM),
+                                   (f"{types()['gen9_8']}/create", uuid.replace("-", ""), errno.EINVAL),
+                                   (f"{types()['gen9_8']}/create", uuid[:-1] + "g", errno.EINVAL),
+                                   (f"{types()['gen9_1']}/create", uuid, errno.ENOSPC)):
+            error = write(path, word)
+            require(error and error.errno == number, f"{path}: {word!r} gives {error}")
+        require("audit_may_log=1" in vgpu.last_error(), vgpu.last_error())
+        require(not os.path.exists(f"/sys/bus/mdev/devices/{uuid}"), "a vGPU was created")
