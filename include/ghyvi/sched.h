@@ -71,18 +71,18 @@ struct ghyvi_workload {
 /**
  * struct ghyvi_sched_clock - source of time and of timer calls
  *
- * The first argument of both operations is the @clock_data of ghyvi_sched_create_on().
+ * Embedded in a structure of its owner, which the operations find with container_of().
  */
 struct ghyvi_sched_clock {
 	/** @now: the time in ns; never decreases. Any context. */
-	u64 (*now)(void *clock);
+	u64 (*now)(struct ghyvi_sched_clock *clock);
 	/**
 	 * @arm: call ghyvi_sched_timer() for @engine as soon as the time @at (ns) is reached, from
 	 * a context that may sleep. Replaces the previous @at of that engine. GHYVI_SCHED_NEVER
 	 * disarms; a call that is already due may still come. Called with a spinlock held: must
 	 * neither sleep nor call back.
 	 */
-	void (*arm)(void *clock, enum ghyvi_engine_id engine, u64 at);
+	void (*arm)(struct ghyvi_sched_clock *clock, enum ghyvi_engine_id engine, u64 at);
 };
 
 /**
@@ -100,8 +100,7 @@ struct ghyvi_sched *ghyvi_sched_create(struct ghyvi_pgpu_device *pgpu);
 /**
  * ghyvi_sched_create_on() - create a scheduler that runs on the caller's clock.
  * @pgpu: the pGPU
- * @clock: source of time and of timer calls
- * @clock_data: first argument for @clock
+ * @clock: source of time and of timer calls; must outlive the scheduler
  *
  * Creates no threads: the calling threads run all @prepare and @complete callbacks, and nothing is
  * prepared ahead. For tests and simulations.
@@ -110,7 +109,7 @@ struct ghyvi_sched *ghyvi_sched_create(struct ghyvi_pgpu_device *pgpu);
  * Return: the scheduler, or ERR_PTR(-ENOMEM).
  */
 struct ghyvi_sched *ghyvi_sched_create_on(struct ghyvi_pgpu_device *pgpu,
-					  const struct ghyvi_sched_clock *clock, void *clock_data);
+					  struct ghyvi_sched_clock *clock);
 
 /**
  * ghyvi_sched_destroy() - free a scheduler.

@@ -2,7 +2,9 @@
 /*
  * The host's clock: a thread that sleeps until the earliest expiry time of all engines and then
  * calls ghyvi_sched_timer(). It is a thread because ghyvi_sched_timer() sleeps. Only this thread
- * calls it, so no call is in progress after the thread has stopped.
+ * calls it, so no call is in progress after the thread has stopped. An hrtimer for each engine and
+ * a kthread_worker would do the same with a hop more, and cancelling them needs two steps. A
+ * delayed_work is too coarse: preemption needs better than a jiffy.
  */
 #include <linux/err.h>
 #include <linux/kthread.h>
@@ -13,6 +15,7 @@
 #define CLOCK_FAR_NS (1000ULL * 1000 * 1000)
 
 struct sched_host_clock {
+	struct ghyvi_sched_clock clock;
 	struct ghyvi_sched *sched;
 	struct task_struct *thread;
 	wait_queue_head_t wake;
@@ -21,14 +24,14 @@ struct sched_host_clock {
 	u64 at[GHYVI_ENGINES]; /* expiry times; GHYVI_SCHED_NEVER: disarmed */
 };
 
-static u64 host_now(void *data)
+static u64 host_now(struct ghyvi_sched_clock *clock)
 {
 	return ktime_get_ns();
 }
 
-static void host_arm(void *data, enum ghyvi_engine_id engine, u64 at)
+static void host_arm(struct ghyvi_sched_clock *base, enum ghyvi_engine_id engine, u64 at)
 {
-	struct sched_host_clock *clock = data;
+	struct sched_host_clock *clock = container_of(base, struct sched_host_clock, clock);
 	bool sooner;
 
 	spin_lock(&clock->lock);
@@ -40,11 +43,6 @@ static void host_arm(void *data, enum ghyvi_engine_id engine, u64 at)
 	if (sooner)
 		wake_up_all(&clock->wake);
 }
-
-const struct ghyvi_sched_clock ghyvi_sched_host_clock_ops = {
-	.now = host_now,
-	.arm = host_arm,
-};
 
 /*
  * Returns an engine whose timer has expired, after disarming it; or GHYVI_ENGINES, and in *@first
@@ -97,7 +95,7 @@ static int clock_thread(void *data)
 	return 0;
 }
 
-struct sched_host_clock *ghyvi_sched_host_clock_create(struct ghyvi_sched *sched)
+struct ghyvi_sched_clock *ghyvi_sched_host_clock_create(struct ghyvi_sched *sched)
 {
 	struct sched_host_clock *clock = kzalloc(sizeof(*clock), GFP_KERNEL);
 	struct task_struct *thread;
@@ -105,6 +103,8 @@ struct sched_host_clock *ghyvi_sched_host_clock_create(struct ghyvi_sched *sched
 
 	if (!clock)
 		return ERR_PTR(-ENOMEM);
+	clock->clock.now = host_now;
+	clock->clock.arm = host_arm;
 	clock->sched = sched;
 	spin_lock_init(&clock->lock);
 	init_waitqueue_head(&clock->wake);
@@ -116,11 +116,13 @@ struct sched_host_clock *ghyvi_sched_host_clock_create(struct ghyvi_sched *sched
 		return ERR_CAST(thread);
 	}
 	clock->thread = thread;
-	return clock;
+	return &clock->clock;
 }
 
-void ghyvi_sched_host_clock_destroy(struct sched_host_clock *clock)
+void ghyvi_sched_host_clock_destroy(struct ghyvi_sched_clock *base)
 {
+	struct sched_host_clock *clock = container_of(base, struct sched_host_clock, clock);
+
 	kthread_stop(clock->thread);
 	kfree(clock);
 }

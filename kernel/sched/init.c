@@ -47,14 +47,13 @@ static struct ghyvi_sched *sched_create(struct ghyvi_pgpu_device *pgpu)
 }
 
 struct ghyvi_sched *ghyvi_sched_create_on(struct ghyvi_pgpu_device *pgpu,
-					  const struct ghyvi_sched_clock *clock, void *clock_data)
+					  struct ghyvi_sched_clock *clock)
 {
 	struct ghyvi_sched *sched = sched_create(pgpu);
 
 	if (!sched)
 		return ERR_PTR(-ENOMEM);
 	sched->clock = clock;
-	sched->clock_data = clock_data;
 	return sched;
 }
 
@@ -62,7 +61,7 @@ struct ghyvi_sched *ghyvi_sched_create(struct ghyvi_pgpu_device *pgpu)
 {
 	struct ghyvi_sched *sched = sched_create(pgpu);
 	struct workqueue_struct *workers;
-	struct sched_host_clock *clock;
+	struct ghyvi_sched_clock *clock;
 	long err;
 
 	if (!sched)
@@ -76,9 +75,7 @@ struct ghyvi_sched *ghyvi_sched_create(struct ghyvi_pgpu_device *pgpu)
 	if (err)
 		goto free_workers;
 	sched->workers = workers;
-	sched->host_clock = clock;
-	sched->clock = &ghyvi_sched_host_clock_ops;
-	sched->clock_data = clock;
+	sched->clock = clock;
 	return sched;
 
 free_workers:
@@ -93,8 +90,8 @@ void ghyvi_sched_destroy(struct ghyvi_sched *sched)
 {
 	unsigned int i;
 
-	if (sched->host_clock)
-		ghyvi_sched_host_clock_destroy(sched->host_clock);
+	if (sched->workers)
+		ghyvi_sched_host_clock_destroy(sched->clock);
 	/* Pairs with sched_exit(): all stores of the last thread are visible before we free. */
 	wait_var_event(&sched->active_calls, !atomic_read_acquire(&sched->active_calls));
 	if (sched->workers)

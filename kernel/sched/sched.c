@@ -61,7 +61,7 @@ void ghyvi_sched_arm(struct sched_engine *engine, u64 at)
 	if (engine->armed == at)
 		return;
 	engine->armed = at;
-	engine->sched->clock->arm(engine->sched->clock_data, engine->id, at);
+	engine->sched->clock->arm(engine->sched->clock, engine->id, at);
 }
 
 static bool has_engine(struct sched_engine *engine, struct sched_rq *rq)

@@ -187,11 +187,7 @@ struct ghyvi_sched {
 	/** @ops: operations of @pgpu */
 	const struct ghyvi_pgpu_ops *ops;
 	/** @clock: source of time and of timer calls */
-	const struct ghyvi_sched_clock *clock;
-	/** @clock_data: first argument for @clock */
-	void *clock_data;
-	/** @host_clock: to be destroyed with the scheduler; NULL on a caller's clock */
-	struct sched_host_clock *host_clock;
+	struct ghyvi_sched_clock *clock;
 	/**
 	 * @workers: run prepare() and complete(). NULL on a caller's clock: the calling threads run
 	 * both, and nothing is prepared ahead.
@@ -330,7 +326,7 @@ void ghyvi_sched_requeue(struct sched_engine *engine, struct sched_rq *rq, u64 n
 
 static inline u64 sched_now(struct ghyvi_sched *sched)
 {
-	return sched->clock->now(sched->clock_data);
+	return sched->clock->now(sched->clock);
 }
 
 /* The scheduler may be freed as soon as the counter is 0. Pairs with ghyvi_sched_destroy(). */
@@ -390,9 +386,8 @@ u64 ghyvi_sched_total_weight(struct sched_engine *engine);
 #define SCHED_BUDGET_PERIOD_NS (30 * 1000 * 1000ULL)
 
 /* clock.c */
-extern const struct ghyvi_sched_clock ghyvi_sched_host_clock_ops;
-struct sched_host_clock *ghyvi_sched_host_clock_create(struct ghyvi_sched *sched);
+struct ghyvi_sched_clock *ghyvi_sched_host_clock_create(struct ghyvi_sched *sched);
 /* When it returns, ghyvi_sched_timer() is not running and will not be called again. */
-void ghyvi_sched_host_clock_destroy(struct sched_host_clock *clock);
+void ghyvi_sched_host_clock_destroy(struct ghyvi_sched_clock *clock);
 
 #endif

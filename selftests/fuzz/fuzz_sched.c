@@ -130,12 +130,12 @@ static void set_policy(unsigned int which)
 
 /* The clock and the pGPU. */
 
-static u64 clock_now(void *clock)
+static u64 clock_now(struct ghyvi_sched_clock *clock)
 {
 	return now;
 }
 
-static void clock_arm(void *clock, enum ghyvi_engine_id engine, u64 at)
+static void clock_arm(struct ghyvi_sched_clock *clock, enum ghyvi_engine_id engine, u64 at)
 {
 	unsigned int e;
 
@@ -144,7 +144,7 @@ static void clock_arm(void *clock, enum ghyvi_engine_id engine, u64 at)
 			engines[e].timer = at;
 }
 
-static const struct ghyvi_sched_clock fuzz_clock = { .now = clock_now, .arm = clock_arm };
+static struct ghyvi_sched_clock fuzz_clock = { .now = clock_now, .arm = clock_arm };
 
 static int run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 {
@@ -704,7 +704,7 @@ static void init(void)
 	tells_late = false;
 	leave_delay_ns = 50000;
 	window_ns = 1000ULL * GHYVI_SCHED_WINDOW_DEFAULT_US;
-	sched = ghyvi_sched_create_on(&gpu_device, &fuzz_clock, NULL);
+	sched = ghyvi_sched_create_on(&gpu_device, &fuzz_clock);
 	for (o = 0; o < VGPUS; o++)
 		owners[o] = ghyvi_sched_entity_create(sched, NULL, NULL);
 	owners[VGPUS] = sched->anon_entity;

@@ -228,17 +228,17 @@ static void wr(struct vm *vm, u32 offset, u32 value)
 
 /* time */
 
-static u64 clock_now(void *clock)
+static u64 clock_now(struct ghyvi_sched_clock *clock)
 {
 	return world.now;
 }
 
-static void clock_arm(void *clock, enum ghyvi_engine_id engine, u64 at)
+static void clock_arm(struct ghyvi_sched_clock *clock, enum ghyvi_engine_id engine, u64 at)
 {
 	world.due[engine] = at;
 }
 
-static const struct ghyvi_sched_clock whole_clock = { .now = clock_now, .arm = clock_arm };
+static struct ghyvi_sched_clock whole_clock = { .now = clock_now, .arm = clock_arm };
 
 static void pass_time(u64 ns)
 {
@@ -382,7 +382,7 @@ static void world_create(unsigned int gen8)
 	ASSERT(!IS_ERR(world.gpu));
 	drop_threads();
 	softgpu_device(world.gpu)->ops = &whole_ops;
-	world.sched = ghyvi_sched_create_on(softgpu_device(world.gpu), &whole_clock, NULL);
+	world.sched = ghyvi_sched_create_on(softgpu_device(world.gpu), &whole_clock);
 	ASSERT(!IS_ERR(world.sched));
 	world.courier.stop = false;
 	pthread_create(&world.courier.thread, NULL, deliver_cancelled, NULL);

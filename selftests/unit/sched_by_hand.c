@@ -11,18 +11,18 @@ u64 armed[GHYVI_ENGINES];
 
 struct hand_gpu gpu;
 
-static u64 clock_now(void *clock)
+static u64 clock_now(struct ghyvi_sched_clock *clock)
 {
 	return now;
 }
 
-static void clock_arm(void *clock, enum ghyvi_engine_id engine, u64 at)
+static void clock_arm(struct ghyvi_sched_clock *clock, enum ghyvi_engine_id engine, u64 at)
 {
 	lockdep_assert_held(&sched->engines[engine].lock);
 	armed[engine] = at;
 }
 
-static const struct ghyvi_sched_clock by_hand = { .now = clock_now, .arm = clock_arm };
+static struct ghyvi_sched_clock by_hand = { .now = clock_now, .arm = clock_arm };
 
 static int gpu_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 {
@@ -86,7 +86,7 @@ int setup(void **state)
 	memset(&gpu, 0, sizeof(gpu));
 	now = NSEC_PER_SEC;
 	shim_quiet = true;
-	sched = ghyvi_sched_create_on(&gpu_device, &by_hand, NULL);
+	sched = ghyvi_sched_create_on(&gpu_device, &by_hand);
 	for (player = players; player < players + VGPUS; player++) {
 		player->entity = ghyvi_sched_entity_create(sched, &player->stats, NULL);
 		player->base.owner = player->entity;

@@ -59,17 +59,17 @@ static const struct ghyvi_pgpu_ops hand_ops = {
 };
 static struct ghyvi_pgpu_device hand_device = { .ops = &hand_ops };
 
-static u64 hand_clock_now(void *clock)
+static u64 hand_clock_now(struct ghyvi_sched_clock *clock)
 {
 	return hand.now;
 }
 
-static void hand_clock_arm(void *clock, enum ghyvi_engine_id engine, u64 at)
+static void hand_clock_arm(struct ghyvi_sched_clock *clock, enum ghyvi_engine_id engine, u64 at)
 {
 	hand.timer = at;
 }
 
-static const struct ghyvi_sched_clock hand_clock = { .now = hand_clock_now, .arm = hand_clock_arm };
+static struct ghyvi_sched_clock hand_clock = { .now = hand_clock_now, .arm = hand_clock_arm };
 
 static int prepare(struct ghyvi_workload *workload)
 {
@@ -102,7 +102,7 @@ static int setup(void **state)
 	memset(&hand, 0, sizeof(hand));
 	hand.now = BEGIN_NS;
 	hand.timer = GHYVI_SCHED_NEVER;
-	sched = ghyvi_sched_create_on(&hand_device, &hand_clock, NULL);
+	sched = ghyvi_sched_create_on(&hand_device, &hand_clock);
 	init_player(&a);
 	init_player(&b);
 	return 0;

@@ -10,18 +10,18 @@ struct ghyvi_job *job;
 unsigned int preempts;
 u64 now, armed;
 
-static u64 clock_now(void *clock)
+static u64 clock_now(struct ghyvi_sched_clock *clock)
 {
 	return now;
 }
 
-static void clock_arm(void *clock, enum ghyvi_engine_id id, u64 at)
+static void clock_arm(struct ghyvi_sched_clock *clock, enum ghyvi_engine_id id, u64 at)
 {
 	lockdep_assert_held(&sched->engines[id].lock);
 	armed = at;
 }
 
-static const struct ghyvi_sched_clock by_hand = { .now = clock_now, .arm = clock_arm };
+static struct ghyvi_sched_clock by_hand = { .now = clock_now, .arm = clock_arm };
 
 static int gpu_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *started)
 {
@@ -70,7 +70,7 @@ int setup(void **state)
 	job = NULL;
 	preempts = 0;
 	memset(stats, 0, sizeof(stats));
-	sched = ghyvi_sched_create_on(&gpu_device, &by_hand, NULL);
+	sched = ghyvi_sched_create_on(&gpu_device, &by_hand);
 	engine = &sched->engines[GHYVI_RCS];
 	for (i = 0; i < VGPUS; i++) {
 		workloads[i] = (struct ghyvi_workload){ .prepare = prepare, .complete = complete };

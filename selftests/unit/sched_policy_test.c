@@ -231,12 +231,12 @@ static void test_priority_runs_first_but_gets_no_larger_share(void **state)
 static u64 hand_now;
 static enum ghyvi_job_status last_status;
 
-static u64 hand_clock_now(void *clock)
+static u64 hand_clock_now(struct ghyvi_sched_clock *clock)
 {
 	return hand_now;
 }
 
-static void hand_clock_arm(void *clock, enum ghyvi_engine_id engine, u64 at)
+static void hand_clock_arm(struct ghyvi_sched_clock *clock, enum ghyvi_engine_id engine, u64 at)
 {
 }
 
@@ -245,7 +245,7 @@ static int hand_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 	return 0;
 }
 
-static const struct ghyvi_sched_clock hand_clock = { .now = hand_clock_now, .arm = hand_clock_arm };
+static struct ghyvi_sched_clock hand_clock = { .now = hand_clock_now, .arm = hand_clock_arm };
 static const struct ghyvi_pgpu_ops hand_ops = { .run = hand_run };
 static struct ghyvi_pgpu_device hand_device = { .ops = &hand_ops };
 
@@ -266,7 +266,7 @@ static void hand_complete(struct ghyvi_workload *workload, enum ghyvi_job_status
 
 static void test_preemption_does_not_count_as_think_time(void **state)
 {
-	struct ghyvi_sched *by_hand = ghyvi_sched_create_on(&hand_device, &hand_clock, NULL);
+	struct ghyvi_sched *by_hand = ghyvi_sched_create_on(&hand_device, &hand_clock);
 	struct ghyvi_sched_entity *entity = ghyvi_sched_entity_create(by_hand, NULL, NULL);
 	struct ghyvi_workload workload = { .owner = entity,
 					   .prepare = hand_prepare,

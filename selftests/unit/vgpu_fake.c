@@ -358,16 +358,16 @@ struct ghyvi_vgpu *vgpu;
 
 bool sched_threads;
 
-static u64 calm_now(void *clock)
+static u64 calm_now(struct ghyvi_sched_clock *clock)
 {
 	return ktime_get_ns();
 }
 
-static void calm_arm(void *clock, enum ghyvi_engine_id engine, u64 at)
+static void calm_arm(struct ghyvi_sched_clock *clock, enum ghyvi_engine_id engine, u64 at)
 {
 }
 
-static const struct ghyvi_sched_clock calm_clock = { .now = calm_now, .arm = calm_arm };
+static struct ghyvi_sched_clock calm_clock = { .now = calm_now, .arm = calm_arm };
 
 struct host_page host_page;
 
@@ -472,7 +472,7 @@ int make_vgpu(const struct ghyvi_device_profile *profile)
 	atomic_set(&interrupts, 0);
 	ghyvi_reporter_init(&reporter, &device);
 	sched = sched_threads ? ghyvi_sched_create(&fake_pgpu) :
-				ghyvi_sched_create_on(&fake_pgpu, &calm_clock, NULL);
+				ghyvi_sched_create_on(&fake_pgpu, &calm_clock);
 	vgpu = create_vgpu(profile);
 	return IS_ERR(vgpu) ? -1 : ghyvi_vgpu_set_containment(vgpu, &unlimited);
 }

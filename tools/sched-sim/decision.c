@@ -13,6 +13,7 @@
 
 struct bench {
 	struct ghyvi_pgpu_device pgpu;
+	struct ghyvi_sched_clock clock;
 	struct ghyvi_sched *sched;
 	u64 now, timer;
 	struct ghyvi_job *running; /* NULL: the engine idles until @timer */
@@ -33,17 +34,15 @@ static void bench_preempt(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 
 static const struct ghyvi_pgpu_ops bench_ops = { .run = bench_run, .preempt = bench_preempt };
 
-static u64 bench_now(void *clock)
+static u64 bench_now(struct ghyvi_sched_clock *clock)
 {
-	return ((struct bench *)clock)->now;
+	return container_of(clock, struct bench, clock)->now;
 }
 
-static void bench_arm(void *clock, enum ghyvi_engine_id engine, u64 at)
+static void bench_arm(struct ghyvi_sched_clock *clock, enum ghyvi_engine_id engine, u64 at)
 {
-	((struct bench *)clock)->timer = at;
+	container_of(clock, struct bench, clock)->timer = at;
 }
-
-static const struct ghyvi_sched_clock bench_clock = { .now = bench_now, .arm = bench_arm };
 
 static int prepare(struct ghyvi_workload *workload)
 {
@@ -89,7 +88,9 @@ double sim_decision_ns(const char *policy, unsigned int vgpus)
 	u64 best = U64_MAX;
 	unsigned int i;
 
-	bench.sched = ghyvi_sched_create_on(&bench.pgpu, &bench_clock, &bench);
+	bench.clock.now = bench_now;
+	bench.clock.arm = bench_arm;
+	bench.sched = ghyvi_sched_create_on(&bench.pgpu, &bench.clock);
 	ghyvi_sched_set_policy(bench.sched, policy);
 	for (i = 0; i < vgpus; i++) {
 		workloads[i].owner = ghyvi_sched_entity_create(bench.sched, NULL, NULL);

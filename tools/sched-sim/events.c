@@ -23,6 +23,7 @@ struct request {
 
 struct simulation {
 	struct ghyvi_pgpu_device pgpu;
+	struct ghyvi_sched_clock clock;
 	const struct sim_setup *setup;
 	struct sim_result *result;
 	struct ghyvi_sched *sched;
@@ -299,17 +300,15 @@ static void withdraw(struct simulation *sim)
 	schedule_withdrawal(sim);
 }
 
-static u64 clock_now(void *clock)
+static u64 clock_now(struct ghyvi_sched_clock *clock)
 {
-	return ((struct simulation *)clock)->now;
+	return container_of(clock, struct simulation, clock)->now;
 }
 
-static void clock_arm(void *clock, enum ghyvi_engine_id engine, u64 at)
+static void clock_arm(struct ghyvi_sched_clock *clock, enum ghyvi_engine_id engine, u64 at)
 {
-	((struct simulation *)clock)->timer = at;
+	container_of(clock, struct simulation, clock)->timer = at;
 }
-
-static const struct ghyvi_sched_clock virtual_clock = { .now = clock_now, .arm = clock_arm };
 
 /* Start to measure lag. */
 static void begin_lag(struct simulation *sim)
@@ -500,7 +499,9 @@ int sim_run(const struct sim_setup *setup, struct sim_result *result)
 	sim->requests = calloc(sim->nr_requests, sizeof(*sim->requests));
 	sim->heap = calloc(sim->nr_requests, sizeof(struct request *));
 	sim->pgpu.ops = &engine_ops;
-	sim->sched = ghyvi_sched_create_on(&sim->pgpu, &virtual_clock, sim);
+	sim->clock.now = clock_now;
+	sim->clock.arm = clock_arm;
+	sim->sched = ghyvi_sched_create_on(&sim->pgpu, &sim->clock);
 	err = setup_sched(sim);
 	if (!err) {
 		run_events(sim);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Generated traces of many rhythms. Each family models how one real program, or driver, causes
- * stores to GPU page tables. The families of the set "tuning" were used while adaptive was designed;
- * those of the set "judging" were not.
+ * stores to GPU page tables. The families of the set "tuning" were used while adaptive was
+ * designed; those of the set "judging" were not.
  */
 #ifndef GHYVI_SIM_RHYTHMS_H
 #define GHYVI_SIM_RHYTHMS_H
