@@ -28,12 +28,16 @@ static void init_engine(struct ghyvi_sched *sched, enum ghyvi_engine_id id)
 static struct ghyvi_sched *sched_create(struct ghyvi_pgpu_device *pgpu)
 {
 	struct ghyvi_sched *sched = kzalloc(sizeof(*sched), GFP_KERNEL);
+	struct ghyvi_pgpu_resources resources = {};
 	unsigned int i;
 
 	if (!sched)
 		return NULL;
 	sched->ops = pgpu->ops;
 	sched->pgpu = pgpu;
+	if (pgpu->ops->resources)
+		pgpu->ops->resources(pgpu, &resources);
+	sched->stages = resources.jobs_per_engine > 1;
 	ghyvi_sched_settings_init(sched);
 	atomic_set(&sched->active_calls, 0);
 	for (i = 0; i < GHYVI_ENGINES; i++)

@@ -11,11 +11,7 @@
 #include <linux/workqueue.h>
 #include "sched_types.h"
 
-/*
- * Returns the workload that is expected to run next and is neither prepared nor being prepared, or
- * NULL. Caller holds engine->lock.
- */
-static struct ghyvi_workload *lookahead_candidate(struct sched_engine *engine)
+struct ghyvi_workload *ghyvi_sched_lookahead_candidate(struct sched_engine *engine)
 {
 	struct ghyvi_workload *current_workload = engine->current_workload;
 	struct ghyvi_workload *next;
@@ -37,7 +33,7 @@ void ghyvi_sched_look_ahead(struct sched_engine *engine)
 
 	lockdep_assert_held(&engine->lock);
 	if (engine->sched->workers)
-		workload = lookahead_candidate(engine);
+		workload = ghyvi_sched_lookahead_candidate(engine);
 	if (!workload)
 		return;
 	if (workload->owner && workload->owner->stats)

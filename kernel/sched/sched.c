@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The scheduler core: one run queue per vGPU and engine, one workload per engine at a time.
+ * The scheduler core: one run queue per vGPU and engine. At most one workload owns an engine.
  *
  * DOC: life of a workload
  *
@@ -26,6 +26,9 @@
  * While an engine is busy, the workload that the policy is expected to pick next is prepared ahead
  * of its turn (QUEUED and @preparing). If it is dispatched before prepare() returns, the thread
  * that prepares it also starts it.
+ *
+ * If the pGPU takes two jobs per engine, that workload is also passed to the pGPU ahead of its turn
+ * (stage.c).
  *
  * A workload that was dispatched before it was prepared keeps the engine for a limited time if
  * other vGPUs are enqueued. Then the clock takes the engine back (ghyvi_sched_revoke_late()): the
@@ -91,6 +94,12 @@ void ghyvi_sched_requeue(struct sched_engine *engine, struct sched_rq *rq, u64 n
 		engine->policy->enqueue(engine, rq, now);
 }
 
+/* Is @workload staged, and was not cancelled? */
+static bool is_staged(struct sched_engine *engine, struct ghyvi_workload *workload)
+{
+	return engine->staged == workload && workload->state == WORKLOAD_QUEUED;
+}
+
 /*
  * Release the engine. The caller holds engine->lock and then completes the workload, or sets its
  * state to what it is to be instead of DONE.
@@ -117,6 +126,8 @@ static void release_engine_locked(struct sched_engine *engine, struct ghyvi_work
 	engine->preempt_requested_ns = 0;
 	engine->contended_since_ns = 0;
 	ghyvi_sched_requeue(engine, rq, now);
+	if (engine->staged_passed && is_staged(engine, engine->staged))
+		ghyvi_sched_dispatch_staged(engine);
 }
 
 void ghyvi_sched_revoke_late(struct sched_engine *engine, u64 now)
@@ -168,6 +179,66 @@ static void complete_workload(struct ghyvi_workload *workload, enum ghyvi_job_st
 		workload->complete(workload, status);
 }
 
+static void unqueue_workload(struct sched_engine *engine, struct ghyvi_workload *workload)
+{
+	struct sched_rq *rq = sched_rq_of(workload);
+
+	list_del_init(&workload->link);
+	list_del_init(&workload->order);
+	if (!list_empty(&rq->queue))
+		return;
+	list_del_init(&rq->ready);
+	ghyvi_sched_dequeue(engine, rq);
+}
+
+/* Remove @workload, which is QUEUED, from its run queue. Caller holds engine->lock. */
+static void drop_workload(struct sched_engine *engine, struct ghyvi_workload *workload)
+{
+	lockdep_assert_held(&engine->lock);
+	unqueue_workload(engine, workload);
+	if (!workload->late)
+		return;
+	/* The run queue was not enqueued because its first workload was late. */
+	workload->late = false;
+	ghyvi_sched_requeue(engine, sched_rq_of(workload), sched_now(engine->sched));
+}
+
+/* Charge @rq for @ns that are no time of the current workload. Caller holds engine->lock. */
+static void charge_rq(struct sched_engine *engine, struct sched_rq *rq, u64 ns, u64 now)
+{
+	lockdep_assert_held(&engine->lock);
+	if (!engine->policy->charge)
+		return;
+	ghyvi_sched_dequeue(engine, rq);
+	engine->policy->charge(rq, ns);
+	ghyvi_sched_requeue(engine, rq, now);
+}
+
+/*
+ * The pGPU has given back the job of @workload, which does not own the engine: it was recalled or
+ * cancelled while it was staged. Called with engine->lock held, returns with it released.
+ */
+static void staged_done(struct sched_engine *engine, struct ghyvi_workload *workload,
+			enum ghyvi_job_status status) __releases(&engine->lock)
+{
+	u64 busy_ns = workload->job.busy_ns;
+
+	lockdep_assert_held(&engine->lock);
+	if (engine->staged == workload)
+		ghyvi_sched_unstage(engine);
+	if (workload->state == WORKLOAD_QUEUED && status == GHYVI_JOB_PREEMPTED && !busy_ns) {
+		spin_unlock(&engine->lock);
+		return;
+	}
+	if (workload->state == WORKLOAD_QUEUED)
+		drop_workload(engine, workload);
+	workload->state = WORKLOAD_DONE;
+	if (busy_ns)
+		charge_rq(engine, sched_rq_of(workload), busy_ns, ghyvi_sched_update_clock(engine));
+	spin_unlock(&engine->lock);
+	complete_workload(workload, status);
+}
+
 static void job_done(struct ghyvi_job *job, enum ghyvi_job_status status)
 {
 	struct ghyvi_workload *workload = container_of(job, struct ghyvi_workload, job);
@@ -182,6 +253,15 @@ static void job_done(struct ghyvi_job *job, enum ghyvi_job_status status)
 		spin_unlock(&engine->lock);
 		wait_event(engine->stopped, !READ_ONCE(engine->stopping));
 		spin_lock(&engine->lock);
+	}
+	if (!engine->current_workload && is_staged(engine, workload) &&
+	    (job->busy_ns || status != GHYVI_JOB_PREEMPTED))
+		ghyvi_sched_dispatch_staged(engine); /* run() has not returned yet */
+	if (engine->current_workload != workload) {
+		staged_done(engine, workload, status);
+		ghyvi_sched_kick_host(sched, id);
+		sched_exit(sched);
+		return;
 	}
 	stopped = workload->timed_out && status == GHYVI_JOB_CANCELLED;
 	/*
@@ -219,6 +299,9 @@ void ghyvi_sched_queue(struct ghyvi_sched *sched, struct ghyvi_workload *workloa
 	workload->late = false;
 	workload->timed_out = false;
 	workload->queued_ns = now;
+	workload->job.begun_ns = 0;
+	workload->job.busy_ns = 0;
+	workload->job.fault.valid = false;
 	woke = list_empty(&rq->queue) && !has_engine(engine, rq);
 	list_add_tail(&workload->link, &rq->queue);
 	list_add_tail(&workload->order, &engine->order);
@@ -230,32 +313,9 @@ void ghyvi_sched_queue(struct ghyvi_sched *sched, struct ghyvi_workload *workloa
 		engine->policy->on_arrival(engine, rq, woke, now);
 	ghyvi_sched_requeue(engine, rq, now);
 	ghyvi_sched_check_preempt(engine, now);
+	ghyvi_sched_recall_staged(engine);
 	ghyvi_sched_look_ahead(engine);
 	spin_unlock(&engine->lock);
-}
-
-static void unqueue_workload(struct sched_engine *engine, struct ghyvi_workload *workload)
-{
-	struct sched_rq *rq = sched_rq_of(workload);
-
-	list_del_init(&workload->link);
-	list_del_init(&workload->order);
-	if (!list_empty(&rq->queue))
-		return;
-	list_del_init(&rq->ready);
-	ghyvi_sched_dequeue(engine, rq);
-}
-
-/* Remove @workload, which is QUEUED, from its run queue. Caller holds engine->lock. */
-static void drop_workload(struct sched_engine *engine, struct ghyvi_workload *workload)
-{
-	lockdep_assert_held(&engine->lock);
-	unqueue_workload(engine, workload);
-	if (!workload->late)
-		return;
-	/* The run queue was not enqueued because its first workload was late. */
-	workload->late = false;
-	ghyvi_sched_requeue(engine, sched_rq_of(workload), sched_now(engine->sched));
 }
 
 static void switch_to(struct sched_engine *engine, struct sched_rq *rq)
@@ -269,18 +329,14 @@ static void switch_to(struct sched_engine *engine, struct sched_rq *rq)
 		trace_ghyvi_switch(from, rq->entity->reporter, engine->id);
 }
 
-/* Give the engine to the first workload of @rq, which the policy picked. */
-static struct ghyvi_workload *dispatch_workload(struct sched_engine *engine, struct sched_rq *rq,
-						u64 now)
+/* Give the engine to @workload, which is QUEUED. */
+static void dispatch_workload(struct sched_engine *engine, struct ghyvi_workload *workload, u64 now)
 {
-	struct ghyvi_workload *workload = list_first_entry(&rq->queue, struct ghyvi_workload, link);
+	struct sched_rq *rq = sched_rq_of(workload);
 
 	ghyvi_sched_dequeue(engine, rq);
 	unqueue_workload(engine, workload);
 	workload->state = WORKLOAD_PREPARING;
-	workload->job.begun_ns = 0;
-	workload->job.busy_ns = 0;
-	workload->job.fault.valid = false;
 	engine->current_workload = workload;
 	engine->given_ns = now;
 	if (rq->entity->stats)
@@ -288,7 +344,6 @@ static struct ghyvi_workload *dispatch_workload(struct sched_engine *engine, str
 	if (engine->last != rq)
 		switch_to(engine, rq);
 	ghyvi_sched_arm(engine, GHYVI_SCHED_NEVER);
-	return workload;
 }
 
 /*
@@ -330,13 +385,15 @@ static struct ghyvi_workload *take_next(struct ghyvi_sched *sched, enum ghyvi_en
 	u64 now;
 
 	spin_lock(&engine->lock);
-	if (!engine->current_workload && engine->nr_waiting) {
+	if (!engine->current_workload && !engine->staged && engine->nr_waiting) {
 		now = ghyvi_sched_update_clock(engine);
 		rq = engine->policy->pick_next(engine, now, &until);
-		if (rq)
-			workload = dispatch_workload(engine, rq, now);
-		else
+		if (rq) {
+			workload = list_first_entry(&rq->queue, struct ghyvi_workload, link);
+			dispatch_workload(engine, workload, now);
+		} else {
 			ghyvi_sched_arm(engine, until);
+		}
 		if (workload && !take_charge(engine, workload, own, host, now))
 			workload = NULL;
 	}
@@ -350,6 +407,22 @@ static void trace_start(struct sched_engine *engine, struct ghyvi_workload *work
 
 	if (reporter)
 		trace_ghyvi_start(reporter, engine->id, engine->started_ns - workload->queued_ns);
+}
+
+void ghyvi_sched_dispatch_staged(struct sched_engine *engine)
+{
+	struct ghyvi_workload *workload = engine->staged;
+	u64 now = ghyvi_sched_update_clock(engine);
+
+	lockdep_assert_held(&engine->lock);
+	ghyvi_sched_unstage(engine);
+	dispatch_workload(engine, workload, now);
+	workload->state = WORKLOAD_RUNNING;
+	engine->started_ns = now;
+	trace_start(engine, workload);
+	ghyvi_sched_update_clock(engine); /* the job may have begun before now */
+	ghyvi_sched_check_preempt(engine, now);
+	ghyvi_sched_look_ahead(engine);
 }
 
 /*
@@ -435,11 +508,7 @@ static int prepare(struct sched_engine *engine, struct ghyvi_workload *workload)
 	took = now - began;
 	if (rq->entity->stats)
 		ghyvi_count_add(sched_stats_of(rq), prepare_ns, took);
-	if (engine->policy->charge) {
-		ghyvi_sched_dequeue(engine, rq);
-		engine->policy->charge(rq, took);
-		ghyvi_sched_requeue(engine, rq, now);
-	}
+	charge_rq(engine, rq, took, now);
 	spin_unlock(&engine->lock);
 	return err;
 }
@@ -456,6 +525,7 @@ static void late_is_ready(struct sched_engine *engine, struct ghyvi_workload *wo
 		engine->policy->on_arrival(engine, rq, true, now);
 	ghyvi_sched_requeue(engine, rq, now);
 	ghyvi_sched_check_preempt(engine, now);
+	ghyvi_sched_recall_staged(engine);
 }
 
 /*
@@ -504,6 +574,20 @@ static bool prepare_and_start(struct sched_engine *engine, struct ghyvi_workload
 	return start_prepared(engine->sched, engine, workload, err);
 }
 
+/* On a caller's clock: prepare the workload that is expected to run next. */
+static void look_ahead_here(struct sched_engine *engine)
+{
+	struct ghyvi_workload *workload;
+
+	spin_lock(&engine->lock);
+	workload = ghyvi_sched_lookahead_candidate(engine);
+	if (workload)
+		workload->preparing = true;
+	spin_unlock(&engine->lock);
+	if (workload)
+		prepare_and_start(engine, workload);
+}
+
 /*
  * Dispatch to the engine as long as it is free and the policy picks a workload.
  * @own: the run queue whose workloads the calling thread may prepare and start, or NULL. Only
@@ -515,12 +599,17 @@ static void kick_engine(struct ghyvi_sched *sched, enum ghyvi_engine_id id,
 {
 	struct sched_engine *engine = &sched->engines[id];
 	struct ghyvi_workload *workload;
-	bool runs = false;
+	bool runs;
 
 	atomic_inc(&sched->active_calls);
-	while (!runs && (workload = take_next(sched, id, own, host)))
-		runs = workload->prepared ? start_prepared(sched, engine, workload, 0) :
-					    prepare_and_start(engine, workload);
+	do {
+		runs = false;
+		while (!runs && (workload = take_next(sched, id, own, host)))
+			runs = workload->prepared ? start_prepared(sched, engine, workload, 0) :
+						    prepare_and_start(engine, workload);
+		if (sched->stages && !sched->workers)
+			look_ahead_here(engine);
+	} while (ghyvi_sched_stage_next(engine, own, host));
 	sched_exit(sched);
 }
 
@@ -567,6 +656,11 @@ bool ghyvi_sched_cancel(struct ghyvi_sched *sched, struct ghyvi_workload *worklo
 	switch (workload->state) {
 	case WORKLOAD_QUEUED:
 		drop_workload(engine, workload);
+		if (engine->staged == workload) {
+			workload->state = WORKLOAD_CANCELLED; /* staged until its job is done */
+			running = true;
+			break;
+		}
 		workload->state = workload->preparing ? WORKLOAD_CANCELLED : WORKLOAD_IDLE;
 		taken_back = !workload->preparing;
 		break;
@@ -592,18 +686,20 @@ bool ghyvi_sched_cancel(struct ghyvi_sched *sched, struct ghyvi_workload *worklo
 int ghyvi_sched_update_tail(struct ghyvi_sched *sched, struct ghyvi_workload *workload, u32 tail)
 {
 	struct sched_engine *engine = engine_of(sched, workload);
-	int state;
 	int err = -ESTALE;
+	bool passed;
+	int state;
 
 	mutex_lock(&engine->start);
 	spin_lock(&engine->lock);
 	state = workload->state;
+	passed = state == WORKLOAD_RUNNING || is_staged(engine, workload);
 	spin_unlock(&engine->lock);
-	if (state == WORKLOAD_QUEUED || state == WORKLOAD_PREPARING) {
+	if (passed) {
+		err = sched->ops->update_tail(sched->pgpu, &workload->job, tail);
+	} else if (state == WORKLOAD_QUEUED || state == WORKLOAD_PREPARING) {
 		workload->job.context[GHYVI_CTX_RING_TAIL] = tail;
 		err = 0;
-	} else if (state == WORKLOAD_RUNNING) {
-		err = sched->ops->update_tail(sched->pgpu, &workload->job, tail);
 	}
 	mutex_unlock(&engine->start);
 	return err;

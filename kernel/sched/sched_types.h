@@ -136,6 +136,10 @@ struct sched_engine {
 	unsigned int nr_waiting;
 	/** @current_workload: owns the engine; NULL: the engine is free */
 	struct ghyvi_workload *current_workload;
+	/** @staged: given to the pGPU behind the current workload, or about to be; see stage.c */
+	struct ghyvi_workload *staged;
+	/** @staged_passed: run() has returned for @staged */
+	bool staged_passed;
 	/** @last: run queue of the workload that owned the engine last, or NULL */
 	struct sched_rq *last;
 	/** @given_ns: when the current workload was dispatched, prepared or not */
@@ -198,6 +202,8 @@ struct ghyvi_sched {
 	 * the owner saw its last complete(). ghyvi_sched_destroy() waits for 0.
 	 */
 	atomic_t active_calls;
+	/** @stages: the pGPU takes more than one job per engine */
+	bool stages;
 	/** @settings_lock: outermost lock; serialises changes of settings, knobs and policy */
 	struct mutex settings_lock;
 	/** @settings: written with all engines' locks held, read with any one of them */
@@ -309,7 +315,27 @@ void ghyvi_sched_kick_host(struct ghyvi_sched *sched, enum ghyvi_engine_id id);
  */
 void ghyvi_sched_revoke_late(struct sched_engine *engine, u64 now);
 
+/* Make the staged workload the current one. Caller holds engine->lock; the engine is free. */
+void ghyvi_sched_dispatch_staged(struct sched_engine *engine);
+
+/* stage.c */
+/*
+ * Give the pGPU the job that is expected to run next, if it is prepared. @own, @host: as for
+ * kick_engine(). Returns true if the caller must kick the engine: it became free while the pGPU
+ * refused the job.
+ */
+bool ghyvi_sched_stage_next(struct sched_engine *engine, const struct sched_rq *own, bool host);
+/* Ask for the staged job back if another one is expected to run next. Caller holds engine->lock. */
+void ghyvi_sched_recall_staged(struct sched_engine *engine);
+/* Forget the staged workload. Caller holds engine->lock. */
+void ghyvi_sched_unstage(struct sched_engine *engine);
+
 /* lookahead.c; callers hold engine->lock */
+/*
+ * Returns the workload that is expected to run next and is neither prepared nor being prepared, or
+ * NULL.
+ */
+struct ghyvi_workload *ghyvi_sched_lookahead_candidate(struct sched_engine *engine);
 /* Let a worker prepare the workload that is expected to run next, while the engine is busy. */
 void ghyvi_sched_look_ahead(struct sched_engine *engine);
 /* Until when the current workload may keep the engine during its preparation if others wait. */

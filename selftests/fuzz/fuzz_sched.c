@@ -2,7 +2,7 @@
 /*
  * The scheduler (kernel/sched) under a virtual clock: arrivals, completions, preemptions,
  * cancellations, tail updates, knobs, settings and policy changes in any order. Engines may start
- * late, preempt late or never, and report late. After each step the accounting of the scheduler is
+ * late, preempt late or never, report late, and take one job or two. After each step the accounting of the scheduler is
  * compared with the activity of the engines. At the end each vGPU must get its share.
  */
 #include <ghyvi_shim.h>
@@ -63,7 +63,10 @@ struct book {
 
 static struct fuzz_engine {
 	enum ghyvi_engine_id id;
-	struct ghyvi_job *job;
+	struct ghyvi_job *job, *next; /* @next waits for @job */
+	bool next_back; /* @next is given back, with @next_status, at @next_back_ns */
+	enum ghyvi_job_status next_status;
+	u64 next_back_ns;
 	u64 begin_ns, end_ns, done_ns;
 	u64 preempt_requested_ns;
 	bool begun, ended;
@@ -80,6 +83,7 @@ static u64 now, late_ns;
 static u64 begin_delay_ns, leave_delay_ns, done_delay_ns; /* leave_delay_ns NEVER: no preemption */
 static bool ending, fair, tells_late; /* tells_late: busy_ns is reported only with done() */
 static u64 window_ns;
+static unsigned int jobs_per_engine;
 
 static struct fuzz_engine *engine_of(const struct ghyvi_job *job)
 {
@@ -146,21 +150,44 @@ static void clock_arm(struct ghyvi_sched_clock *clock, enum ghyvi_engine_id engi
 
 static struct ghyvi_sched_clock fuzz_clock = { .now = clock_now, .arm = clock_arm };
 
-static int run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
+static void resources(struct ghyvi_pgpu_device *pgpu, struct ghyvi_pgpu_resources *resources)
 {
-	struct fuzz_engine *engine = engine_of(job);
+	resources->jobs_per_engine = jobs_per_engine;
+}
 
-	ASSERT(!engine->job);
-	ASSERT(!job->begun_ns && !job->busy_ns);
-	if (rnd(64) == 63)
-		return -EIO;
+static void start(struct fuzz_engine *engine, struct ghyvi_job *job)
+{
 	engine->job = job;
 	engine->begun = engine->ended = false;
 	engine->status = GHYVI_JOB_COMPLETE;
 	engine->begin_ns = now + begin_delay_ns;
 	engine->end_ns = NEVER;
 	engine->preempt_requested_ns = 0;
+}
+
+static int run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
+{
+	struct fuzz_engine *engine = engine_of(job);
+
+	ASSERT(!engine->next);
+	ASSERT(!engine->job || jobs_per_engine > 1);
+	ASSERT(!job->begun_ns && !job->busy_ns);
+	if (rnd(64) == 63)
+		return -EIO;
+	if (engine->job)
+		engine->next = job;
+	else
+		start(engine, job);
 	return 0;
+}
+
+static void give_back_next(struct fuzz_engine *engine, enum ghyvi_job_status status)
+{
+	if (engine->next_back)
+		return;
+	engine->next_back = true;
+	engine->next_status = status;
+	engine->next_back_ns = now + done_delay_ns;
 }
 
 static void preempt(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
@@ -168,6 +195,8 @@ static void preempt(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 	struct fuzz_engine *engine = engine_of(job);
 	u64 at;
 
+	if (engine->next == job)
+		give_back_next(engine, GHYVI_JOB_PREEMPTED);
 	if (engine->job != job || engine->ended)
 		return;
 	engine->preempt_requested_ns = now;
@@ -184,6 +213,8 @@ static void cancel(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 {
 	struct fuzz_engine *engine = engine_of(job);
 
+	if (engine->next == job)
+		give_back_next(engine, GHYVI_JOB_CANCELLED);
 	if (engine->job != job || engine->ended)
 		return;
 	engine->status = GHYVI_JOB_CANCELLED;
@@ -200,15 +231,20 @@ static int update_tail(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job, u3
 	struct fuzz_engine *engine = engine_of(job);
 	struct item *item = container_of(job, struct item, base.job);
 
-	if (engine->job != job || engine->ended || engine->status == GHYVI_JOB_CANCELLED)
+	if (engine->next == job ?
+		    engine->next_back :
+		    engine->job != job || engine->ended || engine->status == GHYVI_JOB_CANCELLED)
 		return -ESTALE;
 	item->left_ns += tail;
+	if (engine->next == job)
+		return 0;
 	if (engine->begun && engine->status == GHYVI_JOB_COMPLETE)
 		engine->end_ns += tail;
 	return 0;
 }
 
 static const struct ghyvi_pgpu_ops ops = {
+	.resources = resources,
 	.run = run,
 	.preempt = preempt,
 	.cancel = cancel,
@@ -288,12 +324,26 @@ static void end(struct fuzz_engine *engine)
 
 static void done(struct fuzz_engine *engine)
 {
+	enum ghyvi_job_status status = engine->status;
 	struct ghyvi_job *job = engine->job;
 
 	engine->job = NULL;
 	if (engine->begun)
 		job->busy_ns = engine->end_ns - job->begun_ns;
-	job->done(job, engine->status);
+	if (engine->next && !engine->next_back) {
+		start(engine, engine->next);
+		engine->next = NULL;
+	}
+	job->done(job, status);
+}
+
+static void next_done(struct fuzz_engine *engine)
+{
+	struct ghyvi_job *job = engine->next;
+
+	engine->next = NULL;
+	engine->next_back = false;
+	job->done(job, engine->next_status);
 }
 
 /* Guests. */
@@ -350,21 +400,26 @@ static void check_engine(struct fuzz_engine *engine)
 {
 	struct sched_engine *believed = sched_engine_of(engine);
 	struct ghyvi_workload *current_workload = believed->current_workload;
+	struct ghyvi_job *job = engine->job;
 	unsigned int o, waiting = 0, uncapped = 0;
 
-	ASSERT(!!current_workload == !!engine->job);
-	ASSERT(!engine->job || engine->job == &current_workload->job);
+	/* The scheduler does not know yet that the engine gives this job back. */
+	if (!job && engine->next && engine->next_status == GHYVI_JOB_PREEMPTED)
+		job = engine->next;
+	ASSERT(!!current_workload == !!job);
+	ASSERT(!job || job == &current_workload->job);
 	for (o = 0; o < OWNERS; o++) {
 		struct sched_rq *rq = &owners[o]->rqs[engine->id];
 		bool has = current_workload && sched_rq_of(current_workload) == rq;
+		bool begun = has && engine->job && engine->begun;
 		s64 ahead = engine->books[o].charged - engine->books[o].due;
 
 		ASSERT(rq->waiting == (sched_is_ready(rq) && !has));
 		waiting += rq->waiting;
 		uncapped += rq->waiting && !(fair && cap_of(o));
-		if (has && engine->begun && !engine->ended)
+		if (begun && !engine->ended)
 			ASSERT(ahead >= 0 && (u64)ahead <= now - engine->job->begun_ns);
-		else if (has && engine->begun)
+		else if (begun)
 			/* done() is pending: charged at most until the end, if that is known. */
 			ASSERT(ahead <= (s64)(engine->job->busy_ns ? 0 : now - engine->end_ns) &&
 			       -ahead <= (s64)(engine->end_ns - engine->job->begun_ns));
@@ -372,7 +427,7 @@ static void check_engine(struct fuzz_engine *engine)
 			ASSERT(!ahead);
 	}
 	ASSERT(believed->nr_waiting == waiting);
-	if (engine->job || !uncapped)
+	if (job || engine->next || !uncapped)
 		engine->idle_ns = NEVER;
 	else if (engine->idle_ns == NEVER)
 		engine->idle_ns = now;
@@ -404,13 +459,23 @@ static void check_charged(struct fuzz_engine *engine, u64 looked_ns)
 
 static u64 next_event(const struct fuzz_engine *engine)
 {
+	u64 at = engine->next_back ? engine->next_back_ns : NEVER;
+
 	if (!engine->job)
-		return NEVER;
-	return engine->ended ? engine->done_ns : engine->begun ? engine->end_ns : engine->begin_ns;
+		return at;
+	return min(at, engine->ended ? engine->done_ns :
+		       engine->begun ? engine->end_ns :
+				       engine->begin_ns);
 }
 
 static void happen(struct fuzz_engine *engine)
 {
+	if (engine->next_back && engine->next_back_ns <= now) {
+		next_done(engine);
+		return;
+	}
+	if (engine->begun && !engine->ended)
+		engine->end_ns = now; /* a preparation may have advanced the clock */
 	if (engine->ended)
 		done(engine);
 	else if (engine->begun)
@@ -444,8 +509,6 @@ static bool step(u64 until)
 	now = max(now, at);
 	for (e = 0; e < FUZZED_ENGINES; e++) {
 		if (next_event(&engines[e]) <= now) {
-			if (engines[e].begun && !engines[e].ended)
-				engines[e].end_ns = now; /* a preparation has advanced the clock */
 			happen(&engines[e]);
 			return true;
 		}
@@ -608,10 +671,8 @@ static void stop_all(void)
 	for (i = 0; i < ITEMS; i++)
 		cancel_item(&items[i]);
 	for (e = 0; e < FUZZED_ENGINES; e++)
-		while (engines[e].job) {
+		while (engines[e].job || engines[e].next) {
 			now = max(now, next_event(&engines[e]));
-			if (engines[e].begun && !engines[e].ended)
-				engines[e].end_ns = now;
 			happen(&engines[e]);
 			check();
 		}
@@ -696,6 +757,7 @@ static void init(void)
 {
 	unsigned int e, o, i;
 
+	jobs_per_engine = 1 + rnd(2);
 	now = BEGIN_NS;
 	late_ns = 0;
 	memset(items, 0, sizeof(items));
