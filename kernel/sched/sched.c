@@ -232,6 +232,8 @@ static void staged_done(struct sched_engine *engine, struct ghyvi_workload *work
 	}
 	if (workload->state == WORKLOAD_QUEUED)
 		drop_workload(engine, workload);
+	else if (status == GHYVI_JOB_PREEMPTED && !busy_ns)
+		status = GHYVI_JOB_CANCELLED; /* recalled, then cancelled */
 	workload->state = WORKLOAD_DONE;
 	if (busy_ns)
 		charge_rq(engine, sched_rq_of(workload), busy_ns, ghyvi_sched_update_clock(engine));

@@ -65,6 +65,7 @@ static struct fuzz_engine {
 	enum ghyvi_engine_id id;
 	struct ghyvi_job *job, *next; /* @next waits for @job */
 	bool next_back; /* @next is given back, with @next_status, at @next_back_ns */
+	bool next_cancelled;
 	enum ghyvi_job_status next_status;
 	u64 next_back_ns;
 	u64 begin_ns, end_ns, done_ns;
@@ -172,8 +173,10 @@ static int run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 	ASSERT(!engine->next);
 	ASSERT(!engine->job || jobs_per_engine > 1);
 	ASSERT(!job->begun_ns && !job->busy_ns);
+	engine->idle_ns = NEVER; /* assigned, even if the job is refused */
 	if (rnd(64) == 63)
 		return -EIO;
+	engine->next_cancelled = false;
 	if (engine->job)
 		engine->next = job;
 	else
@@ -213,8 +216,10 @@ static void cancel(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 {
 	struct fuzz_engine *engine = engine_of(job);
 
-	if (engine->next == job)
+	if (engine->next == job) {
 		give_back_next(engine, GHYVI_JOB_CANCELLED);
+		engine->next_cancelled = true;
+	}
 	if (engine->job != job || engine->ended)
 		return;
 	engine->status = GHYVI_JOB_CANCELLED;
@@ -330,9 +335,14 @@ static void done(struct fuzz_engine *engine)
 	engine->job = NULL;
 	if (engine->begun)
 		job->busy_ns = engine->end_ns - job->begun_ns;
-	if (engine->next && !engine->next_back) {
+	if (engine->next && !engine->next_cancelled) {
 		start(engine, engine->next);
+		engine->ended = engine->next_back; /* recalled: the scheduler does not know yet */
+		engine->done_ns = engine->next_back_ns;
+		if (engine->next_back)
+			engine->status = engine->next_status;
 		engine->next = NULL;
+		engine->next_back = false;
 	}
 	job->done(job, status);
 }
@@ -400,18 +410,14 @@ static void check_engine(struct fuzz_engine *engine)
 {
 	struct sched_engine *believed = sched_engine_of(engine);
 	struct ghyvi_workload *current_workload = believed->current_workload;
-	struct ghyvi_job *job = engine->job;
 	unsigned int o, waiting = 0, uncapped = 0;
 
-	/* The scheduler does not know yet that the engine gives this job back. */
-	if (!job && engine->next && engine->next_status == GHYVI_JOB_PREEMPTED)
-		job = engine->next;
-	ASSERT(!!current_workload == !!job);
-	ASSERT(!job || job == &current_workload->job);
+	ASSERT(!!current_workload == !!engine->job);
+	ASSERT(!engine->job || engine->job == &current_workload->job);
 	for (o = 0; o < OWNERS; o++) {
 		struct sched_rq *rq = &owners[o]->rqs[engine->id];
 		bool has = current_workload && sched_rq_of(current_workload) == rq;
-		bool begun = has && engine->job && engine->begun;
+		bool begun = has && engine->begun;
 		s64 ahead = engine->books[o].charged - engine->books[o].due;
 
 		ASSERT(rq->waiting == (sched_is_ready(rq) && !has));
@@ -427,7 +433,7 @@ static void check_engine(struct fuzz_engine *engine)
 			ASSERT(!ahead);
 	}
 	ASSERT(believed->nr_waiting == waiting);
-	if (job || engine->next || !uncapped)
+	if (engine->job || engine->next || !uncapped)
 		engine->idle_ns = NEVER;
 	else if (engine->idle_ns == NEVER)
 		engine->idle_ns = now;

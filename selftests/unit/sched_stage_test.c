@@ -309,6 +309,16 @@ static void a_cancelled_job_keeps_its_place_until_it_is_given_back(void **state)
 	assert_executes(job_of(2), NULL);
 }
 
+static void a_recalled_workload_can_be_cancelled(void **state)
+{
+	submit(0);
+	submit(1);
+	assert_false(ghyvi_sched_cancel(sched, &guests[1].base));
+	second_is_given_back(GHYVI_JOB_PREEMPTED);
+	assert_int_equal(guests[1].completed, 1);
+	assert_int_equal(guests[1].status, GHYVI_JOB_CANCELLED);
+}
+
 static void a_cancelled_job_that_has_begun_is_charged(void **state)
 {
 	struct ghyvi_job *first;
@@ -415,6 +425,7 @@ int main(void)
 		TEST(a_recalled_job_that_has_begun_owns_the_engine),
 		TEST(a_staged_workload_can_be_cancelled),
 		TEST(a_cancelled_job_keeps_its_place_until_it_is_given_back),
+		TEST(a_recalled_workload_can_be_cancelled),
 		TEST(a_cancelled_job_that_has_begun_is_charged),
 		TEST(a_tail_of_a_staged_workload_goes_to_the_pgpu),
 		TEST(a_refused_job_waits_for_its_turn),
