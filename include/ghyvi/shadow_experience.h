@@ -33,14 +33,14 @@ struct ghyvi_histogram {
 	u16 count[GHYVI_DURATION_CLASSES];
 	/** @longest: longest duration in each class */
 	u16 longest[GHYVI_DURATION_CLASSES];
+	/** @freed: number of durations in each class that ended because the page was freed */
+	u16 freed[GHYVI_DURATION_CLASSES];
 	/** @sum: sum of the durations in each class */
 	u32 sum[GHYVI_DURATION_CLASSES];
 	/** @total: number of durations in all classes */
 	u32 total;
 	/** @censored: durations that have not ended; see ghyvi_histogram_add_censored() */
 	u32 censored;
-	/** @limit: the threshold: after how many units it would have been cheapest to buy */
-	u32 limit;
 };
 
 /**
@@ -55,23 +55,72 @@ struct ghyvi_rent_or_buy {
 	u64 buy_ns;
 	/** @enter_ns: cost of not buying at once, in addition to the rent, in ns */
 	u64 enter_ns;
+	/**
+	 * @again_ns: cost of a duration that ends after buying, unless it ends because the page is
+	 * freed, in ns
+	 */
+	u64 again_ns;
+};
+
+/**
+ * struct ghyvi_rental_plan - the decision that would have been cheapest for all recorded durations
+ */
+struct ghyvi_rental_plan {
+	/** @limit: after how many units to buy */
+	u32 limit;
+	/** @cost_ns: mean cost of a duration with this limit, in ns */
+	u64 cost_ns;
+};
+
+/**
+ * struct ghyvi_gap_forecast - the gaps that follow a gap of one context
+ */
+struct ghyvi_gap_forecast {
+	/** @gaps: their lengths in syncs, up to the next burst or until the page was freed */
+	struct ghyvi_histogram gaps;
+	/** @limit: after how many clean scans to protect the page */
+	u32 limit;
+	/**
+	 * @price_ns: expected cost of entering the gap relaxed instead of protected, in ns, at most
+	 * S + P; negative if a relaxed page is better off. Valid if @gaps has any.
+	 */
+	s64 price_ns;
+};
+
+/**
+ * struct ghyvi_page_account - what a page has cost, and what it had to cost
+ *
+ * The optimum is the offline optimum of the page that relaxes it at traps only.
+ */
+struct ghyvi_page_account {
+	/**
+	 * @offset_ns: the work function: cost of the optimum that ends with the page relaxed, minus
+	 * cost of the optimum that ends with it protected, -(S + P)..T
+	 */
+	s64 offset_ns;
+	/** @regret_ns: cost paid minus twice the cost of the optimum, bounded below */
+	s64 regret_ns;
+	/** @paid_ns: cost paid since the last ghyvi_account_settle() */
+	u64 paid_ns;
 };
 
 /**
  * struct ghyvi_experience - statistics of the table pages of one vGPU; all zeroes at first
- *
- * Each credit is a regret budget in ns: it grows when decisions cost less than the bound and
- * shrinks when they cost more. It has an upper limit.
  */
 struct ghyvi_experience {
-	/** @gaps: lengths of gaps in syncs, by the context of the gap */
-	struct ghyvi_histogram gaps[GHYVI_GAP_CONTEXTS];
+	/** @forecasts: gaps, by the context of the gap */
+	struct ghyvi_gap_forecast forecasts[GHYVI_GAP_CONTEXTS];
 	/** @bursts: stores of bursts after the first one, by the context of the burst */
 	struct ghyvi_histogram bursts[GHYVI_BURST_STARTS];
-	/** @gap_credit_ns: twice the optimum in hindsight minus the cost paid, for gaps */
-	s64 gap_credit_ns;
-	/** @burst_credit_ns: twice the optimum in hindsight minus the cost paid, for bursts */
-	s64 burst_credit_ns;
+	/** @burst_stores: moving average of the number of stores of a burst, times 16 */
+	u32 burst_stores;
+	/** @traps_saved: bursts that began without a trap since a trap was spent on measuring */
+	u32 traps_saved;
+	/**
+	 * @balance_ns: cost that "segmented" would have had and a thousandth of it, minus the cost
+	 * paid; bounded above
+	 */
+	s64 balance_ns;
 	/**
 	 * @ahead_credit_ns: cost of the traps saved by relaxing neighbours ahead, minus the cost of
 	 * neighbours that were relaxed but not written
@@ -82,35 +131,32 @@ struct ghyvi_experience {
 };
 
 /**
- * ghyvi_durations_add() - Record a duration that has ended.
+ * ghyvi_histogram_add() - Record a duration that has ended.
  * @durations: the histogram
  * @duration: number of units; more than 65535 count as 65535
- * @rental: present costs of the decision
+ * @freed: it ended because the page was freed
  *
  * Context: Any context. Serialized by the caller.
  */
-void ghyvi_durations_add(struct ghyvi_histogram *durations, u32 duration,
-			 const struct ghyvi_rent_or_buy *rental);
+void ghyvi_histogram_add(struct ghyvi_histogram *durations, u32 duration, bool freed);
 
 /**
  * ghyvi_histogram_add_censored() - Record a duration that had not ended when waiting for its end
  * stopped.
  * @durations: the histogram
- * @rental: present costs of the decision
  *
  * The duration counts as longer than all that have ended, until ghyvi_histogram_remove_censored().
  *
  * Context: Any context. Serialized by the caller.
  */
-void ghyvi_histogram_add_censored(struct ghyvi_histogram *durations,
-				  const struct ghyvi_rent_or_buy *rental);
+void ghyvi_histogram_add_censored(struct ghyvi_histogram *durations);
 
 /**
  * ghyvi_histogram_remove_censored() - Remove a duration that ghyvi_histogram_add_censored()
  * recorded and that has ended.
  * @durations: the histogram
  *
- * The caller records the duration with ghyvi_durations_add().
+ * The caller records the duration with ghyvi_histogram_add().
  *
  * Context: Any context. Serialized by the caller.
  */
@@ -126,19 +172,17 @@ void ghyvi_histogram_remove_censored(struct ghyvi_histogram *durations);
 unsigned int ghyvi_duration_class(u32 duration);
 
 /**
- * ghyvi_rental_limit() - Get the threshold of a rent-or-buy decision.
+ * ghyvi_rental_plan() - Plan a rent-or-buy decision.
  * @durations: the histogram of the decision's context
- * @credit_ns: the regret budget, in ns
  * @rental: present costs of the decision
  *
  * Context: Any context. Serialized by the caller.
- * Return: the number of units to pay rent for before buying. This is @limit of the histogram. If no
- * duration is recorded, it is a small part of the break-even point (price / rent). If the regret
- * budget is used up, it is the break-even point. U32_MAX if one of the latter two applies and the
- * rent is 0.
+ * Return: the plan: buy at once, or rent to the end of one of the classes. If no
+ * duration is recorded, the limit is a small part of the break-even point (price / rent), U32_MAX
+ * for a rent of 0.
  */
-u32 ghyvi_rental_limit(const struct ghyvi_histogram *durations, s64 credit_ns,
-		       const struct ghyvi_rent_or_buy *rental);
+struct ghyvi_rental_plan ghyvi_rental_plan(const struct ghyvi_histogram *durations,
+					   const struct ghyvi_rent_or_buy *rental);
 
 /**
  * ghyvi_regret_charge() - Account the outcome of a decision to a regret budget.

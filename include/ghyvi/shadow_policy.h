@@ -34,6 +34,8 @@
  * and @leaf, and @ahead when it is set.
  */
 struct ghyvi_page_history {
+	/** @account: what the page has cost, see kernel/shadow/account.c */
+	struct ghyvi_page_account account;
 	/** @heat: all stores found so far: trapped ones, and entries that scans found changed */
 	u64 heat;
 	/** @rank: rank among leaf pages by @heat, 0: the hottest; GHYVI_RANK_UNKNOWN: not ranked */
@@ -75,6 +77,11 @@ struct ghyvi_page_history {
 	bool waited;
 	/** @ahead: a trap on a neighbour relaxed the page, and no scan has compared it since */
 	bool ahead;
+	/**
+	 * @measures: the last burst began with a trap that is not to relax the page, so that the
+	 * time to the next one is measured
+	 */
+	bool measures;
 };
 
 /**
@@ -121,23 +128,6 @@ struct ghyvi_shadow_tuning {
 	}
 
 /**
- * ghyvi_gap_rental() - Get the costs of the decision when to protect a relaxed page.
- * @tuning: the present costs
- *
- * The rent is the scan at each sync. Buying means to protect the page, and to relax it again by a
- * trap. A page whose burst was found by a scan has to be scanned once more when it is protected.
- *
- * Context: Any context.
- * Return: the costs, per sync.
- */
-static inline struct ghyvi_rent_or_buy ghyvi_gap_rental(const struct ghyvi_shadow_tuning *tuning)
-{
-	return (struct ghyvi_rent_or_buy){ tuning->scan_ns,
-					   (u64)tuning->protect_ns + tuning->trap_ns,
-					   tuning->scan_ns };
-}
-
-/**
  * ghyvi_burst_rental() - Get the costs of the decision when to relax a strict page.
  * @tuning: the present costs
  *
@@ -149,7 +139,7 @@ static inline struct ghyvi_rent_or_buy ghyvi_gap_rental(const struct ghyvi_shado
 static inline struct ghyvi_rent_or_buy ghyvi_burst_rental(const struct ghyvi_shadow_tuning *tuning)
 {
 	return (struct ghyvi_rent_or_buy){ tuning->trap_ns,
-					   (u64)tuning->scan_ns + tuning->protect_ns, 0 };
+					   (u64)tuning->scan_ns + tuning->protect_ns, 0, 0 };
 }
 
 /**
@@ -232,6 +222,18 @@ bool ghyvi_history_scan(struct ghyvi_page_history *history, struct ghyvi_experie
 			bool taken_back);
 
 /**
+ * ghyvi_history_free() - Record that a page is freed.
+ * @history: the page
+ * @experience: statistics of its vGPU
+ * @tuning: costs of its vGPU
+ * @now: number of syncs that have reached the page so far
+ *
+ * Context: Any context. Serialized by the caller (gtt->lock).
+ */
+void ghyvi_history_free(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
+			const struct ghyvi_shadow_tuning *tuning, u32 now);
+
+/**
  * ghyvi_history_run() - Assign the burst of a page to a run.
  * @before: the previous page in the address space, or NULL
  * @history: the page, a burst of which began
@@ -243,6 +245,97 @@ bool ghyvi_history_scan(struct ghyvi_page_history *history, struct ghyvi_experie
  */
 bool ghyvi_history_run(const struct ghyvi_page_history *before, struct ghyvi_page_history *history,
 		       struct ghyvi_experience *experience);
+
+/**
+ * ghyvi_account_open() - Open the account of a page.
+ * @account: the account, all zeroes
+ * @tuning: costs of its vGPU
+ * @relaxed: the state in which the page starts
+ *
+ * Context: Any context. Serialized by the caller (gtt->lock), like all that follow.
+ */
+void ghyvi_account_open(struct ghyvi_page_account *account,
+			const struct ghyvi_shadow_tuning *tuning, bool relaxed);
+
+/**
+ * ghyvi_account_stores() - Account for a burst in the optimum.
+ * @account: the account
+ * @tuning: costs of its vGPU
+ * @stores: number of stores, at least 1
+ */
+void ghyvi_account_stores(struct ghyvi_page_account *account,
+			  const struct ghyvi_shadow_tuning *tuning, u32 stores);
+
+/**
+ * ghyvi_account_submissions() - Account for submissions without stores between them in the optimum.
+ * @account: the account
+ * @tuning: costs of its vGPU
+ * @submissions: their number
+ */
+void ghyvi_account_submissions(struct ghyvi_page_account *account,
+			       const struct ghyvi_shadow_tuning *tuning, u32 submissions);
+
+/**
+ * ghyvi_account_settle() - Move the cost paid to the accounts of the page and the vGPU.
+ * @account: the account of the page
+ * @experience: statistics of its vGPU
+ * @tuning: costs of its vGPU
+ * @burst: "segmented" pays a trap, a scan and a protection for the burst that begins
+ */
+void ghyvi_account_settle(struct ghyvi_page_account *account, struct ghyvi_experience *experience,
+			  const struct ghyvi_shadow_tuning *tuning, bool burst);
+
+/**
+ * ghyvi_account_measures() - Decide whether to spend a trap on measuring the cost of traps.
+ * @experience: statistics of the vGPU, a burst of which begins
+ * @trapped: the burst begins with a trap
+ *
+ * Return: true at most once for 1024 bursts that began without a trap, for a burst that begins with
+ * one.
+ */
+bool ghyvi_account_measures(struct ghyvi_experience *experience, bool trapped);
+
+/**
+ * ghyvi_account_predicts() - Test whether a page may follow the predictions.
+ * @account: the account of the page
+ * @tuning: costs of its vGPU
+ *
+ * Return: false if the page has cost too much more than twice the optimum.
+ */
+bool ghyvi_account_predicts(const struct ghyvi_page_account *account,
+			    const struct ghyvi_shadow_tuning *tuning);
+
+/**
+ * ghyvi_account_affords() - Test whether a vGPU may decide otherwise than "segmented".
+ * @experience: statistics of the vGPU
+ * @tuning: its costs
+ *
+ * Return: false if it has paid too much more than "segmented" would have.
+ */
+bool ghyvi_account_affords(const struct ghyvi_experience *experience,
+			   const struct ghyvi_shadow_tuning *tuning);
+
+/**
+ * ghyvi_account_relaxes() - Decide for a protected page by the work function.
+ * @account: the account of the page, without the present burst
+ * @tuning: costs of its vGPU
+ * @traps: trapped stores of the burst so far
+ *
+ * Return: true if the optimum would end relaxed by now, whatever follows.
+ */
+bool ghyvi_account_relaxes(const struct ghyvi_page_account *account,
+			   const struct ghyvi_shadow_tuning *tuning, u32 traps);
+
+/**
+ * ghyvi_account_protects() - Decide for a relaxed page by the work function.
+ * @account: the account of the page, with its last burst
+ * @tuning: costs of its vGPU
+ * @scans: scans since that burst began
+ *
+ * Return: true if the optimum would end protected after another scan, whatever follows.
+ */
+bool ghyvi_account_protects(const struct ghyvi_page_account *account,
+			    const struct ghyvi_shadow_tuning *tuning, u32 scans);
 
 /* All policies, in the order in which sysfs lists them. */
 extern const struct ghyvi_shadow_policy *const ghyvi_shadow_policies[];

@@ -2,7 +2,7 @@
 /*
  * Internal state of struct ghyvi_gtt, shared by kernel/gtt (how entries are translated) and
  * kernel/shadow (when shadows are synced). kernel/shadow calls kernel/gtt, never the reverse, but
- * for ghyvi_gtt.sync_table; selftests/static/run checks it.
+ * for ghyvi_gtt.sync_table and forget_table; selftests/static/run checks it.
  *
  * Here are the types. The functions are declared in pins.h, entries.h, tables.h, trees.h and
  * ../shadow/shadow.h. They run with gtt->lock held unless their comment says otherwise. Those
@@ -227,7 +227,7 @@ struct ghyvi_gtt {
 	struct mutex lock;
 	const struct ghyvi_shadow_policy *policy;
 	/*
-	 * ghyvi_table_sync(): the only call from kernel/gtt up to kernel/shadow. A table page that
+	 * ghyvi_table_sync(): a call from kernel/gtt up to kernel/shadow. A table page that
 	 * gets a second use in the middle of a translation must be current then.
 	 */
 	unsigned int (*sync_table)(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table);
@@ -294,6 +294,9 @@ struct ghyvi_gtt {
 	/* Table pages that protect_list() collects for one protect call. */
 	u64 batch_gfns[GHYVI_PROTECT_BATCH];
 	struct ghyvi_table_page *batch[GHYVI_PROTECT_BATCH];
+
+	/* ghyvi_table_forget(), called up to kernel/shadow like sync_table. */
+	void (*forget_table)(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table);
 };
 
 static inline bool ghyvi_table_is_ggtt(const struct ghyvi_table_page *table)

@@ -96,6 +96,7 @@ static void table_destroy(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 {
 	u64 gfn = table->gfn;
 
+	gtt->forget_table(gtt, table);
 	xa_erase(&gtt->tables, gfn);
 	ghyvi_pin_table(gtt, gfn, false);
 	gtt->nr_tables--;

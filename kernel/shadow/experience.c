@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Online ski rental with predictions. The rent-or-buy threshold is the one that would have been
- * optimal for the recent durations (a histogram). A regret budget (credit) bounds the loss: it
- * shrinks when decisions cost more than twice the optimum in hindsight. When it is used up, the
- * threshold is that of the 2-competitive break-even rule.
+ * optimal for the recent durations (a histogram). The accounts (account.c) bound what this loses
+ * when the durations change.
  */
 #include <linux/bitops.h>
 #include <linux/kernel.h>
@@ -26,32 +25,54 @@ unsigned int ghyvi_duration_class(u32 duration)
 	return min_t(unsigned int, fls(duration), GHYVI_DURATION_CLASSES - 1);
 }
 
-/*
- * The threshold that would have been cheapest for all recorded durations: 0 (buy at once), or the
- * end of one of the classes.
- */
-static u32 optimal_threshold(const struct ghyvi_histogram *d,
-			     const struct ghyvi_rent_or_buy *rental)
+/* Explore: one duration tells more than none. */
+static struct ghyvi_rental_plan plan_unknown(const struct ghyvi_rent_or_buy *rental)
 {
-	u32 longer = d->total + d->censored, limit = 0;
-	u64 cost, rented = longer * rental->enter_ns, best = longer * rental->buy_ns;
+	u64 price = rental->buy_ns + rental->again_ns;
+	u64 units = rental->rent_ns ? div64_u64(price / EXPLORE_RATIO, rental->rent_ns) : U32_MAX;
+
+	return (struct ghyvi_rental_plan){ min_t(u64, units, U32_MAX), price };
+}
+
+/* The number of durations that ended with a burst. */
+static u32 durations_returned(const struct ghyvi_histogram *d)
+{
+	u32 returned = d->total;
 	unsigned int bucket;
 
+	for (bucket = 0; bucket < GHYVI_DURATION_CLASSES; bucket++)
+		returned -= d->freed[bucket];
+	return returned;
+}
+
+struct ghyvi_rental_plan ghyvi_rental_plan(const struct ghyvi_histogram *d,
+					   const struct ghyvi_rent_or_buy *rental)
+{
+	u32 all = d->total + d->censored, longer = all, again = durations_returned(d);
+	u64 cost, best = longer * rental->buy_ns + again * rental->again_ns;
+	u64 rented = longer * rental->enter_ns;
+	struct ghyvi_rental_plan plan = { .limit = 0 };
+	unsigned int bucket;
+
+	if (!all)
+		return plan_unknown(rental);
 	for (bucket = 0; bucket < GHYVI_DURATION_CLASSES; bucket++) {
 		if (!d->count[bucket])
 			continue;
-		if (d->longest[bucket] * rental->rent_ns > rental->buy_ns)
+		if (d->longest[bucket] * rental->rent_ns > rental->buy_ns + rental->again_ns)
 			break;
 		rented += d->sum[bucket] * rental->rent_ns;
 		longer -= d->count[bucket];
-		cost = rented +
+		again -= d->count[bucket] - d->freed[bucket];
+		cost = rented + again * rental->again_ns +
 		       longer * ((d->longest[bucket] + 1) * rental->rent_ns + rental->buy_ns);
 		if (cost + cost / MIN_GAIN_RATIO < best) {
 			best = cost;
-			limit = d->longest[bucket] + 2;
+			plan.limit = d->longest[bucket] + 2;
 		}
 	}
-	return limit;
+	plan.cost_ns = div_u64(best, all);
+	return plan;
 }
 
 static void durations_age(struct ghyvi_histogram *d)
@@ -61,6 +82,7 @@ static void durations_age(struct ghyvi_histogram *d)
 	d->total = 0;
 	for (bucket = 0; bucket < GHYVI_DURATION_CLASSES; bucket++) {
 		d->count[bucket] /= 2;
+		d->freed[bucket] /= 2;
 		d->sum[bucket] /= 2;
 		if (!d->count[bucket])
 			d->longest[bucket] = 0;
@@ -77,44 +99,29 @@ static void durations_make_room(struct ghyvi_histogram *d)
 		durations_age(d);
 }
 
-void ghyvi_durations_add(struct ghyvi_histogram *d, u32 duration,
-			 const struct ghyvi_rent_or_buy *rental)
+void ghyvi_histogram_add(struct ghyvi_histogram *d, u32 duration, bool freed)
 {
 	unsigned int bucket = ghyvi_duration_class(duration);
 
-	duration = min(duration, DURATION_MAX);
 	durations_make_room(d);
+	duration = min(duration, DURATION_MAX);
 	d->count[bucket]++;
+	d->freed[bucket] += freed;
 	d->sum[bucket] += duration;
 	d->longest[bucket] = max_t(u32, d->longest[bucket], duration);
 	d->total++;
-	d->limit = optimal_threshold(d, rental);
 }
 
-void ghyvi_histogram_add_censored(struct ghyvi_histogram *d, const struct ghyvi_rent_or_buy *rental)
+void ghyvi_histogram_add_censored(struct ghyvi_histogram *d)
 {
 	durations_make_room(d);
 	d->censored++;
-	d->limit = optimal_threshold(d, rental);
 }
 
 void ghyvi_histogram_remove_censored(struct ghyvi_histogram *d)
 {
 	if (d->censored)
 		d->censored--;
-}
-
-u32 ghyvi_rental_limit(const struct ghyvi_histogram *d, s64 credit_ns,
-		       const struct ghyvi_rent_or_buy *rental)
-{
-	u64 price = rental->buy_ns;
-
-	if (ghyvi_regret_ok(credit_ns, price)) {
-		if (d->total || d->censored)
-			return d->limit;
-		price /= EXPLORE_RATIO;
-	}
-	return rental->rent_ns ? min_t(u64, div64_u64(price, rental->rent_ns), U32_MAX) : U32_MAX;
 }
 
 void ghyvi_regret_charge(s64 *credit_ns, s64 gained_ns, u64 buy_ns)

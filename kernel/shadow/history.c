@@ -1,63 +1,130 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The history of a table page: traps and scans are divided into bursts, gaps and runs, which are
- * recorded in the vGPU's experience.
+ * recorded in the vGPU's experience and in the page's account.
  */
 #include <linux/kernel.h>
+#include <linux/math64.h>
 #include <linux/minmax.h>
 
 #include <ghyvi/shadow_policy.h>
 
 #define RUNS_MAX 64u /* at this number of runs all counts are halved */
+#define BURST_STORES_MAX 4096u /* longer bursts count as this in the average */
+
+/*
+ * What it is worth to find the page relaxed when a burst begins that ends a gap and begins one of
+ * @context: the trap, or if the page is not worth relaxing, all traps of the burst minus the price.
+ */
+static u64 benefit(const struct ghyvi_experience *experience,
+		   const struct ghyvi_shadow_tuning *tuning, unsigned int context)
+{
+	const struct ghyvi_gap_forecast *forecast = &experience->forecasts[context];
+	s64 price = (s64)tuning->scan_ns + tuning->protect_ns;
+	u64 traps = (u64)tuning->trap_ns * max(experience->burst_stores, 16u) / 16;
+
+	if (tuning->trap_ns >= price)
+		return tuning->trap_ns;
+	if (forecast->gaps.total)
+		price = forecast->price_ns;
+	return min_t(s64, max_t(s64, traps - price, 0), tuning->trap_ns);
+}
+
+/* The means of benefit(): at the ends of recent gaps, and of those of pages that were not freed. */
+struct mean_benefit {
+	u64 all, returned;
+};
+
+static struct mean_benefit mean_benefit(const struct ghyvi_experience *experience,
+					const struct ghyvi_shadow_tuning *tuning,
+					const struct ghyvi_histogram *gaps)
+{
+	u32 returned = 0, count;
+	unsigned int i;
+	u64 sum = 0;
+
+	for (i = 0; i < GHYVI_DURATION_CLASSES; i++) {
+		count = gaps->count[i] - gaps->freed[i];
+		returned += count;
+		if (count)
+			sum += count * benefit(experience, tuning, i + 1);
+	}
+	if (!returned)
+		return (struct mean_benefit){ gaps->total ? 0 : tuning->trap_ns, tuning->trap_ns };
+	return (struct mean_benefit){ div_u64(sum, gaps->total), div_u64(sum, returned) };
+}
+
+/* Plan for another gap of this context: a step of value iteration over the contexts. */
+static void forecast_plan(struct ghyvi_experience *experience,
+			  const struct ghyvi_shadow_tuning *tuning,
+			  struct ghyvi_gap_forecast *forecast)
+{
+	struct mean_benefit mean = mean_benefit(experience, tuning, &forecast->gaps);
+	struct ghyvi_rent_or_buy rental = { .rent_ns = tuning->scan_ns,
+					    .buy_ns = tuning->protect_ns,
+					    .enter_ns = tuning->scan_ns,
+					    .again_ns = mean.returned };
+	struct ghyvi_rental_plan plan = ghyvi_rental_plan(&forecast->gaps, &rental);
+
+	forecast->limit = plan.limit;
+	forecast->price_ns = min_t(s64, (s64)(tuning->scan_ns + plan.cost_ns) - (s64)mean.all,
+				   (s64)tuning->scan_ns + tuning->protect_ns);
+}
+
+static void gap_add(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
+		    const struct ghyvi_shadow_tuning *tuning, u32 clean, bool freed)
+{
+	struct ghyvi_gap_forecast *forecast = &experience->forecasts[history->gap_context];
+
+	if (history->waited)
+		ghyvi_histogram_remove_censored(&forecast->gaps);
+	history->waited = false;
+	ghyvi_histogram_add(&forecast->gaps, clean, freed);
+	forecast_plan(experience, tuning, forecast);
+}
 
 static void gap_ends(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
-		     const struct ghyvi_shadow_tuning *tuning, u32 clean, bool trapped)
+		     const struct ghyvi_shadow_tuning *tuning, u32 clean)
 {
-	struct ghyvi_histogram *durations = &experience->gaps[history->gap_context];
-	struct ghyvi_rent_or_buy rental = ghyvi_gap_rental(tuning);
-	u64 best = min(clean * rental.rent_ns, rental.buy_ns), paid;
-
-	if (history->scans) {
-		paid = (history->scans - 1) * rental.rent_ns + (trapped ? rental.buy_ns : 0);
-		ghyvi_regret_charge(&experience->gap_credit_ns, 2 * best - paid, rental.buy_ns);
-	}
-	if (history->waited)
-		ghyvi_histogram_remove_censored(durations);
-	history->waited = false;
-	ghyvi_durations_add(durations, clean, &rental);
+	gap_add(history, experience, tuning, clean, false);
+	ghyvi_account_submissions(&history->account, tuning, clean + 1);
 	history->gap_context = 1 + ghyvi_duration_class(clean);
+}
+
+void ghyvi_history_free(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
+			const struct ghyvi_shadow_tuning *tuning, u32 now)
+{
+	if (history->known && now != history->burst_at)
+		gap_add(history, experience, tuning, now - history->burst_at - 1, true);
+	ghyvi_account_settle(&history->account, experience, tuning, false);
 }
 
 static void burst_begins(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
 			 const struct ghyvi_shadow_tuning *tuning, u32 now, bool trapped)
 {
 	if (history->known)
-		gap_ends(history, experience, tuning, now - history->burst_at - 1, trapped);
+		gap_ends(history, experience, tuning, now - history->burst_at - 1);
+	else
+		ghyvi_account_open(&history->account, tuning, !trapped);
 	history->known = true;
 	history->burst_at = now;
 	history->scans = 0;
 	history->in_run = false;
+	history->measures = false;
 }
 
-/* Only for bursts that begin with a trap: the others involve no decision of the policy. */
 static void burst_ends(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
-		       const struct ghyvi_shadow_tuning *tuning, u32 stores, bool relaxed)
+		       const struct ghyvi_shadow_tuning *tuning, u32 stores)
 {
-	struct ghyvi_rent_or_buy rental = ghyvi_burst_rental(tuning);
-	u64 best = tuning->trap_ns + min((stores - 1) * rental.rent_ns, rental.buy_ns);
-	u64 paid = history->writes * rental.rent_ns + (relaxed ? rental.buy_ns : 0);
-
-	ghyvi_regret_charge(&experience->burst_credit_ns, 2 * best - paid, rental.buy_ns);
-	ghyvi_durations_add(&experience->bursts[history->start], stores - 1, &rental);
-	history->writes = 0;
-}
-
-static void burst_ends_unscanned(struct ghyvi_page_history *history,
-				 struct ghyvi_experience *experience,
-				 const struct ghyvi_shadow_tuning *tuning)
-{
+	if (!stores)
+		return;
+	/* The others involve no decision of the policy. */
 	if (history->writes)
-		burst_ends(history, experience, tuning, history->writes, false);
+		ghyvi_histogram_add(&experience->bursts[history->start], stores - 1, false);
+	experience->burst_stores += min(stores, BURST_STORES_MAX) - experience->burst_stores / 16;
+	ghyvi_account_stores(&history->account, tuning, stores);
+	ghyvi_account_settle(&history->account, experience, tuning, true);
+	history->writes = 0;
 }
 
 bool ghyvi_history_trap(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
@@ -66,12 +133,14 @@ bool ghyvi_history_trap(struct ghyvi_page_history *history, struct ghyvi_experie
 	bool begins = !history->known || history->burst_at != now;
 
 	if (begins) {
-		burst_ends_unscanned(history, experience, tuning);
+		burst_ends(history, experience, tuning, history->writes);
 		burst_begins(history, experience, tuning, now, true);
+		history->measures = ghyvi_account_measures(experience, true);
 		history->start = start;
 	}
 	history->writes++;
 	history->heat++;
+	history->account.paid_ns += tuning->trap_ns;
 	return begins;
 }
 
@@ -86,25 +155,37 @@ static void ahead_ends(struct ghyvi_page_history *history, struct ghyvi_experien
 	history->ahead = false;
 }
 
+/* The page is protected after scans in vain. */
+static void gap_waits(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
+		      const struct ghyvi_shadow_tuning *tuning)
+{
+	struct ghyvi_gap_forecast *forecast = &experience->forecasts[history->gap_context];
+
+	ghyvi_histogram_add_censored(&forecast->gaps);
+	history->waited = true;
+	forecast_plan(experience, tuning, forecast);
+}
+
 bool ghyvi_history_scan(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
 			const struct ghyvi_shadow_tuning *tuning, u32 now, u32 changed,
 			bool taken_back)
 {
 	bool old = !history->known || history->burst_at != now;
-	struct ghyvi_rent_or_buy rental = ghyvi_gap_rental(tuning);
 
 	history->heat += changed;
 	ahead_ends(history, experience, tuning, changed);
 	if (old)
-		burst_ends_unscanned(history, experience, tuning);
-	if (old && changed)
+		burst_ends(history, experience, tuning, history->writes);
+	/* The first gap of a page that starts relaxed begins when it is linked. */
+	if (old && (changed || !history->known))
 		burst_begins(history, experience, tuning, now, false);
-	if (history->writes) {
-		burst_ends(history, experience, tuning, history->writes + changed, true);
-	} else if (taken_back && !changed && history->known && history->scans && !history->waited) {
-		history->waited = true;
-		ghyvi_histogram_add_censored(&experience->gaps[history->gap_context], &rental);
-	}
+	if (old && changed)
+		ghyvi_account_measures(experience, false);
+	history->account.paid_ns += tuning->scan_ns + (taken_back ? tuning->protect_ns : 0);
+	if (changed || history->writes)
+		burst_ends(history, experience, tuning, history->writes + changed);
+	else if (taken_back && history->scans && !history->waited)
+		gap_waits(history, experience, tuning);
 	history->scans++;
 	return old && changed;
 }

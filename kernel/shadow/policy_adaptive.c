@@ -1,36 +1,63 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The policy "adaptive" makes three decisions. Each takes the choice that was cheapest recently in
- * the same situation (see experience.c). Costs are measured: T of a trap, S of a scan, P of a
- * protection.
+ * the same situation (see experience.c and history.c). Costs are measured: T of a trap, S of a
+ * scan, P of a protection.
  *
- * - Relax: a strict page pays rent T for each store. Relaxing it costs one scan and one protection,
- *   S + P. The number of stores in a burst is predicted from where in the page the burst starts.
- * - Protect: a relaxed page pays rent S at each submission. Protecting it costs P, plus T for the
- *   store that relaxes it again. The length of a gap is predicted from the length of the previous
- *   gap.
+ * - Relax: a strict page pays rent T for each store. The price of relaxing it is S plus the
+ *   expected cost of the gap that follows, at most S + P. The number of stores in a burst is
+ *   predicted from where in the page the burst starts.
+ * - Protect: a relaxed page pays rent S at each submission. Protecting it costs P, plus up to T for
+ *   the stores until it is relaxed again. The length of a gap is predicted from the length of the
+ *   previous gap.
  * - Relax ahead: the neighbours of a page are relaxed with it if that is expected to pay. It saves
  *   traps, and costs scans of the neighbours that are not written. The length of a run is predicted
  *   from where in its first page it starts.
  *
- * Documentation/policies.md has the competitive ratio that this guarantees, and its lower bounds.
+ * Two accounts bound what predictions may lose (see account.c): a page that has cost too much more
+ * than its optimum follows the work function, and a vGPU that has cost too much more than under
+ * "segmented" is treated as under "segmented". Documentation/policies.md has the guarantees.
  */
 #include <linux/kernel.h>
 
 #include "policies.h"
 
+static bool adaptive_relax_new(const struct ghyvi_shadow_view *page)
+{
+	/* A page that was just linked into a tree is about to be filled by the guest. */
+	return ghyvi_account_affords(page->experience, page->tuning);
+}
+
+/* By the predicted length of the burst, at the expected price of letting the page go. */
+static bool relax_predicted(const struct ghyvi_shadow_view *page, struct ghyvi_rent_or_buy rental)
+{
+	const struct ghyvi_page_history *history = page->history;
+	const struct ghyvi_gap_forecast *forecast =
+		&page->experience->forecasts[history->gap_context];
+
+	if (forecast->gaps.total && forecast->price_ns <= 0)
+		return true;
+	if (forecast->gaps.total)
+		rental.buy_ns = forecast->price_ns;
+	return history->writes >
+	       ghyvi_rental_plan(&page->experience->bursts[history->start], &rental).limit;
+}
+
 static bool adaptive_relax(const struct ghyvi_shadow_view *page)
 {
-	const struct ghyvi_experience *experience = page->experience;
+	const struct ghyvi_page_history *history = page->history;
 	struct ghyvi_rent_or_buy rental = ghyvi_burst_rental(page->tuning);
 
 	/*
 	 * Another trap costs at least as much as relaxing in error: never trap more than segmented.
 	 */
 	if (rental.rent_ns >= rental.buy_ns)
+		return history->writes > history->measures;
+	if (!ghyvi_account_affords(page->experience, page->tuning))
 		return true;
-	return page->history->writes > ghyvi_rental_limit(&experience->bursts[page->history->start],
-							  experience->burst_credit_ns, &rental);
+	if (!ghyvi_account_predicts(&history->account, page->tuning))
+		return ghyvi_account_relaxes(&history->account, page->tuning, history->writes);
+	return relax_predicted(page, rental);
 }
 
 static unsigned int adaptive_ahead(const struct ghyvi_shadow_view *page)
@@ -50,20 +77,33 @@ static unsigned int adaptive_ahead(const struct ghyvi_shadow_view *page)
 	return i - history->run_index - 1;
 }
 
+static u32 gap_limit(const struct ghyvi_shadow_view *page)
+{
+	const struct ghyvi_gap_forecast *forecast =
+		&page->experience->forecasts[page->history->gap_context];
+	struct ghyvi_rent_or_buy rental = { .rent_ns = page->tuning->scan_ns,
+					    .buy_ns = page->tuning->protect_ns,
+					    .again_ns = page->tuning->trap_ns };
+
+	if (forecast->gaps.total || forecast->gaps.censored)
+		return forecast->limit;
+	return ghyvi_rental_plan(&forecast->gaps, &rental).limit;
+}
+
 static bool adaptive_protect(const struct ghyvi_shadow_view *page)
 {
-	const struct ghyvi_experience *experience = page->experience;
-	struct ghyvi_rent_or_buy rental = ghyvi_gap_rental(page->tuning);
+	const struct ghyvi_page_history *history = page->history;
 
-	return page->history->scans >=
-	       ghyvi_rental_limit(&experience->gaps[page->history->gap_context],
-				  experience->gap_credit_ns, &rental);
+	if (!ghyvi_account_affords(page->experience, page->tuning))
+		return true;
+	if (!ghyvi_account_predicts(&history->account, page->tuning))
+		return ghyvi_account_protects(&history->account, page->tuning, history->scans);
+	return history->scans >= gap_limit(page);
 }
 
 const struct ghyvi_shadow_policy ghyvi_policy_adaptive = {
 	.name = "adaptive",
-	/* A page that was just linked into a tree is about to be filled by the guest. */
-	.relax_new = ghyvi_policy_always,
+	.relax_new = adaptive_relax_new,
 	.relax = adaptive_relax,
 	.ahead = adaptive_ahead,
 	.protect = adaptive_protect,

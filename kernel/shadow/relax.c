@@ -137,6 +137,13 @@ unsigned int ghyvi_table_sync(struct ghyvi_gtt *gtt, struct ghyvi_table_page *ta
 	return changed;
 }
 
+void ghyvi_table_forget(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
+{
+	if (table->history.leaf)
+		ghyvi_history_free(&table->history, &gtt->experience, &gtt->tuning,
+				   table_now(gtt, table));
+}
+
 static void relax_ahead(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 {
 	struct ghyvi_shadow_view page = ghyvi_table_view(gtt, table);

@@ -14,6 +14,9 @@ unsigned int ghyvi_table_sync(struct ghyvi_gtt *gtt, struct ghyvi_table_page *ta
 /* Unprotect and list @table. The next sync finds the stores that do not trap meanwhile. */
 void ghyvi_table_relax(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table);
 
+/* @table is about to be freed. */
+void ghyvi_table_forget(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table);
+
 /* rank.c */
 /* Rank the leaf pages by heat, see struct ghyvi_page_history. */
 void ghyvi_tables_rank(struct ghyvi_gtt *gtt);

@@ -4,6 +4,7 @@
  * strict again are write-protected first, in batches, and scanned afterwards, so that no store is
  * missed in between.
  */
+#include <linux/err.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/ktime.h>
@@ -19,7 +20,12 @@
 
 struct ghyvi_gtt *ghyvi_gtt_create(const struct ghyvi_gtt_params *params)
 {
-	return ghyvi_gtt_new(params, ghyvi_shadow_policy_default, ghyvi_table_sync);
+	struct ghyvi_gtt *gtt =
+		ghyvi_gtt_new(params, ghyvi_shadow_policy_default, ghyvi_table_sync);
+
+	if (!IS_ERR(gtt))
+		gtt->forget_table = ghyvi_table_forget;
+	return gtt;
 }
 
 static bool wants_protection(struct ghyvi_gtt *gtt, const struct ghyvi_table_page *table)
@@ -235,6 +241,12 @@ static void relax_if_new(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, 
 		ghyvi_table_relax(gtt, table);
 }
 
+static void account_forget(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, void *data)
+{
+	table->history.account.regret_ns = 0;
+	table->history.account.paid_ns = 0;
+}
+
 int ghyvi_gtt_set_policy(struct ghyvi_gtt *gtt, const char *name)
 {
 	const struct ghyvi_shadow_policy *policy = ghyvi_shadow_policy_find(name);
@@ -245,8 +257,9 @@ int ghyvi_gtt_set_policy(struct ghyvi_gtt *gtt, const char *name)
 		return -EOPNOTSUPP;
 	mutex_lock(&gtt->lock);
 	WRITE_ONCE(gtt->policy, policy);
-	/* The regret budget and the histograms belong to the decisions of one policy. */
+	/* The accounts and the histograms belong to the decisions of one policy. */
 	gtt->experience = (struct ghyvi_experience){ 0 };
+	ghyvi_tables_each(gtt, account_forget, NULL);
 	gtt->rank_in = 0;
 	if (policy->nested)
 		ghyvi_nested_enter(gtt);

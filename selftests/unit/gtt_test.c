@@ -420,15 +420,17 @@ static void test_a_page_that_changes_trees_keeps_its_gap(void **state)
 	write_pte(PD_B_GFN, 1, pte(PT_GFN) | GHYVI_ENTRY_64K);
 	write_pte(PT_GFN, 1, pte(DATA + 2));
 	assert_int_equal(history_of(PT_GFN)->gap_context, 1 + ghyvi_duration_class(2));
-	assert_int_equal(experience->gaps[GHYVI_GAP_UNKNOWN].longest[ghyvi_duration_class(2)], 2);
+	assert_int_equal(
+		experience->forecasts[GHYVI_GAP_UNKNOWN].gaps.longest[ghyvi_duration_class(2)], 2);
 	sync_times(second, 5);
 	/* Now only the second tree links it, which has counted fewer. */
 	write_pte(PD_GFN, 0, 0);
 	sync_times(first, 2);
 	write_pte(PT_GFN, 1, pte(DATA + 3));
 	assert_int_equal(history_of(PT_GFN)->gap_context, 1 + ghyvi_duration_class(4));
-	assert_int_equal(
-		experience->gaps[1 + ghyvi_duration_class(2)].longest[ghyvi_duration_class(4)], 4);
+	assert_int_equal(experience->forecasts[1 + ghyvi_duration_class(2)]
+				 .gaps.longest[ghyvi_duration_class(4)],
+			 4);
 }
 
 static void test_the_dump_counts_users_of_a_root(void **state)

@@ -145,21 +145,21 @@ static void the_regret_budget_is_bounded_and_decides_when_used_up(void **state)
 	assert_false(ghyvi_regret_ok(credit, 1000));
 }
 
-static void the_limit_is_small_without_experience_and_the_price_without_budget(void **state)
+static u32 limit(const struct ghyvi_histogram *d, const struct ghyvi_rent_or_buy *by)
+{
+	return ghyvi_rental_plan(d, by).limit;
+}
+
+static void the_limit_is_small_without_experience(void **state)
 {
 	struct ghyvi_histogram d = { .total = 0 };
 	struct ghyvi_rent_or_buy free = { .buy_ns = 64000 };
 
-	assert_int_equal(ghyvi_rental_limit(&d, 0, &rental), 4);
-	assert_int_equal(ghyvi_rental_limit(&d, -33 * 64000, &rental), 64);
-	assert_int_equal(ghyvi_rental_limit(&d, 0, &free), U32_MAX);
-	d.total = 1;
-	d.limit = 7;
-	assert_int_equal(ghyvi_rental_limit(&d, 0, &rental), 7);
-	assert_int_equal(ghyvi_rental_limit(&d, -33 * 64000, &rental), 64);
-	d.total = 0;
-	d.censored = 1;
-	assert_int_equal(ghyvi_rental_limit(&d, 0, &rental), 7);
+	assert_int_equal(limit(&d, &rental), 4);
+	assert_int_equal(ghyvi_rental_plan(&d, &rental).cost_ns, 64000);
+	assert_int_equal(limit(&d, &free), U32_MAX);
+	ghyvi_histogram_add_censored(&d);
+	assert_int_equal(limit(&d, &rental), 0);
 }
 
 static void a_histogram_of_256_durations_is_halved(void **state)
@@ -167,19 +167,21 @@ static void a_histogram_of_256_durations_is_halved(void **state)
 	struct ghyvi_histogram d = { .total = 0 };
 	unsigned int i;
 
-	ghyvi_durations_add(&d, 100, &rental);
+	ghyvi_histogram_add(&d, 100, false);
 	for (i = 0; i < 251; i++)
-		ghyvi_durations_add(&d, 3, &rental);
+		ghyvi_histogram_add(&d, 3, i < 20);
 	for (i = 0; i < 4; i++)
-		ghyvi_histogram_add_censored(&d, &rental);
+		ghyvi_histogram_add_censored(&d);
 	assert_int_equal(d.total, 252);
 	assert_int_equal(d.count[2], 251);
+	assert_int_equal(d.freed[2], 20);
 	assert_int_equal(d.sum[2], 753);
 	assert_int_equal(d.longest[2], 3);
 	assert_int_equal(d.longest[7], 100);
 	assert_int_equal(d.censored, 4);
-	ghyvi_durations_add(&d, 2, &rental);
+	ghyvi_histogram_add(&d, 2, false);
 	assert_int_equal(d.count[2], 125 + 1);
+	assert_int_equal(d.freed[2], 10);
 	assert_int_equal(d.sum[2], 376 + 2);
 	assert_int_equal(d.longest[2], 3);
 	assert_int_equal(d.count[7], 0);
@@ -189,9 +191,26 @@ static void a_histogram_of_256_durations_is_halved(void **state)
 	for (i = 0; i < 3; i++)
 		ghyvi_histogram_remove_censored(&d);
 	assert_int_equal(d.censored, 0);
-	ghyvi_durations_add(&d, 70000, &rental);
+	ghyvi_histogram_add(&d, 70000, false);
 	assert_int_equal(d.longest[15], 0xffff);
 	assert_int_equal(d.sum[15], 0xffff);
+}
+
+/* Waiting saves nothing at the end of a page that is freed but the price. */
+static void pages_that_are_freed_are_not_taken_back(void **state)
+{
+	const struct ghyvi_rent_or_buy by = { .rent_ns = 1000, .buy_ns = 5000, .again_ns = 50000 };
+	struct ghyvi_histogram d = { .total = 0 };
+	unsigned int i;
+
+	for (i = 0; i < 10; i++)
+		ghyvi_histogram_add(&d, 20, true);
+	assert_int_equal(limit(&d, &by), 0);
+	assert_int_equal(ghyvi_rental_plan(&d, &by).cost_ns, 5000);
+	for (i = 0; i < 10; i++)
+		ghyvi_histogram_add(&d, 20, false);
+	assert_int_equal(limit(&d, &by), 22);
+	assert_int_equal(ghyvi_rental_plan(&d, &by).cost_ns, 20000);
 }
 
 /*
@@ -248,21 +267,21 @@ static void the_limit_minimises_the_cost_of_known_durations(void **state)
 	u32 durations[30];
 
 	for (round = 0; round < 20000; round++) {
-		struct ghyvi_rent_or_buy by = { 1 + any(50), 1 + any(2000), any(60) };
+		struct ghyvi_rent_or_buy by = { 1 + any(50), 1 + any(2000), any(60), 0 };
 		struct ghyvi_histogram d = { .total = 0 };
 
 		count = any(ARRAY_SIZE(durations));
 		waiting = any(4);
 		for (i = 0; i < count; i++) {
 			durations[i] = any(2u << any(8));
-			ghyvi_durations_add(&d, durations[i], &by);
+			ghyvi_histogram_add(&d, durations[i], false);
 		}
 		for (i = 0; i < waiting; i++)
-			ghyvi_histogram_add_censored(&d, &by);
+			ghyvi_histogram_add_censored(&d);
 		if (!count && !waiting)
 			continue;
-		assert_int_equal(d.limit, best_limit(durations, count, waiting, &by));
-		waited += d.limit > 0;
+		assert_int_equal(limit(&d, &by), best_limit(durations, count, waiting, &by));
+		waited += limit(&d, &by) > 0;
 	}
 	assert_true(waited > 2000 && waited < 18000);
 }
@@ -273,12 +292,10 @@ static void waiting_needs_a_minimum_gain(void **state)
 	struct ghyvi_rent_or_buy by = { .rent_ns = 16000, .buy_ns = 17000 };
 	struct ghyvi_histogram d = { .total = 0 };
 
-	ghyvi_durations_add(&d, 1, &by);
-	assert_int_equal(d.limit, 0);
+	ghyvi_histogram_add(&d, 1, false);
+	assert_int_equal(limit(&d, &by), 0);
 	by.buy_ns++;
-	d = (struct ghyvi_histogram){ .total = 0 };
-	ghyvi_durations_add(&d, 1, &by);
-	assert_int_equal(d.limit, 3);
+	assert_int_equal(limit(&d, &by), 3);
 }
 
 /* history.c */
@@ -304,84 +321,107 @@ static bool scan(struct ghyvi_page_history *history, u32 now, u32 changed, bool 
 	return ghyvi_history_scan(history, &experience, &tuning, now, changed, taken_back);
 }
 
-static void the_regret_of_a_burst_is_measured_against_its_optimum(void **state)
+/* account.c */
+
+/* The optimum of one page by dynamic programming, as in the simulator. */
+static void the_account_is_the_work_function(void **state)
+{
+	s64 relaxed, protected, best, take_back;
+	struct ghyvi_page_account account;
+	u32 step, i, n;
+
+	for (step = 0; step < 2000; step++) {
+		struct ghyvi_shadow_tuning by = { .trap_ns = 1 + any(5000),
+						  .scan_ns = 1 + any(3000),
+						  .protect_ns = any(9000) };
+
+		account = (struct ghyvi_page_account){ .regret_ns = 1 << 30 };
+		take_back = (s64)by.scan_ns + by.protect_ns;
+		relaxed = step % 2 ? 0 : 1ll << 50;
+		protected = step % 2 ? 1ll << 50 : 0;
+		ghyvi_account_open(&account, &by, step % 2);
+		for (i = 0; i < 20; i++) {
+			n = 1 + any(6);
+			ghyvi_account_stores(&account, &by, n);
+			relaxed = min(relaxed, protected + by.trap_ns);
+			protected += n * by.trap_ns;
+			n = 1 + any(40);
+			ghyvi_account_submissions(&account, &by, n);
+			protected = min(protected, relaxed + take_back);
+			relaxed += n * by.scan_ns;
+		}
+		assert_int_equal(account.offset_ns,
+				 min(relaxed, protected + by.trap_ns) - protected);
+		best = min(relaxed, protected);
+		assert_int_equal((1 << 30) - account.regret_ns, 2 * best);
+	}
+}
+
+static void a_page_pays_for_traps_scans_and_protections(void **state)
 {
 	struct ghyvi_page_history history = { .leaf = true };
 
-	/* Traps only: 2000 + 2 * 2000 would have been the best, and was paid. */
 	assert_true(trap(&history, 0));
 	assert_false(trap(&history, 0));
 	assert_false(trap(&history, 0));
 	assert_int_equal(history.writes, 3);
+	assert_int_equal(history.account.paid_ns, 3 * 2000);
+	/* The next burst settles: segmented would have paid a round of 12000. */
 	assert_true(trap(&history, 1));
-	assert_int_equal(experience.burst_credit_ns, 6000);
+	assert_int_equal(experience.balance_ns, 12000 + 11 - 6000);
 	assert_int_equal(experience.bursts[3].total, 1);
 	assert_int_equal(experience.bursts[3].sum[2], 2);
-	/* One trap, relaxed, and two entries more: 2000 + 10000, where 2000 + 2 * 2000 is best. */
-	assert_false(scan(&history, 1, 2, false));
-	assert_int_equal(experience.burst_credit_ns, 6000 + 2 * 6000 - 12000);
+	/* One trap, relaxed, and two entries more. */
+	assert_false(scan(&history, 1, 2, true));
+	assert_int_equal(experience.balance_ns, 6011 + 12011 - (2000 + 1000 + 9000));
 	assert_int_equal(experience.bursts[3].total, 2);
 	assert_int_equal(experience.bursts[3].sum[2], 4);
 	assert_int_equal(history.writes, 0);
-	/* Nine more: to relax at once is the best. */
-	assert_true(trap(&history, 2));
-	assert_false(scan(&history, 2, 9, true));
-	assert_int_equal(experience.burst_credit_ns, 6000 + 2 * 12000 - 12000);
-	assert_int_equal(experience.bursts[3].sum[4], 9);
-	/* A page that was not scanned at its burst's end is held to have had its traps only. */
-	assert_true(trap(&history, 3));
-	assert_false(trap(&history, 3));
-	assert_false(scan(&history, 4, 0, false));
-	assert_int_equal(experience.burst_credit_ns, 18000 + 4000);
-	assert_int_equal(experience.bursts[3].sum[1], 1);
-	assert_int_equal(history.heat, 3 + 1 + 2 + 1 + 9 + 2);
+	assert_int_equal(history.account.paid_ns, 0);
+	assert_int_equal(history.heat, 3 + 1 + 2);
 }
 
-static void the_regret_of_a_gap_is_measured_against_its_optimum(void **state)
+static void the_balance_is_bounded_above(void **state)
 {
+	struct ghyvi_page_account account = { .paid_ns = 0 };
+	unsigned int i;
+
+	for (i = 0; i < 100; i++)
+		ghyvi_account_settle(&account, &experience, &tuning, true);
+	assert_int_equal(experience.balance_ns, 32 * 12000);
+	assert_true(ghyvi_account_affords(&experience, &tuning));
+	account.paid_ns = 64 * 12000;
+	ghyvi_account_settle(&account, &experience, &tuning, false);
+	assert_true(ghyvi_account_affords(&experience, &tuning));
+	account.paid_ns = 1;
+	ghyvi_account_settle(&account, &experience, &tuning, false);
+	assert_false(ghyvi_account_affords(&experience, &tuning));
+}
+
+static void a_page_that_was_freed_ends_its_gap(void **state)
+{
+	const struct ghyvi_histogram *gaps = &experience.forecasts[GHYVI_GAP_UNKNOWN].gaps;
 	struct ghyvi_page_history history = { .leaf = true };
 
-	trap(&history, 0);
-	scan(&history, 0, 0, true);
-	assert_int_equal(history.scans, 1);
-	assert_int_equal(history.gap_context, GHYVI_GAP_UNKNOWN);
-	/*
-	 * Nine submissions without a store; it was protected, and traps: 11000, where nine scans
-	 * are best.
-	 */
-	assert_true(trap(&history, 10));
-	assert_int_equal(experience.gap_credit_ns, 2 * 9000 - 11000);
-	assert_int_equal(experience.gaps[GHYVI_GAP_UNKNOWN].sum[4], 9);
-	assert_int_equal(history.gap_context, 1 + 4);
-	assert_int_equal(history.scans, 0);
-	/* It stays relaxed: each scan is paid but that of the burst itself. */
-	scan(&history, 10, 0, false);
-	scan(&history, 11, 0, false);
-	scan(&history, 12, 0, false);
-	assert_int_equal(history.scans, 3);
-	assert_true(scan(&history, 13, 1, false));
-	assert_int_equal(experience.gap_credit_ns, 7000 + 2 * 2000 - 2000);
-	assert_int_equal(experience.gaps[5].sum[2], 2);
-	assert_int_equal(history.gap_context, 1 + 2);
-	assert_int_equal(history.scans, 1);
-	/* A long one: the price is best. */
-	trap(&history, 100);
-	assert_int_equal(experience.gap_credit_ns, 9000 + 2 * 11000 - 11000);
-	/*
-	 * A page that was never relaxed paid nothing for its gap, and taught only how long it was.
-	 */
-	trap(&history, 103);
-	assert_int_equal(experience.gap_credit_ns, 20000);
-	assert_int_equal(experience.gaps[1 + ghyvi_duration_class(86)].sum[2], 2);
+	/* It starts relaxed: its first gap begins when it is linked. */
+	assert_false(scan(&history, 7, 0, false));
+	assert_true(history.known);
+	scan(&history, 8, 0, false);
+	scan(&history, 9, 0, true);
+	assert_int_equal(gaps->censored, 1);
+	ghyvi_history_free(&history, &experience, &tuning, 12);
+	assert_int_equal(gaps->censored, 0);
+	assert_int_equal(gaps->total, 1);
+	assert_int_equal(gaps->freed[3], 1);
+	assert_int_equal(gaps->sum[3], 4);
+	assert_int_equal(experience.balance_ns, -(3 * 1000 + 9000));
 }
 
 static void an_unneeded_protection_counts_as_a_censored_gap(void **state)
 {
 	struct ghyvi_page_history history = { .leaf = true };
-	const struct ghyvi_histogram *gaps = &experience.gaps[GHYVI_GAP_UNKNOWN];
+	const struct ghyvi_histogram *gaps = &experience.forecasts[GHYVI_GAP_UNKNOWN].gaps;
 
-	scan(&history, 0, 0, true); /* nothing is known of it */
-	assert_int_equal(gaps->censored, 0);
 	trap(&history, 5);
 	scan(&history, 5, 0, true); /* its burst's own scan */
 	assert_int_equal(gaps->censored, 0);
@@ -513,21 +553,59 @@ static void adaptive_relaxes_one_store_after_the_limit_and_protects_at_it(void *
 	assert_false(ghyvi_policy_adaptive.relax(&page));
 	history.writes = 2;
 	assert_true(ghyvi_policy_adaptive.relax(&page));
-	experience.burst_credit_ns = -1000000;
-	history.writes = 16;
-	assert_false(ghyvi_policy_adaptive.relax(&page));
-	history.writes = 17;
-	assert_true(ghyvi_policy_adaptive.relax(&page));
 	history.scans = 1;
 	assert_false(ghyvi_policy_adaptive.protect(&page));
 	history.scans = 2;
 	assert_true(ghyvi_policy_adaptive.protect(&page));
-	/* With a trap of that cost the page is relaxed at once. */
+	/* With a trap of that cost the page is relaxed at once, unless it measures. */
 	by.trap_ns = 16000;
-	history.writes = 0;
+	history.writes = 1;
 	assert_true(ghyvi_policy_adaptive.relax(&page));
-	by.trap_ns = 15999;
+	history.measures = true;
 	assert_false(ghyvi_policy_adaptive.relax(&page));
+}
+
+/* Two bursts of one store: 16000 is the price only if the page is not written again soon. */
+static void adaptive_relaxes_at_once_what_is_kept_relaxed_for_less(void **state)
+{
+	struct ghyvi_shadow_tuning by = { .trap_ns = 1000, .scan_ns = 100, .protect_ns = 15500 };
+	struct ghyvi_page_history history = { .leaf = true };
+	struct ghyvi_shadow_view page = { &history, &by, &experience };
+	u32 now;
+
+	for (now = 0; now < 40; now += 2)
+		ghyvi_history_trap(&history, &experience, &by, now, 3);
+	assert_int_equal(experience.forecasts[2].price_ns < 0, true);
+	assert_true(ghyvi_policy_adaptive.relax(&page));
+	for (; now < 40000; now += 1000)
+		ghyvi_history_trap(&history, &experience, &by, now, 3);
+	assert_false(ghyvi_policy_adaptive.relax(&page));
+}
+
+static void adaptive_follows_the_work_function_after_losses(void **state)
+{
+	struct ghyvi_shadow_tuning by = { .trap_ns = 1000, .scan_ns = 500, .protect_ns = 15500 };
+	struct ghyvi_page_history history = { .leaf = true, .known = true };
+	struct ghyvi_shadow_view page = { &history, &by, &experience };
+
+	history.account.offset_ns = 1000;
+	history.account.regret_ns = 4 * 17000 + 1;
+	history.writes = 16;
+	assert_false(ghyvi_policy_adaptive.relax(&page));
+	history.writes = 17;
+	assert_true(ghyvi_policy_adaptive.relax(&page));
+	history.account.offset_ns = -15500;
+	history.scans = 31;
+	assert_false(ghyvi_policy_adaptive.protect(&page));
+	history.scans = 32;
+	assert_true(ghyvi_policy_adaptive.protect(&page));
+	/* More than segmented by 32 rounds: as segmented. */
+	experience.balance_ns = -32 * 17000 - 1;
+	history.scans = 0;
+	history.writes = 1;
+	assert_true(ghyvi_policy_adaptive.relax(&page));
+	assert_true(ghyvi_policy_adaptive.protect(&page));
+	assert_false(ghyvi_policy_adaptive.relax_new(&page));
 }
 
 static void adaptive_relaxes_neighbours_while_that_pays(void **state)
@@ -577,18 +655,23 @@ int main(void)
 		COSTS(only_traps_of_neighbours_in_one_loop_are_measured),
 		HISTORY(durations_are_told_apart_by_powers_of_two),
 		HISTORY(the_regret_budget_is_bounded_and_decides_when_used_up),
-		HISTORY(the_limit_is_small_without_experience_and_the_price_without_budget),
+		HISTORY(the_limit_is_small_without_experience),
 		HISTORY(a_histogram_of_256_durations_is_halved),
+		HISTORY(pages_that_are_freed_are_not_taken_back),
 		HISTORY(the_limit_minimises_the_cost_of_known_durations),
 		HISTORY(waiting_needs_a_minimum_gain),
-		HISTORY(the_regret_of_a_burst_is_measured_against_its_optimum),
-		HISTORY(the_regret_of_a_gap_is_measured_against_its_optimum),
+		HISTORY(the_account_is_the_work_function),
+		HISTORY(a_page_pays_for_traps_scans_and_protections),
+		HISTORY(the_balance_is_bounded_above),
+		HISTORY(a_page_that_was_freed_ends_its_gap),
 		HISTORY(an_unneeded_protection_counts_as_a_censored_gap),
 		HISTORY(neighbours_relaxed_ahead_save_a_trap_or_cost_the_price),
 		HISTORY(a_run_is_neighbours_with_a_burst_at_the_same_time),
 		HISTORY(a_histogram_of_64_runs_is_halved),
 		HISTORY(policies_relax_by_stores_and_by_rank),
 		HISTORY(adaptive_relaxes_one_store_after_the_limit_and_protects_at_it),
+		HISTORY(adaptive_relaxes_at_once_what_is_kept_relaxed_for_less),
+		HISTORY(adaptive_follows_the_work_function_after_losses),
 		HISTORY(adaptive_relaxes_neighbours_while_that_pays),
 	};
 

@@ -98,6 +98,8 @@ static void run_protect(struct simulation *sim, struct run *run, u32 at)
 
 void run_free_page(struct simulation *sim, struct run *run, u32 at)
 {
+	ghyvi_history_free(&run->pages[at].history, &run->experience, sim->tuning,
+			   submissions_of(sim, at));
 	if (run->pages[at].relaxed)
 		run_protect(sim, run, at);
 }
