@@ -28,12 +28,27 @@ static inline u64 gen8_cmd_qword_address(const u32 *dwords)
 /* MI_BATCH_BUFFER_START */
 #define MI_BATCH_PPGTT_HSW BIT(8)
 #define MI_BATCH_PREDICATE BIT(15) /* jump only if MI_PREDICATE_RESULT_1 is set */
+#define MI_BATCH_ADD_OFFSET BIT(16) /* add the register BB_OFFSET to the address */
 #define MI_BATCH_SECOND_LEVEL BIT(22)
 
 /* MI_PREDICATE (gen8.xml, gen9.xml) */
 #define MI_PREDICATE_COMPARE(header) ((header)&3)
 #define MI_PREDICATE_COMBINE(header) ((header) >> 3 & 3)
 #define MI_PREDICATE_LOAD(header) ((header) >> 6 & 3)
+
+/* MI_SET_PREDICATE (gen9.xml): which condition turns the following commands into MI_NOOP */
+#define MI_SET_PREDICATE_ENABLE(header) ((header)&0xf)
+enum gen8_set_predicate {
+	MI_SET_PREDICATE_DISABLE = 0, /* i915's name; none */
+	MI_SET_PREDICATE_RESULT2_CLEAR = 1,
+	MI_SET_PREDICATE_RESULT2_SET = 2,
+	MI_SET_PREDICATE_RESULT_CLEAR = 3,
+	MI_SET_PREDICATE_RESULT_SET = 4,
+	MI_SET_PREDICATE_NOT_1_SLICE = 5, /* the number of slices that are powered */
+	MI_SET_PREDICATE_NOT_2_SLICES = 6,
+	MI_SET_PREDICATE_NOT_3_SLICES = 7,
+	MI_SET_PREDICATE_ALWAYS = 15,
+};
 
 /* MI_STORE_REGISTER_MEM */
 #define MI_SRM_PREDICATE BIT(21) /* store only if MI_PREDICATE_RESULT is set */

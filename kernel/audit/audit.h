@@ -38,6 +38,7 @@
 	X(LENGTH, "length", "the command cannot have this length")                                \
 	X(FIT, "fit", "the command extends beyond its ring's tail or its batch")                  \
 	X(DOMAIN, "domain", "the command is not allowed in such a ring or batch")                 \
+	X(UNSUPPORTED, "not-supported", "vGPUs do not have this command")                         \
 	X(REGISTER, "register", "commands must not write this register")                          \
 	X(REGISTER_BYTES, "register-bytes", "the register does not support byte writes")          \
 	X(REGISTER_FILE, "register-file", "there is no such register")                            \
@@ -45,6 +46,7 @@
 	X(BATCH_SPACE, "batch-space", "a user batch must not start a privileged one")             \
 	X(BATCH_LEVEL, "batch-level", "second-level batches start from first-level batches only") \
 	X(BATCH_PLACE, "batch-place", "batches cannot start or end here")                         \
+	X(BATCH_OFFSET, "batch-offset", "the address of an audited batch must be constant")       \
 	X(SEMAPHORE, "semaphore-mode", "only memory can be polled, with a valid comparison")      \
 	X(ATOMIC, "atomic", "there is no such atomic operation, or its address is not aligned")   \
 	X(POST, "post-sync", "the flush has a reserved post-sync operation")                      \

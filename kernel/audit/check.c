@@ -100,6 +100,10 @@ static int check_batch_start(struct audit_scan *scan, const u32 *packet)
 			return ghyvi_audit_refuse(scan, AUDIT_BATCH_LEVEL);
 		level = 2;
 	}
+	/* BB_OFFSET has its value only when the command runs. */
+	if (packet[0] & MI_BATCH_ADD_OFFSET &&
+	    (!user || scan->commands->mode != GHYVI_AUDIT_PRIVILEGED))
+		return ghyvi_audit_refuse(scan, AUDIT_BATCH_OFFSET);
 	err = ghyvi_audit_scan_target(scan, gen8_cmd_address(packet + 1),
 				      user ? GHYVI_FETCH_PPGTT : GHYVI_FETCH_GGTT, level);
 	/*
@@ -231,6 +235,8 @@ int ghyvi_audit_check(struct audit_scan *scan)
 	const u32 *packet;
 	int err = 0;
 
+	if (scan->command->kernel == GHYVI_REFUSED && scan->command->user == GHYVI_REFUSED)
+		return ghyvi_audit_refuse(scan, AUDIT_UNSUPPORTED);
 	if (ghyvi_command_rule(scan->command, scan->header, scan->privileged) == GHYVI_REFUSED)
 		return ghyvi_audit_refuse(scan, AUDIT_DOMAIN);
 	packet = audit_scan_packet(scan, &err);

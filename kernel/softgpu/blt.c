@@ -423,8 +423,8 @@ int softgpu_blt(struct softgpu_engine *engine)
 		return softgpu_error(engine, "blit %#010x of %u dwords", header,
 				     engine->packet_dwords);
 	if (ghyvi_command_rule(command, header, softgpu_stream(engine)->privileged) ==
-	    GHYVI_DROPPED)
-		return SOFTGPU_OK;
+	    GHYVI_REFUSED)
+		return softgpu_error(engine, "%s is not supported by vGPUs", command->name);
 	switch (OPCODE_2D(header)) {
 	case XY_SETUP_BLT:
 	case XY_SETUP_MONO_PATTERN_SL_BLT:

@@ -34,6 +34,8 @@ int softgpu_command(struct softgpu_engine *engine)
 	case TYPE_2D:
 		return softgpu_blt(engine);
 	default:
-		return is_pipe_control(engine->command) ? softgpu_pipe_control(engine) : SOFTGPU_OK;
+		if (!is_pipe_control(engine->command) || softgpu_job(engine->job)->noop)
+			return SOFTGPU_OK;
+		return softgpu_pipe_control(engine);
 	}
 }

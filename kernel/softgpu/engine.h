@@ -131,6 +131,7 @@ struct softgpu_blt_setup {
  * @level: number of valid elements of @batches
  * @batches: position in each batch at the preemption; @address is that of the next command
  * @setup: operands of later blits; belongs to the engine's thread while the job runs
+ * @noop: MI_SET_PREDICATE turns the commands of the batch into MI_NOOP; as @setup
  */
 struct softgpu_job {
 	int state;
@@ -147,6 +148,7 @@ struct softgpu_job {
 		bool ggtt;
 	} batches[GHYVI_BATCH_LEVELS];
 	struct softgpu_blt_setup setup;
+	bool noop;
 };
 
 static inline struct softgpu_job *softgpu_job(const struct ghyvi_job *job)
@@ -233,6 +235,9 @@ struct softgpu_engine {
 
 	/* Private copy of the next commands: each dword is read from guest memory once. */
 	struct ghyvi_cmd_prefetch window;
+	/* Audited user batches: the same dwords as they are in guest memory now. */
+	bool check_window;
+	u32 memory[GHYVI_WINDOW_DWORDS];
 	u32 packet[GHYVI_PACKET_DWORDS_MAX + SOFTGPU_OPTIONAL_DWORDS];
 	unsigned int packet_dwords;
 	const struct ghyvi_command *command; /* table entry of @packet; NULL: unknown command */
@@ -357,6 +362,7 @@ int softgpu_command(struct softgpu_engine *engine);
 /* mi.c, predicate.c, flush.c, math.c, atomic.c, blt.c: execute the command in engine->packet */
 int softgpu_mi(struct softgpu_engine *engine);
 int softgpu_mi_predicate(struct softgpu_engine *engine);
+int softgpu_mi_set_predicate(struct softgpu_engine *engine);
 int softgpu_mi_store_index(struct softgpu_engine *engine);
 int softgpu_mi_flush_dw(struct softgpu_engine *engine);
 int softgpu_pipe_control(struct softgpu_engine *engine);
@@ -364,7 +370,7 @@ int softgpu_mi_math(struct softgpu_engine *engine);
 int softgpu_mi_atomic(struct softgpu_engine *engine);
 int softgpu_blt(struct softgpu_engine *engine);
 
-/* predicate.c: test bit 0 of a predicate register, MI_PREDICATE_RESULT or _RESULT_1. */
+/* predicate.c: test bit 0 of a predicate register, MI_PREDICATE_RESULT, _RESULT_1 or _RESULT_2. */
 bool softgpu_predicate(const struct softgpu_engine *engine, u32 offset);
 
 /*

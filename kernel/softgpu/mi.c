@@ -27,6 +27,8 @@ static int mi_batch_end(struct softgpu_engine *engine)
 	if (softgpu_stream(engine)->end)
 		return softgpu_error(engine, "BATCH_BUFFER_END in an indirect context batch");
 	engine->level--;
+	if (!engine->level)
+		softgpu_job(engine->job)->noop = false;
 	softgpu_stream_drop_window(engine);
 	return SOFTGPU_OK;
 }
@@ -56,6 +58,12 @@ static int mi_batch_start(struct softgpu_engine *engine)
 	}
 	if (header & MI_BATCH_PREDICATE && !softgpu_predicate(engine, MI_PREDICATE_RESULT_1))
 		return SOFTGPU_OK;
+	if (header & MI_BATCH_ADD_OFFSET) {
+		if (stream.privileged)
+			return softgpu_error(engine, "GGTT batch at a variable offset");
+		stream.address += softgpu_register_peek(engine, engine->base + BB_OFFSET) &
+				  BB_OFFSET_MASK;
+	}
 	return softgpu_stream_push(engine, level, &stream);
 }
 
@@ -229,16 +237,33 @@ static int mi_semaphore_wait(struct softgpu_engine *engine)
  * the guest.
  */
 static int (*const mi_execute[MI_OPCODES])(struct softgpu_engine *engine) = {
-	[0x02] = mi_user_interrupt,	 [0x0a] = mi_batch_end,
-	[0x0c] = softgpu_mi_predicate,	 [0x1a] = softgpu_mi_math,
-	[0x1c] = mi_semaphore_wait,	 [0x20] = mi_store_data,
-	[0x21] = softgpu_mi_store_index, [0x22] = mi_load_imm,
-	[0x24] = mi_store_register,	 [0x28] = mi_report_perf,
-	[0x26] = softgpu_mi_flush_dw,	 [0x29] = mi_load_register,
-	[0x2a] = mi_copy_register,	 [0x2e] = mi_copy_memory,
-	[0x2f] = softgpu_mi_atomic,	 [0x31] = mi_batch_start,
+	[0x01] = softgpu_mi_set_predicate,
+	[0x02] = mi_user_interrupt,
+	[0x0a] = mi_batch_end,
+	[0x0c] = softgpu_mi_predicate,
+	[0x1a] = softgpu_mi_math,
+	[0x1c] = mi_semaphore_wait,
+	[0x20] = mi_store_data,
+	[0x21] = softgpu_mi_store_index,
+	[0x22] = mi_load_imm,
+	[0x24] = mi_store_register,
+	[0x28] = mi_report_perf,
+	[0x26] = softgpu_mi_flush_dw,
+	[0x29] = mi_load_register,
+	[0x2a] = mi_copy_register,
+	[0x2e] = mi_copy_memory,
+	[0x2f] = softgpu_mi_atomic,
+	[0x31] = mi_batch_start,
 	[0x36] = mi_conditional_end,
 };
+
+/* Commands that MI_SET_PREDICATE does not turn into MI_NOOP. */
+static bool is_never_noop(const struct ghyvi_command *command, u32 header)
+{
+	return MI_OPCODE(header) == 0x01 || command->check == GHYVI_CHECK_BATCH_START ||
+	       command->check == GHYVI_CHECK_BATCH_END ||
+	       command->check == GHYVI_CHECK_BATCH_MAY_END;
+}
 
 int softgpu_mi(struct softgpu_engine *engine)
 {
@@ -257,6 +282,8 @@ int softgpu_mi(struct softgpu_engine *engine)
 		return softgpu_error(engine, "%s is not allowed in a %s", command->name,
 				     privileged ? "ring" : "user batch");
 	if (rule == GHYVI_DROPPED || !mi_execute[MI_OPCODE(header)])
+		return SOFTGPU_OK;
+	if (softgpu_job(engine->job)->noop && !is_never_noop(command, header))
 		return SOFTGPU_OK;
 	return mi_execute[MI_OPCODE(header)](engine);
 }

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * MI_PREDICATE: computes a bit that makes later commands conditional. As in Mesa's interpreter of
+ * Predication. MI_PREDICATE computes a bit that makes later commands conditional. As in Mesa's interpreter of
  * MI commands (gen_mi_runner), the result goes to both result registers. MI_BATCH_BUFFER_START
  * tests MI_PREDICATE_RESULT_1, which drivers also write directly; MI_STORE_REGISTER_MEM tests
  * MI_PREDICATE_RESULT. 3DPRIMITIVE draws nothing, so it needs no predicate.
+ *
+ * MI_SET_PREDICATE turns the commands that follow it into MI_NOOP, by a condition that it evaluates
+ * once. The manual confines that to a batch and to a list of commands, none of which starts or ends
+ * a batch. So a batch is followed as without the predicate, and its end restores normal execution:
+ * a user batch cannot turn commands of the guest's kernel into MI_NOOP.
  */
 #include "engine.h"
 
@@ -88,5 +93,34 @@ int softgpu_mi_predicate(struct softgpu_engine *engine)
 	value ^= load == LOAD_INVERSE;
 	softgpu_register_poke(engine, engine->base + MI_PREDICATE_RESULT, value);
 	softgpu_register_poke(engine, engine->base + MI_PREDICATE_RESULT_1, value);
+	return SOFTGPU_OK;
+}
+
+static bool predicate_noop(const struct softgpu_engine *engine, unsigned int enable)
+{
+	switch (enable) {
+	case MI_SET_PREDICATE_RESULT2_CLEAR:
+		return !softgpu_predicate(engine, MI_PREDICATE_RESULT_2);
+	case MI_SET_PREDICATE_RESULT2_SET:
+		return softgpu_predicate(engine, MI_PREDICATE_RESULT_2);
+	case MI_SET_PREDICATE_RESULT_CLEAR:
+		return !softgpu_predicate(engine, MI_PREDICATE_RESULT);
+	case MI_SET_PREDICATE_RESULT_SET:
+		return softgpu_predicate(engine, MI_PREDICATE_RESULT);
+	case MI_SET_PREDICATE_NOT_2_SLICES: /* a vGPU's fuses say that it has one */
+	case MI_SET_PREDICATE_NOT_3_SLICES:
+	case MI_SET_PREDICATE_ALWAYS:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Only the render engine has it; the others skip it. */
+int softgpu_mi_set_predicate(struct softgpu_engine *engine)
+{
+	if (engine->id == GHYVI_RCS && engine->level)
+		softgpu_job(engine->job)->noop =
+			predicate_noop(engine, MI_SET_PREDICATE_ENABLE(engine->packet[0]));
 	return SOFTGPU_OK;
 }

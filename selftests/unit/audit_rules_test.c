@@ -244,7 +244,7 @@ static void registers_are_those_of_the_list(void **state)
 static void registers_shared_by_vgpus_are_refused(void **state)
 {
 	KERNEL(MI(0x27, 1), GGTT_START, 0);
-	assert_refused("domain"); /* CLFLUSH */
+	assert_refused("not-supported"); /* CLFLUSH */
 	KERNEL(MI(0x28, 2), GGTT_START, 0, 0); /* REPORT_PERF_COUNT */
 	assert_passed();
 	USER(MI(0x28, 2), LO(USER_START), HI(USER_START), 0);

@@ -205,6 +205,30 @@ static void the_same_batch_is_checked_on_both_levels(void **state)
 	assert_refused("batch-level");
 }
 
+/* BB_OFFSET is known only when the command runs. */
+static void batches_at_a_variable_offset_are_not_audited(void **state)
+{
+	const u32 offset = 1 << 16;
+
+	put(USER_BATCH2, BATCH_END);
+	put(USER_BATCH, START_USER | offset, LO(USER_BATCH2), HI(USER_BATCH2));
+	run_user_batch();
+	assert_refused("batch-offset");
+	assert_int_equal(ghyvi_audit_set_mode(guest.audit, "privileged"), 0);
+	run_user_batch();
+	assert_passed();
+	/* A privileged batch is audited in every mode. */
+	fresh();
+	put(KERNEL_BATCH, BATCH_END);
+	ring(START_KERNEL | offset, KERNEL_BATCH, 0, NOOP);
+	submit();
+	assert_refused("batch-offset");
+	fresh();
+	ring(START_USER | offset, LO(USER_BATCH2), HI(USER_BATCH2), NOOP);
+	submit();
+	assert_passed();
+}
+
 static void packets_across_pages_are_whole(void **state)
 {
 	u64 end = USER_BATCH + 0x1000;
@@ -551,6 +575,7 @@ int main(void)
 		TEST(chains_calls_and_loops_are_followed),
 		TEST(commands_inside_the_operands_of_others_are_found),
 		TEST(the_same_batch_is_checked_on_both_levels),
+		TEST(batches_at_a_variable_offset_are_not_audited),
 		TEST(packets_across_pages_are_whole),
 		TEST(packets_across_the_rings_end_are_whole),
 		TEST(the_engine_stops_at_the_command_that_starts_a_rejected_batch),

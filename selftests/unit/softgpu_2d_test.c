@@ -396,10 +396,22 @@ static void immediate_data_that_is_missing_is_zero(void **state)
 	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
 	assert_int_equal(data32(rig, 0), 0x9abc);
 	assert_int_equal(data32(rig, 4), 0);
-	rig_reset(rig);
-	/* Chroma keys are not drawn, but do not stop the engine. */
-	ring(rig, 2u << 29 | 0x73 << 22 | 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
-	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+}
+
+/* Neither are they silently skipped. */
+static void color_keys_and_fixed_patterns_end_with_a_reason(void **state)
+{
+	static const u32 opcodes[] = { 0x59, 0x73, 0x76, 0x77 };
+	struct rig *rig = *state;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(opcodes); i++) {
+		rig_reset(rig);
+		rig->job.engine = GHYVI_BCS;
+		ring(rig, 2u << 29 | opcodes[i] << 22 | 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+		assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+		assert_non_null(strstr(rig_reason(rig), "not supported"));
+	}
 }
 
 /* The setup belongs to the job: kept over a preemption, and not another job's. */
@@ -431,6 +443,7 @@ int main(void)
 		RIG_TEST(commands_after_a_setup_use_its_operands),
 		RIG_TEST(blits_without_coordinates),
 		RIG_TEST(immediate_data_that_is_missing_is_zero),
+		RIG_TEST(color_keys_and_fixed_patterns_end_with_a_reason),
 		RIG_TEST(a_setup_lasts_as_long_as_the_job),
 	};
 

@@ -155,6 +155,8 @@ void rig_reset(struct rig *rig);
 #define MI_BATCH_START_GGTT MI(0x31, 1)
 #define MI_SECOND_LEVEL (1 << 22)
 #define MI_PREDICATED (1 << 15)
+#define MI_ADD_OFFSET (1 << 16)
+#define MI_SET_PREDICATE(enable) MI(0x01, enable)
 #define PREDICATE_RESULT_1 0x241c
 #define MI_GGTT (1 << 22)
 #define MI_STORE MI(0x20, 2)

@@ -208,6 +208,83 @@ static void a_predicated_start_jumps_if_the_predicate_is_set(void **state)
 	}
 }
 
+/* One store in a batch after MI_SET_PREDICATE: is it executed? */
+static bool stored_after(struct rig *rig, u32 enable, bool result, bool result_2)
+{
+	rig_reset(rig);
+	memset(rig->data, 0, 16);
+	batch(rig->batch, MI_LRI(2), PREDICATE_RESULT, result, 0x23bc, result_2,
+	      MI_SET_PREDICATE(enable), MI_STORE, ADDRESS(DATA), 1, PIPE_CONTROL, POST_IMMEDIATE,
+	      ADDRESS(DATA + 8), 1, 0, MI_BATCH_END);
+	ring(rig, MI_BATCH_START, ADDRESS(BATCH), MI_STORE, ADDRESS(DATA + 4), 2);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 0), data32(rig, 8));
+	assert_int_equal(data32(rig, 4), 2); /* the ring is not affected */
+	return data32(rig, 0);
+}
+
+static void set_predicate_makes_commands_noops(void **state)
+{
+	struct rig *rig = *state;
+
+	assert_true(stored_after(rig, 0, 0, 0));
+	assert_false(stored_after(rig, 1, 0, 0));
+	assert_true(stored_after(rig, 1, 0, 1));
+	assert_true(stored_after(rig, 2, 0, 0));
+	assert_false(stored_after(rig, 2, 0, 1));
+	assert_false(stored_after(rig, 3, 0, 1));
+	assert_true(stored_after(rig, 3, 1, 0));
+	assert_true(stored_after(rig, 4, 0, 1));
+	assert_false(stored_after(rig, 4, 1, 0));
+	assert_true(stored_after(rig, 5, 0, 0)); /* one slice is powered, neither two nor three */
+	assert_false(stored_after(rig, 6, 0, 0));
+	assert_false(stored_after(rig, 7, 0, 0));
+	assert_false(stored_after(rig, 15, 1, 1));
+}
+
+/* A preempted batch remembers it; engines without the command ignore it, and so does a ring. */
+static void set_predicate_lasts_to_the_end_of_its_batch(void **state)
+{
+	struct rig *rig = *state;
+
+	batch(rig->batch, MI_SET_PREDICATE(15), MI_BATCH_START | MI_SECOND_LEVEL, ADDRESS(BATCH2),
+	      MI_STORE, ADDRESS(DATA + 4), 1, MI_BATCH_START, ADDRESS(BATCH3));
+	batch(rig->batch2, MI_STORE, ADDRESS(DATA + 8), 1, MI_BATCH_END);
+	batch(rig->batch3, MI_STORE, ADDRESS(DATA + 12), 1, MI_SET_PREDICATE(0), MI_SEMAPHORE(4), 1,
+	      ADDRESS(DATA), MI_SET_PREDICATE(15), MI_STORE, ADDRESS(DATA + 16), 1, MI_BATCH_END);
+	ring(rig, MI_SET_PREDICATE(15), MI_BATCH_START, ADDRESS(BATCH), MI_SET_PREDICATE(15),
+	     MI_STORE, ADDRESS(DATA + 20), 1);
+	rig_start(rig);
+	usleep_range(500, 500);
+	softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_PREEMPTED);
+	*(u32 *)rig->data = 1;
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_true(data32(rig, 4) == 0 && data64(rig, 8) == 0 && data32(rig, 16) == 0);
+	assert_int_equal(data32(rig, 20), 1);
+
+	rig_reset(rig);
+	rig->job.engine = GHYVI_VCS;
+	batch(rig->batch, MI_SET_PREDICATE(15), MI_STORE, ADDRESS(DATA), 5, MI_BATCH_END);
+	assert_int_equal(rig_run_batch(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 0), 5);
+}
+
+static void a_start_adds_the_offset_register(void **state)
+{
+	struct rig *rig = *state;
+
+	batch(rig->batch, MI_LRI(1), 0x2158, 0x1002, MI_BATCH_START | MI_ADD_OFFSET,
+	      ADDRESS(BATCH2 - 0x1000));
+	batch(rig->batch2, MI_STORE, ADDRESS(DATA), 1, MI_BATCH_END);
+	assert_int_equal(rig_run_batch(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 0), 1);
+	/* Privileged batches do not depend on a register that user batches write. */
+	rig_reset(rig);
+	ring(rig, MI_BATCH_START_GGTT | MI_ADD_OFFSET, ADDRESS(INDIRECT_GGTT));
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+}
+
 static u32 atomic_op(struct rig *rig, unsigned int op, u32 memory, u32 first, u32 second)
 {
 	rig_reset(rig);
@@ -677,6 +754,9 @@ int main(void)
 		RIG_TEST(math_adds_subtracts_and_keeps_flags),
 		RIG_TEST(predicates_compare_combine_and_load),
 		RIG_TEST(a_predicated_start_jumps_if_the_predicate_is_set),
+		RIG_TEST(set_predicate_makes_commands_noops),
+		RIG_TEST(set_predicate_lasts_to_the_end_of_its_batch),
+		RIG_TEST(a_start_adds_the_offset_register),
 		RIG_TEST(atomics_do_what_their_names_say),
 		RIG_TEST(atomics_return_all_that_they_wrote),
 		RIG_TEST(atomics_need_memory_that_can_be_written),

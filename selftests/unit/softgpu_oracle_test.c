@@ -87,7 +87,7 @@ static unsigned int put_command(u32 *p)
 {
 	unsigned int n = 1, i, count;
 
-	switch (rnd(12)) {
+	switch (rnd(13)) {
 	case 0: /* registers from data */
 		count = 1 + rnd(3);
 		p[0] = 0x22u << 23 | (2 * count - 1);
@@ -149,6 +149,9 @@ static unsigned int put_command(u32 *p)
 		p[0] = 0x36u << 23 | rnd(2) << 21 | rnd(2) << 19 | 2;
 		p[1] = any_value();
 		return 2 + put_address(p + 2, any_memory(8));
+	case 11: /* the following commands do nothing, or something again */
+		p[0] = 0x01u << 23 | (u32[]){ 0, 0, 0, 1, 2, 3, 4, 15 }[rnd(8)];
+		return 1;
 	default: /* a jump or a call, forward in code so that programs end; perhaps predicated */
 		return 0;
 	}
@@ -351,10 +354,28 @@ static bool passes(struct machine *m, const u32 *p)
 	return value > (p[0] & 1 << 21 ? p[1] : 0);
 }
 
+/* MI_PREDICATE_RESULT_2, which programs do not write, is 0. */
+static bool becomes_noop(const struct machine *m, u32 command)
+{
+	bool result = m->predicate[6] & 1;
+
+	switch (command & 0xf) {
+	case 1:
+	case 15:
+		return true;
+	case 3:
+		return !result;
+	case 4:
+		return result;
+	default:
+		return false;
+	}
+}
+
 static void interpret(struct machine *m)
 {
 	unsigned int area = 0, at = 0, back_area = 0, back = 0, steps, n, i;
-	bool called = false;
+	bool called = false, noop = false;
 	const u32 *p;
 
 	for (steps = 0; steps < STEPS; steps++) {
@@ -363,7 +384,13 @@ static void interpret(struct machine *m)
 		p = &m->code[area][at];
 		n = p[0] >> 23 < 0x10 ? 1 : (p[0] & 0xff) + 2;
 		at += n;
+		if (noop && p[0] >> 23 != 0x01 && p[0] >> 23 != 0x31 && p[0] >> 23 != 0x36 &&
+		    p[0] >> 23 != 0x0a)
+			continue;
 		switch (p[0] >> 23) {
+		case 0x01:
+			noop = becomes_noop(m, p[0]);
+			break;
 		case 0x22:
 			for (i = 1; i < n; i += 2)
 				*reg(m, p[i]) = p[i + 1];
