@@ -19,9 +19,9 @@
  * DOC: limits
  *
  * Commands are executed as they were when they were copied. In the mode "full" this affects user
- * space: if the GPU or a CPU rewrites a batch after its submission, the engine does not see the
- * change. A spinning batch that waits for its end to be written never ends. The guest's kernel
- * never writes commands that late.
+ * space: if the GPU or a CPU rewrites a batch after its submission, the copy is not what is to run.
+ * An engine that can compare the copy with guest memory ends the job there, with an error; others
+ * run the copy. The guest's kernel never writes commands that late.
  */
 #ifndef GHYVI_AUDIT_H
 #define GHYVI_AUDIT_H

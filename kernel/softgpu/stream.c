@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Fetching of commands from the ring and from batches. Each dword is read once, so the engine
- * executes what it decoded, whatever the guest writes concurrently.
+ * executes what it decoded, whatever the guest writes concurrently. Audited commands come from the
+ * auditor's copy. For those of user batches, guest memory is only compared with the copy.
  */
 #include <linux/compiler.h>
 #include <linux/errno.h>
@@ -58,6 +59,14 @@ static int stream_not_audited(struct softgpu_engine *engine)
 	return softgpu_error(engine, "this command was not audited");
 }
 
+static void stream_copy_dwords(u32 *to, const u8 *from, unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		to[i] = READ_ONCE(((const u32 *)from)[i]);
+}
+
 /*
  * Fill the window from the auditor's copy. Returns SOFTGPU_AGAIN if there is none because these
  * commands are not audited.
@@ -65,29 +74,53 @@ static int stream_not_audited(struct softgpu_engine *engine)
 static int stream_fill_audited(struct softgpu_engine *engine, u64 at)
 {
 	const struct ghyvi_commands *commands = engine->job->commands;
-	int count;
+	enum ghyvi_fetch_source source = stream_source(engine);
+	int count, err;
+	u8 *p;
 
 	if (!commands)
 		return SOFTGPU_AGAIN;
-	count = ghyvi_commands_fetch(commands, stream_source(engine), engine->level, at,
-				     engine->ring_head, &engine->window);
+	count = ghyvi_commands_fetch(commands, source, engine->level, at, engine->ring_head,
+				     &engine->window);
 	if (count == -EACCES)
 		return SOFTGPU_ERROR;
 	if (count < 0)
 		return stream_not_audited(engine);
-	return count ? SOFTGPU_OK : SOFTGPU_AGAIN;
+	if (!count)
+		return SOFTGPU_AGAIN;
+	if (source != GHYVI_FETCH_PPGTT)
+		return SOFTGPU_OK;
+	err = softgpu_map(engine, SOFTGPU_PPGTT, at, false, &p);
+	if (err) {
+		softgpu_stream_drop_window(engine);
+		return err;
+	}
+	stream_copy_dwords(engine->memory, p, count);
+	engine->check_window = true;
+	return SOFTGPU_OK;
+}
+
+/*
+ * A GPU or a CPU has changed a user batch since its audit. The copy is not what the guest wants to
+ * run any more, and the new commands are not audited: the job ends.
+ */
+static int stream_changed(struct softgpu_engine *engine)
+{
+	ghyvi_count(engine->client->base.params.stats, audit_rejects);
+	return softgpu_error(engine, "audit: the batch was changed after its submission");
 }
 
 /* Fill the window from @at up to the end of the page, of the ring or batch, or to the tail. */
 static int stream_fill_window(struct softgpu_engine *engine, u64 at)
 {
 	const struct softgpu_stream *stream = softgpu_stream(engine);
-	unsigned int i, bytes;
+	unsigned int bytes;
 	u64 address = at;
 	u64 limit = WINDOW_BYTES;
 	u8 *p;
 	int err;
 
+	engine->check_window = false;
 	err = stream_fill_audited(engine, at);
 	if (err != SOFTGPU_AGAIN)
 		return err;
@@ -103,8 +136,7 @@ static int stream_fill_window(struct softgpu_engine *engine, u64 at)
 		return err;
 	bytes = min_t(u64, limit, WINDOW_BYTES);
 	bytes = min_t(u32, bytes, GHYVI_PAGE_BYTES - (address & (GHYVI_PAGE_BYTES - 1)));
-	for (i = 0; i < bytes / 4; i++)
-		engine->window.dwords[i] = READ_ONCE(((const u32 *)p)[i]);
+	stream_copy_dwords(engine->window.dwords, p, bytes / 4);
 	engine->window.at = at;
 	engine->window.count = bytes / 4;
 	engine->window.starts = U64_MAX;
@@ -115,6 +147,7 @@ static int stream_dword(struct softgpu_engine *engine, unsigned int index, u32 *
 {
 	const struct ghyvi_cmd_prefetch *window = &engine->window;
 	u64 at = stream_position(engine) + 4ULL * index;
+	unsigned int i;
 	int err;
 
 	if (!engine->level && at >= engine->ring_bytes)
@@ -124,7 +157,10 @@ static int stream_dword(struct softgpu_engine *engine, unsigned int index, u32 *
 		if (err)
 			return err;
 	}
-	*value = window->dwords[(at - window->at) / 4];
+	i = (at - window->at) / 4;
+	*value = window->dwords[i];
+	if (unlikely(engine->check_window && engine->memory[i] != *value))
+		return stream_changed(engine);
 	return 0;
 }
 

@@ -23,10 +23,7 @@ static void audited_commands_run(void **state)
 	batch(rig->batch3, MI_SRM, GPR(3), ADDRESS(DATA + 4), MI_BATCH_END);
 	ring(rig, MI_BATCH_START, ADDRESS(BATCH), MI_STORE, ADDRESS(DATA + 8), 3);
 	audit(rig, with);
-	/* The guest rewrites the commands. */
-	batch(rig->batch, BAD_COMMAND);
-	batch(rig->batch2, BAD_COMMAND);
-	batch(rig->batch3, BAD_COMMAND);
+	/* The guest rewrites what its kernel wrote. */
 	batch(rig->indirect, BAD_COMMAND);
 	batch(rig->ring, BAD_COMMAND, BAD_COMMAND, BAD_COMMAND, BAD_COMMAND, BAD_COMMAND);
 	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
@@ -133,9 +130,7 @@ static void unreadable_commands_do_not_run_in_log_mode(void **state)
 	stale_copies_do_not_run(*state, "log");
 }
 
-/*
- * Stores of the guest to batches, while its workload is preempted, have no effect either.
- */
+/* Stores of the guest to the ring, while its workload is preempted, have no effect either. */
 static void a_preempted_job_goes_on_with_what_was_audited(void **state)
 {
 	struct rig *rig = *state;
@@ -154,7 +149,7 @@ static void a_preempted_job_goes_on_with_what_was_audited(void **state)
 	softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
 	assert_int_equal(rig_wait(rig), GHYVI_JOB_PREEMPTED);
 	for (i = 0; i < 64; i++)
-		rig->batch[i] = rig->batch2[i] = ((u32 *)rig->ring)[i] = BAD_COMMAND;
+		((u32 *)rig->ring)[i] = BAD_COMMAND;
 	*(u32 *)rig->data = 1;
 	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
 	assert_int_equal(data32(rig, 8), 2);
@@ -176,7 +171,15 @@ static void user_batches_come_from_memory_in_privileged_mode(void **state)
 	finish(rig, with);
 }
 
-static void a_batch_that_rewrites_itself_runs_as_it_was(void **state)
+static void assert_changed(struct rig *rig)
+{
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	assert_non_null(strstr(rig_reason(rig), "the batch was changed after its submission"));
+	assert_int_equal(atomic64_read(&rig->stats.audit_rejects), 1);
+	assert_int_equal(data32(rig, 0), 0);
+}
+
+static void a_batch_that_rewrites_its_commands_ends_with_a_reason(void **state)
 {
 	struct rig *rig = *state;
 	struct ghyvi_audit *with = make_audit(rig, "full");
@@ -185,9 +188,69 @@ static void a_batch_that_rewrites_itself_runs_as_it_was(void **state)
 	      MI_BATCH_END);
 	ring(rig, MI_BATCH_START, ADDRESS(BATCH));
 	audit(rig, with);
+	assert_changed(rig);
+	finish(rig, with);
+}
+
+/* As a call does: it stores the address to return to into the callee's last command. */
+static void a_batch_that_stores_a_jump_ends_with_a_reason(void **state)
+{
+	struct rig *rig = *state;
+	struct ghyvi_audit *with = make_audit(rig, "full");
+
+	batch(rig->batch, MI_STORE_QWORD, ADDRESS(BATCH2 + 8), ADDRESS(BATCH3), MI_BATCH_START,
+	      ADDRESS(BATCH2));
+	batch(rig->batch2, MI_NOOP, MI_BATCH_START, ADDRESS(BATCH2 + 16), MI_STORE, ADDRESS(DATA),
+	      1, MI_BATCH_END);
+	batch(rig->batch3, MI_STORE, ADDRESS(DATA), 2, MI_BATCH_END);
+	ring(rig, MI_BATCH_START, ADDRESS(BATCH));
+	audit(rig, with);
+	assert_changed(rig);
+	finish(rig, with);
+}
+
+static void a_batch_that_a_cpu_changes_ends_with_a_reason(void **state)
+{
+	struct rig *rig = *state;
+	struct ghyvi_audit *with = make_audit(rig, "full");
+
+	/* A loop, and the store that is to end it. */
+	batch(rig->batch, MI_STORE, ADDRESS(DATA + 4), 1, MI_BATCH_START, ADDRESS(BATCH));
+	ring(rig, MI_BATCH_START, ADDRESS(BATCH));
+	audit(rig, with);
+	rig_start(rig);
+	while (!data32(rig, 4))
+		sched_yield();
+	WRITE_ONCE(rig->batch[0], MI_BATCH_END);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_ERROR);
+	assert_non_null(strstr(rig_reason(rig), "the batch was changed after its submission"));
+	finish(rig, with);
+}
+
+static void data_beside_the_commands_of_a_batch_may_change(void **state)
+{
+	struct rig *rig = *state;
+	struct ghyvi_audit *with = make_audit(rig, "full");
+
+	batch(rig->batch, MI_STORE, ADDRESS(BATCH + 20), 6, MI_BATCH_END, 5, MI_NOOP);
+	ring(rig, MI_BATCH_START, ADDRESS(BATCH));
+	audit(rig, with);
 	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
-	assert_int_equal(data32(rig, 0), 7);
-	assert_int_equal(rig->batch[4], BAD_COMMAND);
+	assert_int_equal(rig->batch[5], 6);
+	finish(rig, with);
+}
+
+static void changed_user_batches_run_in_log_mode(void **state)
+{
+	struct rig *rig = *state;
+	struct ghyvi_audit *with = make_audit(rig, "log");
+
+	batch(rig->batch, MI_STORE, ADDRESS(BATCH + 28), 8, MI_STORE, ADDRESS(DATA), 7,
+	      MI_BATCH_END);
+	ring(rig, MI_BATCH_START, ADDRESS(BATCH));
+	audit(rig, with);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 0), 8);
 	finish(rig, with);
 }
 
@@ -252,7 +315,11 @@ int main(void)
 		RIG_TEST(unreadable_commands_do_not_run_in_log_mode),
 		RIG_TEST(a_preempted_job_goes_on_with_what_was_audited),
 		RIG_TEST(user_batches_come_from_memory_in_privileged_mode),
-		RIG_TEST(a_batch_that_rewrites_itself_runs_as_it_was),
+		RIG_TEST(a_batch_that_rewrites_its_commands_ends_with_a_reason),
+		RIG_TEST(a_batch_that_stores_a_jump_ends_with_a_reason),
+		RIG_TEST(a_batch_that_a_cpu_changes_ends_with_a_reason),
+		RIG_TEST(data_beside_the_commands_of_a_batch_may_change),
+		RIG_TEST(changed_user_batches_run_in_log_mode),
 		RIG_TEST(changing_batches_have_no_effect_once_audited),
 	};
 
