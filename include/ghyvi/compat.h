@@ -48,6 +48,17 @@
 #define ghyvi_eventfd_signal(ctx) ((void)eventfd_signal(ctx, 1))
 #endif
 
+#if !GHYVI_HAVE_VM_FLAGS_SET
+#define vm_flags_set(vma, flags) ((void)((vma)->vm_flags |= (flags)))
+#endif
+
+/* A fault holds the lock of the mapping, or of the whole address space. */
+#if GHYVI_HAVE_RELEASE_FAULT_LOCK
+#define ghyvi_release_fault_lock(vmf) release_fault_lock(vmf)
+#else
+#define ghyvi_release_fault_lock(vmf) mmap_read_unlock((vmf)->vma->vm_mm)
+#endif
+
 #if GHYVI_HAVE_SYSTEM_DFL_WQ
 #define ghyvi_unbound_wq system_dfl_wq
 #else

@@ -20,6 +20,18 @@ struct ghyvi_root; /* one PPGTT tree, reference-counted */
 struct seq_file;
 
 /**
+ * struct ghyvi_aperture_user - the owner of the BAR through which a CPU accesses GGTT pages; it
+ *	embeds this structure
+ */
+struct ghyvi_aperture_user {
+	/**
+	 * @unmap: remove all mappings of @bytes from GGTT address @address on. Called with
+	 * gtt->lock held; may sleep; must not call the gtt.
+	 */
+	void (*unmap)(struct ghyvi_aperture_user *user, u64 address, u64 bytes);
+};
+
+/**
  * struct ghyvi_gtt_params - parameters of ghyvi_gtt_create(), which copies them
  *
  * What the pointers refer to must outlive the gtt.
@@ -48,6 +60,13 @@ struct ghyvi_gtt_params {
 	bool nested;
 	/** @pages_64k: the guest's GPU has page tables of 64 KiB pages */
 	bool pages_64k;
+	/** @aperture_user: maps pages of the aperture; NULL: nothing does */
+	struct ghyvi_aperture_user *aperture_user;
+	/**
+	 * @aperture_copied: one page of the aperture, or empty: a copy of the guest page behind it
+	 * is mapped, which is written back when its GGTT entry changes
+	 */
+	struct ghyvi_range aperture_copied;
 	/** @untracked_ggtt: never protect GGTT pages; each sync compares all (to measure) */
 	bool untracked_ggtt;
 	/** @reporter: where rejected entries and self-check differences are reported */
@@ -330,6 +349,34 @@ int ghyvi_gtt_ggtt_read(struct ghyvi_gtt *gtt, u64 address, void *buffer, size_t
  * before that page has been written.
  */
 int ghyvi_gtt_ggtt_write(struct ghyvi_gtt *gtt, u64 address, const void *buffer, size_t bytes);
+
+/**
+ * ghyvi_gtt_aperture_prepare() - Find the guest page behind a page of the aperture.
+ * @gtt: the gtt
+ * @address: address in the global address space
+ *
+ * Where the GGTT maps no guest memory, a page is used that belongs to the vGPU and contains zeros
+ * at first. The result is for ghyvi_gtt_aperture_map(), and valid until the GGTT entry changes.
+ *
+ * Context: Process context, may sleep. Takes gtt->lock; pins. The caller holds no lock that pinning
+ * takes, such as mmap_lock.
+ * Return: 0; %-ENOMEM; or %-EINVAL if the gtt has no aperture_user or does not reach @address.
+ */
+int ghyvi_gtt_aperture_prepare(struct ghyvi_gtt *gtt, u64 address);
+
+/**
+ * ghyvi_gtt_aperture_map() - Map the page that ghyvi_gtt_aperture_prepare() found.
+ * @gtt: the gtt
+ * @address: as there
+ * @map: maps the page; @hpa is its host-physical address, and remains valid until @unmap of struct
+ *	ghyvi_aperture_user
+ * @data: passed to @map
+ *
+ * Context: Process context, may sleep. Takes no gtt->lock, so that the caller may hold mmap_lock.
+ * Return: what @map returned, or %-EAGAIN: no page was prepared, or its GGTT entry changed.
+ */
+int ghyvi_gtt_aperture_map(struct ghyvi_gtt *gtt, u64 address, int (*map)(void *data, u64 hpa),
+			   void *data);
 
 /**
  * ghyvi_gtt_ggtt_store() - Store an entry in the guest's GGTT table and sync it.

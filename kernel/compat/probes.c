@@ -38,6 +38,33 @@ void ghyvi_probe(struct eventfd_ctx *ctx)
 	eventfd_signal(ctx);
 }
 
+/* 6.3: the flags of a VMA are changed by functions */
+#elif defined(PROBE_VM_FLAGS_SET)
+#include <linux/mm.h>
+void ghyvi_probe(struct vm_area_struct *vma)
+{
+	vm_flags_set(vma, VM_IO);
+}
+
+/* 6.6: a fault may hold only the lock of its VMA */
+#elif defined(PROBE_RELEASE_FAULT_LOCK)
+#include <linux/mm.h>
+void ghyvi_probe(struct vm_fault *vmf)
+{
+	release_fault_lock(vmf);
+}
+
+/*
+ * 6.13: KVM maps pages of VM_PFNMAP mappings without a reference on them. The function came with
+ * that change.
+ */
+#elif defined(PROBE_KVM_UNREFERENCED_PFNS)
+#include <linux/kvm_host.h>
+void ghyvi_probe(struct kvm *kvm, struct page *page)
+{
+	kvm_release_faultin_page(kvm, page, false, false);
+}
+
 /* 6.17: the new name of system_unbound_wq; from 7.2 on the kernel warns about the old name */
 #elif defined(PROBE_SYSTEM_DFL_WQ)
 #include <linux/workqueue.h>

@@ -194,11 +194,7 @@ static void refresh_entry(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table,
 	ghyvi_ggtt_publish(gtt, table, index, index);
 }
 
-/*
- * Returns the host's address of a byte of the GGTT address space, or NULL if the byte is not mapped
- * to guest memory. The address is valid up to the end of its page.
- */
-static void *ggtt_byte(struct ghyvi_gtt *gtt, u64 address)
+void *ghyvi_ggtt_byte(struct ghyvi_gtt *gtt, u64 address)
 {
 	unsigned int index = (address >> GHYVI_PAGE_SHIFT) % GHYVI_ENTRIES;
 	struct ghyvi_table_page *table;
@@ -246,7 +242,7 @@ static int ggtt_copy(struct ghyvi_gtt *gtt, u64 address, void *read, const void 
 	for (at = 0; at < bytes; at += part) {
 		part = min_t(size_t, bytes - at,
 			     GHYVI_PAGE_BYTES - (address + at) % GHYVI_PAGE_BYTES);
-		byte = ggtt_byte(gtt, address + at);
+		byte = ghyvi_ggtt_byte(gtt, address + at);
 		if (!byte) {
 			ret = -EFAULT;
 			break;

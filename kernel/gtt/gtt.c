@@ -26,6 +26,7 @@ static void report_rejected(struct ghyvi_gtt *gtt)
 void ghyvi_gtt_unlock(struct ghyvi_gtt *gtt)
 {
 	report_rejected(gtt);
+	ghyvi_aperture_flush(gtt);
 	ghyvi_gtt_reap(gtt);
 	mutex_unlock(&gtt->lock);
 }
@@ -89,6 +90,7 @@ ghyvi_gtt_new(const struct ghyvi_gtt_params *params, const struct ghyvi_shadow_p
 	xa_init(&gtt->larges);
 	xa_init(&gtt->tables);
 	xa_init(&gtt->roots);
+	ghyvi_aperture_init(&gtt->aperture);
 	INIT_LIST_HEAD(&gtt->idle_pins);
 	INIT_LIST_HEAD(&gtt->mapped_pins);
 	INIT_LIST_HEAD(&gtt->shared_tree.relaxed);
@@ -103,6 +105,7 @@ ghyvi_gtt_new(const struct ghyvi_gtt_params *params, const struct ghyvi_shadow_p
 	if (ret) {
 		ghyvi_ggtt_fini(gtt);
 		scratch_fini(gtt);
+		ghyvi_aperture_fini(gtt);
 		kvfree(gtt);
 		return ERR_PTR(ret);
 	}
@@ -117,6 +120,7 @@ void ghyvi_gtt_reset(struct ghyvi_gtt *gtt)
 	ghyvi_roots_forget_all(gtt);
 	ghyvi_ggtt_reset(gtt);
 	ghyvi_nested_evict(gtt, gtt->nr_mapped_pins);
+	ghyvi_aperture_reset(gtt);
 	ghyvi_gtt_reap_all(gtt);
 	mutex_unlock(&gtt->lock);
 }
@@ -126,6 +130,7 @@ void ghyvi_gtt_destroy(struct ghyvi_gtt *gtt)
 	ghyvi_gtt_reset(gtt);
 	ghyvi_ggtt_fini(gtt);
 	scratch_fini(gtt);
+	ghyvi_aperture_fini(gtt);
 	xa_destroy(&gtt->pin_blocks);
 	xa_destroy(&gtt->larges);
 	xa_destroy(&gtt->tables);

@@ -19,6 +19,7 @@
 #include <linux/xarray.h>
 #include <ghyvi/gtt.h>
 #include <ghyvi/shadow_policy.h>
+#include "aperture.h"
 
 /*
  * Maximum number of trees kept per guest. The maximum number of table pages is tables_max in struct
@@ -279,6 +280,7 @@ struct ghyvi_gtt {
 	u64 ggtt_gfn; /* see ghyvi_gtt_set_ggtt_gfn() */
 	bool ggtt_live; /* see ghyvi_gtt_ggtt_live() */
 
+	struct ghyvi_aperture aperture;
 	struct ghyvi_rejected rejected;
 	struct ghyvi_deferral deferral;
 	/*
@@ -354,9 +356,13 @@ static inline bool ghyvi_leaf_is_mapped(const struct ghyvi_gtt *gtt, u64 shadow_
 	return shadow_entry & GHYVI_ENTRY_PRESENT && shadow_entry != ghyvi_leaf_scratch(gtt);
 }
 
-/* Returns when no engine uses a translation from before the call. */
+/*
+ * Returns when no engine uses a translation from before the call, and no page is mapped through the
+ * aperture because of one.
+ */
 static inline void ghyvi_gtt_invalidate(struct ghyvi_gtt *gtt)
 {
+	ghyvi_aperture_flush(gtt);
 	gtt->params.pgpu_ops->invalidate(&gtt->params.client, 1);
 }
 

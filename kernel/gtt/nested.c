@@ -26,6 +26,7 @@ static void pin_unmap(struct ghyvi_gtt *gtt, struct ghyvi_pin *pin)
 {
 	if (list_empty(&pin->mapped))
 		return;
+	ghyvi_aperture_remove_all(gtt);
 	gtt->params.pgpu_ops->unmap_guest(gtt->params.client, ghyvi_pin_gfn(pin));
 	list_del_init(&pin->mapped);
 	gtt->nr_mapped_pins--;

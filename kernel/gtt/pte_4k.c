@@ -36,6 +36,8 @@ static void leaf_write(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, un
 	u64 old_entry = page->entries[index];
 
 	WRITE_ONCE(page->entries[index], entry);
+	if (unlikely(gtt->aperture.count && ghyvi_table_is_ggtt(page->table)))
+		ghyvi_aperture_remove(gtt, (u64)page->table->ggtt_page * GHYVI_ENTRIES + index, 1);
 	if (ghyvi_leaf_is_mapped(gtt, old_entry))
 		ghyvi_pin_put(gtt, ghyvi_entry_gfn(old));
 }

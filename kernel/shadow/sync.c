@@ -211,6 +211,8 @@ void ghyvi_gtt_flush(struct ghyvi_gtt *gtt)
 	mutex_lock(&gtt->lock);
 	/* This is no submission: relaxed pages are synced and stay relaxed. */
 	sync_lists(gtt, NULL);
+	if (gtt->policy->nested) /* there are no shadow entries whose changes remove pages */
+		ghyvi_aperture_remove_all(gtt);
 	ghyvi_gtt_invalidate(gtt);
 	ghyvi_gtt_unlock(gtt);
 }

@@ -10,6 +10,7 @@
 #include <linux/spinlock.h>
 #include <linux/vfio.h>
 #include <linux/workqueue.h>
+#include <ghyvi/gtt.h>
 #include <ghyvi/report.h>
 #include <ghyvi/stats.h>
 #include "kvm/kvm.h"
@@ -17,6 +18,7 @@
 #include "parent.h"
 #include "unmap.h"
 
+struct address_space;
 struct dentry;
 struct eventfd_ctx;
 struct ghyvi_vm;
@@ -54,6 +56,8 @@ struct ghyvi_events {
  *	with @lock held, read without.
  * @open: the device is open. Written with @lock held, also read without.
  * @open_time: when it was opened, in seconds since the epoch; 0 if it is not open. As @open.
+ * @aperture_user: for the gtt, to remove mappings of BAR 2
+ * @aperture_mapping: the address space in which BAR 2 is mapped; NULL: it has not been
  * @request_lock: protects @request
  * @request: eventfd that asks the user to release the device, or NULL
  */
@@ -78,6 +82,9 @@ struct ghyvi_device {
 	bool open;
 	s64 open_time;
 
+	struct ghyvi_aperture_user aperture_user;
+	struct address_space *aperture_mapping;
+
 	spinlock_t request_lock;
 	struct eventfd_ctx *request;
 };
@@ -98,6 +105,10 @@ void ghyvi_device_reset(struct ghyvi_device *device);
 void ghyvi_device_update_bar0(struct ghyvi_device *device);
 
 /* region.c */
+#define GHYVI_REGION_SHIFT 40
+#define GHYVI_REGION_OFFSET_MASK (BIT_ULL(GHYVI_REGION_SHIFT) - 1)
+/* The offset of a region in the device's file. */
+u64 ghyvi_region_offset(const struct ghyvi_device *device, u32 index);
 ssize_t ghyvi_region_read(struct vfio_device *vdev, char __user *buffer, size_t bytes, loff_t *at);
 ssize_t ghyvi_region_write(struct vfio_device *vdev, const char __user *buffer, size_t bytes,
 			   loff_t *at);
@@ -109,6 +120,19 @@ int ghyvi_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma);
 bool ghyvi_region_is_referenced(struct ghyvi_device *device);
 int ghyvi_region_info(struct vfio_device *vdev, struct vfio_region_info *info,
 		      struct vfio_info_cap *caps);
+
+/* bar2.c */
+/* The part of BAR 2 that a vGPU gets; may be empty. */
+struct ghyvi_range ghyvi_bar2_range(const struct ghyvi_partition *partition,
+				    const struct ghyvi_pgpu_resources *resources);
+void ghyvi_bar2_init(struct ghyvi_device *device);
+/* The part of it whose first page is mapped as a copy; may be empty. */
+struct ghyvi_range ghyvi_bar2_copied(const struct ghyvi_partition *partition,
+				     const struct ghyvi_pgpu_resources *resources);
+/* The part of BAR 2 that is mapped, other accesses exit; may be empty. */
+struct ghyvi_range ghyvi_bar2_area(const struct ghyvi_device *device);
+/* Prepare a mapping of BAR 2 from @offset on. Returns 0 or -EINVAL. */
+int ghyvi_bar2_mmap(struct ghyvi_device *device, struct vm_area_struct *vma, u64 offset);
 
 /* ioctl.c */
 long ghyvi_device_ioctl(struct vfio_device *vdev, unsigned int command, unsigned long argument);

@@ -27,9 +27,11 @@ static struct ghyvi_vgpu *create_vgpu(struct ghyvi_device *device)
 		.pgpu = pgpu->pgpu,
 		.sched = pgpu->sched,
 		.hv = ghyvi_kvm_hv(device->gvm),
-		.mappable = ghyvi_partition_mappable(&device->partition, &pgpu->resources),
+		.mappable = ghyvi_bar2_range(&device->partition, &pgpu->resources),
 		.hidden = ghyvi_partition_hidden(&device->partition, &pgpu->resources),
 		.aperture_bytes = pgpu->resources.aperture_bytes,
+		.aperture_user = &device->aperture_user,
+		.aperture_copied = ghyvi_bar2_copied(&device->partition, &pgpu->resources),
 		.untracked_ggtt = untracked_ggtt,
 		.id = device->id,
 		.reporter = &device->reporter,
@@ -53,6 +55,7 @@ static int setup_device(struct ghyvi_device *device, struct mdev_device *mdev)
 	spin_lock_init(&device->request_lock);
 	ghyvi_reporter_init(&device->reporter, mdev_dev(mdev));
 	ghyvi_events_init(device);
+	ghyvi_bar2_init(device);
 	ghyvi_config_reset(&device->config, device->type->profile,
 			   device->pgpu->resources.aperture_bytes);
 

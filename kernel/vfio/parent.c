@@ -80,7 +80,7 @@ ssize_t ghyvi_type_describe(struct mdev_type *mdev, char *buffer)
 
 	at = sysfs_emit(buffer, "device=8086:%04x, aperture=%lluM, ggtt=%lluM, engines=",
 			ghyvi_profile_device_id(type->profile),
-			ghyvi_partition_mappable(&partition, &pgpu->resources).bytes >> 20,
+			ghyvi_bar2_range(&partition, &pgpu->resources).bytes >> 20,
 			ghyvi_partition_hidden(&partition, &pgpu->resources).bytes >> 20);
 	at = describe_engines(pgpu->resources.engines, buffer, at);
 	return at + sysfs_emit_at(buffer, at, ", fences=0, max_instance=%u\n", type->divisor);

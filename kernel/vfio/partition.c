@@ -46,19 +46,10 @@ unsigned int ghyvi_partition_available(u32 used, unsigned int slices)
 	return available;
 }
 
-/*
- * Empty for now: every access to the aperture would trap, so guests are not given a part of it.
- */
-struct ghyvi_range ghyvi_partition_mappable(const struct ghyvi_partition *partition,
-					    const struct ghyvi_pgpu_resources *resources)
+/* The range from @start to @end or the next address that the backend reserves; may be empty. */
+static struct ghyvi_range unreserved_from(const struct ghyvi_pgpu_resources *resources, u64 start,
+					  u64 end)
 {
-	return (struct ghyvi_range){ .start = 0, .bytes = 0 };
-}
-
-/* The range from @start to the next address that the backend reserves. Empty if @start is one. */
-static struct ghyvi_range unreserved_from(const struct ghyvi_pgpu_resources *resources, u64 start)
-{
-	u64 end = resources->ggtt_bytes;
 	unsigned int i;
 
 	for (i = 0; i < resources->nr_reserved; i++) {
@@ -72,19 +63,20 @@ static struct ghyvi_range unreserved_from(const struct ghyvi_pgpu_resources *res
 	return (struct ghyvi_range){ .start = start, .bytes = end > start ? end - start : 0 };
 }
 
-/* The largest range of whole table pages after the aperture that is not reserved. */
-static struct ghyvi_range divided_range(const struct ghyvi_pgpu_resources *resources)
+/* The largest range between @first and @end, from a table page on, that is not reserved. */
+static struct ghyvi_range divided_range(const struct ghyvi_pgpu_resources *resources, u64 first,
+					u64 end)
 {
 	struct ghyvi_range range, largest = {};
 	unsigned int i;
 	u64 start;
 
 	for (i = 0; i <= resources->nr_reserved; i++) {
-		start = resources->aperture_bytes;
+		start = first;
 		if (i)
 			start = max(start, resources->reserved[i - 1].start +
 						   resources->reserved[i - 1].bytes);
-		range = unreserved_from(resources, round_up(start, PARTITION_ALIGN_BYTES));
+		range = unreserved_from(resources, round_up(start, PARTITION_ALIGN_BYTES), end);
 		if (range.bytes > largest.bytes)
 			largest = range;
 	}
@@ -96,15 +88,34 @@ static u64 slice_bytes(const struct ghyvi_range *range)
 	return round_down(range->bytes / GHYVI_SLICES, PARTITION_ALIGN_BYTES);
 }
 
+static struct ghyvi_range hidden_range(const struct ghyvi_pgpu_resources *resources)
+{
+	return divided_range(resources, resources->aperture_bytes, resources->ggtt_bytes);
+}
+
+static struct ghyvi_range part_of(const struct ghyvi_range *range,
+				  const struct ghyvi_partition *partition)
+{
+	return (struct ghyvi_range){
+		.start = range->start + partition->first * slice_bytes(range),
+		.bytes = partition->slices * slice_bytes(range),
+	};
+}
+
+struct ghyvi_range ghyvi_partition_mappable(const struct ghyvi_partition *partition,
+					    const struct ghyvi_pgpu_resources *resources)
+{
+	struct ghyvi_range range = divided_range(resources, 0, resources->aperture_bytes);
+
+	return part_of(&range, partition);
+}
+
 struct ghyvi_range ghyvi_partition_hidden(const struct ghyvi_partition *partition,
 					  const struct ghyvi_pgpu_resources *resources)
 {
-	struct ghyvi_range range = divided_range(resources);
+	struct ghyvi_range range = hidden_range(resources);
 
-	return (struct ghyvi_range){
-		.start = range.start + partition->first * slice_bytes(&range),
-		.bytes = partition->slices * slice_bytes(&range),
-	};
+	return part_of(&range, partition);
 }
 
 static bool reserved_is_valid(const struct ghyvi_pgpu_resources *resources)
@@ -131,6 +142,6 @@ bool ghyvi_partition_possible(const struct ghyvi_pgpu_resources *resources)
 	    resources->aperture_bytes >= resources->ggtt_bytes ||
 	    resources->nr_reserved > GHYVI_RESERVED_RANGES || !reserved_is_valid(resources))
 		return false;
-	range = divided_range(resources);
+	range = hidden_range(resources);
 	return slice_bytes(&range);
 }

@@ -11,9 +11,28 @@
 #include "vgpu/vgpu.h"
 #include "device.h"
 
-/* The upper bits of the file offset are the region's index, as in vfio-pci. */
-#define REGION_SHIFT 40
-#define REGION_OFFSET_MASK (BIT_ULL(REGION_SHIFT) - 1)
+/*
+ * The upper bits of the file offset are the region's index, as in vfio-pci. For BAR 2 they are
+ * unique on the host: on kernels where all device files share one address space, it is found there
+ * by the offset, see bar2_unmap().
+ */
+#define APERTURE_INDEX_FIRST 0x100ull
+
+u64 ghyvi_region_offset(const struct ghyvi_device *device, u32 index)
+{
+	u64 upper = index;
+
+	if (index == VFIO_PCI_BAR2_REGION_INDEX)
+		upper = APERTURE_INDEX_FIRST + (u32)device->id;
+	return upper << GHYVI_REGION_SHIFT;
+}
+
+static u32 region_index(const struct ghyvi_device *device, u64 at)
+{
+	u64 upper = at >> GHYVI_REGION_SHIFT;
+
+	return upper == APERTURE_INDEX_FIRST + (u32)device->id ? VFIO_PCI_BAR2_REGION_INDEX : upper;
+}
 
 /* One access to a region. @bytes is 1, 2, 4 or 8 and divides @offset. @data is little endian. */
 struct access {
@@ -138,8 +157,8 @@ static ssize_t region_rw(struct vfio_device *vdev, char __user *buffer, size_t b
 			 bool write)
 {
 	struct ghyvi_device *device = ghyvi_device_of(vdev);
-	struct region region = region_of(device, *at >> REGION_SHIFT);
-	struct access access = { .offset = *at & REGION_OFFSET_MASK, .write = write };
+	struct region region = region_of(device, region_index(device, *at));
+	struct access access = { .offset = *at & GHYVI_REGION_OFFSET_MASK, .write = write };
 	ssize_t left = clamp_to_region(&region, access.offset, bytes), done = 0;
 
 	if (left < 0)
@@ -231,11 +250,15 @@ int ghyvi_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma)
 {
 	struct ghyvi_device *device = ghyvi_device_of(vdev);
 	u64 at = (u64)vma->vm_pgoff << PAGE_SHIFT;
-	u64 offset = at & REGION_OFFSET_MASK;
+	u64 offset = at & GHYVI_REGION_OFFSET_MASK;
 	u64 bytes = vma->vm_end - vma->vm_start;
 	unsigned int i;
 
-	if (at >> REGION_SHIFT != VFIO_PCI_BAR0_REGION_INDEX || !(vma->vm_flags & VM_SHARED))
+	if (!(vma->vm_flags & VM_SHARED))
+		return -EINVAL;
+	if (at - offset == ghyvi_region_offset(device, VFIO_PCI_BAR2_REGION_INDEX))
+		return ghyvi_bar2_mmap(device, vma, offset);
+	if (at >> GHYVI_REGION_SHIFT != VFIO_PCI_BAR0_REGION_INDEX)
 		return -EINVAL;
 	for (i = 0; i < nr_areas(); i++) {
 		u64 in_area = offset - areas[i].offset;
@@ -244,6 +267,21 @@ int ghyvi_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma)
 			return map_memory(vma, area_memory(device, i) + in_area);
 	}
 	return -EINVAL;
+}
+
+static int add_aperture_mmap(struct vfio_info_cap *caps, const struct ghyvi_range *area)
+{
+	struct {
+		struct vfio_region_info_cap_sparse_mmap cap;
+		struct vfio_region_sparse_mmap_area area;
+	} sparse = {
+		.cap.header.id = VFIO_REGION_INFO_CAP_SPARSE_MMAP,
+		.cap.header.version = 1,
+		.cap.nr_areas = 1,
+		.area = { .offset = area->start, .size = area->bytes },
+	};
+
+	return vfio_info_add_capability(caps, &sparse.cap.header, sizeof(sparse));
 }
 
 static int add_sparse_mmap(struct vfio_info_cap *caps)
@@ -265,15 +303,22 @@ static int add_sparse_mmap(struct vfio_info_cap *caps)
 int ghyvi_region_info(struct vfio_device *vdev, struct vfio_region_info *info,
 		      struct vfio_info_cap *caps)
 {
+	struct ghyvi_device *device = ghyvi_device_of(vdev);
+	struct ghyvi_range area;
 	struct region region;
 
 	if (info->index >= VFIO_PCI_NUM_REGIONS)
 		return -EINVAL;
-	region = region_of(ghyvi_device_of(vdev), info->index);
-	info->offset = (u64)info->index << REGION_SHIFT;
+	region = region_of(device, info->index);
+	info->offset = ghyvi_region_offset(device, info->index);
 	info->size = region.bytes;
 	info->flags = region.flags;
 	if (region.flags & VFIO_REGION_INFO_FLAG_MMAP)
 		return add_sparse_mmap(caps);
+	area = ghyvi_bar2_area(device);
+	if (info->index == VFIO_PCI_BAR2_REGION_INDEX && area.bytes) {
+		info->flags |= VFIO_REGION_INFO_FLAG_MMAP;
+		return add_aperture_mmap(caps, &area);
+	}
 	return 0;
 }

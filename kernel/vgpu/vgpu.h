@@ -62,6 +62,8 @@ u8 ghyvi_profile_revision(const struct ghyvi_device_profile *profile);
  * @mappable: the CPU-visible part of the vGPU's partition of the GGTT; may be empty
  * @hidden: the rest of the vGPU's partition of the GGTT
  * @aperture_bytes: size of BAR 2 in bytes
+ * @aperture_user: maps pages of BAR 2; NULL: nothing does
+ * @aperture_copied: see struct ghyvi_gtt_params
  * @untracked_ggtt: see struct ghyvi_gtt_params
  * @id: small number, unique on the host
  * @reporter: target of messages about the guest; outlives the vGPU
@@ -77,6 +79,8 @@ struct ghyvi_vgpu_params {
 	struct ghyvi_range mappable;
 	struct ghyvi_range hidden;
 	u64 aperture_bytes;
+	struct ghyvi_aperture_user *aperture_user;
+	struct ghyvi_range aperture_copied;
 	bool untracked_ggtt;
 	u32 id;
 	struct ghyvi_reporter *reporter;

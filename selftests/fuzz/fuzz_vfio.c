@@ -56,7 +56,7 @@ static u64 somewhere(void)
 				    GHYVI_GGTT_OFFSET - 8,
 				    GHYVI_BAR0_BYTES - 8,
 				    HIDDEN_START - 8 };
-	u64 region = (u64)rnd(12) << REGION_SHIFT;
+	u64 region = ghyvi_region_offset(&it, rnd(12));
 	u64 offset = near[rnd(ARRAY_SIZE(near))];
 
 	offset += rnd(256);
@@ -75,7 +75,8 @@ static void transfer(bool write)
 		       ghyvi_device_ops.read(&it.vdev, shim_user.at, bytes, &at);
 	assert_true(done <= (ssize_t)bytes);
 	if (done > 0)
-		assert_true((at & REGION_OFFSET_MASK) <= region_of(&it, at >> REGION_SHIFT).bytes);
+		assert_true((at & GHYVI_REGION_OFFSET_MASK) <=
+			    region_of(&it, region_index(&it, at)).bytes);
 }
 
 static void map(void)
@@ -88,10 +89,10 @@ static void map(void)
 	vma.vm_start = 0x7f0000000000;
 	vma.vm_end = vma.vm_start + ((u64)(1 + rnd(1u << 16)) << PAGE_SHIFT);
 	if (rnd(2)) /* near the end of BAR 0 */
-		vma.vm_pgoff =
-			((u64)VFIO_PCI_BAR0_REGION_INDEX << REGION_SHIFT | GHYVI_GGTT_OFFSET) /
-				PAGE_SIZE +
-			rnd(4096);
+		vma.vm_pgoff = ((u64)VFIO_PCI_BAR0_REGION_INDEX << GHYVI_REGION_SHIFT |
+				GHYVI_GGTT_OFFSET) /
+				       PAGE_SIZE +
+			       rnd(4096);
 	(void)ghyvi_device_ops.mmap(&it.vdev, &vma);
 }
 

@@ -34,6 +34,21 @@ struct eventfd_ctx *eventfd_ctx_fdget(int fd)
 	return &eventfds[fd];
 }
 
+/* kernel/vfio/bar2.c, which needs page faults */
+static const struct ghyvi_range aperture_area = { .start = 0x200000, .bytes = 0x200000 };
+
+struct ghyvi_range ghyvi_bar2_area(const struct ghyvi_device *device)
+{
+	return aperture_area;
+}
+
+int ghyvi_bar2_mmap(struct ghyvi_device *device, struct vm_area_struct *vma, u64 offset)
+{
+	return ghyvi_range_contains_range(&aperture_area, offset, vma->vm_end - vma->vm_start) ?
+		       0 :
+		       -EINVAL;
+}
+
 static struct page bar_page = { .refs = 1 };
 
 struct page *vmalloc_to_page(const void *memory)

@@ -171,12 +171,58 @@ static int fake_pin(struct ghyvi_hv *hv, u64 gfn, u64 *hpa)
 	return ret;
 }
 
+static u64 ggtt_pages(void)
+{
+	return (u64)(FIRST_GGTT_TABLE + fake.ggtt_tables) * GHYVI_ENTRIES;
+}
+
+static bool in_aperture(const void *memory)
+{
+	u64 i;
+
+	for (i = 0; i < ggtt_pages(); i++)
+		if (fake.aperture[i] == memory)
+			return true;
+	return false;
+}
+
+static void fake_aperture_unmap(struct ghyvi_aperture_user *user, u64 address, u64 bytes)
+{
+	u64 i;
+
+	fake.aperture_unmaps++;
+	ASSERT((address >> 12) + (bytes >> 12) <= ggtt_pages());
+	for (i = address >> 12; i < (address + bytes) >> 12; i++)
+		fake.aperture[i] = NULL;
+}
+
+static int map_in_aperture(void *data, u64 hpa)
+{
+	u8 **mapped = data;
+
+	*mapped = phys_to_virt(hpa);
+	return 0;
+}
+
+u8 *aperture_access(u64 page)
+{
+	unsigned int tries;
+
+	for (tries = 0; !fake.aperture[page] && tries < 3; tries++)
+		if (ghyvi_gtt_aperture_map(fake.gtt, page << 12, map_in_aperture,
+					   &fake.aperture[page]) == -EAGAIN)
+			ASSERT(!ghyvi_gtt_aperture_prepare(fake.gtt, page << 12));
+	ASSERT(fake.aperture[page]);
+	return fake.aperture[page];
+}
+
 static void unpin_locked(u64 gfn)
 {
 	ASSERT(gfn < RAM_PAGES && fake.pins[gfn]);
 	if (--fake.pins[gfn])
 		return;
 	fake.pinned--;
+	ASSERT(fake.unchecked || !in_aperture(guest_page(gfn)));
 	/* unmap_page() has asserted that no entry points here. */
 	ASSERT(kind_of(dma_page_of(gfn)) == 3);
 }
@@ -505,6 +551,8 @@ void fake_init(u32 ggtt_tables)
 		.nr_ggtt_ranges = ggtt_tables ? 1 : 0,
 		.nested = true,
 		.pages_64k = true,
+		.aperture_user = &fake.aperture_user,
+		.aperture_copied = { APERTURE_COPIED * GHYVI_PAGE_BYTES, GHYVI_PAGE_BYTES },
 		.reporter = &fake.reporter,
 		.stats = &fake.stats,
 	};
@@ -518,6 +566,8 @@ void fake_init(u32 ggtt_tables)
 	fake.scattered[DATA / 16 + 1] = true;
 	fake.pin_limit = fake.own_limit = fake.map_limit = ~0u;
 	fake.ggtt_tables = ggtt_tables;
+	fake.aperture_user.unmap = fake_aperture_unmap;
+	fake.aperture = calloc(ggtt_pages(), sizeof(*fake.aperture));
 	fake.ggtt = calloc(FIRST_GGTT_TABLE + ggtt_tables, GHYVI_PAGE_BYTES);
 	fake.guest_ggtt = aligned_alloc(GHYVI_PAGE_BYTES,
 					(FIRST_GGTT_TABLE + ggtt_tables) * GHYVI_PAGE_BYTES);
@@ -554,6 +604,8 @@ void fake_fini(void)
 		ASSERT(!fake.pins[i]);
 	for (i = 0; i < (FIRST_GGTT_TABLE + fake.ggtt_tables) * GHYVI_ENTRIES; i++)
 		ASSERT(!fake.ggtt[i]);
+	for (i = 0; i < ggtt_pages(); i++)
+		ASSERT(!fake.aperture[i]);
 	ASSERT(!fake.nr_mapped);
 	ASSERT(xa_empty(&fake.owned) && !fake.owned_pages);
 	ASSERT(!STAT(kept_64k_now) && !STAT(large_pages_now) && !STAT(split_pages_now));
@@ -563,6 +615,7 @@ void fake_fini(void)
 	xa_destroy(&fake.owners_book);
 	xa_destroy(&fake.pins_book);
 	munmap(fake.ram_mapping, ((size_t)RAM_PAGES << 12) + SPAN);
+	free(fake.aperture);
 	free(fake.ggtt);
 	free(fake.guest_ggtt);
 }

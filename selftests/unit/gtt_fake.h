@@ -43,6 +43,7 @@
 #define LARGE_WHOLE 4096u /* 2 MiB, physically contiguous in the host */
 #define LARGE_SCATTERED 4608u /* 2 MiB, not contiguous */
 #define FIRST_GGTT_TABLE 2u
+#define APERTURE_COPIED (FIRST_GGTT_TABLE * 512ull) /* GGTT page that is mapped as a copy */
 #define MAX_HELD 8192u
 #define SPAN (512ull << 12)
 
@@ -77,6 +78,11 @@ struct gtt_fake {
 	void (*race)(void); /* another vCPU, while the code under test runs */
 	/* the lock that the hypervisor takes to pin, as VFIO does; or NULL */
 	pthread_mutex_t *hv_lock;
+
+	/* the user of the aperture */
+	struct ghyvi_aperture_user aperture_user;
+	u8 **aperture; /* by GGTT page number: what is mapped there, or NULL */
+	u32 aperture_unmaps;
 
 	/* the pGPU client */
 	struct xarray owned; /* DMA page -> count * 4 + kind */
@@ -141,6 +147,12 @@ void reach_all(struct xarray *set);
 /* the hypervisor's side */
 
 void set_absent(u64 gfn, bool absent);
+
+/*
+ * Access GGTT page @page through the aperture, as a guest does: map it if it is not. Returns the
+ * memory.
+ */
+u8 *aperture_access(u64 page);
 
 /* the pGPU's side */
 

@@ -203,6 +203,24 @@ static void self_check(struct ghyvi_root *root)
 	ASSERT(false);
 }
 
+/* What is mapped through the aperture is what the GGTT maps for engines. */
+static void compare_aperture(void)
+{
+	u32 i;
+
+	for (i = FIRST_GGTT_TABLE * 512; i < (FIRST_GGTT_TABLE + fake.ggtt_tables) * 512; i++) {
+		if (!fake.aperture[i])
+			continue;
+		if (i == APERTURE_COPIED && fake.aperture[i] != fake.gtt->aperture.scratch)
+			ASSERT(fake.aperture[i] == (u8 *)fake.gtt->aperture.copy &&
+			       (void *)fake.gtt->aperture.copied == host_of(fake.ggtt[i]));
+		else if (fake.ggtt[i] && !is_scratch(fake.ggtt[i]))
+			ASSERT(fake.aperture[i] == host_of(fake.ggtt[i]));
+		else
+			ASSERT(fake.aperture[i] == fake.gtt->aperture.scratch);
+	}
+}
+
 void compare_everything(void)
 {
 	u32 i, n = fake.nr_held;
@@ -230,6 +248,8 @@ void compare_everything(void)
 				(unsigned long long)fake.ggtt[i]);
 			ASSERT(false);
 		}
+	if (!fake.gtt->policy->nested)
+		compare_aperture();
 	for (i = 0; i < n; i++)
 		self_check(fake.held[i].root);
 }
@@ -411,6 +431,10 @@ void move(void)
 	case 12:
 		if (!rnd(5))
 			ghyvi_gtt_reset(fake.gtt);
+		break;
+	case 16:
+		if (fake.ggtt_tables)
+			aperture_access(FIRST_GGTT_TABLE * 512 + rnd(1024));
 		break;
 	default:
 		edit();

@@ -56,6 +56,44 @@ static void check_slices(const struct ghyvi_pgpu_resources *resources)
 	}
 }
 
+/* The same for the part that CPUs can access, which is in the aperture. */
+static void check_mappable(const struct ghyvi_pgpu_resources *resources)
+{
+	struct ghyvi_range one, before = {};
+	unsigned int i, r;
+
+	for (i = 0; i < GHYVI_SLICES; i++) {
+		const struct ghyvi_partition partition = { .first = i, .slices = 1 };
+
+		one = ghyvi_partition_mappable(&partition, resources);
+		if (!one.bytes)
+			return;
+		assert_false(one.start % TABLE_SPAN || one.bytes % TABLE_SPAN);
+		assert_true(!i || one.start == before.start + before.bytes);
+		assert_true(one.start + one.bytes <= resources->aperture_bytes);
+		for (r = 0; r < resources->nr_reserved; r++)
+			assert_false(overlap(&one, &resources->reserved[r]));
+		before = one;
+	}
+}
+
+static void the_aperture_is_divided_too(void **state)
+{
+	const struct ghyvi_partition quarter = { .first = 8, .slices = 8 };
+	struct ghyvi_pgpu_resources resources = resources_of_softgpu();
+	struct ghyvi_range range = ghyvi_partition_mappable(&quarter, &resources);
+
+	assert_true(range.start == 64 * MIB && range.bytes == 64 * MIB);
+	check_mappable(&resources);
+	/* A page at its begin costs 2 MiB of each slice, a reserved aperture all of it. */
+	reserve(&resources, 0, 4096);
+	range = ghyvi_partition_mappable(&quarter, &resources);
+	assert_true(range.start == 2 * MIB + 8 * 6 * MIB && range.bytes == 8 * 6 * MIB);
+	check_mappable(&resources);
+	resources.reserved[0].bytes = 256 * MIB;
+	assert_true(!ghyvi_partition_mappable(&quarter, &resources).bytes);
+}
+
 static void without_reserved_ranges_all_after_the_aperture_is_divided(void **state)
 {
 	struct ghyvi_pgpu_resources resources = resources_of_softgpu();
@@ -123,6 +161,7 @@ static void no_slice_is_reserved_whatever_the_ranges(void **state)
 			continue;
 		possible++;
 		check_slices(&resources);
+		check_mappable(&resources);
 	}
 	assert_true(possible > 10000);
 }
@@ -164,6 +203,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_reserved_ranges_all_after_the_aperture_is_divided),
+		cmocka_unit_test(the_aperture_is_divided_too),
 		cmocka_unit_test(a_range_at_the_end_is_not_divided),
 		cmocka_unit_test(the_larger_side_of_a_range_in_the_middle_is_divided),
 		cmocka_unit_test(a_range_in_the_aperture_costs_nothing),
