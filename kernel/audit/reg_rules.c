@@ -267,3 +267,4 @@ void ghyvi_register_slots(enum ghyvi_engine_id engine, u32 *offsets)
 	list_slots(offsets, engine, engine_rules, ARRAY_SIZE(engine_rules),
 		   ghyvi_engine_base(engine));
 }
+GHYVI_EXPORT(ghyvi_register_slots);

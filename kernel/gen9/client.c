@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Clients: the pages that they map for DMA, their part of the GGTT, and the invalidation of what
+ * engines have cached of their tables.
+ */
+#include <linux/dma-mapping.h>
+#include <linux/err.h>
+#include <linux/slab.h>
+#include "gen9.h"
+
+#define INVALIDATE_US 4000
+
+/* Entries hold 39 bits. Stale entries of a previous owner must not be reachable. */
+struct ghyvi_pgpu_client *gen9_client_create(struct ghyvi_pgpu_device *pgpu,
+					     const struct ghyvi_client_params *params)
+{
+	struct gen9 *gpu = gen9_of(pgpu);
+	struct gen9_client *client;
+	unsigned int i;
+
+	if (params->gen != 9) {
+		ghyvi_report(params->reporter, "this GPU runs vGPUs of generation 9 only");
+		return ERR_PTR(-EOPNOTSUPP);
+	}
+	client = kzalloc(sizeof(*client), GFP_KERNEL_ACCOUNT);
+	if (!client)
+		return ERR_PTR(-ENOMEM);
+	client->gpu = gpu;
+	client->base.params = *params;
+	for (i = 0; i < params->nr_ggtt; i++)
+		gen9_ggtt_set_scratch(gpu, params->ggtt[i].start >> GHYVI_PAGE_SHIFT,
+				      params->ggtt[i].bytes >> GHYVI_PAGE_SHIFT);
+	gen9_ggtt_flush(gpu);
+	return &client->base;
+}
+
+void gen9_client_destroy(struct ghyvi_pgpu_client *handle)
+{
+	struct gen9_client *client = gen9_client(handle);
+	const struct ghyvi_client_params *params = &handle->params;
+	unsigned int i;
+
+	for (i = 0; i < params->nr_ggtt; i++)
+		gen9_ggtt_set_scratch(client->gpu, params->ggtt[i].start >> GHYVI_PAGE_SHIFT,
+				      params->ggtt[i].bytes >> GHYVI_PAGE_SHIFT);
+	gen9_ggtt_flush(client->gpu);
+	kfree(client);
+}
+
+int gen9_map_page(struct ghyvi_pgpu_client *handle, u64 hpa, enum ghyvi_page_kind kind,
+		  dma_addr_t *dma)
+{
+	struct device *dev = &gen9_client(handle)->gpu->pdev->dev;
+
+	*dma = dma_map_page(dev, pfn_to_page(hpa >> GHYVI_PAGE_SHIFT), 0, GHYVI_PAGE_BYTES,
+			    DMA_BIDIRECTIONAL);
+	return dma_mapping_error(dev, *dma) ? -ERANGE : 0;
+}
+
+void gen9_unmap_page(struct ghyvi_pgpu_client *handle, dma_addr_t dma)
+{
+	dma_unmap_page(&gen9_client(handle)->gpu->pdev->dev, dma, GHYVI_PAGE_BYTES,
+		       DMA_BIDIRECTIONAL);
+}
+
+static bool owns(const struct ghyvi_client_params *params, u64 first, unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < params->nr_ggtt; i++)
+		if (ghyvi_range_contains_range(&params->ggtt[i], first << GHYVI_PAGE_SHIFT,
+					       (u64)count << GHYVI_PAGE_SHIFT))
+			return true;
+	return false;
+}
+
+void gen9_ggtt_write(struct ghyvi_pgpu_client *handle, u64 first, const u64 *entries,
+		     unsigned int count)
+{
+	struct gen9 *gpu = gen9_client(handle)->gpu;
+	unsigned int i;
+
+	if (WARN_ON_ONCE(!owns(&handle->params, first, count)))
+		return;
+	for (i = 0; i < count; i++) {
+		dma_addr_t dma = entries[i] & GHYVI_ENTRY_PRESENT ?
+					 entries[i] & GHYVI_SHADOW_ADDRESS_MASK :
+					 gpu->scratch[0].dma;
+
+		gen9_ggtt_set(gpu, first + i, gen9_ggtt_entry(dma));
+	}
+}
+
+u64 gen9_ggtt_read(struct ghyvi_pgpu_client *handle, u64 index)
+{
+	struct gen9 *gpu = gen9_client(handle)->gpu;
+
+	return index < gpu->ggtt_bytes >> GHYVI_PAGE_SHIFT ? READ_ONCE(gpu->ggtt[index]) : 0;
+}
+
+/* ---- invalidation ---- */
+
+static bool has_job_of(struct gen9_engine *engine, struct ghyvi_pgpu_client *const *clients,
+		       unsigned int count)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&engine->lock);
+	for (i = 0; engine->job && i < count; i++)
+		if (engine->job->client == clients[i])
+			return true;
+	return false;
+}
+
+/* Returns true if the engine had a job of the clients, which has left it now. */
+static bool pause_engine(struct gen9_engine *engine, struct ghyvi_pgpu_client *const *clients,
+			 unsigned int count)
+{
+	unsigned long flags;
+	bool pause;
+
+	spin_lock_irqsave(&engine->lock, flags);
+	pause = has_job_of(engine, clients, count);
+	if (pause) {
+		engine->paused++;
+		gen9_csb_process(engine);
+		gen9_engine_update(engine);
+	}
+	spin_unlock_irqrestore(&engine->lock, flags);
+	if (pause)
+		gen9_engine_wait_left(engine, GHYVI_JOB_ERROR);
+	return pause;
+}
+
+static void resume_engine(struct gen9_engine *engine)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&engine->lock, flags);
+	engine->paused--;
+	gen9_csb_process(engine);
+	gen9_engine_update(engine);
+	spin_unlock_irqrestore(&engine->lock, flags);
+}
+
+static void invalidate_tlb(struct gen9_engine *engine)
+{
+	static const u32 registers[GHYVI_ENGINES] = {
+		[GHYVI_RCS] = GEN8_RTCR,
+		[GHYVI_BCS] = GEN8_BTCR,
+		[GHYVI_VCS] = GEN8_M1TCR,
+		[GHYVI_VECS] = GEN8_VTCR,
+	};
+	u32 offset = registers[engine->id];
+
+	gen9_write(engine->gpu, offset, 1);
+	if (!gen9_wait(engine->gpu, offset, 1, 0, INVALIDATE_US))
+		return;
+	if (__ratelimit(&engine->gpu->unreliable))
+		dev_warn(&engine->gpu->pdev->dev, "%s: a TLB invalidation does not complete\n",
+			 ghyvi_engine_name(engine->id));
+	gen9_engine_reset(engine, GHYVI_JOB_ERROR);
+}
+
+/*
+ * A job that is on an engine leaves it: its context's save flushes what the engine has cached. Then
+ * the TLB of each engine that has executed a job of the clients since the last time is invalidated.
+ */
+void gen9_invalidate(struct ghyvi_pgpu_client *const *clients, unsigned int count)
+{
+	struct gen9 *gpu = gen9_client(clients[0])->gpu;
+	unsigned long used = 0, paused = 0;
+	unsigned int i;
+
+	mutex_lock(&gpu->control);
+	gen9_ggtt_flush(gpu);
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		if (pause_engine(&gpu->engines[i], clients, count))
+			paused |= BIT(i);
+	for (i = 0; i < count; i++)
+		used |= xchg(&gen9_client(clients[i])->engines, 0);
+	for_each_set_bit(i, &used, GHYVI_ENGINES)
+		if (!gpu->dead)
+			invalidate_tlb(&gpu->engines[i]);
+	for_each_set_bit(i, &paused, GHYVI_ENGINES)
+		resume_engine(&gpu->engines[i]);
+	mutex_unlock(&gpu->control);
+}

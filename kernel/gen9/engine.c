@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Bring-up of the GT and its engines: what i915 writes after a reset, in its order.
+ */
+#include <linux/iopoll.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+#include "gen9.h"
+
+/* Index 0 is write-back in the LLC; all entries that the backend writes have it. */
+#define PRIVATE_PAT_LO 0x00030907
+#define PRIVATE_PAT_HI 0x3b2b1b0b
+
+int gen9_wait(const struct gen9 *gpu, u32 offset, u32 mask, u32 value, unsigned int us)
+{
+	u32 read;
+
+	return readl_poll_timeout_atomic(gpu->regs + offset, read, (read & mask) == value, 2, us);
+}
+
+static void power_start(struct gen9 *gpu)
+{
+	/* Gen9 corrupts contexts if RC6 is on while one is loaded (CVE-2019-0154). */
+	gen9_write(gpu, GEN6_RC_CONTROL, 0);
+	gen9_write(gpu, GEN9_PG_ENABLE, 0);
+	gen9_write(gpu, GEN6_RP_CONTROL, 0);
+}
+
+void gen9_gt_start(struct gen9 *gpu)
+{
+	power_start(gpu);
+	gen9_gt_workarounds(gpu);
+	gen9_write(gpu, GEN8_PRIVATE_PAT_LO, PRIVATE_PAT_LO);
+	gen9_write(gpu, GEN8_PRIVATE_PAT_HI, PRIVATE_PAT_HI);
+	gen9_write(gpu, HSW_GTT_CACHE_EN, GTT_CACHE_EN_ALL);
+	gen9_write(gpu, GEN8_GAMW_ECO_DEV_RW_IA,
+		   gen9_read(gpu, GEN8_GAMW_ECO_DEV_RW_IA) | GAMW_ECO_ENABLE_64K_IPS_FIELD);
+}
+
+static void errors_start(struct gen9_engine *engine)
+{
+	gen9_engine_write(engine, RING_EMR, ~0u);
+	gen9_engine_write(engine, RING_EIR, ~0u);
+	if (gen9_engine_read(engine, RING_ESR))
+		dev_warn(&engine->gpu->pdev->dev, "%s: still in error after the reset: 0x%08x\n",
+			 ghyvi_engine_name(engine->id), gen9_engine_read(engine, RING_ESR));
+	/* Other errors than that of an instruction do not stop the engine. */
+	gen9_engine_write(engine, RING_EMR, ~(u32)RING_ERROR_INSTRUCTION);
+}
+
+void gen9_engine_start(struct gen9_engine *engine)
+{
+	gen9_mocs_init(engine);
+	gen9_engine_workarounds(engine);
+	gen9_engine_write(engine, RING_HWSTAM, ~0u);
+	gen9_engine_write(engine, RING_MODE, MASKED_BIT_ENABLE(RING_MODE_RUN_LIST_ENABLE));
+	gen9_engine_write(engine, RING_MI_MODE, MASKED_BIT_DISABLE(MI_MODE_STOP));
+	gen9_engine_write(engine, RING_HWS_PGA, engine->status->ggtt);
+	gen9_engine_read(engine, RING_HWS_PGA);
+	gen9_csb_reset(engine);
+	errors_start(engine);
+	gen9_engine_write(engine, RING_IMR,
+			  ~(u32)(GT_RENDER_USER_INTERRUPT | GT_CS_MASTER_ERROR_INTERRUPT |
+				 GT_RENDER_PIPECTL_NOTIFY_INTERRUPT | GT_CONTEXT_SWITCH_INTERRUPT));
+}
+
+static int engine_init(struct gen9 *gpu, enum ghyvi_engine_id id)
+{
+	struct gen9_engine *engine = &gpu->engines[id];
+
+	engine->gpu = gpu;
+	engine->id = id;
+	engine->base = ghyvi_engine_base(id);
+	engine->image_pages = id == GHYVI_RCS ? GEN9_LR_CONTEXT_RENDER_PAGES :
+						GEN8_LR_CONTEXT_OTHER_PAGES;
+	engine->blocked = true;
+	spin_lock_init(&engine->lock);
+	init_waitqueue_head(&engine->left);
+	INIT_WORK(&engine->done_work, gen9_done_work);
+	INIT_WORK(&engine->error_work, gen9_error_work);
+	INIT_DELAYED_WORK(&engine->watchdog, gen9_watchdog);
+	engine->status = gen9_window_get(gpu, 1);
+	if (!engine->status)
+		return -ENOMEM;
+	engine->kernel_context = gen9_context_alloc(engine);
+	if (!engine->kernel_context)
+		return -ENOMEM;
+	engine->kernel_context->ring = gen9_window_get(gpu, 1);
+	if (!engine->kernel_context->ring)
+		return -ENOMEM;
+	gen9_context_init_kernel(engine);
+	return 0;
+}
+
+int gen9_engines_init(struct gen9 *gpu)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < GHYVI_ENGINES && !err; i++)
+		err = engine_init(gpu, i);
+	if (err)
+		gen9_engines_fini(gpu);
+	return err;
+}
+
+void gen9_engines_fini(struct gen9 *gpu)
+{
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		struct gen9_engine *engine = &gpu->engines[i];
+
+		if (!engine->gpu)
+			continue;
+		cancel_delayed_work_sync(&engine->watchdog);
+		cancel_work_sync(&engine->error_work);
+		if (engine->kernel_context)
+			gen9_context_free(engine->kernel_context, gpu);
+		gen9_window_put(gpu, engine->status);
+		vfree(engine->default_state);
+		kvfree(engine->saved);
+	}
+}

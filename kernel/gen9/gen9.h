@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Private types and functions of the backend for Gen9 hardware, for the files of this folder only.
+ *
+ * DOC: model
+ *
+ * The module owns the PCI function of the GPU. Whatever an engine executes or loads with privilege
+ * is in *windows*: host pages at host-owned addresses of the GGTT. They are the context images, the
+ * rings, the status pages, and the copies of audited batches. A guest's pages are reachable only
+ * as data: through the shadow PPGTT, and through the guest's own part of the GGTT.
+ *
+ * An engine executes one job at a time, in port 0. To take it off, the engine is given the host's
+ * own context (@kernel_context), which has nothing to do.
+ *
+ * Locks, outermost first:
+ *   gen9.control       serialises what waits for engines: invalidation, cancellation, resets
+ *   gen9.window_lock   protects the allocation of windows
+ *   gen9_engine.lock   protects the ports and the job. Taken in the interrupt handler.
+ *   gen9.ggtt_lock     protects the GGTT and its shadow. A leaf, irq-safe.
+ */
+#ifndef GHYVI_GEN9_H
+#define GHYVI_GEN9_H
+
+#include <linux/bitmap.h>
+#include <linux/io.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/pci.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <ghyvi/backend.h>
+#include <ghyvi/engines.h>
+#include <ghyvi/pgpu.h>
+#include "regs.h"
+
+struct gen9;
+struct gen9_engine;
+
+enum gen9_platform {
+	GEN9_SKYLAKE,
+	GEN9_KABYLAKE,
+	GEN9_COFFEELAKE,
+	GEN9_COMETLAKE,
+};
+
+/* The host's part of the GGTT: its last 128 MiB. Its last page is never mapped to anything. */
+#define GEN9_HOST_GGTT_BYTES (128u << 20)
+#define GEN9_HOST_GGTT_PAGES (GEN9_HOST_GGTT_BYTES >> GHYVI_PAGE_SHIFT)
+
+/* Time limits. Hardware needs a small part of each. */
+#define GEN9_STOP_US 1000
+#define GEN9_RESET_READY_US 700
+#define GEN9_RESET_US 2000
+#define GEN9_RESET_TRIES 3
+#define GEN9_PREEMPT_MS 50
+#define GEN9_SELFTEST_MS 1000
+
+/**
+ * struct gen9_backing - a host page that the GPU accesses
+ */
+struct gen9_backing {
+	/** @page: the page */
+	struct page *page;
+	/** @dma: its address for the GPU */
+	dma_addr_t dma;
+};
+
+/**
+ * struct gen9_window - host pages at consecutive addresses of the host's part of the GGTT
+ */
+struct gen9_window {
+	/** @node: in a list of its user, or in gen9.spare_windows */
+	struct list_head node;
+	/** @ggtt: GGTT address of the first page */
+	u32 ggtt;
+	/** @pages: number of pages */
+	unsigned int pages;
+	/** @cpu: the pages, mapped contiguously */
+	u32 *cpu;
+	/** @backing: the pages */
+	struct gen9_backing backing[];
+};
+
+/**
+ * struct gen9_context - a context of the hardware, with its image in host memory
+ */
+struct gen9_context {
+	/** @base: as the core sees it; @base.client is NULL if the context is the host's own */
+	struct ghyvi_pgpu_context base;
+	/** @image: page 0 is the PPHWSP, page 1 the register state, then what hardware needs */
+	struct gen9_window *image;
+	/** @ring: the ring, of which the job's commands are copies */
+	struct gen9_window *ring;
+	/** @batches: windows with the copies of batches that the job's ring starts */
+	struct list_head batches;
+	/** @pml4: the host's PML4 page for a context with three levels; NULL: none yet */
+	struct gen9_window *pml4;
+	/** @descriptor: what is written to the submit port */
+	u64 descriptor;
+	/** @valid: the image contains the state that earlier jobs have left */
+	bool valid;
+};
+
+/**
+ * struct gen9_saved_register - a register that images save
+ */
+struct gen9_saved_register {
+	/** @offset: of the register */
+	u32 offset;
+	/** @dword: index of its value from the register state page on */
+	u32 dword;
+};
+
+/**
+ * struct gen9_job - the backend's part of a job; protected by gen9_engine.lock while the engine has
+ *	the job
+ */
+struct gen9_job {
+	/** @iter: position in the audited commands */
+	struct ghyvi_commands_iter iter;
+	/** @prepared: the image, the ring and the batches are complete */
+	bool prepared;
+	/** @ring_bytes: size of the ring */
+	u32 ring_bytes;
+	/** @tail: last tail that the core gave; before a refused command */
+	u32 tail;
+	/** @hw_tail: last tail that hardware was given; a multiple of 8 */
+	u32 hw_tail;
+	/** @refused: the job ends with an error when it reaches @tail */
+	bool refused;
+	/** @stop: why the job must leave the engine: a status, or -1 */
+	int stop;
+	/** @ended: the job has left the engine with @status, and will be given back */
+	bool ended;
+	/** @status: enum ghyvi_job_status */
+	int status;
+	/** @since_ns: time at which the engine began to execute it; 0: it does not */
+	u64 since_ns;
+	/** @spent_ns: time on the engine in this run, up to @since_ns */
+	u64 spent_ns;
+	/** @deadline_ns: when the job's budget is used up; 0: no limit */
+	u64 deadline_ns;
+};
+
+/**
+ * struct gen9_engine - a command streamer
+ */
+struct gen9_engine {
+	/** @gpu: the GPU */
+	struct gen9 *gpu;
+	/** @id: which engine */
+	enum ghyvi_engine_id id;
+	/** @base: offset of its registers */
+	u32 base;
+	/** @image_pages: size of its context images */
+	unsigned int image_pages;
+	/** @status: its hardware status page */
+	struct gen9_window *status;
+	/** @kernel_context: the host's own context */
+	struct gen9_context *kernel_context;
+	/** @kernel_tail: tail of its ring */
+	u32 kernel_tail;
+	/** @default_state: the image without PPHWSP of a context that has done nothing */
+	u32 *default_state;
+	/** @saved: the registers that images save, by offset */
+	struct gen9_saved_register *saved;
+	/** @nr_saved: number of elements of @saved */
+	unsigned int nr_saved;
+
+	/** @lock: protects the members below */
+	spinlock_t lock;
+	/** @pending: the context that was submitted and is not promoted yet */
+	struct gen9_context *pending;
+	/** @active: the context that the engine executes */
+	struct gen9_context *active;
+	/** @csb_head: index of the last status entry that was processed */
+	unsigned int csb_head;
+	/** @job: the job; NULL: none */
+	struct ghyvi_job *job;
+	/** @paused: the job must stay away from the engine, and continues later */
+	unsigned int paused;
+	/** @blocked: nothing may be submitted, because of a reset or because the GPU is dead */
+	bool blocked;
+	/** @left: the ports have changed */
+	wait_queue_head_t left;
+
+	/** @done_work: gives back @job */
+	struct work_struct done_work;
+	/** @watchdog: runs when the job's budget is used up */
+	struct delayed_work watchdog;
+	/** @error_work: resets an engine that has reported an error */
+	struct work_struct error_work;
+};
+
+/**
+ * struct gen9 - a GPU
+ */
+struct gen9 {
+	/** @base: as the core sees it */
+	struct ghyvi_pgpu_device base;
+	/** @pdev: its PCI function */
+	struct pci_dev *pdev;
+	/** @platform: which one */
+	enum gen9_platform platform;
+	/** @pgpu: handle of the core */
+	struct ghyvi_pgpu *pgpu;
+	/** @regs: the registers */
+	void __iomem *regs;
+	/** @dead: a full reset has failed; nothing runs any more */
+	bool dead;
+	/** @unreliable: the hardware has answered nonsense, which was reported */
+	struct ratelimit_state unreliable;
+	/** @control: see above */
+	struct mutex control;
+	/** @wq: for the works of the engines */
+	struct workqueue_struct *wq;
+	/** @engines: by id */
+	struct gen9_engine engines[GHYVI_ENGINES];
+
+	/** @gtt: the GGTT's entries */
+	u64 __iomem *gtt;
+	/** @ggtt_bytes: size of the address space */
+	u64 ggtt_bytes;
+	/** @ggtt_lock: protects @ggtt and @gtt */
+	spinlock_t ggtt_lock;
+	/** @ggtt: what was written to @gtt; 0: nothing yet */
+	u64 *ggtt;
+	/** @ggtt_dirty: an entry has changed since the last flush */
+	bool ggtt_dirty;
+	/** @scratch: scratch page, then the page table, directory, PDP and PML4 that map it */
+	struct gen9_backing scratch[5];
+	/** @window_lock: protects the members below */
+	struct mutex window_lock;
+	/** @host_used: pages of the host's part of the GGTT in use */
+	DECLARE_BITMAP(host_used, GEN9_HOST_GGTT_PAGES);
+	/** @spare_windows: windows without a user */
+	struct list_head spare_windows;
+	/** @spare_pages: number of pages of @spare_windows */
+	unsigned int spare_pages;
+	/** @next_tag: of the next context's descriptor */
+	u32 next_tag;
+};
+
+/**
+ * struct gen9_client - a vGPU
+ */
+struct gen9_client {
+	/** @base: as the core sees it */
+	struct ghyvi_pgpu_client base;
+	/** @gpu: the GPU */
+	struct gen9 *gpu;
+	/** @engines: engines that may have translations of the client in their TLBs */
+	unsigned long engines;
+};
+
+static inline struct gen9 *gen9_of(struct ghyvi_pgpu_device *pgpu)
+{
+	return container_of(pgpu, struct gen9, base);
+}
+
+static inline struct gen9_client *gen9_client(struct ghyvi_pgpu_client *client)
+{
+	return container_of(client, struct gen9_client, base);
+}
+
+static inline struct gen9_context *gen9_context(struct ghyvi_pgpu_context *context)
+{
+	return container_of(context, struct gen9_context, base);
+}
+
+static inline struct gen9_job *gen9_job(const struct ghyvi_job *job)
+{
+	return job->backend;
+}
+
+static inline u32 gen9_read(const struct gen9 *gpu, u32 offset)
+{
+	return readl(gpu->regs + offset);
+}
+
+static inline void gen9_write(struct gen9 *gpu, u32 offset, u32 value)
+{
+	writel(value, gpu->regs + offset);
+}
+
+static inline u32 gen9_engine_read(const struct gen9_engine *engine, u32 offset)
+{
+	return gen9_read(engine->gpu, engine->base + offset);
+}
+
+static inline void gen9_engine_write(struct gen9_engine *engine, u32 offset, u32 value)
+{
+	gen9_write(engine->gpu, engine->base + offset, value);
+}
+
+/* The register state of a context image. */
+static inline u32 *gen9_state(const struct gen9_context *context)
+{
+	return context->image->cpu + GHYVI_PAGE_BYTES / sizeof(u32);
+}
+
+/* Poll a register until @mask of it is @value. Returns 0 or -ETIMEDOUT. */
+int gen9_wait(const struct gen9 *gpu, u32 offset, u32 mask, u32 value, unsigned int us);
+
+/* forcewake.c: all registers are accessible between the two. Returns 0 or -ETIMEDOUT. */
+int gen9_forcewake_get(struct gen9 *gpu);
+void gen9_forcewake_put(struct gen9 *gpu);
+
+/* display.c: stop all scan-out. Returns 0 or -ETIMEDOUT. */
+int gen9_display_off(struct gen9 *gpu);
+
+/* ggtt.c */
+int gen9_ggtt_init(struct gen9 *gpu);
+void gen9_ggtt_fini(struct gen9 *gpu);
+void gen9_ggtt_set(struct gen9 *gpu, u64 index, u64 entry);
+void gen9_ggtt_set_scratch(struct gen9 *gpu, u64 index, u64 count);
+/* Write all entries again that were ever written: after a suspend. */
+void gen9_ggtt_restore(struct gen9 *gpu);
+/* Make changed entries visible to engines. Any context. */
+void gen9_ggtt_flush(struct gen9 *gpu);
+u64 gen9_ggtt_entry(dma_addr_t dma);
+int gen9_backing_alloc(struct gen9 *gpu, struct gen9_backing *backing);
+void gen9_backing_free(struct gen9 *gpu, struct gen9_backing *backing);
+
+/* window.c. Windows contain zeros at first, and anything if they were in use before. */
+struct gen9_window *gen9_window_get(struct gen9 *gpu, unsigned int pages);
+void gen9_window_put(struct gen9 *gpu, struct gen9_window *window);
+void gen9_windows_free(struct gen9 *gpu);
+
+/* workarounds.c, mocs.c */
+void gen9_gt_workarounds(struct gen9 *gpu);
+void gen9_engine_workarounds(struct gen9_engine *engine);
+/* Emit an MI_LOAD_REGISTER_IMM with the workarounds that contexts save. Returns the dwords. */
+unsigned int gen9_context_workarounds(const struct gen9 *gpu, u32 *commands);
+/* Test whether user batches of the render engine may write the register at @offset. */
+bool gen9_is_whitelisted(const struct gen9 *gpu, u32 offset);
+void gen9_mocs_init(struct gen9_engine *engine);
+
+/* engine.c */
+int gen9_engines_init(struct gen9 *gpu);
+void gen9_engines_fini(struct gen9 *gpu);
+/* Registers of the GT that all engines need; after a full reset. */
+void gen9_gt_start(struct gen9 *gpu);
+/* Registers of an engine; after a reset of it. */
+void gen9_engine_start(struct gen9_engine *engine);
+
+/* reset.c */
+int gen9_reset_all(struct gen9 *gpu);
+/*
+ * Reset an engine, or all of them if that fails. The job on the engine ends with @status. Caller
+ * holds gen9.control.
+ */
+void gen9_engine_reset(struct gen9_engine *engine, enum ghyvi_job_status status);
+void gen9_error_work(struct work_struct *work);
+
+/* irq.c */
+int gen9_irq_init(struct gen9 *gpu);
+void gen9_irq_fini(struct gen9 *gpu);
+void gen9_irq_start(struct gen9 *gpu);
+void gen9_irq_stop(struct gen9 *gpu);
+/* Deliver the events that the engine has raised. Caller holds the engine's lock. */
+void gen9_irq_poll(struct gen9_engine *engine);
+
+/* context.c */
+struct gen9_context *gen9_context_alloc(struct gen9_engine *engine);
+void gen9_context_free(struct gen9_context *context, struct gen9 *gpu);
+struct ghyvi_pgpu_context *gen9_context_create(struct ghyvi_pgpu_client *client,
+					       enum ghyvi_engine_id engine, u32 lrca);
+void gen9_context_destroy(struct ghyvi_pgpu_context *context);
+/* Fill the image of the host's own context, which has no state yet. */
+void gen9_context_init_kernel(struct gen9_engine *engine);
+/* Keep the image of @context as the default state. Returns 0 or -ENOMEM, -EIO. */
+int gen9_context_record_default(struct gen9_engine *engine, struct gen9_context *context);
+/* Find a register that images save. NULL: they do not. */
+const struct gen9_saved_register *gen9_saved_find(const struct gen9_engine *engine, u32 offset);
+/* Fill the image before the first run of a job. Returns 0 or -ENOMEM. */
+int gen9_context_load(struct gen9_engine *engine, struct ghyvi_job *job);
+/* Copy what the job has left to the core's copy of the register state. */
+void gen9_context_store(struct gen9_engine *engine, struct ghyvi_job *job);
+/* Test whether the context has executed everything up to @tail. */
+bool gen9_context_reached(const struct gen9_context *context, u32 tail);
+
+/* execlist.c; callers hold the engine's lock */
+void gen9_csb_reset(struct gen9_engine *engine);
+void gen9_csb_process(struct gen9_engine *engine);
+/* Submit the host's own context with commands up to @tail of its ring. */
+void gen9_submit_kernel(struct gen9_engine *engine, u32 tail);
+/* Submit what the engine should execute, if it can take a submission. */
+void gen9_engine_update(struct gen9_engine *engine);
+void gen9_job_end(struct gen9_engine *engine, enum ghyvi_job_status status);
+/* Record where the engine is, in its job, from its registers. */
+void gen9_job_record_fault(struct gen9_engine *engine);
+
+/* job.c: operations, and works */
+int gen9_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
+int gen9_update_tail(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job, u32 tail);
+void gen9_preempt(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
+void gen9_cancel(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
+void gen9_done_work(struct work_struct *work);
+void gen9_watchdog(struct work_struct *work);
+/*
+ * Wait until the job has left the engine, for which it was paused or stopped; reset the engine if
+ * it does not in time. Caller holds gen9.control.
+ */
+void gen9_engine_wait_left(struct gen9_engine *engine, enum ghyvi_job_status status);
+
+/* install.c */
+int gen9_install_commands(struct gen9_engine *engine, struct ghyvi_job *job);
+
+/* client.c: operations */
+struct ghyvi_pgpu_client *gen9_client_create(struct ghyvi_pgpu_device *pgpu,
+					     const struct ghyvi_client_params *params);
+void gen9_client_destroy(struct ghyvi_pgpu_client *client);
+int gen9_map_page(struct ghyvi_pgpu_client *client, u64 hpa, enum ghyvi_page_kind kind,
+		  dma_addr_t *dma);
+void gen9_unmap_page(struct ghyvi_pgpu_client *client, dma_addr_t dma);
+void gen9_ggtt_write(struct ghyvi_pgpu_client *client, u64 first, const u64 *entries,
+		     unsigned int count);
+u64 gen9_ggtt_read(struct ghyvi_pgpu_client *client, u64 index);
+void gen9_invalidate(struct ghyvi_pgpu_client *const *clients, unsigned int count);
+
+/* selftest.c: let each engine execute a store, and record its default state. Returns 0 or -EIO. */
+int gen9_selftest(struct gen9 *gpu);
+
+#endif

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Interrupts: one message for all engines. Only the banks of the GT are enabled.
+ */
+#include <linux/interrupt.h>
+#include "gen9.h"
+
+#define ENGINE_SOURCES 0xffffu
+#define IRQ_CLEAR_TRIES 4
+
+static const struct {
+	u8 bank, shift;
+	u32 summary;
+} wiring[GHYVI_ENGINES] = {
+	[GHYVI_RCS] = { 0, 0, GEN8_GT_RCS_IRQ },
+	[GHYVI_BCS] = { 0, 16, GEN8_GT_BCS_IRQ },
+	[GHYVI_VCS] = { 1, 0, GEN8_GT_VCS0_IRQ },
+	[GHYVI_VECS] = { 3, 0, GEN8_GT_VECS_IRQ },
+};
+
+/* What is enabled in the banks, per engine. */
+#define SOURCES_USED                                                                             \
+	(GT_RENDER_USER_INTERRUPT | GT_CS_MASTER_ERROR_INTERRUPT | GT_CONTEXT_SWITCH_INTERRUPT | \
+	 GT_RENDER_PIPECTL_NOTIFY_INTERRUPT)
+
+static u32 bank(unsigned int number, u32 which)
+{
+	return GEN8_GT_ISR0 + number * GEN8_IRQ_BANK_SIZE + which;
+}
+
+static void deliver_events(struct gen9_engine *engine, u32 sources)
+{
+	u32 events = 0;
+
+	lockdep_assert_held(&engine->lock);
+	if (sources & GT_RENDER_USER_INTERRUPT)
+		events |= GHYVI_EVENT_USER_INTERRUPT;
+	if (sources & GT_RENDER_PIPECTL_NOTIFY_INTERRUPT)
+		events |= GHYVI_EVENT_FLUSH_NOTIFY;
+	if (events && engine->job)
+		engine->job->event(engine->job, events);
+}
+
+void gen9_irq_poll(struct gen9_engine *engine)
+{
+	u32 at = bank(wiring[engine->id].bank, IRQ_IIR);
+	u32 mask = (u32)(GT_RENDER_USER_INTERRUPT | GT_RENDER_PIPECTL_NOTIFY_INTERRUPT)
+		   << wiring[engine->id].shift;
+	u32 identity = gen9_read(engine->gpu, at) & mask;
+
+	if (!identity || identity == mask << 16)
+		return;
+	gen9_write(engine->gpu, at, identity);
+	deliver_events(engine, identity >> wiring[engine->id].shift);
+}
+
+static void engine_irq(struct gen9_engine *engine, u32 sources)
+{
+	spin_lock(&engine->lock);
+	deliver_events(engine, sources);
+	if (sources & GT_CONTEXT_SWITCH_INTERRUPT) {
+		gen9_csb_process(engine);
+		gen9_engine_update(engine);
+	}
+	spin_unlock(&engine->lock);
+	if (sources & GT_CS_MASTER_ERROR_INTERRUPT)
+		queue_work(engine->gpu->wq, &engine->error_work);
+}
+
+static u32 take_identity(struct gen9 *gpu, unsigned int number)
+{
+	u32 identity = gen9_read(gpu, bank(number, IRQ_IIR));
+
+	if (identity)
+		gen9_write(gpu, bank(number, IRQ_IIR), identity);
+	return identity;
+}
+
+static irqreturn_t gen9_irq(int irq, void *data)
+{
+	u32 master, identity[GEN8_GT_IRQ_BANKS] = {};
+	struct gen9 *gpu = data;
+	unsigned int i;
+
+	gen9_write(gpu, GEN8_MASTER_IRQ, 0);
+	master = gen9_read(gpu, GEN8_MASTER_IRQ) & ~(u32)GEN8_MASTER_IRQ_CONTROL;
+	if (master & (GEN8_GT_RCS_IRQ | GEN8_GT_BCS_IRQ))
+		identity[0] = take_identity(gpu, 0);
+	if (master & GEN8_GT_VCS0_IRQ)
+		identity[1] = take_identity(gpu, 1);
+	if (master & GEN8_GT_VECS_IRQ)
+		identity[3] = take_identity(gpu, 3);
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		u32 sources = identity[wiring[i].bank] >> wiring[i].shift & ENGINE_SOURCES;
+
+		if (sources)
+			engine_irq(&gpu->engines[i], sources);
+	}
+	/* The write makes an edge if something is pending again. */
+	gen9_write(gpu, GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL);
+	return master ? IRQ_HANDLED : IRQ_NONE;
+}
+
+/* An identity register holds a second event behind the first. */
+static void bank_clear(struct gen9 *gpu, unsigned int number)
+{
+	unsigned int try;
+
+	gen9_write(gpu, bank(number, IRQ_IMR), ~0u);
+	gen9_write(gpu, bank(number, IRQ_IER), 0);
+	for (try = 0; try < IRQ_CLEAR_TRIES && gen9_read(gpu, bank(number, IRQ_IIR)); try++)
+		gen9_write(gpu, bank(number, IRQ_IIR), ~0u);
+}
+
+void gen9_irq_stop(struct gen9 *gpu)
+{
+	unsigned int i;
+
+	gen9_write(gpu, GEN8_MASTER_IRQ, 0);
+	gen9_read(gpu, GEN8_MASTER_IRQ);
+	for (i = 0; i < GEN8_GT_IRQ_BANKS; i++)
+		bank_clear(gpu, i);
+}
+
+void gen9_irq_start(struct gen9 *gpu)
+{
+	u32 used[GEN8_GT_IRQ_BANKS] = {};
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		used[wiring[i].bank] |= (u32)SOURCES_USED << wiring[i].shift;
+	for (i = 0; i < GEN8_GT_IRQ_BANKS; i++) {
+		gen9_write(gpu, bank(i, IRQ_IER), used[i]);
+		gen9_write(gpu, bank(i, IRQ_IMR), ~used[i]);
+	}
+	gen9_write(gpu, GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL);
+}
+
+int gen9_irq_init(struct gen9 *gpu)
+{
+	int err = pci_alloc_irq_vectors(gpu->pdev, 1, 1, PCI_IRQ_ALL_TYPES);
+
+	if (err < 0)
+		return err;
+	err = request_irq(pci_irq_vector(gpu->pdev, 0), gen9_irq,
+			  gpu->pdev->msi_enabled ? 0 : IRQF_SHARED, "ghyvi-gen9", gpu);
+	if (err)
+		pci_free_irq_vectors(gpu->pdev);
+	return err;
+}
+
+void gen9_irq_fini(struct gen9 *gpu)
+{
+	free_irq(pci_irq_vector(gpu->pdev, 0), gpu);
+	pci_free_irq_vectors(gpu->pdev);
+}

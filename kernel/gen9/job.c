@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Jobs: the operations of the core, and what stops a job that does not stop by itself. A job is
+ * taken off its engine by a preemption; if that takes too long the engine is reset.
+ */
+#include <linux/ktime.h>
+#include "gen9.h"
+
+#define POLL_JIFFIES 1
+
+static struct gen9_engine *engine_of(struct ghyvi_pgpu_device *pgpu, const struct ghyvi_job *job)
+{
+	return &gen9_of(pgpu)->engines[job->engine];
+}
+
+/* ---- time limits ---- */
+
+static void watchdog_start(struct gen9_engine *engine)
+{
+	struct gen9_job *job = gen9_job(engine->job);
+
+	lockdep_assert_held(&engine->lock);
+	job->deadline_ns = 0;
+	if (!engine->job->budget_ns)
+		return;
+	job->deadline_ns = ktime_get_ns() + engine->job->budget_ns;
+	mod_delayed_work(engine->gpu->wq, &engine->watchdog,
+			 nsecs_to_jiffies(engine->job->budget_ns) + 1);
+}
+
+static bool job_is_away(struct gen9_engine *engine)
+{
+	const struct gen9_context *context;
+	unsigned long flags;
+	bool away;
+
+	spin_lock_irqsave(&engine->lock, flags);
+	gen9_csb_process(engine);
+	gen9_engine_update(engine);
+	context = engine->job ? gen9_context(engine->job->pgpu_context) : NULL;
+	away = !engine->job || gen9_job(engine->job)->ended || engine->blocked ||
+	       (engine->active != context && engine->pending != context);
+	spin_unlock_irqrestore(&engine->lock, flags);
+	return away;
+}
+
+void gen9_engine_wait_left(struct gen9_engine *engine, enum ghyvi_job_status status)
+{
+	unsigned long deadline = jiffies + msecs_to_jiffies(GEN9_PREEMPT_MS);
+
+	lockdep_assert_held(&engine->gpu->control);
+	/* Events may come without an interrupt, so the status buffer is polled as well. */
+	while (time_before(jiffies, deadline))
+		if (wait_event_timeout(engine->left, job_is_away(engine), POLL_JIFFIES))
+			return;
+	if (!job_is_away(engine))
+		gen9_engine_reset(engine, status);
+}
+
+/* Take @job off the engine for good. It ends with @status unless it ended before. */
+static void stop_job(struct gen9_engine *engine, struct ghyvi_job *job,
+		     enum ghyvi_job_status status)
+{
+	unsigned long flags;
+	bool has_it;
+
+	lockdep_assert_held(&engine->gpu->control);
+	spin_lock_irqsave(&engine->lock, flags);
+	gen9_csb_process(engine);
+	has_it = engine->job && (!job || engine->job == job) && !gen9_job(engine->job)->ended;
+	if (has_it)
+		gen9_job(engine->job)->stop = status;
+	gen9_engine_update(engine);
+	spin_unlock_irqrestore(&engine->lock, flags);
+	if (has_it)
+		gen9_engine_wait_left(engine, status);
+}
+
+/* The deadline moves when the job gets a new tail, and belongs to whichever job is there now. */
+void gen9_watchdog(struct work_struct *work)
+{
+	struct gen9_engine *engine =
+		container_of(to_delayed_work(work), struct gen9_engine, watchdog);
+	struct gen9 *gpu = engine->gpu;
+	u64 deadline = 0;
+
+	mutex_lock(&gpu->control);
+	spin_lock_irq(&engine->lock);
+	if (engine->job && !gen9_job(engine->job)->ended)
+		deadline = gen9_job(engine->job)->deadline_ns;
+	spin_unlock_irq(&engine->lock);
+	if (deadline && ktime_get_ns() >= deadline)
+		stop_job(engine, NULL, GHYVI_JOB_ERROR);
+	else if (deadline)
+		mod_delayed_work(gpu->wq, &engine->watchdog,
+				 nsecs_to_jiffies(deadline - ktime_get_ns()) + 1);
+	mutex_unlock(&gpu->control);
+}
+
+/* ---- run ---- */
+
+static int prepare(struct gen9_engine *engine, struct ghyvi_job *base)
+{
+	struct gen9_job *job = gen9_job(base);
+	u32 pages = base->context[GHYVI_CTX_RING_CTL] & (u32)RING_CTL_PAGES;
+	int err;
+
+	if (!base->commands || !base->pgpu_context)
+		return -EINVAL;
+	job->iter.commands = base->commands;
+	job->ring_bytes = pages + GHYVI_PAGE_BYTES;
+	job->tail = base->context[GHYVI_CTX_RING_TAIL];
+	err = gen9_install_commands(engine, base);
+	if (!err)
+		job->prepared = true;
+	return err;
+}
+
+int gen9_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *base)
+{
+	struct gen9_engine *engine = engine_of(pgpu, base);
+	struct gen9_job *job = gen9_job(base);
+	unsigned long flags;
+	int err;
+
+	if (READ_ONCE(gen9_of(pgpu)->dead))
+		return -EIO;
+	err = job->prepared ? 0 : prepare(engine, base);
+	spin_lock_irqsave(&engine->lock, flags);
+	if (engine->job) {
+		spin_unlock_irqrestore(&engine->lock, flags);
+		return -EBUSY;
+	}
+	job->stop = -1;
+	job->ended = false;
+	job->since_ns = 0;
+	job->spent_ns = 0;
+	base->begun_ns = 0;
+	base->busy_ns = 0;
+	engine->job = base;
+	if (err) {
+		gen9_job_end(engine, GHYVI_JOB_ERROR);
+	} else {
+		watchdog_start(engine);
+		gen9_engine_update(engine);
+	}
+	spin_unlock_irqrestore(&engine->lock, flags);
+	return 0;
+}
+
+int gen9_update_tail(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *base, u32 tail)
+{
+	struct gen9_engine *engine = engine_of(pgpu, base);
+	struct gen9_job *job = gen9_job(base);
+	unsigned long flags;
+	u32 previous;
+	int err;
+
+	spin_lock_irqsave(&engine->lock, flags);
+	err = engine->job == base && !job->ended && !job->refused ? 0 : -ESTALE;
+	previous = job->tail;
+	spin_unlock_irqrestore(&engine->lock, flags);
+	if (err || previous & 7)
+		return -ESTALE;
+	err = gen9_install_commands(engine, base);
+	spin_lock_irqsave(&engine->lock, flags);
+	if (err || engine->job != base || job->ended) {
+		err = -ESTALE;
+	} else {
+		job->tail = job->refused ? job->tail : tail;
+		watchdog_start(engine);
+		gen9_csb_process(engine);
+		gen9_engine_update(engine);
+	}
+	spin_unlock_irqrestore(&engine->lock, flags);
+	return err;
+}
+
+void gen9_preempt(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *base)
+{
+	struct gen9_engine *engine = engine_of(pgpu, base);
+	unsigned long flags;
+
+	spin_lock_irqsave(&engine->lock, flags);
+	if (engine->job == base && !gen9_job(base)->ended && gen9_job(base)->stop < 0) {
+		gen9_job(base)->stop = GHYVI_JOB_PREEMPTED;
+		gen9_csb_process(engine);
+		gen9_engine_update(engine);
+	}
+	spin_unlock_irqrestore(&engine->lock, flags);
+}
+
+void gen9_cancel(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *base)
+{
+	struct gen9_engine *engine = engine_of(pgpu, base);
+
+	mutex_lock(&engine->gpu->control);
+	stop_job(engine, base, GHYVI_JOB_CANCELLED);
+	mutex_unlock(&engine->gpu->control);
+}
+
+/* ---- done ---- */
+
+/* Without a reset, the image has the position at which the job was taken off. */
+static void record_position(struct gen9_engine *engine, struct ghyvi_job *base)
+{
+	const struct gen9_context *context = gen9_context(base->pgpu_context);
+	const u32 *state = gen9_state(context);
+	u32 head = state[GHYVI_CTX_RING_HEAD] & (u32)RING_HEAD_MASK;
+
+	if (base->fault.valid || !base->begun_ns)
+		return;
+	base->fault = (struct ghyvi_job_fault){
+		.valid = true,
+		.acthd = base->context[GHYVI_CTX_RING_START] + head,
+		.ring_head = gen9_job(base)->refused ? gen9_job(base)->tail : head,
+	};
+}
+
+static void give_back(struct gen9_engine *engine, struct ghyvi_job *base)
+{
+	struct gen9_context *context = gen9_context(base->pgpu_context);
+	struct gen9_job *job = gen9_job(base);
+
+	if (!job->prepared)
+		return;
+	if (context->valid)
+		gen9_context_store(engine, base);
+	switch (job->status) {
+	case GHYVI_JOB_COMPLETE:
+		base->context[GHYVI_CTX_RING_HEAD] = job->tail;
+		break;
+	case GHYVI_JOB_PREEMPTED:
+		base->context[GHYVI_CTX_RING_TAIL] = job->tail;
+		break;
+	default:
+		record_position(engine, base);
+		if (base->fault.valid)
+			base->context[GHYVI_CTX_RING_HEAD] = base->fault.ring_head;
+	}
+}
+
+void gen9_done_work(struct work_struct *work)
+{
+	struct gen9_engine *engine = container_of(work, struct gen9_engine, done_work);
+	struct ghyvi_job *base;
+
+	spin_lock_irq(&engine->lock);
+	base = engine->job;
+	if (!base || !gen9_job(base)->ended) {
+		spin_unlock_irq(&engine->lock);
+		return;
+	}
+	gen9_csb_process(engine);
+	engine->job = NULL;
+	spin_unlock_irq(&engine->lock);
+	give_back(engine, base);
+	base->done(base, gen9_job(base)->status);
+}

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The PCI driver. It binds only to functions whose driver_override names it: usually i915 drives
+ * the GPU. Documentation/gen9.md says how to bind.
+ */
+#include <linux/dma-mapping.h>
+#include <linux/module.h>
+#include <linux/pci.h>
+#include <ghyvi/export.h>
+#include "gen9.h"
+
+#define ADDRESS_BITS 39
+#define GEN9_DRIVER "ghyvi_gen9"
+
+static void gen9_resources(struct ghyvi_pgpu_device *pgpu, struct ghyvi_pgpu_resources *resources)
+{
+	const struct gen9 *gpu = gen9_of(pgpu);
+
+	*resources = (struct ghyvi_pgpu_resources){
+		.engines = BIT(GHYVI_ENGINES) - 1,
+		.ggtt_bytes = gpu->ggtt_bytes,
+		.aperture_bytes = pci_resource_len(gpu->pdev, GFXMEM_BAR),
+		.reserved = { { .start = 0, .bytes = GHYVI_PAGE_BYTES },
+			      { .start = gpu->ggtt_bytes - GEN9_HOST_GGTT_BYTES,
+				.bytes = GEN9_HOST_GGTT_BYTES } },
+		.nr_reserved = 2,
+		.timestamp_hz = 12000000,
+		.jobs_per_engine = 1,
+	};
+}
+
+static u64 gen9_timestamp(struct ghyvi_pgpu_device *pgpu)
+{
+	const struct gen9 *gpu = gen9_of(pgpu);
+	u32 high, low, again = gen9_read(gpu, GHYVI_RENDER_BASE + RING_TIMESTAMP_UDW);
+
+	do {
+		high = again;
+		low = gen9_read(gpu, GHYVI_RENDER_BASE + RING_TIMESTAMP);
+		again = gen9_read(gpu, GHYVI_RENDER_BASE + RING_TIMESTAMP_UDW);
+	} while (high != again && high != ~0u);
+	return (u64)high << 32 | low;
+}
+
+static const struct ghyvi_pgpu_ops gen9_ops = {
+	.name = "gen9",
+	.job_bytes = sizeof(struct gen9_job),
+	.resources = gen9_resources,
+	.client_create = gen9_client_create,
+	.client_destroy = gen9_client_destroy,
+	.context_create = gen9_context_create,
+	.context_destroy = gen9_context_destroy,
+	.map_page = gen9_map_page,
+	.unmap_page = gen9_unmap_page,
+	.ggtt_write = gen9_ggtt_write,
+	.ggtt_read = gen9_ggtt_read,
+	.invalidate = gen9_invalidate,
+	.run = gen9_run,
+	.update_tail = gen9_update_tail,
+	.preempt = gen9_preempt,
+	.cancel = gen9_cancel,
+	.timestamp = gen9_timestamp,
+};
+
+/* ---- the function ---- */
+
+/* A framebuffer of the firmware has the aperture, or a part of it. */
+static int map_function(struct gen9 *gpu)
+{
+	struct pci_dev *pdev = gpu->pdev;
+	int err;
+
+	err = pci_request_regions(pdev, GEN9_DRIVER);
+	if (err) {
+		dev_err(&pdev->dev,
+			"in use, probably by a framebuffer of the firmware; boot with video=efifb:off or initcall_blacklist=sysfb_init\n");
+		return err;
+	}
+	gpu->regs = ioremap(pci_resource_start(pdev, GTTMMADR_BAR), GEN9_REGISTERS_BYTES);
+	if (gpu->regs)
+		return 0;
+	pci_release_regions(pdev);
+	return -ENOMEM;
+}
+
+static void unmap_function(struct gen9 *gpu)
+{
+	iounmap(gpu->regs);
+	pci_release_regions(gpu->pdev);
+}
+
+static int enable_function(struct gen9 *gpu)
+{
+	struct pci_dev *pdev = gpu->pdev;
+	int err = pci_enable_device(pdev);
+
+	if (err)
+		return err;
+	err = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(ADDRESS_BITS));
+	if (!err)
+		err = map_function(gpu);
+	if (err) {
+		pci_disable_device(pdev);
+		return err;
+	}
+	dma_set_max_seg_size(&pdev->dev, UINT_MAX);
+	return 0;
+}
+
+static void disable_function(struct gen9 *gpu)
+{
+	pci_clear_master(gpu->pdev);
+	unmap_function(gpu);
+	pci_disable_device(gpu->pdev);
+}
+
+static int check_hardware(struct gen9 *gpu)
+{
+	struct device *dev = &gpu->pdev->dev;
+
+	if (gen9_read(gpu, GEN8_FUSE2) == ~0u) {
+		dev_err(dev, "registers read as all ones: the function is powered off or lost\n");
+		return -ENODEV;
+	}
+	if (gen9_read(gpu, GUC_WOPCM_SIZE) & GUC_WOPCM_SIZE_LOCKED) {
+		dev_err(dev,
+			"the GuC was loaded since the last cold boot; power the machine off once\n");
+		return -EBUSY;
+	}
+	return 0;
+}
+
+/* ---- the hardware, from a full reset to the default states ---- */
+
+static void engines_block(struct gen9 *gpu, bool blocked)
+{
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		spin_lock_irq(&gpu->engines[i].lock);
+		gpu->engines[i].blocked = blocked;
+		spin_unlock_irq(&gpu->engines[i].lock);
+	}
+}
+
+static int hardware_start(struct gen9 *gpu)
+{
+	unsigned int i;
+	int err;
+
+	gen9_irq_stop(gpu);
+	err = gen9_reset_all(gpu);
+	if (err) {
+		dev_err(&gpu->pdev->dev, "the GPU cannot be reset\n");
+		return err;
+	}
+	gen9_gt_start(gpu);
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		gen9_engine_start(&gpu->engines[i]);
+	gen9_irq_start(gpu);
+	engines_block(gpu, false);
+	return 0;
+}
+
+/* Engines must not access memory that is freed now. */
+static void hardware_stop(struct gen9 *gpu)
+{
+	engines_block(gpu, true);
+	gen9_irq_stop(gpu);
+	if (gen9_reset_all(gpu))
+		dev_err(&gpu->pdev->dev, "the GPU cannot be reset\n");
+	gen9_ggtt_set_scratch(gpu, (gpu->ggtt_bytes - GEN9_HOST_GGTT_BYTES) >> GHYVI_PAGE_SHIFT,
+			      GEN9_HOST_GGTT_PAGES);
+	gen9_ggtt_flush(gpu);
+}
+
+static int memory_init(struct gen9 *gpu)
+{
+	int err = gen9_ggtt_init(gpu);
+
+	if (err)
+		return err;
+	err = gen9_engines_init(gpu);
+	if (!err)
+		return 0;
+	gen9_windows_free(gpu);
+	gen9_ggtt_fini(gpu);
+	return err;
+}
+
+static void memory_fini(struct gen9 *gpu)
+{
+	gen9_engines_fini(gpu);
+	gen9_windows_free(gpu);
+	gen9_ggtt_fini(gpu);
+}
+
+static int gpu_start(struct gen9 *gpu)
+{
+	int err = gen9_forcewake_get(gpu);
+
+	if (!err)
+		err = gen9_display_off(gpu);
+	if (!err)
+		err = memory_init(gpu);
+	if (err)
+		goto put_forcewake;
+	pci_set_master(gpu->pdev);
+	err = gen9_irq_init(gpu);
+	if (err)
+		goto free_memory;
+	err = hardware_start(gpu);
+	if (!err)
+		err = gen9_selftest(gpu);
+	if (!err)
+		return 0;
+	hardware_stop(gpu);
+	gen9_irq_fini(gpu);
+free_memory:
+	memory_fini(gpu);
+put_forcewake:
+	gen9_forcewake_put(gpu);
+	return err;
+}
+
+static void gpu_stop(struct gen9 *gpu)
+{
+	hardware_stop(gpu);
+	gen9_irq_fini(gpu);
+	drain_workqueue(gpu->wq);
+	memory_fini(gpu);
+	gen9_forcewake_put(gpu);
+}
+
+/* ---- probe and remove ---- */
+
+static struct gen9 *gpu_alloc(struct pci_dev *pdev, enum gen9_platform platform)
+{
+	struct gen9 *gpu = kzalloc(sizeof(*gpu), GFP_KERNEL);
+
+	if (!gpu)
+		return NULL;
+	gpu->wq = alloc_workqueue("ghyvi-gen9", WQ_HIGHPRI | WQ_UNBOUND, 0);
+	if (!gpu->wq) {
+		kfree(gpu);
+		return NULL;
+	}
+	gpu->base.ops = &gen9_ops;
+	gpu->pdev = pdev;
+	gpu->platform = platform;
+	mutex_init(&gpu->control);
+	mutex_init(&gpu->window_lock);
+	INIT_LIST_HEAD(&gpu->spare_windows);
+	ratelimit_state_init(&gpu->unreliable, DEFAULT_RATELIMIT_INTERVAL, DEFAULT_RATELIMIT_BURST);
+	return gpu;
+}
+
+static void gpu_free(struct gen9 *gpu)
+{
+	destroy_workqueue(gpu->wq);
+	kfree(gpu);
+}
+
+/* With driver_override the kernel binds any function, and passes an id that is not in the table. */
+static int check_id(struct pci_dev *pdev, const struct pci_device_id *id)
+{
+	if (id->vendor == PCI_VENDOR_ID_INTEL)
+		return 0;
+	dev_err(&pdev->dev,
+		"%04x:%04x is not supported: only GT2 of Skylake, Kaby, Coffee and Comet Lake are\n",
+		pdev->vendor, pdev->device);
+	return -ENODEV;
+}
+
+static int gen9_probe(struct pci_dev *pdev, const struct pci_device_id *id)
+{
+	static const char *const names[] = {
+		[GEN9_SKYLAKE] = "Skylake",
+		[GEN9_KABYLAKE] = "Kaby Lake",
+		[GEN9_COFFEELAKE] = "Coffee Lake",
+		[GEN9_COMETLAKE] = "Comet Lake",
+	};
+	struct gen9 *gpu;
+	int err = check_id(pdev, id);
+
+	if (err)
+		return err;
+	gpu = gpu_alloc(pdev, id->driver_data);
+	if (!gpu)
+		return -ENOMEM;
+	pci_set_drvdata(pdev, gpu);
+	err = enable_function(gpu);
+	if (err)
+		goto free;
+	err = check_hardware(gpu);
+	if (!err)
+		err = gpu_start(gpu);
+	if (err)
+		goto disable;
+	gpu->pgpu = ghyvi_pgpu_register(&pdev->dev, &gpu->base);
+	err = PTR_ERR_OR_ZERO(gpu->pgpu);
+	if (err) {
+		dev_err(&pdev->dev, "cannot be registered as pGPU (%d)\n", err);
+		goto stop;
+	}
+	dev_info(&pdev->dev, "%s GT2, revision %u, GGTT of %llu MiB\n", names[gpu->platform],
+		 pdev->revision, gpu->ggtt_bytes >> 20);
+	return 0;
+
+stop:
+	gpu_stop(gpu);
+disable:
+	disable_function(gpu);
+free:
+	gpu_free(gpu);
+	return err;
+}
+
+static void gen9_remove(struct pci_dev *pdev)
+{
+	struct gen9 *gpu = pci_get_drvdata(pdev);
+
+	ghyvi_pgpu_unregister(gpu->pgpu);
+	gpu_stop(gpu);
+	disable_function(gpu);
+	gpu_free(gpu);
+}
+
+/* Matched only if driver_override names the driver: there is no contest with i915 at boot. */
+#define GPU(_device, _platform)                                                            \
+	{                                                                                  \
+		PCI_DEVICE(PCI_VENDOR_ID_INTEL, _device), .driver_data = GEN9_##_platform, \
+							  .override_only = 1               \
+	}
+
+static const struct pci_device_id gen9_ids[] = {
+	GPU(0x1912, SKYLAKE), /* desktop: HD Graphics 530 */
+	GPU(0x1916, SKYLAKE), /* mobile U: HD Graphics 520 */
+	GPU(0x191a, SKYLAKE), /* server */
+	GPU(0x191b, SKYLAKE), /* mobile H: HD Graphics 530 */
+	GPU(0x191d, SKYLAKE), /* Xeon E3 v5: HD Graphics P530 */
+	GPU(0x191e, SKYLAKE), /* mobile Y: HD Graphics 515 */
+	GPU(0x1921, SKYLAKE), /* mobile U: HD Graphics 520 */
+	GPU(0x5912, KABYLAKE), /* desktop: HD Graphics 630 */
+	GPU(0x5916, KABYLAKE), /* mobile U: HD Graphics 620 */
+	GPU(0x5917, KABYLAKE), /* mobile U: UHD Graphics 620 */
+	GPU(0x591a, KABYLAKE), /* server: HD Graphics P630 */
+	GPU(0x591b, KABYLAKE), /* mobile H: HD Graphics 630 */
+	GPU(0x591d, KABYLAKE), /* Xeon E3 v6: HD Graphics P630 */
+	GPU(0x591e, KABYLAKE), /* mobile Y: HD Graphics 615 */
+	GPU(0x5921, KABYLAKE), /* mobile U: HD Graphics 620 */
+	GPU(0x3e91, COFFEELAKE), /* desktop: UHD Graphics 630 */
+	GPU(0x3e92, COFFEELAKE), /* desktop: UHD Graphics 630 */
+	GPU(0x3e94, COFFEELAKE), /* mobile H: UHD Graphics P630 */
+	GPU(0x3e96, COFFEELAKE), /* Xeon E: UHD Graphics P630 */
+	GPU(0x3e98, COFFEELAKE), /* desktop: UHD Graphics 630 */
+	GPU(0x3e9a, COFFEELAKE), /* Xeon E: UHD Graphics P630 */
+	GPU(0x3e9b, COFFEELAKE), /* mobile H: UHD Graphics 630 */
+	GPU(0x3ea9, COFFEELAKE), /* mobile U: UHD Graphics 620 */
+	GPU(0x9bc2, COMETLAKE), /* UHD Graphics */
+	GPU(0x9bc4, COMETLAKE), /* mobile H: UHD Graphics */
+	GPU(0x9bc5, COMETLAKE), /* desktop: UHD Graphics 630 */
+	GPU(0x9bc6, COMETLAKE), /* Xeon W: UHD Graphics P630 */
+	GPU(0x9bc8, COMETLAKE), /* desktop: UHD Graphics 630 */
+	GPU(0x9be6, COMETLAKE), /* Xeon W: UHD Graphics P630 */
+	GPU(0x9bf6, COMETLAKE), /* Xeon W: UHD Graphics P630 */
+	GPU(0x9b41, COMETLAKE), /* mobile U: UHD Graphics */
+	GPU(0x9bca, COMETLAKE), /* mobile U: UHD Graphics */
+	GPU(0x9bcc, COMETLAKE), /* mobile U: UHD Graphics */
+	{},
+};
+
+/* The driver's name is part of the type ids (ghyvi_gen9-gen9_4). */
+static struct pci_driver gen9_driver = {
+	.name = GEN9_DRIVER,
+	.id_table = gen9_ids,
+	.probe = gen9_probe,
+	.remove = gen9_remove,
+};
+
+module_pci_driver(gen9_driver);
+
+MODULE_DESCRIPTION("Backend of ghyvi for Intel Gen9 GPUs: Skylake to Comet Lake");
+MODULE_LICENSE("GPL");
+GHYVI_IMPORT_NS();

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Resets. An engine is stopped and asked to get ready first: a reset of a running engine can hang
+ * the system. If an engine cannot be reset the whole GPU is, and if that fails it is dead.
+ */
+#include <linux/delay.h>
+#include <linux/ktime.h>
+#include "gen9.h"
+
+#define SETTLE_US 50
+
+static const u32 domains[GHYVI_ENGINES] = {
+	[GHYVI_RCS] = GEN6_GRDOM_RENDER,
+	[GHYVI_BCS] = GEN6_GRDOM_BLT,
+	[GHYVI_VCS] = GEN6_GRDOM_MEDIA,
+	[GHYVI_VECS] = GEN6_GRDOM_VECS,
+};
+
+/* An engine that hangs does not become idle, which its reset does not need. */
+static void stop_ring(struct gen9_engine *engine)
+{
+	gen9_engine_write(engine, RING_MI_MODE, MASKED_BIT_ENABLE(MI_MODE_STOP));
+	gen9_wait(engine->gpu, engine->base + RING_MI_MODE, MI_MODE_IDLE, MI_MODE_IDLE,
+		  GEN9_STOP_US);
+}
+
+static int get_ready(struct gen9_engine *engine)
+{
+	u32 offset = engine->base + RING_RESET_CTL;
+	u32 control = gen9_read(engine->gpu, offset);
+
+	if (control & RESET_CTL_CAT_ERROR) {
+		gen9_write(engine->gpu, offset, MASKED_BIT_ENABLE(RESET_CTL_CAT_ERROR));
+		return gen9_wait(engine->gpu, offset, RESET_CTL_CAT_ERROR, 0, GEN9_RESET_READY_US);
+	}
+	if (control & RESET_CTL_READY)
+		return 0;
+	gen9_write(engine->gpu, offset, MASKED_BIT_ENABLE(RESET_CTL_REQUEST));
+	return gen9_wait(engine->gpu, offset, RESET_CTL_READY, RESET_CTL_READY,
+			 GEN9_RESET_READY_US);
+}
+
+static void withdraw_request(struct gen9_engine *engine)
+{
+	gen9_engine_write(engine, RING_RESET_CTL, MASKED_BIT_DISABLE(RESET_CTL_REQUEST));
+}
+
+/* Twice, because the state of an engine may settle only after the first reset has completed. */
+static int reset_domain(struct gen9 *gpu, u32 domain)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < 2 && !err; i++) {
+		gen9_write(gpu, GEN6_GDRST, domain);
+		err = gen9_wait(gpu, GEN6_GDRST, domain, 0, GEN9_RESET_US);
+	}
+	udelay(SETTLE_US);
+	return err;
+}
+
+static int try_reset(struct gen9 *gpu, unsigned long engines, u32 domain)
+{
+	unsigned int i;
+	int err = 0;
+
+	for_each_set_bit(i, &engines, GHYVI_ENGINES) {
+		stop_ring(&gpu->engines[i]);
+		err = err ?: get_ready(&gpu->engines[i]);
+	}
+	if (!err)
+		err = reset_domain(gpu, domain);
+	for_each_set_bit(i, &engines, GHYVI_ENGINES)
+		withdraw_request(&gpu->engines[i]);
+	return err;
+}
+
+static int reset(struct gen9 *gpu, unsigned long engines, u32 domain)
+{
+	unsigned int try;
+	int err = -ETIMEDOUT;
+
+	for (try = 0; try < GEN9_RESET_TRIES && err; try++)
+		err = try_reset(gpu, engines, domain);
+	return err;
+}
+
+int gen9_reset_all(struct gen9 *gpu)
+{
+	return reset(gpu, BIT(GHYVI_ENGINES) - 1, GEN6_GRDOM_FULL);
+}
+
+static void ports_clear(struct gen9_engine *engine)
+{
+	lockdep_assert_held(&engine->lock);
+	engine->active = NULL;
+	engine->pending = NULL;
+	wake_up_all(&engine->left);
+}
+
+static bool on_engine(const struct gen9_engine *engine, const struct gen9_context *context)
+{
+	return engine->active == context || engine->pending == context;
+}
+
+/*
+ * The context that was on the engine is lost in the middle. An innocent one, which a full reset hit,
+ * continues from the image of its last switch-in, as i915 replays requests.
+ */
+static void job_lost(struct gen9_engine *engine, bool guilty, enum ghyvi_job_status status)
+{
+	struct gen9_context *context;
+
+	if (!engine->job || gen9_job(engine->job)->ended)
+		return;
+	context = gen9_context(engine->job->pgpu_context);
+	if (!on_engine(engine, context))
+		return;
+	if (guilty) {
+		gen9_job_record_fault(engine);
+		context->valid = false;
+		gen9_job_end(engine, status);
+	}
+}
+
+static void engine_block(struct gen9_engine *engine, bool guilty, enum ghyvi_job_status status)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&engine->lock, flags);
+	gen9_csb_process(engine);
+	engine->blocked = true;
+	job_lost(engine, guilty, status);
+	spin_unlock_irqrestore(&engine->lock, flags);
+}
+
+static void engine_unblock(struct gen9_engine *engine)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&engine->lock, flags);
+	ports_clear(engine);
+	gen9_engine_start(engine);
+	engine->blocked = false;
+	gen9_engine_update(engine);
+	spin_unlock_irqrestore(&engine->lock, flags);
+}
+
+/* Everything ends. The core sees -EIO from now on. */
+static void die(struct gen9 *gpu)
+{
+	unsigned long flags;
+	unsigned int i;
+
+	dev_err(&gpu->pdev->dev, "the GPU cannot be reset; unbind the driver and reboot\n");
+	WRITE_ONCE(gpu->dead, true);
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		struct gen9_engine *engine = &gpu->engines[i];
+
+		spin_lock_irqsave(&engine->lock, flags);
+		engine->blocked = true;
+		ports_clear(engine);
+		if (engine->job && !gen9_job(engine->job)->ended)
+			gen9_job_end(engine, GHYVI_JOB_CANCELLED);
+		spin_unlock_irqrestore(&engine->lock, flags);
+	}
+}
+
+static void reset_everything(struct gen9 *gpu)
+{
+	unsigned int i;
+
+	dev_warn(&gpu->pdev->dev, "resetting the whole GPU\n");
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		engine_block(&gpu->engines[i], false, GHYVI_JOB_CANCELLED);
+	if (gen9_reset_all(gpu)) {
+		die(gpu);
+		return;
+	}
+	gen9_gt_start(gpu);
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		engine_unblock(&gpu->engines[i]);
+}
+
+void gen9_engine_reset(struct gen9_engine *engine, enum ghyvi_job_status status)
+{
+	struct gen9 *gpu = engine->gpu;
+
+	lockdep_assert_held(&gpu->control);
+	if (gpu->dead)
+		return;
+	engine_block(engine, true, status);
+	if (reset(gpu, BIT(engine->id), domains[engine->id]))
+		reset_everything(gpu);
+	else
+		engine_unblock(engine);
+}
+
+/* The engine stands at a command that it does not know. Only a reset makes it continue. */
+void gen9_error_work(struct work_struct *work)
+{
+	struct gen9_engine *engine = container_of(work, struct gen9_engine, error_work);
+	struct gen9 *gpu = engine->gpu;
+
+	mutex_lock(&gpu->control);
+	if (!gpu->dead && gen9_engine_read(engine, RING_EIR) & RING_ERROR_INSTRUCTION)
+		gen9_engine_reset(engine, GHYVI_JOB_ERROR);
+	mutex_unlock(&gpu->control);
+}

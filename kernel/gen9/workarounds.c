@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Workarounds, with the names of Intel's list, as i915 applies them (gt/intel_workarounds.c). Guests
+ * apply theirs to registers of their own; of those only what contexts save reaches the hardware.
+ */
+#include "gen9.h"
+
+/* Revisions at which a workaround begins or ends. */
+#define SKL_REVISION_H0 7
+#define KBL_REVISION_B0 1
+
+static void set_bits(struct gen9 *gpu, u32 offset, u32 bits)
+{
+	gen9_write(gpu, offset, gen9_read(gpu, offset) | bits);
+}
+
+static void clear_bits(struct gen9 *gpu, u32 offset, u32 bits)
+{
+	gen9_write(gpu, offset, gen9_read(gpu, offset) & ~bits);
+}
+
+static bool has_dispatch_workarounds(const struct gen9 *gpu)
+{
+	return gpu->platform == GEN9_COFFEELAKE || gpu->platform == GEN9_COMETLAKE;
+}
+
+/* WaProgramMgsrForCorrectSliceSpecificMmioReads: read from a subslice that exists. */
+static void select_subslice(struct gen9 *gpu)
+{
+	u32 disabled = (gen9_read(gpu, GEN8_FUSE2) & GEN9_F2_SS_DIS_MASK) >> GEN9_F2_SS_DIS_SHIFT;
+	u32 value = gen9_read(gpu, GEN8_MCR_SELECTOR);
+
+	value &= ~(u32)(GEN8_MCR_SLICE_MASK | GEN8_MCR_SUBSLICE_MASK);
+	gen9_write(gpu, GEN8_MCR_SELECTOR, value | GEN8_MCR_SUBSLICE(ffz(disabled) & 3));
+}
+
+void gen9_gt_workarounds(struct gen9 *gpu)
+{
+	u8 revision = gpu->pdev->revision;
+
+	select_subslice(gpu);
+	if (!has_dispatch_workarounds(gpu)) /* WaDisableKillLogic */
+		set_bits(gpu, GAM_ECOCHK, ECOCHK_DIS_TLB);
+	/* WaCompressedResourceSamplerPbeMediaNewHashMode */
+	set_bits(gpu, MMCD_MISC_CTRL, MMCD_PCLA | MMCD_HOTSPOT_EN);
+	set_bits(gpu, GAM_ECOCHK, BDW_DISABLE_HDC_INVALIDATION); /* WaDisableHDCInvalidation */
+	if (gpu->platform == GEN9_KABYLAKE && revision <= KBL_REVISION_B0)
+		set_bits(gpu, GAMT_CHKN_BIT_REG, /* WaDisableDynamicCreditSharing */
+			 GAMT_CHKN_DISABLE_DYNAMIC_CREDIT_SHARING);
+	/* WaDisableGafsUnitClkGating */
+	set_bits(gpu, GEN7_UCGCTL4, GEN8_EU_GAUNIT_CLOCK_GATE_DISABLE);
+	if (gpu->platform != GEN9_SKYLAKE || revision < SKL_REVISION_H0)
+		set_bits(gpu, GEN9_GAMT_ECO_REG_RW_IA, /* WaInPlaceDecompressionHang */
+			 GAMT_ECO_ENABLE_IN_PLACE_DECOMPRESS);
+}
+
+static void render_workarounds(struct gen9 *gpu)
+{
+	/* FtrPerCtxtPreemptionGranularityControl */
+	gen9_write(gpu, GEN7_FF_SLICE_CS_CHICKEN1,
+		   MASKED_BIT_ENABLE(GEN9_FFSC_PERCTX_PREEMPT_CTRL));
+	/* WaEnableGapsTsvCreditFix */
+	set_bits(gpu, GEN8_GARBCNTL, GEN9_GAPS_TSV_CREDIT_DISABLE);
+	/* WaContextSwitchWithConcurrentTLBInvalidate */
+	gen9_write(gpu, GEN9_CSFE_CHICKEN1_RCS,
+		   MASKED_BIT_ENABLE(GEN9_PREEMPT_GPGPU_SYNC_SWITCH_DISABLE));
+	/* WaEnableLbsSlaRetryTimerDecrement */
+	set_bits(gpu, GEN9_SCRATCH1, GEN9_LBS_SLA_RETRY_TIMER_DECREMENT_ENABLE);
+	/* WaOCLCoherentLineFlush */
+	set_bits(gpu, GEN8_L3SQCREG4, GEN8_LQSC_FLUSH_COHERENT_LINES);
+	/* Atomics in the L3 cache can hang the GPU. */
+	clear_bits(gpu, GEN9_SCRATCH_LNCF1, GEN9_LNCF_NONIA_COHERENT_ATOMICS_ENABLE);
+	clear_bits(gpu, GEN8_L3SQCREG4, GEN8_LQSQ_NONIA_COHERENT_ATOMICS_ENABLE);
+	clear_bits(gpu, GEN9_SCRATCH1, EVICTION_PERF_FIX_ENABLE);
+}
+
+/* Returns the value of FORCE_TO_NONPRIV slot @slot. A slot without use names NOPID. */
+static u32 nonpriv_slot(const struct gen9 *gpu, unsigned int slot)
+{
+	switch (slot) {
+	case 0:
+		return GEN9_CTX_PREEMPT_REG; /* WaVFEStateAfterPipeControlwithMediaStateClear */
+	case 1:
+		return GEN8_CS_CHICKEN1; /* WaEnablePreemptionGranularityControlByUMD */
+	case 2:
+		return GEN8_HDC_CHICKEN1; /* WaAllowUMDToModifyHDCChicken1 */
+	case 3:
+		return COMMON_SLICE_CHICKEN2; /* WaSendPushConstantsFromMMIO */
+	case 4:
+		/* WaAllowPMDepthAndInvocationCountAccessFromUMD */
+		if (has_dispatch_workarounds(gpu))
+			return PS_INVOCATION_COUNT | RING_FORCE_TO_NONPRIV_ACCESS_RD |
+			       RING_FORCE_TO_NONPRIV_RANGE_4;
+		return GEN8_L3SQCREG4; /* WaDisableLSQCROPERFforOCL */
+	default:
+		return RING_NOPID;
+	}
+}
+
+/*
+ * L3SQCREG4 is in the whitelist of drivers, but no context saves it: its value is the host's, so
+ * user batches do not get it.
+ */
+static u32 host_nonpriv_slot(const struct gen9 *gpu, unsigned int slot)
+{
+	u32 value = nonpriv_slot(gpu, slot);
+
+	return value == GEN8_L3SQCREG4 ? RING_NOPID : value;
+}
+
+bool gen9_is_whitelisted(const struct gen9 *gpu, u32 offset)
+{
+	unsigned int i;
+
+	for (i = 0; i < RING_FORCE_TO_NONPRIV_SLOTS; i++)
+		if (host_nonpriv_slot(gpu, i) == offset)
+			return offset != RING_NOPID;
+	return false;
+}
+
+void gen9_engine_workarounds(struct gen9_engine *engine)
+{
+	unsigned int i;
+
+	if (engine->id != GHYVI_RCS)
+		return;
+	render_workarounds(engine->gpu);
+	for (i = 0; i < RING_FORCE_TO_NONPRIV_SLOTS; i++)
+		gen9_write(engine->gpu, RING_FORCE_TO_NONPRIV_FIRST + 4 * i,
+			   host_nonpriv_slot(engine->gpu, i));
+}
+
+/* Bits of masked registers that contexts save. */
+static const struct {
+	u32 offset, set, clear;
+	bool not_skylake;
+} context_bits[] = {
+	/* WaCompressedResourceSamplerPbeMediaNewHashMode */
+	{ COMMON_SLICE_CHICKEN2, GEN9_PBE_COMPRESSED_HASH_SELECTION, 0, false },
+	/* and WaEnableYV12BugFixInHalfSliceChicken7, WaEnableSamplerGPGPUPreemptionSupport */
+	{ GEN9_HALF_SLICE_CHICKEN7,
+	  GEN9_SAMPLER_HASH_COMPRESSED_READ_ADDR | GEN9_ENABLE_YV12_BUGFIX |
+		  GEN9_ENABLE_GPGPU_PREEMPTION,
+	  0, false },
+	/* WaClearFlowControlGpgpuContextSave, WaDisablePartialInstShootdown */
+	{ GEN8_ROW_CHICKEN, FLOW_CONTROL_ENABLE | PARTIAL_INSTRUCTION_SHOOTDOWN_DISABLE, 0, false },
+	/* Wa4x4STCOptimizationDisable, WaDisablePartialResolveInVc */
+	{ CACHE_MODE_1, GEN8_4x4_STC_OPTIMIZATION_DISABLE | GEN9_PARTIAL_RESOLVE_IN_VC_DISABLE, 0,
+	  false },
+	/* WaCcsTlbPrefetchDisable */
+	{ GEN9_HALF_SLICE_CHICKEN5, 0, GEN9_CCS_TLB_PREFETCH_ENABLE, false },
+	/* WaForceContextSaveRestoreNonCoherent, WaForceEnableNonCoherent */
+	{ HDC_CHICKEN0,
+	  HDC_FORCE_CONTEXT_SAVE_RESTORE_NON_COHERENT | HDC_FORCE_CSR_NON_COHERENT_OVR_DISABLE |
+		  HDC_FORCE_NON_COHERENT,
+	  0, false },
+	/* WaDisableSamplerPowerBypassForSOPingPong */
+	{ HALF_SLICE_CHICKEN3, GEN8_SAMPLER_POWER_BYPASS_DIS, 0, false },
+	/* WaDisableSTUnitPowerOptimization */
+	{ HALF_SLICE_CHICKEN2, GEN8_ST_PO_DISABLE, 0, false },
+	/* WaDisable3DMidCmdPreemption, WaDisableGPGPUMidCmdPreemption */
+	{ GEN8_CS_CHICKEN1, GEN9_PREEMPT_GPGPU_COMMAND_LEVEL,
+	  GEN9_PREEMPT_3D_OBJECT_LEVEL | GEN9_PREEMPT_GPGPU_LEVEL_MASK, false },
+	/* WaToEnableHwFixForPushConstHWBug */
+	{ COMMON_SLICE_CHICKEN2, GEN8_SBE_DISABLE_REPLAY_BUF_OPTIMIZATION, 0, true },
+	/* WaDisableSbeCacheDispatchPortSharing */
+	{ GEN7_HALF_SLICE_CHICKEN1, GEN7_SBE_SS_CACHE_DISPATCH_PORT_SHARING_DISABLE, 0, true },
+};
+
+unsigned int gen9_context_workarounds(const struct gen9 *gpu, u32 *commands)
+{
+	unsigned int i, at = 1;
+
+	for (i = 0; i < ARRAY_SIZE(context_bits); i++) {
+		if (context_bits[i].not_skylake && gpu->platform == GEN9_SKYLAKE)
+			continue;
+		commands[at++] = context_bits[i].offset;
+		commands[at++] = (context_bits[i].set | context_bits[i].clear) << 16 |
+				 context_bits[i].set;
+	}
+	commands[0] = MI_LOAD_REGISTER_IMM((at - 1) / 2);
+	return at;
+}
