@@ -108,6 +108,10 @@ struct ghyvi_audit_params {
 	struct ghyvi_range ggtt[2];
 	/** @nr_ggtt: number of ranges in @ggtt, 0 to 2 */
 	unsigned int nr_ggtt;
+	/** @enforced: as @audit_enforced of struct ghyvi_pgpu_resources */
+	bool enforced;
+	/** @user_engines: as @audit_user_engines of struct ghyvi_pgpu_resources */
+	u32 user_engines;
 	/** @owner: reads and updates the guest's memory */
 	struct ghyvi_audit_owner *owner;
 	/** @reporter: for reports of refused commands */

@@ -42,6 +42,10 @@ struct ghyvi_pgpu_device {
  * @timestamp_hz: frequency of the engines' TIMESTAMP registers in Hz
  * @jobs_per_engine: number of jobs that an engine takes at a time, at least 1: the one that it
  *	executes, and those that it executes next without waiting for the core
+ * @audit_enforced: the engines execute whatever a ring contains, so a refused command must never
+ *	reach one: the audit mode "log" acts like "full"
+ * @audit_user_engines: bit mask of engines that let user batches do more than the rules allow: user
+ *	batches of these are always audited, and the backend installs their copies
  * @nested: the pGPU can run nested jobs. A nested job walks the guest's own tables; the backend
  *	translates their guest-physical addresses per client. All that is said below about nested
  *	jobs applies only if this is true.
@@ -55,6 +59,8 @@ struct ghyvi_pgpu_resources {
 	u32 fences;
 	u32 timestamp_hz;
 	unsigned int jobs_per_engine;
+	bool audit_enforced;
+	u32 audit_user_engines;
 	bool nested;
 };
 
@@ -222,6 +228,9 @@ int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch
 			 unsigned int level, u64 at, u32 ring_head,
 			 struct ghyvi_cmd_prefetch *window);
 
+/* A batch that the ring starts, and a second-level batch that this batch calls. */
+#define GHYVI_BATCH_LEVELS 2
+
 /**
  * struct ghyvi_commands_page - the copy of one page of audited commands.
  * @source: where the engine would fetch the original from
@@ -229,6 +238,9 @@ int ghyvi_commands_fetch(const struct ghyvi_commands *commands, enum ghyvi_fetch
  *	GHYVI_FETCH_RING
  * @dwords: the copy, a page of host memory. It is never written again, and stays until
  *	ghyvi_commands_free().
+ * @starts: bit maps of the dwords at which commands begin that passed the audit; of a page of a
+ *	batch, the first is for first-level and the second for second-level batches, of other pages
+ *	only the first is used. They stay as long as @dwords.
  * @from: offset in the ring at which the commands begin that the page was copied with
  * @to: offset in the ring at which they end; the ring may wrap in between. Of a page of the ring,
  *	only dwords from @from to @to are valid.
@@ -241,6 +253,7 @@ struct ghyvi_commands_page {
 	enum ghyvi_fetch_source source;
 	u64 at;
 	const u32 *dwords;
+	const unsigned long *starts[GHYVI_BATCH_LEVELS];
 	u32 from;
 	u32 to;
 	u32 stop;
@@ -305,9 +318,6 @@ struct ghyvi_job_fault {
 	u32 instdone;
 	u32 ring_head;
 };
-
-/* A batch that the ring starts, and a second-level batch that this batch calls. */
-#define GHYVI_BATCH_LEVELS 2
 
 /**
  * struct ghyvi_job - one workload as the backend sees it; embedded in the core's workload.

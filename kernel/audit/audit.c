@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The auditor of one vGPU: settings, submissions, reports. */
+#include <linux/bits.h>
 #include <linux/err.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -195,6 +196,17 @@ static int add_segment(struct ghyvi_commands *commands, u32 from, u32 to)
 	return err;
 }
 
+/* What is audited of a submission to @engine: at least what the pGPU needs. */
+static enum ghyvi_audit_mode mode_for(struct ghyvi_audit *audit, enum ghyvi_engine_id engine)
+{
+	lockdep_assert_held(&audit->lock);
+	if (audit->mode == GHYVI_AUDIT_LOG && audit->params.enforced)
+		return GHYVI_AUDIT_FULL;
+	if (audit->mode == GHYVI_AUDIT_PRIVILEGED && audit->params.user_engines & BIT(engine))
+		return GHYVI_AUDIT_FULL;
+	return audit->mode;
+}
+
 struct ghyvi_commands *ghyvi_audit_submission(struct ghyvi_audit *audit,
 					      const struct ghyvi_submission *submission)
 {
@@ -206,7 +218,7 @@ struct ghyvi_commands *ghyvi_audit_submission(struct ghyvi_audit *audit,
 	commands->audit = audit;
 	commands->submission = *submission;
 	mutex_lock(&audit->lock);
-	commands->mode = audit->mode;
+	commands->mode = mode_for(audit, submission->engine);
 	commands->bytes_left = audit->budget.budget_bytes;
 	mutex_unlock(&audit->lock);
 	err = add_segment(commands, submission->head, submission->tail);

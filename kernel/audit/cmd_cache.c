@@ -276,6 +276,8 @@ bool ghyvi_commands_iter_next(struct ghyvi_commands_iter *iter, struct ghyvi_com
 		.source = audit_key_source(copy->key),
 		.at = audit_key_address(copy->key),
 		.dwords = copy->dwords,
+		.starts = { (const unsigned long *)copy->starts[0],
+			    (const unsigned long *)copy->starts[1] },
 		.from = segment->from,
 		.to = segment->to,
 		.stop = segment->stop,

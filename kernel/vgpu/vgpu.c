@@ -90,11 +90,13 @@ static void update_ggtt(struct ghyvi_audit_owner *owner, u64 index, u64 entry)
 	ghyvi_gtt_ggtt_store(vgpu->gtt, index, entry);
 }
 
-static int create_audit(struct ghyvi_vgpu *vgpu)
+static int create_audit(struct ghyvi_vgpu *vgpu, const struct ghyvi_pgpu_resources *resources)
 {
 	const struct ghyvi_vgpu_params *p = &vgpu->params;
 	struct ghyvi_audit_params params = {
 		.gen = p->profile->gen,
+		.enforced = resources->audit_enforced,
+		.user_engines = resources->audit_user_engines,
 		.owner = &vgpu->audit_owner,
 		.reporter = p->reporter,
 		.stats = p->stats,
@@ -165,7 +167,7 @@ struct ghyvi_vgpu *ghyvi_vgpu_create(const struct ghyvi_vgpu_params *params)
 	err = create_mm(vgpu, resources.nested);
 	if (err)
 		goto err_client;
-	err = create_audit(vgpu);
+	err = create_audit(vgpu, &resources);
 	if (err)
 		goto err_mm;
 	err = -ENOMEM;

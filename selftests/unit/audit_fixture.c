@@ -42,12 +42,17 @@ struct ghyvi_audit_owner fixture_owner = {
 	.update_ggtt = fixture_update,
 };
 
+static bool fixture_enforced;
+static u32 fixture_user_engines;
+
 void make_audit(unsigned int gen, enum ghyvi_engine_id engine, const char *mode)
 {
 	const struct ghyvi_audit_params params = {
 		.gen = gen,
 		.ggtt = { { GGTT_START, guest_ggtt_bytes } },
 		.nr_ggtt = 1,
+		.enforced = fixture_enforced,
+		.user_engines = fixture_user_engines,
 		.owner = &fixture_owner,
 		.reporter = &guest.reporter,
 		.stats = &guest.stats,
@@ -72,6 +77,15 @@ void make_audit(unsigned int gen, enum ghyvi_engine_id engine, const char *mode)
 		.ring_start = RING,
 		.ring_bytes = RING_BYTES,
 	};
+}
+
+void make_hardware_audit(enum ghyvi_engine_id engine, const char *mode)
+{
+	fixture_enforced = true;
+	fixture_user_engines = BIT(GHYVI_BCS);
+	make_audit(9, engine, mode);
+	fixture_enforced = false;
+	fixture_user_engines = 0;
 }
 
 void drop_commands(void)

@@ -71,6 +71,8 @@ extern struct audit_guest guest;
 extern struct ghyvi_audit_owner fixture_owner;
 
 void make_audit(unsigned int gen, enum ghyvi_engine_id engine, const char *mode);
+/* For a pGPU whose engines execute everything, and whose blitter does not restrict user batches. */
+void make_hardware_audit(enum ghyvi_engine_id engine, const char *mode);
 void drop_commands(void);
 void drop_audit(void);
 int setup(void **state);

@@ -168,6 +168,54 @@ static void a_refused_command_ends_the_ring(void **state)
 	assert_int_equal(pages[0].to, guest.tail);
 }
 
+static void pages_tell_where_commands_begin(void **state)
+{
+	const struct ghyvi_commands_page *page;
+
+	put(USER_BATCH, STORE, LO(USER_START), HI(USER_START), 1, NOOP, BATCH_END);
+	fresh();
+	ring(START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
+	submit();
+	iterate_from_start();
+	page = page_of(GHYVI_FETCH_PPGTT, USER_BATCH);
+	assert_int_equal(page->starts[0][0] & 0x3f, BIT(0) | BIT(4) | BIT(5));
+	assert_int_equal(page->starts[1][0], 0);
+	page = page_of(GHYVI_FETCH_RING, 0);
+	assert_int_equal(page->starts[0][0] & 0xf, BIT(0) | BIT(3));
+}
+
+static int setup_blitter(void **state)
+{
+	make_hardware_audit(GHYVI_BCS, "privileged");
+	return 0;
+}
+
+static void user_batches_are_audited_where_the_engine_does_not(void **state)
+{
+	put(USER_BATCH, BATCH_END);
+	fresh();
+	ring(START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
+	submit();
+	iterate_from_start();
+	assert_int_equal(copied(GHYVI_FETCH_PPGTT, USER_BATCH), BATCH_END);
+}
+
+static int setup_enforced_log(void **state)
+{
+	make_hardware_audit(GHYVI_RCS, "log");
+	return 0;
+}
+
+static void log_refuses_where_the_engine_would_execute(void **state)
+{
+	fresh();
+	ring(NOOP, NOOP, BAD, NOOP);
+	submit();
+	iterate_from_start();
+	assert_true(pages[0].refused);
+	assert_int_equal(pages[0].stop, 8);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -176,6 +224,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(pages_that_are_not_audited_are_not_returned,
 						setup_privileged, teardown),
 		TEST(an_extension_goes_on_with_its_own_pages),
+		TEST(pages_tell_where_commands_begin),
+		cmocka_unit_test_setup_teardown(user_batches_are_audited_where_the_engine_does_not,
+						setup_blitter, teardown),
+		cmocka_unit_test_setup_teardown(log_refuses_where_the_engine_would_execute,
+						setup_enforced_log, teardown),
 		TEST(a_ring_that_wraps_is_returned_whole),
 		TEST(a_refused_command_ends_the_ring),
 	};
