@@ -406,7 +406,12 @@ void gen9_watchdog(struct work_struct *work);
 void gen9_engine_wait_left(struct gen9_engine *engine, enum ghyvi_job_status status);
 
 /* install.c */
-int gen9_install_commands(struct gen9_engine *engine, struct ghyvi_job *job);
+/*
+ * Install the commands that were audited since the last call. If one was refused, sets @refused, and
+ * @tail to the place up to which the engine may execute. May sleep.
+ */
+int gen9_install_commands(struct gen9_engine *engine, struct ghyvi_job *job, u32 *tail,
+			  bool *refused);
 
 /* client.c: operations */
 struct ghyvi_pgpu_client *gen9_client_create(struct ghyvi_pgpu_device *pgpu,

@@ -1,7 +1,603 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Installs audited commands where the hardware fetches them: copies of the ring in the context's
+ * ring window, at the same offsets; copies of batches in windows of their own.
+ *
+ * DOC: rewriting
+ *
+ * The auditor lets commands pass that a pGPU in software would drop or restrict itself. Hardware
+ * does neither in a ring. So each command of a copy is visited once, and rewritten to what the rules
+ * say: dropped commands become NOOPs, addresses of copied batches become those of their copies,
+ * writes to registers that contexts do not save are dropped, so that no register carries anything
+ * from one context to another.
+ *
+ * Copied user batches (those of the blitter, and all in the audit mode "full") run from the GGTT,
+ * where hardware does not restrict them. Here they get the rules of user batches.
+ *
+ * A rewritten command has the length of the original. Commands that overlap, because a batch jumps
+ * into another command, are refused: the rewritten one would change the other.
+ */
+#include <linux/bitops.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+#include <linux/string.h>
+#include <ghyvi/commands.h>
 #include "gen9.h"
 
-int gen9_install_commands(struct gen9_engine *engine, struct ghyvi_job *job)
+#define PAGE_DWORDS (GHYVI_PAGE_BYTES / sizeof(u32))
+#define MAX_BATCH_PAGES 4096u
+
+#define MI_ARB_ON_OFF 0x08
+#define MI_STORE_DATA_INDEX 0x21
+#define MI_LOAD_REGISTER_MEM 0x29
+#define MI_LOAD_REGISTER_REG 0x2a
+#define MI_STORE_REGISTER_MEM 0x24
+#define GEN8_POST_SYNC_MASK GENMASK(15, 14)
+#define MI_INDEX_MASK GENMASK(11, 3)
+
+/* A page of a batch, and where its copy is. */
+struct batch_page {
+	struct ghyvi_commands_page page;
+	unsigned int place; /* index of the page in the window */
+};
+
+/* One call of gen9_install_commands(). */
+struct install {
+	struct gen9_engine *engine;
+	struct ghyvi_job *job;
+	struct gen9_context *context;
+	struct batch_page *batches; /* sorted by source and address */
+	unsigned int nr_batches, max_batches;
+	struct gen9_window *window; /* of @batches; NULL: there are none */
+	/* The part of the ring that was copied. */
+	u32 from, stop;
+	bool refused, any_ring;
+};
+
+/* Commands in the copies: a page, or the ring. */
+struct stream {
+	const struct install *install;
+	enum ghyvi_fetch_source source;
+	u64 at; /* address of the current command, or its offset in the ring */
+	bool privileged;
+	const struct ghyvi_command *command;
+	unsigned int dwords;
+};
+
+/* ---- where copies are ---- */
+
+static int compare_pages(const void *a, const void *b)
 {
-	return -EOPNOTSUPP;
+	const struct ghyvi_commands_page *left = &((const struct batch_page *)a)->page;
+	const struct ghyvi_commands_page *right = &((const struct batch_page *)b)->page;
+
+	if (left->source != right->source)
+		return left->source < right->source ? -1 : 1;
+	return left->at < right->at ? -1 : left->at > right->at;
+}
+
+static const struct batch_page *find_page(const struct install *install,
+					  enum ghyvi_fetch_source source, u64 address)
+{
+	unsigned int low = 0, high = install->nr_batches;
+
+	while (low < high) {
+		unsigned int middle = (low + high) / 2;
+		const struct ghyvi_commands_page *page = &install->batches[middle].page;
+
+		if (page->source == source && page->at == (address & GHYVI_PAGE_MASK))
+			return &install->batches[middle];
+		if (page->source < source ||
+		    (page->source == source && page->at < (address & GHYVI_PAGE_MASK)))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+static u32 address_of_copy(const struct install *install, const struct batch_page *page, u64 at)
+{
+	return install->window->ggtt + page->place * GHYVI_PAGE_BYTES +
+	       (u32)(at & (GHYVI_PAGE_BYTES - 1));
+}
+
+/* The dword @index of the current command in its copy; NULL: it was not copied. */
+static u32 *dword_of(const struct stream *stream, unsigned int index)
+{
+	const struct install *install = stream->install;
+	u64 at = stream->at + 4 * index;
+	const struct batch_page *page;
+
+	if (stream->source == GHYVI_FETCH_RING)
+		return install->context->ring->cpu +
+		       at % gen9_job(install->job)->ring_bytes / sizeof(u32);
+	page = find_page(install, stream->source, at);
+	if (!page)
+		return NULL;
+	return install->window->cpu + page->place * PAGE_DWORDS + at / sizeof(u32) % PAGE_DWORDS;
+}
+
+static bool starts_at(const struct stream *stream, u64 at)
+{
+	const struct batch_page *page = find_page(stream->install, stream->source, at);
+	unsigned int index = at / sizeof(u32) % PAGE_DWORDS;
+
+	return page &&
+	       (test_bit(index, page->page.starts[0]) || test_bit(index, page->page.starts[1]));
+}
+
+/* ---- rewriting ---- */
+
+static void make_noop(const struct stream *stream)
+{
+	unsigned int i;
+
+	for (i = 0; i < stream->dwords; i++)
+		*dword_of(stream, i) = MI_NOOP;
+}
+
+static bool may_write(const struct stream *stream, u32 field)
+{
+	const struct gen9_engine *engine = stream->install->engine;
+	u32 offset = field & GHYVI_REGISTER_MASK;
+	const struct ghyvi_register_rule *rule = ghyvi_register_find(engine->id, offset);
+	bool listed = engine->id == GHYVI_RCS && gen9_is_whitelisted(engine->gpu, offset);
+
+	return rule && rule->right != GHYVI_REGISTER_CONTROL &&
+	       ghyvi_register_write_rule(engine->id, rule, offset, stream->privileged, false,
+					 listed) == GHYVI_ALLOWED &&
+	       gen9_saved_find(engine, offset);
+}
+
+/* What contexts save, and the clocks. Other registers read as 0. */
+static bool may_read(const struct stream *stream, u32 field)
+{
+	const struct gen9_engine *engine = stream->install->engine;
+	u32 offset = field & GHYVI_REGISTER_MASK;
+	const struct ghyvi_register_rule *rule = ghyvi_register_find(engine->id, offset);
+
+	if (!rule || rule->right == GHYVI_REGISTER_CONTROL)
+		return false;
+	return rule->right == GHYVI_REGISTER_READ_ONLY || gen9_saved_find(engine, offset);
+}
+
+/* A write that has no effect: no bit of a masked register. */
+static u32 harmless_register(const struct stream *stream)
+{
+	return stream->install->engine->base + RING_INSTPM;
+}
+
+static void rewrite_load_imm(const struct stream *stream)
+{
+	unsigned int i;
+
+	for (i = 1; i + 1 < stream->dwords; i += 2) {
+		if (may_write(stream, *dword_of(stream, i)))
+			continue;
+		*dword_of(stream, i) = harmless_register(stream);
+		*dword_of(stream, i + 1) = 0;
+	}
+}
+
+static void rewrite_load_mem(const struct stream *stream)
+{
+	if (!may_write(stream, *dword_of(stream, 1)))
+		make_noop(stream);
+}
+
+static void rewrite_load_reg(const struct stream *stream)
+{
+	u32 target = *dword_of(stream, 2);
+
+	if (!may_write(stream, target)) {
+		make_noop(stream);
+	} else if (!may_read(stream, *dword_of(stream, 1))) {
+		*dword_of(stream, 0) = MI_LOAD_REGISTER_IMM(1);
+		*dword_of(stream, 1) = target;
+		*dword_of(stream, 2) = 0;
+	}
+}
+
+static void rewrite_store_register(const struct stream *stream)
+{
+	u32 *header = dword_of(stream, 0);
+
+	if (may_read(stream, *dword_of(stream, 1)))
+		return;
+	*header = *header & MI_USE_GGTT ? MI_STORE_DWORD_IMM_GGTT : MI_STORE_DWORD_IMM_PPGTT;
+	*dword_of(stream, 1) = *dword_of(stream, 2);
+	*dword_of(stream, 2) = *dword_of(stream, 3);
+	*dword_of(stream, 3) = 0;
+}
+
+static int rewrite_batch_start(const struct stream *stream)
+{
+	const struct install *install = stream->install;
+	u32 *header = dword_of(stream, 0);
+	bool user = *header & MI_BATCH_PPGTT_HSW;
+	const struct batch_page *page;
+	u32 packet[3];
+	u64 target;
+
+	packet[1] = *dword_of(stream, 1);
+	packet[2] = *dword_of(stream, 2);
+	target = gen8_cmd_address(packet + 1);
+	page = find_page(install, user ? GHYVI_FETCH_PPGTT : GHYVI_FETCH_GGTT, target);
+	if (!page)
+		return user && install->engine->id != GHYVI_BCS ? 0 : -EACCES;
+	*header &= ~(u32)MI_BATCH_PPGTT_HSW;
+	*dword_of(stream, 1) = address_of_copy(install, page, target);
+	*dword_of(stream, 2) = 0;
+	return 0;
+}
+
+/* The guest's status page of the engine; 0: it is not in its part of the GGTT. */
+static u32 guest_status_page(const struct install *install)
+{
+	const struct ghyvi_client_params *params = &install->job->client->params;
+	u32 address = READ_ONCE(params->registers[(install->engine->base + RING_HWS_PGA) / 4]);
+	unsigned int i;
+
+	address &= (u32)GHYVI_PAGE_MASK;
+	for (i = 0; i < params->nr_ggtt; i++)
+		if (ghyvi_range_contains_range(&params->ggtt[i], address, GHYVI_PAGE_BYTES))
+			return address;
+	return 0;
+}
+
+/*
+ * A store to a status page is an address in the GGTT now: in the guest's pages, because those of
+ * the hardware are the host's. Returns 0 if there is no such page.
+ */
+static u32 status_address(const struct stream *stream, bool of_engine, u32 index)
+{
+	const struct install *install = stream->install;
+	u32 page = of_engine ? guest_status_page(install) :
+			       install->job->lrca & (u32)GHYVI_PAGE_MASK;
+
+	return page ? page + (index & (u32)MI_INDEX_MASK) : 0;
+}
+
+/* A flush of a user batch stores to the PPGTT only, and raises no interrupt. */
+static bool drops_post(const struct stream *stream, bool index, bool ggtt)
+{
+	return !stream->privileged && (index || ggtt);
+}
+
+static void rewrite_flush_dw(const struct stream *stream)
+{
+	u32 *header = dword_of(stream, 0), *low = dword_of(stream, 1);
+	bool index = *header & GEN8_POST_STORE_INDEX, ggtt = *low & MI_FLUSH_DW_USE_GTT;
+	u32 address;
+
+	if (!stream->privileged)
+		*header &= ~(u32)MI_FLUSH_DW_NOTIFY;
+	if (!GEN8_POST_SYNC(*header) || !(index || ggtt))
+		return;
+	if (drops_post(stream, index, ggtt) || stream->dwords < 3) {
+		*header &= ~(u32)(GEN8_POST_SYNC_MASK | GEN8_POST_STORE_INDEX);
+		return;
+	}
+	if (!index)
+		return;
+	address = status_address(stream, ggtt, *low);
+	*header &= ~(u32)(address ? GEN8_POST_STORE_INDEX :
+				    GEN8_POST_SYNC_MASK | GEN8_POST_STORE_INDEX);
+	*low = address | MI_FLUSH_DW_USE_GTT;
+	*dword_of(stream, 2) = 0;
+}
+
+static void rewrite_pipe_control(const struct stream *stream)
+{
+	u32 *flags = dword_of(stream, 1), *low = dword_of(stream, 2);
+	bool index = *flags & GEN8_POST_STORE_INDEX, ggtt = *flags & PIPE_CONTROL_GLOBAL_GTT_IVB;
+	u32 address;
+
+	if (!stream->privileged)
+		*flags &= ~(u32)MI_FLUSH_DW_NOTIFY;
+	if (*flags & PIPE_CONTROL_MMIO_WRITE || drops_post(stream, index, ggtt)) {
+		*flags &= ~(u32)(PIPE_CONTROL_MMIO_WRITE | GEN8_POST_SYNC_MASK |
+				 GEN8_POST_STORE_INDEX);
+		return;
+	}
+	if (!index)
+		return;
+	address = GEN8_POST_SYNC(*flags) ? status_address(stream, ggtt, *low) : 0;
+	*flags &= ~(u32)(address ? GEN8_POST_STORE_INDEX :
+				   GEN8_POST_SYNC_MASK | GEN8_POST_STORE_INDEX);
+	*flags |= PIPE_CONTROL_GLOBAL_GTT_IVB;
+	*low = address;
+	*dword_of(stream, 3) = 0;
+}
+
+/*
+ * Commands that reach state which vGPUs share, or that hardware would execute with an effect on
+ * other contexts. MI_ARB_ON_OFF: a guest on a vGPU turns preemption off around each batch, because
+ * it expects none; without it a batch can be preempted.
+ */
+static bool is_host_only(u32 header)
+{
+	switch (MI_OPCODE(header)) {
+	case MI_ARB_ON_OFF:
+	case 0x06: /* MI_RS_CONTROL */
+	case 0x07: /* MI_REPORT_HEAD: stores to the status page of the engine */
+	case 0x09: /* MI_URB_ATOMIC_ALLOC */
+	case 0x0b: /* MI_SUSPEND_FLUSH */
+	case 0x0d: /* MI_TOPOLOGY_FILTER */
+	case 0x0e: /* MI_SET_APPID */
+	case 0x0f: /* MI_RS_CONTEXT */
+	case MI_STORE_DATA_INDEX: /* no driver emits it with execution lists */
+	case 0x28: /* MI_REPORT_PERF_COUNT: counters include the work of others */
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int rewrite_mi(const struct stream *stream, u32 header)
+{
+	if (is_host_only(header)) {
+		make_noop(stream);
+		return 0;
+	}
+	switch (MI_OPCODE(header)) {
+	case 0: /* bits of MI_NOOP write NOPID */
+		*dword_of(stream, 0) = MI_NOOP;
+		break;
+	case MI_STORE_REGISTER_MEM:
+		rewrite_store_register(stream);
+		break;
+	case MI_LOAD_REGISTER_MEM:
+		rewrite_load_mem(stream);
+		break;
+	case MI_LOAD_REGISTER_REG:
+		rewrite_load_reg(stream);
+		break;
+	}
+	return 0;
+}
+
+static int rewrite_command(const struct stream *stream)
+{
+	u32 header = *dword_of(stream, 0);
+
+	switch (ghyvi_command_rule(stream->command, header, stream->privileged)) {
+	case GHYVI_ALLOWED:
+		break;
+	case GHYVI_DROPPED:
+		make_noop(stream);
+		return 0;
+	default:
+		return -EACCES;
+	}
+	switch (stream->command->check) {
+	case GHYVI_CHECK_BATCH_START:
+		return rewrite_batch_start(stream);
+	case GHYVI_CHECK_LOAD_IMM:
+		rewrite_load_imm(stream);
+		return 0;
+	case GHYVI_CHECK_FLUSH_DW:
+		rewrite_flush_dw(stream);
+		return 0;
+	case GHYVI_CHECK_PIPE_CONTROL:
+		rewrite_pipe_control(stream);
+		return 0;
+	}
+	return header >> 29 ? 0 : rewrite_mi(stream, header);
+}
+
+/* Look up the command at @stream->at. Returns -EACCES if no such command can have passed. */
+static int decode(struct stream *stream)
+{
+	enum ghyvi_engine_id id = stream->install->engine->id;
+	const u32 *first = dword_of(stream, 0);
+	unsigned int i;
+
+	stream->command = first ? ghyvi_command_find(id, *first) : NULL;
+	if (!stream->command)
+		return -EACCES;
+	stream->dwords = ghyvi_command_dwords(id, stream->command, *first);
+	if (!stream->dwords)
+		return -EACCES;
+	/* Only the operands of commands without a fixed rule are touched. */
+	for (i = 1; !stream->command->plain && i < stream->dwords; i++)
+		if (!dword_of(stream, i))
+			return -EACCES;
+	return 0;
+}
+
+static int rewrite_page(struct install *install, const struct batch_page *batch)
+{
+	struct stream stream = {
+		.install = install,
+		.source = batch->page.source,
+		.privileged = batch->page.source != GHYVI_FETCH_PPGTT,
+	};
+	unsigned int index, i;
+	int err = 0;
+
+	for (index = 0; index < PAGE_DWORDS && !err; index++) {
+		if (!test_bit(index, batch->page.starts[0]) &&
+		    !test_bit(index, batch->page.starts[1]))
+			continue;
+		stream.at = batch->page.at + 4 * index;
+		err = decode(&stream);
+		for (i = 1; i < stream.dwords && !err; i++)
+			if (starts_at(&stream, stream.at + 4 * i))
+				err = -EACCES;
+		if (!err)
+			err = rewrite_command(&stream);
+	}
+	return err;
+}
+
+static int rewrite_ring(struct install *install)
+{
+	u32 ring_bytes = gen9_job(install->job)->ring_bytes;
+	u32 left = (install->stop - install->from + ring_bytes) % ring_bytes;
+	struct stream stream = {
+		.install = install,
+		.source = GHYVI_FETCH_RING,
+		.at = install->from,
+		.privileged = true,
+	};
+	int err = 0;
+
+	while (left && !err) {
+		err = decode(&stream);
+		if (!err && 4 * stream.dwords > left)
+			err = -EACCES;
+		if (!err)
+			err = rewrite_command(&stream);
+		left -= 4 * stream.dwords;
+		stream.at = (stream.at + 4 * stream.dwords) % ring_bytes;
+	}
+	return err;
+}
+
+/* ---- copying ---- */
+
+static int add_batch(struct install *install, const struct ghyvi_commands_page *page)
+{
+	struct batch_page *grown;
+	unsigned int max;
+
+	if (install->nr_batches == MAX_BATCH_PAGES)
+		return -ENOMEM;
+	if (install->nr_batches == install->max_batches) {
+		max = install->max_batches ? 2 * install->max_batches : 8;
+		grown = krealloc_array(install->batches, max, sizeof(*grown), GFP_KERNEL);
+		if (!grown)
+			return -ENOMEM;
+		install->batches = grown;
+		install->max_batches = max;
+	}
+	install->batches[install->nr_batches++].page = *page;
+	return 0;
+}
+
+/* Copy the part of the page that is in [from, stop); the ring may wrap in between. */
+static void copy_ring_page(struct install *install, const struct ghyvi_commands_page *page)
+{
+	u32 *ring = install->context->ring->cpu + page->at / sizeof(u32);
+	u32 ring_bytes = gen9_job(install->job)->ring_bytes;
+	u32 length = (page->stop - page->from + ring_bytes) % ring_bytes;
+	unsigned int i;
+
+	for (i = 0; i < PAGE_DWORDS; i++)
+		if ((page->at + 4 * i - page->from + ring_bytes) % ring_bytes < length)
+			ring[i] = page->dwords[i];
+	install->from = page->from;
+	install->stop = page->stop;
+	install->refused = page->refused;
+	install->any_ring = true;
+}
+
+static int collect(struct install *install)
+{
+	struct ghyvi_commands_page page;
+	int err = 0;
+
+	while (!err && ghyvi_commands_iter_next(&gen9_job(install->job)->iter, &page)) {
+		if (page.source == GHYVI_FETCH_RING)
+			copy_ring_page(install, &page);
+		else
+			err = add_batch(install, &page);
+	}
+	return err;
+}
+
+static int copy_batches(struct install *install)
+{
+	unsigned int i;
+
+	if (!install->nr_batches)
+		return 0;
+	install->window =
+		gen9_window_get(install->engine->gpu, roundup_pow_of_two(install->nr_batches));
+	if (!install->window)
+		return -ENOMEM;
+	list_add_tail(&install->window->node, &install->context->batches);
+	sort(install->batches, install->nr_batches, sizeof(*install->batches), compare_pages, NULL);
+	for (i = 0; i < install->nr_batches; i++) {
+		install->batches[i].place = i;
+		memcpy(install->window->cpu + i * PAGE_DWORDS, install->batches[i].page.dwords,
+		       GHYVI_PAGE_BYTES);
+	}
+	return 0;
+}
+
+static int rewrite(struct install *install)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < install->nr_batches && !err; i++)
+		err = rewrite_page(install, &install->batches[i]);
+	return err ?: install->any_ring ? rewrite_ring(install) : 0;
+}
+
+/* ---- the job ---- */
+
+/* Windows of the job before, which has left the engine. Stale commands must not stay in a ring. */
+static int begin_job(struct install *install)
+{
+	struct gen9_context *context = install->context;
+	struct gen9_window *batch, *next;
+	struct gen9 *gpu = install->engine->gpu;
+	unsigned int pages = gen9_job(install->job)->ring_bytes >> GHYVI_PAGE_SHIFT;
+
+	list_for_each_entry_safe(batch, next, &context->batches, node)
+		gen9_window_put(gpu, batch);
+	if (context->ring && context->ring->pages != pages) {
+		gen9_window_put(gpu, context->ring);
+		context->ring = NULL;
+	}
+	if (!context->ring)
+		context->ring = gen9_window_get(gpu, pages);
+	if (!context->ring)
+		return -ENOMEM;
+	memset(context->ring->cpu, 0, gen9_job(install->job)->ring_bytes);
+	return gen9_context_load(install->engine, install->job);
+}
+
+static void point_to_indirect(struct install *install)
+{
+	u32 value = install->job->context[GHYVI_CTX_INDIRECT];
+	u64 address = value & GHYVI_INDIRECT_ADDRESS;
+	const struct batch_page *page = find_page(install, GHYVI_FETCH_INDIRECT, address);
+
+	if (!page || !(value & GHYVI_INDIRECT_LINES) || install->stop == install->from)
+		return;
+	gen9_state(install->context)[GHYVI_CTX_INDIRECT] = address_of_copy(install, page, address) |
+							   (value & GHYVI_INDIRECT_LINES);
+}
+
+int gen9_install_commands(struct gen9_engine *engine, struct ghyvi_job *base, u32 *tail,
+			  bool *refused)
+{
+	struct gen9_job *job = gen9_job(base);
+	struct install install = {
+		.engine = engine,
+		.job = base,
+		.context = gen9_context(base->pgpu_context),
+	};
+	int err = 0;
+
+	if (!job->prepared)
+		err = begin_job(&install);
+	if (!err)
+		err = collect(&install);
+	if (!err)
+		err = copy_batches(&install);
+	if (!err)
+		err = rewrite(&install);
+	if (!err && !job->prepared)
+		point_to_indirect(&install);
+	if (install.refused)
+		*tail = install.stop;
+	*refused = install.refused;
+	kfree(install.batches);
+	return err;
 }

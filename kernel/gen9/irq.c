@@ -46,10 +46,11 @@ void gen9_irq_poll(struct gen9_engine *engine)
 	u32 at = bank(wiring[engine->id].bank, IRQ_IIR);
 	u32 mask = (u32)(GT_RENDER_USER_INTERRUPT | GT_RENDER_PIPECTL_NOTIFY_INTERRUPT)
 		   << wiring[engine->id].shift;
-	u32 identity = gen9_read(engine->gpu, at) & mask;
+	u32 identity = gen9_read(engine->gpu, at);
 
-	if (!identity || identity == mask << 16)
+	if (!(identity & mask) || identity == ~0u)
 		return;
+	identity &= mask;
 	gen9_write(engine->gpu, at, identity);
 	deliver_events(engine, identity >> wiring[engine->id].shift);
 }
@@ -83,7 +84,10 @@ static irqreturn_t gen9_irq(int irq, void *data)
 	unsigned int i;
 
 	gen9_write(gpu, GEN8_MASTER_IRQ, 0);
-	master = gen9_read(gpu, GEN8_MASTER_IRQ) & ~(u32)GEN8_MASTER_IRQ_CONTROL;
+	master = gen9_read(gpu, GEN8_MASTER_IRQ);
+	if (master == ~0u) /* the function is powered off or lost */
+		return IRQ_NONE;
+	master &= ~(u32)GEN8_MASTER_IRQ_CONTROL;
 	if (master & (GEN8_GT_RCS_IRQ | GEN8_GT_BCS_IRQ))
 		identity[0] = take_identity(gpu, 0);
 	if (master & GEN8_GT_VCS0_IRQ)

@@ -110,10 +110,13 @@ static int prepare(struct gen9_engine *engine, struct ghyvi_job *base)
 	job->iter.commands = base->commands;
 	job->ring_bytes = pages + GHYVI_PAGE_BYTES;
 	job->tail = base->context[GHYVI_CTX_RING_TAIL];
-	err = gen9_install_commands(engine, base);
-	if (!err)
-		job->prepared = true;
-	return err;
+	err = gen9_install_commands(engine, base, &job->tail, &job->refused);
+	if (err)
+		return err;
+	gen9_state(gen9_context(base->pgpu_context))[GHYVI_CTX_RING_TAIL] = job->tail;
+	job->prepared = true;
+	/* The first command was refused. */
+	return job->refused && job->tail == base->context[GHYVI_CTX_RING_HEAD] ? -EACCES : 0;
 }
 
 int gen9_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *base)
@@ -153,6 +156,7 @@ int gen9_update_tail(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *base, u32
 	struct gen9_engine *engine = engine_of(pgpu, base);
 	struct gen9_job *job = gen9_job(base);
 	unsigned long flags;
+	bool refused;
 	u32 previous;
 	int err;
 
@@ -162,12 +166,13 @@ int gen9_update_tail(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *base, u32
 	spin_unlock_irqrestore(&engine->lock, flags);
 	if (err || previous & 7)
 		return -ESTALE;
-	err = gen9_install_commands(engine, base);
+	err = gen9_install_commands(engine, base, &tail, &refused);
 	spin_lock_irqsave(&engine->lock, flags);
 	if (err || engine->job != base || job->ended) {
 		err = -ESTALE;
 	} else {
-		job->tail = job->refused ? job->tail : tail;
+		job->tail = tail;
+		job->refused = refused;
 		watchdog_start(engine);
 		gen9_csb_process(engine);
 		gen9_engine_update(engine);

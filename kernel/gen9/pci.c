@@ -26,6 +26,8 @@ static void gen9_resources(struct ghyvi_pgpu_device *pgpu, struct ghyvi_pgpu_res
 		.nr_reserved = 2,
 		.timestamp_hz = 12000000,
 		.jobs_per_engine = 1,
+		.audit_enforced = true,
+		.audit_user_engines = BIT(GHYVI_BCS), /* checks no register */
 	};
 }
 

@@ -3,12 +3,16 @@
 
 import os
 
+import hostlib
+import ktap
+import nativelib
 from ktap import test
-from nativelib import GPU, TREE, require, require_no_defect, run, take_log, write
+from nativelib import ENGINES, GPU, IGT, TREE, require, require_no_defect, run, take_log, write
 
 MODULES = os.environ.get("GHYVI_MODULES") or f"{TREE}/build/module"
 DRIVER = "/sys/bus/pci/drivers/ghyvi_gen9"
 FUNCTION = os.path.basename(GPU)
+GUEST_S = 300
 
 
 def bound():
@@ -70,4 +74,37 @@ def driver_unbinds_and_binds_again():
     run("rmmod", "ghyvi_gen9")
     load()
     require(bound(), "not bound after a reload:\n" + "\n".join(take_log()[-10:]))
+    require_no_defect(take_log())
+
+
+def guest_with_i915(*programs):
+    vgpu = hostlib.VGPU("gen9_8")
+    guest = None
+    try:
+        guest = hostlib.Guest("gen9", vgpu, extra=("--append", f"tsc_early_khz={os.environ['GHYVI_TSC_KHZ']}"),
+                              timeout=GUEST_S)
+        seconds, trouble = guest.load_driver(GUEST_S)
+        ktap.say(f"guest: i915 loaded in {seconds:.1f} s; {vgpu.stats()}")
+        require(not trouble, "\n".join(trouble))
+        for program in programs:
+            ktap.progress()
+            guest.must_run(program, GUEST_S)
+        trouble = hostlib.driver_trouble(guest.log())
+        require(not trouble, "\n".join(trouble[:8]))
+        ktap.say(f"{vgpu.stats()}")
+        guest.stop()
+        vgpu.settle()
+    except hostlib.Problem as problem:
+        log = guest.log()[-3000:] if guest else ""
+        raise nativelib.Problem(f"{problem}\nlast error: {vgpu.last_error()}\n{log}") from problem
+    finally:
+        if guest:
+            guest.kill()
+        vgpu.remove()
+
+
+@test
+def guest_with_i915_works():
+    guest_with_i915(*(f"{IGT}/gem_exec_nop -e {engine} -r 1" for engine in ENGINES),
+                    f"{IGT}/gem_blt -s 65536 -t 20 -r 1")
     require_no_defect(take_log())
