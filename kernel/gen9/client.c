@@ -121,26 +121,10 @@ static bool pause_engine(struct gen9_engine *engine, struct ghyvi_pgpu_client *c
 
 	spin_lock_irqsave(&engine->lock, flags);
 	pause = has_job_of(engine, clients, count);
-	if (pause) {
-		engine->paused++;
-		gen9_csb_process(engine);
-		gen9_engine_update(engine);
-	}
 	spin_unlock_irqrestore(&engine->lock, flags);
 	if (pause)
-		gen9_engine_wait_left(engine, GHYVI_JOB_ERROR);
+		gen9_engine_pause(engine);
 	return pause;
-}
-
-static void resume_engine(struct gen9_engine *engine)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&engine->lock, flags);
-	engine->paused--;
-	gen9_csb_process(engine);
-	gen9_engine_update(engine);
-	spin_unlock_irqrestore(&engine->lock, flags);
 }
 
 static void invalidate_tlb(struct gen9_engine *engine)
@@ -183,6 +167,6 @@ void gen9_invalidate(struct ghyvi_pgpu_client *const *clients, unsigned int coun
 		if (!gpu->dead)
 			invalidate_tlb(&gpu->engines[i]);
 	for_each_set_bit(i, &paused, GHYVI_ENGINES)
-		resume_engine(&gpu->engines[i]);
+		gen9_engine_resume(&gpu->engines[i]);
 	mutex_unlock(&gpu->control);
 }

@@ -347,6 +347,10 @@ void gen9_engine_start(struct gen9_engine *engine);
 
 /* reset.c */
 int gen9_reset_all(struct gen9 *gpu);
+/* Forget what the engine executes: it was reset. */
+void gen9_ports_clear(struct gen9_engine *engine);
+/* End all jobs, and accept none any more. */
+void gen9_die(struct gen9 *gpu);
 /*
  * Reset an engine, or all of them if that fails. The job on the engine ends with @status. Caller
  * holds gen9.control.
@@ -404,6 +408,9 @@ void gen9_watchdog(struct work_struct *work);
  * it does not in time. Caller holds gen9.control.
  */
 void gen9_engine_wait_left(struct gen9_engine *engine, enum ghyvi_job_status status);
+/* Keep jobs away from the engine until it is resumed. Callers hold gen9.control. */
+void gen9_engine_pause(struct gen9_engine *engine);
+void gen9_engine_resume(struct gen9_engine *engine);
 
 /* install.c */
 /*

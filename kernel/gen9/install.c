@@ -52,6 +52,8 @@ struct install {
 	/* The part of the ring that was copied. */
 	u32 from, stop;
 	bool refused, any_ring;
+	bool first; /* the segment is that of the submission */
+	bool any_page;
 };
 
 /* Commands in the copies: a page, or the ring. */
@@ -494,18 +496,12 @@ static void copy_ring_page(struct install *install, const struct ghyvi_commands_
 	install->any_ring = true;
 }
 
-static int collect(struct install *install)
+static int add_page(struct install *install, const struct ghyvi_commands_page *page)
 {
-	struct ghyvi_commands_page page;
-	int err = 0;
-
-	while (!err && ghyvi_commands_iter_next(&gen9_job(install->job)->iter, &page)) {
-		if (page.source == GHYVI_FETCH_RING)
-			copy_ring_page(install, &page);
-		else
-			err = add_batch(install, &page);
-	}
-	return err;
+	if (page->source != GHYVI_FETCH_RING)
+		return add_batch(install, page);
+	copy_ring_page(install, page);
+	return 0;
 }
 
 static int copy_batches(struct install *install)
@@ -574,27 +570,55 @@ static void point_to_indirect(struct install *install)
 							   (value & GHYVI_INDIRECT_LINES);
 }
 
+/*
+ * The pages of one submission or extension: the same batch may be in several of them, with other
+ * contents, so each is installed by itself.
+ */
+static int install_segment(struct install *install)
+{
+	int err = copy_batches(install);
+
+	if (!err)
+		err = rewrite(install);
+	if (!err && install->first)
+		point_to_indirect(install);
+	install->first = false;
+	install->any_ring = false;
+	install->nr_batches = 0;
+	install->window = NULL;
+	return err;
+}
+
+static int install_segments(struct install *install)
+{
+	struct ghyvi_commands_page page;
+	u32 segment = 0;
+	int err = 0;
+
+	while (!err && ghyvi_commands_iter_next(&gen9_job(install->job)->iter, &page)) {
+		if (install->any_page && page.from != segment)
+			err = install_segment(install);
+		segment = page.from;
+		install->any_page = true;
+		if (!err)
+			err = add_page(install, &page);
+	}
+	return err || !install->any_page ? err : install_segment(install);
+}
+
 int gen9_install_commands(struct gen9_engine *engine, struct ghyvi_job *base, u32 *tail,
 			  bool *refused)
 {
-	struct gen9_job *job = gen9_job(base);
 	struct install install = {
 		.engine = engine,
 		.job = base,
 		.context = gen9_context(base->pgpu_context),
+		.first = !gen9_job(base)->prepared,
 	};
-	int err = 0;
+	int err = install.first ? begin_job(&install) : 0;
 
-	if (!job->prepared)
-		err = begin_job(&install);
 	if (!err)
-		err = collect(&install);
-	if (!err)
-		err = copy_batches(&install);
-	if (!err)
-		err = rewrite(&install);
-	if (!err && !job->prepared)
-		point_to_indirect(&install);
+		err = install_segments(&install);
 	if (install.refused)
 		*tail = install.stop;
 	*refused = install.refused;

@@ -57,6 +57,29 @@ void gen9_engine_wait_left(struct gen9_engine *engine, enum ghyvi_job_status sta
 		gen9_engine_reset(engine, status);
 }
 
+void gen9_engine_pause(struct gen9_engine *engine)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&engine->lock, flags);
+	engine->paused++;
+	gen9_csb_process(engine);
+	gen9_engine_update(engine);
+	spin_unlock_irqrestore(&engine->lock, flags);
+	gen9_engine_wait_left(engine, GHYVI_JOB_ERROR);
+}
+
+void gen9_engine_resume(struct gen9_engine *engine)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&engine->lock, flags);
+	engine->paused--;
+	gen9_csb_process(engine);
+	gen9_engine_update(engine);
+	spin_unlock_irqrestore(&engine->lock, flags);
+}
+
 /* Take @job off the engine for good. It ends with @status unless it ended before. */
 static void stop_job(struct gen9_engine *engine, struct ghyvi_job *job,
 		     enum ghyvi_job_status status)
@@ -99,6 +122,17 @@ void gen9_watchdog(struct work_struct *work)
 
 /* ---- run ---- */
 
+/* Commands may have been added while the job was away from the engine. */
+static int prepare_again(struct gen9_engine *engine, struct ghyvi_job *base)
+{
+	struct gen9_job *job = gen9_job(base);
+
+	if (job->refused || job->tail == base->context[GHYVI_CTX_RING_TAIL])
+		return 0;
+	job->tail = base->context[GHYVI_CTX_RING_TAIL];
+	return gen9_install_commands(engine, base, &job->tail, &job->refused);
+}
+
 static int prepare(struct gen9_engine *engine, struct ghyvi_job *base)
 {
 	struct gen9_job *job = gen9_job(base);
@@ -128,7 +162,11 @@ int gen9_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *base)
 
 	if (READ_ONCE(gen9_of(pgpu)->dead))
 		return -EIO;
-	err = job->prepared ? 0 : prepare(engine, base);
+	err = job->prepared ? prepare_again(engine, base) : prepare(engine, base);
+	if (err)
+		ghyvi_report(base->client->params.reporter,
+			     "%s: commands cannot be installed (error %d)",
+			     ghyvi_engine_name(engine->id), err);
 	spin_lock_irqsave(&engine->lock, flags);
 	if (engine->job) {
 		spin_unlock_irqrestore(&engine->lock, flags);
@@ -206,6 +244,21 @@ void gen9_cancel(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *base)
 
 /* ---- done ---- */
 
+/*
+ * Where the guest believes the engine is. Addresses of the host's copies of batches mean nothing to
+ * it; then only the position in the ring is left.
+ */
+static u64 guest_address(const struct gen9_engine *engine, const struct ghyvi_job *base, u64 address)
+{
+	const struct gen9_window *ring = gen9_context(base->pgpu_context)->ring;
+
+	if (address - ring->ggtt < gen9_job(base)->ring_bytes)
+		return base->context[GHYVI_CTX_RING_START] + (address - ring->ggtt);
+	if (address - (engine->gpu->ggtt_bytes - GEN9_HOST_GGTT_BYTES) < GEN9_HOST_GGTT_BYTES)
+		return base->context[GHYVI_CTX_RING_START] + base->fault.ring_head;
+	return address;
+}
+
 /* Without a reset, the image has the position at which the job was taken off. */
 static void record_position(struct gen9_engine *engine, struct ghyvi_job *base)
 {
@@ -213,6 +266,8 @@ static void record_position(struct gen9_engine *engine, struct ghyvi_job *base)
 	const u32 *state = gen9_state(context);
 	u32 head = state[GHYVI_CTX_RING_HEAD] & (u32)RING_HEAD_MASK;
 
+	if (base->fault.valid)
+		base->fault.acthd = guest_address(engine, base, base->fault.acthd);
 	if (base->fault.valid || !base->begun_ns)
 		return;
 	base->fault = (struct ghyvi_job_fault){

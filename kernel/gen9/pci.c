@@ -328,6 +328,53 @@ static void gen9_remove(struct pci_dev *pdev)
 	gpu_free(gpu);
 }
 
+/* ---- suspend ---- */
+
+/* Jobs wait, with their state in their images. The GGTT and the registers are lost. */
+static int __maybe_unused gen9_suspend(struct device *dev)
+{
+	struct gen9 *gpu = dev_get_drvdata(dev);
+	unsigned int i;
+
+	mutex_lock(&gpu->control);
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		gen9_engine_pause(&gpu->engines[i]);
+	engines_block(gpu, true);
+	gen9_irq_stop(gpu);
+	if (!gpu->dead && gen9_reset_all(gpu))
+		dev_err(dev, "the GPU cannot be reset\n");
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		gen9_ports_clear(&gpu->engines[i]);
+	mutex_unlock(&gpu->control);
+	gen9_forcewake_put(gpu);
+	return 0;
+}
+
+static int __maybe_unused gen9_resume(struct device *dev)
+{
+	struct gen9 *gpu = dev_get_drvdata(dev);
+	unsigned int i;
+	int err;
+
+	pci_set_master(gpu->pdev);
+	mutex_lock(&gpu->control);
+	err = gen9_forcewake_get(gpu);
+	if (!err)
+		err = gen9_display_off(gpu);
+	gen9_ggtt_restore(gpu);
+	gen9_ggtt_flush(gpu);
+	if (!err && !gpu->dead)
+		err = hardware_start(gpu);
+	if (err)
+		gen9_die(gpu);
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		gen9_engine_resume(&gpu->engines[i]);
+	mutex_unlock(&gpu->control);
+	return err;
+}
+
+static SIMPLE_DEV_PM_OPS(gen9_pm_ops, gen9_suspend, gen9_resume);
+
 /* Matched only if driver_override names the driver: there is no contest with i915 at boot. */
 #define GPU(_device, _platform)                                                            \
 	{                                                                                  \
@@ -378,6 +425,7 @@ static struct pci_driver gen9_driver = {
 	.id_table = gen9_ids,
 	.probe = gen9_probe,
 	.remove = gen9_remove,
+	.driver.pm = &gen9_pm_ops,
 };
 
 module_pci_driver(gen9_driver);

@@ -98,6 +98,15 @@ static void ports_clear(struct gen9_engine *engine)
 	wake_up_all(&engine->left);
 }
 
+void gen9_ports_clear(struct gen9_engine *engine)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&engine->lock, flags);
+	ports_clear(engine);
+	spin_unlock_irqrestore(&engine->lock, flags);
+}
+
 static bool on_engine(const struct gen9_engine *engine, const struct gen9_context *context)
 {
 	return engine->active == context || engine->pending == context;
@@ -147,7 +156,7 @@ static void engine_unblock(struct gen9_engine *engine)
 }
 
 /* Everything ends. The core sees -EIO from now on. */
-static void die(struct gen9 *gpu)
+void gen9_die(struct gen9 *gpu)
 {
 	unsigned long flags;
 	unsigned int i;
@@ -174,7 +183,7 @@ static void reset_everything(struct gen9 *gpu)
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		engine_block(&gpu->engines[i], false, GHYVI_JOB_CANCELLED);
 	if (gen9_reset_all(gpu)) {
-		die(gpu);
+		gen9_die(gpu);
 		return;
 	}
 	gen9_gt_start(gpu);

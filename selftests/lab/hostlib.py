@@ -136,18 +136,31 @@ def log_defects(text):
 
 # ---- modules and types ----
 
+# The backend: the software GPU, or that for hardware on the emulated Skylake (tools/lab/run).
+PGPU = os.environ.get("GHYVI_PGPU", "softgpu")
+GPU = "/sys/bus/pci/devices/0000:00:02.0"
+
+
 def loaded():
-    return os.path.isdir("/sys/module/ghyvi_softgpu")
+    return os.path.isdir(f"/sys/module/ghyvi_{PGPU}")
+
+
+def bind_gpu():
+    write(f"{GPU}/driver_override", "ghyvi_gen9")
+    error = write("/sys/bus/pci/drivers/ghyvi_gen9/bind", os.path.basename(GPU))
+    require(not error, f"the GPU cannot be bound: {error}")
 
 
 def load_modules(*parameters):
     must_run("insmod", f"{MODULES}/ghyvi.ko", *parameters)
-    must_run("insmod", f"{MODULES}/ghyvi-softgpu.ko")
+    must_run("insmod", f"{MODULES}/ghyvi-{PGPU}.ko")
+    if PGPU == "gen9":
+        bind_gpu()
     eventually(lambda: glob.glob("/sys/class/mdev_bus/*/mdev_supported_types"), "an mdev parent")
 
 
 def unload_modules():
-    must_run("rmmod", "ghyvi_softgpu")
+    must_run("rmmod", f"ghyvi_{PGPU}")
     must_run("rmmod", "ghyvi")
 
 
