@@ -59,9 +59,7 @@ void gen9_engine_start(struct gen9_engine *engine)
 	gen9_engine_read(engine, RING_HWS_PGA);
 	gen9_csb_reset(engine);
 	errors_start(engine);
-	gen9_engine_write(engine, RING_IMR,
-			  ~(u32)(GT_RENDER_USER_INTERRUPT | GT_CS_MASTER_ERROR_INTERRUPT |
-				 GT_RENDER_PIPECTL_NOTIFY_INTERRUPT | GT_CONTEXT_SWITCH_INTERRUPT));
+	gen9_irq_unmask(engine);
 }
 
 static int engine_init(struct gen9 *gpu, enum ghyvi_engine_id id)

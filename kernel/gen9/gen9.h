@@ -363,6 +363,7 @@ int gen9_irq_init(struct gen9 *gpu);
 void gen9_irq_fini(struct gen9 *gpu);
 void gen9_irq_start(struct gen9 *gpu);
 void gen9_irq_stop(struct gen9 *gpu);
+void gen9_irq_unmask(struct gen9_engine *engine);
 /* Deliver the events that the engine has raised. Caller holds the engine's lock. */
 void gen9_irq_poll(struct gen9_engine *engine);
 

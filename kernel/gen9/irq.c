@@ -28,6 +28,12 @@ static u32 bank(unsigned int number, u32 which)
 	return GEN8_GT_ISR0 + number * GEN8_IRQ_BANK_SIZE + which;
 }
 
+/* The bits of an engine have the same places in its own mask register as in the bank. */
+void gen9_irq_unmask(struct gen9_engine *engine)
+{
+	gen9_engine_write(engine, RING_IMR, ~((u32)SOURCES_USED << wiring[engine->id].shift));
+}
+
 static void deliver_events(struct gen9_engine *engine, u32 sources)
 {
 	u32 events = 0;

@@ -248,7 +248,8 @@ void gen9_cancel(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *base)
  * Where the guest believes the engine is. Addresses of the host's copies of batches mean nothing to
  * it; then only the position in the ring is left.
  */
-static u64 guest_address(const struct gen9_engine *engine, const struct ghyvi_job *base, u64 address)
+static u64 guest_address(const struct gen9_engine *engine, const struct ghyvi_job *base,
+			 u64 address)
 {
 	const struct gen9_window *ring = gen9_context(base->pgpu_context)->ring;
 

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Pages, works, interrupts and the PCI function for kernel/gen9 in user space. */
+#include <sys/mman.h>
+#include <unistd.h>
+#include "gen9_shim.h"
+#include "emu.h"
+
+#define ARENA ((u8 *)0x20000000ull) /* below the shadow of the sanitizer */
+#define ARENA_PAGES 65536u
+#define REGS ((u8 *)0x7000000000ull) /* not mapped: accesses go to the emulator */
+#define WORKS 64
+
+struct emu gen9_shim_emu;
+static int arena_fd;
+static unsigned int next_page, nr_free;
+static struct page *free_pages[ARENA_PAGES];
+static struct work_struct *works[WORKS];
+static struct gen9_shim_delayed *delayed[WORKS];
+static irqreturn_t (*irq_handler)(int irq, void *data);
+static void *irq_data;
+static bool irq_raised;
+
+static void raise_irq(struct emu *emu, u64 address, u32 data)
+{
+	irq_raised = true;
+}
+
+static const struct emu_transport_ops transport = { .msi = raise_irq };
+
+void gen9_shim_init(void)
+{
+	struct emu *emu = &gen9_shim_emu;
+
+	arena_fd = memfd_create("arena", 0);
+	if (arena_fd < 0 || ftruncate(arena_fd, ARENA_PAGES * 4096ull) ||
+	    mmap(ARENA, ARENA_PAGES * 4096ull, PROT_READ | PROT_WRITE,
+		 MAP_SHARED | MAP_FIXED_NOREPLACE, arena_fd, 0) != ARENA)
+		abort();
+	emu_adversary_seed(&emu->adversary, 1);
+	if (emu_init(emu))
+		abort();
+	emu->transport = &transport;
+	emu->ram.regions[0] = (struct emu_ram_region){ .start = (uintptr_t)ARENA,
+						       .bytes = ARENA_PAGES * 4096ull,
+						       .memory = ARENA };
+	emu->ram.count = 1;
+}
+
+/* ---- pages ---- */
+
+struct page *gen9_shim_page_alloc(void)
+{
+	struct page *page = nr_free ? free_pages[--nr_free] : (struct page *)ARENA + next_page++;
+
+	if (next_page >= ARENA_PAGES)
+		abort();
+	memset(page, 0, sizeof(*page));
+	return page;
+}
+
+void gen9_shim_page_free(struct page *page)
+{
+	memset(page, 0xee, sizeof(*page));
+	free_pages[nr_free++] = page;
+}
+
+#define MAPS 4096
+static struct {
+	void *at;
+	size_t bytes;
+} maps[MAPS];
+
+void *gen9_shim_vmap(struct page **pages, unsigned int count)
+{
+	u8 *at = mmap(NULL, count * 4096ull, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		if (mmap(at + i * 4096ull, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+			 arena_fd, (u8 *)pages[i] - ARENA) == MAP_FAILED)
+			abort();
+	for (i = 0; i < MAPS && maps[i].at; i++)
+		;
+	if (i == MAPS)
+		abort();
+	maps[i].at = at;
+	maps[i].bytes = count * 4096ull;
+	return at;
+}
+
+void gen9_shim_vunmap(void *at)
+{
+	unsigned int i;
+
+	for (i = 0; i < MAPS; i++)
+		if (maps[i].at == at) {
+			munmap(at, maps[i].bytes);
+			maps[i].at = NULL;
+		}
+}
+
+/* ---- bits ---- */
+
+unsigned long bitmap_find_next_zero_area(unsigned long *map, unsigned long size,
+					 unsigned long start, unsigned int count,
+					 unsigned long mask)
+{
+	unsigned long i, run = 0;
+
+	for (i = start; i < size; i++) {
+		run = test_bit(i, map) ? 0 : run + 1;
+		if (run == count)
+			return i + 1 - count;
+	}
+	return size;
+}
+
+void bitmap_set(unsigned long *map, unsigned int start, unsigned int count)
+{
+	for (; count; start++, count--)
+		set_bit(start, map);
+}
+
+void bitmap_clear(unsigned long *map, unsigned int start, unsigned int count)
+{
+	for (; count; start++, count--)
+		map[start / 64] &= ~(1UL << start % 64);
+}
+
+/* ---- registers ---- */
+
+void *gen9_shim_remap(u64 start)
+{
+	return REGS + (start & (EMU_GTTMMADR_BYTES - 1));
+}
+
+u32 gen9_shim_readl(const volatile void *at)
+{
+	return emu_reg_read(&gen9_shim_emu, (const u8 *)at - REGS, EMU_CPU);
+}
+
+void gen9_shim_writel(u32 value, volatile void *at)
+{
+	emu_reg_write(&gen9_shim_emu, (u8 *)at - REGS, value, EMU_CPU);
+}
+
+void gen9_shim_writeq(u64 value, volatile void *at)
+{
+	emu_ggtt_write(&gen9_shim_emu, (u8 *)at - REGS, value, 8);
+}
+
+u16 gen9_shim_config(unsigned int at)
+{
+	return emu_config_read(&gen9_shim_emu, at, 2);
+}
+
+void gen9_shim_set_master(bool on)
+{
+	emu_config_write(&gen9_shim_emu, 0x04, on ? 7 : 3, 2);
+}
+
+/* ---- interrupts and works ---- */
+
+int gen9_shim_alloc_irq(struct pci_dev *pdev)
+{
+	emu_config_write(&gen9_shim_emu, 0xb0, 0xfee00000, 4);
+	emu_config_write(&gen9_shim_emu, 0xae, 1, 2);
+	pdev->msi_enabled = true;
+	return 1;
+}
+
+int request_irq(unsigned int irq, irqreturn_t (*handler)(int irq, void *data), unsigned long flags,
+		const char *name, void *data)
+{
+	irq_handler = handler;
+	irq_data = data;
+	return 0;
+}
+
+void free_irq(unsigned int irq, void *data)
+{
+	irq_handler = NULL;
+}
+
+bool gen9_shim_queue(struct work_struct *work)
+{
+	unsigned int i;
+
+	if (work->queued)
+		return false;
+	for (i = 0; i < WORKS && works[i]; i++)
+		;
+	works[i] = work;
+	work->queued = true;
+	return true;
+}
+
+bool gen9_shim_delay(struct gen9_shim_delayed *work, unsigned long ticks)
+{
+	unsigned int i;
+
+	work->at_ns = ktime_get_ns() + ticks * (NSEC_PER_SEC / HZ);
+	for (i = 0; i < WORKS && delayed[i] && delayed[i] != work; i++)
+		;
+	delayed[i] = work;
+	return true;
+}
+
+void gen9_shim_cancel(struct work_struct *work)
+{
+	unsigned int i;
+
+	work->queued = false;
+	for (i = 0; i < WORKS; i++)
+		if (works[i] == work)
+			works[i] = NULL;
+}
+
+void gen9_shim_cancel_delayed(struct gen9_shim_delayed *work)
+{
+	unsigned int i;
+
+	for (i = 0; i < WORKS; i++)
+		if (delayed[i] == work)
+			delayed[i] = NULL;
+}
+
+void gen9_shim_step(void)
+{
+	emu_run_engines(&gen9_shim_emu);
+	emu_irq_spurious(&gen9_shim_emu);
+}
+
+void gen9_shim_interrupt(void)
+{
+	gen9_shim_step();
+	if (irq_raised && irq_handler) {
+		irq_raised = false;
+		irq_handler(1, irq_data);
+	}
+}
+
+/* Called from works as well, which wait: a work that runs is not started again. */
+void gen9_shim_pump(void)
+{
+	static unsigned int depth;
+	unsigned int i;
+
+	gen9_shim_interrupt();
+	if (depth++)
+		goto out;
+	for (i = 0; i < WORKS; i++) {
+		struct work_struct *work = works[i];
+
+		works[i] = NULL;
+		if (work && work->queued) {
+			work->queued = false;
+			work->fn(work);
+		}
+	}
+	for (i = 0; i < WORKS; i++)
+		if (delayed[i] && delayed[i]->at_ns && ktime_get_ns() >= delayed[i]->at_ns) {
+			delayed[i]->at_ns = 0;
+			delayed[i]->work.fn(&delayed[i]->work);
+		}
+out:
+	depth--;
+}

@@ -1,0 +1,710 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * kernel/gen9 on the emulated GPU in one process, with the real auditor and a small stand-in for the
+ * rest of the core. Seeds and rule violations are those of the emulator.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <ghyvi/audit.h>
+#include <ghyvi/backend.h>
+#include "emu.h"
+
+extern struct emu gen9_shim_emu;
+void gen9_shim_init(void);
+void gen9_shim_interrupt(void);
+
+#define GUEST_GGTT 0x20000000u
+#define GUEST_PAGES 1024u
+#define RING GUEST_GGTT
+#define RING_BYTES 0x4000u
+#define IMAGE(n) (GUEST_GGTT + 0x10000u + (n)*0x20000u)
+#define HWSP_PAGE (GUEST_GGTT + 0x100000u)
+#define DATA (GUEST_GGTT + 0x101000u)
+#define KERNEL_BATCH (GUEST_GGTT + 0x102000u)
+#define USER_BATCH 0x200000000ull /* in the PPGTT */
+#define USER_DATA (USER_BATCH + 0x1000)
+#define TEST_S 20
+
+#define MI(opcode, length) ((u32)(opcode) << 23 | (length))
+#define NOOP 0u
+#define ARB_CHECK MI(0x05, 0)
+#define BATCH_END MI(0x0a, 0)
+#define USER_INTERRUPT MI(0x02, 0)
+#define STORE_GGTT (MI(0x20, 2) | BIT(22))
+#define STORE_PPGTT MI(0x20, 2)
+#define LRI(n) MI(0x22, 2 * (n)-1)
+#define SRM_GGTT (MI(0x24, 2) | BIT(22))
+#define SRM_PPGTT MI(0x24, 2)
+#define START_KERNEL MI(0x31, 1)
+#define START_USER (MI(0x31, 1) | BIT(8))
+#define WAIT_PPGTT (MI(0x1c, 2) | BIT(15) | 4u << 12) /* until memory equals the value */
+#define FLUSH_INDEX (MI(0x26, 2) | BIT(14) | BIT(21))
+#define LO(a) ((u32)(a))
+#define HI(a) ((u32)((u64)(a) >> 32))
+
+static struct pci_dev pdev = { .vendor = 0x8086, .device = 0x1912, .revision = 6 };
+static struct ghyvi_pgpu_device *pgpu;
+static const struct ghyvi_pgpu_ops *ops;
+
+struct ghyvi_pgpu *__ghyvi_pgpu_register(struct module *owner, struct device *parent,
+					 struct ghyvi_pgpu_device *device)
+{
+	pgpu = device;
+	ops = device->ops;
+	return (struct ghyvi_pgpu *)device;
+}
+
+void ghyvi_pgpu_unregister(struct ghyvi_pgpu *handle)
+{
+}
+
+/* A guest: its pages, its tables, and one context per engine. */
+struct guest {
+	struct ghyvi_pgpu_client *client;
+	struct ghyvi_audit *audit;
+	struct ghyvi_audit_owner owner;
+	struct ghyvi_reporter reporter;
+	struct ghyvi_stats stats;
+	u32 *registers;
+	u8 *pages[GUEST_PAGES];
+	u64 *tables[4]; /* PML4, PDP, PD, PT */
+	u8 *user[2];
+	struct ghyvi_pgpu_context *context[GHYVI_ENGINES];
+	u32 base; /* of its GGTT range, from GUEST_GGTT on */
+};
+
+/* A job with everything that the core would have around it. */
+struct test_job {
+	struct ghyvi_job base;
+	struct guest *guest;
+	u32 context[GHYVI_CTX_DWORDS];
+	u32 tail;
+	int status; /* -1: not given back */
+	u32 events;
+};
+
+static struct guest guests[2];
+
+static void *guest_page(struct guest *guest, u32 address)
+{
+	return guest->pages[(address - GUEST_GGTT) / 4096] + address % 4096;
+}
+
+static u32 at(struct guest *guest, u32 address)
+{
+	return *(volatile u32 *)guest_page(guest, address);
+}
+
+static int read_commands(struct ghyvi_audit_owner *owner, struct ghyvi_root *root, u64 address,
+			 void *buffer, size_t bytes)
+{
+	struct guest *guest = container_of(owner, struct guest, owner);
+
+	if (root) {
+		if (address - USER_BATCH >= 0x2000)
+			return -EFAULT;
+		memcpy(buffer, guest->user[(address - USER_BATCH) / 4096] + address % 4096, bytes);
+	} else {
+		memcpy(buffer, guest_page(guest, LO(address) - guest->base), bytes);
+	}
+	return 0;
+}
+
+static void update_ggtt(struct ghyvi_audit_owner *owner, u64 index, u64 entry)
+{
+}
+
+static u64 map(struct guest *guest, void *page, enum ghyvi_page_kind kind)
+{
+	dma_addr_t dma;
+
+	assert_int_equal(ops->map_page(guest->client, (uintptr_t)page, kind, &dma), 0);
+	return dma;
+}
+
+static void make_tables(struct guest *guest)
+{
+	unsigned int i;
+
+	for (i = 0; i < 4; i++)
+		guest->tables[i] = (u64 *)gen9_shim_page_alloc();
+	for (i = 0; i < 3; i++)
+		guest->tables[i][USER_BATCH >> (39 - 9 * i) & 511] =
+			map(guest, guest->tables[i + 1], GHYVI_PAGE_TABLE) | 3;
+	for (i = 0; i < 2; i++) {
+		guest->user[i] = (u8 *)gen9_shim_page_alloc();
+		guest->tables[3][i] = map(guest, guest->user[i], GHYVI_PAGE_DATA) | 3;
+	}
+}
+
+static void make_guest(struct guest *guest, unsigned int number)
+{
+	struct ghyvi_client_params params = {
+		.ggtt = { { GUEST_GGTT + number * GUEST_PAGES * 4096u, GUEST_PAGES * 4096u } },
+		.nr_ggtt = 1,
+		.registers_bytes = 0x200000,
+		.gen = 9,
+		.reporter = &guest->reporter,
+		.stats = &guest->stats,
+	};
+	struct ghyvi_audit_params audit = {
+		.gen = 9,
+		.nr_ggtt = 1,
+		.enforced = true,
+		.user_engines = BIT(GHYVI_BCS),
+	};
+	unsigned int i;
+
+	memset(guest, 0, sizeof(*guest));
+	guest->base = number * GUEST_PAGES * 4096u;
+	ghyvi_reporter_init(&guest->reporter, &pdev.dev);
+	guest->registers = calloc(1, 0x200000);
+	params.registers = guest->registers;
+	guest->client = ops->client_create(pgpu, &params);
+	assert_false(IS_ERR(guest->client));
+	for (i = 0; i < GUEST_PAGES; i++) {
+		u64 entry;
+
+		guest->pages[i] = (u8 *)gen9_shim_page_alloc();
+		entry = map(guest, guest->pages[i], GHYVI_PAGE_DATA) | 1;
+		ops->ggtt_write(guest->client, (params.ggtt[0].start >> 12) + i, &entry, 1);
+	}
+	make_tables(guest);
+	guest->owner.read = read_commands;
+	guest->owner.update_ggtt = update_ggtt;
+	audit.ggtt[0] = params.ggtt[0];
+	audit.owner = &guest->owner;
+	audit.reporter = &guest->reporter;
+	audit.stats = &guest->stats;
+	guest->audit = ghyvi_audit_create(&audit);
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		guest->registers[(ghyvi_engine_base(i) + RING_HWS_PGA) / 4] =
+			HWSP_PAGE + guest->base;
+		guest->context[i] = ops->context_create(guest->client, i, IMAGE(i) + guest->base);
+		assert_false(IS_ERR(guest->context[i]));
+	}
+}
+
+static void drop_guest(struct guest *guest)
+{
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		ops->context_destroy(guest->context[i]);
+	ops->invalidate(&guest->client, 1);
+	ops->client_destroy(guest->client);
+	ghyvi_audit_destroy(guest->audit);
+	for (i = 0; i < GUEST_PAGES; i++)
+		gen9_shim_page_free((struct page *)guest->pages[i]);
+	free(guest->registers);
+}
+
+static u64 violations(void)
+{
+	u64 sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < EMU_VIOLATIONS; i++)
+		sum += gen9_shim_emu.violations[i];
+	return sum;
+}
+
+static int set_up(void **state)
+{
+	static const struct pci_device_id *id;
+
+	for (id = gen9_shim_driver->id_table; id->device != pdev.device; id++)
+		;
+	memset(gen9_shim_emu.violations, 0, sizeof(gen9_shim_emu.violations));
+	if (gen9_shim_driver->probe(&pdev, id))
+		return -1;
+	make_guest(&guests[0], 0);
+	make_guest(&guests[1], 1);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	drop_guest(&guests[1]);
+	drop_guest(&guests[0]);
+	gen9_shim_driver->remove(&pdev);
+	return violations() ? -1 : 0;
+}
+
+/* ---- jobs ---- */
+
+static void done(struct ghyvi_job *base, enum ghyvi_job_status status)
+{
+	struct test_job *job = container_of(base, struct test_job, base);
+
+	assert_int_equal(job->status, -1);
+	job->status = status;
+}
+
+static void event(struct ghyvi_job *base, u32 events)
+{
+	container_of(base, struct test_job, base)->events |= events;
+}
+
+static struct test_job *job_new(struct guest *guest, enum ghyvi_engine_id engine)
+{
+	struct test_job *job = calloc(1, sizeof(*job));
+
+	job->guest = guest;
+	job->base.client = guest->client;
+	job->base.engine = engine;
+	job->base.root = (uintptr_t)guest->tables[0];
+	job->base.levels = 4;
+	job->base.context = job->context;
+	job->base.pgpu_context = guest->context[engine];
+	job->base.lrca = IMAGE(engine) + guest->base;
+	job->base.restore = true;
+	job->base.done = done;
+	job->base.event = event;
+	job->base.backend = calloc(1, ops->job_bytes);
+	job->context[GHYVI_CTX_RING_START] = RING + guest->base;
+	job->context[GHYVI_CTX_RING_CTL] = (RING_BYTES - 4096) | 1;
+	job->status = -1;
+	return job;
+}
+
+static void put(u8 *page, const u32 *dwords, unsigned int count)
+{
+	memcpy(page, dwords, 4 * count);
+}
+
+static void add(struct test_job *job, const u32 *dwords, unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count + count % 2; i++) {
+		*(u32 *)guest_page(job->guest, RING + job->tail) = i < count ? dwords[i] : NOOP;
+		job->tail = (job->tail + 4) % RING_BYTES;
+	}
+}
+
+#define DWORDS(...) ((const u32[]){ __VA_ARGS__ }), (sizeof((const u32[]){ __VA_ARGS__ }) / 4)
+#define RINGS(job, ...) add(job, DWORDS(__VA_ARGS__))
+#define USER(guest, ...) put((guest)->user[0], DWORDS(__VA_ARGS__))
+
+static void audit(struct test_job *job)
+{
+	struct ghyvi_submission submission = {
+		.engine = job->base.engine,
+		.root = (struct ghyvi_root *)job->guest,
+		.ppgtt_mask = GENMASK_ULL(47, 0),
+		.lrca = job->base.lrca,
+		.ring_start = RING + job->guest->base,
+		.ring_bytes = RING_BYTES,
+		.head = job->context[GHYVI_CTX_RING_HEAD],
+		.tail = job->tail,
+	};
+
+	job->context[GHYVI_CTX_RING_TAIL] = job->tail;
+	job->base.commands = ghyvi_audit_submission(job->guest->audit, &submission);
+	assert_false(IS_ERR(job->base.commands));
+}
+
+static void start(struct test_job *job)
+{
+	if (!job->base.commands)
+		audit(job);
+	job->status = -1;
+	assert_int_equal(ops->run(pgpu, &job->base), 0);
+}
+
+static bool waits(struct test_job *job)
+{
+	u64 end = ktime_get_ns() + TEST_S * NSEC_PER_SEC;
+
+	while (job->status < 0 && ktime_get_ns() < end)
+		gen9_shim_pump();
+	return job->status < 0;
+}
+
+static void finish(struct test_job *job, enum ghyvi_job_status status)
+{
+	assert_false(waits(job));
+	assert_int_equal(job->status, status);
+}
+
+static void job_free(struct test_job *job)
+{
+	ghyvi_commands_free(job->base.commands);
+	free(job->base.backend);
+	free(job);
+}
+
+static void run_once(struct test_job *job)
+{
+	start(job);
+	finish(job, GHYVI_JOB_COMPLETE);
+	assert_int_equal(job->context[GHYVI_CTX_RING_HEAD], job->tail);
+}
+
+static void pump(unsigned int times)
+{
+	while (times--)
+		gen9_shim_pump();
+}
+
+/* ---- tests ---- */
+
+static void ring_stores_and_interrupts_on_each_engine(void **state)
+{
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		struct test_job *job = job_new(&guests[0], i);
+
+		RINGS(job, STORE_GGTT, DATA + 4 * i, 0, 0x100 + i, USER_INTERRUPT);
+		run_once(job);
+		assert_int_equal(at(&guests[0], DATA + 4 * i), 0x100 + i);
+		assert_true(job->events & GHYVI_EVENT_USER_INTERRUPT);
+		assert_true(job->base.busy_ns);
+		job_free(job);
+	}
+}
+
+static void user_batches_run_on_each_engine(void **state)
+{
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		struct test_job *job = job_new(&guests[0], i);
+
+		USER(&guests[0], STORE_PPGTT, LO(USER_DATA), HI(USER_DATA), 0x200 + i, BATCH_END);
+		RINGS(job, START_USER, LO(USER_BATCH), HI(USER_BATCH), USER_INTERRUPT);
+		run_once(job);
+		assert_int_equal(*(u32 *)guests[0].user[1], 0x200 + i);
+		job_free(job);
+	}
+}
+
+static void kernel_batches_run_from_their_copies(void **state)
+{
+	struct test_job *job = job_new(&guests[0], GHYVI_RCS);
+
+	put(guest_page(&guests[0], KERNEL_BATCH), DWORDS(STORE_GGTT, DATA, 0, 7, BATCH_END));
+	RINGS(job, START_KERNEL, KERNEL_BATCH, 0, NOOP);
+	audit(job);
+	/* The guest changes the batch after the audit. */
+	put(guest_page(&guests[0], KERNEL_BATCH), DWORDS(STORE_GGTT, DATA, 0, 8, BATCH_END));
+	run_once(job);
+	assert_int_equal(at(&guests[0], DATA), 7);
+	job_free(job);
+}
+
+static void blitter_user_batch_writes_no_register(void **state)
+{
+	struct test_job *job = job_new(&guests[0], GHYVI_BCS);
+	u32 before = *emu_reg(&gen9_shim_emu, 0x22080);
+
+	USER(&guests[0], LRI(2), 0x22080, 0x1000, 0x2229c, 0x80000000, LRI(1), 0x22600, 5,
+	     SRM_PPGTT, 0x22600, LO(USER_DATA), HI(USER_DATA), BATCH_END);
+	RINGS(job, START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
+	run_once(job);
+	assert_int_equal(*emu_reg(&gen9_shim_emu, 0x22080), before);
+	assert_int_equal(*(u32 *)guests[0].user[1], 5);
+	job_free(job);
+}
+
+static void ring_writes_no_register_that_contexts_share(void **state)
+{
+	struct test_job *job = job_new(&guests[0], GHYVI_RCS);
+	u32 l3 = *emu_reg(&gen9_shim_emu, 0xb118), slot = *emu_reg(&gen9_shim_emu, 0x24d0);
+
+	RINGS(job, LRI(4), 0xb118, 0xffffffff, 0x24d0, 0x2080, 0x2600, 9, 0x209c, 0x01000100);
+	RINGS(job, SRM_GGTT, 0x2600, DATA, 0, SRM_GGTT, 0x2080, DATA + 4, 0);
+	*(u32 *)guest_page(&guests[0], DATA + 4) = 1;
+	run_once(job);
+	assert_int_equal(*emu_reg(&gen9_shim_emu, 0xb118), l3);
+	assert_int_equal(*emu_reg(&gen9_shim_emu, 0x24d0), slot);
+	assert_int_equal(at(&guests[0], DATA), 9); /* its own register */
+	assert_int_equal(at(&guests[0], DATA + 4), 0); /* RING_HWS_PGA of the host */
+	job_free(job);
+}
+
+static void index_stores_go_to_the_guests_pages(void **state)
+{
+	struct test_job *job = job_new(&guests[0], GHYVI_VCS);
+
+	RINGS(job, FLUSH_INDEX, 0x40, 0, 0x77, FLUSH_INDEX, 0x40 | BIT(2), 0, 0x78);
+	run_once(job);
+	assert_int_equal(at(&guests[0], IMAGE(GHYVI_VCS) + 0x40), 0x77);
+	assert_int_equal(at(&guests[0], HWSP_PAGE + 0x40), 0x78);
+	job_free(job);
+}
+
+static void registers_of_another_client_are_not_visible(void **state)
+{
+	struct test_job *job = job_new(&guests[0], GHYVI_RCS);
+
+	RINGS(job, LRI(2), 0x2600, 0x12345678, 0x7004, 0xffff00ff);
+	run_once(job);
+	assert_int_equal(job->context[GHYVI_CTX_GPR], 0x12345678);
+	job_free(job);
+
+	job = job_new(&guests[1], GHYVI_RCS);
+	RINGS(job, SRM_GGTT, 0x2600, DATA + guests[1].base, 0);
+	RINGS(job, SRM_GGTT, 0x7004, DATA + guests[1].base + 4, 0);
+	*(u32 *)guest_page(&guests[1], DATA) = 1;
+	job->base.restore = false;
+	run_once(job);
+	assert_int_equal(at(&guests[1], DATA), 0);
+	assert_int_equal(at(&guests[1], DATA + 4) & 0xffff, BIT(6) | BIT(1)); /* the host's */
+	job_free(job);
+}
+
+static void context_keeps_its_registers(void **state)
+{
+	struct test_job *job = job_new(&guests[0], GHYVI_BCS);
+
+	RINGS(job, LRI(1), 0x22608, 0xabc);
+	run_once(job);
+	RINGS(job, SRM_GGTT, 0x22608, DATA, 0);
+	ghyvi_commands_free(job->base.commands);
+	job->base.commands = NULL;
+	memset(job->base.backend, 0, ops->job_bytes);
+	run_once(job);
+	assert_int_equal(at(&guests[0], DATA), 0xabc);
+	job_free(job);
+}
+
+/* The tail moves while the engine may be anywhere; the ring wraps many times. */
+static void tail_moves_are_executed(void **state)
+{
+	struct test_job *job = job_new(&guests[0], GHYVI_BCS);
+	unsigned int i, moves = 0;
+	u32 value = 0;
+
+	for (i = 0; i < 400; i++) {
+		bool extended = false;
+
+		USER(&guests[0], STORE_PPGTT, LO(USER_DATA), HI(USER_DATA), ++value, BATCH_END);
+		RINGS(job, START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP, STORE_GGTT, DATA, 0,
+		      value, USER_INTERRUPT);
+		if (job->base.commands && job->status < 0 &&
+		    !ghyvi_audit_extend(job->base.commands, job->tail)) {
+			extended = !ops->update_tail(pgpu, &job->base, job->tail);
+			moves += extended;
+		}
+		if (!extended && job->base.commands) {
+			finish(job, GHYVI_JOB_COMPLETE);
+			ghyvi_commands_free(job->base.commands);
+			job->base.commands = NULL;
+			memset(job->base.backend, 0, ops->job_bytes);
+		}
+		if (!extended)
+			start(job);
+		pump(i % 3);
+	}
+	finish(job, GHYVI_JOB_COMPLETE);
+	assert_int_equal(job->context[GHYVI_CTX_RING_HEAD], job->tail);
+	assert_int_equal(at(&guests[0], DATA), value);
+	assert_int_equal(*(u32 *)guests[0].user[1], value);
+	assert_true(moves > 10);
+	job_free(job);
+}
+
+/* A batch that waits until memory becomes 1, then stores 2 next to it. */
+static struct test_job *waiting_job(struct guest *guest, enum ghyvi_engine_id engine)
+{
+	struct test_job *job = job_new(guest, engine);
+
+	*(u32 *)guest->user[1] = 0;
+	USER(guest, WAIT_PPGTT, 1, LO(USER_DATA), HI(USER_DATA), STORE_PPGTT, LO(USER_DATA + 4),
+	     HI(USER_DATA), 2, BATCH_END);
+	RINGS(job, START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
+	return job;
+}
+
+static void preempted_batch_goes_on(void **state)
+{
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		struct test_job *job = waiting_job(&guests[0], i), *other = job_new(&guests[1], i);
+
+		start(job);
+		pump(20);
+		ops->preempt(pgpu, &job->base);
+		finish(job, GHYVI_JOB_PREEMPTED);
+		RINGS(other, STORE_GGTT, DATA + guests[1].base, 0, 3);
+		run_once(other);
+		start(job);
+		pump(20);
+		assert_int_equal(job->status, -1);
+		*(u32 *)guests[0].user[1] = 1;
+		finish(job, GHYVI_JOB_COMPLETE);
+		assert_int_equal(((u32 *)guests[0].user[1])[1], 2);
+		assert_int_equal(at(&guests[1], DATA), 3);
+		job_free(job);
+		job_free(other);
+	}
+}
+
+static void invalidation_takes_the_job_off_and_back(void **state)
+{
+	struct test_job *job = waiting_job(&guests[0], GHYVI_VECS);
+	u8 *page = (u8 *)gen9_shim_page_alloc();
+
+	start(job);
+	pump(20);
+	/* The data page becomes another one. */
+	memcpy(page, guests[0].user[1], 4096);
+	guests[0].tables[3][1] = map(&guests[0], page, GHYVI_PAGE_DATA) | 3;
+	ops->invalidate(&guests[0].client, 1);
+	assert_int_equal(job->status, -1);
+	guests[0].user[1] = page;
+	*(u32 *)page = 1;
+	finish(job, GHYVI_JOB_COMPLETE);
+	assert_int_equal(((u32 *)page)[1], 2);
+	job_free(job);
+}
+
+static void tail_moves_while_the_job_is_away(void **state)
+{
+	struct test_job *job = waiting_job(&guests[0], GHYVI_RCS);
+
+	start(job);
+	pump(20);
+	ops->preempt(pgpu, &job->base);
+	finish(job, GHYVI_JOB_PREEMPTED);
+	RINGS(job, STORE_GGTT, DATA, 0, 11);
+	assert_int_equal(ghyvi_audit_extend(job->base.commands, job->tail), 0);
+	job->context[GHYVI_CTX_RING_TAIL] = job->tail;
+	*(u32 *)guests[0].user[1] = 1;
+	start(job);
+	finish(job, GHYVI_JOB_COMPLETE);
+	assert_int_equal(at(&guests[0], DATA), 11);
+	job_free(job);
+}
+
+static void cancelled_job_leaves_the_engine(void **state)
+{
+	struct test_job *job = waiting_job(&guests[0], GHYVI_RCS);
+
+	start(job);
+	pump(20);
+	ops->cancel(pgpu, &job->base);
+	*(u32 *)guests[0].user[1] = 1;
+	finish(job, GHYVI_JOB_CANCELLED);
+	pump(20);
+	assert_int_equal(((u32 *)guests[0].user[1])[1], 0);
+	job_free(job);
+	ring_stores_and_interrupts_on_each_engine(state);
+}
+
+/* A batch that jumps to itself has no arbitration point: only a reset ends it. */
+static struct test_job *endless_job(struct guest *guest, enum ghyvi_engine_id engine)
+{
+	struct test_job *job = job_new(guest, engine);
+
+	USER(guest, NOOP, START_USER, LO(USER_BATCH), HI(USER_BATCH));
+	RINGS(job, START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
+	return job;
+}
+
+static void endless_job_is_stopped_by_its_budget(void **state)
+{
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		struct test_job *job = endless_job(&guests[0], i);
+
+		job->base.budget_ns = 30 * NSEC_PER_MSEC;
+		start(job);
+		finish(job, GHYVI_JOB_ERROR);
+		assert_true(job->base.fault.valid);
+		job_free(job);
+	}
+	ring_stores_and_interrupts_on_each_engine(state);
+}
+
+static void endless_job_is_reset_for_an_invalidation(void **state)
+{
+	struct test_job *job = endless_job(&guests[0], GHYVI_RCS);
+	struct test_job *other = waiting_job(&guests[1], GHYVI_VCS);
+
+	start(other);
+	start(job);
+	pump(20);
+	ops->invalidate(&guests[0].client, 1);
+	finish(job, GHYVI_JOB_ERROR);
+	*(u32 *)guests[1].user[1] = 1;
+	finish(other, GHYVI_JOB_COMPLETE);
+	job_free(job);
+	job_free(other);
+	ring_stores_and_interrupts_on_each_engine(state);
+}
+
+static void refused_command_ends_the_job_in_front_of_it(void **state)
+{
+	struct test_job *job = job_new(&guests[0], GHYVI_RCS);
+
+	RINGS(job, STORE_GGTT, DATA, 0, 1, STORE_GGTT, 0x1000, 0, 2);
+	start(job);
+	finish(job, GHYVI_JOB_ERROR);
+	assert_int_equal(job->context[GHYVI_CTX_RING_HEAD], 16);
+	assert_int_equal(at(&guests[0], DATA), 1);
+	job_free(job);
+
+	job = job_new(&guests[0], GHYVI_RCS);
+	RINGS(job, STORE_GGTT, 0x1000, 0, 2);
+	start(job);
+	finish(job, GHYVI_JOB_ERROR);
+	assert_int_equal(job->context[GHYVI_CTX_RING_HEAD], 0);
+	job_free(job);
+}
+
+static void suspended_gpu_goes_on(void **state)
+{
+	struct test_job *job = waiting_job(&guests[0], GHYVI_RCS);
+
+	start(job);
+	pump(20);
+	assert_int_equal(gen9_shim_driver->driver.pm->suspend(&pdev.dev), 0);
+	assert_int_equal(gen9_shim_driver->driver.pm->resume(&pdev.dev), 0);
+	*(u32 *)guests[0].user[1] = 1;
+	finish(job, GHYVI_JOB_COMPLETE);
+	job_free(job);
+	ring_stores_and_interrupts_on_each_engine(state);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+/* gen9_test [MODES SEED]: adversary modes of the emulator */
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(ring_stores_and_interrupts_on_each_engine),
+		TEST(user_batches_run_on_each_engine),
+		TEST(kernel_batches_run_from_their_copies),
+		TEST(blitter_user_batch_writes_no_register),
+		TEST(ring_writes_no_register_that_contexts_share),
+		TEST(index_stores_go_to_the_guests_pages),
+		TEST(registers_of_another_client_are_not_visible),
+		TEST(context_keeps_its_registers),
+		TEST(tail_moves_are_executed),
+		TEST(preempted_batch_goes_on),
+		TEST(invalidation_takes_the_job_off_and_back),
+		TEST(tail_moves_while_the_job_is_away),
+		TEST(cancelled_job_leaves_the_engine),
+		TEST(endless_job_is_stopped_by_its_budget),
+		TEST(endless_job_is_reset_for_an_invalidation),
+		TEST(refused_command_ends_the_job_in_front_of_it),
+		TEST(suspended_gpu_goes_on),
+	};
+
+	gen9_shim_init();
+	if (argc > 2) {
+		emu_adversary_seed(&gen9_shim_emu.adversary, strtoull(argv[2], NULL, 0));
+		if (emu_adversary_parse(&gen9_shim_emu.adversary, argv[1]))
+			return 2;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
