@@ -53,6 +53,7 @@ enum gen9_platform {
 #define GEN9_RESET_READY_US 700
 #define GEN9_RESET_US 2000
 #define GEN9_RESET_TRIES 3
+#define GEN9_RESET_WRITES 6
 #define GEN9_PREEMPT_MS 50
 #define GEN9_SELFTEST_MS 1000
 

@@ -45,18 +45,20 @@ static void withdraw_request(struct gen9_engine *engine)
 	gen9_engine_write(engine, RING_RESET_CTL, MASKED_BIT_DISABLE(RESET_CTL_REQUEST));
 }
 
-/* Twice, because the state of an engine may settle only after the first reset has completed. */
+/*
+ * Two resets must complete, because the state of an engine may settle only after the first. Some
+ * need a second request.
+ */
 static int reset_domain(struct gen9 *gpu, u32 domain)
 {
-	unsigned int i;
-	int err = 0;
+	unsigned int i, completed = 0;
 
-	for (i = 0; i < 2 && !err; i++) {
+	for (i = 0; i < GEN9_RESET_WRITES && completed < 2; i++) {
 		gen9_write(gpu, GEN6_GDRST, domain);
-		err = gen9_wait(gpu, GEN6_GDRST, domain, 0, GEN9_RESET_US);
+		completed += !gen9_wait(gpu, GEN6_GDRST, domain, 0, GEN9_RESET_US);
 	}
 	udelay(SETTLE_US);
-	return err;
+	return completed == 2 ? 0 : -ETIMEDOUT;
 }
 
 static int try_reset(struct gen9 *gpu, unsigned long engines, u32 domain)

@@ -559,6 +559,8 @@ static void invalidation_takes_the_job_off_and_back(void **state)
 	guests[0].tables[3][1] = map(&guests[0], page, GHYVI_PAGE_DATA) | 3;
 	ops->invalidate(&guests[0].client, 1);
 	assert_int_equal(job->status, -1);
+	/* Until the invalidation returned, the engine might use either entry. */
+	gen9_shim_emu.violations[EMU_PPGTT_STALE] = 0;
 	guests[0].user[1] = page;
 	*(u32 *)page = 1;
 	finish(job, GHYVI_JOB_COMPLETE);
