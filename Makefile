@@ -26,7 +26,7 @@ help:
 	@echo '  make test-static   compiler warnings, sparse, checkpatch'
 	@echo '  make test-lab      tests in a host VM with guest VMs [T=name]'
 	@echo '  make test-smp      the lab tests for races, on a host VM with two CPUs'
-	@echo '  make test-native   stock i915 and GVT-g on an emulated Skylake, in the host VM'
+	@echo '  make test-native   stock i915, GVT-g and ghyvi-gen9 on an emulated Skylake'
 	@echo '                     [T="--adversary all --seed 3"]; minutes each'
 	@echo '  make test-long     lab tests that take minutes each, and 1000 hostile trials [TRIALS=n]; part of no other target'
 	@echo '  make test-scale    16 guests with i915 on one pGPU, all working at once; takes minutes'
@@ -116,11 +116,13 @@ pgpu-emu:
 	@tools/setup --check native
 	@$(MAKE) --no-print-directory -C tools/pgpu-emu BUILD=$(abspath $(BUILD))
 
-test-native: pgpu-emu guest-programs
+test-native: pgpu-emu guest-programs modules
 	@$(MAKE) --no-print-directory -C selftests/native BUILD=$(abspath $(BUILD))
 	@$(MAKE) --no-print-directory -C tools/pgpu-emu BUILD=$(abspath $(BUILD)) check
+	@$(MAKE) --no-print-directory -C selftests/native BUILD=$(abspath $(BUILD)) check
 	@selftests/native/run $(T)
 	@selftests/native/run --gvtg
+	@selftests/native/run --gen9
 
 # Not part of make test: with two CPUs the emulator loses VMs (tools/lab/README.md, Limits).
 .PHONY: test-smp
