@@ -360,13 +360,44 @@ static int rewrite_mi(const struct stream *stream, u32 header)
 	return 0;
 }
 
+/*
+ * Hardware drops a command of a user batch that accesses the GGTT, but the copy runs with privilege.
+ * The rules of commands know one bit of the header; a copy from memory to memory has two.
+ */
+static bool is_global(const struct stream *stream, const struct ghyvi_command_address *address)
+{
+	switch (address->space) {
+	case GHYVI_ADDRESS_BIT22:
+		return *dword_of(stream, 0) & BIT(22);
+	case GHYVI_ADDRESS_BIT21:
+		return *dword_of(stream, 0) & BIT(21);
+	case GHYVI_ADDRESS_DWORD1_BIT0:
+		return *dword_of(stream, 1) & BIT(0);
+	default:
+		return false;
+	}
+}
+
+static bool drops_for_ggtt(const struct stream *stream)
+{
+	const struct ghyvi_command_address *addresses = stream->command->addresses;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(stream->command->addresses) && !stream->privileged; i++)
+		if (addresses[i].space && is_global(stream, &addresses[i]))
+			return true;
+	return false;
+}
+
 static int rewrite_command(const struct stream *stream)
 {
 	u32 header = *dword_of(stream, 0);
 
 	switch (ghyvi_command_rule(stream->command, header, stream->privileged)) {
 	case GHYVI_ALLOWED:
-		break;
+		if (!drops_for_ggtt(stream))
+			break;
+		fallthrough;
 	case GHYVI_DROPPED:
 		make_noop(stream);
 		return 0;

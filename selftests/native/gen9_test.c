@@ -125,12 +125,20 @@ static u64 map(struct guest *guest, void *page, enum ghyvi_page_kind kind)
 	return dma;
 }
 
+/* As in a shadow, an address without an entry is that of a scratch page. */
 static void make_tables(struct guest *guest)
 {
-	unsigned int i;
+	u64 scratch = map(guest, gen9_shim_page_alloc(), GHYVI_PAGE_SCRATCH) | 1;
+	unsigned int i, entry;
 
-	for (i = 0; i < 4; i++)
+	for (i = 4; i-- > 0;) {
+		u64 *table = (u64 *)gen9_shim_page_alloc();
+
 		guest->tables[i] = (u64 *)gen9_shim_page_alloc();
+		for (entry = 0; entry < 512; entry++)
+			guest->tables[i][entry] = table[entry] = scratch;
+		scratch = map(guest, table, GHYVI_PAGE_TABLE) | 3;
+	}
 	for (i = 0; i < 3; i++)
 		guest->tables[i][USER_BATCH >> (39 - 9 * i) & 511] =
 			map(guest, guest->tables[i + 1], GHYVI_PAGE_TABLE) | 3;
@@ -207,8 +215,12 @@ static u64 violations(void)
 	u64 sum = 0;
 	unsigned int i;
 
-	for (i = 0; i < EMU_VIOLATIONS; i++)
+	for (i = 0; i < EMU_VIOLATIONS; i++) {
+		if (gen9_shim_emu.violations[i])
+			print_error("%llu violations of rule %u\n",
+				    (unsigned long long)gen9_shim_emu.violations[i], i);
 		sum += gen9_shim_emu.violations[i];
+	}
 	return sum;
 }
 
@@ -677,6 +689,195 @@ static void suspended_gpu_goes_on(void **state)
 	ring_stores_and_interrupts_on_each_engine(state);
 }
 
+static void command_inside_of_another_is_refused(void **state)
+{
+	struct test_job *job = job_new(&guests[0], GHYVI_BCS);
+
+	/* The second jump leads to the operand of a store, which is a valid command, too. */
+	USER(&guests[0], LRI(1), 0x22600, NOOP, START_USER, LO(USER_BATCH + 8), HI(USER_BATCH));
+	RINGS(job, START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
+	start(job);
+	finish(job, GHYVI_JOB_ERROR);
+	job_free(job);
+}
+
+static void three_levels_are_walked(void **state)
+{
+	struct test_job *job = job_new(&guests[0], GHYVI_RCS);
+	u64 *pdp = (u64 *)gen9_shim_page_alloc();
+
+	/* The same page directory, below 4 GiB. */
+	pdp[1] = guests[0].tables[1][USER_BATCH >> 30 & 511];
+	job->base.root = map(&guests[0], pdp, GHYVI_PAGE_TABLE);
+	job->base.levels = 3;
+	*(u32 *)guests[0].user[1] = 0;
+	RINGS(job, STORE_PPGTT, 1u << 30 | 0x1000, 0, 5);
+	run_once(job);
+	assert_int_equal(*(u32 *)guests[0].user[1], 5);
+	job_free(job);
+}
+
+/* ---- hostile rings and batches ---- */
+
+#define HOSTILE_TRIALS 400
+
+/* Registers that no guest may change, on all engines. */
+static u32 host_registers(void)
+{
+	static const u32 offsets[] = { 0x4090, 0x40e0, 0x40e4, 0x4ab0,	0x4ddc,
+				       0x940c, 0xb004, 0xb118, 0xc800,	0xc904,
+				       0xcb08, 0xcc0c, 0xa090, 0x44200, 0x4430c };
+	static const u32 relative[] = { RING_HWS_PGA, RING_MODE, RING_MI_MODE, RING_IMR, RING_EMR };
+	u32 sum = 0;
+	unsigned int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(offsets); i++)
+		sum = sum * 31 + *emu_reg(&gen9_shim_emu, offsets[i]);
+	for (i = 0; i < RING_FORCE_TO_NONPRIV_SLOTS; i++)
+		sum = sum * 31 + *emu_reg(&gen9_shim_emu, 0x24d0 + 4 * i);
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		for (j = 0; j < ARRAY_SIZE(relative); j++)
+			sum = sum * 31 +
+			      *emu_reg(&gen9_shim_emu, ghyvi_engine_base(i) + relative[j]);
+	return sum;
+}
+
+static u32 some(u32 limit)
+{
+	return (u32)random() % limit;
+}
+
+static u32 some_register(enum ghyvi_engine_id engine)
+{
+	static const u32 offsets[] = { 0x2080,	0x22080, 0x24d0, 0xb118, 0xc800, 0x2270,  0x22274,
+				       0x44200, 0x9c,	 0x29c,	 0x230,	 0x600,	 0x2580,  0x7004,
+				       0x7304,	0x22200, 0x2358, 0x941c, 0x4090, 0x101008 };
+	u32 offset = offsets[some(ARRAY_SIZE(offsets))];
+
+	return offset < 0x1000 ? ghyvi_engine_base(engine) + offset : offset;
+}
+
+static u32 some_address(void)
+{
+	static const u32 addresses[] = { DATA,	       HWSP_PAGE,  IMAGE(0), IMAGE(1) + 0x1000,
+					 KERNEL_BATCH, 0xf8000000, 0x1000,   GUEST_GGTT + 0x400000 };
+	/* Mostly its own, or most rings would be refused at once. */
+	return (some(8) ? DATA : addresses[some(ARRAY_SIZE(addresses))]) + 8 * some(256);
+}
+
+/* Append one command. Returns the number of dwords. */
+static unsigned int some_command(enum ghyvi_engine_id engine, u32 *at)
+{
+	static const u8 single[] = { 0x00, 0x02, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0b, 0x0c, 0x0f };
+	u32 ggtt = some(2) ? BIT(22) : 0;
+	u64 address = ggtt ? some_address() : USER_DATA + 8 * some(256);
+
+	switch (some(11)) {
+	case 0:
+		at[0] = LRI(1);
+		at[1] = some_register(engine);
+		at[2] = random();
+		return 3;
+	case 1:
+		at[0] = MI(0x24, 2) | ggtt;
+		at[1] = some_register(engine);
+		at[2] = LO(address);
+		at[3] = HI(address);
+		return 4;
+	case 2:
+		at[0] = MI(0x29, 2) | ggtt;
+		at[1] = some_register(engine);
+		at[2] = LO(address);
+		at[3] = HI(address);
+		return 4;
+	case 3:
+		at[0] = MI(0x2a, 1);
+		at[1] = some_register(engine);
+		at[2] = some_register(engine);
+		return 3;
+	case 4:
+		at[0] = MI(0x20, 2) | ggtt;
+		at[1] = LO(address);
+		at[2] = HI(address);
+		at[3] = random();
+		return 4;
+	case 5:
+		at[0] = MI(0x26, 2) | (some(2) ? BIT(14) : 0) | (some(2) ? BIT(21) : 0) |
+			(some(2) ? BIT(18) : 0) | (some(2) ? BIT(8) : 0);
+		at[1] = LO(address) | (ggtt ? BIT(2) : 0);
+		at[2] = HI(address);
+		at[3] = random();
+		return 4;
+	case 6:
+		at[0] = MI(0x21, 1) | (some(2) ? BIT(21) : 0);
+		at[1] = 8 * some(512);
+		at[2] = random();
+		return 3;
+	case 7:
+		at[0] = MI(0x23, 2);
+		at[1] = some_address() & ~0xfffu;
+		at[2] = random();
+		at[3] = 0;
+		return 4;
+	case 8:
+		if (engine != GHYVI_RCS)
+			break;
+		at[0] = 0x7a000004;
+		at[1] = (u32)random() & (BIT(24) | BIT(23) | BIT(21) | BIT(14) | BIT(8) | BIT(18));
+		at[2] = LO(address);
+		at[3] = HI(address);
+		at[4] = random();
+		at[5] = 0;
+		return 6;
+	case 9:
+		at[0] = MI(0x2e, 3) | ggtt | (some(2) ? BIT(21) : 0);
+		at[1] = LO(address);
+		at[2] = HI(address);
+		at[3] = LO(address);
+		at[4] = HI(address);
+		return 5;
+	}
+	at[0] = MI(single[some(ARRAY_SIZE(single))], 0);
+	return 1;
+}
+
+static void hostile_commands_stay_in_their_guest(void **state)
+{
+	u32 registers = host_registers(), commands[64], packet[8];
+	unsigned int i, j, trial, count, good = 0;
+
+	for (trial = 0; trial < HOSTILE_TRIALS; trial++) {
+		enum ghyvi_engine_id engine = some(GHYVI_ENGINES);
+		struct test_job *job = job_new(&guests[0], engine);
+
+		job->base.budget_ns = 200 * NSEC_PER_MSEC;
+		for (count = 0; count < 40;) {
+			unsigned int dwords = some_command(engine, packet);
+
+			memcpy(commands + count, packet, 4 * dwords);
+			count += dwords;
+		}
+		commands[count++] = BATCH_END;
+		if (trial % 3)
+			add(job, commands, count - 1);
+		else
+			put(guests[0].user[0], commands, count);
+		RINGS(job, START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
+		if (trial % 3)
+			USER(&guests[0], BATCH_END);
+		start(job);
+		assert_false(waits(job));
+		good += job->status == GHYVI_JOB_COMPLETE;
+		assert_int_equal(host_registers(), registers);
+		job_free(job);
+	}
+	assert_true(good > HOSTILE_TRIALS / 20);
+	for (i = 0; i < GUEST_PAGES; i++)
+		for (j = 0; j < 4096; j++)
+			assert_int_equal(guests[1].pages[i][j], 0);
+	ring_stores_and_interrupts_on_each_engine(state);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 /* gen9_test [MODES SEED]: adversary modes of the emulator */
@@ -700,9 +901,15 @@ int main(int argc, char **argv)
 		TEST(endless_job_is_reset_for_an_invalidation),
 		TEST(refused_command_ends_the_job_in_front_of_it),
 		TEST(suspended_gpu_goes_on),
+		TEST(command_inside_of_another_is_refused),
+		TEST(three_levels_are_walked),
+		TEST(hostile_commands_stay_in_their_guest),
 	};
 
 	gen9_shim_init();
+	srandom(argc > 2 ? strtoul(argv[2], NULL, 0) : 1);
+	shim_quiet = true;
+	gen9_shim_emu.log = getenv("GEN9_LOG") ? stderr : NULL;
 	if (argc > 2) {
 		emu_adversary_seed(&gen9_shim_emu.adversary, strtoull(argv[2], NULL, 0));
 		if (emu_adversary_parse(&gen9_shim_emu.adversary, argv[1]))
