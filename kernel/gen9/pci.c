@@ -7,6 +7,7 @@
 #include <linux/module.h>
 #include <linux/pci.h>
 #include <ghyvi/export.h>
+#include <ghyvi/gen9_ids.h>
 #include "gen9.h"
 
 #define ADDRESS_BITS 39
@@ -376,48 +377,11 @@ static int __maybe_unused gen9_resume(struct device *dev)
 static SIMPLE_DEV_PM_OPS(gen9_pm_ops, gen9_suspend, gen9_resume);
 
 /* Matched only if driver_override names the driver: there is no contest with i915 at boot. */
-#define GPU(_device, _platform)                                                            \
-	{                                                                                  \
-		PCI_DEVICE(PCI_VENDOR_ID_INTEL, _device), .driver_data = GEN9_##_platform, \
-							  .override_only = 1               \
-	}
+#define GPU(_device, _platform, _name)                                               \
+	{ PCI_DEVICE(PCI_VENDOR_ID_INTEL, _device), .driver_data = GEN9_##_platform, \
+	  .override_only = 1 },
 
-static const struct pci_device_id gen9_ids[] = {
-	GPU(0x1912, SKYLAKE), /* desktop: HD Graphics 530 */
-	GPU(0x1916, SKYLAKE), /* mobile U: HD Graphics 520 */
-	GPU(0x191a, SKYLAKE), /* server */
-	GPU(0x191b, SKYLAKE), /* mobile H: HD Graphics 530 */
-	GPU(0x191d, SKYLAKE), /* Xeon E3 v5: HD Graphics P530 */
-	GPU(0x191e, SKYLAKE), /* mobile Y: HD Graphics 515 */
-	GPU(0x1921, SKYLAKE), /* mobile U: HD Graphics 520 */
-	GPU(0x5912, KABYLAKE), /* desktop: HD Graphics 630 */
-	GPU(0x5916, KABYLAKE), /* mobile U: HD Graphics 620 */
-	GPU(0x5917, KABYLAKE), /* mobile U: UHD Graphics 620 */
-	GPU(0x591a, KABYLAKE), /* server: HD Graphics P630 */
-	GPU(0x591b, KABYLAKE), /* mobile H: HD Graphics 630 */
-	GPU(0x591d, KABYLAKE), /* Xeon E3 v6: HD Graphics P630 */
-	GPU(0x591e, KABYLAKE), /* mobile Y: HD Graphics 615 */
-	GPU(0x5921, KABYLAKE), /* mobile U: HD Graphics 620 */
-	GPU(0x3e91, COFFEELAKE), /* desktop: UHD Graphics 630 */
-	GPU(0x3e92, COFFEELAKE), /* desktop: UHD Graphics 630 */
-	GPU(0x3e94, COFFEELAKE), /* mobile H: UHD Graphics P630 */
-	GPU(0x3e96, COFFEELAKE), /* Xeon E: UHD Graphics P630 */
-	GPU(0x3e98, COFFEELAKE), /* desktop: UHD Graphics 630 */
-	GPU(0x3e9a, COFFEELAKE), /* Xeon E: UHD Graphics P630 */
-	GPU(0x3e9b, COFFEELAKE), /* mobile H: UHD Graphics 630 */
-	GPU(0x3ea9, COFFEELAKE), /* mobile U: UHD Graphics 620 */
-	GPU(0x9bc2, COMETLAKE), /* UHD Graphics */
-	GPU(0x9bc4, COMETLAKE), /* mobile H: UHD Graphics */
-	GPU(0x9bc5, COMETLAKE), /* desktop: UHD Graphics 630 */
-	GPU(0x9bc6, COMETLAKE), /* Xeon W: UHD Graphics P630 */
-	GPU(0x9bc8, COMETLAKE), /* desktop: UHD Graphics 630 */
-	GPU(0x9be6, COMETLAKE), /* Xeon W: UHD Graphics P630 */
-	GPU(0x9bf6, COMETLAKE), /* Xeon W: UHD Graphics P630 */
-	GPU(0x9b41, COMETLAKE), /* mobile U: UHD Graphics */
-	GPU(0x9bca, COMETLAKE), /* mobile U: UHD Graphics */
-	GPU(0x9bcc, COMETLAKE), /* mobile U: UHD Graphics */
-	{},
-};
+static const struct pci_device_id gen9_ids[] = { GHYVI_GEN9_IDS(GPU){} };
 
 /* The driver's name is part of the type ids (ghyvi_gen9-gen9_4). */
 static struct pci_driver gen9_driver = {

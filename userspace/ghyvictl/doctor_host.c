@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <ghyvi/gen9_ids.h>
 #include "doctor.h"
 
 /* A guest with a GPU has at least this much memory, so a lower limit is certainly too low. */
@@ -64,6 +65,55 @@ static void check_parents(struct doctor *doctor)
 			   "rejected",
 			   "no parent offers vGPUs");
 	ghyvi_types_free(types);
+}
+
+#define GPU_FUNCTION "0000:00:02.0"
+#define INTEL 0x8086
+
+/* Returns a number in a file of the GPU's directory in sysfs, or 0. */
+static unsigned int gpu_id(const struct doctor *doctor, const char *name)
+{
+	char *path = doctor_path(doctor, "/sys/bus/pci/devices/%s/%s", GPU_FUNCTION, name);
+	FILE *file = fopen(path, "re");
+	unsigned int value = 0;
+
+	if (file && fscanf(file, "%x", &value) != 1)
+		value = 0;
+	if (file)
+		fclose(file);
+	free(path);
+	return value;
+}
+
+static const char *supported_gpu(unsigned int device)
+{
+#define CASE(id, platform, name) \
+	case id:                 \
+		return name;
+	switch (device) {
+		GHYVI_GEN9_IDS(CASE)
+	}
+#undef CASE
+	return NULL;
+}
+
+/* What ghyvi can do with the processor's GPU; silent if it has none of Intel's. */
+static void check_gpu(struct doctor *doctor)
+{
+	unsigned int device = gpu_id(doctor, "device");
+	const char *name = supported_gpu(device);
+
+	if (gpu_id(doctor, "vendor") != INTEL || gpu_id(doctor, "class") >> 16 != 3)
+		return;
+	if (name)
+		doctor_say(doctor, RESULT_PASS, "gpu", NULL,
+			   "ghyvi-gen9 drives %s (%s, %04x) if it is bound", GPU_FUNCTION, name,
+			   device);
+	else
+		doctor_say(doctor, RESULT_WARN, "gpu",
+			   "modprobe ghyvi_softgpu adds a software pGPU",
+			   "%s (%04x) is no GT2 of Skylake to Comet Lake, which ghyvi-gen9 drives",
+			   GPU_FUNCTION, device);
 }
 
 static void check_memlock(struct doctor *doctor)
@@ -188,6 +238,7 @@ static void check_mdevctl(struct doctor *doctor)
 void doctor_check_host(struct doctor *doctor)
 {
 	check_kvm(doctor);
+	check_gpu(doctor);
 	check_parents(doctor);
 	/* The limit of this process says nothing about a host in another root directory. */
 	if (!*doctor->root)
