@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Predication. MI_PREDICATE computes a bit that makes later commands conditional. As in Mesa's interpreter of
- * MI commands (gen_mi_runner), the result goes to both result registers. MI_BATCH_BUFFER_START
- * tests MI_PREDICATE_RESULT_1, which drivers also write directly; MI_STORE_REGISTER_MEM tests
- * MI_PREDICATE_RESULT. 3DPRIMITIVE draws nothing, so it needs no predicate.
+ * Predication. MI_PREDICATE computes a bit that makes later commands conditional. As in Mesa's
+ * interpreter of MI commands (gen_mi_runner), the result goes to both result registers.
+ * MI_BATCH_BUFFER_START tests MI_PREDICATE_RESULT_1, which drivers also write directly;
+ * MI_STORE_REGISTER_MEM tests MI_PREDICATE_RESULT. 3DPRIMITIVE draws nothing, so it needs no
+ * predicate.
  *
  * MI_SET_PREDICATE turns the commands that follow it into MI_NOOP, by a condition that it evaluates
  * once. The manual confines that to a batch and to a list of commands, none of which starts or ends
