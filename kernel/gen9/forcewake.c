@@ -25,7 +25,7 @@ static int wait_ack(struct gen9 *gpu, const struct gen9_domain *domain, u32 bit,
 }
 
 /*
- * Hardware may lose the acknowledgement of bit 0 when a domain that is about to sleep is woken up.
+ * Hardware may lose the acknowledgment of bit 0 when a domain that is about to sleep is woken up.
  * A request of another bit makes it look again (i915: WaRsForcewakeAddDelayForAck).
  */
 static int wait_ack_with_fallback(struct gen9 *gpu, const struct gen9_domain *domain, bool set)

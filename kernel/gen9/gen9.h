@@ -416,8 +416,8 @@ void gen9_engine_resume(struct gen9_engine *engine);
 
 /* install.c */
 /*
- * Install the commands that were audited since the last call. If one was refused, sets @refused, and
- * @tail to the place up to which the engine may execute. May sleep.
+ * Install the commands that were audited since the last call. If one was refused, sets @refused,
+ * and @tail to the place up to which the engine may execute. May sleep.
  */
 int gen9_install_commands(struct gen9_engine *engine, struct ghyvi_job *job, u32 *tail,
 			  bool *refused);

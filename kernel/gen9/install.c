@@ -6,10 +6,10 @@
  * DOC: rewriting
  *
  * The auditor lets commands pass that a pGPU in software would drop or restrict itself. Hardware
- * does neither in a ring. So each command of a copy is visited once, and rewritten to what the rules
- * say: dropped commands become NOOPs, addresses of copied batches become those of their copies,
- * writes to registers that contexts do not save are dropped, so that no register carries anything
- * from one context to another.
+ * does neither in a ring. So each command of a copy is visited once, and rewritten to what the
+ * rules say: dropped commands become NOOPs, addresses of copied batches become those of their
+ * copies, writes to registers that contexts do not save are dropped, so that no register carries
+ * anything from one context to another.
  *
  * Copied user batches (those of the blitter, and all in the audit mode "full") run from the GGTT,
  * where hardware does not restrict them. Here they get the rules of user batches.
@@ -361,8 +361,9 @@ static int rewrite_mi(const struct stream *stream, u32 header)
 }
 
 /*
- * Hardware drops a command of a user batch that accesses the GGTT, but the copy runs with privilege.
- * The rules of commands know one bit of the header; a copy from memory to memory has two.
+ * Hardware drops a command of a user batch that accesses the GGTT, but the copy runs with
+ * privilege. The rules of commands know one bit of the header; a copy from memory to memory has
+ * two.
  */
 static bool is_global(const struct stream *stream, const struct ghyvi_command_address *address)
 {

@@ -5,19 +5,22 @@
  */
 #include "gen9.h"
 
-#define LE_1_UC (1 << 0)
+#define LE_1_UC BIT(0)
 #define LE_3_WB (3 << 0)
-#define LE_TC_1_LLC (1 << 2)
+#define LE_TC_1_LLC BIT(2)
 #define LE_TC_2_LLC_ELLC (2 << 2)
 #define LE_LRUM_3 (3 << 4)
-#define L3_1_UC (1 << 4)
+#define L3_1_UC BIT(4)
 #define L3_3_WB (3 << 4)
 
-static const struct mocs_entry {
+struct mocs_entry {
 	u16 control, l3cc;
-} uncached = { LE_1_UC | LE_TC_2_LLC_ELLC, L3_1_UC }, pagetable = { LE_LRUM_3, L3_3_WB },
-  cached = { LE_3_WB | LE_TC_2_LLC_ELLC | LE_LRUM_3, L3_3_WB },
-  eviction = { LE_3_WB | LE_TC_1_LLC | LE_LRUM_3, L3_1_UC };
+};
+
+static const struct mocs_entry uncached = { LE_1_UC | LE_TC_2_LLC_ELLC, L3_1_UC };
+static const struct mocs_entry pagetable = { LE_LRUM_3, L3_3_WB };
+static const struct mocs_entry cached = { LE_3_WB | LE_TC_2_LLC_ELLC | LE_LRUM_3, L3_3_WB };
+static const struct mocs_entry eviction = { LE_3_WB | LE_TC_1_LLC | LE_LRUM_3, L3_1_UC };
 
 static const struct mocs_entry *mocs_entry(unsigned int index)
 {

@@ -76,7 +76,7 @@ static int map_function(struct gen9 *gpu)
 	err = pci_request_regions(pdev, GEN9_DRIVER);
 	if (err) {
 		dev_err(&pdev->dev,
-			"in use, probably by a framebuffer of the firmware; boot with video=efifb:off or initcall_blacklist=sysfb_init\n");
+			"in use, probably by a framebuffer; see Documentation/gen9.md\n");
 		return err;
 	}
 	gpu->regs = ioremap(pci_resource_start(pdev, GTTMMADR_BAR), GEN9_REGISTERS_BYTES);
@@ -127,7 +127,7 @@ static int check_hardware(struct gen9 *gpu)
 	}
 	if (gen9_read(gpu, GUC_WOPCM_SIZE) & GUC_WOPCM_SIZE_LOCKED) {
 		dev_err(dev,
-			"the GuC was loaded since the last cold boot; power the machine off once\n");
+			"the GuC was loaded since the last cold boot; power the machine off\n");
 		return -EBUSY;
 	}
 	return 0;
@@ -270,7 +270,7 @@ static int check_id(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (id->vendor == PCI_VENDOR_ID_INTEL)
 		return 0;
 	dev_err(&pdev->dev,
-		"%04x:%04x is not supported: only GT2 of Skylake, Kaby, Coffee and Comet Lake are\n",
+		"%04x:%04x is not supported: only GT2 of Skylake, Kaby, Coffee, Comet Lake are\n",
 		pdev->vendor, pdev->device);
 	return -ENODEV;
 }
@@ -381,7 +381,11 @@ static SIMPLE_DEV_PM_OPS(gen9_pm_ops, gen9_suspend, gen9_resume);
 	{ PCI_DEVICE(PCI_VENDOR_ID_INTEL, _device), .driver_data = GEN9_##_platform, \
 	  .override_only = 1 },
 
-static const struct pci_device_id gen9_ids[] = { GHYVI_GEN9_IDS(GPU){} };
+#define TABLE_END \
+	{         \
+	}
+
+static const struct pci_device_id gen9_ids[] = { GHYVI_GEN9_IDS(GPU) TABLE_END };
 
 /* The driver's name is part of the type ids (ghyvi_gen9-gen9_4). */
 static struct pci_driver gen9_driver = {

@@ -115,8 +115,8 @@ static bool on_engine(const struct gen9_engine *engine, const struct gen9_contex
 }
 
 /*
- * The context that was on the engine is lost in the middle. An innocent one, which a full reset hit,
- * continues from the image of its last switch-in, as i915 replays requests.
+ * The context that was on the engine is lost in the middle. An innocent one, which a full reset
+ * hit, continues from the image of its last switch-in, as i915 replays requests.
  */
 static void job_lost(struct gen9_engine *engine, bool guilty, enum ghyvi_job_status status)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Workarounds, with the names of Intel's list, as i915 applies them (gt/intel_workarounds.c). Guests
- * apply theirs to registers of their own; of those only what contexts save reaches the hardware.
+ * Workarounds, with the names of Intel's list, as i915 applies them (gt/intel_workarounds.c).
+ * Guests apply theirs to registers of their own; of those only what contexts save reaches the
+ * hardware.
  */
 #include "gen9.h"
 

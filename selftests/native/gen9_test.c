@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kernel/gen9 on the emulated GPU in one process, with the real auditor and a small stand-in for the
- * rest of the core. Seeds and rule violations are those of the emulator.
+ * kernel/gen9 on the emulated GPU in one process, with the real auditor and a small stand-in for
+ * the rest of the core. Seeds and rule violations are those of the emulator.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -89,7 +89,8 @@ def guest_with_i915(*programs):
         require(not trouble, "\n".join(trouble))
         for program in programs:
             ktap.progress()
-            guest.must_run(program, GUEST_S)
+            out = guest.must_run(program, GUEST_S)
+            ktap.say(f"{program}: {' '.join(out.split())[-80:]}")
         trouble = hostlib.driver_trouble(guest.log())
         require(not trouble, "\n".join(trouble[:8]))
         ktap.say(f"{vgpu.stats()}")
@@ -106,6 +107,6 @@ def guest_with_i915(*programs):
 
 @test
 def guest_with_i915_works():
-    guest_with_i915(*(f"timeout 60 {IGT}/gem_exec_nop -e {engine} -r 1" for engine in ("bcs", "rcs", "vcs", "vecs")),
-                    f"{IGT}/gem_blt -s 65536 -t 20 -r 1")
+    guest_with_i915("blitcheck --rounds 2 --contexts 2", f"{IGT}/gem_blt -s 65536 -t 20 -r 1",
+                    *(f"{IGT}/gem_exec_nop -e {engine} -r 1" for engine in ENGINES))
     require_no_defect(take_log())
