@@ -16,7 +16,7 @@
 #include "gen9.h"
 
 #define LRI_HEADER(count, flags) (MI_LOAD_REGISTER_IMM(count) | (flags))
-#define LRI_COUNT(header) (((header)&0xff) / 2 + 1)
+#define LRI_COUNT(header) (((header) % 0x100) / 2 + 1)
 #define ADDRESSING_4_LEVELS ((u64)INTEL_LEGACY_64B_CONTEXT << GEN8_CTX_ADDRESSING_MODE_SHIFT)
 #define TAG_SHIFT 37
 #define TAG_BITS 20

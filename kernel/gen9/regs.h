@@ -135,7 +135,7 @@
 /* Registers that user batches may write through FORCE_TO_NONPRIV. */
 #define GEN9_CTX_PREEMPT_REG 0x2248
 #define PS_INVOCATION_COUNT 0x2348
-#define RING_FORCE_TO_NONPRIV_ACCESS_RD (1u << 28)
+#define RING_FORCE_TO_NONPRIV_ACCESS_RD BIT(28)
 #define RING_FORCE_TO_NONPRIV_RANGE_4 1u
 #define RING_NOPID 0x2094
 
