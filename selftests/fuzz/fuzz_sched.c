@@ -2,8 +2,9 @@
 /*
  * The scheduler (kernel/sched) under a virtual clock: arrivals, completions, preemptions,
  * cancellations, tail updates, knobs, settings and policy changes in any order. Engines may start
- * late, preempt late or never, report late, and take one job or two. After each step the accounting of the scheduler is
- * compared with the activity of the engines. At the end each vGPU must get its share.
+ * late, preempt late or never, report late, and take one job or two. After each step the accounting
+ * of the scheduler is compared with the activity of the engines. At the end each vGPU must get its
+ * share.
  */
 #include <ghyvi_shim.h>
 #include <linux/err.h>

@@ -759,8 +759,10 @@ static u32 some_register(enum ghyvi_engine_id engine)
 
 static u32 some_address(void)
 {
-	static const u32 addresses[] = { DATA,	       HWSP_PAGE,  IMAGE(0), IMAGE(1) + 0x1000,
-					 KERNEL_BATCH, 0xf8000000, 0x1000,   GUEST_GGTT + 0x400000 };
+	static const u32 addresses[] = {
+		DATA,	      HWSP_PAGE,  IMAGE(0), IMAGE(1) + 0x1000,
+		KERNEL_BATCH, 0xf8000000, 0x1000,   GUEST_GGTT + 0x400000,
+	};
 	/* Mostly its own, or most rings would be refused at once. */
 	return (some(8) ? DATA : addresses[some(ARRAY_SIZE(addresses))]) + 8 * some(256);
 }

@@ -87,13 +87,17 @@ static unsigned int gpu_id(const struct doctor *doctor, const char *name)
 
 static const char *supported_gpu(unsigned int device)
 {
-#define CASE(id, platform, name) \
-	case id:                 \
-		return name;
-	switch (device) {
-		GHYVI_GEN9_IDS(CASE)
-	}
-#undef CASE
+#define GPU(id, platform, name) { id, name },
+	static const struct {
+		unsigned int id;
+		const char *name;
+	} gpus[] = { GHYVI_GEN9_IDS(GPU) };
+#undef GPU
+	unsigned int i;
+
+	for (i = 0; i < sizeof(gpus) / sizeof(gpus[0]); i++)
+		if (gpus[i].id == device)
+			return gpus[i].name;
 	return NULL;
 }
 
