@@ -98,4 +98,25 @@ static inline bool ghyvi_range_contains_range(const struct ghyvi_range *r, u64 a
 	return ghyvi_range_contains(r, address) && bytes <= r->start + r->bytes - address;
 }
 
+/**
+ * ghyvi_ranges_contain() - Test whether one of several ranges contains all of another range.
+ * @ranges: the ranges
+ * @count: their number
+ * @address: as for ghyvi_range_contains_range()
+ * @bytes: as there
+ *
+ * Context: Any context.
+ * Return: true if one of @ranges does.
+ */
+static inline bool ghyvi_ranges_contain(const struct ghyvi_range *ranges, unsigned int count,
+					u64 address, u64 bytes)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		if (ghyvi_range_contains_range(&ranges[i], address, bytes))
+			return true;
+	return false;
+}
+
 #endif

@@ -22,12 +22,8 @@ int ghyvi_audit_check_time(struct audit_scan *scan)
 bool ghyvi_audit_owns_ggtt(const struct audit_scan *scan, u64 address, u64 bytes)
 {
 	const struct ghyvi_audit_params *params = &scan->audit->params;
-	unsigned int i;
 
-	for (i = 0; i < params->nr_ggtt; i++)
-		if (ghyvi_range_contains_range(&params->ggtt[i], address, bytes))
-			return true;
-	return false;
+	return ghyvi_ranges_contain(params->ggtt, params->nr_ggtt, address, bytes);
 }
 
 /* Copy @bytes of guest memory at @address, all in one page. They are never read again. */

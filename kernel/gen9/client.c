@@ -63,24 +63,16 @@ void gen9_unmap_page(struct ghyvi_pgpu_client *handle, dma_addr_t dma)
 		       DMA_BIDIRECTIONAL);
 }
 
-static bool owns(const struct ghyvi_client_params *params, u64 first, unsigned int count)
-{
-	unsigned int i;
-
-	for (i = 0; i < params->nr_ggtt; i++)
-		if (ghyvi_range_contains_range(&params->ggtt[i], first << GHYVI_PAGE_SHIFT,
-					       (u64)count << GHYVI_PAGE_SHIFT))
-			return true;
-	return false;
-}
-
 void gen9_ggtt_write(struct ghyvi_pgpu_client *handle, u64 first, const u64 *entries,
 		     unsigned int count)
 {
+	const struct ghyvi_client_params *params = &handle->params;
 	struct gen9 *gpu = gen9_client(handle)->gpu;
 	unsigned int i;
 
-	if (WARN_ON_ONCE(!owns(&handle->params, first, count)))
+	if (WARN_ON_ONCE(!ghyvi_ranges_contain(params->ggtt, params->nr_ggtt,
+					       first << GHYVI_PAGE_SHIFT,
+					       (u64)count << GHYVI_PAGE_SHIFT)))
 		return;
 	for (i = 0; i < count; i++) {
 		dma_addr_t dma = entries[i] & GHYVI_ENTRY_PRESENT ?

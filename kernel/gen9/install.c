@@ -239,13 +239,11 @@ static u32 guest_status_page(const struct install *install)
 {
 	const struct ghyvi_client_params *params = &install->job->client->params;
 	u32 address = READ_ONCE(params->registers[(install->engine->base + RING_HWS_PGA) / 4]);
-	unsigned int i;
 
 	address &= (u32)GHYVI_PAGE_MASK;
-	for (i = 0; i < params->nr_ggtt; i++)
-		if (ghyvi_range_contains_range(&params->ggtt[i], address, GHYVI_PAGE_BYTES))
-			return address;
-	return 0;
+	return ghyvi_ranges_contain(params->ggtt, params->nr_ggtt, address, GHYVI_PAGE_BYTES) ?
+		       address :
+		       0;
 }
 
 /*

@@ -215,13 +215,9 @@ static int softgpu_walk_ggtt(struct softgpu_engine *engine, struct softgpu_tlb_e
 			     u64 address)
 {
 	const struct ghyvi_client_params *params = &engine->client->base.params;
-	unsigned int i;
 	u64 entry;
 
-	for (i = 0; i < params->nr_ggtt; i++)
-		if (ghyvi_range_contains(&params->ggtt[i], address))
-			break;
-	if (i == params->nr_ggtt)
+	if (!ghyvi_ranges_contain(params->ggtt, params->nr_ggtt, address, 1))
 		return softgpu_error(engine, "GGTT address %#llx is outside the vGPU's ranges",
 				     address);
 	entry = READ_ONCE((engine->job->nested ? params->ggtt_table :
