@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Bits of Gen8/Gen9 commands, by i915's names where it has one (gt/intel_gpu_commands.h), in one
- * place for the auditor and the software pGPU. Opcodes and lengths are in the command tables
- * (<ghyvi/commands.h>).
+ * place for the auditor, the pGPUs and the emulated GPU. Lengths, and opcodes that only the tables
+ * need, are there (<ghyvi/commands.h>).
  */
 #ifndef GHYVI_GEN8_CMDS_H
 #define GHYVI_GEN8_CMDS_H
@@ -11,6 +11,43 @@
 #include <ghyvi/types.h>
 
 #define MI_OPCODE(header) ((header) >> 23 & 0x3f)
+/* Values of MI_OPCODE(), by i915's names where it has one. */
+enum gen8_mi_opcode {
+	MI_NOOP_OP = 0x00,
+	MI_SET_PREDICATE_OP = 0x01,
+	MI_USER_INTERRUPT_OP = 0x02,
+	MI_ARB_CHECK_OP = 0x05,
+	MI_RS_CONTROL_OP = 0x06,
+	MI_REPORT_HEAD_OP = 0x07,
+	MI_ARB_ON_OFF_OP = 0x08,
+	MI_URB_ATOMIC_ALLOC_OP = 0x09,
+	MI_BATCH_BUFFER_END_OP = 0x0a,
+	MI_SUSPEND_FLUSH_OP = 0x0b,
+	MI_PREDICATE_OP = 0x0c,
+	MI_TOPOLOGY_FILTER_OP = 0x0d,
+	MI_SET_APPID_OP = 0x0e,
+	MI_RS_CONTEXT_OP = 0x0f,
+	MI_LOAD_SCAN_LINES_INCL_OP = 0x12,
+	MI_LOAD_SCAN_LINES_EXCL_OP = 0x13,
+	MI_DISPLAY_FLIP_OP = 0x14,
+	MI_SET_CONTEXT_OP = 0x18,
+	MI_MATH_OP = 0x1a,
+	MI_SEMAPHORE_WAIT_OP = 0x1c,
+	MI_STORE_DATA_IMM_OP = 0x20,
+	MI_STORE_DATA_INDEX_OP = 0x21,
+	MI_LOAD_REGISTER_IMM_OP = 0x22,
+	MI_UPDATE_GTT_OP = 0x23,
+	MI_STORE_REGISTER_MEM_OP = 0x24,
+	MI_FLUSH_DW_OP = 0x26,
+	MI_REPORT_PERF_COUNT_OP = 0x28,
+	MI_LOAD_REGISTER_MEM_OP = 0x29,
+	MI_LOAD_REGISTER_REG_OP = 0x2a,
+	MI_COPY_MEM_MEM_OP = 0x2e,
+	MI_ATOMIC_OP = 0x2f,
+	MI_BATCH_BUFFER_START_OP = 0x31,
+	MI_CONDITIONAL_BATCH_BUFFER_END_OP = 0x36,
+};
+
 #define MI_USE_GGTT BIT(22) /* the GGTT bit of MI commands that have one */
 
 /* The dword-aligned address in two dwords of a command. */
@@ -101,19 +138,39 @@ static inline bool gen8_atomic_valid(const u32 *packet, unsigned int dwords)
 #define MI_REPORT_DWORDS 64 /* in each format of Gen8 and Gen9 that drivers use */
 
 /* MI_LOAD_REGISTER_IMM */
-#define MI_LOAD_REGISTER_IMM(count) (0x22u << 23 | (2 * (count)-1))
+#define MI_LOAD_REGISTER_IMM(count) ((u32)MI_LOAD_REGISTER_IMM_OP << 23 | (2 * (count)-1))
 #define MI_LRI_FORCE_POSTED BIT(12)
 #define MI_LRI_BYTE_DISABLES(header) ((header) >> 8 & 0xf)
 
 /* MI_SEMAPHORE_WAIT */
 #define MI_SEMAPHORE_REGISTER_POLL BIT(16)
 #define MI_SEMAPHORE_COMPARE(header) ((header) >> 12 & 7)
+
+/* Is the wait over? @compare: MI_SEMAPHORE_COMPARE(), 0 to 5 */
+static inline bool gen8_semaphore_passes(unsigned int compare, u32 memory, u32 data)
+{
+	switch (compare) {
+	case 0:
+		return memory > data;
+	case 1:
+		return memory >= data;
+	case 2:
+		return memory < data;
+	case 3:
+		return memory <= data;
+	case 4:
+		return memory == data;
+	default:
+		return memory != data;
+	}
+}
 #define MI_SEMAPHORE_COMPARE_LAST 5
 
 /* MI_UPDATE_GTT */
 #define MI_UPDATE_GTT_ADDRESS_MASK GENMASK(31, 12)
 
 /* The post-sync operation: MI_FLUSH_DW dword 0, PIPE_CONTROL dword 1. */
+#define GEN8_POST_SYNC_MASK GENMASK(15, 14)
 #define GEN8_POST_SYNC(dword) ((dword) >> 14 & 3)
 #define MI_FLUSH_DW_POST_RESERVED 2
 #define GEN8_POST_STORE_INDEX BIT(21) /* to the hardware status page, or the PPHWSP */

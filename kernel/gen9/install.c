@@ -27,12 +27,6 @@
 #define PAGE_DWORDS (GHYVI_PAGE_BYTES / sizeof(u32))
 #define MAX_BATCH_PAGES 4096u
 
-#define MI_ARB_ON_OFF 0x08
-#define MI_STORE_DATA_INDEX 0x21
-#define MI_LOAD_REGISTER_MEM 0x29
-#define MI_LOAD_REGISTER_REG 0x2a
-#define MI_STORE_REGISTER_MEM 0x24
-#define GEN8_POST_SYNC_MASK GENMASK(15, 14)
 #define MI_INDEX_MASK GENMASK(11, 3)
 
 /* A page of a batch, and where its copy is. */
@@ -319,16 +313,16 @@ static void rewrite_pipe_control(const struct stream *stream)
 static bool is_host_only(u32 header)
 {
 	switch (MI_OPCODE(header)) {
-	case MI_ARB_ON_OFF:
-	case 0x06: /* MI_RS_CONTROL */
-	case 0x07: /* MI_REPORT_HEAD: stores to the status page of the engine */
-	case 0x09: /* MI_URB_ATOMIC_ALLOC */
-	case 0x0b: /* MI_SUSPEND_FLUSH */
-	case 0x0d: /* MI_TOPOLOGY_FILTER */
-	case 0x0e: /* MI_SET_APPID */
-	case 0x0f: /* MI_RS_CONTEXT */
-	case MI_STORE_DATA_INDEX: /* no driver emits it with execution lists */
-	case 0x28: /* MI_REPORT_PERF_COUNT: counters include the work of others */
+	case MI_ARB_ON_OFF_OP:
+	case MI_RS_CONTROL_OP:
+	case MI_REPORT_HEAD_OP: /* stores to the status page of the engine */
+	case MI_URB_ATOMIC_ALLOC_OP:
+	case MI_SUSPEND_FLUSH_OP:
+	case MI_TOPOLOGY_FILTER_OP:
+	case MI_SET_APPID_OP:
+	case MI_RS_CONTEXT_OP:
+	case MI_STORE_DATA_INDEX_OP: /* no driver emits it with execution lists */
+	case MI_REPORT_PERF_COUNT_OP: /* counters include the work of others */
 		return true;
 	default:
 		return false;
@@ -342,16 +336,16 @@ static int rewrite_mi(const struct stream *stream, u32 header)
 		return 0;
 	}
 	switch (MI_OPCODE(header)) {
-	case 0: /* bits of MI_NOOP write NOPID */
+	case MI_NOOP_OP: /* its bits write NOPID */
 		*dword_of(stream, 0) = MI_NOOP;
 		break;
-	case MI_STORE_REGISTER_MEM:
+	case MI_STORE_REGISTER_MEM_OP:
 		rewrite_store_register(stream);
 		break;
-	case MI_LOAD_REGISTER_MEM:
+	case MI_LOAD_REGISTER_MEM_OP:
 		rewrite_load_mem(stream);
 		break;
-	case MI_LOAD_REGISTER_REG:
+	case MI_LOAD_REGISTER_REG_OP:
 		rewrite_load_reg(stream);
 		break;
 	}

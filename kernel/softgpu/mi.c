@@ -197,24 +197,6 @@ static int mi_copy_memory(struct softgpu_engine *engine)
 				       gen8_cmd_address(&engine->packet[1]), value);
 }
 
-static bool semaphore_passes(unsigned int compare, u32 memory, u32 data)
-{
-	switch (compare) {
-	case 0:
-		return memory > data;
-	case 1:
-		return memory >= data;
-	case 2:
-		return memory < data;
-	case 3:
-		return memory <= data;
-	case 4:
-		return memory == data;
-	default:
-		return memory != data;
-	}
-}
-
 static int mi_semaphore_wait(struct softgpu_engine *engine)
 {
 	u32 header = engine->packet[0];
@@ -228,7 +210,8 @@ static int mi_semaphore_wait(struct softgpu_engine *engine)
 			     &value);
 	if (err)
 		return err;
-	return semaphore_passes(compare, value, engine->packet[1]) ? SOFTGPU_OK : SOFTGPU_AGAIN;
+	return gen8_semaphore_passes(compare, value, engine->packet[1]) ? SOFTGPU_OK :
+									  SOFTGPU_AGAIN;
 }
 
 /*
@@ -237,30 +220,31 @@ static int mi_semaphore_wait(struct softgpu_engine *engine)
  * the guest.
  */
 static int (*const mi_execute[MI_OPCODES])(struct softgpu_engine *engine) = {
-	[0x01] = softgpu_mi_set_predicate,
-	[0x02] = mi_user_interrupt,
-	[0x0a] = mi_batch_end,
-	[0x0c] = softgpu_mi_predicate,
-	[0x1a] = softgpu_mi_math,
-	[0x1c] = mi_semaphore_wait,
-	[0x20] = mi_store_data,
-	[0x21] = softgpu_mi_store_index,
-	[0x22] = mi_load_imm,
-	[0x24] = mi_store_register,
-	[0x28] = mi_report_perf,
-	[0x26] = softgpu_mi_flush_dw,
-	[0x29] = mi_load_register,
-	[0x2a] = mi_copy_register,
-	[0x2e] = mi_copy_memory,
-	[0x2f] = softgpu_mi_atomic,
-	[0x31] = mi_batch_start,
-	[0x36] = mi_conditional_end,
+	[MI_SET_PREDICATE_OP] = softgpu_mi_set_predicate,
+	[MI_USER_INTERRUPT_OP] = mi_user_interrupt,
+	[MI_BATCH_BUFFER_END_OP] = mi_batch_end,
+	[MI_PREDICATE_OP] = softgpu_mi_predicate,
+	[MI_MATH_OP] = softgpu_mi_math,
+	[MI_SEMAPHORE_WAIT_OP] = mi_semaphore_wait,
+	[MI_STORE_DATA_IMM_OP] = mi_store_data,
+	[MI_STORE_DATA_INDEX_OP] = softgpu_mi_store_index,
+	[MI_LOAD_REGISTER_IMM_OP] = mi_load_imm,
+	[MI_STORE_REGISTER_MEM_OP] = mi_store_register,
+	[MI_REPORT_PERF_COUNT_OP] = mi_report_perf,
+	[MI_FLUSH_DW_OP] = softgpu_mi_flush_dw,
+	[MI_LOAD_REGISTER_MEM_OP] = mi_load_register,
+	[MI_LOAD_REGISTER_REG_OP] = mi_copy_register,
+	[MI_COPY_MEM_MEM_OP] = mi_copy_memory,
+	[MI_ATOMIC_OP] = softgpu_mi_atomic,
+	[MI_BATCH_BUFFER_START_OP] = mi_batch_start,
+	[MI_CONDITIONAL_BATCH_BUFFER_END_OP] = mi_conditional_end,
 };
 
 /* Commands that MI_SET_PREDICATE does not turn into MI_NOOP. */
 static bool is_never_noop(const struct ghyvi_command *command, u32 header)
 {
-	return MI_OPCODE(header) == 0x01 || command->check == GHYVI_CHECK_BATCH_START ||
+	return MI_OPCODE(header) == MI_SET_PREDICATE_OP ||
+	       command->check == GHYVI_CHECK_BATCH_START ||
 	       command->check == GHYVI_CHECK_BATCH_END ||
 	       command->check == GHYVI_CHECK_BATCH_MAY_END;
 }

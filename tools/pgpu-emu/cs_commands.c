@@ -22,7 +22,6 @@ enum packet_type {
 #define PACKET_TYPE(header) ((header) >> 29)
 #define MI_OPCODES 64
 #define MI_ARB_ON BIT(0)
-#define POST_SYNC_MASK GENMASK(15, 14)
 #define BLT_OPCODE(header) ((header) >> 22 & 0x7f)
 
 /* ---- registers ---- */
@@ -272,24 +271,6 @@ static int mi_copy_memory(struct emu_engine *engine)
 			       gen8_cmd_address(&cs->packet[1]), value);
 }
 
-static bool semaphore_passes(unsigned int compare, u32 memory, u32 data)
-{
-	switch (compare) {
-	case 0:
-		return memory > data;
-	case 1:
-		return memory >= data;
-	case 2:
-		return memory < data;
-	case 3:
-		return memory <= data;
-	case 4:
-		return memory == data;
-	default:
-		return memory != data;
-	}
-}
-
 /* Signal mode waits for MI_SEMAPHORE_SIGNAL on real hardware; polling sees the same value. */
 static int mi_semaphore_wait(struct emu_engine *engine)
 {
@@ -305,7 +286,7 @@ static int mi_semaphore_wait(struct emu_engine *engine)
 				     &value);
 	if (err)
 		return err;
-	if (!semaphore_passes(MI_SEMAPHORE_COMPARE(header), value, cs->packet[1]))
+	if (!gen8_semaphore_passes(MI_SEMAPHORE_COMPARE(header), value, cs->packet[1]))
 		return SOFTGPU_AGAIN;
 	engine->arbitration_point = true;
 	return SOFTGPU_OK;
@@ -323,7 +304,7 @@ static int flush_dw(struct emu_engine *engine)
 	emu_late_writes_drain(engine);
 	if (!softgpu_stream(&engine->cs)->privileged &&
 	    (packet[0] & GEN8_POST_STORE_INDEX || packet[1] & MI_FLUSH_DW_USE_GTT))
-		packet[0] &= ~(u32)POST_SYNC_MASK;
+		packet[0] &= ~(u32)GEN8_POST_SYNC_MASK;
 	status = softgpu_mi_flush_dw(&engine->cs);
 	emu_late_writes_drain(engine); /* the post-sync write completes the flush */
 	return status;
@@ -338,11 +319,11 @@ static int pipe_control(struct emu_engine *engine)
 	if (packet[1] & PIPE_CONTROL_MMIO_WRITE) {
 		if (softgpu_stream(&engine->cs)->privileged)
 			write_register(engine, packet[2], packet[4]);
-		packet[1] &= ~(u32)(PIPE_CONTROL_MMIO_WRITE | POST_SYNC_MASK);
+		packet[1] &= ~(u32)(PIPE_CONTROL_MMIO_WRITE | GEN8_POST_SYNC_MASK);
 	}
 	if (!softgpu_stream(&engine->cs)->privileged &&
 	    packet[1] & (GEN8_POST_STORE_INDEX | PIPE_CONTROL_GLOBAL_GTT_IVB))
-		packet[1] &= ~(u32)POST_SYNC_MASK;
+		packet[1] &= ~(u32)GEN8_POST_SYNC_MASK;
 	status = softgpu_pipe_control(&engine->cs);
 	emu_late_writes_drain(engine);
 	return status;
@@ -362,33 +343,6 @@ static int mi_atomic(struct emu_engine *engine)
 {
 	return softgpu_mi_atomic(&engine->cs);
 }
-
-enum mi_opcode {
-	MI_NOOP_OP = 0x00,
-	MI_USER_INTERRUPT_OP = 0x02,
-	MI_ARB_CHECK_OP = 0x05,
-	MI_ARB_ON_OFF_OP = 0x08,
-	MI_BATCH_BUFFER_END_OP = 0x0a,
-	MI_SUSPEND_FLUSH_OP = 0x0b,
-	MI_LOAD_SCAN_LINES_INCL_OP = 0x12,
-	MI_LOAD_SCAN_LINES_EXCL_OP = 0x13,
-	MI_DISPLAY_FLIP_OP = 0x14,
-	MI_SET_CONTEXT_OP = 0x18,
-	MI_MATH_OP = 0x1a,
-	MI_SEMAPHORE_WAIT_OP = 0x1c,
-	MI_STORE_DATA_IMM_OP = 0x20,
-	MI_STORE_DATA_INDEX_OP = 0x21,
-	MI_LOAD_REGISTER_IMM_OP = 0x22,
-	MI_UPDATE_GTT_OP = 0x23,
-	MI_STORE_REGISTER_MEM_OP = 0x24,
-	MI_FLUSH_DW_OP = 0x26,
-	MI_LOAD_REGISTER_MEM_OP = 0x29,
-	MI_LOAD_REGISTER_REG_OP = 0x2a,
-	MI_COPY_MEM_MEM_OP = 0x2e,
-	MI_ATOMIC_OP = 0x2f,
-	MI_BATCH_BUFFER_START_OP = 0x31,
-	MI_CONDITIONAL_BATCH_BUFFER_END_OP = 0x36,
-};
 
 /* A command without a handler has no effect that software could see here. */
 static int (*const mi_execute[MI_OPCODES])(struct emu_engine *engine) = {
