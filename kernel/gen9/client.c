@@ -10,13 +10,22 @@
 
 #define INVALIDATE_US 4000
 
-/* Entries hold 39 bits. Stale entries of a previous owner must not be reachable. */
+/* Entries of a previous owner must not be reachable. */
+static void clear_ggtt(struct gen9_client *client)
+{
+	const struct ghyvi_client_params *params = &client->base.params;
+	unsigned int i;
+
+	for (i = 0; i < params->nr_ggtt; i++)
+		gen9_ggtt_set_scratch(client->gpu, params->ggtt[i].start >> GHYVI_PAGE_SHIFT,
+				      params->ggtt[i].bytes >> GHYVI_PAGE_SHIFT);
+	gen9_ggtt_flush(client->gpu);
+}
+
 struct ghyvi_pgpu_client *gen9_client_create(struct ghyvi_pgpu_device *pgpu,
 					     const struct ghyvi_client_params *params)
 {
-	struct gen9 *gpu = gen9_of(pgpu);
 	struct gen9_client *client;
-	unsigned int i;
 
 	if (params->gen != 9) {
 		ghyvi_report(params->reporter, "this GPU runs vGPUs of generation 9 only");
@@ -25,25 +34,17 @@ struct ghyvi_pgpu_client *gen9_client_create(struct ghyvi_pgpu_device *pgpu,
 	client = kzalloc(sizeof(*client), GFP_KERNEL_ACCOUNT);
 	if (!client)
 		return ERR_PTR(-ENOMEM);
-	client->gpu = gpu;
+	client->gpu = gen9_of(pgpu);
 	client->base.params = *params;
-	for (i = 0; i < params->nr_ggtt; i++)
-		gen9_ggtt_set_scratch(gpu, params->ggtt[i].start >> GHYVI_PAGE_SHIFT,
-				      params->ggtt[i].bytes >> GHYVI_PAGE_SHIFT);
-	gen9_ggtt_flush(gpu);
+	clear_ggtt(client);
 	return &client->base;
 }
 
 void gen9_client_destroy(struct ghyvi_pgpu_client *handle)
 {
 	struct gen9_client *client = gen9_client(handle);
-	const struct ghyvi_client_params *params = &handle->params;
-	unsigned int i;
 
-	for (i = 0; i < params->nr_ggtt; i++)
-		gen9_ggtt_set_scratch(client->gpu, params->ggtt[i].start >> GHYVI_PAGE_SHIFT,
-				      params->ggtt[i].bytes >> GHYVI_PAGE_SHIFT);
-	gen9_ggtt_flush(client->gpu);
+	clear_ggtt(client);
 	kfree(client);
 }
 

@@ -146,17 +146,25 @@ static void engines_block(struct gen9 *gpu, bool blocked)
 	}
 }
 
-static int hardware_start(struct gen9 *gpu)
+/* Afterwards no engine executes anything, and no interrupt comes. */
+static int hardware_reset(struct gen9 *gpu)
 {
-	unsigned int i;
 	int err;
 
 	gen9_irq_stop(gpu);
 	err = gen9_reset_all(gpu);
-	if (err) {
+	if (err)
 		dev_err(&gpu->pdev->dev, "the GPU cannot be reset\n");
+	return err;
+}
+
+static int hardware_start(struct gen9 *gpu)
+{
+	int err = hardware_reset(gpu);
+	unsigned int i;
+
+	if (err)
 		return err;
-	}
 	gen9_gt_start(gpu);
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		gen9_engine_start(&gpu->engines[i]);
@@ -169,9 +177,7 @@ static int hardware_start(struct gen9 *gpu)
 static void hardware_stop(struct gen9 *gpu)
 {
 	engines_block(gpu, true);
-	gen9_irq_stop(gpu);
-	if (gen9_reset_all(gpu))
-		dev_err(&gpu->pdev->dev, "the GPU cannot be reset\n");
+	hardware_reset(gpu);
 	gen9_ggtt_set_scratch(gpu, (gpu->ggtt_bytes - GEN9_HOST_GGTT_BYTES) >> GHYVI_PAGE_SHIFT,
 			      GEN9_HOST_GGTT_PAGES);
 	gen9_ggtt_flush(gpu);
@@ -341,9 +347,10 @@ static int __maybe_unused gen9_suspend(struct device *dev)
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		gen9_engine_pause(&gpu->engines[i]);
 	engines_block(gpu, true);
-	gen9_irq_stop(gpu);
-	if (!gpu->dead && gen9_reset_all(gpu))
-		dev_err(dev, "the GPU cannot be reset\n");
+	if (gpu->dead)
+		gen9_irq_stop(gpu);
+	else
+		hardware_reset(gpu);
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		gen9_ports_clear(&gpu->engines[i]);
 	mutex_unlock(&gpu->control);

@@ -114,34 +114,32 @@ static bool on_engine(const struct gen9_engine *engine, const struct gen9_contex
 	return engine->active == context || engine->pending == context;
 }
 
-/*
- * The context that was on the engine is lost in the middle. An innocent one, which a full reset
- * hit, continues from the image of its last switch-in, as i915 replays requests.
- */
-static void job_lost(struct gen9_engine *engine, bool guilty, enum ghyvi_job_status status)
-{
-	struct gen9_context *context;
-
-	if (!engine->job || gen9_job(engine->job)->ended)
-		return;
-	context = gen9_context(engine->job->pgpu_context);
-	if (!on_engine(engine, context))
-		return;
-	if (guilty) {
-		gen9_job_record_fault(engine);
-		context->valid = false;
-		gen9_job_end(engine, status);
-	}
-}
-
-static void engine_block(struct gen9_engine *engine, bool guilty, enum ghyvi_job_status status)
+static void engine_block(struct gen9_engine *engine)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&engine->lock, flags);
 	gen9_csb_process(engine);
 	engine->blocked = true;
-	job_lost(engine, guilty, status);
+	spin_unlock_irqrestore(&engine->lock, flags);
+}
+
+/* The job on the blocked engine is the reason for its reset: end it with @status. */
+static void end_guilty_job(struct gen9_engine *engine, enum ghyvi_job_status status)
+{
+	struct gen9_context *context;
+	unsigned long flags;
+
+	spin_lock_irqsave(&engine->lock, flags);
+	if (!engine->job || gen9_job(engine->job)->ended)
+		goto unlock;
+	context = gen9_context(engine->job->pgpu_context);
+	if (on_engine(engine, context)) {
+		gen9_job_record_fault(engine);
+		context->valid = false;
+		gen9_job_end(engine, status);
+	}
+unlock:
 	spin_unlock_irqrestore(&engine->lock, flags);
 }
 
@@ -177,13 +175,17 @@ void gen9_die(struct gen9 *gpu)
 	}
 }
 
+/*
+ * Jobs on other engines are innocent. Each continues from the image of its last switch-in, as i915
+ * replays requests.
+ */
 static void reset_everything(struct gen9 *gpu)
 {
 	unsigned int i;
 
 	dev_warn(&gpu->pdev->dev, "resetting the whole GPU\n");
 	for (i = 0; i < GHYVI_ENGINES; i++)
-		engine_block(&gpu->engines[i], false, GHYVI_JOB_CANCELLED);
+		engine_block(&gpu->engines[i]);
 	if (gen9_reset_all(gpu)) {
 		gen9_die(gpu);
 		return;
@@ -200,7 +202,8 @@ void gen9_engine_reset(struct gen9_engine *engine, enum ghyvi_job_status status)
 	lockdep_assert_held(&gpu->control);
 	if (gpu->dead)
 		return;
-	engine_block(engine, true, status);
+	engine_block(engine);
+	end_guilty_job(engine, status);
 	if (reset(gpu, BIT(engine->id), domains[engine->id]))
 		reset_everything(gpu);
 	else
