@@ -155,7 +155,7 @@ static void ahead_ends(struct ghyvi_page_history *history, struct ghyvi_experien
 	history->ahead = false;
 }
 
-/* The page is protected after scans in vain. */
+/* The page is protected after scans that found no change. */
 static void gap_waits(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
 		      const struct ghyvi_shadow_tuning *tuning)
 {

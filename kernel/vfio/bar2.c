@@ -3,7 +3,7 @@
  * Mappings of BAR 2, the aperture. A page is mapped when it is accessed first; the gtt has the
  * mapping removed when the GGTT entry of the page changes (kernel/gtt/aperture.c).
  *
- * DOC: who may fault
+ * DOC: which faults are served
  *
  * Finding the page takes gtt->lock, and pins: the handler drops mmap_lock for that. The holder of
  * gtt->lock may be in VFIO, which takes locks of its own and may itself fault on these mappings,

@@ -55,7 +55,7 @@ static int log_event(struct ctl *ctl, const char *uuid, size_t kind)
 {
 	char *reason = clean(kinds[kind].with_reason ? getenv("GHYVI_REASON") ?: "" : "");
 	const char *message = kinds[kind].message;
-	char who[HOLDER_TEXT_BYTES] = "", pid[24] = "", *text = NULL;
+	char vm[HOLDER_TEXT_BYTES] = "", pid[24] = "", *text = NULL;
 	struct ghyvi_vgpu *vgpu = NULL;
 	struct holder holder = {};
 	size_t bytes;
@@ -64,15 +64,14 @@ static int log_event(struct ctl *ctl, const char *uuid, size_t kind)
 	if (!ghyvi_vgpu_find(ctl->ghyvi, uuid, &vgpu))
 		holder_find(vgpu, &holder);
 	if (holder.pid) {
-		holder_text(&holder, who);
+		holder_text(&holder, vm);
 		snprintf(pid, sizeof(pid), "%ld", holder.pid);
 	}
 	out = open_memstream(&text, &bytes);
 	if (!out)
 		abort();
 	fprintf(out, "MESSAGE=vGPU %s%s%s %s%s%s\nPRIORITY=%d\nSYSLOG_IDENTIFIER=ghyvi\n", uuid,
-		*who ? " of " : "", who, message, *reason ? ": " : "", reason,
-		kinds[kind].priority);
+		*vm ? " of " : "", vm, message, *reason ? ": " : "", reason, kinds[kind].priority);
 	put_field(out, "GHYVI_EVENT", kinds[kind].event);
 	put_field(out, "GHYVI_UUID", uuid);
 	put_field(out, "GHYVI_COUNT", getenv("GHYVI_COUNT"));
@@ -85,7 +84,7 @@ static int log_event(struct ctl *ctl, const char *uuid, size_t kind)
 	fclose(out);
 	if (!send_to_journal(text, bytes)) {
 		openlog("ghyvi", 0, LOG_DAEMON);
-		syslog(kinds[kind].priority, "vGPU %s%s%s %s%s%s", uuid, *who ? " of " : "", who,
+		syslog(kinds[kind].priority, "vGPU %s%s%s %s%s%s", uuid, *vm ? " of " : "", vm,
 		       message, *reason ? ": " : "", reason);
 	}
 	free(text);
