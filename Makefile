@@ -32,6 +32,8 @@ help:
 	@echo '  make test-scale    16 guests with i915 on one pGPU, all working at once; takes minutes'
 	@echo '  make test-kernels  builds on every supported kernel (fetched into'
 	@echo '                     build/kernels), lab smoke tests'
+	@echo '  make test-guests   lab smoke tests with guests that run kernels of Debian 11,'
+	@echo '                     13 and its backports'
 	@echo '  make test-debug    the lab tests on a debug kernel: KASAN, lockdep, kmemleak,'
 	@echo '                     UBSAN [T=name]'
 	@echo '  make test-hostile  a guest without a driver attacks the host, TRIALS times'
@@ -147,6 +149,10 @@ kernels: setup
 test-kernels: setup
 	@$(MAKE) --no-print-directory guest-programs tools
 	@selftests/kernels/run
+
+.PHONY: test-guests
+test-guests: modules guest-programs tools
+	@selftests/kernels/run --guests
 
 test-debug: setup
 	@$(MAKE) --no-print-directory guest-programs tools

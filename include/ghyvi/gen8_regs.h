@@ -138,6 +138,15 @@
 #define HSW_PWR_WELL_CTL4 0x4540c
 #define POWER_WELL_REQUESTS 0xaaaaaaaau
 
+/* Display clock and buffer of Gen9: bit 31 requests a state, bit 30 reports it. */
+#define DBUF_CTL_S1 0x45008
+#define DBUF_POWER_REQUEST BIT(31)
+#define DBUF_POWER_STATE BIT(30)
+#define LCPLL1_CTL 0x46010
+#define LCPLL_PLL_ENABLE BIT(31)
+#define LCPLL_PLL_LOCK BIT(30)
+#define EDP_PSR_IIR 0x64838
+
 #define GEN6_PCODE_MAILBOX 0x138124
 #define GEN6_PCODE_READY BIT(31)
 #define PCODE_STATUS GENMASK(7, 0)

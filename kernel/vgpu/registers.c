@@ -145,6 +145,18 @@ static u32 power_well_read(struct ghyvi_vgpu *vgpu, u32 offset)
 	return vgpu_get(vgpu, offset) | requests >> 1;
 }
 
+/*
+ * DBUF and LCPLL1 reach the requested state at once. i915 6.1 does not use them, because all pipes
+ * are fused off; i915 5.10 does, and warns if the state does not follow the request.
+ */
+static void display_state_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
+{
+	value &= ~(u32)DBUF_POWER_STATE;
+	if (value & DBUF_POWER_REQUEST)
+		value |= DBUF_POWER_STATE;
+	vgpu_set(vgpu, offset, value);
+}
+
 /* Every mailbox command succeeds at once. The data registers keep their values. */
 static void pcode_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
@@ -230,8 +242,11 @@ static const struct register_rule rules[] = {
 	{ GEN8_GT_ISR0, GEN8_GT_IER3, NULL, vgpu_irq_write },
 	IRQ_REGISTERS_RULE(GEN8_DE_PIPE_ISR_A, DISPLAY_IRQ_BANKS),
 	IRQ_REGISTERS_RULE(GEN8_PCU_ISR, 1),
+	{ DBUF_CTL_S1, DBUF_CTL_S1, NULL, display_state_write },
 	{ HSW_PWR_WELL_CTL1, HSW_PWR_WELL_CTL4, power_well_read, power_well_write },
+	{ LCPLL1_CTL, LCPLL1_CTL, NULL, display_state_write },
 	READ_ONLY(SKL_DFSM, SKL_DFSM),
+	READ_ONLY(EDP_PSR_IIR, EDP_PSR_IIR), /* interrupts without a source */
 	{ PVINFO_FIRST, PVINFO_LAST, NULL, vgpu_pvinfo_write },
 	READ_ONLY(SOUTH_FUSE_STRAP, SOUTH_FUSE_STRAP),
 	IRQ_REGISTERS_RULE(SDEISR, 1),

@@ -206,6 +206,22 @@ static void test_power_wells_follow_any_request(void **state)
 	assert_int_equal(rd(0x45404), 0);
 }
 
+/* i915 5.10 enables both although the pipes are fused off, and warns if the state does not follow. */
+static void test_display_clock_and_buffer_follow_requests(void **state)
+{
+	static const u32 registers[] = { 0x45008, 0x46010 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(registers); i++) {
+		wr(registers[i], BIT(31) | 5);
+		assert_int_equal(rd(registers[i]), BIT(31) | BIT(30) | 5);
+		wr(registers[i], BIT(30));
+		assert_int_equal(rd(registers[i]), 0);
+	}
+	wr(0x64838, ~0u); /* EDP_PSR_IIR */
+	assert_int_equal(rd(0x64838), 0);
+}
+
 static void test_pcode_succeeds(void **state)
 {
 	wr(0x138128, 0);
@@ -369,6 +385,7 @@ int main(void)
 		GEN9(test_stop_and_idle),
 		GEN9(test_iir_of_all_units_clear),
 		GEN9(test_power_wells_follow_any_request),
+		GEN9(test_display_clock_and_buffer_follow_requests),
 		GEN9(test_pcode_succeeds),
 		GEN9(test_invalidations_flush_before_they_read_zero),
 		GEN9(test_error_registers),

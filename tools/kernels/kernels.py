@@ -3,6 +3,7 @@
 apt, with a separate state directory, downloads its packages. The machine's apt sources and
 installed packages do not change."""
 
+import contextlib
 import glob
 import os
 import re
@@ -110,35 +111,66 @@ def relocate(prefix, version):
         file.write(re.sub(r"^include /usr/src/", f"include {prefix}/usr/src/", text, flags=re.M))
 
 
+@contextlib.contextmanager
+def replaced(prefix):
+    """Yields an empty directory that replaces prefix when the block ends without an exception."""
+    temporary = f"{os.path.dirname(prefix)}/.{os.path.basename(prefix)}"
+    shutil.rmtree(prefix, ignore_errors=True)
+    shutil.rmtree(temporary, ignore_errors=True)
+    os.makedirs(temporary)
+    yield temporary
+    os.rename(temporary, prefix)
+
+
+def unpack(apt, names, folder):
+    for file in apt.download(names):
+        lablib.run_tool("dpkg", "-x", file, folder)
+        os.unlink(file)
+
+
+@contextlib.contextmanager
+def newest_of(suite, name):
+    """Yields (Apt of the suite, its newest version, prefix in build/kernels/) with prefix locked."""
+    os.makedirs(lablib.UNPACKED_KERNELS, exist_ok=True)
+    with lablib.lock(f"{lablib.UNPACKED_KERNELS}/.{name}.lock"):
+        apt = Apt(suite)
+        apt.update()
+        yield apt, apt.newest(), f"{lablib.UNPACKED_KERNELS}/{name}"
+
+
 def fetch(suite):
     """Unpacks the newest kernel of a suite in build/kernels/SUITE, unless it is there already.
     Returns a lablib.Kernel. For a suite of another release, the compiler of that release is
     installed beside it, in a minimal system for chroot (needs root)."""
-    os.makedirs(lablib.UNPACKED_KERNELS, exist_ok=True)
-    prefix = f"{lablib.UNPACKED_KERNELS}/{suite}"
-    with lablib.lock(f"{lablib.UNPACKED_KERNELS}/.{suite}.lock"):
-        apt = Apt(suite)
-        apt.update()
-        version = apt.newest()
+    with newest_of(suite, suite) as (apt, version, prefix):
         names, kbuild_package = package_names(suite, version)
         if not os.path.isdir(f"{prefix}/usr/src/linux-headers-{version}"):
-            shutil.rmtree(prefix, ignore_errors=True)
-            temporary = f"{lablib.UNPACKED_KERNELS}/.{suite}"
-            shutil.rmtree(temporary, ignore_errors=True)
             foreign = release_of(suite) != this_release()
-            if foreign:
-                stage(f"{suite}: the compiler of {release_of(suite)}")
-                lablib.run_tool("mmdebstrap", "--quiet", "--variant=apt", f"--include=make,gcc,{kbuild_package}",
-                                release_of(suite), temporary, *apt.sources)
-            stage(f"{suite}: linux {version}")
-            for file in apt.download(names if foreign else [*names, kbuild_package]):
-                lablib.run_tool("dpkg", "-x", file, temporary)
-                os.unlink(file)
-            if SUITES[suite]:
-                lablib.run_tool("depmod", "-b", temporary, version)
-            os.rename(temporary, prefix)
+            with replaced(prefix) as folder:
+                if foreign:
+                    stage(f"{suite}: the compiler of {release_of(suite)}")
+                    lablib.run_tool("mmdebstrap", "--quiet", "--variant=apt", f"--include=make,gcc,{kbuild_package}",
+                                    release_of(suite), folder, *apt.sources)
+                stage(f"{suite}: linux {version}")
+                unpack(apt, names if foreign else [*names, kbuild_package], folder)
+                if SUITES[suite]:
+                    lablib.run_tool("depmod", "-b", folder, version)
             if not foreign:
                 relocate(prefix, version)
+        return lablib.Kernel(version, prefix)
+
+
+def fetch_for_guests(suite):
+    """Unpacks only the image and the modules of the newest kernel of a suite, in
+    build/kernels/guest-SUITE. Returns a lablib.Kernel."""
+    with newest_of(suite, f"guest-{suite}") as (apt, version, prefix):
+        if not os.path.exists(f"{prefix}/boot/vmlinuz-{version}"):
+            with replaced(prefix) as folder:
+                stage(f"{suite}: linux {version}, for guests")
+                unpack(apt, [f"linux-image-{version}"], folder)
+                if not os.path.exists(f"{folder}/lib"):  # since Debian 13 packages have only usr/lib
+                    os.symlink("usr/lib", f"{folder}/lib")
+                lablib.run_tool("depmod", "-b", folder, version)
         return lablib.Kernel(version, prefix)
 
 
