@@ -309,11 +309,10 @@ int gen9_context_load(struct gen9_engine *engine, struct ghyvi_job *job)
 	context->valid = true;
 	clear_batches(state);
 	state[GHYVI_CTX_CONTROL] = context_control(false);
-	state[GHYVI_CTX_RING_HEAD] = job->context[GHYVI_CTX_RING_HEAD];
-	state[GHYVI_CTX_RING_TAIL] = gen9_job(job)->tail;
+	state[GHYVI_CTX_RING_HEAD] = 0;
+	state[GHYVI_CTX_RING_TAIL] = 0;
 	state[GHYVI_CTX_RING_START] = context->ring->ggtt;
-	state[GHYVI_CTX_RING_CTL] = (gen9_job(job)->ring_bytes - GHYVI_PAGE_BYTES) |
-				    RING_CTL_ENABLE;
+	state[GHYVI_CTX_RING_CTL] = (context->ring->pages - 1) * GHYVI_PAGE_BYTES | RING_CTL_ENABLE;
 	state[CTX_BB_PER_CTX_PTR] = 0;
 	state[GHYVI_CTX_INDIRECT] = 0;
 	state[GHYVI_CTX_INDIRECT_OFFSET] = GEN9_INDIRECT_CTX_OFFSET;
@@ -327,17 +326,17 @@ void gen9_context_store(struct gen9_engine *engine, struct ghyvi_job *job)
 	const struct gen9_context *context = gen9_context(job->pgpu_context);
 	const u32 *state = gen9_state(context);
 
-	job->context[GHYVI_CTX_RING_HEAD] = READ_ONCE(state[GHYVI_CTX_RING_HEAD]) &
-					    (u32)RING_HEAD_MASK;
+	job->context[GHYVI_CTX_RING_HEAD] =
+		gen9_ring_offset(job, READ_ONCE(state[GHYVI_CTX_RING_HEAD]) & (u32)RING_HEAD_MASK);
 	job->context[GHYVI_CTX_TIMESTAMP] = state[GHYVI_CTX_TIMESTAMP];
 	store_registers(engine, job, state);
 }
 
 /* A command of the ring has been parsed but is not complete while a batch is not. */
-bool gen9_context_reached(const struct gen9_context *context, u32 tail)
+bool gen9_context_reached(const struct gen9_context *context, u32 end)
 {
 	const u32 *state = gen9_state(context);
 
-	return (READ_ONCE(state[GHYVI_CTX_RING_HEAD]) & (u32)RING_HEAD_MASK) == tail &&
+	return (READ_ONCE(state[GHYVI_CTX_RING_HEAD]) & (u32)RING_HEAD_MASK) >= end &&
 	       !(READ_ONCE(state[CTX_BB_HEAD_L]) & CTX_BB_HEAD_VALID);
 }

@@ -74,7 +74,7 @@ static void submit_job(struct gen9_engine *engine)
 {
 	struct gen9_job *job = gen9_job(engine->job);
 
-	job->hw_tail = ALIGN(job->tail, 8) % job->ring_bytes;
+	job->hw_tail = job->end;
 	set_bit(engine->id, &gen9_client(engine->job->client)->engines);
 	submit(engine, job_context(engine), job->hw_tail);
 }
@@ -94,7 +94,7 @@ void gen9_engine_update(struct gen9_engine *engine)
 	if (engine->active == job_context(engine)) {
 		if (stop)
 			submit_nothing(engine);
-		else if (ALIGN(job->tail, 8) % job->ring_bytes != job->hw_tail)
+		else if (job->end != job->hw_tail)
 			submit_job(engine);
 	} else if (job->stop >= 0) {
 		gen9_job_end(engine, job->stop);
@@ -144,6 +144,7 @@ void gen9_job_end(struct gen9_engine *engine, enum ghyvi_job_status status)
 
 void gen9_job_record_fault(struct gen9_engine *engine)
 {
+	u32 head = gen9_engine_read(engine, RING_HEAD) & (u32)RING_HEAD_MASK;
 	struct ghyvi_job_fault *fault = &engine->job->fault;
 
 	lockdep_assert_held(&engine->lock);
@@ -151,7 +152,7 @@ void gen9_job_record_fault(struct gen9_engine *engine)
 		       gen9_engine_read(engine, RING_ACTHD);
 	fault->ipehr = gen9_engine_read(engine, RING_IPEHR);
 	fault->instdone = gen9_engine_read(engine, RING_INSTDONE);
-	fault->ring_head = gen9_engine_read(engine, RING_HEAD) & (u32)RING_HEAD_MASK;
+	fault->ring_head = gen9_ring_offset(engine->job, head);
 	fault->valid = true;
 }
 
@@ -159,10 +160,9 @@ void gen9_job_record_fault(struct gen9_engine *engine)
 static void job_left(struct gen9_engine *engine)
 {
 	struct gen9_job *job = gen9_job(engine->job);
-	u32 tail = ALIGN(job->tail, 8) % job->ring_bytes;
 
 	job_pauses(engine);
-	if (job->ended || !gen9_context_reached(job_context(engine), tail))
+	if (job->ended || !gen9_context_reached(job_context(engine), job->end))
 		return;
 	gen9_job_end(engine, job->refused ? GHYVI_JOB_ERROR : GHYVI_JOB_COMPLETE);
 }

@@ -91,8 +91,10 @@ struct gen9_context {
 	struct ghyvi_pgpu_context base;
 	/** @image: page 0 is the PPHWSP, page 1 the register state, then what hardware needs */
 	struct gen9_window *image;
-	/** @ring: the ring, of which the job's commands are copies */
+	/** @ring: copies of the job's commands; see ring.c */
 	struct gen9_window *ring;
+	/** @ring_used: number of bytes at the start of @ring that may not be 0 */
+	u32 ring_used;
 	/** @batches: windows with the copies of batches that the job's ring starts */
 	struct list_head batches;
 	/** @pml4: the host's PML4 page for a context with three levels; NULL: none yet */
@@ -114,22 +116,52 @@ struct gen9_saved_register {
 };
 
 /**
+ * struct gen9_piece - commands that are contiguous in the guest's ring and in the copy
+ */
+struct gen9_piece {
+	/** @place: offset of their copy in the window */
+	u32 place;
+	/** @offset: offset in the guest's ring */
+	u32 offset;
+	/** @bytes: their length; the guest's ring may wrap in between */
+	u32 bytes;
+};
+
+/* Number of times that the tail of a job on its engine can move before the job has to end. */
+#define GEN9_PIECES 32
+
+/**
  * struct gen9_job - the backend's part of a job; protected by gen9_engine.lock while the engine has
- *	the job
+ *	the job. Only run() and update_tail(), which the core does not call at the same time, change
+ *	@pieces and @next.
  */
 struct gen9_job {
 	/** @iter: position in the audited commands */
 	struct ghyvi_commands_iter iter;
 	/** @prepared: the image, the ring and the batches are complete */
 	bool prepared;
-	/** @ring_bytes: size of the ring */
+	/** @ring_bytes: size of the guest's ring */
 	u32 ring_bytes;
 	/** @tail: last tail that the core gave; before a refused command */
 	u32 tail;
-	/** @hw_tail: last tail that hardware was given; a multiple of 8 */
+	/** @pieces: the commands that were copied, in order */
+	struct gen9_piece pieces[GEN9_PIECES];
+	/** @nr_pieces: number of valid elements of @pieces */
+	unsigned int nr_pieces;
+	/** @next: place of the next commands */
+	u32 next;
+	/** @unpublished: @end and @limit do not follow from @next yet */
+	bool unpublished;
+	/** @end: place behind the last command; a multiple of 8 */
+	u32 end;
+	/** @limit: place behind the NOOPs that follow @end */
+	u32 limit;
+	/** @hw_tail: last tail that hardware was given: up to @limit, or before @end was moved */
 	u32 hw_tail;
 	/** @refused: the job ends with an error when it reaches @tail */
 	bool refused;
+	/** @sealed: commands were lost, so no more can be added */
+	bool sealed;
 	/** @stop: why the job must leave the engine: a status, or -1 */
 	int stop;
 	/** @ended: the job has left the engine with @status, and will be given back */
@@ -384,8 +416,8 @@ const struct gen9_saved_register *gen9_saved_find(const struct gen9_engine *engi
 int gen9_context_load(struct gen9_engine *engine, struct ghyvi_job *job);
 /* Copy what the job has left to the core's copy of the register state. */
 void gen9_context_store(struct gen9_engine *engine, struct ghyvi_job *job);
-/* Test whether the context has executed everything up to @tail. */
-bool gen9_context_reached(const struct gen9_context *context, u32 tail);
+/* Test whether the context has executed everything up to the place @end of its ring. */
+bool gen9_context_reached(const struct gen9_context *context, u32 end);
 
 /* execlist.c; callers hold the engine's lock */
 void gen9_csb_reset(struct gen9_engine *engine);
@@ -413,6 +445,22 @@ void gen9_engine_wait_left(struct gen9_engine *engine, enum ghyvi_job_status sta
 /* Keep jobs away from the engine until it is resumed. Callers hold gen9.control. */
 void gen9_engine_pause(struct gen9_engine *engine);
 void gen9_engine_resume(struct gen9_engine *engine);
+
+/* ring.c */
+/* Get an empty ring for the job. Its context is not on the engine. Returns 0 or -ENOMEM. */
+int gen9_ring_begin(struct gen9 *gpu, struct ghyvi_job *job);
+/* Test whether there are places for the commands up to @tail of the guest's ring. */
+bool gen9_ring_has_room(const struct ghyvi_job *job, u32 tail);
+/*
+ * Get a place for @bytes of commands from @offset of the guest's ring on. Returns 0, -ENOSPC.
+ */
+int gen9_ring_reserve(struct ghyvi_job *job, u32 offset, u32 bytes, u32 *place);
+/* The engine may execute the commands for which places were reserved. */
+void gen9_ring_publish(struct ghyvi_job *job);
+/* Make room: forget what was executed. The job's context is not on the engine. */
+void gen9_ring_compact(struct ghyvi_job *job);
+/* The offset in the guest's ring of the command at @place. */
+u32 gen9_ring_offset(const struct ghyvi_job *job, u32 place);
 
 /* install.c */
 /*

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Installs audited commands where the hardware fetches them: copies of the ring in the context's
- * ring window, at the same offsets; copies of batches in windows of their own.
+ * ring window; copies of batches in windows of their own.
  *
  * DOC: rewriting
  *
@@ -43,8 +43,8 @@ struct install {
 	struct batch_page *batches; /* sorted by source and address */
 	unsigned int nr_batches, max_batches;
 	struct gen9_window *window; /* of @batches; NULL: there are none */
-	/* The part of the ring that was copied. */
-	u32 from, stop;
+	/* The part of the ring that was copied, and the place of the copy. */
+	u32 from, stop, place;
 	bool refused, any_ring;
 	bool first; /* the segment is that of the submission */
 	bool any_page;
@@ -54,7 +54,7 @@ struct install {
 struct stream {
 	const struct install *install;
 	enum ghyvi_fetch_source source;
-	u64 at; /* address of the current command, or its offset in the ring */
+	u64 at; /* address of the current command, or its place in the ring's copy */
 	bool privileged;
 	const struct ghyvi_command *command;
 	unsigned int dwords;
@@ -106,8 +106,7 @@ static u32 *dword_of(const struct stream *stream, unsigned int index)
 	const struct batch_page *page;
 
 	if (stream->source == GHYVI_FETCH_RING)
-		return install->context->ring->cpu +
-		       at % gen9_job(install->job)->ring_bytes / sizeof(u32);
+		return install->context->ring->cpu + at / sizeof(u32);
 	page = find_page(install, stream->source, at);
 	if (!page)
 		return NULL;
@@ -458,14 +457,21 @@ static int rewrite_page(struct install *install, const struct batch_page *batch)
 	return err;
 }
 
-static int rewrite_ring(struct install *install)
+/* The number of bytes from @from to @to, in a ring. */
+static u32 ring_distance(const struct install *install, u32 from, u32 to)
 {
 	u32 ring_bytes = gen9_job(install->job)->ring_bytes;
-	u32 left = (install->stop - install->from + ring_bytes) % ring_bytes;
+
+	return (to - from + ring_bytes) % ring_bytes;
+}
+
+static int rewrite_ring(struct install *install)
+{
+	u32 left = ring_distance(install, install->from, install->stop);
 	struct stream stream = {
 		.install = install,
 		.source = GHYVI_FETCH_RING,
-		.at = install->from,
+		.at = install->place,
 		.privileged = true,
 	};
 	int err = 0;
@@ -477,7 +483,7 @@ static int rewrite_ring(struct install *install)
 		if (!err)
 			err = rewrite_command(&stream);
 		left -= 4 * stream.dwords;
-		stream.at = (stream.at + 4 * stream.dwords) % ring_bytes;
+		stream.at += 4 * stream.dwords;
 	}
 	return err;
 }
@@ -503,29 +509,42 @@ static int add_batch(struct install *install, const struct ghyvi_commands_page *
 	return 0;
 }
 
-/* Copy the part of the page that is in [from, stop); the ring may wrap in between. */
-static void copy_ring_page(struct install *install, const struct ghyvi_commands_page *page)
+/* The first page of the ring says which part of it the segment contains. */
+static int begin_ring(struct install *install, const struct ghyvi_commands_page *page)
 {
-	u32 *ring = install->context->ring->cpu + page->at / sizeof(u32);
-	u32 ring_bytes = gen9_job(install->job)->ring_bytes;
-	u32 length = (page->stop - page->from + ring_bytes) % ring_bytes;
-	unsigned int i;
-
-	for (i = 0; i < PAGE_DWORDS; i++)
-		if ((page->at + 4 * i - page->from + ring_bytes) % ring_bytes < length)
-			ring[i] = page->dwords[i];
 	install->from = page->from;
 	install->stop = page->stop;
 	install->refused = page->refused;
 	install->any_ring = true;
+	return gen9_ring_reserve(install->job, page->from,
+				 ring_distance(install, page->from, page->stop), &install->place);
+}
+
+/* Copy the part of the page that is in [from, stop); the guest's ring may wrap in between. */
+static void copy_ring_page(struct install *install, const struct ghyvi_commands_page *page)
+{
+	u32 *ring = install->context->ring->cpu + install->place / sizeof(u32);
+	u32 length = ring_distance(install, page->from, page->stop), distance;
+	unsigned int i;
+
+	for (i = 0; i < PAGE_DWORDS; i++) {
+		distance = ring_distance(install, page->from, page->at + 4 * i);
+		if (distance < length)
+			ring[distance / sizeof(u32)] = page->dwords[i];
+	}
 }
 
 static int add_page(struct install *install, const struct ghyvi_commands_page *page)
 {
+	int err = 0;
+
 	if (page->source != GHYVI_FETCH_RING)
 		return add_batch(install, page);
-	copy_ring_page(install, page);
-	return 0;
+	if (!install->any_ring)
+		err = begin_ring(install, page);
+	if (!err)
+		copy_ring_page(install, page);
+	return err;
 }
 
 static int copy_batches(struct install *install)
@@ -560,26 +579,18 @@ static int rewrite(struct install *install)
 
 /* ---- the job ---- */
 
-/* Windows of the job before, which has left the engine. Stale commands must not stay in a ring. */
+/* Windows of the job before, which has left the engine. */
 static int begin_job(struct install *install)
 {
 	struct gen9_context *context = install->context;
 	struct gen9_window *batch, *next;
 	struct gen9 *gpu = install->engine->gpu;
-	unsigned int pages = gen9_job(install->job)->ring_bytes >> GHYVI_PAGE_SHIFT;
+	int err;
 
 	list_for_each_entry_safe(batch, next, &context->batches, node)
 		gen9_window_put(gpu, batch);
-	if (context->ring && context->ring->pages != pages) {
-		gen9_window_put(gpu, context->ring);
-		context->ring = NULL;
-	}
-	if (!context->ring)
-		context->ring = gen9_window_get(gpu, pages);
-	if (!context->ring)
-		return -ENOMEM;
-	memset(context->ring->cpu, 0, gen9_job(install->job)->ring_bytes);
-	return gen9_context_load(install->engine, install->job);
+	err = gen9_ring_begin(gpu, install->job);
+	return err ?: gen9_context_load(install->engine, install->job);
 }
 
 static void point_to_indirect(struct install *install)
@@ -646,6 +657,8 @@ int gen9_install_commands(struct gen9_engine *engine, struct ghyvi_job *base, u3
 	if (install.refused)
 		*tail = install.stop;
 	*refused = install.refused;
+	if (err)
+		gen9_job(base)->sealed = true;
 	kfree(install.batches);
 	return err;
 }

@@ -129,6 +129,9 @@ static int prepare_again(struct gen9_engine *engine, struct ghyvi_job *base)
 
 	if (job->refused || job->tail == base->context[GHYVI_CTX_RING_TAIL])
 		return 0;
+	if (job->sealed)
+		return -EINVAL;
+	gen9_ring_compact(base);
 	job->tail = base->context[GHYVI_CTX_RING_TAIL];
 	return gen9_install_commands(engine, base, &job->tail, &job->refused);
 }
@@ -147,7 +150,6 @@ static int prepare(struct gen9_engine *engine, struct ghyvi_job *base)
 	err = gen9_install_commands(engine, base, &job->tail, &job->refused);
 	if (err)
 		return err;
-	gen9_state(gen9_context(base->pgpu_context))[GHYVI_CTX_RING_TAIL] = job->tail;
 	job->prepared = true;
 	/* The first command was refused. */
 	return job->refused && job->tail == base->context[GHYVI_CTX_RING_HEAD] ? -EACCES : 0;
@@ -182,11 +184,21 @@ int gen9_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *base)
 	if (err) {
 		gen9_job_end(engine, GHYVI_JOB_ERROR);
 	} else {
+		gen9_ring_publish(base);
 		watchdog_start(engine);
 		gen9_engine_update(engine);
 	}
 	spin_unlock_irqrestore(&engine->lock, flags);
 	return 0;
+}
+
+static bool can_extend(struct gen9_engine *engine, const struct ghyvi_job *base, u32 tail)
+{
+	const struct gen9_job *job = gen9_job(base);
+
+	lockdep_assert_held(&engine->lock);
+	return engine->job == base && !job->ended && !job->refused && !job->sealed &&
+	       gen9_ring_has_room(base, tail);
 }
 
 int gen9_update_tail(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *base, u32 tail)
@@ -195,14 +207,12 @@ int gen9_update_tail(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *base, u32
 	struct gen9_job *job = gen9_job(base);
 	unsigned long flags;
 	bool refused;
-	u32 previous;
 	int err;
 
 	spin_lock_irqsave(&engine->lock, flags);
-	err = engine->job == base && !job->ended && !job->refused ? 0 : -ESTALE;
-	previous = job->tail;
+	err = can_extend(engine, base, tail) ? 0 : -ESTALE;
 	spin_unlock_irqrestore(&engine->lock, flags);
-	if (err || previous & 7)
+	if (err)
 		return -ESTALE;
 	err = gen9_install_commands(engine, base, &tail, &refused);
 	spin_lock_irqsave(&engine->lock, flags);
@@ -211,6 +221,7 @@ int gen9_update_tail(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *base, u32
 	} else {
 		job->tail = tail;
 		job->refused = refused;
+		gen9_ring_publish(base);
 		watchdog_start(engine);
 		gen9_csb_process(engine);
 		gen9_engine_update(engine);
@@ -252,9 +263,10 @@ static u64 guest_address(const struct gen9_engine *engine, const struct ghyvi_jo
 			 u64 address)
 {
 	const struct gen9_window *ring = gen9_context(base->pgpu_context)->ring;
+	u64 place = address - ring->ggtt;
 
-	if (address - ring->ggtt < gen9_job(base)->ring_bytes)
-		return base->context[GHYVI_CTX_RING_START] + (address - ring->ggtt);
+	if (place < ring->pages * GHYVI_PAGE_BYTES)
+		return base->context[GHYVI_CTX_RING_START] + gen9_ring_offset(base, place);
 	if (address - (engine->gpu->ggtt_bytes - GEN9_HOST_GGTT_BYTES) < GEN9_HOST_GGTT_BYTES)
 		return base->context[GHYVI_CTX_RING_START] + base->fault.ring_head;
 	return address;
@@ -265,7 +277,7 @@ static void record_position(struct gen9_engine *engine, struct ghyvi_job *base)
 {
 	const struct gen9_context *context = gen9_context(base->pgpu_context);
 	const u32 *state = gen9_state(context);
-	u32 head = state[GHYVI_CTX_RING_HEAD] & (u32)RING_HEAD_MASK;
+	u32 head = gen9_ring_offset(base, state[GHYVI_CTX_RING_HEAD] & (u32)RING_HEAD_MASK);
 
 	if (base->fault.valid)
 		base->fault.acthd = guest_address(engine, base, base->fault.acthd);

@@ -598,6 +598,47 @@ static void tail_moves_while_the_job_is_away(void **state)
 	job_free(job);
 }
 
+/* Append a store of @value and tell the engine. Returns the result of update_tail(). */
+static int move_tail(struct test_job *job, u32 address, u32 value)
+{
+	RINGS(job, STORE_GGTT, address, 0, value);
+	assert_int_equal(ghyvi_audit_extend(job->base.commands, job->tail), 0);
+	job->context[GHYVI_CTX_RING_TAIL] = job->tail;
+	return ops->update_tail(pgpu, &job->base, job->tail);
+}
+
+/* The copy of the ring has other offsets than the ring; the guest sees its own. */
+static void ring_is_compacted_while_the_job_is_away(void **state)
+{
+	struct test_job *job = waiting_job(&guests[0], GHYVI_RCS);
+	unsigned int i, moves = 0;
+
+	start(job);
+	pump(20);
+	for (i = 0; i < 100 && !move_tail(job, DATA + 4 * i, i + 1); i++)
+		moves++;
+	assert_in_range(moves, 10, 99); /* until the copy is full */
+	ops->preempt(pgpu, &job->base);
+	finish(job, GHYVI_JOB_PREEMPTED);
+	assert_int_equal(job->context[GHYVI_CTX_RING_HEAD], 12); /* after the start of the batch */
+	RINGS(job, STORE_GGTT, DATA + 4 * moves + 4, 0, 77);
+	assert_int_equal(ghyvi_audit_extend(job->base.commands, job->tail), 0);
+	job->context[GHYVI_CTX_RING_TAIL] = job->tail;
+	start(job);
+	pump(20);
+	for (i = 0; i < 10; i++)
+		assert_int_equal(move_tail(job, DATA + 0x800 + 4 * i, i + 1), 0);
+	*(u32 *)guests[0].user[1] = 1;
+	finish(job, GHYVI_JOB_COMPLETE);
+	assert_int_equal(job->context[GHYVI_CTX_RING_HEAD], job->tail);
+	for (i = 0; i <= moves; i++)
+		assert_int_equal(at(&guests[0], DATA + 4 * i), i + 1);
+	assert_int_equal(at(&guests[0], DATA + 4 * moves + 4), 77);
+	for (i = 0; i < 10; i++)
+		assert_int_equal(at(&guests[0], DATA + 0x800 + 4 * i), i + 1);
+	job_free(job);
+}
+
 static void cancelled_job_leaves_the_engine(void **state)
 {
 	struct test_job *job = waiting_job(&guests[0], GHYVI_RCS);
@@ -898,6 +939,7 @@ int main(int argc, char **argv)
 		TEST(preempted_batch_goes_on),
 		TEST(invalidation_takes_the_job_off_and_back),
 		TEST(tail_moves_while_the_job_is_away),
+		TEST(ring_is_compacted_while_the_job_is_away),
 		TEST(cancelled_job_leaves_the_engine),
 		TEST(endless_job_is_stopped_by_its_budget),
 		TEST(endless_job_is_reset_for_an_invalidation),
@@ -917,5 +959,7 @@ int main(int argc, char **argv)
 		if (emu_adversary_parse(&gen9_shim_emu.adversary, argv[1]))
 			return 2;
 	}
+	if (getenv("GEN9_TEST"))
+		cmocka_set_test_filter(getenv("GEN9_TEST"));
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
