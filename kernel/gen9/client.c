@@ -93,31 +93,17 @@ u64 gen9_ggtt_read(struct ghyvi_pgpu_client *handle, u64 index)
 
 /* ---- invalidation ---- */
 
-static bool has_job_of(struct gen9_engine *engine, struct ghyvi_pgpu_client *const *clients,
-		       unsigned int count)
+/* Keep the jobs of the clients away from all engines, or let them return. */
+static void hold(struct gen9 *gpu, struct ghyvi_pgpu_client *const *clients, unsigned int count,
+		 bool held)
 {
 	unsigned int i;
 
-	lockdep_assert_held(&engine->lock);
-	for (i = 0; engine->job && i < count; i++)
-		if (engine->job->client == clients[i])
-			return true;
-	return false;
-}
-
-/* Returns true if the engine had a job of the clients, which has left it now. */
-static bool pause_engine(struct gen9_engine *engine, struct ghyvi_pgpu_client *const *clients,
-			 unsigned int count)
-{
-	unsigned long flags;
-	bool pause;
-
-	spin_lock_irqsave(&engine->lock, flags);
-	pause = has_job_of(engine, clients, count);
-	spin_unlock_irqrestore(&engine->lock, flags);
-	if (pause)
-		gen9_engine_pause(engine);
-	return pause;
+	for (i = 0; i < count; i++)
+		WRITE_ONCE(gen9_client(clients[i])->held, held);
+	/* An engine that takes a submission afterwards sees it. */
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		gen9_engine_kick(&gpu->engines[i]);
 }
 
 static void invalidate_tlb(struct gen9_engine *engine)
@@ -136,7 +122,7 @@ static void invalidate_tlb(struct gen9_engine *engine)
 	if (__ratelimit(&engine->gpu->unreliable))
 		dev_warn(&engine->gpu->pdev->dev, "%s: a TLB invalidation does not complete\n",
 			 ghyvi_engine_name(engine->id));
-	gen9_engine_reset(engine, GHYVI_JOB_ERROR);
+	gen9_engine_reset(engine);
 }
 
 /*
@@ -146,20 +132,19 @@ static void invalidate_tlb(struct gen9_engine *engine)
 void gen9_invalidate(struct ghyvi_pgpu_client *const *clients, unsigned int count)
 {
 	struct gen9 *gpu = gen9_client(clients[0])->gpu;
-	unsigned long used = 0, paused = 0;
+	unsigned long used = 0;
 	unsigned int i;
 
 	mutex_lock(&gpu->control);
 	gen9_ggtt_flush(gpu);
+	hold(gpu, clients, count, true);
 	for (i = 0; i < GHYVI_ENGINES; i++)
-		if (pause_engine(&gpu->engines[i], clients, count))
-			paused |= BIT(i);
+		gen9_engine_wait_left(&gpu->engines[i]);
 	for (i = 0; i < count; i++)
 		used |= xchg(&gen9_client(clients[i])->engines, 0);
 	for_each_set_bit(i, &used, GHYVI_ENGINES)
 		if (!gpu->dead)
 			invalidate_tlb(&gpu->engines[i]);
-	for_each_set_bit(i, &paused, GHYVI_ENGINES)
-		gen9_engine_resume(&gpu->engines[i]);
+	hold(gpu, clients, count, false);
 	mutex_unlock(&gpu->control);
 }

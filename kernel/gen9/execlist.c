@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The submit port and the context status buffer. Only element 0 is used. A submission is pending
- * until the buffer has an event that promotes it; hardware loses one that is written before.
+ * The submit port and the context status buffer. A submission is pending until the buffer has an
+ * event that promotes it; hardware loses one that is written before.
+ *
+ * DOC: ports
+ *
+ * What hardware should execute follows from the state of the jobs alone: the first job that may run
+ * and then the second. If hardware has something else, and takes a submission, it gets that. The
+ * first context may be the one that it executes already: a lite restore, which only moves the tail.
+ * So a job is added behind another one, and withdrawn, without an arbitration point of the first.
+ *
+ * The tail of the second job in hardware is not kept up to date. It is when the job is the first.
  */
 #include <linux/ktime.h>
 #include "gen9.h"
@@ -38,133 +47,265 @@ void gen9_csb_reset(struct gen9_engine *engine)
 	gen9_engine_read(engine, RING_CSB_POINTER);
 }
 
-static struct gen9_context *job_context(const struct gen9_engine *engine)
+static struct gen9_context *context_of(const struct ghyvi_job *job)
 {
-	return engine->job ? gen9_context(engine->job->pgpu_context) : NULL;
+	return gen9_context(job->pgpu_context);
+}
+
+static bool contains(struct gen9_context *const *ports, const struct gen9_context *context)
+{
+	return ports[0] == context || ports[1] == context;
+}
+
+bool gen9_has_context(const struct gen9_engine *engine, const struct gen9_context *context)
+{
+	return contains(engine->active, context) || contains(engine->pending, context);
+}
+
+struct ghyvi_job *gen9_running_job(const struct gen9_engine *engine)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&engine->lock);
+	for (i = 0; i < GEN9_PORTS && engine->jobs[i]; i++)
+		if (engine->active[0] == context_of(engine->jobs[i]) &&
+		    !gen9_job(engine->jobs[i])->ended)
+			return engine->jobs[i];
+	return NULL;
 }
 
 /* ---- submission ---- */
 
-static void submit(struct gen9_engine *engine, struct gen9_context *context, u32 tail)
+static u64 element(struct gen9_context *context, u32 tail)
+{
+	WRITE_ONCE(gen9_state(context)[GHYVI_CTX_RING_TAIL], tail);
+	return context->descriptor;
+}
+
+static void submit(struct gen9_engine *engine, u64 first, u64 second)
 {
 	lockdep_assert_held(&engine->lock);
-	WRITE_ONCE(gen9_state(context)[GHYVI_CTX_RING_TAIL], tail);
-	engine->pending = context;
 	gen9_ggtt_flush(engine->gpu);
-	wmb(); /* commands, image and tables before the submission */
-	gen9_engine_write(engine, RING_ELSP, 0);
-	gen9_engine_write(engine, RING_ELSP, 0);
-	gen9_engine_write(engine, RING_ELSP, upper_32_bits(context->descriptor));
-	gen9_engine_write(engine, RING_ELSP, lower_32_bits(context->descriptor));
+	wmb(); /* commands, images and tables before the submission */
+	gen9_engine_write(engine, RING_ELSP, upper_32_bits(second));
+	gen9_engine_write(engine, RING_ELSP, lower_32_bits(second));
+	gen9_engine_write(engine, RING_ELSP, upper_32_bits(first));
+	gen9_engine_write(engine, RING_ELSP, lower_32_bits(first));
 }
 
 void gen9_submit_kernel(struct gen9_engine *engine, u32 tail)
 {
 	engine->kernel_tail = tail;
-	submit(engine, engine->kernel_context, tail);
+	engine->pending[0] = engine->kernel_context;
+	submit(engine, element(engine->kernel_context, tail), 0);
 }
 
-/* The ring of the kernel context contains NOOPs now: two more take the job off the engine. */
+/* The ring of the kernel context contains NOOPs now: two more take jobs off the engine. */
 static void submit_nothing(struct gen9_engine *engine)
 {
-	gen9_submit_kernel(engine, (engine->kernel_tail + 8) % GHYVI_PAGE_BYTES);
+	gen9_submit_kernel(engine, (engine->kernel_tail + GEN9_TAIL_BYTES) % GHYVI_PAGE_BYTES);
 }
 
-static void submit_job(struct gen9_engine *engine)
+static u64 job_element(struct gen9_engine *engine, struct ghyvi_job *base, bool lite)
 {
-	struct gen9_job *job = gen9_job(engine->job);
+	struct gen9_job *job = gen9_job(base);
+	u32 tail = max(job->end, job->hw_tail + (lite ? GEN9_TAIL_BYTES : 0));
+	u64 force = 0;
 
-	job->hw_tail = job->end;
-	set_bit(engine->id, &gen9_client(engine->job->client)->engines);
-	submit(engine, job_context(engine), job->hw_tail);
+	if (tail > job->limit) {
+		tail = job->hw_tail;
+		force = CTX_DESC_FORCE_RESTORE;
+	}
+	job->hw_tail = tail;
+	set_bit(engine->id, &gen9_client(base->client)->engines);
+	return element(context_of(base), tail) | force;
 }
+
+static void submit_jobs(struct gen9_engine *engine, struct ghyvi_job *const *jobs)
+{
+	struct gen9_context *context = context_of(jobs[0]);
+	u64 first, second = 0;
+
+	engine->pending[0] = context;
+	/* Hardware may have switched to the second context already. */
+	first = job_element(engine, jobs[0], contains(engine->active, context));
+	if (jobs[1]) {
+		engine->pending[1] = context_of(jobs[1]);
+		second = job_element(engine, jobs[1], false);
+	}
+	submit(engine, first, second);
+}
+
+bool gen9_job_must_leave(const struct gen9_engine *engine, const struct ghyvi_job *base)
+{
+	return gen9_job(base)->stop >= 0 || engine->paused ||
+	       READ_ONCE(gen9_client(base->client)->held);
+}
+
+/* Get the jobs that hardware should execute, in order. */
+static void wanted_jobs(const struct gen9_engine *engine, struct ghyvi_job **jobs)
+{
+	unsigned int i;
+
+	for (i = 0; i < GEN9_PORTS && engine->jobs[i]; i++)
+		if (!gen9_job(engine->jobs[i])->ended &&
+		    !gen9_job_must_leave(engine, engine->jobs[i]))
+			*jobs++ = engine->jobs[i];
+}
+
+static bool must_submit(const struct gen9_engine *engine, struct ghyvi_job *const *jobs)
+{
+	const struct gen9_job *job = gen9_job(jobs[0]);
+	const struct gen9_context *second = jobs[1] ? context_of(jobs[1]) : NULL;
+
+	if (engine->active[0] != context_of(jobs[0]) || job->hw_tail < job->end)
+		return true;
+	/* A job is added only if there is a NOOP to withdraw it, too. */
+	return engine->active[1] != second &&
+	       (!second || job->hw_tail + 2 * GEN9_TAIL_BYTES <= job->limit);
+}
+
+static void settle(struct gen9_engine *engine);
 
 void gen9_engine_update(struct gen9_engine *engine)
 {
-	struct gen9_job *job;
-	bool stop;
+	struct ghyvi_job *jobs[GEN9_PORTS] = {};
 
 	lockdep_assert_held(&engine->lock);
-	if (!engine->job || engine->blocked || engine->pending)
+	settle(engine);
+	if (engine->blocked || engine->pending[0])
 		return;
-	job = gen9_job(engine->job);
-	if (job->ended)
-		return;
-	stop = job->stop >= 0 || engine->paused;
-	if (engine->active == job_context(engine)) {
-		if (stop)
-			submit_nothing(engine);
-		else if (job->end != job->hw_tail)
-			submit_job(engine);
-	} else if (job->stop >= 0) {
-		gen9_job_end(engine, job->stop);
-	} else if (!stop) {
-		submit_job(engine);
-	}
+	wanted_jobs(engine, jobs);
+	if (jobs[0] && must_submit(engine, jobs))
+		submit_jobs(engine, jobs);
+	else if (!jobs[0] && engine->active[0] && engine->active[0] != engine->kernel_context)
+		submit_nothing(engine);
 }
 
-/* ---- the job's time and end ---- */
+/* ---- the time and the end of jobs ---- */
 
-static void job_begins(struct gen9_engine *engine)
+static void watchdog_start(struct gen9_engine *engine, struct gen9_job *job, u64 now, u64 left)
 {
-	struct gen9_job *job = gen9_job(engine->job);
+	job->deadline_ns = now + left;
+	mod_delayed_work(engine->gpu->wq, &engine->watchdog, nsecs_to_jiffies(left) + 1);
+}
+
+void gen9_job_restart_budget(struct gen9_engine *engine, struct ghyvi_job *base)
+{
+	struct gen9_job *job = gen9_job(base);
+
+	lockdep_assert_held(&engine->lock);
+	job->left_ns = base->budget_ns;
+	if (base->budget_ns && job->since_ns)
+		watchdog_start(engine, job, ktime_get_ns(), job->left_ns);
+}
+
+static void job_begins(struct gen9_engine *engine, struct ghyvi_job *base)
+{
+	struct gen9_job *job = gen9_job(base);
 	u64 now = ktime_get_ns();
 
 	if (job->since_ns)
 		return;
 	job->since_ns = now;
-	if (!engine->job->begun_ns)
-		WRITE_ONCE(engine->job->begun_ns, now);
+	if (!base->begun_ns)
+		WRITE_ONCE(base->begun_ns, now);
+	if (base->budget_ns)
+		watchdog_start(engine, job, now, job->left_ns);
 }
 
-static void job_pauses(struct gen9_engine *engine)
+static void job_pauses(struct gen9_job *job)
 {
-	struct gen9_job *job = gen9_job(engine->job);
+	u64 now = ktime_get_ns();
 
-	if (job->since_ns)
-		job->spent_ns += ktime_get_ns() - job->since_ns;
+	if (!job->since_ns)
+		return;
+	job->spent_ns += now - job->since_ns;
 	job->since_ns = 0;
+	if (job->deadline_ns)
+		job->left_ns = job->deadline_ns > now ? job->deadline_ns - now : 1;
+	job->deadline_ns = 0;
 }
 
-void gen9_job_end(struct gen9_engine *engine, enum ghyvi_job_status status)
+/* The ports have changed. */
+static void account(struct gen9_engine *engine)
 {
-	struct gen9_job *job = gen9_job(engine->job);
+	const struct ghyvi_job *running = gen9_running_job(engine);
+	unsigned int i;
+
+	for (i = 0; i < GEN9_PORTS && engine->jobs[i]; i++) {
+		if (engine->jobs[i] == running)
+			job_begins(engine, engine->jobs[i]);
+		else
+			job_pauses(gen9_job(engine->jobs[i]));
+	}
+}
+
+void gen9_job_end(struct gen9_engine *engine, struct ghyvi_job *base, enum ghyvi_job_status status)
+{
+	struct gen9_job *job = gen9_job(base);
 
 	lockdep_assert_held(&engine->lock);
-	job_pauses(engine);
+	job_pauses(job);
 	job->status = status;
 	job->ended = true;
-	WRITE_ONCE(engine->job->busy_ns, engine->job->begun_ns ? max_t(u64, job->spent_ns, 1) : 0);
-	/* The last interrupt may come after the job has been given back. */
-	if (engine->job->begun_ns)
-		gen9_irq_poll(engine);
+	WRITE_ONCE(base->busy_ns, base->begun_ns ? max_t(u64, job->spent_ns, 1) : 0);
 	queue_work(engine->gpu->wq, &engine->done_work);
 	wake_up_all(&engine->left);
 }
 
-void gen9_job_record_fault(struct gen9_engine *engine)
+void gen9_job_record_fault(struct gen9_engine *engine, struct ghyvi_job *base)
 {
 	u32 head = gen9_engine_read(engine, RING_HEAD) & (u32)RING_HEAD_MASK;
-	struct ghyvi_job_fault *fault = &engine->job->fault;
+	struct ghyvi_job_fault *fault = &base->fault;
 
 	lockdep_assert_held(&engine->lock);
 	fault->acthd = (u64)gen9_engine_read(engine, RING_ACTHD_UDW) << 32 |
 		       gen9_engine_read(engine, RING_ACTHD);
 	fault->ipehr = gen9_engine_read(engine, RING_IPEHR);
 	fault->instdone = gen9_engine_read(engine, RING_INSTDONE);
-	fault->ring_head = gen9_ring_offset(engine->job, head);
+	fault->ring_head = gen9_ring_offset(base, head);
 	fault->valid = true;
 }
 
-/* The job's context has been saved: it is complete, or was taken off, or has a new tail. */
-static void job_left(struct gen9_engine *engine)
+/* The status with which the job ends now, or -1: it is in hardware, or will be again. */
+static int end_of(const struct gen9_engine *engine, const struct ghyvi_job *base)
 {
-	struct gen9_job *job = gen9_job(engine->job);
+	const struct gen9_job *job = gen9_job(base);
 
-	job_pauses(engine);
-	if (job->ended || !gen9_context_reached(job_context(engine), job->end))
-		return;
-	gen9_job_end(engine, job->refused ? GHYVI_JOB_ERROR : GHYVI_JOB_COMPLETE);
+	if (job->ended || gen9_has_context(engine, context_of(base)))
+		return -1;
+	if (base->begun_ns && gen9_context_reached(context_of(base), job->end))
+		return job->refused ? GHYVI_JOB_ERROR : GHYVI_JOB_COMPLETE;
+	return job->stop;
+}
+
+/*
+ * End jobs that have left. Their last events may have no interrupt yet, which would come after they
+ * have been given back. The engine may have begun the next job, too, whose events are among those.
+ */
+static void settle(struct gen9_engine *engine)
+{
+	int status[GEN9_PORTS];
+	unsigned int i;
+	bool any;
+	u32 sources;
+
+	do {
+		any = false;
+		for (i = 0; i < GEN9_PORTS; i++) {
+			status[i] = engine->jobs[i] ? end_of(engine, engine->jobs[i]) : -1;
+			any |= status[i] >= 0;
+		}
+		if (!any)
+			return;
+		sources = gen9_irq_take(engine);
+		gen9_csb_process(engine);
+		gen9_irq_deliver(engine, sources);
+		for (i = 0; i < GEN9_PORTS; i++)
+			if (status[i] >= 0)
+				gen9_job_end(engine, engine->jobs[i], status[i]);
+	} while (any);
 }
 
 /* ---- events ---- */
@@ -176,36 +317,27 @@ static void unreliable(struct gen9_engine *engine, const char *what, u64 value)
 			 ghyvi_engine_name(engine->id), what, (unsigned long long)value);
 }
 
-static void context_left(struct gen9_engine *engine, struct gen9_context *context)
-{
-	if (context && context == job_context(engine))
-		job_left(engine);
-}
-
 static void promoted(struct gen9_engine *engine)
 {
-	struct gen9_context *previous = engine->active;
+	unsigned int i;
 
-	engine->active = engine->pending;
-	engine->pending = NULL;
-	if (previous != engine->active)
-		context_left(engine, previous);
-	if (engine->active == job_context(engine))
-		job_begins(engine);
+	for (i = 0; i < GEN9_PORTS; i++) {
+		engine->active[i] = engine->pending[i];
+		engine->pending[i] = NULL;
+	}
 }
 
 static void csb_event(struct gen9_engine *engine, u32 status)
 {
-	struct gen9_context *previous = engine->active;
-
 	if (!(status & CSB_PROMOTES)) {
-		engine->active = NULL;
-		context_left(engine, previous);
-	} else if (engine->pending) {
+		engine->active[0] = status & GEN8_CTX_STATUS_ACTIVE_IDLE ? NULL : engine->active[1];
+		engine->active[1] = NULL;
+	} else if (engine->pending[0]) {
 		promoted(engine);
 	} else {
 		unreliable(engine, "a status event without a submission", status);
 	}
+	account(engine);
 }
 
 /* Hardware may write the pointer before the entry; both are on their way. */

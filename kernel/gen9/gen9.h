@@ -9,13 +9,15 @@
  * rings, the status pages, and the copies of audited batches. A guest's pages are reachable only
  * as data: through the shadow PPGTT, and through the guest's own part of the GGTT.
  *
- * An engine executes one job at a time, in port 0. To take it off, the engine is given the host's
- * own context (@kernel_context), which has nothing to do.
+ * An engine has up to two jobs: it executes the first, and switches to the second by itself. Each
+ * submission replaces what both ports have, so a job is taken off by a submission without it. If no
+ * job is left the engine is given the host's own context (@kernel_context), which has nothing to
+ * do. A job is given back only when hardware has neither executed nor to execute its context.
  *
  * Locks, outermost first:
  *   gen9.control       serialises what waits for engines: invalidation, cancellation, resets
  *   gen9.window_lock   protects the allocation of windows
- *   gen9_engine.lock   protects the ports and the job. Taken in the interrupt handler.
+ *   gen9_engine.lock   protects the ports and the jobs. Taken in the interrupt handler.
  *   gen9.ggtt_lock     protects the GGTT and its shadow. A leaf, irq-safe.
  */
 #ifndef GHYVI_GEN9_H
@@ -47,6 +49,9 @@ enum gen9_platform {
 /* The host's part of the GGTT: its last 128 MiB. Its last page is never mapped to anything. */
 #define GEN9_HOST_GGTT_BYTES (128u << 20)
 #define GEN9_HOST_GGTT_PAGES (GEN9_HOST_GGTT_BYTES >> GHYVI_PAGE_SHIFT)
+
+/* Elements of a submission, and jobs of an engine. */
+#define GEN9_PORTS 2
 
 /* Time limits. Hardware needs a small part of each. */
 #define GEN9_STOP_US 1000
@@ -127,6 +132,9 @@ struct gen9_piece {
 	u32 bytes;
 };
 
+/* Hardware takes multiples as tails of rings. */
+#define GEN9_TAIL_BYTES 8u
+
 /* Number of times that the tail of a job on its engine can move before the job has to end. */
 #define GEN9_PIECES 32
 
@@ -172,7 +180,9 @@ struct gen9_job {
 	u64 since_ns;
 	/** @spent_ns: time on the engine in this run, up to @since_ns */
 	u64 spent_ns;
-	/** @deadline_ns: when the job's budget is used up; 0: no limit */
+	/** @left_ns: what is left of the job's budget while the engine does not execute it */
+	u64 left_ns;
+	/** @deadline_ns: when the budget is used up; 0: no limit, or not being executed */
 	u64 deadline_ns;
 };
 
@@ -203,24 +213,24 @@ struct gen9_engine {
 
 	/** @lock: protects the members below */
 	spinlock_t lock;
-	/** @pending: the context that was submitted and is not promoted yet */
-	struct gen9_context *pending;
-	/** @active: the context that the engine executes */
-	struct gen9_context *active;
+	/** @pending: the contexts that were submitted and are not promoted yet */
+	struct gen9_context *pending[GEN9_PORTS];
+	/** @active: the context that the engine executes, and the one that it executes next */
+	struct gen9_context *active[GEN9_PORTS];
 	/** @csb_head: index of the last status entry that was processed */
 	unsigned int csb_head;
-	/** @job: the job; NULL: none */
-	struct ghyvi_job *job;
-	/** @paused: the job must stay away from the engine, and continues later */
-	unsigned int paused;
+	/** @jobs: the jobs in the order of run(); NULL: none, after the others */
+	struct ghyvi_job *jobs[GEN9_PORTS];
+	/** @paused: all jobs must stay away from the engine, and continue later */
+	bool paused;
 	/** @blocked: nothing may be submitted, because of a reset or because the GPU is dead */
 	bool blocked;
 	/** @left: the ports have changed */
 	wait_queue_head_t left;
 
-	/** @done_work: gives back @job */
+	/** @done_work: gives back jobs that have ended */
 	struct work_struct done_work;
-	/** @watchdog: runs when the job's budget is used up */
+	/** @watchdog: runs when the budget of the job that the engine executes is used up */
 	struct delayed_work watchdog;
 	/** @error_work: resets an engine that has reported an error */
 	struct work_struct error_work;
@@ -285,6 +295,8 @@ struct gen9_client {
 	struct gen9 *gpu;
 	/** @engines: engines that may have translations of the client in their TLBs */
 	unsigned long engines;
+	/** @held: its jobs must stay away from engines, and continue later; see gen9_invalidate() */
+	bool held;
 };
 
 static inline struct gen9 *gen9_of(struct ghyvi_pgpu_device *pgpu)
@@ -385,10 +397,10 @@ void gen9_ports_clear(struct gen9_engine *engine);
 /* End all jobs, and accept none any more. */
 void gen9_die(struct gen9 *gpu);
 /*
- * Reset an engine, or all of them if that fails. The job on the engine ends with @status. Caller
+ * Reset an engine, or all of them if that fails. The job that the engine executes ends. Caller
  * holds gen9.control.
  */
-void gen9_engine_reset(struct gen9_engine *engine, enum ghyvi_job_status status);
+void gen9_engine_reset(struct gen9_engine *engine);
 void gen9_error_work(struct work_struct *work);
 
 /* irq.c */
@@ -397,8 +409,14 @@ void gen9_irq_fini(struct gen9 *gpu);
 void gen9_irq_start(struct gen9 *gpu);
 void gen9_irq_stop(struct gen9 *gpu);
 void gen9_irq_unmask(struct gen9_engine *engine);
-/* Deliver the events that the engine has raised. Caller holds the engine's lock. */
-void gen9_irq_poll(struct gen9_engine *engine);
+/* Take the events of guests that the engine has raised, without an interrupt. */
+u32 gen9_irq_take(struct gen9_engine *engine);
+/*
+ * Deliver events that were taken before the last gen9_csb_process(). Caller holds the engine's lock.
+ */
+void gen9_irq_deliver(struct gen9_engine *engine, u32 sources);
+/* Wait until no interrupt handler has events that it did not deliver. */
+void gen9_irq_synchronize(struct gen9 *gpu);
 
 /* context.c */
 struct gen9_context *gen9_context_alloc(struct gen9_engine *engine);
@@ -424,11 +442,19 @@ void gen9_csb_reset(struct gen9_engine *engine);
 void gen9_csb_process(struct gen9_engine *engine);
 /* Submit the host's own context with commands up to @tail of its ring. */
 void gen9_submit_kernel(struct gen9_engine *engine, u32 tail);
-/* Submit what the engine should execute, if it can take a submission. */
+/* End jobs that have left, and submit what the engine should execute, if it takes a submission. */
 void gen9_engine_update(struct gen9_engine *engine);
-void gen9_job_end(struct gen9_engine *engine, enum ghyvi_job_status status);
+/* Test whether hardware executes the context, or will. */
+bool gen9_has_context(const struct gen9_engine *engine, const struct gen9_context *context);
+/* The job that the engine executes; NULL: none. */
+struct ghyvi_job *gen9_running_job(const struct gen9_engine *engine);
+/* Test whether the job must leave its engine, or stay away from it. */
+bool gen9_job_must_leave(const struct gen9_engine *engine, const struct ghyvi_job *job);
+void gen9_job_end(struct gen9_engine *engine, struct ghyvi_job *job, enum ghyvi_job_status status);
+/* The time on the engine of the commands up to the job's tail restarts from 0. */
+void gen9_job_restart_budget(struct gen9_engine *engine, struct ghyvi_job *job);
 /* Record where the engine is, in its job, from its registers. */
-void gen9_job_record_fault(struct gen9_engine *engine);
+void gen9_job_record_fault(struct gen9_engine *engine, struct ghyvi_job *job);
 
 /* job.c: operations, and works */
 int gen9_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
@@ -437,11 +463,13 @@ void gen9_preempt(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
 void gen9_cancel(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
 void gen9_done_work(struct work_struct *work);
 void gen9_watchdog(struct work_struct *work);
+/* Process events, and do what is to be done now. */
+void gen9_engine_kick(struct gen9_engine *engine);
 /*
- * Wait until the job has left the engine, for which it was paused or stopped; reset the engine if
- * it does not in time. Caller holds gen9.control.
+ * Wait until the jobs that must leave the engine have left it; reset the engine if they do not in
+ * time. Caller holds gen9.control.
  */
-void gen9_engine_wait_left(struct gen9_engine *engine, enum ghyvi_job_status status);
+void gen9_engine_wait_left(struct gen9_engine *engine);
 /* Keep jobs away from the engine until it is resumed. Callers hold gen9.control. */
 void gen9_engine_pause(struct gen9_engine *engine);
 void gen9_engine_resume(struct gen9_engine *engine);

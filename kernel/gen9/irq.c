@@ -34,20 +34,23 @@ void gen9_irq_unmask(struct gen9_engine *engine)
 	gen9_engine_write(engine, RING_IMR, ~((u32)SOURCES_USED << wiring[engine->id].shift));
 }
 
-static void deliver_events(struct gen9_engine *engine, u32 sources)
+/* Guests tolerate interrupts without a reason; those of a job that has just ended may come late. */
+void gen9_irq_deliver(struct gen9_engine *engine, u32 sources)
 {
 	u32 events = 0;
+	unsigned int i;
 
 	lockdep_assert_held(&engine->lock);
 	if (sources & GT_RENDER_USER_INTERRUPT)
 		events |= GHYVI_EVENT_USER_INTERRUPT;
 	if (sources & GT_RENDER_PIPECTL_NOTIFY_INTERRUPT)
 		events |= GHYVI_EVENT_FLUSH_NOTIFY;
-	if (events && engine->job)
-		engine->job->event(engine->job, events);
+	for (i = 0; events && i < GEN9_PORTS && engine->jobs[i]; i++)
+		if (engine->jobs[i]->begun_ns)
+			engine->jobs[i]->event(engine->jobs[i], events);
 }
 
-void gen9_irq_poll(struct gen9_engine *engine)
+u32 gen9_irq_take(struct gen9_engine *engine)
 {
 	u32 at = bank(wiring[engine->id].bank, IRQ_IIR);
 	u32 mask = (u32)(GT_RENDER_USER_INTERRUPT | GT_RENDER_PIPECTL_NOTIFY_INTERRUPT)
@@ -55,20 +58,23 @@ void gen9_irq_poll(struct gen9_engine *engine)
 	u32 identity = gen9_read(engine->gpu, at);
 
 	if (!(identity & mask) || identity == ~0u)
-		return;
+		return 0;
 	identity &= mask;
 	gen9_write(engine->gpu, at, identity);
-	deliver_events(engine, identity >> wiring[engine->id].shift);
+	return identity >> wiring[engine->id].shift;
+}
+
+void gen9_irq_synchronize(struct gen9 *gpu)
+{
+	synchronize_irq(pci_irq_vector(gpu->pdev, 0));
 }
 
 static void engine_irq(struct gen9_engine *engine, u32 sources)
 {
 	spin_lock(&engine->lock);
-	deliver_events(engine, sources);
-	if (sources & GT_CONTEXT_SWITCH_INTERRUPT) {
-		gen9_csb_process(engine);
-		gen9_engine_update(engine);
-	}
+	gen9_csb_process(engine);
+	gen9_irq_deliver(engine, sources);
+	gen9_engine_update(engine);
 	spin_unlock(&engine->lock);
 	if (sources & GT_CS_MASTER_ERROR_INTERRUPT)
 		queue_work(engine->gpu->wq, &engine->error_work);

@@ -15,73 +15,76 @@ static struct gen9_engine *engine_of(struct ghyvi_pgpu_device *pgpu, const struc
 
 /* ---- time limits ---- */
 
-static void watchdog_start(struct gen9_engine *engine)
+static bool has_job(const struct gen9_engine *engine, const struct ghyvi_job *base)
 {
-	struct gen9_job *job = gen9_job(engine->job);
-
 	lockdep_assert_held(&engine->lock);
-	job->deadline_ns = 0;
-	if (!engine->job->budget_ns)
-		return;
-	job->deadline_ns = ktime_get_ns() + engine->job->budget_ns;
-	mod_delayed_work(engine->gpu->wq, &engine->watchdog,
-			 nsecs_to_jiffies(engine->job->budget_ns) + 1);
+	return engine->jobs[0] == base || engine->jobs[1] == base;
 }
 
-static bool job_is_away(struct gen9_engine *engine)
+void gen9_engine_kick(struct gen9_engine *engine)
 {
-	const struct gen9_context *context;
 	unsigned long flags;
-	bool away;
 
 	spin_lock_irqsave(&engine->lock, flags);
 	gen9_csb_process(engine);
 	gen9_engine_update(engine);
-	context = engine->job ? gen9_context(engine->job->pgpu_context) : NULL;
-	away = !engine->job || gen9_job(engine->job)->ended || engine->blocked ||
-	       (engine->active != context && engine->pending != context);
 	spin_unlock_irqrestore(&engine->lock, flags);
-	return away;
 }
 
-void gen9_engine_wait_left(struct gen9_engine *engine, enum ghyvi_job_status status)
+static bool jobs_have_left(struct gen9_engine *engine)
+{
+	unsigned long flags;
+	bool left = true;
+	unsigned int i;
+
+	spin_lock_irqsave(&engine->lock, flags);
+	gen9_csb_process(engine);
+	gen9_engine_update(engine);
+	for (i = 0; i < GEN9_PORTS && engine->jobs[i] && !engine->blocked; i++)
+		if (!gen9_job(engine->jobs[i])->ended &&
+		    gen9_job_must_leave(engine, engine->jobs[i]) &&
+		    gen9_has_context(engine, gen9_context(engine->jobs[i]->pgpu_context)))
+			left = false;
+	spin_unlock_irqrestore(&engine->lock, flags);
+	return left;
+}
+
+void gen9_engine_wait_left(struct gen9_engine *engine)
 {
 	unsigned long deadline = jiffies + msecs_to_jiffies(GEN9_PREEMPT_MS);
 
 	lockdep_assert_held(&engine->gpu->control);
 	/* Events may come without an interrupt, so the status buffer is polled as well. */
 	while (time_before(jiffies, deadline))
-		if (wait_event_timeout(engine->left, job_is_away(engine), POLL_JIFFIES))
+		if (wait_event_timeout(engine->left, jobs_have_left(engine), POLL_JIFFIES))
 			return;
-	if (!job_is_away(engine))
-		gen9_engine_reset(engine, status);
+	if (!jobs_have_left(engine))
+		gen9_engine_reset(engine);
+}
+
+static void set_paused(struct gen9_engine *engine, bool paused)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&engine->lock, flags);
+	engine->paused = paused;
+	spin_unlock_irqrestore(&engine->lock, flags);
+	gen9_engine_kick(engine);
 }
 
 void gen9_engine_pause(struct gen9_engine *engine)
 {
-	unsigned long flags;
-
-	spin_lock_irqsave(&engine->lock, flags);
-	engine->paused++;
-	gen9_csb_process(engine);
-	gen9_engine_update(engine);
-	spin_unlock_irqrestore(&engine->lock, flags);
-	gen9_engine_wait_left(engine, GHYVI_JOB_ERROR);
+	set_paused(engine, true);
+	gen9_engine_wait_left(engine);
 }
 
 void gen9_engine_resume(struct gen9_engine *engine)
 {
-	unsigned long flags;
-
-	spin_lock_irqsave(&engine->lock, flags);
-	engine->paused--;
-	gen9_csb_process(engine);
-	gen9_engine_update(engine);
-	spin_unlock_irqrestore(&engine->lock, flags);
+	set_paused(engine, false);
 }
 
-/* Take @job off the engine for good. It ends with @status unless it ended before. */
-static void stop_job(struct gen9_engine *engine, struct ghyvi_job *job,
+/* Take a job off the engine for good. It ends with @status unless it ended before. */
+static void stop_job(struct gen9_engine *engine, struct ghyvi_job *base,
 		     enum ghyvi_job_status status)
 {
 	unsigned long flags;
@@ -90,13 +93,13 @@ static void stop_job(struct gen9_engine *engine, struct ghyvi_job *job,
 	lockdep_assert_held(&engine->gpu->control);
 	spin_lock_irqsave(&engine->lock, flags);
 	gen9_csb_process(engine);
-	has_it = engine->job && (!job || engine->job == job) && !gen9_job(engine->job)->ended;
+	has_it = has_job(engine, base) && !gen9_job(base)->ended;
 	if (has_it)
-		gen9_job(engine->job)->stop = status;
+		gen9_job(base)->stop = status;
 	gen9_engine_update(engine);
 	spin_unlock_irqrestore(&engine->lock, flags);
 	if (has_it)
-		gen9_engine_wait_left(engine, status);
+		gen9_engine_wait_left(engine);
 }
 
 /* The deadline moves when the job gets a new tail, and belongs to whichever job is there now. */
@@ -105,15 +108,19 @@ void gen9_watchdog(struct work_struct *work)
 	struct gen9_engine *engine =
 		container_of(to_delayed_work(work), struct gen9_engine, watchdog);
 	struct gen9 *gpu = engine->gpu;
+	struct ghyvi_job *base;
 	u64 deadline = 0;
 
 	mutex_lock(&gpu->control);
 	spin_lock_irq(&engine->lock);
-	if (engine->job && !gen9_job(engine->job)->ended)
-		deadline = gen9_job(engine->job)->deadline_ns;
+	gen9_csb_process(engine);
+	gen9_engine_update(engine);
+	base = gen9_running_job(engine);
+	if (base)
+		deadline = gen9_job(base)->deadline_ns;
 	spin_unlock_irq(&engine->lock);
 	if (deadline && ktime_get_ns() >= deadline)
-		stop_job(engine, NULL, GHYVI_JOB_ERROR);
+		stop_job(engine, base, GHYVI_JOB_ERROR);
 	else if (deadline)
 		mod_delayed_work(gpu->wq, &engine->watchdog,
 				 nsecs_to_jiffies(deadline - ktime_get_ns()) + 1);
@@ -155,41 +162,65 @@ static int prepare(struct gen9_engine *engine, struct ghyvi_job *base)
 	return job->refused && job->tail == base->context[GHYVI_CTX_RING_HEAD] ? -EACCES : 0;
 }
 
+/* A context is in one port only, and its image belongs to the job that has it. */
+static bool can_take(struct gen9_engine *engine, const struct ghyvi_job *base)
+{
+	unsigned long flags;
+	bool can;
+
+	spin_lock_irqsave(&engine->lock, flags);
+	can = !engine->jobs[1] &&
+	      (!engine->jobs[0] || engine->jobs[0]->pgpu_context != base->pgpu_context);
+	spin_unlock_irqrestore(&engine->lock, flags);
+	return can;
+}
+
+static void take(struct gen9_engine *engine, struct ghyvi_job *base, bool fails)
+{
+	struct gen9_job *job = gen9_job(base);
+
+	lockdep_assert_held(&engine->lock);
+	job->stop = -1;
+	job->ended = false;
+	job->since_ns = 0;
+	job->spent_ns = 0;
+	job->deadline_ns = 0;
+	job->left_ns = base->budget_ns;
+	base->begun_ns = 0;
+	base->busy_ns = 0;
+	engine->jobs[engine->jobs[0] ? 1 : 0] = base;
+	if (fails) {
+		gen9_job_end(engine, base, GHYVI_JOB_ERROR);
+		return;
+	}
+	gen9_ring_publish(base);
+	gen9_csb_process(engine);
+	gen9_engine_update(engine);
+}
+
+/* The core calls it for one job of an engine at a time. */
 int gen9_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *base)
 {
 	struct gen9_engine *engine = engine_of(pgpu, base);
-	struct gen9_job *job = gen9_job(base);
+	bool dead = READ_ONCE(gen9_of(pgpu)->dead);
 	unsigned long flags;
 	int err;
 
-	if (READ_ONCE(gen9_of(pgpu)->dead))
+	if (dead)
 		return -EIO;
-	err = job->prepared ? prepare_again(engine, base) : prepare(engine, base);
+	if (!can_take(engine, base))
+		return -EBUSY;
+	err = gen9_job(base)->prepared ? prepare_again(engine, base) : prepare(engine, base);
 	if (err)
 		ghyvi_report(base->client->params.reporter,
 			     "%s: commands cannot be installed (error %d)",
 			     ghyvi_engine_name(engine->id), err);
 	spin_lock_irqsave(&engine->lock, flags);
-	if (engine->job) {
-		spin_unlock_irqrestore(&engine->lock, flags);
-		return -EBUSY;
-	}
-	job->stop = -1;
-	job->ended = false;
-	job->since_ns = 0;
-	job->spent_ns = 0;
-	base->begun_ns = 0;
-	base->busy_ns = 0;
-	engine->job = base;
-	if (err) {
-		gen9_job_end(engine, GHYVI_JOB_ERROR);
-	} else {
-		gen9_ring_publish(base);
-		watchdog_start(engine);
-		gen9_engine_update(engine);
-	}
+	dead = gen9_of(pgpu)->dead;
+	if (!dead)
+		take(engine, base, err);
 	spin_unlock_irqrestore(&engine->lock, flags);
-	return 0;
+	return dead ? -EIO : 0;
 }
 
 static bool can_extend(struct gen9_engine *engine, const struct ghyvi_job *base, u32 tail)
@@ -197,7 +228,7 @@ static bool can_extend(struct gen9_engine *engine, const struct ghyvi_job *base,
 	const struct gen9_job *job = gen9_job(base);
 
 	lockdep_assert_held(&engine->lock);
-	return engine->job == base && !job->ended && !job->refused && !job->sealed &&
+	return has_job(engine, base) && !job->ended && !job->refused && !job->sealed &&
 	       gen9_ring_has_room(base, tail);
 }
 
@@ -216,13 +247,13 @@ int gen9_update_tail(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *base, u32
 		return -ESTALE;
 	err = gen9_install_commands(engine, base, &tail, &refused);
 	spin_lock_irqsave(&engine->lock, flags);
-	if (err || engine->job != base || job->ended) {
+	if (err || !has_job(engine, base) || job->ended) {
 		err = -ESTALE;
 	} else {
 		job->tail = tail;
 		job->refused = refused;
 		gen9_ring_publish(base);
-		watchdog_start(engine);
+		gen9_job_restart_budget(engine, base);
 		gen9_csb_process(engine);
 		gen9_engine_update(engine);
 	}
@@ -236,7 +267,7 @@ void gen9_preempt(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *base)
 	unsigned long flags;
 
 	spin_lock_irqsave(&engine->lock, flags);
-	if (engine->job == base && !gen9_job(base)->ended && gen9_job(base)->stop < 0) {
+	if (has_job(engine, base) && !gen9_job(base)->ended && gen9_job(base)->stop < 0) {
 		gen9_job(base)->stop = GHYVI_JOB_PREEMPTED;
 		gen9_csb_process(engine);
 		gen9_engine_update(engine);
@@ -313,20 +344,33 @@ static void give_back(struct gen9_engine *engine, struct ghyvi_job *base)
 	}
 }
 
+/* Take an ended job out of the list. NULL: there is none. */
+static struct ghyvi_job *remove_ended(struct gen9_engine *engine)
+{
+	struct ghyvi_job *base = NULL;
+	unsigned int i;
+
+	spin_lock_irq(&engine->lock);
+	for (i = 0; i < GEN9_PORTS && engine->jobs[i] && !base; i++)
+		if (gen9_job(engine->jobs[i])->ended)
+			base = engine->jobs[i];
+	if (base) {
+		if (base == engine->jobs[0])
+			engine->jobs[0] = engine->jobs[1];
+		engine->jobs[1] = NULL;
+	}
+	spin_unlock_irq(&engine->lock);
+	return base;
+}
+
 void gen9_done_work(struct work_struct *work)
 {
 	struct gen9_engine *engine = container_of(work, struct gen9_engine, done_work);
 	struct ghyvi_job *base;
 
-	spin_lock_irq(&engine->lock);
-	base = engine->job;
-	if (!base || !gen9_job(base)->ended) {
-		spin_unlock_irq(&engine->lock);
-		return;
+	gen9_irq_synchronize(engine->gpu);
+	while ((base = remove_ended(engine)) != NULL) {
+		give_back(engine, base);
+		base->done(base, gen9_job(base)->status);
 	}
-	gen9_csb_process(engine);
-	engine->job = NULL;
-	spin_unlock_irq(&engine->lock);
-	give_back(engine, base);
-	base->done(base, gen9_job(base)->status);
 }

@@ -26,7 +26,7 @@ static void gen9_resources(struct ghyvi_pgpu_device *pgpu, struct ghyvi_pgpu_res
 				.bytes = GEN9_HOST_GGTT_BYTES } },
 		.nr_reserved = 2,
 		.timestamp_hz = 12000000,
-		.jobs_per_engine = 1,
+		.jobs_per_engine = GEN9_PORTS,
 		.audit_enforced = true,
 		.audit_user_engines = BIT(GHYVI_BCS), /* checks no register */
 	};

@@ -4,7 +4,7 @@
  * the system. If an engine cannot be reset the whole GPU is, and if that fails it is dead.
  */
 #include <linux/delay.h>
-#include <linux/ktime.h>
+#include <linux/string.h>
 #include "gen9.h"
 
 #define SETTLE_US 50
@@ -95,8 +95,8 @@ int gen9_reset_all(struct gen9 *gpu)
 static void ports_clear(struct gen9_engine *engine)
 {
 	lockdep_assert_held(&engine->lock);
-	engine->active = NULL;
-	engine->pending = NULL;
+	memset(engine->active, 0, sizeof(engine->active));
+	memset(engine->pending, 0, sizeof(engine->pending));
 	wake_up_all(&engine->left);
 }
 
@@ -109,37 +109,56 @@ void gen9_ports_clear(struct gen9_engine *engine)
 	spin_unlock_irqrestore(&engine->lock, flags);
 }
 
-static bool on_engine(const struct gen9_engine *engine, const struct gen9_context *context)
-{
-	return engine->active == context || engine->pending == context;
-}
-
+/* Afterwards nothing is submitted, and the ports are those that the engine stopped with. */
 static void engine_block(struct gen9_engine *engine)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&engine->lock, flags);
-	gen9_csb_process(engine);
 	engine->blocked = true;
+	spin_unlock_irqrestore(&engine->lock, flags);
+	stop_ring(engine);
+	spin_lock_irqsave(&engine->lock, flags);
+	gen9_csb_process(engine);
 	spin_unlock_irqrestore(&engine->lock, flags);
 }
 
-/* The job on the blocked engine is the reason for its reset: end it with @status. */
-static void end_guilty_job(struct gen9_engine *engine, enum ghyvi_job_status status)
+/*
+ * The job that the blocked engine executes, or should begin, is the reason for its reset. It cannot
+ * continue. Returns NULL if there is none.
+ */
+static struct ghyvi_job *blame_job(struct gen9_engine *engine)
 {
-	struct gen9_context *context;
+	const struct gen9_context *context;
+	struct ghyvi_job *guilty = NULL;
 	unsigned long flags;
+	unsigned int i;
 
 	spin_lock_irqsave(&engine->lock, flags);
-	if (!engine->job || gen9_job(engine->job)->ended)
-		goto unlock;
-	context = gen9_context(engine->job->pgpu_context);
-	if (on_engine(engine, context)) {
-		gen9_job_record_fault(engine);
-		context->valid = false;
-		gen9_job_end(engine, status);
+	context = engine->active[0] ?: engine->pending[0];
+	for (i = 0; i < GEN9_PORTS && engine->jobs[i]; i++)
+		if (context == gen9_context(engine->jobs[i]->pgpu_context) &&
+		    !gen9_job(engine->jobs[i])->ended)
+			guilty = engine->jobs[i];
+	if (guilty) {
+		gen9_job_record_fault(engine, guilty);
+		gen9_context(guilty->pgpu_context)->valid = false;
 	}
-unlock:
+	spin_unlock_irqrestore(&engine->lock, flags);
+	return guilty;
+}
+
+/* The engine does not execute it any more. */
+static void end_guilty_job(struct gen9_engine *engine, struct ghyvi_job *guilty)
+{
+	unsigned long flags;
+	int stop;
+
+	if (!guilty)
+		return;
+	stop = gen9_job(guilty)->stop;
+	spin_lock_irqsave(&engine->lock, flags);
+	gen9_job_end(engine, guilty, stop > GHYVI_JOB_PREEMPTED ? stop : GHYVI_JOB_ERROR);
 	spin_unlock_irqrestore(&engine->lock, flags);
 }
 
@@ -159,7 +178,7 @@ static void engine_unblock(struct gen9_engine *engine)
 void gen9_die(struct gen9 *gpu)
 {
 	unsigned long flags;
-	unsigned int i;
+	unsigned int i, j;
 
 	dev_err(&gpu->pdev->dev, "the GPU cannot be reset; unbind the driver and reboot\n");
 	WRITE_ONCE(gpu->dead, true);
@@ -169,45 +188,54 @@ void gen9_die(struct gen9 *gpu)
 		spin_lock_irqsave(&engine->lock, flags);
 		engine->blocked = true;
 		ports_clear(engine);
-		if (engine->job && !gen9_job(engine->job)->ended)
-			gen9_job_end(engine, GHYVI_JOB_CANCELLED);
+		for (j = 0; j < GEN9_PORTS && engine->jobs[j]; j++)
+			if (!gen9_job(engine->jobs[j])->ended)
+				gen9_job_end(engine, engine->jobs[j], GHYVI_JOB_CANCELLED);
 		spin_unlock_irqrestore(&engine->lock, flags);
 	}
 }
 
-/*
- * Jobs on other engines are innocent. Each continues from the image of its last switch-in, as i915
- * replays requests.
- */
-static void reset_everything(struct gen9 *gpu)
+static int reset_everything(struct gen9 *gpu)
 {
 	unsigned int i;
 
 	dev_warn(&gpu->pdev->dev, "resetting the whole GPU\n");
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		engine_block(&gpu->engines[i]);
-	if (gen9_reset_all(gpu)) {
-		gen9_die(gpu);
-		return;
-	}
-	gen9_gt_start(gpu);
-	for (i = 0; i < GHYVI_ENGINES; i++)
-		engine_unblock(&gpu->engines[i]);
+	return gen9_reset_all(gpu);
 }
 
-void gen9_engine_reset(struct gen9_engine *engine, enum ghyvi_job_status status)
+/*
+ * Jobs on other engines are innocent, and so is the second of this engine. Each continues from the
+ * image of its last switch-in, as i915 replays requests.
+ */
+void gen9_engine_reset(struct gen9_engine *engine)
 {
 	struct gen9 *gpu = engine->gpu;
+	unsigned long engines = BIT(engine->id);
+	struct ghyvi_job *guilty;
+	unsigned int i;
+	int err;
 
 	lockdep_assert_held(&gpu->control);
 	if (gpu->dead)
 		return;
 	engine_block(engine);
-	end_guilty_job(engine, status);
-	if (reset(gpu, BIT(engine->id), domains[engine->id]))
-		reset_everything(gpu);
-	else
-		engine_unblock(engine);
+	guilty = blame_job(engine);
+	err = reset(gpu, engines, domains[engine->id]);
+	if (err) {
+		engines = BIT(GHYVI_ENGINES) - 1;
+		err = reset_everything(gpu);
+	}
+	end_guilty_job(engine, guilty);
+	if (err) {
+		gen9_die(gpu);
+		return;
+	}
+	if (engines != BIT(engine->id))
+		gen9_gt_start(gpu);
+	for_each_set_bit(i, &engines, GHYVI_ENGINES)
+		engine_unblock(&gpu->engines[i]);
 }
 
 /* The engine stands at a command that it does not know. Only a reset makes it continue. */
@@ -218,6 +246,6 @@ void gen9_error_work(struct work_struct *work)
 
 	mutex_lock(&gpu->control);
 	if (!gpu->dead && gen9_engine_read(engine, RING_EIR) & RING_ERROR_INSTRUCTION)
-		gen9_engine_reset(engine, GHYVI_JOB_ERROR);
+		gen9_engine_reset(engine);
 	mutex_unlock(&gpu->control);
 }

@@ -17,8 +17,7 @@
 #include "gen9.h"
 
 #define RING_PAGES_MAX ((u32)RING_CTL_PAGES / GHYVI_PAGE_BYTES + 1)
-#define TAIL_BYTES 8u
-#define NOOP_BYTES (8 * TAIL_BYTES)
+#define NOOP_BYTES (8 * GEN9_TAIL_BYTES)
 
 static struct gen9_context *context_of(const struct ghyvi_job *job)
 {
@@ -62,7 +61,8 @@ bool gen9_ring_has_room(const struct ghyvi_job *base, u32 tail)
 	const struct gen9_job *job = gen9_job(base);
 	u32 bytes = (tail - job->tail + job->ring_bytes) % job->ring_bytes;
 
-	return job->nr_pieces < GEN9_PIECES && bytes <= window_bytes(base) - TAIL_BYTES - job->next;
+	return job->nr_pieces < GEN9_PIECES &&
+	       bytes <= window_bytes(base) - GEN9_TAIL_BYTES - job->next;
 }
 
 static bool continues(const struct gen9_job *job, const struct gen9_piece *piece, u32 offset)
@@ -78,7 +78,7 @@ int gen9_ring_reserve(struct ghyvi_job *base, u32 offset, u32 bytes, u32 *place)
 	struct gen9_piece *piece = &job->pieces[job->nr_pieces];
 
 	/* The tail stays below the end of the window. */
-	if (bytes > window_bytes(base) - TAIL_BYTES - job->next)
+	if (bytes > window_bytes(base) - GEN9_TAIL_BYTES - job->next)
 		return -ENOSPC;
 	if (job->nr_pieces && continues(job, piece - 1, offset)) {
 		piece[-1].bytes += bytes;
@@ -102,8 +102,8 @@ void gen9_ring_publish(struct ghyvi_job *base)
 	if (!job->unpublished)
 		return;
 	job->unpublished = false;
-	job->end = ALIGN(job->next, TAIL_BYTES);
-	job->limit = min(job->end + NOOP_BYTES, window_bytes(base) - TAIL_BYTES);
+	job->end = ALIGN(job->next, GEN9_TAIL_BYTES);
+	job->limit = min(job->end + NOOP_BYTES, window_bytes(base) - GEN9_TAIL_BYTES);
 	job->next = job->limit;
 }
 

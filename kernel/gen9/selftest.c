@@ -23,7 +23,7 @@ static bool wait_idle(struct gen9_engine *engine)
 		usleep_range(100, 200);
 		spin_lock_irq(&engine->lock);
 		gen9_csb_process(engine);
-		idle = !engine->active && !engine->pending;
+		idle = !engine->active[0] && !engine->pending[0];
 		spin_unlock_irq(&engine->lock);
 	} while (!idle && time_before(jiffies, deadline));
 	return idle;

@@ -167,6 +167,9 @@ struct emu_engine {
 	struct emu_image image; /* the loaded context */
 	u64 commands; /* executed, for statistics */
 	u64 submissions;
+	u64 idles; /* times that it became idle after a context, for statistics */
+	u64 idle_since_ns; /* 0: it has not been submitted to since its reset, or is busy */
+	u64 idle_ns; /* time between becoming idle and the next submission's promotion */
 };
 
 /*

@@ -123,6 +123,9 @@ void emu_execlist_arbitrate(struct emu_engine *engine)
 		return;
 	switch (engine->state) {
 	case EMU_IDLE:
+		if (engine->idle_since_ns)
+			engine->idle_ns += ktime_get_ns() - engine->idle_since_ns;
+		engine->idle_since_ns = 0;
 		promote(engine);
 		csb_event(engine, GEN8_CTX_STATUS_IDLE_ACTIVE, engine->active[0]);
 		load(engine, 0);
@@ -170,6 +173,8 @@ void emu_execlist_complete(struct emu_engine *engine)
 		return;
 	}
 	engine->state = EMU_IDLE;
+	engine->idles++;
+	engine->idle_since_ns = ktime_get_ns();
 	csb_event(engine, CSB_IDLE, previous);
 }
 
@@ -254,6 +259,7 @@ void emu_execlist_reset(struct emu_engine *engine)
 	engine->csb_write = GEN8_CSB_ENTRIES - 1; /* the next event goes to entry 0 */
 	engine->csb_preset = false;
 	engine->refuses_until_ns = 0;
+	engine->idle_since_ns = 0;
 	engine->nr_late_writes = 0;
 	engine->cs.level = 0;
 	engine->cs.ring_head = 0;

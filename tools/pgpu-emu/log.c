@@ -96,9 +96,12 @@ void emu_log_summary(struct emu *emu)
 	for (i = 0; i < GHYVI_ENGINES; i++) {
 		const struct emu_engine *engine = &emu->engines[i];
 
-		emu_log(emu, "count %s submissions %" PRIu64 " commands %" PRIu64,
+		emu_log(emu,
+			"count %s submissions %" PRIu64 " commands %" PRIu64 " idles %" PRIu64
+			" idle_us %" PRIu64,
 			emu_engine_name(engine), (uint64_t)engine->submissions,
-			(uint64_t)engine->commands);
+			(uint64_t)engine->commands, (uint64_t)engine->idles,
+			(uint64_t)engine->idle_ns / 1000);
 	}
 	for (i = 0; i < EMU_VIOLATIONS; i++) {
 		sum += emu->violations[i];

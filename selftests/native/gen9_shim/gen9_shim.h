@@ -182,6 +182,7 @@ void *gen9_shim_remap(u64 start);
 #define pci_alloc_irq_vectors(p, low, high, types) gen9_shim_alloc_irq(p)
 #define pci_free_irq_vectors(p) ((void)(p))
 #define pci_irq_vector(p, n) 1
+#define synchronize_irq(irq) ((void)(irq))
 int gen9_shim_alloc_irq(struct pci_dev *pdev);
 
 typedef int irqreturn_t;
