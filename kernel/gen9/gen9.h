@@ -412,7 +412,8 @@ void gen9_irq_unmask(struct gen9_engine *engine);
 /* Take the events of guests that the engine has raised, without an interrupt. */
 u32 gen9_irq_take(struct gen9_engine *engine);
 /*
- * Deliver events that were taken before the last gen9_csb_process(). Caller holds the engine's lock.
+ * Deliver events that were taken before the last gen9_csb_process(). The caller holds the lock of
+ * the engine.
  */
 void gen9_irq_deliver(struct gen9_engine *engine, u32 sources);
 /* Wait until no interrupt handler has events that it did not deliver. */
