@@ -295,7 +295,7 @@ struct gen9_client {
 	struct gen9 *gpu;
 	/** @engines: engines that may have translations of the client in their TLBs */
 	unsigned long engines;
-	/** @held: its jobs must stay away from engines, and continue later; see gen9_invalidate() */
+	/** @held: jobs must stay away from engines, and continue later, see gen9_invalidate() */
 	bool held;
 };
 

@@ -206,7 +206,7 @@ static void test_power_wells_follow_any_request(void **state)
 	assert_int_equal(rd(0x45404), 0);
 }
 
-/* i915 5.10 enables both although the pipes are fused off, and warns if the state does not follow. */
+/* i915 5.10 enables both although the pipes are fused off, and warns if no state follows. */
 static void test_display_clock_and_buffer_follow_requests(void **state)
 {
 	static const u32 registers[] = { 0x45008, 0x46010 };
