@@ -46,6 +46,8 @@ struct ghyvi_pgpu_device {
  *	reach one: the audit mode "log" acts like "full"
  * @audit_user_engines: bit mask of engines that let user batches do more than the rules allow: user
  *	batches of these are always audited, and the backend installs their copies
+ * @private_ggtt: each client has a GGTT of its own, so several clients may have the same addresses.
+ *	If false, all clients share one, and their ranges never overlap.
  * @nested: the pGPU can run nested jobs. A nested job walks the guest's own tables; the backend
  *	translates their guest-physical addresses per client. All that is said below about nested
  *	jobs applies only if this is true.
@@ -61,6 +63,7 @@ struct ghyvi_pgpu_resources {
 	unsigned int jobs_per_engine;
 	bool audit_enforced;
 	u32 audit_user_engines;
+	bool private_ggtt;
 	bool nested;
 };
 
@@ -90,7 +93,8 @@ struct ghyvi_client_owner {
 
 /**
  * struct ghyvi_client_params - parameters of a client; a client is the backend's view of a vGPU.
- * @ggtt: ranges of the GGTT that belong to the client; an engine access outside of them is an error
+ * @ggtt: ranges of the GGTT that belong to the client; an engine access outside of them is an
+ *	error. See @private_ggtt of struct ghyvi_pgpu_resources
  * @nr_ggtt: number of valid ranges in @ggtt, 0..2
  * @registers: the vGPU's register file, an array of 32-bit words indexed by offset / 4. Command
  *	streamers load and store those words that the access rules allow, and no other client's.

@@ -7,6 +7,8 @@
 #include <linux/compiler.h>
 #include <linux/err.h>
 #include <linux/errno.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/slab.h>
 #include "engine.h"
 
@@ -113,6 +115,17 @@ void softgpu_unmap_guest(struct ghyvi_pgpu_client *handle, u64 gfn)
 	mutex_unlock(&client->owners_lock);
 }
 
+/* Number of GGTT entries up to the end of the last range, at least 1. */
+static size_t ggtt_entries(const struct ghyvi_client_params *params)
+{
+	u64 end = GHYVI_PAGE_BYTES;
+	unsigned int i;
+
+	for (i = 0; i < params->nr_ggtt; i++)
+		end = max(end, params->ggtt[i].start + params->ggtt[i].bytes);
+	return end >> GHYVI_PAGE_SHIFT;
+}
+
 struct ghyvi_pgpu_client *softgpu_client_create(struct ghyvi_pgpu_device *pgpu,
 						const struct ghyvi_client_params *params)
 {
@@ -120,6 +133,11 @@ struct ghyvi_pgpu_client *softgpu_client_create(struct ghyvi_pgpu_device *pgpu,
 
 	if (!client)
 		return ERR_PTR(-ENOMEM);
+	client->ggtt = kvcalloc(ggtt_entries(params), sizeof(u64), GFP_KERNEL_ACCOUNT);
+	if (!client->ggtt) {
+		kfree(client);
+		return ERR_PTR(-ENOMEM);
+	}
 	client->gpu = softgpu_of(pgpu);
 	client->base.params = *params;
 	xa_init(&client->owners);
@@ -135,16 +153,7 @@ void softgpu_client_destroy(struct ghyvi_pgpu_client *handle)
 	struct softgpu_owners *owners;
 	struct softgpu_guest *guest;
 	unsigned long index;
-	unsigned int i;
 
-	/* The next client of these ranges starts with an empty GGTT. */
-	for (i = 0; i < client->base.params.nr_ggtt; i++) {
-		const struct ghyvi_range *range = &client->base.params.ggtt[i];
-
-		if (range->start + range->bytes <= SOFTGPU_GGTT_BYTES)
-			memset(client->gpu->ggtt + (range->start >> GHYVI_PAGE_SHIFT), 0,
-			       (range->bytes >> GHYVI_PAGE_SHIFT) * sizeof(u64));
-	}
 	xa_for_each(&client->owners, index, owners)
 		kfree(owners);
 	xa_destroy(&client->owners);
@@ -152,6 +161,7 @@ void softgpu_client_destroy(struct ghyvi_pgpu_client *handle)
 		kfree(guest);
 	xa_destroy(&client->guest);
 	mutex_destroy(&client->owners_lock);
+	kvfree(client->ggtt);
 	kfree(client);
 }
 

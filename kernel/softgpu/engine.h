@@ -91,6 +91,8 @@ struct softgpu_guest {
 struct softgpu_client {
 	struct ghyvi_pgpu_client base;
 	struct softgpu *gpu;
+	/* The installed entries, up to the end of the client's last range. */
+	u64 *ggtt;
 	/* Maps host address >> SOFTGPU_OWNERS_SHIFT to struct softgpu_owners. */
 	struct xarray owners;
 	struct mutex owners_lock;
@@ -247,7 +249,6 @@ struct softgpu_engine {
 
 struct softgpu {
 	struct ghyvi_pgpu_device base;
-	u64 *ggtt; /* SOFTGPU_GGTT_ENTRIES entries; each range is written only for its client */
 	struct softgpu_engine engines[GHYVI_ENGINES];
 };
 

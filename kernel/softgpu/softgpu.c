@@ -8,7 +8,6 @@
 #include <linux/kernel.h>
 #include <linux/ktime.h>
 #include <linux/slab.h>
-#include <linux/vmalloc.h>
 #include "engine.h"
 #include "softgpu.h"
 
@@ -23,16 +22,25 @@ static void softgpu_resources(struct ghyvi_pgpu_device *pgpu,
 		.timestamp_hz = 12000000,
 		.jobs_per_engine = 1,
 		.nested = true,
+		.private_ggtt = true,
 	};
+}
+
+static bool softgpu_owns_ggtt(struct ghyvi_pgpu_client *handle, u64 address, u64 bytes)
+{
+	const struct ghyvi_client_params *params = &handle->params;
+
+	return ghyvi_ranges_contain(params->ggtt, params->nr_ggtt, address, bytes);
 }
 
 static void softgpu_ggtt_write(struct ghyvi_pgpu_client *handle, u64 first, const u64 *entries,
 			       unsigned int count)
 {
-	u64 *ggtt = softgpu_client(handle)->gpu->ggtt;
+	u64 *ggtt = softgpu_client(handle)->ggtt;
 	unsigned int i;
 
-	if (WARN_ON_ONCE(first >= SOFTGPU_GGTT_ENTRIES || count > SOFTGPU_GGTT_ENTRIES - first))
+	if (WARN_ON_ONCE(!softgpu_owns_ggtt(handle, first << GHYVI_PAGE_SHIFT,
+					    (u64)count << GHYVI_PAGE_SHIFT)))
 		return;
 	for (i = 0; i < count; i++)
 		WRITE_ONCE(ggtt[first + i], entries[i]);
@@ -40,8 +48,9 @@ static void softgpu_ggtt_write(struct ghyvi_pgpu_client *handle, u64 first, cons
 
 static u64 softgpu_ggtt_read(struct ghyvi_pgpu_client *handle, u64 index)
 {
-	return index < SOFTGPU_GGTT_ENTRIES ? READ_ONCE(softgpu_client(handle)->gpu->ggtt[index]) :
-					      0;
+	return softgpu_owns_ggtt(handle, index << GHYVI_PAGE_SHIFT, GHYVI_PAGE_BYTES) ?
+		       READ_ONCE(softgpu_client(handle)->ggtt[index]) :
+		       0;
 }
 
 static struct softgpu_engine *softgpu_engine_of(struct ghyvi_pgpu_device *pgpu,
@@ -104,10 +113,6 @@ struct softgpu *softgpu_create(void)
 	if (!gpu)
 		return ERR_PTR(-ENOMEM);
 	gpu->base.ops = &softgpu_ops;
-	err = -ENOMEM;
-	gpu->ggtt = vzalloc(SOFTGPU_GGTT_ENTRIES * sizeof(u64));
-	if (!gpu->ggtt)
-		goto fail;
 	for (i = 0; i < GHYVI_ENGINES; i++) {
 		err = softgpu_engine_init(&gpu->engines[i], gpu, i);
 		if (err)
@@ -136,6 +141,5 @@ void softgpu_destroy(struct softgpu *gpu)
 
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		softgpu_engine_fini(&gpu->engines[i]);
-	vfree(gpu->ggtt);
 	kvfree(gpu);
 }

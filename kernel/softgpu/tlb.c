@@ -215,13 +215,14 @@ static int softgpu_walk_ggtt(struct softgpu_engine *engine, struct softgpu_tlb_e
 			     u64 address)
 {
 	const struct ghyvi_client_params *params = &engine->client->base.params;
+	const u64 *ggtt;
 	u64 entry;
 
 	if (!ghyvi_ranges_contain(params->ggtt, params->nr_ggtt, address, 1))
 		return softgpu_error(engine, "GGTT address %#llx is outside the vGPU's ranges",
 				     address);
-	entry = READ_ONCE((engine->job->nested ? params->ggtt_table :
-						 engine->gpu->ggtt)[address >> GHYVI_PAGE_SHIFT]);
+	ggtt = engine->job->nested ? params->ggtt_table : engine->client->ggtt;
+	entry = READ_ONCE(ggtt[address >> GHYVI_PAGE_SHIFT]);
 	if (!(entry & GHYVI_ENTRY_PRESENT))
 		return softgpu_error(engine, "GGTT address %#llx not present", address);
 	/* GGTT entries have no write permission bit: all pages are writable. */

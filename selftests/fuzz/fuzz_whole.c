@@ -33,7 +33,7 @@ static void make_context(struct vm *vm, unsigned int context)
 	state[GHYVI_CTX_CONTROL] = 0x00090009;
 	state[GHYVI_CTX_RING_HEAD] = vm->tails[context];
 	state[GHYVI_CTX_RING_TAIL] = vm->tails[context];
-	state[GHYVI_CTX_RING_START] = ggtt(vm, RINGS + context);
+	state[GHYVI_CTX_RING_START] = ggtt(RINGS + context);
 	state[GHYVI_CTX_RING_CTL] = (RING_BYTES - GHYVI_PAGE_BYTES) | 1;
 	state[GHYVI_CTX_INDIRECT] = 0;
 	state[GHYVI_CTX_PDP0_UDW] = 0;
@@ -46,7 +46,7 @@ static void make_context(struct vm *vm, unsigned int context)
 
 static u64 descriptor(struct vm *vm, unsigned int context)
 {
-	return (u64)(0x20 * (context + 1)) << 32 | ggtt(vm, IMAGES + 2 * context) |
+	return (u64)(0x20 * (context + 1)) << 32 | ggtt(IMAGES + 2 * context) |
 	       (context == 3 ? 0x109 : 0x119);
 }
 
@@ -84,7 +84,7 @@ static void start_guest(struct vm *vm)
 	memset(vm->batch_at, 0, sizeof(vm->batch_at));
 	move_bar(vm, false);
 	for (i = STATUS; i < LAYOUT_PAGES; i++) {
-		store_ggtt(vm, (WINDOW(vm) >> GHYVI_PAGE_SHIFT) + i, gpa(i) | GHYVI_ENTRY_PRESENT);
+		store_ggtt(vm, (WINDOW >> GHYVI_PAGE_SHIFT) + i, gpa(i) | GHYVI_ENTRY_PRESENT);
 		if (i >= USER_BATCH)
 			store_ram(vm, PT, 8 * i, gpa(i) | flags);
 	}
@@ -93,7 +93,7 @@ static void start_guest(struct vm *vm)
 	store_ram(vm, PD, 0, gpa(PT) | flags);
 	for (i = 0; i < GHYVI_ENGINES; i++) {
 		base = ghyvi_engine_base(i);
-		wr(vm, base + RING_HWS_PGA, ggtt(vm, STATUS + i));
+		wr(vm, base + RING_HWS_PGA, ggtt(STATUS + i));
 		wr(vm, base + RING_MODE, 0x80008000);
 		wr(vm, base + RING_IMR, 0);
 		wr(vm, base + RING_EMR, ~1u);
@@ -246,7 +246,7 @@ static void set_sched(struct vm *vm)
 static void use_aperture(struct vm *vm)
 {
 	u32 choice = input_take(1);
-	u64 offset = WINDOW(vm) + (choice & 0x3f) * GHYVI_PAGE_BYTES - 4;
+	u64 offset = WINDOW + (choice & 0x3f) * GHYVI_PAGE_BYTES - 4;
 	u8 buffer[8] = { choice };
 
 	if (choice & 0x80)
@@ -343,7 +343,7 @@ static void move(void)
 		store_entry(vm);
 		break;
 	case 13:
-		store_ggtt(vm, (WINDOW(vm) >> GHYVI_PAGE_SHIFT) + any_data_page(), any_entry(1));
+		store_ggtt(vm, (WINDOW >> GHYVI_PAGE_SHIFT) + any_data_page(), any_entry(1));
 		break;
 	case 14:
 		wr(vm, GEN8_RTCR + 4 * rnd(5), 1);

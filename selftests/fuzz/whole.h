@@ -33,7 +33,7 @@
 #define BAR_PAGES (GHYVI_GGTT_TABLE_BYTES >> GHYVI_PAGE_SHIFT)
 #define MIRROR_GFN ((BAR0_GPA + GHYVI_MIRROR_OFFSET) >> GHYVI_PAGE_SHIFT)
 #define WINDOW_BYTES (2u << 20) /* the vGPU's partition of the GGTT; one page of the table */
-#define WINDOW(vm) ((256u << 20) + (vm)->number * WINDOW_BYTES)
+#define WINDOW (256u << 20) /* the same for each vGPU */
 
 struct vm {
 	struct ghyvi_hv hv;
@@ -358,7 +358,7 @@ static void vm_create(struct vm *vm, unsigned int number, bool gen8)
 		ASSERT(vm->ram != MAP_FAILED && vm->host != MAP_FAILED);
 		ASAN_POISON_MEMORY_REGION(vm->host, RAM_BYTES);
 	}
-	params.hidden = (struct ghyvi_range){ WINDOW(vm), WINDOW_BYTES };
+	params.hidden = (struct ghyvi_range){ WINDOW, WINDOW_BYTES };
 	vm->dev.name = "whole";
 	ghyvi_reporter_init(&vm->reporter, &vm->dev);
 	vm->bar_off = true;

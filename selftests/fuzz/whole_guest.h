@@ -161,9 +161,9 @@ static u64 gpa(unsigned int page)
 	return RAM_GPA + page * (u64)GHYVI_PAGE_BYTES;
 }
 
-static u32 ggtt(struct vm *vm, unsigned int page)
+static u32 ggtt(unsigned int page)
 {
-	return WINDOW(vm) + page * GHYVI_PAGE_BYTES;
+	return WINDOW + page * GHYVI_PAGE_BYTES;
 }
 
 static u64 any_data_page(void)
@@ -200,7 +200,7 @@ static u64 any_entry(unsigned int level)
 }
 
 /* An address for a command, in the PPGTT or the GGTT. */
-static u64 any_address(struct vm *vm, bool global)
+static u64 any_address(bool global)
 {
 	u32 choice = input_take(1);
 	u64 address;
@@ -209,14 +209,14 @@ static u64 any_address(struct vm *vm, bool global)
 		address = (u64)rnd(1u << 16) << 32;
 		return address | input_take(4);
 	}
-	if (choice == 0xfe) /* the window of the other guest */
-		return WINDOW(vm) ^ WINDOW_BYTES;
+	if (choice == 0xfe) /* outside the window */
+		return WINDOW ^ WINDOW_BYTES;
 	if (choice >= 0xf0)
 		address = (u64)(choice & 0xf) << 21; /* other entries of the page directory */
 	else
 		address = (DATA + choice % (LAYOUT_PAGES - DATA)) * (u64)GHYVI_PAGE_BYTES;
 	address += rnd(256) * 16;
-	return global ? WINDOW(vm) + address % WINDOW_BYTES : address;
+	return global ? WINDOW + address % WINDOW_BYTES : address;
 }
 
 /* commands */
@@ -237,7 +237,7 @@ static void emit(struct cursor *to, u32 dword)
 
 static void emit_address(struct cursor *to, bool global)
 {
-	u64 address = any_address(to->vm, global);
+	u64 address = any_address(global);
 
 	emit(to, lower_32_bits(address));
 	emit(to, upper_32_bits(address));
@@ -250,7 +250,7 @@ static void emit_batch_start(struct cursor *to, u32 choice)
 	u32 address = page * GHYVI_PAGE_BYTES + (choice >> 4) * 64;
 
 	emit(to, 0x31u << 23 | 1 | (user ? BIT(8) : 0) | (choice & 4 ? BIT(22) : 0));
-	emit(to, user ? address : WINDOW(to->vm) + address);
+	emit(to, user ? address : WINDOW + address);
 	emit(to, 0);
 }
 
@@ -260,8 +260,7 @@ static void emit_update_gtt(struct cursor *to, u32 choice)
 	u64 entry;
 
 	emit(to, 0x23u << 23 | (2 * count));
-	emit(to,
-	     ggtt(to->vm, choice & 4 ? rnd(WINDOW_BYTES >> GHYVI_PAGE_SHIFT) : any_data_page()));
+	emit(to, ggtt(choice & 4 ? rnd(WINDOW_BYTES >> GHYVI_PAGE_SHIFT) : any_data_page()));
 	for (i = 0; i < count; i++) {
 		entry = any_entry(1);
 		emit(to, lower_32_bits(entry));

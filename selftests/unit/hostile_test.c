@@ -32,7 +32,7 @@
 #define HIDDEN MACHINE_PAGES /* number of the page that can be hidden */
 #define HIDDEN_START (256u << 20) /* of the window, in the global address space */
 #define HIDDEN_BYTES (64u << 20)
-#define NEIGHBOUR_PAGES 16u /* of another vGPU, right behind the window */
+#define NEIGHBOUR_PAGES 16u /* of another vGPU, at the same addresses as the window */
 
 struct machine machine;
 
@@ -251,19 +251,22 @@ volatile uint32_t *machine_hidden_page(uint64_t *gpa)
 
 /* ---- life ---- */
 
-/* Memory of another vGPU on the same pGPU: the oracle counts accesses to it. */
+/*
+ * Memory of another vGPU on the same pGPU, which has the same GGTT addresses: the oracle counts
+ * accesses to it.
+ */
 static void neighbour_make(void)
 {
 	static struct ghyvi_reporter reporter;
 	static struct ghyvi_stats stats;
 	const struct ghyvi_client_params params = {
-		.ggtt = { { HIDDEN_START + HIDDEN_BYTES, NEIGHBOUR_PAGES << 12 } },
+		.ggtt = { { HIDDEN_START, NEIGHBOUR_PAGES << 12 } },
 		.nr_ggtt = 1,
 		.reporter = &reporter,
 		.stats = &stats,
 	};
 	dma_addr_t dma;
-	u64 entry, first = (HIDDEN_START + HIDDEN_BYTES) >> 12;
+	u64 entry, first = HIDDEN_START >> 12;
 
 	host.neighbour = softgpu_ops.client_create(softgpu_device(host.gpu), &params);
 	host.neighbours_memory = shim_page_alloc(NEIGHBOUR_PAGES << 12);

@@ -224,14 +224,52 @@ static void an_address_that_is_not_present_is_an_error(void **state)
 static void the_ggtt_outside_the_clients_ranges_is_an_error(void **state)
 {
 	struct rig *rig = *state;
-	u64 entry = virt_to_phys(rig->data) | GHYVI_ENTRY_PRESENT;
 
-	softgpu_ops.ggtt_write(rig->client, OUTSIDE_GGTT >> 12, &entry, 1);
-	assert_int_equal(softgpu_ops.ggtt_read(rig->client, OUTSIDE_GGTT >> 12), entry);
+	assert_int_equal(softgpu_ops.ggtt_read(rig->client, OUTSIDE_GGTT >> 12), 0);
 	ring(rig, MI_STORE | MI_GGTT, ADDRESS(OUTSIDE_GGTT), 1);
 	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
-	assert_int_equal(data32(rig, 0), 0);
+	assert_non_null(strstr(rig_reason(rig), "outside the vGPU's ranges"));
 	assert_int_equal(atomic64_read(&rig->stats.oracle_violations), 0);
+}
+
+static void map_in_ggtt(struct ghyvi_pgpu_client *client, u64 address, u8 *p)
+{
+	u64 entry = virt_to_phys(p) | GHYVI_ENTRY_PRESENT;
+
+	assert_int_equal(rig_map_page(client, virt_to_phys(p), GHYVI_PAGE_DATA), 0);
+	softgpu_ops.ggtt_write(client, address >> 12, &entry, 1);
+}
+
+/* The jobs follow each other on one engine, whose TLB has the translations of the last client. */
+static void clients_with_the_same_addresses_reach_their_own_pages(void **state)
+{
+	struct rig *rig = *state;
+	struct ghyvi_pgpu_client *other =
+		softgpu_ops.client_create(softgpu_device(rig->gpu), &rig->params);
+	u8 *page = rig_alloc(rig, 2);
+
+	assert_false(IS_ERR(other));
+	map_in_ggtt(other, RING_GGTT, rig->ring);
+	map_in_ggtt(other, DATA_GGTT, page);
+	map_in_ggtt(other, HOLE_GGTT, page + PAGE_SIZE);
+
+	ring(rig, MI_STORE | MI_GGTT, ADDRESS(DATA_GGTT), 1);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	rig->job.client = other;
+	ring(rig, MI_STORE | MI_GGTT, ADDRESS(DATA_GGTT), 2);
+	ring(rig, MI_STORE | MI_GGTT, ADDRESS(HOLE_GGTT), 3);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(*(u32 *)rig->ggtt_data, 1);
+	assert_int_equal(*(u32 *)page, 2);
+	assert_int_equal(*(u32 *)(page + PAGE_SIZE), 3);
+
+	rig->job.client = rig->client;
+	ring(rig, MI_STORE | MI_GGTT, ADDRESS(HOLE_GGTT), 4);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	assert_int_equal(*(u32 *)(page + PAGE_SIZE), 3);
+	softgpu_ops.client_destroy(other);
+	assert_true(softgpu_ops.ggtt_read(rig->client, DATA_GGTT >> 12) ==
+		    (virt_to_phys(rig->ggtt_data) | GHYVI_ENTRY_PRESENT));
 }
 
 static void an_access_to_a_foreign_page_is_refused_and_counted(void **state)
@@ -328,6 +366,7 @@ static void the_oracle_looks_owners_up_for_each_client(void **state)
 	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
 	params.stats = &stats;
 	rig->job.client = softgpu_ops.client_create(softgpu_device(rig->gpu), &params);
+	map_in_ggtt(rig->job.client, RING_GGTT, rig->ring);
 	ring(rig, MI_STORE, ADDRESS(DATA), 2);
 	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
 	assert_int_equal(data32(rig, 0), 1);
@@ -640,6 +679,7 @@ static void resources_have_the_documented_values(void **state)
 	softgpu_ops.resources(softgpu_device(rig->gpu), &resources);
 	assert_int_equal(resources.engines, 0xf);
 	assert_int_equal(resources.ggtt_bytes, 4ULL << 30);
+	assert_true(resources.private_ggtt);
 	assert_int_equal(resources.timestamp_hz, 12000000);
 	usleep_range(1000, 1000);
 	assert_true(softgpu_ops.timestamp(softgpu_device(rig->gpu)) - before >= 12000);
@@ -666,6 +706,7 @@ int main(void)
 		RIG_TEST(scratch_reads_zero_and_drops_writes),
 		RIG_TEST(an_address_that_is_not_present_is_an_error),
 		RIG_TEST(the_ggtt_outside_the_clients_ranges_is_an_error),
+		RIG_TEST(clients_with_the_same_addresses_reach_their_own_pages),
 		RIG_TEST(an_access_to_a_foreign_page_is_refused_and_counted),
 		RIG_TEST(a_table_page_is_not_a_data_page_and_vice_versa),
 		RIG_TEST(a_page_can_be_owned_twice),
