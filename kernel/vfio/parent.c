@@ -20,10 +20,27 @@ static unsigned int type_slices(const struct ghyvi_type *type)
 	return GHYVI_SLICES / type->divisor;
 }
 
+static void warn_no_room(const struct ghyvi_pgpu *pgpu, const struct ghyvi_type *type,
+			 const struct ghyvi_partitions *used)
+{
+	if (used->private_ggtt)
+		dev_warn(
+			pgpu->dev,
+			"no room for a vGPU of type %s: it takes %u of %u slices of the pGPU, and %u are free. Remove a vGPU or choose a smaller type\n",
+			type->sysfs_name, type_slices(type), GHYVI_SLICES,
+			GHYVI_SLICES - used->count);
+	else
+		dev_warn(
+			pgpu->dev,
+			"no room for a vGPU of type %s: it takes %u of %u slices of the GGTT, contiguous and aligned; free slices: %*pbl. Remove a vGPU or choose a smaller type\n",
+			type->sysfs_name, type_slices(type), GHYVI_SLICES, GHYVI_SLICES,
+			(unsigned long[]){ ~used->mask & (BIT(GHYVI_SLICES) - 1) });
+}
+
 int ghyvi_pgpu_alloc_vgpu(struct ghyvi_pgpu *pgpu, const struct ghyvi_type *type,
 			  struct ghyvi_partition *partition)
 {
-	u32 used;
+	struct ghyvi_partitions used;
 	int ret;
 
 	mutex_lock(&pgpu->lock);
@@ -31,11 +48,7 @@ int ghyvi_pgpu_alloc_vgpu(struct ghyvi_pgpu *pgpu, const struct ghyvi_type *type
 	used = pgpu->used;
 	mutex_unlock(&pgpu->lock);
 	if (ret)
-		dev_warn(
-			pgpu->dev,
-			"no room for a vGPU of type %s: it takes %u of %u slices of the GGTT, contiguous and aligned; free slices: %*pbl. Remove a vGPU or choose a smaller type\n",
-			type->sysfs_name, type_slices(type), GHYVI_SLICES, GHYVI_SLICES,
-			(unsigned long[]){ ~used & (BIT(GHYVI_SLICES) - 1) });
+		warn_no_room(pgpu, type, &used);
 	return ret;
 }
 
@@ -52,7 +65,7 @@ unsigned int ghyvi_type_available(struct mdev_type *mdev)
 	unsigned int available;
 
 	mutex_lock(&pgpu->lock);
-	available = ghyvi_partition_available(pgpu->used, type_slices(ghyvi_type_of(mdev)));
+	available = ghyvi_partition_available(&pgpu->used, type_slices(ghyvi_type_of(mdev)));
 	mutex_unlock(&pgpu->lock);
 	return available;
 }
@@ -123,6 +136,7 @@ struct ghyvi_pgpu *__ghyvi_pgpu_register(struct module *owner, struct device *pa
 	mutex_init(&pgpu->lock);
 	ghyvi_reporter_init(&pgpu->reporter, parent);
 	device->ops->resources(device, &pgpu->resources);
+	pgpu->used.private_ggtt = pgpu->resources.private_ggtt;
 	ret = -EINVAL;
 	if (!ghyvi_partition_possible(&pgpu->resources) || !pgpu->resources.jobs_per_engine)
 		goto free_pgpu;
@@ -156,7 +170,7 @@ void ghyvi_pgpu_unregister(struct ghyvi_pgpu *pgpu)
 {
 	mdev_unregister_parent(&pgpu->parent);
 	ghyvi_pgpu_remove_attributes(pgpu);
-	WARN_ON(pgpu->used);
+	WARN_ON(pgpu->used.count);
 	ghyvi_sched_destroy(pgpu->sched);
 	kfree(pgpu);
 }

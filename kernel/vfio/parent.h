@@ -80,7 +80,7 @@ struct ghyvi_pgpu_attribute {
  * @attribute_list: pointers to @attributes, for sysfs
  * @attribute_group: the group "ghyvi"
  * @lock: protects @used; serialises writers of the scheduler settings
- * @used: bit mask of the slices that are in use
+ * @used: the slices that are in use
  * @type_share: the attribute of this name; read and written without a lock
  */
 struct ghyvi_pgpu {
@@ -97,7 +97,7 @@ struct ghyvi_pgpu {
 	struct attribute *attribute_list[GHYVI_PGPU_ATTRIBUTES + 1];
 	struct attribute_group attribute_group;
 	struct mutex lock;
-	u32 used;
+	struct ghyvi_partitions used;
 	enum ghyvi_type_share type_share;
 };
 

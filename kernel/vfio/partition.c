@@ -16,32 +16,46 @@ static u32 slices_mask(unsigned int first, unsigned int slices)
 	return (u32)(BIT_ULL(slices) - 1) << first;
 }
 
-int ghyvi_partition_alloc(u32 *used, unsigned int slices, struct ghyvi_partition *partition)
+static void take(struct ghyvi_partitions *used, unsigned int first, unsigned int slices,
+		 struct ghyvi_partition *partition)
+{
+	used->count += slices;
+	if (!used->private_ggtt)
+		used->mask |= slices_mask(first, slices);
+	*partition = (struct ghyvi_partition){ .first = first, .slices = slices };
+}
+
+int ghyvi_partition_alloc(struct ghyvi_partitions *used, unsigned int slices,
+			  struct ghyvi_partition *partition)
 {
 	unsigned int first;
 
+	if (slices > GHYVI_SLICES - used->count)
+		return -ENOSPC;
 	for (first = 0; first < GHYVI_SLICES; first += slices) {
-		if (*used & slices_mask(first, slices))
+		if (used->mask & slices_mask(first, slices))
 			continue;
-		*used |= slices_mask(first, slices);
-		partition->first = first;
-		partition->slices = slices;
+		take(used, first, slices, partition);
 		return 0;
 	}
 	return -ENOSPC;
 }
 
-void ghyvi_partition_free(u32 *used, const struct ghyvi_partition *partition)
+void ghyvi_partition_free(struct ghyvi_partitions *used, const struct ghyvi_partition *partition)
 {
-	*used &= ~slices_mask(partition->first, partition->slices);
+	used->count -= partition->slices;
+	if (!used->private_ggtt)
+		used->mask &= ~slices_mask(partition->first, partition->slices);
 }
 
-unsigned int ghyvi_partition_available(u32 used, unsigned int slices)
+unsigned int ghyvi_partition_available(const struct ghyvi_partitions *used, unsigned int slices)
 {
 	unsigned int first, available = 0;
 
+	if (used->private_ggtt)
+		return (GHYVI_SLICES - used->count) / slices;
 	for (first = 0; first < GHYVI_SLICES; first += slices)
-		if (!(used & slices_mask(first, slices)))
+		if (!(used->mask & slices_mask(first, slices)))
 			available++;
 	return available;
 }

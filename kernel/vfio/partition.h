@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Division of the pGPU's GGTT address space, without the ranges that the backend reserves, into
- * GHYVI_SLICES equal slices. A vGPU gets a contiguous, naturally aligned range of slices.
+ * Division of a pGPU into GHYVI_SLICES equal slices. A slice is a part of the GGTT address space,
+ * without the ranges that the backend reserves.
+ *
+ * If the vGPUs share one GGTT, a vGPU gets a contiguous, naturally aligned range of slices. If each
+ * has a private GGTT, a vGPU gets the first slices of its own, so that its addresses depend on its
+ * type only. The number of slices is limited all the same: a type is a part of the pGPU.
  */
 #ifndef GHYVI_PARTITION_H
 #define GHYVI_PARTITION_H
@@ -12,7 +16,7 @@
 
 /**
  * struct ghyvi_partition - the slices of one vGPU.
- * @first: number of the first slice
+ * @first: number of the first slice; 0 in a private GGTT
  * @slices: number of slices; a power of two
  */
 struct ghyvi_partition {
@@ -21,31 +25,43 @@ struct ghyvi_partition {
 };
 
 /**
+ * struct ghyvi_partitions - the slices of a pGPU that are in use.
+ * @private_ggtt: each vGPU has a GGTT of its own; constant
+ * @count: number of slices
+ * @mask: bit mask of the slices; 0 if @private_ggtt
+ *
+ * The caller serialises accesses.
+ */
+struct ghyvi_partitions {
+	bool private_ggtt;
+	unsigned int count;
+	u32 mask;
+};
+
+/**
  * ghyvi_partition_alloc() - allocate the first free range of slices.
- * @used: bit mask of the slices that are in use; updated
+ * @used: slices that are in use; updated
  * @slices: number of slices, a power of two, at most GHYVI_SLICES
  * @partition: filled in
  *
- * Context: the caller serialises accesses to @used.
  * Return: 0, or -ENOSPC.
  */
-int ghyvi_partition_alloc(u32 *used, unsigned int slices, struct ghyvi_partition *partition);
+int ghyvi_partition_alloc(struct ghyvi_partitions *used, unsigned int slices,
+			  struct ghyvi_partition *partition);
 /**
  * ghyvi_partition_free() - free a range of slices.
- * @used: bit mask of the slices that are in use; updated
+ * @used: slices that are in use; updated
  * @partition: result of ghyvi_partition_alloc()
- *
- * Context: the caller serialises accesses to @used.
  */
-void ghyvi_partition_free(u32 *used, const struct ghyvi_partition *partition);
+void ghyvi_partition_free(struct ghyvi_partitions *used, const struct ghyvi_partition *partition);
 /**
  * ghyvi_partition_available() - count the ranges of slices that could be allocated.
- * @used: bit mask of the slices that are in use
+ * @used: slices that are in use
  * @slices: number of slices per range, a power of two, at most GHYVI_SLICES
  *
  * Return: the number of ranges.
  */
-unsigned int ghyvi_partition_available(u32 used, unsigned int slices);
+unsigned int ghyvi_partition_available(const struct ghyvi_partitions *used, unsigned int slices);
 
 /**
  * ghyvi_partition_mappable() - get the part of a partition that a CPU can access through BAR 2.

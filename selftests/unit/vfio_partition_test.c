@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which parts of the GGTT address space vGPUs get, and which they never get. */
+/*
+ * Which parts of the GGTT address space vGPUs get, and which they never get; how many vGPUs a pGPU
+ * has room for.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -199,6 +202,106 @@ static void resources_that_cannot_be_divided_are_refused(void **state)
 	assert_false(ghyvi_partition_possible(&bad));
 }
 
+/* Fill @used with partitions of @slices. Returns how many there are. */
+static unsigned int fill(struct ghyvi_partitions *used, unsigned int slices,
+			 struct ghyvi_partition *partitions)
+{
+	unsigned int n = 0;
+
+	while (!ghyvi_partition_alloc(used, slices, &partitions[n]))
+		n++;
+	return n;
+}
+
+static void in_one_ggtt_partitions_are_apart(void **state)
+{
+	struct ghyvi_partitions used = {};
+	struct ghyvi_partition made[GHYVI_SLICES + 1], half;
+	unsigned int i;
+
+	assert_int_equal(fill(&used, 1, made), GHYVI_SLICES);
+	for (i = 0; i < GHYVI_SLICES; i++)
+		assert_int_equal(made[i].first, i);
+	/* Every second slice is free: enough for half of the pGPU, but not contiguous. */
+	for (i = 0; i < GHYVI_SLICES; i += 2)
+		ghyvi_partition_free(&used, &made[i]);
+	assert_int_equal(ghyvi_partition_available(&used, GHYVI_SLICES / 2), 0);
+	assert_int_equal(ghyvi_partition_available(&used, 1), GHYVI_SLICES / 2);
+	assert_int_equal(ghyvi_partition_alloc(&used, GHYVI_SLICES / 2, &half), -ENOSPC);
+}
+
+static void in_private_ggtts_all_partitions_begin_alike(void **state)
+{
+	struct ghyvi_partitions used = { .private_ggtt = true };
+	struct ghyvi_partition made[GHYVI_SLICES + 1], half;
+	unsigned int i;
+
+	assert_int_equal(fill(&used, 1, made), GHYVI_SLICES);
+	for (i = 0; i < GHYVI_SLICES; i++)
+		assert_int_equal(made[i].first, 0);
+	/* Which of the slices are free does not matter. */
+	for (i = 0; i < GHYVI_SLICES; i += 2)
+		ghyvi_partition_free(&used, &made[i]);
+	assert_int_equal(ghyvi_partition_available(&used, GHYVI_SLICES / 2), 1);
+	assert_int_equal(ghyvi_partition_alloc(&used, GHYVI_SLICES / 2, &half), 0);
+	assert_int_equal(half.first, 0);
+	assert_int_equal(ghyvi_partition_available(&used, 1), 0);
+	ghyvi_partition_free(&used, &half);
+	for (i = 1; i < GHYVI_SLICES; i += 2)
+		ghyvi_partition_free(&used, &made[i]);
+	assert_int_equal(used.count, 0);
+}
+
+/* The guest sees 0 and the end of the aperture, whatever the type. */
+static void in_private_ggtts_addresses_depend_on_the_type_only(void **state)
+{
+	struct ghyvi_pgpu_resources resources = resources_of_softgpu();
+	struct ghyvi_partitions used = { .private_ggtt = true };
+	struct ghyvi_partition partition;
+	struct ghyvi_range mappable, hidden;
+	unsigned int slices;
+
+	resources.private_ggtt = true;
+	for (slices = 1; slices < GHYVI_SLICES; slices *= 2) {
+		assert_int_equal(ghyvi_partition_alloc(&used, slices, &partition), 0);
+		mappable = ghyvi_partition_mappable(&partition, &resources);
+		hidden = ghyvi_partition_hidden(&partition, &resources);
+		assert_true(!mappable.start && mappable.bytes == slices * 8 * MIB);
+		assert_true(hidden.start == 256 * MIB && hidden.bytes == slices * 120 * MIB);
+	}
+}
+
+static void as_many_can_be_created_as_are_available(void **state)
+{
+	struct random random = { 11 };
+	unsigned int round, n = 0, kind, slices, available;
+	struct ghyvi_partitions used = {};
+	struct ghyvi_partition made[GHYVI_SLICES], room[GHYVI_SLICES + 1];
+
+	for (round = 0; round < 20000; round++) {
+		if (!n && random_range(&random, 0, 1))
+			used.private_ggtt = !used.private_ggtt;
+		if (n && random_range(&random, 0, 1)) {
+			kind = random_range(&random, 0, n - 1);
+			ghyvi_partition_free(&used, &made[kind]);
+			made[kind] = made[--n];
+		} else if (!ghyvi_partition_alloc(&used, 1u << random_range(&random, 0, 5),
+						  &made[n])) {
+			n++;
+		}
+		assert_true(used.count <= GHYVI_SLICES);
+		if (used.private_ggtt)
+			assert_int_equal(used.mask, 0);
+		else
+			assert_int_equal(__builtin_popcount(used.mask), used.count);
+		slices = 1u << random_range(&random, 0, 5);
+		available = ghyvi_partition_available(&used, slices);
+		assert_int_equal(fill(&used, slices, room), available);
+		while (available)
+			ghyvi_partition_free(&used, &room[--available]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -209,6 +312,10 @@ int main(void)
 		cmocka_unit_test(a_range_in_the_aperture_costs_nothing),
 		cmocka_unit_test(no_slice_is_reserved_whatever_the_ranges),
 		cmocka_unit_test(resources_that_cannot_be_divided_are_refused),
+		cmocka_unit_test(in_one_ggtt_partitions_are_apart),
+		cmocka_unit_test(in_private_ggtts_all_partitions_begin_alike),
+		cmocka_unit_test(in_private_ggtts_addresses_depend_on_the_type_only),
+		cmocka_unit_test(as_many_can_be_created_as_are_available),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
