@@ -39,7 +39,7 @@ struct ghyvi_events {
  * @pgpu: pGPU of the vGPU; constant
  * @type: mdev type; constant
  * @partition: the vGPU's part of the GGTT address space; constant
- * @id: small number, unique on the host; constant
+ * @id: small number, unique on the host; constant. The guest does not see it.
  * @reporter: messages about the vGPU
  * @stats: counters of the vGPU
  * @gvm: binding to the VM; constant

@@ -33,7 +33,6 @@ static struct ghyvi_vgpu *create_vgpu(struct ghyvi_device *device)
 		.aperture_user = &device->aperture_user,
 		.aperture_copied = ghyvi_bar2_copied(&device->partition, &pgpu->resources),
 		.untracked_ggtt = untracked_ggtt,
-		.id = device->id,
 		.reporter = &device->reporter,
 		.stats = &device->stats,
 		.event = ghyvi_event,

@@ -8,6 +8,8 @@
 #include "vgpu_types.h"
 
 #define PVINFO_VERSION_MAJOR 1
+/* A number of the host would change when the vGPU moves. i915 does not read it. */
+#define PVINFO_ID_OF_ALL 1
 
 void vgpu_pvinfo_reset(struct ghyvi_vgpu *vgpu)
 {
@@ -20,7 +22,7 @@ void vgpu_pvinfo_reset(struct ghyvi_vgpu *vgpu)
 	vgpu_set(vgpu, PVINFO_MAGIC_LO, lower_32_bits(VGT_MAGIC));
 	vgpu_set(vgpu, PVINFO_MAGIC_HI, upper_32_bits(VGT_MAGIC));
 	vgpu_set(vgpu, PVINFO_VERSION, PVINFO_VERSION_MAJOR);
-	vgpu_set(vgpu, PVINFO_ID, p->id);
+	vgpu_set(vgpu, PVINFO_ID, PVINFO_ID_OF_ALL);
 	vgpu_set(vgpu, PVINFO_CAPS,
 		 VGT_CAPS_FULL_PPGTT | VGT_CAPS_HWSP_EMULATION |
 			 (p->profile->gen >= 9 ? VGT_CAPS_HUGE_GTT : 0));

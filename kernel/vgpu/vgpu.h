@@ -65,7 +65,6 @@ u8 ghyvi_profile_revision(const struct ghyvi_device_profile *profile);
  * @aperture_user: maps pages of BAR 2; NULL: nothing does
  * @aperture_copied: see struct ghyvi_gtt_params
  * @untracked_ggtt: see struct ghyvi_gtt_params
- * @id: small number, unique on the host
  * @reporter: target of messages about the guest; outlives the vGPU
  * @stats: counters of the vGPU; outlive the vGPU
  * @event: one of the counters failsafes, violations, budget_overruns and device_resets may have
@@ -82,7 +81,6 @@ struct ghyvi_vgpu_params {
 	struct ghyvi_aperture_user *aperture_user;
 	struct ghyvi_range aperture_copied;
 	bool untracked_ggtt;
-	u32 id;
 	struct ghyvi_reporter *reporter;
 	struct ghyvi_stats *stats;
 	void (*event)(struct ghyvi_reporter *reporter);

@@ -335,7 +335,6 @@ static void vm_create(struct vm *vm, unsigned int number, bool gen8)
 		.sched = world.sched,
 		.hv = &vm->hv,
 		.aperture_bytes = 256u << 20,
-		.id = 1 + number,
 		.reporter = &vm->reporter,
 		.stats = &vm->stats,
 	};

@@ -295,7 +295,6 @@ static int setup(void **state)
 		.hv = &hv,
 		.hidden = { HIDDEN_START, HIDDEN_BYTES },
 		.aperture_bytes = HIDDEN_START,
-		.id = 1,
 		.reporter = &host.reporter,
 		.stats = &host.stats,
 	};

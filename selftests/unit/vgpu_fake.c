@@ -441,7 +441,6 @@ struct ghyvi_vgpu *create_vgpu(const struct ghyvi_device_profile *profile)
 		.mappable = mappable,
 		.hidden = { HIDDEN_START, HIDDEN_BYTES },
 		.aperture_bytes = HIDDEN_START,
-		.id = 5,
 		.reporter = &reporter,
 		.stats = &stats,
 		.event = count_event,

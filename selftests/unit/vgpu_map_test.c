@@ -133,7 +133,7 @@ static u32 value_at_power_on(u32 offset, bool gen9)
 	case PVINFO_VERSION:
 		return 1;
 	case PVINFO_ID:
-		return 5;
+		return 1;
 	case PVINFO_CAPS:
 		return gen9 ? 0x1c : 0x0c;
 	case PVINFO_HIDDEN_BASE:

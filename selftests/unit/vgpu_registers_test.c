@@ -36,7 +36,7 @@ static void test_pvinfo_announces_the_partition(void **state)
 	assert_int_equal(ghyvi_vgpu_register_read(vgpu, PVINFO_VERSION, 2), 1);
 	assert_int_equal(ghyvi_vgpu_register_read(vgpu, PVINFO_VERSION + 2, 2), 0);
 	assert_int_equal(rd(PVINFO_CAPS), 0x1c);
-	assert_int_equal(rd(PVINFO_ID), 5);
+	assert_int_equal(rd(PVINFO_ID), 1);
 	assert_int_equal(rd(PVINFO_MAPPABLE_BASE), 0);
 	assert_int_equal(rd(PVINFO_MAPPABLE_BYTES), 0);
 	assert_int_equal(rd(PVINFO_HIDDEN_BASE), HIDDEN_START);
