@@ -276,6 +276,17 @@ int ghyvi_audit_extend(struct ghyvi_commands *commands, u32 tail);
 void ghyvi_audit_reset(struct ghyvi_audit *audit);
 
 /**
+ * ghyvi_audit_set_ggtt() - replace the vGPU's partition of the GGTT by another one.
+ * @audit: the auditor; there is no submission
+ * @ggtt: as @ggtt of struct ghyvi_audit_params
+ * @nr_ggtt: number of ranges in @ggtt, 0 to 2
+ *
+ * Context: any; no other call for the vGPU's submissions until it returns.
+ */
+void ghyvi_audit_set_ggtt(struct ghyvi_audit *audit, const struct ghyvi_range *ggtt,
+			  unsigned int nr_ggtt);
+
+/**
  * ghyvi_commands_free() - free the commands of a job that has left its engine.
  * @commands: the commands, or NULL
  *

@@ -108,6 +108,22 @@ void ghyvi_gtt_destroy(struct ghyvi_gtt *gtt);
 void ghyvi_gtt_reset(struct ghyvi_gtt *gtt);
 
 /**
+ * ghyvi_gtt_move_ggtt() - Replace the partition of the GGTT by another one.
+ * @gtt: the gtt; it was reset, its BAR is not mapped, and no guest uses it until this returns
+ * @ranges: the new partition, see struct ghyvi_gtt_params; no other vGPU's
+ * @nr_ranges: number of @ranges, 0..2
+ * @aperture_copied: see struct ghyvi_gtt_params
+ *
+ * For a pGPU whose clients share one GGTT.
+ *
+ * Context: Process context, may sleep. Takes gtt->lock.
+ * Return: 0, or with nothing changed: %-ENOMEM if memory is short, %-EINVAL if a range is not a
+ * multiple of 2 MiB.
+ */
+int ghyvi_gtt_move_ggtt(struct ghyvi_gtt *gtt, const struct ghyvi_range *ranges,
+			unsigned int nr_ranges, const struct ghyvi_range *aperture_copied);
+
+/**
  * ghyvi_gtt_set_policy() - Select the shadowing policy.
  * @gtt: the gtt
  * @name: name of the policy, see ghyvi_gtt_policy_list()

@@ -411,6 +411,13 @@ struct ghyvi_pgpu_ops {
 	 * contexts are destroyed.
 	 */
 	void (*client_destroy)(struct ghyvi_pgpu_client *client);
+	/**
+	 * @client_set_ggtt: give the client the ranges @ggtt of the GGTT instead of those it has.
+	 * No job or context of the client exists, and its installed entries are not present. The
+	 * ranges are no other client's. NULL if @private_ggtt of the resources is true.
+	 */
+	void (*client_set_ggtt)(struct ghyvi_pgpu_client *client, const struct ghyvi_range *ggtt,
+				unsigned int nr_ggtt);
 
 	/**
 	 * @context_create: create the state of a context, with all members of struct

@@ -69,6 +69,13 @@ void ghyvi_audit_reset(struct ghyvi_audit *audit)
 	ghyvi_audit_spare_free(audit);
 }
 
+void ghyvi_audit_set_ggtt(struct ghyvi_audit *audit, const struct ghyvi_range *ggtt,
+			  unsigned int nr_ggtt)
+{
+	memcpy(audit->params.ggtt, ggtt, nr_ggtt * sizeof(*ggtt));
+	audit->params.nr_ggtt = nr_ggtt;
+}
+
 int ghyvi_audit_set_mode(struct ghyvi_audit *audit, const char *name)
 {
 	int mode = ghyvi_choice_find(&mode_choices, name);

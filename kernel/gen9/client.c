@@ -6,6 +6,7 @@
 #include <linux/dma-mapping.h>
 #include <linux/err.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include "gen9.h"
 
 #define INVALIDATE_US 4000
@@ -46,6 +47,17 @@ void gen9_client_destroy(struct ghyvi_pgpu_client *handle)
 
 	clear_ggtt(client);
 	kfree(client);
+}
+
+void gen9_client_set_ggtt(struct ghyvi_pgpu_client *handle, const struct ghyvi_range *ggtt,
+			  unsigned int nr_ggtt)
+{
+	struct gen9_client *client = gen9_client(handle);
+
+	clear_ggtt(client);
+	memcpy(handle->params.ggtt, ggtt, nr_ggtt * sizeof(*ggtt));
+	handle->params.nr_ggtt = nr_ggtt;
+	clear_ggtt(client);
 }
 
 int gen9_map_page(struct ghyvi_pgpu_client *handle, u64 hpa, enum ghyvi_page_kind kind,

@@ -48,7 +48,8 @@ err_table:
 	return -ENOMEM;
 }
 
-int ghyvi_ggtt_init(struct ghyvi_gtt *gtt)
+/* Create the table pages of the partition. After an error some of them exist. */
+static int ggtt_add_tables(struct ghyvi_gtt *gtt)
 {
 	const struct ghyvi_range *range;
 	unsigned int r;
@@ -56,7 +57,7 @@ int ghyvi_ggtt_init(struct ghyvi_gtt *gtt)
 	int ret;
 
 	gtt->ggtt_gfn = GHYVI_INVALID_GFN;
-	gtt->ggtt_shadowed = true;
+	gtt->nr_ggtt_tables = 0;
 	for (r = 0; r < gtt->params.nr_ggtt_ranges; r++) {
 		range = &gtt->params.ggtt_ranges[r];
 		gtt->nr_ggtt_tables =
@@ -81,20 +82,62 @@ int ghyvi_ggtt_init(struct ghyvi_gtt *gtt)
 	return 0;
 }
 
-void ghyvi_ggtt_fini(struct ghyvi_gtt *gtt)
+static void ggtt_free_tables(struct ghyvi_gtt *gtt, struct ghyvi_table_page **tables, u32 count)
 {
 	struct ghyvi_table_page *table;
 	u32 i;
 
-	for (i = 0; gtt->ggtt_tables && i < gtt->nr_ggtt_tables; i++) {
-		table = gtt->ggtt_tables[i];
+	for (i = 0; tables && i < count; i++) {
+		table = tables[i];
 		if (!table)
 			continue;
 		free_page((unsigned long)table->shadows[GHYVI_LEVEL_PT]->entries);
 		kfree(table->shadows[GHYVI_LEVEL_PT]);
 		ghyvi_table_free(gtt, table);
 	}
-	kvfree(gtt->ggtt_tables);
+	kvfree(tables);
+}
+
+int ghyvi_ggtt_init(struct ghyvi_gtt *gtt)
+{
+	gtt->ggtt_shadowed = true;
+	return ggtt_add_tables(gtt);
+}
+
+void ghyvi_ggtt_fini(struct ghyvi_gtt *gtt)
+{
+	ggtt_free_tables(gtt, gtt->ggtt_tables, gtt->nr_ggtt_tables);
+}
+
+int ghyvi_gtt_move_ggtt(struct ghyvi_gtt *gtt, const struct ghyvi_range *ranges,
+			unsigned int nr_ranges, const struct ghyvi_range *aperture_copied)
+{
+	struct ghyvi_gtt_params before;
+	struct ghyvi_table_page **tables;
+	u32 count, i;
+	int ret;
+
+	mutex_lock(&gtt->lock);
+	before = gtt->params;
+	tables = gtt->ggtt_tables;
+	count = gtt->nr_ggtt_tables;
+	memcpy(gtt->params.ggtt_ranges, ranges, nr_ranges * sizeof(*ranges));
+	gtt->params.nr_ggtt_ranges = nr_ranges;
+	gtt->params.aperture_copied = *aperture_copied;
+	ret = ggtt_add_tables(gtt);
+	if (ret) {
+		gtt->params = before;
+		swap(tables, gtt->ggtt_tables);
+		swap(count, gtt->nr_ggtt_tables);
+	} else {
+		for (i = 0; i < count; i++)
+			if (tables[i])
+				gtt->forget_table(gtt, tables[i]);
+		gtt->params.pgpu_ops->client_set_ggtt(gtt->params.client, ranges, nr_ranges);
+	}
+	ggtt_free_tables(gtt, tables, count);
+	ghyvi_gtt_unlock(gtt);
+	return ret;
 }
 
 void ghyvi_ggtt_relax(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)

@@ -9,15 +9,15 @@
 #include "vgpu_types.h"
 
 /* Fill in the parts of the partition that are not empty. Returns their number. */
-static unsigned int partition_ranges(const struct ghyvi_vgpu_params *params,
-				     struct ghyvi_range ranges[2])
+static unsigned int partition_ranges(const struct ghyvi_range *mappable,
+				     const struct ghyvi_range *hidden, struct ghyvi_range ranges[2])
 {
 	unsigned int n = 0;
 
-	if (params->mappable.bytes)
-		ranges[n++] = params->mappable;
-	if (params->hidden.bytes)
-		ranges[n++] = params->hidden;
+	if (mappable->bytes)
+		ranges[n++] = *mappable;
+	if (hidden->bytes)
+		ranges[n++] = *hidden;
 	return n;
 }
 
@@ -47,7 +47,7 @@ static int create_client(struct ghyvi_vgpu *vgpu)
 	};
 
 	vgpu->client_owner.fault = guest_fault;
-	params.nr_ggtt = partition_ranges(p, params.ggtt);
+	params.nr_ggtt = partition_ranges(&p->mappable, &p->hidden, params.ggtt);
 	vgpu->client = p->pgpu->ops->client_create(p->pgpu, &params);
 	return IS_ERR(vgpu->client) ? (int)PTR_ERR(vgpu->client) : 0;
 }
@@ -69,7 +69,7 @@ static int create_mm(struct ghyvi_vgpu *vgpu, bool nested)
 		.stats = p->stats,
 	};
 
-	params.nr_ggtt_ranges = partition_ranges(p, params.ggtt_ranges);
+	params.nr_ggtt_ranges = partition_ranges(&p->mappable, &p->hidden, params.ggtt_ranges);
 	vgpu->gtt = ghyvi_gtt_create(&params);
 	return IS_ERR(vgpu->gtt) ? (int)PTR_ERR(vgpu->gtt) : 0;
 }
@@ -104,7 +104,7 @@ static int create_audit(struct ghyvi_vgpu *vgpu, const struct ghyvi_pgpu_resourc
 
 	vgpu->audit_owner.read = read_commands;
 	vgpu->audit_owner.update_ggtt = update_ggtt;
-	params.nr_ggtt = partition_ranges(p, params.ggtt);
+	params.nr_ggtt = partition_ranges(&p->mappable, &p->hidden, params.ggtt);
 	vgpu->audit = ghyvi_audit_create(&params);
 	return IS_ERR(vgpu->audit) ? (int)PTR_ERR(vgpu->audit) : 0;
 }
@@ -217,6 +217,29 @@ void ghyvi_vgpu_destroy(struct ghyvi_vgpu *vgpu)
 	vfree(vgpu->registers);
 	mutex_destroy(&vgpu->lock);
 	kvfree(vgpu);
+}
+
+int ghyvi_vgpu_move_ggtt(struct ghyvi_vgpu *vgpu, const struct ghyvi_range *mappable,
+			 const struct ghyvi_range *hidden,
+			 const struct ghyvi_range *aperture_copied)
+{
+	struct ghyvi_range ranges[2];
+	unsigned int nr_ranges;
+	int err;
+
+	mutex_lock(&vgpu->lock);
+	nr_ranges = partition_ranges(mappable, hidden, ranges);
+	ghyvi_gtt_reset(vgpu->gtt);
+	err = ghyvi_gtt_move_ggtt(vgpu->gtt, ranges, nr_ranges, aperture_copied);
+	if (!err) {
+		ghyvi_audit_set_ggtt(vgpu->audit, ranges, nr_ranges);
+		vgpu->params.mappable = *mappable;
+		vgpu->params.hidden = *hidden;
+		vgpu->params.aperture_copied = *aperture_copied;
+		vgpu_pvinfo_reset(vgpu);
+	}
+	mutex_unlock(&vgpu->lock);
+	return err;
 }
 
 void vgpu_place_ggtt(struct ghyvi_vgpu *vgpu)

@@ -97,6 +97,21 @@ struct ghyvi_vgpu;
  */
 struct ghyvi_vgpu *ghyvi_vgpu_create(const struct ghyvi_vgpu_params *params);
 /**
+ * ghyvi_vgpu_move_ggtt() - replace the vGPU's partition of the GGTT by another one.
+ * @vgpu: vGPU whose device is not open
+ * @mappable: as in struct ghyvi_vgpu_params
+ * @hidden: as in struct ghyvi_vgpu_params
+ * @aperture_copied: as in struct ghyvi_vgpu_params
+ *
+ * For a pGPU whose clients share one GGTT.
+ *
+ * Context: may sleep; takes vgpu->lock.
+ * Return: 0; -ENOMEM or -EINVAL (not aligned to 2 MiB) with nothing changed.
+ */
+int ghyvi_vgpu_move_ggtt(struct ghyvi_vgpu *vgpu, const struct ghyvi_range *mappable,
+			 const struct ghyvi_range *hidden,
+			 const struct ghyvi_range *aperture_copied);
+/**
  * ghyvi_vgpu_destroy() - reset and free a vGPU.
  * @vgpu: no other call for it is in progress or follows
  *

@@ -1241,6 +1241,42 @@ static void hostile_commands_stay_in_their_guest(void **state)
 	ring_stores_and_interrupts_on_each_engine(state);
 }
 
+/* The entries of the GPU's table as the device has them: no address of a former client stays. */
+static void client_is_moved_to_other_ranges(void **state)
+{
+	const u32 old = (GUEST_GGTT >> 12) + 2 * GUEST_PAGES, new = old + GUEST_PAGES;
+	struct ghyvi_client_params params = guests[0].client->params;
+	const struct ghyvi_range range = { (u64) new << 12, GUEST_PAGES * 4096u };
+	const u64 *table = gen9_shim_emu.ggtt;
+	struct ghyvi_pgpu_client *moved;
+	u8 *page = gen9_shim_page_alloc();
+	u64 entry, scratch;
+	dma_addr_t dma;
+	unsigned int i;
+
+	params.ggtt[0] = (struct ghyvi_range){ (u64)old << 12, GUEST_PAGES * 4096u };
+	moved = ops->client_create(pgpu, &params);
+	assert_false(IS_ERR(moved));
+	assert_int_equal(ops->map_page(moved, (uintptr_t)page, GHYVI_PAGE_DATA, &dma), 0);
+	entry = dma | 1;
+	scratch = table[old + 1];
+	ops->ggtt_write(moved, old, &entry, 1);
+	assert_int_equal(table[old], entry);
+	ops->client_set_ggtt(moved, &range, 1);
+	for (i = 0; i < GUEST_PAGES; i++) {
+		assert_int_equal(table[old + i], scratch);
+		assert_int_equal(table[new + i], scratch);
+	}
+	ops->ggtt_write(moved, new + GUEST_PAGES - 1, &entry, 1);
+	assert_int_equal(table[new + GUEST_PAGES - 1], entry);
+	ops->invalidate(&moved, 1);
+	ops->unmap_page(moved, dma);
+	ops->client_destroy(moved);
+	assert_int_equal(table[new + GUEST_PAGES - 1], scratch);
+	gen9_shim_page_free((struct page *)page);
+	ring_stores_and_interrupts_on_each_engine(state);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 /* gen9_test [MODES SEED]: adversary modes of the emulator */
@@ -1254,6 +1290,7 @@ int main(int argc, char **argv)
 		TEST(ring_writes_no_register_that_contexts_share),
 		TEST(index_stores_go_to_the_guests_pages),
 		TEST(registers_of_another_client_are_not_visible),
+		TEST(client_is_moved_to_other_ranges),
 		TEST(context_keeps_its_registers),
 		TEST(tail_moves_are_executed),
 		TEST(preempted_batch_goes_on),

@@ -102,6 +102,20 @@ static void lengths_are_checked(void **state)
 	assert_refused("fit");
 }
 
+static void global_addresses_stay_in_the_partition_of_a_move(void **state)
+{
+	const struct ghyvi_range both[] = { { GGTT_START, GGTT_BYTES }, { OUTSIDE, 0x1000 } };
+
+	ghyvi_audit_set_ggtt(guest.audit, both, 2);
+	KERNEL(STORE | GLOBAL, OUTSIDE, 0, 1);
+	assert_passed();
+	KERNEL(STORE | GLOBAL, OUTSIDE + 0x1000, 0, 1);
+	assert_refused("ggtt-range");
+	ghyvi_audit_set_ggtt(guest.audit, both, 1);
+	KERNEL(STORE | GLOBAL, OUTSIDE, 0, 1);
+	assert_refused("ggtt-range");
+}
+
 static void global_addresses_stay_in_the_partition(void **state)
 {
 	static const u32 outside[] = { OUTSIDE, GGTT_START - 4, 0, 0xfffffffc };
@@ -331,6 +345,7 @@ int main(void)
 						teardown),
 		TEST(lengths_are_checked),
 		TEST(global_addresses_stay_in_the_partition),
+		TEST(global_addresses_stay_in_the_partition_of_a_move),
 		TEST(users_cannot_name_global_addresses),
 		TEST(workarounds_in_rings_of_older_kernels_pass),
 		TEST(registers_are_those_of_the_list),

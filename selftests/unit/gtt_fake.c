@@ -346,8 +346,8 @@ static void fake_ggtt_write(struct ghyvi_pgpu_client *client, u64 first, const u
 	unsigned int i;
 	u64 *entry;
 
-	ASSERT(first >= FIRST_GGTT_TABLE * GHYVI_ENTRIES &&
-	       first + count <= (FIRST_GGTT_TABLE + fake.ggtt_tables) * GHYVI_ENTRIES);
+	ASSERT(ghyvi_range_contains_range(&fake.partition, first << GHYVI_PAGE_SHIFT,
+					  (u64)count << GHYVI_PAGE_SHIFT));
 	fake.ggtt_writes++;
 	for (i = 0; i < count; i++) {
 		entry = &fake.ggtt[first + i];
@@ -357,6 +357,17 @@ static void fake_ggtt_write(struct ghyvi_pgpu_client *client, u64 first, const u
 				 xa_mk_value(1), __GFP_NOFAIL);
 		*entry = entries[i];
 	}
+}
+
+static void fake_client_set_ggtt(struct ghyvi_pgpu_client *client, const struct ghyvi_range *ggtt,
+				 unsigned int nr_ggtt)
+{
+	u64 i;
+
+	ASSERT(nr_ggtt == 1);
+	for (i = 0; i < ggtt_pages(); i++)
+		ASSERT(!fake.ggtt[i]);
+	fake.partition = *ggtt;
 }
 
 static u64 fake_ggtt_read(struct ghyvi_pgpu_client *client, u64 index)
@@ -390,6 +401,7 @@ static const struct ghyvi_pgpu_ops fake_pgpu_ops = {
 	.unmap_guest = fake_unmap_guest,
 	.map_page = fake_map_page,
 	.unmap_page = fake_unmap_page,
+	.client_set_ggtt = fake_client_set_ggtt,
 	.ggtt_write = fake_ggtt_write,
 	.ggtt_read = fake_ggtt_read,
 	.invalidate = fake_invalidate,
@@ -566,6 +578,7 @@ void fake_init(u32 ggtt_tables)
 	fake.scattered[DATA / 16 + 1] = true;
 	fake.pin_limit = fake.own_limit = fake.map_limit = ~0u;
 	fake.ggtt_tables = ggtt_tables;
+	fake.partition = params.ggtt_ranges[0];
 	fake.aperture_user.unmap = fake_aperture_unmap;
 	fake.aperture = calloc(ggtt_pages(), sizeof(*fake.aperture));
 	fake.ggtt = calloc(FIRST_GGTT_TABLE + ggtt_tables, GHYVI_PAGE_BYTES);

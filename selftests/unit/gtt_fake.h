@@ -89,6 +89,7 @@ struct gtt_fake {
 	struct xarray owners_book;
 	struct xarray cached; /* pages an engine could reach at the last invalidation or since */
 	u64 *ggtt, *guest_ggtt;
+	struct ghyvi_range partition; /* the client's, one range */
 	bool mapped[RAM_PAGES]; /* guest pages that nested jobs can reach */
 	u32 nr_mapped, map_limit;
 	u32 ggtt_tables;

@@ -23,6 +23,15 @@ void ghyvi_gtt_reset(struct ghyvi_gtt *m)
 	gtt.resets++;
 }
 
+int ghyvi_gtt_move_ggtt(struct ghyvi_gtt *m, const struct ghyvi_range *ranges,
+			unsigned int nr_ranges, const struct ghyvi_range *aperture_copied)
+{
+	assert_in_range(nr_ranges, 1, ARRAY_SIZE(gtt.partition));
+	if (!gtt.move_error)
+		memcpy(gtt.partition, ranges, nr_ranges * sizeof(*ranges));
+	return gtt.move_error;
+}
+
 void ghyvi_gtt_set_ggtt_gfn(struct ghyvi_gtt *m, u64 gfn)
 {
 	gtt.ggtt_gfn = gfn;

@@ -40,6 +40,8 @@ struct fake_gtt {
 	int live; /* created and not destroyed */
 	int roots_live;
 	int root_error;
+	int move_error;
+	struct ghyvi_range partition[2]; /* that the last move gave */
 	int syncs, flushes, lives, forgets, forgets_all, resets, traps, losses;
 	struct ghyvi_root *last_sync;
 	/* Another vCPU, right after a scan. */

@@ -75,6 +75,30 @@ static void test_pvinfo_announces_a_mappable_window(void **state)
 	vgpu = mine;
 }
 
+static void test_pvinfo_announces_another_partition_after_a_move(void **state)
+{
+	const struct ghyvi_range low = { 0x200000, 0x200000 }, none = {};
+	const struct ghyvi_range high = { HIDDEN_START + HIDDEN_BYTES, HIDDEN_BYTES };
+
+	gtt.move_error = -ENOMEM;
+	assert_int_equal(ghyvi_vgpu_move_ggtt(vgpu, &low, &high, &none), -ENOMEM);
+	assert_int_equal(rd(PVINFO_HIDDEN_BASE), HIDDEN_START);
+	wr(GHYVI_RENDER_BASE + RING_HWS_PGA, HIDDEN_START);
+	assert_string_equal(last_report(), "");
+
+	gtt.move_error = 0;
+	assert_int_equal(ghyvi_vgpu_move_ggtt(vgpu, &low, &high, &none), 0);
+	assert_memory_equal(&gtt.partition[0], &low, sizeof(low));
+	assert_memory_equal(&gtt.partition[1], &high, sizeof(high));
+	assert_int_equal(rd(PVINFO_MAPPABLE_BASE), low.start);
+	assert_int_equal(rd(PVINFO_MAPPABLE_BYTES), low.bytes);
+	assert_int_equal(rd(PVINFO_HIDDEN_BASE), high.start);
+	wr(GHYVI_RENDER_BASE + RING_HWS_PGA, HIDDEN_START + HIDDEN_BYTES);
+	assert_string_equal(last_report(), "");
+	wr(GHYVI_RENDER_BASE + RING_HWS_PGA, HIDDEN_START);
+	assert_non_null(strstr(last_report(), "outside"));
+}
+
 static void test_notifications_reach_the_gtt(void **state)
 {
 	wr(PVINFO_PDP0_LO, 0x12345000);
@@ -377,6 +401,7 @@ int main(void)
 		GEN9(test_unknown_registers_are_storage_that_reads_zero),
 		GEN9(test_pvinfo_announces_the_partition),
 		GEN9(test_pvinfo_announces_a_mappable_window),
+		GEN9(test_pvinfo_announces_another_partition_after_a_move),
 		GEN9(test_notifications_reach_the_gtt),
 		GEN9(test_gen9_fuses),
 		GEN8(test_gen8_fuses),
