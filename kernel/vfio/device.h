@@ -38,7 +38,8 @@ struct ghyvi_events {
  * @vdev: the VFIO device
  * @pgpu: pGPU of the vGPU; constant
  * @type: mdev type; constant
- * @partition: the vGPU's part of the GGTT address space; constant
+ * @partition: the vGPU's part of the GGTT address space; changes only under @lock and while the
+ *	device is not open
  * @id: small number, unique on the host; constant. The guest does not see it.
  * @reporter: messages about the vGPU
  * @stats: counters of the vGPU
@@ -164,6 +165,9 @@ void ghyvi_event(struct ghyvi_reporter *reporter);
 extern const struct attribute_group *ghyvi_device_groups[];
 /* The attribute state. */
 const char *ghyvi_device_state(const struct ghyvi_device *device);
+
+/* sysfs_slot.c */
+extern const struct attribute_group ghyvi_slot_group;
 
 /* sysfs_audit.c */
 extern const struct attribute_group ghyvi_audit_group;

@@ -52,6 +52,17 @@ int ghyvi_pgpu_alloc_vgpu(struct ghyvi_pgpu *pgpu, const struct ghyvi_type *type
 	return ret;
 }
 
+int ghyvi_pgpu_alloc_slot(struct ghyvi_pgpu *pgpu, const struct ghyvi_type *type, unsigned int slot,
+			  struct ghyvi_partition *partition)
+{
+	int ret;
+
+	mutex_lock(&pgpu->lock);
+	ret = ghyvi_partition_alloc_slot(&pgpu->used, type_slices(type), slot, partition);
+	mutex_unlock(&pgpu->lock);
+	return ret;
+}
+
 void ghyvi_pgpu_free_vgpu(struct ghyvi_pgpu *pgpu, const struct ghyvi_partition *partition)
 {
 	mutex_lock(&pgpu->lock);

@@ -123,9 +123,21 @@ static inline struct ghyvi_pgpu *ghyvi_pgpu_of(struct mdev_type *mdev)
 int ghyvi_pgpu_alloc_vgpu(struct ghyvi_pgpu *pgpu, const struct ghyvi_type *type,
 			  struct ghyvi_partition *partition);
 /**
+ * ghyvi_pgpu_alloc_slot() - allocate a partition that was asked for.
+ * @pgpu: pGPU whose vGPUs share one GGTT
+ * @type: type of the vGPU
+ * @slot: number of the partition, less than @type->divisor
+ * @partition: filled in
+ *
+ * Context: may sleep.
+ * Return: 0, or -EBUSY, which is not logged.
+ */
+int ghyvi_pgpu_alloc_slot(struct ghyvi_pgpu *pgpu, const struct ghyvi_type *type, unsigned int slot,
+			  struct ghyvi_partition *partition);
+/**
  * ghyvi_pgpu_free_vgpu() - free the partition of a vGPU.
  * @pgpu: pGPU that is divided
- * @partition: result of ghyvi_pgpu_alloc_vgpu()
+ * @partition: result of ghyvi_pgpu_alloc_vgpu() or ghyvi_pgpu_alloc_slot()
  *
  * Context: may sleep.
  */

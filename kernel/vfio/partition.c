@@ -41,6 +41,15 @@ int ghyvi_partition_alloc(struct ghyvi_partitions *used, unsigned int slices,
 	return -ENOSPC;
 }
 
+int ghyvi_partition_alloc_slot(struct ghyvi_partitions *used, unsigned int slices,
+			       unsigned int slot, struct ghyvi_partition *partition)
+{
+	if (used->mask & slices_mask(slot * slices, slices))
+		return -EBUSY;
+	take(used, slot * slices, slices, partition);
+	return 0;
+}
+
 void ghyvi_partition_free(struct ghyvi_partitions *used, const struct ghyvi_partition *partition)
 {
 	used->count -= partition->slices;

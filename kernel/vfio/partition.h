@@ -49,6 +49,28 @@ struct ghyvi_partitions {
 int ghyvi_partition_alloc(struct ghyvi_partitions *used, unsigned int slices,
 			  struct ghyvi_partition *partition);
 /**
+ * ghyvi_partition_alloc_slot() - allocate a range of slices that was asked for.
+ * @used: slices that are in use, of a pGPU whose vGPUs share one GGTT; updated
+ * @slices: as for ghyvi_partition_alloc()
+ * @slot: number of the range among all ranges of @slices slices, less than GHYVI_SLICES / @slices
+ * @partition: filled in
+ *
+ * Return: 0, or -EBUSY.
+ */
+int ghyvi_partition_alloc_slot(struct ghyvi_partitions *used, unsigned int slices,
+			       unsigned int slot, struct ghyvi_partition *partition);
+/**
+ * ghyvi_partition_slot() - get the number of a range of slices, see ghyvi_partition_alloc_slot().
+ * @partition: result of ghyvi_partition_alloc()
+ *
+ * Return: the number.
+ */
+static inline unsigned int ghyvi_partition_slot(const struct ghyvi_partition *partition)
+{
+	return partition->first / partition->slices;
+}
+
+/**
  * ghyvi_partition_free() - free a range of slices.
  * @used: slices that are in use; updated
  * @partition: result of ghyvi_partition_alloc()

@@ -7,6 +7,7 @@
  *		policy/mode, policy/self_check
  *		policy/static_pages, policy/oos_threshold, policy/idle_pins, policy/tables_max
  *		policy/trap_ns, policy/scan_ns, policy/protect_ns
+ *		slot				see sysfs_slot.c
  *		sched/				see sysfs_sched.c
  *		audit/				see sysfs_audit.c
  *		containment/			see sysfs_containment.c
@@ -202,12 +203,7 @@ static const struct attribute_group policy_group = {
 };
 
 const struct attribute_group *ghyvi_device_groups[] = {
-	&device_group,
-	&policy_group,
-	&ghyvi_sched_group,
-	&ghyvi_audit_group,
-	&ghyvi_containment_group,
-	&ghyvi_stats_group,
-	&ghyvi_usage_group,
-	NULL,
+	&device_group,	    &ghyvi_slot_group,	&policy_group,
+	&ghyvi_sched_group, &ghyvi_audit_group, &ghyvi_containment_group,
+	&ghyvi_stats_group, &ghyvi_usage_group, NULL,
 };

@@ -230,6 +230,34 @@ static void in_one_ggtt_partitions_are_apart(void **state)
 	assert_int_equal(ghyvi_partition_alloc(&used, GHYVI_SLICES / 2, &half), -ENOSPC);
 }
 
+static void a_slot_can_be_asked_for_if_it_is_free(void **state)
+{
+	struct ghyvi_partitions used = {};
+	struct ghyvi_partition third, eighth, whole;
+	unsigned int slot;
+
+	assert_int_equal(ghyvi_partition_alloc_slot(&used, 8, 2, &third), 0);
+	assert_int_equal(third.first, 16);
+	assert_int_equal(third.slices, 8);
+	assert_int_equal(ghyvi_partition_slot(&third), 2);
+	assert_int_equal(ghyvi_partition_alloc_slot(&used, 8, 2, &third), -EBUSY);
+	/* Slots of other sizes that have a part of it. */
+	for (slot = 0; slot < 8; slot++) {
+		if (slot == 4 || slot == 5) {
+			assert_int_equal(ghyvi_partition_alloc_slot(&used, 4, slot, &eighth),
+					 -EBUSY);
+			continue;
+		}
+		assert_int_equal(ghyvi_partition_alloc_slot(&used, 4, slot, &eighth), 0);
+		assert_int_equal(ghyvi_partition_slot(&eighth), slot);
+		ghyvi_partition_free(&used, &eighth);
+	}
+	assert_int_equal(ghyvi_partition_alloc_slot(&used, 32, 0, &whole), -EBUSY);
+	assert_int_equal(used.count, 8);
+	ghyvi_partition_free(&used, &third);
+	assert_int_equal(ghyvi_partition_alloc_slot(&used, 32, 0, &whole), 0);
+}
+
 static void in_private_ggtts_all_partitions_begin_alike(void **state)
 {
 	struct ghyvi_partitions used = { .private_ggtt = true };
@@ -313,6 +341,7 @@ int main(void)
 		cmocka_unit_test(no_slice_is_reserved_whatever_the_ranges),
 		cmocka_unit_test(resources_that_cannot_be_divided_are_refused),
 		cmocka_unit_test(in_one_ggtt_partitions_are_apart),
+		cmocka_unit_test(a_slot_can_be_asked_for_if_it_is_free),
 		cmocka_unit_test(in_private_ggtts_all_partitions_begin_alike),
 		cmocka_unit_test(in_private_ggtts_addresses_depend_on_the_type_only),
 		cmocka_unit_test(as_many_can_be_created_as_are_available),

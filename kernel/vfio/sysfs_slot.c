@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /sys/bus/mdev/devices/<uuid>/slot
+ *	which partition of the pGPU's GGTT the vGPU has; absent where each vGPU has a private GGTT
+ *
+ * Documentation/ABI/testing/sysfs-bus-mdev-ghyvi describes it.
+ */
+#include <linux/sysfs.h>
+#include "vgpu/vgpu.h"
+#include "device.h"
+#include "parse.h"
+
+static ssize_t slot_show(struct device *dev, struct device_attribute *attr, char *buffer)
+{
+	struct ghyvi_device *device = dev_get_drvdata(dev);
+	unsigned int slot;
+
+	mutex_lock(&device->lock);
+	slot = ghyvi_partition_slot(&device->partition);
+	mutex_unlock(&device->lock);
+	return sysfs_emit(buffer, "%u\n", slot);
+}
+
+/* Move the vGPU, which is not open, to a partition that was allocated for it. */
+static int move_to(struct ghyvi_device *device, const struct ghyvi_partition *partition)
+{
+	const struct ghyvi_pgpu_resources *resources = &device->pgpu->resources;
+	struct ghyvi_range mappable = ghyvi_bar2_range(partition, resources);
+	struct ghyvi_range hidden = ghyvi_partition_hidden(partition, resources);
+	struct ghyvi_range copied = ghyvi_bar2_copied(partition, resources);
+
+	return ghyvi_vgpu_move_ggtt(device->vgpu, &mappable, &hidden, &copied);
+}
+
+static int set_slot(struct ghyvi_device *device, unsigned int slot)
+{
+	struct ghyvi_partition partition;
+	int ret;
+
+	lockdep_assert_held(&device->lock);
+	if (slot == ghyvi_partition_slot(&device->partition))
+		return 0;
+	if (device->open) {
+		ghyvi_report(&device->reporter,
+			     "slot: cannot change while a VM uses the vGPU; stop the VM");
+		return -EBUSY;
+	}
+	ret = ghyvi_pgpu_alloc_slot(device->pgpu, device->type, slot, &partition);
+	if (ret) {
+		ghyvi_report(&device->reporter,
+			     "slot: another vGPU has a part of slot %u; move or remove that one",
+			     slot);
+		return ret;
+	}
+	ret = move_to(device, &partition);
+	if (!ret)
+		swap(device->partition, partition);
+	ghyvi_pgpu_free_vgpu(device->pgpu, &partition); /* the one that is not used (any more) */
+	return ret;
+}
+
+static ssize_t slot_store(struct device *dev, struct device_attribute *attr, const char *buffer,
+			  size_t bytes)
+{
+	struct ghyvi_device *device = dev_get_drvdata(dev);
+	const struct ghyvi_value_range range = { .max = device->type->divisor - 1 };
+	char reason[GHYVI_PARSE_REASON_BYTES];
+	u32 slot;
+	int ret = ghyvi_parse_u32(buffer, bytes, &range, &slot, reason);
+
+	if (ret) {
+		ghyvi_report(&device->reporter, "slot: %s", reason);
+		return ret;
+	}
+	mutex_lock(&device->lock);
+	ret = set_slot(device, slot);
+	mutex_unlock(&device->lock);
+	return ret ?: bytes;
+}
+static DEVICE_ATTR_RW(slot);
+
+static umode_t slot_is_visible(struct kobject *kobj, struct attribute *attr, int index)
+{
+	const struct ghyvi_device *device = dev_get_drvdata(kobj_to_dev(kobj));
+
+	return device->pgpu->resources.private_ggtt ? 0 : attr->mode;
+}
+
+static struct attribute *slot_attributes[] = {
+	&dev_attr_slot.attr,
+	NULL,
+};
+
+const struct attribute_group ghyvi_slot_group = {
+	.attrs = slot_attributes,
+	.is_visible = slot_is_visible,
+};
