@@ -416,6 +416,12 @@ static inline unsigned int softgpu_tlb_index(u64 page, unsigned int slots)
 	return (page + ((page >> 9) * SOFTGPU_MIX >> 48)) % slots;
 }
 
+/* Index of a run of pages in a cache. Runs that are in use together may be at any distance. */
+static inline unsigned int softgpu_run_index(u64 run)
+{
+	return (run * SOFTGPU_MIX >> 48) % SOFTGPU_RUNS;
+}
+
 /*
  * tools/pgpu-emu reuses the command code in user space, and records each page that an engine
  * accesses.

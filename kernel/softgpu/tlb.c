@@ -44,7 +44,7 @@ void softgpu_tlb_reset(struct softgpu_engine *engine)
 static int softgpu_owns(struct softgpu_engine *engine, u64 hpa)
 {
 	u64 run = hpa >> SOFTGPU_OWNERS_SHIFT;
-	typeof(engine->runs[0]) *slot = &engine->runs[run % SOFTGPU_RUNS];
+	typeof(engine->runs[0]) *slot = &engine->runs[softgpu_run_index(run)];
 
 	if (slot->run != run || !slot->owners) {
 		slot->run = run;
@@ -66,7 +66,7 @@ static int softgpu_violation(struct softgpu_engine *engine, u64 address, u64 hpa
 static u64 softgpu_guest_page(struct softgpu_engine *engine, u64 gfn)
 {
 	u64 run = gfn / SOFTGPU_OWNER_PAGES;
-	typeof(engine->guest_runs[0]) *slot = &engine->guest_runs[run % SOFTGPU_RUNS];
+	typeof(engine->guest_runs[0]) *slot = &engine->guest_runs[softgpu_run_index(run)];
 
 	if (slot->run != run || !slot->guest) {
 		slot->run = run;
@@ -188,7 +188,7 @@ static int softgpu_walk_ppgtt(struct softgpu_engine *engine, struct softgpu_tlb_
 {
 	u64 region = address >> REGION_SHIFT,
 	    number = address >> GHYVI_PAGE_SHIFT & (GHYVI_ENTRIES - 1);
-	struct softgpu_walk_entry *walk = &engine->walks[region % SOFTGPU_WALKS];
+	struct softgpu_walk_entry *walk = &engine->walks[softgpu_tlb_index(region, SOFTGPU_WALKS)];
 	u64 entry, within;
 	int err;
 
