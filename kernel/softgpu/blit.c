@@ -219,30 +219,43 @@ static int blit_row_general(struct softgpu_engine *engine, const struct blit *bl
 				     (s64)blit->y1 + row, bytes, rows_part(engine, PART_A));
 }
 
+/* How blit_rows() processes rows. */
+enum blit_way {
+	BLIT_LINEAR, /* a plain copy between linear surfaces */
+	BLIT_DIRECT, /* a color source that does not overlap the destination */
+	BLIT_SIMPLE, /* one input, through engine->rows */
+	BLIT_GENERAL,
+};
+
 /*
  * Rows with one input, a color source or a solid pattern. The pattern is in engine->rows, as often
  * as the rows.
  */
 static int blit_rows_simple(struct softgpu_engine *engine, const struct blit *blit,
-			    const struct softgpu_rop *rop, s32 row, u32 rows, u32 bytes)
+			    enum blit_way way, const struct softgpu_rop *rop, s32 row, u32 rows,
+			    u32 bytes)
 {
 	s64 x = (s64)blit->x1 * blit->pixel_bytes, y = (s64)blit->y1 + row;
+	bool copy = !rop->a0 && !~rop->a1 && !rop->b0 && !rop->b1;
+	s64 src_x = (s64)blit->source.x * blit->pixel_bytes, src_y = (s64)blit->source.y + row;
 	int err = SOFTGPU_OK;
 
+	if (way == BLIT_DIRECT)
+		return softgpu_surface_combine(engine, &blit->dst, x, y, &blit->source.surface,
+					       src_x, src_y, bytes, rows, copy ? NULL : rop);
 	if (blit->source.kind == BLIT_COLOR_SOURCE && ROP_USES_SRC(blit->rop))
-		err = softgpu_surface_read(engine, &blit->source.surface,
-					   (s64)blit->source.x * blit->pixel_bytes,
-					   (s64)blit->source.y + row, bytes, rows, engine->rows);
+		err = softgpu_surface_read(engine, &blit->source.surface, src_x, src_y, bytes, rows,
+					   engine->rows);
 	if (err)
 		return err;
-	if (!rop->a0 && !~rop->a1 && !rop->b0 && !rop->b1)
+	if (copy)
 		return softgpu_surface_write(engine, &blit->dst, x, y, bytes, rows, engine->rows);
 	return softgpu_surface_rop(engine, &blit->dst, x, y, bytes, rows, engine->rows, rop);
 }
 
-/* A row of a plain copy between linear surfaces. */
-static int blit_row_linear(struct softgpu_engine *engine, const struct blit *blit, s32 row,
-			   u32 bytes)
+/* Rows of a plain copy between linear surfaces; several only if there is nothing between them. */
+static int blit_rows_linear(struct softgpu_engine *engine, const struct blit *blit, s32 row,
+			    u32 bytes)
 {
 	u64 dst = softgpu_surface_linear(&blit->dst, (s64)blit->x1 * blit->pixel_bytes,
 					 (s64)blit->y1 + row);
@@ -285,14 +298,51 @@ static bool blit_goes_up(const struct blit *blit)
 	return blit->dst.pitch_bytes > 0 ? apart > 0 : apart < 0;
 }
 
-/* What blit_rows() does with each row. */
-enum blit_way {
-	BLIT_LINEAR,
-	BLIT_SIMPLE,
-	BLIT_GENERAL,
-};
+/*
+ * Get the range of graphics addresses that contains the rows of a blit on one of its surfaces, from
+ * byte @x of row @y on. Returns false if it wraps around the end of the address space.
+ */
+static bool rows_range(const struct softgpu_engine *engine, const struct softgpu_surface *surface,
+		       s64 x, s64 y, u32 bytes, u32 rows, u64 *first, u64 *last)
+{
+	const struct softgpu_tile *tile = &softgpu_tiles[surface->tiling];
+	s64 pitch = surface->pitch_bytes, end_x = x + bytes - 1, end_y = y + rows - 1;
+	s64 base = surface->base, tile_bytes;
 
-static enum blit_way blit_way_of(const struct blit *blit)
+	if (surface->tiling == SOFTGPU_LINEAR) {
+		*first = base + min(y * pitch, end_y * pitch) + x;
+		*last = base + max(y * pitch, end_y * pitch) + end_x;
+	} else {
+		tile_bytes = 1LL << tile->bits;
+		base &= -tile_bytes;
+		pitch <<= tile->rows_shift;
+		*first = base + (y >> tile->rows_shift) * pitch +
+			 (x >> tile->width_shift) * tile_bytes;
+		*last = base + (end_y >> tile->rows_shift) * pitch +
+			(end_x >> tile->width_shift) * tile_bytes + tile_bytes - 1;
+	}
+	if ((*first ^ *last) & ~engine->ppgtt_mask)
+		return false;
+	*first &= engine->ppgtt_mask;
+	*last &= engine->ppgtt_mask;
+	return true;
+}
+
+/* Returns true if there is a source in memory and it certainly does not overlap the destination. */
+static bool blit_is_apart(const struct softgpu_engine *engine, const struct blit *blit, u32 bytes)
+{
+	u32 rows = blit->y2 - blit->y1;
+	u64 dst, dst_last, src, src_last;
+
+	return blit->source.kind == BLIT_COLOR_SOURCE &&
+	       rows_range(engine, &blit->dst, (s64)blit->x1 * blit->pixel_bytes, blit->y1, bytes,
+			  rows, &dst, &dst_last) &&
+	       rows_range(engine, &blit->source.surface, (s64)blit->source.x * blit->pixel_bytes,
+			  blit->source.y, bytes, rows, &src, &src_last) &&
+	       (dst_last < src || src_last < dst);
+}
+
+static enum blit_way blit_way_of(const struct blit *blit, bool apart)
 {
 	bool color = blit->source.kind == BLIT_COLOR_SOURCE;
 
@@ -302,6 +352,8 @@ static enum blit_way blit_way_of(const struct blit *blit)
 	if (color && blit->rop == ROP_SOURCE && blit->mask == BLIT_ALL_BITS &&
 	    blit->dst.tiling == SOFTGPU_LINEAR && blit->source.surface.tiling == SOFTGPU_LINEAR)
 		return BLIT_LINEAR;
+	if (apart && ROP_USES_SRC(blit->rop))
+		return BLIT_DIRECT;
 	return BLIT_SIMPLE;
 }
 
@@ -315,7 +367,10 @@ static u32 band_rows(const struct blit *blit, enum blit_way way, s32 done, bool 
 	u32 src = softgpu_page_rows(blit->source.surface.tiling), left = blit->y2 - blit->y1 - done;
 	s32 y = dst > 1 ? blit->y1 : blit->source.y;
 
-	if (way != BLIT_SIMPLE)
+	if (way == BLIT_LINEAR && blit->dst.pitch_bytes == bytes &&
+	    blit->source.surface.pitch_bytes == bytes)
+		return min(left, max(1u, SOFTGPU_SLICE_BYTES / bytes));
+	if (way == BLIT_LINEAR || way == BLIT_GENERAL)
 		return 1;
 	if (dst == 1)
 		dst = src;
@@ -337,8 +392,10 @@ static int blit_rows(struct softgpu_engine *engine, const struct blit *blit, u32
 	const struct softgpu_rop rop =
 		rop_of(blit->rop, blit->mask, blit->source.kind == BLIT_COLOR_SOURCE ? 2 : 4);
 	s32 done, row, rows = blit->y2 - blit->y1;
-	enum blit_way way = blit_way_of(blit);
-	bool up = blit_goes_up(blit);
+	bool apart = blit_is_apart(engine, blit, bytes);
+	enum blit_way way = blit_way_of(blit, apart);
+	/* If either order is right, follow the CPU's prefetcher. */
+	bool up = !apart && blit_goes_up(blit);
 	int err = SOFTGPU_OK;
 	u32 n;
 
@@ -350,11 +407,11 @@ static int blit_rows(struct softgpu_engine *engine, const struct blit *blit, u32
 		n = band_rows(blit, way, done, up, bytes);
 		row = up ? rows - done - (s32)n : done;
 		if (way == BLIT_LINEAR)
-			err = blit_row_linear(engine, blit, row, bytes);
-		else if (way == BLIT_SIMPLE)
-			err = blit_rows_simple(engine, blit, &rop, row, n, bytes);
-		else
+			err = blit_rows_linear(engine, blit, row, n * bytes);
+		else if (way == BLIT_GENERAL)
 			err = blit_row_general(engine, blit, row, bytes);
+		else
+			err = blit_rows_simple(engine, blit, way, &rop, row, n, bytes);
 		if (!err)
 			err = softgpu_spend(engine, n * ROW_COST_BYTES);
 	}

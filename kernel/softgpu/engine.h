@@ -189,6 +189,14 @@ struct softgpu_stream {
 
 #define SOFTGPU_STREAMS (1 + GHYVI_BATCH_LEVELS)
 
+/*
+ * Limits of a cell, the part of a blit for which pages are mapped at once: rows of a linear surface
+ * (of GHYVI_PAGE_BYTES at most), and pages: two for each such row, or those that a row of as many
+ * bytes has in tiles.
+ */
+#define SOFTGPU_CELL_ROWS 16
+#define SOFTGPU_CELL_PAGES 64
+
 struct softgpu_engine {
 	struct softgpu *gpu;
 	enum ghyvi_engine_id id;
@@ -245,6 +253,8 @@ struct softgpu_engine {
 	const struct ghyvi_command *command; /* table entry of @packet; NULL: unknown command */
 
 	u8 *rows; /* BCS: two rows of SOFTGPU_ROW_BYTES */
+	/* BCS: the pages of a cell of the destination and of the source (surface.c) */
+	u8 *cell_pages[2][SOFTGPU_CELL_PAGES];
 };
 
 struct softgpu {
@@ -475,6 +485,22 @@ static inline int softgpu_map(struct softgpu_engine *engine, enum softgpu_space 
 					      slot->pointer + (address & (GHYVI_PAGE_BYTES - 1));
 	return 0;
 }
+
+/**
+ * softgpu_contiguous() - test how far memory is contiguous behind the page of an address.
+ * @engine: engine of the calling thread
+ * @address: PPGTT address
+ * @pointer: result of softgpu_map() for @address and @write; not NULL
+ * @bytes: upper limit
+ * @write: as for softgpu_map()
+ *
+ * The range may end earlier: at the latest with the region of a level-1 table.
+ *
+ * Context: the access mutex is held.
+ * Return: number of bytes that are valid at @pointer, at most @bytes.
+ */
+u32 softgpu_contiguous(struct softgpu_engine *engine, u64 address, const u8 *pointer, u32 bytes,
+		       bool write);
 
 int softgpu_read32(struct softgpu_engine *engine, enum softgpu_space space, u64 address,
 		   u32 *value);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Access to rows of bytes on surfaces. A row is mapped and accounted once for each page that it
- * crosses: 4 KiB of a linear row, or its part of a tile.
+ * Access to rows of bytes on surfaces, cell by cell. The pages of a cell are mapped together, its
+ * bytes are processed row by row, and it is accounted once. A cell is a part of a linear row in one
+ * page, or the rows that a page of two tiled surfaces has in common. With one tiled surface it has
+ * several of its pages, so that the other side is accessed in order: the CPU foresees that.
  */
 #include <linux/bits.h>
+#include <linux/cache.h>
 #include <linux/kernel.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
@@ -12,6 +15,7 @@
 #define IN_PAGE ((u32)GHYVI_PAGE_BYTES - 1)
 #define Y_TILE_X_BITS 0xe0f
 #define Y_COLUMN_BYTES 512
+#define Y_BLOCK_BYTES 128
 
 /* Those of Gen9 are as in intel/gmmlib, Utility/CpuSwizzleBlt.c (INTEL_TILE_YF_*, _YS_*). */
 const struct softgpu_tile softgpu_tiles[SOFTGPU_TILINGS] = {
@@ -34,8 +38,7 @@ bool softgpu_surface_valid(const struct softgpu_surface *surface)
 }
 
 enum surface_op {
-	OP_READ,
-	OP_WRITE,
+	OP_COPY,
 	OP_ROP,
 	OP_MERGE,
 };
@@ -130,233 +133,467 @@ static void merge_run(u8 *dst, const u8 *input, u32 bytes)
 	}
 }
 
-/* Process contiguous bytes. Only OP_READ changes @row. */
-static __always_inline void surface_run(u8 *p, u8 *row, u32 bytes, enum surface_op op,
+/* Process contiguous bytes. @done: number of bytes of the row before them. */
+static __always_inline void combine_run(u8 *dst, const u8 *src, u32 bytes, enum surface_op op,
 					const struct softgpu_rop *rop, u32 done)
 {
 	switch (op) {
-	case OP_READ:
-		memcpy(row, p, bytes);
-		break;
-	case OP_WRITE:
-		memcpy(p, row, bytes);
+	case OP_COPY:
+		memcpy(dst, src, bytes);
 		break;
 	case OP_ROP:
-		rop_run(p, row, bytes, rop, done);
+		rop_run(dst, src, bytes, rop, done);
 		break;
 	case OP_MERGE:
-		merge_run(p, row, bytes);
+		merge_run(dst, src, bytes);
 		break;
 	}
 }
 
 /*
- * Process @bytes of a row in one page of a tile, from its byte at @x_offset of the page on. The row
- * adds @y_offset to each address.
+ * One of the two sides of an operation: rows of a surface, from byte @x of row @y on, or rows of
+ * @pitch_bytes bytes in a buffer.
  */
-static __always_inline void surface_block(const struct softgpu_tile *tile, u8 *page, u32 x_offset,
-					  u32 y_offset, u32 bytes, u8 *row, enum surface_op op,
-					  const struct softgpu_rop *rop, u32 done)
-{
-	u32 run = 1u << tile->run_shift, n;
+struct side {
+	const struct softgpu_surface *surface; /* NULL: @buffer */
+	s64 x, y;
+	u8 *buffer;
+	u32 pitch_bytes;
+};
 
-	page += y_offset;
-	/* Whole columns of Y tiles, at a constant distance. */
-	while (tile->x_bits == Y_TILE_X_BITS && !(x_offset & 15) && bytes >= 16) {
-		surface_run(page + x_offset, row, 16, op, rop, done);
-		x_offset += Y_COLUMN_BYTES;
-		bytes -= 16;
-		row += 16;
-		done += 16;
+/*
+ * A position in a side. The byte is at @page + @x_offset + @y_offset. Each offset has its own bits
+ * of the address: the bits of the other are set before an addition, so that the carry skips them.
+ */
+struct cursor {
+	u8 *page; /* NULL: the page drops writes */
+	u32 x_offset, y_offset;
+	u32 x_bits, y_bits;
+	u32 run; /* bytes of a row that are contiguous, a power of two */
+	u32 block_shift; /* log2 of the bytes of a row that are in one page of a tile */
+	u32 skip; /* bytes of the first of these blocks that are before the cell */
+	u32 first_x; /* @x_offset of the cell's first byte */
+};
+
+/*
+ * A cell is what is mapped at once: @rows rows of @bytes bytes, from byte @at of row @row of both
+ * sides on.
+ */
+struct cell {
+	u32 at, row, bytes, rows;
+};
+
+static __always_inline bool side_is_tiled(const struct side *side)
+{
+	return side->surface && side->surface->tiling != SOFTGPU_LINEAR;
+}
+
+/* Number of bytes, from byte @at of the rows on, that are in the same page of a tile. */
+static __always_inline u32 side_block_left(const struct side *side, u32 at)
+{
+	u32 block;
+
+	if (!side_is_tiled(side))
+		return GHYVI_PAGE_BYTES;
+	block = 1u << softgpu_tiles[side->surface->tiling].block_shift;
+	return block - ((side->x + at) & (block - 1));
+}
+
+/* Number of bytes of a row, from byte @at on, that are in the same page of a linear surface. */
+static __always_inline u32 side_page_left(const struct side *side, u32 at, u32 row)
+{
+	if (!side->surface)
+		return GHYVI_PAGE_BYTES;
+	return softgpu_to_page_end(
+		softgpu_surface_linear(side->surface, side->x + at, side->y + row));
+}
+
+/* Number of rows, from @row on, that are in the same pages of tiles. */
+static __always_inline u32 side_rows_left(const struct side *side, u32 row)
+{
+	u32 rows;
+
+	if (!side_is_tiled(side))
+		return SOFTGPU_CELL_ROWS;
+	rows = softgpu_page_rows(side->surface->tiling);
+	return rows - ((side->y + row) & (rows - 1));
+}
+
+static __always_inline int cell_map_tiled(struct softgpu_engine *engine, const struct side *side,
+					  const struct cell *cell, bool write, u8 **pages,
+					  struct cursor *cursor)
+{
+	const struct softgpu_surface *surface = side->surface;
+	const struct softgpu_tile *tile = &softgpu_tiles[surface->tiling];
+	u32 tile_mask = (1u << tile->bits) - 1, y_mask = ~tile->x_bits & tile_mask;
+	u32 block = 1u << tile->block_shift;
+	s64 x = side->x + cell->at, y = side->y + cell->row, end = x + cell->bytes;
+	u32 y_spread = spread_bits(y & ((1 << tile->rows_shift) - 1), y_mask), x_spread;
+	s64 tile_row = (y >> tile->rows_shift) * (surface->pitch_bytes >> tile->width_shift);
+	u64 first = (surface->base & ~(u64)tile_mask) + ((u64)tile_row << tile->bits);
+	int err = 0;
+
+	*cursor = (struct cursor){
+		.y_offset = y_spread & IN_PAGE,
+		.x_bits = tile->x_bits & IN_PAGE,
+		.y_bits = y_mask & IN_PAGE,
+		.run = 1u << tile->run_shift,
+		.block_shift = tile->block_shift,
+	};
+	cursor->skip = x & (block - 1);
+	cursor->first_x = spread_bits(cursor->skip, cursor->x_bits);
+	for (x -= cursor->skip; x < end && !err; x += block) {
+		/* A tile of one page has one block in each row. */
+		x_spread = tile->bits > GHYVI_PAGE_SHIFT ?
+				   spread_bits(x & ((1 << tile->width_shift) - 1), tile->x_bits) :
+				   0;
+		err = softgpu_map(engine, SOFTGPU_PPGTT,
+				  first + ((u64)(x >> tile->width_shift) << tile->bits) +
+					  ((x_spread | y_spread) & ~IN_PAGE),
+				  write, pages++);
 	}
-	for (; bytes; bytes -= n, row += n, done += n) {
-		n = min(bytes, run - (x_offset & (run - 1)));
-		/* With a constant length this is two instructions instead of a call. */
-		if (n == 16)
-			surface_run(page + x_offset, row, 16, op, rop, done);
-		else
-			surface_run(page + x_offset, row, n, op, rop, done);
-		/* The bits of other rows are set, so that the carry skips them. */
-		x_offset = ((x_offset | ~tile->x_bits) + n) & tile->x_bits & IN_PAGE;
+	return err;
+}
+
+/* Map two pages for each row; the second only if the row crosses into it. */
+static __always_inline int cell_map_linear(struct softgpu_engine *engine, const struct side *side,
+					   const struct cell *cell, bool write, u8 **pages)
+{
+	u64 address;
+	u32 i, left;
+	int err = 0;
+
+	for (i = 0; i < cell->rows && !err; i++, pages += 2) {
+		address = softgpu_surface_linear(side->surface, side->x + cell->at,
+						 side->y + cell->row + i);
+		left = softgpu_to_page_end(address);
+		err = softgpu_map(engine, SOFTGPU_PPGTT, address, write, &pages[0]);
+		if (!err && left < cell->bytes)
+			err = softgpu_map(engine, SOFTGPU_PPGTT, address + left, write, &pages[1]);
 	}
+	return err;
+}
+
+static __always_inline int cell_map(struct softgpu_engine *engine, const struct side *side,
+				    const struct cell *cell, bool write, u8 **pages,
+				    struct cursor *cursor)
+{
+	if (side_is_tiled(side))
+		return cell_map_tiled(engine, side, cell, write, pages, cursor);
+	*cursor = (struct cursor){ .x_bits = ~0u, .run = 1u << 31 };
+	return side->surface ? cell_map_linear(engine, side, cell, write, pages) : 0;
 }
 
 /*
- * Process @rows rows, all in one row of pages of the tiles. @buffer has them at a distance of
- * @bytes.
+ * Move to byte @done of row @i of the cell. @bytes is limited to those in the same page; the cursor
+ * is behind the bytes before.
  */
-static __always_inline int surface_tiled(struct softgpu_engine *engine,
-					 const struct softgpu_surface *surface, s64 x, s64 y,
-					 u32 bytes, u32 rows, u8 *buffer, enum surface_op op,
-					 const struct softgpu_rop *rop)
+static __always_inline void cursor_set(struct cursor *cursor, const struct side *side,
+				       const struct cell *cell, u8 *const *pages, u32 i, u32 done,
+				       u32 *bytes)
 {
-	const struct softgpu_tile *tile = &softgpu_tiles[surface->tiling];
-	u32 tile_mask = (1u << tile->bits) - 1, block = 1u << tile->block_shift;
-	u32 y_mask = ~tile->x_bits & tile_mask, y_offset, row;
-	u32 y_bits = spread_bits(y & ((1 << tile->rows_shift) - 1), y_mask);
-	s64 tile_row = (y >> tile->rows_shift) * (surface->pitch_bytes >> tile->width_shift);
-	u64 first = (surface->base & ~(u64)tile_mask) + ((u64)tile_row << tile->bits), address;
-	u32 done, n, within, bits;
-	int err;
-	u8 *p;
+	u32 block = 1u << cursor->block_shift, in_block, left;
 
-	for (done = 0; done < bytes; done += n, x += n) {
-		within = x & ((1 << tile->width_shift) - 1);
-		bits = y_bits;
-		/* Of tiles of one page, all but the first block of a row begin at 0. */
-		if (within & (block - 1) || tile->bits > GHYVI_PAGE_SHIFT)
-			bits |= spread_bits(within, tile->x_bits);
-		n = min(bytes - done, block - (within & (block - 1)));
-		address = first + ((u64)(x >> tile->width_shift) << tile->bits) + (bits & ~IN_PAGE);
-		err = softgpu_map(engine, SOFTGPU_PPGTT, address, op != OP_READ, &p);
-		if (err)
-			return err;
-		y_offset = y_bits & IN_PAGE;
-		for (row = 0; p && row < rows; row++) {
-			surface_block(tile, p, bits & tile->x_bits & IN_PAGE, y_offset, n,
-				      buffer + (u64)row * bytes + done, op, rop, done);
-			/* The next row: the carry skips the bits of x. */
-			y_offset = ((y_offset | ~y_mask) + 1) & y_mask & IN_PAGE;
+	if (side_is_tiled(side)) {
+		in_block = (cursor->skip + done) & (block - 1);
+		cursor->page = pages[(cursor->skip + done) >> cursor->block_shift];
+		if (!in_block || !done)
+			cursor->x_offset = done ? 0 : cursor->first_x;
+		*bytes = min(*bytes, block - in_block);
+	} else if (!side->surface) {
+		cursor->page = side->buffer + (u64)(cell->row + i) * side->pitch_bytes + cell->at;
+		cursor->x_offset = done;
+	} else {
+		left = side_page_left(side, cell->at, cell->row + i);
+		cursor->page = pages[2 * i + (done >= left)];
+		cursor->x_offset = done >= left ? done - left : done;
+		*bytes = min(*bytes, done >= left ? *bytes : left - done);
+	}
+}
+
+/* @bytes: to the end of a run at most */
+static __always_inline u32 cursor_x_after(const struct cursor *cursor, u32 x_offset, u32 bytes)
+{
+	return ((x_offset | ~cursor->x_bits) + bytes) & cursor->x_bits;
+}
+
+static __always_inline void cursor_next_row(struct cursor *cursor)
+{
+	cursor->y_offset = ((cursor->y_offset | ~cursor->y_bits) + 1) & cursor->y_bits;
+}
+
+/* The distance of groups of 16 bytes; 0 if it is not constant or the first group is not whole. */
+static __always_inline u32 cursor_step(const struct cursor *cursor)
+{
+	if (cursor->x_bits == ~0u)
+		return 16;
+	return cursor->x_bits == Y_TILE_X_BITS && !(cursor->x_offset & 15) ? Y_COLUMN_BYTES : 0;
+}
+
+/* Process @bytes of a row, in one page of each side, and move both cursors behind them. */
+static __always_inline void combine_row(struct cursor *dst, struct cursor *src, u32 bytes,
+					enum surface_op op, const struct softgpu_rop *rop, u32 done)
+{
+	u32 run = min(dst->run, src->run), to = dst->x_offset, from = src->x_offset, n;
+	u32 to_step = cursor_step(dst), from_step = cursor_step(src);
+	u8 *dst_row = dst->page + dst->y_offset;
+	const u8 *src_row = src->page + src->y_offset;
+
+	if (unlikely(!dst->page)) {
+		dst->x_offset = cursor_x_after(dst, to, spread_bits(bytes, dst->x_bits));
+		src->x_offset = cursor_x_after(src, from, spread_bits(bytes, src->x_bits));
+		return;
+	}
+	/* With a constant length this is two instructions instead of a call. */
+	if (run == 16 && to_step && from_step)
+		for (; bytes >= 16; bytes -= 16, done += 16) {
+			combine_run(dst_row + to, src_row + from, 16, op, rop, done);
+			to += to_step;
+			from += from_step;
 		}
-		err = softgpu_spend(engine, n * rows);
-		if (err)
-			return err;
+	for (; bytes; bytes -= n, done += n) {
+		n = min(bytes,
+			min(dst->run - (to & (dst->run - 1)), src->run - (from & (src->run - 1))));
+		combine_run(dst_row + to, src_row + from, n, op, rop, done);
+		to = cursor_x_after(dst, to, n);
+		from = cursor_x_after(src, from, n);
 	}
-	return 0;
+	dst->x_offset = to;
+	src->x_offset = from;
 }
 
-static __always_inline int surface_linear(struct softgpu_engine *engine, u64 address, u32 bytes,
-					  u8 *row, enum surface_op op,
-					  const struct softgpu_rop *rop)
+/*
+ * Copy @bytes of a row between @row and whole blocks of Y tiles. combine_row() could do it, but it
+ * takes more time because its number of columns varies. Returns the number of bytes copied.
+ */
+static __always_inline u32 copy_columns(u8 *const *pages, u32 y_offset, u8 *row, u32 bytes,
+					bool to_tiles)
 {
-	u32 done, n;
-	int err;
-	u8 *p;
+	u32 done, x;
+	u8 *column;
 
-	for (done = 0; done < bytes; done += n, address += n) {
-		n = min_t(u32, bytes - done, GHYVI_PAGE_BYTES - (address & IN_PAGE));
-		err = softgpu_map(engine, SOFTGPU_PPGTT, address, op != OP_READ, &p);
-		if (err)
-			return err;
-		if (p)
-			surface_run(p, row + done, n, op, rop, done);
-		err = softgpu_spend(engine, n);
-		if (err)
-			return err;
+	for (done = 0; done + Y_BLOCK_BYTES <= bytes; done += Y_BLOCK_BYTES, row += Y_BLOCK_BYTES) {
+		column = pages[done / Y_BLOCK_BYTES];
+		if (unlikely(!column))
+			continue;
+		column += y_offset;
+		for (x = 0; x < Y_BLOCK_BYTES; x += 16, column += Y_COLUMN_BYTES)
+			if (to_tiles)
+				memcpy(column, row + x, 16);
+			else
+				memcpy(row + x, column, 16);
+	}
+	return done;
+}
+
+static __always_inline bool cursor_has_columns(const struct cursor *cursor)
+{
+	return cursor->x_bits == Y_TILE_X_BITS && !cursor->skip;
+}
+
+/* Copy the first bytes of row @i of a cell if there is a faster way. Returns how many. */
+static __always_inline u32 copy_row_begin(const struct side *dst, struct cursor *to, u8 **dst_pages,
+					  const struct side *src, struct cursor *from,
+					  u8 **src_pages, const struct cell *cell, u32 i)
+{
+	u32 bytes = cell->bytes;
+
+	if (cursor_has_columns(to) && from->x_bits == ~0u) {
+		cursor_set(from, src, cell, src_pages, i, 0, &bytes);
+		return copy_columns(dst_pages, to->y_offset, from->page + from->x_offset, bytes,
+				    true);
+	}
+	if (cursor_has_columns(from) && to->x_bits == ~0u) {
+		cursor_set(to, dst, cell, dst_pages, i, 0, &bytes);
+		if (to->page)
+			return copy_columns(src_pages, from->y_offset, to->page + to->x_offset,
+					    bytes, false);
 	}
 	return 0;
 }
 
-/* @buffer: rows of @bytes bytes */
-static __always_inline int surface_rows(struct softgpu_engine *engine,
-					const struct softgpu_surface *surface, s64 x, s64 y,
-					u32 bytes, u32 rows, u8 *buffer, enum surface_op op,
+/* The lines of a Y tile are used in an order that the CPU does not foresee. */
+static __always_inline void page_fetch(const u8 *page, const struct cursor *cursor)
+{
+	u32 at;
+
+	for (at = 0; page && cursor->run < L1_CACHE_BYTES && at < GHYVI_PAGE_BYTES;
+	     at += L1_CACHE_BYTES)
+		__builtin_prefetch(page + at);
+}
+
+/* Returns true if the cell is a page of both sides with the same order of bytes. */
+static __always_inline bool cell_is_page(const struct side *dst, const struct cursor *to,
+					 const struct side *src, const struct cursor *from,
+					 const struct cell *cell)
+{
+	return dst->surface->tiling == src->surface->tiling &&
+	       cell->bytes * cell->rows == GHYVI_PAGE_BYTES &&
+	       !(to->first_x | to->y_offset | from->first_x | from->y_offset);
+}
+
+/* Combine a cell through a buffer, because mapping a page has invalidated pointers to others. */
+static int combine_apart(struct softgpu_engine *engine, const struct side *dst,
+			 const struct side *src, const struct cell *cell,
+			 const struct softgpu_rop *rop)
+{
+	s64 dst_x = dst->x + cell->at, dst_y = dst->y + cell->row;
+	int err = softgpu_surface_read(engine, src->surface, src->x + cell->at, src->y + cell->row,
+				       cell->bytes, cell->rows, engine->rows);
+
+	if (err)
+		return err;
+	if (rop)
+		return softgpu_surface_rop(engine, dst->surface, dst_x, dst_y, cell->bytes,
+					   cell->rows, engine->rows, rop);
+	return softgpu_surface_write(engine, dst->surface, dst_x, dst_y, cell->bytes, cell->rows,
+				     engine->rows);
+}
+
+/* Mapping a page has invalidated pointers to others: process one block alone. */
+#define CELL_NARROW 0x20
+
+/* @narrow: the cell has one page, or a buffer on each side */
+static __always_inline int combine_cell(struct softgpu_engine *engine, const struct side *dst,
+					const struct side *src, const struct cell *cell,
+					bool narrow, enum surface_op op,
 					const struct softgpu_rop *rop)
 {
-	u32 page_rows = softgpu_page_rows(surface->tiling), n;
+	u8 **dst_pages = engine->cell_pages[0], **src_pages = engine->cell_pages[1];
+	u64 slice = engine->slice;
+	struct cursor to, from;
+	u32 i, done, n;
+	int err;
+
+	err = cell_map(engine, src, cell, false, src_pages, &from);
+	if (!err)
+		err = cell_map(engine, dst, cell, true, dst_pages, &to);
+	if (err)
+		return err;
+	if (unlikely(engine->slice != slice)) {
+		if (dst->surface && src->surface)
+			return combine_apart(engine, dst, src, cell, rop);
+		if (!narrow)
+			return CELL_NARROW;
+	}
+	if (side_is_tiled(dst) && side_is_tiled(src)) {
+		if (dst_pages[0] && cell_is_page(dst, &to, src, &from, cell)) {
+			combine_run(dst_pages[0], src_pages[0], GHYVI_PAGE_BYTES, op, rop,
+				    cell->at);
+			return 0;
+		}
+		page_fetch(src_pages[0], &from);
+		page_fetch(dst_pages[0], &to);
+	}
+	for (i = 0; i < cell->rows; i++) {
+		done = op == OP_COPY ?
+			       copy_row_begin(dst, &to, dst_pages, src, &from, src_pages, cell, i) :
+			       0;
+		for (; done < cell->bytes; done += n) {
+			n = cell->bytes - done;
+			cursor_set(&to, dst, cell, dst_pages, i, done, &n);
+			cursor_set(&from, src, cell, src_pages, i, done, &n);
+			combine_row(&to, &from, n, op, rop, cell->at + done);
+		}
+		cursor_next_row(&to);
+		cursor_next_row(&from);
+	}
+	return 0;
+}
+
+/*
+ * Number of bytes from byte @at of row @row on for one cell. With one tiled side the cell has
+ * several tiles, so that the other side is accessed in order.
+ */
+static __always_inline u32 cell_width(const struct side *dst, const struct side *src, u32 at,
+				      u32 row, bool narrow)
+{
+	const struct side *tiled = side_is_tiled(dst) ? dst : src;
+
+	if (!side_is_tiled(dst) && !side_is_tiled(src))
+		return min(side_page_left(dst, at, row), side_page_left(src, at, row));
+	if (narrow || (side_is_tiled(dst) && side_is_tiled(src)))
+		return min(side_block_left(dst, at), side_block_left(src, at));
+	return softgpu_to_page_end(tiled->x + at);
+}
+
+static __always_inline u32 cell_height(const struct side *dst, const struct side *src, u32 row)
+{
+	if (!side_is_tiled(dst) && !side_is_tiled(src))
+		return 1;
+	return min(side_rows_left(dst, row), side_rows_left(src, row));
+}
+
+static __always_inline int combine(struct softgpu_engine *engine, const struct side *dst,
+				   const struct side *src, u32 bytes, u32 rows, enum surface_op op,
+				   const struct softgpu_rop *rop)
+{
+	struct cell cell = {};
+	bool narrow = false;
 	int err = 0;
 
-	for (; rows && !err; rows -= n, y += n, buffer += (u64)n * bytes) {
-		n = min_t(u32, rows, page_rows - (y & (page_rows - 1)));
-		if (surface->tiling == SOFTGPU_LINEAR)
-			err = surface_linear(engine, softgpu_surface_linear(surface, x, y), bytes,
-					     buffer, op, rop);
-		else
-			err = surface_tiled(engine, surface, x, y, bytes, n, buffer, op, rop);
+	for (; cell.row < rows; cell.row += cell.rows) {
+		cell.rows = min(rows - cell.row, cell_height(dst, src, cell.row));
+		for (cell.at = 0; cell.at < bytes; cell.at += cell.bytes) {
+			cell.bytes = min(bytes - cell.at,
+					 cell_width(dst, src, cell.at, cell.row, narrow));
+			err = combine_cell(engine, dst, src, &cell, narrow, op, rop);
+			narrow = err == CELL_NARROW;
+			if (narrow)
+				cell.bytes = 0;
+			else if (!err)
+				err = softgpu_spend(engine, cell.bytes * cell.rows);
+			if (err && !narrow)
+				return err;
+		}
 	}
-	return err;
+	return 0;
 }
 
 int softgpu_surface_read(struct softgpu_engine *engine, const struct softgpu_surface *surface,
 			 s64 x, s64 y, u32 bytes, u32 rows, u8 *buffer)
 {
-	return surface_rows(engine, surface, x, y, bytes, rows, buffer, OP_READ, NULL);
+	const struct side dst = { .buffer = buffer, .pitch_bytes = bytes };
+	const struct side src = { .surface = surface, .x = x, .y = y };
+
+	return combine(engine, &dst, &src, bytes, rows, OP_COPY, NULL);
 }
 
 int softgpu_surface_write(struct softgpu_engine *engine, const struct softgpu_surface *surface,
 			  s64 x, s64 y, u32 bytes, u32 rows, const u8 *buffer)
 {
-	return surface_rows(engine, surface, x, y, bytes, rows, (u8 *)buffer, OP_WRITE, NULL);
+	const struct side dst = { .surface = surface, .x = x, .y = y };
+	const struct side src = { .buffer = (u8 *)buffer, .pitch_bytes = bytes };
+
+	return combine(engine, &dst, &src, bytes, rows, OP_COPY, NULL);
 }
 
 int softgpu_surface_rop(struct softgpu_engine *engine, const struct softgpu_surface *surface, s64 x,
 			s64 y, u32 bytes, u32 rows, const u8 *buffer, const struct softgpu_rop *rop)
 {
-	return surface_rows(engine, surface, x, y, bytes, rows, (u8 *)buffer, OP_ROP, rop);
+	const struct side dst = { .surface = surface, .x = x, .y = y };
+	const struct side src = { .buffer = (u8 *)buffer, .pitch_bytes = bytes };
+
+	return combine(engine, &dst, &src, bytes, rows, OP_ROP, rop);
 }
 
 int softgpu_surface_merge(struct softgpu_engine *engine, const struct softgpu_surface *surface,
 			  s64 x, s64 y, u32 bytes, const u8 *row)
 {
-	return surface_rows(engine, surface, x, y, bytes, 1, (u8 *)row, OP_MERGE, NULL);
+	const struct side dst = { .surface = surface, .x = x, .y = y };
+	const struct side src = { .buffer = (u8 *)row };
+
+	return combine(engine, &dst, &src, bytes, 1, OP_MERGE, NULL);
 }
 
-static u32 to_page_end(u64 address)
+int softgpu_surface_combine(struct softgpu_engine *engine, const struct softgpu_surface *dst,
+			    s64 dst_x, s64 dst_y, const struct softgpu_surface *src, s64 src_x,
+			    s64 src_y, u32 bytes, u32 rows, const struct softgpu_rop *rop)
 {
-	return GHYVI_PAGE_BYTES - (address & (GHYVI_PAGE_BYTES - 1));
-}
+	const struct side to = { .surface = dst, .x = dst_x, .y = dst_y };
+	const struct side from = { .surface = src, .x = src_x, .y = src_y };
 
-/* Number of bytes before @end that are in the same page as the last of them. */
-static u32 to_page_start(u64 end)
-{
-	return ((end - 1) & (GHYVI_PAGE_BYTES - 1)) + 1;
-}
-
-/* Copy through a buffer: mapping one page has invalidated the pointer to the other. */
-static int copy_apart(struct softgpu_engine *engine, u64 dst, u64 src, u32 bytes)
-{
-	u8 *p;
-	int err;
-
-	err = softgpu_map(engine, SOFTGPU_PPGTT, src, false, &p);
-	if (err)
-		return err;
-	memcpy(engine->rows, p, bytes);
-	err = softgpu_map(engine, SOFTGPU_PPGTT, dst, true, &p);
-	if (err)
-		return err;
-	if (p)
-		memcpy(p, engine->rows, bytes);
-	return softgpu_spend(engine, bytes);
-}
-
-static int copy_piece(struct softgpu_engine *engine, u64 dst, u64 src, u32 bytes)
-{
-	u8 *from, *to;
-	u64 slice;
-	int err;
-
-	err = softgpu_map(engine, SOFTGPU_PPGTT, src, false, &from);
-	if (err)
-		return err;
-	slice = engine->slice;
-	err = softgpu_map(engine, SOFTGPU_PPGTT, dst, true, &to);
-	if (err)
-		return err;
-	if (unlikely(engine->slice != slice)) /* @from may be invalid */
-		return copy_apart(engine, dst, src, bytes);
-	if (to)
-		memmove(to, from, bytes);
-	return softgpu_spend(engine, bytes);
-}
-
-int softgpu_copy(struct softgpu_engine *engine, u64 dst, u64 src, u32 bytes)
-{
-	bool backwards = dst - src < bytes;
-	u32 run;
-	int err = 0;
-
-	for (; bytes && !err; bytes -= run) {
-		if (backwards) {
-			run = min(bytes,
-				  min(to_page_start(dst + bytes), to_page_start(src + bytes)));
-			err = copy_piece(engine, dst + bytes - run, src + bytes - run, run);
-			continue;
-		}
-		run = min(bytes, min(to_page_end(dst), to_page_end(src)));
-		err = copy_piece(engine, dst, src, run);
-		dst += run;
-		src += run;
-	}
-	return err;
+	if (rop)
+		return combine(engine, &to, &from, bytes, rows, OP_ROP, rop);
+	return combine(engine, &to, &from, bytes, rows, OP_COPY, NULL);
 }

@@ -141,6 +141,25 @@ int softgpu_surface_rop(struct softgpu_engine *engine, const struct softgpu_surf
 int softgpu_surface_merge(struct softgpu_engine *engine, const struct softgpu_surface *surface,
 			  s64 x, s64 y, u32 bytes, const u8 *row);
 /**
+ * softgpu_surface_combine() - combine a part of some rows with rows of another surface.
+ * @engine: engine of the calling thread; only BCS, which has @engine->rows
+ * @dst: surface to change
+ * @dst_x: first byte in the row; the first of a pixel
+ * @dst_y: number of the first row
+ * @src: surface to read; these rows do not overlap those of @dst
+ * @src_x: first byte in the row
+ * @src_y: number of the first row
+ * @bytes: number of bytes of each row
+ * @rows: number of rows
+ * @rop: how to combine them; NULL: copy
+ *
+ * Context: the access mutex is held; it is dropped and retaken when the slice is used up.
+ * Return: 0, SOFTGPU_ERROR or SOFTGPU_CANCELLED.
+ */
+int softgpu_surface_combine(struct softgpu_engine *engine, const struct softgpu_surface *dst,
+			    s64 dst_x, s64 dst_y, const struct softgpu_surface *src, s64 src_x,
+			    s64 src_y, u32 bytes, u32 rows, const struct softgpu_rop *rop);
+/**
  * softgpu_copy() - move memory between linear addresses, which may overlap.
  * @engine: engine of the calling thread; only BCS, which has @engine->rows
  * @dst: PPGTT address of the destination
@@ -156,6 +175,12 @@ int softgpu_copy(struct softgpu_engine *engine, u64 dst, u64 src, u32 bytes);
 static inline u64 softgpu_surface_linear(const struct softgpu_surface *surface, s64 x, s64 y)
 {
 	return surface->base + y * surface->pitch_bytes + x;
+}
+
+/* Number of bytes from @address on that are in its page. */
+static inline u32 softgpu_to_page_end(u64 address)
+{
+	return GHYVI_PAGE_BYTES - (address & (GHYVI_PAGE_BYTES - 1));
 }
 
 /* Number of rows of a tile; 1 for a linear surface. */

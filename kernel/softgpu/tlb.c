@@ -7,6 +7,7 @@
 #include <linux/compiler.h>
 #include <linux/io.h>
 #include <linux/kernel.h>
+#include <linux/minmax.h>
 #include <linux/string.h>
 #include "engine.h"
 
@@ -183,13 +184,25 @@ static int softgpu_walk_upper(struct softgpu_engine *engine, struct softgpu_walk
 	return 0;
 }
 
+/*
+ * Get the entry of a level-1 table, or of a larger page, that translates page @number of the
+ * region. Each 4 KiB of a larger page is translated separately: the oracle checks each of them, and in a
+ * nested job they need not be contiguous in host memory.
+ */
+static u64 softgpu_walk_entry(const struct softgpu_walk_entry *walk, u64 number)
+{
+	u64 within = number & walk->within, entry = READ_ONCE(walk->entries[number - within]);
+
+	return (entry & ~(walk->within << GHYVI_PAGE_SHIFT)) | within << GHYVI_PAGE_SHIFT;
+}
+
 static int softgpu_walk_ppgtt(struct softgpu_engine *engine, struct softgpu_tlb_entry *slot,
 			      u64 address)
 {
 	u64 region = address >> REGION_SHIFT,
 	    number = address >> GHYVI_PAGE_SHIFT & (GHYVI_ENTRIES - 1);
 	struct softgpu_walk_entry *walk = &engine->walks[softgpu_tlb_index(region, SOFTGPU_WALKS)];
-	u64 entry, within;
+	u64 entry;
 	int err;
 
 	if (walk->region != region || walk->epoch != engine->epoch) {
@@ -197,18 +210,36 @@ static int softgpu_walk_ppgtt(struct softgpu_engine *engine, struct softgpu_tlb_
 		if (err)
 			return err;
 	}
-	within = number & walk->within;
-	entry = READ_ONCE(walk->entries[number - within]);
+	entry = softgpu_walk_entry(walk, number);
 	if (!(entry & GHYVI_ENTRY_PRESENT))
 		return softgpu_error(engine, "PPGTT address %#llx not present at level %u", address,
 				     GHYVI_LEVEL_PT);
-	/*
-	 * Translate each 4 KiB of a larger page separately. The oracle checks each of them, and in
-	 * a nested job they need not be contiguous in host memory.
-	 */
-	entry = (entry & ~(walk->within << GHYVI_PAGE_SHIFT)) | within << GHYVI_PAGE_SHIFT;
 	return softgpu_translate(engine, slot, address, entry,
 				 walk->writable && entry & GHYVI_ENTRY_WRITE);
+}
+
+u32 softgpu_contiguous(struct softgpu_engine *engine, u64 address, const u8 *pointer, u32 bytes,
+		       bool write)
+{
+	u64 page = (address & engine->ppgtt_mask) >> GHYVI_PAGE_SHIFT,
+	    region = page / GHYVI_ENTRIES;
+	u64 number = page % GHYVI_ENTRIES + 1, entry, hpa;
+	const struct softgpu_walk_entry *walk =
+		&engine->walks[softgpu_tlb_index(region, SOFTGPU_WALKS)];
+	u32 done = GHYVI_PAGE_BYTES - (address & (GHYVI_PAGE_BYTES - 1));
+
+	lockdep_assert_held(&engine->access);
+	if (walk->region != region || walk->epoch != engine->epoch || (write && !walk->writable))
+		return min(done, bytes);
+	for (; done < bytes && number < GHYVI_ENTRIES; done += GHYVI_PAGE_BYTES, number++) {
+		entry = softgpu_walk_entry(walk, number);
+		if (!(entry & GHYVI_ENTRY_PRESENT) || (write && !(entry & GHYVI_ENTRY_WRITE)) ||
+		    softgpu_entry_page(engine, entry, &hpa) ||
+		    phys_to_virt(hpa) != (void *)(pointer + done) ||
+		    softgpu_owns(engine, hpa) != GHYVI_PAGE_DATA)
+			break;
+	}
+	return min(done, bytes);
 }
 
 static int softgpu_walk_ggtt(struct softgpu_engine *engine, struct softgpu_tlb_entry *slot,

@@ -436,9 +436,70 @@ static void a_setup_lasts_as_long_as_the_job(void **state)
 	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR); /* nothing is mapped at 0 */
 }
 
+#define COPY_SRC (DATA + 32 * 4096) /* 16 pages; they are copied to DATA */
+
+static void copy_16_pages(struct rig *rig)
+{
+	rig->job.engine = GHYVI_BCS;
+	ring(rig, 0x54c00008 | 3 << 20, 3 << 24 | 0xcc << 16 | 4096, 0, 16 << 16 | 1024,
+	     ADDRESS(DATA), 0, 4096, ADDRESS(COPY_SRC));
+}
+
+static void set_pages(u8 *pages, unsigned int count, u8 first)
+{
+	unsigned int page;
+
+	for (page = 0; page < count; page++)
+		memset(pages + page * 4096, first + page, 4096);
+}
+
+/* A copy may move many pages at once, but only those that are neighbours in the host, too. */
+static void a_copy_of_many_pages_translates_each(void **state)
+{
+	struct rig *rig = *state;
+	unsigned int page;
+	u64 entry;
+
+	set_pages(rig->data, DATA_PAGES, 1);
+	for (page = 4; page < 6; page++) { /* two pages of the source and of the destination swap */
+		swap(*rig_entry(rig, DATA + page * 4096),
+		     *rig_entry(rig, DATA + (page + 4) * 4096));
+		swap(*rig_entry(rig, COPY_SRC + (page - 3) * 4096),
+		     *rig_entry(rig, COPY_SRC + (page + 9) * 4096));
+	}
+	*rig_entry(rig, DATA + 12 * 4096) &= ~GHYVI_ENTRY_WRITE;
+	copy_16_pages(rig);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	for (page = 0; page < 16; page++) {
+		unsigned int from = page == 1 || page == 2   ? page + 12 :
+				    page == 13 || page == 14 ? page - 12 :
+							       page;
+		unsigned int to = page == 4 || page == 5 ? page + 4 :
+				  page == 8 || page == 9 ? page - 4 :
+							   page;
+		u8 expected = page == 12 ? 1 + page : 33 + from;
+
+		assert_int_equal(rig->data[to * 4096], expected);
+		assert_memory_equal(rig->data + to * 4096, rig->data + to * 4096 + 1, 4095);
+	}
+	rig_reset(rig);
+
+	/* A page that is not the client's, though it is a neighbour. */
+	entry = *rig_entry(rig, DATA + 11 * 4096) & GHYVI_SHADOW_ADDRESS_MASK;
+	softgpu_ops.unmap_page(rig->client, entry);
+	set_pages(rig->data, DATA_PAGES, 1);
+	copy_16_pages(rig);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	assert_int_equal(atomic64_read(&rig->stats.oracle_violations), 1);
+	assert_int_equal(rig->data[10 * 4096], 33 + 10);
+	assert_int_equal(rig->data[11 * 4096], 1 + 11);
+	assert_int_equal(rig_map_page(rig->client, entry, GHYVI_PAGE_DATA), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		RIG_TEST(a_copy_of_many_pages_translates_each),
 		RIG_TEST(commands_draw_what_the_reference_draws),
 		RIG_TEST(commands_after_a_setup_use_its_operands),
 		RIG_TEST(blits_without_coordinates),

@@ -112,6 +112,88 @@ static void a_blit_copies_between_pages_that_fault(void **state)
 	assert_int_equal(count_of(&rig->stats.entries_rejected), 0);
 }
 
+#define TILED_SRC 32 /* page of DATA */
+#define TILED_PAGES 20 /* those of 64 rows of 1 KiB, and what a linear pitch adds */
+
+static u8 *spare_page;
+static u64 data_gfn;
+static unsigned int next_moved;
+
+static u8 *data_page(struct rig *rig, unsigned int page)
+{
+	return phys_to_virt(rig->guest_bus[data_gfn + page]);
+}
+
+/* With each fault another data page moves in the host. */
+static void move_a_page(struct rig *rig, u64 gfn)
+{
+	unsigned int tries = DATA_PAGES;
+	u8 *old;
+
+	pthread_mutex_lock(&rig->gtt);
+	do
+		next_moved = (next_moved + 1) % DATA_PAGES;
+	while (--tries && (data_gfn + next_moved == gfn || !rig->mapped[data_gfn + next_moved]));
+	if (tries) {
+		rig_unmap_guest(rig, data_gfn + next_moved);
+		old = data_page(rig, next_moved);
+		memcpy(spare_page, old, PAGE_SIZE);
+		memset(old, 0xbd, PAGE_SIZE);
+		rig->guest_bus[data_gfn + next_moved] = virt_to_phys(spare_page);
+		spare_page = old;
+	}
+	pthread_mutex_unlock(&rig->gtt);
+}
+
+/* Tilings: 0 linear, 1 X, 2 Y. */
+static void tiled_blit(struct rig *rig, unsigned int src, unsigned int dst, u32 rop)
+{
+	u32 i, n;
+
+	rig->job.engine = GHYVI_BCS;
+	for (n = 0; n < DATA_PAGES; n++)
+		for (i = 0; i < 1024; i++)
+			((u32 *)data_page(rig, n))[i] = (n * 1024 + i) * 0x9e3779b1u;
+	ring(rig, MI_LRI(1), 0x22200, 3 << 16 | (src == 2) | (dst == 2) << 1);
+	ring(rig, 0x54c00008 | 3 << 20 | (src ? 1 << 15 : 0) | (dst ? 1 << 11 : 0),
+	     3 << 24 | rop << 16 | (dst ? 256 : 1028), 0, 64 << 16 | 256, ADDRESS(DATA), 0,
+	     src ? 256 : 1028, ADDRESS(DATA + TILED_SRC * 4096));
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	rig_reset(rig);
+}
+
+/* A blit maps several pages at once. While it does so, some of them move. */
+static void a_tiled_blit_translates_its_pages_again_after_faults(void **state)
+{
+	static u8 expected[TILED_PAGES][PAGE_SIZE];
+	struct rig *rig = *state;
+	unsigned int src, dst, rop, page;
+	u64 gfn;
+
+	data_gfn = rig_gfn(rig, rig->data);
+	spare_page = rig_alloc(rig, 1);
+	for (src = 0; src < 3; src++)
+		for (dst = 0; dst < 3; dst++)
+			for (rop = 0x66; rop <= 0xcc; rop += 0x66) {
+				rig->in_fault = NULL;
+				tiled_blit(rig, src, dst, rop);
+				tiled_blit(rig, src, dst, rop); /* without faults */
+				for (page = 0; page < TILED_PAGES; page++)
+					memcpy(expected[page], data_page(rig, page), PAGE_SIZE);
+				pthread_mutex_lock(&rig->gtt);
+				for (gfn = 0; gfn < GUEST_PAGES; gfn++)
+					rig_unmap_guest(rig, gfn);
+				pthread_mutex_unlock(&rig->gtt);
+				rig->in_fault = move_a_page;
+				tiled_blit(rig, src, dst, rop);
+				for (page = 0; page < TILED_PAGES; page++)
+					assert_memory_equal(data_page(rig, page), expected[page],
+							    PAGE_SIZE);
+			}
+	no_violations(rig);
+	assert_int_equal(count_of(&rig->stats.entries_rejected), 0);
+}
+
 /* The source's page moves while the engine faults on the destination's page. */
 static u64 moving_gfn, asked_gfn;
 static u8 *new_place;
@@ -422,6 +504,7 @@ int main(void)
 		NESTED_TEST(ring_batch_and_posts_fault_their_pages_in),
 		NESTED_TEST(entries_that_the_guest_changes_count_without_any_call),
 		NESTED_TEST(a_blit_copies_between_pages_that_fault),
+		NESTED_TEST(a_tiled_blit_translates_its_pages_again_after_faults),
 		NESTED_TEST(a_copy_translates_its_source_again_after_a_fault),
 		NESTED_TEST(a_walk_that_keeps_faulting_ends),
 		NESTED_TEST(unmapped_memory_reads_zero_and_drops_writes),

@@ -243,6 +243,13 @@ int softgpu_tlb_fill(struct softgpu_engine *cs, struct softgpu_tlb_entry *slot,
 	return 0;
 }
 
+/* Each page is looked up by itself, so that the oracle notes it and the model checks it. */
+u32 softgpu_contiguous(struct softgpu_engine *cs, u64 address, const u8 *pointer, u32 bytes,
+		       bool write)
+{
+	return min_t(u32, bytes, GHYVI_PAGE_BYTES - (address & (GHYVI_PAGE_BYTES - 1)));
+}
+
 u8 *emu_engine_ggtt(struct emu_engine *engine, u64 address, bool write)
 {
 	u8 *pointer;

@@ -31,6 +31,7 @@
 #define U32_MAX ((u32)~0U)
 #define U64_MAX ((u64)~0ULL)
 #define S64_MAX ((s64)(U64_MAX >> 1))
+#define L1_CACHE_BYTES 64
 #define __aligned(n) __attribute__((aligned(n)))
 #define __printf(a, b) __attribute__((format(printf, a, b)))
 #define __user
