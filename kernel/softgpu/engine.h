@@ -195,7 +195,7 @@ struct softgpu_stream {
  * bytes has in tiles.
  */
 #define SOFTGPU_CELL_ROWS 16
-#define SOFTGPU_CELL_PAGES 64
+#define SOFTGPU_CELL_PAGES 65 /* tiles have pages of 64 bytes or more, and may be split */
 
 struct softgpu_engine {
 	struct softgpu *gpu;

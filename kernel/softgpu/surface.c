@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Access to rows of bytes on surfaces, cell by cell. The pages of a cell are mapped together, its
- * bytes are processed row by row, and it is accounted once. A cell is a part of a linear row in one
- * page, or the rows that a page of two tiled surfaces has in common. With one tiled surface it has
- * several of its pages, so that the other side is accessed in order: the CPU foresees that.
+ * bytes are processed row by row, and it is accounted once. With a tiled side a cell has several
+ * pages in a row, because other orders of access defeat the CPU's prefetcher. It has a single page
+ * if both sides are tiled alike; such a page is processed as a whole.
  */
 #include <linux/bits.h>
 #include <linux/cache.h>
@@ -412,16 +412,6 @@ static __always_inline u32 copy_row_begin(const struct side *dst, struct cursor 
 	return 0;
 }
 
-/* The lines of a Y tile are used in an order that the CPU does not foresee. */
-static __always_inline void page_fetch(const u8 *page, const struct cursor *cursor)
-{
-	u32 at;
-
-	for (at = 0; page && cursor->run < L1_CACHE_BYTES && at < GHYVI_PAGE_BYTES;
-	     at += L1_CACHE_BYTES)
-		__builtin_prefetch(page + at);
-}
-
 /* Returns true if the cell is a page of both sides with the same order of bytes. */
 static __always_inline bool cell_is_page(const struct side *dst, const struct cursor *to,
 					 const struct side *src, const struct cursor *from,
@@ -482,8 +472,6 @@ static __always_inline int combine_cell(struct softgpu_engine *engine, const str
 				    cell->at);
 			return 0;
 		}
-		page_fetch(src_pages[0], &from);
-		page_fetch(dst_pages[0], &to);
 	}
 	for (i = 0; i < cell->rows; i++) {
 		done = op == OP_COPY ?
@@ -501,42 +489,54 @@ static __always_inline int combine_cell(struct softgpu_engine *engine, const str
 	return 0;
 }
 
-/*
- * Number of bytes from byte @at of row @row on for one cell. With one tiled side the cell has
- * several tiles, so that the other side is accessed in order.
- */
-static __always_inline u32 cell_width(const struct side *dst, const struct side *src, u32 at,
-				      u32 row, bool narrow)
+/* Returns true if pages of both sides contain the same rows and columns in the same order. */
+static __always_inline bool sides_are_alike(const struct side *dst, const struct side *src)
 {
-	const struct side *tiled = side_is_tiled(dst) ? dst : src;
+	const struct softgpu_tile *tile;
 
-	if (!side_is_tiled(dst) && !side_is_tiled(src))
-		return min(side_page_left(dst, at, row), side_page_left(src, at, row));
-	if (narrow || (side_is_tiled(dst) && side_is_tiled(src)))
-		return min(side_block_left(dst, at), side_block_left(src, at));
-	return softgpu_to_page_end(tiled->x + at);
+	if (!side_is_tiled(dst) || !side_is_tiled(src) ||
+	    dst->surface->tiling != src->surface->tiling)
+		return false;
+	tile = &softgpu_tiles[dst->surface->tiling];
+	return !((dst->x - src->x) & ((1 << tile->block_shift) - 1)) &&
+	       !((dst->y - src->y) & (softgpu_page_rows(dst->surface->tiling) - 1));
 }
 
-static __always_inline u32 cell_height(const struct side *dst, const struct side *src, u32 row)
+/* Number of bytes from byte @at of row @row on for one cell. */
+static __always_inline u32 cell_width(const struct side *dst, const struct side *src, u32 at,
+				      u32 row, bool single)
 {
 	if (!side_is_tiled(dst) && !side_is_tiled(src))
+		return min(side_page_left(dst, at, row), side_page_left(src, at, row));
+	if (single)
+		return min(side_block_left(dst, at), side_block_left(src, at));
+	return softgpu_to_page_end((side_is_tiled(dst) ? dst : src)->x + at);
+}
+
+static __always_inline u32 cell_height(const struct side *dst, const struct side *src, u32 row,
+				       bool alike)
+{
+	u32 rows;
+
+	if (!side_is_tiled(dst) && !side_is_tiled(src))
 		return 1;
-	return min(side_rows_left(dst, row), side_rows_left(src, row));
+	rows = min(side_rows_left(dst, row), side_rows_left(src, row));
+	return alike ? rows : min_t(u32, rows, SOFTGPU_CELL_ROWS);
 }
 
 static __always_inline int combine(struct softgpu_engine *engine, const struct side *dst,
 				   const struct side *src, u32 bytes, u32 rows, enum surface_op op,
 				   const struct softgpu_rop *rop)
 {
+	bool alike = sides_are_alike(dst, src), narrow = false;
 	struct cell cell = {};
-	bool narrow = false;
 	int err = 0;
 
 	for (; cell.row < rows; cell.row += cell.rows) {
-		cell.rows = min(rows - cell.row, cell_height(dst, src, cell.row));
+		cell.rows = min(rows - cell.row, cell_height(dst, src, cell.row, alike));
 		for (cell.at = 0; cell.at < bytes; cell.at += cell.bytes) {
 			cell.bytes = min(bytes - cell.at,
-					 cell_width(dst, src, cell.at, cell.row, narrow));
+					 cell_width(dst, src, cell.at, cell.row, alike || narrow));
 			err = combine_cell(engine, dst, src, &cell, narrow, op, rop);
 			narrow = err == CELL_NARROW;
 			if (narrow)
