@@ -395,6 +395,17 @@ int ghyvi_gtt_aperture_map(struct ghyvi_gtt *gtt, u64 address, int (*map)(void *
 			   void *data);
 
 /**
+ * ghyvi_gtt_aperture_close() - Remove all mappings of the aperture.
+ * @gtt: the gtt
+ *
+ * What the guest has stored in the copied page is in guest memory afterwards. Later accesses map
+ * pages again.
+ *
+ * Context: Process context, may sleep. Takes gtt->lock.
+ */
+void ghyvi_gtt_aperture_close(struct ghyvi_gtt *gtt);
+
+/**
  * ghyvi_gtt_ggtt_store() - Store an entry in the guest's GGTT table and sync it.
  * @gtt: the gtt
  * @index: number of the entry; entries outside the partition are ignored

@@ -64,6 +64,7 @@ struct ghyvi_workload {
 	bool prepared; /* @prepare returned 0 */
 	bool late; /* lost the engine because @prepare took too long; QUEUED and @preparing */
 	bool timed_out; /* cancelled by the scheduler after preempt_timeout_us */
+	bool parking; /* ghyvi_sched_park() was called since it was queued */
 };
 
 #define GHYVI_SCHED_NEVER U64_MAX
@@ -331,6 +332,23 @@ void ghyvi_sched_kick(struct ghyvi_sched *sched, enum ghyvi_engine_id engine,
  * prepared. False if @complete was called, is being called or will be called.
  */
 bool ghyvi_sched_cancel(struct ghyvi_sched *sched, struct ghyvi_workload *workload);
+
+/**
+ * ghyvi_sched_park() - withdraw a workload so that its owner can queue it again later.
+ * @sched: the scheduler
+ * @workload: the workload
+ *
+ * A workload that did not begin is withdrawn. A running one is preempted: @complete is called when
+ * its engine has stopped it between two commands, or with another status if it ended before. Its
+ * owner may call ghyvi_sched_cancel() if that takes too long. @complete is called with
+ * GHYVI_JOB_PREEMPTED instead of GHYVI_JOB_CANCELLED if the workload did not begin.
+ *
+ * Does not wait for the engine or for @complete. So the caller may hold locks that @complete takes.
+ *
+ * Context: may sleep.
+ * Return: as ghyvi_sched_cancel().
+ */
+bool ghyvi_sched_park(struct ghyvi_sched *sched, struct ghyvi_workload *workload);
 
 /**
  * ghyvi_sched_update_tail() - move the ring tail of a submitted workload (lite restore).

@@ -178,6 +178,13 @@ int ghyvi_gtt_aperture_prepare(struct ghyvi_gtt *gtt, u64 address)
 	return ret;
 }
 
+void ghyvi_gtt_aperture_close(struct ghyvi_gtt *gtt)
+{
+	mutex_lock(&gtt->lock);
+	ghyvi_aperture_remove_all(gtt);
+	ghyvi_gtt_unlock(gtt);
+}
+
 int ghyvi_gtt_aperture_map(struct ghyvi_gtt *gtt, u64 address, int (*map)(void *data, u64 hpa),
 			   void *data)
 {

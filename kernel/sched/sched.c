@@ -172,6 +172,8 @@ static void complete_workload(struct ghyvi_workload *workload, enum ghyvi_job_st
 {
 	struct ghyvi_sched *sched = workload->sched;
 
+	if (status == GHYVI_JOB_CANCELLED && READ_ONCE(workload->parking) && !workload->job.busy_ns)
+		status = GHYVI_JOB_PREEMPTED;
 	workload->status = status;
 	if (sched->workers)
 		queue_work(sched->workers, &workload->done);
@@ -300,6 +302,7 @@ void ghyvi_sched_queue(struct ghyvi_sched *sched, struct ghyvi_workload *workloa
 	workload->prepared = false;
 	workload->late = false;
 	workload->timed_out = false;
+	workload->parking = false;
 	workload->queued_ns = now;
 	workload->job.begun_ns = 0;
 	workload->job.busy_ns = 0;
@@ -643,11 +646,42 @@ static void preparation_work(struct work_struct *work)
 	sched_exit(sched);
 }
 
+/*
+ * Withdraw @workload unless its job was passed to the pGPU. Sets @passed if it was, and returns
+ * true if the workload belongs to its owner again.
+ */
+static bool withdraw_workload(struct sched_engine *engine, struct ghyvi_workload *workload,
+			      bool *passed)
+{
+	lockdep_assert_held(&engine->lock);
+	*passed = false;
+	switch (workload->state) {
+	case WORKLOAD_QUEUED:
+		drop_workload(engine, workload);
+		if (engine->staged == workload) {
+			workload->state = WORKLOAD_CANCELLED; /* staged until its job is done */
+			*passed = true;
+			return false;
+		}
+		workload->state = workload->preparing ? WORKLOAD_CANCELLED : WORKLOAD_IDLE;
+		return !workload->preparing;
+	case WORKLOAD_PREPARING:
+		workload->state = WORKLOAD_CANCELLED;
+		break;
+	case WORKLOAD_CANCELLED:
+		*passed = engine->staged == workload; /* parked before */
+		break;
+	case WORKLOAD_RUNNING:
+		*passed = true;
+		break;
+	}
+	return false;
+}
+
 bool ghyvi_sched_cancel(struct ghyvi_sched *sched, struct ghyvi_workload *workload)
 {
 	struct sched_engine *engine = engine_of(sched, workload);
-	bool running = false;
-	bool taken_back = false;
+	bool taken_back, passed;
 
 	/*
 	 * With engine->start held, no workload is between the check for WORKLOAD_CANCELLED and
@@ -655,24 +689,7 @@ bool ghyvi_sched_cancel(struct ghyvi_sched *sched, struct ghyvi_workload *worklo
 	 */
 	mutex_lock(&engine->start);
 	spin_lock(&engine->lock);
-	switch (workload->state) {
-	case WORKLOAD_QUEUED:
-		drop_workload(engine, workload);
-		if (engine->staged == workload) {
-			workload->state = WORKLOAD_CANCELLED; /* staged until its job is done */
-			running = true;
-			break;
-		}
-		workload->state = workload->preparing ? WORKLOAD_CANCELLED : WORKLOAD_IDLE;
-		taken_back = !workload->preparing;
-		break;
-	case WORKLOAD_PREPARING:
-		workload->state = WORKLOAD_CANCELLED;
-		break;
-	case WORKLOAD_RUNNING:
-		running = true;
-		break;
-	}
+	taken_back = withdraw_workload(engine, workload, &passed);
 	spin_unlock(&engine->lock);
 	mutex_unlock(&engine->start);
 
@@ -680,8 +697,25 @@ bool ghyvi_sched_cancel(struct ghyvi_sched *sched, struct ghyvi_workload *worklo
 	 * The job may be done by now. The backend ignores jobs that it does not know, and the
 	 * workload stays valid until its owner can continue in complete().
 	 */
-	if (running)
+	if (passed)
 		sched->ops->cancel(sched->pgpu, &workload->job);
+	return taken_back;
+}
+
+bool ghyvi_sched_park(struct ghyvi_sched *sched, struct ghyvi_workload *workload)
+{
+	struct sched_engine *engine = engine_of(sched, workload);
+	bool taken_back, passed;
+
+	/* As in ghyvi_sched_cancel(). A request before run() would have no effect. */
+	mutex_lock(&engine->start);
+	spin_lock(&engine->lock);
+	WRITE_ONCE(workload->parking, true);
+	taken_back = withdraw_workload(engine, workload, &passed);
+	if (passed && sched->ops->preempt)
+		sched->ops->preempt(sched->pgpu, &workload->job);
+	spin_unlock(&engine->lock);
+	mutex_unlock(&engine->start);
 	return taken_back;
 }
 

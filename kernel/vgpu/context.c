@@ -50,6 +50,7 @@ void vgpu_workload_clear(struct vgpu_workload *workload)
 	workload->prepared = false;
 	workload->empty = false;
 	workload->behind = false;
+	workload->parked = false;
 	workload->abandoned = false;
 	workload->error = 0;
 }

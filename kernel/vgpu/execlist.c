@@ -117,6 +117,12 @@ void vgpu_wait_returned(struct ghyvi_vgpu *vgpu)
 	wait_var_event(&vgpu->outstanding, !atomic_read_acquire(&vgpu->outstanding));
 }
 
+bool vgpu_wait_returned_timeout(struct ghyvi_vgpu *vgpu, u32 us)
+{
+	return wait_var_event_timeout(&vgpu->outstanding, !atomic_read_acquire(&vgpu->outstanding),
+				      usecs_to_jiffies(us) + 1);
+}
+
 static int workload_prepare(struct ghyvi_workload *base);
 static void workload_complete(struct ghyvi_workload *base, enum ghyvi_job_status status);
 
@@ -192,7 +198,7 @@ static void execlist_promote(struct vgpu_engine *engine, u32 status)
 
 static bool submissions_blocked(const struct ghyvi_vgpu *vgpu)
 {
-	return vgpu->resetting || vgpu->failsafe;
+	return vgpu->resetting || vgpu->paused || vgpu->failsafe;
 }
 
 static void promote_and_submit(struct vgpu_engine *engine)
@@ -299,6 +305,29 @@ static void requeue_preempted(struct vgpu_workload *workload)
 }
 
 /*
+ * The vGPU is paused: keep a workload that was withdrawn or preempted. One that was not loaded has
+ * no state; the context is loaded when it is submitted again.
+ */
+static void park_workload(struct vgpu_workload *workload)
+{
+	struct vgpu_engine *engine = workload->engine;
+
+	if (workload->prepared) {
+		workload->parked = true;
+		vgpu_update_ring_regs(workload);
+		return;
+	}
+	engine->workload = NULL;
+	workload_recycle(engine, workload);
+}
+
+/* A reset, or failsafe state, drops a preempted workload; a pause keeps it. */
+static bool parks_workloads(const struct ghyvi_vgpu *vgpu)
+{
+	return vgpu->paused && !vgpu->resetting && !vgpu->failsafe;
+}
+
+/*
  * The scheduler kicks the engine after this callback, so workloads that execlist_advance() or
  * requeue_preempted() queue need no kick here.
  */
@@ -325,6 +354,10 @@ static void workload_complete(struct ghyvi_workload *base, enum ghyvi_job_status
 	if (status == GHYVI_JOB_PREEMPTED) {
 		if (workload->base.job.busy_ns)
 			ghyvi_count(stats_of(engine), preemptions);
+		if (parks_workloads(vgpu)) {
+			park_workload(workload);
+			goto unlock;
+		}
 		if (!submissions_blocked(vgpu)) {
 			requeue_preempted(workload);
 			goto unlock;
@@ -445,6 +478,10 @@ static void abandon_workload(struct vgpu_engine *engine)
 	engine->workload = NULL;
 	if (!workload)
 		return;
+	if (workload->parked) {
+		workload_recycle(engine, workload);
+		return;
+	}
 	/* workload_prepare() and workload_complete() test it under vgpu->lock. */
 	workload->abandoned = true;
 	if (ghyvi_sched_cancel(vgpu->params.sched, &workload->base)) {
@@ -460,6 +497,50 @@ void vgpu_engine_hold(struct vgpu_engine *engine)
 	if (engine->nr_active)
 		engine->halted = true;
 	update_queue_depth(engine);
+}
+
+void vgpu_engine_park(struct vgpu_engine *engine)
+{
+	struct ghyvi_vgpu *vgpu = engine->vgpu;
+	struct vgpu_workload *workload = engine->workload;
+
+	lockdep_assert_held(&vgpu->lock);
+	if (workload && !workload->parked &&
+	    ghyvi_sched_park(vgpu->params.sched, &workload->base)) {
+		park_workload(workload);
+		vgpu_workload_put(vgpu);
+	}
+}
+
+void vgpu_engine_stop(struct vgpu_engine *engine)
+{
+	struct ghyvi_vgpu *vgpu = engine->vgpu;
+	struct vgpu_workload *workload = engine->workload;
+
+	lockdep_assert_held(&vgpu->lock);
+	if (!workload || workload->parked)
+		return;
+	ghyvi_report(vgpu->params.reporter,
+		     "%s: workload stopped: it did not yield in time when the vGPU was paused",
+		     ghyvi_engine_name(engine->id));
+	/* The completion halts the engine, as after a preemption that timed out. */
+	if (ghyvi_sched_cancel(vgpu->params.sched, &workload->base)) {
+		park_workload(workload);
+		vgpu_workload_put(vgpu);
+	}
+}
+
+void vgpu_engine_unpark(struct vgpu_engine *engine)
+{
+	struct ghyvi_vgpu *vgpu = engine->vgpu;
+	struct vgpu_workload *workload = engine->workload;
+
+	lockdep_assert_held(&vgpu->lock);
+	if (workload && workload->parked) {
+		workload->parked = false;
+		requeue_preempted(workload);
+	}
+	execlist_advance(engine);
 }
 
 void vgpu_engine_release(struct vgpu_engine *engine)

@@ -105,6 +105,7 @@ void ghyvi_vgpu_reset(struct ghyvi_vgpu *vgpu)
 	vgpu_containment_reset(vgpu);
 	vgpu_power_on(vgpu);
 	vgpu->resetting = false;
+	vgpu->paused = false;
 	mutex_unlock(&vgpu->lock);
 
 	note_reset(vgpu);

@@ -142,6 +142,30 @@ void ghyvi_vgpu_reset(struct ghyvi_vgpu *vgpu);
  */
 void ghyvi_vgpu_restart(struct ghyvi_vgpu *vgpu);
 
+/**
+ * ghyvi_vgpu_pause() - stop a vGPU so that it can go on later as if nothing had happened.
+ * @vgpu: vGPU to pause
+ *
+ * Running workloads are preempted, between two commands, and kept. One that does not yield within
+ * preempt_timeout_us of struct ghyvi_sched_settings (its default, if that is 0) and a timeslice is
+ * stopped with an error. Submissions stay pending. On return no engine executes commands of the
+ * vGPU, and the host writes nothing to the guest's memory on its behalf until ghyvi_vgpu_resume(),
+ * except for accesses through the aperture. Registers can be accessed meanwhile.
+ *
+ * May be called for a vGPU that is paused. ghyvi_vgpu_reset() ends the pause.
+ *
+ * Context: may sleep, as ghyvi_vgpu_reset(). The caller serialises it with ghyvi_vgpu_resume(),
+ * ghyvi_vgpu_reset() and ghyvi_vgpu_restart().
+ */
+void ghyvi_vgpu_pause(struct ghyvi_vgpu *vgpu);
+/**
+ * ghyvi_vgpu_resume() - let a paused vGPU go on.
+ * @vgpu: vGPU that may be paused
+ *
+ * Context: may sleep, as ghyvi_vgpu_pause().
+ */
+void ghyvi_vgpu_resume(struct ghyvi_vgpu *vgpu);
+
 #define GHYVI_BAR_UNMAPPED (~0ULL)
 /**
  * ghyvi_vgpu_set_bar0() - set the guest-physical address of BAR 0.

@@ -51,6 +51,8 @@ struct vgpu_context_handle;
  * @empty: ring head equals tail; the workload is never passed to the pGPU
  * @behind: the workload ends before the guest's tail, because a lite restore could not move the
  *	tail in time, or because the auditor split the submission; the context runs again after it
+ * @parked: withdrawn from the scheduler while the vGPU is paused, to be queued again; implies
+ *	@prepared
  * @abandoned: a reset dropped the workload, but could not cancel it before it was dispatched. Its
  *	completion only accounts a failure and frees it.
  * @error: return value of vgpu_context_load()
@@ -74,6 +76,7 @@ struct vgpu_workload {
 	bool prepared;
 	bool empty;
 	bool behind;
+	bool parked;
 	bool abandoned;
 	int error;
 	u32 head;
@@ -99,7 +102,8 @@ struct vgpu_workload {
  * @nr_active: number of elements in @active
  * @pending: elements of a submission that was latched and not promoted yet
  * @has_pending: @pending is valid
- * @workload: workload of active[0]; NULL without one, or when @halted
+ * @workload: workload of active[0]; NULL without one, when @halted, or when the vGPU was paused
+ *	before the context was loaded
  * @spare: a workload object to use next, so that the common case allocates no memory
  * @halted: stopped by an error; nothing is promoted or completed until a reset
  * @csb: index of the last context status entry written, 0..GEN8_CSB_ENTRIES - 1
@@ -159,6 +163,7 @@ struct ghyvi_vgpu {
 
 	struct mutex lock; /* protects engines, and registers with side effects */
 	bool resetting; /* submissions are held back; under lock */
+	bool paused; /* as @resetting, and preempted workloads are parked; under lock */
 	bool failsafe; /* written under lock */
 	struct ghyvi_containment containment; /* this and the next three: under lock */
 	u64 violation_window_ns; /* start of the window, ns of ktime_get_ns() */
@@ -296,8 +301,19 @@ void vgpu_engine_hold(struct vgpu_engine *engine);
  * vgpu->lock, and kicks the scheduler after dropping it.
  */
 void vgpu_engine_release(struct vgpu_engine *engine);
+/* Withdraw the engine's workload, or request that it stops. Caller holds vgpu->lock. */
+void vgpu_engine_park(struct vgpu_engine *engine);
+/* Stop a workload that did not follow vgpu_engine_park() in time. Caller holds vgpu->lock. */
+void vgpu_engine_stop(struct vgpu_engine *engine);
+/*
+ * Undo vgpu_engine_park() when the vGPU is not paused any more. Caller holds vgpu->lock, and kicks
+ * the scheduler after dropping it.
+ */
+void vgpu_engine_unpark(struct vgpu_engine *engine);
 /* Sleep until the scheduler has returned every workload. Caller does not hold vgpu->lock. */
 void vgpu_wait_returned(struct ghyvi_vgpu *vgpu);
+/* Do so for at most @us microseconds. Returns false if that was too short. */
+bool vgpu_wait_returned_timeout(struct ghyvi_vgpu *vgpu, u32 us);
 
 /*
  * context.c: called with vgpu->lock held, except vgpu_workload_free() from ghyvi_vgpu_destroy()

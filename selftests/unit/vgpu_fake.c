@@ -42,6 +42,11 @@ void ghyvi_gtt_ggtt_live(struct ghyvi_gtt *m)
 	gtt.lives++;
 }
 
+void ghyvi_gtt_aperture_close(struct ghyvi_gtt *m)
+{
+	gtt.closes++;
+}
+
 void ghyvi_gtt_trap(struct ghyvi_gtt *m, u64 gpa, unsigned int bytes)
 {
 	u64 table = gtt.ggtt_gfn << GHYVI_PAGE_SHIFT;
@@ -472,7 +477,7 @@ int make_vgpu(const struct ghyvi_device_profile *profile)
 	gtt.after_write = NULL;
 	on_interrupt = NULL;
 	gtt.roots_live = gtt.root_error = gtt.syncs = gtt.flushes = gtt.lives = gtt.forgets =
-		gtt.forgets_all = gtt.resets = gtt.traps = gtt.losses = 0;
+		gtt.forgets_all = gtt.resets = gtt.traps = gtt.losses = gtt.closes = 0;
 	memset(&host_page, 0, sizeof(host_page));
 	gpu.runs = gpu.cancels = gpu.contexts_created = 0;
 	gpu.stale = gpu.dead = false;

@@ -160,6 +160,27 @@ static inline void wake_up_var(const void *var)
 		atomic_fetch_sub(&shim_vars.waiters, 1);               \
 		pthread_mutex_unlock(&shim_vars.m);                    \
 	} while (0)
+#define HZ 100
+#define usecs_to_jiffies(us) (((us) + 1000000u / HZ - 1) / (1000000u / HZ))
+#define wait_var_event_timeout(var, cond, ticks)                                  \
+	({                                                                        \
+		struct timespec __t;                                              \
+		bool __c;                                                         \
+                                                                                  \
+		might_sleep();                                                    \
+		clock_gettime(CLOCK_REALTIME, &__t);                              \
+		__t.tv_nsec += (long)(ticks) % HZ * (NSEC_PER_SEC / HZ);          \
+		__t.tv_sec += (ticks) / HZ + __t.tv_nsec / NSEC_PER_SEC;          \
+		__t.tv_nsec %= NSEC_PER_SEC;                                      \
+		pthread_mutex_lock(&shim_vars.m);                                 \
+		atomic_fetch_add(&shim_vars.waiters, 1);                          \
+		while (!(__c = (cond)) &&                                         \
+		       !pthread_cond_timedwait(&shim_vars.c, &shim_vars.m, &__t)) \
+			;                                                         \
+		atomic_fetch_sub(&shim_vars.waiters, 1);                          \
+		pthread_mutex_unlock(&shim_vars.m);                               \
+		__c;                                                              \
+	})
 /*
  * kthread_stop() wakes the queue that a kernel thread sleeps on. The queue is known before the
  * thread tests its condition, in which it may ask kthread_should_stop().
@@ -181,7 +202,6 @@ static inline void wake_up_var(const void *var)
 		shim_sleeps_on(NULL);                      \
 	} while (0)
 #define wait_event_idle wait_event
-#define HZ 100
 #define wait_event_timeout(w, cond, ticks)                                               \
 	({                                                                               \
 		struct timespec __t;                                                     \
