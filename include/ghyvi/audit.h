@@ -112,6 +112,8 @@ struct ghyvi_audit_params {
 	bool enforced;
 	/** @user_engines: as @audit_user_engines of struct ghyvi_pgpu_resources */
 	u32 user_engines;
+	/** @may_log: saved commands may be those of the mode "log" */
+	bool may_log;
 	/** @owner: reads and updates the guest's memory */
 	struct ghyvi_audit_owner *owner;
 	/** @reporter: for reports of refused commands */
@@ -219,7 +221,7 @@ struct ghyvi_submission {
 };
 
 /*
- * The five functions below may sleep. The caller ensures that only one of them runs for one vGPU at
+ * The functions below may sleep. The caller ensures that only one of them runs for one vGPU at
  * a time. Engines may fetch commands meanwhile. A vGPU keeps up to 1 MiB of pages between
  * submissions.
  */
@@ -285,6 +287,52 @@ void ghyvi_audit_reset(struct ghyvi_audit *audit);
  */
 void ghyvi_audit_set_ggtt(struct ghyvi_audit *audit, const struct ghyvi_range *ggtt,
 			  unsigned int nr_ggtt);
+
+/**
+ * ghyvi_commands_state_bytes() - get the size of the state of a workload's commands.
+ * @commands: the commands
+ *
+ * Context: may sleep; one call per vGPU at a time, see above.
+ * Return: the size in bytes, a multiple of 8.
+ */
+size_t ghyvi_commands_state_bytes(const struct ghyvi_commands *commands);
+
+/**
+ * ghyvi_commands_save() - save the copies of a workload's commands.
+ * @commands: the commands; no engine runs them
+ * @state: filled with ghyvi_commands_state_bytes() bytes; aligned to 8
+ *
+ * Context: may sleep; one call per vGPU at a time, see above.
+ */
+void ghyvi_commands_save(const struct ghyvi_commands *commands, void *state);
+
+/**
+ * ghyvi_audit_load() - audit saved commands again.
+ * @audit: the auditor
+ * @submission: the commands; copied. @tail is ignored. @root is set later, see
+ *	ghyvi_commands_set_root().
+ * @state: what ghyvi_commands_save() has written, from an untrusted source; aligned to 8
+ * @bytes: size of @state
+ *
+ * Reads no guest memory, and does not repeat what the commands did to the GGTT when they were
+ * audited first.
+ *
+ * Context: may sleep; one call per vGPU at a time, see above.
+ * Return: the commands, as ghyvi_audit_submission() and ghyvi_audit_extend() have left them, or
+ * ERR_PTR: -EINVAL: @state is not valid; -ENOMEM.
+ */
+struct ghyvi_commands *ghyvi_audit_load(struct ghyvi_audit *audit,
+					const struct ghyvi_submission *submission,
+					const void *state, size_t bytes);
+
+/**
+ * ghyvi_commands_set_root() - set the PPGTT of commands from ghyvi_audit_load().
+ * @commands: the commands, not extended before
+ * @root: as in struct ghyvi_submission
+ *
+ * Context: may sleep; one call per vGPU at a time, see above.
+ */
+void ghyvi_commands_set_root(struct ghyvi_commands *commands, struct ghyvi_root *root);
 
 /**
  * ghyvi_commands_free() - free the commands of a job that has left its engine.

@@ -91,6 +91,9 @@ struct ghyvi_client_owner {
 	int (*fault)(struct ghyvi_client_owner *owner, u64 gfn);
 };
 
+/* A whole number of TIMESTAMP ticks of both generations. */
+#define GHYVI_CLOCK_STEP_NS 2000
+
 /**
  * struct ghyvi_client_params - parameters of a client; a client is the backend's view of a vGPU.
  * @ggtt: ranges of the GGTT that belong to the client; an engine access outside of them is an
@@ -106,6 +109,9 @@ struct ghyvi_client_owner {
  * @ggtt_table: the guest's GGTT table, one entry per page of the whole GGTT address space; nested
  *	jobs use it instead of the entries installed by @ggtt_write
  * @owner: handles faults of nested jobs; NULL: the client runs none
+ * @clock_offset_ns: what the client's TIMESTAMP is ahead of the host's clock, in ns, modulo 2^64;
+ *	may change while no job runs; a multiple of GHYVI_CLOCK_STEP_NS. NULL: 0. A backend whose
+ *	jobs can be saved adds it; the core adds it to @timestamp of struct ghyvi_pgpu_ops.
  *
  * All pointers stay valid as long as the client.
  */
@@ -119,6 +125,7 @@ struct ghyvi_client_params {
 	struct ghyvi_stats *stats;
 	const u64 *ggtt_table;
 	struct ghyvi_client_owner *owner;
+	const u64 *clock_offset_ns;
 };
 
 /**
@@ -515,6 +522,23 @@ struct ghyvi_pgpu_ops {
 	 * the jobs before it on the engine. Other jobs of the engine go on.
 	 */
 	void (*cancel)(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
+
+	/**
+	 * @job_state_bytes: size in bytes of what @job_save writes, a multiple of 8. Together with
+	 * @job_save and @job_load it is set if vGPUs of this backend can be moved to another host.
+	 */
+	size_t job_state_bytes;
+	/**
+	 * @job_save: write the backend's part of a job that was preempted, or did not begin, to
+	 * @state, in a form that @job_load on any host understands.
+	 */
+	void (*job_save)(const struct ghyvi_job *job, void *state);
+	/**
+	 * @job_load: set the backend's part of @job, which is all 0, from @state, whose source is
+	 * untrusted. @engine, @client, @context and @commands of the job are set; the ring state in
+	 * @context is valid and in the audited part of the ring. Returns 0 or -EINVAL.
+	 */
+	int (*job_load)(struct ghyvi_job *job, const void *state);
 
 	/** @timestamp: return the engines' clock in ticks of timestamp_hz. Any context. */
 	u64 (*timestamp)(struct ghyvi_pgpu_device *pgpu);

@@ -131,6 +131,8 @@ void ghyvi_audit_report(const struct audit_scan *scan)
 	const char *command = scan->command ? scan->command->name : "command";
 	u32 lrca = scan->commands->submission.lrca;
 
+	if (scan->saved)
+		return;
 	ghyvi_count(params->stats, audit_rejects);
 	trace_ghyvi_reject(params->reporter, scan->engine, lrca, scan->source, scan->at,
 			   scan->header, rules[scan->rule].name);
@@ -172,8 +174,8 @@ void ghyvi_audit_dump(struct ghyvi_audit *audit, struct seq_file *m)
 		(unsigned long long)last.at, last.command, last.header, rules[last.rule].name);
 }
 
-/* Copy and audit the ring from @from to @to as a new segment, and publish that. */
-static int add_segment(struct ghyvi_commands *commands, u32 from, u32 to)
+int ghyvi_audit_add_segment(struct ghyvi_commands *commands, u32 from, u32 to,
+			    const struct audit_saved *saved)
 {
 	struct ghyvi_audit *audit = commands->audit;
 	struct ghyvi_audit_budget budget;
@@ -181,6 +183,7 @@ static int add_segment(struct ghyvi_commands *commands, u32 from, u32 to)
 	struct audit_scan scan = {
 		.audit = audit,
 		.commands = commands,
+		.saved = saved,
 		.engine = commands->submission.engine,
 	};
 	int err;
@@ -189,6 +192,11 @@ static int add_segment(struct ghyvi_commands *commands, u32 from, u32 to)
 	if (!scan.segment)
 		return -ENOMEM;
 	ghyvi_audit_budget(audit, &budget);
+	if (saved) { /* bounded by the size of the state */
+		budget.budget_commands = GHYVI_AUDIT_COMMANDS_MAX;
+		budget.budget_batches = GHYVI_AUDIT_BATCHES_MAX;
+		budget.budget_us = GHYVI_AUDIT_US_MAX;
+	}
 	scan.commands_left = budget.budget_commands;
 	scan.batches_left = budget.budget_batches;
 	scan.deadline_ns = started_ns + 1000ULL * budget.budget_us;
@@ -214,6 +222,15 @@ static enum ghyvi_audit_mode mode_for(struct ghyvi_audit *audit, enum ghyvi_engi
 	return audit->mode;
 }
 
+bool ghyvi_audit_mode_ok(struct ghyvi_audit *audit, enum ghyvi_engine_id engine, u32 mode)
+{
+	bool full = audit->params.enforced || audit->params.user_engines & BIT(engine);
+
+	if (mode == GHYVI_AUDIT_LOG)
+		return audit->params.may_log && !full;
+	return mode == GHYVI_AUDIT_FULL || !(audit->params.user_engines & BIT(engine));
+}
+
 struct ghyvi_commands *ghyvi_audit_submission(struct ghyvi_audit *audit,
 					      const struct ghyvi_submission *submission)
 {
@@ -228,7 +245,7 @@ struct ghyvi_commands *ghyvi_audit_submission(struct ghyvi_audit *audit,
 	commands->mode = mode_for(audit, submission->engine);
 	commands->bytes_left = audit->budget.budget_bytes;
 	mutex_unlock(&audit->lock);
-	err = add_segment(commands, submission->head, submission->tail);
+	err = ghyvi_audit_add_segment(commands, submission->head, submission->tail, NULL);
 	if (err) {
 		ghyvi_commands_free(commands);
 		return ERR_PTR(err);
@@ -254,7 +271,7 @@ int ghyvi_audit_extend(struct ghyvi_commands *commands, u32 tail)
 	if (newest->refused || commands->nr_segments >= AUDIT_SEGMENTS_MAX ||
 	    bytes >= commands->ring_left)
 		return -ENOSPC;
-	err = add_segment(commands, newest->to, tail);
+	err = ghyvi_audit_add_segment(commands, newest->to, tail, NULL);
 	if (!err)
 		commands->ring_left -= bytes;
 	return err;

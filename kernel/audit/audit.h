@@ -162,6 +162,12 @@ struct ghyvi_audit {
 	unsigned int nr_spare;
 };
 
+/* Pages of a saved segment (saved.c), to be audited again in place of guest memory. */
+struct audit_saved {
+	const void *pages;
+	u32 nr_pages;
+};
+
 /**
  * struct audit_scan - one pass over one segment
  */
@@ -172,6 +178,11 @@ struct audit_scan {
 	struct ghyvi_commands *commands;
 	/** @segment: the segment, which is not published yet */
 	struct audit_segment *segment;
+	/**
+	 * @saved: where the pages are copied from; NULL: guest memory. What the commands do to the
+	 * GGTT has been done, and refused commands have been reported.
+	 */
+	const struct audit_saved *saved;
 	/** @engine: the engine */
 	enum ghyvi_engine_id engine;
 	/** @source: enum ghyvi_fetch_source of the current stream */
@@ -292,7 +303,20 @@ static inline const u32 *audit_scan_packet(struct audit_scan *scan, int *err)
 /* Check the current command, whose length is valid, by its rules. Returns as the above. */
 int ghyvi_audit_check(struct audit_scan *scan);
 
+/* saved.c */
+/* Copy @bytes at @offset of the saved page with @key. Returns 0 or -EFAULT. */
+int ghyvi_audit_saved_read(const struct audit_saved *saved, u64 key, unsigned int offset, void *to,
+			   size_t bytes);
+
 /* audit.c */
+/*
+ * Copy and audit the ring from @from to @to as a new segment, and publish that. The pages come from
+ * @saved, or from guest memory if that is NULL. Returns 0, -ENOSPC or -ENOMEM.
+ */
+int ghyvi_audit_add_segment(struct ghyvi_commands *commands, u32 from, u32 to,
+			    const struct audit_saved *saved);
+/* May saved commands of @engine have been audited in this mode? */
+bool ghyvi_audit_mode_ok(struct ghyvi_audit *audit, enum ghyvi_engine_id engine, u32 mode);
 /*
  * Refuse the current command, because it breaks @rule. Returns -EACCES, or -ENOSPC if the budget of
  * an extension is used up.

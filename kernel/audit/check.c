@@ -187,7 +187,8 @@ static int check_update_gtt(struct audit_scan *scan, const u32 *packet)
 	scan->commands_left -= count;
 	for (i = 0; i < count; i++) {
 		memcpy(&entry, packet + 2 + 2 * i, sizeof(entry));
-		params->owner->update_ggtt(params->owner, first + i, entry);
+		if (!scan->saved)
+			params->owner->update_ggtt(params->owner, first + i, entry);
 	}
 	return 0;
 }

@@ -31,12 +31,17 @@ static int copy_from_guest(struct audit_scan *scan, u64 address, void *to, size_
 {
 	const struct ghyvi_audit_params *params = &scan->audit->params;
 	struct ghyvi_root *root = NULL;
+	u64 at = address;
 
 	if (scan->source == GHYVI_FETCH_PPGTT)
 		root = scan->commands->submission.root;
 	else if (!ghyvi_audit_owns_ggtt(scan, address, bytes))
 		return ghyvi_audit_refuse(scan, AUDIT_GGTT_RANGE);
-	if (params->owner->read(params->owner, root, address, to, bytes))
+	if (scan->saved && scan->source == GHYVI_FETCH_RING)
+		at -= scan->commands->submission.ring_start;
+	if (scan->saved ? ghyvi_audit_saved_read(scan->saved, audit_key(scan->source, at),
+						 at % GHYVI_PAGE_BYTES, to, bytes) :
+			  params->owner->read(params->owner, root, address, to, bytes))
 		return ghyvi_audit_refuse(scan, AUDIT_UNMAPPED);
 	ghyvi_count_add(params->stats, audited_bytes, bytes);
 	return 0;

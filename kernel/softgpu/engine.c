@@ -39,8 +39,12 @@ u64 softgpu_ticks(unsigned int gen, u64 ns)
 
 u64 softgpu_engine_timestamp(const struct softgpu_engine *engine)
 {
-	return softgpu_ticks(engine->client->base.params.gen, ktime_get_ns()) &
-	       GENMASK_ULL(TIMESTAMP_BITS - 1, 0);
+	const struct ghyvi_client_params *params = &engine->client->base.params;
+	u64 ns = ktime_get_ns();
+
+	if (params->clock_offset_ns)
+		ns += READ_ONCE(*params->clock_offset_ns);
+	return softgpu_ticks(params->gen, ns) & GENMASK_ULL(TIMESTAMP_BITS - 1, 0);
 }
 
 u32 softgpu_context_timestamp(const struct softgpu_engine *engine)

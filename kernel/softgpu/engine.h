@@ -351,6 +351,11 @@ static inline struct softgpu_stream *softgpu_stream(struct softgpu_engine *engin
 	return &engine->streams[engine->level];
 }
 
+/* job_state.c: see struct ghyvi_pgpu_ops */
+#define SOFTGPU_JOB_STATE_BYTES 104
+void softgpu_job_save(const struct ghyvi_job *job, void *state);
+int softgpu_job_load(struct ghyvi_job *job, const void *state);
+
 /* commands.c: dispatch of commands */
 /**
  * softgpu_packet_skipped() - test whether a packet has no effect, so that its body need not be

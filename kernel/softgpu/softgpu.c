@@ -101,6 +101,9 @@ const struct ghyvi_pgpu_ops softgpu_ops = {
 	.update_tail = softgpu_update_tail,
 	.preempt = softgpu_preempt,
 	.cancel = softgpu_cancel,
+	.job_state_bytes = SOFTGPU_JOB_STATE_BYTES,
+	.job_save = softgpu_job_save,
+	.job_load = softgpu_job_load,
 	.timestamp = softgpu_timestamp,
 };
 

@@ -106,25 +106,14 @@ static void roots_from(const u32 *pdps, unsigned int levels, u64 gpa[4])
 	}
 }
 
-/*
- * Read the image before the sync, never after it. The guest writes a request and its table entries
- * before the tail in the image covers the request. A tail read after the sync might cover requests
- * whose entries were written after the scan, and the engine would execute them through a stale
- * shadow.
- */
-static int read_and_sync(struct vgpu_workload *workload)
+/* Look up the tree that the context's copy names. */
+static int get_root(struct vgpu_workload *workload)
 {
 	struct ghyvi_vgpu *vgpu = workload->engine->vgpu;
 	unsigned int levels = levels_of(workload);
 	struct ghyvi_root *root;
 	u64 gpa[4];
 
-	if (read_state(workload, 0, workload->context, GHYVI_CTX_DWORDS)) {
-		ghyvi_report(vgpu->params.reporter, "%s: context image 0x%llx is not mapped",
-			     ghyvi_engine_name(workload->engine->id),
-			     (unsigned long long)(workload->descriptor & DESC_LRCA));
-		return -EFAULT;
-	}
 	roots_from(workload->context + GHYVI_CTX_PDP3_UDW, levels, gpa);
 	root = ghyvi_gtt_get_root(vgpu->gtt, gpa, levels);
 	if (IS_ERR(root)) {
@@ -134,9 +123,31 @@ static int read_and_sync(struct vgpu_workload *workload)
 			     PTR_ERR(root));
 		return (int)PTR_ERR(root);
 	}
-	ghyvi_gtt_sync(vgpu->gtt, root);
 	workload->root = root;
 	return 0;
+}
+
+/*
+ * Read the image before the sync, never after it. The guest writes a request and its table entries
+ * before the tail in the image covers the request. A tail read after the sync might cover requests
+ * whose entries were written after the scan, and the engine would execute them through a stale
+ * shadow.
+ */
+static int read_and_sync(struct vgpu_workload *workload)
+{
+	struct ghyvi_vgpu *vgpu = workload->engine->vgpu;
+	int err;
+
+	if (read_state(workload, 0, workload->context, GHYVI_CTX_DWORDS)) {
+		ghyvi_report(vgpu->params.reporter, "%s: context image 0x%llx is not mapped",
+			     ghyvi_engine_name(workload->engine->id),
+			     (unsigned long long)(workload->descriptor & DESC_LRCA));
+		return -EFAULT;
+	}
+	err = get_root(workload);
+	if (!err)
+		ghyvi_gtt_sync(vgpu->gtt, workload->root);
+	return err;
 }
 
 static int check_descriptor(const struct vgpu_workload *workload)
@@ -283,14 +294,12 @@ void vgpu_show_fault(struct vgpu_workload *workload)
 	engine_set(engine, RING_INSTDONE, fault->instdone);
 }
 
-/*
- * Called after the sync, because the commands are read through the shadow, and before the job can
- * run.
- */
-static int audit_workload(struct vgpu_workload *workload)
+void vgpu_context_submission(const struct vgpu_workload *workload,
+			     struct ghyvi_submission *submission)
 {
 	const u32 *context = workload->context;
-	struct ghyvi_submission submission = {
+
+	*submission = (struct ghyvi_submission){
 		.engine = workload->engine->id,
 		.root = workload->root,
 		.ppgtt_mask = levels_of(workload) == 4 ? GENMASK_ULL(47, 0) : GENMASK_ULL(31, 0),
@@ -300,13 +309,23 @@ static int audit_workload(struct vgpu_workload *workload)
 		.head = context[GHYVI_CTX_RING_HEAD],
 		.tail = context[GHYVI_CTX_RING_TAIL],
 	};
+	if (submission->engine == GHYVI_RCS) {
+		submission->indirect = context[GHYVI_CTX_INDIRECT] & GHYVI_INDIRECT_ADDRESS;
+		submission->indirect_bytes = GHYVI_INDIRECT_LINE_BYTES *
+					     (context[GHYVI_CTX_INDIRECT] & GHYVI_INDIRECT_LINES);
+	}
+}
+
+/*
+ * Called after the sync, because the commands are read through the shadow, and before the job can
+ * run.
+ */
+static int audit_workload(struct vgpu_workload *workload)
+{
+	struct ghyvi_submission submission;
 	struct ghyvi_commands *commands;
 
-	if (submission.engine == GHYVI_RCS) {
-		submission.indirect = context[GHYVI_CTX_INDIRECT] & GHYVI_INDIRECT_ADDRESS;
-		submission.indirect_bytes = GHYVI_INDIRECT_LINE_BYTES *
-					    (context[GHYVI_CTX_INDIRECT] & GHYVI_INDIRECT_LINES);
-	}
+	vgpu_context_submission(workload, &submission);
 	commands = ghyvi_audit_submission(workload->engine->vgpu->audit, &submission);
 	if (IS_ERR(commands))
 		return (int)PTR_ERR(commands);
@@ -332,6 +351,16 @@ static int get_handle(struct vgpu_workload *workload)
 	workload->handle = handle;
 	workload->base.job.pgpu_context = vgpu_context_handle_pgpu(handle);
 	return 0;
+}
+
+static void init_job(struct vgpu_workload *workload)
+{
+	struct ghyvi_job *job = &workload->base.job;
+
+	job->client = workload->engine->vgpu->client;
+	job->lrca = (u32)(workload->descriptor & DESC_LRCA);
+	job->restore = !((workload->control & CTX_CTRL_ENGINE_CTX_RESTORE_INHIBIT) &&
+			 (workload->control & CTX_CTRL_RESTORE_INHIBIT_MASKED));
 }
 
 int vgpu_context_load(struct vgpu_workload *workload)
@@ -365,11 +394,8 @@ int vgpu_context_load(struct vgpu_workload *workload)
 	for (i = 0; i < 2 * CONTEXT_GPRS; i++)
 		workload->gprs[i] = context[GHYVI_CTX_GPR + 2 * i];
 
-	job->client = vgpu->client;
 	ghyvi_root_job(workload->root, job);
-	job->lrca = (u32)(workload->descriptor & DESC_LRCA);
-	job->restore = !((workload->control & CTX_CTRL_ENGINE_CTX_RESTORE_INHIBIT) &&
-			 (workload->control & CTX_CTRL_RESTORE_INHIBIT_MASKED));
+	init_job(workload);
 	load_registers(workload);
 	memset(job->backend, 0, vgpu->params.pgpu->ops->job_bytes);
 	vgpu_update_ring_regs(workload);
@@ -386,6 +412,52 @@ void vgpu_context_sync(struct vgpu_workload *workload)
 	ghyvi_gtt_sync(vgpu->gtt, workload->root);
 	if (vgpu->check)
 		ghyvi_gtt_check(vgpu->gtt, workload->root);
+}
+
+bool vgpu_context_restore(struct vgpu_workload *workload)
+{
+	u32 *list = workload->context + GHYVI_CTX_REGISTERS;
+	unsigned int i;
+
+	lockdep_assert_held(&workload->engine->vgpu->lock);
+	if (check_descriptor(workload) || check_ring(workload) || workload->head & 3 ||
+	    workload->head >= ring_bytes(workload->context[GHYVI_CTX_RING_CTL]))
+		return false;
+	list[0] = CONTEXT_REGISTERS_HEADER;
+	for (i = 0; i < GHYVI_CONTEXT_SLOTS; i++)
+		list[1 + 2 * i] = workload->engine->slots[i];
+	init_job(workload);
+	memset(workload->base.job.backend, 0, workload->engine->vgpu->params.pgpu->ops->job_bytes);
+	return true;
+}
+
+bool vgpu_context_in_commands(const struct vgpu_workload *workload)
+{
+	const u32 *context = workload->context;
+	u32 size = ring_bytes(context[GHYVI_CTX_RING_CTL]);
+	u32 head = (context[GHYVI_CTX_RING_HEAD] + size - workload->head) % size;
+	u32 tail = (context[GHYVI_CTX_RING_TAIL] + size - workload->head) % size;
+	u32 end = ghyvi_commands_tail(workload->base.job.commands);
+
+	return head <= tail && tail <= (end + size - workload->head) % size;
+}
+
+int vgpu_context_attach(struct vgpu_workload *workload)
+{
+	struct ghyvi_job *job = &workload->base.job;
+	int err;
+
+	lockdep_assert_held(&workload->engine->vgpu->lock);
+	if (workload->root)
+		return 0;
+	err = get_root(workload);
+	if (!err)
+		err = get_handle(workload);
+	if (err)
+		return err;
+	ghyvi_root_job(workload->root, job);
+	ghyvi_commands_set_root(job->commands, workload->root);
+	return 0;
 }
 
 int vgpu_context_tail(struct vgpu_workload *workload, u32 *tail)

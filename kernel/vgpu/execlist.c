@@ -91,9 +91,9 @@ static void report_error(struct vgpu_engine *engine)
 	vgpu_irq_raise(engine, GHYVI_EVENT_CS_ERROR);
 }
 
-/* Stop the engine at its current position and report an error. Only a reset resumes it. */
-static void halt_engine(struct vgpu_engine *engine)
+void vgpu_engine_halt(struct vgpu_engine *engine)
 {
+	lockdep_assert_held(&engine->vgpu->lock);
 	engine->halted = true;
 	ghyvi_count(engine->vgpu->params.stats, engine_errors);
 	report_error(engine);
@@ -126,21 +126,13 @@ bool vgpu_wait_returned_timeout(struct ghyvi_vgpu *vgpu, u32 us)
 static int workload_prepare(struct ghyvi_workload *base);
 static void workload_complete(struct ghyvi_workload *base, enum ghyvi_job_status status);
 
-/*
- * Queue the first active element to the scheduler. The caller must make sure that the scheduler is
- * kicked after vgpu->lock was dropped.
- */
-static void execlist_submit(struct vgpu_engine *engine)
+struct vgpu_workload *vgpu_engine_workload(struct vgpu_engine *engine)
 {
 	struct ghyvi_vgpu *vgpu = engine->vgpu;
 	struct vgpu_workload *workload = vgpu_workload_alloc(engine);
 
-	if (!workload) {
-		ghyvi_report(vgpu->params.reporter, "%s: no memory for a workload",
-			     ghyvi_engine_name(engine->id));
-		halt_engine(engine);
-		return;
-	}
+	if (!workload)
+		return NULL;
 	workload->descriptor = engine->active[0];
 	workload->base.owner = vgpu->sched_entity;
 	workload->base.prepare = workload_prepare;
@@ -148,6 +140,24 @@ static void execlist_submit(struct vgpu_engine *engine)
 	workload->base.job.engine = engine->id;
 	workload->base.job.event = job_event;
 	workload->base.job.budget_ns = vgpu->containment.budget_ms * NSEC_PER_MSEC;
+	return workload;
+}
+
+/*
+ * Queue the first active element to the scheduler. The caller must make sure that the scheduler is
+ * kicked after vgpu->lock was dropped.
+ */
+static void execlist_submit(struct vgpu_engine *engine)
+{
+	struct ghyvi_vgpu *vgpu = engine->vgpu;
+	struct vgpu_workload *workload = vgpu_engine_workload(engine);
+
+	if (!workload) {
+		ghyvi_report(vgpu->params.reporter, "%s: no memory for a workload",
+			     ghyvi_engine_name(engine->id));
+		vgpu_engine_halt(engine);
+		return;
+	}
 	engine->workload = workload;
 	vgpu_workload_get(vgpu);
 	ghyvi_sched_queue(vgpu->params.sched, &workload->base);
@@ -171,7 +181,7 @@ static bool lite_restore(struct vgpu_engine *engine)
 	/*
 	 * As in read_and_sync(): read the tail before the sync that serves the requests up to it.
 	 */
-	if (vgpu_context_tail(workload, &tail))
+	if (vgpu_context_tail(workload, &tail) || vgpu_context_attach(workload))
 		return false;
 	vgpu_context_sync(workload);
 	if (tail == workload->tail)
@@ -238,8 +248,10 @@ static int workload_prepare(struct ghyvi_workload *base)
 	vgpu_charge(vgpu, &charge);
 	mutex_lock(&vgpu->lock);
 	if (!workload->abandoned && workload->prepared) {
-		vgpu_context_sync(workload);
-		err = 0;
+		err = vgpu_context_attach(workload);
+		workload->error = err;
+		if (!err)
+			vgpu_context_sync(workload);
 	} else if (!workload->abandoned) {
 		err = vgpu_context_load(workload);
 		workload->error = err;
@@ -374,7 +386,7 @@ static void workload_complete(struct ghyvi_workload *base, enum ghyvi_job_status
 	default:
 		if (workload->prepared)
 			vgpu_show_fault(workload);
-		halt_engine(engine);
+		vgpu_engine_halt(engine);
 		vgpu_violation(workload);
 	}
 	execlist_advance(engine);

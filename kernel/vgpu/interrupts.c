@@ -118,6 +118,16 @@ void vgpu_irq_raise(struct vgpu_engine *engine, u32 events)
 		send_interrupt(vgpu);
 }
 
+void vgpu_irq_restore(struct ghyvi_vgpu *vgpu)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&vgpu->irq_lock, flags);
+	vgpu->line = false;
+	(void)update_line(vgpu);
+	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
+}
+
 void vgpu_irq_remind(struct ghyvi_vgpu *vgpu)
 {
 	unsigned long flags;

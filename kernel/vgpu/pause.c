@@ -59,6 +59,9 @@ void ghyvi_vgpu_resume(struct ghyvi_vgpu *vgpu)
 	vgpu->paused = false;
 	if (paused)
 		for_engines(vgpu, vgpu_engine_unpark);
+	/* The state may come from another host, which cannot have sent the interrupt here. */
+	if (paused)
+		vgpu_irq_remind(vgpu);
 	mutex_unlock(&vgpu->lock);
 
 	for (i = 0; paused && i < GHYVI_ENGINES; i++)

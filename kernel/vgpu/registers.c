@@ -112,6 +112,9 @@ static u32 timestamp_read(struct ghyvi_vgpu *vgpu, u32 offset)
 	u64 ticks = vgpu->params.pgpu->ops->timestamp(vgpu->params.pgpu);
 	u32 hz = vgpu->params.profile->timestamp_hz;
 
+	/* GHYVI_CLOCK_STEP_NS is a whole number of ticks. */
+	ticks += (u64)((s64)READ_ONCE(vgpu->clock_offset_ns) / GHYVI_CLOCK_STEP_NS *
+		       (vgpu->timestamp_hz / (s64)(NSEC_PER_SEC / GHYVI_CLOCK_STEP_NS)));
 	if (vgpu->timestamp_hz != hz)
 		ticks = mul_u64_u32_div(ticks, hz, vgpu->timestamp_hz);
 	ticks &= GENMASK_ULL(TIMESTAMP_BITS - 1, 0);
@@ -323,7 +326,7 @@ static void write_dword(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
  * mirror, is mapped at its new address. Before that, the hypervisor has no pages there that could
  * be protected.
  */
-static void bar_is_live(struct ghyvi_vgpu *vgpu)
+void vgpu_bar_is_live(struct ghyvi_vgpu *vgpu)
 {
 	if (unlikely(READ_ONCE(vgpu->bar_moved)) && xchg(&vgpu->bar_moved, 0)) {
 		ghyvi_gtt_ggtt_live(vgpu->gtt);
@@ -346,7 +349,7 @@ u64 ghyvi_vgpu_register_read(struct ghyvi_vgpu *vgpu, u32 offset, unsigned int b
 	ghyvi_count(vgpu->params.stats, mmio_reads);
 	if (ghyvi_vgpu_failsafe(vgpu))
 		return vgpu_failsafe_value(offset) ? GENMASK_ULL(8 * bytes - 1, 0) : 0;
-	bar_is_live(vgpu);
+	vgpu_bar_is_live(vgpu);
 
 	if (bytes == 8)
 		return read_dword(vgpu, offset) | (u64)read_dword(vgpu, offset + 4) << 32;
@@ -380,7 +383,7 @@ void ghyvi_vgpu_register_write(struct ghyvi_vgpu *vgpu, u32 offset, u64 value, u
 	ghyvi_count(vgpu->params.stats, mmio_writes);
 	if (ghyvi_vgpu_failsafe(vgpu))
 		return;
-	bar_is_live(vgpu);
+	vgpu_bar_is_live(vgpu);
 
 	switch (bytes) {
 	case 8:

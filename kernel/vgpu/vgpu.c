@@ -44,6 +44,7 @@ static int create_client(struct ghyvi_vgpu *vgpu)
 		.stats = p->stats,
 		.ggtt_table = vgpu->ggtt_table,
 		.owner = &vgpu->client_owner,
+		.clock_offset_ns = &vgpu->clock_offset_ns,
 	};
 
 	vgpu->client_owner.fault = guest_fault;
@@ -98,6 +99,7 @@ static int create_audit(struct ghyvi_vgpu *vgpu, const struct ghyvi_pgpu_resourc
 		.enforced = resources->audit_enforced,
 		.user_engines = resources->audit_user_engines,
 		.owner = &vgpu->audit_owner,
+		.may_log = p->audit_may_log,
 		.reporter = p->reporter,
 		.stats = p->stats,
 	};
@@ -129,6 +131,7 @@ void vgpu_power_on(struct ghyvi_vgpu *vgpu)
 
 	lockdep_assert_held(&vgpu->lock);
 	vgpu_registers_reset(vgpu);
+	WRITE_ONCE(vgpu->clock_offset_ns, 0);
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		vgpu_engine_reset(&vgpu->engines[i]);
 }

@@ -65,6 +65,9 @@ u8 ghyvi_profile_revision(const struct ghyvi_device_profile *profile);
  * @aperture_user: maps pages of BAR 2; NULL: nothing does
  * @aperture_copied: see struct ghyvi_gtt_params
  * @untracked_ggtt: see struct ghyvi_gtt_params
+ * @audit_may_log: a saved state may have the audit mode "log"
+ * @type: name of the type, which must be that of a saved state; at most GHYVI_TYPE_BYTES with its
+ *	NUL; NULL: ""
  * @reporter: target of messages about the guest; outlives the vGPU
  * @stats: counters of the vGPU; outlive the vGPU
  * @event: one of the counters failsafes, violations, budget_overruns and device_resets may have
@@ -81,6 +84,8 @@ struct ghyvi_vgpu_params {
 	struct ghyvi_aperture_user *aperture_user;
 	struct ghyvi_range aperture_copied;
 	bool untracked_ggtt;
+	bool audit_may_log;
+	const char *type;
 	struct ghyvi_reporter *reporter;
 	struct ghyvi_stats *stats;
 	void (*event)(struct ghyvi_reporter *reporter);
@@ -165,6 +170,80 @@ void ghyvi_vgpu_pause(struct ghyvi_vgpu *vgpu);
  * Context: may sleep, as ghyvi_vgpu_pause().
  */
 void ghyvi_vgpu_resume(struct ghyvi_vgpu *vgpu);
+
+#define GHYVI_TYPE_BYTES 24
+/* Maximum size of a saved state. */
+#define GHYVI_STATE_BYTES_MAX (12u << 20)
+/* Size of the beginning of a saved state, which says what kind of vGPU it is the state of. */
+#define GHYVI_STATE_IDENTITY_BYTES 104u
+
+/**
+ * ghyvi_vgpu_can_move() - test whether the state of a vGPU can be saved and loaded.
+ * @vgpu: vGPU to test
+ *
+ * Context: any.
+ * Return: false if the backend keeps state in the hardware that it cannot save.
+ */
+bool ghyvi_vgpu_can_move(const struct ghyvi_vgpu *vgpu);
+/**
+ * ghyvi_vgpu_identity() - write the beginning of a saved state.
+ * @vgpu: vGPU of the state
+ * @state: filled with GHYVI_STATE_IDENTITY_BYTES bytes
+ *
+ * Context: any.
+ */
+void ghyvi_vgpu_identity(struct ghyvi_vgpu *vgpu, void *state);
+/**
+ * ghyvi_vgpu_check_identity() - test whether a vGPU can take a state.
+ * @vgpu: vGPU to test
+ * @state: the first GHYVI_STATE_IDENTITY_BYTES bytes of the state, from an untrusted source
+ *
+ * Context: may sleep.
+ * Return: 0, or -EINVAL, which is reported with what differs.
+ */
+int ghyvi_vgpu_check_identity(struct ghyvi_vgpu *vgpu, const void *state);
+/**
+ * ghyvi_vgpu_save() - save the state of a paused vGPU.
+ * @vgpu: vGPU to save; paused, and stays so during the call
+ * @device: state of the vGPU's owner
+ * @device_bytes: size of @device, a multiple of 8
+ * @state: set to the state, to be freed with kvfree(); it begins with the identity
+ * @bytes: set to its size, at most GHYVI_STATE_BYTES_MAX
+ *
+ * A workload whose commands do not fit is left out; the loaded vGPU reports an error for it. The
+ * saved vGPU does not change, and can be resumed.
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int ghyvi_vgpu_save(struct ghyvi_vgpu *vgpu, const void *device, u32 device_bytes, void **state,
+		    size_t *bytes);
+/**
+ * ghyvi_vgpu_state_bytes() - estimate the size of a saved state.
+ * @vgpu: vGPU, which may run
+ * @device_bytes: size of the state of its owner
+ *
+ * Context: may sleep.
+ * Return: the size that ghyvi_vgpu_save() would have now, in bytes.
+ */
+size_t ghyvi_vgpu_state_bytes(struct ghyvi_vgpu *vgpu, u32 device_bytes);
+/**
+ * ghyvi_vgpu_load() - replace the state of a vGPU by a saved one.
+ * @vgpu: vGPU to load; it is reset first, and left paused
+ * @state: the state, from an untrusted source; aligned to 8
+ * @bytes: size of @state
+ * @device: filled with the state of the owner, which has not been checked
+ * @device_bytes: size of @device
+ *
+ * Does not access the guest's memory, which may not be there yet. BAR 0 is unmapped, whatever it
+ * was before. ghyvi_vgpu_resume() lets the vGPU go on, after the owner has set the address of BAR
+ * 0.
+ *
+ * Context: may sleep, as ghyvi_vgpu_reset().
+ * Return: 0; -EINVAL, which is reported; or -ENOMEM. After an error the vGPU is reset and paused.
+ */
+int ghyvi_vgpu_load(struct ghyvi_vgpu *vgpu, const void *state, size_t bytes, void *device,
+		    u32 device_bytes);
 
 #define GHYVI_BAR_UNMAPPED (~0ULL)
 /**

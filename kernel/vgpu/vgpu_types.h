@@ -62,8 +62,9 @@ struct vgpu_context_handle;
  * @gprs: general purpose registers as loaded
  * @registers: the context's other registers as loaded, by slot
  * @registers_new: the image does not have their list yet
- * @root: page table tree of the context, with a reference; NULL before the context was loaded
- * @handle: the backend's state of the context, with a reference; NULL before the context was loaded
+ * @root: page table tree of the context, with a reference; NULL before the context was loaded, and
+ *	when the workload came from another host and did not run here
+ * @handle: the backend's state of the context, with a reference; NULL as @root
  * @context: the host's copy of the context's register state, one page
  * @backend: the backend's part of the job, @job_bytes of struct ghyvi_pgpu_ops
  *
@@ -141,6 +142,8 @@ struct ghyvi_vgpu {
 	struct ghyvi_audit *audit;
 	struct ghyvi_sched_entity *sched_entity;
 	u32 timestamp_hz; /* of the pGPU */
+	/* Offset of the guest's clock to ktime_get_ns(), modulo 2^64; under lock, read without. */
+	u64 clock_offset_ns;
 	/*
 	 * Register file, indexed by offset / 4. Command streamers access it: READ_ONCE(),
 	 * WRITE_ONCE().
@@ -268,7 +271,12 @@ u32 vgpu_masked(u32 old, u32 value);
 /* The engine whose register page contains @offset. Only for offsets in ENGINE_RULES(). */
 struct vgpu_engine *vgpu_engine_at(struct ghyvi_vgpu *vgpu, u32 offset);
 
+/* The first trapped access after a move of BAR 0 proves that the BAR is mapped. */
+void vgpu_bar_is_live(struct ghyvi_vgpu *vgpu);
+
 /* interrupts.c: these functions take irq_lock */
+/* Update the interrupt line after registers were loaded; vgpu_irq_remind() sends the interrupt. */
+void vgpu_irq_restore(struct ghyvi_vgpu *vgpu);
 void vgpu_irq_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 void vgpu_irq_reset(struct ghyvi_vgpu *vgpu);
 /* Send the interrupt again if the line is high: the guest may have missed the last one. */
@@ -301,6 +309,10 @@ void vgpu_engine_hold(struct vgpu_engine *engine);
  * vgpu->lock, and kicks the scheduler after dropping it.
  */
 void vgpu_engine_release(struct vgpu_engine *engine);
+/* Stop the engine at its current position and report an error. Only a reset resumes it. */
+void vgpu_engine_halt(struct vgpu_engine *engine);
+/* A workload for the first active element, or NULL. Caller holds vgpu->lock. */
+struct vgpu_workload *vgpu_engine_workload(struct vgpu_engine *engine);
 /* Withdraw the engine's workload, or request that it stops. Caller holds vgpu->lock. */
 void vgpu_engine_park(struct vgpu_engine *engine);
 /* Stop a workload that did not follow vgpu_engine_park() in time. Caller holds vgpu->lock. */
@@ -329,6 +341,22 @@ void vgpu_workload_clear(struct vgpu_workload *workload);
 int vgpu_context_load(struct vgpu_workload *workload);
 /* Sync the shadow with the table entries that the guest wrote since the context was loaded. */
 void vgpu_context_sync(struct vgpu_workload *workload);
+/* Describe the commands between head and tail of the context's copy. */
+void vgpu_context_submission(const struct vgpu_workload *workload,
+			     struct ghyvi_submission *submission);
+/*
+ * Check the descriptor and the copy of the context of a workload whose state was saved, which are
+ * not trusted, and set the job up. The page tables are not looked up. Returns false if they are not
+ * valid.
+ */
+bool vgpu_context_restore(struct vgpu_workload *workload);
+/* Are ring head and tail of that workload in its audited commands? */
+bool vgpu_context_in_commands(const struct vgpu_workload *workload);
+/*
+ * Look up the page tables of such a workload, unless that was done. Returns 0 or a negative errno,
+ * which has been reported.
+ */
+int vgpu_context_attach(struct vgpu_workload *workload);
 /* Show the context's position in the engine's registers. */
 void vgpu_update_ring_regs(struct vgpu_workload *workload);
 /* Show in the engine's registers where it stopped the workload. */

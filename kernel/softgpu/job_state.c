@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A preempted job as state of a migrated vGPU. The state comes from user space of the host. So each
+ * position must be one where audited commands begin; what is not audited is checked when it runs.
+ */
+#include <linux/build_bug.h>
+#include <linux/errno.h>
+#include <linux/string.h>
+#include "engine.h"
+
+struct softgpu_job_state {
+	u32 begun;
+	u32 known_tail;
+	u64 spent_ns;
+	u32 level;
+	u32 noop;
+	struct {
+		u64 address;
+		u32 ggtt;
+		u32 reserved;
+	} batches[GHYVI_BATCH_LEVELS];
+	struct softgpu_blt_setup setup;
+	u32 reserved[2];
+};
+
+void softgpu_job_save(const struct ghyvi_job *job, void *to)
+{
+	const struct softgpu_job *from = softgpu_job(job);
+	struct softgpu_job_state *state = to;
+	unsigned int i;
+
+	BUILD_BUG_ON(sizeof(*state) != SOFTGPU_JOB_STATE_BYTES);
+	*state = (struct softgpu_job_state){
+		.begun = from->begun,
+		.known_tail = from->known_tail,
+		.spent_ns = from->spent_ns,
+		.level = from->level,
+		.noop = from->noop,
+		.setup = from->setup,
+	};
+	for (i = 0; i < from->level; i++) {
+		state->batches[i].address = from->batches[i].address;
+		state->batches[i].ggtt = from->batches[i].ggtt;
+	}
+}
+
+/* Would an engine find a command at this position? One that is refused stops the job there. */
+static bool is_command(const struct ghyvi_job *job, enum ghyvi_fetch_source source,
+		       unsigned int level, u64 at)
+{
+	u32 head = job->context[GHYVI_CTX_RING_HEAD] & RING_HEAD_MASK;
+	struct ghyvi_cmd_prefetch window;
+	int count;
+
+	if (at & 3)
+		return false;
+	count = ghyvi_commands_fetch(job->commands, source, level, at, head, &window);
+	return count > 0 ? window.starts & 1 : !count || count == -EACCES;
+}
+
+static bool position_ok(const struct ghyvi_job *job, const struct softgpu_job_state *state)
+{
+	const u32 *context = job->context;
+	u32 head = context[GHYVI_CTX_RING_HEAD] & RING_HEAD_MASK;
+	u32 bytes = (context[GHYVI_CTX_RING_CTL] & RING_CTL_PAGES) + GHYVI_PAGE_BYTES;
+	u32 left = (context[GHYVI_CTX_RING_TAIL] + bytes - head) % bytes;
+	unsigned int i;
+
+	if (left && !is_command(job, GHYVI_FETCH_RING, 0, head))
+		return false;
+	if (!state->begun)
+		return !state->level;
+	if (state->level > GHYVI_BATCH_LEVELS || state->known_tail >= bytes ||
+	    state->known_tail & 3 || (state->known_tail + bytes - head) % bytes > left)
+		return false;
+	for (i = 0; i < state->level; i++)
+		if (state->batches[i].ggtt > 1 ||
+		    !is_command(job, state->batches[i].ggtt ? GHYVI_FETCH_GGTT : GHYVI_FETCH_PPGTT,
+				i + 1, state->batches[i].address))
+			return false;
+	return true;
+}
+
+int softgpu_job_load(struct ghyvi_job *job, const void *from)
+{
+	const struct softgpu_job_state *state = from;
+	struct softgpu_job *to = softgpu_job(job);
+	unsigned int i;
+
+	if (state->begun > 1 || state->noop > 1 || !position_ok(job, state))
+		return -EINVAL;
+	to->begun = state->begun;
+	to->known_tail = state->known_tail;
+	to->spent_ns = state->spent_ns;
+	to->level = state->level;
+	to->noop = state->noop;
+	to->setup = state->setup;
+	for (i = 0; i < state->level; i++) {
+		to->batches[i].address = state->batches[i].address;
+		to->batches[i].ggtt = state->batches[i].ggtt;
+	}
+	return 0;
+}

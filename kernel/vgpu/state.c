@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The state of a vGPU, to be saved and to be loaded by another vGPU, maybe on another host.
+ *
+ * DOC: what is state, and what is rebuilt
+ *
+ * State is what the guest can see or has set: registers, its GGTT table, submit ports, parked
+ * workloads, pending interrupts, the clock, what containment has counted, and the administrator's
+ * settings. Shadow tables, pins, write protection and the contents of the mirror are rebuilt from
+ * it. Counters are the host's and stay.
+ *
+ * DOC: trust
+ *
+ * A state comes from user space. It can do no more than a guest and its administrator could:
+ * registers have any value a guest could give them, settings are checked as attributes are, and
+ * parked workloads as described in state_engine.c.
+ */
+#include <linux/ctype.h>
+#include <linux/err.h>
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include "state_io.h"
+
+bool ghyvi_vgpu_can_move(const struct ghyvi_vgpu *vgpu)
+{
+	const struct ghyvi_pgpu_ops *ops = vgpu->params.pgpu->ops;
+
+	return ops->job_save && ops->job_load && !ops->context_create;
+}
+
+void ghyvi_vgpu_identity(struct ghyvi_vgpu *vgpu, void *state)
+{
+	const struct ghyvi_vgpu_params *p = &vgpu->params;
+	struct state_identity *identity = state;
+
+	BUILD_BUG_ON(sizeof(*identity) != GHYVI_STATE_IDENTITY_BYTES);
+	*identity = (struct state_identity){
+		.magic = STATE_MAGIC,
+		.major = STATE_MAJOR,
+		.minor = STATE_MINOR,
+		.device_id = p->profile->device_id,
+		.revision = p->profile->revision,
+		.gen = p->profile->gen,
+		.caps = vgpu_get(vgpu, PVINFO_CAPS),
+		.job_bytes = (u32)p->pgpu->ops->job_state_bytes,
+		.mappable_start = p->mappable.bytes ? p->mappable.start : 0,
+		.mappable_bytes = p->mappable.bytes,
+		.hidden_start = p->hidden.start,
+		.hidden_bytes = p->hidden.bytes,
+		.aperture_bytes = p->aperture_bytes,
+	};
+	strscpy(identity->type, p->type ?: "", sizeof(identity->type));
+	strscpy(identity->backend, p->pgpu->ops->name, sizeof(identity->backend));
+}
+
+/* Make a string of the state fit for the log. */
+static void make_printable(char *text, size_t bytes)
+{
+	size_t i;
+
+	text[bytes - 1] = '\0';
+	for (i = 0; text[i]; i++)
+		if (!isalnum(text[i]) && text[i] != '-' && text[i] != '_')
+			text[i] = '?';
+}
+
+static void report_mismatch(struct ghyvi_vgpu *vgpu, const struct state_identity *theirs,
+			    const struct state_identity *ours)
+{
+	ghyvi_report(
+		vgpu->params.reporter,
+		"migration: refused: the state is of %s/%s %04x rev %u caps 0x%x GGTT 0x%llx+0x%llx, this vGPU is %s/%s %04x rev %u caps 0x%x GGTT 0x%llx+0x%llx",
+		theirs->backend, theirs->type, theirs->device_id, theirs->revision, theirs->caps,
+		(unsigned long long)theirs->hidden_start, (unsigned long long)theirs->hidden_bytes,
+		ours->backend, ours->type, ours->device_id, ours->revision, ours->caps,
+		(unsigned long long)ours->hidden_start, (unsigned long long)ours->hidden_bytes);
+}
+
+int ghyvi_vgpu_check_identity(struct ghyvi_vgpu *vgpu, const void *state)
+{
+	struct state_identity theirs, ours;
+
+	memcpy(&theirs, state, sizeof(theirs));
+	ghyvi_vgpu_identity(vgpu, &ours);
+	if (theirs.magic != ours.magic) {
+		ghyvi_report(
+			vgpu->params.reporter,
+			"migration: refused: not the state of a ghyvi vGPU (0x%llx, not 0x%llx)",
+			(unsigned long long)theirs.magic, (unsigned long long)ours.magic);
+		return -EINVAL;
+	}
+	if (theirs.major != ours.major) {
+		ghyvi_report(
+			vgpu->params.reporter,
+			"migration: refused: the state has format %u, this ghyvi reads format %u",
+			theirs.major, ours.major);
+		return -EINVAL;
+	}
+	make_printable(theirs.type, sizeof(theirs.type));
+	make_printable(theirs.backend, sizeof(theirs.backend));
+	theirs.minor = ours.minor;
+	if (!memcmp(&theirs, &ours, sizeof(ours)))
+		return 0;
+	report_mismatch(vgpu, &theirs, &ours);
+	return -EINVAL;
+}
+
+/* settings */
+
+/* The name in brackets of a line that lists all. */
+static void active_name(const char *line, char *name)
+{
+	const char *begin = strchr(line, '['), *end = begin ? strchr(begin, ']') : NULL;
+
+	memset(name, 0, STATE_NAME_BYTES);
+	if (end && end - begin - 1 < STATE_NAME_BYTES)
+		memcpy(name, begin + 1, end - begin - 1);
+}
+
+static void save_settings(struct ghyvi_vgpu *vgpu, struct state_writer *writer)
+{
+	struct ghyvi_shadow_tuning tuning;
+	struct state_settings state;
+	char line[256];
+
+	memset(&state, 0, sizeof(state));
+	ghyvi_gtt_policy_list(vgpu->gtt, line, sizeof(line));
+	active_name(line, state.policy);
+	ghyvi_audit_mode_list(vgpu->audit, line, sizeof(line));
+	active_name(line, state.audit);
+	ghyvi_gtt_tuning(vgpu->gtt, &tuning);
+	state.static_pages = tuning.static_pages;
+	state.oos_threshold = tuning.oos_threshold;
+	state.idle_pins = tuning.idle_pins;
+	state.tables_max = tuning.tables_max;
+	ghyvi_sched_knobs(vgpu->sched_entity, &state.knobs);
+	ghyvi_audit_budget(vgpu->audit, &state.budget);
+	state.containment = vgpu->containment;
+	state.self_check = ghyvi_vgpu_check(vgpu);
+	state_section(writer, STATE_SETTINGS, &state, sizeof(state));
+}
+
+static bool name_ok(const char *name)
+{
+	return strnlen(name, STATE_NAME_BYTES) < STATE_NAME_BYTES;
+}
+
+static int load_settings(struct ghyvi_vgpu *vgpu, struct state_reader *reader)
+{
+	const struct state_settings *state = state_take(reader, sizeof(*state));
+	struct ghyvi_shadow_tuning tuning;
+
+	if (!state || reader->left || !name_ok(state->policy) || !name_ok(state->audit) ||
+	    state->self_check > 1)
+		return -EINVAL;
+	if (!strcmp(state->audit, "log") && !vgpu->params.audit_may_log)
+		return -EINVAL;
+	ghyvi_gtt_tuning(vgpu->gtt, &tuning);
+	tuning.static_pages = state->static_pages;
+	tuning.oos_threshold = state->oos_threshold;
+	tuning.idle_pins = state->idle_pins;
+	tuning.tables_max = state->tables_max;
+	if (ghyvi_vgpu_set_containment(vgpu, &state->containment) ||
+	    ghyvi_gtt_set_tuning(vgpu->gtt, &tuning) ||
+	    ghyvi_gtt_set_policy(vgpu->gtt, state->policy) ||
+	    ghyvi_sched_set_knobs(vgpu->sched_entity, &state->knobs) ||
+	    ghyvi_audit_set_budget(vgpu->audit, &state->budget) ||
+	    ghyvi_audit_set_mode(vgpu->audit, state->audit))
+		return -EINVAL;
+	ghyvi_vgpu_set_check(vgpu, state->self_check);
+	return 0;
+}
+
+/* the rest of the machine */
+
+static void save_machine(struct ghyvi_vgpu *vgpu, struct state_writer *writer)
+{
+	u64 now = ktime_get_ns();
+	const struct state_machine state = {
+		.clock_ns = now + vgpu->clock_offset_ns,
+		.window_age_ns = now - vgpu->violation_window_ns,
+		.violation_points = vgpu->violation_points,
+		.failsafe = vgpu->failsafe,
+	};
+
+	state_section(writer, STATE_MACHINE, &state, sizeof(state));
+}
+
+/* The clock must never go back, so round up. */
+static u64 clock_offset(u64 clock_ns, u64 now)
+{
+	s64 ahead = (s64)(clock_ns - now);
+	s64 steps = ahead / GHYVI_CLOCK_STEP_NS;
+
+	if (ahead > 0 && ahead % GHYVI_CLOCK_STEP_NS)
+		steps++;
+	return (u64)(steps * GHYVI_CLOCK_STEP_NS);
+}
+
+static int load_machine(struct ghyvi_vgpu *vgpu, struct state_reader *reader)
+{
+	const struct state_machine *state = state_take(reader, sizeof(*state));
+	u64 now = ktime_get_ns();
+
+	if (!state || reader->left || state->failsafe > 1 || state->clock_ns > S64_MAX / 2 ||
+	    state->violation_points > GHYVI_POINTS_MAX + GHYVI_MALFORMED_POINTS)
+		return -EINVAL;
+	WRITE_ONCE(vgpu->clock_offset_ns, clock_offset(state->clock_ns, now));
+	vgpu->violation_points = state->violation_points;
+	vgpu->violation_window_ns = now - min_t(u64, state->window_age_ns, now);
+	WRITE_ONCE(vgpu->failsafe, state->failsafe);
+	return 0;
+}
+
+/* What the guest was told about its vGPU is in the identity, but for the number of the vGPU. */
+static int load_registers(struct ghyvi_vgpu *vgpu, struct state_reader *reader)
+{
+	int err = vgpu_table_load(reader, (u64 *)vgpu->registers, GHYVI_REGISTERS_BYTES / 8);
+	u32 id = vgpu_get(vgpu, PVINFO_ID);
+
+	vgpu_pvinfo_reset(vgpu);
+	vgpu_set(vgpu, PVINFO_ID, id);
+	vgpu_irq_restore(vgpu);
+	vgpu_mirror_show_all(vgpu);
+	return err;
+}
+
+static int load_ggtt(struct ghyvi_vgpu *vgpu, struct state_reader *reader)
+{
+	return vgpu_table_load(reader, vgpu->ggtt_table, GHYVI_GGTT_TABLE_BYTES / 8);
+}
+
+static void save_table(struct state_writer *writer, u32 type, const void *table, u32 bytes)
+{
+	state_section_begin(writer, type);
+	vgpu_table_save(writer, table, bytes / 8);
+	state_section_end(writer);
+}
+
+static void save_all(struct ghyvi_vgpu *vgpu, const void *device, u32 device_bytes,
+		     struct state_writer *writer)
+{
+	void *identity = state_reserve(writer, GHYVI_STATE_IDENTITY_BYTES);
+	unsigned int i;
+
+	lockdep_assert_held(&vgpu->lock);
+	if (identity)
+		ghyvi_vgpu_identity(vgpu, identity);
+	state_section(writer, STATE_DEVICE, device, device_bytes);
+	save_settings(vgpu, writer);
+	save_machine(vgpu, writer);
+	save_table(writer, STATE_REGISTERS, vgpu->registers, GHYVI_REGISTERS_BYTES);
+	save_table(writer, STATE_GGTT, vgpu->ggtt_table, GHYVI_GGTT_TABLE_BYTES);
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		vgpu_engine_save(&vgpu->engines[i], writer);
+	state_section_begin(writer, STATE_END);
+	state_section_end(writer);
+}
+
+int ghyvi_vgpu_save(struct ghyvi_vgpu *vgpu, const void *device, u32 device_bytes, void **state,
+		    size_t *bytes)
+{
+	struct state_writer writer = { .size = GHYVI_STATE_BYTES_MAX };
+
+	writer.to = kvzalloc(writer.size, GFP_KERNEL_ACCOUNT);
+	if (!writer.to)
+		return -ENOMEM;
+	/* Stores to the mirror that were missed until now are registers' values of the state. */
+	if (!ghyvi_vgpu_failsafe(vgpu))
+		vgpu_bar_is_live(vgpu);
+	mutex_lock(&vgpu->lock);
+	save_all(vgpu, device, device_bytes, &writer);
+	mutex_unlock(&vgpu->lock);
+	WARN_ON_ONCE(writer.full);
+	*bytes = writer.bytes;
+	*state = kvzalloc(writer.bytes, GFP_KERNEL_ACCOUNT);
+	if (*state)
+		memcpy(*state, writer.to, writer.bytes);
+	kvfree(writer.to);
+	return *state ? 0 : -ENOMEM;
+}
+
+size_t ghyvi_vgpu_state_bytes(struct ghyvi_vgpu *vgpu, u32 device_bytes)
+{
+	struct state_writer writer = { .size = GHYVI_STATE_BYTES_MAX };
+
+	mutex_lock(&vgpu->lock);
+	save_all(vgpu, NULL, device_bytes, &writer);
+	mutex_unlock(&vgpu->lock);
+	return writer.bytes;
+}
+
+/* What was loaded so far. */
+struct state_load {
+	u32 last; /* section */
+	unsigned int engines;
+	struct vgpu_engine *engine;
+	bool workload; /* must follow */
+	void *device;
+	u32 device_bytes;
+};
+
+static int load_device(struct state_load *load, struct state_reader *reader)
+{
+	if (reader->left != load->device_bytes)
+		return -EINVAL;
+	memcpy(load->device, reader->from, load->device_bytes);
+	return 0;
+}
+
+static int load_engine(struct ghyvi_vgpu *vgpu, struct state_load *load,
+		       struct state_reader *reader)
+{
+	const struct state_engine *state = (const void *)reader->from;
+	int err;
+
+	/* Each engine once, in their order. */
+	if (reader->left < sizeof(*state) || state->id != load->engines)
+		return -EINVAL;
+	err = vgpu_engine_load(vgpu, reader, &load->engine);
+	if (err)
+		return err;
+	load->engines++;
+	load->workload = state->workload;
+	return 0;
+}
+
+static int load_locked(struct ghyvi_vgpu *vgpu, struct state_load *load, u32 type,
+		       struct state_reader *reader)
+{
+	lockdep_assert_held(&vgpu->lock);
+	switch (type) {
+	case STATE_DEVICE:
+		return load_device(load, reader);
+	case STATE_MACHINE:
+		return load_machine(vgpu, reader);
+	case STATE_REGISTERS:
+		return load_registers(vgpu, reader);
+	case STATE_GGTT:
+		return load_ggtt(vgpu, reader);
+	case STATE_ENGINE:
+		return load_engine(vgpu, load, reader);
+	case STATE_WORKLOAD:
+		load->workload = false;
+		return vgpu_workload_load(load->engine, reader);
+	case STATE_END:
+		return reader->left || load->engines != GHYVI_ENGINES ? -EINVAL : 0;
+	}
+	return -EINVAL;
+}
+
+static int load_section(struct ghyvi_vgpu *vgpu, struct state_load *load, u32 type,
+			struct state_reader *reader)
+{
+	int err;
+
+	if (type == STATE_SETTINGS)
+		return load_settings(vgpu, reader); /* may kick the scheduler */
+	mutex_lock(&vgpu->lock);
+	err = load_locked(vgpu, load, type, reader);
+	mutex_unlock(&vgpu->lock);
+	return err;
+}
+
+/* Sections come in the order of their types, none is missing; a workload follows its engine. */
+static bool section_follows(const struct state_load *load, u32 type)
+{
+	if (load->workload)
+		return type == STATE_WORKLOAD;
+	switch (load->last) {
+	case STATE_GGTT:
+		return type == STATE_ENGINE;
+	case STATE_ENGINE:
+	case STATE_WORKLOAD:
+		return type == STATE_ENGINE || type == STATE_END;
+	default:
+		return type == load->last + 1;
+	}
+}
+
+static int load_sections(struct ghyvi_vgpu *vgpu, struct state_load *load,
+			 struct state_reader *reader)
+{
+	const struct state_header *header;
+	struct state_reader payload;
+	int err = -EINVAL;
+
+	while (load->last != STATE_END) {
+		header = state_take(reader, sizeof(*header));
+		if (!header || header->bytes % 8 || header->bytes > reader->left)
+			return -EINVAL;
+		payload = (struct state_reader){ reader->from, header->bytes };
+		state_take(reader, header->bytes);
+		if (header->type & STATE_OPTIONAL)
+			continue;
+		if (!section_follows(load, header->type))
+			return -EINVAL;
+		err = load_section(vgpu, load, header->type, &payload);
+		if (err)
+			return err;
+		load->last = header->type;
+	}
+	return reader->left ? -EINVAL : 0;
+}
+
+/* Nothing of the old state is left, and nothing runs. */
+static void reset_paused(struct ghyvi_vgpu *vgpu)
+{
+	ghyvi_vgpu_reset(vgpu);
+	ghyvi_vgpu_pause(vgpu);
+	/* The table is about to change without stores that trap. */
+	ghyvi_vgpu_set_bar0(vgpu, GHYVI_BAR_UNMAPPED);
+}
+
+int ghyvi_vgpu_load(struct ghyvi_vgpu *vgpu, const void *state, size_t bytes, void *device,
+		    u32 device_bytes)
+{
+	struct state_load load = { .device = device, .device_bytes = device_bytes };
+	struct state_reader reader = { .from = state, .left = bytes };
+	int err = -EINVAL;
+
+	reset_paused(vgpu);
+	if (bytes < GHYVI_STATE_IDENTITY_BYTES) {
+		ghyvi_report(vgpu->params.reporter,
+			     "migration: refused: the state ends after %zu bytes", bytes);
+		return -EINVAL;
+	}
+	if (ghyvi_vgpu_check_identity(vgpu, state))
+		return -EINVAL;
+	state_take(&reader, GHYVI_STATE_IDENTITY_BYTES);
+	err = load_sections(vgpu, &load, &reader);
+	if (!err)
+		return 0;
+	ghyvi_report(
+		vgpu->params.reporter,
+		"migration: refused: the state is not valid before byte %zu of %zu (section %u, error %d)",
+		bytes - reader.left, bytes, load.last + 1, err);
+	reset_paused(vgpu);
+	return err;
+}

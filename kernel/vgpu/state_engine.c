@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Execlists and parked workloads in the state of a vGPU.
+ *
+ * A parked workload is not what the guest's memory says: the context was loaded, the ring moved on,
+ * and commands were audited. All of that is saved, and all of it is checked when it is loaded. The
+ * page tables are looked up, and guest memory is touched, only when the workload is prepared again.
+ */
+#include <linux/err.h>
+#include <linux/errno.h>
+#include <linux/string.h>
+#include "state_io.h"
+
+static size_t workload_bytes(const struct vgpu_workload *workload)
+{
+	return sizeof(struct state_header) + sizeof(struct state_workload) +
+	       workload->engine->vgpu->params.pgpu->ops->job_state_bytes +
+	       ghyvi_commands_state_bytes(workload->base.job.commands);
+}
+
+/* Room that sections after this one need at least. */
+#define ENDING_BYTES                                                                   \
+	(GHYVI_ENGINES * (sizeof(struct state_header) + sizeof(struct state_engine)) + \
+	 sizeof(struct state_header))
+
+static bool workload_fits(const struct vgpu_workload *workload, const struct state_writer *writer)
+{
+	return !writer->full &&
+	       writer->size - writer->bytes >= workload_bytes(workload) + ENDING_BYTES;
+}
+
+static void workload_save(struct vgpu_workload *workload, struct state_writer *writer)
+{
+	const struct ghyvi_pgpu_ops *ops = workload->engine->vgpu->params.pgpu->ops;
+	struct ghyvi_commands *commands = workload->base.job.commands;
+	struct state_workload *state;
+	void *to;
+
+	state_section_begin(writer, STATE_WORKLOAD);
+	state = state_reserve(writer, sizeof(*state));
+	if (state) {
+		*state = (struct state_workload){
+			.descriptor = workload->descriptor,
+			.behind = workload->behind,
+			.head = workload->head,
+			.tail = workload->tail,
+			.control = workload->control,
+			.registers_new = workload->registers_new,
+		};
+		memcpy(state->gprs, workload->gprs, sizeof(state->gprs));
+		memcpy(state->registers, workload->registers, sizeof(state->registers));
+		memcpy(state->context, workload->context, sizeof(state->context));
+	}
+	to = state_reserve(writer, ops->job_state_bytes);
+	if (to)
+		ops->job_save(&workload->base.job, to);
+	to = state_reserve(writer, ghyvi_commands_state_bytes(commands));
+	if (to)
+		ghyvi_commands_save(commands, to);
+	state_section_end(writer);
+}
+
+void vgpu_engine_save(struct vgpu_engine *engine, struct state_writer *writer)
+{
+	struct vgpu_workload *workload = engine->workload;
+	struct state_engine state = {
+		.id = engine->id,
+		.elsp_count = engine->elsp_count,
+		.active = { engine->active[0], engine->active[1] },
+		.pending = { engine->pending[0], engine->pending[1] },
+		.nr_active = engine->nr_active,
+		.has_pending = engine->has_pending,
+		.halted = engine->halted,
+		.csb = engine->csb,
+	};
+
+	lockdep_assert_held(&engine->vgpu->lock);
+	memcpy(state.elsp, engine->elsp, sizeof(state.elsp));
+	/* Without a buffer the vGPU may run: then a workload may not be loaded yet. */
+	if (workload && workload->prepared) {
+		state.workload = workload_fits(workload, writer);
+		state.dropped = !state.workload;
+	}
+	state_section(writer, STATE_ENGINE, &state, sizeof(state));
+	if (state.workload)
+		workload_save(workload, writer);
+	if (state.dropped && writer->to)
+		ghyvi_report(
+			engine->vgpu->params.reporter,
+			"%s: the state has no room for the commands of a workload; it will be stopped",
+			ghyvi_engine_name(engine->id));
+}
+
+static bool engine_ok(const struct state_engine *state)
+{
+	if (state->id >= GHYVI_ENGINES || state->elsp_count >= ARRAY_SIZE(state->elsp) ||
+	    state->nr_active > ARRAY_SIZE(state->active) || state->csb > CSB_RESET_POINTER ||
+	    state->has_pending > 1 || state->halted > 1 || state->workload > 1 ||
+	    state->dropped > 1)
+		return false;
+	if (state->nr_active >= 1 && !(state->active[0] & GEN8_CTX_VALID))
+		return false;
+	if (!(state->active[1] & GEN8_CTX_VALID) != (state->nr_active < 2))
+		return false;
+	if (state->has_pending && !(state->pending[0] & GEN8_CTX_VALID))
+		return false;
+	return !(state->workload || state->dropped) || (state->nr_active && !state->halted);
+}
+
+int vgpu_engine_load(struct ghyvi_vgpu *vgpu, struct state_reader *reader,
+		     struct vgpu_engine **loaded)
+{
+	const struct state_engine *state = state_take(reader, sizeof(*state));
+	struct vgpu_engine *engine;
+
+	lockdep_assert_held(&vgpu->lock);
+	if (!state || reader->left || !engine_ok(state))
+		return -EINVAL;
+	engine = &vgpu->engines[state->id];
+	*loaded = engine;
+	memcpy(engine->elsp, state->elsp, sizeof(engine->elsp));
+	engine->elsp_count = state->elsp_count;
+	memcpy(engine->active, state->active, sizeof(engine->active));
+	engine->nr_active = state->nr_active;
+	engine->pending[0] = state->pending[0];
+	engine->pending[1] = state->pending[1] & GEN8_CTX_VALID ? state->pending[1] : 0;
+	engine->has_pending = state->has_pending;
+	engine->halted = state->halted;
+	engine->csb = state->csb;
+	if (state->dropped)
+		vgpu_engine_halt(engine);
+	return 0;
+}
+
+/* The parts of the job that follow the fixed part. */
+static int load_job(struct vgpu_workload *workload, struct state_reader *reader)
+{
+	struct ghyvi_vgpu *vgpu = workload->engine->vgpu;
+	const struct ghyvi_pgpu_ops *ops = vgpu->params.pgpu->ops;
+	const void *job = state_take(reader, ops->job_state_bytes);
+	struct ghyvi_submission submission;
+	struct ghyvi_commands *commands;
+
+	if (!job)
+		return -EINVAL;
+	vgpu_context_submission(workload, &submission);
+	submission.head = workload->head;
+	commands = ghyvi_audit_load(vgpu->audit, &submission, reader->from, reader->left);
+	if (IS_ERR(commands))
+		return (int)PTR_ERR(commands);
+	workload->base.job.commands = commands;
+	if (!vgpu_context_in_commands(workload))
+		return -EINVAL;
+	return ops->job_load(&workload->base.job, job);
+}
+
+static int load_workload(struct vgpu_workload *workload, struct state_reader *reader)
+{
+	const struct state_workload *state = state_take(reader, sizeof(*state));
+	struct vgpu_engine *engine = workload->engine;
+
+	if (!state || state->behind > 1 || state->registers_new > 1 ||
+	    (state->descriptor ^ engine->active[0]) & DESC_SAME_CONTEXT)
+		return -EINVAL;
+	workload->descriptor = state->descriptor;
+	workload->behind = state->behind;
+	workload->head = state->head;
+	workload->tail = state->tail;
+	workload->control = state->control;
+	workload->registers_new = state->registers_new;
+	memcpy(workload->gprs, state->gprs, sizeof(workload->gprs));
+	memcpy(workload->registers, state->registers, sizeof(workload->registers));
+	memcpy(workload->context, state->context, sizeof(state->context));
+	if (!vgpu_context_restore(workload))
+		return -EINVAL;
+	return load_job(workload, reader);
+}
+
+int vgpu_workload_load(struct vgpu_engine *engine, struct state_reader *reader)
+{
+	struct vgpu_workload *workload;
+	int err;
+
+	lockdep_assert_held(&engine->vgpu->lock);
+	if (engine->workload || !engine->nr_active || engine->halted)
+		return -EINVAL;
+	workload = vgpu_engine_workload(engine);
+	if (!workload)
+		return -ENOMEM;
+	err = load_workload(workload, reader);
+	if (err) {
+		vgpu_workload_free(workload);
+		return err;
+	}
+	workload->prepared = true;
+	workload->parked = true;
+	engine->workload = workload;
+	return 0;
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sparse tables in the state of a vGPU: the register file and the guest's GGTT table. Most words
+ * are 0, and most of the others equal their neighbours (i915 fills the GGTT with scratch entries).
+ * A table never takes more than 8 bytes more than it has.
+ */
+#include <linux/errno.h>
+#include "state_io.h"
+
+/* A repetition of so many words is no longer than the words. */
+#define REPEAT_MIN 3
+
+/* The guest may write to the table at any time, so each word is read once here. */
+static u32 repeated(const u64 *table, u32 at, u32 words, u64 value)
+{
+	u32 count = 1;
+
+	while (at + count < words && READ_ONCE(table[at + count]) == value)
+		count++;
+	return count;
+}
+
+static void put_run(struct state_writer *writer, u32 first, u32 count)
+{
+	const struct state_run run = { .first = first, .count = count };
+
+	state_put(writer, &run, sizeof(run));
+}
+
+void vgpu_table_save(struct state_writer *writer, const u64 *table, u32 words)
+{
+	size_t literal = 0; /* offset of the header of the last run, if words can be added to it */
+	u32 at, count;
+	u64 value;
+
+	for (at = 0; at < words; at += count) {
+		value = READ_ONCE(table[at]);
+		count = repeated(table, at, words, value);
+		if (value && count < REPEAT_MIN) {
+			if (!literal) {
+				literal = writer->bytes;
+				put_run(writer, at, 0);
+			}
+			state_put(writer, &value, sizeof(value));
+			if (writer->to && !writer->full)
+				((struct state_run *)(writer->to + literal))->count++;
+			count = 1;
+			continue;
+		}
+		literal = 0;
+		if (value) {
+			put_run(writer, at, count | STATE_REPEAT);
+			state_put(writer, &value, sizeof(value));
+		}
+		cond_resched();
+	}
+}
+
+int vgpu_table_load(struct state_reader *reader, u64 *table, u32 words)
+{
+	const struct state_run *run;
+	const u64 *values;
+	u32 at = 0, count, i;
+
+	for (i = 0; i < words; i++)
+		WRITE_ONCE(table[i], 0);
+	while ((run = state_take(reader, sizeof(*run)))) {
+		bool repeat = run->count & STATE_REPEAT;
+
+		count = run->count & ~STATE_REPEAT;
+		values = state_take(reader, (repeat ? 1 : (size_t)count) * sizeof(*values));
+		if (!count || !values || run->first < at || run->first > words ||
+		    count > words - run->first)
+			return -EINVAL;
+		for (i = 0; i < count; i++)
+			WRITE_ONCE(table[run->first + i], values[repeat ? 0 : i]);
+		at = run->first + count;
+	}
+	return reader->left ? -EINVAL : 0;
+}

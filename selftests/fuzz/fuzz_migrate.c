@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A vGPU loads an arbitrary state, and goes on with it. The first byte of the input chooses: the
+ * rest is the state, or the rest edits a state that a guest with running workloads had.
+ */
+#include "../unit/move_fixture.h"
+#include "../unit/rule.h"
+#include "input.h"
+
+#define BASES 3
+#define OWNER_BYTES 16
+#define EDITS_MAX 64
+
+static struct move_host host;
+static struct {
+	u8 *state;
+	size_t bytes;
+} bases[BASES];
+
+static void begin_waiting(unsigned int engine, bool user)
+{
+	u32 gpr = ghyvi_engine_base(engine) + GEN8_RING_CS_GPR;
+
+	if (user)
+		MOVE_RING(engine, MOVE_CALL_USER(engine));
+	else
+		MOVE_RING(engine, MOVE_CALL(engine));
+	MOVE_RING(engine, MOVE_STORE(engine, 4, 4), MOVE_INTERRUPT);
+	MOVE_BATCH(engine, MOVE_LOAD(gpr, 0x1234), 0, MOVE_STORE(engine, 2, 2),
+		   MOVE_AWAIT(engine, 0, 1), MOVE_SAVE(gpr, engine, 3), MOVE_BATCH_END);
+	move_submit(&host, engine, engine);
+	move_await(move_page(MOVE_DATA + engine) + 2, 2);
+}
+
+/* An idle guest; one with two workloads in batches; one whose user batches are audited. */
+static void make_base(unsigned int number)
+{
+	const u64 owner[OWNER_BYTES / 8] = { number };
+	void *state;
+
+	ghyvi_vgpu_reset(host.vgpu);
+	move_guest_begin(&host);
+	ASSERT(!ghyvi_audit_set_mode(ghyvi_vgpu_audit(host.vgpu),
+				     number == 2 ? "full" : "privileged"));
+	if (number) {
+		begin_waiting(GHYVI_RCS, number == 2);
+		begin_waiting(GHYVI_BCS, true);
+	}
+	ghyvi_vgpu_pause(host.vgpu);
+	ASSERT(!ghyvi_vgpu_save(host.vgpu, owner, sizeof(owner), &state, &bases[number].bytes));
+	bases[number].state = state;
+}
+
+static size_t edit(u8 *state, size_t bytes)
+{
+	unsigned int i;
+	u32 at;
+
+	for (i = 0; i < EDITS_MAX && input.left >= 4; i++) {
+		at = input_take(2) << 3 | input_take(1) >> 5;
+		if (at & 0x40000)
+			return at % bytes;
+		state[at % bytes] ^= input_take(1);
+	}
+	return bytes;
+}
+
+static void use(void)
+{
+	unsigned int i;
+
+	ghyvi_vgpu_set_bar0(host.vgpu, MOVE_BAR0_GPA);
+	ghyvi_vgpu_resume(host.vgpu);
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		WRITE_ONCE(*move_page(MOVE_DATA + i), 1);
+		move_wr(&host, ghyvi_engine_base(i) + RING_ELSP, 0);
+		move_rd(&host, ghyvi_engine_base(i) + RING_CSB_POINTER);
+	}
+	ghyvi_vgpu_pause(host.vgpu);
+}
+
+static void load(const u8 *state, size_t bytes)
+{
+	u64 owner[OWNER_BYTES / 8];
+	void *saved;
+
+	if (ghyvi_vgpu_load(host.vgpu, state, bytes, owner, sizeof(owner)))
+		return;
+	use();
+	ASSERT(!ghyvi_vgpu_save(host.vgpu, owner, sizeof(owner), &saved, &bytes));
+	ASSERT(bytes <= GHYVI_STATE_BYTES_MAX);
+	kvfree(saved);
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
+{
+	unsigned int i, base;
+	u8 *state;
+
+	if (!host.vgpu) {
+		move_host_begin(&host, NULL);
+		for (i = 0; i < BASES; i++)
+			make_base(i);
+	}
+	input_init(data, bytes);
+	base = input_take(1) % (BASES + 1);
+	if (base == BASES) {
+		state = malloc(bytes);
+		memcpy(state, data + 1, bytes - 1);
+		load(state, bytes - 1);
+	} else {
+		state = malloc(bases[base].bytes);
+		memcpy(state, bases[base].state, bases[base].bytes);
+		load(state, edit(state, bases[base].bytes));
+	}
+	free(state);
+	ghyvi_vgpu_reset(host.vgpu);
+	ASSERT(!atomic64_read(&host.stats.oracle_violations));
+	ASSERT(!atomic64_read(&host.stats.pinned_pages_now));
+	return 0;
+}

@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A vGPU's state that another host loads: the guest sees the same registers and tables, and what
+ * was running ends with the same bytes. And states that were truncated, changed, or are foreign.
+ */
+#include <string.h>
+#include <time.h>
+#include "move_fixture.h"
+#include "vgpu/state_io.h"
+
+static struct move_host from, to;
+static const u64 owner_state[2] = { 0x1122334455667788, 42 };
+
+static int setup(void **state)
+{
+	move_host_begin(&from, NULL);
+	move_host_begin(&to, NULL);
+	move_guest_begin(&from);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	move_host_end(&from);
+	move_host_end(&to);
+	return 0;
+}
+
+static u32 *data(unsigned int page, unsigned int i)
+{
+	return move_page(MOVE_DATA + page) + i;
+}
+
+static void *save(struct move_host *host, size_t *bytes)
+{
+	void *state;
+
+	ghyvi_vgpu_pause(host->vgpu);
+	assert_int_equal(
+		ghyvi_vgpu_save(host->vgpu, owner_state, sizeof(owner_state), &state, bytes), 0);
+	assert_true(*bytes <= GHYVI_STATE_BYTES_MAX);
+	return state;
+}
+
+static int load(struct move_host *host, const void *state, size_t bytes)
+{
+	u64 owner[2] = {};
+	void *copy = malloc(bytes ?: 1); /* so that ASan sees reads beyond its end */
+	int err;
+
+	memcpy(copy, state, bytes);
+	err = ghyvi_vgpu_load(host->vgpu, copy, bytes, owner, sizeof(owner));
+	free(copy);
+	if (!err)
+		assert_memory_equal(owner, owner_state, sizeof(owner));
+	return err;
+}
+
+static void move(void)
+{
+	u32 pinned = to.pinned;
+	size_t bytes;
+	void *state = save(&from, &bytes);
+
+	assert_int_equal(load(&to, state, bytes), 0);
+	free(state);
+	ghyvi_vgpu_reset(from.vgpu);
+	ghyvi_vgpu_set_bar0(to.vgpu, MOVE_BAR0_GPA);
+	assert_int_equal(to.pinned, pinned); /* guest memory may not be there yet */
+	ghyvi_vgpu_resume(to.vgpu);
+}
+
+static void begin_waiting(struct move_host *host, enum ghyvi_engine_id engine, bool user)
+{
+	u32 gpr = ghyvi_engine_base(engine) + GEN8_RING_CS_GPR;
+
+	MOVE_RING(engine, MOVE_STORE(engine, 1, 1));
+	if (user)
+		MOVE_RING(engine, MOVE_CALL_USER(engine));
+	else
+		MOVE_RING(engine, MOVE_CALL(engine));
+	MOVE_RING(engine, MOVE_STORE(engine, 4, 4), MOVE_INTERRUPT);
+	MOVE_BATCH(engine, MOVE_LOAD(gpr, 0x1234), 0, MOVE_STORE(engine, 2, 2),
+		   MOVE_AWAIT(engine, 0, 1), MOVE_SAVE(gpr, engine, 3), MOVE_BATCH_END);
+	move_submit(host, engine, engine);
+	move_await(data(engine, 2), 2);
+}
+
+static void end_waiting(struct move_host *host, enum ghyvi_engine_id engine)
+{
+	*data(engine, 0) = 1;
+	move_await(data(engine, 4), 4);
+	assert_int_equal(*data(engine, 3), 0x1234);
+	assert_int_equal(*data(engine, 1), 1);
+	move_await_idle(host, engine);
+	assert_int_equal(atomic64_read(&host->stats.engine_errors), 0);
+}
+
+static void test_running_workloads_end_on_the_other_host(void **state)
+{
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		begin_waiting(&from, i, false);
+	move();
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		end_waiting(&to, i);
+	/* The context status of each: promoted, complete. */
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		assert_int_equal(move_page(MOVE_STATUS + i)[HWSP_CSB_WRITE / 4], 1);
+	assert_true(to.interrupts);
+}
+
+/* What the commands were at the audit counts, not what memory says at the target. */
+static void test_audited_commands_travel(void **state)
+{
+	begin_waiting(&from, GHYVI_RCS, false);
+	ghyvi_vgpu_pause(from.vgpu);
+	memset(move_page(MOVE_BATCHES), 0xff, GHYVI_PAGE_BYTES);
+	memset(move_page(MOVE_RINGS), 0xff, GHYVI_PAGE_BYTES);
+	move();
+	end_waiting(&to, GHYVI_RCS);
+}
+
+static void test_user_batches_travel_in_each_mode(void **state)
+{
+	begin_waiting(&from, GHYVI_RCS, true);
+	assert_int_equal(ghyvi_audit_set_mode(ghyvi_vgpu_audit(from.vgpu), "full"), 0);
+	begin_waiting(&from, GHYVI_BCS, true);
+	move();
+	end_waiting(&to, GHYVI_RCS);
+	end_waiting(&to, GHYVI_BCS);
+}
+
+static void test_a_loaded_context_can_get_a_new_tail(void **state)
+{
+	assert_int_equal(ghyvi_audit_set_mode(ghyvi_vgpu_audit(from.vgpu), "full"), 0);
+	begin_waiting(&from, GHYVI_RCS, true);
+	ghyvi_vgpu_pause(from.vgpu);
+	MOVE_RING(0, MOVE_CALL_USER(1));
+	MOVE_BATCH(1, MOVE_STORE(0, 9, 9), MOVE_BATCH_END);
+	move_submit(&from, GHYVI_RCS, 0);
+	move();
+	end_waiting(&to, GHYVI_RCS);
+	move_await(data(0, 9), 9);
+}
+
+/* Registers of contexts that wait, submissions that are pending, half a submission. */
+static void test_ports_travel(void **state)
+{
+	begin_waiting(&from, GHYVI_RCS, false);
+	MOVE_RING(1, MOVE_STORE(1, 1, 77));
+	move_submit(&from, GHYVI_RCS, 1);
+	move_wr(&from, GHYVI_BLITTER_BASE + RING_ELSP, 0);
+	move_wr(&from, GHYVI_BLITTER_BASE + RING_ELSP, 0);
+	move();
+	assert_int_equal(*data(1, 1), 0);
+	end_waiting(&to, GHYVI_RCS);
+	move_await(data(1, 1), 77);
+	MOVE_RING(2, MOVE_STORE(2, 1, 78));
+	move_wr(&to, GHYVI_BLITTER_BASE + RING_ELSP, upper_32_bits(move_descriptor(2)));
+	move_wr(&to, GHYVI_BLITTER_BASE + RING_ELSP, lower_32_bits(move_descriptor(2)));
+	move_await(data(2, 1), 78);
+}
+
+static void test_the_guest_sees_the_same_device(void **state)
+{
+	u64 *table = ghyvi_vgpu_ggtt_table(from.vgpu), *other = ghyvi_vgpu_ggtt_table(to.vgpu);
+	u32 offset, i, differences = 0;
+	u32 *before = malloc(GHYVI_REGISTERS_BYTES);
+	size_t bytes;
+	void *saved;
+
+	srand(3);
+	for (i = 0; i < 3000; i++) {
+		move_wr(&from, (rand() % (GHYVI_REGISTERS_BYTES / 4)) * 4 % 0x100000 + 0x80000,
+			rand());
+		table[rand() % (GHYVI_GGTT_TABLE_BYTES / 8)] = rand();
+	}
+	for (i = 0; i < 5000; i++)
+		table[100000 + i] = 0x1234567000001; /* i915's scratch entries */
+	move_wr(&from, GEN8_MASTER_IRQ, 0);
+	ghyvi_vgpu_pause(from.vgpu);
+	for (offset = 0; offset < GHYVI_REGISTERS_BYTES; offset += 4)
+		before[offset / 4] = move_rd(&from, offset);
+	for (i = 0; i < GHYVI_GGTT_TABLE_BYTES / 8; i++)
+		other[i] = ~0ull;
+	saved = save(&from, &bytes);
+	assert_int_equal(load(&to, saved, bytes), 0);
+	free(saved);
+	assert_memory_equal(table, other, GHYVI_GGTT_TABLE_BYTES);
+	ghyvi_vgpu_set_bar0(to.vgpu, MOVE_BAR0_GPA);
+	ghyvi_vgpu_resume(to.vgpu);
+	for (offset = 0; offset < GHYVI_REGISTERS_BYTES; offset += 4) {
+		/* clocks */
+		if ((offset & 0xfff) == RING_TIMESTAMP || (offset & 0xfff) == RING_TIMESTAMP_UDW)
+			continue;
+		differences += before[offset / 4] != move_rd(&to, offset);
+	}
+	assert_int_equal(differences, 0);
+	free(before);
+}
+
+static u64 timestamp(struct move_host *host)
+{
+	u32 base = GHYVI_RENDER_BASE + RING_TIMESTAMP;
+
+	return move_rd(host, base) | (u64)move_rd(host, base + 4) << 32;
+}
+
+/* Read by the guest's CPU and by commands; the target's clock is behind the source's. */
+static void test_the_clock_goes_on(void **state)
+{
+	u64 before, after;
+
+	from.vgpu->clock_offset_ns = 5000000ull * GHYVI_CLOCK_STEP_NS;
+	before = timestamp(&from);
+	move();
+	after = timestamp(&to);
+	assert_true(after >= before && after - before < 12000000ull * 10);
+	MOVE_RING(0, MOVE_SAVE(GHYVI_RENDER_BASE + RING_TIMESTAMP, 0, 1), MOVE_STORE(0, 4, 4));
+	move_submit(&to, GHYVI_RCS, 0);
+	move_await(data(0, 4), 4);
+	assert_true(*data(0, 1) >= (u32)after && *data(0, 1) <= (u32)timestamp(&to));
+	move_await_idle(&to, GHYVI_RCS);
+}
+
+static void test_settings_and_containment_travel(void **state)
+{
+	struct ghyvi_containment containment = { 1000, 50, 5000 }, got;
+	struct ghyvi_sched_knobs knobs = { 300, 50, 3 };
+	char line[256];
+
+	assert_int_equal(ghyvi_gtt_set_policy(ghyvi_vgpu_gtt(from.vgpu), "segmented"), 0);
+	assert_int_equal(ghyvi_audit_set_mode(ghyvi_vgpu_audit(from.vgpu), "full"), 0);
+	assert_int_equal(ghyvi_vgpu_set_containment(from.vgpu, &containment), 0);
+	assert_int_equal(ghyvi_sched_set_knobs(ghyvi_vgpu_sched_entity(from.vgpu), &knobs), 0);
+	from.vgpu->violation_points = 17;
+	move();
+	ghyvi_gtt_policy_list(ghyvi_vgpu_gtt(to.vgpu), line, sizeof(line));
+	assert_non_null(strstr(line, "[segmented]"));
+	ghyvi_audit_mode_list(ghyvi_vgpu_audit(to.vgpu), line, sizeof(line));
+	assert_non_null(strstr(line, "[full]"));
+	ghyvi_vgpu_containment(to.vgpu, &got);
+	assert_memory_equal(&got, &containment, sizeof(got));
+	ghyvi_sched_knobs(ghyvi_vgpu_sched_entity(to.vgpu), &knobs);
+	assert_int_equal(knobs.weight, 300);
+	assert_int_equal(to.vgpu->violation_points, 17);
+}
+
+static void test_an_interrupt_that_is_pending_is_sent_again(void **state)
+{
+	u32 before;
+
+	MOVE_RING(0, MOVE_INTERRUPT);
+	move_submit(&from, GHYVI_RCS, 0);
+	move_await_idle(&from, GHYVI_RCS);
+	before = from.interrupts;
+	assert_int_equal(before, 1); /* the line stays high until the guest acknowledges */
+	move();
+	assert_int_equal(to.interrupts, 1);
+}
+
+static void test_failsafe_travels(void **state)
+{
+	struct ghyvi_containment strict = { .points_max = 1, .window_ms = 60000 };
+
+	assert_int_equal(ghyvi_vgpu_set_containment(from.vgpu, &strict), 0);
+	MOVE_RING(0, 0x7fu << 23, 0);
+	move_wr(&from, GHYVI_RENDER_BASE + RING_ELSP, 0);
+	move_wr(&from, GHYVI_RENDER_BASE + RING_ELSP, 0);
+	move_wr(&from, GHYVI_RENDER_BASE + RING_ELSP, 0);
+	move_wr(&from, GHYVI_RENDER_BASE + RING_ELSP, 0x40000119); /* not its memory */
+	while (!ghyvi_vgpu_failsafe(from.vgpu))
+		nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
+	move();
+	assert_true(ghyvi_vgpu_failsafe(to.vgpu));
+	assert_int_equal(move_rd(&to, GHYVI_RENDER_BASE + RING_EIR), ~0u);
+	ghyvi_vgpu_restart(to.vgpu);
+	assert_int_not_equal(move_rd(&to, GHYVI_RENDER_BASE + RING_EIR), ~0u);
+}
+
+/* The source's migration was cancelled. */
+static void test_the_source_can_go_on(void **state)
+{
+	size_t bytes;
+
+	begin_waiting(&from, GHYVI_RCS, false);
+	free(save(&from, &bytes));
+	ghyvi_vgpu_resume(from.vgpu);
+	end_waiting(&from, GHYVI_RCS);
+}
+
+static void test_the_size_is_bounded(void **state)
+{
+	u64 *table = ghyvi_vgpu_ggtt_table(from.vgpu);
+	size_t bytes, idle;
+	unsigned int i;
+	void *saved;
+
+	/* i915 fills its part of the table with one entry. */
+	for (i = 0; i < GHYVI_GGTT_TABLE_BYTES / 8; i++)
+		table[i] = table[i] ?: 0x1234567001;
+	free(save(&from, &idle));
+	assert_true(idle < 64 << 10);
+	ghyvi_vgpu_resume(from.vgpu);
+	begin_waiting(&from, GHYVI_RCS, false);
+	ghyvi_vgpu_pause(from.vgpu);
+	for (i = 0; i < GHYVI_GGTT_TABLE_BYTES / 8; i++)
+		table[i] = 2 * i + 2;
+	for (i = 0; i < GHYVI_REGISTERS_BYTES / 4; i++)
+		from.vgpu->registers[i] = i + 1;
+	vgpu_pvinfo_reset(from.vgpu);
+	saved = save(&from, &bytes);
+	assert_true(bytes > 10 << 20 && bytes <= GHYVI_STATE_BYTES_MAX);
+	assert_int_equal(load(&to, saved, bytes), 0);
+	assert_non_null(to.vgpu->engines[GHYVI_RCS].workload);
+	free(saved);
+	ghyvi_vgpu_reset(from.vgpu);
+}
+
+static void refused(void *saved, size_t bytes, const char *text, const char *other)
+{
+	assert_int_equal(load(&to, saved, bytes), -EINVAL);
+	assert_non_null(strstr(move_report(&to), text));
+	assert_non_null(strstr(move_report(&to), other));
+	ghyvi_report_forget(&to.reporter);
+}
+
+static void test_foreign_states_are_refused_with_both_sides(void **state)
+{
+	size_t bytes;
+	u8 *saved = save(&from, &bytes);
+	struct state_identity *identity = (void *)saved;
+
+	identity->major = 2;
+	refused(saved, bytes, "format 2,", "reads format 1");
+	identity->major = 1;
+	identity->minor = 7;
+	assert_int_equal(load(&to, saved, bytes), 0);
+	identity->hidden_bytes = 0x5550000;
+	refused(saved, bytes, "0x5550000", "0x400000");
+	identity->hidden_bytes = MOVE_WINDOW_BYTES;
+	strcpy(identity->type, "gen9\n_77");
+	refused(saved, bytes, "gen9?_77", "this vGPU is");
+	identity->type[0] = 0;
+	identity->magic++;
+	refused(saved, bytes, "not the state of a ghyvi", "0x");
+	free(saved);
+}
+
+/* The loaded vGPU runs, and is reset. Nothing may happen to the host. */
+static void use(struct move_host *host)
+{
+	unsigned int i;
+
+	ghyvi_vgpu_set_bar0(host->vgpu, MOVE_BAR0_GPA);
+	ghyvi_vgpu_resume(host->vgpu);
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		*data(i, 0) = 1;
+	ghyvi_vgpu_pause(host->vgpu);
+	for (i = 0; i < 0x100; i += 4)
+		move_rd(host, GHYVI_RENDER_BASE + 0x200 + i);
+}
+
+static void test_truncated_states_are_refused(void **state)
+{
+	size_t bytes, n;
+	void *saved;
+
+	begin_waiting(&from, GHYVI_RCS, false);
+	saved = save(&from, &bytes);
+	for (n = 0; n < bytes; n += n < 400 || n > bytes - 400 ? 1 : 97)
+		assert_int_equal(load(&to, saved, n), -EINVAL);
+	assert_int_equal(load(&to, saved, bytes), 0);
+	free(saved);
+	ghyvi_vgpu_reset(from.vgpu);
+}
+
+/* A changed byte is refused, or it is what a guest or its administrator could have set. */
+static void test_changed_states_are_harmless(void **state)
+{
+	unsigned int round, accepted = 0, rejected = 0;
+	size_t bytes, at;
+	u8 *saved, old;
+
+	srand(5);
+	begin_waiting(&from, GHYVI_RCS, false);
+	begin_waiting(&from, GHYVI_BCS, true);
+	saved = save(&from, &bytes);
+	for (round = 0; round < 1500; round++) {
+		at = rand() % bytes;
+		old = saved[at];
+		saved[at] = round % 2 ? old ^ 1u << rand() % 8 : (u8)rand();
+		if (load(&to, saved, bytes)) {
+			rejected++;
+		} else {
+			accepted++;
+			use(&to);
+		}
+		saved[at] = old;
+		assert_int_equal(atomic64_read(&to.stats.oracle_violations), 0);
+	}
+	assert_true(accepted && rejected);
+	free(saved);
+	ghyvi_vgpu_reset(from.vgpu);
+	ghyvi_vgpu_reset(to.vgpu);
+}
+
+/* Back and forth under load, at any moment. */
+static void test_many_moves_under_load(void **state)
+{
+	struct move_host *hosts[2] = { &from, &to };
+	unsigned int round, i, n, moves = 0;
+
+	srand(1);
+	for (round = 0; round < 25; round++) {
+		ghyvi_vgpu_reset(hosts[round % 2]->vgpu);
+		move_guest_begin(hosts[round % 2]);
+		for (i = 0; i < GHYVI_ENGINES; i++) {
+			MOVE_RING(i, MOVE_CALL(i));
+			for (n = 0; n < 150; n++)
+				MOVE_BATCH(i, MOVE_STORE(i, 10 + n, round + n));
+			MOVE_BATCH(i, MOVE_BATCH_END);
+			move_submit(hosts[round % 2], i, i);
+		}
+		for (n = 0; n < 1; n++, moves++) {
+			struct move_host *a = hosts[(round + n) % 2],
+					 *b = hosts[(round + n + 1) % 2];
+			size_t bytes;
+			void *saved;
+
+			nanosleep(&(struct timespec){ .tv_nsec = rand() % 100000 }, NULL);
+			saved = save(a, &bytes);
+			assert_int_equal(load(b, saved, bytes), 0);
+			free(saved);
+			ghyvi_vgpu_reset(a->vgpu);
+			ghyvi_vgpu_set_bar0(b->vgpu, MOVE_BAR0_GPA);
+			ghyvi_vgpu_resume(b->vgpu);
+		}
+		for (i = 0; i < GHYVI_ENGINES; i++) {
+			move_await_idle(hosts[(round + 1) % 2], i);
+			for (n = 0; n < 150; n++)
+				assert_int_equal(*data(i, 10 + n), round + n);
+		}
+	}
+	assert_int_equal(atomic64_read(&from.stats.engine_errors), 0);
+	assert_int_equal(atomic64_read(&to.stats.engine_errors), 0);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_running_workloads_end_on_the_other_host),
+		TEST(test_audited_commands_travel),
+		TEST(test_user_batches_travel_in_each_mode),
+		TEST(test_a_loaded_context_can_get_a_new_tail),
+		TEST(test_ports_travel),
+		TEST(test_the_guest_sees_the_same_device),
+		TEST(test_the_clock_goes_on),
+		TEST(test_settings_and_containment_travel),
+		TEST(test_an_interrupt_that_is_pending_is_sent_again),
+		TEST(test_failsafe_travels),
+		TEST(test_the_source_can_go_on),
+		TEST(test_the_size_is_bounded),
+		TEST(test_foreign_states_are_refused_with_both_sides),
+		TEST(test_truncated_states_are_refused),
+		TEST(test_changed_states_are_harmless),
+		TEST(test_many_moves_under_load),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
