@@ -42,6 +42,30 @@
 #define ghyvi_vfio_uses_iommufd(vdev) false
 #endif
 
+/*
+ * The user space interface of migration has numbers for what an earlier kernel does not know: a
+ * program that was built for a later kernel uses them.
+ */
+#if !GHYVI_HAVE_VFIO_MIG_DATA_SIZE
+#define VFIO_DEVICE_FEATURE_MIG_DATA_SIZE 9
+struct vfio_device_feature_mig_data_size {
+	__aligned_u64 stop_copy_length;
+};
+#endif
+
+#if !GHYVI_HAVE_VFIO_PRE_COPY
+#define VFIO_MIGRATION_PRE_COPY BIT(2)
+#define VFIO_DEVICE_STATE_PRE_COPY 6
+#define VFIO_DEVICE_STATE_PRE_COPY_P2P 7
+#define VFIO_MIG_GET_PRECOPY_INFO _IO(VFIO_TYPE, VFIO_BASE + 21)
+struct vfio_precopy_info {
+	__u32 argsz;
+	__u32 flags;
+	__aligned_u64 initial_bytes;
+	__aligned_u64 dirty_bytes;
+};
+#endif
+
 #if GHYVI_HAVE_EVENTFD_SIGNAL_ONE
 #define ghyvi_eventfd_signal(ctx) eventfd_signal(ctx)
 #else

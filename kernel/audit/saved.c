@@ -124,7 +124,7 @@ int ghyvi_audit_saved_read(const struct audit_saved *saved, u64 key, unsigned in
 	return -EFAULT;
 }
 
-/* What the ring's next segment may be: it begins where the last one ends, and fits into the rest. */
+/* Does the segment begin where the last one ends, and fit into the rest of the ring? */
 static bool segment_ok(const struct ghyvi_commands *commands, const struct saved_segment *segment)
 {
 	const struct ghyvi_submission *submission = &commands->submission;
@@ -190,7 +190,7 @@ struct ghyvi_commands *ghyvi_audit_load(struct ghyvi_audit *audit,
 		return ERR_PTR(-ENOMEM);
 	commands->audit = audit;
 	commands->submission = *submission;
-	/* At the first audit there was a budget; now there are not more pages than the state has. */
+	/* The first audit had a budget; now there are not more pages than the state has. */
 	commands->bytes_left = S64_MAX;
 	commands->ring_left = submission->ring_bytes;
 	if (ghyvi_audit_mode_ok(audit, submission->engine, header->mode)) {

@@ -114,6 +114,18 @@ const struct vfio_device_ops ghyvi_probe = {
 	.get_region_info_caps = NULL,
 };
 
+/* 6.2: VFIO_DEVICE_FEATURE_MIG_DATA_SIZE; before, a driver can answer it itself */
+#elif defined(PROBE_VFIO_MIG_DATA_SIZE)
+#include <linux/vfio.h>
+const struct vfio_migration_ops ghyvi_probe = {
+	.migration_get_data_size = NULL,
+};
+
+/* 6.2: the migration states PRE_COPY and PRE_COPY_P2P */
+#elif defined(PROBE_VFIO_PRE_COPY)
+#include <linux/vfio.h>
+const enum vfio_device_mig_state ghyvi_probe = VFIO_DEVICE_STATE_PRE_COPY_P2P;
+
 /*
  * Charging a VM's memory cgroup from a kernel thread. All kernels so far declare the functions for
  * modules, but a later one may not.

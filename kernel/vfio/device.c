@@ -30,6 +30,7 @@ void ghyvi_device_reset(struct ghyvi_device *device)
 	ghyvi_config_reset(&device->config, device->type->profile,
 			   device->pgpu->resources.aperture_bytes);
 	ghyvi_device_update_bar0(device);
+	ghyvi_migration_reset(device);
 	ghyvi_vgpu_reset(device->vgpu);
 }
 
@@ -155,6 +156,9 @@ const struct vfio_device_ops ghyvi_device_ops = { .name = "ghyvi",
 						  .ioctl = ghyvi_device_ioctl,
 						  .request = request_unplug,
 						  .dma_unmap = dma_unmap,
+#if !GHYVI_HAVE_VFIO_MIG_DATA_SIZE
+						  .device_feature = ghyvi_migration_feature,
+#endif
 #if GHYVI_HAVE_VFIO_FREE_DEVICE
 						  .release = mdev_release_dev,
 #endif

@@ -15,6 +15,7 @@
 #include <ghyvi/stats.h>
 #include "kvm/kvm.h"
 #include "config.h"
+#include "migration.h"
 #include "parent.h"
 #include "unmap.h"
 
@@ -46,11 +47,12 @@ struct ghyvi_events {
  * @gvm: binding to the VM; constant
  * @kvm_events: callbacks of @gvm
  * @vgpu: device model; constant
+ * @migration: state of a migration
  * @unmap: ranges of guest memory that VFIO unmaps
  * @debugfs: directory in debugfs
  * @events: uevents
  * @lock: serialises open, close, resets, writers of settings and configuration accesses; protects
- *	@config, @bar0 and @open. Outermost: vgpu->lock and that of struct ghyvi_gtt nest inside.
+ *	@config, @bar0, @open and @migration. Outermost: vgpu->lock and that of struct ghyvi_gtt nest inside.
  *	Accesses to registers and BARs do not take it.
  * @config: PCI configuration space
  * @bar0: guest-physical address of BAR 0 as last passed to @vgpu, or GHYVI_BAR_UNMAPPED. Written
@@ -73,6 +75,7 @@ struct ghyvi_device {
 	struct ghyvi_vm *gvm;
 	struct ghyvi_kvm_events kvm_events;
 	struct ghyvi_vgpu *vgpu;
+	struct ghyvi_migration migration;
 	struct ghyvi_unmap unmap;
 	struct dentry *debugfs;
 	struct ghyvi_events events;
@@ -171,6 +174,8 @@ extern const struct attribute_group ghyvi_slot_group;
 
 /* sysfs_audit.c */
 extern const struct attribute_group ghyvi_audit_group;
+/* The module parameter audit_may_log. */
+bool ghyvi_audit_may_log(void);
 
 /* sysfs_sched.c */
 extern const struct attribute_group ghyvi_sched_group;

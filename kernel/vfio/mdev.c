@@ -33,6 +33,8 @@ static struct ghyvi_vgpu *create_vgpu(struct ghyvi_device *device)
 		.aperture_user = &device->aperture_user,
 		.aperture_copied = ghyvi_bar2_copied(&device->partition, &pgpu->resources),
 		.untracked_ggtt = untracked_ggtt,
+		.audit_may_log = ghyvi_audit_may_log(),
+		.type = device->type->pretty_name,
 		.reporter = &device->reporter,
 		.stats = &device->stats,
 		.event = ghyvi_event,
@@ -107,6 +109,7 @@ static int ghyvi_probe(struct mdev_device *mdev)
 	ret = setup_device(device, mdev);
 	if (ret)
 		goto put_device;
+	ghyvi_migration_init(device);
 	dev_set_drvdata(mdev_dev(mdev), device);
 	ghyvi_debugfs_add(device);
 	ret = vfio_register_emulated_iommu_dev(&device->vdev);

@@ -33,7 +33,7 @@ struct ghyvi_type {
 	const struct ghyvi_device_profile *profile;
 	unsigned int divisor;
 	char sysfs_name[16];
-	char pretty_name[24];
+	char pretty_name[24]; /* at most GHYVI_TYPE_BYTES */
 };
 
 #define GHYVI_PGPU_ATTRIBUTES 6

@@ -13,7 +13,7 @@
 #include <linux/err.h>
 #include "vgpu_types.h"
 
-/* How long a workload may take to yield, in us. A pause has a bound even if a preemption has not. */
+/* How long a workload may take to yield, in us. A pause has a bound even if preemption has not. */
 static u32 patience_us(struct ghyvi_vgpu *vgpu)
 {
 	struct ghyvi_sched_settings settings;

@@ -100,7 +100,7 @@ static bool engine_ok(const struct state_engine *state)
 		return false;
 	if (state->nr_active >= 1 && !(state->active[0] & GEN8_CTX_VALID))
 		return false;
-	if (!(state->active[1] & GEN8_CTX_VALID) != (state->nr_active < 2))
+	if ((state->nr_active == 2) != !!(state->active[1] & GEN8_CTX_VALID))
 		return false;
 	if (state->has_pending && !(state->pending[0] & GEN8_CTX_VALID))
 		return false;

@@ -15,7 +15,7 @@
 #define STATE_MAJOR 1
 #define STATE_MINOR 0
 
-/* Section types, in their order. Of a section with STATE_OPTIONAL set, an unknown type is skipped. */
+/* Section types, in their order. A section with STATE_OPTIONAL is skipped if it is unknown. */
 enum state_section {
 	STATE_DEVICE = 1, /* of the owner of the vGPU */
 	STATE_SETTINGS,
@@ -26,6 +26,7 @@ enum state_section {
 	STATE_WORKLOAD, /* after its engine */
 	STATE_END,
 };
+
 #define STATE_OPTIONAL 0x80000000u
 
 struct state_header {
@@ -82,6 +83,7 @@ struct state_run {
 	u32 first;
 	u32 count;
 };
+
 #define STATE_REPEAT 0x80000000u
 
 struct state_engine {

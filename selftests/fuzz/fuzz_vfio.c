@@ -105,12 +105,38 @@ static void open_it(bool referenced)
 	assert_true(it.open != referenced && bound != referenced);
 }
 
+/* The program goes to some state, and reads from or writes to the file that it gets. */
+static void migrate(void)
+{
+	struct file *filp = it.vdev.mig_ops->migration_set_state(&it.vdev, rnd(10));
+	size_t bytes = rnd(USER_MAX);
+	enum vfio_device_mig_state state;
+
+	assert_int_equal(it.vdev.mig_ops->migration_get_state(&it.vdev, &state), 0);
+	if (IS_ERR_OR_NULL(filp))
+		return;
+	if (!rnd(4))
+		it.vdev.mig_ops->migration_set_state(&it.vdev, rnd(8));
+	if (filp->fops->read) {
+		assert_true(filp->fops->read(filp, shim_user.at, bytes, NULL) <= (ssize_t)bytes);
+		filp->fops->unlocked_ioctl(filp, VFIO_MIG_GET_PRECOPY_INFO,
+					   (unsigned long)shim_user.at);
+	} else {
+		assert_true(filp->fops->write(filp, shim_user.at, bytes, NULL) <= (ssize_t)bytes);
+	}
+	fput(filp);
+}
+
 static void user_move(void)
 {
 	u64 iova;
 
 	put_up_memory();
-	switch (rnd(8)) {
+	switch (rnd(9)) {
+	case 8:
+		if (it.open)
+			migrate();
+		break;
 	case 0:
 		if (!it.open)
 			open_it(!rnd(4));

@@ -12,6 +12,7 @@
 #include "../../kernel/vfio/display.c"
 #include "../../kernel/vfio/ioctl.c"
 #include "../../kernel/vfio/irq.c"
+#include "../../kernel/vfio/migration.c"
 #include "../../kernel/vfio/region.c"
 #include "../../kernel/vfio/device.c"
 
@@ -32,6 +33,89 @@ struct eventfd_ctx *eventfd_ctx_fdget(int fd)
 		return ERR_PTR(-EBADF);
 	eventfds[fd].refs++;
 	return &eventfds[fd];
+}
+
+struct file *anon_inode_getfile(const char *name, const struct file_operations *fops, void *data,
+				int flags)
+{
+	struct file *filp = calloc(1, sizeof(*filp));
+
+	filp->refs = 1;
+	filp->private_data = data;
+	filp->fops = fops;
+	return filp;
+}
+
+void fput(struct file *filp)
+{
+	if (--filp->refs)
+		return;
+	filp->fops->release(NULL, filp);
+	free(filp);
+}
+
+int vfio_check_feature(u32 flags, size_t bytes, u32 supported, size_t needed)
+{
+	u32 op = flags & (VFIO_DEVICE_FEATURE_GET | VFIO_DEVICE_FEATURE_SET);
+
+	if (op & ~supported)
+		return -EINVAL;
+	if (flags & VFIO_DEVICE_FEATURE_PROBE)
+		return 0;
+	return !op || bytes < needed ? -EINVAL : 1;
+}
+
+/* The arcs that a driver has to implement; the core combines them to the shortest way. */
+#define MIG_STATES 8
+static const u8 mig_arcs[][2] = {
+	{ VFIO_DEVICE_STATE_RESUMING, VFIO_DEVICE_STATE_STOP },
+	{ VFIO_DEVICE_STATE_STOP, VFIO_DEVICE_STATE_RESUMING },
+	{ VFIO_DEVICE_STATE_STOP, VFIO_DEVICE_STATE_STOP_COPY },
+	{ VFIO_DEVICE_STATE_STOP_COPY, VFIO_DEVICE_STATE_STOP },
+	{ VFIO_DEVICE_STATE_RUNNING, VFIO_DEVICE_STATE_RUNNING_P2P },
+	{ VFIO_DEVICE_STATE_RUNNING_P2P, VFIO_DEVICE_STATE_RUNNING },
+	{ VFIO_DEVICE_STATE_RUNNING_P2P, VFIO_DEVICE_STATE_STOP },
+	{ VFIO_DEVICE_STATE_STOP, VFIO_DEVICE_STATE_RUNNING_P2P },
+	{ VFIO_DEVICE_STATE_PRE_COPY, VFIO_DEVICE_STATE_RUNNING },
+	{ VFIO_DEVICE_STATE_RUNNING, VFIO_DEVICE_STATE_PRE_COPY },
+	{ VFIO_DEVICE_STATE_PRE_COPY_P2P, VFIO_DEVICE_STATE_RUNNING_P2P },
+	{ VFIO_DEVICE_STATE_RUNNING_P2P, VFIO_DEVICE_STATE_PRE_COPY_P2P },
+	{ VFIO_DEVICE_STATE_PRE_COPY, VFIO_DEVICE_STATE_PRE_COPY_P2P },
+	{ VFIO_DEVICE_STATE_PRE_COPY_P2P, VFIO_DEVICE_STATE_PRE_COPY },
+	{ VFIO_DEVICE_STATE_PRE_COPY_P2P, VFIO_DEVICE_STATE_STOP_COPY },
+};
+
+static bool mig_is_precopy(int state)
+{
+	return state == VFIO_DEVICE_STATE_PRE_COPY || state == VFIO_DEVICE_STATE_PRE_COPY_P2P;
+}
+
+int vfio_mig_get_next_state(struct vfio_device *vdev, enum vfio_device_mig_state state,
+			    enum vfio_device_mig_state wanted, enum vfio_device_mig_state *next)
+{
+	u8 distance[MIG_STATES], round, i;
+
+	if (state == VFIO_DEVICE_STATE_ERROR || wanted == VFIO_DEVICE_STATE_ERROR ||
+	    (u32)wanted >= MIG_STATES)
+		return -EINVAL;
+	/* Pre-copying begins before the device stops. */
+	if (mig_is_precopy(wanted) &&
+	    (!(vdev->migration_flags & VFIO_MIGRATION_PRE_COPY) ||
+	     state == VFIO_DEVICE_STATE_STOP || state == VFIO_DEVICE_STATE_STOP_COPY ||
+	     state == VFIO_DEVICE_STATE_RESUMING))
+		return -EINVAL;
+	memset(distance, MIG_STATES, sizeof(distance));
+	distance[wanted] = 0;
+	for (round = 0; round < MIG_STATES; round++)
+		for (i = 0; i < ARRAY_SIZE(mig_arcs); i++)
+			distance[mig_arcs[i][0]] =
+				min_t(u8, distance[mig_arcs[i][0]], distance[mig_arcs[i][1]] + 1);
+	for (i = 0; i < ARRAY_SIZE(mig_arcs); i++)
+		if (mig_arcs[i][0] == state && distance[mig_arcs[i][1]] < distance[state]) {
+			*next = mig_arcs[i][1];
+			return 0;
+		}
+	return -EINVAL;
 }
 
 /* kernel/vfio/bar2.c, which needs page faults */
@@ -184,6 +268,11 @@ static void set_up_device(void)
 	spin_lock_init(&it.request_lock);
 	ghyvi_unmap_init(&it.unmap, ghyvi_vgpu_gtt(vgpu));
 	ghyvi_reporter_init(&it.reporter, &device);
+	ghyvi_migration_init(&it);
+	/* The fake backend cannot save jobs, and there are none. */
+	it.vdev.mig_ops = &migration_ops;
+	it.vdev.migration_flags = VFIO_MIGRATION_STOP_COPY | VFIO_MIGRATION_P2P |
+				  VFIO_MIGRATION_PRE_COPY;
 }
 
 #endif

@@ -23,7 +23,7 @@
 #define MOVE_WINDOW (256u << 20)
 #define MOVE_WINDOW_BYTES (4u << 20)
 
-/* Pages of guest memory. Page n is at n * 4 KiB in the PPGTT, and at MOVE_WINDOW + that in the GGTT. */
+/* Pages of guest memory. Page n is at n * 4 KiB in the PPGTT, in the GGTT behind MOVE_WINDOW. */
 enum {
 	MOVE_PML4 = 1,
 	MOVE_PDP,

@@ -42,6 +42,26 @@ void ghyvi_gtt_ggtt_live(struct ghyvi_gtt *m)
 	gtt.lives++;
 }
 
+int ghyvi_gtt_policy_list(struct ghyvi_gtt *m, char *buffer, size_t bytes)
+{
+	return snprintf(buffer, bytes, "strict [adaptive]\n");
+}
+
+int ghyvi_gtt_set_policy(struct ghyvi_gtt *m, const char *name)
+{
+	return strcmp(name, "adaptive") ? -EINVAL : 0;
+}
+
+void ghyvi_gtt_tuning(struct ghyvi_gtt *m, struct ghyvi_shadow_tuning *tuning)
+{
+	memset(tuning, 0, sizeof(*tuning));
+}
+
+int ghyvi_gtt_set_tuning(struct ghyvi_gtt *m, const struct ghyvi_shadow_tuning *tuning)
+{
+	return 0;
+}
+
 void ghyvi_gtt_aperture_close(struct ghyvi_gtt *m)
 {
 	gtt.closes++;

@@ -88,10 +88,10 @@ static void begin_waiting(struct move_host *host, enum ghyvi_engine_id engine, b
 
 static void end_waiting(struct move_host *host, enum ghyvi_engine_id engine)
 {
-	*data(engine, 0) = 1;
+	WRITE_ONCE(*data(engine, 0), 1);
 	move_await(data(engine, 4), 4);
-	assert_int_equal(*data(engine, 3), 0x1234);
-	assert_int_equal(*data(engine, 1), 1);
+	assert_int_equal(READ_ONCE(*data(engine, 3)), 0x1234);
+	assert_int_equal(READ_ONCE(*data(engine, 1)), 1);
 	move_await_idle(host, engine);
 	assert_int_equal(atomic64_read(&host->stats.engine_errors), 0);
 }
@@ -107,7 +107,7 @@ static void test_running_workloads_end_on_the_other_host(void **state)
 		end_waiting(&to, i);
 	/* The context status of each: promoted, complete. */
 	for (i = 0; i < GHYVI_ENGINES; i++)
-		assert_int_equal(move_page(MOVE_STATUS + i)[HWSP_CSB_WRITE / 4], 1);
+		assert_int_equal(READ_ONCE(move_page(MOVE_STATUS + i)[HWSP_CSB_WRITE / 4]), 1);
 	assert_true(to.interrupts);
 }
 
@@ -154,7 +154,7 @@ static void test_ports_travel(void **state)
 	move_wr(&from, GHYVI_BLITTER_BASE + RING_ELSP, 0);
 	move_wr(&from, GHYVI_BLITTER_BASE + RING_ELSP, 0);
 	move();
-	assert_int_equal(*data(1, 1), 0);
+	assert_int_equal(READ_ONCE(*data(1, 1)), 0);
 	end_waiting(&to, GHYVI_RCS);
 	move_await(data(1, 1), 77);
 	MOVE_RING(2, MOVE_STORE(2, 1, 78));
@@ -221,7 +221,8 @@ static void test_the_clock_goes_on(void **state)
 	MOVE_RING(0, MOVE_SAVE(GHYVI_RENDER_BASE + RING_TIMESTAMP, 0, 1), MOVE_STORE(0, 4, 4));
 	move_submit(&to, GHYVI_RCS, 0);
 	move_await(data(0, 4), 4);
-	assert_true(*data(0, 1) >= (u32)after && *data(0, 1) <= (u32)timestamp(&to));
+	assert_true(READ_ONCE(*data(0, 1)) >= (u32)after &&
+		    READ_ONCE(*data(0, 1)) <= (u32)timestamp(&to));
 	move_await_idle(&to, GHYVI_RCS);
 }
 
@@ -357,7 +358,7 @@ static void use(struct move_host *host)
 	ghyvi_vgpu_set_bar0(host->vgpu, MOVE_BAR0_GPA);
 	ghyvi_vgpu_resume(host->vgpu);
 	for (i = 0; i < GHYVI_ENGINES; i++)
-		*data(i, 0) = 1;
+		WRITE_ONCE(*data(i, 0), 1);
 	ghyvi_vgpu_pause(host->vgpu);
 	for (i = 0; i < 0x100; i += 4)
 		move_rd(host, GHYVI_RENDER_BASE + 0x200 + i);
@@ -441,7 +442,7 @@ static void test_many_moves_under_load(void **state)
 		for (i = 0; i < GHYVI_ENGINES; i++) {
 			move_await_idle(hosts[(round + 1) % 2], i);
 			for (n = 0; n < 150; n++)
-				assert_int_equal(*data(i, 10 + n), round + n);
+				assert_int_equal(READ_ONCE(*data(i, 10 + n)), round + n);
 		}
 	}
 	assert_int_equal(atomic64_read(&from.stats.engine_errors), 0);

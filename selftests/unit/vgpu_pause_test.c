@@ -39,9 +39,9 @@ static void begin_waiting(enum ghyvi_engine_id engine, unsigned int context)
 
 static void end_waiting(enum ghyvi_engine_id engine, unsigned int context)
 {
-	*data(context, 0) = 1;
+	WRITE_ONCE(*data(context, 0), 1);
 	move_await(data(context, 4), 4);
-	assert_int_equal(*data(context, 3), 0x1234);
+	assert_int_equal(READ_ONCE(*data(context, 3)), 0x1234);
 	move_await_idle(&host, engine);
 }
 
@@ -58,13 +58,13 @@ static void test_a_pause_in_a_batch_keeps_the_position(void **state)
 {
 	begin_waiting(GHYVI_RCS, 0);
 	ghyvi_vgpu_pause(host.vgpu);
-	*data(0, 0) = 1; /* the guest's memory may change; the engine does not look */
+	WRITE_ONCE(*data(0, 0), 1); /* the guest's memory may change; the engine does not look */
 	nothing_is_written(20);
 	/* The commands that run are those that were audited. */
 	memset(move_page(MOVE_BATCHES), 0xff, GHYVI_PAGE_BYTES);
 	ghyvi_vgpu_resume(host.vgpu);
 	end_waiting(GHYVI_RCS, 0);
-	assert_int_equal(*data(0, 1), 1);
+	assert_int_equal(READ_ONCE(*data(0, 1)), 1);
 	assert_int_equal(atomic64_read(&host.stats.engine_errors), 0);
 }
 
@@ -118,9 +118,10 @@ static void test_resets_drop_parked_workloads(void **state)
 	ghyvi_vgpu_restart(host.vgpu);
 	nothing_is_written(5);
 	ghyvi_vgpu_resume(host.vgpu);
-	*data(0, 0) = *data(1, 0) = 1;
+	WRITE_ONCE(*data(0, 0), 1);
+	WRITE_ONCE(*data(1, 0), 1);
 	nothing_is_written(5);
-	assert_int_equal(*data(0, 4), 0);
+	assert_int_equal(READ_ONCE(*data(0, 4)), 0);
 	ghyvi_vgpu_pause(host.vgpu);
 	ghyvi_vgpu_reset(host.vgpu);
 	move_guest_begin(&host);
@@ -172,7 +173,7 @@ static void test_pauses_at_any_moment(void **state)
 		for (i = 0; i < GHYVI_ENGINES; i++) {
 			move_await_idle(&host, i);
 			for (n = 0; n < 60; n++)
-				assert_int_equal(*data(i, 10 + n), round + n);
+				assert_int_equal(READ_ONCE(*data(i, 10 + n)), round + n);
 		}
 		assert_int_equal(atomic64_read(&host.stats.engine_errors), 0);
 	}

@@ -121,11 +121,52 @@ struct page *vmalloc_to_page(const void *memory);
 int remap_pfn_range(struct vm_area_struct *vma, unsigned long at, unsigned long pfn,
 		    unsigned long bytes, unsigned long protection);
 
+/* files */
+#define O_RDONLY 0
+#define O_WRONLY 1
+#define THIS_MODULE NULL
+struct module;
+struct inode;
+struct file {
+	int refs;
+	struct inode *f_inode;
+	void *private_data;
+	const struct file_operations *fops;
+};
+struct file_operations {
+	struct module *owner;
+	ssize_t (*read)(struct file *filp, char *buffer, size_t bytes, loff_t *at);
+	ssize_t (*write)(struct file *filp, const char *buffer, size_t bytes, loff_t *at);
+	long (*unlocked_ioctl)(struct file *filp, unsigned int command, unsigned long argument);
+	long (*compat_ioctl)(struct file *filp, unsigned int command, unsigned long argument);
+	int (*release)(struct inode *inode, struct file *filp);
+};
+#define compat_ptr_ioctl NULL
+#define stream_open(inode, filp) ((void)(inode))
+struct file *anon_inode_getfile(const char *name, const struct file_operations *fops, void *data,
+				int flags);
+static inline void get_file(struct file *filp)
+{
+	filp->refs++;
+}
+void fput(struct file *filp);
+
 /* VFIO */
 struct vfio_device {
 	struct device *dev;
 	void *kvm;
+	const struct vfio_migration_ops *mig_ops;
+	unsigned int migration_flags;
 };
+enum vfio_device_mig_state;
+struct vfio_migration_ops {
+	struct file *(*migration_set_state)(struct vfio_device *vdev,
+					    enum vfio_device_mig_state state);
+	int (*migration_get_state)(struct vfio_device *vdev, enum vfio_device_mig_state *state);
+};
+int vfio_mig_get_next_state(struct vfio_device *vdev, enum vfio_device_mig_state state,
+			    enum vfio_device_mig_state wanted, enum vfio_device_mig_state *next);
+int vfio_check_feature(u32 flags, size_t bytes, u32 supported, size_t needed);
 struct vfio_device_ops {
 	const char *name;
 	int (*open_device)(struct vfio_device *vdev);
@@ -136,6 +177,7 @@ struct vfio_device_ops {
 	long (*ioctl)(struct vfio_device *vdev, unsigned int command, unsigned long argument);
 	void (*request)(struct vfio_device *vdev, unsigned int count);
 	void (*dma_unmap)(struct vfio_device *vdev, u64 iova, u64 bytes);
+	int (*device_feature)(struct vfio_device *vdev, u32 flags, void *argument, size_t bytes);
 };
 struct vfio_info_cap {
 	struct vfio_info_cap_header *buf;

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * VFIO migration, version 2.
+ *
+ * DOC: what the states mean for a vGPU
+ *
+ * In RUNNING and PRE_COPY the vGPU runs. In all other states it is paused (kernel/vgpu/pause.c). A
+ * vGPU has no peer-to-peer DMA, so the _P2P states are the first in which it writes no memory, and
+ * its registers still work. PRE_COPY transfers only the identity of the vGPU, so that an unsuitable
+ * target is refused before the VM stops; the rest is small. The state that was received is checked
+ * and loaded on the way from RESUMING to STOP. Guest memory is first touched in RUNNING. A state
+ * that is refused, like any other failure that leaves the vGPU unusable, ends in ERROR, and a reset
+ * leads from there to RUNNING.
+ *
+ * Locks: device->lock protects the state and is taken before the lock of a file.
+ */
+#include <linux/anon_inodes.h>
+#include <linux/err.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <ghyvi/compat.h>
+#include "vgpu/vgpu.h"
+#include "device.h"
+#include "migration.h"
+
+/**
+ * struct ghyvi_migration_file - a transfer; freed with its file.
+ * @filp: the file
+ * @device: device of the transfer; valid while @open
+ * @lock: protects all other members
+ * @open: the transfer is in progress; afterwards reads and writes fail
+ * @more: reading: there will be more data
+ * @checked: writing: the identity was accepted
+ * @state: the state of the vGPU
+ * @bytes: number of bytes in @state
+ * @at: number of bytes that were read
+ */
+struct ghyvi_migration_file {
+	struct file *filp;
+	struct ghyvi_device *device;
+	struct mutex lock;
+	bool open;
+	bool more;
+	bool checked;
+	void *state;
+	size_t bytes;
+	size_t at;
+};
+
+static int migration_release(struct inode *inode, struct file *filp)
+{
+	struct ghyvi_migration_file *file = filp->private_data;
+
+	kvfree(file->state);
+	mutex_destroy(&file->lock);
+	kfree(file);
+	return 0;
+}
+
+static ssize_t read_locked(struct ghyvi_migration_file *file, char __user *buffer, size_t bytes)
+{
+	bytes = min(bytes, file->bytes - file->at);
+	if (!file->open)
+		return -ENODEV;
+	if (!bytes)
+		return file->more ? -ENOMSG : 0;
+	if (copy_to_user(buffer, file->state + file->at, bytes))
+		return -EFAULT;
+	file->at += bytes;
+	return bytes;
+}
+
+static ssize_t migration_read(struct file *filp, char __user *buffer, size_t bytes, loff_t *at)
+{
+	struct ghyvi_migration_file *file = filp->private_data;
+	ssize_t done;
+
+	if (at)
+		return -ESPIPE;
+	mutex_lock(&file->lock);
+	done = read_locked(file, buffer, bytes);
+	mutex_unlock(&file->lock);
+	return done;
+}
+
+static ssize_t write_locked(struct ghyvi_migration_file *file, const char __user *buffer,
+			    size_t bytes)
+{
+	if (!file->open)
+		return -ENODEV;
+	if (bytes > GHYVI_STATE_BYTES_MAX - file->bytes)
+		return -EFBIG;
+	if (copy_from_user(file->state + file->bytes, buffer, bytes))
+		return -EFAULT;
+	file->bytes += bytes;
+	if (!file->checked && file->bytes >= GHYVI_STATE_IDENTITY_BYTES) {
+		if (ghyvi_vgpu_check_identity(file->device->vgpu, file->state))
+			return -EINVAL;
+		file->checked = true;
+	}
+	return bytes;
+}
+
+static ssize_t migration_write(struct file *filp, const char __user *buffer, size_t bytes,
+			       loff_t *at)
+{
+	struct ghyvi_migration_file *file = filp->private_data;
+	ssize_t done;
+
+	if (at)
+		return -ESPIPE;
+	mutex_lock(&file->lock);
+	done = write_locked(file, buffer, bytes);
+	mutex_unlock(&file->lock);
+	return done;
+}
+
+static long migration_ioctl(struct file *filp, unsigned int command, unsigned long argument)
+{
+	const size_t bytes = offsetofend(struct vfio_precopy_info, dirty_bytes);
+	struct ghyvi_migration_file *file = filp->private_data;
+	void __user *user = (void __user *)argument;
+	struct vfio_precopy_info info;
+	int ret = 0;
+
+	if (command != VFIO_MIG_GET_PRECOPY_INFO)
+		return -ENOTTY;
+	if (copy_from_user(&info, user, bytes))
+		return -EFAULT;
+	if (info.argsz < bytes)
+		return -EINVAL;
+	mutex_lock(&file->lock);
+	if (!file->open)
+		ret = -ENODEV;
+	else if (!file->more)
+		ret = -EINVAL; /* not in PRE_COPY */
+	info.flags = 0;
+	info.initial_bytes = file->bytes - file->at;
+	info.dirty_bytes = 0;
+	mutex_unlock(&file->lock);
+	if (ret)
+		return ret;
+	return copy_to_user(user, &info, bytes) ? -EFAULT : 0;
+}
+
+static const struct file_operations save_fops = {
+	.owner = THIS_MODULE,
+	.read = migration_read,
+	.unlocked_ioctl = migration_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.release = migration_release,
+};
+
+static const struct file_operations resume_fops = {
+	.owner = THIS_MODULE,
+	.write = migration_write,
+	.release = migration_release,
+};
+
+/* Begin a transfer. Returns the file for the user; the device keeps a reference of its own. */
+static struct file *file_open(struct ghyvi_device *device, const struct file_operations *fops,
+			      int flags, void *state, size_t bytes)
+{
+	struct ghyvi_migration_file *file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
+	struct file *filp;
+
+	if (!file)
+		return ERR_PTR(-ENOMEM);
+	filp = anon_inode_getfile("ghyvi-migration", fops, file, flags);
+	if (IS_ERR(filp)) {
+		kfree(file);
+		return filp;
+	}
+	stream_open(filp->f_inode, filp);
+	mutex_init(&file->lock);
+	file->filp = filp;
+	file->device = device;
+	file->state = state;
+	file->bytes = bytes;
+	file->open = true;
+	get_file(filp);
+	device->migration.file = file;
+	return filp;
+}
+
+static void file_close(struct ghyvi_device *device)
+{
+	struct ghyvi_migration_file *file = device->migration.file;
+
+	lockdep_assert_held(&device->lock);
+	if (!file)
+		return;
+	device->migration.file = NULL;
+	mutex_lock(&file->lock);
+	file->open = false;
+	mutex_unlock(&file->lock);
+	fput(file->filp);
+}
+
+static struct file *precopy_begin(struct ghyvi_device *device)
+{
+	void *identity = kvzalloc(GHYVI_STATE_IDENTITY_BYTES, GFP_KERNEL_ACCOUNT);
+	struct file *filp;
+
+	if (!identity)
+		return ERR_PTR(-ENOMEM);
+	ghyvi_vgpu_identity(device->vgpu, identity);
+	filp = file_open(device, &save_fops, O_RDONLY, identity, GHYVI_STATE_IDENTITY_BYTES);
+	if (IS_ERR(filp))
+		kvfree(identity);
+	else
+		device->migration.file->more = true;
+	return filp;
+}
+
+/* The state begins with the identity, which the user may have read in PRE_COPY. */
+static void precopy_end(struct ghyvi_migration_file *file, void *state, size_t bytes)
+{
+	mutex_lock(&file->lock);
+	swap(file->state, state);
+	file->bytes = bytes;
+	file->more = false;
+	mutex_unlock(&file->lock);
+	kvfree(state);
+}
+
+/* Returns the new file, or NULL if that of PRE_COPY goes on. */
+static struct file *save_begin(struct ghyvi_device *device)
+{
+	struct file *filp = NULL;
+	size_t bytes;
+	void *state;
+	int ret;
+
+	ret = ghyvi_vgpu_save(device->vgpu, device->config.space, GHYVI_CONFIG_BYTES, &state,
+			      &bytes);
+	if (ret)
+		return ERR_PTR(ret);
+	if (device->migration.file) {
+		precopy_end(device->migration.file, state, bytes);
+		return NULL;
+	}
+	filp = file_open(device, &save_fops, O_RDONLY, state, bytes);
+	if (IS_ERR(filp))
+		kvfree(state);
+	return filp;
+}
+
+static struct file *resume_begin(struct ghyvi_device *device)
+{
+	void *state = kvzalloc(GHYVI_STATE_BYTES_MAX, GFP_KERNEL_ACCOUNT);
+	struct file *filp;
+
+	if (!state)
+		return ERR_PTR(-ENOMEM);
+	filp = file_open(device, &resume_fops, O_WRONLY, state, 0);
+	if (IS_ERR(filp))
+		kvfree(state);
+	return filp;
+}
+
+/*
+ * Load what was written. The state is taken from the file first: the vGPU must not be loaded with
+ * the file's lock held, and no write may change it meanwhile.
+ */
+static int resume_end(struct ghyvi_device *device)
+{
+	struct ghyvi_migration_file *file = device->migration.file;
+	u8 space[GHYVI_CONFIG_BYTES];
+	void *state = NULL;
+	size_t bytes;
+	int ret;
+
+	mutex_lock(&file->lock);
+	file->open = false;
+	swap(file->state, state);
+	bytes = file->bytes;
+	mutex_unlock(&file->lock);
+	file_close(device);
+
+	WRITE_ONCE(device->bar0, GHYVI_BAR_UNMAPPED); /* as ghyvi_vgpu_load() leaves it */
+	ret = ghyvi_vgpu_load(device->vgpu, state, bytes, space, sizeof(space));
+	kvfree(state);
+	ghyvi_config_reset(&device->config, device->type->profile,
+			   device->pgpu->resources.aperture_bytes);
+	if (ret)
+		return ret;
+	ghyvi_config_write(&device->config, 0, space, sizeof(space));
+	ghyvi_device_update_bar0(device);
+	return 0;
+}
+
+static bool is_running(enum vfio_device_mig_state state)
+{
+	return state == VFIO_DEVICE_STATE_RUNNING || (int)state == VFIO_DEVICE_STATE_PRE_COPY;
+}
+
+static bool is_precopy(enum vfio_device_mig_state state)
+{
+	return (int)state == VFIO_DEVICE_STATE_PRE_COPY ||
+	       (int)state == VFIO_DEVICE_STATE_PRE_COPY_P2P;
+}
+
+static bool is_saving(enum vfio_device_mig_state state)
+{
+	return state == VFIO_DEVICE_STATE_STOP_COPY || is_precopy(state);
+}
+
+/* One arc of the state machine. Returns a file for the user, NULL, or an ERR_PTR. */
+static struct file *migration_step(struct ghyvi_device *device, enum vfio_device_mig_state next)
+{
+	enum vfio_device_mig_state state = device->migration.state;
+	int ret;
+
+	if (!is_running(next))
+		ghyvi_vgpu_pause(device->vgpu);
+	if (is_saving(state) && !is_saving(next))
+		file_close(device);
+	if (state == VFIO_DEVICE_STATE_RESUMING) {
+		ret = resume_end(device);
+		return ERR_PTR(ret);
+	}
+	if (next == VFIO_DEVICE_STATE_STOP_COPY)
+		return save_begin(device);
+	if (is_precopy(next) && !is_saving(state))
+		return precopy_begin(device);
+	if (next == VFIO_DEVICE_STATE_RESUMING)
+		return resume_begin(device);
+	if (is_running(next) && !is_running(state))
+		ghyvi_vgpu_resume(device->vgpu);
+	return NULL;
+}
+
+static struct file *migration_steps(struct ghyvi_device *device, enum vfio_device_mig_state wanted)
+{
+	struct ghyvi_migration *migration = &device->migration;
+	enum vfio_device_mig_state next;
+	struct file *filp = NULL;
+	int ret;
+
+	while (migration->state != wanted) {
+		ret = vfio_mig_get_next_state(&device->vdev, migration->state, wanted, &next);
+		if (ret)
+			return ERR_PTR(ret);
+		filp = migration_step(device, next);
+		if (IS_ERR(filp)) {
+			/* The vGPU has lost its state, and the file is closed. */
+			if (migration->state == VFIO_DEVICE_STATE_RESUMING)
+				migration->state = VFIO_DEVICE_STATE_ERROR;
+			return filp;
+		}
+		migration->state = next;
+	}
+	return filp;
+}
+
+static struct file *migration_set_state(struct vfio_device *vdev, enum vfio_device_mig_state wanted)
+{
+	struct ghyvi_device *device = ghyvi_device_of(vdev);
+	struct file *filp;
+
+	mutex_lock(&device->lock);
+	filp = migration_steps(device, wanted);
+	mutex_unlock(&device->lock);
+	return filp;
+}
+
+static int migration_get_state(struct vfio_device *vdev, enum vfio_device_mig_state *state)
+{
+	struct ghyvi_device *device = ghyvi_device_of(vdev);
+
+	mutex_lock(&device->lock);
+	*state = device->migration.state;
+	mutex_unlock(&device->lock);
+	return 0;
+}
+
+static int migration_get_data_size(struct vfio_device *vdev, unsigned long *bytes)
+{
+	*bytes = ghyvi_vgpu_state_bytes(ghyvi_device_of(vdev)->vgpu, GHYVI_CONFIG_BYTES);
+	return 0;
+}
+
+static const struct vfio_migration_ops migration_ops = {
+	.migration_set_state = migration_set_state,
+	.migration_get_state = migration_get_state,
+#if GHYVI_HAVE_VFIO_MIG_DATA_SIZE
+	.migration_get_data_size = migration_get_data_size,
+#endif
+};
+
+int ghyvi_migration_feature(struct vfio_device *vdev, u32 flags, void __user *argument,
+			    size_t bytes)
+{
+	struct vfio_device_feature_mig_data_size size = {};
+	unsigned long length;
+	int ret;
+
+	if ((flags & VFIO_DEVICE_FEATURE_MASK) != VFIO_DEVICE_FEATURE_MIG_DATA_SIZE ||
+	    !vdev->mig_ops)
+		return -ENOTTY;
+	ret = vfio_check_feature(flags, bytes, VFIO_DEVICE_FEATURE_GET, sizeof(size));
+	if (ret != 1)
+		return ret;
+	ret = migration_get_data_size(vdev, &length);
+	if (ret)
+		return ret;
+	size.stop_copy_length = length;
+	return copy_to_user(argument, &size, sizeof(size)) ? -EFAULT : 0;
+}
+
+void ghyvi_migration_reset(struct ghyvi_device *device)
+{
+	lockdep_assert_held(&device->lock);
+	file_close(device);
+	device->migration.state = VFIO_DEVICE_STATE_RUNNING;
+}
+
+void ghyvi_migration_init(struct ghyvi_device *device)
+{
+	device->migration.state = VFIO_DEVICE_STATE_RUNNING;
+	if (!ghyvi_vgpu_can_move(device->vgpu))
+		return;
+	device->vdev.mig_ops = &migration_ops;
+	device->vdev.migration_flags = VFIO_MIGRATION_STOP_COPY | VFIO_MIGRATION_P2P;
+#if GHYVI_HAVE_VFIO_PRE_COPY
+	device->vdev.migration_flags |= VFIO_MIGRATION_PRE_COPY;
+#endif
+}

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The migration protocol as VFIO's user speaks it: every arc, legal and not, and the file. */
+#include "../fuzz/vfio_device.h"
+
+#define SCRATCH_REGISTER 0x81234u
+
+static int setup(void **state)
+{
+	int err = setup_gen9(state);
+
+	memset(&it, 0, sizeof(it));
+	it.bar0 = GHYVI_BAR_UNMAPPED;
+	set_up_device();
+	assert_int_equal(ghyvi_device_ops.open_device(&it.vdev), 0);
+	return err;
+}
+
+static int end(void **state)
+{
+	ghyvi_device_ops.close_device(&it.vdev);
+	assert_null(it.migration.file);
+	ghyvi_unmap_fini(&it.unmap);
+	return teardown(state);
+}
+
+static void write_config(u32 offset, u16 value)
+{
+	mutex_lock(&it.lock);
+	ghyvi_config_write(&it.config, offset, &value, sizeof(value));
+	ghyvi_device_update_bar0(&it);
+	mutex_unlock(&it.lock);
+}
+
+static struct file *go(int wanted)
+{
+	return it.vdev.mig_ops->migration_set_state(&it.vdev, wanted);
+}
+
+static int state_now(void)
+{
+	enum vfio_device_mig_state state;
+
+	assert_int_equal(it.vdev.mig_ops->migration_get_state(&it.vdev, &state), 0);
+	return state;
+}
+
+static void reset(void)
+{
+	assert_int_equal(ghyvi_device_ops.ioctl(&it.vdev, VFIO_DEVICE_RESET, 0), 0);
+	assert_int_equal(state_now(), VFIO_DEVICE_STATE_RUNNING);
+	assert_false(vgpu->paused);
+}
+
+static void go_and_drop(int wanted)
+{
+	struct file *filp = go(wanted);
+
+	assert_false(IS_ERR(filp));
+	assert_int_equal(state_now(), wanted);
+	if (filp)
+		fput(filp);
+}
+
+static ssize_t transfer(struct file *filp, void *data, size_t bytes)
+{
+	ssize_t done;
+
+	shim_user.at = data;
+	shim_user.bytes = bytes;
+	done = filp->fops->read ? filp->fops->read(filp, data, bytes, NULL) :
+				  filp->fops->write(filp, data, bytes, NULL);
+	shim_user.at = NULL;
+	return done;
+}
+
+/* Reads to the end; returns the number of bytes. */
+static size_t read_all(struct file *filp, u8 *data, size_t bytes)
+{
+	size_t at = 0;
+	ssize_t done;
+
+	while ((done = transfer(filp, data + at, min_t(size_t, 777, bytes - at))) > 0)
+		at += done;
+	assert_int_equal(done, 0);
+	return at;
+}
+
+static void write_all(struct file *filp, u8 *data, size_t bytes)
+{
+	size_t at, part;
+
+	for (at = 0; at < bytes; at += part) {
+		part = min_t(size_t, 501, bytes - at);
+		assert_int_equal(transfer(filp, data + at, part), part);
+	}
+}
+
+static bool paused_in(int state)
+{
+	return state != VFIO_DEVICE_STATE_RUNNING && state != VFIO_DEVICE_STATE_PRE_COPY;
+}
+
+static void test_every_arc(void **state)
+{
+	static u8 saved[1 << 20];
+	int from, to, legal = 0;
+	struct file *filp;
+	size_t bytes;
+
+	filp = go(VFIO_DEVICE_STATE_STOP_COPY);
+	bytes = read_all(filp, saved, sizeof(saved));
+	fput(filp);
+	for (from = 1; from < MIG_STATES; from++) {
+		for (to = 0; to < MIG_STATES + 3; to++) {
+			enum vfio_device_mig_state next;
+			bool ok = from == to || !vfio_mig_get_next_state(&it.vdev, from, to, &next);
+
+			reset();
+			filp = go(from);
+			assert_false(IS_ERR(filp));
+			if (from == VFIO_DEVICE_STATE_RESUMING)
+				write_all(filp, saved, bytes);
+			if (filp)
+				fput(filp);
+			filp = go(to);
+			legal += ok;
+			assert_int_equal(IS_ERR(filp), !ok);
+			assert_int_equal(state_now(), ok ? to : from);
+			assert_int_equal(vgpu->paused, paused_in(ok ? to : from));
+			assert_int_equal(!!it.migration.file,
+					 is_saving(ok ? to : from) ||
+						 (ok ? to : from) == VFIO_DEVICE_STATE_RESUMING);
+			if (!IS_ERR_OR_NULL(filp))
+				fput(filp);
+		}
+	}
+	assert_true(legal > 30);
+}
+
+static void test_a_state_travels_with_the_configuration_space(void **state)
+{
+	static u8 saved[1 << 20];
+	u8 space[GHYVI_CONFIG_BYTES];
+	struct file *filp;
+	size_t bytes;
+
+	write_config(PCI_COMMAND, PCI_COMMAND_MEMORY);
+	write_config(PCI_BASE_ADDRESS_0 + 2, 0xe000);
+	wr(SCRATCH_REGISTER, 0x12345678);
+	filp = go(VFIO_DEVICE_STATE_STOP_COPY);
+	bytes = read_all(filp, saved, sizeof(saved));
+	assert_int_equal(transfer(filp, saved, 8), 0);
+	memcpy(space, it.config.space, sizeof(space));
+	go_and_drop(VFIO_DEVICE_STATE_STOP);
+	assert_int_equal(transfer(filp, saved, 8), -ENODEV);
+	fput(filp);
+
+	reset();
+	assert_int_equal(rd(SCRATCH_REGISTER), 0);
+	filp = go(VFIO_DEVICE_STATE_RESUMING);
+	write_all(filp, saved, bytes);
+	go_and_drop(VFIO_DEVICE_STATE_RUNNING);
+	assert_int_equal(transfer(filp, saved, 8), -ENODEV);
+	fput(filp);
+	assert_int_equal(rd(SCRATCH_REGISTER), 0x12345678);
+	assert_memory_equal(space, it.config.space, sizeof(space));
+	assert_int_equal(it.bar0, 0xe0000000);
+	assert_int_equal(gtt.ggtt_gfn, (0xe0000000ull + GHYVI_GGTT_OFFSET) >> 12);
+}
+
+static void test_precopy_sends_the_identity_first(void **state)
+{
+	static u8 first[1 << 20], whole[1 << 20];
+	struct vfio_precopy_info info = { .argsz = sizeof(info) };
+	struct file *filp = go(VFIO_DEVICE_STATE_PRE_COPY), *other;
+	size_t bytes;
+
+	assert_false(vgpu->paused);
+	shim_user.at = (void *)&info;
+	shim_user.bytes = sizeof(info);
+	assert_int_equal(filp->fops->unlocked_ioctl(filp, VFIO_MIG_GET_PRECOPY_INFO,
+						    (unsigned long)&info),
+			 0);
+	assert_int_equal(info.initial_bytes, GHYVI_STATE_IDENTITY_BYTES);
+	assert_int_equal(transfer(filp, first, sizeof(first)), GHYVI_STATE_IDENTITY_BYTES);
+	assert_int_equal(transfer(filp, first + GHYVI_STATE_IDENTITY_BYTES, 8), -ENOMSG);
+	assert_null(go(VFIO_DEVICE_STATE_STOP_COPY)); /* the same file goes on */
+	assert_true(vgpu->paused);
+	assert_int_equal(filp->fops->unlocked_ioctl(filp, VFIO_MIG_GET_PRECOPY_INFO,
+						    (unsigned long)&info),
+			 -EFAULT);
+	bytes = GHYVI_STATE_IDENTITY_BYTES +
+		read_all(filp, first + GHYVI_STATE_IDENTITY_BYTES, sizeof(first) / 2);
+	fput(filp);
+	go_and_drop(VFIO_DEVICE_STATE_STOP);
+	other = go(VFIO_DEVICE_STATE_STOP_COPY);
+	assert_int_equal(read_all(other, whole, sizeof(whole)), bytes);
+	fput(other);
+	go_and_drop(VFIO_DEVICE_STATE_STOP);
+	filp = go(VFIO_DEVICE_STATE_RESUMING);
+	write_all(filp, first, bytes);
+	fput(filp);
+	go_and_drop(VFIO_DEVICE_STATE_RUNNING);
+}
+
+static void test_a_cancelled_migration_goes_on(void **state)
+{
+	wr(SCRATCH_REGISTER, 7);
+	go_and_drop(VFIO_DEVICE_STATE_PRE_COPY);
+	go_and_drop(VFIO_DEVICE_STATE_RUNNING);
+	go_and_drop(VFIO_DEVICE_STATE_STOP_COPY);
+	go_and_drop(VFIO_DEVICE_STATE_RUNNING);
+	assert_int_equal(rd(SCRATCH_REGISTER), 7);
+	assert_false(vgpu->paused);
+}
+
+static void test_a_bad_state_ends_in_error_until_a_reset(void **state)
+{
+	static u8 saved[1 << 20];
+	struct file *filp = go(VFIO_DEVICE_STATE_STOP_COPY);
+	size_t bytes = read_all(filp, saved, sizeof(saved));
+
+	fput(filp);
+	go_and_drop(VFIO_DEVICE_STATE_STOP);
+	filp = go(VFIO_DEVICE_STATE_RESUMING);
+	write_all(filp, saved, bytes - 8);
+	assert_true(IS_ERR(go(VFIO_DEVICE_STATE_RUNNING)));
+	assert_int_equal(state_now(), VFIO_DEVICE_STATE_ERROR);
+	assert_true(vgpu->paused);
+	assert_int_equal(transfer(filp, saved, 8), -ENODEV);
+	fput(filp);
+	assert_true(IS_ERR(go(VFIO_DEVICE_STATE_STOP)));
+	reset();
+	/* A foreign state is refused as soon as it is known. */
+	saved[0] ^= 1;
+	filp = go(VFIO_DEVICE_STATE_RESUMING);
+	assert_int_equal(transfer(filp, saved, GHYVI_STATE_IDENTITY_BYTES - 1),
+			 GHYVI_STATE_IDENTITY_BYTES - 1);
+	assert_int_equal(transfer(filp, saved + GHYVI_STATE_IDENTITY_BYTES - 1, 1), -EINVAL);
+	assert_non_null(strstr(last_report(), "not the state of a ghyvi vGPU"));
+	fput(filp);
+	/* An empty one, too. */
+	reset();
+	go_and_drop(VFIO_DEVICE_STATE_RESUMING);
+	assert_true(IS_ERR(go(VFIO_DEVICE_STATE_STOP)));
+	reset();
+}
+
+static void test_a_state_is_bounded(void **state)
+{
+	struct file *filp = go(VFIO_DEVICE_STATE_STOP_COPY), *other;
+	u8 *data = calloc(1, GHYVI_STATE_BYTES_MAX);
+	size_t bytes = read_all(filp, data, GHYVI_STATE_BYTES_MAX);
+
+	fput(filp);
+	other = go(VFIO_DEVICE_STATE_RESUMING);
+	write_all(other, data, bytes);
+	assert_int_equal(transfer(other, data, GHYVI_STATE_BYTES_MAX - bytes + 1), -EFBIG);
+	assert_int_equal(transfer(other, data, GHYVI_STATE_BYTES_MAX - bytes),
+			 GHYVI_STATE_BYTES_MAX - bytes);
+	assert_int_equal(transfer(other, data, 1), -EFBIG);
+	fput(other);
+	free(data);
+}
+
+static void test_the_size_is_answered_on_every_kernel(void **state)
+{
+	struct vfio_device_feature_mig_data_size size = {};
+	const u32 get = VFIO_DEVICE_FEATURE_GET;
+	static u8 saved[1 << 20];
+	struct file *filp;
+
+	shim_user.at = (void *)&size;
+	shim_user.bytes = sizeof(size);
+	assert_int_equal(ghyvi_device_ops.device_feature(&it.vdev,
+							 get | VFIO_DEVICE_FEATURE_MIG_DATA_SIZE,
+							 &size, sizeof(size)),
+			 0);
+	assert_int_equal(ghyvi_device_ops.device_feature(
+				 &it.vdev, get | VFIO_DEVICE_FEATURE_MIG_DATA_SIZE, &size, 4),
+			 -EINVAL);
+	assert_int_equal(ghyvi_device_ops.device_feature(&it.vdev, get | 77, &size, sizeof(size)),
+			 -ENOTTY);
+	filp = go(VFIO_DEVICE_STATE_STOP_COPY);
+	assert_int_equal(read_all(filp, saved, sizeof(saved)), size.stop_copy_length);
+	fput(filp);
+}
+
+static void test_closing_ends_a_transfer(void **state)
+{
+	struct file *filp = go(VFIO_DEVICE_STATE_STOP_COPY);
+	u8 byte;
+
+	ghyvi_device_ops.close_device(&it.vdev);
+	assert_int_equal(transfer(filp, &byte, 1), -ENODEV);
+	fput(filp);
+	assert_int_equal(ghyvi_device_ops.open_device(&it.vdev), 0);
+	assert_int_equal(state_now(), VFIO_DEVICE_STATE_RUNNING);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_every_arc),
+		TEST(test_a_state_travels_with_the_configuration_space),
+		TEST(test_precopy_sends_the_identity_first),
+		TEST(test_a_cancelled_migration_goes_on),
+		TEST(test_a_bad_state_ends_in_error_until_a_reset),
+		TEST(test_a_state_is_bounded),
+		TEST(test_the_size_is_answered_on_every_kernel),
+		TEST(test_closing_ends_a_transfer),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
