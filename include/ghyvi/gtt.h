@@ -395,6 +395,53 @@ int ghyvi_gtt_aperture_map(struct ghyvi_gtt *gtt, u64 address, int (*map)(void *
 			   void *data);
 
 /**
+ * ghyvi_gtt_can_log() - Test whether writes to guest memory can be logged.
+ * @gtt: the gtt
+ *
+ * Context: Any context. Takes no lock.
+ * Return: false if the backend does not log.
+ */
+bool ghyvi_gtt_can_log(const struct ghyvi_gtt *gtt);
+
+/**
+ * ghyvi_gtt_log_start() - Begin to log which guest pages the vGPU writes.
+ * @gtt: the gtt
+ *
+ * Logged are writes by engines, by the host (context images, status pages), and by CPUs through the
+ * aperture.
+ *
+ * Context: Process context, may sleep. Takes gtt->lock.
+ * Return: 0; %-EBUSY: it has begun already; %-EOPNOTSUPP: the backend does not log.
+ */
+int ghyvi_gtt_log_start(struct ghyvi_gtt *gtt);
+
+/**
+ * ghyvi_gtt_log_stop() - Stop logging and forget what was logged.
+ * @gtt: the gtt
+ *
+ * Context: Process context, may sleep. Takes gtt->lock.
+ */
+void ghyvi_gtt_log_stop(struct ghyvi_gtt *gtt);
+
+/**
+ * ghyvi_gtt_log_read() - Read and clear the log of a range of guest pages.
+ * @gtt: the gtt
+ * @gfn: first guest page
+ * @count: number of guest pages
+ * @dirty: called for each page that was written since the last call, or since logging began. May
+ *	be called twice for a page. Must not sleep for long, nor call the gtt
+ * @data: passed to @dirty
+ *
+ * A write that follows the last @dirty call for its page, but not the return of this function, may
+ * be logged or not: whoever reads the page after the return reads what was written.
+ *
+ * Context: Process context, may sleep. Takes gtt->lock.
+ * Return: 0, or %-EINVAL: logging has not begun.
+ */
+int ghyvi_gtt_log_read(struct ghyvi_gtt *gtt, u64 gfn, u64 count,
+		       void (*dirty)(void *data, u64 gfn), void *data);
+
+/**
  * ghyvi_gtt_aperture_close() - Remove all mappings of the aperture.
  * @gtt: the gtt
  *

@@ -490,6 +490,20 @@ struct ghyvi_pgpu_ops {
 	void (*invalidate)(struct ghyvi_pgpu_client *const *clients, unsigned int count);
 
 	/**
+	 * @log_set: from now on log which pages of kind GHYVI_PAGE_DATA the client's jobs write, or
+	 * stop logging. No page is logged as written at first. It and @log_read are NULL if the
+	 * backend cannot log.
+	 */
+	void (*log_set)(struct ghyvi_pgpu_client *client, bool on);
+	/**
+	 * @log_read: return whether a job has written to the page at @dma (from @map_page) since
+	 * logging began or since the last call for this page. A translation that an engine has
+	 * cached may be used for further writes that are not logged, until the next @invalidate
+	 * returns.
+	 */
+	bool (*log_read)(struct ghyvi_pgpu_client *client, dma_addr_t dma);
+
+	/**
 	 * @run: give the job to its engine, which executes its jobs in the order of @run, whatever
 	 * clients they belong to. Must neither wait for the engine nor call @done. Returns 0, and
 	 * then @done is called once; -EBUSY (the engine has as many jobs as it takes; it takes

@@ -127,6 +127,23 @@ const struct vfio_migration_ops ghyvi_probe = {
 const enum vfio_device_mig_state ghyvi_probe = VFIO_DEVICE_STATE_PRE_COPY_P2P;
 
 /*
+ * The helpers that report dirty pages to the user. With CONFIG_VFIO but without
+ * CONFIG_IOMMUFD_DRIVER, later kernels (6.7) have only stubs, which this definition collides with,
+ * and every report fails. Kernels that have them in IOMMUFD export them to a namespace, which is
+ * not probed for.
+ */
+#elif defined(PROBE_IOVA_BITMAP)
+#include <linux/vfio.h>
+#include <linux/iova_bitmap.h>
+#if IS_ENABLED(CONFIG_IOMMUFD_DRIVER)
+#error "in IOMMUFD"
+#endif
+void iova_bitmap_set(struct iova_bitmap *bitmap, unsigned long iova, size_t length)
+{
+}
+const struct vfio_log_ops ghyvi_probe = { .log_start = NULL };
+
+/*
  * Charging a VM's memory cgroup from a kernel thread. All kernels so far declare the functions for
  * modules, but a later one may not.
  */

@@ -26,6 +26,7 @@
 #include <linux/string.h>
 
 #include "aperture.h"
+#include "dirty_log.h"
 #include "gtt_types.h"
 #include "trees.h"
 
@@ -142,8 +143,12 @@ void ghyvi_aperture_flush(struct ghyvi_gtt *gtt)
 static u64 aperture_resolve(struct ghyvi_gtt *gtt, u64 page)
 {
 	struct ghyvi_aperture *aperture = &gtt->aperture;
-	void *memory = ghyvi_ggtt_byte(gtt, page << GHYVI_PAGE_SHIFT);
+	struct ghyvi_pin *pin = ghyvi_ggtt_pin(gtt, page << GHYVI_PAGE_SHIFT);
+	void *memory = pin ? phys_to_virt(pin->hpa) : NULL;
 
+	/* While the page is mapped, stores are not seen. */
+	if (pin)
+		ghyvi_dirty_mark(gtt, pin);
 	if (!memory) {
 		if (!aperture->scratch)
 			aperture->scratch = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);

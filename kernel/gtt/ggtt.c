@@ -9,6 +9,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "dirty_log.h"
 #include "pins.h"
 #include "tables.h"
 #include "trees.h"
@@ -237,7 +238,7 @@ static void refresh_entry(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table,
 	ghyvi_ggtt_publish(gtt, table, index, index);
 }
 
-void *ghyvi_ggtt_byte(struct ghyvi_gtt *gtt, u64 address)
+struct ghyvi_pin *ghyvi_ggtt_pin(struct ghyvi_gtt *gtt, u64 address)
 {
 	unsigned int index = (address >> GHYVI_PAGE_SHIFT) % GHYVI_ENTRIES;
 	struct ghyvi_table_page *table;
@@ -254,13 +255,14 @@ void *ghyvi_ggtt_byte(struct ghyvi_gtt *gtt, u64 address)
 		if (!(entry & GHYVI_ENTRY_PRESENT))
 			return NULL;
 		pin = ghyvi_nested_pin(gtt, ghyvi_entry_gfn(entry));
-		return IS_ERR(pin) ? NULL : phys_to_virt(pin->hpa) + address % GHYVI_PAGE_BYTES;
+		return IS_ERR(pin) ? NULL : pin;
 	}
 	refresh_entry(gtt, table, index);
 	if (!ghyvi_leaf_is_mapped(gtt, table->shadows[GHYVI_LEVEL_PT]->entries[index]))
 		return NULL;
 	pin = ghyvi_pin_find(gtt, ghyvi_entry_gfn(table->snapshot[index]));
-	return WARN_ON_ONCE(!pin) ? NULL : phys_to_virt(pin->hpa) + address % GHYVI_PAGE_BYTES;
+	WARN_ON_ONCE(!pin);
+	return pin;
 }
 
 /* The guest polls some words while the host writes them, so an aligned word is a single store. */
@@ -277,6 +279,7 @@ static void copy_to_guest(void *to, const void *from, size_t bytes)
 static int ggtt_copy(struct ghyvi_gtt *gtt, u64 address, void *read, const void *write,
 		     size_t bytes)
 {
+	struct ghyvi_pin *pin;
 	size_t part, at;
 	int ret = 0;
 	void *byte;
@@ -285,15 +288,18 @@ static int ggtt_copy(struct ghyvi_gtt *gtt, u64 address, void *read, const void 
 	for (at = 0; at < bytes; at += part) {
 		part = min_t(size_t, bytes - at,
 			     GHYVI_PAGE_BYTES - (address + at) % GHYVI_PAGE_BYTES);
-		byte = ghyvi_ggtt_byte(gtt, address + at);
-		if (!byte) {
+		pin = ghyvi_ggtt_pin(gtt, address + at);
+		if (!pin) {
 			ret = -EFAULT;
 			break;
 		}
-		if (read)
+		byte = phys_to_virt(pin->hpa) + (address + at) % GHYVI_PAGE_BYTES;
+		if (read) {
 			memcpy(read + at, byte, part);
-		else
-			copy_to_guest(byte, write + at, part);
+			continue;
+		}
+		copy_to_guest(byte, write + at, part);
+		ghyvi_dirty_mark(gtt, pin);
 	}
 	ghyvi_gtt_unlock(gtt);
 	return ret;

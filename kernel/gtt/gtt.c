@@ -90,6 +90,7 @@ ghyvi_gtt_new(const struct ghyvi_gtt_params *params, const struct ghyvi_shadow_p
 	xa_init(&gtt->larges);
 	xa_init(&gtt->tables);
 	xa_init(&gtt->roots);
+	xa_init(&gtt->dirty);
 	ghyvi_aperture_init(&gtt->aperture);
 	INIT_LIST_HEAD(&gtt->idle_pins);
 	INIT_LIST_HEAD(&gtt->mapped_pins);
@@ -135,6 +136,7 @@ void ghyvi_gtt_destroy(struct ghyvi_gtt *gtt)
 	xa_destroy(&gtt->larges);
 	xa_destroy(&gtt->tables);
 	xa_destroy(&gtt->roots);
+	xa_destroy(&gtt->dirty);
 	mutex_destroy(&gtt->lock);
 	kvfree(gtt);
 }

@@ -281,6 +281,10 @@ struct ghyvi_gtt {
 	bool ggtt_live; /* see ghyvi_gtt_ggtt_live() */
 
 	struct ghyvi_aperture aperture;
+	/* dirty_log.c: pages that the host has written, in bits of XArray values by gfn. */
+	struct xarray dirty;
+	bool logging;
+	bool log_lost; /* memory was short: every page may have been written */
 	struct ghyvi_rejected rejected;
 	struct ghyvi_deferral deferral;
 	/*

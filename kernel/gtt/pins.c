@@ -10,6 +10,7 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
+#include "dirty_log.h"
 #include "pins.h"
 #include "tables.h"
 #include "trees.h"
@@ -70,6 +71,7 @@ static void pin_free(struct ghyvi_gtt *gtt, struct ghyvi_pin *pin)
 
 	list_del(&pin->idle);
 	gtt->nr_idle_pins--;
+	ghyvi_dirty_unpin(gtt, pin);
 	pin->pinned = false;
 	p->pgpu_ops->unmap_page(p->client, pin->dma);
 	p->hv->ops->unpin(p->hv, ghyvi_pin_gfn(pin));

@@ -58,11 +58,8 @@ void ghyvi_nested_unmap(struct ghyvi_gtt *gtt, u64 gfn, u64 count);
 /* Only for ghyvi_gtt_create() and ghyvi_gtt_destroy(); without the lock. */
 int ghyvi_ggtt_init(struct ghyvi_gtt *gtt);
 void ghyvi_ggtt_fini(struct ghyvi_gtt *gtt);
-/*
- * Returns the host's address of a byte of the GGTT address space, or NULL if the byte is not mapped
- * to guest memory. The address is valid up to the end of its page.
- */
-void *ghyvi_ggtt_byte(struct ghyvi_gtt *gtt, u64 address);
+/* Returns the pin of the page behind a GGTT address, or NULL if no guest memory is mapped there. */
+struct ghyvi_pin *ghyvi_ggtt_pin(struct ghyvi_gtt *gtt, u64 address);
 /* Clear every GGTT shadow entry. The next sync reads the guest's entries again. */
 void ghyvi_ggtt_reset(struct ghyvi_gtt *gtt);
 /* Unprotect a GGTT page and list it, unless it has no shadow or the BAR is not mapped. */

@@ -78,6 +78,7 @@ enum softgpu_space {
 #define SOFTGPU_OWNERS_SHIFT (GHYVI_PAGE_SHIFT + 6)
 struct softgpu_owners {
 	u32 pages[SOFTGPU_OWNER_PAGES];
+	atomic64_t written; /* bit n: an engine wrote page n; see dirty_log.c */
 };
 
 /*
@@ -98,6 +99,7 @@ struct softgpu_client {
 	struct mutex owners_lock;
 	/* Incremented by each invalidate(). */
 	atomic64_t generation;
+	bool logging; /* which pages engines write; see dirty_log.c */
 	/* For nested jobs: maps gfn / SOFTGPU_OWNER_PAGES to struct softgpu_guest. */
 	struct xarray guest;
 };
@@ -164,6 +166,7 @@ struct softgpu_tlb_entry {
 	u64 epoch;
 	u8 *pointer;
 	bool writable;
+	bool log; /* the next write must be logged */
 };
 
 /*
@@ -351,6 +354,11 @@ static inline struct softgpu_stream *softgpu_stream(struct softgpu_engine *engin
 	return &engine->streams[engine->level];
 }
 
+/* dirty_log.c: which pages engines write */
+void softgpu_log_write(struct softgpu_engine *engine, struct softgpu_tlb_entry *slot);
+void softgpu_log_set(struct ghyvi_pgpu_client *client, bool on);
+bool softgpu_log_read(struct ghyvi_pgpu_client *client, dma_addr_t dma);
+
 /* job_state.c: see struct ghyvi_pgpu_ops */
 #define SOFTGPU_JOB_STATE_BYTES 104
 void softgpu_job_save(const struct ghyvi_job *job, void *state);
@@ -486,6 +494,8 @@ static inline int softgpu_map(struct softgpu_engine *engine, enum softgpu_space 
 			return err;
 	}
 	softgpu_note_access(engine, slot, write);
+	if (unlikely(write && slot->log))
+		softgpu_log_write(engine, slot);
 	*pointer = write && !slot->writable ? NULL :
 					      slot->pointer + (address & (GHYVI_PAGE_BYTES - 1));
 	return 0;

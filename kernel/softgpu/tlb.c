@@ -103,10 +103,12 @@ static int softgpu_translate(struct softgpu_engine *engine, struct softgpu_tlb_e
 	case GHYVI_PAGE_DATA:
 		slot->pointer = phys_to_virt(hpa);
 		slot->writable = writable;
+		slot->log = writable && READ_ONCE(engine->client->logging);
 		break;
 	case GHYVI_PAGE_SCRATCH:
 		slot->pointer = (u8 *)softgpu_zeroes;
 		slot->writable = false;
+		slot->log = false;
 		break;
 	default:
 		return softgpu_violation(engine, address, hpa, kind);
@@ -299,6 +301,7 @@ static void softgpu_scratch(struct softgpu_engine *engine, struct softgpu_tlb_en
 		     address, engine->fault_gfn);
 	slot->pointer = (u8 *)softgpu_zeroes;
 	slot->writable = false;
+	slot->log = false;
 	slot->page = address >> GHYVI_PAGE_SHIFT;
 	slot->epoch = engine->epoch;
 }

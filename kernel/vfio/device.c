@@ -104,6 +104,7 @@ static void close_device(struct vfio_device *vdev)
 	WRITE_ONCE(device->open_time, 0);
 	ghyvi_irq_release(device);
 	ghyvi_device_reset(device);
+	ghyvi_migration_close(device);
 	WRITE_ONCE(device->aperture_mapping, NULL); /* its mappings had references on the file */
 	ghyvi_kvm_unbind(device->gvm);
 	mutex_unlock(&device->lock);

@@ -18,6 +18,7 @@
 #include <linux/err.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/iova_bitmap.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -412,6 +413,65 @@ int ghyvi_migration_feature(struct vfio_device *vdev, u32 flags, void __user *ar
 	return copy_to_user(argument, &size, sizeof(size)) ? -EFAULT : 0;
 }
 
+#if GHYVI_HAVE_IOVA_BITMAP
+
+/* The log covers all memory of the VM, whatever the ranges are: that costs the same. */
+static int log_start(struct vfio_device *vdev, struct rb_root_cached *ranges, u32 nr_ranges,
+		     u64 *page_bytes)
+{
+	int ret = ghyvi_gtt_log_start(ghyvi_vgpu_gtt(ghyvi_device_of(vdev)->vgpu));
+
+	if (!ret)
+		*page_bytes = PAGE_SIZE;
+	return ret;
+}
+
+static int log_stop(struct vfio_device *vdev)
+{
+	ghyvi_gtt_log_stop(ghyvi_vgpu_gtt(ghyvi_device_of(vdev)->vgpu));
+	return 0;
+}
+
+static void log_dirty(void *bitmap, u64 gfn)
+{
+	iova_bitmap_set(bitmap, gfn << PAGE_SHIFT, PAGE_SIZE);
+}
+
+static int log_read_and_clear(struct vfio_device *vdev, unsigned long iova, unsigned long length,
+			      struct iova_bitmap *bitmap)
+{
+	u64 first = iova >> PAGE_SHIFT;
+
+	return ghyvi_gtt_log_read(ghyvi_vgpu_gtt(ghyvi_device_of(vdev)->vgpu), first,
+				  ((iova + length - 1) >> PAGE_SHIFT) - first + 1, log_dirty,
+				  bitmap);
+}
+
+static const struct vfio_log_ops log_ops = {
+	.log_start = log_start,
+	.log_stop = log_stop,
+	.log_read_and_clear = log_read_and_clear,
+};
+
+static void offer_log(struct ghyvi_device *device)
+{
+	if (ghyvi_gtt_can_log(ghyvi_vgpu_gtt(device->vgpu)))
+		device->vdev.log_ops = &log_ops;
+}
+
+#else
+
+static void offer_log(struct ghyvi_device *device)
+{
+}
+
+#endif
+
+void ghyvi_migration_close(struct ghyvi_device *device)
+{
+	ghyvi_gtt_log_stop(ghyvi_vgpu_gtt(device->vgpu));
+}
+
 void ghyvi_migration_reset(struct ghyvi_device *device)
 {
 	lockdep_assert_held(&device->lock);
@@ -426,6 +486,7 @@ void ghyvi_migration_init(struct ghyvi_device *device)
 		return;
 	device->vdev.mig_ops = &migration_ops;
 	device->vdev.migration_flags = VFIO_MIGRATION_STOP_COPY | VFIO_MIGRATION_P2P;
+	offer_log(device);
 #if GHYVI_HAVE_VFIO_PRE_COPY
 	device->vdev.migration_flags |= VFIO_MIGRATION_PRE_COPY;
 #endif

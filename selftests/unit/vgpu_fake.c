@@ -42,6 +42,28 @@ void ghyvi_gtt_ggtt_live(struct ghyvi_gtt *m)
 	gtt.lives++;
 }
 
+bool ghyvi_gtt_can_log(const struct ghyvi_gtt *m)
+{
+	return true;
+}
+
+int ghyvi_gtt_log_start(struct ghyvi_gtt *m)
+{
+	gtt.logging++;
+	return gtt.logging > 1 ? -EBUSY : 0;
+}
+
+void ghyvi_gtt_log_stop(struct ghyvi_gtt *m)
+{
+	gtt.logging = 0;
+}
+
+int ghyvi_gtt_log_read(struct ghyvi_gtt *m, u64 gfn, u64 count, void (*dirty)(void *data, u64 gfn),
+		       void *data)
+{
+	return gtt.logging ? 0 : -EINVAL;
+}
+
 int ghyvi_gtt_policy_list(struct ghyvi_gtt *m, char *buffer, size_t bytes)
 {
 	return snprintf(buffer, bytes, "strict [adaptive]\n");

@@ -406,6 +406,8 @@ typedef struct {
 #define atomic64_dec(a) ((void)atomic_fetch_sub(&(a)->counter, 1))
 #define atomic64_add(n, a) ((void)atomic_fetch_add(&(a)->counter, (n)))
 #define atomic64_sub(n, a) ((void)atomic_fetch_sub(&(a)->counter, (n)))
+#define atomic64_or(n, a) ((void)atomic_fetch_or(&(a)->counter, (n)))
+#define atomic64_fetch_andnot(n, a) atomic_fetch_and(&(a)->counter, ~(n))
 #define atomic_read atomic64_read
 #define atomic_read_acquire(a) atomic_load_explicit(&(a)->counter, memory_order_acquire)
 #define atomic_set atomic64_set

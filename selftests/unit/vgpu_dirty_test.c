@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The log of guest pages that a vGPU writes, with the software engines. */
+#include <string.h>
+#include "gtt/gtt_types.h"
+#include "move_fixture.h"
+#include "vgpu/vgpu_types.h"
+
+static struct move_host host;
+static bool dirty[MOVE_RAM_PAGES];
+static u8 before[MOVE_RAM_PAGES * GHYVI_PAGE_BYTES];
+
+static int setup(void **state)
+{
+	move_host_begin(&host, NULL);
+	move_guest_begin(&host);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	move_host_end(&host);
+	return 0;
+}
+
+static void mark(void *data, u64 gfn)
+{
+	assert_ptr_equal(data, &host);
+	assert_true(gfn - (MOVE_RAM_GPA >> GHYVI_PAGE_SHIFT) < MOVE_RAM_PAGES);
+	dirty[gfn - (MOVE_RAM_GPA >> GHYVI_PAGE_SHIFT)] = true;
+}
+
+/* Returns the number of pages that the log has. */
+static unsigned int read_log(void)
+{
+	unsigned int i, count = 0;
+
+	memset(dirty, 0, sizeof(dirty));
+	assert_int_equal(ghyvi_gtt_log_read(ghyvi_vgpu_gtt(host.vgpu),
+					    MOVE_RAM_GPA >> GHYVI_PAGE_SHIFT, MOVE_RAM_PAGES, mark,
+					    &host),
+			 0);
+	for (i = 0; i < MOVE_RAM_PAGES; i++)
+		count += dirty[i];
+	return count;
+}
+
+static void start(void)
+{
+	assert_int_equal(ghyvi_gtt_log_start(ghyvi_vgpu_gtt(host.vgpu)), 0);
+}
+
+static void run_job(enum ghyvi_engine_id engine, unsigned int context)
+{
+	move_submit(&host, engine, context);
+	move_await_idle(&host, engine);
+	ghyvi_vgpu_pause(host.vgpu); /* the completion has written all */
+	ghyvi_vgpu_resume(host.vgpu);
+}
+
+/* Pages that have changed since @before was taken are logged, and no page that is only read is. */
+static void changes_are_logged(unsigned int expected)
+{
+	unsigned int i, count = read_log(), changed = 0;
+
+	for (i = 0; i < MOVE_RAM_PAGES; i++) {
+		if (!memcmp(before + i * GHYVI_PAGE_BYTES, move_page(i), GHYVI_PAGE_BYTES))
+			continue;
+		changed++;
+		assert_true(dirty[i]);
+	}
+	assert_int_equal(changed, expected);
+	assert_int_equal(count, expected);
+}
+
+static void test_exactly_what_was_written_is_logged(void **state)
+{
+	start();
+	MOVE_RING(0, MOVE_STORE(3, 0, 1), MOVE_CALL(0), MOVE_STORE(5, 0, 1));
+	MOVE_BATCH(0, MOVE_STORE(7, 1, 1), MOVE_SAVE(GHYVI_RENDER_BASE + GEN8_RING_CS_GPR, 8, 0),
+		   MOVE_AWAIT(9, 0, 0), MOVE_BATCH_END);
+	*move_page(MOVE_DATA + 8) = 1;
+	memcpy(before, move_ram, sizeof(before));
+	run_job(GHYVI_RCS, 0);
+	/* Four of data, the image's register state, and the status page. */
+	changes_are_logged(6);
+	assert_true(dirty[MOVE_DATA + 3] && dirty[MOVE_DATA + 8] && dirty[MOVE_IMAGES + 1]);
+	assert_int_equal(read_log(), 0);
+}
+
+/* Translations are cached while a job runs; the log is read meanwhile. */
+static void test_a_later_write_to_the_same_page_is_logged_again(void **state)
+{
+	u32 *flag = move_page(MOVE_DATA), *done = move_page(MOVE_DATA + 1);
+
+	start();
+	MOVE_RING(0, MOVE_CALL(0));
+	MOVE_BATCH(0, MOVE_STORE(1, 0, 1), MOVE_AWAIT(0, 0, 1), MOVE_STORE(1, 0, 2),
+		   MOVE_AWAIT(0, 0, 2), MOVE_BATCH_END);
+	move_submit(&host, GHYVI_RCS, 0);
+	move_await(done, 1);
+	read_log();
+	assert_true(dirty[MOVE_DATA + 1]);
+	assert_int_equal(read_log(), 0);
+	WRITE_ONCE(*flag, 1);
+	move_await(done, 2);
+	assert_int_equal(read_log(), 1);
+	assert_true(dirty[MOVE_DATA + 1]);
+	WRITE_ONCE(*flag, 2);
+	move_await_idle(&host, GHYVI_RCS);
+}
+
+static void test_pages_that_are_released_stay_logged(void **state)
+{
+	unsigned int i;
+
+	start();
+	MOVE_RING(0, MOVE_STORE(3, 0, 1));
+	run_job(GHYVI_RCS, 0);
+	ghyvi_gtt_unmap(ghyvi_vgpu_gtt(host.vgpu), MOVE_RAM_GPA >> GHYVI_PAGE_SHIFT,
+			MOVE_RAM_PAGES);
+	for (i = 0; i < MOVE_RAM_PAGES; i++)
+		assert_int_equal(host.pins[i], 0);
+	assert_int_equal(read_log(), 3);
+	assert_true(dirty[MOVE_DATA + 3] && dirty[MOVE_STATUS] && dirty[MOVE_IMAGES + 1]);
+}
+
+static void test_each_policy_logs_the_same(void **state)
+{
+	unsigned int policy;
+
+	for (policy = 0; policy < ghyvi_shadow_policy_count; policy++) {
+		ghyvi_vgpu_reset(host.vgpu);
+		move_guest_begin(&host);
+		assert_int_equal(ghyvi_gtt_set_policy(ghyvi_vgpu_gtt(host.vgpu),
+						      ghyvi_shadow_policies[policy]->name),
+				 0);
+		start();
+		MOVE_RING(0, MOVE_STORE(3, 0, 1), MOVE_STORE(4, 5, 6));
+		memcpy(before, move_ram, sizeof(before));
+		run_job(GHYVI_RCS, 0);
+		changes_are_logged(4);
+		ghyvi_gtt_log_stop(ghyvi_vgpu_gtt(host.vgpu));
+	}
+}
+
+static void test_a_part_of_the_log_is_read(void **state)
+{
+	struct ghyvi_gtt *gtt = ghyvi_vgpu_gtt(host.vgpu);
+	u64 gfn = (MOVE_RAM_GPA >> GHYVI_PAGE_SHIFT) + MOVE_DATA;
+
+	start();
+	MOVE_RING(0, MOVE_STORE(3, 0, 1), MOVE_STORE(4, 0, 1));
+	run_job(GHYVI_RCS, 0);
+	memset(dirty, 0, sizeof(dirty));
+	assert_int_equal(ghyvi_gtt_log_read(gtt, gfn + 4, 1, mark, &host), 0);
+	assert_true(dirty[MOVE_DATA + 4] && !dirty[MOVE_DATA + 3]);
+	assert_int_equal(read_log(), 3);
+	assert_true(dirty[MOVE_DATA + 3]);
+}
+
+static void test_a_log_begins_and_ends(void **state)
+{
+	struct ghyvi_gtt *gtt = ghyvi_vgpu_gtt(host.vgpu);
+
+	assert_int_equal(ghyvi_gtt_log_read(gtt, 0, 1, mark, &host), -EINVAL);
+	MOVE_RING(0, MOVE_STORE(3, 0, 1));
+	run_job(GHYVI_RCS, 0);
+	start();
+	assert_int_equal(ghyvi_gtt_log_start(gtt), -EBUSY);
+	assert_int_equal(read_log(), 0); /* written before it began */
+	ghyvi_gtt_log_stop(gtt);
+	ghyvi_gtt_log_stop(gtt);
+	assert_int_equal(ghyvi_gtt_log_read(gtt, 0, 1, mark, &host), -EINVAL);
+	start();
+	ghyvi_gtt_log_stop(gtt);
+}
+
+/* Memory is short while the host records a write: everything counts as written. */
+static void test_a_log_that_was_lost_reports_all(void **state)
+{
+	start();
+	host.vgpu->gtt->log_lost = true;
+	assert_int_equal(read_log(), MOVE_RAM_PAGES);
+	ghyvi_gtt_log_stop(ghyvi_vgpu_gtt(host.vgpu));
+	start();
+	assert_int_equal(read_log(), 0);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_exactly_what_was_written_is_logged),
+		TEST(test_a_later_write_to_the_same_page_is_logged_again),
+		TEST(test_pages_that_are_released_stay_logged),
+		TEST(test_each_policy_logs_the_same),
+		TEST(test_a_part_of_the_log_is_read),
+		TEST(test_a_log_begins_and_ends),
+		TEST(test_a_log_that_was_lost_reports_all),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
