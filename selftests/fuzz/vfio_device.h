@@ -54,6 +54,20 @@ void fput(struct file *filp)
 	free(filp);
 }
 
+/* The last page that was reported. */
+static struct {
+	unsigned long iova;
+	unsigned int count;
+} reported;
+
+void iova_bitmap_set(struct iova_bitmap *bitmap, unsigned long iova, size_t length)
+{
+	assert_ptr_equal(bitmap, &reported);
+	assert_int_equal(length, PAGE_SIZE);
+	reported.iova = iova;
+	reported.count++;
+}
+
 int vfio_check_feature(u32 flags, size_t bytes, u32 supported, size_t needed)
 {
 	u32 op = flags & (VFIO_DEVICE_FEATURE_GET | VFIO_DEVICE_FEATURE_SET);
@@ -271,6 +285,7 @@ static void set_up_device(void)
 	ghyvi_migration_init(&it);
 	/* The fake backend cannot save jobs, and there are none. */
 	it.vdev.mig_ops = &migration_ops;
+	it.vdev.log_ops = &log_ops;
 	it.vdev.migration_flags = VFIO_MIGRATION_STOP_COPY | VFIO_MIGRATION_P2P |
 				  VFIO_MIGRATION_PRE_COPY;
 }

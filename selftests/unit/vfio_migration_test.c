@@ -298,6 +298,38 @@ static void test_closing_ends_a_transfer(void **state)
 	assert_int_equal(state_now(), VFIO_DEVICE_STATE_RUNNING);
 }
 
+static int report(u64 iova, u64 bytes)
+{
+	return it.vdev.log_ops->log_read_and_clear(&it.vdev, iova, bytes, (void *)&reported);
+}
+
+static void test_the_log_of_written_pages(void **state)
+{
+	u64 page_bytes = 2 << 20; /* what the user would like */
+
+	gtt.written = 0x100123;
+	memset(&reported, 0, sizeof(reported));
+	assert_int_equal(report(0, PAGE_SIZE), -EINVAL);
+	assert_int_equal(it.vdev.log_ops->log_start(&it.vdev, NULL, 0, &page_bytes), 0);
+	assert_int_equal(page_bytes, PAGE_SIZE);
+	assert_int_equal(it.vdev.log_ops->log_start(&it.vdev, NULL, 0, &page_bytes), -EBUSY);
+	assert_int_equal(report(0, 0x100123000), 0);
+	assert_int_equal(report(0x100124000, 0x100000), 0);
+	assert_int_equal(reported.count, 0);
+	assert_int_equal(report(0x100100000, 0x24000), 0);
+	assert_int_equal(reported.count, 1);
+	assert_int_equal(reported.iova, 0x100123000);
+	assert_int_equal(report(0x100123ff8, 8), 0); /* part of a page */
+	assert_int_equal(reported.count, 2);
+	/* It outlives a reset, and ends with the last user. */
+	reset();
+	assert_int_equal(report(0, PAGE_SIZE), 0);
+	ghyvi_device_ops.close_device(&it.vdev);
+	assert_int_equal(ghyvi_device_ops.open_device(&it.vdev), 0);
+	assert_int_equal(report(0, PAGE_SIZE), -EINVAL);
+	assert_int_equal(it.vdev.log_ops->log_stop(&it.vdev), 0);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, end)
 
 int main(void)
@@ -311,6 +343,7 @@ int main(void)
 		TEST(test_a_state_is_bounded),
 		TEST(test_the_size_is_answered_on_every_kernel),
 		TEST(test_closing_ends_a_transfer),
+		TEST(test_the_log_of_written_pages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

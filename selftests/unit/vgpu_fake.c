@@ -61,7 +61,11 @@ void ghyvi_gtt_log_stop(struct ghyvi_gtt *m)
 int ghyvi_gtt_log_read(struct ghyvi_gtt *m, u64 gfn, u64 count, void (*dirty)(void *data, u64 gfn),
 		       void *data)
 {
-	return gtt.logging ? 0 : -EINVAL;
+	if (!gtt.logging)
+		return -EINVAL;
+	if (gtt.written >= gfn && gtt.written - gfn < count)
+		dirty(data, gtt.written);
+	return 0;
 }
 
 int ghyvi_gtt_policy_list(struct ghyvi_gtt *m, char *buffer, size_t bytes)

@@ -49,6 +49,7 @@ struct fake_gtt {
 	/* Another CPU, which sees the writes of the device model in their order. */
 	void (*after_write)(u64 address, size_t bytes);
 	u64 ggtt_gfn;
+	u64 written; /* the guest page that the log has */
 	u64 last_root;
 	unsigned int last_levels;
 };

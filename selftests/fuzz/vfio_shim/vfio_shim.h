@@ -151,11 +151,27 @@ static inline void get_file(struct file *filp)
 }
 void fput(struct file *filp);
 
+struct vfio_device;
+
+/* The log of dirty pages, as Linux 6.1 has it. */
+#define GHYVI_HAVE_IOVA_BITMAP 1
+struct rb_root_cached;
+struct iova_bitmap;
+void iova_bitmap_set(struct iova_bitmap *bitmap, unsigned long iova, size_t length);
+
 /* VFIO */
+struct vfio_log_ops {
+	int (*log_start)(struct vfio_device *vdev, struct rb_root_cached *ranges, u32 nr_ranges,
+			 u64 *page_bytes);
+	int (*log_stop)(struct vfio_device *vdev);
+	int (*log_read_and_clear)(struct vfio_device *vdev, unsigned long iova,
+				  unsigned long length, struct iova_bitmap *bitmap);
+};
 struct vfio_device {
 	struct device *dev;
 	void *kvm;
 	const struct vfio_migration_ops *mig_ops;
+	const struct vfio_log_ops *log_ops;
 	unsigned int migration_flags;
 };
 enum vfio_device_mig_state;
