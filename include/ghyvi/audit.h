@@ -326,6 +326,19 @@ struct ghyvi_commands *ghyvi_audit_load(struct ghyvi_audit *audit,
 					const void *state, size_t bytes);
 
 /**
+ * ghyvi_commands_reach() - test whether an engine can have got to a place in the ring.
+ * @commands: commands from ghyvi_audit_load()
+ * @head: the place, as an offset in the ring in bytes, below its size
+ *
+ * An engine stops at the ring's command that is refused, or that starts a batch with a refused
+ * command. So it is in no such batch either.
+ *
+ * Context: may sleep; one call per vGPU at a time, see above.
+ * Return: false if @head is after the audited commands, or after that command.
+ */
+bool ghyvi_commands_reach(const struct ghyvi_commands *commands, u32 head);
+
+/**
  * ghyvi_commands_set_root() - set the PPGTT of commands from ghyvi_audit_load().
  * @commands: the commands, not extended before
  * @root: as in struct ghyvi_submission

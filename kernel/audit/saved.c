@@ -206,6 +206,15 @@ struct ghyvi_commands *ghyvi_audit_load(struct ghyvi_audit *audit,
 	return commands;
 }
 
+bool ghyvi_commands_reach(const struct ghyvi_commands *commands, u32 head)
+{
+	const struct ghyvi_submission *submission = &commands->submission;
+	const struct audit_segment *newest = commands->newest; /* no other can be refused */
+
+	return audit_ring_distance(submission, submission->head, head) <=
+	       audit_ring_distance(submission, submission->head, newest->stop);
+}
+
 void ghyvi_commands_set_root(struct ghyvi_commands *commands, struct ghyvi_root *root)
 {
 	commands->submission.root = root;

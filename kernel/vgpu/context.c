@@ -433,13 +433,15 @@ bool vgpu_context_restore(struct vgpu_workload *workload)
 
 bool vgpu_context_in_commands(const struct vgpu_workload *workload)
 {
+	const struct ghyvi_commands *commands = workload->base.job.commands;
 	const u32 *context = workload->context;
 	u32 size = ring_bytes(context[GHYVI_CTX_RING_CTL]);
 	u32 head = (context[GHYVI_CTX_RING_HEAD] + size - workload->head) % size;
 	u32 tail = (context[GHYVI_CTX_RING_TAIL] + size - workload->head) % size;
-	u32 end = ghyvi_commands_tail(workload->base.job.commands);
+	u32 end = (ghyvi_commands_tail(commands) + size - workload->head) % size;
 
-	return head <= tail && tail <= (end + size - workload->head) % size;
+	return head <= tail && tail <= end &&
+	       ghyvi_commands_reach(commands, context[GHYVI_CTX_RING_HEAD]);
 }
 
 int vgpu_context_attach(struct vgpu_workload *workload)

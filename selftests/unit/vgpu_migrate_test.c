@@ -408,6 +408,27 @@ static void test_changed_states_are_harmless(void **state)
 	ghyvi_vgpu_reset(to.vgpu);
 }
 
+/* A command of the batch that the workload is in is changed to one that the audit refuses. */
+static void test_refused_commands_are_not_where_a_workload_is(void **state)
+{
+	const u32 gpr = GHYVI_RENDER_BASE + GEN8_RING_CS_GPR;
+	unsigned int changed = 0;
+	size_t bytes, i;
+	u32 *saved;
+
+	begin_waiting(&from, GHYVI_RCS, false);
+	saved = save(&from, &bytes);
+	for (i = 0; i + 1 < bytes / 4; i++)
+		if (saved[i] == (0x24u << 23 | 2) && saved[i + 1] == gpr) {
+			saved[i + 1] = gpr | 0x690000;
+			changed++;
+		}
+	assert_int_equal(changed, 1);
+	assert_int_equal(load(&to, saved, bytes), -EINVAL);
+	free(saved);
+	ghyvi_vgpu_reset(from.vgpu);
+}
+
 /* Back and forth under load, at any moment. */
 static void test_many_moves_under_load(void **state)
 {
@@ -469,6 +490,7 @@ int main(void)
 		TEST(test_foreign_states_are_refused_with_both_sides),
 		TEST(test_truncated_states_are_refused),
 		TEST(test_changed_states_are_harmless),
+		TEST(test_refused_commands_are_not_where_a_workload_is),
 		TEST(test_many_moves_under_load),
 	};
 
