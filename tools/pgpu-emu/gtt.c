@@ -220,6 +220,11 @@ static int translate_ggtt(struct emu_engine *engine, u64 address, u64 *physical)
 	return 0;
 }
 
+/* Never called: the emulated GPU has no log of the pages that it writes. */
+void softgpu_log_write(struct softgpu_engine *cs, struct softgpu_tlb_entry *slot)
+{
+}
+
 int softgpu_tlb_fill(struct softgpu_engine *cs, struct softgpu_tlb_entry *slot,
 		     enum softgpu_space space, u64 address)
 {
@@ -238,6 +243,7 @@ int softgpu_tlb_fill(struct softgpu_engine *cs, struct softgpu_tlb_entry *slot,
 		return not_ram(engine, address, physical);
 	slot->page = address >> GHYVI_PAGE_SHIFT;
 	slot->writable = writable;
+	slot->log = false;
 	slot->epoch = cs->epoch;
 	emu_oracle_filled(engine, slot, physical);
 	return 0;
