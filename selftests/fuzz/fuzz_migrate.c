@@ -90,6 +90,7 @@ static void load(const u8 *state, size_t bytes)
 	ASSERT(!ghyvi_vgpu_save(host.vgpu, owner, sizeof(owner), &saved, &bytes));
 	ASSERT(bytes <= GHYVI_STATE_BYTES_MAX);
 	kvfree(saved);
+	ghyvi_vgpu_reset(host.vgpu);
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
@@ -114,7 +115,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 		load(state, edit(state, bases[base].bytes));
 	}
 	free(state);
-	ghyvi_vgpu_reset(host.vgpu);
+	/* A state that is refused leaves the vGPU reset. */
 	ASSERT(!atomic64_read(&host.stats.oracle_violations));
 	ASSERT(!atomic64_read(&host.stats.pinned_pages_now));
 	return 0;
