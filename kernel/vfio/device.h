@@ -52,8 +52,8 @@ struct ghyvi_events {
  * @debugfs: directory in debugfs
  * @events: uevents
  * @lock: serialises open, close, resets, writers of settings and configuration accesses; protects
- *	@config, @bar0, @open and @migration. Outermost: vgpu->lock and that of struct ghyvi_gtt nest inside.
- *	Accesses to registers and BARs do not take it.
+ *	@config, @bar0, @open and @migration. Outermost: vgpu->lock and that of struct ghyvi_gtt
+ *	nest inside. Accesses to registers and BARs do not take it.
  * @config: PCI configuration space
  * @bar0: guest-physical address of BAR 0 as last passed to @vgpu, or GHYVI_BAR_UNMAPPED. Written
  *	with @lock held, read without.
