@@ -233,6 +233,8 @@ u32 softgpu_contiguous(struct softgpu_engine *engine, u64 address, const u8 *poi
 	lockdep_assert_held(&engine->access);
 	if (walk->region != region || walk->epoch != engine->epoch || (write && !walk->writable))
 		return min(done, bytes);
+	if (write && READ_ONCE(engine->client->logging))
+		return min(done, bytes); /* softgpu_map() logs each page */
 	for (; done < bytes && number < GHYVI_ENTRIES; done += GHYVI_PAGE_BYTES, number++) {
 		entry = softgpu_walk_entry(walk, number);
 		if (!(entry & GHYVI_ENTRY_PRESENT) || (write && !(entry & GHYVI_ENTRY_WRITE)) ||

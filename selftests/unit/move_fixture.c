@@ -67,7 +67,6 @@ void move_host_begin(struct move_host *host, void (*change)(struct ghyvi_vgpu_pa
 		.hv = &host->hv,
 		.hidden = { MOVE_WINDOW, MOVE_WINDOW_BYTES },
 		.aperture_bytes = 256u << 20,
-		.id = 1,
 		.reporter = &host->reporter,
 		.stats = &host->stats,
 	};
