@@ -794,9 +794,11 @@ static void preemption_is_refused_for_a_while_only(void **state)
 	assert_int_equal(csb(1), 0x2);
 }
 
-static void unknown_modes_are_refused(void **state)
+static void modes_are_parsed(void **state)
 {
 	assert_int_equal(emu_adversary_parse(&emu->adversary, "prefetch,nonsense"), -EINVAL);
+	assert_int_equal(emu_adversary_parse(&emu->adversary, "all,hang"), 0);
+	assert_int_equal(emu->adversary.modes, (1u << EMU_ADVERSARY_MODES) - 1);
 }
 
 /* ---- garbage ---- */
@@ -903,7 +905,7 @@ int main(void)
 		CASE(late_acknowledgement_comes_within_the_time_limit),
 		CASE(prefetch_reads_past_the_tail),
 		CASE(preemption_is_refused_for_a_while_only),
-		CASE(unknown_modes_are_refused),
+		CASE(modes_are_parsed),
 		CASE(garbage_never_breaks_the_emulator),
 	};
 

@@ -18,32 +18,36 @@ void emu_adversary_seed(struct emu_adversary *adversary, u64 seed)
 	adversary->state = seed * 0x9e3779b97f4a7c15ull + 1;
 }
 
-static int mode_of(const char *name, size_t length)
+static bool is_name(const char *name, const char *text, size_t length)
+{
+	return strlen(name) == length && !strncmp(name, text, length);
+}
+
+/* Returns a bit mask of modes; 0: there is no such mode. */
+static u32 modes_of(const char *text, size_t length)
 {
 	unsigned int i;
 
+	/* Hangs make every program fail that the hang hits, so they must be asked for by name. */
+	if (is_name("all", text, length))
+		return ((1u << EMU_ADVERSARY_MODES) - 1) & ~(1u << EMU_HANG);
 	for (i = 0; i < EMU_ADVERSARY_MODES; i++)
-		if (strlen(modes[i]) == length && !strncmp(modes[i], name, length))
-			return i;
-	return -EINVAL;
+		if (is_name(modes[i], text, length))
+			return 1u << i;
+	return 0;
 }
 
 int emu_adversary_parse(struct emu_adversary *adversary, const char *list)
 {
 	size_t length;
-	int mode;
+	u32 add;
 
-	/* Hangs make every program fail that the hang hits, so they must be asked for by name. */
-	if (!strcmp(list, "all")) {
-		adversary->modes = ((1u << EMU_ADVERSARY_MODES) - 1) & ~(1u << EMU_HANG);
-		return 0;
-	}
 	for (; *list; list += length + (list[length] == ',')) {
 		length = strcspn(list, ",");
-		mode = mode_of(list, length);
-		if (mode < 0)
-			return mode;
-		adversary->modes |= 1u << mode;
+		add = modes_of(list, length);
+		if (!add)
+			return -EINVAL;
+		adversary->modes |= add;
 	}
 	return 0;
 }

@@ -37,7 +37,7 @@ static inline bool emu_adversary_has(const struct emu_adversary *adversary,
 }
 
 void emu_adversary_seed(struct emu_adversary *adversary, u64 seed);
-/* Parse a comma-separated list of modes, or "all". Returns 0 or -EINVAL. */
+/* Parse a comma-separated list of modes, or of "all": all but hang. Returns 0 or -EINVAL. */
 int emu_adversary_parse(struct emu_adversary *adversary, const char *modes);
 u64 emu_random(struct emu_adversary *adversary, u64 limit);
 /* True with probability 1 / @one_in if the mode is on. */
