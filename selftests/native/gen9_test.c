@@ -13,6 +13,7 @@
 #include "emu.h"
 
 extern struct emu gen9_shim_emu;
+extern bool gen9_shim_lost;
 void gen9_shim_init(void);
 void gen9_shim_interrupt(void);
 
@@ -82,11 +83,16 @@ struct test_job {
 	struct guest *guest;
 	u32 context[GHYVI_CTX_DWORDS];
 	u32 tail;
+	bool started;
 	int status; /* -1: not given back */
 	u32 events;
 };
 
 static struct guest guests[2];
+
+#define JOBS_MAX 64
+
+static struct test_job *test_jobs[JOBS_MAX]; /* that exist */
 
 static void *guest_page(struct guest *guest, u32 address)
 {
@@ -238,11 +244,15 @@ static int set_up(void **state)
 	return 0;
 }
 
+static void end_jobs_of_a_failed_test(void);
+
 static int tear_down(void **state)
 {
+	end_jobs_of_a_failed_test();
 	drop_guest(&guests[1]);
 	drop_guest(&guests[0]);
 	gen9_shim_driver->remove(&pdev);
+	gen9_shim_lost = false;
 	return violations() ? -1 : 0;
 }
 
@@ -264,7 +274,11 @@ static void event(struct ghyvi_job *base, u32 events)
 static struct test_job *job_new(struct guest *guest, enum ghyvi_engine_id engine)
 {
 	struct test_job *job = calloc(1, sizeof(*job));
+	unsigned int i;
 
+	for (i = 0; test_jobs[i]; i++)
+		assert_in_range(i, 0, JOBS_MAX - 2);
+	test_jobs[i] = job;
 	job->guest = guest;
 	job->base.client = guest->client;
 	job->base.engine = engine;
@@ -326,6 +340,7 @@ static void start(struct test_job *job)
 		audit(job);
 	job->status = -1;
 	assert_int_equal(ops->run(pgpu, &job->base), 0);
+	job->started = true;
 }
 
 static bool waits(struct test_job *job)
@@ -345,9 +360,30 @@ static void finish(struct test_job *job, enum ghyvi_job_status status)
 
 static void job_free(struct test_job *job)
 {
+	unsigned int i;
+
+	for (i = 0; test_jobs[i] != job; i++)
+		assert_in_range(i, 0, JOBS_MAX - 2);
+	test_jobs[i] = NULL;
 	ghyvi_commands_free(job->base.commands);
 	free(job->base.backend);
 	free(job);
+}
+
+/* Contexts are destroyed without jobs, or the report of the failure would be a crash. */
+static void end_jobs_of_a_failed_test(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < JOBS_MAX; i++) {
+		if (!test_jobs[i])
+			continue;
+		if (test_jobs[i]->started && test_jobs[i]->status < 0) {
+			ops->cancel(pgpu, &test_jobs[i]->base);
+			waits(test_jobs[i]);
+		}
+		job_free(test_jobs[i]);
+	}
 }
 
 static void run_once(struct test_job *job)
@@ -1050,6 +1086,41 @@ static void suspended_gpu_goes_on(void **state)
 	ring_stores_and_interrupts_on_each_engine(state);
 }
 
+/*
+ * Until a job must leave its engine, a lost GPU looks like a busy one. Then each job is given back,
+ * no new one is taken, and the driver can be unbound.
+ */
+static void lost_gpu_gives_every_job_back(void **state)
+{
+	struct test_job *jobs[2][GHYVI_ENGINES], *late;
+	u64 begin;
+	unsigned int i, k;
+
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		for (k = 0; k < 2; k++) {
+			jobs[k][i] = waiting_job(&guests[k], i);
+			start(jobs[k][i]);
+		}
+	pump(20);
+	gen9_shim_lost = true;
+	begin = ktime_get_ns();
+	ops->preempt(pgpu, &jobs[0][GHYVI_VCS]->base);
+	pump(20);
+	assert_int_equal(jobs[0][GHYVI_VCS]->status, -1);
+	ops->cancel(pgpu, &jobs[0][GHYVI_VCS]->base); /* as the scheduler when time is up */
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		for (k = 0; k < 2; k++) {
+			assert_false(waits(jobs[k][i]));
+			assert_int_equal(jobs[k][i]->status, GHYVI_JOB_CANCELLED);
+			job_free(jobs[k][i]);
+		}
+	assert_in_range(ktime_get_ns() - begin, 0, 5 * NSEC_PER_SEC);
+	late = waiting_job(&guests[0], GHYVI_RCS);
+	audit(late);
+	assert_int_equal(ops->run(pgpu, &late->base), -EIO);
+	job_free(late);
+}
+
 static void command_inside_of_another_is_refused(void **state)
 {
 	struct test_job *job = job_new(&guests[0], GHYVI_BCS);
@@ -1249,7 +1320,7 @@ static void client_is_moved_to_other_ranges(void **state)
 	const struct ghyvi_range range = { (u64) new << 12, GUEST_PAGES * 4096u };
 	const u64 *table = gen9_shim_emu.ggtt;
 	struct ghyvi_pgpu_client *moved;
-	u8 *page = gen9_shim_page_alloc();
+	u8 *page = (u8 *)gen9_shim_page_alloc();
 	u64 entry, scratch;
 	dma_addr_t dma;
 	unsigned int i;
@@ -1311,6 +1382,7 @@ int main(int argc, char **argv)
 		TEST(random_operations_lose_no_command),
 		TEST(refused_command_ends_the_job_in_front_of_it),
 		TEST(suspended_gpu_goes_on),
+		TEST(lost_gpu_gives_every_job_back),
 		TEST(command_inside_of_another_is_refused),
 		TEST(three_levels_are_walked),
 		TEST(hostile_commands_stay_in_their_guest),
