@@ -188,8 +188,8 @@ static int softgpu_walk_upper(struct softgpu_engine *engine, struct softgpu_walk
 
 /*
  * Get the entry of a level-1 table, or of a larger page, that translates page @number of the
- * region. Each 4 KiB of a larger page is translated separately: the oracle checks each of them, and in a
- * nested job they need not be contiguous in host memory.
+ * region. Each 4 KiB of a larger page is translated separately: the oracle checks each of them, and
+ * in a nested job they need not be contiguous in host memory.
  */
 static u64 softgpu_walk_entry(const struct softgpu_walk_entry *walk, u64 number)
 {
