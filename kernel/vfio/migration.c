@@ -19,6 +19,7 @@
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/iova_bitmap.h>
+#include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -437,14 +438,14 @@ static void log_dirty(void *bitmap, u64 gfn)
 	iova_bitmap_set(bitmap, gfn << PAGE_SHIFT, PAGE_SIZE);
 }
 
+/* VFIO does not check the user's range, and iova_bitmap_set() not all that is outside of it. */
 static int log_read_and_clear(struct vfio_device *vdev, unsigned long iova, unsigned long length,
 			      struct iova_bitmap *bitmap)
 {
-	u64 first = iova >> PAGE_SHIFT;
-
-	return ghyvi_gtt_log_read(ghyvi_vgpu_gtt(ghyvi_device_of(vdev)->vgpu), first,
-				  ((iova + length - 1) >> PAGE_SHIFT) - first + 1, log_dirty,
-				  bitmap);
+	if (!length || !IS_ALIGNED(iova | length, PAGE_SIZE))
+		return -EINVAL;
+	return ghyvi_gtt_log_read(ghyvi_vgpu_gtt(ghyvi_device_of(vdev)->vgpu), iova >> PAGE_SHIFT,
+				  length >> PAGE_SHIFT, log_dirty, bitmap);
 }
 
 static const struct vfio_log_ops log_ops = {

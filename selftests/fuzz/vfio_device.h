@@ -54,16 +54,20 @@ void fput(struct file *filp)
 	free(filp);
 }
 
-/* The last page that was reported. */
+/* The last page that was reported, and the range that the user's bitmap is for. */
 static struct {
 	unsigned long iova;
 	unsigned int count;
+	unsigned long first, bytes;
 } reported;
 
 void iova_bitmap_set(struct iova_bitmap *bitmap, unsigned long iova, size_t length)
 {
 	assert_ptr_equal(bitmap, &reported);
 	assert_int_equal(length, PAGE_SIZE);
+	/* The kernel would compute the number of a bit that the bitmap does not have. */
+	assert_true(iova >= reported.first && iova - reported.first < reported.bytes &&
+		    length <= reported.bytes - (iova - reported.first));
 	reported.iova = iova;
 	reported.count++;
 }

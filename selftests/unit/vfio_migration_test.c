@@ -300,6 +300,8 @@ static void test_closing_ends_a_transfer(void **state)
 
 static int report(u64 iova, u64 bytes)
 {
+	reported.first = iova;
+	reported.bytes = bytes;
 	return it.vdev.log_ops->log_read_and_clear(&it.vdev, iova, bytes, (void *)&reported);
 }
 
@@ -319,8 +321,12 @@ static void test_the_log_of_written_pages(void **state)
 	assert_int_equal(report(0x100100000, 0x24000), 0);
 	assert_int_equal(reported.count, 1);
 	assert_int_equal(reported.iova, 0x100123000);
-	assert_int_equal(report(0x100123ff8, 8), 0); /* part of a page */
-	assert_int_equal(reported.count, 2);
+	/* A part of a page would be reported outside of the range. */
+	assert_int_equal(report(0x100123ff8, 8), -EINVAL);
+	assert_int_equal(report(0x100123800, PAGE_SIZE), -EINVAL);
+	assert_int_equal(report(0x100123000, PAGE_SIZE / 2), -EINVAL);
+	assert_int_equal(report(0, 0), -EINVAL);
+	assert_int_equal(reported.count, 1);
 	/* It outlives a reset, and ends with the last user. */
 	reset();
 	assert_int_equal(report(0, PAGE_SIZE), 0);
