@@ -182,7 +182,7 @@ int vgpu_workload_load(struct vgpu_engine *engine, struct state_reader *reader)
 	int err;
 
 	lockdep_assert_held(&engine->vgpu->lock);
-	if (engine->workload || !engine->nr_active || engine->halted)
+	if (engine->workload || !engine->nr_active || engine->halted || engine->vgpu->failsafe)
 		return -EINVAL;
 	workload = vgpu_engine_workload(engine);
 	if (!workload)

@@ -408,6 +408,36 @@ static void test_changed_states_are_harmless(void **state)
 	ghyvi_vgpu_reset(to.vgpu);
 }
 
+/* The payload of the first section of this type. */
+static void *section(void *saved, enum state_section type)
+{
+	struct state_header *header = saved + GHYVI_STATE_IDENTITY_BYTES;
+
+	while (header->type != type) {
+		assert_int_not_equal(header->type, STATE_END);
+		header = (void *)(header + 1) + header->bytes;
+	}
+	return header + 1;
+}
+
+/* Failsafe state drops all workloads. A state that has both must not make one run. */
+static void test_nothing_runs_in_failsafe_state(void **state)
+{
+	struct state_machine *machine;
+	size_t bytes;
+	void *saved;
+
+	begin_waiting(&from, GHYVI_RCS, false);
+	saved = save(&from, &bytes);
+	machine = section(saved, STATE_MACHINE);
+	machine->failsafe = 1;
+	assert_int_equal(load(&to, saved, bytes), -EINVAL);
+	machine->failsafe = 0;
+	assert_int_equal(load(&to, saved, bytes), 0);
+	free(saved);
+	ghyvi_vgpu_reset(from.vgpu);
+}
+
 /* A command of the batch that the workload is in is changed to one that the audit refuses. */
 static void test_refused_commands_are_not_where_a_workload_is(void **state)
 {
@@ -490,6 +520,7 @@ int main(void)
 		TEST(test_foreign_states_are_refused_with_both_sides),
 		TEST(test_truncated_states_are_refused),
 		TEST(test_changed_states_are_harmless),
+		TEST(test_nothing_runs_in_failsafe_state),
 		TEST(test_refused_commands_are_not_where_a_workload_is),
 		TEST(test_many_moves_under_load),
 	};
