@@ -112,8 +112,6 @@ struct ghyvi_audit_params {
 	bool enforced;
 	/** @user_engines: as @audit_user_engines of struct ghyvi_pgpu_resources */
 	u32 user_engines;
-	/** @may_log: saved commands may be those of the mode "log" */
-	bool may_log;
 	/** @owner: reads and updates the guest's memory */
 	struct ghyvi_audit_owner *owner;
 	/** @reporter: for reports of refused commands */

@@ -222,13 +222,22 @@ static enum ghyvi_audit_mode mode_for(struct ghyvi_audit *audit, enum ghyvi_engi
 	return audit->mode;
 }
 
-bool ghyvi_audit_mode_ok(struct ghyvi_audit *audit, enum ghyvi_engine_id engine, u32 mode)
+int ghyvi_audit_saved_mode(struct ghyvi_audit *audit, enum ghyvi_engine_id engine, u32 mode)
 {
-	bool full = audit->params.enforced || audit->params.user_engines & BIT(engine);
+	enum ghyvi_audit_mode ours;
 
-	if (mode == GHYVI_AUDIT_LOG)
-		return audit->params.may_log && !full;
-	return mode == GHYVI_AUDIT_FULL || !(audit->params.user_engines & BIT(engine));
+	mutex_lock(&audit->lock);
+	ours = mode_for(audit, engine);
+	mutex_unlock(&audit->lock);
+	switch (mode) {
+	case GHYVI_AUDIT_PRIVILEGED: /* user batches were not copied */
+		return audit->params.user_engines & BIT(engine) ? -EINVAL : (int)mode;
+	case GHYVI_AUDIT_FULL:
+		return mode;
+	case GHYVI_AUDIT_LOG: /* the same copies */
+		return ours == GHYVI_AUDIT_LOG ? ours : GHYVI_AUDIT_FULL;
+	}
+	return -EINVAL;
 }
 
 struct ghyvi_commands *ghyvi_audit_submission(struct ghyvi_audit *audit,

@@ -315,8 +315,11 @@ int ghyvi_audit_saved_read(const struct audit_saved *saved, u64 key, unsigned in
  */
 int ghyvi_audit_add_segment(struct ghyvi_commands *commands, u32 from, u32 to,
 			    const struct audit_saved *saved);
-/* May saved commands of @engine have been audited in this mode? */
-bool ghyvi_audit_mode_ok(struct ghyvi_audit *audit, enum ghyvi_engine_id engine, u32 mode);
+/*
+ * The mode in which saved commands of @engine that were audited in @mode are audited again: "log"
+ * only in a vGPU that has this mode now. Returns -EINVAL if they cannot be audited here.
+ */
+int ghyvi_audit_saved_mode(struct ghyvi_audit *audit, enum ghyvi_engine_id engine, u32 mode);
 /*
  * Refuse the current command, because it breaks @rule. Returns -EACCES, or -ENOSPC if the budget of
  * an extension is used up.

@@ -181,10 +181,13 @@ struct ghyvi_commands *ghyvi_audit_load(struct ghyvi_audit *audit,
 	const struct saved_commands *header = state;
 	struct ghyvi_audit_budget budget;
 	struct ghyvi_commands *commands;
-	int err = -EINVAL;
+	int mode, err;
 
-	if (bytes < sizeof(*header) || header->mode > GHYVI_AUDIT_LOG)
+	if (bytes < sizeof(*header))
 		return ERR_PTR(-EINVAL);
+	mode = ghyvi_audit_saved_mode(audit, submission->engine, header->mode);
+	if (mode < 0)
+		return ERR_PTR(mode);
 	commands = kzalloc(sizeof(*commands), GFP_KERNEL_ACCOUNT);
 	if (!commands)
 		return ERR_PTR(-ENOMEM);
@@ -193,10 +196,8 @@ struct ghyvi_commands *ghyvi_audit_load(struct ghyvi_audit *audit,
 	/* The first audit had a budget; now there are not more pages than the state has. */
 	commands->bytes_left = S64_MAX;
 	commands->ring_left = submission->ring_bytes;
-	if (ghyvi_audit_mode_ok(audit, submission->engine, header->mode)) {
-		commands->mode = header->mode;
-		err = load_segments(commands, state, bytes);
-	}
+	commands->mode = mode;
+	err = load_segments(commands, state, bytes);
 	if (err) {
 		ghyvi_commands_free(commands);
 		return ERR_PTR(err);

@@ -174,8 +174,6 @@ extern const struct attribute_group ghyvi_slot_group;
 
 /* sysfs_audit.c */
 extern const struct attribute_group ghyvi_audit_group;
-/* The module parameter audit_may_log. */
-bool ghyvi_audit_may_log(void);
 
 /* sysfs_sched.c */
 extern const struct attribute_group ghyvi_sched_group;

@@ -33,7 +33,6 @@ static struct ghyvi_vgpu *create_vgpu(struct ghyvi_device *device)
 		.aperture_user = &device->aperture_user,
 		.aperture_copied = ghyvi_bar2_copied(&device->partition, &pgpu->resources),
 		.untracked_ggtt = untracked_ggtt,
-		.audit_may_log = ghyvi_audit_may_log(),
 		.type = device->type->pretty_name,
 		.reporter = &device->reporter,
 		.stats = &device->stats,

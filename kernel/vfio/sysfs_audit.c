@@ -22,11 +22,6 @@ MODULE_PARM_DESC(
 	audit_may_log,
 	"allow audit/mode \"log\", in which refused commands run (default: no; for debugging)");
 
-bool ghyvi_audit_may_log(void)
-{
-	return audit_may_log;
-}
-
 static struct ghyvi_audit *audit_of(struct device *dev)
 {
 	struct ghyvi_device *device = dev_get_drvdata(dev);

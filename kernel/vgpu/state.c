@@ -12,14 +12,16 @@
  * DOC: trust
  *
  * A state comes from user space. It can do no more than a guest and its administrator could:
- * registers have any value a guest could give them, settings are checked as attributes are, and
- * parked workloads as described in state_engine.c.
+ * registers have any value a guest could give them, settings only restrict the vGPU further, and
+ * parked workloads are checked as described in state_engine.c.
  */
 #include <linux/ctype.h>
 #include <linux/err.h>
 #include <linux/ktime.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
+#include <ghyvi/shadow_policy.h>
 #include "state_io.h"
 
 bool ghyvi_vgpu_can_move(const struct ghyvi_vgpu *vgpu)
@@ -118,27 +120,105 @@ static void active_name(const char *line, char *name)
 		memcpy(name, begin + 1, end - begin - 1);
 }
 
-static void save_settings(struct ghyvi_vgpu *vgpu, struct state_writer *writer)
+static void get_settings(struct ghyvi_vgpu *vgpu, struct state_settings *settings)
 {
 	struct ghyvi_shadow_tuning tuning;
-	struct state_settings state;
 	char line[256];
 
-	memset(&state, 0, sizeof(state));
+	lockdep_assert_held(&vgpu->lock);
+	memset(settings, 0, sizeof(*settings));
 	ghyvi_gtt_policy_list(vgpu->gtt, line, sizeof(line));
-	active_name(line, state.policy);
+	active_name(line, settings->policy);
 	ghyvi_audit_mode_list(vgpu->audit, line, sizeof(line));
-	active_name(line, state.audit);
+	active_name(line, settings->audit);
 	ghyvi_gtt_tuning(vgpu->gtt, &tuning);
-	state.static_pages = tuning.static_pages;
-	state.oos_threshold = tuning.oos_threshold;
-	state.idle_pins = tuning.idle_pins;
-	state.tables_max = tuning.tables_max;
-	ghyvi_sched_knobs(vgpu->sched_entity, &state.knobs);
-	ghyvi_audit_budget(vgpu->audit, &state.budget);
-	state.containment = vgpu->containment;
-	state.self_check = ghyvi_vgpu_check(vgpu);
-	state_section(writer, STATE_SETTINGS, &state, sizeof(state));
+	settings->static_pages = tuning.static_pages;
+	settings->oos_threshold = tuning.oos_threshold;
+	settings->idle_pins = tuning.idle_pins;
+	settings->tables_max = tuning.tables_max;
+	ghyvi_sched_knobs(vgpu->sched_entity, &settings->knobs);
+	ghyvi_audit_budget(vgpu->audit, &settings->budget);
+	settings->containment = vgpu->containment;
+	settings->self_check = ghyvi_vgpu_check(vgpu);
+}
+
+/* Returns 0, or -EINVAL when a setting is out of range; then some have changed. */
+static int set_settings(struct ghyvi_vgpu *vgpu, const struct state_settings *settings)
+{
+	struct ghyvi_shadow_tuning tuning;
+
+	ghyvi_gtt_tuning(vgpu->gtt, &tuning);
+	tuning.static_pages = settings->static_pages;
+	tuning.oos_threshold = settings->oos_threshold;
+	tuning.idle_pins = settings->idle_pins;
+	tuning.tables_max = settings->tables_max;
+	if (ghyvi_vgpu_set_containment(vgpu, &settings->containment) ||
+	    ghyvi_gtt_set_tuning(vgpu->gtt, &tuning) ||
+	    ghyvi_gtt_set_policy(vgpu->gtt, settings->policy) ||
+	    ghyvi_sched_set_knobs(vgpu->sched_entity, &settings->knobs) ||
+	    ghyvi_audit_set_budget(vgpu->audit, &settings->budget) ||
+	    ghyvi_audit_set_mode(vgpu->audit, settings->audit))
+		return -EINVAL;
+	ghyvi_vgpu_set_check(vgpu, settings->self_check);
+	return 0;
+}
+
+static void save_settings(struct ghyvi_vgpu *vgpu, struct state_writer *writer)
+{
+	struct state_settings settings;
+
+	get_settings(vgpu, &settings);
+	state_section(writer, STATE_SETTINGS, &settings, sizeof(settings));
+}
+
+/* The lower of two limits of which 0 is none. */
+static u32 lower_limit(u32 a, u32 b)
+{
+	return a && b ? min(a, b) : a ?: b;
+}
+
+static bool is_nested(const char *policy)
+{
+	const struct ghyvi_shadow_policy *found = ghyvi_shadow_policy_find(policy);
+
+	return found && found->nested;
+}
+
+static unsigned int audit_strictness(const char *mode)
+{
+	return !strcmp(mode, "log") ? 0 : !strcmp(mode, "privileged") ? 1 : 2;
+}
+
+/*
+ * The administrator of this host has set @ours, and whoever may open the vGPU brings @settings. So
+ * of each that protects the host or other vGPUs the stricter one applies. The policies differ in
+ * speed only, except "nested", which has no shadow.
+ */
+static void limit_settings(struct state_settings *settings, const struct state_settings *ours)
+{
+	if (is_nested(settings->policy))
+		memcpy(settings->policy, ours->policy, sizeof(settings->policy));
+	if (audit_strictness(settings->audit) < audit_strictness(ours->audit))
+		memcpy(settings->audit, ours->audit, sizeof(settings->audit));
+	settings->idle_pins = min(settings->idle_pins, ours->idle_pins);
+	settings->tables_max = min(settings->tables_max, ours->tables_max);
+	settings->knobs.weight = min(settings->knobs.weight, ours->knobs.weight);
+	settings->knobs.cap = lower_limit(settings->knobs.cap, ours->knobs.cap);
+	settings->knobs.priority = min(settings->knobs.priority, ours->knobs.priority);
+	settings->budget.budget_bytes =
+		min(settings->budget.budget_bytes, ours->budget.budget_bytes);
+	settings->budget.budget_commands =
+		min(settings->budget.budget_commands, ours->budget.budget_commands);
+	settings->budget.budget_batches =
+		min(settings->budget.budget_batches, ours->budget.budget_batches);
+	settings->budget.budget_us = min(settings->budget.budget_us, ours->budget.budget_us);
+	settings->containment.budget_ms =
+		lower_limit(settings->containment.budget_ms, ours->containment.budget_ms);
+	settings->containment.points_max =
+		lower_limit(settings->containment.points_max, ours->containment.points_max);
+	settings->containment.window_ms =
+		max(settings->containment.window_ms, ours->containment.window_ms);
+	settings->self_check = settings->self_check || ours->self_check;
 }
 
 static bool name_ok(const char *name)
@@ -146,30 +226,19 @@ static bool name_ok(const char *name)
 	return strnlen(name, STATE_NAME_BYTES) < STATE_NAME_BYTES;
 }
 
-static int load_settings(struct ghyvi_vgpu *vgpu, struct state_reader *reader)
+/* @ours: the settings of this vGPU before the load */
+static int load_settings(struct ghyvi_vgpu *vgpu, const struct state_settings *ours,
+			 struct state_reader *reader)
 {
 	const struct state_settings *state = state_take(reader, sizeof(*state));
-	struct ghyvi_shadow_tuning tuning;
+	struct state_settings settings;
 
 	if (!state || reader->left || !name_ok(state->policy) || !name_ok(state->audit) ||
 	    state->self_check > 1)
 		return -EINVAL;
-	if (!strcmp(state->audit, "log") && !vgpu->params.audit_may_log)
-		return -EINVAL;
-	ghyvi_gtt_tuning(vgpu->gtt, &tuning);
-	tuning.static_pages = state->static_pages;
-	tuning.oos_threshold = state->oos_threshold;
-	tuning.idle_pins = state->idle_pins;
-	tuning.tables_max = state->tables_max;
-	if (ghyvi_vgpu_set_containment(vgpu, &state->containment) ||
-	    ghyvi_gtt_set_tuning(vgpu->gtt, &tuning) ||
-	    ghyvi_gtt_set_policy(vgpu->gtt, state->policy) ||
-	    ghyvi_sched_set_knobs(vgpu->sched_entity, &state->knobs) ||
-	    ghyvi_audit_set_budget(vgpu->audit, &state->budget) ||
-	    ghyvi_audit_set_mode(vgpu->audit, state->audit))
-		return -EINVAL;
-	ghyvi_vgpu_set_check(vgpu, state->self_check);
-	return 0;
+	settings = *state;
+	limit_settings(&settings, ours);
+	return set_settings(vgpu, &settings);
 }
 
 /* the rest of the machine */
@@ -296,6 +365,7 @@ struct state_load {
 	unsigned int engines;
 	struct vgpu_engine *engine;
 	bool workload; /* must follow */
+	struct state_settings settings; /* those of the vGPU before */
 	void *device;
 	u32 device_bytes;
 };
@@ -355,7 +425,7 @@ static int load_section(struct ghyvi_vgpu *vgpu, struct state_load *load, u32 ty
 	int err;
 
 	if (type == STATE_SETTINGS)
-		return load_settings(vgpu, reader); /* may kick the scheduler */
+		return load_settings(vgpu, &load->settings, reader); /* may kick the scheduler */
 	mutex_lock(&vgpu->lock);
 	err = load_locked(vgpu, load, type, reader);
 	mutex_unlock(&vgpu->lock);
@@ -420,6 +490,9 @@ int ghyvi_vgpu_load(struct ghyvi_vgpu *vgpu, const void *state, size_t bytes, vo
 	int err = -EINVAL;
 
 	reset_paused(vgpu);
+	mutex_lock(&vgpu->lock);
+	get_settings(vgpu, &load.settings);
+	mutex_unlock(&vgpu->lock);
 	if (bytes < GHYVI_STATE_IDENTITY_BYTES) {
 		ghyvi_report(vgpu->params.reporter,
 			     "migration: refused: the state ends after %zu bytes", bytes);
@@ -435,6 +508,7 @@ int ghyvi_vgpu_load(struct ghyvi_vgpu *vgpu, const void *state, size_t bytes, vo
 		vgpu->params.reporter,
 		"migration: refused: the state is not valid before byte %zu of %zu (section %u, error %d)",
 		bytes - reader.left, bytes, load.last + 1, err);
+	WARN_ON_ONCE(set_settings(vgpu, &load.settings));
 	reset_paused(vgpu);
 	return err;
 }

@@ -99,7 +99,6 @@ static int create_audit(struct ghyvi_vgpu *vgpu, const struct ghyvi_pgpu_resourc
 		.enforced = resources->audit_enforced,
 		.user_engines = resources->audit_user_engines,
 		.owner = &vgpu->audit_owner,
-		.may_log = p->audit_may_log,
 		.reporter = p->reporter,
 		.stats = p->stats,
 	};

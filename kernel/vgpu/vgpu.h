@@ -65,7 +65,6 @@ u8 ghyvi_profile_revision(const struct ghyvi_device_profile *profile);
  * @aperture_user: maps pages of BAR 2; NULL: nothing does
  * @aperture_copied: see struct ghyvi_gtt_params
  * @untracked_ggtt: see struct ghyvi_gtt_params
- * @audit_may_log: a saved state may have the audit mode "log"
  * @type: name of the type, which must be that of a saved state; at most GHYVI_TYPE_BYTES with its
  *	NUL; NULL: ""
  * @reporter: target of messages about the guest; outlives the vGPU
@@ -84,7 +83,6 @@ struct ghyvi_vgpu_params {
 	struct ghyvi_aperture_user *aperture_user;
 	struct ghyvi_range aperture_copied;
 	bool untracked_ggtt;
-	bool audit_may_log;
 	const char *type;
 	struct ghyvi_reporter *reporter;
 	struct ghyvi_stats *stats;

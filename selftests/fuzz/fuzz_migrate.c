@@ -3,6 +3,7 @@
  * A vGPU loads an arbitrary state, and goes on with it. The first byte of the input chooses: the
  * rest is the state, or the rest edits a state that a guest with running workloads had.
  */
+#include <ghyvi/shadow_policy.h>
 #include "../unit/move_fixture.h"
 #include "../unit/rule.h"
 #include "input.h"
@@ -16,6 +17,61 @@ static struct {
 	u8 *state;
 	size_t bytes;
 } bases[BASES];
+
+/* The settings of the vGPU, which loads restrict. */
+static struct settings {
+	struct ghyvi_shadow_tuning tuning;
+	struct ghyvi_sched_knobs knobs;
+	struct ghyvi_audit_budget budget;
+	struct ghyvi_containment containment;
+} settings;
+
+static void get_settings(struct settings *to)
+{
+	memset(to, 0, sizeof(*to));
+	ghyvi_gtt_tuning(ghyvi_vgpu_gtt(host.vgpu), &to->tuning);
+	to->tuning.trap_ns = 0; /* measured */
+	to->tuning.scan_ns = 0;
+	to->tuning.protect_ns = 0;
+	ghyvi_sched_knobs(ghyvi_vgpu_sched_entity(host.vgpu), &to->knobs);
+	ghyvi_audit_budget(ghyvi_vgpu_audit(host.vgpu), &to->budget);
+	ghyvi_vgpu_containment(host.vgpu, &to->containment);
+}
+
+static void restore_settings(void)
+{
+	struct ghyvi_shadow_tuning tuning;
+
+	ghyvi_gtt_tuning(ghyvi_vgpu_gtt(host.vgpu), &tuning);
+	tuning.static_pages = settings.tuning.static_pages;
+	tuning.oos_threshold = settings.tuning.oos_threshold;
+	tuning.idle_pins = settings.tuning.idle_pins;
+	tuning.tables_max = settings.tuning.tables_max;
+	ASSERT(!ghyvi_gtt_set_tuning(ghyvi_vgpu_gtt(host.vgpu), &tuning));
+	ASSERT(!ghyvi_gtt_set_policy(ghyvi_vgpu_gtt(host.vgpu), ghyvi_shadow_policy_default->name));
+	ASSERT(!ghyvi_sched_set_knobs(ghyvi_vgpu_sched_entity(host.vgpu), &settings.knobs));
+	ASSERT(!ghyvi_audit_set_budget(ghyvi_vgpu_audit(host.vgpu), &settings.budget));
+	ASSERT(!ghyvi_audit_set_mode(ghyvi_vgpu_audit(host.vgpu), "privileged"));
+	ASSERT(!ghyvi_vgpu_set_containment(host.vgpu, &settings.containment));
+	ghyvi_vgpu_set_check(host.vgpu, false);
+}
+
+/* A state loosens no limit. */
+static void check_settings(void)
+{
+	struct settings now;
+
+	get_settings(&now);
+	ASSERT(now.tuning.idle_pins <= settings.tuning.idle_pins);
+	ASSERT(now.tuning.tables_max <= settings.tuning.tables_max);
+	ASSERT(now.knobs.weight <= settings.knobs.weight);
+	ASSERT(now.knobs.priority <= settings.knobs.priority);
+	ASSERT(now.budget.budget_bytes <= settings.budget.budget_bytes);
+	ASSERT(now.containment.budget_ms &&
+	       now.containment.budget_ms <= settings.containment.budget_ms);
+	ASSERT(now.containment.points_max &&
+	       now.containment.points_max <= settings.containment.points_max);
+}
 
 static void begin_waiting(unsigned int engine, bool user)
 {
@@ -82,15 +138,21 @@ static void use(void)
 static void load(const u8 *state, size_t bytes)
 {
 	u64 owner[OWNER_BYTES / 8];
+	struct settings now;
 	void *saved;
 
-	if (ghyvi_vgpu_load(host.vgpu, state, bytes, owner, sizeof(owner)))
+	if (ghyvi_vgpu_load(host.vgpu, state, bytes, owner, sizeof(owner))) {
+		get_settings(&now);
+		ASSERT(!memcmp(&now, &settings, sizeof(now)));
 		return;
+	}
+	check_settings();
 	use();
 	ASSERT(!ghyvi_vgpu_save(host.vgpu, owner, sizeof(owner), &saved, &bytes));
 	ASSERT(bytes <= GHYVI_STATE_BYTES_MAX);
 	kvfree(saved);
 	ghyvi_vgpu_reset(host.vgpu);
+	restore_settings();
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
@@ -102,6 +164,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 		move_host_begin(&host, NULL);
 		for (i = 0; i < BASES; i++)
 			make_base(i);
+		get_settings(&settings);
+		restore_settings();
 	}
 	input_init(data, bytes);
 	base = input_take(1) % (BASES + 1);

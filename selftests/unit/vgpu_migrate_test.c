@@ -5,6 +5,8 @@
  */
 #include <string.h>
 #include <time.h>
+#include <ghyvi/shadow_policy.h>
+#include "audit/audit.h"
 #include "move_fixture.h"
 #include "vgpu/state_io.h"
 
@@ -226,27 +228,125 @@ static void test_the_clock_goes_on(void **state)
 	move_await_idle(&to, GHYVI_RCS);
 }
 
+struct settings {
+	const char *policy, *audit;
+	struct ghyvi_shadow_tuning tuning;
+	struct ghyvi_sched_knobs knobs;
+	struct ghyvi_audit_budget budget;
+	struct ghyvi_containment containment;
+};
+
+static const struct settings strict = {
+	.policy = "segmented",
+	.audit = "full",
+	.tuning = { 0, 0, 0, 100, 3, 50, 300 },
+	.knobs = { 50, 20, 1 },
+	.budget = { 1 << 16, 2000, 10, 2000 },
+	.containment = { 1000, 50, 120000 },
+};
+
+static const struct settings loose = {
+	.policy = "nested",
+	.audit = "log",
+	.tuning = { 0, 0, 0, 200, 4, 100, 400 },
+	.knobs = { 300, 0, 7 },
+	.budget = { 1 << 20, 20000, 100, 20000 },
+	.containment = { 0, 0, 5000 },
+};
+
+static void set_all(struct move_host *host, const struct settings *settings)
+{
+	struct ghyvi_gtt *gtt = ghyvi_vgpu_gtt(host->vgpu);
+	struct ghyvi_audit *audit = ghyvi_vgpu_audit(host->vgpu);
+
+	assert_int_equal(ghyvi_gtt_set_policy(gtt, settings->policy), 0);
+	assert_int_equal(ghyvi_gtt_set_tuning(gtt, &settings->tuning), 0);
+	assert_int_equal(ghyvi_audit_set_mode(audit, settings->audit), 0);
+	assert_int_equal(ghyvi_audit_set_budget(audit, &settings->budget), 0);
+	assert_int_equal(
+		ghyvi_sched_set_knobs(ghyvi_vgpu_sched_entity(host->vgpu), &settings->knobs), 0);
+	assert_int_equal(ghyvi_vgpu_set_containment(host->vgpu, &settings->containment), 0);
+}
+
+static void has_all(struct move_host *host, const struct settings *settings)
+{
+	struct ghyvi_audit *audit = ghyvi_vgpu_audit(host->vgpu);
+	struct settings got;
+	char line[256], name[32];
+
+	ghyvi_gtt_policy_list(ghyvi_vgpu_gtt(host->vgpu), line, sizeof(line));
+	snprintf(name, sizeof(name), "[%s]", settings->policy);
+	assert_non_null(strstr(line, name));
+	ghyvi_audit_mode_list(audit, line, sizeof(line));
+	snprintf(name, sizeof(name), "[%s]", settings->audit);
+	assert_non_null(strstr(line, name));
+	ghyvi_gtt_tuning(ghyvi_vgpu_gtt(host->vgpu), &got.tuning);
+	assert_int_equal(got.tuning.idle_pins, settings->tuning.idle_pins);
+	assert_int_equal(got.tuning.tables_max, settings->tuning.tables_max);
+	ghyvi_sched_knobs(ghyvi_vgpu_sched_entity(host->vgpu), &got.knobs);
+	assert_memory_equal(&got.knobs, &settings->knobs, sizeof(got.knobs));
+	ghyvi_audit_budget(audit, &got.budget);
+	assert_memory_equal(&got.budget, &settings->budget, sizeof(got.budget));
+	ghyvi_vgpu_containment(host->vgpu, &got.containment);
+	assert_memory_equal(&got.containment, &settings->containment, sizeof(got.containment));
+}
+
 static void test_settings_and_containment_travel(void **state)
 {
-	struct ghyvi_containment containment = { 1000, 50, 5000 }, got;
-	struct ghyvi_sched_knobs knobs = { 300, 50, 3 };
-	char line[256];
+	struct ghyvi_shadow_tuning tuning;
 
-	assert_int_equal(ghyvi_gtt_set_policy(ghyvi_vgpu_gtt(from.vgpu), "segmented"), 0);
-	assert_int_equal(ghyvi_audit_set_mode(ghyvi_vgpu_audit(from.vgpu), "full"), 0);
-	assert_int_equal(ghyvi_vgpu_set_containment(from.vgpu, &containment), 0);
-	assert_int_equal(ghyvi_sched_set_knobs(ghyvi_vgpu_sched_entity(from.vgpu), &knobs), 0);
+	set_all(&from, &strict);
+	set_all(&to, &loose);
 	from.vgpu->violation_points = 17;
 	move();
-	ghyvi_gtt_policy_list(ghyvi_vgpu_gtt(to.vgpu), line, sizeof(line));
-	assert_non_null(strstr(line, "[segmented]"));
-	ghyvi_audit_mode_list(ghyvi_vgpu_audit(to.vgpu), line, sizeof(line));
-	assert_non_null(strstr(line, "[full]"));
-	ghyvi_vgpu_containment(to.vgpu, &got);
-	assert_memory_equal(&got, &containment, sizeof(got));
-	ghyvi_sched_knobs(ghyvi_vgpu_sched_entity(to.vgpu), &knobs);
-	assert_int_equal(knobs.weight, 300);
+	has_all(&to, &strict);
+	ghyvi_gtt_tuning(ghyvi_vgpu_gtt(to.vgpu), &tuning);
+	assert_int_equal(tuning.static_pages, strict.tuning.static_pages);
+	assert_int_equal(tuning.oos_threshold, strict.tuning.oos_threshold);
 	assert_int_equal(to.vgpu->violation_points, 17);
+}
+
+/* The program that loads a state is not the administrator. */
+static void test_a_state_loosens_no_limit(void **state)
+{
+	set_all(&from, &loose);
+	set_all(&to, &strict);
+	move();
+	has_all(&to, &strict);
+}
+
+static void test_a_refused_state_changes_no_setting(void **state)
+{
+	size_t bytes;
+	void *saved;
+
+	set_all(&from, &strict);
+	set_all(&to, &loose);
+	saved = save(&from, &bytes);
+	assert_int_equal(load(&to, saved, bytes - sizeof(struct state_header)), -EINVAL);
+	has_all(&to, &loose);
+	free(saved);
+}
+
+/* Commands that "log" let pass run only where the administrator has set that mode. */
+static void test_commands_are_audited_again_without_log(void **state)
+{
+	struct vgpu_workload *workload;
+	size_t bytes;
+	void *saved;
+
+	assert_int_equal(ghyvi_audit_set_mode(ghyvi_vgpu_audit(from.vgpu), "log"), 0);
+	begin_waiting(&from, GHYVI_RCS, true);
+	saved = save(&from, &bytes);
+	assert_int_equal(load(&to, saved, bytes), 0);
+	workload = to.vgpu->engines[GHYVI_RCS].workload;
+	assert_int_equal(workload->base.job.commands->mode, GHYVI_AUDIT_FULL);
+	assert_int_equal(ghyvi_audit_set_mode(ghyvi_vgpu_audit(to.vgpu), "log"), 0);
+	assert_int_equal(load(&to, saved, bytes), 0);
+	workload = to.vgpu->engines[GHYVI_RCS].workload;
+	assert_int_equal(workload->base.job.commands->mode, GHYVI_AUDIT_LOG);
+	free(saved);
+	ghyvi_vgpu_reset(from.vgpu);
 }
 
 static void test_an_interrupt_that_is_pending_is_sent_again(void **state)
@@ -513,6 +613,9 @@ int main(void)
 		TEST(test_the_guest_sees_the_same_device),
 		TEST(test_the_clock_goes_on),
 		TEST(test_settings_and_containment_travel),
+		TEST(test_a_state_loosens_no_limit),
+		TEST(test_a_refused_state_changes_no_setting),
+		TEST(test_commands_are_audited_again_without_log),
 		TEST(test_an_interrupt_that_is_pending_is_sent_again),
 		TEST(test_failsafe_travels),
 		TEST(test_the_source_can_go_on),
