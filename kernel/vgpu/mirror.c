@@ -121,20 +121,34 @@ static void mirror_replay_missed_writes(struct ghyvi_vgpu *vgpu)
 		}
 	}
 	set_caught_up(vgpu, true);
-	vgpu_irq_remind(vgpu);
+}
+
+/* Returns false if the page cannot be protected, because the VMM has not mapped it. */
+static bool protect_mirror(struct ghyvi_vgpu *vgpu)
+{
+	const struct ghyvi_vgpu_params *params = &vgpu->params;
+	bool protected;
+
+	mutex_lock(&vgpu->lock);
+	if (!is_protected(vgpu) && !vgpu->failsafe && vgpu->mirror_gfn != GHYVI_INVALID_GFN)
+		vgpu->mirror_protected =
+			params->hv->ops->protect(params->hv, &vgpu->mirror_gfn, 1) == 1;
+	protected = vgpu->mirror_protected;
+	mutex_unlock(&vgpu->lock);
+	return protected;
 }
 
 void vgpu_mirror_live(struct ghyvi_vgpu *vgpu)
 {
-	const struct ghyvi_vgpu_params *params = &vgpu->params;
-
-	mutex_lock(&vgpu->lock);
-	/* Fails if the VMM did not map the page; then every access traps through VFIO. */
-	if (!is_protected(vgpu) && !vgpu->failsafe && vgpu->mirror_gfn != GHYVI_INVALID_GFN)
-		vgpu->mirror_protected =
-			params->hv->ops->protect(params->hv, &vgpu->mirror_gfn, 1) == 1;
-	mutex_unlock(&vgpu->lock);
+	protect_mirror(vgpu); /* else every access traps through VFIO */
 	mirror_replay_missed_writes(vgpu);
+	vgpu_irq_remind(vgpu);
+}
+
+void vgpu_mirror_resume(struct ghyvi_vgpu *vgpu)
+{
+	if (READ_ONCE(vgpu->bar_moved) && protect_mirror(vgpu))
+		mirror_replay_missed_writes(vgpu);
 }
 
 static void mirror_store(struct ghyvi_vgpu *vgpu, u32 first, const void *data, unsigned int bytes)

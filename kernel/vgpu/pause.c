@@ -54,6 +54,7 @@ void ghyvi_vgpu_resume(struct ghyvi_vgpu *vgpu)
 	unsigned int i;
 	bool paused;
 
+	vgpu_mirror_resume(vgpu);
 	mutex_lock(&vgpu->lock);
 	paused = vgpu->paused;
 	vgpu->paused = false;

@@ -216,6 +216,12 @@ void vgpu_mirror_move(struct ghyvi_vgpu *vgpu, u64 gpa);
  * irq_lock.
  */
 void vgpu_mirror_live(struct ghyvi_vgpu *vgpu);
+/*
+ * Show pending interrupts of a loaded vGPU before its guest runs. A guest that waits for one reads
+ * and writes the mirror only, so the access that vgpu_mirror_live() expects may never come. Nothing
+ * changes if the page is not mapped yet. Locks as for vgpu_mirror_live().
+ */
+void vgpu_mirror_resume(struct ghyvi_vgpu *vgpu);
 
 static inline u32 vgpu_get(const struct ghyvi_vgpu *vgpu, u32 offset)
 {

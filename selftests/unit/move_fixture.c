@@ -36,10 +36,10 @@ static u64 hv_memory_generation(struct ghyvi_hv *hv)
 	return 1;
 }
 
-/* Stores are not reported: table pages stay relaxed. */
+/* Table pages stay relaxed unless a test wants protection. */
 static unsigned int hv_protect(struct ghyvi_hv *hv, const u64 *gfns, unsigned int count)
 {
-	return 0;
+	return container_of(hv, struct move_host, hv)->protects ? count : 0;
 }
 
 static void hv_unprotect(struct ghyvi_hv *hv, const u64 *gfns, unsigned int count)

@@ -48,6 +48,7 @@ struct move_host {
 	_Atomic u32 pins[MOVE_RAM_PAGES];
 	_Atomic u32 pinned; /* calls of pin() */
 	_Atomic u32 interrupts;
+	bool protects; /* pages can be protected; stores are not reported even so */
 };
 
 extern u8 *move_ram;

@@ -362,6 +362,34 @@ static void test_an_interrupt_that_is_pending_is_sent_again(void **state)
 	assert_int_equal(to.interrupts, 1);
 }
 
+/*
+ * The guest waits for the interrupt: its handler accesses only the mirror, which does not trap. So
+ * the pending bits are there when the VM runs, without an access to other registers.
+ */
+static void test_the_mirror_shows_a_pending_interrupt(void **state)
+{
+	const u32 *master;
+	size_t bytes;
+	void *saved;
+
+	MOVE_RING(0, MOVE_INTERRUPT);
+	move_submit(&from, GHYVI_RCS, 0);
+	move_await_idle(&from, GHYVI_RCS);
+	saved = save(&from, &bytes);
+	assert_int_equal(load(&to, saved, bytes), 0);
+	master = ghyvi_vgpu_mirror(to.vgpu) + GEN8_MASTER_IRQ - GHYVI_MIRROR_OFFSET;
+	ghyvi_vgpu_set_bar0(to.vgpu, MOVE_BAR0_GPA);
+	/* The VMM has not mapped BAR 0 yet: stores could be missed. */
+	ghyvi_vgpu_resume(to.vgpu);
+	assert_int_equal(READ_ONCE(*master), GEN8_MASTER_IRQ_CONTROL);
+	ghyvi_vgpu_pause(to.vgpu);
+	to.protects = true;
+	ghyvi_vgpu_resume(to.vgpu);
+	assert_int_equal(READ_ONCE(*master), GEN8_MASTER_IRQ_CONTROL | GEN8_GT_RCS_IRQ);
+	assert_int_equal(to.interrupts, 2);
+	free(saved);
+}
+
 static void test_failsafe_travels(void **state)
 {
 	struct ghyvi_containment strict = { .points_max = 1, .window_ms = 60000 };
@@ -617,6 +645,7 @@ int main(void)
 		TEST(test_a_refused_state_changes_no_setting),
 		TEST(test_commands_are_audited_again_without_log),
 		TEST(test_an_interrupt_that_is_pending_is_sent_again),
+		TEST(test_the_mirror_shows_a_pending_interrupt),
 		TEST(test_failsafe_travels),
 		TEST(test_the_source_can_go_on),
 		TEST(test_the_size_is_bounded),
