@@ -36,7 +36,7 @@
  * @open: the transfer is in progress; afterwards reads and writes fail
  * @more: reading: there will be more data
  * @checked: writing: the identity was accepted
- * @state: the state of the vGPU
+ * @state: the state of the vGPU; NULL after the transfer
  * @bytes: number of bytes in @state
  * @at: number of bytes that were read
  */
@@ -188,18 +188,34 @@ static struct file *file_open(struct ghyvi_device *device, const struct file_ope
 	return filp;
 }
 
-static void file_close(struct ghyvi_device *device)
+/*
+ * End the transfer, if there is one. The user may keep the file, but not the memory of the state.
+ * Returns the state, of *@bytes bytes, to be freed with kvfree().
+ */
+static void *file_take(struct ghyvi_device *device, size_t *bytes)
 {
 	struct ghyvi_migration_file *file = device->migration.file;
+	void *state = NULL;
 
 	lockdep_assert_held(&device->lock);
+	*bytes = 0;
 	if (!file)
-		return;
+		return NULL;
 	device->migration.file = NULL;
 	mutex_lock(&file->lock);
 	file->open = false;
+	swap(file->state, state);
+	*bytes = file->bytes;
 	mutex_unlock(&file->lock);
 	fput(file->filp);
+	return state;
+}
+
+static void file_close(struct ghyvi_device *device)
+{
+	size_t bytes;
+
+	kvfree(file_take(device, &bytes));
 }
 
 static struct file *precopy_begin(struct ghyvi_device *device)
@@ -264,24 +280,13 @@ static struct file *resume_begin(struct ghyvi_device *device)
 	return filp;
 }
 
-/*
- * Load what was written. The state is taken from the file first: the vGPU must not be loaded with
- * the file's lock held, and no write may change it meanwhile.
- */
+/* Load what was written, which no write can change any more. */
 static int resume_end(struct ghyvi_device *device)
 {
-	struct ghyvi_migration_file *file = device->migration.file;
 	u8 space[GHYVI_CONFIG_BYTES];
-	void *state = NULL;
 	size_t bytes;
+	void *state = file_take(device, &bytes);
 	int ret;
-
-	mutex_lock(&file->lock);
-	file->open = false;
-	swap(file->state, state);
-	bytes = file->bytes;
-	mutex_unlock(&file->lock);
-	file_close(device);
 
 	WRITE_ONCE(device->bar0, GHYVI_BAR_UNMAPPED); /* as ghyvi_vgpu_load() leaves it */
 	ret = ghyvi_vgpu_load(device->vgpu, state, bytes, space, sizeof(space));

@@ -298,6 +298,25 @@ static void test_closing_ends_a_transfer(void **state)
 	assert_int_equal(state_now(), VFIO_DEVICE_STATE_RUNNING);
 }
 
+/* Else a user could make the host keep one state for each open file. */
+static void test_a_file_keeps_no_state_after_the_transfer(void **state)
+{
+	static const int states[] = { VFIO_DEVICE_STATE_STOP_COPY, VFIO_DEVICE_STATE_PRE_COPY,
+				      VFIO_DEVICE_STATE_RESUMING };
+	struct ghyvi_migration_file *file;
+	struct file *filp;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(states); i++) {
+		filp = go(states[i]);
+		file = filp->private_data;
+		assert_non_null(file->state);
+		reset();
+		assert_null(file->state);
+		fput(filp);
+	}
+}
+
 static int report(u64 iova, u64 bytes)
 {
 	reported.first = iova;
@@ -349,6 +368,7 @@ int main(void)
 		TEST(test_a_state_is_bounded),
 		TEST(test_the_size_is_answered_on_every_kernel),
 		TEST(test_closing_ends_a_transfer),
+		TEST(test_a_file_keeps_no_state_after_the_transfer),
 		TEST(test_the_log_of_written_pages),
 	};
 
