@@ -83,7 +83,7 @@ int ghyvi_audit_set_mode(struct ghyvi_audit *audit, const char *name)
 	if (mode < 0)
 		return mode;
 	mutex_lock(&audit->lock);
-	audit->mode = mode;
+	WRITE_ONCE(audit->mode, mode);
 	mutex_unlock(&audit->lock);
 	return 0;
 }
