@@ -22,6 +22,7 @@
 #include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/uaccess.h>
 #include <ghyvi/compat.h>
 #include "vgpu/vgpu.h"
@@ -62,62 +63,95 @@ static int migration_release(struct inode *inode, struct file *filp)
 	return 0;
 }
 
-static ssize_t read_locked(struct ghyvi_migration_file *file, char __user *buffer, size_t bytes)
-{
-	bytes = min(bytes, file->bytes - file->at);
-	if (!file->open)
-		return -ENODEV;
-	if (!bytes)
-		return file->more ? -ENOMSG : 0;
-	if (copy_to_user(buffer, file->state + file->at, bytes))
-		return -EFAULT;
-	file->at += bytes;
-	return bytes;
-}
+/*
+ * The lock of a file is not held while user memory is accessed: the user can make a page fault take
+ * any time, and resets and the administrator's settings would wait for it with device->lock held.
+ */
+#define CHUNK_BYTES ((size_t)64 << 10)
 
-static ssize_t migration_read(struct file *filp, char __user *buffer, size_t bytes, loff_t *at)
+/* Get the next bytes of the state, at most @bytes. Returns how many, or an errno. */
+static ssize_t read_chunk(struct ghyvi_migration_file *file, void *chunk, size_t bytes)
 {
-	struct ghyvi_migration_file *file = filp->private_data;
 	ssize_t done;
 
-	if (at)
-		return -ESPIPE;
 	mutex_lock(&file->lock);
-	done = read_locked(file, buffer, bytes);
+	done = min(bytes, file->bytes - file->at);
+	if (!file->open) {
+		done = -ENODEV;
+	} else if (done) {
+		memcpy(chunk, file->state + file->at, done);
+		file->at += done;
+	} else if (file->more) {
+		done = -ENOMSG;
+	}
 	mutex_unlock(&file->lock);
 	return done;
 }
 
-static ssize_t write_locked(struct ghyvi_migration_file *file, const char __user *buffer,
-			    size_t bytes)
+/* A read returns less than was asked for rather than wait. */
+static ssize_t migration_read(struct file *filp, char __user *buffer, size_t bytes, loff_t *at)
 {
+	void *chunk;
+	ssize_t done;
+
+	if (at)
+		return -ESPIPE;
+	bytes = min(bytes, CHUNK_BYTES);
+	chunk = kvmalloc(bytes, GFP_KERNEL_ACCOUNT);
+	if (!chunk)
+		return -ENOMEM;
+	done = read_chunk(filp->private_data, chunk, bytes);
+	if (done > 0 && copy_to_user(buffer, chunk, done))
+		done = -EFAULT;
+	kvfree(chunk);
+	return done;
+}
+
+/* Add @bytes to the state, as the first of @left. */
+static int write_locked(struct ghyvi_migration_file *file, const void *chunk, size_t bytes,
+			size_t left)
+{
+	lockdep_assert_held(&file->lock);
 	if (!file->open)
 		return -ENODEV;
-	if (bytes > GHYVI_STATE_BYTES_MAX - file->bytes)
+	if (left > GHYVI_STATE_BYTES_MAX - file->bytes)
 		return -EFBIG;
-	if (copy_from_user(file->state + file->bytes, buffer, bytes))
-		return -EFAULT;
+	memcpy(file->state + file->bytes, chunk, bytes);
 	file->bytes += bytes;
 	if (!file->checked && file->bytes >= GHYVI_STATE_IDENTITY_BYTES) {
 		if (ghyvi_vgpu_check_identity(file->device->vgpu, file->state))
 			return -EINVAL;
 		file->checked = true;
 	}
-	return bytes;
+	return 0;
 }
 
 static ssize_t migration_write(struct file *filp, const char __user *buffer, size_t bytes,
 			       loff_t *at)
 {
 	struct ghyvi_migration_file *file = filp->private_data;
-	ssize_t done;
+	size_t done = 0, part;
+	void *chunk;
+	int ret = 0;
 
 	if (at)
 		return -ESPIPE;
-	mutex_lock(&file->lock);
-	done = write_locked(file, buffer, bytes);
-	mutex_unlock(&file->lock);
-	return done;
+	chunk = kvmalloc(min(bytes, CHUNK_BYTES), GFP_KERNEL_ACCOUNT);
+	if (!chunk)
+		return -ENOMEM;
+	for (; done < bytes; done += part) {
+		part = min(bytes - done, CHUNK_BYTES);
+		ret = -EFAULT;
+		if (copy_from_user(chunk, buffer + done, part))
+			break;
+		mutex_lock(&file->lock);
+		ret = write_locked(file, chunk, part, bytes - done);
+		mutex_unlock(&file->lock);
+		if (ret)
+			break;
+	}
+	kvfree(chunk);
+	return done ? (ssize_t)done : ret;
 }
 
 static long migration_ioctl(struct file *filp, unsigned int command, unsigned long argument)

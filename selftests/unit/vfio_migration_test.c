@@ -298,6 +298,59 @@ static void test_closing_ends_a_transfer(void **state)
 	assert_int_equal(state_now(), VFIO_DEVICE_STATE_RUNNING);
 }
 
+static void reset_in_fault(void)
+{
+	shim_user.fault = NULL;
+	reset();
+}
+
+/* The memory of the user may be slow (userfaultfd, FUSE). Resets and sysfs must not wait for it. */
+static void test_no_lock_is_held_while_user_memory_is_accessed(void **state)
+{
+	struct vfio_precopy_info info = { .argsz = sizeof(info) };
+	static u8 data[4096];
+	struct file *filp = go(VFIO_DEVICE_STATE_STOP_COPY);
+
+	shim_user.fault = reset_in_fault;
+	assert_true(transfer(filp, data, sizeof(data)) > 0);
+	assert_int_equal(transfer(filp, data, sizeof(data)), -ENODEV);
+	fput(filp);
+	filp = go(VFIO_DEVICE_STATE_RESUMING);
+	shim_user.fault = reset_in_fault;
+	assert_int_equal(transfer(filp, data, sizeof(data)), -ENODEV);
+	fput(filp);
+	filp = go(VFIO_DEVICE_STATE_PRE_COPY);
+	shim_user.at = (void *)&info;
+	shim_user.bytes = sizeof(info);
+	shim_user.fault = reset_in_fault;
+	assert_int_equal(filp->fops->unlocked_ioctl(filp, VFIO_MIG_GET_PRECOPY_INFO,
+						    (unsigned long)&info),
+			 -ENODEV);
+	fput(filp);
+}
+
+/* A write of any size is taken as a whole, or refused as a whole if it is too long. */
+static void test_long_writes(void **state)
+{
+	struct ghyvi_migration_file *file;
+	struct file *filp = go(VFIO_DEVICE_STATE_STOP_COPY), *other;
+	u8 *data = calloc(1, 1 << 20);
+	size_t bytes = read_all(filp, data, 1 << 20), i;
+
+	fput(filp);
+	other = go(VFIO_DEVICE_STATE_RESUMING);
+	for (i = bytes; i < 1 << 20; i++)
+		data[i] = i ^ i >> 9;
+	assert_int_equal(transfer(other, data, (1 << 20) - 5), (1 << 20) - 5);
+	file = other->private_data;
+	assert_int_equal(file->bytes, (1 << 20) - 5);
+	assert_memory_equal(file->state, data, file->bytes);
+	shim_user.bytes = 0; /* not mapped */
+	assert_int_equal(other->fops->write(other, (void *)data, 8, NULL), -EFAULT);
+	fput(other);
+	free(data);
+}
+
 /* Else a user could make the host keep one state for each open file. */
 static void test_a_file_keeps_no_state_after_the_transfer(void **state)
 {
@@ -369,6 +422,8 @@ int main(void)
 		TEST(test_the_size_is_answered_on_every_kernel),
 		TEST(test_closing_ends_a_transfer),
 		TEST(test_a_file_keeps_no_state_after_the_transfer),
+		TEST(test_no_lock_is_held_while_user_memory_is_accessed),
+		TEST(test_long_writes),
 		TEST(test_the_log_of_written_pages),
 	};
 

@@ -15,12 +15,15 @@
 extern struct shim_user {
 	char *at;
 	size_t bytes;
+	void (*fault)(void); /* NULL, or called before each copy: it can take any time */
 } shim_user;
 
 static inline bool shim_user_ok(const void *p, size_t bytes)
 {
 	size_t offset = (uintptr_t)p - (uintptr_t)shim_user.at;
 
+	if (shim_user.fault)
+		shim_user.fault();
 	return offset <= shim_user.bytes && bytes <= shim_user.bytes - offset;
 }
 

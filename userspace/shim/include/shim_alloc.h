@@ -81,6 +81,7 @@ static inline u64 virt_to_phys(const volatile void *p)
 #define kmalloc_array kcalloc
 #define kvzalloc kzalloc
 #define kvcalloc kcalloc
+#define kvmalloc kmalloc
 #define kvmalloc_array kcalloc
 #define vzalloc(n) kzalloc(n, GFP_KERNEL)
 #define vmalloc_user(n) (shim_alloc_fails(GFP_KERNEL) ? NULL : shim_page_alloc(n))
