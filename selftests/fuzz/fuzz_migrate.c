@@ -73,21 +73,6 @@ static void check_settings(void)
 	       now.containment.points_max <= settings.containment.points_max);
 }
 
-static void begin_waiting(unsigned int engine, bool user)
-{
-	u32 gpr = ghyvi_engine_base(engine) + GEN8_RING_CS_GPR;
-
-	if (user)
-		MOVE_RING(engine, MOVE_CALL_USER(engine));
-	else
-		MOVE_RING(engine, MOVE_CALL(engine));
-	MOVE_RING(engine, MOVE_STORE(engine, 4, 4), MOVE_INTERRUPT);
-	MOVE_BATCH(engine, MOVE_LOAD(gpr, 0x1234), 0, MOVE_STORE(engine, 2, 2),
-		   MOVE_AWAIT(engine, 0, 1), MOVE_SAVE(gpr, engine, 3), MOVE_BATCH_END);
-	move_submit(&host, engine, engine);
-	move_await(move_page(MOVE_DATA + engine) + 2, 2);
-}
-
 /* An idle guest; one with two workloads in batches; one whose user batches are audited. */
 static void make_base(unsigned int number)
 {
@@ -99,8 +84,8 @@ static void make_base(unsigned int number)
 	ASSERT(!ghyvi_audit_set_mode(ghyvi_vgpu_audit(host.vgpu),
 				     number == 2 ? "full" : "privileged"));
 	if (number) {
-		begin_waiting(GHYVI_RCS, number == 2);
-		begin_waiting(GHYVI_BCS, true);
+		move_begin_waiting(&host, GHYVI_RCS, number == 2);
+		move_begin_waiting(&host, GHYVI_BCS, true);
 	}
 	ghyvi_vgpu_pause(host.vgpu);
 	ASSERT(!ghyvi_vgpu_save(host.vgpu, owner, sizeof(owner), &state, &bases[number].bytes));

@@ -240,3 +240,29 @@ void move_await_idle(struct move_host *host, enum ghyvi_engine_id engine)
 		nap();
 	assert_int_equal(atomic64_read(&stats->queued_now), 0);
 }
+
+void move_begin_waiting(struct move_host *host, enum ghyvi_engine_id engine, bool user)
+{
+	u32 gpr = ghyvi_engine_base(engine) + GEN8_RING_CS_GPR;
+
+	MOVE_RING(engine, MOVE_STORE(engine, 1, 1));
+	if (user)
+		MOVE_RING(engine, MOVE_CALL_USER(engine));
+	else
+		MOVE_RING(engine, MOVE_CALL(engine));
+	MOVE_RING(engine, MOVE_STORE(engine, 4, 4), MOVE_INTERRUPT);
+	MOVE_BATCH(engine, MOVE_LOAD(gpr, 0x1234), 0, MOVE_STORE(engine, 2, 2),
+		   MOVE_AWAIT(engine, 0, 1), MOVE_SAVE(gpr, engine, 3), MOVE_BATCH_END);
+	move_submit(host, engine, engine);
+	move_await(move_data(engine, 2), 2);
+}
+
+void move_end_waiting(struct move_host *host, enum ghyvi_engine_id engine)
+{
+	WRITE_ONCE(*move_data(engine, 0), 1);
+	move_await(move_data(engine, 4), 4);
+	assert_int_equal(READ_ONCE(*move_data(engine, 3)), 0x1234);
+	assert_int_equal(READ_ONCE(*move_data(engine, 1)), 1);
+	move_await_idle(host, engine);
+	assert_int_equal(atomic64_read(&host->stats.engine_errors), 0);
+}

@@ -76,6 +76,20 @@ void move_submit(struct move_host *host, enum ghyvi_engine_id engine, unsigned i
 /* Wait for up to ten seconds until the dword at @at has the value. */
 void move_await(const u32 *at, u32 value);
 void move_await_idle(struct move_host *host, enum ghyvi_engine_id engine);
+/* Dword @i of data page @page. */
+static inline u32 *move_data(unsigned int page, unsigned int i)
+{
+	return move_page(MOVE_DATA + page) + i;
+}
+/*
+ * Start the context with the number of the engine, and wait until it is in the middle of its batch:
+ * it has stored 1 and 2 to dwords 1 and 2 of its data page, and waits until dword 0 is 1. Then it
+ * stores what it had in a register, 0x1234, to dword 3, leaves the batch and stores 4 to dword 4.
+ * @user: the batch is one of user space
+ */
+void move_begin_waiting(struct move_host *host, enum ghyvi_engine_id engine, bool user);
+/* Let it go on, and wait until it is complete. */
+void move_end_waiting(struct move_host *host, enum ghyvi_engine_id engine);
 
 #define MOVE_RING(context, ...) \
 	move_ring(context, sizeof((const u32[]){ __VA_ARGS__ }) / 4, (const u32[]){ __VA_ARGS__ })

@@ -28,11 +28,6 @@ static int teardown(void **state)
 	return 0;
 }
 
-static u32 *data(unsigned int page, unsigned int i)
-{
-	return move_page(MOVE_DATA + page) + i;
-}
-
 static void *save(struct move_host *host, size_t *bytes)
 {
 	void *state;
@@ -72,41 +67,15 @@ static void move(void)
 	ghyvi_vgpu_resume(to.vgpu);
 }
 
-static void begin_waiting(struct move_host *host, enum ghyvi_engine_id engine, bool user)
-{
-	u32 gpr = ghyvi_engine_base(engine) + GEN8_RING_CS_GPR;
-
-	MOVE_RING(engine, MOVE_STORE(engine, 1, 1));
-	if (user)
-		MOVE_RING(engine, MOVE_CALL_USER(engine));
-	else
-		MOVE_RING(engine, MOVE_CALL(engine));
-	MOVE_RING(engine, MOVE_STORE(engine, 4, 4), MOVE_INTERRUPT);
-	MOVE_BATCH(engine, MOVE_LOAD(gpr, 0x1234), 0, MOVE_STORE(engine, 2, 2),
-		   MOVE_AWAIT(engine, 0, 1), MOVE_SAVE(gpr, engine, 3), MOVE_BATCH_END);
-	move_submit(host, engine, engine);
-	move_await(data(engine, 2), 2);
-}
-
-static void end_waiting(struct move_host *host, enum ghyvi_engine_id engine)
-{
-	WRITE_ONCE(*data(engine, 0), 1);
-	move_await(data(engine, 4), 4);
-	assert_int_equal(READ_ONCE(*data(engine, 3)), 0x1234);
-	assert_int_equal(READ_ONCE(*data(engine, 1)), 1);
-	move_await_idle(host, engine);
-	assert_int_equal(atomic64_read(&host->stats.engine_errors), 0);
-}
-
 static void test_running_workloads_end_on_the_other_host(void **state)
 {
 	unsigned int i;
 
 	for (i = 0; i < GHYVI_ENGINES; i++)
-		begin_waiting(&from, i, false);
+		move_begin_waiting(&from, i, false);
 	move();
 	for (i = 0; i < GHYVI_ENGINES; i++)
-		end_waiting(&to, i);
+		move_end_waiting(&to, i);
 	/* The context status of each: promoted, complete. */
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		assert_int_equal(READ_ONCE(move_page(MOVE_STATUS + i)[HWSP_CSB_WRITE / 4]), 1);
@@ -116,53 +85,53 @@ static void test_running_workloads_end_on_the_other_host(void **state)
 /* What the commands were at the audit counts, not what memory says at the target. */
 static void test_audited_commands_travel(void **state)
 {
-	begin_waiting(&from, GHYVI_RCS, false);
+	move_begin_waiting(&from, GHYVI_RCS, false);
 	ghyvi_vgpu_pause(from.vgpu);
 	memset(move_page(MOVE_BATCHES), 0xff, GHYVI_PAGE_BYTES);
 	memset(move_page(MOVE_RINGS), 0xff, GHYVI_PAGE_BYTES);
 	move();
-	end_waiting(&to, GHYVI_RCS);
+	move_end_waiting(&to, GHYVI_RCS);
 }
 
 static void test_user_batches_travel_in_each_mode(void **state)
 {
-	begin_waiting(&from, GHYVI_RCS, true);
+	move_begin_waiting(&from, GHYVI_RCS, true);
 	assert_int_equal(ghyvi_audit_set_mode(ghyvi_vgpu_audit(from.vgpu), "full"), 0);
-	begin_waiting(&from, GHYVI_BCS, true);
+	move_begin_waiting(&from, GHYVI_BCS, true);
 	move();
-	end_waiting(&to, GHYVI_RCS);
-	end_waiting(&to, GHYVI_BCS);
+	move_end_waiting(&to, GHYVI_RCS);
+	move_end_waiting(&to, GHYVI_BCS);
 }
 
 static void test_a_loaded_context_can_get_a_new_tail(void **state)
 {
 	assert_int_equal(ghyvi_audit_set_mode(ghyvi_vgpu_audit(from.vgpu), "full"), 0);
-	begin_waiting(&from, GHYVI_RCS, true);
+	move_begin_waiting(&from, GHYVI_RCS, true);
 	ghyvi_vgpu_pause(from.vgpu);
 	MOVE_RING(0, MOVE_CALL_USER(1));
 	MOVE_BATCH(1, MOVE_STORE(0, 9, 9), MOVE_BATCH_END);
 	move_submit(&from, GHYVI_RCS, 0);
 	move();
-	end_waiting(&to, GHYVI_RCS);
-	move_await(data(0, 9), 9);
+	move_end_waiting(&to, GHYVI_RCS);
+	move_await(move_data(0, 9), 9);
 }
 
 /* Registers of contexts that wait, submissions that are pending, half a submission. */
 static void test_ports_travel(void **state)
 {
-	begin_waiting(&from, GHYVI_RCS, false);
+	move_begin_waiting(&from, GHYVI_RCS, false);
 	MOVE_RING(1, MOVE_STORE(1, 1, 77));
 	move_submit(&from, GHYVI_RCS, 1);
 	move_wr(&from, GHYVI_BLITTER_BASE + RING_ELSP, 0);
 	move_wr(&from, GHYVI_BLITTER_BASE + RING_ELSP, 0);
 	move();
-	assert_int_equal(READ_ONCE(*data(1, 1)), 0);
-	end_waiting(&to, GHYVI_RCS);
-	move_await(data(1, 1), 77);
+	assert_int_equal(READ_ONCE(*move_data(1, 1)), 0);
+	move_end_waiting(&to, GHYVI_RCS);
+	move_await(move_data(1, 1), 77);
 	MOVE_RING(2, MOVE_STORE(2, 1, 78));
 	move_wr(&to, GHYVI_BLITTER_BASE + RING_ELSP, upper_32_bits(move_descriptor(2)));
 	move_wr(&to, GHYVI_BLITTER_BASE + RING_ELSP, lower_32_bits(move_descriptor(2)));
-	move_await(data(2, 1), 78);
+	move_await(move_data(2, 1), 78);
 }
 
 static void test_the_guest_sees_the_same_device(void **state)
@@ -222,9 +191,9 @@ static void test_the_clock_goes_on(void **state)
 	assert_true(after >= before && after - before < 12000000ull * 10);
 	MOVE_RING(0, MOVE_SAVE(GHYVI_RENDER_BASE + RING_TIMESTAMP, 0, 1), MOVE_STORE(0, 4, 4));
 	move_submit(&to, GHYVI_RCS, 0);
-	move_await(data(0, 4), 4);
-	assert_true(READ_ONCE(*data(0, 1)) >= (u32)after &&
-		    READ_ONCE(*data(0, 1)) <= (u32)timestamp(&to));
+	move_await(move_data(0, 4), 4);
+	assert_true(READ_ONCE(*move_data(0, 1)) >= (u32)after &&
+		    READ_ONCE(*move_data(0, 1)) <= (u32)timestamp(&to));
 	move_await_idle(&to, GHYVI_RCS);
 }
 
@@ -336,7 +305,7 @@ static void test_commands_are_audited_again_without_log(void **state)
 	void *saved;
 
 	assert_int_equal(ghyvi_audit_set_mode(ghyvi_vgpu_audit(from.vgpu), "log"), 0);
-	begin_waiting(&from, GHYVI_RCS, true);
+	move_begin_waiting(&from, GHYVI_RCS, true);
 	saved = save(&from, &bytes);
 	assert_int_equal(load(&to, saved, bytes), 0);
 	workload = to.vgpu->engines[GHYVI_RCS].workload;
@@ -414,10 +383,10 @@ static void test_the_source_can_go_on(void **state)
 {
 	size_t bytes;
 
-	begin_waiting(&from, GHYVI_RCS, false);
+	move_begin_waiting(&from, GHYVI_RCS, false);
 	free(save(&from, &bytes));
 	ghyvi_vgpu_resume(from.vgpu);
-	end_waiting(&from, GHYVI_RCS);
+	move_end_waiting(&from, GHYVI_RCS);
 }
 
 static void test_the_size_is_bounded(void **state)
@@ -433,7 +402,7 @@ static void test_the_size_is_bounded(void **state)
 	free(save(&from, &idle));
 	assert_true(idle < 64 << 10);
 	ghyvi_vgpu_resume(from.vgpu);
-	begin_waiting(&from, GHYVI_RCS, false);
+	move_begin_waiting(&from, GHYVI_RCS, false);
 	ghyvi_vgpu_pause(from.vgpu);
 	for (i = 0; i < GHYVI_GGTT_TABLE_BYTES / 8; i++)
 		table[i] = 2 * i + 2;
@@ -486,7 +455,7 @@ static void use(struct move_host *host)
 	ghyvi_vgpu_set_bar0(host->vgpu, MOVE_BAR0_GPA);
 	ghyvi_vgpu_resume(host->vgpu);
 	for (i = 0; i < GHYVI_ENGINES; i++)
-		WRITE_ONCE(*data(i, 0), 1);
+		WRITE_ONCE(*move_data(i, 0), 1);
 	ghyvi_vgpu_pause(host->vgpu);
 	for (i = 0; i < 0x100; i += 4)
 		move_rd(host, GHYVI_RENDER_BASE + 0x200 + i);
@@ -497,7 +466,7 @@ static void test_truncated_states_are_refused(void **state)
 	size_t bytes, n;
 	void *saved;
 
-	begin_waiting(&from, GHYVI_RCS, false);
+	move_begin_waiting(&from, GHYVI_RCS, false);
 	saved = save(&from, &bytes);
 	for (n = 0; n < bytes; n += n < 400 || n > bytes - 400 ? 1 : 97)
 		assert_int_equal(load(&to, saved, n), -EINVAL);
@@ -514,8 +483,8 @@ static void test_changed_states_are_harmless(void **state)
 	u8 *saved, old;
 
 	srand(5);
-	begin_waiting(&from, GHYVI_RCS, false);
-	begin_waiting(&from, GHYVI_BCS, true);
+	move_begin_waiting(&from, GHYVI_RCS, false);
+	move_begin_waiting(&from, GHYVI_BCS, true);
 	saved = save(&from, &bytes);
 	for (round = 0; round < 1500; round++) {
 		at = rand() % bytes;
@@ -555,7 +524,7 @@ static void test_nothing_runs_in_failsafe_state(void **state)
 	size_t bytes;
 	void *saved;
 
-	begin_waiting(&from, GHYVI_RCS, false);
+	move_begin_waiting(&from, GHYVI_RCS, false);
 	saved = save(&from, &bytes);
 	machine = section(saved, STATE_MACHINE);
 	machine->failsafe = 1;
@@ -574,7 +543,7 @@ static void test_refused_commands_are_not_where_a_workload_is(void **state)
 	size_t bytes, i;
 	u32 *saved;
 
-	begin_waiting(&from, GHYVI_RCS, false);
+	move_begin_waiting(&from, GHYVI_RCS, false);
 	saved = save(&from, &bytes);
 	for (i = 0; i + 1 < bytes / 4; i++)
 		if (saved[i] == (0x24u << 23 | 2) && saved[i + 1] == gpr) {
@@ -621,7 +590,7 @@ static void test_many_moves_under_load(void **state)
 		for (i = 0; i < GHYVI_ENGINES; i++) {
 			move_await_idle(hosts[(round + 1) % 2], i);
 			for (n = 0; n < 150; n++)
-				assert_int_equal(READ_ONCE(*data(i, 10 + n)), round + n);
+				assert_int_equal(READ_ONCE(*move_data(i, 10 + n)), round + n);
 		}
 	}
 	assert_int_equal(atomic64_read(&from.stats.engine_errors), 0);

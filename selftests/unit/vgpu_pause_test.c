@@ -19,32 +19,6 @@ static int teardown(void **state)
 	return 0;
 }
 
-static u32 *data(unsigned int page, unsigned int i)
-{
-	return move_page(MOVE_DATA + page) + i;
-}
-
-/* The context waits in a batch of the kernel until the first dword of its data page is 1. */
-static void begin_waiting(enum ghyvi_engine_id engine, unsigned int context)
-{
-	u32 gpr = ghyvi_engine_base(engine) + GEN8_RING_CS_GPR;
-
-	MOVE_RING(context, MOVE_STORE(context, 1, 1), MOVE_CALL(context), MOVE_STORE(context, 4, 4),
-		  MOVE_INTERRUPT);
-	MOVE_BATCH(context, MOVE_LOAD(gpr, 0x1234), 0, MOVE_STORE(context, 2, 2),
-		   MOVE_AWAIT(context, 0, 1), MOVE_SAVE(gpr, context, 3), MOVE_BATCH_END);
-	move_submit(&host, engine, context);
-	move_await(data(context, 2), 2);
-}
-
-static void end_waiting(enum ghyvi_engine_id engine, unsigned int context)
-{
-	WRITE_ONCE(*data(context, 0), 1);
-	move_await(data(context, 4), 4);
-	assert_int_equal(READ_ONCE(*data(context, 3)), 0x1234);
-	move_await_idle(&host, engine);
-}
-
 static void nothing_is_written(unsigned int ms)
 {
 	static u8 before[MOVE_RAM_PAGES * GHYVI_PAGE_BYTES];
@@ -56,15 +30,16 @@ static void nothing_is_written(unsigned int ms)
 
 static void test_a_pause_in_a_batch_keeps_the_position(void **state)
 {
-	begin_waiting(GHYVI_RCS, 0);
+	move_begin_waiting(&host, GHYVI_RCS, false);
 	ghyvi_vgpu_pause(host.vgpu);
-	WRITE_ONCE(*data(0, 0), 1); /* the guest's memory may change; the engine does not look */
+	/* The guest's memory may change; the engine does not look. */
+	WRITE_ONCE(*move_data(0, 0), 1);
 	nothing_is_written(20);
 	/* The commands that run are those that were audited. */
 	memset(move_page(MOVE_BATCHES), 0xff, GHYVI_PAGE_BYTES);
 	ghyvi_vgpu_resume(host.vgpu);
-	end_waiting(GHYVI_RCS, 0);
-	assert_int_equal(READ_ONCE(*data(0, 1)), 1);
+	move_end_waiting(&host, GHYVI_RCS);
+	assert_int_equal(READ_ONCE(*move_data(0, 1)), 1);
 	assert_int_equal(atomic64_read(&host.stats.engine_errors), 0);
 }
 
@@ -73,14 +48,14 @@ static void test_a_pause_of_all_engines(void **state)
 	unsigned int i;
 
 	for (i = 0; i < GHYVI_ENGINES; i++)
-		begin_waiting(i, i);
+		move_begin_waiting(&host, i, false);
 	ghyvi_vgpu_pause(host.vgpu);
 	ghyvi_vgpu_pause(host.vgpu);
 	nothing_is_written(5);
 	ghyvi_vgpu_resume(host.vgpu);
 	ghyvi_vgpu_resume(host.vgpu);
 	for (i = 0; i < GHYVI_ENGINES; i++)
-		end_waiting(i, i);
+		move_end_waiting(&host, i);
 }
 
 static void test_a_submission_waits_for_the_end_of_the_pause(void **state)
@@ -93,40 +68,40 @@ static void test_a_submission_waits_for_the_end_of_the_pause(void **state)
 	nothing_is_written(5);
 	assert_int_equal(move_rd(&host, csb), before);
 	ghyvi_vgpu_resume(host.vgpu);
-	move_await(data(0, 1), 1);
+	move_await(move_data(0, 1), 1);
 	move_await_idle(&host, GHYVI_RCS);
 }
 
 static void test_a_parked_context_can_get_a_new_tail(void **state)
 {
-	begin_waiting(GHYVI_RCS, 0);
+	move_begin_waiting(&host, GHYVI_RCS, false);
 	ghyvi_vgpu_pause(host.vgpu);
 	MOVE_RING(0, MOVE_STORE(0, 9, 9));
 	move_submit(&host, GHYVI_RCS, 0);
 	ghyvi_vgpu_resume(host.vgpu);
-	end_waiting(GHYVI_RCS, 0);
-	move_await(data(0, 9), 9);
+	move_end_waiting(&host, GHYVI_RCS);
+	move_await(move_data(0, 9), 9);
 	assert_int_equal(atomic64_read(&host.stats.lite_restores), 1);
 }
 
 static void test_resets_drop_parked_workloads(void **state)
 {
-	begin_waiting(GHYVI_RCS, 0);
-	begin_waiting(GHYVI_BCS, 1);
+	move_begin_waiting(&host, GHYVI_RCS, false);
+	move_begin_waiting(&host, GHYVI_BCS, false);
 	ghyvi_vgpu_pause(host.vgpu);
 	move_wr(&host, GEN6_GDRST, GEN6_GRDOM_BLT);
 	ghyvi_vgpu_restart(host.vgpu);
 	nothing_is_written(5);
 	ghyvi_vgpu_resume(host.vgpu);
-	WRITE_ONCE(*data(0, 0), 1);
-	WRITE_ONCE(*data(1, 0), 1);
+	WRITE_ONCE(*move_data(0, 0), 1);
+	WRITE_ONCE(*move_data(1, 0), 1);
 	nothing_is_written(5);
-	assert_int_equal(READ_ONCE(*data(0, 4)), 0);
+	assert_int_equal(READ_ONCE(*move_data(0, 4)), 0);
 	ghyvi_vgpu_pause(host.vgpu);
 	ghyvi_vgpu_reset(host.vgpu);
 	move_guest_begin(&host);
-	begin_waiting(GHYVI_RCS, 0);
-	end_waiting(GHYVI_RCS, 0);
+	move_begin_waiting(&host, GHYVI_RCS, false);
+	move_end_waiting(&host, GHYVI_RCS);
 }
 
 static void never_preempts(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
@@ -141,7 +116,7 @@ static void test_a_job_that_does_not_yield_is_stopped(void **state)
 	ghyvi_sched_settings(host.sched, &settings);
 	settings.preempt_timeout_us = 20000;
 	assert_int_equal(ghyvi_sched_set_settings(host.sched, &settings), 0);
-	begin_waiting(GHYVI_RCS, 0);
+	move_begin_waiting(&host, GHYVI_RCS, false);
 	ghyvi_vgpu_pause(host.vgpu);
 	nothing_is_written(5);
 	assert_non_null(strstr(move_report(&host), "did not yield in time"));
@@ -173,7 +148,7 @@ static void test_pauses_at_any_moment(void **state)
 		for (i = 0; i < GHYVI_ENGINES; i++) {
 			move_await_idle(&host, i);
 			for (n = 0; n < 60; n++)
-				assert_int_equal(READ_ONCE(*data(i, 10 + n)), round + n);
+				assert_int_equal(READ_ONCE(*move_data(i, 10 + n)), round + n);
 		}
 		assert_int_equal(atomic64_read(&host.stats.engine_errors), 0);
 	}
