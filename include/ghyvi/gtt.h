@@ -432,8 +432,8 @@ void ghyvi_gtt_log_stop(struct ghyvi_gtt *gtt);
  *	be called twice for a page. Must not sleep for long, nor call the gtt
  * @data: passed to @dirty
  *
- * A write that follows the last @dirty call for its page, but not the return of this function, may
- * be logged or not: whoever reads the page after the return reads what was written.
+ * A write between the last @dirty call for its page and the return of this function may or may not
+ * be logged for the next call. A copy of the page that is made after the return contains it.
  *
  * Context: Process context, may sleep. Takes gtt->lock.
  * Return: 0, or %-EINVAL: logging has not begun.

@@ -477,7 +477,10 @@ static void log_dirty(void *bitmap, u64 gfn)
 	iova_bitmap_set(bitmap, gfn << PAGE_SHIFT, PAGE_SIZE);
 }
 
-/* VFIO does not check the user's range, and iova_bitmap_set() not all that is outside of it. */
+/*
+ * VFIO does not check the alignment of the user's range, and not every version of iova_bitmap_set()
+ * ignores pages outside of the range.
+ */
 static int log_read_and_clear(struct vfio_device *vdev, unsigned long iova, unsigned long length,
 			      struct iova_bitmap *bitmap)
 {

@@ -190,9 +190,10 @@ static unsigned int audit_strictness(const char *mode)
 }
 
 /*
- * The administrator of this host has set @ours, and whoever may open the vGPU brings @settings. So
- * of each that protects the host or other vGPUs the stricter one applies. The policies differ in
- * speed only, except "nested", which has no shadow.
+ * The administrator of this host has set @ours. The program that has opened the vGPU supplies
+ * @settings, and is not trusted. So the stricter value applies for each setting that protects the
+ * host or other vGPUs. Shadowing policies differ in speed only, except "nested", which has no
+ * shadow.
  */
 static void limit_settings(struct state_settings *settings, const struct state_settings *ours)
 {

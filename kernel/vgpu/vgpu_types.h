@@ -393,12 +393,12 @@ void vgpu_context_handles_forget(struct ghyvi_vgpu *vgpu);
 void vgpu_containment_init(struct ghyvi_vgpu *vgpu);
 /* Clear all violations and failsafe state. */
 void vgpu_containment_reset(struct ghyvi_vgpu *vgpu);
+/* Notify the owner of the vGPU that a counter of incidents may have changed. */
+void vgpu_event(const struct ghyvi_vgpu *vgpu);
 /*
  * Account a failed @workload, and enter failsafe state when the limits are exceeded. The engine has
  * completed @workload, and engine->workload does not point to it any more.
  */
-/* Notify the owner of the vGPU that a counter of incidents may have changed. */
-void vgpu_event(const struct ghyvi_vgpu *vgpu);
 void vgpu_violation(struct vgpu_workload *workload);
 
 /* vgpu.c: called with vgpu->lock held */
