@@ -172,8 +172,11 @@ void gen9_engine_update(struct gen9_engine *engine)
 	struct ghyvi_job *jobs[GEN9_PORTS] = {};
 
 	lockdep_assert_held(&engine->lock);
+	/* A reset is in progress, and decides how the job ends that it is for. */
+	if (engine->blocked)
+		return;
 	settle(engine);
-	if (engine->blocked || engine->pending[0])
+	if (engine->pending[0])
 		return;
 	wanted_jobs(engine, jobs);
 	if (jobs[0] && must_submit(engine, jobs))

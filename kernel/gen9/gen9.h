@@ -223,7 +223,10 @@ struct gen9_engine {
 	struct ghyvi_job *jobs[GEN9_PORTS];
 	/** @paused: all jobs must stay away from the engine, and continue later */
 	bool paused;
-	/** @blocked: nothing may be submitted, because of a reset or because the GPU is dead */
+	/**
+	 * @blocked: nothing may be submitted, and no job ends by itself, because of a reset or
+	 * because the GPU is dead
+	 */
 	bool blocked;
 	/** @left: the ports have changed */
 	wait_queue_head_t left;

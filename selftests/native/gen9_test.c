@@ -733,6 +733,43 @@ static void endless_job_is_reset_for_an_invalidation(void **state)
 	ring_stores_and_interrupts_on_each_engine(state);
 }
 
+static struct test_job *late_job;
+
+/* The event of the job's end was on its way when the engine was stopped. Then the core frees it. */
+static void end_late_job(u32 offset, u32 value)
+{
+	struct emu_engine *hardware = &gen9_shim_emu.engines[late_job->base.engine];
+	u32 base = hardware->cs.base;
+	u32 mode = *emu_reg(&gen9_shim_emu, base + RING_MI_MODE);
+	struct test_job *job = late_job;
+
+	if (offset != base + RING_RESET_CTL || !(value & RESET_CTL_REQUEST))
+		return;
+	gen9_shim_written = NULL;
+	*emu_reg(&gen9_shim_emu, base + RING_MI_MODE) = mode & ~(u32)MI_MODE_STOP;
+	USER(job->guest, BATCH_END, BATCH_END, BATCH_END, BATCH_END);
+	pump(20);
+	*emu_reg(&gen9_shim_emu, base + RING_MI_MODE) = mode;
+	if (job->status < 0)
+		return;
+	late_job = NULL;
+	job_free(job);
+}
+
+static void job_that_ends_during_a_reset_is_given_back_once(void **state)
+{
+	late_job = endless_job(&guests[0], GHYVI_RCS);
+	start(late_job);
+	pump(20);
+	gen9_shim_written = end_late_job;
+	ops->cancel(pgpu, &late_job->base);
+	assert_null(gen9_shim_written);
+	assert_non_null(late_job); /* the reset has not ended it before */
+	finish(late_job, GHYVI_JOB_CANCELLED);
+	job_free(late_job);
+	ring_stores_and_interrupts_on_each_engine(state);
+}
+
 /* ---- two jobs on an engine ---- */
 
 /* Complete a waiting job's wait. */
@@ -1375,6 +1412,7 @@ int main(int argc, char **argv)
 		TEST(third_job_and_second_of_a_context_are_not_taken),
 		TEST(second_job_is_withdrawn_from_an_endless_one),
 		TEST(preempted_job_makes_way_for_the_second),
+		TEST(job_that_ends_during_a_reset_is_given_back_once),
 		TEST(second_job_survives_the_reset_of_the_first),
 		TEST(waiting_in_the_second_port_costs_no_budget),
 		TEST(invalidation_for_the_second_leaves_the_first_alone),

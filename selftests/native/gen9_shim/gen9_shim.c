@@ -13,6 +13,7 @@
 struct emu gen9_shim_emu;
 /* The function is off the bus: reads return all ones, writes are lost, nothing runs. */
 bool gen9_shim_lost;
+void (*gen9_shim_written)(u32 offset, u32 value);
 static int arena_fd;
 static unsigned int next_page, nr_free;
 static struct page *free_pages[ARENA_PAGES];
@@ -148,6 +149,8 @@ void gen9_shim_writel(u32 value, volatile void *at)
 	if (gen9_shim_lost)
 		return;
 	emu_reg_write(&gen9_shim_emu, (u8 *)at - REGS, value, EMU_CPU);
+	if (gen9_shim_written)
+		gen9_shim_written((u8 *)at - REGS, value);
 }
 
 void gen9_shim_writeq(u64 value, volatile void *at)

@@ -69,6 +69,8 @@ u32 gen9_shim_readl(const volatile void *at);
 void gen9_shim_writel(u32 value, volatile void *at);
 void gen9_shim_writeq(u64 value, volatile void *at);
 void gen9_shim_step(void);
+/* Called after each write of a register, if set. */
+extern void (*gen9_shim_written)(u32 offset, u32 value);
 #define readl gen9_shim_readl
 #define writel gen9_shim_writel
 #define writeq gen9_shim_writeq
