@@ -83,25 +83,6 @@ void gen9_engine_resume(struct gen9_engine *engine)
 	set_paused(engine, false);
 }
 
-/* Take a job off the engine for good. It ends with @status unless it ended before. */
-static void stop_job(struct gen9_engine *engine, struct ghyvi_job *base,
-		     enum ghyvi_job_status status)
-{
-	unsigned long flags;
-	bool has_it;
-
-	lockdep_assert_held(&engine->gpu->control);
-	spin_lock_irqsave(&engine->lock, flags);
-	gen9_csb_process(engine);
-	has_it = has_job(engine, base) && !gen9_job(base)->ended;
-	if (has_it)
-		gen9_job(base)->stop = status;
-	gen9_engine_update(engine);
-	spin_unlock_irqrestore(&engine->lock, flags);
-	if (has_it)
-		gen9_engine_wait_left(engine);
-}
-
 /* The deadline moves when the job gets a new tail, and belongs to whichever job is there now. */
 void gen9_watchdog(struct work_struct *work)
 {
@@ -109,7 +90,8 @@ void gen9_watchdog(struct work_struct *work)
 		container_of(to_delayed_work(work), struct gen9_engine, watchdog);
 	struct gen9 *gpu = engine->gpu;
 	struct ghyvi_job *base;
-	u64 deadline = 0;
+	u64 deadline = 0, now;
+	bool expired;
 
 	mutex_lock(&gpu->control);
 	spin_lock_irq(&engine->lock);
@@ -118,12 +100,18 @@ void gen9_watchdog(struct work_struct *work)
 	base = gen9_running_job(engine);
 	if (base)
 		deadline = gen9_job(base)->deadline_ns;
+	now = ktime_get_ns();
+	expired = deadline && now >= deadline;
+	/* When the lock is dropped the job may end, and another one may be at the same address. */
+	if (expired) {
+		gen9_job(base)->stop = GHYVI_JOB_ERROR;
+		gen9_engine_update(engine);
+	}
 	spin_unlock_irq(&engine->lock);
-	if (deadline && ktime_get_ns() >= deadline)
-		stop_job(engine, base, GHYVI_JOB_ERROR);
+	if (expired)
+		gen9_engine_wait_left(engine);
 	else if (deadline)
-		mod_delayed_work(gpu->wq, &engine->watchdog,
-				 nsecs_to_jiffies(deadline - ktime_get_ns()) + 1);
+		mod_delayed_work(gpu->wq, &engine->watchdog, nsecs_to_jiffies(deadline - now) + 1);
 	mutex_unlock(&gpu->control);
 }
 
@@ -278,9 +266,19 @@ void gen9_preempt(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *base)
 void gen9_cancel(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *base)
 {
 	struct gen9_engine *engine = engine_of(pgpu, base);
+	unsigned long flags;
+	bool has_it;
 
 	mutex_lock(&engine->gpu->control);
-	stop_job(engine, base, GHYVI_JOB_CANCELLED);
+	spin_lock_irqsave(&engine->lock, flags);
+	gen9_csb_process(engine);
+	has_it = has_job(engine, base) && !gen9_job(base)->ended;
+	if (has_it)
+		gen9_job(base)->stop = GHYVI_JOB_CANCELLED;
+	gen9_engine_update(engine);
+	spin_unlock_irqrestore(&engine->lock, flags);
+	if (has_it)
+		gen9_engine_wait_left(engine);
 	mutex_unlock(&engine->gpu->control);
 }
 
