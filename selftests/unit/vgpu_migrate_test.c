@@ -266,8 +266,10 @@ static void test_settings_and_containment_travel(void **state)
 
 	set_all(&from, &strict);
 	set_all(&to, &loose);
+	ghyvi_vgpu_set_check(to.vgpu, true);
 	from.vgpu->violation_points = 17;
 	move();
+	assert_true(ghyvi_vgpu_check(to.vgpu));
 	has_all(&to, &strict);
 	ghyvi_gtt_tuning(ghyvi_vgpu_gtt(to.vgpu), &tuning);
 	assert_int_equal(tuning.static_pages, strict.tuning.static_pages);
@@ -280,8 +282,10 @@ static void test_a_state_loosens_no_limit(void **state)
 {
 	set_all(&from, &loose);
 	set_all(&to, &strict);
+	ghyvi_vgpu_set_check(from.vgpu, true); /* a check of the host takes its time */
 	move();
 	has_all(&to, &strict);
+	assert_false(ghyvi_vgpu_check(to.vgpu));
 }
 
 static void test_a_refused_state_changes_no_setting(void **state)
