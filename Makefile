@@ -28,14 +28,15 @@ help:
 	@echo '  make test-smp      the lab tests for races, on a host VM with two CPUs'
 	@echo '  make test-native   stock i915, GVT-g and ghyvi-gen9 on an emulated Skylake'
 	@echo '                     [T="--adversary all --seed 3"]; minutes each'
-	@echo '  make test-long     lab tests that take minutes each, and 1000 hostile trials [TRIALS=n]; part of no other target'
+	@echo '  make test-long     lab tests that take minutes each, 1000 hostile trials and 100 migrations'
+	@echo '                     [TRIALS=n MOVES=n]; part of no other target'
 	@echo '  make test-scale    16 guests with i915 on one pGPU, all working at once; takes minutes'
 	@echo '  make test-kernels  builds on every supported kernel (fetched into'
 	@echo '                     build/kernels), lab smoke tests'
 	@echo '  make test-guests   lab smoke tests with guests that run kernels of Debian 11,'
 	@echo '                     13 and its backports'
 	@echo '  make test-debug    the lab tests on a debug kernel: KASAN, lockdep, kmemleak,'
-	@echo '                     UBSAN [T=name]'
+	@echo '                     UBSAN [T=name]; T=guest_moves_many_times MOVES=n migrates n times'
 	@echo '  make test-hostile  a guest without a driver attacks the host, TRIALS times'
 	@echo '                     [TRIALS=100000 DEBUG=1]'
 	@echo '  make bench         every shadowing policy on the same workloads in one boot,'
@@ -108,7 +109,12 @@ test-static: modules
 	@tools/setup --check static
 	@selftests/static/run
 
-test-lab: modules guest-programs tools
+# Without it (no network, for example), the tests of migration are skipped.
+.PHONY: migrating-qemu
+migrating-qemu:
+	@tools/lab/fetch-qemu >/dev/null || true
+
+test-lab: modules guest-programs tools migrating-qemu
 	@tools/setup --check lab operator
 	@selftests/lab/run $(T)
 
@@ -133,8 +139,8 @@ test-smp: modules guest-programs tools
 
 # Not part of make test: the tests that take minutes, 16 guests among them, and more hostile trials.
 .PHONY: test-long
-test-long: modules guest-programs tools
-	@GHYVI_LAB_NAME=long GHYVI_LAB_MEM_MB=8192 GHYVI_HOSTILE_TRIALS=$(or $(TRIALS),1000) \
+test-long: modules guest-programs tools migrating-qemu
+	@GHYVI_LAB_NAME=long GHYVI_LAB_MEM_MB=8192 GHYVI_HOSTILE_TRIALS=$(or $(TRIALS),1000) GHYVI_MOVES=$(MOVES) \
 		selftests/lab/run --long hostile_guest
 
 # Not part of make test: it takes minutes.
@@ -147,7 +153,7 @@ kernels: setup
 	@tools/kernels/fetch
 
 test-kernels: setup
-	@$(MAKE) --no-print-directory guest-programs tools
+	@$(MAKE) --no-print-directory guest-programs tools migrating-qemu
 	@selftests/kernels/run
 
 .PHONY: test-guests
@@ -155,8 +161,8 @@ test-guests: modules guest-programs tools
 	@selftests/kernels/run --guests
 
 test-debug: setup
-	@$(MAKE) --no-print-directory guest-programs tools
-	@selftests/lab/run-debug $(T)
+	@$(MAKE) --no-print-directory guest-programs tools migrating-qemu
+	@GHYVI_MOVES=$(MOVES) selftests/lab/run-debug $(T)
 
 bench:
 	@tools/setup demo bench

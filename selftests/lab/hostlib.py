@@ -151,9 +151,10 @@ def bind_gpu():
     require(not error, f"the GPU cannot be bound: {error}")
 
 
-def load_modules(*parameters):
+def load_modules(*parameters, backend=()):
+    """Loads ghyvi with parameters, and the backend with those in @backend."""
     must_run("insmod", f"{MODULES}/ghyvi.ko", *parameters)
-    must_run("insmod", f"{MODULES}/ghyvi-{PGPU}.ko")
+    must_run("insmod", f"{MODULES}/ghyvi-{PGPU}.ko", *backend)
     if PGPU == "gen9":
         bind_gpu()
     eventually(lambda: glob.glob("/sys/class/mdev_bus/*/mdev_supported_types"), "an mdev parent")
@@ -164,16 +165,22 @@ def unload_modules():
     must_run("rmmod", "ghyvi")
 
 
+def parents():
+    return sorted(glob.glob("/sys/class/mdev_bus/*"))
+
+
 def parent():
-    found = glob.glob("/sys/class/mdev_bus/*")
+    found = parents()
     require(len(found) == 1, f"mdev parents: {found}")
     return found[0]
 
 
-def types():
-    """Maps the short name of each type ("gen9_4") to its sysfs directory."""
+def types(pgpu=None):
+    """Maps the short name of each type ("gen9_4") to its sysfs directory.
+
+    pgpu is an mdev parent; it can be left out if there is only one."""
     return {os.path.basename(path).rpartition("-")[2]: path
-            for path in sorted(glob.glob(f"{parent()}/mdev_supported_types/*"))}
+            for path in sorted(glob.glob(f"{pgpu or parent()}/mdev_supported_types/*"))}
 
 
 def available(name):
@@ -186,10 +193,10 @@ violations = []  # of all vGPUs of this run; recorded when a vGPU is removed
 
 
 class VGPU:
-    def __init__(self, kind, uuid=None):
+    def __init__(self, kind, uuid=None, pgpu=None):
         self.uuid = uuid or str(uuids.uuid4())
         self.path = f"/sys/bus/mdev/devices/{self.uuid}"
-        error = write(f"{types()[kind]}/create", self.uuid)
+        error = write(f"{types(pgpu)[kind]}/create", self.uuid)
         if error:
             raise error
         require(os.path.isdir(self.path), f"{self.path} does not exist after create")

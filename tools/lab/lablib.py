@@ -21,6 +21,7 @@ TREE = os.path.dirname(os.path.dirname(LAB))
 BUILD = os.path.join(TREE, "build")
 CACHE = os.path.join(BUILD, "lab-cache")
 UNPACKED_KERNELS = os.path.join(BUILD, "kernels")  # by tools/kernels/fetch, one directory per suite
+MIGRATING_QEMU = os.path.join(BUILD, "qemu/usr/bin/qemu-system-x86_64")  # by tools/lab/fetch-qemu
 
 # Modules that the initrd of each machine loads before it mounts the root file system.
 HOST_MODULES = ["virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay",

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Moves a guest with its vGPU from one QEMU of the host VM to another, by QMP."""
+
+import contextlib
+import glob
+import json
+import os
+import socket
+import time
+
+import hostlib
+from hostlib import Guest, Problem, require
+from ktap import Skip
+
+QEMU = f"{hostlib.TREE}/build/qemu/usr/bin/qemu-system-x86_64"
+GUESTS = "/run/ghyvi/guests"
+MEMORY_MB = 512
+MOVE_S = 120
+DOWNTIME_LIMIT_MS = 2000
+ENDED = ("completed", "failed", "cancelled")
+
+
+class Qmp:
+    """QEMU's monitor. One client at a time: keep it open only while it is used."""
+
+    def __init__(self, guest):
+        end = time.monotonic() + 30 * hostlib.SLOWNESS
+        self.socket = socket.socket(socket.AF_UNIX)
+        while True:
+            try:
+                self.socket.connect(f"{GUESTS}/{guest.name}/monitor")
+                break
+            except OSError as problem:
+                require(time.monotonic() < end, f"monitor of {guest.name}: {problem}")
+                time.sleep(0.1)
+        self.socket.settimeout(60 * hostlib.SLOWNESS)
+        self.file = self.socket.makefile("rw")
+        self.file.readline()
+        self.ask("qmp_capabilities")
+
+    def close(self):
+        self.file.close()
+        self.socket.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def ask(self, command, **arguments):
+        """Returns the answer. Raises Problem with QEMU's text for a refusal, OSError if QEMU is gone."""
+        self.file.write(json.dumps({"execute": command, "arguments": arguments}) + "\n")
+        self.file.flush()
+        while line := self.file.readline():
+            reply = json.loads(line)
+            if "error" in reply:
+                raise Problem(f"{command}: {reply['error']['desc']}")
+            if "return" in reply:
+                return reply["return"]
+        raise ConnectionResetError("QEMU has exited")
+
+
+def require_qemu():
+    if not os.path.exists(QEMU):
+        raise Skip("no QEMU that migrates VFIO devices: run tools/lab/fetch-qemu")
+
+
+def has_dirty_log():
+    """Whether ghyvi logs the pages it writes (Linux 6.1). Otherwise QEMU wants to be told."""
+    return os.uname().release.startswith("6.1.")
+
+
+def start(name, *vgpus, arguments=(), wait=True, **options):
+    flags = () if wait else ("--no-wait",)
+    forced = () if has_dirty_log() else ("-global", "vfio-pci.enable-migration=on")
+    return Guest(name, *vgpus, mem=MEMORY_MB, **options,
+                 extra=("--qemu", QEMU, *flags, "--qemu-args", *forced, *arguments))
+
+
+def incoming(name, *vgpus):
+    """A QEMU that waits for migrate_incoming()."""
+    return start(name, *vgpus, arguments=("-incoming", "defer"), wait=False)
+
+
+def socket_of(guest):
+    return f"unix:{GUESTS}/{guest.name}/incoming"
+
+
+def begin(source, target, uri=None):
+    """Begins a migration between two QMPs."""
+    target.ask("migrate-incoming", uri=uri)
+    source.ask("migrate-set-parameters", **{"downtime-limit": DOWNTIME_LIMIT_MS, "max-bandwidth": 0})
+    source.ask("migrate", uri=uri)
+
+
+def wait(qmp, states=ENDED, timeout=MOVE_S):
+    """Waits until a migration is in one of the states and returns QEMU's description of it."""
+    end = time.monotonic() + timeout * hostlib.SLOWNESS
+    while True:
+        info = qmp.ask("query-migrate")
+        if info.get("status") in states:
+            return info
+        require(time.monotonic() < end, f"migration: still {info} after {timeout} s")
+        time.sleep(0.05)
+
+
+def wait_running(qmp, timeout=MOVE_S):
+    end = time.monotonic() + timeout * hostlib.SLOWNESS
+    while (status := qmp.ask("query-status")["status"]) != "running":
+        require(time.monotonic() < end, f"the target is {status}")
+        time.sleep(0.05)
+
+
+def kill_all():
+    for path in glob.glob(f"{GUESTS}/moving*"):
+        hostlib.run(hostlib.GUEST, "kill", os.path.basename(path), timeout=30)
+
+
+def output_of(guest):
+    with contextlib.suppress(OSError):
+        return hostlib.read(f"{GUESTS}/{guest.name}/qemu.log")[-1500:]
+    return ""
+
+
+def move(source, name, *vgpus):
+    """Migrates a guest to a new QEMU called name. The old one exits.
+
+    Returns (the guest, QEMU's description of the migration)."""
+    target = incoming(name, *vgpus)
+    try:
+        with Qmp(source) as here, Qmp(target) as there:
+            begin(here, there, socket_of(target))
+            info = wait(here)
+            require(info["status"] == "completed", f"migration: {info}")
+            wait_running(there)
+    except (Problem, OSError) as problem:
+        text = f"{problem}\nsource: {output_of(source)}\ntarget: {output_of(target)}"
+        target.kill()
+        raise Problem(text) from problem
+    source.kill()
+    return target, info
+
+
+def describe(info):
+    """One line about a completed migration."""
+    ram, vfio = info.get("ram", {}), info.get("vfio", {})
+    return f"{info['total-time']} ms, downtime {info['downtime']} ms, {ram.get('transferred', 0) >> 20} MiB, " \
+        f"{vfio.get('transferred', 0)} bytes of vGPU"
+
+
+class Work:
+    """A command that runs in a guest while the guest moves; its output is in a file of the guest."""
+
+    def __init__(self, guest, command):
+        self.command = command
+        # In a session of its own: the channel's commands end with the source's QEMU.
+        guest.must_run(f"rm -f /tmp/work.* /tmp/end; setsid sh -c '({command}) >/tmp/work.out 2>&1; echo $? >/tmp/work.status' "
+                       "</dev/null >/dev/null 2>&1 &")
+
+    def running(self, guest):
+        return guest.run("test -e /tmp/work.status")[0] != 0
+
+    def finish(self, guest, timeout=120):
+        """Waits for the end of the command and returns its output."""
+        hostlib.eventually(lambda: not self.running(guest), self.command, timeout)
+        out = guest.must_run("cat /tmp/work.out; exit $(cat /tmp/work.status)")
+        return out.strip()

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""QEMU moves guests with a vGPU, idle and under load."""
+
+import contextlib
+import os
+
+import fixture
+import hostlib
+import migrate
+from hostlib import VGPU, driver_trouble, eventually, read, require
+from ktap import long_test, say, test
+
+CHECKS = "blitcheck --rounds 1 --contexts 1"
+# Commands that run until the file /tmp/end exists. i915 would report work that does not complete.
+LOADS = {
+    "blitcheck": "n=0; until [ -e /tmp/end ]; do n=$((n + 1)); blitcheck --seed $n --time 3 || exit 1; done",
+    "gmedia": "until [ -e /tmp/end ]; do gmedia --case heavy --resolution 480p --threads 2 --frames 1000 --seconds 3 "
+              "--verify || exit 1; done",
+    "gem_blt": f"until [ -e /tmp/end ]; do {hostlib.IGT}/gem_blt -s 262144 -t 1000 -r 1 || exit 1; done",
+}
+MANY_MOVES = int(os.environ.get("GHYVI_MOVES") or 100)
+
+
+def require_no_trouble(guest):
+    trouble = driver_trouble(guest.log())
+    require(not trouble, "\n".join(trouble))
+
+
+def state_of(vgpu):
+    return read(f"{vgpu.path}/state")
+
+
+class Traveller:
+    """A guest with i915 that moves from one vGPU to another."""
+
+    def __init__(self, vgpus):
+        self.vgpus = vgpus
+        self.moves = 0
+        self.guest = migrate.start("moving0", vgpus[0])
+        self.guest.load_driver()
+        self.guest.clear_log()
+
+    def vgpu(self, ahead=0):
+        return self.vgpus[(self.moves + ahead) % len(self.vgpus)]
+
+    def move(self, what):
+        self.guest, info = migrate.move(self.guest, f"moving{self.moves + 1}", self.vgpu(1))
+        left = self.vgpu()
+        self.moves += 1
+        eventually(lambda: state_of(left) == "created", "release of the source's vGPU")
+        left.settle()
+        require(state_of(self.vgpu()) == "open", f"{what}: the target is {state_of(self.vgpu())}")
+        say(f"move {self.moves}, {what}: {migrate.describe(info)}")
+        return info
+
+    def move_under(self, name, moves):
+        """Moves while a command runs, which verifies its results. Checks it, and i915's log."""
+        work = migrate.Work(self.guest, LOADS[name])
+        eventually(lambda: self.vgpu().stat("queued_bcs_now"), f"{name} to be under way", 30)
+        for _ in range(moves):
+            before = self.vgpu(1).stat("workloads")
+            self.move(name)
+            eventually(lambda: self.vgpu().stat("workloads") > before, f"{name} to go on", 30)
+            require(work.running(self.guest), f"{name} ended early: {self.guest.run('cat /tmp/work.out')[1]}")
+        self.guest.must_run("touch /tmp/end")
+        work.finish(self.guest)
+        require_no_trouble(self.guest)
+
+
+@contextlib.contextmanager
+def two_pgpus():
+    fixture.drop_all()
+    hostlib.unload_modules()
+    hostlib.load_modules(backend=("pgpus=2",))
+    try:
+        yield hostlib.parents()
+    finally:
+        hostlib.unload_modules()
+
+
+@contextlib.contextmanager
+def traveller(*pgpus):
+    """A guest on the first of several vGPUs, one on each of pgpus."""
+    migrate.require_qemu()
+    vgpus, guest = [], None
+    try:
+        for pgpu in pgpus:
+            vgpus.append(VGPU("gen9_4", pgpu=pgpu))
+        guest = Traveller(vgpus)
+        yield guest
+    finally:
+        migrate.kill_all()
+        for vgpu in vgpus:
+            vgpu.remove()
+
+
+@test
+def guest_moves_idle_and_under_load():
+    """On one pGPU and to another one, and back."""
+    with two_pgpus() as (here, there), traveller(here, here, there) as guest:
+        guest.move("idle")
+        guest.guest.must_run(CHECKS)
+        require_no_trouble(guest.guest)
+        for name in LOADS:
+            guest.move_under(name, 2)
+
+
+@long_test
+def guest_moves_many_times():
+    with two_pgpus() as (here, there), traveller(here, there) as guest:
+        while guest.moves < MANY_MOVES:
+            for name in LOADS:
+                guest.move_under(name, 5)
