@@ -31,6 +31,7 @@ static const struct command commands[] = {
 	{ "export", "write counters as a Prometheus text file", cmd_export },
 	{ "report", "record counters and write a page with charts", cmd_report },
 	{ "record", "record a trace for ghyvi-sim", cmd_record },
+	{ "migrate-check", "say whether a guest could move to another vGPU", cmd_migrate_check },
 	{ "event", NULL, cmd_event }, /* for a udev rule */
 };
 
@@ -85,7 +86,7 @@ static char *list_commands(int key, const char *text, void *input)
 	fprintf(out, "Commands (each has its own --help):\n\n");
 	for (i = 0; i < COMMANDS; i++)
 		if (commands[i].what)
-			fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].what);
+			fprintf(out, "  %-13s %s\n", commands[i].name, commands[i].what);
 	fprintf(out, "\nls is list, start is create, stop and rm are remove.\n");
 	fprintf(out,
 		"\nExit status: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 busy or no room.");
