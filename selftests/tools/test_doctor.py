@@ -57,6 +57,19 @@ def doctor_reads_the_kernels_configuration():
 
 
 @test
+def doctor_says_how_to_migrate_on_newer_kernels():
+    with tree() as made:
+        made.add_host()
+        is_result(made, "migration", "PASS", RELEASE)
+        for release, result in (("6.6.0-1-amd64", "PASS"), ("6.7.0-1-amd64", "WARN"), ("7.0.1-amd64", "WARN")):
+            made.write(f"boot/config-{release}", "CONFIG_VFIO_MDEV=m\n")
+            got = ctl(made, "doctor", "--root", made.top, "--kernel", release, "--json").json()
+            found = [each for each in got["checks"] if each["check"] == "migration"]
+            require(len(found) == 1 and found[0]["result"] == result, f"{release}: {found}")
+            require(result == "PASS" or "enable-migration=on" in found[0]["remedy"], f"{found}")
+
+
+@test
 def doctor_distinguishes_loaded_installed_and_missing_modules():
     with tree() as made:
         made.add_host()

@@ -264,11 +264,31 @@ static bool check_installed(struct doctor *doctor)
 	return false;
 }
 
+/* Since 6.7 the helpers for such a log are in IOMMUFD, where ghyvi does not use them. */
+static void check_dirty_log(struct doctor *doctor)
+{
+	unsigned int major, minor;
+
+	if (sscanf(doctor->release, "%u.%u", &major, &minor) != 2)
+		return;
+	if (major < 6 || (major == 6 && minor < 7))
+		doctor_say(doctor, RESULT_PASS, "migration", NULL,
+			   "%s can log the pages that vGPUs write", doctor->release);
+	else
+		doctor_say(doctor, RESULT_WARN, "migration",
+			   "only to migrate VMs: give QEMU's vfio-pci enable-migration=on; "
+			   "Documentation/migration.md has the lines for libvirt",
+			   "%s has no log of the pages that vGPUs write: QEMU sends all pinned "
+			   "pages while the VM is stopped, and only if told to",
+			   doctor->release);
+}
+
 void doctor_check_kernel(struct doctor *doctor)
 {
 	if (!check_installed(doctor))
 		return;
 	check_config(doctor);
+	check_dirty_log(doctor);
 	check_headers(doctor);
 	check_secure_boot(doctor);
 	check_module(doctor, "kvm", "install a kernel with KVM");
