@@ -17,7 +17,16 @@ GUESTS = "/run/ghyvi/guests"
 MEMORY_MB = 512
 MOVE_S = 120
 DOWNTIME_LIMIT_MS = 2000
+# Without ghyvi's log, all pinned pages are sent while the VM is stopped.
+DOWNTIME_LIMIT_PINNED_MS = 20000
 ENDED = ("completed", "failed", "cancelled")
+# Commands that run until the file /tmp/end exists. i915 would report work that does not complete.
+LOADS = {
+    "blitcheck": "n=0; until [ -e /tmp/end ]; do n=$((n + 1)); blitcheck --seed $n --time 3 || exit 1; done",
+    "gmedia": "until [ -e /tmp/end ]; do gmedia --case heavy --resolution 480p --threads 2 --frames 1000 --seconds 3 "
+              "--verify || exit 1; done",
+    "gem_blt": f"until [ -e /tmp/end ]; do {hostlib.IGT}/gem_blt -s 262144 -t 1000 -r 1 || exit 1; done",
+}
 
 
 class Qmp:
@@ -39,7 +48,8 @@ class Qmp:
         self.ask("qmp_capabilities")
 
     def close(self):
-        self.file.close()
+        with contextlib.suppress(OSError):  # data that QEMU did not read before it died
+            self.file.close()
         self.socket.close()
 
     def __enter__(self):
@@ -78,19 +88,23 @@ def start(name, *vgpus, arguments=(), wait=True, **options):
                  extra=("--qemu", QEMU, *flags, "--qemu-args", *forced, *arguments))
 
 
-def incoming(name, *vgpus):
-    """A QEMU that waits for migrate_incoming()."""
-    return start(name, *vgpus, arguments=("-incoming", "defer"), wait=False)
+def incoming(name, *vgpus, arguments=()):
+    """A QEMU that waits for a guest to come."""
+    return start(name, *vgpus, arguments=("-incoming", "defer", *arguments), wait=False)
 
 
 def socket_of(guest):
     return f"unix:{GUESTS}/{guest.name}/incoming"
 
 
-def begin(source, target, uri=None):
+def begin(source, target, uri):
     """Begins a migration between two QMPs."""
+    for side in (source, target):
+        # The source learns that the target failed, and goes on itself.
+        side.ask("migrate-set-capabilities", capabilities=[{"capability": "return-path", "state": True}])
     target.ask("migrate-incoming", uri=uri)
-    source.ask("migrate-set-parameters", **{"downtime-limit": DOWNTIME_LIMIT_MS, "max-bandwidth": 0})
+    limit = DOWNTIME_LIMIT_MS if has_dirty_log() else DOWNTIME_LIMIT_PINNED_MS
+    source.ask("migrate-set-parameters", **{"downtime-limit": limit, "max-bandwidth": 0})
     source.ask("migrate", uri=uri)
 
 
@@ -118,16 +132,17 @@ def kill_all():
 
 
 def output_of(guest):
+    """The output of its QEMU."""
     with contextlib.suppress(OSError):
-        return hostlib.read(f"{GUESTS}/{guest.name}/qemu.log")[-1500:]
+        return hostlib.read(f"{GUESTS}/{guest.name}/qemu.log")
     return ""
 
 
-def move(source, name, *vgpus):
-    """Migrates a guest to a new QEMU called name. The old one exits.
+def move(source, name, *vgpus, arguments=()):
+    """Migrates a guest to a new QEMU called name, with more arguments. The old one exits.
 
     Returns (the guest, QEMU's description of the migration)."""
-    target = incoming(name, *vgpus)
+    target = incoming(name, *vgpus, arguments=arguments)
     try:
         with Qmp(source) as here, Qmp(target) as there:
             begin(here, there, socket_of(target))
@@ -135,11 +150,39 @@ def move(source, name, *vgpus):
             require(info["status"] == "completed", f"migration: {info}")
             wait_running(there)
     except (Problem, OSError) as problem:
-        text = f"{problem}\nsource: {output_of(source)}\ntarget: {output_of(target)}"
+        text = f"{problem}\nsource: {output_of(source)[-1500:]}\ntarget: {output_of(target)[-1500:]}"
         target.kill()
         raise Problem(text) from problem
     source.kill()
     return target, info
+
+
+def save(source, path):
+    """Stops a guest, writes its state to a file, and ends its QEMU. Returns QEMU's description."""
+    with Qmp(source) as here:
+        here.ask("stop")
+        here.ask("migrate-set-parameters", **{"max-bandwidth": 0})
+        here.ask("migrate", uri=f"file:{path}")
+        info = wait(here)
+        require(info["status"] == "completed", f"writing {path}: {info}")
+    source.kill()
+    return info
+
+
+def restore(path, name, *vgpus):
+    """A guest from a file that save() wrote."""
+    guest = incoming(name, *vgpus)
+    with Qmp(guest) as here:
+        here.ask("migrate-incoming", uri=f"file:{path}")
+        wait_incoming(here)
+        here.ask("cont")
+        wait_running(here)
+    return guest
+
+
+def wait_incoming(qmp):
+    info = wait(qmp)
+    require(info["status"] == "completed", f"incoming: {info}")
 
 
 def describe(info):

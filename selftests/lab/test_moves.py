@@ -11,13 +11,6 @@ from hostlib import VGPU, driver_trouble, eventually, read, require
 from ktap import long_test, say, test
 
 CHECKS = "blitcheck --rounds 1 --contexts 1"
-# Commands that run until the file /tmp/end exists. i915 would report work that does not complete.
-LOADS = {
-    "blitcheck": "n=0; until [ -e /tmp/end ]; do n=$((n + 1)); blitcheck --seed $n --time 3 || exit 1; done",
-    "gmedia": "until [ -e /tmp/end ]; do gmedia --case heavy --resolution 480p --threads 2 --frames 1000 --seconds 3 "
-              "--verify || exit 1; done",
-    "gem_blt": f"until [ -e /tmp/end ]; do {hostlib.IGT}/gem_blt -s 262144 -t 1000 -r 1 || exit 1; done",
-}
 MANY_MOVES = int(os.environ.get("GHYVI_MOVES") or 100)
 
 
@@ -55,15 +48,24 @@ class Traveller:
 
     def move_under(self, name, moves):
         """Moves while a command runs, which verifies its results. Checks it, and i915's log."""
-        work = migrate.Work(self.guest, LOADS[name])
-        eventually(lambda: self.vgpu().stat("queued_bcs_now"), f"{name} to be under way", 30)
+        self.begin_work(name)
         for _ in range(moves):
-            before = self.vgpu(1).stat("workloads")
             self.move(name)
-            eventually(lambda: self.vgpu().stat("workloads") > before, f"{name} to go on", 30)
-            require(work.running(self.guest), f"{name} ended early: {self.guest.run('cat /tmp/work.out')[1]}")
+            self.require_progress(name)
+        self.end_work()
+
+    def begin_work(self, name):
+        self.work = migrate.Work(self.guest, migrate.LOADS[name])
+        eventually(lambda: self.vgpu().stat("queued_bcs_now"), f"{name} to be under way", 30)
+
+    def require_progress(self, what):
+        before = self.vgpu().stat("workloads")
+        eventually(lambda: self.vgpu().stat("workloads") > before, f"{what}: the work to go on", 30)
+        require(self.work.running(self.guest), f"{what}: the work ended: {self.guest.run('cat /tmp/work.out')[1]}")
+
+    def end_work(self):
         self.guest.must_run("touch /tmp/end")
-        work.finish(self.guest)
+        self.work.finish(self.guest)
         require_no_trouble(self.guest)
 
 
@@ -101,7 +103,7 @@ def guest_moves_idle_and_under_load():
         guest.move("idle")
         guest.guest.must_run(CHECKS)
         require_no_trouble(guest.guest)
-        for name in LOADS:
+        for name in migrate.LOADS:
             guest.move_under(name, 2)
 
 
@@ -109,5 +111,5 @@ def guest_moves_idle_and_under_load():
 def guest_moves_many_times():
     with two_pgpus() as (here, there), traveller(here, there) as guest:
         while guest.moves < MANY_MOVES:
-            for name in LOADS:
+            for name in migrate.LOADS:
                 guest.move_under(name, 5)
