@@ -9,7 +9,7 @@ KBUILD = $(if $(KDIR),$(MAKE) --no-print-directory -C $(KDIR) M=$(KBUILD_TREE),K
 JOBS := $(shell nproc)
 
 .PHONY: help setup modules guest-programs demo test test-unit fuzz test-static test-lab test-debug test-hostile \
-	bench bench-audit bench-engine bench-mm bench-sched bench-sched-lab bench-switch sim sim-tables tools install shell-host shell-guest clean
+	bench bench-audit bench-engine bench-migrate bench-mm bench-sched bench-sched-lab bench-switch sim sim-tables tools install shell-host shell-guest clean
 
 help:
 	@echo 'Two commands on a fresh Debian 12 or 13:'
@@ -28,8 +28,8 @@ help:
 	@echo '  make test-smp      the lab tests for races, on a host VM with two CPUs'
 	@echo '  make test-native   stock i915, GVT-g and ghyvi-gen9 on an emulated Skylake'
 	@echo '                     [T="--adversary all --seed 3"]; minutes each'
-	@echo '  make test-long     lab tests that take minutes each, 1000 hostile trials and 100 migrations'
-	@echo '                     [TRIALS=n MOVES=n]; part of no other target'
+	@echo '  make test-long     lab tests that take minutes each, 1000 hostile trials, 100 migrations, and 10'
+	@echo '                     that fail in each way [TRIALS=n MOVES=n KILLS=n]; part of no other target'
 	@echo '  make test-scale    16 guests with i915 on one pGPU, all working at once; takes minutes'
 	@echo '  make test-kernels  builds on every supported kernel (fetched into'
 	@echo '                     build/kernels), lab smoke tests'
@@ -48,6 +48,8 @@ help:
 	@echo '  make bench-audit   cost of auditing commands compared with copying them;'
 	@echo '                     build/bench-audit.json'
 	@echo '  make bench-engine  copies of the software GPU compared with memcpy'
+	@echo '  make bench-migrate  live migration: state, downtime, pages reported as written;'
+	@echo '                     build/bench-migrate.json [BENCH=--help]'
 	@echo '  make bench-sched   the scheduling policies under a virtual clock; build/bench-sched.json'
 	@echo '  make bench-sched-lab  guests with i915 share an engine; cost of idle neighbours;'
 	@echo '                     build/bench-sched-lab.json [BENCH=--help]'
@@ -141,7 +143,7 @@ test-smp: modules guest-programs tools
 .PHONY: test-long
 test-long: modules guest-programs tools migrating-qemu
 	@GHYVI_LAB_NAME=long GHYVI_LAB_MEM_MB=8192 GHYVI_HOSTILE_TRIALS=$(or $(TRIALS),1000) GHYVI_MOVES=$(MOVES) \
-		selftests/lab/run --long hostile_guest
+		GHYVI_KILLS=$(or $(KILLS),10) selftests/lab/run --long hostile_guest migrations_that_end_early
 
 # Not part of make test: it takes minutes.
 .PHONY: test-scale
@@ -168,6 +170,11 @@ bench:
 	@tools/setup demo bench
 	@$(MAKE) --no-print-directory modules guest-programs
 	@tools/bench/run $(BENCH)
+
+bench-migrate: migrating-qemu
+	@tools/setup bench
+	@$(MAKE) --no-print-directory modules guest-programs
+	@tools/bench/migrate $(BENCH)
 
 bench-sched-lab:
 	@tools/setup bench

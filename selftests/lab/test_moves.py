@@ -98,13 +98,13 @@ def traveller(*pgpus):
 
 @test
 def guest_moves_idle_and_under_load():
-    """On one pGPU and to another one, and back."""
+    """On one pGPU, to another one, and back."""
     with two_pgpus() as (here, there), traveller(here, here, there) as guest:
         guest.move("idle")
         guest.guest.must_run(CHECKS)
         require_no_trouble(guest.guest)
         for name in migrate.LOADS:
-            guest.move_under(name, 2)
+            guest.move_under(name, 1)
 
 
 @long_test
