@@ -15,6 +15,9 @@
 #define GHYVI_VIOLATION_WINDOW_MIN_MS 100u
 #define GHYVI_VIOLATION_WINDOW_MAX_MS 3600000u
 
+/* The last slot of the type with the smallest vGPUs; other types have fewer slots. */
+#define GHYVI_SLOT_MAX 31u
+
 /* Members of struct ghyvi_shadow_tuning, in policy/. */
 #define GHYVI_TUNING_SETTINGS(X)                     \
 	X(static_pages, 0, GHYVI_STATIC_PAGES_MAX)   \

@@ -5,10 +5,15 @@
  *
  * Documentation/ABI/testing/sysfs-bus-mdev-ghyvi describes it.
  */
+#include <linux/build_bug.h>
 #include <linux/sysfs.h>
+#include <ghyvi/settings.h>
 #include "vgpu/vgpu.h"
 #include "device.h"
 #include "parse.h"
+
+/* The tools check slots by the former, the kernel by the type. */
+static_assert(GHYVI_SLOT_MAX == GHYVI_SLICES - 1);
 
 static ssize_t slot_show(struct device *dev, struct device_attribute *attr, char *buffer)
 {

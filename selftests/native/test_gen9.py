@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The backend for hardware (ghyvi-gen9) on the emulated GPU, and guests on its vGPUs."""
 
+import errno
 import os
+import struct
 
+import fixture
 import hostlib
 import ktap
 import nativelib
+import vfiolib
 from ktap import test
 from nativelib import ENGINES, GPU, IGT, TREE, require, require_no_defect, run, take_log, write
 
@@ -13,6 +17,8 @@ MODULES = os.environ.get("GHYVI_MODULES") or f"{TREE}/build/module"
 DRIVER = "/sys/bus/pci/drivers/ghyvi_gen9"
 FUNCTION = os.path.basename(GPU)
 GUEST_S = 300
+PVINFO_MAPPABLE_BASE = 0x78040  # include/ghyvi/gen8_regs.h
+PVINFO_RANGES_BYTES = 16
 
 
 def bound():
@@ -77,10 +83,66 @@ def driver_unbinds_and_binds_again():
     require_no_defect(take_log())
 
 
-def guest_with_i915(*programs):
+def slot_of(vgpu):
+    return int(hostlib.read(f"{vgpu.path}/slot"))
+
+
+def ranges(vgpu):
+    """Base and size of the mappable part of the GGTT and of the hidden one, as a guest reads them."""
+    with vfiolib.Device(vgpu) as device:
+        return struct.unpack("4I", device.read(vfiolib.BAR0_REGION, PVINFO_MAPPABLE_BASE, PVINFO_RANGES_BYTES))
+
+
+def refuses_slot(vgpu, value, number, reason):
+    before = slot_of(vgpu)
+    error = hostlib.write(f"{vgpu.path}/slot", value)
+    require(error and error.errno == number, f"slot {value!r} gives {error}")
+    require(vgpu.last_error() == f"slot: {reason}", f"slot {value!r}: '{vgpu.last_error()}'")
+    require(slot_of(vgpu) == before, f"slot {value!r}: refused, and now {slot_of(vgpu)}")
+
+
+@test
+def slot_chooses_the_addresses_of_a_vgpu_that_is_not_open():
+    with fixture.vgpus("gen9_4", "gen9_4", "gen9_8") as (first, second, small):
+        require([slot_of(vgpu) for vgpu in (first, second, small)] == [0, 1, 4], "not the first free slots")
+        for value in ("4", "-1", "x"):
+            refuses_slot(first, value, errno.EINVAL, f"{value} is not in 0..3" if value == "4" else
+                         f'"{value}" is not a number; 0..3 are possible')
+        taken = "another vGPU has a part of slot {}; move or remove that one"
+        refuses_slot(first, 1, errno.EBUSY, taken.format(1))
+        refuses_slot(first, 2, errno.EBUSY, taken.format(2))  # half of it
+        refuses_slot(small, 3, errno.EBUSY, taken.format(3))
+        room = hostlib.available("gen9_8")
+        before = ranges(first)
+        first.set("slot", 3)
+        after = ranges(first)
+        require(slot_of(first) == 3 and hostlib.available("gen9_8") == room, f"slot {slot_of(first)}")
+        ktap.say(f"slot 0: {[hex(word) for word in before]}, slot 3: {[hex(word) for word in after]}")
+        require(after[2] - before[2] == 3 * before[3] and after[3] == before[3], f"{before}, {after}")
+        with vfiolib.Device(first):
+            refuses_slot(first, 0, errno.EBUSY, "cannot change while a VM uses the vGPU; stop the VM")
+            first.set("slot", 3)  # its own
+        small.set("slot", 1)  # where the first one was
+        with fixture.vgpus("gen9_8") as (new,):
+            require(slot_of(new) == 0, f"a new vGPU has slot {slot_of(new)}")
+            first.set("slot", 3)
+            refuses_slot(first, 0, errno.EBUSY, taken.format(0))
+    require(hostlib.available("gen9_1") == 1, "slots are left")
+    require_no_defect(take_log())
+
+
+@test
+def guest_works_in_a_chosen_slot():
+    guest_with_i915("blitcheck --rounds 1", slot=5)
+    require_no_defect(take_log())
+
+
+def guest_with_i915(*programs, slot=None):
     vgpu = hostlib.VGPU("gen9_8")
     guest = None
     try:
+        if slot is not None:
+            vgpu.set("slot", slot)
         guest = hostlib.Guest("gen9", vgpu, extra=("--append", f"tsc_early_khz={os.environ['GHYVI_TSC_KHZ']}",
                                                     "--timeout", str(2 * GUEST_S)),
                               timeout=3 * GUEST_S)

@@ -270,6 +270,29 @@ def callout_shows_and_changes_live_settings():
 
 
 @test
+def slot_is_a_setting_where_the_kernel_has_it():
+    """`slot` is in no group, and absent where each vGPU has a private GGTT."""
+    with tree() as made:
+        path = made.add_vgpu(UUID)
+        result = ctl(made, "set", UUID, "slot=1", expect=NOT_FOUND)
+        require('there is no setting "slot"' in result.err, result.err)
+        require("slot" not in ctl(made, "show", "--json", UUID, expect=DONE).json()["vgpus"][0]["settings"], "slot does not exist")
+        made.write(f"{path}/slot", "0\n")
+        ctl(made, "set", UUID, "slot=3", "policy/static_pages=3", expect=DONE)
+        require(made.read(f"{path}/slot").startswith("3\n"), made.read(f"{path}/slot"))
+        shown = ctl(made, "show", "--json", UUID, expect=DONE).json()["vgpus"][0]
+        require(shown["settings"]["slot"] == "3" and "slot" not in shown["read_only"], f"{shown}")
+        _, out, _ = callout(made, "get", "attributes")
+        require({"slot": "3"} in json.loads(out), out)
+        made.write(f"{path}/slot", "3\n", 0o444)
+        ctl(made, "set", UUID, "slot=1", expect=ERROR)
+        for name in ("lot", "mode"):
+            require("did you mean" in ctl(made, "set", UUID, f"{name}=1", expect=NOT_FOUND).err, name)
+            require("did you mean" in ctl(made, "set", "--save", "gen9_4", f"{name}=1", expect=NOT_FOUND).err, name)
+        require("32 is not in 0..31" in ctl(made, "set", "--save", "gen9_4", "slot=32", expect=ERROR).err, "not in the range")
+
+
+@test
 def callout_ignores_other_events_and_types():
     with tree() as made:
         made.add_foreign()

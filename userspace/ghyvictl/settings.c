@@ -112,6 +112,25 @@ json_t *json_target(const struct target *target)
 	return json;
 }
 
+/*
+ * The one of @names in which only the group is missing: "policy/mode" for "mode". NULL: none, or
+ * @attribute has a group.
+ */
+static const char *in_a_group(const char *attribute, const char *const *names, size_t count)
+{
+	const char *slash;
+	size_t i;
+
+	if (strchr(attribute, '/'))
+		return NULL;
+	for (i = 0; i < count; i++) {
+		slash = strchr(names[i], '/');
+		if (slash && !strcmp(slash + 1, attribute))
+			return names[i];
+	}
+	return NULL;
+}
+
 /* ---- settings without a device ---- */
 
 #define KNOWN_MAX 64
@@ -130,10 +149,7 @@ static int complain_unknown(const char *attribute, enum setting_kind kind)
 	for (i = 0; (name = ghyvi_setting_name(i)) && count < KNOWN_MAX; i++)
 		if (of_pgpu(name) == (kind == SETTING_OF_PGPU))
 			names[count++] = name;
-	meant = nearest(attribute, names, count);
-	for (i = 0; i < count && !strchr(attribute, '/'); i++)
-		if (!strcmp(strchr(names[i], '/') + 1, attribute))
-			meant = names[i];
+	meant = in_a_group(attribute, names, count) ?: nearest(attribute, names, count);
 	if (!ghyvi_setting_values(attribute, values, sizeof(values)))
 		complain("\"%s\" is a setting of %s", attribute,
 			 of_pgpu(attribute) ? "pGPUs, not of vGPUs" : "vGPUs, not of pGPUs");
@@ -197,11 +213,7 @@ static void complain_attribute(const struct target *target, const char *attribut
 		if (count < NAMES_MAX)
 			names[count++] = name;
 	}
-	meant = nearest(attribute, names, count);
-	/* "mode" instead of "policy/mode" */
-	for (size_t i = 0; i < count && !strchr(attribute, '/'); i++)
-		if (!strcmp(strchr(names[i], '/') + 1, attribute))
-			meant = names[i];
+	meant = in_a_group(attribute, names, count) ?: nearest(attribute, names, count);
 	if (meant)
 		complain("there is no setting \"%s\"; did you mean \"%s\"?", shown, meant);
 	else

@@ -147,7 +147,7 @@ int ghyvi_vgpu_read(const struct ghyvi_vgpu *vgpu, const char *attribute, char *
 /**
  * ghyvi_vgpu_write() - Change a setting.
  * @vgpu: the vGPU
- * @attribute: an attribute in a group, such as "policy/mode"; others are not settings
+ * @attribute: an attribute in a group, such as "policy/mode", or "slot"; others are not settings
  * @value: without a newline
  *
  * A value that the kernel rejects changes nothing. The attribute "last_error" has the reason if the
@@ -155,6 +155,7 @@ int ghyvi_vgpu_read(const struct ghyvi_vgpu *vgpu, const char *attribute, char *
  *
  * Return: 0; -ENODEV, -ENOENT: as ghyvi_vgpu_read(); -EINVAL: as ghyvi_vgpu_read(), or the kernel
  * rejected the value; -EROFS: the attribute is read-only; -EPERM: the kernel rejected the change;
+ * -EBUSY: not now, such as "slot" while a program has the vGPU open;
  * -EOPNOTSUPP: the pGPU does not support it; -E2BIG: @value is too long.
  */
 int ghyvi_vgpu_write(const struct ghyvi_vgpu *vgpu, const char *attribute, const char *value);
@@ -184,7 +185,7 @@ int ghyvi_vgpu_is_open(const struct ghyvi_vgpu *vgpu);
  *	value other than 0 ends the iteration
  * @data: passed to @each
  *
- * Settings are the attributes in groups, except the counters.
+ * Settings are the attributes in groups, except the counters, and "slot" where it exists.
  *
  * Return: 0, the value that @each returned, or -ENODEV.
  */

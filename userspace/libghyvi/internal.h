@@ -72,10 +72,14 @@ const char *last_component(const char *path);
 int read_text(const char *path, char *value, size_t bytes);
 int write_text(const char *path, const char *value);
 
-/* A directory in sysfs. Its subdirectories for which is_group() is true contain the settings. */
+/*
+ * A directory in sysfs. Its subdirectories for which is_group() is true contain the settings, and
+ * @single, if not NULL, names the only setting that is in the directory itself.
+ */
 struct settings {
 	const char *path;
 	bool (*is_group)(const char *name);
+	const char *single;
 };
 
 /* Like ghyvi_vgpu_read(), ghyvi_vgpu_write() and ghyvi_vgpu_each_attribute(). */

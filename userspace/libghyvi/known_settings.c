@@ -31,6 +31,7 @@ static const struct known_setting known_settings[] = {
 	{ "ghyvi/type_share", {}, GHYVI_TYPE_SHARE_CHOICES },
 	{ "policy/mode", {}, GHYVI_POLICY_CHOICES },
 	{ "policy/self_check", { .max = 1 }, NULL },
+	{ "slot", { .max = GHYVI_SLOT_MAX }, NULL },
 	GHYVI_TUNING_SETTINGS(TUNING) GHYVI_KNOB_SETTINGS(KNOB) GHYVI_AUDIT_SETTINGS(AUDIT)
 		GHYVI_CONTAINMENT_SETTINGS(CONTAINMENT) GHYVI_PGPU_SETTINGS(PGPU)
 };

@@ -13,7 +13,7 @@ static bool is_group(const char *name)
 
 static struct settings settings_of(const struct ghyvi_parent *parent)
 {
-	return (struct settings){ parent->path, is_group };
+	return (struct settings){ parent->path, is_group, NULL };
 }
 
 GHYVI_API void ghyvi_parent_free(struct ghyvi_parent *parent)

@@ -70,9 +70,24 @@ static bool has_group(const struct settings *settings, const char *name)
 	return found;
 }
 
-int settings_write(const struct settings *settings, const char *attribute, const char *value)
+static bool is_single(const struct settings *settings, const char *name)
+{
+	return settings->single && !strcmp(name, settings->single);
+}
+
+static bool is_setting(const struct settings *settings, const char *attribute)
 {
 	char group[NAME_MAX + 1];
+
+	if (!strchr(attribute, '/'))
+		return is_single(settings, attribute);
+	snprintf(group, sizeof(group), "%s", attribute);
+	group[strcspn(group, "/")] = '\0';
+	return has_group(settings, group);
+}
+
+int settings_write(const struct settings *settings, const char *attribute, const char *value)
+{
 	struct stat status;
 	char *path;
 	int ret;
@@ -81,8 +96,6 @@ int settings_write(const struct settings *settings, const char *attribute, const
 		return -EINVAL;
 	if (strlen(value) >= GHYVI_VALUE_BYTES - 1)
 		return -E2BIG;
-	snprintf(group, sizeof(group), "%s", attribute);
-	group[strcspn(group, "/")] = '\0';
 	path = path_of("%s/%s", settings->path, attribute);
 	if (!path)
 		return -ENOMEM;
@@ -91,7 +104,7 @@ int settings_write(const struct settings *settings, const char *attribute, const
 		ret = explain(settings, -errno);
 	else if (S_ISDIR(status.st_mode))
 		ret = -ENOENT;
-	else if (!strchr(attribute, '/') || !has_group(settings, group) || !is_writable(path))
+	else if (!is_setting(settings, attribute) || !is_writable(path))
 		ret = -EROFS;
 	if (!ret)
 		ret = explain(settings, write_text(path, value));
@@ -122,20 +135,25 @@ static int each_in_group(const char *path, const char *group,
 int settings_each(const struct settings *settings,
 		  int (*each)(void *data, const char *attribute, bool writable), void *data)
 {
-	struct names groups = {};
+	struct names entries = {};
 	size_t i;
 	int ret;
 
-	ret = explain(settings, names_read(&groups, settings->path));
-	for (i = 0; !ret && i < groups.count; i++) {
+	ret = explain(settings, names_read(&entries, settings->path));
+	for (i = 0; !ret && i < entries.count; i++) {
 		char *path;
 
-		if (!has_group(settings, groups.at[i]))
+		if (!is_single(settings, entries.at[i]) && !has_group(settings, entries.at[i]))
 			continue;
-		path = path_of("%s/%s", settings->path, groups.at[i]);
-		ret = path ? each_in_group(path, groups.at[i], each, data) : -ENOMEM;
+		path = path_of("%s/%s", settings->path, entries.at[i]);
+		if (!path)
+			ret = -ENOMEM;
+		else if (is_single(settings, entries.at[i]))
+			ret = each(data, entries.at[i], is_writable(path));
+		else
+			ret = each_in_group(path, entries.at[i], each, data);
 		free(path);
 	}
-	names_free(&groups);
+	names_free(&entries);
 	return ret;
 }

@@ -208,7 +208,7 @@ static bool is_group(const char *name)
 
 static struct settings settings_of(const struct ghyvi_vgpu *vgpu)
 {
-	return (struct settings){ vgpu->path, is_group };
+	return (struct settings){ vgpu->path, is_group, "slot" };
 }
 
 GHYVI_API int ghyvi_vgpu_read(const struct ghyvi_vgpu *vgpu, const char *attribute, char *value,
