@@ -7,7 +7,7 @@
 static int __init ghyvi_init(void)
 {
 	if (!ghyvi_kvm_can_track())
-		pr_warn("ghyvi: this kernel lacks CONFIG_KVM_EXTERNAL_WRITE_TRACKING; every table page stays relaxed\n");
+		pr_warn("ghyvi: no write tracking (CONFIG_KVM_EXTERNAL_WRITE_TRACKING, write_tracking=0); the policy is relaxed\n");
 	return ghyvi_vfio_init();
 }
 

@@ -32,6 +32,19 @@ struct ghyvi_aperture_user {
 };
 
 /**
+ * struct ghyvi_ggtt_user - the owner of the BAR through which the guest accesses its GGTT table; it
+ *	embeds this structure
+ */
+struct ghyvi_ggtt_user {
+	/**
+	 * @unmap: remove all mappings of @count pages of the table from page @page on. The next
+	 * access to one of them calls ghyvi_gtt_ggtt_map(). Called with gtt->lock held; may sleep;
+	 * must not call the gtt.
+	 */
+	void (*unmap)(struct ghyvi_ggtt_user *user, u64 page, u64 count);
+};
+
+/**
  * struct ghyvi_gtt_params - parameters of ghyvi_gtt_create(), which copies them
  *
  * What the pointers refer to must outlive the gtt.
@@ -67,6 +80,10 @@ struct ghyvi_gtt_params {
 	 * is mapped, which is written back when its GGTT entry changes
 	 */
 	struct ghyvi_range aperture_copied;
+	/** @ggtt_user: maps the GGTT table; NULL: pages cannot be protected by removing mappings */
+	struct ghyvi_ggtt_user *ggtt_user;
+	/** @untracked: the hypervisor cannot write-protect guest memory; @ggtt_user is used */
+	bool untracked;
 	/** @untracked_ggtt: never protect GGTT pages; each sync compares all (to measure) */
 	bool untracked_ggtt;
 	/** @reporter: where rejected entries and self-check differences are reported */
@@ -79,7 +96,7 @@ struct ghyvi_gtt_params {
  * ghyvi_gtt_create() - Create the translation state of a vGPU.
  * @params: parameters, copied
  *
- * Nothing is shadowed at first. The policy is "adaptive".
+ * Nothing is shadowed at first. The policy is "adaptive", or "relaxed" if @untracked is set.
  *
  * Context: Process context, may sleep.
  * Return: the gtt, or an ERR_PTR: %-ENOMEM if memory is short, %-EINVAL if a range of the partition
@@ -393,6 +410,20 @@ int ghyvi_gtt_aperture_prepare(struct ghyvi_gtt *gtt, u64 address);
  */
 int ghyvi_gtt_aperture_map(struct ghyvi_gtt *gtt, u64 address, int (*map)(void *data, u64 hpa),
 			   void *data);
+
+/**
+ * ghyvi_gtt_ggtt_map() - Map a page of the GGTT table for the guest.
+ * @gtt: the gtt
+ * @page: number of the page in the table
+ * @map: maps it, writable
+ * @data: passed to @map
+ *
+ * The page counts as written from now on, until @unmap of struct ghyvi_ggtt_user.
+ *
+ * Context: Process context, may sleep. Takes no gtt->lock, so that the caller may hold mmap_lock.
+ * Return: what @map returned, or %-EINVAL if the table has no such page.
+ */
+int ghyvi_gtt_ggtt_map(struct ghyvi_gtt *gtt, u64 page, int (*map)(void *data), void *data);
 
 /**
  * ghyvi_gtt_can_log() - Test whether writes to guest memory can be logged.

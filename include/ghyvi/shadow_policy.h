@@ -167,6 +167,11 @@ struct ghyvi_shadow_policy {
 	 * decide only for tables that jobs begun under another policy still use.
 	 */
 	bool nested;
+	/**
+	 * @untracked: the hypervisor is not asked to write-protect guest memory, at any level. The
+	 * functions below decide only about pages of the GGTT.
+	 */
+	bool untracked;
 	/** @ranked: the policy depends on @rank of struct ghyvi_page_history */
 	bool ranked;
 	/**

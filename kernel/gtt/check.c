@@ -215,14 +215,18 @@ static void check_watched(struct check *check, const struct ghyvi_table_page *ta
 }
 
 /*
- * The guest may have written a listed page since it was last compared, so its shadow is compared
- * with the snapshot.
+ * The guest may have written a listed page since it was last compared, or a page of the GGTT that
+ * was mapped since, so its shadow is compared with the snapshot.
  */
-static u64 guest_entry(const struct ghyvi_table_page *table, unsigned int index)
+static u64 guest_entry(const struct ghyvi_gtt *gtt, const struct ghyvi_table_page *table,
+		       unsigned int index)
 {
-	return table->protected && list_empty(&table->relaxed_node) ?
-		       READ_ONCE(table->guest[index]) :
-		       table->snapshot[index];
+	u64 entry = READ_ONCE(table->guest[index]);
+
+	if (!table->protected || !list_empty(&table->relaxed_node) ||
+	    (table->unmapped && ghyvi_ggtt_is_written(gtt, table)))
+		return table->snapshot[index];
+	return entry;
 }
 
 static void check_page(struct check *check, struct ghyvi_shadow_page *page)
@@ -238,7 +242,7 @@ static void check_page(struct check *check, struct ghyvi_shadow_page *page)
 	cond_resched();
 	check_watched(check, table, page->level, check->since);
 	for (i = 0; i < GHYVI_ENTRIES; i++) {
-		guest = guest_entry(table, guest_index(page->level, i));
+		guest = guest_entry(gtt, table, guest_index(page->level, i));
 		if (!entry_is_right(check, table, page->level, i, guest, page->entries[i])) {
 			check_differs(check, "wrong translation", table, page->level, i, guest,
 				      page->entries[i]);
@@ -263,7 +267,7 @@ static void check_ggtt_page(struct check *check, struct ghyvi_table_page *table,
 
 	check_watched(check, table, GHYVI_LEVEL_PT, gtt->syncs);
 	for (i = 0; i < GHYVI_ENTRIES; i++) {
-		guest = guest_entry(table, i);
+		guest = guest_entry(gtt, table, i);
 		entry = table->shadows[GHYVI_LEVEL_PT]->entries[i];
 		if (guest != table->snapshot[i]) {
 			check_differs(check, "wrong translation", table, GHYVI_LEVEL_PT, i, guest,

@@ -226,6 +226,7 @@ static void refresh_entry(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table,
 {
 	u64 value;
 
+	ghyvi_ggtt_collect(gtt);
 	if (list_empty(&table->relaxed_node))
 		return;
 	value = READ_ONCE(table->guest[index]);

@@ -91,6 +91,7 @@ ghyvi_gtt_new(const struct ghyvi_gtt_params *params, const struct ghyvi_shadow_p
 	xa_init(&gtt->tables);
 	xa_init(&gtt->roots);
 	xa_init(&gtt->dirty);
+	ghyvi_ggtt_map_init(gtt);
 	ghyvi_aperture_init(&gtt->aperture);
 	INIT_LIST_HEAD(&gtt->idle_pins);
 	INIT_LIST_HEAD(&gtt->mapped_pins);
@@ -107,6 +108,7 @@ ghyvi_gtt_new(const struct ghyvi_gtt_params *params, const struct ghyvi_shadow_p
 		ghyvi_ggtt_fini(gtt);
 		scratch_fini(gtt);
 		ghyvi_aperture_fini(gtt);
+		ghyvi_ggtt_map_fini(gtt);
 		kvfree(gtt);
 		return ERR_PTR(ret);
 	}
@@ -132,6 +134,7 @@ void ghyvi_gtt_destroy(struct ghyvi_gtt *gtt)
 	ghyvi_ggtt_fini(gtt);
 	scratch_fini(gtt);
 	ghyvi_aperture_fini(gtt);
+	ghyvi_ggtt_map_fini(gtt);
 	xa_destroy(&gtt->pin_blocks);
 	xa_destroy(&gtt->larges);
 	xa_destroy(&gtt->tables);

@@ -39,8 +39,7 @@
  * struct ghyvi_tree - common state of the tables that only one root reaches; embedded in the root
  * @id: number exposed in tracepoints, from 1 on; 0 for gtt->shared_tree, whose tables are reached
  *	from several roots (scratch chains)
- * @relaxed: relaxed last-level table pages; the next sync of this tree, or of all trees, compares
- *	them
+ * @relaxed: relaxed table pages; the next sync of this tree, or of all trees, compares them
  * @synced: number of syncs of this tree alone
  * @last_sync: ghyvi_gtt.syncs at the last of them; for gtt->shared_tree, at the last sync of all
  *	trees
@@ -184,6 +183,7 @@ struct ghyvi_table_page {
 	u64 parent_gfn; /* hint: the page directory that last linked it, */
 	u32 parent_index; /* and the entry in it */
 	bool protected;
+	bool unmapped; /* GGTT, if @protected: by ggtt_map.c, and not by the hypervisor */
 	/*
 	 * While listed: gtt->syncs when the snapshot was last known to equal the guest's entries.
 	 */
@@ -208,6 +208,22 @@ struct ghyvi_root {
 	bool retry; /* some entries of @top may have to be translated again */
 	struct ghyvi_shadow_page *pages[4]; /* [0]: the PML4; or the four page directories */
 	struct list_head lru; /* on gtt->root_lru; on gtt->dying_roots when refs is 0 */
+};
+
+/* Pages of the GGTT table of the largest global address space, 4 GiB. */
+#define GHYVI_GGTT_TABLES_MAX 2048u
+
+/**
+ * struct ghyvi_ggtt_map - protection of GGTT pages by mapping, see ggtt_map.c
+ * @lock: nests inside gtt->lock and mmap_lock. Protects @written, and keeps it consistent with the
+ *	mappings.
+ * @written: one bit for each page that was mapped since it was unmapped last
+ * @nr_unmapped: number of table pages with @unmapped set; protected by gtt->lock
+ */
+struct ghyvi_ggtt_map {
+	struct mutex lock;
+	u64 written[GHYVI_GGTT_TABLES_MAX / 64];
+	u32 nr_unmapped;
 };
 
 /*
@@ -264,8 +280,8 @@ struct ghyvi_gtt {
 	u32 nr_nested_roots;
 	u64 last_tree;
 	/*
-	 * The tables that several roots may reach, upper levels and the GGTT included. Its synced
-	 * counts the syncs of any single tree.
+	 * The tables that several roots may reach, and the GGTT. Its synced counts the syncs of any
+	 * single tree.
 	 */
 	struct ghyvi_tree shared_tree;
 	u32 flushes; /* syncs of all trees */
@@ -280,6 +296,7 @@ struct ghyvi_gtt {
 	u64 ggtt_gfn; /* see ghyvi_gtt_set_ggtt_gfn() */
 	bool ggtt_live; /* see ghyvi_gtt_ggtt_live() */
 
+	struct ghyvi_ggtt_map ggtt_map;
 	struct ghyvi_aperture aperture;
 	/* dirty_log.c: pages that the host has written, in bits of XArray values by gfn. */
 	struct xarray dirty;
@@ -304,6 +321,12 @@ struct ghyvi_gtt {
 	/* ghyvi_table_forget(), called up to kernel/shadow like sync_table. */
 	void (*forget_table)(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table);
 };
+
+/* Returns true if table pages in guest memory are never write-protected. */
+static inline bool ghyvi_gtt_is_untracked(const struct ghyvi_gtt *gtt)
+{
+	return gtt->params.untracked || gtt->policy->untracked;
+}
 
 static inline bool ghyvi_table_is_ggtt(const struct ghyvi_table_page *table)
 {

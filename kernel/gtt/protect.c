@@ -9,12 +9,17 @@
 
 static struct ghyvi_tree *find_tree(struct ghyvi_gtt *gtt, const struct ghyvi_table_page *table)
 {
-	const struct ghyvi_shadow_page *leaf = table->shadows[GHYVI_LEVEL_PT];
-	const struct ghyvi_shadow_page *leaf_64k = table->shadows[GHYVI_LEVEL_PT_64K];
+	struct ghyvi_tree *tree = NULL;
+	unsigned int level;
 
-	if (!table->history.leaf || (leaf && leaf_64k && leaf->tree != leaf_64k->tree))
-		return &gtt->shared_tree;
-	return leaf ? leaf->tree : leaf_64k ? leaf_64k->tree : &gtt->shared_tree;
+	for (level = 0; level <= GHYVI_LEVELS; level++) {
+		if (!table->shadows[level])
+			continue;
+		if (tree && tree != table->shadows[level]->tree)
+			return &gtt->shared_tree;
+		tree = table->shadows[level]->tree;
+	}
+	return tree ?: &gtt->shared_tree;
 }
 
 void ghyvi_table_mark_relaxed(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
@@ -53,7 +58,7 @@ bool ghyvi_table_protect(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 	lockdep_assert_held(&gtt->lock);
 	if (table->protected)
 		return true;
-	if (gtt->policy->nested)
+	if (gtt->policy->nested || ghyvi_gtt_is_untracked(gtt))
 		return false;
 	if (table->gfn == GHYVI_INVALID_GFN || p->hv->ops->protect(p->hv, &table->gfn, 1) != 1)
 		return false;
@@ -70,7 +75,11 @@ void ghyvi_table_unprotect(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table
 
 	if (!table->protected)
 		return;
-	p->hv->ops->unprotect(p->hv, &table->gfn, 1);
+	if (table->unmapped) /* the next access maps it */
+		gtt->ggtt_map.nr_unmapped--;
+	else
+		p->hv->ops->unprotect(p->hv, &table->gfn, 1);
+	table->unmapped = false;
 	table->protected = false;
 	ghyvi_count(p->stats, unprotects);
 	atomic64_dec(&p->stats->protected_now);

@@ -71,6 +71,24 @@ void ghyvi_ggtt_publish(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, u
 			unsigned int last);
 struct ghyvi_table_page *ghyvi_ggtt_table_by_gfn(struct ghyvi_gtt *gtt, u64 gfn);
 
+/* ggtt_map.c */
+/* Only for ghyvi_gtt_new() and ghyvi_gtt_destroy(); without the lock. */
+void ghyvi_ggtt_map_init(struct ghyvi_gtt *gtt);
+void ghyvi_ggtt_map_fini(struct ghyvi_gtt *gtt);
+/* Relax the unmapped pages that the guest has accessed since. */
+void ghyvi_ggtt_collect(struct ghyvi_gtt *gtt);
+/*
+ * Returns true if the guest may have written the unmapped page since. What was read from the page
+ * before the call is from before such a store if this returns false.
+ */
+bool ghyvi_ggtt_is_written(const struct ghyvi_gtt *gtt, const struct ghyvi_table_page *table);
+/*
+ * Protect @count GGTT pages by removing their mappings. Returns @count, or 0 if there is no user
+ * that could. The caller sets protected.
+ */
+unsigned int ghyvi_ggtt_unmap(struct ghyvi_gtt *gtt, struct ghyvi_table_page *const *tables,
+			      unsigned int count);
+
 /* gtt.c */
 /*
  * Create a gtt under @policy, for ghyvi_gtt_create(). @sync_table is ghyvi_table_sync(). Returns as

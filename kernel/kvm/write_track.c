@@ -10,6 +10,7 @@
  * neither of them, so both callbacks may take these two locks. ghyvi_kvm_track_stop() waits for
  * srcu readers, and is called without these locks.
  */
+#include <linux/moduleparam.h>
 #include "internal.h"
 
 static struct kvm *detach_vm(struct ghyvi_vm *gvm)
@@ -156,9 +157,15 @@ static void set_callbacks(struct kvm_page_track_notifier_node *node)
 
 static const struct ghyvi_tracked_ops track_ops = { .add = track_page, .remove = untrack_page };
 
+static bool write_tracking = true;
+module_param(write_tracking, bool, 0444);
+MODULE_PARM_DESC(
+	write_tracking,
+	"use KVM's write tracking. 0: as on kernels without CONFIG_KVM_EXTERNAL_WRITE_TRACKING (a test)");
+
 bool ghyvi_kvm_can_track(void)
 {
-	return true;
+	return write_tracking;
 }
 
 int ghyvi_kvm_track_start(struct ghyvi_vm *gvm, struct kvm *kvm)
@@ -197,7 +204,7 @@ unsigned int ghyvi_kvm_protect(struct ghyvi_hv *hv, const u64 *gfns, unsigned in
 	struct ghyvi_vm *gvm = ghyvi_vm_of(hv);
 	int idx;
 
-	if (!READ_ONCE(gvm->kvm))
+	if (!READ_ONCE(gvm->kvm) || !write_tracking)
 		return 0;
 	idx = srcu_read_lock(&gvm->kvm->srcu);
 	count = ghyvi_tracked_get(&gvm->tracked, &track_ops, gvm->kvm, gfns, count);

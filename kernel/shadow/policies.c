@@ -6,8 +6,9 @@
 #include "policies.h"
 
 const struct ghyvi_shadow_policy *const ghyvi_shadow_policies[] = {
-	&ghyvi_policy_strict,	 &ghyvi_policy_full, &ghyvi_policy_static,   &ghyvi_policy_dynamic,
-	&ghyvi_policy_segmented, &ghyvi_policy_oos,  &ghyvi_policy_adaptive, &ghyvi_policy_nested,
+	&ghyvi_policy_strict,	&ghyvi_policy_full,	 &ghyvi_policy_static,
+	&ghyvi_policy_dynamic,	&ghyvi_policy_segmented, &ghyvi_policy_oos,
+	&ghyvi_policy_adaptive, &ghyvi_policy_relaxed,	 &ghyvi_policy_nested,
 };
 const unsigned int ghyvi_shadow_policy_count = ARRAY_SIZE(ghyvi_shadow_policies);
 const struct ghyvi_shadow_policy *const ghyvi_shadow_policy_default = &ghyvi_policy_adaptive;

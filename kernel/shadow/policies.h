@@ -15,6 +15,7 @@ extern const struct ghyvi_shadow_policy ghyvi_policy_dynamic;
 extern const struct ghyvi_shadow_policy ghyvi_policy_segmented;
 extern const struct ghyvi_shadow_policy ghyvi_policy_oos;
 extern const struct ghyvi_shadow_policy ghyvi_policy_adaptive;
+extern const struct ghyvi_shadow_policy ghyvi_policy_relaxed;
 extern const struct ghyvi_shadow_policy ghyvi_policy_nested;
 
 static inline bool ghyvi_policy_always(const struct ghyvi_shadow_view *page)

@@ -20,8 +20,9 @@
 
 struct ghyvi_gtt *ghyvi_gtt_create(const struct ghyvi_gtt_params *params)
 {
-	struct ghyvi_gtt *gtt =
-		ghyvi_gtt_new(params, ghyvi_shadow_policy_default, ghyvi_table_sync);
+	const struct ghyvi_shadow_policy *policy = params->untracked ? &ghyvi_policy_relaxed :
+								       ghyvi_shadow_policy_default;
+	struct ghyvi_gtt *gtt = ghyvi_gtt_new(params, policy, ghyvi_table_sync);
 
 	if (!IS_ERR(gtt))
 		gtt->forget_table = ghyvi_table_forget;
@@ -36,8 +37,20 @@ static bool wants_protection(struct ghyvi_gtt *gtt, const struct ghyvi_table_pag
 		return false;
 	if (gtt->policy->nested || (ghyvi_table_is_ggtt(table) && !gtt->ggtt_live))
 		return false;
+	if (ghyvi_gtt_is_untracked(gtt) && !ghyvi_table_is_ggtt(table))
+		return false;
 	page = ghyvi_table_view(gtt, table);
 	return !table->history.leaf || gtt->policy->protect(&page);
+}
+
+/* Protect @count pages of gtt->batch from @at on. Returns how many preceded the first failure. */
+static unsigned int protect_pages(struct ghyvi_gtt *gtt, unsigned int at, unsigned int count)
+{
+	const struct ghyvi_gtt_params *p = &gtt->params;
+
+	if (ghyvi_gtt_is_untracked(gtt))
+		return ghyvi_ggtt_unmap(gtt, gtt->batch + at, count);
+	return p->hv->ops->protect(p->hv, gtt->batch_gfns + at, count);
 }
 
 static void protect_batch(struct ghyvi_gtt *gtt, unsigned int count)
@@ -48,7 +61,7 @@ static void protect_batch(struct ghyvi_gtt *gtt, unsigned int count)
 
 	while (at < count) {
 		started = ktime_get_ns();
-		done = p->hv->ops->protect(p->hv, gtt->batch_gfns + at, count - at);
+		done = protect_pages(gtt, at, count - at);
 		for (i = at; i < at + done; i++) {
 			gtt->batch[i]->protected = true;
 			trace_oos_change(p->reporter, "protect", gtt->batch[i]->gfn);
@@ -114,16 +127,14 @@ static void sync_tree(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree, struct sca
 	list_splice_init(&done, &tree->relaxed);
 }
 
-/*
- * The pages that several roots may reach are synced first: they include the upper levels, which
- * determine the pages of a tree.
- */
+/* The pages that several roots may reach are synced first, and those that become shared last. */
 static void sync_pass(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree, struct scanned *scanned)
 {
 	struct list_head *shared = &gtt->shared_tree.relaxed;
 	struct ghyvi_root *root;
 	LIST_HEAD(done);
 
+	ghyvi_ggtt_collect(gtt);
 	sync_list(gtt, shared, &done, scanned);
 	if (tree) {
 		ghyvi_root_fill_top(container_of(tree, struct ghyvi_root, tree));
@@ -191,6 +202,7 @@ static void protect_lists(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
 void ghyvi_gtt_sync_locked(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
 {
 	lockdep_assert_held(&gtt->lock);
+	ghyvi_ggtt_collect(gtt); /* before the policy decides which pages to protect */
 	if (gtt->policy->ranked && !gtt->rank_in--) {
 		ghyvi_tables_rank(gtt);
 		gtt->rank_in = GHYVI_RANK_INTERVAL;
@@ -243,6 +255,17 @@ static void relax_if_new(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, 
 		ghyvi_table_relax(gtt, table);
 }
 
+/* Drop the protections of the kind that the new policy does not use. */
+static void relax_any(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, void *data)
+{
+	if (!table->protected)
+		return;
+	if (ghyvi_table_is_ggtt(table))
+		ghyvi_ggtt_relax(gtt, table);
+	else
+		ghyvi_table_relax(gtt, table);
+}
+
 static void account_forget(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, void *data)
 {
 	table->history.account.regret_ns = 0;
@@ -258,6 +281,8 @@ int ghyvi_gtt_set_policy(struct ghyvi_gtt *gtt, const char *name)
 	if (policy->nested && !gtt->params.nested)
 		return -EOPNOTSUPP;
 	mutex_lock(&gtt->lock);
+	if (policy->untracked != gtt->policy->untracked && !gtt->params.untracked)
+		ghyvi_tables_each(gtt, relax_any, NULL);
 	WRITE_ONCE(gtt->policy, policy);
 	/* The accounts and the histograms belong to the decisions of one policy. */
 	gtt->experience = (struct ghyvi_experience){ 0 };

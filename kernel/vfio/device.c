@@ -105,7 +105,9 @@ static void close_device(struct vfio_device *vdev)
 	ghyvi_irq_release(device);
 	ghyvi_device_reset(device);
 	ghyvi_migration_close(device);
-	WRITE_ONCE(device->aperture_mapping, NULL); /* its mappings had references on the file */
+	/* Their mappings had references on the file. */
+	WRITE_ONCE(device->ggtt_mapping, NULL);
+	WRITE_ONCE(device->aperture_mapping, NULL);
 	ghyvi_kvm_unbind(device->gvm);
 	mutex_unlock(&device->lock);
 	module_put(device->pgpu->owner);

@@ -59,6 +59,8 @@ struct ghyvi_events {
  *	with @lock held, read without.
  * @open: the device is open. Written with @lock held, also read without.
  * @open_time: when it was opened, in seconds since the epoch; 0 if it is not open. As @open.
+ * @ggtt_user: for the gtt, to remove mappings of the GGTT table in BAR 0
+ * @ggtt_mapping: the address space in which the table is mapped; NULL: it has not been
  * @aperture_user: for the gtt, to remove mappings of BAR 2
  * @aperture_mapping: the address space in which BAR 2 is mapped; NULL: it has not been
  * @request_lock: protects @request
@@ -86,6 +88,8 @@ struct ghyvi_device {
 	bool open;
 	s64 open_time;
 
+	struct ghyvi_ggtt_user ggtt_user;
+	struct address_space *ggtt_mapping;
 	struct ghyvi_aperture_user aperture_user;
 	struct address_space *aperture_mapping;
 
@@ -124,6 +128,13 @@ int ghyvi_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma);
 bool ghyvi_region_is_referenced(struct ghyvi_device *device);
 int ghyvi_region_info(struct vfio_device *vdev, struct vfio_region_info *info,
 		      struct vfio_info_cap *caps);
+
+/* bar0.c */
+void ghyvi_bar0_init(struct ghyvi_device *device);
+/* Map host memory from @memory on. Returns 0 or a negative errno. */
+int ghyvi_bar0_mmap_memory(struct vm_area_struct *vma, void *memory);
+/* Prepare a mapping of a part of the GGTT table, which contains all of @vma. */
+void ghyvi_bar0_mmap_ggtt(struct ghyvi_device *device, struct vm_area_struct *vma);
 
 /* bar2.c */
 /* The part of BAR 2 that a vGPU gets; may be empty. */

@@ -32,6 +32,8 @@ static struct ghyvi_vgpu *create_vgpu(struct ghyvi_device *device)
 		.aperture_bytes = pgpu->resources.aperture_bytes,
 		.aperture_user = &device->aperture_user,
 		.aperture_copied = ghyvi_bar2_copied(&device->partition, &pgpu->resources),
+		.ggtt_user = &device->ggtt_user,
+		.untracked = !ghyvi_kvm_can_track(),
 		.untracked_ggtt = untracked_ggtt,
 		.type = device->type->pretty_name,
 		.reporter = &device->reporter,
@@ -55,6 +57,7 @@ static int setup_device(struct ghyvi_device *device, struct mdev_device *mdev)
 	spin_lock_init(&device->request_lock);
 	ghyvi_reporter_init(&device->reporter, mdev_dev(mdev));
 	ghyvi_events_init(device);
+	ghyvi_bar0_init(device);
 	ghyvi_bar2_init(device);
 	ghyvi_config_reset(&device->config, device->type->profile,
 			   device->pgpu->resources.aperture_bytes);

@@ -12,11 +12,13 @@
 #include "device.h"
 
 /*
- * The upper bits of the file offset are the region's index, as in vfio-pci. For BAR 2 they are
- * unique on the host: on kernels where all device files share one address space, it is found there
- * by the offset, see bar2_unmap().
+ * The upper bits of the file offset are the region's index, as in vfio-pci. For BAR 0 and 2 they
+ * are unique on the host: on kernels where all device files share one address space, mappings are
+ * found there by the offset, see bar0_unmap() and bar2_unmap(). Reads and writes also accept the
+ * index of BAR 0.
  */
 #define APERTURE_INDEX_FIRST 0x100ull
+#define BAR0_INDEX_FIRST 0x400000ull
 
 u64 ghyvi_region_offset(const struct ghyvi_device *device, u32 index)
 {
@@ -24,6 +26,8 @@ u64 ghyvi_region_offset(const struct ghyvi_device *device, u32 index)
 
 	if (index == VFIO_PCI_BAR2_REGION_INDEX)
 		upper = APERTURE_INDEX_FIRST + (u32)device->id;
+	else if (index == VFIO_PCI_BAR0_REGION_INDEX)
+		upper = BAR0_INDEX_FIRST + (u32)device->id;
 	return upper << GHYVI_REGION_SHIFT;
 }
 
@@ -31,7 +35,11 @@ static u32 region_index(const struct ghyvi_device *device, u64 at)
 {
 	u64 upper = at >> GHYVI_REGION_SHIFT;
 
-	return upper == APERTURE_INDEX_FIRST + (u32)device->id ? VFIO_PCI_BAR2_REGION_INDEX : upper;
+	if (upper == APERTURE_INDEX_FIRST + (u32)device->id)
+		return VFIO_PCI_BAR2_REGION_INDEX;
+	if (upper == BAR0_INDEX_FIRST + (u32)device->id)
+		return VFIO_PCI_BAR0_REGION_INDEX;
+	return upper;
 }
 
 /* One access to a region. @bytes is 1, 2, 4 or 8 and divides @offset. @data is little endian. */
@@ -230,22 +238,6 @@ bool ghyvi_region_is_referenced(struct ghyvi_device *device)
 	return false;
 }
 
-/*
- * Map the pages as device memory, so that for example io_uring and XDP cannot take references on
- * them. A reference would still give access to the table when the next user owns it; see
- * ghyvi_region_is_referenced().
- */
-static int map_memory(struct vm_area_struct *vma, void *memory)
-{
-	unsigned long at;
-	int ret = 0;
-
-	for (at = vma->vm_start; at < vma->vm_end && !ret; at += PAGE_SIZE, memory += PAGE_SIZE)
-		ret = remap_pfn_range(vma, at, vmalloc_to_pfn(memory), PAGE_SIZE,
-				      vma->vm_page_prot);
-	return ret;
-}
-
 int ghyvi_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma)
 {
 	struct ghyvi_device *device = ghyvi_device_of(vdev);
@@ -258,13 +250,17 @@ int ghyvi_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma)
 		return -EINVAL;
 	if (at - offset == ghyvi_region_offset(device, VFIO_PCI_BAR2_REGION_INDEX))
 		return ghyvi_bar2_mmap(device, vma, offset);
-	if (at >> GHYVI_REGION_SHIFT != VFIO_PCI_BAR0_REGION_INDEX)
+	if (at - offset != ghyvi_region_offset(device, VFIO_PCI_BAR0_REGION_INDEX))
 		return -EINVAL;
 	for (i = 0; i < nr_areas(); i++) {
 		u64 in_area = offset - areas[i].offset;
 
-		if (in_area < areas[i].size && bytes <= areas[i].size - in_area)
-			return map_memory(vma, area_memory(device, i) + in_area);
+		if (in_area >= areas[i].size || bytes > areas[i].size - in_area)
+			continue;
+		if (areas[i].offset != GHYVI_GGTT_OFFSET)
+			return ghyvi_bar0_mmap_memory(vma, area_memory(device, i) + in_area);
+		ghyvi_bar0_mmap_ggtt(device, vma);
+		return 0;
 	}
 	return -EINVAL;
 }

@@ -65,6 +65,8 @@ static int create_mm(struct ghyvi_vgpu *vgpu, bool nested)
 		.pages_64k = p->profile->gen >= 9,
 		.aperture_user = vgpu->params.aperture_user,
 		.aperture_copied = vgpu->params.aperture_copied,
+		.ggtt_user = vgpu->params.ggtt_user,
+		.untracked = vgpu->params.untracked,
 		.untracked_ggtt = vgpu->params.untracked_ggtt,
 		.reporter = p->reporter,
 		.stats = p->stats,

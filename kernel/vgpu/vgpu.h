@@ -64,6 +64,8 @@ u8 ghyvi_profile_revision(const struct ghyvi_device_profile *profile);
  * @aperture_bytes: size of BAR 2 in bytes
  * @aperture_user: maps pages of BAR 2; NULL: nothing does
  * @aperture_copied: see struct ghyvi_gtt_params
+ * @ggtt_user: see struct ghyvi_gtt_params
+ * @untracked: see struct ghyvi_gtt_params
  * @untracked_ggtt: see struct ghyvi_gtt_params
  * @type: name of the type, which must be that of a saved state; at most GHYVI_TYPE_BYTES with its
  *	NUL; NULL: ""
@@ -82,6 +84,8 @@ struct ghyvi_vgpu_params {
 	u64 aperture_bytes;
 	struct ghyvi_aperture_user *aperture_user;
 	struct ghyvi_range aperture_copied;
+	struct ghyvi_ggtt_user *ggtt_user;
+	bool untracked;
 	bool untracked_ggtt;
 	const char *type;
 	struct ghyvi_reporter *reporter;

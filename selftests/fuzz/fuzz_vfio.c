@@ -81,19 +81,29 @@ static void transfer(bool write)
 
 static void map(void)
 {
+	static struct address_space mapping;
+	static struct file file = { .f_mapping = &mapping };
 	struct vm_area_struct vma = {
 		.vm_pgoff = somewhere() >> PAGE_SHIFT,
 		.vm_flags = rnd(4) ? VM_SHARED : 0,
+		.vm_file = &file,
 	};
+	struct vm_fault fault = { .vma = &vma };
+	u64 page;
 
 	vma.vm_start = 0x7f0000000000;
 	vma.vm_end = vma.vm_start + ((u64)(1 + rnd(1u << 16)) << PAGE_SHIFT);
 	if (rnd(2)) /* near the end of BAR 0 */
-		vma.vm_pgoff = ((u64)VFIO_PCI_BAR0_REGION_INDEX << GHYVI_REGION_SHIFT |
-				GHYVI_GGTT_OFFSET) /
-				       PAGE_SIZE +
-			       rnd(4096);
-	(void)ghyvi_device_ops.mmap(&it.vdev, &vma);
+		vma.vm_pgoff =
+			(ghyvi_region_offset(&it, VFIO_PCI_BAR0_REGION_INDEX) | GHYVI_GGTT_OFFSET) /
+				PAGE_SIZE +
+			rnd(4096);
+	if (ghyvi_device_ops.mmap(&it.vdev, &vma) || !vma.vm_ops)
+		return;
+	page = rnd((vma.vm_end - vma.vm_start) >> PAGE_SHIFT);
+	fault.address = vma.vm_start + (page << PAGE_SHIFT);
+	fault.pgoff = vma.vm_pgoff + page;
+	assert_int_equal(vma.vm_ops->fault(&fault), VM_FAULT_NOPAGE);
 }
 
 /* @referenced: the previous VM still references a page of BAR 0, so the open must fail. */

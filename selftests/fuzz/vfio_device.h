@@ -13,6 +13,7 @@
 #include "../../kernel/vfio/ioctl.c"
 #include "../../kernel/vfio/irq.c"
 #include "../../kernel/vfio/migration.c"
+#include "../../kernel/vfio/bar0.c"
 #include "../../kernel/vfio/region.c"
 #include "../../kernel/vfio/device.c"
 
@@ -176,6 +177,17 @@ int remap_pfn_range(struct vm_area_struct *vma, unsigned long at, unsigned long 
 {
 	assert_true(at >= vma->vm_start && bytes <= vma->vm_end - at);
 	return 0;
+}
+
+vm_fault_t vmf_insert_pfn(struct vm_area_struct *vma, unsigned long at, unsigned long pfn)
+{
+	assert_true(at >= vma->vm_start && at < vma->vm_end);
+	return VM_FAULT_NOPAGE;
+}
+
+void unmap_mapping_range(struct address_space *mapping, u64 offset, u64 bytes, int even_cows)
+{
+	assert_true(bytes && !((offset | bytes) % PAGE_SIZE));
 }
 
 int vfio_info_add_capability(struct vfio_info_cap *caps, struct vfio_info_cap_header *cap,

@@ -407,6 +407,34 @@ static const struct ghyvi_pgpu_ops fake_pgpu_ops = {
 	.invalidate = fake_invalidate,
 };
 
+static void fake_ggtt_unmap(struct ghyvi_ggtt_user *user, u64 page, u64 count)
+{
+	u64 i;
+
+	fake.ggtt_unmaps++;
+	ASSERT(count && page >= FIRST_GGTT_TABLE &&
+	       page + count <= FIRST_GGTT_TABLE + fake.ggtt_tables);
+	for (i = page; i < page + count; i++)
+		fake.ggtt_unmapped[i] = true;
+}
+
+static int map_ggtt_page(void *data)
+{
+	*(_Atomic bool *)data = false;
+	return 0;
+}
+
+/* The fault that precedes a store to a page of the GGTT table that is not mapped. */
+static void ggtt_fault(u64 gpa)
+{
+	u64 page = (gpa >> 12) - BAR_GFN;
+
+	if (gpa >> 12 < BAR_GFN || page >= GHYVI_GGTT_TABLES_MAX || !fake.ggtt_unmapped[page])
+		return;
+	fake.ggtt_faults++;
+	ASSERT(!ghyvi_gtt_ggtt_map(fake.gtt, page, map_ggtt_page, &fake.ggtt_unmapped[page]));
+}
+
 u8 *guest_byte(u64 gpa)
 {
 	u64 gfn = gpa >> 12;
@@ -421,6 +449,8 @@ bool guest_store(u64 gpa, const void *buffer, unsigned int bytes)
 {
 	unsigned int i;
 
+	ggtt_fault(gpa);
+	ggtt_fault(gpa + bytes - 1);
 	if (bytes == 8 && !(gpa & 7))
 		__atomic_store_n((u64 *)guest_byte(gpa), *(const u64 *)buffer, __ATOMIC_RELAXED);
 	else
@@ -563,6 +593,7 @@ void fake_init(u32 ggtt_tables)
 		.nr_ggtt_ranges = ggtt_tables ? 1 : 0,
 		.nested = true,
 		.pages_64k = true,
+		.ggtt_user = &fake.ggtt_user,
 		.aperture_user = &fake.aperture_user,
 		.aperture_copied = { APERTURE_COPIED * GHYVI_PAGE_BYTES, GHYVI_PAGE_BYTES },
 		.reporter = &fake.reporter,
@@ -579,6 +610,7 @@ void fake_init(u32 ggtt_tables)
 	fake.pin_limit = fake.own_limit = fake.map_limit = ~0u;
 	fake.ggtt_tables = ggtt_tables;
 	fake.partition = params.ggtt_ranges[0];
+	fake.ggtt_user.unmap = fake_ggtt_unmap;
 	fake.aperture_user.unmap = fake_aperture_unmap;
 	fake.aperture = calloc(ggtt_pages(), sizeof(*fake.aperture));
 	fake.ggtt = calloc(FIRST_GGTT_TABLE + ggtt_tables, GHYVI_PAGE_BYTES);

@@ -79,6 +79,11 @@ struct gtt_fake {
 	/* the lock that the hypervisor takes to pin, as VFIO does; or NULL */
 	pthread_mutex_t *hv_lock;
 
+	/* the user of the GGTT table */
+	struct ghyvi_ggtt_user ggtt_user;
+	_Atomic bool ggtt_unmapped[GHYVI_GGTT_TABLES_MAX];
+	u32 ggtt_unmaps, ggtt_faults;
+
 	/* the user of the aperture */
 	struct ghyvi_aperture_user aperture_user;
 	u8 **aperture; /* by GGTT page number: what is mapped there, or NULL */

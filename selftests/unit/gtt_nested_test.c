@@ -148,7 +148,7 @@ static void test_a_pgpu_without_the_capability(void **state)
 	assert_int_equal(ghyvi_gtt_set_policy(fake.gtt, "nested"), -EOPNOTSUPP);
 	ghyvi_gtt_policy_list(fake.gtt, names, sizeof(names));
 	assert_non_null(strstr(names, "[segmented] "));
-	assert_non_null(strstr(names, " adaptive nested\n"));
+	assert_non_null(strstr(names, " adaptive relaxed nested\n"));
 }
 
 static void test_a_job_gets_the_root_of_its_policy(void **state)

@@ -287,7 +287,7 @@ static void test_bits_outside_the_address_field_are_ignored(void **state)
 static void test_policy_switch_while_relaxed(void **state)
 {
 	struct ghyvi_root *root;
-	char names[64];
+	char names[96];
 
 	build_tree(PML4_GFN);
 	root = get_root4(PML4_GFN);

@@ -68,6 +68,11 @@ int ghyvi_gtt_log_read(struct ghyvi_gtt *m, u64 gfn, u64 count, void (*dirty)(vo
 	return 0;
 }
 
+int ghyvi_gtt_ggtt_map(struct ghyvi_gtt *m, u64 page, int (*map)(void *data), void *data)
+{
+	return page < GHYVI_GGTT_TABLE_BYTES / GHYVI_PAGE_BYTES ? map(data) : -EINVAL;
+}
+
 int ghyvi_gtt_policy_list(struct ghyvi_gtt *m, char *buffer, size_t bytes)
 {
 	return snprintf(buffer, bytes, "strict [adaptive]\n");

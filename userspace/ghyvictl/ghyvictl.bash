@@ -56,7 +56,7 @@ _ghyvictl() {
 		;;
 	-p | --parent) words=$(_ghyvictl_parents) ;;
 	--set) words=$(_ghyvictl_all_settings) ;;
-	-m | --policy) words="strict full static dynamic segmented oos adaptive nested" ;;
+	-m | --policy) words="strict full static dynamic segmented oos adaptive relaxed nested" ;;
 	-w | --what) words="engines tables audit config" ;;
 	-s | -c | -b | -u | -k | -t | --seconds | --timeout | --count | --batch | --uuid | --kernel) return ;;
 	*)

@@ -112,9 +112,31 @@ struct mdev_type {
 
 /* mmap */
 #define VM_SHARED 8u
+#define VM_PFNMAP 0x400u
+#define VM_IO 0x4000u
+#define VM_DONTEXPAND 0x40000u
+#define VM_DONTDUMP 0x4000000u
 struct vm_area_struct {
 	unsigned long vm_start, vm_end, vm_pgoff, vm_flags, vm_page_prot;
+	struct file *vm_file;
+	void *vm_private_data;
+	const struct vm_operations_struct *vm_ops;
 };
+struct vm_fault {
+	struct vm_area_struct *vma;
+	unsigned long address, pgoff;
+};
+typedef unsigned int vm_fault_t;
+#define VM_FAULT_SIGBUS 2u
+#define VM_FAULT_NOPAGE 0x100u
+struct vm_operations_struct {
+	vm_fault_t (*fault)(struct vm_fault *vmf);
+};
+struct address_space {
+	int unused;
+};
+vm_fault_t vmf_insert_pfn(struct vm_area_struct *vma, unsigned long at, unsigned long pfn);
+void unmap_mapping_range(struct address_space *mapping, u64 offset, u64 bytes, int even_cows);
 unsigned long vmalloc_to_pfn(const void *memory);
 struct page {
 	int refs;
@@ -133,6 +155,7 @@ struct inode;
 struct file {
 	int refs;
 	struct inode *f_inode;
+	struct address_space *f_mapping;
 	void *private_data;
 	const struct file_operations *fops;
 };

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The policy "relaxed": no guest memory is write-protected, pages of the GGTT are protected by
+ * removing their mappings, and a sync compares only what its tree can reach.
+ */
+#include "gtt_fake.h"
+
+#define FIRST ((u64)FIRST_GGTT_TABLE * GHYVI_ENTRIES)
+
+static int relaxed_setup(void **state)
+{
+	struct ghyvi_shadow_tuning tuning = GHYVI_SHADOW_TUNING_DEFAULT;
+
+	fake_init(8);
+	tuning.scan_ns = 100;
+	tuning.protect_ns = 250; /* three scans */
+	assert_int_equal(ghyvi_gtt_set_tuning(fake.gtt, &tuning), 0);
+	return ghyvi_gtt_set_policy(fake.gtt, "relaxed");
+}
+
+static int fini(void **state)
+{
+	fake_fini();
+	return 0;
+}
+
+/* Costs are given, not measured: instead of kernel/shadow/costs.c. */
+void ghyvi_cost_scanned(struct ghyvi_gtt *gtt, u64 started_ns, u32 pages)
+{
+}
+
+void ghyvi_cost_protected(struct ghyvi_gtt *gtt, u64 started_ns, u32 pages)
+{
+}
+
+void ghyvi_cost_trapped(struct ghyvi_gtt *gtt, u64 gpa)
+{
+}
+
+static u64 scans_of_sync(struct ghyvi_root *root)
+{
+	u64 before = STAT(reconstructions);
+
+	ghyvi_gtt_sync(fake.gtt, root);
+	return STAT(reconstructions) - before;
+}
+
+static void syncs(unsigned int count)
+{
+	while (count--)
+		ghyvi_gtt_sync(fake.gtt, NULL);
+}
+
+static u32 unmapped_pages(void)
+{
+	u32 i, count = 0;
+
+	for (i = 0; i < GHYVI_GGTT_TABLES_MAX; i++)
+		count += fake.ggtt_unmapped[i];
+	return count;
+}
+
+static void no_page_of_guest_memory_is_protected(void **state)
+{
+	struct ghyvi_root *root;
+	u32 i;
+
+	build_tree(PML4_GFN);
+	write_pte(PT_GFN, 0, pte(DATA));
+	root = get_root4(PML4_GFN);
+	syncs(5);
+	for (i = 0; i < GFNS; i++)
+		assert_false(fake.protected[i]);
+	assert_int_equal(STAT(table_write_traps), 0);
+	/* Stores at all levels are found. */
+	write_pte(PT_GFN, 1, pte(DATA + 1));
+	write_pte(PD_GFN, 1, pte(PT2_GFN));
+	write_pte(PT2_GFN, 0, pte(DATA + 2));
+	ghyvi_gtt_sync(fake.gtt, root);
+	assert_true(shadow_pt(root)[1] == spte(DATA + 1));
+	assert_true(shadow_table(ghyvi_root_dma(root), 3, 0u, 0u, 1u)[0] == spte(DATA + 2));
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
+}
+
+static void a_sync_compares_the_tables_of_its_tree_only(void **state)
+{
+	struct ghyvi_root *root, *other;
+
+	build_tree(PML4_GFN);
+	build_tree(PML4_B_GFN);
+	root = get_root4(PML4_GFN);
+	other = get_root4(PML4_B_GFN);
+	ghyvi_gtt_ggtt_live(fake.gtt);
+	syncs(5);
+	assert_int_equal(scans_of_sync(root), 4);
+	assert_int_equal(scans_of_sync(other), 4);
+	assert_int_equal(scans_of_sync(NULL), 8);
+	/* A page directory that both reach is compared for both, with all tables below. */
+	write_pte(PDP_B_GFN, 0, pte(PD_GFN));
+	ghyvi_gtt_sync(fake.gtt, other);
+	write_pte(PD_GFN, 1, pte(PT2_GFN));
+	write_pte(PT2_GFN, 0, pte(DATA));
+	ghyvi_gtt_sync(fake.gtt, other);
+	assert_true(shadow_table(ghyvi_root_dma(other), 3, 0u, 0u, 1u)[0] == spte(DATA));
+	ghyvi_gtt_sync(fake.gtt, root);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, NULL), 0);
+}
+
+static void ggtt_pages_without_stores_are_unmapped_and_not_compared(void **state)
+{
+	u64 scans;
+
+	syncs(5);
+	assert_int_equal(fake.ggtt_unmaps, 0); /* not live */
+	ghyvi_gtt_ggtt_live(fake.gtt);
+	scans = STAT(reconstructions);
+	syncs(8);
+	assert_int_equal(unmapped_pages(), fake.ggtt_tables);
+	assert_int_equal(fake.ggtt_unmaps, 1); /* one call for all of them */
+	assert_int_equal(STAT(protected_now), fake.ggtt_tables);
+	assert_int_equal(STAT(relaxed_now), 0);
+	assert_true(STAT(reconstructions) - scans <= 4 * fake.ggtt_tables);
+	assert_int_equal(scans_of_sync(NULL), 0);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, NULL), 0);
+}
+
+static void a_fault_makes_its_page_compared_until_it_was_clean_for_long(void **state)
+{
+	unsigned int i;
+
+	ghyvi_gtt_ggtt_live(fake.gtt);
+	syncs(8);
+	write_pte(BAR_GFN, FIRST + GHYVI_ENTRIES + 3, pte(DATA));
+	assert_int_equal(fake.ggtt_faults, 1);
+	assert_int_equal(scans_of_sync(NULL), 1);
+	assert_true(fake.ggtt[FIRST + GHYVI_ENTRIES + 3] == spte(DATA));
+	write_pte(BAR_GFN, FIRST + GHYVI_ENTRIES + 4, pte(DATA + 1));
+	assert_int_equal(fake.ggtt_faults, 1); /* it is mapped */
+	assert_int_equal(scans_of_sync(NULL), 1);
+	assert_true(fake.ggtt[FIRST + GHYVI_ENTRIES + 4] == spte(DATA + 1));
+	for (i = 0; scans_of_sync(NULL); i++)
+		assert_true(i < 4);
+	assert_true(i >= 2);
+	assert_int_equal(unmapped_pages(), fake.ggtt_tables);
+	write_pte(BAR_GFN, FIRST + GHYVI_ENTRIES + 4, 0);
+	assert_int_equal(fake.ggtt_faults, 2);
+	ghyvi_gtt_sync(fake.gtt, NULL);
+	assert_true(fake.ggtt[FIRST + GHYVI_ENTRIES + 4] == 0);
+}
+
+static void the_host_reads_what_the_guest_stored_after_a_fault(void **state)
+{
+	u64 word = 0;
+
+	ghyvi_gtt_ggtt_live(fake.gtt);
+	syncs(8);
+	*guest_page(DATA) = 0x1234;
+	write_pte(BAR_GFN, FIRST, pte(DATA));
+	assert_int_equal(ghyvi_gtt_ggtt_read(fake.gtt, FIRST << 12, &word, sizeof(word)), 0);
+	assert_true(word == 0x1234);
+	/* A flush, as for the TLB registers, finds stores too. */
+	syncs(8);
+	write_pte(BAR_GFN, FIRST, pte(DATA + 1));
+	ghyvi_gtt_flush(fake.gtt);
+	assert_true(fake.ggtt[FIRST] == spte(DATA + 1));
+}
+
+static void the_self_check_forgives_a_store_after_the_sync(void **state)
+{
+	ghyvi_gtt_ggtt_live(fake.gtt);
+	syncs(8);
+	write_pte(BAR_GFN, FIRST, pte(DATA));
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, NULL), 0);
+	ghyvi_gtt_sync(fake.gtt, NULL);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, NULL), 0);
+}
+
+static void a_bar_that_moves_loses_its_protection(void **state)
+{
+	ghyvi_gtt_ggtt_live(fake.gtt);
+	syncs(8);
+	ghyvi_gtt_set_ggtt_gfn(fake.gtt, BAR_GFN - 50);
+	assert_int_equal(STAT(protected_now), 0);
+	assert_int_equal(STAT(relaxed_now), fake.ggtt_tables);
+	ghyvi_gtt_set_ggtt_gfn(fake.gtt, BAR_GFN);
+	fake.guest_ggtt[FIRST] = pte(DATA);
+	ghyvi_gtt_sync(fake.gtt, NULL);
+	assert_true(fake.ggtt[FIRST] == spte(DATA));
+}
+
+static void the_kind_of_protection_changes_with_the_policy(void **state)
+{
+	struct ghyvi_root *root;
+
+	build_tree(PML4_GFN);
+	root = get_root4(PML4_GFN);
+	ghyvi_gtt_ggtt_live(fake.gtt);
+	syncs(8);
+	assert_int_equal(ghyvi_gtt_set_policy(fake.gtt, "strict"), 0);
+	assert_true(fake.protected[PT_GFN] && fake.protected[PD_GFN]);
+	assert_true(fake.protected[BAR_GFN + FIRST_GGTT_TABLE]);
+	write_pte(BAR_GFN, FIRST, pte(DATA));
+	assert_true(fake.ggtt[FIRST] == spte(DATA));
+	assert_int_equal(ghyvi_gtt_set_policy(fake.gtt, "relaxed"), 0);
+	assert_false(fake.protected[PT_GFN] || fake.protected[PD_GFN] || fake.protected[PML4_GFN]);
+	assert_false(fake.protected[BAR_GFN + FIRST_GGTT_TABLE]);
+	syncs(8);
+	assert_int_equal(unmapped_pages(), fake.ggtt_tables);
+	write_pte(PT_GFN, 0, pte(DATA));
+	write_pte(BAR_GFN, FIRST, 0);
+	ghyvi_gtt_sync(fake.gtt, root);
+	assert_true(shadow_pt(root)[0] == spte(DATA) && fake.ggtt[FIRST] == 0);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, NULL), 0);
+}
+
+static int map_nothing(void *data)
+{
+	return -ENOMEM;
+}
+
+static void only_pages_of_the_table_can_be_mapped(void **state)
+{
+	assert_int_equal(ghyvi_gtt_ggtt_map(fake.gtt, GHYVI_GGTT_TABLES_MAX, map_nothing, NULL),
+			 -EINVAL);
+	assert_int_equal(ghyvi_gtt_ggtt_map(fake.gtt, ~0ull, map_nothing, NULL), -EINVAL);
+	assert_int_equal(ghyvi_gtt_ggtt_map(fake.gtt, GHYVI_GGTT_TABLES_MAX - 1, map_nothing, NULL),
+			 -ENOMEM);
+}
+
+#define RELAXED_TEST(function) cmocka_unit_test_setup_teardown(function, relaxed_setup, fini)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RELAXED_TEST(no_page_of_guest_memory_is_protected),
+		RELAXED_TEST(a_sync_compares_the_tables_of_its_tree_only),
+		RELAXED_TEST(ggtt_pages_without_stores_are_unmapped_and_not_compared),
+		RELAXED_TEST(a_fault_makes_its_page_compared_until_it_was_clean_for_long),
+		RELAXED_TEST(the_host_reads_what_the_guest_stored_after_a_fault),
+		RELAXED_TEST(the_self_check_forgives_a_store_after_the_sync),
+		RELAXED_TEST(a_bar_that_moves_loses_its_protection),
+		RELAXED_TEST(the_kind_of_protection_changes_with_the_policy),
+		RELAXED_TEST(only_pages_of_the_table_can_be_mapped),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
