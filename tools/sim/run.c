@@ -84,6 +84,19 @@ static void queue_del(struct run *run, u32 at, u32 root)
 		run->pages[page->next].before = page->before;
 }
 
+/*
+ * Without write tracking, only pages of the GGTT can be protected. In recorded traces these are the
+ * pages that are known by their gfn; pages that exist from the start are of generated traces, which
+ * have no GGTT.
+ */
+static bool can_protect(const struct simulation *sim, const struct run *run, u32 at)
+{
+	u64 number = sim->pages[at].number;
+
+	return !run->policy->untracked ||
+	       (!(number & TRACE_PAGE_PLACED) && number >= sim->source->table_pages);
+}
+
 static void run_relax(struct simulation *sim, struct run *run, u32 at)
 {
 	run->pages[at].relaxed = true;
@@ -130,7 +143,8 @@ void run_new_page(struct simulation *sim, struct run *run, u32 at, bool linked_n
 	 * Policies that would soon protect the page, or learn to do so, start with a protected
 	 * page.
 	 */
-	if (!linked_now && run->policy != ghyvi_shadow_policy_find("full") && !run->policy->ranked)
+	if (!linked_now && run->policy != ghyvi_shadow_policy_find("full") &&
+	    !run->policy->ranked && !run->policy->untracked)
 		starts_relaxed = false;
 	if (starts_relaxed)
 		run_relax(sim, run, at);
@@ -201,7 +215,8 @@ static void decide_list(struct simulation *sim, struct run *run, u32 root)
 
 	for (at = run->relaxed[root].first; at != NONE; at = run->pages[at].next) {
 		seen = view(sim, run, at);
-		run->pages[at].taken_back = run->policy->protect(&seen);
+		run->pages[at].taken_back = can_protect(sim, run, at) &&
+					    run->policy->protect(&seen);
 	}
 }
 

@@ -63,8 +63,10 @@ enum sim_profile { SIM_PROFILE_PAGES, SIM_PROFILE_BAND };
  * freed. For a newly linked page relax_new of the policy decides, as in the module. Its initial
  * protection costs nothing, for policies as for the optimum. Every other page starts in the state
  * that it has when the policy is enabled in a running guest, with one exception: under policies
- * other than "full" and the ranked ones it starts protected, because relax_new of adaptive is meant
- * for newly linked pages.
+ * other than "full", "relaxed" and the ranked ones it starts protected, because relax_new of
+ * adaptive is meant for newly linked pages.
+ *
+ * Under "relaxed", pages of the GGTT can be protected. A fault on one of them counts as a trap.
  *
  * The age of a burst is the number of submissions that have reached the page since. It does not
  * change when the page changes roots.
