@@ -290,8 +290,6 @@ void vgpu_pvinfo_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 
 /* execlist.c */
 void vgpu_elsp_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
-u32 vgpu_execlist_status_read(struct ghyvi_vgpu *vgpu, u32 offset);
-u32 vgpu_csb_pointer_read(struct ghyvi_vgpu *vgpu, u32 offset);
 void vgpu_csb_pointer_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 /*
  * Stop the engine and drop all its submissions, as GDRST does. On return no job of the engine
