@@ -1,20 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The mirror: a page of registers that the guest maps as memory. Reads cause no VM exit. The page
- * is write-protected, so stores trap to KVM but need no round trip to the VMM. The page shows the
+ * The mirror: pages of registers that the guest maps as memory. Reads cause no VM exit. The pages
+ * are write-protected, so stores trap to KVM but need no round trip to the VMM. A page shows the
  * values of the register file. A store changes the shown value, is then executed as a register
- * write, and the resulting register value is shown again.
+ * write, and the resulting register value is shown again before the storing vCPU goes on.
+ *
+ * DOC: what other vCPUs see
+ *
+ * The values of the register file are the host's: no store changes them but through the function
+ * that executes the write. A vCPU that reads while another one stores may see the stored value
+ * before it is executed: bits that a register drops, the mask of a masked register, or the ones
+ * that clear an interrupt. It is right when the storing vCPU goes on. Drivers serialise accesses to
+ * such registers for the sake of hardware, where the result would be as undetermined.
  */
+#include <linux/kernel.h>
 #include <linux/string.h>
+#include <linux/vmalloc.h>
 #include "vgpu_types.h"
 
 static u32 *shown_at(struct ghyvi_vgpu *vgpu, u32 offset)
 {
-	return &vgpu->mirror[(offset - GHYVI_MIRROR_OFFSET) / 4];
+	return &vgpu->shown[offset >> GHYVI_PAGE_SHIFT][offset % GHYVI_PAGE_BYTES / 4];
 }
 
 /*
- * Bits that an event sets and that the guest clears by writing ones. While the page is not
+ * Bits that an event sets and that the guest clears by writing ones. While the pages are not
  * protected, a store is detected only if it differs from the shown value. So these bits are shown
  * as 0 until then, and every store that has an effect differs. The guest sees no pending interrupt
  * meanwhile; vgpu_irq_remind() sends it again afterwards.
@@ -29,31 +39,36 @@ static u32 event_bits(u32 offset)
 		       0;
 }
 
-/* Caller holds irq_lock if @offset is an interrupt register. */
 static u32 value_to_show(struct ghyvi_vgpu *vgpu, u32 offset)
 {
 	u32 value = vgpu_get(vgpu, offset);
 
 	if (ghyvi_vgpu_failsafe(vgpu))
 		return vgpu_failsafe_value(offset);
-	return vgpu->mirror_caught_up ? value : value & ~event_bits(offset);
+	return READ_ONCE(vgpu->mirror_caught_up) ? value : value & ~event_bits(offset);
 }
 
+/*
+ * Needs no lock: if another thread changes the value meanwhile, either this thread finds that and
+ * shows the new value, or the other thread shows it afterwards.
+ */
 void vgpu_mirror_show(struct ghyvi_vgpu *vgpu, u32 offset)
 {
-	WRITE_ONCE(*shown_at(vgpu, offset), value_to_show(vgpu, offset));
+	u32 value;
+
+	do {
+		value = value_to_show(vgpu, offset);
+		WRITE_ONCE(*shown_at(vgpu, offset), value);
+		smp_mb(); /* shown before the value is read again */
+	} while (value_to_show(vgpu, offset) != value);
 }
 
 static void show_range(struct ghyvi_vgpu *vgpu, u32 first, u32 bytes)
 {
-	unsigned long flags;
 	u32 offset;
 
-	for (offset = first & ~3u; offset < first + bytes; offset += 4) {
-		spin_lock_irqsave(&vgpu->irq_lock, flags);
+	for (offset = first & ~3u; offset < first + bytes; offset += 4)
 		vgpu_mirror_show(vgpu, offset);
-		spin_unlock_irqrestore(&vgpu->irq_lock, flags);
-	}
 }
 
 static void set_caught_up(struct ghyvi_vgpu *vgpu, bool caught_up)
@@ -62,8 +77,9 @@ static void set_caught_up(struct ghyvi_vgpu *vgpu, bool caught_up)
 	u32 offset;
 
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
-	vgpu->mirror_caught_up = caught_up;
-	for (offset = GHYVI_MIRROR_OFFSET; vgpu_in_mirror(offset); offset += 4)
+	WRITE_ONCE(vgpu->mirror_caught_up, caught_up);
+	smp_mb(); /* before the values are read; see vgpu_mirror_show() */
+	for (offset = GEN8_MASTER_IRQ; offset <= GEN8_GT_IER3; offset += 4)
 		if (event_bits(offset))
 			vgpu_mirror_show(vgpu, offset);
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
@@ -71,51 +87,60 @@ static void set_caught_up(struct ghyvi_vgpu *vgpu, bool caught_up)
 
 void vgpu_mirror_show_all(struct ghyvi_vgpu *vgpu)
 {
-	show_range(vgpu, GHYVI_MIRROR_OFFSET, GHYVI_MIRROR_BYTES);
+	unsigned int i;
+
+	for (i = 0; i < vgpu->nr_tracked; i++)
+		show_range(vgpu, vgpu->tracked[i] << GHYVI_PAGE_SHIFT, GHYVI_PAGE_BYTES);
 }
 
 /*
- * Test whether the page is protected, as far as the hypervisor has reported. Caller holds
- * vgpu->lock.
+ * Forget the protection of pages that the hypervisor has reported as lost. Caller holds vgpu->lock.
  */
-static bool is_protected(struct ghyvi_vgpu *vgpu)
+static void forget_lost(struct ghyvi_vgpu *vgpu)
 {
+	unsigned int i;
+
 	lockdep_assert_held(&vgpu->lock);
-	if (xchg(&vgpu->mirror_lost, 0))
-		vgpu->mirror_protected = false;
-	return vgpu->mirror_protected;
+	for (i = 0; i < vgpu->nr_tracked; i++)
+		if (xchg(&vgpu->tracked_lost[i], 0))
+			vgpu->tracked_protected[i] = false;
 }
 
 void vgpu_mirror_move(struct ghyvi_vgpu *vgpu, u64 gpa)
 {
 	const struct ghyvi_vgpu_params *params = &vgpu->params;
+	unsigned int i;
+	u64 gfn;
 
 	lockdep_assert_held(&vgpu->lock);
 	/* Do this first: a store right after the end of the protection must already differ. */
 	set_caught_up(vgpu, false);
-	if (is_protected(vgpu))
-		params->hv->ops->unprotect(params->hv, &vgpu->mirror_gfn, 1);
-	vgpu->mirror_protected = false;
-	WRITE_ONCE(vgpu->mirror_gfn, gpa == GHYVI_BAR_UNMAPPED ?
-					     GHYVI_INVALID_GFN :
-					     (gpa + GHYVI_MIRROR_OFFSET) >> GHYVI_PAGE_SHIFT);
+	forget_lost(vgpu);
+	for (i = 0; i < vgpu->nr_tracked; i++) {
+		gfn = vgpu->bar0_gfn + vgpu->tracked[i];
+		if (vgpu->tracked_protected[i])
+			params->hv->ops->unprotect(params->hv, &gfn, 1);
+		vgpu->tracked_protected[i] = false;
+	}
+	WRITE_ONCE(vgpu->bar0_gfn,
+		   gpa == GHYVI_BAR_UNMAPPED ? GHYVI_INVALID_GFN : gpa >> GHYVI_PAGE_SHIFT);
 }
 
 /*
- * Execute stores that were missed before the page was protected: they differ from the shown value.
+ * Execute stores that were missed before the pages were protected: they differ from the shown
+ * value.
  */
 static void mirror_replay_missed_writes(struct ghyvi_vgpu *vgpu)
 {
-	unsigned long flags;
-	u32 offset, value;
-	bool stored;
+	u32 first, offset, value;
+	unsigned int i;
 
-	for (offset = GHYVI_MIRROR_OFFSET; vgpu_in_mirror(offset); offset += 4) {
-		spin_lock_irqsave(&vgpu->irq_lock, flags);
-		value = READ_ONCE(*shown_at(vgpu, offset));
-		stored = value != value_to_show(vgpu, offset);
-		spin_unlock_irqrestore(&vgpu->irq_lock, flags);
-		if (stored) {
+	for (i = 0; i < vgpu->nr_tracked; i++) {
+		first = vgpu->tracked[i] << GHYVI_PAGE_SHIFT;
+		for (offset = first; offset < first + GHYVI_PAGE_BYTES; offset += 4) {
+			value = READ_ONCE(*shown_at(vgpu, offset));
+			if (value == value_to_show(vgpu, offset))
+				continue;
 			ghyvi_vgpu_register_write(vgpu, offset, value, 4);
 			show_range(vgpu, offset, 4);
 		}
@@ -124,15 +149,31 @@ static void mirror_replay_missed_writes(struct ghyvi_vgpu *vgpu)
 	vgpu_irq_remind(vgpu);
 }
 
-void vgpu_mirror_live(struct ghyvi_vgpu *vgpu)
+/*
+ * Protect the pages that are not. The hypervisor fails where the VMM did not map a page; each
+ * access to that page traps through VFIO then. Caller holds vgpu->lock.
+ */
+static void protect_pages(struct ghyvi_vgpu *vgpu)
 {
 	const struct ghyvi_vgpu_params *params = &vgpu->params;
+	unsigned int i;
+	u64 gfn;
 
+	lockdep_assert_held(&vgpu->lock);
+	for (i = 0; i < vgpu->nr_tracked; i++) {
+		gfn = vgpu->bar0_gfn + vgpu->tracked[i];
+		if (!vgpu->tracked_protected[i])
+			vgpu->tracked_protected[i] =
+				params->hv->ops->protect(params->hv, &gfn, 1) == 1;
+	}
+}
+
+void vgpu_mirror_live(struct ghyvi_vgpu *vgpu)
+{
 	mutex_lock(&vgpu->lock);
-	/* Fails if the VMM did not map the page; then every access traps through VFIO. */
-	if (!is_protected(vgpu) && !vgpu->failsafe && vgpu->mirror_gfn != GHYVI_INVALID_GFN)
-		vgpu->mirror_protected =
-			params->hv->ops->protect(params->hv, &vgpu->mirror_gfn, 1) == 1;
+	forget_lost(vgpu);
+	if (!vgpu->failsafe && vgpu->bar0_gfn != GHYVI_INVALID_GFN)
+		protect_pages(vgpu);
 	mutex_unlock(&vgpu->lock);
 	mirror_replay_missed_writes(vgpu);
 }
@@ -154,10 +195,11 @@ static void mirror_store(struct ghyvi_vgpu *vgpu, u32 first, const void *data, u
 /* KVM reports a store that crosses a page boundary once per page. */
 void ghyvi_vgpu_store(struct ghyvi_vgpu *vgpu, u64 gpa, const void *data, unsigned int bytes)
 {
+	u64 bar0 = READ_ONCE(vgpu->bar0_gfn), page = (gpa >> GHYVI_PAGE_SHIFT) - bar0;
 	u32 in_page = gpa & (GHYVI_PAGE_BYTES - 1);
 
-	if (gpa >> GHYVI_PAGE_SHIFT == READ_ONCE(vgpu->mirror_gfn))
-		mirror_store(vgpu, GHYVI_MIRROR_OFFSET + in_page, data,
+	if (bar0 != GHYVI_INVALID_GFN && page < GHYVI_REGISTER_PAGES && vgpu->shown[page])
+		mirror_store(vgpu, (page << GHYVI_PAGE_SHIFT) + in_page, data,
 			     min_t(u32, bytes, GHYVI_PAGE_BYTES - in_page));
 	else
 		ghyvi_gtt_trap(vgpu->gtt, gpa, bytes);
@@ -165,21 +207,63 @@ void ghyvi_vgpu_store(struct ghyvi_vgpu *vgpu, u64 gpa, const void *data, unsign
 
 void ghyvi_vgpu_protection_lost(struct ghyvi_vgpu *vgpu, u64 gfn, u64 count)
 {
-	u64 mirror = READ_ONCE(vgpu->mirror_gfn);
+	u64 bar0 = READ_ONCE(vgpu->bar0_gfn);
+	bool lost = false;
+	unsigned int i;
+	u64 page;
 
 	/*
 	 * KVM removes a slot after all stores to it. A later store, through a new slot, is compared
 	 * with the values that are shown from here on.
 	 */
-	if (mirror >= gfn && mirror - gfn < count) {
-		set_caught_up(vgpu, false);
-		WRITE_ONCE(vgpu->mirror_lost, 1);
-		WRITE_ONCE(vgpu->bar_moved, 1);
+	for (i = 0; bar0 != GHYVI_INVALID_GFN && i < vgpu->nr_tracked; i++) {
+		page = bar0 + vgpu->tracked[i];
+		if (page < gfn || page - gfn >= count)
+			continue;
+		if (!lost)
+			set_caught_up(vgpu, false);
+		lost = true;
+		WRITE_ONCE(vgpu->tracked_lost[i], 1);
 	}
+	if (lost)
+		WRITE_ONCE(vgpu->bar_moved, 1);
 	ghyvi_gtt_protection_lost(vgpu->gtt, gfn, count);
 }
 
-void *ghyvi_vgpu_mirror(struct ghyvi_vgpu *vgpu)
+void *ghyvi_vgpu_register_page(struct ghyvi_vgpu *vgpu, u32 offset)
 {
-	return vgpu->mirror;
+	switch (ghyvi_bar_class(offset)) {
+	case GHYVI_BAR_TRACKED:
+		return shown_at(vgpu, offset & GHYVI_PAGE_MASK);
+	case GHYVI_BAR_DIRECT:
+		return &vgpu->registers[(offset & GHYVI_PAGE_MASK) / 4];
+	default:
+		return NULL;
+	}
+}
+
+int vgpu_mirror_create(struct ghyvi_vgpu *vgpu)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < GHYVI_REGISTER_PAGES; i++)
+		n += ghyvi_bar_class(i << GHYVI_PAGE_SHIFT) == GHYVI_BAR_TRACKED;
+	if (WARN_ON(n > ARRAY_SIZE(vgpu->tracked)))
+		return -EINVAL;
+	vgpu->shown_memory = vmalloc_user(n * GHYVI_PAGE_BYTES);
+	if (!vgpu->shown_memory)
+		return -ENOMEM;
+	for (i = 0; i < GHYVI_REGISTER_PAGES; i++) {
+		if (ghyvi_bar_class(i << GHYVI_PAGE_SHIFT) != GHYVI_BAR_TRACKED)
+			continue;
+		vgpu->shown[i] = vgpu->shown_memory + vgpu->nr_tracked * GHYVI_PAGE_BYTES;
+		vgpu->tracked[vgpu->nr_tracked++] = i;
+	}
+	vgpu->bar0_gfn = GHYVI_INVALID_GFN;
+	return 0;
+}
+
+void vgpu_mirror_destroy(struct ghyvi_vgpu *vgpu)
+{
+	vfree(vgpu->shown_memory);
 }

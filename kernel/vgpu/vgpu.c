@@ -153,15 +153,15 @@ struct ghyvi_vgpu *ghyvi_vgpu_create(const struct ghyvi_vgpu_params *params)
 	params->pgpu->ops->resources(params->pgpu, &resources);
 	vgpu->timestamp_hz = resources.timestamp_hz;
 
-	vgpu->registers = vzalloc(GHYVI_REGISTERS_BYTES);
+	vgpu->registers = vmalloc_user(GHYVI_REGISTERS_BYTES);
 	if (!vgpu->registers)
 		goto err_vgpu;
-	vgpu->mirror = vmalloc_user(GHYVI_MIRROR_BYTES);
-	if (!vgpu->mirror)
+	err = vgpu_mirror_create(vgpu);
+	if (err)
 		goto err_registers;
-	vgpu->mirror_gfn = GHYVI_INVALID_GFN;
 	vgpu->bar0 = GHYVI_BAR_UNMAPPED;
 	vgpu->ggtt_table = vmalloc_user(GHYVI_GGTT_TABLE_BYTES);
+	err = -ENOMEM;
 	if (!vgpu->ggtt_table)
 		goto err_mirror;
 	err = create_client(vgpu);
@@ -193,7 +193,7 @@ err_client:
 err_table:
 	vfree(vgpu->ggtt_table);
 err_mirror:
-	vfree(vgpu->mirror);
+	vgpu_mirror_destroy(vgpu);
 err_registers:
 	vfree(vgpu->registers);
 err_vgpu:
@@ -216,7 +216,7 @@ void ghyvi_vgpu_destroy(struct ghyvi_vgpu *vgpu)
 	ghyvi_gtt_destroy(vgpu->gtt);
 	vgpu->params.pgpu->ops->client_destroy(vgpu->client);
 	vfree(vgpu->ggtt_table);
-	vfree(vgpu->mirror);
+	vgpu_mirror_destroy(vgpu);
 	vfree(vgpu->registers);
 	mutex_destroy(&vgpu->lock);
 	kvfree(vgpu);

@@ -129,6 +129,9 @@ struct vgpu_engine {
 	u32 slots[GHYVI_CONTEXT_SLOTS];
 };
 
+/* Maximum number of tracked pages of registers. */
+#define VGPU_TRACKED_MAX 32
+
 /*
  * Lock order: vgpu->lock is taken first, then one of: the scheduler's locks, gtt->lock, irq_lock.
  * ghyvi_sched_kick() is called without vgpu->lock, because it may run workload_prepare().
@@ -157,12 +160,19 @@ struct ghyvi_vgpu {
 	 */
 	int bar_moved;
 
-	u32 *mirror; /* the page of registers that the guest maps, see mirror.c */
 	u64 bar0; /* guest-physical address of BAR 0, or GHYVI_BAR_UNMAPPED; under lock */
-	u64 mirror_gfn; /* GHYVI_INVALID_GFN while BAR 0 is unmapped; written under lock */
-	bool mirror_protected; /* under lock */
-	int mirror_lost; /* 1: mirror_protected must be cleared, see is_protected() */
-	bool mirror_caught_up; /* no store to the mirror was missed; under irq_lock */
+	/*
+	 * The pages of class GHYVI_BAR_TRACKED as the guest sees them, see mirror.c: by page number
+	 * (NULL for the other pages), and the numbers of those that are not NULL; constant.
+	 */
+	u32 *shown[GHYVI_REGISTER_PAGES];
+	void *shown_memory;
+	u16 tracked[VGPU_TRACKED_MAX];
+	unsigned int nr_tracked;
+	u64 bar0_gfn; /* GHYVI_INVALID_GFN while BAR 0 is unmapped; written under lock */
+	bool tracked_protected[VGPU_TRACKED_MAX]; /* by index in tracked[]; under lock */
+	int tracked_lost[VGPU_TRACKED_MAX]; /* 1: tracked_protected is outdated, see forget_lost() */
+	bool mirror_caught_up; /* no store to the mirror was missed; written under irq_lock */
 
 	struct mutex lock; /* protects engines, and registers with side effects */
 	bool resetting; /* submissions are held back; under lock */
@@ -184,15 +194,31 @@ struct ghyvi_vgpu {
 	atomic_t outstanding;
 
 	/* For each page of registers: index of its first rule in rules[], and number of rules. */
-	u16 rules_first[GHYVI_REGISTERS_BYTES >> GHYVI_PAGE_SHIFT];
-	u16 rules_count[GHYVI_REGISTERS_BYTES >> GHYVI_PAGE_SHIFT];
+	u16 rules_first[GHYVI_REGISTER_PAGES];
+	u16 rules_count[GHYVI_REGISTER_PAGES];
 };
 
+/* pages.c */
+/**
+ * struct vgpu_page_rule - the class of a range of pages of registers.
+ * @first: offset of the first page
+ * @last: offset of the last page
+ * @class: how the guest accesses them
+ * @why: the reason, for debugfs
+ */
+struct vgpu_page_rule {
+	u32 first;
+	u32 last;
+	enum ghyvi_bar_class class;
+	const char *why;
+};
+/* The rule of the page that contains @offset. */
+const struct vgpu_page_rule *vgpu_page_rule(u32 offset);
+
 /* mirror.c */
-static inline bool vgpu_in_mirror(u32 offset)
-{
-	return offset - GHYVI_MIRROR_OFFSET < GHYVI_MIRROR_BYTES;
-}
+/* Allocate the memory of the tracked pages. Returns 0, -ENOMEM or -EINVAL. */
+int vgpu_mirror_create(struct ghyvi_vgpu *vgpu);
+void vgpu_mirror_destroy(struct ghyvi_vgpu *vgpu);
 /*
  * Value of a register in failsafe state: all ones, as of a device that fell off the bus. Interrupt
  * registers read 0: i915 would take ones for interrupts of engines that it does not have, and the
@@ -200,14 +226,11 @@ static inline bool vgpu_in_mirror(u32 offset)
  */
 static inline u32 vgpu_failsafe_value(u32 offset)
 {
-	return vgpu_in_mirror(offset) ? 0 : ~0u;
+	return offset >> GHYVI_PAGE_SHIFT == GEN8_MASTER_IRQ >> GHYVI_PAGE_SHIFT ? 0 : ~0u;
 }
-/*
- * Copy a register that may have changed to the mirror. Caller holds irq_lock for interrupt
- * registers.
- */
+/* Copy a register of a tracked page to the mirror, after it has changed. Any context but NMI. */
 void vgpu_mirror_show(struct ghyvi_vgpu *vgpu, u32 offset);
-/* Copy all registers of the page to the mirror. Takes irq_lock. */
+/* Copy all registers of tracked pages to the mirror. */
 void vgpu_mirror_show_all(struct ghyvi_vgpu *vgpu);
 /* Handle a move of BAR 0 to @gpa (or GHYVI_BAR_UNMAPPED). Caller holds vgpu->lock. */
 void vgpu_mirror_move(struct ghyvi_vgpu *vgpu, u64 gpa);
@@ -225,7 +248,7 @@ static inline u32 vgpu_get(const struct ghyvi_vgpu *vgpu, u32 offset)
 static inline void vgpu_set(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
 	WRITE_ONCE(vgpu->registers[offset / 4], value);
-	if (vgpu_in_mirror(offset))
+	if (vgpu->shown[offset >> GHYVI_PAGE_SHIFT])
 		vgpu_mirror_show(vgpu, offset);
 }
 
