@@ -39,6 +39,7 @@ static int create_client(struct ghyvi_vgpu *vgpu)
 	struct ghyvi_client_params params = {
 		.registers = vgpu->registers,
 		.registers_bytes = GHYVI_REGISTERS_BYTES,
+		.shown = vgpu->shown,
 		.gen = p->profile->gen,
 		.reporter = p->reporter,
 		.stats = p->stats,
