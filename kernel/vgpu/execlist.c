@@ -46,11 +46,8 @@ static void update_queue_depth(struct vgpu_engine *engine)
 	atomic64_set(&stats_of(engine)->queued_now, depth);
 }
 
-/*
- * Store the registers that show the state of the submit port. The guest driver blames the context
- * in the high dword of the status for a hang.
- */
-static void update_port_regs(struct vgpu_engine *engine)
+/* The guest driver blames the context in the high dword of the status for a hang. */
+void vgpu_update_port_regs(struct vgpu_engine *engine)
 {
 	u32 mode = engine_get(engine, RING_MI_MODE) & ~(u32)MI_MODE_IDLE;
 	u32 pointer = engine_get(engine, RING_CSB_POINTER) & ~(u32)CSB_POINTER_WRITE;
@@ -79,7 +76,7 @@ static void csb_emit(struct vgpu_engine *engine, u32 status, u64 element)
 	engine->csb = slot;
 	engine_set(engine, RING_CSB + 8 * slot, lower_32_bits(entry));
 	engine_set(engine, RING_CSB + 8 * slot + 4, upper_32_bits(entry));
-	update_port_regs(engine);
+	vgpu_update_port_regs(engine);
 
 	err = ghyvi_gtt_ggtt_write(vgpu->gtt, hwsp + HWSP_CSB + 8 * slot, &entry, sizeof(entry));
 	smp_wmb(); /* entry before pointer */
@@ -568,5 +565,5 @@ void vgpu_engine_reset(struct vgpu_engine *engine)
 	engine_set(engine, RING_ESR, 0);
 	engine->csb = CSB_RESET_POINTER;
 	engine_set(engine, RING_CSB_POINTER, CSB_RESET_POINTER << CSB_POINTER_READ_SHIFT);
-	update_port_regs(engine);
+	vgpu_update_port_regs(engine);
 }

@@ -141,7 +141,7 @@ static void mirror_replay_missed_writes(struct ghyvi_vgpu *vgpu)
 			value = READ_ONCE(*shown_at(vgpu, offset));
 			if (value == value_to_show(vgpu, offset))
 				continue;
-			ghyvi_vgpu_register_write(vgpu, offset, value, 4);
+			vgpu_register_write(vgpu, offset, value, 4);
 			show_range(vgpu, offset, 4);
 		}
 	}
@@ -170,12 +170,14 @@ static void protect_pages(struct ghyvi_vgpu *vgpu)
 
 void vgpu_mirror_live(struct ghyvi_vgpu *vgpu)
 {
+	mutex_lock(&vgpu->live_lock); /* a missed store must be executed once */
 	mutex_lock(&vgpu->lock);
 	forget_lost(vgpu);
 	if (!vgpu->failsafe && vgpu->bar0_gfn != GHYVI_INVALID_GFN)
 		protect_pages(vgpu);
 	mutex_unlock(&vgpu->lock);
 	mirror_replay_missed_writes(vgpu);
+	mutex_unlock(&vgpu->live_lock);
 }
 
 static void mirror_store(struct ghyvi_vgpu *vgpu, u32 first, const void *data, unsigned int bytes)
@@ -187,7 +189,7 @@ static void mirror_store(struct ghyvi_vgpu *vgpu, u32 first, const void *data, u
 
 		part = ghyvi_access_bytes(first + done, bytes - done);
 		memcpy(&value, data + done, part);
-		ghyvi_vgpu_register_write(vgpu, first + done, value, part);
+		vgpu_register_write(vgpu, first + done, value, part);
 	}
 	show_range(vgpu, first, bytes);
 }
@@ -260,10 +262,12 @@ int vgpu_mirror_create(struct ghyvi_vgpu *vgpu)
 		vgpu->tracked[vgpu->nr_tracked++] = i;
 	}
 	vgpu->bar0_gfn = GHYVI_INVALID_GFN;
+	mutex_init(&vgpu->live_lock);
 	return 0;
 }
 
 void vgpu_mirror_destroy(struct ghyvi_vgpu *vgpu)
 {
 	vfree(vgpu->shown_memory);
+	mutex_destroy(&vgpu->live_lock);
 }

@@ -92,7 +92,7 @@ static void hws_pga_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 			     "status page 0x%x is outside the vGPU's address space", value);
 }
 
-static u32 timestamp_read(struct ghyvi_vgpu *vgpu, u32 offset)
+static u64 timestamp_now(struct ghyvi_vgpu *vgpu)
 {
 	u64 ticks = vgpu->params.pgpu->ops->timestamp(vgpu->params.pgpu);
 	u32 hz = vgpu->params.profile->timestamp_hz;
@@ -102,7 +102,13 @@ static u32 timestamp_read(struct ghyvi_vgpu *vgpu, u32 offset)
 		       (vgpu->timestamp_hz / (s64)(NSEC_PER_SEC / GHYVI_CLOCK_STEP_NS)));
 	if (vgpu->timestamp_hz != hz)
 		ticks = mul_u64_u32_div(ticks, hz, vgpu->timestamp_hz);
-	ticks &= GENMASK_ULL(TIMESTAMP_BITS - 1, 0);
+	return ticks & GENMASK_ULL(TIMESTAMP_BITS - 1, 0);
+}
+
+static u32 timestamp_read(struct ghyvi_vgpu *vgpu, u32 offset)
+{
+	u64 ticks = timestamp_now(vgpu);
+
 	return (offset & 0xfff) == RING_TIMESTAMP ? lower_32_bits(ticks) : upper_32_bits(ticks);
 }
 
@@ -372,12 +378,18 @@ static void write_part(struct ghyvi_vgpu *vgpu, u32 offset, u32 value, unsigned 
 
 void ghyvi_vgpu_register_write(struct ghyvi_vgpu *vgpu, u32 offset, u64 value, unsigned int bytes)
 {
+	if (access_ok_at(offset, bytes) && !ghyvi_vgpu_failsafe(vgpu))
+		vgpu_bar_is_live(vgpu);
+	vgpu_register_write(vgpu, offset, value, bytes);
+}
+
+void vgpu_register_write(struct ghyvi_vgpu *vgpu, u32 offset, u64 value, unsigned int bytes)
+{
 	if (!access_ok_at(offset, bytes))
 		return;
 	ghyvi_count(vgpu->params.stats, mmio_writes);
 	if (ghyvi_vgpu_failsafe(vgpu))
 		return;
-	vgpu_bar_is_live(vgpu);
 
 	switch (bytes) {
 	case 8:

@@ -133,7 +133,7 @@ struct vgpu_engine {
 #define VGPU_TRACKED_MAX 32
 
 /*
- * Lock order: vgpu->lock is taken first, then one of: the scheduler's locks, gtt->lock, irq_lock.
+ * Lock order: live_lock, then vgpu->lock, then one of: the scheduler's locks, gtt->lock, irq_lock.
  * ghyvi_sched_kick() is called without vgpu->lock, because it may run workload_prepare().
  */
 struct ghyvi_vgpu {
@@ -173,6 +173,7 @@ struct ghyvi_vgpu {
 	bool tracked_protected[VGPU_TRACKED_MAX]; /* by index in tracked[]; under lock */
 	int tracked_lost[VGPU_TRACKED_MAX]; /* 1: tracked_protected is outdated, see forget_lost() */
 	bool mirror_caught_up; /* no store to the mirror was missed; written under irq_lock */
+	struct mutex live_lock; /* serialises mirror_live(); taken before lock */
 
 	struct mutex lock; /* protects engines, and registers with side effects */
 	bool resetting; /* submissions are held back; under lock */
@@ -235,8 +236,8 @@ void vgpu_mirror_show_all(struct ghyvi_vgpu *vgpu);
 /* Handle a move of BAR 0 to @gpa (or GHYVI_BAR_UNMAPPED). Caller holds vgpu->lock. */
 void vgpu_mirror_move(struct ghyvi_vgpu *vgpu, u64 gpa);
 /*
- * Handle the first access to BAR 0 at its new address. Caller holds neither vgpu->lock nor
- * irq_lock.
+ * Handle the first access to BAR 0 at its new address, which proves that pages that cannot be
+ * protected are not mapped. Caller holds neither vgpu->lock nor irq_lock.
  */
 void vgpu_mirror_live(struct ghyvi_vgpu *vgpu);
 
@@ -289,6 +290,8 @@ static inline void vgpu_uncharge(const struct ghyvi_vgpu *vgpu,
 /* registers.c */
 void vgpu_registers_init(struct ghyvi_vgpu *vgpu);
 void vgpu_registers_reset(struct ghyvi_vgpu *vgpu);
+/* ghyvi_vgpu_register_write(), but the access does not prove that BAR 0 is mapped. */
+void vgpu_register_write(struct ghyvi_vgpu *vgpu, u32 offset, u64 value, unsigned int bytes);
 /* New value of a masked register after a write of @value. */
 u32 vgpu_masked(u32 old, u32 value);
 /* The engine whose register page contains @offset. Only for offsets in ENGINE_RULES(). */
@@ -313,6 +316,8 @@ void vgpu_pvinfo_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 
 /* execlist.c */
 void vgpu_elsp_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
+/* Store the registers that show the state of the submit port. Caller holds vgpu->lock. */
+void vgpu_update_port_regs(struct vgpu_engine *engine);
 void vgpu_csb_pointer_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 /*
  * Stop the engine and drop all its submissions, as GDRST does. On return no job of the engine
