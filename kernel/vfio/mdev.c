@@ -57,6 +57,7 @@ static int setup_device(struct ghyvi_device *device, struct mdev_device *mdev)
 	ghyvi_reporter_init(&device->reporter, mdev_dev(mdev));
 	ghyvi_events_init(device);
 	ghyvi_bar2_init(device);
+	ghyvi_remap_init(device);
 	ghyvi_config_reset(&device->config, device->type->profile,
 			   device->pgpu->resources.aperture_bytes);
 
@@ -91,6 +92,7 @@ give_partition:
 static void teardown_device(struct ghyvi_device *device)
 {
 	ghyvi_unmap_fini(&device->unmap);
+	ghyvi_remap_fini(device);
 	ghyvi_vgpu_destroy(device->vgpu);
 	ghyvi_events_fini(device);
 	ghyvi_kvm_destroy(device->gvm);

@@ -194,8 +194,8 @@ ssize_t ghyvi_region_write(struct vfio_device *vdev, const char __user *buffer, 
 	return region_rw(vdev, (char __user *)buffer, bytes, at, true);
 }
 
-/* The memory of the page at @offset of BAR 0; NULL: it cannot be mapped. */
-static void *bar0_page(struct ghyvi_device *device, u64 offset)
+/* The memory of the page at @offset of BAR 0; NULL: it has none. */
+static void *bar0_memory(struct ghyvi_device *device, u64 offset)
 {
 	if (offset >= GHYVI_GGTT_OFFSET && offset - GHYVI_GGTT_OFFSET < GHYVI_GGTT_TABLE_BYTES)
 		return ghyvi_vgpu_ggtt_table(device->vgpu) + offset - GHYVI_GGTT_OFFSET;
@@ -203,6 +203,14 @@ static void *bar0_page(struct ghyvi_device *device, u64 offset)
 	if (offset >= GHYVI_REGISTERS_BYTES || !ghyvi_kvm_can_track())
 		return NULL;
 	return ghyvi_vgpu_register_page(device->vgpu, offset);
+}
+
+/* The same, but NULL if the page cannot be mapped. */
+static void *bar0_page(struct ghyvi_device *device, u64 offset)
+{
+	if (offset < GHYVI_REGISTERS_BYTES && !ghyvi_vgpu_remap(device->vgpu))
+		return NULL;
+	return bar0_memory(device, offset);
 }
 
 /*
@@ -235,7 +243,7 @@ bool ghyvi_region_is_referenced(struct ghyvi_device *device)
 
 	lockdep_assert_held(&device->lock);
 	for (at = 0; at < GHYVI_BAR0_BYTES; at += PAGE_SIZE) {
-		memory = bar0_page(device, at);
+		memory = bar0_memory(device, at); /* maybe mapped before policy/bar_remap was set */
 		if (memory && page_count(vmalloc_to_page(memory)) > 1)
 			return true;
 	}

@@ -23,16 +23,28 @@ static u32 *shown_at(struct ghyvi_vgpu *vgpu, u32 offset)
 	return &vgpu->shown[offset >> GHYVI_PAGE_SHIFT][offset % GHYVI_PAGE_BYTES / 4];
 }
 
+static bool is_engine_register(const struct ghyvi_vgpu *vgpu, u32 offset, u32 reg)
+{
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		if (offset == vgpu->engines[i].base + reg)
+			return true;
+	return false;
+}
+
 /*
  * Bits that an event sets and that the guest clears by writing ones. While the pages are not
  * protected, a store is detected only if it differs from the shown value. So these bits are shown
  * as 0 until then, and every store that has an effect differs. The guest sees no pending interrupt
  * meanwhile; vgpu_irq_remind() sends it again afterwards.
  */
-static u32 event_bits(u32 offset)
+static u32 event_bits(struct ghyvi_vgpu *vgpu, u32 offset)
 {
 	if (offset == GEN8_MASTER_IRQ)
 		return ~(u32)GEN8_MASTER_IRQ_CONTROL;
+	if (is_engine_register(vgpu, offset, RING_EIR))
+		return ~0u;
 	return offset >= GEN8_GT_ISR0 && offset <= GEN8_GT_IER3 &&
 			       offset % GEN8_IRQ_BANK_SIZE == IRQ_IIR ?
 		       ~0u :
@@ -45,7 +57,7 @@ static u32 value_to_show(struct ghyvi_vgpu *vgpu, u32 offset)
 
 	if (ghyvi_vgpu_failsafe(vgpu))
 		return vgpu_failsafe_value(offset);
-	return READ_ONCE(vgpu->mirror_caught_up) ? value : value & ~event_bits(offset);
+	return READ_ONCE(vgpu->mirror_caught_up) ? value : value & ~event_bits(vgpu, offset);
 }
 
 /*
@@ -63,6 +75,19 @@ void vgpu_mirror_show(struct ghyvi_vgpu *vgpu, u32 offset)
 	} while (value_to_show(vgpu, offset) != value);
 }
 
+/*
+ * Copy two registers that are one 64-bit clock, at once: a guest that reads the halves in any
+ * order, and the first one again, finds out when they do not belong together. Only one thread
+ * changes the clock at a time.
+ */
+void vgpu_mirror_show_clock(struct ghyvi_vgpu *vgpu, u32 offset)
+{
+	u64 *shown = (u64 *)shown_at(vgpu, offset);
+
+	WRITE_ONCE(*shown, value_to_show(vgpu, offset) | (u64)value_to_show(vgpu, offset + 4)
+								 << 32);
+}
+
 static void show_range(struct ghyvi_vgpu *vgpu, u32 first, u32 bytes)
 {
 	u32 offset;
@@ -74,14 +99,17 @@ static void show_range(struct ghyvi_vgpu *vgpu, u32 first, u32 bytes)
 static void set_caught_up(struct ghyvi_vgpu *vgpu, bool caught_up)
 {
 	unsigned long flags;
+	unsigned int i;
 	u32 offset;
 
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
 	WRITE_ONCE(vgpu->mirror_caught_up, caught_up);
 	smp_mb(); /* before the values are read; see vgpu_mirror_show() */
 	for (offset = GEN8_MASTER_IRQ; offset <= GEN8_GT_IER3; offset += 4)
-		if (event_bits(offset))
+		if (event_bits(vgpu, offset))
 			vgpu_mirror_show(vgpu, offset);
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		vgpu_mirror_show(vgpu, vgpu->engines[i].base + RING_EIR);
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 }
 
@@ -128,7 +156,8 @@ void vgpu_mirror_move(struct ghyvi_vgpu *vgpu, u64 gpa)
 
 /*
  * Execute stores that were missed before the pages were protected: they differ from the shown
- * value.
+ * value. A store to a submit port is dropped: of the four of a submission, only the last one is
+ * left, and the guest could never complete a submission that began with it.
  */
 static void mirror_replay_missed_writes(struct ghyvi_vgpu *vgpu)
 {
@@ -141,7 +170,8 @@ static void mirror_replay_missed_writes(struct ghyvi_vgpu *vgpu)
 			value = READ_ONCE(*shown_at(vgpu, offset));
 			if (value == value_to_show(vgpu, offset))
 				continue;
-			vgpu_register_write(vgpu, offset, value, 4);
+			if (!is_engine_register(vgpu, offset, RING_ELSP))
+				vgpu_register_write(vgpu, offset, value, 4);
 			show_range(vgpu, offset, 4);
 		}
 	}
@@ -151,11 +181,13 @@ static void mirror_replay_missed_writes(struct ghyvi_vgpu *vgpu)
 
 /*
  * Protect the pages that are not. The hypervisor fails where the VMM did not map a page; each
- * access to that page traps through VFIO then. Caller holds vgpu->lock.
+ * access to that page traps through VFIO then. Returns true if all are protected. Caller holds
+ * vgpu->lock.
  */
-static void protect_pages(struct ghyvi_vgpu *vgpu)
+static bool protect_pages(struct ghyvi_vgpu *vgpu)
 {
 	const struct ghyvi_vgpu_params *params = &vgpu->params;
+	bool all = true;
 	unsigned int i;
 	u64 gfn;
 
@@ -165,24 +197,61 @@ static void protect_pages(struct ghyvi_vgpu *vgpu)
 		if (!vgpu->tracked_protected[i])
 			vgpu->tracked_protected[i] =
 				params->hv->ops->protect(params->hv, &gfn, 1) == 1;
+		all &= vgpu->tracked_protected[i];
 	}
+	return all;
+}
+
+/*
+ * Protect pages, and execute the stores that were missed, if all pages are protected, or if the BAR
+ * is @proven to be mapped. Returns true if all pages are protected, or need not be.
+ */
+static bool mirror_live(struct ghyvi_vgpu *vgpu, bool proven)
+{
+	bool all = true;
+
+	mutex_lock(&vgpu->live_lock); /* a missed store must be executed once */
+	mutex_lock(&vgpu->lock);
+	forget_lost(vgpu);
+	if (vgpu->remap && !vgpu->failsafe && vgpu->bar0_gfn != GHYVI_INVALID_GFN)
+		all = protect_pages(vgpu);
+	mutex_unlock(&vgpu->lock);
+	if (all || proven)
+		mirror_replay_missed_writes(vgpu);
+	mutex_unlock(&vgpu->live_lock);
+	return all;
 }
 
 void vgpu_mirror_live(struct ghyvi_vgpu *vgpu)
 {
-	mutex_lock(&vgpu->live_lock); /* a missed store must be executed once */
-	mutex_lock(&vgpu->lock);
-	forget_lost(vgpu);
-	if (!vgpu->failsafe && vgpu->bar0_gfn != GHYVI_INVALID_GFN)
-		protect_pages(vgpu);
-	mutex_unlock(&vgpu->lock);
-	mirror_replay_missed_writes(vgpu);
-	mutex_unlock(&vgpu->live_lock);
+	mirror_live(vgpu, true);
 }
 
+bool ghyvi_vgpu_try_remap(struct ghyvi_vgpu *vgpu)
+{
+	/* Clear it first: what is lost meanwhile sets it again. */
+	bool moved = xchg(&vgpu->bar_moved, 0);
+	bool all = mirror_live(vgpu, false);
+
+	if (moved && all)
+		ghyvi_gtt_ggtt_live(vgpu->gtt);
+	else if (moved)
+		WRITE_ONCE(vgpu->bar_moved, 1);
+	return all;
+}
+
+/*
+ * KVM's callback: the caller is in a read-side critical section of kvm->srcu, in which an update of
+ * the memslots waits for it, but holds no lock of KVM that this code takes. A store to a submit
+ * port may pin guest pages, as one to a table page may. It prepares work of this vGPU only, see
+ * ghyvi_sched_kick().
+ */
 static void mirror_store(struct ghyvi_vgpu *vgpu, u32 first, const void *data, unsigned int bytes)
 {
 	unsigned int done, part;
+	unsigned long flags;
+
+	ghyvi_count(vgpu->params.stats, mmio_stores);
 
 	for (done = 0; done < bytes; done += part) {
 		u64 value = 0; /* little endian, like the guest */
@@ -192,6 +261,9 @@ static void mirror_store(struct ghyvi_vgpu *vgpu, u32 first, const void *data, u
 		vgpu_register_write(vgpu, first + done, value, part);
 	}
 	show_range(vgpu, first, bytes);
+	spin_lock_irqsave(&vgpu->irq_lock, flags);
+	vgpu_show_clock(vgpu);
+	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 }
 
 /* KVM reports a store that crosses a page boundary once per page. */
@@ -264,6 +336,31 @@ int vgpu_mirror_create(struct ghyvi_vgpu *vgpu)
 	vgpu->bar0_gfn = GHYVI_INVALID_GFN;
 	mutex_init(&vgpu->live_lock);
 	return 0;
+}
+
+void ghyvi_vgpu_set_remap(struct ghyvi_vgpu *vgpu, bool on)
+{
+	mutex_lock(&vgpu->lock);
+	WRITE_ONCE(vgpu->remap, on);
+	mutex_unlock(&vgpu->lock);
+}
+
+bool ghyvi_vgpu_remap(const struct ghyvi_vgpu *vgpu)
+{
+	return READ_ONCE(vgpu->remap);
+}
+
+bool ghyvi_vgpu_tick(struct ghyvi_vgpu *vgpu)
+{
+	unsigned long flags;
+	bool used;
+
+	spin_lock_irqsave(&vgpu->irq_lock, flags);
+	used = vgpu->clock_used;
+	vgpu_show_clock(vgpu);
+	vgpu->clock_used = false;
+	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
+	return used;
 }
 
 void vgpu_mirror_destroy(struct ghyvi_vgpu *vgpu)

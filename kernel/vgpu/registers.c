@@ -112,6 +112,25 @@ static u32 timestamp_read(struct ghyvi_vgpu *vgpu, u32 offset)
 	return (offset & 0xfff) == RING_TIMESTAMP ? lower_32_bits(ticks) : upper_32_bits(ticks);
 }
 
+void vgpu_show_clock(struct ghyvi_vgpu *vgpu)
+{
+	unsigned int i;
+	u64 ticks;
+	u32 at;
+
+	lockdep_assert_held(&vgpu->irq_lock);
+	if (!vgpu->remap)
+		return;
+	vgpu->clock_used = true;
+	ticks = timestamp_now(vgpu); /* under the lock, so that the registers never go backwards */
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		at = vgpu->engines[i].base + RING_TIMESTAMP;
+		WRITE_ONCE(vgpu->registers[at / 4], lower_32_bits(ticks));
+		WRITE_ONCE(vgpu->registers[at / 4 + 1], upper_32_bits(ticks));
+		vgpu_mirror_show_clock(vgpu, at);
+	}
+}
+
 /*
  * The guest polls the register until it reads 0. Reads always return 0, because the write returns
  * only after no stale translation can be used any more.
@@ -270,6 +289,7 @@ void vgpu_registers_init(struct ghyvi_vgpu *vgpu)
 
 		WARN_ON(i && page < rules[i - 1].first >> GHYVI_PAGE_SHIFT);
 		WARN_ON(page != rules[i].last >> GHYVI_PAGE_SHIFT);
+		WARN_ON(ghyvi_bar_class(rules[i].first) == GHYVI_BAR_DIRECT);
 		if (!vgpu->rules_count[page])
 			vgpu->rules_first[page] = i;
 		vgpu->rules_count[page]++;

@@ -278,6 +278,42 @@ int ghyvi_vgpu_load(struct ghyvi_vgpu *vgpu, const void *state, size_t bytes, vo
 void ghyvi_vgpu_set_bar0(struct ghyvi_vgpu *vgpu, u64 gpa);
 
 /**
+ * ghyvi_vgpu_set_remap() - let the guest map registers, or trap all accesses to them.
+ * @vgpu: vGPU to set; nothing has mapped its BAR 0
+ * @on: true (the default): pages are what ghyvi_bar_class() says; false: all are trapped
+ *
+ * Context: may sleep.
+ */
+void ghyvi_vgpu_set_remap(struct ghyvi_vgpu *vgpu, bool on);
+/**
+ * ghyvi_vgpu_remap() - test whether the guest may map registers.
+ * @vgpu: vGPU to test
+ *
+ * Context: any.
+ * Return: what ghyvi_vgpu_set_remap() has set.
+ */
+bool ghyvi_vgpu_remap(const struct ghyvi_vgpu *vgpu);
+/**
+ * ghyvi_vgpu_try_remap() - protect the tracked pages if BAR 0 is mapped.
+ * @vgpu: vGPU of the pages
+ *
+ * Call it after BAR 0 has moved or lost its protection, until it returns true: a guest that only
+ * accesses pages that are memory gives no other sign that BAR 0 is mapped.
+ *
+ * Context: may sleep.
+ * Return: true when all tracked pages are protected, or need not be.
+ */
+bool ghyvi_vgpu_try_remap(struct ghyvi_vgpu *vgpu);
+/**
+ * ghyvi_vgpu_tick() - bring the timestamps up to date that the guest reads as memory.
+ * @vgpu: vGPU of the registers
+ *
+ * Context: any but NMI.
+ * Return: true if the guest used its registers, or got an interrupt, since the last call.
+ */
+bool ghyvi_vgpu_tick(struct ghyvi_vgpu *vgpu);
+
+/**
  * ghyvi_vgpu_register_page() - get the memory of a page of registers.
  * @vgpu: vGPU of the registers
  * @offset: byte offset in BAR 0, below GHYVI_REGISTERS_BYTES

@@ -173,6 +173,8 @@ struct ghyvi_vgpu {
 	bool tracked_protected[VGPU_TRACKED_MAX]; /* by index in tracked[]; under lock */
 	int tracked_lost[VGPU_TRACKED_MAX]; /* 1: tracked_protected is outdated, see forget_lost() */
 	bool mirror_caught_up; /* no store to the mirror was missed; written under irq_lock */
+	bool remap; /* the guest may map registers; written under lock, while the device is closed */
+	bool clock_used; /* vgpu_show_clock() since the last tick; under irq_lock */
 	struct mutex live_lock; /* serialises mirror_live(); taken before lock */
 
 	struct mutex lock; /* protects engines, and registers with side effects */
@@ -231,6 +233,8 @@ static inline u32 vgpu_failsafe_value(u32 offset)
 }
 /* Copy a register of a tracked page to the mirror, after it has changed. Any context but NMI. */
 void vgpu_mirror_show(struct ghyvi_vgpu *vgpu, u32 offset);
+/* Copy a clock of two dwords to the mirror. Caller holds irq_lock. */
+void vgpu_mirror_show_clock(struct ghyvi_vgpu *vgpu, u32 offset);
 /* Copy all registers of tracked pages to the mirror. */
 void vgpu_mirror_show_all(struct ghyvi_vgpu *vgpu);
 /* Handle a move of BAR 0 to @gpa (or GHYVI_BAR_UNMAPPED). Caller holds vgpu->lock. */
@@ -292,6 +296,8 @@ void vgpu_registers_init(struct ghyvi_vgpu *vgpu);
 void vgpu_registers_reset(struct ghyvi_vgpu *vgpu);
 /* ghyvi_vgpu_register_write(), but the access does not prove that BAR 0 is mapped. */
 void vgpu_register_write(struct ghyvi_vgpu *vgpu, u32 offset, u64 value, unsigned int bytes);
+/* Store the engines' timestamps for guests that map them. Caller holds irq_lock. */
+void vgpu_show_clock(struct ghyvi_vgpu *vgpu);
 /* New value of a masked register after a write of @value. */
 u32 vgpu_masked(u32 old, u32 value);
 /* The engine whose register page contains @offset. Only for offsets in ENGINE_RULES(). */

@@ -147,6 +147,22 @@ int ghyvi_bar2_mmap(struct ghyvi_device *device, struct vm_area_struct *vma, u64
 		       -EINVAL;
 }
 
+/* kernel/vfio/remap.c, which needs timers */
+static unsigned int bar0_moves;
+
+void ghyvi_remap_start(struct ghyvi_device *device)
+{
+}
+
+void ghyvi_remap_stop(struct ghyvi_device *device)
+{
+}
+
+void ghyvi_remap_moved(struct ghyvi_device *device)
+{
+	bar0_moves++;
+}
+
 static struct page bar_page = { .refs = 1 };
 
 struct page *vmalloc_to_page(const void *memory)
@@ -162,9 +178,15 @@ struct page *vmalloc_to_page(const void *memory)
 unsigned long vmalloc_to_pfn(const void *memory)
 {
 	u64 at = (const u8 *)memory - (const u8 *)ghyvi_vgpu_ggtt_table(vgpu);
+	u32 offset;
 
-	assert_true(at < GHYVI_GGTT_TABLE_BYTES);
-	return at >> PAGE_SHIFT;
+	if (at < GHYVI_GGTT_TABLE_BYTES)
+		return at >> PAGE_SHIFT;
+	for (offset = 0; offset < GHYVI_REGISTERS_BYTES; offset += PAGE_SIZE)
+		if (memory == ghyvi_vgpu_register_page(vgpu, offset))
+			return offset >> PAGE_SHIFT;
+	fail_msg("%p is no memory of BAR 0", memory);
+	return 0;
 }
 
 int remap_pfn_range(struct vm_area_struct *vma, unsigned long at, unsigned long pfn,

@@ -233,6 +233,8 @@ void machine_hide(bool hide, bool bar)
 		ghyvi_gtt_protection_lost(host.gtt, BAR_GFN, BAR_PAGES);
 	}
 	ghyvi_vgpu_set_bar0(host.vgpu, bar_off ? GHYVI_BAR_UNMAPPED : BAR0_GPA);
+	if (!bar_off)
+		ASSERT(ghyvi_vgpu_try_remap(host.vgpu)); /* as kernel/vfio/remap.c */
 }
 
 /* The notification of KVM for guest frames; the memory itself stays. */

@@ -29,6 +29,7 @@ static const struct known_setting known_settings[] = {
 	{ "audit/mode", {}, GHYVI_AUDIT_CHOICES },
 	{ "ghyvi/scheduler", {}, GHYVI_SCHEDULER_CHOICES },
 	{ "ghyvi/type_share", {}, GHYVI_TYPE_SHARE_CHOICES },
+	{ "policy/bar_remap", {}, GHYVI_BAR_REMAP_CHOICES },
 	{ "policy/mode", {}, GHYVI_POLICY_CHOICES },
 	{ "policy/self_check", { .max = 1 }, NULL },
 	GHYVI_TUNING_SETTINGS(TUNING) GHYVI_KNOB_SETTINGS(KNOB) GHYVI_AUDIT_SETTINGS(AUDIT)
