@@ -164,15 +164,16 @@ void ghyvi_remap_moved(struct ghyvi_device *device)
 }
 
 static struct page bar_page = { .refs = 1 };
+static struct page register_page = { .refs = 1 };
 
 struct page *vmalloc_to_page(const void *memory)
 {
 	static struct page others = { .refs = 1 };
 
-	/* The last page of the table represents all pages. */
-	return memory == ghyvi_vgpu_ggtt_table(vgpu) + GHYVI_GGTT_TABLE_BYTES - PAGE_SIZE ?
-		       &bar_page :
-		       &others;
+	/* The last page of the table represents all its pages, one of registers all of those. */
+	if (memory == ghyvi_vgpu_ggtt_table(vgpu) + GHYVI_GGTT_TABLE_BYTES - PAGE_SIZE)
+		return &bar_page;
+	return memory == ghyvi_vgpu_register_page(vgpu, GEN8_MASTER_IRQ) ? &register_page : &others;
 }
 
 unsigned long vmalloc_to_pfn(const void *memory)
@@ -240,9 +241,11 @@ int vfio_set_irqs_validate_and_prepare(struct vfio_irq_set *set, int vectors, in
 
 /* functions of kernel/kvm */
 
+static bool can_track = true;
+
 bool ghyvi_kvm_can_track(void)
 {
-	return true;
+	return can_track;
 }
 
 int ghyvi_kvm_bind(struct ghyvi_vm *gvm, struct ghyvi_kvm_events *events)
