@@ -186,6 +186,8 @@ void ghyvi_remap_start(struct ghyvi_device *device);
 void ghyvi_remap_stop(struct ghyvi_device *device);
 /* BAR 0 has a new address, or its pages lost their protection. Any context but NMI. */
 void ghyvi_remap_moved(struct ghyvi_device *device);
+/* The guest is about to run, and the VMM has mapped BAR 0. Caller holds device->lock. */
+void ghyvi_remap_running(struct ghyvi_device *device);
 
 /* sysfs.c */
 extern const struct attribute_group *ghyvi_device_groups[];

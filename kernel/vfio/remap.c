@@ -70,3 +70,12 @@ void ghyvi_remap_moved(struct ghyvi_device *device)
 	atomic_set(&device->remap.tries, REMAP_TRIES);
 	schedule_delayed_work(&device->remap.work, 1);
 }
+
+/* A state was loaded maybe long before, and what it says of BAR 0 before the VMM mapped it. */
+void ghyvi_remap_running(struct ghyvi_device *device)
+{
+	lockdep_assert_held(&device->lock);
+	if (ghyvi_kvm_can_track() && ghyvi_vgpu_remap(device->vgpu) &&
+	    !ghyvi_vgpu_try_remap(device->vgpu))
+		ghyvi_remap_moved(device);
+}

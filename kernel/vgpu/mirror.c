@@ -181,10 +181,10 @@ static void mirror_replay_missed_writes(struct ghyvi_vgpu *vgpu)
 
 /*
  * Protect the pages that are not. The hypervisor fails where the VMM did not map a page; each
- * access to that page traps through VFIO then. Returns true if all are protected. Caller holds
- * vgpu->lock.
+ * access to that page traps through VFIO then. Sets @fresh if it protected a page. Returns true if
+ * all are protected. Caller holds vgpu->lock.
  */
-static bool protect_pages(struct ghyvi_vgpu *vgpu)
+static bool protect_pages(struct ghyvi_vgpu *vgpu, bool *fresh)
 {
 	const struct ghyvi_vgpu_params *params = &vgpu->params;
 	bool all = true;
@@ -193,10 +193,11 @@ static bool protect_pages(struct ghyvi_vgpu *vgpu)
 
 	lockdep_assert_held(&vgpu->lock);
 	for (i = 0; i < vgpu->nr_tracked; i++) {
+		if (vgpu->tracked_protected[i])
+			continue;
 		gfn = vgpu->bar0_gfn + vgpu->tracked[i];
-		if (!vgpu->tracked_protected[i])
-			vgpu->tracked_protected[i] =
-				params->hv->ops->protect(params->hv, &gfn, 1) == 1;
+		vgpu->tracked_protected[i] = params->hv->ops->protect(params->hv, &gfn, 1) == 1;
+		*fresh |= vgpu->tracked_protected[i];
 		all &= vgpu->tracked_protected[i];
 	}
 	return all;
@@ -208,15 +209,15 @@ static bool protect_pages(struct ghyvi_vgpu *vgpu)
  */
 static bool mirror_live(struct ghyvi_vgpu *vgpu, bool proven)
 {
-	bool all = true;
+	bool all = true, fresh = false;
 
 	mutex_lock(&vgpu->live_lock); /* a missed store must be executed once */
 	mutex_lock(&vgpu->lock);
 	forget_lost(vgpu);
 	if (vgpu->remap && !vgpu->failsafe && vgpu->bar0_gfn != GHYVI_INVALID_GFN)
-		all = protect_pages(vgpu);
+		all = protect_pages(vgpu, &fresh);
 	mutex_unlock(&vgpu->lock);
-	if (all || proven)
+	if ((all || proven) && (fresh || !READ_ONCE(vgpu->mirror_caught_up)))
 		mirror_replay_missed_writes(vgpu);
 	mutex_unlock(&vgpu->live_lock);
 	return all;

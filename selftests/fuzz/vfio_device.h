@@ -163,6 +163,11 @@ void ghyvi_remap_moved(struct ghyvi_device *device)
 	bar0_moves++;
 }
 
+void ghyvi_remap_running(struct ghyvi_device *device)
+{
+	ghyvi_vgpu_try_remap(device->vgpu);
+}
+
 static struct page bar_page = { .refs = 1 };
 static struct page register_page = { .refs = 1 };
 

@@ -270,6 +270,8 @@ static void test_the_clock_never_goes_backwards(void **state)
 
 static void test_pages_are_protected_without_a_trapped_access(void **state)
 {
+	int sent;
+
 	ghyvi_vgpu_set_bar0(vgpu, GHYVI_BAR_UNMAPPED);
 	gtt.lives = 0;
 	ghyvi_vgpu_set_bar0(vgpu, BAR0);
@@ -284,6 +286,13 @@ static void test_pages_are_protected_without_a_trapped_access(void **state)
 	assert_int_equal(guest_reads(GHYVI_RENDER_BASE + RING_MODE) & 3, 2);
 	assert_true(ghyvi_vgpu_try_remap(vgpu));
 	assert_int_equal(gtt.lives, 1);
+	/* Nothing was missed, so no interrupt is sent again. */
+	guest_writes(BANK(0, IRQ_IER), ~0u, 4);
+	vgpu_irq_raise(&vgpu->engines[GHYVI_RCS], EVENT);
+	assert_true(vgpu->line);
+	sent = atomic_read(&interrupts);
+	assert_true(ghyvi_vgpu_try_remap(vgpu));
+	assert_int_equal(atomic_read(&interrupts), sent);
 }
 
 /* A store that traps proves that its own page is mapped, not the others. */
