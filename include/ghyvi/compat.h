@@ -83,6 +83,17 @@ struct vfio_precopy_info {
 #define ghyvi_release_fault_lock(vmf) mmap_read_unlock((vmf)->vma->vm_mm)
 #endif
 
+#if GHYVI_HAVE_HRTIMER_SETUP
+#define ghyvi_hrtimer_setup(timer, callback) \
+	hrtimer_setup(timer, callback, CLOCK_MONOTONIC, HRTIMER_MODE_REL)
+#else
+#define ghyvi_hrtimer_setup(timer, callback)                            \
+	do {                                                            \
+		hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL); \
+		(timer)->function = callback;                           \
+	} while (0)
+#endif
+
 #if GHYVI_HAVE_SYSTEM_DFL_WQ
 #define ghyvi_unbound_wq system_dfl_wq
 #else

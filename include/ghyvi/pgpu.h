@@ -102,6 +102,8 @@ struct ghyvi_client_owner {
  * @registers: the vGPU's register file, an array of 32-bit words indexed by offset / 4. Command
  *	streamers load and store those words that the access rules allow, and no other client's.
  * @registers_bytes: size of @registers in bytes
+ * @shown: copies of pages of @registers that the guest maps, by page number; NULL for the other
+ *	pages. NULL: there are none. Use ghyvi_client_set_register().
  * @gen: hardware generation, 8 or 9
  * @reporter: target of messages that say why a job was stopped
  * @stats: counters of the vGPU; the backend counts oracle_violations, budget_overruns, and
@@ -120,6 +122,7 @@ struct ghyvi_client_params {
 	unsigned int nr_ggtt;
 	u32 *registers;
 	u32 registers_bytes;
+	u32 *const *shown;
 	unsigned int gen;
 	struct ghyvi_reporter *reporter;
 	struct ghyvi_stats *stats;
@@ -127,6 +130,30 @@ struct ghyvi_client_params {
 	struct ghyvi_client_owner *owner;
 	const u64 *clock_offset_ns;
 };
+
+/**
+ * ghyvi_client_set_register() - store a register, also in the copy that the guest maps.
+ * @params: parameters of the client
+ * @offset: offset of the register, below @registers_bytes of @params
+ * @value: value to store
+ *
+ * Context: any.
+ */
+static inline void ghyvi_client_set_register(const struct ghyvi_client_params *params, u32 offset,
+					     u32 value)
+{
+	u32 *page = params->shown ? params->shown[offset >> GHYVI_PAGE_SHIFT] : NULL;
+
+	WRITE_ONCE(params->registers[offset / 4], value);
+	if (!page)
+		return;
+	/* As in vgpu_mirror_show(): the last thread that stores the register shows it. */
+	do {
+		value = READ_ONCE(params->registers[offset / 4]);
+		WRITE_ONCE(page[offset % GHYVI_PAGE_BYTES / 4], value);
+		smp_mb(); /* shown before the value is read again */
+	} while (READ_ONCE(params->registers[offset / 4]) != value);
+}
 
 /**
  * struct ghyvi_pgpu_client - a vGPU as the backend sees it; a backend embeds it in a structure of

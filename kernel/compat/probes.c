@@ -38,6 +38,14 @@ void ghyvi_probe(struct eventfd_ctx *ctx)
 	eventfd_signal(ctx);
 }
 
+/* 6.13: hrtimer_setup() replaces hrtimer_init(), which 6.15 dropped */
+#elif defined(PROBE_HRTIMER_SETUP)
+#include <linux/hrtimer.h>
+void ghyvi_probe(struct hrtimer *timer)
+{
+	hrtimer_setup(timer, NULL, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
+}
+
 /* 6.3: the flags of a VMA are changed by functions */
 #elif defined(PROBE_VM_FLAGS_SET)
 #include <linux/mm.h>

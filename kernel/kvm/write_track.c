@@ -7,8 +7,9 @@
  *
  * KVM calls track_write() with kvm->srcu held for reading, and the callback for a removed slot
  * with kvm->slots_lock held. Code under the mutex of struct ghyvi_gtt or tracked->lock waits for
- * neither of them, so both callbacks may take these two locks. ghyvi_kvm_track_stop() waits for
- * srcu readers, and is called without these locks.
+ * neither of them, so both callbacks may take these two locks. track_write() also takes
+ * vgpu->lock, and passes work to the scheduler, for which the same holds.
+ * ghyvi_kvm_track_stop() waits for srcu readers, and is called without these locks.
  */
 #include <linux/moduleparam.h>
 #include "internal.h"

@@ -22,7 +22,7 @@ static void file_write(struct softgpu_engine *engine, u32 offset, u32 value)
 	const struct ghyvi_client_params *params = &engine->client->base.params;
 
 	if (offset < params->registers_bytes)
-		WRITE_ONCE(params->registers[offset / 4], value);
+		ghyvi_client_set_register(params, offset, value);
 }
 
 /* The word of a register in the job's context; NULL: it is in the register file. */

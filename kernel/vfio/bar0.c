@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Mappings of BAR 0: the GGTT table and the mirror, which are host memory.
+ * Mappings of the GGTT table, which is host memory in BAR 0.
  *
  * A page of the GGTT table is mapped when it is accessed first, and again after the gtt had its
  * mapping removed to see the next store (kernel/gtt/ggtt_map.c). The fault handler takes only the
  * gtt's lock for mappings, so it can serve every caller, VFIO and KVM included. mmap() maps no page
  * of it: a mapping could not be removed before mmap() has returned.
  *
- * All are mapped as device memory, so that for example io_uring and XDP cannot take references on
- * the pages. A reference would still give access to the table when the next user owns it; see
+ * It is mapped as device memory, so that for example io_uring and XDP cannot take references on the
+ * pages. A reference would still give access to the table when the next user owns it; see
  * ghyvi_region_is_referenced().
  */
 #include <linux/fs.h>
@@ -17,17 +17,6 @@
 #include <ghyvi/compat.h>
 #include "vgpu/vgpu.h"
 #include "device.h"
-
-int ghyvi_bar0_mmap_memory(struct vm_area_struct *vma, void *memory)
-{
-	unsigned long at;
-	int ret = 0;
-
-	for (at = vma->vm_start; at < vma->vm_end && !ret; at += PAGE_SIZE, memory += PAGE_SIZE)
-		ret = remap_pfn_range(vma, at, vmalloc_to_pfn(memory), PAGE_SIZE,
-				      vma->vm_page_prot);
-	return ret;
-}
 
 struct ggtt_fault {
 	struct vm_fault *vmf;

@@ -22,6 +22,8 @@ void ghyvi_device_update_bar0(struct ghyvi_device *device)
 		return;
 	WRITE_ONCE(device->bar0, bar0);
 	ghyvi_vgpu_set_bar0(device->vgpu, bar0);
+	if (bar0 != GHYVI_BAR_UNMAPPED)
+		ghyvi_remap_moved(device);
 }
 
 void ghyvi_device_reset(struct ghyvi_device *device)
@@ -47,7 +49,10 @@ static void guest_stored(struct ghyvi_kvm_events *events, u64 gpa, const void *d
 
 static void guest_protection_lost(struct ghyvi_kvm_events *events, u64 gfn, u64 count)
 {
-	ghyvi_vgpu_protection_lost(vgpu_of(events), gfn, count);
+	struct ghyvi_device *device = container_of(events, struct ghyvi_device, kvm_events);
+
+	ghyvi_vgpu_protection_lost(device->vgpu, gfn, count);
+	ghyvi_remap_moved(device);
 }
 
 static int bind_device(struct ghyvi_device *device)
@@ -82,6 +87,7 @@ static int open_device(struct vfio_device *vdev)
 	ret = bind_device(device);
 	if (!ret) {
 		ghyvi_device_reset(device);
+		ghyvi_remap_start(device);
 		device->open = true;
 		WRITE_ONCE(device->open_time, ktime_get_real_seconds());
 	}
@@ -102,6 +108,7 @@ static void close_device(struct vfio_device *vdev)
 	mutex_lock(&device->lock);
 	device->open = false;
 	WRITE_ONCE(device->open_time, 0);
+	ghyvi_remap_stop(device);
 	ghyvi_irq_release(device);
 	ghyvi_device_reset(device);
 	ghyvi_migration_close(device);

@@ -5,6 +5,7 @@
 #ifndef GHYVI_DEVICE_H
 #define GHYVI_DEVICE_H
 
+#include <linux/hrtimer.h>
 #include <linux/mdev.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
@@ -34,6 +35,16 @@ struct ghyvi_events {
 	s64 failsafes, budget_overruns, device_resets;
 };
 
+/*
+ * struct ghyvi_remap - upkeep of registers that the guest maps (remap.c). @tries is the number of
+ * attempts that @work has left.
+ */
+struct ghyvi_remap {
+	struct hrtimer clock;
+	struct delayed_work work;
+	atomic_t tries;
+};
+
 /**
  * struct ghyvi_device - one vGPU, from the creation of its mdev to the removal.
  * @vdev: the VFIO device
@@ -51,6 +62,7 @@ struct ghyvi_events {
  * @unmap: ranges of guest memory that VFIO unmaps
  * @debugfs: directory in debugfs
  * @events: uevents
+ * @remap: upkeep of registers that the guest maps
  * @lock: serialises open, close, resets, writers of settings and configuration accesses; protects
  *	@config, @bar0, @open and @migration. Outermost: vgpu->lock and that of struct ghyvi_gtt
  *	nest inside. Accesses to registers and BARs do not take it.
@@ -81,6 +93,7 @@ struct ghyvi_device {
 	struct ghyvi_unmap unmap;
 	struct dentry *debugfs;
 	struct ghyvi_events events;
+	struct ghyvi_remap remap;
 
 	struct mutex lock;
 	struct ghyvi_config config;
@@ -131,7 +144,6 @@ int ghyvi_region_info(struct vfio_device *vdev, struct vfio_region_info *info,
 
 /* bar0.c */
 void ghyvi_bar0_init(struct ghyvi_device *device);
-/* Map host memory from @memory on. Returns 0 or a negative errno. */
 int ghyvi_bar0_mmap_memory(struct vm_area_struct *vma, void *memory);
 /* Prepare a mapping of a part of the GGTT table, which contains all of @vma. */
 void ghyvi_bar0_mmap_ggtt(struct ghyvi_device *device, struct vm_area_struct *vma);
@@ -174,6 +186,18 @@ void ghyvi_events_init(struct ghyvi_device *device);
 void ghyvi_events_fini(struct ghyvi_device *device);
 /* struct ghyvi_vgpu_params.event */
 void ghyvi_event(struct ghyvi_reporter *reporter);
+
+/* remap.c */
+void ghyvi_remap_init(struct ghyvi_device *device);
+/* Waits for a running work. Caller does not hold device->lock. */
+void ghyvi_remap_fini(struct ghyvi_device *device);
+/* Start and stop the clock, while the device is open. */
+void ghyvi_remap_start(struct ghyvi_device *device);
+void ghyvi_remap_stop(struct ghyvi_device *device);
+/* BAR 0 has a new address, or its pages lost their protection. Any context but NMI. */
+void ghyvi_remap_moved(struct ghyvi_device *device);
+/* The guest is about to run, and the VMM has mapped BAR 0. Caller holds device->lock. */
+void ghyvi_remap_running(struct ghyvi_device *device);
 
 /* sysfs.c */
 extern const struct attribute_group *ghyvi_device_groups[];

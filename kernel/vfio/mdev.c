@@ -59,6 +59,7 @@ static int setup_device(struct ghyvi_device *device, struct mdev_device *mdev)
 	ghyvi_events_init(device);
 	ghyvi_bar0_init(device);
 	ghyvi_bar2_init(device);
+	ghyvi_remap_init(device);
 	ghyvi_config_reset(&device->config, device->type->profile,
 			   device->pgpu->resources.aperture_bytes);
 
@@ -93,6 +94,7 @@ give_partition:
 static void teardown_device(struct ghyvi_device *device)
 {
 	ghyvi_unmap_fini(&device->unmap);
+	ghyvi_remap_fini(device);
 	ghyvi_vgpu_destroy(device->vgpu);
 	ghyvi_events_fini(device);
 	ghyvi_kvm_destroy(device->gvm);

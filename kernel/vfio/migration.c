@@ -370,8 +370,10 @@ static struct file *migration_step(struct ghyvi_device *device, enum vfio_device
 		return precopy_begin(device);
 	if (next == VFIO_DEVICE_STATE_RESUMING)
 		return resume_begin(device);
-	if (is_running(next) && !is_running(state))
+	if (is_running(next) && !is_running(state)) {
+		ghyvi_remap_running(device);
 		ghyvi_vgpu_resume(device->vgpu);
+	}
 	return NULL;
 }
 

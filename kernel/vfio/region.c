@@ -20,6 +20,9 @@
 #define APERTURE_INDEX_FIRST 0x100ull
 #define BAR0_INDEX_FIRST 0x400000ull
 
+/* Maximum number of parts of BAR 0 that can be mapped. */
+#define AREAS_MAX 8
+
 u64 ghyvi_region_offset(const struct ghyvi_device *device, u32 index)
 {
 	u64 upper = index;
@@ -199,23 +202,42 @@ ssize_t ghyvi_region_write(struct vfio_device *vdev, const char __user *buffer, 
 	return region_rw(vdev, (char __user *)buffer, bytes, at, true);
 }
 
-/*
- * The parts of BAR 0 that can be mapped. The mirror is last, because it is offered only if KVM can
- * track stores to it.
- */
-static const struct vfio_region_sparse_mmap_area areas[] = {
-	{ .offset = GHYVI_GGTT_OFFSET, .size = GHYVI_GGTT_TABLE_BYTES },
-	{ .offset = GHYVI_MIRROR_OFFSET, .size = GHYVI_MIRROR_BYTES },
-};
-
-static unsigned int nr_areas(void)
+/* The memory of the page at @offset of BAR 0; NULL: it has none. */
+static void *bar0_memory(struct ghyvi_device *device, u64 offset)
 {
-	return ARRAY_SIZE(areas) - !ghyvi_kvm_can_track();
+	if (offset >= GHYVI_GGTT_OFFSET && offset - GHYVI_GGTT_OFFSET < GHYVI_GGTT_TABLE_BYTES)
+		return ghyvi_vgpu_ggtt_table(device->vgpu) + offset - GHYVI_GGTT_OFFSET;
+	/* Pages of registers are mapped only if KVM can track stores to them. */
+	if (offset >= GHYVI_REGISTERS_BYTES || !ghyvi_kvm_can_track())
+		return NULL;
+	return ghyvi_vgpu_register_page(device->vgpu, offset);
 }
 
-static void *area_memory(struct ghyvi_device *device, unsigned int area)
+/* The same, but NULL if the page cannot be mapped. */
+static void *bar0_page(struct ghyvi_device *device, u64 offset)
 {
-	return area ? ghyvi_vgpu_mirror(device->vgpu) : ghyvi_vgpu_ggtt_table(device->vgpu);
+	if (offset < GHYVI_REGISTERS_BYTES && !ghyvi_vgpu_remap(device->vgpu))
+		return NULL;
+	return bar0_memory(device, offset);
+}
+
+/*
+ * Find the first part of BAR 0 from @offset on that can be mapped. Returns false if there is none.
+ * For each of them QEMU adds a memory region, a memslot of KVM and a DMA mapping, so adjacent pages
+ * are one part.
+ */
+static bool next_area(struct ghyvi_device *device, u64 offset,
+		      struct vfio_region_sparse_mmap_area *area)
+{
+	u64 end;
+
+	while (offset < GHYVI_BAR0_BYTES && !bar0_page(device, offset))
+		offset += PAGE_SIZE;
+	for (end = offset; end < GHYVI_BAR0_BYTES && bar0_page(device, end);)
+		end += PAGE_SIZE;
+	area->offset = offset;
+	area->size = end - offset;
+	return area->size;
 }
 
 /*
@@ -224,18 +246,27 @@ static void *area_memory(struct ghyvi_device *device, unsigned int area)
  */
 bool ghyvi_region_is_referenced(struct ghyvi_device *device)
 {
-	unsigned int i;
 	void *memory;
 	u64 at;
 
 	lockdep_assert_held(&device->lock);
-	for (i = 0; i < nr_areas(); i++) {
-		memory = area_memory(device, i);
-		for (at = 0; at < areas[i].size; at += PAGE_SIZE)
-			if (page_count(vmalloc_to_page(memory + at)) > 1)
-				return true;
+	for (at = 0; at < GHYVI_BAR0_BYTES; at += PAGE_SIZE) {
+		memory = bar0_memory(device, at); /* maybe mapped before policy/bar_remap was set */
+		if (memory && page_count(vmalloc_to_page(memory)) > 1)
+			return true;
 	}
 	return false;
+}
+
+static int map_registers(struct ghyvi_device *device, struct vm_area_struct *vma, u64 offset)
+{
+	unsigned long at;
+	int ret = 0;
+
+	for (at = vma->vm_start; at < vma->vm_end && !ret; at += PAGE_SIZE, offset += PAGE_SIZE)
+		ret = remap_pfn_range(vma, at, vmalloc_to_pfn(bar0_page(device, offset)), PAGE_SIZE,
+				      vma->vm_page_prot);
+	return ret;
 }
 
 int ghyvi_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma)
@@ -244,7 +275,7 @@ int ghyvi_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma)
 	u64 at = (u64)vma->vm_pgoff << PAGE_SHIFT;
 	u64 offset = at & GHYVI_REGION_OFFSET_MASK;
 	u64 bytes = vma->vm_end - vma->vm_start;
-	unsigned int i;
+	struct vfio_region_sparse_mmap_area area;
 
 	if (!(vma->vm_flags & VM_SHARED))
 		return -EINVAL;
@@ -252,17 +283,12 @@ int ghyvi_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma)
 		return ghyvi_bar2_mmap(device, vma, offset);
 	if (at - offset != ghyvi_region_offset(device, VFIO_PCI_BAR0_REGION_INDEX))
 		return -EINVAL;
-	for (i = 0; i < nr_areas(); i++) {
-		u64 in_area = offset - areas[i].offset;
-
-		if (in_area >= areas[i].size || bytes > areas[i].size - in_area)
-			continue;
-		if (areas[i].offset != GHYVI_GGTT_OFFSET)
-			return ghyvi_bar0_mmap_memory(vma, area_memory(device, i) + in_area);
-		ghyvi_bar0_mmap_ggtt(device, vma);
-		return 0;
-	}
-	return -EINVAL;
+	if (!next_area(device, offset, &area) || area.offset != offset || bytes > area.size)
+		return -EINVAL;
+	if (offset < GHYVI_REGISTERS_BYTES)
+		return map_registers(device, vma, offset);
+	ghyvi_bar0_mmap_ggtt(device, vma);
+	return 0;
 }
 
 static int add_aperture_mmap(struct vfio_info_cap *caps, const struct ghyvi_range *area)
@@ -280,20 +306,25 @@ static int add_aperture_mmap(struct vfio_info_cap *caps, const struct ghyvi_rang
 	return vfio_info_add_capability(caps, &sparse.cap.header, sizeof(sparse));
 }
 
-static int add_sparse_mmap(struct vfio_info_cap *caps)
+static int add_sparse_mmap(struct ghyvi_device *device, struct vfio_info_cap *caps)
 {
 	struct {
 		struct vfio_region_info_cap_sparse_mmap cap;
-		struct vfio_region_sparse_mmap_area areas[ARRAY_SIZE(areas)];
+		struct vfio_region_sparse_mmap_area areas[AREAS_MAX];
 	} sparse = {
 		.cap.header.id = VFIO_REGION_INFO_CAP_SPARSE_MMAP,
 		.cap.header.version = 1,
-		.cap.nr_areas = nr_areas(),
 	};
+	u32 n = 0;
+	u64 at = 0;
 
-	memcpy(sparse.areas, areas, sizeof(areas));
+	while (n < AREAS_MAX && next_area(device, at, &sparse.areas[n])) {
+		at = sparse.areas[n].offset + sparse.areas[n].size;
+		n++;
+	}
+	sparse.cap.nr_areas = n;
 	return vfio_info_add_capability(caps, &sparse.cap.header,
-					sizeof(sparse.cap) + nr_areas() * sizeof(*areas));
+					sizeof(sparse.cap) + n * sizeof(*sparse.areas));
 }
 
 int ghyvi_region_info(struct vfio_device *vdev, struct vfio_region_info *info,
@@ -310,7 +341,7 @@ int ghyvi_region_info(struct vfio_device *vdev, struct vfio_region_info *info,
 	info->size = region.bytes;
 	info->flags = region.flags;
 	if (region.flags & VFIO_REGION_INFO_FLAG_MMAP)
-		return add_sparse_mmap(caps);
+		return add_sparse_mmap(device, caps);
 	area = ghyvi_bar2_area(device);
 	if (info->index == VFIO_PCI_BAR2_REGION_INDEX && area.bytes) {
 		info->flags |= VFIO_REGION_INFO_FLAG_MMAP;

@@ -4,7 +4,7 @@
  *
  *	/sys/bus/mdev/devices/<uuid>/
  *		state, open_time, last_error, last_error_time, reset, unplug
- *		policy/mode, policy/self_check
+ *		policy/mode, policy/self_check, policy/bar_remap
  *		policy/static_pages, policy/oos_threshold, policy/idle_pins, policy/tables_max
  *		policy/trap_ns, policy/scan_ns, policy/protect_ns
  *		slot				see sysfs_slot.c
@@ -18,6 +18,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
+#include <ghyvi/choice.h>
 #include <ghyvi/settings.h>
 #include "vgpu/vgpu.h"
 #include "device.h"
@@ -161,6 +162,48 @@ static ssize_t self_check_store(struct device *dev, struct device_attribute *att
 }
 static DEVICE_ATTR_RW(self_check);
 
+static const char *remap_name(unsigned int i)
+{
+	return i ? "on" : "off";
+}
+
+static const struct ghyvi_choices remap_choices = { .name = remap_name, .count = 2 };
+
+static ssize_t bar_remap_show(struct device *dev, struct device_attribute *attr, char *buffer)
+{
+	return ghyvi_choice_list(&remap_choices, ghyvi_vgpu_remap(of_dev(dev)->vgpu), buffer,
+				 PAGE_SIZE);
+}
+
+static ssize_t bar_remap_store(struct device *dev, struct device_attribute *attr,
+			       const char *buffer, size_t bytes)
+{
+	struct ghyvi_device *device = of_dev(dev);
+	char name[GHYVI_PARSE_NAME_BYTES];
+	int ret = ghyvi_parse_name(buffer, bytes, name) ?: ghyvi_choice_find(&remap_choices, name);
+
+	if (ret < 0) {
+		ghyvi_report(&device->reporter,
+			     "policy/bar_remap: \"%s\" is neither \"off\" nor \"on\"", name);
+		return ret;
+	}
+	mutex_lock(&device->lock);
+	if (!device->open) {
+		ghyvi_vgpu_set_remap(device->vgpu, ret);
+		ret = 0;
+	} else if (ret == ghyvi_vgpu_remap(device->vgpu)) {
+		ret = 0;
+	} else {
+		ret = -EBUSY;
+	}
+	mutex_unlock(&device->lock);
+	if (ret)
+		ghyvi_report(&device->reporter,
+			     "policy/bar_remap: cannot be changed while the vGPU is open");
+	return ret ?: bytes;
+}
+static DEVICE_ATTR_RW(bar_remap);
+
 static void get_tuning(struct ghyvi_vgpu *vgpu, void *values)
 {
 	ghyvi_gtt_tuning(ghyvi_vgpu_gtt(vgpu), values);
@@ -187,6 +230,7 @@ GHYVI_SETTING_RO(tuning, struct ghyvi_shadow_tuning, protect_ns);
 static struct attribute *policy_attributes[] = {
 	&dev_attr_mode.attr,
 	&dev_attr_self_check.attr,
+	&dev_attr_bar_remap.attr,
 	&setting_static_pages.attr.attr,
 	&setting_oos_threshold.attr.attr,
 	&setting_idle_pins.attr.attr,

@@ -34,9 +34,9 @@ static void enter_failsafe(struct ghyvi_vgpu *vgpu, const char *why)
 	unsigned int i;
 
 	WRITE_ONCE(vgpu->failsafe, true);
-	vgpu_mirror_show_all(vgpu);
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		vgpu_engine_hold(&vgpu->engines[i]);
+	vgpu_mirror_show_all(vgpu); /* an engine that still ran showed its position */
 	/*
 	 * No engine executes a job of this vGPU any more. Unset the address of the GGTT table
 	 * first; otherwise ghyvi_gtt_reset() leaves its pages relaxed, and the next sync shadows

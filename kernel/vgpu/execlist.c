@@ -46,6 +46,21 @@ static void update_queue_depth(struct vgpu_engine *engine)
 	atomic64_set(&stats_of(engine)->queued_now, depth);
 }
 
+/* The guest driver blames the context in the high dword of the status for a hang. */
+void vgpu_update_port_regs(struct vgpu_engine *engine)
+{
+	u32 mode = engine_get(engine, RING_MI_MODE) & ~(u32)MI_MODE_IDLE;
+	u32 pointer = engine_get(engine, RING_CSB_POINTER) & ~(u32)CSB_POINTER_WRITE;
+
+	lockdep_assert_held(&engine->vgpu->lock);
+	if (!engine->nr_active || mode & MI_MODE_STOP)
+		mode |= MI_MODE_IDLE;
+	engine_set(engine, RING_MI_MODE, mode);
+	engine_set(engine, RING_EXECLIST_STATUS_HI,
+		   engine->nr_active ? context_id(engine->active[0]) : 0);
+	engine_set(engine, RING_CSB_POINTER, pointer | engine->csb);
+}
+
 /*
  * Write one context status entry. The guest must see the entry, the write pointer and the interrupt
  * in this order.
@@ -61,6 +76,7 @@ static void csb_emit(struct vgpu_engine *engine, u32 status, u64 element)
 	engine->csb = slot;
 	engine_set(engine, RING_CSB + 8 * slot, lower_32_bits(entry));
 	engine_set(engine, RING_CSB + 8 * slot + 4, upper_32_bits(entry));
+	vgpu_update_port_regs(engine);
 
 	err = ghyvi_gtt_ggtt_write(vgpu->gtt, hwsp + HWSP_CSB + 8 * slot, &entry, sizeof(entry));
 	smp_wmb(); /* entry before pointer */
@@ -441,34 +457,6 @@ void vgpu_elsp_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 		ghyvi_sched_kick(vgpu->params.sched, engine->id, vgpu->sched_entity);
 }
 
-/*
- * The high dword is the ID of the active context; the guest driver blames that context for a hang.
- */
-u32 vgpu_execlist_status_read(struct ghyvi_vgpu *vgpu, u32 offset)
-{
-	struct vgpu_engine *engine = vgpu_engine_at(vgpu, offset);
-	u32 value = 0;
-
-	if ((offset - engine->base) == RING_EXECLIST_STATUS_LO)
-		return 0;
-	mutex_lock(&vgpu->lock);
-	if (engine->nr_active)
-		value = context_id(engine->active[0]);
-	mutex_unlock(&vgpu->lock);
-	return value;
-}
-
-u32 vgpu_csb_pointer_read(struct ghyvi_vgpu *vgpu, u32 offset)
-{
-	struct vgpu_engine *engine = vgpu_engine_at(vgpu, offset);
-	u32 value;
-
-	mutex_lock(&vgpu->lock);
-	value = (vgpu_get(vgpu, offset) & ~(u32)CSB_POINTER_WRITE) | engine->csb;
-	mutex_unlock(&vgpu->lock);
-	return value;
-}
-
 void vgpu_csb_pointer_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
 	struct vgpu_engine *engine = vgpu_engine_at(vgpu, offset);
@@ -476,8 +464,8 @@ void vgpu_csb_pointer_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 	mutex_lock(&vgpu->lock);
 	value = vgpu_masked((vgpu_get(vgpu, offset) & ~(u32)CSB_POINTER_WRITE) | engine->csb,
 			    value);
-	vgpu_set(vgpu, offset, value);
 	engine->csb = min_t(u32, value & CSB_POINTER_WRITE, CSB_RESET_POINTER);
+	vgpu_set(vgpu, offset, (value & ~(u32)CSB_POINTER_WRITE) | engine->csb);
 	mutex_unlock(&vgpu->lock);
 }
 
@@ -576,6 +564,6 @@ void vgpu_engine_reset(struct vgpu_engine *engine)
 	engine_set(engine, RING_EIR, 0);
 	engine_set(engine, RING_ESR, 0);
 	engine->csb = CSB_RESET_POINTER;
-	engine_set(engine, RING_CSB_POINTER,
-		   CSB_RESET_POINTER << CSB_POINTER_READ_SHIFT | CSB_RESET_POINTER);
+	engine_set(engine, RING_CSB_POINTER, CSB_RESET_POINTER << CSB_POINTER_READ_SHIFT);
+	vgpu_update_port_regs(engine);
 }

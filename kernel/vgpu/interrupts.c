@@ -111,6 +111,7 @@ void vgpu_irq_raise(struct vgpu_engine *engine, u32 events)
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
 	events &= ~engine_get(engine, RING_IMR) & ~vgpu_get(vgpu, bank_reg(n, IRQ_IMR));
 	vgpu_set(vgpu, bank_reg(n, IRQ_IIR), vgpu_get(vgpu, bank_reg(n, IRQ_IIR)) | events);
+	vgpu_show_clock(vgpu); /* no earlier than what caused the event */
 	rises = update_line(vgpu);
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 
@@ -124,6 +125,7 @@ void vgpu_irq_restore(struct ghyvi_vgpu *vgpu)
 
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
 	vgpu->line = false;
+	vgpu_show_clock(vgpu);
 	(void)update_line(vgpu);
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 }

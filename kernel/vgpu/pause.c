@@ -54,7 +54,12 @@ void ghyvi_vgpu_resume(struct ghyvi_vgpu *vgpu)
 	unsigned int i;
 	bool paused;
 
-	vgpu_mirror_resume(vgpu);
+	/*
+	 * A guest that waits for an interrupt reads and writes mapped registers only, so the access
+	 * that traps may never come after a move.
+	 */
+	if (READ_ONCE(vgpu->bar_moved))
+		ghyvi_vgpu_try_remap(vgpu);
 	mutex_lock(&vgpu->lock);
 	paused = vgpu->paused;
 	vgpu->paused = false;

@@ -10,6 +10,7 @@
 
 /*
  * Handlers of the dwords from @first to @last. If @read is NULL, a read returns the stored value.
+ * Only a clock needs @read: the code that changes a state also stores the registers that show it.
  * Handlers are called without locks and take those that they need.
  */
 struct register_rule {
@@ -40,13 +41,6 @@ u32 vgpu_masked(u32 old, u32 value)
 	return (old & ~mask & 0xffff) | (value & mask);
 }
 
-static u32 read_zero(struct ghyvi_vgpu *vgpu, u32 offset)
-{
-	(void)vgpu;
-	(void)offset;
-	return 0;
-}
-
 static void write_ignore(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
 	(void)vgpu;
@@ -69,19 +63,10 @@ static void mi_mode_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
 	mutex_lock(&vgpu->lock);
 	value = vgpu_masked(vgpu_get(vgpu, offset), value) & ~(u32)MI_MODE_IDLE;
+	if (!vgpu_engine_at(vgpu, offset)->nr_active || value & MI_MODE_STOP)
+		value |= MI_MODE_IDLE;
 	vgpu_set(vgpu, offset, value);
 	mutex_unlock(&vgpu->lock);
-}
-
-static u32 mi_mode_read(struct ghyvi_vgpu *vgpu, u32 offset)
-{
-	u32 value = vgpu_get(vgpu, offset);
-	bool idle;
-
-	mutex_lock(&vgpu->lock);
-	idle = !vgpu_engine_at(vgpu, offset)->nr_active;
-	mutex_unlock(&vgpu->lock);
-	return idle || (value & MI_MODE_STOP) ? value | MI_MODE_IDLE : value;
 }
 
 /* Clearing an error in EIR also clears its cause in ESR. */
@@ -107,7 +92,7 @@ static void hws_pga_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 			     "status page 0x%x is outside the vGPU's address space", value);
 }
 
-static u32 timestamp_read(struct ghyvi_vgpu *vgpu, u32 offset)
+static u64 timestamp_now(struct ghyvi_vgpu *vgpu)
 {
 	u64 ticks = vgpu->params.pgpu->ops->timestamp(vgpu->params.pgpu);
 	u32 hz = vgpu->params.profile->timestamp_hz;
@@ -117,8 +102,33 @@ static u32 timestamp_read(struct ghyvi_vgpu *vgpu, u32 offset)
 		       (vgpu->timestamp_hz / (s64)(NSEC_PER_SEC / GHYVI_CLOCK_STEP_NS)));
 	if (vgpu->timestamp_hz != hz)
 		ticks = mul_u64_u32_div(ticks, hz, vgpu->timestamp_hz);
-	ticks &= GENMASK_ULL(TIMESTAMP_BITS - 1, 0);
+	return ticks & GENMASK_ULL(TIMESTAMP_BITS - 1, 0);
+}
+
+static u32 timestamp_read(struct ghyvi_vgpu *vgpu, u32 offset)
+{
+	u64 ticks = timestamp_now(vgpu);
+
 	return (offset & 0xfff) == RING_TIMESTAMP ? lower_32_bits(ticks) : upper_32_bits(ticks);
+}
+
+void vgpu_show_clock(struct ghyvi_vgpu *vgpu)
+{
+	unsigned int i;
+	u64 ticks;
+	u32 at;
+
+	lockdep_assert_held(&vgpu->irq_lock);
+	if (!vgpu->remap)
+		return;
+	vgpu->clock_used = true;
+	ticks = timestamp_now(vgpu); /* under the lock, so that the registers never go backwards */
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		at = vgpu->engines[i].base + RING_TIMESTAMP;
+		WRITE_ONCE(vgpu->registers[at / 4], lower_32_bits(ticks));
+		WRITE_ONCE(vgpu->registers[at / 4 + 1], upper_32_bits(ticks));
+		vgpu_mirror_show_clock(vgpu, at);
+	}
 }
 
 /*
@@ -132,20 +142,31 @@ static void invalidate_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 		ghyvi_gtt_flush(vgpu->gtt);
 }
 
-static void power_well_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
+static u32 power_well_requests(struct ghyvi_vgpu *vgpu, u32 offset)
 {
-	vgpu_set(vgpu, offset, value & POWER_WELL_REQUESTS);
+	return vgpu_get(vgpu, offset) & POWER_WELL_REQUESTS;
 }
 
-/* A power well is on while at least one of the four requesters requests it. */
-static u32 power_well_read(struct ghyvi_vgpu *vgpu, u32 offset)
+/*
+ * A power well is on while at least one of the four requesters requests it. All four registers show
+ * the state.
+ */
+static void power_well_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
-	u32 requests = 0;
+	u32 requests, all;
 	u32 i;
 
+	value &= POWER_WELL_REQUESTS;
+	all = value;
+	mutex_lock(&vgpu->lock);
 	for (i = HSW_PWR_WELL_CTL1; i <= HSW_PWR_WELL_CTL4; i += 4)
-		requests |= vgpu_get(vgpu, i);
-	return vgpu_get(vgpu, offset) | requests >> 1;
+		if (i != offset)
+			all |= power_well_requests(vgpu, i);
+	for (i = HSW_PWR_WELL_CTL1; i <= HSW_PWR_WELL_CTL4; i += 4) {
+		requests = i == offset ? value : power_well_requests(vgpu, i);
+		vgpu_set(vgpu, i, requests | all >> 1);
+	}
+	mutex_unlock(&vgpu->lock);
 }
 
 /*
@@ -177,20 +198,18 @@ static void pcode_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 	MASKED(base + RING_EXCC, base + RING_EXCC),                                                \
 	MASKED(base + RING_PSMI_CTL, base + RING_PSMI_CTL),                                        \
 	{ base + RING_HWS_PGA, base + RING_HWS_PGA, NULL, hws_pga_write },                         \
-	{ base + RING_MI_MODE, base + RING_MI_MODE, mi_mode_read, mi_mode_write },                 \
+	{ base + RING_MI_MODE, base + RING_MI_MODE, NULL, mi_mode_write },                         \
 	{ base + RING_EIR, base + RING_EIR, NULL, eir_write },                                     \
 	READ_ONLY(base + RING_ESR, base + RING_ESR),                                               \
 	MASKED(base + RING_INSTPM, base + RING_INSTPM),                                            \
 	{ base + RING_RESET_CTL, base + RING_RESET_CTL, NULL, vgpu_reset_ctl_write },              \
-	{ base + RING_ELSP, base + RING_ELSP, read_zero, vgpu_elsp_write },                        \
-	{ base + RING_EXECLIST_STATUS_LO, base + RING_EXECLIST_STATUS_HI,                          \
-	  vgpu_execlist_status_read, write_ignore },                                               \
+	{ base + RING_ELSP, base + RING_ELSP, NULL, vgpu_elsp_write },                             \
+	READ_ONLY(base + RING_EXECLIST_STATUS_LO, base + RING_EXECLIST_STATUS_HI),                 \
 	MASKED(base + RING_CONTEXT_CONTROL, base + RING_CONTEXT_CONTROL),                          \
 	MASKED(base + RING_MODE, base + RING_MODE),                                                \
 	{ base + RING_TIMESTAMP, base + RING_TIMESTAMP_UDW, timestamp_read, write_ignore },        \
 	READ_ONLY(base + RING_CSB, base + RING_CSB + 8 * GEN8_CSB_ENTRIES - 4),                    \
-	{ base + RING_CSB_POINTER, base + RING_CSB_POINTER, vgpu_csb_pointer_read,                 \
-	  vgpu_csb_pointer_write }
+	{ base + RING_CSB_POINTER, base + RING_CSB_POINTER, NULL, vgpu_csb_pointer_write }
 
 #define IRQ_REGISTERS_RULE(first, banks)                                                           \
 	{ first, first + (banks) * GEN8_IRQ_BANK_SIZE - 4, NULL, other_irq_write }
@@ -219,14 +238,14 @@ static const struct register_rule rules[] = {
 	MASKED(FF_SLICE_CS_CHICKEN2, FF_SLICE_CS_CHICKEN2),
 	MASKED(GEN9_CS_DEBUG_MODE1, GEN9_CS_DEBUG_MODE1),
 	MASKED(GEN8_CS_CHICKEN1, GEN8_CS_CHICKEN1),
-	{ GEN8_RTCR, GEN8_VTCR, read_zero, invalidate_write },
+	{ GEN8_RTCR, GEN8_VTCR, NULL, invalidate_write },
 	MASKED(CACHE_MODE_0_GEN7, HIZ_CHICKEN),
 	MASKED(HDC_CHICKEN0, GEN8_HDC_CHICKEN1),
 	MASKED(SLICE_COMMON_ECO_CHICKEN1, SLICE_COMMON_ECO_CHICKEN1),
 	MASKED(VF_PREEMPTION, VF_PREEMPTION),
 	READ_ONLY(GEN8_FUSE2, GEN8_FUSE2),
 	READ_ONLY(GEN8_EU_DISABLE0, GEN8_EU_DISABLE2),
-	{ GEN6_GDRST, GEN6_GDRST, read_zero, vgpu_reset_write },
+	{ GEN6_GDRST, GEN6_GDRST, NULL, vgpu_reset_write },
 	READ_ONLY(GUC_STATUS, GUC_STATUS),
 	READ_ONLY(GUC_WOPCM_SIZE, GUC_WOPCM_SIZE),
 	READ_ONLY(DMA_GUC_WOPCM_OFFSET, DMA_GUC_WOPCM_OFFSET),
@@ -240,13 +259,13 @@ static const struct register_rule rules[] = {
 	MASKED(BCS_SWCTRL, BCS_SWCTRL),
 	READ_ONLY(FUSE_STATUS, FUSE_STATUS),
 	READ_ONLY(FUSE_STRAP, FUSE_STRAP),
-	{ FPGA_DBG, FPGA_DBG, read_zero, write_ignore },
+	READ_ONLY(FPGA_DBG, FPGA_DBG),
 	{ GEN8_MASTER_IRQ, GEN8_MASTER_IRQ, NULL, vgpu_irq_write },
 	{ GEN8_GT_ISR0, GEN8_GT_IER3, NULL, vgpu_irq_write },
 	IRQ_REGISTERS_RULE(GEN8_DE_PIPE_ISR_A, DISPLAY_IRQ_BANKS),
 	IRQ_REGISTERS_RULE(GEN8_PCU_ISR, 1),
 	{ DBUF_CTL_S1, DBUF_CTL_S1, NULL, display_state_write },
-	{ HSW_PWR_WELL_CTL1, HSW_PWR_WELL_CTL4, power_well_read, power_well_write },
+	{ HSW_PWR_WELL_CTL1, HSW_PWR_WELL_CTL4, NULL, power_well_write },
 	{ LCPLL1_CTL, LCPLL1_CTL, NULL, display_state_write },
 	READ_ONLY(SKL_DFSM, SKL_DFSM),
 	READ_ONLY(EDP_PSR_IIR, EDP_PSR_IIR), /* interrupts without a source */
@@ -255,7 +274,7 @@ static const struct register_rule rules[] = {
 	IRQ_REGISTERS_RULE(SDEISR, 1),
 	READ_ONLY(FENCE_REG_GEN6_LO0,
 		  FENCE_REG_GEN6_HI31), /* PVINFO_FENCES says that there are none */
-	{ GFX_FLSH_CNTL_GEN6, GFX_FLSH_CNTL_GEN6, read_zero, invalidate_write },
+	{ GFX_FLSH_CNTL_GEN6, GFX_FLSH_CNTL_GEN6, NULL, invalidate_write },
 	READ_ONLY(HSW_EDRAM_CAP, HSW_EDRAM_CAP),
 	{ GEN6_PCODE_MAILBOX, GEN6_PCODE_MAILBOX, NULL, pcode_write },
 	READ_ONLY(GEN6_RP_STATE_CAP, GEN6_RP_STATE_CAP),
@@ -270,6 +289,7 @@ void vgpu_registers_init(struct ghyvi_vgpu *vgpu)
 
 		WARN_ON(i && page < rules[i - 1].first >> GHYVI_PAGE_SHIFT);
 		WARN_ON(page != rules[i].last >> GHYVI_PAGE_SHIFT);
+		WARN_ON(ghyvi_bar_class(rules[i].first) == GHYVI_BAR_DIRECT);
 		if (!vgpu->rules_count[page])
 			vgpu->rules_first[page] = i;
 		vgpu->rules_count[page]++;
@@ -378,12 +398,18 @@ static void write_part(struct ghyvi_vgpu *vgpu, u32 offset, u32 value, unsigned 
 
 void ghyvi_vgpu_register_write(struct ghyvi_vgpu *vgpu, u32 offset, u64 value, unsigned int bytes)
 {
+	if (access_ok_at(offset, bytes) && !ghyvi_vgpu_failsafe(vgpu))
+		vgpu_bar_is_live(vgpu);
+	vgpu_register_write(vgpu, offset, value, bytes);
+}
+
+void vgpu_register_write(struct ghyvi_vgpu *vgpu, u32 offset, u64 value, unsigned int bytes)
+{
 	if (!access_ok_at(offset, bytes))
 		return;
 	ghyvi_count(vgpu->params.stats, mmio_writes);
 	if (ghyvi_vgpu_failsafe(vgpu))
 		return;
-	vgpu_bar_is_live(vgpu);
 
 	switch (bytes) {
 	case 8:

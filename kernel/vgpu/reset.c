@@ -112,8 +112,8 @@ void ghyvi_vgpu_reset(struct ghyvi_vgpu *vgpu)
 }
 
 /*
- * enter_failsafe() unset the address of the GGTT table, so set it again. The address of
- * the mirror was kept up to date, so only its contents need to be restored.
+ * enter_failsafe() unset the address of the GGTT table, so set it again. The addresses
+ * of the mirror's pages were kept up to date, so only their contents need to be restored.
  */
 static void lift_failsafe(struct ghyvi_vgpu *vgpu)
 {

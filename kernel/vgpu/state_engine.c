@@ -127,6 +127,7 @@ int vgpu_engine_load(struct ghyvi_vgpu *vgpu, struct state_reader *reader,
 	engine->has_pending = state->has_pending;
 	engine->halted = state->halted;
 	engine->csb = state->csb;
+	vgpu_update_port_regs(engine); /* the registers that were loaded may say something else */
 	if (state->dropped)
 		vgpu_engine_halt(engine);
 	return 0;

@@ -39,6 +39,7 @@ static int create_client(struct ghyvi_vgpu *vgpu)
 	struct ghyvi_client_params params = {
 		.registers = vgpu->registers,
 		.registers_bytes = GHYVI_REGISTERS_BYTES,
+		.shown = vgpu->shown,
 		.gen = p->profile->gen,
 		.reporter = p->reporter,
 		.stats = p->stats,
@@ -146,6 +147,7 @@ struct ghyvi_vgpu *ghyvi_vgpu_create(const struct ghyvi_vgpu_params *params)
 	if (!vgpu)
 		return ERR_PTR(-ENOMEM);
 	vgpu->params = *params;
+	vgpu->remap = true;
 	mutex_init(&vgpu->lock);
 	spin_lock_init(&vgpu->irq_lock);
 	INIT_LIST_HEAD(&vgpu->context_handles);
@@ -154,15 +156,15 @@ struct ghyvi_vgpu *ghyvi_vgpu_create(const struct ghyvi_vgpu_params *params)
 	params->pgpu->ops->resources(params->pgpu, &resources);
 	vgpu->timestamp_hz = resources.timestamp_hz;
 
-	vgpu->registers = vzalloc(GHYVI_REGISTERS_BYTES);
+	vgpu->registers = vmalloc_user(GHYVI_REGISTERS_BYTES);
 	if (!vgpu->registers)
 		goto err_vgpu;
-	vgpu->mirror = vmalloc_user(GHYVI_MIRROR_BYTES);
-	if (!vgpu->mirror)
+	err = vgpu_mirror_create(vgpu);
+	if (err)
 		goto err_registers;
-	vgpu->mirror_gfn = GHYVI_INVALID_GFN;
 	vgpu->bar0 = GHYVI_BAR_UNMAPPED;
 	vgpu->ggtt_table = vmalloc_user(GHYVI_GGTT_TABLE_BYTES);
+	err = -ENOMEM;
 	if (!vgpu->ggtt_table)
 		goto err_mirror;
 	err = create_client(vgpu);
@@ -194,7 +196,7 @@ err_client:
 err_table:
 	vfree(vgpu->ggtt_table);
 err_mirror:
-	vfree(vgpu->mirror);
+	vgpu_mirror_destroy(vgpu);
 err_registers:
 	vfree(vgpu->registers);
 err_vgpu:
@@ -217,7 +219,7 @@ void ghyvi_vgpu_destroy(struct ghyvi_vgpu *vgpu)
 	ghyvi_gtt_destroy(vgpu->gtt);
 	vgpu->params.pgpu->ops->client_destroy(vgpu->client);
 	vfree(vgpu->ggtt_table);
-	vfree(vgpu->mirror);
+	vgpu_mirror_destroy(vgpu);
 	vfree(vgpu->registers);
 	mutex_destroy(&vgpu->lock);
 	kvfree(vgpu);

@@ -17,12 +17,30 @@
 #define GHYVI_REGISTERS_BYTES (2u << 20)
 #define GHYVI_GGTT_OFFSET (8u << 20) /* the GGTT half of BAR0 */
 #define GHYVI_GGTT_TABLE_BYTES (8u << 20)
-/*
- * The mirror: the page of interrupt registers. Its registers have no read side effects, so the
- * guest may map the page and read it as memory.
+#define GHYVI_REGISTER_PAGES (GHYVI_REGISTERS_BYTES >> GHYVI_PAGE_SHIFT)
+
+/**
+ * enum ghyvi_bar_class - how the guest accesses a page of registers.
+ * @GHYVI_BAR_TRAPPED: every access goes through ghyvi_vgpu_register_read() and
+ *	ghyvi_vgpu_register_write()
+ * @GHYVI_BAR_TRACKED: memory that the guest maps (the mirror). Loads cause no exit; stores are
+ *	reported through ghyvi_vgpu_store().
+ * @GHYVI_BAR_DIRECT: memory that the guest maps: the register file itself. Nothing reports
+ *	accesses.
  */
-#define GHYVI_MIRROR_OFFSET 0x44000u
-#define GHYVI_MIRROR_BYTES GHYVI_PAGE_BYTES
+enum ghyvi_bar_class {
+	GHYVI_BAR_TRAPPED,
+	GHYVI_BAR_TRACKED,
+	GHYVI_BAR_DIRECT,
+};
+
+/**
+ * ghyvi_bar_class() - get the class of a page of registers.
+ * @offset: byte offset in BAR 0, below GHYVI_REGISTERS_BYTES
+ *
+ * Return: the class of the page that contains @offset.
+ */
+enum ghyvi_bar_class ghyvi_bar_class(u32 offset);
 
 /*
  * The kind of GPU that the guest sees. The profiles are in kernel/vgpu/profiles.c. They hold
@@ -262,13 +280,50 @@ int ghyvi_vgpu_load(struct ghyvi_vgpu *vgpu, const void *state, size_t bytes, vo
 void ghyvi_vgpu_set_bar0(struct ghyvi_vgpu *vgpu, u64 gpa);
 
 /**
- * ghyvi_vgpu_mirror() - get the memory that mirrors the interrupt registers.
- * @vgpu: vGPU of the mirror
+ * ghyvi_vgpu_set_remap() - let the guest map registers, or trap all accesses to them.
+ * @vgpu: vGPU to set; nothing has mapped its BAR 0
+ * @on: true (the default): pages are what ghyvi_bar_class() says; false: all are trapped
  *
- * Return: GHYVI_MIRROR_BYTES of vmalloc_user() memory, for the guest to map. It shows the current
- * values of the registers.
+ * Context: may sleep.
  */
-void *ghyvi_vgpu_mirror(struct ghyvi_vgpu *vgpu);
+void ghyvi_vgpu_set_remap(struct ghyvi_vgpu *vgpu, bool on);
+/**
+ * ghyvi_vgpu_remap() - test whether the guest may map registers.
+ * @vgpu: vGPU to test
+ *
+ * Context: any.
+ * Return: what ghyvi_vgpu_set_remap() has set.
+ */
+bool ghyvi_vgpu_remap(const struct ghyvi_vgpu *vgpu);
+/**
+ * ghyvi_vgpu_try_remap() - protect the tracked pages if BAR 0 is mapped.
+ * @vgpu: vGPU of the pages
+ *
+ * Call it after BAR 0 has moved or lost its protection, until it returns true: a guest that only
+ * accesses pages that are memory gives no other sign that BAR 0 is mapped.
+ *
+ * Context: may sleep.
+ * Return: true when all tracked pages are protected, or need not be.
+ */
+bool ghyvi_vgpu_try_remap(struct ghyvi_vgpu *vgpu);
+/**
+ * ghyvi_vgpu_tick() - bring the timestamps up to date that the guest reads as memory.
+ * @vgpu: vGPU of the registers
+ *
+ * Context: any but NMI.
+ * Return: true if the guest used its registers, or got an interrupt, since the last call.
+ */
+bool ghyvi_vgpu_tick(struct ghyvi_vgpu *vgpu);
+
+/**
+ * ghyvi_vgpu_register_page() - get the memory of a page of registers.
+ * @vgpu: vGPU of the registers
+ * @offset: byte offset in BAR 0, below GHYVI_REGISTERS_BYTES
+ *
+ * Return: one page of vmalloc_user() memory, for the guest to map, which shows the current values
+ * of the registers; NULL if the page is GHYVI_BAR_TRAPPED.
+ */
+void *ghyvi_vgpu_register_page(struct ghyvi_vgpu *vgpu, u32 offset);
 /**
  * ghyvi_vgpu_store() - handle a guest store to a write-protected page.
  * @vgpu: vGPU that protected the page

@@ -129,8 +129,11 @@ struct vgpu_engine {
 	u32 slots[GHYVI_CONTEXT_SLOTS];
 };
 
+/* Maximum number of tracked pages of registers. */
+#define VGPU_TRACKED_MAX 32
+
 /*
- * Lock order: vgpu->lock is taken first, then one of: the scheduler's locks, gtt->lock, irq_lock.
+ * Lock order: live_lock, then vgpu->lock, then one of: the scheduler's locks, gtt->lock, irq_lock.
  * ghyvi_sched_kick() is called without vgpu->lock, because it may run workload_prepare().
  */
 struct ghyvi_vgpu {
@@ -157,12 +160,22 @@ struct ghyvi_vgpu {
 	 */
 	int bar_moved;
 
-	u32 *mirror; /* the page of registers that the guest maps, see mirror.c */
 	u64 bar0; /* guest-physical address of BAR 0, or GHYVI_BAR_UNMAPPED; under lock */
-	u64 mirror_gfn; /* GHYVI_INVALID_GFN while BAR 0 is unmapped; written under lock */
-	bool mirror_protected; /* under lock */
-	int mirror_lost; /* 1: mirror_protected must be cleared, see is_protected() */
-	bool mirror_caught_up; /* no store to the mirror was missed; under irq_lock */
+	/*
+	 * The pages of class GHYVI_BAR_TRACKED as the guest sees them, see mirror.c: by page number
+	 * (NULL for the other pages), and the numbers of those that are not NULL; constant.
+	 */
+	u32 *shown[GHYVI_REGISTER_PAGES];
+	void *shown_memory;
+	u16 tracked[VGPU_TRACKED_MAX];
+	unsigned int nr_tracked;
+	u64 bar0_gfn; /* GHYVI_INVALID_GFN while BAR 0 is unmapped; written under lock */
+	bool tracked_protected[VGPU_TRACKED_MAX]; /* by index in tracked[]; under lock */
+	int tracked_lost[VGPU_TRACKED_MAX]; /* 1: tracked_protected is outdated, see forget_lost() */
+	bool mirror_caught_up; /* no store to the mirror was missed; written under irq_lock */
+	bool remap; /* the guest may map registers; written under lock, while the device is closed */
+	bool clock_used; /* vgpu_show_clock() since the last tick; under irq_lock */
+	struct mutex live_lock; /* serialises mirror_live(); taken before lock */
 
 	struct mutex lock; /* protects engines, and registers with side effects */
 	bool resetting; /* submissions are held back; under lock */
@@ -184,15 +197,31 @@ struct ghyvi_vgpu {
 	atomic_t outstanding;
 
 	/* For each page of registers: index of its first rule in rules[], and number of rules. */
-	u16 rules_first[GHYVI_REGISTERS_BYTES >> GHYVI_PAGE_SHIFT];
-	u16 rules_count[GHYVI_REGISTERS_BYTES >> GHYVI_PAGE_SHIFT];
+	u16 rules_first[GHYVI_REGISTER_PAGES];
+	u16 rules_count[GHYVI_REGISTER_PAGES];
 };
 
+/* pages.c */
+/**
+ * struct vgpu_page_rule - the class of a range of pages of registers.
+ * @first: offset of the first page
+ * @last: offset of the last page
+ * @class: how the guest accesses them
+ * @why: the reason, for debugfs
+ */
+struct vgpu_page_rule {
+	u32 first;
+	u32 last;
+	enum ghyvi_bar_class class;
+	const char *why;
+};
+/* The rule of the page that contains @offset. */
+const struct vgpu_page_rule *vgpu_page_rule(u32 offset);
+
 /* mirror.c */
-static inline bool vgpu_in_mirror(u32 offset)
-{
-	return offset - GHYVI_MIRROR_OFFSET < GHYVI_MIRROR_BYTES;
-}
+/* Allocate the memory of the tracked pages. Returns 0, -ENOMEM or -EINVAL. */
+int vgpu_mirror_create(struct ghyvi_vgpu *vgpu);
+void vgpu_mirror_destroy(struct ghyvi_vgpu *vgpu);
 /*
  * Value of a register in failsafe state: all ones, as of a device that fell off the bus. Interrupt
  * registers read 0: i915 would take ones for interrupts of engines that it does not have, and the
@@ -200,28 +229,21 @@ static inline bool vgpu_in_mirror(u32 offset)
  */
 static inline u32 vgpu_failsafe_value(u32 offset)
 {
-	return vgpu_in_mirror(offset) ? 0 : ~0u;
+	return offset >> GHYVI_PAGE_SHIFT == GEN8_MASTER_IRQ >> GHYVI_PAGE_SHIFT ? 0 : ~0u;
 }
-/*
- * Copy a register that may have changed to the mirror. Caller holds irq_lock for interrupt
- * registers.
- */
+/* Copy a register of a tracked page to the mirror, after it has changed. Any context but NMI. */
 void vgpu_mirror_show(struct ghyvi_vgpu *vgpu, u32 offset);
-/* Copy all registers of the page to the mirror. Takes irq_lock. */
+/* Copy a clock of two dwords to the mirror. Caller holds irq_lock. */
+void vgpu_mirror_show_clock(struct ghyvi_vgpu *vgpu, u32 offset);
+/* Copy all registers of tracked pages to the mirror. */
 void vgpu_mirror_show_all(struct ghyvi_vgpu *vgpu);
 /* Handle a move of BAR 0 to @gpa (or GHYVI_BAR_UNMAPPED). Caller holds vgpu->lock. */
 void vgpu_mirror_move(struct ghyvi_vgpu *vgpu, u64 gpa);
 /*
- * Handle the first access to BAR 0 at its new address. Caller holds neither vgpu->lock nor
- * irq_lock.
+ * Handle the first access to BAR 0 at its new address, which proves that pages that cannot be
+ * protected are not mapped. Caller holds neither vgpu->lock nor irq_lock.
  */
 void vgpu_mirror_live(struct ghyvi_vgpu *vgpu);
-/*
- * Show pending interrupts of a loaded vGPU before its guest runs. A guest that waits for one reads
- * and writes the mirror only, so the access that vgpu_mirror_live() expects may never come. Nothing
- * changes if the page is not mapped yet. Locks as for vgpu_mirror_live().
- */
-void vgpu_mirror_resume(struct ghyvi_vgpu *vgpu);
 
 static inline u32 vgpu_get(const struct ghyvi_vgpu *vgpu, u32 offset)
 {
@@ -231,7 +253,7 @@ static inline u32 vgpu_get(const struct ghyvi_vgpu *vgpu, u32 offset)
 static inline void vgpu_set(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
 	WRITE_ONCE(vgpu->registers[offset / 4], value);
-	if (vgpu_in_mirror(offset))
+	if (vgpu->shown[offset >> GHYVI_PAGE_SHIFT])
 		vgpu_mirror_show(vgpu, offset);
 }
 
@@ -272,6 +294,10 @@ static inline void vgpu_uncharge(const struct ghyvi_vgpu *vgpu,
 /* registers.c */
 void vgpu_registers_init(struct ghyvi_vgpu *vgpu);
 void vgpu_registers_reset(struct ghyvi_vgpu *vgpu);
+/* ghyvi_vgpu_register_write(), but the access does not prove that BAR 0 is mapped. */
+void vgpu_register_write(struct ghyvi_vgpu *vgpu, u32 offset, u64 value, unsigned int bytes);
+/* Store the engines' timestamps for guests that map them. Caller holds irq_lock. */
+void vgpu_show_clock(struct ghyvi_vgpu *vgpu);
 /* New value of a masked register after a write of @value. */
 u32 vgpu_masked(u32 old, u32 value);
 /* The engine whose register page contains @offset. Only for offsets in ENGINE_RULES(). */
@@ -296,8 +322,8 @@ void vgpu_pvinfo_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 
 /* execlist.c */
 void vgpu_elsp_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
-u32 vgpu_execlist_status_read(struct ghyvi_vgpu *vgpu, u32 offset);
-u32 vgpu_csb_pointer_read(struct ghyvi_vgpu *vgpu, u32 offset);
+/* Store the registers that show the state of the submit port. Caller holds vgpu->lock. */
+void vgpu_update_port_regs(struct vgpu_engine *engine);
 void vgpu_csb_pointer_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 /*
  * Stop the engine and drop all its submissions, as GDRST does. On return no job of the engine

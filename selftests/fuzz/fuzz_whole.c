@@ -264,9 +264,11 @@ static void store_in_mirror(struct vm *vm)
 	value = input_take(4);
 	if (vm->bar_off)
 		return;
-	memcpy((u8 *)ghyvi_vgpu_mirror(vm->vgpu) + offset, &value, 4);
-	if (vm->mirror_protected)
-		ghyvi_vgpu_store(vm->vgpu, BAR0_GPA + GHYVI_MIRROR_OFFSET + offset, &value, 4);
+	offset += 0x44000; /* interrupts */
+	memcpy((u8 *)ghyvi_vgpu_register_page(vm->vgpu, offset) + offset % GHYVI_PAGE_BYTES, &value,
+	       4);
+	if (vm->registers_protected[offset >> GHYVI_PAGE_SHIFT])
+		ghyvi_vgpu_store(vm->vgpu, BAR0_GPA + offset, &value, 4);
 }
 
 static void rare_move(struct vm *vm)

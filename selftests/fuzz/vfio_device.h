@@ -152,24 +152,52 @@ int ghyvi_bar2_mmap(struct ghyvi_device *device, struct vm_area_struct *vma, u64
 		       -EINVAL;
 }
 
+/* kernel/vfio/remap.c, which needs timers */
+static unsigned int bar0_moves;
+
+void ghyvi_remap_start(struct ghyvi_device *device)
+{
+}
+
+void ghyvi_remap_stop(struct ghyvi_device *device)
+{
+}
+
+void ghyvi_remap_moved(struct ghyvi_device *device)
+{
+	bar0_moves++;
+}
+
+void ghyvi_remap_running(struct ghyvi_device *device)
+{
+	ghyvi_vgpu_try_remap(device->vgpu);
+}
+
 static struct page bar_page = { .refs = 1 };
+static struct page register_page = { .refs = 1 };
 
 struct page *vmalloc_to_page(const void *memory)
 {
 	static struct page others = { .refs = 1 };
 
-	/* The last page of the table represents all pages. */
-	return memory == ghyvi_vgpu_ggtt_table(vgpu) + GHYVI_GGTT_TABLE_BYTES - PAGE_SIZE ?
-		       &bar_page :
-		       &others;
+	/* The last page of the table represents all its pages, one of registers all of those. */
+	if (memory == ghyvi_vgpu_ggtt_table(vgpu) + GHYVI_GGTT_TABLE_BYTES - PAGE_SIZE)
+		return &bar_page;
+	return memory == ghyvi_vgpu_register_page(vgpu, GEN8_MASTER_IRQ) ? &register_page : &others;
 }
 
 unsigned long vmalloc_to_pfn(const void *memory)
 {
 	u64 at = (const u8 *)memory - (const u8 *)ghyvi_vgpu_ggtt_table(vgpu);
+	u32 offset;
 
-	assert_true(at < GHYVI_GGTT_TABLE_BYTES);
-	return at >> PAGE_SHIFT;
+	if (at < GHYVI_GGTT_TABLE_BYTES)
+		return at >> PAGE_SHIFT;
+	for (offset = 0; offset < GHYVI_REGISTERS_BYTES; offset += PAGE_SIZE)
+		if (memory == ghyvi_vgpu_register_page(vgpu, offset))
+			return offset >> PAGE_SHIFT;
+	fail_msg("%p is no memory of BAR 0", memory);
+	return 0;
 }
 
 int remap_pfn_range(struct vm_area_struct *vma, unsigned long at, unsigned long pfn,
@@ -234,9 +262,11 @@ int vfio_set_irqs_validate_and_prepare(struct vfio_irq_set *set, int vectors, in
 
 /* functions of kernel/kvm */
 
+static bool can_track = true;
+
 bool ghyvi_kvm_can_track(void)
 {
-	return true;
+	return can_track;
 }
 
 int ghyvi_kvm_bind(struct ghyvi_vm *gvm, struct ghyvi_kvm_events *events)

@@ -31,7 +31,7 @@
 #define BAR0_GPA 0xc0000000ull
 #define BAR_GFN ((BAR0_GPA + GHYVI_GGTT_OFFSET) >> GHYVI_PAGE_SHIFT)
 #define BAR_PAGES (GHYVI_GGTT_TABLE_BYTES >> GHYVI_PAGE_SHIFT)
-#define MIRROR_GFN ((BAR0_GPA + GHYVI_MIRROR_OFFSET) >> GHYVI_PAGE_SHIFT)
+#define REGISTERS_GFN (BAR0_GPA >> GHYVI_PAGE_SHIFT)
 #define WINDOW_BYTES (2u << 20) /* the vGPU's partition of the GGTT; one page of the table */
 #define WINDOW (256u << 20) /* the same for each vGPU */
 
@@ -47,7 +47,8 @@ struct vm {
 	u8 *ram, *host; /* the mappings of the memory for the guest and for the host */
 	int file; /* the file of the memory */
 	bool hidden[RAM_PAGES]; /* removed from the VM */
-	bool protected[RAM_PAGES], bar_protected[BAR_PAGES], mirror_protected;
+	bool protected[RAM_PAGES], bar_protected[BAR_PAGES];
+	bool registers_protected[GHYVI_REGISTER_PAGES];
 	unsigned int pins[RAM_PAGES];
 	u64 generation;
 	/* State of the input, see fuzz_whole.c. */
@@ -94,7 +95,9 @@ static bool *protection_of(struct vm *vm, u64 gfn)
 		return NULL;
 	if (gfn >= BAR_GFN && gfn - BAR_GFN < BAR_PAGES)
 		return &vm->bar_protected[gfn - BAR_GFN];
-	return gfn == MIRROR_GFN ? &vm->mirror_protected : NULL;
+	if (gfn >= REGISTERS_GFN && gfn - REGISTERS_GFN < GHYVI_REGISTER_PAGES)
+		return &vm->registers_protected[gfn - REGISTERS_GFN];
+	return NULL;
 }
 
 static int hv_pin(struct ghyvi_hv *hv, u64 gfn, u64 *hpa)
@@ -190,7 +193,7 @@ static void move_bar(struct vm *vm, bool off)
 	if (off != vm->bar_off) {
 		vm->bar_off = off;
 		memset(vm->bar_protected, 0, sizeof(vm->bar_protected));
-		vm->mirror_protected = false;
+		memset(vm->registers_protected, 0, sizeof(vm->registers_protected));
 		ghyvi_vgpu_protection_lost(vm->vgpu, BAR_GFN, BAR_PAGES);
 	}
 	ghyvi_vgpu_set_bar0(vm->vgpu, off ? GHYVI_BAR_UNMAPPED : BAR0_GPA);
@@ -398,7 +401,8 @@ static void assert_nothing_held(const struct vm *vm)
 		ASSERT(!vm->pins[i] && !vm->protected[i]);
 	for (i = 0; i < BAR_PAGES; i++)
 		ASSERT(!vm->bar_protected[i]);
-	ASSERT(!vm->mirror_protected);
+	for (i = 0; i < GHYVI_REGISTER_PAGES; i++)
+		ASSERT(!vm->registers_protected[i]);
 	ASSERT(!atomic64_read(&vm->stats.tables_now) && !atomic64_read(&vm->stats.relaxed_now));
 	ASSERT(!atomic64_read(&vm->stats.protected_now) &&
 	       !atomic64_read(&vm->stats.pinned_pages_now));

@@ -28,7 +28,7 @@
 #define BAR0_GPA 0xc0000000ull
 #define BAR_GFN ((BAR0_GPA + GGTT_TABLE_OFFSET) >> 12)
 #define BAR_PAGES (GGTT_TABLE_BYTES >> 12)
-#define MIRROR_GFN ((BAR0_GPA + GHYVI_MIRROR_OFFSET) >> 12)
+#define REGISTERS_GFN (BAR0_GPA >> 12)
 #define HIDDEN MACHINE_PAGES /* number of the page that can be hidden */
 #define HIDDEN_START (256u << 20) /* of the window, in the global address space */
 #define HIDDEN_BYTES (64u << 20)
@@ -49,7 +49,7 @@ static struct {
 	u8 *neighbours_memory;
 	_Atomic u32 pins[MACHINE_PAGES + 1];
 	_Atomic bool protected[MACHINE_PAGES + 1], bar_protected[BAR_PAGES];
-	_Atomic bool mirror_protected;
+	_Atomic bool registers_protected[GHYVI_REGISTER_PAGES];
 	_Atomic bool hidden, bar_off;
 	_Atomic u64 generation; /* of memory */
 } host;
@@ -91,7 +91,9 @@ static _Atomic bool *protection_of(u64 gfn)
 		return &host.protected[page];
 	if (gfn >= BAR_GFN && gfn - BAR_GFN < BAR_PAGES)
 		return &host.bar_protected[gfn - BAR_GFN];
-	return gfn == MIRROR_GFN ? &host.mirror_protected : NULL;
+	if (gfn >= REGISTERS_GFN && gfn - REGISTERS_GFN < GHYVI_REGISTER_PAGES)
+		return &host.registers_protected[gfn - REGISTERS_GFN];
+	return NULL;
 }
 
 static unsigned int hv_protect(struct ghyvi_hv *hv, const u64 *gfns, unsigned int count)
@@ -142,9 +144,11 @@ static struct ghyvi_hv hv = { .ops = &hv_ops };
 /* Registers that are memory to the guest, or NULL. */
 static volatile u8 *mirror_at(uint32_t offset)
 {
-	if (offset - GHYVI_MIRROR_OFFSET >= GHYVI_MIRROR_BYTES)
-		return NULL;
-	return (volatile u8 *)ghyvi_vgpu_mirror(host.vgpu) + offset - GHYVI_MIRROR_OFFSET;
+	volatile u8 *page = NULL;
+
+	if (offset < GHYVI_REGISTERS_BYTES)
+		page = ghyvi_vgpu_register_page(host.vgpu, offset);
+	return page ? page + offset % GHYVI_PAGE_BYTES : NULL;
 }
 
 uint32_t machine_read(uint32_t offset)
@@ -170,7 +174,7 @@ void machine_write(uint32_t offset, uint64_t value, unsigned int bytes)
 	for (unsigned int i = 0; i < bytes; i++)
 		shown[i] = value >> 8 * i;
 	atomic_thread_fence(memory_order_seq_cst);
-	if (atomic_load(&host.mirror_protected))
+	if (atomic_load(&host.registers_protected[offset >> GHYVI_PAGE_SHIFT]))
 		ghyvi_vgpu_store(host.vgpu, BAR0_GPA + offset, &value, bytes);
 }
 
@@ -222,12 +226,15 @@ void machine_hide(bool hide, bool bar)
 		return;
 	host.bar_off = bar_off;
 	if (bar_off) {
-		atomic_store(&host.mirror_protected, false);
+		for (unsigned int i = 0; i < GHYVI_REGISTER_PAGES; i++)
+			atomic_store(&host.registers_protected[i], false);
 		for (unsigned int i = 0; i < BAR_PAGES; i++)
 			atomic_store(&host.bar_protected[i], false);
 		ghyvi_gtt_protection_lost(host.gtt, BAR_GFN, BAR_PAGES);
 	}
 	ghyvi_vgpu_set_bar0(host.vgpu, bar_off ? GHYVI_BAR_UNMAPPED : BAR0_GPA);
+	if (!bar_off)
+		ASSERT(ghyvi_vgpu_try_remap(host.vgpu)); /* as kernel/vfio/remap.c */
 }
 
 /* The notification of KVM for guest frames; the memory itself stays. */

@@ -3,6 +3,7 @@
 #include "../fuzz/vfio_device.h"
 
 #define SCRATCH_REGISTER 0x81234u
+#define TRACKED_REGISTER (0x44f00u)
 
 static int setup(void **state)
 {
@@ -147,6 +148,7 @@ static void test_a_state_travels_with_the_configuration_space(void **state)
 	write_config(PCI_COMMAND, PCI_COMMAND_MEMORY);
 	write_config(PCI_BASE_ADDRESS_0 + 2, 0xe000);
 	wr(SCRATCH_REGISTER, 0x12345678);
+	wr(TRACKED_REGISTER, 0x8765);
 	filp = go(VFIO_DEVICE_STATE_STOP_COPY);
 	bytes = read_all(filp, saved, sizeof(saved));
 	assert_int_equal(transfer(filp, saved, 8), 0);
@@ -162,6 +164,10 @@ static void test_a_state_travels_with_the_configuration_space(void **state)
 	go_and_drop(VFIO_DEVICE_STATE_RUNNING);
 	assert_int_equal(transfer(filp, saved, 8), -ENODEV);
 	fput(filp);
+	/* What the guest maps, before an access traps. */
+	assert_true(host_protects(TRACKED_REGISTER));
+	assert_int_equal(shown(TRACKED_REGISTER), 0x8765);
+	assert_int_equal(shown(SCRATCH_REGISTER), 0x12345678);
 	assert_int_equal(rd(SCRATCH_REGISTER), 0x12345678);
 	assert_memory_equal(space, it.config.space, sizeof(space));
 	assert_int_equal(it.bar0, 0xe0000000);

@@ -434,27 +434,42 @@ static void calm_arm(struct ghyvi_sched_clock *clock, enum ghyvi_engine_id engin
 
 static struct ghyvi_sched_clock calm_clock = { .now = calm_now, .arm = calm_arm };
 
-struct host_page host_page;
+struct host_bar host_bar;
+
+bool host_protects(u32 offset)
+{
+	return host_bar.users[offset >> GHYVI_PAGE_SHIFT];
+}
+
+/* BAR 0 is aligned to its size. */
+static u32 *users_of(u64 gfn)
+{
+	u64 in_bar = gfn % (GHYVI_BAR0_BYTES >> GHYVI_PAGE_SHIFT);
+	unsigned int i;
+
+	assert_true(in_bar < GHYVI_REGISTER_PAGES);
+	for (i = 0; i < GHYVI_REGISTER_PAGES; i++)
+		assert_true(!host_bar.users[i] || host_bar.gfn == gfn - in_bar);
+	host_bar.gfn = gfn - in_bar;
+	return &host_bar.users[in_bar];
+}
 
 static unsigned int fake_protect(struct ghyvi_hv *hv, const u64 *gfns, unsigned int count)
 {
 	assert_int_equal(count, 1);
-	if (host_page.refuse)
+	if (host_bar.refuse)
 		return 0;
-	assert_true(!host_page.protected || host_page.gfn == *gfns);
-	host_page.gfn = *gfns;
-	host_page.protected = true;
-	host_page.users++;
+	++*users_of(*gfns);
 	return 1;
 }
 
 static void fake_unprotect(struct ghyvi_hv *hv, const u64 *gfns, unsigned int count)
 {
+	u32 *users = users_of(*gfns);
+
 	assert_int_equal(count, 1);
-	assert_true(!host_page.protected || host_page.gfn == *gfns);
-	if (host_page.users)
-		host_page.users--;
-	host_page.protected = host_page.users;
+	if (*users)
+		--*users;
 }
 
 static void fake_charge(struct ghyvi_hv *hv, struct ghyvi_hv_charge *charge)
@@ -529,7 +544,7 @@ int make_vgpu(const struct ghyvi_device_profile *profile)
 	on_interrupt = NULL;
 	gtt.roots_live = gtt.root_error = gtt.syncs = gtt.flushes = gtt.lives = gtt.forgets =
 		gtt.forgets_all = gtt.resets = gtt.traps = gtt.losses = gtt.closes = 0;
-	memset(&host_page, 0, sizeof(host_page));
+	memset(&host_bar, 0, sizeof(host_bar));
 	gpu.runs = gpu.cancels = gpu.contexts_created = 0;
 	gpu.stale = gpu.dead = false;
 	gpu.clock = 0;
@@ -562,14 +577,25 @@ int teardown(void **state)
 
 u32 shown(u32 offset)
 {
-	return ((u32 *)ghyvi_vgpu_mirror(vgpu))[(offset - GHYVI_MIRROR_OFFSET) / 4];
+	u32 *page = ghyvi_vgpu_register_page(vgpu, offset);
+
+	return READ_ONCE(page[offset % GHYVI_PAGE_BYTES / 4]);
+}
+
+void guest_stores(u32 offset, u64 value, unsigned int bytes)
+{
+	u8 *page = ghyvi_vgpu_register_page(vgpu, offset);
+
+	memcpy(page + offset % GHYVI_PAGE_BYTES, &value, bytes);
+	if (host_protects(offset))
+		ghyvi_vgpu_store(vgpu, (host_bar.gfn << GHYVI_PAGE_SHIFT) + offset, &value, bytes);
 }
 
 u32 rd(u32 offset)
 {
 	u32 value = (u32)ghyvi_vgpu_register_read(vgpu, offset, 4);
 
-	if (offset - GHYVI_MIRROR_OFFSET < GHYVI_MIRROR_BYTES && host_page.protected)
+	if (offset < GHYVI_REGISTERS_BYTES && host_protects(offset))
 		assert_int_equal(value, shown(offset));
 	return value;
 }

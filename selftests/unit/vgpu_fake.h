@@ -119,14 +119,16 @@ extern struct ghyvi_vgpu *vgpu;
  */
 extern bool sched_threads;
 
-/* The only page that the device model protects itself. */
-struct host_page {
-	u64 gfn;
-	bool protected;
+/* The pages that the device model protects itself: registers in BAR 0. */
+struct host_bar {
+	u64 gfn; /* of BAR 0, when its pages were protected last */
 	bool refuse;
-	u32 users; /* of the protection */
+	u32 users[GHYVI_REGISTER_PAGES]; /* of the protection of each page */
 };
-extern struct host_page host_page;
+extern struct host_bar host_bar;
+
+/* Is the page that contains @offset protected? */
+bool host_protects(u32 offset);
 
 /* The guest's interrupt handler. The device model's mutex may be held. */
 extern void (*on_interrupt)(void);
@@ -139,7 +141,10 @@ int make_vgpu(const struct ghyvi_device_profile *profile);
 int setup_gen9(void **state);
 int setup_gen8(void **state);
 int teardown(void **state);
+/* What the guest sees in the memory of a register's page. */
 u32 shown(u32 offset);
+/* A store by the guest: memory changes first, and the store traps if the page is protected. */
+void guest_stores(u32 offset, u64 value, unsigned int bytes);
 
 /* The mirror shows the value of a trapped read, while the page is protected. */
 u32 rd(u32 offset);

@@ -7,16 +7,7 @@
 #define BAR0_ELSEWHERE 0xe0000000ull
 #define BANK(n, reg) (GEN8_GT_ISR0 + (n)*GEN8_IRQ_BANK_SIZE + (reg))
 #define EVENT 0x100u
-
-/* A store by the guest: memory changes first, and the store traps if the page is protected. */
-static void store(u32 offset, u64 value, unsigned int bytes)
-{
-	memcpy((u8 *)ghyvi_vgpu_mirror(vgpu) + offset - GHYVI_MIRROR_OFFSET, &value, bytes);
-	if (host_page.protected)
-		ghyvi_vgpu_store(vgpu,
-				 (host_page.gfn << GHYVI_PAGE_SHIFT) + offset - GHYVI_MIRROR_OFFSET,
-				 &value, bytes);
-}
+#define PAGE 0x44000u /* of the interrupt registers */
 
 static int setup_mapped(void **state)
 {
@@ -35,24 +26,24 @@ static void raise_event(void)
 static void unmask(void)
 {
 	wr(GHYVI_RENDER_BASE + RING_IMR, ~EVENT);
-	store(BANK(0, IRQ_IMR), ~EVENT, 4);
-	store(BANK(0, IRQ_IER), EVENT, 4);
-	store(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL, 4);
+	guest_stores(BANK(0, IRQ_IMR), ~EVENT, 4);
+	guest_stores(BANK(0, IRQ_IER), EVENT, 4);
+	guest_stores(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL, 4);
 }
 
 static void test_the_mirror_is_protected_at_the_address_of_bar_0(void **state)
 {
-	assert_true(host_page.protected);
-	assert_true(host_page.gfn == (BAR0 + GHYVI_MIRROR_OFFSET) >> GHYVI_PAGE_SHIFT);
+	assert_true(host_protects(PAGE));
+	assert_true(host_bar.gfn == BAR0 >> GHYVI_PAGE_SHIFT);
 	ghyvi_vgpu_set_bar0(vgpu, BAR0_ELSEWHERE);
-	assert_false(host_page.protected); /* nothing says that it is mapped there already */
+	assert_false(host_protects(PAGE)); /* nothing says that it is mapped there already */
 	rd(PVINFO_MAGIC_LO);
-	assert_true(host_page.protected);
-	assert_true(host_page.gfn == (BAR0_ELSEWHERE + GHYVI_MIRROR_OFFSET) >> GHYVI_PAGE_SHIFT);
+	assert_true(host_protects(PAGE));
+	assert_true(host_bar.gfn == BAR0_ELSEWHERE >> GHYVI_PAGE_SHIFT);
 	ghyvi_vgpu_set_bar0(vgpu, GHYVI_BAR_UNMAPPED);
-	assert_false(host_page.protected);
+	assert_false(host_protects(PAGE));
 	rd(PVINFO_MAGIC_LO);
-	assert_false(host_page.protected);
+	assert_false(host_protects(PAGE));
 }
 
 /* Before the page is protected only bits that a store of themselves clears are hidden. */
@@ -60,7 +51,7 @@ static void test_the_mirror_shows_all_but_events_before_protection(void **state)
 {
 	unsigned int i;
 
-	assert_false(host_page.protected);
+	assert_false(host_protects(PAGE));
 	for (i = 0; i < GEN8_GT_IRQ_BANKS; i++) {
 		wr(BANK(i, IRQ_IMR), 0x1000 + i);
 		wr(BANK(i, IRQ_IER), 0x2000 + i);
@@ -84,7 +75,7 @@ static void test_the_mirror_shows_all_but_events_before_protection(void **state)
 	/* Then everything. */
 	ghyvi_vgpu_set_bar0(vgpu, BAR0);
 	rd(PVINFO_MAGIC_LO);
-	assert_true(host_page.protected);
+	assert_true(host_protects(PAGE));
 	assert_int_equal(shown(BANK(0, IRQ_IIR)), EVENT);
 	assert_int_equal(shown(GEN8_MASTER_IRQ), GEN8_MASTER_IRQ_CONTROL | GEN8_GT_RCS_IRQ);
 }
@@ -94,13 +85,13 @@ static void test_an_interrupt_as_i915_handles_it(void **state)
 	unmask();
 	raise_event();
 	assert_int_equal(atomic_read(&interrupts), 1);
-	store(GEN8_MASTER_IRQ, 0, 4);
+	guest_stores(GEN8_MASTER_IRQ, 0, 4);
 	assert_int_equal(shown(GEN8_MASTER_IRQ), BIT(0));
 	assert_int_equal(shown(BANK(0, IRQ_IIR)), EVENT);
-	store(BANK(0, IRQ_IIR), EVENT, 4);
+	guest_stores(BANK(0, IRQ_IIR), EVENT, 4);
 	assert_int_equal(shown(BANK(0, IRQ_IIR)), 0);
 	assert_int_equal(shown(GEN8_MASTER_IRQ), 0);
-	store(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL, 4);
+	guest_stores(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL, 4);
 	assert_int_equal(shown(GEN8_MASTER_IRQ), GEN8_MASTER_IRQ_CONTROL);
 	assert_int_equal(atomic_read(&interrupts), 1);
 	raise_event();
@@ -111,23 +102,23 @@ static void test_an_interrupt_as_i915_handles_it(void **state)
 static void test_the_mirror_does_not_show_bits_that_a_register_drops(void **state)
 {
 	unmask();
-	store(BANK(0, IRQ_ISR), ~0u, 4);
+	guest_stores(BANK(0, IRQ_ISR), ~0u, 4);
 	assert_int_equal(shown(BANK(0, IRQ_ISR)), 0);
-	store(BANK(0, IRQ_IIR), ~0u, 4); /* clears what is not set */
+	guest_stores(BANK(0, IRQ_IIR), ~0u, 4); /* clears what is not set */
 	assert_int_equal(shown(BANK(0, IRQ_IIR)), 0);
-	store(GEN8_MASTER_IRQ, ~0u, 4);
+	guest_stores(GEN8_MASTER_IRQ, ~0u, 4);
 	assert_int_equal(shown(GEN8_MASTER_IRQ), GEN8_MASTER_IRQ_CONTROL);
 }
 
 static void test_stores_of_any_length(void **state)
 {
-	store(0x44f03, 0x55, 1);
-	store(0x44f05, 0xa1a2a3a4a5a6a7a8, 8); /* unaligned */
+	guest_stores(0x44f03, 0x55, 1);
+	guest_stores(0x44f05, 0xa1a2a3a4a5a6a7a8, 8); /* unaligned */
 	assert_int_equal(rd(0x44f00), 0x55000000);
 	assert_int_equal(rd(0x44f04), 0xa6a7a800);
 	assert_int_equal(rd(0x44f08), 0xa1a2a3a4 << 8 | 0xa5);
 	assert_int_equal(rd(0x44f0c), 0xa1);
-	store(0x44ffc, 0x12345678, 4);
+	guest_stores(0x44ffc, 0x12345678, 4);
 	assert_int_equal(rd(0x44ffc), 0x12345678);
 	assert_int_equal(gtt.traps, 0);
 }
@@ -138,14 +129,14 @@ static void test_stores_before_protection_are_replayed(void **state)
 	unmask(); /* its trapped write comes first, and nothing is stored before it */
 	ghyvi_vgpu_set_bar0(vgpu, GHYVI_BAR_UNMAPPED);
 	ghyvi_vgpu_set_bar0(vgpu, BAR0);
-	assert_false(host_page.protected);
-	store(BANK(0, IRQ_IER), 0, 4);
-	store(0x44f00, 77, 4);
+	assert_false(host_protects(PAGE));
+	guest_stores(BANK(0, IRQ_IER), 0, 4);
+	guest_stores(0x44f00, 77, 4);
 	raise_event();
 	assert_int_equal(atomic_read(&interrupts), 1);
-	store(BANK(0, IRQ_IIR), EVENT | BIT(3), 4);
+	guest_stores(BANK(0, IRQ_IIR), EVENT | BIT(3), 4);
 	rd(PVINFO_MAGIC_LO);
-	assert_true(host_page.protected);
+	assert_true(host_protects(PAGE));
 	assert_int_equal(rd(BANK(0, IRQ_IER)), 0);
 	assert_int_equal(rd(0x44f00), 77);
 	assert_int_equal(rd(BANK(0, IRQ_IIR)), 0);
@@ -153,17 +144,16 @@ static void test_stores_before_protection_are_replayed(void **state)
 
 static void test_lost_protection_is_restored(void **state)
 {
-	u64 gfn = host_page.gfn;
+	u64 gfn = host_bar.gfn + (PAGE >> GHYVI_PAGE_SHIFT);
 
 	ghyvi_vgpu_protection_lost(vgpu, gfn + 1, 100);
 	rd(PVINFO_MAGIC_LO);
-	host_page.protected = false;
-	host_page.users = 0;
+	memset(host_bar.users, 0, sizeof(host_bar.users));
 	ghyvi_vgpu_protection_lost(vgpu, gfn - 3, 4);
 	assert_int_equal(gtt.losses, 2);
-	store(0x44f00, 5, 4);
+	guest_stores(0x44f00, 5, 4);
 	rd(PVINFO_MAGIC_LO);
-	assert_true(host_page.protected);
+	assert_true(host_protects(PAGE));
 	assert_int_equal(rd(0x44f00), 5);
 }
 
@@ -172,9 +162,8 @@ static void test_lost_protection_is_restored(void **state)
  */
 static void flap(void)
 {
-	host_page.protected = false;
-	host_page.users = 0;
-	ghyvi_vgpu_protection_lost(vgpu, host_page.gfn, 1);
+	memset(host_bar.users, 0, sizeof(host_bar.users));
+	ghyvi_vgpu_protection_lost(vgpu, host_bar.gfn, GHYVI_REGISTER_PAGES);
 }
 
 static void test_a_write_one_to_clear_during_a_slot_flap_is_replayed(void **state)
@@ -183,9 +172,9 @@ static void test_a_write_one_to_clear_during_a_slot_flap_is_replayed(void **stat
 	raise_event();
 	assert_int_equal(atomic_read(&interrupts), 1);
 	flap();
-	store(BANK(0, IRQ_IIR), EVENT, 4); /* what the guest read before */
+	guest_stores(BANK(0, IRQ_IIR), EVENT, 4); /* what the guest read before */
 	assert_int_equal(rd(BANK(0, IRQ_IIR)), 0);
-	assert_true(host_page.protected);
+	assert_true(host_protects(PAGE));
 	assert_int_equal(shown(BANK(0, IRQ_IIR)), 0);
 	assert_int_equal(shown(GEN8_MASTER_IRQ), GEN8_MASTER_IRQ_CONTROL);
 	raise_event();
@@ -200,9 +189,9 @@ static void test_an_interrupt_missed_during_a_slot_flap_is_sent_again(void **sta
 	raise_event();
 	assert_int_equal(atomic_read(&interrupts), 1);
 	/* The handler finds no interrupt, and its stores cancel each other. */
-	store(GEN8_MASTER_IRQ, 0, 4);
+	guest_stores(GEN8_MASTER_IRQ, 0, 4);
 	assert_int_equal(shown(GEN8_MASTER_IRQ) | shown(BANK(0, IRQ_IIR)), 0);
-	store(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL, 4);
+	guest_stores(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL, 4);
 	rd(PVINFO_MAGIC_LO);
 	assert_int_equal(atomic_read(&interrupts), 2);
 	assert_int_equal(shown(GEN8_MASTER_IRQ), GEN8_MASTER_IRQ_CONTROL | BIT(0));
@@ -212,18 +201,18 @@ static void test_an_interrupt_missed_during_a_slot_flap_is_sent_again(void **sta
 static void test_a_protection_that_was_lost_is_not_dropped_again(void **state)
 {
 	flap();
-	host_page.users = 1; /* of another user, in the new slot */
+	host_bar.users[PAGE >> GHYVI_PAGE_SHIFT] = 1; /* of another user, in the new slot */
 	ghyvi_vgpu_set_bar0(vgpu, GHYVI_BAR_UNMAPPED);
-	assert_int_equal(host_page.users, 1);
-	host_page.users = 0;
+	assert_int_equal(host_bar.users[PAGE >> GHYVI_PAGE_SHIFT], 1);
+	host_bar.users[PAGE >> GHYVI_PAGE_SHIFT] = 0;
 	ghyvi_vgpu_set_bar0(vgpu, BAR0);
 	rd(PVINFO_MAGIC_LO);
-	assert_int_equal(host_page.users, 1);
+	assert_int_equal(host_bar.users[PAGE >> GHYVI_PAGE_SHIFT], 1);
 	flap();
 	rd(PVINFO_MAGIC_LO);
-	assert_int_equal(host_page.users, 1);
+	assert_int_equal(host_bar.users[PAGE >> GHYVI_PAGE_SHIFT], 1);
 	ghyvi_vgpu_set_bar0(vgpu, GHYVI_BAR_UNMAPPED);
-	assert_int_equal(host_page.users, 0);
+	assert_int_equal(host_bar.users[PAGE >> GHYVI_PAGE_SHIFT], 0);
 }
 
 /* A store of an event's bit right after the end of the protection must leave a difference. */
@@ -239,7 +228,7 @@ static void test_events_are_hidden_when_the_page_moves(void **state)
 
 static void test_without_a_mapping_accesses_are_trapped(void **state)
 {
-	host_page.refuse = true;
+	host_bar.refuse = true;
 	ghyvi_vgpu_set_bar0(vgpu, BAR0);
 	rd(PVINFO_MAGIC_LO);
 	wr(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL);
@@ -266,7 +255,7 @@ static void test_the_mirror_shows_no_interrupt_in_failsafe_state(void **state)
 	mutex_unlock(&vgpu->lock);
 	assert_true(ghyvi_vgpu_failsafe(vgpu));
 	assert_int_equal(rd(GEN8_MASTER_IRQ), 0);
-	store(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL, 4);
+	guest_stores(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL, 4);
 	assert_int_equal(rd(GEN8_MASTER_IRQ), 0);
 	raise_event();
 	assert_int_equal(rd(BANK(0, IRQ_IIR)), 0);

@@ -70,16 +70,16 @@ static void rare_move(void)
 	}
 }
 
-/* Anywhere on its page, unaligned and over its end, too; whether or not the page is protected. */
+/*
+ * Anywhere on a page that is memory, unaligned and over its end, too; whether or not it is
+ * protected.
+ */
 static void store_in_mirror(u32 offset, u64 value, unsigned int bytes)
 {
-	u32 in_page = offset % GHYVI_MIRROR_BYTES;
-	u64 gfn = host_page.gfn;
-
-	bytes = min(bytes, (unsigned int)GHYVI_MIRROR_BYTES - in_page);
-	memcpy((u8 *)ghyvi_vgpu_mirror(vgpu) + in_page, &value, bytes);
-	if (host_page.protected)
-		ghyvi_vgpu_store(vgpu, (gfn << GHYVI_PAGE_SHIFT) + in_page, &value, bytes);
+	offset %= GHYVI_REGISTERS_BYTES;
+	if (!ghyvi_vgpu_register_page(vgpu, offset))
+		offset = GEN8_MASTER_IRQ + offset % 0x400;
+	guest_stores(offset, value, min(bytes, GHYVI_PAGE_BYTES - offset % GHYVI_PAGE_BYTES));
 }
 
 void move(void)

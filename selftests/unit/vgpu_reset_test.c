@@ -273,8 +273,8 @@ static void a_bar_moved_in_failsafe_state_is_found(void **state)
 	ghyvi_vgpu_restart(vgpu);
 	assert_true(gtt.ggtt_gfn == (2 * BAR0 + GHYVI_GGTT_OFFSET) >> GHYVI_PAGE_SHIFT);
 	rd(STORAGE);
-	assert_true(host_page.protected);
-	assert_true(host_page.gfn == (2 * BAR0 + GHYVI_MIRROR_OFFSET) >> GHYVI_PAGE_SHIFT);
+	assert_true(host_protects(GEN8_MASTER_IRQ));
+	assert_true(host_bar.gfn == 2 * BAR0 >> GHYVI_PAGE_SHIFT);
 }
 
 static void a_restart_forgets_violations(void **state)

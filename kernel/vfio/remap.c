@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Upkeep of the registers that a guest maps: their clock, and the protection of their pages after
+ * BAR 0 has moved.
+ */
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
+#include <ghyvi/compat.h>
+#include "vgpu/vgpu.h"
+#include "device.h"
+
+/* Maximum age of a timestamp in memory, while the guest uses its GPU, and otherwise. */
+#define CLOCK_BUSY_NS (1 * NSEC_PER_MSEC)
+#define CLOCK_IDLE_NS (20 * NSEC_PER_MSEC)
+
+/*
+ * A VMM maps BAR 0 when it has handled the access to the configuration space that moved it. Nothing
+ * reports that, so try for some time.
+ */
+#define REMAP_TRIES 32
+
+static enum hrtimer_restart clock_tick(struct hrtimer *timer)
+{
+	struct ghyvi_device *device = container_of(timer, struct ghyvi_device, remap.clock);
+	bool busy = ghyvi_vgpu_tick(device->vgpu);
+
+	hrtimer_forward_now(timer, ns_to_ktime(busy ? CLOCK_BUSY_NS : CLOCK_IDLE_NS));
+	return HRTIMER_RESTART;
+}
+
+static void try_remap(struct work_struct *work)
+{
+	struct ghyvi_remap *remap = container_of(work, struct ghyvi_remap, work.work);
+	struct ghyvi_device *device = container_of(remap, struct ghyvi_device, remap);
+	bool done;
+
+	mutex_lock(&device->lock); /* the binding to the VM remains */
+	done = !device->open || ghyvi_vgpu_try_remap(device->vgpu);
+	mutex_unlock(&device->lock);
+	if (!done && atomic_dec_return(&remap->tries) > 0)
+		schedule_delayed_work(&remap->work, 1);
+}
+
+void ghyvi_remap_init(struct ghyvi_device *device)
+{
+	ghyvi_hrtimer_setup(&device->remap.clock, clock_tick);
+	INIT_DELAYED_WORK(&device->remap.work, try_remap);
+}
+
+void ghyvi_remap_fini(struct ghyvi_device *device)
+{
+	cancel_delayed_work_sync(&device->remap.work);
+}
+
+void ghyvi_remap_start(struct ghyvi_device *device)
+{
+	if (ghyvi_kvm_can_track() && ghyvi_vgpu_remap(device->vgpu))
+		hrtimer_start(&device->remap.clock, ns_to_ktime(CLOCK_IDLE_NS), HRTIMER_MODE_REL);
+}
+
+void ghyvi_remap_stop(struct ghyvi_device *device)
+{
+	hrtimer_cancel(&device->remap.clock);
+}
+
+void ghyvi_remap_moved(struct ghyvi_device *device)
+{
+	if (!ghyvi_kvm_can_track() || !ghyvi_vgpu_remap(device->vgpu))
+		return;
+	atomic_set(&device->remap.tries, REMAP_TRIES);
+	schedule_delayed_work(&device->remap.work, 1);
+}
+
+/* A state was loaded maybe long before, and what it says of BAR 0 before the VMM mapped it. */
+void ghyvi_remap_running(struct ghyvi_device *device)
+{
+	lockdep_assert_held(&device->lock);
+	if (ghyvi_kvm_can_track() && ghyvi_vgpu_remap(device->vgpu) &&
+	    !ghyvi_vgpu_try_remap(device->vgpu))
+		ghyvi_remap_moved(device);
+}
