@@ -21,6 +21,7 @@ def settings(vgpu):
     if not os.path.exists(CTL):
         raise Skip("no build/ghyvictl: make tools")
     ranges = json.loads(hostlib.must_run(CTL, "show", "--ranges", "--json"))["ranges"]
+    del ranges["slot"]  # only pGPUs whose vGPUs share one GGTT have it
     for name, values in ranges.items():
         yield (hostlib.parent() if name.startswith("ghyvi/") else vgpu.path), name, values
 
