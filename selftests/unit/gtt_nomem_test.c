@@ -144,8 +144,11 @@ static void play_with_failures(u64 seed)
 		deliver();
 		move();
 		fake.pin_limit = ~0u;
-		/* A large page that cannot be pinned ends the retries of one sync. */
-		for (i = 0; i < 4; i++)
+		/*
+		 * A large page that cannot be pinned ends the retries of one sync, and each table
+		 * that a sync frees is a reason to try such pages again.
+		 */
+		for (i = 0; i < 16; i++)
 			ghyvi_gtt_sync(fake.gtt, NULL);
 		compare_everything();
 	}
