@@ -81,6 +81,7 @@ static inline u32 *move_data(unsigned int page, unsigned int i)
 {
 	return move_page(MOVE_DATA + page) + i;
 }
+
 /*
  * Start the context with the number of the engine, and wait until it is in the middle of its batch:
  * it has stored 1 and 2 to dwords 1 and 2 of its data page, and waits until dword 0 is 1. Then it
