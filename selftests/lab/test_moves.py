@@ -11,6 +11,7 @@ from hostlib import VGPU, driver_trouble, eventually, read, require
 from ktap import long_test, say, test
 
 CHECKS = "blitcheck --rounds 1 --contexts 1"
+PARKED_BYTES = 4096  # a workload in the state has more, its context alone
 MANY_MOVES = int(os.environ.get("GHYVI_MOVES") or 100)
 
 
@@ -40,27 +41,34 @@ class Traveller:
         self.guest, info = migrate.move(self.guest, f"moving{self.moves + 1}", self.vgpu(1))
         left = self.vgpu()
         self.moves += 1
-        eventually(lambda: state_of(left) == "created", "release of the source's vGPU")
+        eventually(lambda: state_of(left) == "created", "release of the source's vGPU", migrate.START_S)
         left.settle()
         require(state_of(self.vgpu()) == "open", f"{what}: the target is {state_of(self.vgpu())}")
         say(f"move {self.moves}, {what}: {migrate.describe(info)}")
         return info
 
+    def move_idle(self):
+        self.idle_bytes = self.move("idle")["vfio"]["transferred"]
+        self.guest.must_run(CHECKS)
+        require_no_trouble(self.guest)
+
     def move_under(self, name, moves):
         """Moves while a command runs, which verifies its results. Checks it, and i915's log."""
         self.begin_work(name)
         for _ in range(moves):
-            self.move(name)
+            state_bytes = self.move(name)["vfio"]["transferred"]
+            require(name != migrate.BUSY or state_bytes > self.idle_bytes + PARKED_BYTES,
+                    f"{state_bytes} bytes of state, {self.idle_bytes} when idle: no workload was under way")
             self.require_progress(name)
         self.end_work()
 
     def begin_work(self, name):
         self.work = migrate.Work(self.guest, migrate.LOADS[name])
-        eventually(lambda: self.vgpu().stat("queued_bcs_now"), f"{name} to be under way", 30)
+        eventually(lambda: self.vgpu().stat("queued_bcs_now"), f"{name} to be under way", migrate.START_S)
 
     def require_progress(self, what):
         before = self.vgpu().stat("workloads")
-        eventually(lambda: self.vgpu().stat("workloads") > before, f"{what}: the work to go on", 30)
+        eventually(lambda: self.vgpu().stat("workloads") > before, f"{what}: the work to go on", migrate.START_S)
         require(self.work.running(self.guest), f"{what}: the work ended: {self.guest.run('cat /tmp/work.out')[1]}")
 
     def end_work(self):
@@ -100,16 +108,15 @@ def traveller(*pgpus):
 def guest_moves_idle_and_under_load():
     """On one pGPU, to another one, and back."""
     with two_pgpus() as (here, there), traveller(here, here, there) as guest:
-        guest.move("idle")
-        guest.guest.must_run(CHECKS)
-        require_no_trouble(guest.guest)
-        for name in migrate.LOADS:
+        guest.move_idle()
+        for name in ("blitcheck", "gmedia", "gem_blt"):
             guest.move_under(name, 1)
 
 
 @long_test
 def guest_moves_many_times():
     with two_pgpus() as (here, there), traveller(here, there) as guest:
+        guest.move_idle()
         while guest.moves < MANY_MOVES:
             for name in migrate.LOADS:
                 guest.move_under(name, 5)

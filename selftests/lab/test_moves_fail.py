@@ -27,7 +27,7 @@ def attempt(guest, vgpu):
             yield here, there, target
     finally:
         target.kill()
-        eventually(lambda: state_of(vgpu) == "created", "release of the target's vGPU")
+        eventually(lambda: state_of(vgpu) == "created", "release of the target's vGPU", migrate.START_S)
         vgpu.settle()
 
 
@@ -80,7 +80,7 @@ def guest_goes_on_after_migrations_that_end_early():
 
 
 def require_unused(vgpu, what):
-    eventually(lambda: state_of(vgpu) == "created", f"{what}: release of the vGPU", 30)
+    eventually(lambda: state_of(vgpu) == "created", f"{what}: release of the vGPU", migrate.START_S)
     vgpu.settle()
 
 
