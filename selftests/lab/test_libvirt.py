@@ -8,10 +8,11 @@ import xml.etree.ElementTree as xml
 
 import fixture
 import hostlib
+import migrate
 import picture
 import services
 from hostlib import Guest, eventually, require
-from ktap import Skip, say, test
+from ktap import Skip, long_test, say, test
 
 GLUE = f"{hostlib.TREE}/qemu-glue/libvirt"
 DOMAIN = "ghyvi-guest"
@@ -63,10 +64,10 @@ def boot_file(name):
     return shutil.copy(os.environ[f"GHYVI_GUEST_{name}"], f"{BOOT}/{name}")
 
 
-def domain_xml(machine, screen=False):
+def domain_xml(machine, screen=False, emulator=None):
     """Writes the example domain with the lab's guest instead of a disk, and command channels.
 
-    Without a screen, the vGPU can be unplugged."""
+    Without a screen, the vGPU can be unplugged. emulator is a QEMU other than the installed one."""
     tree = xml.parse(f"{GLUE}/domain.xml")
     root, devices = tree.getroot(), tree.find("devices")
     root.find("memory").text = str(MEMORY_MIB)
@@ -78,6 +79,10 @@ def domain_xml(machine, screen=False):
     if os.environ.get("GHYVI_ACCEL") == "tcg":
         for name in TCG_LACKS:
             xml.SubElement(root.find("cpu"), "feature", policy="disable", name=name)
+    if emulator:
+        for old in devices.findall("emulator"):
+            devices.remove(old)
+        xml.SubElement(devices, "emulator").text = emulator
     if not screen:
         for tag in ("graphics", "video"):
             devices.remove(devices.find(tag))
@@ -184,6 +189,34 @@ def libvirt_runs_a_guest_with_i915_and_hot_plugs():
         virsh("undefine", DOMAIN)
         virsh_try("nodedev-destroy", node_device(FIRST))
         virsh("nodedev-undefine", node_device(FIRST))
+
+
+@long_test
+def libvirt_saves_and_restores_a_guest_at_work():
+    migrate.require_qemu()
+    setup()
+    with migrate.modules(), fixture.vgpus("gen9_4", uuids=[FIRST]) as (vgpu,):
+        virsh("define", domain_xml("pc", emulator=migrate.QEMU))
+        try:
+            guest = start_domain()
+            guest.load_driver()
+            guest.clear_log()
+            work = migrate.Work(guest, migrate.LOADS["blitcheck"])
+            eventually(lambda: vgpu.stat("queued_bcs_now"), "blitcheck to be under way", migrate.START_S)
+            virsh("managedsave", DOMAIN)
+            eventually(lambda: hostlib.read(f"{vgpu.path}/state") == "created", "release of the vGPU", 60)
+            vgpu.settle()
+            before = vgpu.stat("workloads")
+            guest = start_domain()
+            eventually(lambda: vgpu.stat("workloads") > before, "blitcheck to go on", migrate.START_S)
+            require(work.running(guest), "blitcheck ended early")
+            guest.must_run("touch /tmp/end")
+            say(work.finish(guest).splitlines()[-1])
+            require(not hostlib.driver_trouble(guest.log()), f"{hostlib.driver_trouble(guest.log())}")
+        finally:
+            virsh_try("destroy", DOMAIN)
+            virsh("undefine", "--managed-save", DOMAIN)
+        eventually(lambda: hostlib.read(f"{vgpu.path}/state") == "created", "release of the vGPU", 60)
 
 
 @test

@@ -109,9 +109,7 @@ def kill_source(guest, number):
 
 @long_test
 def guest_comes_back_from_a_file():
-    """Saves a guest at work, and continues it several times, also after deaths of the source.
-
-    A short test of the same is libvirt_saves_and_restores_a_guest_at_work."""
+    """Saves a guest at work, and continues it several times, also after deaths of the source."""
     fixture.drop_all()
     with traveller(None, None) as guest:
         guest.begin_work("blitcheck")
