@@ -3,6 +3,8 @@
  * The policy "relaxed": no guest memory is write-protected, pages of the GGTT are protected by
  * removing their mappings, and a sync compares only what its tree can reach.
  */
+#include <pthread.h>
+#include <sched.h>
 #include "gtt_fake.h"
 
 #define FIRST ((u64)FIRST_GGTT_TABLE * GHYVI_ENTRIES)
@@ -227,6 +229,104 @@ static void only_pages_of_the_table_can_be_mapped(void **state)
 			 -ENOMEM);
 }
 
+/*
+ * Another vCPU stores increasing values to one entry of each page of the GGTT. The MMU's lock makes
+ * a store and an unmapping exclude each other, as hardware does: after an unmapping no store succeeds
+ * without a fault.
+ */
+#define RACE_STORES 4000u
+
+static struct {
+	pthread_mutex_t mmu;
+	struct ghyvi_ggtt_user user;
+	bool unmapped[GHYVI_GGTT_TABLES_MAX]; /* protected by @mmu */
+	_Atomic u64 stored[8]; /* by page: the value that was stored last */
+	_Atomic u32 faults, syncs;
+	_Atomic bool done;
+} race;
+
+static void race_unmap(struct ghyvi_ggtt_user *user, u64 page, u64 count)
+{
+	pthread_mutex_lock(&race.mmu);
+	while (count--)
+		race.unmapped[page++] = true;
+	pthread_mutex_unlock(&race.mmu);
+}
+
+static int race_map(void *data)
+{
+	pthread_mutex_lock(&race.mmu);
+	*(bool *)data = false;
+	pthread_mutex_unlock(&race.mmu);
+	return 0;
+}
+
+static void race_store(u32 table, u64 value)
+{
+	u64 page = FIRST_GGTT_TABLE + table;
+	bool unmapped;
+
+	do {
+		pthread_mutex_lock(&race.mmu);
+		unmapped = race.unmapped[page];
+		if (!unmapped)
+			__atomic_store_n(&fake.guest_ggtt[FIRST + table * GHYVI_ENTRIES], value,
+					 __ATOMIC_RELAXED);
+		pthread_mutex_unlock(&race.mmu);
+		if (unmapped) {
+			race.faults++;
+			ghyvi_gtt_ggtt_map(fake.gtt, page, race_map, &race.unmapped[page]);
+		}
+	} while (unmapped);
+	race.stored[table] = value;
+}
+
+static void *other_vcpu(void *data)
+{
+	u32 i, syncs;
+
+	for (i = 0; i < RACE_STORES; i++) {
+		race_store(i % 8, pte(DATA + i / 8));
+		for (syncs = race.syncs; i % 64 == 0 && race.syncs < syncs + 5;)
+			sched_yield(); /* until pages are unmapped */
+	}
+	race.done = true;
+	return NULL;
+}
+
+/* A sync finds each store that was complete when it began, or a later one to the same entry. */
+static void no_store_is_lost_between_a_fault_and_a_sync(void **state)
+{
+	u64 stored[8], found;
+	pthread_t thread;
+	u32 i;
+
+	fake.unchecked = true;
+	pthread_mutex_init(&race.mmu, NULL);
+	race.user.unmap = race_unmap;
+	fake.gtt->params.ggtt_user = &race.user;
+	ghyvi_gtt_ggtt_live(fake.gtt);
+	assert_int_equal(pthread_create(&thread, NULL, other_vcpu, NULL), 0);
+	while (!race.done) {
+		for (i = 0; i < 8; i++)
+			stored[i] = race.stored[i];
+		ghyvi_gtt_sync(fake.gtt, NULL);
+		for (i = 0; i < 8; i++) {
+			found = fake.gtt->ggtt_tables[FIRST_GGTT_TABLE + i]->snapshot[0];
+			assert_true(ghyvi_entry_gfn(found) >= ghyvi_entry_gfn(stored[i]));
+		}
+		race.syncs++;
+	}
+	pthread_join(thread, NULL);
+	ghyvi_gtt_sync(fake.gtt, NULL);
+	for (i = 0; i < 8; i++)
+		assert_true(fake.ggtt[FIRST + i * GHYVI_ENTRIES] ==
+			    spte(ghyvi_entry_gfn(race.stored[i])));
+	assert_true(race.faults > 20);
+	fake.gtt->params.ggtt_user = &fake.ggtt_user;
+	pthread_mutex_destroy(&race.mmu);
+}
+
 #define RELAXED_TEST(function) cmocka_unit_test_setup_teardown(function, relaxed_setup, fini)
 
 int main(void)
@@ -241,6 +341,7 @@ int main(void)
 		RELAXED_TEST(a_bar_that_moves_loses_its_protection),
 		RELAXED_TEST(the_kind_of_protection_changes_with_the_policy),
 		RELAXED_TEST(only_pages_of_the_table_can_be_mapped),
+		RELAXED_TEST(no_store_is_lost_between_a_fault_and_a_sync),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
