@@ -7,6 +7,7 @@
  * storage, or is needed by the host when it changes.
  */
 #include <linux/kernel.h>
+#include <linux/seq_file.h>
 #include "vgpu_types.h"
 
 /*
@@ -79,4 +80,22 @@ const struct vgpu_page_rule *vgpu_page_rule(u32 offset)
 enum ghyvi_bar_class ghyvi_bar_class(u32 offset)
 {
 	return vgpu_page_rule(offset)->class;
+}
+
+void vgpu_pages_dump(struct ghyvi_vgpu *vgpu, struct seq_file *m)
+{
+	static const char *const names[] = { [GHYVI_BAR_TRAPPED] = "trapped",
+					     [GHYVI_BAR_TRACKED] = "tracked",
+					     [GHYVI_BAR_DIRECT] = "direct" };
+	unsigned int i, number = 0;
+
+	lockdep_assert_held(&vgpu->lock);
+	for (i = 0; i < vgpu->nr_tracked; i++)
+		number += vgpu->tracked_protected[i];
+	seq_printf(m, "registers: bar_remap=%s, %u of %u tracked pages are protected\n",
+		   vgpu->remap ? "on" : "off", number, vgpu->nr_tracked);
+	for (i = 0; i < ARRAY_SIZE(page_rules); i++)
+		seq_printf(m, "  0x%06x-0x%06x %s: %s\n", page_rules[i].first,
+			   page_rules[i].last + GHYVI_PAGE_BYTES - 1, names[page_rules[i].class],
+			   page_rules[i].why);
 }

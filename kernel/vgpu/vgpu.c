@@ -384,4 +384,7 @@ void ghyvi_vgpu_dump(struct ghyvi_vgpu *vgpu, struct seq_file *m)
 			   vgpu_get(vgpu, base + IRQ_IMR), vgpu_get(vgpu, base + IRQ_IIR),
 			   vgpu_get(vgpu, base + IRQ_IER));
 	}
+	mutex_lock(&vgpu->lock);
+	vgpu_pages_dump(vgpu, m);
+	mutex_unlock(&vgpu->lock);
 }

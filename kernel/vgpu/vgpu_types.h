@@ -217,6 +217,8 @@ struct vgpu_page_rule {
 };
 /* The rule of the page that contains @offset. */
 const struct vgpu_page_rule *vgpu_page_rule(u32 offset);
+/* Print the table, and how many pages are protected. Caller holds vgpu->lock. */
+void vgpu_pages_dump(struct ghyvi_vgpu *vgpu, struct seq_file *m);
 
 /* mirror.c */
 /* Allocate the memory of the tracked pages. Returns 0, -ENOMEM or -EINVAL. */

@@ -4,7 +4,7 @@
 
 static const char *dumped(void)
 {
-	static char text[2048];
+	static char text[8192];
 	struct seq_file m = { fmemopen(text, sizeof(text), "w") };
 
 	ghyvi_vgpu_dump(vgpu, &m);
@@ -14,16 +14,36 @@ static const char *dumped(void)
 
 static void a_vgpu_without_a_driver_is_idle(void **state)
 {
-	assert_string_equal(dumped(), "gen9: 8086:1912 revision 6, 0 workloads outstanding\n"
-				      "rcs: idle csb=5 hwsp=0x0 imr=0xffffffff eir=0x0\n"
-				      "bcs: idle csb=5 hwsp=0x0 imr=0xffffffff eir=0x0\n"
-				      "vcs: idle csb=5 hwsp=0x0 imr=0xffffffff eir=0x0\n"
-				      "vecs: idle csb=5 hwsp=0x0 imr=0xffffffff eir=0x0\n"
-				      "interrupts: master=0x00000000 line=0\n"
-				      "  bank 0: imr=0xffffffff iir=0x00000000 ier=0x00000000\n"
-				      "  bank 1: imr=0xffffffff iir=0x00000000 ier=0x00000000\n"
-				      "  bank 2: imr=0xffffffff iir=0x00000000 ier=0x00000000\n"
-				      "  bank 3: imr=0xffffffff iir=0x00000000 ier=0x00000000\n");
+	static const char interrupts_and_engines[] =
+		"gen9: 8086:1912 revision 6, 0 workloads outstanding\n"
+		"rcs: idle csb=5 hwsp=0x0 imr=0xffffffff eir=0x0\n"
+		"bcs: idle csb=5 hwsp=0x0 imr=0xffffffff eir=0x0\n"
+		"vcs: idle csb=5 hwsp=0x0 imr=0xffffffff eir=0x0\n"
+		"vecs: idle csb=5 hwsp=0x0 imr=0xffffffff eir=0x0\n"
+		"interrupts: master=0x00000000 line=0\n"
+		"  bank 0: imr=0xffffffff iir=0x00000000 ier=0x00000000\n"
+		"  bank 1: imr=0xffffffff iir=0x00000000 ier=0x00000000\n"
+		"  bank 2: imr=0xffffffff iir=0x00000000 ier=0x00000000\n"
+		"  bank 3: imr=0xffffffff iir=0x00000000 ier=0x00000000\n";
+	size_t bytes = strlen(interrupts_and_engines);
+	const char *text = dumped();
+
+	assert_memory_equal(text, interrupts_and_engines, bytes);
+	assert_ptr_equal(strstr(text, "registers: bar_remap=on, 0 of 22 tracked pages are "
+				      "protected\n"
+				      "  0x002000-0x002fff tracked: render engine\n"),
+			 text + bytes);
+	assert_non_null(strstr(text, "  0x009000-0x009fff trapped: GDRST waits for engines\n"));
+}
+
+static void the_dump_shows_that_registers_are_protected(void **state)
+{
+	ghyvi_vgpu_set_bar0(vgpu, 0xf0000000);
+	rd(PVINFO_MAGIC_LO);
+	assert_non_null(strstr(dumped(), "bar_remap=on, 22 of 22 tracked"));
+	ghyvi_vgpu_set_bar0(vgpu, GHYVI_BAR_UNMAPPED);
+	ghyvi_vgpu_set_remap(vgpu, false);
+	assert_non_null(strstr(dumped(), "bar_remap=off, 0 of 22 tracked"));
 }
 
 static void the_dump_shows_running_and_waiting_workloads(void **state)
@@ -73,6 +93,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_vgpu_without_a_driver_is_idle, setup_gen9,
 						teardown),
+		RCS(the_dump_shows_that_registers_are_protected),
 		RCS(the_dump_shows_running_and_waiting_workloads),
 		RCS(the_dump_shows_a_workload_that_is_resubmitted),
 	};
