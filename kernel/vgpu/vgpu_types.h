@@ -171,9 +171,9 @@ struct ghyvi_vgpu {
 	unsigned int nr_tracked;
 	u64 bar0_gfn; /* GHYVI_INVALID_GFN while BAR 0 is unmapped; written under lock */
 	bool tracked_protected[VGPU_TRACKED_MAX]; /* by index in tracked[]; under lock */
-	int tracked_lost[VGPU_TRACKED_MAX]; /* 1: tracked_protected is outdated, see forget_lost() */
+	int tracked_lost[VGPU_TRACKED_MAX]; /* 1: tracked_protected is outdated: forget_lost() */
 	bool mirror_caught_up; /* no store to the mirror was missed; written under irq_lock */
-	bool remap; /* the guest may map registers; written under lock, while the device is closed */
+	bool remap; /* the guest may map registers; written under lock, while it is closed */
 	bool clock_used; /* vgpu_show_clock() since the last tick; under irq_lock */
 	struct mutex live_lock; /* serialises mirror_live(); taken before lock */
 
