@@ -183,8 +183,8 @@ static ssize_t bar_remap_store(struct device *dev, struct device_attribute *attr
 	int ret = ghyvi_parse_name(buffer, bytes, name) ?: ghyvi_choice_find(&remap_choices, name);
 
 	if (ret < 0) {
-		ghyvi_report(&device->reporter,
-			     "policy/bar_remap: \"%s\" is neither \"off\" nor \"on\"", name);
+		ghyvi_report(&device->reporter, "policy/bar_remap: there is no choice \"%s\"",
+			     name);
 		return ret;
 	}
 	mutex_lock(&device->lock);

@@ -586,7 +586,11 @@ void guest_stores(u32 offset, u64 value, unsigned int bytes)
 {
 	u8 *page = ghyvi_vgpu_register_page(vgpu, offset);
 
-	memcpy(page + offset % GHYVI_PAGE_BYTES, &value, bytes);
+	/* Other threads access the register, too. */
+	if (bytes == 4 && !(offset & 3))
+		WRITE_ONCE(*(u32 *)(page + offset % GHYVI_PAGE_BYTES), (u32)value);
+	else
+		memcpy(page + offset % GHYVI_PAGE_BYTES, &value, bytes);
 	if (host_protects(offset))
 		ghyvi_vgpu_store(vgpu, (host_bar.gfn << GHYVI_PAGE_SHIFT) + offset, &value, bytes);
 }
