@@ -21,11 +21,15 @@ static unsigned int find_areas(void)
 
 static int map(u64 offset, u64 bytes)
 {
+	static struct address_space mapping;
+	static struct file file = { .f_mapping = &mapping };
+	u64 bar0 = ghyvi_region_offset(&it, VFIO_PCI_BAR0_REGION_INDEX);
 	struct vm_area_struct vma = {
 		.vm_start = 0x100000,
 		.vm_end = 0x100000 + bytes,
-		.vm_pgoff = offset >> PAGE_SHIFT,
+		.vm_pgoff = (bar0 | offset) >> PAGE_SHIFT,
 		.vm_flags = VM_SHARED,
+		.vm_file = &file,
 	};
 
 	return ghyvi_device_ops.mmap(&it.vdev, &vma);
