@@ -231,8 +231,8 @@ static void only_pages_of_the_table_can_be_mapped(void **state)
 
 /*
  * Another vCPU stores increasing values to one entry of each page of the GGTT. The MMU's lock makes
- * a store and an unmapping exclude each other, as hardware does: after an unmapping no store succeeds
- * without a fault.
+ * a store and an unmapping exclude each other, as hardware does: after an unmapping no store
+ * succeeds without a fault.
  */
 #define RACE_STORES 4000u
 
