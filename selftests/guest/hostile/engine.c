@@ -7,7 +7,7 @@
 
 #include "guest_env.h"
 
-#define READY_READS 1000u
+#define READY_LIMIT_NS 500000000u /* this is a nested emulator under load */
 
 /* Interval of reads of the error register, which trap. Reads of the status page do not. */
 #define ERROR_POLL_NS 300000u
@@ -97,14 +97,21 @@ void engines_start(void)
 		resume(&engines[i]);
 }
 
+/*
+ * After a move of BAR 0 the host executes a store to a mapped register at the next trapped access,
+ * or after some ticks of its clock. So this waits for longer than i915 does, which reads PVINFO
+ * first.
+ */
 void engine_reset(struct engine *engine)
 {
-	unsigned int tries = READY_READS;
+	uint64_t started = now_ns();
 
 	write_engine(engine, RING_RESET_CTL, 0x00010001);
-	while (!(machine_read(engine->base + RING_RESET_CTL) & 2))
-		if (!--tries)
+	while (!(machine_read(engine->base + RING_RESET_CTL) & 2)) {
+		if (now_ns() - started > READY_LIMIT_NS)
 			give_up("RESET_CTL does not become ready");
+		machine_relax();
+	}
 	reset_domain(reset_bits[engine->id]);
 	write_engine(engine, RING_RESET_CTL, 0x00010000);
 	resume(engine);
