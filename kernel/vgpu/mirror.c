@@ -264,6 +264,12 @@ static void mirror_store(struct ghyvi_vgpu *vgpu, u32 first, const void *data, u
 		vgpu_register_write(vgpu, first + done, value, part);
 	}
 	show_range(vgpu, first, bytes);
+	/*
+	 * Once per tick is enough: the event that ends the work of this store shows the clock again.
+	 * A pGPU may have to read registers for it.
+	 */
+	if (READ_ONCE(vgpu->clock_used))
+		return;
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
 	vgpu_show_clock(vgpu);
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
@@ -361,7 +367,7 @@ bool ghyvi_vgpu_tick(struct ghyvi_vgpu *vgpu)
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
 	used = vgpu->clock_used;
 	vgpu_show_clock(vgpu);
-	vgpu->clock_used = false;
+	WRITE_ONCE(vgpu->clock_used, false);
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 	return used;
 }

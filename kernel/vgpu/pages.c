@@ -14,9 +14,10 @@
  * DOC: what is lost on pages that mix kinds
  *
  * The TIMESTAMP of an engine is a clock on a page of registers that every submission uses. In
- * memory it is as old as the last store to a tracked page, the last interrupt, or the last tick of
- * the VFIO device's clock, whichever was latest. It never goes backwards. i915 does not read it for
- * itself, only for the ioctl I915_REG_READ (render engine); programs may map the registers.
+ * memory it is as old as the last interrupt, the last tick of the VFIO device's clock, or the first
+ * store to a tracked page since that tick, whichever was latest. It never goes backwards. i915 does
+ * not read it for itself, only for the ioctl I915_REG_READ (render engine); programs may map the
+ * registers.
  *
  * The pages 0x4000 and 0x101000 have registers that invalidate translations. The store waits until
  * no stale translation is in use, as a store to a table page does; others that poll the register

@@ -121,7 +121,7 @@ void vgpu_show_clock(struct ghyvi_vgpu *vgpu)
 	lockdep_assert_held(&vgpu->irq_lock);
 	if (!vgpu->remap)
 		return;
-	vgpu->clock_used = true;
+	WRITE_ONCE(vgpu->clock_used, true);
 	ticks = timestamp_now(vgpu); /* under the lock, so that the registers never go backwards */
 	for (i = 0; i < GHYVI_ENGINES; i++) {
 		at = vgpu->engines[i].base + RING_TIMESTAMP;

@@ -174,7 +174,7 @@ struct ghyvi_vgpu {
 	int tracked_lost[VGPU_TRACKED_MAX]; /* 1: tracked_protected is outdated: forget_lost() */
 	bool mirror_caught_up; /* no store to the mirror was missed; written under irq_lock */
 	bool remap; /* the guest may map registers; written under lock, while it is closed */
-	bool clock_used; /* vgpu_show_clock() since the last tick; under irq_lock */
+	bool clock_used; /* vgpu_show_clock() since the last tick; written under irq_lock */
 	struct mutex live_lock; /* serialises mirror_live(); taken before lock */
 
 	struct mutex lock; /* protects engines, and registers with side effects */

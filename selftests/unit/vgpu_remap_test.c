@@ -193,14 +193,16 @@ static void test_four_stores_are_one_submission(void **state)
 
 /* the clock */
 
-static void test_the_clock_is_as_new_as_the_last_store_or_interrupt(void **state)
+static void test_the_clock_is_as_new_as_the_first_store_since_a_tick_or_an_interrupt(void **state)
 {
 	u32 at = GHYVI_RENDER_BASE + RING_TIMESTAMP;
 
+	ghyvi_vgpu_tick(vgpu);
 	gpu.clock = 10000000;
 	guest_writes(0x44f00, 1, 4);
 	assert_int_equal(guest_reads(at), 12000000);
 	gpu.clock = 20000000;
+	guest_writes(0x44f00, 1, 4);
 	assert_int_equal(guest_reads(at), 12000000);
 	vgpu_irq_raise(&vgpu->engines[GHYVI_RCS], EVENT);
 	assert_int_equal(guest_reads(at), 24000000);
@@ -616,7 +618,7 @@ int main(void)
 		OFF(test_off_protects_no_page),
 		ON(test_four_stores_are_one_submission),
 		OFF(test_four_stores_are_one_submission),
-		ON(test_the_clock_is_as_new_as_the_last_store_or_interrupt),
+		ON(test_the_clock_is_as_new_as_the_first_store_since_a_tick_or_an_interrupt),
 		ON(test_the_clock_never_goes_backwards),
 		ON(test_pages_are_protected_without_a_trapped_access),
 		ON(test_a_store_does_not_prove_that_all_pages_are_mapped),
