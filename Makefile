@@ -9,7 +9,7 @@ KBUILD = $(if $(KDIR),$(MAKE) --no-print-directory -C $(KDIR) M=$(KBUILD_TREE),K
 JOBS := $(shell nproc)
 
 .PHONY: help setup modules guest-programs demo test test-unit fuzz test-static test-lab test-debug test-hostile \
-	bench bench-audit bench-engine bench-migrate bench-mm bench-mmio bench-sched bench-sched-lab bench-switch sim sim-tables tools install shell-host shell-guest clean
+	bench bench-audit bench-engine bench-gvtg bench-migrate bench-mm bench-mmio bench-sched bench-sched-lab bench-switch sim sim-tables tools install shell-host shell-guest clean
 
 help:
 	@echo 'Two commands on a fresh Debian 12 or 13:'
@@ -50,6 +50,8 @@ help:
 	@echo '  make bench-engine  copies of the software GPU compared with memcpy'
 	@echo '  make bench-migrate  live migration: state, downtime, pages reported as written;'
 	@echo '                     build/bench-migrate.json [BENCH=--help]'
+	@echo '  make bench-gvtg    ghyvi-gen9 beside GVT-g on the emulated GPU: exits, traps, accesses;'
+	@echo '                     build/bench-gvtg.json [BENCH=--help]'
 	@echo '  make bench-mmio    VM exits of register accesses, policy/bar_remap on against off;'
 	@echo '                     build/bench-mmio.json [BENCH=--help]'
 	@echo '  make bench-sched   the scheduling policies under a virtual clock; build/bench-sched.json'
@@ -177,6 +179,10 @@ bench-migrate: migrating-qemu
 	@tools/setup bench
 	@$(MAKE) --no-print-directory modules guest-programs
 	@tools/bench/migrate $(BENCH)
+
+bench-gvtg: pgpu-emu guest-programs modules
+	@$(MAKE) --no-print-directory -C selftests/native BUILD=$(abspath $(BUILD))
+	@tools/bench/gvtg $(BENCH)
 
 bench-mmio:
 	@tools/setup bench

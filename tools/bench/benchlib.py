@@ -58,13 +58,14 @@ def note_host_log(result):
 
 # ---- outside of the host VM ----
 
-def in_host(name, timeout, lab_options, command):
-    """Runs @command in a new host VM. Returns the result that it saved, or None, and the status."""
+def in_host(name, timeout, lab_options, command, boot=("tools/lab/run",)):
+    """Runs @command in a new host VM, which the program @boot starts. Returns the result that it
+    saved, or None, and the status."""
     raw_path = f"{TREE}/build/lab/{name}/raw.json"
     if os.path.exists(raw_path):
         os.unlink(raw_path)
-    status = subprocess.run([f"{TREE}/tools/lab/run", "--name", name, "--timeout", str(timeout), *lab_options, "--",
-                             *command]).returncode
+    status = subprocess.run([*boot, "--name", name, "--timeout", str(timeout), *lab_options, "--", *command],
+                            cwd=TREE).returncode
     if not os.path.exists(raw_path):
         return None, status
     with open(raw_path) as file:

@@ -102,6 +102,7 @@ static bool powered(struct emu *emu, u64 address)
 u64 emu_bar_read(struct emu *emu, u64 address, unsigned int bytes)
 {
 	u32 offset = bar_offset(emu, 0, EMU_GTTMMADR_BYTES, address);
+	u64 value;
 
 	if (!powered(emu, address))
 		return ~0ull;
@@ -110,8 +111,11 @@ u64 emu_bar_read(struct emu *emu, u64 address, unsigned int bytes)
 		return offset < EMU_GMADR_BYTES ? aperture_read(emu, offset, bytes) : ~0ull;
 	}
 	emu->reads++;
-	if (offset >= EMU_GGTT_OFFSET)
-		return emu_ggtt_read(emu, offset, bytes);
+	if (offset >= EMU_GGTT_OFFSET) {
+		value = emu_ggtt_read(emu, offset, bytes);
+		emu_trace(emu, 'r', offset, value);
+		return value;
+	}
 	return offset < EMU_REGISTERS_BYTES ? register_read(emu, offset, bytes) : 0;
 }
 
@@ -128,8 +132,10 @@ void emu_bar_write(struct emu *emu, u64 address, u64 value, unsigned int bytes)
 		return;
 	}
 	emu->writes++;
-	if (offset >= EMU_GGTT_OFFSET)
+	if (offset >= EMU_GGTT_OFFSET) {
+		emu_trace(emu, 'w', offset, value);
 		emu_ggtt_write(emu, offset, value, bytes);
-	else if (offset < EMU_REGISTERS_BYTES)
+	} else if (offset < EMU_REGISTERS_BYTES) {
 		register_write(emu, offset, value, bytes);
+	}
 }

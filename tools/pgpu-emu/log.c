@@ -68,7 +68,7 @@ void emu_violation(struct emu *emu, enum emu_violation kind, const char *format,
 }
 
 /*
- * One line per access by the CPU: operation (r, w: register; c, d: read and write of
+ * One line per access by the CPU: operation (r, w: register or GGTT; c, d: read and write of
  * configuration space; m: interrupt), offset, value.
  */
 void emu_trace(struct emu *emu, char operation, u32 offset, u64 value)
