@@ -132,7 +132,7 @@ def json_of_all_commands_is_an_object():
         fill(made)
         for command in (["list"], ["types"], ["show"], ["stat"], ["stat", "-s", "0.01", "-c", "1"], ["dump"],
                         ["top", "-b", "1", "-s", "0.01"], ["doctor", "--root", made.top],
-                        ["set", FIRST, "policy/self_check=1"], ["set", PARENT, "ghyvi/scheduler=fifo"], ["reset", FIRST]):
+                        ["migrate-check", FIRST, SECOND], ["set", FIRST, "policy/self_check=1"], ["set", PARENT, "ghyvi/scheduler=fifo"], ["reset", FIRST]):
             require(isinstance(ctl(made, *command, "--json").json(), dict), f"{command}: not an object")
 
 

@@ -127,8 +127,10 @@ def bash_completion_offers_commands_uuids_types_and_settings():
     script = f"{TREE}/userspace/ghyvictl/ghyvictl.bash"
     with tree() as made:
         made.add_vgpu(UUIDS[0])
+        for name in ("other.json", "$(false)"):
+            made.write(name, "")
         env = environment(made, PATH=f"{where['build']}:/usr/bin:/bin")
-        commands = re.findall(r"^  (\w+) ", run("ghyvictl", "--help", env=env).partition("Commands")[2], re.M)
+        commands = re.findall(r"^  ([\w-]+) ", run("ghyvictl", "--help", env=env).partition("Commands")[2], re.M)
         for words, wanted in ((["ghyvictl", ""], commands), (["ghyvictl", "show", ""], [UUIDS[0]]),
                               (["ghyvictl", "set", UUIDS[0], "policy/mo"], ["policy/mode=", "policy/mode=strict"]),
                               (["ghyvictl", "set", PARENT, "ghyvi/sch"], ["ghyvi/scheduler=", "ghyvi/scheduler=band"]),
@@ -137,7 +139,9 @@ def bash_completion_offers_commands_uuids_types_and_settings():
                               (["ghyvictl", "list", "-o", "S"], ["STATE", "SINCE"]),
                               (["ghyvictl", "top", "-o", "UUID,PI"], ["UUID,PINNED"]),
                               (["ghyvictl", "set", "--save", "gen9_4", "sched/"], ["sched/weight=", "sched/cap="]),
-                              (["ghyvictl", "create", "gen9"], ["gen9_1", "gen9_8"])):
-            got = run("bash", "-c", COMPLETE, "-", script, *words, env=env).split()
+                              (["ghyvictl", "create", "gen9"], ["gen9_1", "gen9_8"]),
+                              (["ghyvictl", "migrate-check", UUIDS[0], ""], [UUIDS[0], "$(false)"]),
+                              (["ghyvictl", "migrate-check", UUIDS[0], "oth"], ["other.json"])):
+            got = run("bash", "-c", COMPLETE, "-", script, *words, env=env, cwd=made.top).split()
             require(set(wanted) <= set(got), f"{words}: {got}")
             require(all(each.startswith(words[-1]) for each in got), f"{words}: {got}")

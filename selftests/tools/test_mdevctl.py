@@ -275,7 +275,7 @@ def slot_is_a_setting_where_the_kernel_has_it():
     with tree() as made:
         path = made.add_vgpu(UUID)
         result = ctl(made, "set", UUID, "slot=1", expect=NOT_FOUND)
-        require('there is no setting "slot"' in result.err, result.err)
+        require('there is no setting "slot" here: this vGPU\'s pGPU' in result.err, result.err)
         require("slot" not in ctl(made, "show", "--json", UUID, expect=DONE).json()["vgpus"][0]["settings"], "slot does not exist")
         made.write(f"{path}/slot", "0\n")
         ctl(made, "set", UUID, "slot=3", "policy/static_pages=3", expect=DONE)

@@ -25,10 +25,11 @@ def refuses(made, *words, names=(SOURCE, TARGET)):
     require(text.out.strip() == got["reasons"][0], f"{text}")
 
 
-def allows(made, *names):
+def allows(made, *names, notes=()):
     got = ctl(made, "migrate-check", *names, "--json", expect=DONE).json()
-    require(got == {"source": SOURCE, "target": TARGET, "possible": True, "reasons": []}, f"{got}")
-    require("can be migrated" in ctl(made, "migrate-check", *names, expect=DONE).out, "text")
+    require(got == {"source": SOURCE, "target": TARGET, "possible": True, "reasons": [], "notes": list(notes)}, f"{got}")
+    text = ctl(made, "migrate-check", *names, expect=DONE).out.splitlines()
+    require("can be migrated" in text[0] and text[1:] == [f"note: {note}" for note in notes], f"{text}")
 
 
 def set_file(made, uuid, attribute, text):
@@ -40,10 +41,30 @@ def migrate_check_allows_what_works():
     with tree() as made:
         vgpus(made)
         allows(made, SOURCE, TARGET)
-        shown = f"{made.top}/other-host.json"
-        with open(shown, "w") as file:
-            file.write(ctl(made, "show", "--json", TARGET, expect=DONE).out)
-        allows(made, SOURCE, shown)
+        for name in ("other-host.json", "other-host", TARGET):
+            made.write(name, ctl(made, "show", "--json", TARGET, expect=DONE).out)
+        for name in ("other-host.json", "other-host", f"./{TARGET}", TARGET):
+            allows(made, SOURCE, name)
+
+
+@test
+def migrate_check_notes_settings_that_would_change():
+    with tree() as made:
+        vgpus(made)
+        for name, source, target in (("sched/weight", 100, 200), ("policy/tables_max", 512, 256), ("policy/static_pages", 1, 2),
+                                     ("policy/self_check", 1, 0), ("policy/trap_ns", 1, 2)):
+            set_file(made, SOURCE, name, f"{source}\n")
+            set_file(made, TARGET, name, f"{target}\n")
+        set_file(made, SOURCE, "policy/mode", "strict adaptive [nested]\n")
+        set_file(made, TARGET, "policy/mode", "strict [adaptive] nested\n")
+        allows(made, SOURCE, TARGET, notes=(
+            "policy/mode will be adaptive, that of the target, not nested",
+            "policy/tables_max is 512 at the source, 256 at the target; the stricter one will apply",
+            "sched/weight is 100 at the source, 200 at the target; the stricter one will apply"))
+        set_file(made, SOURCE, "policy/mode", "[strict] adaptive nested\n")
+        set_file(made, TARGET, "sched/weight", "100\n")
+        set_file(made, TARGET, "policy/tables_max", "512\n")
+        allows(made, SOURCE, TARGET)
 
 
 @test
@@ -54,10 +75,12 @@ def migrate_check_names_the_reason():
     with tree() as made:
         vgpus(made)
         refuses(made, "same vGPU", names=(SOURCE, SOURCE))
-        set_file(made, SOURCE, "audit/mode", "off strict [log]\n")
-        set_file(made, TARGET, "audit/mode", "off [strict]\n")
-        refuses(made, "audit/mode", "log")
-        set_file(made, TARGET, "audit/mode", "off [strict] log\n")
+        set_file(made, SOURCE, "audit/mode", "privileged [full] newer\n")
+        set_file(made, TARGET, "audit/mode", "privileged [full]\n")
+        allows(made, SOURCE, TARGET)
+        set_file(made, SOURCE, "audit/mode", "privileged full [newer]\n")
+        refuses(made, "audit/mode", "newer")
+        set_file(made, TARGET, "audit/mode", "privileged full [newer]\n")
         allows(made, SOURCE, TARGET)
         set_file(made, TARGET, "state", "open\n")
         refuses(made, "in use")
@@ -69,8 +92,17 @@ def migrate_check_says_what_is_wrong_with_its_arguments():
         vgpus(made)
         ctl(made, "migrate-check", SOURCE, expect=USAGE)
         ctl(made, "migrate-check", SOURCE, "deadbeef-dead-dead-dead-deadbeefdead", expect=NOT_FOUND)
-        for text in ("", "{}", json.dumps({"vgpus": [{}]}), json.dumps({"vgpus": []}), "[1]"):
+        both = ctl(made, "show", "--json", SOURCE, TARGET, expect=DONE).out
+        other = "not the output of ghyvictl show --json UUID"
+        for text, words in (("", "wrong.json, line 1: "), ("{}", other), (json.dumps({"vgpus": [{}]}), other),
+                            (json.dumps({"vgpus": []}), other), ("[1]", other),
+                            (both, "wrong.json has 2 vGPUs; use the output of ghyvictl show --json UUID")):
             made.write("wrong.json", text)
-            ctl(made, "migrate-check", SOURCE, f"{made.top}/wrong.json", expect=NOT_FOUND)
+            result = ctl(made, "migrate-check", SOURCE, "wrong.json", expect=USAGE)
+            require(words in result.err, f"{text[:40]}: {result}")
+        result = ctl(made, "migrate-check", SOURCE, "./none", expect=USAGE)
+        require("./none: No such file or directory" in result.err, f"{result}")
+        result = ctl(made, "migrate-check", SOURCE, "none", expect=USAGE)
+        require('"none" is not a UUID' in result.err, f"{result}")
         made.write("odd.json", json.dumps({"vgpus": [{"settings": {"policy/mode": 1}, "choices": [], "uuid": 5}]}))
         ctl(made, "migrate-check", SOURCE, f"{made.top}/odd.json", expect=ERROR)

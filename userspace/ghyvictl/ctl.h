@@ -156,7 +156,7 @@ json_t *json_vgpu_user(const struct ghyvi_vgpu *vgpu);
 const char *time_text(time_t time, char *text);
 /* The time of last_error, since the epoch; 0: no error yet, or the module has no such attribute. */
 time_t last_error_time(const struct ghyvi_vgpu *vgpu);
-/* json_vgpu_user(), and path, last_error, last_error_time, settings, choices */
+/* json_vgpu_user(), and path, last_error, last_error_time, settings, choices, read_only */
 json_t *json_vgpu_details(const struct ghyvi_vgpu *vgpu);
 /* Both return "?" if the value cannot be read. @value has GHYVI_VALUE_BYTES. */
 const char *value_or_unknown(const struct ghyvi_vgpu *vgpu, const char *attribute, char *value);
@@ -287,11 +287,16 @@ const char *holder_text(const struct holder *holder, char *text);
 
 /* ---- settings in the format of mdevctl (definition.c) ---- */
 
+/*
+ * The JSON of the file @path, a new reference; "-" is standard input. Prints a message on failure
+ * and returns NULL.
+ */
+json_t *json_of_file(const char *path);
 /* The writable settings, as [{"attribute": "value"}, ...]. */
 json_t *json_attributes(const struct target *target);
 /*
- * Appends the settings of such a list, or of a whole definition, in the file @path; "-" is standard
- * input. Prints a message on failure. Returns an exit status.
+ * Appends the settings of such a list, or of a whole definition, in the file @path, as
+ * json_of_file() reads it. Prints a message on failure. Returns an exit status.
  */
 int append_file(json_t *list, const char *path);
 
@@ -350,8 +355,7 @@ enum news {
 
 /*
  * Waits for an event of @watch or of the file descriptor @input, until seconds_now() reaches
- * @until.
- * @watch may be NULL, @input may be -1.
+ * @until. @watch may be NULL, @input may be -1.
  */
 enum news wait_for_news(struct ghyvi_watch *watch, int input, double until);
 

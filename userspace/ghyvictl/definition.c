@@ -84,19 +84,28 @@ static int append_list(json_t *list, json_t *attributes, const char *path)
 	return STATUS_OK;
 }
 
-int append_file(json_t *list, const char *path)
+json_t *json_of_file(const char *path)
 {
 	json_error_t error;
 	json_t *json = strcmp(path, "-") ? json_load_file(path, 0, &error) :
 					   json_loadf(stdin, 0, &error);
-	json_t *attributes = json_is_object(json) ? json_object_get(json, "attrs") : json;
-	int status = STATUS_USAGE;
 
 	if (!json && error.line > 0)
 		complain("%s, line %d: %s", path, error.line, error.text);
 	else if (!json)
 		complain("%s", error.text);
-	else if ((json_is_object(json) && !is_definition(json)) || !is_list(attributes))
+	return json;
+}
+
+int append_file(json_t *list, const char *path)
+{
+	json_t *json = json_of_file(path);
+	json_t *attributes = json_is_object(json) ? json_object_get(json, "attrs") : json;
+	int status = STATUS_USAGE;
+
+	if (!json)
+		return STATUS_USAGE;
+	if ((json_is_object(json) && !is_definition(json)) || !is_list(attributes))
 		complain("%s: neither a definition nor a list of attributes; man 5 ghyvi-mdev",
 			 path);
 	else

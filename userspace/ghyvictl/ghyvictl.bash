@@ -90,6 +90,10 @@ _ghyvictl() {
 		;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+	# compgen -W would expand names of files.
+	if [ "$command" = migrate-check ]; then
+		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$current")
+	fi
 	# The part before "=" is on the line already.
 	if [[ $current == *=* ]]; then
 		COMPREPLY=("${COMPREPLY[@]#*=}")

@@ -1,23 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * migrate-check: whether a guest could move from one vGPU to another, by what `show --json` says
- * about both. A vGPU of another host is a file with the output of that command there.
+ * migrate-check: whether a guest could move from one vGPU to another, by the output of
+ * `show --json` for both. For a vGPU of another host, a file has the output of that command there.
  */
 #define _GNU_SOURCE
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "ctl.h"
 
 /* The backend whose jobs can be saved. */
 #define MOVING_BACKEND "ghyvi_softgpu-"
 
-/* Settings whose values a target can lack. */
+/* Settings whose values another version of ghyvi may lack. */
 static const char *const chosen[] = { "policy/mode", "audit/mode" };
+
+/*
+ * Settings of which the stricter value applies after the move (limit_settings() in
+ * kernel/vgpu/state.c): single ones, and all of a group.
+ */
+static const char *const limits[] = { "audit/", "containment/", "sched/", "policy/idle_pins",
+				      "policy/tables_max" };
 
 struct check {
 	const json_t *source, *target;
-	json_t *reasons;
+	json_t *reasons; /* why it is not possible */
+	json_t *notes; /* settings that the move would change */
 };
 
 static const char *text_of(const json_t *vgpu, const char *key)
@@ -30,8 +39,7 @@ static const char *setting_of(const json_t *vgpu, const char *name)
 	return json_string_value(json_object_get(json_object_get(vgpu, "settings"), name));
 }
 
-static void __attribute__((format(printf, 2, 3)))
-refuse(struct check *check, const char *format, ...)
+static void __attribute__((format(printf, 2, 3))) add_text(json_t *texts, const char *format, ...)
 {
 	char *text, *shown;
 	va_list args;
@@ -41,7 +49,7 @@ refuse(struct check *check, const char *format, ...)
 		abort();
 	va_end(args);
 	shown = clean(text);
-	json_array_append_new(check->reasons, json_string(shown));
+	json_array_append_new(texts, json_string(shown));
 	free(shown);
 	free(text);
 }
@@ -51,9 +59,9 @@ static void check_backend(struct check *check, const json_t *vgpu, const char *s
 	const char *type = text_of(vgpu, "type");
 
 	if (strncmp(type, MOVING_BACKEND, strlen(MOVING_BACKEND)))
-		refuse(check,
-		       "the %s is of type %s; only vGPUs of the software pGPU can be migrated",
-		       side, type);
+		add_text(check->reasons,
+			 "the %s is of type %s; only vGPUs of the software pGPU can be migrated",
+			 side, type);
 }
 
 static bool offers(const json_t *vgpu, const char *setting, const char *value)
@@ -75,8 +83,41 @@ static void check_settings_known(struct check *check)
 		const char *value = setting_of(check->source, chosen[i]);
 
 		if (value && !offers(check->target, chosen[i], value))
-			refuse(check, "the source has %s \"%s\", which the target does not offer",
-			       chosen[i], value);
+			add_text(check->reasons,
+				 "the source has %s \"%s\", which the target does not offer",
+				 chosen[i], value);
+	}
+}
+
+static bool is_limit(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+		if (!strncmp(name, limits[i], strlen(limits[i])))
+			return true;
+	return false;
+}
+
+static void note_changes(struct check *check)
+{
+	const char *name, *from, *to;
+	json_t *value;
+
+	json_object_foreach(json_object_get(check->source, "settings"), name, value)
+	{
+		from = json_string_value(value);
+		to = setting_of(check->target, name);
+		if (!from || !to || !strcmp(from, to))
+			continue;
+		if (is_limit(name))
+			add_text(check->notes,
+				 "%s is %s at the source, %s at the target; the stricter one will "
+				 "apply",
+				 name, from, to);
+		else if (!strcmp(name, "policy/mode") && !strcmp(from, "nested"))
+			add_text(check->notes, "policy/mode will be %s, that of the target, not %s",
+				 to, from);
 	}
 }
 
@@ -87,28 +128,45 @@ static void check_all(struct check *check)
 	check_backend(check, check->source, "source");
 	check_backend(check, check->target, "target");
 	if (strcmp(from, to))
-		refuse(check, "the source is a %s, the target a %s; both must have the same type",
-		       from, to);
+		add_text(check->reasons,
+			 "the source is a %s, the target a %s; both must have the same type", from,
+			 to);
 	check_settings_known(check);
 	if (!strcmp(text_of(check->source, "uuid"), text_of(check->target, "uuid")) &&
 	    !strcmp(text_of(check->source, "path"), text_of(check->target, "path")))
-		refuse(check, "source and target are the same vGPU");
+		add_text(check->reasons, "source and target are the same vGPU");
 	else if (strcmp(text_of(check->target, "state"), "created"))
-		refuse(check, "the target is in use (state %s)", text_of(check->target, "state"));
+		add_text(check->reasons, "the target is in use (state %s)",
+			 text_of(check->target, "state"));
+	if (!json_array_size(check->reasons))
+		note_changes(check);
 }
 
-/* The first vGPU of the output of `show --json`; a new reference, or NULL. */
+/* The vGPU in the output of `show --json UUID`; a new reference, or NULL. */
 static json_t *vgpu_of_file(const char *path)
 {
-	json_t *root = json_load_file(path, 0, NULL);
-	json_t *vgpu = json_array_get(json_object_get(root, "vgpus"), 0);
+	json_t *root = json_of_file(path), *found = NULL;
+	json_t *vgpus = json_object_get(root, "vgpus");
+	json_t *vgpu = json_array_get(vgpus, 0);
 
-	if (json_is_object(json_object_get(vgpu, "settings")))
-		json_incref(vgpu);
+	if (!root)
+		return NULL;
+	if (json_array_size(vgpus) > 1)
+		complain("%s has %zu vGPUs; use the output of ghyvictl show --json UUID", path,
+			 json_array_size(vgpus));
+	else if (json_is_object(json_object_get(vgpu, "settings")))
+		found = json_incref(vgpu);
 	else
-		vgpu = NULL;
+		complain("%s: not the output of ghyvictl show --json UUID", path);
 	json_decref(root);
-	return vgpu;
+	return found;
+}
+
+/* A UUID is a vGPU of this host, even if a file has that name. */
+static bool is_file(const char *word)
+{
+	return !strcmp(word, "-") || strpbrk(word, "/.") ||
+	       (!ghyvi_is_uuid(word) && !access(word, F_OK));
 }
 
 static int need_side(struct ctl *ctl, const char *word, json_t **json)
@@ -116,12 +174,9 @@ static int need_side(struct ctl *ctl, const char *word, json_t **json)
 	struct ghyvi_vgpu *vgpu;
 	int status = STATUS_OK;
 
-	if (strchr(word, '/') || strchr(word, '.')) {
+	if (is_file(word)) {
 		*json = vgpu_of_file(word);
-		if (*json)
-			return STATUS_OK;
-		complain("%s: not the output of ghyvictl show --json UUID", word);
-		return STATUS_NOT_FOUND;
+		return *json ? STATUS_OK : STATUS_USAGE;
 	}
 	vgpu = need_vgpu(ctl, word, &status);
 	if (!vgpu)
@@ -131,25 +186,32 @@ static int need_side(struct ctl *ctl, const char *word, json_t **json)
 	return STATUS_OK;
 }
 
+static void print_texts(const char *prefix, const json_t *texts)
+{
+	size_t i;
+
+	for (i = 0; i < json_array_size(texts); i++)
+		printf("%s%s\n", prefix, json_string_value(json_array_get(texts, i)));
+}
+
 static int print_result(const struct ctl *ctl, struct check *check)
 {
 	bool possible = !json_array_size(check->reasons);
 	int status;
-	size_t i;
 
 	if (ctl->json) {
-		status = json_print(json_pack("{s:s, s:s, s:b, s:O}", "source",
+		status = json_print(json_pack("{s:s, s:s, s:b, s:O, s:O}", "source",
 					      text_of(check->source, "uuid"), "target",
 					      text_of(check->target, "uuid"), "possible", possible,
-					      "reasons", check->reasons),
+					      "reasons", check->reasons, "notes", check->notes),
 				    JSON_INDENT(2));
 		return status ?: possible ? STATUS_OK : STATUS_ERROR;
 	}
 	if (possible)
 		printf("%s can be migrated to %s\n", text_of(check->source, "uuid"),
 		       text_of(check->target, "uuid"));
-	for (i = 0; i < json_array_size(check->reasons); i++)
-		printf("%s\n", json_string_value(json_array_get(check->reasons, i)));
+	print_texts("", check->reasons);
+	print_texts("note: ", check->notes);
 	return possible ? STATUS_OK : STATUS_ERROR;
 }
 
@@ -158,10 +220,10 @@ int cmd_migrate_check(struct ctl *ctl, int argc, char **argv)
 	static const struct argp argp = {
 		.parser = parse_uuids,
 		.args_doc = "SOURCE TARGET",
-		.doc = "Say whether the guest of one vGPU could be migrated to another one, and "
-		       "if not, why. Each is a UUID, or, for a vGPU of another host, a file with "
-		       "the output of ghyvictl show --json UUID there. Exit status 1: not "
-		       "possible.",
+		.doc = "Say whether the guest of one vGPU could be migrated to another one, if "
+		       "not, why, and which settings would change. Each is a UUID, or, for a vGPU "
+		       "of another host, a file (-: standard input) with the output of ghyvictl "
+		       "show --json UUID there. Exit status 1: not possible.",
 		.children = ctl_children,
 	};
 	json_t *source = NULL, *target = NULL;
@@ -180,10 +242,11 @@ int cmd_migrate_check(struct ctl *ctl, int argc, char **argv)
 	if (!status)
 		status = need_side(ctl, options.uuids[1], &target);
 	if (!status) {
-		check = (struct check){ source, target, json_array() };
+		check = (struct check){ source, target, json_array(), json_array() };
 		check_all(&check);
 		status = print_result(ctl, &check);
 		json_decref(check.reasons);
+		json_decref(check.notes);
 	}
 	json_decref(source);
 	json_decref(target);

@@ -131,33 +131,42 @@ static const char *in_a_group(const char *attribute, const char *const *names, s
 	return NULL;
 }
 
-/* ---- settings without a device ---- */
+/* @shown: of ghyvictl show, to list the settings whose names are @names */
+static void complain_no_setting(const char *attribute, const char *const *names, size_t count,
+				const char *shown)
+{
+	const char *meant = in_a_group(attribute, names, count) ?: nearest(attribute, names, count);
 
-#define KNOWN_MAX 64
+	if (meant)
+		complain("there is no setting \"%s\"; did you mean \"%s\"?", attribute, meant);
+	else
+		complain("there is no setting \"%s\"; ghyvictl show %s lists them", attribute,
+			 shown);
+}
 
 static bool of_pgpu(const char *attribute)
 {
 	return !strncmp(attribute, "ghyvi/", strlen("ghyvi/"));
 }
 
+/* ---- settings without a device ---- */
+
+#define KNOWN_MAX 64
+
 static int complain_unknown(const char *attribute, enum setting_kind kind)
 {
-	const char *names[KNOWN_MAX], *name, *meant;
+	const char *names[KNOWN_MAX], *name;
 	char values[GHYVI_REASON_BYTES];
 	size_t count = 0, i;
 
 	for (i = 0; (name = ghyvi_setting_name(i)) && count < KNOWN_MAX; i++)
 		if (of_pgpu(name) == (kind == SETTING_OF_PGPU))
 			names[count++] = name;
-	meant = in_a_group(attribute, names, count) ?: nearest(attribute, names, count);
 	if (!ghyvi_setting_values(attribute, values, sizeof(values)))
 		complain("\"%s\" is a setting of %s", attribute,
 			 of_pgpu(attribute) ? "pGPUs, not of vGPUs" : "vGPUs, not of pGPUs");
-	else if (meant)
-		complain("there is no setting \"%s\"; did you mean \"%s\"?", attribute, meant);
 	else
-		complain("there is no setting \"%s\"; ghyvictl show --ranges lists them",
-			 attribute);
+		complain_no_setting(attribute, names, count, "--ranges");
 	return STATUS_NOT_FOUND;
 }
 
@@ -203,8 +212,8 @@ int check_settings(json_t *list, enum setting_kind kind)
 static void complain_attribute(const struct target *target, const char *attribute)
 {
 	json_t *json = json_object(), *value;
-	const char *names[NAMES_MAX], *name, *meant;
-	char *shown = clean(attribute);
+	const char *names[NAMES_MAX], *name;
+	char values[GHYVI_REASON_BYTES], *shown = clean(attribute);
 	size_t count = 0;
 
 	json_add_settings(json, target);
@@ -213,12 +222,13 @@ static void complain_attribute(const struct target *target, const char *attribut
 		if (count < NAMES_MAX)
 			names[count++] = name;
 	}
-	meant = in_a_group(attribute, names, count) ?: nearest(attribute, names, count);
-	if (meant)
-		complain("there is no setting \"%s\"; did you mean \"%s\"?", shown, meant);
+	if (!ghyvi_setting_values(attribute, values, sizeof(values)) &&
+	    of_pgpu(attribute) == !target->vgpu)
+		complain("there is no setting \"%s\" here: this %s does not offer it", shown,
+			 target->vgpu ? "vGPU's pGPU, or this version of ghyvi," :
+					"version of ghyvi");
 	else
-		complain("there is no setting \"%s\"; ghyvictl show %s lists them", shown,
-			 target_name(target));
+		complain_no_setting(shown, names, count, target_name(target));
 	free(shown);
 	json_decref(json);
 }
