@@ -27,7 +27,7 @@ help:
 	@echo '  make test-lab      tests in a host VM with guest VMs [T=name]'
 	@echo '  make test-smp      the lab tests for races, on a host VM with two CPUs'
 	@echo '  make test-native   stock i915, GVT-g and ghyvi-gen9 on an emulated Skylake'
-	@echo '                     [T="--adversary all --seed 3"]; minutes each'
+	@echo '                     [T="--adversary all --seed 3"]; minutes each; make pgpu-emu builds the Skylake'
 	@echo '  make test-long     lab tests that take minutes each, 1000 hostile trials, 100 migrations, and 10'
 	@echo '                     that fail in each way [TRIALS=n MOVES=n KILLS=n]; part of no other target'
 	@echo '  make test-scale    16 guests with i915 on one pGPU, all working at once; takes minutes'
@@ -41,7 +41,8 @@ help:
 	@echo '                     [TRIALS=100000 DEBUG=1]'
 	@echo '  make bench         every shadowing policy on the same workloads in one boot,'
 	@echo '                     with figures [BENCH=--help]'
-	@echo '  make sim           simulator of the policies on traces: build/sim/ghyvi-sim --help'
+	@echo '  make sim           simulator of the policies on traces: build/sim/ghyvi-sim --help;'
+	@echo '                     make sim-tables updates its tables in Documentation/policies.md'
 	@echo '  make tools         ghyvictl and libghyvi: build/ghyvictl --help'
 	@echo '  make install       installs ghyvictl, libghyvi, ghyvi-sim,'
 	@echo '                     files for mdevctl, QEMU and Prometheus [DESTDIR= PREFIX=/usr/local]; no modules'
@@ -70,6 +71,7 @@ help:
 	@echo '                     vGPU, in the host VM'
 	@echo '  make doc           HTML in build/doc/html; make test-docs runs the commands of'
 	@echo '                     the documents in the lab'
+	@echo '  make migrating-qemu  QEMU 10.0 in build/qemu, for tests that migrate guests (part of these)'
 	@echo '  make guest-programs, make clean'
 
 setup:
