@@ -88,7 +88,7 @@ static ssize_t read_chunk(struct ghyvi_migration_file *file, void *chunk, size_t
 	return done;
 }
 
-/* A read returns less than was asked for rather than wait. */
+/* Returns at most CHUNK_BYTES; 0 is the end, and -ENOMSG the end for now (PRE_COPY). */
 static ssize_t migration_read(struct file *filp, char __user *buffer, size_t bytes, loff_t *at)
 {
 	void *chunk;
@@ -107,7 +107,10 @@ static ssize_t migration_read(struct file *filp, char __user *buffer, size_t byt
 	return done;
 }
 
-/* Add @bytes to the state, as the first of @left. */
+/*
+ * Append @chunk to the state. The user's write has @left bytes from there on: it is refused before
+ * the state would become too large, not in the middle.
+ */
 static int write_locked(struct ghyvi_migration_file *file, const void *chunk, size_t bytes,
 			size_t left)
 {
@@ -314,7 +317,7 @@ static struct file *resume_begin(struct ghyvi_device *device)
 	return filp;
 }
 
-/* Load what was written, which no write can change any more. */
+/* Load the state that the user has written. file_take() ends writes, so the state is constant. */
 static int resume_end(struct ghyvi_device *device)
 {
 	u8 space[GHYVI_CONFIG_BYTES];
@@ -334,6 +337,7 @@ static int resume_end(struct ghyvi_device *device)
 	return 0;
 }
 
+/* The casts: the enum of Linux 6.1 has no states of PRE_COPY (compat.h). */
 static bool is_running(enum vfio_device_mig_state state)
 {
 	return state == VFIO_DEVICE_STATE_RUNNING || (int)state == VFIO_DEVICE_STATE_PRE_COPY;
@@ -457,7 +461,7 @@ int ghyvi_migration_feature(struct vfio_device *vdev, u32 flags, void __user *ar
 
 #if GHYVI_HAVE_IOVA_BITMAP
 
-/* The log covers all memory of the VM, whatever the ranges are: that costs the same. */
+/* The log covers all memory of the VM, not only @ranges: the cost is the same. */
 static int log_start(struct vfio_device *vdev, struct rb_root_cached *ranges, u32 nr_ranges,
 		     u64 *page_bytes)
 {

@@ -13,7 +13,10 @@
 #include <linux/err.h>
 #include "vgpu_types.h"
 
-/* How long a workload may take to yield, in us. A pause has a bound even if preemption has not. */
+/*
+ * How long a workload may take to yield, in us. A pause has a limit even if preemption has none
+ * (preempt_timeout_us 0).
+ */
 static u32 patience_us(struct ghyvi_vgpu *vgpu)
 {
 	struct ghyvi_sched_settings settings;
@@ -45,7 +48,7 @@ void ghyvi_vgpu_pause(struct ghyvi_vgpu *vgpu)
 		mutex_unlock(&vgpu->lock);
 		vgpu_wait_returned(vgpu);
 	}
-	/* The copied page of the aperture would be written back later. */
+	/* Write the copied page of the aperture back now, not while guest memory is saved. */
 	ghyvi_gtt_aperture_close(vgpu->gtt);
 }
 

@@ -193,7 +193,7 @@ static unsigned int audit_strictness(const char *mode)
  * The administrator of this host has set @ours. The program that has opened the vGPU supplies
  * @settings, and is not trusted. So the stricter value applies for each setting that protects the
  * host or other vGPUs. Shadowing policies differ in speed only, except "nested", which has no
- * shadow.
+ * shadow: it is never taken over.
  */
 static void limit_settings(struct state_settings *settings, const struct state_settings *ours)
 {
@@ -282,7 +282,10 @@ static int load_machine(struct ghyvi_vgpu *vgpu, struct state_reader *reader)
 	return 0;
 }
 
-/* What the guest was told about its vGPU is in the identity, but for the number of the vGPU. */
+/*
+ * PVINFO is not taken from the state: the identity was checked, so this vGPU has the same values.
+ * Only the number of the vGPU is not in the identity, and is kept as the guest knows it.
+ */
 static int load_registers(struct ghyvi_vgpu *vgpu, struct state_reader *reader)
 {
 	int err = vgpu_table_load(reader, (u64 *)vgpu->registers, GHYVI_REGISTERS_BYTES / 8);
@@ -335,7 +338,7 @@ int ghyvi_vgpu_save(struct ghyvi_vgpu *vgpu, const void *device, u32 device_byte
 	writer.to = kvzalloc(writer.size, GFP_KERNEL_ACCOUNT);
 	if (!writer.to)
 		return -ENOMEM;
-	/* Stores to the mirror that were missed until now are registers' values of the state. */
+	/* Execute the stores to the mirror that were missed, so that the state has their values. */
 	if (!ghyvi_vgpu_failsafe(vgpu))
 		vgpu_bar_is_live(vgpu);
 	mutex_lock(&vgpu->lock);
@@ -360,13 +363,13 @@ size_t ghyvi_vgpu_state_bytes(struct ghyvi_vgpu *vgpu, u32 device_bytes)
 	return writer.bytes;
 }
 
-/* What was loaded so far. */
+/* Progress of a load. */
 struct state_load {
-	u32 last; /* section */
+	u32 last; /* type of the last section that was loaded */
 	unsigned int engines;
-	struct vgpu_engine *engine;
-	bool workload; /* must follow */
-	struct state_settings settings; /* those of the vGPU before */
+	struct vgpu_engine *engine; /* of the last STATE_ENGINE */
+	bool workload; /* a STATE_WORKLOAD must follow */
+	struct state_settings settings; /* of the vGPU before the load */
 	void *device;
 	u32 device_bytes;
 };
@@ -474,7 +477,7 @@ static int load_sections(struct ghyvi_vgpu *vgpu, struct state_load *load,
 	return reader->left ? -EINVAL : 0;
 }
 
-/* Nothing of the old state is left, and nothing runs. */
+/* Reset the vGPU, and leave it paused with BAR 0 unmapped. */
 static void reset_paused(struct ghyvi_vgpu *vgpu)
 {
 	ghyvi_vgpu_reset(vgpu);

@@ -2,9 +2,9 @@
 /*
  * Execlists and parked workloads in the state of a vGPU.
  *
- * A parked workload is not what the guest's memory says: the context was loaded, the ring moved on,
- * and commands were audited. All of that is saved, and all of it is checked when it is loaded. The
- * page tables are looked up, and guest memory is touched, only when the workload is prepared again.
+ * Guest memory does not describe a parked workload: its context was loaded, its ring was advanced,
+ * and its commands were audited. All of that is saved, and is checked when it is loaded. The
+ * workload's page tables are looked up, and guest memory is accessed, when it is prepared again.
  */
 #include <linux/err.h>
 #include <linux/errno.h>
@@ -76,7 +76,7 @@ void vgpu_engine_save(struct vgpu_engine *engine, struct state_writer *writer)
 
 	lockdep_assert_held(&engine->vgpu->lock);
 	memcpy(state.elsp, engine->elsp, sizeof(state.elsp));
-	/* Without a buffer the vGPU may run: then a workload may not be loaded yet. */
+	/* A vGPU whose state is only measured may run, and its context may not be loaded yet. */
 	if (workload && workload->prepared) {
 		state.workload = workload_fits(workload, writer);
 		state.dropped = !state.workload;
@@ -127,7 +127,7 @@ int vgpu_engine_load(struct ghyvi_vgpu *vgpu, struct state_reader *reader,
 	engine->has_pending = state->has_pending;
 	engine->halted = state->halted;
 	engine->csb = state->csb;
-	vgpu_update_port_regs(engine); /* the registers that were loaded may say something else */
+	vgpu_update_port_regs(engine); /* the loaded register file need not match the ports */
 	if (state->dropped)
 		vgpu_engine_halt(engine);
 	return 0;

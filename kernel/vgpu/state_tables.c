@@ -2,12 +2,12 @@
 /*
  * Sparse tables in the state of a vGPU: the register file and the guest's GGTT table. Most words
  * are 0, and most of the others equal their neighbours (i915 fills the GGTT with scratch entries).
- * A table never takes more than 8 bytes more than it has.
+ * A saved table is at most 8 bytes longer than the table.
  */
 #include <linux/errno.h>
 #include "state_io.h"
 
-/* A repetition of so many words is no longer than the words. */
+/* So many equal words take no more bytes as a repetition, whose run may split another run. */
 #define REPEAT_MIN 3
 
 /* The guest may write to the table at any time, so each word is read once here. */
