@@ -222,6 +222,14 @@ class VGPU:
             require(time.monotonic() < end, f"counters not back at 0: {self.now_counters()}")
             time.sleep(0.1)
 
+    def state(self):
+        return read(f"{self.path}/state")
+
+    def wait_released(self, what, timeout):
+        """Waits until no program has the vGPU open, and nothing of it is left pinned or tracked."""
+        eventually(lambda: self.state() == "created", f"{what}: release of the vGPU", timeout)
+        self.settle()
+
     def mode(self):
         text = read(f"{self.path}/policy/mode")
         found = re.search(r"\[(\w+)\]", text)

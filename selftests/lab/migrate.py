@@ -98,7 +98,7 @@ def modules():
 
 
 def has_dirty_log():
-    """Whether ghyvi logs the pages it writes (Linux 6.1). Otherwise QEMU wants to be told."""
+    """Whether ghyvi logs the pages it writes (Linux 6.1). Otherwise QEMU needs enable-migration=on."""
     return os.uname().release.startswith("6.1.")
 
 
@@ -110,7 +110,7 @@ def start(name, *vgpus, arguments=(), wait=True, **options):
 
 
 def incoming(name, *vgpus, arguments=()):
-    """A QEMU that waits for a guest to come."""
+    """A QEMU that waits for an incoming migration."""
     return start(name, *vgpus, arguments=("-incoming", "defer", *arguments), wait=False)
 
 
@@ -129,22 +129,19 @@ def begin(source, target, uri):
     source.ask("migrate", uri=uri)
 
 
-def wait(qmp, states=ENDED, timeout=MOVE_S):
+def wait(qmp, states=ENDED):
     """Waits until a migration is in one of the states and returns QEMU's description of it."""
-    end = time.monotonic() + timeout * hostlib.SLOWNESS
+    end = time.monotonic() + MOVE_S * hostlib.SLOWNESS
     while True:
         info = qmp.ask("query-migrate")
         if info.get("status") in states:
             return info
-        require(time.monotonic() < end, f"migration: still {info} after {timeout} s")
+        require(time.monotonic() < end, f"migration: still {info} after {MOVE_S} s")
         time.sleep(0.05)
 
 
-def wait_running(qmp, timeout=MOVE_S):
-    end = time.monotonic() + timeout * hostlib.SLOWNESS
-    while (status := qmp.ask("query-status")["status"]) != "running":
-        require(time.monotonic() < end, f"the target is {status}")
-        time.sleep(0.05)
+def wait_running(qmp):
+    hostlib.eventually(lambda: qmp.ask("query-status")["status"] == "running", "the VM to run", MOVE_S)
 
 
 def kill_all():

@@ -38,7 +38,7 @@ def failsafe_after_too_many_bad_batches_is_lifted_by_reboot():
         require(0 < opened <= time.time(), f"open_time {opened}")
         with Uevents() as events:
             attack = guest.begin("for i in 1 2 3 4; do blitcheck --exec unknown; done")
-            eventually(lambda: hostlib.read(f"{vgpu.path}/state") == "failsafe", "failsafe state", 60)
+            eventually(lambda: vgpu.state() == "failsafe", "failsafe state", 60)
             got = events.wait(vgpu.uuid, "failsafe", 60)
             require(got["GHYVI_STATE"] == "failsafe" and got["GHYVI_REASON"].startswith("failsafe: "), f"{got}")
             require(int(got["GHYVI_COUNT"]) == before + 1, f"{got}")
@@ -49,7 +49,7 @@ def failsafe_after_too_many_bad_batches_is_lifted_by_reboot():
         attack.kill()
         attack.wait()
         hostlib.must_run(hostlib.GUEST, "reboot", guest.name, timeout=150)
-        require(hostlib.read(f"{vgpu.path}/state") == "open", "the reboot did not lift failsafe")
+        require(vgpu.state() == "open", "the reboot did not lift failsafe")
     finally:
         vgpu.set("containment/points_max", 256)
     guest.load_driver()

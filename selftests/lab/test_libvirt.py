@@ -176,9 +176,7 @@ def libvirt_runs_a_guest_with_i915_and_hot_plugs():
             guest.must_run("blitcheck --rounds 1 --contexts 1")
             require(not hostlib.driver_trouble(guest.log()), f"{hostlib.driver_trouble(guest.log())}")
             virsh("detach-device", DOMAIN, f"{GLUE}/hostdev.xml", "--live")
-            eventually(lambda: hostlib.read(f"{vgpu.path}/state") == "created",
-                       "release of the second vGPU", 60)
-            vgpu.settle()
+            vgpu.wait_released("unplugged", 60)
         virsh("attach-device", DOMAIN, FIRST_HOSTDEV, "--live")
         eventually(lambda: len(driver_ready(guest)) == 1, "i915 on the first vGPU again", 60)
         virsh("destroy", DOMAIN)
@@ -204,8 +202,7 @@ def libvirt_saves_and_restores_a_guest_at_work():
             work = migrate.Work(guest, migrate.LOADS["blitcheck"])
             eventually(lambda: vgpu.stat("queued_bcs_now"), "blitcheck to be under way", migrate.START_S)
             virsh("managedsave", DOMAIN)
-            eventually(lambda: hostlib.read(f"{vgpu.path}/state") == "created", "release of the vGPU", 60)
-            vgpu.settle()
+            vgpu.wait_released("saved", 60)
             before = vgpu.stat("workloads")
             guest = start_domain()
             eventually(lambda: vgpu.stat("workloads") > before, "blitcheck to go on", migrate.START_S)
@@ -216,7 +213,7 @@ def libvirt_saves_and_restores_a_guest_at_work():
         finally:
             virsh_try("destroy", DOMAIN)
             virsh("undefine", "--managed-save", DOMAIN)
-        eventually(lambda: hostlib.read(f"{vgpu.path}/state") == "created", "release of the vGPU", 60)
+        eventually(lambda: vgpu.state() == "created", "release of the vGPU", 60)
 
 
 @test
@@ -242,7 +239,7 @@ def libvirt_shows_the_firmware_of_the_example_domain():
         finally:
             virsh_try("destroy", DOMAIN)
             virsh("undefine", DOMAIN)
-        eventually(lambda: hostlib.read(f"{vgpu.path}/state") == "created", "release of the vGPU", 60)
+        eventually(lambda: vgpu.state() == "created", "release of the vGPU", 60)
 
 
 @test

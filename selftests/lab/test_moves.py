@@ -7,7 +7,7 @@ import os
 import fixture
 import hostlib
 import migrate
-from hostlib import VGPU, driver_trouble, eventually, read, require
+from hostlib import VGPU, driver_trouble, eventually, require
 from ktap import long_test, say, test
 
 CHECKS = "blitcheck --rounds 1 --contexts 1"
@@ -18,10 +18,6 @@ MANY_MOVES = int(os.environ.get("GHYVI_MOVES") or 100)
 def require_no_trouble(guest):
     trouble = driver_trouble(guest.log())
     require(not trouble, "\n".join(trouble))
-
-
-def state_of(vgpu):
-    return read(f"{vgpu.path}/state")
 
 
 class Traveller:
@@ -41,9 +37,8 @@ class Traveller:
         self.guest, info = migrate.move(self.guest, f"moving{self.moves + 1}", self.vgpu(1))
         left = self.vgpu()
         self.moves += 1
-        eventually(lambda: state_of(left) == "created", "release of the source's vGPU", migrate.START_S)
-        left.settle()
-        require(state_of(self.vgpu()) == "open", f"{what}: the target is {state_of(self.vgpu())}")
+        left.wait_released("moved away", migrate.START_S)
+        require(self.vgpu().state() == "open", f"{what}: the target is {self.vgpu().state()}")
         say(f"move {self.moves}, {what}: {migrate.describe(info)}")
         return info
 

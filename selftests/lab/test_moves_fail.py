@@ -8,10 +8,10 @@ import time
 
 import fixture
 import migrate
-from hostlib import Problem, eventually, require
+from hostlib import Problem, require
 from ktap import long_test, say, test
 from migrate import Qmp
-from test_moves import require_no_trouble, state_of, traveller
+from test_moves import require_no_trouble, traveller
 
 SNAPSHOT = "/run/ghyvi-snapshot"
 TRIALS = int(os.environ.get("GHYVI_KILLS") or 1)
@@ -27,8 +27,7 @@ def attempt(guest, vgpu):
             yield here, there, target
     finally:
         target.kill()
-        eventually(lambda: state_of(vgpu) == "created", "release of the target's vGPU", migrate.START_S)
-        vgpu.settle()
+        vgpu.wait_released("target killed", migrate.START_S)
 
 
 def moment(here, number, seconds):
@@ -79,11 +78,6 @@ def guest_goes_on_after_migrations_that_end_early():
         guest.end_work()
 
 
-def require_unused(vgpu, what):
-    eventually(lambda: state_of(vgpu) == "created", f"{what}: release of the vGPU", migrate.START_S)
-    vgpu.settle()
-
-
 def kill_source(guest, number):
     """Kills the source at some moment. Returns the target if it has everything and runs, else None."""
     target = migrate.incoming("moving-away", guest.vgpu(1))
@@ -91,7 +85,7 @@ def kill_source(guest, number):
         migrate.begin(here, there, migrate.socket_of(target))
         when = moment(here, number, 8)
         guest.guest.kill()
-        require_unused(guest.vgpu(), f"source killed while {when}")
+        guest.vgpu().wait_released(f"source killed while {when}", migrate.START_S)
         try:
             migrate.wait_incoming(there)
             migrate.wait_running(there)
@@ -103,7 +97,7 @@ def kill_source(guest, number):
         say(f"source killed while {when}: the target runs")
         return target
     target.kill()
-    require_unused(guest.vgpu(1), "target without its source")
+    guest.vgpu(1).wait_released("target without its source", migrate.START_S)
     return None
 
 
@@ -116,7 +110,7 @@ def guest_comes_back_from_a_file():
         guest.require_progress("started")
         try:
             say(f"saved: {migrate.describe(migrate.save(guest.guest, SNAPSHOT))}")
-            require_unused(guest.vgpu(), "saved")
+            guest.vgpu().wait_released("saved", migrate.START_S)
             for number in range(TRIALS + 1):
                 guest.guest = migrate.restore(SNAPSHOT, f"moving-back{number}", guest.vgpu())
                 guest.require_progress("restored")
@@ -125,7 +119,7 @@ def guest_comes_back_from_a_file():
                     guest.guest, guest.moves = target, guest.moves + 1
                     guest.end_work()
                     target.kill()
-                    require_unused(guest.vgpu(), "ended")
+                    guest.vgpu().wait_released("ended", migrate.START_S)
             guest.guest = migrate.restore(SNAPSHOT, "moving-last", guest.vgpu(1))
             guest.moves += 1
             guest.require_progress("restored again")

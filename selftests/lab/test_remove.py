@@ -18,7 +18,7 @@ SOON_S = 50  # below the time-out of ctl()
 
 
 def used(vgpu):
-    return os.path.isdir(vgpu.path) and hostlib.read(f"{vgpu.path}/state") == "open"
+    return os.path.isdir(vgpu.path) and vgpu.state() == "open"
 
 
 @test

@@ -43,7 +43,7 @@ def end(work, guest):
 def works(vgpu, guest, how):
     begin = time.monotonic()
     guest.must_run(CHECKS, 60)
-    require(hostlib.read(f"{vgpu.path}/state") == "open", f"{how}: {hostlib.read(f'{vgpu.path}/state')}")
+    require(vgpu.state() == "open", f"{how}: {vgpu.state()}")
     require(GIVEN_UP not in guest.log(), f"{how}: i915 declared the GPU wedged")
     say(f"{how}: checks passed after {time.monotonic() - begin:.1f} s")
 
@@ -111,7 +111,7 @@ def guest_works_after_failsafe_is_lifted_and_its_driver_reloaded():
     vgpu.set("containment/points_max", 1)
     try:
         attack = guest.begin("for i in 1 2 3 4; do blitcheck --exec unknown; done")
-        eventually(lambda: hostlib.read(f"{vgpu.path}/state") == "failsafe", "failsafe state", 60)
+        eventually(lambda: vgpu.state() == "failsafe", "failsafe state", 60)
         # i915 declares a GPU wedged that does not respond.
         eventually(lambda: GIVEN_UP in guest.log(), "i915 to declare the GPU wedged", 180)
         attack.wait(180)
