@@ -6,6 +6,7 @@ import glob
 import json
 import os
 import re
+import statistics
 import subprocess
 import sys
 import time
@@ -59,8 +60,9 @@ def note_host_log(result):
 # ---- outside of the host VM ----
 
 def in_host(name, timeout, lab_options, command, boot=("tools/lab/run",)):
-    """Runs @command in a new host VM, which the program @boot starts. Returns the result that it
-    saved, or None, and the status."""
+    """Runs @command in a new host VM, called @name unless $GHYVI_LAB_NAME is set, which the program
+    @boot starts. Returns the result that it saved, or None, and the status."""
+    name = os.environ.get("GHYVI_LAB_NAME") or name
     raw_path = f"{TREE}/build/lab/{name}/raw.json"
     if os.path.exists(raw_path):
         os.unlink(raw_path)
@@ -70,6 +72,11 @@ def in_host(name, timeout, lab_options, command, boot=("tools/lab/run",)):
         return None, status
     with open(raw_path) as file:
         return json.load(file), status
+
+
+def over_rounds(values):
+    return {"median": round(statistics.median(values), 4), "least": round(min(values), 4), "most": round(max(values), 4),
+            "rounds": [round(value, 4) for value in values]}
 
 
 def write_report(name, report):
