@@ -67,12 +67,11 @@ static void check_config(struct doctor *doctor)
 	char *path, *config = kernel_config(doctor, &path);
 
 	if (config) {
-		check_option(
-			doctor, config, "CONFIG_KVM_EXTERNAL_WRITE_TRACKING", RESULT_WARN,
-			"page tables cannot be write-protected: every submission compares all of "
-			"them",
-			"optional: boot a kernel that has it: Debian's linux-image-amd64 or "
-			"-rt-amd64");
+		check_option(doctor, config, "CONFIG_KVM_EXTERNAL_WRITE_TRACKING", RESULT_WARN,
+			     "page tables cannot be write-protected: the policy is relaxed, which "
+			     "compares all tables of a context, and accesses to registers exit",
+			     "optional: boot a kernel that has it: Debian's linux-image-amd64 or "
+			     "-rt-amd64");
 		check_option(
 			doctor, config, "CONFIG_VFIO_MDEV", RESULT_FAIL,
 			"vGPUs are mediated devices",
