@@ -293,6 +293,23 @@ def slot_is_a_setting_where_the_kernel_has_it():
 
 
 @test
+def slot_of_a_definition_must_be_one_of_its_type():
+    with tree() as made:
+        env = with_mdevctl(made)
+        result = ctl(made, "define", "gen9_4", "-s", "slot=4", expect=ERROR, **env)
+        require(f"slot=4: a {DRIVER}-gen9_4 has slot 0 to 3" in result.err, f"{result}")
+        require(not os.path.exists(f"{made.top}/log"), "mdevctl was called")
+        ctl(made, "define", "gen9_4", "-s", "slot=0x3", expect=DONE, **env)
+        require(json.loads(made.read("definition"))["attrs"] == [{"slot": "0x3"}], made.read("definition"))
+        made.write("defined", json.dumps([{PARENT: [{OTHER: {"mdev_type": f"{DRIVER}-gen9_8", "start": "auto", "attrs": []}}]}]))
+        require("has slot 0 to 7" in ctl(made, "set", "--save", OTHER, "slot=8", expect=ERROR, **env).err, "the type's range")
+        ctl(made, "set", "--save", OTHER, "slot=7", expect=DONE, **env)
+        result = ctl(made, "set", "--save", "gen9_4", "slot=1", expect=ERROR)
+        require("no two vGPUs can have the same slot" in result.err, f"{result}")
+        ctl(made, "set", "--save", "gen9_4", "slot=", expect=DONE)
+
+
+@test
 def callout_ignores_other_events_and_types():
     with tree() as made:
         made.add_foreign()

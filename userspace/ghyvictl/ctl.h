@@ -232,8 +232,8 @@ struct defined {
 void defined_find(const char *mdevctl, const char *uuid, struct defined *defined);
 void defined_free(struct defined *defined);
 /*
- * Stores a definition; replaces @old, if there is one. If that fails, @old is restored. Prints a
- * message on failure. Returns an exit status.
+ * Stores a definition; replaces @old, if there is one. If that fails, @old is restored. A slot that
+ * the type does not have is refused. Prints a message on failure. Returns an exit status.
  */
 int define_with_mdevctl(const char *mdevctl, const char *uuid, const char *parent,
 			json_t *definition, const struct defined *old);

@@ -61,11 +61,34 @@ static int define(const char *mdevctl, const char *uuid, const char *parent, jso
 	return status;
 }
 
+/* A gen9_4 has the slots 0 to 3; the range of the setting is that of the type with most slots. */
+static int check_slots(const json_t *definition)
+{
+	const char *type = json_string_value(json_object_get(definition, "mdev_type")), *value;
+	const char *number = type ? strrchr(type, '_') : NULL;
+	unsigned long slots = number ? strtoul(number + 1, NULL, 10) : 0;
+	json_t *each;
+	size_t i;
+
+	json_array_foreach(json_object_get(definition, "attrs"), i, each)
+	{
+		value = json_string_value(json_object_get(each, "slot"));
+		if (value && slots && strtoul(value, NULL, 0) >= slots) {
+			complain("slot=%s: a %s has slot 0 to %lu; choose one of these", value,
+				 type, slots - 1);
+			return STATUS_ERROR;
+		}
+	}
+	return STATUS_OK;
+}
+
 int define_with_mdevctl(const char *mdevctl, const char *uuid, const char *parent,
 			json_t *definition, const struct defined *old)
 {
-	int status;
+	int status = check_slots(definition);
 
+	if (status)
+		return status;
 	if (old->parent) {
 		const char *const argv[] = { mdevctl, "undefine",  "-u", uuid,
 					     "-p",    old->parent, NULL };

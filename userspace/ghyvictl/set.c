@@ -74,11 +74,30 @@ static int save_of_pgpu(struct ctl *ctl, const char *name, json_t *list)
 	return status ?: save_settings(name, list);
 }
 
+/* A default would be for all vGPUs of the type, but no two of a pGPU can have the same slot. */
+static int refuse_slot(json_t *list)
+{
+	json_t *each;
+	size_t i;
+
+	json_array_foreach(list, i, each)
+	{
+		if (json_object_get(each, "slot")) {
+			complain("no two vGPUs can have the same slot: use ghyvictl define --set "
+				 "slot=N for each");
+			return STATUS_ERROR;
+		}
+	}
+	return STATUS_OK;
+}
+
 static int save_of_type(const char *type, json_t *list)
 {
 	json_t *values = without_removals(list);
 	int status = check_settings(values, SETTING_OF_VGPU);
 
+	if (!status)
+		status = refuse_slot(values);
 	json_decref(values);
 	return status ?: save_settings(type, list);
 }
