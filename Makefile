@@ -43,6 +43,7 @@ help:
 	@echo '                     with figures [BENCH=--help]'
 	@echo '  make sim           simulator of the policies on traces: build/sim/ghyvi-sim --help;'
 	@echo '                     make sim-tables updates its tables in Documentation/policies.md'
+	@echo '                     SANITIZE=1: build/sim-asan/ghyvi-sim, under ASan and UBSan'
 	@echo '  make tools         ghyvictl and libghyvi: build/ghyvictl --help'
 	@echo '  make install       installs ghyvictl, libghyvi, ghyvi-sim,'
 	@echo '                     files for mdevctl, QEMU and Prometheus [DESTDIR= PREFIX=/usr/local]; no modules'

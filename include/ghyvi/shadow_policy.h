@@ -191,7 +191,7 @@ struct ghyvi_shadow_policy {
 	unsigned int (*ahead)(const struct ghyvi_shadow_view *page);
 	/**
 	 * @protect: Called by a sync for a relaxed page, before the scan. Returns true to protect
-	 * the page; that scan is its last one then.
+	 * the page; that scan is its last one then. Optional: NULL means never.
 	 */
 	bool (*protect)(const struct ghyvi_shadow_view *page);
 };

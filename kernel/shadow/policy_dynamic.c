@@ -9,5 +9,4 @@ const struct ghyvi_shadow_policy ghyvi_policy_dynamic = {
 	.name = "dynamic",
 	.relax_new = ghyvi_policy_never,
 	.relax = ghyvi_policy_always,
-	.protect = ghyvi_policy_never,
 };

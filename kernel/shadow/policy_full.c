@@ -9,5 +9,4 @@ const struct ghyvi_shadow_policy ghyvi_policy_full = {
 	.name = "full",
 	.relax_new = ghyvi_policy_always,
 	.relax = ghyvi_policy_always,
-	.protect = ghyvi_policy_never,
 };

@@ -14,5 +14,4 @@ const struct ghyvi_shadow_policy ghyvi_policy_nested = {
 	 */
 	.relax_new = ghyvi_policy_always,
 	.relax = ghyvi_policy_always,
-	.protect = ghyvi_policy_never,
 };

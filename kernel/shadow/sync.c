@@ -40,7 +40,7 @@ static bool wants_protection(struct ghyvi_gtt *gtt, const struct ghyvi_table_pag
 	if (ghyvi_gtt_is_untracked(gtt) && !ghyvi_table_is_ggtt(table))
 		return false;
 	page = ghyvi_table_view(gtt, table);
-	return !table->history.leaf || gtt->policy->protect(&page);
+	return !table->history.leaf || (gtt->policy->protect && gtt->policy->protect(&page));
 }
 
 /* Protect @count pages of gtt->batch from @at on. Returns how many preceded the first failure. */

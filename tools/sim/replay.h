@@ -26,19 +26,36 @@ struct page {
 	struct written written; /* while relaxed: since the last scan */
 	bool relaxed;
 	bool taken_back; /* becomes protected at this submission */
-	u32 next, before; /* while relaxed: in the list of its root */
+	bool stays; /* while relaxed: cannot become protected until it is freed */
+	u32 next, before; /* while relaxed: in a list of its root */
 };
 
-/* Pages in the order in which they were relaxed, as in the module: the learning depends on it. */
 struct page_list {
 	u32 first, last;
+};
+
+/*
+ * The relaxed pages that the submissions of a root reach.
+ *
+ * A submission visits the pages that may become protected. The others are counted, so that traces
+ * with many pages do not take time for each page and submission; their history is not kept beyond
+ * the trap that relaxed them, since no decision depends on it any more.
+ */
+struct relaxed_pages {
+	/*
+	 * @revocable: pages that may become protected, in the order in which they were relaxed, as
+	 * in the module: the learning depends on it
+	 */
+	struct page_list revocable;
+	struct page_list written; /* of those that stay: pages with changed entries */
+	u64 staying;
 };
 
 struct run {
 	const struct ghyvi_shadow_policy *policy;
 	struct sim_policy_counts *counts;
 	struct page *pages;
-	struct page_list *relaxed; /* by root */
+	struct relaxed_pages *relaxed; /* by root */
 	struct ghyvi_experience experience;
 };
 

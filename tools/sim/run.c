@@ -55,9 +55,8 @@ static struct ghyvi_shadow_view view(const struct simulation *sim, const struct 
 	return (struct ghyvi_shadow_view){ &run->pages[at].history, sim->tuning, &run->experience };
 }
 
-static void queue_add(struct run *run, u32 at, u32 root)
+static void queue_add(struct run *run, struct page_list *list, u32 at)
 {
-	struct page_list *list = &run->relaxed[root];
 	struct page *page = &run->pages[at];
 
 	page->next = NONE;
@@ -69,9 +68,8 @@ static void queue_add(struct run *run, u32 at, u32 root)
 	list->last = at;
 }
 
-static void queue_del(struct run *run, u32 at, u32 root)
+static void queue_del(struct run *run, struct page_list *list, u32 at)
 {
-	struct page_list *list = &run->relaxed[root];
 	struct page *page = &run->pages[at];
 
 	if (page->before == NONE)
@@ -93,20 +91,52 @@ static bool can_protect(const struct simulation *sim, const struct run *run, u32
 {
 	u64 number = sim->pages[at].number;
 
+	if (!run->policy->protect)
+		return false;
 	return !run->policy->untracked ||
 	       (!(number & TRACE_PAGE_PLACED) && number >= sim->source->table_pages);
+}
+
+/* Puts the relaxed page @at on the lists of @root. */
+static void relaxed_add(struct run *run, u32 at, u32 root)
+{
+	struct relaxed_pages *relaxed = &run->relaxed[root];
+	struct page *page = &run->pages[at];
+
+	if (!page->stays) {
+		queue_add(run, &relaxed->revocable, at);
+		return;
+	}
+	relaxed->staying++;
+	if (page->written.count)
+		queue_add(run, &relaxed->written, at);
+}
+
+static void relaxed_del(struct run *run, u32 at, u32 root)
+{
+	struct relaxed_pages *relaxed = &run->relaxed[root];
+	struct page *page = &run->pages[at];
+
+	if (!page->stays) {
+		queue_del(run, &relaxed->revocable, at);
+		return;
+	}
+	relaxed->staying--;
+	if (page->written.count)
+		queue_del(run, &relaxed->written, at);
 }
 
 static void run_relax(struct simulation *sim, struct run *run, u32 at)
 {
 	run->pages[at].relaxed = true;
-	queue_add(run, at, sim->pages[at].root);
+	run->pages[at].stays = !can_protect(sim, run, at);
+	relaxed_add(run, at, sim->pages[at].root);
 }
 
 static void run_protect(struct simulation *sim, struct run *run, u32 at)
 {
 	run->pages[at].relaxed = false;
-	queue_del(run, at, sim->pages[at].root);
+	relaxed_del(run, at, sim->pages[at].root);
 }
 
 void run_free_page(struct simulation *sim, struct run *run, u32 at)
@@ -122,8 +152,8 @@ void run_change_root(struct simulation *sim, struct run *run, u32 at, u32 from, 
 	struct page *page = &run->pages[at];
 
 	if (page->relaxed) {
-		queue_del(run, at, from);
-		queue_add(run, at, to);
+		relaxed_del(run, at, from);
+		relaxed_add(run, at, to);
 	}
 	/* Convert to the count of the new root, so that the age of the burst does not change. */
 	page->history.burst_at += sim->roots[to].submissions - sim->roots[from].submissions;
@@ -205,6 +235,10 @@ void run_store(struct simulation *sim, struct run *run, u32 at, u32 entry, u32 c
 		entry++;
 		count--;
 	}
+	if (!count)
+		return;
+	if (page->stays && !page->written.count)
+		queue_add(run, &run->relaxed[sim->pages[at].root].written, at);
 	written_set(&page->written, entry, count);
 }
 
@@ -213,19 +247,33 @@ static void decide_list(struct simulation *sim, struct run *run, u32 root)
 	struct ghyvi_shadow_view seen;
 	u32 at;
 
-	for (at = run->relaxed[root].first; at != NONE; at = run->pages[at].next) {
+	for (at = run->relaxed[root].revocable.first; at != NONE; at = run->pages[at].next) {
 		seen = view(sim, run, at);
-		run->pages[at].taken_back = can_protect(sim, run, at) &&
-					    run->policy->protect(&seen);
+		run->pages[at].taken_back = run->policy->protect(&seen);
 	}
 }
 
-static void scan_list(struct simulation *sim, struct run *run, u32 root)
+static void scan_staying(struct run *run, u32 root)
+{
+	struct relaxed_pages *relaxed = &run->relaxed[root];
+	struct page *page;
+	u32 at;
+
+	run->counts->pages_scanned += relaxed->staying;
+	for (at = relaxed->written.first; at != NONE; at = page->next) {
+		page = &run->pages[at];
+		run->counts->entries_found += page->written.count;
+		written_clear(&page->written);
+	}
+	relaxed->written = (struct page_list){ NONE, NONE };
+}
+
+static void scan_revocable(struct simulation *sim, struct run *run, u32 root)
 {
 	struct page *page;
 	u32 at, next;
 
-	for (at = run->relaxed[root].first; at != NONE; at = next) {
+	for (at = run->relaxed[root].revocable.first; at != NONE; at = next) {
 		page = &run->pages[at];
 		next = page->next;
 		run->counts->pages_scanned++;
@@ -239,6 +287,12 @@ static void scan_list(struct simulation *sim, struct run *run, u32 root)
 		if (page->taken_back)
 			run_protect(sim, run, at);
 	}
+}
+
+static void scan_list(struct simulation *sim, struct run *run, u32 root)
+{
+	scan_staying(run, root);
+	scan_revocable(sim, run, root);
 }
 
 /*

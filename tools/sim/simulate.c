@@ -99,7 +99,8 @@ static int add_root(struct simulation *sim, u32 *at)
 	*at = sim->root_count++;
 	sim->roots[*at] = (struct root){ 0 };
 	for (i = 0; i < sim->run_count; i++)
-		sim->runs[i].relaxed[*at] = (struct page_list){ NONE, NONE };
+		sim->runs[i].relaxed[*at] =
+			(struct relaxed_pages){ { NONE, NONE }, { NONE, NONE }, 0 };
 	return 0;
 }
 
