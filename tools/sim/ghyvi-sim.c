@@ -8,11 +8,13 @@
 #include <string.h>
 
 #include "generator.h"
+#include "multicall.h"
 #include "rhythms.h"
 #include "simulate.h"
 
 #define POLICIES_MAX 32
 #define COST_MAX_NS 1000000000
+#define ENTRY_NS_DEFAULT 640 /* a changed entry of 720p in the lab (Documentation/policies.md) */
 
 enum {
 	OPT_TRACE = 0x100,
@@ -27,10 +29,12 @@ enum {
 	OPT_TRAP_NS,
 	OPT_SCAN_NS,
 	OPT_PROTECT_NS,
+	OPT_ENTRY_NS,
 	OPT_COSTS,
 	OPT_STATIC_PAGES,
 	OPT_STATIC_PROFILE,
 	OPT_OOS_THRESHOLD,
+	OPT_BATCH,
 	OPT_JSON,
 	OPT_WRITE_TRACE,
 };
@@ -41,7 +45,7 @@ struct arguments {
 	uint32_t seed;
 	bool normal, json, profile_given;
 	enum sim_profile profile;
-	unsigned int frames, entry_bytes;
+	unsigned int frames, entry_bytes, entry_ns, batch;
 	struct ghyvi_shadow_tuning tuning;
 };
 
@@ -64,12 +68,15 @@ static const struct argp_option options[] = {
 	{ "trap-ns", OPT_TRAP_NS, "NS", 0, "cost of a trapped store", 3 },
 	{ "scan-ns", OPT_SCAN_NS, "NS", 0, "cost of comparing a page", 3 },
 	{ "protect-ns", OPT_PROTECT_NS, "NS", 0, "cost of protecting a page", 3 },
+	{ "entry-ns", OPT_ENTRY_NS, "NS", 0, "cost of translating an entry outside of a trap", 3 },
 	{ "costs", OPT_COSTS, "T/S/P[,...]", 0,
 	  "combinations of the three costs, each simulated; prints one line of JSON for each", 3 },
 	{ "static-pages", OPT_STATIC_PAGES, "N", 0, "relaxed pages of static", 3 },
 	{ "static-profile", OPT_STATIC_PROFILE, "pages|band", 0,
 	  "the hottest pages, or the hottest consecutive pages (default for --gmedia)", 3 },
 	{ "oos-threshold", OPT_OOS_THRESHOLD, "N", 0, "trapped store at which oos relaxes", 3 },
+	{ "batch", OPT_BATCH, "N", 0, "updates that one exit of multicall hands over, 1 to 512",
+	  3 },
 	{ 0, 0, 0, 0, "Output:", 4 },
 	{ "json", OPT_JSON, 0, 0, "JSON instead of a table", 4 },
 	{ 0 },
@@ -90,7 +97,7 @@ static unsigned int number(struct argp_state *state, const char *text, unsigned 
 
 static void complain_policy(struct argp_state *state, const char *text)
 {
-	char names[256] = "all";
+	char names[256] = "all " MULTICALL_NAME;
 	size_t at = strlen(names);
 	unsigned int i;
 
@@ -151,7 +158,8 @@ static void check_policies(struct argp_state *state, const char *names)
 	do {
 		length = strcspn(names, ",");
 		snprintf(name, sizeof(name), "%.*s", (int)length, names);
-		if (!ghyvi_shadow_policy_find(name) || ghyvi_shadow_policy_find(name)->nested)
+		if (strcmp(name, MULTICALL_NAME) &&
+		    (!ghyvi_shadow_policy_find(name) || ghyvi_shadow_policy_find(name)->nested))
 			complain_policy(state, name);
 		names += length;
 	} while (*names++);
@@ -219,6 +227,12 @@ static error_t parse(int key, char *given, struct argp_state *state)
 	case OPT_PROTECT_NS:
 		a->tuning.protect_ns = number(state, text, 0, COST_MAX_NS);
 		return 0;
+	case OPT_ENTRY_NS:
+		a->entry_ns = number(state, text, 0, COST_MAX_NS);
+		return 0;
+	case OPT_BATCH:
+		a->batch = number(state, text, 1, MULTICALL_BATCH_MAX);
+		return 0;
 	case OPT_STATIC_PAGES:
 		a->tuning.static_pages = number(state, text, 0, GHYVI_STATIC_PAGES_MAX);
 		return 0;
@@ -258,36 +272,55 @@ static json_t *json_cost_ratio(uint64_t cost, uint64_t optimum)
 	return cost ? json_null() : json_real(1);
 }
 
-static json_t *policy_json(const struct sim_result *r, const struct sim_policy_counts *c)
+static json_t *policy_json(const struct arguments *a, const struct sim_result *r,
+			   const struct sim_policy_counts *c)
 {
-	return json_pack("{s:I,s:f,s:I,s:I,s:f,s:I,s:I,s:I,s:f,s:I,s:I,s:I,s:o,s:o,s:o}", "traps",
-			 (json_int_t)c->traps, "traps_per_write", ratio(c->traps, r->trace.stores),
-			 "table_writes", (json_int_t)r->trace.stores, "pages_scanned",
-			 (json_int_t)c->pages_scanned, "pages_scanned_per_submission",
-			 ratio(c->pages_scanned, r->trace.submissions), "entries_compared",
-			 (json_int_t)c->entries_compared, "entries_changed",
-			 (json_int_t)r->trace.entries_changed, "entries_found",
-			 (json_int_t)c->entries_found, "compared_per_changed",
-			 ratio(c->entries_compared, r->trace.entries_changed), "protects",
-			 (json_int_t)c->protects, "submissions", (json_int_t)r->trace.submissions,
-			 "cost_ns", (json_int_t)c->cost_ns, "ratio",
-			 json_cost_ratio(c->cost_ns, r->optimum_ns), "ratio_trap",
-			 json_cost_ratio(c->cost_ns, r->optimum_trap_ns), "ratio_started",
-			 json_cost_ratio(c->cost_ns, r->optimum_started_ns));
+	uint64_t exits = c->traps + c->faults;
+
+	return json_pack(
+		"{s:I,s:f,s:I,s:f,s:I,s:I,s:I,s:f,s:I,s:I,s:I,s:f,s:I,s:I,s:I,s:o,s:o,s:o}",
+		"traps", (json_int_t)c->traps, "traps_per_write", ratio(c->traps, r->trace.stores),
+		"exits", (json_int_t)exits, "exits_per_write", ratio(exits, r->trace.stores),
+		"entries_ns", (json_int_t)(c->entries_found * a->entry_ns), "table_writes",
+		(json_int_t)r->trace.stores, "pages_scanned", (json_int_t)c->pages_scanned,
+		"pages_scanned_per_submission", ratio(c->pages_scanned, r->trace.submissions),
+		"entries_compared", (json_int_t)c->entries_compared, "entries_changed",
+		(json_int_t)r->trace.entries_changed, "entries_found", (json_int_t)c->entries_found,
+		"compared_per_changed", ratio(c->entries_compared, r->trace.entries_changed),
+		"protects", (json_int_t)c->protects, "submissions",
+		(json_int_t)r->trace.submissions, "cost_ns", (json_int_t)c->cost_ns, "ratio",
+		json_cost_ratio(c->cost_ns, r->optimum_ns), "ratio_trap",
+		json_cost_ratio(c->cost_ns, r->optimum_trap_ns), "ratio_started",
+		json_cost_ratio(c->cost_ns, r->optimum_started_ns));
+}
+
+/* There is no ratio to an optimum: the optima are those of pages that are strict or relaxed. */
+static json_t *multicall_json(const struct arguments *a, const struct sim_result *r,
+			      const struct multicall *m)
+{
+	return json_pack("{s:I,s:f,s:I,s:I,s:I,s:I,s:I}", "exits", (json_int_t)m->exits,
+			 "exits_per_write", ratio(m->exits, r->trace.stores), "entries",
+			 (json_int_t)m->entries, "entries_ns",
+			 (json_int_t)(m->entries * a->entry_ns), "cost_ns",
+			 (json_int_t)(m->exits * a->tuning.trap_ns), "table_writes",
+			 (json_int_t)r->trace.stores, "submissions",
+			 (json_int_t)r->trace.submissions);
 }
 
 static int print_json(const struct arguments *a, const struct trace_source *source,
 		      const struct ghyvi_shadow_policy *const *policies, unsigned int count,
-		      const struct sim_result *r)
+		      const struct sim_result *r, const struct multicall *m)
 {
 	json_t *list = json_object(), *top;
 	unsigned int i;
 	int err;
 
 	for (i = 0; i < count; i++)
-		json_object_set_new(list, policies[i]->name, policy_json(r, &r->policies[i]));
+		json_object_set_new(list, policies[i]->name, policy_json(a, r, &r->policies[i]));
+	if (m->batch)
+		json_object_set_new(list, MULTICALL_NAME, multicall_json(a, r, m));
 	top = json_pack("{s:{s:s?,s:s?,s:s?,s:s?,s:i,s:i,s:i,s:I,s:I,s:I,s:I,s:I,s:I},"
-			"s:{s:i,s:i,s:i,s:i,s:i},s:{s:I,s:I,s:I},s:o}",
+			"s:{s:i,s:i,s:i,s:i,s:i,s:i,s:i},s:{s:I,s:I,s:I},s:o}",
 			"trace", "file", a->trace, "gmedia", a->gmedia, "case",
 			!a->gmedia ? NULL :
 			a->normal  ? "normal" :
@@ -302,9 +335,10 @@ static int print_json(const struct arguments *a, const struct trace_source *sour
 			(json_int_t)r->trace.most_written, "tuning", "trap_ns",
 			(int)a->tuning.trap_ns, "scan_ns", (int)a->tuning.scan_ns, "protect_ns",
 			(int)a->tuning.protect_ns, "static_pages", (int)a->tuning.static_pages,
-			"oos_threshold", (int)a->tuning.oos_threshold, "optimum", "cost_ns",
-			(json_int_t)r->optimum_ns, "cost_trap_ns", (json_int_t)r->optimum_trap_ns,
-			"cost_started_ns", (json_int_t)r->optimum_started_ns, "policies", list);
+			"oos_threshold", (int)a->tuning.oos_threshold, "entry_ns", (int)a->entry_ns,
+			"batch", (int)a->batch, "optimum", "cost_ns", (json_int_t)r->optimum_ns,
+			"cost_trap_ns", (json_int_t)r->optimum_trap_ns, "cost_started_ns",
+			(json_int_t)r->optimum_started_ns, "policies", list);
 	if (!top) {
 		json_decref(list);
 		return -1;
@@ -317,7 +351,7 @@ static int print_json(const struct arguments *a, const struct trace_source *sour
 }
 
 static int print_table(const struct arguments *a, const struct ghyvi_shadow_policy *const *policies,
-		       unsigned int count, const struct sim_result *r)
+		       unsigned int count, const struct sim_result *r, const struct multicall *m)
 {
 	const struct sim_policy_counts *c;
 	unsigned int i;
@@ -327,22 +361,27 @@ static int print_table(const struct arguments *a, const struct ghyvi_shadow_poli
 	       " pairs of page and submission, %" PRIu64 " entries changed\n",
 	       r->trace.stores, r->trace.pages_written, r->trace.most_written, r->trace.submissions,
 	       r->trace.pairs, r->trace.entries_changed);
-	printf("trap %u ns, scan %u ns, protect %u ns; static %u pages, oos at store %u\n\n",
-	       a->tuning.trap_ns, a->tuning.scan_ns, a->tuning.protect_ns, a->tuning.static_pages,
-	       a->tuning.oos_threshold);
-	printf("%-10s %9s %8s %9s %9s %11s %8s %9s %12s %8s %8s\n", "policy", "traps", "traps/U",
-	       "scanned", "per subm.", "compared", "/changed", "protects", "cost us", "/optimum",
-	       "/trapopt");
+	printf("trap %u ns, scan %u ns, protect %u ns; entry %u ns; static %u pages, oos at store %u, multicall of %u\n\n",
+	       a->tuning.trap_ns, a->tuning.scan_ns, a->tuning.protect_ns, a->entry_ns,
+	       a->tuning.static_pages, a->tuning.oos_threshold, a->batch);
+	printf("%-10s %9s %8s %9s %9s %11s %8s %9s %12s %8s %8s %12s\n", "policy", "traps",
+	       "exits/U", "scanned", "per subm.", "compared", "/changed", "protects", "cost us",
+	       "/optimum", "/trapopt", "entries us");
 	for (i = 0; i < count; i++) {
 		c = &r->policies[i];
 		printf("%-10s %9" PRIu64 " %8.5f %9" PRIu64 " %9.2f %11" PRIu64 " %8.2f %9" PRIu64
-		       " %12.1f %8.2f %8.2f\n",
-		       policies[i]->name, c->traps, ratio(c->traps, r->trace.stores),
+		       " %12.1f %8.2f %8.2f %12.1f\n",
+		       policies[i]->name, c->traps, ratio(c->traps + c->faults, r->trace.stores),
 		       c->pages_scanned, ratio(c->pages_scanned, r->trace.submissions),
 		       c->entries_compared, ratio(c->entries_compared, r->trace.entries_changed),
 		       c->protects, c->cost_ns / 1e3, ratio(c->cost_ns, r->optimum_ns),
-		       ratio(c->cost_ns, r->optimum_trap_ns));
+		       ratio(c->cost_ns, r->optimum_trap_ns), c->entries_found * a->entry_ns / 1e3);
 	}
+	if (m->batch)
+		printf("%-10s %9s %8.5f %9s %9s %11s %8s %9s %12.1f %8s %8s %12.1f\n",
+		       MULTICALL_NAME, "-", ratio(m->exits, r->trace.stores), "-", "-", "-", "-",
+		       "-", m->exits * a->tuning.trap_ns / 1e3, "-", "-",
+		       m->entries * a->entry_ns / 1e3);
 	printf("%-10s %*.1f   with foresight\n", "optimum", 80, r->optimum_ns / 1e3);
 	printf("%-10s %*.1f   relaxing at traps only, as policies do\n", "trapopt", 80,
 	       r->optimum_trap_ns / 1e3);
@@ -354,8 +393,21 @@ static const char *source_name(const struct arguments *a)
 	return a->trace ? a->trace : a->gmedia ? a->gmedia : a->rhythm->name;
 }
 
+static int replay(const struct arguments *a, struct trace_source *source,
+		  const struct ghyvi_shadow_policy *const *policies, unsigned int count,
+		  struct sim_result *result, struct multicall *multicall)
+{
+	if (listed(a->policy, MULTICALL_NAME)) {
+		multicall->batch = a->batch;
+		if (multicall_replay(multicall, source) || source->rewind(source))
+			return -1;
+	}
+	return simulate(source, policies, count, &a->tuning, a->profile, result);
+}
+
 static int run_once(const struct arguments *a, struct trace_source *source)
 {
+	struct multicall multicall = { 0 };
 	const struct ghyvi_shadow_policy *policies[POLICIES_MAX];
 	unsigned int count = 0, i;
 	struct sim_result result;
@@ -365,12 +417,12 @@ static int run_once(const struct arguments *a, struct trace_source *source)
 		if (!ghyvi_shadow_policies[i]->nested && /* has no shadow tables, so no costs */
 		    listed(a->policy, ghyvi_shadow_policies[i]->name))
 			policies[count++] = ghyvi_shadow_policies[i];
-	if (simulate(source, policies, count, &a->tuning, a->profile, &result)) {
+	if (replay(a, source, policies, count, &result, &multicall)) {
 		fprintf(stderr, "ghyvi-sim: %s: %s\n", source_name(a), source->message);
 		return 1;
 	}
-	err = a->json ? print_json(a, source, policies, count, &result) :
-			print_table(a, policies, count, &result);
+	err = a->json ? print_json(a, source, policies, count, &result, &multicall) :
+			print_table(a, policies, count, &result, &multicall);
 	sim_result_free(&result);
 	return !!err;
 }
@@ -492,6 +544,8 @@ int main(int argc, char **argv)
 	struct arguments a = {
 		.policy = "all",
 		.entry_bytes = 4,
+		.entry_ns = ENTRY_NS_DEFAULT,
+		.batch = MULTICALL_BATCH_DEFAULT,
 		.seed = 1,
 		.tuning = GHYVI_SHADOW_TUNING_DEFAULT,
 	};

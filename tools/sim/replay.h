@@ -26,6 +26,7 @@ struct page {
 	struct written written; /* while relaxed: since the last scan */
 	bool relaxed;
 	bool taken_back; /* becomes protected at this submission */
+	bool faults; /* while relaxed: the next store faults */
 	bool stays; /* while relaxed: cannot become protected until it is freed */
 	u32 next, before; /* while relaxed: in a list of its root */
 };

@@ -133,6 +133,13 @@ static void run_relax(struct simulation *sim, struct run *run, u32 at)
 	relaxed_add(run, at, sim->pages[at].root);
 }
 
+/* Relaxes a protected page. Where faults are the traps, the guest's mapping is back at once. */
+static void run_relax_protected(struct simulation *sim, struct run *run, u32 at)
+{
+	run_relax(sim, run, at);
+	run->pages[at].faults = !run->policy->untracked;
+}
+
 static void run_protect(struct simulation *sim, struct run *run, u32 at)
 {
 	run->pages[at].relaxed = false;
@@ -206,7 +213,7 @@ static void run_relax_ahead(struct simulation *sim, struct run *run, u32 at)
 		if (run->pages[at].relaxed)
 			continue;
 		run->pages[at].history.ahead = true;
-		run_relax(sim, run, at);
+		run_relax_protected(sim, run, at);
 	}
 }
 
@@ -220,7 +227,7 @@ static void run_trap(struct simulation *sim, struct run *run, u32 at, u32 entry)
 		run_burst(sim, run, at);
 	if (!run->policy->relax(&seen))
 		return;
-	run_relax(sim, run, at);
+	run_relax_protected(sim, run, at);
 	run_relax_ahead(sim, run, at);
 }
 
@@ -237,6 +244,8 @@ void run_store(struct simulation *sim, struct run *run, u32 at, u32 entry, u32 c
 	}
 	if (!count)
 		return;
+	run->counts->faults += page->faults;
+	page->faults = false;
 	if (page->stays && !page->written.count)
 		queue_add(run, &run->relaxed[sim->pages[at].root].written, at);
 	written_set(&page->written, entry, count);

@@ -400,7 +400,7 @@ static int add_runs(struct simulation *sim, const struct ghyvi_shadow_policy *co
 {
 	unsigned int i;
 
-	sim->runs = calloc(count, sizeof(*sim->runs));
+	sim->runs = calloc(count + 1, sizeof(*sim->runs));
 	if (!sim->runs)
 		return no_memory(sim);
 	sim->run_count = count;
@@ -451,7 +451,7 @@ int simulate(struct trace_source *source, const struct ghyvi_shadow_policy *cons
 	int err;
 
 	memset(result, 0, sizeof(*result));
-	result->policies = calloc(count, sizeof(*result->policies));
+	result->policies = calloc(count + 1, sizeof(*result->policies));
 	if (!result->policies)
 		err = no_memory(&sim);
 	else

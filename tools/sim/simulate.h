@@ -23,11 +23,14 @@ struct sim_trace_counts {
 
 /*
  * struct sim_policy_counts - counts of one policy
+ * @faults: faults of stores to pages that were protected and are relaxed now. KVM removes the
+ *	protection lazily, so relaxing a page after a trap takes a second exit. It is part of the
+ *	cost of protecting the page.
  * @entries_found: changed entries that scans found; the others were translated in traps
  * @cost_ns: total of traps, scans and protections, at the given costs
  */
 struct sim_policy_counts {
-	uint64_t traps, pages_scanned, entries_compared, entries_found, protects, cost_ns;
+	uint64_t traps, faults, pages_scanned, entries_compared, entries_found, protects, cost_ns;
 };
 
 struct sim_result {
@@ -53,7 +56,7 @@ enum sim_profile { SIM_PROFILE_PAGES, SIM_PROFILE_BAND };
  * simulate() - Replay a trace under several policies.
  * @source: the trace; read from its start, twice if one of the policies is ranked
  * @policies: the policies
- * @count: number of policies
+ * @count: number of policies, or 0 for the counts of the trace and the optima
  * @tuning: costs and parameters of the policies
  * @profile: how to rank pages for ranked policies
  * @result: the counts; free it with sim_result_free() after a successful call
