@@ -9,7 +9,8 @@ KBUILD = $(if $(KDIR),$(MAKE) --no-print-directory -C $(KDIR) M=$(KBUILD_TREE),K
 JOBS := $(shell nproc)
 
 .PHONY: help setup modules guest-programs demo test test-unit fuzz test-static test-lab test-debug test-hostile \
-	bench bench-audit bench-engine bench-gvtg bench-migrate bench-mm bench-mmio bench-sched bench-sched-lab bench-switch sim sim-tables tools install shell-host shell-guest clean
+	bench bench-audit bench-engine bench-gvtg bench-migrate bench-mm bench-mmio bench-sched bench-sched-lab bench-switch \
+	compare sim sim-tables tools install shell-host shell-guest clean
 
 help:
 	@echo 'Two commands on a fresh Debian 12 or 13:'
@@ -44,6 +45,8 @@ help:
 	@echo '  make sim           simulator of the policies on traces: build/sim/ghyvi-sim --help;'
 	@echo '                     make sim-tables updates its tables in Documentation/policies.md'
 	@echo '                     SANITIZE=1: build/sim-asan/ghyvi-sim, under ASan and UBSan'
+	@echo '  make compare       tables of other systems and of papers beside ours, without the lab:'
+	@echo '                     Documentation/compared.md, build/compare/ [COMPARE=--help]'
 	@echo '  make tools         ghyvictl and libghyvi: build/ghyvictl --help'
 	@echo '  make install       installs ghyvictl, libghyvi, ghyvi-sim,'
 	@echo '                     files for mdevctl, QEMU and Prometheus [DESTDIR= PREFIX=/usr/local]; no modules'
@@ -201,6 +204,9 @@ bench-sched-lab:
 sim:
 	@tools/setup --check sim
 	@$(MAKE) --no-print-directory -C tools/sim BUILD=$(abspath $(BUILD))
+
+compare:
+	@tools/compare/run $(COMPARE)
 
 sim-tables: sim
 	@tools/sim/sweep --sim $(BUILD)/sim/ghyvi-sim --update Documentation/policies.md

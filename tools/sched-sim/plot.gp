@@ -7,7 +7,7 @@ set style data histogram
 set style histogram clustered gap 1
 set style fill solid 0.8
 set key above horizontal
-set xtics ('2' 0, '4' 1, '16' 2)
+set xtics ('2' 0, '4' 1, '8' 2, '16' 3)
 set xlabel 'vGPUs, one request outstanding each'
 pick(policy, column) = sprintf("< grep '^isolation 1:5.9' %s | awk '$3 == \"%s\" && $5 == 1 {print $%d}'", table, policy, column)
 set yrange [0:1.05]

@@ -83,7 +83,7 @@ static void record_even(unsigned int vgpus, u64 long_ns)
 static void isolation(const char *name, u64 short_ns, u64 long_ns, u64 command_ns,
 		      unsigned int timeslice_us)
 {
-	static const unsigned int vgpus[] = { 2, 4, 16 };
+	static const unsigned int vgpus[] = { 2, 4, 8, 16 };
 	struct sim_result result;
 	unsigned int i, depth, p;
 

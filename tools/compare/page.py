@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The tables of Documentation/compared.md, made from Documentation/compared.json."""
+
+import json
+import os
+import re
+
+TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+RESULTS = f"{TREE}/Documentation/compared.json"
+PAGE = f"{TREE}/Documentation/compared.md"
+MARKED = re.compile(r"(<!-- made by make compare: (\w+) -->\n).*?(<!-- end -->\n)", re.S)
+COMPARED = ("strict", "full", "segmented", "oos", "adaptive", "relaxed")
+BATCHES = ("1", "8", "64", "512")
+MODELLED = ("strict", "full", "static 50", "static 100", "static 200", "static 300", "dynamic", "segmented", "oos",
+            "adaptive", "multicall 64", "multicall 512")
+# What the gHyvi paper prints.
+PAPER_EPT_PERCENT = {"15t-720p": 62.40, "10t-1080p": 79.45}
+PAPER_UPDATES, PAPER_HOTTEST, PAPER_HOT_PAGES = "627 thousand", "7.5 thousand", "150 to 320"
+
+
+def table(*rows):
+    lines = ["| " + " | ".join(map(str, row)) + " |" for row in rows]
+    lines.insert(1, "|" + " --- |" * len(rows[0]))
+    return lines
+
+
+def number(value):
+    return f"{value:.3g}" if value < 100 else f"{value:.0f}"
+
+
+def multicall(section):
+    columns = [*COMPARED, *(f"multicall {batch}" for batch in BATCHES)]
+
+    def rows(value):
+        for trace in section["traces"]:
+            results = [trace["policies"][name] for name in COMPARED] + [trace["multicall"][batch] for batch in BATCHES]
+            yield trace["name"], *(number(value(result)) for result in results)
+
+    return ["Exits for each update:", "",
+            *table(("trace", *columns), *rows(lambda result: result["exits_per_update"])), "",
+            "Cost of each update in us, translations included, at T {trap_ns}, S {scan_ns}, P {protect_ns} and {entry_ns} ns "
+            "for a translation:".format(**section["tuning"]), "",
+            *table(("trace", *columns), *rows(lambda one: (one["cost_ns_per_update"] + one["entries_ns_per_update"]) / 1e3))]
+
+
+def speeds(cases):
+    for case in cases:
+        fps = case["fps"]
+        yield (f"{case['resolution']}, {case['threads']} threads, {'heavy' if case['heavy'] else 'normal'}", case["native"],
+               *(number(fps[name]) for name in MODELLED), f"{fps['segmented'] / fps['strict']:.2f}",
+               f"{100 * fps['segmented'] / case['native']:.1f} %")
+
+
+def exits(section):
+    cases = section["exits"]
+    yield "policy", *(f"{case}: {what}" for case in cases for what in ("EPT violations, %", "exits over strict"))
+    for name in cases["15t-720p"]:
+        yield name, *(f"{cases[case][name][key]:.4g}" for case in cases for key in ("ept_percent", "exits_over_strict"))
+    yield "gVirt, printed in the paper", *(cell for case in cases for cell in (f"{PAPER_EPT_PERCENT[case]:.2f}", ""))
+
+
+def updates(section):
+    pages = section["updates"]["pages"]
+    hot = [page for page, count in enumerate(pages) if count]
+    return table(("", "here", "paper"), ("updates in 10 s", section["updates"]["total"], PAPER_UPDATES),
+                 ("seconds that they take", section["updates"]["seconds"], 10),
+                 ("most to one page", max(pages), PAPER_HOTTEST), ("pages with updates", f"{hot[0]} to {hot[-1]}", PAPER_HOT_PAGES))
+
+
+def ghyvi(section):
+    return ["Frames per second by the model, and for segmented the ratio to strict and to native:", "",
+            *table(("case", "native", *MODELLED, "/strict", "/native"), *speeds(section["cases"])), "",
+            "VM exits of a frame (table 1 of the paper):", "", *table(*exits(section)), "",
+            "The updates of 720p heavy under strict (figures 6 to 8 of the paper):", "", *updates(section)]
+
+
+def schedulers(section):
+    return table(("guests", "policy", "utilisation", "share of the half with short requests", "Jain's index, 1 s",
+                  "500 ms, 5th percentile", "100 ms, 5th percentile"),
+                 *((row["guests"], f"`{row['policy']}`", f"{row['utilisation']:.3f}", f"{row['short_share']:.3f}",
+                    *(f"{row[key]:.4f}" for key in ("jain_1s", "jain_500ms_p5", "jain_100ms_p5"))) for row in section["rows"]))
+
+
+SECTIONS = {"multicall": multicall, "ghyvi": ghyvi, "schedulers": schedulers}
+
+
+def load(path=RESULTS):
+    if not os.path.exists(path):
+        return {}
+    with open(path) as file:
+        return json.load(file)
+
+
+def rewritten(text, results):
+    """The page @text with the tables of @results."""
+    def section(found):
+        begin, name, end = found.groups()
+        if name not in results:
+            return begin + end
+        return begin + "\n" + "\n".join(SECTIONS[name](results[name])) + "\n\n" + end
+
+    return MARKED.sub(section, text)
+
+
+def disagreements(page=PAGE, results=RESULTS):
+    """Yields what the page does not have as the results say."""
+    with open(page) as file:
+        text = file.read()
+    for name in sorted(set(SECTIONS) - {found.group(2) for found in MARKED.finditer(text)}):
+        yield f"compared.md: no marks for {name}"
+    known = load(results)
+    for name in sorted(set(SECTIONS) - set(known)):
+        yield f"compared.json: no results of {name}"
+    old, new = text.splitlines(), rewritten(text, known).splitlines()
+    for number_of_line, line in enumerate(old):
+        if number_of_line >= len(new) or line != new[number_of_line]:
+            yield f"compared.md:{number_of_line + 1}: not what compared.json says; run make compare"
+            return
+    if len(old) != len(new):
+        yield "compared.md: shorter than compared.json says; run make compare"
