@@ -565,6 +565,15 @@ struct ghyvi_pgpu_ops {
 	void (*cancel)(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
 
 	/**
+	 * @done_may_wait: called by the core from within @done, in its thread: may @done wait for
+	 * locks of one guest? Returns true if another thread executes the jobs that the engine is
+	 * given until @done returns, so that no other guest waits. Returns false if the thread is
+	 * needed, as when the engine has its next job already; then @done returns without waiting
+	 * for a guest. NULL: always false.
+	 */
+	bool (*done_may_wait)(struct ghyvi_pgpu_device *pgpu, enum ghyvi_engine_id engine);
+
+	/**
 	 * @job_state_bytes: size in bytes of what @job_save writes, a multiple of 8. Together with
 	 * @job_save and @job_load it is set if vGPUs of this backend can be moved to another host.
 	 */

@@ -45,8 +45,9 @@ struct ghyvi_workload {
 	 * From then on the workload belongs to the owner again. After GHYVI_JOB_PREEMPTED the owner
 	 * submits it again to continue it.
 	 *
-	 * Called by a kernel worker without scheduler locks. It may sleep for any time: it delays
-	 * no engine and no @prepare or @complete of another workload. The engine may already run
+	 * Called without scheduler locks by a kernel worker, or by a thread of the pGPU that the
+	 * pGPU does without meanwhile. It may sleep for any time: it delays no engine and no
+	 * @prepare or @complete of another workload. The engine may already run
 	 * another workload. The status is GHYVI_JOB_ERROR also if the workload was stopped because
 	 * it ignored a preemption request for preempt_timeout_us.
 	 */

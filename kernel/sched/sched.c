@@ -19,9 +19,10 @@
  * item. For the same reason a thread of one guest does not start a workload of another guest, even
  * if it is prepared.
  *
- * complete() is called by a second work item of the workload, which then kicks the engine.
  * complete() waits for locks that the workload's guest can hold for long; this must delay only that
- * guest.
+ * guest. So the thread of the pGPU that calls done() passes the engine to the next workload first.
+ * Then it calls complete() only if the pGPU does without the thread meanwhile (@done_may_wait).
+ * Otherwise a second work item of the workload does. Either kicks the engine afterwards.
  *
  * While an engine is busy, the workload that the policy is expected to pick next is prepared ahead
  * of its turn (QUEUED and @preparing). If it is dispatched before prepare() returns, the thread
@@ -156,9 +157,8 @@ void ghyvi_sched_revoke_late(struct sched_engine *engine, u64 now)
 }
 
 /* As soon as complete() is called, the workload may be freed or submitted again. */
-static void complete_work(struct work_struct *work)
+static void complete_here(struct ghyvi_workload *workload)
 {
-	struct ghyvi_workload *workload = container_of(work, struct ghyvi_workload, done);
 	struct ghyvi_sched *sched = workload->sched;
 	enum ghyvi_engine_id id = workload->job.engine;
 	const struct sched_rq *own = sched_rq_of(workload);
@@ -167,18 +167,50 @@ static void complete_work(struct work_struct *work)
 	kick_engine(sched, id, own, true);
 }
 
+static void complete_work(struct work_struct *work)
+{
+	complete_here(container_of(work, struct ghyvi_workload, done));
+}
+
+static void set_status(struct ghyvi_workload *workload, enum ghyvi_job_status status)
+{
+	if (status == GHYVI_JOB_CANCELLED && READ_ONCE(workload->parking) && !workload->job.busy_ns)
+		status = GHYVI_JOB_PREEMPTED;
+	workload->status = status;
+}
+
 /* Complete @workload, which is DONE, asynchronously. The caller must kick the engine. */
 static void complete_workload(struct ghyvi_workload *workload, enum ghyvi_job_status status)
 {
 	struct ghyvi_sched *sched = workload->sched;
 
-	if (status == GHYVI_JOB_CANCELLED && READ_ONCE(workload->parking) && !workload->job.busy_ns)
-		status = GHYVI_JOB_PREEMPTED;
-	workload->status = status;
+	set_status(workload, status);
 	if (sched->workers)
 		queue_work(sched->workers, &workload->done);
 	else
-		workload->complete(workload, status);
+		workload->complete(workload, workload->status);
+}
+
+/*
+ * In done(): complete @workload, which is DONE and has released the engine, and kick the engine.
+ * The engine gets its next workload before this thread waits for a guest.
+ */
+static void complete_done(struct ghyvi_workload *workload, enum ghyvi_job_status status)
+{
+	struct ghyvi_sched *sched = workload->sched;
+	enum ghyvi_engine_id id = workload->job.engine;
+
+	if (!sched->workers || !sched->ops->done_may_wait) {
+		complete_workload(workload, status);
+		ghyvi_sched_kick_host(sched, id);
+		return;
+	}
+	ghyvi_sched_kick_host(sched, id);
+	set_status(workload, status);
+	if (sched->ops->done_may_wait(sched->pgpu, id))
+		complete_here(workload);
+	else
+		queue_work(sched->workers, &workload->done);
 }
 
 static void unqueue_workload(struct sched_engine *engine, struct ghyvi_workload *workload)
@@ -278,8 +310,7 @@ static void job_done(struct ghyvi_job *job, enum ghyvi_job_status status)
 	spin_unlock(&engine->lock);
 	if (stopped && job->busy_ns)
 		ghyvi_sched_report_preempt_timeout(engine, workload);
-	complete_workload(workload, status);
-	ghyvi_sched_kick_host(sched, id);
+	complete_done(workload, status);
 	sched_exit(sched);
 }
 

@@ -9,6 +9,13 @@
  * copy of the context. Its position (the batches that it is in, and their addresses) is saved in
  * struct ghyvi_job. The guest can access neither. The next run() resumes at that position. It skips
  * the indirect context batch, which runs only when the guest's submission loads the context.
+ *
+ * DOC: relief
+ *
+ * An engine that has no further job lets its thread complete the last one, so that the completion
+ * needs no other thread (softgpu_engine_done_may_wait()). The thread may wait for the guest's locks
+ * then. A work item executes the jobs that arrive meanwhile. From within the work item no
+ * completion waits for a guest, so the engine never does.
  */
 #include <linux/compiler.h>
 #include <linux/delay.h>
@@ -388,6 +395,7 @@ bool softgpu_engine_work(struct softgpu_engine *engine)
 		job->context[GHYVI_CTX_RING_TAIL] =
 			softgpu_job(job)->tail; /* it may be run later */
 	WRITE_ONCE(engine->job, NULL);
+	engine->relieved = false;
 	WRITE_ONCE(engine->left, engine->left + 1);
 	spin_unlock_irqrestore(&engine->lock, flags);
 	wake_up_all(&engine->gone);
@@ -395,13 +403,48 @@ bool softgpu_engine_work(struct softgpu_engine *engine)
 	return true;
 }
 
+static void softgpu_relieve(struct work_struct *work)
+{
+	softgpu_engine_work(container_of(work, struct softgpu_engine, relief));
+}
+
+bool softgpu_engine_done_may_wait(struct softgpu_engine *engine)
+{
+	unsigned long flags;
+	bool may;
+
+	spin_lock_irqsave(&engine->lock, flags);
+	may = current == engine->thread && !engine->job;
+	if (may)
+		engine->away = true;
+	spin_unlock_irqrestore(&engine->lock, flags);
+	return may;
+}
+
+/* The thread is back. Returns true if it has a job to execute. */
+static bool softgpu_thread_has_job(struct softgpu_engine *engine)
+{
+	unsigned long flags;
+	bool has;
+
+	spin_lock_irqsave(&engine->lock, flags);
+	engine->away = false;
+	has = engine->job && !engine->relieved;
+	spin_unlock_irqrestore(&engine->lock, flags);
+	return has;
+}
+
 static int softgpu_engine_thread(void *data)
 {
 	struct softgpu_engine *engine = data;
+	bool has_job;
 
-	do
-		wait_event_idle(engine->wake, READ_ONCE(engine->job) || kthread_should_stop());
-	while (softgpu_engine_work(engine));
+	do {
+		wait_event_idle(engine->wake, (has_job = softgpu_thread_has_job(engine)) ||
+						      kthread_should_stop());
+		if (has_job)
+			softgpu_engine_work(engine);
+	} while (has_job);
 	return 0;
 }
 
@@ -416,6 +459,7 @@ int softgpu_engine_init(struct softgpu_engine *engine, struct softgpu *gpu, enum
 	atomic_set(&engine->waiters, 0);
 	init_waitqueue_head(&engine->wake);
 	init_waitqueue_head(&engine->gone);
+	INIT_WORK(&engine->relief, softgpu_relieve);
 	if (id == GHYVI_BCS) {
 		engine->rows = vzalloc(2 * SOFTGPU_ROW_BYTES);
 		if (!engine->rows)
@@ -441,6 +485,7 @@ void softgpu_engine_fini(struct softgpu_engine *engine)
 	if (engine->thread) {
 		WRITE_ONCE(engine->stopping, true);
 		kthread_stop(engine->thread);
+		cancel_work_sync(&engine->relief);
 	}
 	vfree(engine->rows);
 	if (engine->gpu)
@@ -449,6 +494,7 @@ void softgpu_engine_fini(struct softgpu_engine *engine)
 
 int softgpu_engine_run(struct softgpu_engine *engine, struct ghyvi_job *job)
 {
+	bool relieved = false;
 	unsigned long flags;
 	int err = 0;
 
@@ -462,10 +508,15 @@ int softgpu_engine_run(struct softgpu_engine *engine, struct ghyvi_job *job)
 		softgpu_job(job)->tail = job->context[GHYVI_CTX_RING_TAIL];
 		softgpu_job(job)->stop = false;
 		softgpu_job(job)->preempt = false;
+		/* A job that the thread itself gives its engine is executed after done(). */
+		relieved = engine->away && current != engine->thread;
+		engine->relieved = relieved;
 		WRITE_ONCE(engine->job, job);
 	}
 	spin_unlock_irqrestore(&engine->lock, flags);
-	if (!err)
+	if (relieved)
+		queue_work(system_unbound_wq, &engine->relief);
+	else if (!err)
 		wake_up_all(&engine->wake);
 	return err;
 }

@@ -10,7 +10,8 @@
  * Locks, outermost first:
  *   softgpu_engine.access       protects the use of translations. Pointers to guest memory and
  *                               table pages are valid only while it is held.
- *   softgpu_engine.lock         protects @job, @left and struct softgpu_job. A leaf, irq-safe.
+ *   softgpu_engine.lock         protects @job, @left, @away, @relieved and struct softgpu_job. A
+ *                               leaf, irq-safe.
  *   softgpu_client.owners_lock  protects changes of @owners and @guest. Reading is lockless.
  *
  * The fault callback of the core is called without locks. So softgpu_map() of a nested job may drop
@@ -25,6 +26,7 @@
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <ghyvi/commands.h>
 #include <ghyvi/engines.h>
@@ -210,6 +212,9 @@ struct softgpu_engine {
 	struct ghyvi_job *job; /* under @lock; NULL when idle */
 	u64 left; /* under @lock: number of jobs that the engine has ended */
 	bool stopping; /* no job is accepted any more */
+	bool away; /* under @lock: @thread may wait for a guest, see softgpu_engine_done_may_wait() */
+	bool relieved; /* under @lock: @relief executes @job, and @thread does not */
+	struct work_struct relief;
 	wait_queue_head_t wake; /* the thread waits for @job */
 	wait_queue_head_t gone; /* softgpu_engine_cancel() waits for a change of @left */
 
@@ -280,6 +285,7 @@ int softgpu_engine_run(struct softgpu_engine *engine, struct ghyvi_job *job);
 int softgpu_engine_update_tail(struct softgpu_engine *engine, struct ghyvi_job *job, u32 tail);
 void softgpu_engine_preempt(struct softgpu_engine *engine, struct ghyvi_job *job);
 void softgpu_engine_cancel(struct softgpu_engine *engine, struct ghyvi_job *job);
+bool softgpu_engine_done_may_wait(struct softgpu_engine *engine);
 /**
  * softgpu_engine_work() - execute the engine's job in the calling thread and return it to the core.
  * @engine: engine to work for; no other thread works for it

@@ -79,6 +79,11 @@ static void softgpu_cancel(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job
 	softgpu_engine_cancel(softgpu_engine_of(pgpu, job), job);
 }
 
+static bool softgpu_done_may_wait(struct ghyvi_pgpu_device *pgpu, enum ghyvi_engine_id engine)
+{
+	return softgpu_engine_done_may_wait(&softgpu_of(pgpu)->engines[engine]);
+}
+
 static u64 softgpu_timestamp(struct ghyvi_pgpu_device *pgpu)
 {
 	return softgpu_ticks(9, ktime_get_ns());
@@ -103,6 +108,7 @@ const struct ghyvi_pgpu_ops softgpu_ops = {
 	.update_tail = softgpu_update_tail,
 	.preempt = softgpu_preempt,
 	.cancel = softgpu_cancel,
+	.done_may_wait = softgpu_done_may_wait,
 	.job_state_bytes = SOFTGPU_JOB_STATE_BYTES,
 	.job_save = softgpu_job_save,
 	.job_load = softgpu_job_load,

@@ -32,7 +32,7 @@ static struct {
 
 static unsigned int seconds;
 
-static const struct CMUnitTest *current;
+static const struct CMUnitTest *this_test;
 
 static void say(const char *text)
 {
@@ -121,15 +121,15 @@ void bound_case(const char *name)
 /* A case's initial state leads here: cmocka has no other way to tell which one it runs. */
 static int bounded_setup(void **state)
 {
-	current = *state;
-	*state = current->initial_state;
-	bound_case(current->name);
-	return current->setup_func ? current->setup_func(state) : 0;
+	this_test = *state;
+	*state = this_test->initial_state;
+	bound_case(this_test->name);
+	return this_test->setup_func ? this_test->setup_func(state) : 0;
 }
 
 static int bounded_teardown(void **state)
 {
-	int err = current->teardown_func ? current->teardown_func(state) : 0;
+	int err = this_test->teardown_func ? this_test->teardown_func(state) : 0;
 
 	bound_case("the end of the program");
 	return err;

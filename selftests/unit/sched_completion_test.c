@@ -21,6 +21,7 @@ struct player {
 	bool again;
 	_Atomic bool in_complete;
 	_Atomic int completed;
+	struct task_struct *completer; /* the thread of the engine, or NULL */
 	enum ghyvi_job_status status;
 };
 
@@ -62,6 +63,7 @@ static void complete(struct ghyvi_workload *base, enum ghyvi_job_status status)
 	struct player *player = container_of(base, struct player, base);
 
 	player->status = status;
+	player->completer = shim_current;
 	player->in_complete = true;
 	if (player->waits)
 		wait_for_long_ones();
@@ -153,6 +155,46 @@ static void neighbours_complete_while_a_completion_is_under_way(void **state)
 	assert_true(long_ones >= LONGS_MEANWHILE);
 }
 
+static void the_engine_s_thread_completes_its_last_workload(void **state)
+{
+	struct rig *rig = *state;
+
+	init_player(&players[SHORT], rig, 0, 0, SHORT_TAIL);
+	ghyvi_sched_queue(sched, &players[SHORT].base);
+	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
+	wait_completed(&players[SHORT]);
+	assert_int_equal(players[SHORT].status, GHYVI_JOB_COMPLETE);
+	assert_non_null(players[SHORT].completer);
+	assert_ptr_equal(players[SHORT].completer, rig->gpu->engines[GHYVI_RCS].thread);
+}
+
+/* The engine's thread is in the completion, so another one must execute and complete the others. */
+static void neighbours_complete_while_the_engine_s_thread_completes(void **state)
+{
+	struct rig *rig = *state;
+	unsigned int i;
+
+	init_player(&players[SHORT], rig, 0, 0, SHORT_TAIL);
+	players[SHORT].waits = true;
+	ghyvi_sched_queue(sched, &players[SHORT].base);
+	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
+	while (!players[SHORT].in_complete)
+		usleep_range(100, 200);
+	assert_non_null(players[SHORT].completer);
+	for (i = 1; i <= LONGS; i++) {
+		init_player(&players[i], rig, 1, 0, SHORT_TAIL);
+		players[i].again = true;
+		ghyvi_sched_queue(sched, &players[i].base);
+	}
+	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
+	wait_completed(&players[SHORT]);
+	over = true;
+	for (i = 1; i <= LONGS; i++)
+		wait_completed(&players[i]);
+	assert_false(gave_up);
+	assert_true(long_ones >= LONGS_MEANWHILE);
+}
+
 /*
  * The longest timeslice there is, because the CPUs may be busy, and a completion that takes longer.
  */
@@ -190,6 +232,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(neighbours_complete_while_a_completion_is_under_way),
+		TEST(the_engine_s_thread_completes_its_last_workload),
+		TEST(neighbours_complete_while_the_engine_s_thread_completes),
 		TEST(a_slow_completion_is_not_charged_to_the_next_timeslice),
 	};
 

@@ -463,6 +463,7 @@ struct task_struct {
 	wait_queue_head_t *_Atomic sleeps_on; /* NULL: none */
 };
 extern __thread struct task_struct *shim_current;
+#define current shim_current
 struct task_struct *kthread_run(int (*fn)(void *), void *data, const char *name, ...);
 int kthread_stop(struct task_struct *t);
 static inline bool kthread_should_stop(void)
