@@ -389,6 +389,9 @@ struct ghyvi_job_fault {
  * @event: called by the backend with GHYVI_EVENT_* to raise interrupts. Does not sleep and calls no
  *	function of the backend. May be called in any context but NMI, also in hard interrupts and
  *	with the backend's spinlocks held.
+ * @events: GHYVI_EVENT_* of the job's last commands that the backend leaves to the core: it sets
+ *	them before @done reports GHYVI_JOB_COMPLETE, instead of a call of @event. The guest gets
+ *	one interrupt for them and for the completion. 0 with any other status.
  * @begun_ns: time at which the engine began this @run of the job, in ns of ktime_get_ns(); 0
  *	before. The backend sets it with WRITE_ONCE() at once, because the vGPU is charged from then
  *	on.
@@ -415,6 +418,7 @@ struct ghyvi_job {
 	u64 budget_ns;
 	void (*done)(struct ghyvi_job *job, enum ghyvi_job_status status);
 	void (*event)(struct ghyvi_job *job, u32 events);
+	u32 events;
 	u64 begun_ns;
 	u64 busy_ns;
 	struct ghyvi_job_fault fault;

@@ -179,6 +179,17 @@ static void set_status(struct ghyvi_workload *workload, enum ghyvi_job_status st
 	workload->status = status;
 }
 
+/* A worker completes @workload. The job's events do not wait for it. */
+static void queue_completion(struct ghyvi_workload *workload)
+{
+	struct ghyvi_job *job = &workload->job;
+
+	if (job->events)
+		job->event(job, job->events);
+	job->events = 0;
+	queue_work(workload->sched->workers, &workload->done);
+}
+
 /* Complete @workload, which is DONE, asynchronously. The caller must kick the engine. */
 static void complete_workload(struct ghyvi_workload *workload, enum ghyvi_job_status status)
 {
@@ -186,7 +197,7 @@ static void complete_workload(struct ghyvi_workload *workload, enum ghyvi_job_st
 
 	set_status(workload, status);
 	if (sched->workers)
-		queue_work(sched->workers, &workload->done);
+		queue_completion(workload);
 	else
 		workload->complete(workload, workload->status);
 }
@@ -210,7 +221,7 @@ static void complete_done(struct ghyvi_workload *workload, enum ghyvi_job_status
 	if (sched->ops->done_may_wait(sched->pgpu, id))
 		complete_here(workload);
 	else
-		queue_work(sched->workers, &workload->done);
+		queue_completion(workload);
 }
 
 static void unqueue_workload(struct sched_engine *engine, struct ghyvi_workload *workload)
@@ -337,6 +348,7 @@ void ghyvi_sched_queue(struct ghyvi_sched *sched, struct ghyvi_workload *workloa
 	workload->queued_ns = now;
 	workload->job.begun_ns = 0;
 	workload->job.busy_ns = 0;
+	workload->job.events = 0;
 	workload->job.fault.valid = false;
 	woke = list_empty(&rq->queue) && !has_engine(engine, rq);
 	list_add_tail(&workload->link, &rq->queue);

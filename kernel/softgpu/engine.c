@@ -115,8 +115,16 @@ static int softgpu_slice_decide(struct softgpu_engine *engine)
 			     (unsigned long long)div_u64(job->budget_ns, NSEC_PER_MSEC));
 }
 
+void softgpu_raise(struct softgpu_engine *engine)
+{
+	if (engine->events)
+		engine->job->event(engine->job, engine->events);
+	engine->events = 0;
+}
+
 int softgpu_yield(struct softgpu_engine *engine)
 {
+	softgpu_raise(engine);
 	softgpu_access_end(engine);
 	/* A mutex does not guarantee that a waiter gets it if its owner retakes it at once. */
 	while (atomic_read(&engine->waiters))
@@ -134,6 +142,7 @@ static int softgpu_pause(struct softgpu_engine *engine)
 	else
 		engine->ring_head = engine->command_at;
 	softgpu_stream_drop_window(engine);
+	softgpu_raise(engine);
 	softgpu_access_end(engine);
 	usleep_range(10, 50);
 	softgpu_access_begin(engine);
@@ -373,6 +382,12 @@ static enum ghyvi_job_status softgpu_engine_execute(struct softgpu_engine *engin
 		status = GHYVI_JOB_ERROR;
 	else if (verdict == SOFTGPU_CANCELLED)
 		status = GHYVI_JOB_CANCELLED;
+	job->events = 0;
+	if (status == GHYVI_JOB_COMPLETE)
+		job->events = engine->events;
+	else
+		softgpu_raise(engine);
+	engine->events = 0;
 	WRITE_ONCE(job->busy_ns, ktime_get_ns() - engine->started_ns);
 	return status;
 }

@@ -244,6 +244,7 @@ struct softgpu_engine {
 
 	u32 ring_start, ring_bytes, ring_head, ring_tail;
 	u32 gpr[2 * SOFTGPU_GPRS];
+	u32 events; /* of the job, not raised yet: see softgpu_raise() */
 	u64 started_ns;
 	u32 context_timestamp; /* CTX_TIMESTAMP when the job was loaded */
 
@@ -308,6 +309,16 @@ void softgpu_access_begin(struct softgpu_engine *engine);
  * Context: the access mutex is held.
  */
 void softgpu_access_end(struct softgpu_engine *engine);
+/**
+ * softgpu_raise() - raise the events of the commands so far.
+ * @engine: engine of the calling thread
+ *
+ * Commands set their events in engine->events. They are raised when the engine begins to wait, and
+ * at the end of each slice. What the job has at its end is raised with its completion.
+ *
+ * Context: any.
+ */
+void softgpu_raise(struct softgpu_engine *engine);
 /**
  * softgpu_yield() - end the slice, let waiters take the access mutex, and begin a new slice.
  * @engine: engine of the calling thread

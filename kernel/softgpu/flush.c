@@ -60,7 +60,7 @@ static void softgpu_flush(struct softgpu_engine *engine, u32 flags)
 static void softgpu_notify(struct softgpu_engine *engine, u32 flags)
 {
 	if (flags & MI_FLUSH_DW_NOTIFY && softgpu_stream(engine)->privileged)
-		engine->job->event(engine->job, GHYVI_EVENT_FLUSH_NOTIFY);
+		engine->events |= GHYVI_EVENT_FLUSH_NOTIFY;
 }
 
 /*

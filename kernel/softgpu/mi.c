@@ -16,7 +16,7 @@ static enum softgpu_space mi_space(u32 header)
 
 static int mi_user_interrupt(struct softgpu_engine *engine)
 {
-	engine->job->event(engine->job, GHYVI_EVENT_USER_INTERRUPT);
+	engine->events |= GHYVI_EVENT_USER_INTERRUPT;
 	return SOFTGPU_OK;
 }
 

@@ -283,6 +283,7 @@ static int softgpu_fault(struct softgpu_engine *engine)
 	const struct ghyvi_client_params *params = &engine->client->base.params;
 	int err;
 
+	softgpu_raise(engine);
 	softgpu_access_end(engine);
 	err = params->owner->fault(params->owner, engine->fault_gfn);
 	softgpu_access_begin(engine);

@@ -86,8 +86,21 @@ static void csb_emit(struct vgpu_engine *engine, u32 status, u64 element)
 		ghyvi_report(vgpu->params.reporter,
 			     "%s: status page 0x%llx is not mapped, event lost",
 			     ghyvi_engine_name(engine->id), (unsigned long long)hwsp);
-	smp_wmb(); /* pointer before interrupt */
-	vgpu_irq_raise(engine, GHYVI_EVENT_CONTEXT_SWITCH);
+	engine->events |= GHYVI_EVENT_CONTEXT_SWITCH;
+}
+
+/*
+ * Raise the events of a completion, and of the promotion that follows it, together: the guest gets
+ * one interrupt for them.
+ */
+static void raise_events(struct vgpu_engine *engine)
+{
+	lockdep_assert_held(&engine->vgpu->lock);
+	if (!engine->events)
+		return;
+	smp_wmb(); /* pointer of the status buffer before interrupt */
+	vgpu_irq_raise(engine, engine->events);
+	engine->events = 0;
 }
 
 static void job_event(struct ghyvi_job *job, u32 events)
@@ -251,6 +264,7 @@ static void execlist_advance(struct vgpu_engine *engine)
 	lockdep_assert_held(&engine->vgpu->lock);
 	if (!engine->halted && !submissions_blocked(engine->vgpu))
 		promote_and_submit(engine);
+	raise_events(engine);
 	update_queue_depth(engine);
 }
 
@@ -370,6 +384,7 @@ static void workload_complete(struct ghyvi_workload *base, enum ghyvi_job_status
 	mutex_lock(&vgpu->lock);
 	if (workload->empty)
 		status = GHYVI_JOB_COMPLETE;
+	engine->events |= workload->base.job.events;
 	if (workload->abandoned) {
 		/* The workload had failed before the reset. */
 		if ((status == GHYVI_JOB_ERROR || workload->error) && !submissions_blocked(vgpu))
@@ -409,6 +424,7 @@ static void workload_complete(struct ghyvi_workload *base, enum ghyvi_job_status
 out:
 	workload_recycle(engine, workload);
 unlock:
+	raise_events(engine);
 	mutex_unlock(&vgpu->lock);
 	vgpu_uncharge(vgpu, &charge);
 	vgpu_workload_put(vgpu);

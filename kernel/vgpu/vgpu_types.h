@@ -126,6 +126,7 @@ struct vgpu_engine {
 	struct vgpu_workload *spare;
 	bool halted;
 	u32 csb;
+	u32 events; /* GHYVI_EVENT_*, to raise together when the state is consistent */
 	u32 slots[GHYVI_CONTEXT_SLOTS];
 };
 

@@ -117,18 +117,19 @@ struct rig *rig_of(struct ghyvi_job *job)
 	return container_of(job, struct rig, job);
 }
 
-static void rig_done(struct ghyvi_job *job, enum ghyvi_job_status status)
-{
-	rig_of(job)->status = status;
-	sem_post(&rig_of(job)->done);
-}
-
 static void rig_event(struct ghyvi_job *job, u32 events)
 {
 	if (events & GHYVI_EVENT_USER_INTERRUPT)
 		atomic_inc(&rig_of(job)->interrupts);
 	if (events & GHYVI_EVENT_FLUSH_NOTIFY)
 		atomic_inc(&rig_of(job)->notifies);
+}
+
+static void rig_done(struct ghyvi_job *job, enum ghyvi_job_status status)
+{
+	rig_of(job)->status = status;
+	rig_event(job, job->events);
+	sem_post(&rig_of(job)->done);
 }
 
 void rig_unmap_guest(struct rig *rig, u64 gfn)

@@ -720,14 +720,39 @@ static void gen8_ticks_at_its_own_rate_and_keeps_no_registers(void **state)
 	assert_int_equal(rig->context[GHYVI_CTX_GPR], 0);
 }
 
-static void a_user_interrupt_reaches_the_core(void **state)
+/* The core raises it with the completion. */
+static void user_interrupts_at_the_end_are_left_to_the_core(void **state)
 {
 	struct rig *rig = *state;
 
 	batch(rig->batch, MI_USER_INTERRUPT, MI_BATCH_END);
 	ring(rig, MI_USER_INTERRUPT);
 	assert_int_equal(rig_run_batch(rig), GHYVI_JOB_COMPLETE);
-	assert_int_equal(atomic_read(&rig->interrupts), 2);
+	assert_int_equal(atomic_read(&rig->interrupts), 1);
+	assert_int_equal(rig->job.events, GHYVI_EVENT_USER_INTERRUPT);
+}
+
+static void a_user_interrupt_does_not_wait_for_a_long_job(void **state)
+{
+	struct rig *rig = *state;
+	unsigned int i;
+
+	ring(rig, MI_USER_INTERRUPT, MI_NOOP);
+	for (i = 0; i < 2 * SOFTGPU_SLICE_COMMANDS; i++)
+		ring(rig, MI_NOOP, MI_NOOP);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(atomic_read(&rig->interrupts), 1);
+	assert_int_equal(rig->job.events, 0);
+}
+
+static void a_job_that_fails_raises_its_user_interrupts(void **state)
+{
+	struct rig *rig = *state;
+
+	ring(rig, MI_USER_INTERRUPT, MI_BATCH_END); /* not allowed in the ring */
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	assert_int_equal(atomic_read(&rig->interrupts), 1);
+	assert_int_equal(rig->job.events, 0);
 }
 
 static void users_cannot_turn_preemption_off(void **state)
@@ -778,7 +803,9 @@ int main(void)
 		RIG_TEST(the_context_timestamp_counts_while_the_context_runs),
 		cmocka_unit_test_setup_teardown(gen8_ticks_at_its_own_rate_and_keeps_no_registers,
 						rig_setup_gen8, rig_teardown),
-		RIG_TEST(a_user_interrupt_reaches_the_core),
+		RIG_TEST(user_interrupts_at_the_end_are_left_to_the_core),
+		RIG_TEST(a_user_interrupt_does_not_wait_for_a_long_job),
+		RIG_TEST(a_job_that_fails_raises_its_user_interrupts),
 		RIG_TEST(users_cannot_turn_preemption_off),
 	};
 

@@ -722,6 +722,31 @@ static void test_user_interrupts_pass(void **state)
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 }
 
+/* The guest's handler, at once and on another CPU: so each message is one of its own. */
+static void handle_at_once(void)
+{
+	vgpu_irq_write(vgpu, GEN8_GT_ISR0 + IRQ_IIR, ~0u);
+}
+
+static void test_a_completion_and_what_belongs_to_it_send_one_message(void **state)
+{
+	on_interrupt = handle_at_once;
+	move_tail(0);
+	submit(0, -1);
+	assert_int_equal(atomic_read(&interrupts), 1);
+	assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
+	move_tail(1);
+	submit(1, -1); /* stays pending until the completion */
+	assert_int_equal(atomic_read(&interrupts), 1);
+	gpu.running[guest.id]->events = GHYVI_EVENT_USER_INTERRUPT;
+	finish(guest.id, GHYVI_JOB_COMPLETE);
+	assert_int_equal(consume(), GEN8_CTX_STATUS_COMPLETE | GEN8_CTX_STATUS_ACTIVE_IDLE);
+	assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
+	assert_int_equal(atomic_read(&interrupts), 2);
+	finish(guest.id, GHYVI_JOB_COMPLETE);
+	assert_int_equal(atomic_read(&interrupts), 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -736,6 +761,7 @@ int main(void)
 		RCS(test_registers_tell_where_the_context_is),
 		RCS(test_registers_tell_where_the_engine_stopped),
 		RCS(test_two_elements),
+		RCS(test_a_completion_and_what_belongs_to_it_send_one_message),
 		RCS(test_an_empty_context_completes_without_the_gpu),
 		RCS(test_requests_added_after_the_scan_wait_for_the_next),
 		RCS(test_lite_restore_moves_the_tail),
