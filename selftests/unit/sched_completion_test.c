@@ -3,6 +3,7 @@
  * The scheduler on an engine of the software pGPU: a slow completion does not delay other vGPUs.
  */
 #include <ghyvi/sched.h>
+#include "sched/sched_types.h"
 #include "softgpu_fixture.h"
 
 #define SHORT_TAIL 8 /* two commands that do nothing; behind them those that take long */
@@ -22,6 +23,8 @@ struct player {
 	_Atomic bool in_complete;
 	_Atomic int completed;
 	struct task_struct *completer; /* the thread of the engine, or NULL */
+	int raised; /* calls of event() before complete() */
+	u32 events; /* that event() was not called with */
 	enum ghyvi_job_status status;
 };
 
@@ -32,6 +35,12 @@ static struct player players[1 + LONGS];
 static _Atomic bool over;
 static _Atomic int long_ones;
 static _Atomic bool gave_up;
+static _Atomic int raised;
+
+static void count_event(struct ghyvi_job *job, u32 events)
+{
+	raised++;
+}
 
 static int prepare(struct ghyvi_workload *base)
 {
@@ -64,6 +73,8 @@ static void complete(struct ghyvi_workload *base, enum ghyvi_job_status status)
 
 	player->status = status;
 	player->completer = shim_current;
+	player->raised = raised;
+	player->events = base->job.events;
 	player->in_complete = true;
 	if (player->waits)
 		wait_for_long_ones();
@@ -91,6 +102,7 @@ static void init_player(struct player *player, struct rig *rig, unsigned int ent
 	player->base.job = rig->job;
 	player->base.job.context = player->context;
 	player->base.job.backend = &player->backend;
+	player->base.job.event = count_event;
 }
 
 static int setup(void **state)
@@ -108,6 +120,7 @@ static int setup(void **state)
 	over = false;
 	long_ones = 0;
 	gave_up = false;
+	raised = 0;
 	return 0;
 }
 
@@ -166,6 +179,35 @@ static void the_engine_s_thread_completes_its_last_workload(void **state)
 	assert_int_equal(players[SHORT].status, GHYVI_JOB_COMPLETE);
 	assert_non_null(players[SHORT].completer);
 	assert_ptr_equal(players[SHORT].completer, rig->gpu->engines[GHYVI_RCS].thread);
+}
+
+static void run_a_user_interrupt(struct rig *rig)
+{
+	ring(rig, MI_USER_INTERRUPT, MI_NOOP);
+	init_player(&players[SHORT], rig, 0, 0, rig->tail);
+	ghyvi_sched_queue(sched, &players[SHORT].base);
+	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
+	wait_completed(&players[SHORT]);
+}
+
+static void the_completion_gets_the_last_events(void **state)
+{
+	run_a_user_interrupt(*state);
+	assert_int_equal(players[SHORT].events, GHYVI_EVENT_USER_INTERRUPT);
+	assert_int_equal(raised, 0);
+}
+
+static void events_do_not_wait_for_a_worker(void **state)
+{
+	static struct ghyvi_pgpu_ops ops;
+
+	ops = *sched->ops;
+	ops.done_may_wait = NULL;
+	sched->ops = &ops;
+	run_a_user_interrupt(*state);
+	assert_null(players[SHORT].completer);
+	assert_int_equal(players[SHORT].raised, 1);
+	assert_int_equal(players[SHORT].events, 0);
 }
 
 /* The engine's thread is in the completion, so another one must execute and complete the others. */
@@ -233,6 +275,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(neighbours_complete_while_a_completion_is_under_way),
 		TEST(the_engine_s_thread_completes_its_last_workload),
+		TEST(the_completion_gets_the_last_events),
+		TEST(events_do_not_wait_for_a_worker),
 		TEST(neighbours_complete_while_the_engine_s_thread_completes),
 		TEST(a_slow_completion_is_not_charged_to_the_next_timeslice),
 	};
