@@ -389,6 +389,9 @@ static struct file *migration_steps(struct ghyvi_device *device, enum vfio_devic
 	int ret;
 
 	while (migration->state != wanted) {
+		/* The core warns of a driver that asks for a way out of ERROR. */
+		if (migration->state == VFIO_DEVICE_STATE_ERROR)
+			return ERR_PTR(-EINVAL);
 		ret = vfio_mig_get_next_state(&device->vdev, migration->state, wanted, &next);
 		if (ret)
 			return ERR_PTR(ret);

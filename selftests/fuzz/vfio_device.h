@@ -114,8 +114,8 @@ int vfio_mig_get_next_state(struct vfio_device *vdev, enum vfio_device_mig_state
 {
 	u8 distance[MIG_STATES], round, i;
 
-	if (state == VFIO_DEVICE_STATE_ERROR || wanted == VFIO_DEVICE_STATE_ERROR ||
-	    (u32)wanted >= MIG_STATES)
+	assert_true(state != VFIO_DEVICE_STATE_ERROR); /* WARN_ON() in the kernel */
+	if (wanted == VFIO_DEVICE_STATE_ERROR || (u32)wanted >= MIG_STATES)
 		return -EINVAL;
 	/* Pre-copying begins before the device stops. */
 	if (mig_is_precopy(wanted) &&

@@ -118,6 +118,12 @@ def migration_refuses_what_does_not_fit():
             refuses(other, target, state, "another type", "gen9_4")
             require("gen9_8" in other.last_error(), f"only one side: '{other.last_error()}'")
             refuses(vgpu, device, state[:-8], "cut off", "is not valid")
+            for state_wanted in STATES:  # the kernel warns of a driver that asks VFIO for a way out
+                try:
+                    device.go(state_wanted)
+                    require(state_wanted == ERROR, f"ERROR to {state_wanted} works")
+                except OSError as problem:
+                    require(problem.errno == errno.EINVAL, f"ERROR to {state_wanted}: {problem}")
             require(device.state() == ERROR, f"state {device.state()}")
             refuses(vgpu, device, b"x" + state[1:], "foreign", "not the state of a ghyvi vGPU")
             refuses(vgpu, device, state[:8] + b"\2" + state[9:], "newer", "format 2")
