@@ -460,14 +460,15 @@ void ghyvi_gtt_log_stop(struct ghyvi_gtt *gtt);
  * @gfn: first guest page
  * @count: number of guest pages
  * @dirty: called for each page that was written since the last call, or since logging began. May
- *	be called twice for a page. Must not sleep for long, nor call the gtt
+ *	be called twice for a page. Called without locks; may sleep.
  * @data: passed to @dirty
  *
  * A write between the last @dirty call for its page and the return of this function may or may not
  * be logged for the next call. A copy of the page that is made after the return contains it.
  *
  * Context: Process context, may sleep. Takes gtt->lock.
- * Return: 0, or %-EINVAL: logging has not begun.
+ * Return: 0; %-EINVAL: logging has not begun; %-ENOMEM: the log is not complete, and will not be
+ * until it begins again.
  */
 int ghyvi_gtt_log_read(struct ghyvi_gtt *gtt, u64 gfn, u64 count,
 		       void (*dirty)(void *data, u64 gfn), void *data);

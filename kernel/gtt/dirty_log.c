@@ -11,6 +11,9 @@
  * what was logged, then invalidates the engines' cached translations and removes the mappings. A
  * write through one of these before they are gone belongs to a page that was just reported, and is
  * complete when the reader returns. A later write is logged again.
+ *
+ * A reader drops the lock to report pages. When a pin is released meanwhile, what the backend has
+ * logged of its page is recorded. So what engines wrote is read first.
  */
 #include <linux/errno.h>
 #include <linux/minmax.h>
@@ -34,8 +37,11 @@ void ghyvi_dirty_record(struct ghyvi_gtt *gtt, u64 gfn)
 		return;
 	entry = xa_store(&gtt->dirty, gfn / DIRTY_BITS, xa_mk_value(bits | BIT(gfn % DIRTY_BITS)),
 			 GFP_KERNEL_ACCOUNT);
-	if (xa_err(entry))
-		gtt->log_lost = true;
+	if (!xa_err(entry))
+		return;
+	gtt->log_lost = true;
+	ghyvi_report(gtt->params.reporter,
+		     "migration: no memory to log a page that the vGPU wrote; migrate again");
 }
 
 bool ghyvi_gtt_can_log(const struct ghyvi_gtt *gtt)
@@ -78,21 +84,26 @@ void ghyvi_gtt_log_stop(struct ghyvi_gtt *gtt)
 	ghyvi_gtt_unlock(gtt);
 }
 
-/* What the host has written. */
-static void read_recorded(struct ghyvi_gtt *gtt, u64 first, u64 last,
-			  void (*dirty)(void *data, u64 gfn), void *data)
+/* Pages that were taken from the log, to be reported. @next: the first one not looked at. */
+struct taken {
+	u64 next;
+	unsigned int count;
+	u64 gfns[DIRTY_BITS];
+};
+
+/* Take what the host has written: one value of the XArray. */
+static void take_recorded(struct ghyvi_gtt *gtt, struct taken *taken, u64 last)
 {
 	unsigned long at;
 	void *entry;
-	u64 gfn, kept;
+	u64 gfn, kept = 0;
 
-	xa_for_each_range(&gtt->dirty, at, entry, first / DIRTY_BITS, last / DIRTY_BITS) {
-		kept = 0;
+	xa_for_each_range(&gtt->dirty, at, entry, taken->next / DIRTY_BITS, last / DIRTY_BITS) {
 		for (gfn = (u64)at * DIRTY_BITS; gfn < ((u64)at + 1) * DIRTY_BITS; gfn++) {
 			if (!(xa_to_value(entry) & BIT(gfn % DIRTY_BITS)))
 				continue;
-			if (gfn >= first && gfn <= last)
-				dirty(data, gfn);
+			if (gfn >= taken->next && gfn <= last)
+				taken->gfns[taken->count++] = gfn;
 			else
 				kept |= BIT(gfn % DIRTY_BITS);
 		}
@@ -100,51 +111,72 @@ static void read_recorded(struct ghyvi_gtt *gtt, u64 first, u64 last,
 			xa_store(&gtt->dirty, at, xa_mk_value(kept), GFP_KERNEL_ACCOUNT);
 		else
 			xa_erase(&gtt->dirty, at);
-		cond_resched();
+		taken->next = ((u64)at + 1) * DIRTY_BITS;
+		return;
 	}
+	taken->next = last + 1;
 }
 
-/* What engines have written. */
-static void read_logged(struct ghyvi_gtt *gtt, u64 first, u64 last,
-			void (*dirty)(void *data, u64 gfn), void *data)
+/* Take what engines have written. */
+static void take_logged(struct ghyvi_gtt *gtt, struct taken *taken, u64 last)
 {
 	const struct ghyvi_gtt_params *p = &gtt->params;
 	struct ghyvi_pin *pin;
 	u64 gfn;
 
-	for (gfn = first; gfn <= last && (pin = ghyvi_pin_next(gtt, &gfn, last)); gfn++) {
+	for (gfn = taken->next; gfn <= last && (pin = ghyvi_pin_next(gtt, &gfn, last)); gfn++) {
 		if (p->pgpu_ops->log_read(p->client, pin->dma))
-			dirty(data, gfn);
+			taken->gfns[taken->count++] = gfn;
+		if (taken->count == ARRAY_SIZE(taken->gfns)) {
+			taken->next = gfn + 1;
+			return;
+		}
 		cond_resched();
 	}
+	taken->next = last + 1;
 }
 
-static void read_lost(u64 first, u64 last, void (*dirty)(void *data, u64 gfn), void *data)
+/*
+ * Report the pages that @take finds. @dirty is called without the lock, because it may access
+ * memory of the user, and a page fault there takes any time.
+ */
+static int report_pages(struct ghyvi_gtt *gtt, u64 first, u64 last,
+			void (*take)(struct ghyvi_gtt *gtt, struct taken *taken, u64 last),
+			void (*dirty)(void *data, u64 gfn), void *data)
 {
-	u64 gfn;
+	struct taken taken = { .next = first };
+	unsigned int i;
+	int ret;
 
-	for (gfn = first; gfn <= last; gfn++) {
-		dirty(data, gfn);
-		cond_resched();
-	}
+	do {
+		taken.count = 0;
+		mutex_lock(&gtt->lock);
+		ret = !gtt->logging ? -EINVAL : gtt->log_lost ? -ENOMEM : 0;
+		if (!ret)
+			take(gtt, &taken, last);
+		mutex_unlock(&gtt->lock);
+		for (i = 0; i < taken.count; i++)
+			dirty(data, taken.gfns[i]);
+	} while (!ret && taken.next <= last);
+	return ret;
 }
 
 int ghyvi_gtt_log_read(struct ghyvi_gtt *gtt, u64 gfn, u64 count,
 		       void (*dirty)(void *data, u64 gfn), void *data)
 {
 	u64 last = gfn + count - 1;
-	int ret = -EINVAL;
+	int ret;
 
+	if (!count || last < gfn)
+		return -EINVAL;
+	ret = report_pages(gtt, gfn, last, take_logged, dirty, data);
+	if (!ret)
+		ret = report_pages(gtt, gfn, last, take_recorded, dirty, data);
+	if (ret)
+		return ret;
 	mutex_lock(&gtt->lock);
-	if (gtt->logging && count && last >= gfn) {
-		read_recorded(gtt, gfn, last, dirty, data);
-		read_logged(gtt, gfn, last, dirty, data);
-		if (gtt->log_lost)
-			read_lost(gfn, last, dirty, data);
-		ghyvi_aperture_remove_all(gtt);
-		gtt->params.pgpu_ops->invalidate(&gtt->params.client, 1);
-		ret = 0;
-	}
+	ghyvi_aperture_remove_all(gtt);
+	gtt->params.pgpu_ops->invalidate(&gtt->params.client, 1);
 	ghyvi_gtt_unlock(gtt);
-	return ret;
+	return 0;
 }

@@ -301,7 +301,7 @@ struct ghyvi_gtt {
 	/* dirty_log.c: pages that the host has written, in bits of XArray values by gfn. */
 	struct xarray dirty;
 	bool logging;
-	bool log_lost; /* memory was short: every page may have been written */
+	bool log_lost; /* memory was short: a page that was written is not in the log */
 	struct ghyvi_rejected rejected;
 	struct ghyvi_deferral deferral;
 	/*
