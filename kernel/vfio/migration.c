@@ -521,6 +521,8 @@ static void offer_log(struct ghyvi_device *device)
 
 void ghyvi_migration_close(struct ghyvi_device *device)
 {
+	lockdep_assert_held(&device->lock);
+	ghyvi_vgpu_unload_settings(device->vgpu);
 	ghyvi_gtt_log_stop(ghyvi_vgpu_gtt(device->vgpu));
 }
 

@@ -29,7 +29,10 @@ void ghyvi_migration_init(struct ghyvi_device *device);
  * device->lock.
  */
 void ghyvi_migration_reset(struct ghyvi_device *device);
-/* The user has closed the device: stop logging writes. Caller holds device->lock. */
+/*
+ * The user has closed the device: stop logging writes, and end the effect of loaded settings.
+ * Caller holds device->lock.
+ */
 void ghyvi_migration_close(struct ghyvi_device *device);
 /* .device_feature of struct vfio_device_ops, for features that the kernel's VFIO does not know. */
 int ghyvi_migration_feature(struct vfio_device *vdev, u32 flags, void __user *argument,

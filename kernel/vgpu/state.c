@@ -163,6 +163,51 @@ static int set_settings(struct ghyvi_vgpu *vgpu, const struct state_settings *se
 	return 0;
 }
 
+static void read_settings(struct ghyvi_vgpu *vgpu, struct state_settings *settings)
+{
+	mutex_lock(&vgpu->lock);
+	get_settings(vgpu, settings);
+	mutex_unlock(&vgpu->lock);
+}
+
+/* The settings before a load, and what it has made of them. */
+struct vgpu_loaded_settings {
+	struct state_settings before;
+	struct state_settings loaded;
+};
+
+/* Where @now is still as it was loaded, go back to what was before. */
+static void unload_settings(const struct vgpu_loaded_settings *saved, struct state_settings *now)
+{
+	const u32 *before = (const u32 *)&saved->before, *loaded = (const u32 *)&saved->loaded;
+	u32 *word = (u32 *)now;
+	size_t i;
+
+	BUILD_BUG_ON(sizeof(*now) % sizeof(u32));
+	if (!strcmp(now->policy, saved->loaded.policy))
+		memcpy(now->policy, saved->before.policy, sizeof(now->policy));
+	if (!strcmp(now->audit, saved->loaded.audit))
+		memcpy(now->audit, saved->before.audit, sizeof(now->audit));
+	/* The others are numbers of 32 bits. */
+	for (i = offsetof(struct state_settings, static_pages); i < sizeof(*now); i += sizeof(u32))
+		if (word[i / sizeof(u32)] == loaded[i / sizeof(u32)])
+			word[i / sizeof(u32)] = before[i / sizeof(u32)];
+}
+
+void ghyvi_vgpu_unload_settings(struct ghyvi_vgpu *vgpu)
+{
+	struct vgpu_loaded_settings *saved = vgpu->loaded_settings;
+	struct state_settings settings;
+
+	if (!saved)
+		return;
+	read_settings(vgpu, &settings);
+	unload_settings(saved, &settings);
+	WARN_ON_ONCE(set_settings(vgpu, &settings));
+	vgpu->loaded_settings = NULL;
+	kfree(saved);
+}
+
 static void save_settings(struct ghyvi_vgpu *vgpu, struct state_writer *writer)
 {
 	struct state_settings settings;
@@ -369,7 +414,7 @@ struct state_load {
 	unsigned int engines;
 	struct vgpu_engine *engine; /* of the last STATE_ENGINE */
 	bool workload; /* a STATE_WORKLOAD must follow */
-	struct state_settings settings; /* of the vGPU before the load */
+	struct vgpu_loaded_settings *settings;
 	void *device;
 	u32 device_bytes;
 };
@@ -428,8 +473,8 @@ static int load_section(struct ghyvi_vgpu *vgpu, struct state_load *load, u32 ty
 {
 	int err;
 
-	if (type == STATE_SETTINGS)
-		return load_settings(vgpu, &load->settings, reader); /* may kick the scheduler */
+	if (type == STATE_SETTINGS) /* may kick the scheduler */
+		return load_settings(vgpu, &load->settings->before, reader);
 	mutex_lock(&vgpu->lock);
 	err = load_locked(vgpu, load, type, reader);
 	mutex_unlock(&vgpu->lock);
@@ -494,9 +539,6 @@ int ghyvi_vgpu_load(struct ghyvi_vgpu *vgpu, const void *state, size_t bytes, vo
 	int err = -EINVAL;
 
 	reset_paused(vgpu);
-	mutex_lock(&vgpu->lock);
-	get_settings(vgpu, &load.settings);
-	mutex_unlock(&vgpu->lock);
 	if (bytes < GHYVI_STATE_IDENTITY_BYTES) {
 		ghyvi_report(vgpu->params.reporter,
 			     "migration: refused: the state ends after %zu bytes", bytes);
@@ -505,14 +547,23 @@ int ghyvi_vgpu_load(struct ghyvi_vgpu *vgpu, const void *state, size_t bytes, vo
 	if (ghyvi_vgpu_check_identity(vgpu, state))
 		return -EINVAL;
 	state_take(&reader, GHYVI_STATE_IDENTITY_BYTES);
+	ghyvi_vgpu_unload_settings(vgpu);
+	load.settings = kzalloc(sizeof(*load.settings), GFP_KERNEL_ACCOUNT);
+	if (!load.settings)
+		return -ENOMEM;
+	read_settings(vgpu, &load.settings->before);
 	err = load_sections(vgpu, &load, &reader);
-	if (!err)
+	if (!err) {
+		read_settings(vgpu, &load.settings->loaded);
+		vgpu->loaded_settings = load.settings;
 		return 0;
+	}
 	ghyvi_report(
 		vgpu->params.reporter,
 		"migration: refused: the state is not valid before byte %zu of %zu (section %u, error %d)",
 		bytes - reader.left, bytes, load.last + 1, err);
-	WARN_ON_ONCE(set_settings(vgpu, &load.settings));
+	WARN_ON_ONCE(set_settings(vgpu, &load.settings->before));
+	kfree(load.settings);
 	reset_paused(vgpu);
 	return err;
 }

@@ -214,6 +214,7 @@ void ghyvi_vgpu_destroy(struct ghyvi_vgpu *vgpu)
 		if (vgpu->engines[i].spare)
 			vgpu_workload_free(vgpu->engines[i].spare);
 	WARN_ON(vgpu->nr_context_handles);
+	kfree(vgpu->loaded_settings);
 	ghyvi_sched_entity_destroy(vgpu->sched_entity);
 	ghyvi_audit_destroy(vgpu->audit);
 	ghyvi_gtt_destroy(vgpu->gtt);

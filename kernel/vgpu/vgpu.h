@@ -257,13 +257,24 @@ size_t ghyvi_vgpu_state_bytes(struct ghyvi_vgpu *vgpu, u32 device_bytes);
  *
  * Does not access the guest's memory, which may not be there yet. BAR 0 is unmapped, whatever it
  * was before. ghyvi_vgpu_resume() lets the vGPU go on, after the owner has set the address of BAR
- * 0.
+ * 0. Settings are restricted until ghyvi_vgpu_unload_settings(), or the next load.
  *
  * Context: may sleep, as ghyvi_vgpu_reset().
  * Return: 0; -EINVAL, which is reported; or -ENOMEM. After an error the vGPU is reset and paused.
  */
 int ghyvi_vgpu_load(struct ghyvi_vgpu *vgpu, const void *state, size_t bytes, void *device,
 		    u32 device_bytes);
+
+/**
+ * ghyvi_vgpu_unload_settings() - end the effect of ghyvi_vgpu_load() on the settings.
+ * @vgpu: vGPU that may have loaded a state
+ *
+ * Each setting gets the value that it had before, unless it has changed since it was loaded. The
+ * caller serialises it with ghyvi_vgpu_load() and changes of settings.
+ *
+ * Context: may sleep.
+ */
+void ghyvi_vgpu_unload_settings(struct ghyvi_vgpu *vgpu);
 
 #define GHYVI_BAR_UNMAPPED (~0ULL)
 /**

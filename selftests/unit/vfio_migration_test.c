@@ -304,6 +304,33 @@ static void test_closing_ends_a_transfer(void **state)
 	assert_int_equal(state_now(), VFIO_DEVICE_STATE_RUNNING);
 }
 
+static void test_closing_ends_the_effect_of_loaded_settings(void **state)
+{
+	const struct ghyvi_containment ours = GHYVI_CONTAINMENT_DEFAULT;
+	struct ghyvi_containment limits = ours;
+	static u8 saved[1 << 20];
+	struct file *filp;
+	size_t bytes;
+
+	limits.budget_ms = 1;
+	assert_int_equal(ghyvi_vgpu_set_containment(vgpu, &limits), 0);
+	filp = go(VFIO_DEVICE_STATE_STOP_COPY);
+	bytes = read_all(filp, saved, sizeof(saved));
+	fput(filp);
+	assert_int_equal(ghyvi_vgpu_set_containment(vgpu, &ours), 0);
+	filp = go(VFIO_DEVICE_STATE_RESUMING);
+	write_all(filp, saved, bytes);
+	fput(filp);
+	go_and_drop(VFIO_DEVICE_STATE_RUNNING);
+	reset();
+	ghyvi_vgpu_containment(vgpu, &limits);
+	assert_int_equal(limits.budget_ms, 1);
+	ghyvi_device_ops.close_device(&it.vdev);
+	ghyvi_vgpu_containment(vgpu, &limits);
+	assert_memory_equal(&limits, &ours, sizeof(ours));
+	assert_int_equal(ghyvi_device_ops.open_device(&it.vdev), 0);
+}
+
 static void reset_in_fault(void)
 {
 	shim_user.fault = NULL;
@@ -427,6 +454,7 @@ int main(void)
 		TEST(test_a_state_is_bounded),
 		TEST(test_the_size_is_answered_on_every_kernel),
 		TEST(test_closing_ends_a_transfer),
+		TEST(test_closing_ends_the_effect_of_loaded_settings),
 		TEST(test_a_file_keeps_no_state_after_the_transfer),
 		TEST(test_no_lock_is_held_while_user_memory_is_accessed),
 		TEST(test_long_writes),

@@ -288,6 +288,42 @@ static void test_a_state_loosens_no_limit(void **state)
 	assert_false(ghyvi_vgpu_check(to.vgpu));
 }
 
+/* The next user of the vGPU is another one. */
+static void test_loaded_settings_end_with_their_user(void **state)
+{
+	struct ghyvi_sched_entity *entity = ghyvi_vgpu_sched_entity(to.vgpu);
+	struct ghyvi_sched_knobs knobs;
+	struct settings expected = loose;
+	size_t bytes;
+	void *saved;
+
+	set_all(&from, &strict);
+	set_all(&to, &loose);
+	saved = save(&from, &bytes);
+	assert_int_equal(load(&to, saved, bytes), 0);
+	has_all(&to, &strict);
+	assert_int_equal(load(&to, saved, bytes), 0); /* the first one is not what was before */
+	/* The administrator changes a setting. */
+	ghyvi_sched_knobs(entity, &knobs);
+	knobs.cap = 33;
+	expected.knobs.cap = knobs.cap;
+	assert_int_equal(ghyvi_sched_set_knobs(entity, &knobs), 0);
+	ghyvi_vgpu_unload_settings(to.vgpu);
+	has_all(&to, &expected);
+	set_all(&to, &strict);
+	ghyvi_vgpu_unload_settings(to.vgpu);
+	has_all(&to, &strict);
+	/* A second state is restricted by the administrator only. */
+	set_all(&to, &loose);
+	assert_int_equal(load(&to, saved, bytes), 0);
+	free(saved);
+	set_all(&from, &loose);
+	saved = save(&from, &bytes);
+	assert_int_equal(load(&to, saved, bytes), 0);
+	has_all(&to, &loose);
+	free(saved);
+}
+
 static void test_a_refused_state_changes_no_setting(void **state)
 {
 	size_t bytes;
@@ -617,6 +653,7 @@ int main(void)
 		TEST(test_the_clock_goes_on),
 		TEST(test_settings_and_containment_travel),
 		TEST(test_a_state_loosens_no_limit),
+		TEST(test_loaded_settings_end_with_their_user),
 		TEST(test_a_refused_state_changes_no_setting),
 		TEST(test_commands_are_audited_again_without_log),
 		TEST(test_an_interrupt_that_is_pending_is_sent_again),
