@@ -462,7 +462,8 @@ struct ghyvi_pgpu_ops {
 	 * ghyvi_pgpu_context set. The core calls it before the first job of the context, and again
 	 * when the guest has put another context at the same address. A client has at most one
 	 * state for each engine and address, and a limited number in total. Returns the state or
-	 * ERR_PTR(-ENOMEM). It and @context_destroy are NULL if the backend keeps no such state.
+	 * ERR_PTR(-ENOMEM); then the core destroys a state of the client that is not in use, and
+	 * tries again. It and @context_destroy are NULL if the backend keeps no such state.
 	 */
 	struct ghyvi_pgpu_context *(*context_create)(struct ghyvi_pgpu_client *client,
 						     enum ghyvi_engine_id engine, u32 lrca);

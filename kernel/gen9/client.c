@@ -38,6 +38,7 @@ struct ghyvi_pgpu_client *gen9_client_create(struct ghyvi_pgpu_device *pgpu,
 	client->gpu = gen9_of(pgpu);
 	client->base.params = *params;
 	clear_ggtt(client);
+	gen9_windows_add_client(client);
 	return &client->base;
 }
 
@@ -45,6 +46,7 @@ void gen9_client_destroy(struct ghyvi_pgpu_client *handle)
 {
 	struct gen9_client *client = gen9_client(handle);
 
+	gen9_windows_remove_client(client);
 	clear_ggtt(client);
 	kfree(client);
 }

@@ -31,7 +31,7 @@ static u32 state_dwords(const struct gen9_engine *engine)
 	return (engine->image_pages - 1) * (GHYVI_PAGE_BYTES / sizeof(u32));
 }
 
-struct gen9_context *gen9_context_alloc(struct gen9_engine *engine)
+struct gen9_context *gen9_context_alloc(struct gen9_engine *engine, struct gen9_client *client)
 {
 	struct gen9_context *context = kzalloc(sizeof(*context), GFP_KERNEL_ACCOUNT);
 	struct gen9 *gpu = engine->gpu;
@@ -41,7 +41,8 @@ struct gen9_context *gen9_context_alloc(struct gen9_engine *engine)
 		return NULL;
 	INIT_LIST_HEAD(&context->batches);
 	context->base.engine = engine->id;
-	context->image = gen9_window_get(gpu, engine->image_pages);
+	context->base.client = client ? &client->base : NULL;
+	context->image = gen9_window_get(gpu, client, engine->image_pages);
 	if (!context->image) {
 		kfree(context);
 		return NULL;
@@ -55,12 +56,17 @@ struct gen9_context *gen9_context_alloc(struct gen9_engine *engine)
 	return context;
 }
 
-void gen9_context_free(struct gen9_context *context, struct gen9 *gpu)
+void gen9_context_put_batches(struct gen9_context *context, struct gen9 *gpu)
 {
 	struct gen9_window *batch, *next;
 
 	list_for_each_entry_safe(batch, next, &context->batches, node)
 		gen9_window_put(gpu, batch);
+}
+
+void gen9_context_free(struct gen9_context *context, struct gen9 *gpu)
+{
+	gen9_context_put_batches(context, gpu);
 	gen9_window_put(gpu, context->ring);
 	gen9_window_put(gpu, context->pml4);
 	gen9_window_put(gpu, context->image);
@@ -70,12 +76,16 @@ void gen9_context_free(struct gen9_context *context, struct gen9 *gpu)
 struct ghyvi_pgpu_context *gen9_context_create(struct ghyvi_pgpu_client *handle,
 					       enum ghyvi_engine_id id, u32 lrca)
 {
-	struct gen9 *gpu = gen9_client(handle)->gpu;
-	struct gen9_context *context = gen9_context_alloc(&gpu->engines[id]);
+	struct gen9_client *client = gen9_client(handle);
+	struct gen9_engine *engine = &client->gpu->engines[id];
+	struct gen9_context *context;
 
+	/* Contexts stay, so they leave a part of the share to rings and batches. */
+	if (!gen9_windows_have_room(client, engine->image_pages + client->share / 2))
+		return ERR_PTR(-ENOMEM);
+	context = gen9_context_alloc(engine, client);
 	if (!context)
 		return ERR_PTR(-ENOMEM);
-	context->base.client = handle;
 	context->base.lrca = lrca;
 	return &context->base;
 }
@@ -273,7 +283,7 @@ static int root_of(struct gen9_engine *engine, const struct ghyvi_job *job, dma_
 	if (job->levels != GHYVI_LEVEL_PDP)
 		return 0;
 	if (!context->pml4)
-		context->pml4 = gen9_window_get(engine->gpu, 1);
+		context->pml4 = gen9_window_get(engine->gpu, gen9_client(job->client), 1);
 	if (!context->pml4)
 		return -ENOMEM;
 	entries = (u64 *)context->pml4->cpu;

@@ -77,13 +77,13 @@ static int engine_init(struct gen9 *gpu, enum ghyvi_engine_id id)
 	INIT_WORK(&engine->done_work, gen9_done_work);
 	INIT_WORK(&engine->error_work, gen9_error_work);
 	INIT_DELAYED_WORK(&engine->watchdog, gen9_watchdog);
-	engine->status = gen9_window_get(gpu, 1);
+	engine->status = gen9_window_get(gpu, NULL, 1);
 	if (!engine->status)
 		return -ENOMEM;
-	engine->kernel_context = gen9_context_alloc(engine);
+	engine->kernel_context = gen9_context_alloc(engine, NULL);
 	if (!engine->kernel_context)
 		return -ENOMEM;
-	engine->kernel_context->ring = gen9_window_get(gpu, 1);
+	engine->kernel_context->ring = gen9_window_get(gpu, NULL, 1);
 	if (!engine->kernel_context->ring)
 		return -ENOMEM;
 	gen9_context_init_kernel(engine);

@@ -37,6 +37,7 @@
 #include "regs.h"
 
 struct gen9;
+struct gen9_client;
 struct gen9_engine;
 
 enum gen9_platform {
@@ -82,6 +83,8 @@ struct gen9_window {
 	u32 ggtt;
 	/** @pages: number of pages */
 	unsigned int pages;
+	/** @client: the client that it counts for; NULL: the host */
+	struct gen9_client *client;
 	/** @cpu: the pages, mapped contiguously */
 	u32 *cpu;
 	/** @backing: the pages */
@@ -172,6 +175,8 @@ struct gen9_job {
 	bool sealed;
 	/** @stop: why the job must leave the engine: a status, or -1 */
 	int stop;
+	/** @extending: update_tail() installs commands; the job is not given back meanwhile */
+	bool extending;
 	/** @ended: the job has left the engine with @status, and will be given back */
 	bool ended;
 	/** @status: enum ghyvi_job_status */
@@ -284,6 +289,10 @@ struct gen9 {
 	struct list_head spare_windows;
 	/** @spare_pages: number of pages of @spare_windows */
 	unsigned int spare_pages;
+	/** @taken_pages: number of pages of windows with a user */
+	unsigned int taken_pages;
+	/** @claimed_pages: sum of what clients have not taken of their shares */
+	unsigned int claimed_pages;
 	/** @next_tag: of the next context's descriptor */
 	u32 next_tag;
 };
@@ -300,6 +309,10 @@ struct gen9_client {
 	unsigned long engines;
 	/** @held: jobs must stay away from engines, and continue later, see gen9_invalidate() */
 	bool held;
+	/** @share: number of pages of windows that others leave to the client; constant */
+	unsigned int share;
+	/** @taken: number of pages of its windows; protected by gen9.window_lock */
+	unsigned int taken;
 };
 
 static inline struct gen9 *gen9_of(struct ghyvi_pgpu_device *pgpu)
@@ -371,10 +384,19 @@ u64 gen9_ggtt_entry(dma_addr_t dma);
 int gen9_backing_alloc(struct gen9 *gpu, struct gen9_backing *backing);
 void gen9_backing_free(struct gen9 *gpu, struct gen9_backing *backing);
 
-/* window.c. Windows contain zeros at first, and anything if they were in use before. */
-struct gen9_window *gen9_window_get(struct gen9 *gpu, unsigned int pages);
+/*
+ * window.c. Windows contain zeros at first, and anything if they were in use before. @client: NULL
+ * for the host.
+ */
+struct gen9_window *gen9_window_get(struct gen9 *gpu, struct gen9_client *client,
+				    unsigned int pages);
 void gen9_window_put(struct gen9 *gpu, struct gen9_window *window);
 void gen9_windows_free(struct gen9 *gpu);
+/* Test whether @client could get windows of @pages pages in all. */
+bool gen9_windows_have_room(struct gen9_client *client, unsigned int pages);
+/* The claims of a client begin and end. It has no window. */
+void gen9_windows_add_client(struct gen9_client *client);
+void gen9_windows_remove_client(struct gen9_client *client);
 
 /* workarounds.c, mocs.c */
 void gen9_gt_workarounds(struct gen9 *gpu);
@@ -423,7 +445,9 @@ void gen9_irq_deliver(struct gen9_engine *engine, u32 sources);
 void gen9_irq_synchronize(struct gen9 *gpu);
 
 /* context.c */
-struct gen9_context *gen9_context_alloc(struct gen9_engine *engine);
+struct gen9_context *gen9_context_alloc(struct gen9_engine *engine, struct gen9_client *client);
+/* Give back the copies of batches. No job of the context is on the engine. */
+void gen9_context_put_batches(struct gen9_context *context, struct gen9 *gpu);
 void gen9_context_free(struct gen9_context *context, struct gen9 *gpu);
 struct ghyvi_pgpu_context *gen9_context_create(struct ghyvi_pgpu_client *client,
 					       enum ghyvi_engine_id engine, u32 lrca);
@@ -481,6 +505,8 @@ void gen9_engine_resume(struct gen9_engine *engine);
 /* ring.c */
 /* Get an empty ring for the job. Its context is not on the engine. Returns 0 or -ENOMEM. */
 int gen9_ring_begin(struct gen9 *gpu, struct ghyvi_job *job);
+/* The context has no job any more: give its ring back if it is long. */
+void gen9_ring_end(struct gen9 *gpu, struct gen9_context *context);
 /* Test whether there are places for the commands up to @tail of the guest's ring. */
 bool gen9_ring_has_room(const struct ghyvi_job *job, u32 tail);
 /*

@@ -553,8 +553,8 @@ static int copy_batches(struct install *install)
 
 	if (!install->nr_batches)
 		return 0;
-	install->window =
-		gen9_window_get(install->engine->gpu, roundup_pow_of_two(install->nr_batches));
+	install->window = gen9_window_get(install->engine->gpu, gen9_client(install->job->client),
+					  roundup_pow_of_two(install->nr_batches));
 	if (!install->window)
 		return -ENOMEM;
 	list_add_tail(&install->window->node, &install->context->batches);
@@ -582,13 +582,10 @@ static int rewrite(struct install *install)
 /* Windows of the job before, which has left the engine. */
 static int begin_job(struct install *install)
 {
-	struct gen9_context *context = install->context;
-	struct gen9_window *batch, *next;
 	struct gen9 *gpu = install->engine->gpu;
 	int err;
 
-	list_for_each_entry_safe(batch, next, &context->batches, node)
-		gen9_window_put(gpu, batch);
+	gen9_context_put_batches(install->context, gpu);
 	err = gen9_ring_begin(gpu, install->job);
 	return err ?: gen9_context_load(install->engine, install->job);
 }

@@ -169,6 +169,7 @@ static void take(struct gen9_engine *engine, struct ghyvi_job *base, bool fails)
 
 	lockdep_assert_held(&engine->lock);
 	job->stop = -1;
+	job->extending = false;
 	job->ended = false;
 	job->since_ns = 0;
 	job->spent_ns = 0;
@@ -230,12 +231,16 @@ int gen9_update_tail(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *base, u32
 
 	spin_lock_irqsave(&engine->lock, flags);
 	err = can_extend(engine, base, tail) ? 0 : -ESTALE;
+	job->extending = !err;
 	spin_unlock_irqrestore(&engine->lock, flags);
 	if (err)
 		return -ESTALE;
 	err = gen9_install_commands(engine, base, &tail, &refused);
 	spin_lock_irqsave(&engine->lock, flags);
-	if (err || !has_job(engine, base) || job->ended) {
+	job->extending = false;
+	if (job->ended)
+		queue_work(engine->gpu->wq, &engine->done_work);
+	if (err || job->ended) {
 		err = -ESTALE;
 	} else {
 		job->tail = tail;
@@ -319,6 +324,19 @@ static void record_position(struct gen9_engine *engine, struct ghyvi_job *base)
 	};
 }
 
+/* What a guest keeps while its context is idle must be small. Some jobs are run again. */
+static void put_windows(struct gen9_engine *engine, struct ghyvi_job *base)
+{
+	struct gen9_context *context = gen9_context(base->pgpu_context);
+	int status = gen9_job(base)->status;
+
+	if (!context || status == GHYVI_JOB_PREEMPTED ||
+	    (status == GHYVI_JOB_CANCELLED && !base->busy_ns))
+		return;
+	gen9_context_put_batches(context, engine->gpu);
+	gen9_ring_end(engine->gpu, context);
+}
+
 static void give_back(struct gen9_engine *engine, struct ghyvi_job *base)
 {
 	struct gen9_context *context = gen9_context(base->pgpu_context);
@@ -350,7 +368,7 @@ static struct ghyvi_job *remove_ended(struct gen9_engine *engine)
 
 	spin_lock_irq(&engine->lock);
 	for (i = 0; i < GEN9_PORTS && engine->jobs[i] && !base; i++)
-		if (gen9_job(engine->jobs[i])->ended)
+		if (gen9_job(engine->jobs[i])->ended && !gen9_job(engine->jobs[i])->extending)
 			base = engine->jobs[i];
 	if (base) {
 		if (base == engine->jobs[0])
@@ -369,6 +387,7 @@ void gen9_done_work(struct work_struct *work)
 	gen9_irq_synchronize(engine->gpu);
 	while ((base = remove_ended(engine)) != NULL) {
 		give_back(engine, base);
+		put_windows(engine, base);
 		base->done(base, gen9_job(base)->status);
 	}
 }

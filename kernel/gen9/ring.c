@@ -18,6 +18,8 @@
 
 #define RING_PAGES_MAX ((u32)RING_CTL_PAGES / GHYVI_PAGE_BYTES + 1)
 #define NOOP_BYTES (8 * GEN9_TAIL_BYTES)
+/* The window of an idle context; rings of drivers are not longer. */
+#define KEPT_PAGES_MAX 8
 
 static struct gen9_context *context_of(const struct ghyvi_job *job)
 {
@@ -41,7 +43,7 @@ int gen9_ring_begin(struct gen9 *gpu, struct ghyvi_job *base)
 		context->ring = NULL;
 	}
 	if (!context->ring) {
-		context->ring = gen9_window_get(gpu, pages);
+		context->ring = gen9_window_get(gpu, gen9_client(base->client), pages);
 		if (!context->ring)
 			return -ENOMEM;
 		context->ring_used = pages * GHYVI_PAGE_BYTES;
@@ -54,6 +56,14 @@ int gen9_ring_begin(struct gen9 *gpu, struct ghyvi_job *base)
 	job->limit = 0;
 	job->hw_tail = 0;
 	return 0;
+}
+
+void gen9_ring_end(struct gen9 *gpu, struct gen9_context *context)
+{
+	if (!context->ring || context->ring->pages <= KEPT_PAGES_MAX)
+		return;
+	gen9_window_put(gpu, context->ring);
+	context->ring = NULL;
 }
 
 bool gen9_ring_has_room(const struct ghyvi_job *base, u32 tail)

@@ -2,7 +2,15 @@
 /*
  * Windows: host pages in the host's part of the GGTT. Windows that are given back are kept with
  * their entries, so that a submission usually writes no entry.
+ *
+ * DOC: shares
+ *
+ * A guest decides how many contexts it has, how long rings and batches are, and how long they are
+ * in use. So each client has a share of the pages, in proportion to its part of the GGTT. It can
+ * take more, as long as enough is left for the shares of all others.
  */
+#include <linux/bug.h>
+#include <linux/math64.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include "gen9.h"
@@ -93,19 +101,75 @@ static void window_destroy(struct gen9 *gpu, struct gen9_window *window)
 	free_pages_of(gpu, window);
 }
 
-struct gen9_window *gen9_window_get(struct gen9 *gpu, unsigned int pages)
+/* The pages that are kept for @client. */
+static unsigned int claim_of(const struct gen9_client *client)
+{
+	return client->share > client->taken ? client->share - client->taken : 0;
+}
+
+static bool may_take(const struct gen9 *gpu, const struct gen9_client *client, unsigned int pages)
+{
+	unsigned int left = GEN9_HOST_GGTT_PAGES - 1 - gpu->taken_pages;
+
+	lockdep_assert_held(&gpu->window_lock);
+	return !client || pages <= claim_of(client) ||
+	       pages + gpu->claimed_pages - claim_of(client) <= left;
+}
+
+static void count_pages(struct gen9 *gpu, struct gen9_client *client, int pages)
+{
+	lockdep_assert_held(&gpu->window_lock);
+	gpu->taken_pages += pages;
+	if (!client)
+		return;
+	gpu->claimed_pages -= claim_of(client);
+	client->taken += pages;
+	gpu->claimed_pages += claim_of(client);
+}
+
+static void free_spares(struct gen9 *gpu)
+{
+	struct gen9_window *window, *next;
+
+	lockdep_assert_held(&gpu->window_lock);
+	list_for_each_entry_safe(window, next, &gpu->spare_windows, node) {
+		list_del(&window->node);
+		window_destroy(gpu, window);
+	}
+	gpu->spare_pages = 0;
+}
+
+static struct gen9_window *spare_find(struct gen9 *gpu, unsigned int pages)
 {
 	struct gen9_window *window;
 
-	mutex_lock(&gpu->window_lock);
 	list_for_each_entry(window, &gpu->spare_windows, node) {
 		if (window->pages != pages)
 			continue;
 		list_del_init(&window->node);
 		gpu->spare_pages -= pages;
-		goto unlock;
+		return window;
 	}
-	window = window_create(gpu, pages);
+	return NULL;
+}
+
+struct gen9_window *gen9_window_get(struct gen9 *gpu, struct gen9_client *client,
+				    unsigned int pages)
+{
+	struct gen9_window *window = NULL;
+
+	mutex_lock(&gpu->window_lock);
+	if (!may_take(gpu, client, pages))
+		goto unlock;
+	window = spare_find(gpu, pages) ?: window_create(gpu, pages);
+	if (!window && gpu->spare_pages) { /* they have addresses, too */
+		free_spares(gpu);
+		window = window_create(gpu, pages);
+	}
+	if (!window)
+		goto unlock;
+	window->client = client;
+	count_pages(gpu, client, pages);
 unlock:
 	mutex_unlock(&gpu->window_lock);
 	return window;
@@ -116,6 +180,8 @@ void gen9_window_put(struct gen9 *gpu, struct gen9_window *window)
 	if (!window)
 		return;
 	mutex_lock(&gpu->window_lock);
+	count_pages(gpu, window->client, -(int)window->pages);
+	window->client = NULL;
 	list_del_init(&window->node);
 	if (gpu->spare_pages + window->pages <= SPARE_PAGES_MAX) {
 		list_add(&window->node, &gpu->spare_windows);
@@ -126,15 +192,42 @@ void gen9_window_put(struct gen9 *gpu, struct gen9_window *window)
 	mutex_unlock(&gpu->window_lock);
 }
 
+bool gen9_windows_have_room(struct gen9_client *client, unsigned int pages)
+{
+	bool room;
+
+	mutex_lock(&client->gpu->window_lock);
+	room = may_take(client->gpu, client, pages);
+	mutex_unlock(&client->gpu->window_lock);
+	return room;
+}
+
+void gen9_windows_add_client(struct gen9_client *client)
+{
+	const struct ghyvi_client_params *params = &client->base.params;
+	struct gen9 *gpu = client->gpu;
+	u64 bytes = 0;
+	unsigned int i;
+
+	for (i = 0; i < params->nr_ggtt; i++)
+		bytes += params->ggtt[i].bytes;
+	client->share = div64_u64(GEN9_HOST_GGTT_PAGES * bytes, gpu->ggtt_bytes);
+	mutex_lock(&gpu->window_lock);
+	gpu->claimed_pages += client->share;
+	mutex_unlock(&gpu->window_lock);
+}
+
+void gen9_windows_remove_client(struct gen9_client *client)
+{
+	mutex_lock(&client->gpu->window_lock);
+	WARN_ON_ONCE(client->taken);
+	client->gpu->claimed_pages -= claim_of(client);
+	mutex_unlock(&client->gpu->window_lock);
+}
+
 void gen9_windows_free(struct gen9 *gpu)
 {
-	struct gen9_window *window, *next;
-
 	mutex_lock(&gpu->window_lock);
-	list_for_each_entry_safe(window, next, &gpu->spare_windows, node) {
-		list_del(&window->node);
-		window_destroy(gpu, window);
-	}
-	gpu->spare_pages = 0;
+	free_spares(gpu);
 	mutex_unlock(&gpu->window_lock);
 }

@@ -3,8 +3,8 @@
  * The backend's state of the guest's contexts (struct ghyvi_pgpu_context).
  *
  * A guest does not tell when it frees a context. So a state is created at the first submission of a
- * context and kept until the context at this address is another one, the vGPU is reset, or
- * VGPU_CONTEXT_HANDLES_MAX others were used since.
+ * context and kept until the context at this address is another one, the vGPU is reset,
+ * VGPU_CONTEXT_HANDLES_MAX others were used since, or the backend has no room for another one.
  */
 #include <linux/err.h>
 #include <linux/slab.h>
@@ -54,19 +54,30 @@ static struct vgpu_context_handle *handle_find(struct vgpu_engine *engine, u32 l
 	return NULL;
 }
 
-/* Destroy the state that was not used for the longest time. */
-static void handles_make_room(struct ghyvi_vgpu *vgpu)
+/* Destroy the state that was not used for the longest time. Returns false if all are in use. */
+static bool handles_evict(struct ghyvi_vgpu *vgpu)
 {
 	struct vgpu_context_handle *handle;
 
-	if (vgpu->nr_context_handles < VGPU_CONTEXT_HANDLES_MAX)
-		return;
 	list_for_each_entry_reverse(handle, &vgpu->context_handles, node) {
 		if (handle->users)
 			continue;
 		handle_destroy(vgpu, handle);
-		return;
+		return true;
 	}
+	return false;
+}
+
+/* If the backend has no room for another state, the others of this guest make room. */
+static struct ghyvi_pgpu_context *create_context(struct vgpu_engine *engine, u32 lrca)
+{
+	const struct ghyvi_pgpu_ops *ops = engine->vgpu->params.pgpu->ops;
+	struct ghyvi_pgpu_context *context;
+
+	do
+		context = ops->context_create(engine->vgpu->client, engine->id, lrca);
+	while (IS_ERR(context) && PTR_ERR(context) == -ENOMEM && handles_evict(engine->vgpu));
+	return context;
 }
 
 static struct vgpu_context_handle *handle_create(struct vgpu_engine *engine, u32 lrca, u64 image)
@@ -74,11 +85,12 @@ static struct vgpu_context_handle *handle_create(struct vgpu_engine *engine, u32
 	struct ghyvi_vgpu *vgpu = engine->vgpu;
 	struct vgpu_context_handle *handle;
 
-	handles_make_room(vgpu);
+	if (vgpu->nr_context_handles >= VGPU_CONTEXT_HANDLES_MAX)
+		handles_evict(vgpu);
 	handle = kzalloc(sizeof(*handle), GFP_KERNEL_ACCOUNT);
 	if (!handle)
 		return ERR_PTR(-ENOMEM);
-	handle->pgpu = vgpu->params.pgpu->ops->context_create(vgpu->client, engine->id, lrca);
+	handle->pgpu = create_context(engine, lrca);
 	if (IS_ERR(handle->pgpu)) {
 		long err = PTR_ERR(handle->pgpu);
 

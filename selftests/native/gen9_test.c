@@ -11,6 +11,8 @@
 #include <ghyvi/audit.h>
 #include <ghyvi/backend.h>
 #include "emu.h"
+#undef RING_NOPID /* the emulator's is relative */
+#include "gen9/gen9.h"
 
 extern struct emu gen9_shim_emu;
 extern bool gen9_shim_lost;
@@ -1350,6 +1352,102 @@ static void hostile_commands_stay_in_their_guest(void **state)
 }
 
 /* The entries of the GPU's table as the device has them: no address of a former client stays. */
+#define SHARE_BYTES (256u << 20)
+#define CONTEXTS_MAX 4096
+
+static struct ghyvi_pgpu_client *client_with(u64 first)
+{
+	struct ghyvi_client_params params = guests[0].client->params;
+	struct ghyvi_pgpu_client *client;
+
+	params.ggtt[0] = (struct ghyvi_range){ first, SHARE_BYTES };
+	client = ops->client_create(pgpu, &params);
+	assert_false(IS_ERR(client));
+	return client;
+}
+
+/* Create contexts until there is no room. Returns how many. */
+static unsigned int fill(struct ghyvi_pgpu_client *client, struct ghyvi_pgpu_context **contexts)
+{
+	unsigned int count;
+
+	for (count = 0; count < CONTEXTS_MAX; count++) {
+		contexts[count] = ops->context_create(client, GHYVI_RCS, count << 12);
+		if (IS_ERR(contexts[count])) {
+			assert_int_equal(PTR_ERR(contexts[count]), -ENOMEM);
+			return count;
+		}
+	}
+	fail_msg("%u contexts", count);
+	return 0;
+}
+
+/* What is reserved for the host is divided, too. */
+static void greedy_client_leaves_others_their_share(void **state)
+{
+	static struct ghyvi_pgpu_context *greedy[CONTEXTS_MAX], *modest[CONTEXTS_MAX];
+	struct ghyvi_pgpu_client *first = client_with(0x40000000), *second;
+	unsigned int share = GEN9_HOST_GGTT_PAGES / ((4ull << 30) / SHARE_BYTES);
+	unsigned int alone = fill(first, greedy), count, left;
+
+	assert_true(alone * GEN9_LR_CONTEXT_RENDER_PAGES > GEN9_HOST_GGTT_PAGES / 2);
+	ops->context_destroy(greedy[--alone]);
+	for (left = alone; left > alone / 2; left--)
+		ops->context_destroy(greedy[left - 1]);
+	second = client_with(0x50000000);
+	while (left < CONTEXTS_MAX) {
+		greedy[left] = ops->context_create(first, GHYVI_RCS, left << 12);
+		if (IS_ERR(greedy[left]))
+			break;
+		left++;
+	}
+	count = fill(second, modest);
+	assert_true(count * GEN9_LR_CONTEXT_RENDER_PAGES > share / 3);
+	ring_stores_and_interrupts_on_each_engine(state); /* of a third client */
+	while (left)
+		ops->context_destroy(greedy[--left]);
+	while (count)
+		ops->context_destroy(modest[--count]);
+	ops->client_destroy(second);
+	ops->client_destroy(first);
+}
+
+static void idle_context_keeps_no_batches(void **state)
+{
+	struct test_job *job = job_new(&guests[0], GHYVI_RCS);
+	struct gen9_context *context = gen9_context(job->base.pgpu_context);
+
+	put(guest_page(&guests[0], KERNEL_BATCH), DWORDS(STORE_GGTT, DATA, 0, 7, BATCH_END));
+	RINGS(job, START_KERNEL, KERNEL_BATCH, 0, NOOP);
+	start(job);
+	assert_false(list_empty(&context->batches));
+	finish(job, GHYVI_JOB_COMPLETE);
+	assert_true(list_empty(&context->batches));
+	job_free(job);
+}
+
+/* As if the job ended while update_tail() writes to the ring and to new batches. */
+static void job_that_is_being_extended_keeps_its_windows(void **state)
+{
+	struct gen9_engine *engine = &gen9_of(pgpu)->engines[GHYVI_RCS];
+	struct test_job *job = job_new(&guests[0], GHYVI_RCS);
+	struct gen9_context *context = gen9_context(job->base.pgpu_context);
+
+	put(guest_page(&guests[0], KERNEL_BATCH), DWORDS(STORE_GGTT, DATA, 0, 7, BATCH_END));
+	RINGS(job, START_KERNEL, KERNEL_BATCH, 0, NOOP);
+	start(job);
+	gen9_job(&job->base)->extending = true;
+	while (!READ_ONCE(gen9_job(&job->base)->ended))
+		gen9_shim_pump();
+	pump(10);
+	assert_int_equal(job->status, -1);
+	assert_false(list_empty(&context->batches));
+	gen9_job(&job->base)->extending = false;
+	queue_work(engine->gpu->wq, &engine->done_work);
+	finish(job, GHYVI_JOB_COMPLETE);
+	job_free(job);
+}
+
 static void client_is_moved_to_other_ranges(void **state)
 {
 	const u32 old = (GUEST_GGTT >> 12) + 2 * GUEST_PAGES, new = old + GUEST_PAGES;
@@ -1399,6 +1497,9 @@ int main(int argc, char **argv)
 		TEST(index_stores_go_to_the_guests_pages),
 		TEST(registers_of_another_client_are_not_visible),
 		TEST(client_is_moved_to_other_ranges),
+		TEST(greedy_client_leaves_others_their_share),
+		TEST(idle_context_keeps_no_batches),
+		TEST(job_that_is_being_extended_keeps_its_windows),
 		TEST(context_keeps_its_registers),
 		TEST(tail_moves_are_executed),
 		TEST(preempted_batch_goes_on),

@@ -108,6 +108,24 @@ static void test_a_reset_does_not_destroy_the_context_of_a_job(void **state)
 	assert_int_equal(gpu.contexts_created, 3);
 }
 
+/* The backend has room for two; the one that was not used for longer makes room. */
+static void test_a_context_makes_room_for_another_one(void **state)
+{
+	struct ghyvi_pgpu_context *first;
+
+	gpu.contexts_max = 2;
+	first = run(0);
+	run(1);
+	assert_ptr_equal(run(0), first);
+	start_engine(GHYVI_BCS, GHYVI_BLITTER_BASE);
+	run(0);
+	assert_int_equal(gpu.contexts, 2);
+	start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
+	assert_ptr_equal(run(0), first);
+	assert_int_equal(gpu.contexts_created, 3);
+	gpu.contexts_max = 0;
+}
+
 /* A guest can put contexts at any number of addresses. */
 static void test_the_number_of_contexts_is_limited(void **state)
 {
@@ -145,6 +163,7 @@ int main(void)
 		RCS(test_another_image_at_the_address_is_another_context),
 		RCS(test_resets_end_all_contexts),
 		RCS(test_a_reset_does_not_destroy_the_context_of_a_job),
+		RCS(test_a_context_makes_room_for_another_one),
 		RCS(test_the_number_of_contexts_is_limited),
 	};
 

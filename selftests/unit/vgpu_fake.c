@@ -277,6 +277,8 @@ static struct ghyvi_pgpu_context *fake_context_create(struct ghyvi_pgpu_client *
 	struct fake_context *context;
 
 	gtt.uncharged += !charged;
+	if (gpu.contexts_max && gpu.contexts >= gpu.contexts_max)
+		return ERR_PTR(-ENOMEM);
 	context = kzalloc(sizeof(*context), GFP_KERNEL_ACCOUNT);
 	if (!context)
 		return ERR_PTR(-ENOMEM);

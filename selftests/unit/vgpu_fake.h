@@ -70,6 +70,7 @@ struct fake_gpu {
 	int runs, cancels;
 	int clients;
 	int contexts, contexts_created;
+	int contexts_max; /* 0: no limit */
 	bool stale; /* update_tail() comes too late */
 	bool dead; /* run() fails */
 	pthread_t threads[FAKE_THREADS]; /* that deliver cancelled jobs */
