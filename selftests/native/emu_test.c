@@ -37,6 +37,8 @@
 #define SEMAPHORE (0x1cu << 23 | 1u << 15 | 4u << 12 | 2) /* PPGTT, equal */
 #define FLUSH_DW (0x26u << 23 | 2)
 #define USER_INTERRUPT (0x02u << 23)
+#define SET_PREDICATE (0x01u << 23) /* off */
+#define SET_PREDICATE_ALWAYS (SET_PREDICATE | 15)
 
 static struct emu *emu;
 static u8 *ram;
@@ -609,6 +611,38 @@ static void slot_opens_a_register(void **state)
 	assert_int_equal(rd(0x2248), 0x77);
 }
 
+static void predicate_ends_with_its_batch(void **state)
+{
+	const u32 commands[] = {
+		SET_PREDICATE_ALWAYS, STORE_PPGTT, (u32)DATA_VA,     DATA_VA >> 32, 1,
+		SET_PREDICATE,	      STORE_PPGTT, (u32)DATA_VA + 4, DATA_VA >> 32, 2,
+		SET_PREDICATE_ALWAYS, BATCH_END
+	};
+
+	memcpy(word(BATCH), commands, sizeof(commands));
+	make_context(0, GHYVI_RENDER_BASE);
+	EMIT(0, BATCH_START, (u32)BATCH_VA, BATCH_VA >> 32, STORE_GGTT, GGTT_DATA, 0, 3, NOOP);
+	submit(descriptor(0), 0);
+	run_all();
+	assert_int_equal(*word(DATA), 0);
+	assert_int_equal(*word(DATA + 4), 2);
+	assert_int_equal(*word(GGTT_DATA), 3);
+	expect_no_violation();
+}
+
+static void predicate_of_a_ring_reaches_the_next_context(void **state)
+{
+	make_context(0, GHYVI_RENDER_BASE);
+	make_context(1, GHYVI_RENDER_BASE);
+	EMIT(0, SET_PREDICATE_ALWAYS, NOOP);
+	EMIT(1, STORE_GGTT, GGTT_DATA, 0, 1, SET_PREDICATE, STORE_GGTT, GGTT_DATA + 4, 0, 2, NOOP);
+	submit(descriptor(0), descriptor(1));
+	run_all();
+	assert_int_equal(*word(GGTT_DATA), 0);
+	assert_int_equal(*word(GGTT_DATA + 4), 2);
+	expect_no_violation();
+}
+
 /* ---- translations ---- */
 
 static void ggtt_change_without_flush_is_reported(void **state)
@@ -892,6 +926,8 @@ int main(void)
 		CASE(user_batch_of_the_blitter_can),
 		CASE(user_batch_cannot_store_to_the_ggtt),
 		CASE(slot_opens_a_register),
+		CASE(predicate_ends_with_its_batch),
+		CASE(predicate_of_a_ring_reaches_the_next_context),
 		CASE(ggtt_change_without_flush_is_reported),
 		CASE(ppgtt_change_without_invalidation_is_reported),
 		CASE(adversary_keeps_stale_translations),

@@ -36,6 +36,8 @@ void gen9_shim_interrupt(void);
 #define ARB_CHECK MI(0x05, 0)
 #define BATCH_END MI(0x0a, 0)
 #define USER_INTERRUPT MI(0x02, 0)
+#define SET_PREDICATE(enable) (MI(0x01, 0) | (enable))
+#define PREDICATE_ALWAYS 15
 #define STORE_GGTT (MI(0x20, 2) | BIT(22))
 #define STORE_PPGTT MI(0x20, 2)
 #define LRI(n) MI(0x22, 2 * (n)-1)
@@ -475,6 +477,53 @@ static void ring_writes_no_register_that_contexts_share(void **state)
 	assert_int_equal(*emu_reg(&gen9_shim_emu, 0x24d0), slot);
 	assert_int_equal(at(&guests[0], DATA), 9); /* its own register */
 	assert_int_equal(at(&guests[0], DATA + 4), 0); /* RING_HWS_PGA of the host */
+	job_free(job);
+}
+
+/* Neither the commands that follow in the ring are predicated, nor those of the next context. */
+static void expect_no_predicate(struct test_job *job)
+{
+	*(u32 *)guest_page(&guests[0], DATA) = 0;
+	*(u32 *)guest_page(&guests[1], DATA) = 0;
+	RINGS(job, STORE_GGTT, DATA, 0, 6, USER_INTERRUPT);
+	run_once(job);
+	assert_int_equal(at(&guests[0], DATA), 6);
+	assert_true(job->events & GHYVI_EVENT_USER_INTERRUPT);
+	job_free(job);
+
+	job = job_new(&guests[1], GHYVI_RCS);
+	RINGS(job, STORE_GGTT, DATA + guests[1].base, 0, 7);
+	run_once(job);
+	assert_int_equal(at(&guests[1], DATA), 7);
+	job_free(job);
+}
+
+static void predicate_of_privileged_commands_is_dropped(void **state)
+{
+	struct test_job *job = job_new(&guests[0], GHYVI_RCS);
+
+	RINGS(job, SET_PREDICATE(PREDICATE_ALWAYS));
+	expect_no_predicate(job);
+
+	job = job_new(&guests[0], GHYVI_RCS);
+	put(guest_page(&guests[0], KERNEL_BATCH),
+	    DWORDS(SET_PREDICATE(PREDICATE_ALWAYS), STORE_GGTT, DATA + 4, 0, 5, BATCH_END));
+	RINGS(job, START_KERNEL, KERNEL_BATCH, 0);
+	expect_no_predicate(job);
+	assert_int_equal(at(&guests[0], DATA + 4), 5);
+}
+
+static void predicate_of_a_user_batch_ends_with_it(void **state)
+{
+	struct test_job *job = job_new(&guests[0], GHYVI_RCS);
+
+	USER(&guests[0], STORE_PPGTT, LO(USER_DATA), HI(USER_DATA), 1,
+	     SET_PREDICATE(PREDICATE_ALWAYS), STORE_PPGTT, LO(USER_DATA), HI(USER_DATA), 2,
+	     BATCH_END);
+	RINGS(job, START_USER, LO(USER_BATCH), HI(USER_BATCH), STORE_GGTT, DATA, 0, 3, NOOP);
+	run_once(job);
+	assert_int_equal(*(u32 *)guests[0].user[1], 1);
+	assert_int_equal(at(&guests[0], DATA), 3);
 	job_free(job);
 }
 
@@ -1494,6 +1543,8 @@ int main(int argc, char **argv)
 		TEST(kernel_batches_run_from_their_copies),
 		TEST(blitter_user_batch_writes_no_register),
 		TEST(ring_writes_no_register_that_contexts_share),
+		TEST(predicate_of_privileged_commands_is_dropped),
+		TEST(predicate_of_a_user_batch_ends_with_it),
 		TEST(index_stores_go_to_the_guests_pages),
 		TEST(registers_of_another_client_are_not_visible),
 		TEST(client_is_moved_to_other_ranges),

@@ -224,6 +224,7 @@ static void resume_batches(struct emu_engine *engine, const struct load *load)
 		if (!(batch[1] & RING_BB_VALID))
 			return;
 		softgpu_stream_push(cs, level, &stream);
+		engine->predicated = note_of(engine)->predicated;
 	}
 }
 
@@ -365,6 +366,10 @@ static void save_batches(struct emu_engine *engine, u32 *state)
 		note->batch[i] = emu_engine_read(engine, offset);
 		state[BATCH_FIRST + 1 + 2 * i] = note->batch[i];
 	}
+	/* The predicate of a batch leaves with it; that of a ring stays in the engine. */
+	note->predicated = engine->cs.level && engine->predicated;
+	if (engine->cs.level)
+		engine->predicated = false;
 }
 
 /*

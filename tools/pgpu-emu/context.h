@@ -25,6 +25,7 @@ struct emu_image {
 struct emu_image_note {
 	u64 address;
 	u32 batch[EMU_BATCH_DWORDS];
+	bool predicated; /* the batch was, by MI_SET_PREDICATE */
 	u32 tail;
 };
 

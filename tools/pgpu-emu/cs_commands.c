@@ -6,6 +6,10 @@
  * (PRM vol. 2a, MI_BATCH_BUFFER_START, "User Mode Privileged Commands"). The blitter of Gen9 checks
  * no register (i915_cmd_parser.c, CVE-2019-0155).
  *
+ * MI_SET_PREDICATE belongs to the engine. The manual confines it to a batch, whose end ends it here:
+ * i915 repairs a stray one after a user batch only from Gen12.5 on. A ring that leaves it on breaks
+ * the manual's rule; then it lasts until something turns it off, in whichever context.
+ *
  * Blits, MI_MATH, MI_ATOMIC and the post-sync operations are executed by softgpu's code.
  */
 #include <linux/bits.h>
@@ -129,6 +133,52 @@ static int mi_arb_on_off(struct emu_engine *engine)
 	return SOFTGPU_OK;
 }
 
+static bool predicate_bit(const struct emu_engine *engine, u32 at)
+{
+	return *emu_reg(engine->emu, engine->cs.base + at) & 1;
+}
+
+/* The fuses say that there is one slice. */
+static int mi_set_predicate(struct emu_engine *engine)
+{
+	bool noop = false;
+
+	switch (MI_SET_PREDICATE_ENABLE(engine->cs.packet[0])) {
+	case MI_SET_PREDICATE_RESULT2_CLEAR:
+		noop = !predicate_bit(engine, MI_PREDICATE_RESULT_2);
+		break;
+	case MI_SET_PREDICATE_RESULT2_SET:
+		noop = predicate_bit(engine, MI_PREDICATE_RESULT_2);
+		break;
+	case MI_SET_PREDICATE_RESULT_CLEAR:
+		noop = !predicate_bit(engine, MI_PREDICATE_RESULT);
+		break;
+	case MI_SET_PREDICATE_RESULT_SET:
+		noop = predicate_bit(engine, MI_PREDICATE_RESULT);
+		break;
+	case MI_SET_PREDICATE_NOT_2_SLICES:
+	case MI_SET_PREDICATE_NOT_3_SLICES:
+	case MI_SET_PREDICATE_ALWAYS:
+		noop = true;
+		break;
+	}
+	engine->predicated = noop && engine->cs.id == GHYVI_RCS;
+	return SOFTGPU_OK;
+}
+
+static bool is_never_predicated(u32 header)
+{
+	switch (MI_OPCODE(header)) {
+	case MI_SET_PREDICATE_OP:
+	case MI_BATCH_BUFFER_START_OP:
+	case MI_BATCH_BUFFER_END_OP:
+	case MI_CONDITIONAL_BATCH_BUFFER_END_OP:
+		return PACKET_TYPE(header) == TYPE_MI;
+	default:
+		return false;
+	}
+}
+
 static int mi_batch_end(struct emu_engine *engine)
 {
 	struct softgpu_engine *cs = &engine->cs;
@@ -136,6 +186,7 @@ static int mi_batch_end(struct emu_engine *engine)
 	if (!cs->level)
 		return softgpu_error(cs, "BATCH_BUFFER_END in the ring");
 	cs->level--;
+	engine->predicated = false;
 	softgpu_stream_drop_window(cs);
 	return SOFTGPU_OK;
 }
@@ -347,6 +398,7 @@ static int mi_atomic(struct emu_engine *engine)
 /* A command without a handler has no effect that software could see here. */
 static int (*const mi_execute[MI_OPCODES])(struct emu_engine *engine) = {
 	[MI_NOOP_OP] = mi_noop,
+	[MI_SET_PREDICATE_OP] = mi_set_predicate,
 	[MI_USER_INTERRUPT_OP] = mi_user_interrupt,
 	[MI_ARB_CHECK_OP] = mi_arb_check,
 	[MI_ARB_ON_OFF_OP] = mi_arb_on_off,
@@ -429,6 +481,8 @@ int emu_command(struct emu_engine *engine)
 {
 	if (sees_stores(engine->cs.packet[0]))
 		emu_late_writes_drain(engine);
+	if (engine->predicated && !is_never_predicated(engine->cs.packet[0]))
+		return SOFTGPU_OK;
 	switch (PACKET_TYPE(engine->cs.packet[0])) {
 	case TYPE_MI:
 		return mi_command(engine);

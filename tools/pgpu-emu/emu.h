@@ -149,6 +149,7 @@ struct emu_engine {
 	/* Engine state that images do not hold. */
 	bool arbitration; /* MI_ARB_ON_OFF */
 	bool arbitration_point; /* the last command was one */
+	bool predicated; /* MI_SET_PREDICATE: commands are MI_NOOP */
 	u64 poll_at_ns; /* EMU_WAITING: time of the next poll */
 	bool refuses_preemption; /* adversary: until @refuses_until_ns */
 	u64 refuses_until_ns;

@@ -261,6 +261,7 @@ void emu_execlist_reset(struct emu_engine *engine)
 	engine->refuses_until_ns = 0;
 	engine->idle_since_ns = 0;
 	engine->nr_late_writes = 0;
+	engine->predicated = false;
 	engine->cs.level = 0;
 	engine->cs.ring_head = 0;
 	engine->cs.ring_tail = 0;
