@@ -1,407 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kernel/gen9 on the emulated GPU in one process, with the real auditor and a small stand-in for
- * the rest of the core. Seeds and rule violations are those of the emulator.
+ * kernel/gen9 on the emulated GPU in one process: jobs, two per engine, preemption, budgets, resets.
+ * Isolation is in gen9_isolation_test.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <ghyvi/audit.h>
-#include <ghyvi/backend.h>
-#include "emu.h"
+#include "gen9_guest.h"
 #undef RING_NOPID /* the emulator's is relative */
 #include "gen9/gen9.h"
-
-extern struct emu gen9_shim_emu;
-extern bool gen9_shim_lost;
-void gen9_shim_init(void);
-void gen9_shim_interrupt(void);
-
-#define GUEST_GGTT 0x20000000u
-#define GUEST_PAGES 1024u
-#define RING GUEST_GGTT
-#define RING_BYTES 0x4000u
-#define IMAGE(n) (GUEST_GGTT + 0x10000u + (n)*0x20000u)
-#define HWSP_PAGE (GUEST_GGTT + 0x100000u)
-#define DATA (GUEST_GGTT + 0x101000u)
-#define KERNEL_BATCH (GUEST_GGTT + 0x102000u)
-#define USER_BATCH 0x200000000ull /* in the PPGTT */
-#define USER_DATA (USER_BATCH + 0x1000)
-#define TEST_S 20
-
-#define MI(opcode, length) ((u32)(opcode) << 23 | (length))
-#define NOOP 0u
-#define ARB_CHECK MI(0x05, 0)
-#define BATCH_END MI(0x0a, 0)
-#define USER_INTERRUPT MI(0x02, 0)
-#define SET_PREDICATE(enable) (MI(0x01, 0) | (enable))
-#define PREDICATE_ALWAYS 15
-#define STORE_GGTT (MI(0x20, 2) | BIT(22))
-#define STORE_PPGTT MI(0x20, 2)
-#define LRI(n) MI(0x22, 2 * (n)-1)
-#define SRM_GGTT (MI(0x24, 2) | BIT(22))
-#define SRM_PPGTT MI(0x24, 2)
-#define START_KERNEL MI(0x31, 1)
-#define START_USER (MI(0x31, 1) | BIT(8))
-#define WAIT_PPGTT (MI(0x1c, 2) | BIT(15) | 4u << 12) /* until memory equals the value */
-#define FLUSH_INDEX (MI(0x26, 2) | BIT(14) | BIT(21))
-#define LO(a) ((u32)(a))
-#define HI(a) ((u32)((u64)(a) >> 32))
-
-static struct pci_dev pdev = { .vendor = 0x8086, .device = 0x1912, .revision = 6 };
-static struct ghyvi_pgpu_device *pgpu;
-static const struct ghyvi_pgpu_ops *ops;
-
-struct ghyvi_pgpu *__ghyvi_pgpu_register(struct module *owner, struct device *parent,
-					 struct ghyvi_pgpu_device *device)
-{
-	pgpu = device;
-	ops = device->ops;
-	return (struct ghyvi_pgpu *)device;
-}
-
-void ghyvi_pgpu_unregister(struct ghyvi_pgpu *handle)
-{
-}
-
-/* A guest: its pages, its tables, and one context per engine. */
-struct guest {
-	struct ghyvi_pgpu_client *client;
-	struct ghyvi_audit *audit;
-	struct ghyvi_audit_owner owner;
-	struct ghyvi_reporter reporter;
-	struct ghyvi_stats stats;
-	u32 *registers;
-	u8 *pages[GUEST_PAGES];
-	u64 *tables[4]; /* PML4, PDP, PD, PT */
-	u8 *user[2];
-	struct ghyvi_pgpu_context *context[GHYVI_ENGINES];
-	u32 base; /* of its GGTT range, from GUEST_GGTT on */
-};
-
-/* A job with everything that the core would have around it. */
-struct test_job {
-	struct ghyvi_job base;
-	struct guest *guest;
-	u32 context[GHYVI_CTX_DWORDS];
-	u32 tail;
-	bool started;
-	int status; /* -1: not given back */
-	u32 events;
-};
-
-static struct guest guests[2];
-
-#define JOBS_MAX 64
-
-static struct test_job *test_jobs[JOBS_MAX]; /* that exist */
-
-static void *guest_page(struct guest *guest, u32 address)
-{
-	return guest->pages[(address - GUEST_GGTT) / 4096] + address % 4096;
-}
-
-static u32 at(struct guest *guest, u32 address)
-{
-	return *(volatile u32 *)guest_page(guest, address);
-}
-
-static int read_commands(struct ghyvi_audit_owner *owner, struct ghyvi_root *root, u64 address,
-			 void *buffer, size_t bytes)
-{
-	struct guest *guest = container_of(owner, struct guest, owner);
-
-	if (root) {
-		if (address - USER_BATCH >= 0x2000)
-			return -EFAULT;
-		memcpy(buffer, guest->user[(address - USER_BATCH) / 4096] + address % 4096, bytes);
-	} else {
-		memcpy(buffer, guest_page(guest, LO(address) - guest->base), bytes);
-	}
-	return 0;
-}
-
-static void update_ggtt(struct ghyvi_audit_owner *owner, u64 index, u64 entry)
-{
-}
-
-static u64 map(struct guest *guest, void *page, enum ghyvi_page_kind kind)
-{
-	dma_addr_t dma;
-
-	assert_int_equal(ops->map_page(guest->client, (uintptr_t)page, kind, &dma), 0);
-	return dma;
-}
-
-/* As in a shadow, an address without an entry is that of a scratch page. */
-static void make_tables(struct guest *guest)
-{
-	u64 scratch = map(guest, gen9_shim_page_alloc(), GHYVI_PAGE_SCRATCH) | 1;
-	unsigned int i, entry;
-
-	for (i = 4; i-- > 0;) {
-		u64 *table = (u64 *)gen9_shim_page_alloc();
-
-		guest->tables[i] = (u64 *)gen9_shim_page_alloc();
-		for (entry = 0; entry < 512; entry++)
-			guest->tables[i][entry] = table[entry] = scratch;
-		scratch = map(guest, table, GHYVI_PAGE_TABLE) | 3;
-	}
-	for (i = 0; i < 3; i++)
-		guest->tables[i][USER_BATCH >> (39 - 9 * i) & 511] =
-			map(guest, guest->tables[i + 1], GHYVI_PAGE_TABLE) | 3;
-	for (i = 0; i < 2; i++) {
-		guest->user[i] = (u8 *)gen9_shim_page_alloc();
-		guest->tables[3][i] = map(guest, guest->user[i], GHYVI_PAGE_DATA) | 3;
-	}
-}
-
-static void make_guest(struct guest *guest, unsigned int number)
-{
-	struct ghyvi_client_params params = {
-		.ggtt = { { GUEST_GGTT + number * GUEST_PAGES * 4096u, GUEST_PAGES * 4096u } },
-		.nr_ggtt = 1,
-		.registers_bytes = 0x200000,
-		.gen = 9,
-		.reporter = &guest->reporter,
-		.stats = &guest->stats,
-	};
-	struct ghyvi_audit_params audit = {
-		.gen = 9,
-		.nr_ggtt = 1,
-		.enforced = true,
-		.user_engines = BIT(GHYVI_BCS),
-	};
-	unsigned int i;
-
-	memset(guest, 0, sizeof(*guest));
-	guest->base = number * GUEST_PAGES * 4096u;
-	ghyvi_reporter_init(&guest->reporter, &pdev.dev);
-	guest->registers = calloc(1, 0x200000);
-	params.registers = guest->registers;
-	guest->client = ops->client_create(pgpu, &params);
-	assert_false(IS_ERR(guest->client));
-	for (i = 0; i < GUEST_PAGES; i++) {
-		u64 entry;
-
-		guest->pages[i] = (u8 *)gen9_shim_page_alloc();
-		entry = map(guest, guest->pages[i], GHYVI_PAGE_DATA) | 1;
-		ops->ggtt_write(guest->client, (params.ggtt[0].start >> 12) + i, &entry, 1);
-	}
-	make_tables(guest);
-	guest->owner.read = read_commands;
-	guest->owner.update_ggtt = update_ggtt;
-	audit.ggtt[0] = params.ggtt[0];
-	audit.owner = &guest->owner;
-	audit.reporter = &guest->reporter;
-	audit.stats = &guest->stats;
-	guest->audit = ghyvi_audit_create(&audit);
-	for (i = 0; i < GHYVI_ENGINES; i++) {
-		guest->registers[(ghyvi_engine_base(i) + RING_HWS_PGA) / 4] =
-			HWSP_PAGE + guest->base;
-		guest->context[i] = ops->context_create(guest->client, i, IMAGE(i) + guest->base);
-		assert_false(IS_ERR(guest->context[i]));
-	}
-}
-
-static void drop_guest(struct guest *guest)
-{
-	unsigned int i;
-
-	for (i = 0; i < GHYVI_ENGINES; i++)
-		ops->context_destroy(guest->context[i]);
-	ops->invalidate(&guest->client, 1);
-	ops->client_destroy(guest->client);
-	ghyvi_audit_destroy(guest->audit);
-	for (i = 0; i < GUEST_PAGES; i++)
-		gen9_shim_page_free((struct page *)guest->pages[i]);
-	free(guest->registers);
-}
-
-static u64 violations(void)
-{
-	u64 sum = 0;
-	unsigned int i;
-
-	for (i = 0; i < EMU_VIOLATIONS; i++) {
-		if (gen9_shim_emu.violations[i])
-			print_error("%llu violations of rule %u\n",
-				    (unsigned long long)gen9_shim_emu.violations[i], i);
-		sum += gen9_shim_emu.violations[i];
-	}
-	return sum;
-}
-
-static int set_up(void **state)
-{
-	static const struct pci_device_id *id;
-
-	for (id = gen9_shim_driver->id_table; id->device != pdev.device; id++)
-		;
-	memset(gen9_shim_emu.violations, 0, sizeof(gen9_shim_emu.violations));
-	if (gen9_shim_driver->probe(&pdev, id))
-		return -1;
-	make_guest(&guests[0], 0);
-	make_guest(&guests[1], 1);
-	return 0;
-}
-
-static void end_jobs_of_a_failed_test(void);
-
-static int tear_down(void **state)
-{
-	end_jobs_of_a_failed_test();
-	drop_guest(&guests[1]);
-	drop_guest(&guests[0]);
-	gen9_shim_driver->remove(&pdev);
-	gen9_shim_lost = false;
-	return violations() ? -1 : 0;
-}
-
-/* ---- jobs ---- */
-
-static void done(struct ghyvi_job *base, enum ghyvi_job_status status)
-{
-	struct test_job *job = container_of(base, struct test_job, base);
-
-	assert_int_equal(job->status, -1);
-	job->status = status;
-}
-
-static void event(struct ghyvi_job *base, u32 events)
-{
-	container_of(base, struct test_job, base)->events |= events;
-}
-
-static struct test_job *job_new(struct guest *guest, enum ghyvi_engine_id engine)
-{
-	struct test_job *job = calloc(1, sizeof(*job));
-	unsigned int i;
-
-	for (i = 0; test_jobs[i]; i++)
-		assert_in_range(i, 0, JOBS_MAX - 2);
-	test_jobs[i] = job;
-	job->guest = guest;
-	job->base.client = guest->client;
-	job->base.engine = engine;
-	job->base.root = (uintptr_t)guest->tables[0];
-	job->base.levels = 4;
-	job->base.context = job->context;
-	job->base.pgpu_context = guest->context[engine];
-	job->base.lrca = IMAGE(engine) + guest->base;
-	job->base.restore = true;
-	job->base.done = done;
-	job->base.event = event;
-	job->base.backend = calloc(1, ops->job_bytes);
-	job->context[GHYVI_CTX_RING_START] = RING + guest->base;
-	job->context[GHYVI_CTX_RING_CTL] = (RING_BYTES - 4096) | 1;
-	job->status = -1;
-	return job;
-}
-
-static void put(u8 *page, const u32 *dwords, unsigned int count)
-{
-	memcpy(page, dwords, 4 * count);
-}
-
-static void add(struct test_job *job, const u32 *dwords, unsigned int count)
-{
-	unsigned int i;
-
-	for (i = 0; i < count + count % 2; i++) {
-		*(u32 *)guest_page(job->guest, RING + job->tail) = i < count ? dwords[i] : NOOP;
-		job->tail = (job->tail + 4) % RING_BYTES;
-	}
-}
-
-#define DWORDS(...) ((const u32[]){ __VA_ARGS__ }), (sizeof((const u32[]){ __VA_ARGS__ }) / 4)
-#define RINGS(job, ...) add(job, DWORDS(__VA_ARGS__))
-#define USER(guest, ...) put((guest)->user[0], DWORDS(__VA_ARGS__))
-
-static void audit(struct test_job *job)
-{
-	struct ghyvi_submission submission = {
-		.engine = job->base.engine,
-		.root = (struct ghyvi_root *)job->guest,
-		.ppgtt_mask = GENMASK_ULL(47, 0),
-		.lrca = job->base.lrca,
-		.ring_start = RING + job->guest->base,
-		.ring_bytes = RING_BYTES,
-		.head = job->context[GHYVI_CTX_RING_HEAD],
-		.tail = job->tail,
-	};
-
-	job->context[GHYVI_CTX_RING_TAIL] = job->tail;
-	job->base.commands = ghyvi_audit_submission(job->guest->audit, &submission);
-	assert_false(IS_ERR(job->base.commands));
-}
-
-static void start(struct test_job *job)
-{
-	if (!job->base.commands)
-		audit(job);
-	job->status = -1;
-	assert_int_equal(ops->run(pgpu, &job->base), 0);
-	job->started = true;
-}
-
-static bool waits(struct test_job *job)
-{
-	u64 end = ktime_get_ns() + TEST_S * NSEC_PER_SEC;
-
-	while (job->status < 0 && ktime_get_ns() < end)
-		gen9_shim_pump();
-	return job->status < 0;
-}
-
-static void finish(struct test_job *job, enum ghyvi_job_status status)
-{
-	assert_false(waits(job));
-	assert_int_equal(job->status, status);
-}
-
-static void job_free(struct test_job *job)
-{
-	unsigned int i;
-
-	for (i = 0; test_jobs[i] != job; i++)
-		assert_in_range(i, 0, JOBS_MAX - 2);
-	test_jobs[i] = NULL;
-	ghyvi_commands_free(job->base.commands);
-	free(job->base.backend);
-	free(job);
-}
-
-/* Contexts are destroyed without jobs, or the report of the failure would be a crash. */
-static void end_jobs_of_a_failed_test(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < JOBS_MAX; i++) {
-		if (!test_jobs[i])
-			continue;
-		if (test_jobs[i]->started && test_jobs[i]->status < 0) {
-			ops->cancel(pgpu, &test_jobs[i]->base);
-			waits(test_jobs[i]);
-		}
-		job_free(test_jobs[i]);
-	}
-}
-
-static void run_once(struct test_job *job)
-{
-	start(job);
-	finish(job, GHYVI_JOB_COMPLETE);
-	assert_int_equal(job->context[GHYVI_CTX_RING_HEAD], job->tail);
-}
-
-static void pump(unsigned int times)
-{
-	while (times--)
-		gen9_shim_pump();
-}
 
 /* ---- tests ---- */
 
@@ -609,18 +213,6 @@ static void tail_moves_are_executed(void **state)
 	job_free(job);
 }
 
-/* A batch that waits until memory becomes 1, then stores 2 next to it. */
-static struct test_job *waiting_job(struct guest *guest, enum ghyvi_engine_id engine)
-{
-	struct test_job *job = job_new(guest, engine);
-
-	*(u32 *)guest->user[1] = 0;
-	USER(guest, WAIT_PPGTT, 1, LO(USER_DATA), HI(USER_DATA), STORE_PPGTT, LO(USER_DATA + 4),
-	     HI(USER_DATA), 2, BATCH_END);
-	RINGS(job, START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
-	return job;
-}
-
 static void preempted_batch_goes_on(void **state)
 {
 	unsigned int i;
@@ -741,16 +333,6 @@ static void cancelled_job_leaves_the_engine(void **state)
 	ring_stores_and_interrupts_on_each_engine(state);
 }
 
-/* A batch that jumps to itself has no arbitration point: only a reset ends it. */
-static struct test_job *endless_job(struct guest *guest, enum ghyvi_engine_id engine)
-{
-	struct test_job *job = job_new(guest, engine);
-
-	USER(guest, NOOP, START_USER, LO(USER_BATCH), HI(USER_BATCH));
-	RINGS(job, START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
-	return job;
-}
-
 static void endless_job_is_stopped_by_its_budget(void **state)
 {
 	unsigned int i;
@@ -822,12 +404,6 @@ static void job_that_ends_during_a_reset_is_given_back_once(void **state)
 }
 
 /* ---- two jobs on an engine ---- */
-
-/* Complete a waiting job's wait. */
-static void release_guest(struct guest *guest)
-{
-	*(volatile u32 *)guest->user[1] = 1;
-}
 
 /*
  * Run @count waiting jobs of the two guests in turn on @engine. The next one starts before its
@@ -1241,27 +817,6 @@ static void three_levels_are_walked(void **state)
 
 #define HOSTILE_TRIALS 400
 
-/* Registers that no guest may change, on all engines. */
-static u32 host_registers(void)
-{
-	static const u32 offsets[] = { 0x4090, 0x40e0, 0x40e4, 0x4ab0,	0x4ddc,
-				       0x940c, 0xb004, 0xb118, 0xc800,	0xc904,
-				       0xcb08, 0xcc0c, 0xa090, 0x44200, 0x4430c };
-	static const u32 relative[] = { RING_HWS_PGA, RING_MODE, RING_MI_MODE, RING_IMR, RING_EMR };
-	u32 sum = 0;
-	unsigned int i, j;
-
-	for (i = 0; i < ARRAY_SIZE(offsets); i++)
-		sum = sum * 31 + *emu_reg(&gen9_shim_emu, offsets[i]);
-	for (i = 0; i < RING_FORCE_TO_NONPRIV_SLOTS; i++)
-		sum = sum * 31 + *emu_reg(&gen9_shim_emu, 0x24d0 + 4 * i);
-	for (i = 0; i < GHYVI_ENGINES; i++)
-		for (j = 0; j < ARRAY_SIZE(relative); j++)
-			sum = sum * 31 +
-			      *emu_reg(&gen9_shim_emu, ghyvi_engine_base(i) + relative[j]);
-	return sum;
-}
-
 static u32 some(u32 limit)
 {
 	return (u32)random() % limit;
@@ -1532,8 +1087,6 @@ static void client_is_moved_to_other_ranges(void **state)
 	ring_stores_and_interrupts_on_each_engine(state);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
 /* gen9_test [MODES SEED]: adversary modes of the emulator */
 int main(int argc, char **argv)
 {
@@ -1578,16 +1131,7 @@ int main(int argc, char **argv)
 		TEST(hostile_commands_stay_in_their_guest),
 	};
 
-	gen9_shim_init();
-	srandom(argc > 2 ? strtoul(argv[2], NULL, 0) : 1);
-	shim_quiet = true;
-	gen9_shim_emu.log = getenv("GEN9_LOG") ? stderr : NULL;
-	if (argc > 2) {
-		emu_adversary_seed(&gen9_shim_emu.adversary, strtoull(argv[2], NULL, 0));
-		if (emu_adversary_parse(&gen9_shim_emu.adversary, argv[1]))
-			return 2;
-	}
-	if (getenv("GEN9_TEST"))
-		cmocka_set_test_filter(getenv("GEN9_TEST"));
+	if (!parse_options(argc, argv))
+		return 2;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
