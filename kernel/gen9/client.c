@@ -12,15 +12,20 @@
 #define INVALIDATE_US 4000
 
 /* Entries of a previous owner must not be reachable. */
-static void clear_ggtt(struct gen9_client *client)
+static void fill_ggtt(struct gen9_client *client, dma_addr_t dma)
 {
 	const struct ghyvi_client_params *params = &client->base.params;
 	unsigned int i;
 
 	for (i = 0; i < params->nr_ggtt; i++)
-		gen9_ggtt_set_scratch(client->gpu, params->ggtt[i].start >> GHYVI_PAGE_SHIFT,
-				      params->ggtt[i].bytes >> GHYVI_PAGE_SHIFT);
+		gen9_ggtt_fill(client->gpu, params->ggtt[i].start >> GHYVI_PAGE_SHIFT,
+			       params->ggtt[i].bytes >> GHYVI_PAGE_SHIFT, dma);
 	gen9_ggtt_flush(client->gpu);
+}
+
+static void leave_ggtt(struct gen9_client *client)
+{
+	fill_ggtt(client, client->gpu->scratch[0].dma);
 }
 
 struct ghyvi_pgpu_client *gen9_client_create(struct ghyvi_pgpu_device *pgpu,
@@ -37,7 +42,11 @@ struct ghyvi_pgpu_client *gen9_client_create(struct ghyvi_pgpu_device *pgpu,
 		return ERR_PTR(-ENOMEM);
 	client->gpu = gen9_of(pgpu);
 	client->base.params = *params;
-	clear_ggtt(client);
+	if (gen9_backing_alloc(client->gpu, &client->scratch)) {
+		kfree(client);
+		return ERR_PTR(-ENOMEM);
+	}
+	fill_ggtt(client, client->scratch.dma);
 	gen9_windows_add_client(client);
 	return &client->base;
 }
@@ -47,7 +56,8 @@ void gen9_client_destroy(struct ghyvi_pgpu_client *handle)
 	struct gen9_client *client = gen9_client(handle);
 
 	gen9_windows_remove_client(client);
-	clear_ggtt(client);
+	leave_ggtt(client);
+	gen9_backing_free(client->gpu, &client->scratch);
 	kfree(client);
 }
 
@@ -56,10 +66,10 @@ void gen9_client_set_ggtt(struct ghyvi_pgpu_client *handle, const struct ghyvi_r
 {
 	struct gen9_client *client = gen9_client(handle);
 
-	clear_ggtt(client);
+	leave_ggtt(client);
 	memcpy(handle->params.ggtt, ggtt, nr_ggtt * sizeof(*ggtt));
 	handle->params.nr_ggtt = nr_ggtt;
-	clear_ggtt(client);
+	fill_ggtt(client, client->scratch.dma);
 }
 
 int gen9_map_page(struct ghyvi_pgpu_client *handle, u64 hpa, enum ghyvi_page_kind kind,
@@ -82,7 +92,7 @@ void gen9_ggtt_write(struct ghyvi_pgpu_client *handle, u64 first, const u64 *ent
 		     unsigned int count)
 {
 	const struct ghyvi_client_params *params = &handle->params;
-	struct gen9 *gpu = gen9_client(handle)->gpu;
+	struct gen9_client *client = gen9_client(handle);
 	unsigned int i;
 
 	if (WARN_ON_ONCE(!ghyvi_ranges_contain(params->ggtt, params->nr_ggtt,
@@ -92,9 +102,9 @@ void gen9_ggtt_write(struct ghyvi_pgpu_client *handle, u64 first, const u64 *ent
 	for (i = 0; i < count; i++) {
 		dma_addr_t dma = entries[i] & GHYVI_ENTRY_PRESENT ?
 					 entries[i] & GHYVI_SHADOW_ADDRESS_MASK :
-					 gpu->scratch[0].dma;
+					 client->scratch.dma;
 
-		gen9_ggtt_set(gpu, first + i, gen9_ggtt_entry(dma));
+		gen9_ggtt_set(client->gpu, first + i, gen9_ggtt_entry(dma));
 	}
 }
 

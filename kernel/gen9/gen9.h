@@ -305,6 +305,11 @@ struct gen9_client {
 	struct ghyvi_pgpu_client base;
 	/** @gpu: the GPU */
 	struct gen9 *gpu;
+	/**
+	 * @scratch: page for addresses of its part of the GGTT without an entry. Entries of the
+	 * GGTT cannot forbid stores, so clients do not share one.
+	 */
+	struct gen9_backing scratch;
 	/** @engines: engines that may have translations of the client in their TLBs */
 	unsigned long engines;
 	/** @held: jobs must stay away from engines, and continue later, see gen9_invalidate() */
@@ -375,6 +380,9 @@ int gen9_display_off(struct gen9 *gpu);
 int gen9_ggtt_init(struct gen9 *gpu);
 void gen9_ggtt_fini(struct gen9 *gpu);
 void gen9_ggtt_set(struct gen9 *gpu, u64 index, u64 entry);
+/* Let @count entries from @index on map the page at @dma. May sleep. */
+void gen9_ggtt_fill(struct gen9 *gpu, u64 index, u64 count, dma_addr_t dma);
+/* Let them map the page that no context may store to. May sleep. */
 void gen9_ggtt_set_scratch(struct gen9 *gpu, u64 index, u64 count);
 /* Write all entries again that were ever written: after a suspend. */
 void gen9_ggtt_restore(struct gen9 *gpu);

@@ -58,14 +58,19 @@ void gen9_ggtt_set(struct gen9 *gpu, u64 index, u64 entry)
 	spin_unlock_irqrestore(&gpu->ggtt_lock, flags);
 }
 
-void gen9_ggtt_set_scratch(struct gen9 *gpu, u64 index, u64 count)
+void gen9_ggtt_fill(struct gen9 *gpu, u64 index, u64 count, dma_addr_t dma)
 {
-	u64 entry = gen9_ggtt_entry(gpu->scratch[0].dma);
+	u64 entry = gen9_ggtt_entry(dma);
 
 	for (; count; index++, count--) {
 		gen9_ggtt_set(gpu, index, entry);
 		cond_resched();
 	}
+}
+
+void gen9_ggtt_set_scratch(struct gen9 *gpu, u64 index, u64 count)
+{
+	gen9_ggtt_fill(gpu, index, count, gpu->scratch[0].dma);
 }
 
 void gen9_ggtt_restore(struct gen9 *gpu)

@@ -1060,7 +1060,8 @@ static void client_is_moved_to_other_ranges(void **state)
 	const u64 *table = gen9_shim_emu.ggtt;
 	struct ghyvi_pgpu_client *moved;
 	u8 *page = (u8 *)gen9_shim_page_alloc();
-	u64 entry, scratch;
+	const u64 scratch = table[0]; /* the host's */
+	u64 entry, own;
 	dma_addr_t dma;
 	unsigned int i;
 
@@ -1069,13 +1070,14 @@ static void client_is_moved_to_other_ranges(void **state)
 	assert_false(IS_ERR(moved));
 	assert_int_equal(ops->map_page(moved, (uintptr_t)page, GHYVI_PAGE_DATA, &dma), 0);
 	entry = dma | 1;
-	scratch = table[old + 1];
+	own = table[old + 1];
+	assert_int_not_equal(own, scratch);
 	ops->ggtt_write(moved, old, &entry, 1);
 	assert_int_equal(table[old], entry);
 	ops->client_set_ggtt(moved, &range, 1);
 	for (i = 0; i < GUEST_PAGES; i++) {
 		assert_int_equal(table[old + i], scratch);
-		assert_int_equal(table[new + i], scratch);
+		assert_int_equal(table[new + i], own);
 	}
 	ops->ggtt_write(moved, new + GUEST_PAGES - 1, &entry, 1);
 	assert_int_equal(table[new + GUEST_PAGES - 1], entry);

@@ -1,0 +1,656 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a guest must not reach on the emulated GPU, with its kernel under its control. Each test
+ * fails without the protection that it is for. What the emulator cannot show is said here, too.
+ *
+ * commands with privilege are copies that were audited
+ *	ring, indirect batch		ring_and_indirect_batch_run_from_their_copies
+ *	batch in the GGTT		kernel_batches_run_from_their_copies (gen9_test)
+ *	image pages, BBSTATE, PDPs	image_of_the_guest_is_not_loaded
+ *	BBSTATE of an earlier job	batch_of_an_earlier_job_is_not_resumed
+ *	refused commands		refused_command_ends_the_job_in_front_of_it (gen9_test)
+ * user batches of the blitter are copies whatever the mode
+ *					blitter_batches_are_always_copied,
+ *					blitter_user_batch_writes_no_register (gen9_test)
+ * copies of user batches have the rights of user batches
+ *					copied_user_batch_does_not_reach_the_ggtt,
+ *					registers_of_the_host_are_out_of_reach
+ * status pages of the host		status_page_of_the_host_is_out_of_reach
+ * no state of a client reaches another one
+ *	registers			no_register_carries_a_value_to_another_client
+ *	MI_SET_PREDICATE		predicate_of_privileged_commands_is_dropped (gen9_test)
+ *	commands in a used ring		ring_contains_no_commands_of_an_earlier_job
+ *	unmapped addresses		unmapped_addresses_are_not_shared
+ *	3D state, L3, SLM, URB		not emulated. Images are loaded without restore-inhibit, see
+ *					no_register_carries_a_value_to_another_client
+ * entries of the GGTT are the client's own, in its own ranges
+ *					ggtt_entries_are_the_clients_own,
+ *					client_is_moved_to_other_ranges (gen9_test)
+ * pages are unpinned after switch-out and TLB invalidation
+ *					invalidation_reaches_each_used_tlb,
+ *					invalidation_takes_the_job_off_and_back (gen9_test)
+ * fences, MOCS, PPAT, NONPRIV, PCODE, frequency, power wells are storage for guests
+ *					registers_of_the_host_are_out_of_reach
+ * a guest causes resets of its engine only
+ *					endless_job_is_reset_for_an_invalidation,
+ *					second_job_survives_the_reset_of_the_first (gen9_test)
+ * semaphores are preempted, and charged
+ *					preempted_batch_goes_on,
+ *					preempted_job_makes_way_for_the_second (gen9_test)
+ * tables of guests are not walked	image_of_the_guest_is_not_loaded
+ * prefetch hits valid entries		prefetch_behind_a_ring_hits_valid_entries
+ */
+#include "gen9_guest.h"
+
+#define COPY_MEM MI(0x2e, 3)
+#define COPY_MEM_DST_GGTT BIT(21)
+#define COPY_MEM_SRC_GGTT BIT(22)
+#define LRM_PPGTT MI(0x29, 2)
+#define LRR MI(0x2a, 1)
+#define UPDATE_GTT MI(0x23, 2)
+#define STORE_INDEX MI(0x21, 1)
+#define REPORT_HEAD MI(0x07, 0)
+#define FLUSH_GGTT (MI(0x26, 2) | BIT(14))
+#define FLUSH_USE_GGTT BIT(2) /* of the address */
+#define PIPE_CONTROL 0x7a000004u
+#define PIPE_CONTROL_INDEX (BIT(21) | BIT(14))
+#define PIPE_CONTROL_MMIO (BIT(23) | BIT(14))
+#define GPR(engine, n) (ghyvi_engine_base(engine) + 0x600 + 8 * (n))
+
+/* Memory of the host at a GGTT address: addresses for the GPU are pointers. */
+static u32 *host_memory(u32 address)
+{
+	return (u32 *)(gen9_shim_emu.ggtt[address >> 12] & EMU_ADDRESS_MASK) + address % 4096 / 4;
+}
+
+static u32 engine_register(enum ghyvi_engine_id engine, u32 offset)
+{
+	return *emu_reg(&gen9_shim_emu, ghyvi_engine_base(engine) + offset);
+}
+
+/* The same job may run again with other commands. */
+static void rerun(struct test_job *job)
+{
+	ghyvi_commands_free(job->base.commands);
+	job->base.commands = NULL;
+	memset(job->base.backend, 0, ops->job_bytes);
+	job->context[GHYVI_CTX_RING_HEAD] = job->tail;
+}
+
+/* ---- commands with privilege ---- */
+
+static void ring_and_indirect_batch_run_from_their_copies(void **state)
+{
+	struct test_job *job = job_new(&guests[0], GHYVI_RCS);
+	u32 *ring = guest_page(&guests[0], RING), *batch = guest_page(&guests[0], KERNEL_BATCH);
+	unsigned int i;
+
+	put((u8 *)batch, DWORDS(STORE_GGTT, DATA, 0, 1));
+	job->context[GHYVI_CTX_INDIRECT] = KERNEL_BATCH | 1;
+	RINGS(job, STORE_GGTT, DATA + 4, 0, 2);
+	audit(job);
+	batch[3] = 3;
+	ring[3] = 4;
+	start(job);
+	batch[3] = 5;
+	ring[3] = 6;
+	finish(job, GHYVI_JOB_COMPLETE);
+	assert_int_equal(at(&guests[0], DATA), 1);
+	assert_int_equal(at(&guests[0], DATA + 4), 2);
+
+	/* What may not be in a ring may not be there, either. */
+	put((u8 *)batch, DWORDS(LRI(1), 0x2080, 0x1000));
+	rerun(job);
+	RINGS(job, STORE_GGTT, DATA + 4, 0, 7);
+	i = host_registers();
+	start(job);
+	assert_false(waits(job));
+	assert_int_equal(host_registers(), i);
+	job_free(job);
+}
+
+/* In memory and in the core's copy, everything that hardware would take from an image. */
+static void spoil_image(struct test_job *job)
+{
+	static const u32 lists[] = { LRI(3), 0x2080, 0x1000, 0x24d0, 0x2080, 0x4090, 0 };
+	enum ghyvi_engine_id engine = job->base.engine;
+	u32 base = ghyvi_engine_base(engine), control = 0xffff0009;
+	unsigned int i;
+
+	for (i = 1; i < 22; i++)
+		put(guest_page(job->guest, IMAGE(engine) + i * 4096), lists, ARRAY_SIZE(lists));
+	job->context[GHYVI_CTX_CONTROL] = control;
+	for (i = 0x0c; i < 0x1a; i += 2)
+		job->context[i] = base + RING_BBADDR;
+	job->context[0x0d] = HI(USER_BATCH);
+	job->context[0x0f] = LO(USER_BATCH) | 1;
+	job->context[0x11] = 0; /* GGTT: privileged */
+	job->context[0x19] = DATA | 1; /* batch per context */
+	for (i = GHYVI_CTX_PDP3_UDW; i <= GHYVI_CTX_PDP0_LDW; i += 2)
+		job->context[i] = 0x12345000;
+	for (i = 0x41; i < GHYVI_CTX_GPR - 1; i += 2)
+		job->context[i + 1] = ~0u;
+}
+
+static void image_of_the_guest_is_not_loaded(void **state)
+{
+	u32 registers = host_registers();
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		struct test_job *job = job_new(&guests[0], i);
+
+		*(u32 *)guest_page(&guests[0], DATA) = 0;
+		USER(&guests[0], STORE_PPGTT, LO(USER_DATA), HI(USER_DATA), 1, BATCH_END);
+		put(guest_page(&guests[0], DATA + 0x40), DWORDS(BATCH_END));
+		*(u32 *)guests[0].user[1] = 0;
+		spoil_image(job);
+		RINGS(job, STORE_GGTT, DATA, 0, 2, NOOP);
+		run_once(job);
+		assert_int_equal(at(&guests[0], DATA), 2);
+		assert_int_equal(*(u32 *)guests[0].user[1], 0);
+		assert_int_equal(host_registers(), registers);
+		assert_int_equal(gen9_shim_emu.engines[i].pdp[0], (uintptr_t)guests[0].tables[0]);
+		assert_int_equal(engine_register(i, RING_CONTEXT_CONTROL) & 1, 0);
+		assert_int_equal(engine_register(i, RING_BB_PER_CTX_PTR), 0);
+		job_free(job);
+	}
+}
+
+static void batch_of_an_earlier_job_is_not_resumed(void **state)
+{
+	struct test_job *job = waiting_job(&guests[0], GHYVI_RCS);
+
+	start(job);
+	pump(20);
+	ops->preempt(pgpu, &job->base);
+	finish(job, GHYVI_JOB_PREEMPTED);
+	/* The core withdraws it. The guest submits something else on the same context. */
+	job_free(job);
+	release_guest(&guests[0]);
+	job = job_new(&guests[0], GHYVI_RCS);
+	RINGS(job, STORE_GGTT, DATA, 0, 9);
+	run_once(job);
+	assert_int_equal(at(&guests[0], DATA), 9);
+	assert_int_equal(((u32 *)guests[0].user[1])[1], 0);
+	job_free(job);
+}
+
+static void blitter_batches_are_always_copied(void **state)
+{
+	struct ghyvi_pgpu_resources resources = {};
+	struct test_job *job = job_new(&guests[0], GHYVI_BCS);
+	struct ghyvi_audit_params params = {
+		.gen = 9,
+		.ggtt = { guests[0].client->params.ggtt[0] },
+		.nr_ggtt = 1,
+		.enforced = true,
+		.owner = &guests[0].owner,
+		.reporter = &guests[0].reporter,
+		.stats = &guests[0].stats,
+	};
+	struct ghyvi_audit *right = guests[0].audit;
+
+	ops->resources(pgpu, &resources);
+	assert_true(resources.audit_enforced);
+	assert_true(resources.audit_user_engines & BIT(GHYVI_BCS));
+	/* An auditor that did not copy the batch. */
+	guests[0].audit = ghyvi_audit_create(&params);
+	*(u32 *)guests[0].user[1] = 0;
+	USER(&guests[0], STORE_PPGTT, LO(USER_DATA), HI(USER_DATA), 1, BATCH_END);
+	RINGS(job, START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
+	start(job);
+	finish(job, GHYVI_JOB_ERROR);
+	assert_int_equal(*(u32 *)guests[0].user[1], 0);
+	job_free(job);
+	ghyvi_audit_destroy(guests[0].audit);
+	guests[0].audit = right;
+}
+
+/* Copies are in the GGTT, where hardware gives a batch all rights. */
+static void copied_user_batch_does_not_reach_the_ggtt(void **state)
+{
+	static const u32 commands[][5] = {
+		{ STORE_GGTT, DATA, 0, 1 },
+		{ SRM_GGTT, 0x2358, DATA, 0 },
+		{ COPY_MEM | COPY_MEM_DST_GGTT, DATA, 0, LO(USER_DATA), HI(USER_DATA) },
+		{ FLUSH_GGTT, DATA | FLUSH_USE_GGTT, 0, 1 },
+		{ FLUSH_INDEX, (DATA & 0xfff) | FLUSH_USE_GGTT, 0, 1 },
+	};
+	unsigned int i, k;
+
+	ghyvi_audit_set_mode(guests[0].audit, "full");
+	for (k = 0; k < GHYVI_ENGINES; k++)
+		for (i = 0; i < ARRAY_SIZE(commands); i++) {
+			struct test_job *job = job_new(&guests[0], k);
+
+			*(u32 *)guest_page(&guests[0], DATA) = 0;
+			*(u32 *)guest_page(&guests[0], HWSP_PAGE) = 0;
+			*(u32 *)guests[0].user[1] = 5;
+			memset(guests[0].user[0], 0, 4096);
+			put(guests[0].user[0], commands[i], ARRAY_SIZE(commands[i]));
+			((u32 *)guests[0].user[0])[5] = BATCH_END;
+			RINGS(job, START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
+			start(job);
+			assert_false(waits(job));
+			assert_int_equal(at(&guests[0], DATA), 0);
+			assert_int_equal(at(&guests[0], HWSP_PAGE), 0);
+			job_free(job);
+		}
+}
+
+/* ---- registers ---- */
+
+/* Ways to write a register. Each returns the number of dwords. */
+static unsigned int way_imm(enum ghyvi_engine_id engine, u32 offset, u32 *at)
+{
+	memcpy(at, ((u32[]){ LRI(1), offset, ~0u }), 12);
+	return 3;
+}
+
+static unsigned int way_mem(enum ghyvi_engine_id engine, u32 offset, u32 *at)
+{
+	memcpy(at, ((u32[]){ LRM_PPGTT, offset, LO(USER_DATA), HI(USER_DATA) }), 16);
+	return 4;
+}
+
+static unsigned int way_reg(enum ghyvi_engine_id engine, u32 offset, u32 *at)
+{
+	memcpy(at, ((u32[]){ LRI(1), GPR(engine, 0), ~0u, LRR, GPR(engine, 0), offset }), 24);
+	return 6;
+}
+
+static unsigned int way_pipe(enum ghyvi_engine_id engine, u32 offset, u32 *at)
+{
+	memcpy(at, ((u32[]){ PIPE_CONTROL, PIPE_CONTROL_MMIO, offset, 0, ~0u, 0 }), 24);
+	return 6;
+}
+
+static unsigned int (*const ways[])(enum ghyvi_engine_id engine, u32 offset,
+				    u32 *at) = { way_imm, way_mem, way_reg, way_pipe };
+
+/* What all vGPUs share. */
+static const u32 shared[] = {
+	0x100000, 0x100004, 0x1000f8, /* fences */
+	0xb020,	  0xb09c,   0xc800,   0xc8fc, 0xc900,	0xcb00,	  0xcc00,  0xccfc, /* MOCS */
+	0x40e0,	  0x40e4,   0x24d0,   0x24fc, 0x138124, 0x138128, /* PPAT, NONPRIV, PCODE */
+	0xa008,	  0xa024,   0xa090,   0xa094, 0xa210,	0x45400,  0x45404, /* frequency, RC6, power wells */
+	0x941c,	  0xa278,   0xa188,   0xa270, 0x4080,	0x4024,	  0x44200, 0x44304, 0x4430c,
+	0x44314,  0x4090,   0x4094,   0x4ddc, 0x4dd4,	0x9424,	  0x940c,  0x4ab0,  0xb004,
+	0xb118,	  0xb11c,   0xb008,   0x20d4, 0x20e0,	0x70180,  0x70008, 0xfdc,   0x9120,
+};
+
+/* Of each engine. */
+static const u32 of_engine[] = { 0x50, 0x54, 0x80, 0x98, 0xa8, 0xb4, 0xd0, 0x230, 0x29c, 0x3a0 };
+
+#define SHARED (ARRAY_SIZE(shared) + GHYVI_ENGINES * ARRAY_SIZE(of_engine))
+
+static u32 shared_offset(unsigned int i)
+{
+	if (i < ARRAY_SIZE(shared))
+		return shared[i];
+	i -= ARRAY_SIZE(shared);
+	return ghyvi_engine_base(i % GHYVI_ENGINES) + of_engine[i / GHYVI_ENGINES];
+}
+
+/* Each command in a ring, in a batch of the GGTT, and in a user batch of which there is a copy. */
+static void run_everywhere(enum ghyvi_engine_id engine, const u32 *commands, unsigned int count)
+{
+	u32 batch[16] = {};
+	unsigned int place;
+
+	memcpy(batch, commands, 4 * count);
+	batch[15] = BATCH_END;
+	put(guest_page(&guests[0], KERNEL_BATCH), batch, ARRAY_SIZE(batch));
+	put(guests[0].user[0], batch, ARRAY_SIZE(batch));
+	for (place = 0; place < 3; place++) {
+		struct test_job *job = job_new(&guests[0], engine);
+
+		if (place == 0)
+			add(job, commands, count);
+		else if (place == 1)
+			RINGS(job, START_KERNEL, KERNEL_BATCH, 0, NOOP);
+		else
+			RINGS(job, START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
+		start(job);
+		assert_false(waits(job));
+		job_free(job);
+	}
+}
+
+static void registers_of_the_host_are_out_of_reach(void **state)
+{
+	static const enum ghyvi_engine_id engines[] = { GHYVI_RCS, GHYVI_BCS };
+	u64 resets = gen9_shim_emu.resets;
+	u32 before[SHARED], commands[8];
+	unsigned int i, way, k, checked;
+
+	ghyvi_audit_set_mode(guests[0].audit, "full");
+	memset(guests[0].user[1], 0xff, 4096);
+	for (i = 0; i < SHARED; i++)
+		before[i] = *emu_reg(&gen9_shim_emu, shared_offset(i));
+	for (k = 0; k < ARRAY_SIZE(engines); k++)
+		for (way = 0; way < ARRAY_SIZE(ways); way++)
+			for (i = 0; i < SHARED; i++)
+				run_everywhere(engines[k], commands,
+					       ways[way](engines[k], shared_offset(i), commands));
+	for (i = checked = 0; i < SHARED; i++) {
+		u32 offset = shared_offset(i);
+
+		/* The backend uses it. */
+		if ((offset & 0xfff) == RING_ELSP || offset == GEN8_MASTER_IRQ)
+			continue;
+		if (before[i] != *emu_reg(&gen9_shim_emu, offset))
+			print_error("register %#x\n", offset);
+		assert_int_equal(before[i], *emu_reg(&gen9_shim_emu, offset));
+		checked++;
+	}
+	assert_true(checked > SHARED - 10);
+	assert_int_equal(gen9_shim_emu.resets, resets);
+}
+
+/* All registers of the ranges in which contexts have state. */
+static const struct {
+	u32 first, last;
+} stateful[] = {
+	{ 0x2000, 0x27fc }, { 0x2b00, 0x2b00 }, { 0x5200, 0x528c }, { 0x7000, 0x7018 },
+	{ 0x7300, 0x731c }, { 0x83a4, 0x83a8 }, { 0x91b8, 0x91c4 }, { 0xb000, 0xb11c },
+	{ 0xe100, 0xe100 }, { 0xe180, 0xe194 }, { 0xe4f0, 0xe4f4 },
+};
+
+#define STATEFUL_MAX 1200
+#define PATTERN 0xffff5a5au
+
+static unsigned int list_stateful(enum ghyvi_engine_id engine, u32 *offsets)
+{
+	unsigned int i, count = 0;
+	u32 offset;
+
+	for (i = 0; i < ARRAY_SIZE(stateful); i++)
+		for (offset = stateful[i].first; offset <= stateful[i].last; offset += 4) {
+			if (engine != GHYVI_RCS && i)
+				break;
+			assert_true(count < STATEFUL_MAX);
+			offsets[count++] = offset - GHYVI_RENDER_BASE + ghyvi_engine_base(engine);
+			if (i)
+				offsets[count - 1] = offset;
+		}
+	return count;
+}
+
+/* Some may be refused, so each has its own job. Clocks differ by themselves. */
+static void read_registers(struct guest *guest, enum ghyvi_engine_id engine, const u32 *offsets,
+			   unsigned int count, u32 *values)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < count; i += k) {
+		struct test_job *job = job_new(guest, engine);
+
+		job->base.restore = false;
+		for (k = 0; k < 100 && i + k < count; k++) {
+			*(u32 *)guest_page(guest, DATA + 4 * k) = 0xdeadbeef;
+			RINGS(job, SRM_GGTT, offsets[i + k], DATA + guest->base + 4 * k, 0);
+		}
+		start(job);
+		assert_false(waits(job));
+		if (job->status != GHYVI_JOB_COMPLETE && k > 1) {
+			/* The first one that is refused ends the job: go on behind it. */
+			for (k = 0; at(guest, DATA + 4 * k) != 0xdeadbeef; k++)
+				values[i + k] = at(guest, DATA + 4 * k);
+			values[i + k++] = 0;
+		} else {
+			memcpy(values + i, guest_page(guest, DATA), 4 * k);
+		}
+		job_free(job);
+	}
+}
+
+static bool is_clock(u32 offset)
+{
+	offset &= 0xfff;
+	return offset == RING_TIMESTAMP || offset == RING_TIMESTAMP_UDW ||
+	       offset == RING_CTX_TIMESTAMP;
+}
+
+static void no_register_carries_a_value_to_another_client(void **state)
+{
+	u32 offsets[STATEFUL_MAX], before[STATEFUL_MAX], after[STATEFUL_MAX];
+	unsigned int engine, i, count;
+
+	for (engine = 0; engine < GHYVI_ENGINES; engine++) {
+		count = list_stateful(engine, offsets);
+		read_registers(&guests[1], engine, offsets, count, before);
+		for (i = 0; i < count; i++) {
+			struct test_job *job;
+
+			job = job_new(&guests[0], engine);
+			RINGS(job, LRI(1), offsets[i], PATTERN, NOOP);
+			start(job);
+			assert_false(waits(job));
+			job_free(job);
+		}
+		read_registers(&guests[1], engine, offsets, count, after);
+		for (i = 0; i < count; i++) {
+			if (before[i] != after[i] && !is_clock(offsets[i]))
+				print_error("register %#x: %#x, %#x\n", offsets[i], before[i],
+					    after[i]);
+			assert_true(before[i] == after[i] || is_clock(offsets[i]));
+		}
+	}
+}
+
+/* ---- pages ---- */
+
+/* The host's page has the status buffer at 0x40, and nothing else. */
+static void status_page_of_the_host_is_out_of_reach(void **state)
+{
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		u32 page = engine_register(i, RING_HWS_PGA);
+		unsigned int k;
+
+		assert_in_range(page, 0xf8000000, 0xffffefff);
+		memset(host_memory(page) + 0x80 / 4, 0, 4096 - 0x80);
+		run_everywhere(i, DWORDS(FLUSH_INDEX, 0x400 | FLUSH_USE_GGTT, 0, 1));
+		run_everywhere(i, DWORDS(STORE_INDEX, 0x408, 2));
+		run_everywhere(i, DWORDS(STORE_INDEX | BIT(21), 0x410, 3));
+		run_everywhere(i, DWORDS(REPORT_HEAD, NOOP));
+		run_everywhere(i, DWORDS(STORE_GGTT, page + 0x418, 0, 4));
+		if (i == GHYVI_RCS)
+			run_everywhere(i, DWORDS(PIPE_CONTROL, PIPE_CONTROL_INDEX | BIT(24), 0x420,
+						 0, 5, 0));
+		for (k = 0x80 / 4; k < 1024; k++)
+			assert_int_equal(host_memory(page)[k], 0);
+		for (k = 0; k < 0x40 / 4; k++)
+			assert_int_equal(host_memory(page)[k], 0);
+	}
+}
+
+/* Behind the tail there are NOOPs, whoever had the ring before. */
+static void expect_noops_behind_the_tail(struct test_job *job)
+{
+	u32 ring = engine_register(job->base.engine, RING_START);
+	u32 bytes = (engine_register(job->base.engine, RING_CTL) & 0x1ff000) + 4096;
+	u32 offset;
+
+	for (offset = job->tail; offset < bytes; offset += 4)
+		assert_int_equal(*host_memory(ring + offset), 0);
+}
+
+static void ring_contains_no_commands_of_an_earlier_job(void **state)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		struct test_job *job = job_new(&guests[0], GHYVI_RCS);
+		unsigned int k;
+
+		for (k = 0; k < 500; k++)
+			RINGS(job, STORE_GGTT, DATA, 0, k);
+		run_once(job);
+		job_free(job);
+		/* The same context, then a new one that gets the same pages. */
+		if (i) {
+			ops->context_destroy(guests[0].context[GHYVI_RCS]);
+			ops->context_destroy(guests[1].context[GHYVI_RCS]);
+			guests[1].context[GHYVI_RCS] = ops->context_create(
+				guests[1].client, GHYVI_RCS, IMAGE(GHYVI_RCS) + guests[1].base);
+		}
+		job = job_new(&guests[i], GHYVI_RCS);
+		RINGS(job, STORE_GGTT, DATA + guests[i].base, 0, 1);
+		run_once(job);
+		expect_noops_behind_the_tail(job);
+		job_free(job);
+	}
+	guests[0].context[GHYVI_RCS] =
+		ops->context_create(guests[0].client, GHYVI_RCS, IMAGE(GHYVI_RCS));
+}
+
+/* Pages without an entry: a guest may store there, and reads it back at most itself. */
+static void unmapped_addresses_are_not_shared(void **state)
+{
+	u64 none = 0;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++)
+		ops->ggtt_write(guests[i].client, (DATA + guests[i].base + 0x10000) >> 12, &none,
+				1);
+	for (i = 0; i < 2; i++) {
+		struct test_job *job = job_new(&guests[i], GHYVI_RCS);
+		u32 unmapped = DATA + guests[i].base + 0x10000;
+
+		RINGS(job, COPY_MEM | COPY_MEM_DST_GGTT | COPY_MEM_SRC_GGTT, DATA + guests[i].base,
+		      0, unmapped, 0, STORE_GGTT, unmapped, 0, 0x5ec2e7);
+		*(u32 *)guest_page(&guests[i], DATA) = 1;
+		run_once(job);
+		assert_int_equal(at(&guests[i], DATA), 0);
+		job_free(job);
+	}
+}
+
+static void ggtt_entries_are_the_clients_own(void **state)
+{
+	u64 *before = malloc(SOFTGPU_GGTT_ENTRIES * sizeof(u64));
+	struct test_job *job;
+	unsigned int i;
+
+	memcpy(before, gen9_shim_emu.ggtt, SOFTGPU_GGTT_ENTRIES * sizeof(u64));
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		run_everywhere(i, DWORDS(UPDATE_GTT, DATA, 0x1000 | 1, 0));
+		run_everywhere(i, DWORDS(UPDATE_GTT, DATA + GUEST_PAGES * 4096, 0x1000 | 1, 0));
+		run_everywhere(i, DWORDS(UPDATE_GTT, 0xfffff000, 0x1000 | 1, 0));
+	}
+	/* After resets the entries are the same. */
+	job = endless_job(&guests[0], GHYVI_RCS);
+	job->base.budget_ns = 20 * NSEC_PER_MSEC;
+	start(job);
+	finish(job, GHYVI_JOB_ERROR);
+	job_free(job);
+	assert_int_equal(gen9_shim_driver->driver.pm->suspend(&pdev.dev), 0);
+	memset(gen9_shim_emu.ggtt + (GUEST_GGTT >> 12), 0, GUEST_PAGES * sizeof(u64));
+	assert_int_equal(gen9_shim_driver->driver.pm->resume(&pdev.dev), 0);
+	/* Windows of copies may have come in the host's part. */
+	for (i = 0; i < (0xf8000000 >> 12); i++)
+		assert_int_equal(gen9_shim_emu.ggtt[i], before[i]);
+	free(before);
+}
+
+static void prefetch_behind_a_ring_hits_valid_entries(void **state)
+{
+	u32 modes = gen9_shim_emu.adversary.modes;
+	unsigned int i, engine;
+
+	for (i = 0xf8000000 >> 12; i < SOFTGPU_GGTT_ENTRIES; i++)
+		assert_true(gen9_shim_emu.ggtt[i] & 1);
+	gen9_shim_emu.adversary.modes |= BIT(EMU_PREFETCH);
+	for (engine = 0; engine < GHYVI_ENGINES; engine++) {
+		struct test_job *job = job_new(&guests[0], engine);
+
+		for (i = 0; i < RING_BYTES / 16 - 1; i++)
+			RINGS(job, STORE_GGTT, DATA, 0, i);
+		run_once(job);
+		job_free(job);
+	}
+	gen9_shim_emu.adversary.modes = modes;
+	assert_int_equal(violations(), 0);
+}
+
+/* ---- TLBs ---- */
+
+static u32 tlbs_written;
+static bool tlb_in_use;
+
+/* Jobs of the client have left the engine before. */
+static void note_tlb(u32 offset, u32 value)
+{
+	static const u32 registers[GHYVI_ENGINES] = {
+		[GHYVI_RCS] = GEN8_RTCR,
+		[GHYVI_BCS] = GEN8_BTCR,
+		[GHYVI_VCS] = GEN8_M1TCR,
+		[GHYVI_VECS] = GEN8_VTCR,
+	};
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		const struct emu_engine *engine = &gen9_shim_emu.engines[i];
+
+		if (registers[i] != offset || !(value & 1))
+			continue;
+		tlbs_written |= BIT(i);
+		tlb_in_use |= engine->state != EMU_IDLE &&
+			      engine->pdp[0] == (uintptr_t)guests[0].tables[0];
+	}
+}
+
+static void invalidation_reaches_each_used_tlb(void **state)
+{
+	struct test_job *jobs[2], *ended = job_new(&guests[0], GHYVI_VCS);
+	unsigned int i;
+
+	ops->invalidate(&guests[0].client, 1);
+	RINGS(ended, STORE_GGTT, DATA, 0, 1);
+	run_once(ended);
+	jobs[0] = waiting_job(&guests[0], GHYVI_RCS);
+	jobs[1] = waiting_job(&guests[0], GHYVI_BCS);
+	for (i = 0; i < 2; i++)
+		start(jobs[i]);
+	pump(20);
+	tlbs_written = 0;
+	tlb_in_use = false;
+	gen9_shim_written = note_tlb;
+	ops->invalidate(&guests[0].client, 1);
+	gen9_shim_written = NULL;
+	assert_int_equal(tlbs_written, BIT(GHYVI_RCS) | BIT(GHYVI_BCS) | BIT(GHYVI_VCS));
+	assert_false(tlb_in_use);
+	release_guest(&guests[0]);
+	for (i = 0; i < 2; i++) {
+		finish(jobs[i], GHYVI_JOB_COMPLETE);
+		job_free(jobs[i]);
+	}
+	job_free(ended);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(ring_and_indirect_batch_run_from_their_copies),
+		TEST(image_of_the_guest_is_not_loaded),
+		TEST(batch_of_an_earlier_job_is_not_resumed),
+		TEST(blitter_batches_are_always_copied),
+		TEST(copied_user_batch_does_not_reach_the_ggtt),
+		TEST(registers_of_the_host_are_out_of_reach),
+		TEST(no_register_carries_a_value_to_another_client),
+		TEST(status_page_of_the_host_is_out_of_reach),
+		TEST(ring_contains_no_commands_of_an_earlier_job),
+		TEST(unmapped_addresses_are_not_shared),
+		TEST(ggtt_entries_are_the_clients_own),
+		TEST(prefetch_behind_a_ring_hits_valid_entries),
+		TEST(invalidation_reaches_each_used_tlb),
+	};
+
+	if (!parse_options(argc, argv))
+		return 2;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
