@@ -77,6 +77,7 @@ static int engine_init(struct gen9 *gpu, enum ghyvi_engine_id id)
 	INIT_WORK(&engine->done_work, gen9_done_work);
 	INIT_WORK(&engine->error_work, gen9_error_work);
 	INIT_DELAYED_WORK(&engine->watchdog, gen9_watchdog);
+	INIT_DELAYED_WORK(&engine->unmute_work, gen9_irq_unmute);
 	engine->status = gen9_window_get(gpu, NULL, 1);
 	if (!engine->status)
 		return -ENOMEM;
@@ -112,6 +113,7 @@ void gen9_engines_fini(struct gen9 *gpu)
 		if (!engine->gpu)
 			continue;
 		cancel_delayed_work_sync(&engine->watchdog);
+		cancel_delayed_work_sync(&engine->unmute_work);
 		cancel_work_sync(&engine->error_work);
 		if (engine->kernel_context)
 			gen9_context_free(engine->kernel_context, gpu);

@@ -63,6 +63,9 @@ enum gen9_platform {
 #define GEN9_PREEMPT_MS 50
 #define GEN9_SELFTEST_MS 1000
 
+/* Interrupts with events of guests, per engine and tick: 10000 in a second, plus those of jobs. */
+#define GEN9_IRQS_PER_TICK max(10000 / HZ, 1)
+
 /**
  * struct gen9_backing - a host page that the GPU accesses
  */
@@ -236,8 +239,17 @@ struct gen9_engine {
 	/** @left: the ports have changed */
 	wait_queue_head_t left;
 
+	/** @irqs: number of interrupts with events of guests in the tick @irqs_tick of jiffies */
+	unsigned int irqs;
+	/** @irqs_tick: see @irqs */
+	unsigned long irqs_tick;
+	/** @muted: the events of guests are masked until @unmute_work runs */
+	bool muted;
+
 	/** @done_work: gives back jobs that have ended */
 	struct work_struct done_work;
+	/** @unmute_work: ends @muted */
+	struct delayed_work unmute_work;
 	/** @watchdog: runs when the budget of the job that the engine executes is used up */
 	struct delayed_work watchdog;
 	/** @error_work: resets an engine that has reported an error */
@@ -441,7 +453,9 @@ int gen9_irq_init(struct gen9 *gpu);
 void gen9_irq_fini(struct gen9 *gpu);
 void gen9_irq_start(struct gen9 *gpu);
 void gen9_irq_stop(struct gen9 *gpu);
+/* Open the sources that are used. The caller holds the lock of the engine, or nothing runs yet. */
 void gen9_irq_unmask(struct gen9_engine *engine);
+void gen9_irq_unmute(struct work_struct *work);
 /* Take the events of guests that the engine has raised, without an interrupt. */
 u32 gen9_irq_take(struct gen9_engine *engine);
 /*

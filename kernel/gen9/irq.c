@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Interrupts: one message for all engines. Only the banks of the GT are enabled.
+ *
+ * A batch can raise one interrupt after the other. When an engine has raised too many in a tick,
+ * the events of guests are masked until the next one. What was masked meanwhile is lost; instead,
+ * all events are delivered then, and when a job ends. Guests tolerate interrupts without a reason.
  */
 #include <linux/interrupt.h>
 #include "gen9.h"
@@ -18,10 +22,10 @@ static const struct {
 	[GHYVI_VECS] = { 3, 0, GEN8_GT_VECS_IRQ },
 };
 
+#define GUEST_SOURCES (GT_RENDER_USER_INTERRUPT | GT_RENDER_PIPECTL_NOTIFY_INTERRUPT)
+
 /* What is enabled in the banks, per engine. */
-#define SOURCES_USED                                                                             \
-	(GT_RENDER_USER_INTERRUPT | GT_CS_MASTER_ERROR_INTERRUPT | GT_CONTEXT_SWITCH_INTERRUPT | \
-	 GT_RENDER_PIPECTL_NOTIFY_INTERRUPT)
+#define SOURCES_USED (GUEST_SOURCES | GT_CS_MASTER_ERROR_INTERRUPT | GT_CONTEXT_SWITCH_INTERRUPT)
 
 static u32 bank(unsigned int number, u32 which)
 {
@@ -29,9 +33,42 @@ static u32 bank(unsigned int number, u32 which)
 }
 
 /* The bits of an engine have the same places in its own mask register as in the bank. */
+static void set_sources(struct gen9_engine *engine, u32 sources)
+{
+	gen9_engine_write(engine, RING_IMR, ~(sources << wiring[engine->id].shift));
+}
+
 void gen9_irq_unmask(struct gen9_engine *engine)
 {
-	gen9_engine_write(engine, RING_IMR, ~((u32)SOURCES_USED << wiring[engine->id].shift));
+	engine->muted = false;
+	set_sources(engine, SOURCES_USED);
+}
+
+void gen9_irq_unmute(struct work_struct *work)
+{
+	struct gen9_engine *engine =
+		container_of(to_delayed_work(work), struct gen9_engine, unmute_work);
+
+	spin_lock_irq(&engine->lock);
+	if (engine->muted && !engine->blocked) {
+		gen9_irq_unmask(engine);
+		gen9_irq_deliver(engine, GUEST_SOURCES);
+	}
+	spin_unlock_irq(&engine->lock);
+}
+
+static void limit_irqs(struct gen9_engine *engine)
+{
+	lockdep_assert_held(&engine->lock);
+	if (engine->irqs_tick != jiffies) {
+		engine->irqs_tick = jiffies;
+		engine->irqs = 0;
+	}
+	if (++engine->irqs < GEN9_IRQS_PER_TICK || engine->muted || engine->blocked)
+		return;
+	engine->muted = true;
+	set_sources(engine, SOURCES_USED & ~(u32)GUEST_SOURCES);
+	mod_delayed_work(engine->gpu->wq, &engine->unmute_work, 1);
 }
 
 /* Guests tolerate interrupts without a reason; those of a job that has just ended may come late. */
@@ -53,15 +90,15 @@ void gen9_irq_deliver(struct gen9_engine *engine, u32 sources)
 u32 gen9_irq_take(struct gen9_engine *engine)
 {
 	u32 at = bank(wiring[engine->id].bank, IRQ_IIR);
-	u32 mask = (u32)(GT_RENDER_USER_INTERRUPT | GT_RENDER_PIPECTL_NOTIFY_INTERRUPT)
-		   << wiring[engine->id].shift;
+	u32 mask = (u32)GUEST_SOURCES << wiring[engine->id].shift;
+	u32 masked = engine->muted ? GUEST_SOURCES : 0;
 	u32 identity = gen9_read(engine->gpu, at);
 
 	if (!(identity & mask) || identity == ~0u)
-		return 0;
+		return masked;
 	identity &= mask;
 	gen9_write(engine->gpu, at, identity);
-	return identity >> wiring[engine->id].shift;
+	return identity >> wiring[engine->id].shift | masked;
 }
 
 void gen9_irq_synchronize(struct gen9 *gpu)
@@ -74,6 +111,8 @@ static void engine_irq(struct gen9_engine *engine, u32 sources)
 	spin_lock(&engine->lock);
 	gen9_csb_process(engine);
 	gen9_irq_deliver(engine, sources);
+	if (sources & GUEST_SOURCES)
+		limit_irqs(engine);
 	gen9_engine_update(engine);
 	spin_unlock(&engine->lock);
 	if (sources & GT_CS_MASTER_ERROR_INTERRUPT)

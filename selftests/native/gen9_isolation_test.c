@@ -34,6 +34,7 @@
  * a guest causes resets of its engine only
  *					endless_job_is_reset_for_an_invalidation,
  *					second_job_survives_the_reset_of_the_first (gen9_test)
+ * interrupts are limited		storm_of_interrupts_is_limited
  * semaphores are preempted, and charged
  *					preempted_batch_goes_on,
  *					preempted_job_makes_way_for_the_second (gen9_test)
@@ -632,6 +633,48 @@ static void invalidation_reaches_each_used_tlb(void **state)
 	job_free(ended);
 }
 
+/* ---- interrupts ---- */
+
+#define STORM_NS (200 * NSEC_PER_MSEC)
+
+static void storm_of_interrupts_is_limited(void **state)
+{
+	u64 before = gen9_shim_emu.interrupts, end = ktime_get_ns() + STORM_NS, used;
+	struct test_job *job = job_new(&guests[0], GHYVI_RCS);
+	u32 commands[1024];
+	unsigned int i;
+
+	for (i = 0; i < 1000; i++)
+		commands[i] = USER_INTERRUPT;
+	commands[i++] = START_USER;
+	commands[i++] = LO(USER_BATCH);
+	commands[i++] = HI(USER_BATCH);
+	put(guests[0].user[0], commands, i);
+	RINGS(job, START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
+	start(job);
+	while (ktime_get_ns() < end)
+		pump(1);
+	used = gen9_shim_emu.interrupts - before;
+	assert_true(job->events & GHYVI_EVENT_USER_INTERRUPT);
+	/* The events go on, at a limited rate. */
+	assert_in_range(used, 10, 2 * 10000 * STORM_NS / NSEC_PER_SEC);
+	job->events = 0;
+	while (!job->events && ktime_get_ns() < end + TEST_S * NSEC_PER_SEC)
+		pump(1);
+	assert_true(job->events & GHYVI_EVENT_USER_INTERRUPT);
+	ops->cancel(pgpu, &job->base);
+	finish(job, GHYVI_JOB_CANCELLED);
+	job_free(job);
+
+	/* The last interrupts of a job are not lost when they are masked. */
+	job = job_new(&guests[0], GHYVI_RCS);
+	USER(&guests[0], BATCH_END);
+	RINGS(job, USER_INTERRUPT, NOOP);
+	run_once(job);
+	assert_true(job->events & GHYVI_EVENT_USER_INTERRUPT);
+	job_free(job);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -648,6 +691,7 @@ int main(int argc, char **argv)
 		TEST(ggtt_entries_are_the_clients_own),
 		TEST(prefetch_behind_a_ring_hits_valid_entries),
 		TEST(invalidation_reaches_each_used_tlb),
+		TEST(storm_of_interrupts_is_limited),
 	};
 
 	if (!parse_options(argc, argv))
