@@ -170,6 +170,8 @@ u64 violations(void)
 }
 
 static void end_jobs_of_a_failed_test(void);
+static u64 hangs_before; /* the test */
+static bool broken; /* an engine did not work after a hang */
 
 int set_up(void **state)
 {
@@ -178,6 +180,7 @@ int set_up(void **state)
 	for (id = gen9_shim_driver->id_table; id->device != pdev.device; id++)
 		;
 	memset(gen9_shim_emu.violations, 0, sizeof(gen9_shim_emu.violations));
+	hangs_before = gen9_shim_emu.hangs;
 	if (gen9_shim_driver->probe(&pdev, id))
 		return -1;
 	make_guest(&guests[0], 0);
@@ -185,14 +188,44 @@ int set_up(void **state)
 	return 0;
 }
 
+/* Whatever a hang has hit, each engine works afterwards. */
+static bool engines_work(void)
+{
+	unsigned int i, tries;
+	u64 hangs;
+
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		bool complete = false;
+
+		for (tries = 0; tries < 5 && !complete; tries++) {
+			struct test_job *job = job_new(&guests[0], i);
+
+			hangs = gen9_shim_emu.hangs;
+			RINGS(job, STORE_GGTT, DATA, 0, i);
+			start(job);
+			waits(job);
+			complete = job->status == GHYVI_JOB_COMPLETE;
+			job_free(job);
+			if (!complete && hangs == gen9_shim_emu.hangs)
+				return false;
+		}
+		if (!complete)
+			return false;
+	}
+	return true;
+}
+
 int tear_down(void **state)
 {
+	bool hit = gen9_shim_emu.hangs != hangs_before;
+
 	end_jobs_of_a_failed_test();
+	broken |= hit && !gen9_shim_lost && !engines_work();
 	drop_guest(&guests[1]);
 	drop_guest(&guests[0]);
 	gen9_shim_driver->remove(&pdev);
 	gen9_shim_lost = false;
-	return violations() ? -1 : 0;
+	return broken || violations() ? -1 : 0;
 }
 
 /* ---- jobs ---- */
@@ -281,12 +314,24 @@ void start(struct test_job *job)
 	job->started = true;
 }
 
+/* By the adversary: a command that is wrong has an error in ESR, too. */
+static bool hangs(const struct test_job *job)
+{
+	const struct emu_engine *engine = &gen9_shim_emu.engines[job->base.engine];
+
+	return emu_adversary_has(&gen9_shim_emu.adversary, EMU_HANG) && engine->state == EMU_HUNG &&
+	       !*emu_reg(&gen9_shim_emu, engine->cs.base + RING_ESR);
+}
+
 bool waits(struct test_job *job)
 {
 	u64 end = ktime_get_ns() + TEST_S * NSEC_PER_SEC;
 
-	while (job->status < 0 && ktime_get_ns() < end)
+	while (job->status < 0 && ktime_get_ns() < end) {
 		gen9_shim_pump();
+		if (job->status < 0 && hangs(job))
+			ops->cancel(pgpu, &job->base); /* as the scheduler when time is up */
+	}
 	return job->status < 0;
 }
 
@@ -401,4 +446,35 @@ bool parse_options(int argc, char **argv)
 	if (getenv("GEN9_TEST"))
 		cmocka_set_test_filter(getenv("GEN9_TEST"));
 	return true;
+}
+
+/*
+ * A hang ends a job that is right, so a test that is hit may fail. It is repeated, and the engines
+ * must work after the hang.
+ */
+static int run_one(const struct CMUnitTest *test)
+{
+	unsigned int tries;
+	int failed;
+	u64 hangs;
+
+	for (tries = 0; tries < 5; tries++) {
+		hangs = gen9_shim_emu.hangs;
+		failed = _cmocka_run_group_tests(test->name, test, 1, NULL, NULL);
+		if (!failed || broken || hangs == gen9_shim_emu.hangs)
+			return failed;
+		print_message("%s: hit by a hang\n", test->name);
+	}
+	return failed;
+}
+
+int run_all_tests(const struct CMUnitTest *tests, size_t count)
+{
+	int failed = 0;
+
+	if (!emu_adversary_has(&gen9_shim_emu.adversary, EMU_HANG))
+		return _cmocka_run_group_tests("gen9", tests, count, NULL, NULL);
+	while (count--)
+		failed += run_one(tests++);
+	return failed;
 }

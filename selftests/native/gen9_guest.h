@@ -86,6 +86,8 @@ extern struct guest guests[2];
 
 /* [MODES SEED]: adversary modes of the emulator. Returns false if they cannot be parsed. */
 bool parse_options(int argc, char **argv);
+/* Returns the number of tests that failed. */
+int run_all_tests(const struct CMUnitTest *tests, size_t count);
 int set_up(void **state);
 /* Fails if the emulator has reported a violation. */
 int tear_down(void **state);

@@ -156,6 +156,7 @@ static bool adversary_hangs(struct emu_engine *engine)
 	if (engine->commands < engine->hangs_at)
 		return false;
 	engine->hangs_at = 0;
+	engine->emu->hangs++;
 	emu_log(engine->emu, "%s hangs: adversary", emu_engine_name(engine));
 	engine->state = EMU_HUNG;
 	return true;
@@ -170,8 +171,9 @@ static int step(struct emu_engine *engine)
 	status = softgpu_stream_fetch(&engine->cs);
 	if (status)
 		return status;
-	engine->commands++;
-	return emu_command(engine);
+	status = emu_command(engine);
+	engine->commands += status != SOFTGPU_AGAIN; /* a poll of a semaphore is none */
+	return status;
 }
 
 static void run_slice(struct emu_engine *engine)
