@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The kernel services that only kernel/gen9 uses, on the emulated GPU in the same process. There is
- * one thread: interrupts and works run when the code waits or when a test calls gen9_shim_pump().
+ * one thread: interrupts come when the code waits, and works run, too, when a test calls
+ * gen9_shim_pump(). The code may wait with a mutex that works need.
  * Pages are in an arena whose addresses fit into table entries, so an address for the GPU equals
  * the pointer.
  */
@@ -25,9 +26,10 @@ struct module;
 #define msecs_to_jiffies(ms) ((unsigned long)((ms)*HZ / 1000 + 1))
 #define nsecs_to_jiffies(ns) ((unsigned long)((ns) / (NSEC_PER_SEC / HZ)))
 #define time_before(a, b) ((long)((a) - (b)) < 0)
+void gen9_shim_interrupt(void);
 void gen9_shim_pump(void);
 #undef usleep_range
-#define usleep_range(low, high) gen9_shim_pump()
+#define usleep_range(low, high) gen9_shim_interrupt()
 #define udelay(us) ((void)(us))
 #undef cpu_relax
 #define cpu_relax() ((void)0)
@@ -38,7 +40,7 @@ void gen9_shim_pump(void);
 		bool __met;                                                   \
                                                                               \
 		while (!(__met = (condition)) && time_before(jiffies, __end)) \
-			gen9_shim_pump();                                     \
+			gen9_shim_interrupt();                                \
 		__met;                                                        \
 	})
 
