@@ -43,16 +43,13 @@ static u64 register_read(struct emu *emu, u32 offset, unsigned int bytes)
 
 	if (bytes == 8)
 		value |= (u64)emu_reg_read(emu, offset + 4, EMU_CPU) << 32;
-	value >>= 8 * (offset & 3);
-	emu_trace(emu, 'r', offset, value);
-	return value;
+	return value >> 8 * (offset & 3);
 }
 
 static void register_write(struct emu *emu, u32 offset, u64 value, unsigned int bytes)
 {
 	u32 shift = 8 * (offset & 3), mask;
 
-	emu_trace(emu, 'w', offset, value);
 	if (bytes < 4) {
 		mask = ((1u << 8 * bytes) - 1) << shift;
 		value = (emu_reg_read(emu, offset & ~3u, EMU_CPU) & ~mask) |

@@ -214,6 +214,7 @@ __printf(2, 3) void emu_log(struct emu *emu, const char *format, ...);
 __printf(3, 4) void emu_violation(struct emu *emu, enum emu_violation kind, const char *format,
 				  ...);
 void emu_trace(struct emu *emu, char operation, u32 offset, u64 value);
+void emu_trace_register(struct emu *emu, char operation, u32 offset, u32 value);
 void emu_log_summary(struct emu *emu);
 
 /* device.c: the device as the transport sees it */
@@ -280,6 +281,10 @@ static inline u32 emu_masked(u32 old, u32 value)
 /* forcewake.c */
 bool emu_forcewake_write(struct emu *emu, u32 offset, u32 value);
 bool emu_forcewake_read(struct emu *emu, u32 offset, u32 *value);
+/* Letters of "RMG" (render, media, GT), or "-": the domains that are awake. */
+const char *emu_forcewake_held(struct emu *emu);
+/* The same: the domains that an access to the register needs. */
+const char *emu_forcewake_needed(u32 offset, bool write);
 /* Check an access by the CPU. Returns false if the register's domain is asleep. */
 bool emu_awake(struct emu *emu, u32 offset, bool write);
 

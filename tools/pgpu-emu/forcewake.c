@@ -121,6 +121,19 @@ static bool is_shadowed(u32 offset)
 	}
 }
 
+static const char *const domain_names[BIT(DOMAINS)] = {
+	"-", "R", "M", "RM", "G", "RG", "MG", "RMG"
+};
+
+const char *emu_forcewake_held(struct emu *emu)
+{
+	unsigned int held = 0, i;
+
+	for (i = 0; i < DOMAINS; i++)
+		held |= *emu_reg(emu, registers[i].ack) & 1 ? BIT(i) : 0;
+	return domain_names[held];
+}
+
 static unsigned int domains_of(u32 offset)
 {
 	unsigned int i;
@@ -129,6 +142,13 @@ static unsigned int domains_of(u32 offset)
 		if (offset <= ranges[i].last)
 			return ranges[i].domains;
 	return 0;
+}
+
+const char *emu_forcewake_needed(u32 offset, bool write)
+{
+	bool none = (write && is_shadowed(offset)) || domain_of(offset, false) >= 0;
+
+	return domain_names[none ? 0 : domains_of(offset)];
 }
 
 /*

@@ -69,12 +69,20 @@ void emu_violation(struct emu *emu, enum emu_violation kind, const char *format,
 
 /*
  * One line per access by the CPU: operation (r, w: register or GGTT; c, d: read and write of
- * configuration space; m: interrupt), offset, value.
+ * configuration space; m: interrupt), offset, value; for registers the domains that are awake and
+ * those that the access needs.
  */
 void emu_trace(struct emu *emu, char operation, u32 offset, u64 value)
 {
 	if (emu->trace)
 		fprintf(emu->trace, "%c %06x %" PRIx64 "\n", operation, offset, (uint64_t)value);
+}
+
+void emu_trace_register(struct emu *emu, char operation, u32 offset, u32 value)
+{
+	if (emu->trace)
+		fprintf(emu->trace, "%c %06x %x %s %s\n", operation, offset, value,
+			emu_forcewake_held(emu), emu_forcewake_needed(offset, operation == 'w'));
 }
 
 static void log_count(struct emu *emu, const char *name, u64 count)

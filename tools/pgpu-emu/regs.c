@@ -206,7 +206,7 @@ static bool reachable(struct emu *emu, u32 offset, bool write, enum emu_source s
 	return false;
 }
 
-u32 emu_reg_read(struct emu *emu, u32 offset, enum emu_source source)
+static u32 reg_read(struct emu *emu, u32 offset, enum emu_source source)
 {
 	struct emu_engine *engine = emu_engine_of(emu, offset);
 	u32 value;
@@ -221,10 +221,21 @@ u32 emu_reg_read(struct emu *emu, u32 offset, enum emu_source source)
 	return special_read(emu, offset);
 }
 
+u32 emu_reg_read(struct emu *emu, u32 offset, enum emu_source source)
+{
+	u32 value = reg_read(emu, offset, source);
+
+	if (source == EMU_CPU)
+		emu_trace_register(emu, 'r', offset, value);
+	return value;
+}
+
 void emu_reg_write(struct emu *emu, u32 offset, u32 value, enum emu_source source)
 {
 	struct emu_engine *engine = emu_engine_of(emu, offset);
 
+	if (source == EMU_CPU)
+		emu_trace_register(emu, 'w', offset, value);
 	if (offset >= EMU_REGISTERS_BYTES || !reachable(emu, offset, true, source))
 		return;
 	if (source == EMU_CPU)
