@@ -26,13 +26,27 @@ static void power_start(struct gen9 *gpu)
 	gen9_write(gpu, GEN6_RP_CONTROL, 0);
 }
 
+/* Resets leave them as they are. They concern accesses by the CPU only, which no vGPU has. */
+static void clear_fences(struct gen9 *gpu)
+{
+	unsigned int i;
+
+	for (i = 0; i < FENCES; i++) {
+		gen9_write(gpu, FENCE_REG_GEN6_LO(i), 0);
+		gen9_read(gpu, FENCE_REG_GEN6_LO(i)); /* invalid before the end changes */
+		gen9_write(gpu, FENCE_REG_GEN6_HI(i), 0);
+	}
+}
+
 void gen9_gt_start(struct gen9 *gpu)
 {
 	power_start(gpu);
+	clear_fences(gpu);
 	gen9_gt_workarounds(gpu);
 	gen9_write(gpu, GEN8_PRIVATE_PAT_LO, PRIVATE_PAT_LO);
 	gen9_write(gpu, GEN8_PRIVATE_PAT_HI, PRIVATE_PAT_HI);
 	gen9_write(gpu, HSW_GTT_CACHE_EN, GTT_CACHE_EN_ALL);
+	gen9_read(gpu, HSW_GTT_CACHE_EN);
 	gen9_write(gpu, GEN8_GAMW_ECO_DEV_RW_IA,
 		   gen9_read(gpu, GEN8_GAMW_ECO_DEV_RW_IA) | GAMW_ECO_ENABLE_64K_IPS_FIELD);
 }

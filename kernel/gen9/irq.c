@@ -162,6 +162,7 @@ static void bank_clear(struct gen9 *gpu, unsigned int number)
 	unsigned int try;
 
 	gen9_write(gpu, bank(number, IRQ_IMR), ~0u);
+	gen9_read(gpu, bank(number, IRQ_IMR));
 	gen9_write(gpu, bank(number, IRQ_IER), 0);
 	for (try = 0; try < IRQ_CLEAR_TRIES && gen9_read(gpu, bank(number, IRQ_IIR)); try++)
 		gen9_write(gpu, bank(number, IRQ_IIR), ~0u);
@@ -187,6 +188,7 @@ void gen9_irq_start(struct gen9 *gpu)
 	for (i = 0; i < GEN8_GT_IRQ_BANKS; i++) {
 		gen9_write(gpu, bank(i, IRQ_IER), used[i]);
 		gen9_write(gpu, bank(i, IRQ_IMR), ~used[i]);
+		gen9_read(gpu, bank(i, IRQ_IMR));
 	}
 	gen9_write(gpu, GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL);
 }

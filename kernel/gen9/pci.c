@@ -118,20 +118,23 @@ static void disable_function(struct gen9 *gpu)
 	pci_disable_device(gpu->pdev);
 }
 
-static int check_hardware(struct gen9 *gpu)
+/* No domain has to be awake for this register. */
+static int check_present(struct gen9 *gpu)
 {
-	struct device *dev = &gpu->pdev->dev;
+	if (gen9_read(gpu, FORCEWAKE_ACK_RENDER_GEN9) != ~0u)
+		return 0;
+	dev_err(&gpu->pdev->dev,
+		"registers read as all ones: the function is powered off or lost\n");
+	return -ENODEV;
+}
 
-	if (gen9_read(gpu, GEN8_FUSE2) == ~0u) {
-		dev_err(dev, "registers read as all ones: the function is powered off or lost\n");
-		return -ENODEV;
-	}
-	if (gen9_read(gpu, GUC_WOPCM_SIZE) & GUC_WOPCM_SIZE_LOCKED) {
-		dev_err(dev,
-			"the GuC was loaded since the last cold boot; power the machine off\n");
-		return -EBUSY;
-	}
-	return 0;
+static int check_guc(struct gen9 *gpu)
+{
+	if (!(gen9_read(gpu, GUC_WOPCM_SIZE) & GUC_WOPCM_SIZE_LOCKED))
+		return 0;
+	dev_err(&gpu->pdev->dev,
+		"the GuC was loaded since the last cold boot; power the machine off\n");
+	return -EBUSY;
 }
 
 /* ---- the hardware, from a full reset to the default states ---- */
@@ -209,6 +212,8 @@ static int gpu_start(struct gen9 *gpu)
 {
 	int err = gen9_forcewake_get(gpu);
 
+	if (!err)
+		err = check_guc(gpu);
 	if (!err)
 		err = gen9_display_off(gpu);
 	if (!err)
@@ -302,7 +307,7 @@ static int gen9_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	err = enable_function(gpu);
 	if (err)
 		goto free;
-	err = check_hardware(gpu);
+	err = check_present(gpu);
 	if (!err)
 		err = gpu_start(gpu);
 	if (err)

@@ -10,14 +10,23 @@
 #define SKL_REVISION_H0 7
 #define KBL_REVISION_B0 1
 
+/* As i915 applies its lists: what has the value already is not written. */
+static void change_bits(struct gen9 *gpu, u32 offset, u32 clear, u32 set)
+{
+	u32 old = gen9_read(gpu, offset), value = (old & ~clear) | set;
+
+	if (value != old)
+		gen9_write(gpu, offset, value);
+}
+
 static void set_bits(struct gen9 *gpu, u32 offset, u32 bits)
 {
-	gen9_write(gpu, offset, gen9_read(gpu, offset) | bits);
+	change_bits(gpu, offset, 0, bits);
 }
 
 static void clear_bits(struct gen9 *gpu, u32 offset, u32 bits)
 {
-	gen9_write(gpu, offset, gen9_read(gpu, offset) & ~bits);
+	change_bits(gpu, offset, bits, 0);
 }
 
 static bool has_dispatch_workarounds(const struct gen9 *gpu)
@@ -40,11 +49,12 @@ void gen9_gt_workarounds(struct gen9 *gpu)
 	u8 revision = gpu->pdev->revision;
 
 	select_subslice(gpu);
-	if (!has_dispatch_workarounds(gpu)) /* WaDisableKillLogic */
-		set_bits(gpu, GAM_ECOCHK, ECOCHK_DIS_TLB);
 	/* WaCompressedResourceSamplerPbeMediaNewHashMode */
 	set_bits(gpu, MMCD_MISC_CTRL, MMCD_PCLA | MMCD_HOTSPOT_EN);
-	set_bits(gpu, GAM_ECOCHK, BDW_DISABLE_HDC_INVALIDATION); /* WaDisableHDCInvalidation */
+	/* WaDisableHDCInvalidation, WaDisableKillLogic */
+	set_bits(gpu, GAM_ECOCHK,
+		 BDW_DISABLE_HDC_INVALIDATION |
+			 (has_dispatch_workarounds(gpu) ? 0 : ECOCHK_DIS_TLB));
 	if (gpu->platform == GEN9_KABYLAKE && revision <= KBL_REVISION_B0)
 		set_bits(gpu, GAMT_CHKN_BIT_REG, /* WaDisableDynamicCreditSharing */
 			 GAMT_CHKN_DISABLE_DYNAMIC_CREDIT_SHARING);
@@ -53,6 +63,10 @@ void gen9_gt_workarounds(struct gen9 *gpu)
 	if (gpu->platform != GEN9_SKYLAKE || revision < SKL_REVISION_H0)
 		set_bits(gpu, GEN9_GAMT_ECO_REG_RW_IA, /* WaInPlaceDecompressionHang */
 			 GAMT_ECO_ENABLE_IN_PLACE_DECOMPRESS);
+	gen9_write(gpu, GEN8_L3_LRA_1_GPGPU, L3_LRA_1_GPGPU_SKL); /* WaIncreaseDefaultTLBEntries */
+	if (gpu->platform == GEN9_SKYLAKE) /* WaDisableDopClockGating */
+		gen9_write(gpu, GEN7_MISCCPCTL,
+			   gen9_read(gpu, GEN7_MISCCPCTL) & ~(u32)GEN7_DOP_CLOCK_GATE_ENABLE);
 }
 
 static void render_workarounds(struct gen9 *gpu)
@@ -84,9 +98,9 @@ static u32 nonpriv_slot(const struct gen9 *gpu, unsigned int slot)
 	case 1:
 		return GEN8_CS_CHICKEN1; /* WaEnablePreemptionGranularityControlByUMD */
 	case 2:
-		return GEN8_HDC_CHICKEN1; /* WaAllowUMDToModifyHDCChicken1 */
-	case 3:
 		return COMMON_SLICE_CHICKEN2; /* WaSendPushConstantsFromMMIO */
+	case 3:
+		return GEN8_HDC_CHICKEN1; /* WaAllowUMDToModifyHDCChicken1 */
 	case 4:
 		/* WaAllowPMDepthAndInvocationCountAccessFromUMD */
 		if (has_dispatch_workarounds(gpu))
