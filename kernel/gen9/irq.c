@@ -60,7 +60,7 @@ void gen9_irq_unmute(struct work_struct *work)
 static void limit_irqs(struct gen9_engine *engine)
 {
 	lockdep_assert_held(&engine->lock);
-	if (engine->irqs_tick != jiffies) {
+	if (time_before(engine->irqs_tick, jiffies)) {
 		engine->irqs_tick = jiffies;
 		engine->irqs = 0;
 	}

@@ -31,6 +31,7 @@
  *					invalidation_takes_the_job_off_and_back (gen9_test)
  * fences, MOCS, PPAT, NONPRIV, PCODE, frequency, power wells are storage for guests
  *					registers_of_the_host_are_out_of_reach
+ * clocks				shared; see "Side channels" in Documentation/security.md
  * a guest causes resets of its engine only
  *					endless_job_is_reset_for_an_invalidation,
  *					second_job_survives_the_reset_of_the_first (gen9_test)
