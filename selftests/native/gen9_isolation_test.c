@@ -34,7 +34,8 @@
  * clocks				shared; see "Side channels" in Documentation/security.md
  * a guest causes resets of its engine only
  *					endless_job_is_reset_for_an_invalidation,
- *					second_job_survives_the_reset_of_the_first (gen9_test)
+ *					second_job_survives_the_reset_of_the_first (gen9_test),
+ *					full_reset_ends_the_guilty_job_only
  * interrupts are limited		storm_of_interrupts_is_limited
  * semaphores are preempted, and charged
  *					preempted_batch_goes_on,
@@ -649,6 +650,44 @@ static void invalidation_reaches_each_used_tlb(void **state)
 	job_free(ended);
 }
 
+/* ---- resets ---- */
+
+static void fail_engine_resets(u32 offset, u32 value)
+{
+	if (offset == GEN6_GDRST && value != GEN6_GRDOM_FULL)
+		*emu_reg(&gen9_shim_emu, GEN6_GDRST) = value;
+}
+
+/* Jobs on other engines, and the second one on this, continue. */
+static void full_reset_ends_the_guilty_job_only(void **state)
+{
+	struct test_job *guilty = endless_job(&guests[0], GHYVI_RCS), *others[GHYVI_ENGINES];
+	u32 registers = host_registers();
+	unsigned int i;
+
+	start(guilty);
+	pump(5);
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		others[i] = waiting_job(&guests[1], i);
+		start(others[i]);
+	}
+	pump(20);
+	gen9_shim_written = fail_engine_resets;
+	ops->cancel(pgpu, &guilty->base);
+	gen9_shim_written = NULL;
+	finish(guilty, GHYVI_JOB_CANCELLED);
+	pump(20);
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		assert_int_equal(others[i]->status, -1);
+	release_guest(&guests[1]);
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		finish(others[i], GHYVI_JOB_COMPLETE);
+		job_free(others[i]);
+	}
+	job_free(guilty);
+	assert_int_equal(host_registers(), registers);
+}
+
 /* ---- interrupts ---- */
 
 /* Run until the interrupts of guests are masked in the engine, or not. */
@@ -716,6 +755,7 @@ int main(int argc, char **argv)
 		TEST(ggtt_entries_are_the_clients_own),
 		TEST(prefetch_behind_a_ring_hits_valid_entries),
 		TEST(invalidation_reaches_each_used_tlb),
+		TEST(full_reset_ends_the_guilty_job_only),
 		TEST(storm_of_interrupts_is_limited),
 	};
 
