@@ -61,6 +61,9 @@ def register(offset):
     return f"{offset:06x}"
 
 
+REGISTER_FIELDS = 5  # of a line of the trace: tools/pgpu-emu/log.c
+
+
 class Register:
     def __init__(self):
         self.values = set()
@@ -76,8 +79,9 @@ class Trace:
         last = None  # offset of the last access, if that was a write
         with open(path, encoding="ascii") as file:
             for line in file:
-                if line[0] in "rw":
-                    last = self.access(line.split(), last)
+                fields = line.split()
+                if len(fields) == REGISTER_FIELDS:  # not the GGTT, nor configuration space
+                    last = self.access(fields, last)
         self.not_posted(last, None)
 
     def not_posted(self, last, offset):
