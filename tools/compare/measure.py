@@ -195,4 +195,19 @@ def schedulers(say):
     return {"request_ms": [1.0, 5.9], "think_us": 50, "rows": found}
 
 
-PARTS = {"multicall": multicall, "ghyvi": ghyvi, "schedulers": schedulers}
+def gvtg(say):
+    """What the last `make bench-gvtg` on this machine found."""
+    if not os.path.exists(f"{BUILD}/bench-gvtg.json"):
+        raise Skipped("needs build/bench-gvtg.json: run make bench-gvtg")
+    with open(f"{BUILD}/bench-gvtg.json") as file:
+        report = json.load(file)
+    if report["problems"]:
+        raise Skipped(f"the last make bench-gvtg had problems: {report['problems'][0]}")
+    say("gvtg: figures of the last make bench-gvtg")
+    return {"machine": report["machine"], "systems": {system: {case: {key: value for key, value in one.items() if key != "mark"}
+                                                               for case, one in cases.items()}
+                                                      for system, cases in report["systems"].items()}}
+
+
+PARTS = {"multicall": multicall, "ghyvi": ghyvi, "schedulers": schedulers, "gvtg": gvtg}
+LAB = ("gvtg",)  # each run has other figures

@@ -17,6 +17,10 @@ MODELLED = ("strict", "full", "static 50", "static 100", "static 200", "static 3
 PAPER_EPT_PERCENT = {"15t-720p": 62.40, "10t-1080p": 79.45}
 PAPER_UPDATES, PAPER_HOTTEST, PAPER_HOT_PAGES = "627 thousand", "7.5 thousand", "150 to 320"
 
+GVTG_CASES = (("create", "creation of a vGPU", False), ("load", "load of i915", False),
+              ("gem_exec_nop", "gem_exec_nop, for each submission", True), ("gem_blt", "gem_blt, for each submission", True),
+              ("blitcheck", "blitcheck", False), ("gmedia", "gmedia", False))
+
 
 def table(*rows):
     lines = ["| " + " | ".join(map(str, row)) + " |" for row in rows]
@@ -81,7 +85,23 @@ def schedulers(section):
                     *(f"{row[key]:.4f}" for key in ("jain_1s", "jain_500ms_p5", "jain_100ms_p5"))) for row in section["rows"]))
 
 
-SECTIONS = {"multicall": multicall, "ghyvi": ghyvi, "schedulers": schedulers}
+def gvtg(section):
+    """A row per case and system. The number of submissions of some programs depends on the time they take."""
+    def value(one, key, per_submission):
+        return f"{one[key] / max(one['submissions'], 1):.1f}" if per_submission else one[key]
+
+    keys = ("exits", "mmio_exits", "write_protected", "registers", "ggtt")
+    rows = [("case", "system", "VM exits", "exits to QEMU for registers", "stores to write-protected pages", "register accesses",
+             "GGTT accesses", "submissions")]
+    for case, what, per_submission in GVTG_CASES:
+        for system, cases in section["systems"].items():
+            one = cases[case]
+            rows.append((what, "GVT-g" if system == "gvtg" else f"`{system}`", *(value(one, key, per_submission) for key in keys),
+                         "failed" if "failed" in one else one["submissions"]))
+    return table(*rows)
+
+
+SECTIONS = {"multicall": multicall, "ghyvi": ghyvi, "schedulers": schedulers, "gvtg": gvtg}
 
 
 def load(path=RESULTS):
