@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kernel/gen9 on the emulated GPU in one process: jobs, two per engine, preemption, budgets, resets.
- * Isolation is in gen9_isolation_test.c.
+ * kernel/gen9 on the emulated GPU in one process: jobs, two per engine, preemption, budgets and
+ * resets. Isolation is in gen9_isolation_test.c.
  */
 #include "gen9_guest.h"
 #undef RING_NOPID /* the emulator's is relative */

@@ -6,9 +6,9 @@
  * (PRM vol. 2a, MI_BATCH_BUFFER_START, "User Mode Privileged Commands"). The blitter of Gen9 checks
  * no register (i915_cmd_parser.c, CVE-2019-0155).
  *
- * MI_SET_PREDICATE belongs to the engine. The manual confines it to a batch, whose end ends it here:
- * i915 repairs a stray one after a user batch only from Gen12.5 on. A ring that leaves it on breaks
- * the manual's rule; then it lasts until something turns it off, in whichever context.
+ * MI_SET_PREDICATE belongs to the engine. The manual confines it to a batch, whose end ends it
+ * here: i915 repairs a stray one after a user batch only from Gen12.5 on. A ring that leaves it on
+ * breaks the manual's rule; then it lasts until something turns it off, in whichever context.
  *
  * Blits, MI_MATH, MI_ATOMIC and the post-sync operations are executed by softgpu's code.
  */
