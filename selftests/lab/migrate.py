@@ -31,7 +31,7 @@ LOADS = {
     "gmedia": "until [ -e /tmp/end ]; do gmedia --case heavy --resolution 480p --threads 2 --frames 1000 --seconds 3 "
               "--verify || exit 1; done",
     "gem_blt": f"until [ -e /tmp/end ]; do {hostlib.IGT}/gem_blt -s 262144 -t 1000 -r 1 || exit 1; done",
-    # Copies keep the blitter busy, so that a batch is always cut in the middle; others wait behind it. gem_blt has a
+    # Copies keep the blitter busy, so that most moves cut a batch in the middle; others wait behind it. gem_blt has a
     # child, and no other signal ends both.
     BUSY: f"{hostlib.IGT}/gem_blt -s 4194304 -b 4 -t 600000 -r 1 >/dev/null 2>&1 & "
           "until [ -e /tmp/end ]; do blitcheck --rounds 1 --contexts 2 || exit 1; done; kill -9 $(pidof gem_blt); true",
