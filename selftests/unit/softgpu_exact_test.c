@@ -346,7 +346,10 @@ static void a_short_flush_flushes(void **state)
 
 	rig->job.engine = GHYVI_BCS;
 	memset(rig->ggtt_data, 0xff, 16);
-	ring(rig, FLUSH_DW(2) | NOTIFY, 0, FLUSH_DW(3) | NOTIFY, 0, 0);
+	ring(rig, FLUSH_DW(2) | NOTIFY, 0);
+	assert_completes(rig);
+	assert_int_equal(atomic_read(&rig->notifies), 1);
+	ring(rig, FLUSH_DW(3) | NOTIFY, 0, 0);
 	ring(rig, FLUSH_DW(2) | POST_IMMEDIATE, DATA_GGTT | 4);
 	assert_completes(rig);
 	assert_int_equal(atomic_read(&rig->notifies), 2);
