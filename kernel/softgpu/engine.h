@@ -212,7 +212,7 @@ struct softgpu_engine {
 	struct ghyvi_job *job; /* under @lock; NULL when idle */
 	u64 left; /* under @lock: number of jobs that the engine has ended */
 	bool stopping; /* no job is accepted any more */
-	bool away; /* under @lock: @thread may wait for a guest, see softgpu_engine_done_may_wait() */
+	bool away; /* under @lock: @thread may wait for a guest, see the file comment of engine.c */
 	bool relieved; /* under @lock: @relief executes @job, and @thread does not */
 	struct work_struct relief;
 	wait_queue_head_t wake; /* the thread waits for @job */

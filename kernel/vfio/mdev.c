@@ -42,7 +42,11 @@ static struct ghyvi_vgpu *create_vgpu(struct ghyvi_device *device)
 	};
 	struct ghyvi_vgpu *vgpu = ghyvi_vgpu_create(&params);
 
-	return vgpu ?: ERR_PTR(-ENOMEM);
+	if (!vgpu)
+		return ERR_PTR(-ENOMEM);
+	/* As memory, TIMESTAMP does not always tick between two reads: see vgpu/pages.c. */
+	ghyvi_vgpu_set_remap(vgpu, false);
+	return vgpu;
 }
 
 /* Set up everything except the registration with VFIO. */

@@ -265,8 +265,8 @@ static void mirror_store(struct ghyvi_vgpu *vgpu, u32 first, const void *data, u
 	}
 	show_range(vgpu, first, bytes);
 	/*
-	 * Once per tick is enough: the event that ends the work of this store shows the clock again.
-	 * A pGPU may have to read registers for it.
+	 * Once per tick is enough: the event that ends the work of this store shows the clock
+	 * again. A pGPU may have to read registers for it.
 	 */
 	if (READ_ONCE(vgpu->clock_used))
 		return;

@@ -17,7 +17,8 @@
  * memory it is as old as the last interrupt, the last tick of the VFIO device's clock, or the first
  * store to a tracked page since that tick, whichever was latest. It never goes backwards. i915 does
  * not read it for itself, only for the ioctl I915_REG_READ (render engine); programs may map the
- * registers.
+ * registers. IGT's gem_latency does, and does not run if the clock stands still while it sleeps for
+ * a microsecond.
  *
  * The pages 0x4000 and 0x101000 have registers that invalidate translations. The store waits until
  * no stale translation is in use, as a store to a table page does; others that poll the register

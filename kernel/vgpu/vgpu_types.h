@@ -108,6 +108,7 @@ struct vgpu_workload {
  * @spare: a workload object to use next, so that the common case allocates no memory
  * @halted: stopped by an error; nothing is promoted or completed until a reset
  * @csb: index of the last context status entry written, 0..GEN8_CSB_ENTRIES - 1
+ * @events: GHYVI_EVENT_* to raise together, when the state is consistent
  * @slots: offsets of the registers that a context saves, see ghyvi_register_slots(); constant
  *
  * vgpu->lock protects all members that are not constant.
@@ -126,7 +127,7 @@ struct vgpu_engine {
 	struct vgpu_workload *spare;
 	bool halted;
 	u32 csb;
-	u32 events; /* GHYVI_EVENT_*, to raise together when the state is consistent */
+	u32 events;
 	u32 slots[GHYVI_CONTEXT_SLOTS];
 };
 

@@ -11,10 +11,17 @@ from hostlib import Guest, Problem, VGPU
 kept = {}  # generation -> (vGPU, guest)
 
 
+def remapped(kind, uuid=None, pgpu=None):
+    """A vGPU with bar_remap on, which runs more of the code. Tests of libvirt and mdevctl have the default."""
+    vgpu = VGPU(kind, uuid, pgpu)
+    vgpu.set("policy/bar_remap", "on")
+    return vgpu
+
+
 def guest(generation):
     """A guest with i915 loaded on a vGPU of type <generation>_4. Returns (vGPU, guest)."""
     if generation not in kept:
-        vgpu = VGPU(f"{generation}_4")
+        vgpu = remapped(f"{generation}_4")
         try:
             booted = Guest(generation, vgpu)
         except Problem:
@@ -59,7 +66,7 @@ def vgpus(*kinds, uuids=()):
     made = []
     try:
         for kind, uuid in itertools.zip_longest(kinds, uuids):
-            made.append(VGPU(kind, uuid))
+            made.append(remapped(kind, uuid))
         yield made
     finally:
         for vgpu in made:

@@ -7,7 +7,7 @@ import os
 import fixture
 import hostlib
 import migrate
-from hostlib import VGPU, driver_trouble, eventually, require
+from hostlib import driver_trouble, eventually, require
 from ktap import long_test, say, test
 
 CHECKS = "blitcheck --rounds 1 --contexts 1"
@@ -91,7 +91,7 @@ def traveller(*pgpus):
     vgpus, guest = [], None
     try:
         for pgpu in pgpus:
-            vgpus.append(VGPU("gen9_4", pgpu=pgpu))
+            vgpus.append(fixture.remapped("gen9_4", pgpu=pgpu))
         guest = Traveller(vgpus)
         yield guest
     finally:

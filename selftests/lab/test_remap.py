@@ -16,9 +16,12 @@ def attribute(vgpu):
 
 
 @test
-def bar_remap_is_on_and_is_set_before_open():
+def bar_remap_is_off_and_is_set_before_open():
+    new = hostlib.VGPU("gen9_8")
+    require(read(attribute(new)) == "[off] on", f"default: {read(attribute(new))}")
+    new.remove()
     with fixture.vgpus("gen9_8") as (vgpu,):
-        require(read(attribute(vgpu)) == "off [on]", f"default: {read(attribute(vgpu))}")
+        require(read(attribute(vgpu)) == "off [on]", f"set: {read(attribute(vgpu))}")
         for value in ("", "1", "maybe", "onn"):
             error = write(attribute(vgpu), value)
             require(error and error.errno == errno.EINVAL, f"'{value}' gives {error}")
