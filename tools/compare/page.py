@@ -85,6 +85,11 @@ def schedulers(section):
                     *(f"{row[key]:.4f}" for key in ("jain_1s", "jain_500ms_p5", "jain_100ms_p5"))) for row in section["rows"]))
 
 
+def gvtg_name(system):
+    policy, _, trapped = system.partition(":")
+    return "GVT-g" if system == "gvtg" else f"`{policy}`, `bar_remap` off" if trapped else f"`{policy}`"
+
+
 def gvtg(section):
     """A row per case and system. The number of submissions of some programs depends on the time they take."""
     def value(one, key, per_submission):
@@ -96,7 +101,7 @@ def gvtg(section):
     for case, what, per_submission in GVTG_CASES:
         for system, cases in section["systems"].items():
             one = cases[case]
-            rows.append((what, "GVT-g" if system == "gvtg" else f"`{system}`", *(value(one, key, per_submission) for key in keys),
+            rows.append((what, gvtg_name(system), *(value(one, key, per_submission) for key in keys),
                          "failed" if "failed" in one else one["submissions"]))
     return table(*rows)
 
