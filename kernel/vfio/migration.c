@@ -389,8 +389,12 @@ static struct file *migration_steps(struct ghyvi_device *device, enum vfio_devic
 	int ret;
 
 	while (migration->state != wanted) {
-		/* The core warns of a driver that asks for a way out of ERROR. */
-		if (migration->state == VFIO_DEVICE_STATE_ERROR)
+		/*
+		 * The core warns of a driver that asks for a way out of ERROR. From Linux 6.2 on it
+		 * loops for ever when asked for the arcs from STOP_COPY that it does not have.
+		 */
+		if (migration->state == VFIO_DEVICE_STATE_ERROR ||
+		    (migration->state == VFIO_DEVICE_STATE_STOP_COPY && is_precopy(wanted)))
 			return ERR_PTR(-EINVAL);
 		ret = vfio_mig_get_next_state(&device->vdev, migration->state, wanted, &next);
 		if (ret)

@@ -117,12 +117,10 @@ int vfio_mig_get_next_state(struct vfio_device *vdev, enum vfio_device_mig_state
 	assert_true(state != VFIO_DEVICE_STATE_ERROR); /* WARN_ON() in the kernel */
 	if (wanted == VFIO_DEVICE_STATE_ERROR || (u32)wanted >= MIG_STATES)
 		return -EINVAL;
-	/* Pre-copying begins before the device stops. */
-	if (mig_is_precopy(wanted) &&
-	    (!(vdev->migration_flags & VFIO_MIGRATION_PRE_COPY) ||
-	     state == VFIO_DEVICE_STATE_STOP || state == VFIO_DEVICE_STATE_STOP_COPY ||
-	     state == VFIO_DEVICE_STATE_RESUMING))
+	if (mig_is_precopy(wanted) && !(vdev->migration_flags & VFIO_MIGRATION_PRE_COPY))
 		return -EINVAL;
+	/* The kernel does not return. */
+	assert_false(mig_is_precopy(wanted) && state == VFIO_DEVICE_STATE_STOP_COPY);
 	memset(distance, MIG_STATES, sizeof(distance));
 	distance[wanted] = 0;
 	for (round = 0; round < MIG_STATES; round++)

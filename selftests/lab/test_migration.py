@@ -41,7 +41,7 @@ def is_legal(begin, end, precopy):
     if begin == end:
         return True
     if end in (PRE_COPY, PRE_COPY_P2P):
-        return precopy and begin in (RUNNING, RUNNING_P2P, PRE_COPY, PRE_COPY_P2P)
+        return precopy and begin != STOP_COPY
     return end in (STOP, RUNNING, STOP_COPY, RESUMING, RUNNING_P2P)
 
 
