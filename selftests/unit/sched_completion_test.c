@@ -140,6 +140,19 @@ static void wait_completed(struct player *player)
 		usleep_range(100, 200); /* never: shows as a time-out of the test program */
 }
 
+/* The completion of the short workload waits for some of the long ones, which go on until @over. */
+static void end_beside_long_ones(void)
+{
+	unsigned int i;
+
+	wait_completed(&players[SHORT]);
+	over = true;
+	for (i = 1; i <= LONGS; i++)
+		wait_completed(&players[i]);
+	assert_false(gave_up);
+	assert_true(long_ones >= LONGS_MEANWHILE);
+}
+
 /* This would be a deadlock if the engine waited for the completion. */
 static void neighbours_complete_while_a_completion_is_under_way(void **state)
 {
@@ -160,12 +173,7 @@ static void neighbours_complete_while_a_completion_is_under_way(void **state)
 	for (i = 0; i <= LONGS; i++)
 		ghyvi_sched_queue(sched, &players[i].base);
 	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
-	wait_completed(&players[SHORT]);
-	over = true;
-	for (i = 1; i <= LONGS; i++)
-		wait_completed(&players[i]);
-	assert_false(gave_up);
-	assert_true(long_ones >= LONGS_MEANWHILE);
+	end_beside_long_ones();
 }
 
 static void the_engine_s_thread_completes_its_last_workload(void **state)
@@ -229,12 +237,7 @@ static void neighbours_complete_while_the_engine_s_thread_completes(void **state
 		ghyvi_sched_queue(sched, &players[i].base);
 	}
 	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
-	wait_completed(&players[SHORT]);
-	over = true;
-	for (i = 1; i <= LONGS; i++)
-		wait_completed(&players[i]);
-	assert_false(gave_up);
-	assert_true(long_ones >= LONGS_MEANWHILE);
+	end_beside_long_ones();
 }
 
 /*
