@@ -478,7 +478,7 @@ static void status_page_of_the_host_is_out_of_reach(void **state)
 	}
 }
 
-/* Behind the tail there are NOOPs, whoever had the ring before. */
+/* Behind the tail there are NOOPs, also if another client had the ring before. */
 static void expect_noops_behind_the_tail(struct test_job *job)
 {
 	u32 ring = engine_register(job->base.engine, RING_START);

@@ -361,7 +361,8 @@ static int print_table(const struct arguments *a, const struct ghyvi_shadow_poli
 	       " pairs of page and submission, %" PRIu64 " entries changed\n",
 	       r->trace.stores, r->trace.pages_written, r->trace.most_written, r->trace.submissions,
 	       r->trace.pairs, r->trace.entries_changed);
-	printf("trap %u ns, scan %u ns, protect %u ns; entry %u ns; static %u pages, oos at store %u, multicall of %u\n\n",
+	printf("trap %u ns, scan %u ns, protect %u ns; entry %u ns; static %u pages, oos at store %u, "
+	       "multicall of %u\n\n",
 	       a->tuning.trap_ns, a->tuning.scan_ns, a->tuning.protect_ns, a->entry_ns,
 	       a->tuning.static_pages, a->tuning.oos_threshold, a->batch);
 	printf("%-10s %9s %8s %9s %9s %11s %8s %9s %12s %8s %8s %12s\n", "policy", "traps",
