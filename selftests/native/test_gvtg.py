@@ -28,14 +28,28 @@ def in_guest(command, timeout=GUEST_S):
     return run(GUEST, "run", "gvtg", "--timeout", str(timeout), "--", command, timeout=timeout + 30)
 
 
-@test
-def kvmgt_loads():
+# A conventional PCI bus: the vGPU has a config space of 256 bytes, and QEMU would search the extended
+# capabilities of a PCIe function for ever.
+GUEST_OPTIONS = ("--machine", "pc", "--timeout", str(GUEST_S), "--append",
+                 f"tsc_early_khz={os.environ['GHYVI_TSC_KHZ']} {NO_CONSOLE}", "--qemu-args", "-cpu", CPU)
+
+
+def load_kvmgt():
     # GVT-g writes some 100 000 GGTT entries in one go. On a busy machine that takes long.
     write("/proc/sys/kernel/watchdog_thresh", "60")
     load("enable_gvt=1")
     # kvmgt reads the registers of an idle GPU without waking it up.
     write(f"{GPU}/power/control", "on")
     run("modprobe", "kvmgt")
+
+
+def create(uuid):
+    write(f"{GPU}/mdev_supported_types/{TYPE}/create", uuid)
+
+
+@test
+def kvmgt_loads():
+    load_kvmgt()
     log = take_log()
     require_no_defect(log, NO_DISPLAY)
     require(os.path.isdir(f"{GPU}/mdev_supported_types/{TYPE}"), f"no type {TYPE}:\n" + "\n".join(log[-10:]))
@@ -43,18 +57,14 @@ def kvmgt_loads():
 
 @test
 def vgpu_is_created():
-    write(f"{GPU}/mdev_supported_types/{TYPE}/create", UUID)
+    create(UUID)
     require(os.path.isdir(f"/sys/bus/mdev/devices/{UUID}"), "no device")
     require_no_defect(take_log(), NO_DISPLAY)
 
 
 @test
 def guest_with_i915_works():
-    # A conventional PCI bus: the vGPU has a config space of 256 bytes, and QEMU would search the
-    # extended capabilities of a PCIe function for ever.
-    run(GUEST, "start", "gvtg", "--machine", "pc", "--vgpu", UUID, "--timeout", str(GUEST_S),
-        "--append", f"tsc_early_khz={os.environ['GHYVI_TSC_KHZ']} {NO_CONSOLE}",
-        "--qemu-args", "-cpu", CPU, timeout=2 * GUEST_S)
+    run(GUEST, "start", "gvtg", "--vgpu", UUID, *GUEST_OPTIONS, timeout=2 * GUEST_S)
     in_guest("modprobe i915")
     log = in_guest("dmesg")
     require("Virtual GPU for Intel GVT-g detected" in log, log[-1500:])
