@@ -31,6 +31,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/random.h>
@@ -333,14 +334,31 @@ static void reap(struct session *s)
 	s->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/*
+ * Returns an epoll descriptor that tells when data arrives at @port, and when a client opens or
+ * closes it. poll() cannot wait for a client, since it returns POLLHUP at once while there is none.
+ */
+static int changes_of(int port)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+	int changes = epoll_create1(EPOLL_CLOEXEC);
+
+	if (changes < 0 || epoll_ctl(changes, EPOLL_CTL_ADD, port, &event))
+		die(EXIT_LOST, "agent: epoll: %s", strerror(errno));
+	return changes;
+}
+
 static void serve(const char *name)
 {
 	static struct session s = { .out = -1, .err = -1, .stdin_fd = -1 };
 	struct pollfd first = { .events = POLLOUT };
+	struct epoll_event change;
 	sigset_t set;
+	int changes;
 
 	while ((s.port = open_port(name)) < 0)
 		sleep_ms(RETRY_MS);
+	changes = changes_of(s.port);
 	/* Tell a client from before the reboot that its session is lost. */
 	first.fd = s.port;
 	if (poll(&first, 1, 0) > 0 && !(first.revents & POLLHUP))
@@ -365,7 +383,7 @@ static void serve(const char *name)
 		if (pfd[0].revents & POLLHUP) {
 			end_command(&s, true);
 			s.in.len = 0;
-			sleep_ms(RETRY_MS);
+			epoll_wait(changes, &change, 1, -1);
 			continue;
 		}
 		if (pfd[0].revents & POLLIN) {
