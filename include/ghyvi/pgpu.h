@@ -7,6 +7,7 @@
 #ifndef GHYVI_PGPU_H
 #define GHYVI_PGPU_H
 
+#include <linux/wait.h>
 #include <ghyvi/types.h>
 #include <ghyvi/report.h>
 #include <ghyvi/stats.h>
@@ -83,12 +84,20 @@ enum ghyvi_page_kind {
 /**
  * struct ghyvi_client_owner - the core's side of a client that runs nested jobs; the core embeds it
  *	in a structure of its own.
- * @fault: called when a nested job needs guest page @gfn and @map_guest has not been called for it.
- *	Returns 0 when the page has been mapped (it may be unmapped again soon), or a negative errno
- *	when it cannot be mapped. May sleep; the backend holds none of its locks.
+ * @fault: called when a nested job on @engine needs guest page @gfn and @map_guest has not been
+ *	called for it. A thread of the core maps the page, which may take any time: the memory can
+ *	be a file whose pages a program of the user supplies. Does not sleep. Ends the fault before
+ *	it on the same engine. The backend holds none of its locks.
+ * @fault_status: returns -EINPROGRESS until the last @fault on @engine has ended. Then 0 if the page
+ *	was mapped (it may be unmapped again soon), or a negative errno if it cannot be mapped. Does
+ *	not sleep.
+ * @faulted: woken when @fault_status changes. The backend sleeps here, but no longer than until the
+ *	job is to be stopped: other clients may wait for the engine.
  */
 struct ghyvi_client_owner {
-	int (*fault)(struct ghyvi_client_owner *owner, u64 gfn);
+	void (*fault)(struct ghyvi_client_owner *owner, enum ghyvi_engine_id engine, u64 gfn);
+	int (*fault_status)(struct ghyvi_client_owner *owner, enum ghyvi_engine_id engine);
+	wait_queue_head_t faulted;
 };
 
 /* A whole number of TIMESTAMP ticks of both generations. */

@@ -560,6 +560,15 @@ void softgpu_engine_preempt(struct softgpu_engine *engine, struct ghyvi_job *job
 	spin_unlock_irqrestore(&engine->lock, flags);
 }
 
+/* Wake the engine if @job waits for a guest page; see softgpu_fault(). */
+static void wake_fault(const struct ghyvi_job *job)
+{
+	struct ghyvi_client_owner *owner = job->client->params.owner;
+
+	if (job->nested && owner)
+		wake_up_all(&owner->faulted);
+}
+
 /*
  * Do not wait for a job that is still queued. The thread may be in done() of the previous job,
  * which may wait for a lock that the caller holds. Because backend.stop is set under engine->lock,
@@ -578,6 +587,7 @@ void softgpu_engine_cancel(struct softgpu_engine *engine, struct ghyvi_job *job)
 	if (engine->job == job) {
 		WRITE_ONCE(softgpu_job(job)->stop, true);
 		running = softgpu_job(job)->state != JOB_QUEUED;
+		wake_fault(job);
 	}
 	spin_unlock_irqrestore(&engine->lock, flags);
 	if (running)

@@ -275,17 +275,21 @@ static int softgpu_walk(struct softgpu_engine *engine, struct softgpu_tlb_entry 
 }
 
 /*
- * Ask the core to map the guest page that a walk needs. The core may be in invalidate(), which
- * takes the access mutex, so drop it meanwhile.
+ * Ask the core to map the guest page that a walk needs, and sleep until it has, or until the job is
+ * cancelled. The core may be in invalidate(), which takes the access mutex, so drop it meanwhile.
  */
 static int softgpu_fault(struct softgpu_engine *engine)
 {
-	const struct ghyvi_client_params *params = &engine->client->base.params;
+	struct ghyvi_client_owner *owner = engine->client->base.params.owner;
+	const struct softgpu_job *job = softgpu_job(engine->job);
 	int err;
 
 	softgpu_raise(engine);
 	softgpu_access_end(engine);
-	err = params->owner->fault(params->owner, engine->fault_gfn);
+	owner->fault(owner, engine->id, engine->fault_gfn);
+	wait_event_idle(owner->faulted,
+			(err = owner->fault_status(owner, engine->id)) != -EINPROGRESS ||
+				READ_ONCE(job->stop));
 	softgpu_access_begin(engine);
 	if (READ_ONCE(softgpu_job(engine->job)->stop))
 		return SOFTGPU_CANCELLED;

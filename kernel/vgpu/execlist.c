@@ -128,13 +128,13 @@ void vgpu_engine_halt(struct vgpu_engine *engine)
 	report_error(engine);
 }
 
-static void vgpu_workload_get(struct ghyvi_vgpu *vgpu)
+void vgpu_work_get(struct ghyvi_vgpu *vgpu)
 {
 	atomic_inc(&vgpu->outstanding);
 }
 
 /* The vGPU may be freed as soon as the count is 0; then only its address is used. */
-static void vgpu_workload_put(struct ghyvi_vgpu *vgpu)
+void vgpu_work_put(struct ghyvi_vgpu *vgpu)
 {
 	if (atomic_dec_and_test(&vgpu->outstanding))
 		wake_up_var(&vgpu->outstanding);
@@ -142,7 +142,7 @@ static void vgpu_workload_put(struct ghyvi_vgpu *vgpu)
 
 void vgpu_wait_returned(struct ghyvi_vgpu *vgpu)
 {
-	/* Pairs with vgpu_workload_put(): all stores of the last thread are visible afterwards. */
+	/* Pairs with vgpu_work_put(): all stores of the last thread are visible afterwards. */
 	wait_var_event(&vgpu->outstanding, !atomic_read_acquire(&vgpu->outstanding));
 }
 
@@ -188,7 +188,7 @@ static void execlist_submit(struct vgpu_engine *engine)
 		return;
 	}
 	engine->workload = workload;
-	vgpu_workload_get(vgpu);
+	vgpu_work_get(vgpu);
 	ghyvi_sched_queue(vgpu->params.sched, &workload->base);
 }
 
@@ -342,7 +342,7 @@ static void requeue_preempted(struct vgpu_workload *workload)
 	struct ghyvi_vgpu *vgpu = workload->engine->vgpu;
 
 	vgpu_update_ring_regs(workload);
-	vgpu_workload_get(vgpu);
+	vgpu_work_get(vgpu);
 	ghyvi_sched_queue(vgpu->params.sched, &workload->base);
 }
 
@@ -427,7 +427,7 @@ unlock:
 	raise_events(engine);
 	mutex_unlock(&vgpu->lock);
 	vgpu_uncharge(vgpu, &charge);
-	vgpu_workload_put(vgpu);
+	vgpu_work_put(vgpu);
 }
 
 static void elsp_latch(struct vgpu_engine *engine)
@@ -502,7 +502,7 @@ static void abandon_workload(struct vgpu_engine *engine)
 	workload->abandoned = true;
 	if (ghyvi_sched_cancel(vgpu->params.sched, &workload->base)) {
 		workload_recycle(engine, workload);
-		vgpu_workload_put(vgpu);
+		vgpu_work_put(vgpu);
 	}
 }
 
@@ -524,7 +524,7 @@ void vgpu_engine_park(struct vgpu_engine *engine)
 	if (workload && !workload->parked &&
 	    ghyvi_sched_park(vgpu->params.sched, &workload->base)) {
 		park_workload(workload);
-		vgpu_workload_put(vgpu);
+		vgpu_work_put(vgpu);
 	}
 }
 
@@ -542,7 +542,7 @@ void vgpu_engine_stop(struct vgpu_engine *engine)
 	/* The completion halts the engine, as after a preemption that timed out. */
 	if (ghyvi_sched_cancel(vgpu->params.sched, &workload->base)) {
 		park_workload(workload);
-		vgpu_workload_put(vgpu);
+		vgpu_work_put(vgpu);
 	}
 }
 

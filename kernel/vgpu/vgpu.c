@@ -21,18 +21,6 @@ static unsigned int partition_ranges(const struct ghyvi_range *mappable,
 	return n;
 }
 
-static int guest_fault(struct ghyvi_client_owner *owner, u64 gfn)
-{
-	struct ghyvi_vgpu *vgpu = container_of(owner, struct ghyvi_vgpu, client_owner);
-	struct ghyvi_hv_charge charge;
-	int err;
-
-	vgpu_charge(vgpu, &charge);
-	err = ghyvi_gtt_fault(vgpu->gtt, gfn);
-	vgpu_uncharge(vgpu, &charge);
-	return err;
-}
-
 static int create_client(struct ghyvi_vgpu *vgpu)
 {
 	const struct ghyvi_vgpu_params *p = &vgpu->params;
@@ -48,7 +36,7 @@ static int create_client(struct ghyvi_vgpu *vgpu)
 		.clock_offset_ns = &vgpu->clock_offset_ns,
 	};
 
-	vgpu->client_owner.fault = guest_fault;
+	vgpu_faults_init(vgpu);
 	params.nr_ggtt = partition_ranges(&p->mappable, &p->hidden, params.ggtt);
 	vgpu->client = p->pgpu->ops->client_create(p->pgpu, &params);
 	return IS_ERR(vgpu->client) ? (int)PTR_ERR(vgpu->client) : 0;

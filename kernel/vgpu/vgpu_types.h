@@ -131,6 +131,26 @@ struct vgpu_engine {
 	u32 slots[GHYVI_CONTEXT_SLOTS];
 };
 
+/**
+ * struct vgpu_fault - a fault of a nested job of one engine; see faults.c
+ * @vgpu: the vGPU; constant
+ * @work: maps @gfn
+ * @gfn: guest page that the job needs
+ * @wanted: the work item has not read @gfn yet
+ * @busy: the work item is queued or running
+ * @status: 0 or the errno of the last page
+ *
+ * vgpu->fault_lock protects all members that are not constant.
+ */
+struct vgpu_fault {
+	struct ghyvi_vgpu *vgpu;
+	struct work_struct work;
+	u64 gfn;
+	bool wanted;
+	bool busy;
+	int status;
+};
+
 /* Maximum number of tracked pages of registers. */
 #define VGPU_TRACKED_MAX 32
 
@@ -196,8 +216,14 @@ struct ghyvi_vgpu {
 	spinlock_t irq_lock;
 	bool line;
 
-	/* Number of workloads that are owned by the scheduler, or in workload_complete(). */
+	/*
+	 * Number of workloads that are owned by the scheduler, or in workload_complete(), and of
+	 * work items of @faults that are queued or running.
+	 */
 	atomic_t outstanding;
+
+	spinlock_t fault_lock; /* leaf */
+	struct vgpu_fault faults[GHYVI_ENGINES];
 
 	/* For each page of registers: index of its first rule in rules[], and number of rules. */
 	u16 rules_first[GHYVI_REGISTER_PAGES];
@@ -321,6 +347,9 @@ void vgpu_irq_remind(struct ghyvi_vgpu *vgpu);
 /* Raise interrupts of an engine. @events: GHYVI_EVENT_*. Any context but NMI. */
 void vgpu_irq_raise(struct vgpu_engine *engine, u32 events);
 
+/* faults.c */
+void vgpu_faults_init(struct ghyvi_vgpu *vgpu);
+
 /* pvinfo.c */
 void vgpu_pvinfo_reset(struct ghyvi_vgpu *vgpu);
 void vgpu_pvinfo_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
@@ -359,7 +388,14 @@ void vgpu_engine_stop(struct vgpu_engine *engine);
  * the scheduler after dropping it.
  */
 void vgpu_engine_unpark(struct vgpu_engine *engine);
-/* Sleep until the scheduler has returned every workload. Caller does not hold vgpu->lock. */
+/* Count a thread of the host that works for the vGPU: vgpu_wait_returned() waits for it. */
+void vgpu_work_get(struct ghyvi_vgpu *vgpu);
+/* Its end. The vGPU may be freed as soon as this returns. */
+void vgpu_work_put(struct ghyvi_vgpu *vgpu);
+/*
+ * Sleep until the scheduler has returned every workload, and no page is being mapped for nested
+ * jobs. Caller does not hold vgpu->lock.
+ */
 void vgpu_wait_returned(struct ghyvi_vgpu *vgpu);
 /* Do so for at most @us microseconds. Returns false if that was too short. */
 bool vgpu_wait_returned_timeout(struct ghyvi_vgpu *vgpu, u32 us);

@@ -153,12 +153,15 @@ static u64 rig_oldest_mapped(struct rig *rig)
 	return oldest;
 }
 
-static int rig_fault(struct ghyvi_client_owner *owner, u64 gfn)
+static void rig_fault(struct ghyvi_client_owner *owner, enum ghyvi_engine_id engine, u64 gfn)
 {
 	struct rig *rig = container_of(owner, struct rig, owner);
 	int err = 0;
 
+	rig->fault_status = -EINPROGRESS;
 	atomic_inc(&rig->faults);
+	if (rig->fault_is_slow)
+		return;
 	if (rig->in_fault)
 		rig->in_fault(rig, gfn);
 	pthread_mutex_lock(&rig->gtt);
@@ -174,7 +177,12 @@ static int rig_fault(struct ghyvi_client_owner *owner, u64 gfn)
 		rig->nr_mapped++;
 	}
 	pthread_mutex_unlock(&rig->gtt);
-	return err;
+	rig->fault_status = err;
+}
+
+static int rig_fault_status(struct ghyvi_client_owner *owner, enum ghyvi_engine_id engine)
+{
+	return container_of(owner, struct rig, owner)->fault_status;
 }
 
 u64 rig_gfn(struct rig *rig, const void *p)
@@ -248,6 +256,8 @@ struct rig *rig_new(unsigned int gen)
 	rig->gpu = softgpu_create();
 	assert_false(IS_ERR(rig->gpu));
 	rig->owner.fault = rig_fault;
+	rig->owner.fault_status = rig_fault_status;
+	init_waitqueue_head(&rig->owner.faulted);
 	rig->params = (struct ghyvi_client_params){
 		.ggtt = { { 0, GGTT_BYTES } },
 		.nr_ggtt = 1,

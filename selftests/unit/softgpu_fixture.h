@@ -82,6 +82,8 @@ struct rig {
 	pthread_mutex_t gtt; /* the core's, which is held over invalidate */
 	atomic_t faults;
 	void (*in_fault)(struct rig *rig, u64 gfn);
+	_Atomic int fault_status; /* of the last fault, of any engine */
+	bool fault_is_slow; /* faults remain in progress */
 
 	u32 context[GHYVI_CTX_DWORDS];
 	struct ghyvi_job job;

@@ -439,18 +439,9 @@ static void wait_in_fault(struct rig *rig, u64 gfn)
 	sem_wait(&go_on);
 }
 
-static void *cancel(void *data)
-{
-	struct rig *rig = data;
-
-	softgpu_ops.cancel(softgpu_device(rig->gpu), &rig->job);
-	return NULL;
-}
-
-static void a_job_can_be_cancelled_while_it_faults(void **state)
+static void no_lock_is_held_in_a_fault(void **state)
 {
 	struct rig *rig = *state;
-	pthread_t thread;
 
 	sem_init(&in_fault, 0, 0);
 	sem_init(&go_on, 0, 0);
@@ -458,21 +449,65 @@ static void a_job_can_be_cancelled_while_it_faults(void **state)
 	ring(rig, MI_STORE, ADDRESS(DATA), 1);
 	rig_start(rig);
 	sem_wait(&in_fault);
-	/* Meanwhile no lock is held. */
+	rig->in_fault = NULL;
 	pthread_mutex_lock(&rig->gtt);
 	softgpu_ops.invalidate(&rig->client, 1);
 	pthread_mutex_unlock(&rig->gtt);
-	pthread_create(&thread, NULL, cancel, rig);
-	while (!READ_ONCE(rig->backend.stop))
-		usleep_range(10, 20);
 	sem_post(&go_on);
-	assert_int_equal(rig_wait(rig), GHYVI_JOB_CANCELLED);
-	pthread_join(thread, NULL);
-	assert_int_equal(data32(rig, 0), 0);
-	assert_int_equal(atomic_read(&rig->faults), 1);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 0), 1);
 }
 
-static int no_memory(struct ghyvi_client_owner *owner, u64 gfn)
+static void wait_for_faults(struct rig *rig, int faults)
+{
+	while (atomic_read(&rig->faults) < faults)
+		usleep_range(10, 20);
+}
+
+static void a_fault_that_ends_later_wakes_the_engine(void **state)
+{
+	struct rig *rig = *state;
+
+	rig->fault_is_slow = true;
+	ring(rig, MI_STORE, ADDRESS(DATA), 1);
+	rig_start(rig);
+	wait_for_faults(rig, 1);
+	usleep_range(1000, 1100);
+	assert_int_equal(atomic_read(&rig->faults), 1);
+	rig->fault_is_slow = false;
+	rig->fault_status = 0; /* but the page was unmapped again */
+	wake_up_all(&rig->owner.faulted);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 0), 1);
+}
+
+/* A program of the user can keep guest memory from being pinned for any time. */
+static void cancelling_a_job_does_not_wait_for_its_fault(void **state)
+{
+	struct rig *rig = *state;
+
+	rig->fault_is_slow = true;
+	ring(rig, MI_STORE, ADDRESS(DATA), 1);
+	rig_start(rig);
+	wait_for_faults(rig, 1);
+	softgpu_ops.cancel(softgpu_device(rig->gpu), &rig->job);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_CANCELLED);
+	assert_int_equal(rig->fault_status, -EINPROGRESS);
+	assert_int_equal(data32(rig, 0), 0);
+	assert_int_equal(atomic_read(&rig->faults), 1);
+	/* The engine is free for others. */
+	rig->fault_is_slow = false;
+	rig_reset(rig);
+	ring(rig, MI_STORE, ADDRESS(DATA), 2);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 0), 2);
+}
+
+static void no_fault(struct ghyvi_client_owner *owner, enum ghyvi_engine_id engine, u64 gfn)
+{
+}
+
+static int no_memory(struct ghyvi_client_owner *owner, enum ghyvi_engine_id engine)
 {
 	return -EFAULT;
 }
@@ -481,10 +516,11 @@ static int no_memory(struct ghyvi_client_owner *owner, u64 gfn)
 static void a_client_reaches_only_its_own_guest_pages(void **state)
 {
 	struct rig *rig = *state;
-	struct ghyvi_client_owner owner = { .fault = no_memory };
+	struct ghyvi_client_owner owner = { .fault = no_fault, .fault_status = no_memory };
 	struct ghyvi_client_params params = rig->params;
 	struct ghyvi_stats stats = { 0 };
 
+	init_waitqueue_head(&owner.faulted);
 	ring(rig, MI_STORE, ADDRESS(DATA), 1);
 	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
 	params.stats = &stats;
@@ -516,7 +552,9 @@ int main(void)
 		NESTED_TEST(a_client_without_guest_tables_runs_no_nested_job),
 		NESTED_TEST(a_client_reaches_only_its_own_guest_pages),
 		NESTED_TEST(unmapping_is_synchronous),
-		NESTED_TEST(a_job_can_be_cancelled_while_it_faults),
+		NESTED_TEST(no_lock_is_held_in_a_fault),
+		NESTED_TEST(a_fault_that_ends_later_wakes_the_engine),
+		NESTED_TEST(cancelling_a_job_does_not_wait_for_its_fault),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Execlists, one rule after the other: events, lite restore, preemption, resets. */
+#include <semaphore.h>
 #include "vgpu_guest.h"
 
 static void test_one_context(void **state)
@@ -41,13 +42,27 @@ static void test_one_context(void **state)
 	finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
 }
 
+static int fault_status(void)
+{
+	return client.owner->fault_status(client.owner, GHYVI_RCS);
+}
+
+static int fault_on(u64 gfn)
+{
+	int err;
+
+	client.owner->fault(client.owner, GHYVI_RCS, gfn);
+	wait_event(client.owner->faulted, (err = fault_status()) != -EINPROGRESS);
+	return err;
+}
+
 /* Threads of the host may do the work. */
 static void test_allocations_for_a_workload_are_charged_to_its_guest(void **state)
 {
 	move_tail(0);
 	submit(0, -1);
 	assert_int_equal(gtt.syncs, 1);
-	assert_int_equal(client.owner->fault(client.owner, 1), -EFAULT);
+	assert_int_equal(fault_on(1), -EFAULT);
 	assert_int_equal(gtt.uncharged, 0);
 	gtt.uncharged_writes = 0;
 	finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
@@ -55,6 +70,56 @@ static void test_allocations_for_a_workload_are_charged_to_its_guest(void **stat
 	assert_int_equal(charged, 0);
 	assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
 	assert_int_equal(consume(), GEN8_CTX_STATUS_COMPLETE | GEN8_CTX_STATUS_ACTIVE_IDLE);
+}
+
+static sem_t in_fault, go_on;
+static u64 faulted[2];
+
+static void slow_memory(u64 gfn)
+{
+	faulted[gtt.faults - 1] = gfn;
+	sem_post(&in_fault);
+	sem_wait(&go_on);
+}
+
+static void *reset_vgpu(void *data)
+{
+	ghyvi_vgpu_reset(vgpu);
+	return NULL;
+}
+
+/* The job that needs the page may be cancelled, and others may follow, before the page is there. */
+static void test_a_fault_waits_for_guest_memory_in_a_thread_of_its_own(void **state)
+{
+	pthread_t thread;
+
+	sem_init(&in_fault, 0, 0);
+	sem_init(&go_on, 0, 0);
+	gtt.in_fault = slow_memory;
+	gtt.faults = 0;
+	move_tail(0);
+	submit(0, -1);
+	client.owner->fault(client.owner, GHYVI_RCS, 1);
+	sem_wait(&in_fault);
+	assert_int_equal(fault_status(), -EINPROGRESS);
+	client.owner->fault(client.owner, GHYVI_RCS, 2);
+	finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	sem_post(&go_on);
+	sem_wait(&in_fault);
+	assert_int_equal(fault_status(), -EINPROGRESS);
+	/* A reset removes all pins, so it must not miss this one. */
+	gtt.resets = 0;
+	pthread_create(&thread, NULL, reset_vgpu, NULL);
+	usleep_range(2000, 2100);
+	assert_int_equal(gtt.resets, 0);
+	sem_post(&go_on);
+	pthread_join(thread, NULL);
+	assert_int_equal(gtt.resets, 1);
+	assert_int_equal(gtt.faults, 2);
+	assert_int_equal(faulted[0], 1);
+	assert_int_equal(faulted[1], 2);
+	assert_int_equal(fault_status(), -EFAULT);
+	gtt.in_fault = NULL;
 }
 
 static void test_the_saved_image_is_not_written_elsewhere(void **state)
@@ -752,6 +817,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RCS(test_one_context),
 		RCS(test_allocations_for_a_workload_are_charged_to_its_guest),
+		RCS(test_a_fault_waits_for_guest_memory_in_a_thread_of_its_own),
 		RCS(test_the_saved_image_is_not_written_elsewhere),
 		RCS(test_contexts_keep_their_registers),
 		RCS(test_a_submission_over_the_audit_budget_runs_in_parts),

@@ -152,6 +152,9 @@ void ghyvi_gtt_forget_root(struct ghyvi_gtt *m, const u64 *gpa4, unsigned int le
 int ghyvi_gtt_fault(struct ghyvi_gtt *m, u64 gfn)
 {
 	gtt.uncharged += !charged;
+	gtt.faults++;
+	if (gtt.in_fault)
+		gtt.in_fault(gfn);
 	return -EFAULT;
 }
 

@@ -48,6 +48,8 @@ struct fake_gtt {
 	void (*after_sync)(void);
 	/* Another CPU, which sees the writes of the device model in their order. */
 	void (*after_write)(u64 address, size_t bytes);
+	void (*in_fault)(u64 gfn);
+	_Atomic int faults;
 	u64 ggtt_gfn;
 	u64 written; /* the guest page that the log has */
 	u64 last_root;
