@@ -72,7 +72,11 @@ struct ghyvi_pgpu_resources {
 enum ghyvi_page_kind {
 	GHYVI_PAGE_DATA, /* a pinned guest page */
 	GHYVI_PAGE_TABLE, /* a shadow page */
-	GHYVI_PAGE_SCRATCH, /* reads return zero, writes are dropped */
+	/*
+	 * Engines may write to it through the GGTT, whose entries cannot forbid that, if the
+	 * backend's hardware does not drop such writes. No other mapping allows writes.
+	 */
+	GHYVI_PAGE_SCRATCH,
 };
 
 /* Interrupt sources of an engine, at their bit positions in the hardware's 16 bits per engine. */

@@ -44,7 +44,7 @@
 	X(kept_64k, "times the shadow of such a table was switched to 64 KiB pages")             \
 	X(mmio_reads, "register reads that trapped")                                             \
 	X(mmio_writes, "register writes that trapped")                                           \
-	X(mmio_stores, "of those, stores handled without a round trip to the VMM")               \
+	X(mmio_stores, "those of mmio_writes that took no round trip to the VMM")                \
 	X(aperture_accesses, "accesses through the aperture")                                    \
 	X(interrupts, "interrupts sent to the guest")                                            \
 	X(workloads, "workloads completed")                                                      \

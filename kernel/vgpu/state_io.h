@@ -3,7 +3,8 @@
  * The state of a vGPU as a stream: its layout, and bounded reading and writing of it.
  *
  * A stream is an identity, then sections. Each section has a header and a payload whose size is a
- * multiple of 8. All numbers are little endian. Documentation/migration.md describes the format.
+ * multiple of 8. Numbers are in the byte order of the CPU: KVM's write tracking, and the pGPUs of
+ * which vGPUs can move, are x86 only. Documentation/migration.md describes the format.
  */
 #ifndef GHYVI_VGPU_STATE_IO_H
 #define GHYVI_VGPU_STATE_IO_H
