@@ -28,6 +28,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
+#include <ghyvi/compat.h>
 #include "engine.h"
 #include "softgpu.h"
 
@@ -530,7 +531,7 @@ int softgpu_engine_run(struct softgpu_engine *engine, struct ghyvi_job *job)
 	}
 	spin_unlock_irqrestore(&engine->lock, flags);
 	if (relieved)
-		queue_work(system_unbound_wq, &engine->relief);
+		queue_work(ghyvi_unbound_wq, &engine->relief);
 	else if (!err)
 		wake_up_all(&engine->wake);
 	return err;

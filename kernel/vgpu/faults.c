@@ -10,6 +10,7 @@
 #include <linux/errno.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
+#include <ghyvi/compat.h>
 #include "vgpu_types.h"
 
 static struct ghyvi_vgpu *vgpu_of(struct ghyvi_client_owner *owner)
@@ -66,7 +67,7 @@ static void guest_fault(struct ghyvi_client_owner *owner, enum ghyvi_engine_id e
 	if (!queue)
 		return;
 	vgpu_work_get(vgpu);
-	queue_work(system_unbound_wq, &fault->work);
+	queue_work(ghyvi_unbound_wq, &fault->work);
 }
 
 static int guest_fault_status(struct ghyvi_client_owner *owner, enum ghyvi_engine_id engine)
