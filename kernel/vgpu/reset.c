@@ -92,7 +92,7 @@ static void note_reset(struct ghyvi_vgpu *vgpu)
 	vgpu_event(vgpu);
 }
 
-void ghyvi_vgpu_reset(struct ghyvi_vgpu *vgpu)
+static void reset_all(struct ghyvi_vgpu *vgpu, bool paused)
 {
 	stop_engines(vgpu, vgpu_engine_reset);
 
@@ -105,10 +105,20 @@ void ghyvi_vgpu_reset(struct ghyvi_vgpu *vgpu)
 	vgpu_containment_reset(vgpu);
 	vgpu_power_on(vgpu);
 	vgpu->resetting = false;
-	vgpu->paused = false;
+	vgpu->paused = paused;
 	mutex_unlock(&vgpu->lock);
 
 	note_reset(vgpu);
+}
+
+void ghyvi_vgpu_reset(struct ghyvi_vgpu *vgpu)
+{
+	reset_all(vgpu, false);
+}
+
+void vgpu_reset_paused(struct ghyvi_vgpu *vgpu)
+{
+	reset_all(vgpu, true);
 }
 
 /*

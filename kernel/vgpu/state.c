@@ -525,8 +525,7 @@ static int load_sections(struct ghyvi_vgpu *vgpu, struct state_load *load,
 /* Reset the vGPU, and leave it paused with BAR 0 unmapped. */
 static void reset_paused(struct ghyvi_vgpu *vgpu)
 {
-	ghyvi_vgpu_reset(vgpu);
-	ghyvi_vgpu_pause(vgpu);
+	vgpu_reset_paused(vgpu);
 	/* The table is about to change without stores that trap. */
 	ghyvi_vgpu_set_bar0(vgpu, GHYVI_BAR_UNMAPPED);
 }

@@ -479,6 +479,11 @@ void vgpu_place_ggtt(struct ghyvi_vgpu *vgpu);
 
 /* reset.c */
 void vgpu_reset_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
+/*
+ * As ghyvi_vgpu_reset(), but the vGPU is paused afterwards. No submission is accepted in between,
+ * so the vGPU has no workload. Caller does not hold vgpu->lock.
+ */
+void vgpu_reset_paused(struct ghyvi_vgpu *vgpu);
 void vgpu_reset_ctl_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 
 #endif

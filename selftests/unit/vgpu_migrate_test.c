@@ -598,6 +598,50 @@ static void test_refused_commands_are_not_where_a_workload_is(void **state)
 	ghyvi_vgpu_reset(from.vgpu);
 }
 
+static bool submit_after_reset;
+
+/* Another thread of the VMM, as soon as the load has reset the vGPU. */
+static void another_thread(struct ghyvi_reporter *reporter)
+{
+	unsigned int i;
+
+	if (!submit_after_reset)
+		return;
+	submit_after_reset = false;
+	move_guest_begin(&to);
+	MOVE_RING(0, MOVE_CALL(0));
+	MOVE_BATCH(0, MOVE_STORE(0, 2, 2), MOVE_AWAIT(0, 0, 1), MOVE_BATCH_END);
+	move_submit(&to, GHYVI_RCS, 0);
+	for (i = 0; i < 100 && READ_ONCE(*move_data(0, 2)) != 2; i++)
+		usleep_range(1000, 1100);
+}
+
+static void watch_resets(struct ghyvi_vgpu_params *params)
+{
+	params->event = another_thread;
+}
+
+/* A workload that the state does not know would complete an element that is not there. */
+static void test_no_workload_of_others_gets_into_a_load(void **state)
+{
+	size_t bytes;
+	void *saved;
+
+	move_host_end(&to);
+	move_host_begin(&to, watch_resets);
+	saved = save(&from, &bytes);
+	submit_after_reset = true;
+	assert_int_equal(load(&to, saved, bytes), 0);
+	assert_false(submit_after_reset);
+	free(saved);
+	ghyvi_vgpu_set_bar0(to.vgpu, MOVE_BAR0_GPA);
+	WRITE_ONCE(*move_data(0, 0), 1);
+	ghyvi_vgpu_resume(to.vgpu);
+	usleep_range(50000, 51000);
+	assert_int_equal(atomic64_read(&to.stats.queued_rcs_now), 0);
+	assert_int_equal(atomic64_read(&to.stats.workloads), 0);
+}
+
 /* Back and forth under load, at any moment. */
 static void test_many_moves_under_load(void **state)
 {
@@ -666,6 +710,7 @@ int main(void)
 		TEST(test_changed_states_are_harmless),
 		TEST(test_nothing_runs_in_failsafe_state),
 		TEST(test_refused_commands_are_not_where_a_workload_is),
+		TEST(test_no_workload_of_others_gets_into_a_load),
 		TEST(test_many_moves_under_load),
 	};
 
