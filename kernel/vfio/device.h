@@ -182,7 +182,7 @@ bool ghyvi_irq_request(struct ghyvi_device *device);
 
 /* events.c */
 void ghyvi_events_init(struct ghyvi_device *device);
-/* Waits for a running work. After the vGPU is destroyed: it causes events until then. */
+/* Waits for a running work, which accesses the vGPU. Nothing uses the vGPU but its destruction. */
 void ghyvi_events_fini(struct ghyvi_device *device);
 /* struct ghyvi_vgpu_params.event */
 void ghyvi_event(struct ghyvi_reporter *reporter);

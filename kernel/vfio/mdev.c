@@ -99,8 +99,8 @@ static void teardown_device(struct ghyvi_device *device)
 {
 	ghyvi_unmap_fini(&device->unmap);
 	ghyvi_remap_fini(device);
-	ghyvi_vgpu_destroy(device->vgpu);
 	ghyvi_events_fini(device);
+	ghyvi_vgpu_destroy(device->vgpu);
 	ghyvi_kvm_destroy(device->gvm);
 	ida_free(&vgpu_ids, device->id);
 	ghyvi_pgpu_free_vgpu(device->pgpu, &device->partition);

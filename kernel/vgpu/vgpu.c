@@ -197,6 +197,7 @@ void ghyvi_vgpu_destroy(struct ghyvi_vgpu *vgpu)
 {
 	unsigned int i;
 
+	vgpu->params.event = NULL;
 	ghyvi_vgpu_reset(vgpu);
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		if (vgpu->engines[i].spare)

@@ -90,7 +90,8 @@ u8 ghyvi_profile_revision(const struct ghyvi_device_profile *profile);
  * @reporter: target of messages about the guest; outlives the vGPU
  * @stats: counters of the vGPU; outlive the vGPU
  * @event: one of the counters failsafes, violations, budget_overruns and device_resets may have
- *	changed; gets @reporter. Called in any context but NMI; must not sleep. May be NULL.
+ *	changed; gets @reporter. Called in any context but NMI, but not by ghyvi_vgpu_destroy();
+ *	must not sleep. May be NULL.
  */
 struct ghyvi_vgpu_params {
 	const struct ghyvi_device_profile *profile;

@@ -87,6 +87,16 @@ static void violations_and_resets_are_events(void **state)
 	assert_int_equal(atomic_read(&events), 4);
 }
 
+/* The owner of the vGPU would handle an event of it when it is freed. */
+static void the_destruction_is_no_event(void **state)
+{
+	struct ghyvi_vgpu *other = create_vgpu(&ghyvi_profile_gen9);
+
+	atomic_set(&events, 0);
+	ghyvi_vgpu_destroy(other);
+	assert_int_equal(atomic_read(&events), 0);
+}
+
 static void a_vgpu_survives_violations_up_to_the_limit(void **state)
 {
 	int i;
@@ -388,6 +398,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RCS(violations_and_resets_are_events),
+		RCS(the_destruction_is_no_event),
 		RCS(a_vgpu_survives_violations_up_to_the_limit),
 		RCS(a_reset_does_not_undo_earlier_violations),
 		RCS(a_reset_does_not_undo_an_alarm_of_the_oracle),
