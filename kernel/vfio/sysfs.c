@@ -129,8 +129,11 @@ static ssize_t mode_store(struct device *dev, struct device_attribute *attr, con
 	char name[GHYVI_PARSE_NAME_BYTES];
 	int ret = ghyvi_parse_name(buffer, bytes, name);
 
-	if (!ret)
+	if (!ret) {
+		mutex_lock(&device->lock);
 		ret = ghyvi_gtt_set_policy(ghyvi_vgpu_gtt(device->vgpu), name);
+		mutex_unlock(&device->lock);
+	}
 	if (ret == -EOPNOTSUPP)
 		ghyvi_report(&device->reporter, "policy/mode: \"%s\" is not supported by this pGPU",
 			     name);
@@ -149,15 +152,18 @@ static ssize_t self_check_store(struct device *dev, struct device_attribute *att
 				const char *buffer, size_t bytes)
 {
 	static const struct ghyvi_value_range range = { .max = 1 };
+	struct ghyvi_device *device = of_dev(dev);
 	char reason[GHYVI_PARSE_REASON_BYTES];
 	u32 on;
 	int ret = ghyvi_parse_u32(buffer, bytes, &range, &on, reason);
 
 	if (ret) {
-		ghyvi_report(&of_dev(dev)->reporter, "policy/self_check: %s", reason);
+		ghyvi_report(&device->reporter, "policy/self_check: %s", reason);
 		return ret;
 	}
-	ghyvi_vgpu_set_check(of_dev(dev)->vgpu, on);
+	mutex_lock(&device->lock);
+	ghyvi_vgpu_set_check(device->vgpu, on);
+	mutex_unlock(&device->lock);
 	return bytes;
 }
 static DEVICE_ATTR_RW(self_check);

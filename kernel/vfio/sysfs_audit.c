@@ -47,8 +47,11 @@ static ssize_t mode_store(struct device *dev, struct device_attribute *attr, con
 			"audit/mode: refused: \"log\" needs ghyvi loaded with audit_may_log=1");
 		return -EPERM;
 	}
-	if (!ret)
+	if (!ret) {
+		mutex_lock(&device->lock);
 		ret = ghyvi_audit_set_mode(audit_of(dev), name);
+		mutex_unlock(&device->lock);
+	}
 	if (ret)
 		ghyvi_report(&device->reporter, "audit/mode: there is no mode \"%s\"", name);
 	return ret ?: bytes;
