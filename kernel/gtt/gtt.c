@@ -7,6 +7,7 @@
 #include <linux/mm.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 
 #include "entries.h"
 #include "pins.h"
@@ -125,6 +126,8 @@ void ghyvi_gtt_reset(struct ghyvi_gtt *gtt)
 	ghyvi_nested_evict(gtt, gtt->nr_mapped_pins);
 	ghyvi_aperture_reset(gtt);
 	ghyvi_gtt_reap_all(gtt);
+	/* Hardware writes to it through GGTT entries. What this guest left is not for the next. */
+	memset(gtt->scratch[0], 0, GHYVI_PAGE_BYTES);
 	mutex_unlock(&gtt->lock);
 }
 

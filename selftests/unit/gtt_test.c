@@ -226,6 +226,16 @@ static void test_self_map_at_every_level(void **state)
 	assert_int_equal(fake.pins[PML4_GFN], 0);
 }
 
+/* Hardware cannot forbid engines to write through GGTT entries. */
+static void test_the_next_guest_sees_a_clean_scratch_page(void **state)
+{
+	u32 *page = (u32 *)fake.gtt->scratch[0];
+
+	page[7] = 0x12345678;
+	ghyvi_gtt_reset(fake.gtt);
+	assert_int_equal(page[7], 0);
+}
+
 static void test_bogus_entries_point_at_scratch_and_are_counted(void **state)
 {
 	struct ghyvi_root *root;
@@ -527,6 +537,7 @@ int main(void)
 		TEST(test_stores_of_any_size_and_alignment),
 		TEST(test_one_page_as_directory_and_as_page_table),
 		TEST(test_self_map_at_every_level),
+		TEST(test_the_next_guest_sees_a_clean_scratch_page),
 		TEST(test_bogus_entries_point_at_scratch_and_are_counted),
 		TEST(test_a_sync_of_scattered_large_pages_reschedules),
 		TEST(test_bits_outside_the_address_field_are_ignored),
