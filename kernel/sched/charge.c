@@ -76,3 +76,13 @@ void ghyvi_sched_settle(struct sched_engine *engine, u64 busy_ns, u64 now)
 	charge_up_to(engine, busy_ns, now);
 	engine->charged_ns = 0;
 }
+
+void ghyvi_sched_charge_rq(struct sched_engine *engine, struct sched_rq *rq, u64 ns, u64 now)
+{
+	lockdep_assert_held(&engine->lock);
+	if (!engine->policy->charge)
+		return;
+	ghyvi_sched_dequeue(engine, rq);
+	engine->policy->charge(rq, ns);
+	ghyvi_sched_requeue(engine, rq, now);
+}

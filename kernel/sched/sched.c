@@ -51,13 +51,6 @@
 #include "sched_types.h"
 
 static void preparation_work(struct work_struct *work);
-static void kick_engine(struct ghyvi_sched *sched, enum ghyvi_engine_id id,
-			const struct sched_rq *own, bool host);
-
-static struct sched_engine *engine_of(struct ghyvi_sched *sched, struct ghyvi_workload *workload)
-{
-	return &sched->engines[workload->job.engine];
-}
 
 void ghyvi_sched_arm(struct sched_engine *engine, u64 at)
 {
@@ -95,18 +88,8 @@ void ghyvi_sched_requeue(struct sched_engine *engine, struct sched_rq *rq, u64 n
 		engine->policy->enqueue(engine, rq, now);
 }
 
-/* Is @workload staged, and was not cancelled? */
-static bool is_staged(struct sched_engine *engine, struct ghyvi_workload *workload)
-{
-	return engine->staged == workload && workload->state == WORKLOAD_QUEUED;
-}
-
-/*
- * Release the engine. The caller holds engine->lock and then completes the workload, or sets its
- * state to what it is to be instead of DONE.
- */
-static void release_engine_locked(struct sched_engine *engine, struct ghyvi_workload *workload,
-				  enum ghyvi_job_status status)
+void ghyvi_sched_release_engine(struct sched_engine *engine, struct ghyvi_workload *workload,
+				enum ghyvi_job_status status)
 {
 	struct sched_rq *rq = sched_rq_of(workload);
 	u64 now = ghyvi_sched_update_clock(engine);
@@ -127,7 +110,7 @@ static void release_engine_locked(struct sched_engine *engine, struct ghyvi_work
 	engine->preempt_requested_ns = 0;
 	engine->contended_since_ns = 0;
 	ghyvi_sched_requeue(engine, rq, now);
-	if (engine->staged_passed && is_staged(engine, engine->staged))
+	if (engine->staged_passed && sched_is_staged(engine, engine->staged))
 		ghyvi_sched_dispatch_staged(engine);
 }
 
@@ -141,7 +124,7 @@ void ghyvi_sched_revoke_late(struct sched_engine *engine, u64 now)
 	    now < ghyvi_sched_late_at(engine))
 		return;
 	if (workload->state == WORKLOAD_CANCELLED) {
-		release_engine_locked(engine, workload, GHYVI_JOB_CANCELLED);
+		ghyvi_sched_release_engine(engine, workload, GHYVI_JOB_CANCELLED);
 		workload->state = WORKLOAD_CANCELLED;
 		return;
 	}
@@ -152,76 +135,8 @@ void ghyvi_sched_revoke_late(struct sched_engine *engine, u64 now)
 	list_add(&workload->order, &engine->order);
 	if (list_empty(&rq->ready))
 		list_add_tail(&rq->ready, &engine->ready);
-	release_engine_locked(engine, workload, GHYVI_JOB_PREEMPTED);
+	ghyvi_sched_release_engine(engine, workload, GHYVI_JOB_PREEMPTED);
 	workload->state = WORKLOAD_QUEUED;
-}
-
-/* As soon as complete() is called, the workload may be freed or submitted again. */
-static void complete_here(struct ghyvi_workload *workload)
-{
-	struct ghyvi_sched *sched = workload->sched;
-	enum ghyvi_engine_id id = workload->job.engine;
-	const struct sched_rq *own = sched_rq_of(workload);
-
-	workload->complete(workload, workload->status);
-	kick_engine(sched, id, own, true);
-}
-
-static void complete_work(struct work_struct *work)
-{
-	complete_here(container_of(work, struct ghyvi_workload, done));
-}
-
-static void set_status(struct ghyvi_workload *workload, enum ghyvi_job_status status)
-{
-	if (status == GHYVI_JOB_CANCELLED && READ_ONCE(workload->parking) && !workload->job.busy_ns)
-		status = GHYVI_JOB_PREEMPTED;
-	workload->status = status;
-}
-
-/* A worker completes @workload. The job's events do not wait for it. */
-static void queue_completion(struct ghyvi_workload *workload)
-{
-	struct ghyvi_job *job = &workload->job;
-
-	if (job->events)
-		job->event(job, job->events);
-	job->events = 0;
-	queue_work(workload->sched->workers, &workload->done);
-}
-
-/* Complete @workload, which is DONE, asynchronously. The caller must kick the engine. */
-static void complete_workload(struct ghyvi_workload *workload, enum ghyvi_job_status status)
-{
-	struct ghyvi_sched *sched = workload->sched;
-
-	set_status(workload, status);
-	if (sched->workers)
-		queue_completion(workload);
-	else
-		workload->complete(workload, workload->status);
-}
-
-/*
- * In done(): complete @workload, which is DONE and has released the engine, and kick the engine.
- * The engine gets its next workload before this thread waits for a guest.
- */
-static void complete_done(struct ghyvi_workload *workload, enum ghyvi_job_status status)
-{
-	struct ghyvi_sched *sched = workload->sched;
-	enum ghyvi_engine_id id = workload->job.engine;
-
-	if (!sched->workers || !sched->ops->done_may_wait) {
-		complete_workload(workload, status);
-		ghyvi_sched_kick_host(sched, id);
-		return;
-	}
-	ghyvi_sched_kick_host(sched, id);
-	set_status(workload, status);
-	if (sched->ops->done_may_wait(sched->pgpu, id))
-		complete_here(workload);
-	else
-		queue_completion(workload);
 }
 
 static void unqueue_workload(struct sched_engine *engine, struct ghyvi_workload *workload)
@@ -236,8 +151,7 @@ static void unqueue_workload(struct sched_engine *engine, struct ghyvi_workload 
 	ghyvi_sched_dequeue(engine, rq);
 }
 
-/* Remove @workload, which is QUEUED, from its run queue. Caller holds engine->lock. */
-static void drop_workload(struct sched_engine *engine, struct ghyvi_workload *workload)
+void ghyvi_sched_drop(struct sched_engine *engine, struct ghyvi_workload *workload)
 {
 	lockdep_assert_held(&engine->lock);
 	unqueue_workload(engine, workload);
@@ -248,94 +162,17 @@ static void drop_workload(struct sched_engine *engine, struct ghyvi_workload *wo
 	ghyvi_sched_requeue(engine, sched_rq_of(workload), sched_now(engine->sched));
 }
 
-/* Charge @rq for @ns that are no time of the current workload. Caller holds engine->lock. */
-static void charge_rq(struct sched_engine *engine, struct sched_rq *rq, u64 ns, u64 now)
-{
-	lockdep_assert_held(&engine->lock);
-	if (!engine->policy->charge)
-		return;
-	ghyvi_sched_dequeue(engine, rq);
-	engine->policy->charge(rq, ns);
-	ghyvi_sched_requeue(engine, rq, now);
-}
-
-/*
- * The pGPU has given back the job of @workload, which does not own the engine: it was recalled or
- * cancelled while it was staged. Called with engine->lock held, returns with it released.
- */
-static void staged_done(struct sched_engine *engine, struct ghyvi_workload *workload,
-			enum ghyvi_job_status status) __releases(&engine->lock)
-{
-	u64 busy_ns = workload->job.busy_ns;
-
-	lockdep_assert_held(&engine->lock);
-	if (engine->staged == workload)
-		ghyvi_sched_unstage(engine);
-	if (workload->state == WORKLOAD_QUEUED && status == GHYVI_JOB_PREEMPTED && !busy_ns) {
-		spin_unlock(&engine->lock);
-		return;
-	}
-	if (workload->state == WORKLOAD_QUEUED)
-		drop_workload(engine, workload);
-	else if (status == GHYVI_JOB_PREEMPTED && !busy_ns)
-		status = GHYVI_JOB_CANCELLED; /* recalled, then cancelled */
-	workload->state = WORKLOAD_DONE;
-	if (busy_ns)
-		charge_rq(engine, sched_rq_of(workload), busy_ns, ghyvi_sched_update_clock(engine));
-	spin_unlock(&engine->lock);
-	complete_workload(workload, status);
-}
-
-static void job_done(struct ghyvi_job *job, enum ghyvi_job_status status)
-{
-	struct ghyvi_workload *workload = container_of(job, struct ghyvi_workload, job);
-	struct ghyvi_sched *sched = workload->sched;
-	enum ghyvi_engine_id id = job->engine;
-	struct sched_engine *engine = &sched->engines[id];
-	bool stopped;
-
-	atomic_inc(&sched->active_calls);
-	spin_lock(&engine->lock);
-	while (engine->stopping) {
-		spin_unlock(&engine->lock);
-		wait_event(engine->stopped, !READ_ONCE(engine->stopping));
-		spin_lock(&engine->lock);
-	}
-	if (!engine->current_workload && is_staged(engine, workload) &&
-	    (job->busy_ns || status != GHYVI_JOB_PREEMPTED))
-		ghyvi_sched_dispatch_staged(engine); /* run() has not returned yet */
-	if (engine->current_workload != workload) {
-		staged_done(engine, workload, status);
-		ghyvi_sched_kick_host(sched, id);
-		sched_exit(sched);
-		return;
-	}
-	stopped = workload->timed_out && status == GHYVI_JOB_CANCELLED;
-	/*
-	 * If the job never began, the engine was busy with an earlier job. That is no fault of this
-	 * workload: it is reported as preempted, so that its owner submits it again.
-	 */
-	if (stopped)
-		status = job->busy_ns ? GHYVI_JOB_ERROR : GHYVI_JOB_PREEMPTED;
-	release_engine_locked(engine, workload, status);
-	spin_unlock(&engine->lock);
-	if (stopped && job->busy_ns)
-		ghyvi_sched_report_preempt_timeout(engine, workload);
-	complete_done(workload, status);
-	sched_exit(sched);
-}
-
 void ghyvi_sched_queue(struct ghyvi_sched *sched, struct ghyvi_workload *workload)
 {
-	struct sched_engine *engine = engine_of(sched, workload);
+	struct sched_engine *engine = sched_engine_of(sched, workload);
 	struct sched_rq *rq;
 	bool woke;
 	u64 now;
 
 	workload->sched = sched;
-	workload->job.done = job_done;
+	workload->job.done = ghyvi_sched_job_done;
 	INIT_WORK(&workload->preparation, preparation_work);
-	INIT_WORK(&workload->done, complete_work);
+	INIT_WORK(&workload->done, ghyvi_sched_complete_work);
 	rq = sched_rq_of(workload);
 	spin_lock(&engine->lock);
 	now = ghyvi_sched_update_clock(engine);
@@ -396,8 +233,8 @@ static void dispatch_workload(struct sched_engine *engine, struct ghyvi_workload
 
 /*
  * Decide which thread prepares and starts @workload, which was just dispatched. Returns true if the
- * calling thread must do that, false if another thread does. @own, @host: as for kick_engine().
- * Caller holds engine->lock.
+ * calling thread must do that, false if another thread does. @own, @host: as for
+ * ghyvi_sched_kick_as(). Caller holds engine->lock.
  */
 static bool take_charge(struct sched_engine *engine, struct ghyvi_workload *workload,
 			const struct sched_rq *own, bool host, u64 now)
@@ -504,7 +341,7 @@ static bool start_workload(struct ghyvi_sched *sched, struct sched_engine *engin
 	if (!started) {
 		if (!withdrawn)
 			workload->state = WORKLOAD_PREPARING; /* no GPU time to charge */
-		release_engine_locked(engine, workload, *status);
+		ghyvi_sched_release_engine(engine, workload, *status);
 	} else {
 		/* A preemption request before run() had no effect; repeat it. */
 		if (engine->current_workload == workload)
@@ -531,12 +368,12 @@ static bool start_prepared(struct ghyvi_sched *sched, struct sched_engine *engin
 		spin_lock(&engine->lock);
 		status = workload->state == WORKLOAD_CANCELLED ? GHYVI_JOB_CANCELLED :
 								 GHYVI_JOB_ERROR;
-		release_engine_locked(engine, workload, status);
+		ghyvi_sched_release_engine(engine, workload, status);
 		spin_unlock(&engine->lock);
 	} else if (start_workload(sched, engine, workload, &status)) {
 		return true;
 	}
-	complete_workload(workload, status);
+	ghyvi_sched_complete(workload, status);
 	return false;
 }
 
@@ -556,7 +393,7 @@ static int prepare(struct sched_engine *engine, struct ghyvi_workload *workload)
 	took = now - began;
 	if (rq->entity->stats)
 		ghyvi_count_add(sched_stats_of(rq), prepare_ns, took);
-	charge_rq(engine, rq, took, now);
+	ghyvi_sched_charge_rq(engine, rq, took, now);
 	spin_unlock(&engine->lock);
 	return err;
 }
@@ -594,12 +431,12 @@ static void prepared_ahead(struct sched_engine *engine, struct ghyvi_workload *w
 		return;
 	}
 	if (workload->state == WORKLOAD_QUEUED) {
-		drop_workload(engine, workload);
+		ghyvi_sched_drop(engine, workload);
 		status = GHYVI_JOB_ERROR;
 	}
 	workload->state = WORKLOAD_DONE;
 	spin_unlock(&engine->lock);
-	complete_workload(workload, status);
+	ghyvi_sched_complete(workload, status);
 }
 
 /*
@@ -636,14 +473,8 @@ static void look_ahead_here(struct sched_engine *engine)
 		prepare_and_start(engine, workload);
 }
 
-/*
- * Dispatch to the engine as long as it is free and the policy picks a workload.
- * @own: the run queue whose workloads the calling thread may prepare and start, or NULL. Only
- *	compared, never dereferenced: it may be freed already.
- * @host: the calling thread is a host thread, and may start any prepared workload
- */
-static void kick_engine(struct ghyvi_sched *sched, enum ghyvi_engine_id id,
-			const struct sched_rq *own, bool host)
+void ghyvi_sched_kick_as(struct ghyvi_sched *sched, enum ghyvi_engine_id id,
+			 const struct sched_rq *own, bool host)
 {
 	struct sched_engine *engine = &sched->engines[id];
 	struct ghyvi_workload *workload;
@@ -663,13 +494,13 @@ static void kick_engine(struct ghyvi_sched *sched, enum ghyvi_engine_id id,
 
 void ghyvi_sched_kick_host(struct ghyvi_sched *sched, enum ghyvi_engine_id id)
 {
-	kick_engine(sched, id, NULL, true);
+	ghyvi_sched_kick_as(sched, id, NULL, true);
 }
 
 void ghyvi_sched_kick(struct ghyvi_sched *sched, enum ghyvi_engine_id id,
 		      const struct ghyvi_sched_entity *guest)
 {
-	kick_engine(sched, id, &(guest ?: sched->anon_entity)->rqs[id], false);
+	ghyvi_sched_kick_as(sched, id, &(guest ?: sched->anon_entity)->rqs[id], false);
 }
 
 /* Prepare the workload, unless it is prepared, and start it if it owns the engine then. */
@@ -687,99 +518,4 @@ static void preparation_work(struct work_struct *work)
 		prepare_and_start(engine, workload);
 	ghyvi_sched_kick_host(sched, id);
 	sched_exit(sched);
-}
-
-/*
- * Withdraw @workload unless its job was passed to the pGPU. Sets @passed if it was, and returns
- * true if the workload belongs to its owner again.
- */
-static bool withdraw_workload(struct sched_engine *engine, struct ghyvi_workload *workload,
-			      bool *passed)
-{
-	lockdep_assert_held(&engine->lock);
-	*passed = false;
-	switch (workload->state) {
-	case WORKLOAD_QUEUED:
-		drop_workload(engine, workload);
-		if (engine->staged == workload) {
-			workload->state = WORKLOAD_CANCELLED; /* staged until its job is done */
-			*passed = true;
-			return false;
-		}
-		workload->state = workload->preparing ? WORKLOAD_CANCELLED : WORKLOAD_IDLE;
-		return !workload->preparing;
-	case WORKLOAD_PREPARING:
-		workload->state = WORKLOAD_CANCELLED;
-		break;
-	case WORKLOAD_CANCELLED:
-		*passed = engine->staged == workload; /* parked before */
-		break;
-	case WORKLOAD_RUNNING:
-		*passed = true;
-		break;
-	}
-	return false;
-}
-
-bool ghyvi_sched_cancel(struct ghyvi_sched *sched, struct ghyvi_workload *workload)
-{
-	struct sched_engine *engine = engine_of(sched, workload);
-	bool taken_back, passed;
-
-	/*
-	 * With engine->start held, no workload is between the check for WORKLOAD_CANCELLED and
-	 * run().
-	 */
-	mutex_lock(&engine->start);
-	spin_lock(&engine->lock);
-	taken_back = withdraw_workload(engine, workload, &passed);
-	spin_unlock(&engine->lock);
-	mutex_unlock(&engine->start);
-
-	/*
-	 * The job may be done by now. The backend ignores jobs that it does not know, and the
-	 * workload stays valid until its owner can continue in complete().
-	 */
-	if (passed)
-		sched->ops->cancel(sched->pgpu, &workload->job);
-	return taken_back;
-}
-
-bool ghyvi_sched_park(struct ghyvi_sched *sched, struct ghyvi_workload *workload)
-{
-	struct sched_engine *engine = engine_of(sched, workload);
-	bool taken_back, passed;
-
-	/* As in ghyvi_sched_cancel(). A request before run() would have no effect. */
-	mutex_lock(&engine->start);
-	spin_lock(&engine->lock);
-	WRITE_ONCE(workload->parking, true);
-	taken_back = withdraw_workload(engine, workload, &passed);
-	if (passed && sched->ops->preempt)
-		sched->ops->preempt(sched->pgpu, &workload->job);
-	spin_unlock(&engine->lock);
-	mutex_unlock(&engine->start);
-	return taken_back;
-}
-
-int ghyvi_sched_update_tail(struct ghyvi_sched *sched, struct ghyvi_workload *workload, u32 tail)
-{
-	struct sched_engine *engine = engine_of(sched, workload);
-	int err = -ESTALE;
-	bool passed;
-	int state;
-
-	mutex_lock(&engine->start);
-	spin_lock(&engine->lock);
-	state = workload->state;
-	passed = state == WORKLOAD_RUNNING || is_staged(engine, workload);
-	spin_unlock(&engine->lock);
-	if (passed) {
-		err = sched->ops->update_tail(sched->pgpu, &workload->job, tail);
-	} else if (state == WORKLOAD_QUEUED || state == WORKLOAD_PREPARING) {
-		workload->job.context[GHYVI_CTX_RING_TAIL] = tail;
-		err = 0;
-	}
-	mutex_unlock(&engine->start);
-	return err;
 }

@@ -304,9 +304,29 @@ static inline bool sched_is_ready(const struct sched_rq *rq)
 	       !list_first_entry(&rq->queue, struct ghyvi_workload, link)->late;
 }
 
+static inline struct sched_engine *sched_engine_of(struct ghyvi_sched *sched,
+						   struct ghyvi_workload *workload)
+{
+	return &sched->engines[workload->job.engine];
+}
+
+/* Is @workload staged, and was not cancelled? Caller holds engine->lock. */
+static inline bool sched_is_staged(struct sched_engine *engine, struct ghyvi_workload *workload)
+{
+	return engine->staged == workload && workload->state == WORKLOAD_QUEUED;
+}
+
 /* sched.c */
 /* Set the time of the next ghyvi_sched_timer() call. Caller holds engine->lock. */
 void ghyvi_sched_arm(struct sched_engine *engine, u64 at);
+/*
+ * Dispatch to the engine as long as it is free and the policy picks a workload.
+ * @own: the run queue whose workloads the calling thread may prepare and start, or NULL. Only
+ *	compared, never dereferenced: it may be freed already.
+ * @host: the calling thread is a host thread, and may start any prepared workload
+ */
+void ghyvi_sched_kick_as(struct ghyvi_sched *sched, enum ghyvi_engine_id id,
+			 const struct sched_rq *own, bool host);
 /* ghyvi_sched_kick() for a host thread, which prepares no workload. */
 void ghyvi_sched_kick_host(struct ghyvi_sched *sched, enum ghyvi_engine_id id);
 /*
@@ -315,14 +335,31 @@ void ghyvi_sched_kick_host(struct ghyvi_sched *sched, enum ghyvi_engine_id id);
  */
 void ghyvi_sched_revoke_late(struct sched_engine *engine, u64 now);
 
+/*
+ * Release the engine. The caller holds engine->lock and then completes the workload, or sets its
+ * state to what it is to be instead of DONE.
+ */
+void ghyvi_sched_release_engine(struct sched_engine *engine, struct ghyvi_workload *workload,
+				enum ghyvi_job_status status);
+/* Remove @workload, which is QUEUED, from its run queue. Caller holds engine->lock. */
+void ghyvi_sched_drop(struct sched_engine *engine, struct ghyvi_workload *workload);
+
 /* Make the staged workload the current one. Caller holds engine->lock; the engine is free. */
 void ghyvi_sched_dispatch_staged(struct sched_engine *engine);
+
+/* complete.c */
+/* @done of the job of every workload. */
+void ghyvi_sched_job_done(struct ghyvi_job *job, enum ghyvi_job_status status);
+/* The work item @done of every workload. */
+void ghyvi_sched_complete_work(struct work_struct *work);
+/* Complete @workload, which is DONE, asynchronously. The caller must kick the engine. */
+void ghyvi_sched_complete(struct ghyvi_workload *workload, enum ghyvi_job_status status);
 
 /* stage.c */
 /*
  * Give the pGPU the job that is expected to run next, if it is prepared. @own, @host: as for
- * kick_engine(). Returns true if the caller must kick the engine: it became free while the pGPU
- * refused the job.
+ * ghyvi_sched_kick_as(). Returns true if the caller must kick the engine: it became free while the
+ * pGPU refused the job.
  */
 bool ghyvi_sched_stage_next(struct sched_engine *engine, const struct sched_rq *own, bool host);
 /* Ask for the staged job back if another one is expected to run next. Caller holds engine->lock. */
@@ -370,6 +407,8 @@ u64 ghyvi_sched_update_clock(struct sched_engine *engine);
  * to what was charged before.
  */
 void ghyvi_sched_settle(struct sched_engine *engine, u64 busy_ns, u64 now);
+/* Charge @rq for @ns that are no time of the current workload. */
+void ghyvi_sched_charge_rq(struct sched_engine *engine, struct sched_rq *rq, u64 ns, u64 now);
 
 /* cap.c; @percent is the cap: 1 to 100 */
 /*

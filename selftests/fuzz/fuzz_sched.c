@@ -92,7 +92,7 @@ static struct fuzz_engine *engine_of(const struct ghyvi_job *job)
 	return &engines[job->engine == GHYVI_RCS ? 0 : 1];
 }
 
-static struct sched_engine *sched_engine_of(const struct fuzz_engine *engine)
+static struct sched_engine *core_engine_of(const struct fuzz_engine *engine)
 {
 	return &sched->engines[engine->id];
 }
@@ -119,7 +119,7 @@ static void spy_charge(struct sched_rq *rq, s64 ns)
 found:
 	engines[e].books[o].charged += ns;
 	for (i = 0; i < ARRAY_SIZE(both); i++)
-		if (sched_engine_of(&engines[e])->policy == both[i].spied && both[i].real->charge)
+		if (core_engine_of(&engines[e])->policy == both[i].spied && both[i].real->charge)
 			both[i].real->charge(rq, ns);
 }
 
@@ -409,7 +409,7 @@ static void complete(struct ghyvi_workload *base, enum ghyvi_job_status status)
 /* Compares the state of the scheduler with that of the engine. */
 static void check_engine(struct fuzz_engine *engine)
 {
-	struct sched_engine *believed = sched_engine_of(engine);
+	struct sched_engine *believed = core_engine_of(engine);
 	struct ghyvi_workload *current_workload = believed->current_workload;
 	unsigned int o, waiting = 0, uncapped = 0;
 
