@@ -24,6 +24,9 @@ IGT_PROGRAMS = {
     "gem_exec_fault": "-r 1",
 }
 
+# i915 before this version cannot run a program: gem_exec_fault asks for memory regions.
+IGT_NEEDS = {"gem_exec_fault": (5, 13)}
+
 # Copies so large that the blitter limits their rate. They use one context, and at least one is
 # always queued in its ring.
 BUSY_BLITTER = f"{IGT}/gem_blt -s 4194304 -b 4 -t 60000 -r 1 >/dev/null 2>&1"
@@ -347,6 +350,11 @@ class Guest:
         if status or not numbers:
             print(f"# {program} {arguments}: status {status}: {out.strip()[-600:]}", flush=True)
         return status, float(numbers[-1]) if numbers else None
+
+    def igt_programs(self):
+        """Those of IGT_PROGRAMS that the guest's i915 can run."""
+        release = tuple(int(word) for word in self.must_run("uname -r").split(".")[:2])
+        return [program for program in IGT_PROGRAMS if release >= IGT_NEEDS.get(program, (0, 0))]
 
     def stop(self):
         run(GUEST, "stop", self.name, timeout=60)

@@ -76,13 +76,24 @@ class Apt:
     def update(self):
         lablib.run_tool("apt-get", *self.options, "-q", "update")
 
+    def names(self, prefix):
+        """The names of the packages that begin with prefix."""
+        return lablib.run_tool("apt-cache", *self.options, "pkgnames", prefix).decode().split()
+
     def newest(self):
         """The version in the package names of the newest kernel of flavour amd64."""
-        names = lablib.run_tool("apt-cache", *self.options, "pkgnames", "linux-headers-").decode().split()
-        versions = [name[len("linux-headers-"):] for name in names if re.search(r"-\d[^-]*(-\d+)?-amd64$", name)]
+        versions = [name[len("linux-headers-"):] for name in self.names("linux-headers-")
+                    if re.search(r"-\d[^-]*(-\d+)?-amd64$", name)]
         if not versions:
             raise LabError(f"{self.suite}: no linux-headers-VERSION-amd64 on {mirror()}")
         return max(versions, key=lablib.version_key)
+
+    def image_names(self, version):
+        """The packages with a kernel's image, configuration and modules.
+
+        linux-image has all of them, or (seen in 7.3) only depends on the others."""
+        wanted = [f"linux-{part}-{version}" for part in ("image", "base", "binary", "modules")]
+        return [name for name in wanted if name in self.names(name)]
 
     def download(self, names):
         """Downloads packages and returns their paths."""
@@ -93,12 +104,12 @@ class Apt:
         return glob.glob(f"{glob.escape(folder)}/*.deb")
 
 
-def package_names(suite, version):
+def package_names(apt, suite, version):
     """(packages to unpack, the package whose programs must be able to run)"""
     base = version[:-len("-amd64")]
     names = [f"linux-headers-{version}", f"linux-headers-{base}-common"]
     if SUITES[suite]:
-        names.append(f"linux-image-{version}")
+        names += apt.image_names(version)
     return names, f"linux-kbuild-{base}"
 
 
@@ -128,6 +139,17 @@ def unpack(apt, names, folder):
         os.unlink(file)
 
 
+def arrange(folder, version):
+    """Links an unpacked kernel's files to the places of older packages, and makes modules.dep."""
+    if not os.path.exists(f"{folder}/lib"):  # since Debian 13 packages have only usr/lib
+        os.symlink("usr/lib", f"{folder}/lib")
+    os.makedirs(f"{folder}/boot", exist_ok=True)
+    for name in ("vmlinuz", "config"):  # seen in 7.3: beside the modules
+        if not os.path.exists(f"{folder}/boot/{name}-{version}"):
+            os.symlink(f"../lib/modules/{version}/{name}", f"{folder}/boot/{name}-{version}")
+    lablib.run_tool("depmod", "-b", folder, version)
+
+
 @contextlib.contextmanager
 def newest_of(suite, name):
     """Yields (Apt of the suite, its newest version, prefix in build/kernels/) with prefix locked."""
@@ -143,7 +165,7 @@ def fetch(suite):
     Returns a lablib.Kernel. For a suite of another release, the compiler of that release is
     installed beside it, in a minimal system for chroot (needs root)."""
     with newest_of(suite, suite) as (apt, version, prefix):
-        names, kbuild_package = package_names(suite, version)
+        names, kbuild_package = package_names(apt, suite, version)
         if not os.path.isdir(f"{prefix}/usr/src/linux-headers-{version}"):
             foreign = release_of(suite) != this_release()
             with replaced(prefix) as folder:
@@ -154,7 +176,7 @@ def fetch(suite):
                 stage(f"{suite}: linux {version}")
                 unpack(apt, names if foreign else [*names, kbuild_package], folder)
                 if SUITES[suite]:
-                    lablib.run_tool("depmod", "-b", folder, version)
+                    arrange(folder, version)
             if not foreign:
                 relocate(prefix, version)
         return lablib.Kernel(version, prefix)
@@ -167,10 +189,8 @@ def fetch_for_guests(suite):
         if not os.path.exists(f"{prefix}/boot/vmlinuz-{version}"):
             with replaced(prefix) as folder:
                 stage(f"{suite}: linux {version}, for guests")
-                unpack(apt, [f"linux-image-{version}"], folder)
-                if not os.path.exists(f"{folder}/lib"):  # since Debian 13 packages have only usr/lib
-                    os.symlink("usr/lib", f"{folder}/lib")
-                lablib.run_tool("depmod", "-b", folder, version)
+                unpack(apt, apt.image_names(version), folder)
+                arrange(folder, version)
         return lablib.Kernel(version, prefix)
 
 
