@@ -25,7 +25,7 @@ COMPONENT = "main"
 SUITES = {
     "bookworm": "all",
     "bookworm-backports": "smoke",
-    "trixie-backports": None,
+    "trixie-backports": "smoke",
 }
 
 
