@@ -100,13 +100,19 @@ static void copy_once(void *to, const void *from, unsigned int bytes)
 static void access_ggtt_table(struct ghyvi_device *device, struct access *access)
 {
 	void *entry = ghyvi_vgpu_ggtt_table(device->vgpu) + access->offset - GHYVI_GGTT_OFFSET;
-	u64 bar0 = READ_ONCE(device->bar0);
+	u64 bar0;
 
 	if (!access->write) {
 		copy_once(&access->data, entry, access->bytes);
 		return;
 	}
 	copy_once(entry, &access->data, access->bytes);
+	/*
+	 * A move of the BAR sets the address before it relaxes the pages of the table. So if the
+	 * old address is read here, a later sync compares the page with this entry.
+	 */
+	smp_mb();
+	bar0 = READ_ONCE(device->bar0);
 	if (bar0 != GHYVI_BAR_UNMAPPED)
 		ghyvi_gtt_trap(ghyvi_vgpu_gtt(device->vgpu), bar0 + access->offset, access->bytes);
 }
