@@ -11,6 +11,10 @@
  * So a job is added behind another one, and withdrawn, without an arbitration point of the first.
  *
  * The tail of the second job in hardware is not kept up to date. It is when the job is the first.
+ *
+ * Hardware may take a context that it has executed last for one that it still has, and not load its
+ * image. But between two submissions the image may have been written. So whatever is no lite
+ * restore forces a restore.
  */
 #include <linux/ktime.h>
 #include "gen9.h"
@@ -97,7 +101,7 @@ void gen9_submit_kernel(struct gen9_engine *engine, u32 tail)
 {
 	engine->kernel_tail = tail;
 	engine->pending[0] = engine->kernel_context;
-	submit(engine, element(engine->kernel_context, tail), 0);
+	submit(engine, element(engine->kernel_context, tail) | CTX_DESC_FORCE_RESTORE, 0);
 }
 
 /* The ring of the kernel context contains NOOPs now: two more take jobs off the engine. */
@@ -110,15 +114,14 @@ static u64 job_element(struct gen9_engine *engine, struct ghyvi_job *base, bool 
 {
 	struct gen9_job *job = gen9_job(base);
 	u32 tail = max(job->end, job->hw_tail + (lite ? GEN9_TAIL_BYTES : 0));
-	u64 force = 0;
 
 	if (tail > job->limit) {
 		tail = job->hw_tail;
-		force = CTX_DESC_FORCE_RESTORE;
+		lite = false;
 	}
 	job->hw_tail = tail;
 	set_bit(engine->id, &gen9_client(base->client)->engines);
-	return element(context_of(base), tail) | force;
+	return element(context_of(base), tail) | (lite ? 0 : CTX_DESC_FORCE_RESTORE);
 }
 
 static void submit_jobs(struct gen9_engine *engine, struct ghyvi_job *const *jobs)

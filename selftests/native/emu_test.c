@@ -388,6 +388,26 @@ static void same_tail_is_reported(void **state)
 	expect_violations(EMU_SAME_TAIL, 1);
 }
 
+static void changed_image_needs_a_forced_restore(void **state)
+{
+	make_context(0, GHYVI_RENDER_BASE);
+	EMIT(0, NOOP, NOOP);
+	submit(descriptor(0), 0);
+	run_all();
+	EMIT(0, NOOP, NOOP); /* the tail may move */
+	submit(descriptor(0), 0);
+	run_all();
+	expect_no_violation();
+	image(0)[GHYVI_CTX_RING_HEAD] = 0;
+	submit(descriptor(0), 0);
+	run_all();
+	expect_violations(EMU_NO_RESTORE, 1);
+	image(0)[GHYVI_CTX_RING_HEAD] = 0;
+	submit(descriptor(0) | CTX_DESC_FORCE_RESTORE, 0);
+	run_all();
+	expect_violations(EMU_NO_RESTORE, 1);
+}
+
 static void waiter_is_preempted_in_its_batch_and_resumes(void **state)
 {
 	u32 *batch = word(BATCH);
@@ -911,6 +931,7 @@ int main(void)
 		CASE(second_element_follows),
 		CASE(lite_restore_moves_the_tail),
 		CASE(same_tail_is_reported),
+		CASE(changed_image_needs_a_forced_restore),
 		CASE(waiter_is_preempted_in_its_batch_and_resumes),
 		CASE(batch_without_arbitration_point_is_not_preempted),
 		CASE(early_submission_is_dropped_and_reported),

@@ -207,6 +207,23 @@ static void check_batch_state(struct emu_engine *engine, const struct load *load
 				      BATCH_FIRST + 1 + 2 * i, load->batch[i], note->batch[i]);
 }
 
+/*
+ * Hardware may not load the image of the context that it has had last. Software that has written to
+ * it forces a restore (i915: lrc_update_regs()).
+ */
+static void check_restore(struct emu_engine *engine, const u32 *state,
+			  const struct emu_image_note *note)
+{
+	if (!engine->image.again || (state[GHYVI_CTX_RING_HEAD] == note->ring_head &&
+				     state[GHYVI_CTX_RING_START] == note->ring_start &&
+				     state[GHYVI_CTX_RING_CTL] == note->ring_control))
+		return;
+	emu_violation(engine->emu, EMU_NO_RESTORE,
+		      "%s: context %#x: ring %#x head %#x, not %#x %#x", emu_engine_name(engine),
+		      engine->image.lrca, state[GHYVI_CTX_RING_START], state[GHYVI_CTX_RING_HEAD],
+		      note->ring_start, note->ring_head);
+}
+
 /* Continue the batch in which the context was preempted. */
 static void resume_batches(struct emu_engine *engine, const struct load *load)
 {
@@ -263,6 +280,8 @@ static void begin_load(struct emu_engine *engine, u64 descriptor)
 {
 	struct softgpu_engine *cs = &engine->cs;
 
+	engine->image.again = !((descriptor ^ engine->image.descriptor) & DESC_SAME_CONTEXT) &&
+			      !(descriptor & CTX_DESC_FORCE_RESTORE);
 	engine->image.descriptor = descriptor;
 	engine->image.lrca = descriptor & DESC_LRCA;
 	engine->job.lrca = engine->image.lrca;
@@ -301,6 +320,7 @@ static bool load_state(struct emu_engine *engine, struct load *load)
 	if (!load_lists(engine, load, copy, ENGINE_LIST))
 		return false;
 	check_batch_state(engine, load, note_of(engine));
+	check_restore(engine, copy, note_of(engine));
 	if (engine->cs.id != GHYVI_RCS || load->ended)
 		return true;
 	state = state_page(engine, RENDER_PAGE);
@@ -387,6 +407,9 @@ static void save_ring_part(struct emu_engine *engine, u32 *state)
 	WRITE_ONCE(state[GHYVI_CTX_RING_HEAD], engine->cs.ring_head);
 	WRITE_ONCE(state[GHYVI_CTX_TIMESTAMP], softgpu_context_timestamp(&engine->cs));
 	save_batches(engine, state);
+	note_of(engine)->ring_head = engine->cs.ring_head;
+	note_of(engine)->ring_start = state[GHYVI_CTX_RING_START];
+	note_of(engine)->ring_control = state[GHYVI_CTX_RING_CTL];
 	state[POWER_LIST] = LRI_HEADER(1, engine->cs.id == GHYVI_RCS ? 0 : LRI_POSTED);
 	state[POWER_LIST + 1] = engine->cs.base + (engine->cs.id == GHYVI_RCS ? 0xc8 : 0x200);
 }

@@ -14,6 +14,7 @@ struct emu_engine;
 struct emu_image {
 	u64 descriptor;
 	u32 lrca; /* GGTT address */
+	bool again; /* it was the last one on the engine, too, and no restore was forced */
 	u32 first_tail; /* RING_TAIL at the last load or lite restore */
 };
 
@@ -26,6 +27,7 @@ struct emu_image_note {
 	u64 address;
 	u32 batch[EMU_BATCH_DWORDS];
 	bool predicated; /* the batch was, by MI_SET_PREDICATE */
+	u32 ring_head, ring_start, ring_control; /* as they were saved */
 	u32 tail;
 };
 

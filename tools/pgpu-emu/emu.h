@@ -48,6 +48,7 @@ enum emu_violation {
 	EMU_ASLEEP, /* a register was accessed in a forcewake domain that is not awake */
 	EMU_ELSP_EARLY, /* ELSP was written before the previous write was promoted */
 	EMU_SAME_TAIL, /* a context was resubmitted with its tail, without force restore */
+	EMU_NO_RESTORE, /* the last context again, with a changed image, without force restore */
 	EMU_RESET_RUNNING, /* a reset of an engine that was neither stopped nor ready */
 	EMU_CSB_POINTER, /* the first status event since a reset, without a preset pointer */
 	EMU_GGTT_STALE, /* a GGTT entry was changed and used without a write to GFX_FLSH_CNTL */

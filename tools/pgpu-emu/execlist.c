@@ -260,6 +260,7 @@ void emu_execlist_reset(struct emu_engine *engine)
 	engine->csb_preset = false;
 	engine->refuses_until_ns = 0;
 	engine->idle_since_ns = 0;
+	engine->image.descriptor = 0;
 	engine->nr_late_writes = 0;
 	engine->predicated = false;
 	engine->cs.level = 0;

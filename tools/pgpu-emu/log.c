@@ -15,6 +15,8 @@ static const struct {
 	[EMU_ELSP_EARLY] = { "elsp-early", "ELSP written before the last write was promoted" },
 	[EMU_SAME_TAIL] = { "same-tail",
 			    "context resubmitted with its tail, without force restore" },
+	[EMU_NO_RESTORE] = { "no-restore",
+			     "image of the last context changed, without force restore" },
 	[EMU_RESET_RUNNING] = { "reset-running",
 				"reset of an engine that is not stopped and ready" },
 	[EMU_CSB_POINTER] = { "csb-pointer", "context status pointer not preset since the reset" },
