@@ -302,6 +302,16 @@ static void clear_batches(u32 *state)
 		state[CTX_BB_FIRST + 1 + 2 * i] = 0;
 }
 
+void gen9_context_clear_stop(const struct gen9_engine *engine, const struct gen9_context *context)
+{
+	const struct gen9_saved_register *saved =
+		gen9_saved_find(engine, engine->base + RING_MI_MODE);
+	u32 *value = saved ? gen9_state(context) + saved->dword : NULL;
+
+	if (value)
+		*value = (*value & ~(u32)MI_MODE_STOP) | MASKED_BIT_DISABLE(MI_MODE_STOP);
+}
+
 int gen9_context_load(struct gen9_engine *engine, struct ghyvi_job *job)
 {
 	struct gen9_context *context = gen9_context(job->pgpu_context);
@@ -318,6 +328,7 @@ int gen9_context_load(struct gen9_engine *engine, struct ghyvi_job *job)
 		load_registers(engine, job, state);
 	context->valid = true;
 	clear_batches(state);
+	gen9_context_clear_stop(engine, context);
 	state[GHYVI_CTX_CONTROL] = context_control(false);
 	state[GHYVI_CTX_RING_HEAD] = 0;
 	state[GHYVI_CTX_RING_TAIL] = 0;

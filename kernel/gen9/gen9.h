@@ -482,6 +482,8 @@ int gen9_context_record_default(struct gen9_engine *engine, struct gen9_context 
 const struct gen9_saved_register *gen9_saved_find(const struct gen9_engine *engine, u32 offset);
 /* Fill the image before the first run of a job. Returns 0 or -ENOMEM. */
 int gen9_context_load(struct gen9_engine *engine, struct ghyvi_job *job);
+/* The context may have been saved while its engine was stopped. It is not on the engine. */
+void gen9_context_clear_stop(const struct gen9_engine *engine, const struct gen9_context *context);
 /* Copy what the job has left to the core's copy of the register state. */
 void gen9_context_store(struct gen9_engine *engine, struct ghyvi_job *job);
 /* Test whether the context has executed everything up to the place @end of its ring. */

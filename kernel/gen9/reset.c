@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Resets. An engine is stopped and asked to get ready first: a reset of a running engine can hang
- * the system. If an engine cannot be reset the whole GPU is, and if that fails it is dead.
+ * the system. One that does not get ready is reset nevertheless by the second try, as i915 does. If
+ * an engine cannot be reset the whole GPU is, and if that fails it is dead.
  */
 #include <linux/delay.h>
 #include <linux/string.h>
@@ -61,7 +62,7 @@ static int reset_domain(struct gen9 *gpu, u32 domain)
 	return completed == 2 ? 0 : -ETIMEDOUT;
 }
 
-static int try_reset(struct gen9 *gpu, unsigned long engines, u32 domain)
+static int try_reset(struct gen9 *gpu, unsigned long engines, u32 domain, bool only_ready)
 {
 	unsigned int i;
 	int err = 0;
@@ -70,7 +71,7 @@ static int try_reset(struct gen9 *gpu, unsigned long engines, u32 domain)
 		stop_ring(&gpu->engines[i]);
 		err = err ?: get_ready(&gpu->engines[i]);
 	}
-	if (!err)
+	if (!err || !only_ready)
 		err = reset_domain(gpu, domain);
 	for_each_set_bit(i, &engines, GHYVI_ENGINES)
 		withdraw_request(&gpu->engines[i]);
@@ -83,7 +84,7 @@ static int reset(struct gen9 *gpu, unsigned long engines, u32 domain)
 	int err = -ETIMEDOUT;
 
 	for (try = 0; try < GEN9_RESET_TRIES && err; try++)
-		err = try_reset(gpu, engines, domain);
+		err = try_reset(gpu, engines, domain, !try);
 	return err;
 }
 
@@ -165,9 +166,13 @@ static void end_guilty_job(struct gen9_engine *engine, struct ghyvi_job *guilty)
 static void engine_unblock(struct gen9_engine *engine)
 {
 	unsigned long flags;
+	unsigned int i;
 
 	spin_lock_irqsave(&engine->lock, flags);
 	ports_clear(engine);
+	gen9_context_clear_stop(engine, engine->kernel_context);
+	for (i = 0; i < GEN9_PORTS && engine->jobs[i]; i++)
+		gen9_context_clear_stop(engine, gen9_context(engine->jobs[i]->pgpu_context));
 	gen9_engine_start(engine);
 	engine->blocked = false;
 	gen9_engine_update(engine);

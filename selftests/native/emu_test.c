@@ -851,7 +851,7 @@ static void preemption_is_refused_for_a_while_only(void **state)
 static void modes_are_parsed(void **state)
 {
 	assert_int_equal(emu_adversary_parse(&emu->adversary, "prefetch,nonsense"), -EINVAL);
-	assert_int_equal(emu_adversary_parse(&emu->adversary, "all,hang"), 0);
+	assert_int_equal(emu_adversary_parse(&emu->adversary, "all,hang,unready"), 0);
 	assert_int_equal(emu->adversary.modes, (1u << EMU_ADVERSARY_MODES) - 1);
 }
 

@@ -10,7 +10,7 @@ static const char *const modes[EMU_ADVERSARY_MODES] = {
 	[EMU_SPURIOUS] = "spurious",	 [EMU_NO_PREEMPT] = "no-preempt",
 	[EMU_PREFETCH] = "prefetch",	 [EMU_HANG] = "hang",
 	[EMU_SLOW_RESET] = "slow-reset", [EMU_LATE_WRITE] = "late-write",
-	[EMU_DOUBLE_IIR] = "double-iir",
+	[EMU_DOUBLE_IIR] = "double-iir", [EMU_UNREADY] = "unready",
 };
 
 void emu_adversary_seed(struct emu_adversary *adversary, u64 seed)
@@ -28,9 +28,12 @@ static u32 modes_of(const char *text, size_t length)
 {
 	unsigned int i;
 
-	/* Hangs make every program fail that the hang hits, so they must be asked for by name. */
+	/*
+	 * Hangs make every program fail that the hang hits, and i915 reports an engine that does
+	 * not get ready as an error. They must be asked for by name.
+	 */
 	if (is_name("all", text, length))
-		return ((1u << EMU_ADVERSARY_MODES) - 1) & ~(1u << EMU_HANG);
+		return ((1u << EMU_ADVERSARY_MODES) - 1) & ~(1u << EMU_HANG | 1u << EMU_UNREADY);
 	for (i = 0; i < EMU_ADVERSARY_MODES; i++)
 		if (is_name(modes[i], text, length))
 			return 1u << i;

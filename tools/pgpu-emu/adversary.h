@@ -18,6 +18,7 @@ enum emu_adversary_mode {
 	EMU_PREFETCH, /* the engine reads past the ring's tail */
 	EMU_HANG, /* an engine hangs now and then */
 	EMU_SLOW_RESET, /* some resets need a second try */
+	EMU_UNREADY, /* an engine that is not idle does not get ready for its reset */
 	EMU_LATE_WRITE, /* stores of commands reach memory at the next flush */
 	EMU_DOUBLE_IIR, /* an IIR holds a second event, which shows when the first is cleared */
 	EMU_ADVERSARY_MODES,

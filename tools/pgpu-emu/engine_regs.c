@@ -134,13 +134,18 @@ u32 emu_engine_read(struct emu_engine *engine, u32 offset)
 	}
 }
 
-/* READY follows REQUEST at once; a catastrophic error does not occur (PRM vol. 2c, RESET_CTL). */
+/*
+ * READY follows REQUEST at once; a catastrophic error does not occur (PRM vol. 2c, RESET_CTL).
+ * Adversary: a busy engine never gets ready. i915 then resets it at its second try nevertheless
+ * (gen8_reset_engines()).
+ */
 static void reset_control(struct emu_engine *engine, u32 value)
 {
 	u32 *reg = emu_reg(engine->emu, engine->cs.base + RING_RESET_CTL);
 
 	*reg = emu_masked(*reg, value) & ~(u32)RESET_CTL_READY;
-	if (*reg & RESET_CTL_REQUEST)
+	if (*reg & RESET_CTL_REQUEST &&
+	    (engine->state == EMU_IDLE || !emu_adversary_has(&engine->emu->adversary, EMU_UNREADY)))
 		*reg |= RESET_CTL_READY;
 }
 
