@@ -20,7 +20,7 @@ static void fill_ggtt(struct gen9_client *client, dma_addr_t dma)
 	for (i = 0; i < params->nr_ggtt; i++)
 		gen9_ggtt_fill(client->gpu, params->ggtt[i].start >> GHYVI_PAGE_SHIFT,
 			       params->ggtt[i].bytes >> GHYVI_PAGE_SHIFT, dma);
-	gen9_ggtt_flush(client->gpu);
+	gen9_ggtt_flush_sync(client->gpu);
 }
 
 static void leave_ggtt(struct gen9_client *client)
@@ -160,7 +160,7 @@ void gen9_invalidate(struct ghyvi_pgpu_client *const *clients, unsigned int coun
 	unsigned int i;
 
 	mutex_lock(&gpu->control);
-	gen9_ggtt_flush(gpu);
+	gen9_ggtt_flush_sync(gpu);
 	hold(gpu, clients, count, true);
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		gen9_engine_wait_left(&gpu->engines[i]);

@@ -106,6 +106,17 @@ static void fill_list(u32 *state, unsigned int at, u32 base, const u16 *offsets,
 		state[at + 1 + 2 * i] = base + offsets[i];
 }
 
+/*
+ * Without a request, power gating may have left a part of the execution units off. Gen9 has up to
+ * eight of them in a subslice.
+ */
+static u32 power_request(const struct gen9_engine *engine)
+{
+	return engine->id == GHYVI_RCS ?
+		       GEN8_RPCS_ENABLE | GEN8_RPCS_EU_MIN(8) | GEN8_RPCS_EU_MAX(8) :
+		       0;
+}
+
 static void set_root(u32 *state, dma_addr_t root)
 {
 	state[GHYVI_CTX_PDP0_UDW] = upper_32_bits(root);
@@ -131,6 +142,7 @@ void gen9_context_init_kernel(struct gen9_engine *engine)
 	fill_list(state, CTX_LRI_HEADER_1, engine->base, ppgtt_list, ARRAY_SIZE(ppgtt_list));
 	state[CTX_LRI_HEADER_2] = LRI_HEADER(1, engine->id == GHYVI_RCS ? 0 : MI_LRI_FORCE_POSTED);
 	state[CTX_R_PWR_CLK_STATE] = engine->base + (engine->id == GHYVI_RCS ? 0xc8 : 0x200);
+	state[CTX_R_PWR_CLK_STATE + 1] = power_request(engine);
 	state[GHYVI_CTX_CONTROL] = context_control(true);
 	state[GHYVI_CTX_RING_START] = context->ring->ggtt;
 	state[GHYVI_CTX_RING_CTL] = RING_CTL_ENABLE;
@@ -338,6 +350,7 @@ int gen9_context_load(struct gen9_engine *engine, struct ghyvi_job *job)
 	state[GHYVI_CTX_INDIRECT] = 0;
 	state[GHYVI_CTX_INDIRECT_OFFSET] = GEN9_INDIRECT_CTX_OFFSET;
 	state[GHYVI_CTX_TIMESTAMP] = job->context[GHYVI_CTX_TIMESTAMP];
+	state[CTX_R_PWR_CLK_STATE + 1] = power_request(engine);
 	set_root(state, root);
 	return 0;
 }

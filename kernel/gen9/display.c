@@ -15,9 +15,21 @@ static bool pipe_has_power(struct gen9 *gpu, unsigned int pipe)
 	return wells & (pipe ? SKL_PW_2_STATE : SKL_PW_1_STATE);
 }
 
+/* Pipes feed the transcoder of their number, or that of eDP, whose power well is that of pipe A. */
+static int transcoder_off(struct gen9 *gpu, u32 offset)
+{
+	u32 value = gen9_read(gpu, offset);
+
+	if (!(value & PIPECONF_ENABLE))
+		return 0;
+	gen9_write(gpu, offset, value & ~(u32)PIPECONF_ENABLE);
+	return gen9_wait(gpu, offset, PIPECONF_STATE_ENABLE, 0, PIPE_OFF_US);
+}
+
 static int pipe_off(struct gen9 *gpu, unsigned int pipe)
 {
 	unsigned int plane;
+	int err = 0;
 	u32 value;
 
 	for (plane = 0; plane < PLANES; plane++) {
@@ -27,11 +39,9 @@ static int pipe_off(struct gen9 *gpu, unsigned int pipe)
 		gen9_write(gpu, PLANE_CTL(pipe, plane), value & ~(u32)PLANE_CTL_ENABLE);
 		gen9_write(gpu, PLANE_SURF(pipe, plane), 0);
 	}
-	value = gen9_read(gpu, PIPECONF(pipe));
-	if (!(value & PIPECONF_ENABLE))
-		return 0;
-	gen9_write(gpu, PIPECONF(pipe), value & ~(u32)PIPECONF_ENABLE);
-	return gen9_wait(gpu, PIPECONF(pipe), PIPECONF_STATE_ENABLE, 0, PIPE_OFF_US);
+	if (!pipe)
+		err = transcoder_off(gpu, PIPECONF_EDP);
+	return err ?: transcoder_off(gpu, PIPECONF(pipe));
 }
 
 int gen9_display_off(struct gen9 *gpu)

@@ -22,6 +22,7 @@ static void power_start(struct gen9 *gpu)
 {
 	/* Gen9 corrupts contexts if RC6 is on while one is loaded (CVE-2019-0154). */
 	gen9_write(gpu, GEN6_RC_CONTROL, 0);
+	gen9_write(gpu, GEN6_RC_STATE, 0);
 	gen9_write(gpu, GEN9_PG_ENABLE, 0);
 	gen9_write(gpu, GEN6_RP_CONTROL, 0);
 }
@@ -38,14 +39,28 @@ static void clear_fences(struct gen9 *gpu)
 	}
 }
 
+/* The first fault stays in the register, and resets leave it there. */
+u32 gen9_clear_fault(struct gen9 *gpu)
+{
+	u32 fault = gen9_read(gpu, GEN8_RING_FAULT_REG);
+
+	if (!(fault & RING_FAULT_VALID) || fault == ~0u)
+		return 0;
+	gen9_write(gpu, GEN8_RING_FAULT_REG, fault & ~(u32)RING_FAULT_VALID);
+	gen9_read(gpu, GEN8_RING_FAULT_REG);
+	return fault;
+}
+
 void gen9_gt_start(struct gen9 *gpu)
 {
 	power_start(gpu);
+	gen9_clear_fault(gpu);
 	clear_fences(gpu);
 	gen9_gt_workarounds(gpu);
 	gen9_write(gpu, GEN8_PRIVATE_PAT_LO, PRIVATE_PAT_LO);
 	gen9_write(gpu, GEN8_PRIVATE_PAT_HI, PRIVATE_PAT_HI);
-	gen9_write(gpu, HSW_GTT_CACHE_EN, GTT_CACHE_EN_ALL);
+	/* WaGttCachingOffByDefault: the cache must be off if tables have entries of 2 MiB. */
+	gen9_write(gpu, HSW_GTT_CACHE_EN, 0);
 	gen9_read(gpu, HSW_GTT_CACHE_EN);
 	gen9_write(gpu, GEN8_GAMW_ECO_DEV_RW_IA,
 		   gen9_read(gpu, GEN8_GAMW_ECO_DEV_RW_IA) | GAMW_ECO_ENABLE_64K_IPS_FIELD);
@@ -53,6 +68,7 @@ void gen9_gt_start(struct gen9 *gpu)
 
 static void errors_start(struct gen9_engine *engine)
 {
+	WRITE_ONCE(engine->errors, 0);
 	gen9_engine_write(engine, RING_EMR, ~0u);
 	gen9_engine_write(engine, RING_EIR, ~0u);
 	if (gen9_engine_read(engine, RING_ESR))

@@ -346,7 +346,10 @@ static void csb_event(struct gen9_engine *engine, u32 status)
 	account(engine);
 }
 
-/* Hardware may write the pointer before the entry; both are on their way. */
+/*
+ * Hardware may write the pointer before the entry; both are on their way. The register has the
+ * entry in any case.
+ */
 static u64 csb_take(struct gen9_engine *engine, unsigned int index)
 {
 	unsigned int reads;
@@ -358,6 +361,9 @@ static u64 csb_take(struct gen9_engine *engine, unsigned int index)
 			break;
 		cpu_relax();
 	}
+	if (entry == CSB_UNWRITTEN)
+		entry = (u64)gen9_engine_read(engine, RING_CSB + 8 * index + 4) << 32 |
+			gen9_engine_read(engine, RING_CSB + 8 * index);
 	WRITE_ONCE(*csb_entry(engine, index), CSB_UNWRITTEN);
 	return entry;
 }

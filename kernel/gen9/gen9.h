@@ -243,6 +243,8 @@ struct gen9_engine {
 	unsigned int irqs;
 	/** @irqs_tick: see @irqs */
 	unsigned long irqs_tick;
+	/** @errors: errors that it has reported and that its reset ends; 0: none */
+	u32 errors;
 	/** @muted: the events of guests are masked until @unmute_work runs */
 	bool muted;
 
@@ -400,6 +402,8 @@ void gen9_ggtt_set_scratch(struct gen9 *gpu, u64 index, u64 count);
 void gen9_ggtt_restore(struct gen9 *gpu);
 /* Make changed entries visible to engines. Any context. */
 void gen9_ggtt_flush(struct gen9 *gpu);
+/* As above, and wait: pages that entries have mapped can be freed then. */
+void gen9_ggtt_flush_sync(struct gen9 *gpu);
 u64 gen9_ggtt_entry(dma_addr_t dma);
 int gen9_backing_alloc(struct gen9 *gpu, struct gen9_backing *backing);
 void gen9_backing_free(struct gen9 *gpu, struct gen9_backing *backing);
@@ -421,6 +425,8 @@ void gen9_windows_remove_client(struct gen9_client *client);
 /* workarounds.c, mocs.c */
 void gen9_gt_workarounds(struct gen9 *gpu);
 void gen9_engine_workarounds(struct gen9_engine *engine);
+/* Compare the registers with what was written. Returns 0 or -EIO, with a line in the log. */
+int gen9_workarounds_verify(struct gen9 *gpu);
 /* Emit an MI_LOAD_REGISTER_IMM with the workarounds that contexts save. Returns the dwords. */
 unsigned int gen9_context_workarounds(const struct gen9 *gpu, u32 *commands);
 /* Test whether user batches of the render engine may write the register at @offset. */
@@ -432,6 +438,8 @@ int gen9_engines_init(struct gen9 *gpu);
 void gen9_engines_fini(struct gen9 *gpu);
 /* Registers of the GT that all engines need; after a full reset. */
 void gen9_gt_start(struct gen9 *gpu);
+/* Take the page fault that the GPU has recorded. Returns RING_FAULT_REG; 0: there is none. */
+u32 gen9_clear_fault(struct gen9 *gpu);
 /* Registers of an engine; after a reset of it. */
 void gen9_engine_start(struct gen9_engine *engine);
 

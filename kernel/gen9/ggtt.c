@@ -89,8 +89,8 @@ void gen9_ggtt_restore(struct gen9 *gpu)
 }
 
 /*
- * The write flushes the write-combining buffers and invalidates the GGTT's TLBs. It may be posted,
- * but comes before later writes to registers.
+ * The write flushes the write-combining buffers and invalidates the GGTT's TLBs. It is posted, but
+ * comes before later writes to registers.
  */
 void gen9_ggtt_flush(struct gen9 *gpu)
 {
@@ -103,6 +103,13 @@ void gen9_ggtt_flush(struct gen9 *gpu)
 		gen9_write(gpu, GFX_FLSH_CNTL_GEN6, 1);
 	}
 	spin_unlock_irqrestore(&gpu->ggtt_lock, flags);
+}
+
+/* A read waits for the flush, which an engine's submission may have written. */
+void gen9_ggtt_flush_sync(struct gen9 *gpu)
+{
+	gen9_ggtt_flush(gpu);
+	gen9_read(gpu, GFX_FLSH_CNTL_GEN6);
 }
 
 /* Tables of the PPGTT whose every address is the scratch page, without the right to write. */

@@ -106,17 +106,31 @@ void gen9_irq_synchronize(struct gen9 *gpu)
 	synchronize_irq(pci_irq_vector(gpu->pdev, 0));
 }
 
+/* The source stays active as long as an error is not masked, so all are until the reset. */
+static void take_errors(struct gen9_engine *engine)
+{
+	u32 errors = gen9_engine_read(engine, RING_EIR);
+
+	lockdep_assert_held(&engine->lock);
+	if (!(errors & RING_ERRORS) || errors == ~0u)
+		return;
+	gen9_engine_write(engine, RING_EMR, ~0u);
+	gen9_engine_write(engine, RING_EIR, errors & RING_ERRORS);
+	engine->errors = errors & RING_ERRORS;
+	queue_work(engine->gpu->wq, &engine->error_work);
+}
+
 static void engine_irq(struct gen9_engine *engine, u32 sources)
 {
 	spin_lock(&engine->lock);
+	if (sources & GT_CS_MASTER_ERROR_INTERRUPT)
+		take_errors(engine);
 	gen9_csb_process(engine);
 	gen9_irq_deliver(engine, sources);
 	if (sources & GUEST_SOURCES)
 		limit_irqs(engine);
 	gen9_engine_update(engine);
 	spin_unlock(&engine->lock);
-	if (sources & GT_CS_MASTER_ERROR_INTERRUPT)
-		queue_work(engine->gpu->wq, &engine->error_work);
 }
 
 static u32 take_identity(struct gen9 *gpu, unsigned int number)

@@ -128,6 +128,13 @@ static int check_present(struct gen9 *gpu)
 	return -ENODEV;
 }
 
+/* Whatever was accessed before is not the driver's. */
+static void clear_unclaimed(struct gen9 *gpu)
+{
+	if (gen9_read(gpu, FPGA_DBG) & FPGA_DBG_RM_NOCLAIM)
+		gen9_write(gpu, FPGA_DBG, FPGA_DBG_RM_NOCLAIM);
+}
+
 static int check_guc(struct gen9 *gpu)
 {
 	if (!(gen9_read(gpu, GUC_WOPCM_SIZE) & GUC_WOPCM_SIZE_LOCKED))
@@ -177,14 +184,15 @@ static int hardware_start(struct gen9 *gpu)
 	return 0;
 }
 
-/* Engines must not access memory that is freed now. */
+/* The GPU must not access memory that is freed now. */
 static void hardware_stop(struct gen9 *gpu)
 {
 	engines_block(gpu, true);
 	hardware_reset(gpu);
+	pci_clear_master(gpu->pdev);
 	gen9_ggtt_set_scratch(gpu, (gpu->ggtt_bytes - GEN9_HOST_GGTT_BYTES) >> GHYVI_PAGE_SHIFT,
 			      GEN9_HOST_GGTT_PAGES);
-	gen9_ggtt_flush(gpu);
+	gen9_ggtt_flush_sync(gpu);
 }
 
 static int memory_init(struct gen9 *gpu)
@@ -210,8 +218,10 @@ static void memory_fini(struct gen9 *gpu)
 
 static int gpu_start(struct gen9 *gpu)
 {
-	int err = gen9_forcewake_get(gpu);
+	int err;
 
+	clear_unclaimed(gpu);
+	err = gen9_forcewake_get(gpu);
 	if (!err)
 		err = check_guc(gpu);
 	if (!err)
@@ -370,8 +380,9 @@ static int __maybe_unused gen9_resume(struct device *dev)
 	unsigned int i;
 	int err;
 
-	pci_set_master(gpu->pdev);
 	mutex_lock(&gpu->control);
+	if (!gpu->dead)
+		pci_set_master(gpu->pdev);
 	err = gen9_forcewake_get(gpu);
 	if (!err)
 		err = gen9_display_off(gpu);

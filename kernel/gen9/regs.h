@@ -35,6 +35,9 @@
 #define FORCEWAKE_KERNEL BIT(0)
 #define FORCEWAKE_KERNEL_FALLBACK BIT(15)
 
+/* Accesses that no unit has claimed. */
+#define FPGA_DBG_RM_NOCLAIM BIT(31)
+
 /* Power management. */
 #define GEN6_RP_CONTROL 0xa024
 #define GEN6_RC_CONTROL 0xa090
@@ -43,7 +46,8 @@
 
 /* Engine registers, relative to the engine's base. */
 #define RING_MODE_RUN_LIST_ENABLE BIT(15)
-#define RING_TLB_SPIN_US 4000
+#define RING_ERRORS GENMASK(15, 0) /* RING_EIR; the upper half is not for software */
+#define RING_SEMA_WAIT_POLL 0x24c
 
 /* Sources of the sixteen interrupts of an engine. */
 #define GT_RENDER_USER_INTERRUPT BIT(0)
@@ -62,11 +66,14 @@
 #define FENCE_REG_GEN6_HI(i) (FENCE_REG_GEN6_LO(i) + 4)
 #define FENCES 32
 #define HSW_GTT_CACHE_EN 0x4024
-#define GTT_CACHE_EN_ALL 0xf0007fff
 #define GEN8_PRIVATE_PAT_LO 0x40e0
 #define GEN8_PRIVATE_PAT_HI 0x40e4
 #define GEN8_RING_FAULT_REG 0x4094
 #define RING_FAULT_VALID BIT(0)
+#define GEN8_FAULT_TLB_DATA0 0x4b10 /* address bits 43:12 */
+#define GEN8_FAULT_TLB_DATA1 0x4b14
+#define FAULT_VA_HIGH GENMASK(3, 0) /* address bits 47:44 */
+#define FAULT_GTT_SEL BIT(4)
 
 /* MOCS: 64 dwords per engine, and two entries per dword of the L3's. */
 #define GEN9_LNCFCMOCS0 0xb020
@@ -98,6 +105,10 @@
 #define L3_LRA_1_GPGPU_SKL 0x67f1427f
 #define GEN7_MISCCPCTL 0x9424
 #define GEN7_DOP_CLOCK_GATE_ENABLE BIT(0)
+#define GEN6_UCGCTL1 0x9400
+#define GEN6_GAMUNIT_CLOCK_GATE_DISABLE BIT(22)
+#define GEN8_UCGCTL6 0x9430
+#define GEN8_SDEUNIT_CLOCK_GATE_DISABLE BIT(14)
 #define GEN7_UCGCTL4 0x940c
 #define GEN8_EU_GAUNIT_CLOCK_GATE_DISABLE BIT(14)
 
@@ -151,6 +162,7 @@
 #define PLANE_SURF(pipe, plane) (0x7019c + 0x1000 * (pipe) + 0x100 * (plane))
 #define PLANE_CTL_ENABLE BIT(31)
 #define PIPECONF(pipe) (0x70008 + 0x1000 * (pipe))
+#define PIPECONF_EDP 0x7f008
 #define PIPECONF_ENABLE BIT(31)
 #define PIPECONF_STATE_ENABLE BIT(30)
 #define PIPES 3
@@ -173,6 +185,9 @@
 #define CTX_LRI_HEADER_1 0x21
 #define CTX_LRI_HEADER_2 0x41
 #define CTX_R_PWR_CLK_STATE 0x42
+#define GEN8_RPCS_ENABLE BIT(31)
+#define GEN8_RPCS_EU_MAX(count) ((u32)(count) << 4)
+#define GEN8_RPCS_EU_MIN(count) ((u32)(count))
 #define CTX_CTRL_INHIBIT_SYN_CTX_SWITCH BIT(3)
 #define CTX_CTRL_ENGINE_CTX_SAVE_INHIBIT BIT(2)
 #define CTX_CTRL_RS_CTX_ENABLE BIT(1)

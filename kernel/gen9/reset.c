@@ -187,6 +187,8 @@ void gen9_die(struct gen9 *gpu)
 
 	dev_err(&gpu->pdev->dev, "the GPU cannot be reset; unbind the driver and reboot\n");
 	WRITE_ONCE(gpu->dead, true);
+	/* Whatever the engines still do, memory that jobs have used will have other users. */
+	pci_clear_master(gpu->pdev);
 	for (i = 0; i < GHYVI_ENGINES; i++) {
 		struct gen9_engine *engine = &gpu->engines[i];
 
@@ -198,6 +200,19 @@ void gen9_die(struct gen9 *gpu)
 				gen9_job_end(engine, engine->jobs[j], GHYVI_JOB_CANCELLED);
 		spin_unlock_irqrestore(&engine->lock, flags);
 	}
+}
+
+/* Tables have no address without an entry, so a fault is an error of ghyvi or of the hardware. */
+static void report_fault(struct gen9 *gpu)
+{
+	u32 low = gen9_read(gpu, GEN8_FAULT_TLB_DATA0), high = gen9_read(gpu, GEN8_FAULT_TLB_DATA1);
+	u32 fault = gen9_clear_fault(gpu);
+	u64 address = (u64)(high & FAULT_VA_HIGH) << 44 | (u64)low << GHYVI_PAGE_SHIFT;
+
+	if (fault && __ratelimit(&gpu->unreliable))
+		dev_warn(&gpu->pdev->dev, "page fault at the %s address 0x%llx (0x%08x)\n",
+			 high & FAULT_GTT_SEL ? "GGTT" : "PPGTT", (unsigned long long)address,
+			 fault);
 }
 
 static int reset_everything(struct gen9 *gpu)
@@ -227,6 +242,7 @@ void gen9_engine_reset(struct gen9_engine *engine)
 		return;
 	engine_block(engine);
 	guilty = blame_job(engine);
+	report_fault(gpu);
 	err = reset(gpu, engines, domains[engine->id]);
 	if (err) {
 		engines = BIT(GHYVI_ENGINES) - 1;
@@ -250,7 +266,7 @@ void gen9_error_work(struct work_struct *work)
 	struct gen9 *gpu = engine->gpu;
 
 	mutex_lock(&gpu->control);
-	if (!gpu->dead && gen9_engine_read(engine, RING_EIR) & RING_ERROR_INSTRUCTION)
+	if (READ_ONCE(engine->errors))
 		gen9_engine_reset(engine);
 	mutex_unlock(&gpu->control);
 }

@@ -96,7 +96,7 @@ static void window_destroy(struct gen9 *gpu, struct gen9_window *window)
 
 	lockdep_assert_held(&gpu->window_lock);
 	gen9_ggtt_set_scratch(gpu, index, window->pages);
-	gen9_ggtt_flush(gpu);
+	gen9_ggtt_flush_sync(gpu);
 	bitmap_clear(gpu->host_used, index - host_index(gpu), window->pages);
 	free_pages_of(gpu, window);
 }

@@ -6,27 +6,59 @@
  */
 #include "gen9.h"
 
-/* Revisions at which a workaround begins or ends. */
+/* Revisions at which a workaround begins or ends. Those of Kaby Lake are not in their order. */
 #define SKL_REVISION_H0 7
 #define KBL_REVISION_B0 1
+#define KBL_REVISION_F0 4
+#define KBL_REVISION_G0 7
+
+/* A pass over the registers with workarounds: either writes them, or compares. */
+struct pass {
+	struct gen9 *gpu;
+	bool verify;
+	bool failed;
+};
+
+static void report_register(struct pass *pass, u32 offset, u32 value, u32 expected)
+{
+	dev_err(&pass->gpu->pdev->dev, "self-test: register 0x%x is 0x%08x, expected 0x%08x\n",
+		offset, value, expected);
+	pass->failed = true;
+}
 
 /* As i915 applies its lists: what has the value already is not written. */
-static void change_bits(struct gen9 *gpu, u32 offset, u32 clear, u32 set)
+static void change_bits(struct pass *pass, u32 offset, u32 clear, u32 set)
 {
-	u32 old = gen9_read(gpu, offset), value = (old & ~clear) | set;
+	u32 old, value;
 
-	if (value != old)
-		gen9_write(gpu, offset, value);
+	if (pass->failed)
+		return;
+	old = gen9_read(pass->gpu, offset);
+	value = (old & ~clear) | set;
+	if (value == old)
+		return;
+	if (pass->verify)
+		report_register(pass, offset, old, value);
+	else
+		gen9_write(pass->gpu, offset, value);
 }
 
-static void set_bits(struct gen9 *gpu, u32 offset, u32 bits)
+static void set_bits(struct pass *pass, u32 offset, u32 bits)
 {
-	change_bits(gpu, offset, 0, bits);
+	change_bits(pass, offset, 0, bits);
 }
 
-static void clear_bits(struct gen9 *gpu, u32 offset, u32 bits)
+static void clear_bits(struct pass *pass, u32 offset, u32 bits)
 {
-	change_bits(gpu, offset, bits, 0);
+	change_bits(pass, offset, bits, 0);
+}
+
+static void set_masked_bits(struct pass *pass, u32 offset, u32 bits)
+{
+	if (pass->verify)
+		set_bits(pass, offset, bits);
+	else
+		gen9_write(pass->gpu, offset, MASKED_BIT_ENABLE(bits));
 }
 
 static bool has_dispatch_workarounds(const struct gen9 *gpu)
@@ -44,49 +76,68 @@ static void select_subslice(struct gen9 *gpu)
 	gen9_write(gpu, GEN8_MCR_SELECTOR, value | GEN8_MCR_SUBSLICE(ffz(disabled) & 3));
 }
 
-void gen9_gt_workarounds(struct gen9 *gpu)
+static void gt_bits(struct pass *pass)
 {
+	const struct gen9 *gpu = pass->gpu;
 	u8 revision = gpu->pdev->revision;
 
-	select_subslice(gpu);
 	/* WaCompressedResourceSamplerPbeMediaNewHashMode */
-	set_bits(gpu, MMCD_MISC_CTRL, MMCD_PCLA | MMCD_HOTSPOT_EN);
+	set_bits(pass, MMCD_MISC_CTRL, MMCD_PCLA | MMCD_HOTSPOT_EN);
 	/* WaDisableHDCInvalidation, WaDisableKillLogic */
-	set_bits(gpu, GAM_ECOCHK,
+	set_bits(pass, GAM_ECOCHK,
 		 BDW_DISABLE_HDC_INVALIDATION |
 			 (has_dispatch_workarounds(gpu) ? 0 : ECOCHK_DIS_TLB));
-	if (gpu->platform == GEN9_KABYLAKE && revision <= KBL_REVISION_B0)
-		set_bits(gpu, GAMT_CHKN_BIT_REG, /* WaDisableDynamicCreditSharing */
-			 GAMT_CHKN_DISABLE_DYNAMIC_CREDIT_SHARING);
+	if (gpu->platform == GEN9_KABYLAKE && revision <= KBL_REVISION_B0) {
+		/* WaDisableDynamicCreditSharing */
+		set_bits(pass, GAMT_CHKN_BIT_REG, GAMT_CHKN_DISABLE_DYNAMIC_CREDIT_SHARING);
+		/* WaDisableSDEUnitClockGating, WaDisableGamClockGating */
+		set_bits(pass, GEN8_UCGCTL6, GEN8_SDEUNIT_CLOCK_GATE_DISABLE);
+		set_bits(pass, GEN6_UCGCTL1, GEN6_GAMUNIT_CLOCK_GATE_DISABLE);
+	}
 	/* WaDisableGafsUnitClkGating */
-	set_bits(gpu, GEN7_UCGCTL4, GEN8_EU_GAUNIT_CLOCK_GATE_DISABLE);
+	set_bits(pass, GEN7_UCGCTL4, GEN8_EU_GAUNIT_CLOCK_GATE_DISABLE);
 	if (gpu->platform != GEN9_SKYLAKE || revision < SKL_REVISION_H0)
-		set_bits(gpu, GEN9_GAMT_ECO_REG_RW_IA, /* WaInPlaceDecompressionHang */
+		set_bits(pass, GEN9_GAMT_ECO_REG_RW_IA, /* WaInPlaceDecompressionHang */
 			 GAMT_ECO_ENABLE_IN_PLACE_DECOMPRESS);
+}
+
+void gen9_gt_workarounds(struct gen9 *gpu)
+{
+	struct pass pass = { .gpu = gpu };
+
+	select_subslice(gpu);
+	gt_bits(&pass);
 	gen9_write(gpu, GEN8_L3_LRA_1_GPGPU, L3_LRA_1_GPGPU_SKL); /* WaIncreaseDefaultTLBEntries */
 	if (gpu->platform == GEN9_SKYLAKE) /* WaDisableDopClockGating */
 		gen9_write(gpu, GEN7_MISCCPCTL,
 			   gen9_read(gpu, GEN7_MISCCPCTL) & ~(u32)GEN7_DOP_CLOCK_GATE_ENABLE);
 }
 
-static void render_workarounds(struct gen9 *gpu)
+static void render_bits(struct pass *pass)
 {
 	/* FtrPerCtxtPreemptionGranularityControl */
-	gen9_write(gpu, GEN7_FF_SLICE_CS_CHICKEN1,
-		   MASKED_BIT_ENABLE(GEN9_FFSC_PERCTX_PREEMPT_CTRL));
+	set_masked_bits(pass, GEN7_FF_SLICE_CS_CHICKEN1, GEN9_FFSC_PERCTX_PREEMPT_CTRL);
 	/* WaEnableGapsTsvCreditFix */
-	set_bits(gpu, GEN8_GARBCNTL, GEN9_GAPS_TSV_CREDIT_DISABLE);
+	set_bits(pass, GEN8_GARBCNTL, GEN9_GAPS_TSV_CREDIT_DISABLE);
 	/* WaContextSwitchWithConcurrentTLBInvalidate */
-	gen9_write(gpu, GEN9_CSFE_CHICKEN1_RCS,
-		   MASKED_BIT_ENABLE(GEN9_PREEMPT_GPGPU_SYNC_SWITCH_DISABLE));
+	set_masked_bits(pass, GEN9_CSFE_CHICKEN1_RCS, GEN9_PREEMPT_GPGPU_SYNC_SWITCH_DISABLE);
 	/* WaEnableLbsSlaRetryTimerDecrement */
-	set_bits(gpu, GEN9_SCRATCH1, GEN9_LBS_SLA_RETRY_TIMER_DECREMENT_ENABLE);
+	set_bits(pass, GEN9_SCRATCH1, GEN9_LBS_SLA_RETRY_TIMER_DECREMENT_ENABLE);
 	/* WaOCLCoherentLineFlush */
-	set_bits(gpu, GEN8_L3SQCREG4, GEN8_LQSC_FLUSH_COHERENT_LINES);
+	set_bits(pass, GEN8_L3SQCREG4, GEN8_LQSC_FLUSH_COHERENT_LINES);
 	/* Atomics in the L3 cache can hang the GPU. */
-	clear_bits(gpu, GEN9_SCRATCH_LNCF1, GEN9_LNCF_NONIA_COHERENT_ATOMICS_ENABLE);
-	clear_bits(gpu, GEN8_L3SQCREG4, GEN8_LQSQ_NONIA_COHERENT_ATOMICS_ENABLE);
-	clear_bits(gpu, GEN9_SCRATCH1, EVICTION_PERF_FIX_ENABLE);
+	clear_bits(pass, GEN9_SCRATCH_LNCF1, GEN9_LNCF_NONIA_COHERENT_ATOMICS_ENABLE);
+	clear_bits(pass, GEN8_L3SQCREG4, GEN8_LQSQ_NONIA_COHERENT_ATOMICS_ENABLE);
+	clear_bits(pass, GEN9_SCRATCH1, EVICTION_PERF_FIX_ENABLE);
+}
+
+/* WaKBLVECSSemaphoreWaitPoll: before F0. */
+static bool polls_semaphores(const struct gen9 *gpu)
+{
+	u8 revision = gpu->pdev->revision;
+
+	return gpu->platform == GEN9_KABYLAKE && revision != KBL_REVISION_F0 &&
+	       revision < KBL_REVISION_G0;
 }
 
 /* Returns the value of FORCE_TO_NONPRIV slot @slot. A slot without use names NOPID. */
@@ -135,14 +186,27 @@ bool gen9_is_whitelisted(const struct gen9 *gpu, u32 offset)
 
 void gen9_engine_workarounds(struct gen9_engine *engine)
 {
+	struct pass pass = { .gpu = engine->gpu };
 	unsigned int i;
 
-	if (engine->id != GHYVI_RCS)
+	if (engine->id != GHYVI_RCS) {
+		if (polls_semaphores(engine->gpu))
+			gen9_engine_write(engine, RING_SEMA_WAIT_POLL, 1);
 		return;
-	render_workarounds(engine->gpu);
+	}
+	render_bits(&pass);
 	for (i = 0; i < RING_FORCE_TO_NONPRIV_SLOTS; i++)
 		gen9_write(engine->gpu, RING_FORCE_TO_NONPRIV_FIRST + 4 * i,
 			   host_nonpriv_slot(engine->gpu, i));
+}
+
+int gen9_workarounds_verify(struct gen9 *gpu)
+{
+	struct pass pass = { .gpu = gpu, .verify = true };
+
+	gt_bits(&pass);
+	render_bits(&pass);
+	return pass.failed ? -EIO : 0;
 }
 
 /* Bits of masked registers that contexts save. */

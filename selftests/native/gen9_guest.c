@@ -225,6 +225,10 @@ int tear_down(void **state)
 	drop_guest(&guests[0]);
 	gen9_shim_driver->remove(&pdev);
 	gen9_shim_lost = false;
+	if (gen9_shim_freed_early)
+		print_error("a page was freed after a posted flush\n");
+	broken |= gen9_shim_freed_early;
+	gen9_shim_freed_early = false;
 	return broken || violations() ? -1 : 0;
 }
 

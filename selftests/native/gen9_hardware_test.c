@@ -98,6 +98,211 @@ static void next_job_of_a_stopped_context_runs(void **state)
 	expect_working(GHYVI_BCS);
 }
 
+/* ---- errors and faults ---- */
+
+/* The source of the interrupt stays active until the error is masked. */
+static void error_raises_no_storm_of_interrupts(void **state)
+{
+	struct test_job *job = waiting_job(&guests[0], GHYVI_RCS);
+	unsigned int i;
+	u64 before;
+
+	start(job);
+	pump(20);
+	before = gen9_shim_emu.interrupts;
+	emu_engine_hang(&gen9_shim_emu.engines[GHYVI_RCS], "test");
+	for (i = 0; i < 1000; i++) /* no work runs */
+		gen9_shim_interrupt();
+	assert_in_range(gen9_shim_emu.interrupts - before, 1, 20);
+	finish(job, GHYVI_JOB_ERROR);
+	job_free(job);
+	expect_working(GHYVI_RCS);
+}
+
+static void fault_before_the_driver_is_not_its_own(void **state)
+{
+	const struct pci_device_id *id = gen9_shim_driver->id_table;
+
+	tear_down(state);
+	*emu_reg(&gen9_shim_emu, GEN8_RING_FAULT_REG) = 0x2000 | RING_FAULT_VALID;
+	assert_int_equal(gen9_shim_driver->probe(&pdev, id), 0);
+	assert_int_equal(*emu_reg(&gen9_shim_emu, GEN8_RING_FAULT_REG) & RING_FAULT_VALID, 0);
+	gen9_shim_driver->remove(&pdev);
+	set_up(state);
+}
+
+/* ---- translation ---- */
+
+#define LARGE_VA (USER_BATCH + (2u << 20))
+
+static void large_entries_are_used_without_the_gtt_cache(void **state)
+{
+	struct test_job *job = job_new(&guests[0], GHYVI_RCS);
+	u64 start_of_ram = gen9_shim_emu.ram.regions[0].start;
+
+	guests[0].tables[2][1] = start_of_ram | GHYVI_ENTRY_LARGE | GHYVI_ENTRY_PRESENT;
+	RINGS(job, MI(0x29, 2), 0x2600, LO(LARGE_VA), HI(LARGE_VA));
+	run_once(job);
+	job_free(job);
+}
+
+/* ---- contexts ---- */
+
+static void render_contexts_request_all_execution_units(void **state)
+{
+	struct test_job *job = job_new(&guests[0], GHYVI_RCS);
+	const u32 *image = gen9_state(gen9_context(job->base.pgpu_context));
+
+	RINGS(job, NOOP, NOOP);
+	run_once(job);
+	assert_int_equal(image[CTX_R_PWR_CLK_STATE], 0x20c8);
+	assert_int_equal(image[CTX_R_PWR_CLK_STATE + 1], 0x80000088); /* as i915 */
+	job_free(job);
+}
+
+/* The write pointer is visible, its entry is not. */
+static void late_status_entry_is_read_from_the_register(void **state)
+{
+	struct test_job *job = job_new(&guests[0], GHYVI_BCS);
+	u64 *entries = (u64 *)((u8 *)engine_of(GHYVI_BCS)->status->cpu + HWSP_CSB);
+	const struct emu_engine *hardware = &gen9_shim_emu.engines[GHYVI_BCS];
+	unsigned int before = hardware->csb_write, i;
+
+	RINGS(job, STORE_GGTT, DATA, 0, 1);
+	start(job);
+	for (i = 0; i < 100 || hardware->state != EMU_IDLE; i++)
+		gen9_shim_step();
+	assert_int_not_equal(hardware->csb_write, before);
+	entries[hardware->csb_write] = ~0ull;
+	finish(job, GHYVI_JOB_COMPLETE);
+	job_free(job);
+}
+
+/* ---- the function ---- */
+
+static bool is_master(void)
+{
+	return emu_config_read(&gen9_shim_emu, 4, 2) & 4;
+}
+
+static void dead_gpu_is_no_bus_master(void **state)
+{
+	struct test_job *job = waiting_job(&guests[0], GHYVI_RCS);
+
+	start(job);
+	pump(20);
+	assert_true(is_master());
+	gen9_shim_lost = true;
+	ops->cancel(pgpu, &job->base);
+	assert_false(is_master());
+	gen9_shim_lost = false;
+	finish(job, GHYVI_JOB_CANCELLED);
+	job_free(job);
+	/* Nor is it after a suspend. */
+	gen9_shim_driver->driver.pm->suspend(&pdev.dev);
+	gen9_shim_driver->driver.pm->resume(&pdev.dev);
+	assert_false(is_master());
+}
+
+static struct page *scratch_page;
+static bool scratch_freed;
+
+static void check_master(struct page *page)
+{
+	if (page != scratch_page)
+		return;
+	assert_false(is_master());
+	scratch_freed = true;
+}
+
+static void memory_is_freed_without_bus_mastering(void **state)
+{
+	scratch_page = gen9_of(pgpu)->scratch[0].page;
+	scratch_freed = false;
+	gen9_shim_freed = check_master;
+	tear_down(state);
+	gen9_shim_freed = NULL;
+	assert_true(scratch_freed);
+	set_up(state);
+}
+
+static void stop_transcoder(u32 offset, u32 value)
+{
+	if (offset == PIPECONF_EDP && !(value & PIPECONF_ENABLE))
+		*emu_reg(&gen9_shim_emu, offset) &= ~(u32)PIPECONF_STATE_ENABLE;
+}
+
+static void transcoder_of_edp_is_stopped(void **state)
+{
+	u32 *transcoder = emu_reg(&gen9_shim_emu, PIPECONF_EDP);
+	u32 *plane = emu_reg(&gen9_shim_emu, PLANE_CTL(0, 0));
+	u32 *fuses = emu_reg(&gen9_shim_emu, SKL_DFSM), before = *fuses;
+
+	*fuses = 0;
+	*emu_reg(&gen9_shim_emu, HSW_PWR_WELL_CTL2) = SKL_PW_1_STATE << 1;
+	*transcoder = PIPECONF_ENABLE | PIPECONF_STATE_ENABLE;
+	*plane = PLANE_CTL_ENABLE;
+	gen9_shim_written = stop_transcoder;
+	assert_int_equal(gen9_display_off(gen9_of(pgpu)), 0);
+	gen9_shim_written = NULL;
+	assert_int_equal(*transcoder, 0);
+	assert_int_equal(*plane, 0);
+	*fuses = before;
+}
+
+static void rc6_of_a_former_driver_is_off(void **state)
+{
+	*emu_reg(&gen9_shim_emu, GEN6_RC_STATE) = 0x40000;
+	gen9_gt_start(gen9_of(pgpu));
+	assert_int_equal(*emu_reg(&gen9_shim_emu, GEN6_RC_STATE), 0);
+}
+
+/* ---- workarounds ---- */
+
+static void lose_workaround(u32 offset, u32 value)
+{
+	*emu_reg(&gen9_shim_emu, GEN8_L3SQCREG4) = 0;
+}
+
+static void register_that_does_not_keep_its_value_is_found(void **state)
+{
+	assert_int_equal(gen9_workarounds_verify(gen9_of(pgpu)), 0);
+	tear_down(state);
+	gen9_shim_written = lose_workaround;
+	assert_int_equal(gen9_shim_driver->probe(&pdev, gen9_shim_driver->id_table), -EIO);
+	gen9_shim_written = NULL;
+	set_up(state);
+}
+
+static void probe_as(void **state, u16 device, u8 revision)
+{
+	tear_down(state);
+	pdev.device = device;
+	pdev.revision = revision;
+	set_up(state);
+}
+
+/* Kaby Lake B0, C0 (revision 5, too), F0. */
+static void workarounds_of_kaby_lake_follow_its_steppings(void **state)
+{
+	static const struct {
+		u8 revision, poll;
+		u32 clocks;
+	} steppings[] = { { 1, 1, BIT(14) }, { 2, 1, 0 }, { 4, 0, 0 }, { 5, 1, 0 }, { 7, 0, 0 } };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(steppings); i++) {
+		*emu_reg(&gen9_shim_emu, GEN8_UCGCTL6) = 0;
+		probe_as(state, 0x5912, steppings[i].revision);
+		assert_int_equal(*emu_reg(&gen9_shim_emu, 0x22000 + RING_SEMA_WAIT_POLL),
+				 steppings[i].poll);
+		assert_int_equal(*emu_reg(&gen9_shim_emu, 0x2000 + RING_SEMA_WAIT_POLL), 0);
+		assert_int_equal(*emu_reg(&gen9_shim_emu, GEN8_UCGCTL6), steppings[i].clocks);
+	}
+	*emu_reg(&gen9_shim_emu, GEN8_UCGCTL6) = 0;
+	probe_as(state, 0x1912, 6);
+}
+
 /* gen9_hardware_test [MODES SEED]: adversary modes of the emulator */
 int main(int argc, char **argv)
 {
@@ -105,6 +310,17 @@ int main(int argc, char **argv)
 		TEST(engine_that_does_not_get_ready_is_reset),
 		TEST(context_that_was_saved_while_stopped_continues),
 		TEST(next_job_of_a_stopped_context_runs),
+		TEST(error_raises_no_storm_of_interrupts),
+		TEST(fault_before_the_driver_is_not_its_own),
+		TEST(large_entries_are_used_without_the_gtt_cache),
+		TEST(render_contexts_request_all_execution_units),
+		TEST(late_status_entry_is_read_from_the_register),
+		TEST(dead_gpu_is_no_bus_master),
+		TEST(memory_is_freed_without_bus_mastering),
+		TEST(transcoder_of_edp_is_stopped),
+		TEST(rc6_of_a_former_driver_is_off),
+		TEST(register_that_does_not_keep_its_value_is_found),
+		TEST(workarounds_of_kaby_lake_follow_its_steppings),
 	};
 
 	if (!parse_options(argc, argv))

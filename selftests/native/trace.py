@@ -41,6 +41,7 @@ OMITTED_OF_ENGINES = {"ring+054"}  # RC6
 # Values that the backend writes in addition to those of i915, or instead.
 OTHER_VALUES = {
     "00941c": ({"4", "8", "10"}, "the tests of i915 that were recorded reset no engine but the render engine"),
+    "004024": ({"0"}, "the shadow tables have entries of 2 MiB"),
     "00a024": ({"0"}, "no turbo"),
     # Guests use the notify interrupt of flushes. A wait for a semaphore needs no interrupt.
     "044304": ({"fee6fee6"}, "notify interrupt"),

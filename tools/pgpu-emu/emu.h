@@ -53,6 +53,7 @@ enum emu_violation {
 	EMU_CSB_POINTER, /* the first status event since a reset, without a preset pointer */
 	EMU_GGTT_STALE, /* a GGTT entry was changed and used without a write to GFX_FLSH_CNTL */
 	EMU_PPGTT_STALE, /* a PPGTT entry was used after a change without a TLB invalidation */
+	EMU_GTT_CACHE, /* a PPGTT entry of 2 MiB was used with the GTT cache on */
 	EMU_WORKAROUND, /* a workaround register lacked its bits at a submission */
 	EMU_BBSTATE, /* software wrote the batch state of a context image */
 	EMU_HWSP, /* the status page is outside of the range that --hwsp allows */

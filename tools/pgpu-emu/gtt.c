@@ -179,6 +179,9 @@ static int walk_ppgtt(struct emu_engine *engine, u64 address, u64 *physical, boo
 		table = entry & EMU_ADDRESS_MASK;
 		if (level == GHYVI_LEVEL_PD && entry & GHYVI_ENTRY_LARGE) {
 			table &= ~(u64)(GHYVI_LARGE_BYTES - 1);
+			if (*emu_reg(engine->emu, HSW_GTT_CACHE_EN))
+				emu_violation(engine->emu, EMU_GTT_CACHE, "%s: address %#llx",
+					      emu_engine_name(engine), (unsigned long long)address);
 			within = address >> GHYVI_PAGE_SHIFT & (GHYVI_ENTRIES - 1);
 			break;
 		}

@@ -96,6 +96,23 @@ void emu_irq_master_write(struct emu *emu, u32 value)
 	update_line(emu);
 }
 
+/*
+ * Only masking or clearing the error ends its source (PRM vol. 2c, "Error Identity Register"; i915
+ * masks it in the interrupt handler).
+ */
+static void raise_errors_again(struct emu *emu, unsigned int bank)
+{
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		u32 base = emu->engines[i].cs.base;
+
+		if (wiring[i].bank == bank &&
+		    *emu_reg(emu, base + RING_ESR) & ~*emu_reg(emu, base + RING_EMR))
+			emu_irq_raise(&emu->engines[i], EMU_IRQ_ERROR);
+	}
+}
+
 void emu_irq_bank_write(struct emu *emu, u32 offset, u32 value)
 {
 	u32 *second = &emu->iir_second[(offset - GEN8_GT_ISR0) / GEN8_IRQ_BANK_SIZE];
@@ -107,6 +124,7 @@ void emu_irq_bank_write(struct emu *emu, u32 offset, u32 value)
 	case IRQ_IIR:
 		*reg = (*reg & ~value) | (*second & value);
 		*second &= ~value;
+		raise_errors_again(emu, (offset - GEN8_GT_ISR0) / GEN8_IRQ_BANK_SIZE);
 		break;
 	default:
 		*reg = value;

@@ -23,6 +23,7 @@ static const struct {
 	[EMU_GGTT_STALE] = { "ggtt-stale", "GGTT entry changed and used without GFX_FLSH_CNTL" },
 	[EMU_PPGTT_STALE] = { "ppgtt-stale",
 			      "PPGTT entry changed and used without TLB invalidation" },
+	[EMU_GTT_CACHE] = { "gtt-cache", "PPGTT entry of 2 MiB used with the GTT cache on" },
 	[EMU_WORKAROUND] = { "workaround", "workaround missing at a submission" },
 	[EMU_BBSTATE] = { "bbstate", "batch state of a context image written by software" },
 	[EMU_HWSP] = { "hwsp", "status page outside of the allowed range" },

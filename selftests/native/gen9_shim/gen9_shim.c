@@ -61,8 +61,16 @@ struct page *gen9_shim_page_alloc(void)
 	return page;
 }
 
+/* What the write to GFX_FLSH_CNTL invalidates may still be used until a read returns. */
+static bool flush_posted;
+bool gen9_shim_freed_early;
+void (*gen9_shim_freed)(struct page *page);
+
 void gen9_shim_page_free(struct page *page)
 {
+	gen9_shim_freed_early |= flush_posted;
+	if (gen9_shim_freed)
+		gen9_shim_freed(page);
 	memset(page, 0xee, sizeof(*page));
 	free_pages[nr_free++] = page;
 }
@@ -141,6 +149,7 @@ u32 gen9_shim_readl(const volatile void *at)
 {
 	if (gen9_shim_lost)
 		return ~0u;
+	flush_posted = false;
 	return emu_reg_read(&gen9_shim_emu, (const u8 *)at - REGS, EMU_CPU);
 }
 
@@ -149,6 +158,7 @@ void gen9_shim_writel(u32 value, volatile void *at)
 	if (gen9_shim_lost)
 		return;
 	emu_reg_write(&gen9_shim_emu, (u8 *)at - REGS, value, EMU_CPU);
+	flush_posted |= (u8 *)at - REGS == GFX_FLSH_CNTL_GEN6;
 	if (gen9_shim_written)
 		gen9_shim_written((u8 *)at - REGS, value);
 }

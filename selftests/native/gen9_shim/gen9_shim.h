@@ -97,6 +97,10 @@ struct page {
 #define PAGE_KERNEL 0
 struct page *gen9_shim_page_alloc(void);
 void gen9_shim_page_free(struct page *page);
+/* A page was freed after a posted flush of the GGTT. */
+extern bool gen9_shim_freed_early;
+/* Called for each page, if set. */
+extern void (*gen9_shim_freed)(struct page *page);
 void *gen9_shim_vmap(struct page **pages, unsigned int count);
 void gen9_shim_vunmap(void *at);
 #define alloc_page(flags) (shim_alloc_fails(flags) ? NULL : gen9_shim_page_alloc())
