@@ -11,22 +11,121 @@
 
 #define INVALIDATE_US 4000
 
-/* Entries of a previous owner must not be reachable. */
-static void fill_ggtt(struct gen9_client *client, dma_addr_t dma)
+/* ---- parts of the GGTT ---- */
+
+static void fill_part(struct gen9 *gpu, const struct gen9_part *part, dma_addr_t dma)
 {
-	const struct ghyvi_client_params *params = &client->base.params;
 	unsigned int i;
 
-	for (i = 0; i < params->nr_ggtt; i++)
-		gen9_ggtt_fill(client->gpu, params->ggtt[i].start >> GHYVI_PAGE_SHIFT,
-			       params->ggtt[i].bytes >> GHYVI_PAGE_SHIFT, dma);
-	gen9_ggtt_flush_sync(client->gpu);
+	for (i = 0; i < part->nr_ggtt; i++)
+		gen9_ggtt_fill(gpu, part->ggtt[i].start >> GHYVI_PAGE_SHIFT,
+			       part->ggtt[i].bytes >> GHYVI_PAGE_SHIFT, dma);
+	gen9_ggtt_flush_sync(gpu);
 }
 
-static void leave_ggtt(struct gen9_client *client)
+static void set_ranges(struct gen9_part *part, const struct ghyvi_range *ggtt, unsigned int nr_ggtt)
 {
-	fill_ggtt(client, client->gpu->scratch[0].dma);
+	memcpy(part->ggtt, ggtt, nr_ggtt * sizeof(*ggtt));
+	part->nr_ggtt = nr_ggtt;
 }
+
+static bool has_ranges(const struct gen9_part *part, const struct ghyvi_range *ggtt,
+		       unsigned int nr_ggtt)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_ggtt && i < part->nr_ggtt; i++)
+		if (part->ggtt[i].start != ggtt[i].start || part->ggtt[i].bytes != ggtt[i].bytes)
+			return false;
+	return nr_ggtt == part->nr_ggtt;
+}
+
+static bool overlaps(const struct gen9_part *part, const struct ghyvi_range *ggtt,
+		     unsigned int nr_ggtt)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < part->nr_ggtt; i++)
+		for (k = 0; k < nr_ggtt; k++)
+			if (part->ggtt[i].start < ggtt[k].start + ggtt[k].bytes &&
+			    ggtt[k].start < part->ggtt[i].start + part->ggtt[i].bytes)
+				return true;
+	return false;
+}
+
+/* No entry maps its page any more. */
+static void part_free(struct gen9 *gpu, struct gen9_part *part)
+{
+	gen9_backing_free(gpu, &part->scratch);
+	kfree(part);
+}
+
+/* Take the vacant part with exactly these ranges, if any; drop others that they overlap. */
+static struct gen9_part *take_vacant(struct gen9 *gpu, const struct ghyvi_range *ggtt,
+				     unsigned int nr_ggtt)
+{
+	struct gen9_part *part, *next, *same = NULL;
+	LIST_HEAD(dropped);
+
+	mutex_lock(&gpu->window_lock);
+	list_for_each_entry_safe(part, next, &gpu->vacant_parts, node) {
+		if (has_ranges(part, ggtt, nr_ggtt)) {
+			list_del_init(&part->node);
+			same = part;
+		} else if (overlaps(part, ggtt, nr_ggtt)) {
+			list_move(&part->node, &dropped);
+		}
+	}
+	mutex_unlock(&gpu->window_lock);
+	list_for_each_entry_safe(part, next, &dropped, node) {
+		fill_part(gpu, part, gpu->scratch[0].dma);
+		part_free(gpu, part);
+	}
+	return same;
+}
+
+/* Entries of a previous owner must not be reachable. */
+static struct gen9_part *part_get(struct gen9 *gpu, const struct ghyvi_range *ggtt,
+				  unsigned int nr_ggtt)
+{
+	struct gen9_part *part = take_vacant(gpu, ggtt, nr_ggtt);
+
+	if (part)
+		return part;
+	part = kzalloc(sizeof(*part), GFP_KERNEL_ACCOUNT);
+	if (!part)
+		return NULL;
+	INIT_LIST_HEAD(&part->node);
+	if (gen9_backing_alloc(gpu, &part->scratch)) {
+		kfree(part);
+		return NULL;
+	}
+	set_ranges(part, ggtt, nr_ggtt);
+	fill_part(gpu, part, part->scratch.dma);
+	return part;
+}
+
+/* Its entries and its page become those of a new part. */
+static void part_put(struct gen9 *gpu, struct gen9_part *part)
+{
+	fill_part(gpu, part, part->scratch.dma);
+	memset(page_address(part->scratch.page), 0, GHYVI_PAGE_BYTES);
+	mutex_lock(&gpu->window_lock);
+	list_add(&part->node, &gpu->vacant_parts);
+	mutex_unlock(&gpu->window_lock);
+}
+
+void gen9_parts_free(struct gen9 *gpu)
+{
+	struct gen9_part *part, *next;
+
+	list_for_each_entry_safe(part, next, &gpu->vacant_parts, node) {
+		list_del(&part->node);
+		part_free(gpu, part);
+	}
+}
+
+/* ---- clients ---- */
 
 struct ghyvi_pgpu_client *gen9_client_create(struct ghyvi_pgpu_device *pgpu,
 					     const struct ghyvi_client_params *params)
@@ -42,11 +141,11 @@ struct ghyvi_pgpu_client *gen9_client_create(struct ghyvi_pgpu_device *pgpu,
 		return ERR_PTR(-ENOMEM);
 	client->gpu = gen9_of(pgpu);
 	client->base.params = *params;
-	if (gen9_backing_alloc(client->gpu, &client->scratch)) {
+	client->part = part_get(client->gpu, params->ggtt, params->nr_ggtt);
+	if (!client->part) {
 		kfree(client);
 		return ERR_PTR(-ENOMEM);
 	}
-	fill_ggtt(client, client->scratch.dma);
 	gen9_windows_add_client(client);
 	return &client->base;
 }
@@ -56,8 +155,7 @@ void gen9_client_destroy(struct ghyvi_pgpu_client *handle)
 	struct gen9_client *client = gen9_client(handle);
 
 	gen9_windows_remove_client(client);
-	leave_ggtt(client);
-	gen9_backing_free(client->gpu, &client->scratch);
+	part_put(client->gpu, client->part);
 	kfree(client);
 }
 
@@ -65,11 +163,19 @@ void gen9_client_set_ggtt(struct ghyvi_pgpu_client *handle, const struct ghyvi_r
 			  unsigned int nr_ggtt)
 {
 	struct gen9_client *client = gen9_client(handle);
+	struct gen9_part *part = client->part, *vacant;
 
-	leave_ggtt(client);
+	fill_part(client->gpu, part, client->gpu->scratch[0].dma);
 	memcpy(handle->params.ggtt, ggtt, nr_ggtt * sizeof(*ggtt));
 	handle->params.nr_ggtt = nr_ggtt;
-	fill_ggtt(client, client->scratch.dma);
+	vacant = take_vacant(client->gpu, ggtt, nr_ggtt);
+	if (vacant) {
+		part_free(client->gpu, part);
+		client->part = vacant;
+		return;
+	}
+	set_ranges(part, ggtt, nr_ggtt);
+	fill_part(client->gpu, part, part->scratch.dma);
 }
 
 int gen9_map_page(struct ghyvi_pgpu_client *handle, u64 hpa, enum ghyvi_page_kind kind,
@@ -102,7 +208,7 @@ void gen9_ggtt_write(struct ghyvi_pgpu_client *handle, u64 first, const u64 *ent
 	for (i = 0; i < count; i++) {
 		dma_addr_t dma = entries[i] & GHYVI_ENTRY_PRESENT ?
 					 entries[i] & GHYVI_SHADOW_ADDRESS_MASK :
-					 client->scratch.dma;
+					 client->part->scratch.dma;
 
 		gen9_ggtt_set(client->gpu, first + i, gen9_ggtt_entry(dma));
 	}

@@ -16,7 +16,7 @@
  *
  * Locks, outermost first:
  *   gen9.control       serialises what waits for engines: invalidation, cancellation, resets
- *   gen9.window_lock   protects the allocation of windows
+ *   gen9.window_lock   protects the allocation of windows, and the list of vacant parts
  *   gen9_engine.lock   protects the ports and the jobs. Taken in the interrupt handler.
  *   gen9.ggtt_lock     protects the GGTT and its shadow. A leaf, irq-safe.
  */
@@ -307,8 +307,30 @@ struct gen9 {
 	unsigned int taken_pages;
 	/** @claimed_pages: sum of what clients have not taken of their shares */
 	unsigned int claimed_pages;
+	/** @vacant_parts: parts of the GGTT whose every entry maps the scratch page of the part */
+	struct list_head vacant_parts;
 	/** @next_tag: of the next context's descriptor */
 	u32 next_tag;
+};
+
+/**
+ * struct gen9_part - a part of the GGTT that is, or was, a client's
+ *
+ * Parts without a client are kept, so that the next one with the same ranges need not write all
+ * their entries.
+ */
+struct gen9_part {
+	/** @node: in gen9.vacant_parts if it has no client */
+	struct list_head node;
+	/**
+	 * @scratch: page for addresses without an entry. Entries of the GGTT cannot forbid stores,
+	 * so clients do not share one. It contains zeros when the part gets a client.
+	 */
+	struct gen9_backing scratch;
+	/** @ggtt: the ranges */
+	struct ghyvi_range ggtt[2];
+	/** @nr_ggtt: number of valid elements of @ggtt */
+	unsigned int nr_ggtt;
 };
 
 /**
@@ -319,11 +341,8 @@ struct gen9_client {
 	struct ghyvi_pgpu_client base;
 	/** @gpu: the GPU */
 	struct gen9 *gpu;
-	/**
-	 * @scratch: page for addresses of its part of the GGTT without an entry. Entries of the
-	 * GGTT cannot forbid stores, so clients do not share one.
-	 */
-	struct gen9_backing scratch;
+	/** @part: its part of the GGTT */
+	struct gen9_part *part;
 	/** @engines: engines that may have translations of the client in their TLBs */
 	unsigned long engines;
 	/** @held: jobs must stay away from engines, and continue later, see gen9_invalidate() */
@@ -566,6 +585,8 @@ struct ghyvi_pgpu_client *gen9_client_create(struct ghyvi_pgpu_device *pgpu,
 void gen9_client_destroy(struct ghyvi_pgpu_client *client);
 void gen9_client_set_ggtt(struct ghyvi_pgpu_client *client, const struct ghyvi_range *ggtt,
 			  unsigned int nr_ggtt);
+/* There is no client, and nothing runs. */
+void gen9_parts_free(struct gen9 *gpu);
 int gen9_map_page(struct ghyvi_pgpu_client *client, u64 hpa, enum ghyvi_page_kind kind,
 		  dma_addr_t *dma);
 void gen9_unmap_page(struct ghyvi_pgpu_client *client, dma_addr_t dma);

@@ -213,6 +213,7 @@ static void memory_fini(struct gen9 *gpu)
 {
 	gen9_engines_fini(gpu);
 	gen9_windows_free(gpu);
+	gen9_parts_free(gpu);
 	gen9_ggtt_fini(gpu);
 }
 
@@ -276,6 +277,7 @@ static struct gen9 *gpu_alloc(struct pci_dev *pdev, enum gen9_platform platform)
 	mutex_init(&gpu->control);
 	mutex_init(&gpu->window_lock);
 	INIT_LIST_HEAD(&gpu->spare_windows);
+	INIT_LIST_HEAD(&gpu->vacant_parts);
 	ratelimit_state_init(&gpu->unreliable, DEFAULT_RATELIMIT_INTERVAL, DEFAULT_RATELIMIT_BURST);
 	return gpu;
 }

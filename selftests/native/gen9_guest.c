@@ -155,6 +155,18 @@ static void drop_guest(struct guest *guest)
 	free(guest->registers);
 }
 
+void make_guests(void)
+{
+	make_guest(&guests[0], 0);
+	make_guest(&guests[1], 1);
+}
+
+void drop_guests(void)
+{
+	drop_guest(&guests[1]);
+	drop_guest(&guests[0]);
+}
+
 u64 violations(void)
 {
 	u64 sum = 0;
@@ -183,8 +195,7 @@ int set_up(void **state)
 	hangs_before = gen9_shim_emu.hangs;
 	if (gen9_shim_driver->probe(&pdev, id))
 		return -1;
-	make_guest(&guests[0], 0);
-	make_guest(&guests[1], 1);
+	make_guests();
 	return 0;
 }
 
@@ -221,8 +232,7 @@ int tear_down(void **state)
 
 	end_jobs_of_a_failed_test();
 	broken |= hit && !gen9_shim_lost && !engines_work();
-	drop_guest(&guests[1]);
-	drop_guest(&guests[0]);
+	drop_guests();
 	gen9_shim_driver->remove(&pdev);
 	gen9_shim_lost = false;
 	if (gen9_shim_freed_early)

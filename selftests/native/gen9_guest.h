@@ -92,6 +92,10 @@ int set_up(void **state);
 /* Fails if the emulator has reported a violation. */
 int tear_down(void **state);
 
+/* Both guests, as before and after each test. No job exists. */
+void make_guests(void);
+void drop_guests(void);
+
 void *guest_page(struct guest *guest, u32 address);
 u32 at(struct guest *guest, u32 address);
 u64 map(struct guest *guest, void *page, enum ghyvi_page_kind kind);

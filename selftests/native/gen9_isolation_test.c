@@ -20,7 +20,8 @@
  *	registers			no_register_carries_a_value_to_another_client
  *	MI_SET_PREDICATE		predicate_of_privileged_commands_is_dropped (gen9_test)
  *	commands in a used ring		ring_contains_no_commands_of_an_earlier_job
- *	unmapped addresses		unmapped_addresses_are_not_shared
+ *	unmapped addresses		unmapped_addresses_are_not_shared,
+ *					next_client_of_a_part_finds_nothing_of_the_former
  *	3D state, L3, SLM, URB		not emulated. Images are loaded without restore-inhibit, see
  *					no_register_carries_a_value_to_another_client
  * entries of the GGTT are the client's own, in its own ranges
@@ -540,6 +541,47 @@ static void unmapped_addresses_are_not_shared(void **state)
 	}
 }
 
+/* Read an address without an entry, then store there. Returns what was read. */
+static u32 exchange_unmapped(struct guest *guest)
+{
+	u32 unmapped = DATA + guest->base + 0x10000, value;
+	struct test_job *job = job_new(guest, GHYVI_RCS);
+	u64 none = 0;
+
+	ops->ggtt_write(guest->client, unmapped >> 12, &none, 1);
+	RINGS(job, COPY_MEM | COPY_MEM_DST_GGTT | COPY_MEM_SRC_GGTT, DATA + guest->base, 0,
+	      unmapped, 0, STORE_GGTT, unmapped, 0, 0x5ec2e7);
+	*(u32 *)guest_page(guest, DATA) = 1;
+	run_once(job);
+	value = at(guest, DATA);
+	job_free(job);
+	return value;
+}
+
+/* Its entries need not be written again, but for those that the former client has changed. */
+static void next_client_of_a_part_finds_nothing_of_the_former(void **state)
+{
+	const u32 first = (GUEST_GGTT + guests[0].base) >> 12;
+	u64 writes, entries;
+	u32 i;
+
+	assert_int_equal(exchange_unmapped(&guests[0]), 0);
+	assert_int_equal(exchange_unmapped(&guests[0]), 0x5ec2e7);
+	drop_guests();
+	make_guests();
+	assert_int_equal(exchange_unmapped(&guests[0]), 0);
+
+	drop_guests();
+	for (i = 1; i < GUEST_PAGES; i++)
+		assert_int_equal(gen9_shim_emu.ggtt[first + i], gen9_shim_emu.ggtt[first]);
+	entries = gen9_shim_emu.ggtt[first];
+	writes = gen9_shim_emu.ggtt_writes;
+	make_guests();
+	assert_in_range(gen9_shim_emu.ggtt_writes - writes, 0, 3 * GUEST_PAGES - 1);
+	assert_int_not_equal(gen9_shim_emu.ggtt[first], entries); /* the guest's page */
+	assert_int_equal(exchange_unmapped(&guests[0]), 0);
+}
+
 /* Windows of copies may have come in the host's part. */
 static void expect_entries(const u64 *entries)
 {
@@ -756,6 +798,7 @@ int main(int argc, char **argv)
 		TEST(status_page_of_the_host_is_out_of_reach),
 		TEST(ring_contains_no_commands_of_an_earlier_job),
 		TEST(unmapped_addresses_are_not_shared),
+		TEST(next_client_of_a_part_finds_nothing_of_the_former),
 		TEST(ggtt_entries_are_the_clients_own),
 		TEST(prefetch_behind_a_ring_hits_valid_entries),
 		TEST(invalidation_reaches_each_used_tlb),

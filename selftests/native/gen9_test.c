@@ -1087,7 +1087,7 @@ static void client_is_moved_to_other_ranges(void **state)
 	ops->invalidate(&moved, 1);
 	ops->unmap_page(moved, dma);
 	ops->client_destroy(moved);
-	assert_int_equal(table[new + GUEST_PAGES - 1], scratch);
+	assert_int_equal(table[new + GUEST_PAGES - 1], own);
 	gen9_shim_page_free((struct page *)page);
 	ring_stores_and_interrupts_on_each_engine(state);
 }
