@@ -9,7 +9,7 @@ KBUILD = $(if $(KDIR),$(MAKE) --no-print-directory -C $(KDIR) M=$(KBUILD_TREE),K
 JOBS := $(shell nproc)
 
 .PHONY: help setup modules guest-programs demo test test-unit fuzz test-static test-lab test-debug test-hostile \
-	bench bench-audit bench-engine bench-gvtg bench-migrate bench-mm bench-mmio bench-sched bench-sched-lab bench-switch \
+	bench bench-audit bench-engine bench-gvtg bench-migrate bench-mm bench-mmio bench-pocl bench-sched bench-sched-lab bench-switch bench-whole \
 	compare sim sim-tables tools install shell-host shell-guest clean
 
 help:
@@ -46,7 +46,8 @@ help:
 	@echo '                     make sim-tables updates its tables in Documentation/policies.md'
 	@echo '                     SANITIZE=1: build/sim-asan/ghyvi-sim, under ASan and UBSan'
 	@echo '  make compare       tables of other systems and of papers beside ours, without the lab:'
-	@echo '                     Documentation/compared.md, build/compare/ [COMPARE=--help]'
+	@echo '                     Documentation/compared.md, build/compare/; those that need the lab by name:'
+	@echo '                     COMPARE="--measure pocl" [COMPARE=--help]'
 	@echo '  make tools         ghyvictl and libghyvi: build/ghyvictl --help'
 	@echo '  make install       installs ghyvictl, libghyvi, ghyvi-sim,'
 	@echo '                     files for mdevctl, QEMU and Prometheus [DESTDIR= PREFIX=/usr/local]; no modules'
@@ -59,10 +60,14 @@ help:
 	@echo '                     build/bench-gvtg.json [BENCH=--help]'
 	@echo '  make bench-mmio    VM exits of register accesses, policy/bar_remap on against off;'
 	@echo '                     build/bench-mmio.json [BENCH=--help]'
+	@echo '  make bench-pocl    API remoting by PoCL beside ghyvi: times, exits and CPU of copies, fills,'
+	@echo '                     launches; build/bench-pocl.json [BENCH=--help]'
 	@echo '  make bench-sched   the scheduling policies under a virtual clock; build/bench-sched.json'
 	@echo '  make bench-sched-lab  guests with i915 share an engine; cost of idle neighbours;'
 	@echo '                     build/bench-sched-lab.json [BENCH=--help]'
 	@echo '  make bench-switch  cost of switching from one vGPU to another'
+	@echo '  make bench-whole   a vGPU with all of the emulated GPU beside i915 on the host itself:'
+	@echo '                     accesses, times; build/bench-whole.json [BENCH=--help]'
 	@echo '  make bench-mm      cost of a trap, a scan, a sync'
 	@echo '  make shell-host    a prompt in the host VM (make shell-guest: in a guest of it)'
 	@echo '  make modules       ghyvi.ko and ghyvi-softgpu.ko for the lab kernel,'
@@ -188,12 +193,24 @@ bench-migrate: migrating-qemu
 
 bench-gvtg: pgpu-emu guest-programs modules
 	@$(MAKE) --no-print-directory -C selftests/native BUILD=$(abspath $(BUILD))
+	@$(MAKE) --no-print-directory -C tools/compare BUILD=$(abspath $(BUILD)) i915
 	@tools/bench/gvtg $(BENCH)
+
+bench-whole: pgpu-emu guest-programs modules
+	@$(MAKE) --no-print-directory -C selftests/native BUILD=$(abspath $(BUILD))
+	@$(MAKE) --no-print-directory -C tools/compare BUILD=$(abspath $(BUILD)) i915
+	@tools/bench/gvtg --report bench-whole $(BENCH)
 
 bench-mmio:
 	@tools/setup bench
 	@$(MAKE) --no-print-directory modules guest-programs
 	@tools/bench/mmio $(BENCH)
+
+bench-pocl:
+	@tools/setup lab pocl
+	@$(MAKE) --no-print-directory modules guest-programs
+	@tools/compare/build-pocl >/dev/null
+	@tools/bench/pocl $(BENCH)
 
 bench-sched-lab:
 	@tools/setup bench

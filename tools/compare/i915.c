@@ -8,8 +8,8 @@
 #include "gem.h"
 #include "transfer.h"
 
-#define ROW_BYTES 4096u
-#define ROWS_MAX 32768u /* of a surface */
+#define ROW_BYTES 16384u /* a pitch has 15 bits */
+#define ROWS_MAX 32767u /* a coordinate, too */
 #define WAIT_S 60
 
 static struct gem gem;
@@ -24,10 +24,11 @@ static int check(int ret, const char *what)
 
 static int i915_open(size_t bytes)
 {
-	int ret = check(gem_open(&gem), "device");
+	int ret;
 
-	if (bytes / ROW_BYTES > ROWS_MAX)
-		return check(-E2BIG, "size");
+	if (bytes % ROW_BYTES || bytes / ROW_BYTES > ROWS_MAX)
+		return check(-EINVAL, "size");
+	ret = check(gem_open(&gem), "device");
 	for (int i = 0; !ret && i < 2; i++)
 		ret = gem_create(&gem, bytes, &buffers[i]);
 	return ret ? ret : check(gem_create(&gem, BATCH_BYTES, &commands), "buffers");
