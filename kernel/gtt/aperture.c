@@ -33,7 +33,7 @@
 void ghyvi_aperture_init(struct ghyvi_aperture *aperture)
 {
 	mutex_init(&aperture->lock);
-	xa_init(&aperture->pages);
+	xa_init_flags(&aperture->pages, XA_FLAGS_ACCOUNT);
 	aperture->first = U64_MAX;
 }
 

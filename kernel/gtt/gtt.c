@@ -87,11 +87,12 @@ ghyvi_gtt_new(const struct ghyvi_gtt_params *params, const struct ghyvi_shadow_p
 	gtt->sync_table = sync_table;
 	gtt->tuning = (struct ghyvi_shadow_tuning)GHYVI_SHADOW_TUNING_DEFAULT;
 	mutex_init(&gtt->lock);
-	xa_init(&gtt->pin_blocks);
-	xa_init(&gtt->larges);
-	xa_init(&gtt->tables);
-	xa_init(&gtt->roots);
-	xa_init(&gtt->dirty);
+	/* Without the flag the nodes are not charged, whatever gfp xa_store() gets. */
+	xa_init_flags(&gtt->pin_blocks, XA_FLAGS_ACCOUNT);
+	xa_init_flags(&gtt->larges, XA_FLAGS_ACCOUNT);
+	xa_init_flags(&gtt->tables, XA_FLAGS_ACCOUNT);
+	xa_init_flags(&gtt->roots, XA_FLAGS_ACCOUNT);
+	xa_init_flags(&gtt->dirty, XA_FLAGS_ACCOUNT);
 	ghyvi_ggtt_map_init(gtt);
 	ghyvi_aperture_init(&gtt->aperture);
 	INIT_LIST_HEAD(&gtt->idle_pins);

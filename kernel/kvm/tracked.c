@@ -9,7 +9,7 @@
 
 void ghyvi_tracked_init(struct ghyvi_tracked *tracked)
 {
-	xa_init(&tracked->users);
+	xa_init_flags(&tracked->users, XA_FLAGS_ACCOUNT);
 	mutex_init(&tracked->lock);
 }
 
@@ -28,8 +28,8 @@ static unsigned long users_of(struct ghyvi_tracked *tracked, u64 gfn)
 
 static int set_users(struct ghyvi_tracked *tracked, u64 gfn, unsigned long users)
 {
-	return xa_err(
-		xa_store(&tracked->users, gfn, users ? xa_mk_value(users) : NULL, GFP_KERNEL));
+	return xa_err(xa_store(&tracked->users, gfn, users ? xa_mk_value(users) : NULL,
+			       GFP_KERNEL_ACCOUNT));
 }
 
 static bool get_one(struct ghyvi_tracked *tracked, const struct ghyvi_tracked_ops *ops, void *vm,

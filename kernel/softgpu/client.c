@@ -140,8 +140,8 @@ struct ghyvi_pgpu_client *softgpu_client_create(struct ghyvi_pgpu_device *pgpu,
 	}
 	client->gpu = softgpu_of(pgpu);
 	client->base.params = *params;
-	xa_init(&client->owners);
-	xa_init(&client->guest);
+	xa_init_flags(&client->owners, XA_FLAGS_ACCOUNT);
+	xa_init_flags(&client->guest, XA_FLAGS_ACCOUNT);
 	mutex_init(&client->owners_lock);
 	atomic64_set(&client->generation, 1);
 	return &client->base;

@@ -265,6 +265,7 @@ struct xarray {
 	Pvoid_t judy;
 	pthread_mutex_t lock;
 	const void *self; /* the address of this xarray once it is initialized */
+	unsigned int flags;
 };
 #define XA_ERROR(e) ((void *)(((unsigned long)(e) << 2) | 2UL))
 static inline bool xa_is_err(const void *e)
@@ -277,12 +278,18 @@ static inline int xa_err(void *e)
 	return xa_is_err(e) ? (int)((long)e >> 2) : 0;
 }
 #define XA_FLAGS_LOCK_IRQ 0
-#define DEFINE_XARRAY(n) struct xarray n = { NULL, PTHREAD_MUTEX_INITIALIZER, &n }
-static inline void xa_init(struct xarray *xa)
+#define XA_FLAGS_ACCOUNT 1
+#define DEFINE_XARRAY(n) struct xarray n = { NULL, PTHREAD_MUTEX_INITIALIZER, &n, 0 }
+static inline void xa_init_flags(struct xarray *xa, unsigned int flags)
 {
 	xa->judy = NULL;
 	pthread_mutex_init(&xa->lock, NULL);
 	xa->self = xa;
+	xa->flags = flags;
+}
+static inline void xa_init(struct xarray *xa)
+{
+	xa_init_flags(xa, 0);
 }
 static inline void shim_xa_lock(struct xarray *xa)
 {
@@ -294,7 +301,6 @@ static inline void shim_xa_lock(struct xarray *xa)
 #endif
 	pthread_mutex_lock(&xa->lock);
 }
-#define xa_init_flags(xa, f) xa_init(xa)
 static inline void *xa_load(struct xarray *xa, unsigned long index)
 {
 	PPvoid_t v;
@@ -323,6 +329,13 @@ static inline void *xa_store(struct xarray *xa, unsigned long index, void *entry
 	PPvoid_t v;
 	void *e;
 
+#ifndef SHIM_UNCHECKED
+	/* The kernel allocates nodes without @f first. They are charged by the flag only. */
+	if (!(f & __GFP_ACCOUNT) != !(xa->flags & XA_FLAGS_ACCOUNT)) {
+		fprintf(stderr, "the memory of the xarray is not charged\n");
+		abort();
+	}
+#endif
 	if (!entry)
 		return xa_erase(xa, index);
 	/* Overwriting an entry allocates nothing and cannot fail. */

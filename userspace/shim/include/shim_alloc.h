@@ -16,7 +16,8 @@
 typedef unsigned int gfp_t;
 #define GFP_KERNEL 0u
 #define GFP_ATOMIC 0u
-#define GFP_KERNEL_ACCOUNT 0u
+#define __GFP_ACCOUNT 2u
+#define GFP_KERNEL_ACCOUNT (GFP_KERNEL | __GFP_ACCOUNT)
 #define __GFP_ZERO 0u
 #define __GFP_NOWARN 0u
 #define __GFP_NOFAIL 1u
