@@ -70,4 +70,16 @@ def schedulers(section, out):
                    ["fifo", "credit", "band", "fair"], lambda row, key=key: row[key])
 
 
-PARTS = {"multicall": multicall, "ghyvi": ghyvi, "schedulers": schedulers}
+def pocl(section, out):
+    for operation in ("write", "read", "copy", "fill"):
+        curves = [(system, [(int(kib) / 1024, ratio) for kib, ratio in operations[operation].items()])
+                  for system, operations in section["relative"].items() if operation in operations]
+        yield plot(f"{out}/pocl-{operation}.svg", f"{operation}: time over native", "MiB", "time over native", curves, "set logscale xy\n")
+    rows = {}
+    for one in section["clients"]:
+        rows.setdefault(one["system"], []).append((one["clients"], one["total"]))
+    yield plot(f"{out}/pocl-clients.svg", "blocks of 4 MiB: all clients, relative to one", "clients", "throughput over one client",
+               rows.items(), "set yrange [0:*]\n")
+
+
+PARTS = {"multicall": multicall, "ghyvi": ghyvi, "schedulers": schedulers, "pocl": pocl}

@@ -195,19 +195,87 @@ def schedulers(say):
     return {"request_ms": [1.0, 5.9], "think_us": 50, "rows": found}
 
 
-def gvtg(say):
-    """What the last `make bench-gvtg` on this machine found."""
-    if not os.path.exists(f"{BUILD}/bench-gvtg.json"):
-        raise Skipped("needs build/bench-gvtg.json: run make bench-gvtg")
-    with open(f"{BUILD}/bench-gvtg.json") as file:
+# ---- results of benchmarks in the lab ----
+
+def report_of(bench):
+    """What the last `make bench-...` on this machine found."""
+    path = f"{BUILD}/{bench}.json"
+    if not os.path.exists(path):
+        raise Skipped(f"needs build/{bench}.json: run make {bench}")
+    with open(path) as file:
         report = json.load(file)
     if report["problems"]:
-        raise Skipped(f"the last make bench-gvtg had problems: {report['problems'][0]}")
+        raise Skipped(f"the last make {bench} had problems: {report['problems'][0]}")
+    return report
+
+
+def gvtg(say):
+    report = report_of(LAB["gvtg"])
     say("gvtg: figures of the last make bench-gvtg")
-    return {"machine": report["machine"], "systems": {system: {case: {key: value for key, value in one.items() if key != "mark"}
+    return {"machine": report["machine"], "systems": {system: {case: {key: value for key, value in one.items() if key not in ("mark", "said")}
                                                                for case, one in cases.items()}
                                                       for system, cases in report["systems"].items()}}
 
 
-PARTS = {"multicall": multicall, "ghyvi": ghyvi, "schedulers": schedulers, "gvtg": gvtg}
-LAB = ("gvtg",)  # each run has other figures
+# What each system is relative to: the same program in the host VM, in the same boot.
+NATIVE_OF = {"tcp": "opencl", "vsock": "opencl", "ghyvi": "memory"}
+
+
+def relative_times(report):
+    """Time over the native time, by system, operation and size in KiB."""
+    native = {(system, one["operation"], one["bytes"]): one["median_s"] for system, found in report["native"].items() for one in found}
+    ratios = {}
+    for system, found in report["guest"].items():
+        # The costs have the block's size, also where a program failed at another one.
+        for one in [*report["costs"][system], *found]:
+            base = native.get((NATIVE_OF[system], one["operation"], one["bytes"]))
+            if base:
+                sizes = ratios.setdefault(system, {}).setdefault(one["operation"], {})
+                sizes[str(one["bytes"] >> 10)] = significant(one["median_s"] / base)
+    return ratios
+
+
+def costs_of(report):
+    """Exits and CPU time for each MiB, or for each launch. The unit of CPU time is that of memcpy() for as much."""
+    copy_s = next(one["median_s"] / one["bytes"] for one in report["native"]["memory"]
+                  if one["operation"] == "copy" and one["bytes"] == BLOCK_BYTES)
+    for system, found in report["costs"].items():
+        for one in found:
+            work = one["rounds"] * one["bytes"] / MIB or one["rounds"]
+            cost = {"system": system, "operation": one["operation"], "exits": significant(one["exits"] / work),
+                    "host_cpu_s": one["cpu_s"] - one["guest_cpu_s"], "rounds": one["rounds"]}
+            if one["bytes"]:
+                for key, seconds in (("host_copies", cost["host_cpu_s"]), ("all_copies", one["cpu_s"])):
+                    cost[key] = significant(seconds / (one["rounds"] * one["bytes"] * copy_s))
+            cost["host_cpu_s"] = significant(cost["host_cpu_s"])
+            yield cost
+
+
+def clients_of(report):
+    """What the clients move until the last of them ends, relative to one client, and what the slowest gets of its equal share."""
+    def together(clients):
+        return sum(one["bytes"] * one["rounds"] for one in clients) / max(one["seconds"] for one in clients)
+
+    for system, found in report["clients"].items():
+        for number, clients in found.items():
+            if clients and found.get("1"):
+                speeds = [one["bytes"] * one["rounds"] / one["seconds"] for one in clients]
+                yield {"system": system, "clients": int(number), "total": significant(together(clients) / together(found["1"])),
+                       "least_share": significant(min(speeds) * len(speeds) / sum(speeds))}
+
+
+MIB = 1 << 20
+BLOCK_BYTES = 4 * MIB
+
+
+def pocl(say):
+    report = report_of(LAB["pocl"])
+    say("pocl: figures of the last make bench-pocl")
+    return {"machine": report["machine"], "pocl": report["pocl"], "relative": relative_times(report),
+            "costs": list(costs_of(report)), "clients": list(clients_of(report)),
+            "failed": report["failed"]}
+
+
+PARTS = {"multicall": multicall, "ghyvi": ghyvi, "schedulers": schedulers, "gvtg": gvtg, "pocl": pocl}
+# Parts with other figures in each run, and the target of make that measures them.
+LAB = {"gvtg": "bench-gvtg", "pocl": "bench-pocl"}

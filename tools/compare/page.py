@@ -106,7 +106,49 @@ def gvtg(section):
     return table(*rows)
 
 
-SECTIONS = {"multicall": multicall, "ghyvi": ghyvi, "schedulers": schedulers, "gvtg": gvtg}
+REMOTING = {"tcp": "PoCL, TCP", "vsock": "PoCL, vsock", "ghyvi": "ghyvi"}
+
+
+def size(kib):
+    return f"{int(kib) >> 10} MiB" if int(kib) >> 10 else f"{kib} KiB"
+
+
+def relative(section):
+    columns = [(system, operation) for system in REMOTING for operation in ("write", "read", "copy", "fill")]
+    sizes = sorted({int(kib) for operations in section["relative"].values() for found in operations.values() for kib in found if kib != "0"})
+    yield "size", *(f"{REMOTING[system]}: {operation}" for system, operation in columns)
+    for kib in sizes:
+        cells = (section["relative"].get(system, {}).get(operation, {}).get(str(kib)) for system, operation in columns)
+        yield f"**{size(kib)}**" if kib == 4096 else size(kib), *("" if cell is None else number(cell) for cell in cells)
+    launches = (section["relative"].get(system, {}).get("launch", {}).get("0") if operation == "write" else None for system, operation in columns)
+    yield "launch", *("" if cell is None else number(cell) for cell in launches)
+
+
+def costs(section):
+    yield "system", "operation", "VM exits", "CPU of the host, in copies", "CPU of host and guest, in copies"
+    for one in section["costs"]:
+        unit = "each" if one["operation"] == "launch" else "for each MiB"
+        yield (REMOTING[one["system"]], f"{one['operation']}, {unit}", number(one["exits"]),
+               *(number(one[key]) if key in one else "" for key in ("host_copies", "all_copies")))
+
+
+def clients(section):
+    numbers = sorted({one["clients"] for one in section["clients"]})
+    yield "clients", *(f"{name}: {what}" for name in REMOTING.values() for what in ("all", "least share"))
+    for count in numbers:
+        found = {one["system"]: one for one in section["clients"] if one["clients"] == count}
+        yield count, *(f"{found[system][key]:.2f}" if system in found else "" for system in REMOTING for key in ("total", "least_share"))
+
+
+def pocl(section):
+    return ["Time over that of the native case, by size (4 MiB is the block of the papers):", "", *table(*relative(section)), "",
+            "Costs, on blocks of 4 MiB:", "", *table(*costs(section)), "",
+            "All clients together, relative to one client, and the least share of a client, relative to an equal share:", "",
+            *table(*clients(section)), "",
+            "Tries that failed in this run: " + (", ".join(section["failed"]) or "none") + "."]
+
+
+SECTIONS = {"multicall": multicall, "ghyvi": ghyvi, "schedulers": schedulers, "gvtg": gvtg, "pocl": pocl}
 
 
 def load(path=RESULTS):
