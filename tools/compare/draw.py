@@ -82,4 +82,11 @@ def pocl(section, out):
                rows.items(), "set yrange [0:*]\n")
 
 
-PARTS = {"multicall": multicall, "ghyvi": ghyvi, "schedulers": schedulers, "pocl": pocl}
+def whole(section, out):
+    cases = [(case, {system: 1 / found[case] for system, found in section["ratios"].items()})
+             for case in next(iter(section["ratios"].values()))]
+    yield bars(f"{out}/ghyvi-15-linux.svg", "speed over native, all of the GPU (paper: figure 15)", "speed over native", cases,
+               list(section["ratios"]), lambda speed: speed)
+
+
+PARTS = {"multicall": multicall, "ghyvi": ghyvi, "schedulers": schedulers, "pocl": pocl, "whole": whole}

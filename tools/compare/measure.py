@@ -6,6 +6,7 @@ import csv
 import json
 import lzma
 import os
+import statistics
 import subprocess
 import tempfile
 
@@ -276,6 +277,32 @@ def pocl(say):
             "failed": report["failed"]}
 
 
-PARTS = {"multicall": multicall, "ghyvi": ghyvi, "schedulers": schedulers, "gvtg": gvtg, "pocl": pocl}
+# What the programs of make bench-whole print, as seconds.
+TIMES = {
+    "load": lambda one: one["driver_s"],
+    "gem_exec_nop": lambda one: float(one["said"].split()[-1]) / 1e6,
+    "blitcheck": lambda one: json.loads(one["said"])["seconds"],
+    "gmedia": lambda one: 1 / json.loads(one["said"])["fps_total"],
+    **dict.fromkeys(("launch", "copy", "fill", "write", "read"), lambda one: json.loads(one["said"])["median_s"]),
+}
+
+
+def whole(say):
+    """Programs with all of the GPU: counts, and times relative to those of the host itself."""
+    report = report_of(LAB["whole"])
+    say("whole: figures of the last make bench-whole")
+    times = {system: {case: TIMES[case](one) for case, one in cases.items() if case in TIMES and "failed" not in one}
+             for system, cases in report["systems"].items()}
+    native = times.pop("native")
+    ratios = {system: {case: significant(seconds / native[case]) for case, seconds in found.items() if case in native}
+              for system, found in times.items()}
+    return {"machine": report["machine"], "ratios": ratios,
+            "summary": {system: {"mean": significant(statistics.geometric_mean(found.values())), "least": min(found, key=found.get),
+                                 "most": max(found, key=found.get)} for system, found in ratios.items()},
+            "counts": {system: {case: {key: one[key] for key in ("exits", "registers", "ggtt", "submissions")}
+                                for case, one in cases.items() if case != "create"} for system, cases in report["systems"].items()}}
+
+
+PARTS = {"multicall": multicall, "ghyvi": ghyvi, "schedulers": schedulers, "gvtg": gvtg, "pocl": pocl, "whole": whole}
 # Parts with other figures in each run, and the target of make that measures them.
-LAB = {"gvtg": "bench-gvtg", "pocl": "bench-pocl"}
+LAB = {"gvtg": "bench-gvtg", "pocl": "bench-pocl", "whole": "bench-whole"}
