@@ -172,7 +172,7 @@ int ghyvi_gtt_set_tuning(struct ghyvi_gtt *gtt, const struct ghyvi_shadow_tuning
  * @gtt: the gtt
  * @tuning: filled with the values
  *
- * Context: Process context, may sleep. Takes gtt->lock.
+ * Context: Any context. Takes no lock: during a change, some values are old and some are new.
  */
 void ghyvi_gtt_tuning(struct ghyvi_gtt *gtt, struct ghyvi_shadow_tuning *tuning);
 

@@ -16,9 +16,8 @@ static void cost_update(u32 *cost, u64 sample)
 {
 	if (!sample || sample > COST_MAX_NS)
 		return;
-	*cost = *cost - *cost / COST_WEIGHT + (u32)sample / COST_WEIGHT;
-	if (!*cost)
-		*cost = 1;
+	sample = *cost - *cost / COST_WEIGHT + (u32)sample / COST_WEIGHT;
+	WRITE_ONCE(*cost, sample ?: 1); /* ghyvi_gtt_tuning() reads it without the lock */
 }
 
 void ghyvi_cost_scanned(struct ghyvi_gtt *gtt, u64 started_ns, u32 pages)

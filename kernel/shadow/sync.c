@@ -317,11 +317,23 @@ int ghyvi_gtt_set_tuning(struct ghyvi_gtt *gtt, const struct ghyvi_shadow_tuning
 	return 0;
 }
 
+/*
+ * Without gtt->lock: its holder may be pinning guest memory, which can take any time, and an
+ * administrator's program must be able to show the settings meanwhile.
+ */
 void ghyvi_gtt_tuning(struct ghyvi_gtt *gtt, struct ghyvi_shadow_tuning *tuning)
 {
-	mutex_lock(&gtt->lock);
-	*tuning = gtt->tuning;
-	mutex_unlock(&gtt->lock);
+	const struct ghyvi_shadow_tuning *from = &gtt->tuning;
+
+	*tuning = (struct ghyvi_shadow_tuning){
+		.static_pages = READ_ONCE(from->static_pages),
+		.oos_threshold = READ_ONCE(from->oos_threshold),
+		.idle_pins = READ_ONCE(from->idle_pins),
+		.tables_max = READ_ONCE(from->tables_max),
+		.trap_ns = READ_ONCE(from->trap_ns),
+		.scan_ns = READ_ONCE(from->scan_ns),
+		.protect_ns = READ_ONCE(from->protect_ns),
+	};
 }
 
 int ghyvi_gtt_policy_list(struct ghyvi_gtt *gtt, char *buffer, size_t bytes)

@@ -51,7 +51,7 @@ struct ghyvi_remap {
  * @pgpu: pGPU of the vGPU; constant
  * @type: mdev type; constant
  * @partition: the vGPU's part of the GGTT address space; changes only under @lock and while the
- *	device is not open
+ *	device is not open; slot_show() reads it without
  * @id: small number, unique on the host; constant. The guest does not see it.
  * @reporter: messages about the vGPU
  * @stats: counters of the vGPU

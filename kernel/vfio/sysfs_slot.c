@@ -18,12 +18,13 @@ static_assert(GHYVI_SLOT_MAX == GHYVI_SLICES - 1);
 static ssize_t slot_show(struct device *dev, struct device_attribute *attr, char *buffer)
 {
 	struct ghyvi_device *device = dev_get_drvdata(dev);
-	unsigned int slot;
+	/* Without device->lock, whose holder may be waiting for guest memory. */
+	const struct ghyvi_partition partition = {
+		.first = READ_ONCE(device->partition.first),
+		.slices = READ_ONCE(device->partition.slices), /* the type decides */
+	};
 
-	mutex_lock(&device->lock);
-	slot = ghyvi_partition_slot(&device->partition);
-	mutex_unlock(&device->lock);
-	return sysfs_emit(buffer, "%u\n", slot);
+	return sysfs_emit(buffer, "%u\n", ghyvi_partition_slot(&partition));
 }
 
 /* Move the vGPU, which is not open, to a partition that was allocated for it. */

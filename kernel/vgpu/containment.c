@@ -109,11 +109,16 @@ bool ghyvi_vgpu_failsafe(const struct ghyvi_vgpu *vgpu)
 	return READ_ONCE(vgpu->failsafe);
 }
 
+/* Without vgpu->lock: its holder may be waiting for guest memory, see ghyvi_gtt_tuning(). */
 void ghyvi_vgpu_containment(struct ghyvi_vgpu *vgpu, struct ghyvi_containment *containment)
 {
-	mutex_lock(&vgpu->lock);
-	*containment = vgpu->containment;
-	mutex_unlock(&vgpu->lock);
+	const struct ghyvi_containment *from = &vgpu->containment;
+
+	*containment = (struct ghyvi_containment){
+		.budget_ms = READ_ONCE(from->budget_ms),
+		.points_max = READ_ONCE(from->points_max),
+		.window_ms = READ_ONCE(from->window_ms),
+	};
 }
 
 int ghyvi_vgpu_set_containment(struct ghyvi_vgpu *vgpu, const struct ghyvi_containment *containment)

@@ -480,7 +480,7 @@ struct ghyvi_containment {
  * @vgpu: vGPU of the limits
  * @containment: filled in
  *
- * Context: may sleep.
+ * Context: any. Takes no lock: during a change, some limits are old and some are new.
  */
 void ghyvi_vgpu_containment(struct ghyvi_vgpu *vgpu, struct ghyvi_containment *containment);
 /**
