@@ -83,7 +83,7 @@ struct rig {
 	atomic_t faults;
 	void (*in_fault)(struct rig *rig, u64 gfn);
 	_Atomic int fault_status; /* of the last fault, of any engine */
-	bool fault_is_slow; /* faults remain in progress */
+	_Atomic bool fault_is_slow; /* faults remain in progress */
 
 	u32 context[GHYVI_CTX_DWORDS];
 	struct ghyvi_job job;
