@@ -51,6 +51,20 @@ static void enter_failsafe(struct ghyvi_vgpu *vgpu, const char *why)
 }
 
 /*
+ * enter_failsafe() sets the flag before it resets the gtt. So a page that was pinned after that
+ * reset is found here.
+ */
+void vgpu_unpin_if_failsafe(struct ghyvi_vgpu *vgpu)
+{
+	if (!ghyvi_vgpu_failsafe(vgpu))
+		return;
+	mutex_lock(&vgpu->lock);
+	if (vgpu->failsafe)
+		ghyvi_gtt_reset(vgpu->gtt);
+	mutex_unlock(&vgpu->lock);
+}
+
+/*
  * Returns false when the isolation oracle has stopped an access since the last
  * vgpu_containment_reset(). Such an access is a bug of the host. The vGPU enters failsafe state
  * before the guest can exploit the bug again.

@@ -25,6 +25,7 @@ static int map_page(struct ghyvi_vgpu *vgpu, u64 gfn)
 
 	vgpu_charge(vgpu, &charge);
 	err = ghyvi_gtt_fault(vgpu->gtt, gfn);
+	vgpu_unpin_if_failsafe(vgpu); /* which does not wait for this thread */
 	vgpu_uncharge(vgpu, &charge);
 	return err;
 }

@@ -59,14 +59,7 @@ static void g2v_notify(struct ghyvi_vgpu *vgpu, u32 message)
 				     (unsigned long long)gpa[0], PTR_ERR(root));
 		else
 			ghyvi_gtt_put_root(root);
-		/*
-		 * Another vCPU may have caused failsafe state concurrently. The pages that were
-		 * pinned above must be released then.
-		 */
-		mutex_lock(&vgpu->lock);
-		if (ghyvi_vgpu_failsafe(vgpu))
-			ghyvi_gtt_reset(vgpu->gtt);
-		mutex_unlock(&vgpu->lock);
+		vgpu_unpin_if_failsafe(vgpu); /* another vCPU may have caused it */
 		break;
 	case VGT_G2V_PPGTT_L3_PAGE_TABLE_DESTROY:
 	case VGT_G2V_PPGTT_L4_PAGE_TABLE_DESTROY:

@@ -456,7 +456,8 @@ void vgpu_context_handle_put(struct ghyvi_vgpu *vgpu, struct vgpu_context_handle
 /* Destroy the states of all contexts; that of a workload in progress when it is released. */
 void vgpu_context_handles_forget(struct ghyvi_vgpu *vgpu);
 
-/* containment.c: called with vgpu->lock held, except vgpu_containment_init() */
+/* containment.c: called with vgpu->lock held, unless stated otherwise */
+/* Needs no lock. */
 void vgpu_containment_init(struct ghyvi_vgpu *vgpu);
 /* Clear all violations and failsafe state. */
 void vgpu_containment_reset(struct ghyvi_vgpu *vgpu);
@@ -467,6 +468,11 @@ void vgpu_event(const struct ghyvi_vgpu *vgpu);
  * completed @workload, and engine->workload does not point to it any more.
  */
 void vgpu_violation(struct vgpu_workload *workload);
+/*
+ * To be called after guest memory was pinned without vgpu->lock: in failsafe state, which may have
+ * begun meanwhile, none may remain pinned. Caller does not hold vgpu->lock.
+ */
+void vgpu_unpin_if_failsafe(struct ghyvi_vgpu *vgpu);
 
 /* vgpu.c: called with vgpu->lock held */
 /* Set registers and engines to their power-on state. No workload is outstanding. */

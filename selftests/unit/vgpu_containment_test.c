@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Containment: what a guest loses after violations, and what restores it. */
+#include <semaphore.h>
 #include "vgpu_guest.h"
 
 static void limit(u32 points_max, u32 window_ms)
@@ -85,6 +86,35 @@ static void violations_and_resets_are_events(void **state)
 	assert_int_equal(atomic_read(&events), 3);
 	ghyvi_vgpu_restart(vgpu);
 	assert_int_equal(atomic_read(&events), 4);
+}
+
+static sem_t in_fault, go_on;
+
+static void slow_memory(u64 gfn)
+{
+	sem_post(&in_fault);
+	sem_wait(&go_on);
+}
+
+static void a_fault_that_outlives_the_guest_leaves_no_pin(void **state)
+{
+	int resets;
+
+	sem_init(&in_fault, 0, 0);
+	sem_init(&go_on, 0, 0);
+	gtt.in_fault = slow_memory;
+	client.owner->fault(client.owner, GHYVI_RCS, 1);
+	sem_wait(&in_fault);
+	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	bad_workload();
+	bad_workload();
+	assert_int_equal(atomic64_read(&stats.failsafes), 1);
+	resets = gtt.resets;
+	sem_post(&go_on);
+	while (client.owner->fault_status(client.owner, GHYVI_RCS) == -EINPROGRESS)
+		usleep_range(10, 20);
+	assert_int_equal(gtt.resets, resets + 1);
+	gtt.in_fault = NULL;
 }
 
 /* A thread that waits for guest memory holds the lock for as long as the VM's program likes. */
@@ -411,6 +441,7 @@ int main(void)
 		RCS(violations_and_resets_are_events),
 		RCS(the_destruction_is_no_event),
 		RCS(limits_can_be_shown_while_the_lock_is_held),
+		RCS(a_fault_that_outlives_the_guest_leaves_no_pin),
 		RCS(a_vgpu_survives_violations_up_to_the_limit),
 		RCS(a_reset_does_not_undo_earlier_violations),
 		RCS(a_reset_does_not_undo_an_alarm_of_the_oracle),
