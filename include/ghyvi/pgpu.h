@@ -92,9 +92,9 @@ enum ghyvi_page_kind {
  *	called for it. A thread of the core maps the page, which may take any time: the memory can
  *	be a file whose pages a program of the user supplies. Does not sleep. Ends the fault before
  *	it on the same engine. The backend holds none of its locks.
- * @fault_status: returns -EINPROGRESS until the last @fault on @engine has ended. Then 0 if the page
- *	was mapped (it may be unmapped again soon), or a negative errno if it cannot be mapped. Does
- *	not sleep.
+ * @fault_status: returns -EINPROGRESS until the last @fault on @engine has ended. Then 0 if the
+ *	page was mapped (it may be unmapped again soon), or a negative errno if it cannot be mapped.
+ *	Does not sleep.
  * @faulted: woken when @fault_status changes. The backend sleeps here, but no longer than until the
  *	job is to be stopped: other clients may wait for the engine.
  */
