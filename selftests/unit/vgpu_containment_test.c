@@ -117,17 +117,6 @@ static void a_fault_that_outlives_the_guest_leaves_no_pin(void **state)
 	gtt.in_fault = NULL;
 }
 
-/* A thread that waits for guest memory holds the lock for as long as the VM's program likes. */
-static void limits_can_be_shown_while_the_lock_is_held(void **state)
-{
-	struct ghyvi_containment limits;
-
-	mutex_lock(&vgpu->lock);
-	ghyvi_vgpu_containment(vgpu, &limits);
-	mutex_unlock(&vgpu->lock);
-	assert_int_equal(limits.window_ms, vgpu->containment.window_ms);
-}
-
 /* The owner of the vGPU would handle an event of it when it is freed. */
 static void the_destruction_is_no_event(void **state)
 {
@@ -440,7 +429,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RCS(violations_and_resets_are_events),
 		RCS(the_destruction_is_no_event),
-		RCS(limits_can_be_shown_while_the_lock_is_held),
 		RCS(a_fault_that_outlives_the_guest_leaves_no_pin),
 		RCS(a_vgpu_survives_violations_up_to_the_limit),
 		RCS(a_reset_does_not_undo_earlier_violations),
