@@ -53,6 +53,16 @@ static void update_ggtt(struct ghyvi_audit_owner *owner, u64 index, u64 entry)
 {
 }
 
+u32 *host_memory(u32 address)
+{
+	return (u32 *)(gen9_shim_emu.ggtt[address >> 12] & EMU_ADDRESS_MASK) + address % 4096 / 4;
+}
+
+u32 engine_register(enum ghyvi_engine_id engine, u32 offset)
+{
+	return *emu_reg(&gen9_shim_emu, ghyvi_engine_base(engine) + offset);
+}
+
 u64 map(struct guest *guest, void *page, enum ghyvi_page_kind kind)
 {
 	dma_addr_t dma;
@@ -389,6 +399,46 @@ void run_once(struct test_job *job)
 	start(job);
 	finish(job, GHYVI_JOB_COMPLETE);
 	assert_int_equal(job->context[GHYVI_CTX_RING_HEAD], job->tail);
+}
+
+void expect_working_engines(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		struct test_job *job = job_new(&guests[0], i);
+
+		RINGS(job, STORE_GGTT, DATA + 4 * i, 0, 0x100 + i, USER_INTERRUPT);
+		run_once(job);
+		assert_int_equal(at(&guests[0], DATA + 4 * i), 0x100 + i);
+		assert_true(job->events & GHYVI_EVENT_USER_INTERRUPT);
+		assert_true(job->base.busy_ns);
+		job_free(job);
+	}
+}
+
+void run_everywhere(enum ghyvi_engine_id engine, const u32 *commands, unsigned int count)
+{
+	u32 batch[16] = {};
+	unsigned int place;
+
+	memcpy(batch, commands, 4 * count);
+	batch[15] = BATCH_END;
+	put(guest_page(&guests[0], KERNEL_BATCH), batch, ARRAY_SIZE(batch));
+	put(guests[0].user[0], batch, ARRAY_SIZE(batch));
+	for (place = 0; place < 3; place++) {
+		struct test_job *job = job_new(&guests[0], engine);
+
+		if (place == 0)
+			add(job, commands, count);
+		else if (place == 1)
+			RINGS(job, START_KERNEL, KERNEL_BATCH, 0, NOOP);
+		else
+			RINGS(job, START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
+		start(job);
+		assert_false(waits(job));
+		job_free(job);
+	}
 }
 
 void pump(unsigned int times)

@@ -51,6 +51,23 @@ void gen9_shim_interrupt(void);
 #define LO(a) ((u32)(a))
 #define HI(a) ((u32)((u64)(a) >> 32))
 
+#define HOST_GGTT 0xf8000000u /* from there on */
+
+#define COPY_MEM MI(0x2e, 3)
+#define COPY_MEM_DST_GGTT BIT(21)
+#define COPY_MEM_SRC_GGTT BIT(22)
+#define LRM_PPGTT MI(0x29, 2)
+#define LRR MI(0x2a, 1)
+#define UPDATE_GTT MI(0x23, 2)
+#define STORE_INDEX MI(0x21, 1)
+#define REPORT_HEAD MI(0x07, 0)
+#define FLUSH_GGTT (MI(0x26, 2) | BIT(14))
+#define FLUSH_USE_GGTT BIT(2) /* of the address */
+#define PIPE_CONTROL 0x7a000004u
+#define PIPE_CONTROL_INDEX (BIT(21) | BIT(14))
+#define PIPE_CONTROL_MMIO (BIT(23) | BIT(14))
+#define GPR(engine, n) (ghyvi_engine_base(engine) + 0x600 + 8 * (n))
+
 /* A guest: its pages, its tables, and one context per engine. */
 struct guest {
 	struct ghyvi_pgpu_client *client;
@@ -99,6 +116,9 @@ void drop_guests(void);
 void *guest_page(struct guest *guest, u32 address);
 u32 at(struct guest *guest, u32 address);
 u64 map(struct guest *guest, void *page, enum ghyvi_page_kind kind);
+/* Memory of the host at a GGTT address: addresses for the GPU are pointers. */
+u32 *host_memory(u32 address);
+u32 engine_register(enum ghyvi_engine_id engine, u32 offset);
 u64 violations(void);
 /* A sum of registers that no guest may change, on all engines. */
 u32 host_registers(void);
@@ -120,6 +140,10 @@ void start(struct test_job *job);
 bool waits(struct test_job *job);
 void finish(struct test_job *job, enum ghyvi_job_status status);
 void run_once(struct test_job *job);
+/* Each engine executes a ring with a store and an interrupt. */
+void expect_working_engines(void);
+/* Each command in a ring, in a batch of the GGTT, and in a user batch of which there is a copy. */
+void run_everywhere(enum ghyvi_engine_id engine, const u32 *commands, unsigned int count);
 /* Let engines, interrupts and works run. */
 void pump(unsigned int times);
 

@@ -2,77 +2,51 @@
 /*
  * What a guest must not reach on the emulated GPU, with its kernel under its control. Each test
  * fails without the protection that it is for. What the emulator cannot show is said here, too.
+ * Tests are in this program, or in the one in brackets: (test) is gen9_test, (memory), (ports) are
+ * gen9_memory_test, gen9_ports_test.
  *
  * commands with privilege are copies that were audited
  *	ring, indirect batch		ring_and_indirect_batch_run_from_their_copies
- *	batch in the GGTT		kernel_batches_run_from_their_copies (gen9_test)
+ *	batch in the GGTT		kernel_batches_run_from_their_copies (test)
  *	image pages, BBSTATE, PDPs	image_of_the_guest_is_not_loaded
  *	BBSTATE of an earlier job	batch_of_an_earlier_job_is_not_resumed
- *	refused commands		refused_command_ends_the_job_in_front_of_it (gen9_test)
+ *	refused commands		refused_command_ends_the_job_in_front_of_it (test)
  * user batches of the blitter are copies whatever the mode
  *					blitter_batches_are_always_copied,
- *					blitter_user_batch_writes_no_register (gen9_test)
+ *					blitter_user_batch_writes_no_register (test)
  * copies of user batches have the rights of user batches
  *					copied_user_batch_does_not_reach_the_ggtt,
  *					registers_of_the_host_are_out_of_reach
  * status pages of the host		status_page_of_the_host_is_out_of_reach
  * no state of a client reaches another one
  *	registers			no_register_carries_a_value_to_another_client
- *	MI_SET_PREDICATE		predicate_of_privileged_commands_is_dropped (gen9_test)
- *	commands in a used ring		ring_contains_no_commands_of_an_earlier_job
- *	unmapped addresses		unmapped_addresses_are_not_shared,
- *					next_client_of_a_part_finds_nothing_of_the_former
+ *	MI_SET_PREDICATE		predicate_of_privileged_commands_is_dropped (test)
+ *	commands in a used ring		ring_contains_no_commands_of_an_earlier_job (memory)
+ *	unmapped addresses		unmapped_addresses_are_not_shared (memory),
+ *					next_client_of_a_part_finds_nothing_of_the_former (memory)
  *	3D state, L3, SLM, URB		not emulated. Images are loaded without restore-inhibit, see
  *					no_register_carries_a_value_to_another_client
  * entries of the GGTT are the client's own, in its own ranges
- *					ggtt_entries_are_the_clients_own,
- *					client_is_moved_to_other_ranges (gen9_test)
+ *					ggtt_entries_are_the_clients_own (memory),
+ *					client_is_moved_to_other_ranges (memory)
  * pages are unpinned after switch-out and TLB invalidation
- *					invalidation_reaches_each_used_tlb,
- *					invalidation_takes_the_job_off_and_back (gen9_test)
+ *					invalidation_reaches_each_used_tlb (memory),
+ *					invalidation_takes_the_job_off_and_back (test)
  * fences, MOCS, PPAT, NONPRIV, PCODE, frequency, power wells are storage for guests
  *					registers_of_the_host_are_out_of_reach
  * clocks				shared; see "Side channels" in Documentation/security.md
  * a guest causes resets of its engine only
- *					endless_job_is_reset_for_an_invalidation,
- *					second_job_survives_the_reset_of_the_first (gen9_test),
+ *					endless_job_is_reset_for_an_invalidation (test),
+ *					second_job_survives_the_reset_of_the_first (ports),
  *					full_reset_ends_the_guilty_job_only
  * interrupts are limited		storm_of_interrupts_is_limited
  * semaphores are preempted, and charged
- *					preempted_batch_goes_on,
- *					preempted_job_makes_way_for_the_second (gen9_test)
+ *					preempted_batch_goes_on (test),
+ *					preempted_job_makes_way_for_the_second (ports)
  * tables of guests are not walked	image_of_the_guest_is_not_loaded
- * prefetch hits valid entries		prefetch_behind_a_ring_hits_valid_entries
+ * prefetch hits valid entries		prefetch_behind_a_ring_hits_valid_entries (memory)
  */
 #include "gen9_guest.h"
-
-#define HOST_GGTT 0xf8000000u /* from there on */
-
-#define COPY_MEM MI(0x2e, 3)
-#define COPY_MEM_DST_GGTT BIT(21)
-#define COPY_MEM_SRC_GGTT BIT(22)
-#define LRM_PPGTT MI(0x29, 2)
-#define LRR MI(0x2a, 1)
-#define UPDATE_GTT MI(0x23, 2)
-#define STORE_INDEX MI(0x21, 1)
-#define REPORT_HEAD MI(0x07, 0)
-#define FLUSH_GGTT (MI(0x26, 2) | BIT(14))
-#define FLUSH_USE_GGTT BIT(2) /* of the address */
-#define PIPE_CONTROL 0x7a000004u
-#define PIPE_CONTROL_INDEX (BIT(21) | BIT(14))
-#define PIPE_CONTROL_MMIO (BIT(23) | BIT(14))
-#define GPR(engine, n) (ghyvi_engine_base(engine) + 0x600 + 8 * (n))
-
-/* Memory of the host at a GGTT address: addresses for the GPU are pointers. */
-static u32 *host_memory(u32 address)
-{
-	return (u32 *)(gen9_shim_emu.ggtt[address >> 12] & EMU_ADDRESS_MASK) + address % 4096 / 4;
-}
-
-static u32 engine_register(enum ghyvi_engine_id engine, u32 offset)
-{
-	return *emu_reg(&gen9_shim_emu, ghyvi_engine_base(engine) + offset);
-}
 
 /* The same job may run again with other commands. */
 static void rerun(struct test_job *job)
@@ -300,31 +274,6 @@ static u32 shared_offset(unsigned int i)
 	return ghyvi_engine_base(i % GHYVI_ENGINES) + of_engine[i / GHYVI_ENGINES];
 }
 
-/* Each command in a ring, in a batch of the GGTT, and in a user batch of which there is a copy. */
-static void run_everywhere(enum ghyvi_engine_id engine, const u32 *commands, unsigned int count)
-{
-	u32 batch[16] = {};
-	unsigned int place;
-
-	memcpy(batch, commands, 4 * count);
-	batch[15] = BATCH_END;
-	put(guest_page(&guests[0], KERNEL_BATCH), batch, ARRAY_SIZE(batch));
-	put(guests[0].user[0], batch, ARRAY_SIZE(batch));
-	for (place = 0; place < 3; place++) {
-		struct test_job *job = job_new(&guests[0], engine);
-
-		if (place == 0)
-			add(job, commands, count);
-		else if (place == 1)
-			RINGS(job, START_KERNEL, KERNEL_BATCH, 0, NOOP);
-		else
-			RINGS(job, START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
-		start(job);
-		assert_false(waits(job));
-		job_free(job);
-	}
-}
-
 static void registers_of_the_host_are_out_of_reach(void **state)
 {
 	static const enum ghyvi_engine_id engines[] = { GHYVI_RCS, GHYVI_BCS };
@@ -451,7 +400,7 @@ static void no_register_carries_a_value_to_another_client(void **state)
 	}
 }
 
-/* ---- pages ---- */
+/* ---- status pages ---- */
 
 /* The host's page has the status buffer at 0x40, and nothing else. */
 static void status_page_of_the_host_is_out_of_reach(void **state)
@@ -477,219 +426,6 @@ static void status_page_of_the_host_is_out_of_reach(void **state)
 		for (k = 0; k < 0x40 / 4; k++)
 			assert_int_equal(host_memory(page)[k], 0);
 	}
-}
-
-/* Behind the tail there are NOOPs, also if another client had the ring before. */
-static void expect_noops_behind_the_tail(struct test_job *job)
-{
-	u32 ring = engine_register(job->base.engine, RING_START);
-	u32 bytes = (engine_register(job->base.engine, RING_CTL) & 0x1ff000) + 4096;
-	u32 offset;
-
-	for (offset = job->tail; offset < bytes; offset += 4)
-		assert_int_equal(*host_memory(ring + offset), 0);
-}
-
-static void ring_contains_no_commands_of_an_earlier_job(void **state)
-{
-	unsigned int i;
-
-	for (i = 0; i < 2; i++) {
-		struct test_job *job = job_new(&guests[0], GHYVI_RCS);
-		unsigned int k;
-
-		for (k = 0; k < 500; k++)
-			RINGS(job, STORE_GGTT, DATA, 0, k);
-		run_once(job);
-		job_free(job);
-		/* The same context, then a new one that gets the same pages. */
-		if (i) {
-			ops->context_destroy(guests[0].context[GHYVI_RCS]);
-			ops->context_destroy(guests[1].context[GHYVI_RCS]);
-			guests[1].context[GHYVI_RCS] = ops->context_create(
-				guests[1].client, GHYVI_RCS, IMAGE(GHYVI_RCS) + guests[1].base);
-		}
-		job = job_new(&guests[i], GHYVI_RCS);
-		RINGS(job, STORE_GGTT, DATA + guests[i].base, 0, 1);
-		run_once(job);
-		expect_noops_behind_the_tail(job);
-		job_free(job);
-	}
-	guests[0].context[GHYVI_RCS] =
-		ops->context_create(guests[0].client, GHYVI_RCS, IMAGE(GHYVI_RCS));
-}
-
-/* Pages without an entry: a guest may store there, and reads it back at most itself. */
-static void unmapped_addresses_are_not_shared(void **state)
-{
-	u64 none = 0;
-	unsigned int i;
-
-	for (i = 0; i < 2; i++)
-		ops->ggtt_write(guests[i].client, (DATA + guests[i].base + 0x10000) >> 12, &none,
-				1);
-	for (i = 0; i < 2; i++) {
-		struct test_job *job = job_new(&guests[i], GHYVI_RCS);
-		u32 unmapped = DATA + guests[i].base + 0x10000;
-
-		RINGS(job, COPY_MEM | COPY_MEM_DST_GGTT | COPY_MEM_SRC_GGTT, DATA + guests[i].base,
-		      0, unmapped, 0, STORE_GGTT, unmapped, 0, 0x5ec2e7);
-		*(u32 *)guest_page(&guests[i], DATA) = 1;
-		run_once(job);
-		assert_int_equal(at(&guests[i], DATA), 0);
-		job_free(job);
-	}
-}
-
-/* Read an address without an entry, then store there. Returns what was read. */
-static u32 exchange_unmapped(struct guest *guest)
-{
-	u32 unmapped = DATA + guest->base + 0x10000, value;
-	struct test_job *job = job_new(guest, GHYVI_RCS);
-	u64 none = 0;
-
-	ops->ggtt_write(guest->client, unmapped >> 12, &none, 1);
-	RINGS(job, COPY_MEM | COPY_MEM_DST_GGTT | COPY_MEM_SRC_GGTT, DATA + guest->base, 0,
-	      unmapped, 0, STORE_GGTT, unmapped, 0, 0x5ec2e7);
-	*(u32 *)guest_page(guest, DATA) = 1;
-	run_once(job);
-	value = at(guest, DATA);
-	job_free(job);
-	return value;
-}
-
-/* Its entries need not be written again, but for those that the former client has changed. */
-static void next_client_of_a_part_finds_nothing_of_the_former(void **state)
-{
-	const u32 first = (GUEST_GGTT + guests[0].base) >> 12;
-	u64 writes, entries;
-	u32 i;
-
-	assert_int_equal(exchange_unmapped(&guests[0]), 0);
-	assert_int_equal(exchange_unmapped(&guests[0]), 0x5ec2e7);
-	drop_guests();
-	make_guests();
-	assert_int_equal(exchange_unmapped(&guests[0]), 0);
-
-	drop_guests();
-	for (i = 1; i < GUEST_PAGES; i++)
-		assert_int_equal(gen9_shim_emu.ggtt[first + i], gen9_shim_emu.ggtt[first]);
-	entries = gen9_shim_emu.ggtt[first];
-	writes = gen9_shim_emu.ggtt_writes;
-	make_guests();
-	assert_in_range(gen9_shim_emu.ggtt_writes - writes, 0, 3 * GUEST_PAGES - 1);
-	assert_int_not_equal(gen9_shim_emu.ggtt[first], entries); /* the guest's page */
-	assert_int_equal(exchange_unmapped(&guests[0]), 0);
-}
-
-/* Windows of copies may have come in the host's part. */
-static void expect_entries(const u64 *entries)
-{
-	unsigned int i;
-
-	for (i = 0; i < HOST_GGTT >> 12; i++)
-		assert_int_equal(gen9_shim_emu.ggtt[i], entries[i]);
-}
-
-static void ggtt_entries_are_the_clients_own(void **state)
-{
-	u64 *before = malloc(SOFTGPU_GGTT_ENTRIES * sizeof(u64));
-	struct test_job *job;
-	unsigned int i;
-
-	memcpy(before, gen9_shim_emu.ggtt, SOFTGPU_GGTT_ENTRIES * sizeof(u64));
-	for (i = 0; i < GHYVI_ENGINES; i++) {
-		run_everywhere(i, DWORDS(UPDATE_GTT, DATA, 0x1000 | 1, 0));
-		run_everywhere(i, DWORDS(UPDATE_GTT, DATA + GUEST_PAGES * 4096, 0x1000 | 1, 0));
-		run_everywhere(i, DWORDS(UPDATE_GTT, 0xfffff000, 0x1000 | 1, 0));
-	}
-	expect_entries(before);
-	/* After resets the entries are the same. */
-	job = endless_job(&guests[0], GHYVI_RCS);
-	job->base.budget_ns = 20 * NSEC_PER_MSEC;
-	start(job);
-	finish(job, GHYVI_JOB_ERROR);
-	job_free(job);
-	assert_int_equal(gen9_shim_driver->driver.pm->suspend(&pdev.dev), 0);
-	memset(gen9_shim_emu.ggtt + (GUEST_GGTT >> 12), 0, GUEST_PAGES * sizeof(u64));
-	assert_int_equal(gen9_shim_driver->driver.pm->resume(&pdev.dev), 0);
-	expect_entries(before);
-	free(before);
-}
-
-static void prefetch_behind_a_ring_hits_valid_entries(void **state)
-{
-	u32 modes = gen9_shim_emu.adversary.modes;
-	unsigned int i, engine;
-
-	for (i = HOST_GGTT >> 12; i < SOFTGPU_GGTT_ENTRIES; i++)
-		assert_true(gen9_shim_emu.ggtt[i] & 1);
-	gen9_shim_emu.adversary.modes |= BIT(EMU_PREFETCH);
-	for (engine = 0; engine < GHYVI_ENGINES; engine++) {
-		struct test_job *job = job_new(&guests[0], engine);
-
-		for (i = 0; i < RING_BYTES / 16 - 1; i++)
-			RINGS(job, STORE_GGTT, DATA, 0, i);
-		run_once(job);
-		job_free(job);
-	}
-	gen9_shim_emu.adversary.modes = modes;
-	assert_int_equal(violations(), 0);
-}
-
-/* ---- TLBs ---- */
-
-static u32 tlbs_written;
-static bool tlb_in_use;
-
-/* Jobs of the client have left the engine before. */
-static void note_tlb(u32 offset, u32 value)
-{
-	static const u32 registers[GHYVI_ENGINES] = {
-		[GHYVI_RCS] = GEN8_RTCR,
-		[GHYVI_BCS] = GEN8_BTCR,
-		[GHYVI_VCS] = GEN8_M1TCR,
-		[GHYVI_VECS] = GEN8_VTCR,
-	};
-	unsigned int i;
-
-	for (i = 0; i < GHYVI_ENGINES; i++) {
-		const struct emu_engine *engine = &gen9_shim_emu.engines[i];
-
-		if (registers[i] != offset || !(value & 1))
-			continue;
-		tlbs_written |= BIT(i);
-		tlb_in_use |= engine->state != EMU_IDLE &&
-			      engine->pdp[0] == (uintptr_t)guests[0].tables[0];
-	}
-}
-
-static void invalidation_reaches_each_used_tlb(void **state)
-{
-	struct test_job *jobs[2], *ended = job_new(&guests[0], GHYVI_VCS);
-	unsigned int i;
-
-	ops->invalidate(&guests[0].client, 1);
-	RINGS(ended, STORE_GGTT, DATA, 0, 1);
-	run_once(ended);
-	jobs[0] = waiting_job(&guests[0], GHYVI_RCS);
-	jobs[1] = waiting_job(&guests[0], GHYVI_BCS);
-	for (i = 0; i < 2; i++)
-		start(jobs[i]);
-	pump(20);
-	tlbs_written = 0;
-	tlb_in_use = false;
-	gen9_shim_written = note_tlb;
-	ops->invalidate(&guests[0].client, 1);
-	gen9_shim_written = NULL;
-	assert_int_equal(tlbs_written, BIT(GHYVI_RCS) | BIT(GHYVI_BCS) | BIT(GHYVI_VCS));
-	assert_false(tlb_in_use);
-	release_guest(&guests[0]);
-	for (i = 0; i < 2; i++) {
-		finish(jobs[i], GHYVI_JOB_COMPLETE);
-		job_free(jobs[i]);
-	}
-	job_free(ended);
 }
 
 /* ---- resets ---- */
@@ -796,12 +532,6 @@ int main(int argc, char **argv)
 		TEST(registers_of_the_host_are_out_of_reach),
 		TEST(no_register_carries_a_value_to_another_client),
 		TEST(status_page_of_the_host_is_out_of_reach),
-		TEST(ring_contains_no_commands_of_an_earlier_job),
-		TEST(unmapped_addresses_are_not_shared),
-		TEST(next_client_of_a_part_finds_nothing_of_the_former),
-		TEST(ggtt_entries_are_the_clients_own),
-		TEST(prefetch_behind_a_ring_hits_valid_entries),
-		TEST(invalidation_reaches_each_used_tlb),
 		TEST(full_reset_ends_the_guilty_job_only),
 		TEST(storm_of_interrupts_is_limited),
 	};

@@ -270,6 +270,8 @@ enum emu_source {
 u32 emu_reg_read(struct emu *emu, u32 offset, enum emu_source source);
 void emu_reg_write(struct emu *emu, u32 offset, u32 value, enum emu_source source);
 void emu_regs_init(struct emu *emu);
+/* The register that invalidates the TLBs of an engine. */
+u32 emu_tlb_register(enum ghyvi_engine_id id);
 static inline u32 *emu_reg(struct emu *emu, u32 offset)
 {
 	return &emu->regs[offset / 4];

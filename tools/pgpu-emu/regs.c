@@ -124,7 +124,7 @@ static u32 follow(u32 value, u32 request, u32 state)
 	return (value & ~state) | (value & request ? state : 0);
 }
 
-static void tlb_write(struct emu *emu, u32 offset)
+u32 emu_tlb_register(enum ghyvi_engine_id id)
 {
 	static const u32 registers[GHYVI_ENGINES] = {
 		[GHYVI_RCS] = GEN8_RTCR,
@@ -132,10 +132,16 @@ static void tlb_write(struct emu *emu, u32 offset)
 		[GHYVI_VCS] = GEN8_M1TCR,
 		[GHYVI_VECS] = GEN8_VTCR,
 	};
+
+	return registers[id];
+}
+
+static void tlb_write(struct emu *emu, u32 offset)
+{
 	unsigned int i;
 
 	for (i = 0; i < GHYVI_ENGINES; i++)
-		if (registers[i] == offset)
+		if (emu_tlb_register(i) == offset)
 			emu_tlb_invalidate(&emu->engines[i]);
 }
 

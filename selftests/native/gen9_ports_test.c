@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* kernel/gen9 on the emulated GPU: two jobs on an engine, and random operations on them. */
+#include "gen9_guest.h"
+
+/* ---- two jobs on an engine ---- */
+
+/*
+ * Run @count waiting jobs of the two guests in turn on @engine. The next one starts before its
+ * predecessor ends, if @ahead, else afterwards. Returns how often the engine became idle.
+ */
+static u64 alternate(enum ghyvi_engine_id engine, unsigned int count, bool ahead)
+{
+	struct emu_engine *hardware = &gen9_shim_emu.engines[engine];
+	u64 idles = hardware->idles;
+	struct test_job *job = NULL, *next;
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		next = waiting_job(&guests[i % 2], engine);
+		if (job && !ahead) {
+			release_guest(job->guest);
+			finish(job, GHYVI_JOB_COMPLETE);
+		}
+		start(next);
+		pump(3);
+		if (job && ahead) {
+			assert_int_equal(next->base.begun_ns, 0);
+			assert_int_equal(job->status, -1);
+			release_guest(job->guest);
+			finish(job, GHYVI_JOB_COMPLETE);
+			assert_true(next->base.begun_ns);
+		}
+		if (job)
+			job_free(job);
+		job = next;
+	}
+	idles = hardware->idles - idles;
+	release_guest(job->guest);
+	finish(job, GHYVI_JOB_COMPLETE);
+	job_free(job);
+	return idles;
+}
+
+static void engine_does_not_idle_between_two_jobs(void **state)
+{
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		assert_int_equal(alternate(i, 50, false), 49);
+		assert_int_equal(alternate(i, 50, true), 0);
+	}
+}
+
+static void third_job_and_second_of_a_context_are_not_taken(void **state)
+{
+	struct test_job *first = waiting_job(&guests[0], GHYVI_RCS);
+	struct test_job *same = job_new(&guests[0], GHYVI_RCS);
+	struct test_job *second = waiting_job(&guests[1], GHYVI_RCS);
+
+	RINGS(same, NOOP, NOOP);
+	audit(same);
+	start(first);
+	assert_int_equal(ops->run(pgpu, &same->base), -EBUSY);
+	start(second);
+	assert_int_equal(ops->run(pgpu, &same->base), -EBUSY);
+	release_guest(&guests[0]);
+	finish(first, GHYVI_JOB_COMPLETE);
+	release_guest(&guests[1]);
+	finish(second, GHYVI_JOB_COMPLETE);
+	job_free(first);
+	job_free(second);
+	job_free(same);
+}
+
+/* The first job can neither be preempted nor does it end. */
+static void second_job_is_withdrawn_from_an_endless_one(void **state)
+{
+	struct test_job *first = endless_job(&guests[0], GHYVI_RCS);
+	struct test_job *second = waiting_job(&guests[1], GHYVI_RCS);
+	u64 resets = gen9_shim_emu.resets;
+	unsigned int i;
+
+	start(first);
+	pump(5);
+	for (i = 0; i < 20; i++) {
+		start(second);
+		pump(i % 3);
+		ops->preempt(pgpu, &second->base);
+		finish(second, GHYVI_JOB_PREEMPTED);
+		assert_int_equal(second->base.busy_ns, 0);
+	}
+	start(second);
+	pump(2);
+	ops->cancel(pgpu, &second->base);
+	finish(second, GHYVI_JOB_CANCELLED);
+	assert_false(second->base.fault.valid);
+	assert_int_equal(first->status, -1);
+	assert_int_equal(gen9_shim_emu.resets, resets);
+	ops->cancel(pgpu, &first->base);
+	finish(first, GHYVI_JOB_CANCELLED);
+	job_free(first);
+	job_free(second);
+	expect_working_engines();
+}
+
+static void preempted_job_makes_way_for_the_second(void **state)
+{
+	struct test_job *first = waiting_job(&guests[0], GHYVI_VCS);
+	struct test_job *second = waiting_job(&guests[1], GHYVI_VCS);
+	u64 idles;
+
+	start(first);
+	start(second);
+	pump(5);
+	idles = gen9_shim_emu.engines[GHYVI_VCS].idles;
+	ops->preempt(pgpu, &first->base);
+	finish(first, GHYVI_JOB_PREEMPTED);
+	assert_true(first->base.busy_ns);
+	pump(5);
+	assert_true(second->base.begun_ns);
+	start(first); /* now the second one */
+	pump(5);
+	release_guest(&guests[1]);
+	finish(second, GHYVI_JOB_COMPLETE);
+	assert_int_equal(gen9_shim_emu.engines[GHYVI_VCS].idles, idles);
+	release_guest(&guests[0]);
+	finish(first, GHYVI_JOB_COMPLETE);
+	assert_int_equal(((u32 *)guests[0].user[1])[1], 2);
+	assert_int_equal(((u32 *)guests[1].user[1])[1], 2);
+	job_free(first);
+	job_free(second);
+}
+
+static void second_job_survives_the_reset_of_the_first(void **state)
+{
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		struct test_job *first = endless_job(&guests[0], i);
+		struct test_job *second = waiting_job(&guests[1], i);
+
+		first->base.budget_ns = 20 * NSEC_PER_MSEC;
+		second->base.budget_ns = 300 * NSEC_PER_MSEC;
+		start(first);
+		start(second);
+		finish(first, GHYVI_JOB_ERROR);
+		assert_true(first->base.fault.valid);
+		release_guest(&guests[1]);
+		finish(second, GHYVI_JOB_COMPLETE);
+		assert_int_equal(((u32 *)guests[1].user[1])[1], 2);
+		job_free(first);
+		job_free(second);
+	}
+}
+
+/* Its budget begins with its execution. */
+static void waiting_in_the_second_port_costs_no_budget(void **state)
+{
+	struct test_job *first = waiting_job(&guests[0], GHYVI_BCS);
+	struct test_job *second = waiting_job(&guests[1], GHYVI_BCS);
+	u64 end;
+
+	second->base.budget_ns = 60 * NSEC_PER_MSEC;
+	start(first);
+	start(second);
+	while (!first->base.begun_ns)
+		pump(1);
+	end = first->base.begun_ns + 100 * NSEC_PER_MSEC;
+	while (ktime_get_ns() < end)
+		pump(1);
+	assert_int_equal(second->status, -1);
+	release_guest(&guests[0]);
+	finish(first, GHYVI_JOB_COMPLETE);
+	assert_true(first->base.busy_ns >= 90 * NSEC_PER_MSEC);
+	assert_true(second->base.begun_ns >= end);
+	finish(second, GHYVI_JOB_ERROR);
+	assert_in_range(second->base.busy_ns, 60 * NSEC_PER_MSEC, TEST_S * NSEC_PER_SEC);
+	job_free(first);
+	job_free(second);
+}
+
+static void invalidation_for_the_second_leaves_the_first_alone(void **state)
+{
+	struct test_job *first = endless_job(&guests[0], GHYVI_RCS);
+	struct test_job *second = waiting_job(&guests[1], GHYVI_RCS);
+	u64 resets = gen9_shim_emu.resets;
+
+	start(first);
+	start(second);
+	pump(5);
+	ops->invalidate(&guests[1].client, 1);
+	assert_int_equal(first->status, -1);
+	assert_int_equal(second->status, -1);
+	assert_int_equal(gen9_shim_emu.resets, resets);
+	ops->cancel(pgpu, &first->base);
+	finish(first, GHYVI_JOB_CANCELLED);
+	release_guest(&guests[1]);
+	finish(second, GHYVI_JOB_COMPLETE);
+	job_free(first);
+	job_free(second);
+}
+
+static void second_job_gets_no_interrupt_of_the_first(void **state)
+{
+	struct test_job *first = job_new(&guests[0], GHYVI_RCS);
+	struct test_job *second = waiting_job(&guests[1], GHYVI_RCS);
+	u64 end = ktime_get_ns() + TEST_S * NSEC_PER_SEC;
+
+	*(u32 *)guests[0].user[1] = 0;
+	USER(&guests[0], WAIT_PPGTT, 1, LO(USER_DATA), HI(USER_DATA), BATCH_END);
+	RINGS(first, USER_INTERRUPT, START_USER, LO(USER_BATCH), HI(USER_BATCH));
+	start(first);
+	start(second);
+	/* Adversaries delay interrupts. */
+	while (!(first->events & GHYVI_EVENT_USER_INTERRUPT) && ktime_get_ns() < end)
+		pump(1);
+	assert_true(first->events & GHYVI_EVENT_USER_INTERRUPT);
+	assert_int_equal(second->events, 0);
+	release_guest(&guests[0]);
+	finish(first, GHYVI_JOB_COMPLETE);
+	release_guest(&guests[1]);
+	finish(second, GHYVI_JOB_COMPLETE);
+	job_free(first);
+	job_free(second);
+}
+
+/* ---- random operations on two jobs per engine ---- */
+
+/* A job that stores 1, 2, 3 ... to a word of its guest, with a batch that may wait in between. */
+struct counter {
+	struct test_job *job;
+	u32 address, value;
+};
+
+#define RANDOM_STEPS 3000
+
+static void count_on(struct counter *counter)
+{
+	RINGS(counter->job, STORE_GGTT, counter->address, 0, ++counter->value, USER_INTERRUPT,
+	      ARB_CHECK);
+}
+
+static void restart(struct counter *counter)
+{
+	struct test_job *job = counter->job;
+
+	if (job->status == GHYVI_JOB_PREEMPTED) {
+		start(job);
+		return;
+	}
+	/* All stores up to the tail that was accepted, in order: the last one is visible. */
+	if (job->status == GHYVI_JOB_COMPLETE && job->base.commands)
+		assert_int_equal(at(job->guest, counter->address - job->guest->base),
+				 counter->value);
+	ghyvi_commands_free(job->base.commands);
+	job->base.commands = NULL;
+	memset(job->base.backend, 0, ops->job_bytes);
+	job->context[GHYVI_CTX_RING_HEAD] = job->tail;
+	count_on(counter);
+	start(job);
+}
+
+static void random_step(struct counter *counter)
+{
+	struct test_job *job = counter->job;
+
+	if (job->status >= 0 || !job->base.commands) {
+		restart(counter);
+		return;
+	}
+	switch (random() % 8) {
+	case 0:
+		ops->preempt(pgpu, &job->base);
+		break;
+	case 1:
+		ops->cancel(pgpu, &job->base);
+		assert_false(waits(job));
+		break;
+	case 2:
+		ops->invalidate(&job->guest->client, 1);
+		break;
+	case 3:
+	case 4:
+	case 5:
+		count_on(counter);
+		if (ghyvi_audit_extend(job->base.commands, job->tail) ||
+		    ops->update_tail(pgpu, &job->base, job->tail)) {
+			/* As the core does: it ends at the tail before. */
+			assert_false(waits(job));
+			job->status = GHYVI_JOB_CANCELLED;
+		}
+		break;
+	default:
+		pump(random() % 4);
+	}
+}
+
+static void random_operations_lose_no_command(void **state)
+{
+	struct counter counters[GHYVI_ENGINES][2] = {};
+	unsigned int i, step;
+
+	for (i = 0; i < 2 * GHYVI_ENGINES; i++) {
+		struct counter *counter = &counters[i / 2][i % 2];
+
+		counter->job = job_new(&guests[i % 2], i / 2);
+		counter->address = DATA + guests[i % 2].base + 4 * i;
+	}
+	for (step = 0; step < RANDOM_STEPS; step++)
+		random_step(&counters[random() % GHYVI_ENGINES][random() % 2]);
+	for (i = 0; i < 2 * GHYVI_ENGINES; i++) {
+		struct counter *counter = &counters[i / 2][i % 2];
+
+		while (counter->job->base.commands && waits(counter->job) == 0 &&
+		       counter->job->status == GHYVI_JOB_PREEMPTED)
+			restart(counter);
+		assert_true(counter->value > RANDOM_STEPS / 50);
+		job_free(counter->job);
+	}
+}
+
+/* gen9_ports_test [MODES SEED]: adversary modes of the emulator */
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(engine_does_not_idle_between_two_jobs),
+		TEST(third_job_and_second_of_a_context_are_not_taken),
+		TEST(second_job_is_withdrawn_from_an_endless_one),
+		TEST(preempted_job_makes_way_for_the_second),
+		TEST(second_job_survives_the_reset_of_the_first),
+		TEST(waiting_in_the_second_port_costs_no_budget),
+		TEST(invalidation_for_the_second_leaves_the_first_alone),
+		TEST(second_job_gets_no_interrupt_of_the_first),
+		TEST(random_operations_lose_no_command),
+	};
+
+	if (!parse_options(argc, argv))
+		return 2;
+	return run_all_tests(tests, ARRAY_SIZE(tests));
+}
