@@ -176,6 +176,8 @@ static int hardware_start(struct gen9 *gpu)
 
 	if (err)
 		return err;
+	/* Until the reset, engines may execute what a former driver has left. */
+	pci_set_master(gpu->pdev);
 	gen9_gt_start(gpu);
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		gen9_engine_start(&gpu->engines[i]);
@@ -231,7 +233,6 @@ static int gpu_start(struct gen9 *gpu)
 		err = memory_init(gpu);
 	if (err)
 		goto put_forcewake;
-	pci_set_master(gpu->pdev);
 	err = gen9_irq_init(gpu);
 	if (err)
 		goto free_memory;
@@ -372,6 +373,7 @@ static int __maybe_unused gen9_suspend(struct device *dev)
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		gen9_ports_clear(&gpu->engines[i]);
 	mutex_unlock(&gpu->control);
+	pci_clear_master(gpu->pdev);
 	gen9_forcewake_put(gpu);
 	return 0;
 }
@@ -383,8 +385,6 @@ static int __maybe_unused gen9_resume(struct device *dev)
 	int err;
 
 	mutex_lock(&gpu->control);
-	if (!gpu->dead)
-		pci_set_master(gpu->pdev);
 	err = gen9_forcewake_get(gpu);
 	if (!err)
 		err = gen9_display_off(gpu);

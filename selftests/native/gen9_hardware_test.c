@@ -204,6 +204,41 @@ static void dead_gpu_is_no_bus_master(void **state)
 	assert_false(is_master());
 }
 
+static bool reset_as_master, was_reset;
+
+static void note_first_reset(u32 offset, u32 value)
+{
+	if (offset != GEN6_GDRST || was_reset)
+		return;
+	was_reset = true;
+	reset_as_master = is_master();
+}
+
+/* A former driver may have left running engines, and addresses of memory that it has freed. */
+static void gpu_becomes_bus_master_after_its_reset(void **state)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		if (i)
+			gen9_shim_driver->driver.pm->suspend(&pdev.dev);
+		else
+			tear_down(state);
+		assert_false(is_master());
+		was_reset = false;
+		gen9_shim_written = note_first_reset;
+		if (i)
+			gen9_shim_driver->driver.pm->resume(&pdev.dev);
+		else
+			set_up(state);
+		gen9_shim_written = NULL;
+		assert_true(was_reset);
+		assert_false(reset_as_master);
+		assert_true(is_master());
+	}
+	expect_working(GHYVI_RCS);
+}
+
 static struct page *scratch_page;
 static bool scratch_freed;
 
@@ -316,6 +351,7 @@ int main(int argc, char **argv)
 		TEST(render_contexts_request_all_execution_units),
 		TEST(late_status_entry_is_read_from_the_register),
 		TEST(dead_gpu_is_no_bus_master),
+		TEST(gpu_becomes_bus_master_after_its_reset),
 		TEST(memory_is_freed_without_bus_mastering),
 		TEST(transcoder_of_edp_is_stopped),
 		TEST(rc6_of_a_former_driver_is_off),
