@@ -35,7 +35,9 @@ help:
 	@echo '  make test-kernels  builds on every supported kernel (fetched into'
 	@echo '                     build/kernels), lab smoke tests'
 	@echo '  make test-guests   lab smoke tests with guests that run kernels of Debian 11,'
-	@echo '                     13 and its backports'
+	@echo '                     13 and its backports; policy/bar_remap on and off'
+	@echo '  make test-igt IGT=DIR  i915 tests of igt-gpu-tools, built in DIR, in a guest: compares with'
+	@echo '                     selftests/igt/expected.txt; goes on where it ended [ARGS=--help]'
 	@echo '  make test-debug    the lab tests on a debug kernel: KASAN, lockdep, kmemleak,'
 	@echo '                     UBSAN [T=name]; T=guest_moves_many_times MOVES=n migrates n times'
 	@echo '  make test-hostile  a guest without a driver attacks the host, TRIALS times'
@@ -176,6 +178,11 @@ test-kernels: setup
 .PHONY: test-guests
 test-guests: modules guest-programs tools
 	@selftests/kernels/run --guests
+
+# Not part of make test: no distribution packages these tests (CONTRIBUTING.md).
+.PHONY: test-igt
+test-igt: modules guest-programs
+	@selftests/igt/run $(ARGS) $(or $(IGT),$(error IGT=DIR: a folder in which igt-gpu-tools was built)) $(T)
 
 test-debug: setup
 	@$(MAKE) --no-print-directory guest-programs tools migrating-qemu
