@@ -7,6 +7,7 @@
 #include <time.h>
 #include <ghyvi/shadow_policy.h>
 #include "audit/audit.h"
+#include "bounded.h"
 #include "move_fixture.h"
 #include "vgpu/state_io.h"
 
@@ -529,6 +530,8 @@ static void test_changed_states_are_harmless(void **state)
 	move_begin_waiting(&from, GHYVI_BCS, true);
 	saved = save(&from, &bytes);
 	for (round = 0; round < 1500; round++) {
+		if (round % 100 == 0)
+			bound_case(__func__); /* there is progress */
 		at = rand() % bytes;
 		old = saved[at];
 		saved[at] = round % 2 ? old ^ 1u << rand() % 8 : (u8)rand();

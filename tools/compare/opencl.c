@@ -100,8 +100,8 @@ static int opencl_launch(void)
 }
 
 /*
- * Releases nothing: PoCL 6.0's driver of remote devices sometimes fails an assertion of a mutex when
- * its device is released, also by the loader's destructors.
+ * Releases nothing: PoCL 6.0's driver of remote devices sometimes fails an assertion of a mutex
+ * when its device is released, also by the loader's destructors.
  */
 static void opencl_close(void)
 {

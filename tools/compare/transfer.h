@@ -18,8 +18,8 @@
  * @launch: starts the smallest job of the device
  * @close: frees everything
  *
- * Each function returns after the device has completed the operation: 0, or a negative errno after a
- * line on stderr. An operation that is NULL does not exist.
+ * Each function returns after the device has completed the operation: 0, or a negative errno after
+ * a line on stderr. An operation that is NULL does not exist.
  */
 struct transfer_backend {
 	const char *name;
