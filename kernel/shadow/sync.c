@@ -299,6 +299,18 @@ int ghyvi_gtt_set_policy(struct ghyvi_gtt *gtt, const char *name)
 	return 0;
 }
 
+/* ghyvi_gtt_tuning() reads the words without the lock. */
+static void store_tuning(struct ghyvi_shadow_tuning *to, const struct ghyvi_shadow_tuning *from)
+{
+	WRITE_ONCE(to->static_pages, from->static_pages);
+	WRITE_ONCE(to->oos_threshold, from->oos_threshold);
+	WRITE_ONCE(to->idle_pins, from->idle_pins);
+	WRITE_ONCE(to->tables_max, from->tables_max);
+	WRITE_ONCE(to->trap_ns, from->trap_ns);
+	WRITE_ONCE(to->scan_ns, from->scan_ns);
+	WRITE_ONCE(to->protect_ns, from->protect_ns);
+}
+
 int ghyvi_gtt_set_tuning(struct ghyvi_gtt *gtt, const struct ghyvi_shadow_tuning *tuning)
 {
 	if (tuning->static_pages > GHYVI_STATIC_PAGES_MAX || !tuning->oos_threshold ||
@@ -309,7 +321,7 @@ int ghyvi_gtt_set_tuning(struct ghyvi_gtt *gtt, const struct ghyvi_shadow_tuning
 	mutex_lock(&gtt->lock);
 	/* Entries that were refused a table page may get one now. */
 	gtt->deferral.tables_freed += tuning->tables_max > gtt->tuning.tables_max;
-	gtt->tuning = *tuning;
+	store_tuning(&gtt->tuning, tuning);
 	gtt->rank_in = 0;
 	ghyvi_trees_evict_begin(gtt);
 	ghyvi_trees_evict(gtt, 0);

@@ -143,7 +143,10 @@ int ghyvi_vgpu_set_containment(struct ghyvi_vgpu *vgpu, const struct ghyvi_conta
 	    containment->window_ms > GHYVI_VIOLATION_WINDOW_MAX_MS)
 		return -EINVAL;
 	mutex_lock(&vgpu->lock);
-	vgpu->containment = *containment;
+	/* ghyvi_vgpu_containment() reads the words without the lock. */
+	WRITE_ONCE(vgpu->containment.budget_ms, containment->budget_ms);
+	WRITE_ONCE(vgpu->containment.points_max, containment->points_max);
+	WRITE_ONCE(vgpu->containment.window_ms, containment->window_ms);
 	mutex_unlock(&vgpu->lock);
 	return 0;
 }
