@@ -102,6 +102,26 @@ static void a_move_of_the_bar_is_followed(void **state)
 	ghyvi_device_ops.close_device(&it.vdev);
 }
 
+/* KVM fails a vCPU if the page is not mapped any more, unless mmap_lock was dropped. */
+static void a_fault_requests_a_retry_once(void **state)
+{
+	static struct mm_struct mm = { .locked = 1 };
+	struct vm_area_struct vma = { .vm_start = 0x100000, .vm_end = 0x101000, .vm_mm = &mm };
+	struct vm_fault vmf = { .vma = &vma,
+				.address = vma.vm_start,
+				.pgoff = GHYVI_GGTT_OFFSET >> PAGE_SHIFT,
+				.flags = FAULT_FLAG_ALLOW_RETRY };
+
+	vma.vm_private_data = &it;
+	assert_int_equal(ggtt_fault(&vmf), VM_FAULT_RETRY);
+	assert_int_equal(mm.locked, 0);
+	vmf.flags |= FAULT_FLAG_TRIED;
+	assert_int_equal(ggtt_fault(&vmf), VM_FAULT_NOPAGE);
+	vmf.flags = FAULT_FLAG_ALLOW_RETRY | FAULT_FLAG_RETRY_NOWAIT;
+	assert_int_equal(ggtt_fault(&vmf), VM_FAULT_NOPAGE);
+	assert_int_equal(mm.locked, 0);
+}
+
 static int set_up(void **state)
 {
 	int err = setup_gen9(state);
@@ -119,6 +139,7 @@ int main(void)
 		TEST(without_tracking_the_table_only_is_offered),
 		TEST(a_referenced_page_is_found_when_it_is_off),
 		TEST(a_move_of_the_bar_is_followed),
+		TEST(a_fault_requests_a_retry_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

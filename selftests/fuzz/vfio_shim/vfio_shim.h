@@ -119,16 +119,33 @@ struct mdev_type {
 struct vm_area_struct {
 	unsigned long vm_start, vm_end, vm_pgoff, vm_flags, vm_page_prot;
 	struct file *vm_file;
+	struct mm_struct *vm_mm;
 	void *vm_private_data;
 	const struct vm_operations_struct *vm_ops;
 };
 struct vm_fault {
 	struct vm_area_struct *vma;
 	unsigned long address, pgoff;
+	unsigned int flags;
 };
+#define FAULT_FLAG_ALLOW_RETRY 4u
+#define FAULT_FLAG_RETRY_NOWAIT 8u
+#define FAULT_FLAG_TRIED 0x20u
+static inline bool fault_flag_allow_retry_first(unsigned int flags)
+{
+	return (flags & (FAULT_FLAG_ALLOW_RETRY | FAULT_FLAG_TRIED)) == FAULT_FLAG_ALLOW_RETRY;
+}
+struct mm_struct {
+	int locked;
+};
+static inline void mmap_read_unlock(struct mm_struct *mm)
+{
+	mm->locked--;
+}
 typedef unsigned int vm_fault_t;
 #define VM_FAULT_SIGBUS 2u
 #define VM_FAULT_NOPAGE 0x100u
+#define VM_FAULT_RETRY 0x400u
 struct vm_operations_struct {
 	vm_fault_t (*fault)(struct vm_fault *vmf);
 };
