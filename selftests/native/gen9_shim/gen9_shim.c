@@ -147,9 +147,9 @@ void *gen9_shim_remap(u64 start)
 
 u32 gen9_shim_readl(const volatile void *at)
 {
+	flush_posted = false; /* nothing is posted any more if the function is lost */
 	if (gen9_shim_lost)
 		return ~0u;
-	flush_posted = false;
 	return emu_reg_read(&gen9_shim_emu, (const u8 *)at - REGS, EMU_CPU);
 }
 
