@@ -64,6 +64,7 @@ void gen9_gt_start(struct gen9 *gpu)
 	gen9_read(gpu, HSW_GTT_CACHE_EN);
 	gen9_write(gpu, GEN8_GAMW_ECO_DEV_RW_IA,
 		   gen9_read(gpu, GEN8_GAMW_ECO_DEV_RW_IA) | GAMW_ECO_ENABLE_64K_IPS_FIELD);
+	gen9_clock_start(gpu);
 }
 
 static void errors_start(struct gen9_engine *engine)

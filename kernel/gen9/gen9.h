@@ -54,6 +54,9 @@ enum gen9_platform {
 /* Elements of a submission, and jobs of an engine. */
 #define GEN9_PORTS 2
 
+/* The crystal of Gen9. */
+#define GEN9_TIMESTAMP_HZ 12000000
+
 /* Time limits. Hardware needs a small part of each. */
 #define GEN9_STOP_US 1000
 #define GEN9_RESET_READY_US 700
@@ -311,6 +314,13 @@ struct gen9 {
 	struct list_head vacant_parts;
 	/** @next_tag: of the next context's descriptor */
 	u32 next_tag;
+
+	/** @clock_lock: protects the members below */
+	spinlock_t clock_lock;
+	/** @clock_ticks: the engines' clock when it was last read */
+	u64 clock_ticks;
+	/** @clock_ns: the host's clock at that time */
+	u64 clock_ns;
 };
 
 /**
@@ -405,6 +415,11 @@ int gen9_wait(const struct gen9 *gpu, u32 offset, u32 mask, u32 value, unsigned 
 /* forcewake.c: all registers are accessible between the two. Returns 0 or -ETIMEDOUT. */
 int gen9_forcewake_get(struct gen9 *gpu);
 void gen9_forcewake_put(struct gen9 *gpu);
+
+/* clock.c */
+/* Read the clock of the engines, which may have been reset. All domains are awake. */
+void gen9_clock_start(struct gen9 *gpu);
+u64 gen9_timestamp(struct ghyvi_pgpu_device *pgpu);
 
 /* display.c: stop all scan-out. Returns 0 or -ETIMEDOUT. */
 int gen9_display_off(struct gen9 *gpu);

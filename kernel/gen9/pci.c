@@ -25,24 +25,11 @@ static void gen9_resources(struct ghyvi_pgpu_device *pgpu, struct ghyvi_pgpu_res
 			      { .start = gpu->ggtt_bytes - GEN9_HOST_GGTT_BYTES,
 				.bytes = GEN9_HOST_GGTT_BYTES } },
 		.nr_reserved = 2,
-		.timestamp_hz = 12000000,
+		.timestamp_hz = GEN9_TIMESTAMP_HZ,
 		.jobs_per_engine = GEN9_PORTS,
 		.audit_enforced = true,
 		.audit_user_engines = BIT(GHYVI_BCS), /* checks no register */
 	};
-}
-
-static u64 gen9_timestamp(struct ghyvi_pgpu_device *pgpu)
-{
-	const struct gen9 *gpu = gen9_of(pgpu);
-	u32 high, low, again = gen9_read(gpu, GHYVI_RENDER_BASE + RING_TIMESTAMP_UDW);
-
-	do {
-		high = again;
-		low = gen9_read(gpu, GHYVI_RENDER_BASE + RING_TIMESTAMP);
-		again = gen9_read(gpu, GHYVI_RENDER_BASE + RING_TIMESTAMP_UDW);
-	} while (high != again && high != ~0u);
-	return (u64)high << 32 | low;
 }
 
 static const struct ghyvi_pgpu_ops gen9_ops = {
@@ -277,6 +264,7 @@ static struct gen9 *gpu_alloc(struct pci_dev *pdev, enum gen9_platform platform)
 	gpu->platform = platform;
 	mutex_init(&gpu->control);
 	mutex_init(&gpu->window_lock);
+	spin_lock_init(&gpu->clock_lock);
 	INIT_LIST_HEAD(&gpu->spare_windows);
 	INIT_LIST_HEAD(&gpu->vacant_parts);
 	ratelimit_state_init(&gpu->unreliable, DEFAULT_RATELIMIT_INTERVAL, DEFAULT_RATELIMIT_BURST);

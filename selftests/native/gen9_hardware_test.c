@@ -23,6 +23,25 @@ static void expect_working(enum ghyvi_engine_id id)
 	job_free(job);
 }
 
+/* ---- the clock ---- */
+
+/* Only the lower half of TIMESTAMP is read: it wraps after 358 s. */
+static void clock_counts_the_wraps_of_its_lower_half(void **state)
+{
+	static const int errors_s[] = { -170, -60, 0, 60, 170 };
+	struct gen9 *gpu = gen9_of(pgpu);
+	const u64 not_read_s = 20 * 60;
+	unsigned int i;
+	u64 before;
+
+	for (i = 0; i < ARRAY_SIZE(errors_s); i++) {
+		before = ops->timestamp(pgpu);
+		gpu->clock_ns -= not_read_s * NSEC_PER_SEC;
+		gpu->clock_ticks -= (not_read_s + errors_s[i]) * GEN9_TIMESTAMP_HZ;
+		assert_in_range(ops->timestamp(pgpu) - before, 0, GEN9_TIMESTAMP_HZ);
+	}
+}
+
 /* ---- resets ---- */
 
 static void engine_that_does_not_get_ready_is_reset(void **state)
@@ -342,6 +361,7 @@ static void workarounds_of_kaby_lake_follow_its_steppings(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(clock_counts_the_wraps_of_its_lower_half),
 		TEST(engine_that_does_not_get_ready_is_reset),
 		TEST(context_that_was_saved_while_stopped_continues),
 		TEST(next_job_of_a_stopped_context_runs),
