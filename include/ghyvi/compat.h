@@ -83,15 +83,8 @@ struct vfio_precopy_info {
 #define ghyvi_release_fault_lock(vmf) mmap_read_unlock((vmf)->vma->vm_mm)
 #endif
 
-#if GHYVI_HAVE_HRTIMER_SETUP
-#define ghyvi_hrtimer_setup(timer, callback) \
-	hrtimer_setup(timer, callback, CLOCK_MONOTONIC, HRTIMER_MODE_REL)
-#else
-#define ghyvi_hrtimer_setup(timer, callback)                            \
-	do {                                                            \
-		hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL); \
-		(timer)->function = callback;                           \
-	} while (0)
+#if !GHYVI_HAVE_TIMER_DELETE_SYNC
+#define timer_delete_sync(timer) del_timer_sync(timer)
 #endif
 
 #if GHYVI_HAVE_SYSTEM_DFL_WQ

@@ -38,12 +38,12 @@ void ghyvi_probe(struct eventfd_ctx *ctx)
 	eventfd_signal(ctx);
 }
 
-/* 6.13: hrtimer_setup() replaces hrtimer_init(), which 6.15 dropped */
-#elif defined(PROBE_HRTIMER_SETUP)
-#include <linux/hrtimer.h>
-void ghyvi_probe(struct hrtimer *timer)
+/* 6.2: the new name of del_timer_sync(), which 6.15 dropped */
+#elif defined(PROBE_TIMER_DELETE_SYNC)
+#include <linux/timer.h>
+int ghyvi_probe(struct timer_list *timer)
 {
-	hrtimer_setup(timer, NULL, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
+	return timer_delete_sync(timer);
 }
 
 /* 6.3: the flags of a VMA are changed by functions */

@@ -5,10 +5,10 @@
 #ifndef GHYVI_DEVICE_H
 #define GHYVI_DEVICE_H
 
-#include <linux/hrtimer.h>
 #include <linux/mdev.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
+#include <linux/timer.h>
 #include <linux/vfio.h>
 #include <linux/workqueue.h>
 #include <ghyvi/gtt.h>
@@ -40,7 +40,7 @@ struct ghyvi_events {
  * attempts that @work has left.
  */
 struct ghyvi_remap {
-	struct hrtimer clock;
+	struct timer_list clock;
 	struct delayed_work work;
 	atomic_t tries;
 };

@@ -4,14 +4,17 @@
  * BAR 0 has moved.
  */
 #include <linux/jiffies.h>
-#include <linux/ktime.h>
+#include <linux/timer.h>
 #include <ghyvi/compat.h>
 #include "vgpu/vgpu.h"
 #include "device.h"
 
-/* Maximum age of a timestamp in memory, while the guest uses its GPU, and otherwise. */
-#define CLOCK_BUSY_NS (1 * NSEC_PER_MSEC)
-#define CLOCK_IDLE_NS (20 * NSEC_PER_MSEC)
+/*
+ * Maximum age of a timestamp in memory, while the guest uses its GPU, and otherwise. The timer
+ * expires with the host's tick: an interrupt of its own would cost the guest a VM exit.
+ */
+#define CLOCK_BUSY_MS 4
+#define CLOCK_IDLE_MS 20
 
 /*
  * A VMM maps BAR 0 when it has handled the access to the configuration space that moved it. Nothing
@@ -19,13 +22,17 @@
  */
 #define REMAP_TRIES 32
 
-static enum hrtimer_restart clock_tick(struct hrtimer *timer)
+static void clock_start(struct ghyvi_device *device, unsigned int msecs)
+{
+	/* A timer expires at the first tick after @expires. */
+	mod_timer(&device->remap.clock, jiffies + msecs_to_jiffies(msecs) - 1);
+}
+
+static void clock_tick(struct timer_list *timer)
 {
 	struct ghyvi_device *device = container_of(timer, struct ghyvi_device, remap.clock);
-	bool busy = ghyvi_vgpu_tick(device->vgpu);
 
-	hrtimer_forward_now(timer, ns_to_ktime(busy ? CLOCK_BUSY_NS : CLOCK_IDLE_NS));
-	return HRTIMER_RESTART;
+	clock_start(device, ghyvi_vgpu_tick(device->vgpu) ? CLOCK_BUSY_MS : CLOCK_IDLE_MS);
 }
 
 static void try_remap(struct work_struct *work)
@@ -43,7 +50,7 @@ static void try_remap(struct work_struct *work)
 
 void ghyvi_remap_init(struct ghyvi_device *device)
 {
-	ghyvi_hrtimer_setup(&device->remap.clock, clock_tick);
+	timer_setup(&device->remap.clock, clock_tick, 0);
 	INIT_DELAYED_WORK(&device->remap.work, try_remap);
 }
 
@@ -55,12 +62,12 @@ void ghyvi_remap_fini(struct ghyvi_device *device)
 void ghyvi_remap_start(struct ghyvi_device *device)
 {
 	if (ghyvi_kvm_can_track() && ghyvi_vgpu_remap(device->vgpu))
-		hrtimer_start(&device->remap.clock, ns_to_ktime(CLOCK_IDLE_NS), HRTIMER_MODE_REL);
+		clock_start(device, CLOCK_IDLE_MS);
 }
 
 void ghyvi_remap_stop(struct ghyvi_device *device)
 {
-	hrtimer_cancel(&device->remap.clock);
+	timer_delete_sync(&device->remap.clock);
 }
 
 void ghyvi_remap_moved(struct ghyvi_device *device)

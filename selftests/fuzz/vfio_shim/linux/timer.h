@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* User-space stand-in for the kernel header of this name: a member of structs. */
-struct hrtimer {
+struct timer_list {
 	int unused;
 };
