@@ -17,7 +17,8 @@ MODELLED = ("strict", "full", "static 50", "static 100", "static 200", "static 3
 PAPER_EPT_PERCENT = {"15t-720p": 62.40, "10t-1080p": 79.45}
 PAPER_UPDATES, PAPER_HOTTEST, PAPER_HOT_PAGES = "627 thousand", "7.5 thousand", "150 to 320"
 
-GVTG_CASES = (("create", "creation of a vGPU", False), ("load", "load of i915", False),
+GVTG_CASES = (("create", "creation of the first vGPU", False), ("replace", "its removal after use, creation of the next", False),
+              ("load", "load of i915", False),
               ("gem_exec_nop", "gem_exec_nop, for each submission", True), ("gem_blt", "gem_blt, for each submission", True),
               ("blitcheck", "blitcheck", False), ("gmedia", "gmedia", False))
 
@@ -93,7 +94,7 @@ def gvtg_name(system):
 def gvtg(section):
     """A row per case and system. The number of submissions of some programs depends on the time they take."""
     def value(one, key, per_submission):
-        return f"{one[key] / max(one['submissions'], 1):.1f}" if per_submission else one[key]
+        return f"{one[key] / max(one['submissions'], 1):.1f}" if per_submission else one.get(key, "")
 
     keys = ("exits", "mmio_exits", "write_protected", "registers", "ggtt")
     rows = [("case", "system", "VM exits", "exits to QEMU for registers", "stores to write-protected pages", "register accesses",
