@@ -40,13 +40,8 @@ static struct ghyvi_vgpu *create_vgpu(struct ghyvi_device *device)
 		.stats = &device->stats,
 		.event = ghyvi_event,
 	};
-	struct ghyvi_vgpu *vgpu = ghyvi_vgpu_create(&params);
 
-	if (!vgpu)
-		return ERR_PTR(-ENOMEM);
-	/* As memory, TIMESTAMP does not always tick between two reads: see vgpu/pages.c. */
-	ghyvi_vgpu_set_remap(vgpu, false);
-	return vgpu;
+	return ghyvi_vgpu_create(&params);
 }
 
 /* Set up everything except the registration with VFIO. */

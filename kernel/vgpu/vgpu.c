@@ -135,7 +135,6 @@ struct ghyvi_vgpu *ghyvi_vgpu_create(const struct ghyvi_vgpu_params *params)
 	if (!vgpu)
 		return ERR_PTR(-ENOMEM);
 	vgpu->params = *params;
-	vgpu->remap = true;
 	mutex_init(&vgpu->lock);
 	spin_lock_init(&vgpu->irq_lock);
 	INIT_LIST_HEAD(&vgpu->context_handles);

@@ -294,8 +294,8 @@ void ghyvi_vgpu_set_bar0(struct ghyvi_vgpu *vgpu, u64 gpa);
 /**
  * ghyvi_vgpu_set_remap() - let the guest map registers, or trap all accesses to them.
  * @vgpu: vGPU to set; nothing has mapped its BAR 0
- * @on: true: pages are what ghyvi_bar_class() says, as after ghyvi_vgpu_create(); false: all are
- *	trapped
+ * @on: true: pages are what ghyvi_bar_class() says; false, as after ghyvi_vgpu_create(): all are
+ *	trapped. As memory, TIMESTAMP does not always tick between two reads: see pages.c.
  *
  * Context: may sleep.
  */

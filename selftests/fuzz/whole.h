@@ -366,6 +366,7 @@ static void vm_create(struct vm *vm, unsigned int number, bool gen8)
 	vm->bar_off = true;
 	vm->vgpu = ghyvi_vgpu_create(&params);
 	ASSERT(!IS_ERR(vm->vgpu));
+	ghyvi_vgpu_set_remap(vm->vgpu, true);
 	vm->gtt = ghyvi_vgpu_gtt(vm->vgpu);
 }
 

@@ -328,6 +328,7 @@ static int setup(void **state)
 	host.vgpu = ghyvi_vgpu_create(&params);
 	if (IS_ERR(host.vgpu))
 		return -1;
+	ghyvi_vgpu_set_remap(host.vgpu, true);
 	ghyvi_vgpu_set_containment(host.vgpu, &tolerant);
 	host.gtt = ghyvi_vgpu_gtt(host.vgpu);
 	ghyvi_unmap_init(&host.unmapping, host.gtt);

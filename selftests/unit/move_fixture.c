@@ -89,6 +89,7 @@ void move_host_begin(struct move_host *host, void (*change)(struct ghyvi_vgpu_pa
 		change(&params);
 	host->vgpu = ghyvi_vgpu_create(&params);
 	assert_false(IS_ERR(host->vgpu));
+	ghyvi_vgpu_set_remap(host->vgpu, true);
 }
 
 void move_host_end(struct move_host *host)

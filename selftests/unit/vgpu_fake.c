@@ -530,8 +530,11 @@ struct ghyvi_vgpu *create_vgpu(const struct ghyvi_device_profile *profile)
 		.stats = &stats,
 		.event = count_event,
 	};
+	struct ghyvi_vgpu *created = ghyvi_vgpu_create(&params);
 
-	return ghyvi_vgpu_create(&params);
+	if (!IS_ERR(created))
+		ghyvi_vgpu_set_remap(created, true);
+	return created;
 }
 
 int make_vgpu(const struct ghyvi_device_profile *profile)
