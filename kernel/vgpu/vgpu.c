@@ -115,6 +115,18 @@ static void init_engines(struct ghyvi_vgpu *vgpu)
 	}
 }
 
+/* Everything that allocates nothing. */
+static void init_members(struct ghyvi_vgpu *vgpu, const struct ghyvi_vgpu_params *params)
+{
+	vgpu->params = *params;
+	vgpu->bar0 = GHYVI_BAR_UNMAPPED;
+	mutex_init(&vgpu->lock);
+	spin_lock_init(&vgpu->irq_lock);
+	INIT_LIST_HEAD(&vgpu->context_handles);
+	init_engines(vgpu);
+	vgpu_containment_init(vgpu);
+}
+
 void vgpu_power_on(struct ghyvi_vgpu *vgpu)
 {
 	unsigned int i;
@@ -134,12 +146,7 @@ struct ghyvi_vgpu *ghyvi_vgpu_create(const struct ghyvi_vgpu_params *params)
 
 	if (!vgpu)
 		return ERR_PTR(-ENOMEM);
-	vgpu->params = *params;
-	mutex_init(&vgpu->lock);
-	spin_lock_init(&vgpu->irq_lock);
-	INIT_LIST_HEAD(&vgpu->context_handles);
-	init_engines(vgpu);
-	vgpu_containment_init(vgpu);
+	init_members(vgpu, params);
 	params->pgpu->ops->resources(params->pgpu, &resources);
 	vgpu->timestamp_hz = resources.timestamp_hz;
 
@@ -149,7 +156,6 @@ struct ghyvi_vgpu *ghyvi_vgpu_create(const struct ghyvi_vgpu_params *params)
 	err = vgpu_mirror_create(vgpu);
 	if (err)
 		goto err_registers;
-	vgpu->bar0 = GHYVI_BAR_UNMAPPED;
 	vgpu->ggtt_table = vmalloc_user(GHYVI_GGTT_TABLE_BYTES);
 	err = -ENOMEM;
 	if (!vgpu->ggtt_table)
