@@ -60,27 +60,28 @@ static void part_free(struct gen9 *gpu, struct gen9_part *part)
 	kfree(part);
 }
 
-/* Take the vacant part with exactly these ranges, if any; drop others that they overlap. */
+/*
+ * Take the vacant part with exactly these ranges, if any; drop others that they overlap. Another
+ * new client may have the rest of a dropped part. It waits here, so that its entries are written
+ * last.
+ */
 static struct gen9_part *take_vacant(struct gen9 *gpu, const struct ghyvi_range *ggtt,
 				     unsigned int nr_ggtt)
 {
 	struct gen9_part *part, *next, *same = NULL;
-	LIST_HEAD(dropped);
 
-	mutex_lock(&gpu->window_lock);
+	mutex_lock(&gpu->parts_lock);
 	list_for_each_entry_safe(part, next, &gpu->vacant_parts, node) {
 		if (has_ranges(part, ggtt, nr_ggtt)) {
 			list_del_init(&part->node);
 			same = part;
 		} else if (overlaps(part, ggtt, nr_ggtt)) {
-			list_move(&part->node, &dropped);
+			list_del(&part->node);
+			fill_part(gpu, part, gpu->scratch[0].dma);
+			part_free(gpu, part);
 		}
 	}
-	mutex_unlock(&gpu->window_lock);
-	list_for_each_entry_safe(part, next, &dropped, node) {
-		fill_part(gpu, part, gpu->scratch[0].dma);
-		part_free(gpu, part);
-	}
+	mutex_unlock(&gpu->parts_lock);
 	return same;
 }
 
@@ -92,7 +93,7 @@ static struct gen9_part *part_get(struct gen9 *gpu, const struct ghyvi_range *gg
 
 	if (part)
 		return part;
-	part = kzalloc(sizeof(*part), GFP_KERNEL_ACCOUNT);
+	part = kzalloc(sizeof(*part), GFP_KERNEL); /* outlives its client */
 	if (!part)
 		return NULL;
 	INIT_LIST_HEAD(&part->node);
@@ -110,9 +111,9 @@ static void part_put(struct gen9 *gpu, struct gen9_part *part)
 {
 	fill_part(gpu, part, part->scratch.dma);
 	memset(page_address(part->scratch.page), 0, GHYVI_PAGE_BYTES);
-	mutex_lock(&gpu->window_lock);
+	mutex_lock(&gpu->parts_lock);
 	list_add(&part->node, &gpu->vacant_parts);
-	mutex_unlock(&gpu->window_lock);
+	mutex_unlock(&gpu->parts_lock);
 }
 
 void gen9_parts_free(struct gen9 *gpu)

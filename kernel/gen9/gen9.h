@@ -16,7 +16,8 @@
  *
  * Locks, outermost first:
  *   gen9.control       serialises what waits for engines: invalidation, cancellation, resets
- *   gen9.window_lock   protects the allocation of windows, and the list of vacant parts
+ *   gen9.parts_lock    protects the list of vacant parts, and the entries of those that are dropped
+ *   gen9.window_lock   protects the allocation of windows
  *   gen9_engine.lock   protects the ports and the jobs. Taken in the interrupt handler.
  *   gen9.ggtt_lock     protects the GGTT and its shadow. A leaf, irq-safe.
  */
@@ -298,6 +299,10 @@ struct gen9 {
 	bool ggtt_dirty;
 	/** @scratch: scratch page, then the page table, directory, PDP and PML4 that map it */
 	struct gen9_backing scratch[5];
+	/** @parts_lock: protects @vacant_parts; a submission never waits for it */
+	struct mutex parts_lock;
+	/** @vacant_parts: parts of the GGTT whose every entry maps the scratch page of the part */
+	struct list_head vacant_parts;
 	/** @window_lock: protects the members below */
 	struct mutex window_lock;
 	/** @host_used: pages of the host's part of the GGTT in use */
@@ -310,8 +315,6 @@ struct gen9 {
 	unsigned int taken_pages;
 	/** @claimed_pages: sum of what clients have not taken of their shares */
 	unsigned int claimed_pages;
-	/** @vacant_parts: parts of the GGTT whose every entry maps the scratch page of the part */
-	struct list_head vacant_parts;
 	/** @next_tag: of the next context's descriptor */
 	u32 next_tag;
 

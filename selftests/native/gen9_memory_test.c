@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* kernel/gen9 on the emulated GPU: pages, entries of the GGTT, windows, TLBs. Isolation, too. */
+#include <unistd.h>
 #include "gen9_guest.h"
 #undef RING_NOPID /* the emulator's is relative */
 #include "gen9/gen9.h"
@@ -218,15 +219,20 @@ static void invalidation_reaches_each_used_tlb(void **state)
 #define SHARE_BYTES (256u << 20)
 #define CONTEXTS_MAX 4096
 
-static struct ghyvi_pgpu_client *client_with(u64 first)
+static struct ghyvi_pgpu_client *client_of(u64 first, u64 bytes)
 {
 	struct ghyvi_client_params params = guests[0].client->params;
 	struct ghyvi_pgpu_client *client;
 
-	params.ggtt[0] = (struct ghyvi_range){ first, SHARE_BYTES };
+	params.ggtt[0] = (struct ghyvi_range){ first, bytes };
 	client = ops->client_create(pgpu, &params);
 	assert_false(IS_ERR(client));
 	return client;
+}
+
+static struct ghyvi_pgpu_client *client_with(u64 first)
+{
+	return client_of(first, SHARE_BYTES);
 }
 
 /* Create contexts until there is no room. Returns how many. */
@@ -349,6 +355,60 @@ static void client_is_moved_to_other_ranges(void **state)
 	expect_working_engines();
 }
 
+/* ---- clients that are created at the same time ---- */
+
+#define PART 0x60000000u
+
+static struct ghyvi_pgpu_client *upper_half;
+static pthread_t creator;
+
+static void *create_upper_half(void *unused)
+{
+	struct ghyvi_pgpu_client *client = client_of(PART + SHARE_BYTES / 2, SHARE_BYTES / 2);
+
+	__atomic_store_n(&upper_half, client, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* Give the other thread time to complete, unless it waits for this one. */
+static void let_other_thread_run(void)
+{
+	unsigned int ms;
+
+	gen9_shim_preempted = NULL;
+	assert_int_equal(pthread_create(&creator, NULL, create_upper_half, NULL), 0);
+	for (ms = 0; ms < 500 && !__atomic_load_n(&upper_half, __ATOMIC_ACQUIRE); ms++)
+		usleep(1000);
+}
+
+static void expect_one_entry(u32 first, u32 bytes)
+{
+	const u64 *table = gen9_shim_emu.ggtt + (first >> 12);
+	unsigned int i;
+
+	assert_int_not_equal(table[0], gen9_shim_emu.ggtt[0]); /* the host's scratch page */
+	for (i = 1; i < bytes >> 12; i++)
+		assert_int_equal(table[i], table[0]);
+}
+
+/* One of them drops the vacant part, of which the other one has the rest. */
+static void clients_divide_a_vacant_part_at_the_same_time(void **state)
+{
+	struct ghyvi_pgpu_client *lower_half;
+
+	upper_half = NULL;
+	ops->client_destroy(client_of(PART, SHARE_BYTES));
+	gen9_shim_preempted = let_other_thread_run;
+	lower_half = client_of(PART, SHARE_BYTES / 2);
+	pthread_join(creator, NULL);
+	expect_one_entry(PART, SHARE_BYTES / 2);
+	expect_one_entry(PART + SHARE_BYTES / 2, SHARE_BYTES / 2);
+	assert_int_not_equal(gen9_shim_emu.ggtt[PART >> 12],
+			     gen9_shim_emu.ggtt[(PART + SHARE_BYTES / 2) >> 12]);
+	ops->client_destroy(upper_half);
+	ops->client_destroy(lower_half);
+}
+
 /* gen9_memory_test [MODES SEED]: adversary modes of the emulator */
 int main(int argc, char **argv)
 {
@@ -363,6 +423,7 @@ int main(int argc, char **argv)
 		TEST(idle_context_keeps_no_batches),
 		TEST(job_that_is_being_extended_keeps_its_windows),
 		TEST(client_is_moved_to_other_ranges),
+		TEST(clients_divide_a_vacant_part_at_the_same_time),
 	};
 
 	if (!parse_options(argc, argv))

@@ -14,6 +14,7 @@ struct emu gen9_shim_emu;
 /* The function is off the bus: reads return all ones, writes are lost, nothing runs. */
 bool gen9_shim_lost;
 void (*gen9_shim_written)(u32 offset, u32 value);
+void (*gen9_shim_preempted)(void);
 static int arena_fd;
 static unsigned int next_page, nr_free;
 static struct page *free_pages[ARENA_PAGES];
@@ -51,10 +52,15 @@ void gen9_shim_init(void)
 
 /* ---- pages ---- */
 
+static pthread_mutex_t pages_lock = PTHREAD_MUTEX_INITIALIZER;
+
 struct page *gen9_shim_page_alloc(void)
 {
-	struct page *page = nr_free ? free_pages[--nr_free] : (struct page *)ARENA + next_page++;
+	struct page *page;
 
+	pthread_mutex_lock(&pages_lock);
+	page = nr_free ? free_pages[--nr_free] : (struct page *)ARENA + next_page++;
+	pthread_mutex_unlock(&pages_lock);
 	if (next_page >= ARENA_PAGES)
 		abort();
 	memset(page, 0, sizeof(*page));
@@ -72,7 +78,9 @@ void gen9_shim_page_free(struct page *page)
 	if (gen9_shim_freed)
 		gen9_shim_freed(page);
 	memset(page, 0xee, sizeof(*page));
+	pthread_mutex_lock(&pages_lock);
 	free_pages[nr_free++] = page;
+	pthread_mutex_unlock(&pages_lock);
 }
 
 #define MAPS 4096

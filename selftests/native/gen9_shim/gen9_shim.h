@@ -2,7 +2,8 @@
 /*
  * The kernel services that only kernel/gen9 uses, on the emulated GPU in the same process. There is
  * one thread: interrupts come when the code waits, and works run, too, when a test calls
- * gen9_shim_pump(). The code may wait with a mutex that works need.
+ * gen9_shim_pump(). The code may wait with a mutex that works need. Only clients may be created by
+ * several threads.
  * Pages are in an arena whose addresses fit into table entries, so an address for the GPU equals
  * the pointer.
  */
@@ -31,6 +32,10 @@ void gen9_shim_pump(void);
 #undef usleep_range
 #define usleep_range(low, high) gen9_shim_interrupt()
 #define udelay(us) ((void)(us))
+/* Called where the code can be preempted, if set. */
+extern void (*gen9_shim_preempted)(void);
+#undef cond_resched
+#define cond_resched() (gen9_shim_preempted ? gen9_shim_preempted() : (void)0)
 #undef cpu_relax
 #define cpu_relax() ((void)0)
 #undef wait_event_timeout
