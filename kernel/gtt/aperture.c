@@ -146,6 +146,8 @@ static u64 aperture_resolve(struct ghyvi_gtt *gtt, u64 page)
 	struct ghyvi_pin *pin = ghyvi_ggtt_pin(gtt, page << GHYVI_PAGE_SHIFT);
 	void *memory = pin ? phys_to_virt(pin->hpa) : NULL;
 
+	/* If the entry has changed just now, the copy is still that of another page. */
+	ghyvi_aperture_flush(gtt);
 	/* While the page is mapped, stores are not seen. */
 	if (pin)
 		ghyvi_dirty_mark(gtt, pin);

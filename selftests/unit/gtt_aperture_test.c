@@ -152,6 +152,27 @@ static void the_copied_page_is_current_and_written_back(void **state)
 	ghyvi_gtt_reset(fake.gtt);
 }
 
+/* Two vCPUs have faulted, and the second finds the entry changed: the page is mapped at once. */
+static void the_copied_page_is_written_back_after_two_faults(void **state)
+{
+	u64 *copy;
+
+	set_and_flush(0, pte(DATA));
+	ghyvi_gtt_set_policy(fake.gtt, "full");
+	copy = (u64 *)aperture_access(FIRST);
+	copy[8] = 1;
+	set_entry(0, pte(DATA + 1)); /* relaxed: seen by the next access */
+	assert_int_equal(ghyvi_gtt_aperture_prepare(fake.gtt, (u64)FIRST << 12), 0);
+	assert_true(guest_page(DATA)[8] == 1);
+	copy = (u64 *)aperture_access(FIRST);
+	assert_true(copy[8] == 0);
+	copy[8] = 2;
+	set_and_flush(0, pte(DATA + 2));
+	assert_true(guest_page(DATA + 1)[8] == 2);
+	assert_true(guest_page(DATA)[8] == 1);
+	ghyvi_gtt_reset(fake.gtt);
+}
+
 static void addresses_outside_are_refused(void **state)
 {
 	assert_int_equal(ghyvi_gtt_aperture_prepare(fake.gtt, 1ull << 32), -EINVAL);
@@ -168,6 +189,7 @@ int main(void)
 		TEST(a_nested_page_that_is_evicted_is_not_mapped),
 		TEST(commands_that_change_the_ggtt_end_mappings),
 		TEST(the_copied_page_is_current_and_written_back),
+		TEST(the_copied_page_is_written_back_after_two_faults),
 		TEST(addresses_outside_are_refused),
 	};
 
