@@ -118,13 +118,28 @@ static int softgpu_translate(struct softgpu_engine *engine, struct softgpu_tlb_e
 	return 0;
 }
 
+/* Get the table that @entry of a level above it points to. @address: what the walk is for. */
+static int softgpu_table(struct softgpu_engine *engine, u64 address, u64 entry, const u64 **entries)
+{
+	/* To the oracle, a guest's own tables are data pages of that guest. */
+	int wanted = engine->job->nested ? GHYVI_PAGE_DATA : GHYVI_PAGE_TABLE;
+	u64 table;
+	int kind, err = softgpu_entry_page(engine, entry, &table);
+
+	if (err)
+		return err;
+	kind = softgpu_owns(engine, table);
+	if (kind != wanted)
+		return softgpu_violation(engine, address, table, kind);
+	*entries = phys_to_virt(table);
+	return 0;
+}
+
 /* Walk the upper levels for @address, down to its level-1 table or 2 MiB page. */
 static int softgpu_walk_upper(struct softgpu_engine *engine, struct softgpu_walk_entry *walk,
 			      u64 address)
 {
 	const struct ghyvi_job *job = engine->job;
-	/* To the oracle, a guest's own tables are data pages of that guest. */
-	int wanted = job->nested ? GHYVI_PAGE_DATA : GHYVI_PAGE_TABLE;
 	unsigned int level, levels = job->levels;
 	u64 entry = job->nested ? job->guest_root[0] : job->root;
 
@@ -141,16 +156,10 @@ static int softgpu_walk_upper(struct softgpu_engine *engine, struct softgpu_walk
 	for (level = levels;; level--) {
 		unsigned int shift = GHYVI_PAGE_SHIFT + 9 * (level - 1);
 		const u64 *entries;
-		u64 table;
-		int kind, err;
+		int err = softgpu_table(engine, address, entry, &entries);
 
-		err = softgpu_entry_page(engine, entry, &table);
 		if (err)
 			return err;
-		kind = softgpu_owns(engine, table);
-		if (kind != wanted)
-			return softgpu_violation(engine, address, table, kind);
-		entries = phys_to_virt(table);
 		if (level == GHYVI_LEVEL_PT) {
 			walk->entries = entries;
 			break;
