@@ -33,10 +33,10 @@ static int map_fault(void *data)
 }
 
 /*
- * KVM looks the page up after this handler has returned, and fails the vCPU if the mapping was
+ * KVM looks the page up after the handler has returned, and fails the vCPU if the mapping was
  * removed in between, unless mmap_lock has been dropped: then it starts again. So drop it.
  */
-static vm_fault_t request_retry(struct vm_fault *vmf, vm_fault_t result)
+vm_fault_t ghyvi_fault_result(struct vm_fault *vmf, vm_fault_t result)
 {
 	if (result != VM_FAULT_NOPAGE || !fault_flag_allow_retry_first(vmf->flags) ||
 	    vmf->flags & FAULT_FLAG_RETRY_NOWAIT)
@@ -54,7 +54,7 @@ static vm_fault_t ggtt_fault(struct vm_fault *vmf)
 
 	fault.pfn = vmalloc_to_pfn(ghyvi_vgpu_ggtt_table(device->vgpu) + (page << PAGE_SHIFT));
 	ghyvi_gtt_ggtt_map(ghyvi_vgpu_gtt(device->vgpu), page, map_fault, &fault);
-	return request_retry(vmf, fault.result);
+	return ghyvi_fault_result(vmf, fault.result);
 }
 
 static const struct vm_operations_struct ggtt_vm_ops = { .fault = ggtt_fault };

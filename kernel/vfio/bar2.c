@@ -120,7 +120,7 @@ static vm_fault_t bar2_fault(struct vm_fault *vmf)
 	if (!may_wait(vmf))
 		return VM_FAULT_SIGBUS;
 	if (!ghyvi_gtt_aperture_map(gtt_of(device), address, map_page, &mapping))
-		return mapping.result;
+		return ghyvi_fault_result(vmf, mapping.result);
 	if (!fault_flag_allow_retry_first(vmf->flags)) /* the entry changed between two attempts */
 		return vmf->flags & FAULT_FLAG_TRIED ? VM_FAULT_NOPAGE : VM_FAULT_SIGBUS;
 	if (vmf->flags & FAULT_FLAG_RETRY_NOWAIT)

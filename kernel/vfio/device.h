@@ -6,6 +6,7 @@
 #define GHYVI_DEVICE_H
 
 #include <linux/mdev.h>
+#include <linux/mm_types.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/timer.h>
@@ -144,9 +145,13 @@ int ghyvi_region_info(struct vfio_device *vdev, struct vfio_region_info *info,
 
 /* bar0.c */
 void ghyvi_bar0_init(struct ghyvi_device *device);
-int ghyvi_bar0_mmap_memory(struct vm_area_struct *vma, void *memory);
 /* Prepare a mapping of a part of the GGTT table, which contains all of @vma. */
 void ghyvi_bar0_mmap_ggtt(struct ghyvi_device *device, struct vm_area_struct *vma);
+/*
+ * What a fault handler returns whose mapping, with @result, may be removed at any time. Drops the
+ * lock of the fault if the caller may retry.
+ */
+vm_fault_t ghyvi_fault_result(struct vm_fault *vmf, vm_fault_t result);
 
 /* bar2.c */
 /* The part of BAR 2 that a vGPU gets; may be empty. */

@@ -131,6 +131,9 @@ struct vm_fault {
 #define FAULT_FLAG_ALLOW_RETRY 4u
 #define FAULT_FLAG_RETRY_NOWAIT 8u
 #define FAULT_FLAG_TRIED 0x20u
+#define FAULT_FLAG_USER 0x40u
+#define FAULT_FLAG_REMOTE 0x80u
+#define FAULT_FLAG_INTERRUPTIBLE 0x200u
 static inline bool fault_flag_allow_retry_first(unsigned int flags)
 {
 	return (flags & (FAULT_FLAG_ALLOW_RETRY | FAULT_FLAG_TRIED)) == FAULT_FLAG_ALLOW_RETRY;
@@ -188,9 +191,10 @@ struct file_operations {
 #define stream_open(inode, filp) ((void)(inode))
 struct file *anon_inode_getfile(const char *name, const struct file_operations *fops, void *data,
 				int flags);
-static inline void get_file(struct file *filp)
+static inline struct file *get_file(struct file *filp)
 {
 	filp->refs++;
+	return filp;
 }
 void fput(struct file *filp);
 
@@ -198,6 +202,8 @@ struct vfio_device;
 
 /* The log of dirty pages, as Linux 6.1 has it. */
 #define GHYVI_HAVE_IOVA_BITMAP 1
+/* KVM takes a reference on each page that it maps, also as Linux 6.1. */
+#define GHYVI_HAVE_KVM_UNREFERENCED_PFNS 0
 struct rb_root_cached;
 struct iova_bitmap;
 void iova_bitmap_set(struct iova_bitmap *bitmap, unsigned long iova, size_t length);
