@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Creation, reset and destruction of an gtt, removal of guest memory, and the debugfs dump.
+ * Creation, reset and destruction of a gtt, removal of guest memory, and the debugfs dump.
  */
 #include <linux/err.h>
 #include <linux/io.h>
@@ -164,7 +164,8 @@ static bool leads_into(unsigned int level, u64 guest_entry, u64 gfn, u64 count)
 }
 
 /* Map scratch in all entries of one shadow page that refer to the range of guest pages. */
-static void shadow_scrub(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, u64 gfn, u64 count)
+static void shadow_zap_range(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, u64 gfn,
+			     u64 count)
 {
 	struct ghyvi_table_page *table = page->table;
 	u64 entry, scratch = ghyvi_entry_scratch(gtt, page->level);
@@ -199,7 +200,7 @@ static void table_zap_range(struct ghyvi_gtt *gtt, struct ghyvi_table_page *tabl
 
 	for (i = 0; i <= GHYVI_LEVELS; i++)
 		if (table->shadows[i])
-			shadow_scrub(gtt, table->shadows[i], gfn, count);
+			shadow_zap_range(gtt, table->shadows[i], gfn, count);
 }
 
 static bool range_in_use(struct ghyvi_gtt *gtt, u64 gfn, u64 count)

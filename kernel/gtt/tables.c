@@ -194,7 +194,7 @@ void ghyvi_table_defer_entry(struct ghyvi_gtt *gtt, struct ghyvi_table_page *tab
 	gtt->deferral.err = 0;
 }
 
-static void table_wait_no_more(struct ghyvi_table_page *table, unsigned int index)
+static void table_clear_deferred(struct ghyvi_table_page *table, unsigned int index)
 {
 	table->deferred.entries[index / 64] &= ~BIT_ULL(index % 64);
 	table->deferred.unbacked[index / 64] &= ~BIT_ULL(index % 64);
@@ -468,7 +468,7 @@ void ghyvi_table_update(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, u
 	memcpy(table->snapshot + index, values, count * sizeof(*values));
 	for (i = 0; table->deferred.retry && i < count; i++)
 		if (values[i] != old[i])
-			table_wait_no_more(table, index + i);
+			table_clear_deferred(table, index + i);
 	/* Translation may add a level to @table. Its new shadow is filled from the snapshot. */
 	for (levels = table->levels; levels; levels &= levels - 1)
 		shadow_set(gtt, table->shadows[__ffs(levels)], index, old, values, count);
@@ -481,7 +481,7 @@ void ghyvi_table_retry_entry(struct ghyvi_gtt *gtt, struct ghyvi_table_page *tab
 	struct ghyvi_shadow_page *page;
 	u32 levels;
 
-	table_wait_no_more(table, index);
+	table_clear_deferred(table, index);
 	if (ghyvi_table_is_ggtt(table))
 		gtt->ggtt_updating = table;
 	for (levels = table->levels; levels; levels &= levels - 1) {

@@ -20,7 +20,7 @@ static u64 preempt_deadline(struct sched_engine *engine, u64 now)
 	       1000ULL * max(settings->timeslice_us, settings->preempt_timeout_us);
 }
 
-static void ask_to_leave(struct sched_engine *engine, u64 now)
+static void request_preempt(struct sched_engine *engine, u64 now)
 {
 	struct ghyvi_sched *sched = engine->sched;
 	struct sched_rq *rq = sched_rq_of(engine->current_workload);
@@ -69,7 +69,7 @@ static bool should_preempt(struct sched_engine *engine, u64 now)
 				      GHYVI_SCHED_NEVER;
 
 		if (engine->contended_since_ns || now >= used_up)
-			ask_to_leave(engine, now);
+			request_preempt(engine, now);
 		else
 			at = min(at, used_up);
 	}

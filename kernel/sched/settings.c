@@ -96,7 +96,7 @@ void ghyvi_sched_settings(struct ghyvi_sched *sched, struct ghyvi_sched_settings
 }
 
 /* Charge the running workload and dequeue all run queues. Caller holds engine->lock. */
-static void unwait_all(struct sched_engine *engine)
+static void dequeue_all(struct sched_engine *engine)
 {
 	struct sched_rq *rq;
 
@@ -107,7 +107,7 @@ static void unwait_all(struct sched_engine *engine)
 }
 
 /* Enqueue all run queues that can be. Caller holds engine->lock. */
-static void wait_again_all(struct sched_engine *engine)
+static void requeue_all(struct sched_engine *engine)
 {
 	u64 now = sched_now(engine->sched);
 	struct sched_rq *rq;
@@ -133,10 +133,10 @@ int ghyvi_sched_set_settings(struct ghyvi_sched *sched, const struct ghyvi_sched
 	mutex_lock(&sched->settings_lock);
 	lock_engines(sched);
 	for (i = 0; i < GHYVI_ENGINES; i++)
-		unwait_all(&sched->engines[i]);
+		dequeue_all(&sched->engines[i]);
 	sched->settings = *settings;
 	for (i = 0; i < GHYVI_ENGINES; i++)
-		wait_again_all(&sched->engines[i]);
+		requeue_all(&sched->engines[i]);
 	unlock_engines(sched);
 	mutex_unlock(&sched->settings_lock);
 	reevaluate_all_engines(sched);
@@ -151,7 +151,7 @@ static void switch_policy(struct sched_engine *engine, const struct sched_policy
 	struct sched_rq *rq;
 
 	lockdep_assert_held(&engine->lock);
-	unwait_all(engine);
+	dequeue_all(engine);
 	list_for_each_entry(rq, &engine->rqs, link) {
 		list_del_init(&rq->fair.anticipated);
 		memset(&rq->fair, 0, sizeof(rq->fair));
@@ -165,7 +165,7 @@ static void switch_policy(struct sched_engine *engine, const struct sched_policy
 	engine->preempt_requested_ns = 0;
 	engine->contended_since_ns = 0;
 	engine->policy = policy;
-	wait_again_all(engine);
+	requeue_all(engine);
 }
 
 int ghyvi_sched_set_policy(struct ghyvi_sched *sched, const char *name)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sync points, and the settings of an gtt that affect them. Pages that the policy wants to be
+ * Sync points, and the settings of a gtt that affect them. Pages that the policy wants to be
  * strict again are write-protected first, in batches, and scanned afterwards, so that no store is
  * missed in between.
  */
@@ -100,7 +100,7 @@ static void sync_list(struct ghyvi_gtt *gtt, struct list_head *list, struct list
 		      struct scanned *scanned)
 {
 	struct ghyvi_table_page *table;
-	bool armed;
+	bool was_protected;
 
 	/* Syncing an upper-level page may list more pages: newly linked or newly shared ones. */
 	while (!list_empty(list)) {
@@ -110,10 +110,10 @@ static void sync_list(struct ghyvi_gtt *gtt, struct list_head *list, struct list
 		 * ghyvi_table_sync() may write-protect this page. Entries compared before
 		 * that may be stale, so the page is unlisted only if it was protected beforehand.
 		 */
-		armed = table->protected;
+		was_protected = table->protected;
 		scanned->changed += ghyvi_table_sync(gtt, table);
 		scanned->pages++;
-		if (armed && !table->deferred.retry)
+		if (was_protected && !table->deferred.retry)
 			ghyvi_table_clear_relaxed(gtt, table);
 		cond_resched();
 	}

@@ -42,7 +42,7 @@ static int create_client(struct ghyvi_vgpu *vgpu)
 	return IS_ERR(vgpu->client) ? (int)PTR_ERR(vgpu->client) : 0;
 }
 
-static int create_mm(struct ghyvi_vgpu *vgpu, bool nested)
+static int create_gtt(struct ghyvi_vgpu *vgpu, bool nested)
 {
 	const struct ghyvi_vgpu_params *p = &vgpu->params;
 	struct ghyvi_gtt_params params = {
@@ -163,12 +163,12 @@ struct ghyvi_vgpu *ghyvi_vgpu_create(const struct ghyvi_vgpu_params *params)
 	err = create_client(vgpu);
 	if (err)
 		goto err_table;
-	err = create_mm(vgpu, resources.nested);
+	err = create_gtt(vgpu, resources.nested);
 	if (err)
 		goto err_client;
 	err = create_audit(vgpu, &resources);
 	if (err)
-		goto err_mm;
+		goto err_gtt;
 	err = -ENOMEM;
 	vgpu->sched_entity =
 		ghyvi_sched_entity_create(params->sched, params->stats, params->reporter);
@@ -182,7 +182,7 @@ struct ghyvi_vgpu *ghyvi_vgpu_create(const struct ghyvi_vgpu_params *params)
 
 err_audit:
 	ghyvi_audit_destroy(vgpu->audit);
-err_mm:
+err_gtt:
 	ghyvi_gtt_destroy(vgpu->gtt);
 err_client:
 	params->pgpu->ops->client_destroy(vgpu->client);
