@@ -31,6 +31,7 @@ struct ghyvi_pgpu_device {
 /**
  * struct ghyvi_pgpu_resources - resources of a pGPU that are divided among vGPUs.
  * @engines: bit mask of enum ghyvi_engine_id
+ * @gens: bit mask of the hardware generations of the vGPUs that it runs: BIT(8), BIT(9)
  * @ggtt_bytes: size of the GGTT address space (not of its table) in bytes; a power of two, at most
  *	4 GiB
  * @aperture_bytes: size in bytes of the part of the GGTT address space, starting at 0, that a CPU
@@ -55,6 +56,7 @@ struct ghyvi_pgpu_device {
  */
 struct ghyvi_pgpu_resources {
 	u32 engines;
+	u32 gens;
 	u64 ggtt_bytes;
 	u64 aperture_bytes;
 	struct ghyvi_range reserved[GHYVI_RESERVED_RANGES];

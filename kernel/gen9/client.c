@@ -133,10 +133,8 @@ struct ghyvi_pgpu_client *gen9_client_create(struct ghyvi_pgpu_device *pgpu,
 {
 	struct gen9_client *client;
 
-	if (params->gen != 9) {
-		ghyvi_report(params->reporter, "this GPU runs vGPUs of generation 9 only");
-		return ERR_PTR(-EOPNOTSUPP);
-	}
+	if (WARN_ON_ONCE(params->gen != 9))
+		return ERR_PTR(-EINVAL);
 	client = kzalloc(sizeof(*client), GFP_KERNEL_ACCOUNT);
 	if (!client)
 		return ERR_PTR(-ENOMEM);

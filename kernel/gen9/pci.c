@@ -19,6 +19,7 @@ static void gen9_resources(struct ghyvi_pgpu_device *pgpu, struct ghyvi_pgpu_res
 
 	*resources = (struct ghyvi_pgpu_resources){
 		.engines = BIT(GHYVI_ENGINES) - 1,
+		.gens = BIT(9),
 		.ggtt_bytes = gpu->ggtt_bytes,
 		.aperture_bytes = pci_resource_len(gpu->pdev, GFXMEM_BAR),
 		.reserved = { { .start = 0, .bytes = GHYVI_PAGE_BYTES },

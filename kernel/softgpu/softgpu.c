@@ -16,6 +16,7 @@ static void softgpu_resources(struct ghyvi_pgpu_device *pgpu,
 {
 	*resources = (struct ghyvi_pgpu_resources){
 		.engines = BIT(GHYVI_RCS) | BIT(GHYVI_BCS) | BIT(GHYVI_VCS) | BIT(GHYVI_VECS),
+		.gens = BIT(8) | BIT(9),
 		.ggtt_bytes = SOFTGPU_GGTT_BYTES,
 		.aperture_bytes = SOFTGPU_APERTURE_BYTES,
 		.fences = 0,

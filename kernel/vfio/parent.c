@@ -110,11 +110,12 @@ ssize_t ghyvi_type_describe(struct mdev_type *mdev, char *buffer)
 	return at + sysfs_emit_at(buffer, at, ", fences=0, max_instance=%u\n", type->divisor);
 }
 
-static void make_types(struct ghyvi_pgpu *pgpu)
+/* Returns how many types the pGPU offers. */
+static unsigned int make_types(struct ghyvi_pgpu *pgpu)
 {
 	static const struct ghyvi_device_profile *const profiles[] = { &ghyvi_profile_gen9,
 								       &ghyvi_profile_gen8 };
-	unsigned int i;
+	unsigned int i, n = 0;
 
 	BUILD_BUG_ON(ARRAY_SIZE(profiles) * ARRAY_SIZE(divisors) != GHYVI_TYPES);
 	for (i = 0; i < GHYVI_TYPES; i++) {
@@ -128,8 +129,10 @@ static void make_types(struct ghyvi_pgpu *pgpu)
 			  type->sysfs_name);
 		type->mdev.sysfs_name = type->sysfs_name;
 		type->mdev.pretty_name = type->pretty_name;
-		pgpu->type_list[i] = &type->mdev;
+		if (pgpu->resources.gens & BIT(ghyvi_profile_gen(type->profile)))
+			pgpu->type_list[n++] = &type->mdev;
 	}
+	return n;
 }
 
 struct ghyvi_pgpu *__ghyvi_pgpu_register(struct module *owner, struct device *parent,
@@ -160,9 +163,8 @@ struct ghyvi_pgpu *__ghyvi_pgpu_register(struct module *owner, struct device *pa
 	ret = ghyvi_pgpu_add_attributes(pgpu);
 	if (ret)
 		goto destroy_sched;
-	make_types(pgpu);
 	ret = mdev_register_parent(&pgpu->parent, parent, &ghyvi_mdev_driver, pgpu->type_list,
-				   GHYVI_TYPES);
+				   make_types(pgpu));
 	if (ret)
 		goto remove_attributes;
 	return pgpu;

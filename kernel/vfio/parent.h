@@ -69,7 +69,7 @@ struct ghyvi_pgpu_attribute {
  * after registration.
  * @parent: the mdev parent
  * @types: the vGPU types
- * @type_list: pointers to @types, for the mdev core
+ * @type_list: pointers to those of @types that the pGPU offers, for the mdev core
  * @dev: device of the pGPU
  * @owner: module of the backend
  * @pgpu: the pGPU as the backend registered it

@@ -51,6 +51,7 @@ def module_binds_by_driver_override_only():
     require(bound(), "not bound:\n" + "\n".join(log[-10:]))
     require(any("Skylake GT2" in line for line in log), "no line that names the GPU:\n" + "\n".join(log[-10:]))
     require("ghyvi_gen9-gen9_4" in types(), f"types: {types()}")
+    require(not any("-gen8_" in name for name in types()), f"types that the GPU cannot run: {types()}")
     require_no_defect(log)
 
 

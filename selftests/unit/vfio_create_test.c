@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Creation and removal of a vGPU by the mdev core, and each failure of the creation. */
+/* Types of a pGPU, creation and removal of a vGPU, and each failure of the creation. */
 #include "vgpu_fake.h"
 
 /* functions of the kernel */
@@ -37,12 +37,27 @@ struct mdev_driver {
 		const struct attribute_group **dev_groups;
 	} driver;
 };
+#define mdev_register_parent(mdev_parent, dev, driver, list, count) \
+	(nr_types = offer_types(mdev_parent, list, count), 0)
+#define mdev_unregister_parent(mdev_parent) ((void)(mdev_parent))
 #define mdev_register_driver(driver) ((void)(driver), 0)
 #define mdev_unregister_driver(driver) ((void)(driver))
 
+static unsigned int nr_types;
+
+static unsigned int offer_types(struct mdev_parent *parent, struct mdev_type **list,
+				unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		list[i]->parent = parent;
+	return count;
+}
+
 /* What exists now. */
 static struct {
-	int devices, registered, partitions, vms, events, remaps, debugfs;
+	int devices, registered, vms, events, remaps, debugfs;
 } live;
 
 static bool vfio_refuses;
@@ -65,38 +80,26 @@ static bool vfio_refuses;
 #include "../../kernel/vfio/config.c"
 #define create_vgpu create_vgpu_of /* vgpu_fake.h has another function of this name */
 #include "../../kernel/vfio/mdev.c"
+#include "../../kernel/vfio/parent.c"
 
 /* functions of kernel/vfio */
 
 const struct vfio_device_ops ghyvi_device_ops;
 const struct attribute_group *ghyvi_device_groups[1];
 
-int ghyvi_pgpu_alloc_vgpu(struct ghyvi_pgpu *pgpu, const struct ghyvi_type *type,
-			  struct ghyvi_partition *partition)
+int ghyvi_pgpu_add_attributes(struct ghyvi_pgpu *pgpu)
 {
-	live.partitions++;
 	return 0;
 }
 
-void ghyvi_pgpu_free_vgpu(struct ghyvi_pgpu *pgpu, const struct ghyvi_partition *partition)
+void ghyvi_pgpu_remove_attributes(struct ghyvi_pgpu *pgpu)
 {
-	live.partitions--;
 }
 
 void ghyvi_pgpu_init_knobs(const struct ghyvi_pgpu *pgpu, const struct ghyvi_type *type,
 			   struct ghyvi_sched_entity *entity)
 {
 	assert_non_null(entity);
-}
-
-unsigned int ghyvi_type_available(struct mdev_type *mdev)
-{
-	return 1;
-}
-
-ssize_t ghyvi_type_describe(struct mdev_type *mdev, char *buffer)
-{
-	return 0;
 }
 
 struct ghyvi_range ghyvi_bar2_range(const struct ghyvi_partition *partition,
@@ -215,38 +218,68 @@ void ghyvi_gtt_unmap(struct ghyvi_gtt *m, u64 gfn, u64 count)
 /* the tests */
 
 static struct ghyvi_pgpu_ops ops;
-static struct ghyvi_pgpu_device gpu_device = { .ops = &ops };
-static struct ghyvi_pgpu pgpu = {
-	.pgpu = &gpu_device,
-	.resources = {
-		.aperture_bytes = HIDDEN_START,
+static struct ghyvi_pgpu_device backend = { .ops = &ops };
+static struct device gpu_device = { .name = "gpu" };
+static u32 gens;
+static struct ghyvi_pgpu *pgpu;
+static struct mdev_device mdev = { .dev.name = "mdev" };
+
+static void resources(struct ghyvi_pgpu_device *unused, struct ghyvi_pgpu_resources *resources)
+{
+	*resources = (struct ghyvi_pgpu_resources){
+		.engines = BIT(GHYVI_ENGINES) - 1,
+		.gens = gens,
 		.ggtt_bytes = 1ull << 32,
-	},
-};
-static struct ghyvi_type type = { .mdev.parent = &pgpu.parent, .profile = &ghyvi_profile_gen8 };
-static struct mdev_device mdev = { .dev.name = "mdev", .type = &type.mdev };
+		.aperture_bytes = HIDDEN_START,
+		.timestamp_hz = FAKE_HZ,
+		.jobs_per_engine = 1,
+		.private_ggtt = true,
+	};
+}
+
+static int register_gpu(u32 of_gens)
+{
+	gens = of_gens;
+	pgpu = __ghyvi_pgpu_register(NULL, &gpu_device, &backend);
+	return IS_ERR(pgpu);
+}
 
 static int set_up(void **state)
 {
 	shim_quiet = true;
 	ops = *fake_pgpu.ops;
-	pgpu.sched = ghyvi_sched_create(&gpu_device);
+	ops.resources = resources;
 	memset(&live, 0, sizeof(live));
 	vfio_refuses = false;
-	return IS_ERR_OR_NULL(pgpu.sched);
+	if (register_gpu(BIT(8) | BIT(9)))
+		return -1;
+	mdev.type = pgpu->type_list[0];
+	return 0;
 }
 
 static int tear_down(void **state)
 {
-	ghyvi_sched_destroy(pgpu.sched);
+	ghyvi_pgpu_unregister(pgpu);
 	return 0;
+}
+
+static void only_types_that_the_backend_runs_are_offered(void **state)
+{
+	unsigned int i;
+
+	assert_int_equal(nr_types, GHYVI_TYPES);
+	ghyvi_pgpu_unregister(pgpu);
+	assert_int_equal(register_gpu(BIT(9)), 0);
+	assert_int_equal(nr_types, GHYVI_TYPES / 2);
+	for (i = 0; i < nr_types; i++)
+		assert_int_equal(ghyvi_profile_gen(ghyvi_type_of(pgpu->type_list[i])->profile), 9);
 }
 
 static void expect_nothing_left(void)
 {
 	assert_int_equal(live.devices, 0);
 	assert_int_equal(live.registered, 0);
-	assert_int_equal(live.partitions, 0);
+	assert_int_equal(pgpu->used.count, 0);
 	assert_int_equal(live.vms, 0);
 	assert_int_equal(live.events, 0);
 	assert_int_equal(live.remaps, 0);
@@ -272,7 +305,6 @@ static struct ghyvi_pgpu_client *refuse(struct ghyvi_pgpu_device *pgpu,
 	return ERR_PTR(-EOPNOTSUPP);
 }
 
-/* As ghyvi-gen9 refuses vGPUs of generation 8. */
 static void a_vgpu_that_the_backend_refuses_is_not_created(void **state)
 {
 	ops.client_create = refuse;
@@ -310,6 +342,7 @@ static void a_creation_without_memory_leaves_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		CREATE_TEST(only_types_that_the_backend_runs_are_offered),
 		CREATE_TEST(a_new_vgpu_maps_no_registers),
 		CREATE_TEST(a_vgpu_that_the_backend_refuses_is_not_created),
 		CREATE_TEST(a_vgpu_that_vfio_refuses_is_not_created),

@@ -107,8 +107,11 @@ struct mdev_parent {
 	int unused;
 };
 struct mdev_type {
+	const char *sysfs_name, *pretty_name;
 	struct mdev_parent *parent;
 };
+#define sysfs_emit(buffer, ...) sprintf(buffer, __VA_ARGS__)
+#define sysfs_emit_at(buffer, at, ...) sprintf((buffer) + (at), __VA_ARGS__)
 
 /* mmap */
 #define VM_SHARED 8u
