@@ -465,6 +465,12 @@ struct ghyvi_pgpu_ops {
 	 */
 	void (*client_destroy)(struct ghyvi_pgpu_client *client);
 	/**
+	 * @client_reset: clear what the client's jobs can have left in memory of the backend that
+	 * later jobs of the client can read: the vGPU may get another user. No job of the client
+	 * runs, and its installed entries are not present. NULL if the backend has no such memory.
+	 */
+	void (*client_reset)(struct ghyvi_pgpu_client *client);
+	/**
 	 * @client_set_ggtt: give the client the ranges @ggtt of the GGTT instead of those it has.
 	 * No job or context of the client exists, and its installed entries are not present. The
 	 * ranges are no other client's. NULL if @private_ggtt of the resources is true.

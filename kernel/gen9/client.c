@@ -106,11 +106,17 @@ static struct gen9_part *part_get(struct gen9 *gpu, const struct ghyvi_range *gg
 	return part;
 }
 
+/* Its page becomes that of a new part. No job of its client runs. */
+static void part_clear(struct gen9_part *part)
+{
+	memset(page_address(part->scratch.page), 0, GHYVI_PAGE_BYTES);
+}
+
 /* Its entries and its page become those of a new part. */
 static void part_put(struct gen9 *gpu, struct gen9_part *part)
 {
 	fill_part(gpu, part, part->scratch.dma);
-	memset(page_address(part->scratch.page), 0, GHYVI_PAGE_BYTES);
+	part_clear(part);
 	mutex_lock(&gpu->parts_lock);
 	list_add(&part->node, &gpu->vacant_parts);
 	mutex_unlock(&gpu->parts_lock);
@@ -156,6 +162,15 @@ void gen9_client_destroy(struct ghyvi_pgpu_client *handle)
 	gen9_windows_remove_client(client);
 	part_put(client->gpu, client->part);
 	kfree(client);
+}
+
+/*
+ * The page is all that outlives the jobs of a client. Its images and rings were given back with its
+ * contexts, at addresses of the host; the next user of each fills or clears it.
+ */
+void gen9_client_reset(struct ghyvi_pgpu_client *handle)
+{
+	part_clear(gen9_client(handle)->part);
 }
 
 void gen9_client_set_ggtt(struct ghyvi_pgpu_client *handle, const struct ghyvi_range *ggtt,

@@ -601,6 +601,7 @@ int gen9_install_commands(struct gen9_engine *engine, struct ghyvi_job *job, u32
 struct ghyvi_pgpu_client *gen9_client_create(struct ghyvi_pgpu_device *pgpu,
 					     const struct ghyvi_client_params *params);
 void gen9_client_destroy(struct ghyvi_pgpu_client *client);
+void gen9_client_reset(struct ghyvi_pgpu_client *client);
 void gen9_client_set_ggtt(struct ghyvi_pgpu_client *client, const struct ghyvi_range *ggtt,
 			  unsigned int nr_ggtt);
 /* There is no client, and nothing runs. */

@@ -39,6 +39,7 @@ static const struct ghyvi_pgpu_ops gen9_ops = {
 	.resources = gen9_resources,
 	.client_create = gen9_client_create,
 	.client_destroy = gen9_client_destroy,
+	.client_reset = gen9_client_reset,
 	.client_set_ggtt = gen9_client_set_ggtt,
 	.context_create = gen9_context_create,
 	.context_destroy = gen9_context_destroy,

@@ -117,6 +117,19 @@ ghyvi_gtt_new(const struct ghyvi_gtt_params *params, const struct ghyvi_shadow_p
 	return gtt;
 }
 
+/*
+ * Hardware writes to scratch pages through GGTT entries. What this guest has left there is not for
+ * the next one.
+ */
+static void clear_scratch(struct ghyvi_gtt *gtt)
+{
+	const struct ghyvi_gtt_params *p = &gtt->params;
+
+	memset(gtt->scratch[0], 0, GHYVI_PAGE_BYTES);
+	if (p->pgpu_ops->client_reset)
+		p->pgpu_ops->client_reset(p->client);
+}
+
 void ghyvi_gtt_reset(struct ghyvi_gtt *gtt)
 {
 	mutex_lock(&gtt->lock);
@@ -127,8 +140,7 @@ void ghyvi_gtt_reset(struct ghyvi_gtt *gtt)
 	ghyvi_nested_evict(gtt, gtt->nr_mapped_pins);
 	ghyvi_aperture_reset(gtt);
 	ghyvi_gtt_reap_all(gtt);
-	/* Hardware writes to it through GGTT entries. What this guest left is not for the next. */
-	memset(gtt->scratch[0], 0, GHYVI_PAGE_BYTES);
+	clear_scratch(gtt);
 	mutex_unlock(&gtt->lock);
 }
 

@@ -23,7 +23,8 @@
  *	MI_SET_PREDICATE		predicate_of_privileged_commands_is_dropped (test)
  *	commands in a used ring		ring_contains_no_commands_of_an_earlier_job (memory)
  *	unmapped addresses		unmapped_addresses_are_not_shared (memory),
- *					next_client_of_a_part_finds_nothing_of_the_former (memory)
+ *					next_client_of_a_part_finds_nothing_of_the_former (memory),
+ *					reset_client_finds_nothing_of_its_former_user (memory)
  *	3D state, L3, SLM, URB		not emulated. Images are loaded without restore-inhibit, see
  *					no_register_carries_a_value_to_another_client
  * entries of the GGTT are the client's own, in its own ranges

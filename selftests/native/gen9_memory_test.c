@@ -110,6 +110,16 @@ static void next_client_of_a_part_finds_nothing_of_the_former(void **state)
 	assert_int_equal(exchange_unmapped(&guests[0]), 0);
 }
 
+/* The vGPU stays, and with it the client, while one VM after the other uses it. */
+static void reset_client_finds_nothing_of_its_former_user(void **state)
+{
+	assert_int_equal(exchange_unmapped(&guests[0]), 0);
+	assert_int_equal(exchange_unmapped(&guests[1]), 0);
+	ops->client_reset(guests[0].client);
+	assert_int_equal(exchange_unmapped(&guests[0]), 0);
+	assert_int_equal(exchange_unmapped(&guests[1]), 0x5ec2e7);
+}
+
 /* Windows of copies may have come in the host's part. */
 static void expect_entries(const u64 *entries)
 {
@@ -416,6 +426,7 @@ int main(int argc, char **argv)
 		TEST(ring_contains_no_commands_of_an_earlier_job),
 		TEST(unmapped_addresses_are_not_shared),
 		TEST(next_client_of_a_part_finds_nothing_of_the_former),
+		TEST(reset_client_finds_nothing_of_its_former_user),
 		TEST(ggtt_entries_are_the_clients_own),
 		TEST(prefetch_behind_a_ring_hits_valid_entries),
 		TEST(invalidation_reaches_each_used_tlb),

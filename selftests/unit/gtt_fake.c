@@ -370,6 +370,15 @@ static void fake_client_set_ggtt(struct ghyvi_pgpu_client *client, const struct 
 	fake.partition = *ggtt;
 }
 
+static void fake_client_reset(struct ghyvi_pgpu_client *client)
+{
+	u64 i;
+
+	for (i = 0; i < ggtt_pages(); i++)
+		ASSERT(!fake.ggtt[i]);
+	fake.client_resets++;
+}
+
 static u64 fake_ggtt_read(struct ghyvi_pgpu_client *client, u64 index)
 {
 	return fake.ggtt[index];
@@ -401,6 +410,7 @@ static const struct ghyvi_pgpu_ops fake_pgpu_ops = {
 	.unmap_guest = fake_unmap_guest,
 	.map_page = fake_map_page,
 	.unmap_page = fake_unmap_page,
+	.client_reset = fake_client_reset,
 	.client_set_ggtt = fake_client_set_ggtt,
 	.ggtt_write = fake_ggtt_write,
 	.ggtt_read = fake_ggtt_read,

@@ -98,7 +98,7 @@ struct gtt_fake {
 	bool mapped[RAM_PAGES]; /* guest pages that nested jobs can reach */
 	u32 nr_mapped, map_limit;
 	u32 ggtt_tables;
-	u32 owned_pages, own_limit, invalidations, ggtt_writes;
+	u32 owned_pages, own_limit, invalidations, ggtt_writes, client_resets;
 	bool unchecked; /* no checks: the test is too big, or a benchmark */
 	struct held held[MAX_HELD];
 	u32 nr_held;

@@ -234,6 +234,7 @@ static void test_the_next_guest_sees_a_clean_scratch_page(void **state)
 	page[7] = 0x12345678;
 	ghyvi_gtt_reset(fake.gtt);
 	assert_int_equal(page[7], 0);
+	assert_int_equal(fake.client_resets, 1);
 }
 
 static void test_bogus_entries_point_at_scratch_and_are_counted(void **state)
