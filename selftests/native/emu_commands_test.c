@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The emulated GPU: what user batches may do, and the predicate. */
+#include "emu_fixture.h"
+
+static void run_user_batch(u32 base, const u32 *commands, unsigned int dwords)
+{
+	make_context(0, base);
+	memcpy(word(BATCH), commands, 4 * dwords);
+	EMIT(0, BATCH_START, (u32)BATCH_VA, BATCH_VA >> 32);
+	submit_to(base, descriptor(0), 0);
+	run_all();
+}
+
+static void user_batch_cannot_write_control_registers(void **state)
+{
+	run_user_batch(GHYVI_RENDER_BASE,
+		       (const u32[]){ LRI, GHYVI_RENDER_BASE + RING_HWS_PGA, 0x5000, BATCH_END },
+		       4);
+	assert_int_equal(rd(GHYVI_RENDER_BASE + RING_HWS_PGA), HWSP);
+	assert_int_equal(csb(1), 0x18);
+}
+
+static void user_batch_of_the_blitter_can(void **state)
+{
+	enable_engine(GHYVI_BLITTER_BASE);
+	run_user_batch(GHYVI_BLITTER_BASE,
+		       (const u32[]){ LRI, GHYVI_RENDER_BASE + RING_HWS_PGA, 0x5000, BATCH_END },
+		       4);
+	assert_int_equal(rd(GHYVI_RENDER_BASE + RING_HWS_PGA), 0x5000);
+}
+
+static void user_batch_cannot_store_to_the_ggtt(void **state)
+{
+	run_user_batch(GHYVI_RENDER_BASE,
+		       (const u32[]){ STORE_GGTT, GGTT_DATA, 0, 1, STORE_PPGTT, (u32)DATA_VA,
+				      DATA_VA >> 32, 2, BATCH_END },
+		       9);
+	assert_int_equal(*word(GGTT_DATA), 0);
+	assert_int_equal(*word(DATA), 2);
+}
+
+static void slot_opens_a_register(void **state)
+{
+	const u32 batch[] = { LRI, 0x2248, 0x77, BATCH_END };
+
+	run_user_batch(GHYVI_RENDER_BASE, batch, 4);
+	assert_int_equal(rd(0x2248), 0);
+	wr(RING_FORCE_TO_NONPRIV_FIRST, 0x2248);
+	run_user_batch(GHYVI_RENDER_BASE, batch, 4);
+	assert_int_equal(rd(0x2248), 0x77);
+}
+
+static void predicate_ends_with_its_batch(void **state)
+{
+	const u32 commands[] = {
+		SET_PREDICATE_ALWAYS, STORE_PPGTT, (u32)DATA_VA,     DATA_VA >> 32, 1,
+		SET_PREDICATE,	      STORE_PPGTT, (u32)DATA_VA + 4, DATA_VA >> 32, 2,
+		SET_PREDICATE_ALWAYS, BATCH_END
+	};
+
+	memcpy(word(BATCH), commands, sizeof(commands));
+	make_context(0, GHYVI_RENDER_BASE);
+	EMIT(0, BATCH_START, (u32)BATCH_VA, BATCH_VA >> 32, STORE_GGTT, GGTT_DATA, 0, 3, NOOP);
+	submit(descriptor(0), 0);
+	run_all();
+	assert_int_equal(*word(DATA), 0);
+	assert_int_equal(*word(DATA + 4), 2);
+	assert_int_equal(*word(GGTT_DATA), 3);
+	expect_no_violation();
+}
+
+static void predicate_of_a_ring_reaches_the_next_context(void **state)
+{
+	make_context(0, GHYVI_RENDER_BASE);
+	make_context(1, GHYVI_RENDER_BASE);
+	EMIT(0, SET_PREDICATE_ALWAYS, NOOP);
+	EMIT(1, STORE_GGTT, GGTT_DATA, 0, 1, SET_PREDICATE, STORE_GGTT, GGTT_DATA + 4, 0, 2, NOOP);
+	submit(descriptor(0), descriptor(1));
+	run_all();
+	assert_int_equal(*word(GGTT_DATA), 0);
+	assert_int_equal(*word(GGTT_DATA + 4), 2);
+	expect_no_violation();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(user_batch_cannot_write_control_registers),
+		TEST(user_batch_of_the_blitter_can),
+		TEST(user_batch_cannot_store_to_the_ggtt),
+		TEST(slot_opens_a_register),
+		TEST(predicate_ends_with_its_batch),
+		TEST(predicate_of_a_ring_reaches_the_next_context),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The emulated GPU: what context images restore and save. */
+#include "emu_fixture.h"
+
+static void batch_state_of_software_is_reported(void **state)
+{
+	make_context(0, GHYVI_RENDER_BASE);
+	image(0)[0x11] = RING_BB_PPGTT;
+	submit(descriptor(0), 0);
+	run_all();
+	expect_violations(EMU_BBSTATE, 1);
+}
+
+#define GPR0 (GHYVI_RENDER_BASE + GEN8_RING_CS_GPR)
+#define SRM_GGTT (0x24u << 23 | 1u << 22 | 2)
+
+static void inhibited_restore_shows_the_previous_context(void **state)
+{
+	make_context(0, GHYVI_RENDER_BASE);
+	EMIT(0, LRI, GPR0, 0x5ec4e7, NOOP);
+	submit(descriptor(0), 0);
+	run_all();
+	make_context(1, GHYVI_RENDER_BASE);
+	EMIT(1, SRM_GGTT, GPR0, GGTT_DATA, 0);
+	submit(descriptor(1), 0);
+	run_all();
+	assert_int_equal(*word(GGTT_DATA), 0x5ec4e7);
+}
+
+static void saved_context_gets_its_registers_back(void **state)
+{
+	unsigned int n;
+
+	for (n = 0; n < 2; n++) {
+		make_context(n, GHYVI_RENDER_BASE);
+		EMIT(n, LRI, GPR0, 10 + n, NOOP);
+		EMIT(n, LRI, 0x7014, 0xffff0000 | (1u << n), NOOP);
+		submit(descriptor(n), 0);
+		run_all();
+	}
+	EMIT(0, SRM_GGTT, GPR0, GGTT_DATA, 0);
+	EMIT(0, SRM_GGTT, 0x7014, GGTT_DATA + 4, 0);
+	submit(descriptor(0), 0);
+	run_all();
+	assert_int_equal(*word(GGTT_DATA), 10);
+	assert_int_equal(*word(GGTT_DATA + 4), 1);
+	expect_no_violation();
+}
+
+/* kvmgt scans from the engine's part on, up to the end of the image. */
+static void saved_image_is_one_stream_with_one_end(void **state)
+{
+	unsigned int i = 0x50, lists = 0;
+	const u32 *dwords = image(0);
+
+	make_context(0, GHYVI_RENDER_BASE);
+	submit(descriptor(0), 0);
+	run_all();
+	while (dwords[i] != BATCH_END) {
+		assert_in_range(i, 0x50, 2 * GHYVI_PAGE_BYTES / 4);
+		if (dwords[i] == NOOP) {
+			i++;
+			continue;
+		}
+		assert_int_equal(MI_OPCODE(dwords[i]), 0x22);
+		lists++;
+		i += (dwords[i] & 0xff) + 2;
+	}
+	assert_in_range(i, GHYVI_PAGE_BYTES / 4, 2 * GHYVI_PAGE_BYTES / 4);
+	assert_in_range(lists, 4, 10);
+}
+
+/* i915 and kvmgt write the OA control into saved images, at a fixed place. */
+static void oa_control_has_a_fixed_place(void **state)
+{
+	make_context(0, GHYVI_RENDER_BASE);
+	image(0)[0x128] = GEN8_OACTXCONTROL; /* before a first use there is no list around it */
+	submit(descriptor(0), 0);
+	run_all();
+	assert_int_equal(image(0)[0x128], GEN8_OACTXCONTROL);
+	assert_int_equal(image(0)[0x3de], 0xe458);
+	image(0)[0x129] = 0x41;
+	EMIT(0, NOOP, NOOP);
+	submit(descriptor(0), 0);
+	run_all();
+	assert_int_equal(rd(GEN8_OACTXCONTROL), 0x41);
+	expect_no_violation();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(batch_state_of_software_is_reported),
+		TEST(inhibited_restore_shows_the_previous_context),
+		TEST(saved_context_gets_its_registers_back),
+		TEST(saved_image_is_one_stream_with_one_end),
+		TEST(oa_control_has_a_fixed_place),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

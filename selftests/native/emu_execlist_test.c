@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The emulated GPU: execution lists: ports, events, preemption, and the reports of broken rules. */
+#include "emu_fixture.h"
+
+static void one_context_completes(void **state)
+{
+	make_context(0, GHYVI_RENDER_BASE);
+	EMIT(0, STORE_GGTT, GGTT_DATA, 0, 0x1234, USER_INTERRUPT, NOOP);
+	submit(descriptor(0), 0);
+	run_all();
+	assert_int_equal(*word(GGTT_DATA), 0x1234);
+	assert_int_equal(csb(0), 0x1);
+	assert_int_equal(csb(1), 0x18);
+	assert_int_equal(*word(HWSP + HWSP_CSB_WRITE), 1);
+	assert_int_equal(image(0)[GHYVI_CTX_RING_HEAD], image(0)[GHYVI_CTX_RING_TAIL]);
+	assert_int_equal(image(0)[GHYVI_CTX_CONTROL] & 1, 0);
+	assert_int_equal(rd(GHYVI_RENDER_BASE + RING_EXECLIST_STATUS_HI), 0);
+	expect_no_violation();
+}
+
+static void second_element_follows(void **state)
+{
+	unsigned int n;
+
+	for (n = 0; n < 2; n++) {
+		make_context(n, GHYVI_RENDER_BASE);
+		EMIT(n, STORE_GGTT, GGTT_DATA + 4 * n, 0, n + 1);
+	}
+	submit(descriptor(0), descriptor(1));
+	run_all();
+	assert_int_equal(*word(GGTT_DATA), 1);
+	assert_int_equal(*word(GGTT_DATA + 4), 2);
+	assert_int_equal(csb(0), 0x1);
+	assert_int_equal(csb(1), 0x14);
+	assert_int_equal(csb(2), 0x18);
+}
+
+static void lite_restore_moves_the_tail(void **state)
+{
+	start_waiting();
+	EMIT(0, STORE_GGTT, GGTT_DATA, 0, 7);
+	submit(descriptor(0), 0);
+	run_all();
+	assert_int_equal(csb(1), 0x8002);
+	*word(DATA) = 1;
+	emu->engines[GHYVI_RCS].poll_at_ns = 0;
+	run_all();
+	assert_int_equal(*word(GGTT_DATA), 7);
+	assert_int_equal(csb(2), 0x18);
+	expect_no_violation();
+}
+
+static void same_tail_is_reported(void **state)
+{
+	start_waiting();
+	submit(descriptor(0), 0);
+	run_all();
+	expect_violations(EMU_SAME_TAIL, 1);
+}
+
+static void changed_image_needs_a_forced_restore(void **state)
+{
+	make_context(0, GHYVI_RENDER_BASE);
+	EMIT(0, NOOP, NOOP);
+	submit(descriptor(0), 0);
+	run_all();
+	EMIT(0, NOOP, NOOP); /* the tail may move */
+	submit(descriptor(0), 0);
+	run_all();
+	expect_no_violation();
+	image(0)[GHYVI_CTX_RING_HEAD] = 0;
+	submit(descriptor(0), 0);
+	run_all();
+	expect_violations(EMU_NO_RESTORE, 1);
+	image(0)[GHYVI_CTX_RING_HEAD] = 0;
+	submit(descriptor(0) | CTX_DESC_FORCE_RESTORE, 0);
+	run_all();
+	expect_violations(EMU_NO_RESTORE, 1);
+}
+
+static void waiter_is_preempted_in_its_batch_and_resumes(void **state)
+{
+	u32 *batch = word(BATCH);
+
+	make_context(0, GHYVI_RENDER_BASE);
+	memcpy(batch,
+	       (const u32[]){ SEMAPHORE, 1, (u32)DATA_VA, DATA_VA >> 32, STORE_PPGTT,
+			      (u32)DATA_VA + 8, DATA_VA >> 32, 3, BATCH_END },
+	       36);
+	EMIT(0, BATCH_START, (u32)BATCH_VA, BATCH_VA >> 32);
+	submit(descriptor(0), 0);
+	run_all();
+	make_context(1, GHYVI_RENDER_BASE);
+	EMIT(1, STORE_GGTT, GGTT_DATA, 0, 5);
+	submit(descriptor(1), 0);
+	run_all();
+	assert_int_equal(csb(1), 0x2);
+	assert_int_equal(csb(2), 0x18);
+	assert_int_equal(*word(GGTT_DATA), 5);
+	assert_int_equal(image(0)[0x0f], (u32)BATCH_VA | 1);
+	assert_int_equal(image(0)[0x11], RING_BB_PPGTT);
+
+	*word(DATA) = 1;
+	submit(descriptor(0), 0);
+	run_all();
+	assert_int_equal(*word(DATA + 8), 3);
+	assert_int_equal(csb(4), 0x18);
+	assert_int_equal(image(0)[0x0f], 0);
+	expect_no_violation();
+}
+
+static void batch_without_arbitration_point_is_not_preempted(void **state)
+{
+	make_context(0, GHYVI_RENDER_BASE);
+	memcpy(word(BATCH), (const u32[]){ NOOP, BATCH_START, (u32)BATCH_VA, BATCH_VA >> 32 }, 16);
+	EMIT(0, BATCH_START, (u32)BATCH_VA, BATCH_VA >> 32);
+	make_context(1, GHYVI_RENDER_BASE);
+	submit(descriptor(0), 0);
+	emu_run_engines(emu);
+	submit(descriptor(1), 0);
+	assert_int_equal(emu_run_engines(emu), EMU_WORK_NOW);
+	assert_true(emu->engines[GHYVI_RCS].has_pending);
+	*word(BATCH) = ARB_CHECK;
+	run_all();
+	assert_int_equal(csb(1), 0x2);
+	assert_int_equal(csb(2), 0x18);
+}
+
+static void early_submission_is_dropped_and_reported(void **state)
+{
+	start_waiting();
+	emu->engines[GHYVI_RCS].arbitration = false;
+	make_context(1, GHYVI_RENDER_BASE);
+	submit(descriptor(1), 0);
+	submit(descriptor(1), 0);
+	expect_violations(EMU_ELSP_EARLY, 1);
+}
+
+static void reset_of_a_running_engine_is_reported(void **state)
+{
+	start_waiting();
+	wr(GEN6_GDRST, GEN6_GRDOM_RENDER);
+	expect_violations(EMU_RESET_RUNNING, 1);
+}
+
+static void event_without_preset_pointer_is_reported(void **state)
+{
+	wr(GEN6_GDRST, GEN6_GRDOM_RENDER);
+	apply_workarounds();
+	wr(GHYVI_RENDER_BASE + RING_MODE,
+	   RING_MODE_RUN_LIST_ENABLE << 16 | RING_MODE_RUN_LIST_ENABLE);
+	wr(GHYVI_RENDER_BASE + RING_HWS_PGA, HWSP);
+	make_context(0, GHYVI_RENDER_BASE);
+	submit(descriptor(0), 0);
+	run_all();
+	expect_violations(EMU_CSB_POINTER, 1);
+}
+
+static void missing_workaround_is_reported(void **state)
+{
+	wr(0x20e0, 0x40000000);
+	make_context(0, GHYVI_RENDER_BASE);
+	submit(descriptor(0), 0);
+	expect_violations(EMU_WORKAROUND, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(one_context_completes),
+		TEST(second_element_follows),
+		TEST(lite_restore_moves_the_tail),
+		TEST(same_tail_is_reported),
+		TEST(changed_image_needs_a_forced_restore),
+		TEST(waiter_is_preempted_in_its_batch_and_resumes),
+		TEST(batch_without_arbitration_point_is_not_preempted),
+		TEST(early_submission_is_dropped_and_reported),
+		TEST(reset_of_a_running_engine_is_reported),
+		TEST(event_without_preset_pointer_is_reported),
+		TEST(missing_workaround_is_reported),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

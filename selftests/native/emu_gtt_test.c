@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The emulated GPU: translations, and the reports of stale ones. */
+#include "emu_fixture.h"
+
+static void ggtt_change_without_flush_is_reported(void **state)
+{
+	make_context(0, GHYVI_RENDER_BASE);
+	EMIT(0, STORE_GGTT, GGTT_DATA, 0, 9);
+	emu_ggtt_write(emu, EMU_GGTT_OFFSET + 8 * (GGTT_DATA >> 12), DATA | 1, 8);
+	submit(descriptor(0), 0);
+	run_all();
+	expect_violations(EMU_GGTT_STALE, 1);
+	assert_int_equal(*word(DATA), 9);
+}
+
+static void wait_with_changed_entry(void)
+{
+	start_waiting();
+	*entry(TABLES + 0x3000) = (DATA + 0x2000) | 3;
+	*word(DATA + 0x2000) = 1;
+	emu->engines[GHYVI_RCS].poll_at_ns = 0;
+	run_all();
+}
+
+static void ppgtt_change_without_invalidation_is_reported(void **state)
+{
+	wait_with_changed_entry();
+	expect_violations(EMU_PPGTT_STALE, 1);
+	assert_int_equal(csb(1), 0x18);
+}
+
+static void adversary_keeps_stale_translations(void **state)
+{
+	emu_adversary_parse(&emu->adversary, "stale-tlb");
+	wait_with_changed_entry();
+	assert_int_equal(emu->engines[GHYVI_RCS].state, EMU_WAITING);
+	wr(GEN8_RTCR, 1);
+	assert_int_equal(rd(GEN8_RTCR), 0);
+	emu->engines[GHYVI_RCS].poll_at_ns = 0;
+	run_all();
+	assert_int_equal(csb(1), 0x18);
+}
+
+static void absent_entry_hangs_the_engine(void **state)
+{
+	*entry(TABLES + 0x3000) = 0;
+	make_context(0, GHYVI_RENDER_BASE);
+	EMIT(0, STORE_PPGTT, (u32)DATA_VA, DATA_VA >> 32, 2);
+	submit(descriptor(0), 0);
+	run_all();
+	assert_int_equal(emu->engines[GHYVI_RCS].state, EMU_HUNG);
+	assert_int_equal(rd(GEN8_RING_FAULT_REG) & RING_FAULT_VALID, 1);
+	expect_violations(EMU_NOT_PRESENT, 1);
+}
+
+static void read_only_pages_drop_writes(void **state)
+{
+	*entry(TABLES + 0x3000) = DATA | 1;
+	make_context(0, GHYVI_RENDER_BASE);
+	EMIT(0, STORE_PPGTT, (u32)DATA_VA, DATA_VA >> 32, 2);
+	submit(descriptor(0), 0);
+	run_all();
+	assert_int_equal(*word(DATA), 0);
+	assert_int_equal(csb(1), 0x18);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(ggtt_change_without_flush_is_reported),
+		TEST(ppgtt_change_without_invalidation_is_reported),
+		TEST(adversary_keeps_stale_translations),
+		TEST(absent_entry_hangs_the_engine),
+		TEST(read_only_pages_drop_writes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The emulated GPU: registers, interrupts, domains, configuration space. */
+#include "emu_fixture.h"
+
+static void masked_registers_keep_other_bits(void **state)
+{
+	wr(HALF_SLICE_CHICKEN2, 0x00050005);
+	wr(HALF_SLICE_CHICKEN2, 0x00040000);
+	assert_int_equal(rd(HALF_SLICE_CHICKEN2), 1);
+}
+
+static void reset_handshake_is_immediate(void **state)
+{
+	wr(GHYVI_RENDER_BASE + RING_RESET_CTL, 0x00010001);
+	assert_int_equal(rd(GHYVI_RENDER_BASE + RING_RESET_CTL), 3);
+	wr(GEN6_GDRST, GEN6_GRDOM_RENDER);
+	assert_int_equal(rd(GEN6_GDRST), 0);
+	assert_int_equal(rd(GHYVI_RENDER_BASE + RING_HWS_PGA), 0);
+	wr(GHYVI_RENDER_BASE + RING_RESET_CTL, 0x00010000);
+	assert_int_equal(rd(GHYVI_RENDER_BASE + RING_RESET_CTL), 0);
+}
+
+static void each_edge_of_the_master_sends_one_message(void **state)
+{
+	wr(GEN8_GT_ISR0 + IRQ_IMR, 0);
+	wr(GEN8_GT_ISR0 + IRQ_IER, 1);
+	emu_irq_raise(&emu->engines[GHYVI_RCS], EMU_IRQ_USER);
+	assert_int_equal(messages, 0);
+	wr(GEN8_MASTER_IRQ, 1u << 31);
+	assert_int_equal(messages, 1);
+	assert_int_equal(rd(GEN8_MASTER_IRQ), 1u << 31 | GEN8_GT_RCS_IRQ);
+	emu_irq_raise(&emu->engines[GHYVI_RCS], EMU_IRQ_USER);
+	assert_int_equal(messages, 1);
+	wr(GEN8_MASTER_IRQ, 0);
+	wr(GEN8_MASTER_IRQ, 1u << 31);
+	assert_int_equal(messages, 2);
+	wr(GEN8_GT_ISR0 + IRQ_IIR, 1);
+	assert_int_equal(rd(GEN8_MASTER_IRQ), 1u << 31);
+}
+
+static void sleeping_domains_are_reported(void **state)
+{
+	wr(0x7014, 0x00010001);
+	wr(GEN6_RC_CONTROL, GEN6_RC_CTL_RC6_ENABLE);
+	assert_int_equal(rd(0x7014), 0);
+	expect_violations(EMU_ASLEEP, 1);
+	wr(FORCEWAKE_RENDER_GEN9, 0x00010001);
+	assert_int_equal(rd(FORCEWAKE_ACK_RENDER_GEN9), 1);
+	assert_int_equal(rd(0x7014), 1);
+	assert_int_equal(rd(0x1a09c), 0); /* the media domain */
+	expect_violations(EMU_ASLEEP, 2);
+	wr(FORCEWAKE_RENDER_GEN9, 0x00010000);
+	wr(GEN6_RC_CONTROL, 0);
+	assert_int_equal(rd(0x7014), 1);
+}
+
+static void config_space_has_two_bars_and_msi(void **state)
+{
+	unsigned int i;
+
+	assert_int_equal(emu_config_read(emu, 0, 4), 0x19128086);
+	for (i = 0; i < 7; i++)
+		emu_config_write(emu, 0x10 + 4 * i, ~0u, 4);
+	assert_int_equal(emu_config_read(emu, 0x10, 4), ~(EMU_GTTMMADR_BYTES - 1));
+	assert_int_equal(emu_config_read(emu, 0x14, 4), 0);
+	assert_int_equal(emu_config_read(emu, 0x18, 4), ~(EMU_GMADR_BYTES - 1) | 8);
+	assert_int_equal(emu_config_read(emu, 0x28, 4), 0);
+	assert_int_equal(emu_config_read(emu, 0x34, 1), 0xac);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(masked_registers_keep_other_bits),
+		TEST(reset_handshake_is_immediate),
+		TEST(each_edge_of_the_master_sends_one_message),
+		TEST(sleeping_domains_are_reported),
+		TEST(config_space_has_two_bars_and_msi),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
