@@ -30,7 +30,8 @@ help:
 	@echo '  make test-native   stock i915, GVT-g and ghyvi-gen9 on an emulated Skylake'
 	@echo '                     [T="--adversary all --seed 3"]; minutes each; make pgpu-emu builds the Skylake'
 	@echo '  make test-long     lab tests that take minutes each, 1000 hostile trials, 100 migrations, and 10'
-	@echo '                     that fail in each way [TRIALS=n MOVES=n KILLS=n]; part of no other target'
+	@echo '                     that fail in each way [TRIALS=n MOVES=n KILLS=n]; part of no other target.'
+	@echo '                     With make test-hostile-gen9: 2000 hostile trials on the emulated Skylake'
 	@echo '  make test-scale    16 guests with i915 on one pGPU, all working at once; takes minutes'
 	@echo '  make test-kernels  builds on every supported kernel (fetched into'
 	@echo '                     build/kernels), lab smoke tests'
@@ -161,6 +162,12 @@ test-smp: modules guest-programs tools
 test-long: modules guest-programs tools migrating-qemu
 	@GHYVI_LAB_NAME=long GHYVI_LAB_MEM_MB=8192 GHYVI_HOSTILE_TRIALS=$(or $(TRIALS),1000) GHYVI_MOVES=$(MOVES) \
 		GHYVI_KILLS=$(or $(KILLS),10) selftests/lab/run --long hostile_guest migrations_that_end_early
+	@$(MAKE) --no-print-directory test-hostile-gen9 TRIALS=$(or $(TRIALS),2000)
+
+# Not part of make test: it takes a quarter of an hour.
+.PHONY: test-hostile-gen9
+test-hostile-gen9: modules guest-programs tools pgpu-emu
+	@selftests/native/hostile $(or $(TRIALS),2000)
 
 # Not part of make test: it takes minutes.
 .PHONY: test-scale

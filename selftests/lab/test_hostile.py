@@ -23,7 +23,8 @@ MINUTES = float(os.environ.get("GHYVI_HOSTILE_MINUTES") or "inf")
 SEED = int(os.environ.get("GHYVI_HOSTILE_SEED") or 1)
 TWO_TRIALS = TRIALS if "GHYVI_HOSTILE_TRIALS" in os.environ else 100  # with two vGPUs in the attacker
 UNMAP_TRIALS = max(100, TWO_TRIALS // 20)  # of class d-unmap alone
-CHUNK = 5000  # trials per call: half a minute, and ten times as long on the debug kernel
+# Trials per call: half a minute, and ten times as long on the debug kernel.
+CHUNK = 250 if hostlib.PGPU == "gen9" else 5000
 MODEST = 5  # nice value of the other guest's QEMU in a long run: it gets less than half of the CPU
 MEASURED_TRIALS = 20  # of each class, to measure its cost for the host
 AMPLIFICATION_MAX = 2.0

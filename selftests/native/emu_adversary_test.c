@@ -107,7 +107,7 @@ static void prefetch_reads_past_the_tail(void **state)
 	emu_adversary_parse(&emu->adversary, "prefetch");
 	submit(descriptor(0), 0);
 	run_all();
-	expect_violations(EMU_NOT_PRESENT, 4);
+	expect_violations(EMU_GGTT_NOT_PRESENT, 4);
 }
 
 static void preemption_is_refused_for_a_while_only(void **state)

@@ -59,7 +59,8 @@ enum emu_violation {
 	EMU_HWSP, /* the status page is outside of the range that --hwsp allows */
 	EMU_RUN_LIST_OFF, /* ELSP was written while RING_MODE did not enable run lists */
 	EMU_INVALID_CONTEXT, /* a submitted descriptor or its image cannot be loaded */
-	EMU_NOT_PRESENT, /* an engine used an address without a valid table entry */
+	EMU_GGTT_NOT_PRESENT, /* an engine used a GGTT address whose entry is not present */
+	EMU_NOT_PRESENT, /* an engine used a PPGTT address without a valid table entry */
 	EMU_NOT_RAM, /* an engine used an address that is not RAM */
 	EMU_VIOLATIONS,
 };

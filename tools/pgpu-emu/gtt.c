@@ -123,8 +123,9 @@ static int fault(struct emu_engine *engine, u64 address, bool ggtt, const char *
 	*emu_reg(emu, GEN8_RING_FAULT_REG) = RING_FAULT_VALID | hardware_ids[engine->cs.id] << 12;
 	*emu_reg(emu, GEN8_FAULT_TLB_DATA0) = address >> 12;
 	*emu_reg(emu, GEN8_FAULT_TLB_DATA1) = (address >> 44 & 0xf) | (ggtt ? BIT(4) : 0);
-	emu_violation(emu, EMU_NOT_PRESENT, "%s: %s address %#llx: %s", emu_engine_name(engine),
-		      ggtt ? "GGTT" : "PPGTT", (unsigned long long)address, what);
+	emu_violation(emu, ggtt ? EMU_GGTT_NOT_PRESENT : EMU_NOT_PRESENT,
+		      "%s: %s address %#llx: %s", emu_engine_name(engine), ggtt ? "GGTT" : "PPGTT",
+		      (unsigned long long)address, what);
 	return SOFTGPU_ERROR;
 }
 

@@ -29,7 +29,9 @@ static const struct {
 	[EMU_HWSP] = { "hwsp", "status page outside of the allowed range" },
 	[EMU_RUN_LIST_OFF] = { "run-list-off", "ELSP written while RING_MODE has run lists off" },
 	[EMU_INVALID_CONTEXT] = { "invalid-context", "context that cannot be loaded" },
-	[EMU_NOT_PRESENT] = { "not-present", "engine access to an address without an entry" },
+	[EMU_GGTT_NOT_PRESENT] = { "ggtt-not-present",
+				   "engine access to a GGTT address without an entry" },
+	[EMU_NOT_PRESENT] = { "not-present", "engine access to a PPGTT address without an entry" },
 	[EMU_NOT_RAM] = { "not-ram", "engine access to an address that is not RAM" },
 };
 
