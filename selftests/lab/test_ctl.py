@@ -108,6 +108,8 @@ def ghyvictl_stat_reset_top_export_dump_and_doctor_work():
         require(set(ctl_json("dump", vgpu.uuid)["vgpus"][0]) == {"uuid", "engines", "tables", "audit", "config"}, "dump")
         got = {each["check"]: each for each in json.loads(hostlib.run(CTL, "doctor", "--json")[1])["checks"]}
         require(got["parent"]["result"] == "PASS" and got["kvm"]["result"] == "PASS", f"{got}")
+        if hostlib.PGPU == "gen9":
+            require("ghyvi-gen9 drives 0000:00:02.0 (Skylake GT2" in got["gpu"]["detail"], f"{got['gpu']}")
 
 
 @test

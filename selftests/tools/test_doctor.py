@@ -116,6 +116,24 @@ def doctor_checks_headers_kvm_parent_and_secure_boot():
 
 
 @test
+def doctor_says_whether_ghyvi_supports_the_gpu():
+    with tree() as made:
+        made.add_host()
+        require("gpu" not in results(made), "a host without a GPU")
+        gpu = "sys/bus/pci/devices/0000:00:02.0"
+        for name, value in (("vendor", "0x8086"), ("class", "0x030000"), ("device", "0x1912")):
+            made.write(f"{gpu}/{name}", f"{value}\n")
+        is_result(made, "gpu", "PASS", "Skylake GT2", "if it is bound")
+        os.symlink("../../../bus/pci/drivers/i915", f"{made.top}/{gpu}/driver")
+        is_result(made, "gpu", "PASS", "but i915 has it", "driver_override")
+        os.remove(f"{made.top}/{gpu}/driver")
+        os.symlink("../../../bus/pci/drivers/ghyvi_gen9", f"{made.top}/{gpu}/driver")
+        is_result(made, "gpu", "PASS", "ghyvi-gen9 drives 0000:00:02.0", "without display")
+        made.write(f"{gpu}/device", "0x3185\n")
+        is_result(made, "gpu", "WARN", "3185) is no GT2", "ghyvi_softgpu")
+
+
+@test
 def doctor_names_the_kernels_if_the_wanted_one_is_missing():
     with tree() as made:
         made.add_host()

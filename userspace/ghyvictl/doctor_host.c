@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -101,6 +102,42 @@ static const char *supported_gpu(unsigned int device)
 	return NULL;
 }
 
+/* Returns the name of the driver that has the GPU, or NULL; the caller frees it. */
+static char *gpu_driver(const struct doctor *doctor)
+{
+	char *path = doctor_path(doctor, "/sys/bus/pci/devices/%s/driver", GPU_FUNCTION);
+	char target[PATH_MAX];
+	ssize_t length = readlink(path, target, sizeof(target) - 1);
+
+	free(path);
+	if (length < 0)
+		return NULL;
+	target[length] = '\0';
+	return strdup(strrchr(target, '/') ? strrchr(target, '/') + 1 : target);
+}
+
+/* A GPU that ghyvi-gen9 supports, by the driver that has it. */
+static void say_supported_gpu(struct doctor *doctor, const char *name, unsigned int device)
+{
+	char *driver = gpu_driver(doctor);
+
+	if (driver && !strcmp(driver, "ghyvi_gen9"))
+		doctor_say(doctor, RESULT_PASS, "gpu", NULL,
+			   "ghyvi-gen9 drives %s (%s, %04x): vGPUs of generation 9, without "
+			   "display, aperture and migration",
+			   GPU_FUNCTION, name, device);
+	else if (driver)
+		doctor_say(doctor, RESULT_PASS, "gpu", NULL,
+			   "ghyvi-gen9 supports %s (%s, %04x), but %s has it: unbind it, and name "
+			   "ghyvi_gen9 in driver_override",
+			   GPU_FUNCTION, name, device, driver);
+	else
+		doctor_say(doctor, RESULT_PASS, "gpu", NULL,
+			   "ghyvi-gen9 drives %s (%s, %04x) if it is bound", GPU_FUNCTION, name,
+			   device);
+	free(driver);
+}
+
 /* What ghyvi can do with the processor's GPU; silent if it has none of Intel's. */
 static void check_gpu(struct doctor *doctor)
 {
@@ -110,9 +147,7 @@ static void check_gpu(struct doctor *doctor)
 	if (gpu_id(doctor, "vendor") != INTEL || gpu_id(doctor, "class") >> 16 != 3)
 		return;
 	if (name)
-		doctor_say(doctor, RESULT_PASS, "gpu", NULL,
-			   "ghyvi-gen9 drives %s (%s, %04x) if it is bound", GPU_FUNCTION, name,
-			   device);
+		say_supported_gpu(doctor, name, device);
 	else
 		doctor_say(doctor, RESULT_WARN, "gpu",
 			   "modprobe ghyvi_softgpu adds a software pGPU",
