@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The emulated GPU (tools/pgpu-emu) without a virtual machine. RAM is an array, and all GGTT entries
- * map the page of their own number unless a test says otherwise.
+ * The emulated GPU (tools/pgpu-emu) without a virtual machine. RAM is an array, and all GGTT
+ * entries map the page of their own number unless a test says otherwise.
  */
 #ifndef EMU_FIXTURE_H
 #define EMU_FIXTURE_H
