@@ -1,14 +1,84 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What is expected of IGT's subtests, and the judgement of what was found."""
+"""What is expected of IGT's subtests, the output of its programs, and the judgement of what was
+found."""
 
 import collections
+import re
 
 DEFECTS = ("check_differences", "oracle_violations", "failsafes", "kernel", "host")
 ORDER = ("pass", "skip", "fail", "timeout", "lost", "invalid")
+# Under nested TCG a program needs seconds to start; most subtests take 2 to 20 s.
+LIMIT_S = 60
+# Exit statuses of IGT (lib/igt_core.h), and the results that it prints.
+STATUSES = {0: "pass", 77: "skip", 98: "fail", 79: "invalid"}
+WORDS = {"SUCCESS": "pass", "SKIP": "skip"}
+OUTPUT_CHARS = 6000
 
 
 class ListError(Exception):
     pass
+
+
+class Output:
+    """Divides the output of a program of IGT among the subtests that it was asked to run."""
+
+    BEGIN = re.compile(r"Starting subtest: (\S+)$")
+    END = re.compile(r"Subtest (\S+): (\w+) \(([\d.]+)s\)$")
+    REASON = re.compile(r"Test requirement not met.*|Test requirement:.*|Test assertion failure.*|"
+                        r"Failed assertion:.*|Last errno:.*|SKIP: .*|.*CRITICAL: .*")
+
+    def __init__(self, subtests):
+        self.waiting = list(subtests)
+        self.running = None
+        self.text = ""
+        self.reason_before = ""
+
+    def feed(self, line):
+        """Returns (subtest, status, reason) if the line is the end of a subtest that was asked for."""
+        line = line.rstrip()
+        begin, end = self.BEGIN.match(line), self.END.match(line)
+        if begin:
+            self.running, self.text = begin.group(1), ""
+        elif not end:
+            self.text = f"{self.text}{line}\n"[-OUTPUT_CHARS:]
+        elif end.group(1) in self.waiting:
+            return self.result(end.group(1), WORDS.get(end.group(2), "fail"))
+        return None
+
+    def result(self, name, status):
+        self.waiting.remove(name)
+        reason = self.reason() if status != "pass" else ""
+        self.running, self.text = None, ""
+        return name, status, reason
+
+    def reason(self):
+        """What the text since the last result says; without text, the reason of the last result.
+
+        A requirement that is not met outside of subtests is printed once, and all subtests that
+        follow are skipped."""
+        found = "; ".join(dict.fromkeys(line.strip() for line in self.REASON.findall(self.text)))
+        self.reason_before = (found or self.text.strip()[-200:] or self.reason_before or "no output")[:400]
+        return self.reason_before
+
+    def end(self, status):
+        """The result of the subtest that ran when the program ended with an exit status, or was ended
+        because of "timeout" or "lost"; None if all results are known."""
+        if not self.waiting:
+            return None
+        name = self.running if self.running in self.waiting else self.waiting[0]
+        if isinstance(status, int):
+            status = STATUSES.get(status, "fail")
+            if name and status in ("pass", "skip"):  # a program prints a result for each of its subtests
+                status = "invalid"
+        return self.result(name, status)
+
+
+def to_run(names, results, limit_s):
+    """The names without a result, or with a time-out at a lower limit."""
+    def final(result):
+        return result["status"] != "timeout" or result["limit_s"] >= limit_s
+
+    return [name for name in names if name not in results or not final(results[name])]
 
 
 def load_expected(path):
@@ -28,13 +98,15 @@ def load_expected(path):
 
 
 def update_expected(path, results):
-    """Writes what was found for subtests with "?"."""
+    """Writes what was found for subtests with "?", but no time-out at a limit below the default."""
     with open(path) as file:
         lines = file.read().splitlines()
     for index, line in enumerate(lines):
         words = line.split()
         if len(words) == 2 and words[1] == "?" and words[0] in results:
             found = results[words[0]]
+            if found["status"] == "timeout" and found["limit_s"] < LIMIT_S:
+                continue
             lines[index] = f"{words[0]} {found['status']} {found.get('reason', '')}".rstrip()
     with open(path, "w") as file:
         file.write("\n".join(lines) + "\n")

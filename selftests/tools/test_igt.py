@@ -35,6 +35,57 @@ def igt_result_fails_for_a_defect_whatever_is_expected():
     require(not failed("pass", "pass", check_differences=0, checks=9), "no defect")
 
 
+OUTPUT = """IGT-Version: 2.2 (x86_64)
+Starting subtest: b
+Starting dynamic subtest: rcs0
+Dynamic subtest rcs0: SUCCESS (0.1s)
+Subtest b: SUCCESS (0.2s)
+Starting subtest: a
+(gem_x:12) CRITICAL: Test assertion failure function f, file x.c:1:
+(gem_x:12) CRITICAL: Failed assertion: x == 0
+Subtest a failed.
+Subtest a: FAIL (1.234s)
+Test requirement not met in function g, file x.c:2:
+Subtest c: SKIP (0.000s)
+Subtest not-asked-for: SKIP (0.000s)
+Subtest d: SKIP (0.000s)
+Starting subtest: f
+Received signal SIGSEGV.
+"""
+
+
+@test
+def igt_output_is_divided_among_subtests():
+    output = igtlib.Output(["a", "b", "c", "d", "e", "f"])
+    found = [result for result in map(output.feed, OUTPUT.splitlines(keepends=True)) if result]
+    statuses = [(name, status) for name, status, _ in found]
+    require(statuses == [("b", "pass"), ("a", "fail"), ("c", "skip"), ("d", "skip")], statuses)
+    reasons = [reason for _, _, reason in found]
+    require(reasons[0] == "" and "x == 0" in reasons[1] and "function g" in reasons[2], reasons)
+    require(reasons[3] == reasons[2], "the reason of a skipped program")
+    name, status, reason = output.end(139)
+    require((name, status) == ("f", "fail") and "SIGSEGV" in reason, f"{name} {status} {reason}")
+
+
+@test
+def igt_program_without_a_result_has_not_passed():
+    for subtest, ended, wanted in (("a", 0, "invalid"), ("a", 77, "invalid"), ("a", 98, "fail"), ("a", 79, "invalid"),
+                                   ("a", "timeout", "timeout"), ("a", "lost", "lost"), ("", 0, "pass"),
+                                   ("", 77, "skip"), ("", 139, "fail")):
+        _, status, _ = igtlib.Output([subtest]).end(ended)
+        require(status == wanted, f"'{subtest}' ended with {ended}: {status}, expected {wanted}")
+    require(igtlib.Output([]).end(0) is None, "a result more than asked for")
+    require(igtlib.Output(["a"]).end("timeout")[2], "the list needs a reason for each that does not pass")
+
+
+@test
+def igt_subtest_that_ran_out_of_time_runs_again_with_more():
+    results = {"a": {"status": "timeout", "limit_s": 20}, "b": {"status": "fail", "limit_s": 20},
+               "c": {"status": "timeout", "limit_s": 60}}
+    require(igtlib.to_run("abcd", results, 60) == ["a", "d"], igtlib.to_run("abcd", results, 60))
+    require(igtlib.to_run("abcd", results, 20) == ["d"], igtlib.to_run("abcd", results, 20))
+
+
 @test
 def igt_list_is_valid_and_an_update_changes_only_what_has_not_run():
     require(len(igtlib.load_expected(LIST)) >= 500, "fewer than 500 subtests")
@@ -42,6 +93,7 @@ def igt_list_is_valid_and_an_update_changes_only_what_has_not_run():
         file.write("# a comment\na@b ?\na@c pass\na@d ?\n")
         file.flush()
         igtlib.update_expected(file.name, {"a@b": {"status": "skip", "reason": "no fences"},
+                                           "a@d": {"status": "timeout", "limit_s": igtlib.LIMIT_S - 1},
                                            "a@c": {"status": "fail", "reason": "of today"}})
         file.seek(0)
         text = file.read()
