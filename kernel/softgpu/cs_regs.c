@@ -128,6 +128,20 @@ static void merge_write(struct softgpu_engine *engine, u32 offset, u32 value, u3
 	softgpu_register_poke(engine, offset, (old & ~bits) | (value & bits));
 }
 
+/*
+ * Hardware executes the indirect context batch after it has restored the command streamer, and
+ * before the other registers of the context: a write to one of those is lost, as the image has the
+ * value that counts. i915 clears a bit of COMMON_SLICE_CHICKEN2 in that batch, which user batches
+ * may set.
+ */
+static bool is_restored_later(const struct softgpu_engine *engine,
+			      const struct ghyvi_register_rule *rule, u32 offset)
+{
+	return engine->streams[engine->level].end && engine->job->restore &&
+	       offset - engine->base >= ENGINE_REGISTERS_BYTES &&
+	       ghyvi_register_slot(engine->id, rule, offset) >= 0;
+}
+
 int softgpu_register_write(struct softgpu_engine *engine, u32 field, u32 value, u32 byte_disables)
 {
 	bool privileged = softgpu_stream(engine)->privileged;
@@ -155,6 +169,8 @@ int softgpu_register_write(struct softgpu_engine *engine, u32 field, u32 value, 
 	 */
 	if (offset - engine->base == RING_MI_MODE)
 		value &= ~(MI_MODE_STOP | MI_MODE_STOP << 16);
+	if (is_restored_later(engine, rule, offset))
+		return SOFTGPU_OK;
 	if (rule->right == GHYVI_REGISTER_GPR)
 		*gpr_at(engine, offset) = value;
 	else

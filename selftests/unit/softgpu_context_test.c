@@ -230,6 +230,30 @@ static void an_indirect_context_is_as_long_as_its_lines(void **state)
 	assert_error(rig, "do not fit");
 }
 
+/*
+ * The indirect context batch does not change registers that the image restores after it: those that
+ * are not the command streamer's. In a context that is not restored, it does.
+ */
+static void registers_are_restored_after_the_indirect_context(void **state)
+{
+	const u32 chicken = 0x7014, instpm = RCS + 0xc0, bit = 0x1000, own_bit = 0x100;
+	struct rig *rig = *state;
+
+	batch(rig->indirect, MI_LRI(2), chicken, bit << 16, instpm, own_bit << 16 | own_bit);
+	memset(rig->indirect + 20, 0, 44);
+	rig->context[GHYVI_CTX_INDIRECT] = INDIRECT_GGTT | 1;
+	ring(rig, MI_LRI(1), chicken, bit << 16 | bit);
+	assert_completes(rig);
+	ring(rig, MI_SRM, chicken, ADDRESS(DATA), MI_SRM, instpm, ADDRESS(DATA + 4));
+	assert_completes(rig);
+	assert_int_equal(data32(rig, 0), bit);
+	assert_int_equal(data32(rig, 4), own_bit);
+	rig->job.restore = false;
+	ring(rig, MI_SRM, chicken, ADDRESS(DATA));
+	assert_completes(rig);
+	assert_int_equal(data32(rig, 0), 0);
+}
+
 static void a_blit_needs_all_its_dwords(void **state)
 {
 	struct rig *rig = *state;
@@ -342,6 +366,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(gen8_loads_no_registers, rig_setup_gen8,
 						rig_teardown),
 		RIG_TEST(an_indirect_context_is_as_long_as_its_lines),
+		RIG_TEST(registers_are_restored_after_the_indirect_context),
 		RIG_TEST(a_blit_needs_all_its_dwords),
 		RIG_TEST(pitches_of_tiles_are_positive_multiples),
 		RIG_TEST(cancelling_a_job_that_is_not_on_the_engine_returns),
