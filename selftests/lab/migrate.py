@@ -118,14 +118,17 @@ def socket_of(guest):
     return f"unix:{GUESTS}/{guest.name}/incoming"
 
 
-def begin(source, target, uri):
-    """Begins a migration between two QMPs."""
+def downtime_limit():
+    return DOWNTIME_LIMIT_MS if has_dirty_log() else DOWNTIME_LIMIT_PINNED_MS
+
+
+def begin(source, target, uri, limit=None):
+    """Begins a migration between two QMPs, which may stop the VM for limit ms."""
     for side in (source, target):
         # The source learns that the target failed, and goes on itself.
         side.ask("migrate-set-capabilities", capabilities=[{"capability": "return-path", "state": True}])
     target.ask("migrate-incoming", uri=uri)
-    limit = DOWNTIME_LIMIT_MS if has_dirty_log() else DOWNTIME_LIMIT_PINNED_MS
-    source.ask("migrate-set-parameters", **{"downtime-limit": limit, "max-bandwidth": 0})
+    source.ask("migrate-set-parameters", **{"downtime-limit": limit or downtime_limit(), "max-bandwidth": 0})
     source.ask("migrate", uri=uri)
 
 
@@ -138,6 +141,16 @@ def wait(qmp, states=ENDED):
             return info
         require(time.monotonic() < end, f"migration: still {info} after {MOVE_S} s")
         time.sleep(0.05)
+
+
+def let_stop_after(qmp, syncs):
+    """Lets a migration with a limit of 1 ms stop its VM once QEMU has read the log so many times."""
+    def is_time():
+        info = qmp.ask("query-migrate")
+        return info.get("status") in ENDED or info.get("ram", {}).get("dirty-sync-count", 0) >= syncs
+
+    hostlib.eventually(is_time, f"read number {syncs} of the log", MOVE_S)
+    qmp.ask("migrate-set-parameters", **{"downtime-limit": downtime_limit()})
 
 
 def wait_running(qmp):
@@ -156,14 +169,19 @@ def output_of(guest):
     return ""
 
 
-def move(source, name, *vgpus, arguments=()):
+def move(source, name, *vgpus, arguments=(), syncs=0):
     """Migrates a guest to a new QEMU called name, with more arguments. The old one exits.
 
+    With syncs, the VM runs until QEMU has read the log so many times, unless nothing is left to send
+    before. Otherwise QEMU stops it as soon as it expects to send the rest within the limit, which may
+    be in the middle of the first pass.
     Returns (the guest, QEMU's description of the migration)."""
     target = incoming(name, *vgpus, arguments=arguments)
     try:
         with Qmp(source) as here, Qmp(target) as there:
-            begin(here, there, socket_of(target))
+            begin(here, there, socket_of(target), 1 if syncs else None)
+            if syncs:
+                let_stop_after(here, syncs)
             info = wait(here)
             require(info["status"] == "completed", f"migration: {info}")
             wait_running(there)
@@ -196,6 +214,19 @@ def restore(path, name, *vgpus):
         here.ask("cont")
         wait_running(here)
     return guest
+
+
+def snapshot_disk(path):
+    """QEMU's arguments for a disk that keeps the snapshots of savevm."""
+    hostlib.must_run("qemu-img", "create", "-q", "-f", "qcow2", path, "16M")
+    return "-drive", f"if=none,id=snapshots,format=qcow2,file={path}"
+
+
+def command(guest, line):
+    """Gives a command without output to QEMU's human monitor."""
+    with Qmp(guest) as qmp:
+        text = qmp.ask("human-monitor-command", **{"command-line": line})
+    require(not text.strip(), f"{line}: {text}")
 
 
 def wait_incoming(qmp):

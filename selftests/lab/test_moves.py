@@ -12,6 +12,7 @@ from ktap import long_test, say, test
 
 CHECKS = "blitcheck --rounds 1 --contexts 1"
 PARKED_BYTES = 4096  # a workload in the state has more, its context alone
+SNAPSHOTS = "/tmp/ghyvi-snapshots.qcow2"
 MANY_MOVES = int(os.environ.get("GHYVI_MOVES") or 100)
 
 
@@ -23,10 +24,10 @@ def require_no_trouble(guest):
 class Traveller:
     """A guest with i915 that moves from one vGPU to another."""
 
-    def __init__(self, vgpus):
+    def __init__(self, vgpus, arguments=()):
         self.vgpus = vgpus
         self.moves = 0
-        self.guest = migrate.start("moving0", vgpus[0])
+        self.guest = migrate.start("moving0", vgpus[0], arguments=arguments)
         self.guest.load_driver()
         self.guest.clear_log()
 
@@ -85,14 +86,14 @@ def two_pgpus():
 
 
 @contextlib.contextmanager
-def traveller(*pgpus):
-    """A guest on the first of several vGPUs, one on each of pgpus."""
+def traveller(*pgpus, arguments=()):
+    """A guest on the first of several vGPUs, one on each of pgpus. arguments are QEMU's."""
     migrate.require_qemu()
     vgpus, guest = [], None
     try:
         for pgpu in pgpus:
             vgpus.append(fixture.remapped("gen9_4", pgpu=pgpu))
-        guest = Traveller(vgpus)
+        guest = Traveller(vgpus, arguments)
         yield guest
     finally:
         migrate.kill_all()
@@ -116,3 +117,27 @@ def guest_moves_many_times():
         while guest.moves < MANY_MOVES:
             for name in migrate.LOADS:
                 guest.move_under(name, 5)
+
+
+@long_test
+def guest_returns_to_a_snapshot():
+    """savevm and loadvm of a guest at work, more than once."""
+    fixture.drop_all()
+    arguments = migrate.snapshot_disk(SNAPSHOTS)
+    try:
+        with traveller(None, arguments=arguments) as guest:
+            guest.begin_work("blitcheck")
+            guest.require_progress("started")
+            migrate.command(guest.guest, "savevm work")
+            guest.require_progress("saved")
+            for number in range(2):
+                guest.guest.must_run("touch /tmp/later")
+                migrate.command(guest.guest, "loadvm work")
+                require(guest.guest.run("test -e /tmp/later")[0] == 1, "the guest is not as it was when saved")
+                guest.require_progress(f"loaded {number + 1} times")
+                say(f"loaded, {guest.vgpu().stat('workloads')} workloads")
+            guest.end_work()
+            guest.guest.must_run(CHECKS)
+            require_no_trouble(guest.guest)
+    finally:
+        os.unlink(SNAPSHOTS)
