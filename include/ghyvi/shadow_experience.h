@@ -18,10 +18,10 @@
 /* The context of a gap is 1 plus the class of the gap before it, or GHYVI_GAP_UNKNOWN. */
 #define GHYVI_GAP_UNKNOWN 0u
 #define GHYVI_GAP_CONTEXTS (GHYVI_DURATION_CLASSES + 1)
-/* The context of a burst or run is the part of the page in which it starts. */
+/* The context of a burst, and of pages after it, is the part of the page in which it starts. */
 #define GHYVI_BURST_STARTS 16u
-/* Number of pages of a run that are recorded. */
-#define GHYVI_RUN_PAGES 8u
+/* Number of pages after a page that may be relaxed with it. */
+#define GHYVI_AHEAD_PAGES 7u
 
 /**
  * struct ghyvi_histogram - histogram of recent durations
@@ -73,7 +73,7 @@ struct ghyvi_rental_plan {
 };
 
 /**
- * struct ghyvi_gap_forecast - the gaps that follow a gap of one context
+ * struct ghyvi_gap_forecast - gaps of one context, and what they are expected to cost
  */
 struct ghyvi_gap_forecast {
 	/** @gaps: their lengths in syncs, up to the next burst or until the page was freed */
@@ -123,11 +123,14 @@ struct ghyvi_experience {
 	s64 balance_ns;
 	/**
 	 * @ahead_credit_ns: cost of the traps saved by relaxing neighbours ahead, minus the cost of
-	 * neighbours that were relaxed but not written
+	 * the scans that found no store, and of protecting neighbours that were not written
 	 */
 	s64 ahead_credit_ns;
-	/** @runs: number of recent runs that reached each page, by the context of the run */
-	u8 runs[GHYVI_BURST_STARTS][GHYVI_RUN_PAGES];
+	/**
+	 * @ahead: the time from a burst that began with a trap to the next burst of each of the
+	 * pages after it, by the context of the burst
+	 */
+	struct ghyvi_gap_forecast ahead[GHYVI_BURST_STARTS][GHYVI_AHEAD_PAGES];
 };
 
 /**

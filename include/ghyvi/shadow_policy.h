@@ -9,8 +9,8 @@
  * becomes strict again.
  *
  * Terminology: the stores to a page between two syncs that reach it are a burst. The time from one
- * burst of a page to the next is a gap. Neighbouring pages in the address space that have a burst
- * at the same time are a run.
+ * burst of a page to the next is a gap. A page is expected to have a burst when a burst of a page
+ * before it in the address space has begun with a trap.
  */
 #ifndef GHYVI_SHADOW_POLICY_H
 #define GHYVI_SHADOW_POLICY_H
@@ -30,8 +30,8 @@
 /**
  * struct ghyvi_page_history - what policies know about a table page
  *
- * Maintained by ghyvi_history_trap(), ghyvi_history_scan() and ghyvi_history_run(), except @rank
- * and @leaf, and @ahead when it is set.
+ * Maintained by ghyvi_history_trap(), ghyvi_history_scan(), ghyvi_history_expect() and
+ * ghyvi_history_ahead(), except @rank and @leaf.
  */
 struct ghyvi_page_history {
 	/** @account: what the page has cost, see kernel/shadow/account.c */
@@ -46,9 +46,11 @@ struct ghyvi_page_history {
 	u32 writes;
 	/**
 	 * @scans: scans since that burst began, including the one that compared it; 0 if the page
-	 * has not been relaxed since
+	 * has not been relaxed since. If @ahead: 1, and the scans since the page was relaxed.
 	 */
 	u32 scans;
+	/** @expected_at: if @expected: number of syncs that had reached the page then */
+	u32 expected_at;
 	/** @gap_context: context of the present gap; GHYVI_GAP_UNKNOWN before the second burst */
 	u8 gap_context;
 	/**
@@ -56,26 +58,27 @@ struct ghyvi_page_history {
 	 * 0..GHYVI_BURST_STARTS - 1
 	 */
 	u8 start;
-	/** @run_index: if @in_run: number of the page in its run, 0..GHYVI_RUN_PAGES - 1 */
-	u8 run_index;
-	/** @run_start: if @in_run: @start of the run's first page */
-	u8 run_start;
+	/**
+	 * @expected: if not 0, a page before it in the address space, at this distance, had a burst
+	 * since the last burst of the page, 1..GHYVI_AHEAD_PAGES
+	 */
+	u8 expected;
+	/** @expected_start: if @expected: @start of that page's burst */
+	u8 expected_start;
 	/** @leaf: the page holds translations of data pages only. Other pages cannot be relaxed. */
 	bool leaf;
 	/**
-	 * @known: the page had a burst. Otherwise the members about bursts, gaps and runs mean
-	 * nothing, except @writes and @scans, which are 0 or count from the start.
+	 * @known: the page had a burst. Otherwise the members about bursts and gaps mean nothing,
+	 * except @writes and @scans, which are 0 or count from the start.
 	 */
 	bool known;
-	/** @in_run: the last burst belongs to a run */
-	bool in_run;
 	/**
 	 * @waited: the page was protected since the last burst after scans that found nothing. The
 	 * experience counts the gap as a long one until it ends, see
 	 * ghyvi_histogram_add_censored().
 	 */
 	bool waited;
-	/** @ahead: a trap on a neighbour relaxed the page, and no scan has compared it since */
+	/** @ahead: a trap on a neighbour relaxed the page, and no scan has found a store since */
 	bool ahead;
 	/**
 	 * @measures: the last burst began with a trap that is not to relax the page, so that the
@@ -205,7 +208,7 @@ struct ghyvi_shadow_policy {
  * @start: part of the page with the store, 0..GHYVI_BURST_STARTS - 1
  *
  * Context: Any context. Serialized by the caller (gtt->lock).
- * Return: true if a burst began. The caller then calls ghyvi_history_run() for the page.
+ * Return: true if a burst began. The caller then calls ghyvi_history_expect() for pages after it.
  */
 bool ghyvi_history_trap(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
 			const struct ghyvi_shadow_tuning *tuning, u32 now, unsigned int start);
@@ -220,9 +223,8 @@ bool ghyvi_history_trap(struct ghyvi_page_history *history, struct ghyvi_experie
  * @taken_back: the page was write-protected before the scan
  *
  * Context: Any context. Serialized by the caller (gtt->lock).
- * Return: true if a burst began. The caller then calls ghyvi_history_run() for the page.
  */
-bool ghyvi_history_scan(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
+void ghyvi_history_scan(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
 			const struct ghyvi_shadow_tuning *tuning, u32 now, u32 changed,
 			bool taken_back);
 
@@ -239,17 +241,48 @@ void ghyvi_history_free(struct ghyvi_page_history *history, struct ghyvi_experie
 			const struct ghyvi_shadow_tuning *tuning, u32 now);
 
 /**
- * ghyvi_history_run() - Assign the burst of a page to a run.
- * @before: the previous page in the address space, or NULL
- * @history: the page, a burst of which began
+ * ghyvi_history_expect() - Record that a protected page may have a burst soon.
+ * @history: the page
  * @experience: statistics of its vGPU
+ * @tuning: costs of its vGPU
+ * @now: number of syncs that have reached the page so far
+ * @start: @start of the page before it in the address space, a burst of which began with a trap
+ * @distance: distance to that page, 1..GHYVI_AHEAD_PAGES
+ *
+ * The experience counts the time until the burst as long, until it ends.
  *
  * Context: Any context. Serialized by the caller (gtt->lock).
- * Return: true if the burst belongs to a run now and did not before. The burst of the next page may
- * belong to the run as well, so the caller calls this function for that page.
  */
-bool ghyvi_history_run(const struct ghyvi_page_history *before, struct ghyvi_page_history *history,
-		       struct ghyvi_experience *experience);
+void ghyvi_history_expect(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
+			  const struct ghyvi_shadow_tuning *tuning, u32 now, unsigned int start,
+			  unsigned int distance);
+
+/**
+ * ghyvi_history_ahead() - Record that a trap on a neighbour relaxed a page.
+ * @history: the page
+ */
+static inline void ghyvi_history_ahead(struct ghyvi_page_history *history)
+{
+	history->ahead = true;
+	history->scans = 1;
+}
+
+/**
+ * ghyvi_history_follows() - Predict whether a page is written soon after another one.
+ * @experience: statistics of the vGPU
+ * @start: @start of the other page, a burst of which began with a trap
+ * @distance: distance to that page, 1..GHYVI_AHEAD_PAGES
+ *
+ * Context: Any context. Serialized by the caller (gtt->lock).
+ * Return: true if it pays to relax the page with the other one.
+ */
+static inline bool ghyvi_history_follows(const struct ghyvi_experience *experience,
+					 unsigned int start, unsigned int distance)
+{
+	const struct ghyvi_gap_forecast *forecast = &experience->ahead[start][distance - 1];
+
+	return forecast->gaps.total && forecast->price_ns < 0;
+}
 
 /**
  * ghyvi_account_open() - Open the account of a page.

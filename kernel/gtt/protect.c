@@ -46,6 +46,7 @@ void ghyvi_table_update_tree(struct ghyvi_gtt *gtt, struct ghyvi_table_page *tab
 	lockdep_assert_held(&gtt->lock);
 	/* Each tree counts its own syncs. Keep the number of syncs since the page's last burst. */
 	table->history.burst_at += tree->synced - table->tree->synced;
+	table->history.expected_at += tree->synced - table->tree->synced;
 	table->tree = tree;
 	if (!list_empty(&table->relaxed_node))
 		list_move_tail(&table->relaxed_node, &tree->relaxed);

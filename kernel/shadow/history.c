@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The history of a table page: traps and scans are divided into bursts, gaps and runs, which are
- * recorded in the vGPU's experience and in the page's account.
+ * The history of a table page: traps and scans are divided into bursts and gaps, which are recorded
+ * in the vGPU's experience and in the page's account.
  */
 #include <linux/kernel.h>
 #include <linux/math64.h>
@@ -9,7 +9,6 @@
 
 #include <ghyvi/shadow_policy.h>
 
-#define RUNS_MAX 64u /* at this number of runs all counts are halved */
 #define BURST_STORES_MAX 4096u /* longer bursts count as this in the average */
 
 /*
@@ -71,6 +70,35 @@ static void forecast_plan(struct ghyvi_experience *experience,
 				   (s64)tuning->scan_ns + tuning->protect_ns);
 }
 
+/* The page was expected to be written. It is now, or it is freed, or expected once more. */
+static void expectation_ends(struct ghyvi_page_history *history,
+			     struct ghyvi_experience *experience,
+			     const struct ghyvi_shadow_tuning *tuning, u32 now, bool written)
+{
+	struct ghyvi_gap_forecast *forecast;
+
+	if (!history->expected)
+		return;
+	forecast = &experience->ahead[history->expected_start][history->expected - 1];
+	history->expected = 0;
+	ghyvi_histogram_remove_censored(&forecast->gaps);
+	ghyvi_histogram_add(&forecast->gaps, now - history->expected_at, !written);
+	forecast_plan(experience, tuning, forecast);
+}
+
+void ghyvi_history_expect(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
+			  const struct ghyvi_shadow_tuning *tuning, u32 now, unsigned int start,
+			  unsigned int distance)
+{
+	if (!history->known || history->burst_at == now)
+		return;
+	expectation_ends(history, experience, tuning, now, false);
+	history->expected_at = now;
+	history->expected_start = start;
+	history->expected = distance;
+	ghyvi_histogram_add_censored(&experience->ahead[start][distance - 1].gaps);
+}
+
 static void gap_add(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
 		    const struct ghyvi_shadow_tuning *tuning, u32 clean, bool freed)
 {
@@ -94,6 +122,7 @@ static void gap_ends(struct ghyvi_page_history *history, struct ghyvi_experience
 void ghyvi_history_free(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
 			const struct ghyvi_shadow_tuning *tuning, u32 now)
 {
+	expectation_ends(history, experience, tuning, now, false);
 	if (history->known && now != history->burst_at)
 		gap_add(history, experience, tuning, now - history->burst_at - 1, true);
 	ghyvi_account_settle(&history->account, experience, tuning, false);
@@ -102,6 +131,7 @@ void ghyvi_history_free(struct ghyvi_page_history *history, struct ghyvi_experie
 static void burst_begins(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
 			 const struct ghyvi_shadow_tuning *tuning, u32 now, bool trapped)
 {
+	expectation_ends(history, experience, tuning, now, true);
 	if (history->known)
 		gap_ends(history, experience, tuning, now - history->burst_at - 1);
 	else
@@ -109,7 +139,6 @@ static void burst_begins(struct ghyvi_page_history *history, struct ghyvi_experi
 	history->known = true;
 	history->burst_at = now;
 	history->scans = 0;
-	history->in_run = false;
 	history->measures = false;
 }
 
@@ -144,15 +173,17 @@ bool ghyvi_history_trap(struct ghyvi_page_history *history, struct ghyvi_experie
 	return begins;
 }
 
-static void ahead_ends(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
-		       const struct ghyvi_shadow_tuning *tuning, bool right)
+/* A scan of a page that was relaxed ahead. */
+static void ahead_scanned(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
+			  const struct ghyvi_shadow_tuning *tuning, bool right, bool taken_back)
 {
-	if (history->ahead)
-		ghyvi_regret_charge(&experience->ahead_credit_ns,
-				    right ? (s64)tuning->trap_ns :
-					    -(s64)ghyvi_burst_rental(tuning).buy_ns,
-				    tuning->trap_ns);
-	history->ahead = false;
+	s64 lost = tuning->scan_ns + (taken_back ? (s64)tuning->protect_ns : 0);
+
+	if (!history->ahead)
+		return;
+	ghyvi_regret_charge(&experience->ahead_credit_ns, right ? (s64)tuning->trap_ns : -lost,
+			    tuning->trap_ns);
+	history->ahead = !right && !taken_back;
 }
 
 /* The page is protected after scans that found no change. */
@@ -166,14 +197,14 @@ static void gap_waits(struct ghyvi_page_history *history, struct ghyvi_experienc
 	forecast_plan(experience, tuning, forecast);
 }
 
-bool ghyvi_history_scan(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
+void ghyvi_history_scan(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
 			const struct ghyvi_shadow_tuning *tuning, u32 now, u32 changed,
 			bool taken_back)
 {
 	bool old = !history->known || history->burst_at != now;
 
 	history->heat += changed;
-	ahead_ends(history, experience, tuning, changed);
+	ahead_scanned(history, experience, tuning, changed, taken_back);
 	if (old)
 		burst_ends(history, experience, tuning, history->writes);
 	/* The first gap of a page that starts relaxed begins when it is linked. */
@@ -187,34 +218,4 @@ bool ghyvi_history_scan(struct ghyvi_page_history *history, struct ghyvi_experie
 	else if (taken_back && history->scans && !history->waited)
 		gap_waits(history, experience, tuning);
 	history->scans++;
-	return old && changed;
-}
-
-static void run_reaches(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
-			unsigned int start, unsigned int index)
-{
-	u8 *runs = experience->runs[start];
-	unsigned int i;
-
-	if (runs[0] == RUNS_MAX && !index)
-		for (i = 0; i < GHYVI_RUN_PAGES; i++)
-			runs[i] /= 2;
-	if (runs[index] < RUNS_MAX)
-		runs[index]++;
-	history->in_run = true;
-	history->run_start = start;
-	history->run_index = index;
-}
-
-bool ghyvi_history_run(const struct ghyvi_page_history *before, struct ghyvi_page_history *history,
-		       struct ghyvi_experience *experience)
-{
-	if (!history->known || history->in_run)
-		return false;
-	if (before && before->in_run && before->burst_at == history->burst_at &&
-	    before->run_index < GHYVI_RUN_PAGES - 1)
-		run_reaches(history, experience, before->run_start, before->run_index + 1);
-	else if (history->writes) /* a trap is needed to predict the rest of the run */
-		run_reaches(history, experience, history->start, 0);
-	return history->in_run;
 }

@@ -10,9 +10,9 @@
  * - Protect: a relaxed page pays rent S at each submission. Protecting it costs P, plus up to T for
  *   the stores until it is relaxed again. The length of a gap is predicted from the length of the
  *   previous gap.
- * - Relax ahead: the neighbours of a page are relaxed with it if that is expected to pay. It saves
- *   traps, and costs scans of the neighbours that are not written. The length of a run is predicted
- *   from where in its first page it starts.
+ * - Relax ahead: the pages after a page are relaxed with it if that is expected to pay. It saves
+ *   traps, and costs scans until they are written. The time until then is predicted like a gap,
+ *   from their distance and from where in the first page the burst starts.
  *
  * Two accounts bound what predictions may lose (see account.c): a page that has cost too much more
  * than its optimum follows the work function, and a vGPU that has cost too much more than under
@@ -62,25 +62,32 @@ static bool adaptive_relax(const struct ghyvi_shadow_view *page)
 
 static unsigned int adaptive_ahead(const struct ghyvi_shadow_view *page)
 {
-	const struct ghyvi_page_history *history = page->history;
-	const u8 *runs = page->experience->runs[history->run_start];
 	struct ghyvi_rent_or_buy rental = ghyvi_burst_rental(page->tuning);
-	unsigned int i;
+	unsigned int pages = 0;
 
-	if (!history->in_run || rental.rent_ns < rental.buy_ns ||
+	if (rental.rent_ns < rental.buy_ns ||
+	    !ghyvi_account_affords(page->experience, page->tuning) ||
 	    !ghyvi_regret_ok(page->experience->ahead_credit_ns, rental.buy_ns))
 		return 0;
-	for (i = history->run_index + 1; i < GHYVI_RUN_PAGES; i++)
-		if (runs[i] * rental.rent_ns <=
-		    (max(runs[history->run_index], runs[i]) - runs[i]) * rental.buy_ns)
-			break;
-	return i - history->run_index - 1;
+	while (pages < GHYVI_AHEAD_PAGES &&
+	       ghyvi_history_follows(page->experience, page->history->start, pages + 1))
+		pages++;
+	return pages;
+}
+
+/* The gaps like the present one, or the times until pages that were relaxed ahead were written. */
+static const struct ghyvi_gap_forecast *gap_forecast(const struct ghyvi_shadow_view *page)
+{
+	const struct ghyvi_page_history *history = page->history;
+
+	if (history->ahead && history->expected)
+		return &page->experience->ahead[history->expected_start][history->expected - 1];
+	return &page->experience->forecasts[history->gap_context];
 }
 
 static u32 gap_limit(const struct ghyvi_shadow_view *page)
 {
-	const struct ghyvi_gap_forecast *forecast =
-		&page->experience->forecasts[page->history->gap_context];
+	const struct ghyvi_gap_forecast *forecast = gap_forecast(page);
 	struct ghyvi_rent_or_buy rental = { .rent_ns = page->tuning->scan_ns,
 					    .buy_ns = page->tuning->protect_ns,
 					    .again_ns = page->tuning->trap_ns };

@@ -25,15 +25,18 @@ void ghyvi_table_relax(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 	trace_oos_change(gtt->params.reporter, "relax", table->gfn);
 }
 
-/* A burst of the page began. It may continue a run of neighbouring pages, or join two runs. */
-static void table_burst(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
+/* A burst of the page began with a trap. The pages after it may be written next. */
+static void expect_neighbours(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 {
-	struct ghyvi_table_page *before = ghyvi_table_neighbour(gtt, table, -1);
+	unsigned int start = table->history.start, distance;
 
-	while (table && ghyvi_history_run(before ? &before->history : NULL, &table->history,
-					  &gtt->experience)) {
-		before = table;
+	for (distance = 1; distance <= GHYVI_AHEAD_PAGES; distance++) {
 		table = ghyvi_table_neighbour(gtt, table, 1);
+		if (!table)
+			return;
+		if (table->protected && table->history.leaf)
+			ghyvi_history_expect(&table->history, &gtt->experience, &gtt->tuning,
+					     table_now(gtt, table), start, distance);
 	}
 }
 
@@ -129,10 +132,9 @@ unsigned int ghyvi_table_sync(struct ghyvi_gtt *gtt, struct ghyvi_table_page *ta
 	ghyvi_count(gtt->params.stats, reconstructions);
 	ghyvi_count_add(gtt->params.stats, entries_compared, GHYVI_ENTRIES);
 	ghyvi_count_add(gtt->params.stats, entries_changed, changed);
-	if (table->history.leaf &&
-	    ghyvi_history_scan(&table->history, &gtt->experience, &gtt->tuning,
-			       table_now(gtt, table), changed, table->protected))
-		table_burst(gtt, table);
+	if (table->history.leaf)
+		ghyvi_history_scan(&table->history, &gtt->experience, &gtt->tuning,
+				   table_now(gtt, table), changed, table->protected);
 	trace_oos_sync(gtt->params.reporter, gtt->policy->name, table->gfn, GHYVI_ENTRIES, changed);
 	return changed;
 }
@@ -155,7 +157,7 @@ static void relax_ahead(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 			return;
 		if (!table->protected || !table->history.leaf)
 			continue;
-		table->history.ahead = true;
+		ghyvi_history_ahead(&table->history);
 		ghyvi_table_relax(gtt, table);
 	}
 }
@@ -183,8 +185,9 @@ static void table_trap(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, un
 	if (!table->history.leaf)
 		return;
 	if (ghyvi_history_trap(&table->history, &gtt->experience, &gtt->tuning,
-			       table_now(gtt, table), first * GHYVI_BURST_STARTS / GHYVI_ENTRIES))
-		table_burst(gtt, table);
+			       table_now(gtt, table), first * GHYVI_BURST_STARTS / GHYVI_ENTRIES) &&
+	    gtt->policy->ahead)
+		expect_neighbours(gtt, table);
 	page = ghyvi_table_view(gtt, table);
 	if (!table->protected || !gtt->policy->relax(&page))
 		return;

@@ -285,7 +285,7 @@ int ghyvi_gtt_set_policy(struct ghyvi_gtt *gtt, const char *name)
 		ghyvi_tables_each(gtt, relax_any, NULL);
 	WRITE_ONCE(gtt->policy, policy);
 	/* The accounts and the histograms belong to the decisions of one policy. */
-	gtt->experience = (struct ghyvi_experience){ 0 };
+	memset(&gtt->experience, 0, sizeof(gtt->experience));
 	ghyvi_tables_each(gtt, account_forget, NULL);
 	gtt->rank_in = 0;
 	if (policy->nested)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The effect of costs, durations, bursts, gaps and runs on predictions, in figures. */
+/* The effect of costs, durations, bursts, gaps and neighbours on predictions, in figures. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -316,9 +316,9 @@ static bool trap(struct ghyvi_page_history *history, u32 now)
 	return ghyvi_history_trap(history, &experience, &tuning, now, 3);
 }
 
-static bool scan(struct ghyvi_page_history *history, u32 now, u32 changed, bool taken_back)
+static void scan(struct ghyvi_page_history *history, u32 now, u32 changed, bool taken_back)
 {
-	return ghyvi_history_scan(history, &experience, &tuning, now, changed, taken_back);
+	ghyvi_history_scan(history, &experience, &tuning, now, changed, taken_back);
 }
 
 /* account.c */
@@ -372,7 +372,7 @@ static void a_page_pays_for_traps_scans_and_protections(void **state)
 	assert_int_equal(experience.bursts[3].total, 1);
 	assert_int_equal(experience.bursts[3].sum[2], 2);
 	/* One trap, relaxed, and two entries more. */
-	assert_false(scan(&history, 1, 2, true));
+	scan(&history, 1, 2, true);
 	assert_int_equal(experience.balance_ns, 6011 + 12011 - (2000 + 1000 + 9000));
 	assert_int_equal(experience.bursts[3].total, 2);
 	assert_int_equal(experience.bursts[3].sum[2], 4);
@@ -404,7 +404,7 @@ static void a_page_that_was_freed_ends_its_gap(void **state)
 	struct ghyvi_page_history history = { .leaf = true };
 
 	/* It starts relaxed: its first gap begins when it is linked. */
-	assert_false(scan(&history, 7, 0, false));
+	scan(&history, 7, 0, false);
 	assert_true(history.known);
 	scan(&history, 8, 0, false);
 	scan(&history, 9, 0, true);
@@ -438,7 +438,7 @@ static void an_unneeded_protection_counts_as_a_censored_gap(void **state)
 	assert_int_equal(gaps->total, 1);
 }
 
-static void neighbours_relaxed_ahead_save_a_trap_or_cost_the_price(void **state)
+static void neighbours_relaxed_ahead_save_a_trap_or_cost_scans_and_the_protection(void **state)
 {
 	struct ghyvi_page_history history = { .leaf = true, .ahead = true };
 	unsigned int i;
@@ -449,75 +449,83 @@ static void neighbours_relaxed_ahead_save_a_trap_or_cost_the_price(void **state)
 	scan(&history, 1, 5, true);
 	assert_int_equal(experience.ahead_credit_ns, 2000);
 	history.ahead = true;
-	scan(&history, 2, 0, true);
-	assert_int_equal(experience.ahead_credit_ns, 2000 - 10000);
-	for (i = 3; i < 100; i++) {
+	scan(&history, 2, 0, false);
+	assert_int_equal(experience.ahead_credit_ns, 2000 - 1000);
+	assert_true(history.ahead);
+	scan(&history, 3, 0, true);
+	assert_int_equal(experience.ahead_credit_ns, 2000 - 1000 - 10000);
+	assert_false(history.ahead);
+	for (i = 4; i < 100; i++) {
 		history.ahead = true;
 		scan(&history, i, 1, true);
 	}
 	assert_int_equal(experience.ahead_credit_ns, 32 * 2000);
 }
 
-/*
- * Page number @i of a run, which begins a burst at @now; @before: the one before it in the address
- * space.
- */
-static bool continues(struct ghyvi_page_history *before, struct ghyvi_page_history *history,
-		      u32 now)
+static void expect(struct ghyvi_page_history *history, u32 now, unsigned int start,
+		   unsigned int distance)
 {
-	trap(history, now);
-	return ghyvi_history_run(before, history, &experience);
+	ghyvi_history_expect(history, &experience, &tuning, now, start, distance);
 }
 
-static void a_run_is_neighbours_with_a_burst_at_the_same_time(void **state)
+static void a_page_is_expected_until_its_next_burst(void **state)
 {
-	struct ghyvi_page_history pages[GHYVI_RUN_PAGES + 2] = { { .heat = 0 } };
-	const u8 *runs = experience.runs[3];
-	unsigned int i;
+	const struct ghyvi_histogram *second = &experience.ahead[3][1].gaps;
+	const struct ghyvi_histogram *first = &experience.ahead[4][0].gaps;
+	struct ghyvi_page_history history = { .leaf = true };
 
-	assert_false(ghyvi_history_run(NULL, &pages[0], &experience)); /* had no burst */
-	for (i = 0; i < GHYVI_RUN_PAGES; i++)
-		assert_true(continues(i ? &pages[i - 1] : NULL, &pages[i], 1));
-	for (i = 0; i < GHYVI_RUN_PAGES; i++) {
-		assert_int_equal(pages[i].run_index, i);
-		assert_int_equal(pages[i].run_start, 3);
-		assert_int_equal(runs[i], 1);
-	}
-	assert_false(ghyvi_history_run(NULL, &pages[0], &experience)); /* belongs to one already */
-	/* Longer runs begin once more. */
-	assert_true(continues(&pages[i - 1], &pages[i], 1));
-	assert_int_equal(pages[i].run_index, 0);
-	/* Another time is another run. */
-	assert_true(continues(&pages[0], &pages[1], 2));
-	assert_int_equal(pages[1].run_index, 0);
-	/*
-	 * A burst that a scan found begins none, since no trap could have foreseen it; but it
-	 * continues one.
-	 */
-	scan(&pages[9], 2, 1, false);
-	assert_false(ghyvi_history_run(NULL, &pages[9], &experience));
-	assert_true(ghyvi_history_run(&pages[1], &pages[9], &experience));
-	assert_int_equal(pages[9].run_index, 1);
+	expect(&history, 1, 3, 2); /* had no burst yet */
+	assert_int_equal(history.expected, 0);
+	trap(&history, 1);
+	expect(&history, 1, 3, 2); /* has one now */
+	assert_int_equal(history.expected, 0);
+	expect(&history, 5, 3, 2);
+	assert_int_equal(second->censored, 1);
+	trap(&history, 8);
+	assert_int_equal(history.expected, 0);
+	assert_int_equal(second->censored, 0);
+	assert_int_equal(second->total, 1);
+	assert_int_equal(second->sum[2], 3);
+	assert_int_equal(second->freed[2], 0);
+	/* Expected once more before it was written. */
+	expect(&history, 10, 3, 2);
+	expect(&history, 14, 4, 1);
+	assert_int_equal(second->censored, 0);
+	assert_int_equal(second->freed[3], 1);
+	assert_int_equal(second->sum[3], 4);
+	assert_int_equal(first->censored, 1);
+	/* A scan that finds stores ends it as well, and one that finds none does not. */
+	scan(&history, 15, 0, false);
+	assert_int_equal(history.expected, 1);
+	scan(&history, 16, 1, false);
+	assert_int_equal(first->sum[2], 2);
+	expect(&history, 20, 4, 1);
+	ghyvi_history_free(&history, &experience, &tuning, 40);
+	assert_int_equal(first->freed[5], 1);
+	assert_int_equal(first->censored, 0);
 }
 
-static void a_histogram_of_64_runs_is_halved(void **state)
+static void pages_follow_while_relaxing_them_has_paid(void **state)
 {
-	struct ghyvi_page_history first = { .leaf = true }, second = { .leaf = true };
-	const u8 *runs = experience.runs[3];
-	unsigned int i;
+	const struct ghyvi_shadow_tuning by = { .trap_ns = 40000,
+						.scan_ns = 1000,
+						.protect_ns = 20000 };
+	struct ghyvi_page_history history = { .leaf = true };
+	u32 now = 0, i;
 
-	for (i = 0; i < 64; i++) {
-		continues(NULL, &first, i);
-		if (i % 2)
-			continues(&first, &second, i);
+	assert_false(ghyvi_history_follows(&experience, 3, 1));
+	ghyvi_history_trap(&history, &experience, &by, now, 0);
+	for (i = 0; i < 10; i++, now += 10) {
+		ghyvi_history_expect(&history, &experience, &by, now + 5, 3, 1);
+		ghyvi_history_trap(&history, &experience, &by, now + 8, 0);
 	}
-	assert_int_equal(runs[0], 64);
-	assert_int_equal(runs[1], 32);
-	continues(NULL, &first, 100);
-	assert_int_equal(runs[0], 33);
-	assert_int_equal(runs[1], 16);
-	continues(&first, &second, 100);
-	assert_int_equal(runs[1], 17);
+	assert_true(ghyvi_history_follows(&experience, 3, 1));
+	assert_false(ghyvi_history_follows(&experience, 3, 2));
+	assert_false(ghyvi_history_follows(&experience, 4, 1));
+	assert_in_range(experience.ahead[3][0].limit, 3 + 1, 3 + 2);
+	for (i = 0; i < 40; i++, now += 500)
+		ghyvi_history_expect(&history, &experience, &by, now, 3, 1);
+	assert_false(ghyvi_history_follows(&experience, 3, 1));
 }
 
 /* The policies, asked with one history each. */
@@ -612,34 +620,56 @@ static void adaptive_relaxes_neighbours_while_that_pays(void **state)
 {
 	/* A neighbour saves a trap of 3000, or costs 2000. */
 	struct ghyvi_shadow_tuning by = { .trap_ns = 3000, .scan_ns = 500, .protect_ns = 1500 };
-	struct ghyvi_page_history history = {
-		.leaf = true, .known = true, .in_run = true, .run_start = 3
-	};
+	struct ghyvi_page_history history = { .leaf = true, .known = true, .start = 3 };
 	struct ghyvi_shadow_view page = { &history, &by, &experience };
-	u8 *runs = experience.runs[3];
+	struct ghyvi_gap_forecast *after = experience.ahead[3];
+	unsigned int i;
 
 	assert_int_equal(ghyvi_policy_adaptive.ahead(&page), 0);
-	memcpy(runs, (u8[]){ 50, 21, 21, 20, 50, 0, 0, 0 }, GHYVI_RUN_PAGES);
-	assert_int_equal(ghyvi_policy_adaptive.ahead(&page),
-			 2); /* 20 * 3000 is what the 30 others cost */
-	runs[3] = 21;
-	assert_int_equal(ghyvi_policy_adaptive.ahead(&page), 4);
-	memset(runs, 50, GHYVI_RUN_PAGES);
-	assert_int_equal(ghyvi_policy_adaptive.ahead(&page), 7);
-	history.run_index = 5;
+	for (i = 0; i < GHYVI_AHEAD_PAGES; i++) {
+		after[i].gaps.total = 1;
+		after[i].price_ns = -1;
+	}
+	assert_int_equal(ghyvi_policy_adaptive.ahead(&page), GHYVI_AHEAD_PAGES);
+	after[2].price_ns = 0;
 	assert_int_equal(ghyvi_policy_adaptive.ahead(&page), 2);
+	after[1].gaps.total = 0;
+	assert_int_equal(ghyvi_policy_adaptive.ahead(&page), 1);
 	experience.ahead_credit_ns = -32 * 2000;
-	assert_int_equal(ghyvi_policy_adaptive.ahead(&page), 2);
+	assert_int_equal(ghyvi_policy_adaptive.ahead(&page), 1);
 	experience.ahead_credit_ns--;
 	assert_int_equal(ghyvi_policy_adaptive.ahead(&page), 0);
 	experience.ahead_credit_ns = 0;
+	experience.balance_ns = -32 * 5000 - 1; /* more than segmented: as segmented */
+	assert_int_equal(ghyvi_policy_adaptive.ahead(&page), 0);
+	experience.balance_ns = 0;
 	by.trap_ns = 2000;
-	assert_int_equal(ghyvi_policy_adaptive.ahead(&page), 2);
+	assert_int_equal(ghyvi_policy_adaptive.ahead(&page), 1);
 	by.trap_ns = 1999;
 	assert_int_equal(ghyvi_policy_adaptive.ahead(&page), 0);
-	by.trap_ns = 3000;
-	history.in_run = false;
-	assert_int_equal(ghyvi_policy_adaptive.ahead(&page), 0);
+}
+
+static void adaptive_keeps_a_neighbour_relaxed_until_its_own_limit(void **state)
+{
+	struct ghyvi_shadow_tuning by = { .trap_ns = 3000, .scan_ns = 500, .protect_ns = 1500 };
+	struct ghyvi_page_history history = {
+		.leaf = true, .known = true, .expected = 2, .expected_start = 3
+	};
+	struct ghyvi_shadow_view page = { &history, &by, &experience };
+
+	experience.ahead[3][1].gaps.total = 1;
+	experience.ahead[3][1].limit = 5;
+	experience.forecasts[GHYVI_GAP_UNKNOWN].gaps.total = 1;
+	experience.forecasts[GHYVI_GAP_UNKNOWN].limit = 9;
+	ghyvi_history_ahead(&history);
+	assert_int_equal(history.scans, 1);
+	history.scans = 4;
+	assert_false(ghyvi_policy_adaptive.protect(&page));
+	history.scans = 5;
+	assert_true(ghyvi_policy_adaptive.protect(&page));
+	/* After its burst the gap decides. */
+	history.ahead = false;
+	assert_false(ghyvi_policy_adaptive.protect(&page));
 }
 
 #define COSTS(f) cmocka_unit_test_setup_teardown(f, setup_costs, teardown_costs)
@@ -665,14 +695,15 @@ int main(void)
 		HISTORY(the_balance_is_bounded_above),
 		HISTORY(a_page_that_was_freed_ends_its_gap),
 		HISTORY(an_unneeded_protection_counts_as_a_censored_gap),
-		HISTORY(neighbours_relaxed_ahead_save_a_trap_or_cost_the_price),
-		HISTORY(a_run_is_neighbours_with_a_burst_at_the_same_time),
-		HISTORY(a_histogram_of_64_runs_is_halved),
+		HISTORY(neighbours_relaxed_ahead_save_a_trap_or_cost_scans_and_the_protection),
+		HISTORY(a_page_is_expected_until_its_next_burst),
+		HISTORY(pages_follow_while_relaxing_them_has_paid),
 		HISTORY(policies_relax_by_stores_and_by_rank),
 		HISTORY(adaptive_relaxes_one_store_after_the_limit_and_protects_at_it),
 		HISTORY(adaptive_relaxes_at_once_what_is_kept_relaxed_for_less),
 		HISTORY(adaptive_follows_the_work_function_after_losses),
 		HISTORY(adaptive_relaxes_neighbours_while_that_pays),
+		HISTORY(adaptive_keeps_a_neighbour_relaxed_until_its_own_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -368,41 +368,67 @@ static void short_bursts_trap_and_long_ones_relax_where_traps_are_cheap(void **s
 	assert_true(burst(&game.players[1], 300) == 1);
 }
 
+/* The pages after the first are expected, as in kernel/shadow/relax.c. */
+static void expect_others(u32 now)
+{
+	unsigned int i;
+
+	for (i = 1; i < PAGES; i++)
+		ghyvi_history_expect(&game.players[i].history, &game.experience, &game.tuning, now,
+				     15, i);
+}
+
 /*
- * Pages 0, 1, 2 are neighbours; a trap on the first, at its end, and then the others are written.
+ * All pages are neighbours. There is a trap on the first, at its end, and then the others of
+ * @pages are written, each @apart submissions after the one before. Returns how many pages
+ * adaptive would relax with the first.
  */
-static unsigned int run_of(unsigned int pages)
+static unsigned int run_of(unsigned int pages, u32 apart)
 {
 	struct ghyvi_shadow_view first = view(&game.players[0]);
 	unsigned int i, ahead = 0;
+	u32 now = game.players[0].now;
 
-	for (i = 0; i < pages; i++) {
-		ghyvi_history_trap(&game.players[i].history, &game.experience, &game.tuning,
-				   game.players[0].now, i ? 0 : 15);
-		ghyvi_history_run(i ? &game.players[i - 1].history : NULL, &game.players[i].history,
-				  &game.experience);
-		if (!i)
-			ahead = ghyvi_policy_adaptive.ahead(&first);
+	for (i = 0; i < pages; i++, now += apart) {
+		ghyvi_history_trap(&game.players[i].history, &game.experience, &game.tuning, now,
+				   i ? 0 : 15);
+		if (i)
+			continue;
+		expect_others(now);
+		ahead = ghyvi_policy_adaptive.ahead(&first);
 	}
 	for (i = 0; i < pages; i++)
-		ghyvi_history_scan(&game.players[i].history, &game.experience, &game.tuning,
-				   game.players[0].now, 0, true);
-	game.players[0].now++;
+		ghyvi_history_scan(&game.players[i].history, &game.experience, &game.tuning, now, 0,
+				   true);
+	game.players[0].now += 500;
 	return ahead;
 }
 
-static void neighbours_are_relaxed_as_far_as_runs_went(void **state)
+static void neighbours_are_relaxed_as_far_as_they_were_written(void **state)
+{
+	static const u32 apart[] = { 0, 2, 5 };
+	unsigned int i, j;
+
+	for (j = 0; j < ARRAY_SIZE(apart); j++) {
+		game_begins(40000, 1000, 20000);
+		assert_int_equal(run_of(3, apart[j]), 0); /* nothing known */
+		for (i = 0; i < 10; i++)
+			run_of(3, apart[j]);
+		assert_int_equal(run_of(3, apart[j]), 2);
+		for (i = 0; i < 40; i++)
+			run_of(1, apart[j]);
+		assert_int_equal(run_of(1, apart[j]), 0);
+	}
+}
+
+/* Waiting for the neighbour costs more than its trap. */
+static void neighbours_that_are_written_late_stay_protected(void **state)
 {
 	unsigned int i;
 
 	game_begins(40000, 1000, 20000);
-	assert_int_equal(run_of(3), 0); /* nothing known */
-	for (i = 0; i < 10; i++)
-		run_of(3);
-	assert_int_equal(run_of(3), 2);
 	for (i = 0; i < 40; i++)
-		run_of(1);
-	assert_int_equal(run_of(1), 0);
+		assert_int_equal(run_of(2, 80), 0);
 }
 
 static void neighbours_stay_protected_when_relaxing_them_did_not_pay(void **state)
@@ -412,13 +438,13 @@ static void neighbours_stay_protected_when_relaxing_them_did_not_pay(void **stat
 
 	game_begins(40000, 1000, 20000);
 	for (i = 0; i < 10; i++)
-		run_of(2);
-	assert_int_equal(run_of(2), 1);
+		run_of(2, 0);
+	assert_int_equal(run_of(2, 0), 1);
 	for (i = 0; i < 100; i++) {
 		p->history.ahead = true;
 		ghyvi_history_scan(&p->history, &game.experience, &game.tuning, 1000 + i, 0, true);
 	}
-	assert_int_equal(run_of(2), 0);
+	assert_int_equal(run_of(2, 0), 0);
 }
 
 int main(void)
@@ -434,7 +460,8 @@ int main(void)
 		cmocka_unit_test(pages_that_are_linked_in_vain_cost_the_start_only),
 		cmocka_unit_test(few_of_the_saved_traps_are_spent_on_measuring),
 		cmocka_unit_test(short_bursts_trap_and_long_ones_relax_where_traps_are_cheap),
-		cmocka_unit_test(neighbours_are_relaxed_as_far_as_runs_went),
+		cmocka_unit_test(neighbours_are_relaxed_as_far_as_they_were_written),
+		cmocka_unit_test(neighbours_that_are_written_late_stay_protected),
 		cmocka_unit_test(neighbours_stay_protected_when_relaxing_them_did_not_pay),
 	};
 

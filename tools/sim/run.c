@@ -164,6 +164,7 @@ void run_change_root(struct simulation *sim, struct run *run, u32 at, u32 from, 
 	}
 	/* Convert to the count of the new root, so that the age of the burst does not change. */
 	page->history.burst_at += sim->roots[to].submissions - sim->roots[from].submissions;
+	page->history.expected_at += sim->roots[to].submissions - sim->roots[from].submissions;
 }
 
 void run_new_page(struct simulation *sim, struct run *run, u32 at, bool linked_now)
@@ -187,17 +188,20 @@ void run_new_page(struct simulation *sim, struct run *run, u32 at, bool linked_n
 		run_relax(sim, run, at);
 }
 
-/* A burst of the page starts. It may continue a run of neighbouring pages, or join two runs. */
-static void run_burst(struct simulation *sim, struct run *run, u32 at)
+/* As expect_neighbours() of the module. */
+static void run_expect(struct simulation *sim, struct run *run, u32 at)
 {
-	u32 before = neighbour(sim, at, -1);
+	unsigned int start = run->pages[at].history.start, distance;
+	struct page *page;
 
-	while (ghyvi_history_run(before == NONE ? NULL : &run->pages[before].history,
-				 &run->pages[at].history, &run->experience)) {
-		before = at;
+	for (distance = 1; distance <= GHYVI_AHEAD_PAGES; distance++) {
 		at = neighbour(sim, at, 1);
 		if (at == NONE)
 			return;
+		page = &run->pages[at];
+		if (!page->relaxed)
+			ghyvi_history_expect(&page->history, &run->experience, sim->tuning,
+					     submissions_of(sim, at), start, distance);
 	}
 }
 
@@ -212,7 +216,7 @@ static void run_relax_ahead(struct simulation *sim, struct run *run, u32 at)
 			return;
 		if (run->pages[at].relaxed)
 			continue;
-		run->pages[at].history.ahead = true;
+		ghyvi_history_ahead(&run->pages[at].history);
 		run_relax_protected(sim, run, at);
 	}
 }
@@ -223,8 +227,10 @@ static void run_trap(struct simulation *sim, struct run *run, u32 at, u32 entry)
 
 	run->counts->traps++;
 	if (ghyvi_history_trap(&run->pages[at].history, &run->experience, sim->tuning,
-			       submissions_of(sim, at), entry * GHYVI_BURST_STARTS / sim->entries))
-		run_burst(sim, run, at);
+			       submissions_of(sim, at),
+			       entry * GHYVI_BURST_STARTS / sim->entries) &&
+	    run->policy->ahead)
+		run_expect(sim, run, at);
 	if (!run->policy->relax(&seen))
 		return;
 	run_relax_protected(sim, run, at);
@@ -288,10 +294,8 @@ static void scan_revocable(struct simulation *sim, struct run *run, u32 root)
 		run->counts->pages_scanned++;
 		run->counts->entries_found += page->written.count;
 		run->counts->protects += page->taken_back;
-		if (ghyvi_history_scan(&page->history, &run->experience, sim->tuning,
-				       submissions_of(sim, at), page->written.count,
-				       page->taken_back))
-			run_burst(sim, run, at);
+		ghyvi_history_scan(&page->history, &run->experience, sim->tuning,
+				   submissions_of(sim, at), page->written.count, page->taken_back);
 		written_clear(&page->written);
 		if (page->taken_back)
 			run_protect(sim, run, at);
