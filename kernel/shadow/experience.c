@@ -17,7 +17,7 @@
 #define REGRET_BUDGET 32
 /* Without any recorded duration, a first wait may cost 1/EXPLORE_RATIO of the price. */
 #define EXPLORE_RATIO 16
-/* Waiting must be expected to save 1/MIN_GAIN_RATIO of its cost. */
+/* Waiting must be expected to save 1/MIN_GAIN_RATIO of its cost, compared with buying at once. */
 #define MIN_GAIN_RATIO 16
 
 unsigned int ghyvi_duration_class(u32 duration)
@@ -48,10 +48,10 @@ static u32 durations_returned(const struct ghyvi_histogram *d)
 struct ghyvi_rental_plan ghyvi_rental_plan(const struct ghyvi_histogram *d,
 					   const struct ghyvi_rent_or_buy *rental)
 {
-	u32 all = d->total + d->censored, longer = all, again = durations_returned(d);
-	u64 cost, best = longer * rental->buy_ns + again * rental->again_ns;
-	u64 rented = longer * rental->enter_ns;
-	struct ghyvi_rental_plan plan = { .limit = 0 };
+	u32 all = d->total + d->censored, longer = all, again = durations_returned(d), limit = 0;
+	u64 at_once = longer * rental->buy_ns + again * rental->again_ns;
+	u64 cost, best = U64_MAX, rented = longer * rental->enter_ns;
+	struct ghyvi_rental_plan plan;
 	unsigned int bucket;
 
 	if (!all)
@@ -66,11 +66,16 @@ struct ghyvi_rental_plan ghyvi_rental_plan(const struct ghyvi_histogram *d,
 		again -= d->count[bucket] - d->freed[bucket];
 		cost = rented + again * rental->again_ns +
 		       longer * ((d->longest[bucket] + 1) * rental->rent_ns + rental->buy_ns);
-		if (cost + cost / MIN_GAIN_RATIO < best) {
+		if (cost < best) {
 			best = cost;
-			plan.limit = d->longest[bucket] + 2;
+			limit = d->longest[bucket] + 2;
 		}
 	}
+	if (!limit || best + best / MIN_GAIN_RATIO >= at_once) {
+		best = at_once;
+		limit = 0;
+	}
+	plan.limit = limit;
 	plan.cost_ns = div_u64(best, all);
 	return plan;
 }

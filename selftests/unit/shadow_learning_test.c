@@ -232,7 +232,7 @@ static u64 cost_of_waiting(const u32 *durations, unsigned int count, unsigned in
 static u32 best_limit(const u32 *durations, unsigned int count, unsigned int waiting,
 		      const struct ghyvi_rent_or_buy *by)
 {
-	u64 best = (u64)(count + waiting) * by->buy_ns, cost;
+	u64 best = U64_MAX, cost;
 	unsigned int class, i;
 	u32 longest, limit = 0;
 
@@ -245,12 +245,12 @@ static u32 best_limit(const u32 *durations, unsigned int count, unsigned int wai
 		if (longest == U32_MAX || longest * by->rent_ns > by->buy_ns)
 			continue;
 		cost = cost_of_waiting(durations, count, waiting, by, longest);
-		if (cost + cost / 16 < best) {
+		if (cost < best) {
 			best = cost;
 			limit = longest + 2;
 		}
 	}
-	return limit;
+	return limit && best + best / 16 < (u64)(count + waiting) * by->buy_ns ? limit : 0;
 }
 
 static u32 seed = 1;

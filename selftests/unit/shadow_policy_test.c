@@ -25,7 +25,8 @@ static struct game {
 		u64 paid_ns;
 		s64 ends_relaxed_ns, ends_protected_ns; /* the optimum at traps only */
 	} players[PAGES];
-	u64 paid_ns, bursts, traps, scans;
+	u64 paid_ns, bursts, traps, scans, ahead;
+	bool neighbours; /* the pages are neighbours in the address space */
 } game;
 
 static void game_begins(u32 trap_ns, u32 scan_ns, u32 protect_ns)
@@ -63,10 +64,32 @@ static s64 optimum(const struct player *p)
 	return min(p->ends_relaxed_ns, p->ends_protected_ns);
 }
 
+/* As kernel/shadow/relax.c, after a trap. */
+static void relax_ahead(struct player *p, bool begins)
+{
+	struct player *end = game.players + PAGES, *next;
+	struct ghyvi_shadow_view page = view(p);
+	unsigned int left;
+
+	for (next = p + 1; begins && next < end; next++)
+		if (!next->relaxed)
+			ghyvi_history_expect(&next->history, &game.experience, &game.tuning,
+					     next->now, p->history.start, next - p);
+	left = p->relaxed ? ghyvi_policy_adaptive.ahead(&page) : 0;
+	for (next = p + 1; left && next < end; next++, left--) {
+		if (next->relaxed)
+			continue;
+		ghyvi_history_ahead(&next->history);
+		next->relaxed = true;
+		game.ahead++;
+	}
+}
+
 /* A store. @first: of its burst. Returns the number of stores that the page has not trapped. */
 static u32 store(struct player *p, bool first)
 {
 	struct ghyvi_shadow_view page = view(p);
+	bool begins;
 
 	game.bursts += first;
 	p->ends_relaxed_ns = min(p->ends_relaxed_ns, p->ends_protected_ns + game.tuning.trap_ns);
@@ -75,8 +98,10 @@ static u32 store(struct player *p, bool first)
 		return 1; /* found by the next scan */
 	game.traps++;
 	pay(p, game.tuning.trap_ns);
-	ghyvi_history_trap(&p->history, &game.experience, &game.tuning, p->now, 0);
+	begins = ghyvi_history_trap(&p->history, &game.experience, &game.tuning, p->now, 0);
 	p->relaxed = ghyvi_policy_adaptive.relax(&page);
+	if (game.neighbours)
+		relax_ahead(p, begins);
 	return 0;
 }
 
@@ -299,6 +324,35 @@ static void no_adversary_exceeds_segmented_by_more_than_the_start(void **state)
 	}
 }
 
+/* Pages are written in order, which teaches to relax them ahead. Then only the first is written. */
+static void no_adversary_of_neighbours_exceeds_segmented_by_more_than_the_start(void **state)
+{
+	unsigned int i, round, at = 0;
+	bool in_order = true;
+	u64 ahead = 0;
+
+	for (round = 0; round < 60; round++) {
+		seed = 2000 + round;
+		any_costs(round);
+		game.neighbours = true;
+		for (i = 0; i < 3000; i++) {
+			if (!any(200))
+				in_order = any(2);
+			at = in_order ? (at + 1) % PAGES : 0;
+			move(&game.players[at], AT_ONCE);
+			for (at = at ?: 1; !in_order && at < PAGES; at++)
+				while (game.players[at].relaxed)
+					submission(&game.players[at], 0);
+			while (!in_order && game.players[0].relaxed)
+				submission(&game.players[0], 0);
+			at %= PAGES;
+			assert_segmented_bound();
+		}
+		ahead += game.ahead;
+	}
+	assert_true(ahead > 300);
+}
+
 /* Pages that are linked, never written and freed: segmented pays nothing for them. */
 static void pages_that_are_linked_in_vain_cost_the_start_only(void **state)
 {
@@ -457,6 +511,8 @@ int main(void)
 		cmocka_unit_test(a_change_of_the_pattern_is_learnt),
 		cmocka_unit_test(no_adversary_exceeds_three_times_the_optimum),
 		cmocka_unit_test(no_adversary_exceeds_segmented_by_more_than_the_start),
+		cmocka_unit_test(
+			no_adversary_of_neighbours_exceeds_segmented_by_more_than_the_start),
 		cmocka_unit_test(pages_that_are_linked_in_vain_cost_the_start_only),
 		cmocka_unit_test(few_of_the_saved_traps_are_spent_on_measuring),
 		cmocka_unit_test(short_bursts_trap_and_long_ones_relax_where_traps_are_cheap),
