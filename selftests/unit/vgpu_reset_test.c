@@ -287,6 +287,23 @@ static void a_restart_forgets_violations(void **state)
 	assert_false(ghyvi_vgpu_failsafe(vgpu));
 }
 
+/* All registers of pages without and with a mirror: compared with those of a new vGPU. */
+static void a_device_reset_sets_each_register_to_its_first_value(void **state)
+{
+	static u32 first[GHYVI_REGISTERS_BYTES / 4];
+	u32 offset, changed = 0;
+
+	ghyvi_vgpu_reset(vgpu);
+	for (offset = 0; offset < GHYVI_REGISTERS_BYTES; offset += 4)
+		first[offset / 4] = vgpu_get(vgpu, offset);
+	for (offset = 0; offset < GHYVI_REGISTERS_BYTES; offset += 4)
+		vgpu_set(vgpu, offset, ~first[offset / 4]);
+	ghyvi_vgpu_reset(vgpu);
+	for (offset = 0; offset < GHYVI_REGISTERS_BYTES; offset += 4)
+		changed += vgpu_get(vgpu, offset) != first[offset / 4];
+	assert_int_equal(changed, 0);
+}
+
 #define LOADED(f) cmocka_unit_test_setup_teardown(f, setup_loaded, teardown)
 
 int main(void)
@@ -295,6 +312,7 @@ int main(void)
 		LOADED(an_engine_reset_keeps_everything_else),
 		LOADED(a_full_reset_by_the_guest_keeps_registers_and_ggtt),
 		LOADED(a_device_reset_keeps_nothing),
+		LOADED(a_device_reset_sets_each_register_to_its_first_value),
 		LOADED(a_restart_keeps_what_a_driver_writes_only_once),
 		LOADED(after_a_restart_a_busy_engine_asks_to_be_reset),
 		LOADED(a_restart_cancels_a_waiting_context_too),
