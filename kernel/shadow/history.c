@@ -83,7 +83,9 @@ static void expectation_ends(struct ghyvi_page_history *history,
 	history->expected = 0;
 	ghyvi_histogram_remove_censored(&forecast->gaps);
 	ghyvi_histogram_add(&forecast->gaps, now - history->expected_at, !written);
-	forecast_plan(experience, tuning, forecast);
+	/* What did not pay still does not, so traps of pages that no page follows are cheap. */
+	if (written || forecast->price_ns < 0)
+		forecast_plan(experience, tuning, forecast);
 }
 
 void ghyvi_history_expect(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
