@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Installs and starts what the host VM lacks: our files, Debian's udev, systemd and libvirt."""
 
+import contextlib
 import os
 import shutil
+import signal
 import subprocess
 
 import hostlib
@@ -10,6 +12,7 @@ from ktap import Skip
 
 UNITS = "/run/ghyvi-units"
 HOOKS = "/etc/libvirt/hooks/qemu.d"
+OTHER = "/run/ghyvi-other-libvirt"  # /etc/libvirt of another host
 STOCK_UNITS = "/lib/systemd/system"
 started = {}
 
@@ -55,6 +58,34 @@ def start_libvirt(hook=None):
         with open(f"{hostlib.OUT}/{name}.log", "w") as log:
             started[name] = subprocess.Popen([f"/usr/sbin/{name}"], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
     hostlib.eventually(lambda: os.path.exists("/run/libvirt/libvirt-sock"), "libvirtd", 60)
+
+
+@contextlib.contextmanager
+def other_libvirt():
+    """A second libvirtd with a host name, an identity and files of its own, as on another host.
+
+    Yields its connection's URI and the path of its root directory."""
+    shutil.rmtree(OTHER, ignore_errors=True)
+    shutil.copytree("/etc/libvirt", OTHER)
+    with open(f"{OTHER}/libvirtd.conf", "a") as file:
+        file.write('host_uuid = "0badcafe-1234-4000-8000-000000000002"\n')
+    folders = "/run/libvirt /var/lib/libvirt /var/log/libvirt /var/cache/libvirt"
+    with open(f"{hostlib.OUT}/other-libvirtd.log", "w") as log:
+        process = subprocess.Popen(
+            ["unshare", "--mount", "--uts", "sh", "-ec",
+             f"hostname other; mkdir -p {folders}; for f in {folders}; do mount -t tmpfs none $f; done; "
+             f"mount --bind {OTHER} /etc/libvirt; /usr/sbin/virtlogd --pid-file /run/libvirt/virtlogd.pid & "
+             "exec /usr/sbin/libvirtd --pid-file /run/libvirt/libvirtd.pid"],
+            stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+    root = f"/proc/{process.pid}/root"
+    try:
+        # Until its own /run/libvirt is mounted, the socket there is that of the first one.
+        hostlib.eventually(lambda: all(os.path.exists(f"{root}/run/libvirt/{name}") for name in ("libvirtd.pid", "libvirt-sock")),
+                           "the other libvirtd", 60)
+        yield f"qemu+unix:///system?socket={root}/run/libvirt/libvirt-sock", root
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait()
 
 
 def stop():

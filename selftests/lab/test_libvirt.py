@@ -19,7 +19,10 @@ DOMAIN = "ghyvi-guest"
 MEMORY_MIB = 768
 BESIDE_MEMORY_MIB = 1024  # what libvirt allows QEMU to lock in addition to the guest's memory
 BOOT = "/run/ghyvi-boot"
-CHANNELS = f"/run/ghyvi/guests/{DOMAIN}"
+MOVED = "ghyvi-moved"  # its name on another host
+GUESTS = "/run/ghyvi/guests"
+CHANNELS = f"{GUESTS}/{DOMAIN}"
+MIGRATE_URI = "tcp://127.0.0.1:49300"
 FIRST_HOSTDEV = f"{BOOT}/hostdev.xml"  # as in the domain
 QEMU_USER = ("libvirt-qemu", "kvm")
 # CPU features that do not work on nested TCG (tools/lab/README.md).
@@ -92,8 +95,7 @@ def domain_xml(machine, screen=False, emulator=None):
     disk.find("driver").set("type", "raw")
     disk.find("source").set("file", boot_file("IMAGE"))
     xml.SubElement(disk, "readonly")
-    os.makedirs(CHANNELS, exist_ok=True)
-    shutil.chown(CHANNELS, *QEMU_USER)
+    make_channels(DOMAIN)
     for index in range(4):
         channel = xml.SubElement(devices, "channel", type="unix")
         xml.SubElement(channel, "source", mode="bind", path=f"{CHANNELS}/cmd.{index}")
@@ -103,14 +105,37 @@ def domain_xml(machine, screen=False, emulator=None):
     return f"{BOOT}/domain.xml"
 
 
+def running_domain(name, root=""):
+    """The Guest of a domain that runs. root is the root directory of its libvirtd."""
+    channels = f"{GUESTS}/{name}"
+    # libvirt's pid file has no newline at the end, which tools/lab/guest needs.
+    with open(f"{channels}/pid", "w") as file:
+        print(hostlib.read(f"{root}/run/libvirt/qemu/{name}.pid"), file=file)
+    shutil.copy(f"{root}/var/log/libvirt/qemu/{name}.log", f"{channels}/qemu.log")
+    return Guest.running(name)
+
+
 def start_domain():
     """Starts the domain and returns its Guest."""
     virsh("start", DOMAIN)
-    # libvirt's pid file has no newline at the end, which tools/lab/guest needs.
-    with open(f"{CHANNELS}/pid", "w") as file:
-        print(hostlib.read(f"/run/libvirt/qemu/{DOMAIN}.pid"), file=file)
-    shutil.copy(f"/var/log/libvirt/qemu/{DOMAIN}.log", f"{CHANNELS}/qemu.log")
-    return Guest.running(DOMAIN)
+    return running_domain(DOMAIN)
+
+
+def make_channels(name):
+    os.makedirs(f"{GUESTS}/{name}", exist_ok=True)
+    shutil.chown(f"{GUESTS}/{name}", *QEMU_USER)
+
+
+def moved_xml():
+    """Writes the running domain with the vGPU and the channels that it has on the other host."""
+    make_channels(MOVED)
+    text = virsh("dumpxml", "--migratable", DOMAIN)
+    for here, there in ((FIRST, SECOND), (CHANNELS, f"{GUESTS}/{MOVED}")):
+        require(here in text, f"{here} is not in {text}")
+        text = text.replace(here, there)
+    with open(f"{BOOT}/moved.xml", "w") as file:
+        file.write(text)
+    return f"{BOOT}/moved.xml"
 
 
 def driver_ready(guest):
@@ -214,6 +239,41 @@ def libvirt_saves_and_restores_a_guest_at_work():
             virsh_try("destroy", DOMAIN)
             virsh("undefine", "--managed-save", DOMAIN)
         eventually(lambda: vgpu.state() == "created", "release of the vGPU", 60)
+
+
+@long_test
+def libvirt_migrates_a_guest_at_work():
+    """virsh migrate to a libvirtd with a host name, an identity, files and a vGPU of its own."""
+    migrate.require_qemu()
+    setup()
+    hostlib.must_run("ip", "link", "set", "lo", "up")
+    with migrate.modules(), fixture.vgpus("gen9_4", "gen9_4", uuids=[FIRST, SECOND]) as (first, second), \
+            services.other_libvirt() as (uri, root):
+        hostlib.must_run("virsh", "-q", "-c", uri, "list", timeout=120)
+        virsh("define", domain_xml("pc", emulator=migrate.QEMU))
+        try:
+            guest = start_domain()
+            guest.load_driver()
+            guest.clear_log()
+            work = migrate.Work(guest, migrate.LOADS["blitcheck"])
+            eventually(lambda: first.stat("queued_bcs_now"), "blitcheck to be under way", migrate.START_S)
+            virsh("migrate-setmaxdowntime", DOMAIN, str(migrate.DOWNTIME_LIMIT_MS))
+            virsh("migrate", "--live", DOMAIN, uri, "--migrateuri", MIGRATE_URI, "--dname", MOVED, "--xml", moved_xml(),
+                  timeout=migrate.MOVE_S)
+            first.wait_released("moved away", 60)
+            require(second.state() == "open", f"the target is {second.state()}")
+            guest = running_domain(MOVED, root)
+            before = second.stat("workloads")
+            eventually(lambda: second.stat("workloads") > before, "blitcheck to go on", migrate.START_S)
+            require(work.running(guest), "blitcheck ended early")
+            guest.must_run("touch /tmp/end")
+            say(work.finish(guest).splitlines()[-1])
+            require(not hostlib.driver_trouble(guest.log()), f"{hostlib.driver_trouble(guest.log())}")
+        finally:
+            hostlib.run("virsh", "-q", "-c", uri, "destroy", MOVED)
+            virsh_try("destroy", DOMAIN)
+            virsh("undefine", DOMAIN)
+        second.wait_released("destroyed", 60)
 
 
 @test
