@@ -68,7 +68,7 @@ class Output:
         name = self.running if self.running in self.waiting else self.waiting[0]
         if isinstance(status, int):
             if status not in STATUSES:
-                self.text += f"CRITICAL: ended with status {status}\n"
+                self.text += f"ended with status {status}\n"
             status = STATUSES.get(status, "fail")
             if name and status in ("pass", "skip"):  # a program prints a result for each of its subtests
                 status = "invalid"
