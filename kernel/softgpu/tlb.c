@@ -155,7 +155,7 @@ static int softgpu_walk_upper(struct softgpu_engine *engine, struct softgpu_walk
 	}
 	for (level = levels;; level--) {
 		unsigned int shift = GHYVI_PAGE_SHIFT + 9 * (level - 1);
-		const u64 *entries;
+		const u64 *entries = NULL;
 		int err = softgpu_table(engine, address, entry, &entries);
 
 		if (err)
