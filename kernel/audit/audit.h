@@ -36,7 +36,7 @@
 #define AUDIT_RULES(X)                                                                            \
 	X(UNKNOWN, "unknown-command", "this engine has no such command")                          \
 	X(LENGTH, "length", "the command cannot have this length")                                \
-	X(FIT, "fit", "the command extends beyond its ring's tail or its batch")                  \
+	X(FIT, "fit", "commands extend beyond the ring's tail, the batch or the address space")   \
 	X(DOMAIN, "domain", "the command is not allowed in such a ring or batch")                 \
 	X(UNSUPPORTED, "not-supported", "vGPUs do not have this command")                         \
 	X(REGISTER, "register", "commands must not write this register")                          \

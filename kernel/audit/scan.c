@@ -152,15 +152,23 @@ static int scan_page(struct audit_scan *scan)
 	return 0;
 }
 
-/* Check all commands from scan->at to the end of the stream. */
+/*
+ * Check all commands from scan->at to the end of the stream. A batch must end before its address
+ * space does: hardware executes a copy, which is at other addresses and does not continue with the
+ * first page.
+ */
 static int scan_stream(struct audit_scan *scan)
 {
+	u64 from;
 	int err = 0;
 
 	while (!err && scan->left > 0) {
-		err = ghyvi_audit_copy_page(scan, scan->at, &scan->page);
+		from = scan->at;
+		err = ghyvi_audit_copy_page(scan, from, &scan->page);
 		if (!err)
 			err = scan_page(scan);
+		if (!err && scan->left > 0 && scan->at < from && scan->source != GHYVI_FETCH_RING)
+			err = ghyvi_audit_refuse(scan, AUDIT_FIT);
 	}
 	return err;
 }

@@ -38,15 +38,18 @@ static int read_commands(struct ghyvi_audit_owner *owner, struct ghyvi_root *roo
 			 void *buffer, size_t bytes)
 {
 	struct guest *guest = container_of(owner, struct guest, owner);
+	unsigned int i;
 
-	if (root) {
-		if (address - USER_BATCH >= 0x2000)
-			return -EFAULT;
-		memcpy(buffer, guest->user[(address - USER_BATCH) / 4096] + address % 4096, bytes);
-	} else {
+	if (!root) {
 		memcpy(buffer, guest_page(guest, LO(address) - guest->base), bytes);
+		return 0;
 	}
-	return 0;
+	for (i = 0; i < 2; i++)
+		if (address - guest->user_at[i] < 4096) {
+			memcpy(buffer, guest->user[i] + address % 4096, bytes);
+			return 0;
+		}
+	return -EFAULT;
 }
 
 static void update_ggtt(struct ghyvi_audit_owner *owner, u64 index, u64 entry)
@@ -90,6 +93,7 @@ static void make_tables(struct guest *guest)
 			map(guest, guest->tables[i + 1], GHYVI_PAGE_TABLE) | 3;
 	for (i = 0; i < 2; i++) {
 		guest->user[i] = (u8 *)gen9_shim_page_alloc();
+		guest->user_at[i] = USER_BATCH + i * 4096;
 		guest->tables[3][i] = map(guest, guest->user[i], GHYVI_PAGE_DATA) | 3;
 	}
 }

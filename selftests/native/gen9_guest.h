@@ -79,6 +79,7 @@ struct guest {
 	u8 *pages[GUEST_PAGES];
 	u64 *tables[4]; /* PML4, PDP, PD, PT */
 	u8 *user[2];
+	u64 user_at[2]; /* where the auditor finds them in the PPGTT */
 	struct ghyvi_pgpu_context *context[GHYVI_ENGINES];
 	u32 base; /* of its GGTT range, from GUEST_GGTT on */
 };

@@ -13,7 +13,8 @@
  *	refused commands		refused_command_ends_the_job_in_front_of_it (test)
  * user batches of the blitter are copies whatever the mode
  *					blitter_batches_are_always_copied,
- *					blitter_user_batch_writes_no_register (test)
+ *					blitter_user_batch_writes_no_register (test),
+ *					batch_does_not_leave_its_copy_at_the_end_of_the_ppgtt
  * copies of user batches have the rights of user batches
  *					copied_user_batch_does_not_reach_the_ggtt,
  *					registers_of_the_host_are_out_of_reach
@@ -187,6 +188,26 @@ static void blitter_batches_are_always_copied(void **state)
 	job_free(job);
 	ghyvi_audit_destroy(guests[0].audit);
 	guests[0].audit = right;
+}
+
+/*
+ * Behind the copy of the last page of the PPGTT there is no copy of its first page, but whatever
+ * the host has at that address of the GGTT.
+ */
+static void batch_does_not_leave_its_copy_at_the_end_of_the_ppgtt(void **state)
+{
+	struct test_job *job = job_new(&guests[0], GHYVI_BCS);
+	const u64 end = BIT_ULL(48) - 8;
+
+	guests[0].user_at[0] = BIT_ULL(48) - 4096;
+	guests[0].user_at[1] = 0;
+	memset(guests[0].user[0], 0, 4096);
+	put(guests[0].user[1], DWORDS(STORE_PPGTT, LO(USER_DATA), HI(USER_DATA), 1, BATCH_END));
+	RINGS(job, START_USER, LO(end), HI(end), NOOP);
+	start(job);
+	finish(job, GHYVI_JOB_ERROR);
+	assert_false(job->base.fault.acthd >= HOST_GGTT);
+	job_free(job);
 }
 
 /* Copies are in the GGTT, where hardware gives a batch all rights. */
@@ -529,6 +550,7 @@ int main(int argc, char **argv)
 		TEST(image_of_the_guest_is_not_loaded),
 		TEST(batch_of_an_earlier_job_is_not_resumed),
 		TEST(blitter_batches_are_always_copied),
+		TEST(batch_does_not_leave_its_copy_at_the_end_of_the_ppgtt),
 		TEST(copied_user_batch_does_not_reach_the_ggtt),
 		TEST(registers_of_the_host_are_out_of_reach),
 		TEST(no_register_carries_a_value_to_another_client),
