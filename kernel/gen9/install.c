@@ -307,14 +307,14 @@ static void rewrite_pipe_control(const struct stream *stream)
 /*
  * Commands that reach state which vGPUs share, or that hardware would execute with an effect on
  * other contexts. MI_ARB_ON_OFF: a guest on a vGPU turns preemption off around each batch, because
- * it expects none; without it a batch can be preempted. MI_SET_PREDICATE: the end of a user batch
- * ends it, but nothing ends it in a ring, so it might turn commands of other contexts into NOOPs.
+ * it expects none; without it a batch can be preempted. MI_SET_PREDICATE: nothing ends it in a
+ * ring, so it might turn commands of other contexts into NOOPs. No manual says that it spares the
+ * end of a batch, and behind the end of a copy are commands that were not audited.
  */
-static bool is_host_only(const struct stream *stream, u32 header)
+static bool is_host_only(u32 header)
 {
 	switch (MI_OPCODE(header)) {
 	case MI_SET_PREDICATE_OP:
-		return stream->privileged;
 	case MI_ARB_ON_OFF_OP:
 	case MI_RS_CONTROL_OP:
 	case MI_REPORT_HEAD_OP: /* stores to the status page of the engine */
@@ -333,7 +333,7 @@ static bool is_host_only(const struct stream *stream, u32 header)
 
 static int rewrite_mi(const struct stream *stream, u32 header)
 {
-	if (is_host_only(stream, header)) {
+	if (is_host_only(header)) {
 		make_noop(stream);
 		return 0;
 	}

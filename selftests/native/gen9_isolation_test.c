@@ -21,7 +21,8 @@
  * status pages of the host		status_page_of_the_host_is_out_of_reach
  * no state of a client reaches another one
  *	registers			no_register_carries_a_value_to_another_client
- *	MI_SET_PREDICATE		predicate_of_privileged_commands_is_dropped (test)
+ *	MI_SET_PREDICATE		predicate_of_privileged_commands_is_dropped (test),
+ *					predicate_of_a_copied_batch_is_dropped (test)
  *	commands in a used ring		ring_contains_no_commands_of_an_earlier_job (memory)
  *	unmapped addresses		unmapped_addresses_are_not_shared (memory),
  *					next_client_of_a_part_finds_nothing_of_the_former (memory),

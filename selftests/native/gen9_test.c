@@ -120,6 +120,20 @@ static void predicate_of_a_user_batch_ends_with_it(void **state)
 	job_free(job);
 }
 
+/* Else the end of the batch might be a NOOP, and what follows it in its page would be executed. */
+static void predicate_of_a_copied_batch_is_dropped(void **state)
+{
+	struct test_job *job = job_new(&guests[0], GHYVI_RCS);
+
+	ghyvi_audit_set_mode(guests[0].audit, "full");
+	USER(&guests[0], SET_PREDICATE(PREDICATE_ALWAYS), STORE_PPGTT, LO(USER_DATA), HI(USER_DATA),
+	     1, BATCH_END);
+	RINGS(job, START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
+	run_once(job);
+	assert_int_equal(*(u32 *)guests[0].user[1], 1);
+	job_free(job);
+}
+
 static void index_stores_go_to_the_guests_pages(void **state)
 {
 	struct test_job *job = job_new(&guests[0], GHYVI_VCS);
@@ -499,6 +513,7 @@ int main(int argc, char **argv)
 		TEST(ring_writes_no_register_that_contexts_share),
 		TEST(predicate_of_privileged_commands_is_dropped),
 		TEST(predicate_of_a_user_batch_ends_with_it),
+		TEST(predicate_of_a_copied_batch_is_dropped),
 		TEST(index_stores_go_to_the_guests_pages),
 		TEST(registers_of_another_client_are_not_visible),
 		TEST(context_keeps_its_registers),
