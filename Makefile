@@ -44,7 +44,7 @@ help:
 	@echo '  make test-hostile  a guest without a driver attacks the host, TRIALS times'
 	@echo '                     [TRIALS=100000 DEBUG=1]'
 	@echo '  make bench         every shadowing policy on the same workloads in one boot,'
-	@echo '                     with figures [BENCH=--help]'
+	@echo '                     with figures [BENCH=--help]; bench-gen9: on the emulated Skylake'
 	@echo '  make sim           simulator of the policies on traces: build/sim/ghyvi-sim --help;'
 	@echo '                     make sim-tables updates its tables in Documentation/policies.md'
 	@echo '                     SANITIZE=1: build/sim-asan/ghyvi-sim, under ASan and UBSan'
@@ -103,7 +103,7 @@ guest-programs:
 	@$(MAKE) --no-print-directory -C userspace/guest BUILD=$(abspath $(BUILD))
 	@$(MAKE) --no-print-directory -C selftests/guest BUILD=$(abspath $(BUILD))
 
-demo:
+demo: $(if $(filter gen9,$(GHYVI_PGPU)),pgpu-emu)
 	@tools/setup demo
 	@$(MAKE) --no-print-directory modules guest-programs
 	@tools/demo
@@ -195,10 +195,14 @@ test-debug: setup
 	@$(MAKE) --no-print-directory guest-programs tools migrating-qemu
 	@GHYVI_MOVES=$(MOVES) selftests/lab/run-debug $(T)
 
-bench:
+bench: $(if $(filter gen9,$(GHYVI_PGPU)),pgpu-emu)
 	@tools/setup demo bench
 	@$(MAKE) --no-print-directory modules guest-programs
 	@tools/bench/run $(BENCH)
+
+.PHONY: bench-gen9
+bench-gen9:
+	@GHYVI_PGPU=gen9 $(MAKE) --no-print-directory bench
 
 bench-migrate: migrating-qemu
 	@tools/setup bench

@@ -303,6 +303,18 @@ def whole(say):
                                 for case, one in cases.items() if case not in ("create", "replace")} for system, cases in report["systems"].items()}}
 
 
-PARTS = {"multicall": multicall, "ghyvi": ghyvi, "schedulers": schedulers, "gvtg": gvtg, "pocl": pocl, "whole": whole}
+def gen9(say):
+    """The policies on ghyvi-gen9: speed relative to strict, and counts. The median round of each."""
+    report = report_of(LAB["gen9"])
+    say("gen9: figures of the last GHYVI_PGPU=gen9 make bench")
+    return {"machine": report["machine"], "rounds": report["rounds"],
+            "cases": [{"name": case["name"], "policies": {
+                name: {"speed": significant(one["fps"] / case["policies"]["strict"]["fps"]), "exits": one["exits"]["exits"],
+                       **{key: one[key] for key in ("traps", "entries_compared", "submissions")}}
+                for name, one in case["policies"].items()}} for case in report["cases"]]}
+
+
+PARTS = {"multicall": multicall, "ghyvi": ghyvi, "schedulers": schedulers, "gvtg": gvtg, "pocl": pocl, "whole": whole,
+         "gen9": gen9}
 # Parts with other figures in each run, and the target of make that measures them.
-LAB = {"gvtg": "bench-gvtg", "pocl": "bench-pocl", "whole": "bench-whole"}
+LAB = {"gvtg": "bench-gvtg", "pocl": "bench-pocl", "whole": "bench-whole", "gen9": "bench-gen9"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The tables of Documentation/compared.md, made from Documentation/compared.json."""
+"""The tables of Documentation/compared.md and gen9.md, made from Documentation/compared.json."""
 
 import json
 import os
@@ -8,6 +8,8 @@ import re
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RESULTS = f"{TREE}/Documentation/compared.json"
 PAGE = f"{TREE}/Documentation/compared.md"
+GEN9_PAGE = f"{TREE}/Documentation/gen9.md"
+PAGES = (PAGE, GEN9_PAGE)
 MARKED = re.compile(r"(<!-- made by make compare: (\w+) -->\n).*?(<!-- end -->\n)", re.S)
 COMPARED = ("strict", "full", "segmented", "oos", "adaptive", "relaxed")
 BATCHES = ("1", "8", "64", "512")
@@ -184,7 +186,20 @@ def whole(section):
         for system in guests))]
 
 
-SECTIONS = {"multicall": multicall, "ghyvi": ghyvi, "schedulers": schedulers, "gvtg": gvtg, "pocl": pocl, "whole": whole}
+def gen9(section):
+    """Counts for each submission: the programs run for a time, not for a number of submissions."""
+    rows = [("program", "policy", "speed over `strict`", "VM exits", "exits for table writes", "entries compared", "submissions")]
+    for case in section["cases"]:
+        for name, one in case["policies"].items():
+            rows.append((case["name"], f"`{name}`", f"{one['speed']:.2f}",
+                         *(number(one[key] / max(one["submissions"], 1)) for key in ("exits", "traps", "entries_compared")),
+                         one["submissions"]))
+    return [f"Rounds: {section['rounds']}. VM exits, those for table writes, and entries compared, for each submission:", "",
+            *table(*rows)]
+
+
+SECTIONS = {"multicall": multicall, "ghyvi": ghyvi, "schedulers": schedulers, "gvtg": gvtg, "pocl": pocl, "whole": whole,
+            "gen9": gen9}
 
 
 def load(path=RESULTS):
@@ -205,19 +220,27 @@ def rewritten(text, results):
     return MARKED.sub(section, text)
 
 
-def disagreements(page=PAGE, results=RESULTS):
-    """Yields what the page does not have as the results say."""
-    with open(page) as file:
-        text = file.read()
-    for name in sorted(set(SECTIONS) - {found.group(2) for found in MARKED.finditer(text)}):
-        yield f"compared.md: no marks for {name}"
-    known = load(results)
-    for name in sorted(set(SECTIONS) - set(known)):
-        yield f"compared.json: no results of {name}"
-    old, new = text.splitlines(), rewritten(text, known).splitlines()
+def differences(name, old, new):
+    """Yields where the page @name is not what the results say."""
+    old, new = old.splitlines(), new.splitlines()
     for number_of_line, line in enumerate(old):
         if number_of_line >= len(new) or line != new[number_of_line]:
-            yield f"compared.md:{number_of_line + 1}: not what compared.json says; run make compare"
+            yield f"{name}:{number_of_line + 1}: not what compared.json says; run make compare"
             return
     if len(old) != len(new):
-        yield "compared.md: shorter than compared.json says; run make compare"
+        yield f"{name}: shorter than compared.json says; run make compare"
+
+
+def disagreements(pages=PAGES, results=RESULTS):
+    """Yields what the pages do not have as the results say."""
+    known = load(results)
+    marked = set()
+    for page in pages:
+        with open(page) as file:
+            text = file.read()
+        marked |= {found.group(2) for found in MARKED.finditer(text)}
+        yield from differences(os.path.basename(page), text, rewritten(text, known))
+    for name in sorted(set(SECTIONS) - marked):
+        yield f"no page has marks for {name}"
+    for name in sorted(set(SECTIONS) - set(known)):
+        yield f"compared.json: no results of {name}"
