@@ -61,6 +61,8 @@ help:
 	@echo '                     build/bench-migrate.json [BENCH=--help]'
 	@echo '  make bench-gvtg    ghyvi-gen9 beside GVT-g on the emulated GPU: exits, traps, accesses;'
 	@echo '                     build/bench-gvtg.json [BENCH=--help]'
+	@echo '  make bench-isolation  what a guest must not do, tried on ghyvi-gen9 and GVT-g; the emulated GPU;'
+	@echo '                     build/bench-isolation.json'
 	@echo '  make bench-mmio    VM exits of register accesses, policy/bar_remap on against off;'
 	@echo '                     build/bench-mmio.json [BENCH=--help]'
 	@echo '  make bench-pocl    API remoting by PoCL beside ghyvi: times, exits and CPU of copies, fills,'
@@ -199,6 +201,11 @@ bench: $(if $(filter gen9,$(GHYVI_PGPU)),pgpu-emu)
 	@tools/setup demo bench
 	@$(MAKE) --no-print-directory modules guest-programs
 	@tools/bench/run $(BENCH)
+
+.PHONY: bench-isolation
+bench-isolation: pgpu-emu guest-programs modules
+	@$(MAKE) --no-print-directory -C selftests/native BUILD=$(abspath $(BUILD))
+	@tools/bench/isolation $(BENCH)
 
 .PHONY: bench-gen9
 bench-gen9:

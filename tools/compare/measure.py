@@ -314,7 +314,17 @@ def gen9(say):
                 for name, one in case["policies"].items()}} for case in report["cases"]]}
 
 
+def isolation(say):
+    """What a guest could do on each system that it must not: the verdicts, without the texts."""
+    report = report_of(LAB["isolation"])
+    say("isolation: figures of the last make bench-isolation")
+    return {"machine": report["machine"], "systems": {
+        system: {"tries": {name: one["verdict"] for name, one in found["tries"].items() if name != "registers_of_the_host"},
+                 "registers": found["registers"], "reports": found["reports"]}
+        for system, found in report["systems"].items()}}
+
+
 PARTS = {"multicall": multicall, "ghyvi": ghyvi, "schedulers": schedulers, "gvtg": gvtg, "pocl": pocl, "whole": whole,
-         "gen9": gen9}
+         "gen9": gen9, "isolation": isolation}
 # Parts with other figures in each run, and the target of make that measures them.
-LAB = {"gvtg": "bench-gvtg", "pocl": "bench-pocl", "whole": "bench-whole", "gen9": "bench-gen9"}
+LAB = {"gvtg": "bench-gvtg", "pocl": "bench-pocl", "whole": "bench-whole", "gen9": "bench-gen9", "isolation": "bench-isolation"}

@@ -198,8 +198,38 @@ def gen9(section):
             *table(*rows)]
 
 
+# The tries of selftests/guest/isolation, in the order of the list in gen9_isolation_test.c.
+TRIES = (("late_ring", "a command of a ring, changed after the submission, is executed"),
+         ("late_kernel_batch", "the same in a batch of the GGTT"),
+         ("image_batch", "the batch that the guest's context image names is executed"),
+         ("blitter_writes_register", "a user batch of the blitter writes a register of the render engine"),
+         ("blitter_reads_register", "it reads the address of the host's status page"),
+         ("store_index", "a store to the status page (MI_FLUSH_DW) is in none of the guest's pages"),
+         ("register_of_another_context", "a new context reads a register (GPR) of the context before it"),
+         ("unmapped_address", "a vGPU loads what another one stored to an unmapped address of the GGTT"),
+         ("foreign_address", "a ring loads from the GGTT outside of the vGPU's part"))
+REGISTERS_WHAT = "a value that the guest wrote to {} is written to the GPU's"
+FETCHED = "ggtt-not-present", "an engine fetches from an address of the GGTT without an entry"
+
+
+def isolation(section):
+    systems = [section["systems"].get(name) for name in ("gen9", "gvtg")]
+
+    def row(what, cell):
+        return (what, *("not measured" if system is None else cell(system) for system in systems))
+
+    rows = [("what a guest tries", "ghyvi-gen9", "GVT-g")]
+    rows += [row(what, lambda system, name=name: system["tries"].get(name, "not reached")) for name, what in TRIES]
+    registers = next(system["registers"] for system in systems if system)
+    rows += [row(REGISTERS_WHAT.format(name), lambda system, name=name: "broken" if system["registers"][name] else "kept")
+             for name in registers]
+    name, what = FETCHED
+    rows.append(row(what, lambda system: "broken" if system["reports"].get(name) else "kept"))
+    return table(*rows)
+
+
 SECTIONS = {"multicall": multicall, "ghyvi": ghyvi, "schedulers": schedulers, "gvtg": gvtg, "pocl": pocl, "whole": whole,
-            "gen9": gen9}
+            "gen9": gen9, "isolation": isolation}
 
 
 def load(path=RESULTS):

@@ -7,6 +7,8 @@
 
 static uint32_t next_id;
 
+unsigned int image_pages = 2;
+
 static void write_pdp(struct context *context, unsigned int pdp, uint64_t gpa)
 {
 	context->state[CTX_PDP0_HIGH - 4 * pdp] = gpa >> 32;
@@ -39,6 +41,8 @@ void context_make(struct context *context, enum engine_id id, const struct table
 		.lrca = ggtt_map(machine.gpa[first]),
 	};
 	ggtt_map(machine.gpa[state]); /* the second page of the image */
+	for (unsigned int i = 2; i < image_pages; i++)
+		ggtt_map(machine.gpa[take_page()]);
 	context->ring_start = ggtt_map(machine.gpa[ring]);
 	next_id = next_id % 1000 + 1;
 	context->descriptor = (uint64_t)next_id << 37 | context->lrca | GEN8_CTX_VALID |

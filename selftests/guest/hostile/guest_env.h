@@ -38,6 +38,7 @@ unsigned int canaries_changed(unsigned int first, unsigned int count);
 /* ---- tables.c ---- */
 
 extern uint32_t window_start, window_bytes; /* the vGPU's partition of the GGTT, by PVINFO */
+extern uint32_t window_limit; /* use no more bytes of it */
 
 /* Unmaps all pages. */
 void ggtt_reset(void);
@@ -127,6 +128,8 @@ struct context {
 	uint64_t descriptor;
 };
 
+/* Number of pages of each new image; at least 2. */
+extern unsigned int image_pages;
 void context_make(struct context *context, enum engine_id id, const struct tables *tables);
 /* Writes the initial image of a context that has never run, with an empty ring. */
 void context_fill(struct context *context, const struct tables *tables);

@@ -7,7 +7,7 @@
 #define ROOT_LEVELS_3 1u
 #define ROOT_LEVELS_4 2u
 
-uint32_t window_start, window_bytes;
+uint32_t window_start, window_bytes, window_limit = UINT32_MAX;
 
 static uint32_t ggtt_next;
 static uint8_t roots[MACHINE_PAGES]; /* ROOT_LEVELS_* of the trees that the host knows, by root */
@@ -23,6 +23,8 @@ void ggtt_reset(void)
 
 	window_start = machine_read(PVINFO_HIDDEN_BASE);
 	window_bytes = machine_read(PVINFO_HIDDEN_BYTES);
+	if (window_bytes > window_limit)
+		window_bytes = window_limit;
 	/*
 	 * Attacks may write to all of the table, but the host ignores entries outside of the
 	 * window.
