@@ -47,6 +47,34 @@ static void saved_context_gets_its_registers_back(void **state)
 	expect_no_violation();
 }
 
+static u32 register_of_context(unsigned int n, u32 offset)
+{
+	EMIT(n, SRM_GGTT, offset, GGTT_DATA, 0);
+	submit(descriptor(n), 0);
+	run_all();
+	return *word(GGTT_DATA);
+}
+
+/* The batch changes the command streamer, and other units only if they are not restored. */
+static void indirect_batch_runs_before_other_units_are_restored(void **state)
+{
+	const u32 chicken = 0x7014, instpm = GHYVI_RENDER_BASE + RING_INSTPM, bit = 0x1000;
+	const u32 batch[] = { LRI, chicken, bit << 16, LRI, instpm, 0x01000100 };
+	unsigned int i;
+
+	make_context(0, GHYVI_RENDER_BASE);
+	for (i = 0; i < 16; i++)
+		word(GGTT_DATA + 64)[i] = i < ARRAY_SIZE(batch) ? batch[i] : NOOP;
+	image(0)[GHYVI_CTX_INDIRECT] = (GGTT_DATA + 64) | 1;
+	wr(chicken, bit << 16 | bit);
+	assert_int_equal(register_of_context(0, chicken), 0);
+	EMIT(0, LRI, chicken, bit << 16 | bit, NOOP);
+	assert_int_equal(register_of_context(0, chicken), bit);
+	assert_int_equal(register_of_context(0, chicken), bit);
+	assert_int_equal(register_of_context(0, instpm), 0x100);
+	expect_no_violation();
+}
+
 /* kvmgt scans from the engine's part on, up to the end of the image. */
 static void saved_image_is_one_stream_with_one_end(void **state)
 {
@@ -93,6 +121,7 @@ int main(void)
 		TEST(batch_state_of_software_is_reported),
 		TEST(inhibited_restore_shows_the_previous_context),
 		TEST(saved_context_gets_its_registers_back),
+		TEST(indirect_batch_runs_before_other_units_are_restored),
 		TEST(saved_image_is_one_stream_with_one_end),
 		TEST(oa_control_has_a_fixed_place),
 	};

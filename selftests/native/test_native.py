@@ -57,6 +57,11 @@ def contexts_switch():
 
 
 @test
+def registers_of_a_context_survive_others():
+    run(f"{TREE}/build/native/registers")
+
+
+@test
 def objects_are_read_and_written():
     run(f"{IGT}/gem_prw")
 

@@ -7,6 +7,12 @@
  * The first lists are the execution list's part of the context: ring, batch position, PDPs. They
  * are loaded always. The rest is the engine's part, which restore-inhibit skips: the registers then
  * keep the values of whichever context ran before.
+ *
+ * The indirect context batch runs in the middle of a restore, at its offset in the image. i915 has
+ * 0x26 lines for Gen9, which is after the command streamer's registers and before those of other
+ * units. So the batch cannot change a register of another unit that the image has. Here, the offset
+ * is the end of the first page, whatever INDIRECT_CTX_OFFSET says. The per-context batch runs after
+ * the restore.
  */
 #include <linux/bits.h>
 #include <linux/compiler.h>
@@ -261,17 +267,21 @@ static void load_roots(struct emu_engine *engine)
 	engine->cs.ppgtt_mask = engine->four_levels ? GENMASK_ULL(47, 0) : GENMASK_ULL(31, 0);
 }
 
-/* Batches that the image asks for, executed before the ring. */
-static void run_context_batches(struct emu_engine *engine)
+static void run_indirect_batch(struct emu_engine *engine)
 {
 	u32 indirect = *emu_reg(engine->emu, engine->cs.base + RING_INDIRECT_CTX);
-	u32 per_context = *emu_reg(engine->emu, engine->cs.base + RING_BB_PER_CTX_PTR);
 	u32 address = indirect & GHYVI_INDIRECT_ADDRESS;
 
 	if (indirect & GHYVI_INDIRECT_LINES)
 		emu_run_restore_batch(engine, address,
 				      address + (indirect & GHYVI_INDIRECT_LINES) *
 							GHYVI_INDIRECT_LINE_BYTES);
+}
+
+static void run_per_context_batch(struct emu_engine *engine)
+{
+	u32 per_context = *emu_reg(engine->emu, engine->cs.base + RING_BB_PER_CTX_PTR);
+
 	if (per_context & RING_BB_PER_CTX_VALID)
 		emu_run_restore_batch(engine, per_context & GHYVI_PAGE_MASK, 0);
 }
@@ -309,7 +319,7 @@ static bool ring_is_valid(struct emu_engine *engine)
 	return false;
 }
 
-static bool load_state(struct emu_engine *engine, struct load *load)
+static bool load_first_page(struct emu_engine *engine, struct load *load)
 {
 	u32 copy[STATE_DWORDS];
 	const u32 *state = state_page(engine, 1);
@@ -321,6 +331,15 @@ static bool load_state(struct emu_engine *engine, struct load *load)
 		return false;
 	check_batch_state(engine, load, note_of(engine));
 	check_restore(engine, copy, note_of(engine));
+	*emu_reg(engine->emu, engine->cs.base + RING_CONTEXT_CONTROL) = load->control;
+	return ring_is_valid(engine);
+}
+
+static bool load_render_page(struct emu_engine *engine, struct load *load)
+{
+	u32 copy[STATE_DWORDS];
+	const u32 *state;
+
 	if (engine->cs.id != GHYVI_RCS || load->ended)
 		return true;
 	state = state_page(engine, RENDER_PAGE);
@@ -335,14 +354,16 @@ bool emu_context_load(struct emu_engine *engine, u64 descriptor)
 	struct load load = { .inhibit = false };
 
 	begin_load(engine, descriptor);
-	if (!load_state(engine, &load) || !ring_is_valid(engine))
+	if (!load_first_page(engine, &load))
 		return false;
-	*emu_reg(engine->emu, engine->cs.base + RING_CONTEXT_CONTROL) = load.control;
 	engine->cs.command_at = engine->cs.ring_head;
 	engine->cs.started_ns = ktime_get_ns();
 	engine->image.first_tail = engine->cs.ring_tail;
 	load_roots(engine);
-	run_context_batches(engine);
+	run_indirect_batch(engine);
+	if (engine->state == EMU_HUNG || !load_render_page(engine, &load))
+		return false;
+	run_per_context_batch(engine);
 	if (engine->state != EMU_HUNG)
 		resume_batches(engine, &load);
 	return engine->state != EMU_HUNG;
