@@ -31,7 +31,8 @@ help:
 	@echo '                     [T="--adversary all --seed 3"]; minutes each; make pgpu-emu builds the Skylake'
 	@echo '  make test-long     lab tests that take minutes each, 1000 hostile trials, 100 migrations, and 10'
 	@echo '                     that fail in each way [TRIALS=n MOVES=n KILLS=n]; part of no other target.'
-	@echo '                     With make test-hostile-gen9: 2000 hostile trials on the emulated Skylake'
+	@echo '                     With make test-hostile-gen9: 2000 hostile trials on the emulated Skylake,'
+	@echo '                     and make test-adversary-gen9: ghyvi-gen9 under five adversary seeds [SEEDS="1 2"]'
 	@echo '  make test-scale    16 guests with i915 on one pGPU, all working at once; takes minutes'
 	@echo '  make test-kernels  builds on every supported kernel (fetched into'
 	@echo '                     build/kernels), lab smoke tests'
@@ -165,6 +166,15 @@ test-long: modules guest-programs tools migrating-qemu
 	@GHYVI_LAB_NAME=long GHYVI_LAB_MEM_MB=8192 GHYVI_HOSTILE_TRIALS=$(or $(TRIALS),1000) GHYVI_MOVES=$(MOVES) \
 		GHYVI_KILLS=$(or $(KILLS),10) selftests/lab/run --long hostile_guest migrations_that_end_early
 	@$(MAKE) --no-print-directory test-hostile-gen9 TRIALS=$(or $(TRIALS),2000)
+	@$(MAKE) --no-print-directory test-adversary-gen9
+
+# Not part of make test: each seed takes minutes.
+.PHONY: test-adversary-gen9
+test-adversary-gen9: modules guest-programs pgpu-emu
+	@$(MAKE) --no-print-directory -C selftests/native BUILD=$(abspath $(BUILD))
+	@status=0; for seed in $(or $(SEEDS),1 2 3 4 5); do \
+		selftests/native/run --gen9 --adversary all --seed $$seed || status=1; \
+	done; exit $$status
 
 # Not part of make test: it takes a quarter of an hour.
 .PHONY: test-hostile-gen9
