@@ -162,13 +162,11 @@ static void relax_ahead(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 	}
 }
 
-/* Handle a trapped store: translate the entries that it touched, then apply the policy. */
-static void table_trap(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int offset,
-		       unsigned int bytes)
+void ghyvi_table_stored(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int first,
+			unsigned int last)
 {
-	unsigned int first = offset / 8, last = (offset + bytes - 1) / 8, i;
-	struct ghyvi_shadow_view page;
 	bool changed = false;
+	unsigned int i;
 	u64 value;
 
 	for (i = first; i <= last; i++) {
@@ -180,7 +178,16 @@ static void table_trap(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, un
 	}
 	if (changed && ghyvi_table_is_ggtt(table))
 		ghyvi_ggtt_publish(gtt, table, first, last);
+}
 
+/* Handle a trapped store: translate the entries that it touched, then apply the policy. */
+static void table_trap(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int offset,
+		       unsigned int bytes)
+{
+	unsigned int first = offset / 8, last = (offset + bytes - 1) / 8;
+	struct ghyvi_shadow_view page;
+
+	ghyvi_table_stored(gtt, table, first, last);
 	/* Only leaf pages are relaxed, so only their stores are recorded. */
 	if (!table->history.leaf)
 		return;

@@ -14,6 +14,9 @@ unsigned int ghyvi_table_sync(struct ghyvi_gtt *gtt, struct ghyvi_table_page *ta
 /* Unprotect and list @table. The next sync finds the stores that do not trap meanwhile. */
 void ghyvi_table_relax(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table);
 
+/* The guest's entries @first to @last of @table may have changed: translate those that did. */
+void ghyvi_table_stored(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int first,
+			unsigned int last);
 /* @table is about to be freed. */
 void ghyvi_table_forget(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table);
 
