@@ -328,6 +328,25 @@ void ghyvi_gtt_flush(struct ghyvi_gtt *gtt);
 void ghyvi_gtt_trap(struct ghyvi_gtt *gtt, u64 gpa, unsigned int bytes);
 
 /**
+ * ghyvi_gtt_multicall() - Make stores to page tables that the guest has declared.
+ * @gtt: the gtt
+ * @gpa: guest-physical address of the page of records, see ghyvi/multicall.h; any value
+ * @count: number of records, any value
+ * @applied: set to the number of records that were applied
+ *
+ * Each store is made in guest memory and translated as a trapped store is. Protected pages stay
+ * protected. The result is written to the page of records, unless that page cannot be used.
+ *
+ * Context: Process context, may sleep. Takes gtt->lock.
+ * Return: 0 if all records were applied. %-EINVAL: @gpa is no page address, @count is not in
+ * 1..GHYVI_MULTICALL_RECORDS, or the address in a record is no multiple of 8. %-ENOENT: the address
+ * in a record is in no PPGTT table page that is shadowed. %-EBUSY: the page of records is a table
+ * page. %-EOPNOTSUPP: the policy is "nested". Or another error of ghyvi_hv_ops.pin or of @map_page
+ * of struct ghyvi_pgpu_ops.
+ */
+int ghyvi_gtt_multicall(struct ghyvi_gtt *gtt, u64 gpa, u32 count, u32 *applied);
+
+/**
  * ghyvi_gtt_unmap() - Remove guest pages that are about to disappear.
  * @gtt: the gtt
  * @gfn: first guest page

@@ -60,6 +60,7 @@
  */
 #define GHYVI_POLICY_CHOICES "strict full static dynamic segmented oos adaptive relaxed nested"
 #define GHYVI_BAR_REMAP_CHOICES "off on"
+#define GHYVI_MULTICALL_CHOICES "off on"
 #define GHYVI_AUDIT_CHOICES "privileged full log"
 #define GHYVI_SCHEDULER_CHOICES "fifo credit band fair"
 #define GHYVI_TYPE_SHARE_CHOICES "none weight cap"

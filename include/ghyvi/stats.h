@@ -30,6 +30,8 @@
 #define GHYVI_STATS(X)                                                                           \
 	X(table_write_traps, "guest stores to write-protected table pages that trapped")         \
 	X(table_writes_bytes, "bytes stored by those traps")                                     \
+	X(multicalls, "batches of stores to table pages that the guest declared")                \
+	X(multicall_entries, "table entries stored by those batches")                            \
 	X(relaxes, "table pages switched from strict to relaxed")                                \
 	X(protects, "table pages write-protected")                                               \
 	X(unprotects, "table pages whose write protection was lifted")                           \

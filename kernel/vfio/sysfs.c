@@ -4,7 +4,7 @@
  *
  *	/sys/bus/mdev/devices/<uuid>/
  *		state, open_time, last_error, last_error_time, reset, unplug
- *		policy/mode, policy/self_check, policy/bar_remap
+ *		policy/mode, policy/self_check, policy/bar_remap, policy/multicall
  *		policy/static_pages, policy/oos_threshold, policy/idle_pins, policy/tables_max
  *		policy/trap_ns, policy/scan_ns, policy/protect_ns
  *		slot				see sysfs_slot.c
@@ -168,36 +168,32 @@ static ssize_t self_check_store(struct device *dev, struct device_attribute *att
 }
 static DEVICE_ATTR_RW(self_check);
 
-static const char *remap_name(unsigned int i)
+static const char *switch_name(unsigned int i)
 {
 	return i ? "on" : "off";
 }
 
-static const struct ghyvi_choices remap_choices = { .name = remap_name, .count = 2 };
+static const struct ghyvi_choices switch_choices = { .name = switch_name, .count = 2 };
 
-static ssize_t bar_remap_show(struct device *dev, struct device_attribute *attr, char *buffer)
-{
-	return ghyvi_choice_list(&remap_choices, ghyvi_vgpu_remap(of_dev(dev)->vgpu), buffer,
-				 PAGE_SIZE);
-}
-
-static ssize_t bar_remap_store(struct device *dev, struct device_attribute *attr,
-			       const char *buffer, size_t bytes)
+/* Set a switch of the vGPU that cannot change while the vGPU is open. */
+static ssize_t switch_store(struct device *dev, struct device_attribute *attr, const char *buffer,
+			    size_t bytes, bool (*get)(const struct ghyvi_vgpu *vgpu),
+			    void (*set)(struct ghyvi_vgpu *vgpu, bool on))
 {
 	struct ghyvi_device *device = of_dev(dev);
 	char name[GHYVI_PARSE_NAME_BYTES];
-	int ret = ghyvi_parse_name(buffer, bytes, name) ?: ghyvi_choice_find(&remap_choices, name);
+	int ret = ghyvi_parse_name(buffer, bytes, name) ?: ghyvi_choice_find(&switch_choices, name);
 
 	if (ret < 0) {
-		ghyvi_report(&device->reporter, "policy/bar_remap: there is no choice \"%s\"",
-			     name);
+		ghyvi_report(&device->reporter, "policy/%s: there is no choice \"%s\"",
+			     attr->attr.name, name);
 		return ret;
 	}
 	mutex_lock(&device->lock);
 	if (!device->open) {
-		ghyvi_vgpu_set_remap(device->vgpu, ret);
+		set(device->vgpu, ret);
 		ret = 0;
-	} else if (ret == ghyvi_vgpu_remap(device->vgpu)) {
+	} else if (ret == get(device->vgpu)) {
 		ret = 0;
 	} else {
 		ret = -EBUSY;
@@ -205,10 +201,37 @@ static ssize_t bar_remap_store(struct device *dev, struct device_attribute *attr
 	mutex_unlock(&device->lock);
 	if (ret)
 		ghyvi_report(&device->reporter,
-			     "policy/bar_remap: cannot be changed while the vGPU is open");
+			     "policy/%s: cannot be changed while the vGPU is open",
+			     attr->attr.name);
 	return ret ?: bytes;
 }
+
+static ssize_t bar_remap_show(struct device *dev, struct device_attribute *attr, char *buffer)
+{
+	return ghyvi_choice_list(&switch_choices, ghyvi_vgpu_remap(of_dev(dev)->vgpu), buffer,
+				 PAGE_SIZE);
+}
+
+static ssize_t bar_remap_store(struct device *dev, struct device_attribute *attr,
+			       const char *buffer, size_t bytes)
+{
+	return switch_store(dev, attr, buffer, bytes, ghyvi_vgpu_remap, ghyvi_vgpu_set_remap);
+}
 static DEVICE_ATTR_RW(bar_remap);
+
+static ssize_t multicall_show(struct device *dev, struct device_attribute *attr, char *buffer)
+{
+	return ghyvi_choice_list(&switch_choices, ghyvi_vgpu_multicall(of_dev(dev)->vgpu), buffer,
+				 PAGE_SIZE);
+}
+
+static ssize_t multicall_store(struct device *dev, struct device_attribute *attr,
+			       const char *buffer, size_t bytes)
+{
+	return switch_store(dev, attr, buffer, bytes, ghyvi_vgpu_multicall,
+			    ghyvi_vgpu_set_multicall);
+}
+static DEVICE_ATTR_RW(multicall);
 
 static void get_tuning(struct ghyvi_vgpu *vgpu, void *values)
 {
@@ -237,6 +260,7 @@ static struct attribute *policy_attributes[] = {
 	&dev_attr_mode.attr,
 	&dev_attr_self_check.attr,
 	&dev_attr_bar_remap.attr,
+	&dev_attr_multicall.attr,
 	&setting_static_pages.attr.attr,
 	&setting_oos_threshold.attr.attr,
 	&setting_idle_pins.attr.attr,

@@ -5,6 +5,7 @@
  * tables.
  */
 #include <linux/err.h>
+#include <ghyvi/multicall.h>
 #include "vgpu_types.h"
 
 #define PVINFO_VERSION_MAJOR 1
@@ -25,12 +26,33 @@ void vgpu_pvinfo_reset(struct ghyvi_vgpu *vgpu)
 	vgpu_set(vgpu, PVINFO_ID, PVINFO_ID_OF_ALL);
 	vgpu_set(vgpu, PVINFO_CAPS,
 		 VGT_CAPS_FULL_PPGTT | VGT_CAPS_HWSP_EMULATION |
-			 (p->profile->gen >= 9 ? VGT_CAPS_HUGE_GTT : 0));
+			 (p->profile->gen >= 9 ? VGT_CAPS_HUGE_GTT : 0) |
+			 (vgpu->multicall ? GHYVI_CAPS_MULTICALL : 0));
 	vgpu_set(vgpu, PVINFO_MAPPABLE_BASE, mappable);
 	vgpu_set(vgpu, PVINFO_MAPPABLE_BYTES, (u32)p->mappable.bytes);
 	vgpu_set(vgpu, PVINFO_HIDDEN_BASE, (u32)p->hidden.start);
 	vgpu_set(vgpu, PVINFO_HIDDEN_BYTES, (u32)p->hidden.bytes);
 	vgpu_set(vgpu, PVINFO_FENCES, 0);
+}
+
+/* The value of a pair of registers, of which @low is the lower one. */
+static u64 get_pair(struct ghyvi_vgpu *vgpu, u32 low)
+{
+	return vgpu_get(vgpu, low) | (u64)vgpu_get(vgpu, low + 4) << 32;
+}
+
+static void multicall(struct ghyvi_vgpu *vgpu, u32 count)
+{
+	u64 gpa = get_pair(vgpu, PVINFO_MULTICALL_LO);
+	u32 applied;
+	int ret = ghyvi_gtt_multicall(vgpu->gtt, gpa, count, &applied);
+
+	if (ret)
+		ghyvi_report(
+			vgpu->params.reporter,
+			"multicall: %u of %u entries applied, records at guest address 0x%llx (error %d)",
+			applied, count, (unsigned long long)gpa, ret);
+	vgpu_unpin_if_failsafe(vgpu); /* another vCPU may have caused it */
 }
 
 static void g2v_notify(struct ghyvi_vgpu *vgpu, u32 message)
@@ -41,8 +63,11 @@ static void g2v_notify(struct ghyvi_vgpu *vgpu, u32 message)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(gpa); i++)
-		gpa[i] = vgpu_get(vgpu, PVINFO_PDP0_LO + 8 * i) |
-			 (u64)vgpu_get(vgpu, PVINFO_PDP0_LO + 8 * i + 4) << 32;
+		gpa[i] = get_pair(vgpu, PVINFO_PDP0_LO + 8 * i);
+	if (vgpu->multicall && (message & ~GHYVI_MULTICALL_COUNT) == GHYVI_G2V_MULTICALL) {
+		multicall(vgpu, message & GHYVI_MULTICALL_COUNT);
+		return;
+	}
 	levels = message == VGT_G2V_PPGTT_L3_PAGE_TABLE_CREATE ||
 				 message == VGT_G2V_PPGTT_L3_PAGE_TABLE_DESTROY ?
 			 3 :
@@ -85,6 +110,8 @@ void vgpu_pvinfo_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 	case PVINFO_PDP0_LO ... PVINFO_PDP3_HI:
 	case PVINFO_DESCRIPTOR_LO:
 	case PVINFO_DESCRIPTOR_HI:
+	case PVINFO_MULTICALL_LO:
+	case PVINFO_MULTICALL_HI:
 		vgpu_set(vgpu, offset, value);
 		break;
 	default:

@@ -326,6 +326,19 @@ struct ghyvi_sched_entity *ghyvi_vgpu_sched_entity(struct ghyvi_vgpu *vgpu)
 	return vgpu->sched_entity;
 }
 
+void ghyvi_vgpu_set_multicall(struct ghyvi_vgpu *vgpu, bool on)
+{
+	mutex_lock(&vgpu->lock);
+	WRITE_ONCE(vgpu->multicall, on);
+	vgpu_pvinfo_reset(vgpu);
+	mutex_unlock(&vgpu->lock);
+}
+
+bool ghyvi_vgpu_multicall(const struct ghyvi_vgpu *vgpu)
+{
+	return READ_ONCE(vgpu->multicall);
+}
+
 void ghyvi_vgpu_set_check(struct ghyvi_vgpu *vgpu, bool on)
 {
 	WRITE_ONCE(vgpu->check, on);

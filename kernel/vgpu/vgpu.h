@@ -309,6 +309,23 @@ void ghyvi_vgpu_set_remap(struct ghyvi_vgpu *vgpu, bool on);
  */
 bool ghyvi_vgpu_remap(const struct ghyvi_vgpu *vgpu);
 /**
+ * ghyvi_vgpu_set_multicall() - offer multicall to the guest, or not.
+ * @vgpu: vGPU to set; nothing has opened it
+ * @on: true: PVINFO has GHYVI_CAPS_MULTICALL, see ghyvi/multicall.h; false, as after
+ *	ghyvi_vgpu_create(): the notification is unknown
+ *
+ * Context: may sleep.
+ */
+void ghyvi_vgpu_set_multicall(struct ghyvi_vgpu *vgpu, bool on);
+/**
+ * ghyvi_vgpu_multicall() - test whether multicall is offered.
+ * @vgpu: vGPU to test
+ *
+ * Context: any.
+ * Return: what ghyvi_vgpu_set_multicall() has set.
+ */
+bool ghyvi_vgpu_multicall(const struct ghyvi_vgpu *vgpu);
+/**
  * ghyvi_vgpu_try_remap() - protect the tracked pages if BAR 0 is mapped.
  * @vgpu: vGPU of the pages
  *

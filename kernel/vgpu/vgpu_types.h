@@ -197,6 +197,7 @@ struct ghyvi_vgpu {
 	bool mirror_caught_up; /* no store to the mirror was missed; written under irq_lock */
 	struct vgpu_loaded_settings *loaded_settings; /* state.c; the caller serialises accesses */
 	bool remap; /* the guest may map registers; written under lock, while it is closed */
+	bool multicall; /* offered in PVINFO; written under lock, while it is closed */
 	bool clock_used; /* vgpu_show_clock() since the last tick; written under irq_lock */
 	struct mutex live_lock; /* serialises mirror_live(); taken before lock */
 

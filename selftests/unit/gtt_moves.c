@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <ghyvi/multicall.h>
 #include "gtt_moves.h"
 
 /* Data in large pages. */
@@ -292,6 +293,23 @@ void edit(void)
 	}
 }
 
+/* A call with records in a page of their own or, without any, in a table. */
+static void multicall_operation(void)
+{
+	struct ghyvi_multicall_record *records = (void *)guest_page(RECORDS_GFN);
+	u32 i, n = rnd(6), applied;
+	u64 gfn;
+
+	for (i = 0; i < n; i++) {
+		gfn = 1 + rnd(rnd(16) ? TABLES - 1 : RAM_PAGES);
+		records[i].address = pte_gpa(gfn, rnd(6)) + !rnd(16);
+		records[i].value = some_entry(gfn < TABLES ? gfn : PT(0));
+	}
+	gfn = rnd(16) ? RECORDS_GFN : 1 + rnd(TABLES - 1);
+	ghyvi_gtt_multicall(fake.gtt, gfn << 12, n, &applied);
+	ASSERT(applied <= n);
+}
+
 void root_operation(void)
 {
 	u64 gpa[4] = { (u64)PML4(rnd(2)) << 12 };
@@ -437,7 +455,10 @@ void move(void)
 			aperture_access(FIRST_GGTT_TABLE * 512 + rnd(1024));
 		break;
 	default:
-		edit();
+		if (rnd(8))
+			edit();
+		else
+			multicall_operation();
 	}
 	deliver();
 }

@@ -15,6 +15,7 @@
 #define PT(i) (10u + (i)) /* 0 to 4 */
 #define TABLES PT(5)
 #define DATAS 40u
+#define RECORDS_GFN 900u /* of multicall */
 
 /*
  * Returns a number below @n: the source of all choices, which the program defines. Use one choice

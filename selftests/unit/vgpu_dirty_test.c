@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The log of guest pages that a vGPU writes, with the software engines. */
 #include <string.h>
+#include <ghyvi/multicall.h>
 #include "gtt/dirty_log.h"
 #include "move_fixture.h"
 #include "vgpu/vgpu_types.h"
@@ -123,6 +124,33 @@ static void test_pages_that_are_released_stay_logged(void **state)
 		assert_int_equal(host.pins[i], 0);
 	assert_int_equal(read_log(), 3);
 	assert_true(dirty[MOVE_DATA + 3] && dirty[MOVE_STATUS] && dirty[MOVE_IMAGES + 1]);
+}
+
+/* The host makes the stores, and the result is its own. */
+static void test_a_multicall_is_logged(void **state)
+{
+	struct ghyvi_multicall_record *records = (void *)move_page(MOVE_DATA + 5);
+	u64 *table = (u64 *)move_page(MOVE_PT), entry = table[MOVE_DATA];
+	unsigned int policy;
+
+	ghyvi_vgpu_set_multicall(host.vgpu, true);
+	for (policy = 0; policy < 2; policy++) {
+		assert_int_equal(ghyvi_gtt_set_policy(ghyvi_vgpu_gtt(host.vgpu),
+						      policy ? "strict" : "segmented"),
+				 0);
+		run_job(GHYVI_RCS, 0);
+		start();
+		move_wr(&host, PVINFO_MULTICALL_LO,
+			MOVE_RAM_GPA + (MOVE_DATA + 5) * GHYVI_PAGE_BYTES);
+		records[0].address = MOVE_RAM_GPA + MOVE_PT * GHYVI_PAGE_BYTES + 8 * MOVE_DATA;
+		records[0].value = policy ? entry : 0;
+		memcpy(before, move_ram, sizeof(before));
+		move_wr(&host, PVINFO_NOTIFY, GHYVI_G2V_MULTICALL + 1);
+		assert_true(table[MOVE_DATA] == records[0].value);
+		assert_true(records[0].address == (GHYVI_MULTICALL_DONE | 1));
+		changes_are_logged(2);
+		ghyvi_gtt_log_stop(ghyvi_vgpu_gtt(host.vgpu));
+	}
 }
 
 static void test_each_policy_logs_the_same(void **state)
@@ -286,6 +314,7 @@ int main(void)
 		TEST(test_exactly_what_was_written_is_logged),
 		TEST(test_a_later_write_to_the_same_page_is_logged_again),
 		TEST(test_pages_that_are_released_stay_logged),
+		TEST(test_a_multicall_is_logged),
 		TEST(test_each_policy_logs_the_same),
 		TEST(test_a_part_of_the_log_is_read),
 		TEST(test_a_log_begins_and_ends),

@@ -106,6 +106,15 @@ void ghyvi_gtt_trap(struct ghyvi_gtt *m, u64 gpa, unsigned int bytes)
 	gtt.traps++;
 }
 
+int ghyvi_gtt_multicall(struct ghyvi_gtt *m, u64 gpa, u32 count, u32 *applied)
+{
+	gtt.multicalls++;
+	gtt.last_records = gpa;
+	gtt.last_count = count;
+	*applied = gtt.multicall_error ? 0 : count;
+	return gtt.multicall_error;
+}
+
 void ghyvi_gtt_protection_lost(struct ghyvi_gtt *m, u64 gfn, u64 count)
 {
 	gtt.losses++;
@@ -552,6 +561,7 @@ int make_vgpu(const struct ghyvi_device_profile *profile)
 	on_interrupt = NULL;
 	gtt.roots_live = gtt.root_error = gtt.syncs = gtt.flushes = gtt.lives = gtt.forgets =
 		gtt.forgets_all = gtt.resets = gtt.traps = gtt.losses = gtt.closes = 0;
+	gtt.multicalls = gtt.multicall_error = 0;
 	memset(&host_bar, 0, sizeof(host_bar));
 	gpu.runs = gpu.cancels = gpu.contexts_created = 0;
 	gpu.stale = gpu.dead = false;

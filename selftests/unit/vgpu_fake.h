@@ -52,6 +52,9 @@ struct fake_gtt {
 	_Atomic int faults;
 	u64 ggtt_gfn;
 	u64 written; /* the guest page that the log has */
+	int multicalls, multicall_error;
+	u64 last_records;
+	u32 last_count;
 	u64 last_root;
 	unsigned int last_levels;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The register file, driven in the order in which i915 probes. */
 #include "vgpu_fake.h"
+#include <ghyvi/multicall.h>
 #include "vgpu/vgpu_types.h"
 
 static const u32 bases[] = { GHYVI_RENDER_BASE, GHYVI_BLITTER_BASE, GHYVI_VIDEO_BASE,
@@ -120,6 +121,36 @@ static void test_notifications_reach_the_gtt(void **state)
 	wr(PVINFO_NOTIFY, 4);
 	assert_non_null(strstr(last_report(), "not accepted"));
 	assert_int_equal(rd(PVINFO_NOTIFY), 0);
+}
+
+static void test_multicall_is_offered_if_set_and_stays_so(void **state)
+{
+	wr(PVINFO_MULTICALL_LO, 0x12345000);
+	wr(PVINFO_MULTICALL_HI, 0x1);
+	wr(PVINFO_NOTIFY, GHYVI_G2V_MULTICALL + 3);
+	assert_non_null(strstr(last_report(), "unknown notification"));
+	assert_int_equal(gtt.multicalls, 0);
+	ghyvi_vgpu_set_multicall(vgpu, true);
+	assert_int_equal(rd(PVINFO_CAPS), 0x1001c);
+	assert_int_equal(rd(PVINFO_MULTICALL_LO), 0x12345000);
+	ghyvi_report_forget(&reporter);
+	wr(PVINFO_NOTIFY, GHYVI_G2V_MULTICALL + 3);
+	assert_string_equal(last_report(), "");
+	assert_int_equal(gtt.multicalls, 1);
+	assert_true(gtt.last_records == 0x112345000ull);
+	assert_int_equal(gtt.last_count, 3);
+	wr(PVINFO_NOTIFY, GHYVI_G2V_MULTICALL + 0xffff);
+	assert_int_equal(gtt.last_count, 0xffff);
+	gtt.multicall_error = -ENOENT;
+	wr(PVINFO_NOTIFY, GHYVI_G2V_MULTICALL + 9);
+	assert_non_null(strstr(last_report(), "multicall: 0 of 9 entries applied"));
+	wr(PVINFO_NOTIFY, 4);
+	assert_int_equal(gtt.multicalls, 3);
+	ghyvi_vgpu_reset(vgpu);
+	assert_int_equal(rd(PVINFO_CAPS), 0x1001c);
+	assert_int_equal(rd(PVINFO_MULTICALL_LO), 0);
+	ghyvi_vgpu_set_multicall(vgpu, false);
+	assert_int_equal(rd(PVINFO_CAPS), 0x1c);
 }
 
 static void test_gen9_fuses(void **state)
@@ -403,6 +434,7 @@ int main(void)
 		GEN9(test_pvinfo_announces_a_mappable_window),
 		GEN9(test_pvinfo_announces_another_partition_after_a_move),
 		GEN9(test_notifications_reach_the_gtt),
+		GEN9(test_multicall_is_offered_if_set_and_stays_so),
 		GEN9(test_gen9_fuses),
 		GEN8(test_gen8_fuses),
 		GEN9(test_masked_registers_change_only_masked_bits),

@@ -30,6 +30,7 @@ static const struct known_setting known_settings[] = {
 	{ "ghyvi/scheduler", {}, GHYVI_SCHEDULER_CHOICES },
 	{ "ghyvi/type_share", {}, GHYVI_TYPE_SHARE_CHOICES },
 	{ "policy/bar_remap", {}, GHYVI_BAR_REMAP_CHOICES },
+	{ "policy/multicall", {}, GHYVI_MULTICALL_CHOICES },
 	{ "policy/mode", {}, GHYVI_POLICY_CHOICES },
 	{ "policy/self_check", { .max = 1 }, NULL },
 	{ "slot", { .max = GHYVI_SLOT_MAX }, NULL },
