@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include <ghyvi/multicall.h>
 #include "whole_guest.h"
 
 #define MOVES_MAX 300
@@ -155,17 +156,43 @@ static void work(enum ghyvi_engine_id id)
 	pass_time(NSEC_PER_MSEC / 2);
 }
 
-static void store_entry(struct vm *vm)
+/* Where an entry may be stored. Returns the page, and its level in @level. */
+static unsigned int any_slot(unsigned int *index, unsigned int *level)
 {
-	unsigned int table = tables[rnd(ARRAY_SIZE(tables))], index;
+	unsigned int table = tables[rnd(ARRAY_SIZE(tables))];
 
 	if (run.wild && rnd(8) == 7)
 		table = rnd(LAYOUT_PAGES);
-	index = rnd(256);
-	if (index >= 128)
-		index = 512 - (index - 127);
-	store_ram(vm, table, 8 * index,
-		  any_entry(table < ARRAY_SIZE(table_levels) ? table_levels[table] ?: 1 : 1));
+	*index = rnd(256);
+	if (*index >= 128)
+		*index = 512 - (*index - 127);
+	*level = table < ARRAY_SIZE(table_levels) ? table_levels[table] ?: 1 : 1;
+	return table;
+}
+
+static void store_entry(struct vm *vm)
+{
+	unsigned int index, level, table = any_slot(&index, &level);
+
+	store_ram(vm, table, 8 * index, any_entry(level));
+}
+
+/* The same stores, declared. A wild guest may have its records in a table, and any number of them. */
+static void multicall(struct vm *vm, u32 count)
+{
+	unsigned int page = DATA + 1, index, level, table, i;
+
+	if (run.wild && rnd(8) == 7)
+		page = rnd(LAYOUT_PAGES);
+	for (i = 0; i < count; i++) {
+		table = any_slot(&index, &level);
+		store_ram(vm, page, 16 * i, gpa(table) + 8 * index);
+		store_ram(vm, page, 16 * i + 8, any_entry(level));
+	}
+	if (run.wild && rnd(8) == 7)
+		count = rnd(1u << 16);
+	wr(vm, PVINFO_MULTICALL_LO, (u32)gpa(page));
+	wr(vm, PVINFO_NOTIFY, GHYVI_G2V_MULTICALL + count);
 }
 
 static void store_image(struct vm *vm)
@@ -196,6 +223,10 @@ static void notify(struct vm *vm)
 {
 	u32 choice = input_take(1);
 
+	if ((choice & 0x30) == 0x30) {
+		multicall(vm, choice & 0xf);
+		return;
+	}
 	wr(vm, PVINFO_PDP0_LO, (u32)gpa(choice & 8 ? PD : PML4));
 	wr(vm, PVINFO_NOTIFY, choice & 7);
 }

@@ -367,6 +367,7 @@ static void vm_create(struct vm *vm, unsigned int number, bool gen8)
 	vm->vgpu = ghyvi_vgpu_create(&params);
 	ASSERT(!IS_ERR(vm->vgpu));
 	ghyvi_vgpu_set_remap(vm->vgpu, true);
+	ghyvi_vgpu_set_multicall(vm->vgpu, true);
 	vm->gtt = ghyvi_vgpu_gtt(vm->vgpu);
 }
 

@@ -50,6 +50,7 @@ class Attacker(Guest):
         vgpus = [vgpu, second] if second else [vgpu]
         for each in vgpus:
             each.set("containment/points_max", 0)
+            each.set("policy/multicall", "on")
         self.vgpu = vgpu
         self.options = "--second-vgpu" if second else ""
         super().__init__(name, *vgpus, mem=mem, smp=2, extra=[*SYSTEM_MANAGEMENT])

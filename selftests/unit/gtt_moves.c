@@ -440,6 +440,8 @@ void move(void)
 		ghyvi_gtt_set_ggtt_gfn(fake.gtt, BAR_GFN);
 		break;
 	case 13:
+		multicall_operation();
+		break;
 	case 14:
 		fault_operation();
 		break;
@@ -455,10 +457,7 @@ void move(void)
 			aperture_access(FIRST_GGTT_TABLE * 512 + rnd(1024));
 		break;
 	default:
-		if (rnd(8))
-			edit();
-		else
-			multicall_operation();
+		edit();
 	}
 	deliver();
 }

@@ -329,6 +329,7 @@ static int setup(void **state)
 	if (IS_ERR(host.vgpu))
 		return -1;
 	ghyvi_vgpu_set_remap(host.vgpu, true);
+	ghyvi_vgpu_set_multicall(host.vgpu, true);
 	ghyvi_vgpu_set_containment(host.vgpu, &tolerant);
 	host.gtt = ghyvi_vgpu_gtt(host.vgpu);
 	ghyvi_unmap_init(&host.unmapping, host.gtt);
@@ -389,7 +390,7 @@ static void all_batches_audited(void **state)
 /* Attacks that depend on the time of a sync, under each policy. */
 static void tables_under(const char *policy)
 {
-	static const char *const classes[] = { "b-", "c-", "d-", "e-", "g-", "i-" };
+	static const char *const classes[] = { "b-", "c-", "d-", "e-", "g-", "i-", "multicall" };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(classes); i++)
 		attack(classes[i], policy);
@@ -425,6 +426,7 @@ ATTACK(registers, "registers")
 ATTACK(submit_port, "submit-port")
 ATTACK(context_image, "context-image")
 ATTACK(ring, "ring")
+ATTACK(multicall, "multicall")
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
@@ -443,6 +445,7 @@ int main(void)
 		TEST(submit_port),
 		TEST(context_image),
 		TEST(ring),
+		TEST(multicall),
 		TEST(tables_under_strict),
 		TEST(tables_under_full),
 		TEST(tables_under_static),

@@ -33,6 +33,7 @@ extern const struct attack attack_to_absent, attack_unmap, attack_smram,
 extern const struct attack attack_aliasing, attack_foreign; /* attack_tables.c */
 extern const struct attack attack_scan, attack_trap, attack_exhaust; /* attack_load.c */
 extern const struct attack attack_infinite, attack_schedule; /* attack_engine.c */
+extern const struct attack attack_multicall; /* attack_multicall.c */
 extern const struct attack attack_commands, attack_user; /* attack_commands.c */
 extern const struct attack attack_registers, attack_port, attack_image,
 	attack_ring; /* attack_state.c */

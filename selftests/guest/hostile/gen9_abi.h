@@ -54,6 +54,13 @@ enum engine_id { RCS, BCS, VCS, VECS, ENGINES };
 #define VGT_G2V_PPGTT_L3_PAGE_TABLE_DESTROY 3u
 #define VGT_G2V_PPGTT_L4_PAGE_TABLE_CREATE 4u
 #define VGT_G2V_PPGTT_L4_PAGE_TABLE_DESTROY 5u
+/* ghyvi's own: multicall */
+#define PVINFO_CAPS 0x78010
+#define CAPS_MULTICALL 0x10000u
+#define PVINFO_MULTICALL 0x78f00 /* lo, hi */
+#define VGT_G2V_MULTICALL 0x67680000u /* plus the number of records */
+#define MULTICALL_APPLIED 0xffffull /* bits of the result */
+#define MULTICALL_DONE (1ull << 63)
 
 /* Page table entries */
 #define ENTRY_PRESENT 1ull

@@ -18,7 +18,7 @@ static const struct attack *const attacks[] = {
 	&attack_smram,	&attack_aliasing,   &attack_foreign,   &attack_split_entry,
 	&attack_scan,	&attack_trap,	    &attack_exhaust,   &attack_commands,
 	&attack_user,	&attack_infinite,   &attack_schedule,  &attack_registers,
-	&attack_port,	&attack_image,	    &attack_ring,
+	&attack_port,	&attack_image,	    &attack_ring,      &attack_multicall,
 };
 
 /* The result of one class. */
