@@ -9,7 +9,7 @@ KBUILD = $(if $(KDIR),$(MAKE) --no-print-directory -C $(KDIR) M=$(KBUILD_TREE),K
 JOBS := $(shell nproc)
 
 .PHONY: help setup modules guest-programs demo test test-unit fuzz test-static test-lab test-debug test-hostile \
-	bench bench-audit bench-engine bench-gvtg bench-migrate bench-mm bench-mmio bench-pocl bench-sched bench-sched-lab bench-switch bench-whole \
+	bench bench-audit bench-engine bench-gvtg bench-migrate bench-mm bench-mmio bench-multicall bench-pocl bench-sched bench-sched-lab bench-switch bench-whole \
 	compare sim sim-tables tools install shell-host shell-guest clean
 
 help:
@@ -66,6 +66,8 @@ help:
 	@echo '                     build/bench-isolation.json'
 	@echo '  make bench-mmio    VM exits of register accesses, policy/bar_remap on against off;'
 	@echo '                     build/bench-mmio.json [BENCH=--help]'
+	@echo '  make bench-multicall  VM exits of updates of page tables that a guest declares;'
+	@echo '                     build/bench-multicall.json [BENCH=--help]'
 	@echo '  make bench-pocl    API remoting by PoCL beside ghyvi: times, exits and CPU of copies, fills,'
 	@echo '                     launches; build/bench-pocl.json [BENCH=--help]'
 	@echo '  make bench-sched   the scheduling policies under a virtual clock; build/bench-sched.json'
@@ -240,6 +242,11 @@ bench-mmio:
 	@tools/setup bench
 	@$(MAKE) --no-print-directory modules guest-programs
 	@tools/bench/mmio $(BENCH)
+
+bench-multicall:
+	@tools/setup bench
+	@$(MAKE) --no-print-directory modules guest-programs
+	@tools/bench/multicall $(BENCH)
 
 bench-pocl:
 	@tools/setup lab pocl
