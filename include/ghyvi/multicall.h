@@ -20,8 +20,8 @@
  * which no address has.
  *
  * The host stops at the first record that it cannot apply. The driver then makes this store, and
- * those after it, itself, which is always correct: the tables are ordinary ones. So it is if there
- * is no result at all, and after the vGPU has moved to a host without the capability.
+ * those after it, itself, which is always correct: the tables are ordinary ones. The same holds if
+ * there is no result at all.
  *
  * DOC: the numbers
  *

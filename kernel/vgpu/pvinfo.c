@@ -41,7 +41,7 @@ static u64 get_pair(struct ghyvi_vgpu *vgpu, u32 low)
 	return vgpu_get(vgpu, low) | (u64)vgpu_get(vgpu, low + 4) << 32;
 }
 
-static void multicall(struct ghyvi_vgpu *vgpu, u32 count)
+static void g2v_multicall(struct ghyvi_vgpu *vgpu, u32 count)
 {
 	u64 gpa = get_pair(vgpu, PVINFO_MULTICALL_LO);
 	u32 applied;
@@ -65,7 +65,7 @@ static void g2v_notify(struct ghyvi_vgpu *vgpu, u32 message)
 	for (i = 0; i < ARRAY_SIZE(gpa); i++)
 		gpa[i] = get_pair(vgpu, PVINFO_PDP0_LO + 8 * i);
 	if (vgpu->multicall && (message & ~GHYVI_MULTICALL_COUNT) == GHYVI_G2V_MULTICALL) {
-		multicall(vgpu, message & GHYVI_MULTICALL_COUNT);
+		g2v_multicall(vgpu, message & GHYVI_MULTICALL_COUNT);
 		return;
 	}
 	levels = message == VGT_G2V_PPGTT_L3_PAGE_TABLE_CREATE ||
