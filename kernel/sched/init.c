@@ -94,12 +94,13 @@ void ghyvi_sched_destroy(struct ghyvi_sched *sched)
 {
 	unsigned int i;
 
-	if (sched->workers)
-		ghyvi_sched_host_clock_destroy(sched->clock);
 	/* Pairs with sched_exit(): all stores of the last thread are visible before we free. */
 	wait_var_event(&sched->active_calls, !atomic_read_acquire(&sched->active_calls));
-	if (sched->workers)
+	/* Those threads read the clock, also after run(), when the job may have been completed. */
+	if (sched->workers) {
 		destroy_workqueue(sched->workers);
+		ghyvi_sched_host_clock_destroy(sched->clock);
+	}
 	for (i = 0; i < GHYVI_ENGINES; i++) {
 		WARN_ON(sched->engines[i].current_workload);
 		WARN_ON(!list_empty(&sched->engines[i].order));

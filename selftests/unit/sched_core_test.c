@@ -252,6 +252,35 @@ static void test_an_early_preemption_request_is_repeated(void **state)
 	ghyvi_sched_entity_destroy(other);
 }
 
+static _Atomic int destroyed_soon;
+
+static void return_late(void)
+{
+	wait_for(&destroyed_soon);
+	usleep_range(50 * 1000, 50 * 1000); /* ghyvi_sched_destroy() has begun by now */
+}
+
+static void *submitter(void *unused)
+{
+	submit(0);
+	return NULL;
+}
+
+/* The thread reads the clock after run(), when the job has been completed. */
+static void test_destruction_waits_for_a_thread_that_returns_from_run(void **state)
+{
+	pthread_t thread;
+
+	destroyed_soon = 0;
+	gpu.after_run = return_late;
+	pthread_create(&thread, NULL, submitter, NULL);
+	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	destroyed_soon = 1;
+	ghyvi_sched_destroy(sched);
+	pthread_join(thread, NULL);
+	gpu.after_run = NULL;
+}
+
 static void test_without_a_timeout_no_workload_is_stopped(void **state)
 {
 	struct ghyvi_sched_entity *hog = give_owner(&items[0]), *other = give_owner(&items[1]);
@@ -391,6 +420,8 @@ int main(void)
 		TEST(test_preemption_is_requested_then_enforced_and_reported),
 		TEST(test_a_workload_that_never_began_is_not_stopped),
 		TEST(test_an_early_preemption_request_is_repeated),
+		cmocka_unit_test_setup(test_destruction_waits_for_a_thread_that_returns_from_run,
+				       setup),
 		TEST(test_without_a_timeout_no_workload_is_stopped),
 		TEST(test_nothing_is_lost_between_threads),
 	};

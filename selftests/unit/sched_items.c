@@ -32,6 +32,8 @@ static int gpu_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 		gpu.runs++;
 	}
 	pthread_mutex_unlock(&gpu.lock);
+	if (gpu.after_run)
+		gpu.after_run();
 	return err;
 }
 

@@ -40,6 +40,7 @@ struct items_gpu {
 	_Atomic int runs;
 	bool never_begins; /* jobs return without having begun */
 	void (*before_run)(void);
+	void (*after_run)(void);
 };
 extern struct items_gpu gpu;
 extern struct ghyvi_sched *sched;
