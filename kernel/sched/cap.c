@@ -83,24 +83,25 @@ static void take_back(struct sched_cap *cap, u64 ns, u64 now)
 	}
 }
 
-void ghyvi_sched_cap_set_window(struct sched_cap *cap, u64 window_ns, u64 now)
+void ghyvi_sched_cap_set_window(struct sched_cap *cap, struct sched_cap *old, u64 window_ns,
+				u64 now)
 {
 	u32 part_ns = DIV_ROUND_UP(window_ns, WINDOW_PARTS);
-	struct sched_cap old = *cap;
 	u64 number;
 
-	if (part_ns == old.part_ns)
+	if (part_ns == cap->part_ns)
 		return;
+	*old = *cap;
 	memset(cap, 0, sizeof(*cap));
 	cap->part_ns = part_ns;
 	cap_roll(cap, now);
-	if (!old.part_ns)
+	if (!old->part_ns)
 		return;
-	cap->paid_until = min(old.paid_until, now + window_ns);
-	number = old.latest - min_t(u64, old.latest, WINDOW_PARTS);
-	for (; number <= old.latest; number++) {
-		const struct sched_cap_part *part = part_at(&old, number);
-		u64 end = number * old.part_ns + part->end_ns;
+	cap->paid_until = min(old->paid_until, now + window_ns);
+	number = old->latest - min_t(u64, old->latest, WINDOW_PARTS);
+	for (; number <= old->latest; number++) {
+		const struct sched_cap_part *part = part_at(old, number);
+		u64 end = number * old->part_ns + part->end_ns;
 
 		cap_add(cap, end - min_t(u64, end, part->used_ns), end);
 	}

@@ -92,12 +92,17 @@ static s64 entity_rank(const struct sched_engine *engine, const struct sched_rq 
 	return (s64)(rq->fair.vtime + to_virtual(rq, turn_ns(engine, rq)) / 2 - ahead);
 }
 
+static void set_cap_window(struct sched_engine *engine, struct sched_rq *rq, u64 now)
+{
+	ghyvi_sched_cap_set_window(&rq->fair.cap, &engine->fair.old_cap, window_ns(engine), now);
+}
+
 /* When does the cap allow @rq, which does not own the engine, to run? Not before @now. */
 static u64 eligible_at(struct sched_engine *engine, struct sched_rq *rq, u64 now)
 {
 	if (!rq->entity->knobs.cap)
 		return now;
-	ghyvi_sched_cap_set_window(&rq->fair.cap, window_ns(engine), now);
+	set_cap_window(engine, rq, now);
 	return ghyvi_sched_cap_eligible_at(&rq->fair.cap, rq->entity->knobs.cap,
 					   turn_ns(engine, rq), now);
 }
@@ -276,7 +281,7 @@ static void fair_ran(struct sched_engine *engine, struct sched_rq *rq, s64 ns, u
 	rq->fair.served_ns = max_t(s64, rq->fair.served_ns + ns, 0);
 	if (!rq->entity->knobs.cap)
 		return;
-	ghyvi_sched_cap_set_window(&rq->fair.cap, window_ns(engine), now);
+	set_cap_window(engine, rq, now);
 	ghyvi_sched_cap_charge(&rq->fair.cap, rq->entity->knobs.cap, ns, now);
 }
 
@@ -354,7 +359,7 @@ static u64 fair_used_up_at(struct sched_engine *engine, struct sched_rq *running
 {
 	if (!running->entity->knobs.cap)
 		return GHYVI_SCHED_NEVER;
-	ghyvi_sched_cap_set_window(&running->fair.cap, window_ns(engine), now);
+	set_cap_window(engine, running, now);
 	return ghyvi_sched_cap_used_up_at(&running->fair.cap, running->entity->knobs.cap, now);
 }
 

@@ -172,6 +172,7 @@ struct sched_engine {
 		struct rb_root_cached by_rank, by_vtime; /* enqueued and not throttled */
 		struct rb_root_cached throttled; /* enqueued and throttled, by eligible_at */
 		struct list_head anticipated; /* anticipated run queues */
+		struct sched_cap old_cap; /* for a change of the window; too large for the stack */
 	} fair;
 	/** @budget: state of the policies "credit" and "band" */
 	struct {
@@ -413,9 +414,10 @@ void ghyvi_sched_charge_rq(struct sched_engine *engine, struct sched_rq *rq, u64
 /* cap.c; @percent is the cap: 1 to 100 */
 /*
  * Set the length of the bandwidth window. Must be called before the functions below, and when the
- * setting has changed. Recorded use is kept.
+ * setting has changed. Recorded use is kept. @old: room for a copy of @cap
  */
-void ghyvi_sched_cap_set_window(struct sched_cap *cap, u64 window_ns, u64 now);
+void ghyvi_sched_cap_set_window(struct sched_cap *cap, struct sched_cap *old, u64 window_ns,
+				u64 now);
 /* Record that the vGPU received @ns of GPU time until @now; a negative @ns is a refund. */
 void ghyvi_sched_cap_charge(struct sched_cap *cap, u32 percent, s64 ns, u64 now);
 /*

@@ -25,7 +25,7 @@ static struct model {
 	u64 used[MODEL_PARTS], end[MODEL_PARTS];
 } model;
 
-static struct sched_cap cap;
+static struct sched_cap cap, old_cap;
 
 static void model_add(u64 from, u64 to)
 {
@@ -125,7 +125,7 @@ static void begin(u64 window_ns, u64 now)
 {
 	memset(&cap, 0, sizeof(cap));
 	memset(&model, 0, sizeof(model));
-	ghyvi_sched_cap_set_window(&cap, window_ns, now);
+	ghyvi_sched_cap_set_window(&cap, &old_cap, window_ns, now);
 	model.part_ns = DIV_ROUND_UP(window_ns, PARTS);
 	model.latest = now / model.part_ns;
 }
@@ -196,7 +196,7 @@ static void a_new_window_keeps_what_was_used_in_the_old_one(void **state)
 			now += rand_r(&seed) % 100 + ns;
 			charge(percent, ns, now);
 			now += rand_r(&seed) % 100;
-			ghyvi_sched_cap_set_window(&cap, windows[i], now);
+			ghyvi_sched_cap_set_window(&cap, &old_cap, windows[i], now);
 			model_set_window(windows[i], now);
 			assert_int_equal(cap.paid_until, model.paid_until);
 			assert_as_model(percent, 1, now);
@@ -212,10 +212,10 @@ static void the_same_window_changes_nothing(void **state)
 	begin(WINDOW_NS, 100);
 	charge(10, 90, 100);
 	before = cap;
-	ghyvi_sched_cap_set_window(&cap, WINDOW_NS, 5000);
+	ghyvi_sched_cap_set_window(&cap, &old_cap, WINDOW_NS, 5000);
 	assert_memory_equal(&cap, &before, sizeof(cap));
 	/* The length of a part is rounded up. */
-	ghyvi_sched_cap_set_window(&cap, WINDOW_NS - PARTS + 1, 5000);
+	ghyvi_sched_cap_set_window(&cap, &old_cap, WINDOW_NS - PARTS + 1, 5000);
 	assert_memory_equal(&cap, &before, sizeof(cap));
 }
 
