@@ -4,7 +4,7 @@
  * software GPU. One JSON line, per workload. For nearly empty workloads: the whole time of a
  * switch, the part of it on the engine (loading and saving a context), which is charged to the
  * vGPU. For longer ones: the time that the engine idles between them. Also the time from a
- * submission to an idle engine to its completion. tools/sched-sim takes its switch cost from here.
+ * submission to an idle engine to its completion.
  *
  * All workloads are queued before the first one starts, in turns, so that each begins with a
  * switch. If the completion queued the next one, in another thread, the engine would often find
