@@ -20,6 +20,7 @@
  *   gen9.window_lock   protects the allocation of windows
  *   gen9_engine.lock   protects the ports and the jobs. Taken in the interrupt handler.
  *   gen9.ggtt_lock     protects the GGTT and its shadow. A leaf, irq-safe.
+ *   gen9.clock_lock    protects what is known of the engines' clock. A leaf, irq-safe.
  */
 #ifndef GHYVI_GEN9_H
 #define GHYVI_GEN9_H
