@@ -5,6 +5,7 @@
  */
 #include <string.h>
 #include <time.h>
+#include <ghyvi/multicall.h>
 #include <ghyvi/shadow_policy.h>
 #include "audit/audit.h"
 #include "bounded.h"
@@ -490,6 +491,34 @@ static void test_foreign_states_are_refused_with_both_sides(void **state)
 	free(saved);
 }
 
+/* A driver that has read the capability uses it on the other host, or does not get there. */
+static void test_multicall_travels_to_a_vgpu_that_offers_it(void **state)
+{
+	struct ghyvi_multicall_record *record = (void *)move_page(MOVE_DATA + 5);
+	u64 *table = (u64 *)move_page(MOVE_PT);
+	size_t bytes;
+	void *saved;
+
+	ghyvi_vgpu_set_multicall(from.vgpu, true);
+	move_wr(&from, PVINFO_MULTICALL_LO, MOVE_RAM_GPA + (MOVE_DATA + 5) * GHYVI_PAGE_BYTES);
+	move_begin_waiting(&from, GHYVI_RCS, false);
+	saved = save(&from, &bytes);
+	refused(saved, bytes, "caps 0x1001c", "caps 0x1c");
+	ghyvi_vgpu_set_multicall(to.vgpu, true);
+	assert_int_equal(load(&to, saved, bytes), 0);
+	ghyvi_vgpu_resume(to.vgpu);
+	WRITE_ONCE(*move_data(0, 0), 1);
+	move_await_idle(&to, GHYVI_RCS);
+	record->address = MOVE_RAM_GPA + MOVE_PT * GHYVI_PAGE_BYTES + 8 * 63;
+	record->value = 0;
+	assert_true(table[63]);
+	move_wr(&to, PVINFO_NOTIFY, GHYVI_G2V_MULTICALL + 1);
+	assert_true(record->address == (GHYVI_MULTICALL_DONE | 1));
+	assert_false(table[63]);
+	free(saved);
+	ghyvi_vgpu_reset(from.vgpu);
+}
+
 /* The loaded vGPU runs, and is reset. Nothing may happen to the host. */
 static void use(struct move_host *host)
 {
@@ -697,6 +726,7 @@ int main(void)
 		TEST(test_a_loaded_context_can_get_a_new_tail),
 		TEST(test_ports_travel),
 		TEST(test_the_guest_sees_the_same_device),
+		TEST(test_multicall_travels_to_a_vgpu_that_offers_it),
 		TEST(test_the_clock_goes_on),
 		TEST(test_settings_and_containment_travel),
 		TEST(test_a_state_loosens_no_limit),
