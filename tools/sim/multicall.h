@@ -3,7 +3,7 @@
  * A model of a paravirtual guest, to compare the policies with: GPUvm's multicall, and PVMMIO,
  * which Intel wrote for GVT-g. The guest's driver does not store to page tables. It queues each
  * update, and hands the queue over with one exit when it holds a batch, and before each submission.
- * No module offers this.
+ * ghyvi/multicall.h is what the module offers; a batch there has at most 256 updates.
  */
 #ifndef GHYVI_SIM_MULTICALL_H
 #define GHYVI_SIM_MULTICALL_H
