@@ -82,6 +82,12 @@ def migrate_check_names_the_reason():
         refuses(made, "audit/mode", "newer")
         set_file(made, TARGET, "audit/mode", "privileged full [newer]\n")
         allows(made, SOURCE, TARGET)
+        set_file(made, SOURCE, "policy/multicall", "off [on]\n")
+        refuses(made, "policy/multicall is on at the source, off at the target")
+        set_file(made, TARGET, "policy/multicall", "[off] on\n")
+        refuses(made, "policy/multicall is on at the source, off at the target")
+        set_file(made, TARGET, "policy/multicall", "off [on]\n")
+        allows(made, SOURCE, TARGET)
         set_file(made, TARGET, "state", "open\n")
         refuses(made, "in use")
 

@@ -89,6 +89,19 @@ static void check_settings_known(struct check *check)
 	}
 }
 
+/* A capability that the guest's driver has read. A version of ghyvi without it does not offer it. */
+static void check_multicall(struct check *check)
+{
+	const char *from = setting_of(check->source, "policy/multicall") ?: "off";
+	const char *to = setting_of(check->target, "policy/multicall") ?: "off";
+
+	if (strcmp(from, to))
+		add_text(check->reasons,
+			 "policy/multicall is %s at the source, %s at the target; both must have "
+			 "the same choice",
+			 from, to);
+}
+
 static bool is_limit(const char *name)
 {
 	size_t i;
@@ -132,6 +145,7 @@ static void check_all(struct check *check)
 			 "the source is a %s, the target a %s; both must have the same type", from,
 			 to);
 	check_settings_known(check);
+	check_multicall(check);
 	if (!strcmp(text_of(check->source, "uuid"), text_of(check->target, "uuid")) &&
 	    !strcmp(text_of(check->source, "path"), text_of(check->target, "path")))
 		add_text(check->reasons, "source and target are the same vGPU");
