@@ -25,7 +25,7 @@
  *
  * DOC: the numbers
  *
- * i915 (Linux 4.17, 5.10 and 6.1) tests bits 2 to 4 of PVINFO_CAPS and ignores all others. Patches
+ * i915 (Linux 5.10 and 6.1 were read) tests bits 2 to 4 of PVINFO_CAPS and ignores others. Patches
  * for GVT-g that were not merged use bit 5, and registers and notifications that follow those of
  * i915. So the numbers here are far from both: bit 16, the last quarter of the PVINFO page, which
  * i915 declares as reserved, and a notification whose upper half is not 0. GVT-g sets no such bit.
