@@ -15,7 +15,7 @@ TRIALS = 200
 
 @test
 def multicall_is_offered_applied_and_ignored_by_i915():
-    with fixture.vgpus("gen9_4") as (vgpu,):
+    with fixture.vgpus("gen9_8") as (vgpu,):
         attribute = f"{vgpu.path}/policy/multicall"
         require(read(attribute) == "[off] on", f"default: {read(attribute)}")
         for value in ("", "1", "maybe"):
@@ -34,6 +34,7 @@ def multicall_is_offered_applied_and_ignored_by_i915():
             require(now["table_write_traps"] < ROUNDS * STORES // 8, f"{now['table_write_traps']} traps")
             classes = guest.attack(TRIALS, 1, "multicall")
             require(vgpu.stat("multicall_entries") > now["multicall_entries"], "no attack declared a valid store")
+            vgpu.set("policy/mode", "adaptive")  # under strict, i915 clears the GGTT with a trap for each entry
             _, trouble = guest.load_driver()
             require(not trouble, "\n".join(trouble))
             guest.must_run("blitcheck --rounds 2")
