@@ -354,7 +354,7 @@ static void no_adversary_of_neighbours_exceeds_segmented_by_more_than_the_start(
 }
 
 /* Pages that are linked, never written and freed: segmented pays nothing for them. */
-static void pages_that_are_linked_in_vain_cost_the_start_only(void **state)
+static void pages_that_are_linked_but_not_written_cost_the_start_only(void **state)
 {
 	struct player *p = &game.players[0];
 	struct ghyvi_shadow_view page;
@@ -513,7 +513,7 @@ int main(void)
 		cmocka_unit_test(no_adversary_exceeds_segmented_by_more_than_the_start),
 		cmocka_unit_test(
 			no_adversary_of_neighbours_exceeds_segmented_by_more_than_the_start),
-		cmocka_unit_test(pages_that_are_linked_in_vain_cost_the_start_only),
+		cmocka_unit_test(pages_that_are_linked_but_not_written_cost_the_start_only),
 		cmocka_unit_test(few_of_the_saved_traps_are_spent_on_measuring),
 		cmocka_unit_test(short_bursts_trap_and_long_ones_relax_where_traps_are_cheap),
 		cmocka_unit_test(neighbours_are_relaxed_as_far_as_they_were_written),
