@@ -8,7 +8,7 @@
 #define SIM_SHORT_NS 1000000ULL
 #define SIM_LONG_NS 5900000ULL
 #define SIM_THINK_NS 50000ULL
-/* A parameter of all setups, see Documentation/scheduling.md for what `make bench-switch` measures. */
+/* A parameter of all setups. Documentation/scheduling.md says what `make bench-switch` measures. */
 #define SIM_SWITCH_NS 5000ULL
 /* A long command: the software pGPU can be preempted between two commands. */
 #define SIM_COMMAND_NS 50000ULL
