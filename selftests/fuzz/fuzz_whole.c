@@ -177,7 +177,7 @@ static void store_entry(struct vm *vm)
 	store_ram(vm, table, 8 * index, any_entry(level));
 }
 
-/* The same stores, declared. A wild guest may have its records in a table, and any number of them. */
+/* The same stores, declared. A wild guest has any number of records, perhaps in a table. */
 static void multicall(struct vm *vm, u32 count)
 {
 	unsigned int page = DATA + 1, index, level, table, i;
