@@ -102,6 +102,11 @@ struct ghyvi_page_account {
 	s64 regret_ns;
 	/** @paid_ns: cost paid since the last ghyvi_account_settle() */
 	u64 paid_ns;
+	/**
+	 * @due_ns: P if the page stayed relaxed after its last burst: the part of the cost of
+	 * "segmented" that the balance of the vGPU does not include yet
+	 */
+	u32 due_ns;
 };
 
 /**

@@ -318,10 +318,12 @@ void ghyvi_account_submissions(struct ghyvi_page_account *account,
  * @account: the account of the page
  * @experience: statistics of its vGPU
  * @tuning: costs of its vGPU
- * @burst: "segmented" pays a trap, a scan and a protection for the burst that begins
+ * @burst: a burst has ended, for which "segmented" pays a trap, a scan and a protection
+ * @stays: the page stays relaxed after the burst. The balance includes the protection with the next
+ * call, as the cost of the gap that replaces it is paid until then.
  */
 void ghyvi_account_settle(struct ghyvi_page_account *account, struct ghyvi_experience *experience,
-			  const struct ghyvi_shadow_tuning *tuning, bool burst);
+			  const struct ghyvi_shadow_tuning *tuning, bool burst, bool stays);
 
 /**
  * ghyvi_account_measures() - Decide whether to spend a trap on measuring the cost of traps.

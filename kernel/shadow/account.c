@@ -63,9 +63,13 @@ void ghyvi_account_submissions(struct ghyvi_page_account *account,
 }
 
 void ghyvi_account_settle(struct ghyvi_page_account *account, struct ghyvi_experience *experience,
-			  const struct ghyvi_shadow_tuning *tuning, bool burst)
+			  const struct ghyvi_shadow_tuning *tuning, bool burst, bool stays)
 {
-	s64 segmented = burst ? round_ns(tuning) : 0;
+	s64 segmented = (burst ? round_ns(tuning) : 0) + (s64)account->due_ns;
+
+	/* The rent of the gap will be compared with the protection that "segmented" pays now. */
+	account->due_ns = burst && stays ? tuning->protect_ns : 0;
+	segmented -= account->due_ns;
 
 	regret_add(account, tuning, account->paid_ns);
 	experience->balance_ns = min_t(s64,

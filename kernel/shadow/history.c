@@ -127,7 +127,7 @@ void ghyvi_history_free(struct ghyvi_page_history *history, struct ghyvi_experie
 	expectation_ends(history, experience, tuning, now, false);
 	if (history->known && now != history->burst_at)
 		gap_add(history, experience, tuning, now - history->burst_at - 1, true);
-	ghyvi_account_settle(&history->account, experience, tuning, false);
+	ghyvi_account_settle(&history->account, experience, tuning, false, false);
 }
 
 static void burst_begins(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
@@ -145,7 +145,7 @@ static void burst_begins(struct ghyvi_page_history *history, struct ghyvi_experi
 }
 
 static void burst_ends(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
-		       const struct ghyvi_shadow_tuning *tuning, u32 stores)
+		       const struct ghyvi_shadow_tuning *tuning, u32 stores, bool stays)
 {
 	if (!stores)
 		return;
@@ -154,7 +154,7 @@ static void burst_ends(struct ghyvi_page_history *history, struct ghyvi_experien
 		ghyvi_histogram_add(&experience->bursts[history->start], stores - 1, false);
 	experience->burst_stores += min(stores, BURST_STORES_MAX) - experience->burst_stores / 16;
 	ghyvi_account_stores(&history->account, tuning, stores);
-	ghyvi_account_settle(&history->account, experience, tuning, true);
+	ghyvi_account_settle(&history->account, experience, tuning, true, stays);
 	history->writes = 0;
 }
 
@@ -164,7 +164,7 @@ bool ghyvi_history_trap(struct ghyvi_page_history *history, struct ghyvi_experie
 	bool begins = !history->known || history->burst_at != now;
 
 	if (begins) {
-		burst_ends(history, experience, tuning, history->writes);
+		burst_ends(history, experience, tuning, history->writes, false);
 		burst_begins(history, experience, tuning, now, true);
 		history->measures = ghyvi_account_measures(experience, true);
 		history->start = start;
@@ -208,7 +208,7 @@ void ghyvi_history_scan(struct ghyvi_page_history *history, struct ghyvi_experie
 	history->heat += changed;
 	ahead_scanned(history, experience, tuning, changed, taken_back);
 	if (old)
-		burst_ends(history, experience, tuning, history->writes);
+		burst_ends(history, experience, tuning, history->writes, false);
 	/* The first gap of a page that starts relaxed begins when it is linked. */
 	if (old && (changed || !history->known))
 		burst_begins(history, experience, tuning, now, false);
@@ -216,7 +216,7 @@ void ghyvi_history_scan(struct ghyvi_page_history *history, struct ghyvi_experie
 		ghyvi_account_measures(experience, false);
 	history->account.paid_ns += tuning->scan_ns + (taken_back ? tuning->protect_ns : 0);
 	if (changed || history->writes)
-		burst_ends(history, experience, tuning, history->writes + changed);
+		burst_ends(history, experience, tuning, history->writes + changed, !taken_back);
 	else if (taken_back && history->scans && !history->waited)
 		gap_waits(history, experience, tuning);
 	history->scans++;

@@ -387,14 +387,14 @@ static void the_balance_is_bounded_above(void **state)
 	unsigned int i;
 
 	for (i = 0; i < 100; i++)
-		ghyvi_account_settle(&account, &experience, &tuning, true);
+		ghyvi_account_settle(&account, &experience, &tuning, true, false);
 	assert_int_equal(experience.balance_ns, 32 * 12000);
 	assert_true(ghyvi_account_affords(&experience, &tuning));
 	account.paid_ns = 64 * 12000;
-	ghyvi_account_settle(&account, &experience, &tuning, false);
+	ghyvi_account_settle(&account, &experience, &tuning, false, false);
 	assert_true(ghyvi_account_affords(&experience, &tuning));
 	account.paid_ns = 1;
-	ghyvi_account_settle(&account, &experience, &tuning, false);
+	ghyvi_account_settle(&account, &experience, &tuning, false, false);
 	assert_false(ghyvi_account_affords(&experience, &tuning));
 }
 

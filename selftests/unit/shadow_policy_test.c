@@ -373,6 +373,31 @@ static void pages_that_are_linked_but_not_written_cost_the_start_only(void **sta
 	assert_false(p->relaxed);
 }
 
+/*
+ * Many pages stay relaxed after a burst, for less than segmented pays to protect them, and are
+ * freed. Their rents are paid long after their bursts.
+ */
+static void rents_that_are_paid_later_count_against_the_protections_they_replace(void **state)
+{
+	static struct ghyvi_page_history histories[300];
+	struct ghyvi_experience *experience = &game.experience;
+	u32 pages = ARRAY_SIZE(histories), i, now;
+
+	game_begins(5000, 100, 40000);
+	for (i = 0; i < pages; i++)
+		histories[i] = (struct ghyvi_page_history){ .leaf = true };
+	for (now = 0; now < 200; now++)
+		for (i = 0; i < pages; i++)
+			ghyvi_history_scan(&histories[i], experience, &game.tuning, now, !now,
+					   false);
+	for (i = 0; i < pages; i++) {
+		ghyvi_history_free(&histories[i], experience, &game.tuning, now);
+		assert_true(ghyvi_account_affords(experience, &game.tuning));
+	}
+	/* The trap of each burst and the rest of its protection were saved. */
+	assert_true(experience->balance_ns > 0);
+}
+
 /* Where pages are never protected, T can only be measured by traps that were saved. */
 static void few_of_the_saved_traps_are_spent_on_measuring(void **state)
 {
@@ -514,6 +539,8 @@ int main(void)
 		cmocka_unit_test(
 			no_adversary_of_neighbours_exceeds_segmented_by_more_than_the_start),
 		cmocka_unit_test(pages_that_are_linked_but_not_written_cost_the_start_only),
+		cmocka_unit_test(
+			rents_that_are_paid_later_count_against_the_protections_they_replace),
 		cmocka_unit_test(few_of_the_saved_traps_are_spent_on_measuring),
 		cmocka_unit_test(short_bursts_trap_and_long_ones_relax_where_traps_are_cheap),
 		cmocka_unit_test(neighbours_are_relaxed_as_far_as_they_were_written),
