@@ -20,6 +20,8 @@
 #define GHYVI_GAP_CONTEXTS (GHYVI_DURATION_CLASSES + 1)
 /* The context of a burst, and of pages after it, is the part of the page in which it starts. */
 #define GHYVI_BURST_STARTS 16u
+/* Probabilities are counted in 1/GHYVI_CERTAIN. */
+#define GHYVI_CERTAIN 32768u
 /* Number of pages after a page that may be relaxed with it. */
 #define GHYVI_AHEAD_PAGES 7u
 
@@ -63,13 +65,15 @@ struct ghyvi_rent_or_buy {
 };
 
 /**
- * struct ghyvi_rental_plan - the decision that would have been cheapest for all recorded durations
+ * struct ghyvi_rental_plan - the decision that is expected to be the cheapest
  */
 struct ghyvi_rental_plan {
 	/** @limit: after how many units to buy */
 	u32 limit;
-	/** @cost_ns: mean cost of a duration with this limit, in ns */
+	/** @cost_ns: expected cost of a duration with this limit, in ns */
 	u64 cost_ns;
+	/** @returns: probability that the duration ends with a burst, in 1/GHYVI_CERTAIN */
+	u32 returns;
 };
 
 /**
@@ -115,6 +119,10 @@ struct ghyvi_page_account {
 struct ghyvi_experience {
 	/** @forecasts: gaps, by the context of the gap */
 	struct ghyvi_gap_forecast forecasts[GHYVI_GAP_CONTEXTS];
+	/** @all_gaps: the gaps of all contexts */
+	struct ghyvi_histogram all_gaps;
+	/** @all_bursts: the bursts of all contexts */
+	struct ghyvi_histogram all_bursts;
 	/** @bursts: stores of bursts after the first one, by the context of the burst */
 	struct ghyvi_histogram bursts[GHYVI_BURST_STARTS];
 	/** @burst_stores: moving average of the number of stores of a burst, times 16 */
@@ -182,14 +190,16 @@ unsigned int ghyvi_duration_class(u32 duration);
 /**
  * ghyvi_rental_plan() - Plan a rent-or-buy decision.
  * @durations: the histogram of the decision's context
+ * @all: the histogram of all its contexts. One imaginary duration of the context is distributed
+ * like these. Optional: NULL means a duration that is as likely to end in each class.
  * @rental: present costs of the decision
  *
  * Context: Any context. Serialized by the caller.
- * Return: the plan: buy at once, or rent to the end of one of the classes. If no
- * duration is recorded, the limit is a small part of the break-even point (price / rent), U32_MAX
- * for a rent of 0.
+ * Return: the plan: buy at once, or rent to the end of one of the classes or to the longest
+ * duration in one.
  */
 struct ghyvi_rental_plan ghyvi_rental_plan(const struct ghyvi_histogram *durations,
+					   const struct ghyvi_histogram *all,
 					   const struct ghyvi_rent_or_buy *rental);
 
 /**

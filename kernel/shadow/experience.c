@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Online ski rental with predictions. The rent-or-buy threshold is the one that would have been
- * optimal for the recent durations (a histogram). The accounts (account.c) bound what this loses
- * when the durations change.
+ * Online ski rental with predictions. The rent-or-buy threshold is the one that is optimal for the
+ * recent durations of a context (a histogram) and an imaginary one. That one is distributed like
+ * the durations of all contexts, so that a context of which little is known uses what the others
+ * have shown, and a threshold is not the longest of a few durations. The accounts (account.c) bound
+ * what this loses when the durations change.
  */
 #include <linux/bitops.h>
 #include <linux/kernel.h>
-#include <linux/math64.h>
 #include <linux/minmax.h>
 
 #include <ghyvi/shadow_experience.h>
@@ -15,68 +16,108 @@
 #define DURATION_MAX 0xffffu
 /* The regret budget in multiples of the price: the maximum loss, and the maximum saved up. */
 #define REGRET_BUDGET 32
-/* Without any recorded duration, a first wait may cost 1/EXPLORE_RATIO of the price. */
-#define EXPLORE_RATIO 16
+/* Without any recorded duration: the probability that one ends before it has doubled. */
+#define PRIOR (GHYVI_CERTAIN / 32)
 /* Waiting must be expected to save 1/MIN_GAIN_RATIO of its cost, compared with buying at once. */
-#define MIN_GAIN_RATIO 16
+#define MIN_GAIN_RATIO 8
 
 unsigned int ghyvi_duration_class(u32 duration)
 {
 	return min_t(unsigned int, fls(duration), GHYVI_DURATION_CLASSES - 1);
 }
 
-/* Explore: one duration tells more than none. */
-static struct ghyvi_rental_plan plan_unknown(const struct ghyvi_rent_or_buy *rental)
+static u32 class_first(unsigned int bucket)
 {
-	u64 price = rental->buy_ns + rental->again_ns;
-	u64 units = rental->rent_ns ? div64_u64(price / EXPLORE_RATIO, rental->rent_ns) : U32_MAX;
-
-	return (struct ghyvi_rental_plan){ min_t(u64, units, U32_MAX), price };
+	return bucket ? 1u << (bucket - 1) : 0;
 }
 
-/* The number of durations that ended with a burst. */
-static u32 durations_returned(const struct ghyvi_histogram *d)
+static u32 class_last(unsigned int bucket)
 {
-	u32 returned = d->total;
-	unsigned int bucket;
+	return bucket < GHYVI_DURATION_CLASSES - 1 ? (1u << bucket) - 1 : DURATION_MAX;
+}
 
-	for (bucket = 0; bucket < GHYVI_DURATION_CLASSES; bucket++)
-		returned -= d->freed[bucket];
-	return returned;
+/* Part of a class of durations: what is decided when a duration has reached @from. */
+struct stage {
+	u32 from, mean, to; /* units: the first, of those that end, the last */
+	u32 ends, returns; /* probabilities that it ends, and that it does so with a burst */
+};
+
+/* @events of @number durations and one imaginary duration, the probability of which is @prior */
+static u32 probability(u32 events, u32 number, u32 prior)
+{
+	return (events * GHYVI_CERTAIN + prior) / (number + 1);
+}
+
+/* @plan is the plan from the end of the stage on, and becomes the one from its start on. */
+static void plan_stage(struct ghyvi_rental_plan *plan, const struct ghyvi_rent_or_buy *rental,
+		       const struct stage *stage)
+{
+	u32 goes_on = GHYVI_CERTAIN - stage->ends;
+	u64 units = (u64)stage->ends * (stage->mean - stage->from) +
+		    (u64)goes_on * (stage->to + 1 - stage->from);
+	u64 wait = (units * rental->rent_ns + goes_on * plan->cost_ns) / GHYVI_CERTAIN, buy;
+
+	plan->returns = stage->returns + goes_on * plan->returns / GHYVI_CERTAIN;
+	buy = rental->buy_ns + plan->returns * rental->again_ns / GHYVI_CERTAIN;
+	if (!stage->from) {
+		wait += rental->enter_ns;
+		wait += wait / MIN_GAIN_RATIO;
+	}
+	plan->cost_ns = min(buy, wait);
+	if (buy <= wait)
+		plan->limit = 0;
+	else if (!plan->limit)
+		plan->limit = stage->to + 2;
+}
+
+/*
+ * A class in two stages, the latter beyond the longest duration.
+ * @reached: number of durations that reached the class. @prior: probability of an end in the class.
+ */
+static void plan_class(struct ghyvi_rental_plan *plan, const struct ghyvi_rent_or_buy *rental,
+		       const struct ghyvi_histogram *d, unsigned int bucket, u32 reached, u32 prior)
+{
+	u32 count = d->count[bucket], first = class_first(bucket), last = class_last(bucket);
+	struct stage stage = { first, first, last, 0, 0 };
+
+	if (count)
+		stage.from = d->longest[bucket] + 1u;
+	if (stage.from <= last) {
+		stage.mean = (stage.from + last) / 2;
+		stage.ends = probability(0, reached - count,
+					 prior * (last + 1 - stage.from) / (last + 1 - first));
+		stage.returns = stage.ends;
+		plan_stage(plan, rental, &stage);
+	}
+	if (!count)
+		return;
+	stage.to = stage.from - 1;
+	stage.from = first;
+	stage.mean = max(first, min(d->sum[bucket] / count, stage.to));
+	stage.ends = probability(count, reached, prior);
+	stage.returns = stage.ends;
+	if (d->freed[bucket])
+		stage.returns = probability(count - d->freed[bucket], reached, prior);
+	plan_stage(plan, rental, &stage);
 }
 
 struct ghyvi_rental_plan ghyvi_rental_plan(const struct ghyvi_histogram *d,
+					   const struct ghyvi_histogram *all,
 					   const struct ghyvi_rent_or_buy *rental)
 {
-	u32 all = d->total + d->censored, longer = all, again = durations_returned(d), limit = 0;
-	u64 at_once = longer * rental->buy_ns + again * rental->again_ns;
-	u64 cost, best = U64_MAX, rented = longer * rental->enter_ns;
-	struct ghyvi_rental_plan plan;
-	unsigned int bucket;
+	struct ghyvi_rental_plan plan = { .cost_ns = rental->buy_ns };
+	u32 reached = d->censored, all_reached = all ? all->censored : 0, prior = PRIOR;
+	unsigned int bucket = GHYVI_DURATION_CLASSES;
 
-	if (!all)
-		return plan_unknown(rental);
-	for (bucket = 0; bucket < GHYVI_DURATION_CLASSES; bucket++) {
-		if (!d->count[bucket])
+	while (bucket--) {
+		reached += d->count[bucket];
+		all_reached += all ? all->count[bucket] : 0;
+		if (class_first(bucket) * rental->rent_ns > rental->buy_ns + rental->again_ns)
 			continue;
-		if (d->longest[bucket] * rental->rent_ns > rental->buy_ns + rental->again_ns)
-			break;
-		rented += d->sum[bucket] * rental->rent_ns;
-		longer -= d->count[bucket];
-		again -= d->count[bucket] - d->freed[bucket];
-		cost = rented + again * rental->again_ns +
-		       longer * ((d->longest[bucket] + 1) * rental->rent_ns + rental->buy_ns);
-		if (cost < best) {
-			best = cost;
-			limit = d->longest[bucket] + 2;
-		}
+		if (all)
+			prior = probability(all->count[bucket], all_reached, PRIOR);
+		plan_class(&plan, rental, d, bucket, reached, prior);
 	}
-	if (!limit || best + best / MIN_GAIN_RATIO >= at_once) {
-		best = at_once;
-		limit = 0;
-	}
-	plan.limit = limit;
-	plan.cost_ns = div_u64(best, all);
 	return plan;
 }
 

@@ -29,14 +29,10 @@ static u64 benefit(const struct ghyvi_experience *experience,
 	return min_t(s64, max_t(s64, traps - price, 0), tuning->trap_ns);
 }
 
-/* The means of benefit(): at the ends of recent gaps, and of those of pages that were not freed. */
-struct mean_benefit {
-	u64 all, returned;
-};
-
-static struct mean_benefit mean_benefit(const struct ghyvi_experience *experience,
-					const struct ghyvi_shadow_tuning *tuning,
-					const struct ghyvi_histogram *gaps)
+/* The mean of benefit() at the ends of recent gaps of pages that were not freed. */
+static u64 mean_benefit(const struct ghyvi_experience *experience,
+			const struct ghyvi_shadow_tuning *tuning,
+			const struct ghyvi_histogram *gaps)
 {
 	u32 returned = 0, count;
 	unsigned int i;
@@ -48,25 +44,27 @@ static struct mean_benefit mean_benefit(const struct ghyvi_experience *experienc
 		if (count)
 			sum += count * benefit(experience, tuning, i + 1);
 	}
-	if (!returned)
-		return (struct mean_benefit){ gaps->total ? 0 : tuning->trap_ns, tuning->trap_ns };
-	return (struct mean_benefit){ div_u64(sum, gaps->total), div_u64(sum, returned) };
+	return returned ? div_u64(sum, returned) : tuning->trap_ns;
 }
 
-/* Plan for another gap of this context: a step of value iteration over the contexts. */
+/*
+ * Plan for another gap of this context: a step of value iteration over the contexts. @all: the
+ * gaps of all contexts, or NULL.
+ */
 static void forecast_plan(struct ghyvi_experience *experience,
 			  const struct ghyvi_shadow_tuning *tuning,
-			  struct ghyvi_gap_forecast *forecast)
+			  struct ghyvi_gap_forecast *forecast, const struct ghyvi_histogram *all)
 {
-	struct mean_benefit mean = mean_benefit(experience, tuning, &forecast->gaps);
+	u64 mean = mean_benefit(experience, tuning, &forecast->gaps);
 	struct ghyvi_rent_or_buy rental = { .rent_ns = tuning->scan_ns,
 					    .buy_ns = tuning->protect_ns,
 					    .enter_ns = tuning->scan_ns,
-					    .again_ns = mean.returned };
-	struct ghyvi_rental_plan plan = ghyvi_rental_plan(&forecast->gaps, &rental);
+					    .again_ns = mean };
+	struct ghyvi_rental_plan plan = ghyvi_rental_plan(&forecast->gaps, all, &rental);
+	s64 saved = mean * plan.returns / GHYVI_CERTAIN;
 
 	forecast->limit = plan.limit;
-	forecast->price_ns = min_t(s64, (s64)(tuning->scan_ns + plan.cost_ns) - (s64)mean.all,
+	forecast->price_ns = min_t(s64, (s64)(tuning->scan_ns + plan.cost_ns) - saved,
 				   (s64)tuning->scan_ns + tuning->protect_ns);
 }
 
@@ -85,7 +83,7 @@ static void expectation_ends(struct ghyvi_page_history *history,
 	ghyvi_histogram_add(&forecast->gaps, now - history->expected_at, !written);
 	/* What did not pay still does not, so traps of pages that no page follows are cheap. */
 	if (written || forecast->price_ns < 0)
-		forecast_plan(experience, tuning, forecast);
+		forecast_plan(experience, tuning, forecast, NULL);
 }
 
 void ghyvi_history_expect(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
@@ -106,11 +104,14 @@ static void gap_add(struct ghyvi_page_history *history, struct ghyvi_experience 
 {
 	struct ghyvi_gap_forecast *forecast = &experience->forecasts[history->gap_context];
 
-	if (history->waited)
+	if (history->waited) {
 		ghyvi_histogram_remove_censored(&forecast->gaps);
+		ghyvi_histogram_remove_censored(&experience->all_gaps);
+	}
 	history->waited = false;
 	ghyvi_histogram_add(&forecast->gaps, clean, freed);
-	forecast_plan(experience, tuning, forecast);
+	ghyvi_histogram_add(&experience->all_gaps, clean, freed);
+	forecast_plan(experience, tuning, forecast, &experience->all_gaps);
 }
 
 static void gap_ends(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
@@ -150,8 +151,10 @@ static void burst_ends(struct ghyvi_page_history *history, struct ghyvi_experien
 	if (!stores)
 		return;
 	/* The others involve no decision of the policy. */
-	if (history->writes)
+	if (history->writes) {
 		ghyvi_histogram_add(&experience->bursts[history->start], stores - 1, false);
+		ghyvi_histogram_add(&experience->all_bursts, stores - 1, false);
+	}
 	experience->burst_stores += min(stores, BURST_STORES_MAX) - experience->burst_stores / 16;
 	ghyvi_account_stores(&history->account, tuning, stores);
 	ghyvi_account_settle(&history->account, experience, tuning, true, stays);
@@ -195,8 +198,9 @@ static void gap_waits(struct ghyvi_page_history *history, struct ghyvi_experienc
 	struct ghyvi_gap_forecast *forecast = &experience->forecasts[history->gap_context];
 
 	ghyvi_histogram_add_censored(&forecast->gaps);
+	ghyvi_histogram_add_censored(&experience->all_gaps);
 	history->waited = true;
-	forecast_plan(experience, tuning, forecast);
+	forecast_plan(experience, tuning, forecast, &experience->all_gaps);
 }
 
 void ghyvi_history_scan(struct ghyvi_page_history *history, struct ghyvi_experience *experience,

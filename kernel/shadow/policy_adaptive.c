@@ -39,8 +39,9 @@ static bool relax_predicted(const struct ghyvi_shadow_view *page, struct ghyvi_r
 		return true;
 	if (forecast->gaps.total)
 		rental.buy_ns = forecast->price_ns;
-	return history->writes >
-	       ghyvi_rental_plan(&page->experience->bursts[history->start], &rental).limit;
+	return history->writes > ghyvi_rental_plan(&page->experience->bursts[history->start],
+						   &page->experience->all_bursts, &rental)
+					 .limit;
 }
 
 static bool adaptive_relax(const struct ghyvi_shadow_view *page)
@@ -94,7 +95,7 @@ static u32 gap_limit(const struct ghyvi_shadow_view *page)
 
 	if (forecast->gaps.total || forecast->gaps.censored)
 		return forecast->limit;
-	return ghyvi_rental_plan(&forecast->gaps, &rental).limit;
+	return ghyvi_rental_plan(&forecast->gaps, &page->experience->all_gaps, &rental).limit;
 }
 
 static bool adaptive_protect(const struct ghyvi_shadow_view *page)

