@@ -40,6 +40,8 @@ help:
 	@echo '                     13 and its backports; policy/bar_remap on and off'
 	@echo '  make test-igt IGT=DIR  i915 tests of igt-gpu-tools, built in DIR, in a guest: compares with'
 	@echo '                     selftests/igt/expected.txt; goes on where it ended [ARGS=--help]'
+	@echo '  make test-drivers  Mesa, VA drivers and Xorg in a guest: no command may be refused'
+	@echo '                     [ROOT=DIR, a Debian system with them]'
 	@echo '  make test-debug    the lab tests on a debug kernel: KASAN, lockdep, kmemleak,'
 	@echo '                     UBSAN [T=name]; T=guest_moves_many_times MOVES=n migrates n times'
 	@echo '  make test-hostile  a guest without a driver attacks the host, TRIALS times'
@@ -204,6 +206,12 @@ test-guests: modules guest-programs tools
 .PHONY: test-igt
 test-igt: modules guest-programs
 	@selftests/igt/run $(ARGS) $(or $(IGT),$(error IGT=DIR: a folder in which igt-gpu-tools was built)) $(T)
+
+# Not part of make test: it fetches 700 MB of packages.
+.PHONY: test-drivers
+test-drivers: modules guest-programs
+	@tools/setup --check drivers
+	@selftests/drivers/run $(if $(ROOT),--root $(ROOT)) $(T)
 
 test-debug: setup
 	@$(MAKE) --no-print-directory guest-programs tools migrating-qemu
