@@ -150,7 +150,7 @@ static u32 limit(const struct ghyvi_histogram *d, const struct ghyvi_rent_or_buy
 	return ghyvi_rental_plan(d, NULL, by).limit;
 }
 
-/* The ends of gaps are observed also if the page is protected, so nothing is gained by exploring. */
+/* The ends of gaps are observed also if the page is protected, so exploring gains nothing. */
 static void a_plan_without_experience_buys_at_once(void **state)
 {
 	struct ghyvi_histogram d = { .total = 0 };
@@ -364,7 +364,7 @@ static void a_context_uses_what_others_have_shown(void **state)
 	assert_in_range(ghyvi_rental_plan(&d, &all, &by).limit, 20 + 2, 31 + 2);
 }
 
-/* A duration longer than all before it does not end the wait, if few of them reached the longest. */
+/* A duration longer than all before it does not end the wait if few of them reached the longest. */
 static void the_limit_is_beyond_the_longest_of_a_few_durations(void **state)
 {
 	const struct ghyvi_rent_or_buy by = { .rent_ns = 100, .buy_ns = 40000, .again_ns = 15000 };

@@ -89,7 +89,7 @@ static void check_settings_known(struct check *check)
 	}
 }
 
-/* A capability that the guest's driver has read. A version of ghyvi without it does not offer it. */
+/* A capability that the guest's driver has read. Versions of ghyvi without it do not offer it. */
 static void check_multicall(struct check *check)
 {
 	const char *from = setting_of(check->source, "policy/multicall") ?: "off";
