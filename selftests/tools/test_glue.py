@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 import tomllib
 
 from ktap import Skip, test
@@ -155,6 +156,28 @@ def launcher_runs_qemu_with_the_vgpu():
         status, _, err = run(made, f"{GLUE}/ghyvi-qemu", "gen9_4", **env)
         require(status == 1 and err == "no room\n", f"nothing was created: {status} {err}")
         require(not os.path.exists(f"{made.top}/qemu.log"), "QEMU was started")
+
+
+@test
+def launcher_that_is_terminated_ends_qemu_before_it_removes_the_vgpu():
+    with tree() as made:
+        made.add_vgpu(UUID)
+        made.write("ctl.log", "")
+        env = launcher(made)
+        # Like QEMU, it ends some time after the signal.
+        made.write("qemu", "#!/bin/bash\ntrap 'sleep 0.5; echo qemu ended >>ctl.log; exit 7' TERM\n"
+                           "read -r line; echo $line >>ctl.log\nfor i in {1..200}; do sleep 0.05; done\n", 0o755)
+        with subprocess.Popen((f"{GLUE}/ghyvi-qemu", "gen9_4"), env=environment(made, **env), cwd=made.top, stdin=subprocess.PIPE,
+                              text=True) as process:
+            process.stdin.write("input\n")
+            process.stdin.flush()
+            end = time.monotonic() + 20
+            while not made.read("ctl.log").endswith("input\n") and time.monotonic() < end:
+                time.sleep(0.05)
+            process.terminate()
+            status = process.wait(20)
+        require(status == 7, f"not QEMU's status, but {status}")
+        require(made.read("ctl.log") == f"create gen9_4\ninput\nqemu ended\nremove {UUID}\n", made.read("ctl.log"))
 
 
 @test
