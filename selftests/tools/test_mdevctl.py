@@ -304,6 +304,10 @@ def slot_of_a_definition_must_be_one_of_its_type():
         made.write("defined", json.dumps([{PARENT: [{OTHER: {"mdev_type": f"{DRIVER}-gen9_8", "start": "auto", "attrs": []}}]}]))
         require("has slot 0 to 7" in ctl(made, "set", "--save", OTHER, "slot=8", expect=ERROR, **env).err, "the type's range")
         ctl(made, "set", "--save", OTHER, "slot=7", expect=DONE, **env)
+        # Leading zeros are decimal to the kernel.
+        made.write("defined", json.dumps([{PARENT: [{OTHER: {"mdev_type": f"{DRIVER}-gen9_16", "start": "auto", "attrs": []}}]}]))
+        require("has slot 0 to 15" in ctl(made, "set", "--save", OTHER, "slot=017", expect=ERROR, **env).err, "017 is 17")
+        ctl(made, "set", "--save", OTHER, "slot=015", expect=DONE, **env)
         result = ctl(made, "set", "--save", "gen9_4", "slot=1", expect=ERROR)
         require("no two vGPUs can have the same slot" in result.err, f"{result}")
         ctl(made, "set", "--save", "gen9_4", "slot=", expect=DONE)

@@ -61,6 +61,12 @@ static int define(const char *mdevctl, const char *uuid, const char *parent, jso
 	return status;
 }
 
+/* The notations of the kernel: decimal, also with leading zeros, and hexadecimal after "0x". */
+static unsigned long slot_number(const char *text)
+{
+	return strtoul(text, NULL, strncasecmp(text, "0x", 2) ? 10 : 16);
+}
+
 /* A gen9_4 has the slots 0 to 3; the range of the setting is that of the type with most slots. */
 static int check_slots(const json_t *definition)
 {
@@ -73,7 +79,7 @@ static int check_slots(const json_t *definition)
 	json_array_foreach(json_object_get(definition, "attrs"), i, each)
 	{
 		value = json_string_value(json_object_get(each, "slot"));
-		if (value && slots && strtoul(value, NULL, 0) >= slots) {
+		if (value && slots && slot_number(value) >= slots) {
 			complain("slot=%s: a %s has slot 0 to %lu; choose one of these", value,
 				 type, slots - 1);
 			return STATUS_ERROR;
