@@ -89,7 +89,7 @@ def remove_force_stops_on_a_signal_and_removes_nothing():
     with tree() as made:
         path = made.add_vgpu(UUID)
         made.use_vgpu(UUID, *BEHIND_PORT)
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             made.write(f"{path}/unplug", "")
             with subprocess.Popen([f"{where['build']}/ghyvictl", "remove", "--force", UUID, UUIDS[0]], env=environment(made), cwd=made.top,
                                   stderr=subprocess.PIPE, text=True) as process:

@@ -360,8 +360,8 @@ enum news {
 enum news wait_for_news(struct ghyvi_watch *watch, int input, double until);
 
 /*
- * Installs handlers for SIGINT and SIGTERM that only set stop_asked and terminate the child of
- * program_run().
+ * Installs handlers for SIGINT, SIGTERM and SIGHUP that only set stop_asked and terminate the child
+ * of program_run(). SIGHUP stays ignored if it was.
  */
 void stop_on_signals(void);
 extern volatile sig_atomic_t stop_asked;

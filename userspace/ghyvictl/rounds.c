@@ -121,7 +121,11 @@ void stop_on_signals(void)
 {
 	/* Without SA_RESTART, so that a signal interrupts a sleep. */
 	const struct sigaction action = { .sa_handler = ask_stop };
+	struct sigaction old;
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	/* The terminal was closed. nohup(1) ignores that. */
+	if (!sigaction(SIGHUP, NULL, &old) && old.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &action, NULL);
 }
