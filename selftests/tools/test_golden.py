@@ -5,12 +5,14 @@ A golden file contains the command, its output and its status."""
 
 import difflib
 import os
+import re
 
 from ktap import test
 from toolslib import ctl, require, tree
 from tree import PARENT, RELEASE, UUIDS
 
-GOLDEN = f"{os.path.dirname(os.path.abspath(__file__))}/golden"
+HERE = os.path.dirname(os.path.abspath(__file__))
+GOLDEN = f"{HERE}/golden"
 FIRST, SECOND = UUIDS
 update = False
 
@@ -144,6 +146,30 @@ def lists_are_empty_without_vgpus():
             require(ctl(made, command, "--json", expect=0).json() == empty, command)
         ctl(made, "create", "gen9_4", expect=3)
         require("doctor" in ctl(made, "types", expect=0).err, "types does not name the next step")
+
+
+COMMON_OPTIONS = {"json", "no-mdevctl", "help", "usage", "version", "output", "noheadings", "raw"}
+
+
+def manual():
+    """The entries of ghyvictl(8) by command, without most of the markup."""
+    with open(f"{HERE}/../../Documentation/man/ghyvictl.8") as file:
+        commands = file.read().partition(".SH COMMANDS\n")[2].partition(".SH JSON\n")[0]
+    text = re.sub(r"\\f.|\"", "", commands.replace("\\-", "-"))
+    for entry in text.split(".TP\n")[1:]:
+        yield entry.split()[1], entry
+
+
+@test
+def manual_page_has_every_option():
+    entries = dict(manual())
+    with tree() as made:
+        commands = re.findall(r"^  ([a-z-]+) ", ctl(made, "--help", expect=0).out.partition("Commands")[2], re.M)
+        require(set(commands) | {"event"} == set(entries), f"{commands}: {sorted(entries)}")
+        for command in commands:
+            for short, long in re.findall(r"^  (?:-(\w), |    )--([\w-]+)", ctl(made, command, "--help", expect=0).out, re.M):
+                documented = f"--{long}" in entries[command] or (short and f"-{short} " in entries[command])
+                require(documented or long in COMMON_OPTIONS, f"{command}: --{long}")
 
 
 @test

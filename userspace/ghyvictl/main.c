@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * ghyvictl: command line tool for the vGPUs of this host. It reads and writes sysfs through
- * libghyvi and keeps no state. See Documentation/man/ghyvictl.8.
+ * libghyvi; only `set --save` stores something. See Documentation/man/ghyvictl.8.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
