@@ -491,10 +491,10 @@ static void get_winsize(uint8_t *size)
 }
 
 /*
- * Returns a connection to a port that no other client uses, or -1 with *missing set if there is
- * none.
+ * Returns a connection to a port that no other client uses, which *claim, a file descriptor, keeps
+ * from other clients; or -1 with *missing set if there is none.
  */
-static int connect_free_port(const char *base, bool *missing)
+static int connect_free_port(const char *base, bool *missing, int *claim)
 {
 	int i;
 
@@ -519,8 +519,10 @@ static int connect_free_port(const char *base, bool *missing)
 			continue;
 		}
 		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		if (fd >= 0 && connect(fd, (struct sockaddr *)&addr, sizeof(addr)) == 0)
-			return fd; /* the lock lasts until exit */
+		if (fd >= 0 && connect(fd, (struct sockaddr *)&addr, sizeof(addr)) == 0) {
+			*claim = lock;
+			return fd;
+		}
 		close(fd);
 		close(lock);
 		return -1;
@@ -633,7 +635,7 @@ static int call(int argc, char **argv)
 	bool tty = false, use_stdin = false, missing;
 	double timeout_s = 0, wait_s = 30;
 	long long started = now_ms(), deadline;
-	int opt, fd, status;
+	int opt, fd, claim, status;
 	size_t len;
 
 	while ((opt = getopt(argc, argv, "+t:w:iT")) != -1) {
@@ -659,7 +661,7 @@ static int call(int argc, char **argv)
 	deadline = started + wait_s * 1000;
 	signal(SIGPIPE, SIG_IGN);
 	for (;;) {
-		fd = connect_free_port(argv[optind], &missing);
+		fd = connect_free_port(argv[optind], &missing, &claim);
 		if (fd >= 0 && hello(fd, &s, deadline))
 			break;
 		/* Wait if all ports are in use, and if the machine has not booted yet. */
@@ -667,8 +669,10 @@ static int call(int argc, char **argv)
 			die(EXIT_LOST, fd < 0 && !missing ? "all command channels are in use" :
 				       fd < 0		  ? "the virtual machine does not run" :
 							    "no answer from the virtual machine");
-		if (fd >= 0)
+		if (fd >= 0) {
 			close(fd);
+			close(claim);
+		}
 		sleep_ms(RETRY_MS);
 	}
 	len = strlen(argv[optind + 1]);
