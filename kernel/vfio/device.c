@@ -26,14 +26,19 @@ void ghyvi_device_update_bar0(struct ghyvi_device *device)
 		ghyvi_remap_moved(device);
 }
 
-void ghyvi_device_reset(struct ghyvi_device *device)
+static void reset_device(struct ghyvi_device *device, void (*reset_vgpu)(struct ghyvi_vgpu *vgpu))
 {
 	lockdep_assert_held(&device->lock);
 	ghyvi_config_reset(&device->config, device->type->profile,
 			   device->pgpu->resources.aperture_bytes);
 	ghyvi_device_update_bar0(device);
 	ghyvi_migration_reset(device);
-	ghyvi_vgpu_reset(device->vgpu);
+	reset_vgpu(device->vgpu);
+}
+
+void ghyvi_device_reset(struct ghyvi_device *device)
+{
+	reset_device(device, ghyvi_vgpu_reset);
 }
 
 static struct ghyvi_vgpu *vgpu_of(struct ghyvi_kvm_events *events)
@@ -110,7 +115,7 @@ static void close_device(struct vfio_device *vdev)
 	WRITE_ONCE(device->open_time, 0);
 	ghyvi_remap_stop(device);
 	ghyvi_irq_release(device);
-	ghyvi_device_reset(device);
+	reset_device(device, ghyvi_vgpu_close);
 	ghyvi_migration_close(device);
 	/* Their mappings had references on the file. */
 	WRITE_ONCE(device->ggtt_mapping, NULL);

@@ -122,6 +122,15 @@ void vgpu_reset_paused(struct ghyvi_vgpu *vgpu)
 }
 
 /*
+ * Four stores to a submit port that trapped before, and wait for vgpu->lock meanwhile, are a
+ * submission. A workload of it could outlive the binding to the VM, and the device.
+ */
+void ghyvi_vgpu_close(struct ghyvi_vgpu *vgpu)
+{
+	vgpu_reset_paused(vgpu);
+}
+
+/*
  * enter_failsafe() unset the address of the GGTT table, so set it again. The addresses
  * of the mirror's pages were kept up to date, so only their contents need to be restored.
  */

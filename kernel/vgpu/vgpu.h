@@ -156,6 +156,15 @@ void ghyvi_vgpu_destroy(struct ghyvi_vgpu *vgpu);
  */
 void ghyvi_vgpu_reset(struct ghyvi_vgpu *vgpu);
 /**
+ * ghyvi_vgpu_close() - reset the whole device, and accept no work until the next reset.
+ * @vgpu: vGPU whose device is being closed
+ *
+ * The guest may still run, and vCPUs may be executing stores that trapped before the reset.
+ *
+ * Context: may sleep, as ghyvi_vgpu_reset().
+ */
+void ghyvi_vgpu_close(struct ghyvi_vgpu *vgpu);
+/**
  * ghyvi_vgpu_restart() - reset a vGPU while a guest driver uses it (the `reset` attribute).
  * @vgpu: vGPU to reset
  *

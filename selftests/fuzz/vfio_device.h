@@ -274,9 +274,14 @@ int ghyvi_kvm_bind(struct ghyvi_vm *gvm, struct ghyvi_kvm_events *events)
 	return 0;
 }
 
+/* What vCPUs still do in callbacks that KVM waits for. */
+static void (*in_unbind)(void);
+
 void ghyvi_kvm_unbind(struct ghyvi_vm *gvm)
 {
 	assert_true(bound);
+	if (in_unbind)
+		in_unbind();
 	bound = false;
 }
 

@@ -306,6 +306,30 @@ static void test_closing_ends_a_transfer(void **state)
 	assert_int_equal(state_now(), VFIO_DEVICE_STATE_RUNNING);
 }
 
+static void submit_late(void)
+{
+	in_unbind = NULL;
+	move_tail(0);
+	elsp(descriptor(0), 0);
+}
+
+/* A store that trapped before may be executed late. Its work would outlive the binding to the VM. */
+static void test_closing_accepts_no_late_submission(void **state)
+{
+	start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
+	in_unbind = submit_late;
+	ghyvi_device_ops.close_device(&it.vdev);
+	assert_null(in_unbind);
+	assert_false(gpu_busy(GHYVI_RCS));
+	assert_int_equal(atomic_read(&vgpu->outstanding), 0);
+	assert_int_equal(ghyvi_device_ops.open_device(&it.vdev), 0);
+	assert_false(vgpu->paused);
+	assert_false(vgpu->engines[GHYVI_RCS].has_pending);
+	submit(0, -1);
+	assert_true(gpu_busy(GHYVI_RCS));
+	finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+}
+
 static void test_closing_ends_the_effect_of_loaded_settings(void **state)
 {
 	const struct ghyvi_containment ours = GHYVI_CONTAINMENT_DEFAULT;
@@ -456,6 +480,7 @@ int main(void)
 		TEST(test_a_state_is_bounded),
 		TEST(test_the_size_is_answered_on_every_kernel),
 		TEST(test_closing_ends_a_transfer),
+		TEST(test_closing_accepts_no_late_submission),
 		TEST(test_closing_ends_the_effect_of_loaded_settings),
 		TEST(test_a_file_keeps_no_state_after_the_transfer),
 		TEST(test_no_lock_is_held_while_user_memory_is_accessed),
