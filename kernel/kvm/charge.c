@@ -15,7 +15,10 @@
 void ghyvi_kvm_charge(struct ghyvi_hv *hv, struct ghyvi_hv_charge *charge)
 {
 	struct ghyvi_vm *gvm = ghyvi_vm_of(hv);
-	/* The VM stays bound during the call: no work is done for a vGPU that is not open. */
+	/*
+	 * The VM stays bound until ghyvi_kvm_uncharge(): the caller works for a vGPU that is open,
+	 * or holds the lock under which it is opened and closed.
+	 */
 	struct kvm *kvm = READ_ONCE(gvm->kvm);
 
 	charge->group = kvm ? get_mem_cgroup_from_mm(kvm->mm) : NULL;

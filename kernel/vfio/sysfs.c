@@ -131,7 +131,7 @@ static ssize_t mode_store(struct device *dev, struct device_attribute *attr, con
 
 	if (!ret) {
 		mutex_lock(&device->lock);
-		ret = ghyvi_gtt_set_policy(ghyvi_vgpu_gtt(device->vgpu), name);
+		ret = ghyvi_vgpu_set_policy(device->vgpu, name);
 		mutex_unlock(&device->lock);
 	}
 	if (ret == -EOPNOTSUPP)

@@ -232,14 +232,19 @@ void vgpu_mirror_live(struct ghyvi_vgpu *vgpu)
 
 bool ghyvi_vgpu_try_remap(struct ghyvi_vgpu *vgpu)
 {
-	/* Clear it first: what is lost meanwhile sets it again. */
-	bool moved = xchg(&vgpu->bar_moved, 0);
-	bool all = mirror_live(vgpu, false);
+	struct ghyvi_hv_charge charge;
+	bool moved, all;
 
+	/* In a worker: a store that was missed may sync all trees. */
+	vgpu_charge(vgpu, &charge);
+	/* Clear it first: what is lost meanwhile sets it again. */
+	moved = xchg(&vgpu->bar_moved, 0);
+	all = mirror_live(vgpu, false);
 	if (moved && all)
 		ghyvi_gtt_ggtt_live(vgpu->gtt);
 	else if (moved)
 		WRITE_ONCE(vgpu->bar_moved, 1);
+	vgpu_uncharge(vgpu, &charge);
 	return all;
 }
 

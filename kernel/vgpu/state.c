@@ -154,7 +154,7 @@ static int set_settings(struct ghyvi_vgpu *vgpu, const struct state_settings *se
 	tuning.tables_max = settings->tables_max;
 	if (ghyvi_vgpu_set_containment(vgpu, &settings->containment) ||
 	    ghyvi_gtt_set_tuning(vgpu->gtt, &tuning) ||
-	    ghyvi_gtt_set_policy(vgpu->gtt, settings->policy) ||
+	    ghyvi_vgpu_set_policy(vgpu, settings->policy) ||
 	    ghyvi_sched_set_knobs(vgpu->sched_entity, &settings->knobs) ||
 	    ghyvi_audit_set_budget(vgpu->audit, &settings->budget) ||
 	    ghyvi_audit_set_mode(vgpu->audit, settings->audit))

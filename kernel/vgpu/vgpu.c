@@ -316,6 +316,17 @@ struct ghyvi_gtt *ghyvi_vgpu_gtt(struct ghyvi_vgpu *vgpu)
 	return vgpu->gtt;
 }
 
+int ghyvi_vgpu_set_policy(struct ghyvi_vgpu *vgpu, const char *name)
+{
+	struct ghyvi_hv_charge charge;
+	int ret;
+
+	vgpu_charge(vgpu, &charge);
+	ret = ghyvi_gtt_set_policy(vgpu->gtt, name);
+	vgpu_uncharge(vgpu, &charge);
+	return ret;
+}
+
 struct ghyvi_audit *ghyvi_vgpu_audit(struct ghyvi_vgpu *vgpu)
 {
 	return vgpu->audit;

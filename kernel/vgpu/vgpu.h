@@ -463,6 +463,17 @@ void *ghyvi_vgpu_ggtt_table(struct ghyvi_vgpu *vgpu);
  */
 struct ghyvi_gtt *ghyvi_vgpu_gtt(struct ghyvi_vgpu *vgpu);
 /**
+ * ghyvi_vgpu_set_policy() - select the shadowing policy.
+ * @vgpu: vGPU of the policy
+ * @name: as for ghyvi_gtt_set_policy()
+ *
+ * The sync of all trees that this takes is charged to the guest, whichever thread calls.
+ *
+ * Context: may sleep.
+ * Return: what ghyvi_gtt_set_policy() returns.
+ */
+int ghyvi_vgpu_set_policy(struct ghyvi_vgpu *vgpu, const char *name);
+/**
  * ghyvi_vgpu_audit() - get the auditor of a vGPU.
  * @vgpu: owner of the auditor
  *

@@ -72,6 +72,15 @@ static void test_allocations_for_a_workload_are_charged_to_its_guest(void **stat
 	assert_int_equal(consume(), GEN8_CTX_STATUS_COMPLETE | GEN8_CTX_STATUS_ACTIVE_IDLE);
 }
 
+/* The administrator does it, with a cgroup of its own. */
+static void test_the_sync_of_a_new_policy_is_charged_to_the_guest(void **state)
+{
+	assert_int_equal(ghyvi_vgpu_set_policy(vgpu, "adaptive"), 0);
+	assert_int_equal(ghyvi_vgpu_set_policy(vgpu, "none"), -EINVAL);
+	assert_int_equal(gtt.uncharged, 0);
+	assert_int_equal(charged, 0);
+}
+
 static sem_t in_fault, go_on;
 static u64 faulted[2];
 
@@ -817,6 +826,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RCS(test_one_context),
 		RCS(test_allocations_for_a_workload_are_charged_to_its_guest),
+		RCS(test_the_sync_of_a_new_policy_is_charged_to_the_guest),
 		RCS(test_a_fault_waits_for_guest_memory_in_a_thread_of_its_own),
 		RCS(test_the_saved_image_is_not_written_elsewhere),
 		RCS(test_contexts_keep_their_registers),

@@ -39,6 +39,7 @@ void ghyvi_gtt_set_ggtt_gfn(struct ghyvi_gtt *m, u64 gfn)
 
 void ghyvi_gtt_ggtt_live(struct ghyvi_gtt *m)
 {
+	gtt.uncharged += !charged;
 	gtt.lives++;
 }
 
@@ -80,6 +81,7 @@ int ghyvi_gtt_policy_list(struct ghyvi_gtt *m, char *buffer, size_t bytes)
 
 int ghyvi_gtt_set_policy(struct ghyvi_gtt *m, const char *name)
 {
+	gtt.uncharged += !charged;
 	return strcmp(name, "adaptive") ? -EINVAL : 0;
 }
 
@@ -191,6 +193,7 @@ void ghyvi_gtt_sync(struct ghyvi_gtt *m, struct ghyvi_root *root)
 
 void ghyvi_gtt_flush(struct ghyvi_gtt *m)
 {
+	gtt.uncharged += !charged;
 	gtt.flushes++;
 }
 

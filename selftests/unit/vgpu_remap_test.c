@@ -297,6 +297,23 @@ static void test_pages_are_protected_without_a_trapped_access(void **state)
 	assert_int_equal(atomic_read(&interrupts), sent);
 }
 
+/* A worker does it, whose memory is the host's. */
+static void test_a_replay_is_charged_to_the_guest(void **state)
+{
+	ghyvi_vgpu_set_bar0(vgpu, GHYVI_BAR_UNMAPPED);
+	host_bar.refuse = true;
+	ghyvi_vgpu_set_bar0(vgpu, BAR0);
+	guest_writes(GFX_FLSH_CNTL_GEN6, 1, 4); /* missed */
+	host_bar.refuse = false;
+	gtt.uncharged = 0;
+	gtt.lives = gtt.flushes = 0;
+	assert_true(ghyvi_vgpu_try_remap(vgpu));
+	assert_int_equal(gtt.lives, 1);
+	assert_int_equal(gtt.flushes, 1);
+	assert_int_equal(gtt.uncharged, 0);
+	assert_int_equal(charged, 0);
+}
+
 /* A store that traps proves that its own page is mapped, not the others. */
 static void test_a_store_does_not_prove_that_all_pages_are_mapped(void **state)
 {
@@ -621,6 +638,7 @@ int main(void)
 		ON(test_the_clock_is_as_new_as_the_first_store_since_a_tick_or_an_interrupt),
 		ON(test_the_clock_never_goes_backwards),
 		ON(test_pages_are_protected_without_a_trapped_access),
+		ON(test_a_replay_is_charged_to_the_guest),
 		ON(test_a_store_does_not_prove_that_all_pages_are_mapped),
 		ON(test_memory_agrees_after_concurrent_stores),
 		ON(test_other_registers_are_right_during_stores),
