@@ -141,6 +141,22 @@ static void test_a_guests_thread_does_not_start_anothers_prepared_workload(void 
 	ghyvi_sched_entity_destroy(other);
 }
 
+/* A guest's VMM sets the knobs when it loads a saved state. */
+static void test_a_thread_that_sets_knobs_starts_no_workload(void **state)
+{
+	struct ghyvi_sched_entity *one = give_owner(&items[0]), *other = give_owner(&items[1]);
+	struct ghyvi_sched_knobs knobs;
+
+	queue_1_and_have_it_prepared(NULL);
+	ghyvi_sched_knobs(one, &knobs);
+	assert_int_equal(ghyvi_sched_set_knobs(one, &knobs), 0);
+	assert_becomes(&gpu.runs, 1);
+	assert_false(pthread_equal(items[1].starter, pthread_self()));
+	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	ghyvi_sched_entity_destroy(one);
+	ghyvi_sched_entity_destroy(other);
+}
+
 /* A workload in preparation keeps its engine only until another vGPU is due. */
 
 static void prepare_until_told(struct item *item)
@@ -335,6 +351,7 @@ int main(void)
 		TEST(test_a_guests_thread_prepares_and_starts_its_own_workload),
 		TEST(test_a_guests_thread_leaves_anothers_workload_to_the_host),
 		TEST(test_a_guests_thread_does_not_start_anothers_prepared_workload),
+		TEST(test_a_thread_that_sets_knobs_starts_no_workload),
 		TEST(test_a_workload_prepared_for_longer_than_a_timeslice_gives_way),
 		TEST(test_a_workload_prepared_for_longer_than_the_timeout_gives_way),
 		TEST(test_a_workload_prepared_while_no_other_waits_keeps_the_engine),
