@@ -585,6 +585,8 @@ bool gen9_ring_has_room(const struct ghyvi_job *job, u32 tail);
 int gen9_ring_reserve(struct ghyvi_job *job, u32 offset, u32 bytes, u32 *place);
 /* The engine may execute the commands for which places were reserved. */
 void gen9_ring_publish(struct ghyvi_job *job);
+/* Forget the places that were reserved since the last gen9_ring_publish(). */
+void gen9_ring_withdraw(struct ghyvi_job *job);
 /* Make room: forget what was executed. The job's context is not on the engine. */
 void gen9_ring_compact(struct ghyvi_job *job);
 /* The offset in the guest's ring of the command at @place. */

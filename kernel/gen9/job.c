@@ -240,9 +240,13 @@ int gen9_update_tail(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *base, u32
 	job->extending = false;
 	if (job->ended)
 		queue_work(engine->gpu->wq, &engine->done_work);
-	if (err || job->ended) {
+	if (err) {
+		gen9_ring_withdraw(base);
+		err = -ESTALE;
+	} else if (job->ended && job->status != GHYVI_JOB_PREEMPTED) {
 		err = -ESTALE;
 	} else {
+		/* A job that has just been preempted executes them when it runs again. */
 		job->tail = tail;
 		job->refused = refused;
 		gen9_ring_publish(base);

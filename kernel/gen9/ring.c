@@ -117,6 +117,23 @@ void gen9_ring_publish(struct ghyvi_job *base)
 	job->next = job->limit;
 }
 
+/* They may be incomplete, and are behind what the engine was given. */
+void gen9_ring_withdraw(struct ghyvi_job *base)
+{
+	struct gen9_job *job = gen9_job(base);
+	struct gen9_piece *last;
+
+	memset(context_of(base)->ring->cpu + job->limit / sizeof(u32), 0, job->next - job->limit);
+	while (job->nr_pieces && job->pieces[job->nr_pieces - 1].place >= job->limit)
+		job->nr_pieces--;
+	if (job->nr_pieces) {
+		last = &job->pieces[job->nr_pieces - 1];
+		last->bytes = min(last->bytes, job->limit - last->place);
+	}
+	job->next = job->limit;
+	job->unpublished = false;
+}
+
 void gen9_ring_compact(struct ghyvi_job *base)
 {
 	struct gen9_context *context = context_of(base);

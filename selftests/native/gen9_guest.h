@@ -56,6 +56,7 @@ void gen9_shim_interrupt(void);
 #define COPY_MEM MI(0x2e, 3)
 #define COPY_MEM_DST_GGTT BIT(21)
 #define COPY_MEM_SRC_GGTT BIT(22)
+#define ATOMIC_INCREMENT_GGTT (MI(0x2f, 1) | BIT(22) | 5u << 8)
 #define LRM_PPGTT MI(0x29, 2)
 #define LRR MI(0x2a, 1)
 #define UPDATE_GTT MI(0x23, 2)

@@ -321,6 +321,95 @@ static void ring_is_compacted_while_the_job_is_away(void **state)
 	job_free(job);
 }
 
+/* Nothing of commands that cannot be installed is executed, neither now nor after a preemption. */
+static void extension_that_fails_leaves_no_commands(void **state)
+{
+	struct test_job *job = waiting_job(&guests[0], GHYVI_BCS);
+	u32 end = job->tail;
+
+	*(u32 *)guest_page(&guests[0], DATA) = 0;
+	start(job);
+	pump(20);
+	/* The second jump leads to the operand of a store, so the batch is refused. */
+	put(guest_page(&guests[0], KERNEL_BATCH),
+	    DWORDS(LRI(1), 0x22600, NOOP, START_KERNEL, KERNEL_BATCH + 8, 0));
+	RINGS(job, STORE_GGTT, DATA, 0, 5, START_KERNEL, KERNEL_BATCH, 0, NOOP);
+	assert_int_equal(ghyvi_audit_extend(job->base.commands, job->tail), 0);
+	assert_int_equal(ops->update_tail(pgpu, &job->base, job->tail), -ESTALE);
+	ops->preempt(pgpu, &job->base);
+	finish(job, GHYVI_JOB_PREEMPTED);
+	assert_int_equal(job->context[GHYVI_CTX_RING_TAIL], end);
+	release_guest(&guests[0]);
+	start(job);
+	finish(job, GHYVI_JOB_COMPLETE);
+	assert_int_equal(job->context[GHYVI_CTX_RING_HEAD], end);
+	assert_int_equal(at(&guests[0], DATA), 0);
+	job_free(job);
+}
+
+static struct test_job *extended_job;
+
+static void preempt_extended_job(void)
+{
+	unsigned int i;
+
+	gen9_shim_preempted = NULL;
+	ops->preempt(pgpu, &extended_job->base);
+	for (i = 0; i < 100000 && !gen9_job(&extended_job->base)->ended; i++)
+		gen9_shim_interrupt();
+	assert_true(gen9_job(&extended_job->base)->ended);
+}
+
+/* Commands that are installed while the job leaves its engine are executed once. */
+static void job_that_is_preempted_while_it_is_extended_goes_on(void **state)
+{
+	struct test_job *job = waiting_job(&guests[0], GHYVI_RCS);
+
+	extended_job = job;
+	*(u32 *)guest_page(&guests[0], DATA) = 0;
+	start(job);
+	pump(20);
+	put(guest_page(&guests[0], KERNEL_BATCH), DWORDS(BATCH_END));
+	RINGS(job, START_KERNEL, KERNEL_BATCH, 0, NOOP, ATOMIC_INCREMENT_GGTT, DATA, 0, NOOP);
+	assert_int_equal(ghyvi_audit_extend(job->base.commands, job->tail), 0);
+	gen9_shim_preempted = preempt_extended_job;
+	assert_int_equal(ops->update_tail(pgpu, &job->base, job->tail), 0);
+	assert_null(gen9_shim_preempted);
+	finish(job, GHYVI_JOB_PREEMPTED);
+	assert_int_equal(job->context[GHYVI_CTX_RING_TAIL], job->tail);
+	release_guest(&guests[0]);
+	start(job);
+	finish(job, GHYVI_JOB_COMPLETE);
+	assert_int_equal(job->context[GHYVI_CTX_RING_HEAD], job->tail);
+	assert_int_equal(at(&guests[0], DATA), 1);
+	job_free(job);
+}
+
+/* So is the end in front of a command that is refused. */
+static void refused_extension_of_a_preempted_job_ends_it(void **state)
+{
+	struct test_job *job = waiting_job(&guests[0], GHYVI_RCS);
+	u32 stop;
+
+	extended_job = job;
+	start(job);
+	pump(20);
+	put(guest_page(&guests[0], KERNEL_BATCH), DWORDS(BATCH_END));
+	RINGS(job, START_KERNEL, KERNEL_BATCH, 0, NOOP, STORE_GGTT, DATA, 0, 3);
+	stop = job->tail;
+	RINGS(job, STORE_GGTT, 0x1000, 0, 2);
+	assert_int_equal(ghyvi_audit_extend(job->base.commands, job->tail), 0);
+	gen9_shim_preempted = preempt_extended_job;
+	ops->update_tail(pgpu, &job->base, job->tail);
+	finish(job, GHYVI_JOB_PREEMPTED);
+	release_guest(&guests[0]);
+	start(job);
+	finish(job, GHYVI_JOB_ERROR);
+	assert_int_equal(job->context[GHYVI_CTX_RING_HEAD], stop);
+	assert_int_equal(at(&guests[0], DATA), 3);
+	job_free(job);
+}
+
 static void cancelled_job_leaves_the_engine(void **state)
 {
 	struct test_job *job = waiting_job(&guests[0], GHYVI_RCS);
@@ -522,6 +611,9 @@ int main(int argc, char **argv)
 		TEST(invalidation_takes_the_job_off_and_back),
 		TEST(tail_moves_while_the_job_is_away),
 		TEST(ring_is_compacted_while_the_job_is_away),
+		TEST(extension_that_fails_leaves_no_commands),
+		TEST(job_that_is_preempted_while_it_is_extended_goes_on),
+		TEST(refused_extension_of_a_preempted_job_ends_it),
 		TEST(cancelled_job_leaves_the_engine),
 		TEST(endless_job_is_stopped_by_its_budget),
 		TEST(endless_job_is_reset_for_an_invalidation),

@@ -115,7 +115,7 @@ void gen9_shim_vunmap(void *at);
 #define vmap(pages, count, flags, protection) gen9_shim_vmap(pages, count)
 #define vunmap(at) gen9_shim_vunmap(at)
 #define vmalloc(n) vzalloc(n)
-#define krealloc_array(p, n, size, flags) realloc(p, (n) * (size))
+#define krealloc_array(p, n, size, flags) (cond_resched(), realloc(p, (n) * (size)))
 #define dma_map_page(dev, page, offset, bytes, direction) \
 	((void)(dev), (dma_addr_t)(uintptr_t)(page))
 #define dma_unmap_page(dev, dma, bytes, direction) ((void)(dma))
