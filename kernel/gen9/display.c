@@ -7,8 +7,13 @@
 
 #define PIPE_OFF_US 100000
 
-/* Registers of a pipe are accessible only while its power well is on: pipe A is in well 1. */
-static bool pipe_has_power(struct gen9 *gpu, unsigned int pipe)
+bool gen9_has_display(const struct gen9 *gpu)
+{
+	return (gen9_read(gpu, SKL_DFSM) & DISPLAY_FUSE_PIPES_OFF) != DISPLAY_FUSE_PIPES_OFF;
+}
+
+/* Pipe A is in well 1. */
+bool gen9_pipe_has_power(const struct gen9 *gpu, unsigned int pipe)
 {
 	u32 wells = gen9_read(gpu, HSW_PWR_WELL_CTL2);
 
@@ -46,14 +51,13 @@ static int pipe_off(struct gen9 *gpu, unsigned int pipe)
 
 int gen9_display_off(struct gen9 *gpu)
 {
-	u32 fused_off = gen9_read(gpu, SKL_DFSM) & DISPLAY_FUSE_PIPES_OFF;
 	unsigned int pipe;
 	int err = 0;
 
-	if (fused_off == DISPLAY_FUSE_PIPES_OFF)
+	if (!gen9_has_display(gpu))
 		return 0;
 	for (pipe = 0; pipe < PIPES && !err; pipe++)
-		if (pipe_has_power(gpu, pipe))
+		if (gen9_pipe_has_power(gpu, pipe))
 			err = pipe_off(gpu, pipe);
 	if (err)
 		dev_err(&gpu->pdev->dev, "a pipe of the display does not stop\n");

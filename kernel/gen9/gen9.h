@@ -425,7 +425,12 @@ void gen9_forcewake_put(struct gen9 *gpu);
 void gen9_clock_start(struct gen9 *gpu);
 u64 gen9_timestamp(struct ghyvi_pgpu_device *pgpu);
 
-/* display.c: stop all scan-out. Returns 0 or -ETIMEDOUT. */
+/* display.c */
+/* Test whether there are pipes: they are not fused off. */
+bool gen9_has_display(const struct gen9 *gpu);
+/* Test whether the registers of a pipe are accessible: its power well is on. */
+bool gen9_pipe_has_power(const struct gen9 *gpu, unsigned int pipe);
+/* Stop all scan-out. Returns 0 or -ETIMEDOUT. */
 int gen9_display_off(struct gen9 *gpu);
 
 /* ggtt.c */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupts: one message for all engines. Only the banks of the GT are enabled.
+ * Interrupts: one message for all engines. Only the banks of the GT are enabled. Firmware or
+ * another driver may have left others enabled, whose events nothing would clear.
  *
  * A batch can raise one interrupt after the other. When an engine has raised too many in a tick,
  * the events of guests are masked until the next one. What was masked meanwhile is lost; instead,
@@ -171,15 +172,29 @@ static irqreturn_t gen9_irq(int irq, void *data)
 }
 
 /* An identity register holds a second event behind the first. */
-static void bank_clear(struct gen9 *gpu, unsigned int number)
+static void bank_clear(struct gen9 *gpu, u32 at)
 {
-	unsigned int try;
+	unsigned int tries = IRQ_CLEAR_TRIES;
 
-	gen9_write(gpu, bank(number, IRQ_IMR), ~0u);
-	gen9_read(gpu, bank(number, IRQ_IMR));
-	gen9_write(gpu, bank(number, IRQ_IER), 0);
-	for (try = 0; try < IRQ_CLEAR_TRIES && gen9_read(gpu, bank(number, IRQ_IIR)); try++)
-		gen9_write(gpu, bank(number, IRQ_IIR), ~0u);
+	gen9_write(gpu, at + IRQ_IMR, ~0u);
+	gen9_read(gpu, at + IRQ_IMR);
+	gen9_write(gpu, at + IRQ_IER, 0);
+	do
+		gen9_write(gpu, at + IRQ_IIR, ~0u);
+	while (gen9_read(gpu, at + IRQ_IIR) && --tries);
+}
+
+static void display_clear(struct gen9 *gpu)
+{
+	unsigned int pipe;
+
+	if (!gen9_has_display(gpu))
+		return;
+	for (pipe = 0; pipe < PIPES; pipe++)
+		if (gen9_pipe_has_power(gpu, pipe))
+			bank_clear(gpu, GEN8_DE_PIPE_ISR_A + pipe * GEN8_IRQ_BANK_SIZE);
+	bank_clear(gpu, GEN8_DE_PORT_ISR);
+	bank_clear(gpu, GEN8_DE_MISC_ISR);
 }
 
 void gen9_irq_stop(struct gen9 *gpu)
@@ -189,7 +204,10 @@ void gen9_irq_stop(struct gen9 *gpu)
 	gen9_write(gpu, GEN8_MASTER_IRQ, 0);
 	gen9_read(gpu, GEN8_MASTER_IRQ);
 	for (i = 0; i < GEN8_GT_IRQ_BANKS; i++)
-		bank_clear(gpu, i);
+		bank_clear(gpu, bank(i, IRQ_ISR));
+	display_clear(gpu);
+	bank_clear(gpu, GEN8_PCU_ISR);
+	bank_clear(gpu, SDEISR);
 }
 
 void gen9_irq_start(struct gen9 *gpu)

@@ -105,6 +105,7 @@ void gen9_watchdog(struct work_struct *work)
 	/* When the lock is dropped the job may end, and another one may be at the same address. */
 	if (expired) {
 		gen9_job(base)->stop = GHYVI_JOB_ERROR;
+		ghyvi_count(base->client->params.stats, budget_overruns);
 		gen9_engine_update(engine);
 	}
 	spin_unlock_irq(&engine->lock);

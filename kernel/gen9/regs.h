@@ -55,6 +55,10 @@
 #define GT_RENDER_PIPECTL_NOTIFY_INTERRUPT BIT(4)
 #define GT_CONTEXT_SWITCH_INTERRUPT BIT(8)
 
+/* Banks of the display; those of pipes are from GEN8_DE_PIPE_ISR_A on. */
+#define GEN8_DE_PORT_ISR 0x44440
+#define GEN8_DE_MISC_ISR 0x44460
+
 /* TLB invalidation of the video and the blitter engine. */
 #define GEN8_M1TCR 0x4264
 #define GEN8_BTCR 0x426c

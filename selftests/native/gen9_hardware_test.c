@@ -304,6 +304,31 @@ static void transcoder_of_edp_is_stopped(void **state)
 	*fuses = before;
 }
 
+/* What firmware has enabled would interrupt for ever: the driver does not clear the events. */
+static void interrupts_of_the_display_are_masked(void **state)
+{
+	static const u32 banks[] = { 0x44400, 0x44410, 0x44440, 0x44460, 0x444e0, 0xc4000 };
+	u32 *fuses = emu_reg(&gen9_shim_emu, SKL_DFSM), before = *fuses;
+	unsigned int i;
+
+	tear_down(state);
+	*fuses = 0;
+	*emu_reg(&gen9_shim_emu, 0x45400) = 1u << 29 | 1u << 31; /* both power wells */
+	for (i = 0; i < ARRAY_SIZE(banks); i++) {
+		*emu_reg(&gen9_shim_emu, banks[i] + IRQ_IMR) = 0;
+		*emu_reg(&gen9_shim_emu, banks[i] + IRQ_IER) = ~0u;
+		*emu_reg(&gen9_shim_emu, banks[i] + IRQ_IIR) = 1;
+	}
+	set_up(state);
+	for (i = 0; i < ARRAY_SIZE(banks); i++) {
+		assert_int_equal(*emu_reg(&gen9_shim_emu, banks[i] + IRQ_IMR), ~0u);
+		assert_int_equal(*emu_reg(&gen9_shim_emu, banks[i] + IRQ_IER), 0);
+		assert_int_equal(*emu_reg(&gen9_shim_emu, banks[i] + IRQ_IIR), 0);
+	}
+	*fuses = before;
+	*emu_reg(&gen9_shim_emu, 0x45400) = 0;
+}
+
 static void rc6_of_a_former_driver_is_off(void **state)
 {
 	*emu_reg(&gen9_shim_emu, GEN6_RC_STATE) = 0x40000;
@@ -374,6 +399,7 @@ int main(int argc, char **argv)
 		TEST(gpu_becomes_bus_master_after_its_reset),
 		TEST(memory_is_freed_without_bus_mastering),
 		TEST(transcoder_of_edp_is_stopped),
+		TEST(interrupts_of_the_display_are_masked),
 		TEST(rc6_of_a_former_driver_is_off),
 		TEST(register_that_does_not_keep_its_value_is_found),
 		TEST(workarounds_of_kaby_lake_follow_its_steppings),

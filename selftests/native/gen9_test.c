@@ -436,6 +436,7 @@ static void endless_job_is_stopped_by_its_budget(void **state)
 		start(job);
 		finish(job, GHYVI_JOB_ERROR);
 		assert_true(job->base.fault.valid);
+		assert_int_equal(atomic64_read(&guests[0].stats.budget_overruns), i + 1);
 		job_free(job);
 	}
 	expect_working_engines();

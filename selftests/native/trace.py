@@ -32,8 +32,9 @@ OMITTED = (
     (0x00C3E4, 0x00C3E4, "as above"),
     (0x042080, 0x043224, "display"),
     (0x044328, 0x044328, "power management raises no interrupts"),
-    (0x044400, 0x046FFF, "display and its power"),
-    (0x0C4000, 0x0C4FFF, "display"),
+    (0x044400, 0x0444DF, "display"),
+    (0x0444F0, 0x046FFF, "display and its power"),
+    (0x0C4010, 0x0C4FFF, "display"),
     (0x138124, 0x13812C, "PCODE: frequencies"),
 )
 OMITTED_OF_ENGINES = {"ring+054"}  # RC6
