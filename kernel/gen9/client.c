@@ -286,8 +286,9 @@ void gen9_invalidate(struct ghyvi_pgpu_client *const *clients, unsigned int coun
 		gen9_engine_wait_left(&gpu->engines[i]);
 	for (i = 0; i < count; i++)
 		used |= xchg(&gen9_client(clients[i])->engines, 0);
+	/* An engine that is suspended or dead has none, and is reset before it executes anything. */
 	for_each_set_bit(i, &used, GHYVI_ENGINES)
-		if (!gpu->dead)
+		if (!READ_ONCE(gpu->engines[i].blocked))
 			invalidate_tlb(&gpu->engines[i]);
 	hold(gpu, clients, count, false);
 	mutex_unlock(&gpu->control);

@@ -134,6 +134,16 @@ int gen9_engines_init(struct gen9 *gpu)
 	return err;
 }
 
+void gen9_engines_cancel_delayed(struct gen9 *gpu)
+{
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		cancel_delayed_work_sync(&gpu->engines[i].watchdog);
+		cancel_delayed_work_sync(&gpu->engines[i].unmute_work);
+	}
+}
+
 void gen9_engines_fini(struct gen9 *gpu)
 {
 	unsigned int i;
@@ -143,9 +153,6 @@ void gen9_engines_fini(struct gen9 *gpu)
 
 		if (!engine->gpu)
 			continue;
-		cancel_delayed_work_sync(&engine->watchdog);
-		cancel_delayed_work_sync(&engine->unmute_work);
-		cancel_work_sync(&engine->error_work);
 		if (engine->kernel_context)
 			gen9_context_free(engine->kernel_context, gpu);
 		gen9_window_put(gpu, engine->status);

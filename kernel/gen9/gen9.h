@@ -478,6 +478,9 @@ void gen9_mocs_init(struct gen9_engine *engine);
 
 /* engine.c */
 int gen9_engines_init(struct gen9 *gpu);
+/* No interrupt comes any more. */
+void gen9_engines_cancel_delayed(struct gen9 *gpu);
+/* No work of an engine is queued or runs. */
 void gen9_engines_fini(struct gen9 *gpu);
 /* Registers of the GT that all engines need; after a full reset. */
 void gen9_gt_start(struct gen9 *gpu);

@@ -178,8 +178,10 @@ static int hardware_start(struct gen9 *gpu)
 /* The GPU must not access memory that is freed now. */
 static void hardware_stop(struct gen9 *gpu)
 {
+	mutex_lock(&gpu->control);
 	engines_block(gpu, true);
 	hardware_reset(gpu);
+	mutex_unlock(&gpu->control);
 	pci_clear_master(gpu->pdev);
 	gen9_ggtt_set_scratch(gpu, (gpu->ggtt_bytes - GEN9_HOST_GGTT_BYTES) >> GHYVI_PAGE_SHIFT,
 			      GEN9_HOST_GGTT_PAGES);
@@ -232,6 +234,8 @@ static int gpu_start(struct gen9 *gpu)
 		return 0;
 	hardware_stop(gpu);
 	gen9_irq_fini(gpu);
+	gen9_engines_cancel_delayed(gpu);
+	drain_workqueue(gpu->wq);
 free_memory:
 	memory_fini(gpu);
 put_forcewake:
@@ -243,6 +247,7 @@ static void gpu_stop(struct gen9 *gpu)
 {
 	hardware_stop(gpu);
 	gen9_irq_fini(gpu);
+	gen9_engines_cancel_delayed(gpu); /* none may become due while the queue is drained */
 	drain_workqueue(gpu->wq);
 	memory_fini(gpu);
 	gen9_forcewake_put(gpu);
@@ -361,8 +366,10 @@ static int __maybe_unused gen9_suspend(struct device *dev)
 		gen9_irq_stop(gpu);
 	else
 		hardware_reset(gpu);
-	for (i = 0; i < GHYVI_ENGINES; i++)
+	for (i = 0; i < GHYVI_ENGINES; i++) {
 		gen9_ports_clear(&gpu->engines[i]);
+		gen9_context_clear_stop(&gpu->engines[i], gpu->engines[i].kernel_context);
+	}
 	mutex_unlock(&gpu->control);
 	pci_clear_master(gpu->pdev);
 	gen9_forcewake_put(gpu);

@@ -259,14 +259,17 @@ void gen9_engine_reset(struct gen9_engine *engine)
 		engine_unblock(&gpu->engines[i]);
 }
 
-/* The engine stands at a command that it does not know. Only a reset makes it continue. */
+/*
+ * The engine stands at a command that it does not know. Only a reset makes it continue. Suspend and
+ * unbind reset it themselves.
+ */
 void gen9_error_work(struct work_struct *work)
 {
 	struct gen9_engine *engine = container_of(work, struct gen9_engine, error_work);
 	struct gen9 *gpu = engine->gpu;
 
 	mutex_lock(&gpu->control);
-	if (READ_ONCE(engine->errors))
+	if (READ_ONCE(engine->errors) && !READ_ONCE(engine->blocked))
 		gen9_engine_reset(engine);
 	mutex_unlock(&gpu->control);
 }

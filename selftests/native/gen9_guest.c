@@ -251,8 +251,11 @@ int tear_down(void **state)
 	gen9_shim_lost = false;
 	if (gen9_shim_freed_early)
 		print_error("a page was freed after a posted flush\n");
-	broken |= gen9_shim_freed_early;
+	if (gen9_shim_delayed_in_drain)
+		print_error("a delayed work was queued while the queue was drained\n");
+	broken |= gen9_shim_freed_early || gen9_shim_delayed_in_drain;
 	gen9_shim_freed_early = false;
+	gen9_shim_delayed_in_drain = false;
 	return broken || violations() ? -1 : 0;
 }
 

@@ -258,6 +258,70 @@ static void gpu_becomes_bus_master_after_its_reset(void **state)
 	expect_working(GHYVI_RCS);
 }
 
+/* A function that is suspended is not accessible, and is not taken for dead. */
+static void suspended_gpu_is_left_alone(void **state)
+{
+	struct test_job *job = waiting_job(&guests[0], GHYVI_RCS);
+
+	start(job);
+	pump(20);
+	assert_int_equal(gen9_shim_driver->driver.pm->suspend(&pdev.dev), 0);
+	gen9_shim_lost = true;
+	ops->invalidate(&guests[0].client, 1);
+	engine_of(GHYVI_RCS)->errors = 1; /* found just before */
+	queue_work(gen9_of(pgpu)->wq, &engine_of(GHYVI_RCS)->error_work);
+	pump(20);
+	gen9_shim_lost = false;
+	assert_int_equal(gen9_shim_driver->driver.pm->resume(&pdev.dev), 0);
+	assert_false(gen9_of(pgpu)->dead);
+	release_guest(&guests[0]);
+	finish(job, GHYVI_JOB_COMPLETE);
+	job_free(job);
+}
+
+/* The reset of a suspend may come while the host's own context is saved. */
+static void save_kernel_context(u32 offset, u32 value)
+{
+	const struct gen9_engine *engine = engine_of(GHYVI_RCS);
+
+	if (offset != engine->base + RING_RESET_CTL)
+		return;
+	gen9_shim_written = NULL;
+	gen9_state(engine->kernel_context)[gen9_saved_find(engine, engine->base + RING_MI_MODE)
+						   ->dword] |= MASKED_BIT_ENABLE(MI_MODE_STOP);
+}
+
+static void hosts_context_works_after_a_suspend(void **state)
+{
+	struct test_job *job = waiting_job(&guests[0], GHYVI_RCS);
+	u64 resets;
+
+	start(job);
+	pump(20);
+	gen9_shim_written = save_kernel_context;
+	assert_int_equal(gen9_shim_driver->driver.pm->suspend(&pdev.dev), 0);
+	assert_null(gen9_shim_written);
+	assert_int_equal(gen9_shim_driver->driver.pm->resume(&pdev.dev), 0);
+	pump(20);
+	resets = gen9_shim_emu.resets;
+	ops->invalidate(&guests[0].client, 1); /* submits the host's context */
+	release_guest(&guests[0]);
+	finish(job, GHYVI_JOB_COMPLETE);
+	assert_int_equal(gen9_shim_emu.resets, resets);
+	job_free(job);
+}
+
+/* tear_down() looks for works that are queued when the driver waits for the others. */
+static void watchdog_of_an_ended_job_does_not_outlive_the_driver(void **state)
+{
+	struct test_job *job = job_new(&guests[0], GHYVI_BCS);
+
+	job->base.budget_ns = 10 * NSEC_PER_SEC;
+	RINGS(job, STORE_GGTT, DATA, 0, 1);
+	run_once(job);
+	job_free(job);
+}
+
 static struct page *scratch_page;
 static bool scratch_freed;
 
@@ -397,6 +461,9 @@ int main(int argc, char **argv)
 		TEST(late_status_entry_is_read_from_the_register),
 		TEST(dead_gpu_is_no_bus_master),
 		TEST(gpu_becomes_bus_master_after_its_reset),
+		TEST(suspended_gpu_is_left_alone),
+		TEST(hosts_context_works_after_a_suspend),
+		TEST(watchdog_of_an_ended_job_does_not_outlive_the_driver),
 		TEST(memory_is_freed_without_bus_mastering),
 		TEST(transcoder_of_edp_is_stopped),
 		TEST(interrupts_of_the_display_are_masked),

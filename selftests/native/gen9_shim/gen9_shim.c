@@ -256,6 +256,17 @@ void gen9_shim_cancel_delayed(struct gen9_shim_delayed *work)
 			delayed[i] = NULL;
 }
 
+bool gen9_shim_delayed_in_drain;
+
+void gen9_shim_drain(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < WORKS; i++)
+		gen9_shim_delayed_in_drain |= delayed[i] && delayed[i]->at_ns;
+	gen9_shim_pump();
+}
+
 void gen9_shim_step(void)
 {
 	emu_run_engines(&gen9_shim_emu);

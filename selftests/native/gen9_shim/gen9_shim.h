@@ -62,7 +62,10 @@ struct gen9_shim_delayed {
 #define cancel_delayed_work_sync(w) gen9_shim_cancel_delayed(w)
 #undef cancel_work_sync
 #define cancel_work_sync(w) gen9_shim_cancel(w)
-#define drain_workqueue(queue) gen9_shim_pump()
+#define drain_workqueue(queue) gen9_shim_drain()
+/* A delayed work was queued when the queue was drained: the kernel warns if it becomes due then. */
+extern bool gen9_shim_delayed_in_drain;
+void gen9_shim_drain(void);
 #define alloc_workqueue(...) ((struct workqueue_struct *)calloc(1, sizeof(struct workqueue_struct)))
 #define destroy_workqueue(queue) free(queue)
 #define WQ_HIGHPRI 0
