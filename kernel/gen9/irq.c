@@ -72,7 +72,15 @@ static void limit_irqs(struct gen9_engine *engine)
 	mod_delayed_work(engine->gpu->wq, &engine->unmute_work, 1);
 }
 
-/* Guests tolerate interrupts without a reason; those of a job that has just ended may come late. */
+/* Those of a job that has just ended may come late. One that was cancelled gets none any more. */
+static bool gets_events(const struct ghyvi_job *base)
+{
+	const struct gen9_job *job = gen9_job(base);
+
+	return base->begun_ns && !(job->ended && job->status == GHYVI_JOB_CANCELLED);
+}
+
+/* Guests tolerate interrupts without a reason. */
 void gen9_irq_deliver(struct gen9_engine *engine, u32 sources)
 {
 	u32 events = 0;
@@ -84,7 +92,7 @@ void gen9_irq_deliver(struct gen9_engine *engine, u32 sources)
 	if (sources & GT_RENDER_PIPECTL_NOTIFY_INTERRUPT)
 		events |= GHYVI_EVENT_FLUSH_NOTIFY;
 	for (i = 0; events && i < GEN9_PORTS && engine->jobs[i]; i++)
-		if (engine->jobs[i]->begun_ns)
+		if (gets_events(engine->jobs[i]))
 			engine->jobs[i]->event(engine->jobs[i], events);
 }
 

@@ -295,6 +295,30 @@ static void random_step(struct counter *counter)
 	}
 }
 
+/* Its guest was reset, so an interrupt would be one of before the reset. */
+static void cancelled_job_gets_no_interrupt_of_the_next(void **state)
+{
+	struct test_job *first = waiting_job(&guests[0], GHYVI_RCS);
+	struct test_job *second = waiting_job(&guests[1], GHYVI_RCS);
+	unsigned int i;
+
+	RINGS(second, USER_INTERRUPT, NOOP);
+	start(first);
+	start(second);
+	pump(20);
+	ops->cancel(pgpu, &first->base);
+	assert_int_equal(first->events, 0);
+	release_guest(&guests[1]);
+	for (i = 0; i < 100000 && !second->events; i++)
+		gen9_shim_interrupt(); /* no work gives the first one back */
+	assert_true(second->events & GHYVI_EVENT_USER_INTERRUPT);
+	assert_int_equal(first->events, 0);
+	finish(first, GHYVI_JOB_CANCELLED);
+	finish(second, GHYVI_JOB_COMPLETE);
+	job_free(first);
+	job_free(second);
+}
+
 static void random_operations_lose_no_command(void **state)
 {
 	struct counter counters[GHYVI_ENGINES][2] = {};
@@ -331,6 +355,7 @@ int main(int argc, char **argv)
 		TEST(waiting_in_the_second_port_costs_no_budget),
 		TEST(invalidation_for_the_second_leaves_the_first_alone),
 		TEST(second_job_gets_no_interrupt_of_the_first),
+		TEST(cancelled_job_gets_no_interrupt_of_the_next),
 		TEST(random_operations_lose_no_command),
 	};
 
