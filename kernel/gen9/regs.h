@@ -203,6 +203,10 @@
 #define MI_NOOP 0u
 #define MI_USER_INTERRUPT (0x02u << 23)
 #define MI_BATCH_BUFFER_END (0x0au << 23)
+#define MI_BATCH_BUFFER_START_GGTT (0x31u << 23 | 1)
+#define XY_COLOR_BLT_32 (2u << 29 | XY_COLOR_BLT << 22 | 3u << 20 | 5) /* alpha and color */
+#define BLT_DEPTH_32 (3u << 24)
+#define BLT_ROP_PATCOPY (0xf0u << 16)
 #define MI_STORE_DWORD_IMM_GGTT (0x20u << 23 | MI_USE_GGTT | 2)
 #define MI_STORE_DWORD_IMM_PPGTT (0x20u << 23 | 2)
 

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The first thing that each engine executes: a store to memory by a context of the host. The test
- * stops with a line at the first unexpected value. What the context has left is the default state
- * of all others.
+ * The first thing that each engine executes: a batch of a context of the host, in the GGTT as the
+ * copies of guests' batches. What isolation relies on is tried: the batch accesses the GGTT and the
+ * PPGTT as its commands say, the PPGTT drops stores to entries without the right to write, and the
+ * end of the batch is the end of its state. The test stops with a line at the first unexpected
+ * value. What the context has left is the default state of all others.
  */
 #include <linux/delay.h>
+#include <linux/string.h>
 #include "gen9.h"
 
 #define STORED 0x67687976u
-/* The render engine's workarounds, a store, an interrupt. */
-#define COMMANDS_MAX 64
-#define RESULT_DWORD \
-	(GHYVI_PAGE_BYTES / sizeof(u32) - 16) /* of the ring's page, after the commands */
+#define LOST 0x6c6f7374u
+/* Indices in the ring's page: the batch, and what commands store or must not store. */
+#define BATCH_DWORD (GHYVI_PAGE_BYTES / sizeof(u32) / 2)
+#define RESULT_DWORD (GHYVI_PAGE_BYTES / sizeof(u32) - 16)
+#define LOST_DWORD (RESULT_DWORD + 1)
+#define LOST_BLIT_DWORD (RESULT_DWORD + 2)
 
 /* Wait until the engine has nothing to do. The interrupt handler or this loop sees the event. */
 static bool wait_idle(struct gen9_engine *engine)
@@ -29,17 +34,47 @@ static bool wait_idle(struct gen9_engine *engine)
 	return idle;
 }
 
+static u32 address_of(const struct gen9_window *ring, unsigned int dword)
+{
+	return ring->ggtt + dword * sizeof(u32);
+}
+
+/* All addresses of the host's PPGTT are the scratch page, which is read-only. */
+static void put_batch(struct gen9_engine *engine, u32 *batch)
+{
+	const struct gen9_window *ring = engine->kernel_context->ring;
+
+	*batch++ = MI_STORE_DWORD_IMM_PPGTT;
+	*batch++ = address_of(ring, LOST_DWORD);
+	*batch++ = 0;
+	*batch++ = LOST;
+	if (engine->id == GHYVI_BCS) { /* one pixel */
+		*batch++ = XY_COLOR_BLT_32;
+		*batch++ = BLT_DEPTH_32 | BLT_ROP_PATCOPY | sizeof(u32);
+		*batch++ = 0;
+		*batch++ = 1 << 16 | 1;
+		*batch++ = address_of(ring, LOST_BLIT_DWORD);
+		*batch++ = 0;
+		*batch++ = LOST;
+	}
+	*batch++ = MI_STORE_DWORD_IMM_GGTT;
+	*batch++ = address_of(ring, RESULT_DWORD);
+	*batch++ = 0;
+	*batch++ = STORED;
+	*batch++ = MI_BATCH_BUFFER_END;
+}
+
 static void execute(struct gen9_engine *engine)
 {
 	const struct gen9_window *ring = engine->kernel_context->ring;
 	unsigned int at = 0;
 
+	put_batch(engine, ring->cpu + BATCH_DWORD);
 	if (engine->id == GHYVI_RCS)
 		at = gen9_context_workarounds(engine->gpu, ring->cpu);
-	ring->cpu[at++] = MI_STORE_DWORD_IMM_GGTT;
-	ring->cpu[at++] = ring->ggtt + RESULT_DWORD * sizeof(u32);
+	ring->cpu[at++] = MI_BATCH_BUFFER_START_GGTT;
+	ring->cpu[at++] = address_of(ring, BATCH_DWORD);
 	ring->cpu[at++] = 0;
-	ring->cpu[at++] = STORED;
 	ring->cpu[at++] = MI_USER_INTERRUPT;
 	spin_lock_irq(&engine->lock);
 	gen9_submit_kernel(engine, ALIGN(at, 2) * sizeof(u32));
@@ -53,20 +88,45 @@ static int fail(struct gen9_engine *engine, const char *what, u32 value, u32 exp
 	return -EIO;
 }
 
+/* What the batch has stored, and what it has not. */
+static int check_stores(struct gen9_engine *engine)
+{
+	const u32 *ring = engine->kernel_context->ring->cpu;
+	u8 *other = memchr_inv(page_address(engine->gpu->scratch[0].page), 0, GHYVI_PAGE_BYTES);
+	u32 value = READ_ONCE(ring[RESULT_DWORD]);
+
+	if (value != STORED)
+		return fail(engine, "the stored value", value, STORED);
+	value = READ_ONCE(ring[LOST_DWORD]);
+	if (value)
+		return fail(engine, "what a store to the PPGTT has left in the GGTT", value, 0);
+	value = READ_ONCE(ring[LOST_BLIT_DWORD]);
+	if (value)
+		return fail(engine, "what a blit to the PPGTT has left in the GGTT", value, 0);
+	if (other)
+		return fail(engine, "what a store has left in a read-only page", *other, 0);
+	return 0;
+}
+
 static int test_engine(struct gen9_engine *engine)
 {
 	struct gen9_context *context = engine->kernel_context;
 	bool idle;
 	u32 value;
+	int err;
 
 	execute(engine);
 	idle = wait_idle(engine);
-	value = READ_ONCE(context->ring->cpu[RESULT_DWORD]);
-	if (value != STORED)
-		return fail(engine, "the stored value", value, STORED);
+	err = check_stores(engine);
+	if (err)
+		return err;
 	if (!idle)
 		return fail(engine, "EXECLIST_STATUS after the store",
 			    gen9_engine_read(engine, RING_EXECLIST_STATUS_LO), 0);
+	value = gen9_state(context)[CTX_BB_HEAD_L];
+	if (value & CTX_BB_HEAD_VALID)
+		return fail(engine, "RING_BBADDR of the saved context", value,
+			    value & ~(u32)CTX_BB_HEAD_VALID);
 	if (!gen9_context_reached(context, engine->kernel_tail))
 		return fail(engine, "RING_HEAD of the saved context",
 			    gen9_state(context)[GHYVI_CTX_RING_HEAD], engine->kernel_tail);

@@ -400,6 +400,50 @@ static void rc6_of_a_former_driver_is_off(void **state)
 	assert_int_equal(*emu_reg(&gen9_shim_emu, GEN6_RC_STATE), 0);
 }
 
+/* ---- the self-test ---- */
+
+/* As if engines did not look at the right to write. */
+static void make_scratch_writable(u32 offset, u32 value)
+{
+	struct gen9 *gpu = pci_get_drvdata(&pdev);
+	u64 *entries = page_address(gpu->scratch[1].page);
+	unsigned int i;
+
+	if (offset != GHYVI_BLITTER_BASE + RING_ELSP)
+		return;
+	for (i = 0; i < GHYVI_ENTRIES; i++)
+		entries[i] |= GHYVI_ENTRY_WRITE;
+}
+
+/* As if accesses to the PPGTT went to the GGTT. */
+static void map_ppgtt_to_ggtt(u32 offset, u32 value)
+{
+	struct gen9 *gpu = pci_get_drvdata(&pdev);
+	u64 *entries = page_address(gpu->scratch[1].page);
+	unsigned int i;
+
+	if (offset != GHYVI_BLITTER_BASE + RING_ELSP)
+		return;
+	for (i = 0; i < GHYVI_ENTRIES; i++)
+		entries[i] = gpu->engines[GHYVI_BCS].kernel_context->ring->backing[0].dma |
+			     GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE;
+}
+
+static void store_that_must_be_lost_is_found(void **state)
+{
+	void (*const defects[])(u32 offset, u32 value) = { make_scratch_writable,
+							   map_ppgtt_to_ggtt };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(defects); i++) {
+		tear_down(state);
+		gen9_shim_written = defects[i];
+		assert_int_equal(gen9_shim_driver->probe(&pdev, gen9_shim_driver->id_table), -EIO);
+		gen9_shim_written = NULL;
+		set_up(state);
+	}
+}
+
 /* ---- workarounds ---- */
 
 static void lose_workaround(u32 offset, u32 value)
@@ -468,6 +512,7 @@ int main(int argc, char **argv)
 		TEST(transcoder_of_edp_is_stopped),
 		TEST(interrupts_of_the_display_are_masked),
 		TEST(rc6_of_a_former_driver_is_off),
+		TEST(store_that_must_be_lost_is_found),
 		TEST(register_that_does_not_keep_its_value_is_found),
 		TEST(workarounds_of_kaby_lake_follow_its_steppings),
 	};
