@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Two guests on kernel/gen9 and the emulated GPU, with what the core would have around a job. */
+#include <unistd.h>
 #include "gen9_guest.h"
 
 struct pci_dev pdev = { .vendor = 0x8086, .device = 0x1912, .revision = 6 };
@@ -66,13 +67,83 @@ u32 engine_register(enum ghyvi_engine_id engine, u32 offset)
 	return *emu_reg(&gen9_shim_emu, ghyvi_engine_base(engine) + offset);
 }
 
+/* ---- the isolation oracle ---- */
+
+#define ARENA_PAGES 65536u
+
+static u8 owners[ARENA_PAGES]; /* number of the guest that has mapped the page, from 1; 0: none */
+
+static u64 page_number(u64 address)
+{
+	return (address - gen9_shim_emu.ram.regions[0].start) >> 12;
+}
+
+static void set_owner(const void *page, u8 owner)
+{
+	owners[page_number((uintptr_t)page)] = owner;
+}
+
+/* An engine that has loaded no context since its reset has no tables. */
+static u8 owner_of(u64 address)
+{
+	return page_number(address) < ARENA_PAGES ? owners[page_number(address)] : 0;
+}
+
 u64 map(struct guest *guest, void *page, enum ghyvi_page_kind kind)
 {
 	dma_addr_t dma;
 
 	assert_int_equal(ops->map_page(guest->client, (uintptr_t)page, kind, &dma), 0);
+	set_owner(page, guest - guests + 1);
 	return dma;
 }
+
+/*
+ * The tables of a context say whose it is: those of a guest, or the host's (its own context, or the
+ * PML4 of one with three levels, which is not judged). Through the GGTT, engines reach pages of the
+ * host: copies of commands, images, scratch pages.
+ */
+static bool may_access(u64 root, bool ggtt, u64 page)
+{
+	u8 guest = owner_of(root), owner = owner_of(page);
+
+	return guest == owner || !guest || (ggtt && !owner);
+}
+
+static void forget_oracle(void)
+{
+	struct emu_oracle *oracle = &gen9_shim_emu.oracle;
+
+	free(oracle->entries);
+	oracle->entries = NULL;
+	oracle->size = oracle->used = 0;
+	assert_int_equal(ftruncate(fileno(oracle->file), 0), 0);
+}
+
+unsigned int oracle_violations(void)
+{
+	unsigned long long root, page;
+	char engine[8], space[8], access[8];
+	unsigned int count = 0, judged = 0;
+	FILE *file = gen9_shim_emu.oracle.file;
+
+	emu_oracle_write(&gen9_shim_emu);
+	rewind(file);
+	while (fscanf(file, "%7s %*x %llx %7s %llx %7s", engine, &root, space, &page, access) ==
+	       5) {
+		judged++;
+		if (may_access(root, !strcmp(space, "ggtt"), page))
+			continue;
+		print_error("oracle: %s %s of guest %u: page %#llx of guest %u (%s)\n", engine,
+			    space, owner_of(root), page, owner_of(page), access);
+		count++;
+	}
+	assert_int_equal(judged, gen9_shim_emu.oracle.used);
+	forget_oracle();
+	return count;
+}
+
+/* ---- guests ---- */
 
 /* As in a shadow, an address without an entry is that of a scratch page. */
 static void make_tables(struct guest *guest)
@@ -88,6 +159,7 @@ static void make_tables(struct guest *guest)
 			guest->tables[i][entry] = table[entry] = scratch;
 		scratch = map(guest, table, GHYVI_PAGE_TABLE) | 3;
 	}
+	map(guest, guest->tables[0], GHYVI_PAGE_TABLE);
 	for (i = 0; i < 3; i++)
 		guest->tables[i][USER_BATCH >> (39 - 9 * i) & 511] =
 			map(guest, guest->tables[i + 1], GHYVI_PAGE_TABLE) | 3;
@@ -164,8 +236,10 @@ static void drop_guest(struct guest *guest)
 	ops->invalidate(&guest->client, 1);
 	ops->client_destroy(guest->client);
 	ghyvi_audit_destroy(guest->audit);
-	for (i = 0; i < GUEST_PAGES; i++)
+	for (i = 0; i < GUEST_PAGES; i++) {
+		set_owner(guest->pages[i], 0);
 		gen9_shim_page_free((struct page *)guest->pages[i]);
+	}
 	free(guest->registers);
 }
 
@@ -175,8 +249,11 @@ void make_guests(void)
 	make_guest(&guests[1], 1);
 }
 
+static bool leaked; /* the oracle has reported an access */
+
 void drop_guests(void)
 {
+	leaked |= oracle_violations();
 	drop_guest(&guests[1]);
 	drop_guest(&guests[0]);
 }
@@ -197,7 +274,7 @@ u64 violations(void)
 
 static void end_jobs_of_a_failed_test(void);
 static u64 hangs_before; /* the test */
-static bool broken; /* an engine did not work after a hang */
+static bool broken; /* something that concerns the tests that follow, too */
 
 int set_up(void **state)
 {
@@ -256,6 +333,7 @@ int tear_down(void **state)
 	broken |= gen9_shim_freed_early || gen9_shim_delayed_in_drain;
 	gen9_shim_freed_early = false;
 	gen9_shim_delayed_in_drain = false;
+	broken |= leaked;
 	return broken || violations() ? -1 : 0;
 }
 
@@ -517,6 +595,7 @@ bool parse_options(int argc, char **argv)
 	gen9_shim_init();
 	srandom(argc > 2 ? strtoul(argv[2], NULL, 0) : 1);
 	shim_quiet = true;
+	gen9_shim_emu.oracle.file = tmpfile();
 	gen9_shim_emu.log = getenv("GEN9_LOG") ? stderr : NULL;
 	if (argc > 2) {
 		emu_adversary_seed(&gen9_shim_emu.adversary, strtoull(argv[2], NULL, 0));

@@ -122,6 +122,11 @@ u64 map(struct guest *guest, void *page, enum ghyvi_page_kind kind);
 u32 *host_memory(u32 address);
 u32 engine_register(enum ghyvi_engine_id engine, u32 offset);
 u64 violations(void);
+/*
+ * What the emulator has seen since the last call: the number of pages that a context of a guest has
+ * accessed, and that another one, or through the PPGTT the host, has. No job runs.
+ */
+unsigned int oracle_violations(void);
 /* A sum of registers that no guest may change, on all engines. */
 u32 host_registers(void);
 

@@ -47,6 +47,9 @@
  *					preempted_batch_goes_on (test),
  *					preempted_job_makes_way_for_the_second (ports)
  * tables of guests are not walked	image_of_the_guest_is_not_loaded
+ * pages of another guest are not accessed, whatever a test does
+ *					oracle_reports_a_page_of_another_guest, and tear_down()
+ *					after each test of each program
  * prefetch hits valid entries		prefetch_behind_a_ring_hits_valid_entries (memory)
  */
 #include "gen9_guest.h"
@@ -489,6 +492,28 @@ static void full_reset_ends_the_guilty_job_only(void **state)
 	assert_int_equal(host_registers(), registers);
 }
 
+/* ---- the oracle ---- */
+
+/* What the other tests rely on: tear_down() asks the oracle after each. */
+static void oracle_reports_a_page_of_another_guest(void **state)
+{
+	void *const pages[] = { guests[1].user[1], host_memory(HOST_GGTT) };
+	unsigned int i, k;
+
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		for (k = 0; k < ARRAY_SIZE(pages); k++) {
+			struct test_job *job = job_new(&guests[0], i);
+
+			guests[0].tables[3][2] = (uintptr_t)pages[k] | 3;
+			RINGS(job, STORE_PPGTT, LO(USER_BATCH + 0x2ff8), HI(USER_BATCH), 1);
+			run_once(job);
+			job_free(job);
+			assert_int_equal(oracle_violations(), 1);
+			assert_int_equal(oracle_violations(), 0);
+			ops->invalidate(&guests[0].client, 1);
+		}
+}
+
 /* ---- interrupts ---- */
 
 /* Run until the interrupts of guests are masked in the engine, or not. */
@@ -557,6 +582,7 @@ int main(int argc, char **argv)
 		TEST(no_register_carries_a_value_to_another_client),
 		TEST(status_page_of_the_host_is_out_of_reach),
 		TEST(full_reset_ends_the_guilty_job_only),
+		TEST(oracle_reports_a_page_of_another_guest),
 		TEST(storm_of_interrupts_is_limited),
 	};
 
