@@ -5,6 +5,8 @@ import contextlib
 import glob
 import json
 import os
+import shutil
+import signal
 import socket
 import time
 
@@ -17,6 +19,8 @@ QEMU = f"{UNPACKED}/usr/bin/qemu-system-x86_64"
 MODULES = "/usr/lib/x86_64-linux-gnu/qemu"
 GUESTS = "/run/ghyvi/guests"
 MEMORY_MB = 512
+# For many moves: QEMU reads all memory on both sides, which takes more time than what is in it.
+SMALL_MB = 256
 # On a busy machine, where QEMU alone takes half a minute to start.
 START_S = 120
 MOVE_S = 300
@@ -102,16 +106,16 @@ def has_dirty_log():
     return os.uname().release.startswith("6.1.")
 
 
-def start(name, *vgpus, arguments=(), wait=True, **options):
+def start(name, *vgpus, arguments=(), wait=True, mem=MEMORY_MB, **options):
     flags = () if wait else ("--no-wait",)
     forced = () if has_dirty_log() else ("-global", "vfio-pci.enable-migration=on")
-    return Guest(name, *vgpus, mem=MEMORY_MB, **options,
+    return Guest(name, *vgpus, mem=mem, **options,
                  extra=("--qemu", QEMU, *flags, "--qemu-args", *forced, *arguments))
 
 
-def incoming(name, *vgpus, arguments=()):
-    """A QEMU that waits for an incoming migration."""
-    return start(name, *vgpus, arguments=("-incoming", "defer", *arguments), wait=False)
+def incoming(name, *vgpus, arguments=(), mem=MEMORY_MB):
+    """A QEMU that waits for an incoming migration. It need not be ready on return."""
+    return start(name, *vgpus, arguments=("-incoming", "defer", *arguments), wait=False, mem=mem)
 
 
 def socket_of(guest):
@@ -157,9 +161,33 @@ def wait_running(qmp):
     hostlib.eventually(lambda: qmp.ask("query-status")["status"] == "running", "the VM to run", MOVE_S)
 
 
+def process_of(name):
+    """The number of a guest's QEMU if it runs. Other processes may have got the numbers of old ones."""
+    try:
+        pid = int(hostlib.read(f"{GUESTS}/{name}/pid"))
+        with open(f"/proc/{pid}/cmdline") as file:
+            return pid if f"\0-name\0{name}\0" in file.read() else None
+    except (OSError, ValueError):
+        return None
+
+
+def end(name):
+    """Kills a guest's QEMU, without a program that would have to start first."""
+    pid = process_of(name)
+    if pid:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        hostlib.eventually(lambda: process_of(name) is None, f"{name}: the end of QEMU", START_S)
+
+
+def forget(name):
+    """Deletes the files of a guest that has ended."""
+    shutil.rmtree(f"{GUESTS}/{name}", ignore_errors=True)
+
+
 def kill_all():
     for path in glob.glob(f"{GUESTS}/moving*"):
-        hostlib.run(hostlib.GUEST, "kill", os.path.basename(path), timeout=30)
+        end(os.path.basename(path))
 
 
 def output_of(guest):
@@ -169,14 +197,13 @@ def output_of(guest):
     return ""
 
 
-def move(source, name, *vgpus, arguments=(), syncs=0):
-    """Migrates a guest to a new QEMU called name, with more arguments. The old one exits.
+def move(source, target, syncs=0):
+    """Migrates a guest to a QEMU that incoming() has started. The old one exits.
 
     With syncs, the VM runs until QEMU has read the log so many times, unless nothing is left to send
     before. Otherwise QEMU stops it as soon as it expects to send the rest within the limit, which may
     be in the middle of the first pass.
-    Returns (the guest, QEMU's description of the migration)."""
-    target = incoming(name, *vgpus, arguments=arguments)
+    Returns QEMU's description of the migration."""
     try:
         with Qmp(source) as here, Qmp(target) as there:
             begin(here, there, socket_of(target), 1 if syncs else None)
@@ -187,10 +214,10 @@ def move(source, name, *vgpus, arguments=(), syncs=0):
             wait_running(there)
     except (Problem, OSError) as problem:
         text = f"{problem}\nsource: {output_of(source)[-1500:]}\ntarget: {output_of(target)[-1500:]}"
-        target.kill()
+        end(target.name)
         raise Problem(text) from problem
-    source.kill()
-    return target, info
+    end(source.name)
+    return info
 
 
 def save(source, path):

@@ -3,6 +3,7 @@
 
 import contextlib
 import os
+import time
 
 import fixture
 import hostlib
@@ -14,6 +15,7 @@ CHECKS = "blitcheck --rounds 1 --contexts 1"
 PARKED_BYTES = 4096  # a workload in the state has more, its context alone
 SNAPSHOTS = "/tmp/ghyvi-snapshots.qcow2"
 MANY_MOVES = int(os.environ.get("GHYVI_MOVES") or 100)
+MOVES_PER_WORK = 10
 
 
 def require_no_trouble(guest):
@@ -22,25 +24,39 @@ def require_no_trouble(guest):
 
 
 class Traveller:
-    """A guest with i915 that moves from one vGPU to another."""
+    """A guest with i915 that moves from one vGPU to another.
 
-    def __init__(self, vgpus, arguments=()):
-        self.vgpus = vgpus
+    ahead: the QEMU of the next move starts as soon as the last one has ended, while the guest works."""
+
+    def __init__(self, vgpus, arguments=(), mem=migrate.MEMORY_MB, ahead=False):
+        self.vgpus, self.mem, self.ahead = vgpus, mem, ahead
         self.moves = 0
-        self.guest = migrate.start("moving0", vgpus[0], arguments=arguments)
+        self.guest = migrate.start("moving0", vgpus[0], arguments=arguments, mem=mem)
+        self.target = None
         self.guest.load_driver()
         self.guest.clear_log()
+        self.moved = time.monotonic()
 
     def vgpu(self, ahead=0):
         return self.vgpus[(self.moves + ahead) % len(self.vgpus)]
 
+    def start_target(self):
+        self.target = migrate.incoming(f"moving{self.moves + 1}", self.vgpu(1), mem=self.mem)
+
     def move(self, what):
-        self.guest, info = migrate.move(self.guest, f"moving{self.moves + 1}", self.vgpu(1))
-        left = self.vgpu()
+        if not self.target:
+            self.start_target()
+        info = migrate.move(self.guest, self.target)
+        left, left_vgpu = self.guest, self.vgpu()
+        self.guest, self.target = self.target, None
         self.moves += 1
-        left.wait_released("moved away", migrate.START_S)
+        migrate.forget(left.name)
+        left_vgpu.wait_released("moved away", migrate.START_S)
         require(self.vgpu().state() == "open", f"{what}: the target is {self.vgpu().state()}")
-        say(f"move {self.moves}, {what}: {migrate.describe(info)}")
+        last, self.moved = self.moved, time.monotonic()
+        say(f"move {self.moves}, {what}: {migrate.describe(info)}; {self.moved - last:.1f} s since the last one")
+        if self.ahead:
+            self.start_target()
         return info
 
     def move_idle(self):
@@ -54,7 +70,7 @@ class Traveller:
         most = 0
         for _ in range(moves):
             most = max(most, self.move(name)["vfio"]["transferred"])
-            self.require_progress(name)
+            self.require_going_on(name)
         self.end_work()
         require(name != migrate.BUSY or most > self.idle_bytes + PARKED_BYTES,
                 f"{most} bytes of state at most, {self.idle_bytes} when idle: no workload was under way in any move")
@@ -63,12 +79,16 @@ class Traveller:
         self.work = migrate.Work(self.guest, migrate.LOADS[name])
         eventually(lambda: self.vgpu().stat("queued_bcs_now"), f"{name} to be under way", migrate.START_S)
 
-    def require_progress(self, what):
+    def require_going_on(self, what):
         before = self.vgpu().stat("workloads")
         eventually(lambda: self.vgpu().stat("workloads") > before, f"{what}: the work to go on", migrate.START_S)
+
+    def require_progress(self, what):
+        self.require_going_on(what)
         require(self.work.running(self.guest), f"{what}: the work ended: {self.guest.run('cat /tmp/work.out')[1]}")
 
     def end_work(self):
+        require(self.work.running(self.guest), f"the work ended: {self.guest.run('cat /tmp/work.out')[1]}")
         self.guest.must_run("touch /tmp/end")
         self.work.finish(self.guest)
         require_no_trouble(self.guest)
@@ -86,14 +106,14 @@ def two_pgpus():
 
 
 @contextlib.contextmanager
-def traveller(*pgpus, arguments=()):
-    """A guest on the first of several vGPUs, one on each of pgpus. arguments are QEMU's."""
+def traveller(*pgpus, **options):
+    """A guest on the first of several vGPUs, one on each of pgpus. options are Traveller's."""
     migrate.require_qemu()
     vgpus, guest = [], None
     try:
         for pgpu in pgpus:
             vgpus.append(fixture.remapped("gen9_4", pgpu=pgpu))
-        guest = Traveller(vgpus, arguments)
+        guest = Traveller(vgpus, **options)
         yield guest
     finally:
         migrate.kill_all()
@@ -112,11 +132,12 @@ def guest_moves_idle_and_under_load():
 
 @long_test
 def guest_moves_many_times():
-    with two_pgpus() as (here, there), traveller(here, there) as guest:
+    with two_pgpus() as (here, there), traveller(here, there, mem=migrate.SMALL_MB, ahead=True) as guest:
         guest.move_idle()
         while guest.moves < MANY_MOVES:
             for name in migrate.LOADS:
-                guest.move_under(name, 5)
+                guest.move_under(name, min(MOVES_PER_WORK, max(MANY_MOVES // len(migrate.LOADS), 1)))
+        say(f"{guest.moves} moves")
 
 
 @long_test
