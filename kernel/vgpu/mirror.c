@@ -122,7 +122,8 @@ void vgpu_mirror_show_all(struct ghyvi_vgpu *vgpu)
 }
 
 /*
- * Forget the protection of pages that the hypervisor has reported as lost. Caller holds vgpu->lock.
+ * Forget the protection of pages that the hypervisor has reported as lost, unless the report is
+ * about the former address of BAR 0. Caller holds vgpu->lock.
  */
 static void forget_lost(struct ghyvi_vgpu *vgpu)
 {
@@ -130,7 +131,7 @@ static void forget_lost(struct ghyvi_vgpu *vgpu)
 
 	lockdep_assert_held(&vgpu->lock);
 	for (i = 0; i < vgpu->nr_tracked; i++)
-		if (xchg(&vgpu->tracked_lost[i], 0))
+		if (xchg(&vgpu->tracked_lost[i], 0) == vgpu->bar0_gfn + vgpu->tracked[i])
 			vgpu->tracked_protected[i] = false;
 }
 
@@ -302,7 +303,8 @@ void ghyvi_vgpu_protection_lost(struct ghyvi_vgpu *vgpu, u64 gfn, u64 count)
 
 	/*
 	 * KVM removes a slot after all stores to it. A later store, through a new slot, is compared
-	 * with the values that are shown from here on.
+	 * with the values that are shown from here on. The BAR may move meanwhile, and its pages be
+	 * protected at the new address.
 	 */
 	for (i = 0; bar0 != GHYVI_INVALID_GFN && i < vgpu->nr_tracked; i++) {
 		page = bar0 + vgpu->tracked[i];
@@ -311,7 +313,7 @@ void ghyvi_vgpu_protection_lost(struct ghyvi_vgpu *vgpu, u64 gfn, u64 count)
 		if (!lost)
 			set_caught_up(vgpu, false);
 		lost = true;
-		WRITE_ONCE(vgpu->tracked_lost[i], 1);
+		WRITE_ONCE(vgpu->tracked_lost[i], page);
 	}
 	if (lost)
 		WRITE_ONCE(vgpu->bar_moved, 1);

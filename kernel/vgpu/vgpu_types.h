@@ -193,7 +193,11 @@ struct ghyvi_vgpu {
 	unsigned int nr_tracked;
 	u64 bar0_gfn; /* GHYVI_INVALID_GFN while BAR 0 is unmapped; written under lock */
 	bool tracked_protected[VGPU_TRACKED_MAX]; /* by index in tracked[]; under lock */
-	int tracked_lost[VGPU_TRACKED_MAX]; /* 1: tracked_protected is outdated: forget_lost() */
+	/*
+	 * The gfn at which the page has lost its protection, for forget_lost(); 0: it has not (the
+	 * first page of BAR 0 is not tracked).
+	 */
+	u64 tracked_lost[VGPU_TRACKED_MAX];
 	bool mirror_caught_up; /* no store to the mirror was missed; written under irq_lock */
 	struct vgpu_loaded_settings *loaded_settings; /* state.c; the caller serialises accesses */
 	bool remap; /* the guest may map registers; written under lock, while it is closed */

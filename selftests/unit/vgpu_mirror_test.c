@@ -215,6 +215,25 @@ static void test_a_protection_that_was_lost_is_not_dropped_again(void **state)
 	assert_int_equal(host_bar.users[PAGE >> GHYVI_PAGE_SHIFT], 0);
 }
 
+/* The slot at the old address is removed while the BAR moves: the new protection is not lost. */
+static void test_a_loss_that_is_reported_after_a_move_is_ignored(void **state)
+{
+	u64 old = host_bar.gfn;
+	unsigned int i;
+
+	ghyvi_vgpu_set_bar0(vgpu, BAR0_ELSEWHERE);
+	rd(PVINFO_MAGIC_LO);
+	assert_true(host_protects(PAGE));
+	/* as ghyvi_vgpu_protection_lost() does that has read the old address */
+	for (i = 0; i < vgpu->nr_tracked; i++)
+		vgpu->tracked_lost[i] = old + vgpu->tracked[i];
+	vgpu->bar_moved = 1;
+	rd(PVINFO_MAGIC_LO);
+	assert_int_equal(host_bar.users[PAGE >> GHYVI_PAGE_SHIFT], 1);
+	ghyvi_vgpu_set_bar0(vgpu, GHYVI_BAR_UNMAPPED);
+	assert_int_equal(host_bar.users[PAGE >> GHYVI_PAGE_SHIFT], 0);
+}
+
 /* A store of an event's bit right after the end of the protection must leave a difference. */
 static void test_events_are_hidden_when_the_page_moves(void **state)
 {
@@ -290,6 +309,7 @@ int main(void)
 		TEST(test_a_write_one_to_clear_during_a_slot_flap_is_replayed),
 		TEST(test_an_interrupt_missed_during_a_slot_flap_is_sent_again),
 		TEST(test_a_protection_that_was_lost_is_not_dropped_again),
+		TEST(test_a_loss_that_is_reported_after_a_move_is_ignored),
 		TEST(test_events_are_hidden_when_the_page_moves),
 		cmocka_unit_test_setup_teardown(test_without_a_mapping_accesses_are_trapped,
 						setup_gen9, teardown),
