@@ -5,12 +5,12 @@
  * DOC: what the states mean for a vGPU
  *
  * In RUNNING and PRE_COPY the vGPU runs. In all other states it is paused (kernel/vgpu/pause.c). A
- * vGPU has no peer-to-peer DMA, so the _P2P states are the first in which it writes no memory, and
- * its registers still work. PRE_COPY transfers only the identity of the vGPU, so that an unsuitable
- * target is refused before the VM stops; the rest is small. The state that was received is checked
- * and loaded on the way from RESUMING to STOP. Guest memory is first touched in RUNNING. A state
- * that is refused, like any other failure that leaves the vGPU unusable, ends in ERROR, and a reset
- * leads from there to RUNNING.
+ * vGPU has no peer-to-peer DMA, so the _P2P states are the first in which it writes no memory by
+ * itself, and its registers still work. PRE_COPY transfers only the identity of the vGPU, so that
+ * an unsuitable target is refused before the VM stops; the rest is small. The state that was
+ * received is checked and loaded on the way from RESUMING to STOP. Guest memory is first touched in
+ * RUNNING. A state that is refused, like any other failure that leaves the vGPU unusable, ends in
+ * ERROR, and a reset leads from there to RUNNING.
  *
  * Locks: device->lock protects the state and is taken before the lock of a file.
  */

@@ -185,7 +185,8 @@ void ghyvi_vgpu_restart(struct ghyvi_vgpu *vgpu);
  * preempt_timeout_us of struct ghyvi_sched_settings (its default, if that is 0) and a timeslice is
  * stopped with an error. Submissions stay pending. On return no engine executes commands of the
  * vGPU, and the host writes nothing to the guest's memory on its behalf until ghyvi_vgpu_resume(),
- * except for accesses through the aperture. Registers can be accessed meanwhile.
+ * except for accesses through the aperture and stores that the guest declares (multicall), which a
+ * CPU makes. Registers can be accessed meanwhile.
  *
  * May be called for a vGPU that is paused. ghyvi_vgpu_reset() ends the pause.
  *
