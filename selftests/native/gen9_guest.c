@@ -596,6 +596,8 @@ bool parse_options(int argc, char **argv)
 	srandom(argc > 2 ? strtoul(argv[2], NULL, 0) : 1);
 	shim_quiet = true;
 	gen9_shim_emu.oracle.file = tmpfile();
+	gen9_shim_emu.hwsp_start = HOST_GGTT;
+	gen9_shim_emu.hwsp_end = BIT_ULL(32);
 	gen9_shim_emu.log = getenv("GEN9_LOG") ? stderr : NULL;
 	if (argc > 2) {
 		emu_adversary_seed(&gen9_shim_emu.adversary, strtoull(argv[2], NULL, 0));

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The emulated GPU: rules that hardware enforces silently and that the other tests do not break.
+ * Each report counts, and reports nothing else.
+ */
+#include "emu_fixture.h"
+
+static void submit_store(u64 address)
+{
+	make_context(0, GHYVI_RENDER_BASE);
+	EMIT(0, STORE_PPGTT, (u32)address, address >> 32, 2);
+	submit(descriptor(0), 0);
+	run_all();
+}
+
+static void status_page_outside_of_its_range_is_reported(void **state)
+{
+	emu->hwsp_start = HWSP;
+	emu->hwsp_end = HWSP + GHYVI_PAGE_BYTES;
+	wr(GHYVI_RENDER_BASE + RING_HWS_PGA, HWSP);
+	expect_no_violation();
+	wr(GHYVI_RENDER_BASE + RING_HWS_PGA, HWSP - GHYVI_PAGE_BYTES);
+	expect_violations(EMU_HWSP, 1);
+	wr(GHYVI_BLITTER_BASE + RING_HWS_PGA, HWSP + GHYVI_PAGE_BYTES);
+	expect_violations(EMU_HWSP, 2);
+}
+
+static void submission_without_run_lists_is_reported(void **state)
+{
+	wr(GHYVI_RENDER_BASE + RING_MODE, RING_MODE_RUN_LIST_ENABLE << 16);
+	submit_store(DATA_VA);
+	expect_violations(EMU_RUN_LIST_OFF, 1);
+}
+
+static void image_that_cannot_be_loaded_is_reported(void **state)
+{
+	make_context(0, GHYVI_RENDER_BASE);
+	image(0)[1] = STORE_GGTT;
+	submit(descriptor(0), 0);
+	run_all();
+	expect_violations(EMU_INVALID_CONTEXT, 1);
+}
+
+static void ring_that_does_not_exist_is_reported(void **state)
+{
+	make_context(0, GHYVI_RENDER_BASE);
+	image(0)[GHYVI_CTX_RING_TAIL] = 0x8000; /* behind its end */
+	submit(descriptor(0), 0);
+	run_all();
+	expect_violations(EMU_INVALID_CONTEXT, 1);
+}
+
+static void address_that_is_not_ram_is_reported(void **state)
+{
+	*entry(TABLES + 0x3000) = 0x7f00000000ull | 3;
+	submit_store(DATA_VA);
+	expect_violations(EMU_NOT_RAM, 1);
+}
+
+static void large_page_with_the_gtt_cache_is_reported(void **state)
+{
+	*entry(TABLES + 0x2000) = DATA | GHYVI_ENTRY_LARGE | 3;
+	wr(HSW_GTT_CACHE_EN, 0);
+	submit_store(DATA_VA);
+	expect_no_violation();
+	assert_int_equal(*word(DATA), 2);
+	set_up_again();
+	*entry(TABLES + 0x2000) = DATA | GHYVI_ENTRY_LARGE | 3;
+	wr(HSW_GTT_CACHE_EN, 0xf0007fff);
+	submit_store(DATA_VA);
+	expect_violations(EMU_GTT_CACHE, 1);
+}
+
+static void access_to_a_suspended_function_is_reported(void **state)
+{
+	assert_int_not_equal(emu_bar_read(emu, emu_config_bar(emu, 0) + GEN8_MASTER_IRQ, 4), ~0ull);
+	expect_no_violation();
+	emu_config_write(emu, 0xd4, 3, 2); /* D3hot */
+	assert_int_equal(emu_bar_read(emu, emu_config_bar(emu, 0) + GEN8_MASTER_IRQ, 4), ~0ull);
+	expect_violations(EMU_SUSPENDED, 1);
+	emu_bar_write(emu, emu_config_bar(emu, 0) + GEN8_MASTER_IRQ, 1u << 31, 4);
+	expect_violations(EMU_SUSPENDED, 2);
+	emu_config_write(emu, 0xd4, 0, 2);
+	assert_int_equal(rd(GEN8_MASTER_IRQ), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(status_page_outside_of_its_range_is_reported),
+		TEST(submission_without_run_lists_is_reported),
+		TEST(image_that_cannot_be_loaded_is_reported),
+		TEST(ring_that_does_not_exist_is_reported),
+		TEST(address_that_is_not_ram_is_reported),
+		TEST(large_page_with_the_gtt_cache_is_reported),
+		TEST(access_to_a_suspended_function_is_reported),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
