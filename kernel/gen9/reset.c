@@ -125,8 +125,10 @@ static void engine_block(struct gen9_engine *engine)
 }
 
 /*
- * The job that the blocked engine executes, or should begin, is the reason for its reset. It cannot
- * continue. Returns NULL if there is none.
+ * The job that the blocked engine executes, or should begin, is the reason for its reset, if it
+ * must leave the engine or the engine has found an error. It cannot continue. Another one may have
+ * begun just before the engine stopped, because the one that had to leave was complete. Returns
+ * NULL if there is none.
  */
 static struct ghyvi_job *blame_job(struct gen9_engine *engine)
 {
@@ -139,7 +141,8 @@ static struct ghyvi_job *blame_job(struct gen9_engine *engine)
 	context = engine->active[0] ?: engine->pending[0];
 	for (i = 0; i < GEN9_PORTS && engine->jobs[i]; i++)
 		if (context == gen9_context(engine->jobs[i]->pgpu_context) &&
-		    !gen9_job(engine->jobs[i])->ended)
+		    !gen9_job(engine->jobs[i])->ended &&
+		    (engine->errors || gen9_job_must_leave(engine, engine->jobs[i])))
 			guilty = engine->jobs[i];
 	if (guilty) {
 		gen9_job_record_fault(engine, guilty);

@@ -295,6 +295,42 @@ static void random_step(struct counter *counter)
 	}
 }
 
+/* The first job ends, and the second begins, just before the engine stops for its reset. */
+static void end_first_job(u32 offset, u32 value)
+{
+	u32 *mode = emu_reg(&gen9_shim_emu, GHYVI_RENDER_BASE + RING_MI_MODE);
+	unsigned int i;
+
+	if (offset != GHYVI_RENDER_BASE + RING_MI_MODE)
+		return;
+	gen9_shim_written = NULL;
+	*mode &= ~(u32)MI_MODE_STOP;
+	*(u32 *)guests[0].user[0] = BATCH_END;
+	for (i = 0; i < 1000; i++)
+		gen9_shim_step();
+	*mode |= MI_MODE_STOP;
+}
+
+static void second_job_that_has_begun_is_not_blamed(void **state)
+{
+	struct test_job *first = endless_job(&guests[0], GHYVI_RCS);
+	struct test_job *second = waiting_job(&guests[1], GHYVI_RCS);
+
+	start(first);
+	start(second);
+	pump(20);
+	gen9_shim_written = end_first_job;
+	ops->cancel(pgpu, &first->base);
+	assert_null(gen9_shim_written);
+	finish(first, GHYVI_JOB_COMPLETE);
+	pump(20);
+	assert_int_equal(second->status, -1);
+	release_guest(&guests[1]);
+	finish(second, GHYVI_JOB_COMPLETE);
+	job_free(first);
+	job_free(second);
+}
+
 /* Its guest was reset, so an interrupt would be one of before the reset. */
 static void cancelled_job_gets_no_interrupt_of_the_next(void **state)
 {
@@ -355,6 +391,7 @@ int main(int argc, char **argv)
 		TEST(waiting_in_the_second_port_costs_no_budget),
 		TEST(invalidation_for_the_second_leaves_the_first_alone),
 		TEST(second_job_gets_no_interrupt_of_the_first),
+		TEST(second_job_that_has_begun_is_not_blamed),
 		TEST(cancelled_job_gets_no_interrupt_of_the_next),
 		TEST(random_operations_lose_no_command),
 	};
