@@ -183,6 +183,8 @@ struct gen9_job {
 	bool sealed;
 	/** @stop: why the job must leave the engine: a status, or -1 */
 	int stop;
+	/** @overran: its budget was used up, which is why it must leave the engine */
+	bool overran;
 	/** @extending: update_tail() installs commands; the job is not given back meanwhile */
 	bool extending;
 	/** @ended: the job has left the engine with @status, and will be given back */

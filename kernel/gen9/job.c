@@ -4,6 +4,7 @@
  * taken off its engine by a preemption; if that takes too long the engine is reset.
  */
 #include <linux/ktime.h>
+#include <linux/math64.h>
 #include "gen9.h"
 
 #define POLL_JIFFIES 1
@@ -105,6 +106,7 @@ void gen9_watchdog(struct work_struct *work)
 	/* When the lock is dropped the job may end, and another one may be at the same address. */
 	if (expired) {
 		gen9_job(base)->stop = GHYVI_JOB_ERROR;
+		gen9_job(base)->overran = true;
 		ghyvi_count(base->client->params.stats, budget_overruns);
 		gen9_engine_update(engine);
 	}
@@ -170,6 +172,7 @@ static void take(struct gen9_engine *engine, struct ghyvi_job *base, bool fails)
 
 	lockdep_assert_held(&engine->lock);
 	job->stop = -1;
+	job->overran = false;
 	job->extending = false;
 	job->ended = false;
 	job->since_ns = 0;
@@ -329,6 +332,23 @@ static void record_position(struct gen9_engine *engine, struct ghyvi_job *base)
 	};
 }
 
+/* A refused command was reported by the auditor. */
+static void report_error(struct gen9_engine *engine, struct ghyvi_job *base)
+{
+	struct ghyvi_reporter *reporter = base->client->params.reporter;
+	const char *name = ghyvi_engine_name(engine->id);
+
+	if (gen9_job(base)->refused || !base->fault.valid)
+		return;
+	if (gen9_job(base)->overran)
+		ghyvi_report(reporter, "%s: context %#x, ring at %#x: GPU time of %llu ms used up",
+			     name, base->lrca, base->fault.ring_head,
+			     (unsigned long long)div_u64(base->budget_ns, NSEC_PER_MSEC));
+	else
+		ghyvi_report(reporter, "%s: context %#x, ring at %#x: reset at command %#010x",
+			     name, base->lrca, base->fault.ring_head, base->fault.ipehr);
+}
+
 /* What a guest keeps while its context is idle must be small. Some jobs are run again. */
 static void put_windows(struct gen9_engine *engine, struct ghyvi_job *base)
 {
@@ -362,6 +382,8 @@ static void give_back(struct gen9_engine *engine, struct ghyvi_job *base)
 		record_position(engine, base);
 		if (base->fault.valid)
 			base->context[GHYVI_CTX_RING_HEAD] = base->fault.ring_head;
+		if (job->status == GHYVI_JOB_ERROR)
+			report_error(engine, base);
 	}
 }
 

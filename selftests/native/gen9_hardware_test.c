@@ -123,6 +123,7 @@ static void next_job_of_a_stopped_context_runs(void **state)
 static void error_raises_no_storm_of_interrupts(void **state)
 {
 	struct test_job *job = waiting_job(&guests[0], GHYVI_RCS);
+	char text[GHYVI_REPORT_BYTES];
 	unsigned int i;
 	u64 before;
 
@@ -134,6 +135,8 @@ static void error_raises_no_storm_of_interrupts(void **state)
 		gen9_shim_interrupt();
 	assert_in_range(gen9_shim_emu.interrupts - before, 1, 20);
 	finish(job, GHYVI_JOB_ERROR);
+	ghyvi_report_last(&guests[0].reporter, text, sizeof(text));
+	assert_non_null(strstr(text, "reset at command 0x"));
 	job_free(job);
 	expect_working(GHYVI_RCS);
 }

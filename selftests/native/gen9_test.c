@@ -427,6 +427,7 @@ static void cancelled_job_leaves_the_engine(void **state)
 
 static void endless_job_is_stopped_by_its_budget(void **state)
 {
+	char text[GHYVI_REPORT_BYTES];
 	unsigned int i;
 
 	for (i = 0; i < GHYVI_ENGINES; i++) {
@@ -437,6 +438,8 @@ static void endless_job_is_stopped_by_its_budget(void **state)
 		finish(job, GHYVI_JOB_ERROR);
 		assert_true(job->base.fault.valid);
 		assert_int_equal(atomic64_read(&guests[0].stats.budget_overruns), i + 1);
+		ghyvi_report_last(&guests[0].reporter, text, sizeof(text));
+		assert_non_null(strstr(text, "GPU time of 30 ms used up"));
 		job_free(job);
 	}
 	expect_working_engines();
