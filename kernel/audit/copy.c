@@ -75,25 +75,43 @@ int ghyvi_audit_copy_page(struct audit_scan *scan, u64 at, struct audit_page **p
 		       ghyvi_audit_check_time(scan);
 }
 
+/*
+ * Clear what was not copied, in pages that exist: those kept from earlier submissions have old
+ * contents, which must not run in any mode. If the ring wraps, its first page has its last part.
+ */
+static void clear_ring(const struct audit_scan *scan, u32 at, u32 left)
+{
+	const struct audit_page *page;
+	u32 part;
+
+	for (; left; left -= part) {
+		part = min(left, GHYVI_PAGE_BYTES - at % GHYVI_PAGE_BYTES);
+		page = ghyvi_audit_page_find(scan->segment, audit_key(GHYVI_FETCH_RING, at));
+		if (page)
+			memset(page->dwords + audit_dword_in_page(at), 0, part);
+		at = (at + part) % scan->commands->submission.ring_bytes;
+	}
+}
+
 int ghyvi_audit_copy_ring(struct audit_scan *scan)
 {
 	const struct ghyvi_submission *submission = &scan->commands->submission;
 	u32 at = scan->segment->from, left, part;
 	struct audit_page *page;
-	u32 *to;
 	int err = 0;
 
 	left = audit_ring_distance(submission, at, scan->segment->to);
-	for (; left && !err; left -= part) {
+	for (; left; left -= part) {
 		part = min(left, GHYVI_PAGE_BYTES - at % GHYVI_PAGE_BYTES);
 		err = ghyvi_audit_copy_page(scan, at, &page);
+		if (!err)
+			err = copy_from_guest(scan, submission->ring_start + at,
+					      page->dwords + audit_dword_in_page(at), part);
 		if (err)
 			break;
-		to = page->dwords + audit_dword_in_page(at);
-		err = copy_from_guest(scan, submission->ring_start + at, to, part);
-		if (err)
-			memset(to, 0, part); /* spare page: old contents must not run in any mode */
 		at = (at + part) % submission->ring_bytes;
 	}
+	if (err)
+		clear_ring(scan, at, left);
 	return err;
 }

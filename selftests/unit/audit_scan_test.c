@@ -125,6 +125,44 @@ static void no_command_of_an_unreadable_ring_runs_in_any_mode(void **state)
 	guest.unmapped_ggtt = 0;
 }
 
+/* Submit a ring that wraps in its first page, after one with other commands in that page. */
+static void submit_after_stores(u32 ring_bytes)
+{
+	unsigned int i;
+
+	guest.submission.ring_bytes = RING_BYTES;
+	guest.submission.head = 0;
+	fresh();
+	for (i = 0; i < 0x400; i += 16)
+		ring(STORE, LO(USER_START), HI(USER_START), 1);
+	submit();
+	guest.submission.ring_bytes = ring_bytes;
+	guest.submission.head = 0x800;
+	submit();
+}
+
+/* The page of the ring that is copied first has the ring's last part, too. */
+static void what_follows_an_unreadable_part_does_not_run_in_any_mode(void **state)
+{
+	struct ghyvi_audit_budget budget;
+	unsigned int i;
+
+	guest.unmapped_ggtt = RING + 0x1000;
+	submit_after_stores(2 * GHYVI_PAGE_BYTES);
+	assert_non_null(strstr(last(), "would be refused: unmapped"));
+	for (i = 0; i < guest.tail; i += 4)
+		assert_int_equal(fetched(GHYVI_FETCH_RING, i, 0), NOOP);
+	guest.unmapped_ggtt = 0;
+
+	ghyvi_audit_budget(guest.audit, &budget);
+	budget.budget_bytes = GHYVI_AUDIT_BYTES_MIN;
+	assert_int_equal(ghyvi_audit_set_budget(guest.audit, &budget), 0);
+	submit_after_stores(2 * GHYVI_AUDIT_BYTES_MIN);
+	assert_non_null(strstr(last(), "would be refused: budget-bytes"));
+	for (i = 0; i < guest.tail; i += 4)
+		assert_int_equal(fetched(GHYVI_FETCH_RING, i, 0), NOOP);
+}
+
 static void chains_calls_and_loops_are_followed(void **state)
 {
 	static const struct {
@@ -572,6 +610,7 @@ int main(void)
 		TEST(nothing_unaudited_is_fetched_in_full_mode),
 		LOG_TEST(log_mode_reports_and_lets_pass),
 		LOG_TEST(no_command_of_an_unreadable_ring_runs_in_any_mode),
+		LOG_TEST(what_follows_an_unreadable_part_does_not_run_in_any_mode),
 		TEST(chains_calls_and_loops_are_followed),
 		TEST(commands_inside_the_operands_of_others_are_found),
 		TEST(the_same_batch_is_checked_on_both_levels),
