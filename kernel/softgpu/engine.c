@@ -181,8 +181,7 @@ static int softgpu_run_indirect(struct softgpu_engine *engine, u32 pointer)
 		verdict = softgpu_step(engine);
 	} while (!verdict);
 	if (verdict == SOFTGPU_DONE) {
-		engine->level = 0;
-		softgpu_stream_drop_window(engine);
+		softgpu_stream_pop(engine);
 		verdict = SOFTGPU_OK;
 	}
 	return verdict;

@@ -363,6 +363,8 @@ int softgpu_stream_fetch(struct softgpu_engine *engine);
 /* Start a batch as stream @level. */
 int softgpu_stream_push(struct softgpu_engine *engine, unsigned int level,
 			const struct softgpu_stream *stream);
+/* End the current batch: continue with the stream that it was started from. */
+void softgpu_stream_pop(struct softgpu_engine *engine);
 /* Discard prefetched commands: the position changed, or memory was written. */
 void softgpu_stream_drop_window(struct softgpu_engine *engine);
 /* The current stream. */

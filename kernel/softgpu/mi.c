@@ -26,10 +26,7 @@ static int mi_batch_end(struct softgpu_engine *engine)
 		return softgpu_error(engine, "BATCH_BUFFER_END in the ring");
 	if (softgpu_stream(engine)->end)
 		return softgpu_error(engine, "BATCH_BUFFER_END in an indirect context batch");
-	engine->level--;
-	if (!engine->level)
-		softgpu_job(engine->job)->noop = false;
-	softgpu_stream_drop_window(engine);
+	softgpu_stream_pop(engine);
 	return SOFTGPU_OK;
 }
 

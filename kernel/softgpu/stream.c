@@ -27,6 +27,20 @@ int softgpu_stream_push(struct softgpu_engine *engine, unsigned int level,
 	return SOFTGPU_OK;
 }
 
+/*
+ * MI_SET_PREDICATE does not outlast the last batch, nor a user batch that a privileged one called:
+ * see predicate.c.
+ */
+void softgpu_stream_pop(struct softgpu_engine *engine)
+{
+	bool user = !softgpu_stream(engine)->privileged;
+
+	engine->level--;
+	if (!engine->level || (user && softgpu_stream(engine)->privileged))
+		softgpu_job(engine->job)->noop = false;
+	softgpu_stream_drop_window(engine);
+}
+
 static u64 stream_position(struct softgpu_engine *engine)
 {
 	return engine->level ? softgpu_stream(engine)->address : engine->ring_head;

@@ -270,6 +270,27 @@ static void set_predicate_lasts_to_the_end_of_its_batch(void **state)
 	assert_int_equal(data32(rig, 0), 5);
 }
 
+/* The guest's kernel writes what is after a batch of the user, or after the context's batch. */
+static void set_predicate_does_not_reach_other_privileged_commands(void **state)
+{
+	struct rig *rig = *state;
+
+	batch(rig->ring + 0x1000, MI_BATCH_START | MI_SECOND_LEVEL, ADDRESS(BATCH), MI_STORE,
+	      ADDRESS(DATA), 1, MI_BATCH_END);
+	batch(rig->batch, MI_SET_PREDICATE(15), MI_BATCH_END);
+	ring(rig, MI_BATCH_START_GGTT, ADDRESS(RING_GGTT + 0x1000));
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 0), 1);
+
+	rig_reset(rig);
+	rig->context[GHYVI_CTX_INDIRECT] = INDIRECT_GGTT | 1;
+	batch(rig->indirect, MI_SET_PREDICATE(15), MI_STORE, ADDRESS(DATA + 4), 1);
+	ring(rig, MI_STORE, ADDRESS(DATA + 8), 1);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 4), 0);
+	assert_int_equal(data32(rig, 8), 1);
+}
+
 static void a_start_adds_the_offset_register(void **state)
 {
 	struct rig *rig = *state;
@@ -781,6 +802,7 @@ int main(void)
 		RIG_TEST(a_predicated_start_jumps_if_the_predicate_is_set),
 		RIG_TEST(set_predicate_makes_commands_noops),
 		RIG_TEST(set_predicate_lasts_to_the_end_of_its_batch),
+		RIG_TEST(set_predicate_does_not_reach_other_privileged_commands),
 		RIG_TEST(a_start_adds_the_offset_register),
 		RIG_TEST(atomics_do_what_their_names_say),
 		RIG_TEST(atomics_return_all_that_they_wrote),
