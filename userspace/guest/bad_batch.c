@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 #include "blitcheck.h"
+#include "clock.h"
 #include "gem.h"
 
 #define RECOVERY_TIMEOUT_S 100 /* five heartbeats and a reset, on a slow machine */
@@ -21,14 +21,6 @@
 #define FILL_VALUE 0xa55a1234u
 
 const char bad_batch_kinds[] = "unknown, loop, nowhere, badaddr, bogus-ggtt";
-
-static double now_s(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec * 1e-9;
-}
 
 /*
  * Returns 0 if a fill on the blitter and an empty batch on the render engine work in a new context.

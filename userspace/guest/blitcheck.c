@@ -15,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 #include "blitcheck.h"
+#include "clock.h"
 #include "gem.h"
 #include "options.h"
 
@@ -64,14 +65,6 @@ struct worker {
 
 static atomic_bool stop;
 static struct worker workers[CONTEXTS_MAX];
-
-static double now_s(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec * 1e-9;
-}
 
 static __attribute__((format(printf, 3, 4))) void fail(struct worker *w, int status,
 						       const char *format, ...)

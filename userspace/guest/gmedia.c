@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "blitcheck.h"
+#include "clock.h"
 #include "gmedia.h"
 #include "options.h"
 
@@ -70,14 +70,6 @@ static struct worker *workers;
 static pthread_barrier_t ready;
 static double started_s;
 static atomic_bool stop;
-
-static double now_s(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec * 1e-9;
-}
 
 static void *work(void *argument)
 {
