@@ -334,3 +334,16 @@ PARTS = {"multicall": multicall, "declared": declared, "ghyvi": ghyvi, "schedule
          "gen9": gen9, "isolation": isolation}
 # Parts with other figures in each run, and the target of make that measures them.
 LAB = {"declared": "bench-multicall", "gvtg": "bench-gvtg", "pocl": "bench-pocl", "whole": "bench-whole", "gen9": "bench-gen9", "isolation": "bench-isolation"}
+
+
+def in_lab(parts, say):
+    """Runs the benchmarks of @parts that are in the lab; each takes minutes. Yields the parts whose benchmark failed: their report,
+    if there is one, is of an earlier run."""
+    for name in parts:
+        if name not in LAB:
+            continue
+        say(f"{name}: make {LAB[name]}")
+        status = subprocess.run(["make", "--no-print-directory", "-C", TREE, LAB[name]], check=False).returncode
+        if status:
+            say(f"{name}: skipped: make {LAB[name]} failed with status {status}; the page keeps the earlier results")
+            yield name

@@ -93,8 +93,16 @@ def updates(section):
                  ("most to one page", max(pages), PAPER_HOTTEST), ("pages with updates", f"{hot[0]} to {hot[-1]}", PAPER_HOT_PAGES))
 
 
+def model(section):
+    """The formula of the time of a frame, with the costs that made these results."""
+    costs = section["model"]
+    native = ", ".join(f"{fps} at {resolution}" for resolution, fps in costs["native_fps"].items())
+    trap, scan, entry = (f"{costs[key] / 1e3:.3g} us" for key in ("trap_ns", "page_ns", "entry_ns"))
+    return [f"    1 / native + traps * {trap} + compared pages * {scan} + changed entries * {entry}", "", f"Native frames per second: {native}."]
+
+
 def ghyvi(section):
-    return ["Frames per second by the model, and for segmented the ratio to strict and to native:", "",
+    return [*model(section), "", "Frames per second by the model, and for segmented the ratio to strict and to native:", "",
             *table(("case", "native", *MODELLED, "/strict", "/native"), *speeds(section["cases"])), "",
             "VM exits of a frame (table 1 of the paper):", "", *table(*exits(section)), "",
             "The updates of 720p heavy under strict (figures 6 to 8 of the paper):", "", *updates(section)]
@@ -128,6 +136,7 @@ def gvtg(section):
     return table(*rows)
 
 
+BLOCK_KIB = "4096"
 REMOTING = {"tcp": "PoCL, TCP", "vsock": "PoCL, vsock", "ghyvi": "ghyvi"}
 
 
@@ -141,7 +150,7 @@ def relative(section):
     yield "size", *(f"{REMOTING[system]}: {operation}" for system, operation in columns)
     for kib in sizes:
         cells = (section["relative"].get(system, {}).get(operation, {}).get(str(kib)) for system, operation in columns)
-        yield f"**{size(kib)}**" if kib == 4096 else size(kib), *("" if cell is None else number(cell) for cell in cells)
+        yield f"**{size(kib)}**" if str(kib) == BLOCK_KIB else size(kib), *("" if cell is None else number(cell) for cell in cells)
     launches = (section["relative"].get(system, {}).get("launch", {}).get("0") if operation == "write" else None
                 for system, operation in columns)
     yield "launch", *("" if cell is None else number(cell) for cell in launches)
@@ -163,11 +172,28 @@ def clients(section):
         yield count, *(f"{found[system][key]:.2f}" if system in found else "" for system in REMOTING for key in ("total", "least_share"))
 
 
+def span(values):
+    values = sorted(values)
+    return f"{number(values[0])} to {number(values[-1])}"
+
+
+def block(section):
+    """What writes and reads of a block of the papers cost, in a sentence for each system."""
+    by_cpu = ("write", "read")
+    for what, systems in (("With PoCL", ("tcp", "vsock")), ("With ghyvi", ("ghyvi",))):
+        found = [section["relative"].get(system, {}).get(operation, {}).get(BLOCK_KIB) for system in systems for operation in by_cpu]
+        taken = [ratio for ratio in found if ratio is not None]
+        spent = [one["host_copies"] for one in section["costs"] if one["system"] in systems and one["operation"] in by_cpu]
+        if taken and spent:
+            yield (f"{what}, writes and reads of 4 MiB take {span(taken)} times as long as native, and the host spends the CPU time of "
+                   f"{span(spent)} copies on them.")
+
+
 def pocl(section):
     return ["Time over that of the native case, by size (4 MiB is the block of the papers):", "", *table(*relative(section)), "",
             "Costs, on blocks of 4 MiB:", "", *table(*costs(section)), "",
             "All clients together, relative to one client, and the least share of a client, relative to an equal share:", "",
-            *table(*clients(section)), "",
+            *table(*clients(section)), "", *block(section), "",
             "Tries that failed in this run: " + (", ".join(section["failed"]) or "none") + "."]
 
 

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Tests of tools/compare that need no benchmark. selftests/docs compares the page with its results."""
+
+import os
+import subprocess
+import sys
+from unittest import mock
+
+from ktap import test
+from toolslib import require
+
+TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, f"{TREE}/tools/compare")
+import measure  # noqa: E402
+import page  # noqa: E402
+
+
+@test
+def failed_benchmark_is_named_and_its_old_report_is_not_used():
+    def make(command, **_):
+        return subprocess.CompletedProcess(command, 2 if measure.LAB["whole"] in command else 0)
+
+    said = []
+    with mock.patch.object(measure.subprocess, "run", make):
+        failed = list(measure.in_lab(["ghyvi", "whole", "pocl"], said.append))
+    require(failed == ["whole"], f"{failed}")
+    require(any("whole: skipped: make bench-whole failed with status 2" in line for line in said), f"{said}")
+    require(not any("ghyvi:" in line for line in said), f"a part without the lab was measured: {said}")
+
+
+@test
+def part_without_a_report_is_skipped_with_the_command_that_makes_it():
+    with mock.patch.object(measure, "BUILD", "/nowhere"):
+        for name, target in measure.LAB.items():
+            try:
+                measure.PARTS[name](lambda _: None)
+            except measure.Skipped as reason:
+                require(f"make {target}" in str(reason), f"{name}: {reason}")
+            else:
+                require(False, f"{name} has results without a report")
+
+
+@test
+def sentence_about_a_failed_system_is_left_out():
+    section = page.load()["pocl"]
+    require([line.split(",")[0] for line in page.block(section)] == ["With PoCL", "With ghyvi"], "a sentence is missing")
+    without = {**section, "relative": {"ghyvi": section["relative"]["ghyvi"]}}
+    require([line.split(",")[0] for line in page.block(without)] == ["With ghyvi"], f"{list(page.block(without))}")
+
+
+@test
+def every_part_has_a_table():
+    require(set(measure.PARTS) == set(page.SECTIONS), f"{set(measure.PARTS) ^ set(page.SECTIONS)}")
