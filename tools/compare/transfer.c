@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+#include "clock.h"
 #include "options.h"
 #include "transfer.h"
 
@@ -94,14 +94,6 @@ static const struct argp argp = {
 	.doc = "Time operations of a device.\v"
 	       "Exit status: 0 success, 1 the data is wrong or the device failed, 2 no device.",
 };
-
-static double now_s(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec * 1e-9;
-}
 
 static int run(enum operation operation, void *data, size_t bytes)
 {
