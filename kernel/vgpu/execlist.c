@@ -575,7 +575,10 @@ void vgpu_engine_reset(struct vgpu_engine *engine)
 	engine->nr_active = 0;
 	engine->has_pending = false;
 	engine->halted = false;
+	/* All of it is saved, also what is not valid. The next user must not see it. */
+	memset(engine->elsp, 0, sizeof(engine->elsp));
 	memset(engine->active, 0, sizeof(engine->active));
+	memset(engine->pending, 0, sizeof(engine->pending));
 	update_queue_depth(engine);
 	engine_set(engine, RING_EIR, 0);
 	engine_set(engine, RING_ESR, 0);

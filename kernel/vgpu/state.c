@@ -294,7 +294,7 @@ static void save_machine(struct ghyvi_vgpu *vgpu, struct state_writer *writer)
 	u64 now = ktime_get_ns();
 	const struct state_machine state = {
 		.clock_ns = now + vgpu->clock_offset_ns,
-		.window_age_ns = now - vgpu->violation_window_ns,
+		.window_age_ns = vgpu->violation_points ? now - vgpu->violation_window_ns : 0,
 		.violation_points = vgpu->violation_points,
 		.failsafe = vgpu->failsafe,
 	};

@@ -591,6 +591,30 @@ static void *section(void *saved, enum state_section type)
 	return header + 1;
 }
 
+/* A VM reads the state of the vGPU that it has opened after another VM. */
+static void test_a_state_has_nothing_of_the_former_user(void **state)
+{
+	size_t bytes, new_bytes;
+	void *used, *new;
+	unsigned int i;
+
+	move_begin_waiting(&from, GHYVI_RCS, false);
+	MOVE_RING(1, MOVE_STORE(1, 1, 77));
+	move_submit(&from, GHYVI_RCS, 1);
+	for (i = 0; i < 3; i++)
+		move_wr(&from, GHYVI_BLITTER_BASE + RING_ELSP, 0x1234567);
+	move_wr(&from, PVINFO_PDP0_LO, 0x89abc000);
+	ghyvi_vgpu_reset(from.vgpu);
+	used = save(&from, &bytes);
+	new = save(&to, &new_bytes);
+	((struct state_machine *)section(used, STATE_MACHINE))->clock_ns = 0;
+	((struct state_machine *)section(new, STATE_MACHINE))->clock_ns = 0;
+	assert_int_equal(bytes, new_bytes);
+	assert_memory_equal(used, new, bytes);
+	free(used);
+	free(new);
+}
+
 /* Failsafe state drops all workloads. A state that has both must not make one run. */
 static void test_nothing_runs_in_failsafe_state(void **state)
 {
@@ -741,6 +765,7 @@ int main(void)
 		TEST(test_foreign_states_are_refused_with_both_sides),
 		TEST(test_truncated_states_are_refused),
 		TEST(test_changed_states_are_harmless),
+		TEST(test_a_state_has_nothing_of_the_former_user),
 		TEST(test_nothing_runs_in_failsafe_state),
 		TEST(test_refused_commands_are_not_where_a_workload_is),
 		TEST(test_no_workload_of_others_gets_into_a_load),
