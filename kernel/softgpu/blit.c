@@ -67,11 +67,15 @@ static struct softgpu_rop rop_of(u32 rop, u32 pixel_mask, unsigned int step)
 
 static void fill_row(u8 *row, u32 color, unsigned int pixel_bytes, u32 bytes)
 {
+	u64 pixels = 0;
 	u32 i;
 
 	/* Little endian: the low-order bytes of the color come first. */
-	for (i = 0; i < bytes; i += pixel_bytes)
-		memcpy(row + i, &color, pixel_bytes);
+	for (i = 0; i < sizeof(pixels); i += pixel_bytes)
+		memcpy((u8 *)&pixels + i, &color, pixel_bytes);
+	for (i = 0; i + sizeof(pixels) <= bytes; i += sizeof(pixels))
+		memcpy(row + i, &pixels, sizeof(pixels));
+	memcpy(row + i, &pixels, bytes - i);
 }
 
 void softgpu_blit_mono_pattern(struct blit *blit, const u8 *bits, bool transparent)
@@ -380,10 +384,12 @@ static u32 band_rows(const struct blit *blit, enum blit_way way, s32 done, bool 
 	return max(1u, min(left, most));
 }
 
+/* Prepare as many rows as band_rows() returns at most. It takes time that is not accounted. */
 static void fill_rows(struct softgpu_engine *engine, const struct blit *blit, u32 bytes)
 {
 	u32 rows = min_t(u32, softgpu_page_rows(blit->dst.tiling), 2 * SOFTGPU_ROW_BYTES / bytes);
 
+	rows = min_t(u32, rows, blit->y2 - blit->y1);
 	fill_row(engine->rows, blit->pattern.colors[1], blit->pixel_bytes, max(1u, rows) * bytes);
 }
 

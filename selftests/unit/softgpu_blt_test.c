@@ -447,6 +447,22 @@ static void empty_rectangles_do_nothing(void **state)
 	assert_int_equal(blit(rig, &b, false), GHYVI_JOB_COMPLETE);
 }
 
+/* However many a page of tiles has: the slice does not account them. */
+static void a_fill_prepares_only_the_rows_that_it_has(void **state)
+{
+	struct rig *rig = *state;
+	u8 *rows = rig->gpu->engines[GHYVI_BCS].rows;
+
+	memset(rows, 0x77, 4096);
+	rig->job.engine = GHYVI_BCS;
+	ring(rig, XY_COLOR | 1 << 11, 0xf0 << 16 | 512 / 4, 0, 1 << 16 | 61, ADDRESS(DATA), 0x55);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(rig->data[60], 0x55);
+	assert_int_equal(rig->data[61], 0);
+	assert_int_equal(rows[60], 0x55);
+	assert_int_equal(rows[61], 0x77);
+}
+
 static void a_tiled_pitch_must_fit_the_tile(void **state)
 {
 	struct rig *rig = *state;
@@ -526,6 +542,7 @@ int main(void)
 		RIG_TEST(rows_longer_than_a_page_overlap_as_in_memmove),
 		RIG_TEST(pitches_may_be_negative),
 		RIG_TEST(empty_rectangles_do_nothing),
+		RIG_TEST(a_fill_prepares_only_the_rows_that_it_has),
 		RIG_TEST(a_tiled_pitch_must_fit_the_tile),
 		RIG_TEST(a_blit_into_a_read_only_page_is_dropped),
 		RIG_TEST(a_blit_beyond_the_tables_is_an_error),
