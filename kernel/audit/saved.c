@@ -124,14 +124,17 @@ int ghyvi_audit_saved_read(const struct audit_saved *saved, u64 key, unsigned in
 	return -EFAULT;
 }
 
-/* Does the segment begin where the last one ends, and fit into the rest of the ring? */
+/*
+ * Does the segment begin where the last one ends, and fit into the rest of the ring? The first one
+ * is not empty: it has the context's batch, which is audited only before other commands.
+ */
 static bool segment_ok(const struct ghyvi_commands *commands, const struct saved_segment *segment)
 {
 	const struct ghyvi_submission *submission = &commands->submission;
 	u32 from = commands->newest ? commands->newest->to : submission->head;
 
 	return segment->from == from && segment->to < submission->ring_bytes &&
-	       !(segment->to & 3) &&
+	       !(segment->to & 3) && (commands->newest || segment->to != from) &&
 	       audit_ring_distance(submission, segment->from, segment->to) < commands->ring_left;
 }
 
