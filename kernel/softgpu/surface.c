@@ -93,15 +93,21 @@ static __always_inline u32 rop_groups(u8 *dst, const u8 *input, u32 bytes,
 	return at;
 }
 
-/* @done: number of bytes of the row before @dst. Pages can end within a pixel. */
-static void rop_run(u8 *dst, const u8 *input, u32 bytes, const struct softgpu_rop *rop, u32 done)
+/* The operation from byte @done of a row on. Pages can end within a pixel. */
+static __always_inline struct softgpu_rop rop_after(const struct softgpu_rop *rop, u32 done)
 {
-	const struct softgpu_rop now = {
+	return (struct softgpu_rop){
 		rotate_bytes(rop->a0, done & 3),
 		rotate_bytes(rop->a1, done & 3),
 		rotate_bytes(rop->b0, done & 3),
 		rotate_bytes(rop->b1, done & 3),
 	};
+}
+
+/* @done: number of bytes of the row before @dst */
+static void rop_run(u8 *dst, const u8 *input, u32 bytes, const struct softgpu_rop *rop, u32 done)
+{
+	const struct softgpu_rop now = rop_after(rop, done);
 	u64 d = 0, in = 0;
 	u32 at, n;
 
@@ -428,16 +434,18 @@ static int combine_apart(struct softgpu_engine *engine, const struct side *dst,
 			 const struct softgpu_rop *rop)
 {
 	s64 dst_x = dst->x + cell->at, dst_y = dst->y + cell->row;
+	struct softgpu_rop rest;
 	int err = softgpu_surface_read(engine, src->surface, src->x + cell->at, src->y + cell->row,
 				       cell->bytes, cell->rows, engine->rows);
 
 	if (err)
 		return err;
-	if (rop)
-		return softgpu_surface_rop(engine, dst->surface, dst_x, dst_y, cell->bytes,
-					   cell->rows, engine->rows, rop);
-	return softgpu_surface_write(engine, dst->surface, dst_x, dst_y, cell->bytes, cell->rows,
-				     engine->rows);
+	if (!rop)
+		return softgpu_surface_write(engine, dst->surface, dst_x, dst_y, cell->bytes,
+					     cell->rows, engine->rows);
+	rest = rop_after(rop, cell->at);
+	return softgpu_surface_rop(engine, dst->surface, dst_x, dst_y, cell->bytes, cell->rows,
+				   engine->rows, &rest);
 }
 
 /* Mapping a page has invalidated pointers to others: process one block alone. */

@@ -112,12 +112,12 @@ int softgpu_surface_write(struct softgpu_engine *engine, const struct softgpu_su
  * softgpu_surface_rop() - combine a part of some rows with an input.
  * @engine: engine of the calling thread
  * @surface: surface to change
- * @x: first byte in the row; the first of a pixel
+ * @x: first byte in the row
  * @y: number of the first row
  * @bytes: number of bytes of each row
  * @rows: number of rows
  * @buffer: the input; rows of @bytes bytes
- * @rop: how to combine them
+ * @rop: how to combine them, from byte @x on
  *
  * Context: the access mutex is held; it is dropped and retaken when the slice is used up.
  * Return: 0, SOFTGPU_ERROR or SOFTGPU_CANCELLED.

@@ -210,6 +210,26 @@ static void move_the_source(struct rig *rig, u64 gfn)
 	pthread_mutex_unlock(&rig->gtt);
 }
 
+/* Pages end within pixels, and the mask of the bits that are written goes on with the next byte. */
+static void a_masked_blit_goes_on_within_a_pixel_after_a_fault(void **state)
+{
+	struct rig *rig = *state;
+	const u32 src = 0x8001, dst = 0x1003, bytes = 0x3000;
+	unsigned int i;
+
+	for (i = 0; i < bytes; i++) {
+		rig->data[src + i] = 1 + i % 251;
+		rig->data[dst + i] = 0xff;
+	}
+	rig->job.engine = GHYVI_BCS;
+	ring(rig, 0x54c00008 | 1 << 20, 3 << 24 | 0xcc << 16 | bytes, 0, 1 << 16 | bytes / 4,
+	     ADDRESS(DATA + dst), 0, bytes, ADDRESS(DATA + src));
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	for (i = 0; i < bytes; i++)
+		assert_int_equal(rig->data[dst + i], i % 4 == 3 ? 0xff : rig->data[src + i]);
+	no_violations(rig);
+}
+
 static void a_copy_translates_its_source_again_after_a_fault(void **state)
 {
 	struct rig *rig = *state;
@@ -541,6 +561,7 @@ int main(void)
 		NESTED_TEST(entries_that_the_guest_changes_count_without_any_call),
 		NESTED_TEST(a_blit_copies_between_pages_that_fault),
 		NESTED_TEST(a_tiled_blit_translates_its_pages_again_after_faults),
+		NESTED_TEST(a_masked_blit_goes_on_within_a_pixel_after_a_fault),
 		NESTED_TEST(a_copy_translates_its_source_again_after_a_fault),
 		NESTED_TEST(a_walk_that_keeps_faulting_ends),
 		NESTED_TEST(unmapped_memory_reads_zero_and_drops_writes),
