@@ -166,6 +166,7 @@ static void large_entries_are_used_without_the_gtt_cache(void **state)
 	RINGS(job, MI(0x29, 2), 0x2600, LO(LARGE_VA), HI(LARGE_VA));
 	run_once(job);
 	job_free(job);
+	assert_int_equal(oracle_violations(), 1); /* the page is the host's */
 }
 
 /* ---- contexts ---- */
