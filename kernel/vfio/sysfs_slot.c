@@ -59,7 +59,10 @@ static int set_slot(struct ghyvi_device *device, unsigned int slot)
 		return ret;
 	}
 	ret = move_to(device, &partition);
-	if (!ret)
+	if (ret)
+		ghyvi_report(&device->reporter, "slot: no memory for the new addresses (error %d)",
+			     ret);
+	else
 		swap(device->partition, partition);
 	ghyvi_pgpu_free_vgpu(device->pgpu, &partition); /* the one that is not used (any more) */
 	return ret;
