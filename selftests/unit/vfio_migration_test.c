@@ -313,7 +313,7 @@ static void submit_late(void)
 	elsp(descriptor(0), 0);
 }
 
-/* A store that trapped before may be executed late. Its work would outlive the binding to the VM. */
+/* A store that trapped before may be executed late. Its work would outlive the VM. */
 static void test_closing_accepts_no_late_submission(void **state)
 {
 	start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
