@@ -57,7 +57,9 @@ static u32 value_to_show(struct ghyvi_vgpu *vgpu, u32 offset)
 
 	if (ghyvi_vgpu_failsafe(vgpu))
 		return vgpu_failsafe_value(offset);
-	return READ_ONCE(vgpu->mirror_caught_up) ? value : value & ~event_bits(vgpu, offset);
+	if (!value || READ_ONCE(vgpu->mirror_caught_up))
+		return value;
+	return value & ~event_bits(vgpu, offset);
 }
 
 /*
@@ -113,12 +115,24 @@ static void set_caught_up(struct ghyvi_vgpu *vgpu, bool caught_up)
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 }
 
+/*
+ * Most registers are 0, and shown as 0: only the others need a look and a barrier each. Needs no
+ * lock: a thread that changes the failsafe state shows all registers afterwards.
+ */
 void vgpu_mirror_show_all(struct ghyvi_vgpu *vgpu)
 {
+	bool failsafe = ghyvi_vgpu_failsafe(vgpu);
+	u32 first, offset, *shown;
 	unsigned int i;
 
-	for (i = 0; i < vgpu->nr_tracked; i++)
-		show_range(vgpu, vgpu->tracked[i] << GHYVI_PAGE_SHIFT, GHYVI_PAGE_BYTES);
+	smp_mb(); /* the caller changed registers before the shown values are read */
+	for (i = 0; i < vgpu->nr_tracked; i++) {
+		first = vgpu->tracked[i] << GHYVI_PAGE_SHIFT;
+		shown = shown_at(vgpu, first);
+		for (offset = first; offset < first + GHYVI_PAGE_BYTES; offset += 4, shown++)
+			if (failsafe || READ_ONCE(*shown) | vgpu_get(vgpu, offset))
+				vgpu_mirror_show(vgpu, offset);
+	}
 }
 
 /*

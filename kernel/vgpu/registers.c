@@ -296,28 +296,13 @@ void vgpu_registers_init(struct ghyvi_vgpu *vgpu)
 	}
 }
 
-/* Nearly all pages are plain storage, without a mirror. */
-static void page_clear(struct ghyvi_vgpu *vgpu, u32 first)
-{
-	u32 *registers = vgpu->registers + first / 4, i;
-
-	if (vgpu->shown[first >> GHYVI_PAGE_SHIFT]) {
-		for (i = 0; i < GHYVI_PAGE_BYTES; i += 4)
-			vgpu_set(vgpu, first + i, 0);
-		return;
-	}
-	for (i = 0; i < GHYVI_PAGE_BYTES / 4; i++)
-		WRITE_ONCE(registers[i], 0);
-}
-
 void vgpu_registers_reset(struct ghyvi_vgpu *vgpu)
 {
 	const struct ghyvi_register_value *value;
 	unsigned int i;
-	u32 offset;
 
-	for (offset = 0; offset < GHYVI_REGISTERS_BYTES; offset += GHYVI_PAGE_BYTES)
-		page_clear(vgpu, offset);
+	vgpu_table_clear((u64 *)vgpu->registers, GHYVI_REGISTERS_BYTES / 8);
+	vgpu_mirror_show_all(vgpu);
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		engine_set(&vgpu->engines[i], RING_IMR, ~0u);
 	for (value = vgpu->params.profile->values; value->offset; value++)

@@ -98,7 +98,7 @@ static void reset_all(struct ghyvi_vgpu *vgpu, bool paused)
 
 	mutex_lock(&vgpu->lock);
 	/* Clear the table first: its entries could be translated again otherwise. */
-	memset(vgpu->ggtt_table, 0, GHYVI_GGTT_TABLE_BYTES);
+	vgpu_table_clear(vgpu->ggtt_table, GHYVI_GGTT_TABLE_BYTES / 8);
 	vgpu_context_handles_forget(vgpu);
 	ghyvi_gtt_reset(vgpu->gtt);
 	ghyvi_audit_reset(vgpu->audit);

@@ -333,9 +333,12 @@ static int load_machine(struct ghyvi_vgpu *vgpu, struct state_reader *reader)
  */
 static int load_registers(struct ghyvi_vgpu *vgpu, struct state_reader *reader)
 {
-	int err = vgpu_table_load(reader, (u64 *)vgpu->registers, GHYVI_REGISTERS_BYTES / 8);
-	u32 id = vgpu_get(vgpu, PVINFO_ID);
+	u32 id;
+	int err;
 
+	vgpu_table_clear((u64 *)vgpu->registers, GHYVI_REGISTERS_BYTES / 8);
+	err = vgpu_table_load(reader, (u64 *)vgpu->registers, GHYVI_REGISTERS_BYTES / 8);
+	id = vgpu_get(vgpu, PVINFO_ID);
 	vgpu_pvinfo_reset(vgpu);
 	vgpu_set(vgpu, PVINFO_ID, id);
 	vgpu_irq_restore(vgpu);
@@ -343,6 +346,7 @@ static int load_registers(struct ghyvi_vgpu *vgpu, struct state_reader *reader)
 	return err;
 }
 
+/* The reset before the load has cleared the table. */
 static int load_ggtt(struct ghyvi_vgpu *vgpu, struct state_reader *reader)
 {
 	return vgpu_table_load(reader, vgpu->ggtt_table, GHYVI_GGTT_TABLE_BYTES / 8);
@@ -375,20 +379,39 @@ static void save_all(struct ghyvi_vgpu *vgpu, const void *device, u32 device_byt
 	state_section_end(writer);
 }
 
+/* Save to a new buffer of writer->size bytes. Returns 0, or -ENOMEM. */
+static int save_to_buffer(struct ghyvi_vgpu *vgpu, const void *device, u32 device_bytes,
+			  struct state_writer *writer)
+{
+	writer->to = kvzalloc(writer->size, GFP_KERNEL_ACCOUNT);
+	if (!writer->to)
+		return -ENOMEM;
+	mutex_lock(&vgpu->lock);
+	save_all(vgpu, device, device_bytes, writer);
+	mutex_unlock(&vgpu->lock);
+	return 0;
+}
+
+/* Nearly all states fit. The VM is stopped meanwhile, and more memory takes time to clear. */
+#define USUAL_BYTES ((size_t)64 << 10)
+
 int ghyvi_vgpu_save(struct ghyvi_vgpu *vgpu, const void *device, u32 device_bytes, void **state,
 		    size_t *bytes)
 {
-	struct state_writer writer = { .size = GHYVI_STATE_BYTES_MAX };
+	struct state_writer writer = { .size = USUAL_BYTES };
+	int err;
 
-	writer.to = kvzalloc(writer.size, GFP_KERNEL_ACCOUNT);
-	if (!writer.to)
-		return -ENOMEM;
 	/* Execute the stores to the mirror that were missed, so that the state has their values. */
 	if (!ghyvi_vgpu_failsafe(vgpu))
 		vgpu_bar_is_live(vgpu);
-	mutex_lock(&vgpu->lock);
-	save_all(vgpu, device, device_bytes, &writer);
-	mutex_unlock(&vgpu->lock);
+	err = save_to_buffer(vgpu, device, device_bytes, &writer);
+	if (!err && writer.full) {
+		kvfree(writer.to);
+		writer = (struct state_writer){ .size = GHYVI_STATE_BYTES_MAX };
+		err = save_to_buffer(vgpu, device, device_bytes, &writer);
+	}
+	if (err)
+		return err;
 	WARN_ON_ONCE(writer.full);
 	*bytes = writer.bytes;
 	*state = kvzalloc(writer.bytes, GFP_KERNEL_ACCOUNT);

@@ -23,10 +23,11 @@ static size_t workload_bytes(const struct vgpu_workload *workload)
 	(GHYVI_ENGINES * (sizeof(struct state_header) + sizeof(struct state_engine)) + \
 	 sizeof(struct state_header))
 
+/* Whether it fits into a state; the buffer may be smaller, and is found to be full then. */
 static bool workload_fits(const struct vgpu_workload *workload, const struct state_writer *writer)
 {
 	return !writer->full &&
-	       writer->size - writer->bytes >= workload_bytes(workload) + ENDING_BYTES;
+	       GHYVI_STATE_BYTES_MAX - writer->bytes >= workload_bytes(workload) + ENDING_BYTES;
 }
 
 static void workload_save(struct vgpu_workload *workload, struct state_writer *writer)
@@ -84,7 +85,7 @@ void vgpu_engine_save(struct vgpu_engine *engine, struct state_writer *writer)
 	state_section(writer, STATE_ENGINE, &state, sizeof(state));
 	if (state.workload)
 		workload_save(workload, writer);
-	if (state.dropped && writer->to)
+	if (state.dropped && writer->to && !writer->full)
 		ghyvi_report(
 			engine->vgpu->params.reporter,
 			"%s: the state has no room for the commands of a workload; it will be stopped",

@@ -198,7 +198,10 @@ static inline const void *state_take(struct state_reader *reader, size_t bytes)
 	return at;
 }
 
-/* state_tables.c: sparse tables of 64-bit words. Loading returns 0 or -EINVAL. */
+/*
+ * state_tables.c: sparse tables of whole pages of words. A table is loaded over words that are 0.
+ * Loading returns 0 or -EINVAL.
+ */
 void vgpu_table_save(struct state_writer *writer, const u64 *table, u32 words);
 int vgpu_table_load(struct state_reader *reader, u64 *table, u32 words);
 

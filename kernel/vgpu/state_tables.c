@@ -5,10 +5,31 @@
  * A saved table is at most 8 bytes longer than the table.
  */
 #include <linux/errno.h>
+#include <linux/string.h>
 #include "state_io.h"
 
 /* So many equal words take no more bytes as a repetition, whose run may split another run. */
 #define REPEAT_MIN 3
+
+/* What the guest writes to a page while it is looked at may be missed, and stays. */
+#define PAGE_WORDS (GHYVI_PAGE_BYTES / 8)
+
+static bool page_is_zero(const u64 *page)
+{
+	return !memchr_inv(page, 0, GHYVI_PAGE_BYTES);
+}
+
+void vgpu_table_clear(u64 *table, u32 words)
+{
+	u32 at, i;
+
+	for (at = 0; at < words; at += PAGE_WORDS) {
+		if (page_is_zero(table + at))
+			continue;
+		for (i = 0; i < PAGE_WORDS; i++)
+			WRITE_ONCE(table[at + i], 0);
+	}
+}
 
 /* The guest may write to the table at any time, so each word is read once here. */
 static u32 repeated(const u64 *table, u32 at, u32 words, u64 value)
@@ -34,8 +55,14 @@ void vgpu_table_save(struct state_writer *writer, const u64 *table, u32 words)
 	u64 value;
 
 	for (at = 0; at < words; at += count) {
+		if (!(at % PAGE_WORDS) && page_is_zero(table + at)) {
+			literal = 0;
+			count = PAGE_WORDS;
+			cond_resched();
+			continue;
+		}
 		value = READ_ONCE(table[at]);
-		count = repeated(table, at, words, value);
+		count = repeated(table, at, value ? words : (at | (PAGE_WORDS - 1)) + 1, value);
 		if (value && count < REPEAT_MIN) {
 			if (!literal) {
 				literal = writer->bytes;
@@ -62,8 +89,6 @@ int vgpu_table_load(struct state_reader *reader, u64 *table, u32 words)
 	const u64 *values;
 	u32 at = 0, count, i;
 
-	for (i = 0; i < words; i++)
-		WRITE_ONCE(table[i], 0);
 	while ((run = state_take(reader, sizeof(*run)))) {
 		bool repeat = run->count & STATE_REPEAT;
 

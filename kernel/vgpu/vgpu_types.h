@@ -488,6 +488,9 @@ void vgpu_power_on(struct ghyvi_vgpu *vgpu);
  */
 void vgpu_place_ggtt(struct ghyvi_vgpu *vgpu);
 
+/* state_tables.c: set whole pages of words to 0; those that are 0 already cost only a read */
+void vgpu_table_clear(u64 *table, u32 words);
+
 /* reset.c */
 void vgpu_reset_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 /*

@@ -615,6 +615,62 @@ static void test_a_state_has_nothing_of_the_former_user(void **state)
 	free(new);
 }
 
+/* A save begins with a small buffer, and repeats itself with the largest. */
+static void test_workloads_of_any_size_of_state_are_saved(void **state)
+{
+	const size_t first_buffer = 64 << 10;
+	u64 *table = ghyvi_vgpu_ggtt_table(from.vgpu) + GHYVI_GGTT_TABLE_BYTES / 2;
+	size_t idle, bytes, i, words;
+	struct state_engine *engine;
+	void *saved;
+
+	move_begin_waiting(&from, GHYVI_RCS, false);
+	saved = save(&from, &idle);
+	free(saved);
+	for (words = (first_buffer - 2 * idle) / 8, i = 0; words * 8 < first_buffer; words += 16) {
+		for (; i < words; i++)
+			table[i] = 2 * i + 2;
+		saved = save(&from, &bytes);
+		assert_int_equal(bytes, idle + sizeof(struct state_run) + 8 * words);
+		engine = section(saved, STATE_ENGINE);
+		assert_int_equal(engine->id, GHYVI_RCS);
+		assert_int_equal(engine->workload, 1);
+		free(saved);
+	}
+	memset(table, 0, 8 * i);
+	ghyvi_vgpu_resume(from.vgpu);
+	move_end_waiting(&from, GHYVI_RCS);
+}
+
+/* Tables are loaded over words that are 0. */
+static void test_nothing_of_the_former_tables_is_left(void **state)
+{
+	u64 *theirs = ghyvi_vgpu_ggtt_table(to.vgpu), *ours = ghyvi_vgpu_ggtt_table(from.vgpu);
+	const u32 direct = 0x81234;
+	size_t bytes;
+	void *saved = save(&from, &bytes);
+
+	memset(theirs, 0xa5, GHYVI_GGTT_TABLE_BYTES);
+	to.vgpu->registers[direct / 4] = 0xa5a5a5a5;
+	vgpu_set(to.vgpu, GEN8_GT_ISR0 + IRQ_IER, 0xa5a5a5a5);
+	vgpu_set(from.vgpu, GEN8_GT_ISR0 + IRQ_IER, 0);
+	free(saved);
+	saved = save(&from, &bytes);
+	assert_int_equal(load(&to, saved, bytes), 0);
+	free(saved);
+	assert_memory_equal(theirs, ours, GHYVI_GGTT_TABLE_BYTES);
+	assert_int_equal(move_rd(&to, direct), 0);
+	assert_int_equal(move_rd(&to, GEN8_GT_ISR0 + IRQ_IER), 0);
+	assert_int_equal(*(u32 *)(ghyvi_vgpu_register_page(to.vgpu, GEN8_GT_ISR0) +
+				  (GEN8_GT_ISR0 + IRQ_IER) % GHYVI_PAGE_BYTES),
+			 0);
+	memset(theirs, 0xa5, GHYVI_GGTT_TABLE_BYTES);
+	ghyvi_vgpu_reset(to.vgpu);
+	for (bytes = 0; bytes < GHYVI_GGTT_TABLE_BYTES / 8; bytes++)
+		assert_true(!theirs[bytes]);
+	ghyvi_vgpu_reset(from.vgpu);
+}
+
 /* Failsafe state drops all workloads. A state that has both must not make one run. */
 static void test_nothing_runs_in_failsafe_state(void **state)
 {
@@ -766,6 +822,8 @@ int main(void)
 		TEST(test_truncated_states_are_refused),
 		TEST(test_changed_states_are_harmless),
 		TEST(test_a_state_has_nothing_of_the_former_user),
+		TEST(test_workloads_of_any_size_of_state_are_saved),
+		TEST(test_nothing_of_the_former_tables_is_left),
 		TEST(test_nothing_runs_in_failsafe_state),
 		TEST(test_refused_commands_are_not_where_a_workload_is),
 		TEST(test_no_workload_of_others_gets_into_a_load),

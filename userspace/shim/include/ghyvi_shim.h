@@ -556,6 +556,29 @@ static inline ssize_t shim_strscpy(char *d, const char *s, size_t n)
 	return (ssize_t)l;
 }
 #define strscpy shim_strscpy
+/*
+ * Whole words only, and only whether there is another byte. Not instrumented: tables of MiBs are
+ * scanned, and what others write meanwhile may be seen or not.
+ */
+#ifdef __clang__
+__attribute__((no_sanitize("address", "thread", "undefined",
+			   "coverage"))) static inline const void *
+#else
+__attribute__((no_sanitize("address", "thread", "undefined"))) static inline const void *
+#endif
+memchr_inv(const void *start, int c, size_t bytes)
+{
+	const u64 value = (u8)c * 0x0101010101010101ULL, *word = start, *end = word + bytes / 8;
+	u64 differ = 0;
+	unsigned int i;
+
+	for (; word + 64 <= end && !differ; word += 64)
+		for (i = 0; i < 64; i++)
+			differ |= word[i] ^ value;
+	for (; word < end; word++)
+		differ |= *word ^ value;
+	return differ ? start : NULL;
+}
 struct seq_file {
 	FILE *f;
 };
