@@ -21,7 +21,7 @@ help:
 	@echo '  make setup         installs the Debian packages that the tests need;'
 	@echo '                     tools/setup PART: those of one part (a target names the missing part)'
 	@echo '  make test-unit     core code in user space under ASan, UBSan and TSan [T=name]'
-	@echo '  make fuzz          libFuzzer on each fuzz target, SECONDS=60 each [T=name]'
+	@echo '  make fuzz          libFuzzer on each fuzz target, SECONDS=60 or RUNS=n inputs each [T=name]'
 	@echo '  make mutate        plants faults in the core and runs the unit tests on each;'
 	@echo '                     scores [MUTATE="--folder gtt --seed 7 --count 50"]'
 	@echo '  make test-static   compiler warnings, sparse, checkpatch'
@@ -124,8 +124,9 @@ test-unit:
 
 fuzz:
 	@tools/setup fuzz
-	@$(MAKE) --no-print-directory -C selftests/unit BUILD=$(abspath $(BUILD)) fuzzers
-	@selftests/fuzz/run $(or $(SECONDS),60) $(T)
+	@$(MAKE) --no-print-directory -C selftests/unit T=$(T) $(if $(RUNS),BUILD=$(abspath $(BUILD))/many \
+		FUZZ_FLAGS=-fno-sanitize-coverage=trace-cmp,BUILD=$(abspath $(BUILD))) fuzzers
+	@selftests/fuzz/run $(if $(RUNS),--runs $(RUNS),$(or $(SECONDS),60)) $(T)
 
 # Not part of make test: minutes for each folder.
 .PHONY: mutate
