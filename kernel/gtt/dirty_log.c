@@ -125,7 +125,7 @@ static void take_logged(struct ghyvi_gtt *gtt, struct taken *taken, u64 last)
 	u64 gfn;
 
 	for (gfn = taken->next; gfn <= last && (pin = ghyvi_pin_next(gtt, &gfn, last)); gfn++) {
-		if (p->pgpu_ops->log_read(p->client, pin->dma))
+		if (p->pgpu_ops->log_read(p->client, ghyvi_pin_dma(pin)))
 			taken->gfns[taken->count++] = gfn;
 		if (taken->count == ARRAY_SIZE(taken->gfns)) {
 			taken->next = gfn + 1;

@@ -19,7 +19,7 @@ static inline void ghyvi_dirty_unpin(struct ghyvi_gtt *gtt, struct ghyvi_pin *pi
 {
 	const struct ghyvi_gtt_params *p = &gtt->params;
 
-	if (unlikely(gtt->logging && p->pgpu_ops->log_read(p->client, pin->dma)))
+	if (unlikely(gtt->logging && p->pgpu_ops->log_read(p->client, ghyvi_pin_dma(pin))))
 		ghyvi_dirty_record(gtt, ghyvi_pin_gfn(pin));
 }
 

@@ -153,7 +153,7 @@ void ghyvi_ggtt_relax(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 
 void ghyvi_ggtt_reset(struct ghyvi_gtt *gtt)
 {
-	const u64 none[GHYVI_PTES_PER_LINE] = { 0 };
+	static const u64 none[GHYVI_PTES_PER_UPDATE];
 	struct ghyvi_table_page *table;
 	u32 i, e;
 
@@ -163,8 +163,8 @@ void ghyvi_ggtt_reset(struct ghyvi_gtt *gtt)
 		if (!table)
 			continue;
 		ghyvi_ggtt_relax(gtt, table);
-		for (e = 0; e < GHYVI_ENTRIES; e += GHYVI_PTES_PER_LINE)
-			ghyvi_table_update(gtt, table, e, none, GHYVI_PTES_PER_LINE);
+		for (e = 0; e < GHYVI_ENTRIES; e += GHYVI_PTES_PER_UPDATE)
+			ghyvi_table_update(gtt, table, e, none, GHYVI_PTES_PER_UPDATE);
 		ghyvi_ggtt_publish(gtt, table, 0, GHYVI_ENTRIES - 1);
 	}
 }
@@ -224,18 +224,14 @@ void ghyvi_gtt_set_ggtt_gfn(struct ghyvi_gtt *gtt, u64 gfn)
  */
 static void refresh_entry(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int index)
 {
-	u64 value;
-
 	ghyvi_ggtt_collect(gtt);
 	if (list_empty(&table->relaxed_node))
 		return;
-	value = READ_ONCE(table->guest[index]);
-	if (value != table->snapshot[index])
-		ghyvi_table_update(gtt, table, index, &value, 1);
-	else if (ghyvi_table_entry_deferred(table, index))
+	if (!ghyvi_table_update(gtt, table, index, table->guest + index, 1)) {
+		if (!ghyvi_table_entry_deferred(table, index))
+			return;
 		ghyvi_table_retry_entry(gtt, table, index);
-	else
-		return;
+	}
 	ghyvi_ggtt_publish(gtt, table, index, index);
 }
 

@@ -30,8 +30,10 @@
 #define GHYVI_EVICT_AGE 64u
 /* Maximum number of pages of young trees that one operation evicts. */
 #define GHYVI_EVICT_YOUNG 1024u
-/* Entries compared and translated together: one cache line. */
+/* Entries compared together: one cache line. */
 #define GHYVI_PTES_PER_LINE 8u
+/* Maximum number of entries translated together: a translation has as many on its stack. */
+#define GHYVI_PTES_PER_UPDATE 32u
 /* Maximum number of table pages write-protected in one call. */
 #define GHYVI_PROTECT_BATCH 256u
 
@@ -95,45 +97,62 @@ struct ghyvi_deferral {
 
 /*
  * A pinned guest page that shadow entries map. It stays pinned while an entry maps it and, idle,
- * for some time after.
+ * for some time after. What each translation needs of it is in the arrays and masks of its block.
  */
 struct ghyvi_pin {
 	u64 hpa;
-	dma_addr_t dma; /* what shadow entries hold */
-	u32 refs; /* shadow entries that map it, plus one while mapped */
 	u8 slot; /* index in its block */
-	bool pinned; /* if false, all other fields are meaningless */
-	bool table; /* the guest page is also in gtt->tables */
-	bool again; /* was used and became idle again since it was added to gtt->idle_pins */
 	/*
-	 * On gtt->idle_pins while refs is 0. A pin that is used again stays on the list until
-	 * ghyvi_pins_trim() reaches it.
+	 * On gtt->idle_pins while it has no references. A pin that is used again stays on the list
+	 * until ghyvi_pins_trim() reaches it.
 	 */
 	struct list_head idle;
 	struct list_head mapped; /* on gtt->mapped_pins while mapped for nested jobs (map_guest) */
 };
 
 /*
- * Pins of neighbouring gfns share a block, which is freed with its last pin. A sync looks up two
- * pins for each of thousands of entries, and drivers mostly bind neighbouring pages together.
+ * Pins of neighbouring gfns share a block, which is freed with its last pin. Drivers mostly bind
+ * neighbouring pages together, so a sync takes and releases the pins of many entries at once. The
+ * masks have one bit for each page of the block.
  */
 #define GHYVI_PIN_BLOCK 64u
 #define GHYVI_BLOCK_CACHE_SLOTS 64u
 struct ghyvi_pin_block {
 	u64 number; /* gfn / GHYVI_PIN_BLOCK */
-	u32 used; /* number of @pins that are pinned */
+	u64 pinned; /* what else is known of a page is meaningless unless its bit is set */
+	u64 tables; /* pages that are also in gtt->tables */
+	u64 idle; /* pages without references */
+	u64 listed; /* pages whose pin is on gtt->idle_pins */
+	u64 again; /* of these, pages that were used and became idle again since they were added */
+	u32 refs[GHYVI_PIN_BLOCK]; /* shadow entries that map the page, plus one while mapped */
+	dma_addr_t dma[GHYVI_PIN_BLOCK]; /* what shadow entries hold */
 	struct ghyvi_pin pins[GHYVI_PIN_BLOCK];
 };
 static_assert(sizeof(struct ghyvi_pin_block) <= GHYVI_PAGE_BYTES);
 
-static inline struct ghyvi_pin_block *ghyvi_pin_block_of(struct ghyvi_pin *pin)
+/*
+ * Shadow entries that map consecutive guest pages of one block (@step is 1), or all the same page
+ * (@step is 0).
+ */
+struct ghyvi_pin_run {
+	u64 gfn; /* of the first entry */
+	unsigned int count; /* entries */
+	unsigned int step; /* pages from one entry to the next */
+};
+
+static inline struct ghyvi_pin_block *ghyvi_pin_block_of(const struct ghyvi_pin *pin)
 {
 	return container_of(pin - pin->slot, struct ghyvi_pin_block, pins[0]);
 }
 
-static inline u64 ghyvi_pin_gfn(struct ghyvi_pin *pin)
+static inline u64 ghyvi_pin_gfn(const struct ghyvi_pin *pin)
 {
 	return ghyvi_pin_block_of(pin)->number * GHYVI_PIN_BLOCK + pin->slot;
+}
+
+static inline dma_addr_t ghyvi_pin_dma(const struct ghyvi_pin *pin)
+{
+	return ghyvi_pin_block_of(pin)->dma[pin->slot];
 }
 
 /* A guest page of 2 MiB that shadow entries map. All its 4 KiB pages are pinned while it exists. */

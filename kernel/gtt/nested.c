@@ -47,7 +47,7 @@ struct ghyvi_pin *ghyvi_nested_pin(struct ghyvi_gtt *gtt, u64 gfn)
 		ghyvi_pin_put(gtt, gfn);
 		return pin;
 	}
-	ret = gtt->params.pgpu_ops->map_guest(gtt->params.client, gfn, pin->dma);
+	ret = gtt->params.pgpu_ops->map_guest(gtt->params.client, gfn, ghyvi_pin_dma(pin));
 	if (ret) {
 		ghyvi_pin_put(gtt, gfn);
 		return ERR_PTR(ret);

@@ -5,6 +5,7 @@
  * pages. Binding such a page again usually costs no more than a counter: the pin is found without a
  * search and stays on the list of idle pins.
  */
+#include <linux/bitops.h>
 #include <linux/err.h>
 #include <linux/minmax.h>
 #include <linux/sched.h>
@@ -29,36 +30,28 @@ struct ghyvi_pin_block *ghyvi_pin_block(struct ghyvi_gtt *gtt, u64 number)
 	return *near;
 }
 
-static struct ghyvi_pin *pin_of(struct ghyvi_pin_block *block, u64 gfn)
-{
-	return &block->pins[gfn % GHYVI_PIN_BLOCK];
-}
-
-/* Get the block of @gfn for one more pin, and allocate it if necessary. NULL if memory is short. */
+/* Get the block of @gfn, and allocate it if necessary. NULL if memory is short. */
 static struct ghyvi_pin_block *block_get(struct ghyvi_gtt *gtt, u64 gfn)
 {
 	struct ghyvi_pin_block *block = ghyvi_pin_block(gtt, gfn / GHYVI_PIN_BLOCK);
 
-	if (!block) {
-		block = kzalloc(sizeof(*block), GFP_KERNEL_ACCOUNT);
-		if (!block)
-			return NULL;
-		block->number = gfn / GHYVI_PIN_BLOCK;
-		if (xa_err(xa_store(&gtt->pin_blocks, block->number, block, GFP_KERNEL_ACCOUNT))) {
-			kfree(block);
-			return NULL;
-		}
+	if (block)
+		return block;
+	block = kzalloc(sizeof(*block), GFP_KERNEL_ACCOUNT);
+	if (!block)
+		return NULL;
+	block->number = gfn / GHYVI_PIN_BLOCK;
+	if (xa_err(xa_store(&gtt->pin_blocks, block->number, block, GFP_KERNEL_ACCOUNT))) {
+		kfree(block);
+		return NULL;
 	}
-	block->used++;
 	return block;
 }
 
-static void block_put(struct ghyvi_gtt *gtt, struct ghyvi_pin_block *block)
+static void block_free(struct ghyvi_gtt *gtt, struct ghyvi_pin_block *block)
 {
 	struct ghyvi_pin_block **near = cached_block(gtt, block->number);
 
-	if (--block->used)
-		return;
 	if (*near == block)
 		*near = NULL;
 	xa_erase(&gtt->pin_blocks, block->number);
@@ -67,16 +60,21 @@ static void block_put(struct ghyvi_gtt *gtt, struct ghyvi_pin_block *block)
 
 static void pin_free(struct ghyvi_gtt *gtt, struct ghyvi_pin *pin)
 {
+	struct ghyvi_pin_block *block = ghyvi_pin_block_of(pin);
 	const struct ghyvi_gtt_params *p = &gtt->params;
+	u64 bit = BIT_ULL(pin->slot);
 
 	list_del(&pin->idle);
+	block->listed &= ~bit;
+	block->idle &= ~bit;
 	gtt->nr_idle_pins--;
 	ghyvi_dirty_unpin(gtt, pin);
-	pin->pinned = false;
-	p->pgpu_ops->unmap_page(p->client, pin->dma);
+	block->pinned &= ~bit;
+	p->pgpu_ops->unmap_page(p->client, ghyvi_pin_dma(pin));
 	p->hv->ops->unpin(p->hv, ghyvi_pin_gfn(pin));
 	atomic64_dec(&p->stats->pinned_pages_now);
-	block_put(gtt, ghyvi_pin_block_of(pin));
+	if (!block->pinned)
+		block_free(gtt, block);
 }
 
 /* Idle pins count against RLIMIT_MEMLOCK, so they are released before -ENOMEM is returned. */
@@ -111,6 +109,7 @@ struct ghyvi_pin *ghyvi_pin_create(struct ghyvi_gtt *gtt, u64 gfn)
 	const struct ghyvi_gtt_params *p = &gtt->params;
 	struct ghyvi_pin_block *block;
 	struct ghyvi_pin *pin;
+	unsigned int slot;
 	dma_addr_t dma;
 	u64 hpa;
 	int ret;
@@ -127,14 +126,16 @@ struct ghyvi_pin *ghyvi_pin_create(struct ghyvi_gtt *gtt, u64 gfn)
 		ret = -ENOMEM;
 		goto err_unmap;
 	}
-	pin = pin_of(block, gfn);
+	slot = gfn % GHYVI_PIN_BLOCK;
+	block->pinned |= BIT_ULL(slot);
+	block->tables &= ~BIT_ULL(slot);
+	if (ghyvi_tables_in(gtt, gfn, 1))
+		block->tables |= BIT_ULL(slot);
+	block->refs[slot] = 1;
+	block->dma[slot] = dma;
+	pin = &block->pins[slot];
 	pin->hpa = hpa;
-	pin->dma = dma;
-	pin->slot = gfn % GHYVI_PIN_BLOCK;
-	pin->refs = 1;
-	pin->pinned = true;
-	pin->table = ghyvi_tables_in(gtt, gfn, 1);
-	pin->again = false;
+	pin->slot = slot;
 	INIT_LIST_HEAD(&pin->idle);
 	INIT_LIST_HEAD(&pin->mapped);
 	atomic64_inc(&p->stats->pinned_pages_now);
@@ -158,85 +159,133 @@ struct ghyvi_pin *ghyvi_pin_next(struct ghyvi_gtt *gtt, u64 *gfn, u64 last)
 	while ((block = xa_find(&gtt->pin_blocks, &number, last / GHYVI_PIN_BLOCK, XA_PRESENT))) {
 		*gfn = max_t(u64, *gfn, number * GHYVI_PIN_BLOCK);
 		for (; *gfn <= last && *gfn / GHYVI_PIN_BLOCK == number; ++*gfn)
-			if (pin_of(block, *gfn)->pinned)
-				return pin_of(block, *gfn);
+			if (block->pinned & BIT_ULL(*gfn % GHYVI_PIN_BLOCK))
+				return &block->pins[*gfn % GHYVI_PIN_BLOCK];
 		number++;
 	}
 	return NULL;
 }
 
-static void pin_drop(struct ghyvi_gtt *gtt, struct ghyvi_pin *pin)
+void ghyvi_pin_table(struct ghyvi_gtt *gtt, u64 gfn, bool table)
 {
-	if (WARN_ON_ONCE(!pin || !pin->pinned || !pin->refs))
+	struct ghyvi_pin *pin = ghyvi_pin_find(gtt, gfn);
+	struct ghyvi_pin_block *block;
+
+	lockdep_assert_held(&gtt->lock);
+	if (!pin)
 		return;
-	if (--pin->refs)
+	block = ghyvi_pin_block_of(pin);
+	block->tables &= ~BIT_ULL(pin->slot);
+	if (table)
+		block->tables |= BIT_ULL(pin->slot);
+}
+
+/* The pages of @run, in the masks of its block. */
+static u64 run_mask(const struct ghyvi_pin_run *run)
+{
+	u64 pages = run->step ? U64_MAX >> (GHYVI_PIN_BLOCK - run->count) : 1;
+
+	return pages << run->gfn % GHYVI_PIN_BLOCK;
+}
+
+const dma_addr_t *ghyvi_pins_hold(struct ghyvi_gtt *gtt, const struct ghyvi_pin_run *run)
+{
+	struct ghyvi_pin_block *block = ghyvi_pin_block(gtt, run->gfn / GHYVI_PIN_BLOCK);
+	unsigned int slot = run->gfn % GHYVI_PIN_BLOCK, step = run->step, left = run->count;
+	u64 mask = run_mask(run);
+	u32 *refs;
+
+	if (!block || mask & ~(block->pinned & ~block->tables))
+		return NULL;
+	for (refs = block->refs + slot; left; left--, refs += step)
+		++*refs;
+	gtt->nr_idle_pins -= hweight64(block->idle & mask);
+	block->idle &= ~mask;
+	return block->dma + slot;
+}
+
+/* @idle: pages of @block that have lost their last reference. */
+static void pins_idle(struct ghyvi_gtt *gtt, struct ghyvi_pin_block *block, u64 idle)
+{
+	u64 new = idle & ~block->listed;
+
+	block->idle |= idle;
+	gtt->nr_idle_pins += hweight64(idle);
+	block->again |= idle & block->listed;
+	block->listed |= new;
+	for (; new; new &= new - 1)
+		list_add_tail(&block->pins[__ffs(new)].idle, &gtt->idle_pins);
+}
+
+void ghyvi_pins_put(struct ghyvi_gtt *gtt, const struct ghyvi_pin_run *run)
+{
+	struct ghyvi_pin_block *block = ghyvi_pin_block(gtt, run->gfn / GHYVI_PIN_BLOCK);
+	unsigned int slot = run->gfn % GHYVI_PIN_BLOCK, step = run->step, left = run->count;
+	u64 idle = 0;
+
+	if (WARN_ON_ONCE(!block || run_mask(run) & (~block->pinned | block->idle)))
 		return;
-	gtt->nr_idle_pins++;
-	if (list_empty(&pin->idle))
-		list_add_tail(&pin->idle, &gtt->idle_pins);
-	else
-		pin->again = true;
+	for (; left; left--, slot += step)
+		if (!--block->refs[slot])
+			idle |= BIT_ULL(slot);
+	if (idle)
+		pins_idle(gtt, block, idle);
 }
 
 void ghyvi_pin_put(struct ghyvi_gtt *gtt, u64 gfn)
 {
-	pin_drop(gtt, ghyvi_pin_find(gtt, gfn));
+	ghyvi_pins_put(gtt, &(struct ghyvi_pin_run){ gfn, 1, 0 });
 }
 
-void ghyvi_pin_table(struct ghyvi_gtt *gtt, u64 gfn, bool table)
+/* As ghyvi_pins_hold(), but pin the pages first if necessary. Returns an ERR_PTR if that fails. */
+static const dma_addr_t *run_get(struct ghyvi_gtt *gtt, const struct ghyvi_pin_run *run)
 {
-	struct ghyvi_pin *pin = ghyvi_pin_find(gtt, gfn);
+	const dma_addr_t *dma = ghyvi_pins_hold(gtt, run);
+	struct ghyvi_pin_run held = { run->gfn, 0, 1 };
+	struct ghyvi_pin *pin;
 
-	lockdep_assert_held(&gtt->lock);
-	if (pin)
-		pin->table = table;
+	if (dma)
+		return dma;
+	for (; held.count < run->count; held.count++) {
+		pin = ghyvi_pin_get(gtt, run->gfn + held.count);
+		if (!IS_ERR(pin))
+			continue;
+		if (held.count)
+			ghyvi_pins_put(gtt, &held);
+		return ERR_CAST(pin);
+	}
+	return ghyvi_pin_dmas(gtt, run->gfn);
 }
 
-/*
- * Returns the slot of @gfn's pin, which may be unused, or NULL if there is no block for it. @before
- * is the slot of the previous page, or NULL.
- */
-static struct ghyvi_pin *pin_place(struct ghyvi_gtt *gtt, u64 gfn, struct ghyvi_pin *before)
+int ghyvi_pages_get(struct ghyvi_gtt *gtt, u64 gfn, unsigned int count, dma_addr_t *first)
 {
-	struct ghyvi_pin_block *block;
-
-	if (before && gfn % GHYVI_PIN_BLOCK)
-		return before + 1;
-	block = ghyvi_pin_block(gtt, gfn / GHYVI_PIN_BLOCK);
-	return block ? pin_of(block, gfn) : NULL;
-}
-
-int ghyvi_pins_get(struct ghyvi_gtt *gtt, u64 gfn, unsigned int count, dma_addr_t *dma)
-{
-	struct ghyvi_pin *pin = NULL;
+	struct ghyvi_pin_run run = { gfn, min(count, GHYVI_PIN_BLOCK), 1 };
 	bool contiguous = true;
-	unsigned int i;
+	const dma_addr_t *dma;
+	unsigned int done, i;
 
-	for (i = 0; i < count; i++) {
-		pin = pin_place(gtt, gfn + i, pin);
-		pin = pin && pin->pinned ? ghyvi_pin_hold(gtt, pin) :
-					   ghyvi_pin_create(gtt, gfn + i);
-		if (IS_ERR(pin)) {
-			ghyvi_pins_put(gtt, gfn, i);
-			return PTR_ERR(pin);
+	for (done = 0; done < count; done += run.count, run.gfn += run.count) {
+		dma = run_get(gtt, &run);
+		if (IS_ERR(dma)) {
+			ghyvi_pages_put(gtt, gfn, done);
+			return PTR_ERR(dma);
 		}
-		if (!i)
-			*dma = pin->dma;
-		contiguous &= pin->dma == *dma + i * GHYVI_PAGE_BYTES;
+		if (!done)
+			*first = *dma;
+		for (i = 0; i < run.count; i++)
+			contiguous &= dma[i] == *first + (done + i) * GHYVI_PAGE_BYTES;
 	}
 	cond_resched();
-	return contiguous && IS_ALIGNED(*dma, (u64)count * GHYVI_PAGE_BYTES);
+	return contiguous && IS_ALIGNED(*first, (u64)count * GHYVI_PAGE_BYTES);
 }
 
-void ghyvi_pins_put(struct ghyvi_gtt *gtt, u64 gfn, unsigned int count)
+void ghyvi_pages_put(struct ghyvi_gtt *gtt, u64 gfn, unsigned int count)
 {
-	struct ghyvi_pin *pin = NULL;
-	unsigned int i;
+	struct ghyvi_pin_run run = { gfn, min(count, GHYVI_PIN_BLOCK), 1 };
+	unsigned int done;
 
-	for (i = 0; i < count; i++) {
-		pin = pin_place(gtt, gfn + i, pin);
-		pin_drop(gtt, pin);
-	}
+	for (done = 0; done < count; done += run.count, run.gfn += run.count)
+		ghyvi_pins_put(gtt, &run);
 }
 
 /*
@@ -246,15 +295,19 @@ void ghyvi_pins_put(struct ghyvi_gtt *gtt, u64 gfn, unsigned int count)
 static void trim_oldest(struct ghyvi_gtt *gtt)
 {
 	struct ghyvi_pin *pin = list_first_entry(&gtt->idle_pins, struct ghyvi_pin, idle);
-	bool again = pin->again;
+	struct ghyvi_pin_block *block = ghyvi_pin_block_of(pin);
+	u64 bit = BIT_ULL(pin->slot);
 
-	pin->again = false;
-	if (pin->refs)
+	if (!(block->idle & bit)) {
 		list_del_init(&pin->idle);
-	else if (again)
+		block->listed &= ~bit;
+	} else if (block->again & bit) {
 		list_move_tail(&pin->idle, &gtt->idle_pins);
-	else
+	} else {
 		pin_free(gtt, pin);
+		return;
+	}
+	block->again &= ~bit;
 }
 
 void ghyvi_pins_trim(struct ghyvi_gtt *gtt, u32 keep)

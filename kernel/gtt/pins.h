@@ -21,42 +21,62 @@ void ghyvi_pin_put(struct ghyvi_gtt *gtt, u64 gfn);
 /* Record in the pin of @gfn, if there is one, whether the guest page is a table page. */
 void ghyvi_pin_table(struct ghyvi_gtt *gtt, u64 gfn, bool table);
 /*
- * Take a reference on each of @count pages (a power of two) from @gfn on, or on none. Returns 1 if
- * their DMA addresses are contiguous and aligned to their total size, so that the GPU can use them
- * as one page at *@dma; 0 if they are not; or a negative errno.
+ * Take a reference for each entry of @run if all its pages are pinned already and none is a table
+ * page. Returns the DMA address of the first page, followed by those of the next ones, or NULL.
  */
-int ghyvi_pins_get(struct ghyvi_gtt *gtt, u64 gfn, unsigned int count, dma_addr_t *dma);
-void ghyvi_pins_put(struct ghyvi_gtt *gtt, u64 gfn, unsigned int count);
+const dma_addr_t *ghyvi_pins_hold(struct ghyvi_gtt *gtt, const struct ghyvi_pin_run *run);
+/* Drop a reference for each entry of @run. */
+void ghyvi_pins_put(struct ghyvi_gtt *gtt, const struct ghyvi_pin_run *run);
+/*
+ * Take a reference on each of @count pages (a power of two) from @gfn on (a multiple of it), or on
+ * none. Returns 1 if their DMA addresses are contiguous and aligned to their total size, so that
+ * the GPU can use them as one page at *@first; 0 if they are not; or a negative errno.
+ */
+int ghyvi_pages_get(struct ghyvi_gtt *gtt, u64 gfn, unsigned int count, dma_addr_t *first);
+/* Drop these references; @count may be any multiple of GHYVI_PIN_BLOCK. */
+void ghyvi_pages_put(struct ghyvi_gtt *gtt, u64 gfn, unsigned int count);
 /*
  * Release the oldest idle pins until at most @keep are left. The caller has invalidated the pGPU
  * since these pins became idle, or since nothing that maps them could be reached.
  */
 void ghyvi_pins_trim(struct ghyvi_gtt *gtt, u32 keep);
 
-/*
- * Returns the pin of @gfn, or NULL if the page is not pinned. The pins of a 64 KiB group are in one
- * block, so they are an array.
- */
+/* Returns the pin of @gfn, or NULL if the page is not pinned. */
 static inline struct ghyvi_pin *ghyvi_pin_find(struct ghyvi_gtt *gtt, u64 gfn)
 {
-	u64 number = gfn / GHYVI_PIN_BLOCK;
-	struct ghyvi_pin_block *block = gtt->block_cache[number % GHYVI_BLOCK_CACHE_SLOTS];
-	struct ghyvi_pin *pin;
+	struct ghyvi_pin_block *block = ghyvi_pin_block(gtt, gfn / GHYVI_PIN_BLOCK);
 
-	if (!block || block->number != number) {
-		block = ghyvi_pin_block(gtt, number);
-		if (!block)
-			return NULL;
-	}
-	pin = &block->pins[gfn % GHYVI_PIN_BLOCK];
-	return pin->pinned ? pin : NULL;
+	if (!block || !(block->pinned & BIT_ULL(gfn % GHYVI_PIN_BLOCK)))
+		return NULL;
+	return &block->pins[gfn % GHYVI_PIN_BLOCK];
+}
+
+/* The DMA addresses of the pinned page @gfn and of those after it in its block. */
+static inline const dma_addr_t *ghyvi_pin_dmas(struct ghyvi_gtt *gtt, u64 gfn)
+{
+	return ghyvi_pin_block(gtt, gfn / GHYVI_PIN_BLOCK)->dma + gfn % GHYVI_PIN_BLOCK;
+}
+
+static inline u32 ghyvi_pin_refs(const struct ghyvi_pin *pin)
+{
+	return ghyvi_pin_block_of(pin)->refs[pin->slot];
+}
+
+/* Returns true if the guest page is also a table page. */
+static inline bool ghyvi_pin_is_table(const struct ghyvi_pin *pin)
+{
+	return ghyvi_pin_block_of(pin)->tables & BIT_ULL(pin->slot);
 }
 
 /* Take another reference on a pin, which may be idle. */
 static inline struct ghyvi_pin *ghyvi_pin_hold(struct ghyvi_gtt *gtt, struct ghyvi_pin *pin)
 {
-	if (!pin->refs++)
+	struct ghyvi_pin_block *block = ghyvi_pin_block_of(pin);
+
+	if (!block->refs[pin->slot]++) {
+		block->idle &= ~BIT_ULL(pin->slot);
 		gtt->nr_idle_pins--;
+	}
 	return pin;
 }
 

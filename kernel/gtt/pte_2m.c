@@ -33,7 +33,7 @@ static int large_split(struct ghyvi_gtt *gtt, struct ghyvi_large *large)
 	}
 	for (i = 0; i < GHYVI_ENTRIES; i++) {
 		pin = ghyvi_pin_find(gtt, large->gfn + i);
-		large->table[i] = pin->dma | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE;
+		large->table[i] = ghyvi_pin_dma(pin) | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE;
 	}
 	return 0;
 }
@@ -54,7 +54,7 @@ static void large_destroy(struct ghyvi_gtt *gtt, struct ghyvi_large *large)
 		gtt->params.pgpu_ops->unmap_page(gtt->params.client, large->dma);
 		free_page((unsigned long)large->table);
 	}
-	ghyvi_pins_put(gtt, large->gfn, GHYVI_ENTRIES);
+	ghyvi_pages_put(gtt, large->gfn, GHYVI_ENTRIES);
 	kfree(large);
 }
 
@@ -68,7 +68,7 @@ static struct ghyvi_large *large_create(struct ghyvi_gtt *gtt, u64 gfn)
 		return ERR_PTR(-ENOMEM);
 	large->gfn = gfn;
 	INIT_LIST_HEAD(&large->dying);
-	ret = ghyvi_pins_get(gtt, gfn, GHYVI_ENTRIES, &large->dma);
+	ret = ghyvi_pages_get(gtt, gfn, GHYVI_ENTRIES, &large->dma);
 	if (ret < 0)
 		goto err_free;
 	ret = ret ? 0 : large_split(gtt, large);
@@ -83,7 +83,7 @@ static struct ghyvi_large *large_create(struct ghyvi_gtt *gtt, u64 gfn)
 	return large;
 
 err_unpin:
-	ghyvi_pins_put(gtt, gfn, GHYVI_ENTRIES);
+	ghyvi_pages_put(gtt, gfn, GHYVI_ENTRIES);
 err_free:
 	kfree(large);
 	return ERR_PTR(ret);

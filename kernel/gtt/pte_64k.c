@@ -81,8 +81,8 @@ void ghyvi_table_64k_unlink(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *pag
 static void group_translate(struct ghyvi_gtt *gtt, u64 guest_entry, struct group *group)
 {
 	u64 gfn = ghyvi_entry_group_gfn(guest_entry);
-	const struct ghyvi_pin *pins;
-	dma_addr_t dma;
+	const dma_addr_t *dma;
+	dma_addr_t first;
 	unsigned int i;
 	int ret;
 
@@ -90,15 +90,15 @@ static void group_translate(struct ghyvi_gtt *gtt, u64 guest_entry, struct group
 	memset64(group->entries, group->whole ? 0 : ghyvi_leaf_scratch(gtt), GHYVI_PTES_PER_64K);
 	if (group->whole || ghyvi_entry_hides_table(gtt, gfn, GHYVI_PTES_PER_64K))
 		return;
-	ret = ghyvi_pins_get(gtt, gfn, GHYVI_PTES_PER_64K, &dma);
+	ret = ghyvi_pages_get(gtt, gfn, GHYVI_PTES_PER_64K, &first);
 	if (ret < 0) {
 		ghyvi_entry_reject(gtt, GHYVI_LEVEL_PT_64K, guest_entry, ret);
 		return;
 	}
 	group->whole = ret;
-	pins = ghyvi_pin_find(gtt, gfn);
+	dma = ghyvi_pin_dmas(gtt, gfn);
 	for (i = 0; i < GHYVI_PTES_PER_64K; i++)
-		group->entries[i] = pins[i].dma | GHYVI_ENTRY_PRESENT |
+		group->entries[i] = dma[i] | GHYVI_ENTRY_PRESENT |
 				    (guest_entry & GHYVI_ENTRY_WRITE);
 }
 
@@ -120,7 +120,7 @@ static void group_write(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, u
 		WRITE_ONCE(page->parent->entries[page->parent_index],
 			   page->parent->entries[page->parent_index] | GHYVI_ENTRY_64K);
 	if (ghyvi_leaf_is_mapped(gtt, old_entry))
-		ghyvi_pins_put(gtt, ghyvi_entry_group_gfn(old), GHYVI_PTES_PER_64K);
+		ghyvi_pages_put(gtt, ghyvi_entry_group_gfn(old), GHYVI_PTES_PER_64K);
 }
 
 void ghyvi_group_set(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, unsigned int index,

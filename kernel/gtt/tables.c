@@ -6,6 +6,7 @@
  * points to a lower level or maps data, so there are no cycles.
  */
 #include <linux/bitops.h>
+#include <linux/compiler.h>
 #include <linux/err.h>
 #include <linux/io.h>
 #include <linux/mm.h>
@@ -455,23 +456,29 @@ void ghyvi_gtt_reap_all(struct ghyvi_gtt *gtt)
 	gtt_reap(gtt, 0, 0);
 }
 
-void ghyvi_table_update(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int index,
-			const u64 *values, unsigned int count)
+unsigned int ghyvi_table_update(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table,
+				unsigned int index, const u64 *source, unsigned int count)
 {
-	u64 old[GHYVI_PTES_PER_LINE];
-	unsigned int i;
+	u64 *values = table->snapshot + index, old[GHYVI_PTES_PER_UPDATE];
+	unsigned int i, changed = 0;
 	u32 levels;
 
+	for (i = 0; i < count; i++) {
+		old[i] = values[i];
+		values[i] = READ_ONCE(source[i]);
+		changed += values[i] != old[i];
+	}
+	if (!changed)
+		return 0;
 	if (ghyvi_table_is_ggtt(table))
 		gtt->ggtt_updating = table;
-	memcpy(old, table->snapshot + index, count * sizeof(*old));
-	memcpy(table->snapshot + index, values, count * sizeof(*values));
 	for (i = 0; table->deferred.retry && i < count; i++)
 		if (values[i] != old[i])
 			table_clear_deferred(table, index + i);
 	/* Translation may add a level to @table. Its new shadow is filled from the snapshot. */
 	for (levels = table->levels; levels; levels &= levels - 1)
 		shadow_set(gtt, table->shadows[__ffs(levels)], index, old, values, count);
+	return changed;
 }
 
 void ghyvi_table_retry_entry(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table,

@@ -30,11 +30,12 @@ void ghyvi_tables_each(struct ghyvi_gtt *gtt,
 /* Returns true if one of @count guest pages from @gfn on is a table page. */
 bool ghyvi_tables_in(struct ghyvi_gtt *gtt, u64 gfn, u64 count);
 /*
- * Set @count entries of the snapshot from @index on, at most GHYVI_PTES_PER_LINE, to @values, which
- * were read from the guest. Translate those that changed in all shadows.
+ * Read @count entries from @source, each once, into the snapshot from @index on, at most
+ * GHYVI_PTES_PER_UPDATE. @source may be the guest's entries. Translate those that changed in all
+ * shadows. Returns their number.
  */
-void ghyvi_table_update(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int index,
-			const u64 *values, unsigned int count);
+unsigned int ghyvi_table_update(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table,
+				unsigned int index, const u64 *source, unsigned int count);
 /* Mark entry @index, whose translation has just failed with gtt->deferral.err, as deferred. */
 void ghyvi_table_defer_entry(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table,
 			     unsigned int index);

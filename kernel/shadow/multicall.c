@@ -65,7 +65,7 @@ static int multicall(struct ghyvi_gtt *gtt, u64 gpa, u32 count, u32 *applied)
 	 * The host's own store does not trap, so it must not change a table page. A record may have
 	 * made the page one.
 	 */
-	if (pin->table) {
+	if (ghyvi_pin_is_table(pin)) {
 		ret = -EBUSY;
 	} else {
 		WRITE_ONCE(*result, GHYVI_MULTICALL_DONE |

@@ -54,19 +54,14 @@ static bool line_differs(const u64 *guest, const u64 *snapshot)
 	       line_difference(guest + 6, snapshot + 6) | line_difference(guest + 7, snapshot + 7);
 }
 
-/* Read each guest entry of the line once, and translate it. Returns how many entries differed. */
-static unsigned int line_update(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table,
-				unsigned int at)
+/* Returns the end of the lines from @at on that differ, at most one update. */
+static unsigned int lines_end(const struct ghyvi_table_page *table, unsigned int at)
 {
-	unsigned int i, changed = 0;
-	u64 line[GHYVI_PTES_PER_LINE];
+	unsigned int end = min(at + GHYVI_PTES_PER_UPDATE, GHYVI_ENTRIES);
 
-	for (i = 0; i < GHYVI_PTES_PER_LINE; i++) {
-		line[i] = READ_ONCE(table->guest[at + i]);
-		changed += line[i] != table->snapshot[at + i];
-	}
-	ghyvi_table_update(gtt, table, at, line, GHYVI_PTES_PER_LINE);
-	return changed;
+	while (at < end && line_differs(table->guest + at, table->snapshot + at))
+		at += GHYVI_PTES_PER_LINE;
+	return at;
 }
 
 /*
@@ -113,16 +108,19 @@ static bool any_waits(const struct ghyvi_table_page *table)
 
 unsigned int ghyvi_table_sync(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 {
-	unsigned int at, changed = 0, first = GHYVI_ENTRIES, last = 0;
+	unsigned int at, end, changed = 0, first = GHYVI_ENTRIES, last = 0;
 
 	if (table->deferred.retry)
 		try_again(gtt, table, &first, &last);
-	for (at = 0; at < GHYVI_ENTRIES; at += GHYVI_PTES_PER_LINE) {
-		if (!line_differs(table->guest + at, table->snapshot + at))
+	for (at = 0; at < GHYVI_ENTRIES; at = end) {
+		end = lines_end(table, at);
+		if (end == at) {
+			end += GHYVI_PTES_PER_LINE;
 			continue;
-		changed += line_update(gtt, table, at);
+		}
+		changed += ghyvi_table_update(gtt, table, at, table->guest + at, end - at);
 		first = min(first, at);
-		last = max(last, at + GHYVI_PTES_PER_LINE - 1);
+		last = max(last, end - 1);
 	}
 	table->compared = gtt->syncs;
 	if (table->deferred.retry)
@@ -165,16 +163,11 @@ static void relax_ahead(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 void ghyvi_table_stored(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int first,
 			unsigned int last)
 {
-	bool changed = false;
-	unsigned int i;
-	u64 value;
+	unsigned int at, count, changed = 0;
 
-	for (i = first; i <= last; i++) {
-		value = READ_ONCE(table->guest[i]);
-		if (value == table->snapshot[i])
-			continue;
-		ghyvi_table_update(gtt, table, i, &value, 1);
-		changed = true;
+	for (at = first; at <= last; at += count) {
+		count = min(last - at + 1, GHYVI_PTES_PER_UPDATE);
+		changed += ghyvi_table_update(gtt, table, at, table->guest + at, count);
 	}
 	if (changed && ghyvi_table_is_ggtt(table))
 		ghyvi_ggtt_publish(gtt, table, first, last);

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Entries of page tables that are translated together: runs of pages, runs of one page. */
+#include "gtt_fake.h"
+
+#define ENTRIES 100u
+
+/* Entries [0, ENTRIES) of the page table, without traps: entry i maps page @gfn + i * @step. */
+static void bind(u64 gfn, unsigned int step)
+{
+	u32 i;
+
+	for (i = 0; i < ENTRIES; i++)
+		guest_page(PT_GFN)[i] = pte(gfn + i * step);
+}
+
+static struct ghyvi_root *relaxed_tree(void)
+{
+	ghyvi_gtt_set_policy(fake.gtt, "full");
+	build_tree(PML4_GFN);
+	return get_root4(PML4_GFN);
+}
+
+static void assert_bound(struct ghyvi_root *root, u64 gfn, unsigned int step)
+{
+	u32 i;
+
+	for (i = 0; i < ENTRIES; i++)
+		assert_true(shadow_pt(root)[i] == spte(gfn + i * step));
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
+}
+
+static void sync_bound(struct ghyvi_root *root, u64 gfn, unsigned int step)
+{
+	bind(gfn, step);
+	ghyvi_gtt_sync(fake.gtt, root);
+	assert_bound(root, gfn, step);
+}
+
+static void test_runs_replace_runs_of_pinned_pages(void **state)
+{
+	struct ghyvi_root *root = relaxed_tree();
+	unsigned int round;
+
+	for (round = 0; round < 3; round++) {
+		sync_bound(root, DATA, 1);
+		sync_bound(root, DATA + 13, 1);
+		sync_bound(root, DATA + 200, 1);
+	}
+	/* [DATA, DATA + 113) is idle, [DATA + 200, DATA + 300) is not */
+	assert_int_equal(fake.gtt->nr_idle_pins, ENTRIES + 13);
+	/* A run of idle pins is released with the range. */
+	ghyvi_gtt_unmap(fake.gtt, DATA, ENTRIES);
+	assert_int_equal(fake.pins[DATA + 50], 0);
+	assert_int_equal(fake.pins[DATA + 250], 1);
+}
+
+static void test_one_page_in_all_entries_is_pinned_once_and_released_with_the_last(void **state)
+{
+	struct ghyvi_root *root = relaxed_tree();
+
+	sync_bound(root, DATA, 1);
+	sync_bound(root, DATA + 500, 0);
+	assert_int_equal(fake.pins[DATA + 500], 1);
+	assert_int_equal(fake.pins[DATA + 501], 0);
+	assert_int_equal(fake.gtt->nr_idle_pins, ENTRIES);
+	sync_bound(root, DATA, 1);
+	assert_int_equal(fake.gtt->nr_idle_pins, 1);
+	ghyvi_gtt_unmap(fake.gtt, DATA + 500, 1);
+	assert_int_equal(fake.pins[DATA + 500], 0);
+}
+
+static void test_a_table_page_in_a_run_of_pinned_pages_maps_scratch(void **state)
+{
+	struct ghyvi_root *root = relaxed_tree();
+	u64 table = DATA + 50;
+	u32 i;
+
+	sync_bound(root, DATA, 1);
+	sync_bound(root, DATA + 500, 1);
+	write_pte(PD_GFN, 1, pte(table)); /* pinned, idle, and a table page now */
+	bind(DATA, 1);
+	ghyvi_gtt_sync(fake.gtt, root);
+	for (i = 0; i < ENTRIES; i++)
+		if (DATA + i == table)
+			assert_true(is_scratch(shadow_pt(root)[i]));
+		else
+			assert_true(shadow_pt(root)[i] == spte(DATA + i));
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
+	/* It is data again. */
+	write_pte(PD_GFN, 1, 0);
+	ghyvi_gtt_sync(fake.gtt, root);
+	ghyvi_gtt_sync(fake.gtt, root);
+	assert_bound(root, DATA, 1);
+}
+
+static void test_a_deferred_entry_in_a_run_holds_no_pin(void **state)
+{
+	struct ghyvi_root *root = relaxed_tree();
+
+	sync_bound(root, DATA + 500, 1);
+	set_absent(DATA + 30, true);
+	bind(DATA, 1);
+	ghyvi_gtt_sync(fake.gtt, root);
+	assert_true(is_scratch(shadow_pt(root)[30]));
+	sync_bound(root, DATA + 500, 1);
+	assert_int_equal(fake.gtt->nr_idle_pins, ENTRIES - 1);
+	set_absent(DATA + 30, false);
+	sync_bound(root, DATA, 1);
+	assert_int_equal(fake.gtt->nr_idle_pins, ENTRIES);
+}
+
+/* The addresses of entries end at bit 38: the page after the last one is page 0. */
+static void test_a_run_ends_where_the_address_field_does(void **state)
+{
+	struct ghyvi_root *root = relaxed_tree();
+	u64 last = GHYVI_GUEST_ADDRESS_MASK >> GHYVI_PAGE_SHIFT;
+	u32 i;
+
+	for (i = 0; i < ENTRIES; i++)
+		guest_page(PT_GFN)[i] = pte(last - 30) + i * GHYVI_PAGE_BYTES;
+	ghyvi_gtt_sync(fake.gtt, root);
+	for (i = 0; i < ENTRIES; i++)
+		if (i <= 30 || (i - 31 >= PML4_GFN && i - 31 <= PT_GFN))
+			assert_true(is_scratch(shadow_pt(root)[i]));
+		else
+			assert_true(shadow_pt(root)[i] == spte(i - 31));
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
+}
+
+static void test_permissions_of_a_run_are_those_of_each_entry(void **state)
+{
+	struct ghyvi_root *root = relaxed_tree();
+	u32 i;
+
+	sync_bound(root, DATA, 1);
+	for (i = 0; i < ENTRIES; i++)
+		guest_page(PT_GFN)[i] = pte(DATA + i) & ~(i % 7 < 3 ? GHYVI_ENTRY_WRITE : 0ull);
+	ghyvi_gtt_sync(fake.gtt, root);
+	for (i = 0; i < ENTRIES; i++)
+		assert_true(shadow_pt(root)[i] ==
+			    (spte(DATA + i) & ~(i % 7 < 3 ? GHYVI_ENTRY_WRITE : 0ull)));
+	assert_int_equal(fake.gtt->nr_idle_pins, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_runs_replace_runs_of_pinned_pages),
+		TEST(test_one_page_in_all_entries_is_pinned_once_and_released_with_the_last),
+		TEST(test_a_table_page_in_a_run_of_pinned_pages_maps_scratch),
+		TEST(test_a_deferred_entry_in_a_run_holds_no_pin),
+		TEST(test_a_run_ends_where_the_address_field_does),
+		TEST(test_permissions_of_a_run_are_those_of_each_entry),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
