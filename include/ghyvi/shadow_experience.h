@@ -39,6 +39,12 @@ struct ghyvi_histogram {
 	u16 freed[GHYVI_DURATION_CLASSES];
 	/** @sum: sum of the durations in each class */
 	u32 sum[GHYVI_DURATION_CLASSES];
+	/**
+	 * @units: number of units of each class during which durations might have ended, those of
+	 * durations that have not ended included; see ghyvi_histogram_pass(). A duration that ended
+	 * in a class counts with all units of the class.
+	 */
+	u32 units[GHYVI_DURATION_CLASSES];
 	/** @total: number of durations in all classes */
 	u32 total;
 	/** @censored: durations that have not ended; see ghyvi_histogram_add_censored() */
@@ -62,6 +68,11 @@ struct ghyvi_rent_or_buy {
 	 * freed, in ns
 	 */
 	u64 again_ns;
+	/**
+	 * @cohort: 0, or the number of durations that usually end together: then the plan hopes for
+	 * short durations as far as fewer than some cohorts have shown the contrary
+	 */
+	u32 cohort;
 };
 
 /**
@@ -74,6 +85,8 @@ struct ghyvi_rental_plan {
 	u64 cost_ns;
 	/** @returns: probability that the duration ends with a burst, in 1/GHYVI_CERTAIN */
 	u32 returns;
+	/** @waits: classes in which to rent, see ghyvi_histogram_waits() */
+	u32 waits;
 };
 
 /**
@@ -82,8 +95,16 @@ struct ghyvi_rental_plan {
 struct ghyvi_gap_forecast {
 	/** @gaps: their lengths in syncs, up to the next burst or until the page was freed */
 	struct ghyvi_histogram gaps;
-	/** @limit: after how many clean scans to protect the page */
-	u32 limit;
+	/** @waits: in which classes to keep a page relaxed, see ghyvi_histogram_waits() */
+	u32 waits;
+	/** @hopes: the same while exploring, see ghyvi_account_explores() */
+	u32 hopes;
+	/** @news: gaps that have ended since @waits was planned */
+	u32 news;
+	/** @rent_ns: cost of clean scans since @waits was planned */
+	u64 rent_ns;
+	/** @planned: @waits and @hopes are valid */
+	bool planned;
 	/**
 	 * @price_ns: expected cost of entering the gap relaxed instead of protected, in ns, at most
 	 * S + P; negative if a relaxed page is better off. Valid if @gaps has any.
@@ -140,6 +161,21 @@ struct ghyvi_experience {
 	 */
 	s64 ahead_credit_ns;
 	/**
+	 * @explored_ns: cost of keeping pages relaxed in the hope of short gaps, minus what this has
+	 * saved and what may be spent for each such page; bounded below
+	 */
+	s64 explored_ns;
+	/**
+	 * @cohort: number of successive clean scans in gaps of one context and one age
+	 */
+	u32 cohort;
+	/** @cohort_age: that age, in clean scans */
+	u32 cohort_age;
+	/** @cohort_mean: moving average of @cohort, times 16 */
+	u32 cohort_mean;
+	/** @cohort_context: that context */
+	u8 cohort_context;
+	/**
 	 * @ahead: the time from a burst that began with a trap to the next burst of each of the
 	 * pages after it, by the context of the burst
 	 */
@@ -150,11 +186,44 @@ struct ghyvi_experience {
  * ghyvi_histogram_add() - Record a duration that has ended.
  * @durations: the histogram
  * @duration: number of units; more than 65535 count as 65535
+ * @passed: number of its units that have been recorded already
  * @freed: it ended because the page was freed
  *
  * Context: Any context. Serialized by the caller.
  */
-void ghyvi_histogram_add(struct ghyvi_histogram *durations, u32 duration, bool freed);
+void ghyvi_histogram_add(struct ghyvi_histogram *durations, u32 duration, u32 passed, bool freed);
+
+/**
+ * ghyvi_histogram_pass() - Record that a duration did not end in a unit.
+ * @durations: the histogram
+ * @unit: the unit; the first one of the duration is 0
+ *
+ * Context: Any context. Serialized by the caller.
+ */
+void ghyvi_histogram_pass(struct ghyvi_histogram *durations, u32 unit);
+
+/**
+ * ghyvi_histogram_skip() - Record that a duration is not observed any more until it ends.
+ * @durations: the histogram
+ * @passed: number of its units that have been recorded
+ *
+ * It counts as if it passed the rest of its present class and the next two.
+ *
+ * Context: Any context. Serialized by the caller.
+ * Return: the number of its units that have been recorded now.
+ */
+u32 ghyvi_histogram_skip(struct ghyvi_histogram *durations, u32 passed);
+
+/**
+ * ghyvi_histogram_waits() - Test whether to rent for a unit.
+ * @durations: the histogram for which @waits was planned
+ * @waits: two bits for each class, the upper one for the part beyond the longest duration in it
+ * @unit: the unit; the first one of the duration is 0
+ *
+ * Context: Any context.
+ * Return: false to buy.
+ */
+bool ghyvi_histogram_waits(const struct ghyvi_histogram *durations, u32 waits, u32 unit);
 
 /**
  * ghyvi_histogram_add_censored() - Record a duration that had not ended when waiting for its end

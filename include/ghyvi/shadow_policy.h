@@ -51,6 +51,8 @@ struct ghyvi_page_history {
 	u32 scans;
 	/** @expected_at: if @expected: number of syncs that had reached the page then */
 	u32 expected_at;
+	/** @passed: number of units of the present gap that the experience has recorded */
+	u32 passed;
 	/** @gap_context: context of the present gap; GHYVI_GAP_UNKNOWN before the second burst */
 	u8 gap_context;
 	/**
@@ -72,12 +74,8 @@ struct ghyvi_page_history {
 	 * except @writes and @scans, which are 0 or count from the start.
 	 */
 	bool known;
-	/**
-	 * @waited: the page was protected since the last burst after scans that found nothing. The
-	 * experience counts the gap as a long one until it ends, see
-	 * ghyvi_histogram_add_censored().
-	 */
-	bool waited;
+	/** @explores: the page is relaxed in the present gap because of a hope, see account.c */
+	bool explores;
 	/** @ahead: a trap on a neighbour relaxed the page, and no scan has found a store since */
 	bool ahead;
 	/**
@@ -142,7 +140,7 @@ struct ghyvi_shadow_tuning {
 static inline struct ghyvi_rent_or_buy ghyvi_burst_rental(const struct ghyvi_shadow_tuning *tuning)
 {
 	return (struct ghyvi_rent_or_buy){ tuning->trap_ns,
-					   (u64)tuning->scan_ns + tuning->protect_ns, 0, 0 };
+					   (u64)tuning->scan_ns + tuning->protect_ns, 0, 0, 0 };
 }
 
 /**
@@ -354,6 +352,33 @@ bool ghyvi_account_predicts(const struct ghyvi_page_account *account,
  */
 bool ghyvi_account_affords(const struct ghyvi_experience *experience,
 			   const struct ghyvi_shadow_tuning *tuning);
+
+/**
+ * ghyvi_account_explored() - Account for keeping a page relaxed in the hope of a short gap.
+ * @experience: statistics of the vGPU
+ * @tuning: its costs
+ * @first: this is the first scan of the page in this gap for which it was so
+ */
+void ghyvi_account_explored(struct ghyvi_experience *experience,
+			    const struct ghyvi_shadow_tuning *tuning, bool first);
+
+/**
+ * ghyvi_account_found() - Account for the end of a gap during which a hope kept the page relaxed.
+ * @experience: statistics of the vGPU
+ * @tuning: its costs
+ */
+void ghyvi_account_found(struct ghyvi_experience *experience,
+			 const struct ghyvi_shadow_tuning *tuning);
+
+/**
+ * ghyvi_account_explores() - Test whether a vGPU may keep pages relaxed in the hope of short gaps.
+ * @experience: statistics of the vGPU
+ * @tuning: its costs
+ *
+ * Return: false if this has cost too much.
+ */
+bool ghyvi_account_explores(const struct ghyvi_experience *experience,
+			    const struct ghyvi_shadow_tuning *tuning);
 
 /**
  * ghyvi_account_relaxes() - Decide for a protected page by the work function.

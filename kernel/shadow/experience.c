@@ -5,9 +5,13 @@
  * the durations of all contexts, so that a context of which little is known uses what the others
  * have shown, and a threshold is not the longest of a few durations. The accounts (account.c) bound
  * what this loses when the durations change.
+ *
+ * Durations that have not ended show that it takes long, so a histogram also counts in how many
+ * units of each class durations might have ended (the actuarial estimate of Kaplan and Meier).
  */
 #include <linux/bitops.h>
 #include <linux/kernel.h>
+#include <linux/math64.h>
 #include <linux/minmax.h>
 
 #include <ghyvi/shadow_experience.h>
@@ -20,6 +24,13 @@
 #define PRIOR (GHYVI_CERTAIN / 32)
 /* Waiting must be expected to save 1/MIN_GAIN_RATIO of its cost, compared with buying at once. */
 #define MIN_GAIN_RATIO 8
+/* When this many durations might have ended in one class, all counts are halved. */
+#define AT_RISK_MAX 4096u
+/* A duration that is not observed any more counts in so many classes as passed. */
+#define SKIPPED_CLASSES 3u
+/* A hope: so many cohorts ended at this multiple of the rate at which renting pays. */
+#define HOPED_COHORTS 8u
+#define HOPED_RATE 2u
 
 unsigned int ghyvi_duration_class(u32 duration)
 {
@@ -36,16 +47,36 @@ static u32 class_last(unsigned int bucket)
 	return bucket < GHYVI_DURATION_CLASSES - 1 ? (1u << bucket) - 1 : DURATION_MAX;
 }
 
+static u32 class_width(unsigned int bucket)
+{
+	return bucket ? 1u << (bucket - 1) : 1;
+}
+
 /* Part of a class of durations: what is decided when a duration has reached @from. */
 struct stage {
 	u32 from, mean, to; /* units: the first, of those that end, the last */
 	u32 ends, returns; /* probabilities that it ends, and that it does so with a burst */
+	u32 bits; /* in the plan's waits */
 };
 
-/* @events of @number durations and one imaginary duration, the probability of which is @prior */
-static u32 probability(u32 events, u32 number, u32 prior)
+/*
+ * Of ending in a class of @width units: @events in @units units, and @weight imaginary durations,
+ * each with the probability @prior.
+ */
+static u32 probability(u32 events, u64 units, u32 width, u32 prior, u32 weight)
 {
-	return (events * GHYVI_CERTAIN + prior) / (number + 1);
+	u64 ends = ((u64)events * GHYVI_CERTAIN + (u64)weight * prior) * width;
+
+	return div64_u64(ends, units + (u64)weight * width);
+}
+
+/* The units in which durations of @d might have ended in a class. */
+static u64 units_at_risk(const struct ghyvi_histogram *d, unsigned int bucket)
+{
+	u64 width = class_width(bucket);
+
+	/* Halving rounds. */
+	return max_t(u64, d->units[bucket], d->count[bucket] * width) + d->censored * width;
 }
 
 /* @plan is the plan from the end of the stage on, and becomes the one from its start on. */
@@ -64,28 +95,36 @@ static void plan_stage(struct ghyvi_rental_plan *plan, const struct ghyvi_rent_o
 		wait += wait / MIN_GAIN_RATIO;
 	}
 	plan->cost_ns = min(buy, wait);
-	if (buy <= wait)
+	if (buy <= wait) {
 		plan->limit = 0;
-	else if (!plan->limit)
+		return;
+	}
+	plan->waits |= stage->bits;
+	if (!plan->limit)
 		plan->limit = stage->to + 2;
 }
 
 /*
  * A class in two stages, the latter beyond the longest duration.
- * @reached: number of durations that reached the class. @prior: probability of an end in the class.
+ * @prior: probability of an end in the class, of imaginary durations
  */
 static void plan_class(struct ghyvi_rental_plan *plan, const struct ghyvi_rent_or_buy *rental,
-		       const struct ghyvi_histogram *d, unsigned int bucket, u32 reached, u32 prior)
+		       const struct ghyvi_histogram *d, unsigned int bucket, u32 prior)
 {
 	u32 count = d->count[bucket], first = class_first(bucket), last = class_last(bucket);
-	struct stage stage = { first, first, last, 0, 0 };
+	u32 width = class_width(bucket), weight = max(rental->cohort, 1u);
+	u64 units = units_at_risk(d, bucket);
+	struct stage stage = { first, first, last, .bits = 3u << 2 * bucket };
 
-	if (count)
+	if (count) {
 		stage.from = d->longest[bucket] + 1u;
+		stage.bits = 2u << 2 * bucket;
+	}
 	if (stage.from <= last) {
 		stage.mean = (stage.from + last) / 2;
-		stage.ends = probability(0, reached - count,
-					 prior * (last + 1 - stage.from) / (last + 1 - first));
+		stage.ends = probability(0, units - (u64)count * width, width,
+					 prior * (last + 1 - stage.from) / (last + 1 - first),
+					 weight);
 		stage.returns = stage.ends;
 		plan_stage(plan, rental, &stage);
 	}
@@ -93,12 +132,31 @@ static void plan_class(struct ghyvi_rental_plan *plan, const struct ghyvi_rent_o
 		return;
 	stage.to = stage.from - 1;
 	stage.from = first;
+	stage.bits = 1u << 2 * bucket;
 	stage.mean = max(first, min(d->sum[bucket] / count, stage.to));
-	stage.ends = probability(count, reached, prior);
+	stage.ends = probability(count, units, width, prior, weight);
 	stage.returns = stage.ends;
 	if (d->freed[bucket])
-		stage.returns = probability(count - d->freed[bucket], reached, prior);
+		stage.returns = probability(count - d->freed[bucket], units, width, prior, weight);
 	plan_stage(plan, rental, &stage);
+}
+
+/* Probability of an end in a class for an imaginary duration of one context. */
+static u32 class_prior(const struct ghyvi_histogram *all, const struct ghyvi_rent_or_buy *rental,
+		       unsigned int bucket)
+{
+	u32 width = class_width(bucket), prior = PRIOR, weight = 1;
+	u64 hoped;
+
+	if (rental->cohort) {
+		hoped = HOPED_RATE * GHYVI_CERTAIN * width * rental->rent_ns;
+		hoped = div64_u64(hoped, max_t(u64, rental->buy_ns, 1));
+		prior = max_t(u64, PRIOR, min_t(u64, hoped, GHYVI_CERTAIN / 2));
+		weight = HOPED_COHORTS * rental->cohort;
+	}
+	if (!all)
+		return prior;
+	return probability(all->count[bucket], units_at_risk(all, bucket), width, prior, weight);
 }
 
 struct ghyvi_rental_plan ghyvi_rental_plan(const struct ghyvi_histogram *d,
@@ -106,19 +164,22 @@ struct ghyvi_rental_plan ghyvi_rental_plan(const struct ghyvi_histogram *d,
 					   const struct ghyvi_rent_or_buy *rental)
 {
 	struct ghyvi_rental_plan plan = { .cost_ns = rental->buy_ns };
-	u32 reached = d->censored, all_reached = all ? all->censored : 0, prior = PRIOR;
 	unsigned int bucket = GHYVI_DURATION_CLASSES;
 
 	while (bucket--) {
-		reached += d->count[bucket];
-		all_reached += all ? all->count[bucket] : 0;
 		if (class_first(bucket) * rental->rent_ns > rental->buy_ns + rental->again_ns)
 			continue;
-		if (all)
-			prior = probability(all->count[bucket], all_reached, PRIOR);
-		plan_class(&plan, rental, d, bucket, reached, prior);
+		plan_class(&plan, rental, d, bucket, class_prior(all, rental, bucket));
 	}
 	return plan;
+}
+
+bool ghyvi_histogram_waits(const struct ghyvi_histogram *d, u32 waits, u32 unit)
+{
+	unsigned int bucket = ghyvi_duration_class(unit);
+	bool beyond = !d->count[bucket] || unit > d->longest[bucket];
+
+	return waits >> (2 * bucket + beyond) & 1;
 }
 
 static void durations_age(struct ghyvi_histogram *d)
@@ -130,6 +191,7 @@ static void durations_age(struct ghyvi_histogram *d)
 		d->count[bucket] /= 2;
 		d->freed[bucket] /= 2;
 		d->sum[bucket] /= 2;
+		d->units[bucket] /= 2;
 		if (!d->count[bucket])
 			d->longest[bucket] = 0;
 		d->total += d->count[bucket];
@@ -145,9 +207,37 @@ static void durations_make_room(struct ghyvi_histogram *d)
 		durations_age(d);
 }
 
-void ghyvi_histogram_add(struct ghyvi_histogram *d, u32 duration, bool freed)
+void ghyvi_histogram_pass(struct ghyvi_histogram *d, u32 unit)
 {
-	unsigned int bucket = ghyvi_duration_class(duration);
+	unsigned int bucket = ghyvi_duration_class(unit);
+
+	if (d->units[bucket] >= AT_RISK_MAX * class_width(bucket))
+		durations_age(d);
+	d->units[bucket]++;
+}
+
+/* The units of class @bucket from @passed on count as passed. */
+static void class_pass(struct ghyvi_histogram *d, unsigned int bucket, u32 passed)
+{
+	u32 end = class_first(bucket) + class_width(bucket);
+
+	if (passed < end)
+		d->units[bucket] += end - max(class_first(bucket), passed);
+}
+
+u32 ghyvi_histogram_skip(struct ghyvi_histogram *d, u32 passed)
+{
+	unsigned int bucket = ghyvi_duration_class(passed), end;
+
+	end = min(bucket + SKIPPED_CLASSES, GHYVI_DURATION_CLASSES - 1);
+	for (; bucket < end; bucket++)
+		class_pass(d, bucket, passed);
+	return max(passed, class_first(end));
+}
+
+void ghyvi_histogram_add(struct ghyvi_histogram *d, u32 duration, u32 passed, bool freed)
+{
+	unsigned int bucket = ghyvi_duration_class(duration), i = ghyvi_duration_class(passed);
 
 	durations_make_room(d);
 	duration = min(duration, DURATION_MAX);
@@ -156,6 +246,11 @@ void ghyvi_histogram_add(struct ghyvi_histogram *d, u32 duration, bool freed)
 	d->sum[bucket] += duration;
 	d->longest[bucket] = max_t(u32, d->longest[bucket], duration);
 	d->total++;
+	/* It has not passed what ghyvi_histogram_skip() counted beyond its class. */
+	for (; i > bucket + 1; i--)
+		d->units[i - 1] -= min(d->units[i - 1], class_width(i - 1));
+	for (; i <= bucket; i++)
+		class_pass(d, i, passed);
 }
 
 void ghyvi_histogram_add_censored(struct ghyvi_histogram *d)

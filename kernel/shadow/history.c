@@ -10,6 +10,11 @@
 #include <ghyvi/shadow_policy.h>
 
 #define BURST_STORES_MAX 4096u /* longer bursts count as this in the average */
+#define COHORT_MAX 256u /* larger cohorts count as this in the average */
+/* A context with this many cohorts of gaps is known: nothing is hoped for any more. */
+#define KNOWN_COHORTS 16u
+/* A plan is made again after this part of the gaps of its context has ended. */
+#define NEWS_RATIO 16u
 
 /*
  * What it is worth to find the page relaxed when a burst begins that ends a gap and begins one of
@@ -47,6 +52,18 @@ static u64 mean_benefit(const struct ghyvi_experience *experience,
 	return returned ? div_u64(sum, returned) : tuning->trap_ns;
 }
 
+/* Plan in which classes to wait if gaps are as short as may be hoped. */
+static u32 plan_hopes(const struct ghyvi_experience *experience,
+		      const struct ghyvi_shadow_tuning *tuning, const struct ghyvi_histogram *gaps,
+		      struct ghyvi_rent_or_buy rental)
+{
+	rental.cohort = max(experience->cohort_mean / 16, 1u);
+	if (gaps->total >= KNOWN_COHORTS * rental.cohort ||
+	    !ghyvi_account_explores(experience, tuning))
+		return 0;
+	return ghyvi_rental_plan(gaps, &experience->all_gaps, &rental).waits;
+}
+
 /*
  * Plan for another gap of this context: a step of value iteration over the contexts. @all: the
  * gaps of all contexts, or NULL.
@@ -63,7 +80,13 @@ static void forecast_plan(struct ghyvi_experience *experience,
 	struct ghyvi_rental_plan plan = ghyvi_rental_plan(&forecast->gaps, all, &rental);
 	s64 saved = mean * plan.returns / GHYVI_CERTAIN;
 
-	forecast->limit = plan.limit;
+	forecast->planned = true;
+	forecast->news = 0;
+	forecast->rent_ns = 0;
+	forecast->waits = plan.waits;
+	forecast->hopes = plan.waits;
+	if (all)
+		forecast->hopes |= plan_hopes(experience, tuning, &forecast->gaps, rental);
 	forecast->price_ns = min_t(s64, (s64)(tuning->scan_ns + plan.cost_ns) - saved,
 				   (s64)tuning->scan_ns + tuning->protect_ns);
 }
@@ -80,7 +103,7 @@ static void expectation_ends(struct ghyvi_page_history *history,
 	forecast = &experience->ahead[history->expected_start][history->expected - 1];
 	history->expected = 0;
 	ghyvi_histogram_remove_censored(&forecast->gaps);
-	ghyvi_histogram_add(&forecast->gaps, now - history->expected_at, !written);
+	ghyvi_histogram_add(&forecast->gaps, now - history->expected_at, 0, !written);
 	/* What did not pay still does not, so traps of pages that no page follows are cheap. */
 	if (written || forecast->price_ns < 0)
 		forecast_plan(experience, tuning, forecast, NULL);
@@ -104,14 +127,14 @@ static void gap_add(struct ghyvi_page_history *history, struct ghyvi_experience 
 {
 	struct ghyvi_gap_forecast *forecast = &experience->forecasts[history->gap_context];
 
-	if (history->waited) {
-		ghyvi_histogram_remove_censored(&forecast->gaps);
-		ghyvi_histogram_remove_censored(&experience->all_gaps);
-	}
-	history->waited = false;
-	ghyvi_histogram_add(&forecast->gaps, clean, freed);
-	ghyvi_histogram_add(&experience->all_gaps, clean, freed);
-	forecast_plan(experience, tuning, forecast, &experience->all_gaps);
+	ghyvi_histogram_add(&forecast->gaps, clean, history->passed, freed);
+	ghyvi_histogram_add(&experience->all_gaps, clean, history->passed, freed);
+	if (history->explores)
+		ghyvi_account_found(experience, tuning);
+	history->passed = 0;
+	history->explores = false;
+	if (++forecast->news * NEWS_RATIO >= forecast->gaps.total || !forecast->planned)
+		forecast_plan(experience, tuning, forecast, &experience->all_gaps);
 }
 
 static void gap_ends(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
@@ -152,8 +175,8 @@ static void burst_ends(struct ghyvi_page_history *history, struct ghyvi_experien
 		return;
 	/* The others involve no decision of the policy. */
 	if (history->writes) {
-		ghyvi_histogram_add(&experience->bursts[history->start], stores - 1, false);
-		ghyvi_histogram_add(&experience->all_bursts, stores - 1, false);
+		ghyvi_histogram_add(&experience->bursts[history->start], stores - 1, 0, false);
+		ghyvi_histogram_add(&experience->all_bursts, stores - 1, 0, false);
 	}
 	experience->burst_stores += min(stores, BURST_STORES_MAX) - experience->burst_stores / 16;
 	ghyvi_account_stores(&history->account, tuning, stores);
@@ -191,16 +214,48 @@ static void ahead_scanned(struct ghyvi_page_history *history, struct ghyvi_exper
 	history->ahead = !right && !taken_back;
 }
 
-/* The page is protected after scans that found no change. */
-static void gap_waits(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
-		      const struct ghyvi_shadow_tuning *tuning)
+/*
+ * Pages that were linked together are often freed together, and show no more than one of them
+ * would. A sync scans them one after the other.
+ */
+static void cohort_scanned(struct ghyvi_experience *experience, u8 context, u32 clean)
+{
+	if (experience->cohort_age == clean && experience->cohort_context == context) {
+		experience->cohort++;
+		return;
+	}
+	experience->cohort_mean +=
+		min(experience->cohort, COHORT_MAX) - experience->cohort_mean / 16;
+	experience->cohort = 1;
+	experience->cohort_age = clean;
+	experience->cohort_context = context;
+}
+
+/* The gap has not ended: this scan, number @clean of them, has found no store. */
+static void gap_passes(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
+		       const struct ghyvi_shadow_tuning *tuning, u32 clean, bool taken_back)
 {
 	struct ghyvi_gap_forecast *forecast = &experience->forecasts[history->gap_context];
+	u32 unit = history->passed;
 
-	ghyvi_histogram_add_censored(&forecast->gaps);
-	ghyvi_histogram_add_censored(&experience->all_gaps);
-	history->waited = true;
-	forecast_plan(experience, tuning, forecast, &experience->all_gaps);
+	/* The page was protected in between, or its gap is too long to matter. */
+	if (clean != unit + 1 || clean > 0xffff)
+		return;
+	ghyvi_histogram_pass(&forecast->gaps, unit);
+	ghyvi_histogram_pass(&experience->all_gaps, unit);
+	history->passed++;
+	cohort_scanned(experience, history->gap_context, clean);
+	forecast->rent_ns += tuning->scan_ns;
+	if (taken_back) {
+		ghyvi_histogram_skip(&experience->all_gaps, history->passed);
+		history->passed = ghyvi_histogram_skip(&forecast->gaps, history->passed);
+		history->explores = false;
+	} else if (!ghyvi_histogram_waits(&forecast->gaps, forecast->waits, unit)) {
+		ghyvi_account_explored(experience, tuning, !history->explores);
+		history->explores = true;
+	}
+	if (taken_back || 2 * forecast->rent_ns >= tuning->protect_ns)
+		forecast_plan(experience, tuning, forecast, &experience->all_gaps);
 }
 
 void ghyvi_history_scan(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
@@ -221,7 +276,7 @@ void ghyvi_history_scan(struct ghyvi_page_history *history, struct ghyvi_experie
 	history->account.paid_ns += tuning->scan_ns + (taken_back ? tuning->protect_ns : 0);
 	if (changed || history->writes)
 		burst_ends(history, experience, tuning, history->writes + changed, !taken_back);
-	else if (taken_back && history->scans && !history->waited)
-		gap_waits(history, experience, tuning);
+	else if (old)
+		gap_passes(history, experience, tuning, now - history->burst_at, taken_back);
 	history->scans++;
 }

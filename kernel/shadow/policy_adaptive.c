@@ -14,6 +14,9 @@
  *   traps, and costs scans until they are written. The time until then is predicted like a gap,
  *   from their distance and from where in the first page the burst starts.
  *
+ * While little is known, pages are kept relaxed in the hope of short gaps. An account bounds what
+ * this may cost.
+ *
  * Two accounts bound what predictions may lose (see account.c): a page that has cost too much more
  * than its optimum follows the work function, and a vGPU that has cost too much more than under
  * "segmented" is treated as under "segmented". Documentation/policies.md has the guarantees.
@@ -86,16 +89,22 @@ static const struct ghyvi_gap_forecast *gap_forecast(const struct ghyvi_shadow_v
 	return &page->experience->forecasts[history->gap_context];
 }
 
-static u32 gap_limit(const struct ghyvi_shadow_view *page)
+/* Whether the predictions keep the page relaxed during its next scan. */
+static bool gap_waits(const struct ghyvi_shadow_view *page)
 {
 	const struct ghyvi_gap_forecast *forecast = gap_forecast(page);
+	bool explores = ghyvi_account_explores(page->experience, page->tuning);
+	u32 unit = max(page->history->scans, 1u) - 1;
 	struct ghyvi_rent_or_buy rental = { .rent_ns = page->tuning->scan_ns,
 					    .buy_ns = page->tuning->protect_ns,
-					    .again_ns = page->tuning->trap_ns };
+					    .again_ns = page->tuning->trap_ns,
+					    .cohort = explores };
+	u32 waits = explores ? forecast->hopes : forecast->waits;
 
-	if (forecast->gaps.total || forecast->gaps.censored)
-		return forecast->limit;
-	return ghyvi_rental_plan(&forecast->gaps, &page->experience->all_gaps, &rental).limit;
+	if (!forecast->planned)
+		waits = ghyvi_rental_plan(&forecast->gaps, &page->experience->all_gaps, &rental)
+				.waits;
+	return ghyvi_histogram_waits(&forecast->gaps, waits, unit);
 }
 
 static bool adaptive_protect(const struct ghyvi_shadow_view *page)
@@ -106,7 +115,7 @@ static bool adaptive_protect(const struct ghyvi_shadow_view *page)
 		return true;
 	if (!ghyvi_account_predicts(&history->account, page->tuning))
 		return ghyvi_account_protects(&history->account, page->tuning, history->scans);
-	return history->scans >= gap_limit(page);
+	return !gap_waits(page);
 }
 
 const struct ghyvi_shadow_policy ghyvi_policy_adaptive = {

@@ -166,9 +166,9 @@ static void a_histogram_of_256_durations_is_halved(void **state)
 	struct ghyvi_histogram d = { .total = 0 };
 	unsigned int i;
 
-	ghyvi_histogram_add(&d, 100, false);
+	ghyvi_histogram_add(&d, 100, 0, false);
 	for (i = 0; i < 251; i++)
-		ghyvi_histogram_add(&d, 3, i < 20);
+		ghyvi_histogram_add(&d, 3, 0, i < 20);
 	for (i = 0; i < 4; i++)
 		ghyvi_histogram_add_censored(&d);
 	assert_int_equal(d.total, 252);
@@ -178,7 +178,7 @@ static void a_histogram_of_256_durations_is_halved(void **state)
 	assert_int_equal(d.longest[2], 3);
 	assert_int_equal(d.longest[7], 100);
 	assert_int_equal(d.censored, 4);
-	ghyvi_histogram_add(&d, 2, false);
+	ghyvi_histogram_add(&d, 2, 0, false);
 	assert_int_equal(d.count[2], 125 + 1);
 	assert_int_equal(d.freed[2], 10);
 	assert_int_equal(d.sum[2], 376 + 2);
@@ -190,7 +190,7 @@ static void a_histogram_of_256_durations_is_halved(void **state)
 	for (i = 0; i < 3; i++)
 		ghyvi_histogram_remove_censored(&d);
 	assert_int_equal(d.censored, 0);
-	ghyvi_histogram_add(&d, 70000, false);
+	ghyvi_histogram_add(&d, 70000, 0, false);
 	assert_int_equal(d.longest[15], 0xffff);
 	assert_int_equal(d.sum[15], 0xffff);
 }
@@ -203,12 +203,12 @@ static void pages_that_are_freed_are_not_taken_back(void **state)
 	unsigned int i;
 
 	for (i = 0; i < 10; i++)
-		ghyvi_histogram_add(&d, 20, true);
+		ghyvi_histogram_add(&d, 20, 0, true);
 	assert_int_equal(limit(&d, &by), 0);
 	/* The imaginary duration may end with a burst. */
 	assert_in_range(ghyvi_rental_plan(&d, NULL, &by).cost_ns, 5000, 5000 + 50000 / 11);
 	for (i = 0; i < 10; i++)
-		ghyvi_histogram_add(&d, 20, false);
+		ghyvi_histogram_add(&d, 20, 0, false);
 	assert_in_range(limit(&d, &by), 20 + 2, 31 + 2);
 	assert_in_range(ghyvi_rental_plan(&d, NULL, &by).cost_ns, 20000, 23000);
 }
@@ -297,7 +297,7 @@ static u32 any_durations(u32 *durations, u32 max, struct ghyvi_histogram *d)
 
 	for (i = 0; i < count; i++) {
 		durations[i] = any(2u << any(8));
-		ghyvi_histogram_add(d, durations[i], false);
+		ghyvi_histogram_add(d, durations[i], 0, false);
 	}
 	return count;
 }
@@ -310,7 +310,7 @@ static void the_limit_minimises_the_expected_cost(void **state)
 
 	for (round = 0; round < 20000; round++) {
 		struct ghyvi_rent_or_buy by = { 1000 + any(50000), 1000 + any(2000000), any(60000),
-						0 };
+						0, 0 };
 		struct ghyvi_histogram d = { .total = 0 }, all_d = { .total = 0 };
 		struct odds odds[2 * GHYVI_DURATION_CLASSES];
 		struct ghyvi_rental_plan plan;
@@ -351,16 +351,16 @@ static void a_context_uses_what_others_have_shown(void **state)
 	unsigned int i;
 
 	for (i = 0; i < 100; i++)
-		ghyvi_histogram_add(&all, 20, false);
+		ghyvi_histogram_add(&all, 20, 0, false);
 	assert_in_range(ghyvi_rental_plan(&d, &all, &by).limit, 20 + 2, 31 + 2);
 	for (i = 0; i < 100; i++)
-		ghyvi_histogram_add(&all, 1000, false);
+		ghyvi_histogram_add(&all, 1000, 0, false);
 	for (i = 0; i < 50; i++)
-		ghyvi_histogram_add(&all, 200, false);
+		ghyvi_histogram_add(&all, 200, 0, false);
 	assert_int_equal(ghyvi_rental_plan(&d, &all, &by).limit, 0);
 	/* Its own durations outweigh them. */
 	for (i = 0; i < 20; i++)
-		ghyvi_histogram_add(&d, 20, false);
+		ghyvi_histogram_add(&d, 20, 0, false);
 	assert_in_range(ghyvi_rental_plan(&d, &all, &by).limit, 20 + 2, 31 + 2);
 }
 
@@ -372,11 +372,11 @@ static void the_limit_is_beyond_the_longest_of_a_few_durations(void **state)
 	unsigned int i;
 
 	for (i = 1; i < 20; i++)
-		ghyvi_histogram_add(&d, i, false);
+		ghyvi_histogram_add(&d, i, 0, false);
 	assert_true(limit(&d, &by) >= 31 + 2);
 	/* Many reach it, and none ends soon after. */
 	for (i = 0; i < 100; i++)
-		ghyvi_histogram_add(&d, 5000, false);
+		ghyvi_histogram_add(&d, 5000, 0, false);
 	assert_true(limit(&d, &by) <= 19 + 2);
 }
 
@@ -388,7 +388,7 @@ static void waiting_needs_a_minimum_gain(void **state)
 	unsigned int i;
 
 	for (i = 0; i < 200; i++)
-		ghyvi_histogram_add(&d, 1, false);
+		ghyvi_histogram_add(&d, 1, 0, false);
 	assert_int_equal(limit(&d, &by), 0);
 	by.buy_ns = 18500;
 	assert_int_equal(limit(&d, &by), 3);
@@ -482,16 +482,26 @@ static void the_balance_is_bounded_above(void **state)
 	struct ghyvi_page_account account = { .paid_ns = 0 };
 	unsigned int i;
 
-	for (i = 0; i < 100; i++)
+	for (i = 0; i < 200; i++)
 		ghyvi_account_settle(&account, &experience, &tuning, true, false);
-	assert_int_equal(experience.balance_ns, 32 * 12000);
+	assert_int_equal(experience.balance_ns, 128 * 12000);
 	assert_true(ghyvi_account_affords(&experience, &tuning));
-	account.paid_ns = 64 * 12000;
+	account.paid_ns = (128 + 32) * 12000;
 	ghyvi_account_settle(&account, &experience, &tuning, false, false);
 	assert_true(ghyvi_account_affords(&experience, &tuning));
 	account.paid_ns = 1;
 	ghyvi_account_settle(&account, &experience, &tuning, false, false);
 	assert_false(ghyvi_account_affords(&experience, &tuning));
+}
+
+/* The units of the first five classes in which gaps of the context might have ended. */
+static void assert_units(const struct ghyvi_histogram *gaps, u32 a, u32 b, u32 c, u32 d, u32 e)
+{
+	assert_int_equal(gaps->units[0], a);
+	assert_int_equal(gaps->units[1], b);
+	assert_int_equal(gaps->units[2], c);
+	assert_int_equal(gaps->units[3], d);
+	assert_int_equal(gaps->units[4], e);
 }
 
 static void a_page_that_was_freed_ends_its_gap(void **state)
@@ -504,34 +514,115 @@ static void a_page_that_was_freed_ends_its_gap(void **state)
 	assert_true(history.known);
 	scan(&history, 8, 0, false);
 	scan(&history, 9, 0, true);
-	assert_int_equal(gaps->censored, 1);
 	ghyvi_history_free(&history, &experience, &tuning, 12);
-	assert_int_equal(gaps->censored, 0);
+	assert_units(gaps, 1, 1, 2, 4, 0);
 	assert_int_equal(gaps->total, 1);
 	assert_int_equal(gaps->freed[3], 1);
 	assert_int_equal(gaps->sum[3], 4);
 	assert_int_equal(experience.balance_ns, -(3 * 1000 + 9000));
 }
 
-static void an_unneeded_protection_counts_as_a_censored_gap(void **state)
+static void a_gap_that_has_not_ended_shows_how_long_it_is(void **state)
 {
-	struct ghyvi_page_history history = { .leaf = true };
 	const struct ghyvi_histogram *gaps = &experience.forecasts[GHYVI_GAP_UNKNOWN].gaps;
+	struct ghyvi_page_history history = { .leaf = true };
 
 	trap(&history, 5);
-	scan(&history, 5, 0, true); /* its burst's own scan */
-	assert_int_equal(gaps->censored, 0);
+	scan(&history, 5, 0, false); /* its burst's own scan */
+	assert_units(gaps, 0, 0, 0, 0, 0);
 	scan(&history, 6, 0, false);
-	assert_int_equal(gaps->censored, 0);
+	assert_units(gaps, 1, 0, 0, 0, 0);
 	scan(&history, 7, 0, true);
-	assert_int_equal(gaps->censored, 1);
-	assert_true(history.waited);
-	scan(&history, 8, 0, true);
-	assert_int_equal(gaps->censored, 1);
+	/* Protected, it is not observed any more: it counts in two more classes. */
+	assert_units(gaps, 1, 1, 2, 4, 8);
+	scan(&history, 9, 0, true);
+	assert_units(gaps, 1, 1, 2, 4, 8);
+	assert_int_equal(gaps->total, 0);
+	/* Its end is known now. */
 	trap(&history, 9);
-	assert_int_equal(gaps->censored, 0);
-	assert_false(history.waited);
+	assert_units(gaps, 1, 1, 2, 0, 0);
 	assert_int_equal(gaps->total, 1);
+	assert_int_equal(experience.all_gaps.units[2], 2);
+	assert_int_equal(history.passed, 0);
+}
+
+/* Not even one of 4096 durations ended in a class: what was known before is forgotten. */
+static void durations_that_go_on_are_halved_too(void **state)
+{
+	struct ghyvi_histogram d = { .total = 0 };
+	unsigned int i;
+
+	for (i = 0; i < 100; i++)
+		ghyvi_histogram_add(&d, 3, 0, false);
+	for (i = 0; i < 4096 - 100; i++)
+		ghyvi_histogram_pass(&d, 0);
+	assert_int_equal(d.units[0], 4096);
+	assert_int_equal(d.total, 100);
+	ghyvi_histogram_pass(&d, 0);
+	assert_int_equal(d.units[0], 2048 + 1);
+	assert_int_equal(d.total, 50);
+}
+
+/* Waiting for 40 units is dear at first, and cheap when most of them have passed. */
+static void what_was_paid_before_does_not_decide(void **state)
+{
+	const struct ghyvi_rent_or_buy by = { .rent_ns = 1000, .buy_ns = 40000 };
+	struct ghyvi_histogram d = { .total = 0 };
+	struct ghyvi_rental_plan plan;
+	unsigned int i;
+
+	for (i = 0; i < 100; i++)
+		ghyvi_histogram_add(&d, i < 90 ? 40 : 1000, 0, false);
+	plan = ghyvi_rental_plan(&d, NULL, &by);
+	assert_int_equal(plan.limit, 0);
+	assert_false(ghyvi_histogram_waits(&d, plan.waits, 0));
+	assert_true(ghyvi_histogram_waits(&d, plan.waits, 32));
+	assert_true(ghyvi_histogram_waits(&d, plan.waits, 40));
+	assert_false(ghyvi_histogram_waits(&d, plan.waits, 41));
+	assert_false(ghyvi_histogram_waits(&d, plan.waits, 64));
+}
+
+/* How many durations must have passed all classes before nothing is hoped for any more. */
+static u32 hope_ends(u32 cohort)
+{
+	const struct ghyvi_rent_or_buy by = { .rent_ns = 1000, .buy_ns = 64000, .cohort = cohort };
+	struct ghyvi_histogram all = { .total = 0 }, d = { .total = 0 };
+	u32 passed = 0, i;
+
+	for (; ghyvi_rental_plan(&d, &all, &by).waits & 1; passed++) {
+		for (i = 0; i < 128; i++) {
+			ghyvi_histogram_pass(&d, i);
+			ghyvi_histogram_pass(&all, i);
+		}
+	}
+	return passed;
+}
+
+static void a_hope_ends_after_a_few_cohorts(void **state)
+{
+	assert_int_equal(hope_ends(0), 0);
+	assert_in_range(hope_ends(1), 1, 8);
+	assert_in_range(hope_ends(20), 4 * hope_ends(1), 8 * 20);
+}
+
+static void hopes_are_paid_from_an_account(void **state)
+{
+	unsigned int i;
+
+	/* A round of 12000, a scan of 1000, a protection of 9000. */
+	assert_true(ghyvi_account_explores(&experience, &tuning));
+	ghyvi_account_explored(&experience, &tuning, true);
+	assert_int_equal(experience.explored_ns, 1000 - 9000 / 8);
+	for (i = 0; i < 96; i++)
+		ghyvi_account_explored(&experience, &tuning, false);
+	assert_true(ghyvi_account_explores(&experience, &tuning));
+	ghyvi_account_explored(&experience, &tuning, false);
+	assert_false(ghyvi_account_explores(&experience, &tuning));
+	ghyvi_account_found(&experience, &tuning);
+	assert_true(ghyvi_account_explores(&experience, &tuning));
+	for (i = 0; i < 1000; i++)
+		ghyvi_account_found(&experience, &tuning);
+	assert_int_equal(experience.explored_ns, -64 * 12000);
 }
 
 static void neighbours_relaxed_ahead_save_a_trap_or_cost_scans_and_the_protection(void **state)
@@ -618,7 +709,10 @@ static void pages_follow_while_relaxing_them_has_paid(void **state)
 	assert_true(ghyvi_history_follows(&experience, 3, 1));
 	assert_false(ghyvi_history_follows(&experience, 3, 2));
 	assert_false(ghyvi_history_follows(&experience, 4, 1));
-	assert_in_range(experience.ahead[3][0].limit, 3 + 1, 15 + 2);
+	assert_true(ghyvi_histogram_waits(&experience.ahead[3][0].gaps,
+					  experience.ahead[3][0].waits, 3));
+	assert_false(ghyvi_histogram_waits(&experience.ahead[3][0].gaps,
+					   experience.ahead[3][0].waits, 16));
 	for (i = 0; i < 40; i++, now += 500)
 		ghyvi_history_expect(&history, &experience, &by, now, 3, 1);
 	assert_false(ghyvi_history_follows(&experience, 3, 1));
@@ -658,14 +752,15 @@ static void adaptive_relaxes_one_store_after_the_limit_and_protects_at_it(void *
 
 	experience = (struct ghyvi_experience){ .balance_ns = 0 };
 	for (i = 0; i < 100; i++)
-		ghyvi_histogram_add(&experience.bursts[0], 3, false);
+		ghyvi_histogram_add(&experience.bursts[0], 3, 0, false);
 	history.writes = limit(&experience.bursts[0], &burst);
 	assert_in_range(history.writes, 3 + 2, 15 + 2);
 	assert_false(ghyvi_policy_adaptive.relax(&page));
 	history.writes++;
 	assert_true(ghyvi_policy_adaptive.relax(&page));
-	ghyvi_histogram_add(&experience.forecasts[0].gaps, 3, false);
-	experience.forecasts[0].limit = 5;
+	ghyvi_histogram_add(&experience.forecasts[0].gaps, 3, 0, false);
+	experience.forecasts[0].planned = true;
+	experience.forecasts[0].hopes = 1 << 0 | 1 << 2 | 1 << 4; /* units 0 to 3 */
 	history.scans = 4;
 	assert_false(ghyvi_policy_adaptive.protect(&page));
 	history.scans++;
@@ -762,10 +857,10 @@ static void adaptive_keeps_a_neighbour_relaxed_until_its_own_limit(void **state)
 	};
 	struct ghyvi_shadow_view page = { &history, &by, &experience };
 
-	experience.ahead[3][1].gaps.total = 1;
-	experience.ahead[3][1].limit = 5;
-	experience.forecasts[GHYVI_GAP_UNKNOWN].gaps.total = 1;
-	experience.forecasts[GHYVI_GAP_UNKNOWN].limit = 9;
+	experience.ahead[3][1].planned = true;
+	experience.ahead[3][1].hopes = 1 << 1 | 1 << 3 | 1 << 5; /* units 0 to 3 */
+	experience.forecasts[GHYVI_GAP_UNKNOWN].planned = true;
+	experience.forecasts[GHYVI_GAP_UNKNOWN].hopes = 1 << 1 | 1 << 3 | 1 << 5 | 1 << 7;
 	ghyvi_history_ahead(&history);
 	assert_int_equal(history.scans, 1);
 	history.scans = 4;
@@ -801,7 +896,11 @@ int main(void)
 		HISTORY(a_page_pays_for_traps_scans_and_protections),
 		HISTORY(the_balance_is_bounded_above),
 		HISTORY(a_page_that_was_freed_ends_its_gap),
-		HISTORY(an_unneeded_protection_counts_as_a_censored_gap),
+		HISTORY(a_gap_that_has_not_ended_shows_how_long_it_is),
+		cmocka_unit_test(durations_that_go_on_are_halved_too),
+		cmocka_unit_test(what_was_paid_before_does_not_decide),
+		cmocka_unit_test(a_hope_ends_after_a_few_cohorts),
+		HISTORY(hopes_are_paid_from_an_account),
 		HISTORY(neighbours_relaxed_ahead_save_a_trap_or_cost_scans_and_the_protection),
 		HISTORY(a_page_is_expected_until_its_next_burst),
 		HISTORY(pages_follow_while_relaxing_them_has_paid),
