@@ -271,6 +271,34 @@ static void generate_two_streams(struct rhythm *r)
 	space_end(r, space);
 }
 
+/*
+ * Jobs of a batch system, several at a time: each links all its tables at once, is submitted for a
+ * while, and ends. How long a while is differs between traces by three orders of magnitude.
+ */
+static void generate_jobs(struct rhythm *r)
+{
+	uint32_t slots = rhythm_any(r, 1, 12), tables = rhythm_any(r, 4, 50), root = 1, i, j, k;
+	uint32_t life = rhythm_any(r, 3, 9) << rhythm_any(r, 0, 8), writes = rhythm_any(r, 0, 8);
+	struct space *jobs[12] = { 0 };
+	uint32_t left[12] = { 0 };
+
+	for (i = 0; i < SUBMISSIONS; i++) {
+		j = rhythm_any(r, 0, slots - 1);
+		if (!left[j]--) {
+			space_end(r, jobs[j]);
+			jobs[j] = space_new(r, root++, true);
+			left[j] = rhythm_any(r, life / 2, life + life / 2);
+			for (k = 0; k < tables; k++)
+				space_bind(r, jobs[j], k * 512, rhythm_any(r, 50, 500));
+		} else if (rhythm_chance(r, writes)) {
+			space_bind(r, jobs[j], rhythm_any(r, 0, tables - 1) * 512, 8);
+		}
+		space_submit(r, jobs[j]);
+	}
+	for (j = 0; j < slots; j++)
+		space_end(r, jobs[j]);
+}
+
 const struct rhythm_family rhythm_tuning[] = {
 	{ "evict", false, "i915 evicts the objects used least recently (i915_gem_evict.c)",
 	  generate_evict },
@@ -296,5 +324,7 @@ const struct rhythm_family rhythm_tuning[] = {
 	  generate_userptr },
 	{ "two-streams", false, "a video beside a page that changes rarely (weston, libweston)",
 	  generate_two_streams },
+	{ "jobs", false, "contexts of compute jobs (intel-compute-runtime, drm_context; Slurm)",
+	  generate_jobs },
 	{ 0 },
 };
