@@ -442,7 +442,7 @@ static void many_pages_that_are_freed_soon_stay_relaxed(void **state)
 	assert_true(programs(20, 100) < 20 * TABLES / 4);
 }
 
-/* The gaps last longer than can pay. What hopes cost is an eighth of P for each page, and 8 rounds. */
+/* The gaps last longer than can pay: hopes cost P / 8 for each page, and 8 rounds. */
 static void hopes_cost_a_part_of_the_protections(void **state)
 {
 	u64 pages = (PROGRAMS + 20) * TABLES, segmented, slack;
