@@ -207,7 +207,7 @@ void ghyvi_histogram_pass(struct ghyvi_histogram *durations, u32 unit);
  * @durations: the histogram
  * @passed: number of its units that have been recorded
  *
- * It counts as if it passed the rest of its present class and the next two.
+ * It counts as longer than all that have ended, until ghyvi_histogram_add().
  *
  * Context: Any context. Serialized by the caller.
  * Return: the number of its units that have been recorded now.

@@ -375,7 +375,7 @@ void ghyvi_account_found(struct ghyvi_experience *experience,
  * @experience: statistics of the vGPU
  * @tuning: its costs
  *
- * Return: false if this has cost too much.
+ * Return: false if this has cost too much, or where T >= S + P.
  */
 bool ghyvi_account_explores(const struct ghyvi_experience *experience,
 			    const struct ghyvi_shadow_tuning *tuning);

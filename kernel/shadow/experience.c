@@ -26,8 +26,6 @@
 #define MIN_GAIN_RATIO 8
 /* When this many durations might have ended in one class, all counts are halved. */
 #define AT_RISK_MAX 4096u
-/* A duration that is not observed any more counts in so many classes as passed. */
-#define SKIPPED_CLASSES 3u
 /* A hope: so many cohorts ended at this multiple of the rate at which renting pays. */
 #define HOPED_COHORTS 8u
 #define HOPED_RATE 2u
@@ -227,12 +225,11 @@ static void class_pass(struct ghyvi_histogram *d, unsigned int bucket, u32 passe
 
 u32 ghyvi_histogram_skip(struct ghyvi_histogram *d, u32 passed)
 {
-	unsigned int bucket = ghyvi_duration_class(passed), end;
+	unsigned int bucket = ghyvi_duration_class(passed);
 
-	end = min(bucket + SKIPPED_CLASSES, GHYVI_DURATION_CLASSES - 1);
-	for (; bucket < end; bucket++)
+	for (; bucket < GHYVI_DURATION_CLASSES - 1; bucket++)
 		class_pass(d, bucket, passed);
-	return max(passed, class_first(end));
+	return max(passed, class_first(bucket));
 }
 
 void ghyvi_histogram_add(struct ghyvi_histogram *d, u32 duration, u32 passed, bool freed)

@@ -533,7 +533,7 @@ static void a_gap_that_has_not_ended_shows_how_long_it_is(void **state)
 	scan(&history, 6, 0, false);
 	assert_units(gaps, 1, 0, 0, 0, 0);
 	scan(&history, 7, 0, true);
-	/* Protected, it is not observed any more: it counts in two more classes. */
+	/* Protected, it is not observed any more: it counts as long. */
 	assert_units(gaps, 1, 1, 2, 4, 8);
 	scan(&history, 9, 0, true);
 	assert_units(gaps, 1, 1, 2, 4, 8);
@@ -541,6 +541,7 @@ static void a_gap_that_has_not_ended_shows_how_long_it_is(void **state)
 	/* Its end is known now. */
 	trap(&history, 9);
 	assert_units(gaps, 1, 1, 2, 0, 0);
+	assert_int_equal(gaps->units[14], 0);
 	assert_int_equal(gaps->total, 1);
 	assert_int_equal(experience.all_gaps.units[2], 2);
 	assert_int_equal(history.passed, 0);
@@ -858,9 +859,9 @@ static void adaptive_keeps_a_neighbour_relaxed_until_its_own_limit(void **state)
 	struct ghyvi_shadow_view page = { &history, &by, &experience };
 
 	experience.ahead[3][1].planned = true;
-	experience.ahead[3][1].hopes = 1 << 1 | 1 << 3 | 1 << 5; /* units 0 to 3 */
+	experience.ahead[3][1].waits = 1 << 1 | 1 << 3 | 1 << 5; /* units 0 to 3 */
 	experience.forecasts[GHYVI_GAP_UNKNOWN].planned = true;
-	experience.forecasts[GHYVI_GAP_UNKNOWN].hopes = 1 << 1 | 1 << 3 | 1 << 5 | 1 << 7;
+	experience.forecasts[GHYVI_GAP_UNKNOWN].waits = 1 << 1 | 1 << 3 | 1 << 5 | 1 << 7;
 	ghyvi_history_ahead(&history);
 	assert_int_equal(history.scans, 1);
 	history.scans = 4;
