@@ -481,19 +481,28 @@ static u64 cpu_ns(u32 roots, u32 submissions)
 	return (after.tv_sec - before.tv_sec) * 1000000000ull + after.tv_nsec - before.tv_nsec;
 }
 
-/* A search through all roots makes it some hundred times slower. */
-static void many_roots_are_found_as_fast_as_one(void **state)
+/* The cost of so many more submissions when all roots are known: new ones need memory. */
+static u64 more_submissions_ns(u32 roots, u32 submissions)
 {
-	u64 one = ~0ull, many = ~0ull;
+	u64 few = ~0ull, all = ~0ull;
 	unsigned int i;
 
 	for (i = 0; i < 3; i++) {
-		one = min(one, cpu_ns(1, 2 * MANY_ROOTS));
-		many = min(many, cpu_ns(MANY_ROOTS, 2 * MANY_ROOTS));
+		few = min(few, cpu_ns(roots, submissions));
+		all = min(all, cpu_ns(roots, 2 * submissions));
 	}
+	return all > few ? all - few : 0;
+}
+
+/* A search through all roots makes it some hundred times slower, missed caches some ten times. */
+static void many_roots_are_found_as_fast_as_one(void **state)
+{
+	u64 one = more_submissions_ns(1, 2 * MANY_ROOTS);
+	u64 many = more_submissions_ns(MANY_ROOTS, 2 * MANY_ROOTS);
+
 	print_message("# %u submissions: %llu us by one root, %llu us by %u\n", 2 * MANY_ROOTS,
 		      (unsigned long long)one / 1000, (unsigned long long)many / 1000, MANY_ROOTS);
-	assert_true(many < 16 * one);
+	assert_true(many < 64 * one);
 }
 
 static void roots_beyond_the_limit_are_refused(void **state)
