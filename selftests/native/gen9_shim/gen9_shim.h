@@ -114,14 +114,6 @@ void gen9_shim_vunmap(void *at);
 #define alloc_page(flags) (shim_alloc_fails(flags) ? NULL : gen9_shim_page_alloc())
 #define __free_page(page) gen9_shim_page_free(page)
 #define page_address(page) ((void *)(page))
-static inline void *memchr_inv(const void *at, int value, size_t bytes)
-{
-	const u8 *byte = at;
-
-	while (bytes && *byte == (u8)value)
-		bytes--, byte++;
-	return bytes ? (void *)byte : NULL;
-}
 #define pfn_to_page(pfn) ((struct page *)((u64)(pfn) << 12))
 #define vmap(pages, count, flags, protection) gen9_shim_vmap(pages, count)
 #define vunmap(at) gen9_shim_vunmap(at)

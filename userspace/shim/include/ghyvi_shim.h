@@ -557,27 +557,29 @@ static inline ssize_t shim_strscpy(char *d, const char *s, size_t n)
 }
 #define strscpy shim_strscpy
 /*
- * Whole words only, and only whether there is another byte. Not instrumented: tables of MiBs are
- * scanned, and what others write meanwhile may be seen or not.
+ * Not instrumented: tables of MiBs are scanned, and what others write meanwhile may be seen or not.
  */
 #ifdef __clang__
-__attribute__((no_sanitize("address", "thread", "undefined",
-			   "coverage"))) static inline const void *
+__attribute__((no_sanitize("address", "thread", "undefined", "coverage"))) static inline void *
 #else
-__attribute__((no_sanitize("address", "thread", "undefined"))) static inline const void *
+__attribute__((no_sanitize("address", "thread", "undefined"))) static inline void *
 #endif
 memchr_inv(const void *start, int c, size_t bytes)
 {
 	const u64 value = (u8)c * 0x0101010101010101ULL, *word = start, *end = word + bytes / 8;
+	const u8 *byte, *last = (const u8 *)start + bytes;
 	u64 differ = 0;
 	unsigned int i;
 
-	for (; word + 64 <= end && !differ; word += 64)
+	for (; word + 64 <= end; word += 64) {
 		for (i = 0; i < 64; i++)
 			differ |= word[i] ^ value;
-	for (; word < end; word++)
-		differ |= *word ^ value;
-	return differ ? start : NULL;
+		if (differ)
+			break;
+	}
+	for (byte = (const u8 *)word; byte < last && *byte == (u8)c; byte++)
+		;
+	return byte < last ? (void *)byte : NULL;
 }
 struct seq_file {
 	FILE *f;
