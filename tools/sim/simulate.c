@@ -26,7 +26,7 @@ static bool enlarge(void *array, size_t elements, size_t bytes)
 
 static int grow_pages(struct simulation *sim)
 {
-	u32 room = sim->page_room ? sim->page_room * 2 : 1024, i;
+	u32 room = sim->page_room ? sim->page_room * 2 : 64, i;
 
 	if (!enlarge(&sim->pages, room, sizeof(*sim->pages)) ||
 	    !enlarge(&sim->dirty, room, sizeof(*sim->dirty)))
