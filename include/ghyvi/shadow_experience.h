@@ -161,8 +161,8 @@ struct ghyvi_experience {
 	 */
 	s64 ahead_credit_ns;
 	/**
-	 * @explored_ns: cost of keeping pages relaxed in the hope of short gaps, minus what this has
-	 * saved and what may be spent for each such page; bounded below
+	 * @explored_ns: cost of keeping pages relaxed in the hope of short gaps, minus what this
+	 * has saved and what may be spent for each such page; bounded below
 	 */
 	s64 explored_ns;
 	/**

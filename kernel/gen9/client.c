@@ -286,7 +286,7 @@ void gen9_invalidate(struct ghyvi_pgpu_client *const *clients, unsigned int coun
 		gen9_engine_wait_left(&gpu->engines[i]);
 	for (i = 0; i < count; i++)
 		used |= xchg(&gen9_client(clients[i])->engines, 0);
-	/* An engine that is suspended or dead has none, and is reset before it executes anything. */
+	/* A suspended or dead engine has none, and is reset before it executes anything. */
 	for_each_set_bit(i, &used, GHYVI_ENGINES)
 		if (!READ_ONCE(gpu->engines[i].blocked))
 			invalidate_tlb(&gpu->engines[i]);

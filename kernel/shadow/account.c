@@ -134,7 +134,7 @@ void ghyvi_account_found(struct ghyvi_experience *experience,
 bool ghyvi_account_explores(const struct ghyvi_experience *experience,
 			    const struct ghyvi_shadow_tuning *tuning)
 {
-	/* Elsewhere the first store relaxes a page, so a protection costs little beside the trap. */
+	/* Else the first store relaxes a page, so a protection costs little beside the trap. */
 	return tuning->trap_ns < take_back_ns(tuning) &&
 	       experience->explored_ns < EXPLORE_ROUNDS * round_ns(tuning);
 }
