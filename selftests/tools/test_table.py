@@ -36,6 +36,19 @@ def list_shows_the_vm_its_pid_and_since_when():
 
 
 @test
+def times_without_a_date_are_not_printed():
+    with tree() as made:
+        path = made.add_vgpu(UUID)
+        made.write(f"{path}/last_error", "no memory\n", 0o444)
+        for text in ("9223372036854775807", "-9223372036854775808", "0"):
+            for attribute in ("open_time", "last_error_time"):
+                made.write(f"{path}/{attribute}", f"{text}\n", 0o444)
+            shown = ctl(made, "show", UUID, expect=DONE).out
+            require("last_error " in shown and "_time" not in shown, shown)
+            require(rows(made, "list", "-r", "-n", "-o", "SINCE") == [["-"]], "SINCE")
+
+
+@test
 def tables_have_the_columns_that_were_asked_for():
     with tree() as made:
         path = made.add_vgpu(UUID, "gen8_8", workloads=42, relaxed_now=3)

@@ -152,8 +152,11 @@ time_t open_time(const struct ghyvi_vgpu *vgpu);
 /* json_vgpu(), and pid, vm, open_time */
 json_t *json_vgpu_user(const struct ghyvi_vgpu *vgpu);
 #define TIME_BYTES 32
-/* "2026-11-23T02:19:48", or "" for 0. @text has TIME_BYTES. */
-const char *time_text(time_t time, char *text);
+/*
+ * "2026-11-23T02:19:48", if @separator is 'T', or "" for 0 and for a year that does not fit.
+ * @text has TIME_BYTES.
+ */
+const char *time_text(time_t time, char separator, char *text);
 /* The time of last_error, since the epoch; 0: no error yet, or the module has no such attribute. */
 time_t last_error_time(const struct ghyvi_vgpu *vgpu);
 /* json_vgpu_user(), and path, last_error, last_error_time, settings, choices, read_only */

@@ -58,8 +58,8 @@ static int list_one(struct ghyvi_vgpu *vgpu, void *data)
 	values[COLUMN_ID] = ghyvi_vgpu_type_id(vgpu);
 	values[COLUMN_PATH] = ghyvi_vgpu_path(vgpu);
 	values[COLUMN_ERROR] = value_or_unknown(vgpu, "last_error", error);
-	values[COLUMN_ERROR_TIME] = time_text(last_error_time(vgpu), error_time);
-	values[COLUMN_SINCE] = time_text(open_time(vgpu), since);
+	values[COLUMN_ERROR_TIME] = time_text(last_error_time(vgpu), 'T', error_time);
+	values[COLUMN_SINCE] = time_text(open_time(vgpu), 'T', since);
 	if (ghyvi_vgpu_is_open(vgpu) > 0) {
 		holder_find(vgpu, &holder);
 		/* Only root sees the processes of other users. */

@@ -59,11 +59,18 @@ static int print_setting(void *data, const char *attribute, bool writable)
 	return 0;
 }
 
+static void print_time(const char *name, time_t time)
+{
+	char text[TIME_BYTES];
+
+	if (*time_text(time, ' ', text))
+		printf(SETTING_ROW, name, text, "");
+}
+
 static void print_vgpu(const struct ghyvi_vgpu *vgpu)
 {
 	char value[GHYVI_VALUE_BYTES];
 	const char *error;
-	time_t at;
 
 	printf("%s\n", ghyvi_vgpu_uuid(vgpu));
 	printf("  %-26s %s (%s)\n", "type", ghyvi_vgpu_type_name(vgpu), ghyvi_vgpu_type_id(vgpu));
@@ -78,14 +85,11 @@ static void print_vgpu(const struct ghyvi_vgpu *vgpu)
 		printf(SETTING_ROW, "user", holder_text(&holder, user), "");
 		holder_free(&holder);
 	}
-	at = open_time(vgpu);
-	if (at && strftime(value, sizeof(value), "%F %T", localtime(&at)))
-		printf(SETTING_ROW, "open_time", value, "");
+	print_time("open_time", open_time(vgpu));
 	error = value_or_unknown(vgpu, "last_error", value);
 	printf(SETTING_ROW, "last_error", *error ? error : "-", "");
-	at = last_error_time(vgpu);
-	if (*error && at && strftime(value, sizeof(value), "%F %T", localtime(&at)))
-		printf(SETTING_ROW, "last_error_time", value, "");
+	if (*error)
+		print_time("last_error_time", last_error_time(vgpu));
 }
 
 /* Converts [{"attribute": "value"}, ...] to one object. */

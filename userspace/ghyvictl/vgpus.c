@@ -196,11 +196,12 @@ time_t open_time(const struct ghyvi_vgpu *vgpu)
 	return read_time(vgpu, "open_time");
 }
 
-const char *time_text(time_t time, char *text)
+const char *time_text(time_t time, char separator, char *text)
 {
+	const char format[] = { '%', 'F', separator, '%', 'T', '\0' };
 	struct tm parts;
 
-	if (!time || !localtime_r(&time, &parts) || !strftime(text, TIME_BYTES, "%FT%T", &parts))
+	if (!time || !localtime_r(&time, &parts) || !strftime(text, TIME_BYTES, format, &parts))
 		*text = '\0';
 	return text;
 }
