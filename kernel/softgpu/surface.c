@@ -16,6 +16,8 @@
 #define Y_TILE_X_BITS 0xe0f
 #define Y_COLUMN_BYTES 512
 #define Y_BLOCK_BYTES 128
+#define Y_LINE_BYTES 64 /* cache line: of a column, Y_LINE_ROWS rows */
+#define Y_LINE_ROWS 4
 
 /* Those of Gen9 are as in intel/gmmlib, Utility/CpuSwizzleBlt.c (INTEL_TILE_YF_*, _YS_*). */
 const struct softgpu_tile softgpu_tiles[SOFTGPU_TILINGS] = {
@@ -369,25 +371,27 @@ static __always_inline void combine_row(struct cursor *dst, struct cursor *src, 
 }
 
 /*
- * Copy @bytes of a row between @row and whole blocks of Y tiles. combine_row() could do it, but it
- * takes more time because its number of columns varies. Returns the number of bytes copied.
+ * Copy @bytes of @count rows between @rows and whole blocks of Y tiles. combine_row() could do it,
+ * but it takes more time because its number of columns varies, and because it takes one row at a
+ * time. Returns the number of bytes of each row that were copied.
  */
-static __always_inline u32 copy_columns(u8 *const *pages, u32 y_offset, u8 *row, u32 bytes,
-					bool to_tiles)
+static __always_inline u32 copy_columns(u8 *const *pages, u32 y_offset, u8 *const *rows, u32 count,
+					u32 bytes, bool to_tiles)
 {
-	u32 done, x;
+	u32 done, at, i;
 	u8 *column;
 
-	for (done = 0; done + Y_BLOCK_BYTES <= bytes; done += Y_BLOCK_BYTES, row += Y_BLOCK_BYTES) {
+	for (done = 0; done + Y_BLOCK_BYTES <= bytes; done += Y_BLOCK_BYTES) {
 		column = pages[done / Y_BLOCK_BYTES];
 		if (unlikely(!column))
 			continue;
 		column += y_offset;
-		for (x = 0; x < Y_BLOCK_BYTES; x += 16, column += Y_COLUMN_BYTES)
-			if (to_tiles)
-				memcpy(column, row + x, 16);
-			else
-				memcpy(row + x, column, 16);
+		for (at = done; at < done + Y_BLOCK_BYTES; at += 16, column += Y_COLUMN_BYTES)
+			for (i = 0; i < count; i++)
+				if (to_tiles)
+					memcpy(column + 16 * i, rows[i] + at, 16);
+				else
+					memcpy(rows[i] + at, column + 16 * i, 16);
 	}
 	return done;
 }
@@ -397,25 +401,68 @@ static __always_inline bool cursor_has_columns(const struct cursor *cursor)
 	return cursor->x_bits == Y_TILE_X_BITS && !cursor->skip;
 }
 
-/* Copy the first bytes of row @i of a cell if there is a faster way. Returns how many. */
-static __always_inline u32 copy_row_begin(const struct side *dst, struct cursor *to, u8 **dst_pages,
-					  const struct side *src, struct cursor *from,
-					  u8 **src_pages, const struct cell *cell, u32 i)
+/*
+ * Copy @rows rows of @bytes bytes from whole columns of Y tiles to others, where the rows of a
+ * column are contiguous. Returns the number of bytes of each row that were copied.
+ */
+static __always_inline u32 copy_between_columns(u8 *const *dst_pages, const struct cursor *to,
+						u8 *const *src_pages, const struct cursor *from,
+						u32 bytes, u32 rows)
 {
-	u32 bytes = cell->bytes;
+	u32 done, dst_x, src_x;
+	u8 *page;
 
-	if (cursor_has_columns(to) && from->x_bits == ~0u) {
-		cursor_set(from, src, cell, src_pages, i, 0, &bytes);
-		return copy_columns(dst_pages, to->y_offset, from->page + from->x_offset, bytes,
-				    true);
+	for (done = 0; done + 16 <= bytes; done += 16) {
+		dst_x = to->skip + done;
+		src_x = from->skip + done;
+		page = dst_pages[dst_x / Y_BLOCK_BYTES];
+		if (unlikely(!page))
+			continue;
+		memcpy(page + dst_x % Y_BLOCK_BYTES / 16 * Y_COLUMN_BYTES + to->y_offset,
+		       src_pages[src_x / Y_BLOCK_BYTES] +
+			       src_x % Y_BLOCK_BYTES / 16 * Y_COLUMN_BYTES + from->y_offset,
+		       16 * rows);
 	}
-	if (cursor_has_columns(from) && to->x_bits == ~0u) {
-		cursor_set(to, dst, cell, dst_pages, i, 0, &bytes);
-		if (to->page)
-			return copy_columns(src_pages, from->y_offset, to->page + to->x_offset,
-					    bytes, false);
+	return done;
+}
+
+/*
+ * Copy the first bytes of row @i of a cell, or of several rows from @i on, if there is a faster
+ * way. Returns how many bytes of each; *@count is the number of rows.
+ */
+static __always_inline u32 copy_rows_begin(const struct side *dst, struct cursor *to,
+					   u8 **dst_pages, const struct side *src,
+					   struct cursor *from, u8 **src_pages,
+					   const struct cell *cell, u32 i, u32 *count)
+{
+	bool to_tiles = cursor_has_columns(to);
+	struct cursor *tiles = to_tiles ? to : from, *lines = to_tiles ? from : to;
+	u8 **tile_pages = to_tiles ? dst_pages : src_pages;
+	u8 *rows[Y_LINE_ROWS];
+	u32 bytes = cell->bytes, n;
+
+	*count = 1;
+	if (to->x_bits == Y_TILE_X_BITS && from->x_bits == Y_TILE_X_BITS &&
+	    !((to->skip | from->skip) & 15)) {
+		*count = cell->rows;
+		return copy_between_columns(dst_pages, to, src_pages, from, cell->bytes,
+					    cell->rows);
 	}
-	return 0;
+	if (!cursor_has_columns(tiles) || lines->x_bits != ~0u)
+		return 0;
+	/* Not from tiles: stores to several rows at the same place of a page delay loads. */
+	if (to_tiles && cell->rows - i >= Y_LINE_ROWS && !(to->y_offset & (Y_LINE_BYTES - 1)))
+		*count = Y_LINE_ROWS;
+	for (n = 0; n < *count; n++) {
+		cursor_set(lines, to_tiles ? src : dst, cell, to_tiles ? src_pages : dst_pages,
+			   i + n, 0, &bytes);
+		if (!lines->page)
+			return 0;
+		rows[n] = lines->page + lines->x_offset;
+	}
+	if (*count == 1)
+		return copy_columns(tile_pages, tiles->y_offset, rows, 1, bytes, to_tiles);
+	return copy_columns(tile_pages, tiles->y_offset, rows, Y_LINE_ROWS, bytes, to_tiles);
 }
 
 /* Returns true if the cell is a page of both sides with the same order of bytes. */
@@ -460,7 +507,7 @@ static __always_inline int combine_cell(struct softgpu_engine *engine, const str
 	u8 **dst_pages = engine->cell_pages[0], **src_pages = engine->cell_pages[1];
 	u64 slice = engine->slice;
 	struct cursor to, from;
-	u32 i, done, n;
+	u32 i, end, first, done, count, n;
 	int err;
 
 	err = cell_map(engine, src, cell, false, src_pages, &from);
@@ -481,18 +528,24 @@ static __always_inline int combine_cell(struct softgpu_engine *engine, const str
 			return 0;
 		}
 	}
-	for (i = 0; i < cell->rows; i++) {
-		done = op == OP_COPY ?
-			       copy_row_begin(dst, &to, dst_pages, src, &from, src_pages, cell, i) :
-			       0;
-		for (; done < cell->bytes; done += n) {
-			n = cell->bytes - done;
-			cursor_set(&to, dst, cell, dst_pages, i, done, &n);
-			cursor_set(&from, src, cell, src_pages, i, done, &n);
-			combine_row(&to, &from, n, op, rop, cell->at + done);
+	for (i = 0; i < cell->rows;) {
+		first = 0;
+		end = i + 1;
+		if (op == OP_COPY) {
+			first = copy_rows_begin(dst, &to, dst_pages, src, &from, src_pages, cell, i,
+						&count);
+			end = i + count;
 		}
-		cursor_next_row(&to);
-		cursor_next_row(&from);
+		for (; i < end; i++) {
+			for (done = first; done < cell->bytes; done += n) {
+				n = cell->bytes - done;
+				cursor_set(&to, dst, cell, dst_pages, i, done, &n);
+				cursor_set(&from, src, cell, src_pages, i, done, &n);
+				combine_row(&to, &from, n, op, rop, cell->at + done);
+			}
+			cursor_next_row(&to);
+			cursor_next_row(&from);
+		}
 	}
 	return 0;
 }

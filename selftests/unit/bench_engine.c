@@ -6,7 +6,8 @@
  * the median of TRIES such fractions. It still depends on the machine: the faster its memory, the
  * more a translation weighs, and a neighbour that uses memory for seconds disturbs blits more than
  * memcpy(). So there is another round while a goal is missed, and the best round of each kind
- * counts: a defect is in all of them. Status 1 means less than FLOOR of a goal: that is a defect.
+ * counts: a defect is in all of them. Status 1 means less than the goals, or less than the fraction
+ * of them that the argument says (for CI, whose machines differ).
  */
 #include "softgpu_fixture.h"
 
@@ -19,9 +20,7 @@
 #define NOPS 2000000
 #define GOAL 0.85
 #define GOAL_TILED 0.4
-#define GOAL_SHIFTED 0.25 /* no tile of one side is where one of the other is */
 #define GOAL_ROP 0.3
-#define FLOOR 0.8
 #define CACHED_GOAL 0.8 /* of linear copies in the cache */
 #define ROUNDS_MAX 6
 
@@ -39,8 +38,8 @@ static const struct {
 	{ "linear_to_y", 0, 2, 0xcc, 3, GOAL_TILED, 0 },
 	{ "y_to_linear", 2, 0, 0xcc, 3, GOAL_TILED, 0 },
 	{ "y_to_y", 2, 2, 0xcc, 3, GOAL_TILED, 0 },
-	{ "x_to_x_shifted", 1, 1, 0xcc, 3, GOAL_SHIFTED, 3 << 16 | 5 },
-	{ "y_to_y_shifted", 2, 2, 0xcc, 3, GOAL_SHIFTED, 3 << 16 | 4 },
+	{ "x_to_x_shifted", 1, 1, 0xcc, 3, GOAL_TILED, 3 << 16 | 5 },
+	{ "y_to_y_shifted", 2, 2, 0xcc, 3, GOAL_TILED, 3 << 16 | 4 },
 	{ "rop", 0, 0, 0x66, 3, GOAL_ROP, 0 },
 	{ "rgb_only", 0, 0, 0xcc, 1, GOAL_ROP, 0 },
 };
@@ -216,10 +215,11 @@ static void measure(struct rig *rig, struct rig *nested_rig, u8 *src, u8 *dst, u
 	}
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	u8 *src = shim_page_alloc(COPY_ROWS * 4096ul), *dst = shim_page_alloc(COPY_ROWS * 4096ul);
 	struct rig *rig = copy_rig(src, dst, false), *nested_rig = copy_rig(src, dst, true);
+	double least = argc > 1 ? atof(argv[1]) : 1;
 	double nop_ns = 1e9, copy_s = 1e9, worst = 0, result[MEASURED] = { 0 };
 	unsigned int round, i, what;
 
@@ -256,5 +256,5 @@ int main(void)
 	rig_free(nested_rig);
 	free(src);
 	free(dst);
-	return worst < FLOOR;
+	return worst < least;
 }
