@@ -180,7 +180,8 @@ struct cursor {
 	u32 run; /* bytes of a row that are contiguous, a power of two */
 	u32 block_shift; /* log2 of the bytes of a row that are in one page of a tile */
 	u32 skip; /* bytes of the first of these blocks that are before the cell */
-	u32 first_x; /* @x_offset of the cell's first byte */
+	u32 first; /* first byte of each row of the cell that is not copied yet */
+	u32 first_x; /* @x_offset of that byte */
 };
 
 /*
@@ -227,6 +228,14 @@ static __always_inline u32 side_rows_left(const struct side *side, u32 row)
 	return rows - ((side->y + row) & (rows - 1));
 }
 
+/* The first @bytes of each row of the cell are copied. */
+static __always_inline void cursor_begin(struct cursor *cursor, u32 bytes)
+{
+	cursor->first = bytes;
+	cursor->first_x = spread_bits((cursor->skip + bytes) & ((1u << cursor->block_shift) - 1),
+				      cursor->x_bits);
+}
+
 static __always_inline int cell_map_tiled(struct softgpu_engine *engine, const struct side *side,
 					  const struct cell *cell, bool write, u8 **pages,
 					  struct cursor *cursor)
@@ -249,7 +258,7 @@ static __always_inline int cell_map_tiled(struct softgpu_engine *engine, const s
 		.block_shift = tile->block_shift,
 	};
 	cursor->skip = x & (block - 1);
-	cursor->first_x = spread_bits(cursor->skip, cursor->x_bits);
+	cursor_begin(cursor, 0);
 	for (x -= cursor->skip; x < end && !err; x += block) {
 		/* A tile of one page has one block in each row. */
 		x_spread = tile->bits > GHYVI_PAGE_SHIFT ?
@@ -305,8 +314,10 @@ static __always_inline void cursor_set(struct cursor *cursor, const struct side 
 	if (side_is_tiled(side)) {
 		in_block = (cursor->skip + done) & (block - 1);
 		cursor->page = pages[(cursor->skip + done) >> cursor->block_shift];
-		if (!in_block || !done)
-			cursor->x_offset = done ? 0 : cursor->first_x;
+		if (done == cursor->first)
+			cursor->x_offset = cursor->first_x;
+		else if (!in_block)
+			cursor->x_offset = 0;
 		*bytes = min(*bytes, block - in_block);
 	} else if (!side->surface) {
 		cursor->page = side->buffer + (u64)(cell->row + i) * side->pitch_bytes + cell->at;
@@ -405,8 +416,8 @@ static __always_inline bool cursor_has_columns(const struct cursor *cursor)
  * Copy @rows rows of @bytes bytes from whole columns of Y tiles to others, where the rows of a
  * column are contiguous. Returns the number of bytes of each row that were copied.
  */
-static __always_inline u32 copy_between_columns(u8 *const *dst_pages, const struct cursor *to,
-						u8 *const *src_pages, const struct cursor *from,
+static __always_inline u32 copy_between_columns(u8 *const *dst_pages, struct cursor *to,
+						u8 *const *src_pages, struct cursor *from,
 						u32 bytes, u32 rows)
 {
 	u32 done, dst_x, src_x;
@@ -423,6 +434,8 @@ static __always_inline u32 copy_between_columns(u8 *const *dst_pages, const stru
 			       src_x % Y_BLOCK_BYTES / 16 * Y_COLUMN_BYTES + from->y_offset,
 		       16 * rows);
 	}
+	cursor_begin(to, done);
+	cursor_begin(from, done);
 	return done;
 }
 
