@@ -82,6 +82,17 @@ static void unmap_function(struct gen9 *gpu)
 	pci_release_regions(gpu->pdev);
 }
 
+/* The GPU would access copies of guests' pages, because they stay mapped and are never synced. */
+static int check_bounce_buffers(struct gen9 *gpu)
+{
+	struct device *dev = &gpu->pdev->dev;
+
+	if (dma_max_mapping_size(dev) == SIZE_MAX)
+		return 0;
+	dev_err(dev, "DMA needs bounce buffers (swiotlb); see Documentation/gen9.md\n");
+	return -EOPNOTSUPP;
+}
+
 static int enable_function(struct gen9 *gpu)
 {
 	struct pci_dev *pdev = gpu->pdev;
@@ -90,6 +101,8 @@ static int enable_function(struct gen9 *gpu)
 	if (err)
 		return err;
 	err = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(ADDRESS_BITS));
+	if (!err)
+		err = check_bounce_buffers(gpu);
 	if (!err)
 		err = map_function(gpu);
 	if (err) {

@@ -494,6 +494,28 @@ static void workarounds_of_kaby_lake_follow_its_steppings(void **state)
 	probe_as(state, 0x1912, 6);
 }
 
+/* ---- functions that are refused ---- */
+
+static void expect_refusal(int error)
+{
+	assert_int_equal(gen9_shim_driver->probe(&pdev, gen9_shim_driver->id_table), error);
+}
+
+static void gpu_that_cannot_be_owned_is_refused(void **state)
+{
+	tear_down(state);
+	gen9_shim_regions_error = -EBUSY; /* a framebuffer has the aperture */
+	expect_refusal(-EBUSY);
+	gen9_shim_regions_error = 0;
+	gen9_shim_dma_max = 256 << 10; /* swiotlb=force */
+	expect_refusal(-EOPNOTSUPP);
+	gen9_shim_dma_max = SIZE_MAX;
+	*emu_reg(&gen9_shim_emu, GUC_WOPCM_SIZE) = GUC_WOPCM_SIZE_LOCKED;
+	expect_refusal(-EBUSY);
+	*emu_reg(&gen9_shim_emu, GUC_WOPCM_SIZE) = 0;
+	set_up(state);
+}
+
 /* gen9_hardware_test [MODES SEED]: adversary modes of the emulator */
 int main(int argc, char **argv)
 {
@@ -519,6 +541,7 @@ int main(int argc, char **argv)
 		TEST(store_that_must_be_lost_is_found),
 		TEST(register_that_does_not_keep_its_value_is_found),
 		TEST(workarounds_of_kaby_lake_follow_its_steppings),
+		TEST(gpu_that_cannot_be_owned_is_refused),
 	};
 
 	if (!parse_options(argc, argv))

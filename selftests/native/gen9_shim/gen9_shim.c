@@ -69,6 +69,8 @@ struct page *gen9_shim_page_alloc(void)
 
 /* What the write to GFX_FLSH_CNTL invalidates may still be used until a read returns. */
 static bool flush_posted;
+size_t gen9_shim_dma_max = SIZE_MAX;
+int gen9_shim_regions_error;
 bool gen9_shim_freed_early;
 void (*gen9_shim_freed)(struct page *page);
 

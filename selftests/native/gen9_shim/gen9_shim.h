@@ -124,6 +124,8 @@ void gen9_shim_vunmap(void *at);
 #define dma_unmap_page(dev, dma, bytes, direction) ((void)(dma))
 #define dma_mapping_error(dev, dma) 0
 #define dma_set_mask_and_coherent(dev, mask) 0
+extern size_t gen9_shim_dma_max; /* SIZE_MAX: no bounce buffers */
+#define dma_max_mapping_size(dev) ((void)(dev), gen9_shim_dma_max)
 #define dma_set_max_seg_size(dev, bytes) ((void)(dev))
 #define DMA_BIT_MASK(n) ((1ULL << (n)) - 1)
 
@@ -180,7 +182,8 @@ extern struct pci_driver *const gen9_shim_driver;
 #define pci_set_drvdata(p, d) ((p)->drvdata = (d))
 #define pci_get_drvdata(p) ((p)->drvdata)
 #define dev_get_drvdata(d) (container_of(d, struct pci_dev, dev)->drvdata)
-#define pci_request_regions(p, name) 0
+extern int gen9_shim_regions_error; /* of a function that something else uses */
+#define pci_request_regions(p, name) gen9_shim_regions_error
 #define pci_release_regions(p) ((void)(p))
 #define pci_enable_device(p) 0
 #define pci_disable_device(p) ((void)(p))
