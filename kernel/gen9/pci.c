@@ -366,7 +366,7 @@ static void gen9_remove(struct pci_dev *pdev)
 /* ---- suspend ---- */
 
 /* Jobs wait, with their state in their images. The GGTT and the registers are lost. */
-static int __maybe_unused gen9_suspend(struct device *dev)
+static int gen9_suspend(struct device *dev)
 {
 	struct gen9 *gpu = dev_get_drvdata(dev);
 	unsigned int i;
@@ -389,7 +389,7 @@ static int __maybe_unused gen9_suspend(struct device *dev)
 	return 0;
 }
 
-static int __maybe_unused gen9_resume(struct device *dev)
+static int gen9_resume(struct device *dev)
 {
 	struct gen9 *gpu = dev_get_drvdata(dev);
 	unsigned int i;
@@ -413,6 +413,26 @@ static int __maybe_unused gen9_resume(struct device *dev)
 
 static SIMPLE_DEV_PM_OPS(gen9_pm_ops, gen9_suspend, gen9_resume);
 
+/*
+ * A reset of the function, as by its attribute "reset" in sysfs, loses what a suspend does. Unlike
+ * in a suspend, guests run meanwhile. Their entries of the GGTT are in its copy.
+ */
+static void gen9_reset_prepare(struct pci_dev *pdev)
+{
+	dev_info(&pdev->dev, "the function is being reset\n");
+	gen9_suspend(&pdev->dev);
+}
+
+static void gen9_reset_done(struct pci_dev *pdev)
+{
+	gen9_resume(&pdev->dev);
+}
+
+static const struct pci_error_handlers gen9_error_handlers = {
+	.reset_prepare = gen9_reset_prepare,
+	.reset_done = gen9_reset_done,
+};
+
 /* Matched only if driver_override names the driver: there is no contest with i915 at boot. */
 #define GPU(_device, _platform, _name)                                               \
 	{ PCI_DEVICE(PCI_VENDOR_ID_INTEL, _device), .driver_data = GEN9_##_platform, \
@@ -430,6 +450,7 @@ static struct pci_driver gen9_driver = {
 	.id_table = gen9_ids,
 	.probe = gen9_probe,
 	.remove = gen9_remove,
+	.err_handler = &gen9_error_handlers,
 	.driver.pm = &gen9_pm_ops,
 };
 

@@ -315,6 +315,31 @@ static void hosts_context_works_after_a_suspend(void **state)
 	job_free(job);
 }
 
+/*
+ * The kernel saves and restores the configuration. Guests change entries of the GGTT while the
+ * function cannot be accessed, which the driver has to write later.
+ */
+static void jobs_continue_after_a_reset_of_the_function(void **state)
+{
+	struct test_job *job = waiting_job(&guests[0], GHYVI_RCS);
+	u8 config[sizeof(gen9_shim_emu.config)];
+	u64 entry = ops->ggtt_read(guests[0].client, DATA >> GHYVI_PAGE_SHIFT);
+
+	start(job);
+	pump(20);
+	gen9_shim_driver->err_handler->reset_prepare(&pdev);
+	memcpy(config, gen9_shim_emu.config, sizeof(config));
+	emu_device_reset(&gen9_shim_emu);
+	ops->ggtt_write(guests[0].client, DATA >> GHYVI_PAGE_SHIFT, &entry, 1);
+	memcpy(gen9_shim_emu.config, config, sizeof(config));
+	gen9_shim_driver->err_handler->reset_done(&pdev);
+	assert_false(gen9_of(pgpu)->dead);
+	release_guest(&guests[0]);
+	finish(job, GHYVI_JOB_COMPLETE);
+	job_free(job);
+	expect_working(GHYVI_BCS);
+}
+
 /* tear_down() looks for works that are queued when the driver waits for the others. */
 static void watchdog_of_an_ended_job_does_not_outlive_the_driver(void **state)
 {
@@ -533,6 +558,7 @@ int main(int argc, char **argv)
 		TEST(gpu_becomes_bus_master_after_its_reset),
 		TEST(suspended_gpu_is_left_alone),
 		TEST(hosts_context_works_after_a_suspend),
+		TEST(jobs_continue_after_a_reset_of_the_function),
 		TEST(watchdog_of_an_ended_job_does_not_outlive_the_driver),
 		TEST(memory_is_freed_without_bus_mastering),
 		TEST(transcoder_of_edp_is_stopped),

@@ -162,11 +162,16 @@ struct dev_pm_ops {
 	int (*suspend)(struct device *dev);
 	int (*resume)(struct device *dev);
 };
+struct pci_error_handlers {
+	void (*reset_prepare)(struct pci_dev *pdev);
+	void (*reset_done)(struct pci_dev *pdev);
+};
 struct pci_driver {
 	const char *name;
 	const struct pci_device_id *id_table;
 	int (*probe)(struct pci_dev *pdev, const struct pci_device_id *id);
 	void (*remove)(struct pci_dev *pdev);
+	const struct pci_error_handlers *err_handler;
 	struct {
 		const struct dev_pm_ops *pm;
 	} driver;
