@@ -65,6 +65,43 @@ enum ghyvi_command_check {
 	GHYVI_CHECK_ATOMIC,
 };
 
+/**
+ * enum ghyvi_command_source - the description of a command from which its entry has been written
+ * @GHYVI_SOURCE_NONE: there is no such command
+ * @GHYVI_SOURCE_XML: Mesa, src/intel/genxml/gen8.xml and gen9.xml (gen80.xml and gen90.xml in later
+ *	versions), which agree
+ * @GHYVI_SOURCE_XML8: Mesa, src/intel/genxml/gen8.xml, and not gen9.xml
+ * @GHYVI_SOURCE_XML9: Mesa, src/intel/genxml/gen9.xml, and not gen8.xml, or where both differ
+ * @GHYVI_SOURCE_I915: Linux, drivers/gpu/drm/i915/gt/intel_gpu_commands.h; lengths as i915 emits
+ *	the commands (gt/intel_migrate.c) or checks them (i915_cmd_parser.c)
+ * @GHYVI_SOURCE_MHW_MI: Intel's media driver, mhw_mi_hwcmd_g8_X.h and mhw_mi_hwcmd_g9_X.h
+ * @GHYVI_SOURCE_MHW_VDENC: Intel's media driver, mhw_vdbox_vdenc_hwcmd_g9_kbl.h
+ * @GHYVI_SOURCE_MHW_SFC12: Intel's media driver, mhw_sfc_hwcmd_g12_X.h; opcodes that
+ *	mhw_sfc_hwcmd_g9_X.h does not have
+ * @GHYVI_SOURCE_MHW_VEBOX: Intel's media driver, mhw_vebox_hwcmd_g8_X.h and mhw_vebox_hwcmd_g9_X.h
+ * @GHYVI_SOURCE_VAAPI: intel-vaapi-driver, src/i965_defines.h
+ * @GHYVI_SOURCE_SNA: xf86-video-intel, src/sna/sna_reg.h; lengths as src/sna/sna_accel.c and
+ *	sna_blt.c emit the commands for Gen8
+ * @GHYVI_SOURCE_SNA_DEBUG: xf86-video-intel, src/sna/kgem_debug.c, where addresses have one dword
+ * @GHYVI_SOURCE_GVT: Linux, drivers/gpu/drm/i915/gvt/cmd_parser.c; a fact that no other public
+ *	source states
+ */
+enum ghyvi_command_source {
+	GHYVI_SOURCE_NONE,
+	GHYVI_SOURCE_XML,
+	GHYVI_SOURCE_XML8,
+	GHYVI_SOURCE_XML9,
+	GHYVI_SOURCE_I915,
+	GHYVI_SOURCE_MHW_MI,
+	GHYVI_SOURCE_MHW_VDENC,
+	GHYVI_SOURCE_MHW_SFC12,
+	GHYVI_SOURCE_MHW_VEBOX,
+	GHYVI_SOURCE_VAAPI,
+	GHYVI_SOURCE_SNA,
+	GHYVI_SOURCE_SNA_DEBUG,
+	GHYVI_SOURCE_GVT,
+};
+
 #define GHYVI_ANY_LENGTH 0xffff
 /*
  * Longest packet whose operands are checked (MI_STORE_DATA_IMM: 10 bits of length). Plain commands
@@ -78,6 +115,8 @@ enum ghyvi_command_check {
 struct ghyvi_command {
 	/** @name: name in the manuals; NULL: there is no such command */
 	const char *name;
+	/** @source: enum ghyvi_command_source */
+	u8 source;
 	/** @least: minimum length in dwords, header included */
 	u16 least;
 	/** @most: maximum length in dwords, header included; or GHYVI_ANY_LENGTH */

@@ -61,12 +61,15 @@ static inline const struct ghyvi_command *ghyvi_command_in_tables(enum ghyvi_eng
 	return command && command->engines & BIT(engine) ? command : NULL;
 }
 
-/* A command that is allowed in all streams and accesses memory through the PPGTT only. */
-#define GHYVI_PLAIN(_name, _least, _most, _bits, _gen, _engines)                                   \
-	{                                                                                          \
-		.name = _name, .least = _least, .most = _most, .engines = _engines,                \
-		.length_bits = _bits, .kernel = GHYVI_ALLOWED, .user = GHYVI_ALLOWED, .gen = _gen, \
-		.plain = true,                                                                     \
+/*
+ * A command that is allowed in all streams and accesses memory through the PPGTT only. _source: as
+ * in enum ghyvi_command_source, without GHYVI_SOURCE_
+ */
+#define GHYVI_PLAIN(_name, _source, _least, _most, _bits, _gen, _engines)                        \
+	{                                                                                        \
+		.name = _name, .source = GHYVI_SOURCE_##_source, .least = _least, .most = _most, \
+		.engines = _engines, .length_bits = _bits, .kernel = GHYVI_ALLOWED,              \
+		.user = GHYVI_ALLOWED, .gen = _gen, .plain = true,                               \
 	}
 
 #endif

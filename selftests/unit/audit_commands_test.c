@@ -119,6 +119,19 @@ static void rows_are_sound(void **state)
 		    1000); /* 64 MI opcodes come once for each value of the bits below them */
 }
 
+static void check_source(enum ghyvi_engine_id engine, u32 header,
+			 const struct ghyvi_command *command)
+{
+	if (command->source == GHYVI_SOURCE_NONE || command->source > GHYVI_SOURCE_GVT)
+		fail_msg("%s on %s: source %u", command->name, ghyvi_engine_name(engine),
+			 command->source);
+}
+
+static void each_command_has_a_source(void **state)
+{
+	each_command(check_source);
+}
+
 static const char *name_of(enum ghyvi_engine_id engine, u32 header)
 {
 	const struct ghyvi_command *command = ghyvi_command_find(engine, header);
@@ -245,6 +258,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lengths_follow_the_table),
 		cmocka_unit_test(rows_are_sound),
+		cmocka_unit_test(each_command_has_a_source),
 		cmocka_unit_test(each_engine_has_only_its_commands),
 		cmocka_unit_test(kernel_and_user_rules_differ_where_the_hardware_does),
 		cmocka_unit_test(registers_are_an_allow_list),
