@@ -123,7 +123,10 @@ struct ghyvi_command {
 	u16 most;
 	/** @engines: bit mask of enum ghyvi_engine_id */
 	u8 engines;
-	/** @length_bits: number of low header bits that hold the length - 2; 0: one dword */
+	/**
+	 * @length_bits: number of low header bits that hold the length - 2, or the length - 1 if
+	 * @least is 1; 0: one dword
+	 */
 	u8 length_bits;
 	/** @kernel: enum ghyvi_command_rule for privileged streams */
 	u8 kernel;
@@ -196,7 +199,7 @@ static inline enum ghyvi_command_rule ghyvi_command_rule(const struct ghyvi_comm
  */
 static inline unsigned int ghyvi_command_length(const struct ghyvi_command *command, u32 header)
 {
-	return command->length_bits ? (header & ((1u << command->length_bits) - 1)) + 2 : 1;
+	return (header & ((1u << command->length_bits) - 1)) + (command->least == 1 ? 1 : 2);
 }
 
 /*

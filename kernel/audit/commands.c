@@ -52,8 +52,11 @@ static int usual_length_bits(enum ghyvi_engine_id engine, u32 header)
 unsigned int ghyvi_command_dwords(enum ghyvi_engine_id engine, const struct ghyvi_command *command,
 				  u32 header)
 {
-	int bits = command ? command->length_bits : usual_length_bits(engine, header);
+	int bits;
 
+	if (command)
+		return ghyvi_command_length(command, header);
+	bits = usual_length_bits(engine, header);
 	if (bits <= 0)
 		return bits + 1;
 	return (header & ((1u << bits) - 1)) + 2;

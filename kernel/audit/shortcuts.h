@@ -62,7 +62,7 @@ static inline unsigned int audit_shortcut_length(const struct audit_shortcut *sh
 		return (header & 0xfff) + 2;
 	if (bits == 16)
 		return (header & 0xffff) + 2;
-	return (header & ((1u << bits) - 1)) + 2;
+	return (header & ((1u << bits) - 1)) + (shortcut->least == 1 ? 1 : 2);
 }
 
 #endif

@@ -53,7 +53,8 @@ static void lengths_follow_the_table(void **state)
 		{ GHYVI_RCS, 0x7b000005, 7 },
 		{ GHYVI_VCS, 0x70000fff, 0x1001 },
 		{ GHYVI_VECS, 0x7000f001, 3 },
-		{ GHYVI_VCS, 0x68000100, 1 }, /* MFX_WAIT */
+		{ GHYVI_VCS, 0x68000100, 1 },
+		{ GHYVI_VCS, 0x68000101, 2 }, /* MFX_WAIT */
 		{ GHYVI_RCS, 0x20000000, 0 },
 		{ GHYVI_RCS, 0x80000000, 0 },
 		{ GHYVI_RCS, 0xffffffff, 0 },
@@ -87,7 +88,7 @@ static unsigned int seen;
 
 static void check_row(enum ghyvi_engine_id engine, u32 header, const struct ghyvi_command *command)
 {
-	unsigned int i, longest;
+	unsigned int i, shortest, longest;
 
 	seen++;
 	assert_non_null(command->name);
@@ -100,9 +101,11 @@ static void check_row(enum ghyvi_engine_id engine, u32 header, const struct ghyv
 		assert_int_equal(dwords_of(engine, header | 0xffff), 1);
 		return;
 	}
-	longest = (1u << command->length_bits) + 1;
-	assert_true(command->least >= 2 && command->least <= longest);
-	assert_int_equal(dwords_of(engine, header | (longest - 2)), longest);
+	shortest = command->least == 1 ? 1 : 2;
+	longest = (1u << command->length_bits) - 1 + shortest;
+	assert_true(command->least <= longest);
+	assert_int_equal(dwords_of(engine, header), shortest);
+	assert_int_equal(dwords_of(engine, header | (longest - shortest)), longest);
 	assert_true(command->reads_register < command->least);
 	assert_true(command->writes_register < command->least);
 	for (i = 0; i < ARRAY_SIZE(command->addresses); i++)
@@ -151,6 +154,7 @@ static void each_engine_has_only_its_commands(void **state)
 	assert_string_equal(name_of(GHYVI_VCS, 0x70000003), "MFX_PIPE_MODE_SELECT");
 	assert_string_equal(name_of(GHYVI_VCS, 0x73a00001), "HCP_BSD_OBJECT");
 	assert_string_equal(name_of(GHYVI_VECS, 0x74020000), "VEBOX_STATE");
+	assert_string_equal(name_of(GHYVI_VECS, 0x74030012), "VEB_DI_IECP");
 	assert_string_equal(name_of(GHYVI_VECS, 0x70000003), "");
 	assert_string_equal(name_of(GHYVI_VCS, 0x11000001), "MI_LOAD_REGISTER_IMM");
 	assert_string_equal(name_of(GHYVI_VCS, 0x70880000), "VDENC_WEIGHTSOFFSETS_STATE");

@@ -90,6 +90,15 @@ static void each_generation_has_its_commands(void **state)
 	assert_passed();
 }
 
+/* Where an engine that goes by the length would skip what the auditor has checked as a command. */
+static void a_wait_for_the_codec_has_one_dword(void **state)
+{
+	USER(0x68000100, MI(0, 0));
+	assert_passed();
+	USER(0x68000101, MI(0, 0));
+	assert_refused("length");
+}
+
 static void lengths_are_checked(void **state)
 {
 	KERNEL(MI(0x20, 1), KERNEL_DATA, 0);
@@ -342,6 +351,8 @@ int main(void)
 		TEST(short_forms_of_gen7_pass),
 		TEST(unknown_commands_are_refused),
 		cmocka_unit_test_setup_teardown(each_generation_has_its_commands, setup_vcs8,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_wait_for_the_codec_has_one_dword, setup_vcs8,
 						teardown),
 		TEST(lengths_are_checked),
 		TEST(global_addresses_stay_in_the_partition),
