@@ -169,6 +169,12 @@ static inline bool gen8_semaphore_passes(unsigned int compare, u32 memory, u32 d
 /* MI_UPDATE_GTT */
 #define MI_UPDATE_GTT_ADDRESS_MASK GENMASK(31, 12)
 
+/* Does a packet of @dwords contain whole entries? */
+static inline bool gen8_update_gtt_valid(unsigned int dwords)
+{
+	return !(dwords & 1);
+}
+
 /* The post-sync operation: MI_FLUSH_DW dword 0, PIPE_CONTROL dword 1. */
 #define GEN8_POST_SYNC_MASK GENMASK(15, 14)
 #define GEN8_POST_SYNC(dword) ((dword) >> 14 & 3)

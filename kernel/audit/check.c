@@ -177,7 +177,7 @@ static int check_update_gtt(struct audit_scan *scan, const u32 *packet)
 	u64 entry;
 	int err;
 
-	if (scan->dwords & 1)
+	if (!gen8_update_gtt_valid(scan->dwords))
 		return ghyvi_audit_refuse(scan, AUDIT_LENGTH);
 	if (!ghyvi_audit_owns_ggtt(scan, first << GHYVI_PAGE_SHIFT, (u64)count << GHYVI_PAGE_SHIFT))
 		return ghyvi_audit_refuse(scan, AUDIT_GGTT_RANGE);

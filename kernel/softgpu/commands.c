@@ -2,7 +2,7 @@
 /*
  * Dispatch of commands. The tables of <ghyvi/commands.h> say which commands exist, how long they
  * are, and which domain may use them. A command without an effect on memory or registers is skipped
- * by its length.
+ * by its length, which must be one that the tables allow.
  */
 #include <linux/bits.h>
 #include <linux/kernel.h>
@@ -26,16 +26,32 @@ bool softgpu_packet_skipped(const struct ghyvi_command *command, u32 header)
 	       !is_pipe_control(command);
 }
 
+/* As softgpu_mi() and softgpu_blt() check their commands. */
+static int check_type_3(struct softgpu_engine *engine)
+{
+	const struct ghyvi_command *command = engine->command;
+
+	if (!command || command->gen > engine->client->base.params.gen)
+		return softgpu_error(engine, "command %#010x is unknown", engine->packet[0]);
+	if (engine->packet_dwords < command->least || engine->packet_dwords > command->most)
+		return softgpu_error(engine, "%s of %u dwords", command->name,
+				     engine->packet_dwords);
+	return SOFTGPU_OK;
+}
+
 int softgpu_command(struct softgpu_engine *engine)
 {
+	int err;
+
 	switch (PACKET_TYPE(engine->packet[0])) {
 	case TYPE_MI:
 		return softgpu_mi(engine);
 	case TYPE_2D:
 		return softgpu_blt(engine);
 	default:
-		if (!is_pipe_control(engine->command) || softgpu_job(engine->job)->noop)
-			return SOFTGPU_OK;
+		err = check_type_3(engine);
+		if (err || !is_pipe_control(engine->command) || softgpu_job(engine->job)->noop)
+			return err;
 		return softgpu_pipe_control(engine);
 	}
 }

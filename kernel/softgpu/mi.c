@@ -262,6 +262,10 @@ int softgpu_mi(struct softgpu_engine *engine)
 	if (rule == GHYVI_REFUSED)
 		return softgpu_error(engine, "%s is not allowed in a %s", command->name,
 				     privileged ? "ring" : "user batch");
+	/* The auditor has updated the guest's table. */
+	if (command->check == GHYVI_CHECK_UPDATE_GTT &&
+	    !gen8_update_gtt_valid(engine->packet_dwords))
+		return softgpu_error(engine, "UPDATE_GTT of %u dwords", engine->packet_dwords);
 	if (rule == GHYVI_DROPPED || !mi_execute[MI_OPCODE(header)])
 		return SOFTGPU_OK;
 	if (softgpu_job(engine->job)->noop && !is_never_noop(command, header))
