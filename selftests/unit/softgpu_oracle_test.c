@@ -67,6 +67,7 @@ static void run_programs(struct rig *rig, bool disturbed)
 	for (seed = getenv("SEED") ? last : 1; seed <= last; seed++) {
 		random_seed(&numbers, seed);
 		program_make(m, 9, seed);
+		program_make_ring(m);
 		compare_program(rig, m, seed, disturbed);
 	}
 	free(m);

@@ -62,12 +62,50 @@ static unsigned int put_address(u32 *p, u64 address)
 	return 2;
 }
 
+/* A store, and a wait for what it has stored. */
+static unsigned int put_wait(u32 *p)
+{
+	u32 is = any_value(), data = rnd(2) ? any_value() : is;
+	const u32 passing[3][3] = { { 0, 1, 5 }, { 2, 3, 5 }, { 1, 3, 4 } };
+	u64 address = any_memory(4);
+
+	p[0] = 0x20u << 23 | 2;
+	put_address(p + 1, address);
+	p[3] = is;
+	p[4] = 0x1cu << 23 | 1 << 15 | passing[is > data ? 0 : is < data ? 1 : 2][rnd(3)] << 12 | 2;
+	p[5] = data;
+	return 6 + put_address(p + 6, address);
+}
+
+/* A flush that writes a dword or a qword. */
+static unsigned int put_flush(u32 *p)
+{
+	unsigned int count = 4 + rnd(2);
+
+	p[0] = 0x26u << 23 | rnd(2) << 18 | 1 << 14 | (count - 2);
+	put_address(p + 1, any_memory(8));
+	p[3] = any_value();
+	p[4] = any_value();
+	return count;
+}
+
+/* A flush of the render engine, with a stall and perhaps with a write of a qword. */
+static unsigned int put_pipe_control(u32 *p)
+{
+	p[0] = 0x7a000004;
+	p[1] = 1 << 20 | rnd(2) << 18 | (rnd(4) ? 1 << 14 : 0);
+	put_address(p + 2, any_memory(8));
+	p[4] = any_value();
+	p[5] = any_value();
+	return 6;
+}
+
 /* Write one command; returns its length. */
 static unsigned int put_command(u32 *p)
 {
 	unsigned int n = 1, i, count;
 
-	switch (rnd(13)) {
+	switch (rnd(16)) {
 	case 0: /* registers from data */
 		count = 1 + rnd(3);
 		p[0] = 0x22u << 23 | (2 * count - 1);
@@ -134,6 +172,12 @@ static unsigned int put_command(u32 *p)
 	case 11: /* the following commands do nothing, or something again */
 		p[0] = 0x01u << 23 | (u32[]){ 0, 0, 0, 1, 2, 3, 4, 15 }[rnd(8)];
 		return 1;
+	case 12:
+		return put_wait(p);
+	case 13:
+		return put_flush(p);
+	case 14:
+		return put_pipe_control(p);
 	default: /* a jump or a call, forward in code so that programs end; perhaps predicated */
 		return 0;
 	}
@@ -167,6 +211,29 @@ void program_make(struct machine *m, unsigned int gen, u64 seed)
 	}
 	for (i = 0; i < 2 * PROGRAM_WORDS; i++)
 		m->memory[i] = any_value();
+}
+
+void program_make_ring(struct machine *m)
+{
+	unsigned int at, count, i;
+
+	for (at = 0; at + 4 <= PROGRAM_RING_DWORDS; at += count) {
+		u32 *p = m->ring + at;
+
+		count = 3 + rnd(2);
+		p[0] = 0x21u << 23 | rnd(2) << 21 | (count - 2);
+		p[1] = PROGRAM_STATUS_OFFSET;
+		p[1] += count == 3 ? 4 * rnd(PROGRAM_STATUS_DWORDS) :
+				     8 * rnd(PROGRAM_STATUS_DWORDS / 2);
+		p[2] = any_value();
+		if (count == 4)
+			p[3] = any_value();
+	}
+	m->ring_dwords = at;
+	for (i = 0; i < PROGRAM_STATUS_DWORDS; i++) {
+		m->status[0][i] = any_value();
+		m->status[1][i] = any_value();
+	}
 }
 
 /* The second interpreter. */
@@ -329,6 +396,39 @@ static void run_atomic(struct machine *m, const u32 *p)
 		m->gpr[4] = wide ? result : (m->gpr[4] & ~mask) | result;
 }
 
+static bool wait_is_over(u32 command, u32 is, u32 data)
+{
+	switch (command >> 12 & 7) {
+	case 0:
+		return is > data;
+	case 1:
+		return is >= data;
+	case 2:
+		return is < data;
+	case 3:
+		return is <= data;
+	case 4:
+		return is == data;
+	default:
+		return is != data;
+	}
+}
+
+/* With bit 21, the page is that of the context. */
+static void run_ring(struct machine *m)
+{
+	unsigned int at, n, i;
+
+	for (at = 0; at < m->ring_dwords; at += n) {
+		const u32 *p = m->ring + at;
+		u32 *to = m->status[p[0] >> 21 & 1] + (p[1] - PROGRAM_STATUS_OFFSET) / 4;
+
+		n = (p[0] & 0xff) + 2;
+		for (i = 2; i < n; i++)
+			to[i - 2] = p[i];
+	}
+}
+
 /* Returns whether the batch goes on. */
 static bool passes(struct machine *m, const u32 *p)
 {
@@ -362,6 +462,7 @@ void program_interpret(struct machine *m)
 	bool called = false, noop = false;
 	const u32 *p;
 
+	run_ring(m);
 	for (steps = 0; steps < STEPS; steps++) {
 		bool ends = false;
 
@@ -392,6 +493,18 @@ void program_interpret(struct machine *m)
 		case 0x20:
 			for (i = 3; i < n; i++)
 				word(m, p + 1)[i - 3] = p[i];
+			break;
+		case 0x1c:
+			if (!wait_is_over(p[0], *word(m, p + 2), p[1]))
+				fail_msg("the reference waits for ever");
+			break;
+		case 0x26:
+			for (i = 3; i < n; i++)
+				word(m, p + 1)[i - 3] = p[i];
+			break;
+		case 0xf4: /* PIPE_CONTROL */
+			for (i = 4; p[1] >> 14 & 1 && i < n; i++)
+				word(m, p + 2)[i - 4] = p[i];
 			break;
 		case 0x2e:
 			*word(m, p + 1) = *word(m, p + 3);
@@ -446,10 +559,18 @@ void program_put(struct rig *rig, const struct machine *m)
 		*rig_register(rig, GHYVI_RCS, 0x2400 + 4 * i) = 0;
 	memset(&rig->backend, 0, sizeof(rig->backend));
 	rig_reset(rig);
+	if (!m->ring_dwords)
+		return;
+	*rig_register(rig, GHYVI_RCS, 0x2080) = HWSP_GGTT;
+	memcpy(rig->hwsp + PROGRAM_STATUS_OFFSET, m->status[0], sizeof(m->status[0]));
+	memcpy(rig->pphwsp + PROGRAM_STATUS_OFFSET, m->status[1], sizeof(m->status[1]));
+	ring_emit(rig, m->ring, m->ring_dwords);
 }
 
 const char *program_difference(struct rig *rig, const struct machine *m)
 {
+	const u32 *const status[2] = { (u32 *)(rig->hwsp + PROGRAM_STATUS_OFFSET),
+				       (u32 *)(rig->pphwsp + PROGRAM_STATUS_OFFSET) };
 	static char text[80];
 	unsigned int i;
 	u32 is;
@@ -472,5 +593,9 @@ const char *program_difference(struct rig *rig, const struct machine *m)
 			snprintf(text, sizeof(text), "predicate register %u is %#x, not %#x", i, is,
 				 m->predicate[i]);
 	}
+	for (i = 0; m->ring_dwords && i < PROGRAM_STATUS_DWORDS; i++)
+		if (status[0][i] != m->status[0][i] || status[1][i] != m->status[1][i])
+			snprintf(text, sizeof(text), "status %u is %#x and %#x, not %#x and %#x", i,
+				 status[0][i], status[1][i], m->status[0][i], m->status[1][i]);
 	return text[0] ? text : NULL;
 }
