@@ -158,7 +158,8 @@ static const struct ghyvi_command render_3_1_0[GHYVI_BLOCK_COMMANDS] = {
 static const struct ghyvi_command render_3_2_0[GHYVI_BLOCK_COMMANDS] = {
 	/* Gen7's form has five dwords, and drivers of several generations still use it. */
 	[0x00] = {
-		.name = "PIPE_CONTROL", .source = GHYVI_SOURCE_XML, .least = 5, .most = 6, .engines = BIT(GHYVI_RCS),
+		.name = "PIPE_CONTROL", .source = GHYVI_SOURCE_XML, .least = 5, .most = 6,
+		.engines = BIT(GHYVI_RCS),
 		.length_bits = 8, .kernel = GHYVI_ALLOWED, .user = GHYVI_ALLOWED, .gen = 8,
 		.check = GHYVI_CHECK_PIPE_CONTROL,
 		.addresses = { { .dword = 2, .space = GHYVI_ADDRESS_POST,
