@@ -109,7 +109,8 @@ def update_expected(path, results):
             found = results[words[0]]
             if found["status"] == "timeout" and found["limit_s"] < LIMIT_S:
                 continue
-            lines[index] = f"{words[0]} {found['status']} {found.get('reason', '')}".rstrip()
+            reason = " ".join(found.get("reason", "").split())
+            lines[index] = f"{words[0]} {found['status']} {reason}".rstrip()
     with open(path, "w") as file:
         file.write("\n".join(lines) + "\n")
 

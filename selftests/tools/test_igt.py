@@ -92,7 +92,7 @@ def igt_list_is_valid_and_an_update_changes_only_what_has_not_run():
     with tempfile.NamedTemporaryFile("w+", suffix=".txt") as file:
         file.write("# a comment\na@b ?\na@c pass\na@d ?\n")
         file.flush()
-        igtlib.update_expected(file.name, {"a@b": {"status": "skip", "reason": "no fences"},
+        igtlib.update_expected(file.name, {"a@b": {"status": "skip", "reason": "no\nfences\n"},
                                            "a@d": {"status": "timeout", "limit_s": igtlib.LIMIT_S - 1},
                                            "a@c": {"status": "fail", "reason": "of today"}})
         file.seek(0)
