@@ -9,7 +9,7 @@ KBUILD = $(if $(KDIR),$(MAKE) --no-print-directory -C $(KDIR) M=$(KBUILD_TREE),K
 JOBS := $(shell nproc)
 
 .PHONY: help setup modules guest-programs demo test test-unit fuzz test-static test-lab test-debug test-hostile \
-	bench bench-audit bench-engine bench-gvtg bench-migrate bench-mm bench-mmio bench-multicall bench-pocl bench-sched bench-sched-lab bench-switch bench-whole \
+	bench bench-audit bench-engine bench-gvtg bench-migrate bench-mm bench-mmio bench-multicall bench-passthrough bench-pocl bench-sched bench-sched-lab bench-switch bench-whole \
 	compare sim sim-tables tools install shell-host shell-guest clean
 
 help:
@@ -71,6 +71,8 @@ help:
 	@echo '                     build/bench-mmio.json [BENCH=--help]'
 	@echo '  make bench-multicall  VM exits of updates of page tables that a guest declares;'
 	@echo '                     build/bench-multicall.json [BENCH=--help]'
+	@echo '  make bench-passthrough  a disk passed through beside the same disk on the host, and all of the'
+	@echo '                     software pGPU; build/bench-passthrough.json [BENCH=--help]'
 	@echo '  make bench-pocl    API remoting by PoCL beside ghyvi: times, exits and CPU of copies, fills,'
 	@echo '                     launches; build/bench-pocl.json [BENCH=--help]'
 	@echo '  make bench-sched   the scheduling policies under a virtual clock; build/bench-sched.json'
@@ -257,6 +259,12 @@ bench-multicall:
 	@tools/setup bench
 	@$(MAKE) --no-print-directory modules guest-programs
 	@tools/bench/multicall $(BENCH)
+
+bench-passthrough:
+	@tools/setup lab
+	@$(MAKE) --no-print-directory modules guest-programs
+	@$(MAKE) --no-print-directory -C tools/compare BUILD=$(abspath $(BUILD)) passthrough
+	@tools/bench/passthrough $(BENCH)
 
 bench-pocl:
 	@tools/setup lab pocl

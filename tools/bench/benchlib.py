@@ -50,6 +50,33 @@ def difference(after, before, names):
     return {name: after[name] - before[name] for name in names if name in after}
 
 
+def results(output):
+    """What a program of tools/compare printed: an object for each operation and size."""
+    return [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+
+
+class Case:
+    """A program of tools/compare that has checked its operation and waits to be told to begin."""
+
+    def __init__(self, command):
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.out = ""
+        while "ready\n" not in self.out:
+            line = self.process.stdout.readline()
+            hostlib.require(line, f"{command}: {self.out.strip()[-1000:]}")
+            self.out += line
+
+    def begin(self):
+        self.process.stdin.write("begin\n")
+        self.process.stdin.close()
+
+    def end(self):
+        self.out += self.process.stdout.read()
+        status = self.process.wait()
+        hostlib.require(status == 0, f"{self.process.args}: status {status}: {self.out.strip()[-1000:]}")
+        return results(self.out)
+
+
 def save(result):
     with open(f"{hostlib.OUT}/raw.json.new", "w") as file:
         json.dump(result, file)

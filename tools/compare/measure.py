@@ -287,6 +287,12 @@ TIMES = {
 }
 
 
+def summary(ratios):
+    """The geometric mean of times over native, and the names of the least and of the most."""
+    return {"mean": significant(statistics.geometric_mean(ratios.values())), "least": min(ratios, key=ratios.get),
+            "most": max(ratios, key=ratios.get)}
+
+
 def whole(say):
     """Programs with all of the GPU: counts, and times relative to those of the host itself."""
     report = report_of(LAB["whole"])
@@ -297,10 +303,26 @@ def whole(say):
     ratios = {system: {case: significant(seconds / native[case]) for case, seconds in found.items() if case in native}
               for system, found in times.items()}
     return {"machine": report["machine"], "ratios": ratios,
-            "summary": {system: {"mean": significant(statistics.geometric_mean(found.values())), "least": min(found, key=found.get),
-                                 "most": max(found, key=found.get)} for system, found in ratios.items()},
+            "summary": {system: summary(found) for system, found in ratios.items()},
             "counts": {system: {case: {key: one[key] for key in ("exits", "registers", "ggtt", "submissions")}
                                 for case, one in cases.items() if case not in ("create", "replace")} for system, cases in report["systems"].items()}}
+
+
+def passthrough(say):
+    """A device that is passed through, and all of the software pGPU: times over native, and counts for each operation."""
+    report = report_of(LAB["passthrough"])
+    say("passthrough: figures of the last make bench-passthrough")
+    systems = {}
+    for system, native in (("block", "block"), ("i915", "memory")):
+        base = {(one["operation"], one["bytes"]): one["median_s"] for one in report["native"][native]}
+        systems[system] = {"operations": [
+            {"operation": one["operation"], "bytes": one["bytes"], "rounds": one["rounds"],
+             "ratio": significant(one["median_s"] / base[one["operation"], one["bytes"]]),
+             "native_us": significant(base[one["operation"], one["bytes"]] * 1e6),
+             **{key: significant(one[key] / one["rounds"]) for key in ("exits", "interrupts")}} for one in report["guest"][system]]}
+        ratios = {f"{one['operation']} {one['bytes']}": one["ratio"] for one in systems[system]["operations"]}
+        systems[system]["summary"] = summary(ratios)
+    return {"machine": report["machine"], "systems": systems}
 
 
 def gen9(say):
@@ -331,9 +353,10 @@ def declared(say):
 
 
 PARTS = {"multicall": multicall, "declared": declared, "ghyvi": ghyvi, "schedulers": schedulers, "gvtg": gvtg, "pocl": pocl, "whole": whole,
-         "gen9": gen9, "isolation": isolation}
+         "passthrough": passthrough, "gen9": gen9, "isolation": isolation}
 # Parts with other figures in each run, and the target of make that measures them.
-LAB = {"declared": "bench-multicall", "gvtg": "bench-gvtg", "pocl": "bench-pocl", "whole": "bench-whole", "gen9": "bench-gen9", "isolation": "bench-isolation"}
+LAB = {"declared": "bench-multicall", "gvtg": "bench-gvtg", "pocl": "bench-pocl", "whole": "bench-whole",
+       "passthrough": "bench-passthrough", "gen9": "bench-gen9", "isolation": "bench-isolation"}
 
 
 def in_lab(parts, say):

@@ -231,6 +231,29 @@ def whole(section):
         for system in guests))]
 
 
+PASSED = {"block": ("NVMe, passed through", {"launch": "flush"}), "i915": ("`gen9_1`, `nested`", {})}
+
+
+def operation_name(system, one):
+    name = PASSED[system][1].get(one["operation"], one["operation"])
+    return f"{name} of {size(one['bytes'] >> 10)}" if one["bytes"] else name
+
+
+def passthrough(section):
+    """A row per operation of each device; then the operations of each in one."""
+    rows = [("device", "operation", "native, us", "time over native", "VM exits for each", "interrupts of the device for each")]
+    totals = [("device", "geometric mean", "best", "worst")]
+    for system, (name, _) in PASSED.items():
+        found = section["systems"][system]
+        known = {f"{one['operation']} {one['bytes']}": one for one in found["operations"]}
+        for one in known.values():
+            rows.append((name, operation_name(system, one), number(one["native_us"]), number(one["ratio"]), number(one["exits"]),
+                         number(one["interrupts"]) if system == "block" else ""))
+        extremes = (known[found["summary"][key]] for key in ("least", "most"))
+        totals.append((name, number(found["summary"]["mean"]), *(f"{number(one['ratio'])} ({operation_name(system, one)})" for one in extremes)))
+    return [*table(*rows), "", *table(*totals)]
+
+
 def gen9(section):
     """Counts for each submission: the programs run for a time, not for a number of submissions."""
     rows = [("program", "policy", "speed over `strict`", "VM exits", "exits for table writes", "entries compared", "submissions")]
@@ -274,7 +297,7 @@ def isolation(section):
 
 
 SECTIONS = {"multicall": multicall, "declared": declared, "ghyvi": ghyvi, "schedulers": schedulers, "gvtg": gvtg, "pocl": pocl, "whole": whole,
-            "gen9": gen9, "isolation": isolation}
+            "passthrough": passthrough, "gen9": gen9, "isolation": isolation}
 
 
 def load(path=RESULTS):

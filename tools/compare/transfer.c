@@ -17,6 +17,7 @@
 #define KIB_MAX (1u << 20)
 #define ROUNDS_MAX 1000000u
 #define SIZES_MAX 32
+#define ALIGNMENT 4096
 #define FILL_BYTE 0x5a
 #define EXIT_WRONG 1
 #define EXIT_NO_DEVICE 2
@@ -52,6 +53,20 @@ static void parse_sizes(struct argp_state *state, char *text)
 	}
 }
 
+static bool exists(enum operation operation)
+{
+	switch (operation) {
+	case COPY:
+		return transfer_backend.copy;
+	case FILL:
+		return transfer_backend.fill;
+	case LAUNCH:
+		return transfer_backend.launch;
+	default:
+		return true;
+	}
+}
+
 static void parse_operations(struct argp_state *state, char *text)
 {
 	int i;
@@ -59,7 +74,7 @@ static void parse_operations(struct argp_state *state, char *text)
 	for (char *word = strtok(text, ","); word; word = strtok(NULL, ",")) {
 		for (i = 0; i < OPERATIONS && strcmp(word, names[i]); i++)
 			;
-		if (i == OPERATIONS || (i == LAUNCH && !transfer_backend.launch))
+		if (i == OPERATIONS || !exists(i))
 			argp_error(state, "no operation %s", word);
 		wanted[i] = true;
 	}
@@ -128,7 +143,10 @@ static int check_words(const uint64_t *data, size_t bytes, uint64_t seed, bool f
 	return 0;
 }
 
-/* Writes a pattern and reads its copy; then reads a fill. Sizes are multiples of 4 KiB. */
+/*
+ * Writes a pattern and reads it, or its copy if there are copies; then reads a fill. Sizes are
+ * multiples of 4 KiB.
+ */
 static int check(uint64_t *data, size_t bytes, uint64_t seed)
 {
 	int ret;
@@ -136,7 +154,7 @@ static int check(uint64_t *data, size_t bytes, uint64_t seed)
 	for (size_t i = 0; i < bytes / sizeof(*data); i++)
 		data[i] = pattern(seed, i);
 	ret = transfer_backend.write(data, bytes);
-	if (!ret)
+	if (!ret && transfer_backend.copy)
 		ret = transfer_backend.copy(bytes);
 	memset(data, 0, bytes);
 	if (!ret)
@@ -229,7 +247,7 @@ int main(int argc, char **argv)
 		sizes[size_count++] = 4096 << 10;
 	for (unsigned int i = 0; i < size_count; i++)
 		most = sizes[i] > most ? sizes[i] : most;
-	data = malloc(most);
+	data = aligned_alloc(ALIGNMENT, most); /* block devices access it directly */
 	times = malloc(ROUNDS_MAX * sizeof(*times));
 	if (!data || !times)
 		return EXIT_WRONG;

@@ -10,16 +10,18 @@
 
 /*
  * struct transfer_backend - a way to a device, or the absence of one
- * @open: allocates two buffers of @bytes on the device. The launch needs none of them
+ * @open: allocates two buffers of @bytes on the device, or one if there is no @copy. The launch
+ *	needs none of them
  * @write: copies @bytes from memory to the first buffer
- * @read: copies @bytes from the second buffer to memory
+ * @read: copies @bytes from the last buffer to memory
  * @copy: copies @bytes from the first buffer to the second
  * @fill: sets @bytes of the second buffer to the byte @value
  * @launch: starts the smallest job of the device
  * @close: frees everything
  *
  * Each function returns after the device has completed the operation: 0, or a negative errno after
- * a line on stderr. An operation that is NULL does not exist.
+ * a line on stderr. Memory has the alignment of a page. @copy, @fill and @launch may be NULL: the
+ * device does not have them.
  */
 struct transfer_backend {
 	const char *name;
@@ -32,7 +34,7 @@ struct transfer_backend {
 	void (*close)(void);
 };
 
-/* Each program is linked with one of the files memory.c, opencl.c and i915.c. */
+/* Each program is linked with one of the files memory.c, opencl.c, i915.c and block.c. */
 extern const struct transfer_backend transfer_backend;
 
 #endif

@@ -422,7 +422,7 @@ def make_guest_tree(kernel, programs, root):
                 os.symlink("/usr/bin/kmod", f"{root}/{directory}/{name}")
 
     modules = f"{root}/usr/lib/modules/{kernel.version}"
-    for path in module_files(kernel, ["i915", "vgem", "msr", "virtio_net", "vmw_vsock_virtio_transport"] + GUEST_MODULES):
+    for path in module_files(kernel, ["i915", "vgem", "msr", "nvme", "virtio_net", "vmw_vsock_virtio_transport"] + GUEST_MODULES):
         os.makedirs(os.path.dirname(f"{modules}/{path}"), exist_ok=True)
         shutil.copyfile(f"{kernel.modules}/{path}", f"{modules}/{path}")
     for name in ("modules.order", "modules.builtin", "modules.builtin.modinfo"):
