@@ -10,7 +10,8 @@ from ktap import test
 from toolslib import require
 
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, f"{TREE}/tools/compare")
+sys.path[:0] = [f"{TREE}/tools/compare", f"{TREE}/tools/bench"]
+import benchlib  # noqa: E402
 import measure  # noqa: E402
 import page  # noqa: E402
 
@@ -51,3 +52,31 @@ def sentence_about_a_failed_system_is_left_out():
 @test
 def every_part_has_a_table():
     require(set(measure.PARTS) == set(page.SECTIONS), f"{set(measure.PARTS) ^ set(page.SECTIONS)}")
+
+
+HISTOGRAM = """# event histogram
+#
+# trigger info: hist:keys=exit_reason:vals=hitcount:sort=hitcount:size=2048 [active]
+#
+
+{ exit_reason:         96 } hitcount:          2
+{ exit_reason:       1024 } hitcount:         40
+
+Totals:
+    Hits: 42
+    Entries: 2
+    Dropped: %d
+"""
+
+
+@test
+def histogram_is_read_and_one_without_room_is_refused():
+    found = benchlib.histogram_of(HISTOGRAM % 0)
+    require(found == {96: 2, 1024: 40}, f"{found}")
+    require(benchlib.histogram_of("# event histogram") == {}, "an empty histogram has counts")
+    require(benchlib.increase(found, {96: 2, 1024: 30}) == {1024: 10}, "what did not change is counted")
+    try:
+        benchlib.histogram_of(HISTOGRAM % 1)
+    except benchlib.hostlib.Problem:
+        return
+    require(False, "a histogram that dropped events was read")

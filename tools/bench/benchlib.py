@@ -16,6 +16,7 @@ sys.path.insert(0, f"{TREE}/selftests/lab")
 import hostlib  # noqa: E402
 
 HOST_LOST = 125  # status of tools/lab/run
+TRACING = "/sys/kernel/tracing"
 
 started = time.monotonic()
 
@@ -75,6 +76,37 @@ class Case:
         status = self.process.wait()
         hostlib.require(status == 0, f"{self.process.args}: status {status}: {self.out.strip()[-1000:]}")
         return results(self.out)
+
+
+def exit_names():
+    """KVM's names of the exit reasons of this host's CPUs, from the format of the event. It lists
+    those of VMX first."""
+    text = hostlib.read(f"{TRACING}/events/kvm/kvm_exit/format")
+    lists = re.findall(r"__print_symbolic\([^,]*,(.*?)\}\)", text, re.S)[:2]
+    with open("/proc/cpuinfo") as file:
+        of_cpu = lists[0 if re.search(r"^flags.*\bvmx\b", file.read(), re.M) else -1]
+    return {int(number, 0): name for number, name in re.findall(r"\{\s*(\w+),\s*\"(\w+)\"", of_cpu)}
+
+
+def start_histogram(event, key):
+    """Counts @event by its field @key, in the kernel."""
+    error = hostlib.write(f"{TRACING}/events/{event}/trigger", f"hist:keys={key}")
+    hostlib.require(not error, f"histogram of {event}: {error}")
+
+
+def histogram_of(text):
+    """Counts by the number that is the key, from the text of a histogram."""
+    dropped = re.search(r"^\s*Dropped: (\d+)", text, re.M)
+    hostlib.require(not dropped or not int(dropped.group(1)), "a histogram had no room")
+    return {int(key): int(count) for key, count in re.findall(r"^\{ \w+:\s*(\d+)\s*\} hitcount:\s*(\d+)", text, re.M)}
+
+
+def histogram_now(event):
+    return histogram_of(hostlib.read(f"{TRACING}/events/{event}/hist"))
+
+
+def increase(after, before):
+    return {key: count - before.get(key, 0) for key, count in after.items() if count != before.get(key, 0)}
 
 
 def save(result):
