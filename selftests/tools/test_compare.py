@@ -80,3 +80,58 @@ def histogram_is_read_and_one_without_room_is_refused():
     except benchlib.hostlib.Problem:
         return
     require(False, "a histogram that dropped events was read")
+
+
+def gvtg_section():
+    """GVT-g and one policy: 2 submissions for each case, and the counts of the policy half as large."""
+    def one(half, **others):
+        return {"seconds": 4 / half, "exits": 200 // half, "mmio_exits": 0, "write_protected": 0, "registers": 0, "ggtt": 0,
+                "submissions": 2, "reasons": {"npf": 199 // half, "hlt": 1}, "guest_read_bytes": 8192 // half,
+                "guest_read_words_bytes": 16, "guest_written_bytes": 4096, "guest_written_words_bytes": 0, **others}
+
+    cases = [case for case, _, _ in page.GVTG_CASES]
+    return {"machine": {}, "problems": [], "systems": {"gvtg": {case: one(1) for case in cases},
+                                                       "adaptive:trapped": {case: one(2) for case in cases}}}
+
+
+@test
+def exits_are_listed_by_reason_and_rare_reasons_together():
+    rows = list(page.gvtg_exits(gvtg_section()))
+    require(rows[0] == ("case", "system", "`npf`", "others"), f"{rows[0]}")
+    require(("load of i915", "GVT-g", 199, 1) in rows, f"{rows}")
+    require(("gem_blt, for each submission", "`adaptive`, `bar_remap` off", "49.5", "0.5") in rows, f"{rows}")
+    require(not any("creation" in row[0] for row in rows), "a case without a guest has exits")
+
+
+@test
+def copies_are_bytes_for_each_submission():
+    rows = list(page.gvtg_copies(gvtg_section()))
+    require(("gmedia", "GVT-g", "4096", "8", "2048", "0") in rows, f"{rows}")
+    require(("gmedia", "`adaptive`, `bar_remap` off", "2048", "8", "2048", "0") in rows, f"{rows}")
+
+
+@test
+def times_are_relative_to_gvtg():
+    section = gvtg_section()
+    ours = section["systems"]["adaptive:trapped"]
+    ours["gmedia"]["failed"] = "status 1"
+    ours["gem_blt"]["submissions"] = 4
+    ours["load"]["driver_s"] = section["systems"]["gvtg"]["load"]["driver_s"] = 3
+    rows = list(page.gvtg_times(section))
+    require(rows[0] == ("case", "`adaptive`, `bar_remap` off"), f"{rows[0]}")
+    require(("blitcheck", "0.5") in rows, f"the time of the case: {rows}")
+    require(("gem_blt, for each submission", "0.25") in rows, f"the time of a submission: {rows}")
+    require(("load of i915", "1") in rows, f"the time of the driver: {rows}")
+    require(("gmedia", "failed") in rows, f"{rows}")
+
+
+@test
+def results_without_reasons_have_the_other_tables():
+    section = gvtg_section()
+    whole = page.gvtg(section)
+    require(sum(line.startswith("| case |") for line in whole) == 4, f"{whole}")
+    for cases in section["systems"].values():
+        for one in cases.values():
+            del one["reasons"]
+    fewer = page.gvtg(section)
+    require(sum(line.startswith("| case |") for line in fewer) == 2 and fewer == whole[:len(fewer)], f"{fewer}")

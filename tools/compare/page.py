@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The tables of Documentation/compared.md and gen9.md, made from Documentation/compared.json."""
 
+import collections
 import json
 import os
 import re
@@ -120,20 +121,84 @@ def gvtg_name(system):
     return "GVT-g" if system == "gvtg" else f"`{policy}`, `bar_remap` off" if trapped else f"`{policy}`"
 
 
-def gvtg(section):
-    """A row per case and system. The number of submissions of some programs depends on the time they take."""
-    def value(one, key, per_submission):
-        return f"{one[key] / max(one['submissions'], 1):.1f}" if per_submission else one.get(key, "")
+GVTG_TIMES = ("Time over that of GVT-g in the same run. The times are those of the emulators of the GPU, the host and",
+              "the guest, so a ratio shows the order of magnitude, and of cases under a second not even that:")
+GVTG_EXITS = ("The VM exits by KVM's reason. `npf` is a fault in the nested page tables: an access to a trapped",
+              "register, a store to a write-protected page, or the first access to a page:")
+GVTG_COPIES = ("Bytes that the CPU copies from and to memory of the guest, for each submission. A copy of 8 bytes or",
+               "less is a *word*: a table entry, a pointer or a register. Longer copies are commands and context images.",
+               "Of GVT-g, what it copies by `vfio_dma_rw()` is counted; of ghyvi, what it copies at addresses of the",
+               "guest's GGTT and page tables. Not counted are copies from one place in the host to another, which both",
+               "make, and the entries that ghyvi reads in table pages, which it has mapped:")
 
+
+def per(one, value, per_submission):
+    return f"{value / max(one['submissions'], 1):.1f}" if per_submission else value
+
+
+def gvtg_counts(section):
+    """A row per case and system. The number of submissions of some programs depends on the time they take."""
     keys = ("exits", "mmio_exits", "write_protected", "registers", "ggtt")
-    rows = [("case", "system", "VM exits", "exits to QEMU for registers", "stores to write-protected pages", "register accesses",
-             "GGTT accesses", "submissions")]
+    yield ("case", "system", "VM exits", "exits to QEMU for registers", "stores to write-protected pages", "register accesses",
+           "GGTT accesses", "submissions")
     for case, what, per_submission in GVTG_CASES:
         for system, cases in section["systems"].items():
             one = cases[case]
-            rows.append((what, gvtg_name(system), *(value(one, key, per_submission) for key in keys),
-                         "failed" if "failed" in one else one["submissions"]))
-    return table(*rows)
+            yield (what, gvtg_name(system), *(per(one, one[key], per_submission) if key in one else "" for key in keys),
+                   "failed" if "failed" in one else one["submissions"])
+
+
+def gvtg_in_guest(section):
+    """The cases in which a guest runs: what it is, a system, its counts, whether they are for each submission."""
+    for case, what, per_submission in GVTG_CASES:
+        if case not in ("create", "replace"):
+            for system, cases in section["systems"].items():
+                yield what, gvtg_name(system), cases[case], per_submission
+
+
+def gvtg_exits(section):
+    """A column per reason that a hundredth of all exits have; the others together."""
+    total = collections.Counter()
+    for _, _, one, _ in gvtg_in_guest(section):
+        total.update(one["reasons"])
+    shown = [reason for reason, count in total.most_common() if count * 100 >= total.total()]
+    yield "case", "system", *(f"`{reason}`" for reason in shown), "others"
+    for what, system, one, per_submission in gvtg_in_guest(section):
+        found = one["reasons"]
+        others = sum(count for reason, count in found.items() if reason not in shown)
+        yield what, system, *(per(one, found.get(reason, 0), per_submission) for reason in shown), per(one, others, per_submission)
+
+
+def gvtg_copies(section):
+    """Bytes for each submission, also of the cases that are counted as a whole."""
+    yield "case", "system", "read", "read in words", "written", "written in words"
+    for what, system, one, _ in gvtg_in_guest(section):
+        yield (what.partition(",")[0], system,
+               *(number(one[key] / max(one["submissions"], 1))
+                 for key in ("guest_read_bytes", "guest_read_words_bytes", "guest_written_bytes", "guest_written_words_bytes")))
+
+
+def gvtg_seconds(one, per_submission):
+    """The driver's own time if the case loads it; otherwise with the start of the program."""
+    return one.get("driver_s", one["seconds"]) / (max(one["submissions"], 1) if per_submission else 1)
+
+
+def gvtg_times(section):
+    base = section["systems"]["gvtg"]
+    systems = [system for system in section["systems"] if system != "gvtg"]
+    yield "case", *(gvtg_name(system) for system in systems)
+    for case, what, per_submission in GVTG_CASES:
+        both = ((section["systems"][system][case], base[case]) for system in systems)
+        yield what, *("failed" if "failed" in one or "failed" in other else
+                      number(gvtg_seconds(one, per_submission) / gvtg_seconds(other, per_submission)) for one, other in both)
+
+
+def gvtg(section):
+    """Without the tables of reasons and copies if the results do not have those."""
+    lines = [*table(*gvtg_counts(section)), "", *GVTG_TIMES, "", *table(*gvtg_times(section))]
+    if all("reasons" in one for _, _, one, _ in gvtg_in_guest(section)):
+        lines += ["", *GVTG_EXITS, "", *table(*gvtg_exits(section)), "", *GVTG_COPIES, "", *table(*gvtg_copies(section))]
+    return lines
 
 
 BLOCK_KIB = "4096"
