@@ -63,7 +63,7 @@ help:
 	@echo '                     or below the fraction LEAST of them'
 	@echo '  make bench-migrate  live migration: state, downtime, pages reported as written;'
 	@echo '                     build/bench-migrate.json [BENCH=--help]'
-	@echo '  make bench-gvtg    ghyvi-gen9 beside GVT-g on the emulated GPU: exits, traps, accesses;'
+	@echo '  make bench-gvtg    ghyvi-gen9 beside GVT-g on the emulated GPU: exits, accesses, copies;'
 	@echo '                     build/bench-gvtg.json [BENCH=--help]'
 	@echo '  make bench-isolation  what a guest must not do, tried on ghyvi-gen9 and GVT-g; the emulated GPU;'
 	@echo '                     build/bench-isolation.json'
