@@ -12,7 +12,8 @@ import sys
 import time
 
 TREE = os.environ.get("GHYVI_TREE") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, f"{TREE}/selftests/lab")
+# At the end: tests of other folders have the names of some of the lab's.
+sys.path.append(f"{TREE}/selftests/lab")
 import hostlib  # noqa: E402
 
 HOST_LOST = 125  # status of tools/lab/run
