@@ -180,7 +180,7 @@ struct cursor {
 	u32 run; /* bytes of a row that are contiguous, a power of two */
 	u32 block_shift; /* log2 of the bytes of a row that are in one page of a tile */
 	u32 skip; /* bytes of the first of these blocks that are before the cell */
-	u32 first; /* first byte of each row of the cell that is not copied yet */
+	u32 first; /* byte of the cell where cursor_begin() has put each row's begin */
 	u32 first_x; /* @x_offset of that byte */
 };
 
@@ -228,7 +228,7 @@ static __always_inline u32 side_rows_left(const struct side *side, u32 row)
 	return rows - ((side->y + row) & (rows - 1));
 }
 
-/* The first @bytes of each row of the cell are copied. */
+/* Begin each row of the cell behind its first @bytes, which need not be the end of a block. */
 static __always_inline void cursor_begin(struct cursor *cursor, u32 bytes)
 {
 	cursor->first = bytes;

@@ -458,6 +458,11 @@ static void map_ppgtt_to_ggtt(u32 offset, u32 value)
 			     GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE;
 }
 
+static void expect_refusal(int error)
+{
+	assert_int_equal(gen9_shim_driver->probe(&pdev, gen9_shim_driver->id_table), error);
+}
+
 static void store_that_must_be_lost_is_found(void **state)
 {
 	void (*const defects[])(u32 offset, u32 value) = { make_scratch_writable,
@@ -467,7 +472,7 @@ static void store_that_must_be_lost_is_found(void **state)
 	for (i = 0; i < ARRAY_SIZE(defects); i++) {
 		tear_down(state);
 		gen9_shim_written = defects[i];
-		assert_int_equal(gen9_shim_driver->probe(&pdev, gen9_shim_driver->id_table), -EIO);
+		expect_refusal(-EIO);
 		gen9_shim_written = NULL;
 		set_up(state);
 	}
@@ -485,7 +490,7 @@ static void register_that_does_not_keep_its_value_is_found(void **state)
 	assert_int_equal(gen9_workarounds_verify(gen9_of(pgpu)), 0);
 	tear_down(state);
 	gen9_shim_written = lose_workaround;
-	assert_int_equal(gen9_shim_driver->probe(&pdev, gen9_shim_driver->id_table), -EIO);
+	expect_refusal(-EIO);
 	gen9_shim_written = NULL;
 	set_up(state);
 }
@@ -520,11 +525,6 @@ static void workarounds_of_kaby_lake_follow_its_steppings(void **state)
 }
 
 /* ---- functions that are refused ---- */
-
-static void expect_refusal(int error)
-{
-	assert_int_equal(gen9_shim_driver->probe(&pdev, gen9_shim_driver->id_table), error);
-}
 
 static void gpu_that_cannot_be_owned_is_refused(void **state)
 {
