@@ -26,13 +26,13 @@ bool softgpu_packet_skipped(const struct ghyvi_command *command, u32 header)
 	       !is_pipe_control(command);
 }
 
-/* As softgpu_mi() and softgpu_blt() check their commands. */
-static int check_type_3(struct softgpu_engine *engine)
+int softgpu_check_command(struct softgpu_engine *engine, const char *type)
 {
 	const struct ghyvi_command *command = engine->command;
 
 	if (!command || command->gen > engine->client->base.params.gen)
-		return softgpu_error(engine, "command %#010x is unknown", engine->packet[0]);
+		return softgpu_error(engine, "%scommand %#010x is unknown", type,
+				     engine->packet[0]);
 	if (engine->packet_dwords < command->least || engine->packet_dwords > command->most)
 		return softgpu_error(engine, "%s of %u dwords", command->name,
 				     engine->packet_dwords);
@@ -49,7 +49,7 @@ int softgpu_command(struct softgpu_engine *engine)
 	case TYPE_2D:
 		return softgpu_blt(engine);
 	default:
-		err = check_type_3(engine);
+		err = softgpu_check_command(engine, "");
 		if (err || !is_pipe_control(engine->command) || softgpu_job(engine->job)->noop)
 			return err;
 		return softgpu_pipe_control(engine);

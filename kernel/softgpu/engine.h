@@ -402,6 +402,16 @@ bool softgpu_packet_skipped(const struct ghyvi_command *command, u32 header);
  */
 int softgpu_command(struct softgpu_engine *engine);
 
+/**
+ * softgpu_check_command() - test whether the client's generation has the command in engine->packet.
+ * @engine: engine of the calling thread
+ * @type: what the report calls it before "command": "MI ", or ""
+ *
+ * Context: the access mutex is held.
+ * Return: a value of enum softgpu_cs_status; an error also if its length is not one of the tables'.
+ */
+int softgpu_check_command(struct softgpu_engine *engine, const char *type);
+
 /* mi.c, predicate.c, flush.c, math.c, atomic.c, blt.c: execute the command in engine->packet */
 int softgpu_mi(struct softgpu_engine *engine);
 int softgpu_mi_predicate(struct softgpu_engine *engine);

@@ -252,12 +252,10 @@ int softgpu_mi(struct softgpu_engine *engine)
 	const struct ghyvi_command *command = engine->command;
 	bool privileged = softgpu_stream(engine)->privileged;
 	enum ghyvi_command_rule rule;
+	int err = softgpu_check_command(engine, "MI ");
 
-	if (!command || command->gen > engine->client->base.params.gen)
-		return softgpu_error(engine, "MI command %#010x is unknown", header);
-	if (engine->packet_dwords < command->least || engine->packet_dwords > command->most)
-		return softgpu_error(engine, "%s of %u dwords", command->name,
-				     engine->packet_dwords);
+	if (err)
+		return err;
 	rule = ghyvi_command_rule(command, header, privileged);
 	if (rule == GHYVI_REFUSED)
 		return softgpu_error(engine, "%s is not allowed in a %s", command->name,
