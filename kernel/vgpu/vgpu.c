@@ -202,7 +202,9 @@ void ghyvi_vgpu_destroy(struct ghyvi_vgpu *vgpu)
 {
 	unsigned int i;
 
+	mutex_lock(&vgpu->lock); /* a job that fails meanwhile calls vgpu_event() */
 	vgpu->params.event = NULL;
+	mutex_unlock(&vgpu->lock);
 	ghyvi_vgpu_reset(vgpu);
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		if (vgpu->engines[i].spare)

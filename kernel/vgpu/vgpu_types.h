@@ -466,7 +466,10 @@ void vgpu_context_handles_forget(struct ghyvi_vgpu *vgpu);
 void vgpu_containment_init(struct ghyvi_vgpu *vgpu);
 /* Clear all violations and failsafe state. */
 void vgpu_containment_reset(struct ghyvi_vgpu *vgpu);
-/* Notify the owner of the vGPU that a counter of incidents may have changed. */
+/*
+ * Notify the owner of the vGPU that a counter of incidents may have changed. Needs vgpu->lock, or a
+ * caller that the vGPU outlives.
+ */
 void vgpu_event(const struct ghyvi_vgpu *vgpu);
 /*
  * Account a failed @workload, and enter failsafe state when the limits are exceeded. The engine has
