@@ -359,6 +359,34 @@ static void save_table(struct state_writer *writer, u32 type, const void *table,
 	state_section_end(writer);
 }
 
+static void save_tables(struct ghyvi_vgpu *vgpu, struct state_writer *writer)
+{
+	save_table(writer, STATE_REGISTERS, vgpu->registers, GHYVI_REGISTERS_BYTES);
+	save_table(writer, STATE_GGTT, vgpu->ggtt_table, GHYVI_GGTT_TABLE_BYTES);
+}
+
+/*
+ * QEMU asks for the size after each read of the log of written pages. What the guest's CPUs write
+ * until it has the answer is sent while the VM is stopped. So the tables, which have 10 MiB, are
+ * looked at once in this time. They are always looked at while the vGPU is paused.
+ */
+#define TABLES_PERIOD_NS NSEC_PER_SEC
+
+static void count_tables(struct ghyvi_vgpu *vgpu, struct state_writer *writer)
+{
+	struct state_writer tables = { .size = writer->size };
+	u64 now = ktime_get_ns();
+
+	lockdep_assert_held(&vgpu->lock);
+	if (vgpu->paused || !vgpu->tables_bytes ||
+	    now - vgpu->tables_counted_ns >= TABLES_PERIOD_NS) {
+		save_tables(vgpu, &tables);
+		vgpu->tables_bytes = tables.bytes;
+		vgpu->tables_counted_ns = now;
+	}
+	state_reserve(writer, vgpu->tables_bytes);
+}
+
 static void save_all(struct ghyvi_vgpu *vgpu, const void *device, u32 device_bytes,
 		     struct state_writer *writer)
 {
@@ -371,8 +399,10 @@ static void save_all(struct ghyvi_vgpu *vgpu, const void *device, u32 device_byt
 	state_section(writer, STATE_DEVICE, device, device_bytes);
 	save_settings(vgpu, writer);
 	save_machine(vgpu, writer);
-	save_table(writer, STATE_REGISTERS, vgpu->registers, GHYVI_REGISTERS_BYTES);
-	save_table(writer, STATE_GGTT, vgpu->ggtt_table, GHYVI_GGTT_TABLE_BYTES);
+	if (writer->to)
+		save_tables(vgpu, writer);
+	else
+		count_tables(vgpu, writer);
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		vgpu_engine_save(&vgpu->engines[i], writer);
 	state_section_begin(writer, STATE_END);

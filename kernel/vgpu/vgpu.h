@@ -255,7 +255,8 @@ int ghyvi_vgpu_save(struct ghyvi_vgpu *vgpu, const void *device, u32 device_byte
  * @device_bytes: size of the state of its owner
  *
  * Context: may sleep.
- * Return: the size that ghyvi_vgpu_save() would have now, in bytes.
+ * Return: the size that ghyvi_vgpu_save() would have now, in bytes. While the vGPU is not paused,
+ * the part of the registers and the GGTT table in it is up to 1 s old.
  */
 size_t ghyvi_vgpu_state_bytes(struct ghyvi_vgpu *vgpu, u32 device_bytes);
 /**

@@ -175,6 +175,9 @@ struct ghyvi_vgpu {
 	 */
 	u32 *registers;
 	void *ggtt_table;
+	/* Of both in a saved state, and when they were counted; under lock, see count_tables() */
+	size_t tables_bytes;
+	u64 tables_counted_ns;
 	bool check;
 	/*
 	 * 1: BAR 0 has a new guest-physical address, and no access has proved yet that it is
