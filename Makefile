@@ -162,6 +162,7 @@ test-native: pgpu-emu guest-programs modules
 	@selftests/native/run $(T)
 	@selftests/native/run --gvtg
 	@selftests/native/run --gen9
+	@selftests/native/run --oracle
 
 # Not part of make test: with two CPUs the emulator loses VMs (tools/lab/README.md, Limits).
 .PHONY: test-smp

@@ -115,7 +115,9 @@ static void forget_oracle(void)
 	struct emu_oracle *oracle = &gen9_shim_emu.oracle;
 
 	free(oracle->entries);
+	free(oracle->lives);
 	oracle->entries = NULL;
+	oracle->lives = NULL;
 	oracle->size = oracle->used = 0;
 	assert_int_equal(ftruncate(fileno(oracle->file), 0), 0);
 }
@@ -129,7 +131,7 @@ unsigned int oracle_violations(void)
 
 	emu_oracle_write(&gen9_shim_emu);
 	rewind(file);
-	while (fscanf(file, "%7s %*x %llx %7s %llx %7s", engine, &root, space, &page, access) ==
+	while (fscanf(file, "%7s %*x %*u %llx %7s %llx %7s", engine, &root, space, &page, access) ==
 	       5) {
 		judged++;
 		if (may_access(root, !strcmp(space, "ggtt"), page))

@@ -11,29 +11,11 @@ import ktap
 import nativelib
 import vfiolib
 from ktap import test
-from nativelib import ENGINES, GPU, IGT, TREE, require, require_no_defect, run, take_log, write
+from gen9lib import DRIVER, FUNCTION, GUEST_S, MODULES, bound, load, start_guest
+from nativelib import ENGINES, GPU, IGT, require, require_no_defect, run, take_log, write
 
-MODULES = os.environ.get("GHYVI_MODULES") or f"{TREE}/build/module"
-DRIVER = "/sys/bus/pci/drivers/ghyvi_gen9"
-FUNCTION = os.path.basename(GPU)
-GUEST_S = 300
 PVINFO_MAPPABLE_BASE = 0x78040  # include/ghyvi/gen8_regs.h
 PVINFO_RANGES_BYTES = 16
-
-
-def bound():
-    return os.path.realpath(f"{GPU}/driver") == DRIVER
-
-
-def load():
-    if not os.path.isdir("/sys/module/ghyvi"):
-        run("modprobe", "--all", "mdev", "vfio", "kvm", "irqbypass")
-        run("insmod", f"{MODULES}/ghyvi.ko")
-    if not os.path.isdir("/sys/module/ghyvi_gen9"):
-        run("insmod", f"{MODULES}/ghyvi-gen9.ko")
-    if not bound():
-        write(f"{GPU}/driver_override", "ghyvi_gen9")
-        write(f"{DRIVER}/bind", FUNCTION)
 
 
 def types():
@@ -144,9 +126,7 @@ def guest_with_i915(*programs, slot=None):
     try:
         if slot is not None:
             vgpu.set("slot", slot)
-        guest = hostlib.Guest("gen9", vgpu, extra=("--append", f"tsc_early_khz={os.environ['GHYVI_TSC_KHZ']}",
-                                                    "--timeout", str(2 * GUEST_S)),
-                              timeout=3 * GUEST_S)
+        guest = start_guest("gen9", vgpu)
         seconds, trouble = guest.load_driver(GUEST_S)
         ktap.say(f"guest: i915 loaded in {seconds:.1f} s; {vgpu.stats()}")
         require(not trouble, "\n".join(trouble))

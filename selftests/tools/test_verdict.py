@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The judgement of the emulated GPU's reports (selftests/native/verdict)."""
+"""The judgements of what the emulated GPU reports (selftests/native: verdict and judge-oracle)."""
 
+import json
 import os
 import subprocess
 import tempfile
@@ -8,7 +9,7 @@ import tempfile
 from ktap import test
 from toolslib import require
 
-VERDICT = f"{os.path.dirname(os.path.dirname(os.path.abspath(__file__)))}/native/verdict"
+NATIVE = f"{os.path.dirname(os.path.dirname(os.path.abspath(__file__)))}/native"
 STALE = ("PPGTT entry changed and used without TLB invalidation", "ppgtt-stale")
 ABSENT = ("engine access to a PPGTT address without an entry", "not-present")
 GLOBAL = ("engine access to a GGTT address without an entry", "ggtt-not-present")
@@ -26,7 +27,7 @@ def verdict(ktap, *found, end=True):
         for name, text in (("log", log), ("ktap", ktap)):
             with open(f"{folder}/{name}", "w") as file:
                 file.write(text)
-        done = subprocess.run([VERDICT, f"{folder}/log", f"{folder}/ktap"], check=False,
+        done = subprocess.run([f"{NATIVE}/verdict", f"{folder}/log", f"{folder}/ktap"], check=False,
                               stdout=subprocess.PIPE, text=True)
     return done.returncode, done.stdout
 
@@ -47,3 +48,45 @@ def emulator_log_without_an_end_is_a_failure():
     for found in ((), (STALE,)):
         status, out = verdict(HOSTILE, *found, end=False)
         require(status == 1 and "no summary" in out, out)
+
+
+HOST_PAGE = 0x9000  # belongs to no guest
+OWNERS = {"a": list(range(0x1000, 0x1100)), "b": list(range(0x2000, 0x2100))}
+
+
+def accesses(lrca, life, frames, space="ppgtt", access="rw"):
+    return [f"bcs {lrca:08x} {life} 0000001000 {space} {frame << 12:010x} {access}" for frame in frames]
+
+
+# Each guest has a context, the second one at the place where the first one was.
+ORDINARY = accesses(0xf8001000, 1, OWNERS["a"]) + accesses(0xf8001000, 2, OWNERS["b"]) + \
+    accesses(0xf8001000, 1, [HOST_PAGE], "ppgtt", "rt") + accesses(0xf8001000, 2, [HOST_PAGE], "ggtt", "w")
+
+
+def judge_oracle(lines, owners):
+    with tempfile.TemporaryDirectory() as folder:
+        with open(f"{folder}/oracle", "w") as file:
+            file.write("".join(f"{line}\n" for line in lines))
+        with open(f"{folder}/owners", "w") as file:
+            json.dump(owners, file)
+        done = subprocess.run([f"{NATIVE}/judge-oracle", f"{folder}/oracle", f"{folder}/owners"], check=False,
+                              stdout=subprocess.PIPE, text=True)
+    return done.returncode, done.stdout
+
+
+@test
+def oracle_finds_contexts_that_reach_another_guest():
+    for lines, owners, status, text in (
+            (ORDINARY, OWNERS, 0, "2 contexts"),
+            (ORDINARY + accesses(0xf8001000, 1, [0x2000], access="r"), OWNERS, 1, "has reached pages of a, b"),
+            (ORDINARY + accesses(0xf8001000, 2, [0x1000], "ggtt", "w"), OWNERS, 1, "has reached pages of a, b"),
+            (ORDINARY + accesses(0xf8001000, 2, [0x1000], access="t"), OWNERS, 1, "has reached pages of a, b"),
+            (ORDINARY + accesses(0xf8001000, 2, [HOST_PAGE + 1]), OWNERS, 1, "has written 0x9001000, a page of no guest"),
+            # The kernel has moved a page, so it had two owners.
+            (ORDINARY, {"a": OWNERS["a"], "b": OWNERS["b"] + [0x1000]}, 0, "1 pages had both"),
+            # Nothing to judge by.
+            (accesses(0xf8001000, 1, OWNERS["a"]), OWNERS, 1, "b: less than"),
+            (accesses(0xf8001000, 1, OWNERS["a"]), {"a": OWNERS["a"]}, 1, "1 contexts"),
+            ([], OWNERS, 1, "0 contexts")):
+        got, out = judge_oracle(lines, owners)
+        require(got == status and text in out, f"{text}: status {got}\n{out}")

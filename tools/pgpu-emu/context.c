@@ -136,6 +136,8 @@ static void load_ring_register(struct emu_engine *engine, struct load *load, u32
 	case RING_CONTEXT_CONTROL:
 		load->control = emu_masked(0, value);
 		load->inhibit = load->control & CTX_CTRL_ENGINE_CTX_RESTORE_INHIBIT;
+		if (load->inhibit)
+			emu_oracle_context(engine, true);
 		break;
 	case RING_HEAD:
 		cs->ring_head = value & RING_HEAD_MASK;
@@ -295,6 +297,7 @@ static void begin_load(struct emu_engine *engine, u64 descriptor)
 	engine->image.descriptor = descriptor;
 	engine->image.lrca = descriptor & DESC_LRCA;
 	engine->job.lrca = engine->image.lrca;
+	emu_oracle_context(engine, false);
 	engine->arbitration = true;
 	engine->arbitration_point = false;
 	cs->level = 0;

@@ -14,6 +14,7 @@ struct emu_engine;
 struct emu_image {
 	u64 descriptor;
 	u32 lrca; /* GGTT address */
+	u32 life; /* for the oracle */
 	bool again; /* it was the last one on the engine, too, and no restore was forced */
 	u32 first_tail; /* RING_TAIL at the last load or lite restore */
 };

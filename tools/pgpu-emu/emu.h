@@ -119,6 +119,8 @@ struct emu_oracle {
 	FILE *file; /* NULL: nothing is recorded */
 	struct emu_oracle_entry *entries;
 	unsigned int size, used;
+	u32 *lives; /* by the page of the image in the GGTT */
+	u32 last_life;
 };
 
 enum emu_engine_state {
@@ -257,6 +259,8 @@ u8 *emu_aperture_at(struct emu *emu, u32 offset);
 u8 *emu_engine_ggtt(struct emu_engine *engine, u64 address, bool write);
 
 /* oracle.c */
+/* A context is being loaded; @begins: its registers are not restored. */
+void emu_oracle_context(struct emu_engine *engine, bool begins);
 void emu_oracle_note(struct emu_engine *engine, bool ggtt, u64 address, u8 access);
 /* @slot now maps the page at the physical @address. */
 void emu_oracle_filled(struct emu_engine *engine, const struct softgpu_tlb_entry *slot,

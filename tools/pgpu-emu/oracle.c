@@ -3,10 +3,11 @@
  * The isolation oracle: which pages each hardware context has read, written, or walked as a table.
  * It lives outside of the kernel under test. --oracle writes one line per context and page:
  *
- *   ENGINE LRCA ROOT SPACE PAGE r|w|t...
+ *   ENGINE LRCA LIFE ROOT SPACE PAGE r|w|t...
  *
  * LRCA is the GGTT address of the image, ROOT the PML4 or first page directory, SPACE ggtt or
- * ppgtt, PAGE a guest-physical address.
+ * ppgtt, PAGE a guest-physical address. Software can use the place of an image again for another
+ * context, which begins with its registers not restored: LIFE is the number of such a beginning.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@ struct emu_oracle_entry {
 	u64 page; /* physical address; bits 11:0: see KEY_* */
 	u64 root;
 	u32 lrca;
+	u32 life;
 	u8 access; /* 0: free */
 };
 
@@ -25,16 +27,18 @@ struct emu_oracle_entry {
 
 #define FIRST_ENTRIES 4096u
 
-static struct emu_oracle_entry *find(struct emu_oracle *oracle, u64 page, u64 root, u32 lrca)
+static struct emu_oracle_entry *find(struct emu_oracle *oracle, u64 page, u64 root, u32 lrca,
+				     u32 life)
 {
-	u64 hash = (page ^ root * SOFTGPU_MIX ^ lrca) * SOFTGPU_MIX;
+	u64 hash = (page ^ root * SOFTGPU_MIX ^ lrca ^ (u64)life << 32) * SOFTGPU_MIX;
 	u64 i = hash >> 32;
 
 	for (;; i++) {
 		struct emu_oracle_entry *entry = &oracle->entries[i & (oracle->size - 1)];
 
 		if (!entry->access ||
-		    (entry->page == page && entry->root == root && entry->lrca == lrca))
+		    (entry->page == page && entry->root == root && entry->lrca == lrca &&
+		     entry->life == life))
 			return entry;
 	}
 }
@@ -52,9 +56,26 @@ static void grow(struct emu_oracle *oracle)
 		const struct emu_oracle_entry *entry = &old.entries[i];
 
 		if (entry->access)
-			*find(oracle, entry->page, entry->root, entry->lrca) = *entry;
+			*find(oracle, entry->page, entry->root, entry->lrca, entry->life) = *entry;
 	}
 	free(old.entries);
+}
+
+void emu_oracle_context(struct emu_engine *engine, bool begins)
+{
+	struct emu_oracle *oracle = &engine->emu->oracle;
+	u32 *life;
+
+	if (!oracle->file)
+		return;
+	if (!oracle->lives)
+		oracle->lives = calloc(SOFTGPU_GGTT_ENTRIES, sizeof(*oracle->lives));
+	if (!oracle->lives)
+		abort();
+	life = &oracle->lives[engine->image.lrca >> GHYVI_PAGE_SHIFT];
+	if (begins)
+		*life = ++oracle->last_life;
+	engine->image.life = *life;
 }
 
 void emu_oracle_note(struct emu_engine *engine, bool ggtt, u64 address, u8 access)
@@ -68,11 +89,12 @@ void emu_oracle_note(struct emu_engine *engine, bool ggtt, u64 address, u8 acces
 		return;
 	if (2 * oracle->used >= oracle->size)
 		grow(oracle);
-	entry = find(oracle, page, root, engine->image.lrca);
+	entry = find(oracle, page, root, engine->image.lrca, engine->image.life);
 	if (!entry->access) {
 		entry->page = page;
 		entry->root = root;
 		entry->lrca = engine->image.lrca;
+		entry->life = engine->image.life;
 		oracle->used++;
 	}
 	entry->access |= access;
@@ -117,9 +139,9 @@ void emu_oracle_write(struct emu *emu)
 
 		if (!entry->access)
 			continue;
-		fprintf(oracle->file, "%s %08x %010" PRIx64 " %s %010" PRIx64 " %s%s%s\n",
-			ghyvi_engine_name(entry->page & 3), entry->lrca, (uint64_t)entry->root,
-			entry->page & KEY_GGTT ? "ggtt" : "ppgtt",
+		fprintf(oracle->file, "%s %08x %u %010" PRIx64 " %s %010" PRIx64 " %s%s%s\n",
+			ghyvi_engine_name(entry->page & 3), entry->lrca, entry->life,
+			(uint64_t)entry->root, entry->page & KEY_GGTT ? "ggtt" : "ppgtt",
 			(uint64_t)(entry->page & EMU_ADDRESS_MASK),
 			entry->access & EMU_ACCESS_READ ? "r" : "",
 			entry->access & EMU_ACCESS_WRITE ? "w" : "",
