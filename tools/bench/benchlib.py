@@ -95,11 +95,21 @@ def start_histogram(event, key):
     hostlib.require(not error, f"histogram of {event}: {error}")
 
 
-def histogram_of(text):
-    """Counts by the number that is the key, from the text of a histogram."""
+def stop_histogram(event, key):
+    hostlib.write(f"{TRACING}/events/{event}/trigger", f"!hist:keys={key}")
+
+
+def histogram_rows(text):
+    """The values of the keys, as text, and the count, for each entry of the text of a histogram."""
     dropped = re.search(r"^\s*Dropped: (\d+)", text, re.M)
     hostlib.require(not dropped or not int(dropped.group(1)), "a histogram had no room")
-    return {int(key): int(count) for key, count in re.findall(r"^\{ \w+:\s*(\d+)\s*\} hitcount:\s*(\d+)", text, re.M)}
+    return [([part.split(":", 1)[1].strip() for part in keys.split(", ")], int(count))
+            for keys, count in re.findall(r"^\{ (.*?) \} hitcount:\s*(\d+)", text, re.M)]
+
+
+def histogram_of(text):
+    """Counts by the number that is the key, from the text of a histogram."""
+    return {int(key): count for (key,), count in histogram_rows(text)}
 
 
 def histogram_now(event):
