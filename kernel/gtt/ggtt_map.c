@@ -32,6 +32,15 @@ void ghyvi_ggtt_map_fini(struct ghyvi_gtt *gtt)
 	mutex_destroy(&gtt->ggtt_map.lock);
 }
 
+/* ghyvi_ggtt_is_written() reads the marks without the lock. */
+static void mark_written(struct ghyvi_ggtt_map *ggtt_map, u64 page, bool written)
+{
+	u64 others = ggtt_map->written[page / 64] & ~BIT_ULL(page % 64);
+
+	lockdep_assert_held(&ggtt_map->lock);
+	WRITE_ONCE(ggtt_map->written[page / 64], others | (u64)written << page % 64);
+}
+
 int ghyvi_gtt_ggtt_map(struct ghyvi_gtt *gtt, u64 page, int (*map)(void *data), void *data)
 {
 	struct ghyvi_ggtt_map *ggtt_map = &gtt->ggtt_map;
@@ -40,7 +49,7 @@ int ghyvi_gtt_ggtt_map(struct ghyvi_gtt *gtt, u64 page, int (*map)(void *data), 
 	if (page >= GHYVI_GGTT_TABLES_MAX)
 		return -EINVAL;
 	mutex_lock(&ggtt_map->lock);
-	ggtt_map->written[page / 64] |= BIT_ULL(page % 64);
+	mark_written(ggtt_map, page, true);
 	ret = map(data);
 	mutex_unlock(&ggtt_map->lock);
 	return ret;
@@ -68,7 +77,7 @@ void ghyvi_ggtt_collect(struct ghyvi_gtt *gtt)
 			ghyvi_ggtt_relax(gtt, table);
 			table->history.scans = 0; /* none since that access */
 		}
-		ggtt_map->written[i] = 0;
+		WRITE_ONCE(ggtt_map->written[i], 0);
 	}
 	mutex_unlock(&ggtt_map->lock);
 }
@@ -105,7 +114,7 @@ unsigned int ghyvi_ggtt_unmap(struct ghyvi_gtt *gtt, struct ghyvi_table_page *co
 	for (at = 0; at < count; at += run) {
 		run = run_of(tables + at, count - at);
 		for (i = tables[at]->ggtt_page; i < tables[at]->ggtt_page + run; i++)
-			ggtt_map->written[i / 64] &= ~BIT_ULL(i % 64);
+			mark_written(ggtt_map, i, false);
 		user->unmap(user, tables[at]->ggtt_page, run);
 	}
 	mutex_unlock(&ggtt_map->lock);

@@ -229,6 +229,34 @@ static void only_pages_of_the_table_can_be_mapped(void **state)
 			 -ENOMEM);
 }
 
+static int map_page(void *data)
+{
+	return 0;
+}
+
+static void *fault_all_pages(void *data)
+{
+	u32 i;
+
+	for (i = 0; i < fake.ggtt_tables; i++)
+		ghyvi_gtt_ggtt_map(fake.gtt, FIRST_GGTT_TABLE + i, map_page, NULL);
+	return NULL;
+}
+
+/* A fault does not wait for gtt->lock. TSan reports an access that is not meant to race. */
+static void pages_are_mapped_during_a_self_check(void **state)
+{
+	pthread_t thread;
+
+	ghyvi_gtt_ggtt_live(fake.gtt);
+	syncs(8);
+	assert_int_equal(unmapped_pages(), fake.ggtt_tables);
+	assert_int_equal(pthread_create(&thread, NULL, fault_all_pages, NULL), 0);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, NULL), 0);
+	pthread_join(thread, NULL);
+	assert_int_equal(scans_of_sync(NULL), fake.ggtt_tables);
+}
+
 /*
  * Another vCPU stores increasing values to one entry of each page of the GGTT. The MMU's lock makes
  * a store and an unmapping exclude each other, as hardware does: after an unmapping no store
@@ -341,6 +369,7 @@ int main(void)
 		RELAXED_TEST(a_bar_that_moves_loses_its_protection),
 		RELAXED_TEST(the_kind_of_protection_changes_with_the_policy),
 		RELAXED_TEST(only_pages_of_the_table_can_be_mapped),
+		RELAXED_TEST(pages_are_mapped_during_a_self_check),
 		RELAXED_TEST(no_store_is_lost_between_a_fault_and_a_sync),
 	};
 
