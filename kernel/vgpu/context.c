@@ -379,7 +379,7 @@ int vgpu_context_load(struct vgpu_workload *workload)
 		err = check_ring(workload);
 	if (err)
 		return err;
-	if (vgpu->check)
+	if (ghyvi_vgpu_check(vgpu))
 		ghyvi_gtt_check(vgpu->gtt, workload->root);
 
 	blank_absent_slots(workload);
@@ -410,7 +410,7 @@ void vgpu_context_sync(struct vgpu_workload *workload)
 
 	lockdep_assert_held(&vgpu->lock);
 	ghyvi_gtt_sync(vgpu->gtt, workload->root);
-	if (vgpu->check)
+	if (ghyvi_vgpu_check(vgpu))
 		ghyvi_gtt_check(vgpu->gtt, workload->root);
 }
 

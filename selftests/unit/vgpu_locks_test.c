@@ -201,6 +201,28 @@ static void settings_are_set_under_the_lock_and_read_without(void **state)
 	assert_int_equal(other.result, 3);
 }
 
+static void other_switches_the_self_check(void)
+{
+	ghyvi_vgpu_set_check(vgpu, true);
+	ghyvi_vgpu_set_check(vgpu, false);
+}
+
+/* TSan reports an access to the switch that is not meant to race. */
+static void the_self_check_is_switched_while_contexts_are_loaded(void **state)
+{
+	pthread_t thread = start_other(other_switches_the_self_check);
+
+	move_tail(0);
+	submit(0, -1);
+	consume();
+	move_tail(0);
+	submit(0, -1); /* a lite restore syncs */
+	consume();
+	finish(guest.id, GHYVI_JOB_COMPLETE);
+	pthread_join(thread, NULL);
+	assert_false(ghyvi_vgpu_check(vgpu));
+}
+
 static void other_moves_the_bar(void)
 {
 	ghyvi_vgpu_set_bar0(vgpu, 0xfd000000);
@@ -226,6 +248,7 @@ int main(void)
 		RCS(a_submission_waits_for_the_lock),
 		RCS(an_interrupt_sees_the_registers_of_its_time),
 		RCS(settings_are_set_under_the_lock_and_read_without),
+		RCS(the_self_check_is_switched_while_contexts_are_loaded),
 		RCS(a_bar_moves_under_the_lock),
 	};
 
