@@ -63,7 +63,7 @@ static bool update_line(struct ghyvi_vgpu *vgpu)
 
 	lockdep_assert_held(&vgpu->irq_lock);
 	vgpu_set(vgpu, GEN8_MASTER_IRQ, enabled | pending);
-	vgpu->line = line;
+	WRITE_ONCE(vgpu->line, line); /* ghyvi_vgpu_dump() reads it without the lock */
 	return rises;
 }
 
@@ -124,7 +124,7 @@ void vgpu_irq_restore(struct ghyvi_vgpu *vgpu)
 	unsigned long flags;
 
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
-	vgpu->line = false;
+	WRITE_ONCE(vgpu->line, false);
 	vgpu_show_clock(vgpu);
 	(void)update_line(vgpu);
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
@@ -154,6 +154,6 @@ void vgpu_irq_reset(struct ghyvi_vgpu *vgpu)
 		vgpu_set(vgpu, bank_reg(i, IRQ_IIR), 0);
 		vgpu_set(vgpu, bank_reg(i, IRQ_IER), 0);
 	}
-	vgpu->line = false;
+	WRITE_ONCE(vgpu->line, false);
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 }

@@ -88,6 +88,23 @@ static void the_dump_shows_a_workload_that_is_resubmitted(void **state)
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 }
 
+static void *raise_interrupt(void *unused)
+{
+	vgpu_irq_raise(&vgpu->engines[guest.id], 1);
+	return NULL;
+}
+
+/* A dump does not wait for interrupts. TSan reports an access that is not meant to race. */
+static void the_dump_is_made_while_interrupts_are_sent(void **state)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, raise_interrupt, NULL);
+	assert_non_null(strstr(dumped(), "interrupts: master=0x"));
+	pthread_join(thread, NULL);
+	assert_non_null(strstr(dumped(), " line=1\n"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -96,6 +113,7 @@ int main(void)
 		RCS(the_dump_shows_that_registers_are_protected),
 		RCS(the_dump_shows_running_and_waiting_workloads),
 		RCS(the_dump_shows_a_workload_that_is_resubmitted),
+		RCS(the_dump_is_made_while_interrupts_are_sent),
 	};
 
 	return cmocka_run_group_tests_name("vgpu dump", tests, NULL, NULL);
