@@ -11,11 +11,7 @@
 #define ATOMIC_SHORT MI(0x2f, 1)
 #define ATOMIC_64 (1 << 19 | 2 << 12)
 #define ATOMIC_RETURN (1 << 16)
-#define FLUSH_DW(dwords) MI(0x26, (dwords)-2)
-#define POST_IMMEDIATE (1 << 14)
 #define POST_DEPTH_COUNT (2 << 14)
-#define STORE_INDEX (1 << 21)
-#define NOTIFY (1 << 8)
 
 /* Atomics. */
 

@@ -169,7 +169,11 @@ void rig_reset(struct rig *rig);
 #define MI_LRR MI(0x2a, 1)
 #define MI_SEMAPHORE(compare) (MI(0x1c, 2) | 1 << 15 | (compare) << 12)
 #define PIPE_CONTROL 0x7a000004
+#define FLUSH_DW(dwords) MI(0x26, (dwords)-2)
+#define POST_IMMEDIATE (1 << 14)
 #define POST_TIMESTAMP (3 << 14)
+#define STORE_INDEX (1 << 21)
+#define NOTIFY (1 << 8)
 #define GPR(n) (0x2600 + 8 * (n))
 #define RCS 0x2000 /* register bases */
 #define BCS 0x22000
