@@ -159,3 +159,42 @@ void guest_reset(void)
 	for (c = 0; c < CONTEXTS; c++)
 		poke(STATE(c, GHYVI_CTX_RING_HEAD), guest.tails[c]);
 }
+
+/* Another vGPU has the engine, so this vGPU's workload stays in the scheduler's queue. */
+static int foreign_prepare(struct ghyvi_workload *base)
+{
+	return 0;
+}
+
+static void foreign_complete(struct ghyvi_workload *base, enum ghyvi_job_status status)
+{
+}
+
+static u32 foreign_context[GHYVI_CTX_DWORDS];
+
+struct ghyvi_workload foreign = {
+	.prepare = foreign_prepare,
+	.complete = foreign_complete,
+	.job.context = foreign_context,
+};
+
+void occupy_engine(void)
+{
+	foreign.job.engine = guest.id;
+	ghyvi_sched_queue(sched, &foreign);
+	ghyvi_sched_kick(sched, guest.id, NULL);
+	assert_ptr_equal(gpu.running[guest.id], &foreign.job);
+}
+
+void be_preempted(u32 head)
+{
+	int i;
+
+	foreign.job.engine = guest.id;
+	ghyvi_sched_queue(sched, &foreign);
+	for (i = 0; i < 10 && gpu.running[guest.id] != &foreign.job; i++) {
+		gpu.running[guest.id]->context[GHYVI_CTX_RING_HEAD] = head;
+		finish(guest.id, GHYVI_JOB_PREEMPTED);
+	}
+	assert_ptr_equal(gpu.running[guest.id], &foreign.job);
+}

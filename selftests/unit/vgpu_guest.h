@@ -48,6 +48,13 @@ u32 consume(void);
 u32 consume_concurrently(void);
 void guest_reset(void);
 
+/* A workload of another vGPU. */
+extern struct ghyvi_workload foreign;
+/* It runs. */
+void occupy_engine(void);
+/* This vGPU's workload runs, and is preempted at @head when @foreign waits. */
+void be_preempted(u32 head);
+
 #define RCS(f) cmocka_unit_test_setup_teardown(f, setup_rcs, teardown)
 #define BCS8(f) cmocka_unit_test_setup_teardown(f, setup_bcs_gen8, teardown)
 
