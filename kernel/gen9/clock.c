@@ -47,7 +47,8 @@ u64 gen9_timestamp(struct ghyvi_pgpu_device *pgpu)
 	low = gen9_read(gpu, GHYVI_RENDER_BASE + RING_TIMESTAMP);
 	ticks = gpu->clock_ticks +
 		mul_u64_u32_div(now - gpu->clock_ns, GEN9_TIMESTAMP_HZ, NSEC_PER_SEC);
-	ticks += (s32)(low - lower_32_bits(ticks));
+	if (low != ~0u) /* as it reads while the function is being reset */
+		ticks += (s32)(low - lower_32_bits(ticks));
 	gpu->clock_ticks = ticks;
 	gpu->clock_ns = now;
 	spin_unlock_irqrestore(&gpu->clock_lock, flags);

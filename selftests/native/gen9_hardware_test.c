@@ -42,6 +42,19 @@ static void clock_counts_the_wraps_of_its_lower_half(void **state)
 	}
 }
 
+/* Guests read the clock while the function is being reset: registers read as all ones then. */
+static void clock_goes_on_while_the_function_is_lost(void **state)
+{
+	u64 before = ops->timestamp(pgpu);
+	unsigned int i;
+
+	gen9_shim_lost = true;
+	for (i = 0; i < 3; i++)
+		assert_in_range(ops->timestamp(pgpu) - before, 0, GEN9_TIMESTAMP_HZ);
+	gen9_shim_lost = false;
+	assert_in_range(ops->timestamp(pgpu) - before, 0, GEN9_TIMESTAMP_HZ);
+}
+
 /* ---- resets ---- */
 
 static void engine_that_does_not_get_ready_is_reset(void **state)
@@ -546,6 +559,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(clock_counts_the_wraps_of_its_lower_half),
+		TEST(clock_goes_on_while_the_function_is_lost),
 		TEST(engine_that_does_not_get_ready_is_reset),
 		TEST(context_that_was_saved_while_stopped_continues),
 		TEST(next_job_of_a_stopped_context_runs),
