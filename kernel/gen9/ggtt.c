@@ -44,7 +44,7 @@ static void write_entry(struct gen9 *gpu, u64 index, u64 entry)
 	lockdep_assert_held(&gpu->ggtt_lock);
 	if (gpu->ggtt[index] == entry)
 		return;
-	gpu->ggtt[index] = entry;
+	WRITE_ONCE(gpu->ggtt[index], entry); /* also read without the lock */
 	writeq(entry, gpu->gtt + index);
 	gpu->ggtt_dirty = true;
 }
@@ -79,7 +79,7 @@ void gen9_ggtt_restore(struct gen9 *gpu)
 	unsigned long flags;
 
 	for (index = 0; index < entries; index++) {
-		if (!gpu->ggtt[index])
+		if (!READ_ONCE(gpu->ggtt[index]))
 			continue;
 		spin_lock_irqsave(&gpu->ggtt_lock, flags);
 		writeq(gpu->ggtt[index], gpu->gtt + index);
