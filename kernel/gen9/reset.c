@@ -160,8 +160,8 @@ static void end_guilty_job(struct gen9_engine *engine, struct ghyvi_job *guilty)
 
 	if (!guilty)
 		return;
-	stop = gen9_job(guilty)->stop;
 	spin_lock_irqsave(&engine->lock, flags);
+	stop = gen9_job(guilty)->stop;
 	gen9_job_end(engine, guilty, stop > GHYVI_JOB_PREEMPTED ? stop : GHYVI_JOB_ERROR);
 	spin_unlock_irqrestore(&engine->lock, flags);
 }
