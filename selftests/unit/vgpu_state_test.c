@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The saved state of a vGPU as a VMM reads and supplies it: its size, what it contains of others,
+ * and states that were truncated, changed, or are foreign.
+ */
+#include <string.h>
+#include <ghyvi/multicall.h>
+#include "bounded.h"
+#include "move_pair.h"
+#include "vgpu/state_io.h"
+
+static void test_the_size_is_bounded(void **state)
+{
+	u64 *table = ghyvi_vgpu_ggtt_table(from.vgpu);
+	size_t bytes, idle;
+	unsigned int i;
+	void *saved;
+
+	/* i915 fills its part of the table with one entry. */
+	for (i = 0; i < GHYVI_GGTT_TABLE_BYTES / 8; i++)
+		table[i] = table[i] ?: 0x1234567001;
+	free(pair_save(&from, &idle));
+	assert_true(idle < 64 << 10);
+	ghyvi_vgpu_resume(from.vgpu);
+	move_begin_waiting(&from, GHYVI_RCS, false);
+	ghyvi_vgpu_pause(from.vgpu);
+	for (i = 0; i < GHYVI_GGTT_TABLE_BYTES / 8; i++)
+		table[i] = 2 * i + 2;
+	for (i = 0; i < GHYVI_REGISTERS_BYTES / 4; i++)
+		from.vgpu->registers[i] = i + 1;
+	vgpu_pvinfo_reset(from.vgpu);
+	saved = pair_save(&from, &bytes);
+	assert_true(bytes > 10 << 20 && bytes <= GHYVI_STATE_BYTES_MAX);
+	assert_int_equal(pair_load(&to, saved, bytes), 0);
+	assert_non_null(to.vgpu->engines[GHYVI_RCS].workload);
+	free(saved);
+	ghyvi_vgpu_reset(from.vgpu);
+}
+
+static void refused(void *saved, size_t bytes, const char *text, const char *other)
+{
+	assert_int_equal(pair_load(&to, saved, bytes), -EINVAL);
+	assert_non_null(strstr(move_report(&to), text));
+	assert_non_null(strstr(move_report(&to), other));
+	ghyvi_report_forget(&to.reporter);
+}
+
+static void test_foreign_states_are_refused_with_both_sides(void **state)
+{
+	size_t bytes;
+	u8 *saved = pair_save(&from, &bytes);
+	struct state_identity *identity = (void *)saved;
+
+	identity->major = 2;
+	refused(saved, bytes, "format 2,", "reads format 1");
+	identity->major = 1;
+	identity->minor = 7;
+	assert_int_equal(pair_load(&to, saved, bytes), 0);
+	identity->hidden_bytes = 0x5550000;
+	refused(saved, bytes, "0x5550000", "0x400000");
+	identity->hidden_bytes = MOVE_WINDOW_BYTES;
+	strcpy(identity->type, "gen9\n_77");
+	refused(saved, bytes, "gen9?_77", "this vGPU is");
+	identity->type[0] = 0;
+	identity->magic++;
+	refused(saved, bytes, "not the state of a ghyvi", "0x");
+	free(saved);
+}
+
+/* A driver that has read the capability uses it on the other host, or does not get there. */
+static void test_multicall_travels_to_a_vgpu_that_offers_it(void **state)
+{
+	struct ghyvi_multicall_record *record = (void *)move_page(MOVE_DATA + 5);
+	u64 *table = (u64 *)move_page(MOVE_PT);
+	size_t bytes;
+	void *saved;
+
+	ghyvi_vgpu_set_multicall(from.vgpu, true);
+	move_wr(&from, PVINFO_MULTICALL_LO, MOVE_RAM_GPA + (MOVE_DATA + 5) * GHYVI_PAGE_BYTES);
+	move_begin_waiting(&from, GHYVI_RCS, false);
+	saved = pair_save(&from, &bytes);
+	refused(saved, bytes, "caps 0x1001c", "caps 0x1c");
+	ghyvi_vgpu_set_multicall(to.vgpu, true);
+	assert_int_equal(pair_load(&to, saved, bytes), 0);
+	ghyvi_vgpu_resume(to.vgpu);
+	WRITE_ONCE(*move_data(0, 0), 1);
+	move_await_idle(&to, GHYVI_RCS);
+	record->address = MOVE_RAM_GPA + MOVE_PT * GHYVI_PAGE_BYTES + 8 * 63;
+	record->value = 0;
+	assert_true(table[63]);
+	move_wr(&to, PVINFO_NOTIFY, GHYVI_G2V_MULTICALL + 1);
+	assert_true(record->address == (GHYVI_MULTICALL_DONE | 1));
+	assert_false(table[63]);
+	free(saved);
+	ghyvi_vgpu_reset(from.vgpu);
+}
+
+/* The loaded vGPU runs, and is reset. Nothing may happen to the host. */
+static void use(struct move_host *host)
+{
+	unsigned int i;
+
+	ghyvi_vgpu_set_bar0(host->vgpu, MOVE_BAR0_GPA);
+	ghyvi_vgpu_resume(host->vgpu);
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		WRITE_ONCE(*move_data(i, 0), 1);
+	ghyvi_vgpu_pause(host->vgpu);
+	for (i = 0; i < 0x100; i += 4)
+		move_rd(host, GHYVI_RENDER_BASE + 0x200 + i);
+}
+
+static void test_truncated_states_are_refused(void **state)
+{
+	size_t bytes, n;
+	void *saved;
+
+	move_begin_waiting(&from, GHYVI_RCS, false);
+	saved = pair_save(&from, &bytes);
+	for (n = 0; n < bytes; n += n < 400 || n > bytes - 400 ? 1 : 97)
+		assert_int_equal(pair_load(&to, saved, n), -EINVAL);
+	assert_int_equal(pair_load(&to, saved, bytes), 0);
+	free(saved);
+	ghyvi_vgpu_reset(from.vgpu);
+}
+
+/* A changed byte is refused, or it is what a guest or its administrator could have set. */
+static void test_changed_states_are_harmless(void **state)
+{
+	unsigned int round, accepted = 0, rejected = 0;
+	size_t bytes, at;
+	u8 *saved, old;
+
+	srand(5);
+	move_begin_waiting(&from, GHYVI_RCS, false);
+	move_begin_waiting(&from, GHYVI_BCS, true);
+	saved = pair_save(&from, &bytes);
+	for (round = 0; round < 1500; round++) {
+		if (round % 100 == 0)
+			bound_case(__func__); /* there is progress */
+		at = rand() % bytes;
+		old = saved[at];
+		saved[at] = round % 2 ? old ^ 1u << rand() % 8 : (u8)rand();
+		if (pair_load(&to, saved, bytes)) {
+			rejected++;
+		} else {
+			accepted++;
+			use(&to);
+		}
+		saved[at] = old;
+		assert_int_equal(atomic64_read(&to.stats.oracle_violations), 0);
+	}
+	assert_true(accepted && rejected);
+	free(saved);
+	ghyvi_vgpu_reset(from.vgpu);
+	ghyvi_vgpu_reset(to.vgpu);
+}
+
+/* The payload of the first section of this type. */
+static void *section(void *saved, enum state_section type)
+{
+	struct state_header *header = saved + GHYVI_STATE_IDENTITY_BYTES;
+
+	while (header->type != type) {
+		assert_int_not_equal(header->type, STATE_END);
+		header = (void *)(header + 1) + header->bytes;
+	}
+	return header + 1;
+}
+
+/* A VM reads the state of the vGPU that it has opened after another VM. */
+static void test_a_state_has_nothing_of_the_former_user(void **state)
+{
+	size_t bytes, new_bytes;
+	void *used, *new;
+	unsigned int i;
+
+	move_begin_waiting(&from, GHYVI_RCS, false);
+	MOVE_RING(1, MOVE_STORE(1, 1, 77));
+	move_submit(&from, GHYVI_RCS, 1);
+	for (i = 0; i < 3; i++)
+		move_wr(&from, GHYVI_BLITTER_BASE + RING_ELSP, 0x1234567);
+	move_wr(&from, PVINFO_PDP0_LO, 0x89abc000);
+	ghyvi_vgpu_reset(from.vgpu);
+	used = pair_save(&from, &bytes);
+	new = pair_save(&to, &new_bytes);
+	((struct state_machine *)section(used, STATE_MACHINE))->clock_ns = 0;
+	((struct state_machine *)section(new, STATE_MACHINE))->clock_ns = 0;
+	assert_int_equal(bytes, new_bytes);
+	assert_memory_equal(used, new, bytes);
+	free(used);
+	free(new);
+}
+
+/* A save begins with a small buffer, and repeats itself with the largest. */
+static void test_workloads_of_any_size_of_state_are_saved(void **state)
+{
+	const size_t first_buffer = 64 << 10;
+	u64 *table = ghyvi_vgpu_ggtt_table(from.vgpu) + GHYVI_GGTT_TABLE_BYTES / 2;
+	size_t idle, bytes, i, words;
+	struct state_engine *engine;
+	void *saved;
+
+	move_begin_waiting(&from, GHYVI_RCS, false);
+	saved = pair_save(&from, &idle);
+	free(saved);
+	for (words = (first_buffer - 2 * idle) / 8, i = 0; words * 8 < first_buffer; words += 16) {
+		for (; i < words; i++)
+			table[i] = 2 * i + 2;
+		saved = pair_save(&from, &bytes);
+		assert_int_equal(bytes, idle + sizeof(struct state_run) + 8 * words);
+		engine = section(saved, STATE_ENGINE);
+		assert_int_equal(engine->id, GHYVI_RCS);
+		assert_int_equal(engine->workload, 1);
+		free(saved);
+	}
+	memset(table, 0, 8 * i);
+	ghyvi_vgpu_resume(from.vgpu);
+	move_end_waiting(&from, GHYVI_RCS);
+}
+
+/* Tables are loaded over words that are 0. */
+static void test_nothing_of_the_former_tables_is_left(void **state)
+{
+	u64 *theirs = ghyvi_vgpu_ggtt_table(to.vgpu), *ours = ghyvi_vgpu_ggtt_table(from.vgpu);
+	const u32 direct = 0x81234;
+	size_t bytes;
+	void *saved = pair_save(&from, &bytes);
+
+	memset(theirs, 0xa5, GHYVI_GGTT_TABLE_BYTES);
+	to.vgpu->registers[direct / 4] = 0xa5a5a5a5;
+	vgpu_set(to.vgpu, GEN8_GT_ISR0 + IRQ_IER, 0xa5a5a5a5);
+	vgpu_set(from.vgpu, GEN8_GT_ISR0 + IRQ_IER, 0);
+	free(saved);
+	saved = pair_save(&from, &bytes);
+	assert_int_equal(pair_load(&to, saved, bytes), 0);
+	free(saved);
+	assert_memory_equal(theirs, ours, GHYVI_GGTT_TABLE_BYTES);
+	assert_int_equal(move_rd(&to, direct), 0);
+	assert_int_equal(move_rd(&to, GEN8_GT_ISR0 + IRQ_IER), 0);
+	assert_int_equal(*(u32 *)(ghyvi_vgpu_register_page(to.vgpu, GEN8_GT_ISR0) +
+				  (GEN8_GT_ISR0 + IRQ_IER) % GHYVI_PAGE_BYTES),
+			 0);
+	memset(theirs, 0xa5, GHYVI_GGTT_TABLE_BYTES);
+	ghyvi_vgpu_reset(to.vgpu);
+	for (bytes = 0; bytes < GHYVI_GGTT_TABLE_BYTES / 8; bytes++)
+		assert_true(!theirs[bytes]);
+	ghyvi_vgpu_reset(from.vgpu);
+}
+
+/* Failsafe state drops all workloads. A state that has both must not make one run. */
+static void test_nothing_runs_in_failsafe_state(void **state)
+{
+	struct state_machine *machine;
+	size_t bytes;
+	void *saved;
+
+	move_begin_waiting(&from, GHYVI_RCS, false);
+	saved = pair_save(&from, &bytes);
+	machine = section(saved, STATE_MACHINE);
+	machine->failsafe = 1;
+	assert_int_equal(pair_load(&to, saved, bytes), -EINVAL);
+	machine->failsafe = 0;
+	assert_int_equal(pair_load(&to, saved, bytes), 0);
+	free(saved);
+	ghyvi_vgpu_reset(from.vgpu);
+}
+
+/* A command of the batch that the workload is in is changed to one that the audit refuses. */
+static void test_refused_commands_are_not_where_a_workload_is(void **state)
+{
+	const u32 gpr = GHYVI_RENDER_BASE + GEN8_RING_CS_GPR;
+	unsigned int changed = 0;
+	size_t bytes, i;
+	u32 *saved;
+
+	move_begin_waiting(&from, GHYVI_RCS, false);
+	saved = pair_save(&from, &bytes);
+	for (i = 0; i + 1 < bytes / 4; i++)
+		if (saved[i] == (0x24u << 23 | 2) && saved[i + 1] == gpr) {
+			saved[i + 1] = gpr | 0x690000;
+			changed++;
+		}
+	assert_int_equal(changed, 1);
+	assert_int_equal(pair_load(&to, saved, bytes), -EINVAL);
+	free(saved);
+	ghyvi_vgpu_reset(from.vgpu);
+}
+
+static bool submit_after_reset;
+
+/* Another thread of the VMM, as soon as the load has reset the vGPU. */
+static void another_thread(struct ghyvi_reporter *reporter)
+{
+	unsigned int i;
+
+	if (!submit_after_reset)
+		return;
+	submit_after_reset = false;
+	move_guest_begin(&to);
+	MOVE_RING(0, MOVE_CALL(0));
+	MOVE_BATCH(0, MOVE_STORE(0, 2, 2), MOVE_AWAIT(0, 0, 1), MOVE_BATCH_END);
+	move_submit(&to, GHYVI_RCS, 0);
+	for (i = 0; i < 100 && READ_ONCE(*move_data(0, 2)) != 2; i++)
+		usleep_range(1000, 1100);
+}
+
+static void watch_resets(struct ghyvi_vgpu_params *params)
+{
+	params->event = another_thread;
+}
+
+/* A workload that the state does not know would complete an element that is not there. */
+static void test_no_workload_of_others_gets_into_a_load(void **state)
+{
+	size_t bytes;
+	void *saved;
+
+	move_host_end(&to);
+	move_host_begin(&to, watch_resets);
+	saved = pair_save(&from, &bytes);
+	submit_after_reset = true;
+	assert_int_equal(pair_load(&to, saved, bytes), 0);
+	assert_false(submit_after_reset);
+	free(saved);
+	ghyvi_vgpu_set_bar0(to.vgpu, MOVE_BAR0_GPA);
+	WRITE_ONCE(*move_data(0, 0), 1);
+	ghyvi_vgpu_resume(to.vgpu);
+	usleep_range(50000, 51000);
+	assert_int_equal(atomic64_read(&to.stats.queued_rcs_now), 0);
+	assert_int_equal(atomic64_read(&to.stats.workloads), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		PAIR_TEST(test_multicall_travels_to_a_vgpu_that_offers_it),
+		PAIR_TEST(test_the_size_is_bounded),
+		PAIR_TEST(test_foreign_states_are_refused_with_both_sides),
+		PAIR_TEST(test_truncated_states_are_refused),
+		PAIR_TEST(test_changed_states_are_harmless),
+		PAIR_TEST(test_a_state_has_nothing_of_the_former_user),
+		PAIR_TEST(test_workloads_of_any_size_of_state_are_saved),
+		PAIR_TEST(test_nothing_of_the_former_tables_is_left),
+		PAIR_TEST(test_nothing_runs_in_failsafe_state),
+		PAIR_TEST(test_refused_commands_are_not_where_a_workload_is),
+		PAIR_TEST(test_no_workload_of_others_gets_into_a_load),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
