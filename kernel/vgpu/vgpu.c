@@ -134,6 +134,7 @@ void vgpu_power_on(struct ghyvi_vgpu *vgpu)
 	lockdep_assert_held(&vgpu->lock);
 	vgpu_registers_reset(vgpu);
 	WRITE_ONCE(vgpu->clock_offset_ns, 0);
+	vgpu->tables_bytes = 0; /* the next user must not learn it */
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		vgpu_engine_reset(&vgpu->engines[i]);
 }

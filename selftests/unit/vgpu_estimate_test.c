@@ -66,12 +66,28 @@ static void test_the_size_is_exact_in_a_pause(void **state)
 	move_end_waiting(&host, GHYVI_RCS);
 }
 
+/* The next user asks within a second. */
+static void test_a_reset_forgets_the_size(void **state)
+{
+	size_t empty;
+
+	ghyvi_vgpu_reset(host.vgpu);
+	empty = ghyvi_vgpu_state_bytes(host.vgpu, 8);
+	fill_ggtt();
+	host.vgpu->tables_counted_ns -= NSEC_PER_SEC;
+	assert_true(ghyvi_vgpu_state_bytes(host.vgpu, 8) >= empty + ENTRIES * 8);
+	host.vgpu->tables_counted_ns = ktime_get_ns();
+	ghyvi_vgpu_reset(host.vgpu);
+	assert_int_equal(ghyvi_vgpu_state_bytes(host.vgpu, 8), empty);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_tables_are_looked_at_once_in_a_second, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_the_size_is_exact_in_a_pause, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_reset_forgets_the_size, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
