@@ -65,9 +65,9 @@ struct ghyvi_rent_or_buy {
 	u64 enter_ns;
 	/**
 	 * @again_ns: cost of a duration that ends after buying, unless it ends because the page is
-	 * freed, in ns
+	 * freed, in ns; negative if it is cheaper then than one that ends before
 	 */
-	u64 again_ns;
+	s64 again_ns;
 	/**
 	 * @cohort: 0, or the number of durations that usually end together: then the plan hopes for
 	 * short durations as far as fewer than some cohorts have shown the contrary

@@ -85,9 +85,11 @@ static void plan_stage(struct ghyvi_rental_plan *plan, const struct ghyvi_rent_o
 	u64 units = (u64)stage->ends * (stage->mean - stage->from) +
 		    (u64)goes_on * (stage->to + 1 - stage->from);
 	u64 wait = (units * rental->rent_ns + goes_on * plan->cost_ns) / GHYVI_CERTAIN, buy;
+	s64 again;
 
 	plan->returns = stage->returns + goes_on * plan->returns / GHYVI_CERTAIN;
-	buy = rental->buy_ns + plan->returns * rental->again_ns / GHYVI_CERTAIN;
+	again = (s64)plan->returns * rental->again_ns / (s64)GHYVI_CERTAIN;
+	buy = max_t(s64, (s64)rental->buy_ns + again, 0);
 	if (!stage->from) {
 		wait += rental->enter_ns;
 		wait += wait / MIN_GAIN_RATIO;
@@ -165,7 +167,8 @@ struct ghyvi_rental_plan ghyvi_rental_plan(const struct ghyvi_histogram *d,
 	unsigned int bucket = GHYVI_DURATION_CLASSES;
 
 	while (bucket--) {
-		if (class_first(bucket) * rental->rent_ns > rental->buy_ns + rental->again_ns)
+		if (class_first(bucket) * rental->rent_ns >
+		    rental->buy_ns + max_t(s64, rental->again_ns, 0))
 			continue;
 		plan_class(&plan, rental, d, bucket, class_prior(all, rental, bucket));
 	}

@@ -4,7 +4,6 @@
  * in the vGPU's experience and in the page's account.
  */
 #include <linux/kernel.h>
-#include <linux/math64.h>
 #include <linux/minmax.h>
 
 #include <ghyvi/shadow_policy.h>
@@ -19,37 +18,38 @@
 /*
  * What it is worth to find the page relaxed when a burst begins that ends a gap and begins one of
  * @context: the trap, or if the page is not worth relaxing, all traps of the burst minus the price.
+ * It is negative if that price is higher than the traps.
  */
-static u64 benefit(const struct ghyvi_experience *experience,
+static s64 benefit(const struct ghyvi_experience *experience,
 		   const struct ghyvi_shadow_tuning *tuning, unsigned int context)
 {
 	const struct ghyvi_gap_forecast *forecast = &experience->forecasts[context];
 	s64 price = (s64)tuning->scan_ns + tuning->protect_ns;
-	u64 traps = (u64)tuning->trap_ns * max(experience->burst_stores, 16u) / 16;
+	s64 traps = (s64)tuning->trap_ns * max(experience->burst_stores, 16u) / 16;
 
 	if (tuning->trap_ns >= price)
 		return tuning->trap_ns;
 	if (forecast->gaps.total)
 		price = forecast->price_ns;
-	return min_t(s64, max_t(s64, traps - price, 0), tuning->trap_ns);
+	return min_t(s64, traps - price, tuning->trap_ns);
 }
 
 /* The mean of benefit() at the ends of recent gaps of pages that were not freed. */
-static u64 mean_benefit(const struct ghyvi_experience *experience,
+static s64 mean_benefit(const struct ghyvi_experience *experience,
 			const struct ghyvi_shadow_tuning *tuning,
 			const struct ghyvi_histogram *gaps)
 {
 	u32 returned = 0, count;
 	unsigned int i;
-	u64 sum = 0;
+	s64 sum = 0;
 
 	for (i = 0; i < GHYVI_DURATION_CLASSES; i++) {
 		count = gaps->count[i] - gaps->freed[i];
 		returned += count;
 		if (count)
-			sum += count * benefit(experience, tuning, i + 1);
+			sum += (s64)count * benefit(experience, tuning, i + 1);
 	}
-	return returned ? div_u64(sum, returned) : tuning->trap_ns;
+	return returned ? sum / (s64)returned : tuning->trap_ns;
 }
 
 /* Plan in which classes to wait if gaps are as short as may be hoped. */
@@ -72,13 +72,13 @@ static void forecast_plan(struct ghyvi_experience *experience,
 			  const struct ghyvi_shadow_tuning *tuning,
 			  struct ghyvi_gap_forecast *forecast, const struct ghyvi_histogram *all)
 {
-	u64 mean = mean_benefit(experience, tuning, &forecast->gaps);
+	s64 mean = mean_benefit(experience, tuning, &forecast->gaps);
 	struct ghyvi_rent_or_buy rental = { .rent_ns = tuning->scan_ns,
 					    .buy_ns = tuning->protect_ns,
 					    .enter_ns = tuning->scan_ns,
 					    .again_ns = mean };
 	struct ghyvi_rental_plan plan = ghyvi_rental_plan(&forecast->gaps, all, &rental);
-	s64 saved = mean * plan.returns / GHYVI_CERTAIN;
+	s64 saved = mean * plan.returns / (s64)GHYVI_CERTAIN;
 
 	forecast->planned = true;
 	forecast->news = 0;

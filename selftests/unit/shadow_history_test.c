@@ -357,6 +357,30 @@ static void adaptive_relaxes_at_once_what_is_kept_relaxed_for_less(void **state)
 	assert_false(ghyvi_policy_adaptive.relax(&page));
 }
 
+/*
+ * Gaps of 100, bursts of one store. Each gap costs more rent than the trap that it saves, and less
+ * than the protection. The page is protected all the same: then it is never relaxed again.
+ */
+static void a_protection_also_saves_the_rents_of_later_gaps(void **state)
+{
+	struct ghyvi_shadow_tuning by = { .trap_ns = 5000, .scan_ns = 300, .protect_ns = 40000 };
+	struct ghyvi_page_history history = { .leaf = true }, relaxed = { .leaf = true };
+	const struct ghyvi_gap_forecast *forecast = experience.forecasts;
+	u32 now;
+
+	for (now = 0; now < 100 * 100; now += 100)
+		ghyvi_history_trap(&history, &experience, &by, now, 3);
+	forecast += history.gap_context;
+	assert_true(forecast->price_ns > by.trap_ns);
+	assert_false(ghyvi_histogram_waits(&forecast->gaps, forecast->waits, 0));
+	/* A page that is relaxed is not kept so, either. */
+	relaxed.gap_context = history.gap_context;
+	relaxed.known = true;
+	relaxed.scans = 1;
+	assert_true(ghyvi_policy_adaptive.protect(
+		&(struct ghyvi_shadow_view){ &relaxed, &by, &experience }));
+}
+
 static void adaptive_follows_the_work_function_after_losses(void **state)
 {
 	struct ghyvi_shadow_tuning by = { .trap_ns = 1000, .scan_ns = 500, .protect_ns = 15500 };
@@ -456,6 +480,7 @@ int main(void)
 		HISTORY(policies_relax_by_stores_and_by_rank),
 		HISTORY(adaptive_relaxes_one_store_after_the_limit_and_protects_at_it),
 		HISTORY(adaptive_relaxes_at_once_what_is_kept_relaxed_for_less),
+		HISTORY(a_protection_also_saves_the_rents_of_later_gaps),
 		HISTORY(adaptive_follows_the_work_function_after_losses),
 		HISTORY(adaptive_relaxes_neighbours_while_that_pays),
 		HISTORY(adaptive_keeps_a_neighbour_relaxed_until_its_own_limit),
