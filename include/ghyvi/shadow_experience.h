@@ -194,13 +194,29 @@ struct ghyvi_experience {
 void ghyvi_histogram_add(struct ghyvi_histogram *durations, u32 duration, u32 passed, bool freed);
 
 /**
- * ghyvi_histogram_pass() - Record that a duration did not end in a unit.
+ * ghyvi_histogram_shown() - Tell how much of a duration shows that it does not end.
  * @durations: the histogram
- * @unit: the unit; the first one of the duration is 0
+ * @all: the durations of all contexts, which decide where @durations has none in the class
+ * @unit: a unit in which it did not end; the first one of the duration is 0
+ *
+ * In a class in which durations have ended, all of it if the duration has reached their mean, and
+ * nothing before.
+ *
+ * Context: Any context. Serialized by the caller.
+ * Return: the number of units to record, 0..65536.
+ */
+u32 ghyvi_histogram_shown(const struct ghyvi_histogram *durations,
+			  const struct ghyvi_histogram *all, u32 unit);
+
+/**
+ * ghyvi_histogram_pass() - Record that a duration did not end in some units.
+ * @durations: the histogram
+ * @from: the first of the units
+ * @to: the unit after the last, at most 65536; less than or equal to @from if there is none
  *
  * Context: Any context. Serialized by the caller.
  */
-void ghyvi_histogram_pass(struct ghyvi_histogram *durations, u32 unit);
+void ghyvi_histogram_pass(struct ghyvi_histogram *durations, u32 from, u32 to);
 
 /**
  * ghyvi_histogram_skip() - Record that a duration is not observed any more until it ends.

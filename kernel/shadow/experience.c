@@ -7,7 +7,8 @@
  * what this loses when the durations change.
  *
  * Durations that have not ended show that it takes long, so a histogram also counts in how many
- * units of each class durations might have ended (the actuarial estimate of Kaplan and Meier).
+ * units of each class durations might have ended (the actuarial estimate of Kaplan and Meier). A
+ * class is taken to have all its ends at their mean: shorter durations show nothing about them.
  */
 #include <linux/bitops.h>
 #include <linux/kernel.h>
@@ -208,13 +209,31 @@ static void durations_make_room(struct ghyvi_histogram *d)
 		durations_age(d);
 }
 
-void ghyvi_histogram_pass(struct ghyvi_histogram *d, u32 unit)
+u32 ghyvi_histogram_shown(const struct ghyvi_histogram *d, const struct ghyvi_histogram *all,
+			  u32 unit)
 {
 	unsigned int bucket = ghyvi_duration_class(unit);
 
-	if (d->units[bucket] >= AT_RISK_MAX * class_width(bucket))
-		durations_age(d);
-	d->units[bucket]++;
+	if (!d->count[bucket])
+		d = all;
+	if (!d->count[bucket])
+		return unit + 1;
+	if (unit < d->sum[bucket] / d->count[bucket])
+		return class_first(bucket);
+	return class_first(bucket) + class_width(bucket);
+}
+
+void ghyvi_histogram_pass(struct ghyvi_histogram *d, u32 from, u32 to)
+{
+	unsigned int bucket = ghyvi_duration_class(from);
+	u32 end;
+
+	for (; from < to; from = end, bucket++) {
+		end = min(to, class_last(bucket) + 1);
+		if (d->units[bucket] >= AT_RISK_MAX * class_width(bucket))
+			durations_age(d);
+		d->units[bucket] += end - from;
+	}
 }
 
 /* The units of class @bucket from @passed on count as passed. */

@@ -236,14 +236,15 @@ static void gap_passes(struct ghyvi_page_history *history, struct ghyvi_experien
 		       const struct ghyvi_shadow_tuning *tuning, u32 clean, bool taken_back)
 {
 	struct ghyvi_gap_forecast *forecast = &experience->forecasts[history->gap_context];
-	u32 unit = history->passed;
+	u32 unit = clean - 1, shown;
 
 	/* The page was protected in between, or its gap is too long to matter. */
-	if (clean != unit + 1 || clean > 0xffff)
+	if (!clean || clean != history->scans || clean > 0xffff)
 		return;
-	ghyvi_histogram_pass(&forecast->gaps, unit);
-	ghyvi_histogram_pass(&experience->all_gaps, unit);
-	history->passed++;
+	shown = ghyvi_histogram_shown(&forecast->gaps, &experience->all_gaps, unit);
+	ghyvi_histogram_pass(&forecast->gaps, history->passed, shown);
+	ghyvi_histogram_pass(&experience->all_gaps, history->passed, shown);
+	history->passed = max(history->passed, shown);
 	cohort_scanned(experience, history->gap_context, clean);
 	forecast->rent_ns += tuning->scan_ns;
 	if (taken_back) {

@@ -401,12 +401,39 @@ static void durations_that_go_on_are_halved_too(void **state)
 	for (i = 0; i < 100; i++)
 		ghyvi_histogram_add(&d, 3, 0, false);
 	for (i = 0; i < 4096 - 100; i++)
-		ghyvi_histogram_pass(&d, 0);
+		ghyvi_histogram_pass(&d, 0, 1);
 	assert_int_equal(d.units[0], 4096);
 	assert_int_equal(d.total, 100);
-	ghyvi_histogram_pass(&d, 0);
+	ghyvi_histogram_pass(&d, 0, 1);
 	assert_int_equal(d.units[0], 2048 + 1);
 	assert_int_equal(d.total, 50);
+}
+
+/* Whether a duration ends at 671 is not known before: 512 units do not show that it goes on. */
+static void a_duration_shows_nothing_before_the_mean_of_its_class(void **state)
+{
+	struct ghyvi_histogram none = { .total = 0 }, d = { .total = 0 };
+	unsigned int i;
+
+	for (i = 0; i < 4; i++)
+		ghyvi_histogram_add(&d, i % 2 ? 571 : 771, 0, false);
+	assert_int_equal(ghyvi_histogram_shown(&d, &none, 511), 512);
+	assert_int_equal(ghyvi_histogram_shown(&d, &none, 512), 512);
+	assert_int_equal(ghyvi_histogram_shown(&d, &none, 670), 512);
+	assert_int_equal(ghyvi_histogram_shown(&d, &none, 671), 1024);
+	assert_int_equal(ghyvi_histogram_shown(&d, &none, 1024), 1025);
+	/* Those of all contexts decide where there are no others. */
+	assert_int_equal(ghyvi_histogram_shown(&none, &d, 670), 512);
+	assert_int_equal(ghyvi_histogram_shown(&none, &d, 671), 1024);
+	assert_int_equal(ghyvi_histogram_shown(&none, &none, 670), 671);
+	ghyvi_histogram_pass(&none, 600, 512);
+	ghyvi_histogram_pass(&none, 5, 20);
+	ghyvi_histogram_pass(&none, 16300, 65536);
+	assert_int_equal(none.units[3], 8 - 5);
+	assert_int_equal(none.units[4], 8);
+	assert_int_equal(none.units[5], 20 - 16);
+	assert_int_equal(none.units[14], 16384 - 16300);
+	assert_int_equal(none.units[15], 65536 - 16384);
 }
 
 /* Waiting for 40 units is dear at first, and cheap when most of them have passed. */
@@ -437,8 +464,8 @@ static u32 hope_ends(u32 cohort)
 
 	for (; ghyvi_rental_plan(&d, &all, &by).waits & 1; passed++) {
 		for (i = 0; i < 128; i++) {
-			ghyvi_histogram_pass(&d, i);
-			ghyvi_histogram_pass(&all, i);
+			ghyvi_histogram_pass(&d, i, i + 1);
+			ghyvi_histogram_pass(&all, i, i + 1);
 		}
 	}
 	return passed;
@@ -471,6 +498,7 @@ int main(void)
 		cmocka_unit_test(the_limit_is_beyond_the_longest_of_a_few_durations),
 		cmocka_unit_test(waiting_needs_a_minimum_gain),
 		cmocka_unit_test(durations_that_go_on_are_halved_too),
+		cmocka_unit_test(a_duration_shows_nothing_before_the_mean_of_its_class),
 		cmocka_unit_test(what_was_paid_before_does_not_decide),
 		cmocka_unit_test(a_hope_ends_after_a_few_cohorts),
 	};

@@ -454,6 +454,33 @@ static void hopes_cost_a_part_of_the_protections(void **state)
 	assert_true(game.paid_ns < segmented + slack);
 }
 
+/*
+ * 160 pages are written in turn, each after 671 submissions, which is worth waiting for. Many wait
+ * already when the first of them has waited for more than 512.
+ */
+#define REGULAR 160u
+
+static void pages_of_a_regular_rhythm_cost_less_than_under_segmented(void **state)
+{
+	static struct player pages[REGULAR];
+	struct player *p;
+	u32 now, i;
+
+	memset(pages, 0, sizeof(pages));
+	game_begins(50000, 100, 40000);
+	for (i = 0; i < REGULAR; i++) {
+		pages[i].history.leaf = true;
+		pages[i].ends_relaxed_ns = NEVER_NS;
+	}
+	for (now = 0; now < 4 * 672; now++) {
+		for (i = 0; i < REGULAR; i++) {
+			p = &pages[i];
+			submission(p, now % 672 == 4 * i ? store(p, true) : 0);
+		}
+	}
+	assert_true(game.paid_ns < game.bursts * round_ns() * 9 / 10);
+}
+
 /* Where pages are never protected, T can only be measured by traps that were saved. */
 static void few_of_the_saved_traps_are_spent_on_measuring(void **state)
 {
@@ -599,6 +626,7 @@ int main(void)
 			rents_that_are_paid_later_count_against_the_protections_they_replace),
 		cmocka_unit_test(many_pages_that_are_freed_soon_stay_relaxed),
 		cmocka_unit_test(hopes_cost_a_part_of_the_protections),
+		cmocka_unit_test(pages_of_a_regular_rhythm_cost_less_than_under_segmented),
 		cmocka_unit_test(few_of_the_saved_traps_are_spent_on_measuring),
 		cmocka_unit_test(short_bursts_trap_and_long_ones_relax_where_traps_are_cheap),
 		cmocka_unit_test(neighbours_are_relaxed_as_far_as_they_were_written),
