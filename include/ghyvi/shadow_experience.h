@@ -212,7 +212,7 @@ u32 ghyvi_histogram_shown(const struct ghyvi_histogram *durations,
  * ghyvi_histogram_pass() - Record that a duration did not end in some units.
  * @durations: the histogram
  * @from: the first of the units
- * @to: the unit after the last, at most 65536; less than or equal to @from if there is none
+ * @to: the unit after the last, at most 65536
  *
  * Context: Any context. Serialized by the caller.
  */

@@ -218,7 +218,8 @@ u32 ghyvi_histogram_shown(const struct ghyvi_histogram *d, const struct ghyvi_hi
 		d = all;
 	if (!d->count[bucket])
 		return unit + 1;
-	if (unit < d->sum[bucket] / d->count[bucket])
+	/* Before the mean; this is faster than to divide. */
+	if ((unit + 1) * d->count[bucket] <= d->sum[bucket])
 		return class_first(bucket);
 	return class_first(bucket) + class_width(bucket);
 }

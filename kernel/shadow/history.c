@@ -242,9 +242,11 @@ static void gap_passes(struct ghyvi_page_history *history, struct ghyvi_experien
 	if (!clean || clean != history->scans || clean > 0xffff)
 		return;
 	shown = ghyvi_histogram_shown(&forecast->gaps, &experience->all_gaps, unit);
-	ghyvi_histogram_pass(&forecast->gaps, history->passed, shown);
-	ghyvi_histogram_pass(&experience->all_gaps, history->passed, shown);
-	history->passed = max(history->passed, shown);
+	if (shown > history->passed) {
+		ghyvi_histogram_pass(&forecast->gaps, history->passed, shown);
+		ghyvi_histogram_pass(&experience->all_gaps, history->passed, shown);
+		history->passed = shown;
+	}
 	cohort_scanned(experience, history->gap_context, clean);
 	forecast->rent_ns += tuning->scan_ns;
 	if (taken_back) {
