@@ -36,9 +36,8 @@ static struct emu_oracle_entry *find(struct emu_oracle *oracle, u64 page, u64 ro
 	for (;; i++) {
 		struct emu_oracle_entry *entry = &oracle->entries[i & (oracle->size - 1)];
 
-		if (!entry->access ||
-		    (entry->page == page && entry->root == root && entry->lrca == lrca &&
-		     entry->life == life))
+		if (!entry->access || (entry->page == page && entry->root == root &&
+				       entry->lrca == lrca && entry->life == life))
 			return entry;
 	}
 }
