@@ -3,25 +3,11 @@
 #include <string.h>
 #include <ghyvi/multicall.h>
 #include "gtt/dirty_log.h"
-#include "move_fixture.h"
+#include "move_one.h"
 #include "vgpu/vgpu_types.h"
 
-static struct move_host host;
 static bool dirty[MOVE_RAM_PAGES];
 static u8 before[MOVE_RAM_PAGES * GHYVI_PAGE_BYTES];
-
-static int setup(void **state)
-{
-	move_host_begin(&host, NULL);
-	move_guest_begin(&host);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	move_host_end(&host);
-	return 0;
-}
 
 static void mark(void *data, u64 gfn)
 {
@@ -306,7 +292,7 @@ static void test_every_page_of_a_copy_is_logged(void **state)
 	changes_are_logged(PAGES + 2);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, one_setup, one_teardown)
 
 int main(void)
 {

@@ -1,24 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The size of a vGPU's state, as it is told to a VMM before the VM stops. */
-#include "move_fixture.h"
+#include "move_one.h"
 #include "vgpu/vgpu_types.h"
 
 #define ENTRIES 5000
-
-static struct move_host host;
-
-static int setup(void **state)
-{
-	move_host_begin(&host, NULL);
-	move_guest_begin(&host);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	move_host_end(&host);
-	return 0;
-}
 
 /* Entries that differ, so that each takes its 8 bytes in a state. */
 static void fill_ggtt(void)
@@ -84,10 +69,12 @@ static void test_a_reset_forgets_the_size(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_tables_are_looked_at_once_in_a_second, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(test_the_size_is_exact_in_a_pause, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_a_reset_forgets_the_size, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_tables_are_looked_at_once_in_a_second,
+						one_setup, one_teardown),
+		cmocka_unit_test_setup_teardown(test_the_size_is_exact_in_a_pause, one_setup,
+						one_teardown),
+		cmocka_unit_test_setup_teardown(test_a_reset_forgets_the_size, one_setup,
+						one_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

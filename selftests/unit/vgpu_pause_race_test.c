@@ -3,26 +3,12 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
-#include "move_fixture.h"
+#include "move_one.h"
 
 #define RAM_GFN (MOVE_RAM_GPA >> GHYVI_PAGE_SHIFT)
 #define ROUNDS 30
 
-static struct move_host host;
 static _Atomic bool stop_threads;
-
-static int setup(void **state)
-{
-	move_host_begin(&host, NULL);
-	move_guest_begin(&host);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	move_host_end(&host);
-	return 0;
-}
 
 /* The guest's CPUs need not have stopped. */
 static void *access_registers(void *data)
@@ -119,7 +105,7 @@ static void test_everything_at_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_everything_at_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_everything_at_once, one_setup, one_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,22 +2,7 @@
 /* A vGPU that is paused, with the software engines: in the middle of batches, and at any moment. */
 #include <string.h>
 #include <time.h>
-#include "move_fixture.h"
-
-static struct move_host host;
-
-static int setup(void **state)
-{
-	move_host_begin(&host, NULL);
-	move_guest_begin(&host);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	move_host_end(&host);
-	return 0;
-}
+#include "move_one.h"
 
 static void nothing_is_written(unsigned int ms)
 {
@@ -154,7 +139,7 @@ static void test_pauses_at_any_moment(void **state)
 	}
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, one_setup, one_teardown)
 
 int main(void)
 {
