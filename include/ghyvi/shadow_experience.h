@@ -44,7 +44,7 @@ struct ghyvi_histogram {
 	 * durations that have not ended included; see ghyvi_histogram_pass(). A duration that ended
 	 * in a class counts with all units of the class.
 	 */
-	u32 units[GHYVI_DURATION_CLASSES];
+	u64 units[GHYVI_DURATION_CLASSES];
 	/** @total: number of durations in all classes */
 	u32 total;
 	/** @censored: durations that have not ended; see ghyvi_histogram_add_censored() */

@@ -268,7 +268,7 @@ void ghyvi_histogram_add(struct ghyvi_histogram *d, u32 duration, u32 passed, bo
 	d->total++;
 	/* It has not passed what ghyvi_histogram_skip() counted beyond its class. */
 	for (; i > bucket + 1; i--)
-		d->units[i - 1] -= min(d->units[i - 1], class_width(i - 1));
+		d->units[i - 1] -= min_t(u64, d->units[i - 1], class_width(i - 1));
 	for (; i <= bucket; i++)
 		class_pass(d, i, passed);
 }

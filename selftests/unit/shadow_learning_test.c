@@ -436,6 +436,17 @@ static void a_duration_shows_nothing_before_the_mean_of_its_class(void **state)
 	assert_int_equal(none.units[15], 65536 - 16384);
 }
 
+/* Only durations that end are counted in total, so any number may be skipped before counts age. */
+static void the_units_of_many_skipped_durations_fit(void **state)
+{
+	struct ghyvi_histogram d = { .total = 0 };
+	unsigned int i;
+
+	for (i = 0; i < 1 << 19; i++)
+		assert_int_equal(ghyvi_histogram_skip(&d, 1), 16384);
+	assert_true(d.units[14] == 1ull << 32);
+}
+
 /* Waiting for 40 units is dear at first, and cheap when most of them have passed. */
 static void what_was_paid_before_does_not_decide(void **state)
 {
@@ -499,6 +510,7 @@ int main(void)
 		cmocka_unit_test(waiting_needs_a_minimum_gain),
 		cmocka_unit_test(durations_that_go_on_are_halved_too),
 		cmocka_unit_test(a_duration_shows_nothing_before_the_mean_of_its_class),
+		cmocka_unit_test(the_units_of_many_skipped_durations_fit),
 		cmocka_unit_test(what_was_paid_before_does_not_decide),
 		cmocka_unit_test(a_hope_ends_after_a_few_cohorts),
 	};
