@@ -207,7 +207,7 @@ void ghyvi_gtt_trap(struct ghyvi_gtt *gtt, u64 gpa, unsigned int bytes)
 	struct ghyvi_table_page *table;
 	unsigned int offset, part;
 
-	trace_ghyvi_trap(gtt->params.reporter, gtt->policy->name, gpa, bytes);
+	trace_ghyvi_trap(gtt->params.reporter, READ_ONCE(gtt->policy)->name, gpa, bytes);
 	ghyvi_count(gtt->params.stats, table_write_traps);
 	ghyvi_count_add(gtt->params.stats, table_writes_bytes, bytes);
 	mutex_lock(&gtt->lock);
