@@ -139,11 +139,22 @@ void ghyvi_aperture_flush(struct ghyvi_gtt *gtt)
 		aperture_write_back(aperture);
 }
 
+/*
+ * The policy "nested" reads the guest's table, which remains when a gtt is reset, and would pin the
+ * pages of a vGPU in failsafe state again. The table has no address then. Nor has it one while the
+ * guest decodes no memory of the device; it cannot reach the aperture then, either.
+ */
+static bool maps_nothing(const struct ghyvi_gtt *gtt)
+{
+	return gtt->policy->nested && gtt->ggtt_gfn == GHYVI_INVALID_GFN;
+}
+
 /* Returns the host-physical page number behind GGTT page @page, or 0 if memory is short. */
 static u64 aperture_resolve(struct ghyvi_gtt *gtt, u64 page)
 {
 	struct ghyvi_aperture *aperture = &gtt->aperture;
-	struct ghyvi_pin *pin = ghyvi_ggtt_pin(gtt, page << GHYVI_PAGE_SHIFT);
+	struct ghyvi_pin *pin = maps_nothing(gtt) ? NULL :
+						    ghyvi_ggtt_pin(gtt, page << GHYVI_PAGE_SHIFT);
 	void *memory = pin ? phys_to_virt(pin->hpa) : NULL;
 
 	/* If the entry has changed just now, the copy is still that of another page. */

@@ -213,6 +213,8 @@ void ghyvi_gtt_set_ggtt_gfn(struct ghyvi_gtt *gtt, u64 gfn)
 		}
 		gtt->ggtt_gfn = gfn;
 		gtt->ggtt_live = false;
+		if (gtt->policy->nested) /* the address decides whether pages are mapped */
+			ghyvi_aperture_remove_all(gtt);
 	}
 	ghyvi_gtt_unlock(gtt);
 }

@@ -293,6 +293,7 @@ void ghyvi_vgpu_aperture_read(struct ghyvi_vgpu *vgpu, u64 offset, void *buffer,
 	     offset += piece, to += piece, bytes -= piece)
 		if (ghyvi_gtt_ggtt_read(vgpu->gtt, offset, to, piece))
 			memset(to, 0, piece);
+	vgpu_unpin_if_failsafe(vgpu); /* a completion may have caused it */
 }
 
 void ghyvi_vgpu_aperture_write(struct ghyvi_vgpu *vgpu, u64 offset, const void *buffer,
@@ -307,6 +308,7 @@ void ghyvi_vgpu_aperture_write(struct ghyvi_vgpu *vgpu, u64 offset, const void *
 	for (; (piece = aperture_piece(vgpu, offset, bytes));
 	     offset += piece, from += piece, bytes -= piece)
 		(void)ghyvi_gtt_ggtt_write(vgpu->gtt, offset, from, piece); /* unmapped: dropped */
+	vgpu_unpin_if_failsafe(vgpu); /* a completion may have caused it */
 }
 
 void *ghyvi_vgpu_ggtt_table(struct ghyvi_vgpu *vgpu)

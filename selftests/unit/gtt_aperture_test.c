@@ -117,6 +117,23 @@ static void a_nested_page_that_is_evicted_is_not_mapped(void **state)
 	assert_ptr_equal(aperture_access(FIRST + 1), guest_page(DATA));
 }
 
+/* In failsafe state the table has no address, and no page of the guest may be pinned. */
+static void without_an_address_of_the_table_a_nested_page_is_not_pinned(void **state)
+{
+	u8 *scratch;
+
+	ghyvi_gtt_set_policy(fake.gtt, "nested");
+	set_and_flush(1, pte(DATA));
+	assert_ptr_equal(aperture_access(FIRST + 1), guest_page(DATA));
+	ghyvi_gtt_set_ggtt_gfn(fake.gtt, GHYVI_INVALID_GFN);
+	ghyvi_gtt_reset(fake.gtt);
+	scratch = aperture_access(FIRST + 1);
+	assert_int_equal(scratch[0] | scratch[4095], 0);
+	assert_int_equal(fake.pinned, 0);
+	ghyvi_gtt_set_ggtt_gfn(fake.gtt, BAR_GFN);
+	assert_ptr_equal(aperture_access(FIRST + 1), guest_page(DATA));
+}
+
 static void commands_that_change_the_ggtt_end_mappings(void **state)
 {
 	set_and_flush(1, pte(DATA));
@@ -187,6 +204,7 @@ int main(void)
 		TEST(mappings_end_before_their_pages_are_released),
 		TEST(a_page_that_is_replaced_for_lack_of_pins_is_not_mapped),
 		TEST(a_nested_page_that_is_evicted_is_not_mapped),
+		TEST(without_an_address_of_the_table_a_nested_page_is_not_pinned),
 		TEST(commands_that_change_the_ggtt_end_mappings),
 		TEST(the_copied_page_is_current_and_written_back),
 		TEST(the_copied_page_is_written_back_after_two_faults),

@@ -117,6 +117,36 @@ static void a_fault_that_outlives_the_guest_leaves_no_pin(void **state)
 	gtt.in_fault = NULL;
 }
 
+static void fail_meanwhile(void)
+{
+	gtt.in_access = NULL;
+	bad_workload();
+	bad_workload();
+	assert_true(ghyvi_vgpu_failsafe(vgpu));
+	gtt.resets = 0;
+}
+
+/* The access pins its page, if the policy is "nested", although the state has begun meanwhile. */
+static void a_read_that_outlives_the_guest_leaves_no_pin(void **state)
+{
+	u64 value;
+
+	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	gtt.in_access = fail_meanwhile;
+	ghyvi_vgpu_aperture_read(vgpu, 0, &value, sizeof(value));
+	assert_int_equal(gtt.resets, 1);
+}
+
+static void a_write_that_outlives_the_guest_leaves_no_pin(void **state)
+{
+	const u64 value = 1;
+
+	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	gtt.in_access = fail_meanwhile;
+	ghyvi_vgpu_aperture_write(vgpu, 0, &value, sizeof(value));
+	assert_int_equal(gtt.resets, 1);
+}
+
 /* The owner of the vGPU would handle an event of it when it is freed. */
 static void the_destruction_is_no_event(void **state)
 {
@@ -430,6 +460,8 @@ int main(void)
 		RCS(violations_and_resets_are_events),
 		RCS(the_destruction_is_no_event),
 		RCS(a_fault_that_outlives_the_guest_leaves_no_pin),
+		RCS(a_read_that_outlives_the_guest_leaves_no_pin),
+		RCS(a_write_that_outlives_the_guest_leaves_no_pin),
 		RCS(a_vgpu_survives_violations_up_to_the_limit),
 		RCS(a_reset_does_not_undo_earlier_violations),
 		RCS(a_reset_does_not_undo_an_alarm_of_the_oracle),

@@ -214,6 +214,8 @@ int ghyvi_gtt_ggtt_read(struct ghyvi_gtt *m, u64 address, void *buffer, size_t b
 {
 	u8 *p;
 
+	if (gtt.in_access)
+		gtt.in_access();
 	pthread_mutex_lock(&gtt.lock);
 	p = fake_memory(address, bytes);
 	if (p)
@@ -227,6 +229,8 @@ int ghyvi_gtt_ggtt_write(struct ghyvi_gtt *m, u64 address, const void *buffer, s
 	u8 *p;
 
 	gtt.uncharged_writes += !charged;
+	if (gtt.in_access)
+		gtt.in_access();
 	pthread_mutex_lock(&gtt.lock);
 	p = fake_memory(address, bytes);
 	if (p)

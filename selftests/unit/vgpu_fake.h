@@ -49,6 +49,7 @@ struct fake_gtt {
 	/* Another CPU, which sees the writes of the device model in their order. */
 	void (*after_write)(u64 address, size_t bytes);
 	void (*in_fault)(u64 gfn);
+	void (*in_access)(void); /* of the host, to the GGTT */
 	_Atomic int faults;
 	u64 ggtt_gfn;
 	u64 written; /* the guest page that the log has */
