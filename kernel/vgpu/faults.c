@@ -96,3 +96,11 @@ void vgpu_faults_init(struct ghyvi_vgpu *vgpu)
 		INIT_WORK(&vgpu->faults[i].work, fault_work);
 	}
 }
+
+void vgpu_faults_fini(struct ghyvi_vgpu *vgpu)
+{
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		cancel_work_sync(&vgpu->faults[i].work);
+}

@@ -207,6 +207,7 @@ void ghyvi_vgpu_destroy(struct ghyvi_vgpu *vgpu)
 	vgpu->params.event = NULL;
 	mutex_unlock(&vgpu->lock);
 	ghyvi_vgpu_reset(vgpu);
+	vgpu_faults_fini(vgpu);
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		if (vgpu->engines[i].spare)
 			vgpu_workload_free(vgpu->engines[i].spare);

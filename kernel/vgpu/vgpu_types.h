@@ -357,6 +357,11 @@ void vgpu_irq_raise(struct vgpu_engine *engine, u32 events);
 
 /* faults.c */
 void vgpu_faults_init(struct ghyvi_vgpu *vgpu);
+/*
+ * Wait for workers that have counted themselves out (vgpu_work_put()) and not left the function
+ * yet: the module may be unloaded afterwards. No fault is outstanding.
+ */
+void vgpu_faults_fini(struct ghyvi_vgpu *vgpu);
 
 /* pvinfo.c */
 void vgpu_pvinfo_reset(struct ghyvi_vgpu *vgpu);

@@ -147,6 +147,35 @@ static void a_write_that_outlives_the_guest_leaves_no_pin(void **state)
 	assert_int_equal(gtt.resets, 1);
 }
 
+static void *hold_faults(void *of)
+{
+	struct ghyvi_vgpu *held = of;
+
+	spin_lock(&held->fault_lock);
+	sem_post(&in_fault);
+	usleep_range(20000, 20000);
+	spin_unlock(&held->fault_lock);
+	return NULL;
+}
+
+/*
+ * A worker counts itself out before its function ends. It stands at a lock here, because nothing
+ * can stop it after the count.
+ */
+static void the_destruction_waits_for_a_worker_that_is_still_in_its_function(void **state)
+{
+	struct ghyvi_vgpu *other = create_vgpu(&ghyvi_profile_gen9);
+	pthread_t thread;
+
+	sem_init(&in_fault, 0, 0);
+	assert_int_equal(pthread_create(&thread, NULL, hold_faults, other), 0);
+	sem_wait(&in_fault);
+	queue_work(system_unbound_wq, &other->faults[GHYVI_RCS].work);
+	usleep_range(5000, 5000);
+	ghyvi_vgpu_destroy(other);
+	pthread_join(thread, NULL);
+}
+
 /* The owner of the vGPU would handle an event of it when it is freed. */
 static void the_destruction_is_no_event(void **state)
 {
@@ -458,6 +487,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RCS(violations_and_resets_are_events),
+		RCS(the_destruction_waits_for_a_worker_that_is_still_in_its_function),
 		RCS(the_destruction_is_no_event),
 		RCS(a_fault_that_outlives_the_guest_leaves_no_pin),
 		RCS(a_read_that_outlives_the_guest_leaves_no_pin),
