@@ -21,10 +21,10 @@
 #define ASLS 0xfc
 
 /*
- * Width of guest-physical addresses that KVM can map. Values that a guest writes to size a BAR are
- * above.
+ * Maximum width of physical addresses of x86 CPUs. Firmware may place 64-bit BARs at the end of
+ * what the CPU of the VM addresses. The value that a guest writes to size a BAR is above.
  */
-#define GUEST_PHYSICAL_BITS 46
+#define GUEST_PHYSICAL_BITS 52
 
 struct config_field {
 	u8 offset;

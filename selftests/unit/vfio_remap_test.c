@@ -102,6 +102,31 @@ static void a_move_of_the_bar_is_followed(void **state)
 	ghyvi_device_ops.close_device(&it.vdev);
 }
 
+static u64 bar0_at(u32 high, u32 low)
+{
+	ghyvi_config_write(&it.config, 0x10, &low, 4);
+	ghyvi_config_write(&it.config, 0x14, &high, 4);
+	return ghyvi_config_bar0(&it.config);
+}
+
+/*
+ * OVMF places 64-bit BARs at the end of what the CPU addresses. What a driver stores to size a BAR
+ * is no address of memory.
+ */
+static void the_bar_may_be_wherever_the_guest_can_access_it(void **state)
+{
+	const u32 command = 2;
+
+	ghyvi_config_reset(&it.config, type.profile, pgpu.resources.aperture_bytes);
+	ghyvi_config_write(&it.config, 4, &command, 2);
+	assert_true(bar0_at(0, 0xd0000000) == 0xd0000000);
+	assert_true(bar0_at(0x7000, 0x01000000) == 0x700001000000ull); /* 47 bits */
+	assert_true(bar0_at(0xf0000, 0) == 0xf000000000000ull); /* 52 bits */
+	assert_true(bar0_at(0x100000, 0) == GHYVI_BAR_UNMAPPED);
+	assert_true(bar0_at(~0u, 0xd0000000) == GHYVI_BAR_UNMAPPED);
+	assert_true(bar0_at(0, 0) == GHYVI_BAR_UNMAPPED);
+}
+
 /* KVM fails a vCPU if the page is not mapped any more, unless mmap_lock was dropped. */
 static void a_fault_requests_a_retry_once(void **state)
 {
@@ -139,6 +164,7 @@ int main(void)
 		TEST(without_tracking_the_table_only_is_offered),
 		TEST(a_referenced_page_is_found_when_it_is_off),
 		TEST(a_move_of_the_bar_is_followed),
+		TEST(the_bar_may_be_wherever_the_guest_can_access_it),
 		TEST(a_fault_requests_a_retry_once),
 	};
 
