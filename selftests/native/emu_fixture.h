@@ -38,6 +38,8 @@
 #define SEMAPHORE (0x1cu << 23 | 1u << 15 | 4u << 12 | 2) /* PPGTT, equal */
 #define FLUSH_DW (0x26u << 23 | 2)
 #define USER_INTERRUPT (0x02u << 23)
+#define PIPE_CONTROL 0x7a000004u
+#define GPGPU_WALKER 0x7105000du
 #define SET_PREDICATE (0x01u << 23) /* off */
 #define SET_PREDICATE_ALWAYS (SET_PREDICATE | 15)
 

@@ -84,6 +84,31 @@ static void access_to_a_suspended_function_is_reported(void **state)
 	assert_int_equal(rd(GEN8_MASTER_IRQ), 0);
 }
 
+/* A context with a walker, and perhaps a PIPE_CONTROL before it, in its indirect batch. */
+static void run_walker(unsigned int n, bool clears)
+{
+	const u32 batch[16] = { PIPE_CONTROL, PIPE_CONTROL_FLUSH_L3 };
+	const u32 walker[16] = { GPGPU_WALKER };
+
+	make_context(n, GHYVI_RENDER_BASE);
+	memcpy(word(GGTT_DATA), batch, sizeof(batch));
+	image(n)[GHYVI_CTX_INDIRECT] = clears ? GGTT_DATA | 1 : 0;
+	emit(n, walker, ARRAY_SIZE(walker));
+	submit(descriptor(n), 0);
+	run_all();
+}
+
+static void threads_with_the_state_of_another_context_are_reported(void **state)
+{
+	run_walker(0, false);
+	run_walker(0, false); /* its own */
+	run_walker(1, true);
+	run_walker(0, true);
+	expect_no_violation();
+	run_walker(1, false);
+	expect_violations(EMU_EU_STATE, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -94,6 +119,7 @@ int main(void)
 		TEST(address_that_is_not_ram_is_reported),
 		TEST(large_page_with_the_gtt_cache_is_reported),
 		TEST(access_to_a_suspended_function_is_reported),
+		TEST(threads_with_the_state_of_another_context_are_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -292,6 +292,9 @@ static void begin_load(struct emu_engine *engine, u64 descriptor)
 {
 	struct softgpu_engine *cs = &engine->cs;
 
+	/* No switch clears the execution units (CVE-2019-14615). */
+	if ((descriptor ^ engine->image.descriptor) & DESC_SAME_CONTEXT)
+		engine->eu_foreign = engine->eu_used;
 	engine->image.again = !((descriptor ^ engine->image.descriptor) & DESC_SAME_CONTEXT) &&
 			      !(descriptor & CTX_DESC_FORCE_RESTORE);
 	engine->image.descriptor = descriptor;

@@ -27,6 +27,9 @@ enum packet_type {
 #define MI_OPCODES 64
 #define MI_ARB_ON BIT(0)
 #define BLT_OPCODE(header) ((header) >> 22 & 0x7f)
+/* Upper halves of headers. */
+#define RENDER_MEDIA_OBJECT 0x7100 /* and those up to 0x7107 */
+#define RENDER_3DPRIMITIVE 0x7b00
 
 /* ---- registers ---- */
 
@@ -367,6 +370,10 @@ static int pipe_control(struct emu_engine *engine)
 	int status;
 
 	emu_late_writes_drain(engine);
+	if (packet[1] & PIPE_CONTROL_FLUSH_L3) {
+		engine->eu_used = false;
+		engine->eu_foreign = false;
+	}
 	if (packet[1] & PIPE_CONTROL_MMIO_WRITE) {
 		if (softgpu_stream(&engine->cs)->privileged)
 			write_register(engine, packet[2], packet[4]);
@@ -393,6 +400,30 @@ static int mi_math(struct emu_engine *engine)
 static int mi_atomic(struct emu_engine *engine)
 {
 	return softgpu_mi_atomic(&engine->cs);
+}
+
+/* Commands that dispatch threads; media objects have several subopcodes. */
+static bool dispatches_threads(const struct emu_engine *engine)
+{
+	u32 opcode = engine->cs.packet[0] >> 16;
+
+	return engine->cs.id == GHYVI_RCS &&
+	       (opcode == RENDER_3DPRIMITIVE || opcode - RENDER_MEDIA_OBJECT <= 7);
+}
+
+/*
+ * Threads begin with what those before them have left in registers and local memory. Only a
+ * PIPE_CONTROL clears it (i915: gen9_init_indirectctx_bb(), for CVE-2019-14615).
+ */
+static int render_command(struct emu_engine *engine)
+{
+	if (!dispatches_threads(engine))
+		return SOFTGPU_OK;
+	if (engine->eu_foreign)
+		emu_violation(engine->emu, EMU_EU_STATE, "context %#x: command %#010x",
+			      engine->image.lrca, engine->cs.packet[0]);
+	engine->eu_used = true;
+	return SOFTGPU_OK;
 }
 
 /* A command without a handler has no effect that software could see here. */
@@ -489,6 +520,7 @@ int emu_command(struct emu_engine *engine)
 	case TYPE_2D:
 		return softgpu_blt(&engine->cs);
 	default:
-		return is_pipe_control(engine->cs.command) ? pipe_control(engine) : SOFTGPU_OK;
+		return is_pipe_control(engine->cs.command) ? pipe_control(engine) :
+							     render_command(engine);
 	}
 }

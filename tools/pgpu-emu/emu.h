@@ -58,6 +58,7 @@ enum emu_violation {
 	EMU_BBSTATE, /* software wrote the batch state of a context image */
 	EMU_HWSP, /* the status page is outside of the range that --hwsp allows */
 	EMU_RUN_LIST_OFF, /* ELSP was written while RING_MODE did not enable run lists */
+	EMU_EU_STATE, /* a context ran threads on execution units with the state of another one */
 	EMU_INVALID_CONTEXT, /* a submitted descriptor or its image cannot be loaded */
 	EMU_GGTT_NOT_PRESENT, /* an engine used a GGTT address whose entry is not present */
 	EMU_NOT_PRESENT, /* an engine used a PPGTT address without a valid table entry */
@@ -155,6 +156,8 @@ struct emu_engine {
 	bool arbitration; /* MI_ARB_ON_OFF */
 	bool arbitration_point; /* the last command was one */
 	bool predicated; /* MI_SET_PREDICATE: commands are MI_NOOP */
+	bool eu_used; /* threads have left registers and local memory in the execution units */
+	bool eu_foreign; /* so have those of another context */
 	u64 poll_at_ns; /* EMU_WAITING: time of the next poll */
 	bool refuses_preemption; /* adversary: until @refuses_until_ns */
 	u64 refuses_until_ns;

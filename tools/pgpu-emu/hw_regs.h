@@ -110,6 +110,9 @@
 #define GMBUS_HW_RDY BIT(11)
 #define GMBUS_SATOER BIT(10)
 
+/* PIPE_CONTROL: also clears the state of the execution units (WaClearSlmSpaceAtContextSwitch). */
+#define PIPE_CONTROL_FLUSH_L3 BIT(27)
+
 /* Registers with workarounds that every submission needs (i915: intel_workarounds.c). */
 #define GAM_ECOCHK 0x4090
 #define ECOCHK_WORKAROUNDS 0x02000100 /* BDW_DISABLE_HDC_INVALIDATION, ECOCHK_DIS_TLB */

@@ -28,6 +28,7 @@ static const struct {
 	[EMU_BBSTATE] = { "bbstate", "batch state of a context image written by software" },
 	[EMU_HWSP] = { "hwsp", "status page outside of the allowed range" },
 	[EMU_RUN_LIST_OFF] = { "run-list-off", "ELSP written while RING_MODE has run lists off" },
+	[EMU_EU_STATE] = { "eu-state", "threads find the state of another context's in the EUs" },
 	[EMU_INVALID_CONTEXT] = { "invalid-context", "context that cannot be loaded" },
 	[EMU_GGTT_NOT_PRESENT] = { "ggtt-not-present",
 				   "engine access to a GGTT address without an entry" },
