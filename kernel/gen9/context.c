@@ -11,6 +11,7 @@
 #include <linux/err.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
+#include <linux/string.h>
 #include <linux/vmalloc.h>
 #include <ghyvi/commands.h>
 #include "gen9.h"
@@ -31,6 +32,12 @@ static u32 state_dwords(const struct gen9_engine *engine)
 	return (engine->image_pages - 1) * (GHYVI_PAGE_BYTES / sizeof(u32));
 }
 
+/* The image of the render engine, and the batch behind it. */
+static unsigned int window_pages(const struct gen9_engine *engine)
+{
+	return engine->image_pages + (engine->id == GHYVI_RCS ? 1 : 0);
+}
+
 struct gen9_context *gen9_context_alloc(struct gen9_engine *engine, struct gen9_client *client)
 {
 	struct gen9_context *context = kzalloc(sizeof(*context), GFP_KERNEL_ACCOUNT);
@@ -42,7 +49,7 @@ struct gen9_context *gen9_context_alloc(struct gen9_engine *engine, struct gen9_
 	INIT_LIST_HEAD(&context->batches);
 	context->base.engine = engine->id;
 	context->base.client = client ? &client->base : NULL;
-	context->image = gen9_window_get(gpu, client, engine->image_pages);
+	context->image = gen9_window_get(gpu, client, window_pages(engine));
 	if (!context->image) {
 		kfree(context);
 		return NULL;
@@ -81,7 +88,7 @@ struct ghyvi_pgpu_context *gen9_context_create(struct ghyvi_pgpu_client *handle,
 	struct gen9_context *context;
 
 	/* Contexts stay, so they leave a part of the share to rings and batches. */
-	if (!gen9_windows_have_room(client, engine->image_pages + client->share / 2))
+	if (!gen9_windows_have_room(client, window_pages(engine) + client->share / 2))
 		return ERR_PTR(-ENOMEM);
 	context = gen9_context_alloc(engine, client);
 	if (!context)
@@ -131,6 +138,33 @@ static u32 context_control(bool inhibit)
 	       (inhibit ? CTX_CTRL_ENGINE_CTX_RESTORE_INHIBIT : 0);
 }
 
+/*
+ * The guest's commands are in the middle: hardware has one such batch, and nothing of the host's
+ * may depend on the guest.
+ */
+int gen9_context_set_restore(const struct gen9_engine *engine, const struct gen9_context *context,
+			     const u32 *commands, unsigned int lines)
+{
+	u32 offset = engine->image_pages * GHYVI_PAGE_BYTES, *batch, *state = gen9_state(context);
+	unsigned int count;
+
+	state[GHYVI_CTX_INDIRECT] = 0;
+	state[GHYVI_CTX_INDIRECT_OFFSET] = GEN9_INDIRECT_CTX_OFFSET;
+	if (engine->id != GHYVI_RCS)
+		return 0;
+	batch = context->image->cpu + offset / sizeof(u32);
+	count = gen9_restore_workarounds(batch);
+	if (count + lines + 1 > GHYVI_INDIRECT_LINES)
+		return -ENOSPC;
+	if (lines)
+		memcpy((u8 *)batch + count * GHYVI_INDIRECT_LINE_BYTES, commands,
+		       lines * GHYVI_INDIRECT_LINE_BYTES);
+	count += lines;
+	count += gen9_restore_end(batch + count * GHYVI_INDIRECT_LINE_BYTES / sizeof(u32));
+	state[GHYVI_CTX_INDIRECT] = (context->image->ggtt + offset) | count;
+	return 0;
+}
+
 void gen9_context_init_kernel(struct gen9_engine *engine)
 {
 	struct gen9_context *context = engine->kernel_context;
@@ -146,6 +180,7 @@ void gen9_context_init_kernel(struct gen9_engine *engine)
 	state[GHYVI_CTX_CONTROL] = context_control(true);
 	state[GHYVI_CTX_RING_START] = context->ring->ggtt;
 	state[GHYVI_CTX_RING_CTL] = RING_CTL_ENABLE;
+	gen9_context_set_restore(engine, context, NULL, 0);
 	set_root(state, engine->gpu->scratch[ARRAY_SIZE(engine->gpu->scratch) - 1].dma);
 	engine->kernel_tail = 0;
 }
@@ -347,12 +382,10 @@ int gen9_context_load(struct gen9_engine *engine, struct ghyvi_job *job)
 	state[GHYVI_CTX_RING_START] = context->ring->ggtt;
 	state[GHYVI_CTX_RING_CTL] = (context->ring->pages - 1) * GHYVI_PAGE_BYTES | RING_CTL_ENABLE;
 	state[CTX_BB_PER_CTX_PTR] = 0;
-	state[GHYVI_CTX_INDIRECT] = 0;
-	state[GHYVI_CTX_INDIRECT_OFFSET] = GEN9_INDIRECT_CTX_OFFSET;
 	state[GHYVI_CTX_TIMESTAMP] = job->context[GHYVI_CTX_TIMESTAMP];
 	state[CTX_R_PWR_CLK_STATE + 1] = power_request(engine);
 	set_root(state, root);
-	return 0;
+	return gen9_context_set_restore(engine, context, NULL, 0);
 }
 
 void gen9_context_store(struct gen9_engine *engine, struct ghyvi_job *job)

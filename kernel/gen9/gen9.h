@@ -53,6 +53,9 @@ enum gen9_platform {
 #define GEN9_HOST_GGTT_BYTES (128u << 20)
 #define GEN9_HOST_GGTT_PAGES (GEN9_HOST_GGTT_BYTES >> GHYVI_PAGE_SHIFT)
 
+/* What the host's part of the batch of a restore stores, see gen9_restore_workarounds(). */
+#define GEN9_RESTORED 0x67683973u
+
 /* Elements of a submission, and jobs of an engine. */
 #define GEN9_PORTS 2
 
@@ -105,7 +108,10 @@ struct gen9_window {
 struct gen9_context {
 	/** @base: as the core sees it; @base.client is NULL if the context is the host's own */
 	struct ghyvi_pgpu_context base;
-	/** @image: page 0 is the PPHWSP, page 1 the register state, then what hardware needs */
+	/**
+	 * @image: page 0 is the PPHWSP, page 1 the register state, then what hardware needs; behind
+	 * the image of the render engine is the batch that it executes in each restore
+	 */
 	struct gen9_window *image;
 	/** @ring: copies of the job's commands; see ring.c */
 	struct gen9_window *ring;
@@ -474,6 +480,12 @@ void gen9_engine_workarounds(struct gen9_engine *engine);
 int gen9_workarounds_verify(struct gen9 *gpu);
 /* Emit an MI_LOAD_REGISTER_IMM with the workarounds that contexts save. Returns the dwords. */
 unsigned int gen9_context_workarounds(const struct gen9 *gpu, u32 *commands);
+/*
+ * Emit what the render engine executes in each restore, in whole lines. The batch ends with the
+ * line of gen9_restore_end(). Both return the number of lines.
+ */
+unsigned int gen9_restore_workarounds(u32 *commands);
+unsigned int gen9_restore_end(u32 *commands);
 /* Test whether user batches of the render engine may write the register at @offset. */
 bool gen9_is_whitelisted(const struct gen9 *gpu, u32 offset);
 void gen9_mocs_init(struct gen9_engine *engine);
@@ -530,6 +542,12 @@ void gen9_context_free(struct gen9_context *context, struct gen9 *gpu);
 struct ghyvi_pgpu_context *gen9_context_create(struct ghyvi_pgpu_client *client,
 					       enum ghyvi_engine_id engine, u32 lrca);
 void gen9_context_destroy(struct ghyvi_pgpu_context *context);
+/*
+ * Let the render engine execute @lines lines of @commands in each restore of the context, behind the
+ * host's. @lines: 0: @commands is not used. Returns 0, -ENOSPC.
+ */
+int gen9_context_set_restore(const struct gen9_engine *engine, const struct gen9_context *context,
+			     const u32 *commands, unsigned int lines);
 /* Fill the image of the host's own context, which has no state yet. */
 void gen9_context_init_kernel(struct gen9_engine *engine);
 /* Keep the image of @context as the default state. Returns 0 or -ENOMEM, -EIO. */

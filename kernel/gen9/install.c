@@ -593,16 +593,22 @@ static int begin_job(struct install *install)
 	return err ?: gen9_context_load(install->engine, install->job);
 }
 
-static void point_to_indirect(struct install *install)
+/* The pages of the batch, up to two, are next to each other in the window, too. */
+static int append_indirect(const struct install *install)
 {
-	u32 value = install->job->context[GHYVI_CTX_INDIRECT];
+	u32 value = install->job->context[GHYVI_CTX_INDIRECT], lines = value & GHYVI_INDIRECT_LINES;
 	u64 address = value & GHYVI_INDIRECT_ADDRESS;
 	const struct batch_page *page = find_page(install, GHYVI_FETCH_INDIRECT, address);
+	u32 offset;
 
-	if (!page || !(value & GHYVI_INDIRECT_LINES) || install->stop == install->from)
-		return;
-	gen9_state(install->context)[GHYVI_CTX_INDIRECT] = address_of_copy(install, page, address) |
-							   (value & GHYVI_INDIRECT_LINES);
+	if (!page || !lines || install->stop == install->from)
+		return 0;
+	if (!find_page(install, GHYVI_FETCH_INDIRECT,
+		       address + lines * GHYVI_INDIRECT_LINE_BYTES - 1))
+		return -EACCES;
+	offset = address_of_copy(install, page, address) - install->window->ggtt;
+	return gen9_context_set_restore(install->engine, install->context,
+					install->window->cpu + offset / sizeof(u32), lines);
 }
 
 /*
@@ -616,7 +622,7 @@ static int install_segment(struct install *install)
 	if (!err)
 		err = rewrite(install);
 	if (!err && install->first)
-		point_to_indirect(install);
+		err = append_indirect(install);
 	install->first = false;
 	install->any_ring = false;
 	install->nr_batches = 0;

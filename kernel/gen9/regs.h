@@ -154,6 +154,13 @@
 #define GEN9_PREEMPT_GPGPU_LEVEL_MASK (BIT(2) | BIT(1))
 #define GEN9_PREEMPT_GPGPU_COMMAND_LEVEL BIT(2)
 
+/* Workarounds of each restore of a render context. */
+#define GEN9_DISABLE_GATHER_AT_SET_SHADER_COMMON_SLICE BIT(12) /* COMMON_SLICE_CHICKEN2 */
+#define FF_SLICE_CHICKEN 0x2088
+#define FF_SLICE_CHICKEN_CL_PROVOKING_VERTEX_FIX BIT(1)
+#define _3D_CHICKEN3 0x2090
+#define _3D_CHICKEN_SF_PROVOKING_VERTEX_FIX BIT(12)
+
 /* Registers that user batches may write through FORCE_TO_NONPRIV. */
 #define GEN9_CTX_PREEMPT_REG 0x2248
 #define PS_INVOCATION_COUNT 0x2348
@@ -196,6 +203,8 @@
 #define CTX_CTRL_ENGINE_CTX_SAVE_INHIBIT BIT(2)
 #define CTX_CTRL_RS_CTX_ENABLE BIT(1)
 #define GEN9_INDIRECT_CTX_OFFSET (0x26 << 6)
+/* Dwords of page 0 of an image that no unit uses (i915: LRC_PPHWSP_SCRATCH), two of them. */
+#define LRC_PPHWSP_SCRATCH 0x34
 #define GEN9_LR_CONTEXT_RENDER_PAGES 22
 #define GEN8_LR_CONTEXT_OTHER_PAGES 2
 
@@ -203,6 +212,13 @@
 #define MI_NOOP 0u
 #define MI_USER_INTERRUPT (0x02u << 23)
 #define MI_BATCH_BUFFER_END (0x0au << 23)
+#define MI_ARB_OFF (0x08u << 23)
+#define MI_ARB_ON (MI_ARB_OFF | 1)
+#define PIPE_CONTROL_6 (3u << 29 | 3u << 27 | 2u << 24 | 4)
+#define PIPE_CONTROL_FLUSH_L3 BIT(27)
+#define PIPE_CONTROL_CS_STALL BIT(20)
+#define PIPE_CONTROL_QW_WRITE BIT(14)
+#define PIPE_CONTROL_DC_FLUSH_ENABLE BIT(5)
 #define MI_BATCH_BUFFER_START_GGTT (0x31u << 23 | 1)
 #define XY_COLOR_BLT_32 (2u << 29 | XY_COLOR_BLT << 22 | 3u << 20 | 5) /* alpha and color */
 #define BLT_DEPTH_32 (3u << 24)

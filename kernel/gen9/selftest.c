@@ -108,6 +108,27 @@ static int check_stores(struct gen9_engine *engine)
 	return 0;
 }
 
+/*
+ * What keeps the state of threads from those of other contexts is in a batch that the render engine
+ * has to execute in each restore. The ring contains NOOPs, and the image is valid.
+ */
+static int test_restore(struct gen9_engine *engine)
+{
+	u32 *stored = engine->kernel_context->image->cpu + LRC_PPHWSP_SCRATCH, value;
+
+	if (engine->id != GHYVI_RCS)
+		return 0;
+	WRITE_ONCE(*stored, 0);
+	spin_lock_irq(&engine->lock);
+	gen9_submit_kernel(engine, engine->kernel_tail + GEN9_TAIL_BYTES);
+	spin_unlock_irq(&engine->lock);
+	wait_idle(engine);
+	value = READ_ONCE(*stored);
+	return value == GEN9_RESTORED ?
+		       0 :
+		       fail(engine, "what the batch of a restore has stored", value, GEN9_RESTORED);
+}
+
 static int test_engine(struct gen9_engine *engine)
 {
 	struct gen9_context *context = engine->kernel_context;
@@ -136,7 +157,8 @@ static int test_engine(struct gen9_engine *engine)
 	/* From now on the ring contains NOOPs only. */
 	memset(context->ring->cpu, 0, GHYVI_PAGE_BYTES);
 	gen9_state(context)[GHYVI_CTX_CONTROL] &= ~(u32)CTX_CTRL_ENGINE_CTX_RESTORE_INHIBIT;
-	return gen9_context_record_default(engine, context);
+	err = gen9_context_record_default(engine, context);
+	return err ?: test_restore(engine);
 }
 
 int gen9_selftest(struct gen9 *gpu)

@@ -4,6 +4,7 @@
  * Guests apply theirs to registers of their own; of those only what contexts save reaches the
  * hardware.
  */
+#include <linux/string.h>
 #include "gen9.h"
 
 /* Revisions at which a workaround begins or ends. Those of Kaby Lake are not in their order. */
@@ -245,6 +246,63 @@ static const struct {
 	/* WaDisableSbeCacheDispatchPortSharing */
 	{ GEN7_HALF_SLICE_CHICKEN1, GEN7_SBE_SS_CACHE_DISPATCH_PORT_SHARING_DISABLE, 0, true },
 };
+
+#define LINE_DWORDS (GHYVI_INDIRECT_LINE_BYTES / sizeof(u32))
+
+static unsigned int pad_to_line(u32 *commands, unsigned int at)
+{
+	while (at % LINE_DWORDS)
+		commands[at++] = MI_NOOP;
+	return at / LINE_DWORDS;
+}
+
+static unsigned int pipe_control(u32 *commands, u32 flags, u32 address, u32 value)
+{
+	const u32 packet[] = { PIPE_CONTROL_6, flags, address, 0, value, 0 };
+
+	memcpy(commands, packet, sizeof(packet));
+	return ARRAY_SIZE(packet);
+}
+
+/*
+ * Threads begin with the registers and the local memory of those before them, and no switch of
+ * contexts clears them (CVE-2019-14615). Only the second PIPE_CONTROL does. A guest's own batch,
+ * which does the same on Linux, is no protection of others from it.
+ *
+ * The registers are those that i915 writes in each restore. Hardware restores those that the image
+ * has afterwards.
+ */
+unsigned int gen9_restore_workarounds(u32 *commands)
+{
+	const u32 registers[] = {
+		MI_LOAD_REGISTER_IMM(3),
+		COMMON_SLICE_CHICKEN2, /* WaDisableGatherAtSetShaderCommonSlice */
+		MASKED_BIT_DISABLE(GEN9_DISABLE_GATHER_AT_SET_SHADER_COMMON_SLICE),
+		FF_SLICE_CHICKEN,
+		MASKED_BIT_ENABLE(FF_SLICE_CHICKEN_CL_PROVOKING_VERTEX_FIX),
+		_3D_CHICKEN3,
+		MASKED_BIT_ENABLE(_3D_CHICKEN_SF_PROVOKING_VERTEX_FIX),
+	};
+	unsigned int at = 0;
+
+	commands[at++] = MI_ARB_OFF;
+	/* WaFlushCoherentL3CacheLinesAtContextSwitch; L3SQCREG4 has what it needs. */
+	at += pipe_control(commands + at, PIPE_CONTROL_CS_STALL | PIPE_CONTROL_DC_FLUSH_ENABLE, 0,
+			   0);
+	/* WaClearSlmSpaceAtContextSwitch */
+	at += pipe_control(commands + at,
+			   PIPE_CONTROL_FLUSH_L3 | GEN8_POST_STORE_INDEX | PIPE_CONTROL_CS_STALL |
+				   PIPE_CONTROL_QW_WRITE,
+			   LRC_PPHWSP_SCRATCH * sizeof(u32), GEN9_RESTORED);
+	memcpy(commands + at, registers, sizeof(registers));
+	return pad_to_line(commands, at + ARRAY_SIZE(registers));
+}
+
+unsigned int gen9_restore_end(u32 *commands)
+{
+	commands[0] = MI_ARB_ON;
+	return pad_to_line(commands, 1);
+}
 
 unsigned int gen9_context_workarounds(const struct gen9 *gpu, u32 *commands)
 {

@@ -65,6 +65,7 @@ void gen9_shim_interrupt(void);
 #define FLUSH_GGTT (MI(0x26, 2) | BIT(14))
 #define FLUSH_USE_GGTT BIT(2) /* of the address */
 #define PIPE_CONTROL 0x7a000004u
+#define GPGPU_WALKER 0x7105000du
 #define PIPE_CONTROL_INDEX (BIT(21) | BIT(14))
 #define PIPE_CONTROL_MMIO (BIT(23) | BIT(14))
 #define GPR(engine, n) (ghyvi_engine_base(engine) + 0x600 + 8 * (n))

@@ -491,6 +491,24 @@ static void store_that_must_be_lost_is_found(void **state)
 	}
 }
 
+/* As if the render engine executed no indirect context batch. */
+static void lose_restore_batch(u32 offset, u32 value)
+{
+	struct gen9 *gpu = pci_get_drvdata(&pdev);
+
+	if (offset == GHYVI_RENDER_BASE + RING_ELSP)
+		gen9_state(gpu->engines[GHYVI_RCS].kernel_context)[GHYVI_CTX_INDIRECT] = 0;
+}
+
+static void restore_without_the_hosts_batch_is_found(void **state)
+{
+	tear_down(state);
+	gen9_shim_written = lose_restore_batch;
+	expect_refusal(-EIO);
+	gen9_shim_written = NULL;
+	set_up(state);
+}
+
 /* ---- workarounds ---- */
 
 static void lose_workaround(u32 offset, u32 value)
@@ -579,6 +597,7 @@ int main(int argc, char **argv)
 		TEST(interrupts_of_the_display_are_masked),
 		TEST(rc6_of_a_former_driver_is_off),
 		TEST(store_that_must_be_lost_is_found),
+		TEST(restore_without_the_hosts_batch_is_found),
 		TEST(register_that_does_not_keep_its_value_is_found),
 		TEST(workarounds_of_kaby_lake_follow_its_steppings),
 		TEST(gpu_that_cannot_be_owned_is_refused),

@@ -27,7 +27,9 @@
  *	unmapped addresses		unmapped_addresses_are_not_shared (memory),
  *					next_client_of_a_part_finds_nothing_of_the_former (memory),
  *					reset_client_finds_nothing_of_its_former_user (memory)
- *	3D state, L3, SLM, URB		not emulated. Images are loaded without restore-inhibit, see
+ *	registers and local memory of	threads_find_nothing_of_another_client,
+ *	threads (EUs, SLM)		own_indirect_batch_keeps_the_hosts
+ *	3D state, L3, URB		not emulated. Images are loaded without restore-inhibit, see
  *					no_register_carries_a_value_to_another_client
  * entries of the GGTT are the client's own, in its own ranges
  *					ggtt_entries_are_the_clients_own (memory),
@@ -426,6 +428,64 @@ static void no_register_carries_a_value_to_another_client(void **state)
 	}
 }
 
+/* ---- execution units ---- */
+
+#define HOST_LINES 3 /* of 63 */
+#define WALKER GPGPU_WALKER, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+
+static void run_walker(struct guest *guest, u32 indirect)
+{
+	struct test_job *job = job_new(guest, GHYVI_RCS);
+
+	USER(guest, WALKER, BATCH_END);
+	job->context[GHYVI_CTX_INDIRECT] = indirect;
+	RINGS(job, START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
+	run_once(job);
+	job_free(job);
+}
+
+/* No driver of the guest clears them. The emulator reports threads that find something. */
+static void threads_find_nothing_of_another_client(void **state)
+{
+	struct test_job *job = job_new(&guests[0], GHYVI_RCS);
+
+	run_walker(&guests[1], 0);
+	USER(&guests[0], WALKER, WAIT_PPGTT, 1, LO(USER_DATA), HI(USER_DATA), WALKER, BATCH_END);
+	RINGS(job, START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
+	start(job);
+	pump(20);
+	ops->preempt(pgpu, &job->base);
+	finish(job, GHYVI_JOB_PREEMPTED);
+	run_walker(&guests[1], 0);
+	start(job);
+	release_guest(&guests[0]);
+	finish(job, GHYVI_JOB_COMPLETE);
+	job_free(job);
+}
+
+/* The batch is as long as hardware takes together with the host's commands, and one line longer. */
+static void own_indirect_batch_keeps_the_hosts(void **state)
+{
+	const u32 address = KERNEL_BATCH + 0x40, longest = 63 - HOST_LINES;
+	u32 *batch = guest_page(&guests[0], address), lines;
+	struct test_job *job;
+
+	memset(batch, 0, 64 * longest);
+	put((u8 *)(batch + 16 * longest - 4), DWORDS(STORE_GGTT, DATA, 0, 1));
+	for (lines = longest; lines <= longest + 1; lines++) {
+		run_walker(&guests[1], 0);
+		*(u32 *)guest_page(&guests[0], DATA) = 0;
+		job = job_new(&guests[0], GHYVI_RCS);
+		USER(&guests[0], WALKER, BATCH_END);
+		job->context[GHYVI_CTX_INDIRECT] = address | lines;
+		RINGS(job, START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
+		start(job);
+		finish(job, lines == longest ? GHYVI_JOB_COMPLETE : GHYVI_JOB_ERROR);
+		assert_int_equal(at(&guests[0], DATA), lines == longest);
+		job_free(job);
+	}
+}
+
 /* ---- status pages ---- */
 
 /* The host's page has the status buffer at 0x40, and nothing else. */
@@ -580,6 +640,8 @@ int main(int argc, char **argv)
 		TEST(copied_user_batch_does_not_reach_the_ggtt),
 		TEST(registers_of_the_host_are_out_of_reach),
 		TEST(no_register_carries_a_value_to_another_client),
+		TEST(threads_find_nothing_of_another_client),
+		TEST(own_indirect_batch_keeps_the_hosts),
 		TEST(status_page_of_the_host_is_out_of_reach),
 		TEST(full_reset_ends_the_guilty_job_only),
 		TEST(oracle_reports_a_page_of_another_guest),
