@@ -19,8 +19,7 @@
 #define LRI_HEADER(count, flags) (MI_LOAD_REGISTER_IMM(count) | (flags))
 #define LRI_COUNT(header) (((header) % 0x100) / 2 + 1)
 #define ADDRESSING_4_LEVELS ((u64)INTEL_LEGACY_64B_CONTEXT << GEN8_CTX_ADDRESSING_MODE_SHIFT)
-#define TAG_SHIFT 37
-#define TAG_BITS 20
+#define ID_SHIFT 37
 
 /* Registers of the first two lists of an image (i915: gen9_xcs_offsets). */
 static const u16 ring_list[] = { 0x244, 0x034, 0x030, 0x038, 0x03c, 0x168, 0x140,
@@ -38,11 +37,21 @@ static unsigned int window_pages(const struct gen9_engine *engine)
 	return engine->image_pages + (engine->id == GHYVI_RCS ? 1 : 0);
 }
 
+/*
+ * Hardware tells contexts apart by an id in bits 52:32, of which i915 uses 52:37; the bits behind
+ * are reserved. No two contexts have an image at the same place.
+ */
+static u64 id_of(const struct gen9_window *image)
+{
+	u64 place = (image->ggtt >> GHYVI_PAGE_SHIFT) % GEN9_HOST_GGTT_PAGES;
+
+	return (place + 1) << ID_SHIFT;
+}
+
 struct gen9_context *gen9_context_alloc(struct gen9_engine *engine, struct gen9_client *client)
 {
 	struct gen9_context *context = kzalloc(sizeof(*context), GFP_KERNEL_ACCOUNT);
 	struct gen9 *gpu = engine->gpu;
-	u32 tag;
 
 	if (!context)
 		return NULL;
@@ -54,12 +63,8 @@ struct gen9_context *gen9_context_alloc(struct gen9_engine *engine, struct gen9_
 		kfree(context);
 		return NULL;
 	}
-	mutex_lock(&gpu->window_lock);
-	tag = gpu->next_tag++;
-	mutex_unlock(&gpu->window_lock);
 	context->descriptor = GEN8_CTX_VALID | GEN8_CTX_PRIVILEGE | ADDRESSING_4_LEVELS |
-			      context->image->ggtt |
-			      (u64)(tag & GENMASK(TAG_BITS - 1, 0)) << TAG_SHIFT;
+			      context->image->ggtt | id_of(context->image);
 	return context;
 }
 

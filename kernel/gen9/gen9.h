@@ -324,8 +324,6 @@ struct gen9 {
 	unsigned int taken_pages;
 	/** @claimed_pages: sum of what clients have not taken of their shares */
 	unsigned int claimed_pages;
-	/** @next_tag: of the next context's descriptor */
-	u32 next_tag;
 
 	/** @clock_lock: protects the members below */
 	spinlock_t clock_lock;
@@ -543,8 +541,8 @@ struct ghyvi_pgpu_context *gen9_context_create(struct ghyvi_pgpu_client *client,
 					       enum ghyvi_engine_id engine, u32 lrca);
 void gen9_context_destroy(struct ghyvi_pgpu_context *context);
 /*
- * Let the render engine execute @lines lines of @commands in each restore of the context, behind the
- * host's. @lines: 0: @commands is not used. Returns 0, -ENOSPC.
+ * Let the render engine execute @lines lines of @commands in each restore of the context, behind
+ * the host's. @lines: 0: @commands is not used. Returns 0, -ENOSPC.
  */
 int gen9_context_set_restore(const struct gen9_engine *engine, const struct gen9_context *context,
 			     const u32 *commands, unsigned int lines);

@@ -41,6 +41,27 @@ static void image_that_cannot_be_loaded_is_reported(void **state)
 	expect_violations(EMU_INVALID_CONTEXT, 1);
 }
 
+static void submit_store_as(u64 submitted)
+{
+	make_context(0, GHYVI_RENDER_BASE);
+	EMIT(0, STORE_PPGTT, (u32)DATA_VA, DATA_VA >> 32, 2);
+	submit(submitted, 0);
+	run_all();
+}
+
+static void id_that_no_context_may_have_is_reported(void **state)
+{
+	submit_store_as(descriptor(0) | 1ull << 52);
+	expect_no_violation();
+	submit_store_as(descriptor(0) | 1ull << 53);
+	expect_violations(EMU_INVALID_CONTEXT, 1);
+	set_up_again();
+	submit_store_as(descriptor(0));
+	make_context(1, GHYVI_RENDER_BASE);
+	submit((descriptor(1) & GENMASK_ULL(31, 0)) | (descriptor(0) & GENMASK_ULL(63, 32)), 0);
+	expect_violations(EMU_INVALID_CONTEXT, 2);
+}
+
 static void ring_that_does_not_exist_is_reported(void **state)
 {
 	make_context(0, GHYVI_RENDER_BASE);
@@ -115,6 +136,7 @@ int main(void)
 		TEST(status_page_outside_of_its_range_is_reported),
 		TEST(submission_without_run_lists_is_reported),
 		TEST(image_that_cannot_be_loaded_is_reported),
+		TEST(id_that_no_context_may_have_is_reported),
 		TEST(ring_that_does_not_exist_is_reported),
 		TEST(address_that_is_not_ram_is_reported),
 		TEST(large_page_with_the_gtt_cache_is_reported),

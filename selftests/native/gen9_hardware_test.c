@@ -23,6 +23,23 @@ static void expect_working(enum ghyvi_engine_id id)
 	job_free(job);
 }
 
+/* ---- contexts ---- */
+
+/* A guest decides how many contexts there ever are. The emulator reports reserved bits. */
+static void ids_of_contexts_stay_in_their_field(void **state)
+{
+	struct ghyvi_pgpu_context **context = &guests[0].context[GHYVI_BCS];
+	unsigned int i;
+
+	for (i = 0; i <= 1u << 16; i++) {
+		ops->context_destroy(*context);
+		*context = ops->context_create(guests[0].client, GHYVI_BCS,
+					       IMAGE(GHYVI_BCS) + guests[0].base);
+		assert_false(IS_ERR(*context));
+	}
+	expect_working(GHYVI_BCS);
+}
+
 /* ---- the clock ---- */
 
 /* Only the lower half of TIMESTAMP is read: it wraps after 358 s. */
@@ -576,6 +593,7 @@ static void gpu_that_cannot_be_owned_is_refused(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(ids_of_contexts_stay_in_their_field),
 		TEST(clock_counts_the_wraps_of_its_lower_half),
 		TEST(clock_goes_on_while_the_function_is_lost),
 		TEST(engine_that_does_not_get_ready_is_reset),

@@ -110,6 +110,10 @@
 #define GMBUS_HW_RDY BIT(11)
 #define GMBUS_SATOER BIT(10)
 
+/* Context descriptors: the id, and what is behind it. */
+#define DESC_ID GENMASK_ULL(52, 32)
+#define DESC_AFTER_ID GENMASK_ULL(63, 53)
+
 /* PIPE_CONTROL: also clears the state of the execution units (WaClearSlmSpaceAtContextSwitch). */
 #define PIPE_CONTROL_FLUSH_L3 BIT(27)
 
