@@ -221,11 +221,15 @@ static u64 element(const struct emu_engine *engine, unsigned int index)
  * vol. 7, "Context Descriptor Format"; i915: intel_lrc.c). No two contexts may have one id:
  * hardware tells them apart by it.
  */
-static void check_id(struct emu_engine *engine, u64 descriptor, u64 other)
+static void check_reserved(struct emu_engine *engine, u64 descriptor)
 {
 	if (descriptor & DESC_AFTER_ID)
 		emu_violation(engine->emu, EMU_INVALID_CONTEXT, "%s: reserved bits in %#llx",
 			      emu_engine_name(engine), (unsigned long long)descriptor);
+}
+
+static void check_ids(struct emu_engine *engine, u64 descriptor, u64 other)
+{
 	if (descriptor && other && !((descriptor ^ other) & DESC_ID) &&
 	    (descriptor ^ other) & DESC_LRCA)
 		emu_violation(engine->emu, EMU_INVALID_CONTEXT, "%s: one id in %#llx and %#llx",
@@ -254,9 +258,11 @@ static void submit(struct emu_engine *engine)
 	engine->pending[0] = element(engine, 0);
 	engine->pending[1] = element(engine, 1);
 	engine->has_pending = true;
-	check_id(engine, engine->pending[0], engine->image.descriptor);
-	check_id(engine, engine->pending[1], engine->image.descriptor);
-	check_id(engine, engine->pending[0], engine->pending[1]);
+	check_reserved(engine, engine->pending[0]);
+	check_reserved(engine, engine->pending[1]);
+	check_ids(engine, engine->pending[0], engine->image.descriptor);
+	check_ids(engine, engine->pending[1], engine->image.descriptor);
+	check_ids(engine, engine->pending[0], engine->pending[1]);
 }
 
 void emu_elsp_write(struct emu_engine *engine, u32 value)
