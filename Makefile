@@ -10,7 +10,7 @@ JOBS := $(shell nproc)
 
 .PHONY: help setup modules guest-programs demo test test-unit fuzz test-static test-lab test-debug test-hostile \
 	bench bench-audit bench-engine bench-gvtg bench-migrate bench-mm bench-mmio bench-multicall bench-passthrough bench-pocl bench-sched bench-sched-lab bench-switch bench-whole \
-	compare sim sim-tables tools install shell-host shell-guest clean
+	compare sim sim-tables sim-traces tools install shell-host shell-guest clean
 
 help:
 	@echo 'Two commands on a fresh Debian 12 or 13:'
@@ -49,7 +49,8 @@ help:
 	@echo '  make bench         every shadowing policy on the same workloads in one boot,'
 	@echo '                     with figures [BENCH=--help]; bench-gen9: on the emulated Skylake'
 	@echo '  make sim           simulator of the policies on traces: build/sim/ghyvi-sim --help;'
-	@echo '                     make sim-tables updates its tables in Documentation/policies.md'
+	@echo '                     make sim-tables updates its tables in Documentation/policies.md,'
+	@echo '                     make sim-traces its traces, recorded from programs in a guest [T=name]'
 	@echo '                     SANITIZE=1: build/sim-asan/ghyvi-sim, under ASan and UBSan'
 	@echo '  make compare       tables of other systems and of papers beside ours, without the lab:'
 	@echo '                     Documentation/compared.md, build/compare/; those that need the lab by name:'
@@ -288,6 +289,11 @@ compare:
 
 sim-tables: sim
 	@tools/sim/sweep --sim $(BUILD)/sim/ghyvi-sim --update Documentation/policies.md
+
+# As test-drivers, it fetches packages.
+sim-traces: modules guest-programs
+	@tools/setup --check drivers
+	@tools/sim/record-traces --update $(if $(ROOT),--root $(ROOT)) $(T)
 
 tools:
 	@tools/setup --check tools

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A Debian 12 with drivers and programs of user space, as the second disk of a guest, and the
+programs of this folder. For scripts that start the host VM; systemlib.py is the part that runs in
+it."""
+
+import json
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TREE = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, f"{TREE}/tools/lab")
+
+import lablib  # noqa: E402
+from lablib import LabError  # noqa: E402
+
+SUITE = "bookworm"
+PACKAGES = ("libegl-mesa0", "libegl1", "libgles2", "libgl1-mesa-dri", "intel-media-va-driver", "i965-va-driver",
+            "vainfo", "ffmpeg", "xserver-xorg-core", "xserver-xorg-video-intel", "libx11-6", "xkb-data",
+            "x11-xkb-utils", "weston", "netsurf-gtk", "fonts-dejavu-core")
+PROGRAMS = {
+    "draw": ("-lEGL", "-lGLESv2"),
+    "xdraw": ("-lX11",),
+    "headless": ("-I/usr/include/libdrm", "-shared", "-fPIC"),  # in fact a library
+}
+OWN = f"{lablib.BUILD}/drivers"
+
+
+def make_root():
+    root = f"{OWN}/root-{lablib.digest(' '.join(PACKAGES))}"
+    if not os.path.isdir(root):
+        lablib.stage(f"a Debian {SUITE} with drivers in {root}")
+        lablib.run_tool("mmdebstrap", "--quiet", "--variant=apt", "--aptopt=APT::Install-Recommends \"false\"",
+                        f"--include={','.join(PACKAGES)}", SUITE, f"{root}.new")
+        os.rename(f"{root}.new", root)
+    return root
+
+
+def disk(root):
+    """An image of the system. The compiler and documentation are not needed."""
+    status = f"{root}/var/lib/dpkg/status"
+    if not os.path.isfile(status):
+        raise LabError(f"{root}: no Debian system")
+
+    def make(path):
+        lablib.stage(f"building an image of {root}")
+        lablib.run_tool("mkfs.erofs", "-zlz4", "-T0", "--exclude-regex=^(usr/share/(doc|man|locale)|var/cache|boot)/.*",
+                        path, root)
+
+    return lablib.cached("drivers.erofs", lablib.digest(lablib.file_stamp(status)), make)
+
+
+def write_todo(name, root, **more):
+    """Builds the image of root, or of PACKAGES, and the programs; writes what systemlib.py needs,
+    and more, into a file of that name, and returns its path."""
+    os.makedirs(OWN, exist_ok=True)
+    image = disk(os.path.abspath(root) if root else make_root())
+    for program, options in PROGRAMS.items():
+        lablib.run_tool("gcc", "-std=gnu11", "-O2", "-Wall", "-o", f"{OWN}/{program}", f"{HERE}/{program}.c", *options)
+    path = f"{OWN}/{name}.json"
+    with open(path, "w") as file:
+        json.dump({"disk": image, "programs": [*(f"{OWN}/{program}" for program in PROGRAMS), f"{HERE}/with-x",
+                                               f"{HERE}/with-weston"], **more}, file)
+    return path

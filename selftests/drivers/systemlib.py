@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A guest with the system of driverslib.py in /system; for scripts in the host VM."""
+
+import os
+import sys
+
+sys.path.insert(0, f"{os.path.dirname(os.path.abspath(__file__))}/../lab")
+
+import hostlib  # noqa: E402
+from hostlib import Guest, Problem, require  # noqa: E402
+
+GUEST_MB = 1536
+
+
+class SystemGuest(Guest):
+    """With i915 loaded. todo: the file of driverslib.write_todo(), parsed."""
+
+    def __init__(self, name, vgpu, todo):
+        disk = f"if=none,id=system,format=raw,readonly=on,file.locking=off,file={todo['disk']}"
+        super().__init__(name, vgpu, mem=GUEST_MB, extra=(
+            "--qemu-args", "-drive", disk, "-device", "virtio-blk-pci,drive=system,addr=12.0"))
+        try:
+            _, trouble = self.load_driver()
+            require(not trouble, "\n".join(trouble))
+            self.must_run("mkdir /system && mount -t erofs -o ro /dev/vdb /system && for d in dev proc sys tmp run; do "
+                          "mount -o rbind /$d /system/$d; done")
+            for file in todo["programs"]:
+                hostlib.must_run(hostlib.GUEST, "put", name, file, f"/tmp/{os.path.basename(file)}")
+        except Problem:
+            self.kill()
+            raise
+
+    def run_in_system(self, command, timeout):
+        """Returns (status, standard output and standard error). The command has no single quotes."""
+        return self.run("chroot /system /usr/bin/env PATH=/usr/bin:/bin:/tmp HOME=/tmp LC_ALL=C.UTF-8 sh -c "
+                        f"'{command}' 2>&1", timeout)
