@@ -372,6 +372,16 @@ void rig_start(struct rig *rig)
 	assert_int_equal(softgpu_ops.run(softgpu_device(rig->gpu), &rig->job), 0);
 }
 
+void rig_start_endless(struct rig *rig)
+{
+	batch(rig->batch, MI_LRI(1), GPR(0), 1, MI_SRM, GPR(0), ADDRESS(DATA), MI_BATCH_START,
+	      ADDRESS(BATCH));
+	ring(rig, MI_BATCH_START, ADDRESS(BATCH));
+	rig_start(rig);
+	while (!data32(rig, 0))
+		sched_yield();
+}
+
 enum ghyvi_job_status rig_wait(struct rig *rig)
 {
 	while (sem_wait(&rig->done))

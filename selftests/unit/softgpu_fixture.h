@@ -135,6 +135,8 @@ int rig_teardown(void **state);
 void ring_emit(struct rig *rig, const u32 *dwords, unsigned int count);
 void ring_pad(struct rig *rig);
 void rig_start(struct rig *rig);
+/* Start a batch that stores 1 to the data for ever, and return when it has done so once. */
+void rig_start_endless(struct rig *rig);
 enum ghyvi_job_status rig_wait(struct rig *rig);
 enum ghyvi_job_status rig_run(struct rig *rig);
 
