@@ -5,6 +5,7 @@ it."""
 
 import json
 import os
+import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -50,15 +51,16 @@ def disk(root):
     return lablib.cached("drivers.erofs", lablib.digest(lablib.file_stamp(status)), make)
 
 
-def write_todo(name, root, **more):
-    """Builds the image of root, or of PACKAGES, and the programs; writes what systemlib.py needs,
-    and more, into a file of that name, and returns its path."""
+def run_in_host(script, name, root, **more):
+    """Builds the image of root, or of PACKAGES, and the programs; runs the script in a host VM of
+    that name with a file of what systemlib.py needs, and more, and returns its status."""
     os.makedirs(OWN, exist_ok=True)
     image = disk(os.path.abspath(root) if root else make_root())
     for program, options in PROGRAMS.items():
         lablib.run_tool("gcc", "-std=gnu11", "-O2", "-Wall", "-o", f"{OWN}/{program}", f"{HERE}/{program}.c", *options)
-    path = f"{OWN}/{name}.json"
+    path = f"{OWN}/{os.path.basename(script)}.json"
     with open(path, "w") as file:
         json.dump({"disk": image, "programs": [*(f"{OWN}/{program}" for program in PROGRAMS), f"{HERE}/with-x",
                                                f"{HERE}/with-weston"], **more}, file)
-    return path
+    return subprocess.call([f"{TREE}/tools/lab/run", "--name", name, "--mem", "4096", "--timeout", "0", "--", script, path],
+                           stdin=subprocess.DEVNULL)

@@ -10,6 +10,9 @@ import hostlib  # noqa: E402
 from hostlib import Guest, Problem, require  # noqa: E402
 
 GUEST_MB = 1536
+NODE = "/dev/dri/renderD128"
+FFMPEG = "ffmpeg -nostdin -v warning"
+DECODE = f"LIBVA_DRIVER_NAME=iHD {FFMPEG} -hwaccel vaapi -hwaccel_device {NODE} -hwaccel_output_format vaapi"
 
 
 class SystemGuest(Guest):
