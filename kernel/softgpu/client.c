@@ -184,26 +184,25 @@ static bool engine_runs_one_of(struct softgpu_engine *engine,
 }
 
 /*
- * An engine reads the generation at the beginning of a slice, with its access mutex held. So each
- * slice that begins after the increment flushes the TLB. Taking the mutex once waits for a slice
- * that began before.
+ * An engine reads the generation at the beginning of a slice. So each slice that begins after the
+ * increment flushes the TLB, and one that began before must end. The engine does not wait for this
+ * thread, which belongs to a guest and may get little CPU time.
  */
 void softgpu_invalidate(struct ghyvi_pgpu_client *const *clients, unsigned int count)
 {
 	struct softgpu *gpu = softgpu_client(clients[0])->gpu;
 	unsigned int i;
+	u64 slice;
 
 	might_sleep();
 	for (i = 0; i < count; i++)
 		atomic64_inc(&softgpu_client(clients[i])->generation);
+	smp_mb(); /* pairs with the one in softgpu_access_begin() */
 	for (i = 0; i < GHYVI_ENGINES; i++) {
 		struct softgpu_engine *engine = &gpu->engines[i];
 
-		if (!engine_runs_one_of(engine, clients, count))
-			continue;
-		atomic_inc(&engine->waiters);
-		mutex_lock(&engine->access);
-		mutex_unlock(&engine->access);
-		atomic_dec(&engine->waiters);
+		slice = READ_ONCE(engine->slice);
+		if (engine_runs_one_of(engine, clients, count))
+			wait_event(engine->slice_end, smp_load_acquire(&engine->ended) >= slice);
 	}
 }

@@ -81,7 +81,8 @@ void softgpu_access_begin(struct softgpu_engine *engine)
 	u64 generation;
 
 	mutex_lock(&engine->access);
-	engine->slice++;
+	WRITE_ONCE(engine->slice, engine->slice + 1);
+	smp_mb(); /* softgpu_invalidate() sees this slice, or the slice sees its generation */
 	generation = atomic64_read(&engine->client->generation);
 	if (generation != engine->client_generation) {
 		engine->client_generation = generation;
@@ -94,7 +95,9 @@ void softgpu_access_begin(struct softgpu_engine *engine)
 void softgpu_access_end(struct softgpu_engine *engine)
 {
 	softgpu_registers_publish(engine);
+	smp_store_release(&engine->ended, engine->slice);
 	mutex_unlock(&engine->access);
+	wake_up_all(&engine->slice_end);
 }
 
 static bool softgpu_over_budget(const struct ghyvi_job *job)
@@ -127,9 +130,6 @@ int softgpu_yield(struct softgpu_engine *engine)
 {
 	softgpu_raise(engine);
 	softgpu_access_end(engine);
-	/* A mutex does not guarantee that a waiter gets it if its owner retakes it at once. */
-	while (atomic_read(&engine->waiters))
-		usleep_range(1, 10);
 	cond_resched();
 	softgpu_access_begin(engine);
 	return softgpu_slice_decide(engine);
@@ -471,7 +471,7 @@ int softgpu_engine_init(struct softgpu_engine *engine, struct softgpu *gpu, enum
 	engine->epoch = 1;
 	spin_lock_init(&engine->lock);
 	mutex_init(&engine->access);
-	atomic_set(&engine->waiters, 0);
+	init_waitqueue_head(&engine->slice_end);
 	init_waitqueue_head(&engine->wake);
 	init_waitqueue_head(&engine->gone);
 	INIT_WORK(&engine->relief, softgpu_relieve);

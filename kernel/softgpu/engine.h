@@ -219,7 +219,8 @@ struct softgpu_engine {
 	wait_queue_head_t gone; /* softgpu_engine_cancel() waits for a change of @left */
 
 	struct mutex access;
-	atomic_t waiters; /* waiters of @access; the engine yields to them between slices */
+	wait_queue_head_t slice_end; /* softgpu_invalidate() waits for a change of @ended */
+	u64 ended; /* the last slice that has ended */
 
 	/* All members below belong to the engine's thread (or to a test that has no thread). */
 	struct softgpu_client *client;
@@ -239,7 +240,7 @@ struct softgpu_engine {
 	} guest_runs[SOFTGPU_RUNS];
 	int commands_left; /* in this slice */
 	s64 bytes_left; /* in this slice */
-	u64 slice; /* incremented when the access mutex is taken: older pointers are invalid */
+	u64 slice; /* the number of this slice, or of the last one: older pointers are invalid */
 	u64 fault_gfn; /* guest page that a nested walk needs and that is not mapped */
 
 	u32 ring_start, ring_bytes, ring_head, ring_tail;
@@ -320,7 +321,7 @@ void softgpu_access_end(struct softgpu_engine *engine);
  */
 void softgpu_raise(struct softgpu_engine *engine);
 /**
- * softgpu_yield() - end the slice, let waiters take the access mutex, and begin a new slice.
+ * softgpu_yield() - end the slice and begin a new one.
  * @engine: engine of the calling thread
  *
  * Context: the access mutex is held, and dropped meanwhile; may sleep.

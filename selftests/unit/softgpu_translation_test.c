@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Translation, ownership of pages, and invalidation of the software pGPU. */
+#include <signal.h>
+
 #include "softgpu_fixture.h"
 
 static void read_only_pages_drop_writes(void **state)
@@ -336,6 +338,64 @@ static void invalidate_waits_for_accesses_in_flight(void **state)
 	rig_wait(rig);
 }
 
+/* A slice of the engine that does not end, and a guest's thread that a signal stops. */
+static struct {
+	atomic_t slices, slice_may_end, stopped, thread_goes_on;
+} held;
+
+static void end_slice(struct ghyvi_job *job, u32 events)
+{
+	atomic_inc(&held.slices);
+	while (!atomic_read(&held.slice_may_end))
+		sched_yield();
+}
+
+static void stop_thread(int signal)
+{
+	atomic_set(&held.stopped, 1);
+	while (!atomic_read(&held.thread_goes_on))
+		sched_yield();
+}
+
+static void *invalidate_once(void *data)
+{
+	struct rig *rig = data;
+
+	softgpu_ops.invalidate(&rig->client, 1);
+	return NULL;
+}
+
+static void the_engine_does_not_wait_for_a_thread_in_invalidate(void **state)
+{
+	struct rig *rig = *state;
+	const struct sigaction stop = { .sa_handler = stop_thread };
+	pthread_t thread;
+	int i;
+
+	memset(&held, 0, sizeof(held));
+	rig->job.event = end_slice;
+	batch(rig->batch, MI_USER_INTERRUPT, MI_BATCH_START, ADDRESS(BATCH));
+	ring(rig, MI_BATCH_START, ADDRESS(BATCH));
+	rig_start(rig);
+	while (!atomic_read(&held.slices))
+		sched_yield();
+	assert_int_equal(sigaction(SIGUSR1, &stop, NULL), 0);
+	assert_int_equal(pthread_create(&thread, NULL, invalidate_once, rig), 0);
+	usleep_range(50000, 50000); /* until it waits */
+	/* Now a CPU quota, for example, lets the thread get no time. */
+	pthread_kill(thread, SIGUSR1);
+	while (!atomic_read(&held.stopped))
+		sched_yield();
+	atomic_set(&held.slice_may_end, 1);
+	for (i = 0; i < 1000 && atomic_read(&held.slices) < 4; i++)
+		usleep_range(1000, 1000);
+	atomic_set(&held.thread_goes_on, 1);
+	pthread_join(thread, NULL);
+	softgpu_ops.cancel(softgpu_device(rig->gpu), &rig->job);
+	rig_wait(rig);
+	assert_true(i < 1000);
+}
+
 static void a_page_unmapped_after_invalidate_is_a_violation(void **state)
 {
 	struct rig *rig = *state;
@@ -387,6 +447,7 @@ int main(void)
 		RIG_TEST(after_invalidate_an_old_translation_is_not_used),
 		RIG_TEST(invalidate_covers_each_client_of_the_call),
 		RIG_TEST(invalidate_waits_for_accesses_in_flight),
+		RIG_TEST(the_engine_does_not_wait_for_a_thread_in_invalidate),
 		RIG_TEST(a_page_unmapped_after_invalidate_is_a_violation),
 		RIG_TEST(tlb_commands_make_new_entries_visible),
 	};
