@@ -269,13 +269,22 @@ static void invalidate_tlb(struct gen9_engine *engine)
 	gen9_engine_reset(engine);
 }
 
+struct invalidation {
+	struct work_struct work;
+	struct ghyvi_pgpu_client *const *clients;
+	unsigned int count;
+};
+
 /*
  * A job that is on an engine leaves it: its context's save flushes what the engine has cached. Then
  * the TLB of each engine that has executed a job of the clients since the last time is invalidated.
  */
-void gen9_invalidate(struct ghyvi_pgpu_client *const *clients, unsigned int count)
+static void invalidation_work(struct work_struct *work)
 {
+	struct invalidation *call = container_of(work, struct invalidation, work);
+	struct ghyvi_pgpu_client *const *clients = call->clients;
 	struct gen9 *gpu = gen9_client(clients[0])->gpu;
+	unsigned int count = call->count;
 	unsigned long used = 0;
 	unsigned int i;
 
@@ -292,4 +301,11 @@ void gen9_invalidate(struct ghyvi_pgpu_client *const *clients, unsigned int coun
 			invalidate_tlb(&gpu->engines[i]);
 	hold(gpu, clients, count, false);
 	mutex_unlock(&gpu->control);
+}
+
+void gen9_invalidate(struct ghyvi_pgpu_client *const *clients, unsigned int count)
+{
+	struct invalidation call = { .clients = clients, .count = count };
+
+	gen9_control_call(gen9_client(clients[0])->gpu, &call.work, invalidation_work);
 }

@@ -15,7 +15,8 @@
  * do. A job is given back only when hardware has neither executed nor to execute its context.
  *
  * Locks, outermost first:
- *   gen9.control       serialises what waits for engines: invalidation, cancellation, resets
+ *   gen9.control       serialises what waits for engines: invalidation, cancellation, resets.
+ *                      Taken by threads of the host only, see gen9_control_call().
  *   gen9.parts_lock    protects the list of vacant parts, and the entries of those that are dropped
  *   gen9.window_lock   protects the allocation of windows
  *   gen9_engine.lock   protects the ports and the jobs. Taken in the interrupt handler.
@@ -587,6 +588,12 @@ void gen9_preempt(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
 void gen9_cancel(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
 void gen9_done_work(struct work_struct *work);
 void gen9_watchdog(struct work_struct *work);
+/*
+ * Let a worker make @call, which takes gen9.control and waits for engines, and wait until it has.
+ * The calling thread may belong to a guest and get little CPU time, for example with a CPU quota,
+ * while other guests wait for the mutex. @work is on the caller's stack.
+ */
+void gen9_control_call(struct gen9 *gpu, struct work_struct *work, work_func_t call);
 /* Process events, and do what is to be done now. */
 void gen9_engine_kick(struct gen9_engine *engine);
 /*

@@ -276,9 +276,25 @@ void gen9_preempt(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *base)
 	spin_unlock_irqrestore(&engine->lock, flags);
 }
 
-void gen9_cancel(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *base)
+void gen9_control_call(struct gen9 *gpu, struct work_struct *work, work_func_t call)
 {
-	struct gen9_engine *engine = engine_of(pgpu, base);
+	INIT_WORK_ONSTACK(work, call);
+	queue_work(gpu->wq, work);
+	flush_work(work);
+	destroy_work_on_stack(work);
+}
+
+struct cancellation {
+	struct work_struct work;
+	struct gen9_engine *engine;
+	struct ghyvi_job *job;
+};
+
+static void cancellation_work(struct work_struct *work)
+{
+	struct cancellation *call = container_of(work, struct cancellation, work);
+	struct gen9_engine *engine = call->engine;
+	struct ghyvi_job *base = call->job;
 	unsigned long flags;
 	bool has_it;
 
@@ -293,6 +309,13 @@ void gen9_cancel(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *base)
 	if (has_it)
 		gen9_engine_wait_left(engine);
 	mutex_unlock(&engine->gpu->control);
+}
+
+void gen9_cancel(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
+{
+	struct cancellation call = { .engine = engine_of(pgpu, job), .job = job };
+
+	gen9_control_call(gen9_of(pgpu), &call.work, cancellation_work);
 }
 
 /* ---- done ---- */

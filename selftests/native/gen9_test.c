@@ -425,6 +425,25 @@ static void cancelled_job_leaves_the_engine(void **state)
 	expect_working_engines();
 }
 
+/* The thread of a guest may get no CPU time while others wait for what it holds. */
+static void a_guests_thread_waits_for_no_engine_itself(void **state)
+{
+	struct test_job *job = endless_job(&guests[0], GHYVI_VCS);
+
+	start(job);
+	pump(20);
+	gen9_shim_waits = 0;
+	ops->invalidate(&guests[0].client, 1);
+	finish(job, GHYVI_JOB_ERROR);
+	start(job);
+	pump(20);
+	ops->cancel(pgpu, &job->base);
+	finish(job, GHYVI_JOB_CANCELLED);
+	assert_int_equal(gen9_shim_waits, 0);
+	job_free(job);
+	expect_working_engines();
+}
+
 static void endless_job_is_stopped_by_its_budget(void **state)
 {
 	char text[GHYVI_REPORT_BYTES];
@@ -619,6 +638,7 @@ int main(int argc, char **argv)
 		TEST(job_that_is_preempted_while_it_is_extended_goes_on),
 		TEST(refused_extension_of_a_preempted_job_ends_it),
 		TEST(cancelled_job_leaves_the_engine),
+		TEST(a_guests_thread_waits_for_no_engine_itself),
 		TEST(endless_job_is_stopped_by_its_budget),
 		TEST(endless_job_is_reset_for_an_invalidation),
 		TEST(job_that_ends_during_a_reset_is_given_back_once),

@@ -215,6 +215,9 @@ void free_irq(unsigned int irq, void *data)
 	irq_handler = NULL;
 }
 
+bool gen9_shim_in_work;
+unsigned int gen9_shim_waits;
+
 bool gen9_shim_queue(struct work_struct *work)
 {
 	unsigned int i;
@@ -226,6 +229,16 @@ bool gen9_shim_queue(struct work_struct *work)
 	works[i] = work;
 	work->queued = true;
 	return true;
+}
+
+static void run_work(struct work_struct *work)
+{
+	bool nested = gen9_shim_in_work;
+
+	work->queued = false;
+	gen9_shim_in_work = true;
+	work->fn(work);
+	gen9_shim_in_work = nested;
 }
 
 bool gen9_shim_delay(struct gen9_shim_delayed *work, unsigned long ticks)
@@ -247,6 +260,15 @@ void gen9_shim_cancel(struct work_struct *work)
 	for (i = 0; i < WORKS; i++)
 		if (works[i] == work)
 			works[i] = NULL;
+}
+
+void gen9_shim_flush(struct work_struct *work)
+{
+	bool queued = work->queued;
+
+	gen9_shim_cancel(work);
+	if (queued)
+		run_work(work);
 }
 
 void gen9_shim_cancel_delayed(struct gen9_shim_delayed *work)
@@ -297,15 +319,13 @@ void gen9_shim_pump(void)
 		struct work_struct *work = works[i];
 
 		works[i] = NULL;
-		if (work && work->queued) {
-			work->queued = false;
-			work->fn(work);
-		}
+		if (work && work->queued)
+			run_work(work);
 	}
 	for (i = 0; i < WORKS; i++)
 		if (delayed[i] && delayed[i]->at_ns && ktime_get_ns() >= delayed[i]->at_ns) {
 			delayed[i]->at_ns = 0;
-			delayed[i]->work.fn(&delayed[i]->work);
+			run_work(&delayed[i]->work);
 		}
 out:
 	depth--;

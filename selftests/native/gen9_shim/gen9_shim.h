@@ -44,12 +44,15 @@ extern void (*gen9_shim_preempted)(void);
 		unsigned long __end = jiffies + (ticks) + 1;                  \
 		bool __met;                                                   \
                                                                               \
+		gen9_shim_waits += !gen9_shim_in_work;                        \
 		while (!(__met = (condition)) && time_before(jiffies, __end)) \
 			gen9_shim_interrupt();                                \
 		__met;                                                        \
 	})
 
 /* works */
+extern bool gen9_shim_in_work;
+extern unsigned int gen9_shim_waits; /* outside of works */
 struct gen9_shim_delayed {
 	struct work_struct work;
 	u64 at_ns; /* 0: not queued */
@@ -57,7 +60,11 @@ struct gen9_shim_delayed {
 #define delayed_work gen9_shim_delayed
 #define to_delayed_work(w) container_of(w, struct gen9_shim_delayed, work)
 #define INIT_DELAYED_WORK(w, f) (*(w) = (struct gen9_shim_delayed){ .work = { .fn = (f) } })
+typedef void (*work_func_t)(struct work_struct *work);
+#define INIT_WORK_ONSTACK INIT_WORK
+#define destroy_work_on_stack(w) ((void)(w))
 #define queue_work(queue, w) gen9_shim_queue(w)
+#define flush_work(w) gen9_shim_flush(w)
 #define mod_delayed_work(queue, w, ticks) gen9_shim_delay(w, ticks)
 #define cancel_delayed_work_sync(w) gen9_shim_cancel_delayed(w)
 #undef cancel_work_sync
@@ -70,6 +77,7 @@ void gen9_shim_drain(void);
 #define destroy_workqueue(queue) free(queue)
 #define WQ_HIGHPRI 0
 bool gen9_shim_queue(struct work_struct *work);
+void gen9_shim_flush(struct work_struct *work);
 void gen9_shim_cancel(struct work_struct *work);
 void gen9_shim_cancel_delayed(struct gen9_shim_delayed *work);
 bool gen9_shim_delay(struct gen9_shim_delayed *work, unsigned long ticks);
