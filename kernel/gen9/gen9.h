@@ -603,6 +603,11 @@ void gen9_engine_kick(struct gen9_engine *engine);
 void gen9_engine_wait_left(struct gen9_engine *engine);
 /* Keep jobs away from the engine until it is resumed. Callers hold gen9.control. */
 void gen9_engine_pause(struct gen9_engine *engine);
+/*
+ * Pause the engines that are neither blocked nor paused, and give their jobs time to leave. Returns
+ * those that are to be resumed, as bits.
+ */
+unsigned long gen9_engines_pause_working(struct gen9 *gpu);
 void gen9_engine_resume(struct gen9_engine *engine);
 
 /* ring.c */

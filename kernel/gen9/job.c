@@ -50,7 +50,7 @@ static bool jobs_have_left(struct gen9_engine *engine)
 	return left;
 }
 
-void gen9_engine_wait_left(struct gen9_engine *engine)
+static bool jobs_leave_in_time(struct gen9_engine *engine)
 {
 	unsigned long deadline = jiffies + msecs_to_jiffies(GEN9_PREEMPT_MS);
 
@@ -58,8 +58,13 @@ void gen9_engine_wait_left(struct gen9_engine *engine)
 	/* Events may come without an interrupt, so the status buffer is polled as well. */
 	while (time_before(jiffies, deadline))
 		if (wait_event_timeout(engine->left, jobs_have_left(engine), POLL_JIFFIES))
-			return;
-	if (!jobs_have_left(engine))
+			return true;
+	return jobs_have_left(engine);
+}
+
+void gen9_engine_wait_left(struct gen9_engine *engine)
+{
+	if (!jobs_leave_in_time(engine))
 		gen9_engine_reset(engine);
 }
 
@@ -77,6 +82,22 @@ void gen9_engine_pause(struct gen9_engine *engine)
 {
 	set_paused(engine, true);
 	gen9_engine_wait_left(engine);
+}
+
+unsigned long gen9_engines_pause_working(struct gen9 *gpu)
+{
+	unsigned long paused = 0;
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		if (gpu->engines[i].blocked || gpu->engines[i].paused)
+			continue;
+		paused |= BIT(i);
+		set_paused(&gpu->engines[i], true);
+	}
+	for_each_set_bit(i, &paused, GHYVI_ENGINES)
+		jobs_leave_in_time(&gpu->engines[i]);
+	return paused;
 }
 
 void gen9_engine_resume(struct gen9_engine *engine)

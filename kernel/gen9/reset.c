@@ -220,17 +220,22 @@ static void report_fault(struct gen9 *gpu)
 
 static int reset_everything(struct gen9 *gpu)
 {
+	unsigned long paused;
 	unsigned int i;
 
 	dev_warn(&gpu->pdev->dev, "resetting the whole GPU\n");
+	paused = gen9_engines_pause_working(gpu);
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		engine_block(&gpu->engines[i]);
+	for_each_set_bit(i, &paused, GHYVI_ENGINES)
+		gen9_engine_resume(&gpu->engines[i]);
 	return gen9_reset_all(gpu);
 }
 
 /*
- * Jobs on other engines are innocent, and so is the second of this engine. Each continues from the
- * image of its last switch-in, as i915 replays requests.
+ * Jobs on other engines are innocent, and so is the second of this engine. Each continues where it
+ * left its engine. One that did not leave in time continues where it came to it: it executes some
+ * commands again, like a request that i915 replays.
  */
 void gen9_engine_reset(struct gen9_engine *engine)
 {

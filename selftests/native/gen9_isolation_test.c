@@ -552,6 +552,42 @@ static void full_reset_ends_the_guilty_job_only(void **state)
 	assert_int_equal(host_registers(), registers);
 }
 
+/* A guest reuses the memory of what its GPU has executed. */
+static void full_reset_repeats_no_command_of_others(void **state)
+{
+	struct test_job *guilty = endless_job(&guests[0], GHYVI_RCS), *others[GHYVI_ENGINES];
+	u32 *words = (u32 *)guests[1].user[1];
+	unsigned int i;
+
+	/* An engine may hang, or the job cannot leave it in time. */
+	if (emu_adversary_has(&gen9_shim_emu.adversary, EMU_HANG))
+		skip();
+	start(guilty);
+	for (i = GHYVI_BCS; i < GHYVI_ENGINES; i++) {
+		others[i] = job_new(&guests[1], i);
+		words[0] = 0;
+		RINGS(others[i], STORE_PPGTT, LO(USER_DATA + 16 + 4 * i), HI(USER_DATA), 1,
+		      WAIT_PPGTT, 1, LO(USER_DATA), HI(USER_DATA), NOOP);
+		start(others[i]);
+	}
+	pump(20);
+	for (i = GHYVI_BCS; i < GHYVI_ENGINES; i++) {
+		assert_int_equal(words[4 + i], 1);
+		words[4 + i] = 0;
+	}
+	gen9_shim_written = fail_engine_resets;
+	ops->cancel(pgpu, &guilty->base);
+	gen9_shim_written = NULL;
+	finish(guilty, GHYVI_JOB_CANCELLED);
+	words[0] = 1;
+	for (i = GHYVI_BCS; i < GHYVI_ENGINES; i++) {
+		finish(others[i], GHYVI_JOB_COMPLETE);
+		assert_int_equal(words[4 + i], 0);
+		job_free(others[i]);
+	}
+	job_free(guilty);
+}
+
 /* ---- the oracle ---- */
 
 /* What the other tests rely on: tear_down() asks the oracle after each. */
@@ -644,6 +680,7 @@ int main(int argc, char **argv)
 		TEST(own_indirect_batch_keeps_the_hosts),
 		TEST(status_page_of_the_host_is_out_of_reach),
 		TEST(full_reset_ends_the_guilty_job_only),
+		TEST(full_reset_repeats_no_command_of_others),
 		TEST(oracle_reports_a_page_of_another_guest),
 		TEST(storm_of_interrupts_is_limited),
 	};
