@@ -61,9 +61,9 @@ struct ghyvi_workload {
 	enum ghyvi_job_status status;
 	u64 queued_ns; /* since when it waits for the engine */
 	int state; /* enum workload_state */
-	bool preparing; /* a thread is in @prepare, or about to call it */
+	bool preparing; /* a thread is in @prepare, or about to call it or to start the job */
 	bool prepared; /* @prepare returned 0 */
-	bool late; /* lost the engine because @prepare took too long; QUEUED and @preparing */
+	bool late; /* lost the engine because it did not start in time; QUEUED and @preparing */
 	bool timed_out; /* cancelled by the scheduler after preempt_timeout_us */
 	bool parking; /* ghyvi_sched_park() was called since it was queued */
 };
@@ -126,8 +126,8 @@ void ghyvi_sched_destroy(struct ghyvi_sched *sched);
  * @sched: the scheduler
  * @engine: the engine that the clock's @arm was called for
  *
- * Requests or enforces preemption, takes the engine from a workload whose preparation takes too
- * long, or dispatches to a free engine. A spurious call is harmless.
+ * Requests or enforces preemption, takes the engine from a workload that was not prepared and
+ * started in time, or dispatches to a free engine. A spurious call is harmless.
  *
  * Context: may sleep; locks as for ghyvi_sched_kick().
  */

@@ -31,11 +31,12 @@
  * If the pGPU takes two jobs per engine, that workload is also passed to the pGPU ahead of its turn
  * (stage.c).
  *
- * A workload that was dispatched before it was prepared keeps the engine for a limited time if
- * other vGPUs are enqueued. Then the clock takes the engine back (ghyvi_sched_revoke_late()): the
- * workload is QUEUED again, first in its run queue, and @late. A run queue whose first workload is
- * late is not enqueued in the policy. When prepare() returns, it is treated like one that just
- * woke.
+ * A workload that was dispatched keeps the engine for a limited time before it starts if other
+ * vGPUs are enqueued: the thread that prepares and starts it may be its guest's, and get no time on
+ * a CPU. Then the clock takes the engine back (ghyvi_sched_revoke_late()): the workload is QUEUED
+ * again, first in its run queue, and @late. A run queue whose first workload is late is not
+ * enqueued in the policy. When the thread finds that out, after prepare() or when it is about to
+ * call run(), the run queue is treated like one that just woke.
  *
  * While a workload runs, it is charged (charge.c), and the clock monitors it (preempt.c): on behalf
  * of enqueued vGPUs it is preempted after its timeslice. If the preemption takes longer than
@@ -243,7 +244,7 @@ static bool take_charge(struct sched_engine *engine, struct ghyvi_workload *work
 	bool under_way = workload->preparing;
 
 	lockdep_assert_held(&engine->lock);
-	workload->preparing = !workload->prepared;
+	workload->preparing = true;
 	if (!workers)
 		return true;
 	ghyvi_sched_check_preempt(engine, now);
@@ -312,17 +313,26 @@ void ghyvi_sched_dispatch_staged(struct sched_engine *engine)
 
 /*
  * Start a prepared workload. Returns true if it was started; it must not be accessed any more,
- * because it may have completed already. Otherwise the engine is released, and the caller must
- * complete the workload with *@status.
+ * because it may have completed already. Otherwise it does not own the engine. If *@late, it lost
+ * the engine before the call, and the caller must call prepared_ahead(). If not, the engine is
+ * released, and the caller must complete the workload with *@status.
  */
 static bool start_workload(struct ghyvi_sched *sched, struct sched_engine *engine,
-			   struct ghyvi_workload *workload, enum ghyvi_job_status *status)
+			   struct ghyvi_workload *workload, enum ghyvi_job_status *status,
+			   bool *late)
 {
 	bool started = false;
 	bool withdrawn;
 
 	mutex_lock(&engine->start);
 	spin_lock(&engine->lock);
+	*late = engine->current_workload != workload;
+	if (*late) {
+		spin_unlock(&engine->lock);
+		mutex_unlock(&engine->start);
+		return false;
+	}
+	workload->preparing = false;
 	withdrawn = workload->state == WORKLOAD_CANCELLED;
 	if (!withdrawn) {
 		workload->state = WORKLOAD_RUNNING;
@@ -352,29 +362,6 @@ static bool start_workload(struct ghyvi_sched *sched, struct sched_engine *engin
 	spin_unlock(&engine->lock);
 	mutex_unlock(&engine->start);
 	return started;
-}
-
-/*
- * Called by the thread that owns the engine on behalf of @workload after prepare() returned @err:
- * start it, or complete it with an error. Returns true if it was started, false if the engine was
- * released and the caller must kick it.
- */
-static bool start_prepared(struct ghyvi_sched *sched, struct sched_engine *engine,
-			   struct ghyvi_workload *workload, int err)
-{
-	enum ghyvi_job_status status;
-
-	if (err) {
-		spin_lock(&engine->lock);
-		status = workload->state == WORKLOAD_CANCELLED ? GHYVI_JOB_CANCELLED :
-								 GHYVI_JOB_ERROR;
-		ghyvi_sched_release_engine(engine, workload, status);
-		spin_unlock(&engine->lock);
-	} else if (start_workload(sched, engine, workload, &status)) {
-		return true;
-	}
-	ghyvi_sched_complete(workload, status);
-	return false;
 }
 
 /*
@@ -423,6 +410,7 @@ static void prepared_ahead(struct sched_engine *engine, struct ghyvi_workload *w
 	enum ghyvi_job_status status = GHYVI_JOB_CANCELLED;
 
 	lockdep_assert_held(&engine->lock);
+	workload->preparing = false;
 	if (workload->state == WORKLOAD_QUEUED && !err) {
 		workload->prepared = true;
 		if (workload->late)
@@ -440,6 +428,35 @@ static void prepared_ahead(struct sched_engine *engine, struct ghyvi_workload *w
 }
 
 /*
+ * Called by the thread that has the engine on behalf of @workload after prepare() returned @err:
+ * start it, or complete it with an error. Returns true if it was started, false if the engine was
+ * released and the caller must kick it.
+ */
+static bool start_prepared(struct ghyvi_sched *sched, struct sched_engine *engine,
+			   struct ghyvi_workload *workload, int err)
+{
+	enum ghyvi_job_status status;
+	bool late = false;
+
+	if (err) {
+		spin_lock(&engine->lock);
+		status = workload->state == WORKLOAD_CANCELLED ? GHYVI_JOB_CANCELLED :
+								 GHYVI_JOB_ERROR;
+		ghyvi_sched_release_engine(engine, workload, status);
+		spin_unlock(&engine->lock);
+	} else if (start_workload(sched, engine, workload, &status, &late)) {
+		return true;
+	}
+	if (late) {
+		spin_lock(&engine->lock);
+		prepared_ahead(engine, workload, 0);
+	} else {
+		ghyvi_sched_complete(workload, status);
+	}
+	return false;
+}
+
+/*
  * Prepare @workload, and start it if it owns the engine then. @preparing is set already, on behalf
  * of the calling thread. Returns true if the workload was started, false if the caller must kick
  * the engine.
@@ -449,12 +466,12 @@ static bool prepare_and_start(struct sched_engine *engine, struct ghyvi_workload
 	int err = prepare(engine, workload);
 
 	spin_lock(&engine->lock);
-	workload->preparing = false;
 	if (engine->current_workload != workload) {
 		prepared_ahead(engine, workload, err);
 		return false;
 	}
 	workload->prepared = !err;
+	workload->preparing = !err; /* until the thread has started it */
 	spin_unlock(&engine->lock);
 	return start_prepared(engine->sched, engine, workload, err);
 }

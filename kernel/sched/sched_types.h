@@ -296,8 +296,8 @@ static inline struct ghyvi_engine_stats *sched_stats_of(const struct sched_rq *r
 }
 
 /*
- * Can the policy pick @rq? Not while its first workload is late: that one lost the engine and is
- * still being prepared.
+ * Can the policy pick @rq? Not while its first workload is late: that one lost the engine, and a
+ * thread still prepares it or is about to start it.
  */
 static inline bool sched_is_ready(const struct sched_rq *rq)
 {
@@ -331,8 +331,8 @@ void ghyvi_sched_kick_as(struct ghyvi_sched *sched, enum ghyvi_engine_id id,
 /* ghyvi_sched_kick() for a host thread, which prepares no workload. */
 void ghyvi_sched_kick_host(struct ghyvi_sched *sched, enum ghyvi_engine_id id);
 /*
- * Take the engine from the current workload if its preparation takes too long and other vGPUs are
- * enqueued. Caller holds engine->lock and must kick the engine afterwards.
+ * Take the engine from the current workload if its preparation or its start takes too long and
+ * other vGPUs are enqueued. Caller holds engine->lock and must kick the engine afterwards.
  */
 void ghyvi_sched_revoke_late(struct sched_engine *engine, u64 now);
 
@@ -376,7 +376,7 @@ void ghyvi_sched_unstage(struct sched_engine *engine);
 struct ghyvi_workload *ghyvi_sched_lookahead_candidate(struct sched_engine *engine);
 /* Let a worker prepare the workload that is expected to run next, while the engine is busy. */
 void ghyvi_sched_look_ahead(struct sched_engine *engine);
-/* Until when the current workload may keep the engine during its preparation if others wait. */
+/* Until when the current workload may keep the engine before it starts if others wait. */
 u64 ghyvi_sched_late_at(const struct sched_engine *engine);
 /* Arm the clock for ghyvi_sched_revoke_late(). */
 void ghyvi_sched_check_late(struct sched_engine *engine);

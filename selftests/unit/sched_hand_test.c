@@ -424,6 +424,118 @@ static void a_failed_late_workload_enqueues_the_next(void **state)
 	assert_int_equal(second.completed, 1);
 }
 
+/* A guest's thread that gets no time on a CPU when it has prepared a workload: it does not start. */
+
+static void *submit_0(void *unused)
+{
+	submit(0);
+	return NULL;
+}
+
+static void *leave_to_0(void *unused)
+{
+	leave(MS, GHYVI_JOB_COMPLETE);
+	return NULL;
+}
+
+static void *fire_the_timer(void *unused)
+{
+	fire();
+	return NULL;
+}
+
+static bool cancelled_at_once;
+
+static void *cancel_0(void *unused)
+{
+	cancelled_at_once = ghyvi_sched_cancel(sched, &players[0].base);
+	return NULL;
+}
+
+static bool is_prepared(unsigned int i)
+{
+	struct sched_engine *engine = &sched->engines[GHYVI_RCS];
+	bool prepared;
+
+	spin_lock(&engine->lock);
+	prepared = players[i].base.prepared;
+	spin_unlock(&engine->lock);
+	return prepared;
+}
+
+/*
+ * The thread does @begin, which gives the engine to vGPU 0, and waits for a lock before it starts
+ * the workload. Meanwhile the timer fires, with vGPU @other waiting, and @then is done.
+ */
+static void hold_before_start(void *(*begin)(void *), unsigned int other, void *(*then)(void *))
+{
+	struct mutex *start = &sched->engines[GHYVI_RCS].start;
+	pthread_t threads[3];
+	unsigned int i, ms;
+
+	mutex_lock(start);
+	assert_int_equal(pthread_create(&threads[0], NULL, begin, NULL), 0);
+	usleep_range(50000, 50000); /* until it waits */
+	ghyvi_sched_queue(sched, &players[other].base);
+	now += MS;
+	assert_int_equal(pthread_create(&threads[1], NULL, fire_the_timer, NULL), 0);
+	for (ms = 0; !is_prepared(other) && ms < 1000; ms++)
+		usleep_range(1000, 1100);
+	assert_int_equal(pthread_create(&threads[2], NULL, then, NULL), 0);
+	mutex_unlock(start);
+	for (i = 0; i < ARRAY_SIZE(threads); i++)
+		pthread_join(threads[i], NULL);
+}
+
+static void *do_nothing(void *unused)
+{
+	return NULL;
+}
+
+static void a_workload_that_is_prepared_and_not_started_gives_way(void **state)
+{
+	set_settings(1000, 5000);
+	hold_before_start(submit_0, 1, do_nothing);
+	assert_runs(1);
+	assert_int_equal(players[0].prepared, 1);
+	assert_int_equal(players[0].completed, 0);
+	leave(MS, GHYVI_JOB_COMPLETE);
+	assert_runs(0);
+	leave(MS, GHYVI_JOB_COMPLETE);
+	assert_int_equal(players[0].status, GHYVI_JOB_COMPLETE);
+	assert_int_equal(players[0].prepared, 1);
+}
+
+static void a_workload_that_gave_way_before_its_start_can_be_cancelled(void **state)
+{
+	set_settings(1000, 5000);
+	hold_before_start(submit_0, 1, cancel_0);
+	assert_runs(1);
+	assert_int_equal(players[0].completed, !cancelled_at_once);
+	if (!cancelled_at_once)
+		assert_int_equal(players[0].status, GHYVI_JOB_CANCELLED);
+	assert_is_its_owners(0);
+	leave(MS, GHYVI_JOB_COMPLETE);
+	assert_null(gpu.job);
+}
+
+/* It was prepared while another one had the engine: the thread only starts it. */
+static void a_workload_prepared_ahead_and_not_started_gives_way(void **state)
+{
+	set_settings(1000, 5000);
+	meanwhile_ns = 0;
+	players[0].in_prepare = lose_the_engine;
+	submit(0);
+	players[0].in_prepare = NULL;
+	assert_runs(1);
+	hold_before_start(leave_to_0, 2, do_nothing);
+	assert_runs(2);
+	leave(MS, GHYVI_JOB_COMPLETE);
+	assert_runs(0);
+	leave(MS, GHYVI_JOB_COMPLETE);
+	assert_int_equal(players[0].prepared, 1);
+}
+
 static void prepare_for_3_ms(void)
 {
 	now += 3 * MS;
@@ -519,6 +631,9 @@ int main(void)
 		TEST(a_limit_of_preparation_is_the_shorter_of_slice_and_timeout),
 		TEST(a_late_workload_can_be_cancelled_before_and_after),
 		TEST(a_failed_late_workload_enqueues_the_next),
+		TEST(a_workload_that_is_prepared_and_not_started_gives_way),
+		TEST(a_workload_that_gave_way_before_its_start_can_be_cancelled),
+		TEST(a_workload_prepared_ahead_and_not_started_gives_way),
 		TEST(preparation_is_charged_and_counted),
 		TEST(a_switch_to_a_vgpu_that_replaces_another_is_counted),
 		TEST(a_timer_that_is_armed_is_not_armed_again),
