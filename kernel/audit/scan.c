@@ -280,6 +280,7 @@ static bool split_before(struct audit_scan *scan, u32 limit)
 			continue;
 		segment->to = at;
 		segment->stop = at;
+		segment->refused = false; /* a command of the ring that is in the rest */
 		return true;
 	}
 	return false;

@@ -169,6 +169,28 @@ static void a_submission_over_budget_is_split(void **state)
 	assert_int_equal(stops_at(), 0);
 }
 
+/* A backend stops with an error at the end of a segment that is refused. */
+static void a_command_after_the_split_refuses_only_the_rest(void **state)
+{
+	struct ghyvi_commands_iter iter = {};
+	struct ghyvi_commands_page page;
+
+	put_five_batches();
+	ring(BAD, NOOP);
+	set_budget(0, 0, 2);
+	submit();
+	assert_int_equal(ghyvi_commands_tail(guest.commands), 2 * 16);
+	iter.commands = guest.commands;
+	while (ghyvi_commands_iter_next(&iter, &page)) {
+		assert_false(page.refused);
+		assert_int_equal(page.stop, 2 * 16);
+	}
+	guest.submission.head = 4 * 16;
+	submit();
+	assert_refused("unknown-command");
+	assert_int_equal(stops_at(), 5 * 16);
+}
+
 static void an_extension_over_budget_is_submitted_again(void **state)
 {
 	set_budget(GHYVI_AUDIT_BYTES_MIN, 0, 0);
@@ -241,6 +263,7 @@ int main(void)
 		TEST(stores_to_the_ggtt_are_in_the_budgets),
 		LOG_TEST(budgets_limit_log_mode_too),
 		TEST(a_submission_over_budget_is_split),
+		TEST(a_command_after_the_split_refuses_only_the_rest),
 		TEST(an_extension_over_budget_is_submitted_again),
 		TEST(budgets_out_of_range_change_nothing),
 		TEST(each_limit_of_a_budget_is_in_range),
