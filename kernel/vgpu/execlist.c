@@ -251,7 +251,7 @@ static void promote_and_submit(struct vgpu_engine *engine)
 					 GEN8_CTX_STATUS_PREEMPTED | GEN8_CTX_STATUS_LITE_RESTORE);
 		}
 	}
-	if (engine->nr_active && !engine->workload)
+	if (engine->nr_active && !engine->workload && engine->nr_abandoned < VGPU_ABANDONED_MAX)
 		execlist_submit(engine);
 }
 
@@ -389,6 +389,8 @@ static void workload_complete(struct ghyvi_workload *base, enum ghyvi_job_status
 		/* The workload had failed before the reset. */
 		if ((status == GHYVI_JOB_ERROR || workload->error) && !submissions_blocked(vgpu))
 			vgpu_violation(workload);
+		engine->nr_abandoned--;
+		execlist_advance(engine);
 		goto out;
 	}
 	if (workload->prepared)
@@ -503,7 +505,9 @@ static void abandon_workload(struct vgpu_engine *engine)
 	if (ghyvi_sched_cancel(vgpu->params.sched, &workload->base)) {
 		workload_recycle(engine, workload);
 		vgpu_work_put(vgpu);
+		return;
 	}
+	engine->nr_abandoned++;
 }
 
 void vgpu_engine_hold(struct vgpu_engine *engine)

@@ -92,6 +92,9 @@ struct vgpu_workload {
 	u64 backend[];
 };
 
+/* A guest can reset its engine faster than the host's workers return what it has submitted. */
+#define VGPU_ABANDONED_MAX 4
+
 /**
  * struct vgpu_engine - execlist state of one engine.
  * @vgpu: the vGPU that it belongs to; constant
@@ -106,6 +109,8 @@ struct vgpu_workload {
  * @workload: workload of active[0]; NULL without one, when @halted, or when the vGPU was paused
  *	before the context was loaded
  * @spare: a workload object to use next, so that the common case allocates no memory
+ * @nr_abandoned: number of workloads that resets have dropped and the scheduler has not returned;
+ *	at VGPU_ABANDONED_MAX, no other one is queued until it has returned one
  * @halted: stopped by an error; nothing is promoted or completed until a reset
  * @csb: index of the last context status entry written, 0..GEN8_CSB_ENTRIES - 1
  * @events: GHYVI_EVENT_* to raise together, when the state is consistent
@@ -125,6 +130,7 @@ struct vgpu_engine {
 	bool has_pending;
 	struct vgpu_workload *workload;
 	struct vgpu_workload *spare;
+	unsigned int nr_abandoned;
 	bool halted;
 	u32 csb;
 	u32 events;

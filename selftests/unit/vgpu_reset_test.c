@@ -304,6 +304,71 @@ static void a_device_reset_sets_each_register_to_its_first_value(void **state)
 	assert_int_equal(changed, 0);
 }
 
+/* The host's workers get no time on a CPU, but the guest's thread does. */
+static pthread_t guests_thread;
+static _Atomic bool workers_run;
+static const struct ghyvi_hv_ops *hv_ops;
+static struct ghyvi_hv_ops slow_ops;
+
+static void charge_when_it_runs(struct ghyvi_hv *hv, struct ghyvi_hv_charge *charge)
+{
+	while (!workers_run && !pthread_equal(pthread_self(), guests_thread))
+		usleep_range(1000, 1100);
+	hv_ops->charge(hv, charge);
+}
+
+static int setup_threads(void **state)
+{
+	int err;
+
+	sched_threads = true;
+	err = setup_rcs(state);
+	sched_threads = false;
+	guests_thread = pthread_self();
+	workers_run = false;
+	hv_ops = vgpu->params.hv->ops;
+	slow_ops = *hv_ops;
+	slow_ops.charge = charge_when_it_runs;
+	vgpu->params.hv->ops = &slow_ops;
+	return err;
+}
+
+static int teardown_threads(void **state)
+{
+	workers_run = true;
+	if (gpu_busy(GHYVI_RCS)) /* if the test failed */
+		finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	vgpu->params.hv->ops = hv_ops;
+	return teardown(state);
+}
+
+/* Each submission is prepared ahead by a worker, and dropped before the worker has done it. */
+static void what_resets_drop_does_not_pile_up(void **state)
+{
+	int i;
+
+	occupy_engine();
+	for (i = 0; i < 3 * VGPU_ABANDONED_MAX; i++) {
+		elsp(descriptor(0), 0);
+		wr(GEN6_GDRST, GEN6_GRDOM_RENDER);
+	}
+	assert_in_range(atomic_read(&vgpu->outstanding), 1, VGPU_ABANDONED_MAX);
+	reset_books();
+	move_tail(0);
+	submit(0, -1);
+	assert_int_equal(consume_concurrently(), GEN8_CTX_STATUS_IDLE_ACTIVE);
+	assert_in_range(atomic_read(&vgpu->outstanding), 1, VGPU_ABANDONED_MAX);
+	workers_run = true;
+	finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	for (i = 0; i < 10000 && !gpu_busy(GHYVI_RCS); i++)
+		usleep_range(1000, 1100);
+	assert_true(gpu_busy(GHYVI_RCS));
+	finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	vgpu_wait_returned(vgpu);
+	assert_int_equal(consume_concurrently(),
+			 GEN8_CTX_STATUS_COMPLETE | GEN8_CTX_STATUS_ACTIVE_IDLE);
+}
+
 #define LOADED(f) cmocka_unit_test_setup_teardown(f, setup_loaded, teardown)
 
 int main(void)
@@ -324,6 +389,8 @@ int main(void)
 		LOADED(a_restart_repeats_an_interrupt_that_failsafe_state_swallowed),
 		LOADED(a_bar_moved_in_failsafe_state_is_found),
 		LOADED(a_restart_forgets_violations),
+		cmocka_unit_test_setup_teardown(what_resets_drop_does_not_pile_up, setup_threads,
+						teardown_threads),
 	};
 
 	return cmocka_run_group_tests_name("vgpu reset", tests, NULL, NULL);
