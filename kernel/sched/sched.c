@@ -46,6 +46,7 @@
  * engine->lock (run queues, current workload, states of the engine's workloads). Neither is held
  * across prepare() or complete(). run() is called with engine->start held. So a backend must not
  * call done() from inside run(): done() may have to wait for a thread that waits for engine->start.
+ * cancel() and update_tail() are called without: other vGPUs start their workloads meanwhile.
  * preempt() and the clock's arm() are called with engine->lock held.
  */
 #include <trace/events/ghyvi.h>

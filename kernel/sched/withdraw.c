@@ -82,17 +82,23 @@ int ghyvi_sched_update_tail(struct ghyvi_sched *sched, struct ghyvi_workload *wo
 	bool passed;
 	int state;
 
+	/* As in ghyvi_sched_cancel(): if the job is passed, run() has returned. */
 	mutex_lock(&engine->start);
 	spin_lock(&engine->lock);
 	state = workload->state;
 	passed = state == WORKLOAD_RUNNING || sched_is_staged(engine, workload);
-	spin_unlock(&engine->lock);
-	if (passed) {
-		err = sched->ops->update_tail(sched->pgpu, &workload->job, tail);
-	} else if (state == WORKLOAD_QUEUED || state == WORKLOAD_PREPARING) {
+	if (!passed && (state == WORKLOAD_QUEUED || state == WORKLOAD_PREPARING)) {
 		workload->job.context[GHYVI_CTX_RING_TAIL] = tail;
 		err = 0;
 	}
+	spin_unlock(&engine->lock);
 	mutex_unlock(&engine->start);
+
+	/*
+	 * The thread is the guest's, and the backend may have to copy commands: no other workload
+	 * waits for that. The job may be done by now, as in ghyvi_sched_cancel().
+	 */
+	if (passed)
+		err = sched->ops->update_tail(sched->pgpu, &workload->job, tail);
 	return err;
 }

@@ -124,6 +124,41 @@ static void test_update_tail_in_every_state(void **state)
 	assert_int_equal(gpu.updates, 2);
 }
 
+/* The backend copies commands in a guest's thread that gets no time on a CPU. */
+static bool another_ran;
+
+static void wait_for_another(void)
+{
+	unsigned int ms;
+
+	for (ms = 0; gpu.runs < 2 && ms < 2000; ms++)
+		usleep_range(1000, 1100);
+	another_ran = gpu.runs == 2;
+}
+
+static void *move_tail_of_0(void *unused)
+{
+	(void)ghyvi_sched_update_tail(sched, &items[0].base, 8);
+	return NULL;
+}
+
+static void test_a_slow_move_of_a_tail_does_not_block_other_workloads(void **state)
+{
+	pthread_t thread;
+
+	gpu.in_update = wait_for_another;
+	queue(0);
+	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
+	queue(1);
+	assert_int_equal(pthread_create(&thread, NULL, move_tail_of_0, NULL), 0);
+	wait_for(&gpu.updates);
+	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	wait_for_runs(2);
+	pthread_join(thread, NULL);
+	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	assert_true(another_ran);
+}
+
 /* Completion. */
 
 static void test_a_slow_complete_does_not_block_other_workloads(void **state)
@@ -415,6 +450,7 @@ int main(void)
 		TEST(test_cancel_while_preparing_keeps_it_off_the_engine),
 		TEST(test_cancel_of_a_running_workload_stops_the_engine),
 		TEST(test_update_tail_in_every_state),
+		TEST(test_a_slow_move_of_a_tail_does_not_block_other_workloads),
 		TEST(test_a_slow_complete_does_not_block_other_workloads),
 		TEST(test_a_workload_queued_in_complete_gets_the_engine),
 		TEST(test_preemption_is_requested_then_enforced_and_reported),

@@ -52,6 +52,8 @@ static void gpu_preempt(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 static int gpu_update_tail(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job, u32 tail)
 {
 	gpu.updates++;
+	if (gpu.in_update)
+		gpu.in_update();
 	return gpu.update_error;
 }
 
@@ -141,6 +143,7 @@ int setup(void **state)
 	memset(gpu.running, 0, sizeof(gpu.running));
 	gpu.run_error = gpu.update_error = gpu.cancels = gpu.updates = gpu.runs = 0;
 	gpu.preempts = 0;
+	gpu.in_update = NULL;
 	memset(&stats, 0, sizeof(stats));
 	shim_quiet = true;
 	ghyvi_reporter_init(&reporter, &device);

@@ -35,7 +35,8 @@ struct items_gpu {
 	struct ghyvi_job *running[GHYVI_ENGINES];
 	int run_error, update_error;
 	_Atomic int cancels, preempts;
-	int updates;
+	_Atomic int updates;
+	void (*in_update)(void);
 	int order[1000];
 	_Atomic int runs;
 	bool never_begins; /* jobs return without having begun */
