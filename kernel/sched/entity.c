@@ -60,7 +60,9 @@ void ghyvi_sched_entity_destroy(struct ghyvi_sched_entity *entity)
 
 void ghyvi_sched_knobs(struct ghyvi_sched_entity *entity, struct ghyvi_sched_knobs *knobs)
 {
-	mutex_lock(&entity->sched->settings_lock);
+	struct sched_engine *engine = &entity->sched->engines[0]; /* any one */
+
+	spin_lock(&engine->lock);
 	*knobs = entity->knobs;
-	mutex_unlock(&entity->sched->settings_lock);
+	spin_unlock(&engine->lock);
 }

@@ -106,7 +106,7 @@ void ghyvi_sched_destroy(struct ghyvi_sched *sched)
 		WARN_ON(!list_empty(&sched->engines[i].order));
 		mutex_destroy(&sched->engines[i].start);
 	}
-	mutex_destroy(&sched->settings_lock);
+	mutex_destroy(&sched->policy_lock);
 	kfree(sched->anon_entity);
 	kfree(sched);
 }

@@ -205,8 +205,8 @@ struct ghyvi_sched {
 	atomic_t active_calls;
 	/** @stages: the pGPU takes more than one job per engine */
 	bool stages;
-	/** @settings_lock: outermost lock; serialises changes of settings, knobs and policy */
-	struct mutex settings_lock;
+	/** @policy_lock: outermost lock; serialises changes of the policy */
+	struct mutex policy_lock;
 	/** @settings: written with all engines' locks held, read with any one of them */
 	struct ghyvi_sched_settings settings;
 	/** @anon_entity: anonymous entity, charged for workloads without owner */

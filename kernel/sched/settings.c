@@ -18,7 +18,7 @@ static const struct ghyvi_choices policy_choices = { policy_name, ARRAY_SIZE(pol
 
 void ghyvi_sched_settings_init(struct ghyvi_sched *sched)
 {
-	mutex_init(&sched->settings_lock);
+	mutex_init(&sched->policy_lock);
 	sched->settings.timeslice_us = GHYVI_SCHED_TIMESLICE_DEFAULT_US;
 	sched->settings.preempt_timeout_us = GHYVI_SCHED_PREEMPT_TIMEOUT_DEFAULT_US;
 	sched->settings.window_us = GHYVI_SCHED_WINDOW_DEFAULT_US;
@@ -44,7 +44,8 @@ static void reevaluate_all_engines(struct ghyvi_sched *sched)
 
 /*
  * Readers hold the lock of any one engine, so writers hold those of all. Nothing else takes two of
- * these locks.
+ * these locks. No mutex: the thread may belong to a VMM, which saves, loads or pauses its vGPU, and
+ * get no time on a CPU while other VMMs wait.
  */
 static void lock_engines(struct ghyvi_sched *sched)
 {
@@ -75,7 +76,6 @@ int ghyvi_sched_set_knobs(struct ghyvi_sched_entity *entity, const struct ghyvi_
 	if (!value_in_range(knobs->weight, GHYVI_SCHED_WEIGHT_MIN, GHYVI_SCHED_WEIGHT_MAX) ||
 	    knobs->cap > GHYVI_SCHED_CAP_MAX || knobs->priority > GHYVI_SCHED_PRIORITY_MAX)
 		return -EINVAL;
-	mutex_lock(&sched->settings_lock);
 	lock_engines(sched);
 	/* GPU time until now is charged with the old knobs. */
 	for (i = 0; i < GHYVI_ENGINES; i++) {
@@ -86,16 +86,17 @@ int ghyvi_sched_set_knobs(struct ghyvi_sched_entity *entity, const struct ghyvi_
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		ghyvi_sched_requeue(&sched->engines[i], &entity->rqs[i], sched_now(sched));
 	unlock_engines(sched);
-	mutex_unlock(&sched->settings_lock);
 	reevaluate_all_engines(sched);
 	return 0;
 }
 
 void ghyvi_sched_settings(struct ghyvi_sched *sched, struct ghyvi_sched_settings *settings)
 {
-	mutex_lock(&sched->settings_lock);
+	struct sched_engine *engine = &sched->engines[0]; /* any one */
+
+	spin_lock(&engine->lock);
 	*settings = sched->settings;
-	mutex_unlock(&sched->settings_lock);
+	spin_unlock(&engine->lock);
 }
 
 /* Charge the running workload and dequeue all run queues. Caller holds engine->lock. */
@@ -133,7 +134,6 @@ int ghyvi_sched_set_settings(struct ghyvi_sched *sched, const struct ghyvi_sched
 	    !value_in_range(settings->preempt_timeout_us, GHYVI_SCHED_PREEMPT_TIMEOUT_MIN_US,
 			    GHYVI_SCHED_PREEMPT_TIMEOUT_MAX_US))
 		return -EINVAL;
-	mutex_lock(&sched->settings_lock);
 	lock_engines(sched);
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		dequeue_all(&sched->engines[i]);
@@ -141,7 +141,6 @@ int ghyvi_sched_set_settings(struct ghyvi_sched *sched, const struct ghyvi_sched
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		requeue_all(&sched->engines[i]);
 	unlock_engines(sched);
-	mutex_unlock(&sched->settings_lock);
 	reevaluate_all_engines(sched);
 	return 0;
 }
@@ -180,7 +179,7 @@ int ghyvi_sched_set_policy(struct ghyvi_sched *sched, const char *name)
 	if (found < 0)
 		return found;
 	policy = policies[found];
-	mutex_lock(&sched->settings_lock);
+	mutex_lock(&sched->policy_lock);
 	for (i = 0; i < GHYVI_ENGINES; i++) {
 		struct sched_engine *engine = &sched->engines[i];
 
@@ -189,7 +188,7 @@ int ghyvi_sched_set_policy(struct ghyvi_sched *sched, const char *name)
 			switch_policy(engine, policy);
 		spin_unlock(&engine->lock);
 	}
-	mutex_unlock(&sched->settings_lock);
+	mutex_unlock(&sched->policy_lock);
 	reevaluate_all_engines(sched);
 	return 0;
 }
@@ -198,9 +197,9 @@ int ghyvi_sched_policy_list(struct ghyvi_sched *sched, char *buffer, size_t byte
 {
 	unsigned int active = 0;
 
-	mutex_lock(&sched->settings_lock);
+	mutex_lock(&sched->policy_lock);
 	while (active < ARRAY_SIZE(policies) && policies[active] != sched->engines[0].policy)
 		active++;
-	mutex_unlock(&sched->settings_lock);
+	mutex_unlock(&sched->policy_lock);
 	return ghyvi_choice_list(&policy_choices, active, buffer, bytes);
 }

@@ -198,6 +198,41 @@ static void a_policy_starts_without_state_of_the_previous_one(void **state)
 	leave(MS, GHYVI_JOB_COMPLETE);
 }
 
+/*
+ * A thread of another VMM, with the lock that only changes of the policy take: the three calls are
+ * made when a VMM pauses, saves and loads its vGPU.
+ */
+static _Atomic bool vmm_went_on;
+
+static void *pause_save_and_load(void *unused)
+{
+	struct ghyvi_sched_settings settings;
+	struct ghyvi_sched_knobs knobs;
+
+	ghyvi_sched_settings(sched, &settings);
+	ghyvi_sched_knobs(players[0].entity, &knobs);
+	assert_int_equal(ghyvi_sched_set_knobs(players[0].entity, &knobs), 0);
+	vmm_went_on = true;
+	return NULL;
+}
+
+static void a_vmm_does_not_wait_for_a_change_of_the_policy(void **state)
+{
+	bool waited;
+	pthread_t thread;
+	unsigned int ms;
+
+	vmm_went_on = false;
+	mutex_lock(&sched->policy_lock);
+	assert_int_equal(pthread_create(&thread, NULL, pause_save_and_load, NULL), 0);
+	for (ms = 0; !vmm_went_on && ms < 2000; ms++)
+		usleep_range(1000, 1100);
+	waited = !vmm_went_on;
+	mutex_unlock(&sched->policy_lock);
+	pthread_join(thread, NULL);
+	assert_false(waited);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -209,6 +244,7 @@ int main(void)
 		TEST(knobs_out_of_range_by_one_change_nothing),
 		TEST(the_list_of_policies_fits_its_buffer),
 		TEST(a_policy_starts_without_state_of_the_previous_one),
+		TEST(a_vmm_does_not_wait_for_a_change_of_the_policy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
