@@ -260,6 +260,28 @@ def export_replaces_its_file_atomically():
 
 
 @test
+def only_regular_files_are_replaced():
+    """As root, a rename to /dev/null or /dev/stdout would take it from all programs."""
+    with tree() as made:
+        made.add_vgpu(UUID)
+        made.write("regular", "old\n")
+        os.mkfifo(f"{made.top}/pipe")
+        os.mkdir(f"{made.top}/folder")
+        made.write(f"saved/{PARENT}.target", "ghyvi/scheduler=fifo\n")
+        for target, name in (("regular", "link"), ("pipe", "device"), ("nowhere", "dangling"),
+                             (f"{PARENT}.target", f"saved/{PARENT}.conf")):
+            os.symlink(target, f"{made.top}/{name}")
+        before = {name: os.lstat(f"{made.top}/{name}").st_ino for name in ("pipe", "link", "device", "dangling", "folder")}
+        for name in before:
+            said(ctl(made, "export", "-o", name, expect=ERROR), f"{name}: ")
+        said(ctl(made, "export", "-o", "device", expect=ERROR), "device: it is not a regular file, and is kept")
+        said(ctl(made, "set", "--save", PARENT, "ghyvi/scheduler=fair", expect=ERROR), "not a regular file", "nothing was saved")
+        require({name: os.lstat(f"{made.top}/{name}").st_ino for name in before} == before, "one was replaced")
+        require(made.read("regular") == "old\n" and os.path.islink(f"{made.top}/saved/{PARENT}.conf"), "a link was followed or replaced")
+        require(not [name for name in os.listdir(made.top) if name.startswith(".ghyvictl")], "a temporary file is left")
+
+
+@test
 def write_to_a_full_disk_fails():
     with tree() as made:
         made.add_vgpu(UUID)

@@ -323,9 +323,11 @@ char *read_whole(const char *path);
  * Returns the file descriptor, or -1. Closing it frees the file.
  */
 int text_file(const char *text);
+/* reason_of() explains it; no system call that ghyvictl makes fails with this one. */
+#define ENOTREGULAR ENOTBLK
 /*
  * Replaces @file atomically with the output of @put, which returns 0 or a negative errno. Returns 0
- * or a negative errno.
+ * or a negative errno: -ENOTREGULAR if @file is a link, a device or another special file.
  */
 int replace_file(const char *file, int (*put)(void *data, FILE *out), void *data);
 

@@ -47,6 +47,8 @@ const char *reason_of(int error)
 		return "it is read-only";
 	case ENODEV:
 		return "it has been removed";
+	case ENOTREGULAR:
+		return "it is not a regular file, and is kept";
 	default:
 		return strerror(-error);
 	}

@@ -29,16 +29,31 @@ int text_file(const char *text)
 	return fd;
 }
 
+/* A rename would take a device, or a link such as /dev/stdout, from all other programs. */
+static int may_replace(const char *file)
+{
+	struct stat status;
+
+	if (lstat(file, &status))
+		return errno == ENOENT ? 0 : -errno;
+	if (S_ISDIR(status.st_mode))
+		return -EISDIR;
+	return S_ISREG(status.st_mode) ? 0 : -ENOTREGULAR;
+}
+
 /*
  * The temporary file is in the same directory because rename() is atomic only within a file system.
  * Prometheus's collector ignores it: it reads *.prom only.
  */
 int replace_file(const char *file, int (*put)(void *data, FILE *out), void *data)
 {
-	char *copy = strdup(file), *temporary;
+	char *copy, *temporary;
+	int fd, ret = may_replace(file);
 	FILE *out;
-	int fd, ret;
 
+	if (ret)
+		return ret;
+	copy = strdup(file);
 	if (!copy)
 		return -ENOMEM;
 	ret = asprintf(&temporary, "%s/.ghyvictl-XXXXXX", dirname(copy));
