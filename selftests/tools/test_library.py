@@ -17,9 +17,17 @@ PROGRAM = r"""
 #include <ghyvi.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-int main(void)
+/* The kernel removes the group while the library iterates over it. */
+static int remove_group(void *group, const char *attribute, bool writable)
+{
+	(void)writable;
+	return strcmp(attribute, "policy/mode") ? 0 : rename(group, "gone");
+}
+
+int main(int argc, char **argv)
 {
 	char value[GHYVI_VALUE_BYTES], small[2];
 	struct ghyvi_stats *stats;
@@ -57,6 +65,13 @@ int main(void)
 	if (poll(&file, 1, 10000) != 1 || !ghyvi_watch_take(watch) || ghyvi_watch_take(watch))
 		return 7;
 	ghyvi_watch_close(watch);
+
+	if (argc != 2 || ghyvi_open(&ghyvi, NULL) || ghyvi_vgpu_find(ghyvi, "%(uuid)s", &vgpu))
+		return 8;
+	if (ghyvi_vgpu_each_attribute(vgpu, remove_group, argv[1]) != -ENODEV)
+		return 9;
+	ghyvi_vgpu_free(vgpu);
+	ghyvi_close(ghyvi);
 	return 0;
 }
 """
@@ -75,11 +90,12 @@ def program_builds_and_runs_with_the_installed_library():
         prefix = f"{made.top}/installed"
         run("make", "--no-print-directory", "-C", LIBRARY, f"BUILD={made.top}/build", f"PREFIX={prefix}", "install")
         made.write("program.c", PROGRAM.replace("%(uuid)s", UUIDS[0]))
+        group = f"{made.top}/{made.parent_path()}/{UUIDS[0]}/policy"
         env = {**os.environ, "PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig"}
         flags = run("pkg-config", "--cflags", "--libs", "ghyvi", env=env).split()
         run("gcc", "-Wall", "-Wextra", "-Werror", f"{made.top}/program.c", "-o", f"{made.top}/program", *flags)
         env = environment(made, LD_LIBRARY_PATH=f"{prefix}/lib")
-        with subprocess.Popen([f"{made.top}/program"], stdout=subprocess.PIPE, text=True, env=env) as program:
+        with subprocess.Popen([f"{made.top}/program", group], cwd=made.top, stdout=subprocess.PIPE, text=True, env=env) as program:
             if program.stdout.readline() == "watching\n":
                 made.add_vgpu(UUIDS[1])
             status = program.wait(20)

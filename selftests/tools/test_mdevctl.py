@@ -54,6 +54,20 @@ def define_saves_the_settings_of_a_vgpu():
 
 
 @test
+def settings_that_cannot_be_read_are_not_defined():
+    with tree() as made:
+        path = made.add_vgpu(UUID)
+        # Longer than any value of the kernel, so that reading it fails.
+        made.write(f"{path}/policy/newer", "[" * 5000)
+        ctl(made, "define", UUID, expect=DONE, **with_mdevctl(made))
+        attrs = [{name: value} for name, value in LIVE.items()]
+        require(json.loads(made.read("definition"))["attrs"] == attrs, made.read("definition"))
+        require(json.loads(ctl(made, "show", "--attributes", UUID, expect=DONE).out) == attrs, "show --attributes")
+        out = ctl(made, "show", "-r", "-n", "-o", "SETTING,VALUE", UUID, expect=DONE).out
+        require("policy/newer ?\n" in out, out)
+
+
+@test
 def define_needs_mdevctl_but_no_available_instance():
     with tree() as made:
         made.write(f"{made.type_path('gen9_1')}/available_instances", "0\n")

@@ -161,7 +161,7 @@ const char *time_text(time_t time, char separator, char *text);
 time_t last_error_time(const struct ghyvi_vgpu *vgpu);
 /* json_vgpu_user(), and path, last_error, last_error_time, settings, choices, read_only */
 json_t *json_vgpu_details(const struct ghyvi_vgpu *vgpu);
-/* Both return "?" if the value cannot be read. @value has GHYVI_VALUE_BYTES. */
+/* Both return "?", also in @value, if it cannot be read. @value has GHYVI_VALUE_BYTES. */
 const char *value_or_unknown(const struct ghyvi_vgpu *vgpu, const char *attribute, char *value);
 const char *policy_or_unknown(const struct ghyvi_vgpu *vgpu, char *value);
 
@@ -182,8 +182,12 @@ void target_free(struct target *target);
 /* Like ghyvi_vgpu_each_attribute(). */
 int each_setting(const struct target *target,
 		 int (*each)(void *data, const char *attribute, bool writable), void *data);
+/* Like ghyvi_vgpu_read(). @value has GHYVI_VALUE_BYTES, here and below. */
+int target_read(const struct target *target, const char *attribute, char *value);
 /* Like value_or_unknown(). */
 const char *target_value(const struct target *target, const char *attribute, char *value);
+/* The choice that is in brackets in @value, which it cuts, or else all of @value. */
+const char *active_value(char *value);
 /* Adds the keys settings, choices and read_only. */
 void json_add_settings(json_t *json, const struct target *target);
 /* json_vgpu_details(); for a pGPU: name, settings, choices, read_only */
@@ -295,8 +299,11 @@ const char *holder_text(const struct holder *holder, char *text);
  * and returns NULL.
  */
 json_t *json_of_file(const char *path);
-/* The writable settings, as [{"attribute": "value"}, ...]. */
-json_t *json_attributes(const struct target *target);
+/*
+ * The writable settings, as [{"attribute": "value"}, ...], without those that cannot be read. If
+ * the object has been removed, prints a message and returns NULL. *status is an exit status.
+ */
+json_t *json_attributes(const struct target *target, int *status);
 /*
  * Appends the settings of such a list, or of a whole definition, in the file @path, as
  * json_of_file() reads it. Prints a message on failure. Returns an exit status.

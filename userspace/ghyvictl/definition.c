@@ -19,26 +19,30 @@ struct collected {
 static int collect(void *data, const char *attribute, bool writable)
 {
 	struct collected *collected = data;
-	char value[GHYVI_VALUE_BYTES], *open, *close;
+	char value[GHYVI_VALUE_BYTES];
+	int ret;
 
 	if (!writable)
 		return 0;
-	target_value(collected->target, attribute, value);
-	open = strchr(value, '[');
-	close = open ? strchr(open, ']') : NULL;
-	if (close)
-		*close = '\0';
+	ret = target_read(collected->target, attribute, value);
+	if (ret)
+		return ret == -ENODEV ? ret : 0;
 	json_array_append_new(collected->list,
-			      json_pack("{s:o}", attribute, json_text(close ? open + 1 : value)));
+			      json_pack("{s:o}", attribute, json_text(active_value(value))));
 	return 0;
 }
 
-json_t *json_attributes(const struct target *target)
+json_t *json_attributes(const struct target *target, int *status)
 {
 	struct collected collected = { target, json_array() };
+	int ret = each_setting(target, collect, &collected);
 
-	each_setting(target, collect, &collected);
-	return collected.list;
+	*status = status_of(ret);
+	if (!ret)
+		return collected.list;
+	complain("%s: %s", target_name(target), reason_of(ret));
+	json_decref(collected.list);
+	return NULL;
 }
 
 /* "attrs" is optional in a definition. */
@@ -267,8 +271,9 @@ static int define_existing(struct define_options *options)
 	if (!vgpu)
 		return status;
 	target = (struct target){ .vgpu = vgpu };
-	attributes = json_attributes(&target);
-	status = append_wanted(attributes, &options->wanted);
+	attributes = json_attributes(&target, &status);
+	if (attributes)
+		status = append_wanted(attributes, &options->wanted);
 	if (!status)
 		status = define(options, ghyvi_vgpu_uuid(vgpu), ghyvi_vgpu_parent(vgpu),
 				ghyvi_vgpu_type_id(vgpu), attributes);

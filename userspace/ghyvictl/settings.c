@@ -13,7 +13,7 @@ const char *target_name(const struct target *target)
 	return target->vgpu ? ghyvi_vgpu_uuid(target->vgpu) : ghyvi_parent_name(target->parent);
 }
 
-static int target_read(const struct target *target, const char *attribute, char *value)
+int target_read(const struct target *target, const char *attribute, char *value)
 {
 	return target->vgpu ?
 		       ghyvi_vgpu_read(target->vgpu, attribute, value, GHYVI_VALUE_BYTES) :
@@ -38,11 +38,21 @@ const char *target_value(const struct target *target, const char *attribute, cha
 	char *cleaned;
 
 	if (target_read(target, attribute, value))
-		return "?";
+		return strcpy(value, "?");
 	cleaned = clean(value);
 	memcpy(value, cleaned, strlen(cleaned)); /* clean() keeps the length */
 	free(cleaned);
 	return value;
+}
+
+const char *active_value(char *value)
+{
+	char *open = strchr(value, '['), *close = open ? strchr(open, ']') : NULL;
+
+	if (!close)
+		return value;
+	*close = '\0';
+	return open + 1;
 }
 
 struct details {

@@ -33,18 +33,13 @@ struct rows {
 
 static int add_row(void *data, const char *attribute, bool writable)
 {
-	char value[GHYVI_VALUE_BYTES], values[GHYVI_REASON_BYTES] = "", *open, *close;
+	char value[GHYVI_VALUE_BYTES], values[GHYVI_REASON_BYTES] = "";
 	const struct rows *rows = data;
 	const char *row[] = { target_name(rows->target), attribute, value, writable ? "rw" : "ro",
 			      values };
 
-	row[2] = target_value(rows->target, attribute, value);
-	open = strchr(value, '[');
-	close = open ? strchr(open, ']') : NULL;
-	if (close) {
-		*close = '\0';
-		row[2] = open + 1;
-	}
+	target_value(rows->target, attribute, value);
+	row[2] = active_value(value);
 	ghyvi_setting_values(attribute, values, sizeof(values));
 	table_row(rows->table, row);
 	return 0;
@@ -233,6 +228,7 @@ static int show_named(const struct show_options *options, const struct shown *sh
 static int show_attributes(const struct uuid_options *options)
 {
 	struct target target;
+	json_t *attributes;
 	int status;
 
 	if (options->count != 1) {
@@ -242,7 +238,9 @@ static int show_attributes(const struct uuid_options *options)
 	status = need_target(options->ctl, options->uuids[0], &target);
 	if (status)
 		return status;
-	status = json_print(json_attributes(&target), JSON_INDENT(2));
+	attributes = json_attributes(&target, &status);
+	if (attributes)
+		status = json_print(attributes, JSON_INDENT(2));
 	target_free(&target);
 	return status;
 }

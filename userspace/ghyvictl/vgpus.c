@@ -164,7 +164,9 @@ const char *value_or_unknown(const struct ghyvi_vgpu *vgpu, const char *attribut
 
 const char *policy_or_unknown(const struct ghyvi_vgpu *vgpu, char *value)
 {
-	return ghyvi_vgpu_policy(vgpu, value, GHYVI_VALUE_BYTES) ? "?" : value;
+	if (ghyvi_vgpu_policy(vgpu, value, GHYVI_VALUE_BYTES))
+		strcpy(value, "?");
+	return value;
 }
 
 json_t *json_vgpu(const struct ghyvi_vgpu *vgpu)

@@ -132,6 +132,27 @@ static int each_in_group(const char *path, const char *group,
 	return ret;
 }
 
+/* Returns -ENODEV if a group or setting that was there before has disappeared. */
+static int check_present(const struct settings *settings, const struct names *entries)
+{
+	struct stat status;
+	int ret = 0;
+	char *path;
+	size_t i;
+
+	for (i = 0; !ret && i < entries->count; i++) {
+		if (!is_single(settings, entries->at[i]) && !settings->is_group(entries->at[i]))
+			continue;
+		path = path_of("%s/%s", settings->path, entries->at[i]);
+		if (!path)
+			ret = -ENOMEM;
+		else if (lstat(path, &status))
+			ret = -ENODEV;
+		free(path);
+	}
+	return ret;
+}
+
 int settings_each(const struct settings *settings,
 		  int (*each)(void *data, const char *attribute, bool writable), void *data)
 {
@@ -154,6 +175,9 @@ int settings_each(const struct settings *settings,
 			ret = each_in_group(path, entries.at[i], each, data);
 		free(path);
 	}
+	/* What disappeared during the iteration was skipped, or failed with -ENOENT. */
+	if (!ret || ret == -ENOENT)
+		ret = check_present(settings, &entries) ?: ret;
 	names_free(&entries);
 	return ret;
 }
