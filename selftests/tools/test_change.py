@@ -285,9 +285,25 @@ def only_regular_files_are_replaced():
 def write_to_a_full_disk_fails():
     with tree() as made:
         made.add_vgpu(UUID)
-        command = f"exec {where['build']}/ghyvictl list >/dev/full"
-        result = ctl(made, "-c", command, program="../../../../../../../../bin/sh", expect=ERROR)
-        said(result, "cannot write")
+        # Without an end of their own, stat and top must end at the first round that cannot be written.
+        for arguments in ("list", "list --json", "show", "types", "dump", "export", "--help", "stat --help", "--version", "stat -s 0.01",
+                          "stat -s 0.01 --json", "stat -s 0.01 -r", "top -b 9999 -s 0.01", "top -b 9999 -s 0.01 --json"):
+            command = f"exec {where['build']}/ghyvictl {arguments} >/dev/full"
+            result = ctl(made, "-c", command, program="../../../../../../../../bin/sh", expect=ERROR)
+            require(result.err == "ghyvictl: cannot write to standard output\n", f"{arguments}: {result}")
+        command = f"{where['build']}/ghyvictl list {OTHER} >/dev/full"
+        ctl(made, "-c", command, program="../../../../../../../../bin/sh", expect=NOT_FOUND)
+
+
+@test
+def repeated_output_ends_with_its_reader():
+    """systemd starts services with SIGPIPE ignored, and so do other programs."""
+    with tree() as made:
+        made.add_vgpu(UUID)
+        for arguments in ("stat -s 0.01", "top -b 9999 -s 0.01"):
+            command = f"trap '' PIPE; {{ {where['build']}/ghyvictl {arguments}; echo status $? >&2; }} | head -n 1 >/dev/null"
+            result = ctl(made, "-c", command, program="../../../../../../../../bin/sh", expect=DONE)
+            said(result, "cannot write to standard output", f"status {ERROR}")
 
 
 @test

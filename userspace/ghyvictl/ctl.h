@@ -123,6 +123,11 @@ const char *nearest(const char *word, const char *const *candidates, size_t coun
 json_t *json_text(const char *text);
 /* Prints and frees @json. Returns an exit status. */
 int json_print(json_t *json, size_t flags);
+/*
+ * Returns an exit status: STATUS_ERROR if output was lost. main() prints the message, so a command
+ * that repeats its output only ends.
+ */
+int flush_output(void);
 
 /* ---- vGPUs (vgpus.c) ---- */
 

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <ghyvi/version.h>
 #include "ctl.h"
 
@@ -53,6 +54,9 @@ static const struct synonym hints[] = {
 	{ "delete", "remove" }, { "destroy", "remove" }, { "undefine", "mdevctl undefine" },
 	{ "modify", "set" },	{ "info", "show" },	 { "stats", "stat" },
 };
+
+/* Of the command, if it has ended. */
+static int exit_status;
 
 static const char *look_up(const struct synonym *words, size_t count, const char *word)
 {
@@ -144,6 +148,15 @@ static int unknown_command(const char *word)
 	return STATUS_USAGE;
 }
 
+/* argp ends the program after --help and --version, whether or not these were written. */
+static void check_output(void)
+{
+	if (!flush_output())
+		return;
+	complain("cannot write to standard output");
+	_exit(exit_status ?: STATUS_ERROR);
+}
+
 int main(int argc, char **argv)
 {
 	struct ctl ctl = {};
@@ -154,6 +167,7 @@ int main(int argc, char **argv)
 	size_t i;
 
 	argp_err_exit_status = STATUS_USAGE;
+	atexit(check_output);
 	if (argc < 1)
 		return STATUS_USAGE;
 	argv[0] = (char *)"ghyvictl";
@@ -178,9 +192,6 @@ int main(int argc, char **argv)
 	status = commands[i].run(&ctl, argc, argv);
 	ghyvi_close(ctl.ghyvi);
 	free(name);
-	if (fflush(stdout) || ferror(stdout)) {
-		complain("cannot write to standard output");
-		status = status ?: STATUS_ERROR;
-	}
+	exit_status = status;
 	return status;
 }

@@ -128,10 +128,14 @@ int json_print(json_t *json, size_t flags)
 
 	json_decref(json);
 	putchar('\n');
-	fflush(stdout);
-	if (ret) {
-		complain("cannot write JSON");
+	if (flush_output())
 		return STATUS_ERROR;
-	}
-	return STATUS_OK;
+	if (ret)
+		complain("no memory to print JSON");
+	return ret ? STATUS_ERROR : STATUS_OK;
+}
+
+int flush_output(void)
+{
+	return fflush(stdout) || ferror(stdout) ? STATUS_ERROR : STATUS_OK;
 }

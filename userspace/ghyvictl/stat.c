@@ -221,8 +221,7 @@ int cmd_stat(struct ctl *ctl, int argc, char **argv)
 		sleep_seconds(options.interval_s);
 		if (i && !ctl->json)
 			putchar('\n');
-		status = stat_once(&options, &before);
-		fflush(stdout);
+		status = stat_once(&options, &before) ?: flush_output();
 		round_free(&before);
 	}
 	return status;

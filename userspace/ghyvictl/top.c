@@ -372,8 +372,7 @@ static int print_round(const struct top_options *options, const struct view *vie
 					    "vgpus", list),
 				  JSON_COMPACT);
 	json_decref(list);
-	fflush(stdout);
-	return STATUS_OK;
+	return flush_output();
 }
 
 static void draw_help(void)
