@@ -3,9 +3,10 @@
 
 import gzip
 import os
+import re
 import shutil
 
-from ktap import test
+from ktap import Skip, test
 from toolslib import DONE, ERROR, USAGE, ctl, require, tree
 from tree import RELEASE
 
@@ -184,3 +185,16 @@ def doctor_checks_the_versions_of_qemu_and_libvirt():
         result = ctl(made, "doctor", PATH=f"{made.top}/bin:/usr/bin:/bin")
         require("PASS  qemu         version 9.2.1" in result.out, f"{result}")
         require("WARN  libvirt      version 8.9.0 is older than 9.0" in result.out, f"{result}")
+
+
+@test
+def programs_in_sbin_are_found_without_it_in_the_path():
+    """su(1) keeps the PATH of a user, which has no sbin; mdevctl and libvirtd are there on some systems."""
+    if not os.path.exists("/usr/sbin/libvirtd"):
+        raise Skip("no libvirtd: tools/setup")
+    with tree() as made:
+        made.add_host()
+        made.write("bin/dpkg-query", "#!/bin/sh\nexit 1\n", 0o755)
+        for path in ("/usr/bin:/bin", ""):
+            result = ctl(made, "doctor", PATH=f"{made.top}/bin:{path}")
+            require(re.search(r"^PASS  libvirt +version \d", result.out, re.M), f"{path}: {result}")

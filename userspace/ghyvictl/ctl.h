@@ -319,7 +319,12 @@ int append_file(json_t *list, const char *path);
 
 /* The name of mdevctl, or NULL if it is not to be used. */
 const char *mdevctl_program(const struct ctl *ctl);
-/* True if @name (without a slash) is executable in $PATH, /usr/sbin or /sbin. */
+/*
+ * Appends /usr/sbin and /sbin to $PATH, where mdevctl and libvirtd are on some systems: su(1) and
+ * cron(8) leave them out.
+ */
+void search_sbin(void);
+/* True if @name (without a slash) is executable in $PATH. */
 bool program_exists(const char *name);
 /* Runs a program and discards its standard output. Returns its exit status, or 127. */
 int program_run(const char *const *argv);

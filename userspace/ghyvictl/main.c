@@ -168,6 +168,7 @@ int main(int argc, char **argv)
 
 	argp_err_exit_status = STATUS_USAGE;
 	atexit(check_output);
+	search_sbin();
 	if (argc < 1)
 		return STATUS_USAGE;
 	argv[0] = (char *)"ghyvictl";

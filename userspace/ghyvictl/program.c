@@ -13,13 +13,23 @@
 /* Limit for files and outputs that are read whole: anything larger is not the expected content. */
 #define TEXT_MAX (16 << 20)
 
+void search_sbin(void)
+{
+	const char *path = getenv("PATH");
+	char *all;
+
+	if (asprintf(&all, "%s:/usr/sbin:/sbin", path && *path ? path : "/usr/bin:/bin") < 0)
+		abort();
+	setenv("PATH", all, 1);
+	free(all);
+}
+
 bool program_exists(const char *name)
 {
-	const char *path = getenv("PATH") ?: "";
-	char *all, *directory, *rest, *file;
+	char *all = strdup(getenv("PATH") ?: ""), *directory, *rest, *file;
 	bool found = false;
 
-	if (asprintf(&all, "%s:/usr/sbin:/sbin", path) < 0)
+	if (!all)
 		return false;
 	for (directory = strtok_r(all, ":", &rest); directory && !found;
 	     directory = strtok_r(NULL, ":", &rest)) {
