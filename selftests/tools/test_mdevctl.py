@@ -5,6 +5,7 @@ import glob
 import json
 import os
 import re
+import signal
 import subprocess
 
 from ktap import test
@@ -130,6 +131,20 @@ def define_replaces_only_when_asked():
         ctl(made, "define", "--replace", UUID, expect=ERROR, **env)
         require(commands(made) == ["undefine", "define", "define"] and other in made.read("log").splitlines()[2], made.read("log"))
         require(json.loads(made.read("definition"))["attrs"] == [{"sched/weight": "1"}], made.read("definition"))
+
+
+@test
+def interrupted_replacement_is_completed():
+    """Between undefine and define there is no definition."""
+    with tree() as made:
+        made.add_vgpu(UUID)
+        env = with_mdevctl(made)
+        # Ctrl-C signals all programs of the terminal, mdevctl among them.
+        made.write("mdevctl", made.read("mdevctl").replace("while", '[ $1 = undefine ] && kill -INT $PPID $$\nwhile', 1), 0o755)
+        for arguments in (["define", "--replace", UUID], ["set", "--save", UUID, "policy/static_pages=9"]):
+            defined(made, UUID, ("policy/static_pages", "7"))
+            result = ctl(made, *arguments, expect=-signal.SIGINT, **env)
+            require(commands(made) == ["undefine", "define"], f"{arguments}: {made.read('log')} {result}")
 
 
 @test

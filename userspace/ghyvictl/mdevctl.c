@@ -88,13 +88,11 @@ static int check_slots(const json_t *definition)
 	return STATUS_OK;
 }
 
-int define_with_mdevctl(const char *mdevctl, const char *uuid, const char *parent,
-			json_t *definition, const struct defined *old)
+static int undefine_and_define(const char *mdevctl, const char *uuid, const char *parent,
+			       json_t *definition, const struct defined *old)
 {
-	int status = check_slots(definition);
+	int status;
 
-	if (status)
-		return status;
 	if (old->parent) {
 		const char *const argv[] = { mdevctl, "undefine",  "-u", uuid,
 					     "-p",    old->parent, NULL };
@@ -114,4 +112,23 @@ int define_with_mdevctl(const char *mdevctl, const char *uuid, const char *paren
 	if (old->parent && define(mdevctl, uuid, old->parent, old->definition))
 		complain("the old definition of %s for %s is lost", uuid, old->parent);
 	return STATUS_ERROR;
+}
+
+/* Signals that end this program, and mdevctl, wait: between the two commands nothing is defined. */
+int define_with_mdevctl(const char *mdevctl, const char *uuid, const char *parent,
+			json_t *definition, const struct defined *old)
+{
+	int status = check_slots(definition);
+	sigset_t signals, before;
+
+	if (status)
+		return status;
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &signals, &before);
+	status = undefine_and_define(mdevctl, uuid, parent, definition, old);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return status;
 }
