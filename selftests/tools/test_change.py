@@ -461,6 +461,19 @@ def dump_fails_without_debugfs_but_not_for_a_removed_vgpu():
 
 
 @test
+def dump_prints_as_many_tables_as_a_vgpu_may_have():
+    with tree() as made:
+        made.add_vgpu(UUID)
+        line = "table 0xfffffffff000 levels 1 2 3 parents 1024 present 512 write-protected\n"
+        # policy/tables_max is 1048576 at most; umockdev and ASan make a fourth of it slow enough.
+        made.write(f"sys/kernel/debug/ghyvi/{UUID}/tables", line * (1 << 18))
+        out = ctl(made, "dump", "-w", "tables", UUID, expect=DONE).out
+        require(out.count("\n") == (1 << 18) + 1, f"{out.count(chr(10))} lines")
+        made.link("/dev/zero", f"sys/kernel/debug/ghyvi/{UUID}/tables")
+        said(ctl(made, "dump", "-w", "tables", UUID, expect=ERROR), "/tables: File too large")
+
+
+@test
 def reading_needs_no_root():
     if os.getuid():
         raise Skip("not root: all tests run without privileges already")

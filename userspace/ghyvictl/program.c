@@ -10,8 +10,11 @@
 #include <unistd.h>
 #include "ctl.h"
 
-/* Limit for files and outputs that are read whole: anything larger is not the expected content. */
-#define TEXT_MAX (16 << 20)
+/*
+ * Limit for files and outputs that are read whole: anything larger is not the expected content. The
+ * longest is the dump of a vGPU with 1048576 table pages, with a line for each.
+ */
+#define TEXT_MAX (128 << 20)
 
 void search_sbin(void)
 {
@@ -97,6 +100,7 @@ static char *read_all(int fd)
 			continue;
 		if (got < 0 || used > TEXT_MAX) {
 			free(text);
+			errno = got < 0 ? errno : EFBIG;
 			return NULL;
 		}
 		used += got;
