@@ -461,6 +461,33 @@ def dump_fails_without_debugfs_but_not_for_a_removed_vgpu():
 
 
 @test
+def vgpu_that_is_removed_meanwhile_is_left_out():
+    # The first vGPU's attribute that each command reads before it reads anything of the second.
+    for attribute, arguments in (("state", ["list", "-r", "-n"]), ("state", ["list", "--json"]), ("state", ["show"]), ("state", ["show", "--json"]),
+                                 ("policy/mode", ["show", "-r"]), ("stats/busy_ns_bcs", ["export"])):
+        with tree() as made:
+            path = made.add_vgpu(UUID)
+            made.add_vgpu(OTHER)
+            os.remove(f"{made.top}/{path}/{attribute}")
+            os.mkfifo(f"{made.top}/{path}/{attribute}")
+
+            def serve(made=made, name=f"{made.top}/{path}/{attribute}"):
+                """Removes the second vGPU when the first is read, and is a plain file after that."""
+                with open(name, "w") as pipe:
+                    made.drop_vgpu(OTHER)
+                    os.remove(name)
+                    with open(name, "w") as file:
+                        file.write("1\n")
+                    pipe.write("1\n")
+
+            thread = threading.Thread(target=serve, daemon=True)
+            thread.start()
+            result = ctl(made, *arguments, expect=DONE)
+            thread.join()
+            require(UUID in result.out and OTHER not in result.out, f"{arguments}: {result}")
+
+
+@test
 def dump_prints_as_many_tables_as_a_vgpu_may_have():
     with tree() as made:
         made.add_vgpu(UUID)

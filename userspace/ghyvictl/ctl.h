@@ -150,6 +150,12 @@ char *full_uuid(struct ctl *ctl, const char *word);
 int each_vgpu(const struct uuid_options *options, int (*each)(struct ghyvi_vgpu *vgpu, void *data),
 	      void *data);
 
+/*
+ * For what was read of a vGPU: if the vGPU has been removed meanwhile, prints a message. Returns an
+ * exit status.
+ */
+int check_present(const struct ghyvi_vgpu *vgpu);
+
 /* uuid, type, name, parent, state, policy */
 json_t *json_vgpu(const struct ghyvi_vgpu *vgpu);
 /* The time at which a VM opened the vGPU, since the epoch; 0: none, or an old module. */

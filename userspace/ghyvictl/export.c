@@ -210,6 +210,8 @@ static void put_info(FILE *out, const struct round *round)
 	for (i = 0; i < round->count; i++) {
 		const struct ghyvi_vgpu *vgpu = ghyvi_vgpus_at(round->vgpus, i);
 
+		if (!round->stats[i])
+			continue;
 		holder = (struct holder){};
 		if (ghyvi_vgpu_is_open(vgpu) > 0)
 			holder_find(vgpu, &holder);
@@ -233,6 +235,8 @@ static void put_state(FILE *out, const struct round *round)
 		const struct ghyvi_vgpu *vgpu = ghyvi_vgpus_at(round->vgpus, i);
 		const char *state = value_or_unknown(vgpu, "state", value);
 
+		if (!round->stats[i])
+			continue;
 		for (k = 0; k < sizeof(states) / sizeof(states[0]); k++) {
 			fputs("ghyvi_vgpu_state", out);
 			put_vgpu_labels(out, vgpu);
@@ -249,6 +253,8 @@ static void put_times(FILE *out, const struct round *round, const char *metric, 
 
 	put_head(out, metric, "gauge", help);
 	for (i = 0; i < round->count; i++) {
+		if (!round->stats[i])
+			continue;
 		fputs(metric, out);
 		put_vgpu_labels(out, ghyvi_vgpus_at(round->vgpus, i));
 		fprintf(out, "} %lld\n", (long long)read(ghyvi_vgpus_at(round->vgpus, i)));

@@ -46,10 +46,17 @@ static int list_one(struct ghyvi_vgpu *vgpu, void *data)
 	const char *values[COLUMNS] = {};
 	struct listing *listing = data;
 	struct holder holder = {};
+	json_t *json;
+	int status;
 
-	if (listing->json)
-		return json_array_append_new(listing->json, json_vgpu_user(vgpu)) ? STATUS_ERROR :
-										    STATUS_OK;
+	if (listing->json) {
+		json = json_vgpu_user(vgpu);
+		status = check_present(vgpu);
+		if (!status)
+			json_array_append(listing->json, json);
+		json_decref(json);
+		return status;
+	}
 	values[COLUMN_UUID] = ghyvi_vgpu_uuid(vgpu);
 	values[COLUMN_TYPE] = ghyvi_vgpu_type_name(vgpu);
 	values[COLUMN_PARENT] = ghyvi_vgpu_parent(vgpu);
@@ -67,9 +74,11 @@ static int list_one(struct ghyvi_vgpu *vgpu, void *data)
 		values[COLUMN_VM] = holder.vm ?: holder.program;
 	}
 	values[COLUMN_PID] = pid;
-	table_row(listing->table, values);
+	status = check_present(vgpu);
+	if (!status)
+		table_row(listing->table, values);
 	holder_free(&holder);
-	return STATUS_OK;
+	return status;
 }
 
 int cmd_list(struct ctl *ctl, int argc, char **argv)

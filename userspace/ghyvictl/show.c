@@ -128,9 +128,11 @@ static int show_saved(const char *name, json_t *json)
 
 static int show_target(const struct target *target, const struct shown *shown)
 {
+	int status = target->vgpu ? check_present(target->vgpu) : STATUS_OK;
 	json_t *json = NULL;
-	int status = STATUS_OK;
 
+	if (status)
+		return status;
 	if (shown->table) {
 		struct rows rows = { target, shown->table };
 

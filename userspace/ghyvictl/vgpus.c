@@ -155,6 +155,14 @@ int each_vgpu(const struct uuid_options *options, int (*each)(struct ghyvi_vgpu 
 	return status;
 }
 
+int check_present(const struct ghyvi_vgpu *vgpu)
+{
+	if (ghyvi_vgpu_is_open(vgpu) != -ENODEV)
+		return STATUS_OK;
+	complain("%s: %s", ghyvi_vgpu_uuid(vgpu), reason_of(-ENODEV));
+	return STATUS_NOT_FOUND;
+}
+
 const char *value_or_unknown(const struct ghyvi_vgpu *vgpu, const char *attribute, char *value)
 {
 	const struct target target = { .vgpu = vgpu };
