@@ -134,6 +134,17 @@ def define_replaces_only_when_asked():
 
 
 @test
+def ignored_signals_of_the_caller_do_not_hide_a_status():
+    """A program that ignores SIGCHLD passes that on, and the kernel then keeps no status of a child."""
+    with tree() as made:
+        for status, expect in ((0, DONE), (3, ERROR)):
+            env = with_mdevctl(made, status)
+            command = f"trap '' CHLD; exec {where['build']}/ghyvictl define gen9_4"
+            result = ctl(made, "-c", command, program="../../../../../../../../bin/bash", expect=expect, **env)
+            require(f"status {status}" in result.err or not status, f"{result}")
+
+
+@test
 def interrupted_replacement_is_completed():
     """Between undefine and define there is no definition."""
     with tree() as made:

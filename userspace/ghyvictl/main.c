@@ -169,6 +169,8 @@ int main(int argc, char **argv)
 	argp_err_exit_status = STATUS_USAGE;
 	atexit(check_output);
 	search_sbin();
+	/* If the caller ignored it, the status of mdevctl would be lost. */
+	signal(SIGCHLD, SIG_DFL);
 	if (argc < 1)
 		return STATUS_USAGE;
 	argv[0] = (char *)"ghyvictl";
