@@ -48,6 +48,18 @@ def migrate_check_allows_what_works():
 
 
 @test
+def migrate_check_prints_no_control_characters_of_a_file():
+    with tree() as made:
+        vgpus(made)
+        other = ctl(made, "show", "--json", TARGET, expect=DONE).json()
+        other["vgpus"][0]["uuid"] = "\x1b[2Jx\ny"
+        made.write("other.json", json.dumps(other))
+        out = ctl(made, "migrate-check", SOURCE, "other.json", expect=DONE).out
+        require(out == f"{SOURCE} can be migrated to ?[2Jx?y\n", repr(out))
+        require(ctl(made, "migrate-check", SOURCE, "other.json", "--json", expect=DONE).json()["target"] == "\x1b[2Jx\ny", "JSON")
+
+
+@test
 def migrate_check_notes_settings_that_would_change():
     with tree() as made:
         vgpus(made)

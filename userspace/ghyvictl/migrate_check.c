@@ -221,9 +221,14 @@ static int print_result(const struct ctl *ctl, struct check *check)
 				    JSON_INDENT(2));
 		return status ?: possible ? STATUS_OK : STATUS_ERROR;
 	}
-	if (possible)
-		printf("%s can be migrated to %s\n", text_of(check->source, "uuid"),
-		       text_of(check->target, "uuid"));
+	if (possible) {
+		char *source = clean(text_of(check->source, "uuid"));
+		char *target = clean(text_of(check->target, "uuid"));
+
+		printf("%s can be migrated to %s\n", source, target);
+		free(source);
+		free(target);
+	}
 	print_texts("", check->reasons);
 	print_texts("note: ", check->notes);
 	return possible ? STATUS_OK : STATUS_ERROR;
