@@ -270,6 +270,20 @@ static int show_ranges(const struct ctl *ctl)
 	return STATUS_OK;
 }
 
+static int check_usage(const struct show_options *options)
+{
+	if ((options->attributes || options->ranges) && wants_table(options->words.ctl)) {
+		complain("--attributes and --ranges are no tables; omit --output, --noheadings and "
+			 "--raw");
+		return STATUS_USAGE;
+	}
+	if (options->ranges && (options->words.count || options->attributes)) {
+		complain("--ranges takes no name, and no --attributes; it is about all settings");
+		return STATUS_USAGE;
+	}
+	return STATUS_OK;
+}
+
 static error_t parse_show(int key, char *argument, struct argp_state *state)
 {
 	struct show_options *options = state->input;
@@ -310,7 +324,7 @@ int cmd_show(struct ctl *ctl, int argc, char **argv)
 	struct shown shown = {};
 	int status;
 
-	status = parse_options(&argp, argc, argv, &options);
+	status = parse_options(&argp, argc, argv, &options) ?: check_usage(&options);
 	if (status)
 		return status;
 	if (options.ranges)
