@@ -236,3 +236,21 @@ def hook_starts_and_stops_defined_vgpus():
         made.write("bin/mdevctl", "#!/bin/sh\n[ $1 = list ] && echo x\n", 0o755)
         require(run(made, f"{GLUE}/libvirt/qemu-hook", "guest", "prepare", "begin", "-", stdin=domain, PATH=path)[0] == 1,
                 "the domain starts without its vGPU")
+
+
+# Programs that installed files run, with their packages.
+RUN_BY_TOOLS = (("ghyvictl/program.c", '"mdevctl"', "mdevctl"), ("ghyvictl/report_plot.c", '"gnuplot"', "gnuplot-nox"),
+                ("../tools/sim/ghyvi-record", "python3", "python3:any"), ("../qemu-glue/ghyvi-qemu", "qemu-system-x86_64", "qemu-system-x86"),
+                ("../tools/bpf/exits.bt", "bpftrace", "bpftrace"))
+
+
+@test
+def package_of_the_tools_names_the_programs_that_they_run():
+    tree_top = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    with open(f"{tree_top}/debian/control") as file:
+        stanza = re.search(r"^Package: ghyvi-tools\n(.*?)\n\n", file.read(), re.M | re.S).group(1)
+    named = set(re.split(r"[\s,]+", " ".join(re.findall(r"^(?:Depends|Recommends|Suggests): (.*(?:\n .*)*)", stanza.partition("Description:")[0], re.M))))
+    for path, word, package in RUN_BY_TOOLS:
+        with open(f"{tree_top}/userspace/{path}") as file:
+            require(word in file.read(), f"{path} does not run {word}")
+        require(package in named, f"{path} runs {word}: {package} is not in {sorted(named)}")
