@@ -5,10 +5,11 @@ import glob
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 
-from ktap import test
+from ktap import Skip, test
 from toolslib import BUSY, DONE, ERROR, NOT_FOUND, USAGE, ctl, environment, require, tree, where
 from tree import DRIVER, PARENT, UUIDS
 
@@ -365,3 +366,34 @@ def callout_ignores_other_events_and_types():
         require(status == 0 and not out and "dmesg" in err, f"{status} {out} {err}")
         for kind in ("i915-GVTg_V5_4", "", f"{DRIVER}-gen7_1", "../../x"):
             require(callout(made, "get", "attributes", kind=kind)[0] == 2, f"{kind} is not ours")
+
+
+# What mdevctl's own rule does where its path is right (Debian 13, Fedora).
+MDEVCTL_RULE = 'ACTION=="change", SUBSYSTEM=="pci", RUN+="/usr/sbin/mdevctl start-parent-mdevs %k"\n'
+UDEV_TEST = """
+mount -t tmpfs none /run && mkdir -p /run/udev/rules.d /run/saved /run/defined
+for hidden in /usr/lib/udev/rules.d /etc/udev; do mount -t tmpfs none $hidden || exit; done
+cp "$1"/*.rules /run/udev/rules.d/ && mount -t tmpfs none /etc && mkdir /etc/ghyvi && touch /etc/ghyvi/$2.conf || exit
+exec udevadm test --action=change /devices/pci${2%:*}/$2
+"""
+
+
+@test
+def settings_of_a_pgpu_are_restored_before_vgpus_are_started():
+    """ghyvi/type_share is about new vGPUs only, and udev runs the programs in the order of the rules' files."""
+    if os.getuid() or not shutil.which("udevadm"):
+        raise Skip("needs root and udevadm")
+    with tree() as made:
+        done = subprocess.run(["make", "--no-print-directory", "-C", f"{HERE}/../../userspace/mdevctl", "install", f"DESTDIR={made.top}/root",
+                               "PREFIX=/usr", "UDEV_DIR=/rules"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        require(done.returncode == 0, done.stdout)
+        made.write("root/rules/60-mdevctl.rules", MDEVCTL_RULE)
+        done = subprocess.run(["unshare", "--mount", "sh", "-c", UDEV_TEST, "sh", f"{made.top}/root/rules", PARENT], env=environment(made),
+                              capture_output=True, text=True, timeout=60, check=False)
+        if "Operation not permitted" in done.stderr:
+            raise Skip(done.stderr)
+        found = re.findall(r"^run: '(.*)'$", done.stdout, re.M)
+        require(found == [f"/usr/bin/ghyvictl set --restore {PARENT}", f"/usr/sbin/mdevctl start-parent-mdevs {PARENT}"],
+                f"{found}: {done.stdout} {done.stderr}")
+        require("@" not in "".join(made.read(f"root/rules/{name}") for name in os.listdir(f"{made.top}/root/rules")).replace("@$kernel", ""),
+                "a placeholder is left")
