@@ -488,6 +488,25 @@ def vgpu_that_is_removed_meanwhile_is_left_out():
 
 
 @test
+def vgpu_whose_removal_waits_for_its_vm_has_no_counters():
+    """The kernel deletes the attributes, then waits for the VM, then deletes the directory."""
+    with tree() as made:
+        path = made.add_vgpu(UUID)
+        os.remove(f"{made.top}/{path}/stats/busy_ns_bcs")
+        os.mkfifo(f"{made.top}/{path}/stats/busy_ns_bcs")
+
+        def serve():
+            with open(f"{made.top}/{path}/stats/busy_ns_bcs", "w") as pipe:
+                shutil.rmtree(f"{made.top}/{path}/stats")
+                pipe.write("1\n")
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        said(ctl(made, "stat", UUID, expect=NOT_FOUND), f"{UUID}: it has been removed")
+        thread.join()
+
+
+@test
 def dump_prints_as_many_tables_as_a_vgpu_may_have():
     with tree() as made:
         made.add_vgpu(UUID)
@@ -508,7 +527,8 @@ def reading_needs_no_root():
         made.add_vgpu(UUID)
         if ctl(made, "--version", user=NOBODY).status:
             raise Skip("user 65534 cannot read the build directory")
-        for command in (["list"], ["types"], ["show"], ["stat"], ["top", "-b", "1", "-s", "0.01"], ["export"]):
+        made.add_vgpu(OTHER)
+        for command in (["list"], ["types"], ["show"], ["stat"], ["top", "-b", "1", "-s", "0.01"], ["export"], ["migrate-check", UUID, OTHER]):
             ctl(made, *command, user=NOBODY, expect=DONE)
         ctl(made, "doctor", user=NOBODY)
         os.chmod(made.top, 0o777)

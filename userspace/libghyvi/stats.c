@@ -54,8 +54,6 @@ GHYVI_API int ghyvi_stats_read(const struct ghyvi_vgpu *vgpu, struct ghyvi_stats
 	path = path_of("%s/stats", vgpu->path);
 	ret = stats && path ? names_read(&files, path) : -ENOMEM;
 	free(path);
-	if (ret == -ENOENT)
-		ret = -ENODEV;
 	if (!ret) {
 		stats->at = calloc(files.count + 1, sizeof(*stats->at));
 		ret = stats->at ? 0 : -ENOMEM;
@@ -79,9 +77,10 @@ GHYVI_API int ghyvi_stats_read(const struct ghyvi_vgpu *vgpu, struct ghyvi_stats
 		stats->count++;
 	}
 	names_free(&files);
+	/* Counters disappear only with the vGPU, whose directory may stay until its VM releases it. */
 	if (ret) {
 		ghyvi_stats_free(stats);
-		return ret;
+		return ret == -ENOENT ? -ENODEV : ret;
 	}
 	stats->time_ns = now.tv_sec * NS_PER_S + now.tv_nsec;
 	qsort(stats->at, stats->count, sizeof(*stats->at), by_order);
