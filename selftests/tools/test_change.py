@@ -194,18 +194,14 @@ def create_and_remove_use_mdevctl_if_installed():
 @test
 def stat_rates_are_differences_per_second():
     with tree() as made:
-        path = made.add_vgpu(UUID, workloads=1000)
-        timer = threading.Timer(0.3, made.write, (f"{path}/stats/workloads", "3000\n"))
-        timer.start()
+        counter = f"{made.add_vgpu(UUID)}/stats/workloads"
+        made.on_read(counter, "1000\n", lambda: made.write(counter, "3000\n"))
         got = ctl(made, "stat", "-s", "1", "-c", "1", "--json", expect=DONE).json()
-        timer.join()
         per_s = got["vgpus"][0]["rates_per_s"]["workloads"]
         require(1000 < per_s <= 2000, f"2000 in a little more than 1 s are {per_s}/s")
         # The counters of a removed and recreated vGPU decrease: the rate is 0, not negative.
-        timer = threading.Timer(0.1, made.write, (f"{path}/stats/workloads", "5\n"))
-        timer.start()
+        made.on_read(counter, "3000\n", lambda: made.write(counter, "5\n"))
         got = ctl(made, "stat", "-s", "0.5", "-c", "1", "--json", expect=DONE).json()
-        timer.join()
         require(got["vgpus"][0]["rates_per_s"]["workloads"] == 0, "a decreased counter has a rate")
 
 
@@ -213,9 +209,8 @@ def stat_rates_are_differences_per_second():
 def top_adds_the_busy_time_of_all_engines():
     with tree() as made:
         path = made.add_vgpu(UUID)
-        for name in ("busy_ns_rcs", "busy_ns_bcs"):
-            timer = threading.Timer(0.3, made.write, (f"{path}/stats/{name}", f"{600 * 1000 * 1000}\n"))
-            timer.start()
+        for counter in (f"{path}/stats/busy_ns_rcs", f"{path}/stats/busy_ns_bcs"):
+            made.on_read(counter, "0\n", lambda counter=counter: made.write(counter, f"{600 * 1000 * 1000}\n"))
         got = ctl(made, "top", "-s", "1", "-b", "1", "--json", expect=DONE).json()["vgpus"][0]
         require(60 < got["busy_percent"] <= 120, f"two engines at 60% are {got['busy_percent']}%")
 
@@ -466,24 +461,15 @@ def vgpu_that_is_removed_meanwhile_is_left_out():
     for attribute, arguments in (("state", ["list", "-r", "-n"]), ("state", ["list", "--json"]), ("state", ["show"]), ("state", ["show", "--json"]),
                                  ("policy/mode", ["show", "-r"]), ("stats/busy_ns_bcs", ["export"])):
         with tree() as made:
-            path = made.add_vgpu(UUID)
+            name = f"{made.add_vgpu(UUID)}/{attribute}"
             made.add_vgpu(OTHER)
-            os.remove(f"{made.top}/{path}/{attribute}")
-            os.mkfifo(f"{made.top}/{path}/{attribute}")
 
-            def serve(made=made, name=f"{made.top}/{path}/{attribute}"):
-                """Removes the second vGPU when the first is read, and is a plain file after that."""
-                with open(name, "w") as pipe:
-                    made.drop_vgpu(OTHER)
-                    os.remove(name)
-                    with open(name, "w") as file:
-                        file.write("1\n")
-                    pipe.write("1\n")
+            def act(made=made, name=name):
+                made.drop_vgpu(OTHER)
+                made.write(name, "1\n")
 
-            thread = threading.Thread(target=serve, daemon=True)
-            thread.start()
+            made.on_read(name, "1\n", act)
             result = ctl(made, *arguments, expect=DONE)
-            thread.join()
             require(UUID in result.out and OTHER not in result.out, f"{arguments}: {result}")
 
 
@@ -492,18 +478,8 @@ def vgpu_whose_removal_waits_for_its_vm_has_no_counters():
     """The kernel deletes the attributes, then waits for the VM, then deletes the directory."""
     with tree() as made:
         path = made.add_vgpu(UUID)
-        os.remove(f"{made.top}/{path}/stats/busy_ns_bcs")
-        os.mkfifo(f"{made.top}/{path}/stats/busy_ns_bcs")
-
-        def serve():
-            with open(f"{made.top}/{path}/stats/busy_ns_bcs", "w") as pipe:
-                shutil.rmtree(f"{made.top}/{path}/stats")
-                pipe.write("1\n")
-
-        thread = threading.Thread(target=serve, daemon=True)
-        thread.start()
+        made.on_read(f"{path}/stats/busy_ns_bcs", "1\n", lambda: shutil.rmtree(f"{made.top}/{path}/stats"))
         said(ctl(made, "stat", UUID, expect=NOT_FOUND), f"{UUID}: it has been removed")
-        thread.join()
 
 
 @test

@@ -186,3 +186,18 @@ class Tree:
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
         return thread
+
+    def on_read(self, path, text, act):
+        """The next read of @path returns @text, after act(), which may replace or remove the file."""
+        full = f"{self.top}/{path}"
+        os.remove(full)
+        os.mkfifo(full)
+
+        def serve():
+            with open(full, "w") as pipe:
+                act()
+                pipe.write(text)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        return thread
