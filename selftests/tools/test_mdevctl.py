@@ -146,6 +146,21 @@ def ignored_signals_of_the_caller_do_not_hide_a_status():
 
 
 @test
+def definition_reaches_mdevctl_without_standard_output():
+    """The definition's file must not get the number of a standard file: mdevctl's are others."""
+    with tree() as made:
+        made.add_vgpu(UUID)
+        env = with_mdevctl(made)
+        defined(made, UUID, ("policy/mode", "full"))
+        shell = "../../../../../../../../bin/sh"
+        result = ctl(made, "-c", f"exec {where['build']}/ghyvictl set --save {UUID} policy/static_pages=9 >&-", program=shell, expect=DONE, **env)
+        kept = made.read("definition")
+        require(kept and json.loads(kept)["attrs"] == [{"policy/mode": "full"}, {"policy/static_pages": "9"}], f"'{kept}' {result}")
+        # What cannot be printed is still an error.
+        ctl(made, "-c", f"exec {where['build']}/ghyvictl list >&-", program=shell, expect=ERROR)
+
+
+@test
 def interrupted_replacement_is_completed():
     """Between undefine and define there is no definition."""
     with tree() as made:

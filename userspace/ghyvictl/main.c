@@ -4,6 +4,7 @@
  * libghyvi; only `set --save` stores something. See Documentation/man/ghyvictl.8.
  */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -157,6 +158,19 @@ static void check_output(void)
 	_exit(exit_status ?: STATUS_ERROR);
 }
 
+/*
+ * A file that is opened later must not get the number of a standard one, which a child process has
+ * for something else. What is printed to a file that was closed fails as before.
+ */
+static void occupy_standard_files(void)
+{
+	int fd;
+
+	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd)
+			abort();
+}
+
 int main(int argc, char **argv)
 {
 	struct ctl ctl = {};
@@ -166,6 +180,7 @@ int main(int argc, char **argv)
 	char *name;
 	size_t i;
 
+	occupy_standard_files();
 	argp_err_exit_status = STATUS_USAGE;
 	atexit(check_output);
 	search_sbin();
