@@ -75,6 +75,15 @@ def report_page_is_self_contained_and_draws_every_vgpu():
 
 
 @test
+def report_ignores_the_users_settings_of_gnuplot():
+    with tree() as made:
+        recording(made, [vgpu(UUIDS[0], "strict", 10, 10)])
+        made.write(".gnuplot", "set output 'elsewhere'\nset datafile separator ','\n")
+        text = page(made, "--from", "rounds", HOME=made.top)
+        require(len(drawings(text)) == CHARTS and not os.path.exists(f"{made.top}/elsewhere"), "a setting had an effect")
+
+
+@test
 def report_escapes_markup_and_commands():
     bad = "<script>alert(1)</script>' ; system 'touch hacked' # `touch hacked` \\"
     with tree() as made:

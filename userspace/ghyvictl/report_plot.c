@@ -169,7 +169,7 @@ char **report_draw(json_t *rounds)
 		return NULL;
 	fd = text_file(script);
 	if (fd >= 0 && asprintf(&path, "/proc/self/fd/%d", fd) > 0) {
-		const char *const argv[] = { "gnuplot", path, NULL };
+		const char *const argv[] = { "gnuplot", "--default-settings", path, NULL };
 
 		output = program_output(argv);
 	}
