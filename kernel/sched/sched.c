@@ -42,11 +42,12 @@
  * of enqueued vGPUs it is preempted after its timeslice. If the preemption takes longer than
  * preempt_timeout_us, its job is cancelled and its owner is told that it failed.
  *
- * Locks, outermost first: engine->start (makes the step from "not cancelled" to run() atomic),
- * engine->lock (run queues, current workload, states of the engine's workloads). Neither is held
- * across prepare() or complete(). run() is called with engine->start held. So a backend must not
- * call done() from inside run(): done() may have to wait for a thread that waits for engine->start.
- * cancel() and update_tail() are called without: other vGPUs start their workloads meanwhile.
+ * Locks, outermost first: engine->start (held while run() is called, so that run() has returned
+ * when another thread takes it), engine->lock (run queues, current workload, states of the engine's
+ * workloads: the step from "not cancelled" to RUNNING is atomic). Neither is held across prepare()
+ * or complete(). run() is called with engine->start held. So a backend must not call done() from
+ * inside run(): done() may have to wait for a thread that waits for engine->start. cancel() and
+ * update_tail() are called without: other vGPUs start their workloads meanwhile.
  * preempt() and the clock's arm() are called with engine->lock held.
  */
 #include <trace/events/ghyvi.h>

@@ -117,7 +117,7 @@ struct sched_engine {
 	struct ghyvi_sched *sched;
 	/** @id: which engine */
 	enum ghyvi_engine_id id;
-	/** @start: serialises starting and cancelling a workload; outside of @lock, see sched.c */
+	/** @start: held while a workload is passed to the pGPU; outside of @lock, see sched.c */
 	struct mutex start;
 	/**
 	 * @lock: protects all members below, the run queues of this engine, and the states of their

@@ -34,27 +34,31 @@ static bool withdraw_workload(struct sched_engine *engine, struct ghyvi_workload
 	return false;
 }
 
+/*
+ * Wait until the pGPU knows a job that is passed to it, or about to be. Only for such a job: the
+ * thread in run() may be another guest's, and get no time on a CPU.
+ *
+ * The job may be done then. The backend ignores jobs that it does not know, and the workload stays
+ * valid until its owner can continue in complete().
+ */
+static void wait_for_run(struct sched_engine *engine)
+{
+	mutex_lock(&engine->start);
+	mutex_unlock(&engine->start);
+}
+
 bool ghyvi_sched_cancel(struct ghyvi_sched *sched, struct ghyvi_workload *workload)
 {
 	struct sched_engine *engine = sched_engine_of(sched, workload);
 	bool taken_back, passed;
 
-	/*
-	 * With engine->start held, no workload is between the check for WORKLOAD_CANCELLED and
-	 * run().
-	 */
-	mutex_lock(&engine->start);
 	spin_lock(&engine->lock);
 	taken_back = withdraw_workload(engine, workload, &passed);
 	spin_unlock(&engine->lock);
-	mutex_unlock(&engine->start);
-
-	/*
-	 * The job may be done by now. The backend ignores jobs that it does not know, and the
-	 * workload stays valid until its owner can continue in complete().
-	 */
-	if (passed)
-		sched->ops->cancel(sched->pgpu, &workload->job);
+	if (!passed)
+		return taken_back;
+	wait_for_run(engine);
+	sched->ops->cancel(sched->pgpu, &workload->job);
 	return taken_back;
 }
 
@@ -63,15 +67,16 @@ bool ghyvi_sched_park(struct ghyvi_sched *sched, struct ghyvi_workload *workload
 	struct sched_engine *engine = sched_engine_of(sched, workload);
 	bool taken_back, passed;
 
-	/* As in ghyvi_sched_cancel(). A request before run() would have no effect. */
-	mutex_lock(&engine->start);
 	spin_lock(&engine->lock);
 	WRITE_ONCE(workload->parking, true);
 	taken_back = withdraw_workload(engine, workload, &passed);
-	if (passed && sched->ops->preempt)
-		sched->ops->preempt(sched->pgpu, &workload->job);
 	spin_unlock(&engine->lock);
-	mutex_unlock(&engine->start);
+	if (!passed || !sched->ops->preempt)
+		return taken_back;
+	wait_for_run(engine); /* a request before run() would have no effect */
+	spin_lock(&engine->lock);
+	sched->ops->preempt(sched->pgpu, &workload->job);
+	spin_unlock(&engine->lock);
 	return taken_back;
 }
 
@@ -82,8 +87,6 @@ int ghyvi_sched_update_tail(struct ghyvi_sched *sched, struct ghyvi_workload *wo
 	bool passed;
 	int state;
 
-	/* As in ghyvi_sched_cancel(): if the job is passed, run() has returned. */
-	mutex_lock(&engine->start);
 	spin_lock(&engine->lock);
 	state = workload->state;
 	passed = state == WORKLOAD_RUNNING || sched_is_staged(engine, workload);
@@ -92,13 +95,12 @@ int ghyvi_sched_update_tail(struct ghyvi_sched *sched, struct ghyvi_workload *wo
 		err = 0;
 	}
 	spin_unlock(&engine->lock);
-	mutex_unlock(&engine->start);
-
+	if (!passed)
+		return err;
 	/*
 	 * The thread is the guest's, and the backend may have to copy commands: no other workload
-	 * waits for that. The job may be done by now, as in ghyvi_sched_cancel().
+	 * waits for that.
 	 */
-	if (passed)
-		err = sched->ops->update_tail(sched->pgpu, &workload->job, tail);
-	return err;
+	wait_for_run(engine);
+	return sched->ops->update_tail(sched->pgpu, &workload->job, tail);
 }

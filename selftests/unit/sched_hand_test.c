@@ -536,6 +536,40 @@ static void a_workload_prepared_ahead_and_not_started_gives_way(void **state)
 	assert_int_equal(players[0].prepared, 1);
 }
 
+static _Atomic bool owner_went_on;
+
+static void *withdraw_0(void *unused)
+{
+	assert_int_equal(ghyvi_sched_update_tail(sched, &players[0].base, 64), 0);
+	assert_true(ghyvi_sched_park(sched, &players[0].base));
+	ghyvi_sched_queue(sched, &players[0].base);
+	assert_true(ghyvi_sched_cancel(sched, &players[0].base));
+	owner_went_on = true;
+	return NULL;
+}
+
+/* A thread of that one's guest may get no time on a CPU in run(). */
+static void a_queued_workload_does_not_wait_until_another_is_passed_to_the_pgpu(void **state)
+{
+	struct mutex *start = &sched->engines[GHYVI_RCS].start;
+	pthread_t thread;
+	unsigned int ms;
+	bool waited;
+
+	owner_went_on = false;
+	ghyvi_sched_queue(sched, &players[0].base);
+	mutex_lock(start);
+	assert_int_equal(pthread_create(&thread, NULL, withdraw_0, NULL), 0);
+	for (ms = 0; !owner_went_on && ms < 2000; ms++)
+		usleep_range(1000, 1100);
+	waited = !owner_went_on;
+	mutex_unlock(start);
+	pthread_join(thread, NULL);
+	assert_false(waited);
+	assert_int_equal(players[0].context[GHYVI_CTX_RING_TAIL], 64);
+	assert_int_equal(players[0].completed, 0);
+}
+
 static void prepare_for_3_ms(void)
 {
 	now += 3 * MS;
@@ -634,6 +668,7 @@ int main(void)
 		TEST(a_workload_that_is_prepared_and_not_started_gives_way),
 		TEST(a_workload_that_gave_way_before_its_start_can_be_cancelled),
 		TEST(a_workload_prepared_ahead_and_not_started_gives_way),
+		TEST(a_queued_workload_does_not_wait_until_another_is_passed_to_the_pgpu),
 		TEST(preparation_is_charged_and_counted),
 		TEST(a_switch_to_a_vgpu_that_replaces_another_is_counted),
 		TEST(a_timer_that_is_armed_is_not_armed_again),
