@@ -383,7 +383,7 @@ def callout_ignores_other_events_and_types():
             require(callout(made, "get", "attributes", kind=kind)[0] == 2, f"{kind} is not ours")
 
 
-# What mdevctl's own rule does where its path is right (Debian 13, Fedora).
+# What mdevctl's own rule does where the program that it runs exists.
 MDEVCTL_RULE = 'ACTION=="change", SUBSYSTEM=="pci", RUN+="/usr/sbin/mdevctl start-parent-mdevs %k"\n'
 UDEV_TEST = """
 mount -t tmpfs none /run && mkdir -p /run/udev/rules.d /run/saved /run/defined
