@@ -424,7 +424,7 @@ static void a_failed_late_workload_enqueues_the_next(void **state)
 	assert_int_equal(second.completed, 1);
 }
 
-/* A guest's thread that gets no time on a CPU when it has prepared a workload: it does not start. */
+/* A guest's thread has prepared a workload, and gets no time on a CPU to start it. */
 
 static void *submit_0(void *unused)
 {
