@@ -203,6 +203,7 @@ void softgpu_invalidate(struct ghyvi_pgpu_client *const *clients, unsigned int c
 
 		slice = READ_ONCE(engine->slice);
 		if (engine_runs_one_of(engine, clients, count))
+			/* What the engine did in the slice is visible: softgpu_access_end(). */
 			wait_event(engine->slice_end, smp_load_acquire(&engine->ended) >= slice);
 	}
 }

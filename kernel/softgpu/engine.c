@@ -95,6 +95,7 @@ void softgpu_access_begin(struct softgpu_engine *engine)
 void softgpu_access_end(struct softgpu_engine *engine)
 {
 	softgpu_registers_publish(engine);
+	/* After all accesses of the slice; pairs with softgpu_invalidate(). */
 	smp_store_release(&engine->ended, engine->slice);
 	mutex_unlock(&engine->access);
 	wake_up_all(&engine->slice_end);

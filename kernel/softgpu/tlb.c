@@ -285,7 +285,7 @@ static int softgpu_walk(struct softgpu_engine *engine, struct softgpu_tlb_entry 
 
 /*
  * Ask the core to map the guest page that a walk needs, and sleep until it has, or until the job is
- * cancelled. The core may be in invalidate(), which waits for the end of the slice, so end it first.
+ * cancelled. The core may be in invalidate(), which waits for the end of the slice: end it first.
  */
 static int softgpu_fault(struct softgpu_engine *engine)
 {

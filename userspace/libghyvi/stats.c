@@ -77,7 +77,7 @@ GHYVI_API int ghyvi_stats_read(const struct ghyvi_vgpu *vgpu, struct ghyvi_stats
 		stats->count++;
 	}
 	names_free(&files);
-	/* Counters disappear only with the vGPU; its directory may stay until its VM releases it. */
+	/* Counters disappear only with the vGPU. Its directory may stay until its VM ends. */
 	if (ret) {
 		ghyvi_stats_free(stats);
 		return ret == -ENOENT ? -ENODEV : ret;
