@@ -166,11 +166,11 @@ def interrupted_replacement_is_completed():
     with tree() as made:
         made.add_vgpu(UUID)
         env = with_mdevctl(made)
-        # Ctrl-C signals all programs of the terminal, mdevctl among them.
-        made.write("mdevctl", made.read("mdevctl").replace("while", '[ $1 = undefine ] && kill -INT $PPID $$\nwhile', 1), 0o755)
+        # As systemd ends a service: all of its programs get the signal, mdevctl among them.
+        made.write("mdevctl", made.read("mdevctl").replace("while", '[ $1 = undefine ] && kill -TERM $PPID $$\nwhile', 1), 0o755)
         for arguments in (["define", "--replace", UUID], ["set", "--save", UUID, "policy/static_pages=9"]):
             defined(made, UUID, ("policy/static_pages", "7"))
-            result = ctl(made, *arguments, expect=-signal.SIGINT, **env)
+            result = ctl(made, *arguments, expect=-signal.SIGTERM, **env)
             require(commands(made) == ["undefine", "define"], f"{arguments}: {made.read('log')} {result}")
 
 
