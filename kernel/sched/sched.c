@@ -47,8 +47,8 @@
  * workloads: the step from "not cancelled" to RUNNING is atomic). Neither is held across prepare()
  * or complete(). run() is called with engine->start held. So a backend must not call done() from
  * inside run(): done() may have to wait for a thread that waits for engine->start. cancel() and
- * update_tail() are called without: other vGPUs start their workloads meanwhile.
- * preempt() and the clock's arm() are called with engine->lock held.
+ * update_tail() are called without: other vGPUs start their workloads meanwhile. preempt() and the
+ * clock's arm() are called with engine->lock held.
  */
 #include <trace/events/ghyvi.h>
 #include "sched_types.h"

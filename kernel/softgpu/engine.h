@@ -220,6 +220,8 @@ struct softgpu_engine {
 
 	struct mutex access;
 	wait_queue_head_t slice_end; /* softgpu_invalidate() waits for a change of @ended */
+	/* Both are written by the engine's thread alone, and also read by softgpu_invalidate(). */
+	u64 slice; /* the number of this slice, or of the last one: older pointers are invalid */
 	u64 ended; /* the last slice that has ended */
 
 	/* All members below belong to the engine's thread (or to a test that has no thread). */
@@ -240,7 +242,6 @@ struct softgpu_engine {
 	} guest_runs[SOFTGPU_RUNS];
 	int commands_left; /* in this slice */
 	s64 bytes_left; /* in this slice */
-	u64 slice; /* the number of this slice, or of the last one: older pointers are invalid */
 	u64 fault_gfn; /* guest page that a nested walk needs and that is not mapped */
 
 	u32 ring_start, ring_bytes, ring_head, ring_tail;
