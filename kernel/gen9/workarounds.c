@@ -185,6 +185,15 @@ bool gen9_is_whitelisted(const struct gen9 *gpu, u32 offset)
 	return false;
 }
 
+/*
+ * User batches of the render engine can read how long their context ran. i915 lets those of Comet
+ * Lake's other engines, too.
+ */
+static u32 context_timestamp_slot(const struct gen9_engine *engine)
+{
+	return (engine->base + RING_CTX_TIMESTAMP) | RING_FORCE_TO_NONPRIV_ACCESS_RD;
+}
+
 void gen9_engine_workarounds(struct gen9_engine *engine)
 {
 	struct pass pass = { .gpu = engine->gpu };
@@ -193,6 +202,9 @@ void gen9_engine_workarounds(struct gen9_engine *engine)
 	if (engine->id != GHYVI_RCS) {
 		if (polls_semaphores(engine->gpu))
 			gen9_engine_write(engine, RING_SEMA_WAIT_POLL, 1);
+		if (engine->gpu->platform == GEN9_COMETLAKE)
+			gen9_engine_write(engine, RING_FORCE_TO_NONPRIV_FIRST & 0xfff,
+					  context_timestamp_slot(engine));
 		return;
 	}
 	render_bits(&pass);

@@ -572,6 +572,21 @@ static void workarounds_of_kaby_lake_follow_its_steppings(void **state)
 	probe_as(state, 0x1912, 6);
 }
 
+static void batches_of_comet_lake_read_the_time_of_their_context(void **state)
+{
+	static const u32 bases[] = { 0x12000, 0x1a000, 0x22000 };
+	unsigned int i;
+
+	probe_as(state, 0x9bc5, 3);
+	for (i = 0; i < ARRAY_SIZE(bases); i++)
+		assert_int_equal(*emu_reg(&gen9_shim_emu, bases[i] + 0x4d0),
+				 (bases[i] + RING_CTX_TIMESTAMP) | BIT(28));
+	assert_int_equal(*emu_reg(&gen9_shim_emu, 0x24d0), GEN9_CTX_PREEMPT_REG);
+	probe_as(state, 0x1912, 6);
+	for (i = 0; i < ARRAY_SIZE(bases); i++)
+		assert_int_equal(*emu_reg(&gen9_shim_emu, bases[i] + 0x4d0), 0);
+}
+
 /* ---- functions that are refused ---- */
 
 static void gpu_that_cannot_be_owned_is_refused(void **state)
@@ -618,6 +633,7 @@ int main(int argc, char **argv)
 		TEST(restore_without_the_hosts_batch_is_found),
 		TEST(register_that_does_not_keep_its_value_is_found),
 		TEST(workarounds_of_kaby_lake_follow_its_steppings),
+		TEST(batches_of_comet_lake_read_the_time_of_their_context),
 		TEST(gpu_that_cannot_be_owned_is_refused),
 	};
 
