@@ -16,10 +16,10 @@
  *
  * Locks, outermost first:
  *   gen9.control       serialises what waits for engines: invalidation, cancellation, resets.
- *                      Taken by threads of the host only, see gen9_control_call().
+ *                      Taken by threads of the host only, see gen9_worker_call().
  *   gen9.parts_lock    protects the list of vacant parts, and the entries of those that are dropped
- *   gen9.window_lock   protects the allocation of windows
  *   gen9_engine.lock   protects the ports and the jobs. Taken in the interrupt handler.
+ *   gen9.window_lock   protects the allocation of windows. A leaf.
  *   gen9.ggtt_lock     protects the GGTT and its shadow. A leaf, irq-safe.
  *   gen9.clock_lock    protects what is known of the engines' clock. A leaf, irq-safe.
  */
@@ -314,14 +314,14 @@ struct gen9 {
 	/** @vacant_parts: parts of the GGTT whose every entry maps the scratch page of the part */
 	struct list_head vacant_parts;
 	/** @window_lock: protects the members below */
-	struct mutex window_lock;
+	spinlock_t window_lock;
 	/** @host_used: pages of the host's part of the GGTT in use */
 	DECLARE_BITMAP(host_used, GEN9_HOST_GGTT_PAGES);
 	/** @spare_windows: windows without a user */
 	struct list_head spare_windows;
-	/** @spare_pages: number of pages of @spare_windows */
+	/** @spare_pages: number of pages of windows without a user, which are spare or being freed */
 	unsigned int spare_pages;
-	/** @taken_pages: number of pages of windows with a user */
+	/** @taken_pages: number of pages that windows with a user have or are about to have */
 	unsigned int taken_pages;
 	/** @claimed_pages: sum of what clients have not taken of their shares */
 	unsigned int claimed_pages;

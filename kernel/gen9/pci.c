@@ -284,7 +284,7 @@ static struct gen9 *gpu_alloc(struct pci_dev *pdev, enum gen9_platform platform)
 	gpu->platform = platform;
 	mutex_init(&gpu->control);
 	mutex_init(&gpu->parts_lock);
-	mutex_init(&gpu->window_lock);
+	spin_lock_init(&gpu->window_lock);
 	spin_lock_init(&gpu->clock_lock);
 	INIT_LIST_HEAD(&gpu->spare_windows);
 	INIT_LIST_HEAD(&gpu->vacant_parts);

@@ -8,6 +8,9 @@
  * A guest decides how many contexts it has, how long rings and batches are, and how long they are
  * in use. So each client has a share of the pages, in proportion to its part of the GGTT. It can
  * take more, as long as enough is left for the shares of all others.
+ *
+ * Guests' threads get and give back windows, too. They may be throttled, so nothing is allocated,
+ * mapped or flushed with the lock held.
  */
 #include <linux/bug.h>
 #include <linux/math64.h>
@@ -16,6 +19,8 @@
 #include "gen9.h"
 
 #define SPARE_PAGES_MAX 2048
+/* The pages that clients share: all but spares, whose addresses so need not be waited for. */
+#define USABLE_PAGES (GEN9_HOST_GGTT_PAGES - 1 - SPARE_PAGES_MAX)
 
 static u64 host_index(const struct gen9 *gpu)
 {
@@ -43,12 +48,14 @@ static int take_addresses(struct gen9 *gpu, struct gen9_window *window)
 	unsigned long at;
 	unsigned int i;
 
-	lockdep_assert_held(&gpu->window_lock);
+	spin_lock(&gpu->window_lock);
 	at = bitmap_find_next_zero_area(gpu->host_used, GEN9_HOST_GGTT_PAGES - 1, 0, window->pages,
 					0);
+	if (at < GEN9_HOST_GGTT_PAGES - 1)
+		bitmap_set(gpu->host_used, at, window->pages);
+	spin_unlock(&gpu->window_lock);
 	if (at >= GEN9_HOST_GGTT_PAGES - 1)
 		return -ENOMEM;
-	bitmap_set(gpu->host_used, at, window->pages);
 	window->ggtt = (u32)((host_index(gpu) + at) << GHYVI_PAGE_SHIFT);
 	for (i = 0; i < window->pages; i++)
 		gen9_ggtt_set(gpu, host_index(gpu) + at + i,
@@ -94,10 +101,11 @@ static void window_destroy(struct gen9 *gpu, struct gen9_window *window)
 {
 	u64 index = window->ggtt >> GHYVI_PAGE_SHIFT;
 
-	lockdep_assert_held(&gpu->window_lock);
 	gen9_ggtt_set_scratch(gpu, index, window->pages);
 	gen9_ggtt_flush_sync(gpu);
+	spin_lock(&gpu->window_lock);
 	bitmap_clear(gpu->host_used, index - host_index(gpu), window->pages);
+	spin_unlock(&gpu->window_lock);
 	free_pages_of(gpu, window);
 }
 
@@ -109,7 +117,7 @@ static unsigned int claim_of(const struct gen9_client *client)
 
 static bool may_take(const struct gen9 *gpu, const struct gen9_client *client, unsigned int pages)
 {
-	unsigned int left = GEN9_HOST_GGTT_PAGES - 1 - gpu->taken_pages;
+	unsigned int left = USABLE_PAGES - gpu->taken_pages;
 
 	lockdep_assert_held(&gpu->window_lock);
 	return !client || pages <= claim_of(client) ||
@@ -127,22 +135,34 @@ static void count_pages(struct gen9 *gpu, struct gen9_client *client, int pages)
 	gpu->claimed_pages += claim_of(client);
 }
 
-static void free_spares(struct gen9 *gpu)
+/* Returns false if there are none. */
+static bool free_spares(struct gen9 *gpu)
 {
 	struct gen9_window *window, *next;
+	LIST_HEAD(spares);
 
-	lockdep_assert_held(&gpu->window_lock);
-	list_for_each_entry_safe(window, next, &gpu->spare_windows, node) {
+	spin_lock(&gpu->window_lock);
+	list_splice_init(&gpu->spare_windows, &spares);
+	spin_unlock(&gpu->window_lock);
+	if (list_empty(&spares))
+		return false;
+	list_for_each_entry_safe(window, next, &spares, node) {
+		unsigned int pages = window->pages;
+
 		list_del(&window->node);
 		window_destroy(gpu, window);
+		spin_lock(&gpu->window_lock);
+		gpu->spare_pages -= pages;
+		spin_unlock(&gpu->window_lock);
 	}
-	gpu->spare_pages = 0;
+	return true;
 }
 
 static struct gen9_window *spare_find(struct gen9 *gpu, unsigned int pages)
 {
 	struct gen9_window *window;
 
+	lockdep_assert_held(&gpu->window_lock);
 	list_for_each_entry(window, &gpu->spare_windows, node) {
 		if (window->pages != pages)
 			continue;
@@ -156,49 +176,63 @@ static struct gen9_window *spare_find(struct gen9 *gpu, unsigned int pages)
 struct gen9_window *gen9_window_get(struct gen9 *gpu, struct gen9_client *client,
 				    unsigned int pages)
 {
-	struct gen9_window *window = NULL;
+	struct gen9_window *window;
 
-	mutex_lock(&gpu->window_lock);
-	if (!may_take(gpu, client, pages))
-		goto unlock;
-	window = spare_find(gpu, pages) ?: window_create(gpu, pages);
-	if (!window && gpu->spare_pages) { /* they have addresses, too */
-		free_spares(gpu);
-		window = window_create(gpu, pages);
+	spin_lock(&gpu->window_lock);
+	if (!may_take(gpu, client, pages)) {
+		spin_unlock(&gpu->window_lock);
+		return NULL;
 	}
-	if (!window)
-		goto unlock;
-	window->client = client;
 	count_pages(gpu, client, pages);
-unlock:
-	mutex_unlock(&gpu->window_lock);
-	return window;
+	window = spare_find(gpu, pages);
+	spin_unlock(&gpu->window_lock);
+	window = window ?: window_create(gpu, pages);
+	if (!window && free_spares(gpu)) /* the addresses that are left may be too short */
+		window = window_create(gpu, pages);
+	if (window) {
+		window->client = client;
+		return window;
+	}
+	spin_lock(&gpu->window_lock);
+	count_pages(gpu, client, -(int)pages);
+	spin_unlock(&gpu->window_lock);
+	return NULL;
 }
 
 void gen9_window_put(struct gen9 *gpu, struct gen9_window *window)
 {
+	struct gen9_client *client;
+	unsigned int pages;
+	bool kept;
+
 	if (!window)
 		return;
-	mutex_lock(&gpu->window_lock);
-	count_pages(gpu, window->client, -(int)window->pages);
-	window->client = NULL;
+	client = window->client;
+	pages = window->pages;
 	list_del_init(&window->node);
-	if (gpu->spare_pages + window->pages <= SPARE_PAGES_MAX) {
+	spin_lock(&gpu->window_lock);
+	kept = gpu->spare_pages + pages <= SPARE_PAGES_MAX;
+	if (kept) {
+		count_pages(gpu, client, -(int)pages);
 		list_add(&window->node, &gpu->spare_windows);
-		gpu->spare_pages += window->pages;
-	} else {
-		window_destroy(gpu, window);
+		gpu->spare_pages += pages;
 	}
-	mutex_unlock(&gpu->window_lock);
+	spin_unlock(&gpu->window_lock);
+	if (kept)
+		return;
+	window_destroy(gpu, window);
+	spin_lock(&gpu->window_lock);
+	count_pages(gpu, client, -(int)pages);
+	spin_unlock(&gpu->window_lock);
 }
 
 bool gen9_windows_have_room(struct gen9_client *client, unsigned int pages)
 {
 	bool room;
 
-	mutex_lock(&client->gpu->window_lock);
+	spin_lock(&client->gpu->window_lock);
 	room = may_take(client->gpu, client, pages);
-	mutex_unlock(&client->gpu->window_lock);
+	spin_unlock(&client->gpu->window_lock);
 	return room;
 }
 
@@ -211,23 +245,21 @@ void gen9_windows_add_client(struct gen9_client *client)
 
 	for (i = 0; i < params->nr_ggtt; i++)
 		bytes += params->ggtt[i].bytes;
-	client->share = div64_u64(GEN9_HOST_GGTT_PAGES * bytes, gpu->ggtt_bytes);
-	mutex_lock(&gpu->window_lock);
+	client->share = div64_u64(USABLE_PAGES * bytes, gpu->ggtt_bytes);
+	spin_lock(&gpu->window_lock);
 	gpu->claimed_pages += client->share;
-	mutex_unlock(&gpu->window_lock);
+	spin_unlock(&gpu->window_lock);
 }
 
 void gen9_windows_remove_client(struct gen9_client *client)
 {
-	mutex_lock(&client->gpu->window_lock);
+	spin_lock(&client->gpu->window_lock);
 	WARN_ON_ONCE(client->taken);
 	client->gpu->claimed_pages -= claim_of(client);
-	mutex_unlock(&client->gpu->window_lock);
+	spin_unlock(&client->gpu->window_lock);
 }
 
 void gen9_windows_free(struct gen9 *gpu)
 {
-	mutex_lock(&gpu->window_lock);
 	free_spares(gpu);
-	mutex_unlock(&gpu->window_lock);
 }

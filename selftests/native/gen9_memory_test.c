@@ -305,6 +305,50 @@ static void idle_context_keeps_no_batches(void **state)
 	job_free(job);
 }
 
+static pthread_t neighbour;
+static struct ghyvi_pgpu_client *neighbour_client;
+static struct ghyvi_pgpu_context *neighbour_context;
+
+static void *create_context(void *unused)
+{
+	struct ghyvi_pgpu_context *context = ops->context_create(neighbour_client, GHYVI_RCS, 0);
+
+	__atomic_store_n(&neighbour_context, context, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* Give the neighbour time to get its windows, unless it waits for this thread. */
+static void let_neighbour_create_a_context(void)
+{
+	unsigned int ms;
+
+	gen9_shim_preempted = NULL;
+	assert_int_equal(pthread_create(&neighbour, NULL, create_context, NULL), 0);
+	for (ms = 0; ms < 500 && !__atomic_load_n(&neighbour_context, __ATOMIC_ACQUIRE); ms++)
+		usleep(1000);
+	assert_non_null(__atomic_load_n(&neighbour_context, __ATOMIC_ACQUIRE));
+}
+
+/* A guest's thread that frees windows may get no CPU time for long. */
+static void windows_are_taken_while_a_guest_frees_others(void **state)
+{
+	static struct ghyvi_pgpu_context *contexts[CONTEXTS_MAX];
+	struct ghyvi_pgpu_client *client = client_with(0x40000000);
+	unsigned int count = fill(client, contexts);
+
+	neighbour_client = client_with(0x50000000);
+	neighbour_context = NULL;
+	gen9_shim_preempted = let_neighbour_create_a_context;
+	while (count)
+		ops->context_destroy(contexts[--count]);
+	assert_null(gen9_shim_preempted);
+	pthread_join(neighbour, NULL);
+	assert_false(IS_ERR(neighbour_context));
+	ops->context_destroy(neighbour_context);
+	ops->client_destroy(neighbour_client);
+	ops->client_destroy(client);
+}
+
 /* As if the job ended while update_tail() writes to the ring and to new batches. */
 static void job_that_is_being_extended_keeps_its_windows(void **state)
 {
@@ -431,6 +475,7 @@ int main(int argc, char **argv)
 		TEST(prefetch_behind_a_ring_hits_valid_entries),
 		TEST(invalidation_reaches_each_used_tlb),
 		TEST(greedy_client_leaves_others_their_share),
+		TEST(windows_are_taken_while_a_guest_frees_others),
 		TEST(idle_context_keeps_no_batches),
 		TEST(job_that_is_being_extended_keeps_its_windows),
 		TEST(client_is_moved_to_other_ranges),
