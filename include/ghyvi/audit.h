@@ -231,7 +231,8 @@ struct ghyvi_submission {
  *
  * A refused command is reported, and recorded in the returned commands. A submission that exceeds
  * the budget is split, if its ring has a place before the command that exceeds it: the commands end
- * there, see ghyvi_commands_tail(), and the caller submits the rest as a new workload.
+ * there, see ghyvi_commands_tail(), and the caller submits the rest as a new workload. If the part
+ * of the ring alone has more bytes than the budget, all of it is refused.
  *
  * Context: may sleep; one call per vGPU at a time, see above.
  * Return: the commands for struct ghyvi_job, to be freed with ghyvi_commands_free(), or

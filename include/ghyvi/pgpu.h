@@ -44,6 +44,8 @@ struct ghyvi_pgpu_device {
  * @timestamp_hz: frequency of the engines' TIMESTAMP registers in Hz
  * @jobs_per_engine: number of jobs that an engine takes at a time, at least 1: the one that it
  *	executes, and those that it executes next without waiting for the core
+ * @run_copies: @run may copy the commands of the job. The engine waits for that, so only threads of
+ *	the host call @run: a guest's thread may be throttled or killed meanwhile.
  * @audit_enforced: the engines execute whatever a ring contains, so a refused command must never
  *	reach one: the audit mode "log" acts like "full"
  * @audit_user_engines: bit mask of engines that let user batches do more than the rules allow: user
@@ -64,6 +66,7 @@ struct ghyvi_pgpu_resources {
 	u32 fences;
 	u32 timestamp_hz;
 	unsigned int jobs_per_engine;
+	bool run_copies;
 	bool audit_enforced;
 	u32 audit_user_engines;
 	bool private_ggtt;
@@ -567,6 +570,8 @@ struct ghyvi_pgpu_ops {
 	 * @update_tail: move the ring tail of a job on the engine forward (lite restore). Does not
 	 * wait for the engine. Returns 0 if the engine will execute up to @tail before the job
 	 * completes. Returns -ESTALE if it cannot any more; then @done has been or will be called.
+	 * Called by a guest's thread, which may be throttled or killed meanwhile: other jobs of the
+	 * engine must not wait for that thread.
 	 */
 	int (*update_tail)(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job, u32 tail);
 	/**

@@ -307,5 +307,5 @@ void gen9_invalidate(struct ghyvi_pgpu_client *const *clients, unsigned int coun
 {
 	struct invalidation call = { .clients = clients, .count = count };
 
-	gen9_control_call(gen9_client(clients[0])->gpu, &call.work, invalidation_work);
+	gen9_worker_call(gen9_client(clients[0])->gpu, &call.work, invalidation_work);
 }

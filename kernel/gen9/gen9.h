@@ -589,11 +589,11 @@ void gen9_cancel(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
 void gen9_done_work(struct work_struct *work);
 void gen9_watchdog(struct work_struct *work);
 /*
- * Let a worker make @call, which takes gen9.control and waits for engines, and wait until it has.
- * The calling thread may belong to a guest and get little CPU time, for example with a CPU quota,
- * while other guests wait for the mutex. @work is on the caller's stack.
+ * Let a worker make @call, which other guests may have to wait for, and wait until it has: the
+ * calling thread may belong to a guest and get little CPU time, for example with a CPU quota. @work
+ * is on the caller's stack.
  */
-void gen9_control_call(struct gen9 *gpu, struct work_struct *work, work_func_t call);
+void gen9_worker_call(struct gen9 *gpu, struct work_struct *work, work_func_t call);
 /* Process events, and do what is to be done now. */
 void gen9_engine_kick(struct gen9_engine *engine);
 /*

@@ -246,41 +246,78 @@ static bool can_extend(struct gen9_engine *engine, const struct ghyvi_job *base,
 	       gen9_ring_has_room(base, tail);
 }
 
-int gen9_update_tail(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *base, u32 tail)
+void gen9_worker_call(struct gen9 *gpu, struct work_struct *work, work_func_t call)
 {
-	struct gen9_engine *engine = engine_of(pgpu, base);
+	INIT_WORK_ONSTACK(work, call);
+	queue_work(gpu->wq, work);
+	flush_work(work);
+	destroy_work_on_stack(work);
+}
+
+struct extension {
+	struct work_struct work;
+	struct gen9_engine *engine;
+	struct ghyvi_job *job;
+	u32 tail;
+	int err;
+};
+
+static bool begin_extension(struct gen9_engine *engine, struct ghyvi_job *base, u32 tail)
+{
+	unsigned long flags;
+	bool can;
+
+	spin_lock_irqsave(&engine->lock, flags);
+	can = can_extend(engine, base, tail);
+	gen9_job(base)->extending = can;
+	spin_unlock_irqrestore(&engine->lock, flags);
+	return can;
+}
+
+/* An extended job is not given back meanwhile, so the thread must not be a guest's. */
+static void extension_work(struct work_struct *work)
+{
+	struct extension *call = container_of(work, struct extension, work);
+	struct gen9_engine *engine = call->engine;
+	struct ghyvi_job *base = call->job;
 	struct gen9_job *job = gen9_job(base);
 	unsigned long flags;
 	bool refused;
 	int err;
 
-	spin_lock_irqsave(&engine->lock, flags);
-	err = can_extend(engine, base, tail) ? 0 : -ESTALE;
-	job->extending = !err;
-	spin_unlock_irqrestore(&engine->lock, flags);
-	if (err)
-		return -ESTALE;
-	err = gen9_install_commands(engine, base, &tail, &refused);
+	if (!begin_extension(engine, base, call->tail))
+		return;
+	err = gen9_install_commands(engine, base, &call->tail, &refused);
 	spin_lock_irqsave(&engine->lock, flags);
 	job->extending = false;
 	if (job->ended)
 		queue_work(engine->gpu->wq, &engine->done_work);
 	if (err) {
 		gen9_ring_withdraw(base);
-		err = -ESTALE;
-	} else if (job->ended && job->status != GHYVI_JOB_PREEMPTED) {
-		err = -ESTALE;
-	} else {
+	} else if (!job->ended || job->status == GHYVI_JOB_PREEMPTED) {
 		/* A job that has just been preempted executes them when it runs again. */
-		job->tail = tail;
+		job->tail = call->tail;
 		job->refused = refused;
 		gen9_ring_publish(base);
 		gen9_job_restart_budget(engine, base);
 		gen9_csb_process(engine);
 		gen9_engine_update(engine);
+		call->err = 0;
 	}
 	spin_unlock_irqrestore(&engine->lock, flags);
-	return err;
+}
+
+int gen9_update_tail(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job, u32 tail)
+{
+	struct extension call = {
+		.engine = engine_of(pgpu, job),
+		.job = job,
+		.tail = tail,
+		.err = -ESTALE,
+	};
+
+	gen9_worker_call(gen9_of(pgpu), &call.work, extension_work);
+	return call.err;
 }
 
 void gen9_preempt(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *base)
@@ -295,14 +332,6 @@ void gen9_preempt(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *base)
 		gen9_engine_update(engine);
 	}
 	spin_unlock_irqrestore(&engine->lock, flags);
-}
-
-void gen9_control_call(struct gen9 *gpu, struct work_struct *work, work_func_t call)
-{
-	INIT_WORK_ONSTACK(work, call);
-	queue_work(gpu->wq, work);
-	flush_work(work);
-	destroy_work_on_stack(work);
 }
 
 struct cancellation {
@@ -336,7 +365,7 @@ void gen9_cancel(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 {
 	struct cancellation call = { .engine = engine_of(pgpu, job), .job = job };
 
-	gen9_control_call(gen9_of(pgpu), &call.work, cancellation_work);
+	gen9_worker_call(gen9_of(pgpu), &call.work, cancellation_work);
 }
 
 /* ---- done ---- */

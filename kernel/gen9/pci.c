@@ -28,6 +28,7 @@ static void gen9_resources(struct ghyvi_pgpu_device *pgpu, struct ghyvi_pgpu_res
 		.nr_reserved = 2,
 		.timestamp_hz = GEN9_TIMESTAMP_HZ,
 		.jobs_per_engine = GEN9_PORTS,
+		.run_copies = true,
 		.audit_enforced = true,
 		.audit_user_engines = BIT(GHYVI_BCS), /* checks no register */
 	};

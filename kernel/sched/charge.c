@@ -86,3 +86,13 @@ void ghyvi_sched_charge_rq(struct sched_engine *engine, struct sched_rq *rq, u64
 	engine->policy->charge(rq, ns);
 	ghyvi_sched_requeue(engine, rq, now);
 }
+
+void ghyvi_sched_charge_preparation(struct sched_engine *engine, struct sched_rq *rq, u64 began)
+{
+	u64 now = ghyvi_sched_update_clock(engine);
+
+	lockdep_assert_held(&engine->lock);
+	if (rq->entity->stats)
+		ghyvi_count_add(sched_stats_of(rq), prepare_ns, now - began);
+	ghyvi_sched_charge_rq(engine, rq, now - began, now);
+}

@@ -38,6 +38,7 @@ static struct ghyvi_sched *sched_create(struct ghyvi_pgpu_device *pgpu)
 	if (pgpu->ops->resources)
 		pgpu->ops->resources(pgpu, &resources);
 	sched->stages = resources.jobs_per_engine > 1;
+	sched->run_copies = resources.run_copies;
 	ghyvi_sched_settings_init(sched);
 	atomic_set(&sched->active_calls, 0);
 	for (i = 0; i < GHYVI_ENGINES; i++)

@@ -19,6 +19,10 @@
  * item. For the same reason a thread of one guest does not start a workload of another guest, even
  * if it is prepared.
  *
+ * The backend's run() may have to copy the job's commands (@run_copies). The engine waits for that,
+ * and so does whoever withdraws a job from it. So no guest's thread calls such a run(), not even
+ * for its own workload: after prepare() it passes the workload to its work item.
+ *
  * complete() waits for locks that the workload's guest can hold for long; this must delay only that
  * guest. So the thread of the pGPU that calls done() passes the engine to the next workload first.
  * Then it calls complete() only if the pGPU does without the thread meanwhile (@done_may_wait).
@@ -234,6 +238,11 @@ static void dispatch_workload(struct sched_engine *engine, struct ghyvi_workload
 	ghyvi_sched_arm(engine, GHYVI_SCHED_NEVER);
 }
 
+static bool may_run_here(const struct ghyvi_sched *sched, bool host)
+{
+	return host || !sched->run_copies || !sched->workers;
+}
+
 /*
  * Decide which thread prepares and starts @workload, which was just dispatched. Returns true if the
  * calling thread must do that, false if another thread does. @own, @host: as for
@@ -252,6 +261,8 @@ static bool take_charge(struct sched_engine *engine, struct ghyvi_workload *work
 	ghyvi_sched_check_preempt(engine, now);
 	if (under_way)
 		return false;
+	if (workload->prepared && !may_run_here(engine->sched, host))
+		own = NULL;
 	if (own == sched_rq_of(workload) || (host && workload->prepared))
 		return true;
 	queue_work(workers, &workload->preparation);
@@ -356,8 +367,12 @@ static bool start_workload(struct ghyvi_sched *sched, struct sched_engine *engin
 		ghyvi_sched_release_engine(engine, workload, *status);
 	} else {
 		/* A preemption request before run() had no effect; repeat it. */
-		if (engine->current_workload == workload)
+		if (engine->current_workload == workload) {
 			engine->preempt_requested_ns = engine->contended_since_ns = 0;
+			if (sched->run_copies)
+				ghyvi_sched_charge_preparation(engine, sched_rq_of(workload),
+							       engine->started_ns);
+		}
 		ghyvi_sched_check_preempt(engine, ghyvi_sched_update_clock(engine));
 		ghyvi_sched_look_ahead(engine);
 	}
@@ -375,14 +390,9 @@ static int prepare(struct sched_engine *engine, struct ghyvi_workload *workload)
 	struct sched_rq *rq = sched_rq_of(workload);
 	u64 began = sched_now(engine->sched);
 	int err = workload->prepare(workload);
-	u64 now, took;
 
 	spin_lock(&engine->lock);
-	now = ghyvi_sched_update_clock(engine);
-	took = now - began;
-	if (rq->entity->stats)
-		ghyvi_count_add(sched_stats_of(rq), prepare_ns, took);
-	ghyvi_sched_charge_rq(engine, rq, took, now);
+	ghyvi_sched_charge_preparation(engine, rq, began);
 	spin_unlock(&engine->lock);
 	return err;
 }
@@ -459,11 +469,12 @@ static bool start_prepared(struct ghyvi_sched *sched, struct sched_engine *engin
 }
 
 /*
- * Prepare @workload, and start it if it owns the engine then. @preparing is set already, on behalf
- * of the calling thread. Returns true if the workload was started, false if the caller must kick
- * the engine.
+ * Prepare @workload, and start it if it owns the engine then, or let its work item do that.
+ * @preparing is set already, on behalf of the calling thread. Returns false if the caller must kick
+ * the engine. Otherwise the workload was started, or its work item kicks the engine.
  */
-static bool prepare_and_start(struct sched_engine *engine, struct ghyvi_workload *workload)
+static bool prepare_and_start(struct sched_engine *engine, struct ghyvi_workload *workload,
+			      bool host)
 {
 	int err = prepare(engine, workload);
 
@@ -473,7 +484,12 @@ static bool prepare_and_start(struct sched_engine *engine, struct ghyvi_workload
 		return false;
 	}
 	workload->prepared = !err;
-	workload->preparing = !err; /* until the thread has started it */
+	workload->preparing = !err; /* until a thread has started it */
+	if (!err && !may_run_here(engine->sched, host)) {
+		queue_work(engine->sched->workers, &workload->preparation);
+		spin_unlock(&engine->lock);
+		return true;
+	}
 	spin_unlock(&engine->lock);
 	return start_prepared(engine->sched, engine, workload, err);
 }
@@ -489,7 +505,7 @@ static void look_ahead_here(struct sched_engine *engine)
 		workload->preparing = true;
 	spin_unlock(&engine->lock);
 	if (workload)
-		prepare_and_start(engine, workload);
+		prepare_and_start(engine, workload, true);
 }
 
 void ghyvi_sched_kick_as(struct ghyvi_sched *sched, enum ghyvi_engine_id id,
@@ -504,10 +520,10 @@ void ghyvi_sched_kick_as(struct ghyvi_sched *sched, enum ghyvi_engine_id id,
 		runs = false;
 		while (!runs && (workload = take_next(sched, id, own, host)))
 			runs = workload->prepared ? start_prepared(sched, engine, workload, 0) :
-						    prepare_and_start(engine, workload);
+						    prepare_and_start(engine, workload, host);
 		if (sched->stages && !sched->workers)
 			look_ahead_here(engine);
-	} while (ghyvi_sched_stage_next(engine, own, host));
+	} while (ghyvi_sched_stage_next(engine, host));
 	sched_exit(sched);
 }
 
@@ -534,7 +550,7 @@ static void preparation_work(struct work_struct *work)
 	if (workload->prepared)
 		start_prepared(sched, engine, workload, 0);
 	else
-		prepare_and_start(engine, workload);
+		prepare_and_start(engine, workload, true);
 	ghyvi_sched_kick_host(sched, id);
 	sched_exit(sched);
 }

@@ -205,6 +205,8 @@ struct ghyvi_sched {
 	atomic_t active_calls;
 	/** @stages: the pGPU takes more than one job per engine */
 	bool stages;
+	/** @run_copies: as in struct ghyvi_pgpu_resources */
+	bool run_copies;
 	/** @policy_lock: outermost lock; serialises changes of the policy */
 	struct mutex policy_lock;
 	/** @settings: written with all engines' locks held, read with any one of them */
@@ -358,11 +360,11 @@ void ghyvi_sched_complete(struct ghyvi_workload *workload, enum ghyvi_job_status
 
 /* stage.c */
 /*
- * Give the pGPU the job that is expected to run next, if it is prepared. @own, @host: as for
- * ghyvi_sched_kick_as(). Returns true if the caller must kick the engine: it became free while the
+ * Give the pGPU the job that is expected to run next, if it is prepared and the calling thread is a
+ * host thread (@host). Returns true if the caller must kick the engine: it became free while the
  * pGPU refused the job.
  */
-bool ghyvi_sched_stage_next(struct sched_engine *engine, const struct sched_rq *own, bool host);
+bool ghyvi_sched_stage_next(struct sched_engine *engine, bool host);
 /* Ask for the staged job back if another one is expected to run next. Caller holds engine->lock. */
 void ghyvi_sched_recall_staged(struct sched_engine *engine);
 /* Forget the staged workload. Caller holds engine->lock. */
@@ -410,6 +412,8 @@ u64 ghyvi_sched_update_clock(struct sched_engine *engine);
 void ghyvi_sched_settle(struct sched_engine *engine, u64 busy_ns, u64 now);
 /* Charge @rq for @ns that are no time of the current workload. */
 void ghyvi_sched_charge_rq(struct sched_engine *engine, struct sched_rq *rq, u64 ns, u64 now);
+/* Charge @rq for a preparation, or for copying commands (@run_copies), that has taken since @began. */
+void ghyvi_sched_charge_preparation(struct sched_engine *engine, struct sched_rq *rq, u64 began);
 
 /* cap.c; @percent is the cap: 1 to 100 */
 /*

@@ -8,6 +8,9 @@
  * workload releases the engine, the staged one is dispatched, because the pGPU may have begun it
  * already. So the policy's choice is made one workload early. If an arrival changes the choice, the
  * staged job is recalled: preempt() gives a job back at once that has not begun.
+ *
+ * Only threads of the host stage workloads. The one that prepares a workload ahead kicks the engine
+ * afterwards, and so does each one that releases the engine or gets a recalled job back.
  */
 #include "sched_types.h"
 
@@ -57,6 +60,7 @@ void ghyvi_sched_unstage(struct sched_engine *engine)
 static bool pass_staged(struct sched_engine *engine, struct ghyvi_workload *workload)
 {
 	struct ghyvi_sched *sched = engine->sched;
+	u64 began = sched_now(sched);
 	bool busy = true;
 	int err;
 
@@ -70,6 +74,9 @@ static bool pass_staged(struct sched_engine *engine, struct ghyvi_workload *work
 			busy = engine->current_workload;
 		} else {
 			engine->staged_passed = true;
+			if (sched->run_copies)
+				ghyvi_sched_charge_preparation(engine, sched_rq_of(workload),
+							       began);
 			if (!engine->current_workload)
 				ghyvi_sched_dispatch_staged(engine);
 			else
@@ -80,18 +87,16 @@ static bool pass_staged(struct sched_engine *engine, struct ghyvi_workload *work
 	return busy;
 }
 
-bool ghyvi_sched_stage_next(struct sched_engine *engine, const struct sched_rq *own, bool host)
+bool ghyvi_sched_stage_next(struct sched_engine *engine, bool host)
 {
 	struct ghyvi_workload *workload;
 	bool kick = false;
 
-	if (!engine->sched->stages)
+	if (!engine->sched->stages || (engine->sched->workers && !host))
 		return false;
 	mutex_lock(&engine->start);
 	spin_lock(&engine->lock);
 	workload = stage_candidate(engine);
-	if (workload && !host && engine->sched->workers && own != sched_rq_of(workload))
-		workload = NULL;
 	engine->staged = workload ?: engine->staged;
 	spin_unlock(&engine->lock);
 	if (workload)

@@ -85,6 +85,7 @@ int ghyvi_sched_update_tail(struct ghyvi_sched *sched, struct ghyvi_workload *wo
 	struct sched_engine *engine = sched_engine_of(sched, workload);
 	int err = -ESTALE;
 	bool passed;
+	u64 began;
 	int state;
 
 	spin_lock(&engine->lock);
@@ -102,5 +103,12 @@ int ghyvi_sched_update_tail(struct ghyvi_sched *sched, struct ghyvi_workload *wo
 	 * waits for that.
 	 */
 	wait_for_run(engine);
-	return sched->ops->update_tail(sched->pgpu, &workload->job, tail);
+	began = sched_now(sched);
+	err = sched->ops->update_tail(sched->pgpu, &workload->job, tail);
+	if (sched->run_copies) {
+		spin_lock(&engine->lock);
+		ghyvi_sched_charge_preparation(engine, sched_rq_of(workload), began);
+		spin_unlock(&engine->lock);
+	}
+	return err;
 }

@@ -57,7 +57,13 @@ static int gpu_update_tail(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job
 	return gpu.update_error;
 }
 
+static void gpu_resources(struct ghyvi_pgpu_device *pgpu, struct ghyvi_pgpu_resources *resources)
+{
+	resources->run_copies = gpu.run_copies;
+}
+
 static const struct ghyvi_pgpu_ops ops = {
+	.resources = gpu_resources,
 	.run = gpu_run,
 	.cancel = gpu_cancel,
 	.preempt = gpu_preempt,
@@ -135,10 +141,11 @@ static void item_complete(struct ghyvi_workload *base, enum ghyvi_job_status sta
 	item->completed++;
 }
 
-int setup(void **state)
+static int setup_on(bool run_copies)
 {
 	int i;
 
+	gpu.run_copies = run_copies;
 	memset(items, 0, sizeof(items));
 	memset(gpu.running, 0, sizeof(gpu.running));
 	gpu.run_error = gpu.update_error = gpu.cancels = gpu.updates = gpu.runs = 0;
@@ -156,6 +163,16 @@ int setup(void **state)
 		items[i].status = -1;
 	}
 	return IS_ERR(sched);
+}
+
+int setup(void **state)
+{
+	return setup_on(false);
+}
+
+int setup_on_copying_gpu(void **state)
+{
+	return setup_on(true);
 }
 
 int teardown(void **state)

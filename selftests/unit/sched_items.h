@@ -39,6 +39,7 @@ struct items_gpu {
 	void (*in_update)(void);
 	int order[1000];
 	_Atomic int runs;
+	bool run_copies; /* see struct ghyvi_pgpu_resources */
 	bool never_begins; /* jobs return without having begun */
 	void (*before_run)(void);
 	void (*after_run)(void);
@@ -64,6 +65,7 @@ struct item *gpu_leave(enum ghyvi_engine_id engine, enum ghyvi_job_status status
 /* As gpu_leave(), and wait until the item is completed. */
 void gpu_finish(enum ghyvi_engine_id engine, enum ghyvi_job_status status);
 int setup(void **state);
+int setup_on_copying_gpu(void **state);
 int teardown(void **state);
 void queue(int i);
 struct ghyvi_sched_entity *give_owner(struct item *item);

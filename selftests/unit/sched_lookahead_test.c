@@ -2,6 +2,7 @@
 /*
  * Preparation: look-ahead, the thread that prepares, and workloads that are not prepared in time.
  */
+#include "sched/sched_types.h"
 #include "sched_items.h"
 
 /* Look-ahead. */
@@ -139,6 +140,78 @@ static void test_a_guests_thread_does_not_start_anothers_prepared_workload(void 
 	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
 	ghyvi_sched_entity_destroy(one);
 	ghyvi_sched_entity_destroy(other);
+}
+
+/* The guest's thread may be throttled in run(), and the engine waits meanwhile. */
+static void test_a_run_that_copies_is_called_by_the_host(void **state)
+{
+	struct ghyvi_sched_entity *entity = give_owner(&items[0]);
+
+	submit(0);
+	assert_true(pthread_equal(items[0].preparer, pthread_self()));
+	assert_becomes(&gpu.runs, 1);
+	assert_false(pthread_equal(items[0].starter, pthread_self()));
+	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	ghyvi_sched_entity_destroy(entity);
+}
+
+static void take_5_ms(void)
+{
+	usleep_range(5000, 5100);
+}
+
+static void test_copying_is_charged_as_preparation(void **state)
+{
+	struct ghyvi_sched_entity *entity = give_owner(&items[0]);
+
+	gpu.before_run = gpu.in_update = take_5_ms;
+	submit(0);
+	assert_becomes(&gpu.runs, 1);
+	assert_int_equal(ghyvi_sched_update_tail(sched, &items[0].base, 64), 0);
+	gpu.before_run = gpu.in_update = NULL;
+	assert_true((u64)atomic64_read(&stats.prepare_ns_rcs) >= 10 * NSEC_PER_MSEC);
+	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	assert_true(entity->rqs[GHYVI_RCS].fair.vtime >= 10 * NSEC_PER_MSEC);
+	ghyvi_sched_entity_destroy(entity);
+}
+
+static void let_another_have_the_engine(struct item *item)
+{
+	assert_becomes(&gpu.runs, 1);
+	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+}
+
+/* It is prepared when the guest's thread gives it the engine for the second time. */
+static void test_a_late_workload_whose_run_copies_is_started_by_the_host(void **state)
+{
+	struct ghyvi_sched_entity *one = give_owner(&items[0]), *other = give_owner(&items[1]);
+
+	set_timeouts(100, 1000);
+	items[0].in_prepare = let_another_have_the_engine;
+	queue(0);
+	queue(1);
+	ghyvi_sched_kick(sched, GHYVI_RCS, one);
+	assert_becomes(&gpu.runs, 2);
+	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	assert_int_equal(items[0].prepared, 1);
+	assert_int_equal(ran(1), 0);
+	assert_false(pthread_equal(items[0].starter, pthread_self()));
+	ghyvi_sched_entity_destroy(one);
+	ghyvi_sched_entity_destroy(other);
+}
+
+static void test_a_workload_for_the_host_to_start_can_be_cancelled(void **state)
+{
+	struct ghyvi_sched_entity *entity = give_owner(&items[0]);
+	unsigned int i;
+
+	for (i = 1; i <= 200; i++) {
+		submit(0);
+		if (!ghyvi_sched_cancel(sched, &items[0].base) && gpu_take(GHYVI_RCS))
+			items[0].base.job.done(&items[0].base.job, GHYVI_JOB_CANCELLED);
+		assert_becomes(&items[0].completed, i);
+	}
+	ghyvi_sched_entity_destroy(entity);
 }
 
 /* A guest's VMM sets the knobs when it loads a saved state. */
@@ -344,6 +417,8 @@ static void test_failed_preparation_ahead_is_counted(void **state)
 	ghyvi_sched_entity_destroy(entity);
 }
 
+#define COPYING(f) cmocka_unit_test_setup_teardown(f, setup_on_copying_gpu, teardown)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -352,6 +427,10 @@ int main(void)
 		TEST(test_a_guests_thread_leaves_anothers_workload_to_the_host),
 		TEST(test_a_guests_thread_does_not_start_anothers_prepared_workload),
 		TEST(test_a_thread_that_sets_knobs_starts_no_workload),
+		COPYING(test_a_run_that_copies_is_called_by_the_host),
+		COPYING(test_copying_is_charged_as_preparation),
+		COPYING(test_a_late_workload_whose_run_copies_is_started_by_the_host),
+		COPYING(test_a_workload_for_the_host_to_start_can_be_cancelled),
 		TEST(test_a_workload_prepared_for_longer_than_a_timeslice_gives_way),
 		TEST(test_a_workload_prepared_for_longer_than_the_timeout_gives_way),
 		TEST(test_a_workload_prepared_while_no_other_waits_keeps_the_engine),
