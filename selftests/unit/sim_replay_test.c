@@ -145,6 +145,75 @@ static void optimum_equals_brute_force(void **state)
 	}
 }
 
+/* One page under a waiting limit, record by record; nothing is shared with tools/sim/limits.h. */
+static u64 cost_of_limit(const struct listed *l, const struct ghyvi_shadow_tuning *t, u64 page,
+			 u64 limit, bool start_relaxed)
+{
+	struct state s = { .there = page < l->source.table_pages };
+	u64 cost = 0, clean = 0;
+
+	for (; s.at < l->count; s.at++) {
+		const struct trace_record *record = &l->records[s.at];
+
+		if (record->type == TRACE_SUBMISSION) {
+			if (!s.there || !s.relaxed || (s.own_root && s.root != record->root))
+				continue;
+			cost += t->scan_ns;
+			if (clean++ != limit)
+				continue;
+			cost += t->protect_ns;
+			s.relaxed = false;
+		} else if (record->page != page) {
+			continue;
+		} else if (record->type == TRACE_PAGE_FREED) {
+			s = (struct state){ .at = s.at, .freed = true };
+		} else {
+			bool store = record->type == TRACE_STORES ||
+				     record->type == TRACE_WIDE_STORE;
+
+			if (!s.there)
+				s.relaxed = start_relaxed && (s.freed || !store);
+			if (!s.there || store)
+				clean = 0;
+			if (store && !s.relaxed)
+				cost += t->trap_ns;
+			s.relaxed |= store;
+			if (!store) {
+				s.own_root = record->type == TRACE_PAGE_ROOT;
+				s.root = record->root;
+			}
+			s.there = true;
+		}
+	}
+	return cost;
+}
+
+static void the_best_limit_equals_brute_force(void **state)
+{
+	static const u64 limits[] = { 0, 1, 2, 4, 8, 16, 32, U64_MAX };
+	struct ghyvi_shadow_tuning tuning;
+	unsigned int i, k, page;
+	struct sim_result r;
+	struct listed l;
+	u64 best, cost;
+
+	seed = 4;
+	for (i = 0; i < 2000; i++) {
+		random_trace(&l, 1 + any(RECORDS), 3, 3);
+		tuning = random_tuning();
+		listed_run(&l, &tuning, &r);
+		best = U64_MAX;
+		for (k = 0; k < 2 * ARRAY_SIZE(limits); k++) {
+			for (cost = 0, page = 0; page < 3; page++)
+				cost += cost_of_limit(&l, &tuning, page, limits[k / 2], k % 2);
+			best = min(best, cost);
+		}
+		assert_int_equal(r.limit.cost_ns, best);
+		assert_true(r.optimum_trap_ns <= best);
+		sim_result_free(&r);
+	}
+}
+
 static void no_policy_beats_the_optimum(void **state)
 {
 	struct ghyvi_shadow_tuning tuning;
@@ -494,15 +563,25 @@ static u64 more_submissions_ns(u32 roots, u32 submissions)
 	return all > few ? all - few : 0;
 }
 
-/* A search through all roots makes it some hundred times slower. */
+/*
+ * A search through all roots makes it some hundred times slower. On a busy machine the difference
+ * of two durations may be far too short now and then, but not each time.
+ */
 static void many_roots_are_found_as_fast_as_one(void **state)
 {
-	u64 one = more_submissions_ns(1, 2 * MANY_ROOTS);
-	u64 many = more_submissions_ns(MANY_ROOTS, 2 * MANY_ROOTS);
+	unsigned int tries;
+	u64 one, many;
 
-	print_message("# %u submissions: %llu us by one root, %llu us by %u\n", 2 * MANY_ROOTS,
-		      (unsigned long long)one / 1000, (unsigned long long)many / 1000, MANY_ROOTS);
-	assert_true(many < 16 * one);
+	for (tries = 0; tries < 5; tries++) {
+		one = more_submissions_ns(1, 2 * MANY_ROOTS);
+		many = more_submissions_ns(MANY_ROOTS, 2 * MANY_ROOTS);
+		print_message("# %u submissions: %llu us by one root, %llu us by %u\n",
+			      2 * MANY_ROOTS, (unsigned long long)one / 1000,
+			      (unsigned long long)many / 1000, MANY_ROOTS);
+		if (many < 16 * one)
+			return;
+	}
+	fail_msg("many roots are slower");
 }
 
 static void roots_beyond_the_limit_are_refused(void **state)
@@ -522,6 +601,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(optimum_equals_brute_force),
+		cmocka_unit_test(the_best_limit_equals_brute_force),
 		cmocka_unit_test(no_policy_beats_the_optimum),
 		cmocka_unit_test(submissions_without_a_page_cost_the_optimum_nothing),
 		cmocka_unit_test(a_submission_scans_only_what_its_root_reaches),

@@ -320,7 +320,7 @@ static int print_json(const struct arguments *a, const struct trace_source *sour
 	if (m->batch)
 		json_object_set_new(list, MULTICALL_NAME, multicall_json(a, r, m));
 	top = json_pack("{s:{s:s?,s:s?,s:s?,s:s?,s:i,s:i,s:i,s:I,s:I,s:I,s:I,s:I,s:I},"
-			"s:{s:i,s:i,s:i,s:i,s:i,s:i,s:i},s:{s:I,s:I,s:I},s:o}",
+			"s:{s:i,s:i,s:i,s:i,s:i,s:i,s:i},s:{s:I,s:I,s:I},s:{s:o,s:b,s:I,s:o},s:o}",
 			"trace", "file", a->trace, "gmedia", a->gmedia, "case",
 			!a->gmedia ? NULL :
 			a->normal  ? "normal" :
@@ -338,7 +338,12 @@ static int print_json(const struct arguments *a, const struct trace_source *sour
 			"oos_threshold", (int)a->tuning.oos_threshold, "entry_ns", (int)a->entry_ns,
 			"batch", (int)a->batch, "optimum", "cost_ns", (json_int_t)r->optimum_ns,
 			"cost_trap_ns", (json_int_t)r->optimum_trap_ns, "cost_started_ns",
-			(json_int_t)r->optimum_started_ns, "policies", list);
+			(json_int_t)r->optimum_started_ns, "limit", "scans",
+			r->limit.scans == UINT64_MAX ? json_null() :
+						       json_integer((json_int_t)r->limit.scans),
+			"relaxed", r->limit.relaxed, "cost_ns", (json_int_t)r->limit.cost_ns,
+			"ratio_started", json_cost_ratio(r->limit.cost_ns, r->optimum_started_ns),
+			"policies", list);
 	if (!top) {
 		json_decref(list);
 		return -1;

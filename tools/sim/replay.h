@@ -6,6 +6,7 @@
 #include <ghyvi_shim.h>
 
 #include "index.h"
+#include "limits.h"
 #include "optimum.h"
 #include "simulate.h"
 
@@ -66,6 +67,7 @@ struct guest_page {
 	u64 stores;
 	struct written written; /* since the last submission */
 	struct optimum foresight, trap_only, started;
+	struct limit_page limits;
 	u64 submissions_seen; /* submissions of the page that the optimum has accounted for */
 	u32 root; /* the only root that reaches it, or EVERY_ROOT */
 	u32 rank;
@@ -89,6 +91,7 @@ struct simulation {
 	const struct ghyvi_shadow_tuning *tuning;
 	struct sim_costs costs;
 	struct sim_trace_counts *counts;
+	struct limit_totals limits;
 	u32 entries;
 	struct guest_page *pages;
 	u32 page_count, page_room;

@@ -129,6 +129,7 @@ static void add_page(struct simulation *sim, u32 at, u32 root, bool linked_now)
 	page->root = root;
 	page->submissions_seen = submissions_of(sim, at);
 	optimum_start(&page->started, linked_now);
+	limit_start(&page->limits, linked_now);
 	for (i = 0; i < sim->run_count; i++)
 		run_new_page(sim, &sim->runs[i], at, linked_now);
 }
@@ -142,6 +143,7 @@ static void account(struct simulation *sim, u32 at)
 	optimum_submissions(&page->foresight, &sim->costs, count);
 	optimum_submissions(&page->trap_only, &sim->costs, count);
 	optimum_submissions(&page->started, &sim->costs, count);
+	limit_submissions(&page->limits, &sim->limits, count);
 	page->submissions_seen = now;
 }
 
@@ -164,6 +166,7 @@ static int on_store(struct simulation *sim, const struct trace_record *record)
 	optimum_stores(&page->foresight, &sim->costs, stores);
 	optimum_stores(&page->trap_only, &sim->costs, stores);
 	optimum_stores(&page->started, &sim->costs, stores);
+	limit_store(&page->limits, &sim->limits);
 	sim->counts->stores += stores;
 	page->stores += stores;
 	if (!page->written.count)
@@ -367,6 +370,27 @@ static void forget_pass(struct simulation *sim)
 	sim->root_count = 0;
 	sim->dirty_count = 0;
 	memset(sim->counts, 0, sizeof(*sim->counts));
+	memset(&sim->limits, 0, sizeof(sim->limits));
+}
+
+static struct sim_limit best_limit(const struct simulation *sim)
+{
+	struct sim_limit best = { .cost_ns = UINT64_MAX };
+	const struct limit_counts *counts;
+	unsigned int relaxed, i;
+	u64 cost;
+
+	for (relaxed = 0; relaxed < 2; relaxed++) {
+		for (i = 0; i < LIMITS; i++) {
+			counts = &sim->limits.counts[relaxed][i];
+			cost = counts->traps * sim->costs.trap_ns +
+			       counts->scans * sim->costs.scan_ns +
+			       counts->protects * sim->costs.protect_ns;
+			if (cost < best.cost_ns)
+				best = (struct sim_limit){ limit_at(i), relaxed, cost };
+		}
+	}
+	return best;
 }
 
 static void sum_up(struct simulation *sim, struct sim_result *result)
@@ -386,6 +410,7 @@ static void sum_up(struct simulation *sim, struct sim_result *result)
 		if (page->stores > sim->counts->most_written)
 			sim->counts->most_written = page->stores;
 	}
+	result->limit = best_limit(sim);
 	for (i = 0; i < sim->run_count; i++) {
 		counts = &result->policies[i];
 		counts->entries_compared = counts->pages_scanned * sim->entries;

@@ -33,12 +33,25 @@ struct sim_policy_counts {
 	uint64_t traps, faults, pages_scanned, entries_compared, entries_found, protects, cost_ns;
 };
 
+/*
+ * struct sim_limit - the waiting limit that is cheapest for the whole trace; see limits.h
+ * @scans: the limit in clean scans; UINT64_MAX: none, pages stay relaxed
+ * @relaxed: linked pages start relaxed
+ * @cost_ns: total of traps, scans and protections, at the given costs
+ */
+struct sim_limit {
+	uint64_t scans;
+	bool relaxed;
+	uint64_t cost_ns;
+};
+
 struct sim_result {
 	struct sim_trace_counts trace;
 	struct sim_policy_counts *policies; /* in the order given */
 	uint64_t optimum_ns; /* with foresight */
 	uint64_t optimum_trap_ns; /* without: relaxes at traps only */
 	uint64_t optimum_started_ns; /* the same, but each page starts as under adaptive */
+	struct sim_limit limit; /* the best waiting limit in hindsight */
 };
 
 /**
