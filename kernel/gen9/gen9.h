@@ -168,7 +168,7 @@ struct gen9_job {
 	bool prepared;
 	/** @ring_bytes: size of the guest's ring */
 	u32 ring_bytes;
-	/** @tail: last tail that the core gave; before a refused command */
+	/** @tail: end of the commands that were installed; before a refused command */
 	u32 tail;
 	/** @pieces: the commands that were copied, in order */
 	struct gen9_piece pieces[GEN9_PIECES];
@@ -632,8 +632,9 @@ u32 gen9_ring_offset(const struct ghyvi_job *job, u32 place);
 
 /* install.c */
 /*
- * Install the commands that were audited since the last call. If one was refused, sets @refused,
- * and @tail to the place up to which the engine may execute. May sleep.
+ * Install the commands that were audited since the last call, with those that update_tail() will be
+ * called for. Sets @tail to their end. If one was refused, sets @refused, and @tail to the place up
+ * to which the engine may execute. May sleep.
  */
 int gen9_install_commands(struct gen9_engine *engine, struct ghyvi_job *job, u32 *tail,
 			  bool *refused);

@@ -45,6 +45,7 @@ struct install {
 	struct gen9_window *window; /* of @batches; NULL: there are none */
 	/* The part of the ring that was copied, and the place of the copy. */
 	u32 from, stop, place;
+	u32 end; /* of the segments that were installed, in the guest's ring */
 	bool refused, any_ring;
 	bool first; /* the segment is that of the submission */
 	bool any_page;
@@ -640,6 +641,7 @@ static int install_segments(struct install *install)
 		if (install->any_page && page.from != segment)
 			err = install_segment(install);
 		segment = page.from;
+		install->end = page.to;
 		install->any_page = true;
 		if (!err)
 			err = add_page(install, &page);
@@ -662,6 +664,8 @@ int gen9_install_commands(struct gen9_engine *engine, struct ghyvi_job *base, u3
 		err = install_segments(&install);
 	if (install.refused)
 		*tail = install.stop;
+	else if (install.any_page && !err)
+		*tail = install.end;
 	*refused = install.refused;
 	if (err)
 		gen9_job(base)->sealed = true;

@@ -386,6 +386,32 @@ static void job_that_is_preempted_while_it_is_extended_goes_on(void **state)
 	job_free(job);
 }
 
+static void add_to_extended_job(void)
+{
+	gen9_shim_preempted = NULL;
+	RINGS(extended_job, ATOMIC_INCREMENT_GGTT, DATA, 0, NOOP);
+	assert_int_equal(ghyvi_audit_extend(extended_job->base.commands, extended_job->tail), 0);
+}
+
+/* The job may be done when update_tail() is called. The core runs again what is behind the head. */
+static void commands_that_are_added_during_run_are_executed_once(void **state)
+{
+	struct test_job *job = job_new(&guests[0], GHYVI_RCS);
+
+	extended_job = job;
+	*(u32 *)guest_page(&guests[0], DATA) = 0;
+	put(guest_page(&guests[0], KERNEL_BATCH), DWORDS(BATCH_END));
+	RINGS(job, START_KERNEL, KERNEL_BATCH, 0, NOOP);
+	gen9_shim_preempted = add_to_extended_job;
+	start(job);
+	assert_null(gen9_shim_preempted);
+	finish(job, GHYVI_JOB_COMPLETE);
+	assert_int_equal(ops->update_tail(pgpu, &job->base, job->tail), -ESTALE);
+	assert_int_equal(at(&guests[0], DATA), 1);
+	assert_int_equal(job->context[GHYVI_CTX_RING_HEAD], job->tail);
+	job_free(job);
+}
+
 /* So is the end in front of a command that is refused. */
 static void refused_extension_of_a_preempted_job_ends_it(void **state)
 {
@@ -637,6 +663,7 @@ int main(int argc, char **argv)
 		TEST(ring_is_compacted_while_the_job_is_away),
 		TEST(extension_that_fails_leaves_no_commands),
 		TEST(job_that_is_preempted_while_it_is_extended_goes_on),
+		TEST(commands_that_are_added_during_run_are_executed_once),
 		TEST(refused_extension_of_a_preempted_job_ends_it),
 		TEST(cancelled_job_leaves_the_engine),
 		TEST(a_guests_thread_waits_for_no_engine_itself),
