@@ -16,6 +16,7 @@ static void init_engine(struct ghyvi_sched *sched, enum ghyvi_engine_id id)
 	mutex_init(&engine->start);
 	spin_lock_init(&engine->lock);
 	init_waitqueue_head(&engine->stopped);
+	init_waitqueue_head(&engine->ran);
 	INIT_LIST_HEAD(&engine->rqs);
 	INIT_LIST_HEAD(&engine->ready);
 	INIT_LIST_HEAD(&engine->order);

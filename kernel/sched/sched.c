@@ -46,13 +46,15 @@
  * of enqueued vGPUs it is preempted after its timeslice. If the preemption takes longer than
  * preempt_timeout_us, its job is cancelled and its owner is told that it failed.
  *
- * Locks, outermost first: engine->start (held while run() is called, so that run() has returned
- * when another thread takes it), engine->lock (run queues, current workload, states of the engine's
- * workloads: the step from "not cancelled" to RUNNING is atomic). Neither is held across prepare()
- * or complete(). run() is called with engine->start held. So a backend must not call done() from
- * inside run(): done() may have to wait for a thread that waits for engine->start. cancel() and
- * update_tail() are called without: other vGPUs start their workloads meanwhile. preempt() and the
- * clock's arm() are called with engine->lock held.
+ * Locks, outermost first: engine->start (held while run() is called; taken only by threads that may
+ * call it), engine->lock (run queues, current workload, states of the engine's workloads: the step
+ * from "not cancelled" to RUNNING is atomic). Neither is held across prepare() or complete(). run()
+ * is called with engine->start held. So a backend must not call done() from inside run(): done()
+ * may have to wait for a thread that waits for engine->start. cancel() and update_tail() are called
+ * without: other vGPUs start their workloads meanwhile. Their callers wait for the end of run() of
+ * their own workload (@in_run) and take no mutex for that: a guest's thread that is throttled with
+ * it would keep all vGPUs from starting. preempt() and the clock's arm() are called with
+ * engine->lock held.
  */
 #include <trace/events/ghyvi.h>
 #include "sched_types.h"
@@ -324,6 +326,20 @@ void ghyvi_sched_dispatch_staged(struct sched_engine *engine)
 	ghyvi_sched_look_ahead(engine);
 }
 
+void ghyvi_sched_begin_run(struct sched_engine *engine, struct ghyvi_workload *workload)
+{
+	lockdep_assert_held(&engine->start);
+	lockdep_assert_held(&engine->lock);
+	WRITE_ONCE(engine->in_run, workload);
+}
+
+void ghyvi_sched_end_run(struct sched_engine *engine)
+{
+	lockdep_assert_held(&engine->lock);
+	WRITE_ONCE(engine->in_run, NULL);
+	wake_up_all(&engine->ran);
+}
+
 /*
  * Start a prepared workload. Returns true if it was started; it must not be accessed any more,
  * because it may have completed already. Otherwise it does not own the engine. If *@late, it lost
@@ -351,6 +367,7 @@ static bool start_workload(struct ghyvi_sched *sched, struct sched_engine *engin
 		workload->state = WORKLOAD_RUNNING;
 		engine->started_ns = sched_now(sched);
 		trace_start(engine, workload);
+		ghyvi_sched_begin_run(engine, workload);
 	}
 	spin_unlock(&engine->lock);
 
@@ -361,6 +378,7 @@ static bool start_workload(struct ghyvi_sched *sched, struct sched_engine *engin
 	else
 		started = true;
 	spin_lock(&engine->lock);
+	ghyvi_sched_end_run(engine);
 	if (!started) {
 		if (!withdrawn)
 			workload->state = WORKLOAD_PREPARING; /* no GPU time to charge */

@@ -140,6 +140,13 @@ struct sched_engine {
 	struct ghyvi_workload *staged;
 	/** @staged_passed: run() has returned for @staged */
 	bool staged_passed;
+	/**
+	 * @in_run: a thread is in the backend's run() with this workload, or about to be; NULL:
+	 * none. Only compared: the workload may be freed before run() returns.
+	 */
+	const struct ghyvi_workload *in_run;
+	/** @ran: wait queue for @in_run to change */
+	wait_queue_head_t ran;
 	/** @last: run queue of the workload that owned the engine last, or NULL */
 	struct sched_rq *last;
 	/** @given_ns: when the current workload was dispatched, prepared or not */
@@ -346,6 +353,11 @@ void ghyvi_sched_release_engine(struct sched_engine *engine, struct ghyvi_worklo
 				enum ghyvi_job_status status);
 /* Remove @workload, which is QUEUED, from its run queue. Caller holds engine->lock. */
 void ghyvi_sched_drop(struct sched_engine *engine, struct ghyvi_workload *workload);
+
+/* run() is about to be called for @workload. Caller holds engine->start and engine->lock. */
+void ghyvi_sched_begin_run(struct sched_engine *engine, struct ghyvi_workload *workload);
+/* run() has returned. Caller holds engine->start and engine->lock. */
+void ghyvi_sched_end_run(struct sched_engine *engine);
 
 /* Make the staged workload the current one. Caller holds engine->lock; the engine is free. */
 void ghyvi_sched_dispatch_staged(struct sched_engine *engine);

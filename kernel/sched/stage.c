@@ -67,6 +67,7 @@ static bool pass_staged(struct sched_engine *engine, struct ghyvi_workload *work
 	lockdep_assert_held(&engine->start);
 	err = sched->ops->run(sched->pgpu, &workload->job);
 	spin_lock(&engine->lock);
+	ghyvi_sched_end_run(engine);
 	/* Only holders of engine->start stage, so this is the same submission of the workload. */
 	if (engine->staged == workload) {
 		if (err) {
@@ -97,7 +98,10 @@ bool ghyvi_sched_stage_next(struct sched_engine *engine, bool host)
 	mutex_lock(&engine->start);
 	spin_lock(&engine->lock);
 	workload = stage_candidate(engine);
-	engine->staged = workload ?: engine->staged;
+	if (workload) {
+		engine->staged = workload;
+		ghyvi_sched_begin_run(engine, workload);
+	}
 	spin_unlock(&engine->lock);
 	if (workload)
 		kick = !pass_staged(engine, workload);

@@ -35,16 +35,23 @@ static bool withdraw_workload(struct sched_engine *engine, struct ghyvi_workload
 }
 
 /*
- * Wait until the pGPU knows a job that is passed to it, or about to be. Only for such a job: the
- * thread in run() may be another guest's, and get no time on a CPU.
+ * Wait until the pGPU knows the job of @workload, which is passed to it or about to be.
+ *
+ * The thread may be a guest's, and be throttled. So it does not take engine->start, with which
+ * others start their workloads, and does not wait for theirs.
  *
  * The job may be done then. The backend ignores jobs that it does not know, and the workload stays
  * valid until its owner can continue in complete().
  */
-static void wait_for_run(struct sched_engine *engine)
+static void wait_for_run(struct sched_engine *engine, const struct ghyvi_workload *workload)
 {
-	mutex_lock(&engine->start);
-	mutex_unlock(&engine->start);
+	spin_lock(&engine->lock);
+	while (engine->in_run == workload) {
+		spin_unlock(&engine->lock);
+		wait_event(engine->ran, READ_ONCE(engine->in_run) != workload);
+		spin_lock(&engine->lock);
+	}
+	spin_unlock(&engine->lock);
 }
 
 bool ghyvi_sched_cancel(struct ghyvi_sched *sched, struct ghyvi_workload *workload)
@@ -57,7 +64,7 @@ bool ghyvi_sched_cancel(struct ghyvi_sched *sched, struct ghyvi_workload *worklo
 	spin_unlock(&engine->lock);
 	if (!passed)
 		return taken_back;
-	wait_for_run(engine);
+	wait_for_run(engine, workload);
 	sched->ops->cancel(sched->pgpu, &workload->job);
 	return taken_back;
 }
@@ -73,7 +80,7 @@ bool ghyvi_sched_park(struct ghyvi_sched *sched, struct ghyvi_workload *workload
 	spin_unlock(&engine->lock);
 	if (!passed || !sched->ops->preempt)
 		return taken_back;
-	wait_for_run(engine); /* a request before run() would have no effect */
+	wait_for_run(engine, workload); /* a request before run() would have no effect */
 	spin_lock(&engine->lock);
 	sched->ops->preempt(sched->pgpu, &workload->job);
 	spin_unlock(&engine->lock);
@@ -102,7 +109,7 @@ int ghyvi_sched_update_tail(struct ghyvi_sched *sched, struct ghyvi_workload *wo
 	 * The thread is the guest's, and the backend may have to copy commands: no other workload
 	 * waits for that.
 	 */
-	wait_for_run(engine);
+	wait_for_run(engine, workload);
 	began = sched_now(sched);
 	err = sched->ops->update_tail(sched->pgpu, &workload->job, tail);
 	if (sched->run_copies) {

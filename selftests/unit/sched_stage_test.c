@@ -413,6 +413,26 @@ static void a_job_is_dispatched_if_the_first_ends_during_run(void **state)
 	gpu.jobs[1] = NULL;
 }
 
+static void withdraw_the_first(void)
+{
+	gpu.in_second_run = NULL;
+	assert_int_equal(ghyvi_sched_update_tail(sched, &guests[0].base, 64), 0);
+	assert_false(ghyvi_sched_cancel(sched, &guests[0].base));
+}
+
+/* The thread is a guest's: it holds nothing that other guests wait for, nor waits for them. */
+static void a_workload_is_withdrawn_while_another_one_is_passed(void **state)
+{
+	submit(0);
+	gpu.in_second_run = withdraw_the_first;
+	submit(1);
+	assert_null(gpu.in_second_run);
+	assert_int_equal(gpu.tails, 1);
+	assert_ptr_equal(gpu.cancelled, job_of(0));
+	first_ends(MS, GHYVI_JOB_CANCELLED);
+	assert_int_equal(guests[0].completed, 1);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -431,6 +451,7 @@ int main(void)
 		TEST(a_refused_job_waits_for_its_turn),
 		TEST(a_capped_vgpu_is_not_staged_behind_itself),
 		TEST(a_job_is_dispatched_if_the_first_ends_during_run),
+		TEST(a_workload_is_withdrawn_while_another_one_is_passed),
 	};
 
 	return cmocka_run_group_tests_name("staging", tests, NULL, NULL);
