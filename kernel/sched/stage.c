@@ -55,9 +55,11 @@ void ghyvi_sched_unstage(struct sched_engine *engine)
 
 /*
  * @workload is staged, but run() was not called for it yet: call it. Returns false if the pGPU
- * refused the job and the engine is free. Caller holds engine->start.
+ * refused the job and the engine is free. Sets @cancelled if the caller must complete the workload:
+ * it was cancelled meanwhile, and the pGPU refused it. Caller holds engine->start.
  */
-static bool pass_staged(struct sched_engine *engine, struct ghyvi_workload *workload)
+static bool pass_staged(struct sched_engine *engine, struct ghyvi_workload *workload,
+			bool *cancelled)
 {
 	struct ghyvi_sched *sched = engine->sched;
 	u64 began = sched_now(sched);
@@ -72,6 +74,9 @@ static bool pass_staged(struct sched_engine *engine, struct ghyvi_workload *work
 	if (engine->staged == workload) {
 		if (err) {
 			ghyvi_sched_unstage(engine);
+			*cancelled = workload->state == WORKLOAD_CANCELLED;
+			if (*cancelled)
+				workload->state = WORKLOAD_DONE;
 			busy = engine->current_workload;
 		} else {
 			engine->staged_passed = true;
@@ -91,6 +96,7 @@ static bool pass_staged(struct sched_engine *engine, struct ghyvi_workload *work
 bool ghyvi_sched_stage_next(struct sched_engine *engine, bool host)
 {
 	struct ghyvi_workload *workload;
+	bool cancelled = false;
 	bool kick = false;
 
 	if (!engine->sched->stages || (engine->sched->workers && !host))
@@ -104,7 +110,9 @@ bool ghyvi_sched_stage_next(struct sched_engine *engine, bool host)
 	}
 	spin_unlock(&engine->lock);
 	if (workload)
-		kick = !pass_staged(engine, workload);
+		kick = !pass_staged(engine, workload, &cancelled);
 	mutex_unlock(&engine->start);
+	if (cancelled)
+		ghyvi_sched_complete(workload, GHYVI_JOB_CANCELLED);
 	return kick;
 }

@@ -64,12 +64,11 @@ static int gpu_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 		return 0;
 	}
 	assert_int_equal(gpu.jobs_per_engine, 2);
-	if (gpu.next_result)
-		return gpu.next_result;
-	gpu.jobs[1] = job;
+	if (!gpu.next_result)
+		gpu.jobs[1] = job;
 	if (gpu.in_second_run)
 		gpu.in_second_run();
-	return 0;
+	return gpu.next_result;
 }
 
 static void gpu_preempt(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
@@ -413,6 +412,41 @@ static void a_job_is_dispatched_if_the_first_ends_during_run(void **state)
 	gpu.jobs[1] = NULL;
 }
 
+static pthread_t canceller;
+
+static void *cancel_second(void *unused)
+{
+	assert_false(ghyvi_sched_cancel(sched, &guests[1].base));
+	return NULL;
+}
+
+static void cancel_second_in_a_thread(void)
+{
+	bool cancelled = false;
+
+	gpu.in_second_run = NULL;
+	assert_int_equal(pthread_create(&canceller, NULL, cancel_second, NULL), 0);
+	while (!cancelled) {
+		sched_yield();
+		spin_lock(&engine->lock);
+		cancelled = guests[1].base.state == WORKLOAD_CANCELLED;
+		spin_unlock(&engine->lock);
+	}
+}
+
+/* The pGPU does not know its job, so it does not give the job back. */
+static void a_refused_job_that_was_cancelled_meanwhile_is_completed(void **state)
+{
+	gpu.next_result = -EBUSY;
+	submit(0);
+	gpu.in_second_run = cancel_second_in_a_thread;
+	submit(1);
+	pthread_join(canceller, NULL);
+	assert_null(engine->staged);
+	assert_int_equal(guests[1].completed, 1);
+	assert_int_equal(guests[1].status, GHYVI_JOB_CANCELLED);
+}
+
 static void withdraw_the_first(void)
 {
 	gpu.in_second_run = NULL;
@@ -452,6 +486,7 @@ int main(void)
 		TEST(a_capped_vgpu_is_not_staged_behind_itself),
 		TEST(a_job_is_dispatched_if_the_first_ends_during_run),
 		TEST(a_workload_is_withdrawn_while_another_one_is_passed),
+		TEST(a_refused_job_that_was_cancelled_meanwhile_is_completed),
 	};
 
 	return cmocka_run_group_tests_name("staging", tests, NULL, NULL);
