@@ -319,6 +319,8 @@ struct gen9 {
 	DECLARE_BITMAP(host_used, GEN9_HOST_GGTT_PAGES);
 	/** @spare_windows: windows without a user */
 	struct list_head spare_windows;
+	/** @spares_work: frees them */
+	struct work_struct spares_work;
 	/** @spare_pages: number of pages of windows without a user, which are spare or being freed */
 	unsigned int spare_pages;
 	/** @taken_pages: number of pages that windows with a user have or are about to have */
@@ -466,6 +468,7 @@ struct gen9_window *gen9_window_get(struct gen9 *gpu, struct gen9_client *client
 				    unsigned int pages);
 void gen9_window_put(struct gen9 *gpu, struct gen9_window *window);
 void gen9_windows_free(struct gen9 *gpu);
+void gen9_spares_work(struct work_struct *work);
 /* Test whether @client could get windows of @pages pages in all. */
 bool gen9_windows_have_room(struct gen9_client *client, unsigned int pages);
 /* The claims of a client begin and end. It has no window. */

@@ -288,6 +288,7 @@ static struct gen9 *gpu_alloc(struct pci_dev *pdev, enum gen9_platform platform)
 	spin_lock_init(&gpu->window_lock);
 	spin_lock_init(&gpu->clock_lock);
 	INIT_LIST_HEAD(&gpu->spare_windows);
+	INIT_WORK(&gpu->spares_work, gen9_spares_work);
 	INIT_LIST_HEAD(&gpu->vacant_parts);
 	ratelimit_state_init(&gpu->unreliable, DEFAULT_RATELIMIT_INTERVAL, DEFAULT_RATELIMIT_BURST);
 	return gpu;

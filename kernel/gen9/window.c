@@ -135,8 +135,7 @@ static void count_pages(struct gen9 *gpu, struct gen9_client *client, int pages)
 	gpu->claimed_pages += claim_of(client);
 }
 
-/* Returns false if there are none. */
-static bool free_spares(struct gen9 *gpu)
+static void free_spares(struct gen9 *gpu)
 {
 	struct gen9_window *window, *next;
 	LIST_HEAD(spares);
@@ -144,8 +143,6 @@ static bool free_spares(struct gen9 *gpu)
 	spin_lock(&gpu->window_lock);
 	list_splice_init(&gpu->spare_windows, &spares);
 	spin_unlock(&gpu->window_lock);
-	if (list_empty(&spares))
-		return false;
 	list_for_each_entry_safe(window, next, &spares, node) {
 		unsigned int pages = window->pages;
 
@@ -155,7 +152,22 @@ static bool free_spares(struct gen9 *gpu)
 		gpu->spare_pages -= pages;
 		spin_unlock(&gpu->window_lock);
 	}
-	return true;
+}
+
+void gen9_spares_work(struct work_struct *work)
+{
+	free_spares(container_of(work, struct gen9, spares_work));
+}
+
+/*
+ * The addresses that are left may be too short. Spares are no client's, so a worker frees them:
+ * other clients wait here until it has, and a guest's thread might be throttled with them.
+ */
+static struct gen9_window *create_without_spares(struct gen9 *gpu, unsigned int pages)
+{
+	queue_work(gpu->wq, &gpu->spares_work);
+	flush_work(&gpu->spares_work);
+	return window_create(gpu, pages);
 }
 
 static struct gen9_window *spare_find(struct gen9 *gpu, unsigned int pages)
@@ -187,8 +199,7 @@ struct gen9_window *gen9_window_get(struct gen9 *gpu, struct gen9_client *client
 	window = spare_find(gpu, pages);
 	spin_unlock(&gpu->window_lock);
 	window = window ?: window_create(gpu, pages);
-	if (!window && free_spares(gpu)) /* the addresses that are left may be too short */
-		window = window_create(gpu, pages);
+	window = window ?: create_without_spares(gpu, pages);
 	if (window) {
 		window->client = client;
 		return window;

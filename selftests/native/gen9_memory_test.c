@@ -349,6 +349,36 @@ static void windows_are_taken_while_a_guest_frees_others(void **state)
 	ops->client_destroy(client);
 }
 
+static unsigned int freed_by_works, freed_by_others;
+
+static void note_freed(struct page *page)
+{
+	freed_by_works += gen9_shim_in_work;
+	freed_by_others += !gen9_shim_in_work;
+}
+
+/* Others need the addresses of spares, and the guest's thread may be throttled with them. */
+static void a_guests_thread_frees_no_spares(void **state)
+{
+	struct ghyvi_pgpu_client *client = client_with(0x40000000);
+	struct ghyvi_pgpu_context *context = ops->context_create(client, GHYVI_RCS, 0);
+
+	assert_false(IS_ERR(context));
+	ops->context_destroy(context);
+	freed_by_works = freed_by_others = 0;
+	gen9_shim_freed = note_freed;
+	shim_fail_allocs(2, 1); /* the first window */
+	context = ops->context_create(client, GHYVI_BCS, 0);
+	assert_int_equal(shim_failed_allocs(), 1);
+	shim_fail_allocs(0, 0);
+	gen9_shim_freed = NULL;
+	assert_false(IS_ERR(context));
+	assert_in_range(freed_by_works, GEN9_LR_CONTEXT_RENDER_PAGES, UINT_MAX);
+	assert_int_equal(freed_by_others, 0);
+	ops->context_destroy(context);
+	ops->client_destroy(client);
+}
+
 /* As if the job ended while update_tail() writes to the ring and to new batches. */
 static void job_that_is_being_extended_keeps_its_windows(void **state)
 {
@@ -476,6 +506,7 @@ int main(int argc, char **argv)
 		TEST(invalidation_reaches_each_used_tlb),
 		TEST(greedy_client_leaves_others_their_share),
 		TEST(windows_are_taken_while_a_guest_frees_others),
+		TEST(a_guests_thread_frees_no_spares),
 		TEST(idle_context_keeps_no_batches),
 		TEST(job_that_is_being_extended_keeps_its_windows),
 		TEST(client_is_moved_to_other_ranges),
