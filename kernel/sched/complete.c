@@ -79,6 +79,7 @@ static void staged_done(struct sched_engine *engine, struct ghyvi_workload *work
 	u64 busy_ns = workload->job.busy_ns;
 
 	lockdep_assert_held(&engine->lock);
+	ghyvi_sched_charge_run(engine, workload);
 	if (engine->staged == workload)
 		ghyvi_sched_unstage(engine);
 	if (workload->state == WORKLOAD_QUEUED && status == GHYVI_JOB_PREEMPTED && !busy_ns) {

@@ -105,6 +105,7 @@ void ghyvi_sched_release_engine(struct sched_engine *engine, struct ghyvi_worklo
 	u64 busy_ns = 0;
 
 	lockdep_assert_held(&engine->lock);
+	ghyvi_sched_charge_run(engine, workload);
 	if (workload->state == WORKLOAD_RUNNING)
 		busy_ns = workload->job.busy_ns;
 	ghyvi_sched_settle(engine, busy_ns, now);
@@ -331,12 +332,14 @@ void ghyvi_sched_begin_run(struct sched_engine *engine, struct ghyvi_workload *w
 	lockdep_assert_held(&engine->start);
 	lockdep_assert_held(&engine->lock);
 	WRITE_ONCE(engine->in_run, workload);
+	engine->run_from_ns = engine->sched->run_copies ? sched_now(engine->sched) : 0;
 }
 
 void ghyvi_sched_end_run(struct sched_engine *engine)
 {
 	lockdep_assert_held(&engine->lock);
 	WRITE_ONCE(engine->in_run, NULL);
+	engine->run_from_ns = 0;
 	wake_up_all(&engine->ran);
 }
 
@@ -378,6 +381,8 @@ static bool start_workload(struct ghyvi_sched *sched, struct sched_engine *engin
 	else
 		started = true;
 	spin_lock(&engine->lock);
+	if (started)
+		ghyvi_sched_charge_run(engine, workload);
 	ghyvi_sched_end_run(engine);
 	if (!started) {
 		if (!withdrawn)
@@ -385,12 +390,8 @@ static bool start_workload(struct ghyvi_sched *sched, struct sched_engine *engin
 		ghyvi_sched_release_engine(engine, workload, *status);
 	} else {
 		/* A preemption request before run() had no effect; repeat it. */
-		if (engine->current_workload == workload) {
+		if (engine->current_workload == workload)
 			engine->preempt_requested_ns = engine->contended_since_ns = 0;
-			if (sched->run_copies)
-				ghyvi_sched_charge_preparation(engine, sched_rq_of(workload),
-							       engine->started_ns);
-		}
 		ghyvi_sched_check_preempt(engine, ghyvi_sched_update_clock(engine));
 		ghyvi_sched_look_ahead(engine);
 	}

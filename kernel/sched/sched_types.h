@@ -145,6 +145,8 @@ struct sched_engine {
 	 * none. Only compared: the workload may be freed before run() returns.
 	 */
 	const struct ghyvi_workload *in_run;
+	/** @run_from_ns: when run() was called if its time is to be charged; 0: it is not, any more */
+	u64 run_from_ns;
 	/** @ran: wait queue for @in_run to change */
 	wait_queue_head_t ran;
 	/** @last: run queue of the workload that owned the engine last, or NULL */
@@ -424,8 +426,13 @@ u64 ghyvi_sched_update_clock(struct sched_engine *engine);
 void ghyvi_sched_settle(struct sched_engine *engine, u64 busy_ns, u64 now);
 /* Charge @rq for @ns that are no time of the current workload. */
 void ghyvi_sched_charge_rq(struct sched_engine *engine, struct sched_rq *rq, u64 ns, u64 now);
-/* Charge @rq for a preparation, or for copying commands (@run_copies), that has taken since @began. */
+/* Charge @rq for a preparation, or for copying commands (@run_copies), since @began. */
 void ghyvi_sched_charge_preparation(struct sched_engine *engine, struct sched_rq *rq, u64 began);
+/*
+ * If run() copies (@run_copies), charge @workload for it: when run() has returned, or when the job
+ * is given back before. What comes after the job has begun is GPU time.
+ */
+void ghyvi_sched_charge_run(struct sched_engine *engine, struct ghyvi_workload *workload);
 
 /* cap.c; @percent is the cap: 1 to 100 */
 /*

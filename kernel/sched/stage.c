@@ -62,13 +62,14 @@ static bool pass_staged(struct sched_engine *engine, struct ghyvi_workload *work
 			bool *cancelled)
 {
 	struct ghyvi_sched *sched = engine->sched;
-	u64 began = sched_now(sched);
 	bool busy = true;
 	int err;
 
 	lockdep_assert_held(&engine->start);
 	err = sched->ops->run(sched->pgpu, &workload->job);
 	spin_lock(&engine->lock);
+	if (!err)
+		ghyvi_sched_charge_run(engine, workload);
 	ghyvi_sched_end_run(engine);
 	/* Only holders of engine->start stage, so this is the same submission of the workload. */
 	if (engine->staged == workload) {
@@ -80,9 +81,6 @@ static bool pass_staged(struct sched_engine *engine, struct ghyvi_workload *work
 			busy = engine->current_workload;
 		} else {
 			engine->staged_passed = true;
-			if (sched->run_copies)
-				ghyvi_sched_charge_preparation(engine, sched_rq_of(workload),
-							       began);
 			if (!engine->current_workload)
 				ghyvi_sched_dispatch_staged(engine);
 			else

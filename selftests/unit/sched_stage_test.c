@@ -29,6 +29,8 @@ static struct {
 	struct ghyvi_job *preempted, *cancelled;
 	int next_result; /* of run() of a second job */
 	void (*in_second_run)(void);
+	void (*in_first_run)(void);
+	u64 copying_ns, returning_ns; /* in run(), before and after the job is passed */
 } gpu;
 
 static struct ghyvi_sched *sched;
@@ -49,6 +51,7 @@ static struct ghyvi_sched_clock by_hand = { .now = clock_now, .arm = clock_arm }
 static void gpu_resources(struct ghyvi_pgpu_device *pgpu, struct ghyvi_pgpu_resources *resources)
 {
 	resources->jobs_per_engine = gpu.jobs_per_engine;
+	resources->run_copies = true;
 }
 
 static int gpu_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
@@ -58,9 +61,13 @@ static int gpu_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 	assert_int_equal(job->begun_ns, 0);
 	assert_int_equal(job->busy_ns, 0);
 	gpu.runs++;
+	now += gpu.copying_ns;
 	if (!gpu.jobs[0]) {
 		gpu.jobs[0] = job;
 		job->begun_ns = now;
+		now += gpu.returning_ns;
+		if (gpu.in_first_run)
+			gpu.in_first_run();
 		return 0;
 	}
 	assert_int_equal(gpu.jobs_per_engine, 2);
@@ -393,7 +400,67 @@ static void end_first_in_a_thread(void)
 		free = !engine->current_workload;
 		spin_unlock(&engine->lock);
 	}
+	gpu.in_first_run = gpu.in_second_run = NULL;
+}
+
+static void *give_second_back(void *unused)
+{
+	second_is_given_back(GHYVI_JOB_ERROR);
+	return NULL;
+}
+
+static void second_fails_during_run(void)
+{
+	bool left = false;
+
 	gpu.in_second_run = NULL;
+	assert_int_equal(pthread_create(&ender, NULL, give_second_back, NULL), 0);
+	while (!left) {
+		sched_yield();
+		spin_lock(&engine->lock);
+		left = !engine->staged;
+		spin_unlock(&engine->lock);
+	}
+}
+
+static u64 prepare_ns(unsigned int i)
+{
+	return atomic64_read(&ghyvi_engine_stats(&guests[i].stats, GHYVI_RCS)->prepare_ns);
+}
+
+/* Not the time in run() in which the job runs already: that is GPU time. */
+static void copying_is_charged_until_the_job_begins(void **state)
+{
+	gpu.copying_ns = 2 * MS;
+	gpu.returning_ns = 3 * MS;
+	submit(0);
+	assert_int_equal(prepare_ns(0), 2 * MS);
+	submit(1);
+	assert_executes(job_of(0), job_of(1));
+	assert_int_equal(prepare_ns(1), 2 * MS);
+}
+
+/* However short a job is, its guest pays for the copying. */
+static void copying_is_charged_if_the_job_ends_during_run(void **state)
+{
+	gpu.copying_ns = 2 * MS;
+	gpu.in_first_run = end_first_in_a_thread;
+	submit(0);
+	pthread_join(ender, NULL);
+	gpu.jobs[0] = NULL;
+	assert_int_equal(guests[0].completed, 1);
+	assert_int_equal(prepare_ns(0), 2 * MS);
+}
+
+static void copying_is_charged_if_a_staged_job_is_given_back_during_run(void **state)
+{
+	submit(0);
+	gpu.copying_ns = 2 * MS;
+	gpu.in_second_run = second_fails_during_run;
+	submit(1);
+	pthread_join(ender, NULL);
+	assert_int_equal(guests[1].completed, 1);
+	assert_int_equal(prepare_ns(1), 2 * MS);
 }
 
 static void a_job_is_dispatched_if_the_first_ends_during_run(void **state)
@@ -484,6 +551,9 @@ int main(void)
 		TEST(a_tail_of_a_staged_workload_goes_to_the_pgpu),
 		TEST(a_refused_job_waits_for_its_turn),
 		TEST(a_capped_vgpu_is_not_staged_behind_itself),
+		TEST(copying_is_charged_until_the_job_begins),
+		TEST(copying_is_charged_if_the_job_ends_during_run),
+		TEST(copying_is_charged_if_a_staged_job_is_given_back_during_run),
 		TEST(a_job_is_dispatched_if_the_first_ends_during_run),
 		TEST(a_workload_is_withdrawn_while_another_one_is_passed),
 		TEST(a_refused_job_that_was_cancelled_meanwhile_is_completed),
