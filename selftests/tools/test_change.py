@@ -276,6 +276,50 @@ def only_regular_files_are_replaced():
         require(not [name for name in os.listdir(made.top) if name.startswith(".ghyvictl")], "a temporary file is left")
 
 
+REPLACING = r"""
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+#include "ctl.h"
+
+/* The disk is full for one write of several, as when another program deletes a file. */
+static int put(void *data, FILE *out)
+{
+	int file = dup(fileno(out)), full = open("/dev/full", O_WRONLY);
+
+	(void)data;
+	fputs("lost\n", out);
+	dup2(full, fileno(out));
+	fflush(out);
+	dup2(file, fileno(out));
+	fputs("rest\n", out);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	int ret = argc == 2 ? replace_file(argv[1], put, NULL) : 0;
+
+	printf("%s\n", strerror(-ret));
+	return 0;
+}
+"""
+
+
+@test
+def file_is_kept_if_one_write_of_the_new_one_failed():
+    with tree() as made:
+        made.write("file", "old\n")
+        made.write("replacing.c", REPLACING)
+        command = ["gcc", f"-I{TREE}/userspace/ghyvictl", f"-I{TREE}/userspace/libghyvi", f"{made.top}/replacing.c",
+                   f"{TREE}/userspace/ghyvictl/output.c", "-o", f"{made.top}/replacing"]
+        subprocess.run(command, check=True)
+        done = subprocess.run([f"{made.top}/replacing", f"{made.top}/file"], capture_output=True, text=True, check=True)
+        require(made.read("file") == "old\n", f"a truncated file replaced it: {made.read('file')}")
+        require(done.stdout == "Input/output error\n", done.stdout)
+        require(not [name for name in os.listdir(made.top) if name.startswith(".ghyvictl")], "a temporary file is left")
+
+
 @test
 def write_to_a_full_disk_fails():
     with tree() as made:

@@ -42,13 +42,28 @@ static int may_replace(const char *file)
 }
 
 /*
+ * Ends the writing of @out, and closes it. Returns 0 or a negative errno. The stream discards what
+ * it cannot write: a later fflush() and fclose() may succeed, and only ferror() is still set.
+ */
+static int finish_file(FILE *out)
+{
+	int ret = ferror(out) ? -EIO : 0;
+
+	if (!ret && (fflush(out) || fchmod(fileno(out), 0644)))
+		ret = -errno;
+	if (fclose(out) && !ret)
+		ret = -errno;
+	return ret;
+}
+
+/*
  * The temporary file is in the same directory because rename() is atomic only within a file system.
  * Prometheus's collector ignores it: it reads *.prom only.
  */
 int replace_file(const char *file, int (*put)(void *data, FILE *out), void *data)
 {
 	char *copy, *temporary;
-	int fd, ret = may_replace(file);
+	int fd, finished, ret = may_replace(file);
 	FILE *out;
 
 	if (ret)
@@ -71,10 +86,8 @@ int replace_file(const char *file, int (*put)(void *data, FILE *out), void *data
 		goto free_name;
 	}
 	ret = put(data, out);
-	if (!ret && (fflush(out) || fchmod(fd, 0644)))
-		ret = -errno;
-	if (fclose(out) && !ret)
-		ret = -errno;
+	finished = finish_file(out);
+	ret = ret ?: finished;
 	if (!ret && rename(temporary, file))
 		ret = -errno;
 	if (ret)
