@@ -98,6 +98,7 @@ def define_checks_names_and_ranges_at_once():
         env = with_mdevctl(made)
         for setting, status, words in (("sched/weight=0", ERROR, "sched/weight=0: 0 is not in 1..1000"),
                                        ("sched/weight=lots", ERROR, '"lots" is not a number; 1..1000'),
+                                       ("sched/weight=5\n", ERROR, '"5?" has more than one line'),
                                        ("policy/mode=loose", ERROR, '"loose" is not one of: strict full'),
                                        ("policy/mode=", ERROR, "is not one of"), ("policy/mode=stric", ERROR, "is not one of"),
                                        ("policy/mod=strict", NOT_FOUND, 'did you mean "policy/mode"?'),

@@ -96,6 +96,14 @@ GHYVI_API int ghyvi_setting_check(const char *attribute, const char *value, char
 		snprintf(reason, bytes, "\"%s\" is not one of: %s", value, setting->choices);
 		return -EINVAL;
 	}
+	/*
+	 * The parser accepts a newline at the end, as of a write to sysfs. In a file it would end
+	 * the setting.
+	 */
+	if (strchr(value, '\n')) {
+		snprintf(reason, bytes, "\"%s\" has more than one line", value);
+		return -EINVAL;
+	}
 	if (!ghyvi_parse_u32(value, strlen(value), &setting->range, &number, text))
 		return 0;
 	snprintf(reason, bytes, "%s", text);
