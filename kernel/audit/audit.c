@@ -125,33 +125,36 @@ int ghyvi_audit_refuse(struct audit_scan *scan, enum audit_rule rule)
 	return -EACCES;
 }
 
-void ghyvi_audit_report(const struct audit_scan *scan)
+struct audit_reject ghyvi_audit_rejected(const struct audit_scan *scan)
 {
-	const struct ghyvi_audit_params *params = &scan->audit->params;
-	const char *command = scan->command ? scan->command->name : "command";
-	u32 lrca = scan->commands->submission.lrca;
-
-	if (scan->saved)
-		return;
-	ghyvi_count(params->stats, audit_rejects);
-	trace_ghyvi_reject(params->reporter, scan->engine, lrca, scan->source, scan->at,
-			   scan->header, rules[scan->rule].name);
-	ghyvi_report(params->reporter, "audit: %s: context %#x, %s at %#llx: %s %#010x %s: %s (%s)",
-		     ghyvi_engine_name(scan->engine), lrca, sources[scan->source],
-		     (unsigned long long)scan->at, command, scan->header,
-		     scan->commands->mode == GHYVI_AUDIT_LOG ? "would be refused" : "refused",
-		     rules[scan->rule].name, rules[scan->rule].reason);
-	mutex_lock(&scan->audit->lock);
-	scan->audit->last = (struct audit_reject){
+	return (struct audit_reject){
 		.rule = scan->rule,
 		.engine = scan->engine,
-		.lrca = lrca,
+		.lrca = scan->commands->submission.lrca,
 		.ring_at = scan->source == GHYVI_FETCH_RING ? (u32)scan->at : scan->ring_at,
 		.at = scan->at,
 		.source = scan->source,
 		.header = scan->header,
-		.command = command,
+		.command = scan->command ? scan->command->name : "command",
 	};
+}
+
+void ghyvi_audit_report(const struct audit_scan *scan, const struct audit_reject *reject)
+{
+	const struct ghyvi_audit_params *params = &scan->audit->params;
+
+	if (scan->saved)
+		return;
+	ghyvi_count(params->stats, audit_rejects);
+	trace_ghyvi_reject(params->reporter, reject->engine, reject->lrca, reject->source,
+			   reject->at, reject->header, rules[reject->rule].name);
+	ghyvi_report(params->reporter, "audit: %s: context %#x, %s at %#llx: %s %#010x %s: %s (%s)",
+		     ghyvi_engine_name(reject->engine), reject->lrca, sources[reject->source],
+		     (unsigned long long)reject->at, reject->command, reject->header,
+		     scan->commands->mode == GHYVI_AUDIT_LOG ? "would be refused" : "refused",
+		     rules[reject->rule].name, rules[reject->rule].reason);
+	mutex_lock(&scan->audit->lock);
+	scan->audit->last = *reject;
 	mutex_unlock(&scan->audit->lock);
 }
 

@@ -325,7 +325,9 @@ int ghyvi_audit_saved_mode(struct ghyvi_audit *audit, enum ghyvi_engine_id engin
  * an extension is used up.
  */
 int ghyvi_audit_refuse(struct audit_scan *scan, enum audit_rule rule);
-/* Report the command that was passed to ghyvi_audit_refuse() to the administrator. */
-void ghyvi_audit_report(const struct audit_scan *scan);
+/* The command that was passed to ghyvi_audit_refuse(). */
+struct audit_reject ghyvi_audit_rejected(const struct audit_scan *scan);
+/* Count a refused command, and report it to the administrator. */
+void ghyvi_audit_report(const struct audit_scan *scan, const struct audit_reject *reject);
 
 #endif

@@ -286,20 +286,53 @@ static bool split_before(struct audit_scan *scan, u32 limit)
 	return false;
 }
 
-/*
- * A command was refused: report it, and let the engine stop at @stop. In the mode "log" it is only
- * reported, and the scan continues (0).
- */
-static int refuse_from(struct audit_scan *scan, u32 stop)
+/* A command was refused: let the engine stop at @stop. In the mode "log" the scan continues (0). */
+static int stop_at(struct audit_scan *scan, u32 stop)
 {
-	if (split_before(scan, stop))
-		return -EACCES;
-	ghyvi_audit_report(scan);
 	if (scan->commands->mode == GHYVI_AUDIT_LOG)
 		return 0;
 	scan->segment->stop = stop;
 	scan->segment->refused = true;
 	return -EACCES;
+}
+
+/* As stop_at(), and report the command. */
+static int refuse_from(struct audit_scan *scan, u32 stop)
+{
+	struct audit_reject reject = ghyvi_audit_rejected(scan);
+
+	if (split_before(scan, stop))
+		return -EACCES;
+	ghyvi_audit_report(scan, &reject);
+	return stop_at(scan, stop);
+}
+
+/*
+ * As refuse_from(), for the current command of the ring, but leave the report to the caller, who
+ * has not scanned the batches before that command yet: @reject is set, or has the rule PASSED.
+ */
+static void refuse_in_ring(struct audit_scan *scan, struct audit_reject *reject)
+{
+	if (split_before(scan, (u32)scan->at))
+		return;
+	*reject = ghyvi_audit_rejected(scan);
+	stop_at(scan, (u32)scan->at);
+}
+
+/*
+ * Report the refused command of the ring, unless the engine stops before it: because a batch was
+ * refused, or because the segment was split. Then the command is in the rest, and is reported with
+ * that.
+ */
+static void report_in_ring(struct audit_scan *scan, const struct audit_reject *reject)
+{
+	const struct ghyvi_submission *submission = &scan->commands->submission;
+	const struct audit_segment *segment = scan->segment;
+
+	if (reject->rule != AUDIT_PASSED &&
+	    audit_ring_distance(submission, segment->from, reject->ring_at) <=
+		    audit_ring_distance(submission, segment->from, segment->stop))
+		ghyvi_audit_report(scan, reject);
 }
 
 /* Scan a batch that the ring starts, and all batches that this one starts, directly or not. */
@@ -333,6 +366,7 @@ static bool target_in_segment(const struct audit_scan *scan, unsigned int target
 static int scan_segment(struct audit_scan *scan)
 {
 	struct audit_segment *segment = scan->segment;
+	struct audit_reject reject = { .rule = AUDIT_PASSED };
 	unsigned int i, in_ring;
 	int err;
 
@@ -349,7 +383,7 @@ static int scan_segment(struct audit_scan *scan)
 		return err;
 	err = scan_ring(scan);
 	if (err == -EACCES)
-		refuse_from(scan, (u32)scan->at);
+		refuse_in_ring(scan, &reject);
 	else if (err)
 		return err;
 
@@ -361,6 +395,8 @@ static int scan_segment(struct audit_scan *scan)
 	in_ring = scan->nr_targets;
 	for (i = 0, err = 0; i < in_ring && !err && target_in_segment(scan, i); i++)
 		err = scan_target(scan, i);
+	if (!err || err == -EACCES)
+		report_in_ring(scan, &reject);
 	return err;
 }
 

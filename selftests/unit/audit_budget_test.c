@@ -180,6 +180,8 @@ static void a_command_after_the_split_refuses_only_the_rest(void **state)
 	set_budget(0, 0, 2);
 	submit();
 	assert_int_equal(ghyvi_commands_tail(guest.commands), 2 * 16);
+	assert_int_equal(atomic64_read(&guest.stats.audit_rejects), 0);
+	assert_string_equal(last(), "");
 	iter.commands = guest.commands;
 	while (ghyvi_commands_iter_next(&iter, &page)) {
 		assert_false(page.refused);
@@ -188,7 +190,35 @@ static void a_command_after_the_split_refuses_only_the_rest(void **state)
 	guest.submission.head = 4 * 16;
 	submit();
 	assert_refused("unknown-command");
+	assert_int_equal(atomic64_read(&guest.stats.audit_rejects), 1);
 	assert_int_equal(stops_at(), 5 * 16);
+}
+
+/* Also in the mode "log", in which nothing stops the engine before it. */
+static void a_command_in_the_rest_would_be_refused_once(void **state)
+{
+	u32 cuts[16];
+
+	put_five_batches();
+	ring(BAD, NOOP);
+	set_budget(0, 0, 2);
+	assert_int_equal(submit_in_parts(cuts), 3);
+	assert_int_equal(atomic64_read(&guest.stats.audit_rejects), 1);
+	assert_non_null(strstr(last(), "unknown-command"));
+}
+
+/* The workload ends at its old tail, and the guest's next one contains the command again. */
+static void a_command_of_an_extension_over_budget_is_refused_once(void **state)
+{
+	put_five_batches();
+	set_budget(0, 0, 2);
+	guest.tail = 16;
+	submit();
+	guest.tail = 5 * 16;
+	ring(BAD, NOOP);
+	assert_int_equal(ghyvi_audit_extend(guest.commands, guest.tail), -ENOSPC);
+	assert_int_equal(atomic64_read(&guest.stats.audit_rejects), 0);
+	assert_string_equal(last(), "");
 }
 
 static void an_extension_over_budget_is_submitted_again(void **state)
@@ -264,6 +294,8 @@ int main(void)
 		LOG_TEST(budgets_limit_log_mode_too),
 		TEST(a_submission_over_budget_is_split),
 		TEST(a_command_after_the_split_refuses_only_the_rest),
+		LOG_TEST(a_command_in_the_rest_would_be_refused_once),
+		TEST(a_command_of_an_extension_over_budget_is_refused_once),
 		TEST(an_extension_over_budget_is_submitted_again),
 		TEST(budgets_out_of_range_change_nothing),
 		TEST(each_limit_of_a_budget_is_in_range),
