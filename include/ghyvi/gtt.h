@@ -550,6 +550,8 @@ unsigned int ghyvi_gtt_check(struct ghyvi_gtt *gtt, struct ghyvi_root *root);
  * @gtt: the gtt
  * @m: the file, one line per object
  *
+ * The lock is dropped between groups of tables, which may change meanwhile.
+ *
  * Context: Process context, may sleep. Takes gtt->lock.
  */
 void ghyvi_gtt_dump(struct ghyvi_gtt *gtt, struct seq_file *m);

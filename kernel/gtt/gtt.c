@@ -251,12 +251,47 @@ out:
 	ghyvi_gtt_unlock(gtt);
 }
 
-void ghyvi_gtt_dump(struct ghyvi_gtt *gtt, struct seq_file *m)
+static void dump_table(const struct ghyvi_table_page *table, struct seq_file *m)
+{
+	unsigned int i, present, uses;
+
+	seq_printf(m, "table 0x%llx levels", table->gfn << GHYVI_PAGE_SHIFT);
+	for (i = 0, uses = 0; i <= GHYVI_LEVELS; i++) {
+		if (!table->shadows[i])
+			continue;
+		seq_printf(m, " %u", i);
+		uses += table->shadows[i]->refs;
+	}
+	for (i = 0, present = 0; i < GHYVI_ENTRIES; i++)
+		present += table->snapshot[i] & GHYVI_ENTRY_PRESENT;
+	seq_printf(m, " parents %u present %u %s\n", uses, present,
+		   table->protected ? "strict" : "relaxed");
+}
+
+/* The guest's submissions wait for the lock meanwhile, and there may be a million tables. */
+#define DUMP_TABLES 32
+
+/* Print some tables from gfn *@next on, and advance it. Returns false after the last one. */
+static bool dump_tables(struct ghyvi_gtt *gtt, struct seq_file *m, unsigned long *next)
 {
 	struct ghyvi_table_page *table;
-	struct ghyvi_root *root;
-	unsigned int i, present, uses;
+	unsigned int n = 0;
 	unsigned long at;
+
+	lockdep_assert_held(&gtt->lock);
+	xa_for_each_range(&gtt->tables, at, table, *next, ULONG_MAX) {
+		dump_table(table, m);
+		*next = at + 1;
+		if (++n == DUMP_TABLES)
+			return true;
+	}
+	return false;
+}
+
+void ghyvi_gtt_dump(struct ghyvi_gtt *gtt, struct seq_file *m)
+{
+	struct ghyvi_root *root;
+	unsigned long next = 0;
 
 	mutex_lock(&gtt->lock);
 	seq_printf(m, "policy %s, %u table pages, %u roots, %u idle pins, %u mapped pins\n",
@@ -265,18 +300,11 @@ void ghyvi_gtt_dump(struct ghyvi_gtt *gtt, struct seq_file *m)
 	list_for_each_entry(root, &gtt->root_lru, lru)
 		seq_printf(m, "root 0x%llx levels %u users %u\n", root->gpa[0], root->levels,
 			   root->refs - root->known);
-	xa_for_each(&gtt->tables, at, table) {
-		seq_printf(m, "table 0x%llx levels", table->gfn << GHYVI_PAGE_SHIFT);
-		for (i = 0, uses = 0; i <= GHYVI_LEVELS; i++) {
-			if (!table->shadows[i])
-				continue;
-			seq_printf(m, " %u", i);
-			uses += table->shadows[i]->refs;
-		}
-		for (i = 0, present = 0; i < GHYVI_ENTRIES; i++)
-			present += table->snapshot[i] & GHYVI_ENTRY_PRESENT;
-		seq_printf(m, " parents %u present %u %s\n", uses, present,
-			   table->protected ? "strict" : "relaxed");
+	/* A buffer that is too small is discarded, and the dump is repeated with a larger one. */
+	while (dump_tables(gtt, m, &next) && !seq_has_overflowed(m)) {
+		mutex_unlock(&gtt->lock);
+		cond_resched();
+		mutex_lock(&gtt->lock);
 	}
 	mutex_unlock(&gtt->lock);
 }

@@ -400,6 +400,39 @@ static u32 users_in_dump(void)
 	return n;
 }
 
+static unsigned int submissions;
+
+/* Aborts if the thread holds the lock. */
+static void submit_meanwhile(void)
+{
+	mutex_lock(&fake.gtt->lock);
+	submissions++;
+	mutex_unlock(&fake.gtt->lock);
+}
+
+static void the_dump_lets_submissions_in_between_tables(void **state)
+{
+	char *text = NULL, *at;
+	size_t bytes;
+	struct seq_file m = { .f = open_memstream(&text, &bytes) };
+	u32 i, lines = 0;
+
+	build_tree(PML4_GFN);
+	for (i = 1; i < 300; i++)
+		write_pte(PD_GFN, i, pte(FIRST_FREE_GFN + i));
+	get_root4(PML4_GFN);
+	submissions = 0;
+	shim_on_resched = submit_meanwhile;
+	ghyvi_gtt_dump(fake.gtt, &m);
+	shim_on_resched = NULL;
+	fclose(m.f);
+	for (at = text; (at = strstr(at, "\ntable ")); at++)
+		lines++;
+	free(text);
+	assert_int_equal(lines, fake.gtt->nr_tables);
+	assert_in_range(submissions, 300 / 50, 300);
+}
+
 static struct ghyvi_page_history *history_of(u64 gfn)
 {
 	return &((struct ghyvi_table_page *)xa_load(&fake.gtt->tables, gfn))->history;
@@ -546,6 +579,7 @@ int main(void)
 		TEST(test_a_page_that_cannot_be_protected_is_compared_at_each_sync),
 		TEST(test_a_page_that_a_second_tree_links_is_synced_for_it),
 		TEST(test_linking_a_large_tree_to_a_second_root_reschedules),
+		TEST(the_dump_lets_submissions_in_between_tables),
 		TEST(test_a_page_that_changes_trees_keeps_its_gap),
 		TEST(test_the_dump_counts_users_of_a_root),
 		TEST(test_lost_protection_is_restored_by_the_next_sync),

@@ -4,6 +4,7 @@
 
 __thread struct task_struct *shim_current;
 __thread unsigned long shim_rescheds;
+__thread void (*shim_on_resched)(void);
 __thread void (*shim_interrupt)(void);
 bool shim_quiet;
 u64 (*shim_clock)(void);

@@ -452,9 +452,13 @@ static inline u64 ktime_get_ns(void)
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (u64)t.tv_sec * NSEC_PER_SEC + (u64)t.tv_nsec;
 }
-/* Threads are preemptible, so cond_resched() only counts its calls; tests read the count. */
+/*
+ * Threads are preemptible, so cond_resched() only counts its calls, and calls shim_on_resched()
+ * unless NULL; for tests.
+ */
 extern __thread unsigned long shim_rescheds;
-#define cond_resched() ((void)shim_rescheds++)
+extern __thread void (*shim_on_resched)(void);
+#define cond_resched() ((void)shim_rescheds++, shim_on_resched ? shim_on_resched() : (void)0)
 #define cpu_relax() sched_yield()
 static inline void usleep_range(unsigned long lo, unsigned long hi)
 {
@@ -586,5 +590,6 @@ struct seq_file {
 };
 #define seq_printf(m, ...) fprintf((m)->f, __VA_ARGS__)
 #define seq_puts(m, s) fputs(s, (m)->f)
+#define seq_has_overflowed(m) false
 
 #endif
