@@ -88,6 +88,14 @@ static ssize_t read_chunk(struct ghyvi_migration_file *file, void *chunk, size_t
 	return done;
 }
 
+/* The user's buffer could not be written: the next read gets these bytes. */
+static void unread_chunk(struct ghyvi_migration_file *file, size_t bytes)
+{
+	mutex_lock(&file->lock);
+	file->at -= bytes;
+	mutex_unlock(&file->lock);
+}
+
 /* Returns at most CHUNK_BYTES; 0 is the end, and -ENOMSG the end for now (PRE_COPY). */
 static ssize_t migration_read(struct file *filp, char __user *buffer, size_t bytes, loff_t *at)
 {
@@ -101,8 +109,10 @@ static ssize_t migration_read(struct file *filp, char __user *buffer, size_t byt
 	if (!chunk)
 		return -ENOMEM;
 	done = read_chunk(filp->private_data, chunk, bytes);
-	if (done > 0 && copy_to_user(buffer, chunk, done))
+	if (done > 0 && copy_to_user(buffer, chunk, done)) {
+		unread_chunk(filp->private_data, done);
 		done = -EFAULT;
+	}
 	kvfree(chunk);
 	return done;
 }

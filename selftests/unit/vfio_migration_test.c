@@ -410,6 +410,24 @@ static void test_long_writes(void **state)
 	free(data);
 }
 
+/* A user that reads again would miss the bytes, and send a state with a hole. */
+static void test_a_read_that_faults_takes_no_bytes(void **state)
+{
+	static u8 saved[1 << 20], again[1 << 20];
+	struct file *filp = go(VFIO_DEVICE_STATE_STOP_COPY);
+	size_t bytes = read_all(filp, saved, sizeof(saved));
+
+	fput(filp);
+	go_and_drop(VFIO_DEVICE_STATE_STOP);
+	filp = go(VFIO_DEVICE_STATE_STOP_COPY);
+	assert_int_equal(transfer(filp, again, 16), 16);
+	shim_user.bytes = 0; /* not mapped */
+	assert_int_equal(filp->fops->read(filp, (void *)again, 16, NULL), -EFAULT);
+	assert_int_equal(16 + read_all(filp, again + 16, sizeof(again) - 16), bytes);
+	assert_memory_equal(again, saved, GHYVI_STATE_IDENTITY_BYTES);
+	fput(filp);
+}
+
 /* Else a user could make the host keep one state for each open file. */
 static void test_a_file_keeps_no_state_after_the_transfer(void **state)
 {
@@ -482,6 +500,7 @@ int main(void)
 		TEST(test_closing_ends_a_transfer),
 		TEST(test_closing_accepts_no_late_submission),
 		TEST(test_closing_ends_the_effect_of_loaded_settings),
+		TEST(test_a_read_that_faults_takes_no_bytes),
 		TEST(test_a_file_keeps_no_state_after_the_transfer),
 		TEST(test_no_lock_is_held_while_user_memory_is_accessed),
 		TEST(test_long_writes),
