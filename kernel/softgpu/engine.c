@@ -15,7 +15,9 @@
  * An engine that has no further job lets its thread complete the last one, so that the completion
  * needs no other thread (softgpu_engine_done_may_wait()). The thread may wait for the guest's locks
  * then. A work item executes the jobs that arrive meanwhile. From within the work item no
- * completion waits for a guest, so the engine never does.
+ * completion waits for a guest, so the engine never does. The items have a workqueue of their pGPU,
+ * which runs those of all engines at a time: in the system's, they would wait for other items, and
+ * jobs of any length would keep other items waiting.
  */
 #include <linux/compiler.h>
 #include <linux/delay.h>
@@ -28,7 +30,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
-#include <ghyvi/compat.h>
+#include <linux/workqueue.h>
 #include "engine.h"
 #include "softgpu.h"
 
@@ -531,7 +533,7 @@ int softgpu_engine_run(struct softgpu_engine *engine, struct ghyvi_job *job)
 	}
 	spin_unlock_irqrestore(&engine->lock, flags);
 	if (relieved)
-		queue_work(ghyvi_unbound_wq, &engine->relief);
+		queue_work(engine->gpu->workers, &engine->relief);
 	else if (!err)
 		wake_up_all(&engine->wake);
 	return err;

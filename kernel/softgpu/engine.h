@@ -271,6 +271,7 @@ struct softgpu_engine {
 struct softgpu {
 	struct ghyvi_pgpu_device base;
 	struct softgpu_engine engines[GHYVI_ENGINES];
+	struct workqueue_struct *workers; /* of @relief of the engines; constant */
 };
 
 static inline struct softgpu *softgpu_of(struct ghyvi_pgpu_device *pgpu)

@@ -8,6 +8,7 @@
 #include <linux/kernel.h>
 #include <linux/ktime.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 #include "engine.h"
 #include "softgpu.h"
 
@@ -125,6 +126,11 @@ struct softgpu *softgpu_create(void)
 	if (!gpu)
 		return ERR_PTR(-ENOMEM);
 	gpu->base.ops = &softgpu_ops;
+	gpu->workers = alloc_workqueue("ghyvi-softgpu", WQ_UNBOUND, GHYVI_ENGINES);
+	if (!gpu->workers) {
+		kvfree(gpu);
+		return ERR_PTR(-ENOMEM);
+	}
 	for (i = 0; i < GHYVI_ENGINES; i++) {
 		err = softgpu_engine_init(&gpu->engines[i], gpu, i);
 		if (err)
@@ -153,5 +159,6 @@ void softgpu_destroy(struct softgpu *gpu)
 
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		softgpu_engine_fini(&gpu->engines[i]);
+	destroy_workqueue(gpu->workers);
 	kvfree(gpu);
 }
