@@ -87,10 +87,4 @@ struct vfio_precopy_info {
 #define timer_delete_sync(timer) del_timer_sync(timer)
 #endif
 
-#if GHYVI_HAVE_SYSTEM_DFL_WQ
-#define ghyvi_unbound_wq system_dfl_wq
-#else
-#define ghyvi_unbound_wq system_unbound_wq
-#endif
-
 #endif

@@ -73,14 +73,6 @@ void ghyvi_probe(struct kvm *kvm, struct page *page)
 	kvm_release_faultin_page(kvm, page, false, false);
 }
 
-/* 6.17: the new name of system_unbound_wq; from 7.2 on the kernel warns about the old name */
-#elif defined(PROBE_SYSTEM_DFL_WQ)
-#include <linux/workqueue.h>
-struct workqueue_struct *ghyvi_probe(void)
-{
-	return system_dfl_wq;
-}
-
 /*
  * 6.10: __assign_str() has no source parameter, the source of __string() is used. The macro is only
  * expanded to text here, because its code needs a complete trace event.

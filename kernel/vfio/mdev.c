@@ -78,7 +78,8 @@ static int setup_device(struct ghyvi_device *device, struct mdev_device *mdev)
 	if (ret)
 		goto destroy_kvm;
 	ghyvi_pgpu_init_knobs(device->pgpu, device->type, ghyvi_vgpu_sched_entity(device->vgpu));
-	ghyvi_unmap_init(&device->unmap, ghyvi_vgpu_gtt(device->vgpu));
+	ghyvi_unmap_init(&device->unmap, ghyvi_vgpu_gtt(device->vgpu),
+			 ghyvi_vgpu_workers(device->vgpu));
 	return 0;
 
 destroy_kvm:

@@ -45,7 +45,7 @@ static void try_remap(struct work_struct *work)
 	done = !device->open || ghyvi_vgpu_try_remap(device->vgpu);
 	mutex_unlock(&device->lock);
 	if (!done && atomic_dec_return(&remap->tries) > 0)
-		schedule_delayed_work(&remap->work, 1);
+		queue_delayed_work(ghyvi_vgpu_workers(device->vgpu), &remap->work, 1);
 }
 
 void ghyvi_remap_init(struct ghyvi_device *device)
@@ -75,7 +75,7 @@ void ghyvi_remap_moved(struct ghyvi_device *device)
 	if (!ghyvi_kvm_can_track() || !ghyvi_vgpu_remap(device->vgpu))
 		return;
 	atomic_set(&device->remap.tries, REMAP_TRIES);
-	schedule_delayed_work(&device->remap.work, 1);
+	queue_delayed_work(ghyvi_vgpu_workers(device->vgpu), &device->remap.work, 1);
 }
 
 /* A state was loaded maybe long before, and what it says of BAR 0 before the VMM mapped it. */

@@ -9,7 +9,6 @@
  * type1 then releases both locks, finds pinned pages, and calls .dma_unmap() again. The number of
  * times that it may give up is limited per system call; see kernel/kvm/guard.c.
  */
-#include <ghyvi/compat.h>
 #include <ghyvi/gtt.h>
 #include "unmap.h"
 
@@ -87,7 +86,7 @@ static bool is_done(struct ghyvi_unmap *unmap, u64 gfn, u64 count, u64 *number)
 		*number = unmap_enqueue(unmap, gfn, count);
 		if (!*number)
 			return false;
-		queue_work(ghyvi_unbound_wq, &unmap->work);
+		queue_work(unmap->workers, &unmap->work);
 	}
 	spin_lock(&unmap->lock);
 	done = unmap->done >= *number;
@@ -106,9 +105,11 @@ bool ghyvi_unmap(struct ghyvi_unmap *unmap, u64 gfn, u64 count, bool (*may_give_
 	return true;
 }
 
-void ghyvi_unmap_init(struct ghyvi_unmap *unmap, struct ghyvi_gtt *gtt)
+void ghyvi_unmap_init(struct ghyvi_unmap *unmap, struct ghyvi_gtt *gtt,
+		      struct workqueue_struct *workers)
 {
 	unmap->gtt = gtt;
+	unmap->workers = workers;
 	INIT_WORK(&unmap->work, unmap_work);
 	init_waitqueue_head(&unmap->wait);
 	spin_lock_init(&unmap->lock);

@@ -23,6 +23,7 @@ struct ghyvi_unmap_range {
 /**
  * struct ghyvi_unmap - queue of ranges of guest pages that one vGPU must unpin.
  * @gtt: translation state of the vGPU; constant
+ * @workers: workqueue of @work; constant
  * @work: worker that unpins
  * @wait: waiters for a change of @done
  * @lock: protects the members below. Innermost.
@@ -34,6 +35,7 @@ struct ghyvi_unmap_range {
  */
 struct ghyvi_unmap {
 	struct ghyvi_gtt *gtt;
+	struct workqueue_struct *workers;
 	struct work_struct work;
 	wait_queue_head_t wait;
 	spinlock_t lock;
@@ -47,8 +49,10 @@ struct ghyvi_unmap {
  * ghyvi_unmap_init() - initialize an empty queue.
  * @unmap: queue
  * @gtt: translation state of the vGPU
+ * @workers: workqueue for the worker, which waits for the lock of @gtt and so for guest memory
  */
-void ghyvi_unmap_init(struct ghyvi_unmap *unmap, struct ghyvi_gtt *gtt);
+void ghyvi_unmap_init(struct ghyvi_unmap *unmap, struct ghyvi_gtt *gtt,
+		      struct workqueue_struct *workers);
 /**
  * ghyvi_unmap_fini() - stop the worker of a queue.
  * @unmap: queue; no further range will be queued

@@ -4,13 +4,14 @@
  *
  * Pinning a page waits for the gtt's lock, and for the guest's memory. A program of the user can
  * supply that memory (FUSE, userfaultfd) and take any time, so a thread that vGPUs share must not
- * pin. A work item does. The engine waits for it only until the scheduler cancels the job. The work
- * item then goes on, because pinning cannot be interrupted, and a reset waits for its end.
+ * pin. A work item does, in a workqueue of the vGPU: items that wait in a shared one could use up
+ * the number that it runs at a time. The engine waits for it only until the scheduler cancels the
+ * job. The work item then goes on, because pinning cannot be interrupted, and a reset waits for its
+ * end.
  */
 #include <linux/errno.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
-#include <ghyvi/compat.h>
 #include "vgpu_types.h"
 
 static struct ghyvi_vgpu *vgpu_of(struct ghyvi_client_owner *owner)
@@ -68,7 +69,7 @@ static void guest_fault(struct ghyvi_client_owner *owner, enum ghyvi_engine_id e
 	if (!queue)
 		return;
 	vgpu_work_get(vgpu);
-	queue_work(ghyvi_unbound_wq, &fault->work);
+	queue_work(vgpu->workers, &fault->work);
 }
 
 static int guest_fault_status(struct ghyvi_client_owner *owner, enum ghyvi_engine_id engine)
@@ -83,10 +84,19 @@ static int guest_fault_status(struct ghyvi_client_owner *owner, enum ghyvi_engin
 	return status;
 }
 
-void vgpu_faults_init(struct ghyvi_vgpu *vgpu)
+struct workqueue_struct *ghyvi_vgpu_workers(struct ghyvi_vgpu *vgpu)
+{
+	return vgpu->workers;
+}
+
+int vgpu_faults_init(struct ghyvi_vgpu *vgpu)
 {
 	unsigned int i;
 
+	vgpu->workers =
+		alloc_workqueue("ghyvi-vgpu", WQ_UNBOUND, GHYVI_ENGINES + GHYVI_VGPU_OWNER_WORKS);
+	if (!vgpu->workers)
+		return -ENOMEM;
 	spin_lock_init(&vgpu->fault_lock);
 	init_waitqueue_head(&vgpu->client_owner.faulted);
 	vgpu->client_owner.fault = guest_fault;
@@ -95,12 +105,10 @@ void vgpu_faults_init(struct ghyvi_vgpu *vgpu)
 		vgpu->faults[i].vgpu = vgpu;
 		INIT_WORK(&vgpu->faults[i].work, fault_work);
 	}
+	return 0;
 }
 
 void vgpu_faults_fini(struct ghyvi_vgpu *vgpu)
 {
-	unsigned int i;
-
-	for (i = 0; i < GHYVI_ENGINES; i++)
-		cancel_work_sync(&vgpu->faults[i].work);
+	destroy_workqueue(vgpu->workers);
 }

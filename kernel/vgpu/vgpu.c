@@ -36,7 +36,6 @@ static int create_client(struct ghyvi_vgpu *vgpu)
 		.clock_offset_ns = &vgpu->clock_offset_ns,
 	};
 
-	vgpu_faults_init(vgpu);
 	params.nr_ggtt = partition_ranges(&p->mappable, &p->hidden, params.ggtt);
 	vgpu->client = p->pgpu->ops->client_create(p->pgpu, &params);
 	return IS_ERR(vgpu->client) ? (int)PTR_ERR(vgpu->client) : 0;
@@ -161,9 +160,12 @@ struct ghyvi_vgpu *ghyvi_vgpu_create(const struct ghyvi_vgpu_params *params)
 	err = -ENOMEM;
 	if (!vgpu->ggtt_table)
 		goto err_mirror;
-	err = create_client(vgpu);
+	err = vgpu_faults_init(vgpu);
 	if (err)
 		goto err_table;
+	err = create_client(vgpu);
+	if (err)
+		goto err_faults;
 	err = create_gtt(vgpu, resources.nested);
 	if (err)
 		goto err_client;
@@ -187,6 +189,8 @@ err_gtt:
 	ghyvi_gtt_destroy(vgpu->gtt);
 err_client:
 	params->pgpu->ops->client_destroy(vgpu->client);
+err_faults:
+	vgpu_faults_fini(vgpu);
 err_table:
 	vfree(vgpu->ggtt_table);
 err_mirror:

@@ -113,6 +113,7 @@ struct ghyvi_vgpu_params {
 };
 
 struct ghyvi_vgpu;
+struct workqueue_struct;
 
 /**
  * ghyvi_vgpu_create() - create a vGPU in its power-on state.
@@ -464,6 +465,22 @@ void *ghyvi_vgpu_ggtt_table(struct ghyvi_vgpu *vgpu);
  * Return: the translation state; valid as long as @vgpu.
  */
 struct ghyvi_gtt *ghyvi_vgpu_gtt(struct ghyvi_vgpu *vgpu);
+
+/* Number of work items that the owner of a vGPU may queue in ghyvi_vgpu_workers(). */
+#define GHYVI_VGPU_OWNER_WORKS 2
+/**
+ * ghyvi_vgpu_workers() - get the workqueue for items that may wait for a vGPU's guest memory.
+ * @vgpu: owner of the workqueue
+ *
+ * A program of the user can supply that memory, and take any time. Each vGPU has a workqueue of its
+ * own, which runs all its items at a time: one for each engine (faults of nested jobs), and
+ * GHYVI_VGPU_OWNER_WORKS of the caller. So no item waits for another one to end, and none at all
+ * for those of another vGPU.
+ *
+ * Return: the workqueue; valid as long as @vgpu. The caller's items must have ended before
+ * ghyvi_vgpu_destroy().
+ */
+struct workqueue_struct *ghyvi_vgpu_workers(struct ghyvi_vgpu *vgpu);
 /**
  * ghyvi_vgpu_set_policy() - select the shadowing policy.
  * @vgpu: vGPU of the policy

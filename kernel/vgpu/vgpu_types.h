@@ -238,6 +238,7 @@ struct ghyvi_vgpu {
 
 	spinlock_t fault_lock; /* leaf */
 	struct vgpu_fault faults[GHYVI_ENGINES];
+	struct workqueue_struct *workers; /* of @faults and of the owner; constant */
 
 	/* For each page of registers: index of its first rule in rules[], and number of rules. */
 	u16 rules_first[GHYVI_REGISTER_PAGES];
@@ -362,7 +363,8 @@ void vgpu_irq_remind(struct ghyvi_vgpu *vgpu);
 void vgpu_irq_raise(struct vgpu_engine *engine, u32 events);
 
 /* faults.c */
-void vgpu_faults_init(struct ghyvi_vgpu *vgpu);
+/* Returns 0 or -ENOMEM. */
+int vgpu_faults_init(struct ghyvi_vgpu *vgpu);
 /*
  * Wait for workers that have counted themselves out (vgpu_work_put()) and not left the function
  * yet: the module may be unloaded afterwards. No fault is outstanding.

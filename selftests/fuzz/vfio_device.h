@@ -329,7 +329,7 @@ static void set_up_device(void)
 	it.vgpu = vgpu;
 	mutex_init(&it.lock);
 	spin_lock_init(&it.request_lock);
-	ghyvi_unmap_init(&it.unmap, ghyvi_vgpu_gtt(vgpu));
+	ghyvi_unmap_init(&it.unmap, ghyvi_vgpu_gtt(vgpu), ghyvi_vgpu_workers(vgpu));
 	ghyvi_reporter_init(&it.reporter, &device);
 	ghyvi_migration_init(&it);
 	/* The fake backend cannot save jobs, and there are none. */

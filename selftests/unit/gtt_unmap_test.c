@@ -14,6 +14,7 @@
 #define LONG_MS 600 /* more than any timeout */
 
 static struct ghyvi_unmap unmapping;
+static struct workqueue_struct *workers;
 static struct ghyvi_root *root;
 /*
  * VFIO's locks: of mappings and pins; and of the list of devices, held while devices are notified
@@ -30,7 +31,8 @@ static int setup_vfio(void **state)
 
 	pthread_mutex_init(&iommu, NULL);
 	pthread_mutex_init(&device_list, NULL);
-	ghyvi_unmap_init(&unmapping, fake.gtt);
+	workers = alloc_workqueue("unmap", WQ_UNBOUND, 1);
+	ghyvi_unmap_init(&unmapping, fake.gtt, workers);
 	over = has_iommu = false;
 	give_ups = 0;
 	build_tree(PML4_GFN);
@@ -44,6 +46,7 @@ static int setup_vfio(void **state)
 static int teardown_vfio(void **state)
 {
 	ghyvi_unmap_fini(&unmapping);
+	destroy_workqueue(workers);
 	return teardown(state);
 }
 

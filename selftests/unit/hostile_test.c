@@ -332,7 +332,7 @@ static int setup(void **state)
 	ghyvi_vgpu_set_multicall(host.vgpu, true);
 	ghyvi_vgpu_set_containment(host.vgpu, &tolerant);
 	host.gtt = ghyvi_vgpu_gtt(host.vgpu);
-	ghyvi_unmap_init(&host.unmapping, host.gtt);
+	ghyvi_unmap_init(&host.unmapping, host.gtt, ghyvi_vgpu_workers(host.vgpu));
 	machine.ggtt = ghyvi_vgpu_ggtt_table(host.vgpu);
 	ghyvi_vgpu_set_bar0(host.vgpu, BAR0_GPA);
 	return 0;

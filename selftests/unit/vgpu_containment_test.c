@@ -117,6 +117,44 @@ static void a_fault_that_outlives_the_guest_leaves_no_pin(void **state)
 	gtt.in_fault = NULL;
 }
 
+static void wait_for_memory(struct work_struct *work)
+{
+	slow_memory(0);
+}
+
+/* All items that a vGPU may have wait, and those of the next one begin. */
+static void items_that_wait_for_memory_keep_no_other_waiting(void **state)
+{
+	struct ghyvi_vgpu *both[2] = { vgpu, create_vgpu(&ghyvi_profile_gen9) };
+	struct work_struct works[2][GHYVI_VGPU_OWNER_WORKS];
+	unsigned int i, j, engine;
+
+	sem_init(&in_fault, 0, 0);
+	sem_init(&go_on, 0, 0);
+	gtt.in_fault = slow_memory;
+	for (i = 0; i < 2; i++) {
+		for (j = 0; j < GHYVI_VGPU_OWNER_WORKS; j++) {
+			INIT_WORK(&works[i][j], wait_for_memory);
+			queue_work(ghyvi_vgpu_workers(both[i]), &works[i][j]);
+			sem_wait(&in_fault);
+		}
+		for (engine = 0; engine < GHYVI_ENGINES; engine++) {
+			both[i]->client_owner.fault(&both[i]->client_owner, engine, 1);
+			sem_wait(&in_fault);
+		}
+	}
+	for (i = 0; i < 2 * (GHYVI_ENGINES + GHYVI_VGPU_OWNER_WORKS); i++)
+		sem_post(&go_on);
+	for (i = 0; i < 2; i++)
+		for (j = 0; j < GHYVI_VGPU_OWNER_WORKS; j++)
+			cancel_work_sync(&works[i][j]);
+	ghyvi_vgpu_destroy(both[1]);
+	for (engine = 0; engine < GHYVI_ENGINES; engine++)
+		while (vgpu->client_owner.fault_status(&vgpu->client_owner, engine) == -EINPROGRESS)
+			usleep_range(10, 20);
+	gtt.in_fault = NULL;
+}
+
 static void fail_meanwhile(void)
 {
 	gtt.in_access = NULL;
@@ -170,7 +208,7 @@ static void the_destruction_waits_for_a_worker_that_is_still_in_its_function(voi
 	sem_init(&in_fault, 0, 0);
 	assert_int_equal(pthread_create(&thread, NULL, hold_faults, other), 0);
 	sem_wait(&in_fault);
-	queue_work(system_unbound_wq, &other->faults[GHYVI_RCS].work);
+	queue_work(other->workers, &other->faults[GHYVI_RCS].work);
 	usleep_range(5000, 5000);
 	ghyvi_vgpu_destroy(other);
 	pthread_join(thread, NULL);
@@ -490,6 +528,7 @@ int main(void)
 		RCS(the_destruction_waits_for_a_worker_that_is_still_in_its_function),
 		RCS(the_destruction_is_no_event),
 		RCS(a_fault_that_outlives_the_guest_leaves_no_pin),
+		RCS(items_that_wait_for_memory_keep_no_other_waiting),
 		RCS(a_read_that_outlives_the_guest_leaves_no_pin),
 		RCS(a_write_that_outlives_the_guest_leaves_no_pin),
 		RCS(a_vgpu_survives_violations_up_to_the_limit),

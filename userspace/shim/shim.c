@@ -185,9 +185,6 @@ static struct {
 	    .came = PTHREAD_COND_INITIALIZER,
 	    .changed = PTHREAD_COND_INITIALIZER };
 
-static struct workqueue_struct unbound;
-struct workqueue_struct *const system_unbound_wq = &unbound;
-
 static bool under_way(const struct work_struct *work)
 {
 	const struct worker *worker;
@@ -210,11 +207,13 @@ static struct work_struct *take_work(void)
 {
 	struct work_struct **at = &works.first, *work;
 
-	while (*at && under_way(*at))
+	while (*at && (under_way(*at) || (*at)->queue->running == (*at)->queue->max_active))
 		at = &(*at)->next;
 	work = *at;
-	if (work)
+	if (work) {
 		unqueue_work(at);
+		work->queue->running++;
+	}
 	return work;
 }
 
@@ -238,6 +237,7 @@ static void *work_thread(void *unused)
 		work->fn(work);
 		pthread_mutex_lock(&works.lock);
 		worker.work = NULL;
+		queue->running--;
 		queue->pending--;
 		pthread_cond_broadcast(&works.changed);
 	}
@@ -293,10 +293,13 @@ bool cancel_work_sync(struct work_struct *work)
 
 struct workqueue_struct *alloc_workqueue(const char *name, unsigned int flags, int max_active, ...)
 {
+	struct workqueue_struct *queue = kzalloc(sizeof(*queue), GFP_KERNEL);
+
 	(void)name;
 	(void)flags;
-	(void)max_active;
-	return kzalloc(sizeof(struct workqueue_struct), GFP_KERNEL);
+	if (queue)
+		queue->max_active = max_active ?: WQ_DFL_ACTIVE;
+	return queue;
 }
 
 void destroy_workqueue(struct workqueue_struct *queue)

@@ -494,6 +494,7 @@ static inline bool kthread_should_stop(void)
  */
 struct workqueue_struct {
 	unsigned int pending; /* items that are queued or running */
+	unsigned int running, max_active;
 };
 struct work_struct {
 	void (*fn)(struct work_struct *work);
@@ -506,8 +507,8 @@ struct delayed_work { /* only a member of structs so far */
 };
 #define INIT_WORK(w, f) (*(w) = (struct work_struct){ .fn = (f) })
 #define WQ_UNBOUND 0
-#define WQ_MAX_ACTIVE 0
-extern struct workqueue_struct *const system_unbound_wq;
+#define WQ_MAX_ACTIVE 512
+#define WQ_DFL_ACTIVE 256
 struct workqueue_struct *alloc_workqueue(const char *name, unsigned int flags, int max_active, ...);
 void destroy_workqueue(struct workqueue_struct *queue);
 bool queue_work(struct workqueue_struct *queue, struct work_struct *work);
