@@ -2,6 +2,8 @@
 /* The emulated GPU: execution lists: ports, events, preemption, and the reports of broken rules. */
 #include "emu_fixture.h"
 
+#define XY_COLOR_BLT (2u << 29 | 0x50u << 22 | 3u << 20 | 5)
+
 static void one_context_completes(void **state)
 {
 	make_context(0, GHYVI_RENDER_BASE);
@@ -126,6 +128,27 @@ static void batch_without_arbitration_point_is_not_preempted(void **state)
 	assert_int_equal(csb(2), 0x18);
 }
 
+/* The virtual machine waits for a slice when it accesses a register. */
+static void slice_ends_when_it_has_moved_much(void **state)
+{
+	unsigned int i;
+
+	enable_engine(GHYVI_BLITTER_BASE);
+	make_context(0, GHYVI_BLITTER_BASE);
+	for (i = 0; i < 40; i++)
+		EMIT(0, XY_COLOR_BLT, 3u << 24 | 0xf0u << 16 | 4096, 0, 1u << 16 | 1024,
+		     (u32)DATA_VA, (u32)(DATA_VA >> 32), i + 1);
+	EMIT(0, STORE_GGTT, GGTT_DATA, 0, 0x1234);
+	submit_to(GHYVI_BLITTER_BASE, descriptor(0), 0);
+	emu_run_engines(emu);
+	assert_in_range(*word(DATA), 1, 39);
+	assert_int_equal(*word(GGTT_DATA), 0);
+	run_all();
+	assert_int_equal(*word(DATA), 40);
+	assert_int_equal(*word(GGTT_DATA), 0x1234);
+	expect_no_violation();
+}
+
 static void early_submission_is_dropped_and_reported(void **state)
 {
 	start_waiting();
@@ -174,6 +197,7 @@ int main(void)
 		TEST(changed_image_needs_a_forced_restore),
 		TEST(waiter_is_preempted_in_its_batch_and_resumes),
 		TEST(batch_without_arbitration_point_is_not_preempted),
+		TEST(slice_ends_when_it_has_moved_much),
 		TEST(early_submission_is_dropped_and_reported),
 		TEST(reset_of_a_running_engine_is_reported),
 		TEST(event_without_preset_pointer_is_reported),

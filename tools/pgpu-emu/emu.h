@@ -155,6 +155,7 @@ struct emu_engine {
 	/* Engine state that images do not hold. */
 	bool arbitration; /* MI_ARB_ON_OFF */
 	bool arbitration_point; /* the last command was one */
+	bool moved_much; /* the slice has moved SOFTGPU_SLICE_BYTES */
 	bool predicated; /* MI_SET_PREDICATE: commands are MI_NOOP */
 	bool eu_used; /* threads have left registers and local memory in the execution units */
 	bool eu_foreign; /* so have those of another context */

@@ -39,10 +39,11 @@ u32 softgpu_register_peek(const struct softgpu_engine *cs, u32 offset)
 	return emu_reg_read(engine->emu, offset, EMU_CS);
 }
 
-/* A blit is not preemptible, and the virtual machine can wait for it. */
+/* A blit is not preemptible: the slice ends after it. */
 int softgpu_yield(struct softgpu_engine *cs)
 {
 	cs->bytes_left = SOFTGPU_SLICE_BYTES;
+	emu_engine_from(cs)->moved_much = true;
 	return SOFTGPU_OK;
 }
 
@@ -176,10 +177,15 @@ static int step(struct emu_engine *engine)
 	return status;
 }
 
+/*
+ * The virtual machine waits for a slice when it accesses a register. So a slice ends when it has
+ * moved many bytes, too.
+ */
 static void run_slice(struct emu_engine *engine)
 {
 	unsigned int commands;
 
+	engine->moved_much = false;
 	engine->cs.epoch++; /* walk again: see gtt.c */
 	for (commands = 0; commands < SLICE_COMMANDS; commands++) {
 		int status = step(engine);
@@ -195,7 +201,7 @@ static void run_slice(struct emu_engine *engine)
 			engine->state = EMU_RUNNING;
 		emu_execlist_arbitrate(engine);
 		if (engine->state != EMU_RUNNING || emu_engine_stopped(engine) ||
-		    adversary_hangs(engine))
+		    engine->moved_much || adversary_hangs(engine))
 			return;
 	}
 }
