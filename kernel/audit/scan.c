@@ -320,9 +320,8 @@ static void refuse_in_ring(struct audit_scan *scan, struct audit_reject *reject)
 }
 
 /*
- * Report the refused command of the ring, unless the engine stops before it: because a batch was
- * refused, or because the segment was split. Then the command is in the rest, and is reported with
- * that.
+ * Report the refused command of the ring, unless the segment was split before it: then the command
+ * is in the rest, and is reported with that.
  */
 static void report_in_ring(struct audit_scan *scan, const struct audit_reject *reject)
 {
@@ -330,8 +329,8 @@ static void report_in_ring(struct audit_scan *scan, const struct audit_reject *r
 	const struct audit_segment *segment = scan->segment;
 
 	if (reject->rule != AUDIT_PASSED &&
-	    audit_ring_distance(submission, segment->from, reject->ring_at) <=
-		    audit_ring_distance(submission, segment->from, segment->stop))
+	    audit_ring_distance(submission, segment->from, reject->ring_at) <
+		    audit_ring_distance(submission, segment->from, segment->to))
 		ghyvi_audit_report(scan, reject);
 }
 
