@@ -321,7 +321,7 @@ struct gen9 {
 	struct list_head spare_windows;
 	/** @spares_work: frees them */
 	struct work_struct spares_work;
-	/** @spare_pages: number of pages of windows without a user, which are spare or being freed */
+	/** @spare_pages: pages of windows without a user, which are spare or being freed */
 	unsigned int spare_pages;
 	/** @taken_pages: number of pages that windows with a user have or are about to have */
 	unsigned int taken_pages;

@@ -145,7 +145,7 @@ struct sched_engine {
 	 * none. Only compared: the workload may be freed before run() returns.
 	 */
 	const struct ghyvi_workload *in_run;
-	/** @run_from_ns: when run() was called if its time is to be charged; 0: it is not, any more */
+	/** @run_from_ns: when run() was called; 0: its time is not to be charged (any more) */
 	u64 run_from_ns;
 	/** @ran: wait queue for @in_run to change */
 	wait_queue_head_t ran;

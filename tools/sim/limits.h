@@ -34,7 +34,7 @@ struct limit_totals {
 	struct limit_counts counts[2][LIMITS];
 };
 
-/* struct limit_page - number of clean scans since the last store of a page, or that it is protected */
+/* struct limit_page - number of clean scans since the last store, or that the page is protected */
 struct limit_page {
 	uint32_t clean[2][LIMITS];
 };

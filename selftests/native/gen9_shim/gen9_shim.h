@@ -2,8 +2,8 @@
 /*
  * The kernel services that only kernel/gen9 uses, on the emulated GPU in the same process. There is
  * one thread: interrupts come when the code waits, and works run, too, when a test calls
- * gen9_shim_pump(). The code may wait with a mutex that works need. Only clients and contexts may be
- * created by several threads.
+ * gen9_shim_pump(). The code may wait with a mutex that works need. Only clients and contexts may
+ * be created by several threads.
  * Pages are in an arena whose addresses fit into table entries, so an address for the GPU equals
  * the pointer.
  */
