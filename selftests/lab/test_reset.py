@@ -12,6 +12,7 @@ from test_ctl import DONE, ctl
 
 LOOKS = 10  # samples in a row; eventually() takes one every 0.1 s
 NOTICE_S = 60
+RESETS = 5  # until one comes while an engine is active
 GIVEN_UP = "Failed to reset chip"
 ALL_ENGINES = "0xffffffff"
 PARAMETERS = f"{hostlib.GUEST_DEBUGFS}/dri/0/i915_params"
@@ -58,16 +59,25 @@ def resets_of(guest):
     return [line for line in guest.log().splitlines() if "Resetting" in line]
 
 
+def halts(vgpu, how, what, reset):
+    """Resets the vGPU. Returns whether an engine lost its contexts, which i915 must notice."""
+    before, noticed = vgpu.stat("device_resets"), vgpu.stat("engine_resets")
+    reset()
+    found = engines(vgpu)
+    say(f"{how}, {what}: {found}")
+    require(vgpu.stat("device_resets") == before + 1, f"{how}: not one device reset")
+    return any(": halted " in line for line in found) or vgpu.stat("engine_resets") > noticed
+
+
 def reset_from_outside(vgpu, guest, how, reset):
     """Resets the vGPU while an engine hangs, while one is busy, and while all are idle."""
     vgpu.set("policy/self_check", 1)
     for what, command in (("hung", HUNG), ("busy", hostlib.BUSY_BLITTER)):
         guest.clear_log()
         work = busy(vgpu, guest, command)
-        before, noticed = vgpu.stat("device_resets"), vgpu.stat("engine_resets")
-        reset()
-        say(f"{how}, {what}: {engines(vgpu)}")
-        require(vgpu.stat("device_resets") == before + 1, f"{how}: not one device reset")
+        noticed = vgpu.stat("engine_resets")
+        # Between two submissions no engine is active, and a reset loses nothing.
+        require(any(halts(vgpu, how, what, reset) for _ in range(RESETS)), f"{how}, {what}: no engine halted")
         eventually(lambda: vgpu.stat("engine_resets") > noticed, f"{how}, {what}: i915 to notice", NOTICE_S)
         eventually(lambda: resets_of(guest), f"{how}, {what}: i915 to log it", NOTICE_S)
         # i915 resets on the error interrupt. Its heartbeat would take 15 s or more.
