@@ -286,9 +286,15 @@ static bool split_before(struct audit_scan *scan, u32 limit)
 	return false;
 }
 
-/* A command was refused: let the engine stop at @stop. In the mode "log" the scan continues (0). */
-static int stop_at(struct audit_scan *scan, u32 stop)
+/*
+ * A command was refused: set @reject to it, and let the engine stop at @stop. In the mode "log" the
+ * scan continues (0). If the segment is split instead, @reject stays as it is.
+ */
+static int refuse_unreported(struct audit_scan *scan, u32 stop, struct audit_reject *reject)
 {
+	if (split_before(scan, stop))
+		return -EACCES;
+	*reject = ghyvi_audit_rejected(scan);
 	if (scan->commands->mode == GHYVI_AUDIT_LOG)
 		return 0;
 	scan->segment->stop = stop;
@@ -296,27 +302,15 @@ static int stop_at(struct audit_scan *scan, u32 stop)
 	return -EACCES;
 }
 
-/* As stop_at(), and report the command. */
+/* As refuse_unreported(), and report the command. */
 static int refuse_from(struct audit_scan *scan, u32 stop)
 {
-	struct audit_reject reject = ghyvi_audit_rejected(scan);
+	struct audit_reject reject = { .rule = AUDIT_PASSED };
+	int err = refuse_unreported(scan, stop, &reject);
 
-	if (split_before(scan, stop))
-		return -EACCES;
-	ghyvi_audit_report(scan, &reject);
-	return stop_at(scan, stop);
-}
-
-/*
- * As refuse_from(), for the current command of the ring, but leave the report to the caller, who
- * has not scanned the batches before that command yet: @reject is set, or has the rule PASSED.
- */
-static void refuse_in_ring(struct audit_scan *scan, struct audit_reject *reject)
-{
-	if (split_before(scan, (u32)scan->at))
-		return;
-	*reject = ghyvi_audit_rejected(scan);
-	stop_at(scan, (u32)scan->at);
+	if (reject.rule != AUDIT_PASSED)
+		ghyvi_audit_report(scan, &reject);
+	return err;
 }
 
 /*
@@ -382,7 +376,7 @@ static int scan_segment(struct audit_scan *scan)
 		return err;
 	err = scan_ring(scan);
 	if (err == -EACCES)
-		refuse_in_ring(scan, &reject);
+		refuse_unreported(scan, (u32)scan->at, &reject); /* batches before it come first */
 	else if (err)
 		return err;
 
