@@ -20,7 +20,7 @@
  * if it is prepared.
  *
  * The backend's run() may have to copy the job's commands (@run_copies). The engine waits for that,
- * and so does whoever withdraws a job from it. So no guest's thread calls such a run(), not even
+ * and so does a thread that withdraws the job. So no guest's thread calls such a run(), not even
  * for its own workload: after prepare() it passes the workload to its work item.
  *
  * complete() waits for locks that the workload's guest can hold for long; this must delay only that
