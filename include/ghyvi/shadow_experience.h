@@ -70,7 +70,8 @@ struct ghyvi_rent_or_buy {
 	s64 again_ns;
 	/**
 	 * @cohort: 0, or the number of durations that usually end together: then the plan hopes for
-	 * short durations as far as fewer than some cohorts have shown the contrary
+	 * short durations as far as fewer than some cohorts have shown the contrary, and rents
+	 * nothing for more than a third of @buy_ns
 	 */
 	u32 cohort;
 };

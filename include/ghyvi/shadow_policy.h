@@ -30,8 +30,8 @@
 /**
  * struct ghyvi_page_history - what policies know about a table page
  *
- * Maintained by ghyvi_history_trap(), ghyvi_history_scan(), ghyvi_history_expect() and
- * ghyvi_history_ahead(), except @rank and @leaf.
+ * Maintained by ghyvi_history_trap(), ghyvi_history_relaxed(), ghyvi_history_scan(),
+ * ghyvi_history_expect() and ghyvi_history_ahead(), except @rank and @leaf.
  */
 struct ghyvi_page_history {
 	/** @account: what the page has cost, see kernel/shadow/account.c */
@@ -51,7 +51,7 @@ struct ghyvi_page_history {
 	u32 scans;
 	/** @expected_at: if @expected: number of syncs that had reached the page then */
 	u32 expected_at;
-	/** @passed: number of units of the present gap that the experience has recorded */
+	/** @passed: number of units of the present burst or gap that the experience has recorded */
 	u32 passed;
 	/** @gap_context: context of the present gap; GHYVI_GAP_UNKNOWN before the second burst */
 	u8 gap_context;
@@ -210,6 +210,18 @@ struct ghyvi_shadow_policy {
  */
 bool ghyvi_history_trap(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
 			const struct ghyvi_shadow_tuning *tuning, u32 now, unsigned int start);
+
+/**
+ * ghyvi_history_relaxed() - Record that the trap that was just recorded relaxed the page.
+ * @history: the page
+ * @experience: statistics of its vGPU
+ *
+ * The stores so far show how long bursts are before this one ends, so that a driver that fills many
+ * pages between two submissions does not trap in each of them until the next.
+ *
+ * Context: Any context. Serialized by the caller (gtt->lock).
+ */
+void ghyvi_history_relaxed(struct ghyvi_page_history *history, struct ghyvi_experience *experience);
 
 /**
  * ghyvi_history_scan() - Record a scan of a page.

@@ -22,7 +22,7 @@
 /* The regret budget in multiples of the price: the maximum loss, and the maximum saved up. */
 #define REGRET_BUDGET 32
 /* Without any recorded duration: the probability that one ends before it has doubled. */
-#define PRIOR (GHYVI_CERTAIN / 32)
+#define PRIOR (GHYVI_CERTAIN / 8)
 /* Waiting must be expected to save 1/MIN_GAIN_RATIO of its cost, compared with buying at once. */
 #define MIN_GAIN_RATIO 8
 /* When this many durations might have ended in one class, all counts are halved. */
@@ -30,6 +30,8 @@
 /* A hope: so many cohorts ended at this multiple of the rate at which renting pays. */
 #define HOPED_COHORTS 8u
 #define HOPED_RATE 2u
+/* Nothing is rented in hope for more than 1/HOPED_RENT_RATIO of the price. */
+#define HOPED_RENT_RATIO 3u
 
 unsigned int ghyvi_duration_class(u32 duration)
 {
@@ -160,6 +162,17 @@ static u32 class_prior(const struct ghyvi_histogram *all, const struct ghyvi_ren
 	return probability(all->count[bucket], units_at_risk(all, bucket), width, prior, weight);
 }
 
+/* The classes that end before renting has cost 1/HOPED_RENT_RATIO of the price. */
+static u32 hoped_classes(const struct ghyvi_rent_or_buy *rental)
+{
+	unsigned int bucket;
+
+	for (bucket = 0; bucket < GHYVI_DURATION_CLASSES; bucket++)
+		if (HOPED_RENT_RATIO * (class_last(bucket) + 1) * rental->rent_ns > rental->buy_ns)
+			break;
+	return (1ull << 2 * bucket) - 1;
+}
+
 struct ghyvi_rental_plan ghyvi_rental_plan(const struct ghyvi_histogram *d,
 					   const struct ghyvi_histogram *all,
 					   const struct ghyvi_rent_or_buy *rental)
@@ -173,6 +186,8 @@ struct ghyvi_rental_plan ghyvi_rental_plan(const struct ghyvi_histogram *d,
 			continue;
 		plan_class(&plan, rental, d, bucket, class_prior(all, rental, bucket));
 	}
+	if (rental->cohort)
+		plan.waits &= hoped_classes(rental);
 	return plan;
 }
 

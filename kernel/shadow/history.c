@@ -175,8 +175,10 @@ static void burst_ends(struct ghyvi_page_history *history, struct ghyvi_experien
 		return;
 	/* The others involve no decision of the policy. */
 	if (history->writes) {
-		ghyvi_histogram_add(&experience->bursts[history->start], stores - 1, 0, false);
-		ghyvi_histogram_add(&experience->all_bursts, stores - 1, 0, false);
+		ghyvi_histogram_add(&experience->bursts[history->start], stores - 1,
+				    history->passed, false);
+		ghyvi_histogram_add(&experience->all_bursts, stores - 1, history->passed, false);
+		history->passed = 0;
 	}
 	experience->burst_stores += min(stores, BURST_STORES_MAX) - experience->burst_stores / 16;
 	ghyvi_account_stores(&history->account, tuning, stores);
@@ -199,6 +201,15 @@ bool ghyvi_history_trap(struct ghyvi_page_history *history, struct ghyvi_experie
 	history->heat++;
 	history->account.paid_ns += tuning->trap_ns;
 	return begins;
+}
+
+void ghyvi_history_relaxed(struct ghyvi_page_history *history, struct ghyvi_experience *experience)
+{
+	u32 shown = min(history->writes - 1, 0xffffu);
+
+	ghyvi_histogram_pass(&experience->bursts[history->start], history->passed, shown);
+	ghyvi_histogram_pass(&experience->all_bursts, history->passed, shown);
+	history->passed = max(history->passed, shown);
 }
 
 /* A scan of a page that was relaxed ahead. */

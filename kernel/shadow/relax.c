@@ -192,6 +192,7 @@ static void table_trap(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, un
 	if (!table->protected || !gtt->policy->relax(&page))
 		return;
 	ghyvi_table_relax(gtt, table);
+	ghyvi_history_relaxed(&table->history, &gtt->experience);
 	relax_ahead(gtt, table);
 }
 

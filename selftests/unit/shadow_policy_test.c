@@ -100,6 +100,8 @@ static u32 store(struct player *p, bool first)
 	pay(p, game.tuning.trap_ns);
 	begins = ghyvi_history_trap(&p->history, &game.experience, &game.tuning, p->now, 0);
 	p->relaxed = ghyvi_policy_adaptive.relax(&page);
+	if (p->relaxed)
+		ghyvi_history_relaxed(&p->history, &game.experience);
 	if (game.neighbours)
 		relax_ahead(p, begins);
 	return 0;
@@ -494,20 +496,27 @@ static void few_of_the_saved_traps_are_spent_on_measuring(void **state)
 	assert_false(ghyvi_account_measures(&experience, true));
 }
 
-/*
- * A burst of @n stores to a page that stays protected while adaptive wants it to; the traps it
- * paid.
- */
-static u32 burst(struct player *p, u32 n)
+/* Stores to a protected page until adaptive relaxes it, at most @n. Returns their number. */
+static u32 stores_that_trap(struct player *p, u32 n)
 {
 	struct ghyvi_shadow_view page = view(p);
-	u32 i, traps = 0;
+	u32 traps = 0;
 
-	for (i = 0; i < n && !p->relaxed; i++) {
+	while (traps < n && !p->relaxed) {
 		ghyvi_history_trap(&p->history, &game.experience, &game.tuning, p->now, 3);
 		p->relaxed = ghyvi_policy_adaptive.relax(&page);
+		if (p->relaxed)
+			ghyvi_history_relaxed(&p->history, &game.experience);
 		traps++;
 	}
+	return traps;
+}
+
+/* A burst of @n stores to a protected page. Returns the number of those that trapped. */
+static u32 burst(struct player *p, u32 n)
+{
+	u32 traps = stores_that_trap(p, n);
+
 	if (p->relaxed)
 		ghyvi_history_scan(&p->history, &game.experience, &game.tuning, p->now, n - traps,
 				   true);
@@ -528,6 +537,23 @@ static void short_bursts_trap_and_long_ones_relax_where_traps_are_cheap(void **s
 		burst(&game.players[0], 300);
 	assert_int_equal(burst(&game.players[0], 300), 1);
 	assert_true(burst(&game.players[1], 300) == 1);
+}
+
+/* A driver that used short bursts fills many pages before it submits. */
+static void long_bursts_are_recognised_before_they_end(void **state)
+{
+	static struct player pages[100];
+	u32 first, i, traps = 0;
+
+	memset(pages, 0, sizeof(pages));
+	game_begins(2000, 1000, 39000);
+	for (i = 0; i < 20; i++)
+		burst(&game.players[0], 2);
+	first = stores_that_trap(&pages[0], 512);
+	assert_in_range(first, 3, 40);
+	for (i = 1; i < ARRAY_SIZE(pages); i++)
+		traps += stores_that_trap(&pages[i], 512);
+	assert_in_range(traps, ARRAY_SIZE(pages) - 1, first * ARRAY_SIZE(pages) * 2 / 3);
 }
 
 /* The pages after the first are expected, as in kernel/shadow/relax.c. */
@@ -629,6 +655,7 @@ int main(void)
 		cmocka_unit_test(pages_of_a_regular_rhythm_cost_less_than_under_segmented),
 		cmocka_unit_test(few_of_the_saved_traps_are_spent_on_measuring),
 		cmocka_unit_test(short_bursts_trap_and_long_ones_relax_where_traps_are_cheap),
+		cmocka_unit_test(long_bursts_are_recognised_before_they_end),
 		cmocka_unit_test(neighbours_are_relaxed_as_far_as_they_were_written),
 		cmocka_unit_test(neighbours_that_are_written_late_stay_protected),
 		cmocka_unit_test(neighbours_stay_protected_when_relaxing_them_did_not_pay),

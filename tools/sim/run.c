@@ -234,6 +234,7 @@ static void run_trap(struct simulation *sim, struct run *run, u32 at, u32 entry)
 	if (!run->policy->relax(&seen))
 		return;
 	run_relax_protected(sim, run, at);
+	ghyvi_history_relaxed(&run->pages[at].history, &run->experience);
 	run_relax_ahead(sim, run, at);
 }
 
