@@ -454,6 +454,35 @@ static void a_freed_page_is_not_relaxed_with_its_neighbour(void **state)
 	assert_int_equal(more[1], 1);
 }
 
+/* A page that is written again after 15 scans, which is longer than adaptive waits at first. */
+static void an_experienced_policy_does_not_learn_again(void **state)
+{
+	const struct ghyvi_shadow_policy *two[] = { ghyvi_shadow_policy_find("segmented"),
+						    ghyvi_shadow_policy_find("adaptive") };
+	struct ghyvi_shadow_tuning tuning = default_tuning;
+	struct sim_result begins, goes_on;
+	struct listed l;
+	unsigned int i;
+
+	tuning.protect_ns = 10000;
+	listed_init(&l, 0);
+	for (i = 0; i < RECORDS / 16 * 16; i++)
+		list(&l, i % 16 ? submission(0) : stores(7, 0, 1));
+	assert_int_equal(simulate(&l.source, two, 2, &tuning, SIM_PROFILE_PAGES, &begins), 0);
+	l.source.rewind(&l.source);
+	assert_int_equal(
+		simulate_experienced(&l.source, two, 2, &tuning, SIM_PROFILE_PAGES, &goes_on), 0);
+	assert_memory_equal(&begins.trace, &goes_on.trace, sizeof(begins.trace));
+	assert_int_equal(begins.optimum_started_ns, goes_on.optimum_started_ns);
+	assert_memory_equal(&begins.policies[0], &goes_on.policies[0], sizeof(*begins.policies));
+	assert_in_range(begins.policies[1].traps, 2, begins.policies[0].traps);
+	/* The page starts protected. */
+	assert_int_equal(goes_on.policies[1].traps, 1);
+	assert_int_equal(goes_on.policies[1].protects, 0);
+	sim_result_free(&begins);
+	sim_result_free(&goes_on);
+}
+
 static void assert_counts_alone(struct trace_source *source, enum sim_profile profile,
 				const struct ghyvi_shadow_tuning *tuning)
 {
@@ -610,6 +639,7 @@ int main(void)
 		cmocka_unit_test(an_announced_page_has_been_linked_now),
 		cmocka_unit_test(a_page_that_changes_roots_keeps_its_burst),
 		cmocka_unit_test(pages_of_two_page_directories_are_not_neighbours),
+		cmocka_unit_test(an_experienced_policy_does_not_learn_again),
 		cmocka_unit_test(a_freed_page_is_not_relaxed_with_its_neighbour),
 		cmocka_unit_test(a_policy_counts_the_same_alone_and_among_all),
 		cmocka_unit_test(one_wide_store_is_one_trap),

@@ -31,6 +31,7 @@ enum {
 	OPT_PROTECT_NS,
 	OPT_ENTRY_NS,
 	OPT_COSTS,
+	OPT_EXPERIENCED,
 	OPT_STATIC_PAGES,
 	OPT_STATIC_PROFILE,
 	OPT_OOS_THRESHOLD,
@@ -43,7 +44,7 @@ struct arguments {
 	const char *trace, *gmedia, *write_trace, *policy, *costs;
 	const struct rhythm_family *rhythm;
 	uint32_t seed;
-	bool normal, json, profile_given;
+	bool normal, json, profile_given, experienced;
 	enum sim_profile profile;
 	unsigned int frames, entry_bytes, entry_ns, batch;
 	struct ghyvi_shadow_tuning tuning;
@@ -71,6 +72,8 @@ static const struct argp_option options[] = {
 	{ "entry-ns", OPT_ENTRY_NS, "NS", 0, "cost of translating an entry outside of a trap", 3 },
 	{ "costs", OPT_COSTS, "T/S/P[,...]", 0,
 	  "combinations of the three costs, each simulated; prints one line of JSON for each", 3 },
+	{ "experienced", OPT_EXPERIENCED, 0, 0,
+	  "replay twice, and count the second time: what policies cost that know the trace", 3 },
 	{ "static-pages", OPT_STATIC_PAGES, "N", 0, "relaxed pages of static", 3 },
 	{ "static-profile", OPT_STATIC_PROFILE, "pages|band", 0,
 	  "the hottest pages, or the hottest consecutive pages (default for --gmedia)", 3 },
@@ -213,6 +216,9 @@ static error_t parse(int key, char *given, struct argp_state *state)
 			;
 		if (text)
 			argp_error(state, "%s: not costs in ns, T/S/P", text);
+		return 0;
+	case OPT_EXPERIENCED:
+		a->experienced = true;
 		return 0;
 	case OPT_POLICY:
 		check_policies(state, text);
@@ -408,7 +414,8 @@ static int replay(const struct arguments *a, struct trace_source *source,
 		if (multicall_replay(multicall, source) || source->rewind(source))
 			return -1;
 	}
-	return simulate(source, policies, count, &a->tuning, a->profile, result);
+	return (a->experienced ? simulate_experienced : simulate)(source, policies, count,
+								  &a->tuning, a->profile, result);
 }
 
 static int run_once(const struct arguments *a, struct trace_source *source)

@@ -442,8 +442,25 @@ static int add_runs(struct simulation *sim, const struct ghyvi_shadow_policy *co
 	return 0;
 }
 
+/* Resets the counts and what bounds the cost of a policy, but not what it has learnt. */
+static void forget_costs(struct simulation *sim)
+{
+	struct ghyvi_experience *experience;
+	unsigned int i;
+
+	for (i = 0; i < sim->run_count; i++) {
+		experience = &sim->runs[i].experience;
+		experience->traps_saved = 0;
+		experience->balance_ns = 0;
+		experience->ahead_credit_ns = 0;
+		experience->explored_ns = 0;
+		memset(sim->runs[i].counts, 0, sizeof(*sim->runs[i].counts));
+	}
+}
+
 static int run_all(struct simulation *sim, const struct ghyvi_shadow_policy *const *policies,
-		   unsigned int count, enum sim_profile profile, struct sim_result *result)
+		   unsigned int count, enum sim_profile profile, bool experienced,
+		   struct sim_result *result)
 {
 	bool ranked = false;
 	unsigned int i;
@@ -457,13 +474,22 @@ static int run_all(struct simulation *sim, const struct ghyvi_shadow_policy *con
 	}
 	if (add_runs(sim, policies, count, result->policies) || replay(sim))
 		return -1;
+	if (experienced) {
+		if (sim->source->rewind(sim->source))
+			return -1;
+		forget_pass(sim);
+		forget_costs(sim);
+		if (replay(sim))
+			return -1;
+	}
 	sum_up(sim, result);
 	return 0;
 }
 
-int simulate(struct trace_source *source, const struct ghyvi_shadow_policy *const *policies,
-	     unsigned int count, const struct ghyvi_shadow_tuning *tuning, enum sim_profile profile,
-	     struct sim_result *result)
+static int run_simulation(struct trace_source *source,
+			  const struct ghyvi_shadow_policy *const *policies, unsigned int count,
+			  const struct ghyvi_shadow_tuning *tuning, enum sim_profile profile,
+			  bool experienced, struct sim_result *result)
 {
 	struct simulation sim = {
 		.source = source,
@@ -480,7 +506,7 @@ int simulate(struct trace_source *source, const struct ghyvi_shadow_policy *cons
 	if (!result->policies)
 		err = no_memory(&sim);
 	else
-		err = run_all(&sim, policies, count, profile, result);
+		err = run_all(&sim, policies, count, profile, experienced, result);
 	for (i = 0; i < sim.run_count; i++) {
 		free(sim.runs[i].pages);
 		free(sim.runs[i].relaxed);
@@ -495,6 +521,21 @@ int simulate(struct trace_source *source, const struct ghyvi_shadow_policy *cons
 	if (err)
 		sim_result_free(result);
 	return err;
+}
+
+int simulate(struct trace_source *source, const struct ghyvi_shadow_policy *const *policies,
+	     unsigned int count, const struct ghyvi_shadow_tuning *tuning, enum sim_profile profile,
+	     struct sim_result *result)
+{
+	return run_simulation(source, policies, count, tuning, profile, false, result);
+}
+
+int simulate_experienced(struct trace_source *source,
+			 const struct ghyvi_shadow_policy *const *policies, unsigned int count,
+			 const struct ghyvi_shadow_tuning *tuning, enum sim_profile profile,
+			 struct sim_result *result)
+{
+	return run_simulation(source, policies, count, tuning, profile, true, result);
 }
 
 void sim_result_free(struct sim_result *result)

@@ -98,6 +98,18 @@ enum sim_profile { SIM_PROFILE_PAGES, SIM_PROFILE_BAND };
 int simulate(struct trace_source *source, const struct ghyvi_shadow_policy *const *policies,
 	     unsigned int count, const struct ghyvi_shadow_tuning *tuning, enum sim_profile profile,
 	     struct sim_result *result);
+
+/**
+ * simulate_experienced() - Replay a trace twice, and count the second time.
+ *
+ * As simulate(), of a vGPU whose guest has done the same before: a policy keeps what it has learnt
+ * from the first replay. What it paid or saved there does not count. A vGPU keeps its experience
+ * until its policy is changed, so this is what a guest pays that goes on as a short trace begins.
+ */
+int simulate_experienced(struct trace_source *source,
+			 const struct ghyvi_shadow_policy *const *policies, unsigned int count,
+			 const struct ghyvi_shadow_tuning *tuning, enum sim_profile profile,
+			 struct sim_result *result);
 void sim_result_free(struct sim_result *result);
 
 #endif
