@@ -91,17 +91,17 @@ static void protect_list(struct ghyvi_gtt *gtt, struct list_head *list)
 	protect_batch(gtt, count);
 }
 
-struct scanned {
-	u32 pages, changed;
-};
-
 /* Sync the pages on @list. Those that remain relaxed are moved to @done. */
-static void sync_list(struct ghyvi_gtt *gtt, struct list_head *list, struct list_head *done,
-		      struct scanned *scanned)
+static void sync_list(struct ghyvi_gtt *gtt, struct list_head *list, struct list_head *done)
 {
 	struct ghyvi_table_page *table;
+	u32 pages = 0, changed = 0;
 	bool was_protected;
+	u64 started;
 
+	if (list_empty(list))
+		return;
+	started = ktime_get_ns();
 	/* Syncing an upper-level page may list more pages: newly linked or newly shared ones. */
 	while (!list_empty(list)) {
 		table = list_first_entry(list, struct ghyvi_table_page, relaxed_node);
@@ -111,52 +111,55 @@ static void sync_list(struct ghyvi_gtt *gtt, struct list_head *list, struct list
 		 * that may be stale, so the page is unlisted only if it was protected beforehand.
 		 */
 		was_protected = table->protected;
-		scanned->changed += ghyvi_table_sync(gtt, table);
-		scanned->pages++;
+		changed += ghyvi_table_sync(gtt, table);
+		pages++;
 		if (was_protected && !table->deferred.retry)
 			ghyvi_table_clear_relaxed(gtt, table);
 		cond_resched();
 	}
+	/* The rest of a sync costs the same without these pages, and this with translation more. */
+	if (!changed)
+		ghyvi_cost_scanned(gtt, started, pages);
 }
 
-static void sync_tree(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree, struct scanned *scanned)
+static void sync_tree(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
 {
 	LIST_HEAD(done);
 
-	sync_list(gtt, &tree->relaxed, &done, scanned);
+	sync_list(gtt, &tree->relaxed, &done);
 	list_splice_init(&done, &tree->relaxed);
 }
 
 /* The pages that several roots may reach are synced first, and those that become shared last. */
-static void sync_pass(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree, struct scanned *scanned)
+static void sync_pass(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
 {
 	struct list_head *shared = &gtt->shared_tree.relaxed;
 	struct ghyvi_root *root;
 	LIST_HEAD(done);
 
 	ghyvi_ggtt_collect(gtt);
-	sync_list(gtt, shared, &done, scanned);
+	sync_list(gtt, shared, &done);
 	if (tree) {
 		ghyvi_root_fill_top(container_of(tree, struct ghyvi_root, tree));
-		sync_tree(gtt, tree, scanned);
+		sync_tree(gtt, tree);
 	} else {
 		list_for_each_entry(root, &gtt->root_lru, lru) {
 			ghyvi_root_fill_top(root);
-			sync_tree(gtt, &root->tree, scanned);
+			sync_tree(gtt, &root->tree);
 		}
 	}
 	/* Pages of these trees that have become shared meanwhile. */
-	sync_list(gtt, shared, &done, scanned);
+	sync_list(gtt, shared, &done);
 	list_splice_init(&done, shared);
 }
 
 /* Sync one tree that is about to be used. Others may be evicted to make room for its tables. */
-static void sync_one(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree, struct scanned *scanned)
+static void sync_one(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
 {
 	ghyvi_trees_evict_begin(gtt);
 	ghyvi_tree_expect_room(gtt, tree);
 	do
-		sync_pass(gtt, tree, scanned);
+		sync_pass(gtt, tree);
 	while (ghyvi_tree_make_room(gtt, tree));
 	container_of(tree, struct ghyvi_root, tree)->used = ++gtt->submissions;
 	tree->synced++;
@@ -166,9 +169,6 @@ static void sync_one(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree, struct scan
 
 static void sync_lists(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
 {
-	struct scanned scanned = { 0, 0 };
-	u64 started = ktime_get_ns();
-
 	ghyvi_count(gtt->params.stats, synchronisations);
 	trace_ghyvi_sync(gtt->params.reporter, tree ? tree->id : 0);
 	gtt->deferral.nomem_left = GHYVI_RETRY_NOMEM;
@@ -177,14 +177,12 @@ static void sync_lists(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
 		gtt->deferral.generation = ghyvi_generation(gtt);
 	gtt->syncs++;
 	if (tree) {
-		sync_one(gtt, tree, &scanned);
+		sync_one(gtt, tree);
 	} else {
-		sync_pass(gtt, NULL, &scanned);
+		sync_pass(gtt, NULL);
 		gtt->flushes++;
 		gtt->shared_tree.last_sync = gtt->syncs;
 	}
-	if (!scanned.changed) /* otherwise the time includes translation */
-		ghyvi_cost_scanned(gtt, started, scanned.pages);
 }
 
 static void protect_lists(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)

@@ -538,64 +538,6 @@ static void the_self_check_looks_at_each_page_of_a_group(void **state)
 	directory[0] &= ~GHYVI_ENTRY_64K;
 }
 
-/* A clock that only the test advances. */
-static u64 test_ns;
-
-static u64 test_clock(void)
-{
-	return test_ns;
-}
-
-static void costs_are_between_one_nanosecond_and_a_millisecond(void **state)
-{
-	u32 *trap = &fake.gtt->tuning.trap_ns, *scan = &fake.gtt->tuning.scan_ns,
-	    *protect = &fake.gtt->tuning.protect_ns;
-
-	shim_clock = test_clock;
-	test_ns = 10000000;
-	*scan = 800;
-	ghyvi_cost_scanned(fake.gtt, test_ns - 4000, 0);
-	assert_int_equal(*scan, 800);
-	ghyvi_cost_scanned(fake.gtt, test_ns - 4000, 5);
-	assert_int_equal(*scan, 800);
-	ghyvi_cost_scanned(fake.gtt, test_ns - 8000, 5);
-	assert_int_equal(*scan, 900);
-	ghyvi_cost_scanned(fake.gtt, test_ns, 1);
-	assert_int_equal(*scan, 900);
-	ghyvi_cost_scanned(fake.gtt, test_ns - 1000001, 1);
-	assert_int_equal(*scan, 900);
-	ghyvi_cost_scanned(fake.gtt, test_ns - 1000000, 1);
-	assert_int_equal(*scan, 900 - 900 / 8 + 1000000 / 8);
-	*scan = 1;
-	ghyvi_cost_scanned(fake.gtt, test_ns - 1, 1);
-	assert_int_equal(*scan, 1);
-	*trap = 600;
-	*protect = 0;
-	ghyvi_cost_protected(fake.gtt, test_ns - 1000, 2);
-	assert_int_equal(*protect, (500 + 300) / 8);
-	ghyvi_cost_protected(fake.gtt, test_ns - 1000, 0);
-	assert_int_equal(*protect, (500 + 300) / 8);
-	/* Only traps of neighbouring entries that follow quickly are samples. */
-	*trap = 800;
-	ghyvi_cost_trapped(fake.gtt, 0x1000);
-	test_ns += 1600;
-	ghyvi_cost_trapped(fake.gtt, 0x1008);
-	assert_int_equal(*trap, 900);
-	test_ns += 1600;
-	ghyvi_cost_trapped(fake.gtt, 0x1011);
-	assert_int_equal(*trap, 900);
-	test_ns += 1600;
-	ghyvi_cost_trapped(fake.gtt, 0x1009);
-	assert_int_equal(*trap, 900);
-	test_ns += 200000;
-	ghyvi_cost_trapped(fake.gtt, 0x1011);
-	assert_int_equal(*trap, 900);
-	test_ns += 199999;
-	ghyvi_cost_trapped(fake.gtt, 0x1019);
-	assert_int_equal(*trap, 900 - 900 / 8 + 199999 / 8);
-	shim_clock = NULL;
-}
-
 /* A page is strict from its first use above the last level on, not from the next sync. */
 static void a_relaxed_page_that_becomes_a_directory_is_strict_at_once(void **state)
 {
@@ -619,29 +561,6 @@ static void an_access_crosses_pages_of_the_ggtt_that_are_apart(void **state)
 	assert_int_equal(ghyvi_gtt_ggtt_read(fake.gtt, address, bytes, sizeof(bytes)), 0);
 	for (i = 0; i < sizeof(bytes); i++)
 		assert_int_equal(bytes[i], 0x11 * ((0x100 + i) / GHYVI_PAGE_BYTES + 1));
-}
-
-static u64 ticking_clock(void)
-{
-	return test_ns += 4000;
-}
-
-/* The time of a sync that finds changes includes translation. */
-static void only_a_sync_without_changes_is_a_sample_of_a_scan(void **state)
-{
-	struct ghyvi_root *root = make_tree(2);
-	u32 *scan = &fake.gtt->tuning.scan_ns;
-
-	ghyvi_gtt_set_policy(fake.gtt, "full");
-	ghyvi_gtt_sync(fake.gtt, root);
-	*scan = 80;
-	shim_clock = ticking_clock;
-	write_pte(PT_GFN, 0, pte(DATA + 4));
-	ghyvi_gtt_sync(fake.gtt, root);
-	assert_int_equal(*scan, 80);
-	ghyvi_gtt_sync(fake.gtt, root);
-	assert_true(*scan > 80);
-	shim_clock = NULL;
 }
 
 static void pages_of_a_list_are_protected_in_one_call(void **state)
@@ -691,10 +610,8 @@ int main(void)
 		TEST(accesses_beyond_the_ggtt_are_ignored),
 		TEST(only_as_many_trees_are_evicted_as_needed),
 		TEST(the_self_check_looks_at_each_page_of_a_group),
-		TEST(costs_are_between_one_nanosecond_and_a_millisecond),
 		TEST(a_relaxed_page_that_becomes_a_directory_is_strict_at_once),
 		TEST(an_access_crosses_pages_of_the_ggtt_that_are_apart),
-		TEST(only_a_sync_without_changes_is_a_sample_of_a_scan),
 		TEST(pages_of_a_list_are_protected_in_one_call),
 	};
 
