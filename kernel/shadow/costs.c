@@ -4,11 +4,14 @@
  * kept as a moving average in the vGPU's tuning, where policies that weigh costs read it.
  */
 #include <linux/ktime.h>
+#include <linux/minmax.h>
 
 #include "shadow.h"
 
 #define COST_WEIGHT 8 /* a new sample has a weight of one eighth */
 #define COST_MAX_NS 1000000u /* a longer sample was interrupted and is ignored */
+/* A sample counts at most as twice the average and this, because it may have been interrupted. */
+#define COST_STEP_NS 128u
 /* Two stores of one loop trap within this time. The time between them is the cost of a trap. */
 #define TRAP_GAP_MAX_NS 200000u
 
@@ -16,6 +19,7 @@ static void cost_update(u32 *cost, u64 sample)
 {
 	if (!sample || sample > COST_MAX_NS)
 		return;
+	sample = min(sample, 2ull * *cost + COST_STEP_NS);
 	sample = *cost - *cost / COST_WEIGHT + (u32)sample / COST_WEIGHT;
 	WRITE_ONCE(*cost, sample ?: 1); /* ghyvi_gtt_tuning() reads it without the lock */
 }
