@@ -135,3 +135,18 @@ def results_without_reasons_have_the_other_tables():
             del one["reasons"]
     fewer = page.gvtg(section)
     require(sum(line.startswith("| case |") for line in fewer) == 2 and fewer == whole[:len(fewer)], f"{fewer}")
+
+
+@test
+def a_run_of_some_systems_only_is_no_result():
+    everything = {"machine": {}, "problems": [], "systems": {name: {} for name in page.load()["gvtg"]["systems"]}}
+    some = {**everything, "systems": {"adaptive": {}}}
+    with mock.patch.object(measure, "report_of", lambda bench: everything):
+        require(set(measure.gvtg(print)["systems"]) == set(everything["systems"]), "a complete run is refused")
+    with mock.patch.object(measure, "report_of", lambda bench: some):
+        try:
+            measure.gvtg(print)
+        except measure.Skipped as reason:
+            require("gvtg" in str(reason), f"{reason}")
+            return
+    require(False, "an incomplete run was taken for a result")
