@@ -38,8 +38,13 @@ static u64 leaf_translate(struct ghyvi_gtt *gtt, u64 guest_entry, bool ggtt)
 	return ghyvi_pin_dma(pin) | leaf_flags(guest_entry, ggtt);
 }
 
-/* The longest run that the present guest entries from @entries on, at most @count, begin with. */
-static struct ghyvi_pin_run leaf_run(const u64 *entries, unsigned int count)
+/*
+ * The longest run that the present guest entries from @entries on, at most @count, begin with. If
+ * @shadow is not NULL, the run ends before the first of these shadow entries that is @scratch. The
+ * guest entries of a run are present, so all other shadow entries are mapped.
+ */
+static __always_inline struct ghyvi_pin_run leaf_run(const u64 *entries, unsigned int count,
+						     const u64 *shadow, u64 scratch)
 {
 	u64 gfn = ghyvi_entry_gfn(*entries), next = *entries, stride = 0;
 	unsigned int n = 0;
@@ -50,7 +55,7 @@ static struct ghyvi_pin_run leaf_run(const u64 *entries, unsigned int count)
 	}
 	do
 		next += stride;
-	while (++n < count && entries[n] == next);
+	while (++n < count && entries[n] == next && (!shadow || shadow[n] != scratch));
 	return (struct ghyvi_pin_run){ gfn, n, stride / GHYVI_PAGE_BYTES };
 }
 
@@ -58,19 +63,14 @@ static struct ghyvi_pin_run leaf_run(const u64 *entries, unsigned int count)
 static void leaf_release(struct ghyvi_gtt *gtt, const u64 *shadow, const u64 *old,
 			 unsigned int count)
 {
-	const u64 scratch = ghyvi_leaf_scratch(gtt);
 	struct ghyvi_pin_run run;
-	unsigned int i, n;
+	unsigned int i;
 
 	for (i = 0; i < count; i += run.count) {
 		run = (struct ghyvi_pin_run){ .count = 1 };
 		if (!ghyvi_leaf_is_mapped(gtt, shadow[i]))
 			continue;
-		run = leaf_run(old + i, count - i);
-		/* The entries of a run are present, so each of them is mapped or scratch. */
-		for (n = 1; n < run.count && shadow[i + n] != scratch; n++)
-			;
-		run.count = n;
+		run = leaf_run(old + i, count - i, shadow + i, ghyvi_leaf_scratch(gtt));
 		ghyvi_pins_put(gtt, &run);
 	}
 }
@@ -108,7 +108,7 @@ static unsigned int leaf_set_run(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page
 
 	if (!(*values & GHYVI_ENTRY_PRESENT))
 		return 0;
-	run = leaf_run(values, count);
+	run = leaf_run(values, count, NULL, 0);
 	dma = ghyvi_pins_hold(gtt, &run);
 	if (!dma)
 		return 0;

@@ -69,6 +69,38 @@ static void test_one_page_in_all_entries_is_pinned_once_and_released_with_the_la
 	assert_int_equal(fake.pins[DATA + 500], 0);
 }
 
+/* Sync, and assert how many pages no entry maps any more. */
+static void sync_idle(struct ghyvi_root *root, u32 idle)
+{
+	ghyvi_gtt_sync(fake.gtt, root);
+	assert_int_equal(fake.gtt->nr_idle_pins, idle);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
+}
+
+/* Two entries map one page; the second one is written after the page became a table page. */
+static void test_a_run_of_one_page_ends_before_an_entry_that_maps_scratch(void **state)
+{
+	struct ghyvi_root *root = relaxed_tree();
+	u64 table = DATA + 50;
+
+	sync_bound(root, DATA + 500, 1); /* pinned, so that a run replaces both entries */
+	write_pte(PT_GFN, 0, pte(table));
+	ghyvi_gtt_sync(fake.gtt, root);
+	write_pte(PD_GFN, 1, pte(table));
+	write_pte(PT_GFN, 1, pte(table));
+	ghyvi_gtt_sync(fake.gtt, root);
+	assert_true(shadow_pt(root)[0] == spte(table));
+	assert_true(is_scratch(shadow_pt(root)[1]));
+	bind(DATA + 500, 1);
+	sync_idle(root, 1);
+	/* It is data again, in all entries. */
+	write_pte(PD_GFN, 1, 0);
+	bind(table, 0);
+	sync_idle(root, ENTRIES);
+	bind(DATA + 500, 1);
+	sync_idle(root, 1);
+}
+
 static void test_a_table_page_in_a_run_of_pinned_pages_maps_scratch(void **state)
 {
 	struct ghyvi_root *root = relaxed_tree();
@@ -147,6 +179,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_runs_replace_runs_of_pinned_pages),
 		TEST(test_one_page_in_all_entries_is_pinned_once_and_released_with_the_last),
+		TEST(test_a_run_of_one_page_ends_before_an_entry_that_maps_scratch),
 		TEST(test_a_table_page_in_a_run_of_pinned_pages_maps_scratch),
 		TEST(test_a_deferred_entry_in_a_run_holds_no_pin),
 		TEST(test_a_run_ends_where_the_address_field_does),
