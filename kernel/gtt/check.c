@@ -107,7 +107,7 @@ static bool leads_to_pin(struct ghyvi_gtt *gtt, u64 gfn, u64 address)
 {
 	struct ghyvi_pin *pin = ghyvi_pin_find(gtt, gfn);
 
-	return pin && ghyvi_pin_refs(pin) && ghyvi_pin_dma(pin) == address;
+	return pin && !ghyvi_pin_is_idle(pin) && ghyvi_pin_dma(pin) == address;
 }
 
 /* Each 4 KiB must map the guest's page, whether @shadow maps 2 MiB or points to a table. */

@@ -113,7 +113,8 @@ struct ghyvi_pin {
 /*
  * Pins of neighbouring gfns share a block, which is freed with its last pin. Drivers mostly bind
  * neighbouring pages together, so a sync takes and releases the pins of many entries at once. The
- * masks have one bit for each page of the block.
+ * masks have one bit for each page of the block. Most pages are mapped by one entry. Its reference
+ * is in the masks alone, so that a run of such pages costs as much as one page.
  */
 #define GHYVI_PIN_BLOCK 64u
 #define GHYVI_BLOCK_CACHE_SLOTS 64u
@@ -121,18 +122,19 @@ struct ghyvi_pin_block {
 	u64 number; /* gfn / GHYVI_PIN_BLOCK */
 	u64 pinned; /* what else is known of a page is meaningless unless its bit is set */
 	u64 tables; /* pages that are also in gtt->tables */
-	u64 idle; /* pages without references */
+	u64 idle; /* pages without references: one per shadow entry, plus one while mapped */
+	u64 shared; /* pages with several references */
 	u64 listed; /* pages whose pin is on gtt->idle_pins */
 	u64 again; /* of these, pages that were used and became idle again since they were added */
-	u32 refs[GHYVI_PIN_BLOCK]; /* shadow entries that map the page, plus one while mapped */
+	u32 more[GHYVI_PIN_BLOCK]; /* references beyond the first, 0 unless @shared */
 	dma_addr_t dma[GHYVI_PIN_BLOCK]; /* what shadow entries hold */
 	struct ghyvi_pin pins[GHYVI_PIN_BLOCK];
 };
 static_assert(sizeof(struct ghyvi_pin_block) <= GHYVI_PAGE_BYTES);
 
 /*
- * Shadow entries that map consecutive guest pages of one block (@step is 1), or all the same page
- * (@step is 0).
+ * Shadow entries that map consecutive guest pages of one block (@step is 1), or at least two that
+ * map the same page (@step is 0).
  */
 struct ghyvi_pin_run {
 	u64 gfn; /* of the first entry */

@@ -2,7 +2,7 @@
 /*
  * Pins of the guest pages that shadow entries map: one pin per page, with a reference per entry. A
  * page that no entry maps stays pinned for some time, because drivers unbind and rebind the same
- * pages. Binding such a page again usually costs no more than a counter: the pin is found without a
+ * pages. Binding such a page again usually costs no more than a bit: the pin is found without a
  * search and stays on the list of idle pins.
  */
 #include <linux/bitops.h>
@@ -131,7 +131,6 @@ struct ghyvi_pin *ghyvi_pin_create(struct ghyvi_gtt *gtt, u64 gfn)
 	block->tables &= ~BIT_ULL(slot);
 	if (ghyvi_tables_in(gtt, gfn, 1))
 		block->tables |= BIT_ULL(slot);
-	block->refs[slot] = 1;
 	block->dma[slot] = dma;
 	pin = &block->pins[slot];
 	pin->hpa = hpa;
@@ -188,20 +187,40 @@ static u64 run_mask(const struct ghyvi_pin_run *run)
 	return pages << run->gfn % GHYVI_PIN_BLOCK;
 }
 
+/* @count references, at least one, beyond the first one of each of @pages. */
+static void refs_add(struct ghyvi_pin_block *block, u64 pages, unsigned int count)
+{
+	block->shared |= pages;
+	for (; pages; pages &= pages - 1)
+		block->more[__ffs(pages)] += count;
+}
+
+/* The reverse of refs_add(). */
+static void refs_sub(struct ghyvi_pin_block *block, u64 pages, unsigned int count)
+{
+	unsigned int slot;
+
+	for (; pages; pages &= pages - 1) {
+		slot = __ffs(pages);
+		block->more[slot] -= count;
+		if (!block->more[slot])
+			block->shared &= ~BIT_ULL(slot);
+	}
+}
+
 const dma_addr_t *ghyvi_pins_hold(struct ghyvi_gtt *gtt, const struct ghyvi_pin_run *run)
 {
 	struct ghyvi_pin_block *block = ghyvi_pin_block(gtt, run->gfn / GHYVI_PIN_BLOCK);
-	unsigned int slot = run->gfn % GHYVI_PIN_BLOCK, step = run->step, left = run->count;
 	u64 mask = run_mask(run);
-	u32 *refs;
 
 	if (!block || mask & ~(block->pinned & ~block->tables))
 		return NULL;
-	for (refs = block->refs + slot; left; left--, refs += step)
-		++*refs;
+	if (!run->step)
+		refs_add(block, mask, run->count - 1);
+	refs_add(block, mask & ~block->idle, 1);
 	gtt->nr_idle_pins -= hweight64(block->idle & mask);
 	block->idle &= ~mask;
-	return block->dma + slot;
+	return block->dma + run->gfn % GHYVI_PIN_BLOCK;
 }
 
 /* @idle: pages of @block that have lost their last reference. */
@@ -220,21 +239,21 @@ static void pins_idle(struct ghyvi_gtt *gtt, struct ghyvi_pin_block *block, u64 
 void ghyvi_pins_put(struct ghyvi_gtt *gtt, const struct ghyvi_pin_run *run)
 {
 	struct ghyvi_pin_block *block = ghyvi_pin_block(gtt, run->gfn / GHYVI_PIN_BLOCK);
-	unsigned int slot = run->gfn % GHYVI_PIN_BLOCK, step = run->step, left = run->count;
-	u64 idle = 0;
+	u64 mask = run_mask(run), shared;
 
-	if (WARN_ON_ONCE(!block || run_mask(run) & (~block->pinned | block->idle)))
+	if (WARN_ON_ONCE(!block || mask & (~block->pinned | block->idle)))
 		return;
-	for (; left; left--, slot += step)
-		if (!--block->refs[slot])
-			idle |= BIT_ULL(slot);
-	if (idle)
-		pins_idle(gtt, block, idle);
+	if (!run->step)
+		refs_sub(block, mask, run->count - 1);
+	shared = mask & block->shared;
+	refs_sub(block, shared, 1);
+	if (mask & ~shared)
+		pins_idle(gtt, block, mask & ~shared);
 }
 
 void ghyvi_pin_put(struct ghyvi_gtt *gtt, u64 gfn)
 {
-	ghyvi_pins_put(gtt, &(struct ghyvi_pin_run){ gfn, 1, 0 });
+	ghyvi_pins_put(gtt, &(struct ghyvi_pin_run){ gfn, 1, 1 });
 }
 
 /* As ghyvi_pins_hold(), but pin the pages first if necessary. Returns an ERR_PTR if that fails. */

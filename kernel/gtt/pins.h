@@ -57,9 +57,9 @@ static inline const dma_addr_t *ghyvi_pin_dmas(struct ghyvi_gtt *gtt, u64 gfn)
 	return ghyvi_pin_block(gtt, gfn / GHYVI_PIN_BLOCK)->dma + gfn % GHYVI_PIN_BLOCK;
 }
 
-static inline u32 ghyvi_pin_refs(const struct ghyvi_pin *pin)
+static inline bool ghyvi_pin_is_idle(const struct ghyvi_pin *pin)
 {
-	return ghyvi_pin_block_of(pin)->refs[pin->slot];
+	return ghyvi_pin_block_of(pin)->idle & BIT_ULL(pin->slot);
 }
 
 /* Returns true if the guest page is also a table page. */
@@ -72,10 +72,14 @@ static inline bool ghyvi_pin_is_table(const struct ghyvi_pin *pin)
 static inline struct ghyvi_pin *ghyvi_pin_hold(struct ghyvi_gtt *gtt, struct ghyvi_pin *pin)
 {
 	struct ghyvi_pin_block *block = ghyvi_pin_block_of(pin);
+	u64 bit = BIT_ULL(pin->slot);
 
-	if (!block->refs[pin->slot]++) {
-		block->idle &= ~BIT_ULL(pin->slot);
+	if (block->idle & bit) {
+		block->idle &= ~bit;
 		gtt->nr_idle_pins--;
+	} else {
+		block->shared |= bit;
+		block->more[pin->slot]++;
 	}
 	return pin;
 }

@@ -46,17 +46,17 @@ static u64 leaf_translate(struct ghyvi_gtt *gtt, u64 guest_entry, bool ggtt)
 static __always_inline struct ghyvi_pin_run leaf_run(const u64 *entries, unsigned int count,
 						     const u64 *shadow, u64 scratch)
 {
-	u64 gfn = ghyvi_entry_gfn(*entries), next = *entries, stride = 0;
+	u64 gfn = ghyvi_entry_gfn(*entries), next = *entries, stride = GHYVI_PAGE_BYTES;
 	unsigned int n = 0;
 
-	if (count > 1 && entries[1] != next) {
-		stride = GHYVI_PAGE_BYTES;
+	if (count > 1 && entries[1] == next)
+		stride = 0;
+	else
 		count = min_t(u64, count, GHYVI_PIN_BLOCK - gfn % GHYVI_PIN_BLOCK);
-	}
 	do
 		next += stride;
 	while (++n < count && entries[n] == next && (!shadow || shadow[n] != scratch));
-	return (struct ghyvi_pin_run){ gfn, n, stride / GHYVI_PAGE_BYTES };
+	return (struct ghyvi_pin_run){ gfn, n, stride || n == 1 };
 }
 
 /* Drop what the shadow entries from @shadow on hold. They were translated from @old. */

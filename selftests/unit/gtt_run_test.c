@@ -4,13 +4,18 @@
 
 #define ENTRIES 100u
 
-/* Entries [0, ENTRIES) of the page table, without traps: entry i maps page @gfn + i * @step. */
-static void bind(u64 gfn, unsigned int step)
+/* Entries [0, ENTRIES) of page table @table, without traps: entry i maps page @gfn + i * @step. */
+static void bind_in(u64 table, u64 gfn, unsigned int step)
 {
 	u32 i;
 
 	for (i = 0; i < ENTRIES; i++)
-		guest_page(PT_GFN)[i] = pte(gfn + i * step);
+		guest_page(table)[i] = pte(gfn + i * step);
+}
+
+static void bind(u64 gfn, unsigned int step)
+{
+	bind_in(PT_GFN, gfn, step);
 }
 
 static struct ghyvi_root *relaxed_tree(void)
@@ -75,6 +80,47 @@ static void sync_idle(struct ghyvi_root *root, u32 idle)
 	ghyvi_gtt_sync(fake.gtt, root);
 	assert_int_equal(fake.gtt->nr_idle_pins, idle);
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
+}
+
+static void test_pages_that_two_tables_map_are_idle_after_the_last_entry(void **state)
+{
+	struct ghyvi_root *root = relaxed_tree();
+	unsigned int round;
+
+	write_pte(PD_GFN, 1, pte(PT2_GFN));
+	for (round = 0; round < 3; round++) {
+		bind(DATA, 1);
+		bind_in(PT2_GFN, DATA + 30, 1);
+		sync_idle(root, round ? ENTRIES : 0);
+		bind(DATA + 500, 1);
+		sync_idle(root, 30);
+		bind_in(PT2_GFN, DATA + 500, 1);
+		sync_idle(root, 30 + ENTRIES);
+		bind(DATA, 1);
+		sync_idle(root, 30);
+		bind_in(PT2_GFN, DATA, 1);
+		sync_idle(root, 30 + ENTRIES);
+	}
+	ghyvi_gtt_unmap(fake.gtt, DATA, 1);
+	assert_int_equal(fake.pins[DATA], 0);
+	assert_int_equal(fake.pins[DATA + 1], 1);
+}
+
+static void test_a_page_that_runs_of_both_kinds_map_is_idle_after_the_last_entry(void **state)
+{
+	struct ghyvi_root *root = relaxed_tree();
+	unsigned int first;
+
+	write_pte(PD_GFN, 1, pte(PT2_GFN));
+	for (first = 0; first < 2; first++) {
+		bind(DATA + 10, 0);
+		bind_in(PT2_GFN, DATA, 1);
+		sync_idle(root, first ? ENTRIES : 0);
+		bind_in(first ? PT_GFN : PT2_GFN, DATA + 500, 1);
+		sync_idle(root, first ? 0 : ENTRIES - 1);
+		bind_in(first ? PT2_GFN : PT_GFN, DATA + 500, 1);
+		sync_idle(root, ENTRIES);
+	}
 }
 
 /* Two entries map one page; the second one is written after the page became a table page. */
@@ -179,6 +225,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_runs_replace_runs_of_pinned_pages),
 		TEST(test_one_page_in_all_entries_is_pinned_once_and_released_with_the_last),
+		TEST(test_pages_that_two_tables_map_are_idle_after_the_last_entry),
+		TEST(test_a_page_that_runs_of_both_kinds_map_is_idle_after_the_last_entry),
 		TEST(test_a_run_of_one_page_ends_before_an_entry_that_maps_scratch),
 		TEST(test_a_table_page_in_a_run_of_pinned_pages_maps_scratch),
 		TEST(test_a_deferred_entry_in_a_run_holds_no_pin),
