@@ -459,14 +459,15 @@ void ghyvi_gtt_reap_all(struct ghyvi_gtt *gtt)
 unsigned int ghyvi_table_update(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table,
 				unsigned int index, const u64 *source, unsigned int count)
 {
-	u64 *values = table->snapshot + index, old[GHYVI_PTES_PER_UPDATE];
+	u64 *values = table->snapshot + index, old[GHYVI_PTES_PER_UPDATE], value;
 	unsigned int i, changed = 0;
 	u32 levels;
 
 	for (i = 0; i < count; i++) {
+		value = READ_ONCE(source[i]);
+		changed += value != values[i];
 		old[i] = values[i];
-		values[i] = READ_ONCE(source[i]);
-		changed += values[i] != old[i];
+		values[i] = value;
 	}
 	if (!changed)
 		return 0;
