@@ -91,7 +91,8 @@ struct ghyvi_sched_clock {
  * ghyvi_sched_create() - create a scheduler that runs on the host's clock.
  * @pgpu: the pGPU
  *
- * Creates a clock thread and a workqueue for @prepare and @complete. The policy is "fair".
+ * Creates a clock thread. Each entity gets a workqueue for @prepare and @complete. The policy is
+ * "fair".
  *
  * Context: may sleep.
  * Return: the scheduler, or an ERR_PTR: -ENOMEM: out of memory; -EINTR: the calling thread was
@@ -178,7 +179,8 @@ struct ghyvi_sched_entity *ghyvi_sched_entity_create(struct ghyvi_sched *sched,
  * ghyvi_sched_entity_destroy() - remove a vGPU from its scheduler and free the entity.
  * @entity: the entity; none of its workloads is submitted
  *
- * Context: process context; does not sleep.
+ * Context: may sleep: waits for kernel workers that have called @complete. So neither @prepare nor
+ * @complete may call it, and the caller holds no lock that they take.
  */
 void ghyvi_sched_entity_destroy(struct ghyvi_sched_entity *entity);
 

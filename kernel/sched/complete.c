@@ -33,7 +33,7 @@ static void queue_completion(struct ghyvi_workload *workload)
 	if (job->events)
 		job->event(job, job->events);
 	job->events = 0;
-	queue_work(workload->sched->workers, &workload->done);
+	sched_queue_work(workload, &workload->done);
 }
 
 void ghyvi_sched_complete(struct ghyvi_workload *workload, enum ghyvi_job_status status)
@@ -41,7 +41,7 @@ void ghyvi_sched_complete(struct ghyvi_workload *workload, enum ghyvi_job_status
 	struct ghyvi_sched *sched = workload->sched;
 
 	set_status(workload, status);
-	if (sched->workers)
+	if (sched->has_workers)
 		queue_completion(workload);
 	else
 		workload->complete(workload, workload->status);
@@ -56,7 +56,7 @@ static void complete_done(struct ghyvi_workload *workload, enum ghyvi_job_status
 	struct ghyvi_sched *sched = workload->sched;
 	enum ghyvi_engine_id id = workload->job.engine;
 
-	if (!sched->workers || !sched->ops->done_may_wait) {
+	if (!sched->has_workers || !sched->ops->done_may_wait) {
 		ghyvi_sched_complete(workload, status);
 		ghyvi_sched_kick_host(sched, id);
 		return;

@@ -2,7 +2,19 @@
 /* Entities: vGPUs as the scheduler sees them. */
 #include <linux/err.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 #include "sched_types.h"
+
+/*
+ * The owner bounds the number of workloads, and so of items. The workqueue adds no limit, because
+ * an item that it kept back would wait for those that wait for the guest's memory. Linux 6.9 and
+ * later divide the number by NUMA nodes.
+ */
+static bool create_workers(struct ghyvi_sched_entity *entity)
+{
+	entity->workers = alloc_workqueue("ghyvi", WQ_UNBOUND, WQ_MAX_ACTIVE);
+	return entity->workers;
+}
 
 struct ghyvi_sched_entity *ghyvi_sched_entity_alloc(struct ghyvi_sched *sched)
 {
@@ -11,6 +23,10 @@ struct ghyvi_sched_entity *ghyvi_sched_entity_alloc(struct ghyvi_sched *sched)
 
 	if (!entity)
 		return NULL;
+	if (sched->has_workers && !create_workers(entity)) {
+		kfree(entity);
+		return NULL;
+	}
 	entity->sched = sched;
 	entity->knobs.weight = GHYVI_SCHED_WEIGHT_DEFAULT;
 	for (i = 0; i < GHYVI_ENGINES; i++) {
@@ -55,6 +71,9 @@ void ghyvi_sched_entity_destroy(struct ghyvi_sched_entity *entity)
 			engine->last = NULL;
 		spin_unlock(&engine->lock);
 	}
+	/* After complete(), an item still kicks its engine. */
+	if (entity->workers)
+		destroy_workqueue(entity->workers);
 	kfree(entity);
 }
 

@@ -2,7 +2,6 @@
 /* Scheduler creation and destruction. */
 #include <linux/err.h>
 #include <linux/slab.h>
-#include <linux/workqueue.h>
 #include "sched_types.h"
 
 static void init_engine(struct ghyvi_sched *sched, enum ghyvi_engine_id id)
@@ -26,7 +25,7 @@ static void init_engine(struct ghyvi_sched *sched, enum ghyvi_engine_id id)
 	engine->fair.throttled = RB_ROOT_CACHED;
 }
 
-static struct ghyvi_sched *sched_create(struct ghyvi_pgpu_device *pgpu)
+static struct ghyvi_sched *sched_create(struct ghyvi_pgpu_device *pgpu, bool has_workers)
 {
 	struct ghyvi_sched *sched = kzalloc(sizeof(*sched), GFP_KERNEL);
 	struct ghyvi_pgpu_resources resources = {};
@@ -40,6 +39,7 @@ static struct ghyvi_sched *sched_create(struct ghyvi_pgpu_device *pgpu)
 		pgpu->ops->resources(pgpu, &resources);
 	sched->stages = resources.jobs_per_engine > 1;
 	sched->run_copies = resources.run_copies;
+	sched->has_workers = has_workers;
 	ghyvi_sched_settings_init(sched);
 	atomic_set(&sched->active_calls, 0);
 	for (i = 0; i < GHYVI_ENGINES; i++)
@@ -55,7 +55,7 @@ static struct ghyvi_sched *sched_create(struct ghyvi_pgpu_device *pgpu)
 struct ghyvi_sched *ghyvi_sched_create_on(struct ghyvi_pgpu_device *pgpu,
 					  struct ghyvi_sched_clock *clock)
 {
-	struct ghyvi_sched *sched = sched_create(pgpu);
+	struct ghyvi_sched *sched = sched_create(pgpu, false);
 
 	if (!sched)
 		return ERR_PTR(-ENOMEM);
@@ -65,31 +65,19 @@ struct ghyvi_sched *ghyvi_sched_create_on(struct ghyvi_pgpu_device *pgpu,
 
 struct ghyvi_sched *ghyvi_sched_create(struct ghyvi_pgpu_device *pgpu)
 {
-	struct ghyvi_sched *sched = sched_create(pgpu);
-	struct workqueue_struct *workers;
+	struct ghyvi_sched *sched = sched_create(pgpu, true);
 	struct ghyvi_sched_clock *clock;
-	long err;
 
 	if (!sched)
 		return ERR_PTR(-ENOMEM);
-	err = -ENOMEM;
-	workers = alloc_workqueue("ghyvi", WQ_UNBOUND, WQ_MAX_ACTIVE);
-	if (!workers)
-		goto free;
 	clock = ghyvi_sched_host_clock_create(sched);
-	err = PTR_ERR_OR_ZERO(clock);
-	if (err)
-		goto free_workers;
-	sched->workers = workers;
+	if (IS_ERR(clock)) {
+		ghyvi_sched_entity_destroy(sched->anon_entity);
+		kfree(sched);
+		return ERR_CAST(clock);
+	}
 	sched->clock = clock;
 	return sched;
-
-free_workers:
-	destroy_workqueue(workers);
-free:
-	kfree(sched->anon_entity);
-	kfree(sched);
-	return ERR_PTR(err);
 }
 
 void ghyvi_sched_destroy(struct ghyvi_sched *sched)
@@ -98,17 +86,18 @@ void ghyvi_sched_destroy(struct ghyvi_sched *sched)
 
 	/* Pairs with sched_exit(): all stores of the last thread are visible before we free. */
 	wait_var_event(&sched->active_calls, !atomic_read_acquire(&sched->active_calls));
-	/* Those threads read the clock, also after run(), when the job may have been completed. */
-	if (sched->workers) {
-		destroy_workqueue(sched->workers);
+	/*
+	 * Those threads read the clock, also after run(), when the job may have been completed. So
+	 * do work items; those of the other entities have ended with them.
+	 */
+	ghyvi_sched_entity_destroy(sched->anon_entity);
+	if (sched->has_workers)
 		ghyvi_sched_host_clock_destroy(sched->clock);
-	}
 	for (i = 0; i < GHYVI_ENGINES; i++) {
 		WARN_ON(sched->engines[i].current_workload);
 		WARN_ON(!list_empty(&sched->engines[i].order));
 		mutex_destroy(&sched->engines[i].start);
 	}
 	mutex_destroy(&sched->policy_lock);
-	kfree(sched->anon_entity);
 	kfree(sched);
 }

@@ -8,7 +8,6 @@
  * sync.
  */
 #include <linux/minmax.h>
-#include <linux/workqueue.h>
 #include "sched_types.h"
 
 struct ghyvi_workload *ghyvi_sched_lookahead_candidate(struct sched_engine *engine)
@@ -32,14 +31,14 @@ void ghyvi_sched_look_ahead(struct sched_engine *engine)
 	struct ghyvi_workload *workload = NULL;
 
 	lockdep_assert_held(&engine->lock);
-	if (engine->sched->workers)
+	if (engine->sched->has_workers)
 		workload = ghyvi_sched_lookahead_candidate(engine);
 	if (!workload)
 		return;
 	if (workload->owner && workload->owner->stats)
 		ghyvi_count(sched_stats_of(sched_rq_of(workload)), prepared_ahead);
 	workload->preparing = true;
-	queue_work(engine->sched->workers, &workload->preparation);
+	sched_queue_work(workload, &workload->preparation);
 }
 
 u64 ghyvi_sched_late_at(const struct sched_engine *engine)

@@ -12,12 +12,14 @@
  * engine to idle, the engine stays free and the clock kicks it later.
  *
  * prepare() pins memory and waits for locks of the workload's guest, possibly for long. Its callers
- * are a submitting thread of the same guest, the workload's own work item (sched->workers), and the
- * work item that completed a workload of the same vGPU. Threads of other guests do not call it,
- * because they may be killed or throttled meanwhile. Nor do threads that vGPUs share: the clock
- * thread, engine threads, work items of other vGPUs. All of these pass the workload to its work
- * item. For the same reason a thread of one guest does not start a workload of another guest, even
- * if it is prepared.
+ * are a submitting thread of the same guest, the workload's own work item, and the work item that
+ * completed a workload of the same vGPU. Threads of other guests do not call it, because they may
+ * be killed or throttled meanwhile. Nor do threads that vGPUs share: the clock thread, engine
+ * threads, work items of other vGPUs. All of these pass the workload to its work item. For the same
+ * reason a thread of one guest does not start a workload of another guest, even if it is prepared.
+ *
+ * Work items are in a workqueue of their entity: items that wait in a shared one could use up the
+ * number that it runs at a time.
  *
  * The backend's run() may have to copy the job's commands (@run_copies). The engine waits for that,
  * and so does a thread that withdraws the job. So no guest's thread calls such a run(), not even
@@ -243,7 +245,7 @@ static void dispatch_workload(struct sched_engine *engine, struct ghyvi_workload
 
 static bool may_run_here(const struct ghyvi_sched *sched, bool host)
 {
-	return host || !sched->run_copies || !sched->workers;
+	return host || !sched->run_copies || !sched->has_workers;
 }
 
 /*
@@ -254,12 +256,11 @@ static bool may_run_here(const struct ghyvi_sched *sched, bool host)
 static bool take_charge(struct sched_engine *engine, struct ghyvi_workload *workload,
 			const struct sched_rq *own, bool host, u64 now)
 {
-	struct workqueue_struct *workers = engine->sched->workers;
 	bool under_way = workload->preparing;
 
 	lockdep_assert_held(&engine->lock);
 	workload->preparing = true;
-	if (!workers)
+	if (!engine->sched->has_workers)
 		return true;
 	ghyvi_sched_check_preempt(engine, now);
 	if (under_way)
@@ -268,7 +269,7 @@ static bool take_charge(struct sched_engine *engine, struct ghyvi_workload *work
 		own = NULL;
 	if (own == sched_rq_of(workload) || (host && workload->prepared))
 		return true;
-	queue_work(workers, &workload->preparation);
+	sched_queue_work(workload, &workload->preparation);
 	return false;
 }
 
@@ -505,7 +506,7 @@ static bool prepare_and_start(struct sched_engine *engine, struct ghyvi_workload
 	workload->prepared = !err;
 	workload->preparing = !err; /* until a thread has started it */
 	if (!err && !may_run_here(engine->sched, host)) {
-		queue_work(engine->sched->workers, &workload->preparation);
+		sched_queue_work(workload, &workload->preparation);
 		spin_unlock(&engine->lock);
 		return true;
 	}
@@ -540,7 +541,7 @@ void ghyvi_sched_kick_as(struct ghyvi_sched *sched, enum ghyvi_engine_id id,
 		while (!runs && (workload = take_next(sched, id, own, host)))
 			runs = workload->prepared ? start_prepared(sched, engine, workload, 0) :
 						    prepare_and_start(engine, workload, host);
-		if (sched->stages && !sched->workers)
+		if (sched->stages && !sched->has_workers)
 			look_ahead_here(engine);
 	} while (ghyvi_sched_stage_next(engine, host));
 	sched_exit(sched);

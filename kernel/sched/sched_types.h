@@ -11,6 +11,7 @@
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/wait_bit.h>
+#include <linux/workqueue.h>
 #include <ghyvi/sched.h>
 
 enum workload_state {
@@ -105,6 +106,11 @@ struct ghyvi_sched_entity {
 	struct ghyvi_reporter *reporter;
 	/** @knobs: written with all engines' locks held, read with any one of them */
 	struct ghyvi_sched_knobs knobs;
+	/**
+	 * @workers: run the work items of the vGPU's workloads, which wait for its guest's memory
+	 * and locks. NULL on a caller's clock.
+	 */
+	struct workqueue_struct *workers;
 	/** @rqs: by engine */
 	struct sched_rq rqs[GHYVI_ENGINES];
 };
@@ -203,10 +209,10 @@ struct ghyvi_sched {
 	/** @clock: source of time and of timer calls */
 	struct ghyvi_sched_clock *clock;
 	/**
-	 * @workers: run prepare() and complete(). NULL on a caller's clock: the calling threads run
-	 * both, and nothing is prepared ahead.
+	 * @has_workers: work items run prepare() and complete(), in a workqueue of each entity.
+	 * False on a caller's clock: the calling threads run both, and nothing is prepared ahead.
 	 */
-	struct workqueue_struct *workers;
+	bool has_workers;
 	/**
 	 * @active_calls: number of threads that execute scheduler code and may still do so after
 	 * the owner saw its last complete(). ghyvi_sched_destroy() waits for 0.
@@ -298,6 +304,16 @@ static inline struct sched_rq *sched_rq_of(struct ghyvi_workload *workload)
 	struct ghyvi_sched_entity *entity = workload->owner ?: workload->sched->anon_entity;
 
 	return &entity->rqs[workload->job.engine];
+}
+
+/*
+ * Queue @work, which is @preparation or @done of @workload. From then on the workload may complete,
+ * and its owner destroy the entity: the item uses neither after complete(), and the destruction of
+ * the entity waits for its end.
+ */
+static inline void sched_queue_work(struct ghyvi_workload *workload, struct work_struct *work)
+{
+	queue_work(sched_rq_of(workload)->entity->workers, work);
 }
 
 /* The entity must have stats. */
@@ -462,6 +478,7 @@ void ghyvi_sched_report_preempt_timeout(struct sched_engine *engine,
 					struct ghyvi_workload *workload);
 
 /* entity.c */
+/* Returns an entity without stats and reporter, or NULL. @has_workers of @sched is set. */
 struct ghyvi_sched_entity *ghyvi_sched_entity_alloc(struct ghyvi_sched *sched);
 
 /* settings.c */

@@ -97,7 +97,7 @@ bool ghyvi_sched_stage_next(struct sched_engine *engine, bool host)
 	bool cancelled = false;
 	bool kick = false;
 
-	if (!engine->sched->stages || (engine->sched->workers && !host))
+	if (!engine->sched->stages || (engine->sched->has_workers && !host))
 		return false;
 	mutex_lock(&engine->start);
 	spin_lock(&engine->lock);

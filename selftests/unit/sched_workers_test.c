@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Work items of the scheduler: those of one vGPU delay no other vGPU, and end before their entity.
+ */
+#include <semaphore.h>
+#include "sched_items.h"
+
+#define PATIENCE_MS 5000
+
+/* As many items as a workqueue can run at a time. */
+static struct item waiting[WQ_MAX_ACTIVE];
+static sem_t memory; /* that the items wait for; they are too many to poll */
+
+static bool becomes_1(_Atomic int *counter)
+{
+	unsigned int ms;
+
+	for (ms = 0; *counter != 1 && ms < PATIENCE_MS; ms++)
+		usleep_range(1000, 1100);
+	return *counter == 1;
+}
+
+static void wait_for_memory(struct item *item)
+{
+	sem_wait(&memory);
+}
+
+static int setup_waiting(void **state)
+{
+	unsigned int i;
+
+	sem_init(&memory, 0, 0);
+	memset(waiting, 0, sizeof(waiting));
+	if (setup(state))
+		return -1;
+	for (i = 0; i < ARRAY_SIZE(waiting); i++) {
+		waiting[i].base = items[0].base;
+		waiting[i].base.job.context = waiting[i].context;
+	}
+	return 0;
+}
+
+static void let_them_go_on(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(waiting); i++)
+		sem_post(&memory);
+	for (i = 0; i < ARRAY_SIZE(waiting); i++)
+		wait_for(&waiting[i].completed);
+}
+
+/* Each is being prepared ahead of its turn when a reset of its guest withdraws it. */
+static void test_preparations_that_wait_keep_no_other_vgpu_from_preparing(void **state)
+{
+	struct ghyvi_sched_entity *one = give_owner(&items[0]), *other = give_owner(&items[1]);
+	unsigned int i;
+	bool prepared;
+
+	submit(0);
+	for (i = 0; i < ARRAY_SIZE(waiting); i++) {
+		waiting[i].base.owner = one;
+		waiting[i].in_prepare = wait_for_memory;
+		ghyvi_sched_queue(sched, &waiting[i].base);
+		wait_for(&waiting[i].prepared);
+		assert_false(ghyvi_sched_cancel(sched, &waiting[i].base));
+	}
+	queue(1);
+	prepared = becomes_1(&items[1].prepared);
+	let_them_go_on();
+	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	ghyvi_sched_entity_destroy(one);
+	ghyvi_sched_entity_destroy(other);
+	assert_true(prepared);
+}
+
+static void test_completions_that_wait_keep_no_other_vgpu_from_completing(void **state)
+{
+	struct ghyvi_sched_entity *one = give_owner(&items[0]), *other = give_owner(&items[1]);
+	unsigned int i;
+	bool completed;
+
+	for (i = 0; i < ARRAY_SIZE(waiting); i++) {
+		waiting[i].base.owner = one;
+		waiting[i].in_complete = wait_for_memory;
+		ghyvi_sched_queue(sched, &waiting[i].base);
+		ghyvi_sched_kick(sched, GHYVI_RCS, one);
+		gpu_leave(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	}
+	submit(1);
+	gpu_leave(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	completed = becomes_1(&items[1].completed);
+	let_them_go_on();
+	wait_for(&items[1].completed);
+	ghyvi_sched_entity_destroy(one);
+	ghyvi_sched_entity_destroy(other);
+	assert_true(completed);
+}
+
+static _Atomic int in_run, run_ended;
+
+static void run_for_50_ms(void)
+{
+	in_run = 1;
+	usleep_range(50 * 1000, 50 * 1000);
+	run_ended = 1;
+}
+
+static void queue_1_prepared(struct item *item)
+{
+	queue(1);
+	items[1].base.preparing = false; /* as if look-ahead had prepared it */
+	items[1].base.prepared = true;
+}
+
+/* The first vGPU's work item, whose preparation fails, starts the workload of the second one. */
+static void test_the_destruction_of_an_entity_waits_for_its_work_items(void **state)
+{
+	struct ghyvi_sched_entity *one = give_owner(&items[0]), *other = give_owner(&items[1]);
+
+	int ended;
+
+	assert_int_equal(ghyvi_sched_set_policy(sched, "fifo"), 0);
+	in_run = run_ended = 0;
+	gpu.before_run = run_for_50_ms;
+	items[0].prepare_result = -EFAULT;
+	items[0].in_prepare = queue_1_prepared;
+	queue(0);
+	ghyvi_sched_kick(sched, GHYVI_RCS, other);
+	wait_for(&items[0].completed);
+	wait_for(&in_run);
+	ghyvi_sched_entity_destroy(one);
+	ended = run_ended;
+	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	gpu.before_run = NULL;
+	ghyvi_sched_entity_destroy(other);
+	assert_int_equal(ended, 1);
+}
+
+#define WAITING(f) cmocka_unit_test_setup_teardown(f, setup_waiting, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WAITING(test_preparations_that_wait_keep_no_other_vgpu_from_preparing),
+		WAITING(test_completions_that_wait_keep_no_other_vgpu_from_completing),
+		TEST(test_the_destruction_of_an_entity_waits_for_its_work_items),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
