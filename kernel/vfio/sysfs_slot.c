@@ -38,6 +38,19 @@ static int move_to(struct ghyvi_device *device, const struct ghyvi_partition *pa
 	return ghyvi_vgpu_move_ggtt(device->vgpu, &mappable, &hidden, &copied);
 }
 
+/*
+ * Exchange the partition of the vGPU and @partition. slot_show() reads @first without the lock, so
+ * the store must be a single one; @slices of both is that of the type.
+ */
+static void set_partition(struct ghyvi_device *device, struct ghyvi_partition *partition)
+{
+	unsigned int first = device->partition.first;
+
+	lockdep_assert_held(&device->lock);
+	WRITE_ONCE(device->partition.first, partition->first);
+	partition->first = first;
+}
+
 static int set_slot(struct ghyvi_device *device, unsigned int slot)
 {
 	struct ghyvi_partition partition;
@@ -63,7 +76,7 @@ static int set_slot(struct ghyvi_device *device, unsigned int slot)
 		ghyvi_report(&device->reporter, "slot: no memory for the new addresses (error %d)",
 			     ret);
 	else
-		swap(device->partition, partition);
+		set_partition(device, &partition);
 	ghyvi_pgpu_free_vgpu(device->pgpu, &partition); /* the one that is not used (any more) */
 	return ret;
 }
