@@ -44,8 +44,8 @@ struct ghyvi_pgpu_device {
  * @timestamp_hz: frequency of the engines' TIMESTAMP registers in Hz
  * @jobs_per_engine: number of jobs that an engine takes at a time, at least 1: the one that it
  *	executes, and those that it executes next without waiting for the core
- * @run_copies: @run may copy the commands of the job. The engine waits for that, so only threads of
- *	the host call @run: a guest's thread may be throttled or killed meanwhile.
+ * @run_copies: @run may copy the commands of the job, and sleep. The engine waits for that, so only
+ *	threads of the host call @run: a guest's thread may be throttled or killed meanwhile.
  * @audit_enforced: the engines execute whatever a ring contains, so a refused command must never
  *	reach one: the audit mode "log" acts like "full"
  * @audit_user_engines: bit mask of engines that let user batches do more than the rules allow: user
@@ -561,9 +561,11 @@ struct ghyvi_pgpu_ops {
 
 	/**
 	 * @run: give the job to its engine, which executes its jobs in the order of @run, whatever
-	 * clients they belong to. Must neither wait for the engine nor call @done. Returns 0, and
-	 * then @done is called once; -EBUSY (the engine has as many jobs as it takes; it takes
-	 * another one as soon as @done was called for one of them); -EIO (the engine is dead).
+	 * clients they belong to. Must neither wait for the engine nor call @done. Unless
+	 * @run_copies of the resources is true, it is called with a spinlock of the core held: must
+	 * not sleep. Returns 0, and then @done is called once; -EBUSY (the engine has as many jobs
+	 * as it takes; it takes another one as soon as @done was called for one of them); -EIO (the
+	 * engine is dead).
 	 */
 	int (*run)(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
 	/**

@@ -48,15 +48,16 @@
  * of enqueued vGPUs it is preempted after its timeslice. If the preemption takes longer than
  * preempt_timeout_us, its job is cancelled and its owner is told that it failed.
  *
- * Locks, outermost first: engine->start (held while run() is called; taken only by threads that may
- * call it), engine->lock (run queues, current workload, states of the engine's workloads: the step
- * from "not cancelled" to RUNNING is atomic). Neither is held across prepare() or complete(). run()
- * is called with engine->start held. So a backend must not call done() from inside run(): done()
- * may have to wait for a thread that waits for engine->start. cancel() and update_tail() are called
- * without: other vGPUs start their workloads meanwhile. Their callers wait for the end of run() of
- * their own workload (@in_run) and take no mutex for that: a guest's thread that is throttled with
- * it would keep all vGPUs from starting. preempt() and the clock's arm() are called with
- * engine->lock held.
+ * Locks, outermost first: engine->start (held while a run() that copies is called; taken only by
+ * threads of the host, which may call it), engine->lock (run queues, current workload, states of
+ * the engine's workloads: the step from "not cancelled" to RUNNING is atomic). Neither is held
+ * across prepare() or complete(). A run() that does not copy is called with engine->lock held, also
+ * by a guest's thread: one that is throttled with a mutex would keep all vGPUs from starting. A
+ * backend must not call done() from inside run(): done() takes engine->lock, and may have to wait
+ * for a thread that waits for engine->start. cancel() and update_tail() are called without either:
+ * other vGPUs start their workloads meanwhile. Their callers wait for the end of a run() that
+ * copies for their own workload (@in_run), and may be a guest's, so they take no mutex for that.
+ * preempt() and the clock's arm() are called with engine->lock held.
  */
 #include <trace/events/ghyvi.h>
 #include "sched_types.h"
@@ -328,20 +329,50 @@ void ghyvi_sched_dispatch_staged(struct sched_engine *engine)
 	ghyvi_sched_look_ahead(engine);
 }
 
-void ghyvi_sched_begin_run(struct sched_engine *engine, struct ghyvi_workload *workload)
+void ghyvi_sched_lock_start(struct sched_engine *engine) __acquires(&engine->lock)
 {
+	if (engine->sched->run_copies)
+		mutex_lock(&engine->start);
+	spin_lock(&engine->lock);
+}
+
+void ghyvi_sched_unlock_start(struct sched_engine *engine) __releases(&engine->lock)
+{
+	spin_unlock(&engine->lock);
+	if (engine->sched->run_copies)
+		mutex_unlock(&engine->start);
+}
+
+/* As ghyvi_sched_run(), for a run() that copies. */
+static int run_and_copy(struct sched_engine *engine, struct ghyvi_workload *workload)
+	__must_hold(&engine->lock)
+{
+	struct ghyvi_sched *sched = engine->sched;
+	int err;
+
 	lockdep_assert_held(&engine->start);
 	lockdep_assert_held(&engine->lock);
 	WRITE_ONCE(engine->in_run, workload);
-	engine->run_from_ns = engine->sched->run_copies ? sched_now(engine->sched) : 0;
-}
-
-void ghyvi_sched_end_run(struct sched_engine *engine)
-{
-	lockdep_assert_held(&engine->lock);
+	engine->run_from_ns = sched_now(sched);
+	spin_unlock(&engine->lock);
+	err = sched->ops->run(sched->pgpu, &workload->job);
+	spin_lock(&engine->lock);
+	if (!err)
+		ghyvi_sched_charge_run(engine, workload);
 	WRITE_ONCE(engine->in_run, NULL);
 	engine->run_from_ns = 0;
 	wake_up_all(&engine->ran);
+	return err;
+}
+
+int ghyvi_sched_run(struct sched_engine *engine, struct ghyvi_workload *workload)
+{
+	struct ghyvi_sched *sched = engine->sched;
+
+	lockdep_assert_held(&engine->lock);
+	if (sched->run_copies)
+		return run_and_copy(engine, workload);
+	return sched->ops->run(sched->pgpu, &workload->job);
 }
 
 /*
@@ -357,34 +388,21 @@ static bool start_workload(struct ghyvi_sched *sched, struct sched_engine *engin
 	bool started = false;
 	bool withdrawn;
 
-	mutex_lock(&engine->start);
-	spin_lock(&engine->lock);
+	ghyvi_sched_lock_start(engine);
 	*late = engine->current_workload != workload;
 	if (*late) {
-		spin_unlock(&engine->lock);
-		mutex_unlock(&engine->start);
+		ghyvi_sched_unlock_start(engine);
 		return false;
 	}
 	workload->preparing = false;
 	withdrawn = workload->state == WORKLOAD_CANCELLED;
+	*status = withdrawn ? GHYVI_JOB_CANCELLED : GHYVI_JOB_ERROR;
 	if (!withdrawn) {
 		workload->state = WORKLOAD_RUNNING;
 		engine->started_ns = sched_now(sched);
 		trace_start(engine, workload);
-		ghyvi_sched_begin_run(engine, workload);
+		started = !ghyvi_sched_run(engine, workload);
 	}
-	spin_unlock(&engine->lock);
-
-	if (withdrawn)
-		*status = GHYVI_JOB_CANCELLED;
-	else if (sched->ops->run(sched->pgpu, &workload->job))
-		*status = GHYVI_JOB_ERROR;
-	else
-		started = true;
-	spin_lock(&engine->lock);
-	if (started)
-		ghyvi_sched_charge_run(engine, workload);
-	ghyvi_sched_end_run(engine);
 	if (!started) {
 		if (!withdrawn)
 			workload->state = WORKLOAD_PREPARING; /* no GPU time to charge */
@@ -396,8 +414,7 @@ static bool start_workload(struct ghyvi_sched *sched, struct sched_engine *engin
 		ghyvi_sched_check_preempt(engine, ghyvi_sched_update_clock(engine));
 		ghyvi_sched_look_ahead(engine);
 	}
-	spin_unlock(&engine->lock);
-	mutex_unlock(&engine->start);
+	ghyvi_sched_unlock_start(engine);
 	return started;
 }
 

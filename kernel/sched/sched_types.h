@@ -123,7 +123,7 @@ struct sched_engine {
 	struct ghyvi_sched *sched;
 	/** @id: which engine */
 	enum ghyvi_engine_id id;
-	/** @start: held while a workload is passed to the pGPU; outside of @lock, see sched.c */
+	/** @start: held while a run() that copies is called; outside of @lock, see sched.c */
 	struct mutex start;
 	/**
 	 * @lock: protects all members below, the run queues of this engine, and the states of their
@@ -147,11 +147,14 @@ struct sched_engine {
 	/** @staged_passed: run() has returned for @staged */
 	bool staged_passed;
 	/**
-	 * @in_run: a thread is in the backend's run() with this workload, or about to be; NULL:
+	 * @in_run: a thread is in a run() that copies with this workload, or about to be; NULL:
 	 * none. Only compared: the workload may be freed before run() returns.
 	 */
 	const struct ghyvi_workload *in_run;
-	/** @run_from_ns: when run() was called; 0: its time is not to be charged (any more) */
+	/**
+	 * @run_from_ns: when a run() that copies was called; 0: its time is not to be charged (any
+	 * more)
+	 */
 	u64 run_from_ns;
 	/** @ran: wait queue for @in_run to change */
 	wait_queue_head_t ran;
@@ -372,10 +375,15 @@ void ghyvi_sched_release_engine(struct sched_engine *engine, struct ghyvi_worklo
 /* Remove @workload, which is QUEUED, from its run queue. Caller holds engine->lock. */
 void ghyvi_sched_drop(struct sched_engine *engine, struct ghyvi_workload *workload);
 
-/* run() is about to be called for @workload. Caller holds engine->start and engine->lock. */
-void ghyvi_sched_begin_run(struct sched_engine *engine, struct ghyvi_workload *workload);
-/* run() has returned. Caller holds engine->start and engine->lock. */
-void ghyvi_sched_end_run(struct sched_engine *engine);
+/* Take engine->lock to start a workload, and before it, if run() copies, engine->start. */
+void ghyvi_sched_lock_start(struct sched_engine *engine) __acquires(&engine->lock);
+void ghyvi_sched_unlock_start(struct sched_engine *engine) __releases(&engine->lock);
+/*
+ * Call run() for @workload, and charge the workload for its copies. Caller has called
+ * ghyvi_sched_lock_start(); engine->lock is dropped meanwhile if run() copies. Then the job may be
+ * done, and the workload be freed or submitted again, before it returns 0.
+ */
+int ghyvi_sched_run(struct sched_engine *engine, struct ghyvi_workload *workload);
 
 /* Make the staged workload the current one. Caller holds engine->lock; the engine is free. */
 void ghyvi_sched_dispatch_staged(struct sched_engine *engine);

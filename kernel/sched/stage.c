@@ -56,22 +56,20 @@ void ghyvi_sched_unstage(struct sched_engine *engine)
 /*
  * @workload is staged, but run() was not called for it yet: call it. Returns false if the pGPU
  * refused the job and the engine is free. Sets @cancelled if the caller must complete the workload:
- * it was cancelled meanwhile, and the pGPU refused it. Caller holds engine->start.
+ * it was cancelled meanwhile, and the pGPU refused it. Locks as for ghyvi_sched_run().
  */
 static bool pass_staged(struct sched_engine *engine, struct ghyvi_workload *workload,
 			bool *cancelled)
 {
-	struct ghyvi_sched *sched = engine->sched;
 	bool busy = true;
 	int err;
 
-	lockdep_assert_held(&engine->start);
-	err = sched->ops->run(sched->pgpu, &workload->job);
-	spin_lock(&engine->lock);
-	if (!err)
-		ghyvi_sched_charge_run(engine, workload);
-	ghyvi_sched_end_run(engine);
-	/* Only holders of engine->start stage, so this is the same submission of the workload. */
+	lockdep_assert_held(&engine->lock);
+	err = ghyvi_sched_run(engine, workload);
+	/*
+	 * If the lock was dropped, only holders of engine->start stage, so this is the same
+	 * submission of the workload.
+	 */
 	if (engine->staged == workload) {
 		if (err) {
 			ghyvi_sched_unstage(engine);
@@ -87,7 +85,6 @@ static bool pass_staged(struct sched_engine *engine, struct ghyvi_workload *work
 				ghyvi_sched_recall_staged(engine); /* had no effect before run() */
 		}
 	}
-	spin_unlock(&engine->lock);
 	return busy;
 }
 
@@ -99,17 +96,13 @@ bool ghyvi_sched_stage_next(struct sched_engine *engine, bool host)
 
 	if (!engine->sched->stages || (engine->sched->has_workers && !host))
 		return false;
-	mutex_lock(&engine->start);
-	spin_lock(&engine->lock);
+	ghyvi_sched_lock_start(engine);
 	workload = stage_candidate(engine);
 	if (workload) {
 		engine->staged = workload;
-		ghyvi_sched_begin_run(engine, workload);
-	}
-	spin_unlock(&engine->lock);
-	if (workload)
 		kick = !pass_staged(engine, workload, &cancelled);
-	mutex_unlock(&engine->start);
+	}
+	ghyvi_sched_unlock_start(engine);
 	if (cancelled)
 		ghyvi_sched_complete(workload, GHYVI_JOB_CANCELLED);
 	return kick;

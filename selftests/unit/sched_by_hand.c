@@ -26,8 +26,12 @@ static struct ghyvi_sched_clock by_hand = { .now = clock_now, .arm = clock_arm }
 
 static int gpu_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 {
-	might_sleep();
-	lockdep_assert_held(&sched->engines[job->engine].start);
+	if (sched->run_copies) {
+		might_sleep();
+		lockdep_assert_held(&sched->engines[job->engine].start);
+	} else {
+		lockdep_assert_held(&sched->engines[job->engine].lock);
+	}
 	assert_null(gpu.job);
 	gpu.runs++;
 	if (!gpu.run_result)

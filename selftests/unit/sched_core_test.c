@@ -280,6 +280,7 @@ static void test_an_early_preemption_request_is_repeated(void **state)
 	set_timeouts(100, 0);
 	gpu.before_run = let_timeslice_pass;
 	submit(0);
+	wait_for_runs(1);
 	wait_for(&gpu.preempts);
 	gpu_finish(GHYVI_RCS, GHYVI_JOB_PREEMPTED);
 	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
@@ -455,9 +456,10 @@ int main(void)
 		TEST(test_a_workload_queued_in_complete_gets_the_engine),
 		TEST(test_preemption_is_requested_then_enforced_and_reported),
 		TEST(test_a_workload_that_never_began_is_not_stopped),
-		TEST(test_an_early_preemption_request_is_repeated),
+		cmocka_unit_test_setup_teardown(test_an_early_preemption_request_is_repeated,
+						setup_on_copying_gpu, teardown),
 		cmocka_unit_test_setup(test_destruction_waits_for_a_thread_that_returns_from_run,
-				       setup),
+				       setup_on_copying_gpu),
 		TEST(test_without_a_timeout_no_workload_is_stopped),
 		TEST(test_nothing_is_lost_between_threads),
 	};

@@ -25,8 +25,7 @@ static struct ghyvi_sched_clock by_hand = { .now = clock_now, .arm = clock_arm }
 
 static int gpu_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *started)
 {
-	might_sleep();
-	lockdep_assert_held(&engine->start);
+	lockdep_assert_held(&engine->lock);
 	assert_null(job);
 	job = started;
 	job->begun_ns = now;

@@ -473,6 +473,7 @@ static void hold_before_start(void *(*begin)(void *), unsigned int other, void *
 	pthread_t threads[3];
 	unsigned int i, ms;
 
+	sched->run_copies = true; /* only then there is such a lock */
 	mutex_lock(start);
 	assert_int_equal(pthread_create(&threads[0], NULL, begin, NULL), 0);
 	usleep_range(50000, 50000); /* until it waits */
@@ -557,6 +558,7 @@ static void a_queued_workload_does_not_wait_until_another_is_passed_to_the_pgpu(
 	bool waited;
 
 	owner_went_on = false;
+	sched->run_copies = true;
 	ghyvi_sched_queue(sched, &players[0].base);
 	mutex_lock(start);
 	assert_int_equal(pthread_create(&thread, NULL, withdraw_0, NULL), 0);

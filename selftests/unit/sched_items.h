@@ -41,6 +41,7 @@ struct items_gpu {
 	_Atomic int runs;
 	bool run_copies; /* see struct ghyvi_pgpu_resources */
 	bool never_begins; /* jobs return without having begun */
+	/* in run(); may sleep if @run_copies */
 	void (*before_run)(void);
 	void (*after_run)(void);
 };

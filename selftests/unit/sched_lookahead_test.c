@@ -97,6 +97,20 @@ static void test_a_guests_thread_prepares_and_starts_its_own_workload(void **sta
 	ghyvi_sched_entity_destroy(entity);
 }
 
+/* With a mutex it could be throttled, and keep all other vGPUs from starting. */
+static void test_a_guests_thread_takes_no_mutex_to_start_its_workload(void **state)
+{
+	struct ghyvi_sched_entity *entity = give_owner(&items[0]);
+	struct mutex *start = &sched->engines[GHYVI_RCS].start;
+
+	mutex_lock(start); /* so that taking it again ends the program */
+	submit(0);
+	assert_int_equal(gpu.runs, 1);
+	mutex_unlock(start);
+	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	ghyvi_sched_entity_destroy(entity);
+}
+
 /* That guest's process may be about to be killed, or have no time on a CPU left. */
 static void test_a_guests_thread_leaves_anothers_workload_to_the_host(void **state)
 {
@@ -424,6 +438,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_the_next_workload_is_prepared_once_while_the_engine_runs),
 		TEST(test_a_guests_thread_prepares_and_starts_its_own_workload),
+		TEST(test_a_guests_thread_takes_no_mutex_to_start_its_workload),
 		TEST(test_a_guests_thread_leaves_anothers_workload_to_the_host),
 		TEST(test_a_guests_thread_does_not_start_anothers_prepared_workload),
 		TEST(test_a_thread_that_sets_knobs_starts_no_workload),

@@ -56,6 +56,7 @@ static void gpu_resources(struct ghyvi_pgpu_device *pgpu, struct ghyvi_pgpu_reso
 
 static int gpu_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 {
+	might_sleep(); /* it copies */
 	lockdep_assert_held(&engine->start);
 	assert_null(gpu.jobs[1]);
 	assert_int_equal(job->begun_ns, 0);

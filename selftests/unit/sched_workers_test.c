@@ -145,7 +145,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WAITING(test_preparations_that_wait_keep_no_other_vgpu_from_preparing),
 		WAITING(test_completions_that_wait_keep_no_other_vgpu_from_completing),
-		TEST(test_the_destruction_of_an_entity_waits_for_its_work_items),
+		cmocka_unit_test_setup_teardown(
+			test_the_destruction_of_an_entity_waits_for_its_work_items,
+			setup_on_copying_gpu, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
