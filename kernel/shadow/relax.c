@@ -40,18 +40,18 @@ static void expect_neighbours(struct ghyvi_gtt *gtt, struct ghyvi_table_page *ta
 	}
 }
 
-static u64 line_difference(const u64 *guest, const u64 *snapshot)
+static bool entry_differs(const u64 *guest, const u64 *snapshot)
 {
-	return READ_ONCE(*guest) ^ *snapshot;
+	return READ_ONCE(*guest) != *snapshot;
 }
 
 /* Unrolled by hand, because most lines are equal and a loop doubles the cost of comparing them. */
 static bool line_differs(const u64 *guest, const u64 *snapshot)
 {
-	return line_difference(guest, snapshot) | line_difference(guest + 1, snapshot + 1) |
-	       line_difference(guest + 2, snapshot + 2) | line_difference(guest + 3, snapshot + 3) |
-	       line_difference(guest + 4, snapshot + 4) | line_difference(guest + 5, snapshot + 5) |
-	       line_difference(guest + 6, snapshot + 6) | line_difference(guest + 7, snapshot + 7);
+	return entry_differs(guest, snapshot) || entry_differs(guest + 1, snapshot + 1) ||
+	       entry_differs(guest + 2, snapshot + 2) || entry_differs(guest + 3, snapshot + 3) ||
+	       entry_differs(guest + 4, snapshot + 4) || entry_differs(guest + 5, snapshot + 5) ||
+	       entry_differs(guest + 6, snapshot + 6) || entry_differs(guest + 7, snapshot + 7);
 }
 
 /* Returns the end of the lines from @at on that differ, at most one update. */
