@@ -101,10 +101,18 @@ int simulate(struct trace_source *source, const struct ghyvi_shadow_policy *cons
 
 /**
  * simulate_experienced() - Replay a trace twice, and count the second time.
+ * @source: as for simulate(); read once more
+ * @policies: as for simulate()
+ * @count: as for simulate()
+ * @tuning: as for simulate()
+ * @profile: as for simulate()
+ * @result: the counts of the second time; free it with sim_result_free() after a successful call
  *
  * As simulate(), of a vGPU whose guest has done the same before: a policy keeps what it has learnt
  * from the first replay. What it paid or saved there does not count. A vGPU keeps its experience
  * until its policy is changed, so this is what a guest pays that goes on as a short trace begins.
+ *
+ * Return: as simulate().
  */
 int simulate_experienced(struct trace_source *source,
 			 const struct ghyvi_shadow_policy *const *policies, unsigned int count,
