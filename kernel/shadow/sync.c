@@ -117,7 +117,7 @@ static void sync_list(struct ghyvi_gtt *gtt, struct list_head *list, struct list
 			ghyvi_table_clear_relaxed(gtt, table);
 		cond_resched();
 	}
-	/* The rest of a sync costs the same without these pages, and this with translation more. */
+	/* Not of the whole sync, which has other costs; translating what changed is no part of S. */
 	if (!changed)
 		ghyvi_cost_scanned(gtt, started, pages);
 }

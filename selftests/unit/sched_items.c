@@ -186,6 +186,13 @@ void queue(int i)
 	ghyvi_sched_queue(sched, &items[i].base);
 }
 
+void queue_1_and_have_it_prepared(struct item *item)
+{
+	queue(1);
+	items[1].base.preparing = false; /* as if look-ahead had prepared it */
+	items[1].base.prepared = true;
+}
+
 struct ghyvi_sched_entity *give_owner(struct item *item)
 {
 	struct ghyvi_sched_entity *entity = ghyvi_sched_entity_create(sched, &stats, &reporter);

@@ -69,6 +69,8 @@ int setup(void **state);
 int setup_on_copying_gpu(void **state);
 int teardown(void **state);
 void queue(int i);
+/* Queue item 1, prepared. For @in_prepare of another item. */
+void queue_1_and_have_it_prepared(struct item *item);
 struct ghyvi_sched_entity *give_owner(struct item *item);
 
 /* Queue item @i and kick the engine from a thread of the guest that owns the item. */

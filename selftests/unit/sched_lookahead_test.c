@@ -130,13 +130,6 @@ static void test_a_guests_thread_leaves_anothers_workload_to_the_host(void **sta
 	ghyvi_sched_entity_destroy(other);
 }
 
-static void queue_1_and_have_it_prepared(struct item *item)
-{
-	queue(1);
-	items[1].base.preparing = false; /* as if look-ahead had prepared it */
-	items[1].base.prepared = true;
-}
-
 /*
  * Two vGPUs; the second one's workload is already prepared when a thread of the first one's guest
  * gives it the engine.

@@ -107,25 +107,17 @@ static void run_for_50_ms(void)
 	run_ended = 1;
 }
 
-static void queue_1_prepared(struct item *item)
-{
-	queue(1);
-	items[1].base.preparing = false; /* as if look-ahead had prepared it */
-	items[1].base.prepared = true;
-}
-
 /* The first vGPU's work item, whose preparation fails, starts the workload of the second one. */
 static void test_the_destruction_of_an_entity_waits_for_its_work_items(void **state)
 {
 	struct ghyvi_sched_entity *one = give_owner(&items[0]), *other = give_owner(&items[1]);
-
 	int ended;
 
 	assert_int_equal(ghyvi_sched_set_policy(sched, "fifo"), 0);
 	in_run = run_ended = 0;
 	gpu.before_run = run_for_50_ms;
 	items[0].prepare_result = -EFAULT;
-	items[0].in_prepare = queue_1_prepared;
+	items[0].in_prepare = queue_1_and_have_it_prepared;
 	queue(0);
 	ghyvi_sched_kick(sched, GHYVI_RCS, other);
 	wait_for(&items[0].completed);
