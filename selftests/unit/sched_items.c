@@ -181,6 +181,15 @@ int teardown(void **state)
 	return 0;
 }
 
+bool becomes(_Atomic int *counter, int value)
+{
+	unsigned int ms;
+
+	for (ms = 0; *counter != value && ms < PATIENCE_MS; ms++)
+		usleep_range(1000, 1100);
+	return *counter == value;
+}
+
 void queue(int i)
 {
 	ghyvi_sched_queue(sched, &items[i].base);

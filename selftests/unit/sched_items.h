@@ -57,6 +57,11 @@ struct ghyvi_job *gpu_take(enum ghyvi_engine_id engine);
 void wait_for(_Atomic int *counter);
 void wait_for_runs(int runs);
 
+#define PATIENCE_MS 10000
+
+/* Waits for at most PATIENCE_MS. Returns whether @counter has become @value. */
+bool becomes(_Atomic int *counter, int value);
+
 /* Returns the number of the item that ran as the @n-th. */
 int ran(int n);
 

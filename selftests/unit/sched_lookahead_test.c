@@ -73,15 +73,10 @@ static void test_a_workload_prepared_ahead_can_fail_or_be_cancelled(void **state
 
 /* The thread that prepares. */
 
-#define PATIENCE_MS 10000
-
 /* Fails when @counter does not become @value. */
 static void assert_becomes(_Atomic int *counter, int value)
 {
-	unsigned int ms;
-
-	for (ms = 0; *counter != value && ms < PATIENCE_MS; ms++)
-		usleep_range(1000, 1100);
+	becomes(counter, value);
 	assert_int_equal(*counter, value);
 }
 

@@ -5,20 +5,9 @@
 #include <semaphore.h>
 #include "sched_items.h"
 
-#define PATIENCE_MS 5000
-
 /* As many items as a workqueue can run at a time. */
 static struct item waiting[WQ_MAX_ACTIVE];
 static sem_t memory; /* that the items wait for; they are too many to poll */
-
-static bool becomes_1(_Atomic int *counter)
-{
-	unsigned int ms;
-
-	for (ms = 0; *counter != 1 && ms < PATIENCE_MS; ms++)
-		usleep_range(1000, 1100);
-	return *counter == 1;
-}
 
 static void wait_for_memory(struct item *item)
 {
@@ -66,7 +55,7 @@ static void test_preparations_that_wait_keep_no_other_vgpu_from_preparing(void *
 		assert_false(ghyvi_sched_cancel(sched, &waiting[i].base));
 	}
 	queue(1);
-	prepared = becomes_1(&items[1].prepared);
+	prepared = becomes(&items[1].prepared, 1);
 	let_them_go_on();
 	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
 	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
@@ -90,7 +79,7 @@ static void test_completions_that_wait_keep_no_other_vgpu_from_completing(void *
 	}
 	submit(1);
 	gpu_leave(GHYVI_RCS, GHYVI_JOB_COMPLETE);
-	completed = becomes_1(&items[1].completed);
+	completed = becomes(&items[1].completed, 1);
 	let_them_go_on();
 	wait_for(&items[1].completed);
 	ghyvi_sched_entity_destroy(one);
