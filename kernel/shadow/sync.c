@@ -117,7 +117,7 @@ static void sync_list(struct ghyvi_gtt *gtt, struct list_head *list, struct list
 			ghyvi_table_clear_relaxed(gtt, table);
 		cond_resched();
 	}
-	/* Not of the whole sync, which has other costs; translating what changed is no part of S. */
+	/* Only the scans of this list: a whole sync and translating have other costs. */
 	if (!changed)
 		ghyvi_cost_scanned(gtt, started, pages);
 }
