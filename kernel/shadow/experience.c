@@ -23,6 +23,8 @@
 #define REGRET_BUDGET 32
 /* Without any recorded duration: the probability that one ends before it has doubled. */
 #define PRIOR (GHYVI_CERTAIN / 8)
+/* So many chances to end have to be recorded before that probability halves, if none was taken. */
+#define PRIOR_WEIGHT 16u
 /* Waiting must be expected to save 1/MIN_GAIN_RATIO of its cost, compared with buying at once. */
 #define MIN_GAIN_RATIO 8
 /* When this many durations might have ended in one class, all counts are halved. */
@@ -144,17 +146,39 @@ static void plan_class(struct ghyvi_rental_plan *plan, const struct ghyvi_rent_o
 	plan_stage(plan, rental, &stage);
 }
 
-/* Probability of an end in a class for an imaginary duration of one context. */
-static u32 class_prior(const struct ghyvi_histogram *all, const struct ghyvi_rent_or_buy *rental,
-		       unsigned int bucket)
+/*
+ * Probability of an end in a class for an imaginary duration of all contexts: what the classes
+ * together have shown, and no more than PRIOR. If few of the durations ended in any class, few are
+ * expected to in a class that none has reached yet.
+ */
+static u32 pooled_prior(const struct ghyvi_histogram *all)
 {
-	u32 width = class_width(bucket), prior = PRIOR, weight = 1;
+	u64 ends = 0, chances = 0;
+	unsigned int bucket;
+
+	for (bucket = 0; all && bucket < GHYVI_DURATION_CLASSES; bucket++) {
+		ends += all->count[bucket];
+		chances += units_at_risk(all, bucket) >> (bucket ? bucket - 1 : 0);
+	}
+	return min_t(u64, PRIOR,
+		     div64_u64(ends * GHYVI_CERTAIN + PRIOR_WEIGHT * PRIOR,
+			       chances + PRIOR_WEIGHT));
+}
+
+/*
+ * Probability of an end in a class for an imaginary duration of one context.
+ * @prior: for one of all contexts
+ */
+static u32 class_prior(const struct ghyvi_histogram *all, const struct ghyvi_rent_or_buy *rental,
+		       unsigned int bucket, u32 prior)
+{
+	u32 width = class_width(bucket), weight = 1;
 	u64 hoped;
 
 	if (rental->cohort) {
 		hoped = HOPED_RATE * GHYVI_CERTAIN * width * rental->rent_ns;
 		hoped = div64_u64(hoped, max_t(u64, rental->buy_ns, 1));
-		prior = max_t(u64, PRIOR, min_t(u64, hoped, GHYVI_CERTAIN / 2));
+		prior = max_t(u64, prior, min_t(u64, hoped, GHYVI_CERTAIN / 2));
 		weight = HOPED_COHORTS * rental->cohort;
 	}
 	if (!all)
@@ -179,12 +203,13 @@ struct ghyvi_rental_plan ghyvi_rental_plan(const struct ghyvi_histogram *d,
 {
 	struct ghyvi_rental_plan plan = { .cost_ns = rental->buy_ns };
 	unsigned int bucket = GHYVI_DURATION_CLASSES;
+	u32 prior = pooled_prior(all);
 
 	while (bucket--) {
 		if (class_first(bucket) * rental->rent_ns >
 		    rental->buy_ns + max_t(s64, rental->again_ns, 0))
 			continue;
-		plan_class(&plan, rental, d, bucket, class_prior(all, rental, bucket));
+		plan_class(&plan, rental, d, bucket, class_prior(all, rental, bucket, prior));
 	}
 	if (rental->cohort)
 		plan.waits &= hoped_classes(rental);

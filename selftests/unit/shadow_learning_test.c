@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The effect of costs and durations on plans, in figures. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -239,8 +240,19 @@ struct odds {
 	double from, mean, to, ends;
 };
 
-/* The probability that the imaginary duration of all contexts ends in a class. */
+/* The probability that the imaginary duration of all contexts ends in a class, at most. */
 #define IMAGINARY (1 / 8.)
+
+/* The same if so many durations are known: ends by chances to end, with 16 more of the above. */
+static double pooled(const u32 *all, unsigned int count)
+{
+	double chances = 0;
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		chances += ghyvi_duration_class(all[i]) + 1;
+	return fmin(IMAGINARY, (count + 16 * IMAGINARY) / (chances + 16));
+}
 
 /* One imaginary duration among those that reach the class. @all: durations of all contexts. */
 static unsigned int odds_of(struct odds *odds, const u32 *durations, unsigned int count,
@@ -264,7 +276,7 @@ static unsigned int odds_of(struct odds *odds, const u32 *durations, unsigned in
 		all_inside += all[i] >= first && all[i] <= last;
 	}
 	if (all)
-		prior = (all_inside + IMAGINARY) / (all_reach + 1);
+		prior = (all_inside + pooled(all, all_count)) / (all_reach + 1);
 	if (!inside) {
 		*odds = (struct odds){ first, (first + last) / 2, last, prior / (reach + 1) };
 		return 1;
