@@ -470,8 +470,9 @@ static void an_experienced_policy_does_not_learn_again(void **state)
 		list(&l, i % 16 ? submission(0) : stores(7, 0, 1));
 	assert_int_equal(simulate(&l.source, two, 2, &tuning, SIM_PROFILE_PAGES, &begins), 0);
 	l.source.rewind(&l.source);
-	assert_int_equal(
-		simulate_experienced(&l.source, two, 2, &tuning, SIM_PROFILE_PAGES, &goes_on), 0);
+	assert_int_equal(simulate_experienced(&l.source, &l.source, two, 2, &tuning,
+					      SIM_PROFILE_PAGES, &goes_on),
+			 0);
 	assert_memory_equal(&begins.trace, &goes_on.trace, sizeof(begins.trace));
 	assert_int_equal(begins.optimum_started_ns, goes_on.optimum_started_ns);
 	assert_memory_equal(&begins.policies[0], &goes_on.policies[0], sizeof(*begins.policies));
@@ -481,6 +482,46 @@ static void an_experienced_policy_does_not_learn_again(void **state)
 	assert_int_equal(goes_on.policies[1].protects, 0);
 	sim_result_free(&begins);
 	sim_result_free(&goes_on);
+}
+
+/* Of what the guest did before, policies keep what they learnt, and nothing is counted. */
+static void what_was_done_before_is_not_counted(void **state)
+{
+	const struct ghyvi_shadow_policy *two[] = { ghyvi_shadow_policy_find("segmented"),
+						    ghyvi_shadow_policy_find("adaptive") };
+	struct ghyvi_shadow_tuning tuning = default_tuning;
+	struct sim_result alone, after;
+	struct listed l, once, often;
+	unsigned int i;
+
+	tuning.protect_ns = 10000;
+	listed_init(&l, 0);
+	listed_init(&once, 3);
+	listed_init(&often, 0);
+	for (i = 0; i < RECORDS / 16 * 16; i++) {
+		list(&l, i % 16 ? submission(0) : stores(7, 0, 1));
+		list(&often, i % 16 ? submission(0) : stores(2, 0, 1));
+	}
+	for (i = 0; i < RECORDS; i++)
+		list(&once, i % 2 ? submission(0) : stores(i < 6 ? i / 2 : 100 + i, 0, 1));
+	assert_int_equal(simulate(&l.source, two, 2, &tuning, SIM_PROFILE_PAGES, &alone), 0);
+	l.source.rewind(&l.source);
+	assert_int_equal(simulate_experienced(&l.source, &often.source, two, 2, &tuning,
+					      SIM_PROFILE_PAGES, &after),
+			 0);
+	assert_memory_equal(&alone.trace, &after.trace, sizeof(alone.trace));
+	assert_int_equal(alone.optimum_started_ns, after.optimum_started_ns);
+	assert_memory_equal(&alone.policies[0], &after.policies[0], sizeof(*alone.policies));
+	assert_true(after.policies[1].cost_ns < alone.policies[1].cost_ns);
+	sim_result_free(&after);
+	/* What pages did that were written once does not hold for this one. */
+	l.source.rewind(&l.source);
+	assert_int_equal(simulate_experienced(&l.source, &once.source, two, 2, &tuning,
+					      SIM_PROFILE_PAGES, &after),
+			 0);
+	assert_true(after.policies[1].cost_ns > alone.policies[1].cost_ns);
+	sim_result_free(&alone);
+	sim_result_free(&after);
 }
 
 static void assert_counts_alone(struct trace_source *source, enum sim_profile profile,
@@ -640,6 +681,7 @@ int main(void)
 		cmocka_unit_test(a_page_that_changes_roots_keeps_its_burst),
 		cmocka_unit_test(pages_of_two_page_directories_are_not_neighbours),
 		cmocka_unit_test(an_experienced_policy_does_not_learn_again),
+		cmocka_unit_test(what_was_done_before_is_not_counted),
 		cmocka_unit_test(a_freed_page_is_not_relaxed_with_its_neighbour),
 		cmocka_unit_test(a_policy_counts_the_same_alone_and_among_all),
 		cmocka_unit_test(one_wide_store_is_one_trap),

@@ -32,6 +32,7 @@ enum {
 	OPT_ENTRY_NS,
 	OPT_COSTS,
 	OPT_EXPERIENCED,
+	OPT_AFTER,
 	OPT_STATIC_PAGES,
 	OPT_STATIC_PROFILE,
 	OPT_OOS_THRESHOLD,
@@ -41,13 +42,14 @@ enum {
 };
 
 struct arguments {
-	const char *trace, *gmedia, *write_trace, *policy, *costs;
+	const char *trace, *gmedia, *write_trace, *policy, *costs, *after;
 	const struct rhythm_family *rhythm;
 	uint32_t seed;
 	bool normal, json, profile_given, experienced;
 	enum sim_profile profile;
 	unsigned int frames, entry_bytes, entry_ns, batch;
 	struct ghyvi_shadow_tuning tuning;
+	struct trace_source *before; /* of --after */
 };
 
 static const struct argp_option options[] = {
@@ -74,6 +76,9 @@ static const struct argp_option options[] = {
 	  "combinations of the three costs, each simulated; prints one line of JSON for each", 3 },
 	{ "experienced", OPT_EXPERIENCED, 0, 0,
 	  "replay twice, and count the second time: what policies cost that know the trace", 3 },
+	{ "after", OPT_AFTER, "FILE", 0,
+	  "replay this trace first, and do not count it: what policies cost that know another one",
+	  3 },
 	{ "static-pages", OPT_STATIC_PAGES, "N", 0, "relaxed pages of static", 3 },
 	{ "static-profile", OPT_STATIC_PROFILE, "pages|band", 0,
 	  "the hottest pages, or the hottest consecutive pages (default for --gmedia)", 3 },
@@ -220,6 +225,9 @@ static error_t parse(int key, char *given, struct argp_state *state)
 	case OPT_EXPERIENCED:
 		a->experienced = true;
 		return 0;
+	case OPT_AFTER:
+		a->after = text;
+		return 0;
 	case OPT_POLICY:
 		check_policies(state, text);
 		a->policy = text;
@@ -257,6 +265,8 @@ static error_t parse(int key, char *given, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!!a->trace + !!a->gmedia + !!a->rhythm != 1)
 			argp_error(state, "give one of --trace, --gmedia and --rhythm");
+		if (a->after && a->experienced)
+			argp_error(state, "--after and --experienced exclude each other");
 		if (!a->profile_given)
 			a->profile = a->gmedia ? SIM_PROFILE_BAND : SIM_PROFILE_PAGES;
 		return 0;
@@ -414,8 +424,10 @@ static int replay(const struct arguments *a, struct trace_source *source,
 		if (multicall_replay(multicall, source) || source->rewind(source))
 			return -1;
 	}
-	return (a->experienced ? simulate_experienced : simulate)(source, policies, count,
-								  &a->tuning, a->profile, result);
+	if (a->before)
+		return simulate_experienced(source, a->before, policies, count, &a->tuning,
+					    a->profile, result);
+	return simulate(source, policies, count, &a->tuning, a->profile, result);
 }
 
 static int run_once(const struct arguments *a, struct trace_source *source)
@@ -431,7 +443,10 @@ static int run_once(const struct arguments *a, struct trace_source *source)
 		    listed(a->policy, ghyvi_shadow_policies[i]->name))
 			policies[count++] = ghyvi_shadow_policies[i];
 	if (replay(a, source, policies, count, &result, &multicall)) {
-		fprintf(stderr, "ghyvi-sim: %s: %s\n", source_name(a), source->message);
+		bool after = a->after && *a->before->message;
+
+		fprintf(stderr, "ghyvi-sim: %s: %s\n", after ? a->after : source_name(a),
+			after ? a->before->message : source->message);
 		return 1;
 	}
 	err = a->json ? print_json(a, source, policies, count, &result, &multicall) :
@@ -446,8 +461,10 @@ static int run(const struct arguments *a, struct trace_source *source)
 	const char *costs = a->costs;
 	int err = 0;
 
+	if (a->experienced)
+		one.before = source;
 	if (!costs)
-		return run_once(a, source);
+		return run_once(&one, source);
 	one.json = true;
 	while (!err && costs) {
 		next_costs(&costs, &one.tuning);
@@ -488,27 +505,37 @@ static int write_trace(struct trace_source *source, const char *name, const char
 	return err || got;
 }
 
+/* Returns the file, to be closed after the last use of @reader, or NULL after a message. */
+static FILE *open_trace(struct trace_reader *reader, const char *path)
+{
+	FILE *file = fopen(path, "rb");
+
+	if (!file) {
+		fprintf(stderr, "ghyvi-sim: %s: %m\n", path);
+		return NULL;
+	}
+	if (trace_read_open(reader, file)) {
+		fprintf(stderr, "ghyvi-sim: %s: %s\n", path, reader->source.message);
+		fclose(file);
+		return NULL;
+	}
+	if (reader->version == 1)
+		fprintf(stderr,
+			"ghyvi-sim: %s: note: a trace of version 1 has no checksum; --write-trace adds one\n",
+			path);
+	return file;
+}
+
 static int run_trace(const struct arguments *a)
 {
 	struct trace_reader reader;
-	FILE *file = fopen(a->trace, "rb");
+	FILE *file = open_trace(&reader, a->trace);
 	int err;
 
-	if (!file) {
-		fprintf(stderr, "ghyvi-sim: %s: %m\n", a->trace);
+	if (!file)
 		return 1;
-	}
-	if (trace_read_open(&reader, file)) {
-		fprintf(stderr, "ghyvi-sim: %s: %s\n", a->trace, reader.source.message);
-		err = 1;
-	} else {
-		if (reader.version == 1)
-			fprintf(stderr,
-				"ghyvi-sim: %s: note: a trace of version 1 has no checksum; --write-trace adds one\n",
-				a->trace);
-		err = a->write_trace ? write_trace(&reader.source, a->trace, a->write_trace) :
-				       run(a, &reader.source);
-	}
+	err = a->write_trace ? write_trace(&reader.source, a->trace, a->write_trace) :
+			       run(a, &reader.source);
 	fclose(file);
 	return err;
 }
@@ -545,6 +572,27 @@ static int run_rhythm(const struct arguments *a)
 	return err;
 }
 
+static int run_source(const struct arguments *a)
+{
+	if (a->rhythm)
+		return run_rhythm(a);
+	return a->trace ? run_trace(a) : run_gmedia(a);
+}
+
+static int run_after(struct arguments *a)
+{
+	struct trace_reader reader;
+	FILE *file = open_trace(&reader, a->after);
+	int err;
+
+	if (!file)
+		return 1;
+	a->before = &reader.source;
+	err = run_source(a);
+	fclose(file);
+	return err;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct argp argp = {
@@ -564,7 +612,5 @@ int main(int argc, char **argv)
 	};
 
 	argp_parse(&argp, argc, argv, 0, NULL, &a);
-	if (a.rhythm)
-		return run_rhythm(&a);
-	return a.trace ? run_trace(&a) : run_gmedia(&a);
+	return a.after ? run_after(&a) : run_source(&a);
 }

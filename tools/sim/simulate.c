@@ -458,8 +458,24 @@ static void forget_costs(struct simulation *sim)
 	}
 }
 
+/* Replays @before, and forgets all but what the policies have learnt from it. */
+static int gain_experience(struct simulation *sim, struct trace_source *before)
+{
+	struct trace_source *source = sim->source;
+	int err;
+
+	sim->source = before;
+	err = replay(sim) || before->rewind(before);
+	sim->source = source;
+	if (err)
+		return -1;
+	forget_pass(sim);
+	forget_costs(sim);
+	return 0;
+}
+
 static int run_all(struct simulation *sim, const struct ghyvi_shadow_policy *const *policies,
-		   unsigned int count, enum sim_profile profile, bool experienced,
+		   unsigned int count, enum sim_profile profile, struct trace_source *before,
 		   struct sim_result *result)
 {
 	bool ranked = false;
@@ -472,16 +488,9 @@ static int run_all(struct simulation *sim, const struct ghyvi_shadow_policy *con
 			return -1;
 		forget_pass(sim);
 	}
-	if (add_runs(sim, policies, count, result->policies) || replay(sim))
+	if (add_runs(sim, policies, count, result->policies) ||
+	    (before && gain_experience(sim, before)) || replay(sim))
 		return -1;
-	if (experienced) {
-		if (sim->source->rewind(sim->source))
-			return -1;
-		forget_pass(sim);
-		forget_costs(sim);
-		if (replay(sim))
-			return -1;
-	}
 	sum_up(sim, result);
 	return 0;
 }
@@ -489,7 +498,7 @@ static int run_all(struct simulation *sim, const struct ghyvi_shadow_policy *con
 static int run_simulation(struct trace_source *source,
 			  const struct ghyvi_shadow_policy *const *policies, unsigned int count,
 			  const struct ghyvi_shadow_tuning *tuning, enum sim_profile profile,
-			  bool experienced, struct sim_result *result)
+			  struct trace_source *before, struct sim_result *result)
 {
 	struct simulation sim = {
 		.source = source,
@@ -506,7 +515,7 @@ static int run_simulation(struct trace_source *source,
 	if (!result->policies)
 		err = no_memory(&sim);
 	else
-		err = run_all(&sim, policies, count, profile, experienced, result);
+		err = run_all(&sim, policies, count, profile, before, result);
 	for (i = 0; i < sim.run_count; i++) {
 		free(sim.runs[i].pages);
 		free(sim.runs[i].relaxed);
@@ -527,15 +536,15 @@ int simulate(struct trace_source *source, const struct ghyvi_shadow_policy *cons
 	     unsigned int count, const struct ghyvi_shadow_tuning *tuning, enum sim_profile profile,
 	     struct sim_result *result)
 {
-	return run_simulation(source, policies, count, tuning, profile, false, result);
+	return run_simulation(source, policies, count, tuning, profile, NULL, result);
 }
 
-int simulate_experienced(struct trace_source *source,
+int simulate_experienced(struct trace_source *source, struct trace_source *before,
 			 const struct ghyvi_shadow_policy *const *policies, unsigned int count,
 			 const struct ghyvi_shadow_tuning *tuning, enum sim_profile profile,
 			 struct sim_result *result)
 {
-	return run_simulation(source, policies, count, tuning, profile, true, result);
+	return run_simulation(source, policies, count, tuning, profile, before, result);
 }
 
 void sim_result_free(struct sim_result *result)

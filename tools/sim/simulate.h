@@ -100,21 +100,23 @@ int simulate(struct trace_source *source, const struct ghyvi_shadow_policy *cons
 	     struct sim_result *result);
 
 /**
- * simulate_experienced() - Replay a trace twice, and count the second time.
- * @source: as for simulate(); read once more
+ * simulate_experienced() - Replay a trace in a guest that has replayed another, or the same.
+ * @source: as for simulate()
+ * @before: what the guest has done before; the same as @source to replay that twice
  * @policies: as for simulate()
  * @count: as for simulate()
  * @tuning: as for simulate()
  * @profile: as for simulate()
- * @result: the counts of the second time; free it with sim_result_free() after a successful call
+ * @result: the counts of @source alone; free it with sim_result_free() after a successful call
  *
- * As simulate(), of a vGPU whose guest has done the same before: a policy keeps what it has learnt
- * from the first replay. What it paid or saved there does not count. A vGPU keeps its experience
- * until its policy is changed, so this is what a guest pays that goes on as a short trace begins.
+ * As simulate(), but a policy keeps what it has learnt from @before. What it paid or saved there
+ * does not count, and none of its pages is left. A vGPU keeps its experience until its policy is
+ * changed. So this is what a guest pays that goes on as a short trace begins, or that starts
+ * another program.
  *
- * Return: as simulate().
+ * Return: 0, or -1 with source->message or before->message set.
  */
-int simulate_experienced(struct trace_source *source,
+int simulate_experienced(struct trace_source *source, struct trace_source *before,
 			 const struct ghyvi_shadow_policy *const *policies, unsigned int count,
 			 const struct ghyvi_shadow_tuning *tuning, enum sim_profile profile,
 			 struct sim_result *result);
