@@ -137,6 +137,9 @@ struct ghyvi_page_account {
 
 /**
  * struct ghyvi_experience - statistics of the table pages of one vGPU; all zeroes at first
+ *
+ * A vGPU has one for its page tables and one for the pages of the GGTT, which drivers write in
+ * other rhythms: most of them once, while they load. Each has its accounts.
  */
 struct ghyvi_experience {
 	/** @forecasts: gaps, by the context of the gap */

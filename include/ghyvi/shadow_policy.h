@@ -151,7 +151,7 @@ struct ghyvi_shadow_view {
 	const struct ghyvi_page_history *history;
 	/** @tuning: costs and settings of its vGPU */
 	const struct ghyvi_shadow_tuning *tuning;
-	/** @experience: statistics of its vGPU */
+	/** @experience: statistics of its vGPU, of pages of its kind */
 	const struct ghyvi_experience *experience;
 };
 

@@ -270,7 +270,8 @@ struct ghyvi_gtt {
 	 */
 	unsigned int (*sync_table)(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table);
 	struct ghyvi_shadow_tuning tuning;
-	struct ghyvi_experience experience;
+	struct ghyvi_experience experience; /* of page tables */
+	struct ghyvi_experience ggtt_experience;
 	u32 rank_in; /* syncs until pages are ranked again */
 	u64 last_trap_gpa;
 	u64 last_trap_ns;
@@ -354,10 +355,18 @@ static inline bool ghyvi_table_is_ggtt(const struct ghyvi_table_page *table)
 	return table->ggtt_page >= 0;
 }
 
-static inline struct ghyvi_shadow_view ghyvi_table_view(const struct ghyvi_gtt *gtt,
+/* What pages like @table have shown. */
+static inline struct ghyvi_experience *ghyvi_table_experience(struct ghyvi_gtt *gtt,
+							      const struct ghyvi_table_page *table)
+{
+	return ghyvi_table_is_ggtt(table) ? &gtt->ggtt_experience : &gtt->experience;
+}
+
+static inline struct ghyvi_shadow_view ghyvi_table_view(struct ghyvi_gtt *gtt,
 							const struct ghyvi_table_page *table)
 {
-	return (struct ghyvi_shadow_view){ &table->history, &gtt->tuning, &gtt->experience };
+	return (struct ghyvi_shadow_view){ &table->history, &gtt->tuning,
+					   ghyvi_table_experience(gtt, table) };
 }
 
 static inline u64 ghyvi_entry_gfn(u64 guest_entry)

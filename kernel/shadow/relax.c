@@ -35,8 +35,8 @@ static void expect_neighbours(struct ghyvi_gtt *gtt, struct ghyvi_table_page *ta
 		if (!table)
 			return;
 		if (table->protected && table->history.leaf)
-			ghyvi_history_expect(&table->history, &gtt->experience, &gtt->tuning,
-					     table_now(gtt, table), start, distance);
+			ghyvi_history_expect(&table->history, ghyvi_table_experience(gtt, table),
+					     &gtt->tuning, table_now(gtt, table), start, distance);
 	}
 }
 
@@ -131,8 +131,8 @@ unsigned int ghyvi_table_sync(struct ghyvi_gtt *gtt, struct ghyvi_table_page *ta
 	ghyvi_count_add(gtt->params.stats, entries_compared, GHYVI_ENTRIES);
 	ghyvi_count_add(gtt->params.stats, entries_changed, changed);
 	if (table->history.leaf)
-		ghyvi_history_scan(&table->history, &gtt->experience, &gtt->tuning,
-				   table_now(gtt, table), changed, table->protected);
+		ghyvi_history_scan(&table->history, ghyvi_table_experience(gtt, table),
+				   &gtt->tuning, table_now(gtt, table), changed, table->protected);
 	trace_oos_sync(gtt->params.reporter, gtt->policy->name, table->gfn, GHYVI_ENTRIES, changed);
 	return changed;
 }
@@ -140,8 +140,8 @@ unsigned int ghyvi_table_sync(struct ghyvi_gtt *gtt, struct ghyvi_table_page *ta
 void ghyvi_table_forget(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 {
 	if (table->history.leaf)
-		ghyvi_history_free(&table->history, &gtt->experience, &gtt->tuning,
-				   table_now(gtt, table));
+		ghyvi_history_free(&table->history, ghyvi_table_experience(gtt, table),
+				   &gtt->tuning, table_now(gtt, table));
 }
 
 static void relax_ahead(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
@@ -184,7 +184,7 @@ static void table_trap(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, un
 	/* Only leaf pages are relaxed, so only their stores are recorded. */
 	if (!table->history.leaf)
 		return;
-	if (ghyvi_history_trap(&table->history, &gtt->experience, &gtt->tuning,
+	if (ghyvi_history_trap(&table->history, ghyvi_table_experience(gtt, table), &gtt->tuning,
 			       table_now(gtt, table), first * GHYVI_BURST_STARTS / GHYVI_ENTRIES) &&
 	    gtt->policy->ahead)
 		expect_neighbours(gtt, table);
@@ -192,7 +192,7 @@ static void table_trap(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, un
 	if (!table->protected || !gtt->policy->relax(&page))
 		return;
 	ghyvi_table_relax(gtt, table);
-	ghyvi_history_relaxed(&table->history, &gtt->experience);
+	ghyvi_history_relaxed(&table->history, ghyvi_table_experience(gtt, table));
 	relax_ahead(gtt, table);
 }
 

@@ -232,7 +232,7 @@ void ghyvi_gtt_ggtt_live(struct ghyvi_gtt *gtt)
 	const struct ghyvi_page_history first_store = { .writes = 1,
 							.rank = GHYVI_RANK_UNKNOWN,
 							.leaf = true };
-	struct ghyvi_shadow_view page = { &first_store, &gtt->tuning, &gtt->experience };
+	struct ghyvi_shadow_view page = { &first_store, &gtt->tuning, &gtt->ggtt_experience };
 
 	mutex_lock(&gtt->lock);
 	if (gtt->ggtt_gfn != GHYVI_INVALID_GFN && !gtt->ggtt_live && !gtt->params.untracked_ggtt) {
@@ -284,6 +284,7 @@ int ghyvi_gtt_set_policy(struct ghyvi_gtt *gtt, const char *name)
 	WRITE_ONCE(gtt->policy, policy);
 	/* The accounts and the histograms belong to the decisions of one policy. */
 	memset(&gtt->experience, 0, sizeof(gtt->experience));
+	memset(&gtt->ggtt_experience, 0, sizeof(gtt->ggtt_experience));
 	ghyvi_tables_each(gtt, account_forget, NULL);
 	gtt->rank_in = 0;
 	if (policy->nested)

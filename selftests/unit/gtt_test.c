@@ -477,6 +477,34 @@ static void test_a_page_that_changes_trees_keeps_its_gap(void **state)
 			 4);
 }
 
+/* Gaps of pages of the GGTT say nothing about those of page tables, nor these about those. */
+static void test_the_ggtt_has_its_own_experience(void **state)
+{
+	const struct ghyvi_histogram *gaps = &fake.gtt->experience.all_gaps;
+	const struct ghyvi_histogram *ggtt_gaps = &fake.gtt->ggtt_experience.all_gaps;
+	struct ghyvi_root *root;
+	unsigned int i;
+
+	build_tree(PML4_GFN);
+	root = get_root4(PML4_GFN);
+	ghyvi_gtt_set_policy(fake.gtt, "adaptive");
+	for (i = 0; i < 4; i++) {
+		fake.guest_ggtt[FIRST_GGTT_TABLE * GHYVI_ENTRIES] = pte(DATA + i);
+		sync_times(root, 3);
+	}
+	assert_int_equal(ggtt_gaps->total, 4); /* the first began with the policy */
+	assert_int_equal(gaps->total, 0);
+	for (i = 0; i < 3; i++) {
+		write_pte(PT_GFN, 0, pte(DATA + i));
+		sync_times(root, 5);
+	}
+	assert_int_equal(ggtt_gaps->total, 4);
+	assert_int_equal(gaps->total, 3);
+	ghyvi_gtt_set_policy(fake.gtt, "adaptive");
+	assert_int_equal(ggtt_gaps->total, 0);
+	assert_int_equal(gaps->total, 0);
+}
+
 static void test_the_dump_counts_users_of_a_root(void **state)
 {
 	build_tree(PML4_GFN);
@@ -581,6 +609,7 @@ int main(void)
 		TEST(test_linking_a_large_tree_to_a_second_root_reschedules),
 		TEST(the_dump_lets_submissions_in_between_tables),
 		TEST(test_a_page_that_changes_trees_keeps_its_gap),
+		TEST(test_the_ggtt_has_its_own_experience),
 		TEST(test_the_dump_counts_users_of_a_root),
 		TEST(test_lost_protection_is_restored_by_the_next_sync),
 		TEST(test_a_page_protected_during_its_scan_stays_relaxed),

@@ -58,7 +58,7 @@ struct run {
 	struct sim_policy_counts *counts;
 	struct page *pages;
 	struct relaxed_pages *relaxed; /* by root */
-	struct ghyvi_experience experience;
+	struct ghyvi_experience experience, ggtt_experience;
 };
 
 /* A page of the guest. */

@@ -50,9 +50,26 @@ static u32 neighbour(struct simulation *sim, u32 at, s64 by)
 	return found;
 }
 
-static struct ghyvi_shadow_view view(const struct simulation *sim, const struct run *run, u32 at)
+/*
+ * In recorded traces the pages of the GGTT are those that are known by their gfn; pages that exist
+ * from the start are of generated traces, which have no GGTT.
+ */
+static bool is_ggtt(const struct simulation *sim, u32 at)
 {
-	return (struct ghyvi_shadow_view){ &run->pages[at].history, sim->tuning, &run->experience };
+	u64 number = sim->pages[at].number;
+
+	return !(number & TRACE_PAGE_PLACED) && number >= sim->source->table_pages;
+}
+
+static struct ghyvi_experience *experience_of(const struct simulation *sim, struct run *run, u32 at)
+{
+	return is_ggtt(sim, at) ? &run->ggtt_experience : &run->experience;
+}
+
+static struct ghyvi_shadow_view view(const struct simulation *sim, struct run *run, u32 at)
+{
+	return (struct ghyvi_shadow_view){ &run->pages[at].history, sim->tuning,
+					   experience_of(sim, run, at) };
 }
 
 static void queue_add(struct run *run, struct page_list *list, u32 at)
@@ -82,19 +99,10 @@ static void queue_del(struct run *run, struct page_list *list, u32 at)
 		run->pages[page->next].before = page->before;
 }
 
-/*
- * Without write tracking, only pages of the GGTT can be protected. In recorded traces these are the
- * pages that are known by their gfn; pages that exist from the start are of generated traces, which
- * have no GGTT.
- */
+/* Without write tracking, only pages of the GGTT can be protected. */
 static bool can_protect(const struct simulation *sim, const struct run *run, u32 at)
 {
-	u64 number = sim->pages[at].number;
-
-	if (!run->policy->protect)
-		return false;
-	return !run->policy->untracked ||
-	       (!(number & TRACE_PAGE_PLACED) && number >= sim->source->table_pages);
+	return run->policy->protect && (!run->policy->untracked || is_ggtt(sim, at));
 }
 
 /* Puts the relaxed page @at on the lists of @root. */
@@ -148,7 +156,7 @@ static void run_protect(struct simulation *sim, struct run *run, u32 at)
 
 void run_free_page(struct simulation *sim, struct run *run, u32 at)
 {
-	ghyvi_history_free(&run->pages[at].history, &run->experience, sim->tuning,
+	ghyvi_history_free(&run->pages[at].history, experience_of(sim, run, at), sim->tuning,
 			   submissions_of(sim, at));
 	if (run->pages[at].relaxed)
 		run_protect(sim, run, at);
@@ -200,8 +208,8 @@ static void run_expect(struct simulation *sim, struct run *run, u32 at)
 			return;
 		page = &run->pages[at];
 		if (!page->relaxed)
-			ghyvi_history_expect(&page->history, &run->experience, sim->tuning,
-					     submissions_of(sim, at), start, distance);
+			ghyvi_history_expect(&page->history, experience_of(sim, run, at),
+					     sim->tuning, submissions_of(sim, at), start, distance);
 	}
 }
 
@@ -226,7 +234,7 @@ static void run_trap(struct simulation *sim, struct run *run, u32 at, u32 entry)
 	struct ghyvi_shadow_view seen = view(sim, run, at);
 
 	run->counts->traps++;
-	if (ghyvi_history_trap(&run->pages[at].history, &run->experience, sim->tuning,
+	if (ghyvi_history_trap(&run->pages[at].history, experience_of(sim, run, at), sim->tuning,
 			       submissions_of(sim, at),
 			       entry * GHYVI_BURST_STARTS / sim->entries) &&
 	    run->policy->ahead)
@@ -234,7 +242,7 @@ static void run_trap(struct simulation *sim, struct run *run, u32 at, u32 entry)
 	if (!run->policy->relax(&seen))
 		return;
 	run_relax_protected(sim, run, at);
-	ghyvi_history_relaxed(&run->pages[at].history, &run->experience);
+	ghyvi_history_relaxed(&run->pages[at].history, experience_of(sim, run, at));
 	run_relax_ahead(sim, run, at);
 }
 
@@ -295,7 +303,7 @@ static void scan_revocable(struct simulation *sim, struct run *run, u32 root)
 		run->counts->pages_scanned++;
 		run->counts->entries_found += page->written.count;
 		run->counts->protects += page->taken_back;
-		ghyvi_history_scan(&page->history, &run->experience, sim->tuning,
+		ghyvi_history_scan(&page->history, experience_of(sim, run, at), sim->tuning,
 				   submissions_of(sim, at), page->written.count, page->taken_back);
 		written_clear(&page->written);
 		if (page->taken_back)

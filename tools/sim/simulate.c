@@ -442,18 +442,22 @@ static int add_runs(struct simulation *sim, const struct ghyvi_shadow_policy *co
 	return 0;
 }
 
+static void forget_accounts(struct ghyvi_experience *experience)
+{
+	experience->traps_saved = 0;
+	experience->balance_ns = 0;
+	experience->ahead_credit_ns = 0;
+	experience->explored_ns = 0;
+}
+
 /* Resets the counts and what bounds the cost of a policy, but not what it has learnt. */
 static void forget_costs(struct simulation *sim)
 {
-	struct ghyvi_experience *experience;
 	unsigned int i;
 
 	for (i = 0; i < sim->run_count; i++) {
-		experience = &sim->runs[i].experience;
-		experience->traps_saved = 0;
-		experience->balance_ns = 0;
-		experience->ahead_credit_ns = 0;
-		experience->explored_ns = 0;
+		forget_accounts(&sim->runs[i].experience);
+		forget_accounts(&sim->runs[i].ggtt_experience);
 		memset(sim->runs[i].counts, 0, sizeof(*sim->runs[i].counts));
 	}
 }
