@@ -4,6 +4,8 @@
  * BAR 0 has moved.
  */
 #include <linux/jiffies.h>
+#include <linux/ktime.h>
+#include <linux/math64.h>
 #include <linux/timer.h>
 #include <ghyvi/compat.h>
 #include "vgpu/vgpu.h"
@@ -18,9 +20,13 @@
 
 /*
  * A VMM maps BAR 0 when it has handled the access to the configuration space that moved it. Nothing
- * reports that, so try for some time.
+ * reports that, so try often for some time, and then, for a VMM that got no CPU time, now and then.
  */
 #define REMAP_TRIES 32
+#define REMAP_OFTEN_MS 4
+#define REMAP_SELDOM_MS 1000
+/* A guest decides how many missed stores a worker executes, so that worker rests as many times. */
+#define REMAP_REST_RATIO 10
 
 static void clock_start(struct ghyvi_device *device, unsigned int msecs)
 {
@@ -35,23 +41,38 @@ static void clock_tick(struct timer_list *timer)
 	clock_start(device, ghyvi_vgpu_tick(device->vgpu) ? CLOCK_BUSY_MS : CLOCK_IDLE_MS);
 }
 
+static void queue_try(struct ghyvi_device *device, unsigned int msecs)
+{
+	long rests = (long)(READ_ONCE(device->remap.rests) - jiffies);
+
+	mod_delayed_work(ghyvi_vgpu_workers(device->vgpu), &device->remap.work,
+			 max_t(long, rests, msecs_to_jiffies(msecs)));
+}
+
 static void try_remap(struct work_struct *work)
 {
 	struct ghyvi_remap *remap = container_of(work, struct ghyvi_remap, work.work);
 	struct ghyvi_device *device = container_of(remap, struct ghyvi_device, remap);
+	u64 started, us;
 	bool done;
 
 	mutex_lock(&device->lock); /* the binding to the VM remains */
+	started = ktime_get_ns();
 	done = !device->open || ghyvi_vgpu_try_remap(device->vgpu);
+	us = div_u64(ktime_get_ns() - started, NSEC_PER_USEC);
 	mutex_unlock(&device->lock);
-	if (!done && atomic_dec_return(&remap->tries) > 0)
-		queue_delayed_work(ghyvi_vgpu_workers(device->vgpu), &remap->work, 1);
+	WRITE_ONCE(remap->rests,
+		   jiffies + usecs_to_jiffies(min_t(u64, REMAP_REST_RATIO * us, U32_MAX)));
+	if (!done)
+		queue_try(device, atomic_dec_if_positive(&remap->tries) > 0 ? REMAP_OFTEN_MS :
+									      REMAP_SELDOM_MS);
 }
 
 void ghyvi_remap_init(struct ghyvi_device *device)
 {
 	timer_setup(&device->remap.clock, clock_tick, 0);
 	INIT_DELAYED_WORK(&device->remap.work, try_remap);
+	device->remap.rests = jiffies;
 }
 
 void ghyvi_remap_fini(struct ghyvi_device *device)
@@ -75,7 +96,7 @@ void ghyvi_remap_moved(struct ghyvi_device *device)
 	if (!ghyvi_kvm_can_track() || !ghyvi_vgpu_remap(device->vgpu))
 		return;
 	atomic_set(&device->remap.tries, REMAP_TRIES);
-	queue_delayed_work(ghyvi_vgpu_workers(device->vgpu), &device->remap.work, 1);
+	queue_try(device, REMAP_OFTEN_MS);
 }
 
 /* A state was loaded maybe long before, and what it says of BAR 0 before the VMM mapped it. */

@@ -169,15 +169,24 @@ void vgpu_mirror_move(struct ghyvi_vgpu *vgpu, u64 gpa)
 		   gpa == GHYVI_BAR_UNMAPPED ? GHYVI_INVALID_GFN : gpa >> GHYVI_PAGE_SHIFT);
 }
 
+static bool is_invalidation(u32 offset)
+{
+	return (offset >= GEN8_RTCR && offset <= GEN8_VTCR) || offset == GFX_FLSH_CNTL_GEN6;
+}
+
 /*
  * Execute stores that were missed before the pages were protected: they differ from the shown
  * value. A store to a submit port is dropped: of the four of a submission, only the last one is
- * left, and the guest could never complete a submission that began with it.
+ * left, and the guest could never complete a submission that began with it. One flush stands for
+ * all invalidations, since it costs a scan of each relaxed table page.
  */
 static void mirror_replay_missed_writes(struct ghyvi_vgpu *vgpu)
 {
 	u32 first, offset, value;
+	bool invalidate = false;
 	unsigned int i;
+
+	lockdep_assert_held(&vgpu->live_lock);
 
 	for (i = 0; i < vgpu->nr_tracked; i++) {
 		first = vgpu->tracked[i] << GHYVI_PAGE_SHIFT;
@@ -185,11 +194,15 @@ static void mirror_replay_missed_writes(struct ghyvi_vgpu *vgpu)
 			value = READ_ONCE(*shown_at(vgpu, offset));
 			if (value == value_to_show(vgpu, offset))
 				continue;
-			if (!is_engine_register(vgpu, offset, RING_ELSP))
+			if (is_invalidation(offset))
+				invalidate = true;
+			else if (!is_engine_register(vgpu, offset, RING_ELSP))
 				vgpu_register_write(vgpu, offset, value, 4);
 			show_range(vgpu, offset, 4);
 		}
 	}
+	if (invalidate)
+		ghyvi_gtt_flush(vgpu->gtt);
 	set_caught_up(vgpu, true);
 }
 
@@ -271,11 +284,17 @@ bool ghyvi_vgpu_try_remap(struct ghyvi_vgpu *vgpu)
  */
 static void mirror_store(struct ghyvi_vgpu *vgpu, u32 first, const void *data, unsigned int bytes)
 {
+	bool replaying = !READ_ONCE(vgpu->mirror_caught_up);
 	unsigned int done, part;
 	unsigned long flags;
 
 	ghyvi_count(vgpu->params.stats, mmio_stores);
-
+	/*
+	 * The replay of missed stores may have read an older value of the register. It executes
+	 * that before this one. If it finds this store in the page, the store is executed twice.
+	 */
+	if (replaying)
+		mutex_lock(&vgpu->live_lock);
 	for (done = 0; done < bytes; done += part) {
 		u64 value = 0; /* little endian, like the guest */
 
@@ -284,6 +303,8 @@ static void mirror_store(struct ghyvi_vgpu *vgpu, u32 first, const void *data, u
 		vgpu_register_write(vgpu, first + done, value, part);
 	}
 	show_range(vgpu, first, bytes);
+	if (replaying)
+		mutex_unlock(&vgpu->live_lock);
 	/*
 	 * Once per tick is enough: the event that ends the work of this store shows the clock
 	 * again. A pGPU may have to read registers for it.

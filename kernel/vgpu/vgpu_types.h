@@ -212,7 +212,7 @@ struct ghyvi_vgpu {
 	bool remap; /* the guest may map registers; written under lock, while it is closed */
 	bool multicall; /* offered in PVINFO; written under lock, while it is closed */
 	bool clock_used; /* vgpu_show_clock() since the last tick; written under irq_lock */
-	struct mutex live_lock; /* serialises mirror_live(); taken before lock */
+	struct mutex live_lock; /* serialises replays of missed stores; taken before lock */
 
 	struct mutex lock; /* protects engines, and registers with side effects */
 	bool resetting; /* submissions are held back; under lock */

@@ -195,6 +195,8 @@ void ghyvi_gtt_flush(struct ghyvi_gtt *m)
 {
 	gtt.uncharged += !charged;
 	gtt.flushes++;
+	if (gtt.in_flush)
+		gtt.in_flush();
 }
 
 unsigned int ghyvi_gtt_check(struct ghyvi_gtt *m, struct ghyvi_root *root)
@@ -564,6 +566,7 @@ int make_vgpu(const struct ghyvi_device_profile *profile)
 	gtt.uncharged = gtt.uncharged_writes = 0;
 	gtt.unmapped_page = 0;
 	gtt.after_sync = NULL;
+	gtt.in_flush = NULL;
 	gtt.after_write = NULL;
 	on_interrupt = NULL;
 	gtt.roots_live = gtt.root_error = gtt.syncs = gtt.flushes = gtt.lives = gtt.forgets =

@@ -46,6 +46,7 @@ struct fake_gtt {
 	struct ghyvi_root *last_sync;
 	/* Another vCPU, right after a scan. */
 	void (*after_sync)(void);
+	void (*in_flush)(void);
 	/* Another CPU, which sees the writes of the device model in their order. */
 	void (*after_write)(u64 address, size_t bytes);
 	void (*in_fault)(u64 gfn);

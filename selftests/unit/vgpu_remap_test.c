@@ -300,18 +300,60 @@ static void test_pages_are_protected_without_a_trapped_access(void **state)
 /* A worker does it, whose memory is the host's. */
 static void test_a_replay_is_charged_to_the_guest(void **state)
 {
+	u32 offset;
+
 	ghyvi_vgpu_set_bar0(vgpu, GHYVI_BAR_UNMAPPED);
 	host_bar.refuse = true;
 	ghyvi_vgpu_set_bar0(vgpu, BAR0);
 	guest_writes(GFX_FLSH_CNTL_GEN6, 1, 4); /* missed */
+	for (offset = GEN8_RTCR; offset <= GEN8_VTCR; offset += 4)
+		guest_writes(offset, 1, 4);
 	host_bar.refuse = false;
 	gtt.uncharged = 0;
 	gtt.lives = gtt.flushes = 0;
 	assert_true(ghyvi_vgpu_try_remap(vgpu));
 	assert_int_equal(gtt.lives, 1);
-	assert_int_equal(gtt.flushes, 1);
+	assert_int_equal(gtt.flushes, 1); /* for all of them */
 	assert_int_equal(gtt.uncharged, 0);
 	assert_int_equal(charged, 0);
+}
+
+static pthread_t other_vcpu;
+static _Atomic int store_done;
+
+static void *store_ier(void *unused)
+{
+	guest_writes(BANK(0, IRQ_IER), 2, 4);
+	store_done = 1;
+	return NULL;
+}
+
+static void store_during_the_replay(void)
+{
+	const struct timespec pause = { .tv_nsec = 20 * 1000 * 1000 };
+
+	gtt.in_flush = NULL;
+	pthread_create(&other_vcpu, NULL, store_ier, NULL);
+	nanosleep(&pause, NULL);
+	assert_int_equal(store_done, 0);
+}
+
+/* The replay may have read the register before the store, and would execute the older value last. */
+static void test_a_trapped_store_waits_for_the_replay(void **state)
+{
+	ghyvi_vgpu_set_bar0(vgpu, GHYVI_BAR_UNMAPPED);
+	host_bar.refuse = true;
+	ghyvi_vgpu_set_bar0(vgpu, BAR0);
+	guest_writes(BANK(0, IRQ_IER), 1, 4);
+	guest_writes(GFX_FLSH_CNTL_GEN6, 1, 4);
+	host_bar.refuse = false;
+	store_done = 0;
+	gtt.in_flush = store_during_the_replay;
+	assert_true(ghyvi_vgpu_try_remap(vgpu));
+	assert_null(gtt.in_flush);
+	pthread_join(other_vcpu, NULL);
+	assert_int_equal(rd(BANK(0, IRQ_IER)), 2);
+	assert_int_equal(guest_reads(BANK(0, IRQ_IER)), 2);
 }
 
 /* A store that traps proves that its own page is mapped, not the others. */
@@ -639,6 +681,7 @@ int main(void)
 		ON(test_the_clock_never_goes_backwards),
 		ON(test_pages_are_protected_without_a_trapped_access),
 		ON(test_a_replay_is_charged_to_the_guest),
+		ON(test_a_trapped_store_waits_for_the_replay),
 		ON(test_a_store_does_not_prove_that_all_pages_are_mapped),
 		ON(test_memory_agrees_after_concurrent_stores),
 		ON(test_other_registers_are_right_during_stores),
