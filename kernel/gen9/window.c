@@ -117,11 +117,9 @@ static unsigned int claim_of(const struct gen9_client *client)
 
 static bool may_take(const struct gen9 *gpu, const struct gen9_client *client, unsigned int pages)
 {
-	unsigned int left = USABLE_PAGES - gpu->taken_pages;
-
 	lockdep_assert_held(&gpu->window_lock);
 	return !client || pages <= claim_of(client) ||
-	       pages + gpu->claimed_pages - claim_of(client) <= left;
+	       pages + gpu->taken_pages + gpu->claimed_pages - claim_of(client) <= USABLE_PAGES;
 }
 
 static void count_pages(struct gen9 *gpu, struct gen9_client *client, int pages)

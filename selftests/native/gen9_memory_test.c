@@ -291,6 +291,60 @@ static void greedy_client_leaves_others_their_share(void **state)
 	ops->client_destroy(first);
 }
 
+#define WINDOWS_MAX 2048
+
+/* Windows of a client, as its contexts and batches have them. */
+struct windows {
+	struct gen9_client *client;
+	struct gen9_window *taken[WINDOWS_MAX];
+	unsigned int count;
+};
+
+static bool take_window(struct windows *windows, unsigned int pages)
+{
+	struct gen9_window *window = gen9_window_get(gen9_of(pgpu), windows->client, pages);
+
+	assert_in_range(windows->count, 0, WINDOWS_MAX - 1);
+	if (window)
+		windows->taken[windows->count++] = window;
+	return window;
+}
+
+static void take_windows(struct windows *windows, unsigned int pages)
+{
+	while (take_window(windows, pages))
+		;
+}
+
+/* Put every @step-th window, from the first one on. */
+static void put_windows(struct windows *windows, unsigned int step)
+{
+	unsigned int i, left = 0;
+
+	for (i = 0; i < windows->count; i++)
+		if (i % step)
+			windows->taken[left++] = windows->taken[i];
+		else
+			gen9_window_put(gen9_of(pgpu), windows->taken[i]);
+	windows->count = left;
+}
+
+/* Also if the shares are overdrawn: a client came when most pages were taken. */
+static void greedy_client_takes_no_more_when_others_use_their_share(void **state)
+{
+	static struct windows greedy, modest;
+
+	greedy.client = gen9_client(client_with(0x40000000));
+	take_windows(&greedy, 32);
+	modest.client = gen9_client(client_with(0x50000000));
+	assert_true(take_window(&modest, 512));
+	assert_false(take_window(&greedy, 32));
+	put_windows(&modest, 1);
+	put_windows(&greedy, 1);
+	ops->client_destroy(&modest.client->base);
+	ops->client_destroy(&greedy.client->base);
+}
+
 static void idle_context_keeps_no_batches(void **state)
 {
 	struct test_job *job = job_new(&guests[0], GHYVI_RCS);
@@ -505,6 +559,7 @@ int main(int argc, char **argv)
 		TEST(prefetch_behind_a_ring_hits_valid_entries),
 		TEST(invalidation_reaches_each_used_tlb),
 		TEST(greedy_client_leaves_others_their_share),
+		TEST(greedy_client_takes_no_more_when_others_use_their_share),
 		TEST(windows_are_taken_while_a_guest_frees_others),
 		TEST(a_guests_thread_frees_no_spares),
 		TEST(idle_context_keeps_no_batches),
