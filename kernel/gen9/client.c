@@ -180,8 +180,10 @@ void gen9_client_set_ggtt(struct ghyvi_pgpu_client *handle, const struct ghyvi_r
 	struct gen9_part *part = client->part, *vacant;
 
 	fill_part(client->gpu, part, client->gpu->scratch[0].dma);
+	gen9_windows_remove_client(client);
 	memcpy(handle->params.ggtt, ggtt, nr_ggtt * sizeof(*ggtt));
 	handle->params.nr_ggtt = nr_ggtt;
+	gen9_windows_add_client(client);
 	vacant = take_vacant(client->gpu, ggtt, nr_ggtt);
 	if (vacant) {
 		part_free(client->gpu, part);

@@ -317,6 +317,8 @@ struct gen9 {
 	spinlock_t window_lock;
 	/** @host_used: pages of the host's part of the GGTT in use */
 	DECLARE_BITMAP(host_used, GEN9_HOST_GGTT_PAGES);
+	/** @host_homes: pages of it that only one client gets */
+	DECLARE_BITMAP(host_homes, GEN9_HOST_GGTT_PAGES);
 	/** @spare_windows: windows without a user */
 	struct list_head spare_windows;
 	/** @spares_work: frees them */
@@ -370,7 +372,7 @@ struct gen9_client {
 	unsigned long engines;
 	/** @held: jobs must stay away from engines, and continue later, see gen9_invalidate() */
 	bool held;
-	/** @share: number of pages of windows that others leave to the client; constant */
+	/** @share: number of pages of its home; changes only while it has no window */
 	unsigned int share;
 	/** @taken: number of pages of its windows; protected by gen9.window_lock */
 	unsigned int taken;
@@ -471,7 +473,7 @@ void gen9_windows_free(struct gen9 *gpu);
 void gen9_spares_work(struct work_struct *work);
 /* Test whether @client could get windows of @pages pages in all. */
 bool gen9_windows_have_room(struct gen9_client *client, unsigned int pages);
-/* The claims of a client begin and end. It has no window. */
+/* The home and the claims of a client begin and end. It has no window. Its ranges are set. */
 void gen9_windows_add_client(struct gen9_client *client);
 void gen9_windows_remove_client(struct gen9_client *client);
 

@@ -9,6 +9,12 @@
  * in use. So each client has a share of the pages, in proportion to its part of the GGTT. It can
  * take more, as long as enough is left for the shares of all others.
  *
+ * A window needs consecutive addresses, so a share is not only a number: it is a home, one range of
+ * addresses for each range of the client's part. Parts do not overlap, so homes do not. Windows and
+ * spares in a home are for its client only, so other clients cannot fragment it. What a client
+ * borrows is in no home. Addresses that were borrowed before a new client's home contained them
+ * stay borrowed until their window is freed.
+ *
  * Guests' threads get and give back windows, too. They may be throttled, so nothing is allocated,
  * mapped or flushed with the lock held.
  */
@@ -19,12 +25,38 @@
 #include "gen9.h"
 
 #define SPARE_PAGES_MAX 2048
+/* The last page of the GGTT stays the scratch page. */
+#define PAGES_END (GEN9_HOST_GGTT_PAGES - 1)
 /* The pages that clients share: all but spares, whose addresses so need not be waited for. */
-#define USABLE_PAGES (GEN9_HOST_GGTT_PAGES - 1 - SPARE_PAGES_MAX)
+#define USABLE_PAGES (PAGES_END - SPARE_PAGES_MAX)
+/* The first page of a home. The host takes its windows first, so theirs are below. */
+#define HOMES_START SPARE_PAGES_MAX
+
+/* Pages of the host's part of the GGTT. */
+struct home {
+	unsigned int start, end;
+};
 
 static u64 host_index(const struct gen9 *gpu)
 {
 	return (gpu->ggtt_bytes - GEN9_HOST_GGTT_BYTES) >> GHYVI_PAGE_SHIFT;
+}
+
+/* It never decreases, so ranges that do not overlap have homes that do not. */
+static unsigned int home_index(const struct gen9 *gpu, u64 address)
+{
+	return HOMES_START + (unsigned int)div64_u64(USABLE_PAGES * address, gpu->ggtt_bytes);
+}
+
+/* The part of the client's home for its range @i. */
+static struct home home_of(const struct gen9_client *client, unsigned int i)
+{
+	const struct ghyvi_range *range = &client->base.params.ggtt[i];
+
+	return (struct home){
+		.start = home_index(client->gpu, range->start),
+		.end = home_index(client->gpu, range->start + range->bytes),
+	};
 }
 
 static void *map_pages(const struct gen9_window *window)
@@ -42,19 +74,52 @@ static void *map_pages(const struct gen9_window *window)
 	return cpu;
 }
 
-/* The last page of the GGTT stays the scratch page. */
-static int take_addresses(struct gen9 *gpu, struct gen9_window *window)
+static unsigned long find_outside_homes(struct gen9 *gpu, unsigned int pages)
+{
+	unsigned long at = 0, home;
+
+	lockdep_assert_held(&gpu->window_lock);
+	for (;;) {
+		at = bitmap_find_next_zero_area(gpu->host_used, PAGES_END, at, pages, 0);
+		if (at >= PAGES_END)
+			return PAGES_END;
+		home = find_next_bit(gpu->host_homes, at + pages, at);
+		if (home >= at + pages)
+			return at;
+		at = find_next_zero_bit(gpu->host_homes, PAGES_END, home);
+	}
+}
+
+/* Returns PAGES_END if there are no such addresses. */
+static unsigned long find_addresses(struct gen9 *gpu, const struct gen9_client *client,
+				    unsigned int pages)
+{
+	unsigned long at;
+	unsigned int i;
+
+	lockdep_assert_held(&gpu->window_lock);
+	for (i = 0; client && i < client->base.params.nr_ggtt; i++) {
+		struct home home = home_of(client, i);
+
+		at = bitmap_find_next_zero_area(gpu->host_used, home.end, home.start, pages, 0);
+		if (at < home.end)
+			return at;
+	}
+	return find_outside_homes(gpu, pages);
+}
+
+static int take_addresses(struct gen9 *gpu, const struct gen9_client *client,
+			  struct gen9_window *window)
 {
 	unsigned long at;
 	unsigned int i;
 
 	spin_lock(&gpu->window_lock);
-	at = bitmap_find_next_zero_area(gpu->host_used, GEN9_HOST_GGTT_PAGES - 1, 0, window->pages,
-					0);
-	if (at < GEN9_HOST_GGTT_PAGES - 1)
+	at = find_addresses(gpu, client, window->pages);
+	if (at < PAGES_END)
 		bitmap_set(gpu->host_used, at, window->pages);
 	spin_unlock(&gpu->window_lock);
-	if (at >= GEN9_HOST_GGTT_PAGES - 1)
+	if (at >= PAGES_END)
 		return -ENOMEM;
 	window->ggtt = (u32)((host_index(gpu) + at) << GHYVI_PAGE_SHIFT);
 	for (i = 0; i < window->pages; i++)
@@ -74,7 +139,8 @@ static void free_pages_of(struct gen9 *gpu, struct gen9_window *window)
 	kvfree(window);
 }
 
-static struct gen9_window *window_create(struct gen9 *gpu, unsigned int pages)
+static struct gen9_window *window_create(struct gen9 *gpu, const struct gen9_client *client,
+					 unsigned int pages)
 {
 	struct gen9_window *window = kvzalloc(struct_size(window, backing, pages), GFP_KERNEL);
 	unsigned int i;
@@ -89,7 +155,7 @@ static struct gen9_window *window_create(struct gen9 *gpu, unsigned int pages)
 	if (!err)
 		window->cpu = map_pages(window);
 	if (window->cpu)
-		err = take_addresses(gpu, window);
+		err = take_addresses(gpu, client, window);
 	if (window->cpu && !err)
 		return window;
 	free_pages_of(gpu, window);
@@ -161,20 +227,39 @@ void gen9_spares_work(struct work_struct *work)
  * The addresses that are left may be too short. Spares are no client's, so a worker frees them:
  * other clients wait here until it has, and a guest's thread might be throttled with them.
  */
-static struct gen9_window *create_without_spares(struct gen9 *gpu, unsigned int pages)
+static struct gen9_window *create_without_spares(struct gen9 *gpu, const struct gen9_client *client,
+						 unsigned int pages)
 {
 	queue_work(gpu->wq, &gpu->spares_work);
 	flush_work(&gpu->spares_work);
-	return window_create(gpu, pages);
+	return window_create(gpu, client, pages);
 }
 
-static struct gen9_window *spare_find(struct gen9 *gpu, unsigned int pages)
+/* Test whether the addresses are in the client's home, or in none. */
+static bool may_have(const struct gen9 *gpu, const struct gen9_client *client,
+		     const struct gen9_window *window)
+{
+	unsigned int start = (window->ggtt >> GHYVI_PAGE_SHIFT) - host_index(gpu);
+	unsigned int end = start + window->pages, i;
+
+	lockdep_assert_held(&gpu->window_lock);
+	for (i = 0; client && i < client->base.params.nr_ggtt; i++) {
+		struct home home = home_of(client, i);
+
+		if (start >= home.start && end <= home.end)
+			return true;
+	}
+	return find_next_bit(gpu->host_homes, end, start) >= end;
+}
+
+static struct gen9_window *spare_find(struct gen9 *gpu, const struct gen9_client *client,
+				      unsigned int pages)
 {
 	struct gen9_window *window;
 
 	lockdep_assert_held(&gpu->window_lock);
 	list_for_each_entry(window, &gpu->spare_windows, node) {
-		if (window->pages != pages)
+		if (window->pages != pages || !may_have(gpu, client, window))
 			continue;
 		list_del_init(&window->node);
 		gpu->spare_pages -= pages;
@@ -194,10 +279,10 @@ struct gen9_window *gen9_window_get(struct gen9 *gpu, struct gen9_client *client
 		return NULL;
 	}
 	count_pages(gpu, client, pages);
-	window = spare_find(gpu, pages);
+	window = spare_find(gpu, client, pages);
 	spin_unlock(&gpu->window_lock);
-	window = window ?: window_create(gpu, pages);
-	window = window ?: create_without_spares(gpu, pages);
+	window = window ?: window_create(gpu, client, pages);
+	window = window ?: create_without_spares(gpu, client, pages);
 	if (window) {
 		window->client = client;
 		return window;
@@ -247,25 +332,35 @@ bool gen9_windows_have_room(struct gen9_client *client, unsigned int pages)
 
 void gen9_windows_add_client(struct gen9_client *client)
 {
-	const struct ghyvi_client_params *params = &client->base.params;
 	struct gen9 *gpu = client->gpu;
-	u64 bytes = 0;
 	unsigned int i;
 
-	for (i = 0; i < params->nr_ggtt; i++)
-		bytes += params->ggtt[i].bytes;
-	client->share = div64_u64(USABLE_PAGES * bytes, gpu->ggtt_bytes);
+	client->share = 0;
 	spin_lock(&gpu->window_lock);
-	gpu->claimed_pages += client->share;
+	for (i = 0; i < client->base.params.nr_ggtt; i++) {
+		struct home home = home_of(client, i);
+
+		bitmap_set(gpu->host_homes, home.start, home.end - home.start);
+		client->share += home.end - home.start;
+	}
+	gpu->claimed_pages += claim_of(client);
 	spin_unlock(&gpu->window_lock);
 }
 
 void gen9_windows_remove_client(struct gen9_client *client)
 {
-	spin_lock(&client->gpu->window_lock);
+	struct gen9 *gpu = client->gpu;
+	unsigned int i;
+
+	spin_lock(&gpu->window_lock);
 	WARN_ON_ONCE(client->taken);
-	client->gpu->claimed_pages -= claim_of(client);
-	spin_unlock(&client->gpu->window_lock);
+	gpu->claimed_pages -= claim_of(client);
+	for (i = 0; i < client->base.params.nr_ggtt; i++) {
+		struct home home = home_of(client, i);
+
+		bitmap_clear(gpu->host_homes, home.start, home.end - home.start);
+	}
+	spin_unlock(&gpu->window_lock);
 }
 
 void gen9_windows_free(struct gen9 *gpu)

@@ -345,6 +345,82 @@ static void greedy_client_takes_no_more_when_others_use_their_share(void **state
 	ops->client_destroy(&greedy.client->base);
 }
 
+/* Leave holes that are shorter than a long batch everywhere: each step fills what is longer. */
+static void fragment(struct windows *windows)
+{
+	unsigned int pages;
+
+	for (pages = 16; pages <= 64; pages *= 2) {
+		take_windows(windows, pages);
+		put_windows(windows, 2);
+	}
+}
+
+#define LONG_BATCH_PAGES (GHYVI_AUDIT_BYTES_DEFAULT >> GHYVI_PAGE_SHIFT)
+
+/* The share consists of consecutive addresses. */
+static void fragmenting_client_leaves_others_their_long_windows(void **state)
+{
+	static struct windows hostile, modest;
+	unsigned int round;
+
+	hostile.client = gen9_client(client_with(0x40000000));
+	modest.client = gen9_client(client_with(0x50000000));
+	for (round = 0; round < 2; round++) {
+		fragment(&hostile);
+		assert_true(take_window(&modest, LONG_BATCH_PAGES));
+		assert_true(take_window(&modest, LONG_BATCH_PAGES / 2));
+		fragment(&hostile); /* while there are some */
+		put_windows(&modest, 1);
+	}
+	expect_working_engines(); /* of a third client */
+	put_windows(&hostile, 1);
+	ops->client_destroy(&modest.client->base);
+	ops->client_destroy(&hostile.client->base);
+}
+
+/* Returns the address of a window that the client gets, and gives back again. */
+static u32 address_for(struct ghyvi_pgpu_client *client, unsigned int pages)
+{
+	struct gen9_window *window = gen9_window_get(gen9_of(pgpu), gen9_client(client), pages);
+	u32 address;
+
+	assert_non_null(window);
+	address = window->ggtt;
+	gen9_window_put(gen9_of(pgpu), window);
+	return address;
+}
+
+static void spare_in_a_home_is_its_clients(void **state)
+{
+	struct ghyvi_pgpu_client *first = client_with(0x40000000);
+	struct ghyvi_pgpu_client *second = client_with(0x50000000);
+	u32 address = address_for(first, 600);
+
+	assert_int_not_equal(address_for(second, 600), address);
+	assert_int_equal(address_for(first, 600), address);
+	ops->client_destroy(second);
+	ops->client_destroy(first);
+}
+
+/* Its share, too. Its former home is that of the next client there. */
+static void moved_client_has_its_home_at_its_new_ranges(void **state)
+{
+	const struct ghyvi_range half = { 0x50000000, SHARE_BYTES / 2 };
+	struct ghyvi_pgpu_client *moved = client_with(0x40000000), *next;
+	unsigned int share = gen9_client(moved)->share;
+	u32 address = address_for(moved, 600);
+
+	ops->client_set_ggtt(moved, &half, 1);
+	assert_in_range(gen9_client(moved)->share, share / 2 - 1, share / 2 + 1);
+	next = client_with(0x40000000);
+	assert_int_equal(gen9_client(next)->share, share);
+	assert_in_range(address_for(moved, 600), address + 600 * 4096, UINT_MAX);
+	assert_int_equal(address_for(next, 600), address);
+	ops->client_destroy(next);
+	ops->client_destroy(moved);
+}
+
 static void idle_context_keeps_no_batches(void **state)
 {
 	struct test_job *job = job_new(&guests[0], GHYVI_RCS);
@@ -560,6 +636,9 @@ int main(int argc, char **argv)
 		TEST(invalidation_reaches_each_used_tlb),
 		TEST(greedy_client_leaves_others_their_share),
 		TEST(greedy_client_takes_no_more_when_others_use_their_share),
+		TEST(fragmenting_client_leaves_others_their_long_windows),
+		TEST(spare_in_a_home_is_its_clients),
+		TEST(moved_client_has_its_home_at_its_new_ranges),
 		TEST(windows_are_taken_while_a_guest_frees_others),
 		TEST(a_guests_thread_frees_no_spares),
 		TEST(idle_context_keeps_no_batches),

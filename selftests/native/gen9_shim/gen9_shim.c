@@ -122,6 +122,20 @@ void gen9_shim_vunmap(void *at)
 
 /* ---- bits ---- */
 
+unsigned long find_next_bit(const unsigned long *map, unsigned long size, unsigned long start)
+{
+	while (start < size && !test_bit(start, map))
+		start++;
+	return min(start, size);
+}
+
+unsigned long find_next_zero_bit(const unsigned long *map, unsigned long size, unsigned long start)
+{
+	while (start < size && test_bit(start, map))
+		start++;
+	return min(start, size);
+}
+
 unsigned long bitmap_find_next_zero_area(unsigned long *map, unsigned long size,
 					 unsigned long start, unsigned int count,
 					 unsigned long mask)

@@ -145,6 +145,8 @@ extern size_t gen9_shim_dma_max; /* SIZE_MAX: no bounce buffers */
 unsigned long bitmap_find_next_zero_area(unsigned long *map, unsigned long size,
 					 unsigned long start, unsigned int count,
 					 unsigned long mask);
+unsigned long find_next_bit(const unsigned long *map, unsigned long size, unsigned long start);
+unsigned long find_next_zero_bit(const unsigned long *map, unsigned long size, unsigned long start);
 void bitmap_set(unsigned long *map, unsigned int start, unsigned int count);
 void bitmap_clear(unsigned long *map, unsigned int start, unsigned int count);
 #define for_each_set_bit(i, map, size)     \
