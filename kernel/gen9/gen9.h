@@ -376,6 +376,8 @@ struct gen9_client {
 	unsigned int share;
 	/** @taken: number of pages of its windows; protected by gen9.window_lock */
 	unsigned int taken;
+	/** @address_waiters: number of its threads that need the addresses of spares; as @taken */
+	unsigned int address_waiters;
 };
 
 static inline struct gen9 *gen9_of(struct ghyvi_pgpu_device *pgpu)

@@ -223,16 +223,31 @@ void gen9_spares_work(struct work_struct *work)
 	free_spares(container_of(work, struct gen9, spares_work));
 }
 
+static void count_waiter(struct gen9 *gpu, struct gen9_client *client, int change)
+{
+	if (!client)
+		return;
+	spin_lock(&gpu->window_lock);
+	client->address_waiters += change;
+	spin_unlock(&gpu->window_lock);
+}
+
 /*
  * The addresses that are left may be too short. Spares are no client's, so a worker frees them:
- * other clients wait here until it has, and a guest's thread might be throttled with them.
+ * other clients wait here until it has, and a guest's thread might be throttled with them. The
+ * client's other threads could fill its home with spares again, so they keep none meanwhile.
  */
-static struct gen9_window *create_without_spares(struct gen9 *gpu, const struct gen9_client *client,
+static struct gen9_window *create_without_spares(struct gen9 *gpu, struct gen9_client *client,
 						 unsigned int pages)
 {
+	struct gen9_window *window;
+
+	count_waiter(gpu, client, 1);
 	queue_work(gpu->wq, &gpu->spares_work);
 	flush_work(&gpu->spares_work);
-	return window_create(gpu, client, pages);
+	window = window_create(gpu, client, pages);
+	count_waiter(gpu, client, -1);
+	return window;
 }
 
 /* Test whether the addresses are in the client's home, or in none. */
@@ -305,7 +320,7 @@ void gen9_window_put(struct gen9 *gpu, struct gen9_window *window)
 	pages = window->pages;
 	list_del_init(&window->node);
 	spin_lock(&gpu->window_lock);
-	kept = gpu->spare_pages + pages <= SPARE_PAGES_MAX;
+	kept = !(client && client->address_waiters) && gpu->spare_pages + pages <= SPARE_PAGES_MAX;
 	if (kept) {
 		count_pages(gpu, client, -(int)pages);
 		list_add(&window->node, &gpu->spare_windows);

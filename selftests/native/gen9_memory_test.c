@@ -379,6 +379,37 @@ static void fragmenting_client_leaves_others_their_long_windows(void **state)
 	ops->client_destroy(&hostile.client->base);
 }
 
+static struct windows given_back;
+
+static void give_back_as_spares_are_freed(struct page *page)
+{
+	if (!gen9_shim_in_work)
+		return;
+	gen9_shim_freed = NULL;
+	put_windows(&given_back, 1);
+}
+
+/* By another thread of the client, which needs the addresses. */
+static void no_spare_replaces_those_that_are_freed_for_their_addresses(void **state)
+{
+	static struct windows hostile, long_ones;
+
+	hostile.client = gen9_client(client_with(0x40000000));
+	long_ones.client = given_back.client = gen9_client(client_with(0x50000000));
+	fragment(&hostile);
+	gen9_windows_free(gen9_of(pgpu));
+	assert_true(take_window(&long_ones, 1024));
+	assert_true(take_window(&given_back, 512));
+	put_windows(&long_ones, 1);
+	gen9_shim_freed = give_back_as_spares_are_freed;
+	assert_true(take_window(&long_ones, 1100));
+	assert_null(gen9_shim_freed);
+	put_windows(&long_ones, 1);
+	put_windows(&hostile, 1);
+	ops->client_destroy(&long_ones.client->base);
+	ops->client_destroy(&hostile.client->base);
+}
+
 /* Returns the address of a window that the client gets, and gives back again. */
 static u32 address_for(struct ghyvi_pgpu_client *client, unsigned int pages)
 {
@@ -637,6 +668,7 @@ int main(int argc, char **argv)
 		TEST(greedy_client_leaves_others_their_share),
 		TEST(greedy_client_takes_no_more_when_others_use_their_share),
 		TEST(fragmenting_client_leaves_others_their_long_windows),
+		TEST(no_spare_replaces_those_that_are_freed_for_their_addresses),
 		TEST(spare_in_a_home_is_its_clients),
 		TEST(moved_client_has_its_home_at_its_new_ranges),
 		TEST(windows_are_taken_while_a_guest_frees_others),
