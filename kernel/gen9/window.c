@@ -308,6 +308,18 @@ struct gen9_window *gen9_window_get(struct gen9 *gpu, struct gen9_client *client
 	return NULL;
 }
 
+/* Those of a client that has become idle would stay, as others may not have them. */
+static bool any_spare_is_foreign(const struct gen9 *gpu, const struct gen9_client *client)
+{
+	const struct gen9_window *window;
+
+	lockdep_assert_held(&gpu->window_lock);
+	list_for_each_entry(window, &gpu->spare_windows, node)
+		if (!may_have(gpu, client, window))
+			return true;
+	return false;
+}
+
 void gen9_window_put(struct gen9 *gpu, struct gen9_window *window)
 {
 	struct gen9_client *client;
@@ -325,6 +337,8 @@ void gen9_window_put(struct gen9 *gpu, struct gen9_window *window)
 		count_pages(gpu, client, -(int)pages);
 		list_add(&window->node, &gpu->spare_windows);
 		gpu->spare_pages += pages;
+	} else if (any_spare_is_foreign(gpu, client)) {
+		queue_work(gpu->wq, &gpu->spares_work);
 	}
 	spin_unlock(&gpu->window_lock);
 	if (kept)
@@ -380,5 +394,6 @@ void gen9_windows_remove_client(struct gen9_client *client)
 
 void gen9_windows_free(struct gen9 *gpu)
 {
+	cancel_work_sync(&gpu->spares_work);
 	free_spares(gpu);
 }

@@ -434,6 +434,28 @@ static void spare_in_a_home_is_its_clients(void **state)
 	ops->client_destroy(first);
 }
 
+static void idle_client_leaves_others_their_spares(void **state)
+{
+	struct ghyvi_pgpu_client *idle = client_of(0x40000000, 2 * SHARE_BYTES);
+	struct ghyvi_pgpu_client *busy = client_with(0x60000000);
+	static struct windows windows;
+	unsigned int i;
+
+	windows.client = gen9_client(idle);
+	for (i = 0; i < 4; i++)
+		assert_true(take_window(&windows, 511));
+	address_for(busy, 4); /* the oldest spare */
+	put_windows(&windows, 1);
+	assert_int_equal(gen9_of(pgpu)->spare_pages, 2048);
+	for (i = 0; i < 2; i++) {
+		address_for(busy, 8);
+		pump(1);
+	}
+	assert_int_equal(gen9_of(pgpu)->spare_pages, 8);
+	ops->client_destroy(busy);
+	ops->client_destroy(idle);
+}
+
 /* Its share, too. Its former home is that of the next client there. */
 static void moved_client_has_its_home_at_its_new_ranges(void **state)
 {
@@ -670,6 +692,7 @@ int main(int argc, char **argv)
 		TEST(fragmenting_client_leaves_others_their_long_windows),
 		TEST(no_spare_replaces_those_that_are_freed_for_their_addresses),
 		TEST(spare_in_a_home_is_its_clients),
+		TEST(idle_client_leaves_others_their_spares),
 		TEST(moved_client_has_its_home_at_its_new_ranges),
 		TEST(windows_are_taken_while_a_guest_frees_others),
 		TEST(a_guests_thread_frees_no_spares),
