@@ -504,9 +504,9 @@ static void what_was_paid_before_does_not_decide(void **state)
 }
 
 /* How many durations must have passed all classes before nothing is hoped for any more. */
-static u32 hope_ends(u32 cohort)
+static u32 hope_ends(u32 cohort, u64 buy_ns)
 {
-	const struct ghyvi_rent_or_buy by = { .rent_ns = 1000, .buy_ns = 64000, .cohort = cohort };
+	const struct ghyvi_rent_or_buy by = { .rent_ns = 1000, .buy_ns = buy_ns, .cohort = cohort };
 	struct ghyvi_histogram all = { .total = 0 }, d = { .total = 0 };
 	u32 passed = 0, i;
 
@@ -521,9 +521,11 @@ static u32 hope_ends(u32 cohort)
 
 static void a_hope_ends_after_a_few_cohorts(void **state)
 {
-	assert_in_range(hope_ends(0), 0, 1);
-	assert_in_range(hope_ends(1), 1, 8);
-	assert_in_range(hope_ends(20), 4 * hope_ends(1), 8 * 20);
+	assert_in_range(hope_ends(0, 64000), 0, 1);
+	assert_in_range(hope_ends(1, 64000), 1, 8);
+	assert_in_range(hope_ends(20, 64000), 4 * hope_ends(1, 64000), 8 * 20);
+	/* Twice the rate at which waiting pays is hoped for, not certainty. */
+	assert_int_equal(hope_ends(1, 8000), 1);
 }
 
 static void nothing_is_rented_in_hope_for_more_than_a_third_of_the_price(void **state)
