@@ -33,7 +33,8 @@ static const struct file_operations unmap_call_fops = {
 
 struct ghyvi_unmap_call *ghyvi_unmap_call_alloc(void)
 {
-	struct ghyvi_unmap_call *call = kzalloc(sizeof(*call), GFP_KERNEL | __GFP_NOFAIL);
+	/* A VMM decides how many of its threads unmap, so its memory cgroup is charged. */
+	struct ghyvi_unmap_call *call = kzalloc(sizeof(*call), GFP_KERNEL_ACCOUNT | __GFP_NOFAIL);
 	struct file *file;
 
 	WARN_ON_ONCE(current->flags & PF_KTHREAD);
