@@ -43,6 +43,7 @@
 #include <linux/bug.h>
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
+#include <linux/hashtable.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include "guard.h"
@@ -51,19 +52,26 @@
 
 static_assert(GHYVI_UNMAP_GIVE_UPS_MAX + GHYVI_UNMAP_RANGES_MAX + 1 <= TYPE1_RETRIES_MAX);
 
-/* Protects the variables below and all guards. Innermost. */
-static DEFINE_SPINLOCK(guards_lock);
-static LIST_HEAD(calls);
+#define CALL_HASH_BITS 10
+
+/*
+ * Protects the variables below and all guards. Innermost; not taken in interrupts. A VMM can keep
+ * thousands of calls in progress. So a pin is a reader, and tests only those that can refuse it.
+ */
+static DEFINE_RWLOCK(guards_lock);
+static DEFINE_HASHTABLE(calls_by_task, CALL_HASH_BITS);
+static DEFINE_HASHTABLE(calls_by_process, CALL_HASH_BITS);
+static LIST_HEAD(calls); /* the earliest first */
 static unsigned int nr_calls; /* also read without the lock */
 static u64 moments; /* logical time */
 
 void ghyvi_guard_open(struct ghyvi_guard *guard, const void *process)
 {
-	spin_lock(&guards_lock);
+	write_lock(&guards_lock);
 	guard->process = process;
 	WRITE_ONCE(guard->first_pin, 0);
 	WRITE_ONCE(guard->foreign, false);
-	spin_unlock(&guards_lock);
+	write_unlock(&guards_lock);
 }
 
 void ghyvi_guard_close(struct ghyvi_guard *guard)
@@ -75,7 +83,7 @@ static struct ghyvi_unmap_call *find_call(const void *task)
 {
 	struct ghyvi_unmap_call *call;
 
-	list_for_each_entry(call, &calls, node)
+	hash_for_each_possible(calls_by_task, call, by_task, (unsigned long)task)
 		if (call->task == task)
 			return call;
 	return NULL;
@@ -108,41 +116,42 @@ static void remember_range(struct ghyvi_unmap_call *call, u64 gfn, u64 count)
  * Only the thread itself adds and removes its call, so the call cannot appear between the two
  * critical sections.
  */
-static void begin_call(const void *task, const void *process)
+static struct ghyvi_unmap_call *begin_call(const void *task, const void *process)
 {
 	struct ghyvi_unmap_call *call;
 
-	spin_lock(&guards_lock);
+	read_lock(&guards_lock);
 	call = find_call(task);
-	spin_unlock(&guards_lock);
+	read_unlock(&guards_lock);
 	if (call)
-		return;
+		return call;
 	call = ghyvi_unmap_call_alloc();
 	call->task = task;
 	call->process = process;
-	spin_lock(&guards_lock);
+	write_lock(&guards_lock);
 	call->began = ++moments;
-	list_add(&call->node, &calls);
+	hash_add(calls_by_task, &call->by_task, (unsigned long)task);
+	hash_add(calls_by_process, &call->by_process, (unsigned long)process);
+	list_add_tail(&call->node, &calls);
 	WRITE_ONCE(nr_calls, nr_calls + 1);
-	spin_unlock(&guards_lock);
+	write_unlock(&guards_lock);
+	return call;
 }
 
 bool ghyvi_guard_unmap(struct ghyvi_guard *guard, const void *task, const void *process, u64 gfn,
 		       u64 count)
 {
-	struct ghyvi_unmap_call *call;
+	struct ghyvi_unmap_call *call = begin_call(task, process);
 	bool foreign, first;
 
-	begin_call(task, process);
-	spin_lock(&guards_lock);
-	call = find_call(task);
+	write_lock(&guards_lock);
 	remember_range(call, gfn, count);
 	foreign = guard->process && guard->process != process;
 	first = foreign && !guard->foreign;
 	if (foreign)
 		WRITE_ONCE(guard->foreign, true);
 	call->foreign |= foreign;
-	spin_unlock(&guards_lock);
+	write_unlock(&guards_lock);
 	return !first;
 }
 
@@ -151,31 +160,30 @@ bool ghyvi_guard_may_give_up(const void *task)
 	struct ghyvi_unmap_call *call;
 	bool may;
 
-	spin_lock(&guards_lock);
+	write_lock(&guards_lock);
 	call = find_call(task);
 	may = !WARN_ON_ONCE(!call) && call->given_up < GHYVI_UNMAP_GIVE_UPS_MAX;
 	if (may)
 		call->given_up++;
-	spin_unlock(&guards_lock);
+	write_unlock(&guards_lock);
 	return may;
 }
 
 void ghyvi_guard_returned(struct ghyvi_unmap_call *call)
 {
-	spin_lock(&guards_lock);
+	write_lock(&guards_lock);
+	hash_del(&call->by_task);
+	hash_del(&call->by_process);
 	list_del(&call->node);
 	WRITE_ONCE(nr_calls, nr_calls - 1);
-	spin_unlock(&guards_lock);
+	write_unlock(&guards_lock);
 	kfree(call);
 }
 
-static bool call_refuses(const struct ghyvi_unmap_call *call, const struct ghyvi_guard *guard,
-			 u64 gfn)
+static bool call_unmaps(const struct ghyvi_unmap_call *call, u64 gfn)
 {
 	unsigned int i;
 
-	if (guard->process != call->process && !(call->foreign && guard->first_pin > call->began))
-		return false;
 	if (call->all)
 		return true;
 	for (i = 0; i < call->nr_ranges; i++)
@@ -184,23 +192,42 @@ static bool call_refuses(const struct ghyvi_unmap_call *call, const struct ghyvi
 	return false;
 }
 
-bool ghyvi_guard_may_pin(struct ghyvi_guard *guard, u64 gfn)
+static bool is_refused(const struct ghyvi_guard *guard, u64 gfn)
 {
 	const struct ghyvi_unmap_call *call;
+
+	if (guard->foreign)
+		return true;
+	hash_for_each_possible(calls_by_process, call, by_process, (unsigned long)guard->process)
+		if (call->process == guard->process && call_unmaps(call, gfn))
+			return true;
+	list_for_each_entry(call, &calls, node) {
+		if (call->began > guard->first_pin)
+			break;
+		if (call->foreign && call_unmaps(call, gfn))
+			return true;
+	}
+	return false;
+}
+
+bool ghyvi_guard_may_pin(struct ghyvi_guard *guard, u64 gfn)
+{
 	bool may;
 
 	/*
-	 * The first pin is recorded under the lock. So either a call that began before it is on the
-	 * list and is found below, or call->began is later than first_pin.
+	 * The first pin is recorded under the lock, and before others of the guard, because the
+	 * caller holds a lock. So either a call that began before it is on the list and is found
+	 * below, or call->began is later than first_pin.
 	 */
-	if (READ_ONCE(guard->first_pin) && !READ_ONCE(nr_calls) && !READ_ONCE(guard->foreign))
-		return true;
-	spin_lock(&guards_lock);
-	if (!guard->first_pin)
+	if (!READ_ONCE(guard->first_pin)) {
+		write_lock(&guards_lock);
 		WRITE_ONCE(guard->first_pin, ++moments);
-	may = !guard->foreign;
-	list_for_each_entry(call, &calls, node)
-		may = may && !call_refuses(call, guard, gfn);
-	spin_unlock(&guards_lock);
+		write_unlock(&guards_lock);
+	}
+	if (!READ_ONCE(nr_calls) && !READ_ONCE(guard->foreign))
+		return true;
+	read_lock(&guards_lock);
+	may = !is_refused(guard, gfn);
+	read_unlock(&guards_lock);
 	return may;
 }

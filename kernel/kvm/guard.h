@@ -34,7 +34,9 @@ struct ghyvi_guard {
 /**
  * struct ghyvi_unmap_call - a system call that has notified at least one vGPU to unpin pages, and
  * has not returned yet.
- * @node: in the list of all such calls
+ * @node: in the list of all such calls, in the order of @began
+ * @by_task: in the hash table of all such calls by @task
+ * @by_process: in the hash table of all such calls by @process
  * @task: the calling thread; only compared
  * @process: address space of the calling thread; only compared
  * @began: logical time of the first notification
@@ -46,6 +48,8 @@ struct ghyvi_guard {
  */
 struct ghyvi_unmap_call {
 	struct list_head node;
+	struct hlist_node by_task;
+	struct hlist_node by_process;
 	const void *task;
 	const void *process;
 	u64 began;
@@ -64,14 +68,14 @@ struct ghyvi_unmap_call {
  * @guard: guard of the vGPU
  * @process: address space of the VM, not NULL; remains allocated until ghyvi_guard_close()
  *
- * Context: process context; takes a spinlock.
+ * Context: process context; takes an rwlock.
  */
 void ghyvi_guard_open(struct ghyvi_guard *guard, const void *process);
 /**
  * ghyvi_guard_close() - stop guarding a vGPU.
  * @guard: guard of the vGPU
  *
- * Context: process context; takes a spinlock.
+ * Context: process context; takes an rwlock.
  */
 void ghyvi_guard_close(struct ghyvi_guard *guard);
 
@@ -98,7 +102,7 @@ bool ghyvi_guard_unmap(struct ghyvi_guard *guard, const void *task, const void *
  *
  * Counts the permissions that it grants.
  *
- * Context: process context; takes a spinlock.
+ * Context: process context; takes an rwlock.
  * Return: true at most GHYVI_UNMAP_GIVE_UPS_MAX times per system call.
  */
 bool ghyvi_guard_may_give_up(const void *task);
@@ -106,7 +110,7 @@ bool ghyvi_guard_may_give_up(const void *task);
  * ghyvi_guard_returned() - remove and free a system call that has returned.
  * @call: the system call
  *
- * Context: process context; takes a spinlock.
+ * Context: process context; takes an rwlock.
  */
 void ghyvi_guard_returned(struct ghyvi_unmap_call *call);
 

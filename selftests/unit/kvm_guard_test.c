@@ -7,9 +7,11 @@
  * nested: gtt_unmap_test.c tests their order, this file the number of notifications.
  */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
 #include <ghyvi_shim.h>
 #include <cmocka.h>
 #include "../../userspace/guest/random.h"
@@ -24,6 +26,9 @@
 #define SLOW_MS 70
 #define TOGGLES 8u
 #define SEEDS 400u
+#define CROWD 1000u
+#define WALK_MS_MAX 5000u
+#define VISITS_MAX 20u /* of a few operations on hash tables and a list */
 
 struct thread {
 	const void *process;
@@ -58,7 +63,7 @@ static const char process[DEVICES + 1]; /* only their addresses count */
 struct ghyvi_unmap_call *ghyvi_unmap_call_alloc(void)
 {
 	ASSERT(!running->nr_calls);
-	return running->calls[running->nr_calls++] = calloc(1, sizeof(struct ghyvi_unmap_call));
+	return running->calls[running->nr_calls++] = shim_page_alloc(PAGE_SIZE);
 }
 
 static struct mapping *mapping_of(u64 gfn)
@@ -449,6 +454,24 @@ static void test_pins_of_another_vm_are_not_refused(void **state)
 	ghyvi_guard_returned(vcpu.calls[--vcpu.nr_calls]);
 }
 
+static void test_a_later_call_hides_no_earlier_one_of_a_foreign_process(void **state)
+{
+	u32 i;
+
+	for (i = 0; i < 3; i++)
+		device_open(&type1.devices[i], &process[i]);
+	type1_map(0);
+	running = &vcpu;
+	ghyvi_guard_unmap(&type1.devices[1].guard, &vcpu, process, 0, 1);
+	assert_true(pin(&type1.devices[2], 1)); /* its first */
+	running = &another;
+	ghyvi_guard_unmap(&type1.devices[0].guard, &another, process, 0, RANGE);
+	assert_false(pin(&type1.devices[2], 0));
+	ghyvi_guard_returned(vcpu.calls[--vcpu.nr_calls]);
+	assert_true(pin(&type1.devices[2], 0));
+	ghyvi_guard_returned(another.calls[--another.nr_calls]);
+}
+
 static void test_give_ups_are_counted_over_all_vgpus_of_a_call(void **state)
 {
 	u32 i, calls, given_up;
@@ -464,6 +487,133 @@ static void test_give_ups_are_counted_over_all_vgpus_of_a_call(void **state)
 		assert_int_equal(given_up, GHYVI_UNMAP_GIVE_UPS_MAX);
 		ghyvi_guard_returned(vcpu.calls[--vcpu.nr_calls]);
 	}
+}
+
+/* Calls in progress of a hostile VMM. Each is inaccessible until its first access, a visit. */
+static struct {
+	struct thread threads[CROWD];
+	struct sigaction fault; /* of before */
+	_Atomic u32 visits;
+	_Atomic bool pauses; /* at the first visit, at most WALK_MS_MAX */
+	_Atomic bool paused_too_long;
+} crowd;
+
+static void crowd_protect(int access)
+{
+	u32 i;
+
+	for (i = 0; i < CROWD; i++)
+		ASSERT(!mprotect(crowd.threads[i].calls[0], PAGE_SIZE, access));
+}
+
+static void visit(int number, siginfo_t *info, void *data)
+{
+	void *page = (void *)((uintptr_t)info->si_addr & PAGE_MASK);
+	u32 ms;
+
+	ASSERT(!mprotect(page, PAGE_SIZE, PROT_READ | PROT_WRITE));
+	if (crowd.visits++)
+		return;
+	for (ms = 0; crowd.pauses && ms < WALK_MS_MAX; ms++)
+		usleep_range(1000, 1000);
+	crowd.paused_too_long = crowd.pauses;
+}
+
+static void crowd_hide(void)
+{
+	crowd.visits = 0;
+	crowd_protect(PROT_NONE);
+}
+
+static void crowd_begin(struct vgpu_model *device)
+{
+	struct sigaction fault = { .sa_sigaction = visit, .sa_flags = SA_SIGINFO };
+	u32 i;
+
+	memset(&crowd, 0, sizeof(crowd));
+	for (i = 0; i < CROWD; i++) {
+		running = &crowd.threads[i];
+		ghyvi_guard_unmap(&device->guard, running, device->guard.process, 0, RANGE);
+	}
+	ASSERT(!sigaction(SIGSEGV, &fault, &crowd.fault));
+	crowd_hide();
+}
+
+static void crowd_end(void)
+{
+	u32 i;
+
+	crowd_protect(PROT_READ | PROT_WRITE);
+	sigaction(SIGSEGV, &crowd.fault, NULL);
+	for (i = 0; i < CROWD; i++)
+		ghyvi_guard_returned(crowd.threads[i].calls[0]);
+}
+
+static void test_a_pin_visits_no_calls_of_another_process(void **state)
+{
+	bool in_range, elsewhere, returned;
+	u32 visits[3];
+
+	device_open(&type1.devices[0], process);
+	device_open(&type1.devices[1], &process[1]);
+	type1_map(0);
+	type1_map(RANGE);
+	assert_true(pin(&type1.devices[1], 0));
+	crowd_begin(&type1.devices[0]);
+	elsewhere = pin(&type1.devices[1], 1);
+	visits[0] = crowd.visits;
+
+	crowd_hide();
+	running = &vcpu;
+	ghyvi_guard_unmap(&type1.devices[1].guard, &vcpu, &process[1], 0, RANGE);
+	visits[1] = crowd.visits;
+
+	crowd_hide();
+	in_range = pin(&type1.devices[1], 2);
+	elsewhere &= pin(&type1.devices[1], RANGE);
+	visits[2] = crowd.visits;
+	ghyvi_guard_returned(vcpu.calls[--vcpu.nr_calls]);
+	returned = pin(&type1.devices[1], 2);
+	crowd_end();
+	assert_true(elsewhere);
+	assert_false(in_range);
+	assert_true(returned);
+	/* The oldest call shows that all are later than the first pin. */
+	assert_in_range(visits[0], 0, 1);
+	assert_in_range(visits[1], 0, VISITS_MAX);
+	assert_in_range(visits[2], 0, 1);
+}
+
+static void *pin_in_another_thread(void *device)
+{
+	return (void *)(uintptr_t)pin(device, RANGE);
+}
+
+static void test_a_pin_does_not_wait_for_one_that_visits_many_calls(void **state)
+{
+	pthread_t walker;
+	void *walked;
+	bool pinned;
+
+	device_open(&type1.devices[0], process);
+	device_open(&type1.devices[1], &process[1]);
+	type1_map(0);
+	type1_map(RANGE);
+	assert_true(pin(&type1.devices[0], 0));
+	assert_true(pin(&type1.devices[1], 0));
+	crowd_begin(&type1.devices[0]);
+	crowd.pauses = true;
+	pthread_create(&walker, NULL, pin_in_another_thread, &type1.devices[0]);
+	while (!crowd.visits)
+		usleep_range(1000, 1000);
+	pinned = pin(&type1.devices[1], 1);
+	crowd.pauses = false;
+	pthread_join(walker, &walked);
+	crowd_end();
+	assert_true(pinned);
+	assert_true(walked);
+	assert_false(crowd.paused_too_long);
+	assert_in_range(crowd.visits, CROWD, CROWD); /* its own process's */
 }
 
 static struct random rng;
@@ -540,7 +690,10 @@ int main(void)
 		GUARD_TEST(test_a_foreign_vgpu_that_is_opened_again),
 		GUARD_TEST(test_a_foreign_process_is_reported_once),
 		GUARD_TEST(test_pins_of_another_vm_are_not_refused),
+		GUARD_TEST(test_a_later_call_hides_no_earlier_one_of_a_foreign_process),
 		GUARD_TEST(test_give_ups_are_counted_over_all_vgpus_of_a_call),
+		GUARD_TEST(test_a_pin_visits_no_calls_of_another_process),
+		GUARD_TEST(test_a_pin_does_not_wait_for_one_that_visits_many_calls),
 		GUARD_TEST(test_an_unmap_call_ends_in_time),
 	};
 

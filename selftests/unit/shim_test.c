@@ -16,6 +16,7 @@
 
 static struct mutex mutex;
 static spinlock_t spinlock;
+static DEFINE_RWLOCK(rwlock);
 static wait_queue_head_t queue;
 static struct xarray array;
 
@@ -67,10 +68,17 @@ static void lock_spinlock_twice(void)
 	spin_lock(&spinlock);
 }
 
+static void lock_rwlock_twice(void)
+{
+	write_lock(&rwlock);
+	write_lock(&rwlock);
+}
+
 static void a_lock_is_not_recursive(void **state)
 {
 	assert_aborts_saying(lock_mutex_twice, "mutex_lock(&mutex): its owner takes");
 	assert_aborts_saying(lock_spinlock_twice, "spin_lock(&spinlock): its owner takes");
+	assert_aborts_saying(lock_rwlock_twice, "write_lock(&rwlock): its owner takes");
 }
 
 static void unlock_mutex(void)
@@ -97,10 +105,16 @@ static void unlock_free_spinlock(void)
 	spin_unlock(&spinlock);
 }
 
+static void unlock_free_rwlock(void)
+{
+	read_unlock(&rwlock);
+}
+
 static void only_the_owner_of_a_lock_unlocks_it(void **state)
 {
 	assert_aborts_saying(unlock_mutex, "does not hold");
 	assert_aborts_saying(unlock_free_spinlock, "does not hold");
+	assert_aborts_saying(unlock_free_rwlock, "does not hold");
 	let_another_thread_take_mutex();
 	assert_aborts_saying(unlock_mutex, "does not hold");
 }
@@ -129,6 +143,12 @@ static void lock_mutex_under_spinlock(void)
 	mutex_lock(&mutex);
 }
 
+static void lock_mutex_under_rwlock(void)
+{
+	read_lock(&rwlock);
+	mutex_lock(&mutex);
+}
+
 static void wait_under_spinlock(void)
 {
 	spin_lock(&spinlock);
@@ -139,9 +159,12 @@ static void sleeping_under_a_spinlock_aborts(void **state)
 {
 	spin_lock(&spinlock);
 	spin_unlock(&spinlock);
+	read_lock(&rwlock);
+	read_unlock(&rwlock);
 	mutex_lock(&mutex);
 	mutex_unlock(&mutex);
 	assert_aborts_saying(lock_mutex_under_spinlock, "holds a spinlock");
+	assert_aborts_saying(lock_mutex_under_rwlock, "holds a spinlock");
 	assert_aborts_saying(wait_under_spinlock, "holds a spinlock");
 }
 

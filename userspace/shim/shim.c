@@ -113,6 +113,21 @@ void shim_lock_release(struct shim_lock *l, const char *where)
 	pthread_mutex_unlock(&l->m);
 }
 
+void shim_rwlock_take(rwlock_t *l, int (*take)(pthread_rwlock_t *m), const char *where)
+{
+	if (take(&l->m))
+		shim_lock_defect("its owner takes a lock a second time", where);
+	shim_spinlocks++;
+}
+
+void shim_rwlock_release(rwlock_t *l, const char *where)
+{
+	if (!shim_spinlocks)
+		shim_lock_defect("unlocks a lock that the thread does not hold", where);
+	shim_spinlocks--;
+	pthread_rwlock_unlock(&l->m);
+}
+
 void shim_lock_destroy(struct shim_lock *l, const char *where)
 {
 	if (l->kind != SHIM_MUTEX || atomic_load_explicit(&l->owner, memory_order_relaxed))

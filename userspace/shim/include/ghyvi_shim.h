@@ -236,6 +236,40 @@ static inline void list_splice_tail_init(struct list_head *l, struct list_head *
 	for (p = list_entry((h)->next, typeof(*p), m), n = list_entry(p->m.next, typeof(*p), m); \
 	     &p->m != (h); p = n, n = list_entry(n->m.next, typeof(*n), m))
 
+/* hash tables, as in the kernel's hashtable.h */
+struct hlist_node {
+	struct hlist_node *next, **pprev;
+};
+struct hlist_head {
+	struct hlist_node *first;
+};
+static inline void hlist_add_head(struct hlist_node *n, struct hlist_head *h)
+{
+	n->next = h->first;
+	n->pprev = &h->first;
+	if (n->next)
+		n->next->pprev = &n->next;
+	h->first = n;
+}
+static inline void hash_del(struct hlist_node *n)
+{
+	*n->pprev = n->next;
+	if (n->next)
+		n->next->pprev = n->pprev;
+}
+#define DEFINE_HASHTABLE(name, bits) struct hlist_head name[1 << (bits)]
+#define shim_hash_bucket(name, key) \
+	(&(name)[(u64)(key)*0x61C8864680B583EBULL / (U64_MAX / ARRAY_SIZE(name) + 1)])
+#define hash_add(name, node, key) hlist_add_head(node, shim_hash_bucket(name, key))
+#define hlist_entry_safe(n, t, m)                     \
+	({                                            \
+		struct hlist_node *__n = (n);         \
+		__n ? container_of(__n, t, m) : NULL; \
+	})
+#define hash_for_each_possible(name, p, m, key)                                          \
+	for (p = hlist_entry_safe(shim_hash_bucket(name, key)->first, typeof(*p), m); p; \
+	     p = hlist_entry_safe(p->m.next, typeof(*p), m))
+
 /*
  * rbtree: only the first node is ever looked up, so a pairing heap replaces the tree. Nodes that
  * compare equal keep their order of insertion.

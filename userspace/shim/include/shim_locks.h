@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Mutexes, spinlocks and wait queues on pthreads; ghyvi_shim.h includes this file. Each lock
- * records its owner, for checks like those of lockdep and CONFIG_DEBUG_ATOMIC_SLEEP. The program
- * aborts on: the use of a lock that is not initialized, a recursive lock, an unlock by a thread
- * that is not the owner, lockdep_assert_held() without the lock, the destruction of a held mutex,
- * and a sleep under a spinlock. SHIM_UNCHECKED removes the checks; benchmarks set it.
+ * Mutexes, spinlocks, rwlocks and wait queues on pthreads; ghyvi_shim.h includes this file. Each
+ * mutex and spinlock records its owner, for checks like those of lockdep and
+ * CONFIG_DEBUG_ATOMIC_SLEEP. The program aborts on: the use of a lock that is not initialized, a
+ * recursive lock, an unlock by a thread that is not the owner, lockdep_assert_held() without the
+ * lock, the destruction of a held mutex, and a sleep under a spinlock or rwlock. Of an rwlock's
+ * readers, only the number is known. SHIM_UNCHECKED removes the checks; benchmarks set it.
  */
 #ifndef SHIM_LOCKS_H
 #define SHIM_LOCKS_H
@@ -32,6 +33,10 @@ struct mutex {
 typedef struct {
 	struct shim_lock lock;
 } spinlock_t;
+/* A waiting writer holds up later readers, as in the kernel. */
+typedef struct {
+	pthread_rwlock_t m;
+} rwlock_t;
 
 #ifdef SHIM_UNCHECKED
 #define SHIM_LOCK_INITIALIZER(k)          \
@@ -43,6 +48,8 @@ typedef struct {
 #define shim_lock_take(l, w) ((void)pthread_mutex_lock(&(l)->m))
 #define shim_lock_try(l, w) (!pthread_mutex_trylock(&(l)->m))
 #define shim_lock_release(l, w) ((void)pthread_mutex_unlock(&(l)->m))
+#define shim_rwlock_take(l, take, w) ((void)take(&(l)->m))
+#define shim_rwlock_release(l, w) ((void)pthread_rwlock_unlock(&(l)->m))
 #define lockdep_assert_held(l) ((void)(l))
 #define might_sleep() ((void)0)
 #else
@@ -57,6 +64,9 @@ void shim_lock_destroy(struct shim_lock *l, const char *where);
 void shim_lock_take(struct shim_lock *l, const char *where);
 bool shim_lock_try(struct shim_lock *l, const char *where);
 void shim_lock_release(struct shim_lock *l, const char *where);
+/* @take: pthread_rwlock_rdlock or pthread_rwlock_wrlock */
+void shim_rwlock_take(rwlock_t *l, int (*take)(pthread_rwlock_t *m), const char *where);
+void shim_rwlock_release(rwlock_t *l, const char *where);
 void shim_assert_held(struct shim_lock *l, const char *where);
 void shim_may_sleep(const char *where);
 #define lockdep_assert_held(l) \
@@ -97,6 +107,11 @@ extern __thread void (*shim_interrupt)(void);
 #define spin_unlock_irq spin_unlock
 #define spin_lock_irqsave(l, f) ((void)((f) = 0), spin_lock_irq(l))
 #define spin_unlock_irqrestore(l, f) ((void)(f), spin_unlock(l))
+#define DEFINE_RWLOCK(n) rwlock_t n = { PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP }
+#define read_lock(l) shim_rwlock_take(l, pthread_rwlock_rdlock, SHIM_WHERE "read_lock(" #l ")")
+#define read_unlock(l) shim_rwlock_release(l, SHIM_WHERE "read_unlock(" #l ")")
+#define write_lock(l) shim_rwlock_take(l, pthread_rwlock_wrlock, SHIM_WHERE "write_lock(" #l ")")
+#define write_unlock(l) shim_rwlock_release(l, SHIM_WHERE "write_unlock(" #l ")")
 
 /* waiting */
 typedef struct {
