@@ -338,7 +338,7 @@ static void store_during_the_replay(void)
 	assert_int_equal(store_done, 0);
 }
 
-/* The replay may have read the register before the store, and would execute the older value last. */
+/* The replay may have read the register before the store, and would execute the older value. */
 static void test_a_trapped_store_waits_for_the_replay(void **state)
 {
 	ghyvi_vgpu_set_bar0(vgpu, GHYVI_BAR_UNMAPPED);
