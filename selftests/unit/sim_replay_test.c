@@ -454,28 +454,50 @@ static void a_freed_page_is_not_relaxed_with_its_neighbour(void **state)
 	assert_int_equal(more[1], 1);
 }
 
-/* A page that is written again after 15 scans, which is longer than adaptive waits at first. */
-static void an_experienced_policy_does_not_learn_again(void **state)
+/* segmented and adaptive, in this order. @before: what the guest has done before, or NULL. */
+static struct sim_result two_policies(struct listed *l, struct trace_source *before)
 {
 	const struct ghyvi_shadow_policy *two[] = { ghyvi_shadow_policy_find("segmented"),
 						    ghyvi_shadow_policy_find("adaptive") };
 	struct ghyvi_shadow_tuning tuning = default_tuning;
-	struct sim_result begins, goes_on;
-	struct listed l;
-	unsigned int i;
+	struct sim_result result;
+	int err;
 
 	tuning.protect_ns = 10000;
-	listed_init(&l, 0);
+	l->source.rewind(&l->source);
+	err = before ? simulate_experienced(&l->source, before, two, 2, &tuning, SIM_PROFILE_PAGES,
+					    &result) :
+		       simulate(&l->source, two, 2, &tuning, SIM_PROFILE_PAGES, &result);
+	assert_int_equal(err, 0);
+	return result;
+}
+
+/* A page that is written again after 15 scans, which is longer than adaptive waits at first. */
+static void list_gaps(struct listed *l, u32 page)
+{
+	unsigned int i;
+
+	listed_init(l, 0);
 	for (i = 0; i < RECORDS / 16 * 16; i++)
-		list(&l, i % 16 ? submission(0) : stores(7, 0, 1));
-	assert_int_equal(simulate(&l.source, two, 2, &tuning, SIM_PROFILE_PAGES, &begins), 0);
-	l.source.rewind(&l.source);
-	assert_int_equal(simulate_experienced(&l.source, &l.source, two, 2, &tuning,
-					      SIM_PROFILE_PAGES, &goes_on),
-			 0);
-	assert_memory_equal(&begins.trace, &goes_on.trace, sizeof(begins.trace));
-	assert_int_equal(begins.optimum_started_ns, goes_on.optimum_started_ns);
-	assert_memory_equal(&begins.policies[0], &goes_on.policies[0], sizeof(*begins.policies));
+		list(l, i % 16 ? submission(0) : stores(page, 0, 1));
+}
+
+static void assert_same_but_adaptive(const struct sim_result *a, const struct sim_result *b)
+{
+	assert_memory_equal(&a->trace, &b->trace, sizeof(a->trace));
+	assert_int_equal(a->optimum_started_ns, b->optimum_started_ns);
+	assert_memory_equal(&a->policies[0], &b->policies[0], sizeof(*a->policies));
+}
+
+static void an_experienced_policy_does_not_learn_again(void **state)
+{
+	struct sim_result begins, goes_on;
+	struct listed l;
+
+	list_gaps(&l, 7);
+	begins = two_policies(&l, NULL);
+	goes_on = two_policies(&l, &l.source);
+	assert_same_but_adaptive(&begins, &goes_on);
 	assert_in_range(begins.policies[1].traps, 2, begins.policies[0].traps);
 	/* The page starts protected. */
 	assert_int_equal(goes_on.policies[1].traps, 1);
@@ -487,38 +509,23 @@ static void an_experienced_policy_does_not_learn_again(void **state)
 /* Of what the guest did before, policies keep what they learnt, and nothing is counted. */
 static void what_was_done_before_is_not_counted(void **state)
 {
-	const struct ghyvi_shadow_policy *two[] = { ghyvi_shadow_policy_find("segmented"),
-						    ghyvi_shadow_policy_find("adaptive") };
-	struct ghyvi_shadow_tuning tuning = default_tuning;
 	struct sim_result alone, after;
 	struct listed l, once, often;
 	unsigned int i;
 
-	tuning.protect_ns = 10000;
-	listed_init(&l, 0);
-	listed_init(&once, 3);
-	listed_init(&often, 0);
-	for (i = 0; i < RECORDS / 16 * 16; i++) {
-		list(&l, i % 16 ? submission(0) : stores(7, 0, 1));
-		list(&often, i % 16 ? submission(0) : stores(2, 0, 1));
-	}
-	for (i = 0; i < RECORDS; i++)
-		list(&once, i % 2 ? submission(0) : stores(i < 6 ? i / 2 : 100 + i, 0, 1));
-	assert_int_equal(simulate(&l.source, two, 2, &tuning, SIM_PROFILE_PAGES, &alone), 0);
-	l.source.rewind(&l.source);
-	assert_int_equal(simulate_experienced(&l.source, &often.source, two, 2, &tuning,
-					      SIM_PROFILE_PAGES, &after),
-			 0);
-	assert_memory_equal(&alone.trace, &after.trace, sizeof(alone.trace));
-	assert_int_equal(alone.optimum_started_ns, after.optimum_started_ns);
-	assert_memory_equal(&alone.policies[0], &after.policies[0], sizeof(*alone.policies));
+	list_gaps(&l, 7);
+	list_gaps(&often, 2);
+	alone = two_policies(&l, NULL);
+	after = two_policies(&l, &often.source);
+	assert_same_but_adaptive(&alone, &after);
 	assert_true(after.policies[1].cost_ns < alone.policies[1].cost_ns);
 	sim_result_free(&after);
 	/* What pages did that were written once does not hold for this one. */
-	l.source.rewind(&l.source);
-	assert_int_equal(simulate_experienced(&l.source, &once.source, two, 2, &tuning,
-					      SIM_PROFILE_PAGES, &after),
-			 0);
+	listed_init(&once, 3);
+	for (i = 0; i < RECORDS; i++)
+		list(&once, i % 2 ? submission(0) : stores(i < 6 ? i / 2 : 100 + i, 0, 1));
+	after = two_policies(&l, &once.source);
+	assert_same_but_adaptive(&alone, &after);
 	assert_true(after.policies[1].cost_ns > alone.policies[1].cost_ns);
 	sim_result_free(&alone);
 	sim_result_free(&after);
