@@ -199,7 +199,6 @@ static void take(struct gen9_engine *engine, struct ghyvi_job *base, bool fails)
 	job->since_ns = 0;
 	job->spent_ns = 0;
 	job->deadline_ns = 0;
-	job->left_ns = base->budget_ns;
 	base->begun_ns = 0;
 	base->busy_ns = 0;
 	engine->jobs[engine->jobs[0] ? 1 : 0] = base;
@@ -217,6 +216,7 @@ int gen9_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *base)
 {
 	struct gen9_engine *engine = engine_of(pgpu, base);
 	bool dead = READ_ONCE(gen9_of(pgpu)->dead);
+	struct gen9_job *job = gen9_job(base);
 	unsigned long flags;
 	int err;
 
@@ -224,7 +224,10 @@ int gen9_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *base)
 		return -EIO;
 	if (!can_take(engine, base))
 		return -EBUSY;
-	err = gen9_job(base)->prepared ? prepare_again(engine, base) : prepare(engine, base);
+	/* A job that was preempted has used up a part of its budget. */
+	if (!job->prepared)
+		job->left_ns = base->budget_ns;
+	err = job->prepared ? prepare_again(engine, base) : prepare(engine, base);
 	if (err)
 		ghyvi_report(base->client->params.reporter,
 			     "%s: commands cannot be installed (error %d)",

@@ -491,6 +491,30 @@ static void endless_job_is_stopped_by_its_budget(void **state)
 	expect_working_engines();
 }
 
+/* A guest that shares the engine gets its budget once, not in each of its turns. */
+static void budget_counts_in_all_turns_of_a_job(void **state)
+{
+	struct test_job *job = waiting_job(&guests[0], GHYVI_RCS);
+	unsigned int turns = 0;
+	u64 end;
+
+	job->base.budget_ns = 50 * NSEC_PER_MSEC;
+	do {
+		start(job);
+		end = ktime_get_ns() + 20 * NSEC_PER_MSEC;
+		while (job->status < 0 && ktime_get_ns() < end)
+			gen9_shim_pump();
+		if (job->status < 0)
+			ops->preempt(pgpu, &job->base);
+		assert_false(waits(job));
+	} while (job->status == GHYVI_JOB_PREEMPTED && ++turns < 20);
+	assert_int_equal(job->status, GHYVI_JOB_ERROR);
+	assert_in_range(turns, 1, 4);
+	assert_int_equal(atomic64_read(&guests[0].stats.budget_overruns), 1);
+	job_free(job);
+	expect_working_engines();
+}
+
 static void endless_job_is_reset_for_an_invalidation(void **state)
 {
 	struct test_job *job = endless_job(&guests[0], GHYVI_RCS);
@@ -668,6 +692,7 @@ int main(int argc, char **argv)
 		TEST(cancelled_job_leaves_the_engine),
 		TEST(a_guests_thread_waits_for_no_engine_itself),
 		TEST(endless_job_is_stopped_by_its_budget),
+		TEST(budget_counts_in_all_turns_of_a_job),
 		TEST(endless_job_is_reset_for_an_invalidation),
 		TEST(job_that_ends_during_a_reset_is_given_back_once),
 		TEST(refused_command_ends_the_job_in_front_of_it),
