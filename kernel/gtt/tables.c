@@ -385,6 +385,8 @@ static void shadow_destroy(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page
 	struct ghyvi_table_page *table = page->table;
 	unsigned int i;
 
+	/* No parent links it, and gtt_reap() has invalidated: entries of 64 KiB may be split. */
+	page->ips_cached = false;
 	for (i = 0; table && i < GHYVI_ENTRIES; i++)
 		ghyvi_shadow_clear(gtt, page, i, table->snapshot[i]);
 	if (table)

@@ -148,6 +148,27 @@ static void test_a_cached_64k_bit_is_invalidated_first(void **state)
 	assert_int_equal(fake.invalidations, invalidations);
 }
 
+/* What was invalidated before it is freed is not invalidated again while it is freed. */
+static void test_a_freed_table_is_invalidated_once(void **state)
+{
+	struct ghyvi_root *root = build_64k();
+	u32 invalidations;
+	unsigned int i;
+
+	write_pte(PD_GFN, 1, pte(PT2_GFN) | GHYVI_ENTRY_64K);
+	for (i = 0; i < 64; i += 16)
+		write_pte(PT2_GFN, i, pte(LARGE_WHOLE + i));
+	ghyvi_gtt_sync(fake.gtt, root);
+	assert_true(says_64k(0) && says_64k(1));
+	ghyvi_gtt_flush(fake.gtt);
+	invalidations = fake.invalidations;
+	write_pte(PD_GFN, 0, 0);
+	write_pte(PD_GFN, 1, 0);
+	ghyvi_gtt_flush(fake.gtt);
+	assert_int_equal(fake.invalidations, invalidations + 3); /* two tables and the flush */
+	assert_int_equal(STAT(kept_64k_now), 0);
+}
+
 static void test_unmapping_any_page_of_a_group_zaps_the_group(void **state)
 {
 	struct ghyvi_root *root = build_64k();
@@ -230,6 +251,7 @@ int main(void)
 		TEST(test_one_scattered_group_makes_a_64k_table_a_4k_table),
 		TEST(test_only_the_first_pde_has_the_64k_bit),
 		TEST(test_a_cached_64k_bit_is_invalidated_first),
+		TEST(test_a_freed_table_is_invalidated_once),
 		TEST(test_unmapping_any_page_of_a_group_zaps_the_group),
 		TEST(test_a_page_over_the_pin_limit_maps_scratch_until_there_is_room),
 		TEST(test_without_the_64k_capability_tables_are_4k),
