@@ -141,6 +141,17 @@ int ghyvi_gtt_move_ggtt(struct ghyvi_gtt *gtt, const struct ghyvi_range *ranges,
 			unsigned int nr_ranges, const struct ghyvi_range *aperture_copied);
 
 /**
+ * ghyvi_gtt_forget_guest() - Forget what the policy has learnt from the guest.
+ * @gtt: the gtt
+ *
+ * The next user of the vGPU pays for no decision of the former one, and learns nothing of it. The
+ * measured costs are the host's, and stay.
+ *
+ * Context: Process context, may sleep. Takes gtt->lock.
+ */
+void ghyvi_gtt_forget_guest(struct ghyvi_gtt *gtt);
+
+/**
  * ghyvi_gtt_set_policy() - Select the shadowing policy.
  * @gtt: the gtt
  * @name: name of the policy, see ghyvi_gtt_policy_list()

@@ -270,6 +270,20 @@ static void account_forget(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table
 	table->history.account.paid_ns = 0;
 }
 
+static void experience_forget(struct ghyvi_gtt *gtt)
+{
+	memset(&gtt->experience, 0, sizeof(gtt->experience));
+	memset(&gtt->ggtt_experience, 0, sizeof(gtt->ggtt_experience));
+	ghyvi_tables_each(gtt, account_forget, NULL);
+}
+
+void ghyvi_gtt_forget_guest(struct ghyvi_gtt *gtt)
+{
+	mutex_lock(&gtt->lock);
+	experience_forget(gtt);
+	mutex_unlock(&gtt->lock);
+}
+
 int ghyvi_gtt_set_policy(struct ghyvi_gtt *gtt, const char *name)
 {
 	const struct ghyvi_shadow_policy *policy = ghyvi_shadow_policy_find(name);
@@ -283,9 +297,7 @@ int ghyvi_gtt_set_policy(struct ghyvi_gtt *gtt, const char *name)
 		ghyvi_tables_each(gtt, relax_any, NULL);
 	WRITE_ONCE(gtt->policy, policy);
 	/* The accounts and the histograms belong to the decisions of one policy. */
-	memset(&gtt->experience, 0, sizeof(gtt->experience));
-	memset(&gtt->ggtt_experience, 0, sizeof(gtt->ggtt_experience));
-	ghyvi_tables_each(gtt, account_forget, NULL);
+	experience_forget(gtt);
 	gtt->rank_in = 0;
 	if (policy->nested)
 		ghyvi_nested_enter(gtt);

@@ -128,6 +128,7 @@ void vgpu_reset_paused(struct ghyvi_vgpu *vgpu)
 void ghyvi_vgpu_close(struct ghyvi_vgpu *vgpu)
 {
 	vgpu_reset_paused(vgpu);
+	ghyvi_gtt_forget_guest(vgpu->gtt);
 }
 
 /*

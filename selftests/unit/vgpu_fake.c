@@ -191,6 +191,11 @@ void ghyvi_gtt_sync(struct ghyvi_gtt *m, struct ghyvi_root *root)
 		gtt.after_sync();
 }
 
+void ghyvi_gtt_forget_guest(struct ghyvi_gtt *m)
+{
+	gtt.forgotten++;
+}
+
 void ghyvi_gtt_flush(struct ghyvi_gtt *m)
 {
 	gtt.uncharged += !charged;
@@ -570,7 +575,8 @@ int make_vgpu(const struct ghyvi_device_profile *profile)
 	gtt.after_write = NULL;
 	on_interrupt = NULL;
 	gtt.roots_live = gtt.root_error = gtt.syncs = gtt.flushes = gtt.lives = gtt.forgets =
-		gtt.forgets_all = gtt.resets = gtt.traps = gtt.losses = gtt.closes = 0;
+		gtt.forgets_all = gtt.resets = gtt.traps = gtt.losses = gtt.closes = gtt.forgotten =
+			0;
 	gtt.multicalls = gtt.multicall_error = 0;
 	memset(&host_bar, 0, sizeof(host_bar));
 	gpu.runs = gpu.cancels = gpu.contexts_created = 0;

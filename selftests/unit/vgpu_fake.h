@@ -42,7 +42,8 @@ struct fake_gtt {
 	int root_error;
 	int move_error;
 	struct ghyvi_range partition[2]; /* that the last move gave */
-	int syncs, flushes, lives, forgets, forgets_all, resets, traps, losses, closes, logging;
+	int syncs, flushes, lives, forgets, forgets_all, resets, traps, losses, closes, logging,
+		forgotten;
 	struct ghyvi_root *last_sync;
 	/* Another vCPU, right after a scan. */
 	void (*after_sync)(void);

@@ -371,6 +371,15 @@ static void what_resets_drop_does_not_pile_up(void **state)
 
 #define LOADED(f) cmocka_unit_test_setup_teardown(f, setup_loaded, teardown)
 
+/* A guest that reboots goes on with what its policy has learnt, another user does not. */
+static void the_next_user_gets_no_experience(void **state)
+{
+	ghyvi_vgpu_reset(vgpu);
+	assert_int_equal(gtt.forgotten, 0);
+	ghyvi_vgpu_close(vgpu);
+	assert_int_equal(gtt.forgotten, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -389,6 +398,7 @@ int main(void)
 		LOADED(a_restart_repeats_an_interrupt_that_failsafe_state_swallowed),
 		LOADED(a_bar_moved_in_failsafe_state_is_found),
 		LOADED(a_restart_forgets_violations),
+		LOADED(the_next_user_gets_no_experience),
 		cmocka_unit_test_setup_teardown(what_resets_drop_does_not_pile_up, setup_threads,
 						teardown_threads),
 	};
