@@ -111,8 +111,8 @@ int simulate(struct trace_source *source, const struct ghyvi_shadow_policy *cons
  *
  * As simulate(), but a policy keeps what it has learnt from @before. What it paid or saved there
  * does not count, and none of its pages is left. A vGPU keeps its experience until its policy is
- * changed. So this is what a guest pays that goes on as a short trace begins, or that starts
- * another program.
+ * changed or the VMM closes it. So this is what a guest pays that goes on as a short trace begins,
+ * or that starts another program.
  *
  * Return: 0, or -1 with source->message or before->message set.
  */
