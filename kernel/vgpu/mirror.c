@@ -169,21 +169,15 @@ void vgpu_mirror_move(struct ghyvi_vgpu *vgpu, u64 gpa)
 		   gpa == GHYVI_BAR_UNMAPPED ? GHYVI_INVALID_GFN : gpa >> GHYVI_PAGE_SHIFT);
 }
 
-static bool is_invalidation(u32 offset)
-{
-	return (offset >= GEN8_RTCR && offset <= GEN8_VTCR) || offset == GFX_FLSH_CNTL_GEN6;
-}
-
 /*
  * Execute stores that were missed before the pages were protected: they differ from the shown
  * value. A store to a submit port is dropped: of the four of a submission, only the last one is
- * left, and the guest could never complete a submission that began with it. One flush stands for
- * all invalidations, since it costs a scan of each relaxed table page.
+ * left, and the guest could never complete a submission that began with it. One invalidation stands
+ * for all, since it costs a scan of each relaxed table page.
  */
 static void mirror_replay_missed_writes(struct ghyvi_vgpu *vgpu)
 {
-	u32 first, offset, value;
-	bool invalidate = false;
+	u32 first, offset, value, invalidation = 0;
 	unsigned int i;
 
 	lockdep_assert_held(&vgpu->live_lock);
@@ -194,15 +188,15 @@ static void mirror_replay_missed_writes(struct ghyvi_vgpu *vgpu)
 			value = READ_ONCE(*shown_at(vgpu, offset));
 			if (value == value_to_show(vgpu, offset))
 				continue;
-			if (is_invalidation(offset))
-				invalidate = true;
+			if (value && vgpu_register_invalidates(vgpu, offset))
+				invalidation = offset;
 			else if (!is_engine_register(vgpu, offset, RING_ELSP))
 				vgpu_register_write(vgpu, offset, value, 4);
 			show_range(vgpu, offset, 4);
 		}
 	}
-	if (invalidate)
-		ghyvi_gtt_flush(vgpu->gtt);
+	if (invalidation)
+		vgpu_register_write(vgpu, invalidation, 1, 4);
 	set_caught_up(vgpu, true);
 }
 

@@ -323,6 +323,13 @@ static const struct register_rule *rule_of(const struct ghyvi_vgpu *vgpu, u32 of
 	return NULL;
 }
 
+bool vgpu_register_invalidates(const struct ghyvi_vgpu *vgpu, u32 offset)
+{
+	const struct register_rule *rule = rule_of(vgpu, offset);
+
+	return rule && rule->write == invalidate_write;
+}
+
 static u32 read_dword(struct ghyvi_vgpu *vgpu, u32 offset)
 {
 	const struct register_rule *rule = rule_of(vgpu, offset);

@@ -342,6 +342,8 @@ void vgpu_registers_init(struct ghyvi_vgpu *vgpu);
 void vgpu_registers_reset(struct ghyvi_vgpu *vgpu);
 /* ghyvi_vgpu_register_write(), but the access does not prove that BAR 0 is mapped. */
 void vgpu_register_write(struct ghyvi_vgpu *vgpu, u32 offset, u64 value, unsigned int bytes);
+/* Test whether a store to the register invalidates translations, unless it stores 0. */
+bool vgpu_register_invalidates(const struct ghyvi_vgpu *vgpu, u32 offset);
 /* Store the engines' timestamps for guests that map them. Caller holds irq_lock. */
 void vgpu_show_clock(struct ghyvi_vgpu *vgpu);
 /* New value of a masked register after a write of @value. */
