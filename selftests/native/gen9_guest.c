@@ -251,6 +251,17 @@ void make_guests(void)
 	make_guest(&guests[1], 1);
 }
 
+struct ghyvi_pgpu_client *client_of(u64 first, u64 bytes)
+{
+	struct ghyvi_client_params params = guests[0].client->params;
+	struct ghyvi_pgpu_client *client;
+
+	params.ggtt[0] = (struct ghyvi_range){ first, bytes };
+	client = ops->client_create(pgpu, &params);
+	assert_false(IS_ERR(client));
+	return client;
+}
+
 static bool leaked; /* the oracle has reported an access */
 
 void drop_guests(void)

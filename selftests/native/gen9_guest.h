@@ -116,6 +116,10 @@ int tear_down(void **state);
 void make_guests(void);
 void drop_guests(void);
 
+/* A client with a part of the GGTT, beside the guests. */
+#define SHARE_BYTES (256u << 20)
+struct ghyvi_pgpu_client *client_of(u64 first, u64 bytes);
+
 void *guest_page(struct guest *guest, u32 address);
 u32 at(struct guest *guest, u32 address);
 u64 map(struct guest *guest, void *page, enum ghyvi_page_kind kind);
