@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The GPUs that ghyvi-gen9 drives: GT2 of Skylake to Comet Lake, by PCI device id. The module and
- * `ghyvictl doctor` use the list.
+ * The GPUs that ghyvi-gen9 drives: GT2 of Skylake to Comet Lake, by PCI device id. The platform is
+ * that for which i915 takes the id: Whiskey Lake is a Coffee Lake, Amber Lake either that or a Kaby
+ * Lake. The module and `ghyvictl doctor` use the list.
  */
 #ifndef GHYVI_GEN9_IDS_H
 #define GHYVI_GEN9_IDS_H
@@ -22,6 +23,8 @@
 	X(0x591b, KABYLAKE, "Kaby Lake GT2, mobile H, HD Graphics 630")       \
 	X(0x591d, KABYLAKE, "Kaby Lake GT2, Xeon E3 v6, HD Graphics P630")    \
 	X(0x591e, KABYLAKE, "Kaby Lake GT2, mobile Y, HD Graphics 615")       \
+	X(0x591c, KABYLAKE, "Amber Lake GT2, mobile Y, UHD Graphics 615")     \
+	X(0x87c0, KABYLAKE, "Amber Lake GT2, mobile Y, UHD Graphics 617")     \
 	X(0x5921, KABYLAKE, "Kaby Lake GT2, mobile U, HD Graphics 620")       \
 	X(0x3e91, COFFEELAKE, "Coffee Lake GT2, desktop, UHD Graphics 630")   \
 	X(0x3e92, COFFEELAKE, "Coffee Lake GT2, desktop, UHD Graphics 630")   \
@@ -31,6 +34,9 @@
 	X(0x3e9a, COFFEELAKE, "Coffee Lake GT2, Xeon E, UHD Graphics P630")   \
 	X(0x3e9b, COFFEELAKE, "Coffee Lake GT2, mobile H, UHD Graphics 630")  \
 	X(0x3ea9, COFFEELAKE, "Coffee Lake GT2, mobile U, UHD Graphics 620")  \
+	X(0x3ea0, COFFEELAKE, "Whiskey Lake GT2, mobile U, UHD Graphics 620") \
+	X(0x3ea3, COFFEELAKE, "Whiskey Lake GT2, mobile U, UHD Graphics")     \
+	X(0x87ca, COFFEELAKE, "Amber Lake GT2, mobile Y, UHD Graphics")       \
 	X(0x9bc2, COMETLAKE, "Comet Lake GT2, UHD Graphics")                  \
 	X(0x9bc4, COMETLAKE, "Comet Lake GT2, mobile H, UHD Graphics")        \
 	X(0x9bc5, COMETLAKE, "Comet Lake GT2, desktop, UHD Graphics 630")     \
