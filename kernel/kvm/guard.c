@@ -68,7 +68,7 @@ static u64 moments; /* logical time */
 void ghyvi_guard_open(struct ghyvi_guard *guard, const void *process)
 {
 	write_lock(&guards_lock);
-	guard->process = process;
+	WRITE_ONCE(guard->process, process);
 	WRITE_ONCE(guard->first_pin, 0);
 	WRITE_ONCE(guard->foreign, false);
 	write_unlock(&guards_lock);
@@ -214,6 +214,8 @@ bool ghyvi_guard_may_pin(struct ghyvi_guard *guard, u64 gfn)
 {
 	bool may;
 
+	if (!READ_ONCE(guard->process))
+		return false;
 	/*
 	 * The first pin is recorded under the lock, and before others of the guard, because the
 	 * caller holds a lock. So either a call that began before it is on the list and is found

@@ -19,7 +19,7 @@
 
 /**
  * struct ghyvi_guard - state of one vGPU; protected by a lock that is common to all guards.
- * @process: address space of the VM; NULL while the vGPU is closed
+ * @process: address space of the VM; NULL while the vGPU is closed. Also read without the lock.
  * @first_pin: logical time of the first pin since the vGPU was opened; 0 before. Written once per
  *	open, also read without the lock.
  * @foreign: a process other than @process unmapped its memory; all pins are refused until the vGPU
@@ -72,8 +72,11 @@ struct ghyvi_unmap_call {
  */
 void ghyvi_guard_open(struct ghyvi_guard *guard, const void *process);
 /**
- * ghyvi_guard_close() - stop guarding a vGPU.
+ * ghyvi_guard_close() - refuse pins of a vGPU until it is opened.
  * @guard: guard of the vGPU
+ *
+ * A pin that was not refused has been recorded when its lock can be taken (ghyvi_guard_may_pin()):
+ * what releases the vGPU's pins afterwards finds it.
  *
  * Context: process context; takes an rwlock.
  */
@@ -121,8 +124,8 @@ void ghyvi_guard_returned(struct ghyvi_unmap_call *call);
  *
  * Context: the caller holds the lock of struct ghyvi_gtt, under which ghyvi_gtt_unmap() unpins,
  * from before this call until the pin has been recorded.
- * Return: false while a system call that may unmap the page has not returned, and after a foreign
- * process has unmapped memory of the VM; else true.
+ * Return: false while the vGPU is closed, or a system call that may unmap the page has not returned,
+ * and after a foreign process has unmapped memory of the VM; else true.
  */
 bool ghyvi_guard_may_pin(struct ghyvi_guard *guard, u64 gfn);
 

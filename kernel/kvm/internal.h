@@ -24,7 +24,7 @@
  * @trigger_lock: protects @trigger; irq-safe
  * @trigger: eventfd of the guest's interrupt, or NULL
  * @vm_lock: protects clearing of @kvm, and @memlock_until
- * @guard: refuses pins of memory that is being unmapped
+ * @guard: refuses pins of memory that is being unmapped, and of a vGPU that is being closed
  * @strange_pins: number of consecutive pages that VFIO pinned, but for which KVM has no memory slot
  * @memlock_until: no pin is tried before this time (jiffies); 0: no limit. Also read without the
  *	lock.

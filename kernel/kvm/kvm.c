@@ -79,9 +79,13 @@ int ghyvi_kvm_bind(struct ghyvi_vm *gvm, struct ghyvi_kvm_events *events)
 	return 0;
 }
 
-void ghyvi_kvm_unbind(struct ghyvi_vm *gvm)
+void ghyvi_kvm_refuse_pins(struct ghyvi_vm *gvm)
 {
 	ghyvi_guard_close(&gvm->guard);
+}
+
+void ghyvi_kvm_unbind(struct ghyvi_vm *gvm)
+{
 	ghyvi_kvm_track_stop(gvm);
 	gvm->events = NULL;
 }

@@ -77,6 +77,17 @@ void ghyvi_kvm_destroy(struct ghyvi_vm *gvm);
  */
 int ghyvi_kvm_bind(struct ghyvi_vm *gvm, struct ghyvi_kvm_events *events);
 /**
+ * ghyvi_kvm_refuse_pins() - let no page of the guest be pinned until the vGPU is bound again.
+ * @gvm: bound handle
+ *
+ * Must be called before the owner is reset for ghyvi_kvm_unbind(). A callback or a store that is
+ * late could else pin pages that nothing unpins: VFIO finds them when the user unmaps its memory,
+ * and has no device left to ask for them.
+ *
+ * Context: process context.
+ */
+void ghyvi_kvm_refuse_pins(struct ghyvi_vm *gvm);
+/**
  * ghyvi_kvm_unbind() - unbind a vGPU from its VM.
  * @gvm: bound handle, whose owner has been reset
  *

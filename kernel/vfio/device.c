@@ -115,6 +115,7 @@ static void close_device(struct vfio_device *vdev)
 	WRITE_ONCE(device->open_time, 0);
 	ghyvi_remap_stop(device);
 	ghyvi_irq_release(device);
+	ghyvi_kvm_refuse_pins(device->gvm);
 	reset_device(device, ghyvi_vgpu_close);
 	ghyvi_migration_close(device);
 	/* Their mappings had references on the file. */

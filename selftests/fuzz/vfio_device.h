@@ -274,14 +274,27 @@ int ghyvi_kvm_bind(struct ghyvi_vm *gvm, struct ghyvi_kvm_events *events)
 	return 0;
 }
 
+static struct {
+	bool now, before_reset; /* of the device that is being closed */
+} refusal;
+
+void ghyvi_kvm_refuse_pins(struct ghyvi_vm *gvm)
+{
+	assert_true(bound);
+	refusal.now = true;
+	refusal.before_reset = !vgpu->paused;
+}
+
 /* What vCPUs still do in callbacks that KVM waits for. */
 static void (*in_unbind)(void);
 
 void ghyvi_kvm_unbind(struct ghyvi_vm *gvm)
 {
 	assert_true(bound);
+	assert_true(refusal.now);
 	if (in_unbind)
 		in_unbind();
+	refusal.now = false;
 	bound = false;
 }
 

@@ -221,8 +221,8 @@ static void device_open(struct vgpu_model *device, const void *of)
 
 static void device_close(struct vgpu_model *device)
 {
-	unpin_range(device, 0, PAGES);
 	ghyvi_guard_close(&device->guard);
+	unpin_range(device, 0, PAGES);
 	pthread_mutex_lock(&type1.device_list);
 	device->registered = false;
 	pthread_mutex_unlock(&type1.device_list);
@@ -659,6 +659,24 @@ static void anything(u32 ask)
 	}
 }
 
+/* No device is left that type 1 could ask to unpin: BUG_ON(list_empty(...)) in vfio_dma_do_unmap(). */
+static void test_a_vgpu_that_is_being_closed_pins_nothing(void **state)
+{
+	struct vgpu_model *device = &type1.devices[0];
+
+	assert_false(pin(device, 3)); /* not open yet */
+	device_open(device, process);
+	type1_map(0);
+	assert_true(pin(device, 3));
+	ghyvi_guard_close(&device->guard);
+	assert_false(pin(device, 4)); /* before its pins are released, and after */
+	device_close(device);
+	assert_false(pin(device, 3));
+	assert_int_equal(pins_of(0), 0);
+	device_open(device, process);
+	assert_true(pin(device, 3));
+}
+
 static void test_an_unmap_call_ends_in_time(void **state)
 {
 	u32 seed, i, asks = 0;
@@ -694,6 +712,7 @@ int main(void)
 		GUARD_TEST(test_give_ups_are_counted_over_all_vgpus_of_a_call),
 		GUARD_TEST(test_a_pin_visits_no_calls_of_another_process),
 		GUARD_TEST(test_a_pin_does_not_wait_for_one_that_visits_many_calls),
+		GUARD_TEST(test_a_vgpu_that_is_being_closed_pins_nothing),
 		GUARD_TEST(test_an_unmap_call_ends_in_time),
 	};
 

@@ -330,6 +330,15 @@ static void test_closing_accepts_no_late_submission(void **state)
 	finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
 }
 
+/* A pin of a store that is late would outlive the VM, too. The reset releases those before. */
+static void test_closing_refuses_pins_before_it_releases_them(void **state)
+{
+	ghyvi_device_ops.close_device(&it.vdev);
+	assert_true(refusal.before_reset);
+	assert_true(vgpu->paused);
+	assert_int_equal(ghyvi_device_ops.open_device(&it.vdev), 0);
+}
+
 static void test_closing_ends_the_effect_of_loaded_settings(void **state)
 {
 	const struct ghyvi_containment ours = GHYVI_CONTAINMENT_DEFAULT;
@@ -499,6 +508,7 @@ int main(void)
 		TEST(test_the_size_is_answered_on_every_kernel),
 		TEST(test_closing_ends_a_transfer),
 		TEST(test_closing_accepts_no_late_submission),
+		TEST(test_closing_refuses_pins_before_it_releases_them),
 		TEST(test_closing_ends_the_effect_of_loaded_settings),
 		TEST(test_a_read_that_faults_takes_no_bytes),
 		TEST(test_a_file_keeps_no_state_after_the_transfer),
