@@ -50,6 +50,35 @@ static void slot_opens_a_register(void **state)
 	assert_int_equal(rd(0x2248), 0x77);
 }
 
+static void slots_of_each_engine_are_its_own(void **state)
+{
+	const u32 offset = GHYVI_VIDEO_BASE + RING_INSTPM;
+	const u32 batch[] = { LRI, offset, 0x00010001, BATCH_END };
+
+	assert_int_equal(rd(GHYVI_VIDEO_BASE + 0x4d0), GHYVI_VIDEO_BASE + RING_NOPID);
+	enable_engine(GHYVI_VIDEO_BASE);
+	wr(RING_FORCE_TO_NONPRIV_FIRST, offset);
+	run_user_batch(GHYVI_VIDEO_BASE, batch, 4);
+	assert_int_equal(rd(offset), 0);
+	wr(GHYVI_VIDEO_BASE + 0x4d0 + 4 * (RING_FORCE_TO_NONPRIV_SLOTS - 1), offset);
+	run_user_batch(GHYVI_VIDEO_BASE, batch, 4);
+	assert_int_equal(rd(offset), 1);
+}
+
+/* A range of four registers, for reads only and then for all accesses. */
+static void slots_of_coffee_lake_have_rights(void **state)
+{
+	const u32 batch[] = { LRI, 0x224c, 0x77, BATCH_END };
+
+	emu->platform = emu_platform_find("coffeelake");
+	wr(RING_FORCE_TO_NONPRIV_FIRST, 0x2240 | 1 | RING_FORCE_TO_NONPRIV_READ_ONLY);
+	run_user_batch(GHYVI_RENDER_BASE, batch, 4);
+	assert_int_equal(rd(0x224c), 0);
+	wr(RING_FORCE_TO_NONPRIV_FIRST, 0x2240 | 1);
+	run_user_batch(GHYVI_RENDER_BASE, batch, 4);
+	assert_int_equal(rd(0x224c), 0x77);
+}
+
 static void predicate_ends_with_its_batch(void **state)
 {
 	const u32 commands[] = {
@@ -89,6 +118,8 @@ int main(void)
 		TEST(user_batch_of_the_blitter_can),
 		TEST(user_batch_cannot_store_to_the_ggtt),
 		TEST(slot_opens_a_register),
+		TEST(slots_of_each_engine_are_its_own),
+		TEST(slots_of_coffee_lake_have_rights),
 		TEST(predicate_ends_with_its_batch),
 		TEST(predicate_of_a_ring_reaches_the_next_context),
 	};

@@ -68,6 +68,36 @@ static void config_space_has_two_bars_and_msi(void **state)
 	assert_int_equal(emu_config_read(emu, 0x34, 1), 0xac);
 }
 
+static void platforms_differ_in_id_and_workarounds(void **state)
+{
+	static const struct {
+		const char *name;
+		u32 id, ecochk;
+	} platforms[] = { { "skylake", 0x19128086, 0x02000100 },
+			  { "kabylake", 0x59128086, 0x02000100 },
+			  { "coffeelake", 0x3e928086, 0x02000000 },
+			  { "cometlake", 0x9bc88086, 0x02000000 } };
+	unsigned int i;
+
+	assert_ptr_equal(emu->platform, emu_platform_find("skylake"));
+	assert_null(emu_platform_find("broadwell"));
+	for (i = 0; i < ARRAY_SIZE(platforms); i++) {
+		emu->platform = emu_platform_find(platforms[i].name);
+		set_up_again();
+		assert_int_equal(emu_config_read(emu, 0, 4), platforms[i].id);
+		assert_int_equal(rd(GEN6_RP_STATE_CAP) & 0xffff00, 0x070700); /* 350 MHz */
+		wr(GAM_ECOCHK, platforms[i].ecochk);
+		make_context(0, GHYVI_RENDER_BASE);
+		submit(descriptor(0), 0);
+		expect_violations(EMU_WORKAROUND, i);
+		wr(GAM_ECOCHK, BIT(8)); /* lacks bit 25 */
+		run_all();
+		make_context(1, GHYVI_RENDER_BASE);
+		submit(descriptor(1), 0);
+		expect_violations(EMU_WORKAROUND, i + 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -76,6 +106,7 @@ int main(void)
 		TEST(each_edge_of_the_master_sends_one_message),
 		TEST(sleeping_domains_are_reported),
 		TEST(config_space_has_two_bars_and_msi),
+		TEST(platforms_differ_in_id_and_workarounds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

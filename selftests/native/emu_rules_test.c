@@ -55,10 +55,25 @@ static void id_that_no_context_may_have_is_reported(void **state)
 	expect_no_violation();
 	submit_store_as(descriptor(0) | 1ull << 53);
 	expect_violations(EMU_INVALID_CONTEXT, 1);
-	set_up_again();
+}
+
+/* i915 gives the id of a context that has left the engine to the next one. */
+static void id_of_two_contexts_at_a_time_is_reported(void **state)
+{
+	const u64 same = (descriptor(1) & GENMASK_ULL(31, 0)) |
+			 (descriptor(0) & GENMASK_ULL(63, 32));
+
 	submit_store_as(descriptor(0));
 	make_context(1, GHYVI_RENDER_BASE);
-	submit((descriptor(1) & GENMASK_ULL(31, 0)) | (descriptor(0) & GENMASK_ULL(63, 32)), 0);
+	submit(same, 0);
+	run_all();
+	expect_no_violation();
+	submit(same, descriptor(0));
+	expect_violations(EMU_INVALID_CONTEXT, 1);
+	set_up_again();
+	start_waiting();
+	make_context(1, GHYVI_RENDER_BASE);
+	submit(same, 0);
 	expect_violations(EMU_INVALID_CONTEXT, 2);
 }
 
@@ -137,6 +152,7 @@ int main(void)
 		TEST(submission_without_run_lists_is_reported),
 		TEST(image_that_cannot_be_loaded_is_reported),
 		TEST(id_that_no_context_may_have_is_reported),
+		TEST(id_of_two_contexts_at_a_time_is_reported),
 		TEST(ring_that_does_not_exist_is_reported),
 		TEST(address_that_is_not_ram_is_reported),
 		TEST(large_page_with_the_gtt_cache_is_reported),

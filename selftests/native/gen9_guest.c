@@ -602,9 +602,21 @@ static u64 cpu_clock(void)
 	return time.tv_sec * NSEC_PER_SEC + time.tv_nsec;
 }
 
+/* What the emulator is, and the driver is told. */
+static void choose_platform(const char *name)
+{
+	const struct emu_platform *platform = emu_platform_find(name);
+
+	assert_non_null(platform);
+	gen9_shim_emu.platform = platform;
+	pdev.device = platform->device;
+	pdev.revision = platform->revision;
+}
+
 bool parse_options(int argc, char **argv)
 {
 	shim_clock = cpu_clock;
+	choose_platform(getenv("GEN9_PLATFORM"));
 	gen9_shim_init();
 	srandom(argc > 2 ? strtoul(argv[2], NULL, 0) : 1);
 	shim_quiet = true;

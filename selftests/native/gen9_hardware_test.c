@@ -584,7 +584,7 @@ static void batches_of_comet_lake_read_the_time_of_their_context(void **state)
 	assert_int_equal(*emu_reg(&gen9_shim_emu, 0x24d0), GEN9_CTX_PREEMPT_REG);
 	probe_as(state, 0x1912, 6);
 	for (i = 0; i < ARRAY_SIZE(bases); i++)
-		assert_int_equal(*emu_reg(&gen9_shim_emu, bases[i] + 0x4d0), 0);
+		assert_int_equal(*emu_reg(&gen9_shim_emu, bases[i] + 0x4d0), bases[i] + 0x94);
 }
 
 /* ---- functions that are refused ---- */

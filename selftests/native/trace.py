@@ -2,18 +2,21 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What a driver does with each register, from a trace of the emulated GPU (pgpu-emu --trace).
 
-trace.py summary TRACE             prints one line per register that was written
+trace.py summary TRACE [OTHER]     prints one line per register that was written; with OTHER, a
+                                   summary, those lines that differ
 trace.py compare TRACE SUMMARY     compares the backend's trace with the summary of i915's
 
 A line has the register, the values that were written, and "rmw" if each write came after a read of
-the register, "posted" if each was followed by one. Registers that each engine has are one, ring+OFFSET.
-Addresses, clocks and sets of events are "*".
+the register, "posted" if each was followed by one. Registers that each engine has are one, ring+OFFSET;
+"xN" says on how many engines it was written. Addresses, clocks and sets of events are "*". A summary
+that begins with "like OTHER" has the lines that differ from OTHER, and "-" for what was not written.
 
 The backend must write what i915 writes, but for OMITTED, and nothing else, but for OTHER_VALUES. It
 must read a register before or after each write where i915 does, and access no domain that is not
 awake. Each exception has its reason.
 """
 
+import os
 import sys
 from collections import defaultdict
 
@@ -34,7 +37,8 @@ OMITTED = (
     (0x044328, 0x044328, "power management raises no interrupts"),
     (0x044400, 0x0444DF, "display"),
     (0x0444F0, 0x046FFF, "display and its power"),
-    (0x0C4010, 0x0C4FFF, "display"),
+    (0x0C2020, 0x0C2020, "display"),
+    (0x0C4010, 0x0C6204, "display"),
     (0x138124, 0x13812C, "PCODE: frequencies"),
 )
 OMITTED_OF_ENGINES = {"ring+054"}  # RC6
@@ -54,6 +58,9 @@ OTHER_VALUES = {
     "ring+0a8": ({"fee6ffff", "fffffee6", "fef7ffff", "fffffef7"}, "notify interrupt; too many interrupts"),
     "ring+4e0": ({"2094"}, "NONPRIV: L3SQCREG4 is not saved with contexts, so user batches do not get it"),
 }
+for slot in range(0x4D0, 0x500, 4):  # i915 leaves those of an engine that it gives none
+    values, why = OTHER_VALUES.get(f"ring+{slot:03x}", (set(), "NONPRIV: no slot of any engine is open"))
+    OTHER_VALUES[f"ring+{slot:03x}"] = values | {"12094", "1a094", "22094"}, why
 
 
 def register(offset):
@@ -71,6 +78,7 @@ class Register:
         self.values = set()
         self.rmw = True
         self.posted = True
+        self.engines = set()  # their bases
         self.read = defaultdict(bool)  # by offset: since the last write
 
 
@@ -104,6 +112,8 @@ class Trace:
         self.not_posted(last, None)
         entry = self.registers[name]
         entry.values.add(value)
+        if "+" in name:
+            entry.engines.add(offset - int(name.split("+")[1], 16))
         entry.rmw &= entry.read[offset]
         entry.read[offset] = False
         return offset
@@ -115,17 +125,43 @@ class Trace:
                 continue
             dynamic = name in DYNAMIC or len(entry.values) > VALUES_MAX
             values = {"*"} if dynamic else {f"{value:x}" for value in entry.values}
-            yield name, values, {flag for flag in ("rmw", "posted") if getattr(entry, flag)}
+            flags = {flag for flag in ("rmw", "posted") if getattr(entry, flag)}
+            yield name, values, flags | ({f"x{len(entry.engines)}"} if entry.engines else set())
 
 
 def load_summary(path):
     table = {}
     with open(path, encoding="ascii") as file:
         for line in file:
-            if line.strip() and line[0] != "#":
-                name, values, *flags = line.split()
+            name, values, *flags = line.split() or ("#", "")
+            if name == "like":
+                table = load_summary(os.path.join(os.path.dirname(path), values))
+            elif values == "-":
+                del table[name]
+            elif name[0] != "#":
                 table[name] = set(values.split(",")), set(flags)
     return table
+
+
+def engines_of(flags):
+    return max((int(flag[1:]) for flag in flags if flag[0] == "x"), default=0)
+
+
+def print_line(name, values, flags):
+    print(" ".join([name, ",".join(sorted(values)), *sorted(flags)]))
+
+
+def print_summary(trace, other):
+    """Prints the registers of @trace, or with the path of a summary, how they differ from it."""
+    table = {name: (values, flags) for name, values, flags in trace.summary()}
+    known = load_summary(other) if other else {}
+    if other:
+        print(f"like {os.path.basename(other)}")
+    for name in sorted(table.keys() | known.keys()):
+        if name not in table:
+            print(name, "-")
+        elif table[name] != known.get(name):
+            print_line(name, *table[name])
 
 
 def omitted(name):
@@ -142,6 +178,9 @@ def differences(trace, reference):
             yield f"{name}: i915 does not write it; {','.join(sorted(values))} was written"
             continue
         known, order = reference[name]
+        if engines_of(flags) < engines_of(order):
+            yield f"{name}: written on {engines_of(flags)} engines; i915 writes it on {engines_of(order)}"
+        order = order & {"rmw", "posted"}
         other = values - known - OTHER_VALUES.get(name, (set(), ""))[0]
         if other and "*" not in known:
             yield f"{name}: {','.join(sorted(other))} was written; i915 writes {','.join(sorted(known))}"
@@ -155,9 +194,8 @@ def differences(trace, reference):
 
 
 def main(arguments):
-    if len(arguments) == 2 and arguments[0] == "summary":
-        for name, values, flags in Trace(arguments[1]).summary():
-            print(" ".join([name, ",".join(sorted(values)), *sorted(flags)]))
+    if len(arguments) in (2, 3) and arguments[0] == "summary":
+        print_summary(Trace(arguments[1]), arguments[2] if len(arguments) == 3 else None)
         return 0
     if len(arguments) != 3 or arguments[0] != "compare":
         sys.exit(__doc__)

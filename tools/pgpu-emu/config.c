@@ -10,8 +10,6 @@
 #include "emu.h"
 
 #define VENDOR_INTEL 0x8086
-#define DEVICE_SKL_GT2 0x1912
-#define REVISION_G0 6
 #define CLASS_VGA 0x0300
 #define MSI_CAP 0xac
 #define PM_CAP 0xd0
@@ -73,9 +71,9 @@ void emu_config_init(struct emu *emu)
 
 	memset(config, 0, EMU_CONFIG_BYTES);
 	put16(config, PCI_VENDOR_ID, VENDOR_INTEL);
-	put16(config, PCI_DEVICE_ID, DEVICE_SKL_GT2);
+	put16(config, PCI_DEVICE_ID, emu->platform->device);
 	put16(config, PCI_STATUS, PCI_STATUS_CAP_LIST);
-	config[PCI_REVISION_ID] = REVISION_G0;
+	config[PCI_REVISION_ID] = emu->platform->revision;
 	put16(config, PCI_CLASS_DEVICE, CLASS_VGA);
 	put32(config, PCI_BASE_ADDRESS_2, BAR_PREFETCHABLE);
 	put16(config, PCI_SUBSYSTEM_VENDOR_ID, VENDOR_INTEL);

@@ -44,15 +44,25 @@ static const struct {
 	{ 0x5280, 0x528f }, { BCS_SWCTRL, BCS_SWCTRL + 3 },
 };
 
+/* From Coffee Lake on a slot says which accesses it opens, and to 1, 4, 16 or 64 registers. */
+static bool slot_opens(const struct emu_engine *engine, u32 slot, u32 offset)
+{
+	u32 address = slot & RING_FORCE_TO_NONPRIV_ADDRESS_MASK, registers = 1;
+
+	if (engine->emu->platform->slots_have_rights) {
+		if (slot & RING_FORCE_TO_NONPRIV_READ_ONLY)
+			return false;
+		registers <<= 2 * (slot & RING_FORCE_TO_NONPRIV_RANGE);
+	}
+	return offset - address < 4 * registers;
+}
+
 static bool is_slotted(struct emu_engine *engine, u32 offset)
 {
 	unsigned int i;
 
-	if (engine->cs.id != GHYVI_RCS)
-		return false;
 	for (i = 0; i < RING_FORCE_TO_NONPRIV_SLOTS; i++)
-		if ((*emu_reg(engine->emu, RING_FORCE_TO_NONPRIV_FIRST + 4 * i) &
-		     RING_FORCE_TO_NONPRIV_ADDRESS_MASK) == offset)
+		if (slot_opens(engine, *emu_reg(engine->emu, EMU_NONPRIV_SLOT(engine, i)), offset))
 			return true;
 	return false;
 }

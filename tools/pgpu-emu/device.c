@@ -9,6 +9,7 @@ int emu_init(struct emu *emu)
 {
 	unsigned int i;
 
+	emu->platform = emu->platform ?: emu_platform_find(NULL);
 	emu->regs = calloc(1, EMU_REGISTERS_BYTES);
 	emu->ggtt = calloc(SOFTGPU_GGTT_ENTRIES, sizeof(u64));
 	emu->ggtt_live = calloc(SOFTGPU_GGTT_ENTRIES, sizeof(u64));

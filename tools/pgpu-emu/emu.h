@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The emulated physical GPU: a Skylake GT2 as its driver sees it. Documentation/pgpu-emu.md says
+ * The emulated physical GPU: a GT2 of Gen9 as its driver sees it. Documentation/pgpu-emu.md says
  * what is emulated, and which driver or page of the manuals each behaviour comes from.
  *
  * One thread does everything: it answers the accesses of the virtual machine, and executes the
@@ -40,6 +40,18 @@ struct emu;
 struct emu_transport_ops {
 	/** @msi: write @data to the guest-physical @address, as a message-signalled interrupt. */
 	void (*msi)(struct emu *emu, u64 address, u32 data);
+};
+
+/*
+ * struct emu_platform - one of the GPUs that the emulator can be.
+ */
+struct emu_platform {
+	const char *name; /* of --platform */
+	u16 device; /* PCI id */
+	u8 revision;
+	u32 rp_state_cap;
+	u32 ecochk; /* bits of GAM_ECOCHK that i915 sets before it submits */
+	bool slots_have_rights; /* FORCE_TO_NONPRIV slots may be for reads only, or a range */
 };
 
 /* Rules that hardware enforces silently. The names in the log are in log.c. */
@@ -189,6 +201,7 @@ struct emu {
 	const struct emu_transport_ops *transport;
 	void *transport_data;
 
+	const struct emu_platform *platform; /* set before emu_init(); NULL: Skylake */
 	u8 config[EMU_CONFIG_BYTES];
 	u32 stolen_base;
 	bool display; /* pipes are not fused off */
@@ -216,6 +229,10 @@ struct emu {
 	u64 hangs; /* adversary */
 	u64 hwsp_start, hwsp_end; /* allowed addresses of status pages; 0, 0: all */
 };
+
+/* platform.c */
+/* Find a platform by its name; @name NULL: the default one. NULL: there is none. */
+const struct emu_platform *emu_platform_find(const char *name);
 
 /* log.c */
 __printf(2, 3) void emu_log(struct emu *emu, const char *format, ...);

@@ -182,12 +182,12 @@ void emu_execlist_complete(struct emu_engine *engine)
 
 static void check_workarounds(struct emu_engine *engine)
 {
-	/* What i915 writes on Skylake before the first submission, and verifies. */
-	static const struct {
+	/* What i915 writes before the first submission, and verifies. */
+	const struct {
 		u32 offset, bits;
 		bool render;
 	} needed[] = {
-		{ GAM_ECOCHK, ECOCHK_WORKAROUNDS, false },
+		{ GAM_ECOCHK, engine->emu->platform->ecochk, false },
 		{ MMCD_MISC_CTRL, MMCD_WORKAROUNDS, false },
 		{ GEN7_UCGCTL4, GEN8_EU_GAUNIT_CLOCK_GATE_DISABLE, false },
 		{ GEN9_GAMT_ECO_REG_RW_IA, GAMT_ECO_ENABLE_IN_PLACE_DECOMPRESS, false },
@@ -260,9 +260,12 @@ static void submit(struct emu_engine *engine)
 	engine->has_pending = true;
 	check_reserved(engine, engine->pending[0]);
 	check_reserved(engine, engine->pending[1]);
+	check_ids(engine, engine->pending[0], engine->pending[1]);
+	/* i915 gives the id of a context that has left to another one at once. */
+	if (engine->state == EMU_IDLE)
+		return;
 	check_ids(engine, engine->pending[0], engine->image.descriptor);
 	check_ids(engine, engine->pending[1], engine->image.descriptor);
-	check_ids(engine, engine->pending[0], engine->pending[1]);
 }
 
 void emu_elsp_write(struct emu_engine *engine, u32 value)

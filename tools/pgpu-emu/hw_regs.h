@@ -39,7 +39,10 @@
 #define RING_CTX_PDP(n) (0x270 + 8 * (n))
 #define RING_PREDICATE_RESULT 0x41c
 #define RING_NOPID 0x094
-#define RING_NOPID_RCS 0x2094 /* what an unused FORCE_TO_NONPRIV slot names */
+/* FORCE_TO_NONPRIV: one of the engine's slots; an unused one names its RING_NOPID. */
+#define EMU_NONPRIV_SLOT(engine, i) ((engine)->cs.base + 0x4d0 + 4 * (i))
+#define RING_FORCE_TO_NONPRIV_READ_ONLY BIT(28)
+#define RING_FORCE_TO_NONPRIV_RANGE 3u
 #define RING_ERROR_PRIVILEGE BIT(2)
 #define RING_INSTDONE 0x06c
 #define GEN8_CTX_FORCE_PD_RESTORE BIT_ULL(1)
@@ -119,7 +122,6 @@
 
 /* Registers with workarounds that every submission needs (i915: intel_workarounds.c). */
 #define GAM_ECOCHK 0x4090
-#define ECOCHK_WORKAROUNDS 0x02000100 /* BDW_DISABLE_HDC_INVALIDATION, ECOCHK_DIS_TLB */
 #define GEN9_GAMT_ECO_REG_RW_IA 0x4ab0
 #define GAMT_ECO_ENABLE_IN_PLACE_DECOMPRESS BIT(18)
 #define MMCD_MISC_CTRL 0x4ddc

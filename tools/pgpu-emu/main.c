@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pgpu-emu [OPTIONS] -- QEMU ARGUMENTS...: runs QEMU with an emulated Skylake GPU at 00:02.0. The
+ * pgpu-emu [OPTIONS] -- QEMU ARGUMENTS...: runs QEMU with an emulated Gen9 GPU at 00:02.0. The
  * exit status is QEMU's. The log ends with the number of violations.
  */
 #define _GNU_SOURCE
@@ -33,6 +33,7 @@ static const struct argp_option options[] = {
 	{ "oracle", 'o', "FILE", 0, "Write the pages that each context accessed there", 0 },
 	{ "seed", 's', "N", 0, "Seed of the adversary", 0 },
 	{ "adversary", 'a', "MODES", 0, "Comma-separated adversary modes, or all", 0 },
+	{ "platform", 'p', "NAME", 0, "skylake (default), kabylake, coffeelake or cometlake", 0 },
 	{ "display", 'd', NULL, 0, "Do not fuse off the pipes (GVT-g needs them)", 0 },
 	{ "no-stolen", 'n', NULL, 0, "No stolen memory", 0 },
 	{ "hwsp", 'h', "START-END", 0, "Report status pages outside of these GGTT addresses", 0 },
@@ -77,6 +78,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		if (emu_adversary_parse(&emu->adversary, argument))
 			argp_error(state, "unknown adversary mode in '%s'", argument);
 		break;
+	case 'p':
+		emu->platform = emu_platform_find(argument);
+		if (!emu->platform)
+			argp_error(state, "unknown platform '%s'", argument);
+		break;
 	case 'd':
 		emu->display = true;
 		break;
@@ -105,7 +111,7 @@ static const struct argp parser = {
 	.options = options,
 	.parser = parse_option,
 	.args_doc = "QEMU ARGUMENTS...",
-	.doc = "Runs QEMU with an emulated Skylake GPU at 00:02.0.",
+	.doc = "Runs QEMU with an emulated Gen9 GPU at 00:02.0.",
 };
 
 /* Stolen memory is the top of the RAM below 4 GiB; the kernel must not use it (memmap=). */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Registers outside of the engines' pages. Each offset is storage unless it is listed here. Reset
- * values describe a Skylake GT2 with one slice of three subslices.
+ * values describe a GT2 with one slice of three subslices.
  */
 #include <linux/string.h>
 #include "emu.h"
@@ -10,7 +10,6 @@
 #define CTC_MODE_12_MHZ 4
 #define FUSE_STATUS_DISTRIBUTED 0x8e000000
 #define RAWCLK_24_MHZ 24
-#define RP_STATE_CAP_SKL 0x0007111c /* RP0, RP1, RPn in units of 50 MHz */
 #define DPLL_STATUS_LOCKED 0x01010101
 #define RC6_CTX_INFO_VALID 1
 #define DISPLAY_IRQ_LAST (GEN8_PCU_ISR + GEN8_IRQ_BANK_SIZE - 4)
@@ -18,13 +17,17 @@
 
 void emu_regs_init(struct emu *emu)
 {
-	static const struct {
+	const struct {
 		u32 offset, value;
 	} values[] = {
-		{ GEN8_FUSE2, FUSE2_ONE_SLICE },	  { CTC_MODE, CTC_MODE_12_MHZ },
-		{ FUSE_STATUS, FUSE_STATUS_DISTRIBUTED }, { PCH_RAWCLK, RAWCLK_24_MHZ },
-		{ GUC_STATUS, GUC_STATUS_MIA_IN_RESET },  { GEN6_RP_STATE_CAP, RP_STATE_CAP_SKL },
-		{ RC6_CTX_INFO, RC6_CTX_INFO_VALID },	  { DPLL_STATUS, DPLL_STATUS_LOCKED },
+		{ GEN8_FUSE2, FUSE2_ONE_SLICE },
+		{ CTC_MODE, CTC_MODE_12_MHZ },
+		{ FUSE_STATUS, FUSE_STATUS_DISTRIBUTED },
+		{ PCH_RAWCLK, RAWCLK_24_MHZ },
+		{ GUC_STATUS, GUC_STATUS_MIA_IN_RESET },
+		{ GEN6_RP_STATE_CAP, emu->platform->rp_state_cap },
+		{ RC6_CTX_INFO, RC6_CTX_INFO_VALID },
+		{ DPLL_STATUS, DPLL_STATUS_LOCKED },
 	};
 	unsigned int i;
 

@@ -30,12 +30,9 @@ static void clear(struct emu *emu, u32 first, u32 bytes)
 static void clear_domain(struct emu_engine *engine)
 {
 	struct emu *emu = engine->emu;
-	unsigned int i;
 
 	switch (engine->cs.id) {
 	case GHYVI_RCS:
-		for (i = 0; i < RING_FORCE_TO_NONPRIV_SLOTS; i++)
-			*emu_reg(emu, RING_FORCE_TO_NONPRIV_FIRST + 4 * i) = RING_NOPID_RCS;
 		clear(emu, CACHE_MODE_0_GEN7, 0x1000);
 		clear(emu, 0xb000, 0x200);
 		clear(emu, 0xe000, 0x900);
@@ -60,12 +57,15 @@ void emu_engine_reset(struct emu_engine *engine)
 {
 	struct emu *emu = engine->emu;
 	u32 control = *emu_reg(emu, engine->cs.base + RING_RESET_CTL);
+	unsigned int i;
 
 	emu_execlist_reset(engine);
 	emu_tlb_invalidate(engine);
 	memset(engine->cs.gpr, 0, sizeof(engine->cs.gpr));
 	clear(emu, engine->cs.base, ENGINE_REGISTERS_BYTES);
 	clear_domain(engine);
+	for (i = 0; i < RING_FORCE_TO_NONPRIV_SLOTS; i++)
+		*emu_reg(emu, EMU_NONPRIV_SLOT(engine, i)) = engine->cs.base + RING_NOPID;
 	*emu_reg(emu, engine->cs.base + RING_IMR) = ~0u;
 	*emu_reg(emu, engine->cs.base + RING_EMR) = ~0u;
 	*emu_reg(emu, engine->cs.base + RING_RESET_CTL) = control;
