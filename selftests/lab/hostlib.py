@@ -10,6 +10,8 @@ import subprocess
 import time
 import uuid as uuids
 
+import patience
+
 TREE = os.environ.get("GHYVI_TREE") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 OUT = os.environ.get("GHYVI_OUT", "/tmp")
 MODULES = os.environ.get("GHYVI_MODULES") or f"{TREE}/build/module"
@@ -99,7 +101,7 @@ def run(*command, timeout=60, env=None):
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           env=env) as process:
         try:
-            out, _ = process.communicate(timeout=timeout * SLOWNESS)
+            out, _ = patience.communicate(process, timeout * SLOWNESS)
         except subprocess.TimeoutExpired:
             process.kill()
             out, _ = process.communicate()
@@ -115,9 +117,9 @@ def must_run(*command, timeout=60):
 
 def eventually(function, what, timeout=SETTLE_S):
     """Waits until function() is true."""
-    end = time.monotonic() + timeout * SLOWNESS
+    end = patience.now() + timeout * SLOWNESS
     while not function():
-        require(time.monotonic() < end, f"{what}: not within {timeout} s")
+        require(patience.now() < end, f"{what}: not within {timeout} s")
         time.sleep(0.1)
 
 
@@ -220,9 +222,9 @@ class VGPU:
 
     def settle(self):
         """Waits until the vGPU has no pinned pages and no tracked tables."""
-        end = time.monotonic() + SETTLE_S * SLOWNESS
+        end = patience.now() + SETTLE_S * SLOWNESS
         while self.now_counters():
-            require(time.monotonic() < end, f"counters not back at 0: {self.now_counters()}")
+            require(patience.now() < end, f"counters not back at 0: {self.now_counters()}")
             time.sleep(0.1)
 
     def state(self):
@@ -285,13 +287,13 @@ class Guest:
         Its channels and its pid file are in /run/ghyvi/guests/NAME, like those of the lab."""
         guest = cls.__new__(cls)
         guest.name = name
-        status, out = run(GUEST, "wait", name, "--timeout", str(timeout), timeout=timeout + 10)
+        status, out = run(GUEST, "wait", name, "--timeout", str(patience.stretched(timeout)), timeout=timeout + 10)
         if status:
             raise GuestLost(f"guest {name} does not answer: {out.strip()[-1500:]}")
         return guest
 
     def run(self, command, timeout=120):
-        status, out = run(GUEST, "run", self.name, "--timeout", str(timeout * SLOWNESS), "--", command,
+        status, out = run(GUEST, "run", self.name, "--timeout", str(patience.stretched(timeout * SLOWNESS)), "--", command,
                           timeout=timeout + 10)
         if status == GUEST_GONE:
             raise GuestLost(f"guest {self.name} exited during {command}: {out.strip()[-600:]}")
@@ -304,7 +306,7 @@ class Guest:
 
     def begin(self, command, timeout=300):
         """Starts a command and returns its process; stdout is a pipe. timeout 0 means no limit."""
-        return subprocess.Popen([GUEST, "run", self.name, "--timeout", str(timeout), "--", command],
+        return subprocess.Popen([GUEST, "run", self.name, "--timeout", str(patience.stretched(timeout)), "--", command],
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
     def clear_log(self):

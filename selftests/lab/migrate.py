@@ -11,6 +11,7 @@ import socket
 import time
 
 import hostlib
+import patience
 from hostlib import Guest, Problem, require
 from ktap import Skip
 
@@ -46,14 +47,14 @@ class Qmp:
     """QEMU's monitor. One client at a time: keep it open only while it is used."""
 
     def __init__(self, guest):
-        end = time.monotonic() + START_S * hostlib.SLOWNESS
+        end = patience.now() + START_S * hostlib.SLOWNESS
         self.socket = socket.socket(socket.AF_UNIX)
         while True:
             try:
                 self.socket.connect(f"{GUESTS}/{guest.name}/monitor")
                 break
             except OSError as problem:
-                require(time.monotonic() < end, f"monitor of {guest.name}: {problem}")
+                require(patience.now() < end, f"monitor of {guest.name}: {problem}")
                 time.sleep(0.1)
         self.socket.settimeout(START_S * hostlib.SLOWNESS)
         self.file = self.socket.makefile("rw")
@@ -138,12 +139,12 @@ def begin(source, target, uri, limit=None):
 
 def wait(qmp, states=ENDED):
     """Waits until a migration is in one of the states and returns QEMU's description of it."""
-    end = time.monotonic() + MOVE_S * hostlib.SLOWNESS
+    end = patience.now() + MOVE_S * hostlib.SLOWNESS
     while True:
         info = qmp.ask("query-migrate")
         if info.get("status") in states:
             return info
-        require(time.monotonic() < end, f"migration: still {info} after {MOVE_S} s")
+        require(patience.now() < end, f"migration: still {info} after {MOVE_S} s")
         time.sleep(0.05)
 
 

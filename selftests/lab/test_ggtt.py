@@ -9,6 +9,7 @@ import struct
 
 import fixture
 import hostlib
+import patience
 import vfiolib
 from hostlib import VGPU, available, driver_trouble, require, types, write
 from ktap import Skip, say, test
@@ -98,7 +99,7 @@ def two_guests_at_the_same_addresses_work_side_by_side():
         require(len(seen[0]) == 2 and seen[0] == seen[1], f"{seen}")
         work = [guest.begin(f"blitcheck --seed {seed} --time {WORK_S} --contexts 2") for guest, seed in zip(guests, SEEDS)]
         for process, guest in zip(work, guests):
-            out = process.communicate(timeout=200)[0].decode(errors="replace")
+            out = patience.communicate(process, 200)[0].decode(errors="replace")
             require(process.returncode == 0, f"{guest.name}: status {process.returncode}\n{out.strip()}")
             say(f"{guest.name}: {out.strip().splitlines()[-1]}")
         for guest, vgpu in zip(guests, vgpus):

@@ -8,6 +8,7 @@ import time
 
 import fixture
 import hostlib
+import patience
 from hostile import Attacker, add_up, can_measure
 from hostlib import Guest, driver_trouble, require, require_figure
 from ktap import say, test
@@ -120,7 +121,7 @@ def checksums(guest):
 
     def finish():
         guest.run("touch /tmp/stop")
-        out = work.communicate(timeout=200)[0].decode(errors="replace").strip()
+        out = patience.communicate(work, 200)[0].decode(errors="replace").strip()
         require(work.returncode == 0, f"the other guest's sums are wrong: status {work.returncode}\n{out[-1500:]}")
         trouble = driver_trouble(guest.log())
         require(not trouble, "the other guest: " + "\n".join(trouble))

@@ -7,6 +7,7 @@ import time
 
 import fixture
 import hostlib
+import patience
 from hostlib import driver_trouble, require
 from ktap import long_test, say, test
 
@@ -22,7 +23,7 @@ SCALE_MEMORY_MIB = 384
 
 
 def finish(process, what):
-    out = process.communicate(timeout=200)[0].decode(errors="replace")
+    out = patience.communicate(process, 200)[0].decode(errors="replace")
     require(process.returncode == 0, f"{what}: status {process.returncode}\n{out.strip()}")
     return out.strip().splitlines()[-1]
 

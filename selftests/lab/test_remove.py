@@ -8,6 +8,7 @@ import subprocess
 
 import fixture
 import hostlib
+import patience
 from hostlib import require
 from ktap import say, test
 from test_ctl import BUSY, CTL, DONE, ctl
@@ -65,7 +66,7 @@ def forced_removal_from_a_stopped_guest_times_out():
             first = process.stderr.readline()
             require("asked VM deaf" in first, first)
             process.send_signal(signal.SIGINT)
-            rest = process.communicate(timeout=SOON_S)[1]
+            rest = patience.communicate(process, SOON_S)[1]
         require(process.returncode == BUSY and "stopped waiting" in rest, f"{process.returncode}: {rest}")
         require(used(vgpu), "the vGPU was removed")
         guest.monitor("cont")

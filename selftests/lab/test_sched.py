@@ -8,6 +8,7 @@ import time
 
 import fixture
 import hostlib
+import patience
 from hostlib import driver_trouble, must_run, read, require, require_figure, write
 from ktap import say, test
 
@@ -77,7 +78,7 @@ def full_rings(made, command):
 
 
 def finished(work, what):
-    out = work.communicate(timeout=200)[0].decode(errors="replace")
+    out = patience.communicate(work, 200)[0].decode(errors="replace")
     require(work.returncode == 0, f"{what}: status {work.returncode}\n{out.strip()}")
     say(f"{what}: {out.strip().splitlines()[-1]}")
 
@@ -169,7 +170,7 @@ def long_batches_are_preempted_mid_batch():
     with (changed(setting("preempt_timeout_us"), PREEMPT_TIMEOUT_US, read(setting("preempt_timeout_us"))),
           full_rings(made, LONG_BATCHES) as work):
         for (_, guest), one in zip(made, work):
-            out = one.communicate(timeout=200)[0].decode(errors="replace")
+            out = patience.communicate(one, 200)[0].decode(errors="replace")
             require(one.returncode == 0, f"{guest.name}: status {one.returncode}\n{out}")
             rates.append(float(out.split()[-1]))
     for (vgpu, guest), then, rate in zip(made, before, rates):

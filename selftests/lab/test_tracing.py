@@ -11,6 +11,7 @@ import time
 
 import fixture
 import hostlib
+import patience
 from hostlib import must_run, require
 from ktap import Skip, test
 
@@ -53,7 +54,7 @@ def start(script):
 
 def end(process):
     process.send_signal(signal.SIGINT)
-    return process.communicate(timeout=END_S)[0]
+    return patience.communicate(process, END_S)[0]
 
 
 def value(text, name, *keys):

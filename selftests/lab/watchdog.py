@@ -2,14 +2,16 @@
 """Interrupts a test that makes no progress for a time limit.
 
 Progress is a line of output or the start of a process. The time of a test as a whole is not
-limited, because a busy machine makes tests slow. Each wait for one process has its own, shorter
-time-out."""
+limited, because a busy machine makes tests slow. The limit is for seconds of patience.now(). Each
+wait for one process has its own, shorter time-out."""
 
 import os
 import signal
 import sys
 import threading
 import time
+
+import patience
 
 NOTE_EVERY_S = 60
 LOOK_EVERY_S = 1
@@ -27,7 +29,7 @@ class Watchdog:
         self.limit_s = limit_s
         self.say = say
         self.name = None  # of the running test
-        self.begun = self.last = time.monotonic()
+        self.begun, self.last = time.monotonic(), patience.now()
         self.interrupted = False
         signal.signal(signal.SIGUSR1, self.raise_stuck)
         sys.addaudithook(self.on_audit)
@@ -38,7 +40,7 @@ class Watchdog:
             self.progress()
 
     def progress(self):
-        self.last = time.monotonic()
+        self.last = patience.now()
 
     def start(self, name):
         self.begun = time.monotonic()
@@ -61,7 +63,7 @@ class Watchdog:
             if not self.name:
                 continue
             now = time.monotonic()
-            still = now - self.last
+            still = patience.now() - self.last
             if still > self.limit_s + INTERRUPT_GRACE_S:
                 print(f"# {self.name}: stuck and cannot be interrupted: the run is aborted",
                       flush=True)

@@ -12,6 +12,7 @@ TREE = os.environ["GHYVI_TREE"]
 OUT = os.environ["GHYVI_OUT"]
 sys.path.insert(0, f"{TREE}/selftests/lab")
 import ktap  # noqa: E402
+import patience  # noqa: E402
 
 IGT = "/usr/libexec/igt-gpu-tools/benchmarks"
 ENGINES = ("rcs", "bcs", "vcs", "vecs")
@@ -35,8 +36,8 @@ def require(condition, text):
 def run(*command, timeout=PROGRAM_S, status=0):
     """Runs a program; returns its output."""
     try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout, text=True,
-                              errors="replace", cwd="/")
+        done = patience.run(command, timeout, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                            cwd="/")
     except subprocess.TimeoutExpired as late:
         raise Problem(f"{' '.join(command)}: no end after {timeout} s") from late
     ktap.progress()
@@ -85,8 +86,8 @@ def debugfs():
 def expect_log(pattern, seconds=30):
     """Waits for a line in the kernel log, and takes the log."""
     lines = []
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
+    deadline = patience.now() + seconds
+    while patience.now() < deadline:
         lines += take_log()
         if any(re.search(pattern, line) for line in lines):
             return

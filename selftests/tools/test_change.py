@@ -11,6 +11,7 @@ import subprocess
 import threading
 import time
 
+import patience
 from ktap import Skip, test
 from screen import Screen
 from toolslib import BUSY, DONE, ERROR, NOT_FOUND, USAGE, ctl, environment, require, tree, where
@@ -384,7 +385,7 @@ def recorder_keeps_the_old_file_if_it_fails():
                                  ([UUID, "-s", "0"], '"0" is not a number above 0'), ([UUID, "-s", "nan"], "is not a number above 0"),
                                  ([UUID, "--buffer-kib", "-4"], '"-4" is not'), ([UUID, "--from", "none"], "none"),
                                  ([UUID, "--from", "."], "Is a directory")):
-            done = subprocess.run([recorder, *arguments, "-o", "old.trc"], cwd=made.top, capture_output=True, text=True, timeout=20, check=False)
+            done = patience.run([recorder, *arguments, "-o", "old.trc"], cwd=made.top, capture_output=True, text=True, limit_s=20)
             require(done.returncode and words in done.stderr and "Traceback" not in done.stderr, f"{arguments}: {done}")
             require(made.read("old.trc") == "precious", f"{arguments}: the old file was truncated")
         for output in ("none/x.trc", "/proc/x.trc", "."):
@@ -432,8 +433,8 @@ def recorder_cleans_up_when_the_vgpu_is_removed():
         with tree() as made:
             made.write(f"devices/{UUID}/policy/mode", "strict [segmented]\n")
             os.makedirs(f"{made.top}/tracing/instances")
-            done = subprocess.run(["python3", "-B", "-c", RECORDER_ON_A_TREE, f"{TREE}/tools/sim/ghyvi-record", ending, UUID, "-s", "0.5",
-                                   "-o", "x.trc"], cwd=made.top, capture_output=True, text=True, timeout=20, check=False)
+            done = patience.run(["python3", "-B", "-c", RECORDER_ON_A_TREE, f"{TREE}/tools/sim/ghyvi-record", ending, UUID, "-s", "0.5",
+                                 "-o", "x.trc"], cwd=made.top, capture_output=True, text=True, limit_s=20)
             require(done.returncode == status and words in done.stderr, f"{ending}: status {done.returncode}: {done.stderr}")
             left = os.listdir(f"{made.top}/tracing/instances")
             require(not left, f"{ending}: tracing instances left: {left}")
@@ -458,7 +459,7 @@ def record_prints_json_when_interrupted():
                     time.sleep(0.01)
                 send(process.pid, number)
                 try:
-                    out = process.communicate(timeout=SOON_S)[0]
+                    out = patience.communicate(process, SOON_S)[0]
                 finally:
                     with contextlib.suppress(ProcessLookupError):
                         os.killpg(process.pid, signal.SIGKILL)

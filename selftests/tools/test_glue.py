@@ -10,6 +10,7 @@ import subprocess
 import time
 import tomllib
 
+import patience
 from ktap import Skip, test
 from toolslib import environment, require, tree
 from tree import DRIVER, PARENT, UUIDS
@@ -30,8 +31,8 @@ def documents(name):
 
 
 def run(made, *command, stdin="", user=None, **more):
-    done = subprocess.run(command, env=environment(made, **more), cwd=made.top, input=stdin, capture_output=True, text=True,
-                          user=user, timeout=20, check=False)
+    done = patience.run(command, 20, env=environment(made, **more), cwd=made.top, input=stdin, capture_output=True, text=True,
+                        user=user)
     return done.returncode, done.stdout, done.stderr
 
 

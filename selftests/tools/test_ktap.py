@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import ktap
+import patience
 from ktap import test
 from toolslib import require
 
@@ -34,9 +35,32 @@ ktap.run(ktap.tests, lambda: None, lambda: None, lambda: None)
 @test
 def stuck_lab_test_fails_and_later_tests_run():
     """A slow test that makes progress passes, independent of its total time."""
-    done = subprocess.run([sys.executable, "-B", "-c", RUN], timeout=60, stdout=subprocess.PIPE, check=False, text=True,
-                          env={**os.environ, "PYTHONPATH": os.path.dirname(os.path.abspath(ktap.__file__))})
+    done = patience.run([sys.executable, "-B", "-c", RUN], limit_s=60, stdout=subprocess.PIPE, text=True,
+                        env={**os.environ, "PYTHONPATH": os.path.dirname(os.path.abspath(ktap.__file__))})
     for line in ("not ok 1 is_stuck", "ok 2 is_slow_and_prints",
                  "ok 3 is_slow_and_starts_processes", "Stuck: no progress for 1 s"):
         require(line in done.stdout, f"no '{line}' in {done.stdout}")
     require("\nok 1" not in done.stdout and done.returncode == 1, f"status {done.returncode}: {done.stdout}")
+
+
+@test
+def limits_of_time_grow_with_the_load():
+    """The clock of the limits counts less while the same work takes longer."""
+    clock = patience.Clock()
+    for took_s, counted_s in ((0.001, 2), (0.004, 0.5), (0.1, 2 / patience.SLOWEST)):
+        for _ in range(patience.AVERAGED):
+            clock.add(took_s)
+        before, clock.last = clock.counted, clock.last - 2
+        clock.add(took_s)
+        require(abs(clock.counted - before - counted_s) < 0.1, f"{clock.counted - before} s, not {counted_s} s")
+
+
+@test
+def limit_of_a_program_that_hangs_ends_it():
+    begun = patience.now()
+    try:
+        patience.run(["sleep", "600"], 1)
+        require(False, "no exception")
+    except subprocess.TimeoutExpired as late:
+        require(late.timeout == 1 and 1 <= patience.now() - begun < 60, f"{late} after {patience.now() - begun} s")
+    require(patience.run(["cat"], 20, input="text", capture_output=True, text=True).stdout == "text", "no input or output")

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import threading
 
+import patience
 from ktap import test
 from toolslib import require
 
@@ -45,6 +46,6 @@ def agent_tries_a_channel_again_that_disconnected_it():
         port.listen()
         server = threading.Thread(target=serve, args=(port,), daemon=True)
         server.start()
-        done = subprocess.run([lablib.agent(), "call", "-w", "10", "-t", "10", f"{folder}/cmd", "true"], capture_output=True, text=True,
-                              stdin=subprocess.DEVNULL, timeout=60, check=False)
+        done = patience.run([lablib.agent(), "call", "-w", "10", "-t", "10", f"{folder}/cmd", "true"], capture_output=True, text=True,
+                            stdin=subprocess.DEVNULL, limit_s=60)
     require(done.returncode == STATUS, f"status {done.returncode}: {done.stderr}")

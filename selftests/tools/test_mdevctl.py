@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 
+import patience
 from ktap import Skip, test
 from toolslib import BUSY, DONE, ERROR, NOT_FOUND, USAGE, ctl, environment, require, tree, where
 from tree import DRIVER, PARENT, UUIDS
@@ -304,8 +305,8 @@ def callout(made, event, action, state="none", kind=f"{DRIVER}-gen9_4", stdin="{
     """Returns (status, standard output, standard error)."""
     env = environment(made)
     env["PATH"] = f"{where['build']}:{env['PATH']}"
-    done = subprocess.run([CALLOUT, "-t", kind, "-e", event, "-a", action, "-s", state, "-u", UUID, "-p", PARENT],
-                          input=stdin, env=env, capture_output=True, text=True, timeout=20, check=False)
+    done = patience.run([CALLOUT, "-t", kind, "-e", event, "-a", action, "-s", state, "-u", UUID, "-p", PARENT], 20, input=stdin,
+                        env=env, capture_output=True, text=True)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -404,8 +405,8 @@ def settings_of_a_pgpu_are_restored_before_vgpus_are_started():
                                "PREFIX=/usr", "UDEV_DIR=/rules"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         require(done.returncode == 0, done.stdout)
         made.write("root/rules/60-mdevctl.rules", MDEVCTL_RULE)
-        done = subprocess.run(["unshare", "--mount", "sh", "-c", UDEV_TEST, "sh", f"{made.top}/root/rules", PARENT], env=environment(made),
-                              capture_output=True, text=True, timeout=60, check=False)
+        done = patience.run(["unshare", "--mount", "sh", "-c", UDEV_TEST, "sh", f"{made.top}/root/rules", PARENT], env=environment(made),
+                            capture_output=True, text=True, limit_s=60)
         if "Operation not permitted" in done.stderr:
             raise Skip(done.stderr)
         found = re.findall(r"^run: '(.*)'$", done.stdout, re.M)

@@ -8,6 +8,7 @@ import subprocess
 import threading
 import time
 
+import patience
 from ktap import test
 from toolslib import BUSY, DONE, USAGE, ctl, environment, require, tree, where
 from tree import UUIDS
@@ -98,7 +99,7 @@ def remove_force_stops_on_a_signal_and_removes_nothing():
                 require(f"asked {IN_DEMO} to unplug" in first, first)
                 process.send_signal(number)
                 try:
-                    err = process.communicate(timeout=SOON_S)[1]
+                    err = patience.communicate(process, SOON_S)[1]
                 finally:
                     with contextlib.suppress(ProcessLookupError):
                         process.kill()

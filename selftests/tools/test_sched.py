@@ -7,6 +7,7 @@ import os
 import subprocess
 import tempfile
 
+import patience
 from ktap import test
 from toolslib import require
 
@@ -20,8 +21,8 @@ SIZES = [(vgpus, depth) for vgpus in (2, 4, 16) for depth in (1, 2)]
 @functools.cache
 def experiments():
     with tempfile.TemporaryDirectory(prefix="ghyvi-sched.") as out:
-        done = subprocess.run(["make", "-s", "-C", f"{TREE}/tools/sched-sim", f"BUILD={out}", "run"], text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=300)
+        done = patience.run(["make", "-s", "-C", f"{TREE}/tools/sched-sim", f"BUILD={out}", "run"], text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, limit_s=300)
         require(done.returncode == 0, done.stdout[-2000:])
         with open(f"{out}/bench-sched.svg") as file:
             require("</svg>" in file.read(), "bench-sched.svg is not complete")

@@ -6,6 +6,7 @@ selftests/lab/test_wrong.py has those that need the kernel's attributes."""
 import os
 import subprocess
 
+import patience
 from ktap import test
 from toolslib import BUSY, ERROR, NOT_FOUND, USAGE, ctl, environment, require, tree, where
 from tree import DRIVER, PARENT, UUIDS
@@ -388,8 +389,8 @@ def wrong_inputs_of_other_programs_are_explained():
         env["PATH"] = f"{where['build']}/sim:{env['PATH']}"
         made.write("qemu", "#!/bin/sh\nfor last; do :; done; echo \"$last: bad option\" >&2; exit 1\n", 0o755)
         for command, status, *parts in OTHERS:
-            done = subprocess.run(command, env=env, cwd=made.top, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                                  timeout=60, check=False)
+            done = patience.run(command, env=env, cwd=made.top, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                limit_s=60)
             complaints.append(judge(command, Done(done), status, parts))
     require(not any(complaints), "\n".join(filter(None, complaints)))
 

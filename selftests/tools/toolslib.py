@@ -8,6 +8,7 @@ import os
 import subprocess
 import threading
 
+import patience
 from tree import Tree
 
 SANITIZER_STATUS = 99
@@ -86,8 +87,8 @@ def ctl(made, *arguments, expect=None, timeout=20, user=None, program="ghyvictl"
     """Runs ghyvictl. If @expect is given, the exit status must match. A time-out is status 124."""
     command = [f"{where['build']}/{program}", *arguments]
     try:
-        done = subprocess.run(command, env=environment(made, **env), cwd=made.top, stdin=subprocess.DEVNULL,
-                              capture_output=True, timeout=timeout, user=user, check=False)
+        done = patience.run(command, timeout, env=environment(made, **env), cwd=made.top, stdin=subprocess.DEVNULL,
+                            capture_output=True, user=user)
         status, out, err = done.returncode, done.stdout, done.stderr
     except subprocess.TimeoutExpired as error:
         status, out, err = 124, error.stdout or b"", error.stderr or b""

@@ -8,6 +8,8 @@
 #include <linux/wait.h>
 #include <linux/xarray.h>
 #include <setjmp.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -208,25 +210,79 @@ static void locks_live_from_init_to_destroy(void **state)
 }
 
 /* In a program of its own, because its bound is read once. */
-static void a_case_without_an_end_is_named(void **state)
+/* What this program says when it runs only case @name, with a limit of 1 s. @by: a program that runs it. */
+static void run_limited(const char *name, const char *by, char *line, size_t bytes)
 {
-	char command[1024], path[512], line[256] = "";
+	char command[1024], path[512];
 	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
 	FILE *output;
 
 	assert_true(length > 0);
 	path[length] = 0;
-	snprintf(command, sizeof(command),
-		 "GHYVI_CASE_SECONDS=1 GHYVI_NO_END=1 %s 2>&1 | grep 'no end'", path);
+	snprintf(
+		command, sizeof(command),
+		"CMOCKA_MESSAGE_OUTPUT=STDOUT GHYVI_CASE_SECONDS=1 GHYVI_LIMITED=%s %s %s 2>&1 | grep -e 'no end' -e '   OK'",
+		name, by, path);
 	output = popen(command, "r");
-	assert_non_null(fgets(line, sizeof(line), output));
+	assert_non_null(fgets(line, bytes, output));
 	pclose(output);
-	assert_string_equal(line, "# has_no_end: no end within 1 s (GHYVI_CASE_SECONDS)\n");
 }
 
-static void has_no_end(void **state)
+static void a_case_without_an_end_is_named(void **state)
+{
+	char line[256] = "";
+
+	run_limited("sleeps_forever", "", line, sizeof(line));
+	assert_string_equal(line, "# sleeps_forever: no end within 1 s (GHYVI_CASE_SECONDS)\n");
+	run_limited("runs_forever", "", line, sizeof(line));
+	assert_string_equal(line, "# runs_forever: no end within 1 s (GHYVI_CASE_SECONDS)\n");
+}
+
+static void *hog(void *stop)
+{
+	while (!READ_ONCE(*(bool *)stop))
+		;
+	return NULL;
+}
+
+/* Threads of normal priority leave next to nothing of a CPU to one that shall use it when idle. */
+static void a_case_that_waits_for_a_cpu_has_time(void **state)
+{
+	char line[256] = "";
+	bool stop = false;
+	pthread_t thread;
+	cpu_set_t before, one;
+	int cpu = sched_getcpu();
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	assert_int_equal(pthread_create(&thread, NULL, hog, &stop), 0);
+	run_limited("is_busy_for_3_s", "chrt -i 0", line, sizeof(line));
+	WRITE_ONCE(stop, true);
+	pthread_join(thread, NULL);
+	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
+	assert_string_equal(line, "[       OK ] is_busy_for_3_s\n");
+}
+
+static void sleeps_forever(void **state)
 {
 	wait_event(queue, false);
+}
+
+static void runs_forever(void **state)
+{
+	for (;;)
+		;
+}
+
+static void is_busy_for_3_s(void **state)
+{
+	u64 end = ktime_get_ns() + 3 * NSEC_PER_SEC;
+
+	while (ktime_get_ns() < end)
+		;
 }
 
 #define TEST(f) cmocka_unit_test_setup(f, setup)
@@ -234,13 +290,20 @@ static void has_no_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_lock_is_not_recursive),	       TEST(only_the_owner_of_a_lock_unlocks_it),
-		TEST(lockdep_assert_held_asserts),     TEST(sleeping_under_a_spinlock_aborts),
-		TEST(locks_live_from_init_to_destroy), TEST(a_case_without_an_end_is_named),
+		TEST(a_lock_is_not_recursive),
+		TEST(only_the_owner_of_a_lock_unlocks_it),
+		TEST(lockdep_assert_held_asserts),
+		TEST(sleeping_under_a_spinlock_aborts),
+		TEST(locks_live_from_init_to_destroy),
+		TEST(a_case_without_an_end_is_named),
+		TEST(a_case_that_waits_for_a_cpu_has_time),
 	};
-	const struct CMUnitTest endless[] = { TEST(has_no_end) };
+	const struct CMUnitTest limited[] = { TEST(sleeps_forever), TEST(runs_forever),
+					      TEST(is_busy_for_3_s) };
+	const char *name = getenv("GHYVI_LIMITED");
 
-	if (getenv("GHYVI_NO_END"))
-		return cmocka_run_group_tests(endless, NULL, NULL);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	if (!name)
+		return cmocka_run_group_tests(tests, NULL, NULL);
+	cmocka_set_test_filter(name);
+	return cmocka_run_group_tests(limited, NULL, NULL);
 }

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A clock for time limits of tests: now() counts seconds as long as they would be on an idle machine.
+
+A thread measures every second how long a small, fixed amount of work takes. While it takes five
+times as long as at best, the clock runs at a fifth of its speed. This finds other work on this
+machine and, in the host VM, other work beside the emulator: that takes CPUs from it unseen."""
+
+import collections
+import hashlib
+import subprocess
+import threading
+import time
+
+EVERY_S = 1
+AVERAGED = 20  # measurements; one is either in a timeslice of its own or waits for it
+SLOWEST = 10  # a limit becomes at most so many times as long
+WORK = bytes(1 << 18)  # large: hashlib lets other threads run meanwhile
+
+
+class Clock:
+    def __init__(self):
+        self.lock = threading.Lock()  # protects the members below
+        self.best = None
+        self.slowness = collections.deque(maxlen=AVERAGED)
+        self.counted = 0.0
+        self.last = time.monotonic()
+
+    def run(self):
+        for _ in range(AVERAGED):
+            self.measure()
+        while True:
+            time.sleep(EVERY_S)
+            self.measure()
+
+    def measure(self):
+        begun = time.perf_counter()
+        hashlib.sha256(WORK)
+        self.add(time.perf_counter() - begun)
+
+    def add(self, took):
+        with self.lock:
+            self.count()
+            self.best = min(took, self.best or took)
+            self.slowness.append(took)
+
+    def slower(self):
+        """How many times as long as at best the work takes."""
+        return min(sum(self.slowness) / len(self.slowness) / self.best, SLOWEST) if self.slowness else 1
+
+    def count(self):
+        now = time.monotonic()
+        self.counted += (now - self.last) / self.slower()
+        self.last = now
+
+    def now(self):
+        with self.lock:
+            self.count()
+            return self.counted
+
+
+clock = None
+
+
+def started():
+    global clock
+    if not clock:
+        clock = Clock()
+        threading.Thread(target=clock.run, daemon=True).start()
+    return clock
+
+
+def now():
+    return started().now()
+
+
+def stretched(limit_s):
+    """A limit for a program that has another clock."""
+    with started().lock:
+        return limit_s * clock.slower()
+
+
+def communicate(process, limit_s, text=None):
+    """As process.communicate(), which raises TimeoutExpired after so many seconds of now()."""
+    end = now() + limit_s
+    while True:
+        try:
+            return process.communicate(text, timeout=EVERY_S)
+        except subprocess.TimeoutExpired as error:
+            text = None
+            if now() > end:
+                raise subprocess.TimeoutExpired(process.args, limit_s, error.output, error.stderr) from None
+
+
+def run(command, limit_s, input=None, capture_output=False, **more):
+    """As subprocess.run()."""
+    if input is not None:
+        more["stdin"] = subprocess.PIPE
+    if capture_output:
+        more["stdout"] = more["stderr"] = subprocess.PIPE
+    with subprocess.Popen(command, **more) as process:
+        try:
+            out, err = communicate(process, limit_s, input)
+        except BaseException:
+            process.kill()
+            raise
+    return subprocess.CompletedProcess(command, process.returncode, out, err)
