@@ -214,6 +214,36 @@ def libvirt_runs_a_guest_with_i915_and_hot_plugs():
         virsh("nodedev-undefine", node_device(FIRST))
 
 
+@test
+def start_of_a_second_domain_leaves_the_vgpu_to_the_first():
+    """QEMU cannot unplug a vGPU with ramfb, so its removal would last as long as the domain."""
+    setup()
+    hostlib.must_run("ip", "link", "set", "lo", "up")  # for VNC
+    virsh("nodedev-define", f"{GLUE}/node-device.xml")
+    virsh("define", domain_xml("q35", screen=True))
+    tree = xml.parse(f"{BOOT}/domain.xml")
+    tree.find("name").text = f"{DOMAIN}-2"
+    for channel in tree.findall("devices/channel"):
+        tree.find("devices").remove(channel)
+    tree.write(f"{BOOT}/second.xml")
+    virsh("define", f"{BOOT}/second.xml")
+    try:
+        virsh("start", "--paused", DOMAIN)
+        status, out = hostlib.run("virsh", "-q", "-c", "qemu:///system", "start", f"{DOMAIN}-2", timeout=60)
+        say(out.strip())
+        require(status == 1 and "in use by driver QEMU" in out, f"status {status}: {out}")
+        require(virsh("domstate", DOMAIN).split() == ["paused"] and hostlib.read(f"{path(FIRST)}/state") == "open", "the first lost its vGPU")
+        require("[adaptive]" in hostlib.read(f"{path(FIRST)}/policy/mode"), "the vGPU is being removed")
+        virsh("destroy", DOMAIN)
+        eventually(lambda: not os.path.exists(path(FIRST)), "the hook to stop the vGPU after the first domain")
+    finally:
+        for name in (DOMAIN, f"{DOMAIN}-2"):
+            virsh_try("destroy", name)
+            virsh_try("undefine", name)
+        virsh_try("nodedev-destroy", node_device(FIRST))
+        virsh("nodedev-undefine", node_device(FIRST))
+
+
 @long_test
 def libvirt_saves_and_restores_a_guest_at_work():
     migrate.require_qemu()

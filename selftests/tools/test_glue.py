@@ -214,29 +214,140 @@ def latency_script_ignores_preempted_completions():
     require(left_out and int(left_out.group(1)) == statuses.index("PREEMPTED"), f"{left_out} in {statuses}")
 
 
-@test
-def hook_starts_and_stops_defined_vgpus():
-    with tree() as made:
-        made.write("bin/mdevctl", "#!/bin/sh\necho \"$@\" >>mdevctl.log\n[ $1 = list ] && cat defined\nexit 0\n", 0o755)
-        path = f"{made.top}/bin:/usr/bin:/bin"
+# Stands in for mdevctl and the kernel. "hang": a removal that does not finish; "faster": another program starts the vGPU
+# at the same time; "broken": nothing can be started.
+MDEVCTL = """#!/bin/sh
+verb=$1
+[ $verb = list ] || echo "$@" >>mdevctl.log
+vgpu=$UMOCKDEV_DIR/sys/bus/mdev/devices/$(cut -d " " -f 1 defined)
+case $verb in
+list)
+	[ ! -e $vgpu ] || active=" (active)"
+	[ ! -s defined ] || echo "$(cat defined)$active" ;;
+start)
+	[ ! -e broken ] && mkdir $vgpu && echo created >$vgpu/state && [ ! -e faster ] ;;
+stop)
+	while [ -e hang ]; do sleep 0.1; done
+	rm -r $vgpu ;;
+esac
+"""
+
+
+class Host:
+    """A libvirt host whose domains have domain.xml's vGPU."""
+
+    def __init__(self, made, start="manual"):
+        self.made = made
         with open(f"{GLUE}/libvirt/domain.xml") as file:
-            domain = file.read()
-        uuid = re.search(r"address uuid='(.+)'", domain).group(1)
-        line = f"{uuid} {PARENT} {DRIVER}-gen9_4"
-        for operation, defined, does in (("prepare begin", f"{line} manual", f"start --uuid {uuid}"),
-                                         ("prepare begin", f"{line} auto (active)", None),
-                                         ("prepare begin", "", None),
-                                         ("start begin", f"{line} manual", None),
-                                         ("release end", f"{line} manual (active)", f"stop --uuid {uuid}"),
-                                         ("release end", f"{line} auto (active)", None)):
-            made.write("defined", f"{defined}\n" if defined else "")
-            made.write("mdevctl.log", "")
-            status, out, err = run(made, f"{GLUE}/libvirt/qemu-hook", "guest", *operation.split(), "-", stdin=domain, PATH=path)
-            done = [each for each in made.read("mdevctl.log").splitlines() if not each.startswith("list")]
-            require(status == 0 and not out and done == ([does] if does else []), f"{operation}, {defined}: {done} {err}")
-        made.write("bin/mdevctl", "#!/bin/sh\n[ $1 = list ] && echo x\n", 0o755)
-        require(run(made, f"{GLUE}/libvirt/qemu-hook", "guest", "prepare", "begin", "-", stdin=domain, PATH=path)[0] == 1,
-                "the domain starts without its vGPU")
+            self.xml = file.read()
+        self.uuid = re.search(r"address uuid='(.+)'", self.xml).group(1)
+        self.vgpu = f"sys/bus/mdev/devices/{self.uuid}"
+        made.write("defined", f"{self.uuid} {PARENT} {DRIVER}-gen9_4 {start}\n")
+        made.write("bin/mdevctl", MDEVCTL, 0o755)
+        self.environment = {"PATH": f"{made.top}/bin:/usr/bin:/bin", "GHYVI_RUN": f"{made.top}/run"}
+
+    def hook(self, domain, operation, status=0):
+        """Returns the verbs that mdevctl was called with."""
+        self.made.write("mdevctl.log", "")
+        got, out, err = run(self.made, f"{GLUE}/libvirt/qemu-hook", domain, *operation.split(), "-", stdin=self.xml, **self.environment)
+        require(got == status and not out, f"{domain} {operation}: status {got}: {out} {err}")
+        return [line.split()[0] for line in self.made.read("mdevctl.log").splitlines()]
+
+    def exists(self):
+        return os.path.exists(f"{self.made.top}/{self.vgpu}")
+
+    def set_state(self, state):
+        self.made.write(f"{self.vgpu}/state", f"{state}\n")
+
+
+@test
+def hook_starts_a_defined_vgpu_and_stops_it():
+    for start, does in (("manual", ["stop"]), ("auto", [])):
+        with tree() as made:
+            host = Host(made, start)
+            require(host.hook("guest", "start begin") == [] and host.hook("guest", "release end") == [], "without prepare")
+            require(host.hook("guest", "prepare begin") == ["start"], "the vGPU was not started")
+            require(host.hook("guest", "release end") == does and host.exists() == (start == "auto"), f"{start}: not {does}")
+            require(host.hook("guest", "release end") == [], "twice")
+    with tree() as made:
+        host = Host(made)
+        made.write("broken", "")
+        require(host.hook("guest", "prepare begin", status=1) == ["start"], "the domain starts without its vGPU")
+        made.write("defined", "")
+        require(host.hook("guest", "prepare begin") == [], "a vGPU without definition was started")
+
+
+@test
+def hook_stops_only_what_it_has_started():
+    with tree() as made:
+        host = Host(made)
+        run(made, "bin/mdevctl", "start", "--uuid", host.uuid)
+        require(host.hook("guest", "prepare begin") == [], "an active vGPU was started")
+        require(host.hook("guest", "release end") == [], "a vGPU that another program started was stopped")
+        # Of the same UUID, but not the one that the hook started.
+        run(made, "bin/mdevctl", "stop", "--uuid", host.uuid)
+        require(host.hook("guest", "prepare begin") == ["start"], "not started")
+        os.rename(f"{made.top}/{host.vgpu}", f"{made.top}/removed")
+        run(made, "bin/mdevctl", "start", "--uuid", host.uuid)
+        require(host.hook("guest", "release end") == [], "a vGPU that was created later was stopped")
+
+
+@test
+def hook_leaves_a_vgpu_to_the_domain_that_uses_it():
+    with tree() as made:
+        host = Host(made)
+        host.hook("first", "prepare begin")
+        host.set_state("open")
+        # libvirt refuses to start the second domain, and ends it as one that has run.
+        require(host.hook("second one", "prepare begin") + host.hook("second one", "release end") == [], "the second domain")
+        require(host.hook("fir.t", "release end") == [], "of another domain")
+        host.set_state("created")
+        require(host.hook("first", "release end") == ["stop"] and not host.exists(), "not stopped after the first domain")
+    with tree() as made:
+        host = Host(made)
+        host.hook("first", "prepare begin")
+        # The second domain has begun when the first one ends.
+        host.hook("second", "prepare begin")
+        require(host.hook("first", "release end") == [], "stopped while the second domain starts")
+        require(host.hook("second", "release end") == ["stop"], "not stopped after the second domain")
+
+
+@test
+def hook_never_stops_an_open_vgpu_and_never_waits_for_a_removal():
+    with tree() as made:
+        host = Host(made)
+        host.hook("guest", "prepare begin")
+        host.set_state("open")
+        begun = patience.now()
+        require(host.hook("guest", "release end") == [] and host.exists(), "stopped while it is open")
+        run(made, "flock", f"run/{host.uuid}.lock", "true")  # until the hook has given up
+        require(made.read("mdevctl.log") == "", "stopped later")
+        host.set_state("created")
+        require(host.hook("guest", "release end") == [], "stopped in the end")
+        run(made, "bin/mdevctl", "stop", "--uuid", host.uuid)
+        host.hook("guest", "prepare begin")
+        made.write("hang", "")
+        require(host.hook("guest", "release end") == ["stop"], "not stopped")
+        require(host.exists() and patience.now() - begun < 40, "the hook waits for the removal")
+        os.remove(f"{made.top}/hang")
+        # A domain that starts meanwhile waits for the end of the removal, and starts the vGPU again.
+        require(host.hook("guest", "prepare begin") == ["start"] and host.exists(), "not started again")
+
+
+@test
+def vgpu_that_another_program_starts_first_is_started():
+    with tree() as made:
+        host = Host(made, "auto")
+        made.write("faster", "")
+        require(host.hook("guest", "prepare begin") == ["start"] and host.exists(), "the hook")
+        require(host.hook("guest", "release end") == [], "it is the other program's")
+        run(made, "bin/mdevctl", "stop", "--uuid", host.uuid)
+        restore = f"{GLUE}/../userspace/mdevctl/restore"
+        status, out, err = run(made, restore, PARENT, **host.environment)
+        require(status == 0 and host.exists(), f"restore: status {status}: {out} {err}")
+        run(made, "bin/mdevctl", "stop", "--uuid", host.uuid)
+        made.write("broken", "")
+        require(run(made, restore, PARENT, **host.environment)[0] == 1, "restore succeeds although the start failed")
 
 
 # Programs that installed files run, with their packages.

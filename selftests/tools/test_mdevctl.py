@@ -381,6 +381,9 @@ def callout_ignores_other_events_and_types():
             require(callout(made, event, action, stdin=" " * 100000) == (0, "", ""), f"{event} {action}")
         status, out, err = callout(made, "post", "start", state="failure")
         require(status == 0 and not out and "dmesg" in err, f"{status} {out} {err}")
+        made.add_vgpu(UUID)
+        status, out, err = callout(made, "post", "start", state="failure")
+        require(status == 0 and not out and "dmesg" not in err and "has started it" in err, f"{status} {out} {err}")
         for kind in ("i915-GVTg_V5_4", "", f"{DRIVER}-gen7_1", "../../x"):
             require(callout(made, "get", "attributes", kind=kind)[0] == 2, f"{kind} is not ours")
 
