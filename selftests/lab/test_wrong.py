@@ -6,11 +6,12 @@ selftests/tools/test_wrong.py has the wrong inputs of the programs."""
 import errno
 import json
 import os
+import subprocess
 
 import fixture
 import hostlib
-from hostlib import read, require, types, write
-from ktap import Skip, test
+from hostlib import eventually, read, require, types, write
+from ktap import Skip, say, test
 
 CTL = os.environ.get("GHYVI_CTL") or f"{hostlib.TREE}/build/ghyvictl"
 WORDS = ("", " ", "x", "-1", "+1", "1 ", " 1", "1.0", "1e1", "0x", "0xg", "1\n1", "1\0", "1,2", "nan", "y", "99999999999999999999", "9" * 4000)
@@ -63,3 +64,35 @@ def wrong_requests_are_refused():
             require(error and error.errno == number, f"{path}: {word!r} gives {error}")
         require("audit_may_log=1" in vgpu.last_error(), vgpu.last_error())
         require(not os.path.exists(f"/sys/bus/mdev/devices/{uuid}"), "a vGPU was created")
+
+
+# The options and messages of QEMU; Documentation/troubleshooting.md quotes each.
+QEMU = ("qemu-system-x86_64", "-S", "-machine", "q35,accel=kvm", "-nodefaults", "-display", "none", "-m", "64", "-device")
+ENDS_QEMU = {
+    "x-igd-opregion=on": "does not support requested IGD OpRegion feature: No such device",
+    "x-vga=on": "device does not support requested feature x-vga",
+    None: ": Device or resource busy",  # another VM uses it
+}
+
+
+@test
+def messages_of_qemu_for_options_of_gvtg_guides_are_in_troubleshooting():
+    wrong = []
+    with open(f"{hostlib.TREE}/Documentation/troubleshooting.md") as file:
+        rows = file.read()
+    with fixture.vgpus("gen9_8") as (vgpu,):
+        device = f"vfio-pci,sysfsdev={vgpu.path}"
+        for option, message in ENDS_QEMU.items():
+            first = None if option else subprocess.Popen([*QEMU, device])
+            try:
+                if first:
+                    eventually(lambda: vgpu.state() == "open", "the first VM", 60)
+                status, out = hostlib.run(*QEMU, ",".join(filter(None, (device, option))))
+            finally:
+                if first:
+                    first.terminate()
+                    first.wait()
+            say(out.strip())
+            wrong += [] if status == 1 and message in out else [f"{option}: status {status}: {out}"]
+            wrong += [] if message in rows else [f"{message}: no row"]
+    require(not wrong, "\n".join(wrong))
