@@ -38,7 +38,7 @@ static void scratch_fini(struct ghyvi_gtt *gtt)
 	unsigned int i;
 
 	ghyvi_gtt_invalidate(gtt);
-	for (i = 0; i <= GHYVI_LEVELS; i++) {
+	for (i = 0; i < GHYVI_LEVELS; i++) {
 		if (!gtt->scratch[i])
 			continue;
 		p->pgpu_ops->unmap_page(p->client, gtt->scratch_dma[i]);
@@ -53,7 +53,7 @@ static int scratch_init(struct ghyvi_gtt *gtt)
 	u64 *page, entry;
 	int ret;
 
-	for (level = 0; level <= GHYVI_LEVELS; level++) {
+	for (level = 0; level < GHYVI_LEVELS; level++) {
 		page = (u64 *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
 		if (!page)
 			return -ENOMEM;

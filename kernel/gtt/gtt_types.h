@@ -330,8 +330,8 @@ struct ghyvi_gtt {
 	 * By level. [0] is the scratch page, which entries that cannot be translated map. Each
 	 * entry of table [n], used at level n, maps [n - 1].
 	 */
-	u64 *scratch[GHYVI_LEVELS + 1];
-	dma_addr_t scratch_dma[GHYVI_LEVELS + 1];
+	u64 *scratch[GHYVI_LEVELS];
+	dma_addr_t scratch_dma[GHYVI_LEVELS];
 
 	u32 check_mark;
 	u32 check_ggtt; /* next GGTT table page whose translations the self-check compares */
