@@ -147,6 +147,36 @@ static void test_a_run_of_one_page_ends_before_an_entry_that_maps_scratch(void *
 	sync_idle(root, 1);
 }
 
+/* Can an entry that maps @gfn be replaced with others in one step? */
+static bool is_in_runs(u64 gfn)
+{
+	struct ghyvi_pin_run run = { gfn, 1, 1 };
+	bool held;
+
+	mutex_lock(&fake.gtt->lock);
+	held = ghyvi_pins_hold(fake.gtt, &run);
+	if (held)
+		ghyvi_pins_put(fake.gtt, &run);
+	mutex_unlock(&fake.gtt->lock);
+	return held;
+}
+
+static void test_a_page_that_was_a_table_is_in_runs_again(void **state)
+{
+	struct ghyvi_root *root = relaxed_tree();
+	u64 table = DATA + 50;
+
+	write_pte(PT_GFN, 0, pte(table));
+	ghyvi_gtt_sync(fake.gtt, root);
+	assert_true(is_in_runs(table));
+	write_pte(PD_GFN, 1, pte(table));
+	ghyvi_gtt_sync(fake.gtt, root);
+	assert_false(is_in_runs(table));
+	write_pte(PD_GFN, 1, 0);
+	ghyvi_gtt_sync(fake.gtt, root);
+	assert_true(is_in_runs(table));
+}
+
 static void test_a_table_page_in_a_run_of_pinned_pages_maps_scratch(void **state)
 {
 	struct ghyvi_root *root = relaxed_tree();
@@ -228,6 +258,7 @@ int main(void)
 		TEST(test_pages_that_two_tables_map_are_idle_after_the_last_entry),
 		TEST(test_a_page_that_runs_of_both_kinds_map_is_idle_after_the_last_entry),
 		TEST(test_a_run_of_one_page_ends_before_an_entry_that_maps_scratch),
+		TEST(test_a_page_that_was_a_table_is_in_runs_again),
 		TEST(test_a_table_page_in_a_run_of_pinned_pages_maps_scratch),
 		TEST(test_a_deferred_entry_in_a_run_holds_no_pin),
 		TEST(test_a_run_ends_where_the_address_field_does),

@@ -491,6 +491,17 @@ static void an_error_in_the_last_use_of_a_workload_is_not_counted_again(void **s
 	ghyvi_vgpu_destroy(other);
 }
 
+static void the_largest_limits_are_accepted(void **state)
+{
+	const struct ghyvi_containment most = { GHYVI_BUDGET_MAX_MS, GHYVI_POINTS_MAX,
+						GHYVI_VIOLATION_WINDOW_MAX_MS };
+	struct ghyvi_containment now;
+
+	assert_int_equal(ghyvi_vgpu_set_containment(vgpu, &most), 0);
+	ghyvi_vgpu_containment(vgpu, &now);
+	assert_memory_equal(&now, &most, sizeof(now));
+}
+
 static void limits_out_of_range_change_nothing(void **state)
 {
 	const struct ghyvi_containment good = { 1, 2, GHYVI_VIOLATION_WINDOW_MIN_MS };
@@ -546,6 +557,7 @@ int main(void)
 		RCS(an_error_in_the_last_use_of_a_workload_is_not_counted_again),
 		RCS(failsafe_state_stops_the_other_engines_first),
 		RCS(a_device_reset_ends_failsafe_state),
+		RCS(the_largest_limits_are_accepted),
 		RCS(limits_out_of_range_change_nothing),
 		RCS(jobs_get_the_gpu_time_budget),
 	};

@@ -241,6 +241,23 @@ static void test_no_lock_is_held_while_pages_are_reported(void **state)
 	assert_true(dirty[0] && dirty[MOVE_RAM_PAGES - 1]);
 }
 
+/* One page is reported at a time, or as many as were logged together: 32. */
+static void test_the_last_page_of_a_range_is_reported(void **state)
+{
+	const u64 ram = MOVE_RAM_GPA >> GHYVI_PAGE_SHIFT, last = round_up(ram + 1, 32);
+	struct ghyvi_gtt *gtt = ghyvi_vgpu_gtt(host.vgpu);
+
+	assert_true(last - ram < MOVE_RAM_PAGES);
+	start();
+	mutex_lock(&gtt->lock);
+	ghyvi_dirty_record(gtt, last - 1);
+	ghyvi_dirty_record(gtt, last);
+	mutex_unlock(&gtt->lock);
+	memset(dirty, 0, sizeof(dirty));
+	assert_int_equal(ghyvi_gtt_log_read(gtt, last - 1, 2, mark, &host), 0);
+	assert_true(dirty[last - 1 - ram] && dirty[last - ram]);
+}
+
 static void mark_and_release(void *data, u64 gfn)
 {
 	mark(data, gfn);
@@ -305,6 +322,7 @@ int main(void)
 		TEST(test_a_part_of_the_log_is_read),
 		TEST(test_a_log_begins_and_ends),
 		TEST(test_a_log_that_was_lost_is_not_reported),
+		TEST(test_the_last_page_of_a_range_is_reported),
 		TEST(test_no_lock_is_held_while_pages_are_reported),
 		TEST(test_pages_that_are_released_while_others_are_reported_are_not_lost),
 		TEST(test_every_page_of_a_copy_is_logged),

@@ -171,6 +171,19 @@ static void test_gen9_fuses(void **state)
 	assert_int_equal(ghyvi_profile_revision(&ghyvi_profile_gen9), 6);
 }
 
+/* The register file has words: a value between two of them would be that of the lower one. */
+static void test_values_of_profiles_have_registers_of_their_own(void **state)
+{
+	const struct ghyvi_device_profile *profile = vgpu->params.profile;
+	const struct ghyvi_register_value *value;
+
+	for (value = profile->values; value->offset; value++) {
+		assert_int_equal(value->offset % 4, 0);
+		assert_int_equal(rd(value->offset), value->value);
+	}
+	assert_true(value > profile->values);
+}
+
 static void test_gen8_fuses(void **state)
 {
 	assert_int_equal(rd(FUSE_STRAP), 1u << 30);
@@ -437,6 +450,8 @@ int main(void)
 		GEN9(test_multicall_is_offered_if_set_and_stays_so),
 		GEN9(test_gen9_fuses),
 		GEN8(test_gen8_fuses),
+		GEN8(test_values_of_profiles_have_registers_of_their_own),
+		GEN9(test_values_of_profiles_have_registers_of_their_own),
 		GEN9(test_masked_registers_change_only_masked_bits),
 		GEN9(test_reset_handshake),
 		GEN9(test_stop_and_idle),

@@ -265,6 +265,48 @@ static void test_nothing_runs_in_failsafe_state(void **state)
 	ghyvi_vgpu_reset(from.vgpu);
 }
 
+/* Loads a state that has @changed instead of its settings, and @more bytes after them. */
+static int load_with(const void *saved, size_t bytes, const struct state_settings *changed,
+		     size_t more)
+{
+	char *state = calloc(1, bytes + more);
+	struct state_header *header;
+	size_t end;
+	int ret;
+
+	memcpy(state, saved, bytes);
+	header = (struct state_header *)section(state, STATE_SETTINGS) - 1;
+	end = (char *)(header + 1) + header->bytes - state;
+	memcpy(header + 1, changed, sizeof(*changed));
+	memset(state + end, 0, more);
+	memcpy(state + end + more, (const char *)saved + end, bytes - end);
+	header->bytes += more;
+	ret = pair_load(&to, state, bytes + more);
+	free(state);
+	return ret;
+}
+
+static void test_a_state_with_one_wrong_setting_is_refused(void **state)
+{
+	struct state_settings good, changed;
+	size_t bytes;
+	void *saved = pair_save(&from, &bytes);
+
+	good = *(struct state_settings *)section(saved, STATE_SETTINGS);
+	assert_int_equal(load_with(saved, bytes, &good, 0), 0);
+	assert_int_equal(load_with(saved, bytes, &good, 8), -EINVAL);
+	changed = good;
+	changed.self_check = 2;
+	assert_int_equal(load_with(saved, bytes, &changed, 0), -EINVAL);
+	changed = good;
+	memset(changed.policy, 'x', sizeof(changed.policy));
+	assert_int_equal(load_with(saved, bytes, &changed, 0), -EINVAL);
+	changed = good;
+	memset(changed.audit, 'x', sizeof(changed.audit));
+	assert_int_equal(load_with(saved, bytes, &changed, 0), -EINVAL);
+	free(saved);
+}
+
 /* A command of the batch that the workload is in is changed to one that the audit refuses. */
 static void test_refused_commands_are_not_where_a_workload_is(void **state)
 {
@@ -342,6 +384,7 @@ int main(void)
 		PAIR_TEST(test_workloads_of_any_size_of_state_are_saved),
 		PAIR_TEST(test_nothing_of_the_former_tables_is_left),
 		PAIR_TEST(test_nothing_runs_in_failsafe_state),
+		PAIR_TEST(test_a_state_with_one_wrong_setting_is_refused),
 		PAIR_TEST(test_refused_commands_are_not_where_a_workload_is),
 		PAIR_TEST(test_no_workload_of_others_gets_into_a_load),
 	};
