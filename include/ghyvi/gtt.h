@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Translation state of one vGPU (kernel/gtt, kernel/shadow). It has the shadowed GGTT partition,
+ * Translation state of one vGPU (kernel/gtt). It has the shadowed GGTT partition,
  * the shadowed PPGTT trees and the guest pages pinned for them, and decides when each table page is
  * synced.
  *

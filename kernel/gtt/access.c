@@ -1,17 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads by the host from a context's PPGTT. They return what an engine would read: zero where an
- * entry could not be translated.
+ * What the host reads and writes on behalf of the guest: memory behind GGTT addresses, a context's
+ * PPGTT, the aperture, and the log of pages that were written. Reads return what an engine would
+ * read: zero where an entry could not be translated.
+ *
+ * DOC: the dirty log has three writers
+ *
+ * The log is for live migration: a page that was written after it was sent must be sent again.
+ *
+ * The backend logs what engines write, by page of the host. The host's own writes (context images,
+ * status pages) go through ghyvi_gtt_ggtt_write(), which records them here. CPUs write through
+ * mappings of the aperture; such a page is recorded when it is mapped. Reading the log first takes
+ * what was logged, then invalidates the engines' cached translations and removes the mappings. A
+ * write through one of these before they are gone belongs to a page that was just reported, and is
+ * complete when the reader returns. A later write is logged again.
+ *
+ * A reader drops the lock to report pages. When a pin is released meanwhile, what the backend has
+ * logged of its page is recorded. So what engines wrote is read first.
  */
 #include <linux/compiler.h>
 #include <linux/err.h>
 #include <linux/io.h>
 #include <linux/minmax.h>
+#include <linux/sched.h>
 #include <linux/string.h>
 
-#include "entries.h"
-#include "pins.h"
-#include "trees.h"
+#include "internal.h"
 
 static unsigned int index_at(u64 address, unsigned int level)
 {
@@ -128,4 +142,251 @@ int ghyvi_gtt_ppgtt_read(struct ghyvi_root *root, u64 address, void *buffer, siz
 	}
 	ghyvi_gtt_unlock(gtt);
 	return ret;
+}
+
+/* The guest polls some words while the host writes them, so an aligned word is a single store. */
+static void copy_to_guest(void *to, const void *from, size_t bytes)
+{
+	if (bytes == 8 && IS_ALIGNED((unsigned long)to, 8))
+		WRITE_ONCE(*(u64 *)to, *(const u64 *)from);
+	else if (bytes == 4 && IS_ALIGNED((unsigned long)to, 4))
+		WRITE_ONCE(*(u32 *)to, *(const u32 *)from);
+	else
+		memcpy(to, from, bytes);
+}
+
+static int ggtt_copy(struct ghyvi_gtt *gtt, u64 address, void *read, const void *write,
+		     size_t bytes)
+{
+	struct ghyvi_pin *pin;
+	size_t part, at;
+	int ret = 0;
+	void *byte;
+
+	mutex_lock(&gtt->lock);
+	for (at = 0; at < bytes; at += part) {
+		part = min_t(size_t, bytes - at,
+			     GHYVI_PAGE_BYTES - (address + at) % GHYVI_PAGE_BYTES);
+		pin = ghyvi_ggtt_pin(gtt, address + at);
+		if (!pin) {
+			ret = -EFAULT;
+			break;
+		}
+		byte = phys_to_virt(pin->hpa) + (address + at) % GHYVI_PAGE_BYTES;
+		if (read) {
+			memcpy(read + at, byte, part);
+			continue;
+		}
+		copy_to_guest(byte, write + at, part);
+		ghyvi_dirty_mark(gtt, pin);
+	}
+	ghyvi_gtt_unlock(gtt);
+	return ret;
+}
+
+int ghyvi_gtt_ggtt_read(struct ghyvi_gtt *gtt, u64 address, void *buffer, size_t bytes)
+{
+	return ggtt_copy(gtt, address, buffer, NULL, bytes);
+}
+
+int ghyvi_gtt_ggtt_write(struct ghyvi_gtt *gtt, u64 address, const void *buffer, size_t bytes)
+{
+	return ggtt_copy(gtt, address, NULL, buffer, bytes);
+}
+
+void ghyvi_gtt_ggtt_store(struct ghyvi_gtt *gtt, u64 index, u64 entry)
+{
+	struct ghyvi_table_page *table = NULL;
+
+	mutex_lock(&gtt->lock);
+	if (index / GHYVI_ENTRIES < gtt->nr_ggtt_tables)
+		table = gtt->ggtt_tables[index / GHYVI_ENTRIES];
+	if (table) {
+		WRITE_ONCE(table->guest[index % GHYVI_ENTRIES], entry);
+		if (gtt->ggtt_shadowed) {
+			ghyvi_table_update(gtt, table, index % GHYVI_ENTRIES, &entry, 1);
+			ghyvi_ggtt_publish(gtt, table, index % GHYVI_ENTRIES,
+					   index % GHYVI_ENTRIES);
+		}
+	}
+	ghyvi_gtt_unlock(gtt);
+}
+
+/*
+ * The policy "nested" reads the guest's table, which remains when a gtt is reset, and would pin the
+ * pages of a vGPU in failsafe state again. The table has no address then. Nor has it one while the
+ * guest decodes no memory of the device; it cannot reach the aperture then, either.
+ */
+static bool maps_nothing(const struct ghyvi_gtt *gtt)
+{
+	return gtt->policy->nested && gtt->ggtt_gfn == GHYVI_INVALID_GFN;
+}
+
+int ghyvi_gtt_aperture_prepare(struct ghyvi_gtt *gtt, u64 address)
+{
+	u64 page = address >> GHYVI_PAGE_SHIFT;
+	struct ghyvi_pin *pin;
+	void *memory;
+	int ret;
+
+	if (!gtt->params.aperture_user || page >= (u64)gtt->nr_ggtt_tables * GHYVI_ENTRIES)
+		return -EINVAL;
+	mutex_lock(&gtt->lock);
+	pin = maps_nothing(gtt) ? NULL : ghyvi_ggtt_pin(gtt, page << GHYVI_PAGE_SHIFT);
+	/* If the entry has changed just now, the copy is still that of another page. */
+	ghyvi_aperture_flush(gtt);
+	/* While the page is mapped, stores are not seen. */
+	if (pin)
+		ghyvi_dirty_mark(gtt, pin);
+	memory = ghyvi_aperture_backing(gtt, page, pin ? phys_to_virt(pin->hpa) : NULL);
+	ret = memory ? ghyvi_aperture_add(gtt, page, virt_to_phys(memory) >> GHYVI_PAGE_SHIFT) :
+		       -ENOMEM;
+	ghyvi_gtt_unlock(gtt);
+	return ret;
+}
+
+void ghyvi_gtt_aperture_close(struct ghyvi_gtt *gtt)
+{
+	mutex_lock(&gtt->lock);
+	ghyvi_aperture_remove_all(gtt);
+	ghyvi_gtt_unlock(gtt);
+}
+
+bool ghyvi_gtt_can_log(const struct ghyvi_gtt *gtt)
+{
+	return gtt->params.pgpu_ops->log_set && gtt->params.pgpu_ops->log_read;
+}
+
+static void forget_all(struct ghyvi_gtt *gtt)
+{
+	xa_destroy(&gtt->dirty);
+	gtt->log_lost = false;
+}
+
+int ghyvi_gtt_log_start(struct ghyvi_gtt *gtt)
+{
+	int ret = 0;
+
+	if (!ghyvi_gtt_can_log(gtt))
+		return -EOPNOTSUPP;
+	mutex_lock(&gtt->lock);
+	if (gtt->logging) {
+		ret = -EBUSY;
+	} else {
+		gtt->logging = true;
+		gtt->params.pgpu_ops->log_set(gtt->params.client, true);
+		ghyvi_aperture_remove_all(gtt);
+	}
+	ghyvi_gtt_unlock(gtt);
+	return ret;
+}
+
+void ghyvi_gtt_log_stop(struct ghyvi_gtt *gtt)
+{
+	mutex_lock(&gtt->lock);
+	if (gtt->logging) {
+		gtt->logging = false;
+		gtt->params.pgpu_ops->log_set(gtt->params.client, false);
+		forget_all(gtt);
+	}
+	ghyvi_gtt_unlock(gtt);
+}
+
+/* Pages that were taken from the log, to be reported. @next: the first one not looked at. */
+struct taken {
+	u64 next;
+	unsigned int count;
+	u64 gfns[GHYVI_DIRTY_BITS];
+};
+
+/* Take what the host has written: one value of the XArray. */
+static void take_recorded(struct ghyvi_gtt *gtt, struct taken *taken, u64 last)
+{
+	unsigned long at;
+	void *entry;
+	u64 gfn, kept = 0;
+
+	xa_for_each_range(&gtt->dirty, at, entry, taken->next / GHYVI_DIRTY_BITS,
+			  last / GHYVI_DIRTY_BITS) {
+		for (gfn = (u64)at * GHYVI_DIRTY_BITS; gfn < ((u64)at + 1) * GHYVI_DIRTY_BITS;
+		     gfn++) {
+			if (!(xa_to_value(entry) & BIT(gfn % GHYVI_DIRTY_BITS)))
+				continue;
+			if (gfn >= taken->next && gfn <= last)
+				taken->gfns[taken->count++] = gfn;
+			else
+				kept |= BIT(gfn % GHYVI_DIRTY_BITS);
+		}
+		if (kept)
+			xa_store(&gtt->dirty, at, xa_mk_value(kept), GFP_KERNEL_ACCOUNT);
+		else
+			xa_erase(&gtt->dirty, at);
+		taken->next = ((u64)at + 1) * GHYVI_DIRTY_BITS;
+		return;
+	}
+	taken->next = last + 1;
+}
+
+/* Take what engines have written. */
+static void take_logged(struct ghyvi_gtt *gtt, struct taken *taken, u64 last)
+{
+	const struct ghyvi_gtt_params *p = &gtt->params;
+	struct ghyvi_pin *pin;
+	u64 gfn;
+
+	for (gfn = taken->next; gfn <= last && (pin = ghyvi_pin_next(gtt, &gfn, last)); gfn++) {
+		if (p->pgpu_ops->log_read(p->client, ghyvi_pin_dma(pin)))
+			taken->gfns[taken->count++] = gfn;
+		if (taken->count == ARRAY_SIZE(taken->gfns)) {
+			taken->next = gfn + 1;
+			return;
+		}
+		cond_resched();
+	}
+	taken->next = last + 1;
+}
+
+/*
+ * Report the pages that @take finds. @dirty is called without the lock, because it may access
+ * memory of the user, and a page fault there takes any time.
+ */
+static int report_pages(struct ghyvi_gtt *gtt, u64 first, u64 last,
+			void (*take)(struct ghyvi_gtt *gtt, struct taken *taken, u64 last),
+			void (*dirty)(void *data, u64 gfn), void *data)
+{
+	struct taken taken = { .next = first };
+	unsigned int i;
+	int ret;
+
+	do {
+		taken.count = 0;
+		mutex_lock(&gtt->lock);
+		ret = !gtt->logging ? -EINVAL : gtt->log_lost ? -ENOMEM : 0;
+		if (!ret)
+			take(gtt, &taken, last);
+		mutex_unlock(&gtt->lock);
+		for (i = 0; i < taken.count; i++)
+			dirty(data, taken.gfns[i]);
+	} while (!ret && taken.next <= last);
+	return ret;
+}
+
+int ghyvi_gtt_log_read(struct ghyvi_gtt *gtt, u64 gfn, u64 count,
+		       void (*dirty)(void *data, u64 gfn), void *data)
+{
+	u64 last = gfn + count - 1;
+	int ret;
+
+	if (!count || last < gfn)
+		return -EINVAL;
+	ret = report_pages(gtt, gfn, last, take_logged, dirty, data);
+	if (!ret)
+		ret = report_pages(gtt, gfn, last, take_recorded, dirty, data);
+	if (ret)
+		return ret;
+	mutex_lock(&gtt->lock);
+	ghyvi_aperture_remove_all(gtt);
+	gtt->params.pgpu_ops->invalidate(&gtt->params.client, 1);
+	ghyvi_gtt_unlock(gtt);
+	return 0;
 }

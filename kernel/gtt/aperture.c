@@ -25,10 +25,7 @@
 #include <linux/mm.h>
 #include <linux/string.h>
 
-#include "aperture.h"
-#include "dirty_log.h"
-#include "gtt_types.h"
-#include "trees.h"
+#include "internal.h"
 
 void ghyvi_aperture_init(struct ghyvi_aperture *aperture)
 {
@@ -52,14 +49,6 @@ void ghyvi_aperture_fini(struct ghyvi_gtt *gtt)
 	aperture_free_pages(&gtt->aperture);
 	xa_destroy(&gtt->aperture.pages);
 	mutex_destroy(&gtt->aperture.lock);
-}
-
-void ghyvi_aperture_reset(struct ghyvi_gtt *gtt)
-{
-	ghyvi_aperture_remove_all(gtt);
-	ghyvi_aperture_flush(gtt);
-	/* What this guest wrote to them is not for the next one. */
-	aperture_free_pages(&gtt->aperture);
 }
 
 /* The guest page is still pinned: its pin is released after a flush. */
@@ -118,6 +107,22 @@ void ghyvi_aperture_remove(struct ghyvi_gtt *gtt, u64 page, u64 count)
 	mutex_unlock(&aperture->lock);
 }
 
+int ghyvi_aperture_add(struct ghyvi_gtt *gtt, u64 page, u64 hpa_page)
+{
+	struct ghyvi_aperture *aperture = &gtt->aperture;
+	int ret;
+
+	lockdep_assert_held(&gtt->lock);
+	mutex_lock(&aperture->lock);
+	if (!xa_load(&aperture->pages, page))
+		aperture->count++;
+	ret = xa_err(xa_store(&aperture->pages, page, xa_mk_value(hpa_page), GFP_KERNEL_ACCOUNT));
+	if (ret)
+		aperture_removed(aperture, page);
+	mutex_unlock(&aperture->lock);
+	return ret;
+}
+
 void ghyvi_aperture_remove_all(struct ghyvi_gtt *gtt)
 {
 	ghyvi_aperture_remove(gtt, 0, (u64)gtt->nr_ggtt_tables * GHYVI_ENTRIES);
@@ -139,68 +144,27 @@ void ghyvi_aperture_flush(struct ghyvi_gtt *gtt)
 		aperture_write_back(aperture);
 }
 
-/*
- * The policy "nested" reads the guest's table, which remains when a gtt is reset, and would pin the
- * pages of a vGPU in failsafe state again. The table has no address then. Nor has it one while the
- * guest decodes no memory of the device; it cannot reach the aperture then, either.
- */
-static bool maps_nothing(const struct ghyvi_gtt *gtt)
+void ghyvi_aperture_reset(struct ghyvi_gtt *gtt)
 {
-	return gtt->policy->nested && gtt->ggtt_gfn == GHYVI_INVALID_GFN;
+	ghyvi_aperture_remove_all(gtt);
+	ghyvi_aperture_flush(gtt);
+	/* What this guest wrote to them is not for the next one. */
+	aperture_free_pages(&gtt->aperture);
 }
 
-/* Returns the host-physical page number behind GGTT page @page, or 0 if memory is short. */
-static u64 aperture_resolve(struct ghyvi_gtt *gtt, u64 page)
+void *ghyvi_aperture_backing(struct ghyvi_gtt *gtt, u64 page, u64 *memory)
 {
 	struct ghyvi_aperture *aperture = &gtt->aperture;
-	struct ghyvi_pin *pin = maps_nothing(gtt) ? NULL :
-						    ghyvi_ggtt_pin(gtt, page << GHYVI_PAGE_SHIFT);
-	void *memory = pin ? phys_to_virt(pin->hpa) : NULL;
 
-	/* If the entry has changed just now, the copy is still that of another page. */
-	ghyvi_aperture_flush(gtt);
-	/* While the page is mapped, stores are not seen. */
-	if (pin)
-		ghyvi_dirty_mark(gtt, pin);
+	lockdep_assert_held(&gtt->lock);
 	if (!memory) {
 		if (!aperture->scratch)
 			aperture->scratch = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
-		memory = aperture->scratch;
-	} else if (ghyvi_range_contains(&gtt->params.aperture_copied, page << GHYVI_PAGE_SHIFT)) {
-		memory = aperture_copy(aperture, memory);
+		return aperture->scratch;
 	}
-	return memory ? virt_to_phys(memory) >> GHYVI_PAGE_SHIFT : 0;
-}
-
-int ghyvi_gtt_aperture_prepare(struct ghyvi_gtt *gtt, u64 address)
-{
-	struct ghyvi_aperture *aperture = &gtt->aperture;
-	u64 page = address >> GHYVI_PAGE_SHIFT, hpa_page;
-	int ret = -ENOMEM;
-
-	if (!gtt->params.aperture_user || page >= (u64)gtt->nr_ggtt_tables * GHYVI_ENTRIES)
-		return -EINVAL;
-	mutex_lock(&gtt->lock);
-	hpa_page = aperture_resolve(gtt, page);
-	if (hpa_page) {
-		mutex_lock(&aperture->lock);
-		if (!xa_load(&aperture->pages, page))
-			aperture->count++;
-		ret = xa_err(xa_store(&aperture->pages, page, xa_mk_value(hpa_page),
-				      GFP_KERNEL_ACCOUNT));
-		if (ret)
-			aperture_removed(aperture, page);
-		mutex_unlock(&aperture->lock);
-	}
-	ghyvi_gtt_unlock(gtt);
-	return ret;
-}
-
-void ghyvi_gtt_aperture_close(struct ghyvi_gtt *gtt)
-{
-	mutex_lock(&gtt->lock);
-	ghyvi_aperture_remove_all(gtt);
-	ghyvi_gtt_unlock(gtt);
+	if (ghyvi_range_contains(&gtt->params.aperture_copied, page << GHYVI_PAGE_SHIFT))
+		return aperture_copy(aperture, memory);
+	return memory;
 }
 
 int ghyvi_gtt_aperture_map(struct ghyvi_gtt *gtt, u64 address, int (*map)(void *data, u64 hpa),

@@ -8,10 +8,7 @@
 #include <linux/delay.h>
 #include <linux/sched.h>
 
-#include "entries.h"
-#include "pins.h"
-#include "tables.h"
-#include "trees.h"
+#include "internal.h"
 
 /*
  * A store to a protected page reaches memory shortly before its trap takes gtt->lock. The check is

@@ -3,16 +3,14 @@
  * The vGPU's partition of the GGTT. The guest's table is host memory that the guest maps (the upper
  * half of BAR 0). The shadow entries are installed in the pGPU.
  */
+#include <linux/bitops.h>
+#include <linux/compiler.h>
 #include <linux/err.h>
-#include <linux/io.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "dirty_log.h"
-#include "pins.h"
-#include "tables.h"
-#include "trees.h"
+#include "internal.h"
 
 /* Bytes mapped by one table page. */
 #define GGTT_TABLE_SPAN ((u64)GHYVI_ENTRIES << GHYVI_PAGE_SHIFT)
@@ -110,18 +108,15 @@ void ghyvi_ggtt_fini(struct ghyvi_gtt *gtt)
 	ggtt_free_tables(gtt, gtt->ggtt_tables, gtt->nr_ggtt_tables);
 }
 
-int ghyvi_gtt_move_ggtt(struct ghyvi_gtt *gtt, const struct ghyvi_range *ranges,
-			unsigned int nr_ranges, const struct ghyvi_range *aperture_copied)
+int ghyvi_ggtt_move(struct ghyvi_gtt *gtt, const struct ghyvi_range *ranges, unsigned int nr_ranges,
+		    const struct ghyvi_range *aperture_copied)
 {
-	struct ghyvi_gtt_params before;
-	struct ghyvi_table_page **tables;
-	u32 count, i;
+	struct ghyvi_table_page **tables = gtt->ggtt_tables;
+	struct ghyvi_gtt_params before = gtt->params;
+	u32 count = gtt->nr_ggtt_tables, i;
 	int ret;
 
-	mutex_lock(&gtt->lock);
-	before = gtt->params;
-	tables = gtt->ggtt_tables;
-	count = gtt->nr_ggtt_tables;
+	lockdep_assert_held(&gtt->lock);
 	memcpy(gtt->params.ggtt_ranges, ranges, nr_ranges * sizeof(*ranges));
 	gtt->params.nr_ggtt_ranges = nr_ranges;
 	gtt->params.aperture_copied = *aperture_copied;
@@ -133,11 +128,10 @@ int ghyvi_gtt_move_ggtt(struct ghyvi_gtt *gtt, const struct ghyvi_range *ranges,
 	} else {
 		for (i = 0; i < count; i++)
 			if (tables[i])
-				gtt->forget_table(gtt, tables[i]);
+				ghyvi_table_forget(gtt, tables[i]);
 		gtt->params.pgpu_ops->client_set_ggtt(gtt->params.client, ranges, nr_ranges);
 	}
 	ggtt_free_tables(gtt, tables, count);
-	ghyvi_gtt_unlock(gtt);
 	return ret;
 }
 
@@ -178,16 +172,6 @@ void ghyvi_ggtt_shadow(struct ghyvi_gtt *gtt, bool on)
 	ghyvi_ggtt_reset(gtt);
 }
 
-void ghyvi_ggtt_publish(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int first,
-			unsigned int last)
-{
-	gtt->params.pgpu_ops->ggtt_write(gtt->params.client,
-					 (u64)table->ggtt_page * GHYVI_ENTRIES + first,
-					 table->shadows[GHYVI_LEVEL_PT]->entries + first,
-					 last - first + 1);
-	gtt->ggtt_updating = NULL;
-}
-
 struct ghyvi_table_page *ghyvi_ggtt_table_by_gfn(struct ghyvi_gtt *gtt, u64 gfn)
 {
 	if (gtt->ggtt_gfn == GHYVI_INVALID_GFN || gfn < gtt->ggtt_gfn ||
@@ -196,27 +180,132 @@ struct ghyvi_table_page *ghyvi_ggtt_table_by_gfn(struct ghyvi_gtt *gtt, u64 gfn)
 	return gtt->ggtt_tables[gfn - gtt->ggtt_gfn];
 }
 
-void ghyvi_gtt_set_ggtt_gfn(struct ghyvi_gtt *gtt, u64 gfn)
+void ghyvi_ggtt_set_gfn(struct ghyvi_gtt *gtt, u64 gfn)
 {
 	struct ghyvi_table_page *table;
 	u32 i;
 
-	mutex_lock(&gtt->lock);
-	if (gfn != gtt->ggtt_gfn) {
-		for (i = 0; i < gtt->nr_ggtt_tables; i++) {
-			table = gtt->ggtt_tables[i];
-			if (!table)
-				continue;
-			ghyvi_table_unprotect(gtt, table); /* at its old gfn */
-			table->gfn = gfn == GHYVI_INVALID_GFN ? gfn : gfn + i;
-			ghyvi_ggtt_relax(gtt, table);
-		}
-		gtt->ggtt_gfn = gfn;
-		gtt->ggtt_live = false;
-		if (gtt->policy->nested) /* the address decides whether pages are mapped */
-			ghyvi_aperture_remove_all(gtt);
+	lockdep_assert_held(&gtt->lock);
+	if (gfn == gtt->ggtt_gfn)
+		return;
+	for (i = 0; i < gtt->nr_ggtt_tables; i++) {
+		table = gtt->ggtt_tables[i];
+		if (!table)
+			continue;
+		ghyvi_table_unprotect(gtt, table); /* at its old gfn */
+		table->gfn = gfn == GHYVI_INVALID_GFN ? gfn : gfn + i;
+		ghyvi_ggtt_relax(gtt, table);
 	}
-	ghyvi_gtt_unlock(gtt);
+	gtt->ggtt_gfn = gfn;
+	gtt->ggtt_live = false;
+	if (gtt->policy->nested) /* the address decides whether pages are mapped */
+		ghyvi_aperture_remove_all(gtt);
+}
+
+/*
+ * DOC: protection by mapping
+ *
+ * Stores to the GGTT table are noticed without the hypervisor's help. The guest's GGTT table is
+ * host memory, which the owner of the BAR maps for the guest. A page of it that is not mapped
+ * cannot be written, so removing the mapping protects the page: the next access faults, the owner
+ * maps the page again, and ghyvi_gtt_ggtt_map() marks it as written. The fault precedes the store,
+ * so a sync takes marked pages to be relaxed. The fault handler holds mmap_lock and must not take
+ * gtt->lock; ggtt_map.lock nests inside both.
+ *
+ * A page is marked and mapped in one critical section, and unmarked and unmapped in another.
+ * Otherwise a page could be mapped without a mark.
+ */
+
+/* ghyvi_ggtt_is_written() reads the marks without the lock. */
+static void mark_written(struct ghyvi_ggtt_map *ggtt_map, u64 page, bool written)
+{
+	u64 others = ggtt_map->written[page / 64] & ~BIT_ULL(page % 64);
+
+	lockdep_assert_held(&ggtt_map->lock);
+	WRITE_ONCE(ggtt_map->written[page / 64], others | (u64)written << page % 64);
+}
+
+int ghyvi_gtt_ggtt_map(struct ghyvi_gtt *gtt, u64 page, int (*map)(void *data), void *data)
+{
+	struct ghyvi_ggtt_map *ggtt_map = &gtt->ggtt_map;
+	int ret;
+
+	if (page >= GHYVI_GGTT_TABLES_MAX)
+		return -EINVAL;
+	mutex_lock(&ggtt_map->lock);
+	mark_written(ggtt_map, page, true);
+	ret = map(data);
+	mutex_unlock(&ggtt_map->lock);
+	return ret;
+}
+
+void ghyvi_ggtt_collect(struct ghyvi_gtt *gtt)
+{
+	struct ghyvi_ggtt_map *ggtt_map = &gtt->ggtt_map;
+	struct ghyvi_table_page *table;
+	u64 written;
+	u32 i;
+
+	lockdep_assert_held(&gtt->lock);
+	if (!ggtt_map->nr_unmapped)
+		return;
+	mutex_lock(&ggtt_map->lock);
+	for (i = 0; i < ARRAY_SIZE(ggtt_map->written); i++) {
+		for (written = ggtt_map->written[i]; written; written &= written - 1) {
+			u32 page = i * 64 + __ffs(written);
+
+			table = page < gtt->nr_ggtt_tables ? gtt->ggtt_tables[page] : NULL;
+			if (!table || !table->unmapped)
+				continue;
+			ghyvi_count(gtt->params.stats, relaxes);
+			ghyvi_ggtt_relax(gtt, table);
+			table->history.scans = 0; /* none since that access */
+		}
+		WRITE_ONCE(ggtt_map->written[i], 0);
+	}
+	mutex_unlock(&ggtt_map->lock);
+}
+
+bool ghyvi_ggtt_is_written(const struct ghyvi_gtt *gtt, const struct ghyvi_table_page *table)
+{
+	u32 page = table->ggtt_page;
+
+	smp_rmb(); /* the mark precedes the mapping, and thus the store */
+	return READ_ONCE(gtt->ggtt_map.written[page / 64]) & BIT_ULL(page % 64);
+}
+
+/* Returns how many of @tables, at most @count, are consecutive pages. */
+static unsigned int run_of(struct ghyvi_table_page *const *tables, unsigned int count)
+{
+	unsigned int run = 1;
+
+	while (run < count && tables[run]->ggtt_page == tables[run - 1]->ggtt_page + 1)
+		run++;
+	return run;
+}
+
+unsigned int ghyvi_ggtt_unmap(struct ghyvi_gtt *gtt, struct ghyvi_table_page *const *tables,
+			      unsigned int count)
+{
+	struct ghyvi_ggtt_map *ggtt_map = &gtt->ggtt_map;
+	struct ghyvi_ggtt_user *user = gtt->params.ggtt_user;
+	unsigned int at, run, i;
+
+	lockdep_assert_held(&gtt->lock);
+	if (!user)
+		return 0;
+	mutex_lock(&ggtt_map->lock);
+	for (at = 0; at < count; at += run) {
+		run = run_of(tables + at, count - at);
+		for (i = tables[at]->ggtt_page; i < tables[at]->ggtt_page + run; i++)
+			mark_written(ggtt_map, i, false);
+		user->unmap(user, tables[at]->ggtt_page, run);
+	}
+	mutex_unlock(&ggtt_map->lock);
+	for (i = 0; i < count; i++)
+		tables[i]->unmapped = true;
+	ggtt_map->nr_unmapped += count;
+	return count;
 }
 
 /*
@@ -262,72 +351,4 @@ struct ghyvi_pin *ghyvi_ggtt_pin(struct ghyvi_gtt *gtt, u64 address)
 	pin = ghyvi_pin_find(gtt, ghyvi_entry_gfn(table->snapshot[index]));
 	WARN_ON_ONCE(!pin);
 	return pin;
-}
-
-/* The guest polls some words while the host writes them, so an aligned word is a single store. */
-static void copy_to_guest(void *to, const void *from, size_t bytes)
-{
-	if (bytes == 8 && IS_ALIGNED((unsigned long)to, 8))
-		WRITE_ONCE(*(u64 *)to, *(const u64 *)from);
-	else if (bytes == 4 && IS_ALIGNED((unsigned long)to, 4))
-		WRITE_ONCE(*(u32 *)to, *(const u32 *)from);
-	else
-		memcpy(to, from, bytes);
-}
-
-static int ggtt_copy(struct ghyvi_gtt *gtt, u64 address, void *read, const void *write,
-		     size_t bytes)
-{
-	struct ghyvi_pin *pin;
-	size_t part, at;
-	int ret = 0;
-	void *byte;
-
-	mutex_lock(&gtt->lock);
-	for (at = 0; at < bytes; at += part) {
-		part = min_t(size_t, bytes - at,
-			     GHYVI_PAGE_BYTES - (address + at) % GHYVI_PAGE_BYTES);
-		pin = ghyvi_ggtt_pin(gtt, address + at);
-		if (!pin) {
-			ret = -EFAULT;
-			break;
-		}
-		byte = phys_to_virt(pin->hpa) + (address + at) % GHYVI_PAGE_BYTES;
-		if (read) {
-			memcpy(read + at, byte, part);
-			continue;
-		}
-		copy_to_guest(byte, write + at, part);
-		ghyvi_dirty_mark(gtt, pin);
-	}
-	ghyvi_gtt_unlock(gtt);
-	return ret;
-}
-
-int ghyvi_gtt_ggtt_read(struct ghyvi_gtt *gtt, u64 address, void *buffer, size_t bytes)
-{
-	return ggtt_copy(gtt, address, buffer, NULL, bytes);
-}
-
-int ghyvi_gtt_ggtt_write(struct ghyvi_gtt *gtt, u64 address, const void *buffer, size_t bytes)
-{
-	return ggtt_copy(gtt, address, NULL, buffer, bytes);
-}
-
-void ghyvi_gtt_ggtt_store(struct ghyvi_gtt *gtt, u64 index, u64 entry)
-{
-	struct ghyvi_table_page *table = NULL;
-
-	mutex_lock(&gtt->lock);
-	if (index / GHYVI_ENTRIES < gtt->nr_ggtt_tables)
-		table = gtt->ggtt_tables[index / GHYVI_ENTRIES];
-	if (table) {
-		WRITE_ONCE(table->guest[index % GHYVI_ENTRIES], entry);
-		if (gtt->ggtt_shadowed) {
-			ghyvi_table_update(gtt, table, index % GHYVI_ENTRIES, &entry, 1);
-			ghyvi_ggtt_publish(gtt, table, index % GHYVI_ENTRIES,
-					   index % GHYVI_ENTRIES);
-		}
-	}
-	ghyvi_gtt_unlock(gtt);
 }

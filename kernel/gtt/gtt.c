@@ -9,28 +9,8 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "entries.h"
-#include "pins.h"
-#include "tables.h"
-#include "trees.h"
-
-static void report_rejected(struct ghyvi_gtt *gtt)
-{
-	if (!gtt->rejected.error)
-		return;
-	ghyvi_report(gtt->params.reporter,
-		     "table entry 0x%llx of level %u cannot be translated (%d), scratch page used",
-		     gtt->rejected.guest_entry, gtt->rejected.level, gtt->rejected.error);
-	gtt->rejected.error = 0;
-}
-
-void ghyvi_gtt_unlock(struct ghyvi_gtt *gtt)
-{
-	report_rejected(gtt);
-	ghyvi_aperture_flush(gtt);
-	ghyvi_gtt_reap(gtt);
-	mutex_unlock(&gtt->lock);
-}
+#include "internal.h"
+#include "../shadow/policies.h"
 
 static void scratch_fini(struct ghyvi_gtt *gtt)
 {
@@ -72,9 +52,7 @@ static int scratch_init(struct ghyvi_gtt *gtt)
 	return 0;
 }
 
-struct ghyvi_gtt *
-ghyvi_gtt_new(const struct ghyvi_gtt_params *params, const struct ghyvi_shadow_policy *policy,
-	      unsigned int (*sync_table)(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table))
+struct ghyvi_gtt *ghyvi_gtt_create(const struct ghyvi_gtt_params *params)
 {
 	struct ghyvi_gtt *gtt;
 	int ret;
@@ -83,17 +61,16 @@ ghyvi_gtt_new(const struct ghyvi_gtt_params *params, const struct ghyvi_shadow_p
 	if (!gtt)
 		return ERR_PTR(-ENOMEM);
 	gtt->params = *params;
-	gtt->policy = policy;
-	gtt->sync_table = sync_table;
+	gtt->policy = params->untracked ? &ghyvi_policy_relaxed : ghyvi_shadow_policy_default;
 	gtt->tuning = (struct ghyvi_shadow_tuning)GHYVI_SHADOW_TUNING_DEFAULT;
 	mutex_init(&gtt->lock);
+	mutex_init(&gtt->ggtt_map.lock);
 	/* Without the flag the nodes are not charged, whatever gfp xa_store() gets. */
 	xa_init_flags(&gtt->pin_blocks, XA_FLAGS_ACCOUNT);
 	xa_init_flags(&gtt->larges, XA_FLAGS_ACCOUNT);
 	xa_init_flags(&gtt->tables, XA_FLAGS_ACCOUNT);
 	xa_init_flags(&gtt->roots, XA_FLAGS_ACCOUNT);
 	xa_init_flags(&gtt->dirty, XA_FLAGS_ACCOUNT);
-	ghyvi_ggtt_map_init(gtt);
 	ghyvi_aperture_init(&gtt->aperture);
 	INIT_LIST_HEAD(&gtt->idle_pins);
 	INIT_LIST_HEAD(&gtt->mapped_pins);
@@ -110,7 +87,7 @@ ghyvi_gtt_new(const struct ghyvi_gtt_params *params, const struct ghyvi_shadow_p
 		ghyvi_ggtt_fini(gtt);
 		scratch_fini(gtt);
 		ghyvi_aperture_fini(gtt);
-		ghyvi_ggtt_map_fini(gtt);
+		mutex_destroy(&gtt->ggtt_map.lock);
 		kvfree(gtt);
 		return ERR_PTR(ret);
 	}
@@ -150,12 +127,12 @@ void ghyvi_gtt_destroy(struct ghyvi_gtt *gtt)
 	ghyvi_ggtt_fini(gtt);
 	scratch_fini(gtt);
 	ghyvi_aperture_fini(gtt);
-	ghyvi_ggtt_map_fini(gtt);
 	xa_destroy(&gtt->pin_blocks);
 	xa_destroy(&gtt->larges);
 	xa_destroy(&gtt->tables);
 	xa_destroy(&gtt->roots);
 	xa_destroy(&gtt->dirty);
+	mutex_destroy(&gtt->ggtt_map.lock);
 	mutex_destroy(&gtt->lock);
 	kvfree(gtt);
 }
@@ -307,4 +284,22 @@ void ghyvi_gtt_dump(struct ghyvi_gtt *gtt, struct seq_file *m)
 		mutex_lock(&gtt->lock);
 	}
 	mutex_unlock(&gtt->lock);
+}
+
+void ghyvi_gtt_set_ggtt_gfn(struct ghyvi_gtt *gtt, u64 gfn)
+{
+	mutex_lock(&gtt->lock);
+	ghyvi_ggtt_set_gfn(gtt, gfn);
+	ghyvi_gtt_unlock(gtt);
+}
+
+int ghyvi_gtt_move_ggtt(struct ghyvi_gtt *gtt, const struct ghyvi_range *ranges,
+			unsigned int nr_ranges, const struct ghyvi_range *aperture_copied)
+{
+	int ret;
+
+	mutex_lock(&gtt->lock);
+	ret = ghyvi_ggtt_move(gtt, ranges, nr_ranges, aperture_copied);
+	ghyvi_gtt_unlock(gtt);
+	return ret;
 }

@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Internal state of struct ghyvi_gtt, shared by kernel/gtt (how entries are translated) and
- * kernel/shadow (when shadows are synced). kernel/shadow calls kernel/gtt, never the reverse, but
- * for ghyvi_gtt.sync_table and forget_table; selftests/static/run checks it.
- *
- * Here are the types. The functions are declared in pins.h, entries.h, tables.h, trees.h and
- * ../shadow/shadow.h. They run with gtt->lock held unless their comment says otherwise. Those
- * outside the trap and scan loops assert it. Exceptions are ghyvi_gtt_create() and the end of
- * ghyvi_gtt_destroy(): no other thread can reach the gtt then.
+ * Types of kernel/gtt: the state of struct ghyvi_gtt. The functions are in internal.h.
  */
 #ifndef GHYVI_GTT_TYPES_H
 #define GHYVI_GTT_TYPES_H
@@ -19,14 +12,13 @@
 #include <linux/xarray.h>
 #include <ghyvi/gtt.h>
 #include <ghyvi/shadow_policy.h>
-#include "aperture.h"
 
 /*
  * Maximum number of trees kept per guest. The maximum number of table pages is tables_max in struct
  * ghyvi_shadow_tuning.
  */
 #define GHYVI_MAX_ROOTS 4096u
-/* A tree is young until GHYVI_EVICT_AGE submissions have passed since its last use (evict.c). */
+/* A tree is young until GHYVI_EVICT_AGE submissions have passed since its last use (roots.c). */
 #define GHYVI_EVICT_AGE 64u
 /* Maximum number of pages of young trees that one operation evicts. */
 #define GHYVI_EVICT_YOUNG 1024u
@@ -34,6 +26,8 @@
 #define GHYVI_PTES_PER_LINE 8u
 /* Maximum number of entries translated together: a translation has as many on its stack. */
 #define GHYVI_PTES_PER_UPDATE 32u
+/* Bits per value of ghyvi_gtt.dirty; less than the 63 that fit, so that numbers are shifts. */
+#define GHYVI_DIRTY_BITS 32u
 /* Maximum number of table pages write-protected in one call. */
 #define GHYVI_PROTECT_BATCH 256u
 
@@ -85,8 +79,13 @@ struct ghyvi_deferred {
 	u64 generation; /* ghyvi_deferral.generation at the last retry of the entries */
 };
 
+/* A shadow entry. @err: it maps scratch, and is deferred with this error; 0: it is not deferred. */
+struct ghyvi_translation {
+	u64 entry;
+	int err;
+};
+
 struct ghyvi_deferral {
-	int err; /* error because of which the last translation is deferred, or 0 */
 	u32 nomem_left; /* failures left in this sync, see GHYVI_RETRY_NOMEM */
 	u32 unbacked_left; /* the same for GHYVI_RETRY_UNBACKED */
 	bool any; /* an entry has been deferred since the gtt was created */
@@ -204,7 +203,7 @@ struct ghyvi_table_page {
 	u64 parent_gfn; /* hint: the page directory that last linked it, */
 	u32 parent_index; /* and the entry in it */
 	bool protected;
-	bool unmapped; /* GGTT, if @protected: by ggtt_map.c, and not by the hypervisor */
+	bool unmapped; /* GGTT, if @protected: by ghyvi_ggtt_unmap(), and not by the hypervisor */
 	/*
 	 * While listed: gtt->syncs when the snapshot was last known to equal the guest's entries.
 	 */
@@ -231,11 +230,38 @@ struct ghyvi_root {
 	struct list_head lru; /* on gtt->root_lru; on gtt->dying_roots when refs is 0 */
 };
 
+/**
+ * struct ghyvi_aperture - the pages of the aperture that may be mapped
+ * @lock: protects @pages; nests in gtt->lock. A holder maps a page, so that no page is mapped after
+ *	it was removed here.
+ * @pages: GGTT page number -> host-physical page number
+ * @count: number of elements in @pages; under gtt->lock
+ * @first: the removed pages that the user may have mapped are in @first..@last, GGTT page numbers;
+ *	none if @last < @first. Both under gtt->lock.
+ * @last: see @first
+ * @scratch: mapped where a GGTT entry maps nothing, or NULL; under gtt->lock. It is not the scratch
+ *	page of engines, which no user may write.
+ * @copy: mapped as the copied page of struct ghyvi_gtt_params, or NULL; under gtt->lock as the next
+ * @original: its content when it was copied, or NULL
+ * @copied: the guest page that it is a copy of, or NULL: none
+ */
+struct ghyvi_aperture {
+	struct mutex lock;
+	struct xarray pages;
+	u32 count;
+	u64 first;
+	u64 last;
+	void *scratch;
+	u64 *copy;
+	u64 *original;
+	u64 *copied;
+};
+
 /* Pages of the GGTT table of the largest global address space, 4 GiB. */
 #define GHYVI_GGTT_TABLES_MAX 2048u
 
 /**
- * struct ghyvi_ggtt_map - protection of GGTT pages by mapping, see ggtt_map.c
+ * struct ghyvi_ggtt_map - protection of GGTT pages by mapping, see ggtt.c
  * @lock: nests inside gtt->lock and mmap_lock. Protects @written, and keeps it consistent with the
  *	mappings.
  * @written: one bit for each page that was mapped since it was unmapped last
@@ -264,11 +290,6 @@ struct ghyvi_gtt {
 	 */
 	struct mutex lock;
 	const struct ghyvi_shadow_policy *policy;
-	/*
-	 * ghyvi_table_sync(): a call from kernel/gtt up to kernel/shadow. A table page that
-	 * gets a second use in the middle of a translation must be current then.
-	 */
-	unsigned int (*sync_table)(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table);
 	struct ghyvi_shadow_tuning tuning;
 	struct ghyvi_experience experience; /* of page tables */
 	struct ghyvi_experience ggtt_experience;
@@ -314,13 +335,12 @@ struct ghyvi_gtt {
 	struct ghyvi_table_page **ggtt_tables; /* by page number; NULL outside the partition */
 	u32 nr_ggtt_tables;
 	bool ggtt_shadowed; /* if false, no GGTT entry is installed, listed or protected */
-	struct ghyvi_table_page *ggtt_updating; /* has entries that are not published yet */
 	u64 ggtt_gfn; /* see ghyvi_gtt_set_ggtt_gfn() */
 	bool ggtt_live; /* see ghyvi_gtt_ggtt_live() */
 
 	struct ghyvi_ggtt_map ggtt_map;
 	struct ghyvi_aperture aperture;
-	/* dirty_log.c: pages that the host has written, in bits of XArray values by gfn. */
+	/* access.c: pages that the host has written, in bits of XArray values by gfn. */
 	struct xarray dirty;
 	bool logging;
 	bool log_lost; /* memory was short: a page that was written is not in the log */
@@ -339,9 +359,6 @@ struct ghyvi_gtt {
 	/* Table pages that protect_list() collects for one protect call. */
 	u64 batch_gfns[GHYVI_PROTECT_BATCH];
 	struct ghyvi_table_page *batch[GHYVI_PROTECT_BATCH];
-
-	/* ghyvi_table_forget(), called up to kernel/shadow like sync_table. */
-	void (*forget_table)(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table);
 };
 
 /* Returns true if table pages in guest memory are never write-protected. */
@@ -411,16 +428,6 @@ static inline u64 ghyvi_leaf_scratch(const struct ghyvi_gtt *gtt)
 static inline bool ghyvi_leaf_is_mapped(const struct ghyvi_gtt *gtt, u64 shadow_entry)
 {
 	return shadow_entry & GHYVI_ENTRY_PRESENT && shadow_entry != ghyvi_leaf_scratch(gtt);
-}
-
-/*
- * Returns when no engine uses a translation from before the call, and no page is mapped through the
- * aperture because of one.
- */
-static inline void ghyvi_gtt_invalidate(struct ghyvi_gtt *gtt)
-{
-	ghyvi_aperture_flush(gtt);
-	gtt->params.pgpu_ops->invalidate(&gtt->params.client, 1);
 }
 
 /*

@@ -4,17 +4,62 @@
  * page that no entry maps stays pinned for some time, because drivers unbind and rebind the same
  * pages. Binding such a page again usually costs no more than a bit: the pin is found without a
  * search and stays on the list of idle pins.
+ *
+ * A block is the pins of 64 neighbouring pages. Its seven masks say what state each page is in:
+ *
+ *	pinned idle shared  references       on the list of idle pins (@listed)
+ *	0      -    -       no pin           no
+ *	1      1    0       none             yes; @again: became idle again since it was added
+ *	1      0    0       one              yes if it was idle before and was not trimmed since
+ *	1      0    1       1 + more[slot]   as with one
+ *
+ * @tables, beside these: the guest page is a table page, too, so entries do not map it any more.
+ *
+ * DOC: 2 MiB pages
+ *
+ * The 512 pins of a guest page of 2 MiB are taken and released together. If their DMA addresses are
+ * contiguous and aligned, the shadow entry maps one 2 MiB page. Otherwise it points to a table of
+ * the host's own with 4 KiB entries. All entries that map the same guest page share that table, so
+ * a guest cannot multiply tables. The entries that point to it carry the write permission.
+ *
+ * Here are also the two things that the release of a pin needs: the record of pages that the host
+ * has written, and the installation of GGTT entries.
  */
 #include <linux/bitops.h>
 #include <linux/err.h>
+#include <linux/io.h>
 #include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 
-#include "dirty_log.h"
-#include "pins.h"
-#include "tables.h"
-#include "trees.h"
+#include "internal.h"
+
+void ghyvi_dirty_record(struct ghyvi_gtt *gtt, u64 gfn)
+{
+	void *entry = xa_load(&gtt->dirty, gfn / GHYVI_DIRTY_BITS);
+	unsigned long bits = entry ? xa_to_value(entry) : 0;
+
+	lockdep_assert_held(&gtt->lock);
+	if (bits & BIT(gfn % GHYVI_DIRTY_BITS))
+		return;
+	entry = xa_store(&gtt->dirty, gfn / GHYVI_DIRTY_BITS,
+			 xa_mk_value(bits | BIT(gfn % GHYVI_DIRTY_BITS)), GFP_KERNEL_ACCOUNT);
+	if (!xa_err(entry))
+		return;
+	gtt->log_lost = true;
+	ghyvi_report(gtt->params.reporter,
+		     "migration: no memory to log a page that the vGPU wrote; migrate again");
+}
+
+void ghyvi_ggtt_publish(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int first,
+			unsigned int last)
+{
+	gtt->params.pgpu_ops->ggtt_write(gtt->params.client,
+					 (u64)table->ggtt_page * GHYVI_ENTRIES + first,
+					 table->shadows[GHYVI_LEVEL_PT]->entries + first,
+					 last - first + 1);
+}
 
 static struct ghyvi_pin_block **cached_block(struct ghyvi_gtt *gtt, u64 number)
 {
@@ -78,10 +123,9 @@ static void pin_free(struct ghyvi_gtt *gtt, struct ghyvi_pin *pin)
 }
 
 /* Idle pins count against RLIMIT_MEMLOCK, so they are released before -ENOMEM is returned. */
-int ghyvi_pin_page(struct ghyvi_gtt *gtt, u64 gfn, u64 *hpa)
+int ghyvi_pin_page(struct ghyvi_gtt *gtt, u64 gfn, u64 *hpa, struct ghyvi_table_page *updating)
 {
 	const struct ghyvi_gtt_params *p = &gtt->params;
-	struct ghyvi_table_page *updating = gtt->ggtt_updating;
 	int ret;
 
 	lockdep_assert_held(&gtt->lock);
@@ -96,7 +140,6 @@ int ghyvi_pin_page(struct ghyvi_gtt *gtt, u64 gfn, u64 *hpa)
 		 */
 		if (updating)
 			ghyvi_ggtt_publish(gtt, updating, 0, GHYVI_ENTRIES - 1);
-		gtt->ggtt_updating = updating;
 		ghyvi_gtt_invalidate(gtt);
 		ghyvi_pins_trim(gtt, 0);
 		ret = p->hv->ops->pin(p->hv, gfn, hpa);
@@ -104,7 +147,8 @@ int ghyvi_pin_page(struct ghyvi_gtt *gtt, u64 gfn, u64 *hpa)
 	return ret;
 }
 
-struct ghyvi_pin *ghyvi_pin_create(struct ghyvi_gtt *gtt, u64 gfn)
+struct ghyvi_pin *ghyvi_pin_create(struct ghyvi_gtt *gtt, u64 gfn,
+				   struct ghyvi_table_page *updating)
 {
 	const struct ghyvi_gtt_params *p = &gtt->params;
 	struct ghyvi_pin_block *block;
@@ -115,7 +159,7 @@ struct ghyvi_pin *ghyvi_pin_create(struct ghyvi_gtt *gtt, u64 gfn)
 	int ret;
 
 	/* Pinning comes first because a guest can make it fail at will. */
-	ret = ghyvi_pin_page(gtt, gfn, &hpa);
+	ret = ghyvi_pin_page(gtt, gfn, &hpa, updating);
 	if (ret)
 		goto err;
 	ret = p->pgpu_ops->map_page(p->client, hpa, GHYVI_PAGE_DATA, &dma);
@@ -165,7 +209,7 @@ struct ghyvi_pin *ghyvi_pin_next(struct ghyvi_gtt *gtt, u64 *gfn, u64 last)
 	return NULL;
 }
 
-void ghyvi_pin_table(struct ghyvi_gtt *gtt, u64 gfn, bool table)
+void ghyvi_pin_set_table(struct ghyvi_gtt *gtt, u64 gfn, bool table)
 {
 	struct ghyvi_pin *pin = ghyvi_pin_find(gtt, gfn);
 	struct ghyvi_pin_block *block;
@@ -334,6 +378,177 @@ void ghyvi_pins_trim(struct ghyvi_gtt *gtt, u32 keep)
 	lockdep_assert_held(&gtt->lock);
 	while (gtt->nr_idle_pins > keep) {
 		trim_oldest(gtt);
+		cond_resched();
+	}
+}
+
+static void pin_unmap(struct ghyvi_gtt *gtt, struct ghyvi_pin *pin)
+{
+	if (list_empty(&pin->mapped))
+		return;
+	ghyvi_aperture_remove_all(gtt);
+	gtt->params.pgpu_ops->unmap_guest(gtt->params.client, ghyvi_pin_gfn(pin));
+	list_del_init(&pin->mapped);
+	gtt->nr_mapped_pins--;
+	/* If the pin is idle now, it is released only after an invalidation. */
+	ghyvi_pin_put(gtt, ghyvi_pin_gfn(pin));
+}
+
+struct ghyvi_pin *ghyvi_nested_pin(struct ghyvi_gtt *gtt, u64 gfn)
+{
+	struct ghyvi_pin *pin;
+	int ret;
+
+	lockdep_assert_held(&gtt->lock);
+	pin = ghyvi_pin_get(gtt, gfn);
+	if (IS_ERR(pin))
+		return pin;
+	if (!list_empty(&pin->mapped)) {
+		ghyvi_pin_put(gtt, gfn);
+		return pin;
+	}
+	ret = gtt->params.pgpu_ops->map_guest(gtt->params.client, gfn, ghyvi_pin_dma(pin));
+	if (ret) {
+		ghyvi_pin_put(gtt, gfn);
+		return ERR_PTR(ret);
+	}
+	list_add_tail(&pin->mapped, &gtt->mapped_pins);
+	gtt->nr_mapped_pins++;
+	return pin;
+}
+
+void ghyvi_nested_evict(struct ghyvi_gtt *gtt, u32 count)
+{
+	lockdep_assert_held(&gtt->lock);
+	while (count--)
+		pin_unmap(gtt, list_first_entry(&gtt->mapped_pins, struct ghyvi_pin, mapped));
+}
+
+void ghyvi_nested_unmap(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
+{
+	struct ghyvi_pin *pin;
+	u64 at;
+
+	lockdep_assert_held(&gtt->lock);
+	if (!gtt->nr_mapped_pins)
+		return;
+	for (at = gfn; (pin = ghyvi_pin_next(gtt, &at, gfn + count - 1)); at++)
+		pin_unmap(gtt, pin);
+}
+
+static int large_split(struct ghyvi_gtt *gtt, struct ghyvi_large *large)
+{
+	const struct ghyvi_gtt_params *p = &gtt->params;
+	struct ghyvi_pin *pin;
+	unsigned int i;
+	int ret;
+
+	large->table = (u64 *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+	if (!large->table)
+		return -ENOMEM;
+	ret = p->pgpu_ops->map_page(p->client, virt_to_phys(large->table), GHYVI_PAGE_TABLE,
+				    &large->dma);
+	if (ret) {
+		free_page((unsigned long)large->table);
+		return ret;
+	}
+	for (i = 0; i < GHYVI_ENTRIES; i++) {
+		pin = ghyvi_pin_find(gtt, large->gfn + i);
+		large->table[i] = ghyvi_pin_dma(pin) | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE;
+	}
+	return 0;
+}
+
+static void large_count(struct ghyvi_gtt *gtt, const struct ghyvi_large *large, int by)
+{
+	struct ghyvi_stats *stats = gtt->params.stats;
+
+	atomic64_add(by, large->table ? &stats->split_pages_now : &stats->large_pages_now);
+}
+
+static void large_destroy(struct ghyvi_gtt *gtt, struct ghyvi_large *large)
+{
+	large_count(gtt, large, -1);
+	list_del(&large->dying);
+	xa_erase(&gtt->larges, large->gfn);
+	if (large->table) {
+		gtt->params.pgpu_ops->unmap_page(gtt->params.client, large->dma);
+		free_page((unsigned long)large->table);
+	}
+	ghyvi_pages_put(gtt, large->gfn, GHYVI_ENTRIES);
+	kfree(large);
+}
+
+static struct ghyvi_large *large_create(struct ghyvi_gtt *gtt, u64 gfn)
+{
+	struct ghyvi_large *large;
+	int ret;
+
+	large = kzalloc(sizeof(*large), GFP_KERNEL_ACCOUNT);
+	if (!large)
+		return ERR_PTR(-ENOMEM);
+	large->gfn = gfn;
+	INIT_LIST_HEAD(&large->dying);
+	ret = ghyvi_pages_get(gtt, gfn, GHYVI_ENTRIES, &large->dma);
+	if (ret < 0)
+		goto err_free;
+	ret = ret ? 0 : large_split(gtt, large);
+	if (ret)
+		goto err_unpin;
+	large_count(gtt, large, 1);
+	ret = xa_err(xa_store(&gtt->larges, gfn, large, GFP_KERNEL_ACCOUNT));
+	if (ret) {
+		large_destroy(gtt, large); /* no entry refers to it yet */
+		return ERR_PTR(ret);
+	}
+	return large;
+
+err_unpin:
+	ghyvi_pages_put(gtt, gfn, GHYVI_ENTRIES);
+err_free:
+	kfree(large);
+	return ERR_PTR(ret);
+}
+
+struct ghyvi_large *ghyvi_large_get(struct ghyvi_gtt *gtt, u64 gfn)
+{
+	struct ghyvi_large *large = xa_load(&gtt->larges, gfn);
+
+	lockdep_assert_held(&gtt->lock);
+	if (!large) {
+		large = large_create(gtt, gfn);
+		if (IS_ERR(large))
+			return large;
+	}
+	large->refs++;
+	return large;
+}
+
+void ghyvi_large_put(struct ghyvi_gtt *gtt, u64 gfn)
+{
+	struct ghyvi_large *large = xa_load(&gtt->larges, gfn);
+
+	lockdep_assert_held(&gtt->lock);
+	if (WARN_ON_ONCE(!large || !large->refs) || --large->refs)
+		return;
+	/*
+	 * An engine may have cached the translation, and the guest may map the page again.
+	 * ghyvi_larges_reap() decides.
+	 */
+	if (list_empty(&large->dying))
+		list_add_tail(&large->dying, &gtt->dying_larges);
+}
+
+void ghyvi_larges_reap(struct ghyvi_gtt *gtt)
+{
+	struct ghyvi_large *large, *next;
+
+	lockdep_assert_held(&gtt->lock);
+	list_for_each_entry_safe(large, next, &gtt->dying_larges, dying) {
+		if (large->refs)
+			list_del_init(&large->dying);
+		else
+			large_destroy(gtt, large);
 		cond_resched();
 	}
 }

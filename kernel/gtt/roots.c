@@ -3,17 +3,54 @@
  * Shadowed trees by their guest-physical root. The gtt keeps every tree that the guest has
  * announced or used, so that it is not built again for each submission. A tree is dropped when the
  * guest announces its destruction or resets the whole GPU, when its memory is removed, or when it
- * is evicted (evict.c).
+ * is evicted.
+ *
+ * Releasing a root can free tables, so here is also the end of each operation on a gtt:
+ * ghyvi_gtt_unlock() reports, frees what has lost its last reference, and unlocks.
+ *
+ * DOC: eviction of trees
+ *
+ * A vGPU may have tables_max table pages. A tree that no workload holds is kept only to avoid
+ * shadowing it again. The host can evict it, and shadows it again when a workload uses it, like a
+ * tree that the guest never announced. If a submission needs more table pages than are left, the
+ * least recently used trees are evicted until there are enough.
+ *
+ * No tree is evicted during a translation, because the translation may use a page of that tree. An
+ * entry that is refused a table page maps scratch, is counted (ghyvi_tree.refused) and is deferred.
+ * Trees are evicted after the pass over the tree, and the next pass retries the deferred entries.
+ *
+ * A guest may cycle through more trees than fit. Each submission then shadows what an earlier one
+ * evicted. Two limits bound the cost for the host. A tree is young until GHYVI_EVICT_AGE
+ * submissions have passed since its last use, and one operation evicts at most GHYVI_EVICT_YOUNG
+ * pages of young trees. Old trees are evicted without limit. But each of them was built before the
+ * last GHYVI_EVICT_AGE submissions, so these submissions together evict at most tables_max pages of
+ * old trees. An entry that is refused a table page after that keeps mapping scratch.
+ *
+ * DOC: the policy "nested"
+ *
+ * It uses no shadows. The pGPU walks the guest's tables and faults on guest pages
+ * that it does not know. The pages are pinned and mapped here. They stay mapped until the guest's
+ * memory is removed or the pins are needed elsewhere.
+ *
+ * DOC: switching while jobs run
+ *
+ * A job ends in the mode in which it began. Its root records the mode and keeps what the job needs:
+ *
+ * - Shadowed roots: ghyvi_nested_enter() forgets all trees, so trees that no workload holds are
+ *   freed at once. The tables of the remaining trees, and the GGTT, are unprotected and listed:
+ *   they stay relaxed. Each sync updates them like any relaxed page. A running job therefore sees
+ *   the entries that its lite restores need, and none that the guest has unmapped and flushed. When
+ *   the last shadowed root is released, the GGTT's shadow is dropped and no page remains listed.
+ * - Nested roots have no tables. Mapped pages stay mapped until the last nested root is put.
  */
 #include <linux/err.h>
 #include <linux/io.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "entries.h"
-#include "tables.h"
-#include "trees.h"
+#include "internal.h"
 
 #define ROOT_KEY_THREE_LEVEL BIT(62)
 
@@ -80,7 +117,25 @@ static void root_put_locked(struct ghyvi_root *root)
 		root_empty(root);
 }
 
-void ghyvi_roots_reap(struct ghyvi_gtt *gtt)
+/*
+ * Remove @root from gtt->roots and drop the gtt's reference. If it was the last one, gtt_reap()
+ * frees the tables.
+ */
+static void root_forget(struct ghyvi_root *root)
+{
+	struct ghyvi_gtt *gtt = root->gtt;
+
+	lockdep_assert_held(&gtt->lock);
+	if (!root->known)
+		return;
+	root->known = false;
+	xa_erase(&gtt->roots, root_key(root->gpa, root->levels));
+	gtt->nr_roots--;
+	root_put_locked(root);
+}
+
+/* Free the roots without references. The caller has freed their tables. */
+static void roots_reap(struct ghyvi_gtt *gtt)
 {
 	struct ghyvi_root *root;
 
@@ -97,24 +152,171 @@ void ghyvi_roots_reap(struct ghyvi_gtt *gtt)
 	}
 }
 
-void ghyvi_root_forget(struct ghyvi_root *root)
+/* If more than @max idle pins are left, release them until there are at most @keep. */
+static void gtt_reap(struct ghyvi_gtt *gtt, u32 max, u32 keep)
 {
-	struct ghyvi_gtt *gtt = root->gtt;
+	lockdep_assert_held(&gtt->lock);
+	if (list_empty(&gtt->dying) && list_empty(&gtt->dying_larges) &&
+	    list_empty(&gtt->dying_roots) && gtt->nr_idle_pins <= max)
+		return;
+	/*
+	 * What is freed here was reachable only through objects that are freed here, too: children
+	 * through their parents, the pins of their entries through them. One invalidation is
+	 * enough.
+	 */
+	ghyvi_gtt_invalidate(gtt);
+	ghyvi_tables_reap(gtt);
+	ghyvi_larges_reap(gtt);
+	roots_reap(gtt);
+	if (gtt->nr_idle_pins > max)
+		ghyvi_pins_trim(gtt, keep);
+}
+
+static void gtt_reap_unused(struct ghyvi_gtt *gtt)
+{
+	gtt_reap(gtt, gtt->tuning.idle_pins, gtt->tuning.idle_pins / 2);
+}
+
+void ghyvi_gtt_reap_all(struct ghyvi_gtt *gtt)
+{
+	gtt_reap(gtt, 0, 0);
+}
+
+static void report_rejected(struct ghyvi_gtt *gtt)
+{
+	if (!gtt->rejected.error)
+		return;
+	ghyvi_report(gtt->params.reporter,
+		     "table entry 0x%llx of level %u cannot be translated (%d), scratch page used",
+		     gtt->rejected.guest_entry, gtt->rejected.level, gtt->rejected.error);
+	gtt->rejected.error = 0;
+}
+
+void ghyvi_gtt_unlock(struct ghyvi_gtt *gtt)
+{
+	report_rejected(gtt);
+	ghyvi_aperture_flush(gtt);
+	gtt_reap_unused(gtt);
+	mutex_unlock(&gtt->lock);
+}
+
+static bool root_is_young(const struct ghyvi_gtt *gtt, const struct ghyvi_root *root)
+{
+	return gtt->submissions - root->used < GHYVI_EVICT_AGE;
+}
+
+static bool root_may_go(const struct ghyvi_gtt *gtt, const struct ghyvi_root *root)
+{
+	/* The gtt holds one reference while the root is known. Further ones belong to workloads. */
+	if (!root->known || root->refs > 1)
+		return false;
+	return !root_is_young(gtt, root) || root->tree.pages <= gtt->young_left;
+}
+
+static bool any_may_go(const struct ghyvi_gtt *gtt)
+{
+	const struct ghyvi_root *root;
+
+	list_for_each_entry(root, &gtt->root_lru, lru)
+		if (root_may_go(gtt, root))
+			return true;
+	return false;
+}
+
+static void evict_root(struct ghyvi_gtt *gtt, struct ghyvi_root *root)
+{
+	if (root_is_young(gtt, root))
+		gtt->young_left -= min(gtt->young_left, root->tree.pages);
+	root_forget(root);
+	ghyvi_count(gtt->params.stats, evicted_trees);
+}
+
+static bool tables_fit(const struct ghyvi_gtt *gtt, u32 tables, u32 wanted)
+{
+	return (u64)tables + wanted <= gtt->tuning.tables_max;
+}
+
+/* Evict as many trees as should suffice, with one invalidation. Returns true if any was evicted. */
+static bool evict_some(struct ghyvi_gtt *gtt, u32 wanted)
+{
+	struct ghyvi_root *root, *next;
+	u32 tables = gtt->nr_tables;
+	bool any = false;
+
+	list_for_each_entry_safe(root, next, &gtt->root_lru, lru) {
+		if (tables_fit(gtt, tables, wanted))
+			break;
+		if (!root_may_go(gtt, root))
+			continue;
+		/*
+		 * An estimate: a table page may be used at several levels, and a table page that
+		 * trees share is freed with the last of them.
+		 */
+		tables -= min(tables, root->tree.pages);
+		evict_root(gtt, root);
+		any = true;
+	}
+	gtt_reap_unused(gtt);
+	return any;
+}
+
+bool ghyvi_trees_evict(struct ghyvi_gtt *gtt, u32 wanted)
+{
+	u32 before = gtt->nr_tables;
 
 	lockdep_assert_held(&gtt->lock);
-	if (!root->known)
-		return;
-	root->known = false;
-	xa_erase(&gtt->roots, root_key(root->gpa, root->levels));
-	gtt->nr_roots--;
-	root_put_locked(root);
+	while (!tables_fit(gtt, gtt->nr_tables, wanted) && evict_some(gtt, wanted))
+		;
+	return gtt->nr_tables < before;
+}
+
+void ghyvi_trees_evict_begin(struct ghyvi_gtt *gtt)
+{
+	lockdep_assert_held(&gtt->lock);
+	gtt->young_left = GHYVI_EVICT_YOUNG;
+}
+
+static u32 refused_of(const struct ghyvi_gtt *gtt, const struct ghyvi_tree *tree)
+{
+	return tree->refused + gtt->shared_tree.refused;
+}
+
+static void retry_refused(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
+{
+	tree->refused = 0;
+	gtt->shared_tree.refused = 0;
+	gtt->deferral.tables_freed++;
+	gtt->deferral.generation = ghyvi_generation(gtt);
+	gtt->deferral.unbacked_left = GHYVI_RETRY_UNBACKED;
+}
+
+void ghyvi_tree_expect_room(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
+{
+	lockdep_assert_held(&gtt->lock);
+	/*
+	 * The guest may have changed its entries since they were refused. A pass that retries them
+	 * counts those that still need a table page, before trees are evicted for them.
+	 */
+	if (refused_of(gtt, tree) && any_may_go(gtt))
+		retry_refused(gtt, tree);
+}
+
+bool ghyvi_tree_make_room(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
+{
+	u32 refused = refused_of(gtt, tree);
+
+	lockdep_assert_held(&gtt->lock);
+	if (!refused || !ghyvi_trees_evict(gtt, refused))
+		return false;
+	retry_refused(gtt, tree);
+	return true;
 }
 
 void ghyvi_root_fill_top(struct ghyvi_root *root)
 {
 	struct ghyvi_gtt *gtt = root->gtt;
+	struct ghyvi_translation translation;
 	unsigned int i;
-	u64 entry;
 
 	lockdep_assert_held(&gtt->lock);
 	if (!root->retry)
@@ -123,16 +325,15 @@ void ghyvi_root_fill_top(struct ghyvi_root *root)
 	for (i = 0; i < 4; i++) {
 		if (root->pages[i])
 			continue;
-		entry = ghyvi_entry_translate(
+		translation = ghyvi_entry_translate(
 			gtt, GHYVI_LEVEL_PDP,
 			root->gpa[i] | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE, &root->tree);
-		WRITE_ONCE(root->top[i], entry);
-		if (entry != ghyvi_entry_scratch(gtt, GHYVI_LEVEL_PDP))
+		WRITE_ONCE(root->top[i], translation.entry);
+		if (translation.entry != ghyvi_entry_scratch(gtt, GHYVI_LEVEL_PDP))
 			root->pages[i] = ((struct ghyvi_table_page *)xa_load(
 						  &gtt->tables, ghyvi_entry_gfn(root->gpa[i])))
 						 ->shadows[GHYVI_LEVEL_PD];
-		root->retry |= gtt->deferral.err != 0;
-		gtt->deferral.err = 0;
+		root->retry |= translation.err != 0;
 	}
 }
 
@@ -213,7 +414,7 @@ static int roots_make_room(struct ghyvi_gtt *gtt)
 		return 0;
 	list_for_each_entry(root, &gtt->root_lru, lru) {
 		if (root->known && root->refs == 1) {
-			ghyvi_root_forget(root);
+			root_forget(root);
 			ghyvi_count(gtt->params.stats, evicted_trees);
 			return 0;
 		}
@@ -264,6 +465,94 @@ static struct ghyvi_root *root_nested(struct ghyvi_gtt *gtt, const u64 *gpa, uns
 	return root;
 }
 
+void ghyvi_roots_empty_all(struct ghyvi_gtt *gtt)
+{
+	struct ghyvi_root *root;
+
+	lockdep_assert_held(&gtt->lock);
+	list_for_each_entry(root, &gtt->root_lru, lru)
+		root_empty(root);
+}
+
+void ghyvi_roots_forget_all(struct ghyvi_gtt *gtt)
+{
+	struct ghyvi_root *root, *next;
+
+	lockdep_assert_held(&gtt->lock);
+	list_for_each_entry_safe(root, next, &gtt->root_lru, lru)
+		root_forget(root);
+}
+
+void ghyvi_roots_zap_range(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
+{
+	struct ghyvi_root *root, *next;
+	unsigned int i;
+	u64 at;
+
+	lockdep_assert_held(&gtt->lock);
+	list_for_each_entry_safe(root, next, &gtt->root_lru, lru) {
+		for (i = 0; i < (root->levels == 3 ? 4 : 1); i++) {
+			at = root->gpa[i] >> GHYVI_PAGE_SHIFT;
+			if (at >= gfn && at - gfn < count) {
+				root_empty(root);
+				root_forget(root);
+				break;
+			}
+		}
+	}
+}
+
+static void table_release(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, void *data)
+{
+	if (ghyvi_table_is_ggtt(table)) {
+		ghyvi_ggtt_relax(gtt, table);
+		return;
+	}
+	ghyvi_table_unprotect(gtt, table);
+	ghyvi_table_mark_relaxed(gtt, table);
+}
+
+/*
+ * Call it after a root was released or the policy changed. If no root of the other mode is left, it
+ * releases what only that mode needs: the GGTT's shadow, or mapped guest pages.
+ */
+static void nested_cleanup(struct ghyvi_gtt *gtt)
+{
+	lockdep_assert_held(&gtt->lock);
+	if (gtt->policy->nested) {
+		if (list_empty(&gtt->root_lru))
+			ghyvi_ggtt_shadow(gtt, false);
+	} else if (!gtt->nr_nested_roots) {
+		ghyvi_nested_evict(gtt, gtt->nr_mapped_pins);
+	}
+}
+
+void ghyvi_nested_enter(struct ghyvi_gtt *gtt)
+{
+	lockdep_assert_held(&gtt->lock);
+	ghyvi_roots_forget_all(gtt);
+	gtt_reap_unused(gtt);
+	ghyvi_tables_each(gtt, table_release, NULL);
+	nested_cleanup(gtt);
+}
+
+void ghyvi_nested_leave(struct ghyvi_gtt *gtt)
+{
+	lockdep_assert_held(&gtt->lock);
+	ghyvi_ggtt_shadow(gtt, true);
+	nested_cleanup(gtt);
+}
+
+int ghyvi_gtt_fault(struct ghyvi_gtt *gtt, u64 gfn)
+{
+	struct ghyvi_pin *pin;
+
+	mutex_lock(&gtt->lock);
+	pin = ghyvi_nested_pin(gtt, gfn);
+	ghyvi_gtt_unlock(gtt);
+	return IS_ERR(pin) ? (int)PTR_ERR(pin) : 0;
+}
+
 struct ghyvi_root *ghyvi_gtt_get_root(struct ghyvi_gtt *gtt, const u64 *gpa4, unsigned int levels)
 {
 	struct ghyvi_root *root;
@@ -277,7 +566,7 @@ struct ghyvi_root *ghyvi_gtt_get_root(struct ghyvi_gtt *gtt, const u64 *gpa4, un
 	}
 	root = xa_load(&gtt->roots, root_key(gpa, levels));
 	if (root && !root_matches(root, gpa)) {
-		ghyvi_root_forget(root);
+		root_forget(root);
 		root = NULL;
 	}
 	if (!root)
@@ -299,7 +588,7 @@ void ghyvi_gtt_put_root(struct ghyvi_root *root)
 
 	mutex_lock(&gtt->lock);
 	root_put_locked(root);
-	ghyvi_nested_cleanup(gtt);
+	nested_cleanup(gtt);
 	ghyvi_gtt_unlock(gtt);
 }
 
@@ -317,7 +606,7 @@ void ghyvi_gtt_forget_root(struct ghyvi_gtt *gtt, const u64 *gpa4, unsigned int 
 		 * about to reuse the table pages for data, which must not be interpreted as tables.
 		 */
 		root_empty(root);
-		ghyvi_root_forget(root);
+		root_forget(root);
 	}
 	ghyvi_gtt_unlock(gtt);
 }
@@ -343,41 +632,4 @@ void ghyvi_root_job(const struct ghyvi_root *root, struct ghyvi_job *job)
 	job->levels = root->levels;
 	job->nested = root->nested;
 	memcpy(job->guest_root, root->gpa, sizeof(job->guest_root));
-}
-
-void ghyvi_roots_empty_all(struct ghyvi_gtt *gtt)
-{
-	struct ghyvi_root *root;
-
-	lockdep_assert_held(&gtt->lock);
-	list_for_each_entry(root, &gtt->root_lru, lru)
-		root_empty(root);
-}
-
-void ghyvi_roots_forget_all(struct ghyvi_gtt *gtt)
-{
-	struct ghyvi_root *root, *next;
-
-	lockdep_assert_held(&gtt->lock);
-	list_for_each_entry_safe(root, next, &gtt->root_lru, lru)
-		ghyvi_root_forget(root);
-}
-
-void ghyvi_roots_zap_range(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
-{
-	struct ghyvi_root *root, *next;
-	unsigned int i;
-	u64 at;
-
-	lockdep_assert_held(&gtt->lock);
-	list_for_each_entry_safe(root, next, &gtt->root_lru, lru) {
-		for (i = 0; i < (root->levels == 3 ? 4 : 1); i++) {
-			at = root->gpa[i] >> GHYVI_PAGE_SHIFT;
-			if (at >= gfn && at - gfn < count) {
-				root_empty(root);
-				ghyvi_root_forget(root);
-				break;
-			}
-		}
-	}
 }

@@ -3,7 +3,7 @@
  * The policy "relaxed": no store to guest memory traps, for hypervisors that do not tell modules of
  * stores. Every sync compares all table pages of the tree that it reaches, upper levels included.
  * Pages of the GGTT are the host's memory: they are protected by removing the guest's mapping
- * (kernel/gtt/ggtt_map.c). Letting a page stay mapped costs a scan at each sync, and is given up
+ * (kernel/gtt/ggtt.c). Letting a page stay mapped costs a scan at each sync, and is given up
  * when the scans since the last store have cost as much as the removal: at most twice the optimum.
  */
 #include "policies.h"

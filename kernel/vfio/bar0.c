@@ -3,7 +3,7 @@
  * Mappings of the GGTT table, which is host memory in BAR 0.
  *
  * A page of the GGTT table is mapped when it is accessed first, and again after the gtt had its
- * mapping removed to see the next store (kernel/gtt/ggtt_map.c). The fault handler takes only the
+ * mapping removed to see the next store (kernel/gtt/ggtt.c). The fault handler takes only the
  * gtt's lock for mappings, so it can serve every caller, VFIO and KVM included. mmap() maps no page
  * of it: a mapping could not be removed before mmap() has returned.
  *

@@ -13,11 +13,7 @@
 #include <stdint.h>
 #include <ghyvi_shim.h>
 #include <cmocka.h>
-#include "gtt/entries.h"
-#include "gtt/pins.h"
-#include "gtt/tables.h"
-#include "gtt/trees.h"
-#include "shadow/shadow.h"
+#include "gtt/internal.h"
 #include "rule.h"
 
 #define RAM_PAGES 16384u

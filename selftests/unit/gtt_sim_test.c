@@ -13,7 +13,7 @@
 #define WINDOW_PAGES 336u
 #define FIRST_TABLE 10u
 
-/* Costs are given, not measured: instead of kernel/shadow/costs.c. */
+/* Costs are given, not measured: instead of kernel/gtt/costs.c. */
 void ghyvi_cost_scanned(struct ghyvi_gtt *gtt, u64 started_ns, u32 pages)
 {
 }

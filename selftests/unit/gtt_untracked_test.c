@@ -26,7 +26,7 @@ static int fini(void **state)
 	return 0;
 }
 
-/* Costs are given, not measured: instead of kernel/shadow/costs.c. */
+/* Costs are given, not measured: instead of kernel/gtt/costs.c. */
 void ghyvi_cost_scanned(struct ghyvi_gtt *gtt, u64 started_ns, u32 pages)
 {
 }

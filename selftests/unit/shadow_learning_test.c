@@ -10,11 +10,7 @@
 #include <ghyvi_shim.h>
 #include <cmocka.h>
 
-#include "gtt/entries.h"
-#include "gtt/pins.h"
-#include "gtt/tables.h"
-#include "gtt/trees.h"
-#include "shadow/shadow.h"
+#include "gtt/internal.h"
 
 /* costs.c */
 

@@ -64,7 +64,7 @@ static s64 optimum(const struct player *p)
 	return min(p->ends_relaxed_ns, p->ends_protected_ns);
 }
 
-/* As kernel/shadow/relax.c, after a trap. */
+/* As kernel/gtt/sync.c, after a trap. */
 static void relax_ahead(struct player *p, bool begins)
 {
 	struct player *end = game.players + PAGES, *next;
@@ -556,7 +556,7 @@ static void long_bursts_are_recognised_before_they_end(void **state)
 	assert_in_range(traps, ARRAY_SIZE(pages) - 1, first * ARRAY_SIZE(pages) * 2 / 3);
 }
 
-/* The pages after the first are expected, as in kernel/shadow/relax.c. */
+/* The pages after the first are expected, as in kernel/gtt/sync.c. */
 static void expect_others(u32 now)
 {
 	unsigned int i;

@@ -2,7 +2,7 @@
 /* The log of guest pages that a vGPU writes, with the software engines. */
 #include <string.h>
 #include <ghyvi/multicall.h>
-#include "gtt/dirty_log.h"
+#include "gtt/internal.h"
 #include "move_one.h"
 #include "vgpu/vgpu_types.h"
 

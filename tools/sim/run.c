@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Replays the trace under one policy, like the module (kernel/shadow/relax.c, sync.c). A submission
+ * Replays the trace under one policy, like the module (kernel/gtt/sync.c, spt.c). A submission
  * first asks the policy which relaxed pages to protect, then scans all relaxed pages that it can
  * reach, including those that become protected. Trapped stores update the snapshot, so a scan finds
  * only the entries that were written while the page was relaxed.

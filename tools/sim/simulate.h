@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Replay of a trace under policies: the module's decision code (kernel/shadow/policy_*.c) on a
- * model of the mechanism (kernel/shadow/relax.c, sync.c).
+ * model of the mechanism (kernel/gtt/sync.c, spt.c).
  */
 #ifndef GHYVI_SIM_SIMULATE_H
 #define GHYVI_SIM_SIMULATE_H

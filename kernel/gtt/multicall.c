@@ -10,10 +10,7 @@
 #include <linux/sched.h>
 #include <ghyvi/multicall.h>
 
-#include "../gtt/dirty_log.h"
-#include "../gtt/pins.h"
-#include "../gtt/trees.h"
-#include "shadow.h"
+#include "internal.h"
 
 static int apply_record(struct ghyvi_gtt *gtt, u64 address, u64 value)
 {

@@ -1,32 +1,65 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sync points, and the settings of a gtt that affect them. Pages that the policy wants to be
- * strict again are write-protected first, in batches, and scanned afterwards, so that no store is
- * missed in between.
+ * Sync points, traps, and the settings of a gtt that affect them. The policy decides, here is what
+ * becomes of its decisions. Pages that the policy wants to be strict again are write-protected
+ * first, in batches, and scanned afterwards, so that no store is missed in between.
  */
 #include <linux/err.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/ktime.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
 #include <linux/string.h>
 
 #include <trace/events/ghyvi.h>
 
-#include "../gtt/tables.h"
-#include "../gtt/trees.h"
-#include "shadow.h"
-#include "policies.h"
+#include "internal.h"
+#include "../shadow/policies.h"
 
-struct ghyvi_gtt *ghyvi_gtt_create(const struct ghyvi_gtt_params *params)
+struct ranking {
+	struct ghyvi_table_page **tables;
+	u32 count;
+};
+
+static void rank_collect(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, void *data)
 {
-	const struct ghyvi_shadow_policy *policy = params->untracked ? &ghyvi_policy_relaxed :
-								       ghyvi_shadow_policy_default;
-	struct ghyvi_gtt *gtt = ghyvi_gtt_new(params, policy, ghyvi_table_sync);
+	struct ranking *ranking = data;
 
-	if (!IS_ERR(gtt))
-		gtt->forget_table = ghyvi_table_forget;
-	return gtt;
+	if (table->history.leaf && table->history.heat)
+		ranking->tables[ranking->count++] = table;
+	else
+		table->history.rank = GHYVI_RANK_UNKNOWN;
+}
+
+static int rank_compare(const void *a, const void *b)
+{
+	const struct ghyvi_table_page *first = *(struct ghyvi_table_page *const *)a;
+	const struct ghyvi_table_page *second = *(struct ghyvi_table_page *const *)b;
+
+	if (first->history.heat == second->history.heat)
+		return 0;
+	return first->history.heat > second->history.heat ? -1 : 1;
+}
+
+void ghyvi_tables_rank(struct ghyvi_gtt *gtt)
+{
+	struct ranking ranking = { NULL, 0 };
+	u32 i;
+
+	lockdep_assert_held(&gtt->lock);
+	ranking.tables = kvmalloc_array(gtt->nr_tables + gtt->nr_ggtt_tables + 1,
+					sizeof(*ranking.tables), GFP_KERNEL_ACCOUNT);
+	if (!ranking.tables)
+		return; /* the old ranks remain until the next ranking */
+	ghyvi_tables_each(gtt, rank_collect, &ranking);
+	sort(ranking.tables, ranking.count, sizeof(*ranking.tables), rank_compare, NULL);
+	for (i = 0; i < ranking.count; i++)
+		ranking.tables[i]->history.rank = i;
+	kvfree(ranking.tables);
 }
 
 static bool wants_protection(struct ghyvi_gtt *gtt, const struct ghyvi_table_page *table)
@@ -197,7 +230,8 @@ static void protect_lists(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
 			protect_list(gtt, &root->tree.relaxed);
 }
 
-void ghyvi_gtt_sync_locked(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
+/* Sync the relaxed pages that @tree may reach, or all of them if @tree is NULL. */
+static void gtt_sync_locked(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
 {
 	lockdep_assert_held(&gtt->lock);
 	ghyvi_ggtt_collect(gtt); /* before the policy decides which pages to protect */
@@ -212,7 +246,7 @@ void ghyvi_gtt_sync_locked(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
 void ghyvi_gtt_sync(struct ghyvi_gtt *gtt, struct ghyvi_root *root)
 {
 	mutex_lock(&gtt->lock);
-	ghyvi_gtt_sync_locked(gtt, root && !root->nested ? &root->tree : NULL);
+	gtt_sync_locked(gtt, root && !root->nested ? &root->tree : NULL);
 	ghyvi_gtt_unlock(gtt);
 }
 
@@ -224,6 +258,127 @@ void ghyvi_gtt_flush(struct ghyvi_gtt *gtt)
 	if (gtt->policy->nested) /* there are no shadow entries whose changes remove pages */
 		ghyvi_aperture_remove_all(gtt);
 	ghyvi_gtt_invalidate(gtt);
+	ghyvi_gtt_unlock(gtt);
+}
+
+/* A burst of the page began with a trap. The pages after it may be written next. */
+static void expect_neighbours(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
+{
+	unsigned int start = table->history.start, distance;
+
+	for (distance = 1; distance <= GHYVI_AHEAD_PAGES; distance++) {
+		table = ghyvi_table_neighbour(gtt, table, 1);
+		if (!table)
+			return;
+		if (table->protected && table->history.leaf)
+			ghyvi_history_expect(&table->history, ghyvi_table_experience(gtt, table),
+					     &gtt->tuning, ghyvi_table_now(gtt, table), start,
+					     distance);
+	}
+}
+
+static void relax_ahead(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
+{
+	struct ghyvi_shadow_view page = ghyvi_table_view(gtt, table);
+	unsigned int left = gtt->policy->ahead ? gtt->policy->ahead(&page) : 0;
+
+	for (; left; left--) {
+		table = ghyvi_table_neighbour(gtt, table, 1);
+		if (!table)
+			return;
+		if (!table->protected || !table->history.leaf)
+			continue;
+		ghyvi_history_ahead(&table->history);
+		ghyvi_table_relax(gtt, table);
+	}
+}
+
+void ghyvi_table_stored(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int first,
+			unsigned int last)
+{
+	unsigned int at, count, changed = 0;
+
+	for (at = first; at <= last; at += count) {
+		count = min(last - at + 1, GHYVI_PTES_PER_UPDATE);
+		changed += ghyvi_table_update(gtt, table, at, table->guest + at, count);
+	}
+	if (changed && ghyvi_table_is_ggtt(table))
+		ghyvi_ggtt_publish(gtt, table, first, last);
+}
+
+/* Handle a trapped store: translate the entries that it touched, then apply the policy. */
+static void table_trap(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int offset,
+		       unsigned int bytes)
+{
+	unsigned int first = offset / 8, last = (offset + bytes - 1) / 8;
+	struct ghyvi_shadow_view page;
+
+	ghyvi_table_stored(gtt, table, first, last);
+	/* Only leaf pages are relaxed, so only their stores are recorded. */
+	if (!table->history.leaf)
+		return;
+	if (ghyvi_history_trap(&table->history, ghyvi_table_experience(gtt, table), &gtt->tuning,
+			       ghyvi_table_now(gtt, table),
+			       first * GHYVI_BURST_STARTS / GHYVI_ENTRIES) &&
+	    gtt->policy->ahead)
+		expect_neighbours(gtt, table);
+	page = ghyvi_table_view(gtt, table);
+	if (!table->protected || !gtt->policy->relax(&page))
+		return;
+	ghyvi_table_relax(gtt, table);
+	ghyvi_history_relaxed(&table->history, ghyvi_table_experience(gtt, table));
+	relax_ahead(gtt, table);
+}
+
+static struct ghyvi_table_page *table_by_gfn(struct ghyvi_gtt *gtt, u64 gfn)
+{
+	struct ghyvi_table_page *table = xa_load(&gtt->tables, gfn);
+
+	return table ? table : ghyvi_ggtt_table_by_gfn(gtt, gfn);
+}
+
+void ghyvi_gtt_trap(struct ghyvi_gtt *gtt, u64 gpa, unsigned int bytes)
+{
+	struct ghyvi_table_page *table;
+	unsigned int offset, part;
+
+	trace_ghyvi_trap(gtt->params.reporter, READ_ONCE(gtt->policy)->name, gpa, bytes);
+	ghyvi_count(gtt->params.stats, table_write_traps);
+	ghyvi_count_add(gtt->params.stats, table_writes_bytes, bytes);
+	mutex_lock(&gtt->lock);
+	/* The store trapped before the policy changed. Pages that are still shadowed are listed. */
+	if (gtt->policy->nested)
+		goto out;
+	ghyvi_cost_trapped(gtt, gpa);
+	for (; bytes; gpa += part, bytes -= part) {
+		offset = gpa % GHYVI_PAGE_BYTES;
+		part = min(bytes, GHYVI_PAGE_BYTES - offset);
+		table = table_by_gfn(gtt, gpa >> GHYVI_PAGE_SHIFT);
+		if (table)
+			table_trap(gtt, table, offset, part);
+	}
+out:
+	ghyvi_gtt_unlock(gtt);
+}
+
+void ghyvi_gtt_protection_lost(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
+{
+	struct ghyvi_table_page *table;
+	unsigned long at;
+	u32 i;
+
+	mutex_lock(&gtt->lock);
+	xa_for_each_range(&gtt->tables, at, table, gfn, gfn + count - 1) {
+		ghyvi_table_unprotect(gtt, table);
+		ghyvi_table_mark_relaxed(gtt, table);
+	}
+	for (i = 0; i < gtt->nr_ggtt_tables; i++) {
+		table = gtt->ggtt_tables[i];
+		if (!table || table->gfn == GHYVI_INVALID_GFN || table->gfn < gfn ||
+		    table->gfn - gfn >= count)
+			continue;
+		ghyvi_ggtt_relax(gtt, table);
+	}
 	ghyvi_gtt_unlock(gtt);
 }
 
@@ -239,7 +394,7 @@ void ghyvi_gtt_ggtt_live(struct ghyvi_gtt *gtt)
 		gtt->ggtt_live = true;
 		/* A policy that relaxes pages at their first store can wait for the next sync. */
 		if (!gtt->policy->relax(&page))
-			ghyvi_gtt_sync_locked(gtt, NULL);
+			gtt_sync_locked(gtt, NULL);
 	}
 	ghyvi_gtt_unlock(gtt);
 }
@@ -304,7 +459,7 @@ int ghyvi_gtt_set_policy(struct ghyvi_gtt *gtt, const char *name)
 	else
 		ghyvi_nested_leave(gtt);
 	/* Relaxed pages that the new policy wants strict are protected now, not at a submission. */
-	ghyvi_gtt_sync_locked(gtt, NULL);
+	gtt_sync_locked(gtt, NULL);
 	ghyvi_tables_each(gtt, relax_if_new, NULL);
 	ghyvi_gtt_unlock(gtt);
 	return 0;

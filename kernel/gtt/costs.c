@@ -6,7 +6,7 @@
 #include <linux/ktime.h>
 #include <linux/minmax.h>
 
-#include "shadow.h"
+#include "internal.h"
 
 #define COST_WEIGHT 8 /* a new sample has a weight of one eighth */
 #define COST_MAX_NS 1000000u /* a longer sample was interrupted and is ignored */
