@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which function executes an instruction: decided once, when it is decoded. */
+#include "machine.h"
+
+static enum eu_step refused(struct eu_exec *x, const struct eu_insn *i)
+{
+	/* An instruction that no lane executes does no harm: a macro's iterations, for example. */
+	if (i->refused_status == EU_UNSUPPORTED && eu_op_name(i->op) &&
+	    !(i->op >= EU_SEND && i->op <= EU_SENDSC) && !eu_lanes(x->t, i))
+		return EU_NEXT;
+	return eu_fail(x, i, i->refused_status, "%s", i->refused);
+}
+
+static enum eu_step nothing(struct eu_exec *x, const struct eu_insn *i)
+{
+	(void)x;
+	(void)i;
+	return EU_NEXT;
+}
+
+/* A notification register counts barriers that completed; wait takes one, or waits. */
+static enum eu_step wait(struct eu_exec *x, const struct eu_insn *i)
+{
+	uint32_t at = i->src[0].at[0], count;
+
+	if (at != EU_REG_N0)
+		return eu_fail(x, i, EU_UNSUPPORTED, "another notification than the barrier's");
+	count = eu_reg32(x->t, at);
+	if (!count) {
+		x->t->state = EU_THREAD_WAITS;
+		return EU_YIELD;
+	}
+	eu_set_reg32(x->t, at, count - 1);
+	return EU_NEXT;
+}
+
+static const char *unknown(const struct eu_insn *i)
+{
+	switch (i->op) {
+	case EU_MOVI:
+	case EU_SMOV:
+	case EU_CMPN:
+	case EU_BRD:
+	case EU_BRC:
+	case EU_CALLA:
+	case EU_SAD2:
+	case EU_SADA2:
+	case EU_LINE:
+	case EU_PLN:
+	case EU_MADM:
+		return "not supported";
+	default:
+		return NULL;
+	}
+}
+
+/** eu_bind() - give a decoded instruction its handlers */
+void eu_bind(struct eu_insn *i)
+{
+	if (!i->refused && unknown(i)) {
+		i->refused = unknown(i);
+		i->refused_status = EU_UNSUPPORTED;
+	}
+	if (i->refused)
+		i->general = refused;
+	else if (i->op == EU_NOP)
+		i->general = nothing;
+	else if (i->op == EU_WAIT)
+		i->general = wait;
+	else if (i->op >= EU_JMPI && i->op <= EU_JOIN)
+		i->general = eu_flow;
+	else if (i->op >= EU_SEND && i->op <= EU_SENDSC)
+		i->general = eu_send;
+	else if (i->op == EU_MATH)
+		i->general = eu_math;
+	else
+		i->general = eu_alu;
+	i->run = i->general == eu_alu ? eu_fast_handler(i) : NULL;
+	if (!i->run)
+		i->run = i->general;
+}

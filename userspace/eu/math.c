@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The math instruction. Functions are computed in double and rounded once, so they are closer to the
+ * exact result than the hardware's, which the manual bounds in ulps.
+ */
+#include "alu.h"
+
+#include <math.h>
+#include <string.h>
+
+#pragma STDC FENV_ACCESS ON
+
+enum {
+	MATH_INV = 1,
+	MATH_LOG,
+	MATH_EXP,
+	MATH_SQRT,
+	MATH_RSQ,
+	MATH_SIN,
+	MATH_COS,
+	MATH_FDIV = 9,
+	MATH_POW,
+	MATH_INT_DIV,
+	MATH_INT_QUOTIENT,
+	MATH_INT_REMAINDER,
+	MATH_INVM,
+	MATH_RSQTM,
+};
+
+static float function(unsigned int f, float a, float b)
+{
+	switch (f) {
+	case MATH_INV:
+		return 1 / a;
+	case MATH_LOG:
+		return (float)log2((double)a);
+	case MATH_EXP:
+		return (float)exp2((double)a);
+	case MATH_SQRT:
+		return sqrtf(a);
+	case MATH_RSQ:
+		return (float)(1 / sqrt((double)a));
+	case MATH_SIN:
+		return (float)sin((double)a);
+	case MATH_COS:
+		return (float)cos((double)a);
+	case MATH_FDIV:
+		return a / b;
+	default:
+		return (float)pow(fabs((double)a), (double)b);
+	}
+}
+
+/* Division by zero gives the largest quotient, as the manual has it. */
+static void divide(bool is_signed, int64_t a, int64_t b, int64_t *quotient, int64_t *remainder)
+{
+	if (!b) {
+		*quotient = !is_signed ? UINT32_MAX : (int64_t)(a < 0 ? INT32_MIN : INT32_MAX);
+		*remainder = *quotient;
+		return;
+	}
+	*quotient = a / b;
+	*remainder = a % b;
+}
+
+static enum eu_step integer(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes)
+{
+	int64_t a[EU_LANES], b[EU_LANES], q[EU_LANES], r[EU_LANES];
+	struct eu_insn plain = *i;
+	unsigned int lane;
+
+	if (i->src[0].bytes != 4 || i->src[1].bytes != 4 || eu_kind_of(i) != EU_KIND_INT)
+		return eu_fail(x, i, EU_UNSUPPORTED, "a division of other types than dwords");
+	if (eu_load_int(x, i, 0, a) || eu_load_int(x, i, 1, b))
+		return EU_FAILED;
+	for (lane = 0; lane < i->lanes; lane++)
+		divide(i->src[0].type == EU_D, a[lane], b[lane], &q[lane], &r[lane]);
+	plain.condition = 0;
+	if (i->condition != MATH_INT_DIV)
+		return eu_finish_int(x, &plain, lanes, i->condition == MATH_INT_QUOTIENT ? q : r);
+	/* The remainder is in the registers behind the quotient's. */
+	if (eu_finish_int(x, &plain, lanes, q) == EU_FAILED)
+		return EU_FAILED;
+	for (lane = 0; lane < i->lanes; lane++) {
+		unsigned int at = i->dst.at[lane] + (i->lanes > 8 ? 64u : 32u);
+
+		if (i->dst.file != EU_FILE_GRF || i->dst.indirect || at + 4 > EU_GRF_BYTES)
+			return eu_fail(x, i, EU_ILLEGAL, "a remainder past r127");
+		plain.dst.at[lane] = (uint16_t)at;
+	}
+	return eu_finish_int(x, &plain, lanes, r);
+}
+
+/*
+ * The macros for IEEE division and square root: always the early way out, with the final result.
+ * The flag says so, and the kernel skips its iterations.
+ */
+static enum eu_step macro(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes)
+{
+	struct eu_insn plain = *i;
+	union eu_values a, b;
+	enum eu_kind kind = eu_kind_of(i);
+	unsigned int lane;
+
+	if (kind != EU_KIND_FLOAT && kind != EU_KIND_DOUBLE)
+		return eu_fail(x, i, EU_UNSUPPORTED, "a macro for integers");
+	if (eu_load(x, i, 0, kind, &a))
+		return EU_FAILED;
+	if (i->condition == MATH_INVM && eu_load(x, i, 1, kind, &b))
+		return EU_FAILED;
+	for (lane = 0; lane < i->lanes; lane++) {
+		if (kind == EU_KIND_FLOAT)
+			a.f[lane] = i->condition == MATH_INVM ? a.f[lane] / b.f[lane] :
+								sqrtf(a.f[lane]);
+		else
+			a.d[lane] = i->condition == MATH_INVM ? a.d[lane] / b.d[lane] :
+								sqrt(a.d[lane]);
+	}
+	plain.condition = 0;
+	eu_set_flags(x, i, lanes, ~0u);
+	return eu_finish(x, &plain, lanes, kind, &a);
+}
+
+/**
+ * eu_math() - execute a math instruction; its function is where others have the condition
+ *
+ * Return: EU_NEXT or EU_FAILED.
+ */
+enum eu_step eu_math(struct eu_exec *x, const struct eu_insn *i)
+{
+	uint32_t lanes = eu_lanes(x->t, i);
+	float a[EU_LANES], b[EU_LANES] = { 0 };
+	struct eu_insn plain;
+	unsigned int lane;
+
+	if (!lanes)
+		return EU_NEXT;
+	x->lanes += (unsigned int)__builtin_popcount(lanes);
+	if (i->condition >= MATH_INT_DIV && i->condition <= MATH_INT_REMAINDER)
+		return integer(x, i, lanes);
+	if (i->condition == MATH_INVM || i->condition == MATH_RSQTM)
+		return macro(x, i, lanes);
+	if (!i->condition || i->condition == 8)
+		return eu_fail(x, i, EU_UNSUPPORTED, "math function %u", i->condition);
+	if (i->src[0].type != EU_F && i->src[0].type != EU_HF)
+		return eu_fail(x, i, EU_UNSUPPORTED, "math function %u of this type", i->condition);
+	if (eu_load_float(x, i, 0, a))
+		return EU_FAILED;
+	if (i->condition == MATH_FDIV || i->condition == MATH_POW) {
+		if (i->src[1].type != EU_F && i->src[1].type != EU_HF)
+			return eu_fail(x, i, EU_UNSUPPORTED, "math function %u of this type",
+				       i->condition);
+		if (eu_load_float(x, i, 1, b))
+			return EU_FAILED;
+	}
+	for (lane = 0; lane < i->lanes; lane++)
+		a[lane] = function(i->condition, a[lane], b[lane]);
+	plain = *i;
+	plain.condition = 0;
+	return eu_finish_float(x, &plain, lanes, a);
+}
