@@ -15,7 +15,7 @@ JOBS := $(shell nproc)
 help:
 	@echo 'Two commands on a fresh Debian 12 or 13:'
 	@echo '  make demo          a guest with the stock i915 on a ghyvi vGPU, three policies, one table'
-	@echo '  make test          everything that CI runs; ends with "N passed, N failed"'
+	@echo '  make test          everything that CI runs; ends with "N passed, N failed[, N skipped]"'
 	@echo
 	@echo 'Parts:'
 	@echo '  make setup         installs the Debian packages that the tests need;'

@@ -59,7 +59,8 @@ def chosen(words):
 def attempt(function, before, after, again):
     """Runs one test once.
 
-    Returns (reason of the failure or None, reason of the skip or None, whether to repeat it)."""
+    Returns (reason of the failure or None, reason of the skip or None, whether to repeat it). If before() skips or fails,
+    the test does not run."""
     reason = skip = None
     repeat = False
     for step in (before, function, after):
@@ -67,6 +68,8 @@ def attempt(function, before, after, again):
             step()
         except Skip as why:
             skip = str(why)
+            if step is before:
+                break
         except Exception as error:  # other tests must still run
             repeat = repeat or isinstance(error, again)
             reason = reason or f"{type(error).__name__}: {error}"
@@ -121,5 +124,16 @@ def run(functions, before, after, end, again=(), clean_up=None, slowness=1):
     say(f"{time.monotonic() - started:.0f} s, {skipped} skipped, "
         f"{len(repeated)} repeated {' '.join(repeated)}")
     print(f"# Totals: pass:{passed} fail:{failed} skip:{skipped}")
-    print(f"{passed} passed, {failed} failed", flush=True)
+    print(closing(passed, failed, skipped), flush=True)
     sys.exit(1 if failed else 0)
+
+
+def closing(passed, failed, skipped):
+    """The last line of each program of tests."""
+    return f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else "")
+
+
+def skip_all(reason):
+    """Ends a program whose tests cannot run here."""
+    print(f"KTAP version 1\n1..0 # SKIP {reason}\n{closing(0, 0, 1)}", flush=True)
+    sys.exit(0)

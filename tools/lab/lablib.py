@@ -36,14 +36,33 @@ class LabError(Exception):
     pass
 
 
+class HalfSynced(LabError):
+    """The mirror of the packages is being updated: its files do not match its own lists. A test that needs them is
+    skipped, with this reason."""
+
+
+# What apt says then, also through mmdebstrap.
+HALF_SYNCED = re.compile(r"File has unexpected size|Hash Sum mismatch|Mirror sync in progress")
+
+
+def half_synced(text):
+    """The reason in the output of apt, or None."""
+    found = next((line for line in text.splitlines() if HALF_SYNCED.search(line)), None)
+    return found and f"the mirror is half synced: {found.strip()}"
+
+
 def stage(text):
     print(f"lab: [{time.monotonic() - STARTED:5.1f} s] {text}", file=sys.stderr, flush=True)
 
 
 def main(function):
-    """Runs function() as a program: prints a LabError as one line and exits with status 125."""
+    """Runs function() as a program: prints a LabError as one line and exits with status 125, or 4 (a skip) for
+    HalfSynced."""
     try:
         sys.exit(function())
+    except HalfSynced as error:
+        print(f"lab: {error}", file=sys.stderr)
+        sys.exit(4)
     except LabError as error:
         print(f"lab: {error}", file=sys.stderr)
         sys.exit(125)
@@ -200,6 +219,8 @@ def run_tool(*command, **options):
     result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
     if result.returncode:
         text = result.stderr.decode(errors="replace").strip() or f"status {result.returncode}"
+        if half_synced(text):
+            raise HalfSynced(half_synced(text))
         raise LabError(f"{' '.join(command[:4])}: {text}")
     return result.stdout
 
