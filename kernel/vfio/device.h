@@ -37,13 +37,13 @@ struct ghyvi_events {
 };
 
 /*
- * struct ghyvi_remap - upkeep of registers that the guest maps (remap.c). @tries is the number of
- * attempts in quick succession that @work has left; it rests until @rests (jiffies).
+ * struct ghyvi_remap - upkeep of registers that the guest maps (remap.c). BAR 0 has moved at @moved,
+ * and @work rests until @rests (jiffies).
  */
 struct ghyvi_remap {
 	struct timer_list clock;
 	struct delayed_work work;
-	atomic_t tries;
+	unsigned long moved;
 	unsigned long rests;
 };
 

@@ -6,6 +6,8 @@
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/sched.h>
 #include <linux/timer.h>
 #include <ghyvi/compat.h>
 #include "vgpu/vgpu.h"
@@ -20,12 +22,17 @@
 
 /*
  * A VMM maps BAR 0 when it has handled the access to the configuration space that moved it. Nothing
- * reports that, so try often for some time, and then, for a VMM that got no CPU time, now and then.
+ * reports that, and on a busy host it may take any time. So the worker waits for a part of the time
+ * since the move before it tries again. A missed store of the guest then waits for at most such a
+ * part of what its VMM took.
  */
-#define REMAP_TRIES 32
+#define REMAP_WAIT_PART 8
 #define REMAP_OFTEN_MS 4
 #define REMAP_SELDOM_MS 1000
-/* A guest decides how many missed stores a worker executes, so that worker rests as many times. */
+/*
+ * A guest decides how many missed stores a worker executes, so that worker rests as many times. The
+ * CPU time counts: a worker that waits for a CPU, or for a lock, does nothing for the guest.
+ */
 #define REMAP_REST_RATIO 10
 
 static void clock_start(struct ghyvi_device *device, unsigned int msecs)
@@ -53,19 +60,24 @@ static void try_remap(struct work_struct *work)
 {
 	struct ghyvi_remap *remap = container_of(work, struct ghyvi_remap, work.work);
 	struct ghyvi_device *device = container_of(remap, struct ghyvi_device, remap);
-	u64 started, us;
+	u64 started, ran, us;
 	bool done;
 
 	mutex_lock(&device->lock); /* the binding to the VM remains */
 	started = ktime_get_ns();
+	ran = current->se.sum_exec_runtime;
 	done = !device->open || ghyvi_vgpu_try_remap(device->vgpu);
-	us = div_u64(ktime_get_ns() - started, NSEC_PER_USEC);
+	/* The scheduler counts at each switch of tasks and at each tick. */
+	ran = current->se.sum_exec_runtime - ran + TICK_NSEC;
+	us = div_u64(min(ktime_get_ns() - started, ran), NSEC_PER_USEC);
 	mutex_unlock(&device->lock);
 	WRITE_ONCE(remap->rests,
 		   jiffies + usecs_to_jiffies(min_t(u64, REMAP_REST_RATIO * us, U32_MAX)));
 	if (!done)
-		queue_try(device, atomic_dec_if_positive(&remap->tries) > 0 ? REMAP_OFTEN_MS :
-									      REMAP_SELDOM_MS);
+		queue_try(device, clamp_t(unsigned int,
+					  jiffies_to_msecs(jiffies - READ_ONCE(remap->moved)) /
+						  REMAP_WAIT_PART,
+					  REMAP_OFTEN_MS, REMAP_SELDOM_MS));
 }
 
 void ghyvi_remap_init(struct ghyvi_device *device)
@@ -95,7 +107,7 @@ void ghyvi_remap_moved(struct ghyvi_device *device)
 {
 	if (!ghyvi_kvm_can_track() || !ghyvi_vgpu_remap(device->vgpu))
 		return;
-	atomic_set(&device->remap.tries, REMAP_TRIES);
+	WRITE_ONCE(device->remap.moved, jiffies);
 	queue_try(device, REMAP_OFTEN_MS);
 }
 
