@@ -9,8 +9,6 @@
 #include <linux/string.h>
 #include "gen9.h"
 
-#define INVALIDATE_US 4000
-
 /* ---- parts of the GGTT ---- */
 
 static void fill_part(struct gen9 *gpu, const struct gen9_part *part, dma_addr_t dma)
@@ -146,6 +144,7 @@ struct ghyvi_pgpu_client *gen9_client_create(struct ghyvi_pgpu_device *pgpu,
 		return ERR_PTR(-ENOMEM);
 	client->gpu = gen9_of(pgpu);
 	client->base.params = *params;
+	spin_lock_init(&client->rate_lock);
 	client->part = part_get(client->gpu, params->ggtt, params->nr_ggtt);
 	if (!client->part) {
 		kfree(client);
@@ -241,73 +240,106 @@ u64 gen9_ggtt_read(struct ghyvi_pgpu_client *handle, u64 index)
 
 /* Keep the jobs of the clients away from all engines, or let them return. */
 static void hold(struct gen9 *gpu, struct ghyvi_pgpu_client *const *clients, unsigned int count,
-		 bool held)
+		 int change)
 {
 	unsigned int i;
 
 	for (i = 0; i < count; i++)
-		WRITE_ONCE(gen9_client(clients[i])->held, held);
+		atomic_add(change, &gen9_client(clients[i])->held);
 	/* An engine that takes a submission afterwards sees it. */
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		gen9_engine_kick(&gpu->engines[i]);
 }
 
-static void invalidate_tlb(struct gen9_engine *engine)
+/*
+ * A call that finds no bit set returns when another one has cleared it, so the bits stay until the
+ * translations are gone. An engine that is suspended, dead or being reset drops its translations
+ * before it executes anything.
+ */
+static int drop_translations(struct gen9_engine *engine, struct ghyvi_pgpu_client *const *clients,
+			     unsigned int count)
 {
-	static const u32 registers[GHYVI_ENGINES] = {
-		[GHYVI_RCS] = GEN8_RTCR,
-		[GHYVI_BCS] = GEN8_BTCR,
-		[GHYVI_VCS] = GEN8_M1TCR,
-		[GHYVI_VECS] = GEN8_VTCR,
-	};
-	u32 offset = registers[engine->id];
+	struct gen9 *gpu = engine->gpu;
+	bool any = false;
+	unsigned int i;
+	int err = 0;
 
-	gen9_write(engine->gpu, offset, 1);
-	if (!gen9_wait(engine->gpu, offset, 1, 0, INVALIDATE_US))
-		return;
-	if (__ratelimit(&engine->gpu->unreliable))
-		dev_warn(&engine->gpu->pdev->dev, "%s: a TLB invalidation does not complete\n",
-			 ghyvi_engine_name(engine->id));
-	gen9_engine_reset(engine);
+	spin_lock(&gpu->tlb_lock);
+	for (i = 0; i < count; i++)
+		any |= test_bit(engine->id, &gen9_client(clients[i])->engines);
+	if (any && !READ_ONCE(engine->blocked))
+		err = gen9_engine_invalidate(engine);
+	for (i = 0; i < count && any && !err; i++)
+		clear_bit(engine->id, &gen9_client(clients[i])->engines);
+	spin_unlock(&gpu->tlb_lock);
+	return err;
 }
 
-struct invalidation {
+struct recovery {
 	struct work_struct work;
-	struct ghyvi_pgpu_client *const *clients;
-	unsigned int count;
+	struct gen9_engine *engine;
 };
+
+static void recovery_work(struct work_struct *work)
+{
+	gen9_engine_recover(container_of(work, struct recovery, work)->engine);
+}
+
+/* The reset of the engine drops its translations, too. */
+static void recover(struct gen9_engine *engine, struct ghyvi_pgpu_client *const *clients,
+		    unsigned int count)
+{
+	struct recovery call = { .engine = engine };
+	unsigned int i;
+
+	gen9_worker_call(engine->gpu, &call.work, recovery_work);
+	for (i = 0; i < count; i++)
+		clear_bit(engine->id, &gen9_client(clients[i])->engines);
+}
+
+/*
+ * Each call may take a job off its engine, so a guest could keep engines busy with nothing else.
+ * Its thread waits for the next tick then.
+ */
+static void limit_rate(struct gen9_client *client)
+{
+	for (;;) {
+		unsigned long tick = jiffies;
+
+		spin_lock(&client->rate_lock);
+		if (client->invalidations_tick != tick) {
+			client->invalidations_tick = tick;
+			client->invalidations = 0;
+		}
+		if (client->invalidations < GEN9_INVALIDATIONS_PER_TICK) {
+			client->invalidations++;
+			spin_unlock(&client->rate_lock);
+			return;
+		}
+		spin_unlock(&client->rate_lock);
+		schedule_timeout_uninterruptible(1);
+	}
+}
 
 /*
  * A job that is on an engine leaves it: its context's save flushes what the engine has cached. Then
  * the TLB of each engine that has executed a job of the clients since the last time is invalidated.
+ * The thread does that itself, so the time is that of the guest. What others wait for is not
+ * preemptible.
  */
-static void invalidation_work(struct work_struct *work)
-{
-	struct invalidation *call = container_of(work, struct invalidation, work);
-	struct ghyvi_pgpu_client *const *clients = call->clients;
-	struct gen9 *gpu = gen9_client(clients[0])->gpu;
-	unsigned int count = call->count;
-	unsigned long used = 0;
-	unsigned int i;
-
-	mutex_lock(&gpu->control);
-	gen9_ggtt_flush_sync(gpu);
-	hold(gpu, clients, count, true);
-	for (i = 0; i < GHYVI_ENGINES; i++)
-		gen9_engine_wait_left(&gpu->engines[i]);
-	for (i = 0; i < count; i++)
-		used |= xchg(&gen9_client(clients[i])->engines, 0);
-	/* A suspended or dead engine has none, and is reset before it executes anything. */
-	for_each_set_bit(i, &used, GHYVI_ENGINES)
-		if (!READ_ONCE(gpu->engines[i].blocked))
-			invalidate_tlb(&gpu->engines[i]);
-	hold(gpu, clients, count, false);
-	mutex_unlock(&gpu->control);
-}
-
 void gen9_invalidate(struct ghyvi_pgpu_client *const *clients, unsigned int count)
 {
-	struct invalidation call = { .clients = clients, .count = count };
+	const struct gen9_jobs jobs = { .clients = clients, .nr_clients = count };
+	struct gen9 *gpu = gen9_client(clients[0])->gpu;
+	unsigned int i;
 
-	gen9_worker_call(gen9_client(clients[0])->gpu, &call.work, invalidation_work);
+	for (i = 0; i < count; i++)
+		limit_rate(gen9_client(clients[i]));
+	gen9_ggtt_flush_sync(gpu);
+	hold(gpu, clients, count, 1);
+	gen9_wait_left(gpu, BIT(GHYVI_ENGINES) - 1, &jobs, READ_ONCE(gen9_preempt_timeout_ms));
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		if (drop_translations(&gpu->engines[i], clients, count))
+			recover(&gpu->engines[i], clients, count);
+	hold(gpu, clients, count, -1);
 }

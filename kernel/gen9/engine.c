@@ -7,6 +7,8 @@
 #include <linux/vmalloc.h>
 #include "gen9.h"
 
+#define INVALIDATE_US 4000
+
 /* Index 0 is write-back in the LLC; all entries that the backend writes have it. */
 #define PRIVATE_PAT_LO 0x00030907
 #define PRIVATE_PAT_HI 0x3b2b1b0b
@@ -70,6 +72,7 @@ void gen9_gt_start(struct gen9 *gpu)
 static void errors_start(struct gen9_engine *engine)
 {
 	WRITE_ONCE(engine->errors, 0);
+	engine->error_context = NULL;
 	gen9_engine_write(engine, RING_EMR, ~0u);
 	gen9_engine_write(engine, RING_EIR, ~0u);
 	if (gen9_engine_read(engine, RING_ESR))
@@ -91,6 +94,26 @@ void gen9_engine_start(struct gen9_engine *engine)
 	gen9_csb_reset(engine);
 	errors_start(engine);
 	gen9_irq_unmask(engine);
+}
+
+int gen9_engine_invalidate(struct gen9_engine *engine)
+{
+	static const u32 registers[GHYVI_ENGINES] = {
+		[GHYVI_RCS] = GEN8_RTCR,
+		[GHYVI_BCS] = GEN8_BTCR,
+		[GHYVI_VCS] = GEN8_M1TCR,
+		[GHYVI_VECS] = GEN8_VTCR,
+	};
+	u32 offset = registers[engine->id];
+	int err;
+
+	lockdep_assert_held(&engine->gpu->tlb_lock);
+	gen9_write(engine->gpu, offset, 1);
+	err = gen9_wait(engine->gpu, offset, 1, 0, INVALIDATE_US);
+	if (err && __ratelimit(&engine->gpu->unreliable))
+		dev_warn(&engine->gpu->pdev->dev, "%s: a TLB invalidation does not complete\n",
+			 ghyvi_engine_name(engine->id));
+	return err;
 }
 
 static int engine_init(struct gen9 *gpu, enum ghyvi_engine_id id)

@@ -10,6 +10,10 @@
  * first context may be the one that it executes already: a lite restore, which only moves the tail.
  * So a job is added behind another one, and withdrawn, without an arbitration point of the first.
  *
+ * Any other submission waits for the job that the engine executes, as long as that job likes. So
+ * such a one contains no job, only the host's own context, and the second job is withdrawn before:
+ * a job that hardware has can be taken back without another one having to give way first.
+ *
  * The tail of the second job in hardware is not kept up to date. It is when the job is the first.
  *
  * Hardware may take a context that it has executed last for one that it still has, and not load its
@@ -78,6 +82,18 @@ struct ghyvi_job *gen9_running_job(const struct gen9_engine *engine)
 	return NULL;
 }
 
+struct ghyvi_job *gen9_present_job(const struct gen9_engine *engine)
+{
+	const struct gen9_context *context = engine->active[0] ?: engine->pending[0];
+	unsigned int i;
+
+	lockdep_assert_held(&engine->lock);
+	for (i = 0; i < GEN9_PORTS && engine->jobs[i]; i++)
+		if (context == context_of(engine->jobs[i]) && !gen9_job(engine->jobs[i])->ended)
+			return engine->jobs[i];
+	return NULL;
+}
+
 /* ---- submission ---- */
 
 static u64 element(struct gen9_context *context, u32 tail)
@@ -110,12 +126,28 @@ static void submit_nothing(struct gen9_engine *engine)
 	gen9_submit_kernel(engine, (engine->kernel_tail + GEN9_TAIL_BYTES) % GHYVI_PAGE_BYTES);
 }
 
+/*
+ * The tail with which the job is submitted. Behind its end by two NOOPs when its image is loaded,
+ * which may have its head at the end, in the last batch: with this tail the ring is not empty.
+ */
+static u32 next_tail(const struct gen9_job *job, bool lite)
+{
+	return lite ? max(job->end, job->hw_tail + GEN9_TAIL_BYTES) :
+		      min(job->end + GEN9_TAIL_BYTES, job->limit);
+}
+
+/* Test whether there are NOOPs to withdraw a second job when the first was submitted with @tail. */
+static bool may_have_second(const struct gen9_job *job, u32 tail)
+{
+	return tail + GEN9_TAIL_BYTES <= job->limit;
+}
+
 static u64 job_element(struct gen9_engine *engine, struct ghyvi_job *base, bool lite)
 {
 	struct gen9_job *job = gen9_job(base);
-	u32 tail = max(job->end, job->hw_tail + (lite ? GEN9_TAIL_BYTES : 0));
+	u32 tail = next_tail(job, lite);
 
-	if (tail > job->limit) {
+	if (WARN_ON_ONCE(tail > job->limit)) {
 		tail = job->hw_tail;
 		lite = false;
 	}
@@ -124,25 +156,24 @@ static u64 job_element(struct gen9_engine *engine, struct ghyvi_job *base, bool 
 	return element(context_of(base), tail) | (lite ? 0 : CTX_DESC_FORCE_RESTORE);
 }
 
-static void submit_jobs(struct gen9_engine *engine, struct ghyvi_job *const *jobs)
+static void submit_jobs(struct gen9_engine *engine, struct ghyvi_job *base,
+			struct ghyvi_job *behind)
 {
-	struct gen9_context *context = context_of(jobs[0]);
 	u64 first, second = 0;
 
-	engine->pending[0] = context;
-	/* Hardware may have switched to the second context already. */
-	first = job_element(engine, jobs[0], contains(engine->active, context));
-	if (jobs[1]) {
-		engine->pending[1] = context_of(jobs[1]);
-		second = job_element(engine, jobs[1], false);
+	engine->pending[0] = context_of(base);
+	first = job_element(engine, base, engine->active[0] == context_of(base));
+	if (behind && may_have_second(gen9_job(base), gen9_job(base)->hw_tail)) {
+		engine->pending[1] = context_of(behind);
+		second = job_element(engine, behind, false);
 	}
 	submit(engine, first, second);
 }
 
-bool gen9_job_must_leave(const struct gen9_engine *engine, const struct ghyvi_job *base)
+static bool must_leave(const struct gen9_engine *engine, const struct ghyvi_job *base)
 {
 	return gen9_job(base)->stop >= 0 || engine->paused ||
-	       READ_ONCE(gen9_client(base->client)->held);
+	       atomic_read(&gen9_client(base->client)->held);
 }
 
 /* Get the jobs that hardware should execute, in order. */
@@ -151,28 +182,28 @@ static void wanted_jobs(const struct gen9_engine *engine, struct ghyvi_job **job
 	unsigned int i;
 
 	for (i = 0; i < GEN9_PORTS && engine->jobs[i]; i++)
-		if (!gen9_job(engine->jobs[i])->ended &&
-		    !gen9_job_must_leave(engine, engine->jobs[i]))
+		if (!gen9_job(engine->jobs[i])->ended && !must_leave(engine, engine->jobs[i]))
 			*jobs++ = engine->jobs[i];
 }
 
+/* The engine executes the first of the wanted jobs. */
 static bool must_submit(const struct gen9_engine *engine, struct ghyvi_job *const *jobs)
 {
 	const struct gen9_job *job = gen9_job(jobs[0]);
 	const struct gen9_context *second = jobs[1] ? context_of(jobs[1]) : NULL;
 
-	if (engine->active[0] != context_of(jobs[0]) || job->hw_tail < job->end)
+	if (job->hw_tail < job->end)
 		return true;
-	/* A job is added only if there is a NOOP to withdraw it, too. */
-	return engine->active[1] != second &&
-	       (!second || job->hw_tail + 2 * GEN9_TAIL_BYTES <= job->limit);
+	if (engine->active[1] == second)
+		return false;
+	return engine->active[1] || may_have_second(job, next_tail(job, true));
 }
 
 static void settle(struct gen9_engine *engine);
 
 void gen9_engine_update(struct gen9_engine *engine)
 {
-	struct ghyvi_job *jobs[GEN9_PORTS] = {};
+	struct ghyvi_job *jobs[GEN9_PORTS] = {}, *running;
 
 	lockdep_assert_held(&engine->lock);
 	/* A reset is in progress, and decides how the job ends that it is for. */
@@ -182,10 +213,15 @@ void gen9_engine_update(struct gen9_engine *engine)
 	if (engine->pending[0])
 		return;
 	wanted_jobs(engine, jobs);
-	if (jobs[0] && must_submit(engine, jobs))
-		submit_jobs(engine, jobs);
-	else if (!jobs[0] && engine->active[0] && engine->active[0] != engine->kernel_context)
+	running = gen9_running_job(engine);
+	if (!running || running == jobs[0]) {
+		if (jobs[0] && (!running || must_submit(engine, jobs)))
+			submit_jobs(engine, jobs[0], jobs[1]);
+	} else if (engine->active[1]) {
+		submit_jobs(engine, running, NULL);
+	} else {
 		submit_nothing(engine);
+	}
 }
 
 /* ---- the time and the end of jobs ---- */
@@ -255,6 +291,8 @@ void gen9_job_end(struct gen9_engine *engine, struct ghyvi_job *base, enum ghyvi
 	job_pauses(job);
 	job->status = status;
 	job->ended = true;
+	if (engine->error_context == context_of(base))
+		engine->error_context = NULL; /* its address may become another one's */
 	WRITE_ONCE(base->busy_ns, base->begun_ns ? max_t(u64, job->spent_ns, 1) : 0);
 	queue_work(engine->gpu->wq, &engine->done_work);
 	wake_up_all(&engine->left);

@@ -14,10 +14,19 @@
  * job is left the engine is given the host's own context (@kernel_context), which has nothing to
  * do. A job is given back only when hardware has neither executed nor to execute its context.
  *
+ * DOC: waiting
+ *
+ * A guest decides how long a command takes, so a thread that waits for a job to leave its engine
+ * holds no lock that a thread of another guest takes. It waits for certain jobs, struct gen9_jobs.
+ * If they do not leave in time their engine is reset, but only for one of them: a job that must
+ * leave for another reason keeps the time that the scheduler gives it.
+ *
  * Locks, outermost first:
- *   gen9.control       serialises what waits for engines: invalidation, cancellation, resets.
- *                      Taken by threads of the host only, see gen9_worker_call().
+ *   gen9.control       serialises resets of engines and of the function. Taken by threads of the
+ *                      host only, see gen9_worker_call().
  *   gen9.parts_lock    protects the list of vacant parts, and the entries of those that are dropped
+ *   gen9.tlb_lock      serialises what hardware ends by itself: an invalidation of a TLB, the reset
+ *                      of an engine. Not preemptible, because threads of guests take it.
  *   gen9_engine.lock   protects the ports and the jobs. Taken in the interrupt handler.
  *   gen9.window_lock   protects the allocation of windows. A leaf.
  *   gen9.ggtt_lock     protects the GGTT and its shadow. A leaf, irq-safe.
@@ -69,11 +78,17 @@ enum gen9_platform {
 #define GEN9_RESET_US 2000
 #define GEN9_RESET_TRIES 3
 #define GEN9_RESET_WRITES 6
-#define GEN9_PREEMPT_MS 50
+/* A job that would go on may have a long command; the limit is that of i915. */
+#define GEN9_PREEMPT_TIMEOUT_MS 640
+/* A job that ends when it has left. */
+#define GEN9_END_MS 50
 #define GEN9_SELFTEST_MS 1000
 
 /* Interrupts with events of guests, per engine and tick: 10000 in a second, plus those of jobs. */
 #define GEN9_IRQS_PER_TICK max(10000 / HZ, 1)
+
+/* Invalidations of a client per tick: 5000 in a second. */
+#define GEN9_INVALIDATIONS_PER_TICK max(5000 / HZ, 1)
 
 /**
  * struct gen9_backing - a host page that the GPU accesses
@@ -259,6 +274,8 @@ struct gen9_engine {
 	unsigned long irqs_tick;
 	/** @errors: errors that it has reported and that its reset ends; 0: none */
 	u32 errors;
+	/** @error_context: the context that the engine executed then; NULL: its job has ended */
+	const struct gen9_context *error_context;
 	/** @muted: the events of guests are masked until @unmute_work runs */
 	bool muted;
 
@@ -292,6 +309,8 @@ struct gen9 {
 	struct ratelimit_state unreliable;
 	/** @control: see above */
 	struct mutex control;
+	/** @tlb_lock: see above */
+	spinlock_t tlb_lock;
 	/** @wq: for the works of the engines */
 	struct workqueue_struct *wq;
 	/** @engines: by id */
@@ -370,14 +389,37 @@ struct gen9_client {
 	struct gen9_part *part;
 	/** @engines: engines that may have translations of the client in their TLBs */
 	unsigned long engines;
-	/** @held: jobs must stay away from engines, and continue later, see gen9_invalidate() */
-	bool held;
+	/**
+	 * @held: number of calls for which jobs must stay away from engines, and continue later,
+	 * see gen9_invalidate()
+	 */
+	atomic_t held;
+	/** @rate_lock: protects the two members below. A leaf. */
+	spinlock_t rate_lock;
+	/** @invalidations: number of its invalidations in the tick @invalidations_tick */
+	unsigned int invalidations;
+	/** @invalidations_tick: see @invalidations; of jiffies */
+	unsigned long invalidations_tick;
 	/** @share: number of pages of its home; changes only while it has no window */
 	unsigned int share;
 	/** @taken: number of pages of its windows; protected by gen9.window_lock */
 	unsigned int taken;
 	/** @address_waiters: number of its threads that need the addresses of spares; as @taken */
 	unsigned int address_waiters;
+};
+
+/**
+ * struct gen9_jobs - jobs that a thread waits for until they have left their engines
+ *
+ * Those of @clients, or @job, or all that must leave.
+ */
+struct gen9_jobs {
+	/** @clients: clients that are held; NULL: see @job */
+	struct ghyvi_pgpu_client *const *clients;
+	/** @nr_clients: number of elements of @clients */
+	unsigned int nr_clients;
+	/** @job: a job that ends when it has left; NULL: all jobs */
+	const struct ghyvi_job *job;
 };
 
 static inline struct gen9 *gen9_of(struct ghyvi_pgpu_device *pgpu)
@@ -508,6 +550,8 @@ void gen9_gt_start(struct gen9 *gpu);
 u32 gen9_clear_fault(struct gen9 *gpu);
 /* Registers of an engine; after a reset of it. */
 void gen9_engine_start(struct gen9_engine *engine);
+/* Drop what the engine has cached of tables. Returns 0 or -ETIMEDOUT. Caller holds gen9.tlb_lock. */
+int gen9_engine_invalidate(struct gen9_engine *engine);
 
 /* reset.c */
 int gen9_reset_all(struct gen9 *gpu);
@@ -516,10 +560,13 @@ void gen9_ports_clear(struct gen9_engine *engine);
 /* End all jobs, and accept none any more. */
 void gen9_die(struct gen9 *gpu);
 /*
- * Reset an engine, or all of them if that fails. The job that the engine executes ends. Caller
- * holds gen9.control.
+ * Reset an engine, or all of them if that fails. If the engine executes one of @jobs, that job
+ * ends, and so does one that has made it report an error. If it executes another job, which goes
+ * on, there is no reset. @jobs: NULL: none. Caller holds gen9.control.
  */
-void gen9_engine_reset(struct gen9_engine *engine);
+void gen9_engine_reset(struct gen9_engine *engine, const struct gen9_jobs *jobs);
+/* Reset an engine that does not answer. Jobs get time to leave before, and go on afterwards. */
+void gen9_engine_recover(struct gen9_engine *engine);
 void gen9_error_work(struct work_struct *work);
 
 /* irq.c */
@@ -580,8 +627,8 @@ void gen9_engine_update(struct gen9_engine *engine);
 bool gen9_has_context(const struct gen9_engine *engine, const struct gen9_context *context);
 /* The job that the engine executes; NULL: none. */
 struct ghyvi_job *gen9_running_job(const struct gen9_engine *engine);
-/* Test whether the job must leave its engine, or stay away from it. */
-bool gen9_job_must_leave(const struct gen9_engine *engine, const struct ghyvi_job *job);
+/* The job that the engine executes or, if it executes nothing, should begin; NULL: none. */
+struct ghyvi_job *gen9_present_job(const struct gen9_engine *engine);
 void gen9_job_end(struct gen9_engine *engine, struct ghyvi_job *job, enum ghyvi_job_status status);
 /* The time on the engine of the commands up to the job's tail restarts from 0. */
 void gen9_job_restart_budget(struct gen9_engine *engine, struct ghyvi_job *job);
@@ -603,13 +650,18 @@ void gen9_watchdog(struct work_struct *work);
 void gen9_worker_call(struct gen9 *gpu, struct work_struct *work, work_func_t call);
 /* Process events, and do what is to be done now. */
 void gen9_engine_kick(struct gen9_engine *engine);
+/* How long jobs that go on afterwards may take to leave: a parameter of the module. */
+extern unsigned int gen9_preempt_timeout_ms;
+bool gen9_jobs_contain(const struct gen9_jobs *jobs, const struct ghyvi_job *job);
 /*
- * Wait until the jobs that must leave the engine have left it; reset the engine if they do not in
- * time. Caller holds gen9.control.
+ * Wait until @jobs, which must leave, have left the engines whose bits are in @engines. Those that
+ * have not after @limit_ms, on all engines together, end by a reset. The calling thread need not be
+ * the host's.
  */
-void gen9_engine_wait_left(struct gen9_engine *engine);
+void gen9_wait_left(struct gen9 *gpu, unsigned long engines, const struct gen9_jobs *jobs,
+		    unsigned int limit_ms);
 /* Keep jobs away from the engine until it is resumed. Callers hold gen9.control. */
-void gen9_engine_pause(struct gen9_engine *engine);
+void gen9_engines_pause(struct gen9 *gpu);
 /*
  * Pause the engines that are neither blocked nor paused, and give their jobs time to leave. Returns
  * those that are to be resumed, as bits.

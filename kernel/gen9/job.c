@@ -5,9 +5,15 @@
  */
 #include <linux/ktime.h>
 #include <linux/math64.h>
+#include <linux/module.h>
 #include "gen9.h"
 
 #define POLL_JIFFIES 1
+
+unsigned int gen9_preempt_timeout_ms = GEN9_PREEMPT_TIMEOUT_MS;
+module_param_named(preempt_timeout_ms, gen9_preempt_timeout_ms, uint, 0644);
+MODULE_PARM_DESC(preempt_timeout_ms,
+		 "time in ms that a job gets to leave an engine for an invalidation by its own guest");
 
 static struct gen9_engine *engine_of(struct ghyvi_pgpu_device *pgpu, const struct ghyvi_job *job)
 {
@@ -32,7 +38,19 @@ void gen9_engine_kick(struct gen9_engine *engine)
 	spin_unlock_irqrestore(&engine->lock, flags);
 }
 
-static bool jobs_have_left(struct gen9_engine *engine)
+bool gen9_jobs_contain(const struct gen9_jobs *jobs, const struct ghyvi_job *base)
+{
+	unsigned int i;
+
+	if (jobs->job) /* another one may be at its address when it has ended */
+		return base == jobs->job && gen9_job(base)->stop > GHYVI_JOB_PREEMPTED;
+	for (i = 0; i < jobs->nr_clients; i++)
+		if (jobs->clients[i] == base->client)
+			return true;
+	return !jobs->clients;
+}
+
+static bool jobs_have_left(struct gen9_engine *engine, const struct gen9_jobs *jobs)
 {
 	unsigned long flags;
 	bool left = true;
@@ -41,31 +59,74 @@ static bool jobs_have_left(struct gen9_engine *engine)
 	spin_lock_irqsave(&engine->lock, flags);
 	gen9_csb_process(engine);
 	gen9_engine_update(engine);
-	for (i = 0; i < GEN9_PORTS && engine->jobs[i] && !engine->blocked; i++)
+	for (i = 0; i < GEN9_PORTS && engine->jobs[i]; i++)
 		if (!gen9_job(engine->jobs[i])->ended &&
-		    gen9_job_must_leave(engine, engine->jobs[i]) &&
+		    gen9_jobs_contain(jobs, engine->jobs[i]) &&
 		    gen9_has_context(engine, gen9_context(engine->jobs[i]->pgpu_context)))
 			left = false;
 	spin_unlock_irqrestore(&engine->lock, flags);
 	return left;
 }
 
-static bool jobs_leave_in_time(struct gen9_engine *engine)
+/* Events may come without an interrupt, so the status buffer is polled as well. */
+static bool wait_a_tick(struct gen9_engine *engine, const struct gen9_jobs *jobs)
 {
-	unsigned long deadline = jiffies + msecs_to_jiffies(GEN9_PREEMPT_MS);
-
-	lockdep_assert_held(&engine->gpu->control);
-	/* Events may come without an interrupt, so the status buffer is polled as well. */
-	while (time_before(jiffies, deadline))
-		if (wait_event_timeout(engine->left, jobs_have_left(engine), POLL_JIFFIES))
-			return true;
-	return jobs_have_left(engine);
+	return wait_event_timeout(engine->left, jobs_have_left(engine, jobs), POLL_JIFFIES);
 }
 
-void gen9_engine_wait_left(struct gen9_engine *engine)
+/* Returns the engines that have not been left after @limit_ms. */
+static unsigned long wait_in_time(struct gen9 *gpu, unsigned long engines,
+				  const struct gen9_jobs *jobs, unsigned int limit_ms)
 {
-	if (!jobs_leave_in_time(engine))
-		gen9_engine_reset(engine);
+	unsigned long deadline = jiffies + msecs_to_jiffies(limit_ms), late = 0;
+	unsigned int i;
+	bool left;
+
+	for_each_set_bit(i, &engines, GHYVI_ENGINES) {
+		do
+			left = wait_a_tick(&gpu->engines[i], jobs);
+		while (!left && time_before(jiffies, deadline));
+		if (!left)
+			late |= BIT(i);
+	}
+	return late;
+}
+
+struct forced_leave {
+	struct work_struct work;
+	struct gen9_engine *engine;
+	const struct gen9_jobs *jobs;
+};
+
+static void forced_leave_work(struct work_struct *work)
+{
+	struct forced_leave *call = container_of(work, struct forced_leave, work);
+	struct gen9 *gpu = call->engine->gpu;
+
+	mutex_lock(&gpu->control);
+	if (!jobs_have_left(call->engine, call->jobs))
+		gen9_engine_reset(call->engine, call->jobs);
+	mutex_unlock(&gpu->control);
+}
+
+/* If another job is in the way there is no reset. The scheduler knows how long that one may be. */
+static void force_to_leave(struct gen9_engine *engine, const struct gen9_jobs *jobs)
+{
+	struct forced_leave call = { .engine = engine, .jobs = jobs };
+
+	do
+		gen9_worker_call(engine->gpu, &call.work, forced_leave_work);
+	while (!wait_a_tick(engine, jobs));
+}
+
+void gen9_wait_left(struct gen9 *gpu, unsigned long engines, const struct gen9_jobs *jobs,
+		    unsigned int limit_ms)
+{
+	unsigned long late = wait_in_time(gpu, engines, jobs, limit_ms);
+	unsigned int i;
+
+	for_each_set_bit(i, &late, GHYVI_ENGINES)
+		force_to_leave(&gpu->engines[i], jobs);
 }
 
 static void set_paused(struct gen9_engine *engine, bool paused)
@@ -78,10 +139,20 @@ static void set_paused(struct gen9_engine *engine, bool paused)
 	gen9_engine_kick(engine);
 }
 
-void gen9_engine_pause(struct gen9_engine *engine)
+static const struct gen9_jobs all_jobs;
+
+void gen9_engines_pause(struct gen9 *gpu)
 {
-	set_paused(engine, true);
-	gen9_engine_wait_left(engine);
+	unsigned long late;
+	unsigned int i;
+
+	lockdep_assert_held(&gpu->control);
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		set_paused(&gpu->engines[i], true);
+	late = wait_in_time(gpu, BIT(GHYVI_ENGINES) - 1, &all_jobs,
+			    READ_ONCE(gen9_preempt_timeout_ms));
+	for_each_set_bit(i, &late, GHYVI_ENGINES)
+		gen9_engine_reset(&gpu->engines[i], &all_jobs);
 }
 
 unsigned long gen9_engines_pause_working(struct gen9 *gpu)
@@ -89,15 +160,29 @@ unsigned long gen9_engines_pause_working(struct gen9 *gpu)
 	unsigned long paused = 0;
 	unsigned int i;
 
+	lockdep_assert_held(&gpu->control);
 	for (i = 0; i < GHYVI_ENGINES; i++) {
 		if (gpu->engines[i].blocked || gpu->engines[i].paused)
 			continue;
 		paused |= BIT(i);
 		set_paused(&gpu->engines[i], true);
 	}
-	for_each_set_bit(i, &paused, GHYVI_ENGINES)
-		jobs_leave_in_time(&gpu->engines[i]);
+	wait_in_time(gpu, paused, &all_jobs, READ_ONCE(gen9_preempt_timeout_ms));
 	return paused;
+}
+
+void gen9_engine_recover(struct gen9_engine *engine)
+{
+	struct gen9 *gpu = engine->gpu;
+
+	mutex_lock(&gpu->control);
+	if (!engine->blocked && !engine->paused) {
+		set_paused(engine, true);
+		wait_in_time(gpu, BIT(engine->id), &all_jobs, READ_ONCE(gen9_preempt_timeout_ms));
+		gen9_engine_reset(engine, &all_jobs);
+		set_paused(engine, false);
+	}
+	mutex_unlock(&gpu->control);
 }
 
 void gen9_engine_resume(struct gen9_engine *engine)
@@ -111,11 +196,11 @@ void gen9_watchdog(struct work_struct *work)
 	struct gen9_engine *engine =
 		container_of(to_delayed_work(work), struct gen9_engine, watchdog);
 	struct gen9 *gpu = engine->gpu;
+	struct gen9_jobs jobs = {};
 	struct ghyvi_job *base;
 	u64 deadline = 0, now;
 	bool expired;
 
-	mutex_lock(&gpu->control);
 	spin_lock_irq(&engine->lock);
 	gen9_csb_process(engine);
 	gen9_engine_update(engine);
@@ -132,11 +217,11 @@ void gen9_watchdog(struct work_struct *work)
 		gen9_engine_update(engine);
 	}
 	spin_unlock_irq(&engine->lock);
+	jobs.job = base;
 	if (expired)
-		gen9_engine_wait_left(engine);
+		gen9_wait_left(gpu, BIT(engine->id), &jobs, GEN9_END_MS);
 	else if (deadline)
 		mod_delayed_work(gpu->wq, &engine->watchdog, nsecs_to_jiffies(deadline - now) + 1);
-	mutex_unlock(&gpu->control);
 }
 
 /* ---- run ---- */
@@ -347,11 +432,11 @@ static void cancellation_work(struct work_struct *work)
 {
 	struct cancellation *call = container_of(work, struct cancellation, work);
 	struct gen9_engine *engine = call->engine;
+	const struct gen9_jobs jobs = { .job = call->job };
 	struct ghyvi_job *base = call->job;
 	unsigned long flags;
 	bool has_it;
 
-	mutex_lock(&engine->gpu->control);
 	spin_lock_irqsave(&engine->lock, flags);
 	gen9_csb_process(engine);
 	has_it = has_job(engine, base) && !gen9_job(base)->ended;
@@ -360,8 +445,7 @@ static void cancellation_work(struct work_struct *work)
 	gen9_engine_update(engine);
 	spin_unlock_irqrestore(&engine->lock, flags);
 	if (has_it)
-		gen9_engine_wait_left(engine);
-	mutex_unlock(&engine->gpu->control);
+		gen9_wait_left(engine->gpu, BIT(engine->id), &jobs, GEN9_END_MS);
 }
 
 void gen9_cancel(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)

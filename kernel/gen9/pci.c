@@ -284,6 +284,7 @@ static struct gen9 *gpu_alloc(struct pci_dev *pdev, enum gen9_platform platform)
 	gpu->pdev = pdev;
 	gpu->platform = platform;
 	mutex_init(&gpu->control);
+	spin_lock_init(&gpu->tlb_lock);
 	mutex_init(&gpu->parts_lock);
 	spin_lock_init(&gpu->window_lock);
 	spin_lock_init(&gpu->clock_lock);
@@ -374,9 +375,11 @@ static int gen9_suspend(struct device *dev)
 	unsigned int i;
 
 	mutex_lock(&gpu->control);
-	for (i = 0; i < GHYVI_ENGINES; i++)
-		gen9_engine_pause(&gpu->engines[i]);
+	gen9_engines_pause(gpu);
+	/* A thread that invalidates a TLB has ended, or sees that the engine is blocked. */
+	spin_lock(&gpu->tlb_lock);
 	engines_block(gpu, true);
+	spin_unlock(&gpu->tlb_lock);
 	if (gpu->dead)
 		gen9_irq_stop(gpu);
 	else

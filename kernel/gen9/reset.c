@@ -110,14 +110,18 @@ void gen9_ports_clear(struct gen9_engine *engine)
 	spin_unlock_irqrestore(&engine->lock, flags);
 }
 
-/* Afterwards nothing is submitted, and the ports are those that the engine stopped with. */
-static void engine_block(struct gen9_engine *engine)
+/* Afterwards nothing is submitted. */
+static void block(struct gen9_engine *engine)
+{
+	lockdep_assert_held(&engine->lock);
+	engine->blocked = true;
+}
+
+/* A blocked engine: afterwards its ports are those that it stopped with. */
+static void stop(struct gen9_engine *engine)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&engine->lock, flags);
-	engine->blocked = true;
-	spin_unlock_irqrestore(&engine->lock, flags);
 	stop_ring(engine);
 	spin_lock_irqsave(&engine->lock, flags);
 	gen9_csb_process(engine);
@@ -125,31 +129,54 @@ static void engine_block(struct gen9_engine *engine)
 }
 
 /*
- * The job that the blocked engine executes, or should begin, is the reason for its reset, if it
- * must leave the engine or the engine has found an error. It cannot continue. Another one may have
- * begun just before the engine stopped, because the one that had to leave was complete. Returns
- * NULL if there is none.
+ * Test whether the job, which the engine executes or should begin, is a reason for its reset: it
+ * has been waited for, ends anyway, or has made the engine find an error.
  */
-static struct ghyvi_job *blame_job(struct gen9_engine *engine)
+static bool is_reason(const struct gen9_engine *engine, const struct ghyvi_job *base,
+		      const struct gen9_jobs *jobs)
 {
-	const struct gen9_context *context;
-	struct ghyvi_job *guilty = NULL;
+	lockdep_assert_held(&engine->lock);
+	return gen9_job(base)->stop > GHYVI_JOB_PREEMPTED ||
+	       (engine->errors && engine->error_context == gen9_context(base->pgpu_context)) ||
+	       (jobs && gen9_jobs_contain(jobs, base));
+}
+
+/* Returns false if the engine executes a job that is no reason: that job goes on. */
+static bool block_for(struct gen9_engine *engine, const struct gen9_jobs *jobs)
+{
+	const struct ghyvi_job *present;
 	unsigned long flags;
-	unsigned int i;
+	bool reason;
 
 	spin_lock_irqsave(&engine->lock, flags);
-	context = engine->active[0] ?: engine->pending[0];
-	for (i = 0; i < GEN9_PORTS && engine->jobs[i]; i++)
-		if (context == gen9_context(engine->jobs[i]->pgpu_context) &&
-		    !gen9_job(engine->jobs[i])->ended &&
-		    (engine->errors || gen9_job_must_leave(engine, engine->jobs[i])))
-			guilty = engine->jobs[i];
-	if (guilty) {
-		gen9_job_record_fault(engine, guilty);
-		gen9_context(guilty->pgpu_context)->valid = false;
+	gen9_csb_process(engine);
+	present = gen9_present_job(engine);
+	reason = !present || is_reason(engine, present, jobs);
+	if (reason)
+		block(engine);
+	spin_unlock_irqrestore(&engine->lock, flags);
+	return reason;
+}
+
+/*
+ * Get the job that the stopped engine executes, if it is a reason for the reset. It cannot
+ * continue. The one that was may have been complete just before the engine stopped.
+ */
+static struct ghyvi_job *blame_job(struct gen9_engine *engine, const struct gen9_jobs *jobs)
+{
+	struct ghyvi_job *present;
+	unsigned long flags;
+
+	spin_lock_irqsave(&engine->lock, flags);
+	present = gen9_present_job(engine);
+	if (present && !is_reason(engine, present, jobs))
+		present = NULL;
+	if (present) {
+		gen9_job_record_fault(engine, present);
+		gen9_context(present->pgpu_context)->valid = false;
 	}
 	spin_unlock_irqrestore(&engine->lock, flags);
-	return guilty;
+	return present;
 }
 
 /* The engine does not execute it any more. */
@@ -225,19 +252,34 @@ static int reset_everything(struct gen9 *gpu)
 
 	dev_warn(&gpu->pdev->dev, "resetting the whole GPU\n");
 	paused = gen9_engines_pause_working(gpu);
-	for (i = 0; i < GHYVI_ENGINES; i++)
-		engine_block(&gpu->engines[i]);
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		spin_lock_irq(&gpu->engines[i].lock);
+		block(&gpu->engines[i]);
+		spin_unlock_irq(&gpu->engines[i].lock);
+		stop(&gpu->engines[i]);
+	}
 	for_each_set_bit(i, &paused, GHYVI_ENGINES)
 		gen9_engine_resume(&gpu->engines[i]);
 	return gen9_reset_all(gpu);
 }
 
+/* Translations of before the reset may be left. The engines are blocked. */
+static void invalidate(struct gen9 *gpu, unsigned long engines)
+{
+	unsigned int i;
+
+	spin_lock(&gpu->tlb_lock);
+	for_each_set_bit(i, &engines, GHYVI_ENGINES)
+		gen9_engine_invalidate(&gpu->engines[i]);
+	spin_unlock(&gpu->tlb_lock);
+}
+
 /*
  * Jobs on other engines are innocent, and so is the second of this engine. Each continues where it
- * left its engine. One that did not leave in time continues where it came to it: it executes some
- * commands again, like a request that i915 replays.
+ * left its engine. If all engines have to be reset, one that did not leave in time continues where
+ * it came to it: it executes some commands again, like a request that i915 replays.
  */
-void gen9_engine_reset(struct gen9_engine *engine)
+void gen9_engine_reset(struct gen9_engine *engine, const struct gen9_jobs *jobs)
 {
 	struct gen9 *gpu = engine->gpu;
 	unsigned long engines = BIT(engine->id);
@@ -246,10 +288,10 @@ void gen9_engine_reset(struct gen9_engine *engine)
 	int err;
 
 	lockdep_assert_held(&gpu->control);
-	if (gpu->dead)
+	if (gpu->dead || !block_for(engine, jobs))
 		return;
-	engine_block(engine);
-	guilty = blame_job(engine);
+	stop(engine);
+	guilty = blame_job(engine, jobs);
 	report_fault(gpu);
 	err = reset(gpu, engines, domains[engine->id]);
 	if (err) {
@@ -263,6 +305,7 @@ void gen9_engine_reset(struct gen9_engine *engine)
 	}
 	if (engines != BIT(engine->id))
 		gen9_gt_start(gpu);
+	invalidate(gpu, engines);
 	for_each_set_bit(i, &engines, GHYVI_ENGINES)
 		engine_unblock(&gpu->engines[i]);
 }
@@ -278,6 +321,6 @@ void gen9_error_work(struct work_struct *work)
 
 	mutex_lock(&gpu->control);
 	if (READ_ONCE(engine->errors) && !READ_ONCE(engine->blocked))
-		gen9_engine_reset(engine);
+		gen9_engine_reset(engine, NULL);
 	mutex_unlock(&gpu->control);
 }

@@ -452,21 +452,35 @@ static void cancelled_job_leaves_the_engine(void **state)
 	expect_working_engines();
 }
 
-/* The thread of a guest may get no CPU time while others wait for what it holds. */
-static void a_guests_thread_waits_for_no_engine_itself(void **state)
+static unsigned int resets_by_guests;
+
+static void note_reset(u32 offset, u32 value)
+{
+	resets_by_guests += offset == GEN6_GDRST && !gen9_shim_in_work;
+}
+
+/*
+ * The thread of a guest may get no CPU time, while others need its engine, or what it holds. It
+ * waits for its own jobs only if nothing depends on it.
+ */
+static void a_guests_thread_neither_resets_nor_cancels_itself(void **state)
 {
 	struct test_job *job = endless_job(&guests[0], GHYVI_VCS);
 
 	start(job);
 	pump(20);
-	gen9_shim_waits = 0;
+	resets_by_guests = 0;
+	gen9_shim_written = note_reset;
 	ops->invalidate(&guests[0].client, 1);
 	finish(job, GHYVI_JOB_ERROR);
 	start(job);
 	pump(20);
+	gen9_shim_waits = 0;
 	ops->cancel(pgpu, &job->base);
-	finish(job, GHYVI_JOB_CANCELLED);
 	assert_int_equal(gen9_shim_waits, 0);
+	finish(job, GHYVI_JOB_CANCELLED);
+	gen9_shim_written = NULL;
+	assert_int_equal(resets_by_guests, 0);
 	job_free(job);
 	expect_working_engines();
 }
@@ -690,7 +704,7 @@ int main(int argc, char **argv)
 		TEST(commands_that_are_added_during_run_are_executed_once),
 		TEST(refused_extension_of_a_preempted_job_ends_it),
 		TEST(cancelled_job_leaves_the_engine),
-		TEST(a_guests_thread_waits_for_no_engine_itself),
+		TEST(a_guests_thread_neither_resets_nor_cancels_itself),
 		TEST(endless_job_is_stopped_by_its_budget),
 		TEST(budget_counts_in_all_turns_of_a_job),
 		TEST(endless_job_is_reset_for_an_invalidation),

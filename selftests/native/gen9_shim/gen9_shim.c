@@ -15,6 +15,7 @@ struct emu gen9_shim_emu;
 bool gen9_shim_lost;
 void (*gen9_shim_written)(u32 offset, u32 value);
 void (*gen9_shim_preempted)(void);
+void (*gen9_shim_waiting)(void);
 static int arena_fd;
 static unsigned int next_page, nr_free;
 static struct page *free_pages[ARENA_PAGES];
@@ -314,6 +315,8 @@ void gen9_shim_step(void)
 void gen9_shim_interrupt(void)
 {
 	gen9_shim_step();
+	if (gen9_shim_waiting)
+		gen9_shim_waiting();
 	if (irq_raised && irq_handler) {
 		irq_raised = false;
 		irq_handler(1, irq_data);

@@ -31,7 +31,17 @@ void gen9_shim_interrupt(void);
 void gen9_shim_pump(void);
 #undef usleep_range
 #define usleep_range(low, high) gen9_shim_interrupt()
+#define atomic_add atomic64_add
+#define schedule_timeout_uninterruptible(ticks)               \
+	do {                                                  \
+		unsigned long __end = jiffies + (ticks);      \
+                                                              \
+		while (time_before(jiffies, __end))           \
+			gen9_shim_interrupt();                \
+	} while (0)
 #define udelay(us) ((void)(us))
+/* Called again and again while something waits for the hardware, if set. */
+extern void (*gen9_shim_waiting)(void);
 /* Called where the code can be preempted, if set. */
 extern void (*gen9_shim_preempted)(void);
 #undef cond_resched
@@ -66,6 +76,7 @@ typedef void (*work_func_t)(struct work_struct *work);
 #define queue_work(queue, w) gen9_shim_queue(w)
 #define flush_work(w) gen9_shim_flush(w)
 #define mod_delayed_work(queue, w, ticks) gen9_shim_delay(w, ticks)
+#define queue_delayed_work(queue, w, ticks) ((w)->at_ns ? false : gen9_shim_delay(w, ticks))
 #define cancel_delayed_work_sync(w) gen9_shim_cancel_delayed(w)
 #undef cancel_work_sync
 #define cancel_work_sync(w) gen9_shim_cancel(w)
@@ -141,6 +152,7 @@ extern size_t gen9_shim_dma_max; /* SIZE_MAX: no bounce buffers */
 #define BITS_PER_LONG 64
 #define DECLARE_BITMAP(name, bits) unsigned long name[((bits) + 63) / 64]
 #define set_bit(n, map) ((void)(((unsigned long *)(map))[(n) / 64] |= 1UL << (n) % 64))
+#define clear_bit(n, map) ((void)(((unsigned long *)(map))[(n) / 64] &= ~(1UL << (n) % 64)))
 #define test_bit(n, map) (((const unsigned long *)(map))[(n) / 64] >> (n) % 64 & 1)
 unsigned long bitmap_find_next_zero_area(unsigned long *map, unsigned long size,
 					 unsigned long start, unsigned int count,
@@ -189,6 +201,8 @@ struct pci_driver {
 #define SIMPLE_DEV_PM_OPS(name, s, r) const struct dev_pm_ops name = { s, r }
 #define module_pci_driver(d) struct pci_driver *const gen9_shim_driver = &(d)
 extern struct pci_driver *const gen9_shim_driver;
+#define module_param_named(name, value, type, mode)
+#define MODULE_PARM_DESC(name, text)
 #define MODULE_DESCRIPTION(s)
 #undef MODULE_LICENSE
 #define MODULE_LICENSE(s) extern int gen9_shim_unused

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * kernel/gen9 on the emulated GPU: what one guest asks for neither ends nor repeats work of another
+ * one, and makes it wait for nothing that a guest decides.
+ */
+#include "gen9_guest.h"
+#undef RING_NOPID /* the emulator's is relative */
+#include "gen9/gen9.h"
+
+#define STEPS_DEFAULT 4000
+
+static void pump_for(unsigned int ms)
+{
+	u64 end = ktime_get_ns() + ms * NSEC_PER_MSEC;
+
+	while (ktime_get_ns() < end)
+		pump(1);
+}
+
+/* ---- jobs that must leave the engine, and cannot ---- */
+
+/* The scheduler has asked it to yield, and is patient. */
+static struct test_job *unwilling_job(struct guest *guest, enum ghyvi_engine_id engine)
+{
+	struct test_job *job = endless_job(guest, engine);
+
+	start(job);
+	pump(20);
+	ops->preempt(pgpu, &job->base);
+	pump_for(5);
+	assert_int_equal(job->status, -1);
+	return job;
+}
+
+static void end_by_cancel(struct test_job *job)
+{
+	ops->cancel(pgpu, &job->base);
+	finish(job, GHYVI_JOB_CANCELLED);
+	job_free(job);
+}
+
+static void invalidation_leaves_a_neighbour_that_must_yield_alone(void **state)
+{
+	struct test_job *job = unwilling_job(&guests[0], GHYVI_RCS);
+	u64 resets = gen9_shim_emu.resets, began = ktime_get_ns();
+
+	ops->invalidate(&guests[1].client, 1);
+	assert_true(ktime_get_ns() - began < 30 * NSEC_PER_MSEC);
+	assert_int_equal(job->status, -1);
+	assert_int_equal(gen9_shim_emu.resets, resets);
+	end_by_cancel(job);
+}
+
+/* The second job has not begun, so nothing of it depends on the first. */
+static void second_job_is_withdrawn_from_a_neighbour_that_must_yield(void **state)
+{
+	struct test_job *first = endless_job(&guests[0], GHYVI_RCS);
+	struct test_job *second = waiting_job(&guests[1], GHYVI_RCS);
+	u64 resets = gen9_shim_emu.resets, began;
+
+	start(first);
+	start(second);
+	pump(20);
+	ops->preempt(pgpu, &first->base);
+	pump_for(5);
+	began = ktime_get_ns();
+	ops->invalidate(&guests[1].client, 1);
+	ops->cancel(pgpu, &second->base);
+	assert_true(ktime_get_ns() - began < 30 * NSEC_PER_MSEC);
+	finish(second, GHYVI_JOB_CANCELLED);
+	assert_int_equal(first->status, -1);
+	assert_int_equal(gen9_shim_emu.resets, resets);
+	job_free(second);
+	end_by_cancel(first);
+}
+
+/* Each recall moves the tail of the first job over its NOOPs. */
+static void second_job_is_withdrawn_however_often_it_was(void **state)
+{
+	struct test_job *first = job_new(&guests[0], GHYVI_RCS);
+	struct test_job *second = waiting_job(&guests[1], GHYVI_RCS);
+	u64 resets = gen9_shim_emu.resets;
+	u32 *counter = &((u32 *)guests[0].user[1])[2];
+	unsigned int i;
+
+	memset(guests[0].user[1], 0, 16);
+	/* It waits, counts, and jumps to itself. */
+	USER(&guests[0], WAIT_PPGTT, 1, LO(USER_DATA), HI(USER_DATA), MI(0x2f, 1) | 5u << 8,
+	     LO(USER_DATA + 8), HI(USER_DATA), NOOP, START_USER, LO(USER_BATCH + 28),
+	     HI(USER_BATCH + 28));
+	RINGS(first, START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
+	start(first);
+	start(second);
+	pump(20);
+	for (i = 0; i < 8; i++) {
+		ops->invalidate(&guests[1].client, 1);
+		pump(10);
+	}
+	ops->invalidate(&guests[0].client, 1); /* both are submitted again */
+	pump(20);
+	release_guest(&guests[0]);
+	pump_for(2);
+	assert_int_equal(*counter, 1);
+	ops->invalidate(&guests[1].client, 1);
+	pump_for(2);
+	assert_int_equal(*counter, 1);
+	assert_int_equal(first->status, -1);
+	assert_int_equal(gen9_shim_emu.resets, resets);
+	ops->cancel(pgpu, &second->base);
+	finish(second, GHYVI_JOB_CANCELLED);
+	job_free(second);
+	end_by_cancel(first);
+}
+
+/* ---- what others wait for ---- */
+
+/* Batches that jump to themselves, until their time is over. */
+static struct loop {
+	u32 *batch; /* NULL: none */
+	u64 end_ns;
+} loops[2][GHYVI_ENGINES];
+
+static void end_loops(void)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < 2; i++)
+		for (k = 0; k < GHYVI_ENGINES; k++)
+			if (loops[i][k].batch && ktime_get_ns() >= loops[i][k].end_ns) {
+				WRITE_ONCE(*loops[i][k].batch, BATCH_END);
+				loops[i][k].batch = NULL;
+			}
+}
+
+/* Append a user batch of @ms to the ring. It has no arbitration point. */
+static void add_loop(struct test_job *job, unsigned int ms)
+{
+	enum ghyvi_engine_id engine = job->base.engine;
+	struct loop *loop = &loops[job->guest - guests][engine];
+	u64 at = USER_BATCH + 64 * engine;
+
+	loop->batch = (u32 *)(job->guest->user[0] + 64 * engine);
+	loop->end_ns = ktime_get_ns() + ms * NSEC_PER_MSEC;
+	put((u8 *)loop->batch, DWORDS(NOOP, START_USER, LO(at), HI(at)));
+	RINGS(job, START_USER, LO(at), HI(at), NOOP);
+}
+
+static unsigned int waits_of_other;
+static u64 longest_ns;
+
+/* Another guest invalidates while the first one's call waits. */
+static void invalidate_meanwhile(void)
+{
+	struct gen9 *gpu = gen9_of(pgpu);
+	u64 began;
+
+	end_loops();
+	if (!atomic_read(&gen9_client(guests[0].client)->held))
+		return;
+	assert_true(mutex_trylock(&gpu->control)); /* the tests have one thread */
+	mutex_unlock(&gpu->control);
+	began = ktime_get_ns();
+	gen9_shim_waiting = end_loops;
+	ops->invalidate(&guests[1].client, 1);
+	gen9_shim_waiting = invalidate_meanwhile;
+	longest_ns = max(longest_ns, ktime_get_ns() - began);
+	waits_of_other++;
+}
+
+/* Nothing is reset, and the time is that of the longest command. */
+static void invalidation_waits_for_no_other_guest(void **state)
+{
+	static const enum ghyvi_engine_id ids[] = { GHYVI_RCS, GHYVI_VCS, GHYVI_VECS };
+	u64 resets = gen9_shim_emu.resets, began;
+	struct test_job *jobs[3];
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		jobs[i] = job_new(&guests[0], ids[i]);
+		add_loop(jobs[i], 60 + 30 * i);
+		start(jobs[i]);
+		pump(20);
+	}
+	waits_of_other = 0;
+	longest_ns = 0;
+	gen9_shim_waiting = invalidate_meanwhile;
+	began = ktime_get_ns();
+	ops->invalidate(&guests[0].client, 1);
+	gen9_shim_waiting = NULL;
+	assert_in_range(ktime_get_ns() - began, 50 * NSEC_PER_MSEC, 400 * NSEC_PER_MSEC);
+	assert_true(waits_of_other > 10);
+	assert_in_range(longest_ns, 1, 30 * NSEC_PER_MSEC);
+	assert_int_equal(gen9_shim_emu.resets, resets);
+	for (i = 0; i < 3; i++) {
+		finish(jobs[i], GHYVI_JOB_COMPLETE);
+		job_free(jobs[i]);
+	}
+}
+
+/* The engines give way at the same time, so the limit is that of one. */
+static void one_limit_is_for_all_engines(void **state)
+{
+	struct test_job *jobs[GHYVI_ENGINES];
+	u64 began, limit;
+	unsigned int i;
+
+	gen9_preempt_timeout_ms = 400;
+	limit = gen9_preempt_timeout_ms * NSEC_PER_MSEC;
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		jobs[i] = endless_job(&guests[0], i);
+		start(jobs[i]);
+	}
+	pump(50);
+	began = ktime_get_ns();
+	ops->invalidate(&guests[0].client, 1);
+	assert_in_range(ktime_get_ns() - began, limit, 3 * limit);
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		finish(jobs[i], GHYVI_JOB_ERROR);
+		job_free(jobs[i]);
+	}
+	expect_working_engines();
+}
+
+/* A dispatch or a blit may take longer than any other command. */
+static void job_survives_its_own_invalidation(void **state)
+{
+	struct test_job *job = job_new(&guests[0], GHYVI_RCS);
+	u64 resets = gen9_shim_emu.resets;
+
+	add_loop(job, 300);
+	start(job);
+	pump(20);
+	gen9_shim_waiting = end_loops;
+	ops->invalidate(&guests[0].client, 1);
+	finish(job, GHYVI_JOB_COMPLETE);
+	gen9_shim_waiting = NULL;
+	assert_int_equal(gen9_shim_emu.resets, resets);
+	job_free(job);
+}
+
+/* ---- random operations of two guests ---- */
+
+/* A job that counts in memory, with batches that cannot be preempted in between. */
+struct counter {
+	struct test_job *job;
+	u32 address;
+	u32 before; /* value in memory when the job began */
+	u32 added;
+};
+
+static u32 value_of(const struct counter *counter)
+{
+	return at(counter->job->guest, counter->address - counter->job->guest->base);
+}
+
+static void count_on(struct counter *counter)
+{
+	RINGS(counter->job, ATOMIC_INCREMENT_GGTT, counter->address, 0, ARB_CHECK);
+	counter->added++;
+}
+
+/* Each command is executed once; those of a cancelled job at most once. */
+static void check_counter(struct counter *counter)
+{
+	u32 counted = value_of(counter) - counter->before;
+
+	if (counter->job->status == GHYVI_JOB_COMPLETE)
+		assert_int_equal(counted, counter->added);
+	else
+		assert_in_range(counted, 0, counter->added);
+	counter->before += counted;
+	counter->added = 0;
+}
+
+static void restart(struct counter *counter)
+{
+	struct test_job *job = counter->job;
+
+	if (job->status == GHYVI_JOB_PREEMPTED) {
+		start(job);
+		return;
+	}
+	assert_int_not_equal(job->status, GHYVI_JOB_ERROR);
+	check_counter(counter);
+	ghyvi_commands_free(job->base.commands);
+	job->base.commands = NULL;
+	memset(job->base.backend, 0, ops->job_bytes);
+	job->context[GHYVI_CTX_RING_HEAD] = job->tail;
+	count_on(counter);
+	if (job->base.engine != GHYVI_BCS && !(random() % 32)) /* those of the blitter are copies */
+		add_loop(job, 55 + random() % 40);
+	count_on(counter);
+	start(job);
+}
+
+static void move_tail(struct counter *counter)
+{
+	struct test_job *job = counter->job;
+
+	count_on(counter);
+	if (!ghyvi_audit_extend(job->base.commands, job->tail) &&
+	    !ops->update_tail(pgpu, &job->base, job->tail))
+		return;
+	/* As the core does: the job ends at the tail before. */
+	assert_false(waits(job));
+	assert_int_not_equal(job->status, GHYVI_JOB_ERROR);
+	job->status = GHYVI_JOB_CANCELLED;
+}
+
+static void random_step(struct counter *counter)
+{
+	struct test_job *job = counter->job;
+
+	if (job->status >= 0 || !job->base.commands) {
+		restart(counter);
+		return;
+	}
+	switch (random() % 16) {
+	case 0:
+	case 1:
+		ops->preempt(pgpu, &job->base);
+		break;
+	case 2:
+		ops->cancel(pgpu, &job->base);
+		assert_false(waits(job));
+		break;
+	case 3:
+	case 4:
+		ops->invalidate(&job->guest->client, 1);
+		break;
+	case 5:
+		if (random() % 64)
+			break;
+		gen9_shim_driver->err_handler->reset_prepare(&pdev);
+		gen9_shim_driver->err_handler->reset_done(&pdev);
+		break;
+	case 6:
+	case 7:
+	case 8:
+	case 9:
+		move_tail(counter);
+		break;
+	default:
+		pump(random() % 4);
+	}
+}
+
+static unsigned int steps(void)
+{
+	const char *text = getenv("GEN9_STEPS");
+
+	return text ? strtoul(text, NULL, 0) : STEPS_DEFAULT;
+}
+
+static void random_operations_end_and_repeat_no_job_of_another_guest(void **state)
+{
+	struct counter counters[GHYVI_ENGINES][2] = {};
+	unsigned int i, step;
+
+	gen9_shim_waiting = end_loops;
+	for (i = 0; i < 2 * GHYVI_ENGINES; i++) {
+		struct counter *counter = &counters[i / 2][i % 2];
+
+		counter->job = job_new(&guests[i % 2], i / 2);
+		counter->address = DATA + guests[i % 2].base + 4 * i;
+		counter->before = value_of(counter);
+	}
+	for (step = 0; step < steps(); step++)
+		random_step(&counters[random() % GHYVI_ENGINES][random() % 2]);
+	for (i = 0; i < 2 * GHYVI_ENGINES; i++) {
+		struct counter *counter = &counters[i / 2][i % 2];
+
+		while (counter->job->base.commands && waits(counter->job) == 0 &&
+		       counter->job->status == GHYVI_JOB_PREEMPTED)
+			restart(counter);
+		assert_int_not_equal(counter->job->status, GHYVI_JOB_ERROR);
+		check_counter(counter);
+		assert_true(counter->before > steps() / 100);
+		job_free(counter->job);
+	}
+	gen9_shim_waiting = NULL;
+}
+
+static int set_up_limits(void **state)
+{
+	gen9_preempt_timeout_ms = GEN9_PREEMPT_TIMEOUT_MS;
+	gen9_shim_waiting = NULL;
+	memset(loops, 0, sizeof(loops));
+	return set_up(state);
+}
+
+#define LIMITS_TEST(f) cmocka_unit_test_setup_teardown(f, set_up_limits, tear_down)
+
+/*
+ * gen9_neighbours_test [MODES SEED]: adversary modes of the emulator. GEN9_STEPS: number of the
+ * random operations.
+ */
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		LIMITS_TEST(invalidation_leaves_a_neighbour_that_must_yield_alone),
+		LIMITS_TEST(second_job_is_withdrawn_from_a_neighbour_that_must_yield),
+		LIMITS_TEST(second_job_is_withdrawn_however_often_it_was),
+		LIMITS_TEST(invalidation_waits_for_no_other_guest),
+		LIMITS_TEST(one_limit_is_for_all_engines),
+		LIMITS_TEST(job_survives_its_own_invalidation),
+		LIMITS_TEST(random_operations_end_and_repeat_no_job_of_another_guest),
+	};
+
+	if (!parse_options(argc, argv))
+		return 2;
+	return run_all_tests(tests, ARRAY_SIZE(tests));
+}
