@@ -23,6 +23,20 @@ enum ghyvi_command_rule {
 	GHYVI_PPGTT_ONLY_REJECT, /* allowed on the PPGTT; refused with the GGTT bit of the header */
 };
 
+/*
+ * What hardware does with a command in a ring, which has no restrictions there. A pGPU in software
+ * restricts commands itself. Each command that a stream may execute says it.
+ */
+enum ghyvi_command_hardware {
+	GHYVI_HARDWARE_UNKNOWN, /* refused by a backend for hardware */
+	/* Reaches the state of the context, its PPGTT and audited addresses, or raises its events. */
+	GHYVI_HARDWARE_CONTEXT,
+	/* So do some operands; a backend rewrites the others, which reach more. */
+	GHYVI_HARDWARE_OPERANDS,
+	/* Reaches what vGPUs share: a backend drops it. */
+	GHYVI_HARDWARE_SHARED,
+};
+
 /* How a packet selects the address space of one of its addresses. */
 enum ghyvi_address_space {
 	GHYVI_ADDRESS_NONE, /* no such operand */
@@ -132,6 +146,8 @@ struct ghyvi_command {
 	u8 kernel;
 	/** @user: enum ghyvi_command_rule for user streams */
 	u8 user;
+	/** @hardware: enum ghyvi_command_hardware */
+	u8 hardware;
 	/** @gen: first generation that has the command, 8 or 9 */
 	u8 gen;
 	/** @plain: allowed in all streams, and only the length is to be checked */

@@ -7,7 +7,7 @@
 #include "tables.h"
 
 #define ROW(_name, _source, _least, _most) \
-	[_name] = GHYVI_PLAIN(#_name, _source, _least, _most, 8, 8, BIT(GHYVI_BCS))
+	[_name] = GHYVI_PLAIN(#_name, _source, _least, _most, 8, 8, BIT(GHYVI_BCS), CONTEXT)
 /*
  * Blits with a color key or with one of the fixed patterns. No driver that is known emits them, and
  * the public manuals of Gen8 and Gen9 do not define the modes of the key. The job ends with a
@@ -34,7 +34,8 @@ const struct ghyvi_command ghyvi_2d_commands[GHYVI_2D_OPCODES] = {
 	ROW(XY_TEXT_BLT, SNA_DEBUG, 5, 5),
 	ROW(XY_TEXT_IMMEDIATE_BLT, SNA, 3, ANY),
 	ROW(COLOR_BLT, I915, 6, 6),
-	[XY_FAST_COPY_BLT] = GHYVI_PLAIN("XY_FAST_COPY_BLT", I915, 10, 10, 8, 9, BIT(GHYVI_BCS)),
+	[XY_FAST_COPY_BLT] = GHYVI_PLAIN("XY_FAST_COPY_BLT", I915, 10, 10, 8, 9, BIT(GHYVI_BCS),
+					  CONTEXT),
 	ROW(SRC_COPY_BLT, SNA_DEBUG, 8, 8),
 	ROW(XY_COLOR_BLT, SNA, 7, 7),
 	ROW(XY_PAT_BLT, SNA, 8, 8),

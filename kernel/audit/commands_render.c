@@ -7,7 +7,7 @@
 #include "tables.h"
 
 #define ROW(_command, _name, _source, _least, _most, _bits, _gen) \
-	[_command] = GHYVI_PLAIN(_name, _source, _least, _most, _bits, _gen, BIT(GHYVI_RCS))
+	[_command] = GHYVI_PLAIN(_name, _source, _least, _most, _bits, _gen, BIT(GHYVI_RCS), CONTEXT)
 #define ANY GHYVI_ANY_LENGTH
 
 static const struct ghyvi_command render_0_0_0[GHYVI_BLOCK_COMMANDS] = {
@@ -160,7 +160,8 @@ static const struct ghyvi_command render_3_2_0[GHYVI_BLOCK_COMMANDS] = {
 	[0x00] = {
 		.name = "PIPE_CONTROL", .source = GHYVI_SOURCE_XML, .least = 5, .most = 6,
 		.engines = BIT(GHYVI_RCS),
-		.length_bits = 8, .kernel = GHYVI_ALLOWED, .user = GHYVI_ALLOWED, .gen = 8,
+		.length_bits = 8, .kernel = GHYVI_ALLOWED, .user = GHYVI_ALLOWED,
+		.hardware = GHYVI_HARDWARE_OPERANDS, .gen = 8,
 		.check = GHYVI_CHECK_PIPE_CONTROL,
 		.addresses = { { .dword = 2, .space = GHYVI_ADDRESS_POST,
 				 .access = GHYVI_ADDRESS_WRITE, .bytes = 8 } },

@@ -14,12 +14,12 @@
 #define VIDEO (BIT(GHYVI_VCS))
 #define ENHANCE (BIT(GHYVI_VECS))
 #define ON(_engines, _command, _name, _source, _gen) \
-	[_command] = GHYVI_PLAIN(_name, _source, 2, GHYVI_ANY_LENGTH, 12, _gen, _engines)
+	[_command] = GHYVI_PLAIN(_name, _source, 2, GHYVI_ANY_LENGTH, 12, _gen, _engines, CONTEXT)
 #define ROW(...) ON(VIDEO, __VA_ARGS__)
 
 static const struct ghyvi_command video_1_0_0[GHYVI_BLOCK_COMMANDS] = {
 	/* One dword, and yet with a length: another one would move the commands that follow. */
-	[0x00] = GHYVI_PLAIN("MFX_WAIT", XML, 1, 1, 6, 8, VIDEO),
+	[0x00] = GHYVI_PLAIN("MFX_WAIT", XML, 1, 1, 6, 8, VIDEO, CONTEXT),
 };
 
 static const struct ghyvi_command video_2_0_0[GHYVI_BLOCK_COMMANDS] = {

@@ -63,13 +63,14 @@ static inline const struct ghyvi_command *ghyvi_command_in_tables(enum ghyvi_eng
 
 /*
  * A command that is allowed in all streams and accesses memory through the PPGTT only. _source: as
- * in enum ghyvi_command_source, without GHYVI_SOURCE_
+ * in enum ghyvi_command_source, without GHYVI_SOURCE_; _hardware likewise.
  */
-#define GHYVI_PLAIN(_name, _source, _least, _most, _bits, _gen, _engines)                        \
+#define GHYVI_PLAIN(_name, _source, _least, _most, _bits, _gen, _engines, _hardware)             \
 	{                                                                                        \
 		.name = _name, .source = GHYVI_SOURCE_##_source, .least = _least, .most = _most, \
 		.engines = _engines, .length_bits = _bits, .kernel = GHYVI_ALLOWED,              \
-		.user = GHYVI_ALLOWED, .gen = _gen, .plain = true,                               \
+		.user = GHYVI_ALLOWED, .hardware = GHYVI_HARDWARE_##_hardware, .gen = _gen,      \
+		.plain = true,                                                                   \
 	}
 
 #endif

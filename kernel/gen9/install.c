@@ -305,39 +305,8 @@ static void rewrite_pipe_control(const struct stream *stream)
 	*dword_of(stream, 3) = 0;
 }
 
-/*
- * Commands that reach state which vGPUs share, or that hardware would execute with an effect on
- * other contexts. MI_ARB_ON_OFF: a guest on a vGPU turns preemption off around each batch, because
- * it expects none; without it a batch can be preempted. MI_SET_PREDICATE: nothing ends it in a
- * ring, so it might turn commands of other contexts into NOOPs. No manual says that it spares the
- * end of a batch, and behind the end of a copy are commands that were not audited.
- */
-static bool is_host_only(u32 header)
-{
-	switch (MI_OPCODE(header)) {
-	case MI_SET_PREDICATE_OP:
-	case MI_ARB_ON_OFF_OP:
-	case MI_RS_CONTROL_OP:
-	case MI_REPORT_HEAD_OP: /* stores to the status page of the engine */
-	case MI_URB_ATOMIC_ALLOC_OP:
-	case MI_SUSPEND_FLUSH_OP:
-	case MI_TOPOLOGY_FILTER_OP:
-	case MI_SET_APPID_OP:
-	case MI_RS_CONTEXT_OP:
-	case MI_STORE_DATA_INDEX_OP: /* no driver emits it with execution lists */
-	case MI_REPORT_PERF_COUNT_OP: /* counters include the work of others */
-		return true;
-	default:
-		return false;
-	}
-}
-
 static int rewrite_mi(const struct stream *stream, u32 header)
 {
-	if (is_host_only(header)) {
-		make_noop(stream);
-		return 0;
-	}
 	switch (MI_OPCODE(header)) {
 	case MI_NOOP_OP: /* its bits write NOPID */
 		*dword_of(stream, 0) = MI_NOOP;
@@ -351,6 +320,8 @@ static int rewrite_mi(const struct stream *stream, u32 header)
 	case MI_LOAD_REGISTER_REG_OP:
 		rewrite_load_reg(stream);
 		break;
+	default:
+		return -EACCES;
 	}
 	return 0;
 }
@@ -400,6 +371,17 @@ static int rewrite_command(const struct stream *stream)
 	default:
 		return -EACCES;
 	}
+	switch (stream->command->hardware) {
+	case GHYVI_HARDWARE_CONTEXT:
+		return 0;
+	case GHYVI_HARDWARE_OPERANDS:
+		break;
+	case GHYVI_HARDWARE_SHARED:
+		make_noop(stream);
+		return 0;
+	default:
+		return -EACCES;
+	}
 	switch (stream->command->check) {
 	case GHYVI_CHECK_BATCH_START:
 		return rewrite_batch_start(stream);
@@ -413,7 +395,7 @@ static int rewrite_command(const struct stream *stream)
 		rewrite_pipe_control(stream);
 		return 0;
 	}
-	return header >> 29 ? 0 : rewrite_mi(stream, header);
+	return rewrite_mi(stream, header);
 }
 
 /* Look up the command at @stream->at. Returns -EACCES if no such command can have passed. */
@@ -503,9 +485,12 @@ static int add_batch(struct install *install, const struct ghyvi_commands_page *
 		return -ENOMEM;
 	if (install->nr_batches == install->max_batches) {
 		max = install->max_batches ? 2 * install->max_batches : 8;
-		grown = krealloc_array(install->batches, max, sizeof(*grown), GFP_KERNEL);
+		grown = kvmalloc_array(max, sizeof(*grown), GFP_KERNEL);
 		if (!grown)
 			return -ENOMEM;
+		if (install->nr_batches)
+			memcpy(grown, install->batches, install->nr_batches * sizeof(*grown));
+		kvfree(install->batches);
 		install->batches = grown;
 		install->max_batches = max;
 	}
@@ -567,6 +552,7 @@ static int copy_batches(struct install *install)
 		install->batches[i].place = i;
 		memcpy(install->window->cpu + i * PAGE_DWORDS, install->batches[i].page.dwords,
 		       GHYVI_PAGE_BYTES);
+		cond_resched();
 	}
 	return 0;
 }
@@ -576,8 +562,10 @@ static int rewrite(struct install *install)
 	unsigned int i;
 	int err = 0;
 
-	for (i = 0; i < install->nr_batches && !err; i++)
+	for (i = 0; i < install->nr_batches && !err; i++) {
 		err = rewrite_page(install, &install->batches[i]);
+		cond_resched();
+	}
 	return err ?: install->any_ring ? rewrite_ring(install) : 0;
 }
 
@@ -645,6 +633,7 @@ static int install_segments(struct install *install)
 		install->any_page = true;
 		if (!err)
 			err = add_page(install, &page);
+		cond_resched();
 	}
 	return err || !install->any_page ? err : install_segment(install);
 }
@@ -669,6 +658,6 @@ int gen9_install_commands(struct gen9_engine *engine, struct ghyvi_job *base, u3
 	*refused = install.refused;
 	if (err)
 		gen9_job(base)->sealed = true;
-	kfree(install.batches);
+	kvfree(install.batches);
 	return err;
 }

@@ -22,6 +22,7 @@ static const char *const spaces[] = { "none", "ppgtt", "bit22", "bit21", "dword1
 static const char *const checks[] = { "none",	    "batch-start", "batch-end", "batch-may-end",
 				      "load-imm",   "semaphore",   "flush-dw",	"pipe-control",
 				      "update-gtt", "store-data",  "atomic" };
+static const char *const hardware[] = { "unknown", "context", "operands", "shared" };
 static const char *const rights[] = { "read-only", "kernel", "control", "listed", "all", "gpr" };
 
 static void list_command(FILE *to, u32 first, u32 last, const struct ghyvi_command *command)
@@ -33,6 +34,7 @@ static void list_command(FILE *to, u32 first, u32 last, const struct ghyvi_comma
 		first, last, command->name, command->engines, command->gen, command->least,
 		command->most, command->length_bits, rules[command->kernel], rules[command->user],
 		command->plain ? " plain" : "");
+	fprintf(to, " hardware=%s", hardware[command->hardware]);
 	if (command->check)
 		fprintf(to, " check=%s", checks[command->check]);
 	if (command->reads_register || command->writes_register)
@@ -119,10 +121,33 @@ static void command_tables_match_the_golden_file(void **state)
 	fclose(was);
 }
 
+/* In a ring hardware restricts nothing, so a new row must say how far the command reaches. */
+static void each_allowed_command_says_what_hardware_does(void **state)
+{
+	const struct ghyvi_command *command;
+	unsigned int engine, known = 0;
+	u32 name;
+
+	for (engine = 0; engine < GHYVI_ENGINES; engine++)
+		for (name = 0; name < 0x10000; name++) {
+			command = ghyvi_command_find(engine, name << 16);
+			if (!command || (command->kernel < GHYVI_ALLOWED &&
+					 command->user < GHYVI_ALLOWED))
+				continue;
+			known++;
+			if (!command->name) /* an empty row of a block */
+				fail_msg("no name: %08x", name << 16);
+			if (command->hardware == GHYVI_HARDWARE_UNKNOWN)
+				fail_msg("%s does not say what hardware does", command->name);
+		}
+	assert_true(known > 600);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(command_tables_match_the_golden_file),
+		cmocka_unit_test(each_allowed_command_says_what_hardware_does),
 	};
 	FILE *golden;
 
