@@ -116,13 +116,14 @@ static void remember_range(struct ghyvi_unmap_call *call, u64 gfn, u64 count)
  * Only the thread itself adds and removes its call, so the call cannot appear between the two
  * critical sections.
  */
-static struct ghyvi_unmap_call *begin_call(const void *task, const void *process)
+static struct ghyvi_unmap_call *begin_call(const void *task, const void *process, bool *begun)
 {
 	struct ghyvi_unmap_call *call;
 
 	read_lock(&guards_lock);
 	call = find_call(task);
 	read_unlock(&guards_lock);
+	*begun = !call;
 	if (call)
 		return call;
 	call = ghyvi_unmap_call_alloc();
@@ -141,8 +142,8 @@ static struct ghyvi_unmap_call *begin_call(const void *task, const void *process
 bool ghyvi_guard_unmap(struct ghyvi_guard *guard, const void *task, const void *process, u64 gfn,
 		       u64 count)
 {
-	struct ghyvi_unmap_call *call = begin_call(task, process);
-	bool foreign, first;
+	bool foreign, first, begun;
+	struct ghyvi_unmap_call *call = begin_call(task, process, &begun);
 
 	write_lock(&guards_lock);
 	remember_range(call, gfn, count);
@@ -152,6 +153,8 @@ bool ghyvi_guard_unmap(struct ghyvi_guard *guard, const void *task, const void *
 		WRITE_ONCE(guard->foreign, true);
 	call->foreign |= foreign;
 	write_unlock(&guards_lock);
+	if (begun)
+		ghyvi_unmap_call_arm(call);
 	return !first;
 }
 

@@ -45,6 +45,7 @@ struct ghyvi_guard {
  * @all: there were more ranges than fit; pins of any page are refused
  * @foreign: a notified vGPU's VM belongs to another process
  * @given_up: number of notifications that returned too early, up to GHYVI_UNMAP_GIVE_UPS_MAX
+ * @returning: of kernel/kvm/unmap_call.c
  */
 struct ghyvi_unmap_call {
 	struct list_head node;
@@ -61,6 +62,7 @@ struct ghyvi_unmap_call {
 	bool all;
 	bool foreign;
 	unsigned int given_up;
+	void *returning;
 };
 
 /**
@@ -132,12 +134,20 @@ bool ghyvi_guard_may_pin(struct ghyvi_guard *guard, u64 gfn);
 /**
  * ghyvi_unmap_call_alloc() - allocate the record of the system call that the calling thread is in.
  *
- * Implemented in kernel/kvm/unmap_call.c, or by a test. ghyvi_guard_returned() will be called for
- * it once the system call has returned.
+ * Implemented in kernel/kvm/unmap_call.c, or by a test.
  *
  * Context: may sleep.
- * Return: a zeroed record, never NULL.
+ * Return: a zeroed record, but for @returning, never NULL.
  */
 struct ghyvi_unmap_call *ghyvi_unmap_call_alloc(void);
+
+/**
+ * ghyvi_unmap_call_arm() - have ghyvi_guard_returned() called when the system call has returned.
+ * @call: what ghyvi_unmap_call_alloc() returned to the same thread. The guard can find it already:
+ *	it may be gone when this function returns.
+ *
+ * Context: may sleep.
+ */
+void ghyvi_unmap_call_arm(struct ghyvi_unmap_call *call);
 
 #endif

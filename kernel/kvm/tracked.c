@@ -90,6 +90,7 @@ unsigned long ghyvi_tracked_drop(struct ghyvi_tracked *tracked, const struct ghy
 		set_users(tracked, index, 0);
 		ops->remove(vm, index);
 		dropped++;
+		cond_resched();
 	}
 	mutex_unlock(&tracked->lock);
 	return dropped;

@@ -41,6 +41,11 @@ struct ghyvi_unmap_call *ghyvi_unmap_call_alloc(void)
 	/* Without a file the guard would never end. An unmap cannot fail, so retry. */
 	while (IS_ERR(file = anon_inode_getfile("[ghyvi-unmap]", &unmap_call_fops, call, O_RDONLY)))
 		schedule_timeout_uninterruptible(GHYVI_FILE_PAUSE);
-	fput(file);
+	call->returning = file;
 	return call;
+}
+
+void ghyvi_unmap_call_arm(struct ghyvi_unmap_call *call)
+{
+	fput(call->returning);
 }

@@ -66,6 +66,12 @@ struct ghyvi_unmap_call *ghyvi_unmap_call_alloc(void)
 	return running->calls[running->nr_calls++] = shim_page_alloc(PAGE_SIZE);
 }
 
+/* Some other thread may be the one that reports the return, at once. */
+void ghyvi_unmap_call_arm(struct ghyvi_unmap_call *call)
+{
+	ASSERT(call->task && call->by_task.pprev && (call->nr_ranges || call->all));
+}
+
 static struct mapping *mapping_of(u64 gfn)
 {
 	u32 i;
