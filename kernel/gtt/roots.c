@@ -340,11 +340,15 @@ void ghyvi_root_fill_top(struct ghyvi_root *root)
 static int root_create_top(struct ghyvi_root *root)
 {
 	struct ghyvi_gtt *gtt = root->gtt;
+	unsigned int i;
 	int ret;
 
 	root->top = (u64 *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
 	if (!root->top)
 		return -ENOMEM;
+	/* Hardware that walks the page from an upper level finds all its entries. */
+	for (i = 0; i < GHYVI_ENTRIES; i++)
+		root->top[i] = ghyvi_entry_scratch(gtt, GHYVI_LEVEL_PDP);
 	ret = gtt->params.pgpu_ops->map_page(gtt->params.client, virt_to_phys(root->top),
 					     GHYVI_PAGE_TABLE, &root->top_dma);
 	if (ret) {

@@ -9,6 +9,7 @@ static void test_three_level_roots(void **state)
 	u64 gpa[4] = { PD_GFN << 12, PD2_GFN << 12, PD3_GFN << 12, (u64)(RAM_PAGES + 5) << 12 };
 	u64 other[4] = { PD_GFN << 12, PD2_GFN << 12, PD3_GFN << 12, PD4_GFN << 12 };
 	struct ghyvi_root *root;
+	unsigned int i;
 	u64 *top;
 
 	write_pte(PD_GFN, 0, pte(PT_GFN));
@@ -17,6 +18,9 @@ static void test_three_level_roots(void **state)
 	top = shadow_table(fake.held[0].dma, 0);
 	assert_true(shadow_table(fake.held[0].dma, 2, 0u, 0u)[0] == spte(DATA));
 	assert_true(maps_scratch(top[3], 3));
+	/* An address behind 4 GiB is the scratch page's, too. */
+	for (i = 4; i < 512; i++)
+		assert_true(maps_scratch(top[i], 3));
 	assert_true(fake.protected[PD_GFN] && fake.protected[PD2_GFN] && fake.protected[PD3_GFN]);
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 	assert_ptr_equal(get_root(gpa, 3), root);
