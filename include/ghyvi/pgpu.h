@@ -380,7 +380,7 @@ struct ghyvi_job_fault {
  * @client: client whose tables, registers and pages the job may access
  * @engine: engine that executes the job
  * @root: address (see @map_page of struct ghyvi_pgpu_ops) of the shadow PML4 page, or of the
- *	shadow PDP page (4 entries used) if @levels is 3
+ *	shadow PDP page if @levels is 3: 4 entries are the guest's, the others map the scratch page
  * @levels: number of table levels, 4 or 3
  * @nested: walk the guest's tables instead of @root. As in a shadow, an entry that cannot be
  *	translated maps a page that reads as zero and drops writes.
@@ -486,8 +486,9 @@ struct ghyvi_pgpu_ops {
 	 * ghyvi_pgpu_context set. The core calls it before the first job of the context, and again
 	 * when the guest has put another context at the same address. A client has at most one
 	 * state for each engine and address, and a limited number in total. Returns the state or
-	 * ERR_PTR(-ENOMEM); then the core destroys a state of the client that is not in use, and
-	 * tries again. It and @context_destroy are NULL if the backend keeps no such state.
+	 * ERR_PTR(-ENOMEM); then the core calls @context_unmap for a state of the client that is
+	 * not in use, and tries again. It, @context_destroy, @context_unmap and @context_map are
+	 * NULL if the backend keeps no such state.
 	 */
 	struct ghyvi_pgpu_context *(*context_create)(struct ghyvi_pgpu_client *client,
 						     enum ghyvi_engine_id engine, u32 lrca);
@@ -496,6 +497,14 @@ struct ghyvi_pgpu_ops {
 	 * or preempted. The guest may submit the context again afterwards, without restore-inhibit.
 	 */
 	void (*context_destroy)(struct ghyvi_pgpu_context *context);
+	/**
+	 * @context_unmap: give up what is scarce of the state of a context, not its contents. No
+	 * job of the context is queued, running or preempted. Before its next job the core calls
+	 * @context_map; it may destroy the state without.
+	 */
+	void (*context_unmap)(struct ghyvi_pgpu_context *context);
+	/** @context_map: undo @context_unmap. Returns 0 or -ENOMEM, as @context_create. */
+	int (*context_map)(struct ghyvi_pgpu_context *context);
 
 	/**
 	 * @map_page: allow the client to access the host page at physical address @hpa as @kind,

@@ -95,7 +95,7 @@ static struct gen9_part *part_get(struct gen9 *gpu, const struct ghyvi_range *gg
 	if (!part)
 		return NULL;
 	INIT_LIST_HEAD(&part->node);
-	if (gen9_backing_alloc(gpu, &part->scratch)) {
+	if (gen9_backing_alloc(gpu, &part->scratch, GFP_KERNEL)) {
 		kfree(part);
 		return NULL;
 	}

@@ -48,6 +48,12 @@ static u64 id_of(const struct gen9_window *image)
 	return (place + 1) << ID_SHIFT;
 }
 
+static void set_descriptor(struct gen9_context *context)
+{
+	context->descriptor = GEN8_CTX_VALID | GEN8_CTX_PRIVILEGE | ADDRESSING_4_LEVELS |
+			      context->image->ggtt | id_of(context->image);
+}
+
 struct gen9_context *gen9_context_alloc(struct gen9_engine *engine, struct gen9_client *client)
 {
 	struct gen9_context *context = kzalloc(sizeof(*context), GFP_KERNEL_ACCOUNT);
@@ -63,8 +69,7 @@ struct gen9_context *gen9_context_alloc(struct gen9_engine *engine, struct gen9_
 		kfree(context);
 		return NULL;
 	}
-	context->descriptor = GEN8_CTX_VALID | GEN8_CTX_PRIVILEGE | ADDRESSING_4_LEVELS |
-			      context->image->ggtt | id_of(context->image);
+	set_descriptor(context);
 	return context;
 }
 
@@ -85,6 +90,12 @@ void gen9_context_free(struct gen9_context *context, struct gen9 *gpu)
 	kfree(context);
 }
 
+/* Contexts stay, so they leave a part of the share to rings and batches. */
+static bool has_room(const struct gen9_engine *engine, struct gen9_client *client)
+{
+	return gen9_windows_have_room(client, window_pages(engine) + client->share / 2);
+}
+
 struct ghyvi_pgpu_context *gen9_context_create(struct ghyvi_pgpu_client *handle,
 					       enum ghyvi_engine_id id, u32 lrca)
 {
@@ -92,8 +103,7 @@ struct ghyvi_pgpu_context *gen9_context_create(struct ghyvi_pgpu_client *handle,
 	struct gen9_engine *engine = &client->gpu->engines[id];
 	struct gen9_context *context;
 
-	/* Contexts stay, so they leave a part of the share to rings and batches. */
-	if (!gen9_windows_have_room(client, window_pages(engine) + client->share / 2))
+	if (!has_room(engine, client))
 		return ERR_PTR(-ENOMEM);
 	context = gen9_context_alloc(engine, client);
 	if (!context)
@@ -105,6 +115,36 @@ struct ghyvi_pgpu_context *gen9_context_create(struct ghyvi_pgpu_client *handle,
 void gen9_context_destroy(struct ghyvi_pgpu_context *context)
 {
 	gen9_context_free(gen9_context(context), gen9_client(context->client)->gpu);
+}
+
+/*
+ * The state is in the pages of the image. Addresses for them are scarce, memory is not, and is the
+ * guest's.
+ */
+void gen9_context_unmap(struct ghyvi_pgpu_context *base)
+{
+	struct gen9_context *context = gen9_context(base);
+	struct gen9 *gpu = gen9_client(base->client)->gpu;
+
+	gen9_context_put_batches(context, gpu);
+	gen9_window_put(gpu, context->ring);
+	gen9_window_put(gpu, context->pml4);
+	context->ring = NULL;
+	context->pml4 = NULL;
+	gen9_window_unmap(gpu, context->image);
+}
+
+int gen9_context_map(struct ghyvi_pgpu_context *base)
+{
+	struct gen9_context *context = gen9_context(base);
+	struct gen9_client *client = gen9_client(base->client);
+	int err = -ENOMEM;
+
+	if (has_room(&client->gpu->engines[base->engine], client))
+		err = gen9_window_map(client->gpu, context->image);
+	if (!err)
+		set_descriptor(context);
+	return err;
 }
 
 /* ---- the first image ---- */
@@ -341,6 +381,7 @@ static int root_of(struct gen9_engine *engine, const struct ghyvi_job *job, dma_
 	entries = (u64 *)context->pml4->cpu;
 	for (i = 0; i < GHYVI_ENTRIES; i++)
 		entries[i] = scratch[GHYVI_LEVEL_PDP].dma | GHYVI_ENTRY_PRESENT;
+	/* Of the page at @root four entries are those of the guest, the others are scratch. */
 	entries[0] = job->root | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE;
 	*root = context->pml4->backing[0].dma;
 	return 0;

@@ -25,6 +25,7 @@
  *   gen9.control       serialises resets of engines and of the function. Taken by threads of the
  *                      host only, see gen9_worker_call().
  *   gen9.parts_lock    protects the list of vacant parts, and the entries of those that are dropped
+ *   gen9.spares_lock   serialises what frees spares. Taken by threads of the host only.
  *   gen9.tlb_lock      serialises what hardware ends by itself: an invalidation of a TLB, the reset
  *                      of an engine. Not preemptible, because threads of guests take it.
  *   gen9_engine.lock   protects the ports and the jobs. Taken in the interrupt handler.
@@ -78,6 +79,9 @@ enum gen9_platform {
 #define GEN9_RESET_US 2000
 #define GEN9_RESET_TRIES 3
 #define GEN9_RESET_WRITES 6
+/* In gen9_engine.errors, where no bit of RING_EIR is. */
+#define GEN9_ERROR_FAULT BIT(31)
+
 /* A job that would go on may have a long command; the limit is that of i915. */
 #define GEN9_PREEMPT_TIMEOUT_MS 640
 /* A job that ends when it has left. */
@@ -106,7 +110,7 @@ struct gen9_backing {
 struct gen9_window {
 	/** @node: in a list of its user, or in gen9.spare_windows */
 	struct list_head node;
-	/** @ggtt: GGTT address of the first page */
+	/** @ggtt: GGTT address of the first page; 0: it has none now */
 	u32 ggtt;
 	/** @pages: number of pages */
 	unsigned int pages;
@@ -207,6 +211,10 @@ struct gen9_job {
 	int stop;
 	/** @overran: its budget was used up, which is why it must leave the engine */
 	bool overran;
+	/** @faulted: it has made a page fault at @fault_address of its PPGTT */
+	bool faulted;
+	/** @fault_address: see @faulted */
+	u64 fault_address;
 	/** @extending: update_tail() installs commands; the job is not given back meanwhile */
 	bool extending;
 	/** @ended: the job has left the engine with @status, and will be given back */
@@ -268,11 +276,16 @@ struct gen9_engine {
 	/** @left: the ports have changed */
 	wait_queue_head_t left;
 
+	/** @fault_context: the context at the last look at a page fault; NULL: there was none */
+	const struct gen9_context *fault_context;
+	/** @fault_at: where it was */
+	u64 fault_at;
+
 	/** @irqs: number of interrupts with events of guests in the tick @irqs_tick of jiffies */
 	unsigned int irqs;
 	/** @irqs_tick: see @irqs */
 	unsigned long irqs_tick;
-	/** @errors: errors that it has reported and that its reset ends; 0: none */
+	/** @errors: errors that it has reported, or GEN9_ERROR_FAULT; its reset ends them; 0: none */
 	u32 errors;
 	/** @error_context: the context that the engine executed then; NULL: its job has ended */
 	const struct gen9_context *error_context;
@@ -285,6 +298,8 @@ struct gen9_engine {
 	struct delayed_work unmute_work;
 	/** @watchdog: runs when the budget of the job that the engine executes is used up */
 	struct delayed_work watchdog;
+	/** @watch: looks for what no interrupt tells, while the engine has a job */
+	struct delayed_work watch;
 	/** @error_work: resets an engine that has reported an error */
 	struct work_struct error_work;
 };
@@ -342,6 +357,8 @@ struct gen9 {
 	struct list_head spare_windows;
 	/** @spares_work: frees them */
 	struct work_struct spares_work;
+	/** @spares_lock: who waits for it knows that the addresses of freed spares are free */
+	struct mutex spares_lock;
 	/** @spare_pages: pages of windows without a user, which are spare or being freed */
 	unsigned int spare_pages;
 	/** @taken_pages: number of pages that windows with a user have or are about to have */
@@ -355,6 +372,8 @@ struct gen9 {
 	u64 clock_ticks;
 	/** @clock_ns: the host's clock at that time */
 	u64 clock_ns;
+	/** @clock_runs: the engines' clock follows from its registers, not from the host's alone */
+	bool clock_runs;
 };
 
 /**
@@ -402,7 +421,7 @@ struct gen9_client {
 	unsigned long invalidations_tick;
 	/** @share: number of pages of its home; changes only while it has no window */
 	unsigned int share;
-	/** @taken: number of pages of its windows; protected by gen9.window_lock */
+	/** @taken: number of pages of its windows that have addresses; protected by gen9.window_lock */
 	unsigned int taken;
 	/** @address_waiters: number of its threads that need the addresses of spares; as @taken */
 	unsigned int address_waiters;
@@ -478,6 +497,8 @@ void gen9_forcewake_put(struct gen9 *gpu);
 /* clock.c */
 /* Read the clock of the engines, which may have been reset. All domains are awake. */
 void gen9_clock_start(struct gen9 *gpu);
+/* A reset may let the clock of the engines begin again. The host's is used until it starts. */
+void gen9_clock_stop(struct gen9 *gpu);
 u64 gen9_timestamp(struct ghyvi_pgpu_device *pgpu);
 
 /* display.c */
@@ -503,7 +524,7 @@ void gen9_ggtt_flush(struct gen9 *gpu);
 /* As above, and wait: pages that entries have mapped can be freed then. */
 void gen9_ggtt_flush_sync(struct gen9 *gpu);
 u64 gen9_ggtt_entry(dma_addr_t dma);
-int gen9_backing_alloc(struct gen9 *gpu, struct gen9_backing *backing);
+int gen9_backing_alloc(struct gen9 *gpu, struct gen9_backing *backing, gfp_t flags);
 void gen9_backing_free(struct gen9 *gpu, struct gen9_backing *backing);
 
 /*
@@ -513,6 +534,10 @@ void gen9_backing_free(struct gen9 *gpu, struct gen9_backing *backing);
 struct gen9_window *gen9_window_get(struct gen9 *gpu, struct gen9_client *client,
 				    unsigned int pages);
 void gen9_window_put(struct gen9 *gpu, struct gen9_window *window);
+/* Give up the addresses, and keep the pages. Nothing of the window is in use by an engine. */
+void gen9_window_unmap(struct gen9 *gpu, struct gen9_window *window);
+/* Get addresses again, others than before. Returns 0 or -ENOMEM. */
+int gen9_window_map(struct gen9 *gpu, struct gen9_window *window);
 void gen9_windows_free(struct gen9 *gpu);
 void gen9_spares_work(struct work_struct *work);
 /* Test whether @client could get windows of @pages pages in all. */
@@ -569,6 +594,13 @@ void gen9_engine_reset(struct gen9_engine *engine, const struct gen9_jobs *jobs)
 void gen9_engine_recover(struct gen9_engine *engine);
 void gen9_error_work(struct work_struct *work);
 
+/* watch.c */
+void gen9_watch(struct work_struct *work);
+/* The engine begins a job. The caller holds the lock of the engine. */
+void gen9_watch_start(struct gen9_engine *engine);
+/* Test whether the value of GEN8_RING_FAULT_REG is about the engine. */
+bool gen9_fault_is_of(const struct gen9_engine *engine, u32 fault);
+
 /* irq.c */
 int gen9_irq_init(struct gen9 *gpu);
 void gen9_irq_fini(struct gen9 *gpu);
@@ -595,6 +627,8 @@ void gen9_context_free(struct gen9_context *context, struct gen9 *gpu);
 struct ghyvi_pgpu_context *gen9_context_create(struct ghyvi_pgpu_client *client,
 					       enum ghyvi_engine_id engine, u32 lrca);
 void gen9_context_destroy(struct ghyvi_pgpu_context *context);
+void gen9_context_unmap(struct ghyvi_pgpu_context *context);
+int gen9_context_map(struct ghyvi_pgpu_context *context);
 /*
  * Let the render engine execute @lines lines of @commands in each restore of the context, behind
  * the host's. @lines: 0: @commands is not used. Returns 0, -ENOSPC.

@@ -9,17 +9,19 @@
 #include "gen9.h"
 
 #define ENTRY_ADDRESS GENMASK_ULL(38, 12)
+/* Entries that are written with the lock held: lines of the write-combining buffer. */
+#define FILL_ENTRIES 64u
 
 u64 gen9_ggtt_entry(dma_addr_t dma)
 {
 	return (dma & ENTRY_ADDRESS) | GHYVI_ENTRY_PRESENT;
 }
 
-int gen9_backing_alloc(struct gen9 *gpu, struct gen9_backing *backing)
+int gen9_backing_alloc(struct gen9 *gpu, struct gen9_backing *backing, gfp_t flags)
 {
 	struct device *dev = &gpu->pdev->dev;
 
-	backing->page = alloc_page(GFP_KERNEL | __GFP_ZERO);
+	backing->page = alloc_page(flags | __GFP_ZERO);
 	if (!backing->page)
 		return -ENOMEM;
 	backing->dma = dma_map_page(dev, backing->page, 0, GHYVI_PAGE_BYTES, DMA_BIDIRECTIONAL);
@@ -158,7 +160,7 @@ int gen9_ggtt_init(struct gen9 *gpu)
 	gpu->ggtt = vzalloc(entries * sizeof(u64));
 	err = gpu->gtt && gpu->ggtt ? 0 : -ENOMEM;
 	for (i = 0; i < ARRAY_SIZE(gpu->scratch) && !err; i++)
-		err = gen9_backing_alloc(gpu, &gpu->scratch[i]);
+		err = gen9_backing_alloc(gpu, &gpu->scratch[i], GFP_KERNEL);
 	if (err) {
 		gen9_ggtt_fini(gpu);
 		return err;

@@ -44,6 +44,8 @@ static const struct ghyvi_pgpu_ops gen9_ops = {
 	.client_set_ggtt = gen9_client_set_ggtt,
 	.context_create = gen9_context_create,
 	.context_destroy = gen9_context_destroy,
+	.context_unmap = gen9_context_unmap,
+	.context_map = gen9_context_map,
 	.map_page = gen9_map_page,
 	.unmap_page = gen9_unmap_page,
 	.ggtt_write = gen9_ggtt_write,
@@ -286,6 +288,7 @@ static struct gen9 *gpu_alloc(struct pci_dev *pdev, enum gen9_platform platform)
 	mutex_init(&gpu->control);
 	spin_lock_init(&gpu->tlb_lock);
 	mutex_init(&gpu->parts_lock);
+	mutex_init(&gpu->spares_lock);
 	spin_lock_init(&gpu->window_lock);
 	spin_lock_init(&gpu->clock_lock);
 	INIT_LIST_HEAD(&gpu->spare_windows);

@@ -151,7 +151,8 @@ static struct gen9_window *window_create(struct gen9 *gpu, const struct gen9_cli
 	INIT_LIST_HEAD(&window->node);
 	window->pages = pages;
 	for (i = 0; i < pages && !err; i++)
-		err = gen9_backing_alloc(gpu, &window->backing[i]);
+		err = gen9_backing_alloc(gpu, &window->backing[i],
+					 client ? GFP_KERNEL_ACCOUNT : GFP_KERNEL);
 	if (!err)
 		window->cpu = map_pages(window);
 	if (window->cpu)
@@ -162,8 +163,8 @@ static struct gen9_window *window_create(struct gen9 *gpu, const struct gen9_cli
 	return NULL;
 }
 
-/* The entries change before the pages are freed, and the flush makes engines see it. */
-static void window_destroy(struct gen9 *gpu, struct gen9_window *window)
+/* The entries change before the addresses get other pages, and the flush makes engines see it. */
+static void release_addresses(struct gen9 *gpu, struct gen9_window *window)
 {
 	u64 index = window->ggtt >> GHYVI_PAGE_SHIFT;
 
@@ -172,6 +173,12 @@ static void window_destroy(struct gen9 *gpu, struct gen9_window *window)
 	spin_lock(&gpu->window_lock);
 	bitmap_clear(gpu->host_used, index - host_index(gpu), window->pages);
 	spin_unlock(&gpu->window_lock);
+	window->ggtt = 0;
+}
+
+static void window_destroy(struct gen9 *gpu, struct gen9_window *window)
+{
+	release_addresses(gpu, window);
 	free_pages_of(gpu, window);
 }
 
@@ -199,57 +206,6 @@ static void count_pages(struct gen9 *gpu, struct gen9_client *client, int pages)
 	gpu->claimed_pages += claim_of(client);
 }
 
-static void free_spares(struct gen9 *gpu)
-{
-	struct gen9_window *window, *next;
-	LIST_HEAD(spares);
-
-	spin_lock(&gpu->window_lock);
-	list_splice_init(&gpu->spare_windows, &spares);
-	spin_unlock(&gpu->window_lock);
-	list_for_each_entry_safe(window, next, &spares, node) {
-		unsigned int pages = window->pages;
-
-		list_del(&window->node);
-		window_destroy(gpu, window);
-		spin_lock(&gpu->window_lock);
-		gpu->spare_pages -= pages;
-		spin_unlock(&gpu->window_lock);
-	}
-}
-
-void gen9_spares_work(struct work_struct *work)
-{
-	free_spares(container_of(work, struct gen9, spares_work));
-}
-
-static void count_waiter(struct gen9 *gpu, struct gen9_client *client, int change)
-{
-	if (!client)
-		return;
-	spin_lock(&gpu->window_lock);
-	client->address_waiters += change;
-	spin_unlock(&gpu->window_lock);
-}
-
-/*
- * The addresses that are left may be too short. Spares are no client's, so a worker frees them:
- * other clients wait here until it has, and a guest's thread might be throttled with them. The
- * client's other threads could fill its home with spares again, so they keep none meanwhile.
- */
-static struct gen9_window *create_without_spares(struct gen9 *gpu, struct gen9_client *client,
-						 unsigned int pages)
-{
-	struct gen9_window *window;
-
-	count_waiter(gpu, client, 1);
-	queue_work(gpu->wq, &gpu->spares_work);
-	flush_work(&gpu->spares_work);
-	window = window_create(gpu, client, pages);
-	count_waiter(gpu, client, -1);
-	return window;
-}
-
 /* Test whether the addresses are in the client's home, or in none. */
 static bool may_have(const struct gen9 *gpu, const struct gen9_client *client,
 		     const struct gen9_window *window)
@@ -265,6 +221,87 @@ static bool may_have(const struct gen9 *gpu, const struct gen9_client *client,
 			return true;
 	}
 	return find_next_bit(gpu->host_homes, end, start) >= end;
+}
+
+/* Free the spares whose addresses @client may have; @all: all of them. */
+static void free_spares(struct gen9 *gpu, const struct gen9_client *client, bool all)
+{
+	struct gen9_window *window, *next;
+	LIST_HEAD(spares);
+
+	mutex_lock(&gpu->spares_lock);
+	spin_lock(&gpu->window_lock);
+	list_for_each_entry_safe(window, next, &gpu->spare_windows, node)
+		if (all || may_have(gpu, client, window))
+			list_move_tail(&window->node, &spares);
+	spin_unlock(&gpu->window_lock);
+	list_for_each_entry_safe(window, next, &spares, node) {
+		unsigned int pages = window->pages;
+
+		list_del(&window->node);
+		window_destroy(gpu, window);
+		spin_lock(&gpu->window_lock);
+		gpu->spare_pages -= pages;
+		spin_unlock(&gpu->window_lock);
+	}
+	mutex_unlock(&gpu->spares_lock);
+}
+
+void gen9_spares_work(struct work_struct *work)
+{
+	free_spares(container_of(work, struct gen9, spares_work), NULL, true);
+}
+
+struct spares_call {
+	struct work_struct work;
+	struct gen9 *gpu;
+	const struct gen9_client *client;
+};
+
+static void free_spares_for(struct work_struct *work)
+{
+	struct spares_call *call = container_of(work, struct spares_call, work);
+
+	free_spares(call->gpu, call->client, false);
+}
+
+static void count_waiter(struct gen9 *gpu, struct gen9_client *client, int change)
+{
+	if (!client)
+		return;
+	spin_lock(&gpu->window_lock);
+	client->address_waiters += change;
+	spin_unlock(&gpu->window_lock);
+}
+
+/*
+ * The addresses that are left may be too short. Spares are no client's, so a worker frees them:
+ * other clients wait here until it has, and a guest's thread might be throttled with them. The
+ * client's other threads could fill its home with spares again, so they keep none until
+ * have_spares().
+ */
+static void drop_spares(struct gen9 *gpu, struct gen9_client *client)
+{
+	struct spares_call call = { .gpu = gpu, .client = client };
+
+	count_waiter(gpu, client, 1);
+	gen9_worker_call(gpu, &call.work, free_spares_for);
+}
+
+static void have_spares(struct gen9 *gpu, struct gen9_client *client)
+{
+	count_waiter(gpu, client, -1);
+}
+
+static struct gen9_window *create_without_spares(struct gen9 *gpu, struct gen9_client *client,
+						 unsigned int pages)
+{
+	struct gen9_window *window;
+
+	drop_spares(gpu, client);
+	window = window_create(gpu, client, pages);
+	have_spares(gpu, client);
+	return window;
 }
 
 static struct gen9_window *spare_find(struct gen9 *gpu, const struct gen9_client *client,
@@ -308,6 +345,40 @@ struct gen9_window *gen9_window_get(struct gen9 *gpu, struct gen9_client *client
 	return NULL;
 }
 
+void gen9_window_unmap(struct gen9 *gpu, struct gen9_window *window)
+{
+	release_addresses(gpu, window);
+	spin_lock(&gpu->window_lock);
+	count_pages(gpu, window->client, -(int)window->pages);
+	spin_unlock(&gpu->window_lock);
+}
+
+int gen9_window_map(struct gen9 *gpu, struct gen9_window *window)
+{
+	struct gen9_client *client = window->client;
+	int err;
+
+	spin_lock(&gpu->window_lock);
+	err = may_take(gpu, client, window->pages) ? 0 : -ENOMEM;
+	if (!err)
+		count_pages(gpu, client, window->pages);
+	spin_unlock(&gpu->window_lock);
+	if (err)
+		return err;
+	err = take_addresses(gpu, client, window);
+	if (err) {
+		drop_spares(gpu, client);
+		err = take_addresses(gpu, client, window);
+		have_spares(gpu, client);
+	}
+	if (!err)
+		return 0;
+	spin_lock(&gpu->window_lock);
+	count_pages(gpu, client, -(int)window->pages);
+	spin_unlock(&gpu->window_lock);
+	return err;
+}
+
 /* Those of a client that has become idle would stay, as others may not have them. */
 static bool any_spare_is_foreign(const struct gen9 *gpu, const struct gen9_client *client)
 {
@@ -328,6 +399,10 @@ void gen9_window_put(struct gen9 *gpu, struct gen9_window *window)
 
 	if (!window)
 		return;
+	if (!window->ggtt) {
+		free_pages_of(gpu, window);
+		return;
+	}
 	client = window->client;
 	pages = window->pages;
 	list_del_init(&window->node);
@@ -395,5 +470,5 @@ void gen9_windows_remove_client(struct gen9_client *client)
 void gen9_windows_free(struct gen9 *gpu)
 {
 	cancel_work_sync(&gpu->spares_work);
-	free_spares(gpu);
+	free_spares(gpu, NULL, true);
 }

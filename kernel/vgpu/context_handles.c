@@ -3,8 +3,10 @@
  * The backend's state of the guest's contexts (struct ghyvi_pgpu_context).
  *
  * A guest does not tell when it frees a context. So a state is created at the first submission of a
- * context and kept until the context at this address is another one, the vGPU is reset,
- * VGPU_CONTEXT_HANDLES_MAX others were used since, or the backend has no room for another one.
+ * context and kept until the context at this address is another one, the vGPU is reset, or
+ * VGPU_CONTEXT_HANDLES_MAX others were used since. User space of a guest sets some of it only once,
+ * so the last one is a loss, and is reported. If the backend has no room for another state, those
+ * that were not used for long give up their places, see @context_unmap of struct ghyvi_pgpu_ops.
  */
 #include <linux/err.h>
 #include <linux/slab.h>
@@ -16,6 +18,7 @@ struct vgpu_context_handle {
 	u64 image; /* guest-physical address of the image's register state, by the guest's GGTT */
 	unsigned int users; /* workloads that have a reference */
 	bool stale; /* to be destroyed when @users becomes 0 */
+	bool mapped; /* the backend's state has its place */
 };
 
 /* Where the guest has the register state of the context: other memory is another context. */
@@ -54,15 +57,36 @@ static struct vgpu_context_handle *handle_find(struct vgpu_engine *engine, u32 l
 	return NULL;
 }
 
-/* Destroy the state that was not used for the longest time. Returns false if all are in use. */
-static bool handles_evict(struct ghyvi_vgpu *vgpu)
+/* Destroy the state that was not used for the longest time, if any is not in use. */
+static void handles_evict(struct ghyvi_vgpu *vgpu)
 {
 	struct vgpu_context_handle *handle;
 
 	list_for_each_entry_reverse(handle, &vgpu->context_handles, node) {
 		if (handle->users)
 			continue;
+		ghyvi_report(vgpu->params.reporter,
+			     "%s: the state of context %#x is lost: more than %u are in use",
+			     ghyvi_engine_name(handle->pgpu->engine), handle->pgpu->lrca,
+			     VGPU_CONTEXT_HANDLES_MAX);
 		handle_destroy(vgpu, handle);
+		return;
+	}
+}
+
+/*
+ * Take its place from the state that was not used for the longest time. Returns false if all that
+ * have one are in use.
+ */
+static bool handles_unmap(struct ghyvi_vgpu *vgpu)
+{
+	struct vgpu_context_handle *handle;
+
+	list_for_each_entry_reverse(handle, &vgpu->context_handles, node) {
+		if (handle->users || !handle->mapped)
+			continue;
+		vgpu->params.pgpu->ops->context_unmap(handle->pgpu);
+		handle->mapped = false;
 		return true;
 	}
 	return false;
@@ -76,8 +100,21 @@ static struct ghyvi_pgpu_context *create_context(struct vgpu_engine *engine, u32
 
 	do
 		context = ops->context_create(engine->vgpu->client, engine->id, lrca);
-	while (IS_ERR(context) && PTR_ERR(context) == -ENOMEM && handles_evict(engine->vgpu));
+	while (IS_ERR(context) && PTR_ERR(context) == -ENOMEM && handles_unmap(engine->vgpu));
 	return context;
+}
+
+static int handle_map(struct ghyvi_vgpu *vgpu, struct vgpu_context_handle *handle)
+{
+	int err = 0;
+
+	while (!handle->mapped) {
+		err = vgpu->params.pgpu->ops->context_map(handle->pgpu);
+		handle->mapped = !err;
+		if (err && (err != -ENOMEM || !handles_unmap(vgpu)))
+			break;
+	}
+	return err;
 }
 
 static struct vgpu_context_handle *handle_create(struct vgpu_engine *engine, u32 lrca, u64 image)
@@ -98,6 +135,7 @@ static struct vgpu_context_handle *handle_create(struct vgpu_engine *engine, u32
 		return ERR_PTR(err);
 	}
 	handle->image = image;
+	handle->mapped = true;
 	list_add(&handle->node, &vgpu->context_handles);
 	vgpu->nr_context_handles++;
 	return handle;
@@ -109,6 +147,7 @@ struct vgpu_context_handle *vgpu_context_handle_get(struct vgpu_engine *engine, 
 	struct vgpu_context_handle *handle;
 	u32 lrca = descriptor & DESC_LRCA;
 	u64 image;
+	int err;
 
 	lockdep_assert_held(&vgpu->lock);
 	if (!vgpu->params.pgpu->ops->context_create)
@@ -123,6 +162,9 @@ struct vgpu_context_handle *vgpu_context_handle_get(struct vgpu_engine *engine, 
 		handle = handle_create(engine, lrca, image);
 	if (IS_ERR(handle))
 		return handle;
+	err = handle_map(vgpu, handle);
+	if (err)
+		return ERR_PTR(err);
 	list_move(&handle->node, &vgpu->context_handles);
 	handle->users++;
 	return handle;

@@ -466,7 +466,7 @@ void vgpu_context_save(struct vgpu_workload *workload);
 int vgpu_context_tail(struct vgpu_workload *workload, u32 *tail);
 
 /* context_handles.c: called with vgpu->lock held */
-#define VGPU_CONTEXT_HANDLES_MAX 64
+#define VGPU_CONTEXT_HANDLES_MAX 512
 /*
  * Get the backend's state of the context in @descriptor, and create it if necessary. Returns NULL
  * if the backend keeps no state, or ERR_PTR(-ENOMEM).

@@ -241,6 +241,75 @@ static void moved_client_has_its_home_at_its_new_ranges(void **state)
 	ops->client_destroy(moved);
 }
 
+/* Drivers set some of it once. The addresses become another window's meanwhile. */
+static void context_keeps_its_state_without_addresses(void **state)
+{
+	struct test_job *job = job_new(&guests[0], GHYVI_RCS);
+	struct gen9_context *context = gen9_context(job->base.pgpu_context);
+	unsigned int taken = gen9_client(guests[0].client)->taken, pages = context->image->pages;
+	static struct windows windows;
+	u32 address = context->image->ggtt;
+	u64 id = context->descriptor;
+
+	RINGS(job, STORE_GGTT, DATA, 0, 1);
+	run_once(job);
+	job_free(job);
+	context->image->cpu[10 * 1024 + 5] = 0x53544154; /* in the 3D state */
+	ops->context_unmap(&context->base);
+	assert_true(gen9_client(guests[0].client)->taken < taken);
+	windows.client = gen9_client(guests[0].client);
+	assert_true(take_window(&windows, pages));
+	memset(windows.taken[0]->cpu, 0xff, pages * 4096);
+	assert_int_equal(ops->context_map(&context->base), 0);
+	assert_int_equal(context->image->cpu[10 * 1024 + 5], 0x53544154);
+	assert_ptr_equal(host_memory(context->image->ggtt + 10 * 4096),
+			 context->image->backing[10].page);
+	if (context->image->ggtt != address)
+		assert_int_not_equal(context->descriptor, id);
+	job = job_new(&guests[0], GHYVI_RCS);
+	RINGS(job, STORE_GGTT, DATA, 0, 2);
+	run_once(job);
+	assert_int_equal(at(&guests[0], DATA), 2);
+	assert_int_equal(context->image->cpu[10 * 1024 + 5], 0x53544154);
+	job_free(job);
+	put_windows(&windows, 1);
+}
+
+/* What is destroyed without addresses gives back its pages, and no others' are counted. */
+static void context_without_addresses_is_destroyed(void **state)
+{
+	struct ghyvi_pgpu_client *client = client_with(0x40000000);
+	struct ghyvi_pgpu_context *context = ops->context_create(client, GHYVI_RCS, 0);
+
+	ops->context_unmap(context);
+	assert_int_equal(gen9_client(client)->taken, 0);
+	ops->context_destroy(context);
+	assert_int_equal(gen9_client(client)->taken, 0);
+	ops->client_destroy(client);
+}
+
+/* Their clients would have to allocate and map them again. */
+static void spares_that_do_not_help_are_kept(void **state)
+{
+	struct ghyvi_pgpu_client *busy = client_with(0x40000000);
+	struct ghyvi_pgpu_client *other = client_with(0x50000000);
+	static struct windows windows;
+
+	address_for(busy, 300); /* a spare in its home */
+	windows.client = gen9_client(other);
+	assert_true(take_window(&windows, 400));
+	assert_true(take_window(&windows, 400));
+	put_windows(&windows, 1);
+	shim_fail_allocs(2, 1); /* the next window: as if there were no addresses */
+	assert_true(take_window(&windows, 500));
+	assert_int_equal(shim_failed_allocs(), 1);
+	shim_fail_allocs(0, 0);
+	assert_int_equal(gen9_of(pgpu)->spare_pages, 300);
+	put_windows(&windows, 1);
+	ops->client_destroy(other);
+	ops->client_destroy(busy);
+}
+
 static void idle_context_keeps_no_batches(void **state)
 {
 	struct test_job *job = job_new(&guests[0], GHYVI_RCS);
@@ -364,6 +433,9 @@ int main(int argc, char **argv)
 		TEST(moved_client_has_its_home_at_its_new_ranges),
 		TEST(windows_are_taken_while_a_guest_frees_others),
 		TEST(a_guests_thread_frees_no_spares),
+		TEST(context_keeps_its_state_without_addresses),
+		TEST(context_without_addresses_is_destroyed),
+		TEST(spares_that_do_not_help_are_kept),
 		TEST(idle_context_keeps_no_batches),
 		TEST(job_that_is_being_extended_keeps_its_windows),
 	};

@@ -108,20 +108,24 @@ static void test_a_reset_does_not_destroy_the_context_of_a_job(void **state)
 	assert_int_equal(gpu.contexts_created, 3);
 }
 
-/* The backend has room for two; the one that was not used for longer makes room. */
+/* The backend has room for two. What was not used for longer makes room, and keeps its state. */
 static void test_a_context_makes_room_for_another_one(void **state)
 {
-	struct ghyvi_pgpu_context *first;
+	struct ghyvi_pgpu_context *first, *second;
 
 	gpu.contexts_max = 2;
 	first = run(0);
-	run(1);
+	second = run(1);
 	assert_ptr_equal(run(0), first);
 	start_engine(GHYVI_BCS, GHYVI_BLITTER_BASE);
 	run(0);
-	assert_int_equal(gpu.contexts, 2);
+	assert_int_equal(gpu.contexts_mapped, 2);
+	assert_false(container_of(second, struct fake_context, base)->mapped);
 	start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
 	assert_ptr_equal(run(0), first);
+	assert_ptr_equal(run(1), second);
+	assert_int_equal(jobs_of(second), 2);
+	assert_int_equal(gpu.contexts, 3);
 	assert_int_equal(gpu.contexts_created, 3);
 	gpu.contexts_max = 0;
 }
@@ -134,7 +138,7 @@ static void test_the_number_of_contexts_is_limited(void **state)
 
 	run(0);
 	for (i = 0; i < 2 * VGPU_CONTEXT_HANDLES_MAX; i++) {
-		lrca = HIDDEN_START + 0x20000 + i * 0x1000;
+		lrca = HIDDEN_START + 0x200000 + i * 0x1000;
 		memcpy(fake_memory(lrca + 4096, 4096), fake_memory(LRCA(1) + 4096, 4096), 4096);
 		poke(lrca + 4096 + 4 * GHYVI_CTX_RING_TAIL, 8);
 		elsp((u64)0x1000 << 32 | lrca | 0x119, 0);
@@ -151,7 +155,7 @@ static void test_the_number_of_contexts_is_limited(void **state)
 	/* The one that was used now and then is the same as ever. */
 	reset_books();
 	wr(guest.base + RING_CSB_POINTER, 0xffff0505);
-	assert_int_equal(jobs_of(run(0)), 6);
+	assert_int_equal(jobs_of(run(0)), 2 + 2 * VGPU_CONTEXT_HANDLES_MAX / 32);
 }
 
 int main(void)

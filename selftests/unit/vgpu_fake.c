@@ -303,21 +303,47 @@ static struct ghyvi_pgpu_context *fake_context_create(struct ghyvi_pgpu_client *
 	struct fake_context *context;
 
 	gtt.uncharged += !charged;
-	if (gpu.contexts_max && gpu.contexts >= gpu.contexts_max)
+	if (gpu.contexts_max && gpu.contexts_mapped >= gpu.contexts_max)
 		return ERR_PTR(-ENOMEM);
 	context = kzalloc(sizeof(*context), GFP_KERNEL_ACCOUNT);
 	if (!context)
 		return ERR_PTR(-ENOMEM);
 	context->base = (struct ghyvi_pgpu_context){ client, engine, lrca };
+	context->mapped = true;
 	gpu.contexts++;
+	gpu.contexts_mapped++;
 	gpu.contexts_created++;
 	return &context->base;
 }
 
-static void fake_context_destroy(struct ghyvi_pgpu_context *context)
+static void fake_context_unmap(struct ghyvi_pgpu_context *base)
 {
+	struct fake_context *context = container_of(base, struct fake_context, base);
+
+	assert_true(context->mapped);
+	context->mapped = false;
+	gpu.contexts_mapped--;
+}
+
+static int fake_context_map(struct ghyvi_pgpu_context *base)
+{
+	struct fake_context *context = container_of(base, struct fake_context, base);
+
+	assert_false(context->mapped);
+	if (gpu.contexts_max && gpu.contexts_mapped >= gpu.contexts_max)
+		return -ENOMEM;
+	context->mapped = true;
+	gpu.contexts_mapped++;
+	return 0;
+}
+
+static void fake_context_destroy(struct ghyvi_pgpu_context *base)
+{
+	struct fake_context *context = container_of(base, struct fake_context, base);
+
 	gpu.contexts--;
-	free(container_of(context, struct fake_context, base));
+	gpu.contexts_mapped -= context->mapped;
+	free(context);
 }
 
 static int fake_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
@@ -325,6 +351,7 @@ static int fake_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 	pthread_mutex_lock(&gpu.lock);
 	gpu.runs++;
 	if (job->client) { /* not a job of the test itself */
+		assert_true(container_of(job->pgpu_context, struct fake_context, base)->mapped);
 		assert_int_equal(job->pgpu_context->engine, job->engine);
 		assert_int_equal(job->pgpu_context->lrca, job->lrca);
 		assert_ptr_equal(job->pgpu_context->client, job->client);
@@ -391,6 +418,8 @@ static const struct ghyvi_pgpu_ops fake_pgpu_ops = {
 	.client_destroy = fake_client_destroy,
 	.context_create = fake_context_create,
 	.context_destroy = fake_context_destroy,
+	.context_unmap = fake_context_unmap,
+	.context_map = fake_context_map,
 	.run = fake_run,
 	.update_tail = fake_update_tail,
 	.cancel = fake_cancel,

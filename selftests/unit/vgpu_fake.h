@@ -17,7 +17,7 @@
 #include "vgpu/vgpu.h"
 
 #define HIDDEN_START (256u << 20)
-#define HIDDEN_BYTES (2u << 20)
+#define HIDDEN_BYTES (8u << 20)
 #define FAKE_HZ 10000000u
 
 /* GTT */
@@ -77,7 +77,7 @@ struct fake_gpu {
 	u64 clock;
 	int runs, cancels;
 	int clients;
-	int contexts, contexts_created;
+	int contexts, contexts_created, contexts_mapped;
 	int contexts_max; /* 0: no limit */
 	bool stale; /* update_tail() comes too late */
 	bool dead; /* run() fails */
@@ -93,6 +93,7 @@ extern struct ghyvi_client_params client;
 struct fake_context {
 	struct ghyvi_pgpu_context base;
 	unsigned int jobs; /* that ran */
+	bool mapped;
 };
 
 /* The fake's part of a job: the core must keep it across preemptions and clear it for a new job. */
