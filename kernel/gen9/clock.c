@@ -28,6 +28,16 @@ void gen9_clock_start(struct gen9 *gpu)
 	spin_lock_irqsave(&gpu->clock_lock, flags);
 	gpu->clock_ticks = ticks;
 	gpu->clock_ns = ktime_get_ns();
+	gpu->clock_runs = true;
+	spin_unlock_irqrestore(&gpu->clock_lock, flags);
+}
+
+void gen9_clock_stop(struct gen9 *gpu)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&gpu->clock_lock, flags);
+	gpu->clock_runs = false;
 	spin_unlock_irqrestore(&gpu->clock_lock, flags);
 }
 
@@ -44,7 +54,7 @@ u64 gen9_timestamp(struct ghyvi_pgpu_device *pgpu)
 
 	spin_lock_irqsave(&gpu->clock_lock, flags);
 	now = ktime_get_ns();
-	low = gen9_read(gpu, GHYVI_RENDER_BASE + RING_TIMESTAMP);
+	low = gpu->clock_runs ? gen9_read(gpu, GHYVI_RENDER_BASE + RING_TIMESTAMP) : ~0u;
 	ticks = gpu->clock_ticks +
 		mul_u64_u32_div(now - gpu->clock_ns, GEN9_TIMESTAMP_HZ, NSEC_PER_SEC);
 	if (low != ~0u) /* as it reads while the function is being reset */

@@ -73,6 +73,7 @@ static void errors_start(struct gen9_engine *engine)
 {
 	WRITE_ONCE(engine->errors, 0);
 	engine->error_context = NULL;
+	engine->fault_context = NULL;
 	gen9_engine_write(engine, RING_EMR, ~0u);
 	gen9_engine_write(engine, RING_EIR, ~0u);
 	if (gen9_engine_read(engine, RING_ESR))
@@ -131,6 +132,7 @@ static int engine_init(struct gen9 *gpu, enum ghyvi_engine_id id)
 	INIT_WORK(&engine->done_work, gen9_done_work);
 	INIT_WORK(&engine->error_work, gen9_error_work);
 	INIT_DELAYED_WORK(&engine->watchdog, gen9_watchdog);
+	INIT_DELAYED_WORK(&engine->watch, gen9_watch);
 	INIT_DELAYED_WORK(&engine->unmute_work, gen9_irq_unmute);
 	engine->status = gen9_window_get(gpu, NULL, 1);
 	if (!engine->status)
@@ -163,6 +165,7 @@ void gen9_engines_cancel_delayed(struct gen9 *gpu)
 
 	for (i = 0; i < GHYVI_ENGINES; i++) {
 		cancel_delayed_work_sync(&gpu->engines[i].watchdog);
+		cancel_delayed_work_sync(&gpu->engines[i].watch);
 		cancel_delayed_work_sync(&gpu->engines[i].unmute_work);
 	}
 }

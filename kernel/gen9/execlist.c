@@ -250,6 +250,8 @@ static void job_begins(struct gen9_engine *engine, struct ghyvi_job *base)
 	if (job->since_ns)
 		return;
 	job->since_ns = now;
+	job->faulted = false;
+	gen9_watch_start(engine);
 	if (!base->begun_ns)
 		WRITE_ONCE(base->begun_ns, now);
 	if (base->budget_ns)

@@ -51,21 +51,33 @@ static void write_entry(struct gen9 *gpu, u64 index, u64 entry)
 	gpu->ggtt_dirty = true;
 }
 
+/* Another CPU's flush may come next. It does not empty the write-combining buffer of this one. */
+static void unlock_entries(struct gen9 *gpu, unsigned long flags)
+{
+	wmb(); /* entries before the lock, and so before that flush */
+	spin_unlock_irqrestore(&gpu->ggtt_lock, flags);
+}
+
 void gen9_ggtt_set(struct gen9 *gpu, u64 index, u64 entry)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&gpu->ggtt_lock, flags);
 	write_entry(gpu, index, entry);
-	spin_unlock_irqrestore(&gpu->ggtt_lock, flags);
+	unlock_entries(gpu, flags);
 }
 
 void gen9_ggtt_fill(struct gen9 *gpu, u64 index, u64 count, dma_addr_t dma)
 {
-	u64 entry = gen9_ggtt_entry(dma);
+	u64 entry = gen9_ggtt_entry(dma), end = index + count, stop;
+	unsigned long flags;
 
-	for (; count; index++, count--) {
-		gen9_ggtt_set(gpu, index, entry);
+	while (index < end) {
+		stop = min(index + FILL_ENTRIES, end);
+		spin_lock_irqsave(&gpu->ggtt_lock, flags);
+		for (; index < stop; index++)
+			write_entry(gpu, index, entry);
+		unlock_entries(gpu, flags);
 		cond_resched();
 	}
 }
@@ -86,7 +98,7 @@ void gen9_ggtt_restore(struct gen9 *gpu)
 		spin_lock_irqsave(&gpu->ggtt_lock, flags);
 		writeq(gpu->ggtt[index], gpu->gtt + index);
 		gpu->ggtt_dirty = true;
-		spin_unlock_irqrestore(&gpu->ggtt_lock, flags);
+		unlock_entries(gpu, flags);
 	}
 }
 

@@ -127,7 +127,7 @@ static void take_errors(struct gen9_engine *engine)
 	gen9_engine_write(engine, RING_EIR, errors & RING_ERRORS);
 	/* The reset is later. It must not hit the job that is there then. */
 	gen9_csb_process(engine);
-	engine->errors = errors & RING_ERRORS;
+	engine->errors |= errors & RING_ERRORS;
 	engine->error_context = engine->active[0] ?: engine->pending[0];
 	queue_work(engine->gpu->wq, &engine->error_work);
 }

@@ -500,7 +500,11 @@ static void report_error(struct gen9_engine *engine, struct ghyvi_job *base)
 
 	if (gen9_job(base)->refused || !base->fault.valid)
 		return;
-	if (gen9_job(base)->overran)
+	if (gen9_job(base)->faulted)
+		ghyvi_report(reporter, "%s: context %#x, ring at %#x: page fault at %#llx", name,
+			     base->lrca, base->fault.ring_head,
+			     (unsigned long long)gen9_job(base)->fault_address);
+	else if (gen9_job(base)->overran)
 		ghyvi_report(reporter, "%s: context %#x, ring at %#x: GPU time of %llu ms used up",
 			     name, base->lrca, base->fault.ring_head,
 			     (unsigned long long)div_u64(base->budget_ns, NSEC_PER_MSEC));

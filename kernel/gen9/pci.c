@@ -378,6 +378,7 @@ static int gen9_suspend(struct device *dev)
 	unsigned int i;
 
 	mutex_lock(&gpu->control);
+	gen9_clock_stop(gpu);
 	gen9_engines_pause(gpu);
 	/* A thread that invalidates a TLB has ended, or sees that the engine is blocked. */
 	spin_lock(&gpu->tlb_lock);

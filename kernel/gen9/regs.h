@@ -74,6 +74,7 @@
 #define GEN8_PRIVATE_PAT_HI 0x40e4
 #define GEN8_RING_FAULT_REG 0x4094
 #define RING_FAULT_VALID BIT(0)
+#define RING_FAULT_ENGINE(fault) ((fault) >> 12 & 7)
 #define GEN8_FAULT_TLB_DATA0 0x4b10 /* address bits 43:12 */
 #define GEN8_FAULT_TLB_DATA1 0x4b14
 #define FAULT_VA_HIGH GENMASK(3, 0) /* address bits 47:44 */
@@ -166,7 +167,7 @@
 #define PS_INVOCATION_COUNT 0x2348
 #define RING_FORCE_TO_NONPRIV_ACCESS_RD BIT(28)
 #define RING_FORCE_TO_NONPRIV_RANGE_4 1u
-#define RING_NOPID 0x2094
+#define RING_NOPID 0x94
 
 /* Display: what must stop before other memory is behind the GGTT. */
 #define PLANE_CTL(pipe, plane) (0x70180 + 0x1000 * (pipe) + 0x100 * (plane))

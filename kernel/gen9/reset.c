@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Resets. An engine is stopped and asked to get ready first: a reset of a running engine can hang
- * the system. One that does not get ready is reset nevertheless by the second try, as i915 does. If
- * an engine cannot be reset the whole GPU is, and if that fails it is dead.
+ * the system. If one does not get ready, or cannot be reset, the whole GPU is, in the second try
+ * also if engines do not get ready, as i915 does. If that fails the GPU is dead.
  */
 #include <linux/delay.h>
 #include <linux/string.h>
@@ -62,6 +62,7 @@ static int reset_domain(struct gen9 *gpu, u32 domain)
 	return completed == 2 ? 0 : -ETIMEDOUT;
 }
 
+/* Returns 0, -ETIMEDOUT; -EBUSY: an engine does not get ready, and @only_ready is set. */
 static int try_reset(struct gen9 *gpu, unsigned long engines, u32 domain, bool only_ready)
 {
 	unsigned int i;
@@ -71,26 +72,30 @@ static int try_reset(struct gen9 *gpu, unsigned long engines, u32 domain, bool o
 		stop_ring(&gpu->engines[i]);
 		err = err ?: get_ready(&gpu->engines[i]);
 	}
-	if (!err || !only_ready)
-		err = reset_domain(gpu, domain);
+	err = err && only_ready ? -EBUSY : reset_domain(gpu, domain);
 	for_each_set_bit(i, &engines, GHYVI_ENGINES)
 		withdraw_request(&gpu->engines[i]);
 	return err;
 }
 
-static int reset(struct gen9 *gpu, unsigned long engines, u32 domain)
+static int reset_engine(struct gen9_engine *engine)
 {
 	unsigned int try;
 	int err = -ETIMEDOUT;
 
-	for (try = 0; try < GEN9_RESET_TRIES && err; try++)
-		err = try_reset(gpu, engines, domain, !try);
+	for (try = 0; try < GEN9_RESET_TRIES && err == -ETIMEDOUT; try++)
+		err = try_reset(engine->gpu, BIT(engine->id), domains[engine->id], true);
 	return err;
 }
 
 int gen9_reset_all(struct gen9 *gpu)
 {
-	return reset(gpu, BIT(GHYVI_ENGINES) - 1, GEN6_GRDOM_FULL);
+	unsigned int try;
+	int err = -ETIMEDOUT;
+
+	for (try = 0; try < GEN9_RESET_TRIES && err; try++)
+		err = try_reset(gpu, BIT(GHYVI_ENGINES) - 1, GEN6_GRDOM_FULL, !try);
+	return err;
 }
 
 static void ports_clear(struct gen9_engine *engine)
@@ -232,17 +237,25 @@ void gen9_die(struct gen9 *gpu)
 	}
 }
 
-/* Tables have no address without an entry, so a fault is an error of ghyvi or of the hardware. */
-static void report_fault(struct gen9 *gpu)
+/*
+ * Tables have no address without an entry, but a guest can change its tables while its job runs,
+ * so a fault of its PPGTT is the job's. Any other is an error of ghyvi or of the hardware.
+ */
+static void take_fault(struct gen9_engine *engine, struct ghyvi_job *guilty)
 {
+	struct gen9 *gpu = engine->gpu;
 	u32 low = gen9_read(gpu, GEN8_FAULT_TLB_DATA0), high = gen9_read(gpu, GEN8_FAULT_TLB_DATA1);
 	u32 fault = gen9_clear_fault(gpu);
 	u64 address = (u64)(high & FAULT_VA_HIGH) << 44 | (u64)low << GHYVI_PAGE_SHIFT;
 
-	if (fault && __ratelimit(&gpu->unreliable))
+	if (guilty && !(high & FAULT_GTT_SEL) && gen9_fault_is_of(engine, fault)) {
+		gen9_job(guilty)->faulted = true;
+		gen9_job(guilty)->fault_address = address;
+	} else if (fault && __ratelimit(&gpu->unreliable)) {
 		dev_warn(&gpu->pdev->dev, "page fault at the %s address 0x%llx (0x%08x)\n",
 			 high & FAULT_GTT_SEL ? "GGTT" : "PPGTT", (unsigned long long)address,
 			 fault);
+	}
 }
 
 static int reset_everything(struct gen9 *gpu)
@@ -251,6 +264,7 @@ static int reset_everything(struct gen9 *gpu)
 	unsigned int i;
 
 	dev_warn(&gpu->pdev->dev, "resetting the whole GPU\n");
+	gen9_clock_stop(gpu);
 	paused = gen9_engines_pause_working(gpu);
 	for (i = 0; i < GHYVI_ENGINES; i++) {
 		spin_lock_irq(&gpu->engines[i].lock);
@@ -292,8 +306,8 @@ void gen9_engine_reset(struct gen9_engine *engine, const struct gen9_jobs *jobs)
 		return;
 	stop(engine);
 	guilty = blame_job(engine, jobs);
-	report_fault(gpu);
-	err = reset(gpu, engines, domains[engine->id]);
+	take_fault(engine, guilty);
+	err = reset_engine(engine);
 	if (err) {
 		engines = BIT(GHYVI_ENGINES) - 1;
 		err = reset_everything(gpu);
@@ -311,8 +325,8 @@ void gen9_engine_reset(struct gen9_engine *engine, const struct gen9_jobs *jobs)
 }
 
 /*
- * The engine stands at a command that it does not know. Only a reset makes it continue. Suspend and
- * unbind reset it themselves.
+ * The engine stands at a command that it does not know, or at an access without a translation. Only
+ * a reset makes it continue. Suspend and unbind reset it themselves.
  */
 void gen9_error_work(struct work_struct *work)
 {

@@ -67,6 +67,12 @@ static bool has_dispatch_workarounds(const struct gen9 *gpu)
 	return gpu->platform == GEN9_COFFEELAKE || gpu->platform == GEN9_COMETLAKE;
 }
 
+/* A0 and B0. */
+static bool is_early_kaby_lake(const struct gen9 *gpu)
+{
+	return gpu->platform == GEN9_KABYLAKE && gpu->pdev->revision <= KBL_REVISION_B0;
+}
+
 /* WaProgramMgsrForCorrectSliceSpecificMmioReads: read from a subslice that exists. */
 static void select_subslice(struct gen9 *gpu)
 {
@@ -88,7 +94,7 @@ static void gt_bits(struct pass *pass)
 	set_bits(pass, GAM_ECOCHK,
 		 BDW_DISABLE_HDC_INVALIDATION |
 			 (has_dispatch_workarounds(gpu) ? 0 : ECOCHK_DIS_TLB));
-	if (gpu->platform == GEN9_KABYLAKE && revision <= KBL_REVISION_B0) {
+	if (is_early_kaby_lake(gpu)) {
 		/* WaDisableDynamicCreditSharing */
 		set_bits(pass, GAMT_CHKN_BIT_REG, GAMT_CHKN_DISABLE_DYNAMIC_CREDIT_SHARING);
 		/* WaDisableSDEUnitClockGating, WaDisableGamClockGating */
@@ -141,7 +147,13 @@ static bool polls_semaphores(const struct gen9 *gpu)
 	       revision < KBL_REVISION_G0;
 }
 
-/* Returns the value of FORCE_TO_NONPRIV slot @slot. A slot without use names NOPID. */
+/* What a slot without use names: a register without effect. */
+static u32 no_slot(const struct gen9_engine *engine)
+{
+	return engine->base + RING_NOPID;
+}
+
+/* Returns the value of FORCE_TO_NONPRIV slot @slot of the render engine; 0: it has no use. */
 static u32 nonpriv_slot(const struct gen9 *gpu, unsigned int slot)
 {
 	switch (slot) {
@@ -158,21 +170,14 @@ static u32 nonpriv_slot(const struct gen9 *gpu, unsigned int slot)
 		if (has_dispatch_workarounds(gpu))
 			return PS_INVOCATION_COUNT | RING_FORCE_TO_NONPRIV_ACCESS_RD |
 			       RING_FORCE_TO_NONPRIV_RANGE_4;
-		return GEN8_L3SQCREG4; /* WaDisableLSQCROPERFforOCL */
+		/*
+		 * WaDisableLSQCROPERFforOCL is for L3SQCREG4, which no context saves: its value is
+		 * the host's, so user batches do not get it.
+		 */
+		return 0;
 	default:
-		return RING_NOPID;
+		return 0;
 	}
-}
-
-/*
- * L3SQCREG4 is in the whitelist of drivers, but no context saves it: its value is the host's, so
- * user batches do not get it.
- */
-static u32 host_nonpriv_slot(const struct gen9 *gpu, unsigned int slot)
-{
-	u32 value = nonpriv_slot(gpu, slot);
-
-	return value == GEN8_L3SQCREG4 ? RING_NOPID : value;
 }
 
 bool gen9_is_whitelisted(const struct gen9 *gpu, u32 offset)
@@ -180,8 +185,8 @@ bool gen9_is_whitelisted(const struct gen9 *gpu, u32 offset)
 	unsigned int i;
 
 	for (i = 0; i < RING_FORCE_TO_NONPRIV_SLOTS; i++)
-		if (host_nonpriv_slot(gpu, i) == offset)
-			return offset != RING_NOPID;
+		if (offset && nonpriv_slot(gpu, i) == offset)
+			return true;
 	return false;
 }
 
@@ -191,26 +196,35 @@ bool gen9_is_whitelisted(const struct gen9 *gpu, u32 offset)
  */
 static u32 context_timestamp_slot(const struct gen9_engine *engine)
 {
-	return (engine->base + RING_CTX_TIMESTAMP) | RING_FORCE_TO_NONPRIV_ACCESS_RD;
+	return engine->gpu->platform == GEN9_COMETLAKE ?
+		       (engine->base + RING_CTX_TIMESTAMP) | RING_FORCE_TO_NONPRIV_ACCESS_RD :
+		       0;
+}
+
+/* A former driver may have left slots, and user batches of most engines are not audited. */
+static void write_slots(struct gen9_engine *engine)
+{
+	unsigned int i;
+
+	for (i = 0; i < RING_FORCE_TO_NONPRIV_SLOTS; i++) {
+		u32 value = engine->id == GHYVI_RCS ? nonpriv_slot(engine->gpu, i) :
+			    i			    ? 0 :
+						      context_timestamp_slot(engine);
+
+		gen9_engine_write(engine, (RING_FORCE_TO_NONPRIV_FIRST & 0xfff) + 4 * i,
+				  value ?: no_slot(engine));
+	}
 }
 
 void gen9_engine_workarounds(struct gen9_engine *engine)
 {
 	struct pass pass = { .gpu = engine->gpu };
-	unsigned int i;
 
-	if (engine->id != GHYVI_RCS) {
-		if (polls_semaphores(engine->gpu))
-			gen9_engine_write(engine, RING_SEMA_WAIT_POLL, 1);
-		if (engine->gpu->platform == GEN9_COMETLAKE)
-			gen9_engine_write(engine, RING_FORCE_TO_NONPRIV_FIRST & 0xfff,
-					  context_timestamp_slot(engine));
-		return;
-	}
-	render_bits(&pass);
-	for (i = 0; i < RING_FORCE_TO_NONPRIV_SLOTS; i++)
-		gen9_write(engine->gpu, RING_FORCE_TO_NONPRIV_FIRST + 4 * i,
-			   host_nonpriv_slot(engine->gpu, i));
+	if (engine->id == GHYVI_RCS)
+		render_bits(&pass);
+	else if (polls_semaphores(engine->gpu))
+		gen9_engine_write(engine, RING_SEMA_WAIT_POLL, 1);
+	write_slots(engine);
 }
 
 int gen9_workarounds_verify(struct gen9 *gpu)
@@ -225,38 +239,40 @@ int gen9_workarounds_verify(struct gen9 *gpu)
 /* Bits of masked registers that contexts save. */
 static const struct {
 	u32 offset, set, clear;
-	bool not_skylake;
+	bool not_skylake, not_early_kaby_lake;
 } context_bits[] = {
 	/* WaCompressedResourceSamplerPbeMediaNewHashMode */
-	{ COMMON_SLICE_CHICKEN2, GEN9_PBE_COMPRESSED_HASH_SELECTION, 0, false },
+	{ COMMON_SLICE_CHICKEN2, GEN9_PBE_COMPRESSED_HASH_SELECTION, 0, false, false },
 	/* and WaEnableYV12BugFixInHalfSliceChicken7, WaEnableSamplerGPGPUPreemptionSupport */
 	{ GEN9_HALF_SLICE_CHICKEN7,
 	  GEN9_SAMPLER_HASH_COMPRESSED_READ_ADDR | GEN9_ENABLE_YV12_BUGFIX |
 		  GEN9_ENABLE_GPGPU_PREEMPTION,
-	  0, false },
+	  0, false, false },
 	/* WaClearFlowControlGpgpuContextSave, WaDisablePartialInstShootdown */
-	{ GEN8_ROW_CHICKEN, FLOW_CONTROL_ENABLE | PARTIAL_INSTRUCTION_SHOOTDOWN_DISABLE, 0, false },
+	{ GEN8_ROW_CHICKEN, FLOW_CONTROL_ENABLE | PARTIAL_INSTRUCTION_SHOOTDOWN_DISABLE, 0, false,
+	  false },
 	/* Wa4x4STCOptimizationDisable, WaDisablePartialResolveInVc */
 	{ CACHE_MODE_1, GEN8_4x4_STC_OPTIMIZATION_DISABLE | GEN9_PARTIAL_RESOLVE_IN_VC_DISABLE, 0,
-	  false },
+	  false, false },
 	/* WaCcsTlbPrefetchDisable */
-	{ GEN9_HALF_SLICE_CHICKEN5, 0, GEN9_CCS_TLB_PREFETCH_ENABLE, false },
+	{ GEN9_HALF_SLICE_CHICKEN5, 0, GEN9_CCS_TLB_PREFETCH_ENABLE, false, false },
 	/* WaForceContextSaveRestoreNonCoherent, WaForceEnableNonCoherent */
 	{ HDC_CHICKEN0,
 	  HDC_FORCE_CONTEXT_SAVE_RESTORE_NON_COHERENT | HDC_FORCE_CSR_NON_COHERENT_OVR_DISABLE |
 		  HDC_FORCE_NON_COHERENT,
-	  0, false },
+	  0, false, false },
 	/* WaDisableSamplerPowerBypassForSOPingPong */
-	{ HALF_SLICE_CHICKEN3, GEN8_SAMPLER_POWER_BYPASS_DIS, 0, false },
+	{ HALF_SLICE_CHICKEN3, GEN8_SAMPLER_POWER_BYPASS_DIS, 0, false, false },
 	/* WaDisableSTUnitPowerOptimization */
-	{ HALF_SLICE_CHICKEN2, GEN8_ST_PO_DISABLE, 0, false },
+	{ HALF_SLICE_CHICKEN2, GEN8_ST_PO_DISABLE, 0, false, false },
 	/* WaDisable3DMidCmdPreemption, WaDisableGPGPUMidCmdPreemption */
 	{ GEN8_CS_CHICKEN1, GEN9_PREEMPT_GPGPU_COMMAND_LEVEL,
-	  GEN9_PREEMPT_3D_OBJECT_LEVEL | GEN9_PREEMPT_GPGPU_LEVEL_MASK, false },
+	  GEN9_PREEMPT_3D_OBJECT_LEVEL | GEN9_PREEMPT_GPGPU_LEVEL_MASK, false, false },
 	/* WaToEnableHwFixForPushConstHWBug */
-	{ COMMON_SLICE_CHICKEN2, GEN8_SBE_DISABLE_REPLAY_BUF_OPTIMIZATION, 0, true },
+	{ COMMON_SLICE_CHICKEN2, GEN8_SBE_DISABLE_REPLAY_BUF_OPTIMIZATION, 0, true, true },
 	/* WaDisableSbeCacheDispatchPortSharing */
-	{ GEN7_HALF_SLICE_CHICKEN1, GEN7_SBE_SS_CACHE_DISPATCH_PORT_SHARING_DISABLE, 0, true },
+	{ GEN7_HALF_SLICE_CHICKEN1, GEN7_SBE_SS_CACHE_DISPATCH_PORT_SHARING_DISABLE, 0, true,
+	  false },
 };
 
 #define LINE_DWORDS (GHYVI_INDIRECT_LINE_BYTES / sizeof(u32))
@@ -322,6 +338,8 @@ unsigned int gen9_context_workarounds(const struct gen9 *gpu, u32 *commands)
 
 	for (i = 0; i < ARRAY_SIZE(context_bits); i++) {
 		if (context_bits[i].not_skylake && gpu->platform == GEN9_SKYLAKE)
+			continue;
+		if (context_bits[i].not_early_kaby_lake && is_early_kaby_lake(gpu))
 			continue;
 		commands[at++] = context_bits[i].offset;
 		commands[at++] = (context_bits[i].set | context_bits[i].clear) << 16 |

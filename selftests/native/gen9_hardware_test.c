@@ -72,6 +72,85 @@ static void clock_goes_on_while_the_function_is_lost(void **state)
 	assert_in_range(ops->timestamp(pgpu) - before, 0, GEN9_TIMESTAMP_HZ);
 }
 
+/* Its register begins again at an unknown time then. */
+static void clock_does_not_follow_a_register_that_is_being_reset(void **state)
+{
+	struct gen9 *gpu = gen9_of(pgpu);
+	const u64 ahead = 60 * GEN9_TIMESTAMP_HZ;
+	u64 before = ops->timestamp(pgpu);
+
+	gen9_shim_driver->err_handler->reset_prepare(&pdev);
+	gpu->clock_ticks += ahead; /* as if the register had lost so much */
+	assert_in_range(ops->timestamp(pgpu) - before, ahead, ahead + GEN9_TIMESTAMP_HZ);
+	gen9_shim_driver->err_handler->reset_done(&pdev);
+	assert_in_range(ops->timestamp(pgpu) - before, 0, GEN9_TIMESTAMP_HZ);
+}
+
+/* ---- page faults ---- */
+
+/* A job of the guest that stores to an address of its PPGTT without a page. */
+static struct test_job *faulting_job(struct guest *guest, enum ghyvi_engine_id engine)
+{
+	struct test_job *job = job_new(guest, engine);
+
+	guest->tables[3][2] = 0;
+	RINGS(job, STORE_PPGTT, LO(USER_BATCH + 0x2000), HI(USER_BATCH), 1, NOOP, NOOP);
+	return job;
+}
+
+/* Hardware raises no interrupt. The job ends long before its budget, and the next one runs. */
+static void page_fault_without_an_interrupt_ends_its_job(void **state)
+{
+	char text[GHYVI_REPORT_BYTES];
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		struct test_job *job = faulting_job(&guests[0], i);
+		struct test_job *next = waiting_job(&guests[1], i);
+
+		job->base.budget_ns = 2 * NSEC_PER_SEC;
+		*emu_reg(&gen9_shim_emu, ghyvi_engine_base(i) + RING_EMR) = ~0u;
+		start(job);
+		start(next);
+		finish(job, GHYVI_JOB_ERROR);
+		assert_in_range(job->base.busy_ns, 1, 300 * NSEC_PER_MSEC);
+		ghyvi_report_last(&guests[0].reporter, text, sizeof(text));
+		assert_non_null(strstr(text, "page fault at 0x200002000"));
+		pump(20);
+		assert_int_equal(next->status, -1);
+		release_guest(&guests[1]);
+		finish(next, GHYVI_JOB_COMPLETE);
+		job_free(job);
+		job_free(next);
+	}
+	gen9_shim_emu.violations[EMU_NOT_PRESENT] = 0;
+}
+
+/* A fault that is in the register, and an engine that goes on: the job is not the one that made it. */
+static void job_that_goes_on_is_not_ended_for_a_fault(void **state)
+{
+	struct test_job *job = job_new(&guests[0], GHYVI_VCS);
+	u64 end;
+
+	*emu_reg(&gen9_shim_emu, GEN8_RING_FAULT_REG) = RING_FAULT_VALID | 1u << 12;
+	USER(&guests[0], NOOP, NOOP, NOOP, NOOP, NOOP, NOOP, NOOP, START_USER, LO(USER_BATCH),
+	     HI(USER_BATCH));
+	RINGS(job, START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
+	start(job);
+	end = ktime_get_ns() + 50 * NSEC_PER_MSEC;
+	while (ktime_get_ns() < end) {
+		pump(1);
+		/* As an engine that has executed something in between. */
+		engine_of(GHYVI_VCS)->fault_at = ~0ull;
+	}
+	assert_int_equal(job->status, -1);
+	*emu_reg(&gen9_shim_emu, GEN8_RING_FAULT_REG) = 0;
+	USER(&guests[0], BATCH_END, BATCH_END, BATCH_END, BATCH_END, BATCH_END, BATCH_END,
+	     BATCH_END, BATCH_END);
+	finish(job, GHYVI_JOB_COMPLETE);
+	job_free(job);
+}
+
 /* ---- resets ---- */
 
 static void engine_that_does_not_get_ready_is_reset(void **state)
@@ -572,6 +651,48 @@ static void workarounds_of_kaby_lake_follow_its_steppings(void **state)
 	probe_as(state, 0x1912, 6);
 }
 
+/* WaToEnableHwFixForPushConstHWBug begins with the C0 stepping. */
+static void replay_buffer_of_early_kaby_lake_is_left_alone(void **state)
+{
+	static const struct {
+		u8 revision;
+		u16 device;
+		u32 bit;
+	} gpus[] = {
+		{ 0, 0x5912, 0 }, { 1, 0x5912, 0 }, { 2, 0x5912, BIT(8) }, { 0, 0x3e92, BIT(8) }
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(gpus); i++) {
+		struct gen9_engine *render;
+
+		probe_as(state, gpus[i].device, gpus[i].revision);
+		render = engine_of(GHYVI_RCS);
+		assert_int_equal(
+			render->default_state[gen9_saved_find(render, COMMON_SLICE_CHICKEN2)->dword] &
+				BIT(8),
+			gpus[i].bit);
+	}
+	probe_as(state, 0x1912, 6);
+}
+
+/* User batches of three engines are not audited, and a former driver may have opened registers. */
+static void slots_of_a_former_driver_are_cleared_on_each_engine(void **state)
+{
+	unsigned int i, slot;
+
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		for (slot = 0; slot < RING_FORCE_TO_NONPRIV_SLOTS; slot++)
+			*emu_reg(&gen9_shim_emu, ghyvi_engine_base(i) + 0x4d0 + 4 * slot) = 0x20c0;
+	probe_as(state, 0x9bc5, 3);
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		for (slot = i == GHYVI_RCS ? 5 : 1; slot < RING_FORCE_TO_NONPRIV_SLOTS; slot++)
+			assert_int_equal(*emu_reg(&gen9_shim_emu,
+						  ghyvi_engine_base(i) + 0x4d0 + 4 * slot),
+					 ghyvi_engine_base(i) + 0x94);
+	probe_as(state, 0x1912, 6);
+}
+
 static void batches_of_comet_lake_read_the_time_of_their_context(void **state)
 {
 	static const u32 bases[] = { 0x12000, 0x1a000, 0x22000 };
@@ -611,6 +732,9 @@ int main(int argc, char **argv)
 		TEST(ids_of_contexts_stay_in_their_field),
 		TEST(clock_counts_the_wraps_of_its_lower_half),
 		TEST(clock_goes_on_while_the_function_is_lost),
+		TEST(clock_does_not_follow_a_register_that_is_being_reset),
+		TEST(page_fault_without_an_interrupt_ends_its_job),
+		TEST(job_that_goes_on_is_not_ended_for_a_fault),
 		TEST(engine_that_does_not_get_ready_is_reset),
 		TEST(context_that_was_saved_while_stopped_continues),
 		TEST(next_job_of_a_stopped_context_runs),
@@ -633,6 +757,8 @@ int main(int argc, char **argv)
 		TEST(restore_without_the_hosts_batch_is_found),
 		TEST(register_that_does_not_keep_its_value_is_found),
 		TEST(workarounds_of_kaby_lake_follow_its_steppings),
+		TEST(replay_buffer_of_early_kaby_lake_is_left_alone),
+		TEST(slots_of_a_former_driver_are_cleared_on_each_engine),
 		TEST(batches_of_comet_lake_read_the_time_of_their_context),
 		TEST(gpu_that_cannot_be_owned_is_refused),
 	};

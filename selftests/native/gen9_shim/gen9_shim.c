@@ -293,6 +293,7 @@ void gen9_shim_cancel_delayed(struct gen9_shim_delayed *work)
 	for (i = 0; i < WORKS; i++)
 		if (delayed[i] == work)
 			delayed[i] = NULL;
+	work->at_ns = 0;
 }
 
 bool gen9_shim_delayed_in_drain;
