@@ -4,8 +4,8 @@
 A tokenizer and a parser of statements, no more: kernel style is assumed (one declaration a line, no K&R definitions). A
 fault that does not compile costs a compilation and is not counted, so the parser need not know types.
 
-Not planted: memory barriers left out, which no test on x86 could tell; statements that only check or report (QUIET); two
-assignments in the other order where neither uses the value of the other.
+Not planted: memory barriers left out, which no test on x86 could tell; statements that only check or report (QUIET);
+independent statements in the other order (independent() says which are).
 """
 import re
 from collections import namedtuple
@@ -31,6 +31,10 @@ CONSTANT = re.compile(r"(?!GFP_)[A-Z][A-Z0-9_]{2,}$")
 SWAPPED = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 OPPOSITE = {"==": "!=", "!=": "==", "&&": "||", "||": "&&", "+=": "-=", "-=": "+=", "++": "--", "--": "++"}
 NAMED = {"==": "negate", "!=": "negate", "&&": "logic", "||": "logic", "+=": "sign", "-=": "sign", "++": "sign", "--": "sign"}
+ASSIGN = {"=", "+=", "-=", "|=", "&=", "^=", "*=", "/=", "%=", "<<=", ">>=", "++", "--"}
+# Additions to counters: they commute, and nothing else between two statements reads a counter.
+COUNTS = {"ghyvi_count", "ghyvi_count_add", "atomic_inc", "atomic_dec", "atomic_add", "atomic_sub", "atomic64_inc", "atomic64_dec",
+          "atomic64_add", "atomic64_sub"}
 OPERATORS = ("negate", "boundary", "off-by-one", "constant", "delete", "logic", "sign", "drop-exit", "swap", "flip")
 
 
@@ -38,9 +42,63 @@ def tokens_of(text):
     return [Token(m.lastgroup, m.group(), m.start(), m.end()) for m in TOKEN.finditer(text) if m.lastgroup != "skip"]
 
 
+class Effects:
+    """What a statement does, as far as its tokens tell. Kinds: `private`: a value of own variables of the function becomes
+    that of another one, and no memory is accessed; `store`: an assignment to a member, or to such a variable what memory
+    has; `count`: addition to a counter; `other`: anything, calls above all."""
+
+    def __init__(self, tokens, own):
+        texts = [t.text for t in tokens]
+        self.names = {t.text for t in tokens if t.kind == "name"}
+        self.members = {texts[i + 1] for i in range(len(texts) - 1) if texts[i] in ("->", ".")}
+        self.kind, self.target = "other", None
+        calls = any(tokens[i].kind == "name" and texts[i + 1] == "(" for i in range(len(texts) - 1))
+        if texts[0] in COUNTS and "(" not in texts[2:] and not ASSIGN & set(texts):
+            self.kind = "count"
+        elif texts[0] == "INIT_LIST_HEAD" and texts[2] == "&" and "(" not in texts[2:] and texts[-3] in ("->", "."):
+            self.kind, self.target = "store", texts[-2]
+        elif not calls and sum(text in ASSIGN for text in texts) == 1:
+            self.assign(texts, own)
+
+    def assign(self, texts, own):
+        at = next(i for i, text in enumerate(texts) if text in ASSIGN)
+        left = texts[:at] or texts[1:]
+        # Indices and dereferences may access what any other expression does.
+        memory = {"*", "["} & set(texts)
+        if len(left) == 1 and left[0] in own:
+            self.target = left[0]
+            reads = self.names - {name for name in self.names if CONSTANT.match(name)} - {"true", "false"} - TYPES
+            if not memory and not self.members and "&" not in texts and reads <= own:
+                self.kind = "private"
+            elif not memory:
+                self.kind = "store"
+        elif not memory and len(left) >= 3 and left[-2] in ("->", "."):
+            self.kind, self.target = "store", left[-1]
+
+
+def independent(one, other):
+    """Do two statements do the same in the other order? True only if that follows from their tokens."""
+    if "private" in (one.kind, other.kind):
+        private, second = (one, other) if one.kind == "private" else (other, one)
+        if second.kind == "other":  # perhaps a macro, which can assign to its arguments
+            return not private.names & second.names
+        return private.target not in second.names and second.target not in private.names
+    if one.kind == other.kind == "count":
+        return True
+    if "other" in (one.kind, other.kind):
+        return False
+    if "count" in (one.kind, other.kind):
+        count, second = (one, other) if one.kind == "count" else (other, one)
+        return not count.names & second.members
+    # No order of plain stores to different members is promised to another thread. A member of the same name may be the same,
+    # and one of the names may be that of a structure that has the other.
+    return one.target not in other.names and other.target not in one.names
+
+
 class Source:
     def __init__(self, text):
         self.text = text
+        self.own = set()
         self.tokens = tokens_of(text)
         self.faults = []
         self.function = ""
@@ -75,12 +133,12 @@ class Source:
     # ---- the file ----
 
     def parse(self):
-        i, name = 0, ""
+        i, name, start = 0, "", 0
         while i < len(self.tokens):
             text = self.at(i)
             if text == "(":
                 if self.tokens[i - 1].kind == "name" and not self.tokens[i - 1].text.startswith("__"):
-                    name = self.tokens[i - 1].text
+                    name, start = self.tokens[i - 1].text, i
                 i = self.close(i)
             elif text == "{":
                 end = self.close(i)
@@ -88,11 +146,32 @@ class Source:
                     self.parse_table(i, end)
                 elif self.at(i - 1) == ")" and name:
                     self.function = name
+                    self.own = self.own_variables(start, i, end)
                     self.parse_block(i)
                     self.function = ""
                 i, name = end, ""
             i += 1
         return self.faults
+
+    def own_variables(self, start, first, last):
+        """The parameters and variables of a function that only statements which name them can access: their address is not
+        taken, and they are neither static nor arrays."""
+        found, taken, declares = set(), set(), False
+        for i in range(start, last):
+            token, before, after = self.tokens[i], self.at(i - 1), self.at(i + 1)
+            if i < first:
+                declares = True
+            elif before in ("{", "}", ";") and i > first:
+                declares = self.is_declaration(i) and token.text != "static"
+            if token.kind == "name" and (before == "&" or before == "(" and self.at(i - 2) == "&"):
+                taken.add(token.text)
+            if declares and token.kind == "name" and after in ("=", ",", ";", ")") and before not in (".", "->", "=", "(") and \
+                    (self.tokens[i - 1].kind == "name" or before in ("*", ",")):
+                found.add(token.text)
+        for i in range(start, last):  # a second declaration of the name, of something else
+            if self.at(i) in found and (self.at(i + 1) == "[" and self.tokens[i - 1].kind == "name" or self.at(i - 1) == "goto"):
+                taken.add(self.at(i))
+        return found - taken - TYPES
 
     def parse_table(self, first, last):
         """An initializer at file scope: its constants only."""
@@ -119,22 +198,9 @@ class Source:
             before = statement
         return i + 1
 
-    def assigned(self, statement):
-        """What a statement without a call but an initializer's sets; None if it calls."""
-        tokens = self.tokens[statement.first:statement.last]
-        if any(t.kind == "name" and self.is_called(t) for t in tokens):
-            match = re.fullmatch(r"INIT_LIST_HEAD\(&?(.*)\);", self.raw(statement.first, statement.last))
-            return match.group(1) if match else None
-        for i, token in enumerate(tokens):
-            if token.text in ("=", "+=", "-=", "|=", "&=", "++", "--"):
-                return self.raw(statement.first, statement.first + i - 1) if i else self.raw(statement.first + 1, statement.last - 1)
-        return None
-
     def order_matters(self, one, other):
-        sets = self.assigned(one), self.assigned(other)
-        if None in sets:
-            return True
-        return sets[0] in self.raw(other.first, other.last) or sets[1] in self.raw(one.first, one.last)
+        effects = [Effects(self.tokens[each.first:each.last], self.own) for each in (one, other)]
+        return not independent(*effects)
 
     def parse_body(self, i):
         return self.parse_statement(i)[0]
