@@ -7,6 +7,7 @@
 #include <linux/compiler.h>
 #include <linux/err.h>
 #include <linux/errno.h>
+#include <linux/list.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -33,6 +34,22 @@ int softgpu_owners_kind(const struct softgpu_owners *owners, u64 hpa)
 	return OWNER_COUNT(owner) ? (int)OWNER_KIND(owner) : -ENOENT;
 }
 
+static struct softgpu_owners *owners_create(struct softgpu_client *client, u64 hpa)
+{
+	struct softgpu_owners *owners = kzalloc(sizeof(*owners), GFP_KERNEL_ACCOUNT);
+
+	lockdep_assert_held(&client->owners_lock);
+	if (!owners)
+		return NULL;
+	owners->run = hpa >> SOFTGPU_OWNERS_SHIFT;
+	if (xa_err(xa_store(&client->owners, owners->run, owners, GFP_KERNEL_ACCOUNT))) {
+		kfree(owners);
+		return NULL;
+	}
+	list_add(&owners->empty, &client->empty);
+	return owners;
+}
+
 /* An engine in software accesses a page by its physical address. */
 int softgpu_map_page(struct ghyvi_pgpu_client *handle, u64 hpa, enum ghyvi_page_kind kind,
 		     dma_addr_t *dma)
@@ -44,21 +61,16 @@ int softgpu_map_page(struct ghyvi_pgpu_client *handle, u64 hpa, enum ghyvi_page_
 
 	mutex_lock(&client->owners_lock);
 	owners = softgpu_owners_find(client, hpa);
+	if (!owners)
+		owners = owners_create(client, hpa);
 	if (!owners) {
-		owners = kzalloc(sizeof(*owners), GFP_KERNEL_ACCOUNT);
-		if (!owners) {
-			err = -ENOMEM;
-			goto unlock;
-		}
-		err = xa_err(xa_store(&client->owners, hpa >> SOFTGPU_OWNERS_SHIFT, owners,
-				      GFP_KERNEL_ACCOUNT));
-		if (err) {
-			kfree(owners);
-			goto unlock;
-		}
+		err = -ENOMEM;
+		goto unlock;
 	}
 	owner = owners->pages[owner_index(hpa)];
 	WARN_ON_ONCE(OWNER_COUNT(owner) && OWNER_KIND(owner) != kind);
+	if (!OWNER_COUNT(owner) && !owners->mapped++)
+		list_del(&owners->empty);
 	WRITE_ONCE(owners->pages[owner_index(hpa)], OWNER(kind, OWNER_COUNT(owner) + 1));
 	*dma = hpa;
 unlock:
@@ -75,10 +87,33 @@ void softgpu_unmap_page(struct ghyvi_pgpu_client *handle, dma_addr_t hpa)
 	mutex_lock(&client->owners_lock);
 	owners = softgpu_owners_find(client, hpa);
 	owner = owners ? owners->pages[owner_index(hpa)] : 0;
-	if (!WARN_ON_ONCE(!OWNER_COUNT(owner)))
+	if (!WARN_ON_ONCE(!OWNER_COUNT(owner))) {
 		WRITE_ONCE(owners->pages[owner_index(hpa)],
 			   OWNER(OWNER_KIND(owner), OWNER_COUNT(owner) - 1));
+		if (OWNER_COUNT(owner) == 1 && !--owners->mapped)
+			list_add(&owners->empty, &client->empty);
+	}
 	mutex_unlock(&client->owners_lock);
+}
+
+/* Move the records that describe no page to @gone: no engine finds them any more. */
+static void owners_withdraw(struct softgpu_client *client, struct list_head *gone)
+{
+	struct softgpu_owners *owners;
+
+	mutex_lock(&client->owners_lock);
+	list_for_each_entry(owners, &client->empty, empty)
+		xa_erase(&client->owners, owners->run);
+	list_splice_init(&client->empty, gone);
+	mutex_unlock(&client->owners_lock);
+}
+
+static void owners_free(struct list_head *gone)
+{
+	struct softgpu_owners *owners, *next;
+
+	list_for_each_entry_safe(owners, next, gone, empty)
+		kfree(owners);
 }
 
 int softgpu_map_guest(struct ghyvi_pgpu_client *handle, u64 gfn, dma_addr_t hpa)
@@ -142,6 +177,7 @@ struct ghyvi_pgpu_client *softgpu_client_create(struct ghyvi_pgpu_device *pgpu,
 	client->base.params = *params;
 	xa_init_flags(&client->owners, XA_FLAGS_ACCOUNT);
 	xa_init_flags(&client->guest, XA_FLAGS_ACCOUNT);
+	INIT_LIST_HEAD(&client->empty);
 	mutex_init(&client->owners_lock);
 	atomic64_set(&client->generation, 1);
 	return &client->base;
@@ -187,14 +223,20 @@ static bool engine_runs_one_of(struct softgpu_engine *engine,
  * An engine reads the generation at the beginning of a slice. So each slice that begins after the
  * increment flushes the TLB, and one that began before must end. The engine does not wait for this
  * thread, which belongs to a guest and may get little CPU time.
+ *
+ * The core maps no page of a client meanwhile: it would get a new ownership record, while a slice
+ * that began before still has the old one.
  */
 void softgpu_invalidate(struct ghyvi_pgpu_client *const *clients, unsigned int count)
 {
 	struct softgpu *gpu = softgpu_client(clients[0])->gpu;
+	LIST_HEAD(gone);
 	unsigned int i;
 	u64 slice;
 
 	might_sleep();
+	for (i = 0; i < count; i++)
+		owners_withdraw(softgpu_client(clients[i]), &gone);
 	for (i = 0; i < count; i++)
 		atomic64_inc(&softgpu_client(clients[i])->generation);
 	smp_mb(); /* pairs with the one in softgpu_access_begin() */
@@ -206,4 +248,5 @@ void softgpu_invalidate(struct ghyvi_pgpu_client *const *clients, unsigned int c
 			/* What the engine did in the slice is visible: softgpu_access_end(). */
 			wait_event(engine->slice_end, smp_load_acquire(&engine->ended) >= slice);
 	}
+	owners_free(&gone);
 }

@@ -88,7 +88,7 @@ void softgpu_access_begin(struct softgpu_engine *engine)
 	generation = atomic64_read(&engine->client->generation);
 	if (generation != engine->client_generation) {
 		engine->client_generation = generation;
-		softgpu_tlb_flush(engine);
+		softgpu_tlb_reset(engine);
 	}
 	engine->commands_left = SOFTGPU_SLICE_COMMANDS;
 	engine->bytes_left = SOFTGPU_SLICE_BYTES;

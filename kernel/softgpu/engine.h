@@ -12,7 +12,8 @@
  *                               table pages are valid only while it is held.
  *   softgpu_engine.lock         protects @job, @left, @away, @relieved and struct softgpu_job. A
  *                               leaf, irq-safe.
- *   softgpu_client.owners_lock  protects changes of @owners and @guest. Reading is lockless.
+ *   softgpu_client.owners_lock  protects changes of @owners and @guest, and @empty. Engines read
+ *                               the first two without it.
  *
  * The fault callback of the core is called without locks. So softgpu_map() of a nested job may drop
  * and retake the access mutex. A pointer from an earlier softgpu_map() is invalid when @slice has
@@ -23,6 +24,7 @@
 
 #include <linux/atomic.h>
 #include <linux/kthread.h>
+#include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
@@ -73,8 +75,8 @@ enum softgpu_space {
 
 /*
  * Ownership (kind and count, packed; see client.c) of SOFTGPU_OWNER_PAGES contiguous host pages.
- * The object is freed only with its client, so engines may cache pointers to it and still read the
- * current owners. It takes 0.1 % of the memory that it describes.
+ * Engines cache pointers to it until their client is invalidated. So one without a page is freed
+ * only by softgpu_invalidate(), when no engine has it any more.
  */
 #define SOFTGPU_OWNER_PAGES 64
 #define SOFTGPU_OWNERS_SHIFT (GHYVI_PAGE_SHIFT + 6)
@@ -83,9 +85,13 @@ struct softgpu_owners {
 	atomic64_t written; /* bit n: an engine wrote page n; see dirty_log.c */
 };
 
+	/* Below: protected by softgpu_client.owners_lock. */
+	unsigned int mapped; /* number of pages whose count is not 0 */
+	unsigned long run; /* index in softgpu_client.owners */
+	struct list_head empty; /* in softgpu_client.empty if @mapped is 0 */
 /*
  * Host addresses of SOFTGPU_OWNER_PAGES contiguous guest pages, 0 where none is mapped. Freed only
- * with the client, too.
+ * with the client: a guest's memory has a size.
  */
 struct softgpu_guest {
 	u64 hpa[SOFTGPU_OWNER_PAGES];
@@ -100,6 +106,7 @@ struct softgpu_client {
 	struct xarray owners;
 	struct mutex owners_lock;
 	/* Incremented by each invalidate(). */
+	struct list_head empty;
 	atomic64_t generation;
 	bool logging; /* which pages engines write; see dirty_log.c */
 	/* For nested jobs: maps gfn / SOFTGPU_OWNER_PAGES to struct softgpu_guest. */
@@ -563,7 +570,7 @@ int softgpu_write64(struct softgpu_engine *engine, enum softgpu_space space, u64
  * @hpa: host address of the page
  *
  * Context: any.
- * Return: the record; NULL if the client has never owned a page that it describes.
+ * Return: the record; NULL if the client owns no page that it describes.
  */
 struct softgpu_owners *softgpu_owners_find(struct softgpu_client *client, u64 hpa);
 /**

@@ -207,6 +207,87 @@ static void the_oracle_looks_owners_up_for_each_client(void **state)
 	softgpu_ops.client_destroy(rig->job.client);
 }
 
+#define RECORD_BYTES (1u << SOFTGPU_OWNERS_SHIFT)
+
+/* Memory of which two pages have a record of ownership each: *@first and the page RECORD_BYTES on. */
+static void *two_records(u8 **first)
+{
+	u8 *memory = shim_page_alloc(3 * RECORD_BYTES);
+
+	*first = phys_to_virt((virt_to_phys(memory) | (RECORD_BYTES - 1)) + 1);
+	return memory;
+}
+
+static bool has_record(struct rig *rig, const void *page)
+{
+	return softgpu_owners_find(softgpu_client(rig->client), virt_to_phys(page));
+}
+
+/* A balloon takes pages and gives others: what is kept must not grow with the host's memory. */
+static void records_of_unmapped_pages_are_freed_by_an_invalidation(void **state)
+{
+	struct rig *rig = *state;
+	u8 *page, *memory = two_records(&page);
+	u64 hpa = virt_to_phys(page);
+
+	rig_map_page(rig->client, hpa, GHYVI_PAGE_DATA);
+	rig_map_page(rig->client, hpa, GHYVI_PAGE_DATA);
+	rig_map_page(rig->client, hpa + PAGE_SIZE, GHYVI_PAGE_DATA);
+	softgpu_ops.unmap_page(rig->client, hpa);
+	softgpu_ops.unmap_page(rig->client, hpa + PAGE_SIZE);
+	softgpu_ops.invalidate(&rig->client, 1);
+	assert_true(has_record(rig, page));
+	softgpu_ops.unmap_page(rig->client, hpa);
+	softgpu_ops.invalidate(&rig->client, 1);
+	assert_false(has_record(rig, page));
+	free(memory);
+}
+
+static void a_page_that_is_mapped_again_keeps_its_record(void **state)
+{
+	struct rig *rig = *state;
+	u8 *page, *memory = two_records(&page);
+	u64 hpa = virt_to_phys(page);
+
+	rig_map_page(rig->client, hpa, GHYVI_PAGE_DATA);
+	softgpu_ops.unmap_page(rig->client, hpa);
+	rig_map_page(rig->client, hpa, GHYVI_PAGE_DATA);
+	softgpu_ops.invalidate(&rig->client, 1);
+	assert_true(has_record(rig, page));
+	softgpu_ops.unmap_page(rig->client, hpa);
+	free(memory);
+}
+
+/* The job goes on while the record of a page that it used is freed, and a new one is made. */
+static void an_engine_forgets_records_that_are_freed(void **state)
+{
+	struct rig *rig = *state;
+	u64 *entry = rig_entry(rig, DATA), was = *entry;
+	u8 *pages[2], *memory = two_records(&pages[0]);
+	unsigned int round, i;
+
+	pages[1] = pages[0] + RECORD_BYTES;
+	rig_start_endless(rig);
+	for (round = 0; round < 200; round++) {
+		i = round % 2;
+		rig_map_page(rig->client, virt_to_phys(pages[i]), GHYVI_PAGE_DATA);
+		WRITE_ONCE(*(u32 *)pages[i], 0);
+		WRITE_ONCE(*entry,
+			   virt_to_phys(pages[i]) | GHYVI_ENTRY_PRESENT | GHYVI_ENTRY_WRITE);
+		softgpu_ops.invalidate(&rig->client, 1);
+		if (round)
+			softgpu_ops.unmap_page(rig->client, virt_to_phys(pages[!i]));
+		while (!READ_ONCE(*(u32 *)pages[i]))
+			sched_yield();
+	}
+	assert_int_equal(atomic64_read(&rig->stats.oracle_violations), 0);
+	WRITE_ONCE(*entry, was);
+	softgpu_ops.cancel(softgpu_device(rig->gpu), &rig->job);
+	rig_wait(rig);
+	softgpu_ops.unmap_page(rig->client, virt_to_phys(pages[i]));
+	free(memory);
+}
+
 static void the_oracle_looks_at_each_part_of_a_large_page(void **state)
 {
 	struct rig *rig = *state;
@@ -441,6 +522,9 @@ int main(void)
 		RIG_TEST(large_pages_are_walked),
 		RIG_TEST(tables_of_64k_pages_are_walked),
 		RIG_TEST(the_oracle_looks_owners_up_for_each_client),
+		RIG_TEST(records_of_unmapped_pages_are_freed_by_an_invalidation),
+		RIG_TEST(a_page_that_is_mapped_again_keeps_its_record),
+		RIG_TEST(an_engine_forgets_records_that_are_freed),
 		RIG_TEST(the_oracle_looks_at_each_part_of_a_large_page),
 		RIG_TEST(pages_of_1_gib_are_an_error),
 		RIG_TEST(three_levels_translate_32_bits),
