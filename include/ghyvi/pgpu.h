@@ -41,7 +41,8 @@ struct ghyvi_pgpu_device {
  *	address in them: vGPUs share the largest range after the aperture that is left.
  * @nr_reserved: number of valid ranges in @reserved
  * @fences: number of fence registers
- * @timestamp_hz: frequency of the engines' TIMESTAMP registers in Hz
+ * @timestamp_hz: frequency in Hz of @timestamp of struct ghyvi_pgpu_ops; at least that of the
+ *	engines' TIMESTAMP registers, so that a CPU never reads less than an engine has stored
  * @jobs_per_engine: number of jobs that an engine takes at a time, at least 1: the one that it
  *	executes, and those that it executes next without waiting for the core
  * @run_copies: @run may copy the commands of the job, and sleep. The engine waits for that, so only
@@ -632,7 +633,7 @@ struct ghyvi_pgpu_ops {
 	 */
 	int (*job_load)(struct ghyvi_job *job, const void *state);
 
-	/** @timestamp: return the engines' clock in ticks of timestamp_hz. Any context. */
+	/** @timestamp: return the engines' clock in units of 1 / timestamp_hz. Any context. */
 	u64 (*timestamp)(struct ghyvi_pgpu_device *pgpu);
 };
 

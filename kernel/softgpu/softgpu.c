@@ -21,7 +21,7 @@ static void softgpu_resources(struct ghyvi_pgpu_device *pgpu,
 		.ggtt_bytes = SOFTGPU_GGTT_BYTES,
 		.aperture_bytes = SOFTGPU_APERTURE_BYTES,
 		.fences = 0,
-		.timestamp_hz = 12000000,
+		.timestamp_hz = NSEC_PER_SEC,
 		.jobs_per_engine = 1,
 		.nested = true,
 		.private_ggtt = true,
@@ -86,9 +86,13 @@ static bool softgpu_done_may_wait(struct ghyvi_pgpu_device *pgpu, enum ghyvi_eng
 	return softgpu_engine_done_may_wait(&softgpu_of(pgpu)->engines[engine]);
 }
 
+/*
+ * The clock that engines read, before it is divided into ticks. If the core divided ticks of one
+ * generation into those of another one, a CPU would read less than an engine has stored before.
+ */
 static u64 softgpu_timestamp(struct ghyvi_pgpu_device *pgpu)
 {
-	return softgpu_ticks(9, ktime_get_ns());
+	return ktime_get_ns();
 }
 
 const struct ghyvi_pgpu_ops softgpu_ops = {
