@@ -357,6 +357,29 @@ bool ghyvi_commands_iter_next(struct ghyvi_commands_iter *iter, struct ghyvi_com
 #define GHYVI_INDIRECT_LINE_BYTES 64u
 
 /**
+ * ghyvi_indirect_begin() - get where an indirect context batch begins.
+ * @value: the value at GHYVI_CTX_INDIRECT
+ *
+ * Return: its GGTT address.
+ */
+static inline u64 ghyvi_indirect_begin(u32 value)
+{
+	return value & GHYVI_INDIRECT_ADDRESS;
+}
+
+/**
+ * ghyvi_indirect_end() - get where an indirect context batch ends.
+ * @value: the value at GHYVI_CTX_INDIRECT
+ *
+ * Return: the GGTT address behind it; if there is no batch, that of its begin.
+ */
+static inline u64 ghyvi_indirect_end(u32 value)
+{
+	return ghyvi_indirect_begin(value) +
+	       (value & GHYVI_INDIRECT_LINES) * GHYVI_INDIRECT_LINE_BYTES;
+}
+
+/**
  * struct ghyvi_job_fault - where an engine was when it stopped a job early.
  * @valid: the backend has set the other members
  * @acthd: graphics address that the engine had reached: in the batch that it executed, or in the

@@ -189,7 +189,6 @@ void softgpu_registers_publish(struct softgpu_engine *engine)
 	u64 at = softgpu_acthd(engine);
 
 	lockdep_assert_held(&engine->access);
-	file_write(engine, engine->base + RING_TAIL, engine->ring_tail);
 	file_write(engine, engine->base + RING_HEAD, engine->ring_head);
 	file_write(engine, engine->base + RING_START, engine->ring_start);
 	file_write(engine, engine->base + RING_CTL, (engine->ring_bytes - GHYVI_PAGE_BYTES) | 1);

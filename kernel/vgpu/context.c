@@ -261,7 +261,10 @@ static void save_registers(const struct vgpu_workload *workload)
 					   (1 + 2 * GHYVI_CONTEXT_SLOTS) * sizeof(*list));
 }
 
-/* The guest driver prints these registers in its hang report. */
+/*
+ * The guest driver prints these registers in its hang report. An engine that runs shows its
+ * position, but the tail is the core's alone: it is the last one that the guest has submitted.
+ */
 void vgpu_update_ring_regs(struct vgpu_workload *workload)
 {
 	struct vgpu_engine *engine = workload->engine;
@@ -269,7 +272,7 @@ void vgpu_update_ring_regs(struct vgpu_workload *workload)
 
 	lockdep_assert_held(&engine->vgpu->lock);
 	engine_set(engine, RING_HEAD, context[GHYVI_CTX_RING_HEAD]);
-	engine_set(engine, RING_TAIL, context[GHYVI_CTX_RING_TAIL]);
+	engine_set(engine, RING_TAIL, workload->tail);
 	engine_set(engine, RING_START, context[GHYVI_CTX_RING_START]);
 	engine_set(engine, RING_CTL, context[GHYVI_CTX_RING_CTL]);
 	engine_set(engine, RING_ACTHD, context[GHYVI_CTX_RING_HEAD]);
@@ -310,9 +313,9 @@ void vgpu_context_submission(const struct vgpu_workload *workload,
 		.tail = context[GHYVI_CTX_RING_TAIL],
 	};
 	if (submission->engine == GHYVI_RCS) {
-		submission->indirect = context[GHYVI_CTX_INDIRECT] & GHYVI_INDIRECT_ADDRESS;
-		submission->indirect_bytes = GHYVI_INDIRECT_LINE_BYTES *
-					     (context[GHYVI_CTX_INDIRECT] & GHYVI_INDIRECT_LINES);
+		submission->indirect = ghyvi_indirect_begin(context[GHYVI_CTX_INDIRECT]);
+		submission->indirect_bytes =
+			ghyvi_indirect_end(context[GHYVI_CTX_INDIRECT]) - submission->indirect;
 	}
 }
 

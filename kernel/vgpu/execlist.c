@@ -224,6 +224,7 @@ static bool lite_restore(struct vgpu_engine *engine)
 	    ghyvi_sched_update_tail(vgpu->params.sched, &workload->base, tail))
 		workload->behind = true;
 	workload->tail = tail;
+	engine_set(engine, RING_TAIL, tail);
 	return true;
 }
 

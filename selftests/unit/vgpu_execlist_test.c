@@ -3,6 +3,12 @@
 #include <semaphore.h>
 #include "vgpu_guest.h"
 
+/* The tail that the job on the guest's engine runs up to. */
+static u32 tail_on_engine(void)
+{
+	return fake_job(gpu.running[guest.id])->tail;
+}
+
 static void test_one_context(void **state)
 {
 	struct ghyvi_job *job;
@@ -156,7 +162,7 @@ static void test_a_submission_over_the_audit_budget_runs_in_parts(void **state)
 	assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
 	for (i = 0; i < 3; i++) {
 		assert_int_equal(gpu.running[guest.id]->context[GHYVI_CTX_RING_HEAD], 16 * i);
-		assert_int_equal(gpu.running[guest.id]->context[GHYVI_CTX_RING_TAIL], 16 * (i + 1));
+		assert_int_equal(tail_on_engine(), 16 * (i + 1));
 		assert_int_equal(consume(), 0);
 		finish(guest.id, GHYVI_JOB_COMPLETE);
 		assert_int_equal(peek(STATE(0, GHYVI_CTX_RING_TAIL)), 48);
@@ -221,12 +227,12 @@ static void test_requests_added_after_the_scan_wait_for_the_next(void **state)
 	tail = guest.tails[0];
 	gtt.after_sync = one_more_request;
 	submit(0, -1);
-	assert_int_equal(gpu.running[guest.id]->context[GHYVI_CTX_RING_TAIL], tail);
+	assert_int_equal(tail_on_engine(), tail);
 	consume();
 	tail = guest.tails[0];
 	submit(0, -1);
 	assert_int_equal(consume(), 0x8002);
-	assert_int_equal(gpu.running[guest.id]->context[GHYVI_CTX_RING_TAIL], tail);
+	assert_int_equal(tail_on_engine(), tail);
 	gtt.after_sync = NULL;
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 }
@@ -244,7 +250,7 @@ static void test_lite_restore_moves_the_tail(void **state)
 	submit(0, 1);
 	assert_true(gtt.syncs > syncs); /* the new requests' mappings */
 	assert_int_equal(consume(), 0x8002);
-	assert_int_equal(gpu.running[guest.id]->context[GHYVI_CTX_RING_TAIL], guest.tails[0]);
+	assert_int_equal(tail_on_engine(), guest.tails[0]);
 	assert_int_equal(gpu.runs, 1);
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 	assert_int_equal(consume(), 0x14);
@@ -265,11 +271,11 @@ static void test_a_forced_restore_with_another_tail_is_no_lite_restore(void **st
 	move_tail(0);
 	elsp(descriptor(0) | CTX_DESC_FORCE_RESTORE, 0);
 	assert_int_equal(consume(), 0);
-	assert_int_equal(gpu.running[guest.id]->context[GHYVI_CTX_RING_TAIL], tail);
+	assert_int_equal(tail_on_engine(), tail);
 	assert_int_equal(atomic64_read(&stats.lite_restores), 0);
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 	assert_int_equal(gpu.runs, 2);
-	assert_int_equal(gpu.running[guest.id]->context[GHYVI_CTX_RING_TAIL], guest.tails[0]);
+	assert_int_equal(tail_on_engine(), guest.tails[0]);
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 }
 
@@ -311,7 +317,7 @@ static void test_lite_restore_of_a_queued_context(void **state)
 	submit(0, -1);
 	assert_int_equal(consume(), 0x8002);
 	finish(guest.id, GHYVI_JOB_COMPLETE);
-	assert_int_equal(gpu.running[guest.id]->context[GHYVI_CTX_RING_TAIL], guest.tails[0]);
+	assert_int_equal(tail_on_engine(), guest.tails[0]);
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 	assert_int_equal(consume(), 0x18);
 	assert_int_equal(consume(), 0);
@@ -386,7 +392,7 @@ static void test_lite_restore_of_a_preempted_context(void **state)
 	assert_int_equal(consume(), 0x8002);
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 	assert_int_equal(gpu.running[guest.id]->context[GHYVI_CTX_RING_HEAD], 8);
-	assert_int_equal(gpu.running[guest.id]->context[GHYVI_CTX_RING_TAIL], guest.tails[0]);
+	assert_int_equal(tail_on_engine(), guest.tails[0]);
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 	assert_int_equal(consume(), 0x18);
 	assert_int_equal(consume(), 0);
@@ -480,7 +486,7 @@ static void test_lite_restore_of_a_loaded_context_on_its_way(void **state)
 {
 	move_tail(0);
 	submit_intercepted(submit_after_prepare);
-	assert_int_equal(gpu.running[guest.id]->context[GHYVI_CTX_RING_TAIL], guest.tails[0]);
+	assert_int_equal(tail_on_engine(), guest.tails[0]);
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 	assert_int_equal(consume(), 0x18);
 	assert_int_equal(consume(), 0);

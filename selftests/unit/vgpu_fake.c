@@ -346,6 +346,11 @@ static void fake_context_destroy(struct ghyvi_pgpu_context *base)
 	free(context);
 }
 
+struct fake_job *fake_job(const struct ghyvi_job *job)
+{
+	return job->backend;
+}
+
 static int fake_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 {
 	pthread_mutex_lock(&gpu.lock);
@@ -363,6 +368,8 @@ static int fake_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 	}
 	assert_null(gpu.running[job->engine]);
 	gpu.running[job->engine] = job;
+	if (job->backend)
+		fake_job(job)->tail = job->context[GHYVI_CTX_RING_TAIL];
 	pthread_mutex_unlock(&gpu.lock);
 	return 0;
 }
@@ -373,18 +380,29 @@ static int fake_update_tail(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *jo
 
 	pthread_mutex_lock(&gpu.lock);
 	if (!gpu.stale && gpu.running[job->engine] == job) {
-		job->context[GHYVI_CTX_RING_TAIL] = tail;
+		fake_job(job)->tail = tail;
 		err = 0;
 	}
 	pthread_mutex_unlock(&gpu.lock);
 	return err;
 }
 
-static void *deliver_cancelled(void *job)
+/* As the interface says: the last tail is in the context of a job that may be run again. */
+static void return_tail(struct ghyvi_job *job, enum ghyvi_job_status status)
 {
+	if (job->backend &&
+	    (status == GHYVI_JOB_PREEMPTED || (status == GHYVI_JOB_CANCELLED && !job->busy_ns)))
+		job->context[GHYVI_CTX_RING_TAIL] = fake_job(job)->tail;
+}
+
+static void *deliver_cancelled(void *of)
+{
+	struct ghyvi_job *job = of;
+
 	if (gpu.on_return)
 		gpu.on_return();
-	((struct ghyvi_job *)job)->done(job, GHYVI_JOB_CANCELLED);
+	return_tail(job, GHYVI_JOB_CANCELLED);
+	job->done(job, GHYVI_JOB_CANCELLED);
 	return NULL;
 }
 
@@ -403,11 +421,6 @@ static void fake_cancel(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 static u64 fake_timestamp(struct ghyvi_pgpu_device *pgpu)
 {
 	return gpu.clock;
-}
-
-struct fake_job *fake_job(const struct ghyvi_job *job)
-{
-	return job->backend;
 }
 
 static const struct ghyvi_pgpu_ops fake_pgpu_ops = {
@@ -463,11 +476,13 @@ void finish(enum ghyvi_engine_id engine, enum ghyvi_job_status status)
 
 	assert_non_null(job);
 	if (status == GHYVI_JOB_COMPLETE)
-		job->context[GHYVI_CTX_RING_HEAD] = job->context[GHYVI_CTX_RING_TAIL];
+		job->context[GHYVI_CTX_RING_HEAD] =
+			job->backend ? fake_job(job)->tail : job->context[GHYVI_CTX_RING_TAIL];
 	job->context[GHYVI_CTX_TIMESTAMP] += 7;
 	if (job->client)
 		assert_int_equal(job->pgpu_context->lrca, job->lrca);
 	WRITE_ONCE(job->busy_ns, 1);
+	return_tail(job, status);
 	job->done(job, status);
 }
 

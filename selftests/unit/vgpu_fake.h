@@ -99,6 +99,7 @@ struct fake_context {
 /* The fake's part of a job: the core must keep it across preemptions and clear it for a new job. */
 struct fake_job {
 	unsigned int level;
+	u32 tail; /* that the core gave last; in the context only when the job is returned */
 };
 
 struct fake_job *fake_job(const struct ghyvi_job *job);
