@@ -286,6 +286,9 @@ static void mirror_store(struct ghyvi_vgpu *vgpu, u32 first, const void *data, u
 	/*
 	 * The replay of missed stores may have read an older value of the register. It executes
 	 * that before this one. If it finds this store in the page, the store is executed twice.
+	 * That is as good as once, also for a store that clears events: the vCPU that stores goes
+	 * on after the second time only. So to the guest, an event between the two came before its
+	 * store, and hardware would clear it as well.
 	 */
 	if (replaying)
 		mutex_lock(&vgpu->live_lock);
