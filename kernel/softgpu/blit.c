@@ -2,6 +2,9 @@
 /*
  * Execution of blits, row by row.
  *
+ * A blit can be preempted between two bands of rows, and goes on behind those that are done. It gets
+ * a pattern in memory again then; the result of a blit that overwrites its own pattern is undefined.
+ *
  * If source and destination overlap, the result is as if the source was read first: rows are
  * processed in an order that reads each before it is overwritten, and so is each row.
  *
@@ -397,7 +400,8 @@ static int blit_rows(struct softgpu_engine *engine, const struct blit *blit, u32
 {
 	const struct softgpu_rop rop =
 		rop_of(blit->rop, blit->mask, blit->source.kind == BLIT_COLOR_SOURCE ? 2 : 4);
-	s32 done, row, rows = blit->y2 - blit->y1;
+	struct softgpu_job *job = softgpu_job(engine->job);
+	s32 row, rows = blit->y2 - blit->y1, done = min_t(u32, job->rows, rows);
 	bool apart = blit_is_apart(engine, blit, bytes);
 	enum blit_way way = blit_way_of(blit, apart);
 	/* If either order is right, follow the CPU's prefetcher. */
@@ -409,7 +413,8 @@ static int blit_rows(struct softgpu_engine *engine, const struct blit *blit, u32
 		fill_rows(engine, blit, bytes);
 	else if (blit->source.kind == BLIT_NO_SOURCE)
 		memset(rows_part(engine, PART_SOURCE), 0, bytes);
-	for (done = 0; done < rows && !err; done += n) {
+	job->rows = 0;
+	for (; done < rows && !err; done += n) {
 		n = band_rows(blit, way, done, up, bytes);
 		row = up ? rows - done - (s32)n : done;
 		if (way == BLIT_LINEAR)
@@ -419,8 +424,10 @@ static int blit_rows(struct softgpu_engine *engine, const struct blit *blit, u32
 		else
 			err = blit_rows_simple(engine, blit, way, &rop, row, n, bytes);
 		if (!err)
-			err = softgpu_spend(engine, n * ROW_COST_BYTES);
+			err = softgpu_part_done(engine, n * ROW_COST_BYTES);
 	}
+	if (err == SOFTGPU_PREEMPTED)
+		job->rows = done;
 	return err;
 }
 

@@ -5,10 +5,12 @@
  *
  * DOC: preemption
  *
- * A job can be preempted between any two commands. Its register state is then saved in the host's
- * copy of the context. Its position (the batches that it is in, and their addresses) is saved in
- * struct ghyvi_job. The guest can access neither. The next run() resumes at that position. It skips
- * the indirect context batch, which runs only when the guest's submission loads the context.
+ * A job can be preempted between any two commands, of the indirect context batch too, and between
+ * two bands of a blit. Its register state is then saved in the host's copy of the context. Its
+ * position (the batches that it is in, their addresses, and the rows of the blit that are done) is
+ * saved in struct softgpu_job. The guest can access neither. The next run() resumes at that
+ * position. A band is at most 2 MiB, so a preemption request waits for that, for one command that is
+ * no blit, or for a page that a nested job needs.
  *
  * DOC: relief
  *
@@ -108,18 +110,19 @@ static bool softgpu_over_budget(const struct ghyvi_job *job)
 	return job->budget_ns && ktime_get_ns() - softgpu_job(job)->since_ns > job->budget_ns;
 }
 
-/* Decide at the beginning of a slice whether the job must end. */
-static int softgpu_slice_decide(struct softgpu_engine *engine)
+/* Decide, at a position that can be saved, whether the job ends there. */
+static int softgpu_decide(struct softgpu_engine *engine)
 {
 	struct ghyvi_job *job = engine->job;
 
 	if (READ_ONCE(softgpu_job(job)->stop))
 		return SOFTGPU_CANCELLED;
-	if (!softgpu_over_budget(job))
-		return SOFTGPU_OK;
-	ghyvi_count(engine->client->base.params.stats, budget_overruns);
-	return softgpu_error(engine, "GPU time of %llu ms used up",
-			     (unsigned long long)div_u64(job->budget_ns, NSEC_PER_MSEC));
+	if (softgpu_over_budget(job)) {
+		ghyvi_count(engine->client->base.params.stats, budget_overruns);
+		return softgpu_error(engine, "GPU time of %llu ms used up",
+				     (unsigned long long)div_u64(job->budget_ns, NSEC_PER_MSEC));
+	}
+	return READ_ONCE(softgpu_job(job)->preempt) ? SOFTGPU_PREEMPTED : SOFTGPU_OK;
 }
 
 void softgpu_raise(struct softgpu_engine *engine)
@@ -129,28 +132,41 @@ void softgpu_raise(struct softgpu_engine *engine)
 	engine->events = 0;
 }
 
-int softgpu_yield(struct softgpu_engine *engine)
+int softgpu_checkpoint(struct softgpu_engine *engine)
 {
 	softgpu_raise(engine);
 	softgpu_access_end(engine);
 	cond_resched();
 	softgpu_access_begin(engine);
-	return softgpu_slice_decide(engine);
+	return softgpu_decide(engine);
 }
 
-/* A command waits for a value in memory. Rewind to it, and poll after a pause. */
-static int softgpu_pause(struct softgpu_engine *engine)
+int softgpu_yield(struct softgpu_engine *engine)
+{
+	int verdict = softgpu_checkpoint(engine);
+
+	return verdict == SOFTGPU_PREEMPTED ? SOFTGPU_OK : verdict;
+}
+
+/* Execute the current command again, or go on with it, when the engine continues. */
+static void softgpu_rewind(struct softgpu_engine *engine)
 {
 	if (engine->level)
 		softgpu_stream(engine)->address = engine->command_at;
 	else
 		engine->ring_head = engine->command_at;
 	softgpu_stream_drop_window(engine);
+}
+
+/* A command waits for a value in memory. Poll after a pause. */
+static int softgpu_pause(struct softgpu_engine *engine)
+{
+	softgpu_rewind(engine);
 	softgpu_raise(engine);
 	softgpu_access_end(engine);
 	usleep_range(10, 50);
 	softgpu_access_begin(engine);
-	return softgpu_slice_decide(engine);
+	return softgpu_decide(engine);
 }
 
 static int softgpu_step(struct softgpu_engine *engine)
@@ -158,36 +174,40 @@ static int softgpu_step(struct softgpu_engine *engine)
 	int verdict = SOFTGPU_OK;
 
 	if (--engine->commands_left <= 0)
-		verdict = softgpu_yield(engine);
-	if (!verdict)
-		verdict = softgpu_stream_fetch(engine);
+		verdict = softgpu_checkpoint(engine);
+	if (verdict)
+		return verdict;
+	verdict = softgpu_stream_fetch(engine);
 	if (!verdict)
 		verdict = softgpu_command(engine);
-	if (verdict == SOFTGPU_AGAIN)
-		verdict = softgpu_pause(engine);
-	return verdict;
+	if (likely(!verdict))
+		return SOFTGPU_OK;
+	switch (verdict) {
+	case SOFTGPU_AGAIN:
+		return softgpu_pause(engine);
+	case SOFTGPU_PREEMPTED:
+		softgpu_rewind(engine);
+		return verdict;
+	case SOFTGPU_DONE: /* the indirect context batch ends at its size */
+		softgpu_stream_pop(engine);
+		return SOFTGPU_OK;
+	default:
+		return verdict;
+	}
 }
 
-/* Execute the indirect context batch. It ends at its size, without a BATCH_BUFFER_END. */
-static int softgpu_run_indirect(struct softgpu_engine *engine, u32 pointer)
+/* Get the indirect context batch. Returns false if the context has none. */
+static bool softgpu_indirect(const struct softgpu_engine *engine, struct softgpu_stream *stream)
 {
-	struct softgpu_stream stream = {
+	u32 pointer = engine->job->context[GHYVI_CTX_INDIRECT];
+
+	*stream = (struct softgpu_stream){
 		.space = SOFTGPU_GGTT,
 		.privileged = true,
-		.address = pointer & GHYVI_INDIRECT_ADDRESS,
+		.address = ghyvi_indirect_begin(pointer),
+		.end = ghyvi_indirect_end(pointer),
 	};
-	int verdict;
-
-	stream.end = stream.address + (pointer & GHYVI_INDIRECT_LINES) * GHYVI_INDIRECT_LINE_BYTES;
-	softgpu_stream_push(engine, 1, &stream);
-	do {
-		verdict = softgpu_step(engine);
-	} while (!verdict);
-	if (verdict == SOFTGPU_DONE) {
-		softgpu_stream_pop(engine);
-		verdict = SOFTGPU_OK;
-	}
-	return verdict;
+	return engine->id == GHYVI_RCS && stream->end > stream->address;
 }
 
 /* Test whether the ring head has reached the tail that the engine knows. */
@@ -196,10 +216,8 @@ static bool softgpu_at_tail(const struct softgpu_engine *engine)
 	return !engine->level && engine->ring_head == engine->ring_tail;
 }
 
-/*
- * Decide between two commands whether, and with which status, the job ends. SOFTGPU_OK: continue.
- */
-static int softgpu_decide(struct softgpu_engine *engine, enum ghyvi_job_status *status)
+/* Decide before a command whether the job ends: at the ring's tail, or by softgpu_decide(). */
+static int softgpu_continue(struct softgpu_engine *engine)
 {
 	struct ghyvi_job *job = engine->job;
 	int verdict = SOFTGPU_OK;
@@ -215,41 +233,39 @@ static int softgpu_decide(struct softgpu_engine *engine, enum ghyvi_job_status *
 		engine->ring_tail = softgpu_job(job)->tail & RING_TAIL_MASK;
 		if (!softgpu_at_tail(engine))
 			softgpu_job(job)->since_ns = ktime_get_ns();
-	}
-	if (softgpu_job(job)->stop) {
-		verdict = SOFTGPU_CANCELLED;
-	} else if (softgpu_at_tail(engine)) {
-		*status = GHYVI_JOB_COMPLETE;
-		verdict = SOFTGPU_DONE;
-	} else if (softgpu_job(job)->preempt) {
-		*status = GHYVI_JOB_PREEMPTED;
-		verdict = SOFTGPU_DONE;
+		else if (!softgpu_job(job)->stop)
+			verdict = SOFTGPU_DONE;
 	}
 	if (verdict)
 		softgpu_job(job)->state = JOB_LEAVING;
 	spin_unlock_irqrestore(&engine->lock, flags);
+	if (verdict)
+		return verdict;
 
 	if (!engine->level)
 		engine->command_at = engine->ring_head;
-	if (!verdict && engine->ring_tail >= engine->ring_bytes)
+	if (engine->ring_tail >= engine->ring_bytes)
 		return softgpu_error(engine, "ring tail %#x is outside the ring of %#x bytes",
 				     engine->ring_tail, engine->ring_bytes);
-	return verdict;
+	return softgpu_decide(engine);
 }
 
 /* Restore the batches that the job was in when it was preempted. */
 static void softgpu_resume(struct softgpu_engine *engine)
 {
-	const struct ghyvi_job *job = engine->job;
+	const struct softgpu_job *job = softgpu_job(engine->job);
 	unsigned int i;
 
-	for (i = 0; i < softgpu_job(job)->level; i++)
+	for (i = 0; i < job->level; i++)
 		engine->streams[1 + i] = (struct softgpu_stream){
-			.space = softgpu_job(job)->batches[i].ggtt ? SOFTGPU_GGTT : SOFTGPU_PPGTT,
-			.privileged = softgpu_job(job)->batches[i].ggtt,
-			.address = softgpu_job(job)->batches[i].address,
+			.space = job->batches[i].ggtt ? SOFTGPU_GGTT : SOFTGPU_PPGTT,
+			.privileged = job->batches[i].ggtt,
+			.address = job->batches[i].address,
 		};
-	engine->level = softgpu_job(job)->level;
+	if (job->indirect)
+		engine->streams[1].end =
+			ghyvi_indirect_end(engine->job->context[GHYVI_CTX_INDIRECT]);
+	engine->level = job->level;
 }
 
 static void softgpu_save_gprs(const struct softgpu_engine *engine)
@@ -263,14 +279,19 @@ static void softgpu_save_gprs(const struct softgpu_engine *engine)
 static void softgpu_suspend(struct softgpu_engine *engine)
 {
 	struct ghyvi_job *job = engine->job;
+	unsigned long flags;
 	unsigned int i;
 
+	spin_lock_irqsave(&engine->lock, flags);
+	softgpu_job(job)->state = JOB_LEAVING;
+	spin_unlock_irqrestore(&engine->lock, flags);
 	softgpu_save_gprs(engine); /* needed for Gen8 as well, although its image has no GPRs */
 	for (i = 0; i < engine->level; i++) {
 		softgpu_job(job)->batches[i].address = engine->streams[1 + i].address;
 		softgpu_job(job)->batches[i].ggtt = engine->streams[1 + i].space == SOFTGPU_GGTT;
 	}
 	softgpu_job(job)->level = engine->level;
+	softgpu_job(job)->indirect = engine->level && softgpu_stream(engine)->end;
 	softgpu_job(job)->begun = true;
 	/*
 	 * Keep the tail that the engine knows: a tail moved since then must not extend the budget
@@ -337,8 +358,8 @@ static enum ghyvi_job_status softgpu_engine_execute(struct softgpu_engine *engin
 						    struct ghyvi_job *job)
 {
 	enum ghyvi_job_status status = GHYVI_JOB_COMPLETE;
+	struct softgpu_stream indirect;
 	unsigned long flags;
-	u32 indirect;
 	int verdict;
 
 	engine->client = softgpu_client(job->client);
@@ -354,12 +375,10 @@ static enum ghyvi_job_status softgpu_engine_execute(struct softgpu_engine *engin
 
 	softgpu_access_begin(engine);
 	verdict = softgpu_load(engine);
-	indirect = job->context[GHYVI_CTX_INDIRECT];
-	if (!verdict && engine->id == GHYVI_RCS && indirect & GHYVI_INDIRECT_LINES &&
-	    !softgpu_job(job)->begun)
-		verdict = softgpu_run_indirect(engine, indirect);
+	if (!verdict && !softgpu_job(job)->begun && softgpu_indirect(engine, &indirect))
+		softgpu_stream_push(engine, 1, &indirect);
 	while (!verdict) {
-		verdict = softgpu_decide(engine, &status);
+		verdict = softgpu_continue(engine);
 		if (!verdict)
 			verdict = softgpu_step(engine);
 	}
@@ -377,7 +396,7 @@ static enum ghyvi_job_status softgpu_engine_execute(struct softgpu_engine *engin
 			.ipehr = engine->packet[0],
 			.ring_head = engine->ring_head,
 		};
-	if (verdict == SOFTGPU_DONE && status == GHYVI_JOB_PREEMPTED)
+	if (verdict == SOFTGPU_PREEMPTED)
 		softgpu_suspend(engine);
 	softgpu_access_end(engine);
 
@@ -385,6 +404,8 @@ static enum ghyvi_job_status softgpu_engine_execute(struct softgpu_engine *engin
 		status = GHYVI_JOB_ERROR;
 	else if (verdict == SOFTGPU_CANCELLED)
 		status = GHYVI_JOB_CANCELLED;
+	else if (verdict == SOFTGPU_PREEMPTED)
+		status = GHYVI_JOB_PREEMPTED;
 	job->events = 0;
 	if (status == GHYVI_JOB_COMPLETE)
 		job->events = engine->events;

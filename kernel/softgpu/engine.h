@@ -55,6 +55,7 @@
 #define SOFTGPU_GPRS 16
 /* Maximum number of pixels in a row (signed 16-bit coordinates) times the largest pixel size. */
 #define SOFTGPU_ROW_BYTES (0x10000u * 16)
+#define SOFTGPU_ROWS_MAX 0xffffu
 
 /*
  * Result of executing a command. A negative value ends the job. SOFTGPU_ERROR has already been
@@ -66,6 +67,7 @@ enum softgpu_cs_status {
 	SOFTGPU_DONE = 2, /* the stream has ended, and there is none to return to */
 	SOFTGPU_ERROR = -1,
 	SOFTGPU_CANCELLED = -2,
+	SOFTGPU_PREEMPTED = -3, /* at a position that can be saved */
 };
 
 enum softgpu_space {
@@ -83,12 +85,12 @@ enum softgpu_space {
 struct softgpu_owners {
 	u32 pages[SOFTGPU_OWNER_PAGES];
 	atomic64_t written; /* bit n: an engine wrote page n; see dirty_log.c */
-};
-
 	/* Below: protected by softgpu_client.owners_lock. */
 	unsigned int mapped; /* number of pages whose count is not 0 */
 	unsigned long run; /* index in softgpu_client.owners */
 	struct list_head empty; /* in softgpu_client.empty if @mapped is 0 */
+};
+
 /*
  * Host addresses of SOFTGPU_OWNER_PAGES contiguous guest pages, 0 where none is mapped. Freed only
  * with the client: a guest's memory has a size.
@@ -104,9 +106,9 @@ struct softgpu_client {
 	u64 *ggtt;
 	/* Maps host address >> SOFTGPU_OWNERS_SHIFT to struct softgpu_owners. */
 	struct xarray owners;
+	struct list_head empty;
 	struct mutex owners_lock;
 	/* Incremented by each invalidate(). */
-	struct list_head empty;
 	atomic64_t generation;
 	bool logging; /* which pages engines write; see dirty_log.c */
 	/* For nested jobs: maps gfn / SOFTGPU_OWNER_PAGES to struct softgpu_guest. */
@@ -142,6 +144,8 @@ struct softgpu_blt_setup {
  * @begun: the job has run before; the members below are valid
  * @spent_ns: time on the engine that counts against the budget, up to the preemption
  * @level: number of valid elements of @batches
+ * @indirect: @batches[0] is the indirect context batch
+ * @rows: rows of the blit at the position that are done; belongs to the engine's thread
  * @batches: position in each batch at the preemption; @address is that of the next command
  * @setup: operands of later blits; belongs to the engine's thread while the job runs
  * @noop: MI_SET_PREDICATE turns the commands of the batch into MI_NOOP; as @setup
@@ -156,6 +160,8 @@ struct softgpu_job {
 	bool begun;
 	u64 spent_ns;
 	unsigned int level;
+	bool indirect;
+	u32 rows;
 	struct {
 		u64 address;
 		bool ggtt;
@@ -330,7 +336,16 @@ void softgpu_access_end(struct softgpu_engine *engine);
  */
 void softgpu_raise(struct softgpu_engine *engine);
 /**
- * softgpu_yield() - end the slice and begin a new one.
+ * softgpu_checkpoint() - end the slice and begin a new one, where the position can be saved.
+ * @engine: engine of the calling thread
+ *
+ * Context: the access mutex is held, and dropped meanwhile; may sleep.
+ * Return: SOFTGPU_OK; SOFTGPU_CANCELLED, SOFTGPU_ERROR (GPU time used up) or SOFTGPU_PREEMPTED when
+ * the job must end.
+ */
+int softgpu_checkpoint(struct softgpu_engine *engine);
+/**
+ * softgpu_yield() - end the slice and begin a new one, within a command.
  * @engine: engine of the calling thread
  *
  * Context: the access mutex is held, and dropped meanwhile; may sleep.
@@ -349,6 +364,22 @@ static inline int softgpu_spend(struct softgpu_engine *engine, u32 bytes)
 {
 	engine->bytes_left -= bytes;
 	return likely(engine->bytes_left > 0) ? SOFTGPU_OK : softgpu_yield(engine);
+}
+
+/**
+ * softgpu_part_done() - account a part of a command after which the position can be saved.
+ * @engine: engine of the calling thread
+ * @bytes: amount of data
+ *
+ * Context: as softgpu_checkpoint().
+ * Return: as softgpu_checkpoint().
+ */
+static inline int softgpu_part_done(struct softgpu_engine *engine, u32 bytes)
+{
+	engine->bytes_left -= bytes;
+	if (likely(engine->bytes_left > 0 && !READ_ONCE(softgpu_job(engine->job)->preempt)))
+		return SOFTGPU_OK;
+	return softgpu_checkpoint(engine);
 }
 
 /**

@@ -17,10 +17,11 @@ struct softgpu_job_state {
 	struct {
 		u64 address;
 		u32 ggtt;
-		u32 reserved;
+		u32 indirect; /* only of the first batch */
 	} batches[GHYVI_BATCH_LEVELS];
 	struct softgpu_blt_setup setup;
-	u32 reserved[2];
+	u32 rows;
+	u32 reserved;
 };
 
 void softgpu_job_save(const struct ghyvi_job *job, void *to)
@@ -37,7 +38,9 @@ void softgpu_job_save(const struct ghyvi_job *job, void *to)
 		.level = from->level,
 		.noop = from->noop,
 		.setup = from->setup,
+		.rows = from->rows,
 	};
+	state->batches[0].indirect = from->indirect;
 	for (i = 0; i < from->level; i++) {
 		state->batches[i].address = from->batches[i].address;
 		state->batches[i].ggtt = from->batches[i].ggtt;
@@ -58,6 +61,24 @@ static bool is_command(const struct ghyvi_job *job, enum ghyvi_fetch_source sour
 	return count > 0 ? window.starts & 1 : !count || count == -EACCES;
 }
 
+/* The indirect context batch runs on the render engine, and ends without a command at its end. */
+static bool indirect_ok(const struct ghyvi_job *job, const struct softgpu_job_state *state)
+{
+	u32 value = job->context[GHYVI_CTX_INDIRECT];
+	u64 at = state->batches[0].address;
+
+	return state->level == 1 && state->batches[0].ggtt && job->engine == GHYVI_RCS &&
+	       at >= ghyvi_indirect_begin(value) && at <= ghyvi_indirect_end(value) &&
+	       (at == ghyvi_indirect_end(value) || is_command(job, GHYVI_FETCH_INDIRECT, 1, at));
+}
+
+/* Of the rows of a blit, only those of its rectangle count; there are no more coordinates. */
+static bool rows_ok(const struct ghyvi_job *job, const struct softgpu_job_state *state)
+{
+	return !state->rows ||
+	       (state->begun && job->engine == GHYVI_BCS && state->rows <= SOFTGPU_ROWS_MAX);
+}
+
 static bool position_ok(const struct ghyvi_job *job, const struct softgpu_job_state *state)
 {
 	const u32 *context = job->context;
@@ -68,11 +89,15 @@ static bool position_ok(const struct ghyvi_job *job, const struct softgpu_job_st
 
 	if (left && !is_command(job, GHYVI_FETCH_RING, 0, head))
 		return false;
+	if (!rows_ok(job, state) || state->batches[0].indirect > 1 || state->batches[1].indirect)
+		return false;
 	if (!state->begun)
-		return !state->level;
+		return !state->level && !state->batches[0].indirect;
 	if (state->level > GHYVI_BATCH_LEVELS || state->known_tail >= bytes ||
 	    state->known_tail & 3 || (state->known_tail + bytes - head) % bytes > left)
 		return false;
+	if (state->batches[0].indirect)
+		return indirect_ok(job, state);
 	for (i = 0; i < state->level; i++)
 		if (state->batches[i].ggtt > 1 ||
 		    !is_command(job, state->batches[i].ggtt ? GHYVI_FETCH_GGTT : GHYVI_FETCH_PPGTT,
@@ -93,6 +118,8 @@ int softgpu_job_load(struct ghyvi_job *job, const void *from)
 	to->known_tail = state->known_tail;
 	to->spent_ns = state->spent_ns;
 	to->level = state->level;
+	to->indirect = state->batches[0].indirect;
+	to->rows = state->rows;
 	to->noop = state->noop;
 	to->setup = state->setup;
 	for (i = 0; i < state->level; i++) {

@@ -201,6 +201,8 @@ static int mi_semaphore_wait(struct softgpu_engine *engine)
 	u32 value;
 	int err;
 
+	if (softgpu_stream(engine)->end)
+		return softgpu_error(engine, "SEMAPHORE_WAIT in an indirect context batch");
 	if (header & MI_SEMAPHORE_REGISTER_POLL || compare > 5)
 		return softgpu_error(engine, "SEMAPHORE_WAIT %#010x: mode not supported", header);
 	err = softgpu_read32(engine, mi_space(header), gen8_cmd_address(&engine->packet[2]),

@@ -47,6 +47,11 @@ int softgpu_yield(struct softgpu_engine *cs)
 	return SOFTGPU_OK;
 }
 
+int softgpu_checkpoint(struct softgpu_engine *cs)
+{
+	return softgpu_yield(cs);
+}
+
 int softgpu_error(struct softgpu_engine *cs, const char *format, ...)
 {
 	struct emu_engine *engine = emu_engine_from(cs);
