@@ -119,7 +119,7 @@ int ghyvi_audit_set_budget(struct ghyvi_audit *audit, const struct ghyvi_audit_b
 int ghyvi_audit_refuse(struct audit_scan *scan, enum audit_rule rule)
 {
 	/* An extension: the workload can end at its old tail instead. */
-	if (rule >= AUDIT_BYTES && scan->commands->newest)
+	if (rule >= AUDIT_SPLITS && scan->commands->newest)
 		return -ENOSPC;
 	scan->rule = rule;
 	return -EACCES;

@@ -21,6 +21,7 @@
 #include "shortcuts.h"
 
 #define AUDIT_PAGE_DWORDS (GHYVI_PAGE_BYTES / 4)
+#define AUDIT_TAIL_BYTES 8 /* tails of a ring are multiples of it */
 #define AUDIT_BUCKETS 64
 /*
  * Pages of 4 KiB that are kept between submissions: allocating a page costs more than copying and
@@ -48,10 +49,12 @@
 	X(BATCH_PLACE, "batch-place", "batches cannot start or end here")                         \
 	X(BATCH_OFFSET, "batch-offset", "the address of an audited batch must be constant")       \
 	X(SEMAPHORE, "semaphore-mode", "only memory can be polled, with a valid comparison")      \
+	X(WAIT_PLACE, "wait-place", "the load of a context must not wait")                        \
 	X(ATOMIC, "atomic", "there is no such atomic operation, or its address is not aligned")   \
 	X(POST, "post-sync", "the flush has a reserved post-sync operation")                      \
 	X(MMIO_WRITE, "mmio-write", "a flush must not write registers")                           \
 	X(UNMAPPED, "unmapped", "the commands are not mapped to guest memory")                    \
+	X(UPDATE_GTT, "update-gtt", "commands before it run first, and no batch can be split")    \
 	X(BYTES, "budget-bytes", "more commands than audit/budget_bytes")                         \
 	X(COMMANDS, "budget-commands", "more commands than audit/budget_commands")                \
 	X(BATCHES, "budget-batches", "more batches than audit/budget_batches")                    \
@@ -59,6 +62,8 @@
 
 #define AUDIT_RULE_ENUM(identifier, name, reason) AUDIT_##identifier,
 enum audit_rule { AUDIT_PASSED, AUDIT_RULES(AUDIT_RULE_ENUM) };
+/* From this rule on, commands that come first in a submission of their own may pass. */
+#define AUDIT_SPLITS AUDIT_UPDATE_GTT
 
 /*
  * The copy of a page of commands. Pages of batches are copied as a whole, of pages of the ring only

@@ -124,8 +124,14 @@ static int check_batch_end(struct audit_scan *scan)
 	return 0;
 }
 
+/*
+ * Hardware cannot preempt the load of a context, of which the indirect context batch is a part. No
+ * driver waits there.
+ */
 static int check_semaphore_wait(struct audit_scan *scan, const u32 *packet)
 {
+	if (scan->source == GHYVI_FETCH_INDIRECT)
+		return ghyvi_audit_refuse(scan, AUDIT_WAIT_PLACE);
 	if (packet[0] & MI_SEMAPHORE_REGISTER_POLL ||
 	    MI_SEMAPHORE_COMPARE(packet[0]) > MI_SEMAPHORE_COMPARE_LAST)
 		return ghyvi_audit_refuse(scan, AUDIT_SEMAPHORE);
@@ -164,9 +170,21 @@ static int check_pipe_control(struct audit_scan *scan, const u32 *packet)
 }
 
 /*
+ * Is it the first command of the submission, so that all commands before it are complete? In the
+ * same unit of the ring's tail there can be one before, of one dword, which accesses no memory.
+ */
+static bool is_first(const struct audit_scan *scan)
+{
+	return scan->source == GHYVI_FETCH_RING && !scan->commands->newest &&
+	       audit_ring_distance(&scan->commands->submission, scan->segment->from,
+				   (u32)scan->at) < AUDIT_TAIL_BYTES;
+}
+
+/*
  * The engine walks the host's GGTT table. So the auditor updates the guest's table and its shadow
- * now, and the engine drops the command. Storing an entry takes longer than checking any command:
- * each entry counts as a command of the budget.
+ * now, and the engine drops the command. Commands before it must have run: the submission is split
+ * there, and a batch cannot have the command. No driver of these generations uses it. Storing an
+ * entry takes longer than checking any command: each entry counts as a command of the budget.
  */
 static int check_update_gtt(struct audit_scan *scan, const u32 *packet)
 {
@@ -175,15 +193,13 @@ static int check_update_gtt(struct audit_scan *scan, const u32 *packet)
 	unsigned int count = (scan->dwords - 2) / 2;
 	unsigned int i;
 	u64 entry;
-	int err;
 
 	if (!gen8_update_gtt_valid(scan->dwords))
 		return ghyvi_audit_refuse(scan, AUDIT_LENGTH);
 	if (!ghyvi_audit_owns_ggtt(scan, first << GHYVI_PAGE_SHIFT, (u64)count << GHYVI_PAGE_SHIFT))
 		return ghyvi_audit_refuse(scan, AUDIT_GGTT_RANGE);
-	err = ghyvi_audit_check_time(scan);
-	if (err)
-		return err;
+	if (!is_first(scan))
+		return ghyvi_audit_refuse(scan, AUDIT_UPDATE_GTT);
 	scan->commands_left -= count;
 	for (i = 0; i < count; i++) {
 		memcpy(&entry, packet + 2 + 2 * i, sizeof(entry));

@@ -259,9 +259,9 @@ static int scan_batch(struct audit_scan *scan, const struct audit_target *target
 }
 
 /*
- * A budget was exceeded by the ring's command at @limit, or by a batch that it starts. If a part of
- * the submission before it can run, let the segment end there; the rest is another submission.
- * Tails are multiples of 8 bytes.
+ * A budget was exceeded by the ring's command at @limit, or by a batch that it starts; or the command
+ * is MI_UPDATE_GTT. If a part of the submission before it can run, let the segment end there; the
+ * rest is another submission. Tails are multiples of AUDIT_TAIL_BYTES.
  */
 static bool split_before(struct audit_scan *scan, u32 limit)
 {
@@ -270,12 +270,12 @@ static bool split_before(struct audit_scan *scan, u32 limit)
 	u32 bytes = audit_ring_distance(submission, segment->from, limit), at;
 	const struct audit_page *page;
 
-	if (scan->rule < AUDIT_BYTES || scan->commands->newest)
+	if (scan->rule < AUDIT_SPLITS || scan->commands->newest)
 		return false;
 	for (; bytes; bytes -= sizeof(u32)) {
 		at = (segment->from + bytes) % submission->ring_bytes;
 		page = ghyvi_audit_page_find(segment, audit_key(GHYVI_FETCH_RING, at));
-		if (at % 8 || !page ||
+		if (at % AUDIT_TAIL_BYTES || !page ||
 		    (at != limit && !audit_start_seen(page, 0, audit_dword_in_page(at))))
 			continue;
 		segment->to = at;

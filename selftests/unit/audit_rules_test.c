@@ -314,7 +314,28 @@ static void update_gtt_goes_through_the_guests_table(void **state)
 	assert_refused("ggtt-range");
 	KERNEL(MI(0x23, 3), KERNEL_DATA, 3, 0, 3);
 	assert_refused("length");
+	/* Commands of the batch that come first have not run yet. */
+	put(KERNEL_BATCH, MI(0x23, 2), KERNEL_DATA, 3, 0, BATCH_END);
+	KERNEL(START_KERNEL, KERNEL_BATCH, 0, NOOP);
+	assert_refused("update-gtt");
 	assert_int_equal(guest.updates, 1);
+}
+
+/* i915 does not wait there, and hardware cannot preempt the load of a context. */
+static void the_load_of_a_context_does_not_wait(void **state)
+{
+	const u32 wait[] = { MI(0x1c, 2) | GLOBAL | BIT(15), 0, KERNEL_DATA, 0 };
+
+	fresh();
+	put(KERNEL_BATCH, wait[0], wait[1], wait[2], wait[3], 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+	ring(NOOP, NOOP);
+	guest.submission.indirect = KERNEL_BATCH;
+	guest.submission.indirect_bytes = 64;
+	submit();
+	assert_refused("wait-place");
+	guest.submission.indirect_bytes = 0;
+	KERNEL(wait[0], wait[1], wait[2], wait[3]);
+	assert_passed();
 }
 
 static void batches_start_only_at_allowed_addresses(void **state)
@@ -362,6 +383,7 @@ int main(void)
 		TEST(registers_are_those_of_the_list),
 		TEST(registers_shared_by_vgpus_are_refused),
 		TEST(update_gtt_goes_through_the_guests_table),
+		TEST(the_load_of_a_context_does_not_wait),
 		TEST(batches_start_only_at_allowed_addresses),
 		cmocka_unit_test_setup_teardown(update_gtt_goes_through_the_guests_table,
 						setup_gen8, teardown),
