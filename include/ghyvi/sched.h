@@ -18,8 +18,8 @@ struct ghyvi_sched_entity; /* a vGPU as the scheduler sees it */
 /**
  * struct ghyvi_workload - one context's ring contents between head and tail, as submitted
  *
- * The owner sets @job, @owner, @prepare and @complete before ghyvi_sched_queue(). All other members
- * are private to the scheduler.
+ * The owner sets @job, @owner, @prepare and @complete before ghyvi_sched_queue(), and may read
+ * @overstayed_ns in @complete. All other members are private to the scheduler.
  */
 struct ghyvi_workload {
 	/** @job: what the pGPU runs; the scheduler sets @done in it */
@@ -52,6 +52,11 @@ struct ghyvi_workload {
 	 * it ignored a preemption request for preempt_timeout_us.
 	 */
 	void (*complete)(struct ghyvi_workload *workload, enum ghyvi_job_status status);
+	/**
+	 * @overstayed_ns: valid in @complete: for how long the workload kept the engine after it
+	 * had to yield to others, whether it yielded then, completed, or was stopped; 0: in time
+	 */
+	u64 overstayed_ns;
 	/* private: */
 	struct list_head link; /* in the run queue */
 	struct list_head order; /* in the engine's order of arrival */

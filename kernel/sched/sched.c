@@ -120,6 +120,7 @@ void ghyvi_sched_release_engine(struct sched_engine *engine, struct ghyvi_worklo
 	if (engine->policy->on_complete)
 		engine->policy->on_complete(engine, rq, busy_ns, status == GHYVI_JOB_PREEMPTED,
 					    now);
+	workload->overstayed_ns = engine->contended_since_ns ? now - engine->contended_since_ns : 0;
 	engine->preempt_requested_ns = 0;
 	engine->contended_since_ns = 0;
 	ghyvi_sched_requeue(engine, rq, now);
@@ -196,6 +197,7 @@ void ghyvi_sched_queue(struct ghyvi_sched *sched, struct ghyvi_workload *workloa
 	workload->timed_out = false;
 	workload->parking = false;
 	workload->queued_ns = now;
+	workload->overstayed_ns = 0;
 	workload->job.begun_ns = 0;
 	workload->job.busy_ns = 0;
 	workload->job.events = 0;

@@ -8,6 +8,8 @@
  */
 #include <linux/errno.h>
 #include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
 #include "vgpu_types.h"
 
 void vgpu_containment_init(struct ghyvi_vgpu *vgpu)
@@ -91,31 +93,67 @@ static u32 points_of(const struct vgpu_workload *workload)
 	}
 }
 
-void vgpu_violation(struct vgpu_workload *workload)
+/*
+ * Points for the time that others have lost because the workload did not yield. It is the same time
+ * whether the workload was stopped for it, yielded in the end, or was reset by its guest. Less than
+ * GHYVI_OVERSTAY_FREE_MS is free: a host whose CPUs are busy is late, and a correct guest has
+ * commands that hardware cannot preempt.
+ */
+static u32 overstay_points(const struct vgpu_workload *workload)
 {
-	struct ghyvi_vgpu *vgpu = workload->engine->vgpu;
+	u64 ms = div_u64(workload->base.overstayed_ns, NSEC_PER_MSEC);
+
+	if (ms < GHYVI_OVERSTAY_FREE_MS)
+		return 0;
+	return (u32)min_t(u64, div_u64(ms, GHYVI_OVERSTAY_POINT_MS), GHYVI_POINTS_MAX);
+}
+
+static void add_points(struct ghyvi_vgpu *vgpu, u32 points)
+{
 	const struct ghyvi_containment *limits = &vgpu->containment;
-	u32 points = points_of(workload);
 	u64 now = ktime_get_ns();
 
-	lockdep_assert_held(&vgpu->lock);
-	vgpu_event(vgpu);
-	if (!isolation_held(vgpu)) {
-		enter_failsafe(vgpu,
-			       "the pGPU blocked an access to memory that is not this vGPU's");
-		return;
-	}
-	if (!points)
-		return;
 	ghyvi_count(vgpu->params.stats, violations);
 	if (!vgpu->violation_points ||
 	    now - vgpu->violation_window_ns >= limits->window_ms * NSEC_PER_MSEC) {
 		vgpu->violation_window_ns = now;
 		vgpu->violation_points = 0;
 	}
-	vgpu->violation_points += points;
+	/* A migrated state can have any number: the sum must not wrap. */
+	vgpu->violation_points = min(vgpu->violation_points, GHYVI_POINTS_MAX) + points;
 	if (limits->points_max && vgpu->violation_points > limits->points_max)
 		enter_failsafe(vgpu, "too many bad workloads in containment/window_ms");
+}
+
+void vgpu_violation(struct vgpu_workload *workload)
+{
+	struct ghyvi_vgpu *vgpu = workload->engine->vgpu;
+	u32 points = points_of(workload) + overstay_points(workload);
+
+	lockdep_assert_held(&vgpu->lock);
+	vgpu_event(vgpu);
+	if (!isolation_held(vgpu))
+		enter_failsafe(vgpu,
+			       "the pGPU blocked an access to memory that is not this vGPU's");
+	else if (points)
+		add_points(vgpu, points);
+}
+
+void vgpu_overstay(struct vgpu_workload *workload)
+{
+	struct ghyvi_vgpu *vgpu = workload->engine->vgpu;
+	u32 points = overstay_points(workload);
+
+	lockdep_assert_held(&vgpu->lock);
+	if (!points || vgpu->failsafe)
+		return;
+	vgpu_event(vgpu);
+	ghyvi_report(vgpu->params.reporter,
+		     "%s: a workload yielded %llu ms too late to others: %u points",
+		     ghyvi_engine_name(workload->engine->id),
+		     (unsigned long long)div_u64(workload->base.overstayed_ns, NSEC_PER_MSEC),
+		     points);
+	add_points(vgpu, points);
 }
 
 bool ghyvi_vgpu_failsafe(const struct ghyvi_vgpu *vgpu)

@@ -387,9 +387,11 @@ static void workload_complete(struct ghyvi_workload *base, enum ghyvi_job_status
 		status = GHYVI_JOB_COMPLETE;
 	engine->events |= workload->base.job.events;
 	if (workload->abandoned) {
-		/* The workload had failed before the reset. */
+		/* The workload may have failed, or delayed others, before the reset. */
 		if ((status == GHYVI_JOB_ERROR || workload->error) && !submissions_blocked(vgpu))
 			vgpu_violation(workload);
+		else if (!submissions_blocked(vgpu))
+			vgpu_overstay(workload);
 		engine->nr_abandoned--;
 		execlist_advance(engine);
 		goto out;
@@ -400,6 +402,9 @@ static void workload_complete(struct ghyvi_workload *base, enum ghyvi_job_status
 	if (status == GHYVI_JOB_PREEMPTED) {
 		if (workload->base.job.busy_ns)
 			ghyvi_count(stats_of(engine), preemptions);
+		engine->workload = NULL; /* failsafe state, which may begin, must not abandon it */
+		vgpu_overstay(workload);
+		engine->workload = workload;
 		if (parks_workloads(vgpu)) {
 			park_workload(workload);
 			goto unlock;
@@ -414,6 +419,7 @@ static void workload_complete(struct ghyvi_workload *base, enum ghyvi_job_status
 	case GHYVI_JOB_COMPLETE:
 		if (switch_out(engine, workload))
 			execlist_retire(engine);
+		vgpu_overstay(workload);
 		break;
 	case GHYVI_JOB_PREEMPTED: /* a reset is in progress */
 		break;

@@ -508,6 +508,9 @@ struct ghyvi_audit *ghyvi_vgpu_audit(struct ghyvi_vgpu *vgpu);
 struct ghyvi_sched_entity *ghyvi_vgpu_sched_entity(struct ghyvi_vgpu *vgpu);
 
 #define GHYVI_MALFORMED_POINTS 32u
+/* A workload that yields its engine so much too late costs points, one for each unit. */
+#define GHYVI_OVERSTAY_FREE_MS 100u
+#define GHYVI_OVERSTAY_POINT_MS 50u
 
 /**
  * struct ghyvi_containment - limits on what a misbehaving guest may do.
@@ -516,7 +519,11 @@ struct ghyvi_sched_entity *ghyvi_vgpu_sched_entity(struct ghyvi_vgpu *vgpu);
  *	0: no limit.
  * @points_max: points that the vGPU may collect per @window_ms; more points put it into failsafe
  *	state. A workload that was stopped with an error counts 1 point. A workload with an invalid
- *	descriptor, context or ring counts GHYVI_MALFORMED_POINTS. 0..GHYVI_POINTS_MAX; 0: no limit.
+ *	descriptor, context or ring counts GHYVI_MALFORMED_POINTS. A workload that kept its engine
+ *	for GHYVI_OVERSTAY_FREE_MS after it had to yield to others counts 1 point for each
+ *	GHYVI_OVERSTAY_POINT_MS of that time, however it ended. So in a window others lose
+ *	@points_max times GHYVI_OVERSTAY_POINT_MS and what one workload may take.
+ *	0..GHYVI_POINTS_MAX; 0: no limit.
  * @window_ms: length of the window in ms;
  *	GHYVI_VIOLATION_WINDOW_MIN_MS..GHYVI_VIOLATION_WINDOW_MAX_MS
  */

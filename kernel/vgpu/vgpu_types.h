@@ -494,6 +494,8 @@ void vgpu_event(const struct ghyvi_vgpu *vgpu);
  * completed @workload, and engine->workload does not point to it any more.
  */
 void vgpu_violation(struct vgpu_workload *workload);
+/* The same for a @workload that has not failed, but may have yielded its engine too late. */
+void vgpu_overstay(struct vgpu_workload *workload);
 /*
  * To be called after guest memory was pinned without vgpu->lock: in failsafe state, which may have
  * begun meanwhile, none may remain pinned. Caller does not hold vgpu->lock.

@@ -155,6 +155,35 @@ static void the_timeout_counts_only_while_others_wait(void **state)
 	leave(MS, GHYVI_JOB_COMPLETE);
 }
 
+/* From the time at which it had to yield to the time at which it did, whatever its end is. */
+static void the_time_that_a_workload_overstays_is_told(void **state)
+{
+	const enum ghyvi_job_status ends[] = { GHYVI_JOB_PREEMPTED, GHYVI_JOB_COMPLETE,
+					       GHYVI_JOB_ERROR };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(ends); i++) {
+		set_settings(1000, 300000);
+		submit(0);
+		submit(1);
+		assert_runs(0);
+		now = armed[GHYVI_RCS];
+		fire();
+		leave(200 * MS, ends[i]);
+		assert_int_equal(players[0].base.overstayed_ns, 200 * MS);
+		drain();
+		assert_int_equal(players[1].base.overstayed_ns, 0);
+	}
+	/* It is told once: in the next turn the workload yields in time. */
+	submit(0);
+	drain();
+	assert_int_equal(players[0].base.overstayed_ns, 0);
+	/* Nothing is lost while no other waits. */
+	submit(0);
+	leave(500 * MS, GHYVI_JOB_COMPLETE);
+	assert_int_equal(players[0].base.overstayed_ns, 0);
+}
+
 static void without_a_timeout_a_workload_is_preempted_and_never_stopped(void **state)
 {
 	set_settings(1000, 0);
@@ -657,6 +686,7 @@ int main(void)
 		TEST(a_workload_is_stopped_by_one_thread_at_a_time),
 		TEST(a_workload_is_preempted_after_a_timeslice_and_stopped_after_the_timeout),
 		TEST(the_timeout_counts_only_while_others_wait),
+		TEST(the_time_that_a_workload_overstays_is_told),
 		TEST(without_a_timeout_a_workload_is_preempted_and_never_stopped),
 		TEST(a_policy_without_a_slice_leaves_the_longer_of_slice_and_timeout),
 		TEST(time_is_charged_to_the_engine_that_spent_it),

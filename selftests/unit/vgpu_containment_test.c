@@ -312,6 +312,96 @@ static void a_reset_does_not_undo_a_malformed_submission(void **state)
 	ghyvi_vgpu_destroy(other);
 }
 
+/* What others lose in a window is bounded, however the workload ends that does not yield. */
+static void time_that_others_lose_costs_points(void **state)
+{
+	struct vgpu_workload late = { .engine = &vgpu->engines[GHYVI_RCS] };
+	unsigned int i;
+
+	limit(100, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	mutex_lock(&vgpu->lock);
+	late.base.overstayed_ns = GHYVI_OVERSTAY_FREE_MS * NSEC_PER_MSEC - 1;
+	for (i = 0; i < 1000; i++)
+		vgpu_overstay(&late);
+	assert_int_equal(vgpu->violation_points, 0);
+	assert_int_equal(atomic64_read(&stats.violations), 0);
+	late.base.overstayed_ns = GHYVI_OVERSTAY_FREE_MS * NSEC_PER_MSEC;
+	vgpu_overstay(&late);
+	assert_int_equal(vgpu->violation_points, 2);
+	/* Stopped after two seconds: an error, and the time. */
+	late.base.overstayed_ns = 2000 * NSEC_PER_MSEC;
+	vgpu_violation(&late);
+	assert_int_equal(vgpu->violation_points, 2 + 1 + 40);
+	late.base.overstayed_ns = (100 - 2 - 1 - 40) * GHYVI_OVERSTAY_POINT_MS * NSEC_PER_MSEC;
+	vgpu_overstay(&late);
+	assert_false(vgpu->failsafe);
+	late.base.overstayed_ns = GHYVI_OVERSTAY_FREE_MS * NSEC_PER_MSEC;
+	vgpu_overstay(&late);
+	mutex_unlock(&vgpu->lock);
+	assert_dead();
+	assert_int_equal(atomic64_read(&stats.violations), 4);
+}
+
+static void points_do_not_wrap(void **state)
+{
+	struct vgpu_workload late = { .engine = &vgpu->engines[GHYVI_RCS] };
+
+	limit(GHYVI_POINTS_MAX, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	mutex_lock(&vgpu->lock);
+	vgpu->violation_points = ~0u; /* a state that was loaded */
+	vgpu->violation_window_ns = ktime_get_ns();
+	late.base.overstayed_ns = ~0ull;
+	vgpu_overstay(&late);
+	mutex_unlock(&vgpu->lock);
+	assert_dead();
+}
+
+/* While a workload of another vGPU waits, that of context 0 stays until it ends by @end. */
+static void overstay(void (*end)(void))
+{
+	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
+	move_tail(0);
+	submit(0, -1);
+	foreign.job.engine = guest.id;
+	ghyvi_sched_queue(sched, &foreign);
+	calm_ahead_ns += 20 * NSEC_PER_MSEC;
+	ghyvi_sched_timer(sched, guest.id);
+	calm_ahead_ns += GHYVI_OVERSTAY_FREE_MS * NSEC_PER_MSEC;
+	end();
+	settle();
+	assert_int_equal(atomic64_read(&stats.violations), 1);
+	assert_non_null(strstr(last_report(), "failsafe"));
+	assert_ptr_equal(gpu.running[guest.id], &foreign.job);
+	finish(guest.id, GHYVI_JOB_COMPLETE);
+	assert_dead();
+}
+
+static void yield_late(void)
+{
+	finish(guest.id, GHYVI_JOB_PREEMPTED);
+}
+
+static void a_workload_that_yields_late_counts(void **state)
+{
+	overstay(yield_late);
+}
+
+static void complete_late(void)
+{
+	finish(guest.id, GHYVI_JOB_COMPLETE);
+}
+
+static void a_workload_that_completes_late_counts(void **state)
+{
+	overstay(complete_late);
+}
+
+static void a_workload_that_its_guest_resets_late_counts(void **state)
+{
+	overstay(guest_reset);
+}
+
 static void resets_of_good_workloads_are_free(void **state)
 {
 	int i;
@@ -546,6 +636,11 @@ int main(void)
 		RCS(a_reset_does_not_undo_earlier_violations),
 		RCS(a_reset_does_not_undo_an_alarm_of_the_oracle),
 		RCS(a_reset_does_not_undo_a_malformed_submission),
+		RCS(time_that_others_lose_costs_points),
+		RCS(points_do_not_wrap),
+		RCS(a_workload_that_yields_late_counts),
+		RCS(a_workload_that_completes_late_counts),
+		RCS(a_workload_that_its_guest_resets_late_counts),
 		RCS(resets_of_good_workloads_are_free),
 		RCS(a_malformed_submission_counts_as_many),
 		RCS(violations_outside_the_window_do_not_count),

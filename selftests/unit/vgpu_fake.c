@@ -494,10 +494,11 @@ struct ghyvi_sched *sched;
 struct ghyvi_vgpu *vgpu;
 
 bool sched_threads;
+u64 calm_ahead_ns;
 
 static u64 calm_now(struct ghyvi_sched_clock *clock)
 {
-	return ktime_get_ns();
+	return ktime_get_ns() + calm_ahead_ns;
 }
 
 static void calm_arm(struct ghyvi_sched_clock *clock, enum ghyvi_engine_id engine, u64 at)
@@ -626,6 +627,7 @@ int make_vgpu(const struct ghyvi_device_profile *profile)
 	gpu.runs = gpu.cancels = gpu.contexts_created = 0;
 	gpu.stale = gpu.dead = false;
 	gpu.clock = 0;
+	calm_ahead_ns = 0;
 	atomic_set(&interrupts, 0);
 	ghyvi_reporter_init(&reporter, &device);
 	sched = sched_threads ? ghyvi_sched_create(&fake_pgpu) :

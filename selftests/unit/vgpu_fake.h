@@ -129,6 +129,8 @@ extern struct ghyvi_vgpu *vgpu;
  * test's thread.
  */
 extern bool sched_threads;
+/* Without these threads: how far the scheduler's clock is ahead of the host's; 0 at first. */
+extern u64 calm_ahead_ns;
 
 /* The pages that the device model protects itself: registers in BAR 0. */
 struct host_bar {
