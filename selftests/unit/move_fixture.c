@@ -155,21 +155,14 @@ static void make_context(unsigned int context)
 	to[GHYVI_CTX_PDP0_LDW] = lower_32_bits(root);
 }
 
-void move_guest_begin(struct move_host *host)
+void move_vgpu_begin(struct move_host *host)
 {
 	u64 *table = ghyvi_vgpu_ggtt_table(host->vgpu);
 	unsigned int i;
 	u32 base;
 
-	memset(move_ram, 0, MOVE_RAM_PAGES * GHYVI_PAGE_BYTES);
-	for (i = 0; i < MOVE_RAM_PAGES; i++) {
+	for (i = 0; i < MOVE_RAM_PAGES; i++)
 		table[(MOVE_WINDOW >> GHYVI_PAGE_SHIFT) + i] = entry_of(i);
-		if (i >= MOVE_STATUS)
-			((u64 *)move_page(MOVE_PT))[i] = entry_of(i);
-	}
-	*(u64 *)move_page(MOVE_PML4) = entry_of(MOVE_PDP);
-	*(u64 *)move_page(MOVE_PDP) = entry_of(MOVE_PD);
-	*(u64 *)move_page(MOVE_PD) = entry_of(MOVE_PT);
 	ghyvi_vgpu_set_bar0(host->vgpu, MOVE_BAR0_GPA);
 	for (i = 0; i < GHYVI_ENGINES; i++) {
 		base = ghyvi_engine_base(i);
@@ -181,6 +174,19 @@ void move_guest_begin(struct move_host *host)
 		move_wr(host, GEN8_GT_ISR0 + i * GEN8_IRQ_BANK_SIZE + IRQ_IER, ~0u);
 	}
 	move_wr(host, GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL);
+}
+
+void move_guest_begin(struct move_host *host)
+{
+	unsigned int i;
+
+	memset(move_ram, 0, MOVE_RAM_PAGES * GHYVI_PAGE_BYTES);
+	for (i = MOVE_STATUS; i < MOVE_RAM_PAGES; i++)
+		((u64 *)move_page(MOVE_PT))[i] = entry_of(i);
+	*(u64 *)move_page(MOVE_PML4) = entry_of(MOVE_PDP);
+	*(u64 *)move_page(MOVE_PDP) = entry_of(MOVE_PD);
+	*(u64 *)move_page(MOVE_PD) = entry_of(MOVE_PT);
+	move_vgpu_begin(host);
 	for (i = 0; i < 4; i++)
 		make_context(i);
 }

@@ -61,6 +61,8 @@ const char *move_report(struct move_host *host);
 
 /* The guest: its tables, status pages, contexts and rings are built for @host's vGPU. */
 void move_guest_begin(struct move_host *host);
+/* Only the registers and the GGTT of @host's vGPU, which shares the rest with another one. */
+void move_vgpu_begin(struct move_host *host);
 u32 *move_page(unsigned int page);
 static inline u32 move_ggtt(unsigned int page)
 {
