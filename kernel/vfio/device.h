@@ -37,8 +37,8 @@ struct ghyvi_events {
 };
 
 /*
- * struct ghyvi_remap - upkeep of registers that the guest maps (remap.c). BAR 0 has moved at @moved,
- * and @work rests until @rests (jiffies).
+ * struct ghyvi_remap - upkeep of registers that the guest maps (remap.c). BAR 0 has moved at
+ * @moved, and @work rests until @rests (jiffies).
  */
 struct ghyvi_remap {
 	struct timer_list clock;

@@ -209,20 +209,22 @@ static void locks_live_from_init_to_destroy(void **state)
 	assert_aborts_saying(lock_destroyed_mutex, "not initialized");
 }
 
-/* In a program of its own, because its bound is read once. */
-/* What this program says when it runs only case @name, with a limit of 1 s. @by: a program that runs it. */
+/*
+ * What this program says when it runs only case @name, for at most 1 s. It is a process of its own,
+ * because the limit is read once. @by: the program that starts it.
+ */
 static void run_limited(const char *name, const char *by, char *line, size_t bytes)
 {
+	const char *limits = "CMOCKA_MESSAGE_OUTPUT=STDOUT GHYVI_CASE_SECONDS=1";
 	char command[1024], path[512];
 	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
 	FILE *output;
 
 	assert_true(length > 0);
 	path[length] = 0;
-	snprintf(
-		command, sizeof(command),
-		"CMOCKA_MESSAGE_OUTPUT=STDOUT GHYVI_CASE_SECONDS=1 GHYVI_LIMITED=%s %s %s 2>&1 | grep -e 'no end' -e '   OK'",
-		name, by, path);
+	snprintf(command, sizeof(command),
+		 "%s GHYVI_LIMITED=%s %s %s 2>&1 | grep -e 'no end' -e '   OK'", limits, name, by,
+		 path);
 	output = popen(command, "r");
 	assert_non_null(fgets(line, bytes, output));
 	pclose(output);
