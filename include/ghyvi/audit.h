@@ -60,11 +60,6 @@ struct ghyvi_audit_budget {
 	 * than GHYVI_AUDIT_BATCHES_MAX.
 	 */
 	u32 budget_batches;
-	/**
-	 * @budget_us: time in us; GHYVI_AUDIT_US_MIN to GHYVI_AUDIT_US_MAX. The other limits bound
-	 * the work; this one is a safety net on a slow host.
-	 */
-	u32 budget_us;
 };
 
 #define GHYVI_AUDIT_BYTES_MIN (64u << 10)
@@ -76,9 +71,6 @@ struct ghyvi_audit_budget {
 #define GHYVI_AUDIT_BATCHES_MIN 1u
 #define GHYVI_AUDIT_BATCHES_MAX 1024u
 #define GHYVI_AUDIT_BATCHES_DEFAULT 1024u
-#define GHYVI_AUDIT_US_MIN 1000u
-#define GHYVI_AUDIT_US_MAX 10000000u
-#define GHYVI_AUDIT_US_DEFAULT 500000u
 
 /**
  * struct ghyvi_audit_owner - the vGPU of an auditor; it embeds this structure

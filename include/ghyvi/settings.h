@@ -35,8 +35,7 @@
 #define GHYVI_AUDIT_SETTINGS(X)                                                \
 	X(budget_bytes, GHYVI_AUDIT_BYTES_MIN, GHYVI_AUDIT_BYTES_MAX)          \
 	X(budget_commands, GHYVI_AUDIT_COMMANDS_MIN, GHYVI_AUDIT_COMMANDS_MAX) \
-	X(budget_batches, GHYVI_AUDIT_BATCHES_MIN, GHYVI_AUDIT_BATCHES_MAX)    \
-	X(budget_us, GHYVI_AUDIT_US_MIN, GHYVI_AUDIT_US_MAX)
+	X(budget_batches, GHYVI_AUDIT_BATCHES_MIN, GHYVI_AUDIT_BATCHES_MAX)
 
 /* Members of struct ghyvi_containment, in containment/. */
 #define GHYVI_CONTAINMENT_SETTINGS(X)        \

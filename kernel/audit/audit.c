@@ -52,7 +52,6 @@ struct ghyvi_audit *ghyvi_audit_create(const struct ghyvi_audit_params *params)
 		.budget_bytes = GHYVI_AUDIT_BYTES_DEFAULT,
 		.budget_commands = GHYVI_AUDIT_COMMANDS_DEFAULT,
 		.budget_batches = GHYVI_AUDIT_BATCHES_DEFAULT,
-		.budget_us = GHYVI_AUDIT_US_DEFAULT,
 	};
 	return audit;
 }
@@ -107,8 +106,7 @@ int ghyvi_audit_set_budget(struct ghyvi_audit *audit, const struct ghyvi_audit_b
 	    budget->budget_commands < GHYVI_AUDIT_COMMANDS_MIN ||
 	    budget->budget_commands > GHYVI_AUDIT_COMMANDS_MAX ||
 	    budget->budget_batches < GHYVI_AUDIT_BATCHES_MIN ||
-	    budget->budget_batches > GHYVI_AUDIT_BATCHES_MAX ||
-	    budget->budget_us < GHYVI_AUDIT_US_MIN || budget->budget_us > GHYVI_AUDIT_US_MAX)
+	    budget->budget_batches > GHYVI_AUDIT_BATCHES_MAX)
 		return -EINVAL;
 	mutex_lock(&audit->lock);
 	audit->budget = *budget;
@@ -198,11 +196,9 @@ int ghyvi_audit_add_segment(struct ghyvi_commands *commands, u32 from, u32 to,
 	if (saved) { /* bounded by the size of the state */
 		budget.budget_commands = GHYVI_AUDIT_COMMANDS_MAX;
 		budget.budget_batches = GHYVI_AUDIT_BATCHES_MAX;
-		budget.budget_us = GHYVI_AUDIT_US_MAX;
 	}
 	scan.commands_left = budget.budget_commands;
 	scan.batches_left = budget.budget_batches;
-	scan.deadline_ns = started_ns + 1000ULL * budget.budget_us;
 	err = ghyvi_audit_scan_segment(&scan);
 	if (err)
 		ghyvi_audit_segment_free(audit, scan.segment);

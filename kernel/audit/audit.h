@@ -57,8 +57,7 @@
 	X(UPDATE_GTT, "update-gtt", "commands before it run first, and no batch can be split")    \
 	X(BYTES, "budget-bytes", "more commands than audit/budget_bytes")                         \
 	X(COMMANDS, "budget-commands", "more commands than audit/budget_commands")                \
-	X(BATCHES, "budget-batches", "more batches than audit/budget_batches")                    \
-	X(TIME, "budget-us", "auditing took longer than audit/budget_us")
+	X(BATCHES, "budget-batches", "more batches than audit/budget_batches")
 
 #define AUDIT_RULE_ENUM(identifier, name, reason) AUDIT_##identifier,
 enum audit_rule { AUDIT_PASSED, AUDIT_RULES(AUDIT_RULE_ENUM) };
@@ -218,8 +217,6 @@ struct audit_scan {
 	s64 commands_left;
 	/** @batches_left: rest of budget_batches */
 	u32 batches_left;
-	/** @deadline_ns: when budget_us is used up, on the clock of ktime_get_ns() */
-	u64 deadline_ns;
 	/** @rule: the rule that the current command breaks */
 	enum audit_rule rule;
 };
@@ -276,8 +273,6 @@ static inline u32 audit_ring_distance(const struct ghyvi_submission *submission,
 int ghyvi_audit_copy_page(struct audit_scan *scan, u64 at, struct audit_page **page);
 /* Copy the segment's part of the ring to its pages. The ring is the current stream. */
 int ghyvi_audit_copy_ring(struct audit_scan *scan);
-/* Refuse the current command if the time budget is used up. May reschedule. */
-int ghyvi_audit_check_time(struct audit_scan *scan);
 /* Are all @bytes at @address in the vGPU's partition of the GGTT? */
 bool ghyvi_audit_owns_ggtt(const struct audit_scan *scan, u64 address, u64 bytes);
 

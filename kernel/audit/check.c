@@ -8,6 +8,7 @@
 #include <linux/bits.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
+#include <linux/sched.h>
 #include <linux/string.h>
 #include <ghyvi/gen8_cmds.h>
 #include "audit.h"
@@ -200,6 +201,7 @@ static int check_update_gtt(struct audit_scan *scan, const u32 *packet)
 		return ghyvi_audit_refuse(scan, AUDIT_GGTT_RANGE);
 	if (!is_first(scan))
 		return ghyvi_audit_refuse(scan, AUDIT_UPDATE_GTT);
+	cond_resched();
 	scan->commands_left -= count;
 	for (i = 0; i < count; i++) {
 		memcpy(&entry, packet + 2 + 2 * i, sizeof(entry));

@@ -4,20 +4,12 @@
  * (scan.c), and the engine fetches it (cmd_cache.c), only from the copy.
  */
 #include <linux/errno.h>
-#include <linux/ktime.h>
 #include <linux/minmax.h>
 #include <linux/sched.h>
 #include <linux/string.h>
 #include "audit.h"
 
-/* Reading the clock takes as long as checking a dozen commands. */
-#define CHECK_TIME_PAGES 16u
-
-int ghyvi_audit_check_time(struct audit_scan *scan)
-{
-	cond_resched();
-	return ktime_get_ns() > scan->deadline_ns ? ghyvi_audit_refuse(scan, AUDIT_TIME) : 0;
-}
+#define RESCHED_PAGES 16u
 
 bool ghyvi_audit_owns_ggtt(const struct audit_scan *scan, u64 address, u64 bytes)
 {
@@ -70,9 +62,9 @@ int ghyvi_audit_copy_page(struct audit_scan *scan, u64 at, struct audit_page **p
 		ghyvi_audit_page_drop(scan->audit, scan->segment, *page);
 		return err;
 	}
-	return scan->commands->bytes_left / GHYVI_PAGE_BYTES % CHECK_TIME_PAGES ?
-		       0 :
-		       ghyvi_audit_check_time(scan);
+	if (scan->commands->bytes_left / GHYVI_PAGE_BYTES % RESCHED_PAGES == 0)
+		cond_resched();
+	return 0;
 }
 
 /*

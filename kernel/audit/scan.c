@@ -9,6 +9,7 @@
 #include <linux/kernel.h>
 #include <linux/ktime.h>
 #include <linux/minmax.h>
+#include <linux/sched.h>
 #include <ghyvi/gen8_cmds.h>
 #include "audit.h"
 #include "tables.h"
@@ -243,8 +244,6 @@ static int scan_ring(struct audit_scan *scan)
 
 static int scan_batch(struct audit_scan *scan, const struct audit_target *target)
 {
-	int err;
-
 	if (target_seen(scan, target->address, target->source, target->level))
 		return 0;
 	scan->ring_at = target->ring_at;
@@ -254,8 +253,8 @@ static int scan_batch(struct audit_scan *scan, const struct audit_target *target
 	scan->batches_left--;
 	if (scan->commands_left < 0)
 		return ghyvi_audit_refuse(scan, AUDIT_COMMANDS);
-	err = ghyvi_audit_check_time(scan);
-	return err ?: scan_stream(scan);
+	cond_resched();
+	return scan_stream(scan);
 }
 
 /*

@@ -4,7 +4,8 @@
  *
  *	/sys/bus/mdev/devices/<uuid>/audit/
  *		mode
- *		budget_bytes, budget_commands, budget_batches, budget_us
+ *		budget_bytes, budget_commands, budget_batches
+ *		budget_us
  *
  * Documentation/ABI/testing/sysfs-bus-mdev-ghyvi describes each.
  */
@@ -78,12 +79,29 @@ static const struct ghyvi_settings budget = {
 	GHYVI_SETTING(budget, struct ghyvi_audit_budget, name, lowest, highest);
 GHYVI_AUDIT_SETTINGS(BUDGET_SETTING)
 
+/*
+ * It was a limit in time, which refused correct submissions when their thread got no CPU. Stored
+ * definitions of vGPUs may set it: without the attribute they would not start any more.
+ */
+static ssize_t budget_us_show(struct device *dev, struct device_attribute *attr, char *buffer)
+{
+	return sysfs_emit(buffer, "0\n");
+}
+
+static ssize_t budget_us_store(struct device *dev, struct device_attribute *attr,
+			       const char *buffer, size_t bytes)
+{
+	dev_warn_once(dev, "audit/budget_us has no effect any more and will be removed\n");
+	return bytes;
+}
+static DEVICE_ATTR_RW(budget_us);
+
 static struct attribute *audit_attributes[] = {
 	&dev_attr_mode.attr,
 	&setting_budget_bytes.attr.attr,
 	&setting_budget_commands.attr.attr,
 	&setting_budget_batches.attr.attr,
-	&setting_budget_us.attr.attr,
+	&dev_attr_budget_us.attr,
 	NULL,
 };
 

@@ -138,6 +138,7 @@ static void get_settings(struct ghyvi_vgpu *vgpu, struct state_settings *setting
 	settings->tables_max = tuning.tables_max;
 	ghyvi_sched_knobs(vgpu->sched_entity, &settings->knobs);
 	ghyvi_audit_budget(vgpu->audit, &settings->budget);
+	settings->budget_us = STATE_BUDGET_US;
 	settings->containment = vgpu->containment;
 	settings->self_check = ghyvi_vgpu_check(vgpu);
 }
@@ -257,7 +258,6 @@ static void limit_settings(struct state_settings *settings, const struct state_s
 		min(settings->budget.budget_commands, ours->budget.budget_commands);
 	settings->budget.budget_batches =
 		min(settings->budget.budget_batches, ours->budget.budget_batches);
-	settings->budget.budget_us = min(settings->budget.budget_us, ours->budget.budget_us);
 	settings->containment.budget_ms =
 		lower_limit(settings->containment.budget_ms, ours->containment.budget_ms);
 	settings->containment.points_max =

@@ -55,6 +55,8 @@ struct state_identity {
 
 #define STATE_NAME_BYTES 32
 
+#define STATE_BUDGET_US 500000u
+
 struct state_settings {
 	char policy[STATE_NAME_BYTES];
 	char audit[STATE_NAME_BYTES];
@@ -64,6 +66,7 @@ struct state_settings {
 	u32 tables_max;
 	struct ghyvi_sched_knobs knobs;
 	struct ghyvi_audit_budget budget;
+	u32 budget_us; /* STATE_BUDGET_US; was a limit of auditing, which is ignored */
 	struct ghyvi_containment containment;
 	u32 self_check;
 	u32 reserved;

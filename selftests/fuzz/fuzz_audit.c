@@ -256,7 +256,6 @@ static struct ghyvi_audit_budget set_budget(bool small)
 	struct ghyvi_audit_budget budget;
 
 	ghyvi_audit_budget(guest.audit, &budget);
-	budget.budget_us = GHYVI_AUDIT_US_MAX;
 	if (small) {
 		budget.budget_bytes = GHYVI_AUDIT_BYTES_MIN;
 		budget.budget_commands = GHYVI_AUDIT_COMMANDS_MIN;

@@ -153,7 +153,7 @@ static const struct settings strict = {
 	.audit = "full",
 	.tuning = { 0, 0, 0, 100, 3, 50, 300 },
 	.knobs = { 50, 20, 1 },
-	.budget = { 1 << 16, 2000, 10, 2000 },
+	.budget = { 1 << 16, 2000, 10 },
 	.containment = { 1000, 50, 120000 },
 };
 
@@ -162,7 +162,7 @@ static const struct settings loose = {
 	.audit = "log",
 	.tuning = { 0, 0, 0, 200, 4, 100, 400 },
 	.knobs = { 300, 0, 7 },
-	.budget = { 1 << 20, 20000, 100, 20000 },
+	.budget = { 1 << 20, 20000, 100 },
 	.containment = { 0, 0, 5000 },
 };
 
