@@ -45,8 +45,6 @@ struct ghyvi_pgpu_device {
  *	engines' TIMESTAMP registers, so that a CPU never reads less than an engine has stored
  * @jobs_per_engine: number of jobs that an engine takes at a time, at least 1: the one that it
  *	executes, and those that it executes next without waiting for the core
- * @run_copies: @run may copy the commands of the job, and sleep. The engine waits for that, so only
- *	threads of the host call @run: a guest's thread may be throttled or killed meanwhile.
  * @audit_enforced: the engines execute whatever a ring contains, so a refused command must never
  *	reach one: the audit mode "log" acts like "full"
  * @audit_user_engines: bit mask of engines that let user batches do more than the rules allow: user
@@ -67,7 +65,6 @@ struct ghyvi_pgpu_resources {
 	u32 fences;
 	u32 timestamp_hz;
 	unsigned int jobs_per_engine;
-	bool run_copies;
 	bool audit_enforced;
 	u32 audit_user_engines;
 	bool private_ggtt;
@@ -439,11 +436,13 @@ struct ghyvi_job_fault {
  *	on.
  * @busy_ns: time on the engine in ns; 0 if the job did not begin or has not ended. The backend sets
  *	it with WRITE_ONCE() when the job has ended, before @done.
+ * @worker_ns: CPU time in ns that threads of the backend have spent in @update_tail. The backend
+ *	adds to it, the core charges it and sets it to 0.
  * @fault: set by the backend before @done reports GHYVI_JOB_ERROR or GHYVI_JOB_CANCELLED, if the
  *	job had begun. The core clears @valid of it before @run.
  * @backend: the backend's part of the job: @job_bytes of struct ghyvi_pgpu_ops, allocated by the
- *	core. All 0 before the first @run; the core leaves it alone while the job is preempted. It
- *	is not accessible to a guest.
+ *	core. All 0 before the first @prepare or @run; the core leaves it alone while the job is
+ *	preempted. It is not accessible to a guest.
  */
 struct ghyvi_job {
 	struct ghyvi_pgpu_client *client;
@@ -463,6 +462,7 @@ struct ghyvi_job {
 	u32 events;
 	u64 begun_ns;
 	u64 busy_ns;
+	u64 worker_ns;
 	struct ghyvi_job_fault fault;
 	void *backend;
 };
@@ -593,20 +593,31 @@ struct ghyvi_pgpu_ops {
 	bool (*log_read)(struct ghyvi_pgpu_client *client, dma_addr_t dma);
 
 	/**
+	 * @prepare: make a job ready for @run: copy what it needs. Called before the job is queued,
+	 * and again after it was preempted, usually by a guest's thread, which may be throttled or
+	 * killed meanwhile: no other client may wait for that thread. No other job of the context
+	 * is prepared or on the engine. Returns 0; -ENOMEM, which is no fault of the guest's; another
+	 * negative errno if the commands cannot be installed. It and @unprepare are NULL if the
+	 * backend need not prepare jobs.
+	 */
+	int (*prepare)(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
+	/** @unprepare: give up what @prepare has taken for a job that will not be run (again). */
+	void (*unprepare)(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
+	/**
 	 * @run: give the job to its engine, which executes its jobs in the order of @run, whatever
-	 * clients they belong to. Must neither wait for the engine nor call @done. Unless
-	 * @run_copies of the resources is true, it is called with a spinlock of the core held: must
-	 * not sleep. Returns 0, and then @done is called once; -EBUSY (the engine has as many jobs
+	 * clients they belong to. Must neither wait for the engine nor call @done. Called with a
+	 * spinlock of the core held: must not sleep. Returns 0, and then @done is called once; -EBUSY (the engine has as many jobs
 	 * as it takes; it takes another one as soon as @done was called for one of them); -EIO (the
 	 * engine is dead).
 	 */
 	int (*run)(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
 	/**
-	 * @update_tail: move the ring tail of a job on the engine forward (lite restore). Does not
-	 * wait for the engine. Returns 0 if the engine will execute up to @tail before the job
+	 * @update_tail: move the ring tail of a job on the engine forward (lite restore); if there is
+	 * @prepare, also of one that was prepared and is not on the engine yet. Does not wait for
+	 * the engine. Returns 0 if the engine will execute up to @tail before the job
 	 * completes. Returns -ESTALE if it cannot any more; then @done has been or will be called.
-	 * Called by a guest's thread, which may be throttled or killed meanwhile: other jobs of the
-	 * engine must not wait for that thread.
+	 * Called by a guest's thread, as @prepare; @run, @preempt and the end of the job may come
+	 * meanwhile.
 	 */
 	int (*update_tail)(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job, u32 tail);
 	/**

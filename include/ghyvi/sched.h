@@ -18,28 +18,17 @@ struct ghyvi_sched_entity; /* a vGPU as the scheduler sees it */
 /**
  * struct ghyvi_workload - one context's ring contents between head and tail, as submitted
  *
- * The owner sets @job, @owner, @prepare and @complete before ghyvi_sched_queue(), and may read
- * @overstayed_ns in @complete. All other members are private to the scheduler.
+ * The owner sets @job, @owner and @complete before ghyvi_sched_queue(), and may read @overstayed_ns
+ * in @complete. All other members are private to the scheduler.
  */
 struct ghyvi_workload {
 	/** @job: what the pGPU runs; the scheduler sets @done in it */
 	struct ghyvi_job job;
 	/**
-	 * @owner: the vGPU that GPU time and the time in @prepare are charged to. NULL: one
-	 * anonymous entity that all such workloads share.
+	 * @owner: the vGPU that GPU time is charged to. NULL: one anonymous entity that all such
+	 * workloads share.
 	 */
 	struct ghyvi_sched_entity *owner;
-	/**
-	 * @prepare: called at most once per submission, before the job is passed to the engine and
-	 * often while another job still runs there. It audits the commands, syncs the shadow and
-	 * fills the host's copy of the context.
-	 *
-	 * Called by ghyvi_sched_kick() if @owner is its @guest, otherwise by a kernel worker. No
-	 * scheduler lock is held, and it may sleep. It delays no @prepare or @complete of another
-	 * workload. If it takes too long, the engine is given to other vGPUs. If it returns
-	 * non-zero, the workload is not run, and @complete is called with GHYVI_JOB_ERROR.
-	 */
-	int (*prepare)(struct ghyvi_workload *workload);
 	/**
 	 * @complete: called exactly once per submission, unless ghyvi_sched_cancel() returned true.
 	 * From then on the workload belongs to the owner again. After GHYVI_JOB_PREEMPTED the owner
@@ -47,8 +36,8 @@ struct ghyvi_workload {
 	 *
 	 * Called without scheduler locks by a kernel worker, or by a thread of the pGPU that the
 	 * pGPU does without meanwhile. It may sleep for any time: it delays no engine and no
-	 * @prepare or @complete of another workload. The engine may already run
-	 * another workload. The status is GHYVI_JOB_ERROR also if the workload was stopped because
+	 * @complete of another workload. The engine may already run another workload, and is kicked
+	 * afterwards. The status is GHYVI_JOB_ERROR also if the workload was stopped because
 	 * it ignored a preemption request for preempt_timeout_us.
 	 */
 	void (*complete)(struct ghyvi_workload *workload, enum ghyvi_job_status status);
@@ -61,15 +50,11 @@ struct ghyvi_workload {
 	struct list_head link; /* in the run queue */
 	struct list_head order; /* in the engine's order of arrival */
 	struct ghyvi_sched *sched;
-	struct work_struct preparation; /* calls @prepare, starts the job */
 	struct work_struct done; /* calls @complete with @status */
 	enum ghyvi_job_status status;
 	u64 queued_ns; /* since when it waits for the engine */
 	int state; /* enum workload_state */
-	bool preparing; /* a thread is in @prepare, or about to call it or to start the job */
-	bool prepared; /* @prepare returned 0 */
-	bool late; /* lost the engine because it did not start in time; QUEUED and @preparing */
-	bool timed_out; /* cancelled by the scheduler after preempt_timeout_us */
+	bool timed_out; /* the scheduler cancels it, after preempt_timeout_us */
 	bool parking; /* ghyvi_sched_park() was called since it was queued */
 };
 
@@ -96,8 +81,7 @@ struct ghyvi_sched_clock {
  * ghyvi_sched_create() - create a scheduler that runs on the host's clock.
  * @pgpu: the pGPU
  *
- * Creates a clock thread. Each entity gets a workqueue for @prepare and @complete. The policy is
- * "fair".
+ * Creates a clock thread. Each entity gets a workqueue. The policy is "fair".
  *
  * Context: may sleep.
  * Return: the scheduler, or an ERR_PTR: -ENOMEM: out of memory; -EINTR: the calling thread was
@@ -110,8 +94,8 @@ struct ghyvi_sched *ghyvi_sched_create(struct ghyvi_pgpu_device *pgpu);
  * @pgpu: the pGPU
  * @clock: source of time and of timer calls; must outlive the scheduler
  *
- * Creates no threads: the calling threads run all @prepare and @complete callbacks, and nothing is
- * prepared ahead. For tests and simulations.
+ * Creates no threads: the calling threads call @complete, and ghyvi_sched_timer() the pGPU's
+ * @cancel. For tests and simulations.
  *
  * Context: may sleep.
  * Return: the scheduler, or ERR_PTR(-ENOMEM).
@@ -132,10 +116,9 @@ void ghyvi_sched_destroy(struct ghyvi_sched *sched);
  * @sched: the scheduler
  * @engine: the engine that the clock's @arm was called for
  *
- * Requests or enforces preemption, takes the engine from a workload that was not prepared and
- * started in time, or dispatches to a free engine. A spurious call is harmless.
+ * Requests or enforces preemption, or dispatches to a free engine. A spurious call is harmless.
  *
- * Context: may sleep; locks as for ghyvi_sched_kick().
+ * Context: process context; sleeps only on a caller's clock. Locks as for ghyvi_sched_kick().
  */
 void ghyvi_sched_timer(struct ghyvi_sched *sched, enum ghyvi_engine_id engine);
 
@@ -184,8 +167,8 @@ struct ghyvi_sched_entity *ghyvi_sched_entity_create(struct ghyvi_sched *sched,
  * ghyvi_sched_entity_destroy() - remove a vGPU from its scheduler and free the entity.
  * @entity: the entity; none of its workloads is submitted
  *
- * Context: may sleep: waits for kernel workers that have called @complete. So neither @prepare nor
- * @complete may call it, and the caller holds no lock that they take.
+ * Context: may sleep: waits for kernel workers that have called @complete. So @complete must not
+ * call it, and the caller holds no lock that @complete takes.
  */
 void ghyvi_sched_entity_destroy(struct ghyvi_sched_entity *entity);
 
@@ -232,9 +215,6 @@ struct ghyvi_sched_settings {
 	 * The policy "fair" preempts only for a vGPU that is behind, and shortens the timeslice if
 	 * many vGPUs wait. The other policies preempt after the longer of @timeslice_us and
 	 * @preempt_timeout_us.
-	 *
-	 * Under every policy, this is also how long a workload may keep the engine during its
-	 * preparation while another vGPU waits, unless @preempt_timeout_us is shorter.
 	 */
 	u32 timeslice_us;
 	/**
@@ -300,7 +280,8 @@ int ghyvi_sched_policy_list(struct ghyvi_sched *sched, char *buffer, size_t byte
 /**
  * ghyvi_sched_queue() - append a workload to the run queue of its vGPU.
  * @sched: the scheduler
- * @workload: the workload; not submitted at present
+ * @workload: the workload; not submitted at present. Its job is ready to run: @run of the pGPU may
+ *	be called at any time.
  *
  * Does not dispatch: the caller calls ghyvi_sched_kick() afterwards.
  *
@@ -309,35 +290,43 @@ int ghyvi_sched_policy_list(struct ghyvi_sched *sched, char *buffer, size_t byte
 void ghyvi_sched_queue(struct ghyvi_sched *sched, struct ghyvi_workload *workload);
 
 /**
- * ghyvi_sched_kick() - dispatch a workload to an engine if it is free and the policy picks one.
+ * ghyvi_sched_kick() - start a workload on an engine if it is free and the policy picks one.
  * @sched: the scheduler
  * @engine: the engine
- * @guest: the vGPU that the calling thread works for; NULL: workloads without owner
  *
- * To be called after a workload of @guest was queued, by a thread of the guest's VM. If the policy
- * picks a workload of @guest, the calling thread prepares and starts it. A workload of another vGPU
- * is left to a kernel worker.
+ * To be called after a workload was queued. Any thread may call it; it starts workloads of any vGPU.
  *
- * Context: may sleep. The caller holds no lock that @prepare or @complete of @guest's workloads
- * takes. On a caller's clock (ghyvi_sched_create_on()) this applies to the workloads of all vGPUs.
+ * Context: process context; does not sleep. On a caller's clock (ghyvi_sched_create_on()) it may
+ * call @complete, if the pGPU refuses a job; then the caller holds no lock that @complete takes.
  */
-void ghyvi_sched_kick(struct ghyvi_sched *sched, enum ghyvi_engine_id engine,
-		      const struct ghyvi_sched_entity *guest);
+void ghyvi_sched_kick(struct ghyvi_sched *sched, enum ghyvi_engine_id engine);
+
+/**
+ * ghyvi_sched_charge_preparation() - charge a vGPU for the preparation of its workloads.
+ * @entity: the vGPU
+ * @engine: the engine that the workloads are for
+ * @ns: CPU time in ns that was spent, see struct ghyvi_cpu_time
+ *
+ * To be called after the workload was queued: a vGPU that was idle is placed then, and is charged
+ * from there.
+ *
+ * Context: process context; does not sleep.
+ */
+void ghyvi_sched_charge_preparation(struct ghyvi_sched_entity *entity, enum ghyvi_engine_id engine,
+				    u64 ns);
 
 /**
  * ghyvi_sched_cancel() - withdraw a workload.
  * @sched: the scheduler
  * @workload: the workload
  *
- * When it returns, the workload is in no run queue, and no engine runs it or will run it. If a
- * thread is preparing the workload, its @complete is called with GHYVI_JOB_CANCELLED after
- * @prepare has returned.
+ * When it returns, the workload is in no run queue, and no engine runs it or will run it.
  *
  * Does not wait for @complete. So the caller may hold locks that @complete takes.
  *
  * Context: may sleep.
- * Return: true if @complete will not be called, because the workload was queued and not being
- * prepared. False if @complete was called, is being called or will be called.
+ * Return: true if @complete will not be called, because the pGPU did not have the job. False if
+ * @complete was called, is being called or will be called.
  */
 bool ghyvi_sched_cancel(struct ghyvi_sched *sched, struct ghyvi_workload *workload);
 
@@ -351,9 +340,7 @@ bool ghyvi_sched_cancel(struct ghyvi_sched *sched, struct ghyvi_workload *worklo
  * owner may call ghyvi_sched_cancel() if that takes too long. @complete is called with
  * GHYVI_JOB_PREEMPTED instead of GHYVI_JOB_CANCELLED if the workload did not begin.
  *
- * Does not wait for the engine or for @complete. So the caller may hold locks that @complete takes.
- *
- * Context: may sleep.
+ * Context: process context; does not sleep. The caller may hold locks that @complete takes.
  * Return: as ghyvi_sched_cancel().
  */
 bool ghyvi_sched_park(struct ghyvi_sched *sched, struct ghyvi_workload *workload);
@@ -361,8 +348,7 @@ bool ghyvi_sched_park(struct ghyvi_sched *sched, struct ghyvi_workload *workload
 /**
  * ghyvi_sched_update_tail() - move the ring tail of a submitted workload (lite restore).
  * @sched: the scheduler
- * @workload: the workload. The caller ensures that it is not freed meanwhile, and that its @prepare
- *	is not running.
+ * @workload: the workload. The caller ensures that it is not freed meanwhile.
  * @tail: the new tail, as an offset in the ring in bytes
  *
  * Context: may sleep.

@@ -16,7 +16,6 @@
 	X(wait_ns##suffix, "nanoseconds that workloads spent waiting for the " engine)          \
 	X(switches##suffix, "times the " engine " was switched to this vGPU from another")      \
 	X(prepare_ns##suffix, "nanoseconds spent preparing workloads for the " engine)          \
-	X(prepared_ahead##suffix, "workloads prepared while the " engine " still ran another")  \
 	X(preempt_requests##suffix, "workloads asked to yield the " engine " for another vGPU") \
 	X(preemptions##suffix, "workloads preempted on the " engine " before their end")        \
 	X(preempt_timeouts##suffix,                                                             \

@@ -670,6 +670,8 @@ void gen9_job_restart_budget(struct gen9_engine *engine, struct ghyvi_job *job);
 void gen9_job_record_fault(struct gen9_engine *engine, struct ghyvi_job *job);
 
 /* job.c: operations, and works */
+int gen9_prepare(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
+void gen9_unprepare(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
 int gen9_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
 int gen9_update_tail(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job, u32 tail);
 void gen9_preempt(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);

@@ -6,6 +6,7 @@
 #include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/module.h>
+#include <ghyvi/cpu_time.h>
 #include "gen9.h"
 
 #define POLL_JIFFIES 1
@@ -226,21 +227,7 @@ void gen9_watchdog(struct work_struct *work)
 
 /* ---- run ---- */
 
-/* Commands may have been added while the job was away from the engine. */
-static int prepare_again(struct gen9_engine *engine, struct ghyvi_job *base)
-{
-	struct gen9_job *job = gen9_job(base);
-
-	if (job->refused || job->tail == base->context[GHYVI_CTX_RING_TAIL])
-		return 0;
-	if (job->sealed)
-		return -EINVAL;
-	gen9_ring_compact(base);
-	job->tail = base->context[GHYVI_CTX_RING_TAIL];
-	return gen9_install_commands(engine, base, &job->tail, &job->refused);
-}
-
-static int prepare(struct gen9_engine *engine, struct ghyvi_job *base)
+static int prepare_first(struct gen9_engine *engine, struct ghyvi_job *base)
 {
 	struct gen9_job *job = gen9_job(base);
 	u32 pages = base->context[GHYVI_CTX_RING_CTL] & (u32)RING_CTL_PAGES;
@@ -251,6 +238,8 @@ static int prepare(struct gen9_engine *engine, struct ghyvi_job *base)
 	job->iter.commands = base->commands;
 	job->ring_bytes = pages + GHYVI_PAGE_BYTES;
 	job->tail = base->context[GHYVI_CTX_RING_TAIL];
+	/* A job that was preempted has used up a part of its budget. */
+	job->left_ns = base->budget_ns;
 	err = gen9_install_commands(engine, base, &job->tail, &job->refused);
 	if (err)
 		return err;
@@ -259,27 +248,52 @@ static int prepare(struct gen9_engine *engine, struct ghyvi_job *base)
 	return job->refused && job->tail == base->context[GHYVI_CTX_RING_HEAD] ? -EACCES : 0;
 }
 
+/* What was preempted gets room for commands that are added. */
+int gen9_prepare(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *base)
+{
+	struct gen9_engine *engine = engine_of(pgpu, base);
+	int err = 0;
+
+	if (gen9_job(base)->prepared)
+		gen9_ring_compact(base);
+	else
+		err = prepare_first(engine, base);
+	if (err)
+		ghyvi_report(base->client->params.reporter,
+			     "%s: commands cannot be installed (error %d)",
+			     ghyvi_engine_name(engine->id), err);
+	else
+		gen9_ring_publish(base);
+	return err;
+}
+
+/* What a guest keeps while its context is idle must be small. */
+void gen9_unprepare(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *base)
+{
+	struct gen9_context *context = gen9_context(base->pgpu_context);
+
+	if (!context)
+		return;
+	gen9_context_put_batches(context, gen9_of(pgpu));
+	gen9_ring_end(gen9_of(pgpu), context);
+}
+
 /* A context is in one port only, and its image belongs to the job that has it. */
 static bool can_take(struct gen9_engine *engine, const struct ghyvi_job *base)
 {
-	unsigned long flags;
-	bool can;
-
-	spin_lock_irqsave(&engine->lock, flags);
-	can = !engine->jobs[1] &&
-	      (!engine->jobs[0] || engine->jobs[0]->pgpu_context != base->pgpu_context);
-	spin_unlock_irqrestore(&engine->lock, flags);
-	return can;
+	lockdep_assert_held(&engine->lock);
+	return !engine->jobs[1] &&
+	       (!engine->jobs[0] || engine->jobs[0]->pgpu_context != base->pgpu_context);
 }
 
-static void take(struct gen9_engine *engine, struct ghyvi_job *base, bool fails)
+/* An extension of the job may be in progress. */
+static void take(struct gen9_engine *engine, struct ghyvi_job *base)
 {
 	struct gen9_job *job = gen9_job(base);
 
 	lockdep_assert_held(&engine->lock);
 	job->stop = -1;
 	job->overran = false;
-	job->extending = false;
 	job->ended = false;
 	job->since_ns = 0;
 	job->spent_ns = 0;
@@ -287,11 +301,6 @@ static void take(struct gen9_engine *engine, struct ghyvi_job *base, bool fails)
 	base->begun_ns = 0;
 	base->busy_ns = 0;
 	engine->jobs[engine->jobs[0] ? 1 : 0] = base;
-	if (fails) {
-		gen9_job_end(engine, base, GHYVI_JOB_ERROR);
-		return;
-	}
-	gen9_ring_publish(base);
 	gen9_csb_process(engine);
 	gen9_engine_update(engine);
 }
@@ -300,29 +309,18 @@ static void take(struct gen9_engine *engine, struct ghyvi_job *base, bool fails)
 int gen9_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *base)
 {
 	struct gen9_engine *engine = engine_of(pgpu, base);
-	bool dead = READ_ONCE(gen9_of(pgpu)->dead);
-	struct gen9_job *job = gen9_job(base);
 	unsigned long flags;
-	int err;
+	int err = 0;
 
-	if (dead)
-		return -EIO;
-	if (!can_take(engine, base))
-		return -EBUSY;
-	/* A job that was preempted has used up a part of its budget. */
-	if (!job->prepared)
-		job->left_ns = base->budget_ns;
-	err = job->prepared ? prepare_again(engine, base) : prepare(engine, base);
-	if (err)
-		ghyvi_report(base->client->params.reporter,
-			     "%s: commands cannot be installed (error %d)",
-			     ghyvi_engine_name(engine->id), err);
 	spin_lock_irqsave(&engine->lock, flags);
-	dead = gen9_of(pgpu)->dead;
-	if (!dead)
-		take(engine, base, err);
+	if (gen9_of(pgpu)->dead)
+		err = -EIO;
+	else if (!can_take(engine, base))
+		err = -EBUSY;
+	else
+		take(engine, base);
 	spin_unlock_irqrestore(&engine->lock, flags);
-	return dead ? -EIO : 0;
+	return err;
 }
 
 static bool can_extend(struct gen9_engine *engine, const struct ghyvi_job *base, u32 tail)
@@ -330,7 +328,7 @@ static bool can_extend(struct gen9_engine *engine, const struct ghyvi_job *base,
 	const struct gen9_job *job = gen9_job(base);
 
 	lockdep_assert_held(&engine->lock);
-	return has_job(engine, base) && !job->ended && !job->refused && !job->sealed &&
+	return job->prepared && !job->ended && !job->refused && !job->sealed &&
 	       gen9_ring_has_room(base, tail);
 }
 
@@ -362,19 +360,24 @@ static bool begin_extension(struct gen9_engine *engine, struct ghyvi_job *base, 
 	return can;
 }
 
-/* An extended job is not given back meanwhile, so the thread must not be a guest's. */
+/*
+ * The job may be run, and end, meanwhile. It is not given back before the end of the extension, so
+ * the thread must not be a guest's.
+ */
 static void extension_work(struct work_struct *work)
 {
 	struct extension *call = container_of(work, struct extension, work);
 	struct gen9_engine *engine = call->engine;
 	struct ghyvi_job *base = call->job;
 	struct gen9_job *job = gen9_job(base);
+	struct ghyvi_cpu_time time;
 	unsigned long flags;
 	bool refused;
 	int err;
 
 	if (!begin_extension(engine, base, call->tail))
 		return;
+	ghyvi_cpu_time_begin(&time);
 	err = gen9_install_commands(engine, base, &call->tail, &refused);
 	spin_lock_irqsave(&engine->lock, flags);
 	job->extending = false;
@@ -385,6 +388,7 @@ static void extension_work(struct work_struct *work)
 	} else if (!job->ended || job->status == GHYVI_JOB_PREEMPTED) {
 		/* A job that has just been preempted executes them when it runs again. */
 		job->tail = call->tail;
+		base->context[GHYVI_CTX_RING_TAIL] = call->tail;
 		job->refused = refused;
 		gen9_ring_publish(base);
 		gen9_job_restart_budget(engine, base);
@@ -393,6 +397,7 @@ static void extension_work(struct work_struct *work)
 		call->err = 0;
 	}
 	spin_unlock_irqrestore(&engine->lock, flags);
+	base->worker_ns += ghyvi_cpu_time_end(&time);
 }
 
 int gen9_update_tail(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job, u32 tail)
@@ -513,17 +518,13 @@ static void report_error(struct gen9_engine *engine, struct ghyvi_job *base)
 			     name, base->lrca, base->fault.ring_head, base->fault.ipehr);
 }
 
-/* What a guest keeps while its context is idle must be small. Some jobs are run again. */
+/* Some jobs are run again. */
 static void put_windows(struct gen9_engine *engine, struct ghyvi_job *base)
 {
-	struct gen9_context *context = gen9_context(base->pgpu_context);
 	int status = gen9_job(base)->status;
 
-	if (!context || status == GHYVI_JOB_PREEMPTED ||
-	    (status == GHYVI_JOB_CANCELLED && !base->busy_ns))
-		return;
-	gen9_context_put_batches(context, engine->gpu);
-	gen9_ring_end(engine->gpu, context);
+	if (status != GHYVI_JOB_PREEMPTED && (status != GHYVI_JOB_CANCELLED || base->busy_ns))
+		gen9_unprepare(&engine->gpu->base, base);
 }
 
 static void give_back(struct gen9_engine *engine, struct ghyvi_job *base)
@@ -531,8 +532,6 @@ static void give_back(struct gen9_engine *engine, struct ghyvi_job *base)
 	struct gen9_context *context = gen9_context(base->pgpu_context);
 	struct gen9_job *job = gen9_job(base);
 
-	if (!job->prepared)
-		return;
 	if (context->valid)
 		gen9_context_store(engine, base);
 	switch (job->status) {
@@ -570,6 +569,16 @@ static struct ghyvi_job *remove_ended(struct gen9_engine *engine)
 	return base;
 }
 
+/* A job that was recalled stays queued in the core, and can be extended there. */
+static void let_run_again(struct gen9_engine *engine, struct ghyvi_job *base)
+{
+	if (gen9_job(base)->status != GHYVI_JOB_PREEMPTED)
+		return;
+	spin_lock_irq(&engine->lock);
+	gen9_job(base)->ended = false;
+	spin_unlock_irq(&engine->lock);
+}
+
 void gen9_done_work(struct work_struct *work)
 {
 	struct gen9_engine *engine = container_of(work, struct gen9_engine, done_work);
@@ -579,6 +588,7 @@ void gen9_done_work(struct work_struct *work)
 	while ((base = remove_ended(engine)) != NULL) {
 		give_back(engine, base);
 		put_windows(engine, base);
+		let_run_again(engine, base);
 		base->done(base, gen9_job(base)->status);
 	}
 }

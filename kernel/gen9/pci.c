@@ -28,7 +28,6 @@ static void gen9_resources(struct ghyvi_pgpu_device *pgpu, struct ghyvi_pgpu_res
 		.nr_reserved = 2,
 		.timestamp_hz = GEN9_TIMESTAMP_HZ,
 		.jobs_per_engine = GEN9_PORTS,
-		.run_copies = true,
 		.audit_enforced = true,
 		.audit_user_engines = BIT(GHYVI_BCS), /* checks no register */
 	};
@@ -51,6 +50,8 @@ static const struct ghyvi_pgpu_ops gen9_ops = {
 	.ggtt_write = gen9_ggtt_write,
 	.ggtt_read = gen9_ggtt_read,
 	.invalidate = gen9_invalidate,
+	.prepare = gen9_prepare,
+	.unprepare = gen9_unprepare,
 	.run = gen9_run,
 	.update_tail = gen9_update_tail,
 	.preempt = gen9_preempt,

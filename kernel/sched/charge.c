@@ -38,7 +38,7 @@ static void update_curr(struct sched_engine *engine, u64 now)
 	struct ghyvi_workload *workload = engine->current_workload;
 	u64 begun_ns, busy_ns, ran_ns;
 
-	if (!workload || workload->state != WORKLOAD_RUNNING)
+	if (!workload)
 		return;
 	begun_ns = READ_ONCE(workload->job.begun_ns);
 	ran_ns = begun_ns && now > begun_ns ? now - begun_ns : 0;
@@ -87,32 +87,15 @@ void ghyvi_sched_charge_rq(struct sched_engine *engine, struct sched_rq *rq, u64
 	ghyvi_sched_requeue(engine, rq, now);
 }
 
-static void charge_preparation(struct sched_engine *engine, struct sched_rq *rq, u64 ns, u64 now)
+void ghyvi_sched_charge_preparation(struct ghyvi_sched_entity *entity, enum ghyvi_engine_id id,
+				    u64 ns)
 {
-	lockdep_assert_held(&engine->lock);
-	if (rq->entity->stats)
+	struct sched_engine *engine = &entity->sched->engines[id];
+	struct sched_rq *rq = &entity->rqs[id];
+
+	spin_lock(&engine->lock);
+	if (entity->stats)
 		ghyvi_count_add(sched_stats_of(rq), prepare_ns, ns);
-	ghyvi_sched_charge_rq(engine, rq, ns, now);
-}
-
-void ghyvi_sched_charge_preparation(struct sched_engine *engine, struct sched_rq *rq, u64 began)
-{
-	u64 now = ghyvi_sched_update_clock(engine);
-
-	charge_preparation(engine, rq, now - began, now);
-}
-
-void ghyvi_sched_charge_run(struct sched_engine *engine, struct ghyvi_workload *workload)
-{
-	u64 from = engine->run_from_ns;
-	u64 until, now;
-
-	lockdep_assert_held(&engine->lock);
-	if (engine->in_run != workload || !from)
-		return;
-	engine->run_from_ns = 0;
-	now = ghyvi_sched_update_clock(engine);
-	until = READ_ONCE(workload->job.begun_ns) ?: now;
-	if (until > from)
-		charge_preparation(engine, sched_rq_of(workload), min(until, now) - from, now);
+	ghyvi_sched_charge_rq(engine, rq, ns, ghyvi_sched_update_clock(engine));
+	spin_unlock(&engine->lock);
 }

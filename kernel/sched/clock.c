@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The host's clock: a thread that sleeps until the earliest expiry time of all engines and then
- * calls ghyvi_sched_timer(). It is a thread because ghyvi_sched_timer() sleeps. Only this thread
- * calls it, so no call is in progress after the thread has stopped. An hrtimer for each engine and
- * a kthread_worker would do the same with a hop more, and cancelling them needs two steps. A
- * delayed_work is too coarse: preemption needs better than a jiffy.
+ * calls ghyvi_sched_timer(). It is a thread because ghyvi_sched_timer() takes locks with interrupts
+ * enabled. Only this thread calls it, so no call is in progress after the thread has stopped. An
+ * hrtimer for each engine and a kthread_worker would do the same with a hop more, and cancelling
+ * them needs two steps. A delayed_work is too coarse: preemption needs better than a jiffy.
  */
 #include <linux/err.h>
 #include <linux/kthread.h>

@@ -7,10 +7,9 @@ static void complete_here(struct ghyvi_workload *workload)
 {
 	struct ghyvi_sched *sched = workload->sched;
 	enum ghyvi_engine_id id = workload->job.engine;
-	const struct sched_rq *own = sched_rq_of(workload);
 
 	workload->complete(workload, workload->status);
-	ghyvi_sched_kick_as(sched, id, own, true);
+	ghyvi_sched_kick(sched, id);
 }
 
 void ghyvi_sched_complete_work(struct work_struct *work)
@@ -33,7 +32,7 @@ static void queue_completion(struct ghyvi_workload *workload)
 	if (job->events)
 		job->event(job, job->events);
 	job->events = 0;
-	sched_queue_work(workload, &workload->done);
+	queue_work(sched_rq_of(workload)->entity->workers, &workload->done);
 }
 
 void ghyvi_sched_complete(struct ghyvi_workload *workload, enum ghyvi_job_status status)
@@ -58,10 +57,10 @@ static void complete_done(struct ghyvi_workload *workload, enum ghyvi_job_status
 
 	if (!sched->has_workers || !sched->ops->done_may_wait) {
 		ghyvi_sched_complete(workload, status);
-		ghyvi_sched_kick_host(sched, id);
+		ghyvi_sched_kick(sched, id);
 		return;
 	}
-	ghyvi_sched_kick_host(sched, id);
+	ghyvi_sched_kick(sched, id);
 	set_status(workload, status);
 	if (sched->ops->done_may_wait(sched->pgpu, id))
 		complete_here(workload);
@@ -79,18 +78,18 @@ static void staged_done(struct sched_engine *engine, struct ghyvi_workload *work
 	u64 busy_ns = workload->job.busy_ns;
 
 	lockdep_assert_held(&engine->lock);
-	ghyvi_sched_charge_run(engine, workload);
 	if (engine->staged == workload)
-		ghyvi_sched_unstage(engine);
+		engine->staged = NULL;
 	if (workload->state == WORKLOAD_QUEUED && status == GHYVI_JOB_PREEMPTED && !busy_ns) {
 		spin_unlock(&engine->lock);
 		return;
 	}
-	if (workload->state == WORKLOAD_QUEUED)
-		ghyvi_sched_drop(engine, workload);
-	else if (status == GHYVI_JOB_PREEMPTED && !busy_ns)
+	if (workload->state == WORKLOAD_QUEUED) {
+		ghyvi_sched_unlink(engine, workload);
+		ghyvi_sched_set_state(engine, workload, WORKLOAD_DONE);
+	} else if (status == GHYVI_JOB_PREEMPTED && !busy_ns) {
 		status = GHYVI_JOB_CANCELLED; /* recalled, then cancelled */
-	workload->state = WORKLOAD_DONE;
+	}
 	if (busy_ns)
 		ghyvi_sched_charge_rq(engine, sched_rq_of(workload), busy_ns,
 				      ghyvi_sched_update_clock(engine));
@@ -113,12 +112,9 @@ void ghyvi_sched_job_done(struct ghyvi_job *job, enum ghyvi_job_status status)
 		wait_event(engine->stopped, !READ_ONCE(engine->stopping));
 		spin_lock(&engine->lock);
 	}
-	if (!engine->current_workload && sched_is_staged(engine, workload) &&
-	    (job->busy_ns || status != GHYVI_JOB_PREEMPTED))
-		ghyvi_sched_dispatch_staged(engine); /* run() has not returned yet */
 	if (engine->current_workload != workload) {
 		staged_done(engine, workload, status);
-		ghyvi_sched_kick_host(sched, id);
+		ghyvi_sched_kick(sched, id);
 		sched_exit(sched);
 		return;
 	}

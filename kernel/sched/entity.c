@@ -37,6 +37,7 @@ struct ghyvi_sched_entity *ghyvi_sched_entity_alloc(struct ghyvi_sched *sched)
 		INIT_LIST_HEAD(&rq->ready);
 		INIT_LIST_HEAD(&rq->link);
 		INIT_LIST_HEAD(&rq->fair.anticipated);
+		INIT_WORK(&rq->stop, ghyvi_sched_stop_work);
 	}
 	return entity;
 }
@@ -71,7 +72,7 @@ void ghyvi_sched_entity_destroy(struct ghyvi_sched_entity *entity)
 			engine->last = NULL;
 		spin_unlock(&engine->lock);
 	}
-	/* After complete(), an item still kicks its engine. */
+	/* After complete(), an item still kicks its engine; one that stops a job may come too late. */
 	if (entity->workers)
 		destroy_workqueue(entity->workers);
 	kfree(entity);

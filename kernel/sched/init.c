@@ -12,10 +12,8 @@ static void init_engine(struct ghyvi_sched *sched, enum ghyvi_engine_id id)
 	engine->id = id;
 	engine->policy = &ghyvi_sched_fair;
 	engine->armed = GHYVI_SCHED_NEVER;
-	mutex_init(&engine->start);
 	spin_lock_init(&engine->lock);
 	init_waitqueue_head(&engine->stopped);
-	init_waitqueue_head(&engine->ran);
 	INIT_LIST_HEAD(&engine->rqs);
 	INIT_LIST_HEAD(&engine->ready);
 	INIT_LIST_HEAD(&engine->order);
@@ -38,7 +36,6 @@ static struct ghyvi_sched *sched_create(struct ghyvi_pgpu_device *pgpu, bool has
 	if (pgpu->ops->resources)
 		pgpu->ops->resources(pgpu, &resources);
 	sched->stages = resources.jobs_per_engine > 1;
-	sched->run_copies = resources.run_copies;
 	sched->has_workers = has_workers;
 	ghyvi_sched_settings_init(sched);
 	atomic_set(&sched->active_calls, 0);
@@ -96,7 +93,6 @@ void ghyvi_sched_destroy(struct ghyvi_sched *sched)
 	for (i = 0; i < GHYVI_ENGINES; i++) {
 		WARN_ON(sched->engines[i].current_workload);
 		WARN_ON(!list_empty(&sched->engines[i].order));
-		mutex_destroy(&sched->engines[i].start);
 	}
 	mutex_destroy(&sched->policy_lock);
 	kfree(sched);

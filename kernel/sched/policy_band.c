@@ -55,7 +55,7 @@ static struct sched_rq *band_pick_next(struct sched_engine *engine, u64 now, u64
 	 * A vGPU that wakes while the engine idles is picked, unless it has itself used up its
 	 * budget and is over its share.
 	 */
-	if (engine->budget.wait_until && rq && sched_is_ready(rq) &&
+	if (engine->budget.wait_until && rq && !list_empty(&rq->queue) &&
 	    !(rq->budget.left_ns <= 0 && over_share(engine, rq)))
 		goto out;
 	rq = ghyvi_sched_first_ready(engine);

@@ -65,7 +65,7 @@ struct sched_rq *ghyvi_sched_first_ready(struct sched_engine *engine)
 	struct sched_rq *rq;
 
 	list_for_each_entry(rq, &engine->rqs, link)
-		if (sched_is_ready(rq))
+		if (!list_empty(&rq->queue))
 			return rq;
 	return NULL;
 }

@@ -4,7 +4,7 @@
  *
  * DOC: model and limits
  *
- * Each vGPU has a *virtual time*: the GPU time that it received, plus the time that preparing its
+ * Each vGPU has a *virtual time*: the GPU time that it received, plus the CPU time that preparing its
  * workloads took, divided by its weight. It is up to date whenever it is used, also while a
  * workload runs (charge.c). The vGPU with the smallest virtual time at the middle of its next turn
  * is picked. The length of a turn is the shorter of two times: the usual length of the vGPU's
@@ -275,7 +275,7 @@ static void fair_charge(struct sched_rq *rq, s64 ns)
 		rq->fair.vtime += to_virtual(rq, ns);
 }
 
-/* Caps limit GPU time only, not the time in prepare(). */
+/* Caps limit GPU time only, not preparation. */
 static void fair_ran(struct sched_engine *engine, struct sched_rq *rq, s64 ns, u64 now)
 {
 	rq->fair.served_ns = max_t(s64, rq->fair.served_ns + ns, 0);

@@ -4,15 +4,10 @@
 
 static struct sched_rq *fifo_peek_next(struct sched_engine *engine)
 {
-	struct ghyvi_workload *workload;
-	struct sched_rq *rq;
+	struct ghyvi_workload *workload =
+		list_first_entry_or_null(&engine->order, struct ghyvi_workload, order);
 
-	list_for_each_entry(workload, &engine->order, order) {
-		rq = sched_rq_of(workload);
-		if (sched_is_ready(rq))
-			return rq;
-	}
-	return NULL;
+	return workload ? sched_rq_of(workload) : NULL;
 }
 
 static struct sched_rq *fifo_pick_next(struct sched_engine *engine, u64 now, u64 *until)

@@ -40,7 +40,7 @@ static void request_preempt(struct sched_engine *engine, u64 now)
  * counts from the time at which it had to yield to them. Returns true if it must be stopped now.
  * Caller holds engine->lock.
  */
-static bool should_preempt(struct sched_engine *engine, u64 now)
+static bool should_stop(struct sched_engine *engine, u64 now)
 {
 	u64 timeout_ns = 1000ULL * engine->sched->settings.preempt_timeout_us;
 	struct ghyvi_workload *workload = engine->current_workload;
@@ -49,11 +49,7 @@ static bool should_preempt(struct sched_engine *engine, u64 now)
 	u64 leave = GHYVI_SCHED_NEVER;
 
 	lockdep_assert_held(&engine->lock);
-	if (workload && workload->preparing) {
-		ghyvi_sched_check_late(engine);
-		return false;
-	}
-	if (!workload || workload->state != WORKLOAD_RUNNING || engine->stopping)
+	if (!workload || workload->timed_out)
 		return false;
 	if (!engine->nr_waiting)
 		engine->contended_since_ns = 0;
@@ -84,8 +80,8 @@ static bool should_preempt(struct sched_engine *engine, u64 now)
 
 void ghyvi_sched_check_preempt(struct sched_engine *engine, u64 now)
 {
-	if (should_preempt(engine, now))
-		ghyvi_sched_arm(engine, now); /* stopping needs a context that may sleep */
+	if (should_stop(engine, now))
+		ghyvi_sched_arm(engine, now);
 }
 
 void ghyvi_sched_report_preempt_timeout(struct sched_engine *engine,
@@ -104,46 +100,55 @@ void ghyvi_sched_report_preempt_timeout(struct sched_engine *engine,
 }
 
 /*
- * The current workload ignored the preemption request: cancel its job. Called with engine->lock
- * held, returns with it released.
+ * The current workload ignored the preemption request: cancel its job. It may have ended meanwhile.
+ * job_done() waits for cancel(), so that the workload stays valid.
  */
-static void stop_current(struct sched_engine *engine, u64 now) __releases(&engine->lock)
+static void stop_current(struct sched_rq *rq)
 {
-	struct ghyvi_workload *workload = engine->current_workload;
+	struct ghyvi_sched *sched = rq->entity->sched;
+	struct sched_engine *engine = &sched->engines[rq - rq->entity->rqs];
+	struct ghyvi_workload *workload;
 
-	lockdep_assert_held(&engine->lock);
+	spin_lock(&engine->lock);
+	workload = engine->current_workload;
+	if (!workload || sched_rq_of(workload) != rq || !workload->timed_out || engine->stopping) {
+		spin_unlock(&engine->lock);
+		return;
+	}
 	WRITE_ONCE(engine->stopping, true);
-	workload->timed_out = true;
-	ghyvi_sched_arm(engine, GHYVI_SCHED_NEVER);
 	spin_unlock(&engine->lock);
 
-	engine->sched->ops->cancel(engine->sched->pgpu, &workload->job);
+	sched->ops->cancel(sched->pgpu, &workload->job);
 
 	spin_lock(&engine->lock);
 	WRITE_ONCE(engine->stopping, false);
-	/* cancel() has no effect on a job that did not reach the backend yet: check again later. */
-	ghyvi_sched_arm(engine, now + 1000ULL * engine->sched->settings.preempt_timeout_us);
 	spin_unlock(&engine->lock);
 	wake_up_all(&engine->stopped);
 }
 
+void ghyvi_sched_stop_work(struct work_struct *work)
+{
+	stop_current(container_of(work, struct sched_rq, stop));
+}
+
+/* cancel() waits for the engine, so a work item calls it: the clock serves other engines meanwhile. */
 void ghyvi_sched_timer(struct ghyvi_sched *sched, enum ghyvi_engine_id id)
 {
 	struct sched_engine *engine = &sched->engines[id];
-	bool taken;
-	u64 now;
+	struct sched_rq *stop = NULL;
 
 	atomic_inc(&sched->active_calls);
 	spin_lock(&engine->lock);
 	engine->armed = GHYVI_SCHED_NEVER;
-	now = ghyvi_sched_update_clock(engine);
-	ghyvi_sched_revoke_late(engine, now);
-	taken = engine->current_workload;
-	if (should_preempt(engine, now))
-		stop_current(engine, now);
-	else
-		spin_unlock(&engine->lock);
-	if (!taken)
-		ghyvi_sched_kick_host(sched, id);
+	if (should_stop(engine, ghyvi_sched_update_clock(engine))) {
+		engine->current_workload->timed_out = true;
+		stop = sched_rq_of(engine->current_workload);
+		if (sched->has_workers)
+			queue_work(stop->entity->workers, &stop->stop);
+	}
+	spin_unlock(&engine->lock);
+	if (stop && !sched->has_workers)
+		stop_current(stop);
+	ghyvi_sched_kick(sched, id);
 	sched_exit(sched);
 }

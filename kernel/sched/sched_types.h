@@ -15,12 +15,10 @@
 #include <ghyvi/sched.h>
 
 enum workload_state {
-	WORKLOAD_IDLE, /* not submitted yet, or cancelled while QUEUED and not @preparing */
-	WORKLOAD_QUEUED, /* in its run queue */
-	WORKLOAD_PREPARING, /* owns the engine; run() was not called yet */
-	WORKLOAD_CANCELLED, /* cancelled while PREPARING, or while QUEUED and @preparing */
-	WORKLOAD_RUNNING, /* passed to run(), or about to be */
-	WORKLOAD_DONE, /* released the engine or was dropped; complete() was or will be called */
+	WORKLOAD_IDLE, /* not submitted yet, or its owner has taken it back */
+	WORKLOAD_QUEUED, /* in its run queue; may be staged */
+	WORKLOAD_RUNNING, /* owns the engine */
+	WORKLOAD_DONE, /* in neither; complete() was called, or will be when its job is done */
 };
 
 #define SCHED_CAP_PARTS 128
@@ -62,11 +60,10 @@ struct sched_rq {
 	 * order of that list.
 	 */
 	struct list_head link;
-	/**
-	 * @waiting: enqueued: sched_is_ready() is true, and no workload of this run queue owns the
-	 * engine
-	 */
+	/** @waiting: enqueued: @queue is not empty, and none of its workloads owns the engine */
 	bool waiting;
+	/** @stop: cancels the job of this run queue's workload that ignored a preemption request */
+	struct work_struct stop;
 	/** @fair: state of the policy "fair"; zeroed when the policy is switched */
 	struct {
 		struct rb_node by_rank; /* in engine->fair.by_rank, or in .throttled */
@@ -123,8 +120,6 @@ struct sched_engine {
 	struct ghyvi_sched *sched;
 	/** @id: which engine */
 	enum ghyvi_engine_id id;
-	/** @start: held while a run() that copies is called; outside of @lock, see sched.c */
-	struct mutex start;
 	/**
 	 * @lock: protects all members below, the run queues of this engine, and the states of their
 	 * workloads
@@ -142,27 +137,11 @@ struct sched_engine {
 	unsigned int nr_waiting;
 	/** @current_workload: owns the engine; NULL: the engine is free */
 	struct ghyvi_workload *current_workload;
-	/** @staged: given to the pGPU behind the current workload, or about to be; see stage.c */
+	/** @staged: given to the pGPU behind the current workload; see stage.c */
 	struct ghyvi_workload *staged;
-	/** @staged_passed: run() has returned for @staged */
-	bool staged_passed;
-	/**
-	 * @in_run: a thread is in a run() that copies with this workload, or about to be; NULL:
-	 * none. Only compared: the workload may be freed before run() returns.
-	 */
-	const struct ghyvi_workload *in_run;
-	/**
-	 * @run_from_ns: when a run() that copies was called; 0: its time is not to be charged (any
-	 * more)
-	 */
-	u64 run_from_ns;
-	/** @ran: wait queue for @in_run to change */
-	wait_queue_head_t ran;
 	/** @last: run queue of the workload that owned the engine last, or NULL */
 	struct sched_rq *last;
-	/** @given_ns: when the current workload was dispatched, prepared or not */
-	u64 given_ns;
-	/** @started_ns: when the current workload was passed to the pGPU */
+	/** @started_ns: when the current workload got the engine */
 	u64 started_ns;
 	/** @charged_ns: GPU time of the current workload that is charged already; see charge.c */
 	u64 charged_ns;
@@ -212,8 +191,8 @@ struct ghyvi_sched {
 	/** @clock: source of time and of timer calls */
 	struct ghyvi_sched_clock *clock;
 	/**
-	 * @has_workers: work items run prepare() and complete(), in a workqueue of each entity.
-	 * False on a caller's clock: the calling threads run both, and nothing is prepared ahead.
+	 * @has_workers: work items call complete() and cancel(), in a workqueue of each entity.
+	 * False on a caller's clock: the calling threads do.
 	 */
 	bool has_workers;
 	/**
@@ -223,8 +202,6 @@ struct ghyvi_sched {
 	atomic_t active_calls;
 	/** @stages: the pGPU takes more than one job per engine */
 	bool stages;
-	/** @run_copies: as in struct ghyvi_pgpu_resources */
-	bool run_copies;
 	/** @policy_lock: outermost lock; serialises changes of the policy */
 	struct mutex policy_lock;
 	/** @settings: written with all engines' locks held, read with any one of them */
@@ -253,7 +230,7 @@ struct sched_policy {
 	void (*tick)(struct sched_engine *engine, u64 now);
 	/**
 	 * @on_arrival: optional; a workload was added to @rq. @woke: @rq had no workload QUEUED
-	 * or running before, or its first workload was late and has been prepared now.
+	 * or running before.
 	 */
 	void (*on_arrival)(struct sched_engine *engine, struct sched_rq *rq, bool woke, u64 now);
 	/**
@@ -309,30 +286,10 @@ static inline struct sched_rq *sched_rq_of(struct ghyvi_workload *workload)
 	return &entity->rqs[workload->job.engine];
 }
 
-/*
- * Queue @work, which is @preparation or @done of @workload. From then on the workload may complete,
- * and its owner destroy the entity: the item uses neither after complete(), and the destruction of
- * the entity waits for its end.
- */
-static inline void sched_queue_work(struct ghyvi_workload *workload, struct work_struct *work)
-{
-	queue_work(sched_rq_of(workload)->entity->workers, work);
-}
-
 /* The entity must have stats. */
 static inline struct ghyvi_engine_stats *sched_stats_of(const struct sched_rq *rq)
 {
 	return ghyvi_engine_stats(rq->entity->stats, rq - rq->entity->rqs);
-}
-
-/*
- * Can the policy pick @rq? Not while its first workload is late: that one lost the engine, and a
- * thread still prepares it or is about to start it.
- */
-static inline bool sched_is_ready(const struct sched_rq *rq)
-{
-	return !list_empty(&rq->queue) &&
-	       !list_first_entry(&rq->queue, struct ghyvi_workload, link)->late;
 }
 
 static inline struct sched_engine *sched_engine_of(struct ghyvi_sched *sched,
@@ -341,50 +298,19 @@ static inline struct sched_engine *sched_engine_of(struct ghyvi_sched *sched,
 	return &sched->engines[workload->job.engine];
 }
 
-/* Is @workload staged, and was not cancelled? Caller holds engine->lock. */
-static inline bool sched_is_staged(struct sched_engine *engine, struct ghyvi_workload *workload)
-{
-	return engine->staged == workload && workload->state == WORKLOAD_QUEUED;
-}
-
 /* sched.c */
 /* Set the time of the next ghyvi_sched_timer() call. Caller holds engine->lock. */
 void ghyvi_sched_arm(struct sched_engine *engine, u64 at);
 /*
- * Dispatch to the engine as long as it is free and the policy picks a workload.
- * @own: the run queue whose workloads the calling thread may prepare and start, or NULL. Only
- *	compared, never dereferenced: it may be freed already.
- * @host: the calling thread is a host thread, and may start any prepared workload
+ * Set the state of @workload, whose place (run queue, engine) it must describe already. Caller holds
+ * engine->lock.
  */
-void ghyvi_sched_kick_as(struct ghyvi_sched *sched, enum ghyvi_engine_id id,
-			 const struct sched_rq *own, bool host);
-/* ghyvi_sched_kick() for a host thread, which prepares no workload. */
-void ghyvi_sched_kick_host(struct ghyvi_sched *sched, enum ghyvi_engine_id id);
-/*
- * Take the engine from the current workload if its preparation or its start takes too long and
- * other vGPUs are enqueued. Caller holds engine->lock and must kick the engine afterwards.
- */
-void ghyvi_sched_revoke_late(struct sched_engine *engine, u64 now);
-
-/*
- * Release the engine. The caller holds engine->lock and then completes the workload, or sets its
- * state to what it is to be instead of DONE.
- */
+void ghyvi_sched_set_state(struct sched_engine *engine, struct ghyvi_workload *workload, int state);
+/* Release the engine. The caller holds engine->lock and then completes the workload. */
 void ghyvi_sched_release_engine(struct sched_engine *engine, struct ghyvi_workload *workload,
 				enum ghyvi_job_status status);
 /* Remove @workload, which is QUEUED, from its run queue. Caller holds engine->lock. */
-void ghyvi_sched_drop(struct sched_engine *engine, struct ghyvi_workload *workload);
-
-/* Take engine->lock to start a workload, and before it, if run() copies, engine->start. */
-void ghyvi_sched_lock_start(struct sched_engine *engine) __acquires(&engine->lock);
-void ghyvi_sched_unlock_start(struct sched_engine *engine) __releases(&engine->lock);
-/*
- * Call run() for @workload, and charge the workload for its copies. Caller has called
- * ghyvi_sched_lock_start(); engine->lock is dropped meanwhile if run() copies. Then the job may be
- * done, and the workload be freed or submitted again, before it returns 0.
- */
-int ghyvi_sched_run(struct sched_engine *engine, struct ghyvi_workload *workload);
-
+void ghyvi_sched_unlink(struct sched_engine *engine, struct ghyvi_workload *workload);
 /* Make the staged workload the current one. Caller holds engine->lock; the engine is free. */
 void ghyvi_sched_dispatch_staged(struct sched_engine *engine);
 
@@ -396,30 +322,11 @@ void ghyvi_sched_complete_work(struct work_struct *work);
 /* Complete @workload, which is DONE, asynchronously. The caller must kick the engine. */
 void ghyvi_sched_complete(struct ghyvi_workload *workload, enum ghyvi_job_status status);
 
-/* stage.c */
-/*
- * Give the pGPU the job that is expected to run next, if it is prepared and the calling thread is a
- * host thread (@host). Returns true if the caller must kick the engine: it became free while the
- * pGPU refused the job.
- */
-bool ghyvi_sched_stage_next(struct sched_engine *engine, bool host);
-/* Ask for the staged job back if another one is expected to run next. Caller holds engine->lock. */
+/* stage.c; callers hold engine->lock */
+/* Give the pGPU the job that is expected to run next. */
+void ghyvi_sched_stage_next(struct sched_engine *engine);
+/* Ask for the staged job back if another one is expected to run next. */
 void ghyvi_sched_recall_staged(struct sched_engine *engine);
-/* Forget the staged workload. Caller holds engine->lock. */
-void ghyvi_sched_unstage(struct sched_engine *engine);
-
-/* lookahead.c; callers hold engine->lock */
-/*
- * Returns the workload that is expected to run next and is neither prepared nor being prepared, or
- * NULL.
- */
-struct ghyvi_workload *ghyvi_sched_lookahead_candidate(struct sched_engine *engine);
-/* Let a worker prepare the workload that is expected to run next, while the engine is busy. */
-void ghyvi_sched_look_ahead(struct sched_engine *engine);
-/* Until when the current workload may keep the engine before it starts if others wait. */
-u64 ghyvi_sched_late_at(const struct sched_engine *engine);
-/* Arm the clock for ghyvi_sched_revoke_late(). */
-void ghyvi_sched_check_late(struct sched_engine *engine);
 
 /*
  * sched.c; callers hold engine->lock. Dequeue @rq before its keys change, and enqueue it again
@@ -450,13 +357,6 @@ u64 ghyvi_sched_update_clock(struct sched_engine *engine);
 void ghyvi_sched_settle(struct sched_engine *engine, u64 busy_ns, u64 now);
 /* Charge @rq for @ns that are no time of the current workload. */
 void ghyvi_sched_charge_rq(struct sched_engine *engine, struct sched_rq *rq, u64 ns, u64 now);
-/* Charge @rq for a preparation, or for copying commands (@run_copies), since @began. */
-void ghyvi_sched_charge_preparation(struct sched_engine *engine, struct sched_rq *rq, u64 began);
-/*
- * If run() copies (@run_copies), charge @workload for it: when run() has returned, or when the job
- * is given back before. What comes after the job has begun is GPU time.
- */
-void ghyvi_sched_charge_run(struct sched_engine *engine, struct ghyvi_workload *workload);
 
 /* cap.c; @percent is the cap: 1 to 100 */
 /*
@@ -481,6 +381,8 @@ u64 ghyvi_sched_cap_used_up_at(struct sched_cap *cap, u32 percent, u64 now);
  * next check. @now as returned by ghyvi_sched_update_clock(). Caller holds engine->lock.
  */
 void ghyvi_sched_check_preempt(struct sched_engine *engine, u64 now);
+/* The work item @stop of every run queue. */
+void ghyvi_sched_stop_work(struct work_struct *work);
 /* Report that running @workload was stopped because it ignored the preemption request. */
 void ghyvi_sched_report_preempt_timeout(struct sched_engine *engine,
 					struct ghyvi_workload *workload);

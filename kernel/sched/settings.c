@@ -24,10 +24,7 @@ void ghyvi_sched_settings_init(struct ghyvi_sched *sched)
 	sched->settings.window_us = GHYVI_SCHED_WINDOW_DEFAULT_US;
 }
 
-/*
- * Reevaluate the decisions of all engines after a change. Caller holds no lock. The thread may be
- * one of a guest, whose VMM loads a saved state, so it starts no workload.
- */
+/* Reevaluate the decisions of all engines after a change. Caller holds no lock. */
 static void reevaluate_all_engines(struct ghyvi_sched *sched)
 {
 	unsigned int i;
@@ -38,7 +35,7 @@ static void reevaluate_all_engines(struct ghyvi_sched *sched)
 		spin_lock(&engine->lock);
 		ghyvi_sched_check_preempt(engine, ghyvi_sched_update_clock(engine));
 		spin_unlock(&engine->lock);
-		ghyvi_sched_kick_as(sched, i, NULL, false);
+		ghyvi_sched_kick(sched, i);
 	}
 }
 

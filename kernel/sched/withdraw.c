@@ -10,48 +10,13 @@ static bool withdraw_workload(struct sched_engine *engine, struct ghyvi_workload
 			      bool *passed)
 {
 	lockdep_assert_held(&engine->lock);
-	*passed = false;
-	switch (workload->state) {
-	case WORKLOAD_QUEUED:
-		ghyvi_sched_drop(engine, workload);
-		if (engine->staged == workload) {
-			workload->state = WORKLOAD_CANCELLED; /* staged until its job is done */
-			*passed = true;
-			return false;
-		}
-		workload->state = workload->preparing ? WORKLOAD_CANCELLED : WORKLOAD_IDLE;
-		return !workload->preparing;
-	case WORKLOAD_PREPARING:
-		workload->state = WORKLOAD_CANCELLED;
-		break;
-	case WORKLOAD_CANCELLED:
-		*passed = engine->staged == workload; /* parked before */
-		break;
-	case WORKLOAD_RUNNING:
-		*passed = true;
-		break;
-	}
-	return false;
-}
-
-/*
- * Wait until the pGPU knows the job of @workload, which is passed to it or about to be.
- *
- * The thread may be a guest's, and be throttled. So it does not take engine->start, with which
- * others start their workloads, and does not wait for theirs.
- *
- * The job may be done then. The backend ignores jobs that it does not know, and the workload stays
- * valid until its owner can continue in complete().
- */
-static void wait_for_run(struct sched_engine *engine, const struct ghyvi_workload *workload)
-{
-	spin_lock(&engine->lock);
-	while (engine->in_run == workload) {
-		spin_unlock(&engine->lock);
-		wait_event(engine->ran, READ_ONCE(engine->in_run) != workload);
-		spin_lock(&engine->lock);
-	}
-	spin_unlock(&engine->lock);
+	*passed = workload->state == WORKLOAD_RUNNING || engine->staged == workload;
+	if (workload->state != WORKLOAD_QUEUED)
+		return false;
+	ghyvi_sched_unlink(engine, workload);
+	/* A staged job stays staged until it is done. */
+	ghyvi_sched_set_state(engine, workload, *passed ? WORKLOAD_DONE : WORKLOAD_IDLE);
+	return !*passed;
 }
 
 bool ghyvi_sched_cancel(struct ghyvi_sched *sched, struct ghyvi_workload *workload)
@@ -62,10 +27,12 @@ bool ghyvi_sched_cancel(struct ghyvi_sched *sched, struct ghyvi_workload *worklo
 	spin_lock(&engine->lock);
 	taken_back = withdraw_workload(engine, workload, &passed);
 	spin_unlock(&engine->lock);
-	if (!passed)
-		return taken_back;
-	wait_for_run(engine, workload);
-	sched->ops->cancel(sched->pgpu, &workload->job);
+	/*
+	 * The job may be done by now. The backend ignores jobs that it does not know, and the
+	 * workload stays valid until its owner can continue in complete().
+	 */
+	if (passed)
+		sched->ops->cancel(sched->pgpu, &workload->job);
 	return taken_back;
 }
 
@@ -77,12 +44,8 @@ bool ghyvi_sched_park(struct ghyvi_sched *sched, struct ghyvi_workload *workload
 	spin_lock(&engine->lock);
 	WRITE_ONCE(workload->parking, true);
 	taken_back = withdraw_workload(engine, workload, &passed);
-	spin_unlock(&engine->lock);
-	if (!passed || !sched->ops->preempt)
-		return taken_back;
-	wait_for_run(engine, workload); /* a request before run() would have no effect */
-	spin_lock(&engine->lock);
-	sched->ops->preempt(sched->pgpu, &workload->job);
+	if (passed && sched->ops->preempt)
+		sched->ops->preempt(sched->pgpu, &workload->job);
 	spin_unlock(&engine->lock);
 	return taken_back;
 }
@@ -90,32 +53,17 @@ bool ghyvi_sched_park(struct ghyvi_sched *sched, struct ghyvi_workload *workload
 int ghyvi_sched_update_tail(struct ghyvi_sched *sched, struct ghyvi_workload *workload, u32 tail)
 {
 	struct sched_engine *engine = sched_engine_of(sched, workload);
-	int err = -ESTALE;
-	bool passed;
-	u64 began;
-	int state;
+	bool queued, passed;
 
 	spin_lock(&engine->lock);
-	state = workload->state;
-	passed = state == WORKLOAD_RUNNING || sched_is_staged(engine, workload);
-	if (!passed && (state == WORKLOAD_QUEUED || state == WORKLOAD_PREPARING)) {
+	queued = workload->state == WORKLOAD_QUEUED;
+	/* A backend that prepares jobs has to prepare what is added, too. */
+	passed = workload->state == WORKLOAD_RUNNING ||
+		 (queued && (engine->staged == workload || sched->ops->prepare));
+	if (queued && !passed)
 		workload->job.context[GHYVI_CTX_RING_TAIL] = tail;
-		err = 0;
-	}
 	spin_unlock(&engine->lock);
-	if (!passed)
-		return err;
-	/*
-	 * The thread is the guest's, and the backend may have to copy commands: no other workload
-	 * waits for that.
-	 */
-	wait_for_run(engine, workload);
-	began = sched_now(sched);
-	err = sched->ops->update_tail(sched->pgpu, &workload->job, tail);
-	if (sched->run_copies) {
-		spin_lock(&engine->lock);
-		ghyvi_sched_charge_preparation(engine, sched_rq_of(workload), began);
-		spin_unlock(&engine->lock);
-	}
-	return err;
+	if (passed)
+		return sched->ops->update_tail(sched->pgpu, &workload->job, tail);
+	return queued ? 0 : -ESTALE;
 }

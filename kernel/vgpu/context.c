@@ -47,8 +47,6 @@ void vgpu_workload_clear(struct vgpu_workload *workload)
 	if (workload->root)
 		ghyvi_gtt_put_root(workload->root);
 	workload->root = NULL;
-	workload->prepared = false;
-	workload->empty = false;
 	workload->behind = false;
 	workload->parked = false;
 	workload->abandoned = false;

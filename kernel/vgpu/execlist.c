@@ -6,8 +6,9 @@
  * DOC: model and limits
  *
  * A submission is *pending* from the write of its fourth dword until it is *promoted* (one event).
- * From then on its elements are *active*. Only the first active element is queued to the scheduler.
- * Each element ends with one complete event; then the next one is queued. A pending submission is
+ * From then on its elements are *active*. Only the first active element is prepared (synced,
+ * audited, and copied by the backend) and queued to the scheduler. Each element ends with one
+ * complete event; then the next one is prepared and queued. A pending submission is
  * promoted as soon as
  *   - no element is active (event IDLE_ACTIVE), or
  *   - its element 0 is the context of the first active element (LITE_RESTORE). The ring tail moves
@@ -25,6 +26,7 @@
  */
 #include <linux/string.h>
 #include <linux/wait_bit.h>
+#include <ghyvi/cpu_time.h>
 #include <trace/events/ghyvi.h>
 #include "vgpu_types.h"
 
@@ -152,7 +154,6 @@ bool vgpu_wait_returned_timeout(struct ghyvi_vgpu *vgpu, u32 us)
 				      usecs_to_jiffies(us) + 1);
 }
 
-static int workload_prepare(struct ghyvi_workload *base);
 static void workload_complete(struct ghyvi_workload *base, enum ghyvi_job_status status);
 
 struct vgpu_workload *vgpu_engine_workload(struct vgpu_engine *engine)
@@ -164,7 +165,6 @@ struct vgpu_workload *vgpu_engine_workload(struct vgpu_engine *engine)
 		return NULL;
 	workload->descriptor = engine->active[0];
 	workload->base.owner = vgpu->sched_entity;
-	workload->base.prepare = workload_prepare;
 	workload->base.complete = workload_complete;
 	workload->base.job.engine = engine->id;
 	workload->base.job.event = job_event;
@@ -172,41 +172,127 @@ struct vgpu_workload *vgpu_engine_workload(struct vgpu_engine *engine)
 	return workload;
 }
 
+/* Keep the object as the engine's spare, or free it. */
+static void workload_recycle(struct vgpu_engine *engine, struct vgpu_workload *workload)
+{
+	vgpu_workload_clear(workload);
+	if (engine->spare)
+		vgpu_workload_free(workload);
+	else
+		engine->spare = workload;
+}
+
+/* The backend, too, forgets a workload that does not run (any more). */
+static void workload_drop(struct vgpu_engine *engine, struct vgpu_workload *workload)
+{
+	const struct ghyvi_pgpu_ops *ops = engine->vgpu->params.pgpu->ops;
+
+	if (ops->unprepare && workload->root)
+		ops->unprepare(engine->vgpu->params.pgpu, &workload->base.job);
+	workload_recycle(engine, workload);
+}
+
+/* The engine's workload has failed, by its own fault or for want of memory. */
+static void workload_fail(struct vgpu_engine *engine, struct vgpu_workload *workload)
+{
+	engine->workload = NULL;
+	vgpu_engine_halt(engine);
+	vgpu_violation(workload);
+}
+
 /*
- * Queue the first active element to the scheduler. The caller must make sure that the scheduler is
- * kicked after vgpu->lock was dropped.
+ * The backend copies what it must, and the workload is queued. The caller must make sure that the
+ * scheduler is kicked after vgpu->lock was dropped.
  */
-static void execlist_submit(struct vgpu_engine *engine)
+static int prepare_and_queue(struct vgpu_workload *workload)
+{
+	struct ghyvi_vgpu *vgpu = workload->engine->vgpu;
+	const struct ghyvi_pgpu_ops *ops = vgpu->params.pgpu->ops;
+	int err = ops->prepare ? ops->prepare(vgpu->params.pgpu, &workload->base.job) : 0;
+
+	if (err)
+		return err;
+	vgpu_work_get(vgpu);
+	ghyvi_sched_queue(vgpu->params.sched, &workload->base);
+	return 0;
+}
+
+/*
+ * What preparing a workload costs, memory and CPU time, is charged to the guest, whichever thread
+ * does it.
+ */
+struct preparation {
+	struct ghyvi_hv_charge charge;
+	struct ghyvi_cpu_time time;
+};
+
+static void preparation_begin(struct vgpu_engine *engine, struct preparation *preparation)
+{
+	lockdep_assert_held(&engine->vgpu->lock);
+	vgpu_charge(engine->vgpu, &preparation->charge);
+	ghyvi_cpu_time_begin(&preparation->time);
+}
+
+static void preparation_end(struct vgpu_engine *engine, struct preparation *preparation,
+			    u64 worker_ns)
+{
+	u64 ns = ghyvi_cpu_time_end(&preparation->time) + worker_ns;
+
+	vgpu_uncharge(engine->vgpu, &preparation->charge);
+	ghyvi_sched_charge_preparation(engine->vgpu->sched_entity, engine->id, ns);
+}
+
+/* Load the first active element and queue it. Returns false if it was complete already. */
+static bool execlist_submit(struct vgpu_engine *engine)
 {
 	struct ghyvi_vgpu *vgpu = engine->vgpu;
 	struct vgpu_workload *workload = vgpu_engine_workload(engine);
+	struct preparation preparation;
+	bool empty = false;
 
 	if (!workload) {
 		ghyvi_report(vgpu->params.reporter, "%s: no memory for a workload",
 			     ghyvi_engine_name(engine->id));
 		vgpu_engine_halt(engine);
-		return;
+		return true;
 	}
 	engine->workload = workload;
-	vgpu_work_get(vgpu);
-	ghyvi_sched_queue(vgpu->params.sched, &workload->base);
+	preparation_begin(engine, &preparation);
+	workload->error = vgpu_context_load(workload);
+	if (!workload->error) {
+		empty = workload->head == workload->tail;
+		if (!empty)
+			workload->error = prepare_and_queue(workload);
+	}
+	preparation_end(engine, &preparation, 0);
+	if (empty)
+		engine->workload = NULL;
+	else if (workload->error)
+		workload_fail(engine, workload);
+	if (empty || workload->error)
+		workload_drop(engine, workload);
+	return !empty;
+}
+
+/* The guest has moved the tail of the engine's workload to @tail. */
+static void move_tail(struct vgpu_workload *workload, u32 tail)
+{
+	struct ghyvi_vgpu *vgpu = workload->engine->vgpu;
+
+	if (ghyvi_audit_extend(workload->base.job.commands, tail) ||
+	    ghyvi_sched_update_tail(vgpu->params.sched, &workload->base, tail))
+		workload->behind = true;
+	workload->tail = tail;
 }
 
 /*
- * Try to merge the pending submission into the first active element. On success the workload will
- * run up to the tail that the guest has set.
+ * Try to merge the pending submission into the workload. On success it will run up to the tail that
+ * the guest has set.
  */
-static bool lite_restore(struct vgpu_engine *engine)
+static bool extend_workload(struct vgpu_engine *engine, struct vgpu_workload *workload)
 {
-	struct vgpu_workload *workload = engine->workload;
-	struct ghyvi_vgpu *vgpu = engine->vgpu;
 	u32 tail;
 
-	if ((engine->pending[0] ^ engine->active[0]) & DESC_SAME_CONTEXT)
-		return false;
-	/* Not loaded yet: vgpu_context_load() will read the new tail. */
-	if (!workload || !workload->prepared)
-		return true;
 	/*
 	 * As in read_and_sync(): read the tail before the sync that serves the requests up to it.
 	 */
@@ -220,12 +306,27 @@ static bool lite_restore(struct vgpu_engine *engine)
 	 */
 	if (engine->pending[0] & CTX_DESC_FORCE_RESTORE)
 		return false;
-	if (workload->empty || ghyvi_audit_extend(workload->base.job.commands, tail) ||
-	    ghyvi_sched_update_tail(vgpu->params.sched, &workload->base, tail))
-		workload->behind = true;
-	workload->tail = tail;
+	move_tail(workload, tail);
 	engine_set(engine, RING_TAIL, tail);
 	return true;
+}
+
+/* Try to merge the pending submission into the first active element. */
+static bool lite_restore(struct vgpu_engine *engine)
+{
+	struct preparation preparation;
+	bool merged;
+
+	if ((engine->pending[0] ^ engine->active[0]) & DESC_SAME_CONTEXT)
+		return false;
+	/* Not loaded yet: vgpu_context_load() will read the new tail. */
+	if (!engine->workload)
+		return true;
+	preparation_begin(engine, &preparation);
+	merged = extend_workload(engine, engine->workload);
+	preparation_end(engine, &preparation, engine->workload->base.job.worker_ns);
+	engine->workload->base.job.worker_ns = 0;
+	return merged;
 }
 
 static void execlist_promote(struct vgpu_engine *engine, u32 status)
@@ -241,75 +342,16 @@ static bool submissions_blocked(const struct ghyvi_vgpu *vgpu)
 	return vgpu->resetting || vgpu->paused || vgpu->failsafe;
 }
 
-static void promote_and_submit(struct vgpu_engine *engine)
+static void promote(struct vgpu_engine *engine)
 {
-	if (engine->has_pending) {
-		if (!engine->nr_active) {
-			execlist_promote(engine, GEN8_CTX_STATUS_IDLE_ACTIVE);
-		} else if (lite_restore(engine)) {
-			ghyvi_count(engine->vgpu->params.stats, lite_restores);
-			execlist_promote(engine,
-					 GEN8_CTX_STATUS_PREEMPTED | GEN8_CTX_STATUS_LITE_RESTORE);
-		}
+	if (!engine->has_pending)
+		return;
+	if (!engine->nr_active) {
+		execlist_promote(engine, GEN8_CTX_STATUS_IDLE_ACTIVE);
+	} else if (lite_restore(engine)) {
+		ghyvi_count(engine->vgpu->params.stats, lite_restores);
+		execlist_promote(engine, GEN8_CTX_STATUS_PREEMPTED | GEN8_CTX_STATUS_LITE_RESTORE);
 	}
-	if (engine->nr_active && !engine->workload && engine->nr_abandoned < VGPU_ABANDONED_MAX)
-		execlist_submit(engine);
-}
-
-/*
- * Promote and submit as far as possible. Caller holds vgpu->lock, and kicks the scheduler after
- * dropping it.
- */
-static void execlist_advance(struct vgpu_engine *engine)
-{
-	lockdep_assert_held(&engine->vgpu->lock);
-	if (!engine->halted && !submissions_blocked(engine->vgpu))
-		promote_and_submit(engine);
-	raise_events(engine);
-	update_queue_depth(engine);
-}
-
-static int workload_prepare(struct ghyvi_workload *base)
-{
-	struct vgpu_workload *workload = container_of(base, struct vgpu_workload, base);
-	struct ghyvi_vgpu *vgpu = workload->engine->vgpu;
-	struct ghyvi_hv_charge charge;
-	int err = -ECANCELED;
-
-	vgpu_charge(vgpu, &charge);
-	mutex_lock(&vgpu->lock);
-	if (!workload->abandoned && workload->prepared) {
-		err = vgpu_context_attach(workload);
-		workload->error = err;
-		if (!err)
-			vgpu_context_sync(workload);
-	} else if (!workload->abandoned) {
-		err = vgpu_context_load(workload);
-		workload->error = err;
-		workload->prepared = !err;
-		workload->empty = !err && workload->head == workload->tail;
-	}
-	/*
-	 * An error skips the run. workload_complete() follows and overrides the status with
-	 * COMPLETE.
-	 */
-	if (workload->empty)
-		err = -ENODATA;
-	mutex_unlock(&vgpu->lock);
-	vgpu_uncharge(vgpu, &charge);
-	return err;
-}
-
-/*
- * Save a context that reached its tail. Returns true when the context is complete, false when it
- * must run again to reach a newer tail.
- */
-static bool switch_out(struct vgpu_engine *engine, struct vgpu_workload *workload)
-{
-	if (!workload->empty)
-		vgpu_context_save(workload);
-	ghyvi_count(engine->vgpu->params.stats, workloads);
-	return !workload->behind;
 }
 
 /* Remove the first active element, which is complete. */
@@ -318,6 +360,7 @@ static void execlist_retire(struct vgpu_engine *engine)
 	u64 element = engine->active[0];
 	bool last = engine->nr_active == 1;
 
+	ghyvi_count(engine->vgpu->params.stats, workloads);
 	engine->active[0] = engine->active[1];
 	engine->active[1] = 0;
 	engine->nr_active--;
@@ -327,47 +370,123 @@ static void execlist_retire(struct vgpu_engine *engine)
 		 element);
 }
 
-/* Keep the object as the engine's spare, or free it. */
-static void workload_recycle(struct vgpu_engine *engine, struct vgpu_workload *workload)
+/*
+ * Promote and submit as far as possible. Caller holds vgpu->lock, and kicks the scheduler after
+ * dropping it.
+ */
+static void execlist_advance(struct vgpu_engine *engine)
 {
-	vgpu_workload_clear(workload);
-	if (engine->spare)
-		vgpu_workload_free(workload);
-	else
-		engine->spare = workload;
+	bool submitted = false;
+
+	lockdep_assert_held(&engine->vgpu->lock);
+	while (!submitted && !engine->halted && !submissions_blocked(engine->vgpu)) {
+		promote(engine);
+		/* The guest need not wait for the preparation to see what has completed. */
+		raise_events(engine);
+		/*
+		 * An abandoned workload is about to be returned. The backend may have its context
+		 * until then.
+		 */
+		if (!engine->nr_active || engine->workload || engine->abandoned)
+			break;
+		submitted = execlist_submit(engine);
+		if (!submitted)
+			execlist_retire(engine);
+	}
+	raise_events(engine);
+	update_queue_depth(engine);
 }
 
 /* Queue a preempted workload again. It keeps its loaded state. */
 static void requeue_preempted(struct vgpu_workload *workload)
 {
-	struct ghyvi_vgpu *vgpu = workload->engine->vgpu;
+	struct vgpu_engine *engine = workload->engine;
+	struct preparation preparation;
+	int err;
 
 	vgpu_update_ring_regs(workload);
-	vgpu_work_get(vgpu);
-	ghyvi_sched_queue(vgpu->params.sched, &workload->base);
+	preparation_begin(engine, &preparation);
+	err = vgpu_context_attach(workload);
+	if (!err) {
+		vgpu_context_sync(workload);
+		err = prepare_and_queue(workload);
+	}
+	preparation_end(engine, &preparation, 0);
+	if (!err)
+		return;
+	workload->error = err;
+	workload_fail(engine, workload);
+	workload_drop(engine, workload);
 }
 
-/*
- * The vGPU is paused: keep a workload that was withdrawn or preempted. One that was not loaded has
- * no state; the context is loaded when it is submitted again.
- */
+/* The vGPU is paused: keep a workload that was withdrawn or preempted. */
 static void park_workload(struct vgpu_workload *workload)
 {
-	struct vgpu_engine *engine = workload->engine;
-
-	if (workload->prepared) {
-		workload->parked = true;
-		vgpu_update_ring_regs(workload);
-		return;
-	}
-	engine->workload = NULL;
-	workload_recycle(engine, workload);
+	workload->parked = true;
+	vgpu_update_ring_regs(workload);
 }
 
 /* A reset, or failsafe state, drops a preempted workload; a pause keeps it. */
 static bool parks_workloads(const struct ghyvi_vgpu *vgpu)
 {
 	return vgpu->paused && !vgpu->resetting && !vgpu->failsafe;
+}
+
+/* Caller holds vgpu->lock. */
+static void complete_workload(struct vgpu_workload *workload, enum ghyvi_job_status status)
+{
+	struct vgpu_engine *engine = workload->engine;
+	struct ghyvi_vgpu *vgpu = engine->vgpu;
+
+	engine->events |= workload->base.job.events;
+	if (workload->abandoned) {
+		/* The workload may have failed, or delayed others, before the reset. */
+		if (status == GHYVI_JOB_ERROR && !submissions_blocked(vgpu))
+			vgpu_violation(workload);
+		else if (!submissions_blocked(vgpu))
+			vgpu_overstay(workload);
+		engine->abandoned = false;
+		workload_drop(engine, workload);
+		execlist_advance(engine);
+		return;
+	}
+	trace_ghyvi_complete(vgpu->params.reporter, engine->id, workload->base.job.lrca, status,
+			     workload->base.job.busy_ns);
+	if (status == GHYVI_JOB_PREEMPTED) {
+		if (workload->base.job.busy_ns)
+			ghyvi_count(stats_of(engine), preemptions);
+		engine->workload = NULL; /* failsafe state, which may begin, must not abandon it */
+		vgpu_overstay(workload);
+		engine->workload = workload;
+		if (parks_workloads(vgpu)) {
+			park_workload(workload);
+			return;
+		}
+		if (!submissions_blocked(vgpu)) {
+			requeue_preempted(workload);
+			return;
+		}
+	}
+	engine->workload = NULL;
+	switch (status) {
+	case GHYVI_JOB_COMPLETE:
+		vgpu_context_save(workload);
+		if (workload->behind) /* the context runs again, to reach a newer tail */
+			ghyvi_count(vgpu->params.stats, workloads);
+		else
+			execlist_retire(engine);
+		vgpu_overstay(workload);
+		break;
+	case GHYVI_JOB_PREEMPTED: /* a reset is in progress, or failsafe state has begun */
+		workload_drop(engine, workload);
+		return;
+	default:
+		vgpu_show_fault(workload);
+		vgpu_engine_halt(engine);
+		vgpu_violation(workload);
+	}
+	workload_recycle(engine, workload);
+	execlist_advance(engine);
 }
 
 /*
@@ -383,56 +502,7 @@ static void workload_complete(struct ghyvi_workload *base, enum ghyvi_job_status
 
 	vgpu_charge(vgpu, &charge);
 	mutex_lock(&vgpu->lock);
-	if (workload->empty)
-		status = GHYVI_JOB_COMPLETE;
-	engine->events |= workload->base.job.events;
-	if (workload->abandoned) {
-		/* The workload may have failed, or delayed others, before the reset. */
-		if ((status == GHYVI_JOB_ERROR || workload->error) && !submissions_blocked(vgpu))
-			vgpu_violation(workload);
-		else if (!submissions_blocked(vgpu))
-			vgpu_overstay(workload);
-		engine->nr_abandoned--;
-		execlist_advance(engine);
-		goto out;
-	}
-	if (workload->prepared)
-		trace_ghyvi_complete(vgpu->params.reporter, engine->id, workload->base.job.lrca,
-				     status, workload->base.job.busy_ns);
-	if (status == GHYVI_JOB_PREEMPTED) {
-		if (workload->base.job.busy_ns)
-			ghyvi_count(stats_of(engine), preemptions);
-		engine->workload = NULL; /* failsafe state, which may begin, must not abandon it */
-		vgpu_overstay(workload);
-		engine->workload = workload;
-		if (parks_workloads(vgpu)) {
-			park_workload(workload);
-			goto unlock;
-		}
-		if (!submissions_blocked(vgpu)) {
-			requeue_preempted(workload);
-			goto unlock;
-		}
-	}
-	engine->workload = NULL;
-	switch (status) {
-	case GHYVI_JOB_COMPLETE:
-		if (switch_out(engine, workload))
-			execlist_retire(engine);
-		vgpu_overstay(workload);
-		break;
-	case GHYVI_JOB_PREEMPTED: /* a reset is in progress */
-		break;
-	default:
-		if (workload->prepared)
-			vgpu_show_fault(workload);
-		vgpu_engine_halt(engine);
-		vgpu_violation(workload);
-	}
-	execlist_advance(engine);
-out:
-	workload_recycle(engine, workload);
-unlock:
+	complete_workload(workload, status);
 	raise_events(engine);
 	mutex_unlock(&vgpu->lock);
 	vgpu_uncharge(vgpu, &charge);
@@ -479,7 +549,7 @@ void vgpu_elsp_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 	mutex_unlock(&vgpu->lock);
 
 	if (latched)
-		ghyvi_sched_kick(vgpu->params.sched, engine->id, vgpu->sched_entity);
+		ghyvi_sched_kick(vgpu->params.sched, engine->id);
 }
 
 void vgpu_csb_pointer_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
@@ -504,17 +574,16 @@ static void abandon_workload(struct vgpu_engine *engine)
 	if (!workload)
 		return;
 	if (workload->parked) {
-		workload_recycle(engine, workload);
+		workload_drop(engine, workload);
 		return;
 	}
-	/* workload_prepare() and workload_complete() test it under vgpu->lock. */
 	workload->abandoned = true;
 	if (ghyvi_sched_cancel(vgpu->params.sched, &workload->base)) {
-		workload_recycle(engine, workload);
+		workload_drop(engine, workload);
 		vgpu_work_put(vgpu);
 		return;
 	}
-	engine->nr_abandoned++;
+	engine->abandoned = true;
 }
 
 void vgpu_engine_hold(struct vgpu_engine *engine)

@@ -6,8 +6,7 @@
  *
  * A workload that the engine was asked to stop ends between two commands, as after a preemption on
  * behalf of another vGPU. It is *parked*: the host's copy of the context, the backend's part of the
- * job and the audited commands hold its position. The resumed vGPU queues it again. A context that
- * was not loaded yet is loaded when the vGPU is resumed. Completions that were under way are
+ * job and the audited commands hold its position. The resumed vGPU queues it again. Completions that were under way are
  * delivered before the pause has begun, so the guest's status pages contain all of them.
  */
 #include <linux/err.h>
@@ -74,5 +73,5 @@ void ghyvi_vgpu_resume(struct ghyvi_vgpu *vgpu)
 	mutex_unlock(&vgpu->lock);
 
 	for (i = 0; paused && i < GHYVI_ENGINES; i++)
-		ghyvi_sched_kick(vgpu->params.sched, i, vgpu->sched_entity);
+		ghyvi_sched_kick(vgpu->params.sched, i);
 }

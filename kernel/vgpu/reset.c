@@ -164,6 +164,6 @@ void ghyvi_vgpu_restart(struct ghyvi_vgpu *vgpu)
 	mutex_unlock(&vgpu->lock);
 
 	for (i = 0; i < GHYVI_ENGINES; i++)
-		ghyvi_sched_kick(vgpu->params.sched, i, NULL);
+		ghyvi_sched_kick(vgpu->params.sched, i);
 	note_reset(vgpu);
 }

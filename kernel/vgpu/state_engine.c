@@ -77,8 +77,7 @@ void vgpu_engine_save(struct vgpu_engine *engine, struct state_writer *writer)
 
 	lockdep_assert_held(&engine->vgpu->lock);
 	memcpy(state.elsp, engine->elsp, sizeof(state.elsp));
-	/* A vGPU whose state is only measured may run, and its context may not be loaded yet. */
-	if (workload && workload->prepared) {
+	if (workload) {
 		state.workload = workload_fits(workload, writer);
 		state.dropped = !state.workload;
 	}
@@ -194,7 +193,6 @@ int vgpu_workload_load(struct vgpu_engine *engine, struct state_reader *reader)
 		vgpu_workload_free(workload);
 		return err;
 	}
-	workload->prepared = true;
 	workload->parked = true;
 	engine->workload = workload;
 	return 0;

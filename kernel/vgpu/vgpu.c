@@ -386,7 +386,7 @@ static void dump_engine(const struct vgpu_engine *engine, struct seq_file *m)
 	for (i = 0; engine->has_pending && i < ARRAY_SIZE(engine->pending); i++)
 		seq_printf(m, "  pending %u: 0x%016llx\n", i,
 			   (unsigned long long)engine->pending[i]);
-	if (workload && workload->prepared)
+	if (workload)
 		seq_printf(m, "  ring: start=0x%x ctl=0x%x head=0x%x tail=0x%x%s\n",
 			   workload->context[GHYVI_CTX_RING_START],
 			   workload->context[GHYVI_CTX_RING_CTL], workload->head, workload->tail,

@@ -46,16 +46,12 @@ struct vgpu_context_handle;
  * @base: the scheduler's part
  * @engine: the engine that it was submitted to
  * @descriptor: the context descriptor that the guest submitted
- * @prepared: the context image was loaded. From now on a new ring tail must be passed to the
- *	scheduler, also while the workload is queued again after preemption.
- * @empty: ring head equals tail; the workload is never passed to the pGPU
  * @behind: the workload ends before the guest's tail, because a lite restore could not move the
  *	tail in time, or because the auditor split the submission; the context runs again after it
- * @parked: withdrawn from the scheduler while the vGPU is paused, to be queued again; implies
- *	@prepared
- * @abandoned: a reset dropped the workload, but could not cancel it before it was dispatched. Its
- *	completion only accounts a failure and frees it.
- * @error: return value of vgpu_context_load()
+ * @parked: withdrawn from the scheduler while the vGPU is paused, to be queued again
+ * @abandoned: a reset dropped the workload when the pGPU had it. Its completion only accounts a
+ *	failure and frees it.
+ * @error: why it could not be prepared, or 0
  * @head: ring head as loaded
  * @tail: ring tail as loaded, or as last moved by a lite restore
  * @control: CONTEXT_CONTROL as loaded
@@ -74,8 +70,6 @@ struct vgpu_workload {
 	struct ghyvi_workload base;
 	struct vgpu_engine *engine;
 	u64 descriptor;
-	bool prepared;
-	bool empty;
 	bool behind;
 	bool parked;
 	bool abandoned;
@@ -92,9 +86,6 @@ struct vgpu_workload {
 	u64 backend[];
 };
 
-/* A guest can reset its engine faster than the host's workers return what it has submitted. */
-#define VGPU_ABANDONED_MAX 4
-
 /**
  * struct vgpu_engine - execlist state of one engine.
  * @vgpu: the vGPU that it belongs to; constant
@@ -106,11 +97,11 @@ struct vgpu_workload {
  * @nr_active: number of elements in @active
  * @pending: elements of a submission that was latched and not promoted yet
  * @has_pending: @pending is valid
- * @workload: workload of active[0]; NULL without one, when @halted, or when the vGPU was paused
- *	before the context was loaded
+ * @workload: workload of active[0], loaded; NULL without one, when @halted, when the vGPU was
+ *	paused before the context was loaded, or while @abandoned
  * @spare: a workload object to use next, so that the common case allocates no memory
- * @nr_abandoned: number of workloads that resets have dropped and the scheduler has not returned;
- *	at VGPU_ABANDONED_MAX, no other one is queued until it has returned one
+ * @abandoned: the scheduler has not returned a workload yet that a reset has dropped. No other one is
+ *	loaded until then.
  * @halted: stopped by an error; nothing is promoted or completed until a reset
  * @csb: index of the last context status entry written, 0..GEN8_CSB_ENTRIES - 1
  * @events: GHYVI_EVENT_* to raise together, when the state is consistent
@@ -130,7 +121,7 @@ struct vgpu_engine {
 	bool has_pending;
 	struct vgpu_workload *workload;
 	struct vgpu_workload *spare;
-	unsigned int nr_abandoned;
+	bool abandoned;
 	bool halted;
 	u32 csb;
 	u32 events;
@@ -162,7 +153,7 @@ struct vgpu_fault {
 
 /*
  * Lock order: live_lock, then vgpu->lock, then one of: the scheduler's locks, gtt->lock, irq_lock.
- * ghyvi_sched_kick() is called without vgpu->lock, because it may run workload_prepare().
+ * ghyvi_sched_kick() is called without vgpu->lock, because it may call workload_complete().
  */
 struct ghyvi_vgpu {
 	struct ghyvi_vgpu_params params;

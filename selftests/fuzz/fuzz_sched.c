@@ -13,6 +13,14 @@
 #define STEPS_MAX 3000
 #define IDLE_MAX_NS (500 * 1000ULL) /* FAIR_AWAIT_MAX_NS, BAND_WAIT_NS */
 
+static void charge_preparation(const struct item *item)
+{
+	struct fuzz_engine *engine = engine_of(&item->base.job);
+
+	engine->books[item->owner].due += item->prepare_ns;
+	ghyvi_sched_charge_preparation(owners[item->owner], engine->id, item->prepare_ns);
+}
+
 static void submit(struct item *item)
 {
 	struct ghyvi_sched_entity *owner = item->owner < VGPUS ? owners[item->owner] : NULL;
@@ -22,26 +30,12 @@ static void submit(struct item *item)
 	item->due_ns = NEVER;
 	item->base.owner = owner;
 	ghyvi_sched_queue(sched, &item->base);
+	charge_preparation(item);
 }
 
 static void kick(struct item *item)
 {
-	ghyvi_sched_kick(sched, item->base.job.engine, item->base.owner);
-}
-
-static int prepare(struct ghyvi_workload *base)
-{
-	struct item *item = container_of(base, struct item, base);
-
-	now += item->prepare_ns;
-	late_ns += item->prepare_ns;
-	engine_of(&base->job)->books[item->owner].due += item->prepare_ns;
-	engine_of(&base->job)->idle_ns = NEVER; /* assigned, even if prepare() fails */
-	if (item->cancelled_in_prepare) {
-		item->cancelled_in_prepare = false;
-		ASSERT(!ghyvi_sched_cancel(sched, base));
-	}
-	return item->prepare_fails ? -EFAULT : 0;
+	ghyvi_sched_kick(sched, item->base.job.engine);
 }
 
 static void complete(struct ghyvi_workload *base, enum ghyvi_job_status status)
@@ -75,7 +69,7 @@ static void check_engine(struct fuzz_engine *engine)
 		bool begun = has && engine->begun;
 		s64 ahead = engine->books[o].charged - engine->books[o].due;
 
-		ASSERT(rq->waiting == (sched_is_ready(rq) && !has));
+		ASSERT(rq->waiting == (!list_empty(&rq->queue) && !has));
 		waiting += rq->waiting;
 		uncapped += rq->waiting && !(fair && cap_of(o));
 		if (begun && !engine->ended)
@@ -136,7 +130,7 @@ static void happen(struct fuzz_engine *engine)
 		return;
 	}
 	if (engine->begun && !engine->ended)
-		engine->end_ns = now; /* a preparation may have advanced the clock */
+		engine->end_ns = now; /* stop_all() serves one engine after the other */
 	if (engine->ended)
 		done(engine);
 	else if (engine->begun)
@@ -267,8 +261,6 @@ static void submit_new(struct item *item)
 	item->again = flags & 1;
 	item->think_ns = flags & 2 ? 0 : 1000 * rnd(400);
 	item->prepare_ns = (flags & 0xc) == 0xc ? 1000 * rnd(100) : 0;
-	item->prepare_fails = (flags & 0xf0) == 0xf0;
-	item->cancelled_in_prepare = (flags & 0xf0) == 0xe0;
 	submit(item);
 	check_charged(engine_of(&item->base.job), now);
 	if (flags & 0x30)
@@ -319,8 +311,8 @@ static void move(void)
 	/*
 	 * A workload whose guest does not kick the engine is started by the next kick of another.
 	 */
-	ghyvi_sched_kick(sched, engines[0].id, NULL);
-	ghyvi_sched_kick(sched, engines[1].id, NULL);
+	ghyvi_sched_kick(sched, engines[0].id);
+	ghyvi_sched_kick(sched, engines[1].id);
 	check();
 }
 
@@ -393,7 +385,6 @@ static void check_shares(void)
 		item->again = true;
 		item->think_ns = 0;
 		item->prepare_ns = 0;
-		item->prepare_fails = item->cancelled_in_prepare = false;
 		came_ns[o] = now;
 		had_ns[o] = engine->books[o].had_ns;
 		submit(item);
@@ -441,7 +432,6 @@ static void init(void)
 
 		items[i].owner = i / DEPTH;
 		items[i].due_ns = NEVER;
-		items[i].base.prepare = prepare;
 		items[i].base.complete = complete;
 		items[i].base.job.engine = i % DEPTH && i % 3 == 0 ? GHYVI_BCS : GHYVI_RCS;
 		items[i].base.job.context = context;

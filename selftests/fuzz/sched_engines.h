@@ -41,8 +41,7 @@ struct item {
 	u64 think_ns;
 	bool submitted; /* complete() must follow */
 	bool again; /* submit it again after its completion */
-	bool prepare_fails, cancelled_in_prepare;
-	u64 prepare_ns;
+	u64 prepare_ns; /* CPU time that it is charged for when it is queued */
 };
 
 struct span {

@@ -432,6 +432,11 @@ void start(struct test_job *job)
 	if (!job->base.commands)
 		audit(job);
 	job->status = -1;
+	if (ops->prepare(pgpu, &job->base)) {
+		ops->unprepare(pgpu, &job->base);
+		job->status = GHYVI_JOB_ERROR; /* as the core says of a job that does not run */
+		return;
+	}
 	assert_int_equal(ops->run(pgpu, &job->base), 0);
 	job->started = true;
 }

@@ -262,24 +262,6 @@ static void invalidation_takes_the_job_off_and_back(void **state)
 	job_free(job);
 }
 
-static void tail_moves_while_the_job_is_away(void **state)
-{
-	struct test_job *job = waiting_job(&guests[0], GHYVI_RCS);
-
-	start(job);
-	pump(20);
-	ops->preempt(pgpu, &job->base);
-	finish(job, GHYVI_JOB_PREEMPTED);
-	RINGS(job, STORE_GGTT, DATA, 0, 11);
-	assert_int_equal(ghyvi_audit_extend(job->base.commands, job->tail), 0);
-	job->context[GHYVI_CTX_RING_TAIL] = job->tail;
-	*(u32 *)guests[0].user[1] = 1;
-	start(job);
-	finish(job, GHYVI_JOB_COMPLETE);
-	assert_int_equal(at(&guests[0], DATA), 11);
-	job_free(job);
-}
-
 /* Append a store of @value and tell the engine. Returns the result of update_tail(). */
 static int move_tail(struct test_job *job, u32 address, u32 value)
 {
@@ -287,6 +269,35 @@ static int move_tail(struct test_job *job, u32 address, u32 value)
 	assert_int_equal(ghyvi_audit_extend(job->base.commands, job->tail), 0);
 	job->context[GHYVI_CTX_RING_TAIL] = job->tail;
 	return ops->update_tail(pgpu, &job->base, job->tail);
+}
+
+/* It was prepared, and waits for the engine, for the first time or after a preemption. */
+static void tail_moves_while_the_job_is_away(void **state)
+{
+	struct test_job *job = waiting_job(&guests[0], GHYVI_RCS);
+	unsigned int again;
+
+	audit(job);
+	for (again = 0; again < 2; again++) {
+		assert_int_equal(ops->prepare(pgpu, &job->base), 0);
+		assert_int_equal(move_tail(job, DATA + 4 * again, 11 + again), 0);
+		assert_int_equal(job->context[GHYVI_CTX_RING_TAIL], job->tail);
+		assert_true(job->base.worker_ns > 0);
+		job->status = -1;
+		assert_int_equal(ops->run(pgpu, &job->base), 0);
+		job->started = true;
+		if (again)
+			break;
+		pump(20);
+		ops->preempt(pgpu, &job->base);
+		finish(job, GHYVI_JOB_PREEMPTED);
+	}
+	*(u32 *)guests[0].user[1] = 1;
+	finish(job, GHYVI_JOB_COMPLETE);
+	assert_int_equal(job->context[GHYVI_CTX_RING_HEAD], job->tail);
+	assert_int_equal(at(&guests[0], DATA), 11);
+	assert_int_equal(at(&guests[0], DATA + 4), 12);
+	job_free(job);
 }
 
 /* The copy of the ring has other offsets than the ring; the guest sees its own. */

@@ -33,14 +33,6 @@ static atomic_t undone;
 static atomic64_t busy_ns;
 static sem_t over;
 
-static int prepare(struct ghyvi_workload *base)
-{
-	struct turn *turn = container_of(base, struct turn, base);
-
-	turn->context[GHYVI_CTX_RING_HEAD] = 0;
-	return 0;
-}
-
 static void complete(struct ghyvi_workload *base, enum ghyvi_job_status status)
 {
 	if (status != GHYVI_JOB_COMPLETE)
@@ -53,7 +45,6 @@ static void complete(struct ghyvi_workload *base, enum ghyvi_job_status status)
 static void init_turn(struct turn *turn, struct rig *rig, struct ghyvi_sched_entity *entity)
 {
 	turn->base.owner = entity;
-	turn->base.prepare = prepare;
 	turn->base.complete = complete;
 	memcpy(turn->context, rig->context, sizeof(turn->context));
 	turn->base.job = rig->job;
@@ -73,14 +64,16 @@ static struct cost time_once(unsigned int count, u32 tail)
 
 	atomic_set(&undone, (int)count);
 	atomic64_set(&busy_ns, 0);
-	for (i = 0; i < count; i++)
+	for (i = 0; i < count; i++) {
+		turns[i].context[GHYVI_CTX_RING_HEAD] = 0;
 		turns[i].context[GHYVI_CTX_RING_TAIL] = tail;
+	}
 	begin = ktime_get_ns();
 	for (i = 0; i < count; i++)
 		ghyvi_sched_queue(sched, &turns[i].base);
 	if (count > 1)
 		begin = ktime_get_ns();
-	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
+	ghyvi_sched_kick(sched, GHYVI_RCS);
 	sem_wait(&over);
 	return (struct cost){ .all = (double)(ktime_get_ns() - begin) / count,
 			      .on_engine = (double)atomic64_read(&busy_ns) / count };
@@ -96,7 +89,7 @@ static s64 switches(void)
 	return sum;
 }
 
-/* The best of many. On a busy host a workload may not be prepared in time for its turn. */
+/* The best of many. */
 static struct cost time_switches(u32 tail)
 {
 	struct cost best = { .all = 1e9 };

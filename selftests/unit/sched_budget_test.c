@@ -183,11 +183,10 @@ static void a_vgpu_without_work_is_passed_over(void **state)
 	all_wait("credit");
 	assert_true(ghyvi_sched_cancel(sched, &workloads[0]));
 	assert_ptr_equal(ghyvi_sched_credit.peek_next(engine), runs[1]);
-	workloads[1].late = true;
+	assert_true(ghyvi_sched_cancel(sched, &workloads[1]));
 	assert_ptr_equal(ghyvi_sched_credit.peek_next(engine), runs[2]);
-	workloads[2].late = true;
+	assert_true(ghyvi_sched_cancel(sched, &workloads[2]));
 	assert_null(ghyvi_sched_credit.peek_next(engine));
-	workloads[1].late = workloads[2].late = false;
 }
 
 static void band_demotes_a_vgpu_over_its_budget_and_share(void **state)
@@ -319,18 +318,17 @@ static void an_arrival_within_its_share_ends_the_idling_of_band(void **state)
 		assert_ptr_equal(engine->budget.arrived, cases[i].chosen ? NULL : runs[2]);
 		assert_int_equal(engine->budget.completed, !cases[i].chosen);
 	}
-	/* It arrived before the engine idled, or its first workload is late. */
+	/* It arrived before the engine idled, or has no work any more. */
 	set_budget(2, 1, 0);
 	set_budget(0, 1, 0);
 	engine->budget.wait_until = 0;
 	engine->budget.arrived = runs[2];
 	assert_ptr_equal(ghyvi_sched_band.pick_next(engine, now, &until), runs[0]);
-	workloads[2].late = true;
+	assert_true(ghyvi_sched_cancel(sched, &workloads[2]));
 	set_budget(0, -5, 1000);
 	engine->budget.wait_until = now + 10;
 	engine->budget.arrived = runs[2];
 	assert_null(ghyvi_sched_band.pick_next(engine, now, &until));
-	workloads[2].late = false;
 }
 
 static void only_a_wakeup_on_a_free_engine_is_an_arrival(void **state)
@@ -368,12 +366,11 @@ static void fifo_serves_in_order_of_arrival(void **state)
 
 	all_wait("fifo");
 	assert_ptr_equal(ghyvi_sched_fifo.peek_next(engine), runs[0]);
-	workloads[0].late = true;
+	assert_true(ghyvi_sched_cancel(sched, &workloads[0]));
 	assert_ptr_equal(ghyvi_sched_fifo.pick_next(engine, now, &until), runs[1]);
-	workloads[1].late = workloads[2].late = true;
+	assert_true(ghyvi_sched_cancel(sched, &workloads[1]));
+	assert_true(ghyvi_sched_cancel(sched, &workloads[2]));
 	assert_null(ghyvi_sched_fifo.peek_next(engine));
-	assert_null(ghyvi_sched_fifo.pick_next(engine, now, &until));
-	workloads[0].late = workloads[1].late = workloads[2].late = false;
 }
 
 int main(void)

@@ -26,14 +26,13 @@ static struct ghyvi_sched_clock by_hand = { .now = clock_now, .arm = clock_arm }
 
 static int gpu_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 {
-	if (sched->run_copies) {
-		might_sleep();
-		lockdep_assert_held(&sched->engines[job->engine].start);
-	} else {
-		lockdep_assert_held(&sched->engines[job->engine].lock);
-	}
+	lockdep_assert_held(&sched->engines[job->engine].lock);
 	assert_null(gpu.job);
 	gpu.runs++;
+	if (gpu.refusals && !--gpu.refusals) {
+		gpu.run_result = 0;
+		return -EIO;
+	}
 	if (!gpu.run_result)
 		gpu.job = job;
 	return gpu.run_result;
@@ -60,19 +59,6 @@ static const struct ghyvi_pgpu_ops ops = { .run = gpu_run,
 					   .cancel = gpu_cancel };
 static struct ghyvi_pgpu_device gpu_device = { .ops = &ops };
 
-int player_prepare(struct ghyvi_workload *base)
-{
-	struct player *player = container_of(base, struct player, base);
-
-	might_sleep();
-	player->prepared++;
-	if (player->cancel_in_prepare)
-		assert_false(ghyvi_sched_cancel(sched, base));
-	if (player->in_prepare)
-		player->in_prepare();
-	return player->prepare_result;
-}
-
 void player_complete(struct ghyvi_workload *base, enum ghyvi_job_status status)
 {
 	struct player *player = container_of(base, struct player, base);
@@ -94,7 +80,6 @@ int setup(void **state)
 	for (player = players; player < players + VGPUS; player++) {
 		player->entity = ghyvi_sched_entity_create(sched, &player->stats, NULL);
 		player->base.owner = player->entity;
-		player->base.prepare = player_prepare;
 		player->base.complete = player_complete;
 		player->base.job.context = player->context;
 	}
@@ -104,7 +89,7 @@ int setup(void **state)
 void submit(unsigned int i)
 {
 	ghyvi_sched_queue(sched, &players[i].base);
-	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
+	ghyvi_sched_kick(sched, GHYVI_RCS);
 }
 
 void leave(u64 ns, enum ghyvi_job_status status)

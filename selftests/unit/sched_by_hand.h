@@ -24,10 +24,6 @@ struct player {
 	u32 context[GHYVI_CTX_DWORDS];
 	struct ghyvi_sched_entity *entity;
 	struct ghyvi_stats stats;
-	int prepare_result;
-	bool cancel_in_prepare;
-	void (*in_prepare)(void);
-	unsigned int prepared;
 	_Atomic int completed;
 	enum ghyvi_job_status status;
 };
@@ -41,11 +37,11 @@ struct hand_gpu {
 	struct ghyvi_job *job; /* on the engine */
 	unsigned int runs, preempts, cancels;
 	int run_result;
+	unsigned int refusals; /* run() returns @run_result only so many times; 0: always */
 	void (*in_cancel)(void);
 };
 extern struct hand_gpu gpu;
 
-int player_prepare(struct ghyvi_workload *base);
 void player_complete(struct ghyvi_workload *base, enum ghyvi_job_status status);
 int setup(void **state);
 void submit(unsigned int i);

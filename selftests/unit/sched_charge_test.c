@@ -71,11 +71,6 @@ static void hand_clock_arm(struct ghyvi_sched_clock *clock, enum ghyvi_engine_id
 
 static struct ghyvi_sched_clock hand_clock = { .now = hand_clock_now, .arm = hand_clock_arm };
 
-static int prepare(struct ghyvi_workload *workload)
-{
-	return 0;
-}
-
 static void complete(struct ghyvi_workload *workload, enum ghyvi_job_status status)
 {
 	struct player *player = container_of(workload, struct player, base);
@@ -93,7 +88,6 @@ static struct sched_rq *rq_of(struct player *player)
 static void init_player(struct player *player)
 {
 	*player = (struct player){ .base = { .owner = ghyvi_sched_entity_create(sched, NULL, NULL),
-					     .prepare = prepare,
 					     .complete = complete } };
 }
 
@@ -119,7 +113,7 @@ static int teardown(void **state)
 static void submit(struct player *player)
 {
 	ghyvi_sched_queue(sched, &player->base);
-	ghyvi_sched_kick(sched, GHYVI_RCS, player->base.owner);
+	ghyvi_sched_kick(sched, GHYVI_RCS);
 }
 
 /* The job ends after @busy_ns on the engine. */

@@ -42,16 +42,14 @@ static void count_event(struct ghyvi_job *job, u32 events)
 	raised++;
 }
 
-static int prepare(struct ghyvi_workload *base)
+static void queue(struct player *player)
 {
-	struct player *player = container_of(base, struct player, base);
-
-	if (player->status == GHYVI_JOB_PREEMPTED)
-		return 0;
-	player->context[GHYVI_CTX_RING_HEAD] = player->head;
-	player->context[GHYVI_CTX_RING_TAIL] = player->tail;
-	memset(base->job.backend, 0, sizeof(struct softgpu_job));
-	return 0;
+	if (player->status != GHYVI_JOB_PREEMPTED) {
+		player->context[GHYVI_CTX_RING_HEAD] = player->head;
+		player->context[GHYVI_CTX_RING_TAIL] = player->tail;
+		memset(&player->backend, 0, sizeof(player->backend));
+	}
+	ghyvi_sched_queue(sched, &player->base);
 }
 
 /* However long that takes: the CPUs may be busy. */
@@ -83,7 +81,7 @@ static void complete(struct ghyvi_workload *base, enum ghyvi_job_status status)
 	else
 		long_ones++;
 	if (player->again && !over) {
-		ghyvi_sched_queue(sched, base);
+		queue(player);
 		return;
 	}
 	player->completed++;
@@ -97,7 +95,6 @@ static void init_player(struct player *player, struct rig *rig, unsigned int ent
 	player->head = head;
 	player->tail = tail;
 	player->base.owner = entities[entity];
-	player->base.prepare = prepare;
 	player->base.complete = complete;
 	player->base.job = rig->job;
 	player->base.job.context = player->context;
@@ -171,8 +168,8 @@ static void neighbours_complete_while_a_completion_is_under_way(void **state)
 		players[i].again = true;
 	}
 	for (i = 0; i <= LONGS; i++)
-		ghyvi_sched_queue(sched, &players[i].base);
-	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
+		queue(&players[i]);
+	ghyvi_sched_kick(sched, GHYVI_RCS);
 	end_beside_long_ones();
 }
 
@@ -181,8 +178,8 @@ static void the_engine_s_thread_completes_its_last_workload(void **state)
 	struct rig *rig = *state;
 
 	init_player(&players[SHORT], rig, 0, 0, SHORT_TAIL);
-	ghyvi_sched_queue(sched, &players[SHORT].base);
-	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
+	queue(&players[SHORT]);
+	ghyvi_sched_kick(sched, GHYVI_RCS);
 	wait_completed(&players[SHORT]);
 	assert_int_equal(players[SHORT].status, GHYVI_JOB_COMPLETE);
 	assert_non_null(players[SHORT].completer);
@@ -193,8 +190,8 @@ static void run_a_user_interrupt(struct rig *rig)
 {
 	ring(rig, MI_USER_INTERRUPT, MI_NOOP);
 	init_player(&players[SHORT], rig, 0, 0, rig->tail);
-	ghyvi_sched_queue(sched, &players[SHORT].base);
-	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
+	queue(&players[SHORT]);
+	ghyvi_sched_kick(sched, GHYVI_RCS);
 	wait_completed(&players[SHORT]);
 }
 
@@ -226,17 +223,17 @@ static void neighbours_complete_while_the_engine_s_thread_completes(void **state
 
 	init_player(&players[SHORT], rig, 0, 0, SHORT_TAIL);
 	players[SHORT].waits = true;
-	ghyvi_sched_queue(sched, &players[SHORT].base);
-	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
+	queue(&players[SHORT]);
+	ghyvi_sched_kick(sched, GHYVI_RCS);
 	while (!players[SHORT].in_complete)
 		usleep_range(100, 200);
 	assert_non_null(players[SHORT].completer);
 	for (i = 1; i <= LONGS; i++) {
 		init_player(&players[i], rig, 1, 0, SHORT_TAIL);
 		players[i].again = true;
-		ghyvi_sched_queue(sched, &players[i].base);
+		queue(&players[i]);
 	}
-	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
+	ghyvi_sched_kick(sched, GHYVI_RCS);
 	end_beside_long_ones();
 }
 
@@ -256,13 +253,13 @@ static void a_slow_completion_is_not_charged_to_the_next_timeslice(void **state)
 	for (i = 0; i < 3; i++)
 		init_player(&players[i], rig, i, 0, SHORT_TAIL);
 	players[0].sleep_ms = 200;
-	ghyvi_sched_queue(sched, &players[0].base);
-	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
+	queue(&players[0]);
+	ghyvi_sched_kick(sched, GHYVI_RCS);
 	while (!players[0].in_complete)
 		usleep_range(100, 200);
 	for (i = 1; i < 3; i++) {
-		ghyvi_sched_queue(sched, &players[i].base);
-		ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
+		queue(&players[i]);
+		ghyvi_sched_kick(sched, GHYVI_RCS);
 	}
 	for (i = 0; i < 3; i++) {
 		wait_completed(&players[i]);

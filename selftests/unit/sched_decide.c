@@ -49,12 +49,6 @@ static const struct ghyvi_pgpu_ops ops = { .run = gpu_run,
 					   .cancel = gpu_cancel };
 static struct ghyvi_pgpu_device gpu_device = { .ops = &ops };
 
-static int prepare(struct ghyvi_workload *workload)
-{
-	might_sleep();
-	return 0;
-}
-
 static void complete(struct ghyvi_workload *workload, enum ghyvi_job_status status)
 {
 	might_sleep();
@@ -72,7 +66,7 @@ int setup(void **state)
 	sched = ghyvi_sched_create_on(&gpu_device, &by_hand);
 	engine = &sched->engines[GHYVI_RCS];
 	for (i = 0; i < VGPUS; i++) {
-		workloads[i] = (struct ghyvi_workload){ .prepare = prepare, .complete = complete };
+		workloads[i] = (struct ghyvi_workload){ .complete = complete };
 		workloads[i].owner = ghyvi_sched_entity_create(sched, &stats[i], NULL);
 		runs[i] = &workloads[i].owner->rqs[GHYVI_RCS];
 	}
@@ -104,7 +98,7 @@ void queue(unsigned int i)
 void submit(unsigned int i)
 {
 	queue(i);
-	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
+	ghyvi_sched_kick(sched, GHYVI_RCS);
 }
 
 void leave_as(u64 ns, enum ghyvi_job_status status)

@@ -82,15 +82,9 @@ static void a_workload_is_stopped_by_one_thread_at_a_time(void **state)
 	gpu.in_cancel = knobs_change_while_stopping;
 	now += 2 * MS;
 	fire();
-	assert_int_equal(gpu.cancels, 1);
-	/*
-	 * The backend did not have it yet, perhaps: it is stopped once more, preempt_timeout_us
-	 * later.
-	 */
 	gpu.in_cancel = NULL;
-	assert_int_equal(armed[GHYVI_RCS], now - 10 * MS + 2 * MS);
-	fire();
-	assert_int_equal(gpu.cancels, 2);
+	fire_after(10 * MS);
+	assert_int_equal(gpu.cancels, 1);
 	leave(0, GHYVI_JOB_CANCELLED);
 	assert_int_equal(players[0].status, GHYVI_JOB_PREEMPTED);
 	assert_int_equal(atomic64_read(&players[0].stats.preempt_timeouts_rcs), 0);
@@ -251,31 +245,26 @@ static void a_workload_that_does_not_start_costs_nothing(void **state)
 	submit(0);
 	assert_int_equal(players[0].status, GHYVI_JOB_ERROR);
 	assert_int_equal(atomic64_read(&players[0].stats.busy_ns_rcs), 0);
-	gpu.run_result = 0;
-	players[1].prepare_result = -EFAULT;
-	submit(1);
-	assert_int_equal(players[1].status, GHYVI_JOB_ERROR);
-	players[2].cancel_in_prepare = true;
-	submit(2);
-	assert_int_equal(players[2].status, GHYVI_JOB_CANCELLED);
-	assert_int_equal(players[0].completed + players[1].completed + players[2].completed, 3);
+	assert_int_equal(players[0].entity->rqs[GHYVI_RCS].fair.vtime, 0);
+	assert_int_equal(players[0].completed, 1);
 	assert_int_equal(gpu.runs, 1);
 	assert_int_equal(gpu.cancels, 0);
 }
 
 static void a_kick_goes_on_until_a_workload_runs(void **state)
 {
-	players[0].prepare_result = -EFAULT;
-	players[1].cancel_in_prepare = true;
-	ghyvi_sched_queue(sched, &players[0].base);
-	ghyvi_sched_queue(sched, &players[1].base);
-	ghyvi_sched_queue(sched, &players[2].base);
-	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
+	unsigned int i;
+
+	gpu.run_result = -EIO;
+	gpu.refusals = 2;
+	for (i = 0; i < VGPUS; i++)
+		ghyvi_sched_queue(sched, &players[i].base);
+	ghyvi_sched_kick(sched, GHYVI_RCS);
 	assert_runs(2);
-	assert_int_equal(players[0].completed, 1);
-	assert_int_equal(players[0].status, GHYVI_JOB_ERROR);
-	assert_int_equal(players[1].completed, 1);
-	assert_int_equal(players[1].status, GHYVI_JOB_CANCELLED);
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(players[i].completed, 1);
+		assert_int_equal(players[i].status, GHYVI_JOB_ERROR);
+	}
 	leave(MS, GHYVI_JOB_COMPLETE);
 }
 
@@ -300,322 +289,70 @@ static void an_idle_workload_cannot_be_cancelled_or_extended(void **state)
 	assert_is_its_owners(1);
 	leave(MS, GHYVI_JOB_COMPLETE);
 	assert_is_its_owners(0);
-	players[0].prepare_result = -EFAULT;
-	submit(0);
-	assert_int_equal(players[0].status, GHYVI_JOB_ERROR);
-	assert_is_its_owners(0);
 	gpu.run_result = -EIO;
 	submit(1);
 	assert_int_equal(players[1].status, GHYVI_JOB_ERROR);
 	assert_is_its_owners(1);
-	gpu.run_result = 0;
-	players[2].cancel_in_prepare = true;
-	submit(2);
-	assert_int_equal(players[2].status, GHYVI_JOB_CANCELLED);
-	assert_is_its_owners(2);
 }
 
-/* A preparation that takes too long; the timer fires while it is under way. */
+/* Preparation: what its owner says that it has cost. */
 
-static u64 meanwhile_ns; /* how long vGPU 1 has the engine meanwhile */
-
-static void lose_the_engine(void)
+static u64 vtime(unsigned int i)
 {
-	u64 late_at = now + MS;
-
-	ASSERT(armed[GHYVI_RCS] == GHYVI_SCHED_NEVER);
-	ghyvi_sched_queue(sched, &players[1].base);
-	ASSERT(armed[GHYVI_RCS] == late_at);
-	now = late_at - 1;
-	fire();
-	ASSERT(!gpu.job);
-	ASSERT(armed[GHYVI_RCS] == late_at);
-	now = late_at;
-	fire();
-	ASSERT(gpu.job == &players[1].base.job);
-	ASSERT(!sched->engines[GHYVI_RCS].nr_waiting);
-	if (!meanwhile_ns)
-		return;
-	leave(meanwhile_ns, GHYVI_JOB_COMPLETE);
-	ghyvi_sched_queue(sched, &players[1].base);
-	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
-	ASSERT(gpu.job == &players[1].base.job);
-}
-
-static void a_late_workload_is_placed_like_a_waking_vgpu(void **state)
-{
-	struct sched_rq *run = &players[0].entity->rqs[GHYVI_RCS];
-
-	set_knobs(0, GHYVI_SCHED_WEIGHT_MAX, 0, 0);
-	set_settings(1000, 5000);
-	meanwhile_ns = 10 * NSEC_PER_SEC;
-	players[0].in_prepare = lose_the_engine;
-	submit(0);
-	/* Level with vGPU 1, less a tenth of a window at its weight. */
-	assert_int_equal(run->fair.vtime,
-			 meanwhile_ns - 1000ULL * GHYVI_SCHED_WINDOW_DEFAULT_US / 10 / 10);
-	assert_int_equal(sched->engines[GHYVI_RCS].nr_waiting, 1);
-	assert_runs(1);
-	assert_int_equal(players[0].prepared, 1);
-	assert_int_equal(players[0].completed, 0);
-	players[0].in_prepare = NULL;
-	leave(MS, GHYVI_JOB_COMPLETE);
-	assert_runs(0);
-	leave(MS, GHYVI_JOB_COMPLETE);
-	assert_int_equal(players[0].status, GHYVI_JOB_COMPLETE);
-	assert_int_equal(players[0].prepared, 1);
-	assert_int_equal(atomic64_read(&players[0].stats.switches_rcs), 2);
-}
-
-static void a_limit_of_preparation_is_the_shorter_of_slice_and_timeout(void **state)
-{
-	meanwhile_ns = 0;
-	set_settings(20000, 1000);
-	players[0].in_prepare = lose_the_engine;
-	submit(0);
-	players[0].in_prepare = NULL;
-	leave(MS, GHYVI_JOB_COMPLETE);
-	assert_runs(0);
-	leave(MS, GHYVI_JOB_COMPLETE);
-	set_settings(1000, 0);
-	players[0].in_prepare = lose_the_engine;
-	submit(0);
-	players[0].in_prepare = NULL;
-	leave(MS, GHYVI_JOB_COMPLETE);
-	leave(MS, GHYVI_JOB_COMPLETE);
-	assert_int_equal(players[0].completed + players[1].completed, 4);
-}
-
-static void cancel_and_lose_the_engine(void)
-{
-	int completed = players[0].completed;
-
-	ASSERT(!ghyvi_sched_cancel(sched, &players[0].base));
-	lose_the_engine();
-	ASSERT(players[0].completed == completed);
-}
-
-static void lose_the_engine_and_be_cancelled(void)
-{
-	int completed = players[0].completed;
-
-	lose_the_engine();
-	ASSERT(!ghyvi_sched_cancel(sched, &players[0].base));
-	ASSERT(players[0].completed == completed);
-	ASSERT(!ghyvi_sched_cancel(sched, &players[0].base));
-}
-
-static void a_late_workload_can_be_cancelled_before_and_after(void **state)
-{
-	void (*const ways[])(void) = { cancel_and_lose_the_engine,
-				       lose_the_engine_and_be_cancelled };
-	unsigned int i, fails;
-
-	meanwhile_ns = 0;
-	set_settings(1000, 5000);
-	for (i = 0; i < 2 * ARRAY_SIZE(ways); i++) {
-		fails = i / 2;
-		players[0].prepare_result = fails ? -EFAULT : 0;
-		players[0].in_prepare = ways[i % 2];
-		submit(0);
-		assert_int_equal(players[0].completed, i + 1);
-		assert_int_equal(players[0].status, GHYVI_JOB_CANCELLED);
-		assert_is_its_owners(0);
-		assert_runs(1);
-		leave(MS, GHYVI_JOB_COMPLETE);
-		assert_null(gpu.job);
-		assert_int_equal(sched->engines[GHYVI_RCS].nr_waiting, 0);
-		now += 100 * MS;
-	}
-	assert_int_equal(atomic64_read(&players[0].stats.busy_ns_rcs), 0);
-}
-
-static void a_failed_late_workload_enqueues_the_next(void **state)
-{
-	struct player second = { .base = { .owner = players[0].entity,
-					   .prepare = player_prepare,
-					   .complete = player_complete } };
-
-	meanwhile_ns = 0;
-	set_settings(1000, 5000);
-	players[0].in_prepare = lose_the_engine;
-	players[0].prepare_result = -EFAULT;
-	second.base.job.context = second.context;
-	ghyvi_sched_queue(sched, &players[0].base);
-	ghyvi_sched_queue(sched, &second.base);
-	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
-	assert_int_equal(players[0].status, GHYVI_JOB_ERROR);
-	assert_int_equal(sched->engines[GHYVI_RCS].nr_waiting, 1);
-	assert_int_equal(second.completed, 0);
-	leave(MS, GHYVI_JOB_COMPLETE);
-	assert_ptr_equal(gpu.job, &second.base.job);
-	leave(MS, GHYVI_JOB_COMPLETE);
-	assert_int_equal(second.completed, 1);
-}
-
-/* A guest's thread has prepared a workload, and gets no time on a CPU to start it. */
-
-static void *submit_0(void *unused)
-{
-	submit(0);
-	return NULL;
-}
-
-static void *leave_to_0(void *unused)
-{
-	leave(MS, GHYVI_JOB_COMPLETE);
-	return NULL;
-}
-
-static void *fire_the_timer(void *unused)
-{
-	fire();
-	return NULL;
-}
-
-static bool cancelled_at_once;
-
-static void *cancel_0(void *unused)
-{
-	cancelled_at_once = ghyvi_sched_cancel(sched, &players[0].base);
-	return NULL;
-}
-
-static bool is_prepared(unsigned int i)
-{
-	struct sched_engine *engine = &sched->engines[GHYVI_RCS];
-	bool prepared;
-
-	spin_lock(&engine->lock);
-	prepared = players[i].base.prepared;
-	spin_unlock(&engine->lock);
-	return prepared;
-}
-
-/*
- * The thread does @begin, which gives the engine to vGPU 0, and waits for a lock before it starts
- * the workload. Meanwhile the timer fires, with vGPU @other waiting, and @then is done.
- */
-static void hold_before_start(void *(*begin)(void *), unsigned int other, void *(*then)(void *))
-{
-	struct mutex *start = &sched->engines[GHYVI_RCS].start;
-	pthread_t threads[3];
-	unsigned int i, ms;
-
-	sched->run_copies = true; /* only then there is such a lock */
-	mutex_lock(start);
-	assert_int_equal(pthread_create(&threads[0], NULL, begin, NULL), 0);
-	usleep_range(50000, 50000); /* until it waits */
-	ghyvi_sched_queue(sched, &players[other].base);
-	now += MS;
-	assert_int_equal(pthread_create(&threads[1], NULL, fire_the_timer, NULL), 0);
-	for (ms = 0; !is_prepared(other) && ms < 1000; ms++)
-		usleep_range(1000, 1100);
-	assert_int_equal(pthread_create(&threads[2], NULL, then, NULL), 0);
-	mutex_unlock(start);
-	for (i = 0; i < ARRAY_SIZE(threads); i++)
-		pthread_join(threads[i], NULL);
-}
-
-static void *do_nothing(void *unused)
-{
-	return NULL;
-}
-
-static void a_workload_that_is_prepared_and_not_started_gives_way(void **state)
-{
-	set_settings(1000, 5000);
-	hold_before_start(submit_0, 1, do_nothing);
-	assert_runs(1);
-	assert_int_equal(players[0].prepared, 1);
-	assert_int_equal(players[0].completed, 0);
-	leave(MS, GHYVI_JOB_COMPLETE);
-	assert_runs(0);
-	leave(MS, GHYVI_JOB_COMPLETE);
-	assert_int_equal(players[0].status, GHYVI_JOB_COMPLETE);
-	assert_int_equal(players[0].prepared, 1);
-}
-
-static void a_workload_that_gave_way_before_its_start_can_be_cancelled(void **state)
-{
-	set_settings(1000, 5000);
-	hold_before_start(submit_0, 1, cancel_0);
-	assert_runs(1);
-	assert_int_equal(players[0].completed, !cancelled_at_once);
-	if (!cancelled_at_once)
-		assert_int_equal(players[0].status, GHYVI_JOB_CANCELLED);
-	assert_is_its_owners(0);
-	leave(MS, GHYVI_JOB_COMPLETE);
-	assert_null(gpu.job);
-}
-
-/* It was prepared while another one had the engine: the thread only starts it. */
-static void a_workload_prepared_ahead_and_not_started_gives_way(void **state)
-{
-	set_settings(1000, 5000);
-	meanwhile_ns = 0;
-	players[0].in_prepare = lose_the_engine;
-	submit(0);
-	players[0].in_prepare = NULL;
-	assert_runs(1);
-	hold_before_start(leave_to_0, 2, do_nothing);
-	assert_runs(2);
-	leave(MS, GHYVI_JOB_COMPLETE);
-	assert_runs(0);
-	leave(MS, GHYVI_JOB_COMPLETE);
-	assert_int_equal(players[0].prepared, 1);
-}
-
-static _Atomic bool owner_went_on;
-
-static void *withdraw_0(void *unused)
-{
-	assert_int_equal(ghyvi_sched_update_tail(sched, &players[0].base, 64), 0);
-	assert_true(ghyvi_sched_park(sched, &players[0].base));
-	ghyvi_sched_queue(sched, &players[0].base);
-	assert_true(ghyvi_sched_cancel(sched, &players[0].base));
-	owner_went_on = true;
-	return NULL;
-}
-
-/* A thread of that one's guest may get no time on a CPU in run(). */
-static void a_queued_workload_does_not_wait_until_another_is_passed_to_the_pgpu(void **state)
-{
-	struct mutex *start = &sched->engines[GHYVI_RCS].start;
-	pthread_t thread;
-	unsigned int ms;
-	bool waited;
-
-	owner_went_on = false;
-	sched->run_copies = true;
-	ghyvi_sched_queue(sched, &players[0].base);
-	mutex_lock(start);
-	assert_int_equal(pthread_create(&thread, NULL, withdraw_0, NULL), 0);
-	for (ms = 0; !owner_went_on && ms < 2000; ms++)
-		usleep_range(1000, 1100);
-	waited = !owner_went_on;
-	mutex_unlock(start);
-	pthread_join(thread, NULL);
-	assert_false(waited);
-	assert_int_equal(players[0].context[GHYVI_CTX_RING_TAIL], 64);
-	assert_int_equal(players[0].completed, 0);
-}
-
-static void prepare_for_3_ms(void)
-{
-	now += 3 * MS;
+	return players[i].entity->rqs[GHYVI_RCS].fair.vtime;
 }
 
 static void preparation_is_charged_and_counted(void **state)
 {
-	players[0].in_prepare = prepare_for_3_ms;
 	submit(0);
-	assert_int_equal(players[0].entity->rqs[GHYVI_RCS].fair.vtime, 3 * MS);
+	ghyvi_sched_charge_preparation(players[0].entity, GHYVI_RCS, 3 * MS);
+	assert_int_equal(vtime(0), 3 * MS);
 	assert_int_equal(atomic64_read(&players[0].stats.prepare_ns_rcs), 3 * MS);
-	assert_int_equal(atomic64_read(&players[0].stats.wait_ns_rcs), 0);
 	leave(MS, GHYVI_JOB_COMPLETE);
-	assert_int_equal(players[0].entity->rqs[GHYVI_RCS].fair.vtime, 4 * MS);
+	assert_int_equal(vtime(0), 4 * MS);
 	assert_int_equal(atomic64_read(&players[0].stats.busy_ns_rcs), MS);
+}
+
+static void preparation_of_a_queued_workload_changes_its_place(void **state)
+{
+	submit(0);
+	ghyvi_sched_queue(sched, &players[1].base);
+	ghyvi_sched_queue(sched, &players[2].base);
+	ghyvi_sched_charge_preparation(players[1].entity, GHYVI_RCS, 5 * MS);
+	leave(10 * MS, GHYVI_JOB_COMPLETE);
+	assert_runs(2);
+	leave(MS, GHYVI_JOB_COMPLETE);
+	assert_runs(1);
+	leave(MS, GHYVI_JOB_COMPLETE);
+}
+
+/*
+ * A thread that prepares a workload has no CPU for 100 ms, and has used 1 ms of it. The workload is
+ * queued after that: the others had the engine, and this vGPU is not behind them for it.
+ */
+static void a_thread_without_cpu_costs_its_vgpu_no_engine_time(void **state)
+{
+	u64 before, waited, until = now + 100 * MS;
+
+	submit(0);
+	leave(MS, GHYVI_JOB_COMPLETE);
+	before = vtime(0);
+	submit(1);
+	submit(2);
+	while (now < until) {
+		unsigned int i = gpu.job == &players[1].base.job ? 1 : 2;
+
+		leave(MS, GHYVI_JOB_COMPLETE);
+		submit(i);
+	}
+	submit(0);
+	ghyvi_sched_charge_preparation(players[0].entity, GHYVI_RCS, MS);
+	assert_true(vtime(0) <= max(vtime(1), vtime(2)));
+	for (waited = 0; gpu.job != &players[0].base.job; waited += MS)
+		leave(MS, GHYVI_JOB_COMPLETE);
+	assert_true(waited <= 2 * MS);
+	assert_true(vtime(0) >= before);
+	drain();
 }
 
 /* A new vGPU may be allocated at the address of the last one. */
@@ -693,15 +430,9 @@ int main(void)
 		TEST(a_workload_that_does_not_start_costs_nothing),
 		TEST(a_kick_goes_on_until_a_workload_runs),
 		TEST(an_idle_workload_cannot_be_cancelled_or_extended),
-		TEST(a_late_workload_is_placed_like_a_waking_vgpu),
-		TEST(a_limit_of_preparation_is_the_shorter_of_slice_and_timeout),
-		TEST(a_late_workload_can_be_cancelled_before_and_after),
-		TEST(a_failed_late_workload_enqueues_the_next),
-		TEST(a_workload_that_is_prepared_and_not_started_gives_way),
-		TEST(a_workload_that_gave_way_before_its_start_can_be_cancelled),
-		TEST(a_workload_prepared_ahead_and_not_started_gives_way),
-		TEST(a_queued_workload_does_not_wait_until_another_is_passed_to_the_pgpu),
 		TEST(preparation_is_charged_and_counted),
+		TEST(preparation_of_a_queued_workload_changes_its_place),
+		TEST(a_thread_without_cpu_costs_its_vgpu_no_engine_time),
 		TEST(a_switch_to_a_vgpu_that_replaces_another_is_counted),
 		TEST(a_timer_that_is_armed_is_not_armed_again),
 		TEST(a_cancelled_workload_is_not_reported_as_stopped),

@@ -32,8 +32,6 @@ static int gpu_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 		gpu.runs++;
 	}
 	pthread_mutex_unlock(&gpu.lock);
-	if (gpu.after_run)
-		gpu.after_run();
 	return err;
 }
 
@@ -42,6 +40,8 @@ static void gpu_cancel(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 	pthread_mutex_lock(&gpu.lock);
 	gpu.cancels++;
 	pthread_mutex_unlock(&gpu.lock);
+	if (gpu.in_cancel)
+		gpu.in_cancel();
 }
 
 static void gpu_preempt(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
@@ -57,13 +57,7 @@ static int gpu_update_tail(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job
 	return gpu.update_error;
 }
 
-static void gpu_resources(struct ghyvi_pgpu_device *pgpu, struct ghyvi_pgpu_resources *resources)
-{
-	resources->run_copies = gpu.run_copies;
-}
-
 static const struct ghyvi_pgpu_ops ops = {
-	.resources = gpu_resources,
 	.run = gpu_run,
 	.cancel = gpu_cancel,
 	.preempt = gpu_preempt,
@@ -104,10 +98,7 @@ struct item *gpu_leave(enum ghyvi_engine_id engine, enum ghyvi_job_status status
 {
 	struct ghyvi_job *job;
 
-	/*
-	 * The thread that prepared the job may still be starting it. A lost job shows as a time-out
-	 * of the test program.
-	 */
+	/* Another thread may still start it. A lost job shows as a time-out of the test program. */
 	while (!(job = gpu_take(engine)))
 		usleep_range(100, 200);
 	WRITE_ONCE(job->busy_ns, gpu.never_begins ? 0 : 1);
@@ -120,17 +111,6 @@ void gpu_finish(enum ghyvi_engine_id engine, enum ghyvi_job_status status)
 	wait_for(&gpu_leave(engine, status)->completed);
 }
 
-static int item_prepare(struct ghyvi_workload *base)
-{
-	struct item *item = container_of(base, struct item, base);
-
-	item->preparer = pthread_self();
-	item->prepared++;
-	if (item->in_prepare)
-		item->in_prepare(item);
-	return item->prepare_result;
-}
-
 static void item_complete(struct ghyvi_workload *base, enum ghyvi_job_status status)
 {
 	struct item *item = container_of(base, struct item, base);
@@ -141,38 +121,26 @@ static void item_complete(struct ghyvi_workload *base, enum ghyvi_job_status sta
 	item->completed++;
 }
 
-static int setup_on(bool run_copies)
+int setup(void **state)
 {
 	int i;
 
-	gpu.run_copies = run_copies;
 	memset(items, 0, sizeof(items));
 	memset(gpu.running, 0, sizeof(gpu.running));
 	gpu.run_error = gpu.update_error = gpu.cancels = gpu.updates = gpu.runs = 0;
 	gpu.preempts = 0;
-	gpu.in_update = NULL;
+	gpu.in_update = gpu.in_cancel = NULL;
 	memset(&stats, 0, sizeof(stats));
 	shim_quiet = true;
 	ghyvi_reporter_init(&reporter, &device);
 	sched = ghyvi_sched_create(&gpu_device);
 	for (i = 0; i < WORKLOADS; i++) {
 		items[i].number = i;
-		items[i].base.prepare = item_prepare;
 		items[i].base.complete = item_complete;
 		items[i].base.job.context = items[i].context;
 		items[i].status = -1;
 	}
 	return IS_ERR(sched);
-}
-
-int setup(void **state)
-{
-	return setup_on(false);
-}
-
-int setup_on_copying_gpu(void **state)
-{
-	return setup_on(true);
 }
 
 int teardown(void **state)
@@ -195,13 +163,6 @@ void queue(int i)
 	ghyvi_sched_queue(sched, &items[i].base);
 }
 
-void queue_1_and_have_it_prepared(struct item *item)
-{
-	queue(1);
-	items[1].base.preparing = false; /* as if look-ahead had prepared it */
-	items[1].base.prepared = true;
-}
-
 struct ghyvi_sched_entity *give_owner(struct item *item)
 {
 	struct ghyvi_sched_entity *entity = ghyvi_sched_entity_create(sched, &stats, &reporter);
@@ -210,10 +171,15 @@ struct ghyvi_sched_entity *give_owner(struct item *item)
 	return entity;
 }
 
-void submit(int i)
+void submit_to(enum ghyvi_engine_id engine, int i)
 {
 	queue(i);
-	ghyvi_sched_kick(sched, GHYVI_RCS, items[i].base.owner);
+	ghyvi_sched_kick(sched, engine);
+}
+
+void submit(int i)
+{
+	submit_to(GHYVI_RCS, i);
 }
 
 void set_timeouts(u32 timeslice_us, u32 preempt_timeout_us)
@@ -224,11 +190,6 @@ void set_timeouts(u32 timeslice_us, u32 preempt_timeout_us)
 	settings.timeslice_us = timeslice_us;
 	settings.preempt_timeout_us = preempt_timeout_us;
 	assert_int_equal(ghyvi_sched_set_settings(sched, &settings), 0);
-}
-
-void cancel_in_prepare(struct item *item)
-{
-	assert_false(ghyvi_sched_cancel(sched, &item->base));
 }
 
 _Atomic int go;

@@ -20,13 +20,11 @@
 struct item {
 	struct ghyvi_workload base;
 	int number;
-	int prepare_result;
-	void (*in_prepare)(struct item *item);
 	void (*in_complete)(struct item *item);
-	_Atomic int prepared, completed;
+	_Atomic int completed;
 	_Atomic int status;
 	_Atomic bool off_limits; /* cancelled: must not reach an engine any more */
-	pthread_t preparer, starter;
+	pthread_t starter;
 	u32 context[GHYVI_CTX_DWORDS];
 };
 
@@ -39,11 +37,9 @@ struct items_gpu {
 	void (*in_update)(void);
 	int order[1000];
 	_Atomic int runs;
-	bool run_copies; /* see struct ghyvi_pgpu_resources */
 	bool never_begins; /* jobs return without having begun */
-	/* in run(); may sleep if @run_copies */
-	void (*before_run)(void);
-	void (*after_run)(void);
+	void (*before_run)(void); /* in run(), with the engine's lock held */
+	void (*in_cancel)(void);
 };
 extern struct items_gpu gpu;
 extern struct ghyvi_sched *sched;
@@ -71,17 +67,14 @@ struct item *gpu_leave(enum ghyvi_engine_id engine, enum ghyvi_job_status status
 /* As gpu_leave(), and wait until the item is completed. */
 void gpu_finish(enum ghyvi_engine_id engine, enum ghyvi_job_status status);
 int setup(void **state);
-int setup_on_copying_gpu(void **state);
 int teardown(void **state);
 void queue(int i);
-/* Queue item 1, prepared. For @in_prepare of another item. */
-void queue_1_and_have_it_prepared(struct item *item);
 struct ghyvi_sched_entity *give_owner(struct item *item);
 
-/* Queue item @i and kick the engine from a thread of the guest that owns the item. */
+/* Queue item @i and kick the engine. */
+void submit_to(enum ghyvi_engine_id engine, int i);
 void submit(int i);
 void set_timeouts(u32 timeslice_us, u32 preempt_timeout_us);
-void cancel_in_prepare(struct item *item);
 
 extern _Atomic int go;
 

@@ -103,10 +103,7 @@ static void test_preemption_makes_sixteen_fair_within_100_ms(void **state)
 	}
 }
 
-/*
- * Two vGPUs with equal demand. The preparation of one, during which the engine idles, takes as long
- * as its requests.
- */
+/* Two vGPUs with equal demand. Preparing a request of one takes as long as the request. */
 static void test_preparation_is_charged_to_its_vgpu(void **state)
 {
 	static const char *const policies[] = { "fair", "band" };
@@ -249,11 +246,6 @@ static struct ghyvi_sched_clock hand_clock = { .now = hand_clock_now, .arm = han
 static const struct ghyvi_pgpu_ops hand_ops = { .run = hand_run };
 static struct ghyvi_pgpu_device hand_device = { .ops = &hand_ops };
 
-static int hand_prepare(struct ghyvi_workload *workload)
-{
-	return 0;
-}
-
 /* The preempted one is back in the queue 2 us later. */
 static void hand_complete(struct ghyvi_workload *workload, enum ghyvi_job_status status)
 {
@@ -268,9 +260,7 @@ static void test_preemption_does_not_count_as_think_time(void **state)
 {
 	struct ghyvi_sched *by_hand = ghyvi_sched_create_on(&hand_device, &hand_clock);
 	struct ghyvi_sched_entity *entity = ghyvi_sched_entity_create(by_hand, NULL, NULL);
-	struct ghyvi_workload workload = { .owner = entity,
-					   .prepare = hand_prepare,
-					   .complete = hand_complete };
+	struct ghyvi_workload workload = { .owner = entity, .complete = hand_complete };
 	const struct sched_rq *rq = &entity->rqs[GHYVI_RCS];
 	unsigned int i, turn;
 
@@ -278,7 +268,7 @@ static void test_preemption_does_not_count_as_think_time(void **state)
 	for (i = 0; i < 10; i++) {
 		hand_now += THINK_NS;
 		ghyvi_sched_queue(by_hand, &workload);
-		ghyvi_sched_kick(by_hand, GHYVI_RCS, NULL);
+		ghyvi_sched_kick(by_hand, GHYVI_RCS);
 		for (turn = 0; turn < TURNS; turn++) {
 			workload.job.busy_ns = 2 * NSEC_PER_MSEC;
 			hand_now += workload.job.busy_ns;

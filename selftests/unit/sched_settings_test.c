@@ -44,6 +44,66 @@ static void knobs_take_effect_for_waiting_vgpus_at_once(void **state)
 	drain();
 }
 
+static void submit_on(unsigned int engine, unsigned int i)
+{
+	players[i].base.job.engine = engine;
+	ghyvi_sched_queue(sched, &players[i].base);
+	ghyvi_sched_kick(sched, engine);
+}
+
+/* As wait_with_a_lead(), of 5 ms, on another engine. */
+static void wait_on(unsigned int engine)
+{
+	set_settings(10000, 100000);
+	submit_on(engine, 0);
+	leave(5 * MS, GHYVI_JOB_COMPLETE);
+	submit_on(engine, 1);
+	leave(MS, GHYVI_JOB_COMPLETE);
+	submit_on(engine, 2);
+	submit_on(engine, 0);
+	submit_on(engine, 1);
+	assert_runs(2);
+}
+
+static void knobs_and_settings_take_effect_on_every_engine(void **state)
+{
+	unsigned int engine, i;
+
+	for (engine = 0; engine < GHYVI_ENGINES; engine++) {
+		wait_on(engine);
+		set_knobs(0, 100, 0, GHYVI_SCHED_PRIORITY_MAX);
+		leave(MS, GHYVI_JOB_COMPLETE);
+		assert_runs(0);
+		for (i = 0; i < 2; i++)
+			leave(MS, GHYVI_JOB_COMPLETE);
+		now += 1000 * MS;
+		wait_on(engine);
+		set_settings(100, 100000);
+		leave(MS, GHYVI_JOB_COMPLETE);
+		assert_runs(1);
+		for (i = 0; i < 2; i++)
+			leave(MS, GHYVI_JOB_COMPLETE);
+		set_knobs(0, 100, 0, 0);
+	}
+}
+
+static void a_weight_counts_from_its_change_on_every_engine(void **state)
+{
+	unsigned int engine;
+	u64 before;
+
+	for (engine = 0; engine < GHYVI_ENGINES; engine++) {
+		set_knobs(0, 100, 0, 0);
+		submit_on(engine, 0);
+		before = players[0].entity->rqs[engine].fair.vtime;
+		gpu.job->begun_ns = now;
+		now += 10 * MS;
+		set_knobs(0, 200, 0, 0);
+		assert_int_equal(players[0].entity->rqs[engine].fair.vtime, before + 10 * MS);
+		leave(10 * MS, GHYVI_JOB_COMPLETE);
+	}
+}
+
 static void settings_change_while_workloads_wait_on_every_engine(void **state)
 {
 	static const char *const policies[] = { "fifo", "credit", "band", "fair" };
@@ -54,7 +114,7 @@ static void settings_change_while_workloads_wait_on_every_engine(void **state)
 			players[i].base.job.engine = engine;
 			ghyvi_sched_queue(sched, &players[i].base);
 		}
-		ghyvi_sched_kick(sched, engine, NULL);
+		ghyvi_sched_kick(sched, engine);
 		for (i = 0; i < ARRAY_SIZE(policies); i++) {
 			assert_int_equal(ghyvi_sched_set_policy(sched, policies[i]), 0);
 			set_settings(1000 + i, 2000 + i);
@@ -238,6 +298,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_priority_is_worth_timeslices_also_for_waiting_vgpus),
 		TEST(knobs_take_effect_for_waiting_vgpus_at_once),
+		TEST(knobs_and_settings_take_effect_on_every_engine),
+		TEST(a_weight_counts_from_its_change_on_every_engine),
 		TEST(settings_change_while_workloads_wait_on_every_engine),
 		TEST(settings_accept_both_ends_of_their_ranges),
 		TEST(settings_and_knobs_begin_with_the_defaults),

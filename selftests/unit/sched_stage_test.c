@@ -7,8 +7,6 @@
 #include <ghyvi_shim.h>
 #include <cmocka.h>
 #include <linux/err.h>
-#include <pthread.h>
-#include <sched.h>
 #include "sched/sched_types.h"
 
 #define VGPUS 3
@@ -28,9 +26,6 @@ static struct {
 	unsigned int jobs_per_engine, runs, tails;
 	struct ghyvi_job *preempted, *cancelled;
 	int next_result; /* of run() of a second job */
-	void (*in_second_run)(void);
-	void (*in_first_run)(void);
-	u64 copying_ns, returning_ns; /* in run(), before and after the job is passed */
 } gpu;
 
 static struct ghyvi_sched *sched;
@@ -51,31 +46,23 @@ static struct ghyvi_sched_clock by_hand = { .now = clock_now, .arm = clock_arm }
 static void gpu_resources(struct ghyvi_pgpu_device *pgpu, struct ghyvi_pgpu_resources *resources)
 {
 	resources->jobs_per_engine = gpu.jobs_per_engine;
-	resources->run_copies = true;
 }
 
 static int gpu_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 {
-	might_sleep(); /* it copies */
-	lockdep_assert_held(&engine->start);
+	lockdep_assert_held(&engine->lock);
 	assert_null(gpu.jobs[1]);
 	assert_int_equal(job->begun_ns, 0);
 	assert_int_equal(job->busy_ns, 0);
 	gpu.runs++;
-	now += gpu.copying_ns;
 	if (!gpu.jobs[0]) {
 		gpu.jobs[0] = job;
 		job->begun_ns = now;
-		now += gpu.returning_ns;
-		if (gpu.in_first_run)
-			gpu.in_first_run();
 		return 0;
 	}
 	assert_int_equal(gpu.jobs_per_engine, 2);
 	if (!gpu.next_result)
 		gpu.jobs[1] = job;
-	if (gpu.in_second_run)
-		gpu.in_second_run();
 	return gpu.next_result;
 }
 
@@ -105,11 +92,6 @@ static const struct ghyvi_pgpu_ops ops = {
 };
 static struct ghyvi_pgpu_device gpu_device = { .ops = &ops };
 
-static int guest_prepare(struct ghyvi_workload *base)
-{
-	return 0;
-}
-
 static void guest_complete(struct ghyvi_workload *base, enum ghyvi_job_status status)
 {
 	struct guest *guest = container_of(base, struct guest, base);
@@ -132,7 +114,6 @@ static void create(unsigned int jobs_per_engine)
 	for (i = 0; i < VGPUS; i++) {
 		guests[i].entity = ghyvi_sched_entity_create(sched, &guests[i].stats, NULL);
 		guests[i].base.owner = guests[i].entity;
-		guests[i].base.prepare = guest_prepare;
 		guests[i].base.complete = guest_complete;
 		guests[i].base.job.context = guests[i].context;
 	}
@@ -153,7 +134,7 @@ static struct ghyvi_job *job_of(unsigned int i)
 static void submit(unsigned int i)
 {
 	ghyvi_sched_queue(sched, &guests[i].base);
-	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
+	ghyvi_sched_kick(sched, GHYVI_RCS);
 }
 
 /* The engine switches from its first job to the next one. */
@@ -370,7 +351,7 @@ static void a_capped_vgpu_is_not_staged_behind_itself(void **state)
 	second = guests[0].base;
 	submit(0);
 	ghyvi_sched_queue(sched, &second);
-	ghyvi_sched_kick(sched, GHYVI_RCS, NULL);
+	ghyvi_sched_kick(sched, GHYVI_RCS);
 	assert_executes(job_of(0), &second.job);
 	second_is_given_back(GHYVI_JOB_PREEMPTED);
 	assert_executes(job_of(0), &second.job); /* staged again */
@@ -378,161 +359,6 @@ static void a_capped_vgpu_is_not_staged_behind_itself(void **state)
 	second_is_given_back(GHYVI_JOB_PREEMPTED);
 	assert_executes(job_of(0), NULL);
 	assert_true(ghyvi_sched_cancel(sched, &second));
-}
-
-static void *end_first(void *unused)
-{
-	gpu.jobs[0]->busy_ns = MS;
-	gpu.jobs[0]->done(gpu.jobs[0], GHYVI_JOB_COMPLETE);
-	return NULL;
-}
-
-static pthread_t ender;
-
-/* The first job ends before run() of the second one has returned. */
-static void end_first_in_a_thread(void)
-{
-	bool free = false;
-
-	assert_int_equal(pthread_create(&ender, NULL, end_first, NULL), 0);
-	while (!free) {
-		sched_yield();
-		spin_lock(&engine->lock);
-		free = !engine->current_workload;
-		spin_unlock(&engine->lock);
-	}
-	gpu.in_first_run = gpu.in_second_run = NULL;
-}
-
-static void *give_second_back(void *unused)
-{
-	second_is_given_back(GHYVI_JOB_ERROR);
-	return NULL;
-}
-
-static void second_fails_during_run(void)
-{
-	bool left = false;
-
-	gpu.in_second_run = NULL;
-	assert_int_equal(pthread_create(&ender, NULL, give_second_back, NULL), 0);
-	while (!left) {
-		sched_yield();
-		spin_lock(&engine->lock);
-		left = !engine->staged;
-		spin_unlock(&engine->lock);
-	}
-}
-
-static u64 prepare_ns(unsigned int i)
-{
-	return atomic64_read(&ghyvi_engine_stats(&guests[i].stats, GHYVI_RCS)->prepare_ns);
-}
-
-/* Not the time in run() in which the job runs already: that is GPU time. */
-static void copying_is_charged_until_the_job_begins(void **state)
-{
-	gpu.copying_ns = 2 * MS;
-	gpu.returning_ns = 3 * MS;
-	submit(0);
-	assert_int_equal(prepare_ns(0), 2 * MS);
-	submit(1);
-	assert_executes(job_of(0), job_of(1));
-	assert_int_equal(prepare_ns(1), 2 * MS);
-}
-
-/* However short a job is, its guest pays for the copying. */
-static void copying_is_charged_if_the_job_ends_during_run(void **state)
-{
-	gpu.copying_ns = 2 * MS;
-	gpu.in_first_run = end_first_in_a_thread;
-	submit(0);
-	pthread_join(ender, NULL);
-	gpu.jobs[0] = NULL;
-	assert_int_equal(guests[0].completed, 1);
-	assert_int_equal(prepare_ns(0), 2 * MS);
-}
-
-static void copying_is_charged_if_a_staged_job_is_given_back_during_run(void **state)
-{
-	submit(0);
-	gpu.copying_ns = 2 * MS;
-	gpu.in_second_run = second_fails_during_run;
-	submit(1);
-	pthread_join(ender, NULL);
-	assert_int_equal(guests[1].completed, 1);
-	assert_int_equal(prepare_ns(1), 2 * MS);
-}
-
-static void a_job_is_dispatched_if_the_first_ends_during_run(void **state)
-{
-	submit(0);
-	gpu.in_second_run = end_first_in_a_thread;
-	submit(1);
-	pthread_join(ender, NULL);
-	assert_int_equal(gpu.runs, 2);
-	assert_ptr_equal(engine->current_workload, &guests[1].base);
-	assert_int_equal(guests[1].base.state, WORKLOAD_RUNNING);
-	assert_int_equal(guests[0].completed, 1);
-	gpu.jobs[0] = NULL;
-	gpu.jobs[1]->begun_ns = now;
-	gpu.jobs[0] = gpu.jobs[1];
-	gpu.jobs[1] = NULL;
-}
-
-static pthread_t canceller;
-
-static void *cancel_second(void *unused)
-{
-	assert_false(ghyvi_sched_cancel(sched, &guests[1].base));
-	return NULL;
-}
-
-static void cancel_second_in_a_thread(void)
-{
-	bool cancelled = false;
-
-	gpu.in_second_run = NULL;
-	assert_int_equal(pthread_create(&canceller, NULL, cancel_second, NULL), 0);
-	while (!cancelled) {
-		sched_yield();
-		spin_lock(&engine->lock);
-		cancelled = guests[1].base.state == WORKLOAD_CANCELLED;
-		spin_unlock(&engine->lock);
-	}
-}
-
-/* The pGPU does not know its job, so it does not give the job back. */
-static void a_refused_job_that_was_cancelled_meanwhile_is_completed(void **state)
-{
-	gpu.next_result = -EBUSY;
-	submit(0);
-	gpu.in_second_run = cancel_second_in_a_thread;
-	submit(1);
-	pthread_join(canceller, NULL);
-	assert_null(engine->staged);
-	assert_int_equal(guests[1].completed, 1);
-	assert_int_equal(guests[1].status, GHYVI_JOB_CANCELLED);
-}
-
-static void withdraw_the_first(void)
-{
-	gpu.in_second_run = NULL;
-	assert_int_equal(ghyvi_sched_update_tail(sched, &guests[0].base, 64), 0);
-	assert_false(ghyvi_sched_cancel(sched, &guests[0].base));
-}
-
-/* The thread is a guest's: it holds nothing that other guests wait for, nor waits for them. */
-static void a_workload_is_withdrawn_while_another_one_is_passed(void **state)
-{
-	submit(0);
-	gpu.in_second_run = withdraw_the_first;
-	submit(1);
-	assert_null(gpu.in_second_run);
-	assert_int_equal(gpu.tails, 1);
-	assert_ptr_equal(gpu.cancelled, job_of(0));
-	first_ends(MS, GHYVI_JOB_CANCELLED);
-	assert_int_equal(guests[0].completed, 1);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -552,12 +378,6 @@ int main(void)
 		TEST(a_tail_of_a_staged_workload_goes_to_the_pgpu),
 		TEST(a_refused_job_waits_for_its_turn),
 		TEST(a_capped_vgpu_is_not_staged_behind_itself),
-		TEST(copying_is_charged_until_the_job_begins),
-		TEST(copying_is_charged_if_the_job_ends_during_run),
-		TEST(copying_is_charged_if_a_staged_job_is_given_back_during_run),
-		TEST(a_job_is_dispatched_if_the_first_ends_during_run),
-		TEST(a_workload_is_withdrawn_while_another_one_is_passed),
-		TEST(a_refused_job_that_was_cancelled_meanwhile_is_completed),
 	};
 
 	return cmocka_run_group_tests_name("staging", tests, NULL, NULL);

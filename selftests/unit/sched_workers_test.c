@@ -3,6 +3,7 @@
  * Work items of the scheduler: those of one vGPU delay no other vGPU, and end before their entity.
  */
 #include <semaphore.h>
+#include "sched/sched_types.h"
 #include "sched_items.h"
 
 /* As many items as a workqueue can run at a time. */
@@ -39,31 +40,6 @@ static void let_them_go_on(void)
 		wait_for(&waiting[i].completed);
 }
 
-/* Each is being prepared ahead of its turn when a reset of its guest withdraws it. */
-static void test_preparations_that_wait_keep_no_other_vgpu_from_preparing(void **state)
-{
-	struct ghyvi_sched_entity *one = give_owner(&items[0]), *other = give_owner(&items[1]);
-	unsigned int i;
-	bool prepared;
-
-	submit(0);
-	for (i = 0; i < ARRAY_SIZE(waiting); i++) {
-		waiting[i].base.owner = one;
-		waiting[i].in_prepare = wait_for_memory;
-		ghyvi_sched_queue(sched, &waiting[i].base);
-		wait_for(&waiting[i].prepared);
-		assert_false(ghyvi_sched_cancel(sched, &waiting[i].base));
-	}
-	queue(1);
-	prepared = becomes(&items[1].prepared, 1);
-	let_them_go_on();
-	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
-	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
-	ghyvi_sched_entity_destroy(one);
-	ghyvi_sched_entity_destroy(other);
-	assert_true(prepared);
-}
-
 static void test_completions_that_wait_keep_no_other_vgpu_from_completing(void **state)
 {
 	struct ghyvi_sched_entity *one = give_owner(&items[0]), *other = give_owner(&items[1]);
@@ -74,7 +50,7 @@ static void test_completions_that_wait_keep_no_other_vgpu_from_completing(void *
 		waiting[i].base.owner = one;
 		waiting[i].in_complete = wait_for_memory;
 		ghyvi_sched_queue(sched, &waiting[i].base);
-		ghyvi_sched_kick(sched, GHYVI_RCS, one);
+		ghyvi_sched_kick(sched, GHYVI_RCS);
 		gpu_leave(GHYVI_RCS, GHYVI_JOB_COMPLETE);
 	}
 	submit(1);
@@ -96,19 +72,22 @@ static void run_for_50_ms(void)
 	run_ended = 1;
 }
 
-/* The first vGPU's work item, whose preparation fails, starts the workload of the second one. */
+static void queue_1(struct item *item)
+{
+	queue(1);
+}
+
+/* The first vGPU's work item, which completes its workload, starts that of the second one. */
 static void test_the_destruction_of_an_entity_waits_for_its_work_items(void **state)
 {
 	struct ghyvi_sched_entity *one = give_owner(&items[0]), *other = give_owner(&items[1]);
 	int ended;
 
-	assert_int_equal(ghyvi_sched_set_policy(sched, "fifo"), 0);
 	in_run = run_ended = 0;
+	submit(0);
 	gpu.before_run = run_for_50_ms;
-	items[0].prepare_result = -EFAULT;
-	items[0].in_prepare = queue_1_and_have_it_prepared;
-	queue(0);
-	ghyvi_sched_kick(sched, GHYVI_RCS, other);
+	items[0].in_complete = queue_1;
+	gpu_leave(GHYVI_RCS, GHYVI_JOB_COMPLETE);
 	wait_for(&items[0].completed);
 	wait_for(&in_run);
 	ghyvi_sched_entity_destroy(one);
@@ -119,16 +98,33 @@ static void test_the_destruction_of_an_entity_waits_for_its_work_items(void **st
 	assert_int_equal(ended, 1);
 }
 
+/*
+ * It comes when the workload that it should have stopped has completed, and finds the next one, or
+ * that of another vGPU.
+ */
+static void test_a_late_work_item_stops_no_other_workload(void **state)
+{
+	struct ghyvi_sched_entity *one = give_owner(&items[0]), *other = give_owner(&items[1]);
+
+	submit(0);
+	ghyvi_sched_stop_work(&one->rqs[GHYVI_RCS].stop);
+	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	submit(1);
+	ghyvi_sched_stop_work(&one->rqs[GHYVI_RCS].stop);
+	assert_int_equal(gpu.cancels, 0);
+	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
+	ghyvi_sched_entity_destroy(one);
+	ghyvi_sched_entity_destroy(other);
+}
+
 #define WAITING(f) cmocka_unit_test_setup_teardown(f, setup_waiting, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WAITING(test_preparations_that_wait_keep_no_other_vgpu_from_preparing),
 		WAITING(test_completions_that_wait_keep_no_other_vgpu_from_completing),
-		cmocka_unit_test_setup_teardown(
-			test_the_destruction_of_an_entity_waits_for_its_work_items,
-			setup_on_copying_gpu, teardown),
+		TEST(test_the_destruction_of_an_entity_waits_for_its_work_items),
+		TEST(test_a_late_work_item_stops_no_other_workload),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

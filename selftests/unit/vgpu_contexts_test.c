@@ -46,7 +46,7 @@ static void test_a_preempted_job_keeps_its_context(void **state)
 	submit(0, -1);
 	context = gpu.running[guest.id]->pgpu_context;
 	finish(guest.id, GHYVI_JOB_PREEMPTED);
-	ghyvi_sched_kick(sched, guest.id, NULL);
+	ghyvi_sched_kick(sched, guest.id);
 	assert_ptr_equal(gpu.running[guest.id]->pgpu_context, context);
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 	assert_int_equal(gpu.contexts_created, 1);

@@ -368,10 +368,26 @@ static int fake_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 	}
 	assert_null(gpu.running[job->engine]);
 	gpu.running[job->engine] = job;
-	if (job->backend)
+	if (job->backend && !pgpu->ops->prepare)
 		fake_job(job)->tail = job->context[GHYVI_CTX_RING_TAIL];
 	pthread_mutex_unlock(&gpu.lock);
 	return 0;
+}
+
+static int fake_prepare(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
+{
+	might_sleep();
+	gtt.uncharged += !charged;
+	gpu.prepares++;
+	fake_job(job)->tail = job->context[GHYVI_CTX_RING_TAIL];
+	if (gpu.in_prepare)
+		gpu.in_prepare(job);
+	return gpu.prepare_error;
+}
+
+static void fake_unprepare(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
+{
+	gpu.unprepares++;
 }
 
 static int fake_update_tail(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job, u32 tail)
@@ -379,7 +395,11 @@ static int fake_update_tail(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *jo
 	int err = -ESTALE;
 
 	pthread_mutex_lock(&gpu.lock);
-	if (!gpu.stale && gpu.running[job->engine] == job) {
+	gpu.tails++;
+	if (gpu.in_update)
+		gpu.in_update(job);
+	/* A job that was prepared and is not on the engine yet is extended, too. */
+	if (!gpu.stale && (pgpu->ops->prepare || gpu.running[job->engine] == job)) {
 		fake_job(job)->tail = tail;
 		err = 0;
 	}
@@ -423,7 +443,7 @@ static u64 fake_timestamp(struct ghyvi_pgpu_device *pgpu)
 	return gpu.clock;
 }
 
-static const struct ghyvi_pgpu_ops fake_pgpu_ops = {
+static struct ghyvi_pgpu_ops fake_pgpu_ops = {
 	.name = "fake",
 	.job_bytes = sizeof(struct fake_job),
 	.resources = fake_resources,
@@ -439,6 +459,12 @@ static const struct ghyvi_pgpu_ops fake_pgpu_ops = {
 	.timestamp = fake_timestamp,
 };
 struct ghyvi_pgpu_device fake_pgpu = { .ops = &fake_pgpu_ops };
+
+void fake_prepares_jobs(bool on)
+{
+	fake_pgpu_ops.prepare = on ? fake_prepare : NULL;
+	fake_pgpu_ops.unprepare = on ? fake_unprepare : NULL;
+}
 
 void settle(void)
 {

@@ -79,6 +79,10 @@ struct fake_gpu {
 	int clients;
 	int contexts, contexts_created, contexts_mapped;
 	int contexts_max; /* 0: no limit */
+	int prepares, unprepares, tails; /* calls; see fake_prepares_jobs() */
+	int prepare_error;
+	void (*in_prepare)(struct ghyvi_job *job);
+	void (*in_update)(struct ghyvi_job *job);
 	bool stale; /* update_tail() comes too late */
 	bool dead; /* run() fails */
 	pthread_t threads[FAKE_THREADS]; /* that deliver cancelled jobs */
@@ -105,6 +109,8 @@ struct fake_job {
 struct fake_job *fake_job(const struct ghyvi_job *job);
 
 extern struct ghyvi_pgpu_device fake_pgpu;
+/* A backend that prepares jobs, or (at first) one that need not. */
+void fake_prepares_jobs(bool on);
 
 /* Wait until cancelled jobs are delivered. */
 void settle(void);

@@ -161,11 +161,6 @@ void guest_reset(void)
 }
 
 /* Another vGPU has the engine, so this vGPU's workload stays in the scheduler's queue. */
-static int foreign_prepare(struct ghyvi_workload *base)
-{
-	return 0;
-}
-
 static void foreign_complete(struct ghyvi_workload *base, enum ghyvi_job_status status)
 {
 }
@@ -173,7 +168,6 @@ static void foreign_complete(struct ghyvi_workload *base, enum ghyvi_job_status 
 static u32 foreign_context[GHYVI_CTX_DWORDS];
 
 struct ghyvi_workload foreign = {
-	.prepare = foreign_prepare,
 	.complete = foreign_complete,
 	.job.context = foreign_context,
 };
@@ -182,7 +176,7 @@ void occupy_engine(void)
 {
 	foreign.job.engine = guest.id;
 	ghyvi_sched_queue(sched, &foreign);
-	ghyvi_sched_kick(sched, guest.id, NULL);
+	ghyvi_sched_kick(sched, guest.id);
 	assert_ptr_equal(gpu.running[guest.id], &foreign.job);
 }
 

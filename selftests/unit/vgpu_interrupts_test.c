@@ -181,12 +181,12 @@ static void test_events_of_a_job_may_interrupt_all_that_happens_to_another(void 
 	consume();
 	ghyvi_sched_timer(sched, guest.id);
 	finish(guest.id, GHYVI_JOB_PREEMPTED);
-	ghyvi_sched_kick(sched, guest.id, NULL);
+	ghyvi_sched_kick(sched, guest.id);
 	assert_non_null(gpu.running[guest.id]);
 	wr(BANK(0, IRQ_IIR), ~0u);
 	wr(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL);
 	finish(guest.id, GHYVI_JOB_COMPLETE);
-	ghyvi_sched_kick(sched, guest.id, NULL);
+	ghyvi_sched_kick(sched, guest.id);
 	assert_non_null(gpu.running[guest.id]);
 	finish(guest.id, GHYVI_JOB_ERROR);
 	guest_reset();

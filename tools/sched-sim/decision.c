@@ -44,11 +44,6 @@ static void bench_arm(struct ghyvi_sched_clock *clock, enum ghyvi_engine_id engi
 	container_of(clock, struct bench, clock)->timer = at;
 }
 
-static int prepare(struct ghyvi_workload *workload)
-{
-	return 0;
-}
-
 static void complete(struct ghyvi_workload *workload, enum ghyvi_job_status status)
 {
 	if (status == GHYVI_JOB_COMPLETE)
@@ -94,13 +89,12 @@ double sim_decision_ns(const char *policy, unsigned int vgpus)
 	ghyvi_sched_set_policy(bench.sched, policy);
 	for (i = 0; i < vgpus; i++) {
 		workloads[i].owner = ghyvi_sched_entity_create(bench.sched, NULL, NULL);
-		workloads[i].prepare = prepare;
 		workloads[i].complete = complete;
 		workloads[i].job.engine = GHYVI_RCS;
 		workloads[i].job.context = context;
 		ghyvi_sched_queue(bench.sched, &workloads[i]);
 	}
-	ghyvi_sched_kick(bench.sched, GHYVI_RCS, NULL);
+	ghyvi_sched_kick(bench.sched, GHYVI_RCS);
 	for (i = 0; i < TRIES; i++) {
 		u64 begin = cpu_ns();
 

@@ -84,13 +84,13 @@ static u64 jittered(struct simulation *sim, u64 ns, unsigned int percent)
 	return ns + ns * percent / 100 * (rand_r(&sim->seed) % 2001) / 1000 - ns * percent / 100;
 }
 
-/* Schedule the next submission: after the think time, and not in an off phase. */
+/* Schedule the next submission: after think time and preparation, and not in an off phase. */
 static void think(struct request *r)
 {
 	struct simulation *sim = r->sim;
 	const struct sim_vgpu *v = &sim->setup->vgpu[r->vgpu];
 
-	r->due_ns = sim->now + jittered(sim, v->think_ns, v->jitter_percent);
+	r->due_ns = sim->now + jittered(sim, v->think_ns, v->jitter_percent) + v->prepare_ns;
 	if (v->off_ns && r->due_ns > v->start_ns) {
 		u64 phase = (r->due_ns - v->start_ns) % (v->on_ns + v->off_ns);
 
@@ -102,8 +102,13 @@ static void think(struct request *r)
 
 static void submit(struct request *r)
 {
-	r->queued_ns = r->sim->now;
-	ghyvi_sched_queue(r->sim->sched, &r->base);
+	struct simulation *sim = r->sim;
+	u64 prepare_ns = sim->setup->vgpu[r->vgpu].prepare_ns;
+
+	r->queued_ns = sim->now;
+	ghyvi_sched_queue(sim->sched, &r->base);
+	if (prepare_ns)
+		ghyvi_sched_charge_preparation(r->base.owner, ENGINE, prepare_ns);
 }
 
 static void account(struct simulation *sim, unsigned int vgpu, u64 from, u64 to)
@@ -145,30 +150,6 @@ static void measure_lag(struct simulation *sim)
 	}
 }
 
-/* Let @ns elapse; other requests are submitted meanwhile. */
-static void pass(struct simulation *sim, u64 ns)
-{
-	u64 until = sim->now + ns;
-
-	while (sim->nr_heap && sim->heap[0]->due_ns <= until) {
-		sim->now = max(sim->now, sim->heap[0]->due_ns);
-		submit(heap_pop(sim));
-	}
-	sim->now = until;
-}
-
-static int prepare(struct ghyvi_workload *base)
-{
-	struct request *r = container_of(base, struct request, base);
-
-	if (r->sim->now >= r->sim->from_ns &&
-	    r->sim->setup->vgpu[r->vgpu].request_ns != SIM_ENDLESS_NS)
-		r->sim->result->max_wait_ns =
-			max(r->sim->result->max_wait_ns, r->sim->now - r->queued_ns);
-	pass(r->sim, r->sim->setup->vgpu[r->vgpu].prepare_ns);
-	return 0;
-}
-
 static void complete(struct ghyvi_workload *base, enum ghyvi_job_status status)
 {
 	struct request *r = container_of(base, struct request, base);
@@ -196,6 +177,8 @@ static int engine_run(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 
 	if (sim->running)
 		return -EBUSY;
+	if (sim->now >= sim->from_ns && v->request_ns != SIM_ENDLESS_NS)
+		sim->result->max_wait_ns = max(sim->result->max_wait_ns, sim->now - r->queued_ns);
 	if (!r->left_ns)
 		r->left_ns = v->request_ns == SIM_ENDLESS_NS ?
 				     SIM_ENDLESS_NS :
@@ -341,7 +324,7 @@ static void step(struct simulation *sim)
 	} else if (due <= sim->now) {
 		r = heap_pop(sim);
 		submit(r);
-		ghyvi_sched_kick(sim->sched, ENGINE, NULL);
+		ghyvi_sched_kick(sim->sched, ENGINE);
 	} else {
 		sim->timer = GHYVI_SCHED_NEVER;
 		ghyvi_sched_timer(sim->sched, ENGINE);
@@ -434,7 +417,6 @@ static int setup_vgpu(struct simulation *sim, unsigned int i, unsigned int *at)
 		r->sim = sim;
 		r->vgpu = i;
 		r->base.owner = sim->entities[i];
-		r->base.prepare = prepare;
 		r->base.complete = complete;
 		r->base.job.engine = ENGINE;
 		r->base.job.context = sim->context;

@@ -25,7 +25,7 @@ struct sim_vgpu {
 	unsigned int depth;
 	/** @start_ns: time of the first submission */
 	u64 start_ns;
-	/** @prepare_ns: time that prepare() takes for each request while it owns the engine */
+	/** @prepare_ns: CPU time that preparing each request takes, before it is queued */
 	u64 prepare_ns;
 	/** @on_ns: length of a phase in which the vGPU submits */
 	u64 on_ns;

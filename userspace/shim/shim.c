@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The functions of the user-space stand-ins that are not inline. */
 #include <ghyvi_shim.h>
+#include <ghyvi/cpu_time.h>
 
 __thread struct task_struct *shim_current;
 __thread unsigned long shim_rescheds;
@@ -9,6 +10,24 @@ __thread void (*shim_interrupt)(void);
 bool shim_quiet;
 u64 (*shim_clock)(void);
 struct shim_vars shim_vars = { .m = PTHREAD_MUTEX_INITIALIZER, .c = PTHREAD_COND_INITIALIZER };
+
+static u64 thread_cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (u64)t.tv_sec * NSEC_PER_SEC + (u64)t.tv_nsec;
+}
+
+void ghyvi_cpu_time_begin(struct ghyvi_cpu_time *time)
+{
+	time->began_ns = thread_cpu_ns();
+}
+
+u64 ghyvi_cpu_time_end(struct ghyvi_cpu_time *time)
+{
+	return thread_cpu_ns() - time->began_ns;
+}
 
 /* Allocations @first to @last since shim_fail_allocs() fail; none while @last is 0. */
 static struct {

@@ -486,6 +486,9 @@ static inline u64 ktime_get_ns(void)
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (u64)t.tv_sec * NSEC_PER_SEC + (u64)t.tv_nsec;
 }
+struct preempt_notifier {
+	struct hlist_node link;
+};
 /*
  * Threads are preemptible, so cond_resched() only counts its calls, and calls shim_on_resched()
  * unless NULL; for tests.

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Preparation: in the guest's thread, before the workload is queued, on a backend that prepares, too. */
+#include "sched/sched_types.h"
+#include "vgpu_guest.h"
+
+static int setup_preparing(void **state)
+{
+	fake_prepares_jobs(true);
+	return setup_rcs(state);
+}
+
+static int teardown_preparing(void **state)
+{
+	int err = teardown(state);
+
+	fake_prepares_jobs(false);
+	gpu.in_prepare = NULL;
+	gpu.prepare_error = gpu.prepares = gpu.unprepares = gpu.tails = 0;
+	return err;
+}
+
+static void a_workload_is_prepared_when_it_is_submitted(void **state)
+{
+	occupy_engine();
+	move_tail(0);
+	submit(0, -1);
+	assert_int_equal(gpu.prepares, 1);
+	finish(guest.id, GHYVI_JOB_COMPLETE);
+	finish(guest.id, GHYVI_JOB_COMPLETE);
+	assert_int_equal(gpu.prepares, 1);
+	assert_int_equal(gpu.unprepares, 0);
+	assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
+	assert_int_equal(consume(), 0x18);
+}
+
+static void a_preempted_workload_is_prepared_again(void **state)
+{
+	move_tail(0);
+	submit(0, -1);
+	be_preempted(0);
+	assert_int_equal(gpu.prepares, 2);
+	finish(guest.id, GHYVI_JOB_COMPLETE);
+	finish(guest.id, GHYVI_JOB_COMPLETE);
+	assert_int_equal(gpu.prepares, 2);
+	assert_int_equal(gpu.unprepares, 0);
+}
+
+/* What is added to a workload that waits is prepared, too: the backend gets it. */
+static void the_backend_gets_the_tail_of_a_workload_that_waits(void **state)
+{
+	occupy_engine();
+	move_tail(0);
+	submit(0, -1);
+	move_tail(0);
+	consume();
+	submit(0, -1);
+	assert_int_equal(gpu.tails, 1);
+	finish(guest.id, GHYVI_JOB_COMPLETE);
+	assert_int_equal(fake_job(gpu.running[guest.id])->tail, guest.tails[0]);
+	finish(guest.id, GHYVI_JOB_COMPLETE);
+}
+
+static void what_a_reset_drops_is_unprepared(void **state)
+{
+	occupy_engine();
+	move_tail(0);
+	submit(0, -1);
+	wr(GEN6_GDRST, GEN6_GRDOM_FULL);
+	reset_books();
+	assert_int_equal(gpu.unprepares, 1);
+	finish(guest.id, GHYVI_JOB_COMPLETE);
+	move_tail(0);
+	submit(0, -1);
+	guest_reset();
+	settle();
+	assert_int_equal(gpu.unprepares, 2);
+}
+
+/* The host's shortage is not the guest's fault; a command that is refused is. */
+static void only_refused_commands_are_a_violation(void **state)
+{
+	static const struct {
+		int err;
+		u32 points;
+	} cases[] = { { -ENOMEM, 0 }, { -ENOSPC, 0 }, { -EACCES, 1 } };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		gpu.prepare_error = cases[i].err;
+		move_tail(0);
+		submit(0, -1);
+		assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
+		assert_int_equal(consume(), 0);
+		assert_int_equal(gpu.runs, 0);
+		assert_true(rd(guest.base + RING_EIR) & RING_ERROR_INSTRUCTION);
+		assert_int_equal(vgpu->violation_points, cases[i].points);
+		assert_int_equal(gpu.unprepares, i + 1);
+		guest_reset();
+	}
+	assert_int_equal(gtt.roots_live, 0);
+}
+
+static void a_preempted_workload_that_cannot_be_prepared_again_fails(void **state)
+{
+	move_tail(0);
+	submit(0, -1);
+	gpu.prepare_error = -ENOMEM;
+	finish(guest.id, GHYVI_JOB_PREEMPTED);
+	assert_false(gpu_busy(guest.id));
+	assert_true(rd(guest.base + RING_EIR) & RING_ERROR_INSTRUCTION);
+	assert_int_equal(vgpu->violation_points, 0);
+	guest_reset();
+	assert_int_equal(gtt.roots_live, 0);
+}
+
+static u32 seen, raised;
+
+static void look_at_status(struct ghyvi_job *job)
+{
+	gpu.in_prepare = NULL;
+	seen = peek(HWSP(guest.id) + HWSP_CSB + 8 * ((guest.csb_read + 1) % GEN8_CSB_ENTRIES));
+	raised = vgpu_get(vgpu, GEN8_GT_ISR0 + IRQ_IIR);
+}
+
+/* However long that takes, the guest sees at once what has completed. */
+static void a_completion_does_not_wait_for_the_preparation_of_the_next_element(void **state)
+{
+	move_tail(0);
+	move_tail(1);
+	submit(0, 1);
+	consume();
+	wr(GEN8_GT_ISR0 + IRQ_IIR, ~0u);
+	gpu.in_prepare = look_at_status;
+	finish(guest.id, GHYVI_JOB_COMPLETE);
+	assert_int_equal(seen, 0x14);
+	assert_true(raised & GHYVI_EVENT_CONTEXT_SWITCH);
+	finish(guest.id, GHYVI_JOB_COMPLETE);
+}
+
+static void sleep_100_ms(struct ghyvi_job *job)
+{
+	usleep_range(100 * 1000, 100 * 1000);
+}
+
+static u64 vtime(void)
+{
+	return vgpu->sched_entity->rqs[GHYVI_RCS].fair.vtime;
+}
+
+/*
+ * For want of memory, or of a CPU. The best of some: on a busy host CPU time has a part of what
+ * other programs, or other guests of its host, took.
+ */
+static void a_thread_that_sleeps_in_preparation_costs_no_engine_time(void **state)
+{
+	u64 best = U64_MAX, before, took;
+	unsigned int i;
+
+	gpu.in_prepare = sleep_100_ms;
+	for (i = 0; i < 10 && best > 2 * NSEC_PER_MSEC; i++) {
+		before = vtime();
+		move_tail(0);
+		submit(0, -1);
+		took = vtime() - before;
+		assert_in_range(took, 1, 50 * NSEC_PER_MSEC);
+		best = min(best, took);
+		finish(guest.id, GHYVI_JOB_COMPLETE);
+		while (consume())
+			;
+	}
+	assert_true(best <= 2 * NSEC_PER_MSEC);
+}
+
+static void add_worker_time(struct ghyvi_job *job)
+{
+	job->worker_ns += 5 * NSEC_PER_MSEC;
+}
+
+static void what_the_backend_s_threads_spend_is_charged(void **state)
+{
+	u64 before;
+
+	move_tail(0);
+	submit(0, -1);
+	consume();
+	before = vtime();
+	gpu.in_update = add_worker_time;
+	move_tail(0);
+	submit(0, -1);
+	gpu.in_update = NULL;
+	assert_true(vtime() - before >= 5 * NSEC_PER_MSEC);
+	assert_int_equal(gpu.running[guest.id]->worker_ns, 0);
+	finish(guest.id, GHYVI_JOB_COMPLETE);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup_preparing, teardown_preparing)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_workload_is_prepared_when_it_is_submitted),
+		TEST(a_preempted_workload_is_prepared_again),
+		TEST(the_backend_gets_the_tail_of_a_workload_that_waits),
+		TEST(what_a_reset_drops_is_unprepared),
+		TEST(only_refused_commands_are_a_violation),
+		TEST(a_preempted_workload_that_cannot_be_prepared_again_fails),
+		TEST(a_completion_does_not_wait_for_the_preparation_of_the_next_element),
+		TEST(a_thread_that_sleeps_in_preparation_costs_no_engine_time),
+		TEST(what_the_backend_s_threads_spend_is_charged),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
