@@ -16,6 +16,10 @@
  *
  * The tail of the second job in hardware is not kept up to date. It is when the job is the first.
  *
+ * Behind an IOMMU the interrupt can be earlier than the entry and the pointer in the status page.
+ * Only the page counts: hardware writes it after the image that it has saved. The pointer in the
+ * register tells that something is on its way, then the page is looked at again.
+ *
  * Hardware may take a context that it has executed last for one that it still has, and not load its
  * image. But between two submissions the image may have been written. So whatever is no lite
  * restore forces a restore.
@@ -388,7 +392,8 @@ static void csb_event(struct gen9_engine *engine, u32 status)
 
 /*
  * Hardware may write the pointer before the entry; both are on their way. The register has the
- * entry in any case.
+ * entry, too, but if that were taken, the one that comes late would be taken for the next event at
+ * its place. Returns CSB_UNWRITTEN if it has not come yet.
  */
 static u64 csb_take(struct gen9_engine *engine, unsigned int index)
 {
@@ -401,11 +406,17 @@ static u64 csb_take(struct gen9_engine *engine, unsigned int index)
 			break;
 		cpu_relax();
 	}
-	if (entry == CSB_UNWRITTEN)
-		entry = (u64)gen9_engine_read(engine, RING_CSB + 8 * index + 4) << 32 |
-			gen9_engine_read(engine, RING_CSB + 8 * index);
 	WRITE_ONCE(*csb_entry(engine, index), CSB_UNWRITTEN);
 	return entry;
+}
+
+bool gen9_csb_is_late(const struct gen9_engine *engine)
+{
+	u32 pointer = gen9_engine_read(engine, RING_CSB_POINTER);
+
+	lockdep_assert_held(&engine->lock);
+	/* After a reset both are the preset value. */
+	return pointer != ~0u && (pointer & CSB_POINTER_WRITE) != engine->csb_head;
 }
 
 void gen9_csb_process(struct gen9_engine *engine)
@@ -421,8 +432,15 @@ void gen9_csb_process(struct gen9_engine *engine)
 		return;
 	rmb(); /* the pointer before the entries */
 	while (engine->csb_head != write) {
-		engine->csb_head = (engine->csb_head + 1) % GEN8_CSB_ENTRIES;
-		csb_event(engine, lower_32_bits(csb_take(engine, engine->csb_head)));
+		unsigned int next = (engine->csb_head + 1) % GEN8_CSB_ENTRIES;
+		u64 entry = csb_take(engine, next);
+
+		if (entry == CSB_UNWRITTEN) {
+			gen9_watch_soon(engine);
+			break;
+		}
+		engine->csb_head = next;
+		csb_event(engine, lower_32_bits(entry));
 	}
 	wake_up_all(&engine->left);
 }

@@ -276,6 +276,8 @@ struct gen9_engine {
 	/** @left: the ports have changed */
 	wait_queue_head_t left;
 
+	/** @late_looks: number of looks at the status page for which an event was late */
+	unsigned int late_looks;
 	/** @fault_context: the context at the last look at a page fault; NULL: there was none */
 	const struct gen9_context *fault_context;
 	/** @fault_at: where it was */
@@ -598,6 +600,8 @@ void gen9_error_work(struct work_struct *work);
 void gen9_watch(struct work_struct *work);
 /* The engine begins a job. The caller holds the lock of the engine. */
 void gen9_watch_start(struct gen9_engine *engine);
+/* An event is on its way to the status page. The caller holds the lock of the engine. */
+void gen9_watch_soon(struct gen9_engine *engine);
 /* Test whether the value of GEN8_RING_FAULT_REG is about the engine. */
 bool gen9_fault_is_of(const struct gen9_engine *engine, u32 fault);
 
@@ -653,6 +657,8 @@ bool gen9_context_reached(const struct gen9_context *context, u32 end);
 /* execlist.c; callers hold the engine's lock */
 void gen9_csb_reset(struct gen9_engine *engine);
 void gen9_csb_process(struct gen9_engine *engine);
+/* Test whether an event is on its way to the status page. */
+bool gen9_csb_is_late(const struct gen9_engine *engine);
 /* Submit the host's own context with commands up to @tail of its ring. */
 void gen9_submit_kernel(struct gen9_engine *engine, u32 tail);
 /* End jobs that have left, and submit what the engine should execute, if it takes a submission. */

@@ -7,6 +7,9 @@
 #include "gen9.h"
 
 #define WATCH_JIFFIES (HZ / 100 ?: 1)
+/* Time between two looks for a late event, and their number until it is reported. */
+#define LATE_US 50
+#define LATE_LOOKS 1000
 
 /* As hardware numbers them in the register. */
 static const u8 fault_ids[GHYVI_ENGINES] = {
@@ -50,18 +53,46 @@ static unsigned long look(struct gen9_engine *engine)
 	return WATCH_JIFFIES;
 }
 
+/* Returns true if the status page is to be looked at again soon. */
+static bool is_late(struct gen9_engine *engine)
+{
+	lockdep_assert_held(&engine->lock);
+	if (!gen9_csb_is_late(engine)) {
+		engine->late_looks = 0;
+		return false;
+	}
+	if (++engine->late_looks < LATE_LOOKS)
+		return true;
+	if (engine->late_looks == LATE_LOOKS && __ratelimit(&engine->gpu->unreliable))
+		dev_warn(&engine->gpu->pdev->dev, "%s: a status event does not arrive in memory\n",
+			 ghyvi_engine_name(engine->id));
+	return false;
+}
+
 void gen9_watch(struct work_struct *work)
 {
 	struct gen9_engine *engine = container_of(to_delayed_work(work), struct gen9_engine, watch);
+	bool late = false;
 
 	spin_lock_irq(&engine->lock);
 	if (!engine->blocked) {
 		gen9_csb_process(engine);
 		gen9_engine_update(engine);
-		if (gen9_running_job(engine))
+		late = is_late(engine);
+		if (!late && (gen9_running_job(engine) || engine->late_looks))
 			mod_delayed_work(engine->gpu->wq, &engine->watch, look(engine));
 	}
 	spin_unlock_irq(&engine->lock);
+	if (!late)
+		return;
+	usleep_range(LATE_US, 2 * LATE_US);
+	mod_delayed_work(engine->gpu->wq, &engine->watch, 0);
+}
+
+void gen9_watch_soon(struct gen9_engine *engine)
+{
+	lockdep_assert_held(&engine->lock);
+	mod_delayed_work(engine->gpu->wq, &engine->watch, 0);
 }
 
 void gen9_watch_start(struct gen9_engine *engine)
