@@ -249,9 +249,9 @@ const struct gen9_saved_register *gen9_saved_find(const struct gen9_engine *engi
 
 /*
  * Visit the registers of the lists in the default state. A command that is no list ends nothing;
- * its length is known. Returns their number; fills @saved if it is not NULL.
+ * its length is known. Returns their number, and sets @saved_end; fills @saved if it is not NULL.
  */
-static unsigned int list_saved(const struct gen9_engine *engine, struct gen9_saved_register *saved)
+static unsigned int list_saved(struct gen9_engine *engine, struct gen9_saved_register *saved)
 {
 	const u32 *state = engine->default_state;
 	u32 at = 0, end = state_dwords(engine), dwords;
@@ -272,6 +272,7 @@ static unsigned int list_saved(const struct gen9_engine *engine, struct gen9_sav
 					};
 		at += dwords;
 	}
+	engine->saved_end = min(at, end - 1);
 	return count;
 }
 

@@ -255,6 +255,8 @@ struct gen9_engine {
 	struct gen9_saved_register *saved;
 	/** @nr_saved: number of elements of @saved */
 	unsigned int nr_saved;
+	/** @saved_end: dword of the image at which their lists end */
+	u32 saved_end;
 
 	/** @lock: protects the members below */
 	spinlock_t lock;
@@ -555,6 +557,8 @@ void gen9_engine_workarounds(struct gen9_engine *engine);
 int gen9_workarounds_verify(struct gen9 *gpu);
 /* Emit an MI_LOAD_REGISTER_IMM with the workarounds that contexts save. Returns the dwords. */
 unsigned int gen9_context_workarounds(const struct gen9 *gpu, u32 *commands);
+/* The register of workaround @i that contexts save; 0: there is none. */
+u32 gen9_context_workaround(unsigned int i);
 /*
  * Emit what the render engine executes in each restore, in whole lines. The batch ends with the
  * line of gen9_restore_end(). Both return the number of lines.

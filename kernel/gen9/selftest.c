@@ -129,6 +129,27 @@ static int test_restore(struct gen9_engine *engine)
 		       fail(engine, "what the batch of a restore has stored", value, GEN9_RESTORED);
 }
 
+/*
+ * Which registers images save follows from the image itself, whose rest may be unknown. A register
+ * that is not found is safe: no guest may write it. But guests lose its value.
+ */
+static void check_saved(const struct gen9_engine *engine)
+{
+	struct device *dev = &engine->gpu->pdev->dev;
+	const char *name = ghyvi_engine_name(engine->id);
+	u32 offset = engine->base + GEN8_RING_CS_GPR;
+	unsigned int i;
+
+	dev_info(dev, "%s: images save %u registers, up to dword 0x%x: 0x%08x\n", name,
+		 engine->nr_saved, engine->saved_end, engine->default_state[engine->saved_end]);
+	if (!gen9_saved_find(engine, offset))
+		dev_warn(dev, "self-test: %s: images do not save register 0x%x\n", name, offset);
+	for (i = 0; engine->id == GHYVI_RCS && (offset = gen9_context_workaround(i)); i++)
+		if (!gen9_saved_find(engine, offset))
+			dev_warn(dev, "self-test: %s: images do not save register 0x%x\n", name,
+				 offset);
+}
+
 static int test_engine(struct gen9_engine *engine)
 {
 	struct gen9_context *context = engine->kernel_context;
@@ -158,7 +179,10 @@ static int test_engine(struct gen9_engine *engine)
 	memset(context->ring->cpu, 0, GHYVI_PAGE_BYTES);
 	gen9_state(context)[GHYVI_CTX_CONTROL] &= ~(u32)CTX_CTRL_ENGINE_CTX_RESTORE_INHIBIT;
 	err = gen9_context_record_default(engine, context);
-	return err ?: test_restore(engine);
+	if (err)
+		return err;
+	check_saved(engine);
+	return test_restore(engine);
 }
 
 int gen9_selftest(struct gen9 *gpu)

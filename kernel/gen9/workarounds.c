@@ -20,8 +20,35 @@ struct pass {
 	bool failed;
 };
 
+/*
+ * Reads of these come from one of several units, which may be fused off: Intel's own machines have
+ * read such a register as 0 although the workaround was there.
+ */
+static bool is_multicast(u32 offset)
+{
+	static const struct {
+		u32 first, last;
+	} ranges[] = { { 0x5500, 0x55ff },
+		       { 0x7000, 0x7fff },
+		       { 0x9400, 0x97ff },
+		       { 0xb000, 0xb3ff },
+		       { 0xe000, 0xe7ff } };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(ranges); i++)
+		if (offset >= ranges[i].first && offset <= ranges[i].last)
+			return true;
+	return false;
+}
+
 static void report_register(struct pass *pass, u32 offset, u32 value, u32 expected)
 {
+	if (is_multicast(offset)) {
+		dev_warn(&pass->gpu->pdev->dev,
+			 "self-test: register 0x%x reads as 0x%08x, expected 0x%08x\n", offset,
+			 value, expected);
+		return;
+	}
 	dev_err(&pass->gpu->pdev->dev, "self-test: register 0x%x is 0x%08x, expected 0x%08x\n",
 		offset, value, expected);
 	pass->failed = true;
@@ -274,6 +301,11 @@ static const struct {
 	{ GEN7_HALF_SLICE_CHICKEN1, GEN7_SBE_SS_CACHE_DISPATCH_PORT_SHARING_DISABLE, 0, true,
 	  false },
 };
+
+u32 gen9_context_workaround(unsigned int i)
+{
+	return i < ARRAY_SIZE(context_bits) ? context_bits[i].offset : 0;
+}
 
 #define LINE_DWORDS (GHYVI_INDIRECT_LINE_BYTES / sizeof(u32))
 
