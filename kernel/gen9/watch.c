@@ -4,6 +4,7 @@
  * of the GPU says so, and a guest can cause it. So while an engine has a job a worker looks at that
  * register, and at the status buffer, whose event may have been written after its interrupt.
  */
+#include <linux/delay.h>
 #include "gen9.h"
 
 #define WATCH_JIFFIES (HZ / 100 ?: 1)
