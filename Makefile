@@ -49,11 +49,11 @@ help:
 	@echo '  make bench         every shadowing policy on the same workloads in one boot,'
 	@echo '                     with figures [BENCH=--help]; bench-gen9: on the emulated Skylake'
 	@echo '  make sim           simulator of the policies on traces: build/sim/ghyvi-sim --help;'
-	@echo '                     make sim-tables updates its tables in Documentation/policies.md,'
+	@echo '                     make sim-tables updates its tables in Documentation/results,'
 	@echo '                     make sim-traces its traces, recorded from programs in a guest [T=name]'
 	@echo '                     SANITIZE=1: build/sim-asan/ghyvi-sim, under ASan and UBSan'
 	@echo '  make compare       tables of other systems and of papers beside ours, without the lab:'
-	@echo '                     Documentation/compared.md, build/compare/; those that need the lab by name:'
+	@echo '                     Documentation/results, build/compare/; those that need the lab by name:'
 	@echo '                     COMPARE="--measure pocl" [COMPARE=--help]'
 	@echo '  make tools         ghyvictl and libghyvi: build/ghyvictl --help'
 	@echo '  make install       installs ghyvictl, libghyvi, ghyvi-sim,'
@@ -288,7 +288,7 @@ compare:
 	@tools/compare/run $(COMPARE)
 
 sim-tables: sim
-	@tools/sim/sweep --sim $(BUILD)/sim/ghyvi-sim --update Documentation/policies.md
+	@tools/sim/sweep --sim $(BUILD)/sim/ghyvi-sim --update Documentation/results/policies.md
 
 # As test-drivers, it fetches packages.
 sim-traces: modules guest-programs

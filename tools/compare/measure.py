@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Runs the simulators and reduces their results to the figures of Documentation/compared.md. Each of
-the functions in PARTS returns one section of Documentation/compared.json."""
+"""Runs the simulators and reduces their results to the figures of Documentation/results/compared.md. Each
+of the functions in PARTS returns one section of compared.json there."""
 
 import csv
 import json

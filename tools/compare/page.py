@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The tables of Documentation/compared.md and gen9.md, made from Documentation/compared.json."""
+"""The tables of Documentation/results/compared.md, made from compared.json beside it."""
 
 import collections
 import json
@@ -7,10 +7,9 @@ import os
 import re
 
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-RESULTS = f"{TREE}/Documentation/compared.json"
-PAGE = f"{TREE}/Documentation/compared.md"
-GEN9_PAGE = f"{TREE}/Documentation/gen9.md"
-PAGES = (PAGE, GEN9_PAGE)
+RESULTS = f"{TREE}/Documentation/results/compared.json"
+PAGE = f"{TREE}/Documentation/results/compared.md"
+PAGES = (PAGE,)
 MARKED = re.compile(r"(<!-- made by make compare: (\w+) -->\n).*?(<!-- end -->\n)", re.S)
 COMPARED = ("strict", "full", "segmented", "oos", "adaptive", "relaxed")
 BATCHES = ("1", "8", "64", "512")
