@@ -68,12 +68,6 @@ struct ghyvi_rent_or_buy {
 	 * freed, in ns; negative if it is cheaper then than one that ends before
 	 */
 	s64 again_ns;
-	/**
-	 * @cohort: 0, or the number of durations that usually end together: then the plan hopes for
-	 * short durations as far as fewer than some cohorts have shown the contrary, and rents
-	 * nothing for more than a third of @buy_ns
-	 */
-	u32 cohort;
 };
 
 /**
@@ -98,13 +92,11 @@ struct ghyvi_gap_forecast {
 	struct ghyvi_histogram gaps;
 	/** @waits: in which classes to keep a page relaxed, see ghyvi_histogram_waits() */
 	u32 waits;
-	/** @hopes: the same while exploring, see ghyvi_account_explores() */
-	u32 hopes;
 	/** @news: gaps that have ended since @waits was planned */
 	u32 news;
 	/** @rent_ns: cost of clean scans since @waits was planned */
 	u64 rent_ns;
-	/** @planned: @waits and @hopes are valid */
+	/** @planned: @waits is valid */
 	bool planned;
 	/**
 	 * @price_ns: expected cost of entering the gap relaxed instead of protected, in ns, at most
@@ -164,21 +156,6 @@ struct ghyvi_experience {
 	 * the scans that found no store, and of protecting neighbours that were not written
 	 */
 	s64 ahead_credit_ns;
-	/**
-	 * @explored_ns: cost of keeping pages relaxed in the hope of short gaps, minus what this
-	 * has saved and what may be spent for each such page; bounded below
-	 */
-	s64 explored_ns;
-	/**
-	 * @cohort: number of successive clean scans in gaps of one context and one age
-	 */
-	u32 cohort;
-	/** @cohort_age: that age, in clean scans */
-	u32 cohort_age;
-	/** @cohort_mean: moving average of @cohort, times 16 */
-	u32 cohort_mean;
-	/** @cohort_context: that context */
-	u8 cohort_context;
 	/**
 	 * @ahead: the time from a burst that began with a trap to the next burst of each of the
 	 * pages after it, by the context of the burst

@@ -74,8 +74,6 @@ struct ghyvi_page_history {
 	 * except @writes and @scans, which are 0 or count from the start.
 	 */
 	bool known;
-	/** @explores: the page is relaxed in the present gap because of a hope, see account.c */
-	bool explores;
 	/** @ahead: a trap on a neighbour relaxed the page, and no scan has found a store since */
 	bool ahead;
 	/**
@@ -140,7 +138,7 @@ struct ghyvi_shadow_tuning {
 static inline struct ghyvi_rent_or_buy ghyvi_burst_rental(const struct ghyvi_shadow_tuning *tuning)
 {
 	return (struct ghyvi_rent_or_buy){ tuning->trap_ns,
-					   (u64)tuning->scan_ns + tuning->protect_ns, 0, 0, 0 };
+					   (u64)tuning->scan_ns + tuning->protect_ns, 0, 0 };
 }
 
 /**
@@ -364,33 +362,6 @@ bool ghyvi_account_predicts(const struct ghyvi_page_account *account,
  */
 bool ghyvi_account_affords(const struct ghyvi_experience *experience,
 			   const struct ghyvi_shadow_tuning *tuning);
-
-/**
- * ghyvi_account_explored() - Account for keeping a page relaxed in the hope of a short gap.
- * @experience: statistics of the vGPU
- * @tuning: its costs
- * @first: this is the first scan of the page in this gap for which it was so
- */
-void ghyvi_account_explored(struct ghyvi_experience *experience,
-			    const struct ghyvi_shadow_tuning *tuning, bool first);
-
-/**
- * ghyvi_account_found() - Account for the end of a gap during which a hope kept the page relaxed.
- * @experience: statistics of the vGPU
- * @tuning: its costs
- */
-void ghyvi_account_found(struct ghyvi_experience *experience,
-			 const struct ghyvi_shadow_tuning *tuning);
-
-/**
- * ghyvi_account_explores() - Test whether a vGPU may keep pages relaxed in the hope of short gaps.
- * @experience: statistics of the vGPU
- * @tuning: its costs
- *
- * Return: false if this has cost too much, or where T >= S + P.
- */
-bool ghyvi_account_explores(const struct ghyvi_experience *experience,
-			    const struct ghyvi_shadow_tuning *tuning);
 
 /**
  * ghyvi_account_relaxes() - Decide for a protected page by the work function.

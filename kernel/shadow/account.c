@@ -17,13 +17,6 @@
 #define STARTUP_RATIO 1024
 /* What it paid less than segmented before counts as this many rounds at most. */
 #define SAVED_ROUNDS 128
-/*
- * Hopes of short gaps may cost this many rounds more than they saved, and 1/STAKE_RATIO of the
- * protection of each page that is relaxed because of one. What they saved is bounded, too.
- */
-#define EXPLORE_ROUNDS 8
-#define EXPLORE_SAVED_ROUNDS 64
-#define STAKE_RATIO 8
 /* One of so many traps that were saved is spent on measuring the cost of traps. */
 #define MEASURE_RATIO 1024
 
@@ -108,35 +101,6 @@ bool ghyvi_account_affords(const struct ghyvi_experience *experience,
 			   const struct ghyvi_shadow_tuning *tuning)
 {
 	return experience->balance_ns >= -STARTUP_ROUNDS * round_ns(tuning);
-}
-
-static void explored_add(struct ghyvi_experience *experience,
-			 const struct ghyvi_shadow_tuning *tuning, s64 cost_ns)
-{
-	experience->explored_ns = max_t(s64, experience->explored_ns + cost_ns,
-					-EXPLORE_SAVED_ROUNDS * round_ns(tuning));
-}
-
-void ghyvi_account_explored(struct ghyvi_experience *experience,
-			    const struct ghyvi_shadow_tuning *tuning, bool first)
-{
-	s64 stake = first ? tuning->protect_ns / STAKE_RATIO : 0;
-
-	explored_add(experience, tuning, tuning->scan_ns - stake);
-}
-
-void ghyvi_account_found(struct ghyvi_experience *experience,
-			 const struct ghyvi_shadow_tuning *tuning)
-{
-	explored_add(experience, tuning, -(s64)tuning->protect_ns);
-}
-
-bool ghyvi_account_explores(const struct ghyvi_experience *experience,
-			    const struct ghyvi_shadow_tuning *tuning)
-{
-	/* Else the first store relaxes a page, so a protection costs little beside the trap. */
-	return tuning->trap_ns < take_back_ns(tuning) &&
-	       experience->explored_ns < EXPLORE_ROUNDS * round_ns(tuning);
 }
 
 bool ghyvi_account_relaxes(const struct ghyvi_page_account *account,

@@ -23,17 +23,10 @@
 #define REGRET_BUDGET 32
 /* Without any recorded duration: the probability that one ends before it has doubled. */
 #define PRIOR (GHYVI_CERTAIN / 8)
-/* So many chances to end have to be recorded before that probability halves, if none was taken. */
-#define PRIOR_WEIGHT 16u
 /* Waiting must be expected to save 1/MIN_GAIN_RATIO of its cost, compared with buying at once. */
 #define MIN_GAIN_RATIO 8
 /* When this many durations might have ended in one class, all counts are halved. */
 #define AT_RISK_MAX 4096u
-/* A hope: so many cohorts ended at this multiple of the rate at which renting pays. */
-#define HOPED_COHORTS 8u
-#define HOPED_RATE 2u
-/* Nothing is rented in hope for more than 1/HOPED_RENT_RATIO of the price. */
-#define HOPED_RENT_RATIO 3u
 
 unsigned int ghyvi_duration_class(u32 duration)
 {
@@ -63,14 +56,12 @@ struct stage {
 };
 
 /*
- * Of ending in a class of @width units: @events in @units units, and @weight imaginary durations,
- * each with the probability @prior.
+ * Of ending in a class of @width units: @events in @units units, and an imaginary duration with the
+ * probability @prior.
  */
-static u32 probability(u32 events, u64 units, u32 width, u32 prior, u32 weight)
+static u32 probability(u32 events, u64 units, u32 width, u32 prior)
 {
-	u64 ends = ((u64)events * GHYVI_CERTAIN + (u64)weight * prior) * width;
-
-	return div64_u64(ends, units + (u64)weight * width);
+	return div64_u64(((u64)events * GHYVI_CERTAIN + prior) * width, units + width);
 }
 
 /* The units in which durations of @d might have ended in a class. */
@@ -117,8 +108,8 @@ static void plan_class(struct ghyvi_rental_plan *plan, const struct ghyvi_rent_o
 		       const struct ghyvi_histogram *d, unsigned int bucket, u32 prior)
 {
 	u32 count = d->count[bucket], first = class_first(bucket), last = class_last(bucket);
-	u32 width = class_width(bucket), weight = max(rental->cohort, 1u);
 	u64 units = units_at_risk(d, bucket);
+	u32 width = class_width(bucket);
 	struct stage stage = { first, first, last, .bits = 3u << 2 * bucket };
 
 	if (count) {
@@ -128,8 +119,7 @@ static void plan_class(struct ghyvi_rental_plan *plan, const struct ghyvi_rent_o
 	if (stage.from <= last) {
 		stage.mean = (stage.from + last) / 2;
 		stage.ends = probability(0, units - (u64)count * width, width,
-					 prior * (last + 1 - stage.from) / (last + 1 - first),
-					 weight);
+					 prior * (last + 1 - stage.from) / (last + 1 - first));
 		stage.returns = stage.ends;
 		plan_stage(plan, rental, &stage);
 	}
@@ -139,62 +129,20 @@ static void plan_class(struct ghyvi_rental_plan *plan, const struct ghyvi_rent_o
 	stage.from = first;
 	stage.bits = 1u << 2 * bucket;
 	stage.mean = max(first, min(d->sum[bucket] / count, stage.to));
-	stage.ends = probability(count, units, width, prior, weight);
+	stage.ends = probability(count, units, width, prior);
 	stage.returns = stage.ends;
 	if (d->freed[bucket])
-		stage.returns = probability(count - d->freed[bucket], units, width, prior, weight);
+		stage.returns = probability(count - d->freed[bucket], units, width, prior);
 	plan_stage(plan, rental, &stage);
 }
 
-/*
- * Probability of an end in a class for an imaginary duration of all contexts: what the classes
- * together have shown, and no more than PRIOR. If few of the durations ended in any class, few are
- * expected to in a class that none has reached yet.
- */
-static u32 pooled_prior(const struct ghyvi_histogram *all)
+/* Probability of an end in a class for the imaginary duration of one context. */
+static u32 class_prior(const struct ghyvi_histogram *all, unsigned int bucket)
 {
-	u64 ends = 0, chances = 0;
-	unsigned int bucket;
-
-	for (bucket = 0; all && bucket < GHYVI_DURATION_CLASSES; bucket++) {
-		ends += all->count[bucket];
-		chances += units_at_risk(all, bucket) >> (bucket ? bucket - 1 : 0);
-	}
-	return min_t(u64, PRIOR,
-		     div64_u64(ends * GHYVI_CERTAIN + PRIOR_WEIGHT * PRIOR,
-			       chances + PRIOR_WEIGHT));
-}
-
-/*
- * Probability of an end in a class for an imaginary duration of one context.
- * @prior: for one of all contexts
- */
-static u32 class_prior(const struct ghyvi_histogram *all, const struct ghyvi_rent_or_buy *rental,
-		       unsigned int bucket, u32 prior)
-{
-	u32 width = class_width(bucket), weight = 1;
-	u64 hoped;
-
-	if (rental->cohort) {
-		hoped = HOPED_RATE * GHYVI_CERTAIN * width * rental->rent_ns;
-		hoped = div64_u64(hoped, max_t(u64, rental->buy_ns, 1));
-		prior = max_t(u64, prior, min_t(u64, hoped, GHYVI_CERTAIN / 2));
-		weight = HOPED_COHORTS * rental->cohort;
-	}
 	if (!all)
-		return prior;
-	return probability(all->count[bucket], units_at_risk(all, bucket), width, prior, weight);
-}
-
-/* The classes that end before renting has cost 1/HOPED_RENT_RATIO of the price. */
-static u32 hoped_classes(const struct ghyvi_rent_or_buy *rental)
-{
-	unsigned int bucket;
-
-	for (bucket = 0; bucket < GHYVI_DURATION_CLASSES; bucket++)
-		if (HOPED_RENT_RATIO * (class_last(bucket) + 1) * rental->rent_ns > rental->buy_ns)
-			break;
-	return (1ull << 2 * bucket) - 1;
+		return PRIOR;
+	return probability(all->count[bucket], units_at_risk(all, bucket), class_width(bucket),
+			   PRIOR);
 }
 
 struct ghyvi_rental_plan ghyvi_rental_plan(const struct ghyvi_histogram *d,
@@ -203,16 +151,13 @@ struct ghyvi_rental_plan ghyvi_rental_plan(const struct ghyvi_histogram *d,
 {
 	struct ghyvi_rental_plan plan = { .cost_ns = rental->buy_ns };
 	unsigned int bucket = GHYVI_DURATION_CLASSES;
-	u32 prior = pooled_prior(all);
 
 	while (bucket--) {
 		if (class_first(bucket) * rental->rent_ns >
 		    rental->buy_ns + max_t(s64, rental->again_ns, 0))
 			continue;
-		plan_class(&plan, rental, d, bucket, class_prior(all, rental, bucket, prior));
+		plan_class(&plan, rental, d, bucket, class_prior(all, bucket));
 	}
-	if (rental->cohort)
-		plan.waits &= hoped_classes(rental);
 	return plan;
 }
 

@@ -9,9 +9,6 @@
 #include <ghyvi/shadow_policy.h>
 
 #define BURST_STORES_MAX 4096u /* longer bursts count as this in the average */
-#define COHORT_MAX 256u /* larger cohorts count as this in the average */
-/* A context with this many cohorts of gaps is known: nothing is hoped for any more. */
-#define KNOWN_COHORTS 16u
 /* A plan is made again after this part of the gaps of its context has ended. */
 #define NEWS_RATIO 16u
 
@@ -52,18 +49,6 @@ static s64 mean_benefit(const struct ghyvi_experience *experience,
 	return returned ? sum / (s64)returned : tuning->trap_ns;
 }
 
-/* Plan in which classes to wait if gaps are as short as may be hoped. */
-static u32 plan_hopes(const struct ghyvi_experience *experience,
-		      const struct ghyvi_shadow_tuning *tuning, const struct ghyvi_histogram *gaps,
-		      struct ghyvi_rent_or_buy rental)
-{
-	rental.cohort = max(experience->cohort_mean / 16, 1u);
-	if (gaps->total >= KNOWN_COHORTS * rental.cohort ||
-	    !ghyvi_account_explores(experience, tuning))
-		return 0;
-	return ghyvi_rental_plan(gaps, &experience->all_gaps, &rental).waits;
-}
-
 /*
  * Plan for another gap of this context: a step of value iteration over the contexts. @all: the
  * gaps of all contexts, or NULL.
@@ -84,9 +69,6 @@ static void forecast_plan(struct ghyvi_experience *experience,
 	forecast->news = 0;
 	forecast->rent_ns = 0;
 	forecast->waits = plan.waits;
-	forecast->hopes = plan.waits;
-	if (all)
-		forecast->hopes |= plan_hopes(experience, tuning, &forecast->gaps, rental);
 	forecast->price_ns = min_t(s64, (s64)(tuning->scan_ns + plan.cost_ns) - saved,
 				   (s64)tuning->scan_ns + tuning->protect_ns);
 }
@@ -129,10 +111,7 @@ static void gap_add(struct ghyvi_page_history *history, struct ghyvi_experience 
 
 	ghyvi_histogram_add(&forecast->gaps, clean, history->passed, freed);
 	ghyvi_histogram_add(&experience->all_gaps, clean, history->passed, freed);
-	if (history->explores)
-		ghyvi_account_found(experience, tuning);
 	history->passed = 0;
-	history->explores = false;
 	if (++forecast->news * NEWS_RATIO >= forecast->gaps.total || !forecast->planned)
 		forecast_plan(experience, tuning, forecast, &experience->all_gaps);
 }
@@ -225,23 +204,6 @@ static void ahead_scanned(struct ghyvi_page_history *history, struct ghyvi_exper
 	history->ahead = !right && !taken_back;
 }
 
-/*
- * Pages that were linked together are often freed together, and show no more than one of them
- * would. A sync scans them one after the other.
- */
-static void cohort_scanned(struct ghyvi_experience *experience, u8 context, u32 clean)
-{
-	if (experience->cohort_age == clean && experience->cohort_context == context) {
-		experience->cohort++;
-		return;
-	}
-	experience->cohort_mean +=
-		min(experience->cohort, COHORT_MAX) - experience->cohort_mean / 16;
-	experience->cohort = 1;
-	experience->cohort_age = clean;
-	experience->cohort_context = context;
-}
-
 /* The gap has not ended: this scan, number @clean of them, has found no store. */
 static void gap_passes(struct ghyvi_page_history *history, struct ghyvi_experience *experience,
 		       const struct ghyvi_shadow_tuning *tuning, u32 clean, bool taken_back)
@@ -258,15 +220,10 @@ static void gap_passes(struct ghyvi_page_history *history, struct ghyvi_experien
 		ghyvi_histogram_pass(&experience->all_gaps, history->passed, shown);
 		history->passed = shown;
 	}
-	cohort_scanned(experience, history->gap_context, clean);
 	forecast->rent_ns += tuning->scan_ns;
 	if (taken_back) {
 		ghyvi_histogram_skip(&experience->all_gaps, history->passed);
 		history->passed = ghyvi_histogram_skip(&forecast->gaps, history->passed);
-		history->explores = false;
-	} else if (!ghyvi_histogram_waits(&forecast->gaps, forecast->waits, unit)) {
-		ghyvi_account_explored(experience, tuning, !history->explores);
-		history->explores = true;
 	}
 	if (taken_back || 2 * forecast->rent_ns >= tuning->protect_ns)
 		forecast_plan(experience, tuning, forecast, &experience->all_gaps);

@@ -14,9 +14,6 @@
  *   traps, and costs scans until they are written. The time until then is predicted like a gap,
  *   from their distance and from where in the first page the burst starts.
  *
- * While little is known, pages are kept relaxed in the hope of short gaps. An account bounds what
- * this may cost.
- *
  * Two accounts bound what predictions may lose (see account.c): a page that has cost too much more
  * than its optimum follows the work function, and a vGPU that has cost too much more than under
  * "segmented" is treated as under "segmented". Documentation/policies.md has the guarantees.
@@ -93,13 +90,11 @@ static const struct ghyvi_gap_forecast *gap_forecast(const struct ghyvi_shadow_v
 static bool gap_waits(const struct ghyvi_shadow_view *page)
 {
 	const struct ghyvi_gap_forecast *forecast = gap_forecast(page);
-	bool explores = ghyvi_account_explores(page->experience, page->tuning);
 	u32 unit = max(page->history->scans, 1u) - 1;
 	struct ghyvi_rent_or_buy rental = { .rent_ns = page->tuning->scan_ns,
 					    .buy_ns = page->tuning->protect_ns,
-					    .again_ns = page->tuning->trap_ns,
-					    .cohort = explores };
-	u32 waits = explores ? forecast->hopes : forecast->waits;
+					    .again_ns = page->tuning->trap_ns };
+	u32 waits = forecast->waits;
 
 	if (!forecast->planned)
 		waits = ghyvi_rental_plan(&forecast->gaps, &page->experience->all_gaps, &rental)

@@ -172,26 +172,6 @@ static void a_gap_that_has_not_ended_shows_how_long_it_is(void **state)
 	assert_int_equal(history.passed, 0);
 }
 
-static void hopes_are_paid_from_an_account(void **state)
-{
-	unsigned int i;
-
-	/* A round of 12000, a scan of 1000, a protection of 9000. */
-	assert_true(ghyvi_account_explores(&experience, &tuning));
-	ghyvi_account_explored(&experience, &tuning, true);
-	assert_int_equal(experience.explored_ns, 1000 - 9000 / 8);
-	for (i = 0; i < 96; i++)
-		ghyvi_account_explored(&experience, &tuning, false);
-	assert_true(ghyvi_account_explores(&experience, &tuning));
-	ghyvi_account_explored(&experience, &tuning, false);
-	assert_false(ghyvi_account_explores(&experience, &tuning));
-	ghyvi_account_found(&experience, &tuning);
-	assert_true(ghyvi_account_explores(&experience, &tuning));
-	for (i = 0; i < 1000; i++)
-		ghyvi_account_found(&experience, &tuning);
-	assert_int_equal(experience.explored_ns, -64 * 12000);
-}
-
 static void neighbours_relaxed_ahead_save_a_trap_or_cost_scans_and_the_protection(void **state)
 {
 	struct ghyvi_page_history history = { .leaf = true, .ahead = true };
@@ -327,7 +307,7 @@ static void adaptive_relaxes_one_store_after_the_limit_and_protects_at_it(void *
 	assert_true(ghyvi_policy_adaptive.relax(&page));
 	ghyvi_histogram_add(&experience.forecasts[0].gaps, 3, 0, false);
 	experience.forecasts[0].planned = true;
-	experience.forecasts[0].hopes = 1 << 0 | 1 << 2 | 1 << 4; /* units 0 to 3 */
+	experience.forecasts[0].waits = 1 << 0 | 1 << 2 | 1 << 4; /* units 0 to 3 */
 	history.scans = 4;
 	assert_false(ghyvi_policy_adaptive.protect(&page));
 	history.scans++;
@@ -473,7 +453,6 @@ int main(void)
 		HISTORY(the_balance_is_bounded_above),
 		HISTORY(a_page_that_was_freed_ends_its_gap),
 		HISTORY(a_gap_that_has_not_ended_shows_how_long_it_is),
-		HISTORY(hopes_are_paid_from_an_account),
 		HISTORY(neighbours_relaxed_ahead_save_a_trap_or_cost_scans_and_the_protection),
 		HISTORY(a_page_is_expected_until_its_next_burst),
 		HISTORY(pages_follow_while_relaxing_them_has_paid),

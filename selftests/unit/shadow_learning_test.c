@@ -236,19 +236,8 @@ struct odds {
 	double from, mean, to, ends;
 };
 
-/* The probability that the imaginary duration of all contexts ends in a class, at most. */
+/* The probability that the imaginary duration of all contexts ends in a class. */
 #define IMAGINARY (1 / 8.)
-
-/* The same if so many durations are known: ends by chances to end, with 16 more of the above. */
-static double pooled(const u32 *all, unsigned int count)
-{
-	double chances = 0;
-	u32 i;
-
-	for (i = 0; i < count; i++)
-		chances += ghyvi_duration_class(all[i]) + 1;
-	return fmin(IMAGINARY, (count + 16 * IMAGINARY) / (chances + 16));
-}
 
 /* One imaginary duration among those that reach the class. @all: durations of all contexts. */
 static unsigned int odds_of(struct odds *odds, const u32 *durations, unsigned int count,
@@ -272,7 +261,7 @@ static unsigned int odds_of(struct odds *odds, const u32 *durations, unsigned in
 		all_inside += all[i] >= first && all[i] <= last;
 	}
 	if (all)
-		prior = (all_inside + pooled(all, all_count)) / (all_reach + 1);
+		prior = (all_inside + IMAGINARY) / (all_reach + 1);
 	if (!inside) {
 		*odds = (struct odds){ first, (first + last) / 2, last, prior / (reach + 1) };
 		return 1;
@@ -499,41 +488,6 @@ static void what_was_paid_before_does_not_decide(void **state)
 	assert_false(ghyvi_histogram_waits(&d, plan.waits, 64));
 }
 
-/* How many durations must have passed all classes before nothing is hoped for any more. */
-static u32 hope_ends(u32 cohort, u64 buy_ns)
-{
-	const struct ghyvi_rent_or_buy by = { .rent_ns = 1000, .buy_ns = buy_ns, .cohort = cohort };
-	struct ghyvi_histogram all = { .total = 0 }, d = { .total = 0 };
-	u32 passed = 0, i;
-
-	for (; ghyvi_rental_plan(&d, &all, &by).waits & 1; passed++) {
-		for (i = 0; i < 128; i++) {
-			ghyvi_histogram_pass(&d, i, i + 1);
-			ghyvi_histogram_pass(&all, i, i + 1);
-		}
-	}
-	return passed;
-}
-
-static void a_hope_ends_after_a_few_cohorts(void **state)
-{
-	assert_in_range(hope_ends(0, 64000), 0, 1);
-	assert_in_range(hope_ends(1, 64000), 1, 8);
-	assert_in_range(hope_ends(20, 64000), 4 * hope_ends(1, 64000), 8 * 20);
-	/* Twice the rate at which waiting pays is hoped for, not certainty. */
-	assert_int_equal(hope_ends(1, 8000), 1);
-}
-
-static void nothing_is_rented_in_hope_for_more_than_a_third_of_the_price(void **state)
-{
-	const struct ghyvi_rent_or_buy by = { .rent_ns = 1000, .buy_ns = 64000, .cohort = 20 };
-	struct ghyvi_histogram all = { .total = 0 }, d = { .total = 0 };
-	u32 waits = ghyvi_rental_plan(&d, &all, &by).waits;
-
-	assert_true(ghyvi_histogram_waits(&d, waits, 15));
-	assert_false(ghyvi_histogram_waits(&d, waits, 16));
-}
-
 #define COSTS(f) cmocka_unit_test_setup_teardown(f, setup_costs, teardown_costs)
 
 int main(void)
@@ -558,8 +512,6 @@ int main(void)
 		cmocka_unit_test(a_duration_shows_nothing_before_the_mean_of_its_class),
 		cmocka_unit_test(the_units_of_many_skipped_durations_fit),
 		cmocka_unit_test(what_was_paid_before_does_not_decide),
-		cmocka_unit_test(a_hope_ends_after_a_few_cohorts),
-		cmocka_unit_test(nothing_is_rented_in_hope_for_more_than_a_third_of_the_price),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

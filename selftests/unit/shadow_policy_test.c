@@ -159,7 +159,7 @@ static void short_gaps_are_waited_for_and_long_ones_are_not(void **state)
 /* Pages are protected and their gaps never end. */
 static void censored_durations_do_not_accumulate(void **state)
 {
-	const struct ghyvi_rent_or_buy rental = { 1000, 20000, 1000, 40000, 0 };
+	const struct ghyvi_rent_or_buy rental = { 1000, 20000, 1000, 40000 };
 	struct ghyvi_histogram durations = { .total = 0 };
 	unsigned int i;
 
@@ -401,62 +401,6 @@ static void rents_that_are_paid_later_count_against_the_protections_they_replace
 }
 
 /*
- * Programs of 30 pages that are linked and filled together, ten at a time. They are freed after
- * @life submissions each. Returns how many pages were protected.
- */
-#define PROGRAMS 10u
-#define TABLES 30u
-
-static u32 programs(u32 number, u32 life)
-{
-	static struct player pages[PROGRAMS][TABLES];
-	u32 turn, i, now = 0, protected = 0, ended = 0;
-	struct ghyvi_shadow_view page;
-	struct player *p;
-
-	memset(pages, 0, sizeof(pages));
-	for (turn = 0; ended < number; turn++, now = turn / PROGRAMS) {
-		for (i = 0; i < TABLES; i++) {
-			p = &pages[turn % PROGRAMS][i];
-			page = view(p);
-			/* The first of them are of different ages. */
-			if (!p->history.leaf || p->now >= life) {
-				ended += !i;
-				ghyvi_history_free(&p->history, &game.experience, &game.tuning,
-						   p->now);
-				*p = (struct player){ .history.leaf = true };
-				p->now = now ? 0 : turn * life / PROGRAMS * 6 / 10;
-				p->relaxed = ghyvi_policy_adaptive.relax_new(&page);
-				submission(p, store(p, true));
-				continue;
-			}
-			protected += p->relaxed;
-			submission(p, 0);
-			protected -= p->relaxed;
-		}
-	}
-	return protected;
-}
-
-static void many_pages_that_are_freed_soon_stay_relaxed(void **state)
-{
-	game_begins(5000, 100, 40000);
-	assert_true(programs(20, 100) < 20 * TABLES / 4);
-}
-
-/* The gaps last longer than can pay: hopes cost P / 8 for each page, and 8 rounds. */
-static void hopes_cost_a_part_of_the_protections(void **state)
-{
-	u64 pages = (PROGRAMS + 20) * TABLES, segmented, slack;
-
-	game_begins(5000, 100, 40000);
-	programs(PROGRAMS + 20, 2000);
-	segmented = pages * round_ns();
-	slack = 8 * round_ns() + pages * game.tuning.protect_ns / 8 + pages * game.tuning.scan_ns;
-	assert_true(game.paid_ns < segmented + slack);
-}
-
-/*
  * 160 pages are written in turn, each after 671 submissions, which is worth waiting for. Many wait
  * already when the first of them has waited for more than 512.
  */
@@ -650,8 +594,6 @@ int main(void)
 		cmocka_unit_test(pages_that_are_linked_but_not_written_cost_the_start_only),
 		cmocka_unit_test(
 			rents_that_are_paid_later_count_against_the_protections_they_replace),
-		cmocka_unit_test(many_pages_that_are_freed_soon_stay_relaxed),
-		cmocka_unit_test(hopes_cost_a_part_of_the_protections),
 		cmocka_unit_test(pages_of_a_regular_rhythm_cost_less_than_under_segmented),
 		cmocka_unit_test(few_of_the_saved_traps_are_spent_on_measuring),
 		cmocka_unit_test(short_bursts_trap_and_long_ones_relax_where_traps_are_cheap),

@@ -447,7 +447,6 @@ static void forget_accounts(struct ghyvi_experience *experience)
 	experience->traps_saved = 0;
 	experience->balance_ns = 0;
 	experience->ahead_credit_ns = 0;
-	experience->explored_ns = 0;
 }
 
 /* Resets the counts and what bounds the cost of a policy, but not what it has learnt. */
