@@ -130,13 +130,101 @@ static void preemption_is_refused_for_a_while_only(void **state)
 		emu->engines[GHYVI_RCS].poll_at_ns = 0;
 		run_all();
 	}
-	assert_int_equal(csb(1), 0x2);
+	assert_int_equal(csb(1), 0x882);
+}
+
+static void time_passes(u64 ns)
+{
+	u64 end = ktime_get_ns() + ns;
+
+	while (ktime_get_ns() < end)
+		emu_run_engines(emu);
+	run_all();
+}
+
+/* The register has the event at once; memory has it and the saved head later, in one order. */
+static void late_event_is_in_the_register_first(void **state)
+{
+	const u32 *pointer = word(HWSP + HWSP_CSB_WRITE);
+	struct emu_engine *engine = &emu->engines[GHYVI_RCS];
+	unsigned int n, late = 0;
+
+	emu_adversary_parse(&emu->adversary, "late-csb");
+	make_context(0, GHYVI_RENDER_BASE);
+	for (n = 0; n < TRIES / 4; n++) {
+		EMIT(0, NOOP, NOOP);
+		submit(descriptor(0), 0);
+		run_all();
+		if (*pointer != (rd(GHYVI_RENDER_BASE + RING_CSB_POINTER) & 7)) {
+			assert_int_not_equal(csb(engine->csb_write), 0x818);
+			assert_int_not_equal(image(0)[GHYVI_CTX_RING_HEAD],
+					     image(0)[GHYVI_CTX_RING_TAIL]);
+			late++;
+		}
+		time_passes(2 * NSEC_PER_MSEC);
+		assert_int_equal(*pointer, engine->csb_write);
+		assert_int_equal(csb(engine->csb_write), 0x818);
+		assert_int_equal(image(0)[GHYVI_CTX_RING_HEAD], image(0)[GHYVI_CTX_RING_TAIL]);
+		*word(HWSP + HWSP_CSB + 8 * engine->csb_write) = ~0u;
+	}
+	assert_in_range(late, 1, TRIES / 4 - 1);
+	expect_no_violation();
+}
+
+static void slow_draw_is_not_preempted(void **state)
+{
+	const u32 walker[16] = { GPGPU_WALKER };
+	unsigned int n;
+	u32 preempted;
+	u64 end;
+
+	emu_adversary_parse(&emu->adversary, "slow-draw");
+	make_context(0, GHYVI_RENDER_BASE);
+	for (n = 0; n < 8; n++)
+		emit(0, walker, ARRAY_SIZE(walker));
+	submit(descriptor(0), 0);
+	while (!emu->engines[GHYVI_RCS].draws_until_ns)
+		emu_run_engines(emu);
+	end = emu->engines[GHYVI_RCS].draws_until_ns;
+	make_context(1, GHYVI_RENDER_BASE);
+	EMIT(1, NOOP, NOOP);
+	submit(descriptor(1), 0);
+	do {
+		run_all();
+		preempted = csb(1);
+	} while (!preempted && ktime_get_ns() < end);
+	assert_true(ktime_get_ns() >= end);
+	for (n = 0; n < TRIES && csb(2) != 0x818; n++)
+		time_passes(20 * NSEC_PER_MSEC);
+	assert_int_equal(csb(2), 0x818);
+}
+
+/* As the driver asks for it; the lowest frequency is 350 of 1150 MHz. */
+static void clock_is_as_fast_as_software_asks(void **state)
+{
+	struct emu_engine *engine = &emu->engines[GHYVI_RCS];
+
+	assert_int_equal(rd(GEN6_RPSTAT1) >> 23, 21); /* RP1 */
+	emu_adversary_parse(&emu->adversary, "slow-clock");
+	start_waiting();
+	assert_true(engine->pauses_until_ns);
+	wr(GEN6_RPNSWREQ, 69 << 23);
+	assert_int_equal(rd(GEN6_RPSTAT1) >> 23, 69);
+	engine->poll_at_ns = 0;
+	time_passes(NSEC_PER_MSEC);
+	assert_true(engine->pauses_until_ns <= ktime_get_ns());
+	wr(GEN6_RPNSWREQ, 100 << 23);
+	assert_int_equal(rd(GEN6_RPSTAT1) >> 23, 69);
 }
 
 static void modes_are_parsed(void **state)
 {
 	assert_int_equal(emu_adversary_parse(&emu->adversary, "prefetch,nonsense"), -EINVAL);
-	assert_int_equal(emu_adversary_parse(&emu->adversary, "all,hang,unready"), 0);
+	assert_int_equal(emu_adversary_parse(&emu->adversary, "all"), 0);
+	assert_false(emu_adversary_has(&emu->adversary, EMU_HANG));
+	assert_int_equal(emu_adversary_parse(&emu->adversary,
+					     "hang,unready,late-csb,slow-draw,slow-clock"),
+			 0);
 	assert_int_equal(emu->adversary.modes, (1u << EMU_ADVERSARY_MODES) - 1);
 }
 
@@ -213,6 +301,9 @@ int main(void)
 		TEST(late_acknowledgement_comes_within_the_time_limit),
 		TEST(prefetch_reads_past_the_tail),
 		TEST(preemption_is_refused_for_a_while_only),
+		TEST(late_event_is_in_the_register_first),
+		TEST(slow_draw_is_not_preempted),
+		TEST(clock_is_as_fast_as_software_asks),
 		TEST(modes_are_parsed),
 		TEST(garbage_never_breaks_the_emulator),
 	};

@@ -17,7 +17,7 @@ static void user_batch_cannot_write_control_registers(void **state)
 		       (const u32[]){ LRI, GHYVI_RENDER_BASE + RING_HWS_PGA, 0x5000, BATCH_END },
 		       4);
 	assert_int_equal(rd(GHYVI_RENDER_BASE + RING_HWS_PGA), HWSP);
-	assert_int_equal(csb(1), 0x18);
+	assert_int_equal(csb(1), 0x818);
 }
 
 static void user_batch_of_the_blitter_can(void **state)

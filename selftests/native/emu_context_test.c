@@ -75,10 +75,78 @@ static void indirect_batch_runs_before_other_units_are_restored(void **state)
 	expect_no_violation();
 }
 
+/* Software has moved it meanwhile (drm/intel 1501). */
+static void save_stores_the_tail_that_hardware_has(void **state)
+{
+	u32 tail;
+
+	start_waiting();
+	tail = image(0)[GHYVI_CTX_RING_TAIL];
+	EMIT(0, NOOP, NOOP);
+	make_context(1, GHYVI_RENDER_BASE);
+	submit(descriptor(1), 0);
+	run_all();
+	assert_int_equal(image(0)[GHYVI_CTX_RING_TAIL], tail);
+}
+
+static void image_has_the_base_address_of_preempted_threads(void **state)
+{
+	make_context(0, GHYVI_RENDER_BASE);
+	EMIT(0, GPGPU_CSR_BASE_ADDRESS, 0x5000, 1, NOOP);
+	submit(descriptor(0), 0);
+	run_all();
+	make_context(1, GHYVI_RENDER_BASE);
+	EMIT(1, GPGPU_CSR_BASE_ADDRESS, 0x6000, 2, NOOP);
+	submit(descriptor(1), 0);
+	run_all();
+	assert_int_equal(image(0)[0x44], GPGPU_CSR_BASE_ADDRESS);
+	assert_int_equal(image(0)[0x45], 0x5000);
+	EMIT(0, NOOP, NOOP);
+	submit(descriptor(0), 0);
+	run_all();
+	assert_int_equal(image(0)[0x45], 0x5000);
+	assert_int_equal(image(0)[0x46], 1);
+	expect_no_violation();
+}
+
+static bool is_saved(u32 offset)
+{
+	const u32 *dwords = image(0) + GHYVI_PAGE_BYTES / 4;
+	unsigned int i;
+
+	for (i = 0; dwords[i] != BATCH_END; i++)
+		if (dwords[i] == offset)
+			return true;
+	return false;
+}
+
+/* By IGT's gem_ctx_isolation, which runs on hardware, and GVT-g's list. */
+static void registers_of_real_images_are_saved(void **state)
+{
+	static const u32 offsets[] = { 0x20d8, 0x22c8, 0x22dc, 0x22f0, 0x22fc, 0x2364, 0x2448,
+				       0x2454, 0x4de0, 0x4df4, 0x4dfc, 0x7034, 0xe400, 0xe404 };
+	unsigned int i;
+
+	make_context(0, GHYVI_RENDER_BASE);
+	submit(descriptor(0), 0);
+	run_all();
+	for (i = 0; i < ARRAY_SIZE(offsets); i++)
+		assert_true(is_saved(offsets[i]));
+	assert_false(is_saved(0x20e4)); /* GVT-g switches it itself */
+	EMIT(0, LRI, 0x7034, 0x60000121, NOOP);
+	submit(descriptor(0), 0);
+	run_all();
+	make_context(1, GHYVI_RENDER_BASE);
+	EMIT(1, LRI, 0x7034, 0x60000160, NOOP);
+	submit(descriptor(1), 0);
+	run_all();
+	assert_int_equal(register_of_context(0, 0x7034), 0x60000121);
+}
+
 /* kvmgt scans from the engine's part on, up to the end of the image. */
 static void saved_image_is_one_stream_with_one_end(void **state)
 {
-	unsigned int i = 0x50, lists = 0;
+	unsigned int i = 0x50, lists = 0, states = 0;
 	const u32 *dwords = image(0);
 
 	make_context(0, GHYVI_RENDER_BASE);
@@ -90,12 +158,18 @@ static void saved_image_is_one_stream_with_one_end(void **state)
 			i++;
 			continue;
 		}
+		if (dwords[i] >> 29 == COMMAND_TYPE_3D) {
+			states++;
+			i += dwords[i] >> 16 == PIPELINE_SELECT >> 16 ? 1 : (dwords[i] & 0xff) + 2;
+			continue;
+		}
 		assert_int_equal(MI_OPCODE(dwords[i]), 0x22);
 		lists++;
 		i += (dwords[i] & 0xff) + 2;
 	}
 	assert_in_range(i, GHYVI_PAGE_BYTES / 4, 2 * GHYVI_PAGE_BYTES / 4);
 	assert_in_range(lists, 4, 10);
+	assert_int_equal(states, 3);
 }
 
 /* i915 and kvmgt write the OA control into saved images, at a fixed place. */
@@ -122,6 +196,9 @@ int main(void)
 		TEST(inhibited_restore_shows_the_previous_context),
 		TEST(saved_context_gets_its_registers_back),
 		TEST(indirect_batch_runs_before_other_units_are_restored),
+		TEST(save_stores_the_tail_that_hardware_has),
+		TEST(image_has_the_base_address_of_preempted_threads),
+		TEST(registers_of_real_images_are_saved),
 		TEST(saved_image_is_one_stream_with_one_end),
 		TEST(oa_control_has_a_fixed_place),
 	};

@@ -12,7 +12,7 @@ static void one_context_completes(void **state)
 	run_all();
 	assert_int_equal(*word(GGTT_DATA), 0x1234);
 	assert_int_equal(csb(0), 0x1);
-	assert_int_equal(csb(1), 0x18);
+	assert_int_equal(csb(1), 0x818);
 	assert_int_equal(*word(HWSP + HWSP_CSB_WRITE), 1);
 	assert_int_equal(image(0)[GHYVI_CTX_RING_HEAD], image(0)[GHYVI_CTX_RING_TAIL]);
 	assert_int_equal(image(0)[GHYVI_CTX_CONTROL] & 1, 0);
@@ -33,8 +33,40 @@ static void second_element_follows(void **state)
 	assert_int_equal(*word(GGTT_DATA), 1);
 	assert_int_equal(*word(GGTT_DATA + 4), 2);
 	assert_int_equal(csb(0), 0x1);
-	assert_int_equal(csb(1), 0x14);
-	assert_int_equal(csb(2), 0x18);
+	assert_int_equal(csb(1), 0x814);
+	assert_int_equal(csb(2), 0x818);
+}
+
+/* It kills engines (drm/intel 1501). */
+static void second_element_without_a_command_is_reported(void **state)
+{
+	make_context(0, GHYVI_RENDER_BASE);
+	make_context(1, GHYVI_RENDER_BASE);
+	submit(descriptor(1), 0); /* as the first one it may */
+	run_all();
+	expect_no_violation();
+	EMIT(0, NOOP, NOOP);
+	submit(descriptor(0), descriptor(1));
+	run_all();
+	expect_violations(EMU_IDLE_PROMOTION, 1);
+}
+
+static void preemption_at_the_end_is_also_a_completion(void **state)
+{
+	struct emu_engine *engine = &emu->engines[GHYVI_RCS];
+
+	make_context(0, GHYVI_RENDER_BASE);
+	EMIT(0, NOOP, NOOP);
+	make_context(1, GHYVI_RENDER_BASE);
+	EMIT(1, NOOP, NOOP);
+	submit(descriptor(0), 0);
+	emu_execlist_arbitrate(engine);
+	assert_int_equal(engine->state, EMU_RUNNING);
+	engine->cs.ring_head = engine->cs.ring_tail;
+	submit(descriptor(1), 0);
+	run_all();
+	assert_int_equal(csb(1), 0x812);
+	assert_int_equal(csb(2), 0x818);
 }
 
 static void lite_restore_moves_the_tail(void **state)
@@ -48,7 +80,7 @@ static void lite_restore_moves_the_tail(void **state)
 	emu->engines[GHYVI_RCS].poll_at_ns = 0;
 	run_all();
 	assert_int_equal(*word(GGTT_DATA), 7);
-	assert_int_equal(csb(2), 0x18);
+	assert_int_equal(csb(2), 0x818);
 	expect_no_violation();
 }
 
@@ -96,8 +128,8 @@ static void waiter_is_preempted_in_its_batch_and_resumes(void **state)
 	EMIT(1, STORE_GGTT, GGTT_DATA, 0, 5);
 	submit(descriptor(1), 0);
 	run_all();
-	assert_int_equal(csb(1), 0x2);
-	assert_int_equal(csb(2), 0x18);
+	assert_int_equal(csb(1), 0x882); /* it waits for a semaphore */
+	assert_int_equal(csb(2), 0x818);
 	assert_int_equal(*word(GGTT_DATA), 5);
 	assert_int_equal(image(0)[0x0f], (u32)BATCH_VA | 1);
 	assert_int_equal(image(0)[0x11], RING_BB_PPGTT);
@@ -106,7 +138,7 @@ static void waiter_is_preempted_in_its_batch_and_resumes(void **state)
 	submit(descriptor(0), 0);
 	run_all();
 	assert_int_equal(*word(DATA + 8), 3);
-	assert_int_equal(csb(4), 0x18);
+	assert_int_equal(csb(4), 0x818);
 	assert_int_equal(image(0)[0x0f], 0);
 	expect_no_violation();
 }
@@ -124,8 +156,8 @@ static void batch_without_arbitration_point_is_not_preempted(void **state)
 	assert_true(emu->engines[GHYVI_RCS].has_pending);
 	*word(BATCH) = ARB_CHECK;
 	run_all();
-	assert_int_equal(csb(1), 0x2);
-	assert_int_equal(csb(2), 0x18);
+	assert_int_equal(csb(1), 0x802);
+	assert_int_equal(csb(2), 0x818);
 }
 
 /* The virtual machine waits for a slice when it accesses a register. */
@@ -192,6 +224,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(one_context_completes),
 		TEST(second_element_follows),
+		TEST(second_element_without_a_command_is_reported),
+		TEST(preemption_at_the_end_is_also_a_completion),
 		TEST(lite_restore_moves_the_tail),
 		TEST(same_tail_is_reported),
 		TEST(changed_image_needs_a_forced_restore),

@@ -26,7 +26,7 @@ static void ppgtt_change_without_invalidation_is_reported(void **state)
 {
 	wait_with_changed_entry();
 	expect_violations(EMU_PPGTT_STALE, 1);
-	assert_int_equal(csb(1), 0x18);
+	assert_int_equal(csb(1), 0x818);
 }
 
 static void adversary_keeps_stale_translations(void **state)
@@ -38,7 +38,7 @@ static void adversary_keeps_stale_translations(void **state)
 	assert_int_equal(rd(GEN8_RTCR), 0);
 	emu->engines[GHYVI_RCS].poll_at_ns = 0;
 	run_all();
-	assert_int_equal(csb(1), 0x18);
+	assert_int_equal(csb(1), 0x818);
 }
 
 static void absent_entry_hangs_the_engine(void **state)
@@ -53,6 +53,33 @@ static void absent_entry_hangs_the_engine(void **state)
 	expect_violations(EMU_NOT_PRESENT, 1);
 }
 
+/* Hardware raises no interrupt for it, and has no error of the engine. */
+static void fault_is_silent(void **state)
+{
+	const u32 base = GHYVI_RENDER_BASE;
+
+	wr(base + RING_EMR, 0);
+	wr(GEN8_GT_ISR0 + IRQ_IMR, 0);
+	make_context(0, base);
+	EMIT(0, STORE_PPGTT, 0x7000, 0, 2);
+	submit(descriptor(0), 0);
+	run_all();
+	assert_int_equal(emu->engines[GHYVI_RCS].state, EMU_HUNG);
+	assert_int_equal(rd(GEN8_RING_FAULT_REG) & RING_FAULT_VALID, 1);
+	assert_int_equal(rd(base + RING_EIR), 0);
+	assert_int_equal(rd(GEN8_GT_ISR0 + IRQ_IIR) & BIT(EMU_IRQ_ERROR), 0);
+	expect_violations(EMU_NOT_PRESENT, 1);
+	wr(GEN6_GDRST, GEN6_GRDOM_RENDER);
+	apply_workarounds();
+	enable_engine(base);
+	wr(base + RING_EMR, 0);
+	ring(0)[0] = BATCH_END; /* no fault: the engine tells */
+	submit(descriptor(0), 0);
+	run_all();
+	assert_int_equal(rd(base + RING_EIR), RING_ERROR_INSTRUCTION);
+	assert_int_not_equal(rd(GEN8_GT_ISR0 + IRQ_IIR) & BIT(EMU_IRQ_ERROR), 0);
+}
+
 static void read_only_pages_drop_writes(void **state)
 {
 	*entry(TABLES + 0x3000) = DATA | 1;
@@ -61,7 +88,7 @@ static void read_only_pages_drop_writes(void **state)
 	submit(descriptor(0), 0);
 	run_all();
 	assert_int_equal(*word(DATA), 0);
-	assert_int_equal(csb(1), 0x18);
+	assert_int_equal(csb(1), 0x818);
 }
 
 int main(void)
@@ -71,6 +98,7 @@ int main(void)
 		TEST(ppgtt_change_without_invalidation_is_reported),
 		TEST(adversary_keeps_stale_translations),
 		TEST(absent_entry_hangs_the_engine),
+		TEST(fault_is_silent),
 		TEST(read_only_pages_drop_writes),
 	};
 

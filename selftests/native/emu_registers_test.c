@@ -65,7 +65,29 @@ static void config_space_has_two_bars_and_msi(void **state)
 	assert_int_equal(emu_config_read(emu, 0x14, 4), 0);
 	assert_int_equal(emu_config_read(emu, 0x18, 4), ~(EMU_GMADR_BYTES - 1) | 8);
 	assert_int_equal(emu_config_read(emu, 0x28, 4), 0);
-	assert_int_equal(emu_config_read(emu, 0x34, 1), 0xac);
+}
+
+/* As lspci shows them on real machines. */
+static void capabilities_are_those_of_real_machines(void **state)
+{
+	assert_int_equal(emu_config_read(emu, 0x34, 1), 0x40);
+	assert_int_equal(emu_config_read(emu, 0x40, 3), 0x0c7009);
+	assert_int_equal(emu_config_read(emu, 0x70, 4), 0x0092ac10); /* version 2, integrated */
+	assert_int_equal(emu_config_read(emu, 0xac, 2), 0xd005);
+	assert_int_equal(emu_config_read(emu, 0xd0, 2), 0x0001);
+	assert_int_equal(emu_config_read(emu, 0xd4, 4) & 8, 0); /* NoSoftRst- */
+	assert_int_equal(emu_config_read(emu, 0x100, 4), 0x2001001b); /* PASID, ATS, PRI */
+	assert_int_equal(emu_config_read(emu, 0x200, 4), 0x3001000f);
+	assert_int_equal(emu_config_read(emu, 0x300, 4), 0x00010013);
+}
+
+static void function_level_reset_forgets_everything(void **state)
+{
+	emu_config_write(emu, 0x78, 0x7fff, 2);
+	assert_int_equal(rd(GHYVI_RENDER_BASE + RING_HWS_PGA), HWSP);
+	emu_config_write(emu, 0x78, 0x8000, 2);
+	assert_int_equal(rd(GHYVI_RENDER_BASE + RING_HWS_PGA), 0);
+	assert_int_equal(emu_config_read(emu, 0x78, 2), 0);
 }
 
 static void platforms_differ_in_id_and_workarounds(void **state)
@@ -106,6 +128,8 @@ int main(void)
 		TEST(each_edge_of_the_master_sends_one_message),
 		TEST(sleeping_domains_are_reported),
 		TEST(config_space_has_two_bars_and_msi),
+		TEST(capabilities_are_those_of_real_machines),
+		TEST(function_level_reset_forgets_everything),
 		TEST(platforms_differ_in_id_and_workarounds),
 	};
 

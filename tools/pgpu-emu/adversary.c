@@ -11,6 +11,8 @@ static const char *const modes[EMU_ADVERSARY_MODES] = {
 	[EMU_PREFETCH] = "prefetch",	 [EMU_HANG] = "hang",
 	[EMU_SLOW_RESET] = "slow-reset", [EMU_LATE_WRITE] = "late-write",
 	[EMU_DOUBLE_IIR] = "double-iir", [EMU_UNREADY] = "unready",
+	[EMU_LATE_CSB] = "late-csb",	 [EMU_SLOW_DRAW] = "slow-draw",
+	[EMU_SLOW_CLOCK] = "slow-clock",
 };
 
 void emu_adversary_seed(struct emu_adversary *adversary, u64 seed)
@@ -23,17 +25,22 @@ static bool is_name(const char *name, const char *text, size_t length)
 	return strlen(name) == length && !strncmp(name, text, length);
 }
 
+/*
+ * Modes that must be asked for by name. Hangs make every program fail that the hang hits, and i915
+ * reports an engine that does not get ready as an error. A slow clock and slow draws make
+ * runs long. Late events stall ghyvi-gen9 as yet.
+ */
+#define NOT_IN_ALL                                                                       \
+	(1u << EMU_HANG | 1u << EMU_UNREADY | 1u << EMU_LATE_CSB | 1u << EMU_SLOW_DRAW | \
+	 1u << EMU_SLOW_CLOCK)
+
 /* Returns a bit mask of modes; 0: there is no such mode. */
 static u32 modes_of(const char *text, size_t length)
 {
 	unsigned int i;
 
-	/*
-	 * Hangs make every program fail that the hang hits, and i915 reports an engine that does
-	 * not get ready as an error. They must be asked for by name.
-	 */
 	if (is_name("all", text, length))
-		return ((1u << EMU_ADVERSARY_MODES) - 1) & ~(1u << EMU_HANG | 1u << EMU_UNREADY);
+		return ((1u << EMU_ADVERSARY_MODES) - 1) & ~NOT_IN_ALL;
 	for (i = 0; i < EMU_ADVERSARY_MODES; i++)
 		if (is_name(modes[i], text, length))
 			return 1u << i;

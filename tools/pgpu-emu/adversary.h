@@ -20,6 +20,9 @@ enum emu_adversary_mode {
 	EMU_SLOW_RESET, /* some resets need a second try */
 	EMU_UNREADY, /* an engine that is not idle does not get ready for its reset */
 	EMU_LATE_WRITE, /* stores of commands reach memory at the next flush */
+	EMU_LATE_CSB, /* status events, and the head that was saved, come after the interrupt */
+	EMU_SLOW_DRAW, /* some draws and dispatches take long, and are not preempted meanwhile */
+	EMU_SLOW_CLOCK, /* commands take longer, the lower the frequency is that software asks for */
 	EMU_DOUBLE_IIR, /* an IIR holds a second event, which shows when the first is cleared */
 	EMU_ADVERSARY_MODES,
 };
@@ -38,7 +41,7 @@ static inline bool emu_adversary_has(const struct emu_adversary *adversary,
 }
 
 void emu_adversary_seed(struct emu_adversary *adversary, u64 seed);
-/* Parse a comma-separated list of modes, or of "all": all but hang. Returns 0 or -EINVAL. */
+/* Parse a comma-separated list of modes, or "all": see there. Returns 0 or -EINVAL. */
 int emu_adversary_parse(struct emu_adversary *adversary, const char *modes);
 u64 emu_random(struct emu_adversary *adversary, u64 limit);
 /* True with probability 1 / @one_in if the mode is on. */

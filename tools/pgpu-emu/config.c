@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Configuration space: a conventional PCI function with two memory BARs, power management and MSI.
+ * Configuration space: two memory BARs, and the capabilities of real machines. QEMU's proxy device
+ * shows the first 256 bytes of it.
+ *
+ * The function resets at FLR. It has NoSoftRst-, but i915's runtime suspend relies on registers that
+ * survive D3hot, so they do.
  *
  * The MSI capability is that of Skylake (at 0xac, one vector, 32-bit address, no masking). GVT-g
  * copies it to its vGPUs and accepts no other format.
@@ -11,9 +15,17 @@
 
 #define VENDOR_INTEL 0x8086
 #define CLASS_VGA 0x0300
+#define VENDOR_CAP 0x40
+#define VENDOR_CAP_BYTES 0x0c
+#define EXPRESS_CAP 0x70
+#define EXPRESS_VERSION 2
+#define EXPRESS_DEVCAP (PCI_EXP_DEVCAP_RBER | PCI_EXP_DEVCAP_FLR)
 #define MSI_CAP 0xac
 #define PM_CAP 0xd0
 #define PM_VERSION 0x0022 /* D0 and D3hot, version 2 */
+#define PASID_CAP 0x100
+#define ATS_CAP 0x200
+#define PRI_CAP 0x300
 #define BAR_PREFETCHABLE PCI_BASE_ADDRESS_MEM_PREFETCH
 
 static void put16(u8 *config, unsigned int at, u16 value)
@@ -52,6 +64,8 @@ static u32 writable(unsigned int at)
 		return ~(EMU_GMADR_BYTES - 1);
 	case PCI_INTERRUPT_LINE:
 		return 0xff;
+	case EXPRESS_CAP + PCI_EXP_DEVCTL:
+		return PCI_EXP_DEVCTL_BCR_FLR;
 	case MSI_CAP:
 		return PCI_MSI_FLAGS_ENABLE << 16;
 	case MSI_CAP + PCI_MSI_ADDRESS_LO:
@@ -63,6 +77,22 @@ static u32 writable(unsigned int at)
 	default:
 		return 0;
 	}
+}
+
+static void put_capabilities(u8 *config)
+{
+	config[PCI_CAPABILITY_LIST] = VENDOR_CAP;
+	put16(config, VENDOR_CAP, PCI_CAP_ID_VNDR | EXPRESS_CAP << 8);
+	config[VENDOR_CAP + PCI_CAP_FLAGS] = VENDOR_CAP_BYTES;
+	put16(config, EXPRESS_CAP, PCI_CAP_ID_EXP | MSI_CAP << 8);
+	put16(config, EXPRESS_CAP + PCI_EXP_FLAGS, EXPRESS_VERSION | PCI_EXP_TYPE_RC_END << 4);
+	put32(config, EXPRESS_CAP + PCI_EXP_DEVCAP, EXPRESS_DEVCAP);
+	put16(config, MSI_CAP, PCI_CAP_ID_MSI | PM_CAP << 8);
+	put16(config, PM_CAP, PCI_CAP_ID_PM);
+	put16(config, PM_CAP + PCI_PM_PMC, PM_VERSION);
+	put32(config, PASID_CAP, PCI_EXT_CAP_ID_PASID | 1 << 16 | ATS_CAP << 20);
+	put32(config, ATS_CAP, PCI_EXT_CAP_ID_ATS | 1 << 16 | PRI_CAP << 20);
+	put32(config, PRI_CAP, PCI_EXT_CAP_ID_PRI | 1 << 16);
 }
 
 void emu_config_init(struct emu *emu)
@@ -78,12 +108,8 @@ void emu_config_init(struct emu *emu)
 	put32(config, PCI_BASE_ADDRESS_2, BAR_PREFETCHABLE);
 	put16(config, PCI_SUBSYSTEM_VENDOR_ID, VENDOR_INTEL);
 	put16(config, PCI_SUBSYSTEM_ID, 0x2212);
-	config[PCI_CAPABILITY_LIST] = MSI_CAP;
 	config[PCI_INTERRUPT_PIN] = 1;
-	config[MSI_CAP] = PCI_CAP_ID_MSI;
-	config[MSI_CAP + 1] = PM_CAP;
-	config[PM_CAP] = PCI_CAP_ID_PM;
-	put16(config, PM_CAP + PCI_PM_PMC, PM_VERSION);
+	put_capabilities(config);
 	put16(config, SNB_GMCH_CTRL,
 	      BDW_GMCH_GGMS_8MB << BDW_GMCH_GGMS_SHIFT |
 		      (emu->stolen_base ? EMU_STOLEN_BYTES >> 25 : 0) << BDW_GMCH_GMS_SHIFT);
@@ -114,6 +140,8 @@ void emu_config_write(struct emu *emu, u32 offset, u32 value, unsigned int bytes
 
 		emu->config[at] = (emu->config[at] & ~mask) | (value >> 8 * i & mask);
 	}
+	if (get16(emu->config, EXPRESS_CAP + PCI_EXP_DEVCTL) & PCI_EXP_DEVCTL_BCR_FLR)
+		emu_device_reset(emu);
 }
 
 u32 emu_config_bar(const struct emu *emu, unsigned int bar)

@@ -4,6 +4,9 @@
  * commands that the engine executes, whatever they name, and rewrites at each save (PRM vol. 7,
  * "Register State Context"; i915: gen9_rcs_offsets, gen9_xcs_offsets).
  *
+ * Beside the lists there are commands that set the state of the 3D pipeline, up to the end. They are
+ * of a few kinds here: software must skip what is no list.
+ *
  * The first lists are the execution list's part of the context: ring, batch position, PDPs. They
  * are loaded always. The rest is the engine's part, which restore-inhibit skips: the registers then
  * keep the values of whichever context ran before.
@@ -36,6 +39,7 @@
 #define RING_LIST 0x01
 #define PPGTT_LIST 0x21
 #define POWER_LIST 0x41
+#define CSR_COMMAND 0x44 /* of the render engine */
 #define ENGINE_LIST 0x51
 /*
  * Registers of the render engine that software finds at fixed places: the OA control, and the flex
@@ -75,14 +79,20 @@ static const struct {
 	u32 first, last;
 	bool masked;
 } render_registers[] = {
-	{ 0x2088, 0x2088, true },  { 0x2090, 0x2090, true },  { 0x20e4, 0x20e4, true },
-	{ 0x2290, 0x2294, false }, { 0x2300, 0x2354, false }, { 0x2400, 0x2418, false },
-	{ 0x2420, 0x2420, false }, { 0x2430, 0x2440, false }, { 0x2500, 0x2508, false },
-	{ 0x2580, 0x2580, true },  { 0x5200, 0x521c, false }, { 0x5240, 0x525c, false },
-	{ 0x5280, 0x528c, false }, { 0x7000, 0x7018, true },  { 0x7300, 0x7304, true },
-	{ 0x83a4, 0x83a4, true },  { 0xe100, 0xe100, true },  { 0xe180, 0xe188, true },
-	{ 0xe194, 0xe194, true },  { 0xe4f0, 0xe4f0, true },
+	{ 0x2088, 0x2088, true },  { 0x2090, 0x2090, true },  { 0x20d8, 0x20d8, true },
+	{ 0x2290, 0x2294, false }, { 0x22c8, 0x22cc, false }, { 0x22d8, 0x22dc, false },
+	{ 0x22f0, 0x22fc, false }, { 0x2300, 0x2354, false }, { 0x2364, 0x2364, false },
+	{ 0x2400, 0x2418, false }, { 0x2420, 0x2420, false }, { 0x2430, 0x2440, false },
+	{ 0x2448, 0x2454, false }, { 0x2500, 0x2508, false }, { 0x2580, 0x2580, true },
+	{ 0x4de0, 0x4df4, false }, { 0x4dfc, 0x4dfc, false }, { 0x5200, 0x521c, false },
+	{ 0x5240, 0x525c, false }, { 0x5280, 0x528c, false }, { 0x7000, 0x7018, true },
+	{ 0x7034, 0x7034, false }, { 0x7300, 0x7304, true },  { 0x83a4, 0x83a4, true },
+	{ 0xe100, 0xe100, true },  { 0xe180, 0xe188, true },  { 0xe194, 0xe194, true },
+	{ 0xe400, 0xe404, false }, { 0xe4f0, 0xe4f0, true },
 };
+
+/* State of the 3D pipeline, as its commands: PIPELINE_SELECT, MULTISAMPLE, DRAWING_RECTANGLE. */
+static const u32 pipeline_state[] = { 0x69040300, 0x780d0000, 0, 0x79000002, 0, 0, 0 };
 
 /* What a load has found in the image. */
 struct load {
@@ -159,6 +169,20 @@ static void load_ring_register(struct emu_engine *engine, struct load *load, u32
 	*emu_reg(engine->emu, cs->base + at) = value;
 }
 
+/* Whether the dword begins a command of the 3D pipeline, which images of the render engine have. */
+static bool is_pipeline_state(const struct emu_engine *engine, u32 header)
+{
+	return engine->cs.id == GHYVI_RCS && header >> 29 == COMMAND_TYPE_3D;
+}
+
+/* Returns the number of its dwords. */
+static unsigned int load_pipeline_state(struct emu_engine *engine, const u32 *command)
+{
+	if (command[0] == GPGPU_CSR_BASE_ADDRESS)
+		memcpy(engine->csr_base, command + 1, sizeof(engine->csr_base));
+	return command[0] >> 16 == PIPELINE_SELECT >> 16 ? 1 : (command[0] & 0xff) + 2;
+}
+
 static void load_register(struct emu_engine *engine, struct load *load, u32 offset, u32 value,
 			  bool engine_part)
 {
@@ -184,6 +208,10 @@ static bool load_lists(struct emu_engine *engine, struct load *load, const u32 *
 			break;
 		if (header == MI_NOOP) {
 			i++;
+			continue;
+		}
+		if (is_pipeline_state(engine, header) && i + (header & 0xff) + 2 <= STATE_DWORDS) {
+			i += load_pipeline_state(engine, state + i);
 			continue;
 		}
 		if (MI_OPCODE(header) != MI_OPCODE(MI_LOAD_REGISTER_IMM(1)) || header >> 29 ||
@@ -303,6 +331,7 @@ static void begin_load(struct emu_engine *engine, u64 descriptor)
 	emu_oracle_context(engine, false);
 	engine->arbitration = true;
 	engine->arbitration_point = false;
+	engine->faulted = false;
 	cs->level = 0;
 	cs->streams[0] = (struct softgpu_stream){ .space = SOFTGPU_GGTT, .privileged = true };
 	cs->ring_bytes = 0;
@@ -329,9 +358,14 @@ static bool load_first_page(struct emu_engine *engine, struct load *load)
 {
 	u32 copy[STATE_DWORDS];
 	const u32 *state = state_page(engine, 1);
+	unsigned int i;
 
 	if (!state)
 		return false;
+	/* Hardware sees what it has saved. */
+	for (i = 0; i < engine->nr_late_events; i++)
+		if (engine->late_events[i].head == state + GHYVI_CTX_RING_HEAD)
+			emu_late_events_settle(engine, true);
 	memcpy(copy, state, sizeof(copy));
 	if (!load_lists(engine, load, copy, ENGINE_LIST))
 		return false;
@@ -419,9 +453,21 @@ static void save_batches(struct emu_engine *engine, u32 *state)
 		engine->predicated = false;
 }
 
+/* Adversary: the event that follows brings it (execlist.c). */
+static void save_head(struct emu_engine *engine, u32 *head)
+{
+	if (emu_adversary_has(&engine->emu->adversary, EMU_LATE_CSB)) {
+		engine->saved_head = head;
+		engine->saved_head_value = engine->cs.ring_head;
+	} else {
+		WRITE_ONCE(*head, engine->cs.ring_head);
+	}
+}
+
 /*
- * Of the ring registers only the head and the batch position change; the tail, which software may
- * be writing now, and all that software owns stay.
+ * Of the ring registers the head, the tail and the batch position change. The tail is the one that
+ * hardware has: it overwrites what software has written since the context was loaded, or moved by a
+ * lite restore. All that software owns stays.
  */
 static void save_ring_part(struct emu_engine *engine, u32 *state)
 {
@@ -431,7 +477,8 @@ static void save_ring_part(struct emu_engine *engine, u32 *state)
 	save_offsets(engine, state, PPGTT_LIST, ppgtt_list, ARRAY_SIZE(ppgtt_list));
 	control &= ~(u32)CTX_CTRL_ENGINE_CTX_RESTORE_INHIBIT;
 	WRITE_ONCE(state[GHYVI_CTX_CONTROL], MASKED_ALL | control);
-	WRITE_ONCE(state[GHYVI_CTX_RING_HEAD], engine->cs.ring_head);
+	save_head(engine, state + GHYVI_CTX_RING_HEAD);
+	WRITE_ONCE(state[GHYVI_CTX_RING_TAIL], engine->cs.ring_tail);
 	WRITE_ONCE(state[GHYVI_CTX_TIMESTAMP], softgpu_context_timestamp(&engine->cs));
 	save_batches(engine, state);
 	note_of(engine)->ring_head = engine->cs.ring_head;
@@ -439,6 +486,10 @@ static void save_ring_part(struct emu_engine *engine, u32 *state)
 	note_of(engine)->ring_control = state[GHYVI_CTX_RING_CTL];
 	state[POWER_LIST] = LRI_HEADER(1, engine->cs.id == GHYVI_RCS ? 0 : LRI_POSTED);
 	state[POWER_LIST + 1] = engine->cs.base + (engine->cs.id == GHYVI_RCS ? 0xc8 : 0x200);
+	if (engine->cs.id == GHYVI_RCS) {
+		state[CSR_COMMAND] = GPGPU_CSR_BASE_ADDRESS;
+		memcpy(state + CSR_COMMAND + 1, engine->csr_base, sizeof(engine->csr_base));
+	}
 }
 
 static u32 engine_value(struct emu_engine *engine, u32 at)
@@ -518,7 +569,8 @@ static void save_render_part(struct emu_engine *engine, u32 *state)
 			state[header] = LRI_HEADER((at - header - 1) / 2, 0);
 		}
 	}
-	state[at] = MI_BATCH_BUFFER_END;
+	memcpy(state + at, pipeline_state, sizeof(pipeline_state));
+	state[at + ARRAY_SIZE(pipeline_state)] = MI_BATCH_BUFFER_END;
 }
 
 void emu_context_save(struct emu_engine *engine)

@@ -14,6 +14,8 @@
  */
 #include <linux/bits.h>
 #include <linux/kernel.h>
+#include <linux/ktime.h>
+#include <linux/string.h>
 #include <ghyvi/gen8_cmds.h>
 #include "emu.h"
 
@@ -22,6 +24,10 @@ enum packet_type {
 	TYPE_2D = 2,
 	TYPE_3D = 3,
 };
+
+/* Adversary: longer than drivers like to wait; i915 waits for 640 ms. */
+#define SLOW_DRAW_ONE_IN 2
+#define SLOW_DRAW_NS (200 * NSEC_PER_MSEC)
 
 #define PACKET_TYPE(header) ((header) >> 29)
 #define MI_OPCODES 64
@@ -427,8 +433,13 @@ static bool dispatches_threads(const struct emu_engine *engine)
  */
 static int render_command(struct emu_engine *engine)
 {
+	if (engine->cs.id == GHYVI_RCS && engine->cs.packet[0] == GPGPU_CSR_BASE_ADDRESS)
+		memcpy(engine->csr_base, engine->cs.packet + 1, sizeof(engine->csr_base));
 	if (!dispatches_threads(engine))
 		return SOFTGPU_OK;
+	if (emu_adversary_strikes(&engine->emu->adversary, EMU_SLOW_DRAW, SLOW_DRAW_ONE_IN))
+		engine->draws_until_ns =
+			ktime_get_ns() + emu_random(&engine->emu->adversary, SLOW_DRAW_NS);
 	if (engine->eu_foreign)
 		emu_violation(engine->emu, EMU_EU_STATE, "context %#x: command %#010x",
 			      engine->image.lrca, engine->cs.packet[0]);
@@ -507,7 +518,8 @@ static bool is_pipe_control(const struct ghyvi_command *command)
 
 bool softgpu_packet_skipped(const struct ghyvi_command *command, u32 header)
 {
-	return PACKET_TYPE(header) == TYPE_3D && !is_pipe_control(command);
+	return PACKET_TYPE(header) == TYPE_3D && !is_pipe_control(command) &&
+	       header != GPGPU_CSR_BASE_ADDRESS;
 }
 
 /* The engine sees its own stores: those that fetch or access memory otherwise wait for them. */

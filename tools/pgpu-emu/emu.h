@@ -25,7 +25,7 @@
 #define EMU_GTTMMADR_BYTES (16u << 20) /* BAR 0 */
 #define EMU_GGTT_OFFSET 0x800000u
 #define EMU_GMADR_BYTES (512u << 20) /* BAR 2, the aperture */
-#define EMU_CONFIG_BYTES 256
+#define EMU_CONFIG_BYTES 4096
 #define EMU_RAM_REGIONS 8
 #define EMU_STOLEN_BYTES (32u << 20)
 
@@ -61,6 +61,7 @@ enum emu_violation {
 	EMU_ELSP_EARLY, /* ELSP was written before the previous write was promoted */
 	EMU_SAME_TAIL, /* a context was resubmitted with its tail, without force restore */
 	EMU_NO_RESTORE, /* the last context again, with a changed image, without force restore */
+	EMU_IDLE_PROMOTION, /* the second context began with its head at its tail */
 	EMU_RESET_RUNNING, /* a reset of an engine that was neither stopped nor ready */
 	EMU_CSB_POINTER, /* the first status event since a reset, without a preset pointer */
 	EMU_GGTT_STALE, /* a GGTT entry was changed and used without a write to GFX_FLSH_CNTL */
@@ -126,6 +127,17 @@ struct emu_late_write {
 	bool qword;
 };
 
+/* adversary: an event that has not reached memory yet, and the head that was saved before it */
+#define EMU_LATE_EVENTS 64
+struct emu_late_event {
+	u64 at_ns;
+	u8 *hwsp; /* NULL: there is none */
+	u64 event;
+	unsigned int entry;
+	u32 *head; /* NULL: no context was saved */
+	u32 head_value;
+};
+
 struct emu_oracle_entry;
 
 struct emu_oracle {
@@ -171,9 +183,17 @@ struct emu_engine {
 	bool predicated; /* MI_SET_PREDICATE: commands are MI_NOOP */
 	bool eu_used; /* threads have left registers and local memory in the execution units */
 	bool eu_foreign; /* so have those of another context */
+	bool faulted; /* the last command did; nothing tells but RING_FAULT */
+	u32 csr_base[2]; /* GPGPU_CSR_BASE_ADDRESS */
 	u64 poll_at_ns; /* EMU_WAITING: time of the next poll */
 	bool refuses_preemption; /* adversary: until @refuses_until_ns */
 	u64 refuses_until_ns;
+	u64 draws_until_ns; /* adversary: a draw that takes long; 0: none */
+	u64 pauses_until_ns; /* adversary: a slow clock */
+	struct emu_late_event late_events[EMU_LATE_EVENTS]; /* adversary; in order */
+	unsigned int nr_late_events;
+	u32 *saved_head; /* adversary: the head of the context that was saved last, not in memory */
+	u32 saved_head_value;
 	u64 hangs_at; /* adversary: number of commands until the engine hangs; 0: never */
 	struct emu_late_write late_writes[EMU_LATE_WRITES]; /* adversary; in order */
 	unsigned int nr_late_writes;
@@ -296,6 +316,8 @@ enum emu_source {
 u32 emu_reg_read(struct emu *emu, u32 offset, enum emu_source source);
 void emu_reg_write(struct emu *emu, u32 offset, u32 value, enum emu_source source);
 void emu_regs_init(struct emu *emu);
+/* The frequency of the GPU in units of 50 / 3 MHz. */
+u32 emu_frequency(struct emu *emu);
 /* The register that invalidates the TLBs of an engine. */
 u32 emu_tlb_register(enum ghyvi_engine_id id);
 static inline u32 *emu_reg(struct emu *emu, u32 offset)
@@ -344,6 +366,8 @@ void emu_elsp_write(struct emu_engine *engine, u32 value);
 void emu_execlist_arbitrate(struct emu_engine *engine);
 /* The context on the engine has reached its tail. */
 void emu_execlist_complete(struct emu_engine *engine);
+/* Let events of the adversary reach memory whose time has come, or @all. */
+void emu_late_events_settle(struct emu_engine *engine, bool all);
 void emu_csb_pointer_write(struct emu_engine *engine, u32 value);
 void emu_execlist_reset(struct emu_engine *engine);
 
@@ -358,6 +382,10 @@ enum emu_work {
 enum emu_work emu_run_engines(struct emu *emu);
 /* Execute a batch of the context restore at once, up to @end, or its BATCH_BUFFER_END if 0. */
 void emu_run_restore_batch(struct emu_engine *engine, u64 address, u64 end);
+/*
+ * The engine stops where it is; only a reset gets it out of there. It tells by EIR and the error
+ * interrupt, unless it is a fault: that only is in RING_FAULT.
+ */
 __printf(2, 3) void emu_engine_hang(struct emu_engine *engine, const char *format, ...);
 
 /* cs_commands.c */

@@ -14,6 +14,7 @@
 #define SEMAPHORE_POLL_NS (20 * 1000)
 #define RESTORE_COMMANDS_MAX 4096
 #define HANG_COMMANDS 200000
+#define SLOW_CLOCK_NS (2 * NSEC_PER_MSEC) /* at most, in one go */
 
 /* ---- called by softgpu's command code ---- */
 
@@ -110,10 +111,6 @@ int emu_engine_init(struct emu *emu, enum ghyvi_engine_id id)
 	return engine->cs.rows ? 0 : -ENOMEM;
 }
 
-/*
- * A bad command or address: the engine stops where it is and raises the error interrupt. Only a
- * reset gets it out of there.
- */
 void emu_engine_hang(struct emu_engine *engine, const char *format, ...)
 {
 	struct emu *emu = engine->emu;
@@ -125,6 +122,8 @@ void emu_engine_hang(struct emu_engine *engine, const char *format, ...)
 	va_end(args);
 	emu_log(emu, "%s hangs: %s", emu_engine_name(engine), text);
 	engine->state = EMU_HUNG;
+	if (engine->faulted)
+		return;
 	*emu_reg(emu, engine->cs.base + RING_EIR) |= RING_ERROR_INSTRUCTION;
 	*emu_reg(emu, engine->cs.base + RING_ESR) |= RING_ERROR_INSTRUCTION;
 	if (!(*emu_reg(emu, engine->cs.base + RING_EMR) & RING_ERROR_INSTRUCTION))
@@ -174,6 +173,7 @@ static int step(struct emu_engine *engine)
 	int status;
 
 	engine->arbitration_point = false;
+	engine->faulted = false;
 	status = softgpu_stream_fetch(&engine->cs);
 	if (status)
 		return status;
@@ -206,16 +206,45 @@ static void run_slice(struct emu_engine *engine)
 			engine->state = EMU_RUNNING;
 		emu_execlist_arbitrate(engine);
 		if (engine->state != EMU_RUNNING || emu_engine_stopped(engine) ||
-		    engine->moved_much || adversary_hangs(engine))
+		    engine->moved_much || engine->draws_until_ns || adversary_hangs(engine))
 			return;
 	}
 }
 
+/* Adversary: the same commands take longer, the lower the frequency is. */
+static void pause_after(struct emu_engine *engine, u64 began)
+{
+	struct emu *emu = engine->emu;
+	u64 now = ktime_get_ns();
+	u32 highest = GEN9_FREQ_SCALER * (emu->platform->rp_state_cap & 0xff);
+	u32 frequency = emu_frequency(emu);
+
+	if (emu_adversary_has(&emu->adversary, EMU_SLOW_CLOCK))
+		engine->pauses_until_ns =
+			now + min_t(u64, SLOW_CLOCK_NS,
+				    (now - began) * (highest - frequency) / frequency);
+}
+
+/* Adversary: whether a draw is in progress, or the clock is slow. */
+static bool is_busy(struct emu_engine *engine, u64 now)
+{
+	if (now < max(engine->draws_until_ns, engine->pauses_until_ns))
+		return true;
+	engine->draws_until_ns = 0;
+	engine->pauses_until_ns = 0;
+	return false;
+}
+
 static enum emu_work run_engine(struct emu_engine *engine, u64 now)
 {
+	u64 began;
+
+	emu_late_events_settle(engine, false);
 	if (emu_engine_stopped(engine))
 		return EMU_WORK_NONE;
 	emu_execlist_arbitrate(engine);
+	if (engine->state == EMU_RUNNING && is_busy(engine, now))
+		return EMU_WORK_LATER;
 	switch (engine->state) {
 	case EMU_RUNNING:
 		break;
@@ -226,7 +255,9 @@ static enum emu_work run_engine(struct emu_engine *engine, u64 now)
 	default:
 		return EMU_WORK_NONE;
 	}
+	began = ktime_get_ns();
 	run_slice(engine);
+	pause_after(engine, began);
 	if (engine->state == EMU_RUNNING)
 		return EMU_WORK_NOW;
 	return engine->state == EMU_WAITING ? EMU_WORK_LATER : EMU_WORK_NONE;

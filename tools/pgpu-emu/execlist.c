@@ -5,20 +5,72 @@
  */
 #include <linux/compiler.h>
 #include <linux/kernel.h>
+#include <linux/string.h>
 #include "emu.h"
 
-#define CSB_SWITCHED (GEN8_CTX_STATUS_ELEMENT_SWITCH | GEN8_CTX_STATUS_COMPLETE)
-#define CSB_IDLE (GEN8_CTX_STATUS_ACTIVE_IDLE | GEN8_CTX_STATUS_COMPLETE)
+#define CSB_SWITCHED (GEN8_CTX_STATUS_ELEMENT_SWITCH | GEN8_CTX_STATUS_COMPLETE | CTX_STATUS_LEFT)
+#define CSB_IDLE (GEN8_CTX_STATUS_ACTIVE_IDLE | GEN8_CTX_STATUS_COMPLETE | CTX_STATUS_LEFT)
 #define CSB_LITE_RESTORE (GEN8_CTX_STATUS_PREEMPTED | GEN8_CTX_STATUS_LITE_RESTORE)
 
 #define REFUSE_ONE_IN 4
 #define REFUSE_NS (5 * NSEC_PER_MSEC)
+#define LATE_CSB_ONE_IN 3
+#define LATE_CSB_NS NSEC_PER_MSEC
 #define PREFETCH_LINES 4
 #define LINE_BYTES 64
 
 /* ---- context status buffer ---- */
 
-/* Entry, then pointer, then interrupt: i915 relies on that order. */
+/* The saved head, then the entry, then the pointer: i915 relies on that order. */
+static void write_event(const struct emu_late_event *late)
+{
+	if (late->head)
+		WRITE_ONCE(*late->head, late->head_value);
+	if (!late->hwsp)
+		return;
+	smp_wmb(); /* the driver reads the entry, then the image */
+	WRITE_ONCE(*(u64 *)(late->hwsp + HWSP_CSB + 8 * late->entry), late->event);
+	smp_wmb(); /* the driver reads the pointer, then the entry */
+	WRITE_ONCE(*(u32 *)(late->hwsp + HWSP_CSB_WRITE), late->entry);
+	smp_wmb(); /* the interrupt handler finds both */
+}
+
+void emu_late_events_settle(struct emu_engine *engine, bool all)
+{
+	unsigned int done = 0;
+
+	while (done < engine->nr_late_events &&
+	       (all || engine->late_events[done].at_ns <= ktime_get_ns()))
+		write_event(&engine->late_events[done++]);
+	engine->nr_late_events -= done;
+	memmove(engine->late_events, engine->late_events + done,
+		engine->nr_late_events * sizeof(engine->late_events[0]));
+}
+
+/*
+ * With an IOMMU, stores may arrive after the interrupt that was sent behind them (i915 4.15:
+ * "missed breadcrumb syndrome"). They stay in their order. The registers are right at once.
+ */
+static void send_event(struct emu_engine *engine, u8 *hwsp, u64 event)
+{
+	struct emu_late_event late = { .hwsp = hwsp,
+				       .event = event,
+				       .entry = engine->csb_write,
+				       .head = engine->saved_head,
+				       .head_value = engine->saved_head_value };
+	struct emu_adversary *adversary = &engine->emu->adversary;
+
+	engine->saved_head = NULL;
+	if (engine->nr_late_events == EMU_LATE_EVENTS)
+		emu_late_events_settle(engine, true);
+	if (emu_adversary_strikes(adversary, EMU_LATE_CSB, LATE_CSB_ONE_IN))
+		late.at_ns = ktime_get_ns() + emu_random(adversary, LATE_CSB_NS);
+	if (late.at_ns || engine->nr_late_events)
+		engine->late_events[engine->nr_late_events++] = late;
+	else
+		write_event(&late);
+}
+
 static void csb_event(struct emu_engine *engine, u32 status, u64 descriptor)
 {
 	u32 page = *emu_reg(engine->emu, engine->cs.base + RING_HWS_PGA);
@@ -31,12 +83,7 @@ static void csb_event(struct emu_engine *engine, u32 status, u64 descriptor)
 	engine->csb_write = (engine->csb_write + 1) % GEN8_CSB_ENTRIES;
 	engine->csb[engine->csb_write] = event;
 	hwsp = emu_engine_ggtt(engine, page, true);
-	if (hwsp) {
-		WRITE_ONCE(*(u64 *)(hwsp + HWSP_CSB + 8 * engine->csb_write), event);
-		smp_wmb(); /* the driver reads the pointer, then the entry */
-		WRITE_ONCE(*(u32 *)(hwsp + HWSP_CSB_WRITE), engine->csb_write);
-		smp_wmb(); /* the interrupt handler finds both */
-	}
+	send_event(engine, hwsp, event);
 	emu_irq_raise(engine, EMU_IRQ_CONTEXT_SWITCH);
 }
 
@@ -60,6 +107,9 @@ static void load(struct emu_engine *engine, unsigned int port)
 	if (!emu_context_load(engine, engine->active[port]))
 		emu_engine_hang(engine, "the context %#llx cannot be loaded",
 				(unsigned long long)engine->active[port]);
+	else if (port && engine->cs.ring_head == engine->cs.ring_tail)
+		emu_violation(engine->emu, EMU_IDLE_PROMOTION, "%s: context %#x head %#x",
+			      emu_engine_name(engine), engine->image.lrca, engine->cs.ring_head);
 }
 
 static void promote(struct emu_engine *engine)
@@ -90,14 +140,24 @@ static void lite_restore(struct emu_engine *engine)
 	csb_event(engine, CSB_LITE_RESTORE, engine->active[0]);
 }
 
-static void preempt(struct emu_engine *engine)
+/* @why: what the context was doing. */
+static void preempt(struct emu_engine *engine, u32 why)
 {
 	u64 previous = engine->image.descriptor;
 
 	emu_context_save(engine);
 	promote(engine);
-	csb_event(engine, GEN8_CTX_STATUS_PREEMPTED, previous);
+	csb_event(engine, GEN8_CTX_STATUS_PREEMPTED | CTX_STATUS_LEFT | why, previous);
 	load(engine, 0);
+}
+
+static u32 reason(const struct emu_engine *engine)
+{
+	const struct softgpu_engine *cs = &engine->cs;
+
+	if (engine->state == EMU_WAITING)
+		return GEN8_CTX_STATUS_SEMAPHORE;
+	return !cs->level && cs->ring_head == cs->ring_tail ? GEN8_CTX_STATUS_COMPLETE : 0;
 }
 
 /* Adversary: hardware may take long to preempt, for example in the middle of a draw. */
@@ -134,8 +194,9 @@ void emu_execlist_arbitrate(struct emu_engine *engine)
 	case EMU_WAITING:
 		if (is_lite(engine))
 			lite_restore(engine);
-		else if (engine->arbitration && engine->arbitration_point && !refuses(engine))
-			preempt(engine);
+		else if (engine->arbitration && engine->arbitration_point &&
+			 !engine->draws_until_ns && !refuses(engine))
+			preempt(engine, reason(engine));
 		break;
 	case EMU_HUNG:
 		break;
@@ -279,6 +340,10 @@ void emu_elsp_write(struct emu_engine *engine, u32 value)
 
 void emu_execlist_reset(struct emu_engine *engine)
 {
+	emu_late_events_settle(engine, true);
+	engine->saved_head = NULL;
+	engine->draws_until_ns = 0;
+	engine->pauses_until_ns = 0;
 	engine->state = EMU_IDLE;
 	engine->has_pending = false;
 	engine->elsp_words = 0;

@@ -112,7 +112,7 @@ void softgpu_tlb_flush(struct softgpu_engine *cs)
 
 /* ---- walks ---- */
 
-/* Record the fault for the driver's report: RING_FAULT_REG (PRM vol. 2c). */
+/* Record the fault: RING_FAULT_REG (PRM vol. 2c). Nothing else tells the driver. */
 static int fault(struct emu_engine *engine, u64 address, bool ggtt, const char *what)
 {
 	struct emu *emu = engine->emu;
@@ -120,6 +120,7 @@ static int fault(struct emu_engine *engine, u64 address, bool ggtt, const char *
 		[GHYVI_RCS] = 0, [GHYVI_VCS] = 1, [GHYVI_BCS] = 2, [GHYVI_VECS] = 3
 	};
 
+	engine->faulted = true;
 	*emu_reg(emu, GEN8_RING_FAULT_REG) = RING_FAULT_VALID | hardware_ids[engine->cs.id] << 12;
 	*emu_reg(emu, GEN8_FAULT_TLB_DATA0) = address >> 12;
 	*emu_reg(emu, GEN8_FAULT_TLB_DATA1) = (address >> 44 & 0xf) | (ggtt ? BIT(4) : 0);
@@ -131,6 +132,7 @@ static int fault(struct emu_engine *engine, u64 address, bool ggtt, const char *
 
 static int not_ram(struct emu_engine *engine, u64 address, u64 physical)
 {
+	engine->faulted = true;
 	emu_violation(engine->emu, EMU_NOT_RAM, "%s: address %#llx maps %#llx",
 		      emu_engine_name(engine), (unsigned long long)address,
 		      (unsigned long long)physical);

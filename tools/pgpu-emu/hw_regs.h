@@ -80,6 +80,9 @@
 /* Power management. */
 #define RC6_CTX_INFO 0x8504
 #define GEN6_RPNSWREQ 0xa008
+#define GEN6_RPSTAT1 0xa01c
+#define GEN9_FREQUENCY_SHIFT 23 /* of both, in units of 50 / 3 MHz */
+#define GEN9_FREQ_SCALER 3
 #define GEN6_PM_LAST 0xa0ff
 #define GEN6_RC_CONTROL 0xa090
 #define GEN6_RC_CTL_HW_ENABLE BIT(31)
@@ -113,9 +116,17 @@
 #define GMBUS_HW_RDY BIT(11)
 #define GMBUS_SATOER BIT(10)
 
+/* Status events: also of contexts that leave in recorded ones; what the context waits for. */
+#define GEN8_CTX_STATUS_SEMAPHORE BIT(7)
+#define CTX_STATUS_LEFT BIT(11)
+
 /* Context descriptors: the id, and what is behind it. */
 #define DESC_ID GENMASK_ULL(52, 32)
 #define DESC_AFTER_ID GENMASK_ULL(63, 53)
+
+#define COMMAND_TYPE_3D 3
+#define GPGPU_CSR_BASE_ADDRESS 0x61040001u
+#define PIPELINE_SELECT 0x69040000u
 
 /* PIPE_CONTROL: also clears the state of the execution units (WaClearSlmSpaceAtContextSwitch). */
 #define PIPE_CONTROL_FLUSH_L3 BIT(27)

@@ -17,6 +17,7 @@ static const struct {
 			    "context resubmitted with its tail, without force restore" },
 	[EMU_NO_RESTORE] = { "no-restore",
 			     "image of the last context changed, without force restore" },
+	[EMU_IDLE_PROMOTION] = { "idle-promotion", "second context begins without a command" },
 	[EMU_RESET_RUNNING] = { "reset-running",
 				"reset of an engine that is not stopped and ready" },
 	[EMU_CSB_POINTER] = { "csb-pointer", "context status pointer not preset since the reset" },

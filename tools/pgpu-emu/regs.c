@@ -148,9 +148,24 @@ static void tlb_write(struct emu *emu, u32 offset)
 			emu_tlb_invalidate(&emu->engines[i]);
 }
 
+/* What software asks for, within the limits; RP1 after a reset (i915: gen6_rps_init()). */
+u32 emu_frequency(struct emu *emu)
+{
+	u32 cap = *emu_reg(emu, GEN6_RP_STATE_CAP);
+	u32 wanted = *emu_reg(emu, GEN6_RPNSWREQ) >> GEN9_FREQUENCY_SHIFT;
+	u32 highest = GEN9_FREQ_SCALER * (cap & 0xff),
+	    lowest = GEN9_FREQ_SCALER * (cap >> 16 & 0xff);
+
+	if (!wanted)
+		wanted = GEN9_FREQ_SCALER * (cap >> 8 & 0xff);
+	return min(max(wanted, lowest), highest);
+}
+
 static u32 special_read(struct emu *emu, u32 offset)
 {
 	switch (offset) {
+	case GEN6_RPSTAT1:
+		return emu_frequency(emu) << GEN9_FREQUENCY_SHIFT;
 	case GEN8_MASTER_IRQ:
 		return emu_irq_master_read(emu);
 	case GEN6_GDRST:
