@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CPU time of a thread, by preemption notifiers: the time on the clock, minus the time in which the
- * thread had no CPU. The kernel's own account of a thread that runs is up to a tick old, and modules
- * cannot bring it up to date.
+ * CPU time of a thread, by preemption notifiers: the time on the clock, minus the time in which
+ * the thread had no CPU. The kernel's own account of a thread that runs is up to a tick old, and
+ * modules cannot bring it up to date.
  */
 #include <linux/ktime.h>
 #include <ghyvi/cpu_time.h>

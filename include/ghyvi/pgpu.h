@@ -596,9 +596,9 @@ struct ghyvi_pgpu_ops {
 	 * @prepare: make a job ready for @run: copy what it needs. Called before the job is queued,
 	 * and again after it was preempted, usually by a guest's thread, which may be throttled or
 	 * killed meanwhile: no other client may wait for that thread. No other job of the context
-	 * is prepared or on the engine. Returns 0; -ENOMEM, which is no fault of the guest's; another
-	 * negative errno if the commands cannot be installed. It and @unprepare are NULL if the
-	 * backend need not prepare jobs.
+	 * is prepared or on the engine. Returns 0; -ENOMEM, which is no fault of the guest's;
+	 * another negative errno if the commands cannot be installed. It and @unprepare are NULL if
+	 * the backend need not prepare jobs.
 	 */
 	int (*prepare)(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
 	/** @unprepare: give up what @prepare has taken for a job that will not be run (again). */
@@ -606,15 +606,15 @@ struct ghyvi_pgpu_ops {
 	/**
 	 * @run: give the job to its engine, which executes its jobs in the order of @run, whatever
 	 * clients they belong to. Must neither wait for the engine nor call @done. Called with a
-	 * spinlock of the core held: must not sleep. Returns 0, and then @done is called once; -EBUSY (the engine has as many jobs
-	 * as it takes; it takes another one as soon as @done was called for one of them); -EIO (the
-	 * engine is dead).
+	 * spinlock of the core held: must not sleep. Returns 0, and then @done is called once;
+	 * -EBUSY (the engine has as many jobs as it takes; it takes another one as soon as @done
+	 * was called for one of them); -EIO (the engine is dead).
 	 */
 	int (*run)(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
 	/**
-	 * @update_tail: move the ring tail of a job on the engine forward (lite restore); if there is
-	 * @prepare, also of one that was prepared and is not on the engine yet. Does not wait for
-	 * the engine. Returns 0 if the engine will execute up to @tail before the job
+	 * @update_tail: move the ring tail of a job on the engine forward (lite restore); if there
+	 * is @prepare, also of one that was prepared and is not on the engine yet. Does not wait
+	 * for the engine. Returns 0 if the engine will execute up to @tail before the job
 	 * completes. Returns -ESTALE if it cannot any more; then @done has been or will be called.
 	 * Called by a guest's thread, as @prepare; @run, @preempt and the end of the job may come
 	 * meanwhile.

@@ -294,7 +294,8 @@ void ghyvi_sched_queue(struct ghyvi_sched *sched, struct ghyvi_workload *workloa
  * @sched: the scheduler
  * @engine: the engine
  *
- * To be called after a workload was queued. Any thread may call it; it starts workloads of any vGPU.
+ * To be called after a workload was queued. Any thread may call it; it starts workloads of any
+ * vGPU.
  *
  * Context: process context; does not sleep. On a caller's clock (ghyvi_sched_create_on()) it may
  * call @complete, if the pGPU refuses a job; then the caller holds no lock that @complete takes.

@@ -72,7 +72,7 @@ void ghyvi_sched_entity_destroy(struct ghyvi_sched_entity *entity)
 			engine->last = NULL;
 		spin_unlock(&engine->lock);
 	}
-	/* After complete(), an item still kicks its engine; one that stops a job may come too late. */
+	/* After complete(), an item still kicks its engine. One that stops a job may be late. */
 	if (entity->workers)
 		destroy_workqueue(entity->workers);
 	kfree(entity);

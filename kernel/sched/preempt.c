@@ -131,7 +131,7 @@ void ghyvi_sched_stop_work(struct work_struct *work)
 	stop_current(container_of(work, struct sched_rq, stop));
 }
 
-/* cancel() waits for the engine, so a work item calls it: the clock serves other engines meanwhile. */
+/* cancel() waits for the engine, so a work item calls it: the clock serves others meanwhile. */
 void ghyvi_sched_timer(struct ghyvi_sched *sched, enum ghyvi_engine_id id)
 {
 	struct sched_engine *engine = &sched->engines[id];

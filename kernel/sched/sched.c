@@ -27,8 +27,8 @@
  *
  * While a workload runs, it is charged (charge.c), and the clock monitors it (preempt.c): on behalf
  * of enqueued vGPUs it is preempted after its timeslice. If the preemption takes longer than
- * preempt_timeout_us, a work item of its vGPU cancels its job, and its owner is told that it failed.
- * The clock itself waits for nothing: it serves all engines.
+ * preempt_timeout_us, a work item of its vGPU cancels its job, and its owner is told that it
+ * failed. The clock itself waits for nothing: it serves all engines.
  *
  * Locks: engine->lock protects run queues, the current workload, and the states of the engine's
  * workloads. run(), preempt() and the clock's arm() are called with it held; cancel(),

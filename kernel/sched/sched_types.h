@@ -302,8 +302,8 @@ static inline struct sched_engine *sched_engine_of(struct ghyvi_sched *sched,
 /* Set the time of the next ghyvi_sched_timer() call. Caller holds engine->lock. */
 void ghyvi_sched_arm(struct sched_engine *engine, u64 at);
 /*
- * Set the state of @workload, whose place (run queue, engine) it must describe already. Caller holds
- * engine->lock.
+ * Set the state of @workload, whose place (run queue, engine) it must describe already. Caller
+ * holds engine->lock.
  */
 void ghyvi_sched_set_state(struct sched_engine *engine, struct ghyvi_workload *workload, int state);
 /* Release the engine. The caller holds engine->lock and then completes the workload. */

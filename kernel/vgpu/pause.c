@@ -6,8 +6,9 @@
  *
  * A workload that the engine was asked to stop ends between two commands, as after a preemption on
  * behalf of another vGPU. It is *parked*: the host's copy of the context, the backend's part of the
- * job and the audited commands hold its position. The resumed vGPU queues it again. Completions that were under way are
- * delivered before the pause has begun, so the guest's status pages contain all of them.
+ * job and the audited commands hold its position. The resumed vGPU queues it again. Completions
+ * that were under way are delivered before the pause has begun, so the guest's status pages contain
+ * all of them.
  */
 #include <linux/err.h>
 #include "vgpu_types.h"

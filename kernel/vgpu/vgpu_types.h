@@ -100,8 +100,8 @@ struct vgpu_workload {
  * @workload: workload of active[0], loaded; NULL without one, when @halted, when the vGPU was
  *	paused before the context was loaded, or while @abandoned
  * @spare: a workload object to use next, so that the common case allocates no memory
- * @abandoned: the scheduler has not returned a workload yet that a reset has dropped. No other one is
- *	loaded until then.
+ * @abandoned: the scheduler has not returned a workload yet that a reset has dropped. No other one
+ *	is loaded until then.
  * @halted: stopped by an error; nothing is promoted or completed until a reset
  * @csb: index of the last context status entry written, 0..GEN8_CSB_ENTRIES - 1
  * @events: GHYVI_EVENT_* to raise together, when the state is consistent

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Preparation: in the guest's thread, before the workload is queued, on a backend that prepares, too. */
+/* Preparation: in the guest's thread, before the workload is queued; by the backend, too. */
 #include "sched/sched_types.h"
 #include "vgpu_guest.h"
 
