@@ -238,6 +238,23 @@ static void job_survives_its_own_invalidation(void **state)
 	job_free(job);
 }
 
+/* Each of them may take jobs off their engines. The rate is that of one guest. */
+static void invalidations_of_a_guest_are_limited_in_rate(void **state)
+{
+	const unsigned int ticks = 10, per_tick = 5000 / HZ;
+	u64 began = ktime_get_ns(), spent;
+	unsigned int i;
+
+	for (i = 0; i < ticks * per_tick; i++)
+		ops->invalidate(&guests[0].client, 1);
+	spent = ktime_get_ns() - began;
+	assert_true(spent >= (ticks - 2) * (NSEC_PER_SEC / HZ));
+	began = ktime_get_ns();
+	for (i = 0; i < per_tick / 2; i++)
+		ops->invalidate(&guests[1].client, 1);
+	assert_true(ktime_get_ns() - began < spent / 2);
+}
+
 /* ---- random operations of two guests ---- */
 
 /* A job that counts in memory, with batches that cannot be preempted in between. */
@@ -404,6 +421,7 @@ int main(int argc, char **argv)
 		LIMITS_TEST(invalidation_waits_for_no_other_guest),
 		LIMITS_TEST(one_limit_is_for_all_engines),
 		LIMITS_TEST(job_survives_its_own_invalidation),
+		LIMITS_TEST(invalidations_of_a_guest_are_limited_in_rate),
 		LIMITS_TEST(random_operations_end_and_repeat_no_job_of_another_guest),
 	};
 
