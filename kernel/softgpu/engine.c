@@ -145,7 +145,10 @@ int softgpu_yield(struct softgpu_engine *engine)
 {
 	int verdict = softgpu_checkpoint(engine);
 
-	return verdict == SOFTGPU_PREEMPTED ? SOFTGPU_OK : verdict;
+	if (verdict != SOFTGPU_PREEMPTED)
+		return verdict;
+	engine->bytes_left = 0; /* softgpu_part_done() decides again */
+	return SOFTGPU_OK;
 }
 
 /* Execute the current command again, or go on with it, when the engine continues. */

@@ -377,9 +377,7 @@ static inline int softgpu_spend(struct softgpu_engine *engine, u32 bytes)
 static inline int softgpu_part_done(struct softgpu_engine *engine, u32 bytes)
 {
 	engine->bytes_left -= bytes;
-	if (likely(engine->bytes_left > 0 && !READ_ONCE(softgpu_job(engine->job)->preempt)))
-		return SOFTGPU_OK;
-	return softgpu_checkpoint(engine);
+	return likely(engine->bytes_left > 0) ? SOFTGPU_OK : softgpu_checkpoint(engine);
 }
 
 /**
