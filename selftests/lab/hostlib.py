@@ -47,6 +47,9 @@ REQUEST_TIMEOUT_MS = 20000
 NO_REQUEST_TIMEOUT_MS = 0
 GUEST_DEBUGFS = "/sys/kernel/debug"
 
+# Time limit of `guest start`. That of a Guest is shorter, unless the test starts a slow one.
+START_S = 180
+
 # Time limit for counters to return to 0 after QEMU has exited.
 SETTLE_S = 10
 
@@ -274,8 +277,8 @@ class Guest:
     def __init__(self, name, *vgpus, mem=768, smp=1, extra=(), prefix=(), timeout=120):
         self.name = name
         arguments = [word for vgpu in vgpus for word in ("--vgpu", vgpu.uuid)]
-        status, out = run(*prefix, GUEST, "start", name, *arguments, "--mem", str(mem), "--smp", str(smp), *extra,
-                          timeout=timeout)
+        status, out = run(*prefix, GUEST, "start", name, *arguments, "--mem", str(mem), "--smp", str(smp),
+                          "--timeout", str(patience.stretched(START_S)), *extra, timeout=timeout)
         if status:
             self.kill()  # QEMU may run, and would keep the vGPU in use
             raise GuestLost(f"guest {name} did not start: {out.strip()[-1500:]}")

@@ -4,6 +4,7 @@
 import os
 
 import hostlib
+import patience
 from nativelib import GPU, TREE, run, write
 
 MODULES = os.environ.get("GHYVI_MODULES") or f"{TREE}/build/module"
@@ -29,4 +30,4 @@ def load():
 
 def start_guest(name, vgpu):
     return hostlib.Guest(name, vgpu, extra=("--append", f"tsc_early_khz={os.environ['GHYVI_TSC_KHZ']}",
-                                            "--timeout", str(2 * GUEST_S)), timeout=3 * GUEST_S)
+                                            "--timeout", str(patience.stretched(2 * GUEST_S))), timeout=3 * GUEST_S)

@@ -5,6 +5,7 @@ import os
 import re
 
 import ktap
+import patience
 from ktap import test
 from nativelib import GPU, TREE, load, require, require_no_defect, run, take_log, write
 
@@ -25,7 +26,7 @@ GUEST_S = 500
 
 
 def in_guest(command, timeout=GUEST_S):
-    return run(GUEST, "run", "gvtg", "--timeout", str(timeout), "--", command, timeout=timeout + 30)
+    return run(GUEST, "run", "gvtg", "--timeout", str(patience.stretched(timeout)), "--", command, timeout=timeout + 30)
 
 
 # A conventional PCI bus: the vGPU has a config space of 256 bytes, and QEMU would search the extended

@@ -6,6 +6,7 @@ import subprocess
 import time
 
 import ktap
+import patience
 from ktap import test
 from nativelib import (ENGINES, GPU, IGT, OUT, PROGRAM_S, TREE, debugfs, expect_log, interrupts, load, require,
                        require_no_defect, run, take_log, write)
@@ -116,9 +117,9 @@ def idle_gpu_sleeps():
         raise ktap.Skip("no runtime power management")
     write(f"{GPU}/power/control", "auto")
     write(f"{GPU}/power/autosuspend_delay_ms", "100")
-    deadline = time.monotonic() + 30
+    deadline = patience.now() + 30
     status = ""
-    while status != "suspended" and time.monotonic() < deadline:
+    while status != "suspended" and patience.now() < deadline:
         time.sleep(0.5)
         with open(f"{GPU}/power/runtime_status") as file:
             status = file.read().strip()
