@@ -1,20 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A clock for time limits of tests: now() counts seconds as long as they would be on an idle machine.
 
-A thread measures every second how long a small, fixed amount of work takes. While it takes five
+A thread measures every other second how long a small, fixed amount of work takes. While it takes five
 times as long as at best, the clock runs at a fifth of its speed. This finds other work on this
-machine and, in the host VM, other work beside the emulator: that takes CPUs from it unseen."""
+machine and, in the host VM, other work beside the emulator: that takes CPUs from it unseen.
+
+communicate() and run() know more: they count no more than the CPU time of the program and its
+children, as long as one of these could run."""
 
 import collections
+import glob
 import hashlib
+import os
 import subprocess
 import threading
 import time
 
-EVERY_S = 1
+EVERY_S = 2
+LOOK_S = 1
 AVERAGED = 20  # measurements; one is either in a timeslice of its own or waits for it
 SLOWEST = 10  # a limit becomes at most so many times as long
-WORK = bytes(1 << 18)  # large: hashlib lets other threads run meanwhile
+WORK = bytes(1 << 19)  # large: hashlib lets other threads run meanwhile
 
 
 class Clock:
@@ -79,15 +85,41 @@ def stretched(limit_s):
         return limit_s * clock.slower()
 
 
+def processes():
+    """PID -> (parent, state, seconds of CPU time with its waited-for children)"""
+    found = {}
+    for path in glob.glob("/proc/[0-9]*/stat"):
+        try:
+            with open(path, errors="replace") as file:
+                fields = file.read().rpartition(")")[2].split()
+        except OSError:
+            continue  # it has ended
+        found[int(path.split("/")[2])] = int(fields[1]), fields[0], sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    return found
+
+
+def tree_of(pid):
+    """(could a process of the tree run, its CPU time)"""
+    known = processes()
+    tree, left = set(), [pid] if pid in known else []
+    while left:
+        tree.add(left.pop())
+        left += [child for child, (parent, *_) in known.items() if parent in tree and child not in tree and child not in left]
+    return any(known[each][1] in "RDTt" for each in tree), sum(known[each][2] for each in tree)
+
+
 def communicate(process, limit_s, text=None):
-    """As process.communicate(), which raises TimeoutExpired after so many seconds of now()."""
-    end = now() + limit_s
+    """As process.communicate(), which raises TimeoutExpired after so many counted seconds."""
+    counted, last, used = 0.0, now(), 0.0
     while True:
         try:
-            return process.communicate(text, timeout=EVERY_S)
+            return process.communicate(text, timeout=LOOK_S)
         except subprocess.TimeoutExpired as error:
             text = None
-            if now() > end:
+            (can_run, cpu), at = tree_of(process.pid), now()
+            counted += min(at - last, max(0, cpu - used)) if can_run else at - last
+            last, used = at, cpu
+            if counted > limit_s:
                 raise subprocess.TimeoutExpired(process.args, limit_s, error.output, error.stderr) from None
 
 

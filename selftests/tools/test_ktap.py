@@ -64,3 +64,20 @@ def limit_of_a_program_that_hangs_ends_it():
     except subprocess.TimeoutExpired as late:
         require(late.timeout == 1 and 1 <= patience.now() - begun < 60, f"{late} after {patience.now() - begun} s")
     require(patience.run(["cat"], 20, input="text", capture_output=True, text=True).stdout == "text", "no input or output")
+
+
+@test
+def limit_of_a_program_counts_its_cpu_time():
+    """While it, or a child of it, could run."""
+    able, used = patience.tree_of(os.getpid())
+    require(able and used > 0, f"this process can run, and has used {used} s")
+    real, patience.tree_of = patience.tree_of, lambda pid: (True, 0.1)
+    try:
+        patience.run(["sleep", "4"], 1)  # as if it waited for a CPU
+    finally:
+        patience.tree_of = real
+    try:
+        patience.run(["sh", "-c", "while :; do :; done"], 1)
+        require(False, "a program that runs for ever ended")
+    except subprocess.TimeoutExpired:
+        pass
