@@ -40,6 +40,8 @@ ifdef ALL
 	@echo
 	@echo 'More tests, none of them part of make test:'
 	@echo '  make test-smp      the lab tests for races, on a host VM with two CPUs'
+	@echo '  make test-eu-judges  OpenCL programs on stock drivers and the GPU of ghyvi-i915, against the CPU'
+	@echo '                     [JUDGES="piglit --every 1" JUDGES=--help]; make i915-shim builds that GPU'
 	@echo '  make test-long     lab tests that take minutes each, 1000 hostile trials, 100 migrations, and 10'
 	@echo '                     that fail in each way [TRIALS=n MOVES=n KILLS=n];'
 	@echo '                     with make test-hostile-gen9: 2000 hostile trials on the emulated Skylake,'
@@ -153,6 +155,17 @@ test-native: pgpu-emu guest-programs modules
 	@selftests/native/run --gvtg
 	@selftests/native/run --gen9
 	@selftests/native/run --oracle
+
+# A GPU in one process, and its judges. Not part of make test: they install 2 GB of packages.
+.PHONY: i915-shim test-eu-judges
+i915-shim:
+	@tools/setup --check i915-shim
+	@$(MAKE) --no-print-directory -C tools/i915-shim BUILD=$(abspath $(BUILD))
+
+test-eu-judges: i915-shim
+	@tools/setup --check eu-judges
+	@$(MAKE) --no-print-directory -C selftests/eu/judges BUILD=$(abspath $(BUILD))
+	@selftests/eu/judges/run --build $(BUILD) $(JUDGES)
 
 # Not part of make test: with two CPUs the emulator loses VMs (tools/lab/README.md, Limits).
 .PHONY: test-smp
