@@ -121,11 +121,11 @@ static void take_fact(uint32_t token, const uint8_t *data, void *context)
 	}
 }
 
-int kernel_load(struct kernel *k, const char *path)
+int kernel_load(struct kernel *k, const char *path, const char *name)
 {
 	FILE *f = fopen(path, "rb");
 	const uint8_t *at;
-	uint32_t general, dynamic;
+	uint32_t general, dynamic, count;
 
 	memset(k, 0, sizeof(*k));
 	if (!f)
@@ -137,15 +137,23 @@ int kernel_load(struct kernel *k, const char *path)
 	at = memmem(k->file, k->file_bytes, "CTNI", 4);
 	if (!at)
 		return -1;
+	count = word(at + 16);
 	at += 28 + word(at + 24);
-	k->patches_bytes = word(at + 16);
-	k->code_bytes = word(at + 20);
-	general = word(at + 24);
-	dynamic = word(at + 28);
-	k->surfaces_bytes = word(at + 32);
-	k->code = at + 40 + word(at + 12);
-	k->surfaces = k->code + k->code_bytes + general + dynamic;
-	k->patches = k->surfaces + k->surfaces_bytes;
+	for (; count; count--) {
+		k->patches_bytes = word(at + 16);
+		k->code_bytes = word(at + 20);
+		general = word(at + 24);
+		dynamic = word(at + 28);
+		k->surfaces_bytes = word(at + 32);
+		k->code = at + 40 + word(at + 12);
+		k->surfaces = k->code + k->code_bytes + general + dynamic;
+		k->patches = k->surfaces + k->surfaces_bytes;
+		if (!strcmp((const char *)at + 40, name))
+			break;
+		at = k->patches + k->patches_bytes;
+	}
+	if (!count)
+		return -1;
 	each_patch(k, take_fact, k);
 	return 0;
 }

@@ -42,7 +42,8 @@ struct argument {
 	uint32_t local; /* bytes of local memory */
 };
 
-int kernel_load(struct kernel *k, const char *path);
+/* The kernel @name of a file that ocloc made; -1 if it is not there. */
+int kernel_load(struct kernel *k, const char *path, const char *name);
 void kernel_free(struct kernel *k);
 /* Puts code, state and payload of a launch into memory and describes it. */
 void kernel_dispatch(const struct kernel *k, struct gpu *gpu, const uint32_t global[3],

@@ -60,6 +60,9 @@ int eu_gather(struct eu_exec *x, const struct eu_insn *i, unsigned int n, uint64
 			memcpy(&a, reg + EU_REG_A0 + (address & 15) * 2, 2);
 			at += (int)a + o->offset;
 			if (at < 0 || at + o->bytes > EU_GRF_BYTES) {
+				to[lane] = 0;
+				if (!(eu_lanes(x->t, i) >> lane & 1))
+					continue;
 				eu_fail(x, i, EU_ILLEGAL, "an indirect source past r127");
 				return -1;
 			}
@@ -241,15 +244,19 @@ int eu_scatter(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes, const
 
 		memcpy(&a, reg + EU_REG_A0 + (o->address & 15) * 2, 2);
 		base = (int)a + o->offset;
-		if (base < 0 || base + o->last > EU_GRF_BYTES) {
+	}
+	lanes = written(i, lanes);
+	for (lane = 0; lane < i->lanes && lanes >> lane; lane++) {
+		int at = base + o->at[lane];
+
+		if (!(lanes >> lane & 1))
+			continue;
+		if (o->indirect && (at < 0 || at + o->bytes > EU_GRF_BYTES)) {
 			eu_fail(x, i, EU_ILLEGAL, "an indirect destination past r127");
 			return -1;
 		}
+		memcpy(reg + at, &from[lane], o->bytes);
 	}
-	lanes = written(i, lanes);
-	for (lane = 0; lanes >> lane && lane < i->lanes; lane++)
-		if (lanes >> lane & 1)
-			memcpy(reg + base + o->at[lane], &from[lane], o->bytes);
 	if (o->file == EU_FILE_ARF && o->at[0] / 32 == EU_REG_CR0 / 32)
 		eu_mode_set(x);
 	return 0;
@@ -527,7 +534,7 @@ enum eu_kind eu_kind_of(const struct eu_insn *i)
 {
 	unsigned int n, floats = 0, integers = 0, doubles = 0;
 
-	for (n = 0; n < i->sources; n++) {
+	for (n = 0; n < i->sources && !(n && i->op == EU_SMOV); n++) {
 		doubles += i->src[n].type == EU_DF;
 		floats += i->src[n].type == EU_F || i->src[n].type == EU_HF;
 		integers += !eu_is_float(i->src[n].type);
@@ -742,10 +749,23 @@ enum eu_step eu_alu(struct eu_exec *x, const struct eu_insn *i)
 		return EU_NEXT;
 	x->lanes += (unsigned int)__builtin_popcount(lanes);
 	kind = eu_kind_of(i);
+	if (i->op == EU_SMOV) {
+		/* Scattered: a mask of lanes is the second source. */
+		uint64_t raw[EU_LANES];
+
+		if (i->src[0].type != i->dst.type && kind != EU_KIND_INT)
+			return eu_fail(x, i, EU_UNSUPPORTED, "a scattered move that converts");
+		if (eu_gather(x, i, 1, raw))
+			return EU_FAILED;
+		lanes &= (uint32_t)raw[0];
+		if (kind != EU_KIND_INT)
+			return move_raw(x, i, lanes);
+	}
 	if (raw_move(x, i))
 		return move_raw(x, i, lanes);
 	switch (i->op) {
-	case EU_MOV: {
+	case EU_MOV:
+	case EU_SMOV: {
 		union eu_values a;
 
 		if (eu_load(x, i, 0, kind, &a))

@@ -38,7 +38,6 @@ static const char *unknown(const struct eu_insn *i)
 {
 	switch (i->op) {
 	case EU_MOVI:
-	case EU_SMOV:
 	case EU_CMPN:
 	case EU_BRD:
 	case EU_BRC:

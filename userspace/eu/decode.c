@@ -554,6 +554,12 @@ static void control_flow(struct eu_insn *i)
 	}
 }
 
+/* Math functions of one source: the second is not looked at. */
+static bool one_source(unsigned int function)
+{
+	return function < 9 || function == 15;
+}
+
 static bool is_flow(unsigned int op)
 {
 	return op >= EU_JMPI && op <= EU_JOIN;
@@ -676,7 +682,7 @@ int eu_decode(const uint8_t *bytes, size_t room, struct eu_insn *i)
 		return i->size;
 	}
 	i->sources = sources_of(i->op);
-	if (i->op == EU_WAIT)
+	if (i->op == EU_WAIT || (i->op == EU_MATH && one_source(i->condition)))
 		i->sources = 1;
 	if (i->sources == 3) {
 		three_sources(i);
