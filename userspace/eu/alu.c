@@ -694,7 +694,7 @@ enum eu_step eu_finish(struct eu_exec *x, const struct eu_insn *i, uint32_t lane
 }
 
 /* The predicate of each lane, before the mask of lanes. */
-uint32_t eu_predicate(const struct eu_thread *t, const struct eu_insn *i)
+uint32_t eu_predicate_any(const struct eu_thread *t, const struct eu_insn *i)
 {
 	uint32_t bits = eu_flag_bits(t, i), group, all, result = 0;
 	unsigned int lane, size;

@@ -53,6 +53,15 @@ static const char *unknown(const struct eu_insn *i)
 	}
 }
 
+static eu_handler fast_handler(const struct eu_insn *i)
+{
+#ifdef __x86_64__
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+		return eu_fast_handler_v3(i);
+#endif
+	return eu_fast_handler_any(i);
+}
+
 /** eu_bind() - give a decoded instruction its handlers */
 void eu_bind(struct eu_insn *i)
 {
@@ -74,7 +83,8 @@ void eu_bind(struct eu_insn *i)
 		i->general = eu_math;
 	else
 		i->general = eu_alu;
-	i->run = i->general == eu_alu ? eu_fast_handler(i) : NULL;
+	if (i->general == eu_alu)
+		i->run = fast_handler(i);
 	if (!i->run)
 		i->run = i->general;
 }

@@ -276,6 +276,7 @@ static void immediate(struct eu_insn *i, struct eu_operand *o, unsigned int type
 		o->values[lane] = value;
 	}
 	o->last = o->bytes;
+	o->scalar = o->type == EU_W ? (uint32_t)(int16_t)o->imm : (uint32_t)o->values[0];
 }
 
 static void source_kind(struct eu_insn *i, struct eu_operand *o)
@@ -329,6 +330,7 @@ static void source(struct eu_insn *i, unsigned int n)
 	}
 	if (o->file == EU_FILE_IMM) {
 		immediate(i, o, type);
+		source_kind(i, o);
 		return;
 	}
 	if (type > EU_HF) {

@@ -97,9 +97,17 @@ void eu_mode_set(struct eu_exec *x)
 {
 	static const int modes[4] = { FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO };
 	uint32_t cr0 = eu_reg32(x->t, EU_REG_CR0);
-	uint32_t kept = EU_CR0_DF_DENORMALS | EU_CR0_F_DENORMALS | EU_CR0_HF_DENORMALS;
+	bool keeps = cr0 & EU_CR0_F_DENORMALS;
 
 	fesetround(modes[cr0 >> EU_CR0_ROUNDING_SHIFT & 3]);
-	/* The fast handlers are for floats and integers. */
-	x->plain = (cr0 & kept & EU_CR0_F_DENORMALS) != 0;
+#ifdef __SSE__
+	/* The processor flushes floats and doubles alike, so it may only if both are flushed. */
+	if (!keeps && !(cr0 & EU_CR0_DF_DENORMALS)) {
+		__builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8040);
+		x->plain = true;
+		return;
+	}
+	__builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() & ~0x8040u);
+#endif
+	x->plain = keeps;
 }

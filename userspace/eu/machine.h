@@ -167,6 +167,7 @@ struct eu_operand {
 	int16_t offset;
 	uint16_t last; /* bytes from the base to the end of the last element */
 	uint64_t imm;
+	uint32_t scalar; /* an immediate as a dword */
 	/* Bytes from the base (indirect) or from the first register (direct) to each lane. */
 	uint16_t at[EU_LANES];
 	/* An immediate as one value for each lane, in the element's own size. */
@@ -375,7 +376,8 @@ void eu_program_stale(struct eu_cache *cache, struct eu_program *p);
 struct eu_insn *eu_program_insn(struct eu_exec *x, uint32_t ip);
 /* bind.c: which handlers an instruction has */
 void eu_bind(struct eu_insn *i);
-eu_handler eu_fast_handler(const struct eu_insn *i);
+eu_handler eu_fast_handler_any(const struct eu_insn *i);
+eu_handler eu_fast_handler_v3(const struct eu_insn *i); /* x86-64-v3 */
 /* alu.c */
 enum eu_step eu_alu(struct eu_exec *x, const struct eu_insn *i);
 bool eu_alu_has(const struct eu_insn *i);
@@ -463,7 +465,17 @@ static inline uint32_t eu_flag_bits(const struct eu_thread *t, const struct eu_i
 	return eu_reg32(t, EU_REG_F0 + (i->flag >> 5) * 4) >> (i->flag & 31);
 }
 
-uint32_t eu_predicate(const struct eu_thread *t, const struct eu_insn *i);
+uint32_t eu_predicate_any(const struct eu_thread *t, const struct eu_insn *i);
+
+/* The predicate of each lane, before the mask of lanes. */
+static inline uint32_t eu_predicate(const struct eu_thread *t, const struct eu_insn *i)
+{
+	uint32_t bits = eu_flag_bits(t, i);
+
+	if (__builtin_expect(i->predicate == 1, 1))
+		return i->inverted ? ~bits : bits;
+	return eu_predicate_any(t, i);
+}
 
 /* Lanes for which an instruction is executed; the predicate of a sel selects instead. */
 static inline uint32_t eu_lanes(const struct eu_thread *t, const struct eu_insn *i)
