@@ -12,6 +12,7 @@
  * The time does not count in which the thread sleeps or another one has the CPU.
  */
 struct ghyvi_cpu_time {
+	/* private: */
 	struct preempt_notifier notifier;
 	u64 began_ns;
 	u64 left_ns; /* when the thread lost the CPU */
