@@ -40,6 +40,7 @@ ifdef ALL
 	@echo
 	@echo 'More tests, none of them part of make test:'
 	@echo '  make test-smp      the lab tests for races, on a host VM with two CPUs'
+	@echo '  make test-eu       execution units in user space under ASan and UBSan; make bench-eu: their speed'
 	@echo '  make test-eu-judges  OpenCL programs on stock drivers and the GPU of ghyvi-i915, against the CPU'
 	@echo '                     [JUDGES="piglit --every 1" JUDGES=--help]; make i915-shim builds that GPU'
 	@echo '  make test-long     lab tests that take minutes each, 1000 hostile trials, 100 migrations, and 10'
@@ -155,6 +156,16 @@ test-native: pgpu-emu guest-programs modules
 	@selftests/native/run --gvtg
 	@selftests/native/run --gen9
 	@selftests/native/run --oracle
+
+# Execution units: `make -C selftests/eu table` updates Documentation/gen9-eu.md.
+.PHONY: test-eu bench-eu
+test-eu:
+	@tools/setup --check eu
+	@$(MAKE) --no-print-directory -C selftests/eu BUILD=$(abspath $(BUILD)) test
+
+bench-eu:
+	@tools/setup --check eu
+	@$(MAKE) --no-print-directory -C selftests/eu BUILD=$(abspath $(BUILD)) bench
 
 # A GPU in one process, and its judges. Not part of make test: they install 2 GB of packages.
 .PHONY: i915-shim test-eu-judges

@@ -496,8 +496,21 @@ static enum eu_step finish_float(struct eu_exec *x, const struct eu_insn *i, uin
 	uint64_t result[EU_LANES];
 	unsigned int lane;
 
-	for (lane = 0; lane < i->lanes; lane++)
-		result[lane] = convert_double(x, i, (double)exact[lane]);
+	for (lane = 0; lane < i->lanes; lane++) {
+		float f = exact[lane];
+
+		if (i->dst.type != EU_F) {
+			result[lane] = convert_double(x, i, (double)f);
+			continue;
+		}
+		/* Without a detour through double, which would quieten a signalling NaN. */
+		if (i->saturate)
+			f = f > 0 ? (f > 1 ? 1 : f) : 0;
+		if (!keeps_denormals(x, EU_CR0_F_DENORMALS))
+			f = flush_float(f);
+		result[lane] = 0;
+		memcpy(&result[lane], &f, sizeof(f));
+	}
 	return finish(x, i, lanes, result);
 }
 

@@ -62,6 +62,30 @@ static eu_handler fast_handler(const struct eu_insn *i)
 	return eu_fast_handler_any(i);
 }
 
+/* Gathers what fast handlers read. */
+static void bring_near(struct eu_insn *i)
+{
+	unsigned int n;
+
+	for (n = 0; n < i->sources; n++) {
+		const struct eu_operand *o = &i->src[n];
+		struct eu_near *to = &i->near[n];
+
+		to->at = o->at[0];
+		to->kind = o->kind;
+		if (o->kind == EU_KIND_SCALAR)
+			to->kind = o->file == EU_FILE_IMM ? EU_KIND_IMMEDIATE :
+				   o->bytes == 4	  ? EU_KIND_SCALAR32 :
+							    EU_KIND_SCALAR16;
+		to->negate = o->negate;
+		to->absolute = o->absolute;
+		to->is_signed = o->type == EU_D || o->type == EU_W;
+		i->scalar[n] = o->scalar;
+	}
+	i->dst_at = i->dst.at[0];
+	i->dst_null = i->dst.null;
+}
+
 /** eu_bind() - give a decoded instruction its handlers */
 void eu_bind(struct eu_insn *i)
 {
@@ -83,6 +107,10 @@ void eu_bind(struct eu_insn *i)
 		i->general = eu_math;
 	else
 		i->general = eu_alu;
+	bring_near(i);
+	i->run = NULL;
+	if (i->general == eu_send)
+		i->run = eu_fast_send(i);
 	if (i->general == eu_alu)
 		i->run = fast_handler(i);
 	if (!i->run)

@@ -567,33 +567,6 @@ static bool is_flow(unsigned int op)
 	return op >= EU_JMPI && op <= EU_JOIN;
 }
 
-/* Whether a destination overlaps a source other than lane by lane. */
-static bool overlaps(const struct eu_insn *i)
-{
-	unsigned int n, lane;
-
-	if (i->dst.indirect)
-		return true;
-	for (n = 0; n < i->sources; n++) {
-		const struct eu_operand *o = &i->src[n];
-
-		if (o->file == EU_FILE_IMM)
-			continue;
-		if (o->indirect)
-			return true;
-		if (o->at[0] == i->dst.at[0] && o->bytes == i->dst.bytes) {
-			for (lane = 0; lane < i->lanes; lane++)
-				if (o->at[lane] != i->dst.at[lane])
-					break;
-			if (lane == i->lanes)
-				continue;
-		}
-		if (i->dst.at[0] < o->at[0] + o->last && o->at[0] < i->dst.at[0] + i->dst.last)
-			return true;
-	}
-	return false;
-}
-
 /* Integer operations are done in the widest type of the sources, at least words. */
 static void execution_type(struct eu_insn *i)
 {
@@ -696,6 +669,5 @@ int eu_decode(const uint8_t *bytes, size_t room, struct eu_insn *i)
 			refuse(i, EU_ILLEGAL, "an immediate as the first of two sources");
 	}
 	execution_type(i);
-	i->same_size = !overlaps(i);
 	return i->size;
 }

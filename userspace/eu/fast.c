@@ -15,20 +15,21 @@
 #define EU_FAST eu_fast_handler_any
 #endif
 
-/* A dword of an operand that all lanes share. */
-static inline uint32_t scalar_of(const struct eu_thread *t, const struct eu_operand *o)
+/* A dword of a source that all lanes share. */
+static inline uint32_t eu_scalar(const struct eu_thread *t, const struct eu_insn *i, unsigned int n)
 {
+	const struct eu_near *o = &i->near[n];
 	uint32_t v;
 	uint16_t half;
 
-	if (o->file == EU_FILE_IMM)
-		return o->scalar;
-	if (o->bytes == 4) {
-		memcpy(&v, t->reg + o->at[0], 4);
+	if (o->kind == EU_KIND_IMMEDIATE)
+		return i->scalar[n];
+	if (o->kind == EU_KIND_SCALAR32) {
+		memcpy(&v, t->reg + o->at, sizeof(v));
 		return v;
 	}
-	memcpy(&half, t->reg + o->at[0], 2);
-	return o->type == EU_W ? (uint32_t)(int16_t)half : half;
+	memcpy(&half, t->reg + o->at, sizeof(half));
+	return o->is_signed ? (uint32_t)(int16_t)half : half;
 }
 
 /* Lanes of a vector of the processor. */

@@ -16,7 +16,7 @@
 #define WIDTH FAST_WIDTH
 #endif
 #define PARTS (LANES / WIDTH)
-#define EACH for (unsigned int p = 0; p < PARTS; p++)
+#define EACH _Pragma("GCC unroll 4") for (unsigned int p = 0; p < PARTS; p++)
 
 typedef uint32_t N(uv) __attribute__((vector_size(WIDTH * 4), aligned(4)));
 typedef int32_t N(iv) __attribute__((vector_size(WIDTH * 4), aligned(4)));
@@ -26,12 +26,13 @@ typedef int16_t N(sv) __attribute__((vector_size(WIDTH * 2), aligned(2)));
 
 /* A source as dwords. */
 static inline __attribute__((always_inline)) void
-N(load)(const struct eu_thread *t, const struct eu_operand *o, N(uv) * v)
+N(load)(const struct eu_thread *t, const struct eu_insn *i, unsigned int n, N(uv) * v)
 {
-	const uint8_t *at = t->reg + o->at[0];
+	const struct eu_near *o = &i->near[n];
+	const uint8_t *at = t->reg + o->at;
+	uint32_t same;
 	N(hv) h;
 	N(sv) s;
-	N(uv) same;
 
 	switch (o->kind) {
 	case EU_KIND_VECTOR:
@@ -50,16 +51,18 @@ N(load)(const struct eu_thread *t, const struct eu_operand *o, N(uv) * v)
 		}
 		break;
 	default:
-		same = scalar_of(t, o) - (N(uv)){ 0 };
-		EACH v[p] = same;
+		same = eu_scalar(t, i, n);
+		EACH v[p] = same - (N(uv)){ 0 };
 	}
 }
 
 static inline __attribute__((always_inline)) void
-N(load_int)(const struct eu_thread *t, const struct eu_operand *o, N(uv) * v)
+N(load_int)(const struct eu_thread *t, const struct eu_insn *i, unsigned int n, N(uv) * v)
 {
-	N(load)(t, o, v);
-	if (__builtin_expect(o->absolute, 0) && (o->type == EU_D || o->type == EU_W)) {
+	const struct eu_near *o = &i->near[n];
+
+	N(load)(t, i, n, v);
+	if (__builtin_expect(o->absolute && o->is_signed, 0)) {
 		EACH {
 			N(uv) sign = (N(uv))((N(iv))v[p] >> 31);
 
@@ -72,24 +75,24 @@ N(load_int)(const struct eu_thread *t, const struct eu_operand *o, N(uv) * v)
 }
 
 static inline __attribute__((always_inline)) void
-N(load_bits)(const struct eu_thread *t, const struct eu_operand *o, N(uv) * v)
+N(load_bits)(const struct eu_thread *t, const struct eu_insn *i, unsigned int n, N(uv) * v)
 {
-	N(load)(t, o, v);
-	if (__builtin_expect(o->negate, 0)) {
+	N(load)(t, i, n, v);
+	if (__builtin_expect(i->near[n].negate, 0)) {
 		EACH v[p] = ~v[p];
 	}
 }
 
 static inline __attribute__((always_inline)) void
-N(load_float)(const struct eu_thread *t, const struct eu_operand *o, N(fv) * f)
+N(load_float)(const struct eu_thread *t, const struct eu_insn *i, unsigned int n, N(fv) * f)
 {
 	N(uv) * v = (N(uv) *)f;
 
-	N(load)(t, o, v);
-	if (__builtin_expect(o->absolute, 0)) {
+	N(load)(t, i, n, v);
+	if (__builtin_expect(i->near[n].absolute, 0)) {
 		EACH v[p] &= 0x7fffffff;
 	}
-	if (__builtin_expect(o->negate, 0)) {
+	if (__builtin_expect(i->near[n].negate, 0)) {
 		EACH v[p] ^= 0x80000000;
 	}
 }
@@ -136,18 +139,18 @@ static inline __attribute__((always_inline)) uint32_t N(signs)(const N(iv) * v)
 static inline __attribute__((always_inline)) void
 N(store)(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes, const N(uv) * v)
 {
-	uint8_t *at = x->t->reg + i->dst.at[0];
+	uint8_t *at = x->t->reg + i->dst_at;
 	N(uv) old, on;
 
 	if (__builtin_expect(lanes == (uint32_t)((1ull << LANES) - 1), 1)) {
 		x->lanes += LANES;
-		if (i->dst.null)
+		if (i->dst_null)
 			return;
 		EACH memcpy(at + p * sizeof(*v), &v[p], sizeof(*v));
 		return;
 	}
 	x->lanes += (unsigned int)__builtin_popcount(lanes);
-	if (i->dst.null)
+	if (i->dst_null)
 		return;
 	EACH {
 		on = (N(uv))N(spread)(lanes, p);
@@ -241,11 +244,11 @@ N(finish_float)(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes, N(fv
                                                                                  \
 		if (!lanes)                                                      \
 			return EU_NEXT;                                          \
-		N(load)(x->t, &i->src[0], a);                                    \
+		N(load)(x->t, i, 0, a);                                    \
 		if (sources > 1)                                                 \
-			N(load)(x->t, &i->src[1], b);                            \
+			N(load)(x->t, i, 1, b);                            \
 		if (sources > 2)                                                 \
-			N(load)(x->t, &i->src[2], c);                            \
+			N(load)(x->t, i, 2, c);                            \
 		(void)b;                                                         \
 		(void)c;                                                         \
 		EACH a[p] = (expression);                                        \
@@ -261,11 +264,11 @@ N(finish_float)(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes, N(fv
                                                                                  \
 		if (!lanes)                                                      \
 			return EU_NEXT;                                          \
-		N(load_float)(x->t, &i->src[0], a);                              \
+		N(load_float)(x->t, i, 0, a);                              \
 		if (sources > 1)                                                 \
-			N(load_float)(x->t, &i->src[1], b);                      \
+			N(load_float)(x->t, i, 1, b);                      \
 		if (sources > 2)                                                 \
-			N(load_float)(x->t, &i->src[2], c);                      \
+			N(load_float)(x->t, i, 2, c);                      \
 		(void)b;                                                         \
 		(void)c;                                                         \
 		EACH a[p] = (expression);                                        \
@@ -334,8 +337,8 @@ FLOAT(fast_rndz, 1, N(whole)(a[p], false))
 			return EU_NEXT;                                          \
 		chosen = i->predicate ? eu_predicate(x->t, i) : 0;               \
 		(void)chosen;                                                    \
-		load(x->t, &i->src[0], a);                                       \
-		load(x->t, &i->src[1], b);                                       \
+		load(x->t, i, 0, a);                                       \
+		load(x->t, i, 1, b);                                       \
 		EACH r[p] = N(chosen)(decide, (N(uv))a[p], (N(uv))b[p]);         \
 		N(store)(x, i, lanes, r);                                        \
 		return EU_NEXT;                                                  \
@@ -359,8 +362,8 @@ SELECT(fast_fmax, N(fv), N(load_float), (a[p] >= b[p]) | (b[p] != b[p]))
                                                                                  \
 		if (!lanes)                                                      \
 			return EU_NEXT;                                          \
-		load(x->t, &i->src[0], a);                                       \
-		load(x->t, &i->src[1], b);                                       \
+		load(x->t, i, 0, a);                                       \
+		load(x->t, i, 1, b);                                       \
 		COMPARED(i->condition, a, b, r);                                 \
 		N(store)(x, i, lanes, (const N(uv) *)r);                         \
 		N(flags)(x, i, lanes, N(signs)(r));                              \
@@ -368,9 +371,9 @@ SELECT(fast_fmax, N(fv), N(load_float), (a[p] >= b[p]) | (b[p] != b[p]))
 	}
 
 static inline __attribute__((always_inline)) void
-N(load_signed)(const struct eu_thread *t, const struct eu_operand *o, N(iv) * v)
+N(load_signed)(const struct eu_thread *t, const struct eu_insn *i, unsigned int n, N(iv) * v)
 {
-	N(load)(t, o, (N(uv) *)v);
+	N(load)(t, i, n, (N(uv) *)v);
 }
 
 COMPARE(fast_icmp, N(iv), N(load_signed))
@@ -384,7 +387,7 @@ static enum eu_step N(fast_to_float)(struct eu_exec *x, const struct eu_insn *i)
 
 	if (!lanes)
 		return EU_NEXT;
-	N(load_int)(x->t, &i->src[0], v);
+	N(load_int)(x->t, i, 0, v);
 	EACH v[p] = (N(uv))__builtin_convertvector((N(iv))v[p], N(fv));
 	N(store)(x, i, lanes, v);
 	return EU_NEXT;
@@ -399,7 +402,7 @@ static enum eu_step N(fast_to_int)(struct eu_exec *x, const struct eu_insn *i)
 
 	if (!lanes)
 		return EU_NEXT;
-	N(load_float)(x->t, &i->src[0], v);
+	N(load_float)(x->t, i, 0, v);
 	EACH {
 		N(iv) high = v[p] >= limit, low = v[p] < -limit;
 		N(iv) inside = (v[p] == v[p]) & ~high & ~low;

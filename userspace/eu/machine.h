@@ -146,6 +146,10 @@ enum eu_source_kind {
 	EU_KIND_SCALAR, /* one value for all lanes; an immediate has it in the instruction */
 	EU_KIND_UW, /* consecutive words, to be widened */
 	EU_KIND_W,
+	/* What EU_KIND_SCALAR becomes in struct eu_near. */
+	EU_KIND_IMMEDIATE,
+	EU_KIND_SCALAR32,
+	EU_KIND_SCALAR16,
 };
 
 struct eu_operand {
@@ -187,13 +191,27 @@ enum eu_step {
 
 typedef enum eu_step (*eu_handler)(struct eu_exec *x, const struct eu_insn *i);
 
+/* What a fast handler reads of a source: 8 bytes, so that all are near the instruction's start. */
+struct eu_near {
+	uint16_t at;
+	uint8_t kind;
+	bool negate, absolute, is_signed;
+	uint16_t spare;
+};
+
 struct eu_insn {
+	/* The first 128 bytes are what fast handlers and the loop around them touch. */
 	eu_handler run; /* for threads with the usual floating-point mode */
 	eu_handler general; /* right for each mode */
 	struct eu_insn *next;
-	struct eu_insn *allocated; /* the one before it */
 	struct eu_insn *jump; /* where EU_JUMP led last time */
+	struct eu_near near[3];
 	uint32_t ip; /* from the instruction base */
+	uint32_t all; /* a bit for each lane */
+	uint32_t scalar[3]; /* immediates */
+	uint16_t dst_at;
+	bool dst_null;
+	bool join; /* lanes may wait for this instruction */
 	uint8_t op;
 	uint8_t size; /* 8 or 16 bytes */
 	uint8_t lanes;
@@ -207,13 +225,9 @@ struct eu_insn {
 	bool write_acc;
 	bool branch_control;
 	bool align16;
-	bool join; /* lanes may wait for this instruction */
 	bool eot;
-	bool same_size; /* sources and destination overlap at most exactly: no copy is needed */
 	uint8_t sources;
 	uint8_t exec_type; /* of an integer operation: its width and sign */
-	uint8_t exec_kind;
-	uint32_t all; /* a bit for each lane */
 	int32_t jip, uip;
 	/* Sends. */
 	bool desc_register, ex_desc_register;
@@ -222,6 +236,7 @@ struct eu_insn {
 	struct eu_operand dst;
 	struct eu_operand src[3];
 	uint32_t raw[4];
+	struct eu_insn *allocated; /* the one before it */
 	const char *refused; /* decoded, but not executed: why */
 	enum eu_status refused_status;
 };
@@ -347,6 +362,8 @@ struct eu_group {
 	uint8_t *slm;
 };
 
+enum { EU_MAX_WORKERS = 64 };
+
 struct eu_run {
 	struct eu_cache *cache;
 	struct eu_memory memory;
@@ -360,9 +377,14 @@ struct eu_run {
 	struct eu_exec *exec; /* one for each worker */
 	struct eu_group *group;
 	pthread_mutex_t lock; /* next, counters while workers run */
+	uint64_t time; /* of worker 0 before it exists */
 	uint64_t budget; /* of this call, what is left; under the lock with workers */
 };
 
+/* run.c */
+int eu_run_allocate(struct eu_run *run);
+uint32_t eu_run_group_threads(const struct eu_run *run);
+unsigned int eu_run_most_workers(const struct eu_run *run);
 /* compact.c */
 void eu_decompact(uint64_t compact, uint32_t raw[4]);
 /* decode.c */
@@ -389,6 +411,8 @@ enum eu_step eu_flow(struct eu_exec *x, const struct eu_insn *i);
 void eu_flow_wake(struct eu_exec *x, uint32_t ip);
 /* send.c */
 enum eu_step eu_send(struct eu_exec *x, const struct eu_insn *i);
+/* fast_send.c */
+eu_handler eu_fast_send(const struct eu_insn *i);
 
 /* A message as a shared function sees it. */
 struct eu_message {

@@ -12,7 +12,7 @@
 
 enum {
 	MAX_THREADS = 64,
-	MAX_WORKERS = 64,
+	MAX_WORKERS = EU_MAX_WORKERS,
 	/* Threads that Skylake GT2 has at a time: 24 execution units of 7. Scratch is sized for it. */
 	HARDWARE_THREADS = 168,
 	/* A thread of a group runs that long before another one of it does. */
@@ -125,9 +125,23 @@ void eu_run_end(struct eu_run *run)
 	free(run);
 }
 
-void eu_run_threads(struct eu_run *run, unsigned int threads)
+/* eu_run_group_threads() - threads of a group */
+uint32_t eu_run_group_threads(const struct eu_run *run)
+{
+	return group_threads(&run->dispatch);
+}
+
+/* eu_run_most_workers() - how many groups can be in flight: the hardware has so many threads */
+unsigned int eu_run_most_workers(const struct eu_run *run)
 {
 	unsigned int most = HARDWARE_THREADS / group_threads(&run->dispatch);
+
+	return most > MAX_WORKERS ? MAX_WORKERS : most;
+}
+
+void eu_run_threads(struct eu_run *run, unsigned int threads)
+{
+	unsigned int most = eu_run_most_workers(run);
 
 	if (run->group)
 		return;
@@ -141,7 +155,8 @@ void eu_run_counters(const struct eu_run *run, struct eu_counters *counters)
 	*counters = run->counters;
 }
 
-static int allocate(struct eu_run *run)
+/* eu_run_allocate() - memory of all workers; 0 or -1 */
+int eu_run_allocate(struct eu_run *run)
 {
 	uint32_t threads = group_threads(&run->dispatch);
 	unsigned int n;
@@ -483,7 +498,7 @@ static enum eu_status run_some(struct eu_run *run, uint64_t budget, struct eu_er
 
 	if (run->status)
 		return run->status;
-	if (allocate(run)) {
+	if (eu_run_allocate(run)) {
 		refuse(NULL, error, "no memory for threads");
 		return run->status = EU_NO_MEMORY;
 	}

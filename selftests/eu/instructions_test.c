@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Instructions, one class at a time: each is executed on registers of the test's. */
+#include "code.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static struct eu_thread thread;
+static struct eu_exec exec;
+
+static void fresh(void)
+{
+	memset(&thread, 0, sizeof(thread));
+	memset(&exec, 0, sizeof(exec));
+	exec.t = &thread;
+	thread.mask = ~0u;
+	eu_set_reg32(&thread, EU_REG_CR0, 0x4c0);
+	eu_mode_set(&exec);
+}
+
+static bool no_number(uint32_t v)
+{
+	return (v & 0x7fffffff) > 0x7f800000;
+}
+
+/* Executes one instruction in both ways, if it has two; the results must be the same. */
+static enum eu_step step(const uint32_t *dw)
+{
+	struct eu_thread before = thread, general;
+	struct eu_insn i;
+	enum eu_step result;
+	unsigned int n;
+
+	assert_int_equal(eu_decode((const uint8_t *)dw, 16, &i), 16);
+	eu_bind(&i);
+	eu_mode_set(&exec);
+	result = i.general(&exec, &i);
+	if (i.run == i.general || !exec.plain)
+		return result;
+	general = thread;
+	thread = before;
+	assert_int_equal(i.run(&exec, &i), result);
+	for (n = 0; i.dst.type == EU_F && n < EU_GRF_BYTES; n += 4)
+		/* What is no number may be quiet in one and signal in the other. */
+		if (no_number(eu_reg32(&thread, n)) && no_number(eu_reg32(&general, n)))
+			eu_set_reg32(&thread, n, eu_reg32(&general, n));
+	assert_memory_equal(&thread, &general, sizeof(thread));
+	return result;
+}
+
+static enum eu_step last(struct code *c)
+{
+	return step(c->dw[c->count - 1]);
+}
+
+static uint32_t dword(unsigned int reg, unsigned int n)
+{
+	return eu_reg32(&thread, reg * 32 + n * 4);
+}
+
+static void set_dword(unsigned int reg, unsigned int n, uint32_t v)
+{
+	eu_set_reg32(&thread, reg * 32 + n * 4, v);
+}
+
+static uint32_t bits(float f)
+{
+	uint32_t v;
+
+	memcpy(&v, &f, 4);
+	return v;
+}
+
+static void test_integers_wrap_and_saturate(void **state)
+{
+	struct code c = { .count = 0 };
+	unsigned int n;
+
+	(void)state;
+	fresh();
+	for (n = 0; n < 8; n++) {
+		set_dword(2, n, 0x7ffffff8u + n);
+		set_dword(3, n, n * 3);
+	}
+	emit2(&c, EU_ADD, 8, VEC(EU_D, 4), VEC(EU_D, 2), VEC(EU_D, 3));
+	assert_int_equal(last(&c), EU_NEXT);
+	for (n = 0; n < 8; n++)
+		assert_int_equal(dword(4, n), 0x7ffffff8u + n * 4);
+	put_field(emit2(&c, EU_ADD, 8, VEC(EU_D, 4), VEC(EU_D, 2), VEC(EU_D, 3)), 31, 31, 1);
+	last(&c);
+	for (n = 0; n < 8; n++)
+		assert_int_equal(dword(4, n), n < 2 ? 0x7ffffff8u + n * 4 : 0x7fffffffu);
+	put_field(emit2(&c, EU_ADD, 8, VEC(EU_UD, 4), VEC(EU_D, 3), IMM(EU_D, (uint32_t)-6)), 31,
+		  31, 1);
+	last(&c);
+	for (n = 0; n < 8; n++)
+		assert_int_equal(dword(4, n), n < 2 ? 0 : n * 3 - 6);
+}
+
+static void test_regions_place_each_lane(void **state)
+{
+	struct code c = { .count = 0 };
+	struct op columns = VEC(EU_D, 2), two = VEC(EU_D, 8);
+	unsigned int n;
+
+	(void)state;
+	fresh();
+	for (n = 0; n < 16; n++)
+		set_dword(2, n, 100 + n);
+	/* <8;2,4>: rows of two, four apart. */
+	columns.v = 4;
+	columns.w = 1;
+	columns.h = 3;
+	emit1(&c, EU_MOV, 4, VEC(EU_D, 6), columns);
+	last(&c);
+	assert_int_equal(dword(6, 0), 100);
+	assert_int_equal(dword(6, 1), 104);
+	assert_int_equal(dword(6, 2), 108);
+	assert_int_equal(dword(6, 3), 112);
+	two.h = 2;
+	emit1(&c, EU_MOV, 8, two, ONE(EU_D, 2, 12));
+	last(&c);
+	for (n = 0; n < 16; n++)
+		assert_int_equal(dword(8, n), n % 2 ? 0 : 103);
+}
+
+static void test_conversions_clamp(void **state)
+{
+	static const float in[8] = { 1.9f, -1.9f, 3e9f, -3e9f, NAN, INFINITY, 254.7f, -0.0f };
+	static const int32_t out[8] = { 1, -1, INT32_MAX, INT32_MIN, 0, INT32_MAX, 254, 0 };
+	struct code c = { .count = 0 };
+	struct op bytes = VEC(EU_UB, 5);
+	unsigned int n;
+
+	(void)state;
+	fresh();
+	for (n = 0; n < 8; n++)
+		set_dword(2, n, bits(in[n]));
+	emit1(&c, EU_MOV, 8, VEC(EU_D, 4), VEC(EU_F, 2));
+	last(&c);
+	for (n = 0; n < 8; n++)
+		assert_int_equal((int32_t)dword(4, n), out[n]);
+	put_field(emit1(&c, EU_MOV, 8, bytes, VEC(EU_D, 4)), 31, 31, 1);
+	last(&c);
+	for (n = 0; n < 8; n++)
+		assert_int_equal(thread.reg[5 * 32 + n], out[n] < 0   ? 0 :
+							 out[n] > 255 ? 255 :
+									out[n]);
+}
+
+static void test_flags_and_predicates(void **state)
+{
+	struct code c = { .count = 0 };
+	unsigned int n;
+
+	(void)state;
+	fresh();
+	for (n = 0; n < 16; n++)
+		set_dword(2, n, n);
+	condition(emit2(&c, EU_CMP, 16, ARF(EU_D, 0), VEC(EU_D, 2), IMM(EU_W, 5)), EU_COND_L, 2);
+	last(&c);
+	assert_int_equal(eu_flags(&thread)[1], 0x1f);
+	predicate(emit1(&c, EU_MOV, 16, VEC(EU_D, 4), IMM(EU_D, 7)), 2, false);
+	last(&c);
+	predicate(emit1(&c, EU_MOV, 16, VEC(EU_D, 4), IMM(EU_D, 9)), 2, true);
+	last(&c);
+	for (n = 0; n < 16; n++)
+		assert_int_equal(dword(4, n), n < 5 ? 7 : 9);
+	/* Lanes that do not execute keep their flags and registers. */
+	thread.mask = 0xff00;
+	condition(emit2(&c, EU_ADD, 16, VEC(EU_D, 4), VEC(EU_D, 2), IMM(EU_D, 1)), EU_COND_NZ, 2);
+	last(&c);
+	assert_int_equal(eu_flags(&thread)[1], 0xff1f);
+	assert_int_equal(dword(4, 3), 7);
+	assert_int_equal(dword(4, 9), 10);
+}
+
+static void test_no_number_is_unordered(void **state)
+{
+	struct code c = { .count = 0 };
+
+	(void)state;
+	fresh();
+	set_dword(2, 0, bits(NAN));
+	set_dword(2, 1, bits(1));
+	set_dword(3, 1, bits(NAN));
+	condition(emit2(&c, EU_CMP, 8, ARF(EU_F, 0), VEC(EU_F, 2), VEC(EU_F, 3)), EU_COND_NZ, 0);
+	last(&c);
+	assert_int_equal(eu_flags(&thread)[0] & 3, 3);
+	condition(emit2(&c, EU_CMP, 8, ARF(EU_F, 0), VEC(EU_F, 2), VEC(EU_F, 3)), EU_COND_GE, 0);
+	last(&c);
+	assert_int_equal(eu_flags(&thread)[0] & 7, 4);
+	/* The smaller of a number and none is the number. */
+	condition(emit2(&c, EU_SEL, 8, VEC(EU_F, 4), VEC(EU_F, 2), VEC(EU_F, 3)), EU_COND_L, 0);
+	last(&c);
+	assert_int_equal(dword(4, 0), 0);
+	assert_int_equal(dword(4, 1), bits(1));
+}
+
+static void test_upper_halves_of_products(void **state)
+{
+	static const uint32_t a[4] = { 0xffffffff, 0x12345678, 0x80000000, 3 };
+	static const uint32_t b[4] = { 0xffffffff, 0x9abcdef0, 0x80000001, 5 };
+	struct code c = { .count = 0 };
+	struct op low = VEC(EU_UW, 3);
+	unsigned int n;
+
+	(void)state;
+	fresh();
+	for (n = 0; n < 4; n++) {
+		set_dword(2, n, a[n]);
+		set_dword(3, n, b[n]);
+	}
+	low.v = 5;
+	low.h = 2;
+	emit2(&c, EU_MUL, 8, ARF(EU_UD, 0x20), VEC(EU_UD, 2), low);
+	last(&c);
+	put_field(emit2(&c, EU_MACH, 8, VEC(EU_UD, 4), VEC(EU_UD, 2), VEC(EU_UD, 3)), 28, 28, 1);
+	last(&c);
+	for (n = 0; n < 4; n++)
+		assert_int_equal(dword(4, n), (uint64_t)a[n] * b[n] >> 32);
+	put_field(emit2(&c, EU_ADDC, 8, VEC(EU_UD, 5), VEC(EU_UD, 2), VEC(EU_UD, 3)), 28, 28, 1);
+	last(&c);
+	emit1(&c, EU_MOV, 8, VEC(EU_UD, 6), ({
+		struct op acc = ARF(EU_UD, 0x20);
+		acc.v = 4;
+		acc.w = 3;
+		acc;
+	}));
+	last(&c);
+	for (n = 0; n < 4; n++)
+		assert_int_equal(dword(6, n), ((uint64_t)a[n] + b[n]) >> 32);
+}
+
+static void test_bits(void **state)
+{
+	struct code c = { .count = 0 };
+
+	(void)state;
+	fresh();
+	set_dword(2, 0, 0x00f0a005);
+	set_dword(2, 1, 0);
+	set_dword(2, 2, 0xff000000);
+	emit1(&c, EU_LZD, 8, VEC(EU_UD, 4), VEC(EU_UD, 2));
+	last(&c);
+	assert_int_equal(dword(4, 0), 8);
+	assert_int_equal(dword(4, 1), 32);
+	emit1(&c, EU_FBH, 8, VEC(EU_D, 4), VEC(EU_D, 2));
+	last(&c);
+	assert_int_equal(dword(4, 2), 8);
+	assert_int_equal(dword(4, 1), 0xffffffff);
+	emit1(&c, EU_FBL, 8, VEC(EU_UD, 4), VEC(EU_UD, 2));
+	last(&c);
+	assert_int_equal(dword(4, 0), 0);
+	assert_int_equal(dword(4, 2), 24);
+	emit1(&c, EU_CBIT, 8, VEC(EU_UD, 4), VEC(EU_UD, 2));
+	last(&c);
+	assert_int_equal(dword(4, 0), 8);
+	emit1(&c, EU_BFREV, 8, VEC(EU_UD, 4), VEC(EU_UD, 2));
+	last(&c);
+	assert_int_equal(dword(4, 0), 0xa0050f00);
+	emit2(&c, EU_BFI1, 8, VEC(EU_UD, 4), IMM(EU_UD, 0), VEC(EU_UD, 2));
+	put_source(c.dw[c.count - 1], 0, ONE(EU_UD, 2, 0));
+	put_source(c.dw[c.count - 1], 1, IMM(EU_UD, 8));
+	last(&c);
+	assert_int_equal(dword(4, 0), 0x1f00);
+}
+
+static void test_rounding_follows_cr0(void **state)
+{
+	static const uint32_t expected[4] = { 0x3f800000, 0x3f800001, 0x3f800000, 0x3f800000 };
+	struct code c = { .count = 0 };
+	unsigned int mode;
+
+	(void)state;
+	for (mode = 0; mode < 4; mode++) {
+		fresh();
+		eu_set_reg32(&thread, EU_REG_CR0, 0x4c0 | mode << 4);
+		set_dword(2, 0, bits(1));
+		set_dword(3, 0, bits(0x1p-30f));
+		emit2(&c, EU_ADD, 8, VEC(EU_F, 4), VEC(EU_F, 2), VEC(EU_F, 3));
+		last(&c);
+		assert_int_equal(dword(4, 0), expected[mode]);
+	}
+	fresh();
+	eu_mode_set(&exec);
+}
+
+static void test_denormals_follow_cr0(void **state)
+{
+	struct code c = { .count = 0 };
+
+	(void)state;
+	fresh();
+	set_dword(2, 0, 0x00000007);
+	set_dword(2, 1, 0x80000007);
+	emit2(&c, EU_ADD, 8, VEC(EU_F, 4), VEC(EU_F, 2), VEC(EU_F, 2));
+	last(&c);
+	assert_int_equal(dword(4, 0), 14);
+	/* Doubles keep theirs: only the general way can do that. */
+	eu_set_reg32(&thread, EU_REG_CR0, EU_CR0_DF_DENORMALS);
+	last(&c);
+	assert_int_equal(dword(4, 0), 0);
+	assert_int_equal(dword(4, 1), 0x80000000);
+	eu_set_reg32(&thread, EU_REG_CR0, 0);
+	last(&c);
+	assert_int_equal(dword(4, 0), 0);
+	fresh();
+}
+
+static void test_indirect_registers(void **state)
+{
+	struct code c = { .count = 0 };
+	uint32_t *dw;
+	unsigned int n;
+
+	(void)state;
+	fresh();
+	for (n = 0; n < 8; n++)
+		set_dword(20, n, 50 + n);
+	memcpy(thread.reg + EU_REG_A0 + 2 * 2, &(uint16_t){ 20 * 32 + 8 }, 2);
+	dw = emit1(&c, EU_MOV, 4, VEC(EU_D, 4), VEC(EU_D, 0));
+	put_field(dw, 79, 79, 1);
+	put_field(dw, 76, 73, 2);
+	put_field(dw, 72, 64, 4);
+	last(&c);
+	for (n = 0; n < 4; n++)
+		assert_int_equal(dword(4, n), 53 + n);
+	memcpy(thread.reg + EU_REG_A0 + 2 * 2, &(uint16_t){ 4090 }, 2);
+	assert_int_equal(last(&c), EU_FAILED);
+	assert_int_equal(exec.error.status, EU_ILLEGAL);
+}
+
+static void test_regions_past_the_last_register_are_refused(void **state)
+{
+	struct code c = { .count = 0 };
+
+	(void)state;
+	fresh();
+	emit2(&c, EU_ADD, 16, VEC(EU_D, 127), VEC(EU_D, 2), VEC(EU_D, 3));
+	assert_int_equal(last(&c), EU_FAILED);
+	assert_int_equal(exec.error.status, EU_ILLEGAL);
+	assert_non_null(strstr(exec.error.text, "add"));
+	assert_non_null(strstr(exec.error.text, "r127"));
+}
+
+static void test_what_is_not_known_is_named(void **state)
+{
+	struct code c = { .count = 0 };
+
+	(void)state;
+	fresh();
+	emit2(&c, EU_PLN, 8, VEC(EU_F, 4), VEC(EU_F, 2), VEC(EU_F, 3));
+	assert_int_equal(last(&c), EU_FAILED);
+	assert_int_equal(exec.error.status, EU_UNSUPPORTED);
+	assert_non_null(strstr(exec.error.text, "pln"));
+	fresh();
+	emit(&c, 0x6b, 8);
+	assert_int_equal(last(&c), EU_FAILED);
+	assert_non_null(strstr(exec.error.text, "0x6b"));
+}
+
+static void test_halves_round_once(void **state)
+{
+	unsigned int n;
+
+	(void)state;
+	for (n = 0; n < 65536; n++) {
+		float f = eu_half_to_float((uint16_t)n);
+
+		if (f == f)
+			assert_int_equal(eu_float_to_half(f, 0), n);
+	}
+	assert_int_equal(eu_float_to_half(65519.0f, 0), 0x7bff);
+	assert_int_equal(eu_float_to_half(65520.0f, 0), 0x7c00);
+	assert_int_equal(eu_float_to_half(65520.0f, 3), 0x7bff);
+	assert_int_equal(eu_float_to_half(0x1p-25f, 0), 0);
+	assert_int_equal(eu_float_to_half(0x1.8p-25f, 0), 1);
+	assert_int_equal(eu_float_to_half(-0x1p-30f, 2), 0x8001);
+}
+
+static uint64_t random_state = 88172645463325252ull;
+
+static uint64_t random64(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state;
+}
+
+static struct op random_operand(bool floats)
+{
+	static const unsigned int types[] = { EU_D, EU_UD, EU_W, EU_UW };
+	unsigned int type = floats ? EU_F : types[random64() % 4];
+	struct op o = VEC(type, 2 + random64() % 6);
+
+	if (random64() % 3 == 0)
+		o = ONE(type, 2 + random64() % 6, random64() % 8 * 4);
+	if (type == EU_W || type == EU_UW) {
+		o.v = o.v ? 5 : 0;
+		o.w = o.w ? 4 : 0;
+	}
+	o.neg = random64() % 4 == 0;
+	o.abs = random64() % 6 == 0;
+	return o;
+}
+
+/* step() compares the vectors' way with the general one. */
+static void test_both_ways_are_equal(void **state)
+{
+	static const unsigned int ops[] = { EU_MOV, EU_NOT, EU_AND, EU_OR,  EU_XOR, EU_SHL,
+					    EU_SHR, EU_ASR, EU_ADD, EU_MUL, EU_SEL, EU_CMP };
+	static const unsigned int float_ops[] = { EU_MOV, EU_ADD,  EU_MUL, EU_SEL,
+						  EU_CMP, EU_RNDD, EU_RNDZ };
+	unsigned int n, k;
+
+	(void)state;
+	for (n = 0; n < 20000; n++) {
+		static const unsigned int sizes[] = { 1, 8, 16 };
+		struct code c = { .count = 0 };
+		bool floats = n % 3 == 0;
+		unsigned int op = floats ? float_ops[random64() % 7] : ops[random64() % 12];
+		unsigned int lanes = sizes[random64() % 3];
+		struct op dst = VEC(floats ? EU_F : n % 2 ? EU_D : EU_UD, 4 + random64() % 2);
+		uint32_t *dw =
+			emit2(&c, op, lanes, dst, random_operand(floats), random_operand(floats));
+
+		fresh();
+		thread.mask = random64() % 2 ? ~0u : (uint32_t)random64();
+		for (k = 0; k < 12 * 32; k++)
+			thread.reg[2 * 32 + k] = (uint8_t)random64();
+		eu_flags(&thread)[0] = (uint32_t)random64();
+		if (!floats && op != EU_MOV && op != EU_NOT && random64() % 3 == 0)
+			put_source(dw, 1, IMM(random64() % 2 ? EU_W : EU_D, (uint32_t)random64()));
+		if (op == EU_CMP)
+			condition(dw, 1 + random64() % 6, 0);
+		else if (op == EU_SEL && random64() % 2)
+			condition(dw, random64() % 2 ? EU_COND_L : EU_COND_GE, 0);
+		else if (op == EU_SEL || random64() % 4 == 0)
+			predicate(dw, 0, random64() % 2);
+		else if (random64() % 4 == 0 && !(floats && op == EU_MOV))
+			condition(dw, 1 + random64() % 6, 0);
+		put_field(dw, 34, 34, random64() % 4 == 0);
+		if (floats && op != EU_CMP)
+			put_field(dw, 31, 31, random64() % 5 == 0);
+		assert_int_equal(last(&c), EU_NEXT);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_integers_wrap_and_saturate),
+		cmocka_unit_test(test_regions_place_each_lane),
+		cmocka_unit_test(test_conversions_clamp),
+		cmocka_unit_test(test_flags_and_predicates),
+		cmocka_unit_test(test_no_number_is_unordered),
+		cmocka_unit_test(test_upper_halves_of_products),
+		cmocka_unit_test(test_bits),
+		cmocka_unit_test(test_rounding_follows_cr0),
+		cmocka_unit_test(test_denormals_follow_cr0),
+		cmocka_unit_test(test_indirect_registers),
+		cmocka_unit_test(test_regions_past_the_last_register_are_refused),
+		cmocka_unit_test(test_what_is_not_known_is_named),
+		cmocka_unit_test(test_halves_round_once),
+		cmocka_unit_test(test_both_ways_are_equal),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

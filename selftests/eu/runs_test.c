@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Runs: budgets, saving, faults, barriers, changed kernels, hostile kernels. */
+#include "code.h"
+#include "kernel.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { DATA_BYTES = 65536 };
+
+struct fixture {
+	struct gpu gpu;
+	struct eu_memory memory;
+	struct eu_cache *cache;
+	struct eu_dispatch d;
+	struct eu_error error;
+	uint8_t *code, *data;
+	uint64_t data_address;
+};
+
+static void make(struct fixture *f, const struct code *c)
+{
+	memset(f, 0, sizeof(*f));
+	gpu_make(&f->gpu);
+	f->memory = gpu_memory(&f->gpu);
+	f->cache = eu_cache_create(2);
+	f->d.instruction.address = gpu_alloc(&f->gpu, 16384, &f->code);
+	memcpy(f->code, c->dw, c->count * 16);
+	f->data_address = gpu_alloc(&f->gpu, DATA_BYTES, &f->data);
+	f->d.instruction.bytes = f->d.general.bytes = f->d.indirect.bytes = UINT64_MAX;
+	f->d.general.address = f->data_address;
+	f->d.simd = 8;
+	f->d.end[0] = f->d.end[1] = f->d.end[2] = 1;
+	f->d.threads[0] = f->d.threads[1] = f->d.threads[2] = 1;
+	f->d.right_mask = f->d.bottom_mask = ~0u;
+}
+
+static void drop(struct fixture *f)
+{
+	eu_cache_destroy(f->cache);
+	gpu_free(&f->gpu);
+}
+
+static struct eu_run *begin(struct fixture *f)
+{
+	struct eu_run *run = eu_run_begin(f->cache, &f->memory, &f->d, &f->error);
+
+	if (!run)
+		fail_msg("%s", f->error.text);
+	return run;
+}
+
+static enum eu_status run_once(struct fixture *f)
+{
+	struct eu_run *run = begin(f);
+	enum eu_status status = eu_run(run, 1 << 20, &f->error);
+
+	eu_run_end(run);
+	return status;
+}
+
+/* Each thread adds up in r10, waits for its group, and adds the sum to the group's counter. */
+static void counting_kernel(struct code *c, unsigned int rounds)
+{
+	uint32_t *dw;
+
+	memset(c, 0, sizeof(*c));
+	no_mask(emit1(c, EU_MOV, 8, VEC(EU_UD, 127), VEC(EU_UD, 0)));
+	no_mask(emit1(c, EU_MOV, 8, VEC(EU_UD, 10), IMM(EU_UD, 0)));
+	no_mask(emit1(c, EU_MOV, 1, ONE(EU_UD, 11, 0), IMM(EU_UD, 0)));
+	/* The loop: three instructions and a jump of its size. */
+	emit2(c, EU_ADD, 8, VEC(EU_UD, 10), VEC(EU_UD, 10), ONE(EU_UD, 11, 0));
+	no_mask(emit2(c, EU_ADD, 1, ONE(EU_UD, 11, 0), ONE(EU_UD, 11, 0), IMM(EU_UD, 1)));
+	dw = emit2(c, EU_CMP, 1, ARF(EU_UD, 0), ONE(EU_UD, 11, 0), IMM(EU_UD, rounds));
+	condition(dw, EU_COND_L, 0);
+	no_mask(dw);
+	dw = emit(c, EU_JMPI, 1);
+	predicate(dw, 0, false);
+	no_mask(dw);
+	put_field(dw, 90, 89, EU_FILE_IMM);
+	put_field(dw, 127, 96, (uint32_t)-64);
+	no_mask(emit1(c, EU_MOV, 1, ARF(EU_UD, 0x90), IMM(EU_UD, 0)));
+	emit_send(c, 1, 3, 0, 127, 0x02000004, false);
+	no_mask(c->dw[c->count - 1]);
+	dw = emit(c, EU_WAIT, 1);
+	put_source(dw, 0, ARF(EU_UD, 0x90));
+	no_mask(dw);
+	/* Untyped atomic add to (group * 32 + 0..7 lanes * 4) through stateless offsets. */
+	no_mask(emit2(c, EU_MUL, 8, VEC(EU_UD, 12), ONE(EU_UD, 127, 4), IMM(EU_UD, 32)));
+	no_mask(emit1(c, EU_MOV, 8, VEC(EU_UD, 13), VEC(EU_UD, 10)));
+	emit_send(c, 8, 12, 0, 12, 2u << 25 | 2u << 14 | 1u << 12 | 7u << 8 | 255, false);
+	emit_end(c);
+}
+
+static void counting_fixture(struct fixture *f)
+{
+	static struct code c;
+
+	counting_kernel(&c, 100);
+	make(f, &c);
+	f->d.end[0] = 5;
+	f->d.threads[0] = 3;
+	f->d.barrier = true;
+}
+
+static void check_counts(const struct fixture *f)
+{
+	unsigned int group;
+	uint32_t v;
+
+	for (group = 0; group < 5; group++) {
+		memcpy(&v, f->data + group * 32, 4);
+		assert_int_equal(v, 4950 * 3 * 8);
+	}
+}
+
+static void test_budgets_do_not_change_results(void **state)
+{
+	struct eu_counters whole, parts;
+	struct fixture f;
+	struct eu_run *run;
+	unsigned int calls = 0;
+	enum eu_status status;
+
+	(void)state;
+	counting_fixture(&f);
+	run = begin(&f);
+	status = eu_run(run, 1 << 20, &f.error);
+	if (status)
+		fail_msg("%s", f.error.text);
+	eu_run_counters(run, &whole);
+	eu_run_end(run);
+	check_counts(&f);
+	memset(f.data, 0, 4096);
+	run = begin(&f);
+	while ((status = eu_run(run, 7, &f.error)) == EU_AGAIN)
+		calls++;
+	assert_int_equal(status, EU_DONE);
+	assert_true(calls > 700);
+	eu_run_counters(run, &parts);
+	assert_memory_equal(&whole, &parts, sizeof(whole));
+	eu_run_end(run);
+	check_counts(&f);
+	drop(&f);
+}
+
+static void test_a_saved_run_goes_on(void **state)
+{
+	struct fixture f;
+	struct eu_run *run;
+	unsigned int moves = 0;
+	enum eu_status status;
+
+	(void)state;
+	counting_fixture(&f);
+	run = begin(&f);
+	while ((status = eu_run(run, 331, &f.error)) == EU_AGAIN) {
+		size_t bytes = eu_run_save(run, NULL, 0);
+		uint8_t *saved = malloc(bytes);
+
+		assert_int_equal(eu_run_save(run, saved, bytes), bytes);
+		eu_run_end(run);
+		run = begin(&f);
+		assert_int_equal(eu_run_restore(run, saved, bytes), 0);
+		free(saved);
+		moves++;
+	}
+	assert_int_equal(status, EU_DONE);
+	assert_true(moves > 10);
+	eu_run_end(run);
+	check_counts(&f);
+	drop(&f);
+}
+
+static void test_a_boundary_is_between_groups(void **state)
+{
+	struct eu_counters counters;
+	struct fixture f;
+	struct eu_run *run;
+	unsigned int n;
+
+	(void)state;
+	counting_fixture(&f);
+	run = begin(&f);
+	for (n = 1; n < 5; n++) {
+		assert_int_equal(eu_run_to_boundary(run, 1 << 20, &f.error), EU_AGAIN);
+		assert_true(eu_run_at_boundary(run));
+		assert_true(eu_run_save(run, NULL, 0) < 4096);
+		eu_run_counters(run, &counters);
+		assert_int_equal(counters.groups, n);
+	}
+	assert_int_equal(eu_run_to_boundary(run, 1 << 20, &f.error), EU_DONE);
+	eu_run_end(run);
+	check_counts(&f);
+	drop(&f);
+}
+
+static void test_threads_share_the_groups(void **state)
+{
+	struct fixture f;
+	struct eu_run *run;
+
+	(void)state;
+	counting_fixture(&f);
+	run = begin(&f);
+	eu_run_threads(run, 4);
+	assert_int_equal(eu_run(run, 1 << 20, &f.error), EU_DONE);
+	eu_run_end(run);
+	check_counts(&f);
+	drop(&f);
+}
+
+static void test_damaged_saves_are_refused_or_harmless(void **state)
+{
+	struct fixture f;
+	struct eu_run *run;
+	uint8_t *saved, *bad;
+	size_t bytes, n;
+
+	(void)state;
+	counting_fixture(&f);
+	run = begin(&f);
+	eu_run(run, 700, &f.error);
+	bytes = eu_run_save(run, NULL, 0);
+	saved = malloc(bytes);
+	bad = malloc(bytes);
+	eu_run_save(run, saved, bytes);
+	eu_run_end(run);
+	srand(1);
+	for (n = 0; n < 300; n++) {
+		unsigned int k;
+
+		memcpy(bad, saved, bytes);
+		for (k = 0; k < 4; k++)
+			bad[(size_t)rand() % (n % 2 ? 200 : bytes)] = (uint8_t)rand();
+		run = begin(&f);
+		if (!eu_run_restore(run, bad, bytes))
+			eu_run(run, 3000, &f.error);
+		eu_run_end(run);
+	}
+	run = begin(&f);
+	assert_int_not_equal(eu_run_restore(run, saved, bytes - 1), 0);
+	eu_run_end(run);
+	free(saved);
+	free(bad);
+	drop(&f);
+}
+
+static void test_an_endless_loop_costs_its_budget(void **state)
+{
+	struct code c = { .count = 0 };
+	struct eu_counters counters;
+	struct fixture f;
+	struct eu_run *run;
+	uint32_t *dw;
+
+	(void)state;
+	dw = emit(&c, EU_JMPI, 1);
+	no_mask(dw);
+	put_field(dw, 90, 89, EU_FILE_IMM);
+	put_field(dw, 127, 96, (uint32_t)-16);
+	make(&f, &c);
+	run = begin(&f);
+	assert_int_equal(eu_run(run, 100000, &f.error), EU_AGAIN);
+	eu_run_counters(run, &counters);
+	assert_in_range(counters.instructions, 100000, 100064);
+	eu_run_end(run);
+	drop(&f);
+}
+
+static void test_a_barrier_that_never_completes_is_stuck(void **state)
+{
+	struct code c = { .count = 0 };
+	struct fixture f;
+	uint32_t *dw;
+
+	(void)state;
+	dw = emit(&c, EU_WAIT, 1);
+	put_source(dw, 0, ARF(EU_UD, 0x90));
+	no_mask(dw);
+	emit_end(&c);
+	make(&f, &c);
+	f.d.threads[0] = 4;
+	assert_int_equal(run_once(&f), EU_STUCK);
+	drop(&f);
+}
+
+static void test_a_page_that_is_not_mapped_is_a_fault(void **state)
+{
+	struct code c = { .count = 0 };
+	struct fixture f;
+
+	(void)state;
+	no_mask(emit1(&c, EU_MOV, 8, VEC(EU_UD, 10), IMM(EU_UD, 0x70000000)));
+	emit_send(&c, 8, 12, 20, 10, 1u << 25 | 1u << 20 | 1u << 14 | 2u << 12 | 14u << 8 | 255,
+		  false);
+	emit_end(&c);
+	make(&f, &c);
+	assert_int_equal(run_once(&f), EU_FAULT);
+	assert_int_equal(f.error.address, f.data_address + 0x70000000);
+	assert_int_equal(f.error.access, EU_ACCESS_READ);
+	assert_int_equal(f.error.ip, f.d.instruction.address + 16);
+	assert_non_null(strstr(f.error.text, "send"));
+	drop(&f);
+}
+
+static void test_a_changed_kernel_is_decoded_again(void **state)
+{
+	struct code c = { .count = 0 };
+	struct fixture f;
+	uint32_t v, value;
+
+	(void)state;
+	no_mask(emit1(&c, EU_MOV, 8, VEC(EU_UD, 10), IMM(EU_UD, 64)));
+	no_mask(emit1(&c, EU_MOV, 8, VEC(EU_UD, 11), IMM(EU_UD, 1)));
+	emit_send(&c, 8, 12, 0, 10, 2u << 25 | 2u << 14 | 1u << 12 | 4u << 8 | 255, false);
+	emit_end(&c);
+	make(&f, &c);
+	for (value = 1; value < 4; value++) {
+		memcpy(f.code + 16 + 12, &value, 4);
+		assert_int_equal(run_once(&f), EU_DONE);
+		memcpy(&v, f.data + 64, 4);
+		assert_int_equal(v, value);
+	}
+	drop(&f);
+}
+
+static void test_dispatches_out_of_range_are_refused(void **state)
+{
+	struct code c = { .count = 0 };
+	struct fixture f;
+	struct eu_dispatch good;
+
+	(void)state;
+	emit_end(&c);
+	make(&f, &c);
+	good = f.d;
+#define REFUSED(change)                                                        \
+	do {                                                                   \
+		f.d = good;                                                    \
+		change;                                                        \
+		assert_null(eu_run_begin(f.cache, &f.memory, &f.d, &f.error)); \
+		assert_int_equal(f.error.status, EU_ILLEGAL);                  \
+		assert_true(f.error.text[0]);                                  \
+	} while (0)
+	REFUSED(f.d.simd = 12);
+	REFUSED(f.d.threads[1] = 65);
+	REFUSED(f.d.threads[0] = 0);
+	REFUSED(f.d.threads[0] = f.d.threads[1] = 9);
+	REFUSED(f.d.slm_bytes = 131072);
+	REFUSED(f.d.slm_bytes = 3000);
+	REFUSED(f.d.cross_thread_registers = 127; f.d.per_thread_registers = 1);
+	REFUSED(f.d.kernel = 32);
+	REFUSED(f.d.end[0] = f.d.end[1] = f.d.end[2] = UINT32_MAX);
+#undef REFUSED
+	drop(&f);
+}
+
+/* Random kernels: valid opcodes more often than not, messages with random descriptors. */
+static void test_hostile_kernels_end(void **state)
+{
+	static const uint8_t ops[] = { EU_MOV,	 EU_SEL,   EU_AND,   EU_SHL,   EU_CMP,
+				       EU_ADD,	 EU_MUL,   EU_MAD,   EU_IF,    EU_ELSE,
+				       EU_ENDIF, EU_WHILE, EU_BREAK, EU_GOTO,  EU_JOIN,
+				       EU_CALL,	 EU_RET,   EU_SEND,  EU_SENDS, EU_MATH,
+				       EU_MACH,	 EU_BFE,   EU_SMOV,  EU_WAIT,  EU_CONT };
+	unsigned int trials = getenv("EU_TRIALS") ? (unsigned int)atoi(getenv("EU_TRIALS")) : 2000;
+	unsigned int n, k, m, seen[8] = { 0 };
+
+	(void)state;
+	srand(4);
+	for (n = 0; n < trials; n++) {
+		struct code c = { .count = 48 };
+		enum eu_status status;
+		struct fixture f;
+
+		for (k = 0; k < c.count; k++) {
+			for (m = 0; m < 4; m++)
+				c.dw[k][m] = (uint32_t)rand() ^ (uint32_t)rand() << 16;
+			if (rand() % 16)
+				put_field(c.dw[k], 6, 0, ops[(unsigned int)rand() % sizeof(ops)]);
+			/* Neither compacted nor with many lanes, mostly; registers, not r200. */
+			if (rand() % 8)
+				put_field(c.dw[k], 29, 29, 0);
+			put_field(c.dw[k], 23, 21, rand() % 6);
+			put_field(c.dw[k], 13, 11, 0);
+			if (rand() % 4) {
+				put_field(c.dw[k], 60, 60, 0);
+				put_field(c.dw[k], 76, 76, 0);
+				put_field(c.dw[k], 108, 108, 0);
+				put_field(c.dw[k], 63, 63, 0);
+				put_field(c.dw[k], 36, 35, EU_FILE_GRF);
+				put_field(c.dw[k], 42, 41, EU_FILE_GRF);
+			}
+			if ((c.dw[k][0] & 0x70) == 0x20 && rand() % 2) {
+				c.dw[k][3] = (uint32_t)(rand() % 64 - 32) * 16;
+				c.dw[k][2] = (uint32_t)(rand() % 64 - 32) * 16;
+			}
+			if ((c.dw[k][0] & 0x7f) == EU_SEND && rand() % 2) {
+				static const uint8_t shared[] = { 2, 3, 4, 5, 7, 9, 10, 12 };
+
+				put_field(c.dw[k], 27, 24, shared[rand() % 8]);
+				put_field(c.dw[k], 90, 89, EU_FILE_IMM);
+				put_field(c.dw[k], 103, 96,
+					  rand() % 2 ? 255 - rand() % 3 : rand() % 8);
+			}
+		}
+		make(&f, &c);
+		/* Surfaces and samplers are what the random data says. */
+		for (k = 0; k < DATA_BYTES; k++)
+			f.data[k] = (uint8_t)rand();
+		f.d.surface.address = f.d.dynamic.address = f.data_address;
+		f.d.slm_bytes = 1024;
+		f.d.threads[0] = 2;
+		f.d.simd = 16;
+		{
+			struct eu_run *run = begin(&f);
+
+			status = eu_run(run, 20000, &f.error);
+			eu_run_end(run);
+		}
+		seen[status]++;
+		if (status > EU_AGAIN)
+			assert_true(f.error.text[0]);
+		drop(&f);
+	}
+	print_message("ended: %u done, %u again, %u fault, %u unsupported, %u illegal, %u stuck\n",
+		      seen[EU_DONE], seen[EU_AGAIN], seen[EU_FAULT], seen[EU_UNSUPPORTED],
+		      seen[EU_ILLEGAL], seen[EU_STUCK]);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_budgets_do_not_change_results),
+		cmocka_unit_test(test_a_saved_run_goes_on),
+		cmocka_unit_test(test_a_boundary_is_between_groups),
+		cmocka_unit_test(test_threads_share_the_groups),
+		cmocka_unit_test(test_damaged_saves_are_refused_or_harmless),
+		cmocka_unit_test(test_an_endless_loop_costs_its_budget),
+		cmocka_unit_test(test_a_barrier_that_never_completes_is_stuck),
+		cmocka_unit_test(test_a_page_that_is_not_mapped_is_a_fault),
+		cmocka_unit_test(test_a_changed_kernel_is_decoded_again),
+		cmocka_unit_test(test_dispatches_out_of_range_are_refused),
+		cmocka_unit_test(test_hostile_kernels_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
