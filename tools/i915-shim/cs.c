@@ -119,6 +119,11 @@ int softgpu_yield(struct softgpu_engine *engine)
 	return SOFTGPU_OK;
 }
 
+int softgpu_checkpoint(struct softgpu_engine *engine)
+{
+	return softgpu_yield(engine);
+}
+
 /* The first error is the cause. */
 int softgpu_error(struct softgpu_engine *engine, const char *format, ...)
 {
