@@ -368,7 +368,7 @@ static void test_hostile_kernels_end(void **state)
 				       EU_ENDIF, EU_WHILE, EU_BREAK, EU_GOTO,  EU_JOIN,
 				       EU_CALL,	 EU_RET,   EU_SEND,  EU_SENDS, EU_MATH,
 				       EU_MACH,	 EU_BFE,   EU_SMOV,  EU_WAIT,  EU_CONT };
-	unsigned int trials = getenv("EU_TRIALS") ? (unsigned int)atoi(getenv("EU_TRIALS")) : 2000;
+	unsigned int trials = getenv("EU_TRIALS") ? (unsigned int)atoi(getenv("EU_TRIALS")) : 300;
 	unsigned int n, k, m, seen[8] = { 0 };
 
 	(void)state;

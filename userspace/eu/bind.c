@@ -55,7 +55,7 @@ static const char *unknown(const struct eu_insn *i)
 
 static eu_handler fast_handler(const struct eu_insn *i)
 {
-#ifdef __x86_64__
+#ifdef EU_WIDE
 	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
 		return eu_fast_handler_v3(i);
 #endif
