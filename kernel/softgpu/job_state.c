@@ -65,11 +65,12 @@ static bool is_command(const struct ghyvi_job *job, enum ghyvi_fetch_source sour
 static bool indirect_ok(const struct ghyvi_job *job, const struct softgpu_job_state *state)
 {
 	u32 value = job->context[GHYVI_CTX_INDIRECT];
+	u64 begin = ghyvi_indirect_begin(value), end = ghyvi_indirect_end(value);
 	u64 at = state->batches[0].address;
 
 	return state->level == 1 && state->batches[0].ggtt && job->engine == GHYVI_RCS &&
-	       at >= ghyvi_indirect_begin(value) && at <= ghyvi_indirect_end(value) &&
-	       (at == ghyvi_indirect_end(value) || is_command(job, GHYVI_FETCH_INDIRECT, 1, at));
+	       begin < end && at >= begin && at <= end &&
+	       (at == end || is_command(job, GHYVI_FETCH_INDIRECT, 1, at));
 }
 
 /* Of the rows of a blit, only those of its rectangle count; there are no more coordinates. */

@@ -102,6 +102,7 @@ static void a_position_in_the_indirect_batch_is_checked(void **state)
 	struct rig *rig = *state;
 	struct softgpu_job job;
 	unsigned int i;
+	u32 indirect;
 
 	with = make_audit(rig, "full");
 	write_indirect(rig);
@@ -145,6 +146,13 @@ static void a_position_in_the_indirect_batch_is_checked(void **state)
 	rig->backend = job;
 	assert_int_equal(travel(rig), -EINVAL);
 	rig->job.engine = GHYVI_RCS;
+	/* Without a batch there is no position in it. */
+	indirect = rig->context[GHYVI_CTX_INDIRECT];
+	rig->context[GHYVI_CTX_INDIRECT] = 0;
+	rig->backend = job;
+	rig->backend.batches[0].address = 0;
+	assert_int_equal(travel(rig), -EINVAL);
+	rig->context[GHYVI_CTX_INDIRECT] = indirect;
 	/* It goes on where the state says. */
 	rig->backend = job;
 	rig->backend.batches[0].address = INDIRECT_GGTT + 4 * COUNT_DWORDS * (COUNTS - 1);
