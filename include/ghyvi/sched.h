@@ -18,8 +18,8 @@ struct ghyvi_sched_entity; /* a vGPU as the scheduler sees it */
 /**
  * struct ghyvi_workload - one context's ring contents between head and tail, as submitted
  *
- * The owner sets @job, @owner and @complete before ghyvi_sched_queue(), and may read @overstayed_ns
- * in @complete. All other members are private to the scheduler.
+ * The owner sets @job, @owner and @complete before ghyvi_sched_queue(), and may read and clear
+ * @overstayed_ns in @complete. All other members are private to the scheduler.
  */
 struct ghyvi_workload {
 	/** @job: what the pGPU runs; the scheduler sets @done in it */
@@ -43,7 +43,8 @@ struct ghyvi_workload {
 	void (*complete)(struct ghyvi_workload *workload, enum ghyvi_job_status status);
 	/**
 	 * @overstayed_ns: valid in @complete: for how long the workload kept the engine after it
-	 * had to yield to others, whether it yielded then, completed, or was stopped; 0: in time
+	 * had begun, and had to yield to others, whether it yielded then, completed, or was
+	 * stopped; 0: in time
 	 */
 	u64 overstayed_ns;
 	/* private: */

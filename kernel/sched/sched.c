@@ -99,6 +99,18 @@ void ghyvi_sched_requeue(struct sched_engine *engine, struct sched_rq *rq, u64 n
 		engine->policy->enqueue(engine, rq, now);
 }
 
+/*
+ * For how long the current workload, which leaves the engine, kept it from others. Before it began,
+ * the engine was busy with other work, or the host was late.
+ */
+static u64 overstayed_ns(const struct sched_engine *engine, u64 now)
+{
+	const struct ghyvi_job *job = &engine->current_workload->job;
+	u64 from = max(engine->contended_since_ns, job->begun_ns);
+
+	return engine->contended_since_ns && job->busy_ns && now > from ? now - from : 0;
+}
+
 void ghyvi_sched_release_engine(struct sched_engine *engine, struct ghyvi_workload *workload,
 				enum ghyvi_job_status status)
 {
@@ -108,6 +120,7 @@ void ghyvi_sched_release_engine(struct sched_engine *engine, struct ghyvi_worklo
 
 	lockdep_assert_held(&engine->lock);
 	ghyvi_sched_settle(engine, busy_ns, now);
+	workload->overstayed_ns = overstayed_ns(engine, now);
 	engine->current_workload = NULL;
 	ghyvi_sched_set_state(engine, workload, WORKLOAD_DONE);
 	ghyvi_sched_arm(engine, GHYVI_SCHED_NEVER);
@@ -116,7 +129,6 @@ void ghyvi_sched_release_engine(struct sched_engine *engine, struct ghyvi_worklo
 	if (engine->policy->on_complete)
 		engine->policy->on_complete(engine, rq, busy_ns, status == GHYVI_JOB_PREEMPTED,
 					    now);
-	workload->overstayed_ns = engine->contended_since_ns ? now - engine->contended_since_ns : 0;
 	engine->preempt_requested_ns = 0;
 	engine->contended_since_ns = 0;
 	ghyvi_sched_requeue(engine, rq, now);

@@ -153,6 +153,7 @@ void vgpu_overstay(struct vgpu_workload *workload)
 		     ghyvi_engine_name(workload->engine->id),
 		     (unsigned long long)div_u64(workload->base.overstayed_ns, NSEC_PER_MSEC),
 		     points);
+	workload->base.overstayed_ns = 0; /* the workload may still fail */
 	add_points(vgpu, points);
 }
 

@@ -51,6 +51,7 @@ void vgpu_workload_clear(struct vgpu_workload *workload)
 	workload->parked = false;
 	workload->abandoned = false;
 	workload->error = 0;
+	workload->base.overstayed_ns = 0;
 }
 
 void vgpu_workload_free(struct vgpu_workload *workload)

@@ -178,6 +178,27 @@ static void the_time_that_a_workload_overstays_is_told(void **state)
 	assert_int_equal(players[0].base.overstayed_ns, 0);
 }
 
+/* The engine was busy with other work, or the host was late: that is no time of the workload. */
+static void a_workload_that_begins_late_overstays_from_then_on(void **state)
+{
+	unsigned int begins;
+
+	for (begins = 0; begins < 2; begins++) {
+		set_settings(1000, 300000);
+		submit(0);
+		submit(1);
+		assert_runs(0);
+		now = armed[GHYVI_RCS];
+		fire();
+		now += 150 * MS;
+		if (begins)
+			gpu.job->begun_ns = now;
+		leave(begins ? 50 * MS : 0, GHYVI_JOB_PREEMPTED);
+		assert_int_equal(players[0].base.overstayed_ns, begins * 50 * MS);
+		drain();
+	}
+}
+
 static void without_a_timeout_a_workload_is_preempted_and_never_stopped(void **state)
 {
 	set_settings(1000, 0);
@@ -424,6 +445,7 @@ int main(void)
 		TEST(a_workload_is_preempted_after_a_timeslice_and_stopped_after_the_timeout),
 		TEST(the_timeout_counts_only_while_others_wait),
 		TEST(the_time_that_a_workload_overstays_is_told),
+		TEST(a_workload_that_begins_late_overstays_from_then_on),
 		TEST(without_a_timeout_a_workload_is_preempted_and_never_stopped),
 		TEST(a_policy_without_a_slice_leaves_the_longer_of_slice_and_timeout),
 		TEST(time_is_charged_to_the_engine_that_spent_it),

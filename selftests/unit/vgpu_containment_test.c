@@ -328,6 +328,7 @@ static void overstay(void (*end)(void))
 	calm_ahead_ns += 20 * NSEC_PER_MSEC;
 	ghyvi_sched_timer(sched, guest.id);
 	calm_ahead_ns += GHYVI_OVERSTAY_FREE_MS * NSEC_PER_MSEC;
+	gpu.running[guest.id]->busy_ns = 1; /* it had begun */
 	end();
 	settle();
 	assert_int_equal(atomic64_read(&stats.violations), 1);
@@ -360,6 +361,48 @@ static void a_workload_that_completes_late_counts(void **state)
 static void a_workload_that_its_guest_resets_late_counts(void **state)
 {
 	overstay(guest_reset);
+}
+
+static void wait_behind_context_0(void)
+{
+	move_tail(0);
+	submit(0, -1);
+	foreign.job.engine = guest.id;
+	ghyvi_sched_queue(sched, &foreign);
+	calm_ahead_ns += 20 * NSEC_PER_MSEC;
+	ghyvi_sched_timer(sched, guest.id);
+	calm_ahead_ns += GHYVI_OVERSTAY_FREE_MS * NSEC_PER_MSEC;
+}
+
+/* What fails afterwards for want of memory fails for free. */
+static void time_that_others_lose_counts_once(void **state)
+{
+	u32 points;
+
+	fake_prepares_jobs(true);
+	/* The same workload, when it is prepared again. */
+	wait_behind_context_0();
+	gpu.prepare_error = -ENOMEM;
+	finish(guest.id, GHYVI_JOB_PREEMPTED);
+	gpu.prepare_error = 0;
+	finish(guest.id, GHYVI_JOB_COMPLETE);
+	assert_int_equal(atomic64_read(&stats.violations), 1);
+	guest_reset();
+	/* The next one, which has the same object. */
+	wait_behind_context_0();
+	finish(guest.id, GHYVI_JOB_ERROR);
+	finish(guest.id, GHYVI_JOB_COMPLETE);
+	assert_int_equal(atomic64_read(&stats.violations), 2);
+	points = vgpu->violation_points;
+	guest_reset();
+	gpu.prepare_error = -ENOMEM;
+	move_tail(0);
+	submit(0, -1);
+	assert_true(rd(guest.base + RING_EIR) & RING_ERROR_INSTRUCTION);
+	gpu.prepare_error = 0;
+	fake_prepares_jobs(false);
+	assert_int_equal(vgpu->violation_points, points);
+	assert_int_equal(atomic64_read(&stats.violations), 2);
 }
 
 static void resets_of_good_workloads_are_free(void **state)
@@ -593,6 +636,7 @@ int main(void)
 		RCS(a_workload_that_yields_late_counts),
 		RCS(a_workload_that_completes_late_counts),
 		RCS(a_workload_that_its_guest_resets_late_counts),
+		RCS(time_that_others_lose_counts_once),
 		RCS(resets_of_good_workloads_are_free),
 		RCS(a_malformed_submission_counts_as_many),
 		RCS(violations_outside_the_window_do_not_count),
