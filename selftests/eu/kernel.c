@@ -3,7 +3,6 @@
  * Launches what ocloc compiled, as a runtime would: reads the program binary's patch tokens, writes
  * surface states, binding table, cross-thread data and local ids.
  */
-#define _GNU_SOURCE
 #include "kernel.h"
 
 #include <stdio.h>
