@@ -12,12 +12,6 @@
 #include <ghyvi/choice.h>
 #include "audit.h"
 
-#define AUDIT_RULE_TEXT(identifier, name, reason) { name, reason },
-/* By enum audit_rule. */
-static const struct {
-	const char *name, *reason;
-} rules[] = { { "passed", "" }, AUDIT_RULES(AUDIT_RULE_TEXT) };
-
 static const char *const modes[] = {
 	[GHYVI_AUDIT_PRIVILEGED] = "privileged",
 	[GHYVI_AUDIT_FULL] = "full",
@@ -30,13 +24,6 @@ static const char *mode_name(unsigned int i)
 }
 
 static const struct ghyvi_choices mode_choices = { mode_name, ARRAY_SIZE(modes) };
-
-static const char *const sources[] = {
-	[GHYVI_FETCH_RING] = "ring",
-	[GHYVI_FETCH_INDIRECT] = "context batch",
-	[GHYVI_FETCH_GGTT] = "privileged batch",
-	[GHYVI_FETCH_PPGTT] = "user batch",
-};
 
 struct ghyvi_audit *ghyvi_audit_create(const struct ghyvi_audit_params *params)
 {
@@ -114,48 +101,6 @@ int ghyvi_audit_set_budget(struct ghyvi_audit *audit, const struct ghyvi_audit_b
 	return 0;
 }
 
-int ghyvi_audit_refuse(struct audit_scan *scan, enum audit_rule rule)
-{
-	/* An extension: the workload can end at its old tail instead. */
-	if (rule >= AUDIT_SPLITS && scan->commands->newest)
-		return -ENOSPC;
-	scan->rule = rule;
-	return -EACCES;
-}
-
-struct audit_reject ghyvi_audit_rejected(const struct audit_scan *scan)
-{
-	return (struct audit_reject){
-		.rule = scan->rule,
-		.engine = scan->engine,
-		.lrca = scan->commands->submission.lrca,
-		.ring_at = scan->source == GHYVI_FETCH_RING ? (u32)scan->at : scan->ring_at,
-		.at = scan->at,
-		.source = scan->source,
-		.header = scan->header,
-		.command = scan->command ? scan->command->name : "command",
-	};
-}
-
-void ghyvi_audit_report(const struct audit_scan *scan, const struct audit_reject *reject)
-{
-	const struct ghyvi_audit_params *params = &scan->audit->params;
-
-	if (scan->saved)
-		return;
-	ghyvi_count(params->stats, audit_rejects);
-	trace_ghyvi_reject(params->reporter, reject->engine, reject->lrca, reject->source,
-			   reject->at, reject->header, rules[reject->rule].name);
-	ghyvi_report(params->reporter, "audit: %s: context %#x, %s at %#llx: %s %#010x %s: %s (%s)",
-		     ghyvi_engine_name(reject->engine), reject->lrca, sources[reject->source],
-		     (unsigned long long)reject->at, reject->command, reject->header,
-		     scan->commands->mode == GHYVI_AUDIT_LOG ? "would be refused" : "refused",
-		     rules[reject->rule].name, rules[reject->rule].reason);
-	mutex_lock(&scan->audit->lock);
-	scan->audit->last = *reject;
-	mutex_unlock(&scan->audit->lock);
-}
-
 void ghyvi_audit_dump(struct ghyvi_audit *audit, struct seq_file *m)
 {
 	struct audit_reject last;
@@ -164,15 +109,7 @@ void ghyvi_audit_dump(struct ghyvi_audit *audit, struct seq_file *m)
 	seq_printf(m, "mode: %s\n", modes[audit->mode]);
 	last = audit->last;
 	mutex_unlock(&audit->lock);
-	if (last.rule == AUDIT_PASSED) {
-		seq_puts(m, "refused: nothing\n");
-		return;
-	}
-	seq_printf(
-		m,
-		"refused: engine=%s context=0x%x ring=0x%x %s=0x%llx command=%s header=0x%08x rule=%s\n",
-		ghyvi_engine_name(last.engine), last.lrca, last.ring_at, sources[last.source],
-		(unsigned long long)last.at, last.command, last.header, rules[last.rule].name);
+	ghyvi_audit_print(&last, m);
 }
 
 int ghyvi_audit_add_segment(struct ghyvi_commands *commands, u32 from, u32 to,

@@ -166,7 +166,13 @@ struct ghyvi_audit {
 	unsigned int nr_spare;
 };
 
-/* Pages of a saved segment (saved.c), to be audited again in place of guest memory. */
+/* A page of a saved segment, as it is in the state of a vGPU (saved.c). */
+struct audit_saved_page {
+	u64 key;
+	u32 dwords[AUDIT_PAGE_DWORDS];
+};
+
+/* Pages of a saved segment, to be audited again in place of guest memory. */
 struct audit_saved {
 	const void *pages;
 	u32 nr_pages;
@@ -265,6 +271,19 @@ static inline u32 audit_ring_distance(const struct ghyvi_submission *submission,
 	return to >= from ? to - from : to + submission->ring_bytes - from;
 }
 
+/* refuse.c */
+/*
+ * Refuse the current command, because it breaks @rule. Returns -EACCES, or -ENOSPC if the budget of
+ * an extension is used up.
+ */
+int ghyvi_audit_refuse(struct audit_scan *scan, enum audit_rule rule);
+/* The command that was passed to ghyvi_audit_refuse(). */
+struct audit_reject ghyvi_audit_rejected(const struct audit_scan *scan);
+/* Count a refused command, and report it to the administrator. */
+void ghyvi_audit_report(const struct audit_scan *scan, const struct audit_reject *reject);
+/* Print the command that was refused last; its rule is AUDIT_PASSED if there is none. */
+void ghyvi_audit_print(const struct audit_reject *reject, struct seq_file *m);
+
 /* copy.c. The functions return 0 or an error, as those of scan.c. */
 /*
  * Find the copy of the page that contains @at in the current stream, or make it. A new page of the
@@ -275,16 +294,10 @@ int ghyvi_audit_copy_page(struct audit_scan *scan, u64 at, struct audit_page **p
 int ghyvi_audit_copy_ring(struct audit_scan *scan);
 /* Are all @bytes at @address in the vGPU's partition of the GGTT? */
 bool ghyvi_audit_owns_ggtt(const struct audit_scan *scan, u64 address, u64 bytes);
-
-/*
- * scan.c. The functions return 0 or an error: -EACCES: refused, scan->rule says why; -ENOSPC: an
- * extension that exceeds the workload's budget; -ENOMEM.
- */
-/*
- * Fill scan->segment and check its commands. A refused command is reported and marked in the
- * segment. Returns 0, -ENOSPC or -ENOMEM.
- */
-int ghyvi_audit_scan_segment(struct audit_scan *scan);
+/* Returns the position @dwords after the current one; the ring wraps. */
+u64 ghyvi_audit_pos_after(const struct audit_scan *scan, unsigned int dwords);
+/* Was a command that begins at @address scanned already, in a batch of @level? */
+bool ghyvi_audit_target_seen(const struct audit_scan *scan, u64 address, u8 source, u8 level);
 /* Schedule the batch at @address for scanning, unless it is not audited or was scanned already. */
 int ghyvi_audit_scan_target(struct audit_scan *scan, u64 address, u8 source, u8 level);
 /* Returns a contiguous copy of the current packet, which spans pages; NULL: error in *@err. */
@@ -299,14 +312,19 @@ static inline const u32 *audit_scan_packet(struct audit_scan *scan, int *err)
 	return ghyvi_audit_scan_parts(scan, err);
 }
 
+/*
+ * scan.c. The functions return 0 or an error: -EACCES: refused, scan->rule says why; -ENOSPC: an
+ * extension that exceeds the workload's budget; -ENOMEM.
+ */
+/*
+ * Fill scan->segment and check its commands. A refused command is reported and marked in the
+ * segment. Returns 0, -ENOSPC or -ENOMEM.
+ */
+int ghyvi_audit_scan_segment(struct audit_scan *scan);
+
 /* check.c */
 /* Check the current command, whose length is valid, by its rules. Returns as the above. */
 int ghyvi_audit_check(struct audit_scan *scan);
-
-/* saved.c */
-/* Copy @bytes at @offset of the saved page with @key. Returns 0 or -EFAULT. */
-int ghyvi_audit_saved_read(const struct audit_saved *saved, u64 key, unsigned int offset, void *to,
-			   size_t bytes);
 
 /* audit.c */
 /*
@@ -320,14 +338,5 @@ int ghyvi_audit_add_segment(struct ghyvi_commands *commands, u32 from, u32 to,
  * only in a vGPU that has this mode now. Returns -EINVAL if they cannot be audited here.
  */
 int ghyvi_audit_saved_mode(struct ghyvi_audit *audit, enum ghyvi_engine_id engine, u32 mode);
-/*
- * Refuse the current command, because it breaks @rule. Returns -EACCES, or -ENOSPC if the budget of
- * an extension is used up.
- */
-int ghyvi_audit_refuse(struct audit_scan *scan, enum audit_rule rule);
-/* The command that was passed to ghyvi_audit_refuse(). */
-struct audit_reject ghyvi_audit_rejected(const struct audit_scan *scan);
-/* Count a refused command, and report it to the administrator. */
-void ghyvi_audit_report(const struct audit_scan *scan, const struct audit_reject *reject);
 
 #endif

@@ -18,6 +18,21 @@ bool ghyvi_audit_owns_ggtt(const struct audit_scan *scan, u64 address, u64 bytes
 	return ghyvi_ranges_contain(params->ggtt, params->nr_ggtt, address, bytes);
 }
 
+/* Copy @bytes at @offset of the saved page with @key. Returns 0 or -EFAULT. */
+static int saved_read(const struct audit_saved *saved, u64 key, unsigned int offset, void *to,
+		      size_t bytes)
+{
+	const struct audit_saved_page *page = saved->pages;
+	u32 i;
+
+	for (i = 0; i < saved->nr_pages; i++, page++)
+		if (page->key == key) {
+			memcpy(to, (const u8 *)page->dwords + offset, bytes);
+			return 0;
+		}
+	return -EFAULT;
+}
+
 /* Copy @bytes of guest memory at @address, all in one page. They are never read again. */
 static int copy_from_guest(struct audit_scan *scan, u64 address, void *to, size_t bytes)
 {
@@ -31,8 +46,8 @@ static int copy_from_guest(struct audit_scan *scan, u64 address, void *to, size_
 		return ghyvi_audit_refuse(scan, AUDIT_GGTT_RANGE);
 	if (scan->saved && scan->source == GHYVI_FETCH_RING)
 		at -= scan->commands->submission.ring_start;
-	if (scan->saved ? ghyvi_audit_saved_read(scan->saved, audit_key(scan->source, at),
-						 at % GHYVI_PAGE_BYTES, to, bytes) :
+	if (scan->saved ? saved_read(scan->saved, audit_key(scan->source, at),
+				     at % GHYVI_PAGE_BYTES, to, bytes) :
 			  params->owner->read(params->owner, root, address, to, bytes))
 		return ghyvi_audit_refuse(scan, AUDIT_UNMAPPED);
 	ghyvi_count_add(params->stats, audited_bytes, bytes);
@@ -106,4 +121,69 @@ int ghyvi_audit_copy_ring(struct audit_scan *scan)
 	if (err)
 		clear_ring(scan, at, left);
 	return err;
+}
+
+u64 ghyvi_audit_pos_after(const struct audit_scan *scan, unsigned int dwords)
+{
+	u64 at = scan->at + 4ULL * dwords;
+
+	if (scan->source == GHYVI_FETCH_RING && at >= scan->commands->submission.ring_bytes)
+		at -= scan->commands->submission.ring_bytes;
+	return at & scan->mask;
+}
+
+const u32 *ghyvi_audit_scan_parts(struct audit_scan *scan, int *err)
+{
+	u32 *packet = scan->audit->packet;
+	unsigned int index, i, part;
+	struct audit_page *page;
+	u64 at;
+
+	if (scan->dwords > GHYVI_PACKET_DWORDS_MAX) {
+		*err = ghyvi_audit_refuse(scan, AUDIT_LENGTH);
+		return NULL;
+	}
+	for (i = 0; i < scan->dwords; i += part) {
+		at = ghyvi_audit_pos_after(scan, i);
+		index = audit_dword_in_page(at);
+		part = min(AUDIT_PAGE_DWORDS - index, scan->dwords - i);
+		*err = ghyvi_audit_copy_page(scan, at, &page);
+		if (*err)
+			return NULL;
+		memcpy(packet + i, page->dwords + index, 4 * part);
+	}
+	return packet;
+}
+
+bool ghyvi_audit_target_seen(const struct audit_scan *scan, u64 address, u8 source, u8 level)
+{
+	const struct audit_page *page =
+		ghyvi_audit_page_find(scan->segment, audit_key(source, address));
+
+	return page && audit_start_seen(page, level, audit_dword_in_page(address));
+}
+
+int ghyvi_audit_scan_target(struct audit_scan *scan, u64 address, u8 source, u8 level)
+{
+	struct audit_target *target = &scan->audit->targets[scan->nr_targets];
+
+	if (source == GHYVI_FETCH_PPGTT) {
+		if (scan->commands->mode == GHYVI_AUDIT_PRIVILEGED)
+			return 0;
+		address &= scan->commands->submission.ppgtt_mask;
+	} else if (!ghyvi_audit_owns_ggtt(scan, address, sizeof(u32))) {
+		return ghyvi_audit_refuse(scan, AUDIT_GGTT_RANGE);
+	}
+	if (ghyvi_audit_target_seen(scan, address, source, level))
+		return 0;
+	if (scan->nr_targets >= ARRAY_SIZE(scan->audit->targets))
+		return ghyvi_audit_refuse(scan, AUDIT_BATCHES);
+	*target = (struct audit_target){
+		.address = address,
+		.source = source,
+		.level = level,
+		.ring_at = scan->source == GHYVI_FETCH_RING ? (u32)scan->at : scan->ring_at,
+	};
+	scan->nr_targets++;
+	return 0;
 }

@@ -26,11 +26,6 @@ struct saved_segment {
 	u32 reserved;
 };
 
-struct saved_page {
-	u64 key;
-	u32 dwords[AUDIT_PAGE_DWORDS];
-};
-
 static u32 count_pages(const struct audit_segment *segment)
 {
 	const struct audit_page *page;
@@ -50,7 +45,7 @@ size_t ghyvi_commands_state_bytes(const struct ghyvi_commands *commands)
 
 	for (segment = commands->newest; segment; segment = segment->older)
 		bytes += sizeof(struct saved_segment) +
-			 count_pages(segment) * sizeof(struct saved_page);
+			 count_pages(segment) * sizeof(struct audit_saved_page);
 	return bytes;
 }
 
@@ -72,7 +67,7 @@ static void save_ring_page(const struct ghyvi_commands *commands,
 static void *save_segment(const struct ghyvi_commands *commands,
 			  const struct audit_segment *segment, void *to)
 {
-	struct saved_page *saved = to + sizeof(struct saved_segment);
+	struct audit_saved_page *saved = to + sizeof(struct saved_segment);
 	const struct audit_page *page;
 	unsigned int i;
 
@@ -110,20 +105,6 @@ void ghyvi_commands_save(const struct ghyvi_commands *commands, void *state)
 	}
 }
 
-int ghyvi_audit_saved_read(const struct audit_saved *saved, u64 key, unsigned int offset, void *to,
-			   size_t bytes)
-{
-	const struct saved_page *page = saved->pages;
-	u32 i;
-
-	for (i = 0; i < saved->nr_pages; i++, page++)
-		if (page->key == key) {
-			memcpy(to, (const u8 *)page->dwords + offset, bytes);
-			return 0;
-		}
-	return -EFAULT;
-}
-
 /*
  * Does the segment begin where the last one ends, and fit into the rest of the ring? The first one
  * is not empty: it has the context's batch, which is audited only before other commands.
@@ -146,7 +127,7 @@ static int load_segment(struct ghyvi_commands *commands, const void **from, size
 	int err;
 
 	if (*left < sizeof(*segment) || !segment_ok(commands, segment) ||
-	    segment->nr_pages > (*left - sizeof(*segment)) / sizeof(struct saved_page))
+	    segment->nr_pages > (*left - sizeof(*segment)) / sizeof(struct audit_saved_page))
 		return -EINVAL;
 	saved.pages = segment + 1;
 	saved.nr_pages = segment->nr_pages;
@@ -157,8 +138,8 @@ static int load_segment(struct ghyvi_commands *commands, const void **from, size
 		return -EINVAL;
 	commands->ring_left -=
 		audit_ring_distance(&commands->submission, segment->from, segment->to);
-	*from = (const struct saved_page *)saved.pages + saved.nr_pages;
-	*left -= sizeof(*segment) + saved.nr_pages * sizeof(struct saved_page);
+	*from = (const struct audit_saved_page *)saved.pages + saved.nr_pages;
+	*left -= sizeof(*segment) + saved.nr_pages * sizeof(struct audit_saved_page);
 	return 0;
 }
 

@@ -14,16 +14,6 @@
 #include "audit.h"
 #include "tables.h"
 
-/* Returns the position @dwords after the current one; the ring wraps. */
-static u64 stream_pos_after(const struct audit_scan *scan, unsigned int dwords)
-{
-	u64 at = scan->at + 4ULL * dwords;
-
-	if (scan->source == GHYVI_FETCH_RING && at >= scan->commands->submission.ring_bytes)
-		at -= scan->commands->submission.ring_bytes;
-	return at & scan->mask;
-}
-
 /* Copy the other pages that the current command spans. */
 static int copy_packet(struct audit_scan *scan)
 {
@@ -32,31 +22,8 @@ static int copy_packet(struct audit_scan *scan)
 	int err = 0;
 
 	for (; done < scan->dwords && !err; done += AUDIT_PAGE_DWORDS)
-		err = ghyvi_audit_copy_page(scan, stream_pos_after(scan, done), &page);
+		err = ghyvi_audit_copy_page(scan, ghyvi_audit_pos_after(scan, done), &page);
 	return err;
-}
-
-const u32 *ghyvi_audit_scan_parts(struct audit_scan *scan, int *err)
-{
-	u32 *packet = scan->audit->packet;
-	unsigned int index, i, part;
-	struct audit_page *page;
-	u64 at;
-
-	if (scan->dwords > GHYVI_PACKET_DWORDS_MAX) {
-		*err = ghyvi_audit_refuse(scan, AUDIT_LENGTH);
-		return NULL;
-	}
-	for (i = 0; i < scan->dwords; i += part) {
-		at = stream_pos_after(scan, i);
-		index = audit_dword_in_page(at);
-		part = min(AUDIT_PAGE_DWORDS - index, scan->dwords - i);
-		*err = ghyvi_audit_copy_page(scan, at, &page);
-		if (*err)
-			return NULL;
-		memcpy(packet + i, page->dwords + index, 4 * part);
-	}
-	return packet;
 }
 
 /* Look up the command at scan->at and check its length. */
@@ -92,7 +59,7 @@ static int scan_command(struct audit_scan *scan)
 
 static void scan_advance(struct audit_scan *scan, unsigned int dwords, unsigned int commands)
 {
-	scan->at = stream_pos_after(scan, dwords);
+	scan->at = ghyvi_audit_pos_after(scan, dwords);
 	scan->left -= 4LL * dwords;
 	scan->commands_left -= commands;
 }
@@ -187,39 +154,6 @@ static void start_stream(struct audit_scan *scan, u8 source, u8 level, u64 at, s
 	scan->dwords = 0;
 }
 
-static bool target_seen(const struct audit_scan *scan, u64 address, u8 source, u8 level)
-{
-	const struct audit_page *page =
-		ghyvi_audit_page_find(scan->segment, audit_key(source, address));
-
-	return page && audit_start_seen(page, level, audit_dword_in_page(address));
-}
-
-int ghyvi_audit_scan_target(struct audit_scan *scan, u64 address, u8 source, u8 level)
-{
-	struct audit_target *target = &scan->audit->targets[scan->nr_targets];
-
-	if (source == GHYVI_FETCH_PPGTT) {
-		if (scan->commands->mode == GHYVI_AUDIT_PRIVILEGED)
-			return 0;
-		address &= scan->commands->submission.ppgtt_mask;
-	} else if (!ghyvi_audit_owns_ggtt(scan, address, sizeof(u32))) {
-		return ghyvi_audit_refuse(scan, AUDIT_GGTT_RANGE);
-	}
-	if (target_seen(scan, address, source, level))
-		return 0;
-	if (scan->nr_targets >= ARRAY_SIZE(scan->audit->targets))
-		return ghyvi_audit_refuse(scan, AUDIT_BATCHES);
-	*target = (struct audit_target){
-		.address = address,
-		.source = source,
-		.level = level,
-		.ring_at = scan->source == GHYVI_FETCH_RING ? (u32)scan->at : scan->ring_at,
-	};
-	scan->nr_targets++;
-	return 0;
-}
-
 static int scan_indirect(struct audit_scan *scan)
 {
 	const struct ghyvi_submission *submission = &scan->commands->submission;
@@ -244,7 +178,7 @@ static int scan_ring(struct audit_scan *scan)
 
 static int scan_batch(struct audit_scan *scan, const struct audit_target *target)
 {
-	if (target_seen(scan, target->address, target->source, target->level))
+	if (ghyvi_audit_target_seen(scan, target->address, target->source, target->level))
 		return 0;
 	scan->ring_at = target->ring_at;
 	start_stream(scan, target->source, target->level, target->address, S64_MAX);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Mappings of the GGTT table, which is host memory in BAR 0.
+ * BAR 0: its address, its place in the file of the device, and mappings of the GGTT table, which is
+ * host memory in it.
  *
  * A page of the GGTT table is mapped when it is accessed first, and again after the gtt had its
  * mapping removed to see the next store (kernel/gtt/ggtt.c). The fault handler takes only the
@@ -17,6 +18,17 @@
 #include <ghyvi/compat.h>
 #include "vgpu/vgpu.h"
 #include "device.h"
+
+u64 ghyvi_region_offset(const struct ghyvi_device *device, u32 index)
+{
+	u64 upper = index;
+
+	if (index == VFIO_PCI_BAR2_REGION_INDEX)
+		upper = GHYVI_APERTURE_INDEX_FIRST + (u32)device->id;
+	else if (index == VFIO_PCI_BAR0_REGION_INDEX)
+		upper = GHYVI_BAR0_INDEX_FIRST + (u32)device->id;
+	return upper << GHYVI_REGION_SHIFT;
+}
 
 struct ggtt_fault {
 	struct vm_fault *vmf;
@@ -83,4 +95,17 @@ static void bar0_unmap(struct ghyvi_ggtt_user *user, u64 page, u64 count)
 void ghyvi_bar0_init(struct ghyvi_device *device)
 {
 	device->ggtt_user.unmap = bar0_unmap;
+}
+
+void ghyvi_device_update_bar0(struct ghyvi_device *device)
+{
+	u64 bar0 = ghyvi_config_bar0(&device->config);
+
+	lockdep_assert_held(&device->lock);
+	if (bar0 == device->bar0)
+		return;
+	WRITE_ONCE(device->bar0, bar0);
+	ghyvi_vgpu_set_bar0(device->vgpu, bar0);
+	if (bar0 != GHYVI_BAR_UNMAPPED)
+		ghyvi_remap_moved(device);
 }

@@ -13,34 +13,6 @@
 /* VFIO repeats the request every ten seconds. Log every sixth one. */
 #define REQUEST_NOTICE_EVERY 6
 
-void ghyvi_device_update_bar0(struct ghyvi_device *device)
-{
-	u64 bar0 = ghyvi_config_bar0(&device->config);
-
-	lockdep_assert_held(&device->lock);
-	if (bar0 == device->bar0)
-		return;
-	WRITE_ONCE(device->bar0, bar0);
-	ghyvi_vgpu_set_bar0(device->vgpu, bar0);
-	if (bar0 != GHYVI_BAR_UNMAPPED)
-		ghyvi_remap_moved(device);
-}
-
-static void reset_device(struct ghyvi_device *device, void (*reset_vgpu)(struct ghyvi_vgpu *vgpu))
-{
-	lockdep_assert_held(&device->lock);
-	ghyvi_config_reset(&device->config, device->type->profile,
-			   device->pgpu->resources.aperture_bytes);
-	ghyvi_device_update_bar0(device);
-	ghyvi_migration_reset(device);
-	reset_vgpu(device->vgpu);
-}
-
-void ghyvi_device_reset(struct ghyvi_device *device)
-{
-	reset_device(device, ghyvi_vgpu_reset);
-}
-
 static struct ghyvi_vgpu *vgpu_of(struct ghyvi_kvm_events *events)
 {
 	return container_of(events, struct ghyvi_device, kvm_events)->vgpu;
@@ -116,7 +88,7 @@ static void close_device(struct vfio_device *vdev)
 	ghyvi_remap_stop(device);
 	ghyvi_irq_release(device);
 	ghyvi_kvm_refuse_pins(device->gvm);
-	reset_device(device, ghyvi_vgpu_close);
+	ghyvi_device_reset_with(device, ghyvi_vgpu_close);
 	ghyvi_migration_close(device);
 	/* Their mappings had references on the file. */
 	WRITE_ONCE(device->ggtt_mapping, NULL);

@@ -117,21 +117,10 @@ static inline struct ghyvi_device *ghyvi_device_of(struct vfio_device *vdev)
 	return container_of(vdev, struct ghyvi_device, vdev);
 }
 
-/* mdev.c */
-extern struct mdev_driver ghyvi_mdev_driver;
-
 /* device.c */
 extern const struct vfio_device_ops ghyvi_device_ops;
-/* Reset the whole device, like a bus reset. Caller holds device->lock. */
-void ghyvi_device_reset(struct ghyvi_device *device);
-/* Pass the address of BAR 0 to the vGPU if it has changed. Caller holds device->lock. */
-void ghyvi_device_update_bar0(struct ghyvi_device *device);
 
 /* region.c */
-#define GHYVI_REGION_SHIFT 40
-#define GHYVI_REGION_OFFSET_MASK (BIT_ULL(GHYVI_REGION_SHIFT) - 1)
-/* The offset of a region in the device's file. */
-u64 ghyvi_region_offset(const struct ghyvi_device *device, u32 index);
 ssize_t ghyvi_region_read(struct vfio_device *vdev, char __user *buffer, size_t bytes, loff_t *at);
 ssize_t ghyvi_region_write(struct vfio_device *vdev, const char __user *buffer, size_t bytes,
 			   loff_t *at);
@@ -145,6 +134,20 @@ int ghyvi_region_info(struct vfio_device *vdev, struct vfio_region_info *info,
 		      struct vfio_info_cap *caps);
 
 /* bar0.c */
+#define GHYVI_REGION_SHIFT 40
+#define GHYVI_REGION_OFFSET_MASK (BIT_ULL(GHYVI_REGION_SHIFT) - 1)
+/*
+ * The upper bits of the file offset are the region's index, as in vfio-pci. For BAR 0 and 2 they
+ * are unique on the host: on kernels where all device files share one address space, mappings are
+ * found there by the offset, see bar0_unmap() and bar2_unmap(). Reads and writes also accept the
+ * index of BAR 0.
+ */
+#define GHYVI_APERTURE_INDEX_FIRST 0x100ull
+#define GHYVI_BAR0_INDEX_FIRST 0x400000ull
+/* The offset of a region in the device's file. */
+u64 ghyvi_region_offset(const struct ghyvi_device *device, u32 index);
+/* Pass the address of BAR 0 to the vGPU if it has changed. Caller holds device->lock. */
+void ghyvi_device_update_bar0(struct ghyvi_device *device);
 void ghyvi_bar0_init(struct ghyvi_device *device);
 /* Prepare a mapping of a part of the GGTT table, which contains all of @vma. */
 void ghyvi_bar0_mmap_ggtt(struct ghyvi_device *device, struct vm_area_struct *vma);

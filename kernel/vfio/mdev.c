@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Creation and removal of vGPUs through the mdev core.
+ * pGPUs as mdev parents, and creation and removal of vGPUs, through the mdev core.
  */
 #include <linux/err.h>
 #include <linux/idr.h>
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <ghyvi/backend.h>
+#include <ghyvi/export.h>
+#include <ghyvi/sched.h>
 #include "kvm/kvm.h"
 #include "vgpu/vgpu.h"
 #include "device.h"
+#include "parent.h"
 #include "vfio.h"
 
 static DEFINE_IDA(vgpu_ids);
@@ -139,7 +143,7 @@ static void ghyvi_remove(struct mdev_device *mdev)
 	vfio_put_device(&device->vdev);
 }
 
-struct mdev_driver ghyvi_mdev_driver = {
+static struct mdev_driver ghyvi_mdev_driver = {
 	.device_api = VFIO_DEVICE_API_PCI_STRING,
 	.probe = ghyvi_probe,
 	.remove = ghyvi_remove,
@@ -152,6 +156,87 @@ struct mdev_driver ghyvi_mdev_driver = {
 		.dev_groups = ghyvi_device_groups,
 	},
 };
+
+static const unsigned int divisors[] = { 1, 2, 4, 8, 16, 32 };
+
+/* Returns how many types the pGPU offers. */
+static unsigned int make_types(struct ghyvi_pgpu *pgpu)
+{
+	static const struct ghyvi_device_profile *const profiles[] = { &ghyvi_profile_gen9,
+								       &ghyvi_profile_gen8 };
+	unsigned int i, n = 0;
+
+	BUILD_BUG_ON(ARRAY_SIZE(profiles) * ARRAY_SIZE(divisors) != GHYVI_TYPES);
+	for (i = 0; i < GHYVI_TYPES; i++) {
+		struct ghyvi_type *type = &pgpu->types[i];
+
+		type->profile = profiles[i / ARRAY_SIZE(divisors)];
+		type->divisor = divisors[i % ARRAY_SIZE(divisors)];
+		scnprintf(type->sysfs_name, sizeof(type->sysfs_name), "gen%u_%u",
+			  ghyvi_profile_gen(type->profile), type->divisor);
+		scnprintf(type->pretty_name, sizeof(type->pretty_name), "ghyvi-%s",
+			  type->sysfs_name);
+		type->mdev.sysfs_name = type->sysfs_name;
+		type->mdev.pretty_name = type->pretty_name;
+		if (pgpu->resources.gens & BIT(ghyvi_profile_gen(type->profile)))
+			pgpu->type_list[n++] = &type->mdev;
+	}
+	return n;
+}
+
+struct ghyvi_pgpu *__ghyvi_pgpu_register(struct module *owner, struct device *parent,
+					 struct ghyvi_pgpu_device *device)
+{
+	struct ghyvi_pgpu *pgpu;
+	int ret;
+
+	pgpu = kzalloc(sizeof(*pgpu), GFP_KERNEL);
+	if (!pgpu)
+		return ERR_PTR(-ENOMEM);
+	pgpu->dev = parent;
+	pgpu->owner = owner;
+	pgpu->pgpu = device;
+	mutex_init(&pgpu->lock);
+	ghyvi_reporter_init(&pgpu->reporter, parent);
+	device->ops->resources(device, &pgpu->resources);
+	pgpu->used.private_ggtt = pgpu->resources.private_ggtt;
+	ret = -EINVAL;
+	if (!ghyvi_partition_possible(&pgpu->resources) || !pgpu->resources.jobs_per_engine)
+		goto free_pgpu;
+
+	pgpu->sched = ghyvi_sched_create(device);
+	ret = IS_ERR(pgpu->sched) ? PTR_ERR(pgpu->sched) : -ENOMEM;
+	if (IS_ERR_OR_NULL(pgpu->sched))
+		goto free_pgpu;
+
+	ret = ghyvi_pgpu_add_attributes(pgpu);
+	if (ret)
+		goto destroy_sched;
+	ret = mdev_register_parent(&pgpu->parent, parent, &ghyvi_mdev_driver, pgpu->type_list,
+				   make_types(pgpu));
+	if (ret)
+		goto remove_attributes;
+	return pgpu;
+
+remove_attributes:
+	ghyvi_pgpu_remove_attributes(pgpu);
+destroy_sched:
+	ghyvi_sched_destroy(pgpu->sched);
+free_pgpu:
+	kfree(pgpu);
+	return ERR_PTR(ret);
+}
+GHYVI_EXPORT(__ghyvi_pgpu_register);
+
+void ghyvi_pgpu_unregister(struct ghyvi_pgpu *pgpu)
+{
+	mdev_unregister_parent(&pgpu->parent);
+	ghyvi_pgpu_remove_attributes(pgpu);
+	WARN_ON(pgpu->used.count);
+	ghyvi_sched_destroy(pgpu->sched);
+	kfree(pgpu);
+}
+GHYVI_EXPORT(ghyvi_pgpu_unregister);
 
 int ghyvi_vfio_init(void)
 {

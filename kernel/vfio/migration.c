@@ -559,3 +559,19 @@ void ghyvi_migration_init(struct ghyvi_device *device)
 	device->vdev.migration_flags |= VFIO_MIGRATION_PRE_COPY;
 #endif
 }
+
+void ghyvi_device_reset_with(struct ghyvi_device *device,
+			     void (*reset_vgpu)(struct ghyvi_vgpu *vgpu))
+{
+	lockdep_assert_held(&device->lock);
+	ghyvi_config_reset(&device->config, device->type->profile,
+			   device->pgpu->resources.aperture_bytes);
+	ghyvi_device_update_bar0(device);
+	ghyvi_migration_reset(device);
+	reset_vgpu(device->vgpu);
+}
+
+void ghyvi_device_reset(struct ghyvi_device *device)
+{
+	ghyvi_device_reset_with(device, ghyvi_vgpu_reset);
+}

@@ -29,6 +29,11 @@ void ghyvi_migration_init(struct ghyvi_device *device);
  * device->lock.
  */
 void ghyvi_migration_reset(struct ghyvi_device *device);
+/* Reset the whole device, like a bus reset. Caller holds device->lock. */
+void ghyvi_device_reset(struct ghyvi_device *device);
+/* The same, but @reset_vgpu resets the vGPU. */
+void ghyvi_device_reset_with(struct ghyvi_device *device,
+			     void (*reset_vgpu)(struct ghyvi_vgpu *vgpu));
 /*
  * The user has closed the device: stop logging writes, and end the effect of loaded settings.
  * Caller holds device->lock.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pGPUs as mdev parents: registration, types, and available instances.
+ * The types of vGPU that a pGPU offers: descriptions, available instances, slices.
  */
 #include <linux/err.h>
 #include <linux/slab.h>
@@ -12,8 +12,6 @@
 #include "vgpu/vgpu.h"
 #include "device.h"
 #include "parent.h"
-
-static const unsigned int divisors[] = { 1, 2, 4, 8, 16, 32 };
 
 static unsigned int type_slices(const struct ghyvi_type *type)
 {
@@ -109,82 +107,3 @@ ssize_t ghyvi_type_describe(struct mdev_type *mdev, char *buffer)
 	at = describe_engines(pgpu->resources.engines, buffer, at);
 	return at + sysfs_emit_at(buffer, at, ", fences=0, max_instance=%u\n", type->divisor);
 }
-
-/* Returns how many types the pGPU offers. */
-static unsigned int make_types(struct ghyvi_pgpu *pgpu)
-{
-	static const struct ghyvi_device_profile *const profiles[] = { &ghyvi_profile_gen9,
-								       &ghyvi_profile_gen8 };
-	unsigned int i, n = 0;
-
-	BUILD_BUG_ON(ARRAY_SIZE(profiles) * ARRAY_SIZE(divisors) != GHYVI_TYPES);
-	for (i = 0; i < GHYVI_TYPES; i++) {
-		struct ghyvi_type *type = &pgpu->types[i];
-
-		type->profile = profiles[i / ARRAY_SIZE(divisors)];
-		type->divisor = divisors[i % ARRAY_SIZE(divisors)];
-		scnprintf(type->sysfs_name, sizeof(type->sysfs_name), "gen%u_%u",
-			  ghyvi_profile_gen(type->profile), type->divisor);
-		scnprintf(type->pretty_name, sizeof(type->pretty_name), "ghyvi-%s",
-			  type->sysfs_name);
-		type->mdev.sysfs_name = type->sysfs_name;
-		type->mdev.pretty_name = type->pretty_name;
-		if (pgpu->resources.gens & BIT(ghyvi_profile_gen(type->profile)))
-			pgpu->type_list[n++] = &type->mdev;
-	}
-	return n;
-}
-
-struct ghyvi_pgpu *__ghyvi_pgpu_register(struct module *owner, struct device *parent,
-					 struct ghyvi_pgpu_device *device)
-{
-	struct ghyvi_pgpu *pgpu;
-	int ret;
-
-	pgpu = kzalloc(sizeof(*pgpu), GFP_KERNEL);
-	if (!pgpu)
-		return ERR_PTR(-ENOMEM);
-	pgpu->dev = parent;
-	pgpu->owner = owner;
-	pgpu->pgpu = device;
-	mutex_init(&pgpu->lock);
-	ghyvi_reporter_init(&pgpu->reporter, parent);
-	device->ops->resources(device, &pgpu->resources);
-	pgpu->used.private_ggtt = pgpu->resources.private_ggtt;
-	ret = -EINVAL;
-	if (!ghyvi_partition_possible(&pgpu->resources) || !pgpu->resources.jobs_per_engine)
-		goto free_pgpu;
-
-	pgpu->sched = ghyvi_sched_create(device);
-	ret = IS_ERR(pgpu->sched) ? PTR_ERR(pgpu->sched) : -ENOMEM;
-	if (IS_ERR_OR_NULL(pgpu->sched))
-		goto free_pgpu;
-
-	ret = ghyvi_pgpu_add_attributes(pgpu);
-	if (ret)
-		goto destroy_sched;
-	ret = mdev_register_parent(&pgpu->parent, parent, &ghyvi_mdev_driver, pgpu->type_list,
-				   make_types(pgpu));
-	if (ret)
-		goto remove_attributes;
-	return pgpu;
-
-remove_attributes:
-	ghyvi_pgpu_remove_attributes(pgpu);
-destroy_sched:
-	ghyvi_sched_destroy(pgpu->sched);
-free_pgpu:
-	kfree(pgpu);
-	return ERR_PTR(ret);
-}
-GHYVI_EXPORT(__ghyvi_pgpu_register);
-
-void ghyvi_pgpu_unregister(struct ghyvi_pgpu *pgpu)
-{
-	mdev_unregister_parent(&pgpu->parent);
-	ghyvi_pgpu_remove_attributes(pgpu);
-	WARN_ON(pgpu->used.count);
-	ghyvi_sched_destroy(pgpu->sched);
-	kfree(pgpu);
-}
-GHYVI_EXPORT(ghyvi_pgpu_unregister);

@@ -11,36 +11,16 @@
 #include "vgpu/vgpu.h"
 #include "device.h"
 
-/*
- * The upper bits of the file offset are the region's index, as in vfio-pci. For BAR 0 and 2 they
- * are unique on the host: on kernels where all device files share one address space, mappings are
- * found there by the offset, see bar0_unmap() and bar2_unmap(). Reads and writes also accept the
- * index of BAR 0.
- */
-#define APERTURE_INDEX_FIRST 0x100ull
-#define BAR0_INDEX_FIRST 0x400000ull
-
 /* Maximum number of parts of BAR 0 that can be mapped. */
 #define AREAS_MAX 8
-
-u64 ghyvi_region_offset(const struct ghyvi_device *device, u32 index)
-{
-	u64 upper = index;
-
-	if (index == VFIO_PCI_BAR2_REGION_INDEX)
-		upper = APERTURE_INDEX_FIRST + (u32)device->id;
-	else if (index == VFIO_PCI_BAR0_REGION_INDEX)
-		upper = BAR0_INDEX_FIRST + (u32)device->id;
-	return upper << GHYVI_REGION_SHIFT;
-}
 
 static u32 region_index(const struct ghyvi_device *device, u64 at)
 {
 	u64 upper = at >> GHYVI_REGION_SHIFT;
 
-	if (upper == APERTURE_INDEX_FIRST + (u32)device->id)
+	if (upper == GHYVI_APERTURE_INDEX_FIRST + (u32)device->id)
 		return VFIO_PCI_BAR2_REGION_INDEX;
-	if (upper == BAR0_INDEX_FIRST + (u32)device->id)
+	if (upper == GHYVI_BAR0_INDEX_FIRST + (u32)device->id)
 		return VFIO_PCI_BAR0_REGION_INDEX;
 	return upper;
 }

@@ -45,9 +45,20 @@ void *ghyvi_vgpu_ggtt_table(struct ghyvi_vgpu *vgpu)
 	return NULL;
 }
 
-u64 ghyvi_region_offset(const struct ghyvi_device *device, u32 index)
+/* Nothing here moves BAR 0. */
+u64 ghyvi_config_bar0(const struct ghyvi_config *config)
 {
-	return (u64)index << GHYVI_REGION_SHIFT;
+	return GHYVI_BAR_UNMAPPED;
+}
+
+void ghyvi_vgpu_set_bar0(struct ghyvi_vgpu *vgpu, u64 gpa)
+{
+	fail();
+}
+
+void ghyvi_remap_moved(struct ghyvi_device *device)
+{
+	fail();
 }
 
 unsigned long vmalloc_to_pfn(const void *memory)
