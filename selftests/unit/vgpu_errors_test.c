@@ -66,13 +66,19 @@ static void test_a_context_without_a_mapped_image_is_an_engine_error(void **stat
 	expect_error("not mapped");
 }
 
-static void bad_ring(unsigned int index, u32 value)
+/* Submit context 0 with another value in its image. */
+static void bad_ring_of(unsigned int index, u32 value)
 {
-	make_context(0);
 	move_tail(0);
 	poke(STATE(0, index), value);
 	submit(0, -1);
 	expect_error("ring start");
+}
+
+static void bad_ring(unsigned int index, u32 value)
+{
+	make_context(0);
+	bad_ring_of(index, value);
 }
 
 static void test_a_context_with_a_bad_ring_is_an_engine_error(void **state)
@@ -82,10 +88,13 @@ static void test_a_context_with_a_bad_ring_is_an_engine_error(void **state)
 	bad_ring(GHYVI_CTX_RING_START, 0);
 	bad_ring(GHYVI_CTX_RING_START, HIDDEN_START - 4096);
 	bad_ring(GHYVI_CTX_RING_START, 0xfffff000);
-	bad_ring(GHYVI_CTX_RING_CTL, 0x1ff001); /* 2 MiB: leaves the window */
 	bad_ring(GHYVI_CTX_RING_HEAD, RING_BYTES);
 	bad_ring(GHYVI_CTX_RING_TAIL, RING_BYTES);
 	bad_ring(GHYVI_CTX_RING_TAIL, 4);
+	/* 2 MiB: leaves the window */
+	make_context(0);
+	poke(STATE(0, GHYVI_CTX_RING_CTL), 0x1ff001);
+	bad_ring_of(GHYVI_CTX_RING_START, HIDDEN_START + HIDDEN_BYTES - 0x100000);
 	make_context(0);
 	poke(STATE(0, GHYVI_CTX_RING_HEAD), 0x20);
 	poke(STATE(0, GHYVI_CTX_RING_TAIL), 0x24);
