@@ -20,7 +20,7 @@ help:
 	@echo 'Build:'
 	@echo '  make setup         the Debian packages that the tests need; tools/setup PART: those of one part'
 	@echo '  make modules       ghyvi.ko, ghyvi-softgpu.ko, ghyvi-gen9.ko [KERNEL=6.12 KDIR=]'
-	@echo '  make tools         ghyvictl and libghyvi; make guest-programs: what runs in guests'
+	@echo '  make tools         ghyvictl, libghyvi, ghyvi-i915; make guest-programs: what runs in guests'
 	@echo '  make deb           Debian packages; make doc: HTML; make install [DESTDIR= PREFIX=]; make clean'
 	@echo 'Test:'
 	@echo '  make test-unit     the core in user space under sanitizers [T=folder of kernel/, or program]'
@@ -311,9 +311,10 @@ sim-traces: modules guest-programs
 tools:
 	@tools/setup --check tools
 	@$(MAKE) --no-print-directory -C userspace/ghyvictl BUILD=$(abspath $(BUILD))
+	@$(MAKE) --no-print-directory -C tools/i915-shim BUILD=$(abspath $(BUILD))
 
 install: tools sim
-	@for part in userspace/ghyvictl userspace/libghyvi userspace/mdevctl userspace/monitoring tools/sim; do \
+	@for part in userspace/ghyvictl userspace/libghyvi userspace/mdevctl userspace/monitoring tools/sim tools/i915-shim; do \
 		$(MAKE) --no-print-directory -C $$part BUILD=$(abspath $(BUILD)) install || exit 1; \
 	done
 	@$(MAKE) --no-print-directory -C qemu-glue install
