@@ -691,9 +691,14 @@ void gen9_watchdog(struct work_struct *work);
 /*
  * Let a worker make @call, which other guests may have to wait for, and wait until it has: the
  * calling thread may belong to a guest and get little CPU time, for example with a CPU quota. @work
- * is on the caller's stack.
+ * is on the caller's stack. A call may make another one: each place has its own class for lockdep.
  */
-void gen9_worker_call(struct gen9 *gpu, struct work_struct *work, work_func_t call);
+#define gen9_worker_call(gpu, work, call)      \
+	do {                                   \
+		INIT_WORK_ONSTACK(work, call); \
+		gen9_worker_wait(gpu, work);   \
+	} while (0)
+void gen9_worker_wait(struct gen9 *gpu, struct work_struct *work);
 /* Process events, and do what is to be done now. */
 void gen9_engine_kick(struct gen9_engine *engine);
 /* How long jobs that go on afterwards may take to leave: a parameter of the module. */

@@ -332,9 +332,8 @@ static bool can_extend(struct gen9_engine *engine, const struct ghyvi_job *base,
 	       gen9_ring_has_room(base, tail);
 }
 
-void gen9_worker_call(struct gen9 *gpu, struct work_struct *work, work_func_t call)
+void gen9_worker_wait(struct gen9 *gpu, struct work_struct *work)
 {
-	INIT_WORK_ONSTACK(work, call);
 	queue_work(gpu->wq, work);
 	flush_work(work);
 	destroy_work_on_stack(work);
