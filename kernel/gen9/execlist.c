@@ -275,8 +275,7 @@ static void job_pauses(struct gen9_job *job)
 	job->deadline_ns = 0;
 }
 
-/* The ports have changed. */
-static void account(struct gen9_engine *engine)
+void gen9_jobs_account(struct gen9_engine *engine)
 {
 	const struct ghyvi_job *running = gen9_running_job(engine);
 	unsigned int i;
@@ -387,7 +386,7 @@ static void csb_event(struct gen9_engine *engine, u32 status)
 	} else {
 		unreliable(engine, "a status event without a submission", status);
 	}
-	account(engine);
+	gen9_jobs_account(engine);
 }
 
 /*

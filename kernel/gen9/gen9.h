@@ -673,6 +673,8 @@ bool gen9_has_context(const struct gen9_engine *engine, const struct gen9_contex
 struct ghyvi_job *gen9_running_job(const struct gen9_engine *engine);
 /* The job that the engine executes or, if it executes nothing, should begin; NULL: none. */
 struct ghyvi_job *gen9_present_job(const struct gen9_engine *engine);
+/* The ports have changed: the time of a job on the engine begins or ends. */
+void gen9_jobs_account(struct gen9_engine *engine);
 void gen9_job_end(struct gen9_engine *engine, struct ghyvi_job *job, enum ghyvi_job_status status);
 /* The time on the engine of the commands up to the job's tail restarts from 0. */
 void gen9_job_restart_budget(struct gen9_engine *engine, struct ghyvi_job *job);

@@ -65,12 +65,13 @@ static int reset_domain(struct gen9 *gpu, u32 domain)
 /* Returns 0, -ETIMEDOUT; -EBUSY: an engine does not get ready, and @only_ready is set. */
 static int try_reset(struct gen9 *gpu, unsigned long engines, u32 domain, bool only_ready)
 {
+	int err = 0, unready;
 	unsigned int i;
-	int err = 0;
 
 	for_each_set_bit(i, &engines, GHYVI_ENGINES) {
 		stop_ring(&gpu->engines[i]);
-		err = err ?: get_ready(&gpu->engines[i]);
+		unready = get_ready(&gpu->engines[i]); /* also behind one that is not */
+		err = err ?: unready;
 	}
 	err = err && only_ready ? -EBUSY : reset_domain(gpu, domain);
 	for_each_set_bit(i, &engines, GHYVI_ENGINES)
@@ -103,6 +104,7 @@ static void ports_clear(struct gen9_engine *engine)
 	lockdep_assert_held(&engine->lock);
 	memset(engine->active, 0, sizeof(engine->active));
 	memset(engine->pending, 0, sizeof(engine->pending));
+	gen9_jobs_account(engine);
 	wake_up_all(&engine->left);
 }
 

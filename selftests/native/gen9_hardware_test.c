@@ -173,6 +173,52 @@ static void engine_that_does_not_get_ready_is_reset(void **state)
 	adversary->modes = modes;
 }
 
+/* The worker of the watch gets control while the whole GPU is being reset. */
+static void watch_in_the_reset(u32 offset, u32 value)
+{
+	struct gen9_engine *engine = engine_of(GHYVI_VCS);
+
+	if (offset != GEN6_GDRST || !(value & GEN6_GRDOM_FULL))
+		return;
+	gen9_shim_written = NULL;
+	engine->watch.at_ns = 0;
+	gen9_watch(&engine->watch.work);
+}
+
+static void job_is_watched_after_a_reset_of_the_whole_gpu(void **state)
+{
+	struct emu_adversary *adversary = &gen9_shim_emu.adversary;
+	struct test_job *neighbour = endless_job(&guests[1], GHYVI_VCS);
+	struct test_job *job = endless_job(&guests[0], GHYVI_BCS);
+	const unsigned int timeout_ms = gen9_preempt_timeout_ms;
+	const u32 modes = adversary->modes;
+	u64 end;
+
+	gen9_preempt_timeout_ms = 1;
+	neighbour->base.budget_ns = 2 * NSEC_PER_SEC;
+	job->base.budget_ns = 20 * NSEC_PER_MSEC;
+	start(neighbour);
+	start(job);
+	adversary->modes |= BIT(EMU_UNREADY);
+	gen9_shim_written = watch_in_the_reset;
+	finish(job, GHYVI_JOB_ERROR);
+	assert_null(gen9_shim_written);
+	assert_false(gen9_of(pgpu)->dead);
+	pump(20);
+	assert_int_equal(neighbour->status, -1);
+	guests[1].tables[3][2] = 0;
+	USER(&guests[1], STORE_PPGTT, LO(USER_BATCH + 0x2000), HI(USER_BATCH), 1, BATCH_END);
+	end = ktime_get_ns() + NSEC_PER_SEC;
+	while (neighbour->status < 0 && ktime_get_ns() < end)
+		pump(1);
+	assert_int_equal(neighbour->status, GHYVI_JOB_ERROR);
+	adversary->modes = modes;
+	gen9_preempt_timeout_ms = timeout_ms;
+	job_free(job);
+	job_free(neighbour);
+	gen9_shim_emu.violations[EMU_NOT_PRESENT] = 0;
+}
+
 static struct test_job *stopped_job;
 
 static u32 *mode_of(const struct test_job *job)
@@ -814,6 +860,7 @@ int main(int argc, char **argv)
 		TEST(page_fault_without_an_interrupt_ends_its_job),
 		TEST(job_that_goes_on_is_not_ended_for_a_fault),
 		TEST(engine_that_does_not_get_ready_is_reset),
+		TEST(job_is_watched_after_a_reset_of_the_whole_gpu),
 		TEST(context_that_was_saved_while_stopped_continues),
 		TEST(next_job_of_a_stopped_context_runs),
 		TEST(error_raises_no_storm_of_interrupts),
