@@ -260,6 +260,13 @@ static void take_fault(struct gen9_engine *engine, struct ghyvi_job *guilty)
 	}
 }
 
+/* Caller has blocked engines. A thread that invalidates the TLB of one has ended, or sees that. */
+static void wait_for_invalidations(struct gen9 *gpu)
+{
+	spin_lock(&gpu->tlb_lock);
+	spin_unlock(&gpu->tlb_lock);
+}
+
 static int reset_everything(struct gen9 *gpu)
 {
 	unsigned long paused;
@@ -276,6 +283,7 @@ static int reset_everything(struct gen9 *gpu)
 	}
 	for_each_set_bit(i, &paused, GHYVI_ENGINES)
 		gen9_engine_resume(&gpu->engines[i]);
+	wait_for_invalidations(gpu);
 	return gen9_reset_all(gpu);
 }
 
@@ -306,6 +314,7 @@ void gen9_engine_reset(struct gen9_engine *engine, const struct gen9_jobs *jobs)
 	lockdep_assert_held(&gpu->control);
 	if (gpu->dead || !block_for(engine, jobs))
 		return;
+	wait_for_invalidations(gpu);
 	stop(engine);
 	guilty = blame_job(engine, jobs);
 	take_fault(engine, guilty);
