@@ -29,7 +29,9 @@ enum ghyvi_command_rule {
  */
 enum ghyvi_command_hardware {
 	GHYVI_HARDWARE_UNKNOWN, /* refused by a backend for hardware */
-	/* Reaches the state of the context, its PPGTT and audited addresses, or raises its events. */
+	/*
+	 * Reaches the state of the context, its PPGTT and audited addresses, or raises its events.
+	 */
 	GHYVI_HARDWARE_CONTEXT,
 	/* So do some operands; a backend rewrites the others, which reach more. */
 	GHYVI_HARDWARE_OPERANDS,

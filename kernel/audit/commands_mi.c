@@ -47,8 +47,8 @@ const struct ghyvi_command ghyvi_mi_commands[GHYVI_MI_OPCODES] = {
 	P(0x06, "MI_RS_CONTROL", XML, 1, 1, 0, SHARED),
 	P(0x07, "MI_REPORT_HEAD", XML, 1, 1, 0, SHARED),
 	/*
-	 * A guest on a vGPU turns preemption off around each batch, because it expects none. Without
-	 * it a batch can be preempted.
+	 * A guest on a vGPU turns preemption off around each batch, because it expects none.
+	 * Without it a batch can be preempted.
 	 */
 	C(0x08, "MI_ARB_ON_OFF", XML, 1, 1, 0, ALLOWED, DROPPED, SHARED),
 	P(0x09, "MI_URB_ATOMIC_ALLOC", XML, 1, 1, 0, SHARED),

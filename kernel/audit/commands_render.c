@@ -7,7 +7,8 @@
 #include "tables.h"
 
 #define ROW(_command, _name, _source, _least, _most, _bits, _gen) \
-	[_command] = GHYVI_PLAIN(_name, _source, _least, _most, _bits, _gen, BIT(GHYVI_RCS), CONTEXT)
+	[_command] =                                              \
+		GHYVI_PLAIN(_name, _source, _least, _most, _bits, _gen, BIT(GHYVI_RCS), CONTEXT)
 #define ANY GHYVI_ANY_LENGTH
 
 static const struct ghyvi_command render_0_0_0[GHYVI_BLOCK_COMMANDS] = {

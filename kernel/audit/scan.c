@@ -192,9 +192,9 @@ static int scan_batch(struct audit_scan *scan, const struct audit_target *target
 }
 
 /*
- * A budget was exceeded by the ring's command at @limit, or by a batch that it starts; or the command
- * is MI_UPDATE_GTT. If a part of the submission before it can run, let the segment end there; the
- * rest is another submission. Tails are multiples of AUDIT_TAIL_BYTES.
+ * A budget was exceeded by the ring's command at @limit, or by a batch that it starts; or the
+ * command is MI_UPDATE_GTT. If a part of the submission before it can run, let the segment end
+ * there; the rest is another submission. Tails are multiples of AUDIT_TAIL_BYTES.
  */
 static bool split_before(struct audit_scan *scan, u32 limit)
 {

@@ -289,7 +289,9 @@ struct gen9_engine {
 	unsigned int irqs;
 	/** @irqs_tick: see @irqs */
 	unsigned long irqs_tick;
-	/** @errors: errors that it has reported, or GEN9_ERROR_FAULT; its reset ends them; 0: none */
+	/**
+	 * @errors: errors that it has reported, or GEN9_ERROR_FAULT; its reset ends them; 0: none
+	 */
 	u32 errors;
 	/** @error_context: the context that the engine executed then; NULL: its job has ended */
 	const struct gen9_context *error_context;
@@ -425,7 +427,9 @@ struct gen9_client {
 	unsigned long invalidations_tick;
 	/** @share: number of pages of its home; changes only while it has no window */
 	unsigned int share;
-	/** @taken: number of pages of its windows that have addresses; protected by gen9.window_lock */
+	/**
+	 * @taken: number of pages of its windows that have addresses; protected by gen9.window_lock
+	 */
 	unsigned int taken;
 	/** @address_waiters: number of its threads that need the addresses of spares; as @taken */
 	unsigned int address_waiters;
@@ -581,7 +585,9 @@ void gen9_gt_start(struct gen9 *gpu);
 u32 gen9_clear_fault(struct gen9 *gpu);
 /* Registers of an engine; after a reset of it. */
 void gen9_engine_start(struct gen9_engine *engine);
-/* Drop what the engine has cached of tables. Returns 0 or -ETIMEDOUT. Caller holds gen9.tlb_lock. */
+/*
+ * Drop what the engine has cached of tables. Returns 0 or -ETIMEDOUT. Caller holds gen9.tlb_lock.
+ */
 int gen9_engine_invalidate(struct gen9_engine *engine);
 
 /* reset.c */

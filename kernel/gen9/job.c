@@ -13,8 +13,9 @@
 
 unsigned int gen9_preempt_timeout_ms = GEN9_PREEMPT_TIMEOUT_MS;
 module_param_named(preempt_timeout_ms, gen9_preempt_timeout_ms, uint, 0644);
-MODULE_PARM_DESC(preempt_timeout_ms,
-		 "time in ms that a job gets to leave an engine for an invalidation by its own guest");
+MODULE_PARM_DESC(
+	preempt_timeout_ms,
+	"time in ms that a job gets to leave an engine for an invalidation by its own guest");
 
 static struct gen9_engine *engine_of(struct ghyvi_pgpu_device *pgpu, const struct ghyvi_job *job)
 {
@@ -61,8 +62,7 @@ static bool jobs_have_left(struct gen9_engine *engine, const struct gen9_jobs *j
 	gen9_csb_process(engine);
 	gen9_engine_update(engine);
 	for (i = 0; i < GEN9_PORTS && engine->jobs[i]; i++)
-		if (!gen9_job(engine->jobs[i])->ended &&
-		    gen9_jobs_contain(jobs, engine->jobs[i]) &&
+		if (!gen9_job(engine->jobs[i])->ended && gen9_jobs_contain(jobs, engine->jobs[i]) &&
 		    gen9_has_context(engine, gen9_context(engine->jobs[i]->pgpu_context)))
 			left = false;
 	spin_unlock_irqrestore(&engine->lock, flags);

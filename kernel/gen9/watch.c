@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What no interrupt tells. An engine whose job makes a page fault stops without one: only a register
- * of the GPU says so, and a guest can cause it. So while an engine has a job a worker looks at that
- * register, and at the status buffer, whose event may have been written after its interrupt.
+ * What no interrupt tells. An engine whose job makes a page fault stops without one: only a
+ * register of the GPU says so, and a guest can cause it. So while an engine has a job a worker
+ * looks at that register, and at the status buffer, whose event may have been written after its
+ * interrupt.
  */
 #include <linux/delay.h>
 #include "gen9.h"

@@ -67,7 +67,10 @@ int ghyvi_pin_page(struct ghyvi_gtt *gtt, u64 gfn, u64 *hpa, struct ghyvi_table_
 struct ghyvi_pin_block *ghyvi_pin_block(struct ghyvi_gtt *gtt, u64 number);
 /* Find the first pin in [*@gfn, @last] and set *@gfn to its page. Returns NULL if there is none. */
 struct ghyvi_pin *ghyvi_pin_next(struct ghyvi_gtt *gtt, u64 *gfn, u64 last);
-/* Pin a page that is not pinned; @updating as above. Returns the pin with one reference, or an ERR_PTR. */
+/*
+ * Pin a page that is not pinned; @updating as above. Returns the pin with one reference, or an
+ * ERR_PTR.
+ */
 struct ghyvi_pin *ghyvi_pin_create(struct ghyvi_gtt *gtt, u64 gfn,
 				   struct ghyvi_table_page *updating);
 void ghyvi_pin_put(struct ghyvi_gtt *gtt, u64 gfn);

@@ -17,11 +17,11 @@
  *
  * DOC: Pages that a VMM gives back
  *
- * A pin names the page that the guest has, as long as the VMM discards none under it. QEMU does not:
- * with a VFIO device it inhibits the balloon, free page reporting and postcopy, and virtio-mem unmaps
- * what it takes, which .dma_unmap() tells. x-balloon-allowed=on lifts that and is not supported: a
- * pin, idle or not, then keeps the old page while the guest's CPUs get a new one. The guest harms
- * itself only, because a pinned page does not become free.
+ * A pin names the page that the guest has, as long as the VMM discards none under it. QEMU does
+ * not: with a VFIO device it inhibits the balloon, free page reporting and postcopy, and virtio-mem
+ * unmaps what it takes, which .dma_unmap() tells. x-balloon-allowed=on lifts that and is not
+ * supported: a pin, idle or not, then keeps the old page while the guest's CPUs get a new one. The
+ * guest harms itself only, because a pinned page does not become free.
  *
  * DOC: 2 MiB pages
  *

@@ -126,8 +126,8 @@ void ghyvi_guard_returned(struct ghyvi_unmap_call *call);
  *
  * Context: the caller holds the lock of struct ghyvi_gtt, under which ghyvi_gtt_unmap() unpins,
  * from before this call until the pin has been recorded.
- * Return: false while the vGPU is closed, or a system call that may unmap the page has not returned,
- * and after a foreign process has unmapped memory of the VM; else true.
+ * Return: false while the vGPU is closed, or a system call that may unmap the page has not
+ * returned, and after a foreign process has unmapped memory of the VM; else true.
  */
 bool ghyvi_guard_may_pin(struct ghyvi_guard *guard, u64 gfn);
 

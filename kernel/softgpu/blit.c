@@ -2,8 +2,9 @@
 /*
  * Execution of blits, row by row.
  *
- * A blit can be preempted between two bands of rows, and goes on behind those that are done. It gets
- * a pattern in memory again then; the result of a blit that overwrites its own pattern is undefined.
+ * A blit can be preempted between two bands of rows, and goes on behind those that are done. It
+ * gets a pattern in memory again then; the result of a blit that overwrites its own pattern is
+ * undefined.
  *
  * If source and destination overlap, the result is as if the source was read first: rows are
  * processed in an order that reads each before it is overwritten, and so is each row.

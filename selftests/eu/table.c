@@ -50,7 +50,7 @@ static const char *const functions[][2] = {
 	  "within 1 ulp: computed in double, rounded once; the manual allows hardware more" },
 	{ "idiv, iqot, irem", "exact; a division by zero gives the largest number" },
 	{ "invm, rsqtm",
-	  "the exact quotient or square root, always with the early-out flag; madm is not reached" },
+	  "the exact quotient or square root, always with the early-out flag, so no madm" },
 };
 
 static const char *const messages[][2] = {

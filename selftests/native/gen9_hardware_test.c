@@ -126,7 +126,9 @@ static void page_fault_without_an_interrupt_ends_its_job(void **state)
 	gen9_shim_emu.violations[EMU_NOT_PRESENT] = 0;
 }
 
-/* A fault that is in the register, and an engine that goes on: the job is not the one that made it. */
+/*
+ * A fault that is in the register, and an engine that goes on: the job is not the one that made it.
+ */
 static void job_that_goes_on_is_not_ended_for_a_fault(void **state)
 {
 	struct test_job *job = job_new(&guests[0], GHYVI_VCS);
@@ -788,14 +790,13 @@ static void replay_buffer_of_early_kaby_lake_is_left_alone(void **state)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(gpus); i++) {
+		const struct gen9_saved *chicken;
 		struct gen9_engine *render;
 
 		probe_as(state, gpus[i].device, gpus[i].revision);
 		render = engine_of(GHYVI_RCS);
-		assert_int_equal(
-			render->default_state[gen9_saved_find(render, COMMON_SLICE_CHICKEN2)->dword] &
-				BIT(8),
-			gpus[i].bit);
+		chicken = gen9_saved_find(render, COMMON_SLICE_CHICKEN2);
+		assert_int_equal(render->default_state[chicken->dword] & BIT(8), gpus[i].bit);
 	}
 	probe_as(state, 0x1912, 6);
 }

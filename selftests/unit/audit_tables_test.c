@@ -131,8 +131,8 @@ static void each_allowed_command_says_what_hardware_does(void **state)
 	for (engine = 0; engine < GHYVI_ENGINES; engine++)
 		for (name = 0; name < 0x10000; name++) {
 			command = ghyvi_command_find(engine, name << 16);
-			if (!command || (command->kernel < GHYVI_ALLOWED &&
-					 command->user < GHYVI_ALLOWED))
+			if (!command ||
+			    (command->kernel < GHYVI_ALLOWED && command->user < GHYVI_ALLOWED))
 				continue;
 			known++;
 			if (!command->name) /* an empty row of a block */

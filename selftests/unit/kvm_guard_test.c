@@ -665,7 +665,9 @@ static void anything(u32 ask)
 	}
 }
 
-/* No device is left that type 1 could ask to unpin: BUG_ON(list_empty(...)) in vfio_dma_do_unmap(). */
+/*
+ * No device is left that type 1 could ask to unpin: BUG_ON(list_empty(...)) in vfio_dma_do_unmap().
+ */
 static void test_a_vgpu_that_is_being_closed_pins_nothing(void **state)
 {
 	struct vgpu_model *device = &type1.devices[0];

@@ -330,7 +330,8 @@ static void the_limit_minimises_the_expected_cost(void **state)
 	u32 durations[30], all[60];
 
 	for (round = 0; round < 20000; round++) {
-		struct ghyvi_rent_or_buy by = { 1000 + any(50000), 1000 + any(2000000), any(60000), 0 };
+		struct ghyvi_rent_or_buy by = { 1000 + any(50000), 1000 + any(2000000), any(60000),
+						0 };
 		struct ghyvi_histogram d = { .total = 0 }, all_d = { .total = 0 };
 		struct odds odds[2 * GHYVI_DURATION_CLASSES];
 		struct ghyvi_rental_plan plan;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Positions at which a job can be preempted: in the indirect context batch, and between the bands of
- * a blit. Each preempted job goes through its state, as if the vGPU migrated, before it goes on.
+ * Positions at which a job can be preempted: in the indirect context batch, and between the bands
+ * of a blit. Each preempted job goes through its state, as if the vGPU migrated, before it goes on.
  */
 #include "softgpu_audited.h"
 

@@ -209,7 +209,9 @@ static void the_oracle_looks_owners_up_for_each_client(void **state)
 
 #define RECORD_BYTES (1u << SOFTGPU_OWNERS_SHIFT)
 
-/* Memory of which two pages have a record of ownership each: *@first and the page RECORD_BYTES on. */
+/*
+ * Memory of which two pages have a record of ownership each: *@first and the page RECORD_BYTES on.
+ */
 static void *two_records(u8 **first)
 {
 	u8 *memory = shim_page_alloc(3 * RECORD_BYTES);

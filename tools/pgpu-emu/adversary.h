@@ -22,7 +22,7 @@ enum emu_adversary_mode {
 	EMU_LATE_WRITE, /* stores of commands reach memory at the next flush */
 	EMU_LATE_CSB, /* status events, and the head that was saved, come after the interrupt */
 	EMU_SLOW_DRAW, /* some draws and dispatches take long, and are not preempted meanwhile */
-	EMU_SLOW_CLOCK, /* commands take longer, the lower the frequency is that software asks for */
+	EMU_SLOW_CLOCK, /* commands take longer if software asks for a lower frequency */
 	EMU_DOUBLE_IIR, /* an IIR holds a second event, which shows when the first is cleared */
 	EMU_ADVERSARY_MODES,
 };

@@ -3,8 +3,8 @@
  * Configuration space: two memory BARs, and the capabilities of real machines. QEMU's proxy device
  * shows the first 256 bytes of it.
  *
- * The function resets at FLR. It has NoSoftRst-, but i915's runtime suspend relies on registers that
- * survive D3hot, so they do.
+ * The function resets at FLR. It has NoSoftRst-, but i915's runtime suspend relies on registers
+ * that survive D3hot, so they do.
  *
  * The MSI capability is that of Skylake (at 0xac, one vector, 32-bit address, no masking). GVT-g
  * copies it to its vGPUs and accepts no other format.

@@ -4,8 +4,8 @@
  * commands that the engine executes, whatever they name, and rewrites at each save (PRM vol. 7,
  * "Register State Context"; i915: gen9_rcs_offsets, gen9_xcs_offsets).
  *
- * Beside the lists there are commands that set the state of the 3D pipeline, up to the end. They are
- * of a few kinds here: software must skip what is no list.
+ * Beside the lists there are commands that set the state of the 3D pipeline, up to the end. They
+ * are of a few kinds here: software must skip what is no list.
  *
  * The first lists are the execution list's part of the context: ring, batch position, PDPs. They
  * are loaded always. The rest is the engine's part, which restore-inhibit skips: the registers then

@@ -14,7 +14,8 @@
 
 #define POLICIES_MAX 32
 #define COST_MAX_NS 1000000000
-#define ENTRY_NS_DEFAULT 640 /* a changed entry of 720p in the lab (Documentation/policies.md, multicall) */
+/* A changed entry of 720p in the lab (Documentation/policies.md, multicall). */
+#define ENTRY_NS_DEFAULT 640
 
 enum {
 	OPT_TRACE = 0x100,

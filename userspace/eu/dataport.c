@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The data port: loads, stores and atomic operations of lanes. The types of messages and their
- * descriptors are those of the public manuals (volume "3D-Media-GPGPU", data port). blocks.c has the
- * messages of whole registers.
+ * descriptors are those of the public manuals (volume "3D-Media-GPGPU", data port). blocks.c has
+ * the messages of whole registers.
  */
 #include "dataport.h"
 

@@ -35,7 +35,8 @@
  * @EU_ACCESS_READ: a kernel loads data, or samples an image
  * @EU_ACCESS_WRITE: a kernel stores data, or does an atomic operation; the page is read, too
  * @EU_ACCESS_EXECUTE: an instruction is fetched
- * @EU_ACCESS_STATE: the hardware itself reads: payload, descriptors of interfaces, surfaces, samplers
+ * @EU_ACCESS_STATE: the hardware itself reads: payload, descriptors of interfaces, surfaces,
+ *	samplers
  */
 enum eu_access {
 	EU_ACCESS_READ,
@@ -48,9 +49,9 @@ enum eu_access {
  * struct eu_memory_ops - the memory of the execution units
  * @map: Returns where the page of EU_PAGE_BYTES bytes at GPU address @address is in this process,
  *	or NULL if the page may not be accessed that way: the run then ends as EU_FAULT. @address is
- *	a multiple of EU_PAGE_BYTES and has 48 bits. The pointer is used until the call of the library
- *	in which @map was called returns, and asked for again in the next. If a run uses more than one
- *	thread, @map is called by all of them at the same time.
+ *	a multiple of EU_PAGE_BYTES and has 48 bits. The pointer is used until the call of the
+ *	library in which @map was called returns, and asked for again in the next. If a run uses
+ *	more than one thread, @map is called by all of them at the same time.
  */
 struct eu_memory_ops {
 	void *(*map)(void *context, uint64_t address, enum eu_access access);
@@ -77,8 +78,8 @@ struct eu_memory {
  * @EU_STUCK: no thread of a group can go on: a barrier never completes
  * @EU_NO_MEMORY: this process has no memory left
  *
- * All but the first two are final. Hardware would hang or go on with undefined data; a caller treats
- * them as a hang of the engine.
+ * All but the first two are final. Hardware would hang or go on with undefined data; a caller
+ * treats them as a hang of the engine.
  */
 enum eu_status {
 	EU_DONE,

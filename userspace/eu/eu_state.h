@@ -25,14 +25,15 @@
  * state after reset. Only this file's functions look inside.
  */
 struct eu_state {
+	/* private: */
 	uint64_t general_base, surface_base, dynamic_base, indirect_base, instruction_base;
 	uint64_t bindless_base;
 	/* Bytes from the base on that may be accessed; 0: no bound. */
 	uint64_t general_bytes, dynamic_bytes, indirect_bytes, instruction_bytes;
 	uint64_t scratch;
 	uint32_t scratch_bytes;
-	uint32_t descriptors;			/* valid ones */
-	uint32_t descriptor[EU_DESCRIPTORS][8];	/* INTERFACE_DESCRIPTOR_DATA as loaded */
+	uint32_t descriptors; /* valid ones */
+	uint32_t descriptor[EU_DESCRIPTORS][8]; /* INTERFACE_DESCRIPTOR_DATA as loaded */
 	uint32_t curbe_bytes;
 	/* GPGPU_DISPATCHDIM{X,Y,Z}, MMIO 0x2500, 0x2504, 0x2508: for an indirect GPGPU_WALKER. */
 	uint32_t dispatch_dim[3];

@@ -39,15 +39,17 @@ N(load)(const struct eu_thread *t, const struct eu_insn *i, unsigned int n, N(uv
 		EACH memcpy(&v[p], at + p * sizeof(*v), sizeof(*v));
 		break;
 	case EU_KIND_UW:
-		EACH {
+		EACH
+		{
 			memcpy(&h, at + p * sizeof(h), sizeof(h));
 			v[p] = __builtin_convertvector(h, N(uv));
 		}
 		break;
 	case EU_KIND_W:
-		EACH {
+		EACH
+		{
 			memcpy(&s, at + p * sizeof(s), sizeof(s));
-			v[p] = (N(uv))__builtin_convertvector(s, N(iv));
+			v[p] = (N(uv)) __builtin_convertvector(s, N(iv));
 		}
 		break;
 	default:
@@ -63,7 +65,8 @@ N(load_int)(const struct eu_thread *t, const struct eu_insn *i, unsigned int n, 
 
 	N(load)(t, i, n, v);
 	if (__builtin_expect(o->absolute && o->is_signed, 0)) {
-		EACH {
+		EACH
+		{
 			N(uv) sign = (N(uv))((N(iv))v[p] >> 31);
 
 			v[p] = (v[p] ^ sign) - sign;
@@ -86,7 +89,7 @@ N(load_bits)(const struct eu_thread *t, const struct eu_insn *i, unsigned int n,
 static inline __attribute__((always_inline)) void
 N(load_float)(const struct eu_thread *t, const struct eu_insn *i, unsigned int n, N(fv) * f)
 {
-	N(uv) * v = (N(uv) *)f;
+	N(uv) *v = (N(uv) *)f;
 
 	N(load)(t, i, n, v);
 	if (__builtin_expect(i->near[n].absolute, 0)) {
@@ -117,7 +120,8 @@ static inline __attribute__((always_inline)) uint32_t N(signs)(const N(iv) * v)
 {
 	uint32_t bits = 0;
 
-	EACH {
+	EACH
+	{
 #if WIDTH == 8 && defined(__AVX__)
 		typedef float part __attribute__((vector_size(32)));
 
@@ -152,7 +156,8 @@ N(store)(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes, const N(uv)
 	x->lanes += (unsigned int)__builtin_popcount(lanes);
 	if (i->dst_null)
 		return;
-	EACH {
+	EACH
+	{
 		on = (N(uv))N(spread)(lanes, p);
 		memcpy(&old, at + p * sizeof(old), sizeof(old));
 		old = (v[p] & on) | (old & ~on);
@@ -170,28 +175,28 @@ N(flags)(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes, uint32_t bi
 }
 
 /* Compares a and b, in r; what is no number follows the language's rules, which are IEEE's. */
-#define COMPARED(condition, a, b, r)                    \
-	switch (condition) {                            \
-	case EU_COND_Z:                                 \
-		EACH(r)[p] = (a)[p] == (b)[p];          \
-		break;                                  \
-	case EU_COND_NZ:                                \
-		EACH(r)[p] = (a)[p] != (b)[p];          \
-		break;                                  \
-	case EU_COND_G:                                 \
-		EACH(r)[p] = (a)[p] > (b)[p];           \
-		break;                                  \
-	case EU_COND_GE:                                \
-		EACH(r)[p] = (a)[p] >= (b)[p];          \
-		break;                                  \
-	case EU_COND_L:                                 \
-		EACH(r)[p] = (a)[p] < (b)[p];           \
-		break;                                  \
-	case EU_COND_LE:                                \
-		EACH(r)[p] = (a)[p] <= (b)[p];          \
-		break;                                  \
-	default:                                        \
-		EACH(r)[p] = (N(iv)){ 0 };              \
+#define COMPARED(condition, a, b, r)           \
+	switch (condition) {                   \
+	case EU_COND_Z:                        \
+		EACH(r)[p] = (a)[p] == (b)[p]; \
+		break;                         \
+	case EU_COND_NZ:                       \
+		EACH(r)[p] = (a)[p] != (b)[p]; \
+		break;                         \
+	case EU_COND_G:                        \
+		EACH(r)[p] = (a)[p] > (b)[p];  \
+		break;                         \
+	case EU_COND_GE:                       \
+		EACH(r)[p] = (a)[p] >= (b)[p]; \
+		break;                         \
+	case EU_COND_L:                        \
+		EACH(r)[p] = (a)[p] < (b)[p];  \
+		break;                         \
+	case EU_COND_LE:                       \
+		EACH(r)[p] = (a)[p] <= (b)[p]; \
+		break;                         \
+	default:                               \
+		EACH(r)[p] = (N(iv)){ 0 };     \
 	}
 
 static inline __attribute__((always_inline)) void
@@ -217,7 +222,8 @@ N(finish_float)(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes, N(fv
 	static const N(fv) zero[PARTS];
 
 	if (__builtin_expect(i->saturate, 0)) {
-		EACH {
+		EACH
+		{
 			N(fv) one = zero[p] + 1;
 			N(iv) above = v[p] > zero[p], below;
 
@@ -244,11 +250,11 @@ N(finish_float)(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes, N(fv
                                                                                  \
 		if (!lanes)                                                      \
 			return EU_NEXT;                                          \
-		N(load)(x->t, i, 0, a);                                    \
+		N(load)(x->t, i, 0, a);                                          \
 		if (sources > 1)                                                 \
-			N(load)(x->t, i, 1, b);                            \
+			N(load)(x->t, i, 1, b);                                  \
 		if (sources > 2)                                                 \
-			N(load)(x->t, i, 2, c);                            \
+			N(load)(x->t, i, 2, c);                                  \
 		(void)b;                                                         \
 		(void)c;                                                         \
 		EACH a[p] = (expression);                                        \
@@ -264,11 +270,11 @@ N(finish_float)(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes, N(fv
                                                                                  \
 		if (!lanes)                                                      \
 			return EU_NEXT;                                          \
-		N(load_float)(x->t, i, 0, a);                              \
+		N(load_float)(x->t, i, 0, a);                                    \
 		if (sources > 1)                                                 \
-			N(load_float)(x->t, i, 1, b);                      \
+			N(load_float)(x->t, i, 1, b);                            \
 		if (sources > 2)                                                 \
-			N(load_float)(x->t, i, 2, c);                      \
+			N(load_float)(x->t, i, 2, c);                            \
 		(void)b;                                                         \
 		(void)c;                                                         \
 		EACH a[p] = (expression);                                        \
@@ -337,8 +343,8 @@ FLOAT(fast_rndz, 1, N(whole)(a[p], false))
 			return EU_NEXT;                                          \
 		chosen = i->predicate ? eu_predicate(x->t, i) : 0;               \
 		(void)chosen;                                                    \
-		load(x->t, i, 0, a);                                       \
-		load(x->t, i, 1, b);                                       \
+		load(x->t, i, 0, a);                                             \
+		load(x->t, i, 1, b);                                             \
 		EACH r[p] = N(chosen)(decide, (N(uv))a[p], (N(uv))b[p]);         \
 		N(store)(x, i, lanes, r);                                        \
 		return EU_NEXT;                                                  \
@@ -362,8 +368,8 @@ SELECT(fast_fmax, N(fv), N(load_float), (a[p] >= b[p]) | (b[p] != b[p]))
                                                                                  \
 		if (!lanes)                                                      \
 			return EU_NEXT;                                          \
-		load(x->t, i, 0, a);                                       \
-		load(x->t, i, 1, b);                                       \
+		load(x->t, i, 0, a);                                             \
+		load(x->t, i, 1, b);                                             \
 		COMPARED(i->condition, a, b, r);                                 \
 		N(store)(x, i, lanes, (const N(uv) *)r);                         \
 		N(flags)(x, i, lanes, N(signs)(r));                              \
@@ -388,7 +394,7 @@ static enum eu_step N(fast_to_float)(struct eu_exec *x, const struct eu_insn *i)
 	if (!lanes)
 		return EU_NEXT;
 	N(load_int)(x->t, i, 0, v);
-	EACH v[p] = (N(uv))__builtin_convertvector((N(iv))v[p], N(fv));
+	EACH v[p] = (N(uv)) __builtin_convertvector((N(iv))v[p], N(fv));
 	N(store)(x, i, lanes, v);
 	return EU_NEXT;
 }
@@ -403,7 +409,8 @@ static enum eu_step N(fast_to_int)(struct eu_exec *x, const struct eu_insn *i)
 	if (!lanes)
 		return EU_NEXT;
 	N(load_float)(x->t, i, 0, v);
-	EACH {
+	EACH
+	{
 		N(iv) high = v[p] >= limit, low = v[p] < -limit;
 		N(iv) inside = (v[p] == v[p]) & ~high & ~low;
 

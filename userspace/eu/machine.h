@@ -12,8 +12,8 @@
  * threads of a kernel share. What one thread of this process needs to execute threads of the GPU is
  * a struct eu_exec.
  *
- * All registers are one array of bytes: the general ones, then the architecture's, 32 bytes each. So
- * an operand is an offset into that array for each lane, whatever it is.
+ * All registers are one array of bytes: the general ones, then the architecture's, 32 bytes each.
+ * So an operand is an offset into that array for each lane, whatever it is.
  */
 
 enum {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The math instruction. Functions are computed in double and rounded once, so they are closer to the
- * exact result than the hardware's, which the manual bounds in ulps.
+ * The math instruction. Functions are computed in double and rounded once, so they are closer to
+ * the exact result than the hardware's, which the manual bounds in ulps.
  */
 #include "alu.h"
 

@@ -52,7 +52,9 @@ void eu_cache_destroy(struct eu_cache *cache)
 	free(cache);
 }
 
-/* Frees the program that was unused for longest if there are too many, and all unused stale ones. */
+/*
+ * Frees the program that was unused for longest if there are too many, and all unused stale ones.
+ */
 static void shrink(struct eu_cache *cache)
 {
 	struct eu_program **at = &cache->programs, **oldest = NULL;
@@ -183,8 +185,8 @@ static int mark(struct eu_exec *x, uint32_t ip)
 }
 
 /*
- * Marks where the lanes of @i may wait. A lane that breaks waits behind the loop's last instruction,
- * which UIP names.
+ * Marks where the lanes of @i may wait. A lane that breaks waits behind the loop's last
+ * instruction, which UIP names.
  */
 static int mark_targets(struct eu_exec *x, struct eu_insn *i)
 {

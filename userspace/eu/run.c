@@ -13,7 +13,9 @@
 enum {
 	MAX_THREADS = 64,
 	MAX_WORKERS = EU_MAX_WORKERS,
-	/* Threads that Skylake GT2 has at a time: 24 execution units of 7. Scratch is sized for it. */
+	/*
+	 * Threads that Skylake GT2 has at a time: 24 execution units of 7. Scratch is sized for it.
+	 */
 	HARDWARE_THREADS = 168,
 	/* A thread of a group runs that long before another one of it does. */
 	TURN = 65536,
@@ -265,8 +267,8 @@ static int start_thread(struct eu_exec *x, struct eu_group *g, uint32_t index)
 	eu_set_reg32(t, 24, d->media ? 0 : g->id[1]);
 	eu_set_reg32(t, 28, d->media ? 0 : g->id[2]);
 	/*
-	 * Cross-thread data is first in memory. In registers it is last if it comes from memory, and
-	 * first if it comes from MEDIA_CURBE_LOAD.
+	 * Cross-thread data is first in memory. In registers it is last if it comes from memory,
+	 * and first if it comes from MEDIA_CURBE_LOAD.
 	 */
 	if (d->indirect_bytes) {
 		own_to = t->reg + EU_REG_BYTES;

@@ -32,12 +32,12 @@ void gen9_shim_pump(void);
 #undef usleep_range
 #define usleep_range(low, high) gen9_shim_interrupt()
 #define atomic_add atomic64_add
-#define schedule_timeout_uninterruptible(ticks)               \
-	do {                                                  \
-		unsigned long __end = jiffies + (ticks);      \
-                                                              \
-		while (time_before(jiffies, __end))           \
-			gen9_shim_interrupt();                \
+#define schedule_timeout_uninterruptible(ticks)          \
+	do {                                             \
+		unsigned long __end = jiffies + (ticks); \
+                                                         \
+		while (time_before(jiffies, __end))      \
+			gen9_shim_interrupt();           \
 	} while (0)
 #define udelay(us) ((void)(us))
 /* Called again and again while something waits for the hardware, if set. */
