@@ -790,7 +790,7 @@ static void replay_buffer_of_early_kaby_lake_is_left_alone(void **state)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(gpus); i++) {
-		const struct gen9_saved *chicken;
+		const struct gen9_saved_register *chicken;
 		struct gen9_engine *render;
 
 		probe_as(state, gpus[i].device, gpus[i].revision);
