@@ -208,6 +208,7 @@ static void the_destruction_waits_for_a_worker_that_is_still_in_its_function(voi
 	sem_init(&in_fault, 0, 0);
 	assert_int_equal(pthread_create(&thread, NULL, hold_faults, other), 0);
 	sem_wait(&in_fault);
+	vgpu_work_get(other);
 	queue_work(other->workers, &other->faults[GHYVI_RCS].work);
 	usleep_range(5000, 5000);
 	ghyvi_vgpu_destroy(other);
