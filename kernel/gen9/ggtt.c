@@ -51,11 +51,14 @@ static void write_entry(struct gen9 *gpu, u64 index, u64 entry)
 	gpu->ggtt_dirty = true;
 }
 
-/* Another CPU's flush may come next. It does not empty the write-combining buffer of this one. */
-static void unlock_entries(struct gen9 *gpu, unsigned long flags)
+/*
+ * Call it before the lock is released: another CPU's flush may come next, and it does not empty the
+ * write-combining buffer of this one.
+ */
+static void drain_entries(struct gen9 *gpu)
 {
-	wmb(); /* entries before the lock, and so before that flush */
-	spin_unlock_irqrestore(&gpu->ggtt_lock, flags);
+	lockdep_assert_held(&gpu->ggtt_lock);
+	wmb(); /* entries before the unlock, and so before that flush */
 }
 
 void gen9_ggtt_set(struct gen9 *gpu, u64 index, u64 entry)
@@ -64,7 +67,8 @@ void gen9_ggtt_set(struct gen9 *gpu, u64 index, u64 entry)
 
 	spin_lock_irqsave(&gpu->ggtt_lock, flags);
 	write_entry(gpu, index, entry);
-	unlock_entries(gpu, flags);
+	drain_entries(gpu);
+	spin_unlock_irqrestore(&gpu->ggtt_lock, flags);
 }
 
 void gen9_ggtt_fill(struct gen9 *gpu, u64 index, u64 count, dma_addr_t dma)
@@ -77,7 +81,8 @@ void gen9_ggtt_fill(struct gen9 *gpu, u64 index, u64 count, dma_addr_t dma)
 		spin_lock_irqsave(&gpu->ggtt_lock, flags);
 		for (; index < stop; index++)
 			write_entry(gpu, index, entry);
-		unlock_entries(gpu, flags);
+		drain_entries(gpu);
+		spin_unlock_irqrestore(&gpu->ggtt_lock, flags);
 		cond_resched();
 	}
 }
@@ -98,7 +103,8 @@ void gen9_ggtt_restore(struct gen9 *gpu)
 		spin_lock_irqsave(&gpu->ggtt_lock, flags);
 		writeq(gpu->ggtt[index], gpu->gtt + index);
 		gpu->ggtt_dirty = true;
-		unlock_entries(gpu, flags);
+		drain_entries(gpu);
+		spin_unlock_irqrestore(&gpu->ggtt_lock, flags);
 	}
 }
 
