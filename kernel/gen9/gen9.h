@@ -363,7 +363,7 @@ struct gen9 {
 	struct list_head spare_windows;
 	/** @spares_work: frees them */
 	struct work_struct spares_work;
-	/** @spares_lock: who waits for it knows that the addresses of freed spares are free */
+	/** @spares_lock: a thread that gets it knows that the addresses of freed spares are free */
 	struct mutex spares_lock;
 	/** @spare_pages: pages of windows without a user, which are spare or being freed */
 	unsigned int spare_pages;

@@ -2,13 +2,8 @@
 /*
  * The types of vGPU that a pGPU offers: descriptions, available instances, slices.
  */
-#include <linux/err.h>
-#include <linux/slab.h>
 #include <linux/sysfs.h>
-#include <ghyvi/backend.h>
 #include <ghyvi/engines.h>
-#include <ghyvi/export.h>
-#include <ghyvi/sched.h>
 #include "vgpu/vgpu.h"
 #include "device.h"
 #include "parent.h"
