@@ -496,11 +496,8 @@ bool gpu_busy(enum ghyvi_engine_id engine)
 	return busy;
 }
 
-void finish(enum ghyvi_engine_id engine, enum ghyvi_job_status status)
+void finish_job(struct ghyvi_job *job, enum ghyvi_job_status status)
 {
-	struct ghyvi_job *job = take_job(engine);
-
-	assert_non_null(job);
 	if (status == GHYVI_JOB_COMPLETE)
 		job->context[GHYVI_CTX_RING_HEAD] =
 			job->backend ? fake_job(job)->tail : job->context[GHYVI_CTX_RING_TAIL];
@@ -510,6 +507,14 @@ void finish(enum ghyvi_engine_id engine, enum ghyvi_job_status status)
 	WRITE_ONCE(job->busy_ns, 1);
 	return_tail(job, status);
 	job->done(job, status);
+}
+
+void finish(enum ghyvi_engine_id engine, enum ghyvi_job_status status)
+{
+	struct ghyvi_job *job = take_job(engine);
+
+	assert_non_null(job);
+	finish_job(job, status);
 }
 
 struct ghyvi_stats stats;

@@ -117,7 +117,8 @@ void settle(void);
 struct ghyvi_job *take_job(enum ghyvi_engine_id engine);
 bool gpu_busy(enum ghyvi_engine_id engine);
 
-/* The job on @engine ends with @status. */
+/* The job, which take_job() returned, or which is on @engine, ends with @status. */
+void finish_job(struct ghyvi_job *job, enum ghyvi_job_status status);
 void finish(enum ghyvi_engine_id engine, enum ghyvi_job_status status);
 
 /* the vGPU */

@@ -105,11 +105,10 @@ static void *engine_thread(void *unused)
 		struct ghyvi_job *job = take_job(guest.id);
 
 		if (job && ++jobs % 3 == 0) {
-			job->done(job, GHYVI_JOB_PREEMPTED);
+			finish_job(job, GHYVI_JOB_PREEMPTED);
 		} else if (job) {
-			job->context[GHYVI_CTX_RING_HEAD] = job->context[GHYVI_CTX_RING_TAIL];
 			job->event(job, GHYVI_EVENT_USER_INTERRUPT);
-			job->done(job, GHYVI_JOB_COMPLETE);
+			finish_job(job, GHYVI_JOB_COMPLETE);
 		}
 		sched_yield();
 	}
