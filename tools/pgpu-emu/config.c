@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Configuration space: two memory BARs, and the capabilities of real machines. QEMU's proxy device
- * shows the first 256 bytes of it.
+ * shows the first 256 bytes of it, vfio-user all.
  *
  * The function resets at FLR. It has NoSoftRst-, but i915's runtime suspend relies on registers
  * that survive D3hot, so they do.
@@ -152,6 +152,12 @@ u32 emu_config_bar(const struct emu *emu, unsigned int bar)
 bool emu_config_powered(const struct emu *emu)
 {
 	return !(get16(emu->config, PM_CAP + PCI_PM_CTRL) & PCI_PM_CTRL_STATE_MASK);
+}
+
+bool emu_config_intx(const struct emu *emu)
+{
+	return !(get16(emu->config, MSI_CAP + PCI_MSI_FLAGS) & PCI_MSI_FLAGS_ENABLE) &&
+	       !(get16(emu->config, PCI_COMMAND) & PCI_COMMAND_INTX_DISABLE);
 }
 
 bool emu_config_msi(const struct emu *emu, u64 *address, u32 *data)

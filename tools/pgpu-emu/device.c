@@ -81,33 +81,22 @@ static void aperture_write(struct emu *emu, u32 offset, u64 value, unsigned int 
 		memcpy(memory, &value, bytes);
 }
 
-/* The offset of @address in BAR @bar; ~0: it is elsewhere. */
-static u32 bar_offset(const struct emu *emu, unsigned int bar, u32 size, u64 address)
-{
-	u64 offset = address - emu_config_bar(emu, bar);
-
-	return offset < size ? (u32)offset : ~0u;
-}
-
-static bool powered(struct emu *emu, u64 address)
+static bool powered(struct emu *emu, unsigned int bar, u32 offset)
 {
 	if (emu_config_powered(emu))
 		return true;
-	emu_violation(emu, EMU_SUSPENDED, "address %#llx", (unsigned long long)address);
+	emu_violation(emu, EMU_SUSPENDED, "BAR %u offset %#x", bar, offset);
 	return false;
 }
 
-u64 emu_bar_read(struct emu *emu, u64 address, unsigned int bytes)
+u64 emu_region_read(struct emu *emu, unsigned int bar, u32 offset, unsigned int bytes)
 {
-	u32 offset = bar_offset(emu, 0, EMU_GTTMMADR_BYTES, address);
 	u64 value;
 
-	if (!powered(emu, address))
+	if (!powered(emu, bar, offset))
 		return ~0ull;
-	if (offset >= EMU_GTTMMADR_BYTES) {
-		offset = bar_offset(emu, 2, EMU_GMADR_BYTES, address);
-		return offset < EMU_GMADR_BYTES ? aperture_read(emu, offset, bytes) : ~0ull;
-	}
+	if (bar)
+		return aperture_read(emu, offset, bytes);
 	emu->reads++;
 	if (offset >= EMU_GGTT_OFFSET) {
 		value = emu_ggtt_read(emu, offset, bytes);
@@ -117,16 +106,12 @@ u64 emu_bar_read(struct emu *emu, u64 address, unsigned int bytes)
 	return offset < EMU_REGISTERS_BYTES ? register_read(emu, offset, bytes) : 0;
 }
 
-void emu_bar_write(struct emu *emu, u64 address, u64 value, unsigned int bytes)
+void emu_region_write(struct emu *emu, unsigned int bar, u32 offset, u64 value, unsigned int bytes)
 {
-	u32 offset = bar_offset(emu, 0, EMU_GTTMMADR_BYTES, address);
-
-	if (!powered(emu, address))
+	if (!powered(emu, bar, offset))
 		return;
-	if (offset >= EMU_GTTMMADR_BYTES) {
-		offset = bar_offset(emu, 2, EMU_GMADR_BYTES, address);
-		if (offset < EMU_GMADR_BYTES)
-			aperture_write(emu, offset, value, bytes);
+	if (bar) {
+		aperture_write(emu, offset, value, bytes);
 		return;
 	}
 	emu->writes++;
@@ -136,4 +121,34 @@ void emu_bar_write(struct emu *emu, u64 address, u64 value, unsigned int bytes)
 	} else if (offset < EMU_REGISTERS_BYTES) {
 		register_write(emu, offset, value, bytes);
 	}
+}
+
+/* Find the BAR at @address. Returns its number, or -1. */
+static int find_bar(const struct emu *emu, u64 address, u32 *offset)
+{
+	u64 at = address - emu_config_bar(emu, 0);
+
+	*offset = at;
+	if (at < EMU_GTTMMADR_BYTES)
+		return 0;
+	at = address - emu_config_bar(emu, 2);
+	*offset = at;
+	return at < EMU_GMADR_BYTES ? 2 : -1;
+}
+
+u64 emu_bar_read(struct emu *emu, u64 address, unsigned int bytes)
+{
+	u32 offset;
+	int bar = find_bar(emu, address, &offset);
+
+	return bar < 0 ? ~0ull : emu_region_read(emu, bar, offset, bytes);
+}
+
+void emu_bar_write(struct emu *emu, u64 address, u64 value, unsigned int bytes)
+{
+	u32 offset;
+	int bar = find_bar(emu, address, &offset);
+
+	if (bar >= 0)
+		emu_region_write(emu, bar, offset, value, bytes);
 }

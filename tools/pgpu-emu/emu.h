@@ -26,7 +26,7 @@
 #define EMU_GGTT_OFFSET 0x800000u
 #define EMU_GMADR_BYTES (512u << 20) /* BAR 2, the aperture */
 #define EMU_CONFIG_BYTES 4096
-#define EMU_RAM_REGIONS 8
+#define EMU_RAM_REGIONS 64
 #define EMU_STOLEN_BYTES (32u << 20)
 
 /* Addresses in table entries have 39 bits (PRM vol. 5, "Per-Process GTT Entries"). */
@@ -40,7 +40,15 @@ struct emu;
 struct emu_transport_ops {
 	/** @msi: write @data to the guest-physical @address, as a message-signalled interrupt. */
 	void (*msi)(struct emu *emu, u64 address, u32 data);
+	/** @intx: the interrupt pin has changed to @level. NULL: there is no pin. */
+	void (*intx)(struct emu *emu, bool level);
+	/** @fds: store the descriptors to poll, at most EMU_TRANSPORT_FDS. Returns their number. */
+	int (*fds)(struct emu *emu, int *fds);
+	/** @handle: handle what has arrived on @fd. Returns false at the end of the service. */
+	bool (*handle)(struct emu *emu, int fd);
 };
+
+#define EMU_TRANSPORT_FDS 4
 
 /*
  * struct emu_platform - one of the GPUs that the emulator can be.
@@ -79,11 +87,11 @@ enum emu_violation {
 	EMU_VIOLATIONS,
 };
 
-/* A part of the virtual machine's RAM. Mappings are kept until the emulator ends. */
+/* A part of the virtual machine's RAM. Mappings of files are kept until emu_ram_release(). */
 struct emu_ram_region {
 	u64 start;
 	u64 bytes;
-	u8 *memory;
+	u8 *memory; /* NULL: the virtual machine does not share it */
 };
 
 struct emu_ram_file {
@@ -266,6 +274,10 @@ void emu_log_summary(struct emu *emu);
 /* device.c: the device as the transport sees it */
 int emu_init(struct emu *emu);
 void emu_device_reset(struct emu *emu);
+/* Access BAR @bar at @offset. */
+u64 emu_region_read(struct emu *emu, unsigned int bar, u32 offset, unsigned int bytes);
+void emu_region_write(struct emu *emu, unsigned int bar, u32 offset, u64 value, unsigned int bytes);
+/* The same by the address that software has given the BAR. */
 u64 emu_bar_read(struct emu *emu, u64 address, unsigned int bytes);
 void emu_bar_write(struct emu *emu, u64 address, u64 value, unsigned int bytes);
 
@@ -278,10 +290,19 @@ u32 emu_config_bar(const struct emu *emu, unsigned int bar);
 bool emu_config_powered(const struct emu *emu);
 /* Get the MSI message. Returns false if MSI or bus mastering is off. */
 bool emu_config_msi(const struct emu *emu, u64 *address, u32 *data);
+/* Test whether the function signals interrupts by its pin. */
+bool emu_config_intx(const struct emu *emu);
 
 /* ram.c */
-/* Replace the regions; maps file @fd from @offset on. Takes the descriptor. */
+/*
+ * Add a region; maps file @fd from @offset on, -1: the region is not shared. Takes the descriptor.
+ * Returns 0 or a negative errno.
+ */
 int emu_ram_add(struct emu *emu, struct emu_ram_region *region, int fd, u64 offset);
+/* Remove a region. No translation into it is left. Returns 0 or a negative errno. */
+int emu_ram_remove(struct emu *emu, u64 start, u64 bytes);
+/* Unmap everything. The engines are idle. */
+void emu_ram_release(struct emu *emu);
 /* Get a pointer to @bytes bytes of RAM at @address; NULL: not RAM. */
 u8 *emu_ram_at(struct emu *emu, u64 address, u64 bytes);
 

@@ -59,6 +59,8 @@ static void update_line(struct emu *emu)
 	bool line = *emu_reg(emu, GEN8_MASTER_IRQ) & GEN8_MASTER_IRQ_CONTROL && summary(emu);
 	bool edge = line && !emu->irq_line;
 
+	if (line != emu->irq_line && emu->transport->intx)
+		emu->transport->intx(emu, line);
 	emu->irq_line = line;
 	if (!edge)
 		return;

@@ -2,27 +2,33 @@
 /*
  * pgpu-emu [OPTIONS] -- QEMU ARGUMENTS...: runs QEMU with an emulated Gen9 GPU at 00:02.0. The
  * exit status is QEMU's. The log ends with the number of violations.
+ * pgpu-emu --vfio-user SOCKET [OPTIONS]: serves the GPU to the vfio-user clients of others.
  */
 #define _GNU_SOURCE
 #include <argp.h>
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include "emu.h"
 #include "transport.h"
 
-#define POLL_NS (20 * 1000)
-#define FDS_MAX 4
-
 /* q35: RAM below 4 GiB ends at 2 GiB if there is more of it than fits below the PCI hole. */
 #define LOW_RAM_MB 2048
 #define LOW_RAM_MAX_MB 2816
 
-static volatile sig_atomic_t ending;
+static volatile sig_atomic_t ending, ended_by_signal;
+static struct emu_proxy proxy;
+static struct emu_vfio_user vfio_user;
 
 static void on_signal(int signal)
+{
+	ended_by_signal = 1;
+	ending = 1;
+}
+
+/* QEMU has ended, perhaps before it connected. */
+static void on_child(int signal)
 {
 	ending = 1;
 }
@@ -36,13 +42,17 @@ static const struct argp_option options[] = {
 	{ "platform", 'p', "NAME", 0, "skylake (default), kabylake, coffeelake or cometlake", 0 },
 	{ "display", 'd', NULL, 0, "Do not fuse off the pipes (GVT-g needs them)", 0 },
 	{ "no-stolen", 'n', NULL, 0, "No stolen memory", 0 },
+	{ "vfio-user", 'u', "SOCKET", 0,
+	  "Listen there for a vfio-user client, such as QEMU 10.1 and later; without stolen memory",
+	  0 },
 	{ "hwsp", 'h', "START-END", 0, "Report status pages outside of these GGTT addresses", 0 },
 	{ NULL, 0, NULL, 0, NULL, 0 }
 };
 
 struct settings {
 	struct emu *emu;
-	char **qemu;
+	char **qemu; /* NULL: none */
+	const char *socket;
 	bool stolen;
 };
 
@@ -98,8 +108,14 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case ARGP_KEY_ARGS:
 		settings->qemu = state->argv + state->next;
 		break;
+	case 'u':
+		if (strpbrk(argument, "\"\\"))
+			argp_error(state, "a quote or backslash in '%s'", argument);
+		settings->socket = argument;
+		break;
 	case ARGP_KEY_NO_ARGS:
-		argp_usage(state);
+		if (!settings->socket)
+			argp_usage(state);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -110,7 +126,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 static const struct argp parser = {
 	.options = options,
 	.parser = parse_option,
-	.args_doc = "QEMU ARGUMENTS...",
+	.args_doc = "[QEMU ARGUMENTS...]",
 	.doc = "Runs QEMU with an emulated Gen9 GPU at 00:02.0.",
 };
 
@@ -124,66 +140,63 @@ static u32 stolen_base(char **qemu)
 	return (u32)mb << 20 > EMU_STOLEN_BYTES ? ((u32)mb << 20) - EMU_STOLEN_BYTES : 0;
 }
 
-/* Returns false when QEMU has ended. */
-static bool serve(struct emu *emu, struct emu_proxy *proxy, int timeout_ms,
-		  const struct timespec *timeout)
+/* Signals arrive while the emulator waits, and only then. */
+static void catch_signals(sigset_t *waiting)
 {
-	int fds[FDS_MAX], count = emu_proxy_fds(proxy, fds), i;
-	struct pollfd polled[FDS_MAX];
+	static const int signals[] = { SIGTERM, SIGINT, SIGCHLD };
+	sigset_t blocked;
+	unsigned int i;
 
-	for (i = 0; i < count; i++)
-		polled[i] = (struct pollfd){ .fd = fds[i], .events = POLLIN };
-	if (ppoll(polled, count, timeout, NULL) < 0)
-		return errno == EINTR;
-	for (i = 0; i < count; i++)
-		if (polled[i].revents && !emu_proxy_handle(proxy, emu, polled[i].fd))
-			return false;
-	return true;
+	sigemptyset(&blocked);
+	for (i = 0; i < ARRAY_SIZE(signals); i++) {
+		sigaddset(&blocked, signals[i]);
+		signal(signals[i], signals[i] == SIGCHLD ? on_child : on_signal);
+	}
+	sigprocmask(SIG_BLOCK, &blocked, waiting);
 }
 
-static void run(struct emu *emu, struct emu_proxy *proxy)
+/* With a socket the VM may be started by others. */
+static int start(struct emu *emu, const struct settings *settings)
 {
-	static const struct timespec now = { 0, 0 }, soon = { 0, POLL_NS };
-	bool timers = emu->adversary.modes;
+	int err;
 
-	for (;;) {
-		enum emu_work work = emu_run_engines(emu);
-		const struct timespec *timeout = work == EMU_WORK_NOW	? &now :
-						 work == EMU_WORK_LATER ? &soon :
-						 timers			? &soon :
-									  NULL;
+	if (!settings->socket)
+		return emu_proxy_start(&proxy, emu, settings->qemu);
+	err = emu_vfio_user_start(&vfio_user, emu, settings->socket);
+	return err || !settings->qemu ? err : emu_vfio_user_run_qemu(&vfio_user, settings->qemu);
+}
 
-		if (timers)
-			emu_irq_spurious(emu);
-		if (ending || !serve(emu, proxy, 0, timeout))
-			return;
-	}
+static int stop(const struct settings *settings)
+{
+	pid_t qemu = settings->socket ? vfio_user.qemu : proxy.qemu;
+
+	if (ended_by_signal && qemu)
+		kill(qemu, SIGTERM);
+	return settings->socket ? emu_vfio_user_stop(&vfio_user) : emu_proxy_stop(&proxy);
 }
 
 int main(int argc, char **argv)
 {
 	static struct emu emu;
 	struct settings settings = { .emu = &emu, .stolen = true };
-	struct emu_proxy proxy;
+	sigset_t waiting;
 	int err;
 
 	emu.log = stderr;
 	emu_adversary_seed(&emu.adversary, 1);
 	argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &settings);
-	emu.stolen_base = settings.stolen ? stolen_base(settings.qemu) : 0;
-	signal(SIGTERM, on_signal);
-	signal(SIGINT, on_signal);
+	if (settings.stolen && settings.qemu && !settings.socket)
+		emu.stolen_base = stolen_base(settings.qemu);
+	catch_signals(&waiting);
 	err = emu_init(&emu);
 	if (!err)
-		err = emu_proxy_start(&proxy, &emu, settings.qemu);
+		err = start(&emu, &settings);
 	if (err) {
 		fprintf(stderr, "pgpu-emu: cannot start: %s\n", strerror(-err));
 		return 1;
 	}
-	run(&emu, &proxy);
+	emu_serve(&emu, &ending, &waiting);
 	emu_oracle_write(&emu);
 	emu_log_summary(&emu);
-	if (ending)
-		kill(proxy.qemu, SIGTERM);
-	return emu_proxy_stop(&proxy);
+	return stop(&settings);
 }

@@ -192,10 +192,6 @@ static void proxy_msi(struct emu *emu, u64 address, u32 data)
 		emu_log(emu, "an interrupt was lost: %s", strerror(errno));
 }
 
-static const struct emu_transport_ops proxy_ops = {
-	.msi = proxy_msi,
-};
-
 /* QEMU answers each line; only its connection matters. */
 static bool handle_qtest(struct emu_proxy *proxy)
 {
@@ -206,15 +202,19 @@ static bool handle_qtest(struct emu_proxy *proxy)
 
 /* ---- connection ---- */
 
-int emu_proxy_fds(const struct emu_proxy *proxy, int *fds)
+static int proxy_fds(struct emu *emu, int *fds)
 {
+	const struct emu_proxy *proxy = emu->transport_data;
+
 	fds[0] = proxy->device;
 	fds[1] = proxy->qtest < 0 ? proxy->qtest_listen : proxy->qtest;
 	return 2;
 }
 
-bool emu_proxy_handle(struct emu_proxy *proxy, struct emu *emu, int fd)
+static bool proxy_handle(struct emu *emu, int fd)
 {
+	struct emu_proxy *proxy = emu->transport_data;
+
 	if (fd == proxy->device)
 		return handle_device(proxy, emu);
 	if (fd == proxy->qtest)
@@ -222,6 +222,12 @@ bool emu_proxy_handle(struct emu_proxy *proxy, struct emu *emu, int fd)
 	proxy->qtest = accept(fd, NULL, NULL);
 	return proxy->qtest >= 0;
 }
+
+static const struct emu_transport_ops proxy_ops = {
+	.msi = proxy_msi,
+	.fds = proxy_fds,
+	.handle = proxy_handle,
+};
 
 static int listen_for_qtest(struct emu_proxy *proxy, char *path, size_t bytes)
 {
@@ -243,6 +249,10 @@ static int listen_for_qtest(struct emu_proxy *proxy, char *path, size_t bytes)
 /* QEMU ends with this process, however it ends. */
 static void run_qemu(char **arguments, int unused_fd)
 {
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
 	close(unused_fd);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	execvp(arguments[0], arguments);
