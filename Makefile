@@ -157,7 +157,7 @@ test-native: pgpu-emu guest-programs modules
 	@selftests/native/run --gen9
 	@selftests/native/run --oracle
 
-# Execution units: `make -C selftests/eu table` updates Documentation/gen9-eu.md.
+# Execution units: `make -C selftests/eu table` updates Documentation/results/eu.md.
 .PHONY: test-eu bench-eu
 test-eu:
 	@tools/setup --check eu

@@ -20,7 +20,7 @@
  * A kernel is the enemy. What it does costs at most its own run: an access that the caller refuses,
  * an instruction that does not exist, a register past the last one end the run as an error that
  * names the instruction. What the library does not know is an error, too, never a wrong number.
- * Documentation/gen9-eu.md lists what it knows.
+ * Documentation/results/eu.md lists what it knows.
  *
  * Contexts: nothing here is for signal handlers. A run and a cache belong to one thread at a time,
  * but different threads may use the same cache for different runs.
