@@ -351,7 +351,8 @@ def vgpu_that_another_program_starts_first_is_started():
 
 
 # Programs that installed files run, with their packages.
-RUN_BY_TOOLS = (("ghyvictl/program.c", '"mdevctl"', "mdevctl"), ("ghyvictl/report_plot.c", '"gnuplot"', "gnuplot-nox"),
+RUN_BY_TOOLS = (("ghyvictl/program.c", '"mdevctl"', "mdevctl"), ("ghyvictl/ghyvi-report", '"gnuplot"', "gnuplot-nox"),
+                ("ghyvictl/ghyvi-report", "import jinja2", "python3-jinja2"),
                 ("../tools/sim/ghyvi-record", "python3", "python3:any"), ("../qemu-glue/ghyvi-qemu", "qemu-system-x86_64", "qemu-system-x86"),
                 ("../tools/bpf/exits.bt", "bpftrace", "bpftrace"))
 

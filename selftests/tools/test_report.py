@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """ghyvictl report: a self-contained page, from a recording or from live vGPUs."""
 
+import importlib.util
 import json
 import os
 import re
 import shutil
+import subprocess
 import threading
 import time
 import xml.etree.ElementTree as xml
@@ -15,6 +17,7 @@ from tree import REFUSING, UUIDS
 
 CHARTS = 7
 NOBODY = 65534
+TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -29,9 +32,13 @@ def recording(made, *rounds):
     made.write("rounds", "".join(json.dumps({"vgpus": each, "interval_s": 2}) + "\n" for each in rounds))
 
 
+def need_programs():
+    if not shutil.which("gnuplot") or not importlib.util.find_spec("jinja2"):
+        raise Skip("no gnuplot or python3-jinja2: tools/setup")
+
+
 def page(made, *arguments, **options):
-    if not shutil.which("gnuplot"):
-        raise Skip("no gnuplot: tools/setup")
+    need_programs()
     ctl(made, "report", "-o", "page.html", *arguments, expect=DONE, timeout=60, **options)
     return made.read("page.html")
 
@@ -131,8 +138,7 @@ def report_samples_live_vgpus_and_tries_policies():
 
 @test
 def report_names_policies_it_could_not_set():
-    if not shutil.which("gnuplot"):
-        raise Skip("no gnuplot: tools/setup")
+    need_programs()
     with tree() as made:
         path = made.add_vgpu(UUIDS[0])
         mode = f"{made.top}/{path}/policy/mode"
@@ -173,8 +179,7 @@ def report_tries_no_policies_without_root():
 
 @test
 def report_escapes_its_file_name_in_json():
-    if not shutil.which("gnuplot"):
-        raise Skip("no gnuplot: tools/setup")
+    need_programs()
     with tree() as made:
         recording(made, [vgpu(UUIDS[0], "full", 1, 1)])
         got = ctl(made, "report", "-f", "rounds", "--json", "-o", b"x\xff.html", expect=DONE).json()
@@ -194,3 +199,31 @@ def report_names_the_reason_of_a_failure():
         require("apt install gnuplot-nox" in ctl(made, "report", "-o", "x", "-f", "rounds", expect=ERROR, PATH=where["build"]).err,
                 "no next step without gnuplot")
         require("/proc/none/x" in ctl(made, "report", "-o", "/proc/none/x", "-f", "rounds", expect=ERROR).err, "no name")
+        # A jinja2 of its own takes the place of the one that is not installed.
+        made.write("jinja2.py", "raise ImportError\n")
+        result = ctl(made, "report", "-o", "x", "-f", "rounds", expect=ERROR, PYTHONPATH=made.top)
+        require("apt install python3-jinja2" in result.err, f"no next step without Jinja: {result}")
+
+
+@test
+def report_takes_any_json_as_rounds():
+    with tree() as made:
+        odd = [3, None, [], {"uuid": 7}, {"uuid": UUIDS[0], "policy": [], "counters": 3, "rates_per_s": None, "name": {}}]
+        made.write("rounds", json.dumps({"vgpus": odd, "interval_s": "long"}) + '[]\n{"vgpus": 3}\n')
+        text = page(made, "--from", "rounds")
+        require(len(drawings(text)) == CHARTS and not policies(text), text[:500])
+
+
+@test
+def report_finds_the_installed_program():
+    need_programs()
+    with tree() as made:
+        prefix = f"{made.top}/installed"
+        done = subprocess.run(["make", "--no-print-directory", "-C", f"{TREE}/userspace/ghyvictl", f"BUILD={where['build']}",
+                               f"PREFIX={prefix}", "-o", "all", "install"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              check=False)
+        require(done.returncode == 0, done.stdout)
+        recording(made, [vgpu(UUIDS[0], "full", 1, 1)])
+        command = f"exec {prefix}/bin/ghyvictl report -f rounds -o page.html"
+        ctl(made, "-c", command, program="../../../../../../../../bin/sh", expect=DONE, timeout=60)
+        require(len(drawings(made.read("page.html"))) == CHARTS, "no page")

@@ -332,10 +332,18 @@ const char *mdevctl_program(const struct ctl *ctl);
 void search_sbin(void);
 /* True if @name (without a slash) is executable in $PATH. */
 bool program_exists(const char *name);
+/*
+ * The path of a program that belongs to ghyvictl, in $PATH or relative to this program: in
+ * libexec/ghyvi if it is installed, in the source tree or build/ otherwise. NULL: not found. The
+ * caller frees it.
+ */
+char *find_helper(const char *name);
 /* Runs a program and discards its standard output. Returns its exit status, or 127. */
 int program_run(const char *const *argv);
 /* Runs a program and returns its standard output, or NULL if it fails. The caller frees it. */
 char *program_output(const char *const *argv);
+/* As program_output(), and the program's messages are shown. */
+char *program_answer(const char *const *argv);
 /* Reads a whole file; NULL on failure. The caller frees it. */
 char *read_whole(const char *path);
 

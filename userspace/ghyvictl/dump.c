@@ -2,7 +2,6 @@
 /* dump: prints the debugfs files of vGPUs. record: runs ghyvi-record. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <libgen.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,35 +174,12 @@ static const struct argp record_argp = {
 	.children = ctl_children,
 };
 
-/*
- * Searches $GHYVI_RECORD, $PATH, then relative to this program: bin/ if it is installed, build/ in
- * the source tree.
- */
+/* $GHYVI_RECORD names another one. */
 static char *find_recorder(void)
 {
-	static const char *const places[] = { "../libexec/ghyvi", "../tools/sim" };
-	const char *other = getenv("GHYVI_RECORD"), *here;
-	char self[PATH_MAX], *path;
-	ssize_t length;
-	size_t i;
+	const char *other = getenv("GHYVI_RECORD");
 
-	if (other && *other)
-		return strdup(other);
-	if (program_exists(RECORDER))
-		return strdup(RECORDER);
-	length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	if (length < 0)
-		return NULL;
-	self[length] = '\0';
-	here = dirname(self);
-	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		if (asprintf(&path, "%s/%s/" RECORDER, here, places[i]) < 0)
-			return NULL;
-		if (!access(path, X_OK))
-			return path;
-		free(path);
-	}
-	return NULL;
+	return other && *other ? strdup(other) : find_helper(RECORDER);
 }
 
 int cmd_record(struct ctl *ctl, int argc, char **argv)

@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +45,30 @@ bool program_exists(const char *name)
 	}
 	free(all);
 	return found;
+}
+
+char *find_helper(const char *name)
+{
+	static const char *const places[] = { "../libexec/ghyvi", "../tools/sim", "." };
+	char self[PATH_MAX], *path, *here;
+	ssize_t length;
+	size_t i;
+
+	if (program_exists(name))
+		return strdup(name);
+	length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	if (length < 0)
+		return NULL;
+	self[length] = '\0';
+	here = dirname(self);
+	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		if (asprintf(&path, "%s/%s/%s", here, places[i], name) < 0)
+			return NULL;
+		if (!access(path, X_OK))
+			return path;
+		free(path);
+	}
+	return NULL;
 }
 
 /* $GHYVI_MDEVCTL overrides the name and the check for the program; if it is empty, use none. */
@@ -133,7 +159,7 @@ char *read_whole(const char *path)
 	return text;
 }
 
-char *program_output(const char *const *argv)
+static char *output_of(const char *const *argv, bool quiet)
 {
 	posix_spawn_file_actions_t actions;
 	char *text = NULL;
@@ -144,7 +170,8 @@ char *program_output(const char *const *argv)
 		return NULL;
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+	if (quiet)
+		posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
 	ret = posix_spawnp(&child, argv[0], &actions, NULL, (char *const *)argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	close(ends[1]);
@@ -159,4 +186,14 @@ char *program_output(const char *const *argv)
 	}
 	close(ends[0]);
 	return NULL;
+}
+
+char *program_output(const char *const *argv)
+{
+	return output_of(argv, true);
+}
+
+char *program_answer(const char *const *argv)
+{
+	return output_of(argv, false);
 }

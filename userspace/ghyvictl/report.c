@@ -5,7 +5,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include "report.h"
+#include <unistd.h>
+#include "ctl.h"
 
 #define ROUNDS_DEFAULT 30
 
@@ -232,21 +233,73 @@ static int read_rounds(const char *path, json_t *rounds)
 	return STATUS_ERROR;
 }
 
+/* ---- the page ---- */
+
+#define PAGE_PROGRAM "ghyvi-report"
+
+static int put_text(void *text, FILE *out)
+{
+	return fputs(text, out) < 0 ? -errno : 0;
+}
+
+/* What each counter of the last round counts. */
+static json_t *help_of(json_t *rounds)
+{
+	json_t *round = json_array_get(rounds, json_array_size(rounds) - 1);
+	json_t *help = json_object(), *vgpu, *value;
+	const char *name, *text;
+	size_t i;
+
+	json_array_foreach(json_object_get(round, "vgpus"), i, vgpu)
+	{
+		json_object_foreach(json_object_get(vgpu, "counters"), name, value)
+		{
+			text = ghyvi_stat_help(name);
+			if (text)
+				json_object_set_new(help, name, json_string(text));
+		}
+	}
+	return help;
+}
+
+/* The page as HTML, which the caller frees. On failure a message was printed, and it is NULL. */
+static char *page_of(json_t *rounds)
+{
+	json_t *given = json_pack("{s:O, s:o}", "rounds", rounds, "help", help_of(rounds));
+	char *text = json_dumps(given, 0), *program, *path = NULL, *page = NULL;
+	int fd = text ? text_file(text) : -1;
+
+	program = find_helper(PAGE_PROGRAM);
+	if (!program) {
+		complain(PAGE_PROGRAM
+			 " is not installed; see userspace/ghyvictl in ghyvi's source tree");
+	} else if (fd < 0 || asprintf(&path, "/proc/self/fd/%d", fd) < 0) {
+		complain("%s", strerror(errno));
+	} else {
+		const char *const argv[] = { program, path, NULL };
+
+		page = program_answer(argv);
+		free(path);
+	}
+	if (fd >= 0)
+		close(fd);
+	free(program);
+	free(text);
+	json_decref(given);
+	return page;
+}
+
 static int write_report(const struct report_options *options, json_t *rounds)
 {
-	char **drawings = report_draw(rounds);
-	struct page page = { rounds, drawings };
-	size_t i;
+	char *page = page_of(rounds);
 	int ret;
 
-	if (!drawings)
+	if (!page)
 		return STATUS_ERROR;
-	ret = replace_file(options->output, report_put, &page);
+	ret = replace_file(options->output, put_text, page);
 	if (ret)
 		complain("%s: %s", options->output, reason_of(ret));
-	for (i = 0; drawings[i]; i++)
-		free(drawings[i]);
-	free(drawings);
+	free(page);
 	return ret ? STATUS_ERROR : STATUS_OK;
 }
 
