@@ -32,7 +32,7 @@ static bool says_64k(unsigned int index)
 	return shadow_pd()[index] & GHYVI_ENTRY_64K;
 }
 
-static void test_contiguous_groups_stay_large(void **state)
+static void contiguous_groups_stay_large(void **state)
 {
 	struct ghyvi_root *root = build_64k();
 	unsigned int i;
@@ -60,7 +60,7 @@ static void test_contiguous_groups_stay_large(void **state)
 	assert_int_equal(STAT(kept_64k_now), 0);
 }
 
-static void test_one_scattered_group_makes_a_64k_table_a_4k_table(void **state)
+static void one_scattered_group_makes_a_64k_table_a_4k_table(void **state)
 {
 	struct ghyvi_root *root = build_64k();
 	u32 invalidations = fake.invalidations;
@@ -92,7 +92,7 @@ static void test_one_scattered_group_makes_a_64k_table_a_4k_table(void **state)
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
-static void test_only_the_first_pde_has_the_64k_bit(void **state)
+static void only_the_first_pde_has_the_64k_bit(void **state)
 {
 	struct ghyvi_root *root = build_64k();
 
@@ -126,7 +126,7 @@ static void test_only_the_first_pde_has_the_64k_bit(void **state)
 }
 
 /* A TLB may still hold the bit of an entry that is cleared by now. */
-static void test_a_cached_64k_bit_is_invalidated_first(void **state)
+static void a_cached_64k_bit_is_invalidated_first(void **state)
 {
 	struct ghyvi_root *root = build_64k();
 	u32 invalidations;
@@ -149,7 +149,7 @@ static void test_a_cached_64k_bit_is_invalidated_first(void **state)
 }
 
 /* What was invalidated before it is freed is not invalidated again while it is freed. */
-static void test_a_freed_table_is_invalidated_once(void **state)
+static void a_freed_table_is_invalidated_once(void **state)
 {
 	struct ghyvi_root *root = build_64k();
 	u32 invalidations;
@@ -169,7 +169,7 @@ static void test_a_freed_table_is_invalidated_once(void **state)
 	assert_int_equal(STAT(kept_64k_now), 0);
 }
 
-static void test_unmapping_any_page_of_a_group_zaps_the_group(void **state)
+static void unmapping_any_page_of_a_group_zaps_the_group(void **state)
 {
 	struct ghyvi_root *root = build_64k();
 	unsigned int i;
@@ -194,7 +194,7 @@ static void test_unmapping_any_page_of_a_group_zaps_the_group(void **state)
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
-static void test_a_page_over_the_pin_limit_maps_scratch_until_there_is_room(void **state)
+static void a_page_over_the_pin_limit_maps_scratch_until_there_is_room(void **state)
 {
 	struct ghyvi_root *root;
 
@@ -210,7 +210,7 @@ static void test_a_page_over_the_pin_limit_maps_scratch_until_there_is_room(void
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
-static void test_without_the_64k_capability_tables_are_4k(void **state)
+static void without_the_64k_capability_tables_are_4k(void **state)
 {
 	struct ghyvi_root *root;
 
@@ -233,7 +233,7 @@ static void read_all(struct ghyvi_root *root)
 	assert_int_equal(ghyvi_gtt_ppgtt_read(root, 65 << 12, &value, 8), -EFAULT);
 }
 
-static void test_the_host_reads_through_large_pages(void **state)
+static void the_host_reads_through_large_pages(void **state)
 {
 	struct ghyvi_root *root = build_64k();
 
@@ -247,15 +247,15 @@ static void test_the_host_reads_through_large_pages(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_contiguous_groups_stay_large),
-		TEST(test_one_scattered_group_makes_a_64k_table_a_4k_table),
-		TEST(test_only_the_first_pde_has_the_64k_bit),
-		TEST(test_a_cached_64k_bit_is_invalidated_first),
-		TEST(test_a_freed_table_is_invalidated_once),
-		TEST(test_unmapping_any_page_of_a_group_zaps_the_group),
-		TEST(test_a_page_over_the_pin_limit_maps_scratch_until_there_is_room),
-		TEST(test_without_the_64k_capability_tables_are_4k),
-		TEST(test_the_host_reads_through_large_pages),
+		TEST(contiguous_groups_stay_large),
+		TEST(one_scattered_group_makes_a_64k_table_a_4k_table),
+		TEST(only_the_first_pde_has_the_64k_bit),
+		TEST(a_cached_64k_bit_is_invalidated_first),
+		TEST(a_freed_table_is_invalidated_once),
+		TEST(unmapping_any_page_of_a_group_zaps_the_group),
+		TEST(a_page_over_the_pin_limit_maps_scratch_until_there_is_room),
+		TEST(without_the_64k_capability_tables_are_4k),
+		TEST(the_host_reads_through_large_pages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@
 #define MOST_TABLES 8192u
 
 /* The guest writes nothing: its old entries are valid again. */
-static void test_memory_that_returns_is_mapped_by_the_next_sync(void **state)
+static void memory_that_returns_is_mapped_by_the_next_sync(void **state)
 {
 	const u64 group = DATA - DATA % GHYVI_PTES_PER_64K + GHYVI_PTES_PER_64K;
 	struct ghyvi_root *root;
@@ -38,7 +38,7 @@ static void test_memory_that_returns_is_mapped_by_the_next_sync(void **state)
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
-static void test_table_pages_that_return_are_shadowed_by_the_next_sync(void **state)
+static void table_pages_that_return_are_shadowed_by_the_next_sync(void **state)
 {
 	struct ghyvi_root *root;
 
@@ -61,7 +61,7 @@ static void test_table_pages_that_return_are_shadowed_by_the_next_sync(void **st
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
-static void test_a_page_directory_of_a_three_level_root_that_returns_is_shadowed(void **state)
+static void a_page_directory_of_a_three_level_root_that_returns_is_shadowed(void **state)
 {
 	u64 gpa[4] = { PD_GFN << 12, PD2_GFN << 12, PD3_GFN << 12, PD4_GFN << 12 };
 	struct ghyvi_root *root;
@@ -77,7 +77,7 @@ static void test_a_page_directory_of_a_three_level_root_that_returns_is_shadowed
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
-static void test_a_page_without_bogus_entries_is_not_scanned_again(void **state)
+static void a_page_without_bogus_entries_is_not_scanned_again(void **state)
 {
 	struct ghyvi_root *root;
 
@@ -103,7 +103,7 @@ static u32 scratch_entries(const u64 *entries, u32 n)
 	return scratch;
 }
 
-static void test_retries_of_deferred_entries_are_limited(void **state)
+static void retries_of_deferred_entries_are_limited(void **state)
 {
 	struct ghyvi_root *root;
 	u64 rejected;
@@ -130,7 +130,7 @@ static void test_retries_of_deferred_entries_are_limited(void **state)
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
-static void test_a_cleared_entry_is_not_deferred(void **state)
+static void a_cleared_entry_is_not_deferred(void **state)
 {
 	struct ghyvi_root *root;
 	u32 i, last = 2 * GHYVI_RETRY_NOMEM;
@@ -150,7 +150,7 @@ static void test_a_cleared_entry_is_not_deferred(void **state)
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
-static void test_entries_to_retry_in_a_page_that_gets_two_more_uses_at_once(void **state)
+static void entries_to_retry_in_a_page_that_gets_two_more_uses_at_once(void **state)
 {
 	struct ghyvi_root *root;
 	u32 i;
@@ -182,7 +182,7 @@ static void test_entries_to_retry_in_a_page_that_gets_two_more_uses_at_once(void
 }
 
 /* A submission reads the context's image through the GGTT before it synchronises. */
-static void test_the_host_reads_memory_that_returned(void **state)
+static void the_host_reads_memory_that_returned(void **state)
 {
 	u64 value, first = FIRST_GGTT_TABLE * 512, address = (first + 3) << 12;
 
@@ -218,7 +218,7 @@ static void sync_after_failed_pin(struct ghyvi_root *root)
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
-static void test_a_data_page_is_retried_after_a_temporary_failure(void **state)
+static void a_data_page_is_retried_after_a_temporary_failure(void **state)
 {
 	const u64 groups = 4 * DATA, *entries;
 	struct ghyvi_root *root;
@@ -247,7 +247,7 @@ static void test_a_data_page_is_retried_after_a_temporary_failure(void **state)
 	}
 }
 
-static void test_a_large_page_is_retried_after_a_temporary_failure(void **state)
+static void a_large_page_is_retried_after_a_temporary_failure(void **state)
 {
 	struct ghyvi_root *root;
 	unsigned int i;
@@ -264,7 +264,7 @@ static void test_a_large_page_is_retried_after_a_temporary_failure(void **state)
 	}
 }
 
-static void test_a_table_page_is_retried_after_a_temporary_failure(void **state)
+static void a_table_page_is_retried_after_a_temporary_failure(void **state)
 {
 	struct ghyvi_root *root;
 	unsigned int i;
@@ -282,7 +282,7 @@ static void test_a_table_page_is_retried_after_a_temporary_failure(void **state)
 	}
 }
 
-static void test_a_page_directory_is_retried_after_a_temporary_failure(void **state)
+static void a_page_directory_is_retried_after_a_temporary_failure(void **state)
 {
 	u64 gpa[4] = { PD_GFN << 12, PD2_GFN << 12, PD3_GFN << 12, PD4_GFN << 12 };
 	struct ghyvi_root *root;
@@ -305,7 +305,7 @@ static void change_for_a_moment(void)
 	guest_page(PT_GFN)[200] = race_stage++ ? pte(DATA + 200) : 0;
 }
 
-static void test_a_deferred_entry_that_changes_and_changes_back_is_retried(void **state)
+static void a_deferred_entry_that_changes_and_changes_back_is_retried(void **state)
 {
 	struct ghyvi_root *root;
 
@@ -329,7 +329,7 @@ static void test_a_deferred_entry_that_changes_and_changes_back_is_retried(void 
 	assert_true(shadow_pt(root)[300] == spte(DATA + 300));
 }
 
-static void test_entries_without_memory_do_not_delay_others(void **state)
+static void entries_without_memory_do_not_delay_others(void **state)
 {
 	struct ghyvi_root *root;
 	u32 i;
@@ -349,7 +349,7 @@ static void test_entries_without_memory_do_not_delay_others(void **state)
 	assert_true(shadow_pt(root)[2 * GHYVI_RETRY_NOMEM] == spte(DATA));
 }
 
-static void test_memory_returns_to_more_tables_than_one_sync_retries(void **state)
+static void memory_returns_to_more_tables_than_one_sync_retries(void **state)
 {
 	const u32 tables = 2 * GHYVI_RETRY_UNBACKED / GHYVI_ENTRIES + 2;
 	struct ghyvi_root *root;
@@ -394,7 +394,7 @@ static void build_too_many_tables(void)
 	build_full_directories(17);
 }
 
-static void test_tables_beyond_the_limit_are_shadowed_when_others_are_gone(void **state)
+static void tables_beyond_the_limit_are_shadowed_when_others_are_gone(void **state)
 {
 	struct ghyvi_root *root;
 	u32 i;
@@ -413,7 +413,7 @@ static void test_tables_beyond_the_limit_are_shadowed_when_others_are_gone(void 
 }
 
 /* Upper tables come first in a synchronisation. */
-static void test_entries_without_a_table_page_do_not_delay_others(void **state)
+static void entries_without_a_table_page_do_not_delay_others(void **state)
 {
 	struct ghyvi_root *root;
 	u32 i;
@@ -434,7 +434,7 @@ static void test_entries_without_a_table_page_do_not_delay_others(void **state)
 }
 
 /* Generation numbers restart with each VM; the tables of the GGTT are kept. */
-static void test_a_memory_generation_of_an_earlier_vm_is_not_trusted(void **state)
+static void a_memory_generation_of_an_earlier_vm_is_not_trusted(void **state)
 {
 	u64 first = FIRST_GGTT_TABLE * 512;
 	u32 generation;
@@ -456,7 +456,7 @@ static void test_a_memory_generation_of_an_earlier_vm_is_not_trusted(void **stat
 	assert_true(fake.ggtt[first] == spte(DATA));
 }
 
-static void test_the_self_check_finds_deferred_entries_without_reason(void **state)
+static void the_self_check_finds_deferred_entries_without_reason(void **state)
 {
 	struct ghyvi_table_page *table;
 	struct ghyvi_root *root;
@@ -500,7 +500,7 @@ static void test_the_self_check_finds_deferred_entries_without_reason(void **sta
 }
 
 /* Each sync retries entries that failed for lack of room. */
-static void test_the_self_check_finds_a_nomem_page_without_retry(void **state)
+static void the_self_check_finds_a_nomem_page_without_retry(void **state)
 {
 	struct ghyvi_table_page *table;
 	struct ghyvi_root *root;
@@ -522,26 +522,26 @@ static void test_the_self_check_finds_a_nomem_page_without_retry(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_memory_that_returns_is_mapped_by_the_next_sync),
-		TEST(test_table_pages_that_return_are_shadowed_by_the_next_sync),
-		TEST(test_a_page_directory_of_a_three_level_root_that_returns_is_shadowed),
-		TEST(test_a_data_page_is_retried_after_a_temporary_failure),
-		TEST(test_a_large_page_is_retried_after_a_temporary_failure),
-		TEST(test_a_table_page_is_retried_after_a_temporary_failure),
-		TEST(test_a_page_directory_is_retried_after_a_temporary_failure),
-		TEST(test_a_page_without_bogus_entries_is_not_scanned_again),
-		TEST(test_retries_of_deferred_entries_are_limited),
-		TEST(test_a_cleared_entry_is_not_deferred),
-		TEST(test_entries_to_retry_in_a_page_that_gets_two_more_uses_at_once),
-		TEST(test_the_host_reads_memory_that_returned),
-		TEST(test_a_deferred_entry_that_changes_and_changes_back_is_retried),
-		TEST(test_entries_without_memory_do_not_delay_others),
-		TEST(test_memory_returns_to_more_tables_than_one_sync_retries),
-		TEST(test_tables_beyond_the_limit_are_shadowed_when_others_are_gone),
-		TEST(test_entries_without_a_table_page_do_not_delay_others),
-		TEST(test_a_memory_generation_of_an_earlier_vm_is_not_trusted),
-		TEST(test_the_self_check_finds_deferred_entries_without_reason),
-		TEST(test_the_self_check_finds_a_nomem_page_without_retry),
+		TEST(memory_that_returns_is_mapped_by_the_next_sync),
+		TEST(table_pages_that_return_are_shadowed_by_the_next_sync),
+		TEST(a_page_directory_of_a_three_level_root_that_returns_is_shadowed),
+		TEST(a_data_page_is_retried_after_a_temporary_failure),
+		TEST(a_large_page_is_retried_after_a_temporary_failure),
+		TEST(a_table_page_is_retried_after_a_temporary_failure),
+		TEST(a_page_directory_is_retried_after_a_temporary_failure),
+		TEST(a_page_without_bogus_entries_is_not_scanned_again),
+		TEST(retries_of_deferred_entries_are_limited),
+		TEST(a_cleared_entry_is_not_deferred),
+		TEST(entries_to_retry_in_a_page_that_gets_two_more_uses_at_once),
+		TEST(the_host_reads_memory_that_returned),
+		TEST(a_deferred_entry_that_changes_and_changes_back_is_retried),
+		TEST(entries_without_memory_do_not_delay_others),
+		TEST(memory_returns_to_more_tables_than_one_sync_retries),
+		TEST(tables_beyond_the_limit_are_shadowed_when_others_are_gone),
+		TEST(entries_without_a_table_page_do_not_delay_others),
+		TEST(a_memory_generation_of_an_earlier_vm_is_not_trusted),
+		TEST(the_self_check_finds_deferred_entries_without_reason),
+		TEST(the_self_check_finds_a_nomem_page_without_retry),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

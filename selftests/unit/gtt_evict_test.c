@@ -93,7 +93,7 @@ static void run_many_contexts(u32 contexts, u32 tables_max, const char *policy)
 	assert_int_equal(STAT(tables_now), 0);
 }
 
-static void test_512_contexts_and_16_gib_fit_by_default(void **s)
+static void the_default_fits_512_contexts_and_16_gib(void **s)
 {
 	const struct ghyvi_shadow_tuning defaults = GHYVI_SHADOW_TUNING_DEFAULT;
 
@@ -102,19 +102,19 @@ static void test_512_contexts_and_16_gib_fit_by_default(void **s)
 	assert_int_equal(STAT(entries_rejected), 0);
 }
 
-static void test_512_contexts_and_16_gib_run_in_half_the_tables(void **s)
+static void half_the_tables_run_512_contexts_and_16_gib(void **s)
 {
 	run_many_contexts(512, 4096, "adaptive");
 	/* Each submission makes room for about one tree. */
 	assert_in_range(STAT(evicted_trees), 512, 2 * 512 + 512);
 }
 
-static void test_64_contexts_run_in_few_tables_under_strict(void **s)
+static void few_tables_run_64_contexts_under_strict(void **s)
 {
 	run_many_contexts(64, GHYVI_TABLES_MIN, "strict");
 }
 
-static void test_the_least_recently_used_tree_is_evicted_first(void **s)
+static void the_least_recently_used_tree_is_evicted_first(void **s)
 {
 	const u32 tables = build_large_tree(FIRST_TREE, 80);
 	u32 i;
@@ -133,7 +133,7 @@ static void test_the_least_recently_used_tree_is_evicted_first(void **s)
 	assert_int_equal(fake.pins[FIRST_TREE + 2 * tables], 1);
 }
 
-static void test_an_announced_tree_that_was_evicted_is_shadowed_again(void **s)
+static void an_announced_tree_that_was_evicted_is_shadowed_again(void **s)
 {
 	const u32 tables = build_large_tree(FIRST_TREE, 200);
 
@@ -151,7 +151,7 @@ static void test_an_announced_tree_that_was_evicted_is_shadowed_again(void **s)
 	assert_true(submit(FIRST_TREE + tables, 200));
 }
 
-static void test_a_tree_held_by_a_workload_is_not_evicted(void **s)
+static void a_tree_held_by_a_workload_is_not_evicted(void **s)
 {
 	const u32 tables = build_large_tree(FIRST_TREE, 200);
 	struct ghyvi_root *held;
@@ -179,7 +179,7 @@ static void test_a_tree_held_by_a_workload_is_not_evicted(void **s)
 	assert_int_equal(STAT(evicted_trees), 1);
 }
 
-static void test_a_root_is_refused_while_workloads_hold_all_tables(void **s)
+static void a_root_is_refused_while_workloads_hold_all_tables(void **s)
 {
 	const u32 tables = build_large_tree(FIRST_TREE, GHYVI_TABLES_MIN - 3);
 	u64 second = (FIRST_TREE + tables) << 12;
@@ -193,7 +193,7 @@ static void test_a_root_is_refused_while_workloads_hold_all_tables(void **s)
 }
 
 /* Two of the trees do not fit, and each submission would shadow one of them again. */
-static void test_large_trees_in_turn_cost_no_more_than_the_budget(void **s)
+static void large_trees_in_turn_cost_no_more_than_the_budget(void **s)
 {
 	const u32 page_tables = GHYVI_EVICT_YOUNG + 200,
 		  tables = build_large_tree(FIRST_TREE, page_tables);
@@ -218,7 +218,7 @@ static void test_large_trees_in_turn_cost_no_more_than_the_budget(void **s)
 	assert_int_equal(STAT(evicted_trees), 1);
 }
 
-static void test_small_trees_in_turn_are_evicted_within_the_budget(void **s)
+static void small_trees_in_turn_are_evicted_within_the_budget(void **s)
 {
 	const u32 trees = 8, page_tables = GHYVI_EVICT_YOUNG / 2 - 3, tables = 3 + page_tables;
 	u64 before;
@@ -235,7 +235,7 @@ static void test_small_trees_in_turn_are_evicted_within_the_budget(void **s)
 	}
 }
 
-static void test_one_operation_evicts_young_trees_within_the_budget(void **s)
+static void one_operation_evicts_young_trees_within_the_budget(void **s)
 {
 	const u32 trees = 20, small = 200, large = 3000,
 		  tables = build_large_tree(FIRST_TREE, small);
@@ -260,7 +260,7 @@ static void test_one_operation_evicts_young_trees_within_the_budget(void **s)
 	assert_in_range(i, 2, 4);
 }
 
-static void test_tables_that_the_guest_unlinked_evict_nothing(void **s)
+static void tables_that_the_guest_unlinked_evict_nothing(void **s)
 {
 	const u32 tables = build_large_tree(FIRST_TREE, 200);
 	struct ghyvi_root *held;
@@ -281,7 +281,7 @@ static void test_tables_that_the_guest_unlinked_evict_nothing(void **s)
 }
 
 /* The tree has few tables by now, so it may be evicted although it is young. */
-static void test_eviction_counts_the_current_size_of_a_tree(void **s)
+static void eviction_counts_the_current_size_of_a_tree(void **s)
 {
 	const u32 before = GHYVI_EVICT_YOUNG + 200, tables = build_large_tree(FIRST_TREE, before);
 	u32 i;
@@ -297,7 +297,7 @@ static void test_eviction_counts_the_current_size_of_a_tree(void **s)
 	assert_int_equal(STAT(evicted_trees), 1);
 }
 
-static void test_an_announced_tree_counts_as_recently_used(void **s)
+static void an_announced_tree_counts_as_recently_used(void **s)
 {
 	const u32 page_tables = GHYVI_EVICT_YOUNG + 200,
 		  tables = build_large_tree(FIRST_TREE, page_tables);
@@ -314,7 +314,7 @@ static void test_an_announced_tree_counts_as_recently_used(void **s)
 	assert_int_equal(STAT(evicted_trees), 0);
 }
 
-static void test_a_lower_limit_takes_effect_at_once_a_higher_one_at_the_next_submission(void **s)
+static void a_lower_limit_takes_effect_at_once_a_higher_one_at_the_next_submission(void **s)
 {
 	const u32 tables = build_large_tree(FIRST_TREE, 300);
 	struct ghyvi_shadow_tuning tuning;
@@ -357,7 +357,7 @@ static void play_with_few_tables(u64 seed)
 }
 
 /* Relaxed lists, protection, pins and references stay consistent under evictions in any order. */
-static void test_evictions_among_any_moves(void **s)
+static void evictions_among_any_moves(void **s)
 {
 	few_tables = true;
 	play_seeds(SEEDS, play_with_few_tables);
@@ -367,21 +367,21 @@ static void test_evictions_among_any_moves(void **s)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_512_contexts_and_16_gib_fit_by_default),
-		TEST(test_512_contexts_and_16_gib_run_in_half_the_tables),
-		TEST(test_64_contexts_run_in_few_tables_under_strict),
-		TEST(test_the_least_recently_used_tree_is_evicted_first),
-		TEST(test_an_announced_tree_that_was_evicted_is_shadowed_again),
-		TEST(test_a_tree_held_by_a_workload_is_not_evicted),
-		TEST(test_a_root_is_refused_while_workloads_hold_all_tables),
-		TEST(test_large_trees_in_turn_cost_no_more_than_the_budget),
-		TEST(test_small_trees_in_turn_are_evicted_within_the_budget),
-		TEST(test_one_operation_evicts_young_trees_within_the_budget),
-		TEST(test_tables_that_the_guest_unlinked_evict_nothing),
-		TEST(test_eviction_counts_the_current_size_of_a_tree),
-		TEST(test_an_announced_tree_counts_as_recently_used),
-		TEST(test_a_lower_limit_takes_effect_at_once_a_higher_one_at_the_next_submission),
-		cmocka_unit_test(test_evictions_among_any_moves),
+		TEST(the_default_fits_512_contexts_and_16_gib),
+		TEST(half_the_tables_run_512_contexts_and_16_gib),
+		TEST(few_tables_run_64_contexts_under_strict),
+		TEST(the_least_recently_used_tree_is_evicted_first),
+		TEST(an_announced_tree_that_was_evicted_is_shadowed_again),
+		TEST(a_tree_held_by_a_workload_is_not_evicted),
+		TEST(a_root_is_refused_while_workloads_hold_all_tables),
+		TEST(large_trees_in_turn_cost_no_more_than_the_budget),
+		TEST(small_trees_in_turn_are_evicted_within_the_budget),
+		TEST(one_operation_evicts_young_trees_within_the_budget),
+		TEST(tables_that_the_guest_unlinked_evict_nothing),
+		TEST(eviction_counts_the_current_size_of_a_tree),
+		TEST(an_announced_tree_counts_as_recently_used),
+		TEST(a_lower_limit_takes_effect_at_once_a_higher_one_at_the_next_submission),
+		cmocka_unit_test(evictions_among_any_moves),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,7 @@ static struct ghyvi_root *build_large(u64 gfn)
 	return get_root4(PML4_GFN);
 }
 
-static void test_contiguous_pages_stay_one_entry(void **state)
+static void contiguous_pages_stay_one_entry(void **state)
 {
 	struct ghyvi_root *root = build_large(LARGE_WHOLE);
 
@@ -53,7 +53,7 @@ static void test_contiguous_pages_stay_one_entry(void **state)
 	assert_int_equal(pinned_of(LARGE_WHOLE), 0);
 }
 
-static void test_scattered_large_pages_get_a_shadow_table(void **state)
+static void scattered_large_pages_get_a_shadow_table(void **state)
 {
 	struct ghyvi_root *root = build_large(LARGE_SCATTERED);
 	u64 entry = shadow_pd()[1], *pages = shadow_table(fake.held[0].dma, 3, 0u, 0u, 1u);
@@ -105,17 +105,17 @@ static void check_part_lost(u64 gfn, u64 lost)
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
-static void test_unmapping_any_part_of_a_large_page_zaps_all_of_it(void **state)
+static void unmapping_any_part_of_a_large_page_zaps_all_of_it(void **state)
 {
 	check_part_lost(LARGE_WHOLE, LARGE_WHOLE + 255);
 }
 
-static void test_unmapping_any_part_of_a_split_page_zaps_all_of_it(void **state)
+static void unmapping_any_part_of_a_split_page_zaps_all_of_it(void **state)
 {
 	check_part_lost(LARGE_SCATTERED, LARGE_SCATTERED + 511);
 }
 
-static void test_a_page_over_the_pin_limit_maps_scratch_until_there_is_room(void **state)
+static void a_page_over_the_pin_limit_maps_scratch_until_there_is_room(void **state)
 {
 	struct ghyvi_root *root;
 
@@ -136,7 +136,7 @@ static void test_a_page_over_the_pin_limit_maps_scratch_until_there_is_room(void
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
-static void test_a_retry_ends_when_the_page_gets_another_use(void **state)
+static void a_retry_ends_when_the_page_gets_another_use(void **state)
 {
 	struct ghyvi_root *root;
 
@@ -154,7 +154,7 @@ static void test_a_retry_ends_when_the_page_gets_another_use(void **state)
 	assert_int_equal(pinned_of(LARGE_WHOLE), 0);
 }
 
-static void test_invalid_large_entries_map_scratch(void **state)
+static void invalid_large_entries_map_scratch(void **state)
 {
 	struct ghyvi_root *root = build_large(RAM_PAGES);
 
@@ -183,7 +183,7 @@ static void read_all(struct ghyvi_root *root, u64 gfn)
 	}
 }
 
-static void test_the_host_reads_through_large_pages(void **state)
+static void the_host_reads_through_large_pages(void **state)
 {
 	struct ghyvi_root *root = build_large(LARGE_WHOLE);
 
@@ -199,14 +199,14 @@ static void test_the_host_reads_through_large_pages(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_contiguous_pages_stay_one_entry),
-		TEST(test_scattered_large_pages_get_a_shadow_table),
-		TEST(test_unmapping_any_part_of_a_large_page_zaps_all_of_it),
-		TEST(test_unmapping_any_part_of_a_split_page_zaps_all_of_it),
-		TEST(test_a_page_over_the_pin_limit_maps_scratch_until_there_is_room),
-		TEST(test_a_retry_ends_when_the_page_gets_another_use),
-		TEST(test_invalid_large_entries_map_scratch),
-		TEST(test_the_host_reads_through_large_pages),
+		TEST(contiguous_pages_stay_one_entry),
+		TEST(scattered_large_pages_get_a_shadow_table),
+		TEST(unmapping_any_part_of_a_large_page_zaps_all_of_it),
+		TEST(unmapping_any_part_of_a_split_page_zaps_all_of_it),
+		TEST(a_page_over_the_pin_limit_maps_scratch_until_there_is_room),
+		TEST(a_retry_ends_when_the_page_gets_another_use),
+		TEST(invalid_large_entries_map_scratch),
+		TEST(the_host_reads_through_large_pages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,7 @@
 /* Guest memory that cannot be pinned or is unmapped, the GGTT, the self-check. */
 #include "gtt_fake.h"
 
-static void test_enomem_evicts_idle_pins(void **state)
+static void enomem_evicts_idle_pins(void **state)
 {
 	struct ghyvi_root *root;
 
@@ -37,7 +37,7 @@ static void bind_and_unbind(struct ghyvi_root *root, u64 gfn)
 	ghyvi_gtt_sync(fake.gtt, root);
 }
 
-static void test_idle_pins_that_were_used_again_stay_longer(void **state)
+static void idle_pins_that_were_used_again_stay_longer(void **state)
 {
 	struct ghyvi_shadow_tuning tuning = GHYVI_SHADOW_TUNING_DEFAULT;
 	struct ghyvi_root *root;
@@ -68,7 +68,7 @@ static void test_idle_pins_that_were_used_again_stay_longer(void **state)
 	assert_int_equal(fake.pins[DATA], 0);
 }
 
-static void test_pins_of_distant_and_of_adjacent_pages(void **state)
+static void pins_of_distant_and_of_adjacent_pages(void **state)
 {
 	static const u64 gfns[] = {
 		DATA, DATA + 1, DATA + 64 * 64, DATA + 64 * 64 + 1, DATA + 64 * 128, RAM_PAGES - 1
@@ -95,7 +95,7 @@ static void test_pins_of_distant_and_of_adjacent_pages(void **state)
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
-static void test_a_pinned_page_that_is_a_table_is_not_data(void **state)
+static void a_pinned_page_that_is_a_table_is_not_data(void **state)
 {
 	struct ghyvi_root *root;
 
@@ -123,7 +123,7 @@ static void test_a_pinned_page_that_is_a_table_is_not_data(void **state)
 /*
  * No page can be protected, so one sync finds both the end of a table and the new use of its page.
  */
-static void test_a_table_that_becomes_data(void **state)
+static void a_table_that_becomes_data(void **state)
 {
 	struct ghyvi_root *root;
 
@@ -141,7 +141,7 @@ static void test_a_table_that_becomes_data(void **state)
 	assert_true(shadow_table(fake.held[0].dma, 3, 0u, 0u, 1u)[0] == spte(PT_GFN));
 }
 
-static void test_ggtt_entries_are_gone_before_their_page_is_evicted(void **state)
+static void ggtt_entries_are_gone_before_their_page_is_evicted(void **state)
 {
 	u64 first = FIRST_GGTT_TABLE * 512;
 
@@ -157,7 +157,7 @@ static void test_ggtt_entries_are_gone_before_their_page_is_evicted(void **state
 	assert_true(fake.ggtt[first + 1] == spte(DATA + 1));
 }
 
-static void test_two_failed_pins_in_one_line_of_the_ggtt(void **state)
+static void two_failed_pins_in_one_line_of_the_ggtt(void **state)
 {
 	u64 first = FIRST_GGTT_TABLE * 512;
 	u32 i;
@@ -175,7 +175,7 @@ static void test_two_failed_pins_in_one_line_of_the_ggtt(void **state)
 			    is_scratch(fake.ggtt[first + i]));
 }
 
-static void test_a_page_that_cannot_be_owned_is_scratch(void **state)
+static void a_page_that_cannot_be_owned_is_scratch(void **state)
 {
 	struct ghyvi_root *root;
 	u64 gpa = PML4_B_GFN << 12;
@@ -193,7 +193,7 @@ static void test_a_page_that_cannot_be_owned_is_scratch(void **state)
 	assert_int_equal(fake.pins[PML4_B_GFN], 0);
 }
 
-static void test_unmap_of_a_data_page(void **state)
+static void unmap_of_a_data_page(void **state)
 {
 	struct ghyvi_root *root;
 
@@ -215,7 +215,7 @@ static void test_unmap_of_a_data_page(void **state)
 }
 
 /* Values that the host uses internally and a guest may know. */
-static void test_entries_that_are_not_present_never_map_scratch(void **state)
+static void entries_that_are_not_present_never_map_scratch(void **state)
 {
 	struct ghyvi_root *root;
 	u32 i;
@@ -240,7 +240,7 @@ static void test_entries_that_are_not_present_never_map_scratch(void **state)
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
-static void test_unmap_of_table_pages(void **state)
+static void unmap_of_table_pages(void **state)
 {
 	struct ghyvi_root *root;
 
@@ -281,17 +281,17 @@ static void unmap_of_a_held_root(bool forgotten)
 	assert_int_equal(kind_of(dma), 3);
 }
 
-static void test_unmap_of_a_root(void **state)
+static void unmap_of_a_root(void **state)
 {
 	unmap_of_a_held_root(false);
 }
 
-static void test_unmap_of_a_forgotten_root(void **state)
+static void unmap_of_a_forgotten_root(void **state)
 {
 	unmap_of_a_held_root(true);
 }
 
-static void test_freed_table_pages_lose_their_protection(void **state)
+static void freed_table_pages_lose_their_protection(void **state)
 {
 	build_tree(PML4_GFN);
 	get_root4(PML4_GFN);
@@ -305,7 +305,7 @@ static void test_freed_table_pages_lose_their_protection(void **state)
 	assert_int_equal(fake.pinned, 0);
 }
 
-static void test_ggtt_is_compared_until_live_and_protected_after(void **state)
+static void ggtt_is_compared_until_live_and_protected_after(void **state)
 {
 	u64 first = FIRST_GGTT_TABLE * 512;
 
@@ -327,7 +327,7 @@ static void test_ggtt_is_compared_until_live_and_protected_after(void **state)
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, NULL), 0);
 }
 
-static void test_ggtt_remapped_and_hidden(void **state)
+static void ggtt_remapped_and_hidden(void **state)
 {
 	u64 first = FIRST_GGTT_TABLE * 512;
 
@@ -351,7 +351,7 @@ static void test_ggtt_remapped_and_hidden(void **state)
 	assert_true(fake.ggtt[first] == 0);
 }
 
-static void test_ggtt_pages_that_cannot_be_protected(void **state)
+static void ggtt_pages_that_cannot_be_protected(void **state)
 {
 	u64 first = FIRST_GGTT_TABLE * 512;
 
@@ -366,7 +366,7 @@ static void test_ggtt_pages_that_cannot_be_protected(void **state)
 	assert_true(fake.ggtt[first + 512] == spte(DATA));
 }
 
-static void test_global_addresses_are_read_and_written_where_the_guest_maps_them(void **state)
+static void global_addresses_are_read_and_written_where_the_guest_maps_them(void **state)
 {
 	u64 address = FIRST_GGTT_TABLE * SPAN, value = 0x1122334455667788, got = 0;
 
@@ -399,7 +399,7 @@ static void corrupt(struct ghyvi_root *root, u64 *entry, u64 value)
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
-static void test_the_self_check_finds_corrupted_entries(void **state)
+static void the_self_check_finds_corrupted_entries(void **state)
 {
 	struct ghyvi_root *root;
 	u64 *pt;
@@ -442,7 +442,7 @@ static void assert_forgotten(struct ghyvi_root *root, struct ghyvi_table_page *t
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
-static void test_the_self_check_finds_relaxed_pages_that_are_not_compared(void **state)
+static void the_self_check_finds_relaxed_pages_that_are_not_compared(void **state)
 {
 	struct ghyvi_root *root, *other;
 	struct ghyvi_table_page *table, *ggtt = fake.gtt->ggtt_tables[FIRST_GGTT_TABLE];
@@ -465,7 +465,7 @@ static void test_the_self_check_finds_relaxed_pages_that_are_not_compared(void *
 	assert_forgotten(root, ggtt, &fake.gtt->shared_tree.relaxed);
 }
 
-static void test_the_self_check_knows_what_a_synchronisation_was_for(void **state)
+static void the_self_check_knows_what_a_synchronisation_was_for(void **state)
 {
 	struct ghyvi_root *root, *other;
 
@@ -489,7 +489,7 @@ static void test_the_self_check_knows_what_a_synchronisation_was_for(void **stat
 }
 
 /* An invalidation may stop the guest's jobs, so one must do for all that an unmap frees. */
-static void test_an_unmap_invalidates_once(void **state)
+static void an_unmap_invalidates_once(void **state)
 {
 	u64 gpa4[4] = { PDP_GFN << 12, 0, 0, 0 };
 	u32 before;
@@ -508,7 +508,7 @@ static void test_an_unmap_invalidates_once(void **state)
 	assert_int_equal(fake.pinned, 0);
 }
 
-static void test_a_released_root_invalidates_once(void **state)
+static void a_released_root_invalidates_once(void **state)
 {
 	u64 gpa4[4] = { PD_GFN << 12, PD_GFN << 12, PD_GFN << 12, PD_GFN << 12 };
 	u32 before;
@@ -526,29 +526,29 @@ static void test_a_released_root_invalidates_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_enomem_evicts_idle_pins),
-		TEST(test_idle_pins_that_were_used_again_stay_longer),
-		TEST(test_pins_of_distant_and_of_adjacent_pages),
-		TEST(test_a_pinned_page_that_is_a_table_is_not_data),
-		TEST(test_a_table_that_becomes_data),
-		TEST(test_ggtt_entries_are_gone_before_their_page_is_evicted),
-		TEST(test_two_failed_pins_in_one_line_of_the_ggtt),
-		TEST(test_a_page_that_cannot_be_owned_is_scratch),
-		TEST(test_unmap_of_a_data_page),
-		TEST(test_entries_that_are_not_present_never_map_scratch),
-		TEST(test_unmap_of_table_pages),
-		TEST(test_unmap_of_a_root),
-		TEST(test_unmap_of_a_forgotten_root),
-		TEST(test_freed_table_pages_lose_their_protection),
-		TEST(test_ggtt_is_compared_until_live_and_protected_after),
-		TEST(test_ggtt_remapped_and_hidden),
-		TEST(test_ggtt_pages_that_cannot_be_protected),
-		TEST(test_global_addresses_are_read_and_written_where_the_guest_maps_them),
-		TEST(test_the_self_check_finds_corrupted_entries),
-		TEST(test_the_self_check_finds_relaxed_pages_that_are_not_compared),
-		TEST(test_the_self_check_knows_what_a_synchronisation_was_for),
-		TEST(test_an_unmap_invalidates_once),
-		TEST(test_a_released_root_invalidates_once),
+		TEST(enomem_evicts_idle_pins),
+		TEST(idle_pins_that_were_used_again_stay_longer),
+		TEST(pins_of_distant_and_of_adjacent_pages),
+		TEST(a_pinned_page_that_is_a_table_is_not_data),
+		TEST(a_table_that_becomes_data),
+		TEST(ggtt_entries_are_gone_before_their_page_is_evicted),
+		TEST(two_failed_pins_in_one_line_of_the_ggtt),
+		TEST(a_page_that_cannot_be_owned_is_scratch),
+		TEST(unmap_of_a_data_page),
+		TEST(entries_that_are_not_present_never_map_scratch),
+		TEST(unmap_of_table_pages),
+		TEST(unmap_of_a_root),
+		TEST(unmap_of_a_forgotten_root),
+		TEST(freed_table_pages_lose_their_protection),
+		TEST(ggtt_is_compared_until_live_and_protected_after),
+		TEST(ggtt_remapped_and_hidden),
+		TEST(ggtt_pages_that_cannot_be_protected),
+		TEST(global_addresses_are_read_and_written_where_the_guest_maps_them),
+		TEST(the_self_check_finds_corrupted_entries),
+		TEST(the_self_check_finds_relaxed_pages_that_are_not_compared),
+		TEST(the_self_check_knows_what_a_synchronisation_was_for),
+		TEST(an_unmap_invalidates_once),
+		TEST(a_released_root_invalidates_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,7 +42,7 @@ static struct ghyvi_root *begin(const char *policy)
 	return root;
 }
 
-static void test_records_are_applied_without_a_trap(void **state)
+static void records_are_applied_without_a_trap(void **state)
 {
 	struct ghyvi_root *root = begin("strict");
 
@@ -62,7 +62,7 @@ static void test_records_are_applied_without_a_trap(void **state)
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
-static void test_a_full_page_of_records_is_applied(void **state)
+static void a_full_page_of_records_is_applied(void **state)
 {
 	struct ghyvi_root *root = begin("strict");
 	unsigned int i;
@@ -76,7 +76,7 @@ static void test_a_full_page_of_records_is_applied(void **state)
 }
 
 /* A trap would relax the page. */
-static void test_a_protected_page_stays_protected(void **state)
+static void a_protected_page_stays_protected(void **state)
 {
 	begin("segmented");
 	assert_true(fake.protected[PT_GFN]);
@@ -88,7 +88,7 @@ static void test_a_protected_page_stays_protected(void **state)
 	assert_false(fake.protected[PT_GFN]);
 }
 
-static void test_the_first_bad_record_ends_the_call(void **state)
+static void the_first_bad_record_ends_the_call(void **state)
 {
 	const struct {
 		u64 address;
@@ -118,7 +118,7 @@ static void test_the_first_bad_record_ends_the_call(void **state)
 	}
 }
 
-static void test_a_call_out_of_bounds_does_nothing(void **state)
+static void a_call_out_of_bounds_does_nothing(void **state)
 {
 	u32 applied;
 
@@ -137,7 +137,7 @@ static void test_a_call_out_of_bounds_does_nothing(void **state)
 }
 
 /* The host's store of the result would not trap. */
-static void test_a_table_page_is_no_page_of_records(void **state)
+static void a_table_page_is_no_page_of_records(void **state)
 {
 	struct ghyvi_root *root = begin("strict");
 	u32 applied;
@@ -156,7 +156,7 @@ static void test_a_table_page_is_no_page_of_records(void **state)
 	assert_true(shadow_pt(root)[1] == spte(DATA));
 }
 
-static void test_a_bad_value_maps_scratch_as_that_of_a_trap(void **state)
+static void a_bad_value_maps_scratch_as_that_of_a_trap(void **state)
 {
 	struct ghyvi_root *root = begin("strict");
 
@@ -170,7 +170,7 @@ static void test_a_bad_value_maps_scratch_as_that_of_a_trap(void **state)
 }
 
 /* Upper levels, and a table that leaves the tree and comes back. */
-static void test_tables_are_linked_by_records(void **state)
+static void tables_are_linked_by_records(void **state)
 {
 	struct ghyvi_root *root = begin("strict");
 
@@ -186,7 +186,7 @@ static void test_tables_are_linked_by_records(void **state)
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
-static void test_each_policy_applies_records(void **state)
+static void each_policy_applies_records(void **state)
 {
 	struct ghyvi_root *root = begin("strict");
 	unsigned int policy, n = 0;
@@ -216,15 +216,15 @@ static void test_each_policy_applies_records(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_records_are_applied_without_a_trap),
-		TEST(test_a_full_page_of_records_is_applied),
-		TEST(test_a_protected_page_stays_protected),
-		TEST(test_the_first_bad_record_ends_the_call),
-		TEST(test_a_call_out_of_bounds_does_nothing),
-		TEST(test_a_table_page_is_no_page_of_records),
-		TEST(test_a_bad_value_maps_scratch_as_that_of_a_trap),
-		TEST(test_tables_are_linked_by_records),
-		TEST(test_each_policy_applies_records),
+		TEST(records_are_applied_without_a_trap),
+		TEST(a_full_page_of_records_is_applied),
+		TEST(a_protected_page_stays_protected),
+		TEST(the_first_bad_record_ends_the_call),
+		TEST(a_call_out_of_bounds_does_nothing),
+		TEST(a_table_page_is_no_page_of_records),
+		TEST(a_bad_value_maps_scratch_as_that_of_a_trap),
+		TEST(tables_are_linked_by_records),
+		TEST(each_policy_applies_records),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,7 @@ static void nothing_is_protected(void)
 	assert_int_equal(STAT(protected_now), 0);
 }
 
-static void test_entering_drops_all_shadows(void **state)
+static void entering_drops_all_shadows(void **state)
 {
 	u64 traps;
 
@@ -52,7 +52,7 @@ static void test_entering_drops_all_shadows(void **state)
 	assert_int_equal(STAT(relaxed_now), 0);
 }
 
-static void test_leaving_shadows_everything_again(void **state)
+static void leaving_shadows_everything_again(void **state)
 {
 	struct ghyvi_root *root;
 
@@ -84,7 +84,7 @@ static void test_leaving_shadows_everything_again(void **state)
 	assert_true(shadow_pt(fake.held[0].root)[0] == spte(DATA));
 }
 
-static void test_held_trees_stay_in_sync_until_they_are_put(void **state)
+static void held_trees_stay_in_sync_until_they_are_put(void **state)
 {
 	struct ghyvi_root *root;
 
@@ -118,7 +118,7 @@ static void test_held_trees_stay_in_sync_until_they_are_put(void **state)
 	assert_true(fake.ggtt[FIRST] == 0);
 }
 
-static void test_a_held_tree_keeps_its_shadow_over_policy_switches(void **state)
+static void a_held_tree_keeps_its_shadow_over_policy_switches(void **state)
 {
 	struct ghyvi_root *root;
 	int i;
@@ -139,7 +139,7 @@ static void test_a_held_tree_keeps_its_shadow_over_policy_switches(void **state)
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
-static void test_a_pgpu_without_the_capability(void **state)
+static void a_pgpu_without_the_capability(void **state)
 {
 	char names[128];
 
@@ -151,7 +151,7 @@ static void test_a_pgpu_without_the_capability(void **state)
 	assert_non_null(strstr(names, " adaptive relaxed nested\n"));
 }
 
-static void test_a_job_gets_the_root_of_its_policy(void **state)
+static void a_job_gets_the_root_of_its_policy(void **state)
 {
 	u64 four[4] = { PD2_GFN << 12, PD3_GFN << 12, 0, PD4_GFN << 12 };
 	struct ghyvi_job job = { .levels = 7 };
@@ -172,7 +172,7 @@ static void test_a_job_gets_the_root_of_its_policy(void **state)
 	assert_true(!job.nested && job.root == ghyvi_root_dma(root) && job.levels == 4);
 }
 
-static void test_pages_are_mapped_once_and_unmapped_with_their_memory(void **state)
+static void pages_are_mapped_once_and_unmapped_with_their_memory(void **state)
 {
 	policy("nested");
 	assert_int_equal(ghyvi_gtt_fault(fake.gtt, DATA), 0);
@@ -194,7 +194,7 @@ static void test_pages_are_mapped_once_and_unmapped_with_their_memory(void **sta
 	assert_int_equal(fake.gtt->nr_idle_pins, 1);
 }
 
-static void test_the_page_mapped_longest_ago_is_unmapped_to_make_room(void **state)
+static void the_page_mapped_longest_ago_is_unmapped_to_make_room(void **state)
 {
 	u32 i;
 
@@ -215,7 +215,7 @@ static void test_the_page_mapped_longest_ago_is_unmapped_to_make_room(void **sta
 
 #define IDLE_PINS 1024u
 
-static void test_the_limit_of_idle_pins_does_not_limit_mapped_pages(void **state)
+static void the_limit_of_idle_pins_does_not_limit_mapped_pages(void **state)
 {
 	struct ghyvi_shadow_tuning tuning = GHYVI_SHADOW_TUNING_DEFAULT;
 	u32 i;
@@ -230,7 +230,7 @@ static void test_the_limit_of_idle_pins_does_not_limit_mapped_pages(void **state
 	assert_true(STAT(pinned_pages_now) <= IDLE_PINS);
 }
 
-static void test_global_addresses_are_read_and_written_through_the_guests_table(void **state)
+static void global_addresses_are_read_and_written_through_the_guests_table(void **state)
 {
 	u64 value = 0x1122334455667788, got = 0;
 
@@ -250,7 +250,7 @@ static void test_global_addresses_are_read_and_written_through_the_guests_table(
 	assert_true(fake.mapped[DATA + 5]);
 }
 
-static void test_reset_while_nested_and_shadowed_roots_are_held(void **state)
+static void reset_while_nested_and_shadowed_roots_are_held(void **state)
 {
 	build_tree(PML4_GFN);
 	get_root4(PML4_GFN);
@@ -268,7 +268,7 @@ static void test_reset_while_nested_and_shadowed_roots_are_held(void **state)
 }
 
 /* A submission of one context syncs only the pages of its tree. */
-static void test_sync_skips_pages_that_only_another_tree_links(void **state)
+static void sync_skips_pages_that_only_another_tree_links(void **state)
 {
 	const u64 shared = FIRST_FREE_GFN;
 	struct ghyvi_root *one, *other;
@@ -308,18 +308,18 @@ static void test_sync_skips_pages_that_only_another_tree_links(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_entering_drops_all_shadows),
-		TEST(test_leaving_shadows_everything_again),
-		TEST(test_held_trees_stay_in_sync_until_they_are_put),
-		TEST(test_a_held_tree_keeps_its_shadow_over_policy_switches),
-		TEST(test_a_pgpu_without_the_capability),
-		TEST(test_a_job_gets_the_root_of_its_policy),
-		TEST(test_pages_are_mapped_once_and_unmapped_with_their_memory),
-		TEST(test_the_page_mapped_longest_ago_is_unmapped_to_make_room),
-		TEST(test_the_limit_of_idle_pins_does_not_limit_mapped_pages),
-		TEST(test_global_addresses_are_read_and_written_through_the_guests_table),
-		TEST(test_reset_while_nested_and_shadowed_roots_are_held),
-		TEST(test_sync_skips_pages_that_only_another_tree_links),
+		TEST(entering_drops_all_shadows),
+		TEST(leaving_shadows_everything_again),
+		TEST(held_trees_stay_in_sync_until_they_are_put),
+		TEST(a_held_tree_keeps_its_shadow_over_policy_switches),
+		TEST(a_pgpu_without_the_capability),
+		TEST(a_job_gets_the_root_of_its_policy),
+		TEST(pages_are_mapped_once_and_unmapped_with_their_memory),
+		TEST(the_page_mapped_longest_ago_is_unmapped_to_make_room),
+		TEST(the_limit_of_idle_pins_does_not_limit_mapped_pages),
+		TEST(global_addresses_are_read_and_written_through_the_guests_table),
+		TEST(reset_while_nested_and_shadowed_roots_are_held),
+		TEST(sync_skips_pages_that_only_another_tree_links),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -81,7 +81,7 @@ static bool fail_from(unsigned long n, unsigned long count)
 	return failed;
 }
 
-static void test_any_allocation_of_a_guest_at_work_may_fail(void **s)
+static void any_allocation_of_a_guest_at_work_may_fail(void **s)
 {
 	unsigned long n;
 
@@ -90,7 +90,7 @@ static void test_any_allocation_of_a_guest_at_work_may_fail(void **s)
 	assert_in_range(n, 80, 1000);
 }
 
-static void test_all_allocations_from_any_one_on_may_fail(void **s)
+static void all_allocations_from_any_one_on_may_fail(void **s)
 {
 	unsigned long n;
 
@@ -99,7 +99,7 @@ static void test_all_allocations_from_any_one_on_may_fail(void **s)
 	assert_in_range(n, 80, 1000);
 }
 
-static void test_creation_without_memory_leaves_nothing(void **s)
+static void creation_without_memory_leaves_nothing(void **s)
 {
 	struct ghyvi_gtt_params params;
 	struct ghyvi_gtt *gtt;
@@ -155,7 +155,7 @@ static void play_with_failures(u64 seed)
 	}
 }
 
-static void test_random_failures_end_in_the_guests_translation(void **s)
+static void random_failures_end_in_the_guests_translation(void **s)
 {
 	play_seeds(SEEDS, play_with_failures);
 }
@@ -163,10 +163,10 @@ static void test_random_failures_end_in_the_guests_translation(void **s)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_any_allocation_of_a_guest_at_work_may_fail),
-		cmocka_unit_test(test_all_allocations_from_any_one_on_may_fail),
-		cmocka_unit_test(test_creation_without_memory_leaves_nothing),
-		cmocka_unit_test(test_random_failures_end_in_the_guests_translation),
+		cmocka_unit_test(any_allocation_of_a_guest_at_work_may_fail),
+		cmocka_unit_test(all_allocations_from_any_one_on_may_fail),
+		cmocka_unit_test(creation_without_memory_leaves_nothing),
+		cmocka_unit_test(random_failures_end_in_the_guests_translation),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

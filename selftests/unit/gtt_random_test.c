@@ -13,7 +13,7 @@ static void play(u64 seed)
 		move();
 }
 
-static void test_any_interleaving_ends_in_the_guests_translation(void **s)
+static void any_interleaving_ends_in_the_guests_translation(void **s)
 {
 	play_seeds(SEEDS, play);
 }
@@ -33,7 +33,7 @@ static void *trapping(void *unused)
 	return NULL;
 }
 
-static void test_one_vcpu_stores_while_another_submits(void **s)
+static void one_vcpu_stores_while_another_submits(void **s)
 {
 	struct ghyvi_root *root;
 	pthread_t thread;
@@ -60,8 +60,8 @@ static void test_one_vcpu_stores_while_another_submits(void **s)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_any_interleaving_ends_in_the_guests_translation),
-		TEST(test_one_vcpu_stores_while_another_submits),
+		cmocka_unit_test(any_interleaving_ends_in_the_guests_translation),
+		TEST(one_vcpu_stores_while_another_submits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

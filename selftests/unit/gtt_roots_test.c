@@ -4,7 +4,7 @@
 
 #define MOST_TABLES 8192u
 
-static void test_three_level_roots(void **state)
+static void three_level_roots(void **state)
 {
 	u64 gpa[4] = { PD_GFN << 12, PD2_GFN << 12, PD3_GFN << 12, (u64)(RAM_PAGES + 5) << 12 };
 	u64 other[4] = { PD_GFN << 12, PD2_GFN << 12, PD3_GFN << 12, PD4_GFN << 12 };
@@ -34,7 +34,7 @@ static void test_three_level_roots(void **state)
 }
 
 /* Hostile guests set bits of a root's address that an entry's address does not have. */
-static void test_high_address_bits_of_roots_are_ignored(void **state)
+static void high_address_bits_of_roots_are_ignored(void **state)
 {
 	const u64 high = BIT_ULL(40) | BIT_ULL(63);
 	u64 gpa[4] = { PD_GFN << 12 | high, PD2_GFN << 12 | high, PD3_GFN << 12 | high,
@@ -59,7 +59,7 @@ static void test_high_address_bits_of_roots_are_ignored(void **state)
 	assert_int_equal(fake.pins[PD_GFN], 0);
 }
 
-static void test_get_put_forget_in_any_order(void **state)
+static void get_put_forget_in_any_order(void **state)
 {
 	struct ghyvi_root *root;
 	u64 bogus = (u64)RAM_PAGES << 12;
@@ -83,7 +83,7 @@ static void test_get_put_forget_in_any_order(void **state)
 }
 
 /* A workload may hold the tree for a moment after the guest saw its completion. */
-static void test_pages_of_a_forgotten_tree_are_data_at_once(void **state)
+static void pages_of_a_forgotten_tree_are_data_at_once(void **state)
 {
 	build_tree(PML4_GFN);
 	get_root4(PML4_GFN);
@@ -97,7 +97,7 @@ static void test_pages_of_a_forgotten_tree_are_data_at_once(void **state)
 }
 
 /* A driver is loaded after one that crashed. */
-static void test_all_trees_can_be_forgotten(void **state)
+static void all_trees_can_be_forgotten(void **state)
 {
 	u64 directories[4] = { PD_GFN << 12, PD_GFN << 12, PD_GFN << 12, PD_GFN << 12 };
 
@@ -141,17 +141,17 @@ static void reset_with_a_held_root(bool forgotten)
 	assert_true(fake.ggtt[FIRST_GGTT_TABLE * 512] == spte(DATA + 1));
 }
 
-static void test_reset_while_a_root_is_held(void **state)
+static void reset_while_a_root_is_held(void **state)
 {
 	reset_with_a_held_root(false);
 }
 
-static void test_reset_while_a_forgotten_root_is_held(void **state)
+static void reset_while_a_forgotten_root_is_held(void **state)
 {
 	reset_with_a_held_root(true);
 }
 
-static void test_number_of_roots_is_limited(void **state)
+static void number_of_roots_is_limited(void **state)
 {
 	u64 gpa = 5000ull << 12;
 	u32 i;
@@ -166,7 +166,7 @@ static void test_number_of_roots_is_limited(void **state)
 	assert_int_equal(fake.pins[107], 0);
 }
 
-static void test_number_of_table_pages_is_limited(void **state)
+static void number_of_table_pages_is_limited(void **state)
 {
 	u64 gpa = 90 << 12;
 
@@ -182,15 +182,15 @@ static void test_number_of_table_pages_is_limited(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_three_level_roots),
-		TEST(test_high_address_bits_of_roots_are_ignored),
-		TEST(test_get_put_forget_in_any_order),
-		TEST(test_pages_of_a_forgotten_tree_are_data_at_once),
-		TEST(test_all_trees_can_be_forgotten),
-		TEST(test_reset_while_a_root_is_held),
-		TEST(test_reset_while_a_forgotten_root_is_held),
-		TEST(test_number_of_roots_is_limited),
-		TEST(test_number_of_table_pages_is_limited),
+		TEST(three_level_roots),
+		TEST(high_address_bits_of_roots_are_ignored),
+		TEST(get_put_forget_in_any_order),
+		TEST(pages_of_a_forgotten_tree_are_data_at_once),
+		TEST(all_trees_can_be_forgotten),
+		TEST(reset_while_a_root_is_held),
+		TEST(reset_while_a_forgotten_root_is_held),
+		TEST(number_of_roots_is_limited),
+		TEST(number_of_table_pages_is_limited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

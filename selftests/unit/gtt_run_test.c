@@ -41,7 +41,7 @@ static void sync_bound(struct ghyvi_root *root, u64 gfn, unsigned int step)
 	assert_bound(root, gfn, step);
 }
 
-static void test_runs_replace_runs_of_pinned_pages(void **state)
+static void runs_replace_runs_of_pinned_pages(void **state)
 {
 	struct ghyvi_root *root = relaxed_tree();
 	unsigned int round;
@@ -59,7 +59,7 @@ static void test_runs_replace_runs_of_pinned_pages(void **state)
 	assert_int_equal(fake.pins[DATA + 250], 1);
 }
 
-static void test_one_page_in_all_entries_is_pinned_once_and_released_with_the_last(void **state)
+static void one_page_in_all_entries_is_pinned_once_and_released_with_the_last(void **state)
 {
 	struct ghyvi_root *root = relaxed_tree();
 
@@ -82,7 +82,7 @@ static void sync_idle(struct ghyvi_root *root, u32 idle)
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
-static void test_pages_that_two_tables_map_are_idle_after_the_last_entry(void **state)
+static void pages_that_two_tables_map_are_idle_after_the_last_entry(void **state)
 {
 	struct ghyvi_root *root = relaxed_tree();
 	unsigned int round;
@@ -106,7 +106,7 @@ static void test_pages_that_two_tables_map_are_idle_after_the_last_entry(void **
 	assert_int_equal(fake.pins[DATA + 1], 1);
 }
 
-static void test_a_page_that_runs_of_both_kinds_map_is_idle_after_the_last_entry(void **state)
+static void a_page_that_runs_of_both_kinds_map_is_idle_after_the_last_entry(void **state)
 {
 	struct ghyvi_root *root = relaxed_tree();
 	unsigned int first;
@@ -124,7 +124,7 @@ static void test_a_page_that_runs_of_both_kinds_map_is_idle_after_the_last_entry
 }
 
 /* Two entries map one page; the second one is written after the page became a table page. */
-static void test_a_run_of_one_page_ends_before_an_entry_that_maps_scratch(void **state)
+static void a_run_of_one_page_ends_before_an_entry_that_maps_scratch(void **state)
 {
 	struct ghyvi_root *root = relaxed_tree();
 	u64 table = DATA + 50;
@@ -161,7 +161,7 @@ static bool is_in_runs(u64 gfn)
 	return held;
 }
 
-static void test_a_page_that_was_a_table_is_in_runs_again(void **state)
+static void a_page_that_was_a_table_is_in_runs_again(void **state)
 {
 	struct ghyvi_root *root = relaxed_tree();
 	u64 table = DATA + 50;
@@ -177,7 +177,7 @@ static void test_a_page_that_was_a_table_is_in_runs_again(void **state)
 	assert_true(is_in_runs(table));
 }
 
-static void test_a_table_page_in_a_run_of_pinned_pages_maps_scratch(void **state)
+static void a_table_page_in_a_run_of_pinned_pages_maps_scratch(void **state)
 {
 	struct ghyvi_root *root = relaxed_tree();
 	u64 table = DATA + 50;
@@ -201,7 +201,7 @@ static void test_a_table_page_in_a_run_of_pinned_pages_maps_scratch(void **state
 	assert_bound(root, DATA, 1);
 }
 
-static void test_a_deferred_entry_in_a_run_holds_no_pin(void **state)
+static void a_deferred_entry_in_a_run_holds_no_pin(void **state)
 {
 	struct ghyvi_root *root = relaxed_tree();
 
@@ -218,7 +218,7 @@ static void test_a_deferred_entry_in_a_run_holds_no_pin(void **state)
 }
 
 /* The addresses of entries end at bit 38: the page after the last one is page 0. */
-static void test_a_run_ends_where_the_address_field_does(void **state)
+static void a_run_ends_where_the_address_field_does(void **state)
 {
 	struct ghyvi_root *root = relaxed_tree();
 	u64 last = GHYVI_GUEST_ADDRESS_MASK >> GHYVI_PAGE_SHIFT;
@@ -235,7 +235,7 @@ static void test_a_run_ends_where_the_address_field_does(void **state)
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, root), 0);
 }
 
-static void test_permissions_of_a_run_are_those_of_each_entry(void **state)
+static void permissions_of_a_run_are_those_of_each_entry(void **state)
 {
 	struct ghyvi_root *root = relaxed_tree();
 	u32 i;
@@ -253,16 +253,16 @@ static void test_permissions_of_a_run_are_those_of_each_entry(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_runs_replace_runs_of_pinned_pages),
-		TEST(test_one_page_in_all_entries_is_pinned_once_and_released_with_the_last),
-		TEST(test_pages_that_two_tables_map_are_idle_after_the_last_entry),
-		TEST(test_a_page_that_runs_of_both_kinds_map_is_idle_after_the_last_entry),
-		TEST(test_a_run_of_one_page_ends_before_an_entry_that_maps_scratch),
-		TEST(test_a_page_that_was_a_table_is_in_runs_again),
-		TEST(test_a_table_page_in_a_run_of_pinned_pages_maps_scratch),
-		TEST(test_a_deferred_entry_in_a_run_holds_no_pin),
-		TEST(test_a_run_ends_where_the_address_field_does),
-		TEST(test_permissions_of_a_run_are_those_of_each_entry),
+		TEST(runs_replace_runs_of_pinned_pages),
+		TEST(one_page_in_all_entries_is_pinned_once_and_released_with_the_last),
+		TEST(pages_that_two_tables_map_are_idle_after_the_last_entry),
+		TEST(a_page_that_runs_of_both_kinds_map_is_idle_after_the_last_entry),
+		TEST(a_run_of_one_page_ends_before_an_entry_that_maps_scratch),
+		TEST(a_page_that_was_a_table_is_in_runs_again),
+		TEST(a_table_page_in_a_run_of_pinned_pages_maps_scratch),
+		TEST(a_deferred_entry_in_a_run_holds_no_pin),
+		TEST(a_run_ends_where_the_address_field_does),
+		TEST(permissions_of_a_run_are_those_of_each_entry),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

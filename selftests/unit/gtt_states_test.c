@@ -576,7 +576,7 @@ static void pages_of_a_list_are_protected_in_one_call(void **state)
 }
 
 /* A thread that pins guest memory holds the lock for as long as the VM's program likes. */
-static void test_settings_can_be_shown_while_the_lock_is_held(void **state)
+static void settings_can_be_shown_while_the_lock_is_held(void **state)
 {
 	struct ghyvi_shadow_tuning before, during;
 
@@ -590,7 +590,7 @@ static void test_settings_can_be_shown_while_the_lock_is_held(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_settings_can_be_shown_while_the_lock_is_held),
+		TEST(settings_can_be_shown_while_the_lock_is_held),
 		TEST(only_page_tables_are_leaves),
 		TEST(a_page_with_a_higher_use_is_not_a_leaf),
 		TEST(the_most_written_pages_have_the_first_ranks),

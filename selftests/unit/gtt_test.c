@@ -7,7 +7,7 @@ static void strict(void)
 	assert_int_equal(ghyvi_gtt_set_policy(fake.gtt, "strict"), 0);
 }
 
-static void test_unused_entries_share_one_scratch_chain(void **state)
+static void unused_entries_share_one_scratch_chain(void **state)
 {
 	unsigned int i;
 
@@ -26,7 +26,7 @@ static void test_unused_entries_share_one_scratch_chain(void **state)
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, fake.held[0].root), 0);
 }
 
-static void test_strict_traps_translate_at_once(void **state)
+static void strict_traps_translate_at_once(void **state)
 {
 	struct ghyvi_root *root;
 
@@ -44,7 +44,7 @@ static void test_strict_traps_translate_at_once(void **state)
 	assert_true(fake.protected[PT_GFN]);
 }
 
-static void test_segmented_relaxes_at_the_first_write_and_protects_at_sync(void **state)
+static void segmented_relaxes_at_the_first_write_and_protects_at_sync(void **state)
 {
 	struct ghyvi_root *root;
 
@@ -68,7 +68,7 @@ static void test_segmented_relaxes_at_the_first_write_and_protects_at_sync(void 
 	assert_true(shadow_table(fake.held[0].dma, 3, 0u, 0u, 5u)[0] == 0);
 }
 
-static void test_flush_updates_without_protecting_and_invalidates(void **state)
+static void flush_updates_without_protecting_and_invalidates(void **state)
 {
 	struct ghyvi_root *root;
 	u32 before;
@@ -86,7 +86,7 @@ static void test_flush_updates_without_protecting_and_invalidates(void **state)
 	assert_true(shadow_pt(root)[1] == 0);
 }
 
-static void test_cleared_entries_leave_the_shadow_and_reset_releases_the_pin(void **state)
+static void cleared_entries_leave_the_shadow_and_reset_releases_the_pin(void **state)
 {
 	struct ghyvi_root *root;
 
@@ -104,7 +104,7 @@ static void test_cleared_entries_leave_the_shadow_and_reset_releases_the_pin(voi
 	assert_int_equal(STAT(pinned_pages_now), 0);
 }
 
-static void test_replaced_entries_follow_and_release_the_old_target(void **state)
+static void replaced_entries_follow_and_release_the_old_target(void **state)
 {
 	struct ghyvi_root *root;
 
@@ -125,7 +125,7 @@ static void test_replaced_entries_follow_and_release_the_old_target(void **state
 	assert_false(fake.protected[PD_GFN]);
 }
 
-static void test_an_entry_written_in_halves(void **state)
+static void an_entry_written_in_halves(void **state)
 {
 	struct ghyvi_root *root;
 	unsigned int policy;
@@ -145,7 +145,7 @@ static void test_an_entry_written_in_halves(void **state)
 	}
 }
 
-static void test_stores_of_any_size_and_alignment(void **state)
+static void stores_of_any_size_and_alignment(void **state)
 {
 	u64 four[4] = { pte(DATA), 0, pte(DATA + 2), pte(DATA + 3) };
 	struct ghyvi_root *root;
@@ -175,7 +175,7 @@ static void test_stores_of_any_size_and_alignment(void **state)
 	assert_true(shadow_table(fake.held[0].dma, 3, 0u, 0u, 1u)[511] == spte(DATA));
 }
 
-static void test_one_page_as_directory_and_as_page_table(void **state)
+static void one_page_as_directory_and_as_page_table(void **state)
 {
 	struct ghyvi_root *root;
 
@@ -205,7 +205,7 @@ static void test_one_page_as_directory_and_as_page_table(void **state)
 	assert_false(fake.protected[PT2_GFN]);
 }
 
-static void test_self_map_at_every_level(void **state)
+static void self_map_at_every_level(void **state)
 {
 	struct ghyvi_root *root;
 
@@ -227,7 +227,7 @@ static void test_self_map_at_every_level(void **state)
 }
 
 /* Hardware cannot forbid engines to write through GGTT entries. */
-static void test_the_next_guest_sees_a_clean_scratch_page(void **state)
+static void the_next_guest_sees_a_clean_scratch_page(void **state)
 {
 	u32 *page = (u32 *)fake.gtt->scratch[0];
 
@@ -237,7 +237,7 @@ static void test_the_next_guest_sees_a_clean_scratch_page(void **state)
 	assert_int_equal(fake.client_resets, 1);
 }
 
-static void test_bogus_entries_point_at_scratch_and_are_counted(void **state)
+static void bogus_entries_point_at_scratch_and_are_counted(void **state)
 {
 	struct ghyvi_root *root;
 
@@ -268,7 +268,7 @@ static void test_bogus_entries_point_at_scratch_and_are_counted(void **state)
 }
 
 /* Each large page takes 511 pins before it fails. */
-static void test_a_sync_of_scattered_large_pages_reschedules(void **state)
+static void a_sync_of_scattered_large_pages_reschedules(void **state)
 {
 	unsigned long before;
 	u32 i;
@@ -283,7 +283,7 @@ static void test_a_sync_of_scattered_large_pages_reschedules(void **state)
 	assert_true(shim_rescheds - before >= GHYVI_ENTRIES / GHYVI_PTES_PER_LINE);
 }
 
-static void test_bits_outside_the_address_field_are_ignored(void **state)
+static void bits_outside_the_address_field_are_ignored(void **state)
 {
 	struct ghyvi_root *root;
 
@@ -295,7 +295,7 @@ static void test_bits_outside_the_address_field_are_ignored(void **state)
 	assert_true(shadow_pt(root)[1] == 0);
 }
 
-static void test_policy_switch_while_relaxed(void **state)
+static void policy_switch_while_relaxed(void **state)
 {
 	struct ghyvi_root *root;
 	char names[96];
@@ -319,7 +319,7 @@ static void test_policy_switch_while_relaxed(void **state)
 	assert_false(fake.protected[PT_GFN]);
 }
 
-static void test_a_page_that_cannot_be_protected_is_compared_at_each_sync(void **state)
+static void a_page_that_cannot_be_protected_is_compared_at_each_sync(void **state)
 {
 	struct ghyvi_root *root;
 
@@ -350,7 +350,7 @@ static void test_a_page_that_cannot_be_protected_is_compared_at_each_sync(void *
  * Without protection upper levels are compared, too. Only that comparison finds the trees of a
  * stale page.
  */
-static void test_a_page_that_a_second_tree_links_is_synced_for_it(void **state)
+static void a_page_that_a_second_tree_links_is_synced_for_it(void **state)
 {
 	struct ghyvi_root *first, *second;
 
@@ -368,7 +368,7 @@ static void test_a_page_that_a_second_tree_links_is_synced_for_it(void **state)
 }
 
 /* All tables below become shared at once. */
-static void test_linking_a_large_tree_to_a_second_root_reschedules(void **state)
+static void linking_a_large_tree_to_a_second_root_reschedules(void **state)
 {
 	unsigned long before;
 	u32 i;
@@ -447,7 +447,7 @@ static void sync_times(struct ghyvi_root *root, u32 times)
 /*
  * Each tree counts its own syncs. A page may move to a tree that has counted more, or fewer.
  */
-static void test_a_page_that_changes_trees_keeps_its_gap(void **state)
+static void a_page_that_changes_trees_keeps_its_gap(void **state)
 {
 	const struct ghyvi_experience *experience = &fake.gtt->experience;
 	struct ghyvi_root *first, *second;
@@ -478,7 +478,7 @@ static void test_a_page_that_changes_trees_keeps_its_gap(void **state)
 }
 
 /* Gaps of pages of the GGTT say nothing about those of page tables, nor these about those. */
-static void test_the_ggtt_has_its_own_experience(void **state)
+static void the_ggtt_has_its_own_experience(void **state)
 {
 	const struct ghyvi_histogram *gaps = &fake.gtt->experience.all_gaps;
 	const struct ghyvi_histogram *ggtt_gaps = &fake.gtt->ggtt_experience.all_gaps;
@@ -506,7 +506,7 @@ static void test_the_ggtt_has_its_own_experience(void **state)
 	assert_int_equal(gaps->total, 0);
 }
 
-static void test_the_dump_counts_users_of_a_root(void **state)
+static void the_dump_counts_users_of_a_root(void **state)
 {
 	build_tree(PML4_GFN);
 	get_root4(PML4_GFN);
@@ -519,7 +519,7 @@ static void test_the_dump_counts_users_of_a_root(void **state)
 	assert_int_equal(users_in_dump(), 1);
 }
 
-static void test_lost_protection_is_restored_by_the_next_sync(void **state)
+static void lost_protection_is_restored_by_the_next_sync(void **state)
 {
 	struct ghyvi_root *root;
 
@@ -576,13 +576,13 @@ static void protected_in_the_middle_of_its_scan(u64 via)
 	assert_true(shadow_table(fake.held[0].dma, 0)[1] & 1);
 }
 
-static void test_a_page_protected_during_its_scan_stays_relaxed(void **state)
+static void a_page_protected_during_its_scan_stays_relaxed(void **state)
 {
 	protected_in_the_middle_of_its_scan(1);
 }
 
 /* The page has no deferred entry, which would keep it on the relaxed list. */
-static void test_a_page_without_deferred_entries_stays_relaxed_too(void **state)
+static void a_page_without_deferred_entries_stays_relaxed_too(void **state)
 {
 	protected_in_the_middle_of_its_scan(5);
 }
@@ -590,31 +590,31 @@ static void test_a_page_without_deferred_entries_stays_relaxed_too(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_unused_entries_share_one_scratch_chain),
-		TEST(test_strict_traps_translate_at_once),
-		TEST(test_segmented_relaxes_at_the_first_write_and_protects_at_sync),
-		TEST(test_flush_updates_without_protecting_and_invalidates),
-		TEST(test_cleared_entries_leave_the_shadow_and_reset_releases_the_pin),
-		TEST(test_replaced_entries_follow_and_release_the_old_target),
-		TEST(test_an_entry_written_in_halves),
-		TEST(test_stores_of_any_size_and_alignment),
-		TEST(test_one_page_as_directory_and_as_page_table),
-		TEST(test_self_map_at_every_level),
-		TEST(test_the_next_guest_sees_a_clean_scratch_page),
-		TEST(test_bogus_entries_point_at_scratch_and_are_counted),
-		TEST(test_a_sync_of_scattered_large_pages_reschedules),
-		TEST(test_bits_outside_the_address_field_are_ignored),
-		TEST(test_policy_switch_while_relaxed),
-		TEST(test_a_page_that_cannot_be_protected_is_compared_at_each_sync),
-		TEST(test_a_page_that_a_second_tree_links_is_synced_for_it),
-		TEST(test_linking_a_large_tree_to_a_second_root_reschedules),
+		TEST(unused_entries_share_one_scratch_chain),
+		TEST(strict_traps_translate_at_once),
+		TEST(segmented_relaxes_at_the_first_write_and_protects_at_sync),
+		TEST(flush_updates_without_protecting_and_invalidates),
+		TEST(cleared_entries_leave_the_shadow_and_reset_releases_the_pin),
+		TEST(replaced_entries_follow_and_release_the_old_target),
+		TEST(an_entry_written_in_halves),
+		TEST(stores_of_any_size_and_alignment),
+		TEST(one_page_as_directory_and_as_page_table),
+		TEST(self_map_at_every_level),
+		TEST(the_next_guest_sees_a_clean_scratch_page),
+		TEST(bogus_entries_point_at_scratch_and_are_counted),
+		TEST(a_sync_of_scattered_large_pages_reschedules),
+		TEST(bits_outside_the_address_field_are_ignored),
+		TEST(policy_switch_while_relaxed),
+		TEST(a_page_that_cannot_be_protected_is_compared_at_each_sync),
+		TEST(a_page_that_a_second_tree_links_is_synced_for_it),
+		TEST(linking_a_large_tree_to_a_second_root_reschedules),
 		TEST(the_dump_lets_submissions_in_between_tables),
-		TEST(test_a_page_that_changes_trees_keeps_its_gap),
-		TEST(test_the_ggtt_has_its_own_experience),
-		TEST(test_the_dump_counts_users_of_a_root),
-		TEST(test_lost_protection_is_restored_by_the_next_sync),
-		TEST(test_a_page_protected_during_its_scan_stays_relaxed),
-		TEST(test_a_page_without_deferred_entries_stays_relaxed_too),
+		TEST(a_page_that_changes_trees_keeps_its_gap),
+		TEST(the_ggtt_has_its_own_experience),
+		TEST(the_dump_counts_users_of_a_root),
+		TEST(lost_protection_is_restored_by_the_next_sync),
+		TEST(a_page_protected_during_its_scan_stays_relaxed),
+		TEST(a_page_without_deferred_entries_stays_relaxed_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

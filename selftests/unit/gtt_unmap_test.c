@@ -132,7 +132,7 @@ static void *submit(void *unused)
 	return NULL;
 }
 
-static void test_nothing_of_the_range_is_pinned_afterwards(void **state)
+static void nothing_of_the_range_is_pinned_afterwards(void **state)
 {
 	assert_int_equal(pins(), PAGES);
 	assert_true(ghyvi_unmap(&unmapping, DATA + 1, 2, NULL));
@@ -142,7 +142,7 @@ static void test_nothing_of_the_range_is_pinned_afterwards(void **state)
 	assert_true(shadow_pt(root)[0] == spte(DATA) && shadow_pt(root)[3] == spte(DATA + 3));
 }
 
-static void test_memory_comes_and_goes_while_the_guest_submits(void **state)
+static void memory_comes_and_goes_while_the_guest_submits(void **state)
 {
 	pthread_t guest;
 	u32 i;
@@ -183,7 +183,7 @@ static void open_another_meanwhile(void)
  * The first thread holds device_list and waits for pages to be unpinned. The second holds iommu and
  * waits for device_list. The third waits for iommu to pin pages.
  */
-static void test_three_threads_do_not_wait_for_each_other(void **state)
+static void three_threads_do_not_wait_for_each_other(void **state)
 {
 	pthread_t guest;
 
@@ -205,7 +205,7 @@ static void *unmap_once(void *range)
 	return NULL;
 }
 
-static void test_a_caller_that_may_not_give_up_waits(void **state)
+static void a_caller_that_may_not_give_up_waits(void **state)
 {
 	pthread_t waiting;
 	u32 i;
@@ -222,7 +222,7 @@ static void test_a_caller_that_may_not_give_up_waits(void **state)
 	assert_int_equal(pins(), 0);
 }
 
-static void test_ranges_beyond_the_queue_are_unmapped_too(void **state)
+static void ranges_beyond_the_queue_are_unmapped_too(void **state)
 {
 	pthread_t threads[RANGES];
 	u64 i;
@@ -245,7 +245,7 @@ static bool always(void)
 	return true;
 }
 
-static void test_a_caller_without_room_may_give_up_too(void **state)
+static void a_caller_without_room_may_give_up_too(void **state)
 {
 	u64 i;
 
@@ -262,12 +262,12 @@ static void test_a_caller_without_room_may_give_up_too(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		VFIO_TEST(test_nothing_of_the_range_is_pinned_afterwards),
-		VFIO_TEST(test_memory_comes_and_goes_while_the_guest_submits),
-		VFIO_TEST(test_three_threads_do_not_wait_for_each_other),
-		VFIO_TEST(test_a_caller_that_may_not_give_up_waits),
-		VFIO_TEST(test_ranges_beyond_the_queue_are_unmapped_too),
-		VFIO_TEST(test_a_caller_without_room_may_give_up_too),
+		VFIO_TEST(nothing_of_the_range_is_pinned_afterwards),
+		VFIO_TEST(memory_comes_and_goes_while_the_guest_submits),
+		VFIO_TEST(three_threads_do_not_wait_for_each_other),
+		VFIO_TEST(a_caller_that_may_not_give_up_waits),
+		VFIO_TEST(ranges_beyond_the_queue_are_unmapped_too),
+		VFIO_TEST(a_caller_without_room_may_give_up_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

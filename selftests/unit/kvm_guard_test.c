@@ -248,7 +248,7 @@ static int setup(void **state)
 
 static struct thread vcpu = { .process = process }, another = { .process = process };
 
-static void test_pins_of_the_range_are_refused_until_the_call_returns(void **state)
+static void pins_of_the_range_are_refused_until_the_call_returns(void **state)
 {
 	struct thread *caller = &vcpu;
 
@@ -266,7 +266,7 @@ static void test_pins_of_the_range_are_refused_until_the_call_returns(void **sta
 	assert_true(pin(&type1.devices[0], 3));
 }
 
-static void test_a_call_with_many_ranges_refuses_all_memory(void **state)
+static void a_call_with_many_ranges_refuses_all_memory(void **state)
 {
 	u64 i;
 
@@ -296,7 +296,7 @@ static void *submit(void *device)
 	return NULL;
 }
 
-static void test_two_slow_vgpus_under_a_vcpu_that_toggles_a_segment(void **state)
+static void two_slow_vgpus_under_a_vcpu_that_toggles_a_segment(void **state)
 {
 	pthread_t guests[2];
 	u32 i, waits;
@@ -338,7 +338,7 @@ static void replace_mapping(u32 ask)
 	type1.meanwhile = meanwhile;
 }
 
-static void test_mappings_that_are_replaced_all_the_time(void **state)
+static void mappings_that_are_replaced_all_the_time(void **state)
 {
 	device_open(&type1.devices[0], process);
 	type1_map(0);
@@ -356,7 +356,7 @@ static void open_another_vgpu(u32 ask)
 	pin(&type1.devices[ask], ask % RANGE);
 }
 
-static void test_vgpus_that_are_opened_one_after_the_other(void **state)
+static void vgpus_that_are_opened_one_after_the_other(void **state)
 {
 	device_open(&type1.devices[0], process);
 	type1_map(0);
@@ -373,7 +373,7 @@ static void reopen_vgpu(u32 ask)
 	pin(&type1.devices[0], ask % RANGE);
 }
 
-static void test_a_vgpu_that_is_opened_again_and_again(void **state)
+static void a_vgpu_that_is_opened_again_and_again(void **state)
 {
 	device_open(&type1.devices[0], process);
 	type1_map(0);
@@ -396,7 +396,7 @@ static void open_foreign_vgpu(u32 ask)
 	}
 }
 
-static void test_vgpus_of_other_processes_in_the_container(void **state)
+static void vgpus_of_other_processes_in_the_container(void **state)
 {
 	device_open(&type1.devices[0], process);
 	type1_map(0);
@@ -425,7 +425,7 @@ static void reopen_foreign_vgpu(u32 ask)
 	pin(&type1.devices[1], ask % RANGE);
 }
 
-static void test_a_foreign_vgpu_that_is_opened_again(void **state)
+static void a_foreign_vgpu_that_is_opened_again(void **state)
 {
 	device_open(&type1.devices[1], &process[1]);
 	type1_map(0);
@@ -435,7 +435,7 @@ static void test_a_foreign_vgpu_that_is_opened_again(void **state)
 	assert_int_equal(type1.asks, 1);
 }
 
-static void test_a_foreign_process_is_reported_once(void **state)
+static void a_foreign_process_is_reported_once(void **state)
 {
 	struct ghyvi_guard *guard = &type1.devices[0].guard;
 	u32 i;
@@ -447,7 +447,7 @@ static void test_a_foreign_process_is_reported_once(void **state)
 	ghyvi_guard_returned(vcpu.calls[--vcpu.nr_calls]);
 }
 
-static void test_pins_of_another_vm_are_not_refused(void **state)
+static void pins_of_another_vm_are_not_refused(void **state)
 {
 	device_open(&type1.devices[0], process);
 	device_open(&type1.devices[1], &process[1]);
@@ -460,7 +460,7 @@ static void test_pins_of_another_vm_are_not_refused(void **state)
 	ghyvi_guard_returned(vcpu.calls[--vcpu.nr_calls]);
 }
 
-static void test_a_later_call_hides_no_earlier_one_of_a_foreign_process(void **state)
+static void a_later_call_hides_no_earlier_one_of_a_foreign_process(void **state)
 {
 	u32 i;
 
@@ -478,7 +478,7 @@ static void test_a_later_call_hides_no_earlier_one_of_a_foreign_process(void **s
 	ghyvi_guard_returned(another.calls[--another.nr_calls]);
 }
 
-static void test_give_ups_are_counted_over_all_vgpus_of_a_call(void **state)
+static void give_ups_are_counted_over_all_vgpus_of_a_call(void **state)
 {
 	u32 i, calls, given_up;
 
@@ -555,7 +555,7 @@ static void crowd_end(void)
 		ghyvi_guard_returned(crowd.threads[i].calls[0]);
 }
 
-static void test_a_pin_visits_no_calls_of_another_process(void **state)
+static void a_pin_visits_no_calls_of_another_process(void **state)
 {
 	bool in_range, elsewhere, returned;
 	u32 visits[3];
@@ -595,7 +595,7 @@ static void *pin_in_another_thread(void *device)
 	return (void *)(uintptr_t)pin(device, RANGE);
 }
 
-static void test_a_pin_does_not_wait_for_one_that_visits_many_calls(void **state)
+static void a_pin_does_not_wait_for_one_that_visits_many_calls(void **state)
 {
 	pthread_t walker;
 	void *walked;
@@ -668,7 +668,7 @@ static void anything(u32 ask)
 /*
  * No device is left that type 1 could ask to unpin: BUG_ON(list_empty(...)) in vfio_dma_do_unmap().
  */
-static void test_a_vgpu_that_is_being_closed_pins_nothing(void **state)
+static void a_vgpu_that_is_being_closed_pins_nothing(void **state)
 {
 	struct vgpu_model *device = &type1.devices[0];
 
@@ -685,7 +685,7 @@ static void test_a_vgpu_that_is_being_closed_pins_nothing(void **state)
 	assert_true(pin(device, 3));
 }
 
-static void test_an_unmap_call_ends_in_time(void **state)
+static void an_unmap_call_ends_in_time(void **state)
 {
 	u32 seed, i, asks = 0;
 
@@ -706,22 +706,22 @@ static void test_an_unmap_call_ends_in_time(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		GUARD_TEST(test_pins_of_the_range_are_refused_until_the_call_returns),
-		GUARD_TEST(test_a_call_with_many_ranges_refuses_all_memory),
-		GUARD_TEST(test_two_slow_vgpus_under_a_vcpu_that_toggles_a_segment),
-		GUARD_TEST(test_mappings_that_are_replaced_all_the_time),
-		GUARD_TEST(test_vgpus_that_are_opened_one_after_the_other),
-		GUARD_TEST(test_a_vgpu_that_is_opened_again_and_again),
-		GUARD_TEST(test_vgpus_of_other_processes_in_the_container),
-		GUARD_TEST(test_a_foreign_vgpu_that_is_opened_again),
-		GUARD_TEST(test_a_foreign_process_is_reported_once),
-		GUARD_TEST(test_pins_of_another_vm_are_not_refused),
-		GUARD_TEST(test_a_later_call_hides_no_earlier_one_of_a_foreign_process),
-		GUARD_TEST(test_give_ups_are_counted_over_all_vgpus_of_a_call),
-		GUARD_TEST(test_a_pin_visits_no_calls_of_another_process),
-		GUARD_TEST(test_a_pin_does_not_wait_for_one_that_visits_many_calls),
-		GUARD_TEST(test_a_vgpu_that_is_being_closed_pins_nothing),
-		GUARD_TEST(test_an_unmap_call_ends_in_time),
+		GUARD_TEST(pins_of_the_range_are_refused_until_the_call_returns),
+		GUARD_TEST(a_call_with_many_ranges_refuses_all_memory),
+		GUARD_TEST(two_slow_vgpus_under_a_vcpu_that_toggles_a_segment),
+		GUARD_TEST(mappings_that_are_replaced_all_the_time),
+		GUARD_TEST(vgpus_that_are_opened_one_after_the_other),
+		GUARD_TEST(a_vgpu_that_is_opened_again_and_again),
+		GUARD_TEST(vgpus_of_other_processes_in_the_container),
+		GUARD_TEST(a_foreign_vgpu_that_is_opened_again),
+		GUARD_TEST(a_foreign_process_is_reported_once),
+		GUARD_TEST(pins_of_another_vm_are_not_refused),
+		GUARD_TEST(a_later_call_hides_no_earlier_one_of_a_foreign_process),
+		GUARD_TEST(give_ups_are_counted_over_all_vgpus_of_a_call),
+		GUARD_TEST(a_pin_visits_no_calls_of_another_process),
+		GUARD_TEST(a_pin_does_not_wait_for_one_that_visits_many_calls),
+		GUARD_TEST(a_vgpu_that_is_being_closed_pins_nothing),
+		GUARD_TEST(an_unmap_call_ends_in_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

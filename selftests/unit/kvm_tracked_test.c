@@ -62,7 +62,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void test_a_page_stays_tracked_until_its_last_user_relaxes_it(void **state)
+static void a_page_stays_tracked_until_its_last_user_relaxes_it(void **state)
 {
 	assert_int_equal(get(3, 1), 1);
 	assert_int_equal(get(3, 1), 1);
@@ -79,7 +79,7 @@ static void test_a_page_stays_tracked_until_its_last_user_relaxes_it(void **stat
 	assert_int_equal(vm.tracked[3], 0);
 }
 
-static void test_protection_ends_at_the_first_page_that_is_absent(void **state)
+static void protection_ends_at_the_first_page_that_is_absent(void **state)
 {
 	vm.absent[5] = true;
 	assert_int_equal(get(3, 4), 2);
@@ -93,7 +93,7 @@ static void test_protection_ends_at_the_first_page_that_is_absent(void **state)
 	assert_int_equal(vm.tracked[5], 0);
 }
 
-static void test_removal_of_a_slot_drops_all_users(void **state)
+static void removal_of_a_slot_drops_all_users(void **state)
 {
 	get(2, 4);
 	get(3, 1);
@@ -114,9 +114,9 @@ static void test_removal_of_a_slot_drops_all_users(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TRACKED_TEST(test_a_page_stays_tracked_until_its_last_user_relaxes_it),
-		TRACKED_TEST(test_protection_ends_at_the_first_page_that_is_absent),
-		TRACKED_TEST(test_removal_of_a_slot_drops_all_users),
+		TRACKED_TEST(a_page_stays_tracked_until_its_last_user_relaxes_it),
+		TRACKED_TEST(protection_ends_at_the_first_page_that_is_absent),
+		TRACKED_TEST(removal_of_a_slot_drops_all_users),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

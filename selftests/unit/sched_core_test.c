@@ -3,7 +3,7 @@
 #include "bounded.h"
 #include "sched_items.h"
 
-static void test_first_come_first_served_one_at_a_time(void **state)
+static void first_come_first_served_one_at_a_time(void **state)
 {
 	int i;
 
@@ -23,7 +23,7 @@ static void test_first_come_first_served_one_at_a_time(void **state)
 	assert_int_equal(gpu.runs, 4);
 }
 
-static void test_engines_are_independent(void **state)
+static void engines_are_independent(void **state)
 {
 	items[1].base.job.engine = GHYVI_VECS;
 	queue(0);
@@ -36,7 +36,7 @@ static void test_engines_are_independent(void **state)
 	gpu_finish(GHYVI_VECS, GHYVI_JOB_COMPLETE);
 }
 
-static void test_a_failed_start_does_not_block_the_next_workload(void **state)
+static void a_failed_start_does_not_block_the_next_workload(void **state)
 {
 	gpu.run_error = -EIO;
 	queue(0);
@@ -54,7 +54,7 @@ static void test_a_failed_start_does_not_block_the_next_workload(void **state)
 	assert_int_equal(items[2].status, GHYVI_JOB_ERROR);
 }
 
-static void test_cancel_removes_a_queued_workload(void **state)
+static void cancel_removes_a_queued_workload(void **state)
 {
 	queue(0);
 	queue(1);
@@ -68,7 +68,7 @@ static void test_cancel_removes_a_queued_workload(void **state)
 	assert_int_equal(gpu.cancels, 0);
 }
 
-static void test_cancel_of_a_running_workload_stops_the_engine(void **state)
+static void cancel_of_a_running_workload_stops_the_engine(void **state)
 {
 	queue(0);
 	queue(1);
@@ -85,7 +85,7 @@ static void test_cancel_of_a_running_workload_stops_the_engine(void **state)
 	gpu_finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
 }
 
-static void test_update_tail_in_every_state(void **state)
+static void update_tail_in_every_state(void **state)
 {
 	queue(0);
 	assert_int_equal(ghyvi_sched_update_tail(sched, &items[0].base, 8), 0);
@@ -119,7 +119,7 @@ static void *move_tail_of_0(void *unused)
 	return NULL;
 }
 
-static void test_a_slow_move_of_a_tail_does_not_block_other_workloads(void **state)
+static void a_slow_move_of_a_tail_does_not_block_other_workloads(void **state)
 {
 	pthread_t thread;
 
@@ -138,7 +138,7 @@ static void test_a_slow_move_of_a_tail_does_not_block_other_workloads(void **sta
 
 /* Completion. */
 
-static void test_a_slow_complete_does_not_block_other_workloads(void **state)
+static void a_slow_complete_does_not_block_other_workloads(void **state)
 {
 	int i;
 
@@ -171,7 +171,7 @@ static void queue_again(struct item *item)
 		ghyvi_sched_queue(sched, &item->base);
 }
 
-static void test_a_workload_queued_in_complete_gets_the_engine(void **state)
+static void a_workload_queued_in_complete_gets_the_engine(void **state)
 {
 	int i;
 
@@ -187,7 +187,7 @@ static void test_a_workload_queued_in_complete_gets_the_engine(void **state)
 	assert_int_equal(gpu.runs, 3);
 }
 
-static void test_preemption_is_requested_then_enforced_and_reported(void **state)
+static void preemption_is_requested_then_enforced_and_reported(void **state)
 {
 	struct ghyvi_sched_entity *hog = give_owner(&items[0]), *other = give_owner(&items[1]);
 	char text[GHYVI_REPORT_BYTES];
@@ -216,7 +216,7 @@ static void test_preemption_is_requested_then_enforced_and_reported(void **state
 }
 
 /* The backend got the workload while it was still busy with the previous one. */
-static void test_a_workload_that_never_began_is_not_stopped(void **state)
+static void a_workload_that_never_began_is_not_stopped(void **state)
 {
 	struct ghyvi_sched_entity *late = give_owner(&items[0]), *other = give_owner(&items[1]);
 	char text[GHYVI_REPORT_BYTES];
@@ -246,7 +246,7 @@ static void stop_slowly(void)
 	wait_for(&go);
 }
 
-static void test_the_clock_serves_other_engines_while_a_job_is_stopped(void **state)
+static void the_clock_serves_other_engines_while_a_job_is_stopped(void **state)
 {
 	struct ghyvi_sched_entity *owners[4];
 	int i, preempts;
@@ -276,7 +276,7 @@ static void test_the_clock_serves_other_engines_while_a_job_is_stopped(void **st
 		ghyvi_sched_entity_destroy(owners[i]);
 }
 
-static void test_without_a_timeout_no_workload_is_stopped(void **state)
+static void without_a_timeout_no_workload_is_stopped(void **state)
 {
 	struct ghyvi_sched_entity *hog = give_owner(&items[0]), *other = give_owner(&items[1]);
 
@@ -350,7 +350,7 @@ static void *vgpu_thread(void *data)
 
 	for (i = 0; i < ROUNDS; i++) {
 		if (i % ROUNDS_PER_STEP == 0) {
-			bound_case("test_nothing_is_lost_between_threads"); /* there is progress */
+			bound_case("nothing_is_lost_between_threads"); /* there is progress */
 			if (ktime_get_ns() - began > ENOUGH_NS)
 				break;
 		}
@@ -372,7 +372,7 @@ static void *vgpu_thread(void *data)
 	return (void *)(long)expected;
 }
 
-static void test_nothing_is_lost_between_threads(void **state)
+static void nothing_is_lost_between_threads(void **state)
 {
 	struct ghyvi_sched_entity *entities[VGPUS];
 	pthread_t engine, switcher, vgpus[VGPUS];
@@ -403,20 +403,20 @@ static void test_nothing_is_lost_between_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_first_come_first_served_one_at_a_time),
-		TEST(test_engines_are_independent),
-		TEST(test_a_failed_start_does_not_block_the_next_workload),
-		TEST(test_cancel_removes_a_queued_workload),
-		TEST(test_cancel_of_a_running_workload_stops_the_engine),
-		TEST(test_update_tail_in_every_state),
-		TEST(test_a_slow_move_of_a_tail_does_not_block_other_workloads),
-		TEST(test_a_slow_complete_does_not_block_other_workloads),
-		TEST(test_a_workload_queued_in_complete_gets_the_engine),
-		TEST(test_preemption_is_requested_then_enforced_and_reported),
-		TEST(test_a_workload_that_never_began_is_not_stopped),
-		TEST(test_the_clock_serves_other_engines_while_a_job_is_stopped),
-		TEST(test_without_a_timeout_no_workload_is_stopped),
-		TEST(test_nothing_is_lost_between_threads),
+		TEST(first_come_first_served_one_at_a_time),
+		TEST(engines_are_independent),
+		TEST(a_failed_start_does_not_block_the_next_workload),
+		TEST(cancel_removes_a_queued_workload),
+		TEST(cancel_of_a_running_workload_stops_the_engine),
+		TEST(update_tail_in_every_state),
+		TEST(a_slow_move_of_a_tail_does_not_block_other_workloads),
+		TEST(a_slow_complete_does_not_block_other_workloads),
+		TEST(a_workload_queued_in_complete_gets_the_engine),
+		TEST(preemption_is_requested_then_enforced_and_reported),
+		TEST(a_workload_that_never_began_is_not_stopped),
+		TEST(the_clock_serves_other_engines_while_a_job_is_stopped),
+		TEST(without_a_timeout_no_workload_is_stopped),
+		TEST(nothing_is_lost_between_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,7 +30,7 @@ static struct sim_result isolation(const char *policy, unsigned int vgpus, unsig
 	return run(sim_isolation(policy, vgpus, depth, SIM_SHORT_NS, SIM_LONG_NS));
 }
 
-static void test_fifo_and_credit_give_time_by_length(void **state)
+static void fifo_and_credit_give_time_by_length(void **state)
 {
 	struct sim_result fifo = isolation("fifo", 2, 1), credit = isolation("credit", 2, 1);
 
@@ -40,7 +40,7 @@ static void test_fifo_and_credit_give_time_by_length(void **state)
 	assert_near(fifo.share[1] / fifo.share[0], 5.9, 0.05);
 }
 
-static void test_band_isolates_two_and_idles(void **state)
+static void band_isolates_two_and_idles(void **state)
 {
 	struct sim_result result = isolation("band", 2, 1);
 
@@ -48,7 +48,7 @@ static void test_band_isolates_two_and_idles(void **state)
 	assert_near(result.utilisation, 0.98, 0.01);
 }
 
-static void test_fair_isolates_whatever_the_depth(void **state)
+static void fair_isolates_whatever_the_depth(void **state)
 {
 	unsigned int depth, vgpus;
 
@@ -65,7 +65,7 @@ static void test_fair_isolates_whatever_the_depth(void **state)
 		}
 }
 
-static void test_fair_lags_one_request_at_most_for_many_and_for_1_to_100(void **state)
+static void fair_lags_one_request_at_most_for_many_and_for_1_to_100(void **state)
 {
 	static const unsigned int vgpus[] = { 2, 4, 16 };
 	unsigned int i, depth;
@@ -84,7 +84,7 @@ static void test_fair_lags_one_request_at_most_for_many_and_for_1_to_100(void **
 		}
 }
 
-static void test_preemption_makes_sixteen_fair_within_100_ms(void **state)
+static void preemption_makes_sixteen_fair_within_100_ms(void **state)
 {
 	static const u64 lengths[] = { SIM_LONG_NS, 100 * SIM_SHORT_NS };
 	unsigned int i;
@@ -104,7 +104,7 @@ static void test_preemption_makes_sixteen_fair_within_100_ms(void **state)
 }
 
 /* Two vGPUs with equal demand. Preparing a request of one takes as long as the request. */
-static void test_preparation_is_charged_to_its_vgpu(void **state)
+static void preparation_is_charged_to_its_vgpu(void **state)
 {
 	static const char *const policies[] = { "fair", "band" };
 	unsigned int i, depth;
@@ -122,7 +122,7 @@ static void test_preparation_is_charged_to_its_vgpu(void **state)
 		}
 }
 
-static void test_a_vgpu_that_starts_late_gets_its_share_and_no_more(void **state)
+static void a_vgpu_that_starts_late_gets_its_share_and_no_more(void **state)
 {
 	struct sim_setup setup = sim_isolation("fair", 2, 1, SIM_SHORT_NS, SIM_LONG_NS);
 	unsigned int late;
@@ -138,7 +138,7 @@ static void test_a_vgpu_that_starts_late_gets_its_share_and_no_more(void **state
 	}
 }
 
-static void test_weights_are_kept(void **state)
+static void weights_are_kept(void **state)
 {
 	unsigned int depth;
 
@@ -150,7 +150,7 @@ static void test_weights_are_kept(void **state)
 	}
 }
 
-static void test_caps_are_kept_alone_and_in_company(void **state)
+static void caps_are_kept_alone_and_in_company(void **state)
 {
 	static const unsigned int percent[] = { 5, 20, 45 };
 	unsigned int i, alone, depth;
@@ -174,7 +174,7 @@ static void test_caps_are_kept_alone_and_in_company(void **state)
 			}
 }
 
-static void test_no_submission_pattern_gains_gpu_time(void **state)
+static void no_submission_pattern_gains_gpu_time(void **state)
 {
 	unsigned int i, depth;
 
@@ -187,7 +187,7 @@ static void test_no_submission_pattern_gains_gpu_time(void **state)
 		}
 }
 
-static void test_a_sleeper_costs_no_other_vgpu_time(void **state)
+static void a_sleeper_costs_no_other_vgpu_time(void **state)
 {
 	struct sim_setup setup = sim_isolation("fair", 2, 1, SIM_SHORT_NS, SIM_SHORT_NS);
 	struct sim_result result;
@@ -198,7 +198,7 @@ static void test_a_sleeper_costs_no_other_vgpu_time(void **state)
 	assert_at_most(result.max_wait_ns, SIM_SHORT_NS + SIM_SWITCH_NS);
 }
 
-static void test_endless_work_costs_the_others_its_share_and_one_timeout(void **state)
+static void endless_work_costs_the_others_its_share_and_one_timeout(void **state)
 {
 	struct sim_result result = run(sim_endless("fair"));
 
@@ -210,7 +210,7 @@ static void test_endless_work_costs_the_others_its_share_and_one_timeout(void **
 	assert_true(run(sim_endless("fifo")).errors[1] > 0);
 }
 
-static void test_priority_runs_first_but_gets_no_larger_share(void **state)
+static void priority_runs_first_but_gets_no_larger_share(void **state)
 {
 	struct sim_setup setup = sim_isolation("fair", 4, 1, SIM_SHORT_NS, SIM_SHORT_NS);
 	struct sim_result result;
@@ -256,7 +256,7 @@ static void hand_complete(struct ghyvi_workload *workload, enum ghyvi_job_status
 	ghyvi_sched_queue(workload->sched, workload);
 }
 
-static void test_preemption_does_not_count_as_think_time(void **state)
+static void preemption_does_not_count_as_think_time(void **state)
 {
 	struct ghyvi_sched *by_hand = ghyvi_sched_create_on(&hand_device, &hand_clock);
 	struct ghyvi_sched_entity *entity = ghyvi_sched_entity_create(by_hand, NULL, NULL);
@@ -303,7 +303,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void test_policies_are_listed_and_switched_by_name(void **state)
+static void policies_are_listed_and_switched_by_name(void **state)
 {
 	char text[64];
 
@@ -316,7 +316,7 @@ static void test_policies_are_listed_and_switched_by_name(void **state)
 	assert_string_equal(text, "fifo credit [band] fair\n");
 }
 
-static void test_knobs_out_of_range_change_nothing(void **state)
+static void knobs_out_of_range_change_nothing(void **state)
 {
 	static const struct ghyvi_sched_knobs bad[] = {
 		{ .weight = 0 },
@@ -339,7 +339,7 @@ static void test_knobs_out_of_range_change_nothing(void **state)
 	ghyvi_sched_entity_destroy(entity);
 }
 
-static void test_settings_out_of_range_change_nothing(void **state)
+static void settings_out_of_range_change_nothing(void **state)
 {
 	struct ghyvi_sched_settings good, bad;
 
@@ -364,23 +364,23 @@ static void test_settings_out_of_range_change_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fifo_and_credit_give_time_by_length),
-		cmocka_unit_test(test_band_isolates_two_and_idles),
-		cmocka_unit_test(test_fair_isolates_whatever_the_depth),
-		cmocka_unit_test(test_fair_lags_one_request_at_most_for_many_and_for_1_to_100),
-		cmocka_unit_test(test_preemption_makes_sixteen_fair_within_100_ms),
-		cmocka_unit_test(test_preparation_is_charged_to_its_vgpu),
-		cmocka_unit_test(test_a_vgpu_that_starts_late_gets_its_share_and_no_more),
-		cmocka_unit_test(test_weights_are_kept),
-		cmocka_unit_test(test_caps_are_kept_alone_and_in_company),
-		cmocka_unit_test(test_no_submission_pattern_gains_gpu_time),
-		cmocka_unit_test(test_a_sleeper_costs_no_other_vgpu_time),
-		cmocka_unit_test(test_endless_work_costs_the_others_its_share_and_one_timeout),
-		cmocka_unit_test(test_priority_runs_first_but_gets_no_larger_share),
-		cmocka_unit_test(test_preemption_does_not_count_as_think_time),
-		TEST(test_policies_are_listed_and_switched_by_name),
-		TEST(test_knobs_out_of_range_change_nothing),
-		TEST(test_settings_out_of_range_change_nothing),
+		cmocka_unit_test(fifo_and_credit_give_time_by_length),
+		cmocka_unit_test(band_isolates_two_and_idles),
+		cmocka_unit_test(fair_isolates_whatever_the_depth),
+		cmocka_unit_test(fair_lags_one_request_at_most_for_many_and_for_1_to_100),
+		cmocka_unit_test(preemption_makes_sixteen_fair_within_100_ms),
+		cmocka_unit_test(preparation_is_charged_to_its_vgpu),
+		cmocka_unit_test(a_vgpu_that_starts_late_gets_its_share_and_no_more),
+		cmocka_unit_test(weights_are_kept),
+		cmocka_unit_test(caps_are_kept_alone_and_in_company),
+		cmocka_unit_test(no_submission_pattern_gains_gpu_time),
+		cmocka_unit_test(a_sleeper_costs_no_other_vgpu_time),
+		cmocka_unit_test(endless_work_costs_the_others_its_share_and_one_timeout),
+		cmocka_unit_test(priority_runs_first_but_gets_no_larger_share),
+		cmocka_unit_test(preemption_does_not_count_as_think_time),
+		TEST(policies_are_listed_and_switched_by_name),
+		TEST(knobs_out_of_range_change_nothing),
+		TEST(settings_out_of_range_change_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,7 +40,7 @@ static void let_them_go_on(void)
 		wait_for(&waiting[i].completed);
 }
 
-static void test_completions_that_wait_keep_no_other_vgpu_from_completing(void **state)
+static void completions_that_wait_keep_no_other_vgpu_from_completing(void **state)
 {
 	struct ghyvi_sched_entity *one = give_owner(&items[0]), *other = give_owner(&items[1]);
 	unsigned int i;
@@ -78,7 +78,7 @@ static void queue_1(struct item *item)
 }
 
 /* The first vGPU's work item, which completes its workload, starts that of the second one. */
-static void test_the_destruction_of_an_entity_waits_for_its_work_items(void **state)
+static void the_destruction_of_an_entity_waits_for_its_work_items(void **state)
 {
 	struct ghyvi_sched_entity *one = give_owner(&items[0]), *other = give_owner(&items[1]);
 	int ended;
@@ -102,7 +102,7 @@ static void test_the_destruction_of_an_entity_waits_for_its_work_items(void **st
  * It comes when the workload that it should have stopped has completed, and finds the next one, or
  * that of another vGPU.
  */
-static void test_a_late_work_item_stops_no_other_workload(void **state)
+static void a_late_work_item_stops_no_other_workload(void **state)
 {
 	struct ghyvi_sched_entity *one = give_owner(&items[0]), *other = give_owner(&items[1]);
 
@@ -122,9 +122,9 @@ static void test_a_late_work_item_stops_no_other_workload(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WAITING(test_completions_that_wait_keep_no_other_vgpu_from_completing),
-		TEST(test_the_destruction_of_an_entity_waits_for_its_work_items),
-		TEST(test_a_late_work_item_stops_no_other_workload),
+		WAITING(completions_that_wait_keep_no_other_vgpu_from_completing),
+		TEST(the_destruction_of_an_entity_waits_for_its_work_items),
+		TEST(a_late_work_item_stops_no_other_workload),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,7 +101,7 @@ static bool paused_in(int state)
 	return state != VFIO_DEVICE_STATE_RUNNING && state != VFIO_DEVICE_STATE_PRE_COPY;
 }
 
-static void test_every_arc(void **state)
+static void every_arc(void **state)
 {
 	static u8 saved[1 << 20];
 	int from, to, legal = 0;
@@ -140,7 +140,7 @@ static void test_every_arc(void **state)
 	assert_true(legal > 30);
 }
 
-static void test_a_state_travels_with_the_configuration_space(void **state)
+static void a_state_travels_with_the_configuration_space(void **state)
 {
 	static u8 saved[1 << 20];
 	u8 space[GHYVI_CONFIG_BYTES];
@@ -176,7 +176,7 @@ static void test_a_state_travels_with_the_configuration_space(void **state)
 	assert_int_equal(gtt.ggtt_gfn, (0xe0000000ull + GHYVI_GGTT_OFFSET) >> 12);
 }
 
-static void test_precopy_sends_the_identity_first(void **state)
+static void precopy_sends_the_identity_first(void **state)
 {
 	static u8 first[1 << 20], whole[1 << 20];
 	struct vfio_precopy_info info = { .argsz = sizeof(info) };
@@ -211,7 +211,7 @@ static void test_precopy_sends_the_identity_first(void **state)
 	go_and_drop(VFIO_DEVICE_STATE_RUNNING);
 }
 
-static void test_a_cancelled_migration_goes_on(void **state)
+static void a_cancelled_migration_goes_on(void **state)
 {
 	wr(SCRATCH_REGISTER, 7);
 	go_and_drop(VFIO_DEVICE_STATE_PRE_COPY);
@@ -222,7 +222,7 @@ static void test_a_cancelled_migration_goes_on(void **state)
 	assert_false(vgpu->paused);
 }
 
-static void test_a_bad_state_ends_in_error_until_a_reset(void **state)
+static void a_bad_state_ends_in_error_until_a_reset(void **state)
 {
 	static u8 saved[1 << 20];
 	struct file *filp = go(VFIO_DEVICE_STATE_STOP_COPY);
@@ -254,7 +254,7 @@ static void test_a_bad_state_ends_in_error_until_a_reset(void **state)
 	reset();
 }
 
-static void test_a_state_is_bounded(void **state)
+static void a_state_is_bounded(void **state)
 {
 	struct file *filp = go(VFIO_DEVICE_STATE_STOP_COPY), *other;
 	u8 *data = calloc(1, GHYVI_STATE_BYTES_MAX);
@@ -271,7 +271,7 @@ static void test_a_state_is_bounded(void **state)
 	free(data);
 }
 
-static void test_the_size_is_answered_on_every_kernel(void **state)
+static void the_size_is_answered_on_every_kernel(void **state)
 {
 	struct vfio_device_feature_mig_data_size size = {};
 	const u32 get = VFIO_DEVICE_FEATURE_GET;
@@ -294,7 +294,7 @@ static void test_the_size_is_answered_on_every_kernel(void **state)
 	fput(filp);
 }
 
-static void test_closing_ends_a_transfer(void **state)
+static void closing_ends_a_transfer(void **state)
 {
 	struct file *filp = go(VFIO_DEVICE_STATE_STOP_COPY);
 	u8 byte;
@@ -314,7 +314,7 @@ static void submit_late(void)
 }
 
 /* A store that trapped before may be executed late. Its work would outlive the VM. */
-static void test_closing_accepts_no_late_submission(void **state)
+static void closing_accepts_no_late_submission(void **state)
 {
 	start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
 	in_unbind = submit_late;
@@ -331,7 +331,7 @@ static void test_closing_accepts_no_late_submission(void **state)
 }
 
 /* A pin of a store that is late would outlive the VM, too. The reset releases those before. */
-static void test_closing_refuses_pins_before_it_releases_them(void **state)
+static void closing_refuses_pins_before_it_releases_them(void **state)
 {
 	ghyvi_device_ops.close_device(&it.vdev);
 	assert_true(refusal.before_reset);
@@ -339,7 +339,7 @@ static void test_closing_refuses_pins_before_it_releases_them(void **state)
 	assert_int_equal(ghyvi_device_ops.open_device(&it.vdev), 0);
 }
 
-static void test_closing_ends_the_effect_of_loaded_settings(void **state)
+static void closing_ends_the_effect_of_loaded_settings(void **state)
 {
 	const struct ghyvi_containment ours = GHYVI_CONTAINMENT_DEFAULT;
 	struct ghyvi_containment limits = ours;
@@ -373,7 +373,7 @@ static void reset_in_fault(void)
 }
 
 /* The memory of the user may be slow (userfaultfd, FUSE). Resets and sysfs must not wait for it. */
-static void test_no_lock_is_held_while_user_memory_is_accessed(void **state)
+static void no_lock_is_held_while_user_memory_is_accessed(void **state)
 {
 	struct vfio_precopy_info info = { .argsz = sizeof(info) };
 	static u8 data[4096];
@@ -398,7 +398,7 @@ static void test_no_lock_is_held_while_user_memory_is_accessed(void **state)
 }
 
 /* A write of any size is taken as a whole, or refused as a whole if it is too long. */
-static void test_long_writes(void **state)
+static void long_writes(void **state)
 {
 	struct ghyvi_migration_file *file;
 	struct file *filp = go(VFIO_DEVICE_STATE_STOP_COPY), *other;
@@ -420,7 +420,7 @@ static void test_long_writes(void **state)
 }
 
 /* A user that reads again would miss the bytes, and send a state with a hole. */
-static void test_a_read_that_faults_takes_no_bytes(void **state)
+static void a_read_that_faults_takes_no_bytes(void **state)
 {
 	static u8 saved[1 << 20], again[1 << 20];
 	struct file *filp = go(VFIO_DEVICE_STATE_STOP_COPY);
@@ -438,7 +438,7 @@ static void test_a_read_that_faults_takes_no_bytes(void **state)
 }
 
 /* Else a user could make the host keep one state for each open file. */
-static void test_a_file_keeps_no_state_after_the_transfer(void **state)
+static void a_file_keeps_no_state_after_the_transfer(void **state)
 {
 	static const int states[] = { VFIO_DEVICE_STATE_STOP_COPY, VFIO_DEVICE_STATE_PRE_COPY,
 				      VFIO_DEVICE_STATE_RESUMING };
@@ -463,7 +463,7 @@ static int report(u64 iova, u64 bytes)
 	return it.vdev.log_ops->log_read_and_clear(&it.vdev, iova, bytes, (void *)&reported);
 }
 
-static void test_the_log_of_written_pages(void **state)
+static void the_log_of_written_pages(void **state)
 {
 	u64 page_bytes = 2 << 20; /* what the user would like */
 
@@ -499,22 +499,22 @@ static void test_the_log_of_written_pages(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_every_arc),
-		TEST(test_a_state_travels_with_the_configuration_space),
-		TEST(test_precopy_sends_the_identity_first),
-		TEST(test_a_cancelled_migration_goes_on),
-		TEST(test_a_bad_state_ends_in_error_until_a_reset),
-		TEST(test_a_state_is_bounded),
-		TEST(test_the_size_is_answered_on_every_kernel),
-		TEST(test_closing_ends_a_transfer),
-		TEST(test_closing_accepts_no_late_submission),
-		TEST(test_closing_refuses_pins_before_it_releases_them),
-		TEST(test_closing_ends_the_effect_of_loaded_settings),
-		TEST(test_a_read_that_faults_takes_no_bytes),
-		TEST(test_a_file_keeps_no_state_after_the_transfer),
-		TEST(test_no_lock_is_held_while_user_memory_is_accessed),
-		TEST(test_long_writes),
-		TEST(test_the_log_of_written_pages),
+		TEST(every_arc),
+		TEST(a_state_travels_with_the_configuration_space),
+		TEST(precopy_sends_the_identity_first),
+		TEST(a_cancelled_migration_goes_on),
+		TEST(a_bad_state_ends_in_error_until_a_reset),
+		TEST(a_state_is_bounded),
+		TEST(the_size_is_answered_on_every_kernel),
+		TEST(closing_ends_a_transfer),
+		TEST(closing_accepts_no_late_submission),
+		TEST(closing_refuses_pins_before_it_releases_them),
+		TEST(closing_ends_the_effect_of_loaded_settings),
+		TEST(a_read_that_faults_takes_no_bytes),
+		TEST(a_file_keeps_no_state_after_the_transfer),
+		TEST(no_lock_is_held_while_user_memory_is_accessed),
+		TEST(long_writes),
+		TEST(the_log_of_written_pages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

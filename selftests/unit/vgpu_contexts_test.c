@@ -26,7 +26,7 @@ static unsigned int jobs_of(struct ghyvi_pgpu_context *context)
 	return container_of(context, struct fake_context, base)->jobs;
 }
 
-static void test_a_context_keeps_its_state_across_jobs(void **state)
+static void a_context_keeps_its_state_across_jobs(void **state)
 {
 	struct ghyvi_pgpu_context *first = run(0), *second = run(1);
 
@@ -38,7 +38,7 @@ static void test_a_context_keeps_its_state_across_jobs(void **state)
 	assert_int_equal(gpu.contexts_created, 2);
 }
 
-static void test_a_preempted_job_keeps_its_context(void **state)
+static void a_preempted_job_keeps_its_context(void **state)
 {
 	struct ghyvi_pgpu_context *context;
 
@@ -52,7 +52,7 @@ static void test_a_preempted_job_keeps_its_context(void **state)
 	assert_int_equal(gpu.contexts_created, 1);
 }
 
-static void test_engines_share_no_context(void **state)
+static void engines_share_no_context(void **state)
 {
 	struct ghyvi_pgpu_context *render = run(0);
 
@@ -61,7 +61,7 @@ static void test_engines_share_no_context(void **state)
 	assert_int_equal(gpu.contexts, 2);
 }
 
-static void test_another_image_at_the_address_is_another_context(void **state)
+static void another_image_at_the_address_is_another_context(void **state)
 {
 	*image_entry(LRCA(0)) = 0x5000 | 1;
 	run(0);
@@ -76,7 +76,7 @@ static void test_another_image_at_the_address_is_another_context(void **state)
 	assert_int_equal(gpu.contexts_created, 2);
 }
 
-static void test_resets_end_all_contexts(void **state)
+static void resets_end_all_contexts(void **state)
 {
 	run(0);
 	run(1);
@@ -94,7 +94,7 @@ static void test_resets_end_all_contexts(void **state)
 }
 
 /* The job is still on its way back when the guest's reset is complete. */
-static void test_a_reset_does_not_destroy_the_context_of_a_job(void **state)
+static void a_reset_does_not_destroy_the_context_of_a_job(void **state)
 {
 	run(1);
 	move_tail(0);
@@ -109,7 +109,7 @@ static void test_a_reset_does_not_destroy_the_context_of_a_job(void **state)
 }
 
 /* The backend has room for two. What was not used for longer makes room, and keeps its state. */
-static void test_a_context_makes_room_for_another_one(void **state)
+static void a_context_makes_room_for_another_one(void **state)
 {
 	struct ghyvi_pgpu_context *first, *second;
 
@@ -131,7 +131,7 @@ static void test_a_context_makes_room_for_another_one(void **state)
 }
 
 /* A guest can put contexts at any number of addresses. */
-static void test_the_number_of_contexts_is_limited(void **state)
+static void the_number_of_contexts_is_limited(void **state)
 {
 	unsigned int i;
 	u32 lrca;
@@ -161,14 +161,14 @@ static void test_the_number_of_contexts_is_limited(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		RCS(test_a_context_keeps_its_state_across_jobs),
-		RCS(test_a_preempted_job_keeps_its_context),
-		RCS(test_engines_share_no_context),
-		RCS(test_another_image_at_the_address_is_another_context),
-		RCS(test_resets_end_all_contexts),
-		RCS(test_a_reset_does_not_destroy_the_context_of_a_job),
-		RCS(test_a_context_makes_room_for_another_one),
-		RCS(test_the_number_of_contexts_is_limited),
+		RCS(a_context_keeps_its_state_across_jobs),
+		RCS(a_preempted_job_keeps_its_context),
+		RCS(engines_share_no_context),
+		RCS(another_image_at_the_address_is_another_context),
+		RCS(resets_end_all_contexts),
+		RCS(a_reset_does_not_destroy_the_context_of_a_job),
+		RCS(a_context_makes_room_for_another_one),
+		RCS(the_number_of_contexts_is_limited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -60,7 +60,7 @@ static void changes_are_logged(unsigned int expected)
 	assert_int_equal(count, expected);
 }
 
-static void test_exactly_what_was_written_is_logged(void **state)
+static void exactly_what_was_written_is_logged(void **state)
 {
 	start();
 	MOVE_RING(0, MOVE_STORE(3, 0, 1), MOVE_CALL(0), MOVE_STORE(5, 0, 1));
@@ -76,7 +76,7 @@ static void test_exactly_what_was_written_is_logged(void **state)
 }
 
 /* Translations are cached while a job runs; the log is read meanwhile. */
-static void test_a_later_write_to_the_same_page_is_logged_again(void **state)
+static void a_later_write_to_the_same_page_is_logged_again(void **state)
 {
 	u32 *flag = move_page(MOVE_DATA), *done = move_page(MOVE_DATA + 1);
 
@@ -97,7 +97,7 @@ static void test_a_later_write_to_the_same_page_is_logged_again(void **state)
 	move_await_idle(&host, GHYVI_RCS);
 }
 
-static void test_pages_that_are_released_stay_logged(void **state)
+static void pages_that_are_released_stay_logged(void **state)
 {
 	unsigned int i;
 
@@ -113,7 +113,7 @@ static void test_pages_that_are_released_stay_logged(void **state)
 }
 
 /* The host makes the stores, and the result is its own. */
-static void test_a_multicall_is_logged(void **state)
+static void a_multicall_is_logged(void **state)
 {
 	struct ghyvi_multicall_record *records = (void *)move_page(MOVE_DATA + 5);
 	u64 *table = (u64 *)move_page(MOVE_PT), entry = table[MOVE_DATA];
@@ -139,7 +139,7 @@ static void test_a_multicall_is_logged(void **state)
 	}
 }
 
-static void test_each_policy_logs_the_same(void **state)
+static void each_policy_logs_the_same(void **state)
 {
 	unsigned int policy;
 
@@ -158,7 +158,7 @@ static void test_each_policy_logs_the_same(void **state)
 	}
 }
 
-static void test_a_part_of_the_log_is_read(void **state)
+static void a_part_of_the_log_is_read(void **state)
 {
 	struct ghyvi_gtt *gtt = ghyvi_vgpu_gtt(host.vgpu);
 	u64 gfn = (MOVE_RAM_GPA >> GHYVI_PAGE_SHIFT) + MOVE_DATA;
@@ -173,7 +173,7 @@ static void test_a_part_of_the_log_is_read(void **state)
 	assert_true(dirty[MOVE_DATA + 3]);
 }
 
-static void test_a_log_begins_and_ends(void **state)
+static void a_log_begins_and_ends(void **state)
 {
 	struct ghyvi_gtt *gtt = ghyvi_vgpu_gtt(host.vgpu);
 
@@ -191,7 +191,7 @@ static void test_a_log_begins_and_ends(void **state)
 }
 
 /* Memory is short while the host records a write: a report would lack that page. */
-static void test_a_log_that_was_lost_is_not_reported(void **state)
+static void a_log_that_was_lost_is_not_reported(void **state)
 {
 	struct ghyvi_gtt *gtt = ghyvi_vgpu_gtt(host.vgpu);
 
@@ -216,7 +216,7 @@ static void mark_slowly(void *data, u64 gfn)
 }
 
 /* VFIO may pin a page of the user's bitmap here. Others must not wait for that. */
-static void test_no_lock_is_held_while_pages_are_reported(void **state)
+static void no_lock_is_held_while_pages_are_reported(void **state)
 {
 	struct ghyvi_gtt *gtt = ghyvi_vgpu_gtt(host.vgpu);
 	unsigned int i, count = 0;
@@ -242,7 +242,7 @@ static void test_no_lock_is_held_while_pages_are_reported(void **state)
 }
 
 /* One page is reported at a time, or as many as were logged together: 32. */
-static void test_the_last_page_of_a_range_is_reported(void **state)
+static void the_last_page_of_a_range_is_reported(void **state)
 {
 	const u64 ram = MOVE_RAM_GPA >> GHYVI_PAGE_SHIFT, last = round_up(ram + 1, 32);
 	struct ghyvi_gtt *gtt = ghyvi_vgpu_gtt(host.vgpu);
@@ -266,7 +266,7 @@ static void mark_and_release(void *data, u64 gfn)
 }
 
 /* More pages than are reported at a time. */
-static void test_pages_that_are_released_while_others_are_reported_are_not_lost(void **state)
+static void pages_that_are_released_while_others_are_reported_are_not_lost(void **state)
 {
 	unsigned int page;
 
@@ -291,7 +291,7 @@ static void test_pages_that_are_released_while_others_are_reported_are_not_lost(
 }
 
 /* A blit maps pages that are contiguous at once. */
-static void test_every_page_of_a_copy_is_logged(void **state)
+static void every_page_of_a_copy_is_logged(void **state)
 {
 	enum { PAGES = 4, SOURCE = 8 };
 
@@ -314,18 +314,18 @@ static void test_every_page_of_a_copy_is_logged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_exactly_what_was_written_is_logged),
-		TEST(test_a_later_write_to_the_same_page_is_logged_again),
-		TEST(test_pages_that_are_released_stay_logged),
-		TEST(test_a_multicall_is_logged),
-		TEST(test_each_policy_logs_the_same),
-		TEST(test_a_part_of_the_log_is_read),
-		TEST(test_a_log_begins_and_ends),
-		TEST(test_a_log_that_was_lost_is_not_reported),
-		TEST(test_the_last_page_of_a_range_is_reported),
-		TEST(test_no_lock_is_held_while_pages_are_reported),
-		TEST(test_pages_that_are_released_while_others_are_reported_are_not_lost),
-		TEST(test_every_page_of_a_copy_is_logged),
+		TEST(exactly_what_was_written_is_logged),
+		TEST(a_later_write_to_the_same_page_is_logged_again),
+		TEST(pages_that_are_released_stay_logged),
+		TEST(a_multicall_is_logged),
+		TEST(each_policy_logs_the_same),
+		TEST(a_part_of_the_log_is_read),
+		TEST(a_log_begins_and_ends),
+		TEST(a_log_that_was_lost_is_not_reported),
+		TEST(the_last_page_of_a_range_is_reported),
+		TEST(no_lock_is_held_while_pages_are_reported),
+		TEST(pages_that_are_released_while_others_are_reported_are_not_lost),
+		TEST(every_page_of_a_copy_is_logged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,7 +26,7 @@ static void expect_error(const char *reason)
 	assert_int_equal(consume(), 0x18);
 }
 
-static void test_an_engine_error_stops_it_until_reset(void **state)
+static void an_engine_error_stops_it_until_reset(void **state)
 {
 	u32 head;
 
@@ -40,7 +40,7 @@ static void test_an_engine_error_stops_it_until_reset(void **state)
 	assert_int_equal(atomic64_read(&stats.engine_errors), 1);
 }
 
-static void test_a_dead_gpu_is_an_engine_error(void **state)
+static void a_dead_gpu_is_an_engine_error(void **state)
 {
 	gpu.dead = true;
 	move_tail(0);
@@ -49,7 +49,7 @@ static void test_a_dead_gpu_is_an_engine_error(void **state)
 	expect_error(NULL);
 }
 
-static void test_a_context_with_bad_page_tables_is_an_engine_error(void **state)
+static void a_context_with_bad_page_tables_is_an_engine_error(void **state)
 {
 	gtt.root_error = -EFAULT;
 	move_tail(0);
@@ -58,7 +58,7 @@ static void test_a_context_with_bad_page_tables_is_an_engine_error(void **state)
 	expect_error("not accepted");
 }
 
-static void test_a_context_without_a_mapped_image_is_an_engine_error(void **state)
+static void a_context_without_a_mapped_image_is_an_engine_error(void **state)
 {
 	gtt.unmapped_page = STATE(0, 0);
 	submit(0, -1);
@@ -81,7 +81,7 @@ static void bad_ring(unsigned int index, u32 value)
 	bad_ring_of(index, value);
 }
 
-static void test_a_context_with_a_bad_ring_is_an_engine_error(void **state)
+static void a_context_with_a_bad_ring_is_an_engine_error(void **state)
 {
 	bad_ring(GHYVI_CTX_RING_CTL, 0);
 	bad_ring(GHYVI_CTX_RING_START, RINGS(0) + 4);
@@ -112,7 +112,7 @@ static void bad_descriptor(u64 element0)
 	expect_error("descriptor");
 }
 
-static void test_a_bad_descriptor_is_an_engine_error(void **state)
+static void a_bad_descriptor_is_an_engine_error(void **state)
 {
 	bad_descriptor(descriptor(0) & ~GEN8_CTX_PRIVILEGE);
 	bad_descriptor(descriptor(0) & ~GEN8_CTX_ADDRESSING_MODE_MASK);
@@ -124,7 +124,7 @@ static void test_a_bad_descriptor_is_an_engine_error(void **state)
 	assert_non_null(strstr(last_report(), "element 0"));
 }
 
-static void test_three_level_contexts(void **state)
+static void three_level_contexts(void **state)
 {
 	move_tail(0);
 	elsp((descriptor(0) & ~GEN8_CTX_ADDRESSING_MODE_MASK) | 1 << 3, 0);
@@ -133,7 +133,7 @@ static void test_three_level_contexts(void **state)
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 }
 
-static void test_a_second_pending_submission_is_refused(void **state)
+static void a_second_pending_submission_is_refused(void **state)
 {
 	move_tail(0);
 	submit(0, -1);
@@ -148,7 +148,7 @@ static void test_a_second_pending_submission_is_refused(void **state)
 	assert_int_equal(consume(), 0);
 }
 
-static void test_a_bad_status_page_loses_only_events(void **state)
+static void a_bad_status_page_loses_only_events(void **state)
 {
 	wr(guest.base + RING_HWS_PGA, 0x1000);
 	assert_non_null(strstr(last_report(), "outside"));
@@ -161,15 +161,15 @@ static void test_a_bad_status_page_loses_only_events(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		RCS(test_an_engine_error_stops_it_until_reset),
-		RCS(test_a_dead_gpu_is_an_engine_error),
-		RCS(test_a_context_with_bad_page_tables_is_an_engine_error),
-		RCS(test_a_context_without_a_mapped_image_is_an_engine_error),
-		RCS(test_a_context_with_a_bad_ring_is_an_engine_error),
-		RCS(test_a_bad_descriptor_is_an_engine_error),
-		RCS(test_three_level_contexts),
-		RCS(test_a_second_pending_submission_is_refused),
-		RCS(test_a_bad_status_page_loses_only_events),
+		RCS(an_engine_error_stops_it_until_reset),
+		RCS(a_dead_gpu_is_an_engine_error),
+		RCS(a_context_with_bad_page_tables_is_an_engine_error),
+		RCS(a_context_without_a_mapped_image_is_an_engine_error),
+		RCS(a_context_with_a_bad_ring_is_an_engine_error),
+		RCS(a_bad_descriptor_is_an_engine_error),
+		RCS(three_level_contexts),
+		RCS(a_second_pending_submission_is_refused),
+		RCS(a_bad_status_page_loses_only_events),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,7 +26,7 @@ static size_t saved_bytes(void)
 	return bytes;
 }
 
-static void test_tables_are_looked_at_once_in_a_second(void **state)
+static void tables_are_looked_at_once_in_a_second(void **state)
 {
 	size_t before = ghyvi_vgpu_state_bytes(host.vgpu, 8);
 	u64 counted_ns = host.vgpu->tables_counted_ns;
@@ -39,7 +39,7 @@ static void test_tables_are_looked_at_once_in_a_second(void **state)
 	assert_true(ghyvi_vgpu_state_bytes(host.vgpu, 8) >= before + ENTRIES * 8);
 }
 
-static void test_the_size_is_exact_in_a_pause(void **state)
+static void the_size_is_exact_in_a_pause(void **state)
 {
 	ghyvi_vgpu_state_bytes(host.vgpu, 8);
 	fill_ggtt();
@@ -52,7 +52,7 @@ static void test_the_size_is_exact_in_a_pause(void **state)
 }
 
 /* The next user asks within a second. */
-static void test_a_reset_forgets_the_size(void **state)
+static void a_reset_forgets_the_size(void **state)
 {
 	size_t empty;
 
@@ -69,12 +69,11 @@ static void test_a_reset_forgets_the_size(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_tables_are_looked_at_once_in_a_second,
-						one_setup, one_teardown),
-		cmocka_unit_test_setup_teardown(test_the_size_is_exact_in_a_pause, one_setup,
+		cmocka_unit_test_setup_teardown(tables_are_looked_at_once_in_a_second, one_setup,
 						one_teardown),
-		cmocka_unit_test_setup_teardown(test_a_reset_forgets_the_size, one_setup,
+		cmocka_unit_test_setup_teardown(the_size_is_exact_in_a_pause, one_setup,
 						one_teardown),
+		cmocka_unit_test_setup_teardown(a_reset_forgets_the_size, one_setup, one_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

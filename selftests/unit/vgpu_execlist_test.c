@@ -9,7 +9,7 @@ static u32 tail_on_engine(void)
 	return fake_job(gpu.running[guest.id])->tail;
 }
 
-static void test_one_context(void **state)
+static void one_context(void **state)
 {
 	struct ghyvi_job *job;
 
@@ -63,7 +63,7 @@ static int fault_on(u64 gfn)
 }
 
 /* Threads of the host may do the work. */
-static void test_allocations_for_a_workload_are_charged_to_its_guest(void **state)
+static void allocations_for_a_workload_are_charged_to_its_guest(void **state)
 {
 	move_tail(0);
 	submit(0, -1);
@@ -79,7 +79,7 @@ static void test_allocations_for_a_workload_are_charged_to_its_guest(void **stat
 }
 
 /* The administrator does it, with a cgroup of its own. */
-static void test_the_sync_of_a_new_policy_is_charged_to_the_guest(void **state)
+static void the_sync_of_a_new_policy_is_charged_to_the_guest(void **state)
 {
 	assert_int_equal(ghyvi_vgpu_set_policy(vgpu, "adaptive"), 0);
 	assert_int_equal(ghyvi_vgpu_set_policy(vgpu, "none"), -EINVAL);
@@ -104,7 +104,7 @@ static void *reset_vgpu(void *data)
 }
 
 /* The job that needs the page may be cancelled, and others may follow, before the page is there. */
-static void test_a_fault_waits_for_guest_memory_in_a_thread_of_its_own(void **state)
+static void a_fault_waits_for_guest_memory_in_a_thread_of_its_own(void **state)
 {
 	pthread_t thread;
 
@@ -140,7 +140,7 @@ static void test_a_fault_waits_for_guest_memory_in_a_thread_of_its_own(void **st
 #define BATCH_AT(n) (HIDDEN_START + 0x1c0000 + 0x100 * (n))
 
 /* Three batches, of which the budget allows one: three workloads, but one completion. */
-static void test_a_submission_over_the_audit_budget_runs_in_parts(void **state)
+static void a_submission_over_the_audit_budget_runs_in_parts(void **state)
 {
 	struct ghyvi_audit *auditor = ghyvi_vgpu_audit(vgpu);
 	struct ghyvi_audit_budget budget;
@@ -177,7 +177,7 @@ static s64 queued(void)
 	return atomic64_read(&ghyvi_engine_stats(&stats, guest.id)->queued_now);
 }
 
-static void test_two_elements(void **state)
+static void two_elements(void **state)
 {
 	move_tail(0);
 	move_tail(1);
@@ -195,7 +195,7 @@ static void test_two_elements(void **state)
 	assert_int_equal(queued(), 0);
 }
 
-static void test_an_empty_context_completes_without_the_gpu(void **state)
+static void an_empty_context_completes_without_the_gpu(void **state)
 {
 	submit(0, -1);
 	assert_int_equal(gpu.runs, 0);
@@ -219,7 +219,7 @@ static void one_more_request(void)
  * Requests added after the scan do not run, because their table entries may be newer than the
  * shadow.
  */
-static void test_requests_added_after_the_scan_wait_for_the_next(void **state)
+static void requests_added_after_the_scan_wait_for_the_next(void **state)
 {
 	u32 tail;
 
@@ -237,7 +237,7 @@ static void test_requests_added_after_the_scan_wait_for_the_next(void **state)
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 }
 
-static void test_lite_restore_moves_the_tail(void **state)
+static void lite_restore_moves_the_tail(void **state)
 {
 	int syncs;
 
@@ -260,7 +260,7 @@ static void test_lite_restore_moves_the_tail(void **state)
 }
 
 /* i915 asks for a reload when it has moved the tail back. */
-static void test_a_forced_restore_with_another_tail_is_no_lite_restore(void **state)
+static void a_forced_restore_with_another_tail_is_no_lite_restore(void **state)
 {
 	u32 tail;
 
@@ -279,7 +279,7 @@ static void test_a_forced_restore_with_another_tail_is_no_lite_restore(void **st
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 }
 
-static void test_a_submission_that_adds_nothing_is_merged(void **state)
+static void a_submission_that_adds_nothing_is_merged(void **state)
 {
 	move_tail(0);
 	submit(0, -1);
@@ -291,7 +291,7 @@ static void test_a_submission_that_adds_nothing_is_merged(void **state)
 	assert_int_equal(gpu.runs, 1);
 }
 
-static void test_a_context_runs_again_after_a_late_lite_restore(void **state)
+static void a_context_runs_again_after_a_late_lite_restore(void **state)
 {
 	move_tail(0);
 	submit(0, -1);
@@ -307,7 +307,7 @@ static void test_a_context_runs_again_after_a_late_lite_restore(void **state)
 	assert_int_equal(consume(), 0x18);
 }
 
-static void test_lite_restore_of_a_queued_context(void **state)
+static void lite_restore_of_a_queued_context(void **state)
 {
 	occupy_engine();
 	move_tail(0);
@@ -327,7 +327,7 @@ static void test_lite_restore_of_a_queued_context(void **state)
  * The guest sees an engine that is slow. What it writes to the image, as to that of any active
  * context, is not read.
  */
-static void test_a_preempted_context_is_active_and_goes_on_from_the_hosts_copy(void **state)
+static void a_preempted_context_is_active_and_goes_on_from_the_hosts_copy(void **state)
 {
 	struct ghyvi_commands *commands;
 	struct ghyvi_job *job;
@@ -366,7 +366,7 @@ static void test_a_preempted_context_is_active_and_goes_on_from_the_hosts_copy(v
 }
 
 /* The engine was still busy with the previous workload. */
-static void test_a_workload_that_never_began_is_not_reported_as_preempted(void **state)
+static void a_workload_that_never_began_is_not_reported_as_preempted(void **state)
 {
 	struct ghyvi_job *job;
 
@@ -381,7 +381,7 @@ static void test_a_workload_that_never_began_is_not_reported_as_preempted(void *
 	assert_int_equal(consume(), 0x18);
 }
 
-static void test_lite_restore_of_a_preempted_context(void **state)
+static void lite_restore_of_a_preempted_context(void **state)
 {
 	move_tail(0);
 	submit(0, -1);
@@ -398,7 +398,7 @@ static void test_lite_restore_of_a_preempted_context(void **state)
 	assert_int_equal(consume(), 0);
 }
 
-static void test_after_a_reset_a_preempted_context_begins_as_its_image_says(void **state)
+static void after_a_reset_a_preempted_context_begins_as_its_image_says(void **state)
 {
 	move_tail(0);
 	submit(0, -1);
@@ -422,7 +422,7 @@ static void test_after_a_reset_a_preempted_context_begins_as_its_image_says(void
 	assert_int_equal(consume(), 0x18);
 }
 
-static void test_reset_cancels_a_queued_context(void **state)
+static void reset_cancels_a_queued_context(void **state)
 {
 	occupy_engine();
 	move_tail(0);
@@ -436,7 +436,7 @@ static void test_reset_cancels_a_queued_context(void **state)
 	assert_int_equal(consume(), 0);
 }
 
-static void test_an_empty_context_completes_while_another_vgpu_has_the_engine(void **state)
+static void an_empty_context_completes_while_another_vgpu_has_the_engine(void **state)
 {
 	occupy_engine();
 	submit(0, -1);
@@ -452,7 +452,7 @@ static void test_an_empty_context_completes_while_another_vgpu_has_the_engine(vo
 	assert_int_equal(peek(STATE(0, GHYVI_CTX_RING_HEAD)), guest.tails[0]);
 }
 
-static void test_lite_restore_of_a_context_that_waits(void **state)
+static void lite_restore_of_a_context_that_waits(void **state)
 {
 	occupy_engine();
 	move_tail(0);
@@ -469,7 +469,7 @@ static void test_lite_restore_of_a_context_that_waits(void **state)
 	assert_int_equal(peek(STATE(0, GHYVI_CTX_RING_HEAD)), guest.tails[0]);
 }
 
-static void test_another_context_waits_for_the_running_ones(void **state)
+static void another_context_waits_for_the_running_ones(void **state)
 {
 	move_tail(0);
 	move_tail(1);
@@ -484,7 +484,7 @@ static void test_another_context_waits_for_the_running_ones(void **state)
 	assert_int_equal(consume(), 0x18);
 }
 
-static void test_a_waiting_submission_merges_into_the_second_element(void **state)
+static void a_waiting_submission_merges_into_the_second_element(void **state)
 {
 	move_tail(0);
 	move_tail(1);
@@ -500,7 +500,7 @@ static void test_a_waiting_submission_merges_into_the_second_element(void **stat
 	assert_int_equal(consume(), 0x18); /* context 2 is empty */
 }
 
-static void test_reset_stops_the_running_context(void **state)
+static void reset_stops_the_running_context(void **state)
 {
 	move_tail(0);
 	move_tail(1);
@@ -517,7 +517,7 @@ static void test_reset_stops_the_running_context(void **state)
 	assert_int_equal(consume(), 0x18);
 }
 
-static void test_device_reset_waits_for_the_running_context(void **state)
+static void device_reset_waits_for_the_running_context(void **state)
 {
 	move_tail(0);
 	submit(0, -1);
@@ -527,7 +527,7 @@ static void test_device_reset_waits_for_the_running_context(void **state)
 	assert_int_equal(peek(HWSP(guest.id) + HWSP_CSB_WRITE), 0); /* only the promotion */
 }
 
-static void test_user_interrupts_pass(void **state)
+static void user_interrupts_pass(void **state)
 {
 	move_tail(0);
 	submit(0, -1);
@@ -543,7 +543,7 @@ static void handle_at_once(void)
 	vgpu_irq_write(vgpu, GEN8_GT_ISR0 + IRQ_IIR, ~0u);
 }
 
-static void test_a_completion_and_what_belongs_to_it_send_one_message(void **state)
+static void a_completion_and_what_belongs_to_it_send_one_message(void **state)
 {
 	on_interrupt = handle_at_once;
 	move_tail(0);
@@ -565,32 +565,32 @@ static void test_a_completion_and_what_belongs_to_it_send_one_message(void **sta
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		RCS(test_one_context),
-		RCS(test_allocations_for_a_workload_are_charged_to_its_guest),
-		RCS(test_the_sync_of_a_new_policy_is_charged_to_the_guest),
-		RCS(test_a_fault_waits_for_guest_memory_in_a_thread_of_its_own),
-		RCS(test_a_submission_over_the_audit_budget_runs_in_parts),
-		RCS(test_two_elements),
-		RCS(test_a_completion_and_what_belongs_to_it_send_one_message),
-		RCS(test_an_empty_context_completes_without_the_gpu),
-		RCS(test_requests_added_after_the_scan_wait_for_the_next),
-		RCS(test_lite_restore_moves_the_tail),
-		RCS(test_a_forced_restore_with_another_tail_is_no_lite_restore),
-		RCS(test_a_submission_that_adds_nothing_is_merged),
-		RCS(test_a_context_runs_again_after_a_late_lite_restore),
-		RCS(test_lite_restore_of_a_queued_context),
-		RCS(test_a_preempted_context_is_active_and_goes_on_from_the_hosts_copy),
-		RCS(test_a_workload_that_never_began_is_not_reported_as_preempted),
-		RCS(test_lite_restore_of_a_preempted_context),
-		RCS(test_after_a_reset_a_preempted_context_begins_as_its_image_says),
-		RCS(test_reset_cancels_a_queued_context),
-		RCS(test_an_empty_context_completes_while_another_vgpu_has_the_engine),
-		RCS(test_lite_restore_of_a_context_that_waits),
-		RCS(test_another_context_waits_for_the_running_ones),
-		RCS(test_a_waiting_submission_merges_into_the_second_element),
-		RCS(test_reset_stops_the_running_context),
-		RCS(test_device_reset_waits_for_the_running_context),
-		RCS(test_user_interrupts_pass),
+		RCS(one_context),
+		RCS(allocations_for_a_workload_are_charged_to_its_guest),
+		RCS(the_sync_of_a_new_policy_is_charged_to_the_guest),
+		RCS(a_fault_waits_for_guest_memory_in_a_thread_of_its_own),
+		RCS(a_submission_over_the_audit_budget_runs_in_parts),
+		RCS(two_elements),
+		RCS(a_completion_and_what_belongs_to_it_send_one_message),
+		RCS(an_empty_context_completes_without_the_gpu),
+		RCS(requests_added_after_the_scan_wait_for_the_next),
+		RCS(lite_restore_moves_the_tail),
+		RCS(a_forced_restore_with_another_tail_is_no_lite_restore),
+		RCS(a_submission_that_adds_nothing_is_merged),
+		RCS(a_context_runs_again_after_a_late_lite_restore),
+		RCS(lite_restore_of_a_queued_context),
+		RCS(a_preempted_context_is_active_and_goes_on_from_the_hosts_copy),
+		RCS(a_workload_that_never_began_is_not_reported_as_preempted),
+		RCS(lite_restore_of_a_preempted_context),
+		RCS(after_a_reset_a_preempted_context_begins_as_its_image_says),
+		RCS(reset_cancels_a_queued_context),
+		RCS(an_empty_context_completes_while_another_vgpu_has_the_engine),
+		RCS(lite_restore_of_a_context_that_waits),
+		RCS(another_context_waits_for_the_running_ones),
+		RCS(a_waiting_submission_merges_into_the_second_element),
+		RCS(reset_stops_the_running_context),
+		RCS(device_reset_waits_for_the_running_context),
+		RCS(user_interrupts_pass),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@
  */
 #include "vgpu_guest.h"
 
-static void test_the_saved_image_is_not_written_elsewhere(void **state)
+static void the_saved_image_is_not_written_elsewhere(void **state)
 {
 	static u8 before[8192], after[8192];
 	u32 i, differs = 0;
@@ -55,7 +55,7 @@ static void complete(void)
 }
 
 /* Each has its own, in its image, from the first run on. */
-static void test_contexts_keep_their_registers(void **state)
+static void contexts_keep_their_registers(void **state)
 {
 	unsigned int slot;
 
@@ -89,7 +89,7 @@ static void test_contexts_keep_their_registers(void **state)
 }
 
 /* What is not the list of this version is not read as one. */
-static void test_a_context_without_a_list_of_registers_is_new(void **state)
+static void a_context_without_a_list_of_registers_is_new(void **state)
 {
 	unsigned int i;
 
@@ -118,7 +118,7 @@ static void test_a_context_without_a_list_of_registers_is_new(void **state)
 	assert_int_equal(peek(PAIR(0, SLOT_OF_2300 + 1) + 4), 0);
 }
 
-static void test_gen8_blitter_has_neither_gprs_nor_indirect_context(void **state)
+static void gen8_blitter_has_neither_gprs_nor_indirect_context(void **state)
 {
 	poke(STATE(0, GHYVI_CTX_INDIRECT), 0x12345003);
 	poke(STATE(0, GHYVI_CTX_GPR), 0x77);
@@ -146,7 +146,7 @@ static void expect_shown(u32 head)
 	assert_int_equal(rd(guest.base + RING_PDP0_UDW), 3);
 }
 
-static void test_registers_tell_where_the_context_is(void **state)
+static void registers_tell_where_the_context_is(void **state)
 {
 	poke(STATE(1, GHYVI_CTX_RING_HEAD), 0x40);
 	poke(STATE(1, GHYVI_CTX_RING_TAIL), 0x80);
@@ -158,7 +158,7 @@ static void test_registers_tell_where_the_context_is(void **state)
 	assert_int_equal(rd(guest.base + RING_CTX_TIMESTAMP), 7);
 }
 
-static void test_registers_tell_where_the_engine_stopped(void **state)
+static void registers_tell_where_the_engine_stopped(void **state)
 {
 	poke(STATE(1, GHYVI_CTX_RING_TAIL), 0x80);
 	submit(1, -1);
@@ -186,7 +186,7 @@ static void test_registers_tell_where_the_engine_stopped(void **state)
 	assert_int_equal(rd(guest.base + RING_IPEHR), 0x18800101);
 }
 
-static void test_a_preempted_context_keeps_its_registers(void **state)
+static void a_preempted_context_keeps_its_registers(void **state)
 {
 	run(0);
 	*register_of(SLOT_OF_2300) = 0x1234;
@@ -201,13 +201,13 @@ static void test_a_preempted_context_keeps_its_registers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		RCS(test_the_saved_image_is_not_written_elsewhere),
-		RCS(test_contexts_keep_their_registers),
-		RCS(test_a_context_without_a_list_of_registers_is_new),
-		RCS(test_a_preempted_context_keeps_its_registers),
-		BCS8(test_gen8_blitter_has_neither_gprs_nor_indirect_context),
-		RCS(test_registers_tell_where_the_context_is),
-		RCS(test_registers_tell_where_the_engine_stopped),
+		RCS(the_saved_image_is_not_written_elsewhere),
+		RCS(contexts_keep_their_registers),
+		RCS(a_context_without_a_list_of_registers_is_new),
+		RCS(a_preempted_context_keeps_its_registers),
+		BCS8(gen8_blitter_has_neither_gprs_nor_indirect_context),
+		RCS(registers_tell_where_the_context_is),
+		RCS(registers_tell_where_the_engine_stopped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,7 +29,7 @@ static int setup_like_i915(void **state)
 	return err;
 }
 
-static void test_each_engine_raises_its_bit_in_its_bank(void **state)
+static void each_engine_raises_its_bit_in_its_bank(void **state)
 {
 	raise_event(GHYVI_RCS, BIT(8));
 	assert_int_equal(rd(GEN8_MASTER_IRQ), GEN8_MASTER_IRQ_CONTROL | BIT(0));
@@ -44,7 +44,7 @@ static void test_each_engine_raises_its_bit_in_its_bank(void **state)
 			 GEN8_MASTER_IRQ_CONTROL | BIT(0) | BIT(1) | BIT(2) | BIT(6));
 }
 
-static void test_a_message_for_each_rising_edge_only(void **state)
+static void a_message_for_each_rising_edge_only(void **state)
 {
 	raise_event(GHYVI_RCS, BIT(8));
 	assert_int_equal(atomic_read(&interrupts), 1);
@@ -62,7 +62,7 @@ static void test_a_message_for_each_rising_edge_only(void **state)
 	assert_int_equal(atomic_read(&interrupts), 2);
 }
 
-static void test_an_interrupt_while_the_master_is_off_is_sent_when_it_is_on(void **state)
+static void an_interrupt_while_the_master_is_off_is_sent_when_it_is_on(void **state)
 {
 	wr(GEN8_MASTER_IRQ, 0);
 	raise_event(GHYVI_VCS, BIT(8));
@@ -75,7 +75,7 @@ static void test_an_interrupt_while_the_master_is_off_is_sent_when_it_is_on(void
 	assert_int_equal(atomic_read(&interrupts), 2);
 }
 
-static void test_ring_imr_drops_what_it_masks(void **state)
+static void ring_imr_drops_what_it_masks(void **state)
 {
 	raise_event(GHYVI_RCS, GHYVI_EVENT_USER_INTERRUPT);
 	raise_event(GHYVI_BCS, GHYVI_EVENT_USER_INTERRUPT);
@@ -91,7 +91,7 @@ static void test_ring_imr_drops_what_it_masks(void **state)
 	assert_int_equal(atomic_read(&interrupts), 1);
 }
 
-static void test_imr_drops_and_ier_holds_back(void **state)
+static void imr_drops_and_ier_holds_back(void **state)
 {
 	wr(BANK(0, IRQ_IMR), ~0u);
 	raise_event(GHYVI_RCS, BIT(8));
@@ -106,7 +106,7 @@ static void test_imr_drops_and_ier_holds_back(void **state)
 	assert_int_equal(atomic_read(&interrupts), 1);
 }
 
-static void test_acknowledging_takes_only_the_written_bits(void **state)
+static void acknowledging_takes_only_the_written_bits(void **state)
 {
 	raise_event(GHYVI_RCS, BIT(8) | BIT(3));
 	wr(BANK(0, IRQ_IIR), BIT(3));
@@ -127,7 +127,7 @@ static void backend_interrupt(void)
 	shim_interrupt = interrupt;
 }
 
-static void test_an_event_from_a_hard_interrupt_finds_no_lock_held(void **state)
+static void an_event_from_a_hard_interrupt_finds_no_lock_held(void **state)
 {
 	alarm(20); /* instead of a deadlock */
 	shim_interrupt = backend_interrupt;
@@ -163,7 +163,7 @@ static void job_interrupt(void)
  * Wherever the device model and the scheduler hold a spinlock with interrupts enabled, a job may
  * raise an event: it must need none of these locks.
  */
-static void test_events_of_a_job_may_interrupt_all_that_happens_to_another(void **state)
+static void events_of_a_job_may_interrupt_all_that_happens_to_another(void **state)
 {
 	alarm(20);
 	job_events = 0;
@@ -202,14 +202,14 @@ static void test_events_of_a_job_may_interrupt_all_that_happens_to_another(void 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		LIKE_I915(test_each_engine_raises_its_bit_in_its_bank),
-		LIKE_I915(test_a_message_for_each_rising_edge_only),
-		LIKE_I915(test_an_interrupt_while_the_master_is_off_is_sent_when_it_is_on),
-		LIKE_I915(test_ring_imr_drops_what_it_masks),
-		LIKE_I915(test_imr_drops_and_ier_holds_back),
-		LIKE_I915(test_acknowledging_takes_only_the_written_bits),
-		LIKE_I915(test_an_event_from_a_hard_interrupt_finds_no_lock_held),
-		RCS(test_events_of_a_job_may_interrupt_all_that_happens_to_another),
+		LIKE_I915(each_engine_raises_its_bit_in_its_bank),
+		LIKE_I915(a_message_for_each_rising_edge_only),
+		LIKE_I915(an_interrupt_while_the_master_is_off_is_sent_when_it_is_on),
+		LIKE_I915(ring_imr_drops_what_it_masks),
+		LIKE_I915(imr_drops_and_ier_holds_back),
+		LIKE_I915(acknowledging_takes_only_the_written_bits),
+		LIKE_I915(an_event_from_a_hard_interrupt_finds_no_lock_held),
+		RCS(events_of_a_job_may_interrupt_all_that_happens_to_another),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

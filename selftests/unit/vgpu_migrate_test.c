@@ -10,7 +10,7 @@
 #include "move_pair.h"
 #include "vgpu/state_io.h"
 
-static void test_running_workloads_end_on_the_other_host(void **state)
+static void running_workloads_end_on_the_other_host(void **state)
 {
 	unsigned int i;
 
@@ -26,7 +26,7 @@ static void test_running_workloads_end_on_the_other_host(void **state)
 }
 
 /* What the commands were at the audit counts, not what memory says at the target. */
-static void test_audited_commands_travel(void **state)
+static void audited_commands_travel(void **state)
 {
 	move_begin_waiting(&from, GHYVI_RCS, false);
 	ghyvi_vgpu_pause(from.vgpu);
@@ -36,7 +36,7 @@ static void test_audited_commands_travel(void **state)
 	move_end_waiting(&to, GHYVI_RCS);
 }
 
-static void test_user_batches_travel_in_each_mode(void **state)
+static void user_batches_travel_in_each_mode(void **state)
 {
 	move_begin_waiting(&from, GHYVI_RCS, true);
 	assert_int_equal(ghyvi_audit_set_mode(ghyvi_vgpu_audit(from.vgpu), "full"), 0);
@@ -46,7 +46,7 @@ static void test_user_batches_travel_in_each_mode(void **state)
 	move_end_waiting(&to, GHYVI_BCS);
 }
 
-static void test_a_loaded_context_can_get_a_new_tail(void **state)
+static void a_loaded_context_can_get_a_new_tail(void **state)
 {
 	assert_int_equal(ghyvi_audit_set_mode(ghyvi_vgpu_audit(from.vgpu), "full"), 0);
 	move_begin_waiting(&from, GHYVI_RCS, true);
@@ -60,7 +60,7 @@ static void test_a_loaded_context_can_get_a_new_tail(void **state)
 }
 
 /* Registers of contexts that wait, submissions that are pending, half a submission. */
-static void test_ports_travel(void **state)
+static void ports_travel(void **state)
 {
 	move_begin_waiting(&from, GHYVI_RCS, false);
 	MOVE_RING(1, MOVE_STORE(1, 1, 77));
@@ -77,7 +77,7 @@ static void test_ports_travel(void **state)
 	move_await(move_data(2, 1), 78);
 }
 
-static void test_the_guest_sees_the_same_device(void **state)
+static void the_guest_sees_the_same_device(void **state)
 {
 	u64 *table = ghyvi_vgpu_ggtt_table(from.vgpu), *other = ghyvi_vgpu_ggtt_table(to.vgpu);
 	u32 offset, i, differences = 0;
@@ -123,7 +123,7 @@ static u64 timestamp(struct move_host *host)
 }
 
 /* Read by the guest's CPU and by commands; the target's clock is behind the source's. */
-static void test_the_clock_goes_on(void **state)
+static void the_clock_goes_on(void **state)
 {
 	u64 before, after;
 
@@ -203,7 +203,7 @@ static void has_all(struct move_host *host, const struct settings *settings)
 	assert_memory_equal(&got.containment, &settings->containment, sizeof(got.containment));
 }
 
-static void test_settings_and_containment_travel(void **state)
+static void settings_and_containment_travel(void **state)
 {
 	struct ghyvi_shadow_tuning tuning;
 
@@ -221,7 +221,7 @@ static void test_settings_and_containment_travel(void **state)
 }
 
 /* The program that loads a state is not the administrator. */
-static void test_a_state_loosens_no_limit(void **state)
+static void a_state_loosens_no_limit(void **state)
 {
 	set_all(&from, &loose);
 	set_all(&to, &strict);
@@ -232,7 +232,7 @@ static void test_a_state_loosens_no_limit(void **state)
 }
 
 /* The next user of the vGPU is another one. */
-static void test_loaded_settings_end_with_their_user(void **state)
+static void loaded_settings_end_with_their_user(void **state)
 {
 	struct ghyvi_sched_entity *entity = ghyvi_vgpu_sched_entity(to.vgpu);
 	struct ghyvi_sched_knobs knobs;
@@ -268,7 +268,7 @@ static void test_loaded_settings_end_with_their_user(void **state)
 	free(saved);
 }
 
-static void test_a_refused_state_changes_no_setting(void **state)
+static void a_refused_state_changes_no_setting(void **state)
 {
 	size_t bytes;
 	void *saved;
@@ -282,7 +282,7 @@ static void test_a_refused_state_changes_no_setting(void **state)
 }
 
 /* Commands that "log" let pass run only where the administrator has set that mode. */
-static void test_commands_are_audited_again_without_log(void **state)
+static void commands_are_audited_again_without_log(void **state)
 {
 	struct vgpu_workload *workload;
 	size_t bytes;
@@ -302,7 +302,7 @@ static void test_commands_are_audited_again_without_log(void **state)
 	ghyvi_vgpu_reset(from.vgpu);
 }
 
-static void test_an_interrupt_that_is_pending_is_sent_again(void **state)
+static void an_interrupt_that_is_pending_is_sent_again(void **state)
 {
 	u32 before;
 
@@ -319,7 +319,7 @@ static void test_an_interrupt_that_is_pending_is_sent_again(void **state)
  * The guest waits for the interrupt: its handler accesses only the mirror, which does not trap. So
  * the pending bits are there when the VM runs, without an access to other registers.
  */
-static void test_the_mirror_shows_a_pending_interrupt(void **state)
+static void the_mirror_shows_a_pending_interrupt(void **state)
 {
 	const u32 *master;
 	size_t bytes;
@@ -345,7 +345,7 @@ static void test_the_mirror_shows_a_pending_interrupt(void **state)
 	free(saved);
 }
 
-static void test_failsafe_travels(void **state)
+static void failsafe_travels(void **state)
 {
 	struct ghyvi_containment strict = { .points_max = 1, .window_ms = 60000 };
 
@@ -365,7 +365,7 @@ static void test_failsafe_travels(void **state)
 }
 
 /* The source's migration was cancelled. */
-static void test_the_source_can_go_on(void **state)
+static void the_source_can_go_on(void **state)
 {
 	size_t bytes;
 
@@ -376,7 +376,7 @@ static void test_the_source_can_go_on(void **state)
 }
 
 /* Back and forth under load, at any moment. */
-static void test_many_moves_under_load(void **state)
+static void many_moves_under_load(void **state)
 {
 	struct move_host *hosts[2] = { &from, &to };
 	unsigned int round, i, n, moves = 0;
@@ -419,23 +419,23 @@ static void test_many_moves_under_load(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		PAIR_TEST(test_running_workloads_end_on_the_other_host),
-		PAIR_TEST(test_audited_commands_travel),
-		PAIR_TEST(test_user_batches_travel_in_each_mode),
-		PAIR_TEST(test_a_loaded_context_can_get_a_new_tail),
-		PAIR_TEST(test_ports_travel),
-		PAIR_TEST(test_the_guest_sees_the_same_device),
-		PAIR_TEST(test_the_clock_goes_on),
-		PAIR_TEST(test_settings_and_containment_travel),
-		PAIR_TEST(test_a_state_loosens_no_limit),
-		PAIR_TEST(test_loaded_settings_end_with_their_user),
-		PAIR_TEST(test_a_refused_state_changes_no_setting),
-		PAIR_TEST(test_commands_are_audited_again_without_log),
-		PAIR_TEST(test_an_interrupt_that_is_pending_is_sent_again),
-		PAIR_TEST(test_the_mirror_shows_a_pending_interrupt),
-		PAIR_TEST(test_failsafe_travels),
-		PAIR_TEST(test_the_source_can_go_on),
-		PAIR_TEST(test_many_moves_under_load),
+		PAIR_TEST(running_workloads_end_on_the_other_host),
+		PAIR_TEST(audited_commands_travel),
+		PAIR_TEST(user_batches_travel_in_each_mode),
+		PAIR_TEST(a_loaded_context_can_get_a_new_tail),
+		PAIR_TEST(ports_travel),
+		PAIR_TEST(the_guest_sees_the_same_device),
+		PAIR_TEST(the_clock_goes_on),
+		PAIR_TEST(settings_and_containment_travel),
+		PAIR_TEST(a_state_loosens_no_limit),
+		PAIR_TEST(loaded_settings_end_with_their_user),
+		PAIR_TEST(a_refused_state_changes_no_setting),
+		PAIR_TEST(commands_are_audited_again_without_log),
+		PAIR_TEST(an_interrupt_that_is_pending_is_sent_again),
+		PAIR_TEST(the_mirror_shows_a_pending_interrupt),
+		PAIR_TEST(failsafe_travels),
+		PAIR_TEST(the_source_can_go_on),
+		PAIR_TEST(many_moves_under_load),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

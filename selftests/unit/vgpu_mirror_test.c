@@ -31,7 +31,7 @@ static void unmask(void)
 	guest_stores(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL, 4);
 }
 
-static void test_the_mirror_is_protected_at_the_address_of_bar_0(void **state)
+static void the_mirror_is_protected_at_the_address_of_bar_0(void **state)
 {
 	assert_true(host_protects(PAGE));
 	assert_true(host_bar.gfn == BAR0 >> GHYVI_PAGE_SHIFT);
@@ -47,7 +47,7 @@ static void test_the_mirror_is_protected_at_the_address_of_bar_0(void **state)
 }
 
 /* Before the page is protected only bits that a store of themselves clears are hidden. */
-static void test_the_mirror_shows_all_but_events_before_protection(void **state)
+static void the_mirror_shows_all_but_events_before_protection(void **state)
 {
 	unsigned int i;
 
@@ -80,7 +80,7 @@ static void test_the_mirror_shows_all_but_events_before_protection(void **state)
 	assert_int_equal(shown(GEN8_MASTER_IRQ), GEN8_MASTER_IRQ_CONTROL | GEN8_GT_RCS_IRQ);
 }
 
-static void test_an_interrupt_as_i915_handles_it(void **state)
+static void an_interrupt_as_i915_handles_it(void **state)
 {
 	unmask();
 	raise_event();
@@ -99,7 +99,7 @@ static void test_an_interrupt_as_i915_handles_it(void **state)
 	assert_int_equal(rd(GEN8_MASTER_IRQ), GEN8_MASTER_IRQ_CONTROL | BIT(0));
 }
 
-static void test_the_mirror_does_not_show_bits_that_a_register_drops(void **state)
+static void the_mirror_does_not_show_bits_that_a_register_drops(void **state)
 {
 	unmask();
 	guest_stores(BANK(0, IRQ_ISR), ~0u, 4);
@@ -110,7 +110,7 @@ static void test_the_mirror_does_not_show_bits_that_a_register_drops(void **stat
 	assert_int_equal(shown(GEN8_MASTER_IRQ), GEN8_MASTER_IRQ_CONTROL);
 }
 
-static void test_stores_of_any_length(void **state)
+static void stores_of_any_length(void **state)
 {
 	guest_stores(0x44f03, 0x55, 1);
 	guest_stores(0x44f05, 0xa1a2a3a4a5a6a7a8, 8); /* unaligned */
@@ -123,7 +123,7 @@ static void test_stores_of_any_length(void **state)
 	assert_int_equal(gtt.traps, 0);
 }
 
-static void test_stores_before_protection_are_replayed(void **state)
+static void stores_before_protection_are_replayed(void **state)
 {
 	ghyvi_vgpu_set_bar0(vgpu, BAR0);
 	unmask(); /* its trapped write comes first, and nothing is stored before it */
@@ -142,7 +142,7 @@ static void test_stores_before_protection_are_replayed(void **state)
 	assert_int_equal(rd(BANK(0, IRQ_IIR)), 0);
 }
 
-static void test_lost_protection_is_restored(void **state)
+static void lost_protection_is_restored(void **state)
 {
 	u64 gfn = host_bar.gfn + (PAGE >> GHYVI_PAGE_SHIFT);
 
@@ -166,7 +166,7 @@ static void flap(void)
 	ghyvi_vgpu_protection_lost(vgpu, host_bar.gfn, GHYVI_REGISTER_PAGES);
 }
 
-static void test_a_write_one_to_clear_during_a_slot_flap_is_replayed(void **state)
+static void a_write_one_to_clear_during_a_slot_flap_is_replayed(void **state)
 {
 	unmask();
 	raise_event();
@@ -182,7 +182,7 @@ static void test_a_write_one_to_clear_during_a_slot_flap_is_replayed(void **stat
 	assert_int_equal(shown(BANK(0, IRQ_IIR)), EVENT);
 }
 
-static void test_an_interrupt_missed_during_a_slot_flap_is_sent_again(void **state)
+static void an_interrupt_missed_during_a_slot_flap_is_sent_again(void **state)
 {
 	unmask();
 	flap();
@@ -198,7 +198,7 @@ static void test_an_interrupt_missed_during_a_slot_flap_is_sent_again(void **sta
 	assert_int_equal(shown(BANK(0, IRQ_IIR)), EVENT);
 }
 
-static void test_a_protection_that_was_lost_is_not_dropped_again(void **state)
+static void a_protection_that_was_lost_is_not_dropped_again(void **state)
 {
 	flap();
 	host_bar.users[PAGE >> GHYVI_PAGE_SHIFT] = 1; /* of another user, in the new slot */
@@ -216,7 +216,7 @@ static void test_a_protection_that_was_lost_is_not_dropped_again(void **state)
 }
 
 /* The slot at the old address is removed while the BAR moves: the new protection is not lost. */
-static void test_a_loss_that_is_reported_after_a_move_is_ignored(void **state)
+static void a_loss_that_is_reported_after_a_move_is_ignored(void **state)
 {
 	u64 old = host_bar.gfn;
 	unsigned int i;
@@ -235,7 +235,7 @@ static void test_a_loss_that_is_reported_after_a_move_is_ignored(void **state)
 }
 
 /* A store of an event's bit right after the end of the protection must leave a difference. */
-static void test_events_are_hidden_when_the_page_moves(void **state)
+static void events_are_hidden_when_the_page_moves(void **state)
 {
 	unmask();
 	raise_event();
@@ -245,7 +245,7 @@ static void test_events_are_hidden_when_the_page_moves(void **state)
 	assert_int_equal(shown(GEN8_MASTER_IRQ), GEN8_MASTER_IRQ_CONTROL);
 }
 
-static void test_without_a_mapping_accesses_are_trapped(void **state)
+static void without_a_mapping_accesses_are_trapped(void **state)
 {
 	host_bar.refuse = true;
 	ghyvi_vgpu_set_bar0(vgpu, BAR0);
@@ -255,7 +255,7 @@ static void test_without_a_mapping_accesses_are_trapped(void **state)
 	ghyvi_vgpu_set_bar0(vgpu, GHYVI_BAR_UNMAPPED);
 }
 
-static void test_the_mirror_shows_no_interrupt_in_failsafe_state(void **state)
+static void the_mirror_shows_no_interrupt_in_failsafe_state(void **state)
 {
 	unsigned int i;
 
@@ -285,7 +285,7 @@ static void test_the_mirror_shows_no_interrupt_in_failsafe_state(void **state)
 	assert_int_equal(rd(BANK(0, IRQ_IMR)), ~0u);
 }
 
-static void test_a_store_to_the_ggtt_reaches_the_gtt(void **state)
+static void a_store_to_the_ggtt_reaches_the_gtt(void **state)
 {
 	u64 value = 1;
 
@@ -297,24 +297,23 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup_mapped, teardown)
-		TEST(test_the_mirror_is_protected_at_the_address_of_bar_0),
-		TEST(test_an_interrupt_as_i915_handles_it),
-		cmocka_unit_test_setup_teardown(
-			test_the_mirror_shows_all_but_events_before_protection, setup_gen9,
-			teardown),
-		TEST(test_the_mirror_does_not_show_bits_that_a_register_drops),
-		TEST(test_stores_of_any_length),
-		TEST(test_stores_before_protection_are_replayed),
-		TEST(test_lost_protection_is_restored),
-		TEST(test_a_write_one_to_clear_during_a_slot_flap_is_replayed),
-		TEST(test_an_interrupt_missed_during_a_slot_flap_is_sent_again),
-		TEST(test_a_protection_that_was_lost_is_not_dropped_again),
-		TEST(test_a_loss_that_is_reported_after_a_move_is_ignored),
-		TEST(test_events_are_hidden_when_the_page_moves),
-		cmocka_unit_test_setup_teardown(test_without_a_mapping_accesses_are_trapped,
+		TEST(the_mirror_is_protected_at_the_address_of_bar_0),
+		TEST(an_interrupt_as_i915_handles_it),
+		cmocka_unit_test_setup_teardown(the_mirror_shows_all_but_events_before_protection,
 						setup_gen9, teardown),
-		TEST(test_the_mirror_shows_no_interrupt_in_failsafe_state),
-		TEST(test_a_store_to_the_ggtt_reaches_the_gtt),
+		TEST(the_mirror_does_not_show_bits_that_a_register_drops),
+		TEST(stores_of_any_length),
+		TEST(stores_before_protection_are_replayed),
+		TEST(lost_protection_is_restored),
+		TEST(a_write_one_to_clear_during_a_slot_flap_is_replayed),
+		TEST(an_interrupt_missed_during_a_slot_flap_is_sent_again),
+		TEST(a_protection_that_was_lost_is_not_dropped_again),
+		TEST(a_loss_that_is_reported_after_a_move_is_ignored),
+		TEST(events_are_hidden_when_the_page_moves),
+		cmocka_unit_test_setup_teardown(without_a_mapping_accesses_are_trapped, setup_gen9,
+						teardown),
+		TEST(the_mirror_shows_no_interrupt_in_failsafe_state),
+		TEST(a_store_to_the_ggtt_reaches_the_gtt),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@
 #include <dirent.h>
 #include "vgpu_guest.h"
 
-static void test_vgpu_creation_without_memory_leaves_nothing(void **state)
+static void vgpu_creation_without_memory_leaves_nothing(void **state)
 {
 	struct ghyvi_vgpu *made;
 	unsigned long n;
@@ -38,7 +38,7 @@ static unsigned int threads(void)
 	return n;
 }
 
-static void test_scheduler_creation_without_memory_leaves_nothing(void **state)
+static void scheduler_creation_without_memory_leaves_nothing(void **state)
 {
 	struct ghyvi_sched *made;
 	unsigned int before;
@@ -98,7 +98,7 @@ static void use_the_engine(void)
 	run_to_the_end();
 }
 
-static void test_any_allocation_of_a_submission_may_fail(void **state)
+static void any_allocation_of_a_submission_may_fail(void **state)
 {
 	bool failed;
 	unsigned long n;
@@ -129,9 +129,9 @@ static void test_any_allocation_of_a_submission_may_fail(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		RCS(test_vgpu_creation_without_memory_leaves_nothing),
-		RCS(test_scheduler_creation_without_memory_leaves_nothing),
-		RCS(test_any_allocation_of_a_submission_may_fail),
+		RCS(vgpu_creation_without_memory_leaves_nothing),
+		RCS(scheduler_creation_without_memory_leaves_nothing),
+		RCS(any_allocation_of_a_submission_may_fail),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -77,7 +77,7 @@ static void save_and_load(bool loads)
 	kvfree(state);
 }
 
-static void test_everything_at_once(void **state)
+static void everything_at_once(void **state)
 {
 	pthread_t threads[2];
 	unsigned int round;
@@ -105,7 +105,7 @@ static void test_everything_at_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_everything_at_once, one_setup, one_teardown),
+		cmocka_unit_test_setup_teardown(everything_at_once, one_setup, one_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,7 @@ static void nothing_is_written(unsigned int ms)
 	assert_memory_equal(before, move_ram, sizeof(before));
 }
 
-static void test_a_pause_in_a_batch_keeps_the_position(void **state)
+static void a_pause_in_a_batch_keeps_the_position(void **state)
 {
 	move_begin_waiting(&host, GHYVI_RCS, false);
 	ghyvi_vgpu_pause(host.vgpu);
@@ -28,7 +28,7 @@ static void test_a_pause_in_a_batch_keeps_the_position(void **state)
 	assert_int_equal(atomic64_read(&host.stats.engine_errors), 0);
 }
 
-static void test_a_pause_of_all_engines(void **state)
+static void a_pause_of_all_engines(void **state)
 {
 	unsigned int i;
 
@@ -43,7 +43,7 @@ static void test_a_pause_of_all_engines(void **state)
 		move_end_waiting(&host, i);
 }
 
-static void test_a_submission_waits_for_the_end_of_the_pause(void **state)
+static void a_submission_waits_for_the_end_of_the_pause(void **state)
 {
 	u32 csb = GHYVI_RENDER_BASE + RING_CSB_POINTER, before = move_rd(&host, csb);
 
@@ -57,7 +57,7 @@ static void test_a_submission_waits_for_the_end_of_the_pause(void **state)
 	move_await_idle(&host, GHYVI_RCS);
 }
 
-static void test_a_parked_context_can_get_a_new_tail(void **state)
+static void a_parked_context_can_get_a_new_tail(void **state)
 {
 	move_begin_waiting(&host, GHYVI_RCS, false);
 	ghyvi_vgpu_pause(host.vgpu);
@@ -69,7 +69,7 @@ static void test_a_parked_context_can_get_a_new_tail(void **state)
 	assert_int_equal(atomic64_read(&host.stats.lite_restores), 1);
 }
 
-static void test_resets_drop_parked_workloads(void **state)
+static void resets_drop_parked_workloads(void **state)
 {
 	move_begin_waiting(&host, GHYVI_RCS, false);
 	move_begin_waiting(&host, GHYVI_BCS, false);
@@ -93,7 +93,7 @@ static void never_preempts(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job
 {
 }
 
-static void test_a_job_that_does_not_yield_is_stopped(void **state)
+static void a_job_that_does_not_yield_is_stopped(void **state)
 {
 	struct ghyvi_sched_settings settings;
 
@@ -110,7 +110,7 @@ static void test_a_job_that_does_not_yield_is_stopped(void **state)
 }
 
 /* Pauses at any moment change nothing in the result. */
-static void test_pauses_at_any_moment(void **state)
+static void pauses_at_any_moment(void **state)
 {
 	unsigned int round, i, n = 0;
 
@@ -144,13 +144,13 @@ static void test_pauses_at_any_moment(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_a_pause_in_a_batch_keeps_the_position),
-		TEST(test_a_pause_of_all_engines),
-		TEST(test_a_submission_waits_for_the_end_of_the_pause),
-		TEST(test_a_parked_context_can_get_a_new_tail),
-		TEST(test_resets_drop_parked_workloads),
-		TEST(test_a_job_that_does_not_yield_is_stopped),
-		TEST(test_pauses_at_any_moment),
+		TEST(a_pause_in_a_batch_keeps_the_position),
+		TEST(a_pause_of_all_engines),
+		TEST(a_submission_waits_for_the_end_of_the_pause),
+		TEST(a_parked_context_can_get_a_new_tail),
+		TEST(resets_drop_parked_workloads),
+		TEST(a_job_that_does_not_yield_is_stopped),
+		TEST(pauses_at_any_moment),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

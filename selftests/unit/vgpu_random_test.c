@@ -43,7 +43,7 @@ static void random_submit(void)
 	submit(c0, c1);
 }
 
-static void test_books_balance_under_random_sequences(void **state)
+static void books_balance_under_random_sequences(void **state)
 {
 	int round, i;
 
@@ -115,7 +115,7 @@ static void *engine_thread(void *unused)
 	return NULL;
 }
 
-static void test_books_balance_with_an_engine_thread(void **state)
+static void books_balance_with_an_engine_thread(void **state)
 {
 	pthread_t thread;
 	int submitted = 0, i;
@@ -148,7 +148,7 @@ u32 rnd(u32 n)
 	return ((u32)rand() << 16 ^ (u32)rand()) % n;
 }
 
-static void test_any_access_is_harmless(void **state)
+static void any_access_is_harmless(void **state)
 {
 	int i;
 
@@ -172,10 +172,10 @@ static int setup_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		RCS(test_books_balance_under_random_sequences),
-		BCS8(test_books_balance_under_random_sequences),
-		RCS(test_any_access_is_harmless),
-		THREADS(test_books_balance_with_an_engine_thread),
+		RCS(books_balance_under_random_sequences),
+		BCS8(books_balance_under_random_sequences),
+		RCS(any_access_is_harmless),
+		THREADS(books_balance_with_an_engine_thread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@
 static const u32 bases[] = { GHYVI_RENDER_BASE, GHYVI_BLITTER_BASE, GHYVI_VIDEO_BASE,
 			     GHYVI_VIDEO_ENHANCE_BASE };
 
-static void test_unknown_registers_are_storage_that_reads_zero(void **state)
+static void unknown_registers_are_storage_that_reads_zero(void **state)
 {
 	u32 offset;
 
@@ -31,7 +31,7 @@ static void test_unknown_registers_are_storage_that_reads_zero(void **state)
 	assert_int_equal(rd(0x4024), 0xf0007fff);
 }
 
-static void test_pvinfo_announces_the_partition(void **state)
+static void pvinfo_announces_the_partition(void **state)
 {
 	assert_true(ghyvi_vgpu_register_read(vgpu, PVINFO_MAGIC_LO, 8) == VGT_MAGIC);
 	assert_int_equal(ghyvi_vgpu_register_read(vgpu, PVINFO_VERSION, 2), 1);
@@ -51,7 +51,7 @@ static void test_pvinfo_announces_the_partition(void **state)
 	assert_non_null(strstr(last_report(), "read-only"));
 }
 
-static void test_pvinfo_announces_a_mappable_window(void **state)
+static void pvinfo_announces_a_mappable_window(void **state)
 {
 	struct ghyvi_vgpu *mine = vgpu;
 
@@ -76,7 +76,7 @@ static void test_pvinfo_announces_a_mappable_window(void **state)
 	vgpu = mine;
 }
 
-static void test_pvinfo_announces_another_partition_after_a_move(void **state)
+static void pvinfo_announces_another_partition_after_a_move(void **state)
 {
 	const struct ghyvi_range low = { 0x200000, 0x200000 }, none = {};
 	const struct ghyvi_range high = { HIDDEN_START + HIDDEN_BYTES, HIDDEN_BYTES };
@@ -100,7 +100,7 @@ static void test_pvinfo_announces_another_partition_after_a_move(void **state)
 	assert_non_null(strstr(last_report(), "outside"));
 }
 
-static void test_notifications_reach_the_gtt(void **state)
+static void notifications_reach_the_gtt(void **state)
 {
 	wr(PVINFO_PDP0_LO, 0x12345000);
 	wr(PVINFO_PDP0_LO + 4, 0x1);
@@ -123,7 +123,7 @@ static void test_notifications_reach_the_gtt(void **state)
 	assert_int_equal(rd(PVINFO_NOTIFY), 0);
 }
 
-static void test_multicall_is_offered_if_set_and_stays_so(void **state)
+static void multicall_is_offered_if_set_and_stays_so(void **state)
 {
 	wr(PVINFO_MULTICALL_LO, 0x12345000);
 	wr(PVINFO_MULTICALL_HI, 0x1);
@@ -153,7 +153,7 @@ static void test_multicall_is_offered_if_set_and_stays_so(void **state)
 	assert_int_equal(rd(PVINFO_CAPS), 0x1c);
 }
 
-static void test_gen9_fuses(void **state)
+static void gen9_fuses(void **state)
 {
 	assert_int_equal(rd(FPGA_DBG), 0);
 	assert_int_equal(rd(SKL_DFSM), 0x50200000);
@@ -172,7 +172,7 @@ static void test_gen9_fuses(void **state)
 }
 
 /* The register file has words: a value between two of them would be that of the lower one. */
-static void test_values_of_profiles_have_registers_of_their_own(void **state)
+static void values_of_profiles_have_registers_of_their_own(void **state)
 {
 	const struct ghyvi_device_profile *profile = vgpu->params.profile;
 	const struct ghyvi_register_value *value;
@@ -184,7 +184,7 @@ static void test_values_of_profiles_have_registers_of_their_own(void **state)
 	assert_true(value > profile->values);
 }
 
-static void test_gen8_fuses(void **state)
+static void gen8_fuses(void **state)
 {
 	assert_int_equal(rd(FUSE_STRAP), 1u << 30);
 	assert_int_equal(rd(GEN8_FUSE2), 0x02000000);
@@ -194,7 +194,7 @@ static void test_gen8_fuses(void **state)
 	assert_int_equal(rd(PVINFO_CAPS), 0xc); /* only Gen9 has more than 4 KiB */
 }
 
-static void test_masked_registers_change_only_masked_bits(void **state)
+static void masked_registers_change_only_masked_bits(void **state)
 {
 	wr(0x7300, 0x00ff00aa);
 	assert_int_equal(rd(0x7300), 0xaa);
@@ -210,7 +210,7 @@ static void test_masked_registers_change_only_masked_bits(void **state)
 	assert_int_equal(vgpu_masked(0xdead0001, 0x00020002), 3);
 }
 
-static void test_reset_handshake(void **state)
+static void reset_handshake(void **state)
 {
 	unsigned int i;
 
@@ -233,7 +233,7 @@ static void test_reset_handshake(void **state)
 	assert_int_equal(atomic64_read(&stats.device_resets), 1);
 }
 
-static void test_stop_and_idle(void **state)
+static void stop_and_idle(void **state)
 {
 	u32 reg = GHYVI_VIDEO_BASE + RING_MI_MODE;
 
@@ -244,7 +244,7 @@ static void test_stop_and_idle(void **state)
 	assert_int_equal(rd(reg), MI_MODE_IDLE);
 }
 
-static void test_iir_of_all_units_clear(void **state)
+static void iir_of_all_units_clear(void **state)
 {
 	static const u32 units[] = { 0x44300, 0x44310, 0x44320, 0x44330,
 				     0x444e0, 0xc4000, 0x44400, 0x44460 };
@@ -261,7 +261,7 @@ static void test_iir_of_all_units_clear(void **state)
 	}
 }
 
-static void test_power_wells_follow_any_request(void **state)
+static void power_wells_follow_any_request(void **state)
 {
 	assert_int_equal(rd(0x45404), 0);
 	wr(0x45404, BIT(31)); /* PW2, driver */
@@ -275,7 +275,7 @@ static void test_power_wells_follow_any_request(void **state)
 }
 
 /* i915 5.10 enables both although the pipes are fused off, and warns if no state follows. */
-static void test_display_clock_and_buffer_follow_requests(void **state)
+static void display_clock_and_buffer_follow_requests(void **state)
 {
 	static const u32 registers[] = { 0x45008, 0x46010 };
 	unsigned int i;
@@ -290,7 +290,7 @@ static void test_display_clock_and_buffer_follow_requests(void **state)
 	assert_int_equal(rd(0x64838), 0);
 }
 
-static void test_pcode_succeeds(void **state)
+static void pcode_succeeds(void **state)
 {
 	wr(0x138128, 0);
 	wr(GEN6_PCODE_MAILBOX, BIT(31) | 0x1a);
@@ -298,7 +298,7 @@ static void test_pcode_succeeds(void **state)
 	assert_int_equal(rd(0x138128), 0);
 }
 
-static void test_invalidations_flush_before_they_read_zero(void **state)
+static void invalidations_flush_before_they_read_zero(void **state)
 {
 	u32 reg;
 	int n = 0;
@@ -315,7 +315,7 @@ static void test_invalidations_flush_before_they_read_zero(void **state)
 	assert_int_equal(gtt.flushes, n);
 }
 
-static void test_error_registers(void **state)
+static void error_registers(void **state)
 {
 	wr(0x20b4, 0xffffffff);
 	wr(0x20b0, 0xffffffff);
@@ -327,7 +327,7 @@ static void test_error_registers(void **state)
 	assert_int_equal(rd(0x20b4), 0xfffffffe);
 }
 
-static void test_csb_pointer(void **state)
+static void csb_pointer(void **state)
 {
 	assert_int_equal(rd(0x23a0) & 7, 5);
 	wr(0x23a0, 0xffff0101);
@@ -336,7 +336,7 @@ static void test_csb_pointer(void **state)
 	assert_int_equal(rd(0x23a0), 0x0505);
 }
 
-static void test_timestamps_tick_at_the_advertised_rate(void **state)
+static void timestamps_tick_at_the_advertised_rate(void **state)
 {
 	gpu.clock = 10ull * FAKE_HZ; /* 10 s */
 	assert_int_equal(rd(GHYVI_RENDER_BASE + RING_TIMESTAMP), 10u * 12000000);
@@ -351,13 +351,13 @@ static void test_timestamps_tick_at_the_advertised_rate(void **state)
 	assert_true(rd(GHYVI_RENDER_BASE + RING_TIMESTAMP_UDW) < 16);
 }
 
-static void test_gen8_timestamp(void **state)
+static void gen8_timestamp(void **state)
 {
 	gpu.clock = 10ull * FAKE_HZ;
 	assert_int_equal(rd(GHYVI_RENDER_BASE + RING_TIMESTAMP), 10u * 12500000);
 }
 
-static void test_odd_widths(void **state)
+static void odd_widths(void **state)
 {
 	ghyvi_vgpu_register_write(vgpu, 0x43220, 0x1122334455667788ull, 8);
 	assert_int_equal(rd(0x43220), 0x55667788);
@@ -380,7 +380,7 @@ static void test_odd_widths(void **state)
 	assert_int_equal(ghyvi_vgpu_register_read(vgpu, GHYVI_REGISTERS_BYTES - 4, 8), 0);
 }
 
-static void test_first_access_after_a_move_proves_the_bar(void **state)
+static void first_access_after_a_move_proves_the_bar(void **state)
 {
 	rd(0);
 	assert_int_equal(gtt.lives, 0);
@@ -399,7 +399,7 @@ static void test_first_access_after_a_move_proves_the_bar(void **state)
 	assert_int_equal(gtt.lives, 2);
 }
 
-static void test_device_reset_restores_everything(void **state)
+static void device_reset_restores_everything(void **state)
 {
 	memset(ghyvi_vgpu_ggtt_table(vgpu), 0x55, GHYVI_GGTT_TABLE_BYTES);
 	wr(0x43224, 1);
@@ -418,7 +418,7 @@ static void test_device_reset_restores_everything(void **state)
 	assert_int_equal(((u8 *)ghyvi_vgpu_ggtt_table(vgpu))[GHYVI_GGTT_TABLE_BYTES - 1], 0);
 }
 
-static void test_aperture_is_bounded(void **state)
+static void aperture_is_bounded(void **state)
 {
 	u8 buffer[16];
 
@@ -442,32 +442,32 @@ static void test_aperture_is_bounded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		GEN9(test_unknown_registers_are_storage_that_reads_zero),
-		GEN9(test_pvinfo_announces_the_partition),
-		GEN9(test_pvinfo_announces_a_mappable_window),
-		GEN9(test_pvinfo_announces_another_partition_after_a_move),
-		GEN9(test_notifications_reach_the_gtt),
-		GEN9(test_multicall_is_offered_if_set_and_stays_so),
-		GEN9(test_gen9_fuses),
-		GEN8(test_gen8_fuses),
-		GEN8(test_values_of_profiles_have_registers_of_their_own),
-		GEN9(test_values_of_profiles_have_registers_of_their_own),
-		GEN9(test_masked_registers_change_only_masked_bits),
-		GEN9(test_reset_handshake),
-		GEN9(test_stop_and_idle),
-		GEN9(test_iir_of_all_units_clear),
-		GEN9(test_power_wells_follow_any_request),
-		GEN9(test_display_clock_and_buffer_follow_requests),
-		GEN9(test_pcode_succeeds),
-		GEN9(test_invalidations_flush_before_they_read_zero),
-		GEN9(test_error_registers),
-		GEN9(test_csb_pointer),
-		GEN9(test_timestamps_tick_at_the_advertised_rate),
-		GEN8(test_gen8_timestamp),
-		GEN9(test_odd_widths),
-		GEN9(test_first_access_after_a_move_proves_the_bar),
-		GEN9(test_device_reset_restores_everything),
-		GEN9(test_aperture_is_bounded),
+		GEN9(unknown_registers_are_storage_that_reads_zero),
+		GEN9(pvinfo_announces_the_partition),
+		GEN9(pvinfo_announces_a_mappable_window),
+		GEN9(pvinfo_announces_another_partition_after_a_move),
+		GEN9(notifications_reach_the_gtt),
+		GEN9(multicall_is_offered_if_set_and_stays_so),
+		GEN9(gen9_fuses),
+		GEN8(gen8_fuses),
+		GEN8(values_of_profiles_have_registers_of_their_own),
+		GEN9(values_of_profiles_have_registers_of_their_own),
+		GEN9(masked_registers_change_only_masked_bits),
+		GEN9(reset_handshake),
+		GEN9(stop_and_idle),
+		GEN9(iir_of_all_units_clear),
+		GEN9(power_wells_follow_any_request),
+		GEN9(display_clock_and_buffer_follow_requests),
+		GEN9(pcode_succeeds),
+		GEN9(invalidations_flush_before_they_read_zero),
+		GEN9(error_registers),
+		GEN9(csb_pointer),
+		GEN9(timestamps_tick_at_the_advertised_rate),
+		GEN8(gen8_timestamp),
+		GEN9(odd_widths),
+		GEN9(first_access_after_a_move_proves_the_bar),
+		GEN9(device_reset_restores_everything),
+		GEN9(aperture_is_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,7 +64,7 @@ static int setup_off(void **state)
 
 /* classes */
 
-static void test_the_table_is_in_order_and_has_reasons(void **state)
+static void the_table_is_in_order_and_has_reasons(void **state)
 {
 	const struct vgpu_page_rule *rule, *last = NULL;
 	u32 offset, trapped = 0;
@@ -88,7 +88,7 @@ static void test_the_table_is_in_order_and_has_reasons(void **state)
  * Each register that behaves unlike storage is on a page whose stores the host sees. Stores of ones
  * find them: storage reads back as it was written.
  */
-static void test_registers_on_direct_pages_are_storage(void **state)
+static void registers_on_direct_pages_are_storage(void **state)
 {
 	u32 offset;
 
@@ -100,7 +100,7 @@ static void test_registers_on_direct_pages_are_storage(void **state)
 	}
 }
 
-static void test_a_direct_page_is_the_register_file(void **state)
+static void a_direct_page_is_the_register_file(void **state)
 {
 	s64 writes = atomic64_read(&stats.mmio_writes);
 
@@ -115,7 +115,7 @@ static void test_a_direct_page_is_the_register_file(void **state)
 	assert_true(atomic64_read(&stats.mmio_writes) == writes + 1);
 }
 
-static void test_a_tracked_page_shows_the_value_after_a_write(void **state)
+static void a_tracked_page_shows_the_value_after_a_write(void **state)
 {
 	static const struct {
 		u32 offset, written, read;
@@ -150,14 +150,14 @@ static void test_a_tracked_page_shows_the_value_after_a_write(void **state)
 	assert_true(atomic64_read(&stats.mmio_stores) == ARRAY_SIZE(cases));
 }
 
-static void test_a_trapped_page_has_no_memory(void **state)
+static void a_trapped_page_has_no_memory(void **state)
 {
 	assert_null(ghyvi_vgpu_register_page(vgpu, GEN6_GDRST));
 	assert_null(ghyvi_vgpu_register_page(vgpu, PVINFO_NOTIFY));
 	assert_null(ghyvi_vgpu_register_page(vgpu, PVINFO_MAGIC_LO));
 }
 
-static void test_off_protects_no_page(void **state)
+static void off_protects_no_page(void **state)
 {
 	u32 offset;
 
@@ -170,7 +170,7 @@ static void test_off_protects_no_page(void **state)
 
 /* submissions */
 
-static void test_four_stores_are_one_submission(void **state)
+static void four_stores_are_one_submission(void **state)
 {
 	u32 elsp_at = GHYVI_RENDER_BASE + RING_ELSP;
 	u64 element = descriptor(0);
@@ -193,7 +193,7 @@ static void test_four_stores_are_one_submission(void **state)
 
 /* the clock */
 
-static void test_the_clock_is_as_new_as_the_first_store_since_a_tick_or_an_interrupt(void **state)
+static void the_clock_is_as_new_as_the_first_store_since_a_tick_or_an_interrupt(void **state)
 {
 	u32 at = GHYVI_RENDER_BASE + RING_TIMESTAMP;
 
@@ -236,7 +236,7 @@ static void *tick_thread(void *unused)
 }
 
 /* Both ways to read it: at once, and upper, lower, upper half. */
-static void test_the_clock_never_goes_backwards(void **state)
+static void the_clock_never_goes_backwards(void **state)
 {
 	const u8 *page = ghyvi_vgpu_register_page(vgpu, GHYVI_RENDER_BASE);
 	const u32 *half = (const u32 *)(page + RING_TIMESTAMP);
@@ -270,7 +270,7 @@ static void test_the_clock_never_goes_backwards(void **state)
 
 /* protection */
 
-static void test_pages_are_protected_without_a_trapped_access(void **state)
+static void pages_are_protected_without_a_trapped_access(void **state)
 {
 	int sent;
 
@@ -298,7 +298,7 @@ static void test_pages_are_protected_without_a_trapped_access(void **state)
 }
 
 /* A worker does it, whose memory is the host's. */
-static void test_a_replay_is_charged_to_the_guest(void **state)
+static void a_replay_is_charged_to_the_guest(void **state)
 {
 	u32 offset;
 
@@ -339,7 +339,7 @@ static void store_during_the_replay(void)
 }
 
 /* The replay may have read the register before the store, and would execute the older value. */
-static void test_a_trapped_store_waits_for_the_replay(void **state)
+static void a_trapped_store_waits_for_the_replay(void **state)
 {
 	ghyvi_vgpu_set_bar0(vgpu, GHYVI_BAR_UNMAPPED);
 	host_bar.refuse = true;
@@ -357,7 +357,7 @@ static void test_a_trapped_store_waits_for_the_replay(void **state)
 }
 
 /* A store that traps proves that its own page is mapped, not the others. */
-static void test_a_store_does_not_prove_that_all_pages_are_mapped(void **state)
+static void a_store_does_not_prove_that_all_pages_are_mapped(void **state)
 {
 	memset(host_bar.users, 0, sizeof(host_bar.users));
 	ghyvi_vgpu_protection_lost(vgpu, host_bar.gfn, GHYVI_REGISTER_PAGES);
@@ -403,7 +403,7 @@ static void *event_thread(void *unused)
  * Two vCPUs store to the same tracked registers while the host changes them. When all are done, the
  * memory is the register file.
  */
-static void test_memory_agrees_after_concurrent_stores(void **state)
+static void memory_agrees_after_concurrent_stores(void **state)
 {
 	pthread_t vcpus[2], host;
 	unsigned int i;
@@ -432,7 +432,7 @@ static void *read_thread(void *bad)
 }
 
 /* Registers that no vCPU stores to are right at any time. */
-static void test_other_registers_are_right_during_stores(void **state)
+static void other_registers_are_right_during_stores(void **state)
 {
 	pthread_t reader, vcpu;
 	int bad = 0;
@@ -638,7 +638,7 @@ static u64 play(bool on, u32 seed, struct record *record)
 }
 
 /* Each seed is a test case of its own, with its own time limit. */
-static void test_both_modes_read_the_same_after_the_same_writes(void **state)
+static void both_modes_read_the_same_after_the_same_writes(void **state)
 {
 	u32 most = OPERATIONS / SEEDS * NOTES_PER_OPERATION, seed = *(const u32 *)*state, i;
 	struct record records[2];
@@ -669,24 +669,24 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define ON(name) cmocka_unit_test_setup_teardown(name, setup_on, teardown)
 #define OFF(name) cmocka_unit_test_setup_teardown(name, setup_off, teardown)
-		ON(test_the_table_is_in_order_and_has_reasons),
-		ON(test_registers_on_direct_pages_are_storage),
-		ON(test_a_direct_page_is_the_register_file),
-		ON(test_a_tracked_page_shows_the_value_after_a_write),
-		ON(test_a_trapped_page_has_no_memory),
-		OFF(test_off_protects_no_page),
-		ON(test_four_stores_are_one_submission),
-		OFF(test_four_stores_are_one_submission),
-		ON(test_the_clock_is_as_new_as_the_first_store_since_a_tick_or_an_interrupt),
-		ON(test_the_clock_never_goes_backwards),
-		ON(test_pages_are_protected_without_a_trapped_access),
-		ON(test_a_replay_is_charged_to_the_guest),
-		ON(test_a_trapped_store_waits_for_the_replay),
-		ON(test_a_store_does_not_prove_that_all_pages_are_mapped),
-		ON(test_memory_agrees_after_concurrent_stores),
-		ON(test_other_registers_are_right_during_stores),
+		ON(the_table_is_in_order_and_has_reasons),
+		ON(registers_on_direct_pages_are_storage),
+		ON(a_direct_page_is_the_register_file),
+		ON(a_tracked_page_shows_the_value_after_a_write),
+		ON(a_trapped_page_has_no_memory),
+		OFF(off_protects_no_page),
+		ON(four_stores_are_one_submission),
+		OFF(four_stores_are_one_submission),
+		ON(the_clock_is_as_new_as_the_first_store_since_a_tick_or_an_interrupt),
+		ON(the_clock_never_goes_backwards),
+		ON(pages_are_protected_without_a_trapped_access),
+		ON(a_replay_is_charged_to_the_guest),
+		ON(a_trapped_store_waits_for_the_replay),
+		ON(a_store_does_not_prove_that_all_pages_are_mapped),
+		ON(memory_agrees_after_concurrent_stores),
+		ON(other_registers_are_right_during_stores),
 #define SEED(n) \
-	cmocka_unit_test_prestate(test_both_modes_read_the_same_after_the_same_writes, &(u32){ n })
+	cmocka_unit_test_prestate(both_modes_read_the_same_after_the_same_writes, &(u32){ n })
 		SEED(1),
 		SEED(2),
 		SEED(3),

@@ -9,7 +9,7 @@
 #include "move_pair.h"
 #include "vgpu/state_io.h"
 
-static void test_the_size_is_bounded(void **state)
+static void the_size_is_bounded(void **state)
 {
 	u64 *table = ghyvi_vgpu_ggtt_table(from.vgpu);
 	size_t bytes, idle;
@@ -45,7 +45,7 @@ static void refused(void *saved, size_t bytes, const char *text, const char *oth
 	ghyvi_report_forget(&to.reporter);
 }
 
-static void test_foreign_states_are_refused_with_both_sides(void **state)
+static void foreign_states_are_refused_with_both_sides(void **state)
 {
 	size_t bytes;
 	u8 *saved = pair_save(&from, &bytes);
@@ -68,7 +68,7 @@ static void test_foreign_states_are_refused_with_both_sides(void **state)
 }
 
 /* A driver that has read the capability uses it on the other host, or does not get there. */
-static void test_multicall_travels_to_a_vgpu_that_offers_it(void **state)
+static void multicall_travels_to_a_vgpu_that_offers_it(void **state)
 {
 	struct ghyvi_multicall_record *record = (void *)move_page(MOVE_DATA + 5);
 	u64 *table = (u64 *)move_page(MOVE_PT);
@@ -109,7 +109,7 @@ static void use(struct move_host *host)
 		move_rd(host, GHYVI_RENDER_BASE + 0x200 + i);
 }
 
-static void test_truncated_states_are_refused(void **state)
+static void truncated_states_are_refused(void **state)
 {
 	size_t bytes, n;
 	void *saved;
@@ -124,7 +124,7 @@ static void test_truncated_states_are_refused(void **state)
 }
 
 /* A changed byte is refused, or it is what a guest or its administrator could have set. */
-static void test_changed_states_are_harmless(void **state)
+static void changed_states_are_harmless(void **state)
 {
 	unsigned int round, accepted = 0, rejected = 0;
 	size_t bytes, at;
@@ -168,7 +168,7 @@ static void *section(void *saved, enum state_section type)
 }
 
 /* A VM reads the state of the vGPU that it has opened after another VM. */
-static void test_a_state_has_nothing_of_the_former_user(void **state)
+static void a_state_has_nothing_of_the_former_user(void **state)
 {
 	size_t bytes, new_bytes;
 	void *used, *new;
@@ -192,7 +192,7 @@ static void test_a_state_has_nothing_of_the_former_user(void **state)
 }
 
 /* A save begins with a small buffer, and repeats itself with the largest. */
-static void test_workloads_of_any_size_of_state_are_saved(void **state)
+static void workloads_of_any_size_of_state_are_saved(void **state)
 {
 	const size_t first_buffer = 64 << 10;
 	u64 *table = ghyvi_vgpu_ggtt_table(from.vgpu) + GHYVI_GGTT_TABLE_BYTES / 2;
@@ -219,7 +219,7 @@ static void test_workloads_of_any_size_of_state_are_saved(void **state)
 }
 
 /* Tables are loaded over words that are 0. */
-static void test_nothing_of_the_former_tables_is_left(void **state)
+static void nothing_of_the_former_tables_is_left(void **state)
 {
 	u64 *theirs = ghyvi_vgpu_ggtt_table(to.vgpu), *ours = ghyvi_vgpu_ggtt_table(from.vgpu);
 	const u32 direct = 0x81234;
@@ -248,7 +248,7 @@ static void test_nothing_of_the_former_tables_is_left(void **state)
 }
 
 /* Failsafe state drops all workloads. A state that has both must not make one run. */
-static void test_nothing_runs_in_failsafe_state(void **state)
+static void nothing_runs_in_failsafe_state(void **state)
 {
 	struct state_machine *machine;
 	size_t bytes;
@@ -286,7 +286,7 @@ static int load_with(const void *saved, size_t bytes, const struct state_setting
 	return ret;
 }
 
-static void test_a_state_with_one_wrong_setting_is_refused(void **state)
+static void a_state_with_one_wrong_setting_is_refused(void **state)
 {
 	struct state_settings good, changed;
 	size_t bytes;
@@ -308,7 +308,7 @@ static void test_a_state_with_one_wrong_setting_is_refused(void **state)
 }
 
 /* A command of the batch that the workload is in is changed to one that the audit refuses. */
-static void test_refused_commands_are_not_where_a_workload_is(void **state)
+static void refused_commands_are_not_where_a_workload_is(void **state)
 {
 	const u32 gpr = GHYVI_RENDER_BASE + GEN8_RING_CS_GPR;
 	unsigned int changed = 0;
@@ -352,7 +352,7 @@ static void watch_resets(struct ghyvi_vgpu_params *params)
 }
 
 /* A workload that the state does not know would complete an element that is not there. */
-static void test_no_workload_of_others_gets_into_a_load(void **state)
+static void no_workload_of_others_gets_into_a_load(void **state)
 {
 	size_t bytes;
 	void *saved;
@@ -375,18 +375,18 @@ static void test_no_workload_of_others_gets_into_a_load(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		PAIR_TEST(test_multicall_travels_to_a_vgpu_that_offers_it),
-		PAIR_TEST(test_the_size_is_bounded),
-		PAIR_TEST(test_foreign_states_are_refused_with_both_sides),
-		PAIR_TEST(test_truncated_states_are_refused),
-		PAIR_TEST(test_changed_states_are_harmless),
-		PAIR_TEST(test_a_state_has_nothing_of_the_former_user),
-		PAIR_TEST(test_workloads_of_any_size_of_state_are_saved),
-		PAIR_TEST(test_nothing_of_the_former_tables_is_left),
-		PAIR_TEST(test_nothing_runs_in_failsafe_state),
-		PAIR_TEST(test_a_state_with_one_wrong_setting_is_refused),
-		PAIR_TEST(test_refused_commands_are_not_where_a_workload_is),
-		PAIR_TEST(test_no_workload_of_others_gets_into_a_load),
+		PAIR_TEST(multicall_travels_to_a_vgpu_that_offers_it),
+		PAIR_TEST(the_size_is_bounded),
+		PAIR_TEST(foreign_states_are_refused_with_both_sides),
+		PAIR_TEST(truncated_states_are_refused),
+		PAIR_TEST(changed_states_are_harmless),
+		PAIR_TEST(a_state_has_nothing_of_the_former_user),
+		PAIR_TEST(workloads_of_any_size_of_state_are_saved),
+		PAIR_TEST(nothing_of_the_former_tables_is_left),
+		PAIR_TEST(nothing_runs_in_failsafe_state),
+		PAIR_TEST(a_state_with_one_wrong_setting_is_refused),
+		PAIR_TEST(refused_commands_are_not_where_a_workload_is),
+		PAIR_TEST(no_workload_of_others_gets_into_a_load),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
