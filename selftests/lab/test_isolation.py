@@ -2,6 +2,7 @@
 """Isolation of two guests and of sixteen guests, and removal of a vGPU in use."""
 
 import os
+import re
 import signal
 import time
 
@@ -18,7 +19,8 @@ KILLS = 2
 KILL_AFTER_S = 2
 SCALE_GUESTS = 16
 SCALE_TYPE = "gen9_32"
-SCALE_WORK_S = 15
+SCALE_WORK = ("blitcheck --seed {seed} --time 15 --contexts 2",
+              "gmedia --case normal --resolution 480p --threads 2 --scale 8 --frames 1000 --seconds 15")
 SCALE_MEMORY_MIB = 384
 
 
@@ -107,28 +109,50 @@ def bar_0_pages_cannot_be_pinned():
             raise hostlib.Problem(f"pages can be pinned: {line}")
 
 
+def work_of_all(guests, vgpus, command):
+    """
+    All guests work at the same time. Says what a submission cost, and how equal their progress was (Jain's index,
+    1 at best); returns what each counter of each vGPU has grown by.
+    """
+    before = [vgpu.stats() for vgpu in vgpus]
+    work = [guest.begin(command.format(seed=seed)) for seed, guest in enumerate(guests)]
+    outputs = [finish(process, guest.name) for process, guest in zip(work, guests)]
+    say("\n".join(outputs))
+    grown = [{name: vgpu.stat(name) - then[name] for name in then} for vgpu, then in zip(vgpus, before)]
+
+    def total(*names):
+        return sum(each[name] for each in grown for name in names)
+
+    progress = [each["workloads"] for each in grown]
+    submissions = total("submissions_bcs", "submissions_rcs")
+    exits = total("table_write_traps", "mmio_reads", "mmio_writes", "aperture_accesses")
+    say(f"{command.split()[0]}: {submissions} submissions, {sum(progress)} workloads; each submission: "
+        f"{total('synchronisations') / submissions:.3f} synchronisations, {exits / submissions:.2f} exits, "
+        f"{total('lite_restores') / submissions:.3f} lite restores, "
+        f"{total('prepare_ns_bcs', 'prepare_ns_rcs') / submissions / 1000:.0f} us of preparation; "
+        f"Jain of workloads {sum(progress) ** 2 / len(progress) / sum(each ** 2 for each in progress):.3f}")
+    return grown
+
+
 @long_test
 def sixteen_guests_share_one_pgpu():
-    """The guests have vGPUs of the smallest type and work at the same time."""
+    """The guests have vGPUs of the smallest type and work at the same time, one job and many jobs in flight."""
     fixture.drop_all()
     with fixture.vgpus(*[SCALE_TYPE] * SCALE_GUESTS) as vgpus, fixture.guests(*vgpus, mem=SCALE_MEMORY_MIB) as guests:
         for guest in guests:
             _, trouble = guest.load_driver()
             require(not trouble, "\n".join(trouble))
-        before = [vgpu.stats() for vgpu in vgpus]
-        work = [guest.begin(f"blitcheck --seed {seed} --time {SCALE_WORK_S} --contexts 2") for seed, guest in enumerate(guests)]
-        for process, guest in zip(work, guests):
-            say(finish(process, guest.name))
-        grown = [{name: vgpu.stat(name) - then[name] for name in then} for vgpu, then in zip(vgpus, before)]
-        for guest in guests:
-            trouble = driver_trouble(guest.log())
-            require(not trouble, f"{guest.name}: " + "\n".join(trouble))
-        busy, waited = ([each[name] for each in grown] for name in ("busy_ns_bcs", "wait_ns_bcs"))
-        say(f"blitter time {' '.join(f'{ns / 1e9:.2f}' for ns in busy)} s, waited "
-            f"{' '.join(f'{ns / 1e9:.2f}' for ns in waited)} s")
-        require(all(busy), "a vGPU did nothing")
-        for name in ("engine_errors", "engine_resets", "preempt_timeouts_bcs"):
-            require(not any(each[name] for each in grown), f"{name}: {[each[name] for each in grown]}")
+        for command in SCALE_WORK:
+            grown = work_of_all(guests, vgpus, command)
+            for guest in guests:
+                trouble = driver_trouble(guest.log())
+                require(not trouble, f"{guest.name}: " + "\n".join(trouble))
+            busy, waited = ([each[name] for each in grown] for name in ("busy_ns_bcs", "wait_ns_bcs"))
+            say(f"blitter time {' '.join(f'{ns / 1e9:.2f}' for ns in busy)} s, waited "
+                f"{' '.join(f'{ns / 1e9:.2f}' for ns in waited)} s")
+            require(all(busy), "a vGPU did nothing")
+            for name in ("engine_errors", "engine_resets", "preempt_timeouts_bcs"):
+                require(not any(each[name] for each in grown), f"{name}: {[each[name] for each in grown]}")
 
 
 @test
