@@ -239,6 +239,29 @@ void gen9_die(struct gen9 *gpu)
 	}
 }
 
+/* Returns true if the fault is that of another engine, which still stands there. */
+static bool leave_fault(struct gen9_engine *engine)
+{
+	u32 fault = gen9_read(engine->gpu, GEN8_RING_FAULT_REG);
+	unsigned long flags;
+	unsigned int i;
+	bool stays;
+
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		struct gen9_engine *other = &engine->gpu->engines[i];
+
+		if (other == engine || !gen9_fault_is_of(other, fault))
+			continue;
+		spin_lock_irqsave(&other->lock, flags);
+		stays = gen9_running_job(other);
+		if (stays)
+			gen9_watch_soon(other);
+		spin_unlock_irqrestore(&other->lock, flags);
+		return stays;
+	}
+	return false;
+}
+
 /*
  * Tables have no address without an entry, but a guest can change its tables while its job runs,
  * so a fault of its PPGTT is the job's. Any other is an error of ghyvi or of the hardware.
@@ -247,9 +270,12 @@ static void take_fault(struct gen9_engine *engine, struct ghyvi_job *guilty)
 {
 	struct gen9 *gpu = engine->gpu;
 	u32 low = gen9_read(gpu, GEN8_FAULT_TLB_DATA0), high = gen9_read(gpu, GEN8_FAULT_TLB_DATA1);
-	u32 fault = gen9_clear_fault(gpu);
 	u64 address = (u64)(high & FAULT_VA_HIGH) << 44 | (u64)low << GHYVI_PAGE_SHIFT;
+	u32 fault;
 
+	if (leave_fault(engine))
+		return;
+	fault = gen9_clear_fault(gpu);
 	if (guilty && !(high & FAULT_GTT_SEL) && gen9_fault_is_of(engine, fault)) {
 		gen9_job(guilty)->faulted = true;
 		gen9_job(guilty)->fault_address = address;

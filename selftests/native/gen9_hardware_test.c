@@ -153,6 +153,33 @@ static void job_that_goes_on_is_not_ended_for_a_fault(void **state)
 	job_free(job);
 }
 
+/* The register has one fault at a time. Another engine is reset before a worker has looked at it. */
+static void fault_of_another_engine_survives_a_reset(void **state)
+{
+	struct test_job *faulting = faulting_job(&guests[0], GHYVI_VCS);
+	struct test_job *endless = endless_job(&guests[1], GHYVI_BCS);
+	const struct emu_engine *hardware = &gen9_shim_emu.engines[GHYVI_VCS];
+	char text[GHYVI_REPORT_BYTES];
+	unsigned int i;
+
+	faulting->base.budget_ns = 2 * NSEC_PER_SEC;
+	start(endless);
+	pump(20);
+	start(faulting);
+	for (i = 0; i < 100000 && hardware->state != EMU_HUNG; i++)
+		gen9_shim_interrupt(); /* no worker runs */
+	assert_int_equal(hardware->state, EMU_HUNG);
+	ops->cancel(pgpu, &endless->base);
+	finish(endless, GHYVI_JOB_CANCELLED);
+	finish(faulting, GHYVI_JOB_ERROR);
+	assert_in_range(faulting->base.busy_ns, 1, 500 * NSEC_PER_MSEC);
+	ghyvi_report_last(&guests[0].reporter, text, sizeof(text));
+	assert_non_null(strstr(text, "page fault at 0x200002000"));
+	job_free(endless);
+	job_free(faulting);
+	gen9_shim_emu.violations[EMU_NOT_PRESENT] = 0;
+}
+
 /* ---- resets ---- */
 
 static void engine_that_does_not_get_ready_is_reset(void **state)
@@ -860,6 +887,7 @@ int main(int argc, char **argv)
 		TEST(clock_does_not_follow_a_register_that_is_being_reset),
 		TEST(page_fault_without_an_interrupt_ends_its_job),
 		TEST(job_that_goes_on_is_not_ended_for_a_fault),
+		TEST(fault_of_another_engine_survives_a_reset),
 		TEST(engine_that_does_not_get_ready_is_reset),
 		TEST(job_is_watched_after_a_reset_of_the_whole_gpu),
 		TEST(context_that_was_saved_while_stopped_continues),
