@@ -389,12 +389,13 @@ static int gen9_suspend(struct device *dev)
 		gen9_irq_stop(gpu);
 	else
 		hardware_reset(gpu);
+	/* The reset may have failed. Threads that wait for jobs to leave go on after the next. */
+	pci_clear_master(gpu->pdev);
 	for (i = 0; i < GHYVI_ENGINES; i++) {
 		gen9_ports_clear(&gpu->engines[i]);
 		gen9_context_clear_stop(&gpu->engines[i], gpu->engines[i].kernel_context);
 	}
 	mutex_unlock(&gpu->control);
-	pci_clear_master(gpu->pdev);
 	gen9_forcewake_put(gpu);
 	return 0;
 }

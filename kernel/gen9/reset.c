@@ -179,6 +179,8 @@ static struct ghyvi_job *blame_job(struct gen9_engine *engine, const struct gen9
 	if (present && !is_reason(engine, present, jobs))
 		present = NULL;
 	if (present) {
+		if (gen9_job(present)->stop <= GHYVI_JOB_PREEMPTED)
+			gen9_job(present)->stop = GHYVI_JOB_ERROR;
 		gen9_job_record_fault(engine, present);
 		gen9_context(present->pgpu_context)->valid = false;
 	}
@@ -186,17 +188,15 @@ static struct ghyvi_job *blame_job(struct gen9_engine *engine, const struct gen9
 	return present;
 }
 
-/* The engine does not execute it any more. */
+/* The engine does not execute it any more. Its memory gets other users. */
 static void end_guilty_job(struct gen9_engine *engine, struct ghyvi_job *guilty)
 {
 	unsigned long flags;
-	int stop;
 
 	if (!guilty)
 		return;
 	spin_lock_irqsave(&engine->lock, flags);
-	stop = gen9_job(guilty)->stop;
-	gen9_job_end(engine, guilty, stop > GHYVI_JOB_PREEMPTED ? stop : GHYVI_JOB_ERROR);
+	gen9_job_end(engine, guilty, gen9_job(guilty)->stop);
 	spin_unlock_irqrestore(&engine->lock, flags);
 }
 
@@ -216,11 +216,25 @@ static void engine_unblock(struct gen9_engine *engine)
 	spin_unlock_irqrestore(&engine->lock, flags);
 }
 
+static void end_all_jobs(struct gen9_engine *engine)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&engine->lock);
+	for (i = 0; i < GEN9_PORTS && engine->jobs[i]; i++) {
+		int stop = gen9_job(engine->jobs[i])->stop;
+
+		if (!gen9_job(engine->jobs[i])->ended)
+			gen9_job_end(engine, engine->jobs[i],
+				     stop > GHYVI_JOB_PREEMPTED ? stop : GHYVI_JOB_CANCELLED);
+	}
+}
+
 /* Everything ends. The core sees -EIO from now on. */
 void gen9_die(struct gen9 *gpu)
 {
 	unsigned long flags;
-	unsigned int i, j;
+	unsigned int i;
 
 	dev_err(&gpu->pdev->dev, "the GPU cannot be reset; unbind the driver and reboot\n");
 	WRITE_ONCE(gpu->dead, true);
@@ -232,9 +246,7 @@ void gen9_die(struct gen9 *gpu)
 		spin_lock_irqsave(&engine->lock, flags);
 		engine->blocked = true;
 		ports_clear(engine);
-		for (j = 0; j < GEN9_PORTS && engine->jobs[j]; j++)
-			if (!gen9_job(engine->jobs[j])->ended)
-				gen9_job_end(engine, engine->jobs[j], GHYVI_JOB_CANCELLED);
+		end_all_jobs(engine);
 		spin_unlock_irqrestore(&engine->lock, flags);
 	}
 }
@@ -349,11 +361,11 @@ void gen9_engine_reset(struct gen9_engine *engine, const struct gen9_jobs *jobs)
 		engines = BIT(GHYVI_ENGINES) - 1;
 		err = reset_everything(gpu);
 	}
-	end_guilty_job(engine, guilty);
-	if (err) {
+	if (err) { /* ends all jobs */
 		gen9_die(gpu);
 		return;
 	}
+	end_guilty_job(engine, guilty);
 	if (engines != BIT(engine->id))
 		gen9_gt_start(gpu);
 	invalidate(gpu, engines);

@@ -454,6 +454,39 @@ static void dead_gpu_is_no_bus_master(void **state)
 	assert_false(is_master());
 }
 
+static unsigned int ends_seen;
+
+static void check_end_without_master(struct work_struct *work)
+{
+	if (work != &engine_of(GHYVI_RCS)->done_work && work != &engine_of(GHYVI_BCS)->done_work)
+		return;
+	assert_false(is_master());
+	ends_seen++;
+}
+
+/* When a job has ended, its memory gets other users. */
+static void no_job_ends_before_a_dead_gpu_has_lost_its_accesses(void **state)
+{
+	struct test_job *guilty = endless_job(&guests[0], GHYVI_RCS);
+	struct test_job *other = waiting_job(&guests[1], GHYVI_BCS);
+
+	start(guilty);
+	start(other);
+	pump(20);
+	ends_seen = 0;
+	gen9_shim_lost = true;
+	gen9_shim_queued = check_end_without_master;
+	ops->cancel(pgpu, &guilty->base);
+	gen9_shim_queued = NULL;
+	gen9_shim_lost = false;
+	assert_int_equal(ends_seen, 2);
+	assert_true(gen9_of(pgpu)->dead);
+	finish(guilty, GHYVI_JOB_CANCELLED);
+	finish(other, GHYVI_JOB_CANCELLED);
+	job_free(guilty);
+	job_free(other);
+}
+
 static bool reset_as_master, was_reset;
 
 static void note_first_reset(u32 offset, u32 value)
@@ -898,6 +931,7 @@ int main(int argc, char **argv)
 		TEST(render_contexts_request_all_execution_units),
 		TEST(late_status_event_is_waited_for),
 		TEST(dead_gpu_is_no_bus_master),
+		TEST(no_job_ends_before_a_dead_gpu_has_lost_its_accesses),
 		TEST(gpu_becomes_bus_master_after_its_reset),
 		TEST(suspended_gpu_is_left_alone),
 		TEST(hosts_context_works_after_a_suspend),

@@ -233,10 +233,14 @@ void free_irq(unsigned int irq, void *data)
 bool gen9_shim_in_work;
 unsigned int gen9_shim_waits;
 
+void (*gen9_shim_queued)(struct work_struct *work);
+
 bool gen9_shim_queue(struct work_struct *work)
 {
 	unsigned int i;
 
+	if (gen9_shim_queued)
+		gen9_shim_queued(work);
 	if (work->queued)
 		return false;
 	for (i = 0; i < WORKS && works[i]; i++)

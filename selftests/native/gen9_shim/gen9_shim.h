@@ -88,6 +88,8 @@ void gen9_shim_drain(void);
 #define destroy_workqueue(queue) free(queue)
 #define WQ_HIGHPRI 0
 bool gen9_shim_queue(struct work_struct *work);
+/* Called for each work that is queued, if set. */
+extern void (*gen9_shim_queued)(struct work_struct *work);
 void gen9_shim_flush(struct work_struct *work);
 void gen9_shim_cancel(struct work_struct *work);
 void gen9_shim_cancel_delayed(struct gen9_shim_delayed *work);
