@@ -409,13 +409,39 @@ static u64 csb_take(struct gen9_engine *engine, unsigned int index)
 	return entry;
 }
 
-bool gen9_csb_is_late(const struct gen9_engine *engine)
+/* The last event that hardware has written, or will have. After a reset it is the preset value. */
+static unsigned int last_event(const struct gen9_engine *engine)
 {
 	u32 pointer = gen9_engine_read(engine, RING_CSB_POINTER);
 
+	return pointer == ~0u ? engine->csb_head : pointer & (u32)CSB_POINTER_WRITE;
+}
+
+bool gen9_csb_is_late(const struct gen9_engine *engine)
+{
 	lockdep_assert_held(&engine->lock);
-	/* After a reset both are the preset value. */
-	return pointer != ~0u && (pointer & CSB_POINTER_WRITE) != engine->csb_head;
+	return last_event(engine) != engine->csb_head;
+}
+
+/* The engine has reported its error after the event @error_event. */
+static void blame(struct gen9_engine *engine)
+{
+	if (!engine->blames || engine->csb_head != engine->error_event)
+		return;
+	engine->blames = false;
+	engine->error_context = engine->active[0] ?: engine->pending[0];
+	queue_work(engine->gpu->wq, &engine->error_work);
+}
+
+void gen9_blame_soon(struct gen9_engine *engine)
+{
+	lockdep_assert_held(&engine->lock);
+	engine->blames = true;
+	engine->error_event = last_event(engine);
+	blame(engine);
+	gen9_csb_process(engine);
+	if (engine->blames)
+		gen9_watch_soon(engine);
 }
 
 void gen9_csb_process(struct gen9_engine *engine)
@@ -440,6 +466,7 @@ void gen9_csb_process(struct gen9_engine *engine)
 		}
 		engine->csb_head = next;
 		csb_event(engine, lower_32_bits(entry));
+		blame(engine);
 	}
 	wake_up_all(&engine->left);
 }

@@ -86,6 +86,9 @@ enum gen9_platform {
 #define GEN9_PREEMPT_TIMEOUT_MS 640
 /* A job that ends when it has left. */
 #define GEN9_END_MS 50
+/* Time between two looks for an event that is late, and their number until it is given up. */
+#define GEN9_LATE_US 50
+#define GEN9_LATE_LOOKS 1000
 #define GEN9_SELFTEST_MS 1000
 
 /* Interrupts with events of guests, per engine and tick: 10000 in a second, plus those of jobs. */
@@ -293,6 +296,10 @@ struct gen9_engine {
 	 * @errors: errors that it has reported, or GEN9_ERROR_FAULT; its reset ends them; 0: none
 	 */
 	u32 errors;
+	/** @blames: the event of @error_event is late; then @error_context is known */
+	bool blames;
+	/** @error_event: index of the status entry before the error */
+	unsigned int error_event;
 	/** @error_context: the context that the engine executed then; NULL: its job has ended */
 	const struct gen9_context *error_context;
 	/** @muted: the events of guests are masked until @unmute_work runs */
@@ -669,6 +676,11 @@ void gen9_csb_reset(struct gen9_engine *engine);
 void gen9_csb_process(struct gen9_engine *engine);
 /* Test whether an event is on its way to the status page. */
 bool gen9_csb_is_late(const struct gen9_engine *engine);
+/*
+ * The engine has reported an error. Find the context that it was executing, which later events do
+ * not change, and queue the reset.
+ */
+void gen9_blame_soon(struct gen9_engine *engine);
 /* Submit the host's own context with commands up to @tail of its ring. */
 void gen9_submit_kernel(struct gen9_engine *engine, u32 tail);
 /* End jobs that have left, and submit what the engine should execute, if it takes a submission. */

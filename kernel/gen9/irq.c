@@ -125,11 +125,8 @@ static void take_errors(struct gen9_engine *engine)
 		return;
 	gen9_engine_write(engine, RING_EMR, ~0u);
 	gen9_engine_write(engine, RING_EIR, errors & RING_ERRORS);
-	/* The reset is later. It must not hit the job that is there then. */
-	gen9_csb_process(engine);
 	engine->errors |= errors & RING_ERRORS;
-	engine->error_context = engine->active[0] ?: engine->pending[0];
-	queue_work(engine->gpu->wq, &engine->error_work);
+	gen9_blame_soon(engine);
 }
 
 static void engine_irq(struct gen9_engine *engine, u32 sources)

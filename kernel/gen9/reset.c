@@ -124,15 +124,26 @@ static void block(struct gen9_engine *engine)
 	engine->blocked = true;
 }
 
+static bool has_late_event(struct gen9_engine *engine)
+{
+	unsigned long flags;
+	bool late;
+
+	spin_lock_irqsave(&engine->lock, flags);
+	gen9_csb_process(engine);
+	late = gen9_csb_is_late(engine);
+	spin_unlock_irqrestore(&engine->lock, flags);
+	return late;
+}
+
 /* A blocked engine: afterwards its ports are those that it stopped with. */
 static void stop(struct gen9_engine *engine)
 {
-	unsigned long flags;
+	unsigned int looks;
 
 	stop_ring(engine);
-	spin_lock_irqsave(&engine->lock, flags);
-	gen9_csb_process(engine);
-	spin_unlock_irqrestore(&engine->lock, flags);
+	for (looks = 0; looks < GEN9_LATE_LOOKS && has_late_event(engine); looks++)
+		usleep_range(GEN9_LATE_US, 2 * GEN9_LATE_US);
 }
 
 /*

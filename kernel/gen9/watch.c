@@ -9,9 +9,6 @@
 #include "gen9.h"
 
 #define WATCH_JIFFIES (HZ / 100 ?: 1)
-/* Time between two looks for a late event, and their number until it is reported. */
-#define LATE_US 50
-#define LATE_LOOKS 1000
 
 /* As hardware numbers them in the register. */
 static const u8 fault_ids[GHYVI_ENGINES] = {
@@ -63,9 +60,9 @@ static bool is_late(struct gen9_engine *engine)
 		engine->late_looks = 0;
 		return false;
 	}
-	if (++engine->late_looks < LATE_LOOKS)
+	if (++engine->late_looks < GEN9_LATE_LOOKS)
 		return true;
-	if (engine->late_looks == LATE_LOOKS && __ratelimit(&engine->gpu->unreliable))
+	if (engine->late_looks == GEN9_LATE_LOOKS && __ratelimit(&engine->gpu->unreliable))
 		dev_warn(&engine->gpu->pdev->dev, "%s: a status event does not arrive in memory\n",
 			 ghyvi_engine_name(engine->id));
 	return false;
@@ -87,7 +84,7 @@ void gen9_watch(struct work_struct *work)
 	spin_unlock_irq(&engine->lock);
 	if (!late)
 		return;
-	usleep_range(LATE_US, 2 * LATE_US);
+	usleep_range(GEN9_LATE_US, 2 * GEN9_LATE_US);
 	mod_delayed_work(engine->gpu->wq, &engine->watch, 0);
 }
 

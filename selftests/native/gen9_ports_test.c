@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* kernel/gen9 on the emulated GPU: two jobs on an engine, and random operations on them. */
 #include "gen9_guest.h"
+#undef RING_NOPID /* the emulator's is relative */
+#include "gen9/gen9.h"
 
 /* ---- two jobs on an engine ---- */
 
@@ -328,6 +330,126 @@ static void second_job_that_has_begun_is_not_blamed(void **state)
 	job_free(second);
 }
 
+/* It counts in memory, then waits. */
+static struct test_job *counting_job(struct guest *guest)
+{
+	struct test_job *job = waiting_job(guest, GHYVI_RCS);
+	u32 batch[16];
+
+	memcpy(batch, guest->user[0], sizeof(batch));
+	memset(guest->user[1], 0, 16);
+	USER(guest, MI(0x2f, 1) | 5u << 8, LO(USER_DATA + 8), HI(USER_DATA));
+	put(guest->user[0] + 12, batch, 12);
+	return job;
+}
+
+static u32 count_of(const struct guest *guest)
+{
+	return READ_ONCE(((const u32 *)guest->user[1])[2]);
+}
+
+/* The page of the engine as it was before its last events, and what they have written there. */
+static struct events {
+	u64 entries[GEN8_CSB_ENTRIES];
+	u32 pointer;
+	bool are_late;
+} events;
+
+static u32 *pointer_of(const struct gen9_engine *engine)
+{
+	return engine->status->cpu + HWSP_CSB_WRITE / 4;
+}
+
+static void give_late_events(void)
+{
+	struct gen9_engine *engine = &gen9_of(pgpu)->engines[GHYVI_RCS];
+
+	if (!events.are_late)
+		return;
+	events.are_late = false;
+	memcpy((u8 *)engine->status->cpu + HWSP_CSB, events.entries, sizeof(events.entries));
+	*pointer_of(engine) = events.pointer;
+}
+
+static void take_events_back(void)
+{
+	struct gen9_engine *engine = &gen9_of(pgpu)->engines[GHYVI_RCS];
+	u64 *entries = (u64 *)((u8 *)engine->status->cpu + HWSP_CSB);
+	u32 i;
+
+	events.are_late = true;
+	events.pointer = *pointer_of(engine);
+	memcpy(events.entries, entries, sizeof(events.entries));
+	for (i = engine->csb_head; i != events.pointer; i = (i + 1) % GEN8_CSB_ENTRIES)
+		entries[(i + 1) % GEN8_CSB_ENTRIES] = ~0ull;
+	*pointer_of(engine) = engine->csb_head;
+}
+
+static void end_first_job_late(u32 offset, u32 value)
+{
+	end_first_job(offset, value);
+	if (!gen9_shim_written)
+		take_events_back();
+}
+
+/* With an IOMMU, the event of its end arrives after the engine was stopped. */
+static void job_that_ends_before_its_reset_completes(void **state)
+{
+	void (*const hooks[])(u32 offset, u32 value) = { end_first_job, end_first_job_late };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
+		struct test_job *first = endless_job(&guests[0], GHYVI_RCS);
+		struct test_job *second = counting_job(&guests[1]);
+
+		start(first);
+		start(second);
+		pump(20);
+		gen9_shim_written = hooks[i];
+		gen9_shim_waiting = give_late_events;
+		ops->cancel(pgpu, &first->base);
+		assert_null(gen9_shim_written);
+		finish(first, GHYVI_JOB_COMPLETE);
+		gen9_shim_waiting = NULL;
+		assert_false(events.are_late);
+		release_guest(&guests[1]);
+		finish(second, GHYVI_JOB_COMPLETE);
+		assert_int_equal(count_of(&guests[1]), 1);
+		job_free(first);
+		job_free(second);
+	}
+}
+
+/* The second job makes an error before the end of the first is in the status page. */
+static void error_behind_a_late_event_is_that_of_the_second_job(void **state)
+{
+	struct test_job *first = waiting_job(&guests[0], GHYVI_RCS);
+	struct test_job *second = counting_job(&guests[1]);
+	struct emu_engine *hardware = &gen9_shim_emu.engines[GHYVI_RCS];
+	unsigned int i;
+
+	start(first);
+	start(second);
+	pump(20);
+	release_guest(&guests[0]);
+	for (i = 0; i < 100000 && hardware->port == 0; i++)
+		gen9_shim_step();
+	for (i = 0; i < 100000 && hardware->state != EMU_WAITING; i++)
+		gen9_shim_step();
+	assert_int_equal(hardware->port, 1);
+	take_events_back();
+	emu_engine_hang(hardware, "test");
+	gen9_shim_interrupt();
+	pump(5);
+	give_late_events();
+	finish(first, GHYVI_JOB_COMPLETE);
+	finish(second, GHYVI_JOB_ERROR);
+	assert_in_range(second->base.busy_ns, 1, 500 * NSEC_PER_MSEC);
+	assert_int_equal(count_of(&guests[1]), 1);
+	job_free(first);
+	job_free(second);
+}
+
 /* Its guest was reset, so an interrupt would be one of before the reset. */
 static void cancelled_job_gets_no_interrupt_of_the_next(void **state)
 {
@@ -389,6 +511,8 @@ int main(int argc, char **argv)
 		TEST(invalidation_for_the_second_leaves_the_first_alone),
 		TEST(second_job_gets_no_interrupt_of_the_first),
 		TEST(second_job_that_has_begun_is_not_blamed),
+		TEST(job_that_ends_before_its_reset_completes),
+		TEST(error_behind_a_late_event_is_that_of_the_second_job),
 		TEST(cancelled_job_gets_no_interrupt_of_the_next),
 		TEST(random_operations_lose_no_command),
 	};
