@@ -117,7 +117,10 @@ struct gen9_window {
 	u32 ggtt;
 	/** @pages: number of pages */
 	unsigned int pages;
-	/** @client: the client that it counts for; NULL: the host */
+	/**
+	 * @client: the client that it counts for; NULL: the host. Of a spare, the client whose home
+	 * contains its addresses; NULL: none
+	 */
 	struct gen9_client *client;
 	/** @cpu: the pages, mapped contiguously */
 	u32 *cpu;
@@ -378,6 +381,8 @@ struct gen9 {
 	unsigned int taken_pages;
 	/** @claimed_pages: sum of what clients have not taken of their shares */
 	unsigned int claimed_pages;
+	/** @home_pages: sum of the shares */
+	unsigned int home_pages;
 
 	/** @clock_lock: protects the members below */
 	spinlock_t clock_lock;
@@ -438,6 +443,8 @@ struct gen9_client {
 	 * @taken: number of pages of its windows that have addresses; protected by gen9.window_lock
 	 */
 	unsigned int taken;
+	/** @spares: number of pages of the spares in its home; as @taken */
+	unsigned int spares;
 	/** @address_waiters: number of its threads that need the addresses of spares; as @taken */
 	unsigned int address_waiters;
 };

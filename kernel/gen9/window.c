@@ -15,6 +15,9 @@
  * borrows is in no home. Addresses that were borrowed before a new client's home contained them
  * stay borrowed until their window is freed.
  *
+ * Spares are divided like the pages. A client may have more than its part of them until the others
+ * need theirs.
+ *
  * Guests' threads get and give back windows, too. They may be throttled, so nothing is allocated,
  * mapped or flushed with the lock held.
  */
@@ -223,17 +226,62 @@ static bool may_have(const struct gen9 *gpu, const struct gen9_client *client,
 	return find_next_bit(gpu->host_homes, end, start) >= end;
 }
 
-/* Free the spares whose addresses @client may have; @all: all of them. */
-static void free_spares(struct gen9 *gpu, const struct gen9_client *client, bool all)
+/* The client whose home contains the addresses, if @client is; NULL: they are borrowed. */
+static struct gen9_client *home_owner(const struct gen9 *gpu, struct gen9_client *client,
+				      const struct gen9_window *window)
+{
+	unsigned int start = (window->ggtt >> GHYVI_PAGE_SHIFT) - host_index(gpu);
+
+	if (!client || !test_bit(start, gpu->host_homes) || !may_have(gpu, client, window))
+		return NULL;
+	return client;
+}
+
+static void spare_remove(struct gen9_window *window)
+{
+	list_del_init(&window->node);
+	if (window->client)
+		window->client->spares -= window->pages;
+}
+
+/* The part of the client of all spares. */
+static unsigned int spares_part(const struct gen9 *gpu, const struct gen9_client *client)
+{
+	return client->share ? SPARE_PAGES_MAX * client->share / gpu->home_pages : 0;
+}
+
+enum spares_choice { SPARES_ALL, SPARES_OF_ADDRESSES, SPARES_TOO_MANY };
+
+static bool is_chosen(const struct gen9 *gpu, const struct gen9_window *window,
+		      enum spares_choice choice, const struct gen9_client *client)
+{
+	lockdep_assert_held(&gpu->window_lock);
+	switch (choice) {
+	case SPARES_OF_ADDRESSES:
+		return may_have(gpu, client, window);
+	case SPARES_TOO_MANY:
+		return !window->client || window->client->spares > spares_part(gpu, window->client);
+	default:
+		return true;
+	}
+}
+
+/* Free all spares, or those whose addresses @client may have, or what clients have too many. */
+static void free_spares(struct gen9 *gpu, enum spares_choice choice,
+			const struct gen9_client *client)
 {
 	struct gen9_window *window, *next;
 	LIST_HEAD(spares);
 
 	mutex_lock(&gpu->spares_lock);
 	spin_lock(&gpu->window_lock);
-	list_for_each_entry_safe(window, next, &gpu->spare_windows, node)
-		if (all || may_have(gpu, client, window))
-			list_move_tail(&window->node, &spares);
+	/* The oldest ones first. */
+	list_for_each_entry_safe_reverse(window, next, &gpu->spare_windows, node) {
+		if (!is_chosen(gpu, window, choice, client))
+			continue;
+		spare_remove(window);
+		list_add(&window->node, &spares);
+	}
 	spin_unlock(&gpu->window_lock);
 	list_for_each_entry_safe(window, next, &spares, node) {
 		unsigned int pages = window->pages;
@@ -249,7 +297,7 @@ static void free_spares(struct gen9 *gpu, const struct gen9_client *client, bool
 
 void gen9_spares_work(struct work_struct *work)
 {
-	free_spares(container_of(work, struct gen9, spares_work), NULL, true);
+	free_spares(container_of(work, struct gen9, spares_work), SPARES_TOO_MANY, NULL);
 }
 
 struct spares_call {
@@ -262,7 +310,7 @@ static void free_spares_for(struct work_struct *work)
 {
 	struct spares_call *call = container_of(work, struct spares_call, work);
 
-	free_spares(call->gpu, call->client, false);
+	free_spares(call->gpu, SPARES_OF_ADDRESSES, call->client);
 }
 
 static void count_waiter(struct gen9 *gpu, struct gen9_client *client, int change)
@@ -313,7 +361,7 @@ static struct gen9_window *spare_find(struct gen9 *gpu, const struct gen9_client
 	list_for_each_entry(window, &gpu->spare_windows, node) {
 		if (window->pages != pages || !may_have(gpu, client, window))
 			continue;
-		list_del_init(&window->node);
+		spare_remove(window);
 		gpu->spare_pages -= pages;
 		return window;
 	}
@@ -379,18 +427,6 @@ int gen9_window_map(struct gen9 *gpu, struct gen9_window *window)
 	return err;
 }
 
-/* Those of a client that has become idle would stay, as others may not have them. */
-static bool any_spare_is_foreign(const struct gen9 *gpu, const struct gen9_client *client)
-{
-	const struct gen9_window *window;
-
-	lockdep_assert_held(&gpu->window_lock);
-	list_for_each_entry(window, &gpu->spare_windows, node)
-		if (!may_have(gpu, client, window))
-			return true;
-	return false;
-}
-
 void gen9_window_put(struct gen9 *gpu, struct gen9_window *window)
 {
 	struct gen9_client *client;
@@ -412,8 +448,11 @@ void gen9_window_put(struct gen9 *gpu, struct gen9_window *window)
 		count_pages(gpu, client, -(int)pages);
 		list_add(&window->node, &gpu->spare_windows);
 		gpu->spare_pages += pages;
-	} else if (any_spare_is_foreign(gpu, client)) {
-		queue_work(gpu->wq, &gpu->spares_work);
+		window->client = home_owner(gpu, client, window);
+		if (window->client)
+			client->spares += pages;
+	} else if (client && client->spares + pages <= spares_part(gpu, client)) {
+		queue_work(gpu->wq, &gpu->spares_work); /* others have too many */
 	}
 	spin_unlock(&gpu->window_lock);
 	if (kept)
@@ -447,6 +486,7 @@ void gen9_windows_add_client(struct gen9_client *client)
 		bitmap_set(gpu->host_homes, home.start, home.end - home.start);
 		client->share += home.end - home.start;
 	}
+	gpu->home_pages += client->share;
 	gpu->claimed_pages += claim_of(client);
 	spin_unlock(&gpu->window_lock);
 }
@@ -454,10 +494,16 @@ void gen9_windows_add_client(struct gen9_client *client)
 void gen9_windows_remove_client(struct gen9_client *client)
 {
 	struct gen9 *gpu = client->gpu;
+	struct gen9_window *window;
 	unsigned int i;
 
 	spin_lock(&gpu->window_lock);
 	WARN_ON_ONCE(client->taken);
+	list_for_each_entry(window, &gpu->spare_windows, node)
+		if (window->client == client)
+			window->client = NULL;
+	client->spares = 0;
+	gpu->home_pages -= client->share;
 	gpu->claimed_pages -= claim_of(client);
 	for (i = 0; i < client->base.params.nr_ggtt; i++) {
 		struct home home = home_of(client, i);
@@ -470,5 +516,5 @@ void gen9_windows_remove_client(struct gen9_client *client)
 void gen9_windows_free(struct gen9 *gpu)
 {
 	cancel_work_sync(&gpu->spares_work);
-	free_spares(gpu, NULL, true);
+	free_spares(gpu, SPARES_ALL, NULL);
 }

@@ -201,6 +201,18 @@ static void spare_in_a_home_is_its_clients(void **state)
 	ops->client_destroy(first);
 }
 
+static unsigned int spares_of(const struct ghyvi_pgpu_client *client)
+{
+	const struct gen9_window *window;
+	unsigned int pages = 0;
+
+	list_for_each_entry(window, &gen9_of(pgpu)->spare_windows, node)
+		if (window->client && &window->client->base == client)
+			pages += window->pages;
+	return pages;
+}
+
+/* What it does not need stays until others need their part. Its own part stays. */
 static void idle_client_leaves_others_their_spares(void **state)
 {
 	struct ghyvi_pgpu_client *idle = client_of(0x40000000, 2 * SHARE_BYTES);
@@ -218,9 +230,37 @@ static void idle_client_leaves_others_their_spares(void **state)
 		address_for(busy, 8);
 		pump(1);
 	}
-	assert_int_equal(gen9_of(pgpu)->spare_pages, 8);
+	assert_int_equal(spares_of(busy), 4 + 8);
+	assert_int_equal(spares_of(idle), 2 * 511);
 	ops->client_destroy(busy);
+	assert_int_equal(spares_of(idle), 2 * 511);
 	ops->client_destroy(idle);
+}
+
+/* One that gives back more than its part. */
+static void greedy_client_leaves_others_their_spares(void **state)
+{
+	struct ghyvi_pgpu_client *greedy = client_with(0x40000000);
+	struct ghyvi_pgpu_client *modest = client_with(0x50000000);
+	static struct windows windows;
+	unsigned int i, round;
+
+	windows.client = gen9_client(modest);
+	for (i = 0; i < 4; i++)
+		assert_true(take_window(&windows, 64));
+	put_windows(&windows, 1);
+	assert_int_equal(spares_of(modest), 256);
+	windows.client = gen9_client(greedy);
+	for (round = 0; round < 4; round++) {
+		for (i = 0; i < 60; i++)
+			assert_true(take_window(&windows, 32));
+		put_windows(&windows, 1);
+		pump(2);
+		assert_int_equal(spares_of(modest), 256);
+	}
+	assert_in_range(spares_of(greedy), 1, 2048 - 256);
+	ops->client_destroy(modest);
+	ops->client_destroy(greedy);
 }
 
 /* Its share, too. Its former home is that of the next client there. */
@@ -430,6 +470,7 @@ int main(int argc, char **argv)
 		TEST(no_spare_replaces_those_that_are_freed_for_their_addresses),
 		TEST(spare_in_a_home_is_its_clients),
 		TEST(idle_client_leaves_others_their_spares),
+		TEST(greedy_client_leaves_others_their_spares),
 		TEST(moved_client_has_its_home_at_its_new_ranges),
 		TEST(windows_are_taken_while_a_guest_frees_others),
 		TEST(a_guests_thread_frees_no_spares),

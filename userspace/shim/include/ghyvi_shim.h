@@ -235,6 +235,9 @@ static inline void list_splice_tail_init(struct list_head *l, struct list_head *
 #define list_for_each_entry_safe(p, n, h, m)                                                     \
 	for (p = list_entry((h)->next, typeof(*p), m), n = list_entry(p->m.next, typeof(*p), m); \
 	     &p->m != (h); p = n, n = list_entry(n->m.next, typeof(*n), m))
+#define list_for_each_entry_safe_reverse(p, n, h, m)                                             \
+	for (p = list_entry((h)->prev, typeof(*p), m), n = list_entry(p->m.prev, typeof(*p), m); \
+	     &p->m != (h); p = n, n = list_entry(n->m.prev, typeof(*n), m))
 
 /* hash tables, as in the kernel's hashtable.h */
 struct hlist_node {
