@@ -84,6 +84,8 @@ enum gen9_platform {
 
 /* A job that would go on may have a long command; the limit is that of i915. */
 #define GEN9_PREEMPT_TIMEOUT_MS 640
+#define GEN9_PREEMPT_TIMEOUT_MIN_MS 50
+#define GEN9_PREEMPT_TIMEOUT_MAX_MS 60000
 /* A job that ends when it has left. */
 #define GEN9_END_MS 50
 /* Time between two looks for an event that is late, and their number until it is given up. */

@@ -12,10 +12,19 @@
 #define POLL_JIFFIES 1
 
 unsigned int gen9_preempt_timeout_ms = GEN9_PREEMPT_TIMEOUT_MS;
-module_param_named(preempt_timeout_ms, gen9_preempt_timeout_ms, uint, 0644);
+
+/* A job that could leave at once needs some ms on a busy host. */
+static int timeout_set(const char *value, const struct kernel_param *param)
+{
+	return param_set_uint_minmax(value, param, GEN9_PREEMPT_TIMEOUT_MIN_MS,
+				     GEN9_PREEMPT_TIMEOUT_MAX_MS);
+}
+
+static const struct kernel_param_ops timeout_ops = { .set = timeout_set, .get = param_get_uint };
+module_param_cb(preempt_timeout_ms, &timeout_ops, &gen9_preempt_timeout_ms, 0644);
 MODULE_PARM_DESC(
 	preempt_timeout_ms,
-	"time in ms that a job gets to leave an engine for an invalidation by its own guest");
+	"time in ms that a job gets to leave an engine for an invalidation by its own guest: 50 to 60000, default 640");
 
 static struct gen9_engine *engine_of(struct ghyvi_pgpu_device *pgpu, const struct ghyvi_job *job)
 {

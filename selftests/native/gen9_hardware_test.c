@@ -893,6 +893,28 @@ static void batches_of_comet_lake_read_the_time_of_their_context(void **state)
 		assert_int_equal(*emu_reg(&gen9_shim_emu, bases[i] + 0x4d0), bases[i] + 0x94);
 }
 
+/* ---- parameters ---- */
+
+static void time_to_leave_has_bounds(void **state)
+{
+	static const struct {
+		const char *text;
+		int err;
+	} values[] = { { "0", -EINVAL }, { "49", -EINVAL },    { "50", 0 },
+		       { "60000", 0 },	 { "60001", -EINVAL }, { "-1", -EINVAL },
+		       { "x", -EINVAL }, { "640", 0 },	       { "4294967295", -EINVAL } };
+	const struct kernel_param *param = gen9_shim_param_preempt_timeout_ms;
+	unsigned int i, before;
+
+	for (i = 0; i < ARRAY_SIZE(values); i++) {
+		before = gen9_preempt_timeout_ms;
+		assert_int_equal(param->ops->set(values[i].text, param), values[i].err);
+		assert_int_equal(gen9_preempt_timeout_ms,
+				 values[i].err ? before : strtoul(values[i].text, NULL, 10));
+	}
+	assert_int_equal(gen9_preempt_timeout_ms, GEN9_PREEMPT_TIMEOUT_MS);
+}
+
 /* ---- functions that are refused ---- */
 
 static void gpu_that_cannot_be_owned_is_refused(void **state)
@@ -950,6 +972,7 @@ int main(int argc, char **argv)
 		TEST(replay_buffer_of_early_kaby_lake_is_left_alone),
 		TEST(slots_of_a_former_driver_are_cleared_on_each_engine),
 		TEST(batches_of_comet_lake_read_the_time_of_their_context),
+		TEST(time_to_leave_has_bounds),
 		TEST(gpu_that_cannot_be_owned_is_refused),
 	};
 

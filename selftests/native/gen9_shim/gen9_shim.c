@@ -207,6 +207,21 @@ void gen9_shim_set_master(bool on)
 	emu_config_write(&gen9_shim_emu, 0x04, on ? 7 : 3, 2);
 }
 
+/* ---- parameters ---- */
+
+int param_set_uint_minmax(const char *value, const struct kernel_param *param, unsigned int low,
+			  unsigned int high)
+{
+	unsigned long long number;
+	char *end;
+
+	number = strtoull(value, &end, 0);
+	if (end == value || *end || number < low || number > high)
+		return -EINVAL;
+	*(unsigned int *)param->arg = (unsigned int)number;
+	return 0;
+}
+
 /* ---- interrupts and works ---- */
 
 int gen9_shim_alloc_irq(struct pci_dev *pdev)

@@ -203,7 +203,23 @@ struct pci_driver {
 #define SIMPLE_DEV_PM_OPS(name, s, r) const struct dev_pm_ops name = { s, r }
 #define module_pci_driver(d) struct pci_driver *const gen9_shim_driver = &(d)
 extern struct pci_driver *const gen9_shim_driver;
-#define module_param_named(name, value, type, mode)
+struct kernel_param {
+	const struct kernel_param_ops *ops;
+	void *arg;
+};
+struct kernel_param_ops {
+	int (*set)(const char *value, const struct kernel_param *param);
+	int (*get)(char *buffer, const struct kernel_param *param);
+};
+int param_set_uint_minmax(const char *value, const struct kernel_param *param, unsigned int low,
+			  unsigned int high);
+#define param_get_uint NULL
+#define module_param_cb(name, operations, argument, mode)                                      \
+	const struct kernel_param *const gen9_shim_param_##name = &(const struct kernel_param) \
+	{                                                                                      \
+		.ops = operations, .arg = argument                                             \
+	}
+extern const struct kernel_param *const gen9_shim_param_preempt_timeout_ms;
 #define MODULE_PARM_DESC(name, text)
 #define MODULE_DESCRIPTION(s)
 #undef MODULE_LICENSE
