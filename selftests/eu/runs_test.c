@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Runs: budgets, saving, faults, barriers, changed kernels, hostile kernels. */
+/* Runs: budgets, saving, faults, barriers, changed kernels. */
 #include "code.h"
 #include "kernel.h"
 
@@ -360,79 +360,6 @@ static void test_dispatches_out_of_range_are_refused(void **state)
 	drop(&f);
 }
 
-/* Random kernels: valid opcodes more often than not, messages with random descriptors. */
-static void test_hostile_kernels_end(void **state)
-{
-	static const uint8_t ops[] = { EU_MOV,	 EU_SEL,   EU_AND,   EU_SHL,   EU_CMP,
-				       EU_ADD,	 EU_MUL,   EU_MAD,   EU_IF,    EU_ELSE,
-				       EU_ENDIF, EU_WHILE, EU_BREAK, EU_GOTO,  EU_JOIN,
-				       EU_CALL,	 EU_RET,   EU_SEND,  EU_SENDS, EU_MATH,
-				       EU_MACH,	 EU_BFE,   EU_SMOV,  EU_WAIT,  EU_CONT };
-	unsigned int trials = getenv("EU_TRIALS") ? (unsigned int)atoi(getenv("EU_TRIALS")) : 300;
-	unsigned int n, k, m, seen[8] = { 0 };
-
-	(void)state;
-	srand(4);
-	for (n = 0; n < trials; n++) {
-		struct code c = { .count = 48 };
-		enum eu_status status;
-		struct fixture f;
-
-		for (k = 0; k < c.count; k++) {
-			for (m = 0; m < 4; m++)
-				c.dw[k][m] = (uint32_t)rand() ^ (uint32_t)rand() << 16;
-			if (rand() % 16)
-				put_field(c.dw[k], 6, 0, ops[(unsigned int)rand() % sizeof(ops)]);
-			/* Neither compacted nor with many lanes, mostly; registers, not r200. */
-			if (rand() % 8)
-				put_field(c.dw[k], 29, 29, 0);
-			put_field(c.dw[k], 23, 21, rand() % 6);
-			put_field(c.dw[k], 13, 11, 0);
-			if (rand() % 4) {
-				put_field(c.dw[k], 60, 60, 0);
-				put_field(c.dw[k], 76, 76, 0);
-				put_field(c.dw[k], 108, 108, 0);
-				put_field(c.dw[k], 63, 63, 0);
-				put_field(c.dw[k], 36, 35, EU_FILE_GRF);
-				put_field(c.dw[k], 42, 41, EU_FILE_GRF);
-			}
-			if ((c.dw[k][0] & 0x70) == 0x20 && rand() % 2) {
-				c.dw[k][3] = (uint32_t)(rand() % 64 - 32) * 16;
-				c.dw[k][2] = (uint32_t)(rand() % 64 - 32) * 16;
-			}
-			if ((c.dw[k][0] & 0x7f) == EU_SEND && rand() % 2) {
-				static const uint8_t shared[] = { 2, 3, 4, 5, 7, 9, 10, 12 };
-
-				put_field(c.dw[k], 27, 24, shared[rand() % 8]);
-				put_field(c.dw[k], 90, 89, EU_FILE_IMM);
-				put_field(c.dw[k], 103, 96,
-					  rand() % 2 ? 255 - rand() % 3 : rand() % 8);
-			}
-		}
-		make(&f, &c);
-		/* Surfaces and samplers are what the random data says. */
-		for (k = 0; k < DATA_BYTES; k++)
-			f.data[k] = (uint8_t)rand();
-		f.d.surface.address = f.d.dynamic.address = f.data_address;
-		f.d.slm_bytes = 1024;
-		f.d.threads[0] = 2;
-		f.d.simd = 16;
-		{
-			struct eu_run *run = begin(&f);
-
-			status = eu_run(run, 20000, &f.error);
-			eu_run_end(run);
-		}
-		seen[status]++;
-		if (status > EU_AGAIN)
-			assert_true(f.error.text[0]);
-		drop(&f);
-	}
-	print_message("ended: %u done, %u again, %u fault, %u unsupported, %u illegal, %u stuck\n",
-		      seen[EU_DONE], seen[EU_AGAIN], seen[EU_FAULT], seen[EU_UNSUPPORTED],
-		      seen[EU_ILLEGAL], seen[EU_STUCK]);
-}
-
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -446,7 +373,6 @@ int main(void)
 		cmocka_unit_test(test_a_page_that_is_not_mapped_is_a_fault),
 		cmocka_unit_test(test_a_changed_kernel_is_decoded_again),
 		cmocka_unit_test(test_dispatches_out_of_range_are_refused),
-		cmocka_unit_test(test_hostile_kernels_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
