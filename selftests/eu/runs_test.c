@@ -244,6 +244,11 @@ static void test_damaged_saves_are_refused_or_harmless(void **state)
 	}
 	run = begin(&f);
 	assert_int_not_equal(eu_run_restore(run, saved, bytes - 1), 0);
+	/* The group in flight is the second thread's, and there is one: none is started for it. */
+	saved[80] = 1;
+	assert_int_not_equal(eu_run_restore(run, saved, bytes), 0);
+	eu_run_threads(run, 2);
+	assert_int_equal(eu_run_restore(run, saved, bytes), 0);
 	eu_run_end(run);
 	free(saved);
 	free(bad);

@@ -298,7 +298,8 @@ size_t eu_run_save(const struct eu_run *run, void *buffer, size_t bytes);
 
 /**
  * eu_run_restore() - go on where a run was saved
- * @run: fresh from eu_run_begin(), with the same dispatch
+ * @run: fresh from eu_run_begin(), with the same dispatch, and after eu_run_threads() with at least
+ *	as many threads: a saved run does not decide how many this process has
  * @buffer: what eu_run_save() wrote; need not be trusted
  * @bytes: its size
  *

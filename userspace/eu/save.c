@@ -75,8 +75,8 @@ size_t eu_run_save(const struct eu_run *run, void *buffer, size_t bytes)
 	return needed;
 }
 
-/* Looks at all groups of a saved run; returns how many workers they need, or -1. */
-static int check(const struct eu_run *run, const uint8_t *in, uint32_t groups, uint32_t most)
+/* Looks at all groups of a saved run. */
+static bool fits(const struct eu_run *run, const uint8_t *in, uint32_t groups)
 {
 	uint32_t threads = eu_run_group_threads(run), workers = 0, n, ended;
 	struct saved_group sg;
@@ -85,20 +85,20 @@ static int check(const struct eu_run *run, const uint8_t *in, uint32_t groups, u
 	for (; groups; groups--, in += group_bytes(run)) {
 		memcpy(&sg, in, sizeof(sg));
 		/* Ascending workers: no two are the same. */
-		if (sg.worker < workers || sg.worker >= most || sg.current >= threads ||
+		if (sg.worker < workers || sg.worker >= run->workers || sg.current >= threads ||
 		    sg.arrived >= threads || !sg.turn || sg.turn > TURN_MOST)
-			return -1;
+			return false;
 		workers = sg.worker + 1;
 		for (n = 0, ended = 0; n < threads; n++) {
 			memcpy(&t, in + sizeof(sg) + n * sizeof(t), sizeof(t));
 			if (t.index != n || t.state > EU_THREAD_ENDED)
-				return -1;
+				return false;
 			ended += t.state == EU_THREAD_ENDED;
 		}
 		if (ended == threads)
-			return -1;
+			return false;
 	}
-	return (int)workers;
+	return true;
 }
 
 int eu_run_restore(struct eu_run *run, const void *buffer, size_t bytes)
@@ -106,7 +106,6 @@ int eu_run_restore(struct eu_run *run, const void *buffer, size_t bytes)
 	const uint8_t *in = buffer;
 	struct saved_run s;
 	uint32_t threads = eu_run_group_threads(run), n;
-	int workers;
 
 	if (bytes < sizeof(s) || run->group)
 		return -EINVAL;
@@ -117,12 +116,7 @@ int eu_run_restore(struct eu_run *run, const void *buffer, size_t bytes)
 	    s.total != run->total || s.next > s.total || s.groups > EU_MAX_WORKERS ||
 	    bytes - sizeof(s) != s.groups * group_bytes(run))
 		return -EINVAL;
-	workers = check(run, in, s.groups, eu_run_most_workers(run));
-	if (workers < 0)
-		return -EINVAL;
-	if ((unsigned int)workers > run->workers)
-		run->workers = (unsigned int)workers;
-	if (eu_run_allocate(run))
+	if (!fits(run, in, s.groups) || eu_run_allocate(run))
 		return -EINVAL;
 	run->next = s.next;
 	run->counters = s.counters;
