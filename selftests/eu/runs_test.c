@@ -199,6 +199,24 @@ static void test_a_boundary_is_between_groups(void **state)
 	drop(&f);
 }
 
+static void test_groups_are_skipped(void **state)
+{
+	static const uint8_t none[3 * 32];
+	struct fixture f;
+	uint32_t v;
+
+	(void)state;
+	counting_fixture(&f);
+	f.d.skip = 3;
+	assert_int_equal(run_once(&f), EU_DONE);
+	assert_memory_equal(f.data, none, sizeof(none));
+	memcpy(&v, f.data + 3 * 32, 4);
+	assert_int_equal(v, 4950 * 3 * 8);
+	memcpy(&v, f.data + 4 * 32, 4);
+	assert_int_equal(v, 4950 * 3 * 8);
+	drop(&f);
+}
+
 static void test_threads_share_the_groups(void **state)
 {
 	struct fixture f;
@@ -360,6 +378,7 @@ static void test_dispatches_out_of_range_are_refused(void **state)
 	REFUSED(f.d.slm_bytes = 3000);
 	REFUSED(f.d.cross_thread_registers = 127; f.d.per_thread_registers = 1);
 	REFUSED(f.d.kernel = 32);
+	REFUSED(f.d.skip = 2);
 	REFUSED(f.d.end[0] = f.d.end[1] = f.d.end[2] = UINT32_MAX);
 #undef REFUSED
 	drop(&f);
@@ -371,6 +390,7 @@ int main(void)
 		cmocka_unit_test(test_budgets_do_not_change_results),
 		cmocka_unit_test(test_a_saved_run_goes_on),
 		cmocka_unit_test(test_a_boundary_is_between_groups),
+		cmocka_unit_test(test_groups_are_skipped),
 		cmocka_unit_test(test_threads_share_the_groups),
 		cmocka_unit_test(test_damaged_saves_are_refused_or_harmless),
 		cmocka_unit_test(test_an_endless_loop_costs_its_budget),

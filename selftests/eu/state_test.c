@@ -88,8 +88,9 @@ static void test_a_walker_becomes_a_dispatch(void **state)
 	/* Constants begin at the descriptor's offset. */
 	assert_int_equal(f.d.constants_bytes, 224);
 	assert_int_equal(*(const uint32_t *)f.d.constants, 0x1234);
-	/* No groups: nothing to do. */
+	/* No groups: nothing to do, and no descriptor to read. */
 	walker[7] = 2;
+	walker[1] = 63;
 	assert_int_equal(command(&f, walker, 15), EU_COMMAND_TAKEN);
 	drop(&f);
 }

@@ -136,6 +136,7 @@ struct eu_base {
  * @simd: lanes of a thread: 8, 16 or 32
  * @start: the first thread group in x, y, z
  * @end: one past the last one
+ * @skip: the number of groups, in the walker's order, that are not executed: they have been before
  * @threads: threads of a group in x, y, z; each 1 to 64, the product at most 64
  * @right_mask: lanes of the last thread in x, bit 0 is lane 0
  * @bottom_mask: lanes of the last thread in y
@@ -170,6 +171,7 @@ struct eu_dispatch {
 	uint32_t simd;
 	uint32_t start[3];
 	uint32_t end[3];
+	uint64_t skip;
 	uint32_t threads[3];
 	uint32_t right_mask;
 	uint32_t bottom_mask;

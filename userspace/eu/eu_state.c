@@ -158,9 +158,16 @@ static enum eu_command begin(const struct eu_state *s, uint32_t index, struct eu
 static enum eu_command walker(struct eu_state *s, const uint32_t *c, struct eu_dispatch *d,
 			      struct eu_error *error)
 {
-	enum eu_command result = begin(s, c[1] & 63, d, error);
+	uint32_t start[3] = { c[5], c[8], c[11] }, end[3] = { c[7], c[10], c[12] };
+	enum eu_command result;
 	unsigned int n;
 
+	if (c[0] & 1 << 10)
+		memcpy(end, s->dispatch_dim, sizeof(end));
+	for (n = 0; n < 3; n++)
+		if (end[n] <= start[n])
+			return EU_COMMAND_TAKEN;
+	result = begin(s, c[1] & 63, d, error);
 	if (result != EU_COMMAND_DISPATCH)
 		return result;
 	if (c[0] & 1 << 8)
@@ -171,19 +178,10 @@ static enum eu_command walker(struct eu_state *s, const uint32_t *c, struct eu_d
 	d->threads[0] = (c[4] & 63) + 1;
 	d->threads[1] = (c[4] >> 8 & 63) + 1;
 	d->threads[2] = (c[4] >> 16 & 63) + 1;
-	d->start[0] = c[5];
-	d->start[1] = c[8];
-	d->start[2] = c[11];
-	d->end[0] = c[7];
-	d->end[1] = c[10];
-	d->end[2] = c[12];
-	if (c[0] & 1 << 10)
-		memcpy(d->end, s->dispatch_dim, sizeof(d->end));
+	memcpy(d->start, start, sizeof(start));
+	memcpy(d->end, end, sizeof(end));
 	d->right_mask = c[13];
 	d->bottom_mask = c[14];
-	for (n = 0; n < 3; n++)
-		if (d->end[n] <= d->start[n])
-			return EU_COMMAND_TAKEN;
 	return EU_COMMAND_DISPATCH;
 }
 

@@ -61,7 +61,7 @@ enum eu_command {
  * @command: the command, its header first
  * @dwords: its length in dwords, header included
  * @dispatch: filled for EU_COMMAND_DISPATCH; its @constants point into @state. A walker without
- *	groups is EU_COMMAND_TAKEN.
+ *	groups is EU_COMMAND_TAKEN, whatever the state is.
  * @error: filled for EU_COMMAND_ERROR
  *
  * Return: what it did.

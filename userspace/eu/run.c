@@ -92,6 +92,9 @@ struct eu_run *eu_run_begin(struct eu_cache *cache, const struct eu_memory *memo
 			return refuse(run, error, "too many thread groups");
 		run->total *= groups;
 	}
+	if (d->skip > run->total)
+		return refuse(run, error, "more thread groups to skip than there are");
+	run->next = d->skip;
 	if (d->constants_bytes && !d->indirect_bytes) {
 		run->constants = malloc(d->constants_bytes);
 		if (!run->constants) {
