@@ -107,6 +107,7 @@ int tear_down(void **state)
 
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		free(emu->engines[i].cs.rows);
+	emu_compute_free(&emu->engines[GHYVI_RCS]);
 	free(emu->regs);
 	free(emu->ggtt);
 	free(emu->ggtt_live);

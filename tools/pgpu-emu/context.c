@@ -178,9 +178,15 @@ static bool is_pipeline_state(const struct emu_engine *engine, u32 header)
 /* Returns the number of its dwords. */
 static unsigned int load_pipeline_state(struct emu_engine *engine, const u32 *command)
 {
+	unsigned int dwords = (command[0] & 0xff) + 2;
+
+	if (command[0] >> 16 == PIPELINE_SELECT >> 16)
+		return 1;
 	if (command[0] == GPGPU_CSR_BASE_ADDRESS)
 		memcpy(engine->csr_base, command + 1, sizeof(engine->csr_base));
-	return command[0] >> 16 == PIPELINE_SELECT >> 16 ? 1 : (command[0] & 0xff) + 2;
+	if (emu_compute_takes(command[0]))
+		emu_compute_load(engine, command, dwords);
+	return dwords;
 }
 
 static void load_register(struct emu_engine *engine, struct load *load, u32 offset, u32 value,
@@ -386,6 +392,7 @@ static bool load_render_page(struct emu_engine *engine, struct load *load)
 	if (!state)
 		return false;
 	memcpy(copy, state, sizeof(copy));
+	emu_compute_forget(engine);
 	return load_lists(engine, load, copy, 0);
 }
 
@@ -406,6 +413,7 @@ bool emu_context_load(struct emu_engine *engine, u64 descriptor)
 	run_per_context_batch(engine);
 	if (engine->state != EMU_HUNG)
 		resume_batches(engine, &load);
+	emu_compute_loaded(engine);
 	return engine->state != EMU_HUNG;
 }
 
@@ -570,7 +578,9 @@ static void save_render_part(struct emu_engine *engine, u32 *state)
 		}
 	}
 	memcpy(state + at, pipeline_state, sizeof(pipeline_state));
-	state[at + ARRAY_SIZE(pipeline_state)] = MI_BATCH_BUFFER_END;
+	at += ARRAY_SIZE(pipeline_state);
+	emu_compute_save(engine, state + at);
+	state[at + EMU_COMPUTE_IMAGE_DWORDS] = MI_BATCH_BUFFER_END;
 }
 
 void emu_context_save(struct emu_engine *engine)
@@ -578,6 +588,8 @@ void emu_context_save(struct emu_engine *engine)
 	u32 *state = state_page(engine, 1);
 
 	emu_late_writes_drain(engine);
+	if (emu_compute_runs(engine))
+		emu_compute_leave(engine);
 	if (!state)
 		return;
 	save_ring_part(engine, state);

@@ -436,7 +436,7 @@ static int render_command(struct emu_engine *engine)
 	if (engine->cs.id == GHYVI_RCS && engine->cs.packet[0] == GPGPU_CSR_BASE_ADDRESS)
 		memcpy(engine->csr_base, engine->cs.packet + 1, sizeof(engine->csr_base));
 	if (!dispatches_threads(engine))
-		return SOFTGPU_OK;
+		return emu_compute_command(engine);
 	if (emu_adversary_strikes(&engine->emu->adversary, EMU_SLOW_DRAW, SLOW_DRAW_ONE_IN))
 		engine->draws_until_ns =
 			ktime_get_ns() + emu_random(&engine->emu->adversary, SLOW_DRAW_NS);
@@ -444,7 +444,7 @@ static int render_command(struct emu_engine *engine)
 		emu_violation(engine->emu, EMU_EU_STATE, "context %#x: command %#010x",
 			      engine->image.lrca, engine->cs.packet[0]);
 	engine->eu_used = true;
-	return SOFTGPU_OK;
+	return emu_compute_command(engine);
 }
 
 /* A command without a handler has no effect that software could see here. */
@@ -519,12 +519,14 @@ static bool is_pipe_control(const struct ghyvi_command *command)
 bool softgpu_packet_skipped(const struct ghyvi_command *command, u32 header)
 {
 	return PACKET_TYPE(header) == TYPE_3D && !is_pipe_control(command) &&
-	       header != GPGPU_CSR_BASE_ADDRESS;
+	       header != GPGPU_CSR_BASE_ADDRESS && !emu_compute_takes(header);
 }
 
 /* The engine sees its own stores: those that fetch or access memory otherwise wait for them. */
 static bool sees_stores(u32 header)
 {
+	if (PACKET_TYPE(header) == TYPE_3D)
+		return emu_compute_takes(header);
 	return PACKET_TYPE(header) == TYPE_2D || MI_OPCODE(header) == MI_ATOMIC_OP ||
 	       MI_OPCODE(header) == MI_BATCH_BUFFER_START_OP ||
 	       MI_OPCODE(header) == MI_BATCH_BUFFER_END_OP;

@@ -18,6 +18,7 @@
 #include <ghyvi/types.h>
 #include <softgpu/engine.h>
 #include "adversary.h"
+#include "compute.h"
 #include "context.h"
 #include "hw_regs.h"
 
@@ -215,6 +216,7 @@ struct emu_engine {
 	bool four_levels;
 
 	struct emu_image image; /* the loaded context */
+	struct emu_compute *compute; /* of the render engine */
 	u64 commands; /* executed, for statistics */
 	u64 submissions;
 	u64 idles; /* times that it became idle after a context, for statistics */
@@ -408,6 +410,8 @@ void emu_run_restore_batch(struct emu_engine *engine, u64 address, u64 end);
  * interrupt, unless it is a fault: that only is in RING_FAULT.
  */
 __printf(2, 3) void emu_engine_hang(struct emu_engine *engine, const char *format, ...);
+/* Go back to the command that was fetched last. */
+void emu_rewind_command(struct softgpu_engine *cs);
 
 /* cs_commands.c */
 int emu_command(struct emu_engine *engine);

@@ -108,7 +108,9 @@ int emu_engine_init(struct emu *emu, enum ghyvi_engine_id id)
 	engine->cs.bytes_left = SOFTGPU_SLICE_BYTES;
 	engine->tlb_generation = 1;
 	engine->cs.rows = vzalloc(2 * SOFTGPU_ROW_BYTES);
-	return engine->cs.rows ? 0 : -ENOMEM;
+	if (!engine->cs.rows)
+		return -ENOMEM;
+	return id == GHYVI_RCS ? emu_compute_init(engine) : 0;
 }
 
 void emu_engine_hang(struct emu_engine *engine, const char *format, ...)
@@ -130,7 +132,7 @@ void emu_engine_hang(struct emu_engine *engine, const char *format, ...)
 		emu_irq_raise(engine, EMU_IRQ_ERROR);
 }
 
-static void rewind_command(struct softgpu_engine *cs)
+void emu_rewind_command(struct softgpu_engine *cs)
 {
 	if (cs->level)
 		softgpu_stream(cs)->address = cs->command_at;
@@ -142,7 +144,7 @@ static void rewind_command(struct softgpu_engine *cs)
 /* The semaphore's condition is not met. The interrupt tells the driver once per wait. */
 static void wait_for_semaphore(struct emu_engine *engine)
 {
-	rewind_command(&engine->cs);
+	emu_rewind_command(&engine->cs);
 	if (engine->state != EMU_WAITING)
 		emu_irq_raise(engine, EMU_IRQ_SEMAPHORE);
 	engine->state = EMU_WAITING;
@@ -167,11 +169,13 @@ static bool adversary_hangs(struct emu_engine *engine)
 	return true;
 }
 
-/* Execute one command. Returns its status. */
+/* Execute one command, or go on with its dispatch. Returns its status. */
 static int step(struct emu_engine *engine)
 {
 	int status;
 
+	if (emu_compute_runs(engine))
+		return emu_compute_slice(engine);
 	engine->arbitration_point = false;
 	engine->faulted = false;
 	status = softgpu_stream_fetch(&engine->cs);
@@ -291,7 +295,7 @@ void emu_run_restore_batch(struct emu_engine *engine, u64 address, u64 end)
 	engine->arbitration_point = false;
 	cs->level = 0;
 	softgpu_stream_drop_window(cs);
-	if (status && status != SOFTGPU_DONE)
+	if ((status && status != SOFTGPU_DONE) || emu_compute_runs(engine))
 		emu_engine_hang(engine, "batch of a context restore, command %#010x at %#llx",
 				cs->packet[0], (unsigned long long)cs->command_at);
 }

@@ -99,6 +99,7 @@ static void log_count(struct emu *emu, const char *name, u64 count)
 
 void emu_log_summary(struct emu *emu)
 {
+	struct emu_compute_counts kernels = emu_compute_counts(&emu->engines[GHYVI_RCS]);
 	u64 sum = 0;
 	unsigned int i;
 
@@ -118,6 +119,11 @@ void emu_log_summary(struct emu *emu)
 			(uint64_t)engine->commands, (uint64_t)engine->idles,
 			(uint64_t)engine->idle_ns / 1000);
 	}
+	emu_log(emu,
+		"count rcs dispatches %" PRIu64 " groups %" PRIu64 " instructions %" PRIu64
+		" preempted %" PRIu64,
+		(uint64_t)kernels.dispatches, (uint64_t)kernels.groups,
+		(uint64_t)kernels.instructions, (uint64_t)kernels.preempted);
 	for (i = 0; i < EMU_VIOLATIONS; i++) {
 		sum += emu->violations[i];
 		if (emu->violations[i])

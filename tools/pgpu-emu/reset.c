@@ -61,6 +61,7 @@ void emu_engine_reset(struct emu_engine *engine)
 
 	emu_execlist_reset(engine);
 	emu_tlb_invalidate(engine);
+	emu_compute_reset(engine);
 	memset(engine->cs.gpr, 0, sizeof(engine->cs.gpr));
 	clear(emu, engine->cs.base, ENGINE_REGISTERS_BYTES);
 	clear_domain(engine);

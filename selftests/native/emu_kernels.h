@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Kernels for the tests of the emulated GPU, and the state and the batch that dispatch them. */
+#ifndef EMU_KERNELS_H
+#define EMU_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum emu_kernel {
+	/* Lane l of group g adds 32 g + 4 l + 7 to the dword at 32 g + 4 l from the general base. */
+	EMU_KERNEL_ADDS,
+	/* One lane stores at the general base + 0x7fff0000. */
+	EMU_KERNEL_WILD,
+	EMU_KERNEL_ENDLESS,
+	EMU_KERNEL_UNSUPPORTED, /* its first instruction is */
+};
+
+/* Write the instructions to @code; returns their bytes. */
+size_t emu_kernel_put(enum emu_kernel kernel, void *code);
+/* The interface descriptor of a kernel at the instruction base. */
+void emu_kernel_descriptor(uint32_t descriptor[8]);
+
+#define EMU_STATE_DWORDS (19 + 9 + 4)
+/* STATE_BASE_ADDRESS, MEDIA_VFE_STATE and MEDIA_INTERFACE_DESCRIPTOR_LOAD */
+void emu_kernel_state(uint32_t *batch, uint64_t general, uint64_t dynamic, uint64_t instruction);
+#define EMU_WALKER_DWORDS 15
+void emu_kernel_walker(uint32_t *batch, uint32_t groups);
+
+#endif

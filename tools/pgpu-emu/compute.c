@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Execution units: walkers and media objects, by userspace/eu, with the page walks of the engine.
+ *
+ * A dispatch is executed in slices, before the next command. Between two thread groups the engine
+ * may be preempted, if CS_CHICKEN1 says so (PRM vol. 2c, "CS_CHICKEN1", "GPGPU preemption"); at the
+ * end of a dispatch always.
+ *
+ * The image of a context has the commands that set its state up, and the walker that was preempted
+ * with the group to resume with ("Thread Group ID Starting/Resume", PRM vol. 2a, GPGPU_WALKER).
+ * Constants and descriptors are not in the image: they are loaded from memory again, as in
+ * hardware, here before the next dispatch.
+ */
+#include <linux/kernel.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <eu_state.h>
+#include "emu.h"
+
+#define KERNELS_CACHED 64
+#define SLICE_INSTRUCTIONS 32768
+#define GPGPU_DISPATCHDIM 0x2500 /* X, Y, Z */
+#define GEN8_CS_CHICKEN1 0x2580
+#define GEN9_PREEMPT_GPGPU_COMMAND_LEVEL BIT(2) /* not at groups or threads */
+#define RUN_NEVER (~0ull)
+
+/* Upper halves of headers. */
+#define STATE_BASE_ADDRESS 0x6101
+#define MEDIA_VFE_STATE 0x7000
+#define MEDIA_CURBE_LOAD 0x7001
+#define MEDIA_INTERFACE_DESCRIPTOR_LOAD 0x7002
+#define MEDIA_FIRST 0x7000
+#define MEDIA_LAST 0x7004
+#define OBJECT_FIRST 0x7100 /* GPGPU_WALKER is one of them */
+#define OBJECT_LAST 0x7106
+#define GPGPU_WALKER 0x7105
+
+enum { BASE_DWORDS = 19, VFE_DWORDS = 9, LOAD_DWORDS = 4, WALKER_DWORDS = 15 };
+
+/* Commands as the image has them; a header of 0: there was none. */
+struct commands {
+	u32 base[BASE_DWORDS];
+	u32 vfe[VFE_DWORDS];
+	u32 constants[LOAD_DWORDS];
+	u32 descriptors[LOAD_DWORDS];
+	u32 walker[WALKER_DWORDS];
+};
+
+static_assert(sizeof(struct commands) == EMU_COMPUTE_IMAGE_DWORDS * sizeof(u32));
+
+struct emu_compute {
+	struct emu_engine *engine;
+	struct eu_cache *cache;
+	struct eu_memory memory;
+	struct eu_state state;
+	struct commands commands;
+	bool to_load; /* constants and descriptors are not in @state yet */
+	u64 resumes_at; /* number of the command that may be the preempted walker */
+	struct eu_run *run; /* NULL: no dispatch */
+	struct eu_dispatch dispatch; /* of @run */
+	struct emu_compute_counts counts;
+	u8 dropped[EU_PAGE_BYTES]; /* what is stored to a page that may not be written */
+};
+
+/* Each page is looked up by itself, so that the oracle notes it and the model checks it. */
+static void *map(void *context, uint64_t address, enum eu_access access)
+{
+	struct emu_compute *compute = context;
+	struct softgpu_engine *cs = &compute->engine->cs;
+	u8 *page;
+
+	if (softgpu_map(cs, SOFTGPU_PPGTT, address, false, &page))
+		return NULL;
+	if (access != EU_ACCESS_WRITE)
+		return page;
+	if (softgpu_map(cs, SOFTGPU_PPGTT, address, true, &page))
+		return NULL;
+	if (page)
+		return page;
+	memset(compute->dropped, 0, sizeof(compute->dropped));
+	return compute->dropped;
+}
+
+static const struct eu_memory_ops memory_ops = { .map = map };
+
+int emu_compute_init(struct emu_engine *engine)
+{
+	struct emu_compute *compute = calloc(1, sizeof(*compute));
+
+	engine->compute = compute;
+	if (!compute)
+		return -ENOMEM;
+	compute->engine = engine;
+	compute->memory = (struct eu_memory){ .ops = &memory_ops, .context = compute };
+	compute->resumes_at = RUN_NEVER;
+	compute->cache = eu_cache_create(KERNELS_CACHED);
+	return compute->cache ? 0 : -ENOMEM;
+}
+
+void emu_compute_free(struct emu_engine *engine)
+{
+	if (!engine->compute)
+		return;
+	eu_run_end(engine->compute->run);
+	eu_cache_destroy(engine->compute->cache);
+	free(engine->compute);
+	engine->compute = NULL;
+}
+
+void emu_compute_forget(struct emu_engine *engine)
+{
+	struct emu_compute *compute = engine->compute;
+
+	memset(&compute->state, 0, sizeof(compute->state));
+	memset(&compute->commands, 0, sizeof(compute->commands));
+	compute->to_load = false;
+	compute->resumes_at = RUN_NEVER;
+}
+
+void emu_compute_reset(struct emu_engine *engine)
+{
+	if (!engine->compute)
+		return;
+	eu_run_end(engine->compute->run);
+	engine->compute->run = NULL;
+	emu_compute_forget(engine);
+}
+
+struct emu_compute_counts emu_compute_counts(const struct emu_engine *engine)
+{
+	return engine->compute ? engine->compute->counts : (struct emu_compute_counts){ 0 };
+}
+
+/* ---- commands ---- */
+
+bool emu_compute_takes(u32 header)
+{
+	u32 opcode = header >> 16;
+
+	return opcode == STATE_BASE_ADDRESS || (opcode >= MEDIA_FIRST && opcode <= MEDIA_LAST) ||
+	       (opcode >= OBJECT_FIRST && opcode <= OBJECT_LAST);
+}
+
+/* Addresses and bounds without their modify-enable bit stay. */
+static void keep_bases(u32 *base, const u32 *packet, unsigned int dwords)
+{
+	static const u8 addresses[] = { 1, 4, 6, 8, 10, 16 };
+	unsigned int i;
+
+	base[0] = STATE_BASE_ADDRESS << 16 | (BASE_DWORDS - 2);
+	for (i = 0; i < ARRAY_SIZE(addresses) && addresses[i] + 1u < dwords; i++)
+		if (packet[addresses[i]] & 1)
+			memcpy(base + addresses[i], packet + addresses[i], 2 * sizeof(u32));
+	for (i = 12; i < 16 && i < dwords; i++)
+		if (packet[i] & 1)
+			base[i] = packet[i];
+}
+
+static void keep(struct commands *commands, const u32 *packet, unsigned int dwords)
+{
+	const size_t bytes = dwords * sizeof(u32);
+
+	switch (packet[0] >> 16) {
+	case STATE_BASE_ADDRESS:
+		keep_bases(commands->base, packet, dwords);
+		break;
+	case MEDIA_VFE_STATE:
+		memcpy(commands->vfe, packet, min(bytes, sizeof(commands->vfe)));
+		break;
+	case MEDIA_CURBE_LOAD:
+		memcpy(commands->constants, packet, min(bytes, sizeof(commands->constants)));
+		break;
+	case MEDIA_INTERFACE_DESCRIPTOR_LOAD:
+		memcpy(commands->descriptors, packet, min(bytes, sizeof(commands->descriptors)));
+		break;
+	}
+}
+
+static int refuse(struct emu_engine *engine, const struct eu_error *error)
+{
+	if (error->ip)
+		return softgpu_error(&engine->cs,
+				     "%s, instruction at %#llx, group %u,%u,%u thread %u",
+				     error->text, (unsigned long long)error->ip, error->group[0],
+				     error->group[1], error->group[2], error->thread);
+	return softgpu_error(&engine->cs, "%s", error->text);
+}
+
+/* Load again what a command of the image says. */
+static bool load_again(struct emu_compute *compute, const u32 *command, struct eu_error *error)
+{
+	return !command[0] ||
+	       eu_state_command(&compute->state, &compute->memory, command, LOAD_DWORDS,
+				&compute->dispatch, error) != EU_COMMAND_ERROR;
+}
+
+/* Whether the packet is the walker that the image has; only where it resumes may differ. */
+static bool is_preempted_walker(const struct emu_compute *compute, const u32 *packet)
+{
+	const u32 *walker = compute->commands.walker;
+	unsigned int i;
+
+	for (i = 0; i < WALKER_DWORDS; i++)
+		if (i != 5 && i != 8 && i != 11 && walker[i] != packet[i])
+			return false;
+	return true;
+}
+
+static u64 groups_before(const struct eu_dispatch *dispatch, const u32 *walker)
+{
+	const u32 at[3] = { walker[5], walker[8], walker[11] };
+	u64 groups = 0;
+	int n;
+
+	for (n = 2; n >= 0; n--) {
+		if (at[n] < dispatch->start[n] || at[n] >= dispatch->end[n])
+			return 0;
+		groups = groups * (dispatch->end[n] - dispatch->start[n]) +
+			 (at[n] - dispatch->start[n]);
+	}
+	return groups;
+}
+
+static int begin(struct emu_engine *engine)
+{
+	struct emu_compute *compute = engine->compute;
+	struct eu_error error = { .status = EU_DONE };
+	u32 *walker = compute->commands.walker;
+	bool resumes = engine->commands == compute->resumes_at &&
+		       is_preempted_walker(compute, engine->cs.packet);
+
+	compute->resumes_at = RUN_NEVER;
+	if (resumes)
+		compute->dispatch.skip = groups_before(&compute->dispatch, walker);
+	memset(walker, 0, sizeof(compute->commands.walker));
+	compute->run = eu_run_begin(compute->cache, &compute->memory, &compute->dispatch, &error);
+	engine->moved_much = true;
+	return compute->run ? SOFTGPU_OK : refuse(engine, &error);
+}
+
+int emu_compute_command(struct emu_engine *engine)
+{
+	struct emu_compute *compute = engine->compute;
+	struct eu_error error = { .status = EU_DONE };
+	const u32 *packet = engine->cs.packet;
+	unsigned int i;
+
+	if (!compute || !emu_compute_takes(packet[0]))
+		return SOFTGPU_OK;
+	keep(&compute->commands, packet, engine->cs.packet_dwords);
+	if (compute->to_load && packet[0] >> 16 >= OBJECT_FIRST) {
+		compute->to_load = false;
+		if (!load_again(compute, compute->commands.constants, &error) ||
+		    !load_again(compute, compute->commands.descriptors, &error))
+			return refuse(engine, &error);
+	}
+	for (i = 0; i < ARRAY_SIZE(compute->state.dispatch_dim); i++)
+		compute->state.dispatch_dim[i] = *emu_reg(engine->emu, GPGPU_DISPATCHDIM + 4 * i);
+	switch (eu_state_command(&compute->state, &compute->memory, packet,
+				 engine->cs.packet_dwords, &compute->dispatch, &error)) {
+	case EU_COMMAND_DISPATCH:
+		return begin(engine);
+	case EU_COMMAND_ERROR:
+		return refuse(engine, &error);
+	default:
+		return SOFTGPU_OK;
+	}
+}
+
+/* ---- execution ---- */
+
+bool emu_compute_runs(const struct emu_engine *engine)
+{
+	return engine->compute && engine->compute->run;
+}
+
+static bool stops_at_groups(const struct emu_engine *engine)
+{
+	return !engine->compute->dispatch.media &&
+	       !(*emu_reg(engine->emu, GEN8_CS_CHICKEN1) & GEN9_PREEMPT_GPGPU_COMMAND_LEVEL);
+}
+
+/* Also counts what was done before the context left the engine. */
+static void end_run(struct emu_compute *compute)
+{
+	struct eu_counters counters;
+
+	eu_run_counters(compute->run, &counters);
+	compute->counts.groups += counters.groups;
+	compute->counts.instructions += counters.instructions;
+	eu_run_end(compute->run);
+	compute->run = NULL;
+}
+
+int emu_compute_slice(struct emu_engine *engine)
+{
+	struct emu_compute *compute = engine->compute;
+	struct eu_error error = { .status = EU_DONE };
+	enum eu_status status;
+
+	engine->moved_much = true;
+	engine->faulted = false;
+	if (engine->has_pending && stops_at_groups(engine))
+		status = eu_run_to_boundary(compute->run, SLICE_INSTRUCTIONS, &error);
+	else
+		status = eu_run(compute->run, SLICE_INSTRUCTIONS, &error);
+	if (status == EU_AGAIN) {
+		engine->arbitration_point = stops_at_groups(engine) &&
+					    eu_run_at_boundary(compute->run);
+		return SOFTGPU_OK;
+	}
+	end_run(compute);
+	if (status != EU_DONE)
+		return refuse(engine, &error);
+	compute->counts.dispatches++;
+	engine->arbitration_point = true;
+	return SOFTGPU_OK;
+}
+
+/* ---- context images ---- */
+
+void emu_compute_leave(struct emu_engine *engine)
+{
+	struct emu_compute *compute = engine->compute;
+	const struct eu_dispatch *dispatch = &compute->dispatch;
+	u32 *walker = compute->commands.walker;
+	u64 wide = dispatch->end[0] - dispatch->start[0];
+	u64 high = dispatch->end[1] - dispatch->start[1], groups;
+	struct eu_counters counters;
+
+	eu_run_counters(compute->run, &counters);
+	groups = dispatch->skip + counters.groups;
+	memcpy(walker, engine->cs.packet, sizeof(compute->commands.walker));
+	walker[5] = dispatch->start[0] + groups % wide;
+	walker[8] = dispatch->start[1] + groups / wide % high;
+	walker[11] = dispatch->start[2] + groups / wide / high;
+	end_run(compute);
+	compute->counts.preempted++;
+	emu_rewind_command(&engine->cs);
+}
+
+void emu_compute_save(struct emu_engine *engine, u32 *state)
+{
+	struct commands *commands = &engine->compute->commands;
+
+	memcpy(state, commands, sizeof(*commands));
+	memset(commands->walker, 0, sizeof(commands->walker));
+}
+
+void emu_compute_load(struct emu_engine *engine, const u32 *command, unsigned int dwords)
+{
+	struct emu_compute *compute = engine->compute;
+	struct eu_error error;
+
+	keep(&compute->commands, command, dwords);
+	switch (command[0] >> 16) {
+	case MEDIA_CURBE_LOAD:
+	case MEDIA_INTERFACE_DESCRIPTOR_LOAD:
+		compute->to_load = true;
+		break;
+	case GPGPU_WALKER:
+		memcpy(compute->commands.walker, command,
+		       min(dwords * sizeof(u32), sizeof(compute->commands.walker)));
+		break;
+	default:
+		eu_state_command(&compute->state, &compute->memory, command, dwords,
+				 &compute->dispatch, &error);
+		break;
+	}
+}
+
+void emu_compute_loaded(struct emu_engine *engine)
+{
+	if (engine->compute && engine->compute->commands.walker[0])
+		engine->compute->resumes_at = engine->commands;
+}
