@@ -63,6 +63,14 @@ def registers_of_a_context_survive_others():
 
 
 @test
+def kernels_compute():
+    answer = run(f"{TREE}/build/guest/eucheck", "--rounds", "3")
+    ktap.say(answer.strip())
+    require("hash ac2c1dc5" in answer, answer)
+    run(f"{TREE}/build/guest/eucheck", "--contexts", "3", "--groups", "20000", "--preemptible")
+
+
+@test
 def objects_are_read_and_written():
     run(f"{IGT}/gem_prw")
 

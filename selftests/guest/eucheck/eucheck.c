@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * eucheck: kernels on the execution units, through i915. Each round dispatches a kernel whose lanes
+ * add numbers of their own to memory, waits for the write behind it, and checks each dword. With
+ * several contexts, their dispatches are in flight at the same time.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "emu_kernels.h"
+#include "gem.h"
+#include "options.h"
+
+#define CONTEXTS 8u
+#define GROUPS_MAX (1u << 20)
+#define ROUNDS_MAX 1000u
+#define GROUP_BYTES 32u
+#define PAGE_BYTES 4096u
+/* Addresses of objects in each context's own address space. */
+#define BATCH_ADDRESS 0x40000000ull
+#define CODE_ADDRESS 0x41000000ull
+#define STATE_ADDRESS 0x42000000ull
+#define DONE_ADDRESS 0x43000000ull
+#define OUTPUT_ADDRESS 0x100000000ull
+#define DONE_VALUE 0x600dcafeu
+#define TIMEOUT_S 120
+#define EXIT_WRONG 1
+#define EXIT_NO_DEVICE 2
+
+#define PIPELINE_SELECT_GPGPU 0x69040302u
+#define PIPE_CONTROL 0x7a000004u
+#define PIPE_CONTROL_CS_STALL (1u << 20)
+#define PIPE_CONTROL_WRITE (1u << 14)
+#define PIPE_CONTROL_DC_FLUSH (1u << 5)
+#define CS_CHICKEN1 0x2580u /* a register that i915 lets batches write */
+#define CS_CHICKEN1_GPGPU_GROUP (6u << 16 | 2u) /* preemption between thread groups */
+
+struct job {
+	struct gem gem;
+	uint32_t batch, code, state, output, done;
+};
+
+static unsigned int groups = 4096, rounds = 1, contexts = 1;
+static int preemptible;
+static struct batch batch;
+
+static const struct argp_option options[] = {
+	{ "groups", 'g', "N", 0, "Thread groups of a dispatch, 1 to 1048576 (default 4096)", 0 },
+	{ "rounds", 'r', "N", 0, "Rounds, 1 to 1000 (default 1)", 0 },
+	{ "contexts", 'c', "N", 0, "Contexts, 1 to 8 (default 1)", 0 },
+	{ "preemptible", 'p', NULL, 0, "Let the driver preempt between thread groups", 0 },
+	{ 0 },
+};
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+	switch (key) {
+	case 'g':
+		groups = parse_number(state, argument, 1, GROUPS_MAX);
+		return 0;
+	case 'r':
+		rounds = parse_number(state, argument, 1, ROUNDS_MAX);
+		return 0;
+	case 'c':
+		contexts = parse_number(state, argument, 1, CONTEXTS);
+		return 0;
+	case 'p':
+		preemptible = 1;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.doc = "Dispatch kernels and compare what they store.\v"
+	       "Exit status: 0 success, 1 a dword is wrong or the driver failed, 2 no i915 GPU.",
+};
+
+static uint64_t output_bytes(void)
+{
+	return ((uint64_t)groups * GROUP_BYTES + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+}
+
+static int make_objects(struct job *job)
+{
+	uint32_t code[PAGE_BYTES / 4] = { 0 }, descriptor[8];
+	const struct gem *gem = &job->gem;
+	int ret = gem_create(gem, BATCH_BYTES, &job->batch);
+
+	if (!ret)
+		ret = gem_create(gem, PAGE_BYTES, &job->code);
+	if (!ret)
+		ret = gem_create(gem, PAGE_BYTES, &job->state);
+	if (!ret)
+		ret = gem_create(gem, PAGE_BYTES, &job->done);
+	if (!ret)
+		ret = gem_create(gem, output_bytes(), &job->output);
+	emu_kernel_put(EMU_KERNEL_ADDS, code);
+	emu_kernel_descriptor(descriptor);
+	if (!ret)
+		ret = gem_write(gem, job->code, 0, code, sizeof(code));
+	if (!ret)
+		ret = gem_write(gem, job->state, 0, descriptor, sizeof(descriptor));
+	return ret;
+}
+
+static void emit(const uint32_t *dwords, unsigned int count)
+{
+	while (count--)
+		batch_emit(&batch, *dwords++);
+}
+
+static int submit(const struct job *job)
+{
+	uint32_t state[EMU_STATE_DWORDS], walker[EMU_WALKER_DWORDS];
+	const uint32_t before[] = {
+		PIPE_CONTROL,	      PIPE_CONTROL_CS_STALL | PIPE_CONTROL_DC_FLUSH, 0, 0, 0, 0,
+		PIPELINE_SELECT_GPGPU
+	};
+	const uint32_t after[] = { PIPE_CONTROL,
+				   PIPE_CONTROL_CS_STALL | PIPE_CONTROL_DC_FLUSH |
+					   PIPE_CONTROL_WRITE,
+				   (uint32_t)DONE_ADDRESS,
+				   DONE_ADDRESS >> 32,
+				   DONE_VALUE,
+				   0 };
+
+	batch_init(&batch, true);
+	batch_object(&batch, job->code, CODE_ADDRESS, false);
+	batch_object(&batch, job->state, STATE_ADDRESS, false);
+	batch_object(&batch, job->done, DONE_ADDRESS, true);
+	batch_object(&batch, job->output, OUTPUT_ADDRESS, true);
+	emit(before, sizeof(before) / sizeof(before[0]));
+	if (preemptible) {
+		batch_emit(&batch, MI_LOAD_REGISTER_IMM);
+		batch_emit(&batch, CS_CHICKEN1);
+		batch_emit(&batch, CS_CHICKEN1_GPGPU_GROUP);
+	}
+	emu_kernel_state(state, OUTPUT_ADDRESS, STATE_ADDRESS, CODE_ADDRESS);
+	emit(state, EMU_STATE_DWORDS);
+	emu_kernel_walker(walker, groups);
+	emit(walker, EMU_WALKER_DWORDS);
+	emit(after, sizeof(after) / sizeof(after[0]));
+	return batch_submit(&batch, &job->gem, job->batch, BATCH_ADDRESS, I915_EXEC_RENDER);
+}
+
+/* What the kernel leaves of an object that was zero, and zero behind it. */
+static int check(const struct job *job, uint32_t *output, uint32_t *hash)
+{
+	uint32_t done = 0, i;
+	int ret = gem_wait(&job->gem, job->batch, TIMEOUT_S);
+
+	if (!ret)
+		ret = gem_read(&job->gem, job->done, 0, &done, sizeof(done));
+	if (!ret)
+		ret = gem_read(&job->gem, job->output, 0, output, output_bytes());
+	if (ret)
+		return ret;
+	for (i = 0; i < output_bytes() / 4; i++) {
+		uint32_t want = i < 8 * groups ? 4 * i + 7 : 0;
+
+		if (output[i] != want) {
+			printf("eucheck: dword %u of group %u is %#x, not %#x\n", i % 8, i / 8,
+			       output[i], want);
+			return -EILSEQ;
+		}
+		*hash = (*hash ^ output[i]) * 16777619u;
+	}
+	if (done != DONE_VALUE) {
+		printf("eucheck: %#x was written behind the dispatch\n", done);
+		return -EILSEQ;
+	}
+	return gem_guilty(&job->gem) ? -EIO : 0;
+}
+
+static int run_round(const struct job *jobs, uint32_t *output, uint32_t *hash)
+{
+	const uint32_t none = 0;
+	unsigned int i;
+	int ret = 0;
+
+	memset(output, 0, output_bytes());
+	for (i = 0; i < contexts && !ret; i++) {
+		ret = gem_write(&jobs[i].gem, jobs[i].output, 0, output, output_bytes());
+		if (!ret)
+			ret = gem_write(&jobs[i].gem, jobs[i].done, 0, &none, sizeof(none));
+	}
+	for (i = 0; i < contexts && !ret; i++)
+		ret = submit(&jobs[i]);
+	for (i = 0; i < contexts && !ret; i++)
+		ret = check(&jobs[i], output, hash);
+	return ret;
+}
+
+int main(int argc, char **argv)
+{
+	static struct job jobs[CONTEXTS];
+	uint32_t *output, hash = 2166136261u;
+	unsigned int i;
+	int ret;
+
+	argp_parse(&argp, argc, argv, 0, NULL, NULL);
+	ret = gem_open(&jobs[0].gem);
+	if (ret == -ENODEV)
+		return EXIT_NO_DEVICE;
+	for (i = 1; i < contexts && !ret; i++)
+		ret = gem_another_context(&jobs[0].gem, &jobs[i].gem);
+	for (i = 0; i < contexts && !ret; i++)
+		ret = make_objects(&jobs[i]);
+	output = malloc(output_bytes());
+	if (!output)
+		ret = -ENOMEM;
+	for (i = 0; i < rounds && !ret; i++)
+		ret = run_round(jobs, output, &hash);
+	if (ret)
+		printf("eucheck: %s\n", strerror(-ret));
+	else
+		printf("eucheck: %u dispatches of %u groups, hash %08x\n", rounds * contexts,
+		       groups, hash);
+	free(output);
+	return ret ? EXIT_WRONG : 0;
+}
