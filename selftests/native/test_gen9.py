@@ -149,6 +149,13 @@ def guest_with_i915(*programs, slot=None):
 
 
 @test
+def kernels_of_a_guest_compute():
+    """The same answer as natively; see test_native.py."""
+    guest_with_i915("eucheck --rounds 3 | grep 'hash ac2c1dc5'", "eucheck --contexts 3 --groups 20000 --preemptible")
+    require_no_defect(take_log())
+
+
+@test
 def guest_with_i915_works():
     guest_with_i915("blitcheck --rounds 2 --contexts 2", f"{IGT}/gem_blt -s 65536 -t 20 -r 1",
                     *(f"{IGT}/gem_exec_nop -e {engine} -r 1" for engine in ENGINES))
