@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Writes Documentation/results/eu.md: what the library of execution units knows, and how exactly. */
+/* Writes Documentation/results/eu.md: what the execution units know, and how exactly. */
 #include "../../userspace/eu/machine.h"
 
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 enum emu_kernel {
-	/* Lane l of group g adds 32 g + 4 l + 7 to the dword at 32 g + 4 l from the general base. */
+	/* Lane l of group g adds 32 g + 4 l + 7 to the dword 32 g + 4 l after the general base. */
 	EMU_KERNEL_ADDS,
 	/* One lane stores at the general base + 0x7fff0000. */
 	EMU_KERNEL_WILD,

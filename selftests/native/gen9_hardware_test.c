@@ -153,7 +153,7 @@ static void job_that_goes_on_is_not_ended_for_a_fault(void **state)
 	job_free(job);
 }
 
-/* The register has one fault at a time. Another engine is reset before a worker has looked at it. */
+/* The register has one fault at a time. Another engine is reset before a worker looked at it. */
 static void fault_of_another_engine_survives_a_reset(void **state)
 {
 	struct test_job *faulting = faulting_job(&guests[0], GHYVI_VCS);
