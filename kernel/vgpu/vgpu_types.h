@@ -217,7 +217,7 @@ struct ghyvi_vgpu {
 	struct list_head context_handles; /* under lock; see context_handles.c */
 	unsigned int nr_context_handles;
 
-	/* Protects interrupt registers and line. Innermost; also taken in hard interrupts. */
+	/* Protects interrupt registers and line. Also taken in hard interrupts. */
 	spinlock_t irq_lock;
 	bool line;
 
