@@ -48,6 +48,7 @@ ifdef ALL
 	@echo '                     with make test-hostile-gen9: 2000 hostile trials on the emulated Skylake,'
 	@echo '                     and make test-adversary-gen9: ghyvi-gen9 under five adversary seeds [SEEDS="1 2"]'
 	@echo '  make test-scale    16 guests with i915 on one pGPU, all working at once; takes minutes'
+	@echo '  make test-emulated-gpu  stock i915 in a VM on the QEMU of trixie-backports, with ghyvi-emulated-gpu'
 	@echo '  make test-kernels  builds on every supported kernel (fetched into'
 	@echo '                     build/kernels by make kernels), lab smoke tests'
 	@echo '  make test-guests   lab smoke tests with guests that run kernels of Debian 11,'
@@ -147,6 +148,13 @@ test-lab: modules guest-programs tools migrating-qemu
 pgpu-emu:
 	@tools/setup --check native
 	@$(MAKE) --no-print-directory -C tools/pgpu-emu BUILD=$(abspath $(BUILD))
+
+# A VM on the QEMU of trixie-backports, which gets the GPU by vfio-user. Not part of make test: it fetches 150 MB.
+.PHONY: test-emulated-gpu
+test-emulated-gpu: pgpu-emu guest-programs
+	@tools/setup --check lab kernels
+	@$(MAKE) --no-print-directory -C selftests/native BUILD=$(abspath $(BUILD))
+	@selftests/native/emulated-gpu $(abspath $(BUILD))/pgpu-emu/ghyvi-emulated-gpu
 
 test-native: pgpu-emu guest-programs modules
 	@$(MAKE) --no-print-directory -C selftests/native BUILD=$(abspath $(BUILD))
@@ -314,7 +322,7 @@ tools:
 	@$(MAKE) --no-print-directory -C tools/i915-shim BUILD=$(abspath $(BUILD))
 
 install: tools sim
-	@for part in userspace/ghyvictl userspace/libghyvi userspace/mdevctl userspace/monitoring tools/sim tools/i915-shim; do \
+	@for part in userspace/ghyvictl userspace/libghyvi userspace/mdevctl userspace/monitoring tools/sim tools/i915-shim tools/pgpu-emu; do \
 		$(MAKE) --no-print-directory -C $$part BUILD=$(abspath $(BUILD)) install || exit 1; \
 	done
 	@$(MAKE) --no-print-directory -C qemu-glue install
