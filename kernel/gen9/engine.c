@@ -72,6 +72,7 @@ void gen9_gt_start(struct gen9 *gpu)
 static void errors_start(struct gen9_engine *engine)
 {
 	WRITE_ONCE(engine->errors, 0);
+	engine->late_sources = 0;
 	engine->blames = false;
 	engine->error_context = NULL;
 	engine->fault_context = NULL;

@@ -132,12 +132,13 @@ static void submit_nothing(struct gen9_engine *engine)
 
 /*
  * The tail with which the job is submitted. Behind its end by two NOOPs when its image is loaded,
- * which may have its head at the end, in the last batch: with this tail the ring is not empty.
+ * which may have its head at the end, in the last batch: with this tail the ring is not empty. If
+ * hardware has the job it may have executed all of it, so the tail moves.
  */
-static u32 next_tail(const struct gen9_job *job, bool lite)
+static u32 next_tail(const struct gen9_job *job, bool present)
 {
-	return lite ? max(job->end, job->hw_tail + GEN9_TAIL_BYTES) :
-		      min(job->end + GEN9_TAIL_BYTES, job->limit);
+	return present ? max(job->end, job->hw_tail + GEN9_TAIL_BYTES) :
+			 min(job->end + GEN9_TAIL_BYTES, job->limit);
 }
 
 /* Test whether there are NOOPs to withdraw a second job when the first was submitted with @tail. */
@@ -149,7 +150,7 @@ static bool may_have_second(const struct gen9_job *job, u32 tail)
 static u64 job_element(struct gen9_engine *engine, struct ghyvi_job *base, bool lite)
 {
 	struct gen9_job *job = gen9_job(base);
-	u32 tail = next_tail(job, lite);
+	u32 tail = next_tail(job, contains(engine->active, context_of(base)));
 
 	if (WARN_ON_ONCE(tail > job->limit)) {
 		tail = job->hw_tail;
@@ -160,6 +161,14 @@ static u64 job_element(struct gen9_engine *engine, struct ghyvi_job *base, bool 
 	return element(context_of(base), tail) | (lite ? 0 : CTX_DESC_FORCE_RESTORE);
 }
 
+/* If there are no NOOPs left to move its tail over, it is withdrawn first. */
+static bool may_be_second(const struct gen9_engine *engine, const struct ghyvi_job *base)
+{
+	const struct gen9_job *job = gen9_job(base);
+
+	return next_tail(job, contains(engine->active, context_of(base))) <= job->limit;
+}
+
 static void submit_jobs(struct gen9_engine *engine, struct ghyvi_job *base,
 			struct ghyvi_job *behind)
 {
@@ -167,7 +176,8 @@ static void submit_jobs(struct gen9_engine *engine, struct ghyvi_job *base,
 
 	engine->pending[0] = context_of(base);
 	first = job_element(engine, base, engine->active[0] == context_of(base));
-	if (behind && may_have_second(gen9_job(base), gen9_job(base)->hw_tail)) {
+	if (behind && may_have_second(gen9_job(base), gen9_job(base)->hw_tail) &&
+	    may_be_second(engine, behind)) {
 		engine->pending[1] = context_of(behind);
 		second = job_element(engine, behind, false);
 	}
@@ -350,7 +360,7 @@ static void settle(struct gen9_engine *engine)
 			return;
 		sources = gen9_irq_take(engine);
 		gen9_csb_process(engine);
-		gen9_irq_deliver(engine, sources);
+		gen9_irq_deliver(engine, sources | engine->late_sources);
 		for (i = 0; i < GEN9_PORTS; i++)
 			if (status[i] >= 0)
 				gen9_job_end(engine, engine->jobs[i], status[i]);
@@ -423,6 +433,25 @@ bool gen9_csb_is_late(const struct gen9_engine *engine)
 	return last_event(engine) != engine->csb_head;
 }
 
+/* The job that has raised the interrupts may have begun by this event. */
+static void deliver_late(struct gen9_engine *engine)
+{
+	gen9_irq_deliver(engine, engine->late_sources);
+	if (engine->csb_head == engine->sources_event)
+		engine->late_sources = 0;
+}
+
+void gen9_deliver_soon(struct gen9_engine *engine, u32 sources)
+{
+	lockdep_assert_held(&engine->lock);
+	gen9_irq_deliver(engine, sources);
+	engine->sources_event = last_event(engine);
+	if (engine->csb_head == engine->sources_event)
+		return;
+	engine->late_sources |= sources;
+	gen9_watch_soon(engine);
+}
+
 /* The engine has reported its error after the event @error_event. */
 static void blame(struct gen9_engine *engine)
 {
@@ -467,6 +496,7 @@ void gen9_csb_process(struct gen9_engine *engine)
 		engine->csb_head = next;
 		csb_event(engine, lower_32_bits(entry));
 		blame(engine);
+		deliver_late(engine);
 	}
 	wake_up_all(&engine->left);
 }

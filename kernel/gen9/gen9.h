@@ -293,6 +293,11 @@ struct gen9_engine {
 	/** @fault_at: where it was */
 	u64 fault_at;
 
+	/** @late_sources: interrupts that came before the events up to @sources_event */
+	u32 late_sources;
+	/** @sources_event: index of a status entry */
+	unsigned int sources_event;
+
 	/** @irqs: number of interrupts with events of guests in the tick @irqs_tick of jiffies */
 	unsigned int irqs;
 	/** @irqs_tick: see @irqs */
@@ -685,6 +690,11 @@ void gen9_csb_reset(struct gen9_engine *engine);
 void gen9_csb_process(struct gen9_engine *engine);
 /* Test whether an event is on its way to the status page. */
 bool gen9_csb_is_late(const struct gen9_engine *engine);
+/*
+ * Deliver events of guests that the engine has raised. If it has begun the job that they are for by
+ * an event that is late, they are delivered again then.
+ */
+void gen9_deliver_soon(struct gen9_engine *engine, u32 sources);
 /*
  * The engine has reported an error. Find the context that it was executing, which later events do
  * not change, and queue the reset.

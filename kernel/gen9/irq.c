@@ -135,9 +135,7 @@ static void engine_irq(struct gen9_engine *engine, u32 sources)
 	if (sources & GT_CS_MASTER_ERROR_INTERRUPT)
 		take_errors(engine);
 	gen9_csb_process(engine);
-	if (sources & GT_CONTEXT_SWITCH_INTERRUPT && gen9_csb_is_late(engine))
-		gen9_watch_soon(engine);
-	gen9_irq_deliver(engine, sources);
+	gen9_deliver_soon(engine, sources & (u32)GUEST_SOURCES);
 	if (sources & GUEST_SOURCES)
 		limit_irqs(engine);
 	gen9_engine_update(engine);

@@ -550,6 +550,20 @@ void pump(unsigned int times)
 		gen9_shim_pump();
 }
 
+void pump_events(unsigned int times)
+{
+	const struct emu_engine *engines = gen9_shim_emu.engines;
+	unsigned int i, late;
+
+	do {
+		pump(times);
+		times = 1;
+		for (i = late = 0; i < GHYVI_ENGINES; i++)
+			late += engines[i].nr_late_events;
+	} while (late);
+	pump(2);
+}
+
 /* A batch that waits until memory becomes 1, then stores 2 next to it. */
 struct test_job *waiting_job(struct guest *guest, enum ghyvi_engine_id engine)
 {

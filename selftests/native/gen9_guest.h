@@ -158,6 +158,8 @@ void expect_working_engines(void);
 void run_everywhere(enum ghyvi_engine_id engine, const u32 *commands, unsigned int count);
 /* Let engines, interrupts and works run. */
 void pump(unsigned int times);
+/* Until no event of the adversary is late, too. */
+void pump_events(unsigned int times);
 
 /* A batch that waits until memory becomes 1, then stores 2 next to it. */
 struct test_job *waiting_job(struct guest *guest, enum ghyvi_engine_id engine);

@@ -401,9 +401,12 @@ static void late_status_event_is_waited_for(void **state)
 {
 	struct gen9_engine *engine = engine_of(GHYVI_BCS);
 	const struct emu_engine *hardware = &gen9_shim_emu.engines[GHYVI_BCS];
+	struct emu_adversary *adversary = &gen9_shim_emu.adversary;
+	const u32 modes = adversary->modes;
 	unsigned int round, i;
 	u64 began;
 
+	adversary->modes &= ~BIT(EMU_LATE_CSB); /* what is late here is for the test to say */
 	for (round = 0; round < 4 * GEN8_CSB_ENTRIES; round++) {
 		struct test_job *job = waiting_job(&guests[0], GHYVI_BCS);
 
@@ -426,6 +429,7 @@ static void late_status_event_is_waited_for(void **state)
 			    (gen9_shim_emu.adversary.modes ? 50 : 5) * NSEC_PER_MSEC);
 		job_free(job);
 	}
+	adversary->modes = modes;
 }
 
 /* ---- the function ---- */

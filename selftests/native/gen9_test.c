@@ -367,8 +367,10 @@ static void preempt_extended_job(void)
 	gen9_shim_preempted = NULL;
 	assert_true(gen9_shim_in_work); /* the job stays meanwhile, so it is no guest's thread */
 	ops->preempt(pgpu, &extended_job->base);
-	for (i = 0; i < 100000 && !gen9_job(&extended_job->base)->ended; i++)
+	for (i = 0; i < 100000 && !gen9_job(&extended_job->base)->ended; i++) {
 		gen9_shim_interrupt();
+		gen9_watch(&gen9_of(pgpu)->engines[GHYVI_RCS].watch.work); /* for late events */
+	}
 	assert_true(gen9_job(&extended_job->base)->ended);
 }
 
