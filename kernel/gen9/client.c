@@ -299,7 +299,8 @@ static void recover(struct gen9_engine *engine, struct ghyvi_pgpu_client *const 
 
 /*
  * Each call may take a job off its engine, so a guest could keep engines busy with nothing else.
- * Its thread waits for the next tick then.
+ * Its thread waits for the next tick then. GPU time is not charged for a call: the job's time has
+ * its save and its restore, and while it is away the engine is free for the jobs of others.
  */
 static void limit_rate(struct gen9_client *client)
 {

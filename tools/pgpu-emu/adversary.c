@@ -27,12 +27,9 @@ static bool is_name(const char *name, const char *text, size_t length)
 
 /*
  * Modes that must be asked for by name. Hangs make every program fail that the hang hits, and i915
- * reports an engine that does not get ready as an error. A slow clock and slow draws make
- * runs long. Late events stall ghyvi-gen9 as yet.
+ * reports an engine that does not get ready as an error.
  */
-#define NOT_IN_ALL                                                                       \
-	(1u << EMU_HANG | 1u << EMU_UNREADY | 1u << EMU_LATE_CSB | 1u << EMU_SLOW_DRAW | \
-	 1u << EMU_SLOW_CLOCK)
+#define NOT_IN_ALL (1u << EMU_HANG | 1u << EMU_UNREADY)
 
 /* Returns a bit mask of modes; 0: there is no such mode. */
 static u32 modes_of(const char *text, size_t length)
