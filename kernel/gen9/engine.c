@@ -67,6 +67,7 @@ void gen9_gt_start(struct gen9 *gpu)
 	gen9_write(gpu, GEN8_GAMW_ECO_DEV_RW_IA,
 		   gen9_read(gpu, GEN8_GAMW_ECO_DEV_RW_IA) | GAMW_ECO_ENABLE_64K_IPS_FIELD);
 	gen9_clock_start(gpu);
+	gen9_frequency_start(gpu);
 }
 
 static void errors_start(struct gen9_engine *engine)
@@ -170,6 +171,7 @@ void gen9_engines_cancel_delayed(struct gen9 *gpu)
 		cancel_delayed_work_sync(&gpu->engines[i].watch);
 		cancel_delayed_work_sync(&gpu->engines[i].unmute_work);
 	}
+	cancel_delayed_work_sync(&gpu->frequency_work);
 }
 
 void gen9_engines_fini(struct gen9 *gpu)

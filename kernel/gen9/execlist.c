@@ -296,6 +296,7 @@ void gen9_jobs_account(struct gen9_engine *engine)
 		else
 			job_pauses(gen9_job(engine->jobs[i]));
 	}
+	gen9_frequency_update(engine, running);
 }
 
 void gen9_job_end(struct gen9_engine *engine, struct ghyvi_job *base, enum ghyvi_job_status status)

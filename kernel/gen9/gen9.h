@@ -32,6 +32,7 @@
  *   gen9.window_lock   protects the allocation of windows. A leaf.
  *   gen9.ggtt_lock     protects the GGTT and its shadow. A leaf, irq-safe.
  *   gen9.clock_lock    protects what is known of the engines' clock. A leaf, irq-safe.
+ *   gen9.frequency_lock  protects what is asked for. A leaf, irq-safe.
  */
 #ifndef GHYVI_GEN9_H
 #define GHYVI_GEN9_H
@@ -276,6 +277,8 @@ struct gen9_engine {
 	unsigned int csb_head;
 	/** @jobs: the jobs in the order of run(); NULL: none, after the others */
 	struct ghyvi_job *jobs[GEN9_PORTS];
+	/** @works: it executes a job, as gen9.working counts it */
+	bool works;
 	/** @paused: all jobs must stay away from the engine, and continue later */
 	bool paused;
 	/**
@@ -390,6 +393,17 @@ struct gen9 {
 	unsigned int claimed_pages;
 	/** @home_pages: sum of the shares */
 	unsigned int home_pages;
+
+	/** @frequency_lock: protects the members below */
+	spinlock_t frequency_lock;
+	/** @frequency_runs: the registers are accessible */
+	bool frequency_runs;
+	/** @fast: the highest frequency is asked for, not the lowest */
+	bool fast;
+	/** @working: number of engines that execute a job */
+	unsigned int working;
+	/** @frequency_work: asks for the lowest when no engine has had a job for a while */
+	struct delayed_work frequency_work;
 
 	/** @clock_lock: protects the members below */
 	spinlock_t clock_lock;
@@ -529,6 +543,15 @@ void gen9_clock_start(struct gen9 *gpu);
 /* A reset may let the clock of the engines begin again. The host's is used until it starts. */
 void gen9_clock_stop(struct gen9 *gpu);
 u64 gen9_timestamp(struct ghyvi_pgpu_device *pgpu);
+
+/* frequency.c */
+/* The registers are accessible, and the request may have been lost. */
+void gen9_frequency_start(struct gen9 *gpu);
+/* They are not any more. */
+void gen9_frequency_stop(struct gen9 *gpu);
+/* The engine executes a job, or none. The caller holds the lock of the engine. */
+void gen9_frequency_update(struct gen9_engine *engine, bool works);
+void gen9_frequency_work(struct work_struct *work);
 
 /* display.c */
 /* Test whether there are pipes: they are not fused off. */

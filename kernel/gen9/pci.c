@@ -292,6 +292,8 @@ static struct gen9 *gpu_alloc(struct pci_dev *pdev, enum gen9_platform platform)
 	mutex_init(&gpu->spares_lock);
 	spin_lock_init(&gpu->window_lock);
 	spin_lock_init(&gpu->clock_lock);
+	spin_lock_init(&gpu->frequency_lock);
+	INIT_DELAYED_WORK(&gpu->frequency_work, gen9_frequency_work);
 	INIT_LIST_HEAD(&gpu->spare_windows);
 	INIT_WORK(&gpu->spares_work, gen9_spares_work);
 	INIT_LIST_HEAD(&gpu->vacant_parts);
@@ -380,6 +382,7 @@ static int gen9_suspend(struct device *dev)
 
 	mutex_lock(&gpu->control);
 	gen9_clock_stop(gpu);
+	gen9_frequency_stop(gpu);
 	gen9_engines_pause(gpu);
 	/* A thread that invalidates a TLB has ended, or sees that the engine is blocked. */
 	spin_lock(&gpu->tlb_lock);

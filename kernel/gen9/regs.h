@@ -227,4 +227,11 @@
 #define MI_STORE_DWORD_IMM_GGTT (0x20u << 23 | MI_USE_GGTT | 2)
 #define MI_STORE_DWORD_IMM_PPGTT (0x20u << 23 | 2)
 
+/* The frequency that is asked for, in units of 50 / 3 MHz, and the limits, in units of 50 MHz. */
+#define GEN6_RPNSWREQ 0xa008
+#define GEN9_FREQUENCY(units) ((units) << 23)
+#define GEN9_FREQ_SCALER 3
+#define RP0_SHIFT 0
+#define RPN_SHIFT 16
+
 #endif

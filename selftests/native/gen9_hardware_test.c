@@ -86,6 +86,46 @@ static void clock_does_not_follow_a_register_that_is_being_reset(void **state)
 	assert_in_range(ops->timestamp(pgpu) - before, 0, GEN9_TIMESTAMP_HZ);
 }
 
+/* ---- the frequency ---- */
+
+/* In units of 50 MHz. */
+static u32 frequency(void)
+{
+	return emu_frequency(&gen9_shim_emu) / GEN9_FREQ_SCALER;
+}
+
+static void expect_frequency(u32 expected)
+{
+	u64 end = ktime_get_ns() + 2 * NSEC_PER_SEC;
+
+	while (frequency() != expected && ktime_get_ns() < end)
+		pump(1);
+	assert_int_equal(frequency(), expected);
+}
+
+/* It stays for a while when there is no job: requests take the power unit some ms. */
+static void highest_frequency_is_asked_for_while_there_are_jobs(void **state)
+{
+	const u32 limits = gen9_shim_emu.platform->rp_state_cap;
+	struct test_job *job = waiting_job(&guests[0], GHYVI_VCS);
+	u64 began;
+
+	expect_frequency(limits >> 16 & 0xff);
+	start(job);
+	expect_frequency(limits & 0xff);
+	gen9_shim_driver->driver.pm->suspend(&pdev.dev);
+	*emu_reg(&gen9_shim_emu, GEN6_RPNSWREQ) = 0; /* lost */
+	gen9_shim_driver->driver.pm->resume(&pdev.dev);
+	expect_frequency(limits & 0xff);
+	release_guest(&guests[0]);
+	finish(job, GHYVI_JOB_COMPLETE);
+	assert_int_equal(frequency(), limits & 0xff);
+	began = ktime_get_ns();
+	expect_frequency(limits >> 16 & 0xff);
+	assert_in_range(ktime_get_ns() - began, 50 * NSEC_PER_MSEC, 2 * NSEC_PER_SEC);
+	job_free(job);
+}
+
 /* ---- page faults ---- */
 
 /* A job of the guest that stores to an address of its PPGTT without a page. */
@@ -944,6 +984,7 @@ int main(int argc, char **argv)
 		TEST(clock_counts_the_wraps_of_its_lower_half),
 		TEST(clock_goes_on_while_the_function_is_lost),
 		TEST(clock_does_not_follow_a_register_that_is_being_reset),
+		TEST(highest_frequency_is_asked_for_while_there_are_jobs),
 		TEST(page_fault_without_an_interrupt_ends_its_job),
 		TEST(job_that_goes_on_is_not_ended_for_a_fault),
 		TEST(fault_of_another_engine_survives_a_reset),
