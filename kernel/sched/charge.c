@@ -77,14 +77,22 @@ void ghyvi_sched_settle(struct sched_engine *engine, u64 busy_ns, u64 now)
 	engine->charged_ns = 0;
 }
 
-void ghyvi_sched_charge_rq(struct sched_engine *engine, struct sched_rq *rq, u64 ns, u64 now)
+static void charge_rq(struct sched_engine *engine, struct sched_rq *rq, u64 ns, bool ran, u64 now)
 {
 	lockdep_assert_held(&engine->lock);
-	if (!engine->policy->charge)
-		return;
 	ghyvi_sched_dequeue(engine, rq);
-	engine->policy->charge(rq, ns);
+	if (engine->policy->charge)
+		engine->policy->charge(rq, ns);
+	if (ran && engine->policy->ran)
+		engine->policy->ran(engine, rq, ns, now);
 	ghyvi_sched_requeue(engine, rq, now);
+}
+
+void ghyvi_sched_charge_run(struct sched_engine *engine, struct sched_rq *rq, u64 busy_ns, u64 now)
+{
+	if (rq->entity->stats)
+		ghyvi_count_add(sched_stats_of(rq), busy_ns, busy_ns);
+	charge_rq(engine, rq, busy_ns, true, now);
 }
 
 void ghyvi_sched_charge_preparation(struct ghyvi_sched_entity *entity, enum ghyvi_engine_id id,
@@ -96,6 +104,6 @@ void ghyvi_sched_charge_preparation(struct ghyvi_sched_entity *entity, enum ghyv
 	spin_lock(&engine->lock);
 	if (entity->stats)
 		ghyvi_count_add(sched_stats_of(rq), prepare_ns, ns);
-	ghyvi_sched_charge_rq(engine, rq, ns, ghyvi_sched_update_clock(engine));
+	charge_rq(engine, rq, ns, false, ghyvi_sched_update_clock(engine));
 	spin_unlock(&engine->lock);
 }

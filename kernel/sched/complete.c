@@ -80,7 +80,8 @@ static void staged_done(struct sched_engine *engine, struct ghyvi_workload *work
 	lockdep_assert_held(&engine->lock);
 	if (engine->staged == workload)
 		engine->staged = NULL;
-	if (workload->state == WORKLOAD_QUEUED && status == GHYVI_JOB_PREEMPTED && !busy_ns) {
+	if (workload->state == WORKLOAD_QUEUED && status == GHYVI_JOB_PREEMPTED && !busy_ns &&
+	    !workload->parking) {
 		spin_unlock(&engine->lock);
 		return;
 	}
@@ -91,8 +92,8 @@ static void staged_done(struct sched_engine *engine, struct ghyvi_workload *work
 		status = GHYVI_JOB_CANCELLED; /* recalled, then cancelled */
 	}
 	if (busy_ns)
-		ghyvi_sched_charge_rq(engine, sched_rq_of(workload), busy_ns,
-				      ghyvi_sched_update_clock(engine));
+		ghyvi_sched_charge_run(engine, sched_rq_of(workload), busy_ns,
+				       ghyvi_sched_update_clock(engine));
 	spin_unlock(&engine->lock);
 	ghyvi_sched_complete(workload, status);
 }

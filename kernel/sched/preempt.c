@@ -35,6 +35,20 @@ static void request_preempt(struct sched_engine *engine, u64 now)
 }
 
 /*
+ * When the current workload is stopped if it does not yield. The timeout counts from its begin at
+ * the earliest: before that the engine is busy with other work. Caller holds engine->lock.
+ */
+static u64 preempt_timeout_at(const struct sched_engine *engine)
+{
+	u64 timeout_ns = 1000ULL * engine->sched->settings.preempt_timeout_us;
+	u64 begun_ns = READ_ONCE(engine->current_workload->job.begun_ns);
+
+	if (!engine->contended_since_ns || !timeout_ns)
+		return GHYVI_SCHED_NEVER;
+	return max(engine->contended_since_ns, begun_ns) + timeout_ns;
+}
+
+/*
  * Check whether the running workload must be preempted, and request that; otherwise arm the clock
  * for the next check. A workload is stopped only on behalf of other vGPUs: preempt_timeout_us
  * counts from the time at which it had to yield to them. Returns true if it must be stopped now.
@@ -42,7 +56,6 @@ static void request_preempt(struct sched_engine *engine, u64 now)
  */
 static bool should_stop(struct sched_engine *engine, u64 now)
 {
-	u64 timeout_ns = 1000ULL * engine->sched->settings.preempt_timeout_us;
 	struct ghyvi_workload *workload = engine->current_workload;
 	const struct sched_policy *policy = engine->policy;
 	u64 at = GHYVI_SCHED_NEVER;
@@ -70,9 +83,9 @@ static bool should_stop(struct sched_engine *engine, u64 now)
 			at = min(at, used_up);
 	}
 	if (engine->contended_since_ns) {
-		if (timeout_ns && now >= engine->contended_since_ns + timeout_ns)
+		at = preempt_timeout_at(engine);
+		if (now >= at)
 			return true;
-		at = timeout_ns ? engine->contended_since_ns + timeout_ns : GHYVI_SCHED_NEVER;
 	}
 	ghyvi_sched_arm(engine, at);
 	return false;
@@ -100,8 +113,8 @@ void ghyvi_sched_report_preempt_timeout(struct sched_engine *engine,
 }
 
 /*
- * The current workload ignored the preemption request: cancel its job. It may have ended meanwhile.
- * job_done() waits for cancel(), so that the workload stays valid.
+ * The current workload ignored the preemption request: cancel its job. It may have ended meanwhile,
+ * or begun only now. job_done() waits for cancel(), so that the workload stays valid.
  */
 static void stop_current(struct sched_rq *rq)
 {
@@ -112,6 +125,12 @@ static void stop_current(struct sched_rq *rq)
 	spin_lock(&engine->lock);
 	workload = engine->current_workload;
 	if (!workload || sched_rq_of(workload) != rq || !workload->timed_out || engine->stopping) {
+		spin_unlock(&engine->lock);
+		return;
+	}
+	if (sched_now(sched) < preempt_timeout_at(engine)) {
+		workload->timed_out = false;
+		ghyvi_sched_check_preempt(engine, ghyvi_sched_update_clock(engine));
 		spin_unlock(&engine->lock);
 		return;
 	}

@@ -4,14 +4,15 @@
 
 /*
  * Withdraw @workload unless its job was passed to the pGPU. Sets @passed if it was, and returns
- * true if the workload belongs to its owner again.
+ * true if the workload belongs to its owner again. A staged one that is parked stays QUEUED: if it
+ * has begun it will own the engine, and must yield in time as any other.
  */
 static bool withdraw_workload(struct sched_engine *engine, struct ghyvi_workload *workload,
-			      bool *passed)
+			      bool park, bool *passed)
 {
 	lockdep_assert_held(&engine->lock);
 	*passed = workload->state == WORKLOAD_RUNNING || engine->staged == workload;
-	if (workload->state != WORKLOAD_QUEUED)
+	if (workload->state != WORKLOAD_QUEUED || (*passed && park))
 		return false;
 	ghyvi_sched_unlink(engine, workload);
 	/* A staged job stays staged until it is done. */
@@ -25,7 +26,7 @@ bool ghyvi_sched_cancel(struct ghyvi_sched *sched, struct ghyvi_workload *worklo
 	bool taken_back, passed;
 
 	spin_lock(&engine->lock);
-	taken_back = withdraw_workload(engine, workload, &passed);
+	taken_back = withdraw_workload(engine, workload, false, &passed);
 	spin_unlock(&engine->lock);
 	/*
 	 * The job may be done by now. The backend ignores jobs that it does not know, and the
@@ -43,7 +44,7 @@ bool ghyvi_sched_park(struct ghyvi_sched *sched, struct ghyvi_workload *workload
 
 	spin_lock(&engine->lock);
 	WRITE_ONCE(workload->parking, true);
-	taken_back = withdraw_workload(engine, workload, &passed);
+	taken_back = withdraw_workload(engine, workload, true, &passed);
 	if (passed && sched->ops->preempt)
 		sched->ops->preempt(sched->pgpu, &workload->job);
 	spin_unlock(&engine->lock);

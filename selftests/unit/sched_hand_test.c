@@ -149,6 +149,34 @@ static void the_timeout_counts_only_while_others_wait(void **state)
 	leave(MS, GHYVI_JOB_COMPLETE);
 }
 
+/* Until then the engine was busy with other work, for which the workload is not stopped. */
+static void the_timeout_counts_from_the_begin_of_the_job(void **state)
+{
+	struct sched_rq *rq = &players[0].entity->rqs[GHYVI_RCS];
+
+	set_settings(1000, 2000);
+	submit(0);
+	submit(1);
+	fire_after(MS); /* asked to yield */
+	now += 2 * MS - 1;
+	gpu.job->begun_ns = now;
+	fire_after(1);
+	assert_int_equal(gpu.cancels, 0);
+	assert_int_equal(armed[GHYVI_RCS], now - 1 + 2 * MS);
+	/* It begins after the timeout, before the thread that stops it runs. */
+	now += 2 * MS;
+	gpu.job->begun_ns = now;
+	players[0].base.timed_out = true;
+	ghyvi_sched_stop_work(&rq->stop);
+	assert_int_equal(gpu.cancels, 0);
+	assert_int_equal(armed[GHYVI_RCS], now + 2 * MS);
+	fire_after(2 * MS);
+	assert_int_equal(gpu.cancels, 1);
+	leave(2 * MS, GHYVI_JOB_CANCELLED);
+	assert_int_equal(players[0].status, GHYVI_JOB_ERROR);
+	drain();
+}
+
 /* From the time at which it had to yield to the time at which it did, whatever its end is. */
 static void the_time_that_a_workload_overstays_is_told(void **state)
 {
@@ -444,6 +472,7 @@ int main(void)
 		TEST(a_workload_is_stopped_by_one_thread_at_a_time),
 		TEST(a_workload_is_preempted_after_a_timeslice_and_stopped_after_the_timeout),
 		TEST(the_timeout_counts_only_while_others_wait),
+		TEST(the_timeout_counts_from_the_begin_of_the_job),
 		TEST(the_time_that_a_workload_overstays_is_told),
 		TEST(a_workload_that_begins_late_overstays_from_then_on),
 		TEST(without_a_timeout_a_workload_is_preempted_and_never_stopped),

@@ -323,6 +323,66 @@ static void a_cancelled_job_that_has_begun_is_charged(void **state)
 	assert_int_equal(guests[1].completed, 1);
 }
 
+/* Whoever runs meanwhile: its counter, and what its cap allows, have the time. */
+static void a_staged_job_that_ran_counts_as_gpu_time(void **state)
+{
+	struct ghyvi_sched_knobs knobs = { .weight = 100, .cap = 50 };
+	struct ghyvi_job *first;
+	u64 used_ns = 0;
+	unsigned int i;
+
+	assert_int_equal(ghyvi_sched_set_policy(sched, "fair"), 0);
+	assert_int_equal(ghyvi_sched_set_knobs(guests[1].entity, &knobs), 0);
+	submit(0);
+	submit(1);
+	first = switch_jobs(MS);
+	assert_false(ghyvi_sched_cancel(sched, &guests[1].base));
+	first_ends(2 * MS, GHYVI_JOB_CANCELLED);
+	assert_int_equal(atomic64_read(&ghyvi_engine_stats(&guests[1].stats, GHYVI_RCS)->busy_ns),
+			 2 * MS);
+	for (i = 0; i < SCHED_CAP_PARTS; i++)
+		used_ns += sched_rq_of(&guests[1].base)->fair.cap.parts[i].used_ns;
+	assert_int_equal(used_ns, 2 * MS);
+	first->done(first, GHYVI_JOB_COMPLETE);
+}
+
+static void a_parked_job_that_has_not_begun_is_given_back(void **state)
+{
+	submit(0);
+	submit(1);
+	assert_false(ghyvi_sched_park(sched, &guests[1].base));
+	assert_ptr_equal(gpu.preempted, job_of(1));
+	second_is_given_back(GHYVI_JOB_PREEMPTED);
+	assert_int_equal(guests[1].completed, 1);
+	assert_int_equal(guests[1].status, GHYVI_JOB_PREEMPTED);
+	assert_int_equal(engine->nr_waiting, 0);
+	assert_null(engine->staged);
+}
+
+/* The end of the job before it is not handled yet when it is parked. */
+static void a_parked_job_that_has_begun_must_yield_in_time(void **state)
+{
+	struct ghyvi_sched_settings settings;
+	struct ghyvi_job *first;
+
+	submit(0);
+	submit(1);
+	first = switch_jobs(MS);
+	assert_false(ghyvi_sched_park(sched, &guests[1].base));
+	assert_ptr_equal(gpu.preempted, job_of(1));
+	submit(2);
+	first->done(first, GHYVI_JOB_COMPLETE);
+	assert_ptr_equal(engine->current_workload, &guests[1].base);
+	ghyvi_sched_settings(sched, &settings);
+	now += 1000ULL * settings.preempt_timeout_us;
+	ghyvi_sched_timer(sched, GHYVI_RCS);
+	now += 1000ULL * settings.preempt_timeout_us;
+	ghyvi_sched_timer(sched, GHYVI_RCS);
+	assert_ptr_equal(gpu.cancelled, job_of(1));
+	first_ends(MS, GHYVI_JOB_CANCELLED);
+	assert_int_equal(guests[1].status, GHYVI_JOB_ERROR);
+}
+
 static void a_tail_of_a_staged_workload_goes_to_the_pgpu(void **state)
 {
 	submit(0);
@@ -375,6 +435,9 @@ int main(void)
 		TEST(a_cancelled_job_keeps_its_place_until_it_is_given_back),
 		TEST(a_recalled_workload_can_be_cancelled),
 		TEST(a_cancelled_job_that_has_begun_is_charged),
+		TEST(a_staged_job_that_ran_counts_as_gpu_time),
+		TEST(a_parked_job_that_has_not_begun_is_given_back),
+		TEST(a_parked_job_that_has_begun_must_yield_in_time),
 		TEST(a_tail_of_a_staged_workload_goes_to_the_pgpu),
 		TEST(a_refused_job_waits_for_its_turn),
 		TEST(a_capped_vgpu_is_not_staged_behind_itself),
