@@ -8,6 +8,13 @@
 #include <linux/string.h>
 #include "engine.h"
 
+/* @begun. Ghyvi that knows no rows refuses the last one, instead of repeating the whole blit. */
+enum {
+	JOB_NOT_BEGUN,
+	JOB_BETWEEN_COMMANDS,
+	JOB_WITHIN_A_BLIT, /* @rows of it are done */
+};
+
 struct softgpu_job_state {
 	u32 begun;
 	u32 known_tail;
@@ -32,7 +39,9 @@ void softgpu_job_save(const struct ghyvi_job *job, void *to)
 
 	BUILD_BUG_ON(sizeof(*state) != SOFTGPU_JOB_STATE_BYTES);
 	*state = (struct softgpu_job_state){
-		.begun = from->begun,
+		.begun = from->rows  ? JOB_WITHIN_A_BLIT :
+			 from->begun ? JOB_BETWEEN_COMMANDS :
+				       JOB_NOT_BEGUN,
 		.known_tail = from->known_tail,
 		.spent_ns = from->spent_ns,
 		.level = from->level,
@@ -76,8 +85,9 @@ static bool indirect_ok(const struct ghyvi_job *job, const struct softgpu_job_st
 /* Of the rows of a blit, only those of its rectangle count; there are no more coordinates. */
 static bool rows_ok(const struct ghyvi_job *job, const struct softgpu_job_state *state)
 {
-	return !state->rows ||
-	       (state->begun && job->engine == GHYVI_BCS && state->rows <= SOFTGPU_ROWS_MAX);
+	if (state->begun != JOB_WITHIN_A_BLIT)
+		return !state->rows;
+	return state->rows && state->rows <= SOFTGPU_ROWS_MAX && job->engine == GHYVI_BCS;
 }
 
 static bool position_ok(const struct ghyvi_job *job, const struct softgpu_job_state *state)
@@ -113,9 +123,9 @@ int softgpu_job_load(struct ghyvi_job *job, const void *from)
 	struct softgpu_job *to = softgpu_job(job);
 	unsigned int i;
 
-	if (state->begun > 1 || state->noop > 1 || !position_ok(job, state))
+	if (state->begun > JOB_WITHIN_A_BLIT || state->noop > 1 || !position_ok(job, state))
 		return -EINVAL;
-	to->begun = state->begun;
+	to->begun = state->begun != JOB_NOT_BEGUN;
 	to->known_tail = state->known_tail;
 	to->spent_ns = state->spent_ns;
 	to->level = state->level;

@@ -270,6 +270,7 @@ static void rows_that_are_done_are_checked(void **state)
 	struct rig *rig = *state;
 	const u32 rows[] = { 0, 1, ROWS, ROWS + 1, SOFTGPU_ROWS_MAX, SOFTGPU_ROWS_MAX + 1, ~0u };
 	u32 *pixels = (u32 *)rig->data;
+	u32 saved[SOFTGPU_JOB_STATE_BYTES / 4];
 	unsigned int i, row, ok;
 
 	with = make_audit(rig, "full");
@@ -287,6 +288,11 @@ static void rows_that_are_done_are_checked(void **state)
 						     .known_tail = rig->tail,
 						     .rows = rows[i],
 						     .batches[0] = { BATCH, false } };
+		softgpu_ops.job_save(&rig->job, saved);
+		/* More than 1 is refused by ghyvi that would begin the blit again. */
+		assert_int_equal(saved[0], rows[i] ? 2 : 1);
+		saved[0] ^= 3;
+		assert_int_equal(softgpu_ops.job_load(&rig->job, saved), -EINVAL);
 		ok = rows[i] <= SOFTGPU_ROWS_MAX;
 		assert_int_equal(travel(rig), ok ? 0 : -EINVAL);
 		if (ok) {
