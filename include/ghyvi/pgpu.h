@@ -601,7 +601,10 @@ struct ghyvi_pgpu_ops {
 	 * the backend need not prepare jobs.
 	 */
 	int (*prepare)(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
-	/** @unprepare: give up what @prepare has taken for a job that will not be run (again). */
+	/**
+	 * @unprepare: give up what @prepare has taken for a job that will not be run (again). It
+	 * may have been given up at the end of a failed job already.
+	 */
 	void (*unprepare)(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
 	/**
 	 * @run: give the job to its engine, which executes its jobs in the order of @run, whatever

@@ -310,7 +310,8 @@ void ghyvi_sched_kick(struct ghyvi_sched *sched, enum ghyvi_engine_id engine);
  * @ns: CPU time in ns that was spent, see struct ghyvi_cpu_time
  *
  * To be called after the workload was queued: a vGPU that was idle is placed then, and is charged
- * from there.
+ * from there. If the workload is not queued, because its preparation failed, placement may absorb
+ * the charge: no vGPU had to wait for an engine meanwhile.
  *
  * Context: process context; does not sleep.
  */

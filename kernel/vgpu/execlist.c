@@ -482,8 +482,14 @@ static void complete_workload(struct vgpu_workload *workload, enum ghyvi_job_sta
 		return;
 	default:
 		vgpu_show_fault(workload);
+		/* The pGPU has refused a job that did not begin. That is no fault of the guest. */
+		if (!workload->base.job.busy_ns)
+			workload->error = -EAGAIN;
 		vgpu_engine_halt(engine);
 		vgpu_violation(workload);
+		workload_drop(engine, workload);
+		execlist_advance(engine);
+		return;
 	}
 	workload_recycle(engine, workload);
 	execlist_advance(engine);

@@ -100,6 +100,21 @@ static void only_refused_commands_are_a_violation(void **state)
 	assert_int_equal(gtt.roots_live, 0);
 }
 
+static void a_job_that_the_pgpu_refuses_is_unprepared_and_no_violation(void **state)
+{
+	gpu.dead = true;
+	move_tail(0);
+	submit(0, -1);
+	settle();
+	gpu.dead = false;
+	assert_int_equal(gpu.runs, 1);
+	assert_int_equal(gpu.unprepares, 1);
+	assert_true(rd(guest.base + RING_EIR) & RING_ERROR_INSTRUCTION);
+	assert_int_equal(vgpu->violation_points, 0);
+	guest_reset();
+	assert_int_equal(gtt.roots_live, 0);
+}
+
 static void a_preempted_workload_that_cannot_be_prepared_again_fails(void **state)
 {
 	move_tail(0);
@@ -203,6 +218,7 @@ int main(void)
 		TEST(the_backend_gets_the_tail_of_a_workload_that_waits),
 		TEST(what_a_reset_drops_is_unprepared),
 		TEST(only_refused_commands_are_a_violation),
+		TEST(a_job_that_the_pgpu_refuses_is_unprepared_and_no_violation),
 		TEST(a_preempted_workload_that_cannot_be_prepared_again_fails),
 		TEST(a_completion_does_not_wait_for_the_preparation_of_the_next_element),
 		TEST(a_thread_that_sleeps_in_preparation_costs_no_engine_time),
