@@ -101,12 +101,13 @@ void ghyvi_sched_requeue(struct sched_engine *engine, struct sched_rq *rq, u64 n
 
 /*
  * For how long the current workload, which leaves the engine, kept it from others. Before it began,
- * the engine was busy with other work, or the host was late.
+ * the engine was busy with other work, or the host was late. So is the host while the job waits for
+ * a page.
  */
 static u64 overstayed_ns(const struct sched_engine *engine, u64 now)
 {
 	const struct ghyvi_job *job = &engine->current_workload->job;
-	u64 from = max(engine->contended_since_ns, job->begun_ns);
+	u64 from = max(engine->contended_since_ns, job->begun_ns) + job->waited_ns;
 
 	return engine->contended_since_ns && job->busy_ns && now > from ? now - from : 0;
 }
@@ -168,6 +169,7 @@ void ghyvi_sched_queue(struct ghyvi_sched *sched, struct ghyvi_workload *workloa
 	workload->overstayed_ns = 0;
 	workload->job.begun_ns = 0;
 	workload->job.busy_ns = 0;
+	workload->job.waited_ns = 0;
 	workload->job.events = 0;
 	workload->job.fault.valid = false;
 	woke = list_empty(&rq->queue) && !has_engine(engine, rq);

@@ -415,6 +415,7 @@ static int blit_rows(struct softgpu_engine *engine, const struct blit *blit, u32
 	else if (blit->source.kind == BLIT_NO_SOURCE)
 		memset(rows_part(engine, PART_SOURCE), 0, bytes);
 	job->rows = 0;
+	engine->redo = false;
 	for (; done < rows && !err; done += n) {
 		n = band_rows(blit, way, done, up, bytes);
 		row = up ? rows - done - (s32)n : done;

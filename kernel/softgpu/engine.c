@@ -9,8 +9,9 @@
  * two bands of a blit. Its register state is then saved in the host's copy of the context. Its
  * position (the batches that it is in, their addresses, and the rows of the blit that are done) is
  * saved in struct softgpu_job. The guest can access neither. The next run() resumes at that
- * position. A band is at most 2 MiB, so a preemption request waits for that, for one command that
- * is no blit, or for a page that a nested job needs.
+ * position. A band is at most 2 MiB, so a preemption request waits for that, or for one command that
+ * is no blit. A nested job that waits for a page ends at once and executes its command again, unless
+ * it is within a band of a blit.
  *
  * DOC: relief
  *
@@ -180,6 +181,7 @@ static int softgpu_step(struct softgpu_engine *engine)
 		verdict = softgpu_checkpoint(engine);
 	if (verdict)
 		return verdict;
+	engine->redo = true;
 	verdict = softgpu_stream_fetch(engine);
 	if (!verdict)
 		verdict = softgpu_command(engine);
@@ -577,16 +579,6 @@ int softgpu_engine_update_tail(struct softgpu_engine *engine, struct ghyvi_job *
 	return err;
 }
 
-void softgpu_engine_preempt(struct softgpu_engine *engine, struct ghyvi_job *job)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&engine->lock, flags);
-	if (engine->job == job)
-		WRITE_ONCE(softgpu_job(job)->preempt, true);
-	spin_unlock_irqrestore(&engine->lock, flags);
-}
-
 /* Wake the engine if @job waits for a guest page; see softgpu_fault(). */
 static void wake_fault(const struct ghyvi_job *job)
 {
@@ -594,6 +586,18 @@ static void wake_fault(const struct ghyvi_job *job)
 
 	if (job->nested && owner)
 		wake_up_all(&owner->faulted);
+}
+
+void softgpu_engine_preempt(struct softgpu_engine *engine, struct ghyvi_job *job)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&engine->lock, flags);
+	if (engine->job == job) {
+		WRITE_ONCE(softgpu_job(job)->preempt, true);
+		wake_fault(job);
+	}
+	spin_unlock_irqrestore(&engine->lock, flags);
 }
 
 /*

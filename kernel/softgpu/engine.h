@@ -275,6 +275,7 @@ struct softgpu_engine {
 	u32 packet[GHYVI_PACKET_DWORDS_MAX + SOFTGPU_OPTIONAL_DWORDS];
 	unsigned int packet_dwords;
 	const struct ghyvi_command *command; /* table entry of @packet; NULL: unknown command */
+	bool redo; /* the command may be executed again: no part of a blit is done */
 
 	u8 *rows; /* BCS: two rows of SOFTGPU_ROW_BYTES */
 	/* BCS: the pages of a cell of the destination and of the source (surface.c) */

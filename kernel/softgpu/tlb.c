@@ -7,6 +7,7 @@
 #include <linux/compiler.h>
 #include <linux/io.h>
 #include <linux/kernel.h>
+#include <linux/ktime.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
 #include "engine.h"
@@ -285,12 +286,15 @@ static int softgpu_walk(struct softgpu_engine *engine, struct softgpu_tlb_entry 
 
 /*
  * Ask the core to map the guest page that a walk needs, and sleep until it has, or until the job is
- * cancelled. The core may be in invalidate(), which waits for the end of the slice: end it first.
+ * cancelled, or must give way and can. The core may be in invalidate(), which waits for the end of
+ * the slice: end it first. Others' wait for the page is no fault of the guest, whose memory the host
+ * may have swapped out.
  */
 static int softgpu_fault(struct softgpu_engine *engine)
 {
 	struct ghyvi_client_owner *owner = engine->client->base.params.owner;
 	const struct softgpu_job *job = softgpu_job(engine->job);
+	u64 since = ktime_get_ns();
 	int err;
 
 	softgpu_raise(engine);
@@ -298,10 +302,15 @@ static int softgpu_fault(struct softgpu_engine *engine)
 	owner->fault(owner, engine->id, engine->fault_gfn);
 	wait_event_idle(owner->faulted,
 			(err = owner->fault_status(owner, engine->id)) != -EINPROGRESS ||
-				READ_ONCE(job->stop));
+				READ_ONCE(job->stop) || (engine->redo && READ_ONCE(job->preempt)));
+	engine->job->waited_ns += ktime_get_ns() - since;
 	softgpu_access_begin(engine);
-	if (READ_ONCE(softgpu_job(engine->job)->stop))
+	if (READ_ONCE(job->stop))
 		return SOFTGPU_CANCELLED;
+	if (err == -EINPROGRESS)
+		return SOFTGPU_PREEMPTED;
+	if (READ_ONCE(job->preempt))
+		engine->bytes_left = 0; /* softgpu_part_done() decides */
 	return err ? WALK_SCRATCH : SOFTGPU_OK;
 }
 

@@ -225,6 +225,14 @@ static void a_workload_that_begins_late_overstays_from_then_on(void **state)
 		assert_int_equal(players[0].base.overstayed_ns, begins * 50 * MS);
 		drain();
 	}
+	submit(0);
+	submit(1);
+	now = armed[GHYVI_RCS];
+	fire();
+	gpu.job->waited_ns = 150 * MS;
+	leave(200 * MS, GHYVI_JOB_PREEMPTED);
+	assert_int_equal(players[0].base.overstayed_ns, 50 * MS);
+	drain();
 }
 
 static void without_a_timeout_a_workload_is_preempted_and_never_stopped(void **state)

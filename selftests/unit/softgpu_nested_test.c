@@ -523,6 +523,74 @@ static void cancelling_a_job_does_not_wait_for_its_fault(void **state)
 	assert_int_equal(data32(rig, 0), 2);
 }
 
+/* The job goes on where it was when the host has the page. */
+static void a_job_that_waits_for_a_page_gives_way_at_once(void **state)
+{
+	struct rig *rig = *state;
+
+	batch(rig->batch, MI_STORE, ADDRESS(DATA), 1, MI_BATCH_END);
+	ring(rig, MI_BATCH_START, ADDRESS(BATCH), MI_STORE, ADDRESS(DATA + 4), 2);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	rig_reset(rig);
+	batch(rig->batch, MI_STORE, ADDRESS(DATA + 4096), 3, MI_BATCH_END);
+	ring(rig, MI_BATCH_START, ADDRESS(BATCH), MI_STORE, ADDRESS(DATA + 4100), 4);
+	rig->fault_is_slow = true;
+	rig->faults = (atomic_t){ 0 };
+	rig_start(rig);
+	wait_for_faults(rig, 1);
+	usleep_range(1000, 1100);
+	softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_PREEMPTED);
+	assert_int_equal(rig->fault_status, -EINPROGRESS);
+	assert_true(rig->job.waited_ns >= NSEC_PER_MSEC);
+	assert_int_equal(data32(rig, 4096), 0);
+	rig->fault_is_slow = false;
+	rig_start(rig);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 4096), 3);
+	assert_int_equal(data32(rig, 4100), 4);
+}
+
+#define XOR_4K(dst, src)                                                                        \
+	0x54c00008 | 3 << 20, 3 << 24 | 0x66 << 16 | 16384, 0, 1 << 16 | 4096, ADDRESS(dst), 0, \
+		16384, ADDRESS(src)
+
+/* The row has four pages. The host is slow from the fault of the third one on. */
+static void be_slow_after_the_third(struct rig *rig, u64 gfn)
+{
+	if (gfn == rig_gfn(rig, rig->data + 2 * 4096))
+		rig->fault_is_slow = true;
+}
+
+/* What is done of a band must not be done again. */
+static void a_blit_that_waits_for_a_page_ends_its_band(void **state)
+{
+	struct rig *rig = *state;
+	enum ghyvi_job_status status;
+
+	rig->job.engine = GHYVI_BCS;
+	memset(rig->data, 0x0f, 4 * 4096);
+	memset(rig->data + 8 * 4096, 0x5a, 4 * 4096);
+	rig->in_fault = be_slow_after_the_third;
+	ring(rig, XOR_4K(DATA, DATA + 8 * 4096));
+	rig_start(rig);
+	while (!rig->fault_is_slow || rig->fault_status != -EINPROGRESS)
+		usleep_range(10, 20);
+	softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
+	usleep_range(1000, 1100);
+	assert_int_not_equal(sem_trywait(&rig->done), 0);
+	rig->in_fault = NULL;
+	rig->fault_is_slow = false;
+	rig->fault_status = 0;
+	wake_up_all(&rig->owner.faulted);
+	status = rig_wait(rig);
+	if (status == GHYVI_JOB_PREEMPTED)
+		status = rig_run(rig);
+	assert_int_equal(status, GHYVI_JOB_COMPLETE);
+	for (u32 i = 0; i < 4 * 4096; i++)
+		assert_int_equal(rig->data[i], 0x0f ^ 0x5a);
+}
+
 static void no_fault(struct ghyvi_client_owner *owner, enum ghyvi_engine_id engine, u64 gfn)
 {
 }
@@ -575,6 +643,8 @@ int main(void)
 		NESTED_TEST(unmapping_is_synchronous),
 		NESTED_TEST(no_lock_is_held_in_a_fault),
 		NESTED_TEST(a_fault_that_ends_later_wakes_the_engine),
+		NESTED_TEST(a_job_that_waits_for_a_page_gives_way_at_once),
+		NESTED_TEST(a_blit_that_waits_for_a_page_ends_its_band),
 		NESTED_TEST(cancelling_a_job_does_not_wait_for_its_fault),
 	};
 
