@@ -6,7 +6,7 @@
  *
  * Each vGPU has a *virtual time*: the GPU time that it received, plus the CPU time that preparing
  * its workloads took, divided by its weight. It is up to date whenever it is used, also while a
- * workload runs (charge.c). The vGPU with the smallest virtual time at the middle of its next turn
+ * workload runs (rq.c). The vGPU with the smallest virtual time at the middle of its next turn
  * is picked. The length of a turn is the shorter of two times: the usual length of the vGPU's
  * workloads, and the time after which a preemption of a workload takes effect.
  *

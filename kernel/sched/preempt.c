@@ -49,12 +49,10 @@ static u64 preempt_timeout_at(const struct sched_engine *engine)
 }
 
 /*
- * Check whether the running workload must be preempted, and request that; otherwise arm the clock
- * for the next check. A workload is stopped only on behalf of other vGPUs: preempt_timeout_us
- * counts from the time at which it had to yield to them. Returns true if it must be stopped now.
- * Caller holds engine->lock.
+ * A workload is stopped only on behalf of other vGPUs: preempt_timeout_us counts from the time at
+ * which it had to yield to them.
  */
-static bool should_stop(struct sched_engine *engine, u64 now)
+bool ghyvi_sched_should_stop(struct sched_engine *engine, u64 now)
 {
 	struct ghyvi_workload *workload = engine->current_workload;
 	const struct sched_policy *policy = engine->policy;
@@ -93,7 +91,7 @@ static bool should_stop(struct sched_engine *engine, u64 now)
 
 void ghyvi_sched_check_preempt(struct sched_engine *engine, u64 now)
 {
-	if (should_stop(engine, now))
+	if (ghyvi_sched_should_stop(engine, now))
 		ghyvi_sched_arm(engine, now);
 }
 
@@ -116,7 +114,7 @@ void ghyvi_sched_report_preempt_timeout(struct sched_engine *engine,
  * The current workload ignored the preemption request: cancel its job. It may have ended meanwhile,
  * or begun only now. job_done() waits for cancel(), so that the workload stays valid.
  */
-static void stop_current(struct sched_rq *rq)
+void ghyvi_sched_stop_current(struct sched_rq *rq)
 {
 	struct ghyvi_sched *sched = rq->entity->sched;
 	struct sched_engine *engine = &sched->engines[rq - rq->entity->rqs];
@@ -147,27 +145,5 @@ static void stop_current(struct sched_rq *rq)
 
 void ghyvi_sched_stop_work(struct work_struct *work)
 {
-	stop_current(container_of(work, struct sched_rq, stop));
-}
-
-/* cancel() waits for the engine, so a work item calls it: the clock serves others meanwhile. */
-void ghyvi_sched_timer(struct ghyvi_sched *sched, enum ghyvi_engine_id id)
-{
-	struct sched_engine *engine = &sched->engines[id];
-	struct sched_rq *stop = NULL;
-
-	atomic_inc(&sched->active_calls);
-	spin_lock(&engine->lock);
-	engine->armed = GHYVI_SCHED_NEVER;
-	if (should_stop(engine, ghyvi_sched_update_clock(engine))) {
-		engine->current_workload->timed_out = true;
-		stop = sched_rq_of(engine->current_workload);
-		if (sched->has_workers)
-			queue_work(stop->entity->workers, &stop->stop);
-	}
-	spin_unlock(&engine->lock);
-	if (stop && !sched->has_workers)
-		stop_current(stop);
-	ghyvi_sched_kick(sched, id);
-	sched_exit(sched);
+	ghyvi_sched_stop_current(container_of(work, struct sched_rq, stop));
 }

@@ -137,13 +137,13 @@ struct sched_engine {
 	unsigned int nr_waiting;
 	/** @current_workload: owns the engine; NULL: the engine is free */
 	struct ghyvi_workload *current_workload;
-	/** @staged: given to the pGPU behind the current workload; see stage.c */
+	/** @staged: given to the pGPU behind the current workload; see core.c */
 	struct ghyvi_workload *staged;
 	/** @last: run queue of the workload that owned the engine last, or NULL */
 	struct sched_rq *last;
 	/** @started_ns: when the current workload got the engine */
 	u64 started_ns;
-	/** @charged_ns: GPU time of the current workload that is charged already; see charge.c */
+	/** @charged_ns: GPU time of the current workload that is charged already; see rq.c */
 	u64 charged_ns;
 	/** @preempt_requested_ns: time of the preemption request; 0: none */
 	u64 preempt_requested_ns;
@@ -298,43 +298,6 @@ static inline struct sched_engine *sched_engine_of(struct ghyvi_sched *sched,
 	return &sched->engines[workload->job.engine];
 }
 
-/* sched.c */
-/* Set the time of the next ghyvi_sched_timer() call. Caller holds engine->lock. */
-void ghyvi_sched_arm(struct sched_engine *engine, u64 at);
-/*
- * Set the state of @workload, whose place (run queue, engine) it must describe already. Caller
- * holds engine->lock.
- */
-void ghyvi_sched_set_state(struct sched_engine *engine, struct ghyvi_workload *workload, int state);
-/* Release the engine. The caller holds engine->lock and then completes the workload. */
-void ghyvi_sched_release_engine(struct sched_engine *engine, struct ghyvi_workload *workload,
-				enum ghyvi_job_status status);
-/* Remove @workload, which is QUEUED, from its run queue. Caller holds engine->lock. */
-void ghyvi_sched_unlink(struct sched_engine *engine, struct ghyvi_workload *workload);
-/* Make the staged workload the current one. Caller holds engine->lock; the engine is free. */
-void ghyvi_sched_dispatch_staged(struct sched_engine *engine);
-
-/* complete.c */
-/* @done of the job of every workload. */
-void ghyvi_sched_job_done(struct ghyvi_job *job, enum ghyvi_job_status status);
-/* The work item @done of every workload. */
-void ghyvi_sched_complete_work(struct work_struct *work);
-/* Complete @workload, which is DONE, asynchronously. The caller must kick the engine. */
-void ghyvi_sched_complete(struct ghyvi_workload *workload, enum ghyvi_job_status status);
-
-/* stage.c; callers hold engine->lock */
-/* Give the pGPU the job that is expected to run next. */
-void ghyvi_sched_stage_next(struct sched_engine *engine);
-/* Ask for the staged job back if another one is expected to run next. */
-void ghyvi_sched_recall_staged(struct sched_engine *engine);
-
-/*
- * sched.c; callers hold engine->lock. Dequeue @rq before its keys change, and enqueue it again
- * afterwards. Both do nothing if it is not, or must not be, enqueued.
- */
-void ghyvi_sched_dequeue(struct sched_engine *engine, struct sched_rq *rq);
-void ghyvi_sched_requeue(struct sched_engine *engine, struct sched_rq *rq, u64 now);
-
 static inline u64 sched_now(struct ghyvi_sched *sched)
 {
 	return sched->clock->now(sched->clock);
@@ -347,7 +310,21 @@ static inline void sched_exit(struct ghyvi_sched *sched)
 		wake_up_var(&sched->active_calls); /* uses only the address */
 }
 
-/* charge.c; callers hold engine->lock */
+/* rq.c; callers hold engine->lock */
+/* Set the time of the next ghyvi_sched_timer() call. */
+void ghyvi_sched_arm(struct sched_engine *engine, u64 at);
+/* Set the state of @workload, whose place (run queue, engine) it must describe already. */
+void ghyvi_sched_set_state(struct sched_engine *engine, struct ghyvi_workload *workload, int state);
+/* Append @workload to its run queue: it becomes QUEUED. */
+void ghyvi_sched_link(struct sched_engine *engine, struct ghyvi_workload *workload, u64 now);
+/* Remove @workload, which is QUEUED, from its run queue. */
+void ghyvi_sched_unlink(struct sched_engine *engine, struct ghyvi_workload *workload);
+/*
+ * Dequeue @rq before its keys change, and enqueue it again afterwards. Both do nothing if it is
+ * not, or must not be, enqueued.
+ */
+void ghyvi_sched_dequeue(struct sched_engine *engine, struct sched_rq *rq);
+void ghyvi_sched_requeue(struct sched_engine *engine, struct sched_rq *rq, u64 now);
 /* Run the policy ticks that are due, charge the running workload, and return the current time. */
 u64 ghyvi_sched_update_clock(struct sched_engine *engine);
 /*
@@ -382,6 +359,13 @@ u64 ghyvi_sched_cap_used_up_at(struct sched_cap *cap, u32 percent, u64 now);
  * next check. @now as returned by ghyvi_sched_update_clock(). Caller holds engine->lock.
  */
 void ghyvi_sched_check_preempt(struct sched_engine *engine, u64 now);
+/*
+ * The same, but returns true instead if the workload has ignored a request for too long: then it
+ * must be stopped. Caller holds engine->lock.
+ */
+bool ghyvi_sched_should_stop(struct sched_engine *engine, u64 now);
+/* Cancel the job of @rq, the current one, that has ignored the preemption request. May sleep. */
+void ghyvi_sched_stop_current(struct sched_rq *rq);
 /* The work item @stop of every run queue. */
 void ghyvi_sched_stop_work(struct work_struct *work);
 /* Report that running @workload was stopped because it ignored the preemption request. */

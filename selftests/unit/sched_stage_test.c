@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Staging (kernel/sched/stage.c): a pGPU whose engines take two jobs, driven by the test. */
+/* Staging (kernel/sched/core.c): a pGPU whose engines take two jobs, driven by the test. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Policy ticks, and charging the running workload.
+ * Run queues: which are enqueued, which workloads are in them, and what their vGPUs are charged.
+ *
+ * A workload is *linked* to its run queue from its submission until it gets the engine. A run queue
+ * with work that does not have the engine is *enqueued*: the policy may pick it. Its keys in the
+ * policy never change meanwhile: a change is bracketed by ghyvi_sched_dequeue() and _requeue().
  *
  * DOC: charging
  *
@@ -17,6 +21,97 @@
 #include "sched_types.h"
 
 #define SCHED_TICKS_MAX 64 /* more missed ticks are skipped */
+
+static bool may_become(int from, int to)
+{
+	switch (to) {
+	case WORKLOAD_IDLE:
+		return from == WORKLOAD_QUEUED;
+	case WORKLOAD_QUEUED:
+		return from == WORKLOAD_IDLE || from == WORKLOAD_DONE;
+	case WORKLOAD_RUNNING:
+		return from == WORKLOAD_QUEUED;
+	default:
+		return from == WORKLOAD_QUEUED || from == WORKLOAD_RUNNING;
+	}
+}
+
+void ghyvi_sched_set_state(struct sched_engine *engine, struct ghyvi_workload *workload, int state)
+{
+	lockdep_assert_held(&engine->lock);
+	WARN_ON_ONCE(!may_become(workload->state, state));
+	WARN_ON_ONCE((state == WORKLOAD_RUNNING) != (engine->current_workload == workload));
+	WARN_ON_ONCE((state == WORKLOAD_QUEUED) == list_empty(&workload->link));
+	WARN_ON_ONCE(engine->staged == workload && state != WORKLOAD_DONE);
+	workload->state = state;
+}
+
+void ghyvi_sched_arm(struct sched_engine *engine, u64 at)
+{
+	lockdep_assert_held(&engine->lock);
+	if (engine->armed == at)
+		return;
+	engine->armed = at;
+	engine->sched->clock->arm(engine->sched->clock, engine->id, at);
+}
+
+static bool has_engine(struct sched_engine *engine, struct sched_rq *rq)
+{
+	return engine->current_workload && sched_rq_of(engine->current_workload) == rq;
+}
+
+void ghyvi_sched_dequeue(struct sched_engine *engine, struct sched_rq *rq)
+{
+	lockdep_assert_held(&engine->lock);
+	if (!rq->waiting)
+		return;
+	rq->waiting = false;
+	engine->nr_waiting--;
+	if (engine->policy->dequeue)
+		engine->policy->dequeue(engine, rq);
+}
+
+void ghyvi_sched_requeue(struct sched_engine *engine, struct sched_rq *rq, u64 now)
+{
+	lockdep_assert_held(&engine->lock);
+	if (rq->waiting || list_empty(&rq->queue) || has_engine(engine, rq))
+		return;
+	rq->waiting = true;
+	engine->nr_waiting++;
+	if (engine->policy->enqueue)
+		engine->policy->enqueue(engine, rq, now);
+}
+
+void ghyvi_sched_link(struct sched_engine *engine, struct ghyvi_workload *workload, u64 now)
+{
+	struct sched_rq *rq = sched_rq_of(workload);
+	bool woke = list_empty(&rq->queue) && !has_engine(engine, rq);
+
+	lockdep_assert_held(&engine->lock);
+	list_add_tail(&workload->link, &rq->queue);
+	list_add_tail(&workload->order, &engine->order);
+	ghyvi_sched_set_state(engine, workload, WORKLOAD_QUEUED);
+	if (list_empty(&rq->ready))
+		list_add_tail(&rq->ready, &engine->ready);
+	if (list_empty(&rq->link))
+		list_add_tail(&rq->link, &engine->rqs);
+	if (engine->policy->on_arrival)
+		engine->policy->on_arrival(engine, rq, woke, now);
+	ghyvi_sched_requeue(engine, rq, now);
+}
+
+void ghyvi_sched_unlink(struct sched_engine *engine, struct ghyvi_workload *workload)
+{
+	struct sched_rq *rq = sched_rq_of(workload);
+
+	lockdep_assert_held(&engine->lock);
+	list_del_init(&workload->link);
+	list_del_init(&workload->order);
+	if (!list_empty(&rq->queue))
+		return;
+	list_del_init(&rq->ready);
+	ghyvi_sched_dequeue(engine, rq);
+}
 
 /* Charge the current workload up to a total of @ran_ns of GPU time, as of @now. */
 static void charge_up_to(struct sched_engine *engine, u64 ran_ns, u64 now)
