@@ -320,11 +320,12 @@ static void a_huge_blit_is_preempted_after_a_band(void **state)
 		softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
 		assert_int_equal(rig_wait(rig), GHYVI_JOB_PREEMPTED);
 	} while (!rig->backend.level);
-	softgpu_ops.run(softgpu_device(rig->gpu), &rig->job);
-	while (data32(rig, 0) != COLOR)
-		sched_yield();
-	softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
-	assert_int_equal(rig_wait(rig), GHYVI_JOB_PREEMPTED);
+	do {
+		softgpu_ops.run(softgpu_device(rig->gpu), &rig->job);
+		usleep_range(1000, 1000);
+		softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
+		assert_int_equal(rig_wait(rig), GHYVI_JOB_PREEMPTED);
+	} while (!rig->backend.rows);
 	assert_in_range(rig->backend.rows, 1, 65534);
 }
 
