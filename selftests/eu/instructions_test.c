@@ -180,6 +180,88 @@ static void test_flags_and_predicates(void **state)
 	assert_int_equal(dword(4, 9), 10);
 }
 
+/* What a predicate control makes of the flags, for one lane. */
+static bool controlled(unsigned int control, uint32_t f0, uint32_t f1, unsigned int lane)
+{
+	unsigned int size = 1u << control / 2 >> 1, n; /* from 4 on */
+	bool any = false, all = true;
+
+	if (control == 2)
+		return (f0 | f1) >> lane & 1;
+	if (control == 3)
+		return f0 >> lane & f1 >> lane & 1;
+	for (n = lane / size * size; n < lane / size * size + size; n++) {
+		any |= f0 >> n & 1;
+		all &= f0 >> n & 1;
+	}
+	return control % 2 ? all : any;
+}
+
+static void any_and_all_are_inverted_as_a_whole(void **state)
+{
+	static const uint32_t flags[] = { 0, 1, 0x0ff1, 0xfffe, 0xffff, 0xfffeffff, ~0u };
+	unsigned int control, n, lane, inverted;
+
+	(void)state;
+	for (control = 2; control < 14; control++) {
+		for (n = 0; n < 2 * (sizeof(flags) / sizeof(flags[0])); n++) {
+			struct code c = { .count = 0 };
+			uint32_t f0 = flags[n / 2],
+				 f1 = flags[(n + 3) % (sizeof(flags) / sizeof(flags[0]))];
+
+			inverted = n % 2;
+			fresh();
+			eu_flags(&thread)[0] = f0;
+			eu_flags(&thread)[1] = f1;
+			predicate(emit1(&c, EU_MOV, 16, VEC(EU_D, 4), IMM(EU_D, 7)), 0, inverted);
+			put_field(c.dw[0], 19, 16, control);
+			last(&c);
+			for (lane = 0; lane < 16; lane++)
+				assert_int_equal(dword(4, lane),
+						 controlled(control, f0, f1, lane) != inverted ? 7 :
+												 0);
+		}
+	}
+}
+
+static void a_vector_immediate_has_nibbles(void **state)
+{
+	struct code c = { .count = 0 };
+	unsigned int n;
+
+	(void)state;
+	fresh();
+	put_field(emit2(&c, EU_ADD, 8, VEC(EU_D, 4), VEC(EU_D, 2), IMM(EU_D, 0x99999999)), 94, 91,
+		  6);
+	last(&c);
+	for (n = 0; n < 8; n++)
+		assert_int_equal((int32_t)dword(4, n), -7);
+	put_field(emit1(&c, EU_MOV, 1, ONE(EU_D, 4, 0), IMM(EU_D, 0x76543213)), 46, 43, 6);
+	last(&c);
+	assert_int_equal(dword(4, 0), 3);
+}
+
+static void each_of_three_sources_has_its_precision(void **state)
+{
+	unsigned int n;
+
+	(void)state;
+	for (n = 0; n < 8; n++) {
+		struct code c = { .count = 0 };
+		uint32_t *dw = emit(&c, EU_MAD, 8);
+		struct eu_insn i;
+
+		put_field(dw, 8, 8, 1);
+		put_field(dw, 45, 43, n & 4 ? 4 : 0);
+		put_field(dw, 36, 36, n & 1);
+		put_field(dw, 35, 35, n >> 1 & 1);
+		assert_int_equal(eu_decode((const uint8_t *)dw, 16, &i), 16);
+		assert_int_equal(i.src[0].type, n & 4 ? EU_HF : EU_F);
+		assert_int_equal(i.src[1].type, n & 1 ? EU_HF : EU_F);
+		assert_int_equal(i.src[2].type, n & 2 ? EU_HF : EU_F);
+	}
+}
+
 static void test_no_number_is_unordered(void **state)
 {
 	struct code c = { .count = 0 };
@@ -460,6 +542,9 @@ int main(void)
 		cmocka_unit_test(test_regions_place_each_lane),
 		cmocka_unit_test(test_conversions_clamp),
 		cmocka_unit_test(test_flags_and_predicates),
+		cmocka_unit_test(any_and_all_are_inverted_as_a_whole),
+		cmocka_unit_test(a_vector_immediate_has_nibbles),
+		cmocka_unit_test(each_of_three_sources_has_its_precision),
 		cmocka_unit_test(test_no_number_is_unordered),
 		cmocka_unit_test(test_upper_halves_of_products),
 		cmocka_unit_test(test_bits),

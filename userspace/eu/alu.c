@@ -706,14 +706,12 @@ enum eu_step eu_finish(struct eu_exec *x, const struct eu_insn *i, uint32_t lane
 	}
 }
 
-/* The predicate of each lane, before the mask of lanes. */
-uint32_t eu_predicate_any(const struct eu_thread *t, const struct eu_insn *i)
+/* The predicate of each lane, before it is inverted. */
+static uint32_t predicate_of(const struct eu_thread *t, const struct eu_insn *i)
 {
 	uint32_t bits = eu_flag_bits(t, i), group, all, result = 0;
 	unsigned int lane, size;
 
-	if (i->inverted)
-		bits = ~bits;
 	if (i->predicate == 1)
 		return bits;
 	if (i->align16) {
@@ -732,13 +730,9 @@ uint32_t eu_predicate_any(const struct eu_thread *t, const struct eu_insn *i)
 		/* Vertical: both flags of the register. */
 		uint32_t other = eu_reg32(t, EU_REG_F0 + (i->flag >> 5 ? 0 : 4)) >> (i->flag & 31);
 
-		if (i->inverted)
-			other = ~other;
 		return i->predicate == 2 ? bits | other : bits & other;
 	}
 	size = 2u << (i->predicate - 4) / 2;
-	if (size > 32)
-		return 0;
 	for (lane = 0; lane < 32; lane += size) {
 		all = size == 32 ? ~0u : (1u << size) - 1;
 		group = bits >> lane & all;
@@ -746,6 +740,20 @@ uint32_t eu_predicate_any(const struct eu_thread *t, const struct eu_insn *i)
 			result |= all << lane;
 	}
 	return result;
+}
+
+/*
+ * The predicate of each lane, before the mask of lanes. PredInv acts after PredCtrl: what any or
+ * all of some lanes have is inverted as a whole.
+ */
+uint32_t eu_predicate_any(const struct eu_thread *t, const struct eu_insn *i)
+{
+	uint32_t bits;
+
+	if (i->predicate > 13) /* reserved */
+		return 0;
+	bits = predicate_of(t, i);
+	return i->inverted ? ~bits : bits;
 }
 
 /**

@@ -276,7 +276,7 @@ static void immediate(struct eu_insn *i, struct eu_operand *o, unsigned int type
 		o->values[lane] = value;
 	}
 	o->last = o->bytes;
-	o->scalar = o->type == EU_W ? (uint32_t)(int16_t)o->imm : (uint32_t)o->values[0];
+	o->scalar = o->type == EU_W ? (uint32_t)(int16_t)o->values[0] : (uint32_t)o->values[0];
 }
 
 static void source_kind(struct eu_insn *i, struct eu_operand *o)
@@ -479,7 +479,7 @@ static void three_sources(struct eu_insn *i)
 		o->file = EU_FILE_GRF;
 		o->type = types[type];
 		if (n && (o->type == EU_F || o->type == EU_HF))
-			o->type = field(raw, n == 1 ? 36 : 35, n == 1 ? 36 : 35) ? EU_HF : o->type;
+			o->type = field(raw, n == 1 ? 36 : 35, n == 1 ? 36 : 35) ? EU_HF : EU_F;
 		o->bytes = type_bytes[o->type];
 		o->absolute = field(raw, 37 + 2 * n, 37 + 2 * n);
 		o->negate = field(raw, 38 + 2 * n, 38 + 2 * n);
