@@ -176,6 +176,70 @@ static void test_a_saved_run_goes_on(void **state)
 	drop(&f);
 }
 
+/* Lanes 0 to 3 add 10, all lanes add 100; the sum of the lanes is added to the counter. */
+static void divergent_kernel(struct code *c)
+{
+	uint32_t *dw;
+	unsigned int n;
+
+	memset(c, 0, sizeof(*c));
+	no_mask(emit1(c, EU_MOV, 8, VEC(EU_UD, 127), VEC(EU_UD, 0)));
+	no_mask(emit1(c, EU_MOV, 8, VEC(EU_UD, 10), IMM(EU_UD, 0)));
+	no_mask(emit1(c, EU_MOV, 8, VEC(EU_UD, 12), IMM(EU_UD, 0)));
+	no_mask(emit1(c, EU_MOV, 1, ARF(EU_UD, 0x30), IMM(EU_UD, 0x0f)));
+	dw = emit(c, EU_IF, 8);
+	predicate(dw, 0, false);
+	put_field(dw, 127, 96, 11 * 16);
+	put_field(dw, 95, 64, 11 * 16);
+	for (n = 0; n < 10; n++)
+		emit2(c, EU_ADD, 8, VEC(EU_UD, 10), VEC(EU_UD, 10), IMM(EU_UD, 1));
+	put_field(emit(c, EU_ENDIF, 8), 127, 96, 16);
+	emit2(c, EU_ADD, 8, VEC(EU_UD, 13), VEC(EU_UD, 10), IMM(EU_UD, 100));
+	emit_send(c, 8, 12, 0, 12, 2u << 25 | 2u << 14 | 1u << 12 | 7u << 8 | 255, false);
+	emit_end(c);
+}
+
+/* What a thread continues in is decoded again when its page changes, or elsewhere after a move. */
+static void waiting_lanes_go_on_in_a_program_that_is_new(void **state)
+{
+	struct eu_cache *other = eu_cache_create(2);
+	static struct code c;
+	struct fixture f;
+	struct eu_run *run;
+	unsigned int moves;
+	enum eu_status status = EU_AGAIN;
+	uint32_t sum;
+
+	(void)state;
+	divergent_kernel(&c);
+	for (moves = 0; moves < 2; moves++) {
+		make(&f, &c);
+		run = begin(&f);
+		while ((status = eu_run(run, 1, &f.error)) == EU_AGAIN) {
+			size_t bytes = eu_run_save(run, NULL, 0);
+			uint8_t *saved = malloc(bytes);
+
+			f.code[4000] += !moves;
+			assert_int_equal(eu_run_save(run, saved, bytes), bytes);
+			if (moves) {
+				eu_run_end(run);
+				eu_cache_destroy(other);
+				other = eu_cache_create(2);
+				run = eu_run_begin(other, &f.memory, &f.d, &f.error);
+				assert_int_equal(eu_run_restore(run, saved, bytes), 0);
+			}
+			free(saved);
+		}
+		if (status)
+			fail_msg("%s", f.error.text);
+		eu_run_end(run);
+		memcpy(&sum, f.data, sizeof(sum));
+		assert_int_equal(sum, 4 * 10 + 8 * 100);
+		drop(&f);
+	}
+	eu_cache_destroy(other);
+}
+
 static void test_a_boundary_is_between_groups(void **state)
 {
 	struct eu_counters counters;
@@ -389,6 +453,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_budgets_do_not_change_results),
 		cmocka_unit_test(test_a_saved_run_goes_on),
+		cmocka_unit_test(waiting_lanes_go_on_in_a_program_that_is_new),
 		cmocka_unit_test(test_a_boundary_is_between_groups),
 		cmocka_unit_test(test_groups_are_skipped),
 		cmocka_unit_test(test_threads_share_the_groups),

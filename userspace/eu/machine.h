@@ -395,6 +395,7 @@ struct eu_program *eu_program_get(struct eu_cache *cache, uint64_t base, uint64_
 void eu_program_put(struct eu_cache *cache, struct eu_program *p);
 bool eu_program_current(struct eu_exec *x, struct eu_program *p);
 void eu_program_stale(struct eu_cache *cache, struct eu_program *p);
+int eu_program_waits(struct eu_exec *x, const struct eu_thread *t);
 struct eu_insn *eu_program_insn(struct eu_exec *x, uint32_t ip);
 /* bind.c: which handlers an instruction has */
 void eu_bind(struct eu_insn *i);

@@ -264,6 +264,26 @@ static struct eu_insn *decode_at(struct eu_exec *x, uint32_t ip)
 	return i;
 }
 
+/**
+ * eu_program_waits() - mark where lanes of @t wait
+ *
+ * The program may not be the one whose branches they took: its pages have changed since, or the run
+ * was saved.
+ *
+ * Return: 0, or -1 after eu_fail().
+ */
+int eu_program_waits(struct eu_exec *x, const struct eu_thread *t)
+{
+	uint32_t rest = t->waiting;
+	int err = 0;
+
+	pthread_mutex_lock(&x->program->lock);
+	for (; rest && !err; rest &= rest - 1)
+		err = mark(x, t->at[__builtin_ctz(rest)]);
+	pthread_mutex_unlock(&x->program->lock);
+	return err;
+}
+
 /** eu_program_insn() - the instruction at @ip, NULL after eu_fail() */
 struct eu_insn *eu_program_insn(struct eu_exec *x, uint32_t ip)
 {

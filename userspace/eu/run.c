@@ -330,6 +330,8 @@ static enum eu_step run_thread(struct eu_exec *x, struct eu_thread *t, uint64_t 
 
 	x->t = t;
 	x->insn = NULL;
+	if (t->waiting && eu_program_waits(x, t))
+		return EU_FAILED;
 	i = eu_program_insn(x, t->ip);
 	if (!i)
 		return EU_FAILED;
