@@ -109,6 +109,7 @@ static void preempted_job_makes_way_for_the_second(void **state)
 {
 	struct test_job *first = waiting_job(&guests[0], GHYVI_VCS);
 	struct test_job *second = waiting_job(&guests[1], GHYVI_VCS);
+	unsigned int i;
 
 	start(first);
 	start(second);
@@ -116,7 +117,8 @@ static void preempted_job_makes_way_for_the_second(void **state)
 	ops->preempt(pgpu, &first->base);
 	finish(first, GHYVI_JOB_PREEMPTED);
 	assert_true(first->base.busy_ns);
-	pump_events(5);
+	for (i = 0; i < 1000 && !READ_ONCE(second->base.begun_ns); i++)
+		pump_events(5);
 	assert_true(second->base.begun_ns);
 	start(first); /* now the second one */
 	pump_events(5);
