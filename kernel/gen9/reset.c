@@ -276,7 +276,9 @@ static bool leave_fault(struct gen9_engine *engine)
 		if (other == engine || !gen9_fault_is_of(other, fault))
 			continue;
 		spin_lock_irqsave(&other->lock, flags);
-		stays = gen9_running_job(other);
+		gen9_csb_process(other);
+		/* The event of the job's begin may be late. */
+		stays = gen9_running_job(other) || gen9_csb_is_late(other);
 		if (stays)
 			gen9_watch_soon(other);
 		spin_unlock_irqrestore(&other->lock, flags);
