@@ -333,8 +333,7 @@ u64 ghyvi_sched_update_clock(struct sched_engine *engine);
  */
 void ghyvi_sched_settle(struct sched_engine *engine, u64 busy_ns, u64 now);
 /* Charge @rq for @busy_ns of GPU time until @now, of a workload that is not the current one. */
-void ghyvi_sched_charge_run(struct sched_engine *engine, struct sched_rq *rq, u64 busy_ns,
-			    u64 now);
+void ghyvi_sched_charge_run(struct sched_engine *engine, struct sched_rq *rq, u64 busy_ns, u64 now);
 
 /* cap.c; @percent is the cap: 1 to 100 */
 /*

@@ -9,9 +9,9 @@
  * two bands of a blit. Its register state is then saved in the host's copy of the context. Its
  * position (the batches that it is in, their addresses, and the rows of the blit that are done) is
  * saved in struct softgpu_job. The guest can access neither. The next run() resumes at that
- * position. A band is at most 2 MiB, so a preemption request waits for that, or for one command that
- * is no blit. A nested job that waits for a page ends at once and executes its command again, unless
- * it is within a band of a blit.
+ * position. A band is at most 2 MiB, so a preemption request waits for that, or for one command
+ * that is no blit. A nested job that waits for a page ends at once and executes its command again,
+ * unless it is within a band of a blit.
  *
  * DOC: relief
  *

@@ -287,8 +287,8 @@ static int softgpu_walk(struct softgpu_engine *engine, struct softgpu_tlb_entry 
 /*
  * Ask the core to map the guest page that a walk needs, and sleep until it has, or until the job is
  * cancelled, or must give way and can. The core may be in invalidate(), which waits for the end of
- * the slice: end it first. Others' wait for the page is no fault of the guest, whose memory the host
- * may have swapped out.
+ * the slice: end it first. Others' wait for the page is no fault of the guest, whose memory the
+ * host may have swapped out.
  */
 static int softgpu_fault(struct softgpu_engine *engine)
 {
