@@ -39,6 +39,8 @@ help:
 ifdef ALL
 	@echo
 	@echo 'More tests, none of them part of make test:'
+	@echo '  make walk          the files that a submission goes through, and how often the file changes'
+	@echo '                     [WALK=--events: its functions]'
 	@echo '  make test-smp      the lab tests for races, on a host VM with two CPUs'
 	@echo '  make test-eu       execution units in user space under ASan and UBSan; make bench-eu: their speed'
 	@echo '  make test-eu-judges  OpenCL programs on stock drivers and the GPU of ghyvi-i915, against the CPU'
@@ -118,6 +120,11 @@ test: setup
 test-unit:
 	@tools/setup --check unit
 	@$(MAKE) --no-print-directory -C selftests/unit BUILD=$(abspath $(BUILD)) T=$(T) test
+
+.PHONY: walk
+walk:
+	@tools/setup --check unit
+	@$(MAKE) --no-print-directory -j$(JOBS) -C selftests/unit BUILD=$(abspath $(BUILD)) WALK="$(WALK)" walk
 
 fuzz:
 	@tools/setup fuzz
