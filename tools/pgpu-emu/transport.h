@@ -42,7 +42,7 @@ struct emu_vfio_user {
 	bool negotiated; /* the client has sent its version */
 	bool told_unshared; /* that the client has memory without a file */
 	bool intx_masked;
-	int eventfds[VFIO_USER_IRQS]; /* -1: nobody listens */
+	int eventfds[VFIO_USER_IRQS]; /* -1: none */
 	pid_t qemu; /* 0: the clients are started by others */
 };
 

@@ -101,7 +101,7 @@ int emu_vfio_user_execute(struct emu_vfio_user *server, struct vfio_user_request
 			  struct vfio_user_reply *reply);
 /* The interrupt pin may have changed. */
 void emu_vfio_user_update_intx(struct emu_vfio_user *server, bool level);
-/* Write 1 to an eventfd; -1: nobody listens. */
+/* Write 1 to an eventfd; -1: none. */
 void emu_vfio_user_signal(struct emu_vfio_user *server, int eventfd);
 
 #endif
