@@ -284,6 +284,15 @@ static void test_no_number_is_unordered(void **state)
 	assert_int_equal(dword(4, 1), bits(1));
 }
 
+static struct op accumulator(unsigned int type)
+{
+	struct op acc = ARF(type, 0x20);
+
+	acc.v = 4;
+	acc.w = 3;
+	return acc;
+}
+
 static void test_upper_halves_of_products(void **state)
 {
 	static const uint32_t a[4] = { 0xffffffff, 0x12345678, 0x80000000, 3 };
@@ -308,15 +317,76 @@ static void test_upper_halves_of_products(void **state)
 		assert_int_equal(dword(4, n), (uint64_t)a[n] * b[n] >> 32);
 	put_field(emit2(&c, EU_ADDC, 8, VEC(EU_UD, 5), VEC(EU_UD, 2), VEC(EU_UD, 3)), 28, 28, 1);
 	last(&c);
-	emit1(&c, EU_MOV, 8, VEC(EU_UD, 6), ({
-		struct op acc = ARF(EU_UD, 0x20);
-		acc.v = 4;
-		acc.w = 3;
-		acc;
-	}));
+	emit1(&c, EU_MOV, 8, VEC(EU_UD, 6), accumulator(EU_UD));
 	last(&c);
 	for (n = 0; n < 4; n++)
 		assert_int_equal(dword(6, n), ((uint64_t)a[n] + b[n]) >> 32);
+}
+
+static void each_write_of_the_accumulator_has_an_upper_half(void **state)
+{
+	struct code c = { .count = 0 };
+	struct op low = VEC(EU_UW, 3);
+	unsigned int way;
+
+	(void)state;
+	low.v = 5;
+	low.h = 2;
+	for (way = 0; way < 3; way++) {
+		fresh();
+		memset(thread.acc_high, 0x55, sizeof(thread.acc_high));
+		set_dword(2, 0, 0x12345678);
+		set_dword(3, 0, 0x9abcdef0);
+		/* On the side; as the destination, too; one that clamps. */
+		if (way == 0)
+			put_field(emit2(&c, EU_MUL, 8, VEC(EU_UD, 4), VEC(EU_UD, 2), low), 28, 28,
+				  1);
+		else if (way == 1)
+			emit2(&c, EU_MUL, 8, ARF(EU_UD, 0x20), VEC(EU_UD, 2), low);
+		else
+			put_field(emit2(&c, EU_MUL, 8, ARF(EU_UD, 0x20), VEC(EU_UD, 2), low), 31,
+				  31, 1);
+		last(&c);
+		if (way == 2) {
+			assert_int_equal(thread.acc_high[0], 0);
+			continue;
+		}
+		put_field(emit2(&c, EU_MACH, 8, VEC(EU_UD, 5), VEC(EU_UD, 2), VEC(EU_UD, 3)), 28,
+			  28, 1);
+		last(&c);
+		assert_int_equal(dword(5, 0), 0x12345678ull * 0x9abcdef0 >> 32);
+	}
+	/* A float, and an overflow that sets a flag. */
+	memset(thread.acc_high, 0x55, sizeof(thread.acc_high));
+	emit1(&c, EU_MOV, 8, ARF(EU_F, 0x20), VEC(EU_F, 2));
+	last(&c);
+	assert_int_equal(thread.acc_high[0], 0);
+	set_dword(2, 0, (uint32_t)-2);
+	condition(emit2(&c, EU_ADD, 8, ARF(EU_D, 0x20), VEC(EU_D, 2), IMM(EU_D, 1)), EU_COND_O, 0);
+	last(&c);
+	assert_int_equal(thread.acc_high[0], -1);
+}
+
+static void mac_writes_the_accumulator_if_it_says_so(void **state)
+{
+	struct code c = { .count = 0 };
+	unsigned int writes;
+
+	(void)state;
+	for (writes = 0; writes < 2; writes++) {
+		fresh();
+		set_dword(2, 0, 100);
+		set_dword(3, 0, 7);
+		emit1(&c, EU_MOV, 8, ARF(EU_D, 0x20), VEC(EU_D, 2));
+		last(&c);
+		put_field(emit2(&c, EU_MAC, 8, VEC(EU_D, 4), VEC(EU_D, 3), VEC(EU_D, 3)), 28, 28,
+			  writes);
+		last(&c);
+		assert_int_equal(dword(4, 0), 149);
+		emit1(&c, EU_MOV, 8, VEC(EU_D, 5), accumulator(EU_D));
+		last(&c);
+		assert_int_equal(dword(5, 0), writes ? 149 : 100);
+	}
 }
 
 static void test_bits(void **state)
@@ -547,6 +617,8 @@ int main(void)
 		cmocka_unit_test(each_of_three_sources_has_its_precision),
 		cmocka_unit_test(test_no_number_is_unordered),
 		cmocka_unit_test(test_upper_halves_of_products),
+		cmocka_unit_test(each_write_of_the_accumulator_has_an_upper_half),
+		cmocka_unit_test(mac_writes_the_accumulator_if_it_says_so),
 		cmocka_unit_test(test_bits),
 		cmocka_unit_test(test_rounding_follows_cr0),
 		cmocka_unit_test(test_denormals_follow_cr0),

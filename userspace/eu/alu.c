@@ -424,46 +424,73 @@ static int order_of(uint64_t bits, unsigned int type, bool *unordered)
 	return d < 0 ? -1 : d > 0;
 }
 
-/* Stores results that are converted already; flags and the accumulator follow from them. */
-static enum eu_step finish(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes,
-			   const uint64_t *result)
+/*
+ * Keeps the upper half of what was written at byte @at of the accumulators, which are wider than
+ * their dwords: mach goes on with a product that mul left there.
+ */
+static void keep_upper(struct eu_exec *x, const struct eu_insn *i, unsigned int at, int64_t value)
 {
+	unsigned int dword, end = (at + i->dst.bytes + 3) / 4;
+
+	for (dword = at / 4; dword < end && dword < 16; dword++) {
+		value >>= 32;
+		x->t->acc_high[dword] = (int32_t)value;
+	}
+}
+
+/* Stores converted results, also in the accumulator if the instruction says so. */
+static int store(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes, const uint64_t *result,
+		 const int64_t *exact)
+{
+	unsigned int lane, at;
+
+	if (eu_scatter(x, i, lanes, result))
+		return -1;
+	if (!i->write_acc && !i->dst.accumulator)
+		return 0;
+	lanes = written(i, lanes);
+	for (lane = 0; lane < i->lanes; lane++) {
+		int64_t value = exact && i->dst.bytes == 4 && !i->saturate ?
+					exact[lane] :
+					widen(result[lane], i->dst.type);
+
+		if (!(lanes >> lane & 1))
+			continue;
+		if (i->dst.accumulator)
+			keep_upper(x, i, i->dst.at[lane] - EU_REG_ACC0, value);
+		at = lane * i->dst.bytes;
+		if (i->write_acc && at + i->dst.bytes <= 64) {
+			memcpy(x->t->reg + EU_REG_ACC0 + at, &result[lane], i->dst.bytes);
+			keep_upper(x, i, at, value);
+		}
+	}
+	return 0;
+}
+
+/*
+ * Stores results that are converted already, and sets the flags. @exact: integers before they were
+ * converted, or NULL.
+ */
+static enum eu_step finish(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes,
+			   const uint64_t *result, const int64_t *exact)
+{
+	uint32_t bits = 0;
 	unsigned int lane;
 
 	if (i->condition && i->op != EU_SEL && i->op != EU_CSEL) {
-		uint32_t bits = 0;
-
 		for (lane = 0; lane < i->lanes; lane++) {
-			bool unordered = false;
+			bool unordered = false, holds;
 			int order = order_of(result[lane], i->dst.type, &unordered);
 
-			bits |= (uint32_t)eu_condition_holds(i->condition, order, unordered)
-				<< lane;
+			if (exact && i->condition == EU_COND_O)
+				holds = widen(result[lane], i->dst.type) != exact[lane];
+			else
+				holds = eu_condition_holds(i->condition, order, unordered);
+			bits |= (uint32_t)holds << lane;
 		}
 		eu_set_flags(x, i, lanes, bits);
 	}
-	if (eu_scatter(x, i, lanes, result))
-		return EU_FAILED;
-	if (i->write_acc) {
-		for (lane = 0; lane < i->lanes && (lane + 1) * i->dst.bytes <= 64; lane++)
-			if (lanes >> lane & 1)
-				memcpy(x->t->reg + EU_REG_ACC0 + lane * i->dst.bytes, &result[lane],
-				       i->dst.bytes);
-	}
-	return EU_NEXT;
-}
-
-/* Upper halves of accumulators: what mul leaves for mach. */
-static void set_acc_high(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes,
-			 const int64_t *exact)
-{
-	unsigned int lane;
-
-	for (lane = 0; lane < i->lanes && lane < 16; lane++)
-		if (lanes >> lane & 1 && i->dst.at[lane] >= EU_REG_ACC0 &&
-		    i->dst.at[lane] < EU_REG_ACC0 + 64)
-			x->t->acc_high[(i->dst.at[lane] - EU_REG_ACC0) / 4] =
-				(int32_t)(exact[lane] >> 32);
+	return store(x, i, lanes, result, exact) ? EU_FAILED : EU_NEXT;
 }
 
 static enum eu_step finish_int(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes,
@@ -475,19 +502,7 @@ static enum eu_step finish_int(struct eu_exec *x, const struct eu_insn *i, uint3
 
 	for (lane = 0; lane < i->lanes; lane++)
 		result[lane] = convert_int(x, i, exact[lane], is_unsigned);
-	if (i->condition == EU_COND_O && i->op != EU_SEL) {
-		uint32_t bits = 0;
-
-		for (lane = 0; lane < i->lanes; lane++)
-			bits |= (uint32_t)(widen(result[lane], i->dst.type) != exact[lane]) << lane;
-		if (eu_scatter(x, i, lanes, result))
-			return EU_FAILED;
-		eu_set_flags(x, i, lanes, bits);
-		return EU_NEXT;
-	}
-	if (i->dst.accumulator && i->dst.bytes == 4 && !eu_is_float(i->dst.type))
-		set_acc_high(x, i, lanes, exact);
-	return finish(x, i, lanes, result);
+	return finish(x, i, lanes, result, eu_is_float(i->dst.type) ? NULL : exact);
 }
 
 static enum eu_step finish_float(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes,
@@ -511,7 +526,7 @@ static enum eu_step finish_float(struct eu_exec *x, const struct eu_insn *i, uin
 		result[lane] = 0;
 		memcpy(&result[lane], &f, sizeof(f));
 	}
-	return finish(x, i, lanes, result);
+	return finish(x, i, lanes, result, NULL);
 }
 
 static enum eu_step finish_double(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes,
@@ -522,7 +537,7 @@ static enum eu_step finish_double(struct eu_exec *x, const struct eu_insn *i, ui
 
 	for (lane = 0; lane < i->lanes; lane++)
 		result[lane] = convert_double(x, i, exact[lane]);
-	return finish(x, i, lanes, result);
+	return finish(x, i, lanes, result, NULL);
 }
 
 enum eu_step eu_finish_float(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes,
@@ -564,7 +579,7 @@ static enum eu_step move_raw(struct eu_exec *x, const struct eu_insn *i, uint32_
 
 	if (eu_gather(x, i, 0, raw))
 		return EU_FAILED;
-	return finish(x, i, lanes, raw);
+	return finish(x, i, lanes, raw, NULL);
 }
 
 static bool raw_move(const struct eu_exec *x, const struct eu_insn *i)
@@ -610,7 +625,7 @@ static enum eu_step compare(struct eu_exec *x, const struct eu_insn *i, uint32_t
 		bits |= (uint32_t)holds << lane;
 		result[lane] = holds ? ~0ull : 0;
 	}
-	if (eu_scatter(x, i, lanes, result))
+	if (store(x, i, lanes, result, NULL))
 		return EU_FAILED;
 	eu_set_flags(x, i, lanes, bits);
 	return EU_NEXT;

@@ -135,7 +135,8 @@ static enum eu_step with_accumulator(struct eu_exec *x, const struct eu_insn *i,
 			acc = (uint32_t)a[lane] < (uint32_t)b[lane];
 			break;
 		}
-		set_acc(x, lanes, lane, acc);
+		if (i->op != EU_MAC || i->write_acc)
+			set_acc(x, lanes, lane, acc);
 	}
 	plain = *i;
 	plain.write_acc = false;
