@@ -462,6 +462,13 @@ static void test_denormals_follow_cr0(void **state)
 	eu_set_reg32(&thread, EU_REG_CR0, 0);
 	last(&c);
 	assert_int_equal(dword(4, 0), 0);
+	/* A raw move copies bits; one with a modifier does not. */
+	emit1(&c, EU_MOV, 8, VEC(EU_F, 4), VEC(EU_F, 2));
+	last(&c);
+	assert_int_equal(dword(4, 0), 7);
+	emit1(&c, EU_MOV, 8, VEC(EU_F, 4), NEG(VEC(EU_F, 2)));
+	last(&c);
+	assert_int_equal(dword(4, 0), 0x80000000);
 	fresh();
 }
 
@@ -587,6 +594,11 @@ static void test_both_ways_are_equal(void **state)
 		thread.mask = random64() % 2 ? ~0u : (uint32_t)random64();
 		for (k = 0; k < 12 * 32; k++)
 			thread.reg[2 * 32 + k] = (uint8_t)random64();
+		/* With denormals, which are kept or flushed. */
+		for (k = 0; floats && k < 8; k++)
+			set_dword(2 + random64() % 12, random64() % 8, random64() & 0x807fffff);
+		if (random64() % 2)
+			eu_set_reg32(&thread, EU_REG_CR0, 0);
 		eu_flags(&thread)[0] = (uint32_t)random64();
 		if (!floats && op != EU_MOV && op != EU_NOT && random64() % 3 == 0)
 			put_source(dw, 1, IMM(random64() % 2 ? EU_W : EU_D, (uint32_t)random64()));

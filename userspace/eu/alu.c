@@ -572,7 +572,6 @@ enum eu_kind eu_kind_of(const struct eu_insn *i)
 	return doubles ? EU_KIND_DOUBLE : floats ? EU_KIND_FLOAT : EU_KIND_INT;
 }
 
-/* mov without change of type copies bits: a signalling NaN stays one. */
 static enum eu_step move_raw(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes)
 {
 	uint64_t raw[EU_LANES];
@@ -582,15 +581,16 @@ static enum eu_step move_raw(struct eu_exec *x, const struct eu_insn *i, uint32_
 	return finish(x, i, lanes, raw, NULL);
 }
 
-static bool raw_move(const struct eu_exec *x, const struct eu_insn *i)
+/*
+ * mov without a change of type, a modifier or saturation copies bits: a signalling NaN stays one,
+ * and denormals are kept whatever cr0 says.
+ */
+static bool raw_move(const struct eu_insn *i)
 {
 	const struct eu_operand *o = &i->src[0];
-	uint32_t bit = o->type == EU_HF ? EU_CR0_HF_DENORMALS :
-		       o->type == EU_DF ? EU_CR0_DF_DENORMALS :
-					  EU_CR0_F_DENORMALS;
 
 	return i->op == EU_MOV && o->type == i->dst.type && eu_is_float(o->type) && !o->negate &&
-	       !o->absolute && !i->saturate && keeps_denormals(x, bit);
+	       !o->absolute && !i->saturate;
 }
 
 static enum eu_step compare(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes,
@@ -797,7 +797,7 @@ enum eu_step eu_alu(struct eu_exec *x, const struct eu_insn *i)
 		if (kind != EU_KIND_INT)
 			return move_raw(x, i, lanes);
 	}
-	if (raw_move(x, i))
+	if (raw_move(i))
 		return move_raw(x, i, lanes);
 	switch (i->op) {
 	case EU_MOV:

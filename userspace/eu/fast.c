@@ -162,7 +162,9 @@ static eu_handler float_handler(const struct eu_insn *i)
 	}
 	switch (i->op) {
 	case EU_MOV:
-		return i->condition ? NULL : PICK(fast_fmov);
+		if (i->condition)
+			return NULL;
+		return modifiers(i) || i->saturate ? PICK(fast_number) : PICK(fast_fmov);
 	case EU_ADD:
 		return PICK(fast_fadd);
 	case EU_MUL:

@@ -100,6 +100,20 @@ N(load_float)(const struct eu_thread *t, const struct eu_insn *i, unsigned int n
 	}
 }
 
+/*
+ * A float whose denormals are 0 if the processor's mode says so: a comparison sees it. For what
+ * copies floats and is no raw move.
+ */
+static inline __attribute__((always_inline)) void
+N(load_number)(const struct eu_thread *t, const struct eu_insn *i, unsigned int n, N(fv) * f)
+{
+	N(uv) *v = (N(uv) *)f;
+	static const N(fv) zero;
+
+	N(load_float)(t, i, n, f);
+	EACH v[p] &= (N(uv))(f[p] != zero) | 0x80000000;
+}
+
 /* All ones for each lane whose bit is set. */
 static inline __attribute__((always_inline)) N(iv) N(spread)(uint32_t lanes, unsigned int p)
 {
@@ -262,7 +276,7 @@ N(finish_float)(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes, N(fv
 		return EU_NEXT;                                                  \
 	}
 
-#define FLOAT(name, sources, expression)                                         \
+#define FLOAT(name, load, sources, expression)                                   \
 	static enum eu_step N(name)(struct eu_exec * x, const struct eu_insn *i) \
 	{                                                                        \
 		uint32_t lanes = eu_lanes(x->t, i);                              \
@@ -270,11 +284,11 @@ N(finish_float)(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes, N(fv
                                                                                  \
 		if (!lanes)                                                      \
 			return EU_NEXT;                                          \
-		N(load_float)(x->t, i, 0, a);                                    \
+		N(load)(x->t, i, 0, a);                                          \
 		if (sources > 1)                                                 \
-			N(load_float)(x->t, i, 1, b);                            \
+			N(load)(x->t, i, 1, b);                                  \
 		if (sources > 2)                                                 \
-			N(load_float)(x->t, i, 2, c);                            \
+			N(load)(x->t, i, 2, c);                                  \
 		(void)b;                                                         \
 		(void)c;                                                         \
 		EACH a[p] = (expression);                                        \
@@ -324,12 +338,13 @@ INTEGER(fast_not, load_bits, 1, ~a[p])
 INTEGER(fast_and, load_bits, 2, a[p] & b[p])
 INTEGER(fast_or, load_bits, 2, a[p] | b[p])
 INTEGER(fast_xor, load_bits, 2, a[p] ^ b[p])
-FLOAT(fast_fmov, 1, a[p])
-FLOAT(fast_fadd, 2, a[p] + b[p])
-FLOAT(fast_fmul, 2, a[p] * b[p])
-FLOAT(fast_fmad, 3, N(fused)(b[p], c[p], a[p]))
-FLOAT(fast_rndd, 1, N(whole)(a[p], true))
-FLOAT(fast_rndz, 1, N(whole)(a[p], false))
+FLOAT(fast_fmov, load_float, 1, a[p])
+FLOAT(fast_number, load_number, 1, a[p])
+FLOAT(fast_fadd, load_float, 2, a[p] + b[p])
+FLOAT(fast_fmul, load_float, 2, a[p] * b[p])
+FLOAT(fast_fmad, load_float, 3, N(fused)(b[p], c[p], a[p]))
+FLOAT(fast_rndd, load_number, 1, N(whole)(a[p], true))
+FLOAT(fast_rndz, load_number, 1, N(whole)(a[p], false))
 
 /* The smaller or larger of two, or one by the predicate; flags are not written. */
 #define SELECT(name, type, load, decide)                                         \
@@ -355,9 +370,9 @@ SELECT(fast_imin, N(uv), N(load), (N(iv))a[p] < (N(iv))b[p])
 SELECT(fast_umin, N(uv), N(load), a[p] < b[p])
 SELECT(fast_imax, N(uv), N(load), (N(iv))a[p] >= (N(iv))b[p])
 SELECT(fast_umax, N(uv), N(load), a[p] >= b[p])
-SELECT(fast_fsel, N(fv), N(load_float), N(spread)(chosen, p))
-SELECT(fast_fmin, N(fv), N(load_float), (a[p] < b[p]) | (b[p] != b[p]))
-SELECT(fast_fmax, N(fv), N(load_float), (a[p] >= b[p]) | (b[p] != b[p]))
+SELECT(fast_fsel, N(fv), N(load_number), N(spread)(chosen, p))
+SELECT(fast_fmin, N(fv), N(load_number), (a[p] < b[p]) | (b[p] != b[p]))
+SELECT(fast_fmax, N(fv), N(load_number), (a[p] >= b[p]) | (b[p] != b[p]))
 
 #define COMPARE(name, type, load)                                                \
 	static enum eu_step N(name)(struct eu_exec * x, const struct eu_insn *i) \
