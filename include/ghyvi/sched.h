@@ -309,9 +309,8 @@ void ghyvi_sched_kick(struct ghyvi_sched *sched, enum ghyvi_engine_id engine);
  * @engine: the engine that the workloads are for
  * @ns: CPU time in ns that was spent, see struct ghyvi_cpu_time
  *
- * To be called after the workload was queued: a vGPU that was idle is placed then, and is charged
- * from there. If the workload is not queued, because its preparation failed, placement may absorb
- * the charge: no vGPU had to wait for an engine meanwhile.
+ * A vGPU that is idle, because nothing was queued, is placed first, as if a workload were: idle
+ * time pays for no preparation.
  *
  * Context: process context; does not sleep.
  */

@@ -173,7 +173,7 @@ static u64 update_min_vtime(struct sched_engine *engine, const struct sched_rq *
 	return engine->fair.vtime;
 }
 
-/* Place @rq, which was idle or throttled; it is in none of the trees and lists. */
+/* Place @rq, which was idle or throttled; it is in none of the trees. */
 static void place_entity(struct sched_engine *engine, struct sched_rq *rq, u64 now)
 {
 	u64 floor = update_min_vtime(engine, NULL, now);
@@ -373,6 +373,7 @@ const struct sched_policy ghyvi_sched_fair = {
 	.on_arrival = fair_on_arrival,
 	.on_complete = fair_on_complete,
 	.charge = fair_charge,
+	.place = place_entity,
 	.ran = fair_ran,
 	.enqueue = fair_enqueue,
 	.dequeue = fair_dequeue,

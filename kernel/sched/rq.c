@@ -60,6 +60,11 @@ static bool has_engine(struct sched_engine *engine, struct sched_rq *rq)
 	return engine->current_workload && sched_rq_of(engine->current_workload) == rq;
 }
 
+static bool is_idle(struct sched_engine *engine, struct sched_rq *rq)
+{
+	return list_empty(&rq->queue) && !has_engine(engine, rq);
+}
+
 void ghyvi_sched_dequeue(struct sched_engine *engine, struct sched_rq *rq)
 {
 	lockdep_assert_held(&engine->lock);
@@ -85,7 +90,7 @@ void ghyvi_sched_requeue(struct sched_engine *engine, struct sched_rq *rq, u64 n
 void ghyvi_sched_link(struct sched_engine *engine, struct ghyvi_workload *workload, u64 now)
 {
 	struct sched_rq *rq = sched_rq_of(workload);
-	bool woke = list_empty(&rq->queue) && !has_engine(engine, rq);
+	bool woke = is_idle(engine, rq);
 
 	lockdep_assert_held(&engine->lock);
 	list_add_tail(&workload->link, &rq->queue);
@@ -195,10 +200,14 @@ void ghyvi_sched_charge_preparation(struct ghyvi_sched_entity *entity, enum ghyv
 {
 	struct sched_engine *engine = &entity->sched->engines[id];
 	struct sched_rq *rq = &entity->rqs[id];
+	u64 now;
 
 	spin_lock(&engine->lock);
 	if (entity->stats)
 		ghyvi_count_add(sched_stats_of(rq), prepare_ns, ns);
-	charge_rq(engine, rq, ns, false, ghyvi_sched_update_clock(engine));
+	now = ghyvi_sched_update_clock(engine);
+	if (is_idle(engine, rq) && engine->policy->place)
+		engine->policy->place(engine, rq, now);
+	charge_rq(engine, rq, ns, false, now);
 	spin_unlock(&engine->lock);
 }

@@ -245,6 +245,8 @@ struct sched_policy {
 	 * a refund. @rq is not enqueued during the call.
 	 */
 	void (*charge)(struct sched_rq *rq, s64 ns);
+	/** @place: optional; @rq, which is idle, is charged next: its idle time must not pay */
+	void (*place)(struct sched_engine *engine, struct sched_rq *rq, u64 now);
 	/** @ran: optional; called after @charge, but for GPU time only, received until @now */
 	void (*ran)(struct sched_engine *engine, struct sched_rq *rq, s64 ns, u64 now);
 	/** @enqueue: optional; enqueue @rq; after @on_arrival or @on_complete if one is due */

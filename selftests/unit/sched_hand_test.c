@@ -383,6 +383,23 @@ static void preparation_of_a_queued_workload_changes_its_place(void **state)
 	leave(MS, GHYVI_JOB_COMPLETE);
 }
 
+/* The vGPU is placed a tenth of a window, 10 ms, behind the other, and charged from there. */
+static void idle_time_pays_for_no_preparation(void **state)
+{
+	unsigned int i;
+
+	submit(0);
+	leave(MS, GHYVI_JOB_COMPLETE);
+	submit(1);
+	leave(100 * MS, GHYVI_JOB_COMPLETE);
+	for (i = 0; i < 4; i++)
+		ghyvi_sched_charge_preparation(players[0].entity, GHYVI_RCS, 5 * MS);
+	submit(1);
+	submit(0);
+	assert_int_equal(vtime(0), vtime(1) + 4 * 5 * MS - 10 * MS);
+	drain();
+}
+
 /*
  * A thread that prepares a workload has no CPU for 100 ms, and has used 1 ms of it. The workload is
  * queued after that: the others had the engine, and this vGPU is not behind them for it.
@@ -491,6 +508,7 @@ int main(void)
 		TEST(an_idle_workload_cannot_be_cancelled_or_extended),
 		TEST(preparation_is_charged_and_counted),
 		TEST(preparation_of_a_queued_workload_changes_its_place),
+		TEST(idle_time_pays_for_no_preparation),
 		TEST(a_thread_without_cpu_costs_its_vgpu_no_engine_time),
 		TEST(a_switch_to_a_vgpu_that_replaces_another_is_counted),
 		TEST(a_timer_that_is_armed_is_not_armed_again),
