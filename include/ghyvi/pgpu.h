@@ -437,7 +437,7 @@ struct ghyvi_job_fault {
  * @busy_ns: time on the engine in ns; 0 if the job did not begin or has not ended. The backend sets
  *	it with WRITE_ONCE() when the job has ended, before @done.
  * @waited_ns: time of this @run in ns, before @done, for which the job waited for pages of the
- *	guest that the core had to map
+ *	guest that the core had to map. The backend sets it with WRITE_ONCE() after each wait.
  * @worker_ns: CPU time in ns that threads of the backend have spent in @update_tail. The backend
  *	adds to it, the core charges it and sets it to 0.
  * @fault: set by the backend before @done reports GHYVI_JOB_ERROR or GHYVI_JOB_CANCELLED, if the

@@ -66,10 +66,12 @@ bool ghyvi_sched_should_stop(struct sched_engine *engine, u64 now)
 		engine->contended_since_ns = 0;
 	else if (!engine->contended_since_ns)
 		leave = preempt_deadline(engine, now);
-	if (now >= leave)
+	if (now >= leave) {
 		engine->contended_since_ns = now;
-	else
+		engine->contended_waited_ns = READ_ONCE(workload->job.waited_ns);
+	} else {
 		at = leave;
+	}
 	if (!engine->preempt_requested_ns) {
 		u64 used_up = policy->used_up_at ?
 				      policy->used_up_at(engine, sched_rq_of(workload), now) :

@@ -303,7 +303,7 @@ static int softgpu_fault(struct softgpu_engine *engine)
 	wait_event_idle(owner->faulted,
 			(err = owner->fault_status(owner, engine->id)) != -EINPROGRESS ||
 				READ_ONCE(job->stop) || (engine->redo && READ_ONCE(job->preempt)));
-	engine->job->waited_ns += ktime_get_ns() - since;
+	WRITE_ONCE(engine->job->waited_ns, engine->job->waited_ns + ktime_get_ns() - since);
 	softgpu_access_begin(engine);
 	if (READ_ONCE(job->stop))
 		return SOFTGPU_CANCELLED;
