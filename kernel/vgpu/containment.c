@@ -82,7 +82,6 @@ static u32 points_of(const struct vgpu_workload *workload)
 {
 	switch (workload->error) {
 	case -ENOMEM:
-	case -ENOSPC:
 	case -EAGAIN:
 	case -EFAULT: /* not mapped, possibly because the host failed to pin the page */
 		return 0;

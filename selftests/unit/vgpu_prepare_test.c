@@ -76,13 +76,13 @@ static void what_a_reset_drops_is_unprepared(void **state)
 	assert_int_equal(gpu.unprepares, 2);
 }
 
-/* The host's shortage is not the guest's fault; a command that is refused is. */
-static void only_refused_commands_are_a_violation(void **state)
+/* The host's shortage is not the guest's fault; more than fits, or a refused command, is. */
+static void what_the_guest_did_wrong_is_a_violation(void **state)
 {
 	static const struct {
 		int err;
 		u32 points;
-	} cases[] = { { -ENOMEM, 0 }, { -ENOSPC, 0 }, { -EACCES, 1 } };
+	} cases[] = { { -ENOMEM, 0 }, { -ENOSPC, 1 }, { -EACCES, 2 } };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -217,7 +217,7 @@ int main(void)
 		TEST(a_preempted_workload_is_prepared_again),
 		TEST(the_backend_gets_the_tail_of_a_workload_that_waits),
 		TEST(what_a_reset_drops_is_unprepared),
-		TEST(only_refused_commands_are_a_violation),
+		TEST(what_the_guest_did_wrong_is_a_violation),
 		TEST(a_job_that_the_pgpu_refuses_is_unprepared_and_no_violation),
 		TEST(a_preempted_workload_that_cannot_be_prepared_again_fails),
 		TEST(a_completion_does_not_wait_for_the_preparation_of_the_next_element),
