@@ -17,10 +17,11 @@ void vgpu_containment_init(struct ghyvi_vgpu *vgpu)
 	vgpu->containment = (struct ghyvi_containment)GHYVI_CONTAINMENT_DEFAULT;
 }
 
-void vgpu_containment_reset(struct ghyvi_vgpu *vgpu)
+void vgpu_containment_reset(struct ghyvi_vgpu *vgpu, bool forget)
 {
 	lockdep_assert_held(&vgpu->lock);
-	vgpu->violation_points = 0;
+	if (forget)
+		vgpu->violation_points = 0;
 	vgpu->oracle_violations = atomic64_read(&vgpu->params.stats->oracle_violations);
 	WRITE_ONCE(vgpu->failsafe, false);
 }

@@ -92,6 +92,7 @@ static void note_reset(struct ghyvi_vgpu *vgpu)
 	vgpu_event(vgpu);
 }
 
+/* @paused: for another guest, or for the same one after it has migrated: its points are loaded */
 static void reset_all(struct ghyvi_vgpu *vgpu, bool paused)
 {
 	stop_engines(vgpu, vgpu_engine_reset);
@@ -102,7 +103,7 @@ static void reset_all(struct ghyvi_vgpu *vgpu, bool paused)
 	vgpu_context_handles_forget(vgpu);
 	ghyvi_gtt_reset(vgpu->gtt);
 	ghyvi_audit_reset(vgpu->audit);
-	vgpu_containment_reset(vgpu);
+	vgpu_containment_reset(vgpu, paused);
 	vgpu_power_on(vgpu);
 	vgpu->resetting = false;
 	vgpu->paused = paused;
@@ -139,7 +140,7 @@ static void lift_failsafe(struct ghyvi_vgpu *vgpu)
 {
 	bool failsafe = vgpu->failsafe;
 
-	vgpu_containment_reset(vgpu);
+	vgpu_containment_reset(vgpu, true);
 	if (!failsafe)
 		return;
 	vgpu_place_ggtt(vgpu);

@@ -150,7 +150,8 @@ void ghyvi_vgpu_destroy(struct ghyvi_vgpu *vgpu);
  * @vgpu: vGPU to reset
  *
  * Stops the engines, drops all workloads and translation state, sets the registers to their reset
- * values, clears the GGTT table and ends failsafe state.
+ * values, clears the GGTT table and ends failsafe state. The guest can cause it, so its points of
+ * containment stay.
  *
  * Context: may sleep; waits until the scheduler has returned every workload. The caller holds no
  * lock that prepare() or complete() of a workload takes.
@@ -160,7 +161,8 @@ void ghyvi_vgpu_reset(struct ghyvi_vgpu *vgpu);
  * ghyvi_vgpu_close() - reset the whole device, and accept no work until the next reset.
  * @vgpu: vGPU whose device is being closed
  *
- * The guest may still run, and vCPUs may be executing stores that trapped before the reset.
+ * The guest may still run, and vCPUs may be executing stores that trapped before the reset. Its
+ * points of containment are forgotten.
  *
  * Context: may sleep, as ghyvi_vgpu_reset().
  */
@@ -171,8 +173,9 @@ void ghyvi_vgpu_close(struct ghyvi_vgpu *vgpu);
  *
  * Stops the engines and drops all workloads. Each engine that had work reports an error, and the
  * guest driver then resets the engine by GDRST, as after a hang. All translations are rebuilt from
- * the guest's tables. Failsafe state ends. Registers, interrupts and the GGTT table keep their
- * contents: a guest driver writes them when it is loaded, but not after a hang.
+ * the guest's tables. Failsafe state and the points of containment end. Registers, interrupts and
+ * the GGTT table keep their contents: a guest driver writes them when it is loaded, but not after a
+ * hang.
  *
  * Context: may sleep, as ghyvi_vgpu_reset().
  */

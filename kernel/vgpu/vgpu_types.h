@@ -473,8 +473,8 @@ void vgpu_context_handles_forget(struct ghyvi_vgpu *vgpu);
 /* containment.c: called with vgpu->lock held, unless stated otherwise */
 /* Needs no lock. */
 void vgpu_containment_init(struct ghyvi_vgpu *vgpu);
-/* Clear all violations and failsafe state. */
-void vgpu_containment_reset(struct ghyvi_vgpu *vgpu);
+/* End failsafe state. @forget: the points, too; a guest must not be able to cause that. */
+void vgpu_containment_reset(struct ghyvi_vgpu *vgpu, bool forget);
 /*
  * Notify the owner of the vGPU that a counter of incidents may have changed. Needs vgpu->lock, or a
  * caller that the vGPU outlives.

@@ -532,9 +532,30 @@ static void a_device_reset_ends_failsafe_state(void **state)
 	ghyvi_vgpu_set_bar0(vgpu, 0x80000000);
 	assert_true(gtt.ggtt_gfn == (0x80000000 + GHYVI_GGTT_OFFSET) >> GHYVI_PAGE_SHIFT);
 	assert_alive();
-	/* Violations before the reset do not count. */
-	bad_workload();
-	assert_false(ghyvi_vgpu_failsafe(vgpu));
+}
+
+/* It can reboot, but only the host's administrator can restart the vGPU or close it. */
+static void a_guest_cannot_clear_its_points(void **state)
+{
+	void (*const forget[])(struct ghyvi_vgpu * vgpu) = { ghyvi_vgpu_restart, ghyvi_vgpu_close };
+	unsigned int i;
+
+	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	for (i = 0; i < ARRAY_SIZE(forget); i++) {
+		bad_workload();
+		ghyvi_vgpu_reset(vgpu);
+		assert_alive();
+		bad_workload();
+		assert_dead();
+		ghyvi_vgpu_reset(vgpu);
+		bad_workload();
+		assert_dead();
+		forget[i](vgpu);
+		ghyvi_vgpu_reset(vgpu);
+		bad_workload();
+		assert_false(ghyvi_vgpu_failsafe(vgpu));
+		ghyvi_vgpu_restart(vgpu);
+	}
 }
 
 /* As it is created: no setting was made. */
@@ -649,6 +670,7 @@ int main(void)
 		RCS(an_error_in_the_last_use_of_a_workload_is_not_counted_again),
 		RCS(failsafe_state_stops_the_other_engines_first),
 		RCS(a_device_reset_ends_failsafe_state),
+		RCS(a_guest_cannot_clear_its_points),
 		RCS(the_largest_limits_are_accepted),
 		RCS(limits_out_of_range_change_nothing),
 		RCS(jobs_get_the_gpu_time_budget),
