@@ -5,6 +5,8 @@
  * neither pinned nor tracked. Reads return all ones (0 for interrupt registers) and writes are
  * dropped, as with a device that fell off the bus. Other vGPUs are not affected. A reset from
  * outside the guest driver (VFIO's or the `reset` attribute) ends failsafe state.
+ *
+ * Points are a leaky bucket: it overflows at points_max, and points_max drain in each window.
  */
 #include <linux/errno.h>
 #include <linux/ktime.h>
@@ -108,21 +110,35 @@ static u32 overstay_points(const struct vgpu_workload *workload)
 	return (u32)min_t(u64, div_u64(ms, GHYVI_OVERSTAY_POINT_MS), GHYVI_POINTS_MAX);
 }
 
+/* Drain whole points; the time of the rest counts for the next call. */
+static void drain_points(struct ghyvi_vgpu *vgpu, u64 now)
+{
+	u64 window_ns = vgpu->containment.window_ms * NSEC_PER_MSEC;
+	u64 points_max = vgpu->containment.points_max;
+	u64 ns = now - vgpu->points_drained_ns;
+	u64 drained = ns < window_ns ? div64_u64(ns * points_max, window_ns) : U64_MAX;
+
+	if (drained >= vgpu->violation_points) {
+		vgpu->violation_points = 0;
+		vgpu->points_drained_ns = now;
+	} else if (drained) {
+		vgpu->violation_points -= drained;
+		vgpu->points_drained_ns += div64_u64(drained * window_ns, points_max);
+	}
+}
+
 static void add_points(struct ghyvi_vgpu *vgpu, u32 points)
 {
-	const struct ghyvi_containment *limits = &vgpu->containment;
-	u64 now = ktime_get_ns();
+	u32 points_max = vgpu->containment.points_max;
 
 	ghyvi_count(vgpu->params.stats, violations);
-	if (!vgpu->violation_points ||
-	    now - vgpu->violation_window_ns >= limits->window_ms * NSEC_PER_MSEC) {
-		vgpu->violation_window_ns = now;
-		vgpu->violation_points = 0;
-	}
+	drain_points(vgpu, ktime_get_ns());
 	/* A migrated state can have any number: the sum must not wrap. */
 	vgpu->violation_points = min(vgpu->violation_points, GHYVI_POINTS_MAX) + points;
-	if (limits->points_max && vgpu->violation_points > limits->points_max)
-		enter_failsafe(vgpu, "too many bad workloads in containment/window_ms");
+	if (!points_max || vgpu->violation_points <= points_max)
+		return;
+	vgpu->violation_points = points_max; /* so that all drain in a window */
+	enter_failsafe(vgpu, "too many bad workloads in containment/window_ms");
 }
 
 void vgpu_violation(struct vgpu_workload *workload)

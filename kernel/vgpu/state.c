@@ -294,7 +294,7 @@ static void save_machine(struct ghyvi_vgpu *vgpu, struct state_writer *writer)
 	u64 now = ktime_get_ns();
 	const struct state_machine state = {
 		.clock_ns = now + vgpu->clock_offset_ns,
-		.window_age_ns = vgpu->violation_points ? now - vgpu->violation_window_ns : 0,
+		.undrained_ns = vgpu->violation_points ? now - vgpu->points_drained_ns : 0,
 		.violation_points = vgpu->violation_points,
 		.failsafe = vgpu->failsafe,
 	};
@@ -322,7 +322,7 @@ static int load_machine(struct ghyvi_vgpu *vgpu, struct state_reader *reader)
 		return -EINVAL;
 	WRITE_ONCE(vgpu->clock_offset_ns, clock_offset(state->clock_ns, now));
 	vgpu->violation_points = state->violation_points;
-	vgpu->violation_window_ns = now - min_t(u64, state->window_age_ns, now);
+	vgpu->points_drained_ns = now - min_t(u64, state->undrained_ns, now);
 	WRITE_ONCE(vgpu->failsafe, state->failsafe);
 	return 0;
 }

@@ -74,7 +74,7 @@ struct state_settings {
 
 struct state_machine {
 	u64 clock_ns; /* of TIMESTAMP */
-	u64 window_age_ns; /* of containment */
+	u64 undrained_ns; /* for how long @violation_points have not drained */
 	u32 violation_points;
 	u32 failsafe;
 };

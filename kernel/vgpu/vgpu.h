@@ -520,14 +520,14 @@ struct ghyvi_sched_entity *ghyvi_vgpu_sched_entity(struct ghyvi_vgpu *vgpu);
  * @budget_ms: GPU time that a workload may use, in ms; then the workload is stopped with an error.
  *	Each lite restore starts a new budget for the commands that it adds. 0..GHYVI_BUDGET_MAX_MS;
  *	0: no limit.
- * @points_max: points that the vGPU may collect per @window_ms; more points put it into failsafe
- *	state. A workload that was stopped with an error counts 1 point. A workload with an invalid
- *	descriptor, context or ring counts GHYVI_MALFORMED_POINTS. A workload that kept its engine
- *	for GHYVI_OVERSTAY_FREE_MS after it had to yield to others counts 1 point for each
- *	GHYVI_OVERSTAY_POINT_MS of that time, however it ended. So in a window others lose
- *	@points_max times GHYVI_OVERSTAY_POINT_MS and what one workload may take.
+ * @points_max: points that the vGPU may have; more points put it into failsafe state. A workload
+ *	that was stopped with an error counts 1 point. A workload with an invalid descriptor,
+ *	context or ring counts GHYVI_MALFORMED_POINTS. A workload that kept its engine for
+ *	GHYVI_OVERSTAY_FREE_MS after it had to yield to others counts 1 point for each
+ *	GHYVI_OVERSTAY_POINT_MS of that time, however it ended. So others lose @points_max times
+ *	GHYVI_OVERSTAY_POINT_MS, as much again per @window_ms, and what one workload may take.
  *	0..GHYVI_POINTS_MAX; 0: no limit.
- * @window_ms: length of the window in ms;
+ * @window_ms: time in ms in which @points_max points drain, at an even rate;
  *	GHYVI_VIOLATION_WINDOW_MIN_MS..GHYVI_VIOLATION_WINDOW_MAX_MS
  */
 struct ghyvi_containment {

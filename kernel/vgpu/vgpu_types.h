@@ -210,8 +210,8 @@ struct ghyvi_vgpu {
 	bool paused; /* as @resetting, and preempted workloads are parked; under lock */
 	bool failsafe; /* written under lock */
 	struct ghyvi_containment containment; /* this and the next three: under lock */
-	u64 violation_window_ns; /* start of the window, ns of ktime_get_ns() */
-	u32 violation_points; /* in this window */
+	u64 points_drained_ns; /* until when @violation_points have drained, ns of ktime_get_ns() */
+	u32 violation_points;
 	u64 oracle_violations; /* value of the counter when containment was last reset */
 	struct vgpu_engine engines[GHYVI_ENGINES];
 	struct list_head context_handles; /* under lock; see context_handles.c */

@@ -310,7 +310,7 @@ static void points_do_not_wrap(void **state)
 	limit(GHYVI_POINTS_MAX, GHYVI_VIOLATION_WINDOW_MAX_MS);
 	mutex_lock(&vgpu->lock);
 	vgpu->violation_points = ~0u; /* a state that was loaded */
-	vgpu->violation_window_ns = ktime_get_ns();
+	vgpu->points_drained_ns = ktime_get_ns();
 	late.base.overstayed_ns = ~0ull;
 	vgpu_overstay(&late);
 	mutex_unlock(&vgpu->lock);
@@ -429,6 +429,34 @@ static void a_malformed_submission_counts_as_many(void **state)
 	assert_false(ghyvi_vgpu_failsafe(vgpu));
 	malformed_submission();
 	assert_dead();
+}
+
+/* No more than points_max pass the border of a window, wherever that is. */
+static void points_drain_with_time(void **state)
+{
+	struct vgpu_workload late = { .engine = &vgpu->engines[GHYVI_RCS] };
+	const u64 window_ns = GHYVI_VIOLATION_WINDOW_MAX_MS * NSEC_PER_MSEC;
+
+	limit(100, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	mutex_lock(&vgpu->lock);
+	late.base.overstayed_ns = 100 * GHYVI_OVERSTAY_POINT_MS * NSEC_PER_MSEC;
+	vgpu_overstay(&late);
+	assert_int_equal(vgpu->violation_points, 100);
+	/* Two and a half points drain, the half is not lost. */
+	vgpu->points_drained_ns -= window_ns / 40;
+	late.base.overstayed_ns = 2 * GHYVI_OVERSTAY_POINT_MS * NSEC_PER_MSEC;
+	vgpu_overstay(&late);
+	assert_int_equal(vgpu->violation_points, 100);
+	vgpu->points_drained_ns -= window_ns / 40;
+	late.base.overstayed_ns = 3 * GHYVI_OVERSTAY_POINT_MS * NSEC_PER_MSEC;
+	vgpu_overstay(&late);
+	assert_int_equal(vgpu->violation_points, 100);
+	assert_false(vgpu->failsafe);
+	vgpu->points_drained_ns -= window_ns - window_ns / 100;
+	late.base.overstayed_ns = 100 * GHYVI_OVERSTAY_POINT_MS * NSEC_PER_MSEC;
+	vgpu_overstay(&late);
+	assert_true(vgpu->failsafe);
+	mutex_unlock(&vgpu->lock);
 }
 
 static void violations_outside_the_window_do_not_count(void **state)
@@ -661,6 +689,7 @@ int main(void)
 		RCS(time_that_others_lose_counts_once),
 		RCS(resets_of_good_workloads_are_free),
 		RCS(a_malformed_submission_counts_as_many),
+		RCS(points_drain_with_time),
 		RCS(violations_outside_the_window_do_not_count),
 		RCS(without_a_limit_no_vgpu_enters_failsafe_state),
 		RCS(errors_of_the_host_are_no_violations),
