@@ -12,11 +12,21 @@
 #include <linux/string.h>
 #include "vgpu_types.h"
 
+/*
+ * DOC: how the format grows
+ *
+ * A structure of a section never changes. What is new gets a section of its own, after those that
+ * are there, and the next STATE_MINOR. Without STATE_OPTIONAL, a ghyvi that does not know the
+ * section refuses the state, and says which minor version it has: so for what the guest would
+ * miss. A load must not need the section: a state of a lower minor version has none, and the vGPU
+ * keeps what its reset has set. STATE_MAJOR changes when that is impossible. A state of each
+ * version is in selftests/unit/states.
+ */
 #define STATE_MAGIC 0x47494d4956594847ULL /* "GHYVIMIG" */
 #define STATE_MAJOR 1
 #define STATE_MINOR 0
 
-/* Section types, in their order. A section with STATE_OPTIONAL is skipped if it is unknown. */
+/* Section types, in their order. */
 enum state_section {
 	STATE_DEVICE = 1, /* of the owner of the vGPU */
 	STATE_SETTINGS,
@@ -28,6 +38,7 @@ enum state_section {
 	STATE_END,
 };
 
+/* Part of a type: a ghyvi that does not know the section skips it. */
 #define STATE_OPTIONAL 0x80000000u
 
 struct state_header {

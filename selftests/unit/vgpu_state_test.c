@@ -3,6 +3,8 @@
  * The saved state of a vGPU as a VMM reads and supplies it: its size, what it contains of others,
  * and states that were truncated, changed, or are foreign.
  */
+#include <dirent.h>
+#include <stdlib.h>
 #include <string.h>
 #include <ghyvi/multicall.h>
 #include "bounded.h"
@@ -328,6 +330,88 @@ static void refused_commands_are_not_where_a_workload_is(void **state)
 	ghyvi_vgpu_reset(from.vgpu);
 }
 
+/* @saved with an empty section of @type before its end */
+static int load_with_section(const void *saved, size_t bytes, u32 type)
+{
+	const struct state_header new = { .type = type }, end = { .type = STATE_END };
+	u8 *state = malloc(bytes + sizeof(new));
+	int ret;
+
+	memcpy(state, saved, bytes);
+	((struct state_identity *)state)->minor = STATE_MINOR + 1;
+	memcpy(state + bytes - sizeof(end), &new, sizeof(new));
+	memcpy(state + bytes, &end, sizeof(end));
+	ret = pair_load(&to, state, bytes + sizeof(new));
+	free(state);
+	return ret;
+}
+
+static void what_a_newer_state_has_more_is_optional_or_refused(void **state)
+{
+	size_t bytes;
+	void *saved = pair_save(&from, &bytes);
+
+	assert_int_equal(load_with_section(saved, bytes, STATE_OPTIONAL | 77), 0);
+	assert_int_equal(load_with_section(saved, bytes, 77), -EINVAL);
+	assert_non_null(strstr(move_report(&to), "format 1.1, this ghyvi writes 1.0"));
+	free(saved);
+}
+
+#define STATES "states"
+
+/*
+ * A guest that ghyvi saved in a former format goes on. The states were saved in the middle of a
+ * batch; GHYVI_RENEW=1 writes that of the present format.
+ */
+static void states_of_all_formats_are_loaded(void **state)
+{
+	u8 *saved = malloc(GHYVI_STATE_BYTES_MAX);
+	struct dirent *entry;
+	char path[512];
+	size_t bytes;
+	DIR *folder;
+
+	move_begin_waiting(&from, GHYVI_RCS, true);
+	if (getenv("GHYVI_RENEW")) {
+		u8 *now = pair_save(&from, &bytes);
+		FILE *file;
+
+		snprintf(path, sizeof(path), STATES "/%u.%u", STATE_MAJOR, STATE_MINOR);
+		file = fopen(path, "wb");
+		assert_non_null(file);
+		assert_int_equal(fwrite(now, 1, bytes, file), bytes);
+		assert_int_equal(fclose(file), 0);
+		free(now);
+	}
+	ghyvi_vgpu_pause(from.vgpu);
+	ghyvi_vgpu_reset(from.vgpu);
+	folder = opendir(STATES);
+	assert_non_null(folder);
+	while ((entry = readdir(folder))) {
+		FILE *file;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), STATES "/%s", entry->d_name);
+		file = fopen(path, "rb");
+		assert_non_null(file);
+		bytes = fread(saved, 1, GHYVI_STATE_BYTES_MAX, file);
+		fclose(file);
+		assert_int_equal(pair_load(&to, saved, bytes), 0);
+		*move_data(GHYVI_RCS, 0) = 0;
+		*move_data(GHYVI_RCS, 3) = 0;
+		*move_data(GHYVI_RCS, 4) = 0;
+		ghyvi_vgpu_set_bar0(to.vgpu, MOVE_BAR0_GPA);
+		ghyvi_vgpu_resume(to.vgpu);
+		assert_int_not_equal(atomic64_read(&to.stats.queued_rcs_now), 0);
+		move_end_waiting(&to, GHYVI_RCS);
+		move_await_idle(&to, GHYVI_RCS);
+		ghyvi_vgpu_reset(to.vgpu);
+	}
+	closedir(folder);
+	free(saved);
+}
+
 static bool submit_after_reset;
 
 /* Another thread of the VMM, as soon as the load has reset the vGPU. */
@@ -386,6 +470,8 @@ int main(void)
 		PAIR_TEST(nothing_runs_in_failsafe_state),
 		PAIR_TEST(a_state_with_one_wrong_setting_is_refused),
 		PAIR_TEST(refused_commands_are_not_where_a_workload_is),
+		PAIR_TEST(what_a_newer_state_has_more_is_optional_or_refused),
+		PAIR_TEST(states_of_all_formats_are_loaded),
 		PAIR_TEST(no_workload_of_others_gets_into_a_load),
 	};
 
