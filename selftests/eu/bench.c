@@ -21,7 +21,7 @@ static double seconds(void)
 static double rate(struct gpu *gpu, const struct eu_dispatch *d, const char *name)
 {
 	struct eu_memory memory = gpu_memory(gpu);
-	struct eu_cache *cache = eu_cache_create(1);
+	struct eu_cache *cache = eu_cache_create(64 << 20);
 	struct eu_error error;
 	double best = 0;
 	int n;

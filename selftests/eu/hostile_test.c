@@ -412,7 +412,7 @@ int main(int argc, char **argv)
 	static const char *const names[] = { "done",	"again", "fault", "unsupported",
 					     "illegal", "stuck", "memory" };
 	unsigned int trials = argc > 1 ? (unsigned int)atoi(argv[1]) : 600, n, seen[7] = { 0 };
-	struct eu_cache *cache = eu_cache_create(2);
+	struct eu_cache *cache = eu_cache_create(1 << 20);
 	struct eu_state *commands = calloc(1, sizeof(*commands));
 	static struct guest hostile, neighbour;
 	struct eu_counters counters;

@@ -67,7 +67,7 @@ static void value(struct test *t, uint32_t v)
 static void run3(struct test *t, const uint32_t global[3], const uint32_t local[3])
 {
 	struct eu_memory memory = gpu_memory(&t->gpu);
-	struct eu_cache *cache = eu_cache_create(2);
+	struct eu_cache *cache = eu_cache_create(64 << 20);
 	struct eu_error error = { 0 };
 	struct eu_dispatch d;
 	enum eu_status status;

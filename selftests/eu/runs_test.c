@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-enum { DATA_BYTES = 65536 };
+enum { DATA_BYTES = 65536, CACHE_BYTES = 1 << 20 };
 
 struct fixture {
 	struct gpu gpu;
@@ -27,7 +27,7 @@ static void make(struct fixture *f, const struct code *c)
 	memset(f, 0, sizeof(*f));
 	gpu_make(&f->gpu);
 	f->memory = gpu_memory(&f->gpu);
-	f->cache = eu_cache_create(2);
+	f->cache = eu_cache_create(CACHE_BYTES);
 	f->d.instruction.address = gpu_alloc(&f->gpu, 16384, &f->code);
 	memcpy(f->code, c->dw, c->count * 16);
 	f->data_address = gpu_alloc(&f->gpu, DATA_BYTES, &f->data);
@@ -202,7 +202,7 @@ static void divergent_kernel(struct code *c)
 /* What a thread continues in is decoded again when its page changes, or elsewhere after a move. */
 static void waiting_lanes_go_on_in_a_program_that_is_new(void **state)
 {
-	struct eu_cache *other = eu_cache_create(2);
+	struct eu_cache *other = eu_cache_create(CACHE_BYTES);
 	static struct code c;
 	struct fixture f;
 	struct eu_run *run;
@@ -221,13 +221,13 @@ static void waiting_lanes_go_on_in_a_program_that_is_new(void **state)
 
 			f.code[4000] += !moves;
 			assert_int_equal(eu_run_save(run, saved, bytes), bytes);
+			eu_run_end(run);
 			if (moves) {
-				eu_run_end(run);
 				eu_cache_destroy(other);
-				other = eu_cache_create(2);
-				run = eu_run_begin(other, &f.memory, &f.d, &f.error);
-				assert_int_equal(eu_run_restore(run, saved, bytes), 0);
+				other = eu_cache_create(CACHE_BYTES);
 			}
+			run = eu_run_begin(moves ? other : f.cache, &f.memory, &f.d, &f.error);
+			assert_int_equal(eu_run_restore(run, saved, bytes), 0);
 			free(saved);
 		}
 		if (status)
@@ -238,6 +238,153 @@ static void waiting_lanes_go_on_in_a_program_that_is_new(void **state)
 		drop(&f);
 	}
 	eu_cache_destroy(other);
+}
+
+static void put_jump(uint32_t *dw, int32_t jip, int32_t uip)
+{
+	put_field(dw, 127, 96, (uint32_t)jip);
+	put_field(dw, 95, 64, (uint32_t)uip);
+}
+
+/* Stores r@reg to @offset of the data, a dword for each of eight lanes. */
+static void store_lanes(struct code *c, unsigned int reg, uint32_t offset)
+{
+	unsigned int n;
+
+	for (n = 0; n < 8; n++)
+		no_mask(emit1(c, EU_MOV, 1, ONE(EU_UD, 20, n * 4), IMM(EU_UD, offset + n * 4)));
+	no_mask(emit1(c, EU_MOV, 8, VEC(EU_UD, 21), VEC(EU_UD, reg)));
+	emit_send(c, 8, 12, 0, 20, 2u << 25 | 9u << 14 | 2u << 12 | 14u << 8 | 255, false);
+}
+
+/* Lane n breaks in round n + 1, and waits behind the loop. */
+static void lanes_that_break_go_on_behind_the_loop(void **state)
+{
+	struct code c = { .count = 0 };
+	struct fixture f;
+	unsigned int n;
+	uint32_t *dw, v;
+
+	(void)state;
+	no_mask(emit1(&c, EU_MOV, 8, VEC(EU_UD, 127), VEC(EU_UD, 0)));
+	no_mask(emit1(&c, EU_MOV, 8, VEC(EU_UD, 10), IMM(EU_UD, 0)));
+	no_mask(emit1(&c, EU_MOV, 8, VEC(EU_UD, 13), IMM(EU_UD, 0)));
+	for (n = 0; n < 8; n++)
+		no_mask(emit1(&c, EU_MOV, 1, ONE(EU_UD, 11, n * 4), IMM(EU_UD, n)));
+	emit2(&c, EU_ADD, 8, VEC(EU_UD, 10), VEC(EU_UD, 10), IMM(EU_UD, 1));
+	condition(emit2(&c, EU_CMP, 8, ARF(EU_UD, 0), VEC(EU_UD, 10), VEC(EU_UD, 11)), EU_COND_G,
+		  0);
+	dw = emit(&c, EU_BREAK, 8);
+	predicate(dw, 0, false);
+	put_jump(dw, 32, 32);
+	emit2(&c, EU_ADD, 8, VEC(EU_UD, 13), VEC(EU_UD, 13), IMM(EU_UD, 2));
+	put_jump(emit(&c, EU_WHILE, 8), -64, 0);
+	emit2(&c, EU_ADD, 8, VEC(EU_UD, 10), VEC(EU_UD, 10), IMM(EU_UD, 100));
+	store_lanes(&c, 10, 0);
+	store_lanes(&c, 13, 32);
+	emit_end(&c);
+	make(&f, &c);
+	assert_int_equal(run_once(&f), EU_DONE);
+	for (n = 0; n < 8; n++) {
+		memcpy(&v, f.data + n * 4, 4);
+		assert_int_equal(v, n + 101);
+		memcpy(&v, f.data + 32 + n * 4, 4);
+		assert_int_equal(v, n * 2);
+	}
+	drop(&f);
+}
+
+/*
+ * Group 1 goes to the second page; group 0 stays in the first, which names the third in jumps that
+ * no lane takes.
+ */
+static void only_what_is_executed_is_fetched(void **state)
+{
+	struct code c = { .count = 0 };
+	struct fixture f;
+	struct eu_run *run;
+	uint32_t *dw;
+
+	(void)state;
+	no_mask(emit1(&c, EU_MOV, 8, VEC(EU_UD, 127), VEC(EU_UD, 0)));
+	dw = emit2(&c, EU_CMP, 1, ARF(EU_UD, 0), ONE(EU_UD, 0, 4), IMM(EU_UD, 0));
+	condition(dw, EU_COND_NZ, 0);
+	no_mask(dw);
+	dw = emit(&c, EU_JMPI, 1);
+	predicate(dw, 0, false);
+	no_mask(dw);
+	put_field(dw, 90, 89, EU_FILE_IMM);
+	put_field(dw, 127, 96, EU_PAGE_BYTES - 48);
+	dw = emit(&c, EU_BREAK, 8);
+	predicate(dw, 0, false);
+	put_jump(dw, 16, 2 * EU_PAGE_BYTES);
+	dw = emit(&c, EU_IF, 8);
+	predicate(dw, 0, true);
+	put_jump(dw, 2 * EU_PAGE_BYTES, 2 * EU_PAGE_BYTES);
+	emit_end(&c);
+	make(&f, &c);
+	memcpy(f.code + EU_PAGE_BYTES, c.dw[c.count - 1], 16);
+	f.d.start[0] = 1;
+	f.d.end[0] = 2;
+	assert_int_equal(run_once(&f), EU_DONE);
+	assert_int_equal(f.gpu.maps[EU_ACCESS_EXECUTE], 2);
+	f.gpu.maps[EU_ACCESS_EXECUTE] = 0;
+	f.d.start[0] = 0;
+	f.d.end[0] = 1;
+	run = begin(&f);
+	while (eu_run(run, 1, &f.error) == EU_AGAIN)
+		;
+	assert_int_equal(f.error.status, EU_DONE);
+	assert_int_equal(f.gpu.maps[EU_ACCESS_EXECUTE], 1);
+	eu_run_end(run);
+	drop(&f);
+}
+
+/* Three rounds through three pages, in a cache that is too small for one. */
+static void decoded_instructions_have_a_bound(void **state)
+{
+	enum { ROUNDS = 3, ADDS = 600, BOUND = 128 << 10, PAGE_MOST = 1 << 20 };
+	static struct code c;
+	struct eu_cache_counters counters;
+	struct fixture f;
+	struct eu_run *run;
+	enum eu_status status;
+	unsigned int n;
+	uint32_t *dw, v;
+
+	(void)state;
+	c.count = 0;
+	no_mask(emit1(&c, EU_MOV, 8, VEC(EU_UD, 127), VEC(EU_UD, 0)));
+	no_mask(emit1(&c, EU_MOV, 8, VEC(EU_UD, 10), IMM(EU_UD, 0)));
+	for (n = 0; n < ADDS; n++)
+		no_mask(emit2(&c, EU_ADD, 8, VEC(EU_UD, 10), VEC(EU_UD, 10), IMM(EU_UD, 1)));
+	condition(emit2(&c, EU_CMP, 8, ARF(EU_UD, 0), VEC(EU_UD, 10), IMM(EU_UD, ROUNDS * ADDS)),
+		  EU_COND_L, 0);
+	dw = emit(&c, EU_WHILE, 8);
+	predicate(dw, 0, false);
+	put_jump(dw, -16 * (ADDS + 1), 0);
+	store_lanes(&c, 10, 0);
+	emit_end(&c);
+	make(&f, &c);
+	eu_cache_destroy(f.cache);
+	f.cache = eu_cache_create(BOUND);
+	run = begin(&f);
+	do {
+		status = eu_run(run, 50, &f.error);
+		eu_cache_counters(f.cache, &counters);
+		assert_in_range(counters.bytes, 1, BOUND + PAGE_MOST);
+	} while (status == EU_AGAIN);
+	assert_int_equal(status, EU_DONE);
+	/* Each round has fetched each page again. */
+	assert_true(counters.evicted >= 2 * ROUNDS);
+	eu_run_end(run);
+	eu_cache_counters(f.cache, &counters);
+	assert_in_range(counters.bytes, 0, BOUND);
+	for (n = 0; n < 8; n++) {
+		memcpy(&v, f.data + n * 4, 4);
+		assert_int_equal(v, ROUNDS * ADDS);
+	}
+	drop(&f);
 }
 
 static void test_a_boundary_is_between_groups(void **state)
@@ -454,6 +601,9 @@ int main(void)
 		cmocka_unit_test(test_budgets_do_not_change_results),
 		cmocka_unit_test(test_a_saved_run_goes_on),
 		cmocka_unit_test(waiting_lanes_go_on_in_a_program_that_is_new),
+		cmocka_unit_test(lanes_that_break_go_on_behind_the_loop),
+		cmocka_unit_test(only_what_is_executed_is_fetched),
+		cmocka_unit_test(decoded_instructions_have_a_bound),
 		cmocka_unit_test(test_a_boundary_is_between_groups),
 		cmocka_unit_test(test_groups_are_skipped),
 		cmocka_unit_test(test_threads_share_the_groups),

@@ -10,7 +10,7 @@
 #include "eu_state.h"
 #include "settings.h"
 
-#define KERNELS_CACHED 64
+#define CODE_BYTES (64u << 20) /* of decoded instructions */
 #define STATE_BASE_ADDRESS 0x6101 /* upper halves of headers */
 #define PIPELINE(header) ((header) >> 27 & 3)
 #define PIPELINE_MEDIA 2
@@ -51,7 +51,7 @@ struct compute *compute_create(struct vm *vm)
 		return NULL;
 	compute->vm = vm;
 	compute->memory = (struct eu_memory){ .ops = &memory_ops, .context = compute };
-	compute->cache = eu_cache_create(KERNELS_CACHED);
+	compute->cache = eu_cache_create(CODE_BYTES);
 	if (!compute->cache) {
 		free(compute);
 		return NULL;

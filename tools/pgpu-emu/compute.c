@@ -17,7 +17,7 @@
 #include <eu_state.h>
 #include "emu.h"
 
-#define KERNELS_CACHED 64
+#define CODE_BYTES (64u << 20) /* of decoded instructions */
 #define SLICE_INSTRUCTIONS 32768
 #define GPGPU_DISPATCHDIM 0x2500 /* X, Y, Z */
 #define GEN8_CS_CHICKEN1 0x2580
@@ -93,7 +93,7 @@ int emu_compute_init(struct emu_engine *engine)
 	compute->engine = engine;
 	compute->memory = (struct eu_memory){ .ops = &memory_ops, .context = compute };
 	compute->resumes_at = RUN_NEVER;
-	compute->cache = eu_cache_create(KERNELS_CACHED);
+	compute->cache = eu_cache_create(CODE_BYTES);
 	return compute->cache ? 0 : -ENOMEM;
 }
 

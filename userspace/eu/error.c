@@ -22,7 +22,7 @@ enum eu_step eu_fail(struct eu_exec *x, const struct eu_insn *i, enum eu_status 
 	if (!i)
 		i = x->insn;
 	if (i) {
-		e->ip = x->program ? x->program->base + i->ip : i->ip;
+		e->ip = (x->run ? x->run->dispatch.instruction.address : 0) + i->ip;
 		memcpy(e->instruction, i->raw, sizeof(e->instruction));
 		if (eu_op_name(i->op))
 			used = snprintf(e->text, sizeof(e->text),

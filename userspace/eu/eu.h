@@ -209,15 +209,30 @@ struct eu_counters {
 };
 
 /**
+ * struct eu_cache_counters - what a cache has
+ * @bytes: memory of decoded instructions
+ * @evicted: pages of instructions that were dropped to make room, so far
+ */
+struct eu_cache_counters {
+	uint64_t bytes;
+	uint64_t evicted;
+};
+
+/**
  * eu_cache_create() - make a cache of decoded kernels
- * @kernels: the most kernels it keeps, at least 1; the one unused for longest goes first
+ * @bytes: the most memory of decoded instructions; the page fetched longest ago goes first. Each
+ *	thread of a run keeps at least the page that it executes, up to 1 MiB, whatever @bytes is.
  *
- * A kernel is found by its address. Its instructions are compared with memory at the start of each
- * eu_run(), so a kernel that was changed is decoded again.
+ * A page of a kernel is mapped and compared when a run first executes an instruction there, and
+ * again if it has executed many others since. A kernel that was changed is decoded again in the
+ * next run, at the latest.
  *
  * Return: the cache, NULL without memory.
  */
-struct eu_cache *eu_cache_create(unsigned int kernels);
+struct eu_cache *eu_cache_create(size_t bytes);
+
+/** eu_cache_counters() - what the cache has now */
+void eu_cache_counters(struct eu_cache *cache, struct eu_cache_counters *counters);
 
 /**
  * eu_cache_destroy() - free a cache

@@ -6,8 +6,9 @@
  */
 #include "machine.h"
 
-static void park(struct eu_thread *t, uint32_t lanes, uint32_t ip)
+static void park(struct eu_exec *x, uint32_t lanes, uint32_t ip)
 {
+	struct eu_thread *t = x->t;
 	uint32_t rest = lanes;
 
 	while (rest) {
@@ -19,23 +20,43 @@ static void park(struct eu_thread *t, uint32_t lanes, uint32_t ip)
 	}
 	t->mask &= ~lanes;
 	t->waiting |= lanes;
+	x->waits |= eu_wait_bit(ip);
 }
 
-/** eu_flow_wake() - lanes that wait for the instruction at @ip go on */
-void eu_flow_wake(struct eu_exec *x, uint32_t ip)
+/** eu_flow_resume() - @x goes on with another thread */
+void eu_flow_resume(struct eu_exec *x)
+{
+	uint32_t rest;
+
+	x->waits = 0;
+	for (rest = x->t->waiting; rest; rest &= rest - 1)
+		x->waits |= eu_wait_bit(x->t->at[__builtin_ctz(rest)]);
+}
+
+/**
+ * eu_flow_wake() - lanes that wait for @i go on
+ *
+ * break names the end of its loop, which would take them back: they wait for what follows.
+ */
+void eu_flow_wake(struct eu_exec *x, const struct eu_insn *i)
 {
 	struct eu_thread *t = x->t;
-	uint32_t rest = t->waiting, woken = 0;
+	uint32_t rest, woken = 0;
 
-	while (rest) {
+	for (rest = t->waiting; rest; rest &= rest - 1) {
 		unsigned int lane = (unsigned int)__builtin_ctz(rest);
 
-		if (t->at[lane] == ip && t->depth_of[lane] == t->depth)
+		if ((t->at[lane] & ~(uint32_t)EU_AFTER_LOOP) != i->ip ||
+		    t->depth_of[lane] != t->depth)
+			continue;
+		if (t->at[lane] & EU_AFTER_LOOP && i->op == EU_WHILE)
+			t->at[lane] = i->ip + i->size;
+		else
 			woken |= 1u << lane;
-		rest &= rest - 1;
 	}
 	t->mask |= woken;
 	t->waiting &= ~woken;
+	eu_flow_resume(x);
 }
 
 static bool waits_for(const struct eu_thread *t, uint32_t lanes, uint32_t ip)
@@ -82,7 +103,7 @@ static enum eu_step call(struct eu_exec *x, const struct eu_insn *i, uint32_t la
 	eu_set_reg32(t, i->dst.at[0], next);
 	eu_set_reg32(t, i->dst.at[0] + 4, t->mask);
 	/* All lanes meet after the call: those that call, when they return. */
-	park(t, t->mask & ~lanes, next);
+	park(x, t->mask & ~lanes, next);
 	t->depth++;
 	return jump(t, i->ip + (uint32_t)i->jip);
 }
@@ -101,7 +122,7 @@ static enum eu_step ret(struct eu_exec *x, const struct eu_insn *i, uint32_t lan
 	target = eu_reg32(t, i->src[0].at[0]) & ~7u;
 	/* Returned lanes wait outside; the last one of this call takes the thread there. */
 	t->depth--;
-	park(t, lanes, target);
+	park(x, lanes, target);
 	t->depth++;
 	if (t->mask)
 		return EU_NEXT;
@@ -134,10 +155,10 @@ enum eu_step eu_flow(struct eu_exec *x, const struct eu_insn *i)
 	case EU_JMPI:
 		return chosen ? jump(t, i->ip + i->size + (uint32_t)i->jip) : EU_NEXT;
 	case EU_IF:
-		park(t, active & ~chosen, jip);
+		park(x, active & ~chosen, jip);
 		return t->mask & channels ? EU_NEXT : jump(t, jip);
 	case EU_ELSE:
-		park(t, active, uip);
+		park(x, active, uip);
 		return go_on(t, i, channels);
 	case EU_ENDIF:
 	case EU_JOIN:
@@ -145,20 +166,22 @@ enum eu_step eu_flow(struct eu_exec *x, const struct eu_insn *i)
 	case EU_WHILE:
 		if (!chosen)
 			return EU_NEXT;
-		park(t, active & ~chosen, i->ip + i->size);
+		park(x, active & ~chosen, i->ip + i->size);
 		return jump(t, jip);
 	case EU_BREAK:
+		park(x, chosen, uip | EU_AFTER_LOOP);
+		return go_on(t, i, channels);
 	case EU_CONT:
 	case EU_HALT:
-		park(t, chosen, uip);
+		park(x, chosen, uip);
 		return go_on(t, i, channels);
 	case EU_GOTO:
 		if (i->branch_control) {
-			park(t, active & ~chosen, jip);
-			park(t, chosen, uip);
+			park(x, active & ~chosen, jip);
+			park(x, chosen, uip);
 			return jump(t, chosen ? uip : jip);
 		}
-		park(t, active & ~chosen, uip);
+		park(x, active & ~chosen, uip);
 		return go_on(t, i, channels);
 	case EU_CALL:
 		return call(x, i, chosen);

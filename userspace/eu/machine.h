@@ -8,9 +8,9 @@
 
 /*
  * The inside of the library. A thread of the GPU (struct eu_thread) has registers and a mask of
- * lanes. A decoded instruction (struct eu_insn) belongs to a program (struct eu_program), which all
- * threads of a kernel share. What one thread of this process needs to execute threads of the GPU is
- * a struct eu_exec.
+ * lanes. A decoded instruction (struct eu_insn) belongs to a page (struct eu_code_page), which all
+ * threads of a kernel share. What one thread of this process needs to execute threads of the GPU, a
+ * worker, is a struct eu_exec.
  *
  * All registers are one array of bytes: the general ones, then the architecture's, 32 bytes each.
  * So an operand is an offset into that array for each lane, whatever it is.
@@ -211,7 +211,7 @@ struct eu_insn {
 	uint32_t scalar[3]; /* immediates */
 	uint16_t dst_at;
 	bool dst_null;
-	bool join; /* lanes may wait for this instruction */
+	bool across; /* in two pages */
 	uint8_t op;
 	uint8_t size; /* 8 or 16 bytes */
 	uint8_t lanes;
@@ -236,7 +236,6 @@ struct eu_insn {
 	struct eu_operand dst;
 	struct eu_operand src[3];
 	uint32_t raw[4];
-	struct eu_insn *allocated; /* the one before it */
 	const char *refused; /* decoded, but not executed: why */
 	enum eu_status refused_status;
 };
@@ -245,30 +244,24 @@ enum { EU_PAGE_SLOTS = EU_PAGE_BYTES / 8 };
 
 /* Instructions of one page, decoded when they are first executed. */
 struct eu_code_page {
-	uint64_t address;
-	struct eu_code_page *following;
+	struct eu_code_page *following; /* in its list of the cache */
+	struct eu_code_page *older, *newer; /* by the last fetch */
+	uint64_t hash; /* of number and bytes */
+	uint32_t number; /* in pages from the instruction base */
+	unsigned int users; /* slots of workers */
+	size_t total_bytes; /* with its instructions */
 	struct eu_insn *insn[EU_PAGE_SLOTS];
-	uint8_t joins[EU_PAGE_SLOTS / 8];
-	uint8_t bytes[EU_PAGE_BYTES]; /* as they were when decoded */
+	uint8_t bytes[EU_PAGE_BYTES]; /* what they were decoded from */
 };
 
-struct eu_program {
-	uint64_t base;
-	uint64_t kernel;
-	struct eu_code_page *pages;
-	struct eu_insn *insns; /* list for freeing */
-	pthread_mutex_t lock; /* decoding */
-	unsigned int users;
-	bool stale;
-	uint64_t used;
-	struct eu_program *following;
-};
+enum { EU_CACHE_LISTS = 1024 };
 
 struct eu_cache {
-	pthread_mutex_t lock; /* all below and users, stale, used of programs */
-	struct eu_program *programs;
-	unsigned int count, most;
-	uint64_t clock;
+	pthread_mutex_t lock; /* all below, and what is in a page; instructions never change */
+	struct eu_code_page *pages[EU_CACHE_LISTS]; /* by hash */
+	struct eu_code_page newest; /* the ends of the order of fetches */
+	size_t most;
+	struct eu_cache_counters counters;
 };
 
 enum eu_thread_state { EU_THREAD_READY, EU_THREAD_WAITS, EU_THREAD_ENDED };
@@ -278,7 +271,7 @@ struct eu_thread {
 	_Alignas(64) uint8_t reg[EU_REGS_BYTES];
 	int32_t acc_high[16]; /* upper halves of the accumulators' dwords */
 	uint32_t mask; /* lanes that execute */
-	uint32_t waiting; /* lanes that wait for ip at[] at call depth depth_of[] */
+	uint32_t waiting; /* lanes that wait for ip at[] at call depth depth_of[]; EU_AFTER_LOOP */
 	uint32_t at[EU_LANES];
 	uint16_t depth_of[EU_LANES];
 	uint16_t depth;
@@ -287,7 +280,10 @@ struct eu_thread {
 	uint32_t state;
 };
 
-enum { EU_TLB_SLOTS = 64 };
+/* In at[]: the instruction ends a loop, and the lane goes on behind it. */
+enum { EU_AFTER_LOOP = 1 };
+
+enum { EU_TLB_SLOTS = 64, EU_CODE_SLOTS = 16, EU_ACROSS_SLOTS = 4 };
 
 struct eu_tlb_slot {
 	uint64_t page; /* address with bit 0 set if valid */
@@ -338,7 +334,9 @@ struct eu_exec {
 	struct eu_thread *t;
 	const struct eu_run *run;
 	struct eu_group *group;
-	struct eu_program *program;
+	struct eu_code_page *code[EU_CODE_SLOTS]; /* by number: what the worker may execute */
+	struct eu_insn across[EU_ACROSS_SLOTS];
+	uint64_t waits; /* a bit for some places: no lane of @t waits where it is clear */
 	uint8_t *slm;
 	uint32_t slm_bytes;
 	bool plain; /* the current thread's floating-point mode is the usual one */
@@ -391,12 +389,8 @@ void eu_decompact(uint64_t compact, uint32_t raw[4]);
 int eu_decode(const uint8_t *bytes, size_t room, struct eu_insn *i);
 const char *eu_op_name(unsigned int op);
 /* program.c */
-struct eu_program *eu_program_get(struct eu_cache *cache, uint64_t base, uint64_t kernel);
-void eu_program_put(struct eu_cache *cache, struct eu_program *p);
-bool eu_program_current(struct eu_exec *x, struct eu_program *p);
-void eu_program_stale(struct eu_cache *cache, struct eu_program *p);
-int eu_program_waits(struct eu_exec *x, const struct eu_thread *t);
 struct eu_insn *eu_program_insn(struct eu_exec *x, uint32_t ip);
+void eu_program_leave(struct eu_exec *x);
 /* bind.c: which handlers an instruction has */
 void eu_bind(struct eu_insn *i);
 eu_handler eu_fast_handler_any(const struct eu_insn *i);
@@ -409,7 +403,8 @@ void eu_mode_set(struct eu_exec *x);
 enum eu_step eu_math(struct eu_exec *x, const struct eu_insn *i);
 /* flow.c */
 enum eu_step eu_flow(struct eu_exec *x, const struct eu_insn *i);
-void eu_flow_wake(struct eu_exec *x, uint32_t ip);
+void eu_flow_resume(struct eu_exec *x);
+void eu_flow_wake(struct eu_exec *x, const struct eu_insn *i);
 /* send.c */
 enum eu_step eu_send(struct eu_exec *x, const struct eu_insn *i);
 /* fast_send.c */
@@ -488,6 +483,12 @@ static inline void eu_set_reg32(struct eu_thread *t, uint32_t offset, uint32_t v
 static inline uint32_t eu_flag_bits(const struct eu_thread *t, const struct eu_insn *i)
 {
 	return eu_reg32(t, EU_REG_F0 + (i->flag >> 5) * 4) >> (i->flag & 31);
+}
+
+/* The bit of eu_exec.waits for a place in a kernel. */
+static inline uint64_t eu_wait_bit(uint32_t ip)
+{
+	return 1ull << (ip / 8 & 63);
 }
 
 uint32_t eu_predicate_any(const struct eu_thread *t, const struct eu_insn *i);

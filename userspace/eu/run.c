@@ -110,6 +110,9 @@ static void free_workers(struct eu_run *run)
 {
 	unsigned int n;
 
+	for (n = 0; run->exec && n < run->workers; n++)
+		if (run->exec[n].run)
+			eu_program_leave(&run->exec[n]);
 	for (n = 0; run->group && n < run->workers; n++) {
 		free(run->group[n].thread);
 		free(run->group[n].slm);
@@ -318,6 +321,18 @@ static int start_group(struct eu_exec *x, struct eu_group *g, uint64_t number)
 	return 0;
 }
 
+/* The instruction at @ip, after @i, which may be freed. @link keeps it if both stay together. */
+static struct eu_insn *follow(struct eu_exec *x, const struct eu_insn *i, uint32_t ip,
+			      struct eu_insn **link)
+{
+	bool together = !i->across && (i->ip ^ ip) < EU_PAGE_BYTES;
+	struct eu_insn *next = eu_program_insn(x, ip);
+
+	if (next && together && !next->across)
+		__atomic_store_n(link, next, __ATOMIC_RELEASE);
+	return next;
+}
+
 /*
  * Executes the thread until it yields, fails or has used *budget. A handler that is not for the
  * thread's floating-point mode is replaced by the general one.
@@ -330,8 +345,7 @@ static enum eu_step run_thread(struct eu_exec *x, struct eu_thread *t, uint64_t 
 
 	x->t = t;
 	x->insn = NULL;
-	if (t->waiting && eu_program_waits(x, t))
-		return EU_FAILED;
+	eu_flow_resume(x);
 	i = eu_program_insn(x, t->ip);
 	if (!i)
 		return EU_FAILED;
@@ -340,37 +354,29 @@ static enum eu_step run_thread(struct eu_exec *x, struct eu_thread *t, uint64_t 
 		struct eu_insn *next;
 
 		left--;
-		if (__builtin_expect(t->waiting && i->join, 0))
-			eu_flow_wake(x, i->ip);
+		if (__builtin_expect(t->waiting && x->waits & eu_wait_bit(i->ip), 0))
+			eu_flow_wake(x, i);
 		step = __builtin_expect(x->plain, 1) ? i->run(x, i) : i->general(x, i);
 		if (__builtin_expect(step == EU_NEXT, 1)) {
 			next = __atomic_load_n(&i->next, __ATOMIC_ACQUIRE);
-			if (__builtin_expect(!next, 0)) {
-				next = eu_program_insn(x, i->ip + i->size);
-				if (!next) {
-					step = EU_FAILED;
-					break;
-				}
-				__atomic_store_n(&i->next, next, __ATOMIC_RELEASE);
-			}
-			i = next;
-			continue;
-		}
-		if (step != EU_JUMP)
+			if (__builtin_expect(!next, 0))
+				next = follow(x, i, i->ip + i->size, &i->next);
+		} else if (step == EU_JUMP) {
+			next = __atomic_load_n(&i->jump, __ATOMIC_ACQUIRE);
+			if (!next || next->ip != t->ip)
+				next = follow(x, i, t->ip, &i->jump);
+			step = EU_NEXT;
+		} else {
 			break;
-		next = __atomic_load_n(&i->jump, __ATOMIC_ACQUIRE);
-		if (!next || next->ip != t->ip) {
-			next = eu_program_insn(x, t->ip);
-			if (!next) {
-				step = EU_FAILED;
-				break;
-			}
-			__atomic_store_n(&i->jump, next, __ATOMIC_RELEASE);
 		}
 		i = next;
-		step = EU_NEXT;
+		if (__builtin_expect(!i, 0)) {
+			step = EU_FAILED;
+			break;
+		}
 	}
-	t->ip = i->ip;
+	if (i)
+		t->ip = i->ip;
 	x->instructions += *budget - left;
 	*budget = left;
 	return step;
@@ -498,7 +504,6 @@ static void run_workers(struct eu_run *run, uint64_t budget)
 static enum eu_status run_some(struct eu_run *run, uint64_t budget, struct eu_error *error,
 			       bool to_boundary)
 {
-	struct eu_program *program;
 	unsigned int n;
 	bool active = false;
 	fenv_t before;
@@ -513,27 +518,12 @@ static enum eu_status run_some(struct eu_run *run, uint64_t budget, struct eu_er
 		eu_tlb_flush(&run->exec[n]);
 		memset(run->exec[n].surfaces, 0, sizeof(run->exec[n].surfaces));
 	}
-	for (;;) {
-		program = eu_program_get(run->cache, run->dispatch.instruction.address,
-					 run->dispatch.kernel);
-		if (!program) {
-			refuse(NULL, error, "no memory for a program");
-			return run->status = EU_NO_MEMORY;
-		}
-		if (eu_program_current(&run->exec[0], program))
-			break;
-		eu_program_stale(run->cache, program);
-		eu_program_put(run->cache, program);
-	}
-	for (n = 0; n < run->workers; n++)
-		run->exec[n].program = program;
 	fegetenv(&before);
 	if (run->workers == 1)
 		work(&run->exec[0], &run->group[0], &budget, to_boundary);
 	else
 		run_workers(run, budget);
 	fesetenv(&before);
-	eu_program_put(run->cache, program);
 	for (n = 0; n < run->workers; n++) {
 		struct eu_exec *x = &run->exec[n];
 
