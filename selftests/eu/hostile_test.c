@@ -5,7 +5,8 @@
  * not complete, code that changes itself, or commands with random fields. A neighbour has the same
  * GPU addresses and shares the cache of kernels. Its results and all its bytes stay right.
  *
- * Each page is an allocation of its own, so that ASan finds an access past its end.
+ * Each page is an allocation of its own, so that ASan finds an access past its end. From 600
+ * dispatches on, each way to end occurs, or the test fails.
  */
 #include "../../userspace/eu/eu_state.h"
 #include "code.h"
@@ -13,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { PAGES = 24, CODE_PAGES = 4, BUDGET = 6000, SLACK = 64, THREADS_MOST = 8 };
+enum { DISPATCHES = 600, PAGES = 24, CODE_PAGES = 4, BUDGET = 6000, SLACK = 64, THREADS_MOST = 8 };
 #define BASE 0x100000ull
 #define DATA_ADDRESS (BASE + CODE_PAGES * EU_PAGE_BYTES)
 
@@ -411,7 +412,8 @@ int main(int argc, char **argv)
 {
 	static const char *const names[] = { "done",	"again", "fault", "unsupported",
 					     "illegal", "stuck", "memory" };
-	unsigned int trials = argc > 1 ? (unsigned int)atoi(argv[1]) : 600, n, seen[7] = { 0 };
+	unsigned int trials = argc > 1 ? (unsigned int)atoi(argv[1]) : DISPATCHES;
+	unsigned int n, seen[7] = { 0 };
 	struct eu_cache *cache = eu_cache_create(1 << 20);
 	struct eu_state *commands = calloc(1, sizeof(*commands));
 	static struct guest hostile, neighbour;
@@ -444,6 +446,11 @@ int main(int argc, char **argv)
 			memset(neighbour.page[n], 0, EU_PAGE_BYTES);
 		beside = eu_run_begin(cache, &neighbour.memory, &neighbour.d, &error);
 	}
+	for (n = 0; trials >= DISPATCHES && n < EU_NO_MEMORY; n++)
+		if (!seen[n]) {
+			fprintf(stderr, "hostile_test: no dispatch ends as \"%s\"\n", names[n]);
+			abort();
+		}
 	printf("ok %u hostile dispatches #", trials);
 	for (n = 0; n < 7; n++)
 		printf(" %u %s", seen[n], names[n]);

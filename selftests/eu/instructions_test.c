@@ -12,6 +12,8 @@
 
 static struct eu_thread thread;
 static struct eu_exec exec;
+/* Executions by fast handlers: of integers, of floats. */
+static unsigned int fast[2][128];
 
 static void fresh(void)
 {
@@ -45,6 +47,7 @@ static enum eu_step step(const uint32_t *dw)
 	general = thread;
 	thread = before;
 	assert_int_equal(i.run(&exec, &i), result);
+	fast[i.src[0].type == EU_F][i.op]++;
 	for (n = 0; i.dst.type == EU_F && n < EU_GRF_BYTES; n += 4)
 		/* What is no number may be quiet in one and signal in the other. */
 		if (no_number(eu_reg32(&thread, n)) && no_number(eu_reg32(&general, n)))
@@ -570,25 +573,97 @@ static struct op random_operand(bool floats)
 	return o;
 }
 
+/* A source of three: whole registers or one value. */
+static void put_third(uint32_t *dw, unsigned int n, struct op o)
+{
+	unsigned int at = n == 0 ? 64 : n == 1 ? 85 : 106;
+
+	put_field(dw, 37 + 2 * n, 37 + 2 * n, o.abs);
+	put_field(dw, 38 + 2 * n, 38 + 2 * n, o.neg);
+	put_field(dw, at, at, !o.v);
+	put_field(dw, at + 8, at + 1, 0xe4);
+	put_field(dw, at + 11, at + 9, o.v ? 0 : o.sub / 4);
+	put_field(dw, at + 19, at + 12, o.reg);
+}
+
+static uint32_t *emit_mad(struct code *c, unsigned int lanes, unsigned int type, unsigned int dst,
+			  const struct op sources[3])
+{
+	unsigned int code = type == EU_F ? 0 : type == EU_D ? 1 : 2, n;
+	uint32_t *dw = emit(c, EU_MAD, lanes);
+
+	put_field(dw, 8, 8, 1);
+	put_field(dw, 45, 43, code);
+	put_field(dw, 48, 46, code);
+	put_field(dw, 52, 49, 15);
+	put_field(dw, 63, 56, dst);
+	for (n = 0; n < 3; n++)
+		put_third(dw, n, sources[n]);
+	return dw;
+}
+
+/* One of those that have fast handlers, with random operands. */
+static unsigned int random_instruction(struct code *c, bool floats)
+{
+	static const unsigned int ops[] = { EU_MOV, EU_NOT, EU_AND, EU_OR,  EU_XOR, EU_SHL, EU_SHR,
+					    EU_ASR, EU_ADD, EU_MUL, EU_SEL, EU_CMP, EU_MAD };
+	static const unsigned int float_ops[] = { EU_MOV, EU_ADD,  EU_MUL,  EU_SEL,
+						  EU_CMP, EU_RNDD, EU_RNDZ, EU_MAD };
+	static const unsigned int sizes[] = { 1, 8, 16 };
+	unsigned int op = floats ? float_ops[random64() % 8] : ops[random64() % 13];
+	unsigned int lanes = sizes[random64() % 3];
+	unsigned int type = floats ? EU_F : random64() % 2 ? EU_D : EU_UD;
+	unsigned int dst = 4 + random64() % 2, n;
+	struct op o[3];
+	uint32_t *dw;
+
+	for (n = 0; n < 3; n++)
+		o[n] = random_operand(floats);
+	if (op == EU_MAD) {
+		emit_mad(c, lanes, type, dst, o);
+		return op;
+	}
+	dw = emit2(c, op, lanes, VEC(type, dst), o[0], o[1]);
+	if (!floats && op != EU_MOV && op != EU_NOT && random64() % 3 == 0)
+		put_source(dw, 1, IMM(random64() % 2 ? EU_W : EU_D, (uint32_t)random64()));
+	return op;
+}
+
 /* step() compares the vectors' way with the general one. */
 static void test_both_ways_are_equal(void **state)
 {
-	static const unsigned int ops[] = { EU_MOV, EU_NOT, EU_AND, EU_OR,  EU_XOR, EU_SHL,
-					    EU_SHR, EU_ASR, EU_ADD, EU_MUL, EU_SEL, EU_CMP };
-	static const unsigned int float_ops[] = { EU_MOV, EU_ADD,  EU_MUL, EU_SEL,
-						  EU_CMP, EU_RNDD, EU_RNDZ };
+	static const unsigned int least[2][128] = {
+		{ [EU_MOV] = 100,
+		  [EU_NOT] = 100,
+		  [EU_AND] = 100,
+		  [EU_OR] = 100,
+		  [EU_XOR] = 100,
+		  [EU_SHL] = 100,
+		  [EU_SHR] = 100,
+		  [EU_ASR] = 100,
+		  [EU_ADD] = 100,
+		  [EU_MUL] = 100,
+		  [EU_SEL] = 100,
+		  [EU_CMP] = 100,
+		  [EU_MAD] = 100 },
+		{ [EU_MOV] = 100,
+		  [EU_ADD] = 100,
+		  [EU_MUL] = 100,
+		  [EU_MAD] = 100,
+		  [EU_SEL] = 100,
+		  [EU_CMP] = 100,
+		  [EU_RNDD] = 100,
+		  [EU_RNDZ] = 100 },
+	};
 	unsigned int n, k;
 
 	(void)state;
+	memset(fast, 0, sizeof(fast));
 	for (n = 0; n < 20000; n++) {
-		static const unsigned int sizes[] = { 1, 8, 16 };
 		struct code c = { .count = 0 };
 		bool floats = n % 3 == 0;
-		unsigned int op = floats ? float_ops[random64() % 7] : ops[random64() % 12];
-		unsigned int lanes = sizes[random64() % 3];
-		struct op dst = VEC(floats ? EU_F : n % 2 ? EU_D : EU_UD, 4 + random64() % 2);
-		uint32_t *dw =
-			emit2(&c, op, lanes, dst, random_operand(floats), random_operand(floats));
+		unsigned int op = random_instruction(&c, floats);
+		uint32_t *dw = c.dw[0];
 
 		fresh();
 		thread.mask = random64() % 2 ? ~0u : (uint32_t)random64();
@@ -600,8 +675,6 @@ static void test_both_ways_are_equal(void **state)
 		if (random64() % 2)
 			eu_set_reg32(&thread, EU_REG_CR0, 0);
 		eu_flags(&thread)[0] = (uint32_t)random64();
-		if (!floats && op != EU_MOV && op != EU_NOT && random64() % 3 == 0)
-			put_source(dw, 1, IMM(random64() % 2 ? EU_W : EU_D, (uint32_t)random64()));
 		if (op == EU_CMP)
 			condition(dw, 1 + random64() % 6, 0);
 		else if (op == EU_SEL && random64() % 2)
@@ -615,6 +688,11 @@ static void test_both_ways_are_equal(void **state)
 			put_field(dw, 31, 31, random64() % 5 == 0);
 		assert_int_equal(last(&c), EU_NEXT);
 	}
+	for (n = 0; n < 2; n++)
+		for (k = 0; k < 128; k++)
+			if (fast[n][k] < least[n][k])
+				fail_msg("%s of %s: %u by a fast handler", eu_op_name(k),
+					 n ? "floats" : "integers", fast[n][k]);
 }
 
 int main(void)
