@@ -3,7 +3,7 @@
  * The handlers for LANES lanes; fast.c includes it once for each number. No include guard.
  *
  * The lanes are PARTS vectors of a size that the processor has: the compiler makes poor code of
- * larger ones.
+ * larger ones, and of memcpy(): halves, which the next load of a whole vector must wait for.
  */
 
 #define PASTE2(a, b) a##_##b
@@ -18,11 +18,12 @@
 #define PARTS (LANES / WIDTH)
 #define EACH _Pragma("GCC unroll 4") for (unsigned int p = 0; p < PARTS; p++)
 
-typedef uint32_t N(uv) __attribute__((vector_size(WIDTH * 4), aligned(4)));
-typedef int32_t N(iv) __attribute__((vector_size(WIDTH * 4), aligned(4)));
-typedef float N(fv) __attribute__((vector_size(WIDTH * 4), aligned(4)));
-typedef uint16_t N(hv) __attribute__((vector_size(WIDTH * 2), aligned(2)));
-typedef int16_t N(sv) __attribute__((vector_size(WIDTH * 2), aligned(2)));
+/* A region begins at any byte. */
+typedef uint32_t N(uv) __attribute__((vector_size(WIDTH * 4), aligned(1)));
+typedef int32_t N(iv) __attribute__((vector_size(WIDTH * 4), aligned(1)));
+typedef float N(fv) __attribute__((vector_size(WIDTH * 4), aligned(1)));
+typedef uint16_t N(hv) __attribute__((vector_size(WIDTH * 2), aligned(1)));
+typedef int16_t N(sv) __attribute__((vector_size(WIDTH * 2), aligned(1)));
 
 /* A source as dwords. */
 static inline __attribute__((always_inline)) void
@@ -31,25 +32,21 @@ N(load)(const struct eu_thread *t, const struct eu_insn *i, unsigned int n, N(uv
 	const struct eu_near *o = &i->near[n];
 	const uint8_t *at = t->reg + o->at;
 	uint32_t same;
-	N(hv) h;
-	N(sv) s;
 
 	switch (o->kind) {
 	case EU_KIND_VECTOR:
-		EACH memcpy(&v[p], at + p * sizeof(*v), sizeof(*v));
+		EACH v[p] = ((const N(uv) *)at)[p];
 		break;
 	case EU_KIND_UW:
 		EACH
 		{
-			memcpy(&h, at + p * sizeof(h), sizeof(h));
-			v[p] = __builtin_convertvector(h, N(uv));
+			v[p] = __builtin_convertvector(((const N(hv) *)at)[p], N(uv));
 		}
 		break;
 	case EU_KIND_W:
 		EACH
 		{
-			memcpy(&s, at + p * sizeof(s), sizeof(s));
-			v[p] = (N(uv)) __builtin_convertvector(s, N(iv));
+			v[p] = (N(uv)) __builtin_convertvector(((const N(sv) *)at)[p], N(iv));
 		}
 		break;
 	default:
@@ -157,14 +154,13 @@ static inline __attribute__((always_inline)) uint32_t N(signs)(const N(iv) * v)
 static inline __attribute__((always_inline)) void
 N(store)(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes, const N(uv) * v)
 {
-	uint8_t *at = x->t->reg + i->dst_at;
-	N(uv) old, on;
+	N(uv) *to = (N(uv) *)(x->t->reg + i->dst_at), on;
 
 	if (__builtin_expect(lanes == (uint32_t)((1ull << LANES) - 1), 1)) {
 		x->lanes += LANES;
 		if (i->dst_null)
 			return;
-		EACH memcpy(at + p * sizeof(*v), &v[p], sizeof(*v));
+		EACH to[p] = v[p];
 		return;
 	}
 	x->lanes += (unsigned int)__builtin_popcount(lanes);
@@ -173,9 +169,7 @@ N(store)(struct eu_exec *x, const struct eu_insn *i, uint32_t lanes, const N(uv)
 	EACH
 	{
 		on = (N(uv))N(spread)(lanes, p);
-		memcpy(&old, at + p * sizeof(old), sizeof(old));
-		old = (v[p] & on) | (old & ~on);
-		memcpy(at + p * sizeof(old), &old, sizeof(old));
+		to[p] = (v[p] & on) | (to[p] & ~on);
 	}
 }
 
