@@ -612,9 +612,9 @@ int ghyvi_vgpu_load(struct ghyvi_vgpu *vgpu, const void *state, size_t bytes, vo
 	}
 	ghyvi_report(
 		vgpu->params.reporter,
-		"migration: refused: the state is not valid before byte %zu of %zu (section %u, error %d, format %u.%u, this ghyvi writes %u.%u)",
-		bytes - reader.left, bytes, load.last + 1, err, STATE_MAJOR,
-		((const struct state_identity *)state)->minor, STATE_MAJOR, STATE_MINOR);
+		"migration: refused: the state is not valid before byte %zu of %zu (section %u, error %d, minor version %u, this ghyvi has %u)",
+		bytes - reader.left, bytes, load.last + 1, err,
+		((const struct state_identity *)state)->minor, STATE_MINOR);
 	WARN_ON_ONCE(set_settings(vgpu, &load.settings->before));
 	kfree(load.settings);
 	reset_paused(vgpu);
