@@ -574,8 +574,9 @@ struct ghyvi_pgpu_ops {
 	 * return no engine uses, or will use, a translation of these clients that was read from
 	 * their tables (or the guests') before the call. This includes accesses in progress.
 	 *
-	 * It may have to stop the clients' jobs for a moment, so the core collects pages and calls
-	 * it once before it gives them all back with @unmap_page. Sleeps for a bounded time: as
+	 * It may have to stop the clients' jobs for a moment; a later job of another client that
+	 * begins meanwhile stays before them. So the core collects pages and calls it once before
+	 * it gives them all back with @unmap_page. Sleeps for a bounded time: as
 	 * long as the engines need to give way, or to be reset, whatever the jobs do. It never
 	 * waits for @done or @fault, whose locks the caller may hold.
 	 */
@@ -611,10 +612,10 @@ struct ghyvi_pgpu_ops {
 	void (*unprepare)(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
 	/**
 	 * @run: give the job to its engine, which executes its jobs in the order of @run, whatever
-	 * clients they belong to. Must neither wait for the engine nor call @done. Called with a
-	 * spinlock of the core held: must not sleep. Returns 0, and then @done is called once;
-	 * -EBUSY (the engine has as many jobs as it takes; it takes another one as soon as @done
-	 * was called for one of them); -EIO (the engine is dead).
+	 * clients they belong to (but see @invalidate). Must neither wait for the engine nor call
+	 * @done. Called with a spinlock of the core held: must not sleep. Returns 0, and then @done
+	 * is called once; -EBUSY (the engine has as many jobs as it takes; it takes another one as
+	 * soon as @done was called for one of them); -EIO (the engine is dead).
 	 */
 	int (*run)(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
 	/**

@@ -300,7 +300,7 @@ static void recover(struct gen9_engine *engine, struct ghyvi_pgpu_client *const 
 /*
  * Each call may take a job off its engine, so a guest could keep engines busy with nothing else.
  * Its thread waits for the next tick then. GPU time is not charged for a call: the job's time has
- * its save and its restore, and while it is away the engine is free for the jobs of others.
+ * its save and its restore, and the job of another guest that begins meanwhile stays.
  */
 static void limit_rate(struct gen9_client *client)
 {
@@ -323,10 +323,10 @@ static void limit_rate(struct gen9_client *client)
 }
 
 /*
- * A job that is on an engine leaves it: its context's save flushes what the engine has cached. Then
- * the TLB of each engine that has executed a job of the clients since the last time is invalidated.
- * The thread does that itself, so the time is that of the guest. What others wait for is not
- * preemptible.
+ * A job of the clients that is on an engine leaves it: its context's save flushes what the engine
+ * has cached. Then the TLB of each engine that has executed a job of the clients since the last
+ * time is invalidated. The thread does that itself, so the time is that of the guest. What others
+ * wait for is not preemptible.
  */
 void gen9_invalidate(struct ghyvi_pgpu_client *const *clients, unsigned int count)
 {

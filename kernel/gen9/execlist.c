@@ -5,10 +5,14 @@
  *
  * DOC: ports
  *
- * What hardware should execute follows from the state of the jobs alone: the first job that may run
- * and then the second. If hardware has something else, and takes a submission, it gets that. The
- * first context may be the one that it executes already: a lite restore, which only moves the tail.
- * So a job is added behind another one, and withdrawn, without an arbitration point of the first.
+ * What hardware should execute follows from the state of the jobs: the first job that may run and
+ * then the second. If hardware has something else, and takes a submission, it gets that. The first
+ * context may be the one that it executes already: a lite restore, which only moves the tail. So a
+ * job is added behind another one, and withdrawn, without an arbitration point of the first.
+ *
+ * While the first job is kept away from the engine (an invalidation of its guest), the second may
+ * begin. Then it is the first from now on. Otherwise one guest could make the job of another one
+ * leave and return again and again.
  *
  * Any other submission waits for the job that the engine executes, as long as that job likes. So
  * such a one contains no job, only the host's own context, and the second job is withdrawn before:
@@ -25,6 +29,7 @@
  * restore forces a restore.
  */
 #include <linux/ktime.h>
+#include <linux/minmax.h>
 #include "gen9.h"
 
 #define CSB_PROMOTES (GEN8_CTX_STATUS_IDLE_ACTIVE | GEN8_CTX_STATUS_PREEMPTED)
@@ -190,14 +195,17 @@ static bool must_leave(const struct gen9_engine *engine, const struct ghyvi_job 
 	       atomic_read(&gen9_client(base->client)->held);
 }
 
-/* Get the jobs that hardware should execute, in order. */
-static void wanted_jobs(const struct gen9_engine *engine, struct ghyvi_job **jobs)
+/* Get the jobs that hardware should execute, in order: @running is the first if it may stay. */
+static void wanted_jobs(const struct gen9_engine *engine, const struct ghyvi_job *running,
+			struct ghyvi_job **jobs)
 {
-	unsigned int i;
+	unsigned int i, count = 0;
 
 	for (i = 0; i < GEN9_PORTS && engine->jobs[i]; i++)
 		if (!gen9_job(engine->jobs[i])->ended && !must_leave(engine, engine->jobs[i]))
-			*jobs++ = engine->jobs[i];
+			jobs[count++] = engine->jobs[i];
+	if (count == GEN9_PORTS && jobs[1] == running)
+		swap(jobs[0], jobs[1]);
 }
 
 /* The engine executes the first of the wanted jobs. */
@@ -226,8 +234,8 @@ void gen9_engine_update(struct gen9_engine *engine)
 	settle(engine);
 	if (engine->pending[0])
 		return;
-	wanted_jobs(engine, jobs);
 	running = gen9_running_job(engine);
+	wanted_jobs(engine, running, jobs);
 	if (!running || running == jobs[0]) {
 		if (jobs[0] && (!running || must_submit(engine, jobs)))
 			submit_jobs(engine, jobs[0], jobs[1]);

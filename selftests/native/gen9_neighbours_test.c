@@ -96,7 +96,10 @@ static void second_job_is_withdrawn_however_often_it_was(void **state)
 		ops->invalidate(&guests[1].client, 1);
 		pump(10);
 	}
-	ops->invalidate(&guests[0].client, 1); /* both are submitted again */
+	/* Both are submitted again, and the first one before the second. */
+	ops->invalidate(&guests[0].client, 1);
+	pump_events(20);
+	ops->invalidate(&guests[1].client, 1);
 	pump(20);
 	release_guest(&guests[0]);
 	for (i = 0; i < 100000 && !READ_ONCE(*counter); i++)
@@ -112,6 +115,50 @@ static void second_job_is_withdrawn_however_often_it_was(void **state)
 	finish(second, GHYVI_JOB_CANCELLED);
 	job_free(second);
 	end_by_cancel(first);
+}
+
+static unsigned int moves; /* submissions of the host's own context, which take jobs off */
+
+static void count_moves(u32 offset, u32 value)
+{
+	const struct gen9_engine *engine = &gen9_of(pgpu)->engines[GHYVI_RCS];
+	static unsigned int writes;
+
+	if (offset == GHYVI_RENDER_BASE + RING_ELSP && !(++writes % 4))
+		moves += (value & GHYVI_PAGE_MASK) == engine->kernel_context->image->ggtt;
+}
+
+/* Once it has begun it stays on the engine, whatever the guest of the first does. */
+static void second_job_that_has_begun_stays(void **state)
+{
+	struct test_job *first = waiting_job(&guests[0], GHYVI_RCS);
+	struct test_job *second = waiting_job(&guests[1], GHYVI_RCS);
+	unsigned int i;
+
+	gen9_shim_written = count_moves;
+	start(first);
+	start(second);
+	for (i = 0; i < 1000 && !READ_ONCE(second->base.begun_ns); i++) {
+		pump_events(5);
+		ops->invalidate(&guests[0].client, 1);
+	}
+	assert_true(second->base.begun_ns);
+	assert_in_range(moves, 1, 1000);
+	moves = 0;
+	for (i = 0; i < 100; i++) {
+		ops->invalidate(&guests[0].client, 1);
+		pump(i % 4);
+	}
+	assert_int_equal(moves, 0);
+	gen9_shim_written = NULL;
+	assert_int_equal(first->status, -1);
+	release_guest(&guests[1]);
+	finish(second, GHYVI_JOB_COMPLETE);
+	assert_int_equal(first->status, -1);
+	release_guest(&guests[0]);
+	finish(first, GHYVI_JOB_COMPLETE);
+	job_free(first);
+	job_free(second);
 }
 
 /* ---- what others wait for ---- */
@@ -404,6 +451,8 @@ static int set_up_limits(void **state)
 {
 	gen9_preempt_timeout_ms = GEN9_PREEMPT_TIMEOUT_MS;
 	gen9_shim_waiting = NULL;
+	gen9_shim_written = NULL;
+	moves = 0;
 	memset(loops, 0, sizeof(loops));
 	return set_up(state);
 }
@@ -420,6 +469,7 @@ int main(int argc, char **argv)
 		LIMITS_TEST(invalidation_leaves_a_neighbour_that_must_yield_alone),
 		LIMITS_TEST(second_job_is_withdrawn_from_a_neighbour_that_must_yield),
 		LIMITS_TEST(second_job_is_withdrawn_however_often_it_was),
+		LIMITS_TEST(second_job_that_has_begun_stays),
 		LIMITS_TEST(invalidation_waits_for_no_other_guest),
 		LIMITS_TEST(one_limit_is_for_all_engines),
 		LIMITS_TEST(job_survives_its_own_invalidation),
