@@ -19,6 +19,8 @@
  * a job that hardware has can be taken back without another one having to give way first.
  *
  * The tail of the second job in hardware is not kept up to date. It is when the job is the first.
+ * Hardware may have begun the second job already, and its save of the context overwrites the tail
+ * in the image. So the second job is withdrawn before it is submitted as the second again.
  *
  * Behind an IOMMU the interrupt can be earlier than the entry and the pointer in the status page.
  * Only the page counts: hardware writes it after the image that it has saved. The pointer in the
@@ -166,14 +168,6 @@ static u64 job_element(struct gen9_engine *engine, struct ghyvi_job *base, bool 
 	return element(context_of(base), tail) | (lite ? 0 : CTX_DESC_FORCE_RESTORE);
 }
 
-/* If there are no NOOPs left to move its tail over, it is withdrawn first. */
-static bool may_be_second(const struct gen9_engine *engine, const struct ghyvi_job *base)
-{
-	const struct gen9_job *job = gen9_job(base);
-
-	return next_tail(job, contains(engine->active, context_of(base))) <= job->limit;
-}
-
 static void submit_jobs(struct gen9_engine *engine, struct ghyvi_job *base,
 			struct ghyvi_job *behind)
 {
@@ -182,7 +176,7 @@ static void submit_jobs(struct gen9_engine *engine, struct ghyvi_job *base,
 	engine->pending[0] = context_of(base);
 	first = job_element(engine, base, engine->active[0] == context_of(base));
 	if (behind && may_have_second(gen9_job(base), gen9_job(base)->hw_tail) &&
-	    may_be_second(engine, behind)) {
+	    !contains(engine->active, context_of(behind))) {
 		engine->pending[1] = context_of(behind);
 		second = job_element(engine, behind, false);
 	}

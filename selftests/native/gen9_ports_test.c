@@ -422,6 +422,44 @@ static void job_that_ends_before_its_reset_completes(void **state)
 	}
 }
 
+/* Run the hardware alone until it executes the second of its jobs. */
+static void reach_second_job(struct emu_engine *hardware)
+{
+	unsigned int i;
+
+	for (i = 0; i < 100000 && hardware->port == 0; i++)
+		gen9_shim_step();
+	assert_int_equal(hardware->port, 1);
+}
+
+/* It ends before the submission that the first one's new commands need is promoted. */
+static void second_job_that_has_begun_unseen_is_not_submitted_again(void **state)
+{
+	struct test_job *first = waiting_job(&guests[0], GHYVI_RCS);
+	struct test_job *second = endless_job(&guests[1], GHYVI_RCS);
+	const u32 modes = gen9_shim_emu.adversary.modes;
+
+	gen9_shim_emu.adversary.modes = 0; /* what is late here is for the test to say */
+	start(first);
+	start(second);
+	pump(20);
+	release_guest(&guests[0]);
+	reach_second_job(&gen9_shim_emu.engines[GHYVI_RCS]);
+	take_events_back();
+	RINGS(first, STORE_GGTT, DATA, 0, 3);
+	assert_int_equal(ghyvi_audit_extend(first->base.commands, first->tail), 0);
+	assert_int_equal(ops->update_tail(pgpu, &first->base, first->tail), 0);
+	WRITE_ONCE(*(u32 *)guests[1].user[0], BATCH_END);
+	give_late_events();
+	finish(first, GHYVI_JOB_COMPLETE);
+	finish(second, GHYVI_JOB_COMPLETE);
+	assert_int_equal(at(&guests[0], DATA), 3);
+	assert_int_equal(violations(), 0);
+	gen9_shim_emu.adversary.modes = modes;
+	job_free(first);
+	job_free(second);
+}
+
 /* The second job makes an error before the end of the first is in the status page. */
 static void error_behind_a_late_event_is_that_of_the_second_job(void **state)
 {
@@ -436,11 +474,9 @@ static void error_behind_a_late_event_is_that_of_the_second_job(void **state)
 	start(second);
 	pump(20);
 	release_guest(&guests[0]);
-	for (i = 0; i < 100000 && hardware->port == 0; i++)
-		gen9_shim_step();
+	reach_second_job(hardware);
 	for (i = 0; i < 100000 && hardware->state != EMU_WAITING; i++)
 		gen9_shim_step();
-	assert_int_equal(hardware->port, 1);
 	take_events_back();
 	emu_engine_hang(hardware, "test");
 	gen9_shim_interrupt();
@@ -520,6 +556,7 @@ int main(int argc, char **argv)
 		TEST(second_job_gets_no_interrupt_of_the_first),
 		TEST(second_job_that_has_begun_is_not_blamed),
 		TEST(job_that_ends_before_its_reset_completes),
+		TEST(second_job_that_has_begun_unseen_is_not_submitted_again),
 		TEST(error_behind_a_late_event_is_that_of_the_second_job),
 		TEST(cancelled_job_gets_no_interrupt_of_the_next),
 		TEST(random_operations_lose_no_command),
