@@ -34,31 +34,7 @@ void vgpu_event(const struct ghyvi_vgpu *vgpu)
 		vgpu->params.event(vgpu->params.reporter);
 }
 
-static void enter_failsafe(struct ghyvi_vgpu *vgpu, const char *why)
-{
-	unsigned int i;
-
-	WRITE_ONCE(vgpu->failsafe, true);
-	for (i = 0; i < GHYVI_ENGINES; i++)
-		vgpu_engine_hold(&vgpu->engines[i]);
-	vgpu_mirror_show_all(vgpu); /* an engine that still ran showed its position */
-	/*
-	 * No engine executes a job of this vGPU any more. Unset the address of the GGTT table
-	 * first; otherwise ghyvi_gtt_reset() leaves its pages relaxed, and the next sync shadows
-	 * them again.
-	 */
-	ghyvi_gtt_set_ggtt_gfn(vgpu->gtt, GHYVI_INVALID_GFN);
-	ghyvi_gtt_reset(vgpu->gtt);
-	ghyvi_count(vgpu->params.stats, failsafes);
-	ghyvi_report(vgpu->params.reporter,
-		     "failsafe: %s; restart the VM, or write 1 to reset and reload its driver",
-		     why);
-}
-
-/*
- * enter_failsafe() sets the flag before it resets the gtt. So a page that was pinned after that
- * reset is found here.
- */
+/* contain() sets the flag before it resets the gtt: a page that was pinned later is found here. */
 void vgpu_unpin_if_failsafe(struct ghyvi_vgpu *vgpu)
 {
 	if (!ghyvi_vgpu_failsafe(vgpu))
@@ -127,7 +103,7 @@ static void drain_points(struct ghyvi_vgpu *vgpu, u64 now)
 	}
 }
 
-static void add_points(struct ghyvi_vgpu *vgpu, u32 points)
+static const char *add_points(struct ghyvi_vgpu *vgpu, u32 points)
 {
 	u32 points_max = vgpu->containment.points_max;
 
@@ -136,12 +112,12 @@ static void add_points(struct ghyvi_vgpu *vgpu, u32 points)
 	/* A migrated state can have any number: the sum must not wrap. */
 	vgpu->violation_points = min(vgpu->violation_points, GHYVI_POINTS_MAX) + points;
 	if (!points_max || vgpu->violation_points <= points_max)
-		return;
+		return NULL;
 	vgpu->violation_points = points_max; /* so that all drain in a window */
-	enter_failsafe(vgpu, "too many bad workloads in containment/window_ms");
+	return "too many bad workloads in containment/window_ms";
 }
 
-void vgpu_violation(struct vgpu_workload *workload)
+const char *vgpu_violation(struct vgpu_workload *workload)
 {
 	struct ghyvi_vgpu *vgpu = workload->engine->vgpu;
 	u32 points = points_of(workload) + overstay_points(workload);
@@ -149,20 +125,18 @@ void vgpu_violation(struct vgpu_workload *workload)
 	lockdep_assert_held(&vgpu->lock);
 	vgpu_event(vgpu);
 	if (!isolation_held(vgpu))
-		enter_failsafe(vgpu,
-			       "the pGPU blocked an access to memory that is not this vGPU's");
-	else if (points)
-		add_points(vgpu, points);
+		return "the pGPU blocked an access to memory that is not this vGPU's";
+	return points ? add_points(vgpu, points) : NULL;
 }
 
-void vgpu_overstay(struct vgpu_workload *workload)
+const char *vgpu_overstay(struct vgpu_workload *workload)
 {
 	struct ghyvi_vgpu *vgpu = workload->engine->vgpu;
 	u32 points = overstay_points(workload);
 
 	lockdep_assert_held(&vgpu->lock);
 	if (!points || vgpu->failsafe)
-		return;
+		return NULL;
 	vgpu_event(vgpu);
 	ghyvi_report(vgpu->params.reporter,
 		     "%s: a workload yielded %llu ms too late to others: %u points",
@@ -170,7 +144,7 @@ void vgpu_overstay(struct vgpu_workload *workload)
 		     (unsigned long long)div_u64(workload->base.overstayed_ns, NSEC_PER_MSEC),
 		     points);
 	workload->base.overstayed_ns = 0; /* the workload may still fail */
-	add_points(vgpu, points);
+	return add_points(vgpu, points);
 }
 
 bool ghyvi_vgpu_failsafe(const struct ghyvi_vgpu *vgpu)

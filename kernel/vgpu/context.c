@@ -14,6 +14,16 @@
 #include <trace/events/ghyvi.h>
 #include "vgpu_types.h"
 
+void ghyvi_vgpu_set_check(struct ghyvi_vgpu *vgpu, bool on)
+{
+	WRITE_ONCE(vgpu->check, on);
+}
+
+bool ghyvi_vgpu_check(const struct ghyvi_vgpu *vgpu)
+{
+	return READ_ONCE(vgpu->check);
+}
+
 struct vgpu_workload *vgpu_workload_alloc(struct vgpu_engine *engine)
 {
 	struct vgpu_workload *workload = engine->spare;

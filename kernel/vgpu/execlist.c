@@ -192,12 +192,67 @@ static void workload_drop(struct vgpu_engine *engine, struct vgpu_workload *work
 	workload_recycle(engine, workload);
 }
 
+/* Drop the engine's workload. On return no job of the engine accesses guest memory. */
+static void abandon_workload(struct vgpu_engine *engine)
+{
+	struct ghyvi_vgpu *vgpu = engine->vgpu;
+	struct vgpu_workload *workload = engine->workload;
+
+	engine->workload = NULL;
+	if (!workload)
+		return;
+	if (workload->parked) {
+		workload_drop(engine, workload);
+		return;
+	}
+	workload->abandoned = true;
+	if (ghyvi_sched_cancel(vgpu->params.sched, &workload->base)) {
+		workload_drop(engine, workload);
+		vgpu_work_put(vgpu);
+		return;
+	}
+	engine->abandoned = true;
+}
+
+void vgpu_engine_hold(struct vgpu_engine *engine)
+{
+	lockdep_assert_held(&engine->vgpu->lock);
+	abandon_workload(engine);
+	if (engine->nr_active)
+		engine->halted = true;
+	update_queue_depth(engine);
+}
+
+/* Enter failsafe state if there is a reason: @why is not NULL. */
+static void contain(struct ghyvi_vgpu *vgpu, const char *why)
+{
+	unsigned int i;
+
+	if (!why)
+		return;
+	WRITE_ONCE(vgpu->failsafe, true);
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		vgpu_engine_hold(&vgpu->engines[i]);
+	vgpu_mirror_show_all(vgpu); /* an engine that still ran showed its position */
+	/*
+	 * No engine executes a job of this vGPU any more. Unset the address of the GGTT table
+	 * first; otherwise ghyvi_gtt_reset() leaves its pages relaxed, and the next sync shadows
+	 * them again.
+	 */
+	ghyvi_gtt_set_ggtt_gfn(vgpu->gtt, GHYVI_INVALID_GFN);
+	ghyvi_gtt_reset(vgpu->gtt);
+	ghyvi_count(vgpu->params.stats, failsafes);
+	ghyvi_report(vgpu->params.reporter,
+		     "failsafe: %s; restart the VM, or write 1 to reset and reload its driver",
+		     why);
+}
+
 /* The engine's workload has failed, by its own fault or for want of memory. */
 static void workload_fail(struct vgpu_engine *engine, struct vgpu_workload *workload)
 {
 	engine->workload = NULL;
 	vgpu_engine_halt(engine);
-	vgpu_violation(workload);
+	contain(engine->vgpu, vgpu_violation(workload));
 }
 
 /*
@@ -442,9 +497,9 @@ static void complete_workload(struct vgpu_workload *workload, enum ghyvi_job_sta
 	if (workload->abandoned) {
 		/* The workload may have failed, or delayed others, before the reset. */
 		if (status == GHYVI_JOB_ERROR && !submissions_blocked(vgpu))
-			vgpu_violation(workload);
+			contain(vgpu, vgpu_violation(workload));
 		else if (!submissions_blocked(vgpu))
-			vgpu_overstay(workload);
+			contain(vgpu, vgpu_overstay(workload));
 		engine->abandoned = false;
 		workload_drop(engine, workload);
 		execlist_advance(engine);
@@ -456,7 +511,7 @@ static void complete_workload(struct vgpu_workload *workload, enum ghyvi_job_sta
 		if (workload->base.job.busy_ns)
 			ghyvi_count(stats_of(engine), preemptions);
 		engine->workload = NULL; /* failsafe state, which may begin, must not abandon it */
-		vgpu_overstay(workload);
+		contain(vgpu, vgpu_overstay(workload));
 		engine->workload = workload;
 		if (parks_workloads(vgpu)) {
 			park_workload(workload);
@@ -475,7 +530,7 @@ static void complete_workload(struct vgpu_workload *workload, enum ghyvi_job_sta
 			ghyvi_count(vgpu->params.stats, workloads);
 		else
 			execlist_retire(engine);
-		vgpu_overstay(workload);
+		contain(vgpu, vgpu_overstay(workload));
 		break;
 	case GHYVI_JOB_PREEMPTED: /* a reset is in progress, or failsafe state has begun */
 		workload_drop(engine, workload);
@@ -486,7 +541,7 @@ static void complete_workload(struct vgpu_workload *workload, enum ghyvi_job_sta
 		if (!workload->base.job.busy_ns)
 			workload->error = -EAGAIN;
 		vgpu_engine_halt(engine);
-		vgpu_violation(workload);
+		contain(vgpu, vgpu_violation(workload));
 		workload_drop(engine, workload);
 		execlist_advance(engine);
 		return;
@@ -568,37 +623,6 @@ void vgpu_csb_pointer_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 	engine->csb = min_t(u32, value & CSB_POINTER_WRITE, CSB_RESET_POINTER);
 	vgpu_set(vgpu, offset, (value & ~(u32)CSB_POINTER_WRITE) | engine->csb);
 	mutex_unlock(&vgpu->lock);
-}
-
-/* Drop the engine's workload. On return no job of the engine accesses guest memory. */
-static void abandon_workload(struct vgpu_engine *engine)
-{
-	struct ghyvi_vgpu *vgpu = engine->vgpu;
-	struct vgpu_workload *workload = engine->workload;
-
-	engine->workload = NULL;
-	if (!workload)
-		return;
-	if (workload->parked) {
-		workload_drop(engine, workload);
-		return;
-	}
-	workload->abandoned = true;
-	if (ghyvi_sched_cancel(vgpu->params.sched, &workload->base)) {
-		workload_drop(engine, workload);
-		vgpu_work_put(vgpu);
-		return;
-	}
-	engine->abandoned = true;
-}
-
-void vgpu_engine_hold(struct vgpu_engine *engine)
-{
-	lockdep_assert_held(&engine->vgpu->lock);
-	abandon_workload(engine);
-	if (engine->nr_active)
-		engine->halted = true;
-	update_queue_depth(engine);
 }
 
 void vgpu_engine_park(struct vgpu_engine *engine)

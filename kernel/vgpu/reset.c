@@ -133,8 +133,8 @@ void ghyvi_vgpu_close(struct ghyvi_vgpu *vgpu)
 }
 
 /*
- * enter_failsafe() unset the address of the GGTT table, so set it again. The addresses
- * of the mirror's pages were kept up to date, so only their contents need to be restored.
+ * Failsafe state unset the address of the GGTT table, so set it again. The addresses of the mirror's
+ * pages were kept up to date, so only their contents need to be restored.
  */
 static void lift_failsafe(struct ghyvi_vgpu *vgpu)
 {

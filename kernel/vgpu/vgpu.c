@@ -360,16 +360,6 @@ bool ghyvi_vgpu_multicall(const struct ghyvi_vgpu *vgpu)
 	return READ_ONCE(vgpu->multicall);
 }
 
-void ghyvi_vgpu_set_check(struct ghyvi_vgpu *vgpu, bool on)
-{
-	WRITE_ONCE(vgpu->check, on);
-}
-
-bool ghyvi_vgpu_check(const struct ghyvi_vgpu *vgpu)
-{
-	return READ_ONCE(vgpu->check);
-}
-
 static void dump_engine(const struct vgpu_engine *engine, struct seq_file *m)
 {
 	const struct vgpu_workload *workload = engine->workload;

@@ -481,12 +481,12 @@ void vgpu_containment_reset(struct ghyvi_vgpu *vgpu, bool forget);
  */
 void vgpu_event(const struct ghyvi_vgpu *vgpu);
 /*
- * Account a failed @workload, and enter failsafe state when the limits are exceeded. The engine has
- * completed @workload, and engine->workload does not point to it any more.
+ * Account a failed @workload, which its engine has completed. Returns why the vGPU must enter
+ * failsafe state, or NULL.
  */
-void vgpu_violation(struct vgpu_workload *workload);
+const char *vgpu_violation(struct vgpu_workload *workload);
 /* The same for a @workload that has not failed, but may have yielded its engine too late. */
-void vgpu_overstay(struct vgpu_workload *workload);
+const char *vgpu_overstay(struct vgpu_workload *workload);
 /*
  * To be called after guest memory was pinned without vgpu->lock: in failsafe state, which may have
  * begun meanwhile, none may remain pinned. Caller does not hold vgpu->lock.

@@ -283,23 +283,21 @@ static void time_that_others_lose_costs_points(void **state)
 	mutex_lock(&vgpu->lock);
 	late.base.overstayed_ns = GHYVI_OVERSTAY_FREE_MS * NSEC_PER_MSEC - 1;
 	for (i = 0; i < 1000; i++)
-		vgpu_overstay(&late);
+		assert_null(vgpu_overstay(&late));
 	assert_int_equal(vgpu->violation_points, 0);
 	assert_int_equal(atomic64_read(&stats.violations), 0);
 	late.base.overstayed_ns = GHYVI_OVERSTAY_FREE_MS * NSEC_PER_MSEC;
-	vgpu_overstay(&late);
+	assert_null(vgpu_overstay(&late));
 	assert_int_equal(vgpu->violation_points, 2);
 	/* Stopped after two seconds: an error, and the time. */
 	late.base.overstayed_ns = 2000 * NSEC_PER_MSEC;
-	vgpu_violation(&late);
+	assert_null(vgpu_violation(&late));
 	assert_int_equal(vgpu->violation_points, 2 + 1 + 40);
 	late.base.overstayed_ns = (100 - 2 - 1 - 40) * GHYVI_OVERSTAY_POINT_MS * NSEC_PER_MSEC;
-	vgpu_overstay(&late);
-	assert_false(vgpu->failsafe);
+	assert_null(vgpu_overstay(&late));
 	late.base.overstayed_ns = GHYVI_OVERSTAY_FREE_MS * NSEC_PER_MSEC;
-	vgpu_overstay(&late);
+	assert_non_null(vgpu_overstay(&late));
 	mutex_unlock(&vgpu->lock);
-	assert_dead();
 	assert_int_equal(atomic64_read(&stats.violations), 4);
 }
 
@@ -312,9 +310,8 @@ static void points_do_not_wrap(void **state)
 	vgpu->violation_points = ~0u; /* a state that was loaded */
 	vgpu->points_drained_ns = ktime_get_ns();
 	late.base.overstayed_ns = ~0ull;
-	vgpu_overstay(&late);
+	assert_non_null(vgpu_overstay(&late));
 	mutex_unlock(&vgpu->lock);
-	assert_dead();
 }
 
 /* While a workload of another vGPU waits, that of context 0 stays until it ends by @end. */
@@ -447,22 +444,20 @@ static void points_drain_with_time(void **state)
 	limit(100, GHYVI_VIOLATION_WINDOW_MAX_MS);
 	mutex_lock(&vgpu->lock);
 	late.base.overstayed_ns = 100 * GHYVI_OVERSTAY_POINT_MS * NSEC_PER_MSEC;
-	vgpu_overstay(&late);
+	assert_null(vgpu_overstay(&late));
 	assert_int_equal(vgpu->violation_points, 100);
 	/* Two and a half points drain, the half is not lost. */
 	vgpu->points_drained_ns -= window_ns / 40;
 	late.base.overstayed_ns = 2 * GHYVI_OVERSTAY_POINT_MS * NSEC_PER_MSEC;
-	vgpu_overstay(&late);
+	assert_null(vgpu_overstay(&late));
 	assert_int_equal(vgpu->violation_points, 100);
 	vgpu->points_drained_ns -= window_ns / 40;
 	late.base.overstayed_ns = 3 * GHYVI_OVERSTAY_POINT_MS * NSEC_PER_MSEC;
-	vgpu_overstay(&late);
+	assert_null(vgpu_overstay(&late));
 	assert_int_equal(vgpu->violation_points, 100);
-	assert_false(vgpu->failsafe);
 	vgpu->points_drained_ns -= window_ns - window_ns / 100;
 	late.base.overstayed_ns = 100 * GHYVI_OVERSTAY_POINT_MS * NSEC_PER_MSEC;
-	vgpu_overstay(&late);
-	assert_true(vgpu->failsafe);
+	assert_non_null(vgpu_overstay(&late));
 	mutex_unlock(&vgpu->lock);
 }
 

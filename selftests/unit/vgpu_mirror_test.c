@@ -257,6 +257,7 @@ static void without_a_mapping_accesses_are_trapped(void **state)
 
 static void the_mirror_shows_no_interrupt_in_failsafe_state(void **state)
 {
+	const u32 malformed[] = { 0, 0, 0, GEN8_CTX_VALID };
 	unsigned int i;
 
 	mutex_lock(&vgpu->lock);
@@ -264,14 +265,8 @@ static void the_mirror_shows_no_interrupt_in_failsafe_state(void **state)
 	vgpu->containment.window_ms = 1000;
 	mutex_unlock(&vgpu->lock);
 	unmask();
-	mutex_lock(&vgpu->lock);
-	for (i = 0; i < 2; i++) {
-		struct vgpu_workload bad = { .engine = &vgpu->engines[GHYVI_RCS],
-					     .error = -EINVAL };
-
-		vgpu_violation(&bad);
-	}
-	mutex_unlock(&vgpu->lock);
+	for (i = 0; i < ARRAY_SIZE(malformed); i++)
+		wr(GHYVI_RENDER_BASE + RING_ELSP, malformed[i]);
 	assert_true(ghyvi_vgpu_failsafe(vgpu));
 	assert_int_equal(rd(GEN8_MASTER_IRQ), 0);
 	guest_stores(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL, 4);
