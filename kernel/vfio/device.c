@@ -21,7 +21,7 @@ static struct ghyvi_vgpu *vgpu_of(struct ghyvi_kvm_events *events)
 static void guest_stored(struct ghyvi_kvm_events *events, u64 gpa, const void *data,
 			 unsigned int bytes)
 {
-	ghyvi_vgpu_store(vgpu_of(events), gpa, data, bytes);
+	ghyvi_vgpu_route_store(vgpu_of(events), gpa, data, bytes);
 }
 
 static void guest_protection_lost(struct ghyvi_kvm_events *events, u64 gfn, u64 count)

@@ -31,7 +31,7 @@
  * DOC: what other vCPUs see
  *
  * Trapped: accesses are ordered by the locks of the device model; no other value is ever read.
- * Tracked: the stored value, until the storing vCPU goes on; see mirror.c. A register that no vCPU
+ * Tracked: the stored value, until the storing vCPU goes on; see regfile.c. A register that no vCPU
  * stores to always has its right value.
  * Direct: what the last store left, as of any memory. Only stores of less than a dword differ from
  * trapped ones, which read and write the whole dword.

@@ -92,6 +92,33 @@ static void note_reset(struct ghyvi_vgpu *vgpu)
 	vgpu_event(vgpu);
 }
 
+static void reset_registers(struct ghyvi_vgpu *vgpu)
+{
+	const struct ghyvi_register_value *value;
+	unsigned int i;
+
+	vgpu_table_clear((u64 *)vgpu->registers, GHYVI_REGISTERS_BYTES / 8);
+	vgpu_mirror_show_all(vgpu);
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		engine_set(&vgpu->engines[i], RING_IMR, ~0u);
+	for (value = vgpu->params.profile->values; value->offset; value++)
+		vgpu_set(vgpu, value->offset, value->value);
+	vgpu_pvinfo_reset(vgpu);
+	vgpu_irq_reset(vgpu);
+}
+
+void vgpu_power_on(struct ghyvi_vgpu *vgpu)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&vgpu->lock);
+	reset_registers(vgpu);
+	WRITE_ONCE(vgpu->clock_offset_ns, 0);
+	vgpu->tables_bytes = 0; /* the next user must not learn it */
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		vgpu_engine_reset(&vgpu->engines[i]);
+}
+
 /* @paused: for another guest, or for the same one after it has migrated: its points are loaded */
 static void reset_all(struct ghyvi_vgpu *vgpu, bool paused)
 {
@@ -133,7 +160,7 @@ void ghyvi_vgpu_close(struct ghyvi_vgpu *vgpu)
 }
 
 /*
- * Failsafe state unset the address of the GGTT table, so set it again. The addresses of the mirror's
+ * Failsafe state unset the address of the GGTT table: set it again. The addresses of the mirror's
  * pages were kept up to date, so only their contents need to be restored.
  */
 static void lift_failsafe(struct ghyvi_vgpu *vgpu)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Creation and destruction of a vGPU, its BAR 0 address, the aperture, and the debugfs dump. */
+/* Creation and destruction of a vGPU, the aperture, and the debugfs dump. */
 #include <linux/err.h>
 #include <linux/kernel.h>
 #include <linux/seq_file.h>
@@ -126,18 +126,6 @@ static void init_members(struct ghyvi_vgpu *vgpu, const struct ghyvi_vgpu_params
 	vgpu_containment_init(vgpu);
 }
 
-void vgpu_power_on(struct ghyvi_vgpu *vgpu)
-{
-	unsigned int i;
-
-	lockdep_assert_held(&vgpu->lock);
-	vgpu_registers_reset(vgpu);
-	WRITE_ONCE(vgpu->clock_offset_ns, 0);
-	vgpu->tables_bytes = 0; /* the next user must not learn it */
-	for (i = 0; i < GHYVI_ENGINES; i++)
-		vgpu_engine_reset(&vgpu->engines[i]);
-}
-
 struct ghyvi_vgpu *ghyvi_vgpu_create(const struct ghyvi_vgpu_params *params)
 {
 	struct ghyvi_pgpu_resources resources;
@@ -249,26 +237,6 @@ int ghyvi_vgpu_move_ggtt(struct ghyvi_vgpu *vgpu, const struct ghyvi_range *mapp
 	}
 	mutex_unlock(&vgpu->lock);
 	return err;
-}
-
-void vgpu_place_ggtt(struct ghyvi_vgpu *vgpu)
-{
-	bool mapped = vgpu->bar0 != GHYVI_BAR_UNMAPPED;
-	u64 table = vgpu->bar0 + GHYVI_GGTT_OFFSET;
-
-	lockdep_assert_held(&vgpu->lock);
-	ghyvi_gtt_set_ggtt_gfn(vgpu->gtt, mapped ? table >> GHYVI_PAGE_SHIFT : GHYVI_INVALID_GFN);
-	WRITE_ONCE(vgpu->bar_moved, mapped);
-}
-
-void ghyvi_vgpu_set_bar0(struct ghyvi_vgpu *vgpu, u64 gpa)
-{
-	mutex_lock(&vgpu->lock);
-	vgpu->bar0 = gpa;
-	if (!vgpu->failsafe)
-		vgpu_place_ggtt(vgpu);
-	vgpu_mirror_move(vgpu, gpa);
-	mutex_unlock(&vgpu->lock);
 }
 
 /*

@@ -24,7 +24,7 @@
  * @GHYVI_BAR_TRAPPED: every access goes through ghyvi_vgpu_register_read() and
  *	ghyvi_vgpu_register_write()
  * @GHYVI_BAR_TRACKED: memory that the guest maps (the mirror). Loads cause no exit; stores are
- *	reported through ghyvi_vgpu_store().
+ *	reported through ghyvi_vgpu_route_store().
  * @GHYVI_BAR_DIRECT: memory that the guest maps: the register file itself. Nothing reports
  *	accesses.
  */
@@ -370,7 +370,7 @@ bool ghyvi_vgpu_tick(struct ghyvi_vgpu *vgpu);
  */
 void *ghyvi_vgpu_register_page(struct ghyvi_vgpu *vgpu, u32 offset);
 /**
- * ghyvi_vgpu_store() - handle a guest store to a write-protected page.
+ * ghyvi_vgpu_route_store() - handle a guest store to a write-protected page.
  * @vgpu: vGPU that protected the page
  * @gpa: guest-physical address of the store
  * @data: the stored bytes; guest memory already contains them
@@ -378,7 +378,7 @@ void *ghyvi_vgpu_register_page(struct ghyvi_vgpu *vgpu, u32 offset);
  *
  * Context: may sleep.
  */
-void ghyvi_vgpu_store(struct ghyvi_vgpu *vgpu, u64 gpa, const void *data, unsigned int bytes);
+void ghyvi_vgpu_route_store(struct ghyvi_vgpu *vgpu, u64 gpa, const void *data, unsigned int bytes);
 /**
  * ghyvi_vgpu_protection_lost() - handle pages whose protection the hypervisor dropped (memslot
  * removed).

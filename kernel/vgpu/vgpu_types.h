@@ -184,7 +184,7 @@ struct ghyvi_vgpu {
 
 	u64 bar0; /* guest-physical address of BAR 0, or GHYVI_BAR_UNMAPPED; under lock */
 	/*
-	 * The pages of class GHYVI_BAR_TRACKED as the guest sees them, see mirror.c: by page number
+	 * Pages of class GHYVI_BAR_TRACKED as the guest sees them, see regfile.c: by page number
 	 * (NULL for the other pages), and the numbers of those that are not NULL; constant.
 	 */
 	u32 *shown[GHYVI_REGISTER_PAGES];
@@ -255,7 +255,7 @@ const struct vgpu_page_rule *vgpu_page_rule(u32 offset);
 /* Print the table, and how many pages are protected. Caller holds vgpu->lock. */
 void vgpu_pages_dump(struct ghyvi_vgpu *vgpu, struct seq_file *m);
 
-/* mirror.c */
+/* regfile.c */
 /* Allocate the memory of the tracked pages. Returns 0, -ENOMEM or -EINVAL. */
 int vgpu_mirror_create(struct ghyvi_vgpu *vgpu);
 void vgpu_mirror_destroy(struct ghyvi_vgpu *vgpu);
@@ -270,17 +270,33 @@ static inline u32 vgpu_failsafe_value(u32 offset)
 }
 /* Copy a register of a tracked page to the mirror, after it has changed. Any context but NMI. */
 void vgpu_mirror_show(struct ghyvi_vgpu *vgpu, u32 offset);
-/* Copy a clock of two dwords to the mirror. Caller holds irq_lock. */
-void vgpu_mirror_show_clock(struct ghyvi_vgpu *vgpu, u32 offset);
 /* Copy all registers of tracked pages to the mirror. */
 void vgpu_mirror_show_all(struct ghyvi_vgpu *vgpu);
-/* Handle a move of BAR 0 to @gpa (or GHYVI_BAR_UNMAPPED). Caller holds vgpu->lock. */
-void vgpu_mirror_move(struct ghyvi_vgpu *vgpu, u64 gpa);
+/* Does the guest see another value, which it has stored? Then this is @value. */
+bool vgpu_mirror_missed(struct ghyvi_vgpu *vgpu, u32 offset, u32 *value);
 /*
- * Handle the first access to BAR 0 at its new address, which proves that pages that cannot be
- * protected are not mapped. Caller holds neither vgpu->lock nor irq_lock.
+ * While stores may be missed, bits that a store clears are shown as 0. Callers of (vgpu, true) have
+ * executed what was missed, and hold live_lock.
  */
-void vgpu_mirror_live(struct ghyvi_vgpu *vgpu);
+void vgpu_mirror_set_caught_up(struct ghyvi_vgpu *vgpu, bool caught_up);
+/*
+ * Protect the pages that the guest has mapped and that are not protected. Sets @fresh if it
+ * protected any. Returns true if all are, or need not be. Caller holds vgpu->lock.
+ */
+bool vgpu_mirror_protect(struct ghyvi_vgpu *vgpu, bool *fresh);
+/*
+ * Set the address of the GGTT table from that of BAR 0. The next register access proves that the
+ * guest has mapped it. Caller holds vgpu->lock.
+ */
+void vgpu_place_ggtt(struct ghyvi_vgpu *vgpu);
+/* The engines' clock as the guest sees it. */
+u64 vgpu_timestamp(struct ghyvi_vgpu *vgpu);
+/* Store the engines' timestamps for guests that map them. Caller holds irq_lock. */
+void vgpu_show_clock(struct ghyvi_vgpu *vgpu);
+/* New value of a masked register after a write of @value. */
+u32 vgpu_masked(u32 old, u32 value);
+/* The engine whose register page contains @offset. Only for offsets in ENGINE_RULES(). */
+struct vgpu_engine *vgpu_engine_at(struct ghyvi_vgpu *vgpu, u32 offset);
 
 static inline u32 vgpu_get(const struct ghyvi_vgpu *vgpu, u32 offset)
 {
@@ -327,23 +343,6 @@ static inline void vgpu_uncharge(const struct ghyvi_vgpu *vgpu,
 	if (vgpu->params.hv->ops->uncharge)
 		vgpu->params.hv->ops->uncharge(vgpu->params.hv, charge);
 }
-
-/* registers.c */
-void vgpu_registers_init(struct ghyvi_vgpu *vgpu);
-void vgpu_registers_reset(struct ghyvi_vgpu *vgpu);
-/* ghyvi_vgpu_register_write(), but the access does not prove that BAR 0 is mapped. */
-void vgpu_register_write(struct ghyvi_vgpu *vgpu, u32 offset, u64 value, unsigned int bytes);
-/* Test whether a store to the register invalidates translations, unless it stores 0. */
-bool vgpu_register_invalidates(const struct ghyvi_vgpu *vgpu, u32 offset);
-/* Store the engines' timestamps for guests that map them. Caller holds irq_lock. */
-void vgpu_show_clock(struct ghyvi_vgpu *vgpu);
-/* New value of a masked register after a write of @value. */
-u32 vgpu_masked(u32 old, u32 value);
-/* The engine whose register page contains @offset. Only for offsets in ENGINE_RULES(). */
-struct vgpu_engine *vgpu_engine_at(struct ghyvi_vgpu *vgpu, u32 offset);
-
-/* The first trapped access after a move of BAR 0 proves that the BAR is mapped. */
-void vgpu_bar_is_live(struct ghyvi_vgpu *vgpu);
 
 /* interrupts.c: these functions take irq_lock */
 /* Update the interrupt line after registers were loaded; vgpu_irq_remind() sends the interrupt. */
@@ -493,19 +492,20 @@ const char *vgpu_overstay(struct vgpu_workload *workload);
  */
 void vgpu_unpin_if_failsafe(struct ghyvi_vgpu *vgpu);
 
-/* vgpu.c: called with vgpu->lock held */
-/* Set registers and engines to their power-on state. No workload is outstanding. */
-void vgpu_power_on(struct ghyvi_vgpu *vgpu);
-/*
- * Set the address of the GGTT table from that of BAR 0. The next register access proves that the
- * guest has mapped it.
- */
-void vgpu_place_ggtt(struct ghyvi_vgpu *vgpu);
+/* mmio.c */
+void vgpu_registers_init(struct ghyvi_vgpu *vgpu);
+/* The first trapped access after a move of BAR 0 proves that the BAR is mapped. */
+void vgpu_bar_is_live(struct ghyvi_vgpu *vgpu);
 
 /* state_tables.c: set whole pages of words to 0; those that are 0 already cost only a read */
 void vgpu_table_clear(u64 *table, u32 words);
 
 /* reset.c */
+/*
+ * Set registers and engines to their power-on state. No workload is outstanding. Caller holds
+ * vgpu->lock.
+ */
+void vgpu_power_on(struct ghyvi_vgpu *vgpu);
 void vgpu_reset_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 /*
  * As ghyvi_vgpu_reset(), but the vGPU is paused afterwards. No submission is accepted in between,

@@ -299,7 +299,7 @@ static void store_in_mirror(struct vm *vm)
 	memcpy((u8 *)ghyvi_vgpu_register_page(vm->vgpu, offset) + offset % GHYVI_PAGE_BYTES, &value,
 	       4);
 	if (vm->registers_protected[offset >> GHYVI_PAGE_SHIFT])
-		ghyvi_vgpu_store(vm->vgpu, BAR0_GPA + offset, &value, 4);
+		ghyvi_vgpu_route_store(vm->vgpu, BAR0_GPA + offset, &value, 4);
 }
 
 static void rare_move(struct vm *vm)

@@ -210,8 +210,8 @@ static void store_ram(struct vm *vm, unsigned int page, unsigned int offset, u64
 {
 	memcpy(ram(vm, page) + offset, &value, sizeof(value));
 	if (vm->protected[page])
-		ghyvi_vgpu_store(vm->vgpu, RAM_GPA + page * (u64)GHYVI_PAGE_BYTES + offset, &value,
-				 sizeof(value));
+		ghyvi_vgpu_route_store(vm->vgpu, RAM_GPA + page * (u64)GHYVI_PAGE_BYTES + offset,
+				       &value, sizeof(value));
 }
 
 static void store_ggtt(struct vm *vm, u64 index, u64 entry)
@@ -220,8 +220,8 @@ static void store_ggtt(struct vm *vm, u64 index, u64 entry)
 
 	WRITE_ONCE(table[index], entry);
 	if (vm->bar_protected[index / GHYVI_ENTRIES])
-		ghyvi_vgpu_store(vm->vgpu, BAR0_GPA + GHYVI_GGTT_OFFSET + 8 * index, &entry,
-				 sizeof(entry));
+		ghyvi_vgpu_route_store(vm->vgpu, BAR0_GPA + GHYVI_GGTT_OFFSET + 8 * index, &entry,
+				       sizeof(entry));
 }
 
 static void wr(struct vm *vm, u32 offset, u32 value)

@@ -50,7 +50,7 @@ static void PLAIN store(u32 offset, u32 value, bool last)
 	assert_non_null(page);
 	memcpy(page + offset % GHYVI_PAGE_BYTES, &value, sizeof(value));
 	walking = last;
-	ghyvi_vgpu_store(host.vgpu, BAR0_GPA + offset, &value, sizeof(value));
+	ghyvi_vgpu_route_store(host.vgpu, BAR0_GPA + offset, &value, sizeof(value));
 	walking = false;
 }
 

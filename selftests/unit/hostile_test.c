@@ -175,7 +175,7 @@ void machine_write(uint32_t offset, uint64_t value, unsigned int bytes)
 		shown[i] = value >> 8 * i;
 	atomic_thread_fence(memory_order_seq_cst);
 	if (atomic_load(&host.registers_protected[offset >> GHYVI_PAGE_SHIFT]))
-		ghyvi_vgpu_store(host.vgpu, BAR0_GPA + offset, &value, bytes);
+		ghyvi_vgpu_route_store(host.vgpu, BAR0_GPA + offset, &value, bytes);
 }
 
 static u64 gpa_of(const volatile void *p)

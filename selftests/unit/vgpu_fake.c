@@ -703,7 +703,8 @@ void guest_stores(u32 offset, u64 value, unsigned int bytes)
 	else
 		memcpy(page + offset % GHYVI_PAGE_BYTES, &value, bytes);
 	if (host_protects(offset))
-		ghyvi_vgpu_store(vgpu, (host_bar.gfn << GHYVI_PAGE_SHIFT) + offset, &value, bytes);
+		ghyvi_vgpu_route_store(vgpu, (host_bar.gfn << GHYVI_PAGE_SHIFT) + offset, &value,
+				       bytes);
 }
 
 u32 rd(u32 offset)

@@ -284,7 +284,7 @@ static void a_store_to_the_ggtt_reaches_the_gtt(void **state)
 {
 	u64 value = 1;
 
-	ghyvi_vgpu_store(vgpu, BAR0 + GHYVI_GGTT_OFFSET + 8, &value, 8);
+	ghyvi_vgpu_route_store(vgpu, BAR0 + GHYVI_GGTT_OFFSET + 8, &value, 8);
 	assert_int_equal(gtt.traps, 1);
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The register file. A register is plain storage with reset value 0, unless the rule table or the
- * device profile says otherwise.
+ * Accesses of the guest's CPUs to registers: those that trap to the VMM, stores to the mirror that
+ * trap to KVM, and stores that were missed. All are executed by the same table of rules. A register
+ * without a rule is plain storage.
  */
 #include <linux/kernel.h>
-#include <linux/math64.h>
 #include <linux/string.h>
 #include "vgpu_types.h"
 
@@ -19,27 +19,6 @@ struct register_rule {
 	u32 (*read)(struct ghyvi_vgpu *vgpu, u32 offset);
 	void (*write)(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 };
-
-struct vgpu_engine *vgpu_engine_at(struct ghyvi_vgpu *vgpu, u32 offset)
-{
-	unsigned int i;
-
-	for (i = 0; i < GHYVI_ENGINES - 1; i++)
-		if (offset - vgpu->engines[i].base < ENGINE_REGISTERS_BYTES)
-			break;
-	return &vgpu->engines[i];
-}
-
-/*
- * The upper half of a value written to a masked register selects the bits of the lower half that
- * change.
- */
-u32 vgpu_masked(u32 old, u32 value)
-{
-	u32 mask = value >> 16;
-
-	return (old & ~mask & 0xffff) | (value & mask);
-}
 
 static void write_ignore(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
@@ -92,43 +71,11 @@ static void hws_pga_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 			     "status page 0x%x is outside the vGPU's address space", value);
 }
 
-static u64 timestamp_now(struct ghyvi_vgpu *vgpu)
-{
-	u64 ticks = vgpu->params.pgpu->ops->timestamp(vgpu->params.pgpu);
-	u32 hz = vgpu->params.profile->timestamp_hz;
-
-	/* GHYVI_CLOCK_STEP_NS is a whole number of ticks. */
-	ticks += (u64)((s64)READ_ONCE(vgpu->clock_offset_ns) / GHYVI_CLOCK_STEP_NS *
-		       (vgpu->timestamp_hz / (s64)(NSEC_PER_SEC / GHYVI_CLOCK_STEP_NS)));
-	if (vgpu->timestamp_hz != hz)
-		ticks = mul_u64_u32_div(ticks, hz, vgpu->timestamp_hz);
-	return ticks & GENMASK_ULL(TIMESTAMP_BITS - 1, 0);
-}
-
 static u32 timestamp_read(struct ghyvi_vgpu *vgpu, u32 offset)
 {
-	u64 ticks = timestamp_now(vgpu);
+	u64 ticks = vgpu_timestamp(vgpu);
 
 	return (offset & 0xfff) == RING_TIMESTAMP ? lower_32_bits(ticks) : upper_32_bits(ticks);
-}
-
-void vgpu_show_clock(struct ghyvi_vgpu *vgpu)
-{
-	unsigned int i;
-	u64 ticks;
-	u32 at;
-
-	lockdep_assert_held(&vgpu->irq_lock);
-	if (!vgpu->remap)
-		return;
-	WRITE_ONCE(vgpu->clock_used, true);
-	ticks = timestamp_now(vgpu); /* under the lock, so that the registers never go backwards */
-	for (i = 0; i < GHYVI_ENGINES; i++) {
-		at = vgpu->engines[i].base + RING_TIMESTAMP;
-		WRITE_ONCE(vgpu->registers[at / 4], lower_32_bits(ticks));
-		WRITE_ONCE(vgpu->registers[at / 4 + 1], upper_32_bits(ticks));
-		vgpu_mirror_show_clock(vgpu, at);
-	}
 }
 
 /*
@@ -296,21 +243,6 @@ void vgpu_registers_init(struct ghyvi_vgpu *vgpu)
 	}
 }
 
-void vgpu_registers_reset(struct ghyvi_vgpu *vgpu)
-{
-	const struct ghyvi_register_value *value;
-	unsigned int i;
-
-	vgpu_table_clear((u64 *)vgpu->registers, GHYVI_REGISTERS_BYTES / 8);
-	vgpu_mirror_show_all(vgpu);
-	for (i = 0; i < GHYVI_ENGINES; i++)
-		engine_set(&vgpu->engines[i], RING_IMR, ~0u);
-	for (value = vgpu->params.profile->values; value->offset; value++)
-		vgpu_set(vgpu, value->offset, value->value);
-	vgpu_pvinfo_reset(vgpu);
-	vgpu_irq_reset(vgpu);
-}
-
 static const struct register_rule *rule_of(const struct ghyvi_vgpu *vgpu, u32 offset)
 {
 	u32 page = offset >> GHYVI_PAGE_SHIFT;
@@ -321,13 +253,6 @@ static const struct register_rule *rule_of(const struct ghyvi_vgpu *vgpu, u32 of
 		if (offset >= rule->first && offset <= rule->last)
 			return rule;
 	return NULL;
-}
-
-bool vgpu_register_invalidates(const struct ghyvi_vgpu *vgpu, u32 offset)
-{
-	const struct register_rule *rule = rule_of(vgpu, offset);
-
-	return rule && rule->write == invalidate_write;
 }
 
 static u32 read_dword(struct ghyvi_vgpu *vgpu, u32 offset)
@@ -347,6 +272,102 @@ static void write_dword(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 		vgpu_set(vgpu, offset, value);
 }
 
+static bool access_ok_at(u32 offset, unsigned int bytes)
+{
+	return offset < GHYVI_REGISTERS_BYTES && !(offset & (bytes - 1)) &&
+	       (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8);
+}
+
+/*
+ * Write less than a dword. Plain storage is merged. A register with a handler gets 0 for the other
+ * bytes, which is harmless for registers where only ones have an effect. No known driver writes
+ * partial dwords.
+ */
+static void write_part(struct ghyvi_vgpu *vgpu, u32 offset, u32 value, unsigned int bytes)
+{
+	u32 shift = 8 * (offset & 3);
+	u32 mask = (u32)GENMASK_ULL(8 * bytes - 1, 0) << shift;
+	u32 dword = offset & ~3u;
+
+	value = (value << shift) & mask;
+	if (!rule_of(vgpu, dword))
+		value |= vgpu_get(vgpu, dword) & ~mask;
+	write_dword(vgpu, dword, value);
+}
+
+static void register_write(struct ghyvi_vgpu *vgpu, u32 offset, u64 value, unsigned int bytes)
+{
+	if (!access_ok_at(offset, bytes))
+		return;
+	ghyvi_count(vgpu->params.stats, mmio_writes);
+	if (ghyvi_vgpu_failsafe(vgpu))
+		return;
+
+	switch (bytes) {
+	case 8:
+		write_dword(vgpu, offset, lower_32_bits(value));
+		write_dword(vgpu, offset + 4, upper_32_bits(value));
+		break;
+	case 4:
+		write_dword(vgpu, offset, lower_32_bits(value));
+		break;
+	default:
+		write_part(vgpu, offset, lower_32_bits(value), bytes);
+	}
+}
+
+/*
+ * Execute stores that were missed before the pages were protected: they differ from the shown
+ * value. A store to a submit port is dropped: of the four of a submission, only the last one is
+ * left, and the guest could never complete a submission that began with it. One invalidation stands
+ * for all, since it costs a scan of each relaxed table page.
+ */
+static void replay_missed_writes(struct ghyvi_vgpu *vgpu)
+{
+	const struct register_rule *rule;
+	u32 first, offset, value, invalidation = 0;
+	unsigned int i;
+
+	lockdep_assert_held(&vgpu->live_lock);
+	for (i = 0; i < vgpu->nr_tracked; i++) {
+		first = vgpu->tracked[i] << GHYVI_PAGE_SHIFT;
+		for (offset = first; offset < first + GHYVI_PAGE_BYTES; offset += 4) {
+			if (!vgpu_mirror_missed(vgpu, offset, &value))
+				continue;
+			rule = rule_of(vgpu, offset);
+			if (value && rule && rule->write == invalidate_write)
+				invalidation = offset;
+			else if (!rule || rule->write != vgpu_elsp_write)
+				register_write(vgpu, offset, value, 4);
+			vgpu_mirror_show(vgpu, offset);
+		}
+	}
+	if (invalidation)
+		register_write(vgpu, invalidation, 1, 4);
+	vgpu_mirror_set_caught_up(vgpu, true);
+}
+
+/*
+ * Protect pages, and execute the stores that were missed, if all pages are protected, or if the BAR
+ * is @proven to be mapped. Returns true if all pages are protected, or need not be.
+ */
+static bool mirror_live(struct ghyvi_vgpu *vgpu, bool proven)
+{
+	bool all, fresh, replay;
+
+	mutex_lock(&vgpu->live_lock); /* a missed store must be executed once */
+	mutex_lock(&vgpu->lock);
+	all = vgpu_mirror_protect(vgpu, &fresh);
+	mutex_unlock(&vgpu->lock);
+	replay = (all || proven) && (fresh || !READ_ONCE(vgpu->mirror_caught_up));
+	if (replay)
+		replay_missed_writes(vgpu);
+	mutex_unlock(&vgpu->live_lock);
+	if (replay)
+		vgpu_irq_remind(vgpu);
+	return all;
+}
+
 /*
  * The first trapped access after a move of BAR 0 proves that the BAR, with the GGTT table and the
  * mirror, is mapped at its new address. Before that, the hypervisor has no pages there that could
@@ -356,14 +377,26 @@ void vgpu_bar_is_live(struct ghyvi_vgpu *vgpu)
 {
 	if (unlikely(READ_ONCE(vgpu->bar_moved)) && xchg(&vgpu->bar_moved, 0)) {
 		ghyvi_gtt_ggtt_live(vgpu->gtt);
-		vgpu_mirror_live(vgpu);
+		mirror_live(vgpu, true);
 	}
 }
 
-static bool access_ok_at(u32 offset, unsigned int bytes)
+bool ghyvi_vgpu_try_remap(struct ghyvi_vgpu *vgpu)
 {
-	return offset < GHYVI_REGISTERS_BYTES && !(offset & (bytes - 1)) &&
-	       (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8);
+	struct ghyvi_hv_charge charge;
+	bool moved, all;
+
+	/* In a worker: a store that was missed may sync all trees. */
+	vgpu_charge(vgpu, &charge);
+	/* Clear it first: what is lost meanwhile sets it again. */
+	moved = xchg(&vgpu->bar_moved, 0);
+	all = mirror_live(vgpu, false);
+	if (moved && all)
+		ghyvi_gtt_ggtt_live(vgpu->gtt);
+	else if (moved)
+		WRITE_ONCE(vgpu->bar_moved, 1);
+	vgpu_uncharge(vgpu, &charge);
+	return all;
 }
 
 u64 ghyvi_vgpu_register_read(struct ghyvi_vgpu *vgpu, u32 offset, unsigned int bytes)
@@ -385,47 +418,67 @@ u64 ghyvi_vgpu_register_read(struct ghyvi_vgpu *vgpu, u32 offset, unsigned int b
 	return value;
 }
 
-/*
- * Write less than a dword. Plain storage is merged. A register with a handler gets 0 for the other
- * bytes, which is harmless for registers where only ones have an effect. No known driver writes
- * partial dwords.
- */
-static void write_part(struct ghyvi_vgpu *vgpu, u32 offset, u32 value, unsigned int bytes)
-{
-	u32 shift = 8 * (offset & 3);
-	u32 mask = (u32)GENMASK_ULL(8 * bytes - 1, 0) << shift;
-	u32 dword = offset & ~3u;
-
-	value = (value << shift) & mask;
-	if (!rule_of(vgpu, dword))
-		value |= vgpu_get(vgpu, dword) & ~mask;
-	write_dword(vgpu, dword, value);
-}
-
 void ghyvi_vgpu_register_write(struct ghyvi_vgpu *vgpu, u32 offset, u64 value, unsigned int bytes)
 {
 	if (access_ok_at(offset, bytes) && !ghyvi_vgpu_failsafe(vgpu))
 		vgpu_bar_is_live(vgpu);
-	vgpu_register_write(vgpu, offset, value, bytes);
+	register_write(vgpu, offset, value, bytes);
 }
 
-void vgpu_register_write(struct ghyvi_vgpu *vgpu, u32 offset, u64 value, unsigned int bytes)
+/*
+ * KVM's callback: the caller is in a read-side critical section of kvm->srcu, in which an update of
+ * the memslots waits for it, but holds no lock of KVM that this code takes. A store to a submit
+ * port may pin guest pages, as one to a table page may. It prepares work of this vGPU only, see
+ * ghyvi_sched_kick().
+ */
+static void mirror_store(struct ghyvi_vgpu *vgpu, u32 first, const void *data, unsigned int bytes)
 {
-	if (!access_ok_at(offset, bytes))
-		return;
-	ghyvi_count(vgpu->params.stats, mmio_writes);
-	if (ghyvi_vgpu_failsafe(vgpu))
-		return;
+	bool replaying = !READ_ONCE(vgpu->mirror_caught_up);
+	unsigned int done, part;
+	unsigned long flags;
+	u32 offset;
 
-	switch (bytes) {
-	case 8:
-		write_dword(vgpu, offset, lower_32_bits(value));
-		write_dword(vgpu, offset + 4, upper_32_bits(value));
-		break;
-	case 4:
-		write_dword(vgpu, offset, lower_32_bits(value));
-		break;
-	default:
-		write_part(vgpu, offset, lower_32_bits(value), bytes);
+	ghyvi_count(vgpu->params.stats, mmio_stores);
+	/*
+	 * The replay of missed stores may have read an older value of the register. It executes
+	 * that before this one. If it finds this store in the page, the store is executed twice.
+	 * That is as good as once, also for a store that clears events: the vCPU that stores goes
+	 * on after the second time only. So to the guest, an event between the two came before its
+	 * store, and hardware would clear it as well.
+	 */
+	if (replaying)
+		mutex_lock(&vgpu->live_lock);
+	for (done = 0; done < bytes; done += part) {
+		u64 value = 0; /* little endian, like the guest */
+
+		part = ghyvi_access_bytes(first + done, bytes - done);
+		memcpy(&value, data + done, part);
+		register_write(vgpu, first + done, value, part);
 	}
+	for (offset = first & ~3u; offset < first + bytes; offset += 4)
+		vgpu_mirror_show(vgpu, offset);
+	if (replaying)
+		mutex_unlock(&vgpu->live_lock);
+	/*
+	 * Once per tick is enough: the event that ends the work of this store shows the clock
+	 * again. A pGPU may have to read registers for it.
+	 */
+	if (READ_ONCE(vgpu->clock_used))
+		return;
+	spin_lock_irqsave(&vgpu->irq_lock, flags);
+	vgpu_show_clock(vgpu);
+	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
+}
+
+/* KVM reports a store that crosses a page boundary once per page. */
+void ghyvi_vgpu_route_store(struct ghyvi_vgpu *vgpu, u64 gpa, const void *data, unsigned int bytes)
+{
+	u64 bar0 = READ_ONCE(vgpu->bar0_gfn), page = (gpa >> GHYVI_PAGE_SHIFT) - bar0;
+	u32 in_page = gpa & (GHYVI_PAGE_BYTES - 1);
+
+	if (bar0 != GHYVI_INVALID_GFN && page < GHYVI_REGISTER_PAGES && vgpu->shown[page])
+		mirror_store(vgpu, (page << GHYVI_PAGE_SHIFT) + in_page, data,
+			     min_t(u32, bytes, GHYVI_PAGE_BYTES - in_page));
+	else
+		ghyvi_gtt_trap(vgpu->gtt, gpa, bytes);
 }

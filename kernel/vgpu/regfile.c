@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
+ * The register file: storage, with reset value 0 unless the device profile says otherwise.
+ *
  * The mirror: pages of registers that the guest maps as memory. Reads cause no VM exit. The pages
  * are write-protected, so stores trap to KVM but need no round trip to the VMM. A page shows the
  * values of the register file. A store changes the shown value, is then executed as a register
- * write, and the resulting register value is shown again before the storing vCPU goes on.
+ * write (mmio.c), and the resulting register value is shown again before the storing vCPU goes on.
  *
  * DOC: what other vCPUs see
  *
@@ -14,21 +16,43 @@
  * such registers for the sake of hardware, where the result would be as undetermined.
  */
 #include <linux/kernel.h>
+#include <linux/math64.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 #include "vgpu_types.h"
+
+struct vgpu_engine *vgpu_engine_at(struct ghyvi_vgpu *vgpu, u32 offset)
+{
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_ENGINES - 1; i++)
+		if (offset - vgpu->engines[i].base < ENGINE_REGISTERS_BYTES)
+			break;
+	return &vgpu->engines[i];
+}
+
+/*
+ * The upper half of a value written to a masked register selects the bits of the lower half that
+ * change.
+ */
+u32 vgpu_masked(u32 old, u32 value)
+{
+	u32 mask = value >> 16;
+
+	return (old & ~mask & 0xffff) | (value & mask);
+}
 
 static u32 *shown_at(struct ghyvi_vgpu *vgpu, u32 offset)
 {
 	return &vgpu->shown[offset >> GHYVI_PAGE_SHIFT][offset % GHYVI_PAGE_BYTES / 4];
 }
 
-static bool is_engine_register(const struct ghyvi_vgpu *vgpu, u32 offset, u32 reg)
+static bool is_eir(const struct ghyvi_vgpu *vgpu, u32 offset)
 {
 	unsigned int i;
 
 	for (i = 0; i < GHYVI_ENGINES; i++)
-		if (offset == vgpu->engines[i].base + reg)
+		if (offset == vgpu->engines[i].base + RING_EIR)
 			return true;
 	return false;
 }
@@ -43,7 +67,7 @@ static u32 event_bits(struct ghyvi_vgpu *vgpu, u32 offset)
 {
 	if (offset == GEN8_MASTER_IRQ)
 		return ~(u32)GEN8_MASTER_IRQ_CONTROL;
-	if (is_engine_register(vgpu, offset, RING_EIR))
+	if (is_eir(vgpu, offset))
 		return ~0u;
 	return offset >= GEN8_GT_ISR0 && offset <= GEN8_GT_IER3 &&
 			       offset % GEN8_IRQ_BANK_SIZE == IRQ_IIR ?
@@ -82,7 +106,7 @@ void vgpu_mirror_show(struct ghyvi_vgpu *vgpu, u32 offset)
  * order, and the first one again, finds out when they do not belong together. Only one thread
  * changes the clock at a time.
  */
-void vgpu_mirror_show_clock(struct ghyvi_vgpu *vgpu, u32 offset)
+static void show_clock(struct ghyvi_vgpu *vgpu, u32 offset)
 {
 	u64 *shown = (u64 *)shown_at(vgpu, offset);
 
@@ -90,15 +114,39 @@ void vgpu_mirror_show_clock(struct ghyvi_vgpu *vgpu, u32 offset)
 								 << 32);
 }
 
-static void show_range(struct ghyvi_vgpu *vgpu, u32 first, u32 bytes)
+u64 vgpu_timestamp(struct ghyvi_vgpu *vgpu)
 {
-	u32 offset;
+	u64 ticks = vgpu->params.pgpu->ops->timestamp(vgpu->params.pgpu);
+	u32 hz = vgpu->params.profile->timestamp_hz;
 
-	for (offset = first & ~3u; offset < first + bytes; offset += 4)
-		vgpu_mirror_show(vgpu, offset);
+	/* GHYVI_CLOCK_STEP_NS is a whole number of ticks. */
+	ticks += (u64)((s64)READ_ONCE(vgpu->clock_offset_ns) / GHYVI_CLOCK_STEP_NS *
+		       (vgpu->timestamp_hz / (s64)(NSEC_PER_SEC / GHYVI_CLOCK_STEP_NS)));
+	if (vgpu->timestamp_hz != hz)
+		ticks = mul_u64_u32_div(ticks, hz, vgpu->timestamp_hz);
+	return ticks & GENMASK_ULL(TIMESTAMP_BITS - 1, 0);
 }
 
-static void set_caught_up(struct ghyvi_vgpu *vgpu, bool caught_up)
+void vgpu_show_clock(struct ghyvi_vgpu *vgpu)
+{
+	unsigned int i;
+	u64 ticks;
+	u32 at;
+
+	lockdep_assert_held(&vgpu->irq_lock);
+	if (!vgpu->remap)
+		return;
+	WRITE_ONCE(vgpu->clock_used, true);
+	ticks = vgpu_timestamp(vgpu); /* under the lock, so that the registers never go backwards */
+	for (i = 0; i < GHYVI_ENGINES; i++) {
+		at = vgpu->engines[i].base + RING_TIMESTAMP;
+		WRITE_ONCE(vgpu->registers[at / 4], lower_32_bits(ticks));
+		WRITE_ONCE(vgpu->registers[at / 4 + 1], upper_32_bits(ticks));
+		show_clock(vgpu, at);
+	}
+}
+
+void vgpu_mirror_set_caught_up(struct ghyvi_vgpu *vgpu, bool caught_up)
 {
 	unsigned long flags;
 	unsigned int i;
@@ -113,6 +161,12 @@ static void set_caught_up(struct ghyvi_vgpu *vgpu, bool caught_up)
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		vgpu_mirror_show(vgpu, vgpu->engines[i].base + RING_EIR);
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
+}
+
+bool vgpu_mirror_missed(struct ghyvi_vgpu *vgpu, u32 offset, u32 *value)
+{
+	*value = READ_ONCE(*shown_at(vgpu, offset));
+	return *value != value_to_show(vgpu, offset);
 }
 
 /*
@@ -149,7 +203,7 @@ static void forget_lost(struct ghyvi_vgpu *vgpu)
 			vgpu->tracked_protected[i] = false;
 }
 
-void vgpu_mirror_move(struct ghyvi_vgpu *vgpu, u64 gpa)
+static void mirror_move(struct ghyvi_vgpu *vgpu, u64 gpa)
 {
 	const struct ghyvi_vgpu_params *params = &vgpu->params;
 	unsigned int i;
@@ -157,7 +211,7 @@ void vgpu_mirror_move(struct ghyvi_vgpu *vgpu, u64 gpa)
 
 	lockdep_assert_held(&vgpu->lock);
 	/* Do this first: a store right after the end of the protection must already differ. */
-	set_caught_up(vgpu, false);
+	vgpu_mirror_set_caught_up(vgpu, false);
 	forget_lost(vgpu);
 	for (i = 0; i < vgpu->nr_tracked; i++) {
 		gfn = vgpu->bar0_gfn + vgpu->tracked[i];
@@ -169,43 +223,28 @@ void vgpu_mirror_move(struct ghyvi_vgpu *vgpu, u64 gpa)
 		   gpa == GHYVI_BAR_UNMAPPED ? GHYVI_INVALID_GFN : gpa >> GHYVI_PAGE_SHIFT);
 }
 
-/*
- * Execute stores that were missed before the pages were protected: they differ from the shown
- * value. A store to a submit port is dropped: of the four of a submission, only the last one is
- * left, and the guest could never complete a submission that began with it. One invalidation stands
- * for all, since it costs a scan of each relaxed table page.
- */
-static void mirror_replay_missed_writes(struct ghyvi_vgpu *vgpu)
+void vgpu_place_ggtt(struct ghyvi_vgpu *vgpu)
 {
-	u32 first, offset, value, invalidation = 0;
-	unsigned int i;
+	bool mapped = vgpu->bar0 != GHYVI_BAR_UNMAPPED;
+	u64 table = vgpu->bar0 + GHYVI_GGTT_OFFSET;
 
-	lockdep_assert_held(&vgpu->live_lock);
-
-	for (i = 0; i < vgpu->nr_tracked; i++) {
-		first = vgpu->tracked[i] << GHYVI_PAGE_SHIFT;
-		for (offset = first; offset < first + GHYVI_PAGE_BYTES; offset += 4) {
-			value = READ_ONCE(*shown_at(vgpu, offset));
-			if (value == value_to_show(vgpu, offset))
-				continue;
-			if (value && vgpu_register_invalidates(vgpu, offset))
-				invalidation = offset;
-			else if (!is_engine_register(vgpu, offset, RING_ELSP))
-				vgpu_register_write(vgpu, offset, value, 4);
-			show_range(vgpu, offset, 4);
-		}
-	}
-	if (invalidation)
-		vgpu_register_write(vgpu, invalidation, 1, 4);
-	set_caught_up(vgpu, true);
+	lockdep_assert_held(&vgpu->lock);
+	ghyvi_gtt_set_ggtt_gfn(vgpu->gtt, mapped ? table >> GHYVI_PAGE_SHIFT : GHYVI_INVALID_GFN);
+	WRITE_ONCE(vgpu->bar_moved, mapped);
 }
 
-/*
- * Protect the pages that are not. The hypervisor fails where the VMM did not map a page; each
- * access to that page traps through VFIO then. Sets @fresh if it protected a page. Returns true if
- * all are protected. Caller holds vgpu->lock.
- */
-static bool protect_pages(struct ghyvi_vgpu *vgpu, bool *fresh)
+void ghyvi_vgpu_set_bar0(struct ghyvi_vgpu *vgpu, u64 gpa)
+{
+	mutex_lock(&vgpu->lock);
+	vgpu->bar0 = gpa;
+	if (!vgpu->failsafe)
+		vgpu_place_ggtt(vgpu);
+	mirror_move(vgpu, gpa);
+	mutex_unlock(&vgpu->lock);
+}
+
+/* The hypervisor fails where the VMM did not map a page; then each access to it traps through VFIO. */
+bool vgpu_mirror_protect(struct ghyvi_vgpu *vgpu, bool *fresh)
 {
 	const struct ghyvi_vgpu_params *params = &vgpu->params;
 	bool all = true;
@@ -213,6 +252,10 @@ static bool protect_pages(struct ghyvi_vgpu *vgpu, bool *fresh)
 	u64 gfn;
 
 	lockdep_assert_held(&vgpu->lock);
+	*fresh = false;
+	forget_lost(vgpu);
+	if (!vgpu->remap || vgpu->failsafe || vgpu->bar0_gfn == GHYVI_INVALID_GFN)
+		return true;
 	for (i = 0; i < vgpu->nr_tracked; i++) {
 		if (vgpu->tracked_protected[i])
 			continue;
@@ -222,108 +265,6 @@ static bool protect_pages(struct ghyvi_vgpu *vgpu, bool *fresh)
 		all &= vgpu->tracked_protected[i];
 	}
 	return all;
-}
-
-/*
- * Protect pages, and execute the stores that were missed, if all pages are protected, or if the BAR
- * is @proven to be mapped. Returns true if all pages are protected, or need not be.
- */
-static bool mirror_live(struct ghyvi_vgpu *vgpu, bool proven)
-{
-	bool all = true, fresh = false, replay;
-
-	mutex_lock(&vgpu->live_lock); /* a missed store must be executed once */
-	mutex_lock(&vgpu->lock);
-	forget_lost(vgpu);
-	if (vgpu->remap && !vgpu->failsafe && vgpu->bar0_gfn != GHYVI_INVALID_GFN)
-		all = protect_pages(vgpu, &fresh);
-	mutex_unlock(&vgpu->lock);
-	replay = (all || proven) && (fresh || !READ_ONCE(vgpu->mirror_caught_up));
-	if (replay)
-		mirror_replay_missed_writes(vgpu);
-	mutex_unlock(&vgpu->live_lock);
-	if (replay)
-		vgpu_irq_remind(vgpu);
-	return all;
-}
-
-void vgpu_mirror_live(struct ghyvi_vgpu *vgpu)
-{
-	mirror_live(vgpu, true);
-}
-
-bool ghyvi_vgpu_try_remap(struct ghyvi_vgpu *vgpu)
-{
-	struct ghyvi_hv_charge charge;
-	bool moved, all;
-
-	/* In a worker: a store that was missed may sync all trees. */
-	vgpu_charge(vgpu, &charge);
-	/* Clear it first: what is lost meanwhile sets it again. */
-	moved = xchg(&vgpu->bar_moved, 0);
-	all = mirror_live(vgpu, false);
-	if (moved && all)
-		ghyvi_gtt_ggtt_live(vgpu->gtt);
-	else if (moved)
-		WRITE_ONCE(vgpu->bar_moved, 1);
-	vgpu_uncharge(vgpu, &charge);
-	return all;
-}
-
-/*
- * KVM's callback: the caller is in a read-side critical section of kvm->srcu, in which an update of
- * the memslots waits for it, but holds no lock of KVM that this code takes. A store to a submit
- * port may pin guest pages, as one to a table page may. It prepares work of this vGPU only, see
- * ghyvi_sched_kick().
- */
-static void mirror_store(struct ghyvi_vgpu *vgpu, u32 first, const void *data, unsigned int bytes)
-{
-	bool replaying = !READ_ONCE(vgpu->mirror_caught_up);
-	unsigned int done, part;
-	unsigned long flags;
-
-	ghyvi_count(vgpu->params.stats, mmio_stores);
-	/*
-	 * The replay of missed stores may have read an older value of the register. It executes
-	 * that before this one. If it finds this store in the page, the store is executed twice.
-	 * That is as good as once, also for a store that clears events: the vCPU that stores goes
-	 * on after the second time only. So to the guest, an event between the two came before its
-	 * store, and hardware would clear it as well.
-	 */
-	if (replaying)
-		mutex_lock(&vgpu->live_lock);
-	for (done = 0; done < bytes; done += part) {
-		u64 value = 0; /* little endian, like the guest */
-
-		part = ghyvi_access_bytes(first + done, bytes - done);
-		memcpy(&value, data + done, part);
-		vgpu_register_write(vgpu, first + done, value, part);
-	}
-	show_range(vgpu, first, bytes);
-	if (replaying)
-		mutex_unlock(&vgpu->live_lock);
-	/*
-	 * Once per tick is enough: the event that ends the work of this store shows the clock
-	 * again. A pGPU may have to read registers for it.
-	 */
-	if (READ_ONCE(vgpu->clock_used))
-		return;
-	spin_lock_irqsave(&vgpu->irq_lock, flags);
-	vgpu_show_clock(vgpu);
-	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
-}
-
-/* KVM reports a store that crosses a page boundary once per page. */
-void ghyvi_vgpu_store(struct ghyvi_vgpu *vgpu, u64 gpa, const void *data, unsigned int bytes)
-{
-	u64 bar0 = READ_ONCE(vgpu->bar0_gfn), page = (gpa >> GHYVI_PAGE_SHIFT) - bar0;
-	u32 in_page = gpa & (GHYVI_PAGE_BYTES - 1);
-
-	if (bar0 != GHYVI_INVALID_GFN && page < GHYVI_REGISTER_PAGES && vgpu->shown[page])
-		mirror_store(vgpu, (page << GHYVI_PAGE_SHIFT) + in_page, data,
-			     min_t(u32, bytes, GHYVI_PAGE_BYTES - in_page));
-	else
-		ghyvi_gtt_trap(vgpu->gtt, gpa, bytes);
 }
 
 void ghyvi_vgpu_protection_lost(struct ghyvi_vgpu *vgpu, u64 gfn, u64 count)
@@ -343,7 +284,7 @@ void ghyvi_vgpu_protection_lost(struct ghyvi_vgpu *vgpu, u64 gfn, u64 count)
 		if (page < gfn || page - gfn >= count)
 			continue;
 		if (!lost)
-			set_caught_up(vgpu, false);
+			vgpu_mirror_set_caught_up(vgpu, false);
 		lost = true;
 		WRITE_ONCE(vgpu->tracked_lost[i], page);
 	}
