@@ -44,29 +44,6 @@ enum {
 	JOB_LEAVING, /* the final status is decided; the tail can no longer move */
 };
 
-/* Gen9: 12 MHz, which corresponds to the vGPU's CTC_MODE register. Gen8: 80 ns per tick. */
-u64 softgpu_ticks(unsigned int gen, u64 ns)
-{
-	return gen == 8 ? div_u64(ns, 80) : mul_u64_u32_div(ns, 3, 250);
-}
-
-u64 softgpu_engine_timestamp(const struct softgpu_engine *engine)
-{
-	const struct ghyvi_client_params *params = &engine->client->base.params;
-	u64 ns = ktime_get_ns();
-
-	if (params->clock_offset_ns)
-		ns += READ_ONCE(*params->clock_offset_ns);
-	return softgpu_ticks(params->gen, ns) & GENMASK_ULL(TIMESTAMP_BITS - 1, 0);
-}
-
-u32 softgpu_context_timestamp(const struct softgpu_engine *engine)
-{
-	u64 ns = ktime_get_ns() - engine->started_ns;
-
-	return engine->context_timestamp + (u32)softgpu_ticks(engine->client->base.params.gen, ns);
-}
-
 int softgpu_error(struct softgpu_engine *engine, const char *format, ...)
 {
 	char text[128];
@@ -152,20 +129,10 @@ int softgpu_yield(struct softgpu_engine *engine)
 	return SOFTGPU_OK;
 }
 
-/* Execute the current command again, or go on with it, when the engine continues. */
-static void softgpu_rewind(struct softgpu_engine *engine)
-{
-	if (engine->level)
-		softgpu_stream(engine)->address = engine->command_at;
-	else
-		engine->ring_head = engine->command_at;
-	softgpu_stream_drop_window(engine);
-}
-
 /* A command waits for a value in memory. Poll after a pause. */
 static int softgpu_pause(struct softgpu_engine *engine)
 {
-	softgpu_rewind(engine);
+	softgpu_stream_rewind(engine);
 	softgpu_raise(engine);
 	softgpu_access_end(engine);
 	usleep_range(10, 50);
@@ -191,7 +158,7 @@ static int softgpu_step(struct softgpu_engine *engine)
 	case SOFTGPU_AGAIN:
 		return softgpu_pause(engine);
 	case SOFTGPU_PREEMPTED:
-		softgpu_rewind(engine);
+		softgpu_stream_rewind(engine);
 		return verdict;
 	case SOFTGPU_DONE: /* the indirect context batch ends at its size */
 		softgpu_stream_pop(engine);

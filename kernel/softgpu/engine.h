@@ -293,6 +293,14 @@ static inline struct softgpu *softgpu_of(struct ghyvi_pgpu_device *pgpu)
 	return container_of(pgpu, struct softgpu, base);
 }
 
+/* clock.c */
+/* Convert ns to TIMESTAMP ticks of generation @gen. */
+u64 softgpu_ticks(unsigned int gen, u64 ns);
+/* Current value of TIMESTAMP for the engine's client. */
+u64 softgpu_engine_timestamp(const struct softgpu_engine *engine);
+/* Current value of CTX_TIMESTAMP of the engine's job. */
+u32 softgpu_context_timestamp(const struct softgpu_engine *engine);
+
 /* engine.c: threads and jobs */
 int softgpu_engine_init(struct softgpu_engine *engine, struct softgpu *gpu,
 			enum ghyvi_engine_id id);
@@ -390,13 +398,6 @@ static inline int softgpu_part_done(struct softgpu_engine *engine, u32 bytes)
  * Return: SOFTGPU_ERROR.
  */
 __printf(2, 3) int softgpu_error(struct softgpu_engine *engine, const char *format, ...);
-/* Convert ns to TIMESTAMP ticks of generation @gen. */
-u64 softgpu_ticks(unsigned int gen, u64 ns);
-/* Current value of TIMESTAMP for the engine's client. */
-u64 softgpu_engine_timestamp(const struct softgpu_engine *engine);
-/* Current value of CTX_TIMESTAMP of the engine's job. */
-u32 softgpu_context_timestamp(const struct softgpu_engine *engine);
-
 /* stream.c: fetching commands */
 /* Fetch the next command into engine->packet. SOFTGPU_DONE: the stream has ended. */
 int softgpu_stream_fetch(struct softgpu_engine *engine);
@@ -405,6 +406,8 @@ int softgpu_stream_push(struct softgpu_engine *engine, unsigned int level,
 			const struct softgpu_stream *stream);
 /* End the current batch: continue with the stream that it was started from. */
 void softgpu_stream_pop(struct softgpu_engine *engine);
+/* Execute the command in engine->packet again, or go on with it, when the engine continues. */
+void softgpu_stream_rewind(struct softgpu_engine *engine);
 /* Discard prefetched commands: the position changed, or memory was written. */
 void softgpu_stream_drop_window(struct softgpu_engine *engine);
 /* The current stream. */
@@ -412,6 +415,16 @@ static inline struct softgpu_stream *softgpu_stream(struct softgpu_engine *engin
 {
 	return &engine->streams[engine->level];
 }
+
+/**
+ * softgpu_check_command() - test whether the client's generation has the command in engine->packet.
+ * @engine: engine of the calling thread
+ * @type: what the report calls it before "command": "MI ", or ""
+ *
+ * Context: the access mutex is held.
+ * Return: a value of enum softgpu_cs_status; an error also if its length is not one of the tables'.
+ */
+int softgpu_check_command(struct softgpu_engine *engine, const char *type);
 
 /* dirty_log.c: which pages engines write */
 void softgpu_log_write(struct softgpu_engine *engine, struct softgpu_tlb_entry *slot);
@@ -422,6 +435,23 @@ bool softgpu_log_read(struct ghyvi_pgpu_client *client, dma_addr_t dma);
 #define SOFTGPU_JOB_STATE_BYTES 104
 void softgpu_job_save(const struct ghyvi_job *job, void *state);
 int softgpu_job_load(struct ghyvi_job *job, const void *state);
+
+/* Types of packets, as headers have them. */
+enum {
+	SOFTGPU_PACKET_MI = 0,
+	SOFTGPU_PACKET_2D = 2,
+	SOFTGPU_PACKET_3D = 3,
+};
+
+static inline unsigned int softgpu_packet_type(u32 header)
+{
+	return header >> 29;
+}
+
+static inline bool softgpu_is_pipe_control(const struct ghyvi_command *command)
+{
+	return command && command->check == GHYVI_CHECK_PIPE_CONTROL;
+}
 
 /* commands.c: dispatch of commands */
 /**
@@ -441,16 +471,6 @@ bool softgpu_packet_skipped(const struct ghyvi_command *command, u32 header);
  * Return: a value of enum softgpu_cs_status.
  */
 int softgpu_command(struct softgpu_engine *engine);
-
-/**
- * softgpu_check_command() - test whether the client's generation has the command in engine->packet.
- * @engine: engine of the calling thread
- * @type: what the report calls it before "command": "MI ", or ""
- *
- * Context: the access mutex is held.
- * Return: a value of enum softgpu_cs_status; an error also if its length is not one of the tables'.
- */
-int softgpu_check_command(struct softgpu_engine *engine, const char *type);
 
 /* mi.c, predicate.c, flush.c, math.c, atomic.c, blt.c: execute the command in engine->packet */
 int softgpu_mi(struct softgpu_engine *engine);
@@ -586,6 +606,32 @@ static inline int softgpu_map(struct softgpu_engine *engine, enum softgpu_space 
 u32 softgpu_contiguous(struct softgpu_engine *engine, u64 address, const u8 *pointer, u32 bytes,
 		       bool write);
 
+/*
+ * What access.c does with memory. A store is a release: a reader that sees a sequence number sees
+ * what the commands before it have stored. tools/pgpu-emu holds stores back.
+ */
+#ifdef SOFTGPU_EMULATOR
+u32 softgpu_load32(struct softgpu_engine *engine, const u8 *memory);
+void softgpu_store32(struct softgpu_engine *engine, u8 *memory, u32 value);
+void softgpu_store64(struct softgpu_engine *engine, u8 *memory, u64 value);
+#else
+static inline u32 softgpu_load32(struct softgpu_engine *engine, const u8 *memory)
+{
+	return READ_ONCE(*(const u32 *)memory);
+}
+
+static inline void softgpu_store32(struct softgpu_engine *engine, u8 *memory, u32 value)
+{
+	smp_store_release((u32 *)memory, value);
+}
+
+static inline void softgpu_store64(struct softgpu_engine *engine, u8 *memory, u64 value)
+{
+	smp_store_release((u64 *)memory, value);
+}
+#endif
+
+/* access.c: as softgpu_map() */
 int softgpu_read32(struct softgpu_engine *engine, enum softgpu_space space, u64 address,
 		   u32 *value);
 int softgpu_write32(struct softgpu_engine *engine, enum softgpu_space space, u64 address,

@@ -41,6 +41,15 @@ void softgpu_stream_pop(struct softgpu_engine *engine)
 	softgpu_stream_drop_window(engine);
 }
 
+void softgpu_stream_rewind(struct softgpu_engine *engine)
+{
+	if (engine->level)
+		softgpu_stream(engine)->address = engine->command_at;
+	else
+		engine->ring_head = engine->command_at;
+	softgpu_stream_drop_window(engine);
+}
+
 static u64 stream_position(struct softgpu_engine *engine)
 {
 	return engine->level ? softgpu_stream(engine)->address : engine->ring_head;
@@ -239,5 +248,18 @@ int softgpu_stream_fetch(struct softgpu_engine *engine)
 			memset(&engine->packet[dwords], 0, SOFTGPU_OPTIONAL_DWORDS * sizeof(u32));
 	}
 	stream_advance(engine, dwords);
+	return SOFTGPU_OK;
+}
+
+int softgpu_check_command(struct softgpu_engine *engine, const char *type)
+{
+	const struct ghyvi_command *command = engine->command;
+
+	if (!command || command->gen > engine->client->base.params.gen)
+		return softgpu_error(engine, "%scommand %#010x is unknown", type,
+				     engine->packet[0]);
+	if (engine->packet_dwords < command->least || engine->packet_dwords > command->most)
+		return softgpu_error(engine, "%s of %u dwords", command->name,
+				     engine->packet_dwords);
 	return SOFTGPU_OK;
 }

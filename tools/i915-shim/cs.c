@@ -14,7 +14,6 @@
 #include <linux/err.h>
 #include <linux/kernel.h>
 #include <linux/ktime.h>
-#include <linux/math64.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
@@ -32,13 +31,6 @@
 #define SEMAPHORE_POLL_US 20
 #define GEN 9
 
-enum packet_type {
-	TYPE_MI = 0,
-	TYPE_2D = 2,
-	TYPE_3D = 3,
-};
-
-#define PACKET_TYPE(header) ((header) >> 29)
 #define PIPELINE_3DPRIMITIVE 0x7b00 /* upper half of the header */
 #define GPGPU_DISPATCHDIM 0x2500 /* X, Y, Z */
 
@@ -92,24 +84,9 @@ static struct cs *cs_of(struct softgpu_engine *engine)
 
 /* ---- called by softgpu's command code ---- */
 
-u64 softgpu_ticks(unsigned int gen, u64 ns)
-{
-	return mul_u64_u32_div(ns, CS_TIMESTAMP_HZ / 1000000, 1000);
-}
-
 uint64_t cs_timestamp(void)
 {
 	return softgpu_ticks(GEN, ktime_get_ns()) & GENMASK_ULL(TIMESTAMP_BITS - 1, 0);
-}
-
-u64 softgpu_engine_timestamp(const struct softgpu_engine *engine)
-{
-	return cs_timestamp();
-}
-
-u32 softgpu_context_timestamp(const struct softgpu_engine *engine)
-{
-	return (u32)softgpu_ticks(GEN, ktime_get_ns() - engine->started_ns);
 }
 
 /* Nothing else waits for the thread, so a command may move any number of bytes. */
@@ -192,68 +169,13 @@ u32 softgpu_contiguous(struct softgpu_engine *engine, u64 address, const u8 *poi
 	return min_t(u32, bytes, GHYVI_PAGE_BYTES - (address & (GHYVI_PAGE_BYTES - 1)));
 }
 
-int softgpu_read32(struct softgpu_engine *engine, enum softgpu_space space, u64 address, u32 *value)
-{
-	u8 *p;
-	int err = softgpu_map(engine, space, address & ~3ULL, false, &p);
-
-	if (!err)
-		*value = READ_ONCE(*(u32 *)p);
-	return err;
-}
-
-int softgpu_write32(struct softgpu_engine *engine, enum softgpu_space space, u64 address, u32 value)
-{
-	u8 *p;
-	int err = softgpu_map(engine, space, address & ~3ULL, true, &p);
-
-	if (!err && p)
-		smp_store_release((u32 *)p, value);
-	softgpu_stream_drop_window(engine);
-	return err;
-}
-
-int softgpu_write64(struct softgpu_engine *engine, enum softgpu_space space, u64 address, u64 value)
-{
-	u8 *p;
-	int err;
-
-	if (address & 4) {
-		err = softgpu_write32(engine, space, address, lower_32_bits(value));
-		return err ?: softgpu_write32(engine, space, address + 4, upper_32_bits(value));
-	}
-	err = softgpu_map(engine, space, address & ~7ULL, true, &p);
-	if (!err && p)
-		smp_store_release((u64 *)p, value);
-	softgpu_stream_drop_window(engine);
-	return err;
-}
-
 /* ---- commands ---- */
-
-static bool is_pipe_control(const struct ghyvi_command *command)
-{
-	return command && command->check == GHYVI_CHECK_PIPE_CONTROL;
-}
 
 /* Long packets of the 3D pipeline are skipped, as it is not there. */
 bool softgpu_packet_skipped(const struct ghyvi_command *command, u32 header)
 {
-	return PACKET_TYPE(header) == TYPE_3D && !is_pipe_control(command) &&
-	       !compute_takes(header);
-}
-
-int softgpu_check_command(struct softgpu_engine *engine, const char *type)
-{
-	const struct ghyvi_command *command = engine->command;
-
-	if (!command || command->gen > GEN)
-		return softgpu_error(engine, "%scommand %#010x is unknown", type,
-				     engine->packet[0]);
-	if (engine->packet_dwords < command->least || engine->packet_dwords > command->most)
-		return softgpu_error(engine, "%s of %u dwords", command->name,
-				     engine->packet_dwords);
-	return SOFTGPU_OK;
+	return softgpu_packet_type(header) == SOFTGPU_PACKET_3D &&
+	       !softgpu_is_pipe_control(command) && !compute_takes(header);
 }
 
 static int render_command(struct softgpu_engine *engine)
@@ -266,7 +188,7 @@ static int render_command(struct softgpu_engine *engine)
 
 	if (err || softgpu_job(engine->job)->noop)
 		return err;
-	if (is_pipe_control(engine->command))
+	if (softgpu_is_pipe_control(engine->command))
 		return softgpu_pipe_control(engine);
 	if (engine->packet[0] >> 16 == PIPELINE_3DPRIMITIVE && shim_settings()->skip_draws)
 		counts.draws++;
@@ -283,10 +205,10 @@ static int render_command(struct softgpu_engine *engine)
 
 int softgpu_command(struct softgpu_engine *engine)
 {
-	switch (PACKET_TYPE(engine->packet[0])) {
-	case TYPE_MI:
+	switch (softgpu_packet_type(engine->packet[0])) {
+	case SOFTGPU_PACKET_MI:
 		return softgpu_mi(engine);
-	case TYPE_2D:
+	case SOFTGPU_PACKET_2D:
 		return softgpu_blt(engine);
 	default:
 		return render_command(engine);
@@ -437,15 +359,6 @@ void cs_destroy(struct cs *cs)
 	vfree(cs);
 }
 
-static void rewind_command(struct softgpu_engine *engine)
-{
-	if (engine->level)
-		softgpu_stream(engine)->address = engine->command_at;
-	else
-		engine->ring_head = engine->command_at;
-	softgpu_stream_drop_window(engine);
-}
-
 static void note_command(struct softgpu_engine *engine)
 {
 	const char *name = engine->command ? engine->command->name : "unknown";
@@ -475,7 +388,7 @@ static int execute(struct cs *cs, u64 *commands)
 		status = softgpu_command(engine);
 		again = status == SOFTGPU_AGAIN;
 		if (again) {
-			rewind_command(engine);
+			softgpu_stream_rewind(engine);
 			engine->epoch++;
 			usleep(SEMAPHORE_POLL_US);
 		} else if (status) {

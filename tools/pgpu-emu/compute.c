@@ -336,7 +336,7 @@ void emu_compute_leave(struct emu_engine *engine)
 	walker[11] = dispatch->start[2] + groups / wide / high;
 	end_run(compute);
 	compute->counts.preempted++;
-	emu_rewind_command(&engine->cs);
+	softgpu_stream_rewind(&engine->cs);
 }
 
 void emu_compute_save(struct emu_engine *engine, u32 *state)

@@ -19,17 +19,10 @@
 #include <ghyvi/gen8_cmds.h>
 #include "emu.h"
 
-enum packet_type {
-	TYPE_MI = 0,
-	TYPE_2D = 2,
-	TYPE_3D = 3,
-};
-
 /* Adversary: longer than drivers like to wait; i915 waits for 640 ms. */
 #define SLOW_DRAW_ONE_IN 2
 #define SLOW_DRAW_NS (200 * NSEC_PER_MSEC)
 
-#define PACKET_TYPE(header) ((header) >> 29)
 #define MI_OPCODES 64
 #define MI_ARB_ON BIT(0)
 #define BLT_OPCODE(header) ((header) >> 22 & 0x7f)
@@ -192,7 +185,7 @@ static bool is_never_predicated(u32 header)
 	case MI_BATCH_BUFFER_START_OP:
 	case MI_BATCH_BUFFER_END_OP:
 	case MI_CONDITIONAL_BATCH_BUFFER_END_OP:
-		return PACKET_TYPE(header) == TYPE_MI;
+		return softgpu_packet_type(header) == SOFTGPU_PACKET_MI;
 	default:
 		return false;
 	}
@@ -511,24 +504,20 @@ static int mi_command(struct emu_engine *engine)
 
 /* ---- dispatch ---- */
 
-static bool is_pipe_control(const struct ghyvi_command *command)
-{
-	return command && command->check == GHYVI_CHECK_PIPE_CONTROL;
-}
-
 bool softgpu_packet_skipped(const struct ghyvi_command *command, u32 header)
 {
-	return PACKET_TYPE(header) == TYPE_3D && !is_pipe_control(command) &&
-	       header != GPGPU_CSR_BASE_ADDRESS && !emu_compute_takes(header);
+	return softgpu_packet_type(header) == SOFTGPU_PACKET_3D &&
+	       !softgpu_is_pipe_control(command) && header != GPGPU_CSR_BASE_ADDRESS &&
+	       !emu_compute_takes(header);
 }
 
 /* The engine sees its own stores: those that fetch or access memory otherwise wait for them. */
 static bool sees_stores(u32 header)
 {
-	if (PACKET_TYPE(header) == TYPE_3D)
+	if (softgpu_packet_type(header) == SOFTGPU_PACKET_3D)
 		return emu_compute_takes(header);
-	return PACKET_TYPE(header) == TYPE_2D || MI_OPCODE(header) == MI_ATOMIC_OP ||
-	       MI_OPCODE(header) == MI_BATCH_BUFFER_START_OP ||
+	return softgpu_packet_type(header) == SOFTGPU_PACKET_2D ||
+	       MI_OPCODE(header) == MI_ATOMIC_OP || MI_OPCODE(header) == MI_BATCH_BUFFER_START_OP ||
 	       MI_OPCODE(header) == MI_BATCH_BUFFER_END_OP;
 }
 
@@ -538,13 +527,13 @@ int emu_command(struct emu_engine *engine)
 		emu_late_writes_drain(engine);
 	if (engine->predicated && !is_never_predicated(engine->cs.packet[0]))
 		return SOFTGPU_OK;
-	switch (PACKET_TYPE(engine->cs.packet[0])) {
-	case TYPE_MI:
+	switch (softgpu_packet_type(engine->cs.packet[0])) {
+	case SOFTGPU_PACKET_MI:
 		return mi_command(engine);
-	case TYPE_2D:
+	case SOFTGPU_PACKET_2D:
 		return softgpu_blt(&engine->cs);
 	default:
-		return is_pipe_control(engine->cs.command) ? pipe_control(engine) :
-							     render_command(engine);
+		return softgpu_is_pipe_control(engine->cs.command) ? pipe_control(engine) :
+								     render_command(engine);
 	}
 }

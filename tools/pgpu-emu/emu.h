@@ -410,8 +410,6 @@ void emu_run_restore_batch(struct emu_engine *engine, u64 address, u64 end);
  * interrupt, unless it is a fault: that only is in RING_FAULT.
  */
 __printf(2, 3) void emu_engine_hang(struct emu_engine *engine, const char *format, ...);
-/* Go back to the command that was fetched last. */
-void emu_rewind_command(struct softgpu_engine *cs);
 
 /* cs_commands.c */
 int emu_command(struct emu_engine *engine);

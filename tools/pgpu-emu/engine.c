@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <linux/kernel.h>
 #include <linux/ktime.h>
-#include <linux/math64.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 #include "emu.h"
@@ -17,21 +16,6 @@
 #define SLOW_CLOCK_NS (2 * NSEC_PER_MSEC) /* at most, in one go */
 
 /* ---- called by softgpu's command code ---- */
-
-u64 softgpu_ticks(unsigned int gen, u64 ns)
-{
-	return mul_u64_u32_div(ns, 3, 250); /* 12 MHz, as CTC_MODE says */
-}
-
-u64 softgpu_engine_timestamp(const struct softgpu_engine *cs)
-{
-	return softgpu_ticks(9, ktime_get_ns()) & GENMASK_ULL(TIMESTAMP_BITS - 1, 0);
-}
-
-u32 softgpu_context_timestamp(const struct softgpu_engine *cs)
-{
-	return cs->context_timestamp + (u32)softgpu_ticks(9, ktime_get_ns() - cs->started_ns);
-}
 
 u32 softgpu_register_peek(const struct softgpu_engine *cs, u32 offset)
 {
@@ -132,19 +116,10 @@ void emu_engine_hang(struct emu_engine *engine, const char *format, ...)
 		emu_irq_raise(engine, EMU_IRQ_ERROR);
 }
 
-void emu_rewind_command(struct softgpu_engine *cs)
-{
-	if (cs->level)
-		softgpu_stream(cs)->address = cs->command_at;
-	else
-		cs->ring_head = cs->command_at;
-	softgpu_stream_drop_window(cs);
-}
-
 /* The semaphore's condition is not met. The interrupt tells the driver once per wait. */
 static void wait_for_semaphore(struct emu_engine *engine)
 {
-	emu_rewind_command(&engine->cs);
+	softgpu_stream_rewind(&engine->cs);
 	if (engine->state != EMU_WAITING)
 		emu_irq_raise(engine, EMU_IRQ_SEMAPHORE);
 	engine->state = EMU_WAITING;

@@ -316,40 +316,18 @@ static void engine_store(struct emu_engine *engine, u8 *memory, u64 value, bool 
 		(struct emu_late_write){ .memory = memory, .value = value, .qword = qword };
 }
 
-int softgpu_read32(struct softgpu_engine *cs, enum softgpu_space space, u64 address, u32 *value)
+u32 softgpu_load32(struct softgpu_engine *cs, const u8 *memory)
 {
-	u8 *p = NULL;
-	int err = softgpu_map(cs, space, address & ~3ULL, false, &p);
-
 	emu_late_writes_drain(emu_engine_from(cs));
-	if (!err)
-		*value = READ_ONCE(*(u32 *)p);
-	return err;
+	return READ_ONCE(*(const u32 *)memory);
 }
 
-int softgpu_write32(struct softgpu_engine *cs, enum softgpu_space space, u64 address, u32 value)
+void softgpu_store32(struct softgpu_engine *cs, u8 *memory, u32 value)
 {
-	u8 *p = NULL;
-	int err = softgpu_map(cs, space, address & ~3ULL, true, &p);
-
-	if (!err && p)
-		engine_store(emu_engine_from(cs), p, value, false);
-	softgpu_stream_drop_window(cs);
-	return err;
+	engine_store(emu_engine_from(cs), memory, value, false);
 }
 
-int softgpu_write64(struct softgpu_engine *cs, enum softgpu_space space, u64 address, u64 value)
+void softgpu_store64(struct softgpu_engine *cs, u8 *memory, u64 value)
 {
-	u8 *p = NULL;
-	int err;
-
-	if (!IS_ALIGNED(address & ~3ULL, 8)) {
-		err = softgpu_write32(cs, space, address, lower_32_bits(value));
-		return err ?: softgpu_write32(cs, space, address + 4, upper_32_bits(value));
-	}
-	err = softgpu_map(cs, space, address & ~7ULL, true, &p);
-	if (!err && p)
-		engine_store(emu_engine_from(cs), p, value, true);
-	softgpu_stream_drop_window(cs);
-	return err;
+	engine_store(emu_engine_from(cs), memory, value, true);
 }
