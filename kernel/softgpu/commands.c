@@ -1,18 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Dispatch of commands. The tables of <ghyvi/commands.h> say which commands exist, how long they
- * are, and which domain may use them. A command without an effect on memory or registers is skipped
- * by its length, which must be one that the tables allow.
- */
-#include <linux/kernel.h>
+/* Dispatch of commands. */
 #include "engine.h"
-
-bool softgpu_packet_skipped(const struct ghyvi_command *command, u32 header)
-{
-	return softgpu_packet_type(header) != SOFTGPU_PACKET_MI &&
-	       softgpu_packet_type(header) != SOFTGPU_PACKET_2D &&
-	       !softgpu_is_pipe_control(command);
-}
 
 int softgpu_command(struct softgpu_engine *engine)
 {

@@ -293,6 +293,17 @@ static inline struct softgpu *softgpu_of(struct ghyvi_pgpu_device *pgpu)
 	return container_of(pgpu, struct softgpu, base);
 }
 
+/* error.c */
+/**
+ * softgpu_error() - report why the job must end at the current command.
+ * @engine: engine of the calling thread
+ * @format: format string, without a newline
+ * @...: arguments of @format
+ *
+ * Return: SOFTGPU_ERROR.
+ */
+__printf(2, 3) int softgpu_error(struct softgpu_engine *engine, const char *format, ...);
+
 /* clock.c */
 /* Convert ns to TIMESTAMP ticks of generation @gen. */
 u64 softgpu_ticks(unsigned int gen, u64 ns);
@@ -301,25 +312,7 @@ u64 softgpu_engine_timestamp(const struct softgpu_engine *engine);
 /* Current value of CTX_TIMESTAMP of the engine's job. */
 u32 softgpu_context_timestamp(const struct softgpu_engine *engine);
 
-/* engine.c: threads and jobs */
-int softgpu_engine_init(struct softgpu_engine *engine, struct softgpu *gpu,
-			enum ghyvi_engine_id id);
-int softgpu_engine_start(struct softgpu_engine *engine);
-void softgpu_engine_fini(struct softgpu_engine *engine);
-/* Implementation of the operations of the same names in struct ghyvi_pgpu_ops. */
-int softgpu_engine_run(struct softgpu_engine *engine, struct ghyvi_job *job);
-int softgpu_engine_update_tail(struct softgpu_engine *engine, struct ghyvi_job *job, u32 tail);
-void softgpu_engine_preempt(struct softgpu_engine *engine, struct ghyvi_job *job);
-void softgpu_engine_cancel(struct softgpu_engine *engine, struct ghyvi_job *job);
-bool softgpu_engine_done_may_wait(struct softgpu_engine *engine);
-/**
- * softgpu_engine_work() - execute the engine's job in the calling thread and return it to the core.
- * @engine: engine to work for; no other thread works for it
- *
- * Context: may sleep; calls done() of the job without a lock held.
- * Return: false if the engine has no job.
- */
-bool softgpu_engine_work(struct softgpu_engine *engine);
+/* slice.c */
 /**
  * softgpu_access_begin() - begin a slice: take the access mutex and flush the TLB if it is stale.
  * @engine: engine of the calling thread
@@ -344,6 +337,13 @@ void softgpu_access_end(struct softgpu_engine *engine);
  * Context: any.
  */
 void softgpu_raise(struct softgpu_engine *engine);
+/**
+ * softgpu_decide() - decide, at a position that can be saved, whether the job ends there.
+ * @engine: engine of the calling thread
+ *
+ * Return: as softgpu_checkpoint().
+ */
+int softgpu_decide(struct softgpu_engine *engine);
 /**
  * softgpu_checkpoint() - end the slice and begin a new one, where the position can be saved.
  * @engine: engine of the calling thread
@@ -390,14 +390,35 @@ static inline int softgpu_part_done(struct softgpu_engine *engine, u32 bytes)
 }
 
 /**
- * softgpu_error() - report why the job must end at the current command.
+ * softgpu_tlb_reset() - drop all cached state of the previous job, which may be another client's.
  * @engine: engine of the calling thread
- * @format: format string, without a newline
- * @...: arguments of @format
  *
- * Return: SOFTGPU_ERROR.
+ * Context: the access mutex is held.
  */
-__printf(2, 3) int softgpu_error(struct softgpu_engine *engine, const char *format, ...);
+void softgpu_tlb_reset(struct softgpu_engine *engine);
+/* Drop all cached translations. */
+void softgpu_tlb_flush(struct softgpu_engine *engine);
+
+/* engine.c: threads and jobs */
+int softgpu_engine_init(struct softgpu_engine *engine, struct softgpu *gpu,
+			enum ghyvi_engine_id id);
+int softgpu_engine_start(struct softgpu_engine *engine);
+void softgpu_engine_fini(struct softgpu_engine *engine);
+/* Implementation of the operations of the same names in struct ghyvi_pgpu_ops. */
+int softgpu_engine_run(struct softgpu_engine *engine, struct ghyvi_job *job);
+int softgpu_engine_update_tail(struct softgpu_engine *engine, struct ghyvi_job *job, u32 tail);
+void softgpu_engine_preempt(struct softgpu_engine *engine, struct ghyvi_job *job);
+void softgpu_engine_cancel(struct softgpu_engine *engine, struct ghyvi_job *job);
+bool softgpu_engine_done_may_wait(struct softgpu_engine *engine);
+/**
+ * softgpu_engine_work() - execute the engine's job in the calling thread and return it to the core.
+ * @engine: engine to work for; no other thread works for it
+ *
+ * Context: may sleep; calls done() of the job without a lock held.
+ * Return: false if the engine has no job.
+ */
+bool softgpu_engine_work(struct softgpu_engine *engine);
+
 /* stream.c: fetching commands */
 /* Fetch the next command into engine->packet. SOFTGPU_DONE: the stream has ended. */
 int softgpu_stream_fetch(struct softgpu_engine *engine);
@@ -453,7 +474,7 @@ static inline bool softgpu_is_pipe_control(const struct ghyvi_command *command)
 	return command && command->check == GHYVI_CHECK_PIPE_CONTROL;
 }
 
-/* commands.c: dispatch of commands */
+/* packet.c */
 /**
  * softgpu_packet_skipped() - test whether a packet has no effect, so that its body need not be
  * fetched.
@@ -463,6 +484,8 @@ static inline bool softgpu_is_pipe_control(const struct ghyvi_command *command)
  * Return: true if only the length of the packet matters.
  */
 bool softgpu_packet_skipped(const struct ghyvi_command *command, u32 header);
+
+/* commands.c: dispatch of commands */
 /**
  * softgpu_command() - execute the command in engine->packet.
  * @engine: engine of the calling thread
@@ -504,15 +527,6 @@ void softgpu_registers_publish(struct softgpu_engine *engine);
  * tlb.c: translation and memory access. Callers hold engine->access. Functions return SOFTGPU_OK,
  * SOFTGPU_ERROR or SOFTGPU_CANCELLED.
  */
-/**
- * softgpu_tlb_reset() - drop all cached state of the previous job, which may be another client's.
- * @engine: engine of the calling thread
- *
- * Context: the access mutex is held.
- */
-void softgpu_tlb_reset(struct softgpu_engine *engine);
-/* Drop all cached translations. */
-void softgpu_tlb_flush(struct softgpu_engine *engine);
 /* Translate @address into @slot. May drop and retake the access mutex (nested jobs). */
 int softgpu_tlb_fill(struct softgpu_engine *engine, struct softgpu_tlb_entry *slot,
 		     enum softgpu_space space, u64 address);

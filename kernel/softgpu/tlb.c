@@ -9,7 +9,6 @@
 #include <linux/kernel.h>
 #include <linux/ktime.h>
 #include <linux/minmax.h>
-#include <linux/string.h>
 #include "engine.h"
 
 /* Results of a nested walk besides those of enum softgpu_cs_status. */
@@ -26,21 +25,6 @@
 
 /* Reads of a scratch page return these zeros, whatever the page contains. */
 static const u8 softgpu_zeroes[GHYVI_PAGE_BYTES] __aligned(8);
-
-/* A new epoch invalidates all entries at once; epoch 0 is never current. */
-void softgpu_tlb_flush(struct softgpu_engine *engine)
-{
-	lockdep_assert_held(&engine->access);
-	engine->epoch++;
-}
-
-void softgpu_tlb_reset(struct softgpu_engine *engine)
-{
-	lockdep_assert_held(&engine->access);
-	memset(engine->runs, 0, sizeof(engine->runs));
-	memset(engine->guest_runs, 0, sizeof(engine->guest_runs));
-	softgpu_tlb_flush(engine);
-}
 
 /* Get the kind of a host page from the client's current ownership map, or -ENOENT. */
 static int softgpu_owns(struct softgpu_engine *engine, u64 hpa)

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which commands have an effect on memory or registers. The others are skipped by their length,
+ * which must be one that the tables of <ghyvi/commands.h> allow.
+ */
+#include "engine.h"
+
+bool softgpu_packet_skipped(const struct ghyvi_command *command, u32 header)
+{
+	return softgpu_packet_type(header) != SOFTGPU_PACKET_MI &&
+	       softgpu_packet_type(header) != SOFTGPU_PACKET_2D &&
+	       !softgpu_is_pipe_control(command);
+}
