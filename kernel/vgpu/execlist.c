@@ -263,8 +263,10 @@ static int prepare_and_queue(struct vgpu_workload *workload)
 {
 	struct ghyvi_vgpu *vgpu = workload->engine->vgpu;
 	const struct ghyvi_pgpu_ops *ops = vgpu->params.pgpu->ops;
-	int err = ops->prepare ? ops->prepare(vgpu->params.pgpu, &workload->base.job) : 0;
+	int err;
 
+	WARN_ON_ONCE(workload->engine->workload != workload || workload->parked);
+	err = ops->prepare ? ops->prepare(vgpu->params.pgpu, &workload->base.job) : 0;
 	if (err)
 		return err;
 	vgpu_work_get(vgpu);
@@ -493,6 +495,8 @@ static void complete_workload(struct vgpu_workload *workload, enum ghyvi_job_sta
 	struct vgpu_engine *engine = workload->engine;
 	struct ghyvi_vgpu *vgpu = engine->vgpu;
 
+	WARN_ON_ONCE(workload->parked || workload->abandoned != engine->abandoned ||
+		     workload->abandoned == (engine->workload == workload));
 	engine->events |= workload->base.job.events;
 	if (workload->abandoned) {
 		/* The workload may have failed, or delayed others, before the reset. */
