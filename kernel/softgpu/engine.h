@@ -620,10 +620,7 @@ static inline int softgpu_map(struct softgpu_engine *engine, enum softgpu_space 
 u32 softgpu_contiguous(struct softgpu_engine *engine, u64 address, const u8 *pointer, u32 bytes,
 		       bool write);
 
-/*
- * What access.c does with memory. A store is a release: a reader that sees a sequence number sees
- * what the commands before it have stored. tools/pgpu-emu holds stores back.
- */
+/* What access.c does with memory. tools/pgpu-emu holds stores back. */
 #ifdef SOFTGPU_EMULATOR
 u32 softgpu_load32(struct softgpu_engine *engine, const u8 *memory);
 void softgpu_store32(struct softgpu_engine *engine, u8 *memory, u32 value);
@@ -636,11 +633,13 @@ static inline u32 softgpu_load32(struct softgpu_engine *engine, const u8 *memory
 
 static inline void softgpu_store32(struct softgpu_engine *engine, u8 *memory, u32 value)
 {
+	/* A reader that sees a sequence number sees what was stored before it. */
 	smp_store_release((u32 *)memory, value);
 }
 
 static inline void softgpu_store64(struct softgpu_engine *engine, u8 *memory, u64 value)
 {
+	/* A reader that sees a sequence number sees what was stored before it. */
 	smp_store_release((u64 *)memory, value);
 }
 #endif
