@@ -398,8 +398,12 @@ struct gen9 {
 	spinlock_t frequency_lock;
 	/** @frequency_runs: the registers are accessible */
 	bool frequency_runs;
-	/** @fast: the highest frequency is asked for, not the lowest */
+	/** @fast: that of an engine with a job is asked for, not that of idle ones */
 	bool fast;
+	/** @frequency_limits: the lowest and the highest that the hardware allows, in MHz; 0: unknown */
+	u32 frequency_limits[2];
+	/** @frequencies: what is asked for while all engines are idle, and else, in MHz */
+	u32 frequencies[2];
 	/** @working: number of engines that execute a job */
 	unsigned int working;
 	/** @frequency_work: asks for the lowest when no engine has had a job for a while */
@@ -552,6 +556,16 @@ void gen9_frequency_stop(struct gen9 *gpu);
 /* The engine executes a job, or none. The caller holds the lock of the engine. */
 void gen9_frequency_update(struct gen9_engine *engine, bool works);
 void gen9_frequency_work(struct work_struct *work);
+/* What is asked for while an engine has a job, or (@fast false) none has, in MHz; 0: unknown. */
+u32 gen9_frequency_get(struct gen9 *gpu, bool fast);
+/* Returns -EINVAL: outside of the hardware's limits, or the lower one would be above the other. */
+int gen9_frequency_set(struct gen9 *gpu, bool fast, u32 mhz);
+/* The frequency that the GPU has, in MHz; 0: its registers are not accessible. */
+u32 gen9_frequency_actual(struct gen9 *gpu);
+
+/* sysfs.c: attributes of the function, in the folder of the registered pGPU. */
+int gen9_sysfs_create(struct gen9 *gpu);
+void gen9_sysfs_remove(struct gen9 *gpu);
 
 /* display.c */
 /* Test whether there are pipes: they are not fused off. */

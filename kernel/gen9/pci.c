@@ -349,10 +349,15 @@ static int gen9_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		dev_err(&pdev->dev, "cannot be registered as pGPU (%d)\n", err);
 		goto stop;
 	}
+	err = gen9_sysfs_create(gpu);
+	if (err)
+		goto unregister;
 	dev_info(&pdev->dev, "%s GT2, revision %u, GGTT of %llu MiB\n", names[gpu->platform],
 		 pdev->revision, gpu->ggtt_bytes >> 20);
 	return 0;
 
+unregister:
+	ghyvi_pgpu_unregister(gpu->pgpu);
 stop:
 	gpu_stop(gpu);
 disable:
@@ -366,6 +371,7 @@ static void gen9_remove(struct pci_dev *pdev)
 {
 	struct gen9 *gpu = pci_get_drvdata(pdev);
 
+	gen9_sysfs_remove(gpu);
 	ghyvi_pgpu_unregister(gpu->pgpu);
 	gpu_stop(gpu);
 	disable_function(gpu);

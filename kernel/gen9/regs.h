@@ -229,7 +229,8 @@
 
 /* The frequency that is asked for, in units of 50 / 3 MHz, and the limits, in units of 50 MHz. */
 #define GEN6_RPNSWREQ 0xa008
-#define GEN9_FREQUENCY(units) ((units) << 23)
+#define GEN6_RPSTAT1 0xa01c
+#define GEN9_FREQUENCY_SHIFT 23 /* in both */
 #define GEN9_FREQ_SCALER 3
 #define RP0_SHIFT 0
 #define RPN_SHIFT 16

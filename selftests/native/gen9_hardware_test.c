@@ -126,6 +126,35 @@ static void highest_frequency_is_asked_for_while_there_are_jobs(void **state)
 	job_free(job);
 }
 
+/* By the administrator, in MHz. */
+static void frequencies_that_are_asked_for_can_be_set(void **state)
+{
+	struct gen9 *gpu = gen9_of(pgpu);
+	const u32 limits = gen9_shim_emu.platform->rp_state_cap;
+	const u32 lowest = (limits >> 16 & 0xff) * 50, highest = (limits & 0xff) * 50;
+	struct test_job *job = waiting_job(&guests[0], GHYVI_VCS);
+
+	assert_int_equal(gen9_frequency_get(gpu, false), lowest);
+	assert_int_equal(gen9_frequency_get(gpu, true), highest);
+	assert_int_equal(gen9_frequency_set(gpu, true, highest + 50), -EINVAL);
+	assert_int_equal(gen9_frequency_set(gpu, false, lowest - 50), -EINVAL);
+	assert_int_equal(gen9_frequency_set(gpu, false, lowest + 100), 0);
+	expect_frequency((lowest + 100) / 50);
+	assert_int_equal(gen9_frequency_set(gpu, true, lowest + 50), -EINVAL);
+	assert_int_equal(gen9_frequency_set(gpu, true, lowest + 200), 0);
+	start(job);
+	expect_frequency((lowest + 200) / 50);
+	assert_int_equal(gen9_frequency_actual(gpu), lowest + 200);
+	gen9_shim_driver->driver.pm->suspend(&pdev.dev);
+	assert_int_equal(gen9_frequency_actual(gpu), 0);
+	assert_int_equal(gen9_frequency_set(gpu, true, lowest + 250), 0);
+	gen9_shim_driver->driver.pm->resume(&pdev.dev);
+	expect_frequency((lowest + 250) / 50);
+	release_guest(&guests[0]);
+	finish(job, GHYVI_JOB_COMPLETE);
+	job_free(job);
+}
+
 /* ---- page faults ---- */
 
 /* A job of the guest that stores to an address of its PPGTT without a page. */
@@ -985,6 +1014,7 @@ int main(int argc, char **argv)
 		TEST(clock_goes_on_while_the_function_is_lost),
 		TEST(clock_does_not_follow_a_register_that_is_being_reset),
 		TEST(highest_frequency_is_asked_for_while_there_are_jobs),
+		TEST(frequencies_that_are_asked_for_can_be_set),
 		TEST(page_fault_without_an_interrupt_ends_its_job),
 		TEST(job_that_goes_on_is_not_ended_for_a_fault),
 		TEST(fault_of_another_engine_survives_a_reset),

@@ -66,6 +66,22 @@ def driver_unbinds_and_binds_again():
     require_no_defect(take_log())
 
 
+@test
+def frequencies_are_attributes():
+    lowest, highest = (int(hostlib.read(f"{GPU}/ghyvi/freq_{name}")) for name in ("min", "max"))
+    require(0 < lowest < highest, f"{lowest} to {highest} MHz")
+    require(int(hostlib.read(f"{GPU}/ghyvi/freq_act")) in range(lowest, highest + 1), "not within them")
+    write(f"{GPU}/ghyvi/freq_max", str(lowest + 50))
+    require(int(hostlib.read(f"{GPU}/ghyvi/freq_max")) == lowest + 50, "not written")
+    for name, value in (("min", lowest + 100), ("min", lowest - 50), ("max", highest + 50), ("max", "fast")):
+        try:
+            write(f"{GPU}/ghyvi/freq_{name}", str(value))
+            require(False, f"freq_{name} took {value}")
+        except OSError as error:
+            require(error.errno == errno.EINVAL, f"{error}")
+    write(f"{GPU}/ghyvi/freq_max", str(highest))
+
+
 def slot_of(vgpu):
     return int(hostlib.read(f"{vgpu.path}/slot"))
 

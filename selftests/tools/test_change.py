@@ -256,6 +256,15 @@ def export_replaces_its_file_atomically():
 
 
 @test
+def export_has_the_frequency_of_pgpus_that_tell_it():
+    with tree() as made:
+        require("frequency" not in ctl(made, "export", expect=DONE).out, "a frequency that is not there")
+        made.write(f"{made.parent_path()}/ghyvi/freq_act", "1150\n")
+        out = ctl(made, "export", expect=DONE).out
+        require(f'gauge\nghyvi_frequency_hertz{{parent="{PARENT}"}} 1150000000\n' in out, out)
+
+
+@test
 def only_regular_files_are_replaced():
     """As root, a rename to /dev/null or /dev/stdout would take it from all programs."""
     with tree() as made:
