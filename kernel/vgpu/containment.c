@@ -6,7 +6,9 @@
  * dropped, as with a device that fell off the bus. Other vGPUs are not affected. A reset from
  * outside the guest driver (VFIO's or the `reset` attribute) ends failsafe state.
  *
- * Points are a leaky bucket: it overflows at points_max, and points_max drain in each window.
+ * Points are a leaky bucket: it overflows at points_max, and points_max drain in each window. A
+ * guest can cause VFIO's reset, so that one ends failsafe state only when the bucket has drained to
+ * points_max: otherwise a guest that reboots at once could have a bad workload per reboot.
  */
 #include <linux/errno.h>
 #include <linux/ktime.h>
@@ -17,15 +19,6 @@
 void vgpu_containment_init(struct ghyvi_vgpu *vgpu)
 {
 	vgpu->containment = (struct ghyvi_containment)GHYVI_CONTAINMENT_DEFAULT;
-}
-
-void vgpu_containment_reset(struct ghyvi_vgpu *vgpu, bool forget)
-{
-	lockdep_assert_held(&vgpu->lock);
-	if (forget)
-		vgpu->violation_points = 0;
-	vgpu->oracle_violations = atomic64_read(&vgpu->params.stats->oracle_violations);
-	WRITE_ONCE(vgpu->failsafe, false);
 }
 
 void vgpu_event(const struct ghyvi_vgpu *vgpu)
@@ -86,13 +79,13 @@ static u32 overstay_points(const struct vgpu_workload *workload)
 	return (u32)min_t(u64, div_u64(ms, GHYVI_OVERSTAY_POINT_MS), GHYVI_POINTS_MAX);
 }
 
-/* Drain whole points; the time of the rest counts for the next call. */
+/* Drain whole points; the time of the rest counts for the next call. Two windows drain all. */
 static void drain_points(struct ghyvi_vgpu *vgpu, u64 now)
 {
 	u64 window_ns = vgpu->containment.window_ms * NSEC_PER_MSEC;
 	u64 points_max = vgpu->containment.points_max;
 	u64 ns = now - vgpu->points_drained_ns;
-	u64 drained = ns < window_ns ? div64_u64(ns * points_max, window_ns) : U64_MAX;
+	u64 drained = ns < 2 * window_ns ? div64_u64(ns * points_max, window_ns) : U64_MAX;
 
 	if (drained >= vgpu->violation_points) {
 		vgpu->violation_points = 0;
@@ -103,17 +96,34 @@ static void drain_points(struct ghyvi_vgpu *vgpu, u64 now)
 	}
 }
 
-static const char *add_points(struct ghyvi_vgpu *vgpu, u32 points)
+static bool too_many_points(const struct ghyvi_vgpu *vgpu)
 {
 	u32 points_max = vgpu->containment.points_max;
 
+	return points_max && vgpu->violation_points > points_max;
+}
+
+void vgpu_containment_reset(struct ghyvi_vgpu *vgpu, bool forget)
+{
+	lockdep_assert_held(&vgpu->lock);
+	if (forget)
+		vgpu->violation_points = 0;
+	drain_points(vgpu, ktime_get_ns());
+	vgpu->oracle_violations = atomic64_read(&vgpu->params.stats->oracle_violations);
+	WRITE_ONCE(vgpu->failsafe_drains, vgpu->failsafe && too_many_points(vgpu));
+	WRITE_ONCE(vgpu->failsafe, vgpu->failsafe_drains);
+}
+
+static const char *add_points(struct ghyvi_vgpu *vgpu, u32 points)
+{
 	ghyvi_count(vgpu->params.stats, violations);
 	drain_points(vgpu, ktime_get_ns());
 	/* A migrated state can have any number: the sum must not wrap. */
 	vgpu->violation_points = min(vgpu->violation_points, GHYVI_POINTS_MAX) + points;
-	if (!points_max || vgpu->violation_points <= points_max)
+	if (!too_many_points(vgpu))
 		return NULL;
-	vgpu->violation_points = points_max; /* so that all drain in a window */
+	/* What is too many drains in a window. */
+	vgpu->violation_points = min(vgpu->violation_points, 2 * vgpu->containment.points_max);
 	return "too many bad workloads in containment/window_ms";
 }
 

@@ -406,7 +406,7 @@ u64 ghyvi_vgpu_register_read(struct ghyvi_vgpu *vgpu, u32 offset, unsigned int b
 	if (!access_ok_at(offset, bytes))
 		return 0;
 	ghyvi_count(vgpu->params.stats, mmio_reads);
-	if (ghyvi_vgpu_failsafe(vgpu))
+	if (vgpu_access_is_refused(vgpu))
 		return vgpu_failsafe_value(offset) ? GENMASK_ULL(8 * bytes - 1, 0) : 0;
 	vgpu_bar_is_live(vgpu);
 
@@ -420,7 +420,7 @@ u64 ghyvi_vgpu_register_read(struct ghyvi_vgpu *vgpu, u32 offset, unsigned int b
 
 void ghyvi_vgpu_register_write(struct ghyvi_vgpu *vgpu, u32 offset, u64 value, unsigned int bytes)
 {
-	if (access_ok_at(offset, bytes) && !ghyvi_vgpu_failsafe(vgpu))
+	if (access_ok_at(offset, bytes) && !vgpu_access_is_refused(vgpu))
 		vgpu_bar_is_live(vgpu);
 	register_write(vgpu, offset, value, bytes);
 }

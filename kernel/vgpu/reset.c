@@ -163,15 +163,29 @@ void ghyvi_vgpu_close(struct ghyvi_vgpu *vgpu)
  * Failsafe state unset the address of the GGTT table: set it again. The addresses of the mirror's
  * pages were kept up to date, so only their contents need to be restored.
  */
-static void lift_failsafe(struct ghyvi_vgpu *vgpu)
+static void lift_failsafe(struct ghyvi_vgpu *vgpu, bool forget)
 {
 	bool failsafe = vgpu->failsafe;
 
-	vgpu_containment_reset(vgpu, true);
-	if (!failsafe)
+	vgpu_containment_reset(vgpu, forget);
+	if (!failsafe || vgpu->failsafe)
 		return;
 	vgpu_place_ggtt(vgpu);
 	vgpu_mirror_show_all(vgpu);
+}
+
+bool vgpu_access_is_refused(struct ghyvi_vgpu *vgpu)
+{
+	bool failsafe;
+
+	if (likely(!READ_ONCE(vgpu->failsafe_drains)))
+		return ghyvi_vgpu_failsafe(vgpu);
+	mutex_lock(&vgpu->lock);
+	if (vgpu->failsafe_drains)
+		lift_failsafe(vgpu, false);
+	failsafe = vgpu->failsafe;
+	mutex_unlock(&vgpu->lock);
+	return failsafe;
 }
 
 void ghyvi_vgpu_restart(struct ghyvi_vgpu *vgpu)
@@ -184,7 +198,7 @@ void ghyvi_vgpu_restart(struct ghyvi_vgpu *vgpu)
 	vgpu_context_handles_forget(vgpu);
 	ghyvi_gtt_reset(vgpu->gtt);
 	ghyvi_audit_reset(vgpu->audit);
-	lift_failsafe(vgpu);
+	lift_failsafe(vgpu, true);
 	vgpu->resetting = false;
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		vgpu_engine_release(&vgpu->engines[i]);

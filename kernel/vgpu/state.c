@@ -296,7 +296,7 @@ static void save_machine(struct ghyvi_vgpu *vgpu, struct state_writer *writer)
 		.clock_ns = now + vgpu->clock_offset_ns,
 		.undrained_ns = vgpu->violation_points ? now - vgpu->points_drained_ns : 0,
 		.violation_points = vgpu->violation_points,
-		.failsafe = vgpu->failsafe,
+		.failsafe = vgpu->failsafe + vgpu->failsafe_drains,
 	};
 
 	state_section(writer, STATE_MACHINE, &state, sizeof(state));
@@ -318,12 +318,13 @@ static int load_machine(struct ghyvi_vgpu *vgpu, struct state_reader *reader)
 	const struct state_machine *state = state_take(reader, sizeof(*state));
 	u64 now = ktime_get_ns();
 
-	if (!state || reader->left || state->failsafe > 1 || state->clock_ns > S64_MAX / 2)
+	if (!state || reader->left || state->failsafe > 2 || state->clock_ns > S64_MAX / 2)
 		return -EINVAL;
 	WRITE_ONCE(vgpu->clock_offset_ns, clock_offset(state->clock_ns, now));
 	vgpu->violation_points = state->violation_points;
 	vgpu->points_drained_ns = now - min_t(u64, state->undrained_ns, now);
 	WRITE_ONCE(vgpu->failsafe, state->failsafe);
+	WRITE_ONCE(vgpu->failsafe_drains, state->failsafe == 2);
 	return 0;
 }
 

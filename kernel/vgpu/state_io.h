@@ -87,7 +87,7 @@ struct state_machine {
 	u64 clock_ns; /* of TIMESTAMP */
 	u64 undrained_ns; /* for how long @violation_points have not drained */
 	u32 violation_points;
-	u32 failsafe;
+	u32 failsafe; /* 2: it ends when the points have drained */
 };
 
 /*

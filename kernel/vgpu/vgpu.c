@@ -257,7 +257,7 @@ void ghyvi_vgpu_aperture_read(struct ghyvi_vgpu *vgpu, u64 offset, void *buffer,
 	size_t piece;
 
 	ghyvi_count(vgpu->params.stats, aperture_accesses);
-	if (ghyvi_vgpu_failsafe(vgpu)) {
+	if (vgpu_access_is_refused(vgpu)) {
 		memset(buffer, 0xff, bytes);
 		return;
 	}
@@ -276,7 +276,7 @@ void ghyvi_vgpu_aperture_write(struct ghyvi_vgpu *vgpu, u64 offset, const void *
 	size_t piece;
 
 	ghyvi_count(vgpu->params.stats, aperture_accesses);
-	if (ghyvi_vgpu_failsafe(vgpu))
+	if (vgpu_access_is_refused(vgpu))
 		return;
 	for (; (piece = aperture_piece(vgpu, offset, bytes));
 	     offset += piece, from += piece, bytes -= piece)

@@ -151,7 +151,8 @@ void ghyvi_vgpu_destroy(struct ghyvi_vgpu *vgpu);
  *
  * Stops the engines, drops all workloads and translation state, sets the registers to their reset
  * values, clears the GGTT table and ends failsafe state. The guest can cause it, so its points of
- * containment stay.
+ * containment stay: above points_max, failsafe state ends with the first access that traps after
+ * they have drained.
  *
  * Context: may sleep; waits until the scheduler has returned every workload. The caller holds no
  * lock that prepare() or complete() of a workload takes.
@@ -526,7 +527,7 @@ struct ghyvi_sched_entity *ghyvi_vgpu_sched_entity(struct ghyvi_vgpu *vgpu);
  *	GHYVI_OVERSTAY_FREE_MS after it had to yield to others counts 1 point for each
  *	GHYVI_OVERSTAY_POINT_MS of that time, however it ended. So others lose @points_max times
  *	GHYVI_OVERSTAY_POINT_MS, as much again per @window_ms, and what one workload may take.
- *	0..GHYVI_POINTS_MAX; 0: no limit.
+ *	0..GHYVI_POINTS_MAX; 0: no limit. In failsafe state at most twice as many are kept.
  * @window_ms: time in ms in which @points_max points drain, at an even rate;
  *	GHYVI_VIOLATION_WINDOW_MIN_MS..GHYVI_VIOLATION_WINDOW_MAX_MS
  */
@@ -566,8 +567,9 @@ int ghyvi_vgpu_set_containment(struct ghyvi_vgpu *vgpu,
  * @vgpu: vGPU to test
  *
  * The guest broke the rules too often, or the isolation oracle stopped an access to memory that is
- * not the vGPU's. Until ghyvi_vgpu_reset() or ghyvi_vgpu_restart(), registers and aperture read as
- * all ones (interrupt registers: 0), writes are dropped, and no page is pinned or tracked for it.
+ * not the vGPU's. Until ghyvi_vgpu_reset(), which see, or ghyvi_vgpu_restart(), registers and
+ * aperture read as all ones (interrupt registers: 0), writes are dropped, and no page is pinned or
+ * tracked for it.
  *
  * Context: any.
  * Return: true in failsafe state.

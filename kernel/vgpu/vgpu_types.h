@@ -209,6 +209,8 @@ struct ghyvi_vgpu {
 	bool resetting; /* submissions are held back; under lock */
 	bool paused; /* as @resetting, and preempted workloads are parked; under lock */
 	bool failsafe; /* written under lock */
+	/* It was reset, and @failsafe ends with the excess of @violation_points; written under lock */
+	bool failsafe_drains;
 	struct ghyvi_containment containment; /* this and the next three: under lock */
 	u64 points_drained_ns; /* until when @violation_points have drained, ns of ktime_get_ns() */
 	u32 violation_points;
@@ -472,7 +474,10 @@ void vgpu_context_handles_forget(struct ghyvi_vgpu *vgpu);
 /* containment.c: called with vgpu->lock held, unless stated otherwise */
 /* Needs no lock. */
 void vgpu_containment_init(struct ghyvi_vgpu *vgpu);
-/* End failsafe state. @forget: the points, too; a guest must not be able to cause that. */
+/*
+ * End failsafe state; with too many points, as soon as they have drained. @forget: they end at once;
+ * a guest must not be able to cause that.
+ */
 void vgpu_containment_reset(struct ghyvi_vgpu *vgpu, bool forget);
 /*
  * Notify the owner of the vGPU that a counter of incidents may have changed. Needs vgpu->lock, or a
@@ -512,6 +517,11 @@ void vgpu_reset_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
  * so the vGPU has no workload. Caller does not hold vgpu->lock.
  */
 void vgpu_reset_paused(struct ghyvi_vgpu *vgpu);
+/*
+ * Is the vGPU in failsafe state? To be called for each access that traps to the VMM: the first one
+ * after the points have drained ends it, if the vGPU was reset. Caller does not hold vgpu->lock.
+ */
+bool vgpu_access_is_refused(struct ghyvi_vgpu *vgpu);
 void vgpu_reset_ctl_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 
 #endif

@@ -32,6 +32,7 @@ def endless_batch_ends_when_its_gpu_budget_is_used_up():
 def failsafe_after_too_many_bad_batches_is_lifted_by_reboot():
     vgpu, guest = fixture.guest("gen9")
     vgpu.set("containment/points_max", 1)
+    vgpu.set("containment/window_ms", 3600000)  # no point drains meanwhile
     before = vgpu.stat("failsafes")
     try:
         opened = int(hostlib.read(f"{vgpu.path}/open_time"))
@@ -48,12 +49,18 @@ def failsafe_after_too_many_bad_batches_is_lifted_by_reboot():
         require(guest.pid(), "QEMU has exited")
         attack.kill()
         attack.wait()
-        hostlib.must_run(hostlib.GUEST, "reboot", guest.name, timeout=150)
-        require(vgpu.state() == "open", "the reboot did not lift failsafe")
+        resets = vgpu.stat("device_resets")
+        guest.monitor("system_reset")
+        eventually(lambda: vgpu.stat("device_resets") > resets, "the machine's reset to reset the vGPU", 60)
+        hostlib.must_run(hostlib.GUEST, "wait", guest.name, timeout=200)
+        require(vgpu.state() == "failsafe", "the reboot lifted failsafe before the points had drained")
+        vgpu.set("containment/window_ms", 100)
+        guest.load_driver()
+        require(vgpu.state() == "open", "failsafe outlasts the points")
+        guest.must_run("blitcheck --rounds 2")
     finally:
         vgpu.set("containment/points_max", 256)
-    guest.load_driver()
-    guest.must_run("blitcheck --rounds 2")
+        vgpu.set("containment/window_ms", 60000)
 
 
 @test

@@ -552,15 +552,101 @@ static void failsafe_state_stops_the_other_engines_first(void **state)
 	assert_dead();
 }
 
+/* The oracle's alarm is a defect of the host: a reboot is enough. */
 static void a_device_reset_ends_failsafe_state(void **state)
 {
 	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);
 	bad_workload();
-	bad_workload();
+	move_tail(0);
+	submit(0, -1);
+	ghyvi_count(&stats, oracle_violations);
+	finish(guest.id, GHYVI_JOB_ERROR);
 	assert_dead();
 	ghyvi_vgpu_reset(vgpu);
 	ghyvi_vgpu_set_bar0(vgpu, 0x80000000);
 	assert_true(gtt.ggtt_gfn == (0x80000000 + GHYVI_GGTT_OFFSET) >> GHYVI_PAGE_SHIFT);
+	assert_alive();
+}
+
+static void pass_ms(u32 ms)
+{
+	mutex_lock(&vgpu->lock);
+	vgpu->points_drained_ns -= ms * NSEC_PER_MSEC;
+	mutex_unlock(&vgpu->lock);
+}
+
+static void read_pvinfo(void)
+{
+	rd(PVINFO_MAGIC_LO);
+}
+
+static void read_aperture(void)
+{
+	u32 value;
+
+	ghyvi_vgpu_aperture_read(vgpu, 0, &value, sizeof(value));
+}
+
+static void write_aperture(void)
+{
+	ghyvi_vgpu_aperture_write(vgpu, 0, "guest", 4);
+}
+
+static void write_register(void)
+{
+	wr(GEN6_GDRST, GEN6_GRDOM_FULL);
+}
+
+static void after_a_reboot_failsafe_state_ends_with_the_points(void **state)
+{
+	void (*const accesses[])(void) = { read_pvinfo, read_aperture, write_aperture,
+					   write_register };
+	unsigned int i;
+
+	limit(GHYVI_MALFORMED_POINTS, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	for (i = 0; i < ARRAY_SIZE(accesses); i++) {
+		malformed_submission();
+		malformed_submission();
+		pass_ms(GHYVI_VIOLATION_WINDOW_MAX_MS / 2);
+		assert_dead();
+		ghyvi_vgpu_reset(vgpu);
+		assert_dead();
+		pass_ms(GHYVI_VIOLATION_WINDOW_MAX_MS / 2);
+		accesses[i]();
+		assert_true(gtt.ggtt_gfn == (0x80000000 + GHYVI_GGTT_OFFSET) >> GHYVI_PAGE_SHIFT);
+		assert_alive();
+		assert_in_range(vgpu->violation_points, GHYVI_MALFORMED_POINTS - 1,
+				GHYVI_MALFORMED_POINTS);
+	}
+	/* The administrator can raise the limit. */
+	malformed_submission();
+	ghyvi_vgpu_reset(vgpu);
+	assert_dead();
+	limit(0, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	read_pvinfo();
+	assert_alive();
+}
+
+/* Time alone does not end it, because the guest's driver goes on where it was. */
+static void without_a_reset_failsafe_state_does_not_end(void **state)
+{
+	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	malformed_submission();
+	pass_ms(GHYVI_VIOLATION_WINDOW_MAX_MS);
+	assert_dead();
+	ghyvi_vgpu_reset(vgpu);
+	assert_alive();
+}
+
+/* However bad the last workload was. */
+static void a_reboot_ends_failsafe_state_within_a_window(void **state)
+{
+	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	malformed_submission();
+	ghyvi_vgpu_reset(vgpu);
+	assert_dead();
+	pass_ms(GHYVI_VIOLATION_WINDOW_MAX_MS);
+	read_pvinfo();
 	assert_alive();
 }
 
@@ -578,7 +664,6 @@ static void a_guest_cannot_clear_its_points(void **state)
 		bad_workload();
 		assert_dead();
 		ghyvi_vgpu_reset(vgpu);
-		bad_workload();
 		assert_dead();
 		forget[i](vgpu);
 		ghyvi_vgpu_reset(vgpu);
@@ -701,6 +786,9 @@ int main(void)
 		RCS(an_error_in_the_last_use_of_a_workload_is_not_counted_again),
 		RCS(failsafe_state_stops_the_other_engines_first),
 		RCS(a_device_reset_ends_failsafe_state),
+		RCS(after_a_reboot_failsafe_state_ends_with_the_points),
+		RCS(a_reboot_ends_failsafe_state_within_a_window),
+		RCS(without_a_reset_failsafe_state_does_not_end),
 		RCS(a_guest_cannot_clear_its_points),
 		RCS(the_largest_limits_are_accepted),
 		RCS(limits_out_of_range_change_nothing),

@@ -362,6 +362,16 @@ static void failsafe_travels(void **state)
 	assert_int_equal(move_rd(&to, GHYVI_RENDER_BASE + RING_EIR), ~0u);
 	ghyvi_vgpu_restart(to.vgpu);
 	assert_int_not_equal(move_rd(&to, GHYVI_RENDER_BASE + RING_EIR), ~0u);
+
+	/* The guest has rebooted: the state ends on the other host as it would have here. */
+	ghyvi_vgpu_reset(from.vgpu);
+	assert_true(ghyvi_vgpu_failsafe(from.vgpu));
+	pair_move();
+	assert_int_equal(move_rd(&to, GHYVI_RENDER_BASE + RING_EIR), ~0u);
+	mutex_lock(&to.vgpu->lock);
+	to.vgpu->points_drained_ns -= 60 * NSEC_PER_SEC;
+	mutex_unlock(&to.vgpu->lock);
+	assert_int_not_equal(move_rd(&to, GHYVI_RENDER_BASE + RING_EIR), ~0u);
 }
 
 /* The source's migration was cancelled. */
