@@ -79,7 +79,7 @@ static ssize_t reset_store(struct device *dev, struct device_attribute *attr, co
 		return -EINVAL;
 	mutex_lock(&device->lock);
 	if (device->open)
-		ghyvi_vgpu_restart(device->vgpu);
+		ghyvi_vgpu_reset_under_driver(device->vgpu);
 	else
 		ghyvi_vgpu_reset(device->vgpu);
 	mutex_unlock(&device->lock);

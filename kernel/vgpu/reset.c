@@ -188,7 +188,7 @@ bool vgpu_access_is_refused(struct ghyvi_vgpu *vgpu)
 	return failsafe;
 }
 
-void ghyvi_vgpu_restart(struct ghyvi_vgpu *vgpu)
+void ghyvi_vgpu_reset_under_driver(struct ghyvi_vgpu *vgpu)
 {
 	unsigned int i;
 

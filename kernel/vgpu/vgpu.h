@@ -169,7 +169,7 @@ void ghyvi_vgpu_reset(struct ghyvi_vgpu *vgpu);
  */
 void ghyvi_vgpu_close(struct ghyvi_vgpu *vgpu);
 /**
- * ghyvi_vgpu_restart() - reset a vGPU while a guest driver uses it (the `reset` attribute).
+ * ghyvi_vgpu_reset_under_driver() - reset a vGPU that a guest driver uses (the `reset` attribute).
  * @vgpu: vGPU to reset
  *
  * Stops the engines and drops all workloads. Each engine that had work reports an error, and the
@@ -180,7 +180,7 @@ void ghyvi_vgpu_close(struct ghyvi_vgpu *vgpu);
  *
  * Context: may sleep, as ghyvi_vgpu_reset().
  */
-void ghyvi_vgpu_restart(struct ghyvi_vgpu *vgpu);
+void ghyvi_vgpu_reset_under_driver(struct ghyvi_vgpu *vgpu);
 
 /**
  * ghyvi_vgpu_pause() - stop a vGPU so that it can go on later as if nothing had happened.
@@ -196,7 +196,7 @@ void ghyvi_vgpu_restart(struct ghyvi_vgpu *vgpu);
  * May be called for a vGPU that is paused. ghyvi_vgpu_reset() ends the pause.
  *
  * Context: may sleep, as ghyvi_vgpu_reset(). The caller serialises it with ghyvi_vgpu_resume(),
- * ghyvi_vgpu_reset() and ghyvi_vgpu_restart().
+ * ghyvi_vgpu_reset() and ghyvi_vgpu_reset_under_driver().
  */
 void ghyvi_vgpu_pause(struct ghyvi_vgpu *vgpu);
 /**
@@ -567,9 +567,9 @@ int ghyvi_vgpu_set_containment(struct ghyvi_vgpu *vgpu,
  * @vgpu: vGPU to test
  *
  * The guest broke the rules too often, or the isolation oracle stopped an access to memory that is
- * not the vGPU's. Until ghyvi_vgpu_reset(), which see, or ghyvi_vgpu_restart(), registers and
- * aperture read as all ones (interrupt registers: 0), writes are dropped, and no page is pinned or
- * tracked for it.
+ * not the vGPU's. Until ghyvi_vgpu_reset(), which see, or ghyvi_vgpu_reset_under_driver(),
+ * registers and aperture read as all ones (interrupt registers: 0), writes are dropped, and no page
+ * is pinned or tracked for it.
  *
  * Context: any.
  * Return: true in failsafe state.

@@ -84,7 +84,7 @@ static void violations_and_resets_are_events(void **state)
 	assert_int_equal(atomic64_read(&stats.failsafes), 1);
 	ghyvi_vgpu_reset(vgpu);
 	assert_int_equal(atomic_read(&events), 3);
-	ghyvi_vgpu_restart(vgpu);
+	ghyvi_vgpu_reset_under_driver(vgpu);
 	assert_int_equal(atomic_read(&events), 4);
 }
 
@@ -650,10 +650,11 @@ static void a_reboot_ends_failsafe_state_within_a_window(void **state)
 	assert_alive();
 }
 
-/* It can reboot, but only the host's administrator can restart the vGPU or close it. */
+/* It can reboot, but only the host's administrator can reset the vGPU otherwise, or close it. */
 static void a_guest_cannot_clear_its_points(void **state)
 {
-	void (*const forget[])(struct ghyvi_vgpu * vgpu) = { ghyvi_vgpu_restart, ghyvi_vgpu_close };
+	void (*const forget[])(struct ghyvi_vgpu * vgpu) = { ghyvi_vgpu_reset_under_driver,
+							     ghyvi_vgpu_close };
 	unsigned int i;
 
 	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);
@@ -669,7 +670,7 @@ static void a_guest_cannot_clear_its_points(void **state)
 		ghyvi_vgpu_reset(vgpu);
 		bad_workload();
 		assert_false(ghyvi_vgpu_failsafe(vgpu));
-		ghyvi_vgpu_restart(vgpu);
+		ghyvi_vgpu_reset_under_driver(vgpu);
 	}
 }
 

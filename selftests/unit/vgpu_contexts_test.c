@@ -86,7 +86,7 @@ static void resets_end_all_contexts(void **state)
 	assert_int_equal(gpu.contexts, 0);
 	reset_books();
 	run(0);
-	ghyvi_vgpu_restart(vgpu);
+	ghyvi_vgpu_reset_under_driver(vgpu);
 	assert_int_equal(gpu.contexts, 0);
 	run(0);
 	ghyvi_vgpu_reset(vgpu);

@@ -192,7 +192,7 @@ static void events_of_a_job_may_interrupt_all_that_happens_to_another(void **sta
 	guest_reset();
 	move_tail(0);
 	submit(0, -1);
-	ghyvi_vgpu_restart(vgpu); /* cancels the job */
+	ghyvi_vgpu_reset_under_driver(vgpu); /* cancels the job */
 	shim_interrupt = NULL;
 	assert_in_range(job_events, 20, 1000);
 	assert_true(rd(BANK(0, IRQ_IIR)) & GHYVI_EVENT_USER_INTERRUPT << 16);

@@ -360,7 +360,7 @@ static void failsafe_travels(void **state)
 	pair_move();
 	assert_true(ghyvi_vgpu_failsafe(to.vgpu));
 	assert_int_equal(move_rd(&to, GHYVI_RENDER_BASE + RING_EIR), ~0u);
-	ghyvi_vgpu_restart(to.vgpu);
+	ghyvi_vgpu_reset_under_driver(to.vgpu);
 	assert_int_not_equal(move_rd(&to, GHYVI_RENDER_BASE + RING_EIR), ~0u);
 
 	/* The guest has rebooted: the state ends on the other host as it would have here. */

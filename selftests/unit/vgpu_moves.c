@@ -62,7 +62,7 @@ static void rare_move(void)
 		ghyvi_vgpu_aperture_read(vgpu, offset, buffer, rnd(sizeof(buffer)));
 		break;
 	case 4:
-		ghyvi_vgpu_restart(vgpu);
+		ghyvi_vgpu_reset_under_driver(vgpu);
 		break;
 	default:
 		containment.points_max = rnd(200);

@@ -91,7 +91,7 @@ static void everything_at_once(void **state)
 		ghyvi_vgpu_pause(host.vgpu);
 		save_and_load(rand() % 2);
 		if (!(rand() % 8))
-			ghyvi_vgpu_restart(host.vgpu);
+			ghyvi_vgpu_reset_under_driver(host.vgpu);
 		if (!(rand() % 16))
 			ghyvi_vgpu_reset(host.vgpu);
 		ghyvi_vgpu_set_bar0(host.vgpu, MOVE_BAR0_GPA);

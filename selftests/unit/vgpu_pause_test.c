@@ -75,7 +75,7 @@ static void resets_drop_parked_workloads(void **state)
 	move_begin_waiting(&host, GHYVI_BCS, false);
 	ghyvi_vgpu_pause(host.vgpu);
 	move_wr(&host, GEN6_GDRST, GEN6_GRDOM_BLT);
-	ghyvi_vgpu_restart(host.vgpu);
+	ghyvi_vgpu_reset_under_driver(host.vgpu);
 	nothing_is_written(5);
 	ghyvi_vgpu_resume(host.vgpu);
 	WRITE_ONCE(*move_data(0, 0), 1);

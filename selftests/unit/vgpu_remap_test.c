@@ -575,7 +575,7 @@ static void any_event(void)
 	} else if (kind < 248) {
 		ghyvi_vgpu_reset(vgpu);
 	} else if (kind < 250) {
-		ghyvi_vgpu_restart(vgpu);
+		ghyvi_vgpu_reset_under_driver(vgpu);
 	} else if (kind < 253) {
 		ghyvi_vgpu_set_bar0(vgpu, GHYVI_BAR_UNMAPPED);
 		ghyvi_vgpu_set_bar0(vgpu, BAR0 + ((u64)rnd_below(8) << 24));

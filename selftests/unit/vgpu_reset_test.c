@@ -124,23 +124,23 @@ static void a_device_reset_keeps_nothing(void **state)
 	assert_int_equal(rd(GHYVI_RENDER_BASE + RING_EXECLIST_STATUS_HI), 0);
 }
 
-static void a_restart_keeps_what_a_driver_writes_only_once(void **state)
+static void a_reset_under_a_driver_keeps_what_a_driver_writes_only_once(void **state)
 {
 	run(0);
-	ghyvi_vgpu_restart(vgpu);
+	ghyvi_vgpu_reset_under_driver(vgpu);
 	assert_driver_finds_its_gpu();
 	assert_int_equal(gtt.roots_live, 0);
 	assert_int_equal(gtt.resets, 1);
 	assert_int_equal(atomic64_read(&stats.device_resets), 1);
 }
 
-static void after_a_restart_a_busy_engine_asks_to_be_reset(void **state)
+static void after_a_reset_under_a_driver_a_busy_engine_asks_to_be_reset(void **state)
 {
 	int before;
 
 	run(0);
 	before = atomic_read(&interrupts);
-	ghyvi_vgpu_restart(vgpu);
+	ghyvi_vgpu_reset_under_driver(vgpu);
 	assert_false(gpu_busy(GHYVI_RCS));
 	assert_int_equal(atomic_read(&interrupts), before + 1);
 	answer_error(RCS_ERROR);
@@ -149,34 +149,34 @@ static void after_a_restart_a_busy_engine_asks_to_be_reset(void **state)
 	assert_int_equal(atomic64_read(&stats.engine_errors), 0);
 }
 
-static void a_restart_cancels_a_waiting_context_too(void **state)
+static void a_reset_under_a_driver_cancels_a_waiting_context_too(void **state)
 {
 	run(0);
 	move_tail(1);
 	submit(1, -1);
-	ghyvi_vgpu_restart(vgpu);
+	ghyvi_vgpu_reset_under_driver(vgpu);
 	assert_int_equal(consume(), 0);
 	answer_error(RCS_ERROR);
 	assert_works();
 }
 
-static void a_restart_asks_again_where_an_error_was_missed(void **state)
+static void a_reset_under_a_driver_asks_again_where_an_error_was_missed(void **state)
 {
 	run(0);
 	finish(GHYVI_RCS, GHYVI_JOB_ERROR);
 	/* The guest lost it. */
 	wr(IIR0, ~0u);
-	ghyvi_vgpu_restart(vgpu);
+	ghyvi_vgpu_reset_under_driver(vgpu);
 	answer_error(RCS_ERROR);
 	assert_works();
 }
 
 /* i915 does not unmask errors again of an engine that it does not use. */
-static void a_restart_does_not_touch_idle_engines(void **state)
+static void a_reset_under_a_driver_does_not_touch_idle_engines(void **state)
 {
 	int before = atomic_read(&interrupts);
 
-	ghyvi_vgpu_restart(vgpu);
+	ghyvi_vgpu_reset_under_driver(vgpu);
 	assert_int_equal(rd(GHYVI_RENDER_BASE + RING_EIR), 0);
 	assert_int_equal(rd(GHYVI_RENDER_BASE + RING_ESR), 0);
 	assert_int_equal(atomic_read(&interrupts), before);
@@ -190,12 +190,12 @@ static void submit_to_bcs(void)
 	submit(2, -1);
 }
 
-/* Another vCPU submits to an idle engine while the restart waits for what ran on another one. */
-static void a_submission_during_a_restart_waits_for_its_end(void **state)
+/* Another vCPU submits to an idle engine while the reset waits for what ran on another one. */
+static void a_submission_during_a_reset_under_a_driver_waits_for_its_end(void **state)
 {
 	run(0);
 	gpu.on_return = submit_to_bcs;
-	ghyvi_vgpu_restart(vgpu);
+	ghyvi_vgpu_reset_under_driver(vgpu);
 	gpu.on_return = NULL;
 	assert_true(gpu_busy(GHYVI_BCS));
 	assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
@@ -203,12 +203,12 @@ static void a_submission_during_a_restart_waits_for_its_end(void **state)
 	assert_int_equal(consume(), GEN8_CTX_STATUS_COMPLETE | GEN8_CTX_STATUS_ACTIVE_IDLE);
 }
 
-/* The guest's driver resets the engine first, so the restart has nothing to report. */
+/* The guest's driver resets the engine first, so the reset has nothing to report. */
 static void a_guest_may_reset_the_engine_during_a_restart(void **state)
 {
 	run(0);
 	gpu.on_return = guest_reset;
-	ghyvi_vgpu_restart(vgpu);
+	ghyvi_vgpu_reset_under_driver(vgpu);
 	gpu.on_return = NULL;
 	assert_int_equal(rd(GHYVI_RENDER_BASE + RING_EIR), 0);
 	assert_works();
@@ -234,7 +234,7 @@ static void drive_into_failsafe(void)
 	assert_true(gtt.ggtt_gfn == GHYVI_INVALID_GFN);
 }
 
-static void a_restart_lifts_failsafe_state_and_keeps_the_rest(void **state)
+static void a_reset_under_a_driver_lifts_failsafe_state_and_keeps_the_rest(void **state)
 {
 	int lives;
 
@@ -242,7 +242,7 @@ static void a_restart_lifts_failsafe_state_and_keeps_the_rest(void **state)
 	lives = gtt.lives;
 	assert_int_equal(atomic64_read(&ghyvi_engine_stats(&stats, GHYVI_RCS)->queued_now), 0);
 	assert_int_equal(atomic64_read(&ghyvi_engine_stats(&stats, GHYVI_BCS)->queued_now), 0);
-	ghyvi_vgpu_restart(vgpu);
+	ghyvi_vgpu_reset_under_driver(vgpu);
 	assert_false(ghyvi_vgpu_failsafe(vgpu));
 	assert_driver_finds_its_gpu();
 	assert_int_equal(gtt.lives, lives + 1);
@@ -251,7 +251,7 @@ static void a_restart_lifts_failsafe_state_and_keeps_the_rest(void **state)
 }
 
 /* The guest's answer to an interrupt was dropped; without another one it would wait for ever. */
-static void a_restart_repeats_an_interrupt_that_failsafe_state_swallowed(void **state)
+static void a_reset_under_a_driver_repeats_an_interrupt_that_failsafe_state_swallowed(void **state)
 {
 	int before;
 
@@ -260,7 +260,7 @@ static void a_restart_repeats_an_interrupt_that_failsafe_state_swallowed(void **
 	wr(GEN8_MASTER_IRQ, 0);
 	wr(IIR0, ~0u);
 	wr(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL);
-	ghyvi_vgpu_restart(vgpu);
+	ghyvi_vgpu_reset_under_driver(vgpu);
 	assert_true(atomic_read(&interrupts) > before);
 }
 
@@ -270,17 +270,17 @@ static void a_bar_moved_in_failsafe_state_is_found(void **state)
 	drive_into_failsafe();
 	ghyvi_vgpu_set_bar0(vgpu, 2 * BAR0);
 	assert_true(gtt.ggtt_gfn == GHYVI_INVALID_GFN);
-	ghyvi_vgpu_restart(vgpu);
+	ghyvi_vgpu_reset_under_driver(vgpu);
 	assert_true(gtt.ggtt_gfn == (2 * BAR0 + GHYVI_GGTT_OFFSET) >> GHYVI_PAGE_SHIFT);
 	rd(STORAGE);
 	assert_true(host_protects(GEN8_MASTER_IRQ));
 	assert_true(host_bar.gfn == 2 * BAR0 >> GHYVI_PAGE_SHIFT);
 }
 
-static void a_restart_forgets_violations(void **state)
+static void a_reset_under_a_driver_forgets_violations(void **state)
 {
 	drive_into_failsafe();
-	ghyvi_vgpu_restart(vgpu);
+	ghyvi_vgpu_reset_under_driver(vgpu);
 	guest_reset();
 	run(0);
 	finish(GHYVI_RCS, GHYVI_JOB_ERROR);
@@ -388,17 +388,17 @@ int main(void)
 		LOADED(a_full_reset_by_the_guest_keeps_registers_and_ggtt),
 		LOADED(a_device_reset_keeps_nothing),
 		LOADED(a_device_reset_sets_each_register_to_its_first_value),
-		LOADED(a_restart_keeps_what_a_driver_writes_only_once),
-		LOADED(after_a_restart_a_busy_engine_asks_to_be_reset),
-		LOADED(a_restart_cancels_a_waiting_context_too),
-		LOADED(a_restart_asks_again_where_an_error_was_missed),
-		LOADED(a_restart_does_not_touch_idle_engines),
-		LOADED(a_submission_during_a_restart_waits_for_its_end),
+		LOADED(a_reset_under_a_driver_keeps_what_a_driver_writes_only_once),
+		LOADED(after_a_reset_under_a_driver_a_busy_engine_asks_to_be_reset),
+		LOADED(a_reset_under_a_driver_cancels_a_waiting_context_too),
+		LOADED(a_reset_under_a_driver_asks_again_where_an_error_was_missed),
+		LOADED(a_reset_under_a_driver_does_not_touch_idle_engines),
+		LOADED(a_submission_during_a_reset_under_a_driver_waits_for_its_end),
 		LOADED(a_guest_may_reset_the_engine_during_a_restart),
-		LOADED(a_restart_lifts_failsafe_state_and_keeps_the_rest),
-		LOADED(a_restart_repeats_an_interrupt_that_failsafe_state_swallowed),
+		LOADED(a_reset_under_a_driver_lifts_failsafe_state_and_keeps_the_rest),
+		LOADED(a_reset_under_a_driver_repeats_an_interrupt_that_failsafe_state_swallowed),
 		LOADED(a_bar_moved_in_failsafe_state_is_found),
-		LOADED(a_restart_forgets_violations),
+		LOADED(a_reset_under_a_driver_forgets_violations),
 		LOADED(the_next_user_gets_no_experience),
 		cmocka_unit_test_setup_teardown(what_resets_drop_does_not_pile_up, setup_threads,
 						teardown_threads),
