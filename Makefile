@@ -51,6 +51,7 @@ ifdef ALL
 	@echo '                     and make test-adversary-gen9: ghyvi-gen9 under five adversary seeds [SEEDS="1 2"]'
 	@echo '  make test-scale    16 guests with i915 on one pGPU, all working at once; takes minutes'
 	@echo '  make test-emulated-gpu  stock i915 in a VM on the QEMU of trixie-backports, with ghyvi-emulated-gpu'
+	@echo "  make test-i915-live  i915's own live selftests on the emulated Skylake [T=group]; hours"
 	@echo '  make test-kernels  builds on every supported kernel (fetched into'
 	@echo '                     build/kernels by make kernels), lab smoke tests'
 	@echo '  make test-guests   lab smoke tests with guests that run kernels of Debian 11,'
@@ -162,6 +163,13 @@ test-emulated-gpu: pgpu-emu guest-programs
 	@tools/setup --check lab kernels
 	@$(MAKE) --no-print-directory -C selftests/native BUILD=$(abspath $(BUILD))
 	@selftests/native/emulated-gpu $(abspath $(BUILD))/pgpu-emu/ghyvi-emulated-gpu
+
+# i915's own selftests. Not part of make test: i915 is compiled, and they take hours.
+.PHONY: test-i915-live
+test-i915-live: pgpu-emu
+	@tools/setup --check lab
+	@$(MAKE) --no-print-directory -C selftests/native BUILD=$(abspath $(BUILD))
+	@selftests/native/live $(T)
 
 test-native: pgpu-emu guest-programs modules
 	@$(MAKE) --no-print-directory -C selftests/native BUILD=$(abspath $(BUILD))
