@@ -43,6 +43,11 @@ void shim_fail_allocs(unsigned long first, unsigned long count)
 	allocs.last = count ? first + min(count - 1, ~0UL - first) : 0;
 }
 
+unsigned long shim_made_allocs(void)
+{
+	return allocs.made;
+}
+
 unsigned long shim_failed_allocs(void)
 {
 	return allocs.failed;

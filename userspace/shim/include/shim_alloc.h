@@ -32,6 +32,13 @@ typedef unsigned int gfp_t;
 void shim_fail_allocs(unsigned long first, unsigned long count);
 
 /**
+ * shim_made_allocs() - Number of allocations.
+ *
+ * Return: the number since shim_fail_allocs(), with a @count that is not 0.
+ */
+unsigned long shim_made_allocs(void);
+
+/**
  * shim_failed_allocs() - Number of injected failures.
  *
  * Return: the number of allocations that have failed since shim_fail_allocs().
