@@ -287,6 +287,7 @@ u64 violations(void)
 
 static void end_jobs_of_a_failed_test(void);
 static u64 hangs_before; /* the test */
+static bool was_lost; /* the GPU, at the end of the test before */
 static bool broken; /* something that concerns the tests that follow, too */
 
 int set_up(void **state)
@@ -299,6 +300,8 @@ int set_up(void **state)
 	hangs_before = gen9_shim_emu.hangs;
 	if (gen9_shim_driver->probe(&pdev, id))
 		return -1;
+	if (was_lost)
+		forget_oracle(); /* the engines went on until the reset by the probe */
 	make_guests();
 	return 0;
 }
@@ -338,6 +341,7 @@ int tear_down(void **state)
 	broken |= hit && !gen9_shim_lost && !engines_work();
 	drop_guests();
 	gen9_shim_driver->remove(&pdev);
+	was_lost = gen9_shim_lost;
 	gen9_shim_lost = false;
 	if (gen9_shim_freed_early)
 		print_error("a page was freed after a posted flush\n");
