@@ -120,10 +120,7 @@ struct gen9_window {
 	u32 ggtt;
 	/** @pages: number of pages */
 	unsigned int pages;
-	/**
-	 * @client: the client that it counts for; NULL: the host. Of a spare, the client whose home
-	 * contains its addresses; NULL: none
-	 */
+	/** @client: the client that it counts for; NULL: the host */
 	struct gen9_client *client;
 	/** @cpu: the pages, mapped contiguously */
 	u32 *cpu;
@@ -381,12 +378,8 @@ struct gen9 {
 	DECLARE_BITMAP(host_homes, GEN9_HOST_GGTT_PAGES);
 	/** @spare_windows: windows without a user */
 	struct list_head spare_windows;
-	/** @spares_work: frees them */
-	struct work_struct spares_work;
 	/** @spares_lock: a thread that gets it knows that the addresses of freed spares are free */
 	struct mutex spares_lock;
-	/** @spare_pages: pages of windows without a user, which are spare or being freed */
-	unsigned int spare_pages;
 	/** @taken_pages: number of pages that windows with a user have or are about to have */
 	unsigned int taken_pages;
 	/** @claimed_pages: sum of what clients have not taken of their shares */
@@ -468,7 +461,7 @@ struct gen9_client {
 	 * @taken: number of pages of its windows that have addresses; protected by gen9.window_lock
 	 */
 	unsigned int taken;
-	/** @spares: number of pages of the spares in its home; as @taken */
+	/** @spares: number of pages of its spares; as @taken */
 	unsigned int spares;
 	/** @address_waiters: number of its threads that need the addresses of spares; as @taken */
 	unsigned int address_waiters;
@@ -604,8 +597,6 @@ void gen9_window_put(struct gen9 *gpu, struct gen9_window *window);
 void gen9_window_unmap(struct gen9 *gpu, struct gen9_window *window);
 /* Get addresses again, others than before. Returns 0 or -ENOMEM. */
 int gen9_window_map(struct gen9 *gpu, struct gen9_window *window);
-void gen9_windows_free(struct gen9 *gpu);
-void gen9_spares_work(struct work_struct *work);
 /* Test whether @client could get windows of @pages pages in all. */
 bool gen9_windows_have_room(struct gen9_client *client, unsigned int pages);
 /* The home and the claims of a client begin and end. It has no window. Its ranges are set. */

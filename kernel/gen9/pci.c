@@ -214,7 +214,6 @@ static int memory_init(struct gen9 *gpu)
 	err = gen9_engines_init(gpu);
 	if (!err)
 		return 0;
-	gen9_windows_free(gpu);
 	gen9_ggtt_fini(gpu);
 	return err;
 }
@@ -222,7 +221,6 @@ static int memory_init(struct gen9 *gpu)
 static void memory_fini(struct gen9 *gpu)
 {
 	gen9_engines_fini(gpu);
-	gen9_windows_free(gpu);
 	gen9_parts_free(gpu);
 	gen9_ggtt_fini(gpu);
 }
@@ -295,7 +293,6 @@ static struct gen9 *gpu_alloc(struct pci_dev *pdev, enum gen9_platform platform)
 	spin_lock_init(&gpu->frequency_lock);
 	INIT_DELAYED_WORK(&gpu->frequency_work, gen9_frequency_work);
 	INIT_LIST_HEAD(&gpu->spare_windows);
-	INIT_WORK(&gpu->spares_work, gen9_spares_work);
 	INIT_LIST_HEAD(&gpu->vacant_parts);
 	ratelimit_state_init(&gpu->unreliable, DEFAULT_RATELIMIT_INTERVAL, DEFAULT_RATELIMIT_BURST);
 	return gpu;

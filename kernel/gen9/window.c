@@ -10,13 +10,13 @@
  * take more, as long as enough is left for the shares of all others.
  *
  * A window needs consecutive addresses, so a share is not only a number: it is a home, one range of
- * addresses for each range of the client's part. Parts do not overlap, so homes do not. Windows and
- * spares in a home are for its client only, so other clients cannot fragment it. What a client
- * borrows is in no home. Addresses that were borrowed before a new client's home contained them
- * stay borrowed until their window is freed.
+ * addresses for each range of the client's part. Parts do not overlap, so homes do not. Windows in
+ * a home are for its client only, so other clients cannot fragment it. What a client borrows is in
+ * no home. Addresses that were borrowed before a new client's home contained them stay borrowed
+ * until their window is freed.
  *
- * Spares are divided like the pages. A client may have more than its part of them until the others
- * need theirs.
+ * A client gets its own spares only. The number of their pages is divided like the shares, so no
+ * client makes another one allocate at each submission.
  *
  * Guests' threads get and give back windows, too. They may be throttled, so nothing is allocated,
  * mapped or flushed with the lock held.
@@ -226,114 +226,85 @@ static bool may_have(const struct gen9 *gpu, const struct gen9_client *client,
 	return find_next_bit(gpu->host_homes, end, start) >= end;
 }
 
-/* The client whose home contains the addresses, if @client is; NULL: they are borrowed. */
-static struct gen9_client *home_owner(const struct gen9 *gpu, struct gen9_client *client,
-				      const struct gen9_window *window)
-{
-	unsigned int start = (window->ggtt >> GHYVI_PAGE_SHIFT) - host_index(gpu);
-
-	if (!client || !test_bit(start, gpu->host_homes) || !may_have(gpu, client, window))
-		return NULL;
-	return client;
-}
-
 static void spare_remove(struct gen9_window *window)
 {
 	list_del_init(&window->node);
-	if (window->client)
-		window->client->spares -= window->pages;
+	window->client->spares -= window->pages;
 }
 
-/* The part of the client of all spares. */
+/* The number of pages that spares of the client may have. */
 static unsigned int spares_part(const struct gen9 *gpu, const struct gen9_client *client)
 {
 	return client->share ? SPARE_PAGES_MAX * client->share / gpu->home_pages : 0;
 }
 
-enum spares_choice { SPARES_ALL, SPARES_OF_ADDRESSES, SPARES_TOO_MANY };
-
-static bool is_chosen(const struct gen9 *gpu, const struct gen9_window *window,
-		      enum spares_choice choice, const struct gen9_client *client)
+static bool may_spare(const struct gen9 *gpu, const struct gen9_window *window)
 {
+	const struct gen9_client *client = window->client;
+
 	lockdep_assert_held(&gpu->window_lock);
-	switch (choice) {
-	case SPARES_OF_ADDRESSES:
-		return may_have(gpu, client, window);
-	case SPARES_TOO_MANY:
-		return !window->client || window->client->spares > spares_part(gpu, window->client);
-	default:
-		return true;
-	}
+	return client && !client->address_waiters && may_have(gpu, client, window) &&
+	       client->spares + window->pages <= spares_part(gpu, client);
 }
 
-/* Free all spares, or those whose addresses @client may have, or what clients have too many. */
-static void free_spares(struct gen9 *gpu, enum spares_choice choice,
-			const struct gen9_client *client)
+/* Free the spares of @client, or those of any client whose addresses it may have. */
+static void free_spares(struct gen9 *gpu, const struct gen9_client *client, bool for_addresses)
 {
 	struct gen9_window *window, *next;
 	LIST_HEAD(spares);
 
 	mutex_lock(&gpu->spares_lock);
 	spin_lock(&gpu->window_lock);
-	/* The oldest ones first. */
-	list_for_each_entry_safe_reverse(window, next, &gpu->spare_windows, node) {
-		if (!is_chosen(gpu, window, choice, client))
+	list_for_each_entry_safe(window, next, &gpu->spare_windows, node) {
+		if (for_addresses ? !may_have(gpu, client, window) : window->client != client)
 			continue;
 		spare_remove(window);
 		list_add(&window->node, &spares);
 	}
 	spin_unlock(&gpu->window_lock);
 	list_for_each_entry_safe(window, next, &spares, node) {
-		unsigned int pages = window->pages;
-
 		list_del(&window->node);
 		window_destroy(gpu, window);
-		spin_lock(&gpu->window_lock);
-		gpu->spare_pages -= pages;
-		spin_unlock(&gpu->window_lock);
 	}
 	mutex_unlock(&gpu->spares_lock);
 }
 
-void gen9_spares_work(struct work_struct *work)
-{
-	free_spares(container_of(work, struct gen9, spares_work), SPARES_TOO_MANY, NULL);
-}
-
 struct spares_call {
 	struct work_struct work;
-	struct gen9 *gpu;
 	const struct gen9_client *client;
+	bool for_addresses;
 };
 
-static void free_spares_for(struct work_struct *work)
+static void spares_work(struct work_struct *work)
 {
 	struct spares_call *call = container_of(work, struct spares_call, work);
 
-	free_spares(call->gpu, SPARES_OF_ADDRESSES, call->client);
+	free_spares(call->client->gpu, call->client, call->for_addresses);
+}
+
+/* Others may wait for their addresses, and a guest's thread might be throttled with them. */
+static void let_free_spares(const struct gen9_client *client, bool for_addresses)
+{
+	struct spares_call call = { .client = client, .for_addresses = for_addresses };
+
+	gen9_worker_call(client->gpu, &call.work, spares_work);
 }
 
 static void count_waiter(struct gen9 *gpu, struct gen9_client *client, int change)
 {
-	if (!client)
-		return;
 	spin_lock(&gpu->window_lock);
 	client->address_waiters += change;
 	spin_unlock(&gpu->window_lock);
 }
 
 /*
- * The addresses that are left may be too short. Spares are no client's, so a worker frees them:
- * other clients wait here until it has, and a guest's thread might be throttled with them. The
- * client's other threads could fill its home with spares again, so they keep none until
- * have_spares().
+ * The addresses that are left may be too short. The client's other threads could fill its home with
+ * spares again, so they keep none until have_spares().
  */
 static void drop_spares(struct gen9 *gpu, struct gen9_client *client)
 {
-	struct spares_call call = { .gpu = gpu, .client = client };
-
 	count_waiter(gpu, client, 1);
-	gen9_worker_call(gpu, &call.work, free_spares_for);
+	let_free_spares(client, true);
 }
 
 static void have_spares(struct gen9 *gpu, struct gen9_client *client)
@@ -359,10 +330,10 @@ static struct gen9_window *spare_find(struct gen9 *gpu, const struct gen9_client
 
 	lockdep_assert_held(&gpu->window_lock);
 	list_for_each_entry(window, &gpu->spare_windows, node) {
-		if (window->pages != pages || !may_have(gpu, client, window))
+		if (window->client != client || window->pages != pages ||
+		    !may_have(gpu, client, window))
 			continue;
 		spare_remove(window);
-		gpu->spare_pages -= pages;
 		return window;
 	}
 	return NULL;
@@ -382,7 +353,8 @@ struct gen9_window *gen9_window_get(struct gen9 *gpu, struct gen9_client *client
 	window = spare_find(gpu, client, pages);
 	spin_unlock(&gpu->window_lock);
 	window = window ?: window_create(gpu, client, pages);
-	window = window ?: create_without_spares(gpu, client, pages);
+	if (!window && client)
+		window = create_without_spares(gpu, client, pages);
 	if (window) {
 		window->client = client;
 		return window;
@@ -443,16 +415,11 @@ void gen9_window_put(struct gen9 *gpu, struct gen9_window *window)
 	pages = window->pages;
 	list_del_init(&window->node);
 	spin_lock(&gpu->window_lock);
-	kept = !(client && client->address_waiters) && gpu->spare_pages + pages <= SPARE_PAGES_MAX;
+	kept = may_spare(gpu, window);
 	if (kept) {
 		count_pages(gpu, client, -(int)pages);
 		list_add(&window->node, &gpu->spare_windows);
-		gpu->spare_pages += pages;
-		window->client = home_owner(gpu, client, window);
-		if (window->client)
-			client->spares += pages;
-	} else if (client && client->spares + pages <= spares_part(gpu, client)) {
-		queue_work(gpu->wq, &gpu->spares_work); /* others have too many */
+		client->spares += pages;
 	}
 	spin_unlock(&gpu->window_lock);
 	if (kept)
@@ -494,15 +461,11 @@ void gen9_windows_add_client(struct gen9_client *client)
 void gen9_windows_remove_client(struct gen9_client *client)
 {
 	struct gen9 *gpu = client->gpu;
-	struct gen9_window *window;
 	unsigned int i;
 
+	let_free_spares(client, false);
 	spin_lock(&gpu->window_lock);
 	WARN_ON_ONCE(client->taken);
-	list_for_each_entry(window, &gpu->spare_windows, node)
-		if (window->client == client)
-			window->client = NULL;
-	client->spares = 0;
 	gpu->home_pages -= client->share;
 	gpu->claimed_pages -= claim_of(client);
 	for (i = 0; i < client->base.params.nr_ggtt; i++) {
@@ -511,10 +474,4 @@ void gen9_windows_remove_client(struct gen9_client *client)
 		bitmap_clear(gpu->host_homes, home.start, home.end - home.start);
 	}
 	spin_unlock(&gpu->window_lock);
-}
-
-void gen9_windows_free(struct gen9 *gpu)
-{
-	cancel_work_sync(&gpu->spares_work);
-	free_spares(gpu, SPARES_ALL, NULL);
 }
