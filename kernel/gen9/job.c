@@ -7,6 +7,7 @@
 #include <linux/math64.h>
 #include <linux/module.h>
 #include <ghyvi/cpu_time.h>
+#include <ghyvi/memcg.h>
 #include "gen9.h"
 
 #define POLL_JIFFIES 1
@@ -352,6 +353,7 @@ struct extension {
 	struct work_struct work;
 	struct gen9_engine *engine;
 	struct ghyvi_job *job;
+	struct mem_cgroup *group;
 	u32 tail;
 	int err;
 };
@@ -370,7 +372,7 @@ static bool begin_extension(struct gen9_engine *engine, struct ghyvi_job *base, 
 
 /*
  * The job may be run, and end, meanwhile. It is not given back before the end of the extension, so
- * the thread must not be a guest's.
+ * the thread must not be a guest's. The guest pays for it all the same: CPU time and memory.
  */
 static void extension_work(struct work_struct *work)
 {
@@ -378,6 +380,7 @@ static void extension_work(struct work_struct *work)
 	struct gen9_engine *engine = call->engine;
 	struct ghyvi_job *base = call->job;
 	struct gen9_job *job = gen9_job(base);
+	struct mem_cgroup *before;
 	struct ghyvi_cpu_time time;
 	unsigned long flags;
 	bool refused;
@@ -386,7 +389,9 @@ static void extension_work(struct work_struct *work)
 	if (!begin_extension(engine, base, call->tail))
 		return;
 	ghyvi_cpu_time_begin(&time);
+	before = ghyvi_memcg_use(call->group);
 	err = gen9_install_commands(engine, base, &call->tail, &refused);
+	ghyvi_memcg_use(before);
 	spin_lock_irqsave(&engine->lock, flags);
 	job->extending = false;
 	if (job->ended)
@@ -413,11 +418,13 @@ int gen9_update_tail(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job, u32 
 	struct extension call = {
 		.engine = engine_of(pgpu, job),
 		.job = job,
+		.group = ghyvi_memcg_get(NULL),
 		.tail = tail,
 		.err = -ESTALE,
 	};
 
 	gen9_worker_call(gen9_of(pgpu), &call.work, extension_work);
+	ghyvi_memcg_put(call.group);
 	return call.err;
 }
 

@@ -145,7 +145,8 @@ static void free_pages_of(struct gen9 *gpu, struct gen9_window *window)
 static struct gen9_window *window_create(struct gen9 *gpu, const struct gen9_client *client,
 					 unsigned int pages)
 {
-	struct gen9_window *window = kvzalloc(struct_size(window, backing, pages), GFP_KERNEL);
+	gfp_t flags = client ? GFP_KERNEL_ACCOUNT : GFP_KERNEL;
+	struct gen9_window *window = kvzalloc(struct_size(window, backing, pages), flags);
 	unsigned int i;
 	int err = 0;
 
@@ -154,8 +155,7 @@ static struct gen9_window *window_create(struct gen9 *gpu, const struct gen9_cli
 	INIT_LIST_HEAD(&window->node);
 	window->pages = pages;
 	for (i = 0; i < pages && !err; i++)
-		err = gen9_backing_alloc(gpu, &window->backing[i],
-					 client ? GFP_KERNEL_ACCOUNT : GFP_KERNEL);
+		err = gen9_backing_alloc(gpu, &window->backing[i], flags);
 	if (!err)
 		window->cpu = map_pages(window);
 	if (window->cpu)

@@ -423,6 +423,26 @@ static void job_that_is_being_extended_keeps_its_windows(void **state)
 	job_free(job);
 }
 
+/* A worker copies what the guest adds to its job, in memory that is the guest's. */
+static void extension_is_charged_to_the_guest(void **state)
+{
+	struct test_job *job = waiting_job(&guests[0], GHYVI_RCS);
+
+	put(guest_page(&guests[0], KERNEL_BATCH), DWORDS(STORE_GGTT, DATA, 0, 7, BATCH_END));
+	start(job);
+	pump(10);
+	gen9_shim_charged = gen9_shim_uncharged = 0;
+	RINGS(job, START_KERNEL, KERNEL_BATCH, 0, NOOP);
+	assert_int_equal(ghyvi_audit_extend(job->base.commands, job->tail), 0);
+	assert_int_equal(ops->update_tail(pgpu, &job->base, job->tail), 0);
+	assert_int_equal(gen9_shim_charged, 1);
+	assert_int_equal(gen9_shim_uncharged, 0);
+	release_guest(&guests[0]);
+	finish(job, GHYVI_JOB_COMPLETE);
+	assert_int_equal(at(&guests[0], DATA), 7);
+	job_free(job);
+}
+
 /* gen9_windows_test [MODES SEED]: adversary modes of the emulator */
 int main(int argc, char **argv)
 {
@@ -441,6 +461,7 @@ int main(int argc, char **argv)
 		TEST(spares_that_do_not_help_are_kept),
 		TEST(idle_context_keeps_no_batches),
 		TEST(job_that_is_being_extended_keeps_its_windows),
+		TEST(extension_is_charged_to_the_guest),
 	};
 
 	if (!parse_options(argc, argv))

@@ -132,7 +132,8 @@ extern bool gen9_shim_freed_early;
 extern void (*gen9_shim_freed)(struct page *page);
 void *gen9_shim_vmap(struct page **pages, unsigned int count);
 void gen9_shim_vunmap(void *at);
-#define alloc_page(flags) (shim_alloc_fails(flags) ? NULL : gen9_shim_page_alloc())
+#define alloc_page(flags) \
+	(gen9_shim_charge(flags), shim_alloc_fails(flags) ? NULL : gen9_shim_page_alloc())
 #define __free_page(page) gen9_shim_page_free(page)
 #define page_address(page) ((void *)(page))
 #define pfn_to_page(pfn) ((struct page *)((u64)(pfn) << 12))
@@ -149,6 +150,22 @@ extern size_t gen9_shim_dma_max; /* SIZE_MAX: no bounce buffers */
 #define dma_max_mapping_size(dev) ((void)(dev), gen9_shim_dma_max)
 #define dma_set_max_seg_size(dev, bytes) ((void)(dev))
 #define DMA_BIT_MASK(n) ((1ULL << (n)) - 1)
+
+/* memory cgroups: the thread's, which works charge only if they are told to */
+#define GHYVI_HAVE_ACTIVE_MEMCG 1
+extern struct mem_cgroup *gen9_shim_active_memcg;
+extern unsigned int gen9_shim_charged, gen9_shim_uncharged; /* pages that works allocate */
+void gen9_shim_charge(gfp_t flags);
+struct mem_cgroup *gen9_shim_memcg(void);
+#define get_mem_cgroup_from_mm(mm) gen9_shim_memcg()
+#define mem_cgroup_put(group) ((void)(group))
+#define set_active_memcg(group)                                       \
+	({                                                            \
+		struct mem_cgroup *__before = gen9_shim_active_memcg; \
+                                                                      \
+		gen9_shim_active_memcg = (group);                     \
+		__before;                                             \
+	})
 
 /* bits */
 #define BITS_PER_LONG 64
