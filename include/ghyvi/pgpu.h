@@ -606,8 +606,8 @@ struct ghyvi_pgpu_ops {
 	 */
 	int (*prepare)(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
 	/**
-	 * @unprepare: give up what @prepare has taken for a job that will not be run (again). It
-	 * may have been given up at the end of a failed job already.
+	 * @unprepare: give up what @prepare has taken for a job that will not be run (again):
+	 * whatever its end was. Called before another job of the context is prepared.
 	 */
 	void (*unprepare)(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job);
 	/**

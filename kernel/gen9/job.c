@@ -533,15 +533,6 @@ static void report_error(struct gen9_engine *engine, struct ghyvi_job *base)
 			     name, base->lrca, base->fault.ring_head, base->fault.ipehr);
 }
 
-/* Some jobs are run again. */
-static void put_windows(struct gen9_engine *engine, struct ghyvi_job *base)
-{
-	int status = gen9_job(base)->status;
-
-	if (status != GHYVI_JOB_PREEMPTED && (status != GHYVI_JOB_CANCELLED || base->busy_ns))
-		gen9_unprepare(&engine->gpu->base, base);
-}
-
 static void give_back(struct gen9_engine *engine, struct ghyvi_job *base)
 {
 	struct gen9_context *context = gen9_context(base->pgpu_context);
@@ -602,7 +593,6 @@ void gen9_done_work(struct work_struct *work)
 	gen9_irq_synchronize(engine->gpu);
 	while ((base = remove_ended(engine)) != NULL) {
 		give_back(engine, base);
-		put_windows(engine, base);
 		let_run_again(engine, base);
 		base->done(base, gen9_job(base)->status);
 	}

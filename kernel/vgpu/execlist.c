@@ -182,13 +182,24 @@ static void workload_recycle(struct vgpu_engine *engine, struct vgpu_workload *w
 		engine->spare = workload;
 }
 
+/* What the backend has made for a workload costs time once more when it is given up. */
+static void unprepare(struct vgpu_engine *engine, struct vgpu_workload *workload)
+{
+	const struct ghyvi_vgpu_params *params = &engine->vgpu->params;
+	struct ghyvi_cpu_time time;
+
+	if (!params->pgpu->ops->unprepare || !workload->root)
+		return;
+	ghyvi_cpu_time_begin(&time);
+	params->pgpu->ops->unprepare(params->pgpu, &workload->base.job);
+	ghyvi_sched_charge_preparation(engine->vgpu->sched_entity, engine->id,
+				       ghyvi_cpu_time_end(&time));
+}
+
 /* The backend, too, forgets a workload that does not run (any more). */
 static void workload_drop(struct vgpu_engine *engine, struct vgpu_workload *workload)
 {
-	const struct ghyvi_pgpu_ops *ops = engine->vgpu->params.pgpu->ops;
-
-	if (ops->unprepare && workload->root)
-		ops->unprepare(engine->vgpu->params.pgpu, &workload->base.job);
+	unprepare(engine, workload);
 	workload_recycle(engine, workload);
 }
 
@@ -550,7 +561,7 @@ static void complete_workload(struct vgpu_workload *workload, enum ghyvi_job_sta
 		execlist_advance(engine);
 		return;
 	}
-	workload_recycle(engine, workload);
+	workload_drop(engine, workload);
 	execlist_advance(engine);
 }
 

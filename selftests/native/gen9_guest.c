@@ -361,6 +361,8 @@ static void done(struct ghyvi_job *base, enum ghyvi_job_status status)
 	struct test_job *job = container_of(base, struct test_job, base);
 
 	assert_int_equal(job->status, -1);
+	if (status != GHYVI_JOB_PREEMPTED)
+		ops->unprepare(pgpu, base);
 	job->status = status;
 }
 

@@ -388,6 +388,8 @@ static int fake_prepare(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 static void fake_unprepare(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job)
 {
 	gpu.unprepares++;
+	if (gpu.in_unprepare)
+		gpu.in_unprepare(job);
 }
 
 static int fake_update_tail(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job, u32 tail)

@@ -83,6 +83,7 @@ struct fake_gpu {
 	int prepare_error;
 	void (*in_prepare)(struct ghyvi_job *job);
 	void (*in_update)(struct ghyvi_job *job);
+	void (*in_unprepare)(struct ghyvi_job *job);
 	bool stale; /* update_tail() comes too late */
 	bool dead; /* run() fails */
 	pthread_t threads[FAKE_THREADS]; /* that deliver cancelled jobs */

@@ -28,7 +28,7 @@ static void a_workload_is_prepared_when_it_is_submitted(void **state)
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 	assert_int_equal(gpu.prepares, 1);
-	assert_int_equal(gpu.unprepares, 0);
+	assert_int_equal(gpu.unprepares, 1);
 	assert_int_equal(consume(), GEN8_CTX_STATUS_IDLE_ACTIVE);
 	assert_int_equal(consume(), 0x18);
 }
@@ -42,7 +42,7 @@ static void a_preempted_workload_is_prepared_again(void **state)
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 	assert_int_equal(gpu.prepares, 2);
-	assert_int_equal(gpu.unprepares, 0);
+	assert_int_equal(gpu.unprepares, 1);
 }
 
 /* What is added to a workload that waits is prepared, too: the backend gets it. */
@@ -208,6 +208,36 @@ static void what_the_backend_s_threads_spend_is_charged(void **state)
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 }
 
+static u64 cpu_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return (u64)time.tv_sec * NSEC_PER_SEC + (u64)time.tv_nsec;
+}
+
+static void spend_5_ms(struct ghyvi_job *job)
+{
+	u64 end = cpu_ns() + 5 * NSEC_PER_MSEC;
+
+	while (cpu_ns() < end)
+		;
+}
+
+static void what_it_takes_to_give_a_job_up_is_charged(void **state)
+{
+	struct ghyvi_engine_stats *stats = ghyvi_engine_stats(vgpu->params.stats, GHYVI_RCS);
+	u64 before;
+
+	move_tail(0);
+	submit(0, -1);
+	before = atomic64_read(&stats->prepare_ns);
+	gpu.in_unprepare = spend_5_ms;
+	finish(guest.id, GHYVI_JOB_COMPLETE);
+	gpu.in_unprepare = NULL;
+	assert_true(atomic64_read(&stats->prepare_ns) - before >= 5 * NSEC_PER_MSEC);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup_preparing, teardown_preparing)
 
 int main(void)
@@ -223,6 +253,7 @@ int main(void)
 		TEST(a_completion_does_not_wait_for_the_preparation_of_the_next_element),
 		TEST(a_thread_that_sleeps_in_preparation_costs_no_engine_time),
 		TEST(what_the_backend_s_threads_spend_is_charged),
+		TEST(what_it_takes_to_give_a_job_up_is_charged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
