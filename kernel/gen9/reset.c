@@ -5,6 +5,7 @@
  * also if engines do not get ready, as i915 does. If that fails the GPU is dead.
  */
 #include <linux/delay.h>
+#include <linux/ktime.h>
 #include <linux/string.h>
 #include "gen9.h"
 
@@ -178,7 +179,8 @@ static bool block_for(struct gen9_engine *engine, const struct gen9_jobs *jobs)
 
 /*
  * Get the job that the stopped engine executes, if it is a reason for the reset. It cannot
- * continue. The one that was may have been complete just before the engine stopped.
+ * continue. The one that was may have been complete just before the engine stopped. A job may have
+ * done anything in its restore, whose event may come later.
  */
 static struct ghyvi_job *blame_job(struct gen9_engine *engine, const struct gen9_jobs *jobs)
 {
@@ -192,6 +194,8 @@ static struct ghyvi_job *blame_job(struct gen9_engine *engine, const struct gen9
 	if (present) {
 		if (gen9_job(present)->stop <= GHYVI_JOB_PREEMPTED)
 			gen9_job(present)->stop = GHYVI_JOB_ERROR;
+		if (!present->begun_ns)
+			WRITE_ONCE(present->begun_ns, ktime_get_ns());
 		gen9_job_record_fault(engine, present);
 		gen9_context(present->pgpu_context)->valid = false;
 	}

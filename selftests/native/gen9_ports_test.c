@@ -422,6 +422,29 @@ static void job_that_ends_before_its_reset_completes(void **state)
 	}
 }
 
+/* As if hardware wrote the event of its begin after the restore, in which it can do anything. */
+static void job_that_is_reset_in_its_restore_has_begun(void **state)
+{
+	struct emu_engine *hardware = &gen9_shim_emu.engines[GHYVI_RCS];
+	struct test_job *job = endless_job(&guests[0], GHYVI_RCS);
+	const u32 modes = gen9_shim_emu.adversary.modes;
+	unsigned int i;
+
+	gen9_shim_emu.adversary.modes = 0;
+	start(job);
+	for (i = 0; i < 100000 && hardware->state != EMU_RUNNING; i++)
+		gen9_shim_step();
+	take_events_back();
+	events.are_late = false; /* nor on their way */
+	hardware->csb_write = gen9_of(pgpu)->engines[GHYVI_RCS].csb_head;
+	ops->cancel(pgpu, &job->base);
+	finish(job, GHYVI_JOB_CANCELLED);
+	assert_true(job->base.busy_ns);
+	gen9_shim_emu.adversary.modes = modes;
+	job_free(job);
+	expect_working_engines();
+}
+
 /* Run the hardware alone until it executes the second of its jobs. */
 static void reach_second_job(struct emu_engine *hardware)
 {
@@ -556,6 +579,7 @@ int main(int argc, char **argv)
 		TEST(second_job_gets_no_interrupt_of_the_first),
 		TEST(second_job_that_has_begun_is_not_blamed),
 		TEST(job_that_ends_before_its_reset_completes),
+		TEST(job_that_is_reset_in_its_restore_has_begun),
 		TEST(second_job_that_has_begun_unseen_is_not_submitted_again),
 		TEST(error_behind_a_late_event_is_that_of_the_second_job),
 		TEST(cancelled_job_gets_no_interrupt_of_the_next),
