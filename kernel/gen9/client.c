@@ -282,7 +282,7 @@ struct recovery {
 
 static void recovery_work(struct work_struct *work)
 {
-	gen9_engine_recover(container_of(work, struct recovery, work)->engine);
+	gen9_engine_recover(container_of(work, struct recovery, work)->engine, true);
 }
 
 /* The reset of the engine drops its translations, too. */

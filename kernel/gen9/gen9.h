@@ -651,8 +651,11 @@ void gen9_die(struct gen9 *gpu);
  * on, there is no reset. @jobs: NULL: none. Caller holds gen9.control.
  */
 void gen9_engine_reset(struct gen9_engine *engine, const struct gen9_jobs *jobs);
-/* Reset an engine that does not answer. Jobs get time to leave before, and go on afterwards. */
-void gen9_engine_recover(struct gen9_engine *engine);
+/*
+ * Reset an engine. Jobs get time to leave before, and go on afterwards. If the job that it executes
+ * does not leave in time it ends, if @forced, or there is no reset.
+ */
+void gen9_engine_recover(struct gen9_engine *engine, bool forced);
 void gen9_error_work(struct work_struct *work);
 
 /* watch.c */

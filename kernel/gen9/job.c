@@ -182,7 +182,7 @@ unsigned long gen9_engines_pause_working(struct gen9 *gpu)
 	return paused;
 }
 
-void gen9_engine_recover(struct gen9_engine *engine)
+void gen9_engine_recover(struct gen9_engine *engine, bool forced)
 {
 	struct gen9 *gpu = engine->gpu;
 
@@ -190,7 +190,7 @@ void gen9_engine_recover(struct gen9_engine *engine)
 	if (!engine->blocked && !engine->paused) {
 		set_paused(engine, true);
 		wait_in_time(gpu, BIT(engine->id), &all_jobs, READ_ONCE(gen9_preempt_timeout_ms));
-		gen9_engine_reset(engine, &all_jobs);
+		gen9_engine_reset(engine, forced ? &all_jobs : NULL);
 		set_paused(engine, false);
 	}
 	mutex_unlock(&gpu->control);

@@ -390,9 +390,17 @@ void gen9_engine_reset(struct gen9_engine *engine, const struct gen9_jobs *jobs)
 		engine_unblock(&gpu->engines[i]);
 }
 
+static bool has_error(const struct gen9_engine *engine)
+{
+	return READ_ONCE(engine->errors) && !READ_ONCE(engine->blocked);
+}
+
 /*
  * The engine stands at a command that it does not know, or at an access without a translation. Only
  * a reset makes it continue. Suspend and unbind reset it themselves.
+ *
+ * If the job with the error has left without a reset, another one must not end for it. But errors
+ * of the engine are masked until it is reset.
  */
 void gen9_error_work(struct work_struct *work)
 {
@@ -400,7 +408,9 @@ void gen9_error_work(struct work_struct *work)
 	struct gen9 *gpu = engine->gpu;
 
 	mutex_lock(&gpu->control);
-	if (READ_ONCE(engine->errors) && !READ_ONCE(engine->blocked))
+	if (has_error(engine))
 		gen9_engine_reset(engine, NULL);
 	mutex_unlock(&gpu->control);
+	if (has_error(engine))
+		gen9_engine_recover(engine, false);
 }

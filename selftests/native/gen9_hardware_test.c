@@ -394,6 +394,48 @@ static void error_raises_no_storm_of_interrupts(void **state)
 	expect_working(GHYVI_RCS);
 }
 
+static void wait_until_it_waits(const struct emu_engine *hardware)
+{
+	unsigned int i;
+
+	for (i = 0; i < 100000 && hardware->state != EMU_WAITING; i++)
+		gen9_shim_interrupt();
+	assert_int_equal(hardware->state, EMU_WAITING);
+}
+
+/* Hardware went on, so the job has left before its engine is reset. The next one is innocent. */
+static void error_of_a_job_that_has_left_masks_no_later_one(void **state)
+{
+	struct emu_engine *hardware = &gen9_shim_emu.engines[GHYVI_RCS];
+	struct test_job *first = waiting_job(&guests[0], GHYVI_RCS);
+	struct test_job *second = waiting_job(&guests[1], GHYVI_RCS);
+	const u32 modes = gen9_shim_emu.adversary.modes;
+	unsigned int i;
+
+	gen9_shim_emu.adversary.modes = 0;
+	start(first);
+	start(second);
+	wait_until_it_waits(hardware);
+	emu_engine_hang(hardware, "test");
+	hardware->state = EMU_WAITING;
+	for (i = 0; i < 1000 && !engine_of(GHYVI_RCS)->errors; i++)
+		gen9_shim_interrupt();
+	ops->preempt(pgpu, &first->base);
+	for (i = 0; i < 100000 && !second->base.begun_ns; i++) /* no work runs */
+		gen9_shim_interrupt();
+	wait_until_it_waits(hardware);
+	finish(first, GHYVI_JOB_PREEMPTED);
+	for (i = 0; i < 1000 && engine_of(GHYVI_RCS)->errors; i++)
+		pump(1);
+	assert_int_equal(engine_register(GHYVI_RCS, RING_EMR), ~(u32)RING_ERROR_INSTRUCTION);
+	assert_int_equal(second->status, -1);
+	release_guest(&guests[1]);
+	finish(second, GHYVI_JOB_COMPLETE);
+	gen9_shim_emu.adversary.modes = modes;
+	job_free(first);
+	job_free(second);
+}
+
 static void fault_before_the_driver_is_not_its_own(void **state)
 {
 	const struct pci_device_id *id = gen9_shim_driver->id_table;
@@ -1023,6 +1065,7 @@ int main(int argc, char **argv)
 		TEST(context_that_was_saved_while_stopped_continues),
 		TEST(next_job_of_a_stopped_context_runs),
 		TEST(error_raises_no_storm_of_interrupts),
+		TEST(error_of_a_job_that_has_left_masks_no_later_one),
 		TEST(fault_before_the_driver_is_not_its_own),
 		TEST(large_entries_are_used_without_the_gtt_cache),
 		TEST(render_contexts_request_all_execution_units),
