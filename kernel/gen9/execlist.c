@@ -299,6 +299,8 @@ void gen9_jobs_account(struct gen9_engine *engine)
 			job_pauses(gen9_job(engine->jobs[i]));
 	}
 	gen9_frequency_update(engine, running);
+	if (running)
+		gen9_irq_job_runs(engine, running);
 }
 
 void gen9_job_end(struct gen9_engine *engine, struct ghyvi_job *base, enum ghyvi_job_status status)

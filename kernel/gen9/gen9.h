@@ -94,7 +94,9 @@ enum gen9_platform {
 #define GEN9_LATE_LOOKS 1000
 #define GEN9_SELFTEST_MS 1000
 
-/* Interrupts with events of guests, per engine and tick: 10000 in a second, plus those of jobs. */
+/*
+ * Interrupts with events of a guest, per engine and tick: 10000 in a second, plus those of jobs.
+ */
 #define GEN9_IRQS_PER_TICK max(10000 / HZ, 1)
 
 /* Invalidations of a client per tick: 5000 in a second. */
@@ -298,10 +300,6 @@ struct gen9_engine {
 	/** @sources_event: index of a status entry */
 	unsigned int sources_event;
 
-	/** @irqs: number of interrupts with events of guests in the tick @irqs_tick of jiffies */
-	unsigned int irqs;
-	/** @irqs_tick: see @irqs */
-	unsigned long irqs_tick;
 	/**
 	 * @errors: errors that it has reported, or GEN9_ERROR_FAULT; its reset ends them; 0: none
 	 */
@@ -433,6 +431,16 @@ struct gen9_part {
 };
 
 /**
+ * struct gen9_irqs - interrupts that an engine has raised for a client
+ */
+struct gen9_irqs {
+	/** @count: number of interrupts with events of guests in the tick @tick */
+	unsigned int count;
+	/** @tick: of jiffies */
+	unsigned long tick;
+};
+
+/**
  * struct gen9_client - a vGPU
  */
 struct gen9_client {
@@ -449,6 +457,8 @@ struct gen9_client {
 	 * see gen9_invalidate()
 	 */
 	atomic_t held;
+	/** @irqs: by engine; protected by gen9_engine.lock */
+	struct gen9_irqs irqs[GHYVI_ENGINES];
 	/** @rate_lock: protects the two members below. A leaf. */
 	spinlock_t rate_lock;
 	/** @invalidations: number of its invalidations in the tick @invalidations_tick */
@@ -675,6 +685,8 @@ void gen9_irq_stop(struct gen9 *gpu);
 /* Open the sources that are used. The caller holds the lock of the engine, or nothing runs yet. */
 void gen9_irq_unmask(struct gen9_engine *engine);
 void gen9_irq_unmute(struct work_struct *work);
+/* The engine executes the job. The caller holds the lock of the engine. */
+void gen9_irq_job_runs(struct gen9_engine *engine, const struct ghyvi_job *job);
 /* Take the events of guests that the engine has raised, without an interrupt. */
 u32 gen9_irq_take(struct gen9_engine *engine);
 /*

@@ -3,9 +3,10 @@
  * Interrupts: one message for all engines. Only the banks of the GT are enabled. Firmware or
  * another driver may have left others enabled, whose events nothing would clear.
  *
- * A batch can raise one interrupt after the other. When an engine has raised too many in a tick,
- * the events of guests are masked until the next one. What was masked meanwhile is lost; instead,
- * all events are delivered then, and when a job ends. Guests tolerate interrupts without a reason.
+ * A batch can raise one interrupt after the other. When a guest's jobs on an engine have raised too
+ * many in a tick, the events of guests are masked until the next one, or until the engine executes
+ * the job of another guest. What was masked meanwhile is lost; instead, all events are delivered
+ * then, and when a job ends. Guests tolerate interrupts without a reason.
  */
 #include <linux/interrupt.h>
 #include "gen9.h"
@@ -58,14 +59,35 @@ void gen9_irq_unmute(struct work_struct *work)
 	spin_unlock_irq(&engine->lock);
 }
 
-static void limit_irqs(struct gen9_engine *engine)
+/* The interrupts that are counted for the job. */
+static struct gen9_irqs *irqs_of(const struct gen9_engine *engine, const struct ghyvi_job *job)
 {
 	lockdep_assert_held(&engine->lock);
-	if (time_before(engine->irqs_tick, jiffies)) {
-		engine->irqs_tick = jiffies;
-		engine->irqs = 0;
-	}
-	if (++engine->irqs < GEN9_IRQS_PER_TICK || engine->muted || engine->blocked)
+	return &gen9_client(job->client)->irqs[engine->id];
+}
+
+void gen9_irq_job_runs(struct gen9_engine *engine, const struct ghyvi_job *job)
+{
+	const struct gen9_irqs *irqs = irqs_of(engine, job);
+
+	if (!engine->muted || engine->blocked ||
+	    (irqs->tick == jiffies && irqs->count >= GEN9_IRQS_PER_TICK))
+		return;
+	gen9_irq_unmask(engine);
+	gen9_irq_deliver(engine, GUEST_SOURCES);
+}
+
+static void limit_irqs(struct gen9_engine *engine)
+{
+	const struct ghyvi_job *job = gen9_present_job(engine);
+	struct gen9_irqs *irqs = job ? irqs_of(engine, job) : NULL;
+	unsigned long tick = jiffies;
+
+	if (!job)
+		return;
+	if (irqs->tick != tick)
+		*irqs = (struct gen9_irqs){ .tick = tick };
+	if (++irqs->count < GEN9_IRQS_PER_TICK || engine->muted || engine->blocked)
 		return;
 	engine->muted = true;
 	set_sources(engine, SOURCES_USED & ~(u32)GUEST_SOURCES);

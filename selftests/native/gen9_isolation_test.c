@@ -2,8 +2,8 @@
 /*
  * What a guest must not reach on the emulated GPU, with its kernel under its control. Each test
  * fails without the protection that it is for. What the emulator cannot show is said here, too.
- * Tests are in this program, or in the one in brackets: (test) is gen9_test, (memory), (ports) are
- * gen9_memory_test, gen9_ports_test.
+ * Tests are in this program, or in the one in brackets: (test) is gen9_test, (memory), (ports),
+ * (neighbours) are gen9_memory_test, gen9_ports_test, gen9_neighbours_test.
  *
  * commands with privilege are copies that were audited
  *	ring, indirect batch		ring_and_indirect_batch_run_from_their_copies
@@ -44,7 +44,8 @@
  *					endless_job_is_reset_for_an_invalidation (test),
  *					second_job_survives_the_reset_of_the_first (ports),
  *					full_reset_ends_the_guilty_job_only
- * interrupts are limited		storm_of_interrupts_is_limited
+ * interrupts are limited		storm_of_interrupts_is_limited,
+ *					storm_of_interrupts_masks_no_other_guest (neighbours)
  * semaphores are preempted, and charged
  *					preempted_batch_goes_on (test),
  *					preempted_job_makes_way_for_the_second (ports)

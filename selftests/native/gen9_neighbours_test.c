@@ -304,6 +304,38 @@ static void invalidations_of_a_guest_are_limited_in_rate(void **state)
 	assert_true(ktime_get_ns() - began < spent / 2);
 }
 
+/* Whatever the job before it on the engine has done in the same tick. */
+static void storm_of_interrupts_masks_no_other_guest(void **state)
+{
+	struct test_job *first = job_new(&guests[0], GHYVI_RCS);
+	struct test_job *second = waiting_job(&guests[1], GHYVI_RCS);
+	const struct gen9_engine *engine = &gen9_of(pgpu)->engines[GHYVI_RCS];
+	const u32 modes = gen9_shim_emu.adversary.modes;
+	unsigned int i;
+
+	gen9_shim_emu.adversary.modes = 0;
+	USER(&guests[0], USER_INTERRUPT, START_USER, LO(USER_BATCH), HI(USER_BATCH));
+	RINGS(first, START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
+	start(first);
+	start(second);
+	/* No work runs, so none ends the mask. */
+	for (i = 0; i < 1000000 && !engine->muted; i++)
+		gen9_shim_interrupt();
+	assert_true(engine->muted);
+	*(u32 *)guests[0].user[0] = BATCH_END;
+	for (i = 0; i < 1000000 && !second->base.begun_ns; i++)
+		gen9_shim_interrupt();
+	assert_true(second->base.begun_ns);
+	assert_false(engine->muted);
+	assert_true(second->events & GHYVI_EVENT_USER_INTERRUPT); /* one may have been lost */
+	gen9_shim_emu.adversary.modes = modes;
+	finish(first, GHYVI_JOB_COMPLETE);
+	release_guest(&guests[1]);
+	finish(second, GHYVI_JOB_COMPLETE);
+	job_free(first);
+	job_free(second);
+}
+
 /* ---- random operations of two guests ---- */
 
 /* A job that counts in memory, with batches that cannot be preempted in between. */
@@ -474,6 +506,7 @@ int main(int argc, char **argv)
 		LIMITS_TEST(one_limit_is_for_all_engines),
 		LIMITS_TEST(job_survives_its_own_invalidation),
 		LIMITS_TEST(invalidations_of_a_guest_are_limited_in_rate),
+		LIMITS_TEST(storm_of_interrupts_masks_no_other_guest),
 		LIMITS_TEST(random_operations_end_and_repeat_no_job_of_another_guest),
 	};
 
