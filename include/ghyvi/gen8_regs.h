@@ -21,6 +21,7 @@
 #define RING_CTL 0x03c
 #define RING_PSMI_CTL 0x050
 #define RING_ACTHD_UDW 0x05c
+#define RING_IPEIR 0x064
 #define RING_IPEHR 0x068
 #define RING_INSTDONE 0x06c
 #define RING_ACTHD 0x074
@@ -55,6 +56,15 @@
 #define CSB_POINTER_WRITE GENMASK(2, 0)
 #define CSB_POINTER_READ_SHIFT 8
 #define RING_CTX_TIMESTAMP 0x3a8
+/* Registers of an engine that tell why it has stopped. */
+#define GHYVI_FAULT_REGISTERS(r)                                                              \
+	r(RING_START) r(RING_HEAD) r(RING_TAIL) r(RING_CTL) r(RING_MI_MODE) r(RING_HWS_PGA)   \
+		r(RING_ACTHD) r(RING_ACTHD_UDW) r(RING_BBADDR) r(RING_BBADDR_UDW) r(RING_EIR) \
+			r(RING_EMR) r(RING_ESR) r(RING_IPEIR) r(RING_IPEHR) r(RING_INSTDONE)  \
+				r(RING_INSTPM) r(RING_IMR) r(RING_PDP0_LDW) r(RING_PDP0_UDW)  \
+					r(RING_EXECLIST_STATUS_LO) r(RING_EXECLIST_STATUS_HI) \
+						r(RING_CSB_POINTER)
+#define GHYVI_NR_FAULT_REGISTERS 23
 #define MI_PREDICATE_SRC0 0x400 /* 64 bits, as the next two */
 #define MI_PREDICATE_SRC1 0x408
 #define MI_PREDICATE_DATA 0x410

@@ -8,6 +8,7 @@
 #define GHYVI_PGPU_H
 
 #include <linux/wait.h>
+#include <ghyvi/gen8_regs.h>
 #include <ghyvi/types.h>
 #include <ghyvi/report.h>
 #include <ghyvi/stats.h>
@@ -385,8 +386,12 @@ static inline u64 ghyvi_indirect_end(u32 value)
  * @instdone: INSTDONE of the engine; 0 if there is no such register
  * @ring_head: offset in the ring of the command that it stopped at; if it executed a batch, after
  *	the command that started the batch
+ * @has_registers: @registers are set, too
+ * @registers: the registers ghyvi_fault_register() of the hardware's engine at that time, for the
+ *	administrator
  *
- * The core shows the values in the guest's registers, from where the guest's driver reports them.
+ * The core shows the other values in the guest's registers, from where the guest's driver reports
+ * them.
  */
 struct ghyvi_job_fault {
 	bool valid;
@@ -394,7 +399,24 @@ struct ghyvi_job_fault {
 	u32 ipehr;
 	u32 instdone;
 	u32 ring_head;
+	bool has_registers;
+	u32 registers[GHYVI_NR_FAULT_REGISTERS];
 };
+
+/**
+ * ghyvi_fault_register() - get one of the registers that tell why an engine has stopped.
+ * @index: 0 to GHYVI_NR_FAULT_REGISTERS - 1
+ *
+ * Return: its offset, relative to the engine's base.
+ */
+static inline u32 ghyvi_fault_register(unsigned int index)
+{
+#define OFFSET(name) name,
+	static const u32 offsets[GHYVI_NR_FAULT_REGISTERS] = { GHYVI_FAULT_REGISTERS(OFFSET) };
+#undef OFFSET
+
+	return offsets[index];
+}
 
 /**
  * struct ghyvi_job - one workload as the backend sees it; embedded in the core's workload.

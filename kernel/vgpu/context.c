@@ -61,6 +61,8 @@ void vgpu_workload_clear(struct vgpu_workload *workload)
 	workload->parked = false;
 	workload->abandoned = false;
 	workload->error = 0;
+	vgpu_submission_end(workload, VGPU_SUBMISSION_DROPPED);
+	workload->base.job.fault.valid = false;
 	workload->base.overstayed_ns = 0;
 }
 

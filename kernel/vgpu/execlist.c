@@ -122,12 +122,13 @@ static void report_error(struct vgpu_engine *engine)
 	vgpu_irq_raise(engine, GHYVI_EVENT_CS_ERROR);
 }
 
-void vgpu_engine_halt(struct vgpu_engine *engine)
+void vgpu_engine_halt(struct vgpu_engine *engine, struct vgpu_workload *workload)
 {
 	lockdep_assert_held(&engine->vgpu->lock);
 	engine->halted = true;
 	ghyvi_count(engine->vgpu->params.stats, engine_errors);
 	report_error(engine);
+	vgpu_error_keep(engine, workload, NULL);
 }
 
 void vgpu_work_get(struct ghyvi_vgpu *vgpu)
@@ -199,6 +200,7 @@ static void unprepare(struct vgpu_engine *engine, struct vgpu_workload *workload
 /* The backend, too, forgets a workload that does not run (any more). */
 static void workload_drop(struct vgpu_engine *engine, struct vgpu_workload *workload)
 {
+	vgpu_error_stopped(workload);
 	unprepare(engine, workload);
 	workload_recycle(engine, workload);
 }
@@ -262,7 +264,7 @@ static void contain(struct ghyvi_vgpu *vgpu, const char *why)
 static void workload_fail(struct vgpu_engine *engine, struct vgpu_workload *workload)
 {
 	engine->workload = NULL;
-	vgpu_engine_halt(engine);
+	vgpu_engine_halt(engine, workload);
 	contain(engine->vgpu, vgpu_violation(workload));
 }
 
@@ -321,22 +323,25 @@ static bool execlist_submit(struct vgpu_engine *engine)
 	if (!workload) {
 		ghyvi_report(vgpu->params.reporter, "%s: no memory for a workload",
 			     ghyvi_engine_name(engine->id));
-		vgpu_engine_halt(engine);
+		vgpu_engine_halt(engine, NULL);
 		return true;
 	}
 	engine->workload = workload;
 	preparation_begin(engine, &preparation);
 	workload->error = vgpu_context_load(workload);
+	vgpu_submission_begin(workload);
 	if (!workload->error) {
 		empty = workload->head == workload->tail;
 		if (!empty)
 			workload->error = prepare_and_queue(workload);
 	}
 	preparation_end(engine, &preparation, 0);
-	if (empty)
+	if (empty) {
 		engine->workload = NULL;
-	else if (workload->error)
+		vgpu_submission_end(workload, VGPU_SUBMISSION_COMPLETE);
+	} else if (workload->error) {
 		workload_fail(engine, workload);
+	}
 	if (empty || workload->error)
 		workload_drop(engine, workload);
 	return !empty;
@@ -351,6 +356,8 @@ static void move_tail(struct vgpu_workload *workload, u32 tail)
 	    ghyvi_sched_update_tail(vgpu->params.sched, &workload->base, tail))
 		workload->behind = true;
 	workload->tail = tail;
+	vgpu_submission_end(workload, VGPU_SUBMISSION_EXTENDED);
+	vgpu_submission_begin(workload);
 }
 
 /*
@@ -541,6 +548,7 @@ static void complete_workload(struct vgpu_workload *workload, enum ghyvi_job_sta
 	switch (status) {
 	case GHYVI_JOB_COMPLETE:
 		vgpu_context_save(workload);
+		vgpu_submission_end(workload, VGPU_SUBMISSION_COMPLETE);
 		if (workload->behind) /* the context runs again, to reach a newer tail */
 			ghyvi_count(vgpu->params.stats, workloads);
 		else
@@ -555,7 +563,7 @@ static void complete_workload(struct vgpu_workload *workload, enum ghyvi_job_sta
 		/* The pGPU has refused a job that did not begin. That is no fault of the guest. */
 		if (!workload->base.job.busy_ns)
 			workload->error = -EAGAIN;
-		vgpu_engine_halt(engine);
+		vgpu_engine_halt(engine, workload);
 		contain(vgpu, vgpu_violation(workload));
 		workload_drop(engine, workload);
 		execlist_advance(engine);

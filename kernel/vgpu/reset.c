@@ -29,6 +29,7 @@ void vgpu_reset_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 	for (i = 0; i < GHYVI_ENGINES; i++) {
 		if (!full && !(value & reset_bits[i]))
 			continue;
+		vgpu_error_reset(&vgpu->engines[i]);
 		vgpu_engine_reset(&vgpu->engines[i]);
 		engines |= 1u << i;
 		if (!full)

@@ -129,7 +129,7 @@ int vgpu_engine_load(struct ghyvi_vgpu *vgpu, struct state_reader *reader,
 	engine->csb = state->csb;
 	vgpu_update_port_regs(engine); /* the loaded register file need not match the ports */
 	if (state->dropped)
-		vgpu_engine_halt(engine);
+		vgpu_engine_halt(engine, NULL);
 	return 0;
 }
 

@@ -205,6 +205,7 @@ void ghyvi_vgpu_destroy(struct ghyvi_vgpu *vgpu)
 			vgpu_workload_free(vgpu->engines[i].spare);
 	WARN_ON(vgpu->nr_context_handles);
 	kfree(vgpu->loaded_settings);
+	kfree(vgpu->error_state);
 	ghyvi_sched_entity_destroy(vgpu->sched_entity);
 	ghyvi_audit_destroy(vgpu->audit);
 	ghyvi_gtt_destroy(vgpu->gtt);

@@ -602,4 +602,37 @@ bool ghyvi_vgpu_check(const struct ghyvi_vgpu *vgpu);
  */
 void ghyvi_vgpu_dump(struct ghyvi_vgpu *vgpu, struct seq_file *m);
 
+/**
+ * ghyvi_vgpu_error_show() - print the error state (debugfs).
+ * @vgpu: vGPU to print
+ * @m: output
+ *
+ * Context: may sleep.
+ */
+void ghyvi_vgpu_error_show(struct ghyvi_vgpu *vgpu, struct seq_file *m);
+/**
+ * ghyvi_vgpu_error_clear() - discard the error state, so that the next error is kept.
+ * @vgpu: vGPU to clear
+ *
+ * Context: may sleep.
+ */
+void ghyvi_vgpu_error_clear(struct ghyvi_vgpu *vgpu);
+/**
+ * ghyvi_vgpu_has_error() - test whether there is an error state.
+ * @vgpu: vGPU to test
+ *
+ * Context: any.
+ * Return: true if an engine has stopped since the last ghyvi_vgpu_error_clear().
+ */
+bool ghyvi_vgpu_has_error(const struct ghyvi_vgpu *vgpu);
+/**
+ * ghyvi_vgpu_errors_with_commands() - get the switch for commands in error states.
+ * @vgpu: vGPU that has the switch
+ *
+ * Context: any.
+ * Return: where to store, with WRITE_ONCE(), whether the next error state has the guest's audited
+ * commands.
+ */
+bool *ghyvi_vgpu_errors_with_commands(struct ghyvi_vgpu *vgpu);
+
 #endif

@@ -38,8 +38,36 @@ struct ghyvi_device_profile {
 	const struct ghyvi_register_value *values;
 };
 
+/* Number of submissions that are remembered for the error state. */
+#define VGPU_SUBMISSIONS 16
+
+enum vgpu_submission_status {
+	VGPU_SUBMISSION_QUEUED, /* or running */
+	VGPU_SUBMISSION_EXTENDED, /* by the next one of the same context: a lite restore */
+	VGPU_SUBMISSION_COMPLETE,
+	VGPU_SUBMISSION_FAILED,
+	VGPU_SUBMISSION_DROPPED, /* by a reset, or a failsafe state */
+};
+
+/**
+ * struct vgpu_submission - one of the last submissions, as the error state shows it.
+ * @at_ns: when its context was loaded, ns of ktime_get_ns()
+ * @descriptor: descriptor of the context
+ * @tail: ring tail
+ * @engine: enum ghyvi_engine_id
+ * @status: enum vgpu_submission_status
+ */
+struct vgpu_submission {
+	u64 at_ns;
+	u64 descriptor;
+	u32 tail;
+	u8 engine;
+	u8 status;
+};
+
 struct vgpu_engine;
 struct vgpu_context_handle;
+struct vgpu_error_state;
 
 /**
  * struct vgpu_workload - one run of the context in port 0, as passed to the scheduler.
@@ -52,6 +80,7 @@ struct vgpu_context_handle;
  * @abandoned: a reset dropped the workload when the pGPU had it. Its completion only accounts a
  *	failure and frees it.
  * @error: why it could not be prepared, or 0
+ * @submission: number of its last submission, see vgpu_submission_begin(); 0: it has ended
  * @head: ring head as loaded
  * @tail: ring tail as loaded, or as last moved by a lite restore
  * @control: CONTEXT_CONTROL as loaded
@@ -74,6 +103,7 @@ struct vgpu_workload {
 	bool parked;
 	bool abandoned;
 	int error;
+	u64 submission;
 	u32 head;
 	u32 tail;
 	u32 control;
@@ -216,6 +246,12 @@ struct ghyvi_vgpu {
 	u32 violation_points;
 	u64 oracle_violations; /* value of the counter when containment was last reset */
 	struct vgpu_engine engines[GHYVI_ENGINES];
+	/* Submission n is in [n % VGPU_SUBMISSIONS]; the first has number 1. This and the next: lock */
+	struct vgpu_submission submissions[VGPU_SUBMISSIONS];
+	u64 nr_submissions;
+	struct vgpu_error_state *error_state; /* of the first error since it was cleared, or NULL */
+	u64 nr_errors; /* since then */
+	bool errors_with_commands; /* set in debugfs, without a lock */
 	struct list_head context_handles; /* under lock; see context_handles.c */
 	unsigned int nr_context_handles;
 
@@ -390,8 +426,11 @@ void vgpu_engine_hold(struct vgpu_engine *engine);
  * vgpu->lock, and kicks the scheduler after dropping it.
  */
 void vgpu_engine_release(struct vgpu_engine *engine);
-/* Stop the engine at its current position and report an error. Only a reset resumes it. */
-void vgpu_engine_halt(struct vgpu_engine *engine);
+/*
+ * Stop the engine at its current position, report an error, and keep an error state. Only a reset
+ * resumes the engine. @workload: the one that failed, or NULL.
+ */
+void vgpu_engine_halt(struct vgpu_engine *engine, struct vgpu_workload *workload);
 /* A workload for the first active element, or NULL. Caller holds vgpu->lock. */
 struct vgpu_workload *vgpu_engine_workload(struct vgpu_engine *engine);
 /* Withdraw the engine's workload, or request that it stops. Caller holds vgpu->lock. */
@@ -496,6 +535,22 @@ const char *vgpu_overstay(struct vgpu_workload *workload);
  * begun meanwhile, none may remain pinned. Caller does not hold vgpu->lock.
  */
 void vgpu_unpin_if_failsafe(struct ghyvi_vgpu *vgpu);
+
+/* error_state.c: called with vgpu->lock held */
+/* Remember a submission of @workload. */
+void vgpu_submission_begin(struct vgpu_workload *workload);
+/* Note how its last submission ended, unless that was done. */
+void vgpu_submission_end(struct vgpu_workload *workload, enum vgpu_submission_status status);
+/*
+ * Count an error of @engine, and keep an error state if there is none. @workload: the one that it
+ * had, or NULL. @reason: NULL: the last report has it.
+ */
+void vgpu_error_keep(struct vgpu_engine *engine, struct vgpu_workload *workload,
+		     const char *reason);
+/* Do so if the guest resets an engine that works. */
+void vgpu_error_reset(struct vgpu_engine *engine);
+/* A workload that was dropped has left its engine: add its position to that error state. */
+void vgpu_error_stopped(const struct vgpu_workload *workload);
 
 /* mmio.c */
 void vgpu_registers_init(struct ghyvi_vgpu *vgpu);

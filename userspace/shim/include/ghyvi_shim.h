@@ -115,6 +115,7 @@ static inline void *memset64(u64 *to, u64 value, size_t count)
 #define upper_32_bits(n) ((u32)(((u64)(n)) >> 32))
 #define NSEC_PER_SEC 1000000000ULL
 #define NSEC_PER_MSEC 1000000ULL
+#define NSEC_PER_USEC 1000ULL
 
 static inline u64 mul_u64_u32_div(u64 a, u32 mul, u32 div)
 {
