@@ -48,6 +48,39 @@ static int config_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(config);
 
+/* Any write clears it, as for the error state of i915. */
+static ssize_t error_state_write(struct file *file, const char __user *buffer, size_t bytes,
+				 loff_t *at)
+{
+	const struct seq_file *m = file->private_data;
+	struct ghyvi_device *device = m->private;
+
+	ghyvi_vgpu_error_clear(device->vgpu);
+	return (ssize_t)bytes;
+}
+
+static int error_state_show(struct seq_file *m, void *unused)
+{
+	struct ghyvi_device *device = m->private;
+
+	ghyvi_vgpu_error_show(device->vgpu, m);
+	return 0;
+}
+
+static int error_state_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, error_state_show, inode->i_private);
+}
+
+static const struct file_operations error_state_fops = {
+	.owner = THIS_MODULE,
+	.open = error_state_open,
+	.read = seq_read,
+	.write = error_state_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
 void ghyvi_debugfs_init(void)
 {
 	root = debugfs_create_dir("ghyvi", NULL);
@@ -65,6 +98,9 @@ void ghyvi_debugfs_add(struct ghyvi_device *device)
 	debugfs_create_file("engines", 0400, device->debugfs, device, &engines_fops);
 	debugfs_create_file("audit", 0400, device->debugfs, device, &audit_fops);
 	debugfs_create_file("config", 0400, device->debugfs, device, &config_fops);
+	debugfs_create_file("error_state", 0600, device->debugfs, device, &error_state_fops);
+	debugfs_create_bool("with_guest_data", 0600, device->debugfs,
+			    ghyvi_vgpu_errors_with_commands(device->vgpu));
 }
 
 /* Waits for readers of the files. */

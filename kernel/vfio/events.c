@@ -6,6 +6,7 @@
  *	GHYVI_COUNT	the counter of that kind (failsafes, budget_overruns, device_resets)
  *	GHYVI_STATE	the attribute state
  *	GHYVI_REASON	the attribute last_error
+ *	GHYVI_ERROR_STATE	the file with the error state, if there is one
  *
  * A guest can cause incidents at any rate, so they are collected for EVENT_DELAY.
  */
@@ -19,13 +20,14 @@
 struct event_text {
 	char event[32], count[40], state[32];
 	char reason[GHYVI_REPORT_BYTES + 16];
+	char error_state[128];
 };
 
 static void send_event(struct ghyvi_device *device, const char *event, s64 count)
 {
 	struct event_text *text = kzalloc(sizeof(*text), GFP_KERNEL);
 	char error[GHYVI_REPORT_BYTES];
-	char *environment[5] = {};
+	char *environment[6] = {};
 
 	if (!text)
 		return;
@@ -38,6 +40,12 @@ static void send_event(struct ghyvi_device *device, const char *event, s64 count
 	snprintf(text->count, sizeof(text->count), "GHYVI_COUNT=%lld", count);
 	snprintf(text->state, sizeof(text->state), "GHYVI_STATE=%s", ghyvi_device_state(device));
 	snprintf(text->reason, sizeof(text->reason), "GHYVI_REASON=%s", error);
+	if (ghyvi_vgpu_has_error(device->vgpu)) {
+		environment[4] = text->error_state;
+		snprintf(text->error_state, sizeof(text->error_state),
+			 "GHYVI_ERROR_STATE=/sys/kernel/debug/ghyvi/%s/error_state",
+			 dev_name(device->vdev.dev));
+	}
 	kobject_uevent_env(&device->reporter.dev->kobj, KOBJ_CHANGE, environment);
 	kfree(text);
 }
