@@ -105,7 +105,7 @@ def ghyvictl_stat_reset_top_export_dump_and_doctor_work():
         for one in made:
             require(one.uuid in ctl("top", "--batch", "1", "-s", "0.1"), "top does not show it")
         require(f'ghyvi_device_resets_total{{uuid="{vgpu.uuid}",type="ghyvi-gen9_8"' in ctl("export"), "not exported")
-        require(set(ctl_json("dump", vgpu.uuid)["vgpus"][0]) == {"uuid", "engines", "tables", "audit", "config"}, "dump")
+        require(set(ctl_json("dump", vgpu.uuid)["vgpus"][0]) == {"uuid", "engines", "tables", "audit", "config", "error_state"}, "dump")
         got = {each["check"]: each for each in json.loads(hostlib.run(CTL, "doctor", "--json")[1])["checks"]}
         require(got["parent"]["result"] == "PASS" and got["kvm"]["result"] == "PASS", f"{got}")
         if hostlib.PGPU == "gen9":

@@ -151,7 +151,7 @@ def bash_completion_offers_commands_uuids_types_and_settings():
                               (["ghyvictl", "set", UUIDS[0], "policy/mo"], ["policy/mode=", "policy/mode=strict"]),
                               (["ghyvictl", "set", PARENT, "ghyvi/sch"], ["ghyvi/scheduler=", "ghyvi/scheduler=band"]),
                               (["ghyvictl", "set", UUIDS[0], "--"], ["--file", "--json"]),
-                              (["ghyvictl", "dump", "--what", ""], ["engines", "tables", "audit", "config"]),
+                              (["ghyvictl", "dump", "--what", ""], ["engines", "tables", "audit", "config", "error_state"]),
                               (["ghyvictl", "list", "-o", "S"], ["STATE", "SINCE"]),
                               (["ghyvictl", "top", "-o", "UUID,PI"], ["UUID,PINNED"]),
                               (["ghyvictl", "set", "--save", "gen9_4", "sched/"], ["sched/weight=", "sched/cap="]),

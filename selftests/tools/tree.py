@@ -108,7 +108,7 @@ class Tree:
         for name in COUNTERS:
             self.write(f"{path}/stats/{name}", f"{stats.get(name, 0)}\n", 0o444)
         self.link(f"../mdev_supported_types/{DRIVER}-{kind}", f"{path}/mdev_type")
-        for name in ("tables", "engines", "audit", "config"):
+        for name in ("tables", "engines", "audit", "config", "error_state"):
             self.write(f"sys/kernel/debug/ghyvi/{uuid}/{name}", f"{name} of {uuid}\nsecond line\n", 0o400)
         for name in refusing:
             self.link(REFUSING, f"{path}/{name}")

@@ -13,7 +13,7 @@ struct dump_options {
 	const char *only;
 };
 
-static const char *const dumps[] = { "engines", "tables", "audit", "config" };
+static const char *const dumps[] = { "engines", "tables", "audit", "config", "error_state" };
 
 #define DUMPS (sizeof(dumps) / sizeof(dumps[0]))
 
@@ -28,14 +28,16 @@ static error_t parse_dump(int key, char *argument, struct argp_state *state)
 		if (!strcmp(argument, dumps[i]))
 			options->only = dumps[i];
 	if (!options->only)
-		argp_error(state, "\"%s\" is not one of: engines, tables, audit, config", argument);
+		argp_error(state,
+			   "\"%s\" is not one of: engines, tables, audit, config, error_state",
+			   argument);
 	return 0;
 }
 
 static const struct argp_option dump_argp_options[] = {
 	{ "what", 'w', "WHAT", 0,
-	  "Print only engines, tables, audit (the last rejected command) or config (PCI "
-	  "configuration space)",
+	  "Print only engines, tables, audit (the last rejected command), config (PCI "
+	  "configuration space) or error_state (of the first engine that stopped)",
 	  0 },
 	{}
 };

@@ -57,7 +57,7 @@ _ghyvictl() {
 	-p | --parent) words=$(_ghyvictl_parents) ;;
 	--set) words=$(_ghyvictl_all_settings) ;;
 	-m | --policy) words="strict full static dynamic segmented oos adaptive relaxed nested" ;;
-	-w | --what) words="engines tables audit config" ;;
+	-w | --what) words="engines tables audit config error_state" ;;
 	-s | -c | -b | -u | -k | -t | --seconds | --timeout | --count | --batch | --uuid | --kernel) return ;;
 	*)
 		case $command in
