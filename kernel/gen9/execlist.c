@@ -322,8 +322,12 @@ void gen9_job_record_fault(struct gen9_engine *engine, struct ghyvi_job *base)
 {
 	u32 head = gen9_engine_read(engine, RING_HEAD) & (u32)RING_HEAD_MASK;
 	struct ghyvi_job_fault *fault = &base->fault;
+	unsigned int i;
 
 	lockdep_assert_held(&engine->lock);
+	for (i = 0; i < GHYVI_NR_FAULT_REGISTERS; i++)
+		fault->registers[i] = gen9_engine_read(engine, ghyvi_fault_register(i));
+	fault->has_registers = true;
 	fault->acthd = (u64)gen9_engine_read(engine, RING_ACTHD_UDW) << 32 |
 		       gen9_engine_read(engine, RING_ACTHD);
 	fault->ipehr = gen9_engine_read(engine, RING_IPEHR);

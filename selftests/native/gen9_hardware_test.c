@@ -167,6 +167,18 @@ static struct test_job *faulting_job(struct guest *guest, enum ghyvi_engine_id e
 	return job;
 }
 
+/* The registers were read before the reset, which clears IPEHR. */
+static void has_hardware_registers(const struct ghyvi_job_fault *fault)
+{
+	unsigned int i;
+
+	assert_true(fault->valid && fault->has_registers);
+	for (i = 0; ghyvi_fault_register(i) != RING_IPEHR; i++)
+		assert_in_range(i, 0, GHYVI_NR_FAULT_REGISTERS - 2);
+	assert_int_not_equal(fault->ipehr, 0);
+	assert_int_equal(fault->registers[i], fault->ipehr);
+}
+
 /* Hardware raises no interrupt. The job ends long before its budget, and the next one runs. */
 static void page_fault_without_an_interrupt_ends_its_job(void **state)
 {
@@ -185,6 +197,7 @@ static void page_fault_without_an_interrupt_ends_its_job(void **state)
 		assert_in_range(job->base.busy_ns, 1, 300 * NSEC_PER_MSEC);
 		ghyvi_report_last(&guests[0].reporter, text, sizeof(text));
 		assert_non_null(strstr(text, "page fault at 0x200002000"));
+		has_hardware_registers(&job->base.fault);
 		pump(20);
 		assert_int_equal(next->status, -1);
 		release_guest(&guests[1]);
