@@ -155,13 +155,13 @@ int ghyvi_audit_set_mode(struct ghyvi_audit *audit, const char *name);
 int ghyvi_audit_mode_list(struct ghyvi_audit *audit, char *buffer, size_t bytes);
 
 /**
- * ghyvi_audit_budget() - get the budget of submissions.
+ * ghyvi_audit_get_budget() - get the budget of submissions.
  * @audit: the auditor
  * @budget: filled with the budget
  *
  * Context: may sleep.
  */
-void ghyvi_audit_budget(struct ghyvi_audit *audit, struct ghyvi_audit_budget *budget);
+void ghyvi_audit_get_budget(struct ghyvi_audit *audit, struct ghyvi_audit_budget *budget);
 
 /**
  * ghyvi_audit_set_budget() - change the budget of submissions.

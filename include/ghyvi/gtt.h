@@ -179,13 +179,13 @@ int ghyvi_gtt_set_policy(struct ghyvi_gtt *gtt, const char *name);
 int ghyvi_gtt_set_tuning(struct ghyvi_gtt *gtt, const struct ghyvi_shadow_tuning *tuning);
 
 /**
- * ghyvi_gtt_tuning() - Get the present costs and settings.
+ * ghyvi_gtt_get_tuning() - Get the present costs and settings.
  * @gtt: the gtt
  * @tuning: filled with the values
  *
  * Context: Any context. Takes no lock: during a change, some values are old and some are new.
  */
-void ghyvi_gtt_tuning(struct ghyvi_gtt *gtt, struct ghyvi_shadow_tuning *tuning);
+void ghyvi_gtt_get_tuning(struct ghyvi_gtt *gtt, struct ghyvi_shadow_tuning *tuning);
 
 /**
  * ghyvi_gtt_policy_list() - Format the names of all policies for sysfs.

@@ -174,13 +174,13 @@ struct ghyvi_sched_entity *ghyvi_sched_entity_create(struct ghyvi_sched *sched,
 void ghyvi_sched_entity_destroy(struct ghyvi_sched_entity *entity);
 
 /**
- * ghyvi_sched_knobs() - get the scheduling parameters of a vGPU.
+ * ghyvi_sched_get_knobs() - get the scheduling parameters of a vGPU.
  * @entity: the vGPU
  * @knobs: filled with the parameters
  *
  * Context: may sleep.
  */
-void ghyvi_sched_knobs(struct ghyvi_sched_entity *entity, struct ghyvi_sched_knobs *knobs);
+void ghyvi_sched_get_knobs(struct ghyvi_sched_entity *entity, struct ghyvi_sched_knobs *knobs);
 
 /**
  * ghyvi_sched_set_knobs() - change the scheduling parameters of a vGPU.
@@ -233,13 +233,13 @@ struct ghyvi_sched_settings {
 };
 
 /**
- * ghyvi_sched_settings() - get the settings of a scheduler.
+ * ghyvi_sched_get_settings() - get the settings of a scheduler.
  * @sched: the scheduler
  * @settings: filled with the settings
  *
  * Context: may sleep.
  */
-void ghyvi_sched_settings(struct ghyvi_sched *sched, struct ghyvi_sched_settings *settings);
+void ghyvi_sched_get_settings(struct ghyvi_sched *sched, struct ghyvi_sched_settings *settings);
 
 /**
  * ghyvi_sched_set_settings() - change the settings of a scheduler.

@@ -79,7 +79,7 @@ int ghyvi_audit_mode_list(struct ghyvi_audit *audit, char *buffer, size_t bytes)
 	return ghyvi_choice_list(&mode_choices, READ_ONCE(audit->mode), buffer, bytes);
 }
 
-void ghyvi_audit_budget(struct ghyvi_audit *audit, struct ghyvi_audit_budget *budget)
+void ghyvi_audit_get_budget(struct ghyvi_audit *audit, struct ghyvi_audit_budget *budget)
 {
 	mutex_lock(&audit->lock);
 	*budget = audit->budget;
@@ -129,7 +129,7 @@ int ghyvi_audit_add_segment(struct ghyvi_commands *commands, u32 from, u32 to,
 	scan.segment = ghyvi_audit_segment_create(from, to);
 	if (!scan.segment)
 		return -ENOMEM;
-	ghyvi_audit_budget(audit, &budget);
+	ghyvi_audit_get_budget(audit, &budget);
 	if (saved) { /* bounded by the size of the state */
 		budget.budget_commands = GHYVI_AUDIT_COMMANDS_MAX;
 		budget.budget_batches = GHYVI_AUDIT_BATCHES_MAX;

@@ -186,7 +186,7 @@ struct ghyvi_commands *ghyvi_audit_load(struct ghyvi_audit *audit,
 		ghyvi_commands_free(commands);
 		return ERR_PTR(err);
 	}
-	ghyvi_audit_budget(audit, &budget);
+	ghyvi_audit_get_budget(audit, &budget);
 	commands->bytes_left = max_t(s64, min_t(s64, header->bytes_left, budget.budget_bytes), 0);
 	return commands;
 }

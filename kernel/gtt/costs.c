@@ -21,7 +21,7 @@ static void cost_update(u32 *cost, u64 sample)
 		return;
 	sample = min(sample, 2ull * *cost + COST_STEP_NS);
 	sample = *cost - *cost / COST_WEIGHT + (u32)sample / COST_WEIGHT;
-	WRITE_ONCE(*cost, sample ?: 1); /* ghyvi_gtt_tuning() reads it without the lock */
+	WRITE_ONCE(*cost, sample ?: 1); /* ghyvi_gtt_get_tuning() reads it without the lock */
 }
 
 void ghyvi_cost_scanned(struct ghyvi_gtt *gtt, u64 started_ns, u32 pages)

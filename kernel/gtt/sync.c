@@ -465,7 +465,7 @@ int ghyvi_gtt_set_policy(struct ghyvi_gtt *gtt, const char *name)
 	return 0;
 }
 
-/* ghyvi_gtt_tuning() reads the words without the lock. */
+/* ghyvi_gtt_get_tuning() reads the words without the lock. */
 static void store_tuning(struct ghyvi_shadow_tuning *to, const struct ghyvi_shadow_tuning *from)
 {
 	WRITE_ONCE(to->static_pages, from->static_pages);
@@ -499,7 +499,7 @@ int ghyvi_gtt_set_tuning(struct ghyvi_gtt *gtt, const struct ghyvi_shadow_tuning
  * Without gtt->lock: its holder may be pinning guest memory, which can take any time, and an
  * administrator's program must be able to show the settings meanwhile.
  */
-void ghyvi_gtt_tuning(struct ghyvi_gtt *gtt, struct ghyvi_shadow_tuning *tuning)
+void ghyvi_gtt_get_tuning(struct ghyvi_gtt *gtt, struct ghyvi_shadow_tuning *tuning)
 {
 	const struct ghyvi_shadow_tuning *from = &gtt->tuning;
 

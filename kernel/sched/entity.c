@@ -78,7 +78,7 @@ void ghyvi_sched_entity_destroy(struct ghyvi_sched_entity *entity)
 	kfree(entity);
 }
 
-void ghyvi_sched_knobs(struct ghyvi_sched_entity *entity, struct ghyvi_sched_knobs *knobs)
+void ghyvi_sched_get_knobs(struct ghyvi_sched_entity *entity, struct ghyvi_sched_knobs *knobs)
 {
 	struct sched_engine *engine = &entity->sched->engines[0]; /* any one */
 

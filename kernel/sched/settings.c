@@ -87,7 +87,7 @@ int ghyvi_sched_set_knobs(struct ghyvi_sched_entity *entity, const struct ghyvi_
 	return 0;
 }
 
-void ghyvi_sched_settings(struct ghyvi_sched *sched, struct ghyvi_sched_settings *settings)
+void ghyvi_sched_get_settings(struct ghyvi_sched *sched, struct ghyvi_sched_settings *settings)
 {
 	struct sched_engine *engine = &sched->engines[0]; /* any one */
 

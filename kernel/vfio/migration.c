@@ -272,7 +272,7 @@ static struct file *precopy_begin(struct ghyvi_device *device)
 
 	if (!identity)
 		return ERR_PTR(-ENOMEM);
-	ghyvi_vgpu_identity(device->vgpu, identity);
+	ghyvi_vgpu_get_identity(device->vgpu, identity);
 	filp = file_open(device, &save_fops, O_RDONLY, identity, GHYVI_STATE_IDENTITY_BYTES);
 	if (IS_ERR(filp))
 		kvfree(identity);

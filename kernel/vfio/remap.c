@@ -94,7 +94,7 @@ void ghyvi_remap_fini(struct ghyvi_device *device)
 
 void ghyvi_remap_start(struct ghyvi_device *device)
 {
-	if (ghyvi_kvm_can_track() && ghyvi_vgpu_remap(device->vgpu))
+	if (ghyvi_kvm_can_track() && ghyvi_vgpu_get_remap(device->vgpu))
 		clock_start(device, CLOCK_IDLE_MS);
 }
 
@@ -105,7 +105,7 @@ void ghyvi_remap_stop(struct ghyvi_device *device)
 
 void ghyvi_remap_moved(struct ghyvi_device *device)
 {
-	if (!ghyvi_kvm_can_track() || !ghyvi_vgpu_remap(device->vgpu))
+	if (!ghyvi_kvm_can_track() || !ghyvi_vgpu_get_remap(device->vgpu))
 		return;
 	WRITE_ONCE(device->remap.moved, jiffies);
 	queue_try(device, REMAP_OFTEN_MS);
@@ -115,7 +115,7 @@ void ghyvi_remap_moved(struct ghyvi_device *device)
 void ghyvi_remap_running(struct ghyvi_device *device)
 {
 	lockdep_assert_held(&device->lock);
-	if (ghyvi_kvm_can_track() && ghyvi_vgpu_remap(device->vgpu) &&
+	if (ghyvi_kvm_can_track() && ghyvi_vgpu_get_remap(device->vgpu) &&
 	    !ghyvi_vgpu_try_remap(device->vgpu))
 		ghyvi_remap_moved(device);
 }

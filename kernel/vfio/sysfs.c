@@ -31,7 +31,7 @@ static struct ghyvi_device *of_dev(struct device *dev)
 
 const char *ghyvi_device_state(const struct ghyvi_device *device)
 {
-	if (ghyvi_vgpu_failsafe(device->vgpu))
+	if (ghyvi_vgpu_is_failsafe(device->vgpu))
 		return "failsafe";
 	return READ_ONCE(device->open) ? "open" : "created";
 }
@@ -145,7 +145,7 @@ static DEVICE_ATTR_RW(mode);
 
 static ssize_t self_check_show(struct device *dev, struct device_attribute *attr, char *buffer)
 {
-	return sysfs_emit(buffer, "%d\n", ghyvi_vgpu_check(of_dev(dev)->vgpu));
+	return sysfs_emit(buffer, "%d\n", ghyvi_vgpu_get_check(of_dev(dev)->vgpu));
 }
 
 static ssize_t self_check_store(struct device *dev, struct device_attribute *attr,
@@ -208,34 +208,34 @@ static ssize_t switch_store(struct device *dev, struct device_attribute *attr, c
 
 static ssize_t bar_remap_show(struct device *dev, struct device_attribute *attr, char *buffer)
 {
-	return ghyvi_choice_list(&switch_choices, ghyvi_vgpu_remap(of_dev(dev)->vgpu), buffer,
+	return ghyvi_choice_list(&switch_choices, ghyvi_vgpu_get_remap(of_dev(dev)->vgpu), buffer,
 				 PAGE_SIZE);
 }
 
 static ssize_t bar_remap_store(struct device *dev, struct device_attribute *attr,
 			       const char *buffer, size_t bytes)
 {
-	return switch_store(dev, attr, buffer, bytes, ghyvi_vgpu_remap, ghyvi_vgpu_set_remap);
+	return switch_store(dev, attr, buffer, bytes, ghyvi_vgpu_get_remap, ghyvi_vgpu_set_remap);
 }
 static DEVICE_ATTR_RW(bar_remap);
 
 static ssize_t multicall_show(struct device *dev, struct device_attribute *attr, char *buffer)
 {
-	return ghyvi_choice_list(&switch_choices, ghyvi_vgpu_multicall(of_dev(dev)->vgpu), buffer,
-				 PAGE_SIZE);
+	return ghyvi_choice_list(&switch_choices, ghyvi_vgpu_get_multicall(of_dev(dev)->vgpu),
+				 buffer, PAGE_SIZE);
 }
 
 static ssize_t multicall_store(struct device *dev, struct device_attribute *attr,
 			       const char *buffer, size_t bytes)
 {
-	return switch_store(dev, attr, buffer, bytes, ghyvi_vgpu_multicall,
+	return switch_store(dev, attr, buffer, bytes, ghyvi_vgpu_get_multicall,
 			    ghyvi_vgpu_set_multicall);
 }
 static DEVICE_ATTR_RW(multicall);
 
 static void get_tuning(struct ghyvi_vgpu *vgpu, void *values)
 {
-	ghyvi_gtt_tuning(ghyvi_vgpu_gtt(vgpu), values);
+	ghyvi_gtt_get_tuning(ghyvi_vgpu_gtt(vgpu), values);
 }
 
 static int set_tuning(struct ghyvi_vgpu *vgpu, const void *values)

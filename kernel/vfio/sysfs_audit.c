@@ -61,7 +61,7 @@ static DEVICE_ATTR_RW(mode);
 
 static void get_budget(struct ghyvi_vgpu *vgpu, void *values)
 {
-	ghyvi_audit_budget(ghyvi_vgpu_audit(vgpu), values);
+	ghyvi_audit_get_budget(ghyvi_vgpu_audit(vgpu), values);
 }
 
 static int set_budget(struct ghyvi_vgpu *vgpu, const void *values)

@@ -13,7 +13,7 @@
 
 static void get_containment(struct ghyvi_vgpu *vgpu, void *values)
 {
-	ghyvi_vgpu_containment(vgpu, values);
+	ghyvi_vgpu_get_containment(vgpu, values);
 }
 
 static int set_containment(struct ghyvi_vgpu *vgpu, const void *values)

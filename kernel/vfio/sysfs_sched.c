@@ -22,7 +22,7 @@
 
 static void get_knobs(struct ghyvi_vgpu *vgpu, void *values)
 {
-	ghyvi_sched_knobs(ghyvi_vgpu_sched_entity(vgpu), values);
+	ghyvi_sched_get_knobs(ghyvi_vgpu_sched_entity(vgpu), values);
 }
 
 static int set_knobs(struct ghyvi_vgpu *vgpu, const void *values)
@@ -89,7 +89,7 @@ static ssize_t setting_show(struct device *dev, struct device_attribute *attr, c
 {
 	struct ghyvi_sched_settings settings;
 
-	ghyvi_sched_settings(pgpu_of(attr)->sched, &settings);
+	ghyvi_sched_get_settings(pgpu_of(attr)->sched, &settings);
 	return sysfs_emit(buffer, "%u\n", *setting_of(&settings, attr));
 }
 
@@ -109,7 +109,7 @@ static ssize_t setting_store(struct device *dev, struct device_attribute *attr, 
 		return ret;
 	}
 	mutex_lock(&pgpu->lock); /* one setting at a time */
-	ghyvi_sched_settings(pgpu->sched, &settings);
+	ghyvi_sched_get_settings(pgpu->sched, &settings);
 	*setting_of(&settings, attr) = value;
 	ret = ghyvi_sched_set_settings(pgpu->sched, &settings);
 	mutex_unlock(&pgpu->lock);
@@ -168,7 +168,7 @@ void ghyvi_pgpu_init_knobs(const struct ghyvi_pgpu *pgpu, const struct ghyvi_typ
 
 	if (share == GHYVI_TYPE_SHARE_NONE)
 		return;
-	ghyvi_sched_knobs(entity, &knobs);
+	ghyvi_sched_get_knobs(entity, &knobs);
 	knobs.weight = GHYVI_TYPE_SHARE_WEIGHT_WHOLE / type->divisor;
 	if (share == GHYVI_TYPE_SHARE_CAP)
 		knobs.cap = DIV_ROUND_UP(GHYVI_SCHED_CAP_MAX, type->divisor);

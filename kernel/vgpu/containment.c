@@ -30,7 +30,7 @@ void vgpu_event(const struct ghyvi_vgpu *vgpu)
 /* contain() sets the flag before it resets the gtt: a page that was pinned later is found here. */
 void vgpu_unpin_if_failsafe(struct ghyvi_vgpu *vgpu)
 {
-	if (!ghyvi_vgpu_failsafe(vgpu))
+	if (!ghyvi_vgpu_is_failsafe(vgpu))
 		return;
 	mutex_lock(&vgpu->lock);
 	if (vgpu->failsafe)
@@ -157,13 +157,13 @@ const char *vgpu_overstay(struct vgpu_workload *workload)
 	return add_points(vgpu, points);
 }
 
-bool ghyvi_vgpu_failsafe(const struct ghyvi_vgpu *vgpu)
+bool ghyvi_vgpu_is_failsafe(const struct ghyvi_vgpu *vgpu)
 {
 	return READ_ONCE(vgpu->failsafe);
 }
 
-/* Without vgpu->lock: its holder may be waiting for guest memory, see ghyvi_gtt_tuning(). */
-void ghyvi_vgpu_containment(struct ghyvi_vgpu *vgpu, struct ghyvi_containment *containment)
+/* Without vgpu->lock: its holder may be waiting for guest memory, see ghyvi_gtt_get_tuning(). */
+void ghyvi_vgpu_get_containment(struct ghyvi_vgpu *vgpu, struct ghyvi_containment *containment)
 {
 	const struct ghyvi_containment *from = &vgpu->containment;
 
@@ -182,7 +182,7 @@ int ghyvi_vgpu_set_containment(struct ghyvi_vgpu *vgpu, const struct ghyvi_conta
 	    containment->window_ms > GHYVI_VIOLATION_WINDOW_MAX_MS)
 		return -EINVAL;
 	mutex_lock(&vgpu->lock);
-	/* ghyvi_vgpu_containment() reads the words without the lock. */
+	/* ghyvi_vgpu_get_containment() reads the words without the lock. */
 	WRITE_ONCE(vgpu->containment.budget_ms, containment->budget_ms);
 	WRITE_ONCE(vgpu->containment.points_max, containment->points_max);
 	WRITE_ONCE(vgpu->containment.window_ms, containment->window_ms);

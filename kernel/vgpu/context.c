@@ -19,7 +19,7 @@ void ghyvi_vgpu_set_check(struct ghyvi_vgpu *vgpu, bool on)
 	WRITE_ONCE(vgpu->check, on);
 }
 
-bool ghyvi_vgpu_check(const struct ghyvi_vgpu *vgpu)
+bool ghyvi_vgpu_get_check(const struct ghyvi_vgpu *vgpu)
 {
 	return READ_ONCE(vgpu->check);
 }
@@ -393,7 +393,7 @@ int vgpu_context_load(struct vgpu_workload *workload)
 		err = check_ring(workload);
 	if (err)
 		return err;
-	if (ghyvi_vgpu_check(vgpu))
+	if (ghyvi_vgpu_get_check(vgpu))
 		ghyvi_gtt_check(vgpu->gtt, workload->root);
 
 	blank_absent_slots(workload);
@@ -424,7 +424,7 @@ void vgpu_context_sync(struct vgpu_workload *workload)
 
 	lockdep_assert_held(&vgpu->lock);
 	ghyvi_gtt_sync(vgpu->gtt, workload->root);
-	if (ghyvi_vgpu_check(vgpu))
+	if (ghyvi_vgpu_get_check(vgpu))
 		ghyvi_gtt_check(vgpu->gtt, workload->root);
 }
 

@@ -300,7 +300,7 @@ static void register_write(struct ghyvi_vgpu *vgpu, u32 offset, u64 value, unsig
 	if (!access_ok_at(offset, bytes))
 		return;
 	ghyvi_count(vgpu->params.stats, mmio_writes);
-	if (ghyvi_vgpu_failsafe(vgpu))
+	if (ghyvi_vgpu_is_failsafe(vgpu))
 		return;
 
 	switch (bytes) {

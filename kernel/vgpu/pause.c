@@ -21,7 +21,7 @@ static u32 patience_us(struct ghyvi_vgpu *vgpu)
 {
 	struct ghyvi_sched_settings settings;
 
-	ghyvi_sched_settings(vgpu->params.sched, &settings);
+	ghyvi_sched_get_settings(vgpu->params.sched, &settings);
 	return (settings.preempt_timeout_us ?: GHYVI_SCHED_PREEMPT_TIMEOUT_DEFAULT_US) +
 	       settings.timeslice_us;
 }

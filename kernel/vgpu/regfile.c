@@ -79,7 +79,7 @@ static u32 value_to_show(struct ghyvi_vgpu *vgpu, u32 offset)
 {
 	u32 value = vgpu_get(vgpu, offset);
 
-	if (ghyvi_vgpu_failsafe(vgpu))
+	if (ghyvi_vgpu_is_failsafe(vgpu))
 		return vgpu_failsafe_value(offset);
 	if (!value || READ_ONCE(vgpu->mirror_caught_up))
 		return value;
@@ -175,7 +175,7 @@ bool vgpu_mirror_missed(struct ghyvi_vgpu *vgpu, u32 offset, u32 *value)
  */
 void vgpu_mirror_show_all(struct ghyvi_vgpu *vgpu)
 {
-	bool failsafe = ghyvi_vgpu_failsafe(vgpu);
+	bool failsafe = ghyvi_vgpu_is_failsafe(vgpu);
 	u32 first, offset, *shown;
 	unsigned int i;
 
@@ -334,7 +334,7 @@ void ghyvi_vgpu_set_remap(struct ghyvi_vgpu *vgpu, bool on)
 	mutex_unlock(&vgpu->lock);
 }
 
-bool ghyvi_vgpu_remap(const struct ghyvi_vgpu *vgpu)
+bool ghyvi_vgpu_get_remap(const struct ghyvi_vgpu *vgpu)
 {
 	return READ_ONCE(vgpu->remap);
 }

@@ -180,7 +180,7 @@ bool vgpu_access_is_refused(struct ghyvi_vgpu *vgpu)
 	bool failsafe;
 
 	if (likely(!READ_ONCE(vgpu->failsafe_drains)))
-		return ghyvi_vgpu_failsafe(vgpu);
+		return ghyvi_vgpu_is_failsafe(vgpu);
 	mutex_lock(&vgpu->lock);
 	if (vgpu->failsafe_drains)
 		lift_failsafe(vgpu, false);

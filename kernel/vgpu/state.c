@@ -31,7 +31,7 @@ bool ghyvi_vgpu_can_move(const struct ghyvi_vgpu *vgpu)
 	return ops->job_save && ops->job_load && !ops->context_create;
 }
 
-void ghyvi_vgpu_identity(struct ghyvi_vgpu *vgpu, void *state)
+void ghyvi_vgpu_get_identity(struct ghyvi_vgpu *vgpu, void *state)
 {
 	const struct ghyvi_vgpu_params *p = &vgpu->params;
 	struct state_identity *identity = state;
@@ -84,7 +84,7 @@ int ghyvi_vgpu_check_identity(struct ghyvi_vgpu *vgpu, const void *state)
 	struct state_identity theirs, ours;
 
 	memcpy(&theirs, state, sizeof(theirs));
-	ghyvi_vgpu_identity(vgpu, &ours);
+	ghyvi_vgpu_get_identity(vgpu, &ours);
 	if (theirs.magic != ours.magic) {
 		ghyvi_report(
 			vgpu->params.reporter,
@@ -131,16 +131,16 @@ static void get_settings(struct ghyvi_vgpu *vgpu, struct state_settings *setting
 	active_name(line, settings->policy);
 	ghyvi_audit_mode_list(vgpu->audit, line, sizeof(line));
 	active_name(line, settings->audit);
-	ghyvi_gtt_tuning(vgpu->gtt, &tuning);
+	ghyvi_gtt_get_tuning(vgpu->gtt, &tuning);
 	settings->static_pages = tuning.static_pages;
 	settings->oos_threshold = tuning.oos_threshold;
 	settings->idle_pins = tuning.idle_pins;
 	settings->tables_max = tuning.tables_max;
-	ghyvi_sched_knobs(vgpu->sched_entity, &settings->knobs);
-	ghyvi_audit_budget(vgpu->audit, &settings->budget);
+	ghyvi_sched_get_knobs(vgpu->sched_entity, &settings->knobs);
+	ghyvi_audit_get_budget(vgpu->audit, &settings->budget);
 	settings->budget_us = STATE_BUDGET_US;
 	settings->containment = vgpu->containment;
-	settings->self_check = ghyvi_vgpu_check(vgpu);
+	settings->self_check = ghyvi_vgpu_get_check(vgpu);
 }
 
 /* Returns 0, or -EINVAL when a setting is out of range; then some have changed. */
@@ -148,7 +148,7 @@ static int set_settings(struct ghyvi_vgpu *vgpu, const struct state_settings *se
 {
 	struct ghyvi_shadow_tuning tuning;
 
-	ghyvi_gtt_tuning(vgpu->gtt, &tuning);
+	ghyvi_gtt_get_tuning(vgpu->gtt, &tuning);
 	tuning.static_pages = settings->static_pages;
 	tuning.oos_threshold = settings->oos_threshold;
 	tuning.idle_pins = settings->idle_pins;
@@ -396,7 +396,7 @@ static void save_all(struct ghyvi_vgpu *vgpu, const void *device, u32 device_byt
 
 	lockdep_assert_held(&vgpu->lock);
 	if (identity)
-		ghyvi_vgpu_identity(vgpu, identity);
+		ghyvi_vgpu_get_identity(vgpu, identity);
 	state_section(writer, STATE_DEVICE, device, device_bytes);
 	save_settings(vgpu, writer);
 	save_machine(vgpu, writer);
@@ -433,7 +433,7 @@ int ghyvi_vgpu_save(struct ghyvi_vgpu *vgpu, const void *device, u32 device_byte
 	int err;
 
 	/* Execute the stores to the mirror that were missed, so that the state has their values. */
-	if (!ghyvi_vgpu_failsafe(vgpu))
+	if (!ghyvi_vgpu_is_failsafe(vgpu))
 		vgpu_bar_is_live(vgpu);
 	err = save_to_buffer(vgpu, device, device_bytes, &writer);
 	if (!err && writer.full) {

@@ -324,7 +324,7 @@ void ghyvi_vgpu_set_multicall(struct ghyvi_vgpu *vgpu, bool on)
 	mutex_unlock(&vgpu->lock);
 }
 
-bool ghyvi_vgpu_multicall(const struct ghyvi_vgpu *vgpu)
+bool ghyvi_vgpu_get_multicall(const struct ghyvi_vgpu *vgpu)
 {
 	return READ_ONCE(vgpu->multicall);
 }

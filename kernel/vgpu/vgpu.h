@@ -222,13 +222,13 @@ void ghyvi_vgpu_resume(struct ghyvi_vgpu *vgpu);
  */
 bool ghyvi_vgpu_can_move(const struct ghyvi_vgpu *vgpu);
 /**
- * ghyvi_vgpu_identity() - write the beginning of a saved state.
+ * ghyvi_vgpu_get_identity() - write the beginning of a saved state.
  * @vgpu: vGPU of the state
  * @state: filled with GHYVI_STATE_IDENTITY_BYTES bytes
  *
  * Context: any.
  */
-void ghyvi_vgpu_identity(struct ghyvi_vgpu *vgpu, void *state);
+void ghyvi_vgpu_get_identity(struct ghyvi_vgpu *vgpu, void *state);
 /**
  * ghyvi_vgpu_check_identity() - test whether a vGPU can take a state.
  * @vgpu: vGPU to test
@@ -317,13 +317,13 @@ void ghyvi_vgpu_set_bar0(struct ghyvi_vgpu *vgpu, u64 gpa);
  */
 void ghyvi_vgpu_set_remap(struct ghyvi_vgpu *vgpu, bool on);
 /**
- * ghyvi_vgpu_remap() - test whether the guest may map registers.
+ * ghyvi_vgpu_get_remap() - test whether the guest may map registers.
  * @vgpu: vGPU to test
  *
  * Context: any.
  * Return: what ghyvi_vgpu_set_remap() has set.
  */
-bool ghyvi_vgpu_remap(const struct ghyvi_vgpu *vgpu);
+bool ghyvi_vgpu_get_remap(const struct ghyvi_vgpu *vgpu);
 /**
  * ghyvi_vgpu_set_multicall() - offer multicall to the guest, or not.
  * @vgpu: vGPU to set; nothing has opened it
@@ -334,13 +334,13 @@ bool ghyvi_vgpu_remap(const struct ghyvi_vgpu *vgpu);
  */
 void ghyvi_vgpu_set_multicall(struct ghyvi_vgpu *vgpu, bool on);
 /**
- * ghyvi_vgpu_multicall() - test whether multicall is offered.
+ * ghyvi_vgpu_get_multicall() - test whether multicall is offered.
  * @vgpu: vGPU to test
  *
  * Context: any.
  * Return: what ghyvi_vgpu_set_multicall() has set.
  */
-bool ghyvi_vgpu_multicall(const struct ghyvi_vgpu *vgpu);
+bool ghyvi_vgpu_get_multicall(const struct ghyvi_vgpu *vgpu);
 /**
  * ghyvi_vgpu_try_remap() - protect the tracked pages if BAR 0 is mapped.
  * @vgpu: vGPU of the pages
@@ -543,13 +543,13 @@ struct ghyvi_containment {
 	}
 
 /**
- * ghyvi_vgpu_containment() - get the current limits.
+ * ghyvi_vgpu_get_containment() - get the current limits.
  * @vgpu: vGPU of the limits
  * @containment: filled in
  *
  * Context: any. Takes no lock: during a change, some limits are old and some are new.
  */
-void ghyvi_vgpu_containment(struct ghyvi_vgpu *vgpu, struct ghyvi_containment *containment);
+void ghyvi_vgpu_get_containment(struct ghyvi_vgpu *vgpu, struct ghyvi_containment *containment);
 /**
  * ghyvi_vgpu_set_containment() - set the limits.
  * @vgpu: vGPU of the limits
@@ -563,7 +563,7 @@ void ghyvi_vgpu_containment(struct ghyvi_vgpu *vgpu, struct ghyvi_containment *c
 int ghyvi_vgpu_set_containment(struct ghyvi_vgpu *vgpu,
 			       const struct ghyvi_containment *containment);
 /**
- * ghyvi_vgpu_failsafe() - test whether the vGPU is in failsafe state.
+ * ghyvi_vgpu_is_failsafe() - test whether the vGPU is in failsafe state.
  * @vgpu: vGPU to test
  *
  * The guest broke the rules too often, or the isolation oracle stopped an access to memory that is
@@ -574,7 +574,7 @@ int ghyvi_vgpu_set_containment(struct ghyvi_vgpu *vgpu,
  * Context: any.
  * Return: true in failsafe state.
  */
-bool ghyvi_vgpu_failsafe(const struct ghyvi_vgpu *vgpu);
+bool ghyvi_vgpu_is_failsafe(const struct ghyvi_vgpu *vgpu);
 
 /**
  * ghyvi_vgpu_set_check() - switch the self-check at each submission on or off.
@@ -585,13 +585,13 @@ bool ghyvi_vgpu_failsafe(const struct ghyvi_vgpu *vgpu);
  */
 void ghyvi_vgpu_set_check(struct ghyvi_vgpu *vgpu, bool on);
 /**
- * ghyvi_vgpu_check() - test whether the self-check is on.
+ * ghyvi_vgpu_get_check() - test whether the self-check is on.
  * @vgpu: vGPU to test
  *
  * Context: any.
  * Return: true when ghyvi_gtt_check() runs at each submission.
  */
-bool ghyvi_vgpu_check(const struct ghyvi_vgpu *vgpu);
+bool ghyvi_vgpu_get_check(const struct ghyvi_vgpu *vgpu);
 
 /**
  * ghyvi_vgpu_dump() - print engines, submit ports, rings and interrupts (debugfs).

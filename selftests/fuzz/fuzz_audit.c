@@ -255,7 +255,7 @@ static struct ghyvi_audit_budget set_budget(bool small)
 {
 	struct ghyvi_audit_budget budget;
 
-	ghyvi_audit_budget(guest.audit, &budget);
+	ghyvi_audit_get_budget(guest.audit, &budget);
 	if (small) {
 		budget.budget_bytes = GHYVI_AUDIT_BYTES_MIN;
 		budget.budget_commands = GHYVI_AUDIT_COMMANDS_MIN;

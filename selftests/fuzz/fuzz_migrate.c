@@ -32,13 +32,13 @@ static struct settings {
 static void get_settings(struct settings *to)
 {
 	memset(to, 0, sizeof(*to));
-	ghyvi_gtt_tuning(ghyvi_vgpu_gtt(host.vgpu), &to->tuning);
+	ghyvi_gtt_get_tuning(ghyvi_vgpu_gtt(host.vgpu), &to->tuning);
 	to->tuning.trap_ns = 0; /* measured */
 	to->tuning.scan_ns = 0;
 	to->tuning.protect_ns = 0;
-	ghyvi_sched_knobs(ghyvi_vgpu_sched_entity(host.vgpu), &to->knobs);
-	ghyvi_audit_budget(ghyvi_vgpu_audit(host.vgpu), &to->budget);
-	ghyvi_vgpu_containment(host.vgpu, &to->containment);
+	ghyvi_sched_get_knobs(ghyvi_vgpu_sched_entity(host.vgpu), &to->knobs);
+	ghyvi_audit_get_budget(ghyvi_vgpu_audit(host.vgpu), &to->budget);
+	ghyvi_vgpu_get_containment(host.vgpu, &to->containment);
 }
 
 static void init_settings(void)

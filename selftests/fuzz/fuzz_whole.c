@@ -255,7 +255,7 @@ static void set_audit(struct vm *vm)
 	u32 choice = input_take(1);
 
 	ASSERT(!ghyvi_audit_set_mode(audit, modes[(choice & 3) % ARRAY_SIZE(modes)]));
-	ghyvi_audit_budget(audit, &budget);
+	ghyvi_audit_get_budget(audit, &budget);
 	budget.budget_bytes = choice & 4 ? GHYVI_AUDIT_BYTES_MIN : GHYVI_AUDIT_BYTES_DEFAULT;
 	budget.budget_batches = choice & 8 ? GHYVI_AUDIT_BATCHES_MIN : GHYVI_AUDIT_BATCHES_DEFAULT;
 	ASSERT(!ghyvi_audit_set_budget(audit, &budget));
@@ -268,7 +268,7 @@ static void set_sched(struct vm *vm)
 	u32 choice = input_take(1);
 
 	ASSERT(!ghyvi_sched_set_policy(world.sched, policies[choice & 3]));
-	ghyvi_sched_knobs(ghyvi_vgpu_sched_entity(vm->vgpu), &knobs);
+	ghyvi_sched_get_knobs(ghyvi_vgpu_sched_entity(vm->vgpu), &knobs);
 	knobs.cap = choice & 4 ? 10 : 0;
 	knobs.priority = choice >> 3 & 7;
 	ASSERT(!ghyvi_sched_set_knobs(ghyvi_vgpu_sched_entity(vm->vgpu), &knobs));
@@ -433,7 +433,7 @@ static void finish(struct vm *vm)
 	struct ghyvi_root *root;
 
 	give_pages(vm);
-	if (run.wild || ghyvi_vgpu_failsafe(vm->vgpu))
+	if (run.wild || ghyvi_vgpu_is_failsafe(vm->vgpu))
 		return;
 	root = ghyvi_gtt_get_root(vm->gtt, root4, 4);
 	if (IS_ERR(root))
@@ -445,7 +445,7 @@ static void finish(struct vm *vm)
 
 static void end(struct vm *vm)
 {
-	if (ghyvi_vgpu_failsafe(vm->vgpu))
+	if (ghyvi_vgpu_is_failsafe(vm->vgpu))
 		ASSERT(!atomic64_read(&vm->stats.pinned_pages_now) &&
 		       !atomic64_read(&vm->stats.protected_now));
 	finish(vm);

@@ -109,7 +109,7 @@ static void a_submission_whose_thread_stalls_passes(void **state)
 
 static void *read_budget(void *budget)
 {
-	ghyvi_audit_budget(guest.audit, budget);
+	ghyvi_audit_get_budget(guest.audit, budget);
 	return NULL;
 }
 
@@ -297,14 +297,14 @@ static void budgets_out_of_range_change_nothing(void **state)
 	u32 *members = (u32 *)&bad;
 	unsigned int i;
 
-	ghyvi_audit_budget(guest.audit, &good);
+	ghyvi_audit_get_budget(guest.audit, &good);
 	for (i = 0; i < sizeof(bad) / 4; i++) {
 		bad = good;
 		members[i] = 0;
 		assert_int_equal(ghyvi_audit_set_budget(guest.audit, &bad), -EINVAL);
 		members[i] = U32_MAX;
 		assert_int_equal(ghyvi_audit_set_budget(guest.audit, &bad), -EINVAL);
-		ghyvi_audit_budget(guest.audit, &now);
+		ghyvi_audit_get_budget(guest.audit, &now);
 		assert_memory_equal(&now, &good, sizeof(now));
 	}
 }
@@ -327,7 +327,7 @@ static void each_limit_of_a_budget_is_in_range(void **state)
 	u32 *value;
 
 	for (i = 0; i < ARRAY_SIZE(ranges); i++) {
-		ghyvi_audit_budget(guest.audit, &budget);
+		ghyvi_audit_get_budget(guest.audit, &budget);
 		value = (u32 *)((u8 *)&budget + ranges[i].member);
 		*value = ranges[i].least;
 		assert_int_equal(ghyvi_audit_set_budget(guest.audit, &budget), 0);

@@ -154,7 +154,7 @@ static void what_follows_an_unreadable_part_does_not_run_in_any_mode(void **stat
 		assert_int_equal(fetched(GHYVI_FETCH_RING, i, 0), NOOP);
 	guest.unmapped_ggtt = 0;
 
-	ghyvi_audit_budget(guest.audit, &budget);
+	ghyvi_audit_get_budget(guest.audit, &budget);
 	budget.budget_bytes = GHYVI_AUDIT_BYTES_MIN;
 	assert_int_equal(ghyvi_audit_set_budget(guest.audit, &budget), 0);
 	submit_after_stores(2 * GHYVI_AUDIT_BYTES_MIN);
@@ -325,7 +325,7 @@ static void nothing_behind_an_unaudited_batch_runs(void **state)
 {
 	struct ghyvi_audit_budget budget;
 
-	ghyvi_audit_budget(guest.audit, &budget);
+	ghyvi_audit_get_budget(guest.audit, &budget);
 	budget.budget_batches = 2;
 	assert_int_equal(ghyvi_audit_set_budget(guest.audit, &budget), 0);
 	put(USER_BATCH, START_SECOND, LO(USER_BATCH2), HI(USER_BATCH2), BATCH_END);

@@ -363,13 +363,13 @@ static void the_tuning_can_be_read_again_and_again(void **state)
 {
 	struct ghyvi_shadow_tuning tuning, again;
 
-	ghyvi_gtt_tuning(fake.gtt, &tuning);
+	ghyvi_gtt_get_tuning(fake.gtt, &tuning);
 	tuning.idle_pins = GHYVI_IDLE_PINS_MAX;
 	tuning.static_pages = GHYVI_STATIC_PAGES_MAX;
 	tuning.oos_threshold = GHYVI_OOS_THRESHOLD_MAX;
 	assert_int_equal(ghyvi_gtt_set_tuning(fake.gtt, &tuning), 0);
-	ghyvi_gtt_tuning(fake.gtt, &again);
-	ghyvi_gtt_tuning(fake.gtt, &again);
+	ghyvi_gtt_get_tuning(fake.gtt, &again);
+	ghyvi_gtt_get_tuning(fake.gtt, &again);
 	assert_memory_equal(&tuning, &again, sizeof(tuning));
 	again.idle_pins++;
 	assert_int_equal(ghyvi_gtt_set_tuning(fake.gtt, &again), -EINVAL);

@@ -332,7 +332,7 @@ static void a_lower_limit_takes_effect_at_once_a_higher_one_at_the_next_submissi
 	assert_false(submit(FIRST_TREE, 300));
 	limit_tables(tables);
 	assert_true(submit(FIRST_TREE, 300));
-	ghyvi_gtt_tuning(fake.gtt, &tuning);
+	ghyvi_gtt_get_tuning(fake.gtt, &tuning);
 	tuning.tables_max = GHYVI_TABLES_MIN - 1;
 	assert_int_equal(ghyvi_gtt_set_tuning(fake.gtt, &tuning), -EINVAL);
 	tuning.tables_max = GHYVI_TABLES_MAX + 1;

@@ -642,7 +642,7 @@ void limit_tables(u32 tables_max)
 {
 	struct ghyvi_shadow_tuning tuning;
 
-	ghyvi_gtt_tuning(fake.gtt, &tuning);
+	ghyvi_gtt_get_tuning(fake.gtt, &tuning);
 	tuning.tables_max = tables_max;
 	ASSERT(!ghyvi_gtt_set_tuning(fake.gtt, &tuning));
 }

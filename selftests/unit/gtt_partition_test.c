@@ -61,7 +61,7 @@ static void a_move_keeps_the_policy_and_its_tuning(void **state)
 	ASSERT(!move_to(1));
 	ghyvi_gtt_policy_list(fake.gtt, list, sizeof(list));
 	ASSERT(strstr(list, "[strict]"));
-	ghyvi_gtt_tuning(fake.gtt, &tuning);
+	ghyvi_gtt_get_tuning(fake.gtt, &tuning);
 	ASSERT(tuning.tables_max == GHYVI_TABLES_MIN + 1);
 }
 

@@ -323,17 +323,17 @@ static void each_setting_has_its_range(void **state)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		ghyvi_gtt_tuning(fake.gtt, &before);
+		ghyvi_gtt_get_tuning(fake.gtt, &before);
 		tuning = before;
 		*(u32 *)((u8 *)&tuning + rows[i].offset) = rows[i].most + 1;
 		assert_int_equal(ghyvi_gtt_set_tuning(fake.gtt, &tuning), -EINVAL);
 		*(u32 *)((u8 *)&tuning + rows[i].offset) = rows[i].least - 1;
 		assert_int_equal(ghyvi_gtt_set_tuning(fake.gtt, &tuning), -EINVAL);
-		ghyvi_gtt_tuning(fake.gtt, &after);
+		ghyvi_gtt_get_tuning(fake.gtt, &after);
 		assert_memory_equal(&after, &before, sizeof(after));
 		*(u32 *)((u8 *)&tuning + rows[i].offset) = rows[i].most;
 		assert_int_equal(ghyvi_gtt_set_tuning(fake.gtt, &tuning), 0);
-		ghyvi_gtt_tuning(fake.gtt, &after);
+		ghyvi_gtt_get_tuning(fake.gtt, &after);
 		assert_memory_equal(&after, &tuning, sizeof(after));
 		*(u32 *)((u8 *)&tuning + rows[i].offset) = rows[i].least;
 		assert_int_equal(ghyvi_gtt_set_tuning(fake.gtt, &tuning), 0);
@@ -580,9 +580,9 @@ static void settings_can_be_shown_while_the_lock_is_held(void **state)
 {
 	struct ghyvi_shadow_tuning before, during;
 
-	ghyvi_gtt_tuning(fake.gtt, &before);
+	ghyvi_gtt_get_tuning(fake.gtt, &before);
 	mutex_lock(&fake.gtt->lock);
-	ghyvi_gtt_tuning(fake.gtt, &during);
+	ghyvi_gtt_get_tuning(fake.gtt, &during);
 	mutex_unlock(&fake.gtt->lock);
 	assert_memory_equal(&during, &before, sizeof(before));
 }

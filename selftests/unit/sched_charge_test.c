@@ -392,7 +392,7 @@ static void a_new_window_length_keeps_the_used_time(void **state)
 	assert_int_equal(hand.preempts, 1);
 	finish(GHYVI_JOB_PREEMPTED);
 	assert_null(hand.running);
-	ghyvi_sched_settings(sched, &settings);
+	ghyvi_sched_get_settings(sched, &settings);
 	settings.window_us /= 2;
 	ghyvi_sched_set_settings(sched, &settings);
 	assert_null(hand.running);

@@ -246,7 +246,7 @@ static void a_slow_completion_is_not_charged_to_the_next_timeslice(void **state)
 	struct rig *rig = *state;
 	unsigned int i;
 
-	ghyvi_sched_settings(sched, &settings);
+	ghyvi_sched_get_settings(sched, &settings);
 	settings.timeslice_us = GHYVI_SCHED_TIMESLICE_MAX_US;
 	settings.window_us = GHYVI_SCHED_WINDOW_MAX_US;
 	assert_int_equal(ghyvi_sched_set_settings(sched, &settings), 0);

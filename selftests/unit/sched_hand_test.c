@@ -67,7 +67,7 @@ static void knobs_change_while_stopping(void)
 
 	/* Reviews the engine; the workload is being stopped already. */
 	now += 10 * MS;
-	ghyvi_sched_settings(sched, &settings);
+	ghyvi_sched_get_settings(sched, &settings);
 	assert_int_equal(ghyvi_sched_set_settings(sched, &settings), 0);
 	fire();
 }

@@ -186,7 +186,7 @@ void set_timeouts(u32 timeslice_us, u32 preempt_timeout_us)
 {
 	struct ghyvi_sched_settings settings;
 
-	ghyvi_sched_settings(sched, &settings);
+	ghyvi_sched_get_settings(sched, &settings);
 	settings.timeslice_us = timeslice_us;
 	settings.preempt_timeout_us = preempt_timeout_us;
 	assert_int_equal(ghyvi_sched_set_settings(sched, &settings), 0);

@@ -330,7 +330,7 @@ static void knobs_out_of_range_change_nothing(void **state)
 
 	for (i = 0; i < ARRAY_SIZE(bad); i++)
 		assert_int_equal(ghyvi_sched_set_knobs(entity, &bad[i]), -EINVAL);
-	ghyvi_sched_knobs(entity, &knobs);
+	ghyvi_sched_get_knobs(entity, &knobs);
 	assert_int_equal(knobs.weight, 100);
 	assert_int_equal(knobs.cap, 0);
 	assert_int_equal(knobs.priority, 0);
@@ -343,7 +343,7 @@ static void settings_out_of_range_change_nothing(void **state)
 {
 	struct ghyvi_sched_settings good, bad;
 
-	ghyvi_sched_settings(sched, &good);
+	ghyvi_sched_get_settings(sched, &good);
 	bad = good;
 	bad.timeslice_us = 99;
 	assert_int_equal(ghyvi_sched_set_settings(sched, &bad), -EINVAL);
@@ -353,7 +353,7 @@ static void settings_out_of_range_change_nothing(void **state)
 	bad = good;
 	bad.window_us = 1000001;
 	assert_int_equal(ghyvi_sched_set_settings(sched, &bad), -EINVAL);
-	ghyvi_sched_settings(sched, &bad);
+	ghyvi_sched_get_settings(sched, &bad);
 	assert_memory_equal(&good, &bad, sizeof(good));
 	good.preempt_timeout_us = 0;
 	assert_int_equal(ghyvi_sched_set_settings(sched, &good), 0);

@@ -146,7 +146,7 @@ static void settings_accept_both_ends_of_their_ranges(void **state)
 
 	for (i = 0; i < ARRAY_SIZE(good); i++) {
 		assert_int_equal(ghyvi_sched_set_settings(sched, &good[i]), 0);
-		ghyvi_sched_settings(sched, &is);
+		ghyvi_sched_get_settings(sched, &is);
 		assert_memory_equal(&is, &good[i], sizeof(is));
 		for (step = 0; step < ARRAY_SIZE(steps) && i < 2; step++) {
 			bad = good[i];
@@ -169,16 +169,16 @@ static void settings_and_knobs_begin_with_the_defaults(void **state)
 	struct ghyvi_sched_settings settings;
 	struct ghyvi_sched_knobs knobs;
 
-	ghyvi_sched_settings(sched, &settings);
+	ghyvi_sched_get_settings(sched, &settings);
 	assert_int_equal(settings.timeslice_us, GHYVI_SCHED_TIMESLICE_DEFAULT_US);
 	assert_int_equal(settings.preempt_timeout_us, GHYVI_SCHED_PREEMPT_TIMEOUT_DEFAULT_US);
 	assert_int_equal(settings.window_us, GHYVI_SCHED_WINDOW_DEFAULT_US);
-	ghyvi_sched_knobs(players[0].entity, &knobs);
+	ghyvi_sched_get_knobs(players[0].entity, &knobs);
 	assert_int_equal(knobs.weight, GHYVI_SCHED_WEIGHT_DEFAULT);
 	assert_int_equal(knobs.cap, 0);
 	assert_int_equal(knobs.priority, 0);
 	assert_int_equal(ghyvi_sched_set_knobs(players[0].entity, &wanted), 0);
-	ghyvi_sched_knobs(players[0].entity, &knobs);
+	ghyvi_sched_get_knobs(players[0].entity, &knobs);
 	assert_memory_equal(&knobs, &wanted, sizeof(knobs));
 }
 
@@ -196,7 +196,7 @@ static void knobs_out_of_range_by_one_change_nothing(void **state)
 
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		assert_int_equal(ghyvi_sched_set_knobs(players[0].entity, &bad[i]), -EINVAL);
-		ghyvi_sched_knobs(players[0].entity, &knobs);
+		ghyvi_sched_get_knobs(players[0].entity, &knobs);
 		assert_int_equal(knobs.weight, GHYVI_SCHED_WEIGHT_DEFAULT);
 	}
 }
@@ -269,8 +269,8 @@ static void *pause_save_and_load(void *unused)
 	struct ghyvi_sched_settings settings;
 	struct ghyvi_sched_knobs knobs;
 
-	ghyvi_sched_settings(sched, &settings);
-	ghyvi_sched_knobs(players[0].entity, &knobs);
+	ghyvi_sched_get_settings(sched, &settings);
+	ghyvi_sched_get_knobs(players[0].entity, &knobs);
 	assert_int_equal(ghyvi_sched_set_knobs(players[0].entity, &knobs), 0);
 	vmm_went_on = true;
 	return NULL;

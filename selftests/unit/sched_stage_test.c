@@ -373,7 +373,7 @@ static void a_parked_job_that_has_begun_must_yield_in_time(void **state)
 	submit(2);
 	first->done(first, GHYVI_JOB_COMPLETE);
 	assert_ptr_equal(engine->current_workload, &guests[1].base);
-	ghyvi_sched_settings(sched, &settings);
+	ghyvi_sched_get_settings(sched, &settings);
 	now += 1000ULL * settings.preempt_timeout_us;
 	ghyvi_sched_timer(sched, GHYVI_RCS);
 	now += 1000ULL * settings.preempt_timeout_us;

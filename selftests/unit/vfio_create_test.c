@@ -129,7 +129,7 @@ void ghyvi_events_init(struct ghyvi_device *device)
 /* They use the vGPU, so both end before it. */
 void ghyvi_events_fini(struct ghyvi_device *device)
 {
-	assert_int_equal(ghyvi_vgpu_check(device->vgpu), 0);
+	assert_int_equal(ghyvi_vgpu_get_check(device->vgpu), 0);
 	live.events--;
 }
 
@@ -143,7 +143,7 @@ void ghyvi_remap_init(struct ghyvi_device *device)
 
 void ghyvi_remap_fini(struct ghyvi_device *device)
 {
-	assert_int_equal(ghyvi_vgpu_check(device->vgpu), 0);
+	assert_int_equal(ghyvi_vgpu_get_check(device->vgpu), 0);
 	live.remaps--;
 }
 
@@ -294,7 +294,7 @@ static void a_new_vgpu_maps_no_registers(void **state)
 	assert_int_equal(ghyvi_mdev_driver.probe(&mdev), 0);
 	device = mdev.drvdata;
 	assert_int_equal(live.registered, 1);
-	assert_false(ghyvi_vgpu_remap(device->vgpu)); /* policy/bar_remap is off */
+	assert_false(ghyvi_vgpu_get_remap(device->vgpu)); /* policy/bar_remap is off */
 	ghyvi_mdev_driver.remove(&mdev);
 	expect_nothing_left();
 }

@@ -358,10 +358,10 @@ static void closing_ends_the_effect_of_loaded_settings(void **state)
 	fput(filp);
 	go_and_drop(VFIO_DEVICE_STATE_RUNNING);
 	reset();
-	ghyvi_vgpu_containment(vgpu, &limits);
+	ghyvi_vgpu_get_containment(vgpu, &limits);
 	assert_int_equal(limits.budget_ms, 1);
 	ghyvi_device_ops.close_device(&it.vdev);
-	ghyvi_vgpu_containment(vgpu, &limits);
+	ghyvi_vgpu_get_containment(vgpu, &limits);
 	assert_memory_equal(&limits, &ours, sizeof(ours));
 	assert_int_equal(ghyvi_device_ops.open_device(&it.vdev), 0);
 }

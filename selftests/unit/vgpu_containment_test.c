@@ -7,7 +7,7 @@ static void limit(u32 points_max, u32 window_ms)
 {
 	struct ghyvi_containment containment;
 
-	ghyvi_vgpu_containment(vgpu, &containment);
+	ghyvi_vgpu_get_containment(vgpu, &containment);
 	containment.points_max = points_max;
 	containment.window_ms = window_ms;
 	assert_int_equal(ghyvi_vgpu_set_containment(vgpu, &containment), 0);
@@ -21,7 +21,7 @@ static void bad_workload(void)
 	move_tail(0);
 	submit(0, -1);
 	finish(guest.id, GHYVI_JOB_ERROR);
-	if (!ghyvi_vgpu_failsafe(vgpu))
+	if (!ghyvi_vgpu_is_failsafe(vgpu))
 		guest_reset();
 	guest.has_pending = false;
 }
@@ -29,7 +29,7 @@ static void bad_workload(void)
 static void malformed_submission(void)
 {
 	elsp(descriptor(0) & ~(u64)GEN8_CTX_PRIVILEGE, 0);
-	if (!ghyvi_vgpu_failsafe(vgpu))
+	if (!ghyvi_vgpu_is_failsafe(vgpu))
 		guest_reset();
 }
 
@@ -38,7 +38,7 @@ static void assert_dead(void)
 	u64 aperture = 0;
 	u32 runs = gpu.runs, syncs = gtt.syncs, flushes = gtt.flushes;
 
-	assert_true(ghyvi_vgpu_failsafe(vgpu));
+	assert_true(ghyvi_vgpu_is_failsafe(vgpu));
 	assert_int_equal(rd(PVINFO_MAGIC_LO), ~0u);
 	assert_int_equal(ghyvi_vgpu_register_read(vgpu, GHYVI_RENDER_BASE + RING_MI_MODE, 2),
 			 0xffff);
@@ -55,12 +55,12 @@ static void assert_dead(void)
 	assert_int_equal(gtt.syncs, syncs);
 	assert_int_equal(gtt.flushes, flushes);
 	assert_true(gtt.ggtt_gfn == GHYVI_INVALID_GFN);
-	assert_true(ghyvi_vgpu_failsafe(vgpu));
+	assert_true(ghyvi_vgpu_is_failsafe(vgpu));
 }
 
 static void assert_alive(void)
 {
-	assert_false(ghyvi_vgpu_failsafe(vgpu));
+	assert_false(ghyvi_vgpu_is_failsafe(vgpu));
 	assert_int_equal(rd(PVINFO_MAGIC_LO), lower_32_bits(VGT_MAGIC));
 	start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
 	move_tail(0);
@@ -160,7 +160,7 @@ static void fail_meanwhile(void)
 	gtt.in_access = NULL;
 	bad_workload();
 	bad_workload();
-	assert_true(ghyvi_vgpu_failsafe(vgpu));
+	assert_true(ghyvi_vgpu_is_failsafe(vgpu));
 	gtt.resets = 0;
 }
 
@@ -254,7 +254,7 @@ static void a_reset_does_not_undo_earlier_violations(void **state)
 		guest_reset();
 		job->done(job, GHYVI_JOB_ERROR);
 		assert_int_equal(atomic64_read(&stats.violations), i);
-		assert_int_equal(ghyvi_vgpu_failsafe(vgpu), i > 2);
+		assert_int_equal(ghyvi_vgpu_is_failsafe(vgpu), i > 2);
 	}
 	assert_dead();
 }
@@ -430,7 +430,7 @@ static void a_malformed_submission_counts_as_many(void **state)
 {
 	limit(GHYVI_MALFORMED_POINTS, GHYVI_VIOLATION_WINDOW_MAX_MS);
 	malformed_submission();
-	assert_false(ghyvi_vgpu_failsafe(vgpu));
+	assert_false(ghyvi_vgpu_is_failsafe(vgpu));
 	malformed_submission();
 	assert_dead();
 }
@@ -669,7 +669,7 @@ static void a_guest_cannot_clear_its_points(void **state)
 		forget[i](vgpu);
 		ghyvi_vgpu_reset(vgpu);
 		bad_workload();
-		assert_false(ghyvi_vgpu_failsafe(vgpu));
+		assert_false(ghyvi_vgpu_is_failsafe(vgpu));
 		ghyvi_vgpu_reset_under_driver(vgpu);
 	}
 }
@@ -682,7 +682,7 @@ static void a_new_vgpu_is_limited(void **state)
 	int i;
 
 	vgpu = create_vgpu(&ghyvi_profile_gen9);
-	ghyvi_vgpu_containment(vgpu, &now);
+	ghyvi_vgpu_get_containment(vgpu, &now);
 	assert_int_equal(now.budget_ms, 60000);
 	assert_int_equal(now.points_max, 256);
 	assert_int_equal(now.window_ms, 60000);
@@ -692,10 +692,10 @@ static void a_new_vgpu_is_limited(void **state)
 	assert_true(gpu.running[GHYVI_RCS]->budget_ns == 60 * NSEC_PER_SEC);
 	finish(GHYVI_RCS, GHYVI_JOB_COMPLETE);
 	for (i = 0; i < 256 / 32; i++) {
-		assert_false(ghyvi_vgpu_failsafe(vgpu));
+		assert_false(ghyvi_vgpu_is_failsafe(vgpu));
 		malformed_submission();
 	}
-	assert_false(ghyvi_vgpu_failsafe(vgpu));
+	assert_false(ghyvi_vgpu_is_failsafe(vgpu));
 	malformed_submission();
 	assert_dead();
 	ghyvi_vgpu_destroy(vgpu);
@@ -722,7 +722,7 @@ static void the_largest_limits_are_accepted(void **state)
 	struct ghyvi_containment now;
 
 	assert_int_equal(ghyvi_vgpu_set_containment(vgpu, &most), 0);
-	ghyvi_vgpu_containment(vgpu, &now);
+	ghyvi_vgpu_get_containment(vgpu, &now);
 	assert_memory_equal(&now, &most, sizeof(now));
 }
 
@@ -741,7 +741,7 @@ static void limits_out_of_range_change_nothing(void **state)
 	assert_int_equal(ghyvi_vgpu_set_containment(vgpu, &good), 0);
 	for (i = 0; i < ARRAY_SIZE(bad); i++)
 		assert_int_equal(ghyvi_vgpu_set_containment(vgpu, &bad[i]), -EINVAL);
-	ghyvi_vgpu_containment(vgpu, &now);
+	ghyvi_vgpu_get_containment(vgpu, &now);
 	assert_memory_equal(&now, &good, sizeof(now));
 }
 

@@ -211,7 +211,7 @@ static void mark_slowly(void *data, u64 gfn)
 	struct ghyvi_shadow_tuning tuning;
 
 	calls++;
-	ghyvi_gtt_tuning(ghyvi_vgpu_gtt(host.vgpu), &tuning);
+	ghyvi_gtt_get_tuning(ghyvi_vgpu_gtt(host.vgpu), &tuning);
 	mark(data, gfn);
 }
 

@@ -146,7 +146,7 @@ static void a_submission_over_the_audit_budget_runs_in_parts(void **state)
 	struct ghyvi_audit_budget budget;
 	unsigned int i;
 
-	ghyvi_audit_budget(auditor, &budget);
+	ghyvi_audit_get_budget(auditor, &budget);
 	budget.budget_batches = 1;
 	assert_int_equal(ghyvi_audit_set_budget(auditor, &budget), 0);
 	for (i = 0; i < 3; i++) {

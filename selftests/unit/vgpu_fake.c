@@ -85,7 +85,7 @@ int ghyvi_gtt_set_policy(struct ghyvi_gtt *m, const char *name)
 	return strcmp(name, "adaptive") ? -EINVAL : 0;
 }
 
-void ghyvi_gtt_tuning(struct ghyvi_gtt *m, struct ghyvi_shadow_tuning *tuning)
+void ghyvi_gtt_get_tuning(struct ghyvi_gtt *m, struct ghyvi_shadow_tuning *tuning)
 {
 	memset(tuning, 0, sizeof(*tuning));
 }

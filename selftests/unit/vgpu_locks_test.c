@@ -178,11 +178,11 @@ static void other_gets_containment(void)
 {
 	struct ghyvi_containment is;
 
-	ghyvi_vgpu_containment(vgpu, &is);
+	ghyvi_vgpu_get_containment(vgpu, &is);
 	other.result = is.budget_ms;
 }
 
-/* A thread that shows them does not wait: see ghyvi_vgpu_containment(). */
+/* A thread that shows them does not wait: see ghyvi_vgpu_get_containment(). */
 static void settings_are_set_under_the_lock_and_read_without(void **state)
 {
 	struct ghyvi_containment before = vgpu->containment;
@@ -220,7 +220,7 @@ static void the_self_check_is_switched_while_contexts_are_loaded(void **state)
 	consume();
 	finish(guest.id, GHYVI_JOB_COMPLETE);
 	pthread_join(thread, NULL);
-	assert_false(ghyvi_vgpu_check(vgpu));
+	assert_false(ghyvi_vgpu_get_check(vgpu));
 }
 
 static void other_moves_the_bar(void)

@@ -192,14 +192,14 @@ static void has_all(struct move_host *host, const struct settings *settings)
 	ghyvi_audit_mode_list(audit, line, sizeof(line));
 	snprintf(name, sizeof(name), "[%s]", settings->audit);
 	assert_non_null(strstr(line, name));
-	ghyvi_gtt_tuning(ghyvi_vgpu_gtt(host->vgpu), &got.tuning);
+	ghyvi_gtt_get_tuning(ghyvi_vgpu_gtt(host->vgpu), &got.tuning);
 	assert_int_equal(got.tuning.idle_pins, settings->tuning.idle_pins);
 	assert_int_equal(got.tuning.tables_max, settings->tuning.tables_max);
-	ghyvi_sched_knobs(ghyvi_vgpu_sched_entity(host->vgpu), &got.knobs);
+	ghyvi_sched_get_knobs(ghyvi_vgpu_sched_entity(host->vgpu), &got.knobs);
 	assert_memory_equal(&got.knobs, &settings->knobs, sizeof(got.knobs));
-	ghyvi_audit_budget(audit, &got.budget);
+	ghyvi_audit_get_budget(audit, &got.budget);
 	assert_memory_equal(&got.budget, &settings->budget, sizeof(got.budget));
-	ghyvi_vgpu_containment(host->vgpu, &got.containment);
+	ghyvi_vgpu_get_containment(host->vgpu, &got.containment);
 	assert_memory_equal(&got.containment, &settings->containment, sizeof(got.containment));
 }
 
@@ -212,9 +212,9 @@ static void settings_and_containment_travel(void **state)
 	ghyvi_vgpu_set_check(to.vgpu, true);
 	from.vgpu->violation_points = 17;
 	pair_move();
-	assert_true(ghyvi_vgpu_check(to.vgpu));
+	assert_true(ghyvi_vgpu_get_check(to.vgpu));
 	has_all(&to, &strict);
-	ghyvi_gtt_tuning(ghyvi_vgpu_gtt(to.vgpu), &tuning);
+	ghyvi_gtt_get_tuning(ghyvi_vgpu_gtt(to.vgpu), &tuning);
 	assert_int_equal(tuning.static_pages, strict.tuning.static_pages);
 	assert_int_equal(tuning.oos_threshold, strict.tuning.oos_threshold);
 	assert_int_equal(to.vgpu->violation_points, 17);
@@ -228,7 +228,7 @@ static void a_state_loosens_no_limit(void **state)
 	ghyvi_vgpu_set_check(from.vgpu, true); /* a check of the host takes its time */
 	pair_move();
 	has_all(&to, &strict);
-	assert_false(ghyvi_vgpu_check(to.vgpu));
+	assert_false(ghyvi_vgpu_get_check(to.vgpu));
 }
 
 /* The next user of the vGPU is another one. */
@@ -248,7 +248,7 @@ static void loaded_settings_end_with_their_user(void **state)
 	assert_int_equal(pair_load(&to, saved, bytes),
 			 0); /* the first one is not what was before */
 	/* The administrator changes a setting. */
-	ghyvi_sched_knobs(entity, &knobs);
+	ghyvi_sched_get_knobs(entity, &knobs);
 	knobs.cap = 33;
 	expected.knobs.cap = knobs.cap;
 	assert_int_equal(ghyvi_sched_set_knobs(entity, &knobs), 0);
@@ -355,17 +355,17 @@ static void failsafe_travels(void **state)
 	move_wr(&from, GHYVI_RENDER_BASE + RING_ELSP, 0);
 	move_wr(&from, GHYVI_RENDER_BASE + RING_ELSP, 0);
 	move_wr(&from, GHYVI_RENDER_BASE + RING_ELSP, 0x40000119); /* not its memory */
-	while (!ghyvi_vgpu_failsafe(from.vgpu))
+	while (!ghyvi_vgpu_is_failsafe(from.vgpu))
 		nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
 	pair_move();
-	assert_true(ghyvi_vgpu_failsafe(to.vgpu));
+	assert_true(ghyvi_vgpu_is_failsafe(to.vgpu));
 	assert_int_equal(move_rd(&to, GHYVI_RENDER_BASE + RING_EIR), ~0u);
 	ghyvi_vgpu_reset_under_driver(to.vgpu);
 	assert_int_not_equal(move_rd(&to, GHYVI_RENDER_BASE + RING_EIR), ~0u);
 
 	/* The guest has rebooted: the state ends on the other host as it would have here. */
 	ghyvi_vgpu_reset(from.vgpu);
-	assert_true(ghyvi_vgpu_failsafe(from.vgpu));
+	assert_true(ghyvi_vgpu_is_failsafe(from.vgpu));
 	pair_move();
 	assert_int_equal(move_rd(&to, GHYVI_RENDER_BASE + RING_EIR), ~0u);
 	mutex_lock(&to.vgpu->lock);

@@ -267,7 +267,7 @@ static void the_mirror_shows_no_interrupt_in_failsafe_state(void **state)
 	unmask();
 	for (i = 0; i < ARRAY_SIZE(malformed); i++)
 		wr(GHYVI_RENDER_BASE + RING_ELSP, malformed[i]);
-	assert_true(ghyvi_vgpu_failsafe(vgpu));
+	assert_true(ghyvi_vgpu_is_failsafe(vgpu));
 	assert_int_equal(rd(GEN8_MASTER_IRQ), 0);
 	guest_stores(GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL, 4);
 	assert_int_equal(rd(GEN8_MASTER_IRQ), 0);

@@ -83,9 +83,9 @@ static void *attack_thread(void *of)
 		attack->prepare(++n);
 		move_submit(&bad, attack->engine, ATTACKER);
 		while (!READ_ONCE(attack->stop) && READ_ONCE(*move_data(3, 0)) != n &&
-		       !(move_rd(&bad, eir) & 1) && !ghyvi_vgpu_failsafe(bad.vgpu))
+		       !(move_rd(&bad, eir) & 1) && !ghyvi_vgpu_is_failsafe(bad.vgpu))
 			nap_ns(NSEC_PER_MSEC / 10);
-		if (ghyvi_vgpu_failsafe(bad.vgpu)) {
+		if (ghyvi_vgpu_is_failsafe(bad.vgpu)) {
 			attack->failsafe_ns = ktime_get_ns() - begin;
 			break;
 		}
@@ -182,11 +182,11 @@ static void a_context_that_waits_costs_the_attacker_its_vgpu(void **state)
 	struct attack by = { .engine = GHYVI_RCS, .prepare = endless_indirect };
 
 	attack(&by);
-	while (!seconds() && !ghyvi_vgpu_failsafe(bad.vgpu) && by.failed < 300) {
+	while (!seconds() && !ghyvi_vgpu_is_failsafe(bad.vgpu) && by.failed < 300) {
 		by.stop = false;
 		attack(&by);
 	}
-	assert_true(ghyvi_vgpu_failsafe(bad.vgpu));
+	assert_true(ghyvi_vgpu_is_failsafe(bad.vgpu));
 	assert_true(by.failsafe_ns < 60 * NSEC_PER_SEC);
 	assert_int_equal(by.completed, 0);
 }
@@ -228,7 +228,7 @@ static void no_rule_is_broken(void (*prepare)(u32 n))
 	if (by.failed)
 		fail_msg("%s", move_report(&bad));
 	/* A machine that is late costs it a few points. */
-	assert_false(ghyvi_vgpu_failsafe(bad.vgpu));
+	assert_false(ghyvi_vgpu_is_failsafe(bad.vgpu));
 }
 
 static void a_blit_of_any_size_makes_no_neighbour_wait(void **state)

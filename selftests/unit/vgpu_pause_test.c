@@ -98,7 +98,7 @@ static void a_job_that_does_not_yield_is_stopped(void **state)
 	struct ghyvi_sched_settings settings;
 
 	host.ops.preempt = never_preempts;
-	ghyvi_sched_settings(host.sched, &settings);
+	ghyvi_sched_get_settings(host.sched, &settings);
 	settings.preempt_timeout_us = 20000;
 	assert_int_equal(ghyvi_sched_set_settings(host.sched, &settings), 0);
 	move_begin_waiting(&host, GHYVI_RCS, false);

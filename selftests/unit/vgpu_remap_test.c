@@ -161,7 +161,7 @@ static void off_protects_no_page(void **state)
 {
 	u32 offset;
 
-	assert_false(ghyvi_vgpu_remap(vgpu));
+	assert_false(ghyvi_vgpu_get_remap(vgpu));
 	for (offset = 0; offset < GHYVI_REGISTERS_BYTES; offset += GHYVI_PAGE_BYTES)
 		assert_false(host_protects(offset));
 	assert_true(ghyvi_vgpu_try_remap(vgpu));

@@ -230,7 +230,7 @@ static void drive_into_failsafe(void)
 		finish(GHYVI_RCS, GHYVI_JOB_ERROR);
 	}
 	settle();
-	assert_true(ghyvi_vgpu_failsafe(vgpu));
+	assert_true(ghyvi_vgpu_is_failsafe(vgpu));
 	assert_true(gtt.ggtt_gfn == GHYVI_INVALID_GFN);
 }
 
@@ -243,7 +243,7 @@ static void a_reset_under_a_driver_lifts_failsafe_state_and_keeps_the_rest(void 
 	assert_int_equal(atomic64_read(&ghyvi_engine_stats(&stats, GHYVI_RCS)->queued_now), 0);
 	assert_int_equal(atomic64_read(&ghyvi_engine_stats(&stats, GHYVI_BCS)->queued_now), 0);
 	ghyvi_vgpu_reset_under_driver(vgpu);
-	assert_false(ghyvi_vgpu_failsafe(vgpu));
+	assert_false(ghyvi_vgpu_is_failsafe(vgpu));
 	assert_driver_finds_its_gpu();
 	assert_int_equal(gtt.lives, lives + 1);
 	answer_error(RCS_ERROR | BCS_ERROR);
@@ -284,7 +284,7 @@ static void a_reset_under_a_driver_forgets_violations(void **state)
 	guest_reset();
 	run(0);
 	finish(GHYVI_RCS, GHYVI_JOB_ERROR);
-	assert_false(ghyvi_vgpu_failsafe(vgpu));
+	assert_false(ghyvi_vgpu_is_failsafe(vgpu));
 }
 
 /* All registers of pages without and with a mirror: compared with those of a new vGPU. */

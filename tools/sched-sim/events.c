@@ -437,7 +437,7 @@ static int setup_sched(struct simulation *sim)
 	int err;
 
 	err = ghyvi_sched_set_policy(sim->sched, sim->setup->policy);
-	ghyvi_sched_settings(sim->sched, &settings);
+	ghyvi_sched_get_settings(sim->sched, &settings);
 	if (sim->setup->timeslice_us)
 		settings.timeslice_us = sim->setup->timeslice_us;
 	if (sim->setup->preempt_timeout_us)
