@@ -57,7 +57,7 @@ void vgpu_workload_clear(struct vgpu_workload *workload)
 	if (workload->root)
 		ghyvi_gtt_put_root(workload->root);
 	workload->root = NULL;
-	workload->behind = false;
+	workload->runs_again = false;
 	workload->parked = false;
 	workload->abandoned = false;
 	workload->error = 0;
@@ -347,7 +347,7 @@ static int audit_workload(struct vgpu_workload *workload)
 	/* The submission was split: this workload runs a part, and the context once more. */
 	if (ghyvi_commands_tail(commands) != submission.tail) {
 		workload->context[GHYVI_CTX_RING_TAIL] = ghyvi_commands_tail(commands);
-		workload->behind = true;
+		workload->runs_again = true;
 	}
 	return 0;
 }

@@ -354,7 +354,7 @@ static void move_tail(struct vgpu_workload *workload, u32 tail)
 
 	if (ghyvi_audit_extend(workload->base.job.commands, tail) ||
 	    ghyvi_sched_update_tail(vgpu->params.sched, &workload->base, tail))
-		workload->behind = true;
+		workload->runs_again = true;
 	workload->tail = tail;
 	vgpu_submission_end(workload, VGPU_SUBMISSION_EXTENDED);
 	vgpu_submission_begin(workload);
@@ -549,7 +549,7 @@ static void complete_workload(struct vgpu_workload *workload, enum ghyvi_job_sta
 	case GHYVI_JOB_COMPLETE:
 		vgpu_context_save(workload);
 		vgpu_submission_end(workload, VGPU_SUBMISSION_COMPLETE);
-		if (workload->behind) /* the context runs again, to reach a newer tail */
+		if (workload->runs_again) /* to reach a newer tail */
 			ghyvi_count(vgpu->params.stats, workloads);
 		else
 			execlist_retire(engine);

@@ -42,7 +42,7 @@ static void workload_save(struct vgpu_workload *workload, struct state_writer *w
 	if (state) {
 		*state = (struct state_workload){
 			.descriptor = workload->descriptor,
-			.behind = workload->behind,
+			.runs_again = workload->runs_again,
 			.head = workload->head,
 			.tail = workload->tail,
 			.control = workload->control,
@@ -160,11 +160,11 @@ static int load_workload(struct vgpu_workload *workload, struct state_reader *re
 	const struct state_workload *state = state_take(reader, sizeof(*state));
 	struct vgpu_engine *engine = workload->engine;
 
-	if (!state || state->behind > 1 || state->registers_new > 1 ||
+	if (!state || state->runs_again > 1 || state->registers_new > 1 ||
 	    (state->descriptor ^ engine->active[0]) & DESC_SAME_CONTEXT)
 		return -EINVAL;
 	workload->descriptor = state->descriptor;
-	workload->behind = state->behind;
+	workload->runs_again = state->runs_again;
 	workload->head = state->head;
 	workload->tail = state->tail;
 	workload->control = state->control;

@@ -118,7 +118,7 @@ struct state_engine {
 /* The backend's part of the job follows, then the commands. */
 struct state_workload {
 	u64 descriptor;
-	u32 behind;
+	u32 runs_again;
 	u32 head;
 	u32 tail;
 	u32 control;

@@ -349,7 +349,7 @@ static void dump_engine(const struct vgpu_engine *engine, struct seq_file *m)
 		seq_printf(m, "  ring: start=0x%x ctl=0x%x head=0x%x tail=0x%x%s\n",
 			   workload->context[GHYVI_CTX_RING_START],
 			   workload->context[GHYVI_CTX_RING_CTL], workload->head, workload->tail,
-			   workload->behind ? " (runs again)" : "");
+			   workload->runs_again ? " (runs again)" : "");
 }
 
 void ghyvi_vgpu_dump(struct ghyvi_vgpu *vgpu, struct seq_file *m)

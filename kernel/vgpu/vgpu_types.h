@@ -74,8 +74,8 @@ struct vgpu_error_state;
  * @base: the scheduler's part
  * @engine: the engine that it was submitted to
  * @descriptor: the context descriptor that the guest submitted
- * @behind: the workload ends before the guest's tail, because a lite restore could not move the
- *	tail in time, or because the auditor split the submission; the context runs again after it
+ * @runs_again: the context runs again after the workload, which ends before the guest's tail,
+ *	because a lite restore could not move the tail in time, or the auditor split the submission
  * @parked: withdrawn from the scheduler while the vGPU is paused, to be queued again
  * @abandoned: a reset dropped the workload when the pGPU had it. Its completion only accounts a
  *	failure and frees it.
@@ -99,7 +99,7 @@ struct vgpu_workload {
 	struct ghyvi_workload base;
 	struct vgpu_engine *engine;
 	u64 descriptor;
-	bool behind;
+	bool runs_again;
 	bool parked;
 	bool abandoned;
 	int error;
