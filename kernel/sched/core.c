@@ -97,7 +97,7 @@ static struct ghyvi_workload *stage_candidate(struct sched_engine *engine)
 	    current_workload->timed_out)
 		return NULL;
 	running = sched_rq_of(current_workload);
-	rq = engine->nr_waiting ? engine->policy->peek_next(engine) : running;
+	rq = engine->nr_enqueued ? engine->policy->peek_next(engine) : running;
 	if (!rq || list_empty(&rq->queue) || (rq == running && rq->entity->knobs.cap))
 		return NULL;
 	return list_first_entry(&rq->queue, struct ghyvi_workload, link);
@@ -108,7 +108,7 @@ static void recall_staged(struct sched_engine *engine)
 	struct ghyvi_sched *sched = engine->sched;
 
 	lockdep_assert_held(&engine->lock);
-	if (engine->staged && engine->nr_waiting && sched->ops->preempt &&
+	if (engine->staged && engine->nr_enqueued && sched->ops->preempt &&
 	    engine->policy->peek_next(engine) != sched_rq_of(engine->staged))
 		sched->ops->preempt(sched->pgpu, &engine->staged->job);
 }
@@ -352,7 +352,7 @@ static struct ghyvi_workload *start_next(struct sched_engine *engine)
 	u64 now;
 
 	lockdep_assert_held(&engine->lock);
-	if (engine->current_workload || engine->staged || !engine->nr_waiting)
+	if (engine->current_workload || engine->staged || !engine->nr_enqueued)
 		return NULL;
 	now = ghyvi_sched_update_clock(engine);
 	rq = engine->policy->pick_next(engine, now, &until);

@@ -70,7 +70,7 @@ static u64 window_ns(const struct sched_engine *engine)
 static u64 slice_ns(const struct sched_engine *engine)
 {
 	return min(timeslice_ns(engine),
-		   div_u64(window_ns(engine), FAIR_TURNS * (engine->nr_waiting + 1)));
+		   div_u64(window_ns(engine), FAIR_TURNS * (engine->nr_enqueued + 1)));
 }
 
 /* Expected length of the next turn: as usual, or until a preemption takes effect. */

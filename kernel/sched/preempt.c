@@ -62,7 +62,7 @@ bool ghyvi_sched_should_stop(struct sched_engine *engine, u64 now)
 	lockdep_assert_held(&engine->lock);
 	if (!workload || workload->timed_out)
 		return false;
-	if (!engine->nr_waiting)
+	if (!engine->nr_enqueued)
 		engine->contended_since_ns = 0;
 	else if (!engine->contended_since_ns)
 		leave = preempt_deadline(engine, now);

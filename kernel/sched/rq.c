@@ -68,10 +68,10 @@ static bool is_idle(struct sched_engine *engine, struct sched_rq *rq)
 void ghyvi_sched_dequeue(struct sched_engine *engine, struct sched_rq *rq)
 {
 	lockdep_assert_held(&engine->lock);
-	if (!rq->waiting)
+	if (!rq->enqueued)
 		return;
-	rq->waiting = false;
-	engine->nr_waiting--;
+	rq->enqueued = false;
+	engine->nr_enqueued--;
 	if (engine->policy->dequeue)
 		engine->policy->dequeue(engine, rq);
 }
@@ -79,10 +79,10 @@ void ghyvi_sched_dequeue(struct sched_engine *engine, struct sched_rq *rq)
 void ghyvi_sched_requeue(struct sched_engine *engine, struct sched_rq *rq, u64 now)
 {
 	lockdep_assert_held(&engine->lock);
-	if (rq->waiting || list_empty(&rq->queue) || has_engine(engine, rq))
+	if (rq->enqueued || list_empty(&rq->queue) || has_engine(engine, rq))
 		return;
-	rq->waiting = true;
-	engine->nr_waiting++;
+	rq->enqueued = true;
+	engine->nr_enqueued++;
 	if (engine->policy->enqueue)
 		engine->policy->enqueue(engine, rq, now);
 }

@@ -60,8 +60,8 @@ struct sched_rq {
 	 * order of that list.
 	 */
 	struct list_head link;
-	/** @waiting: enqueued: @queue is not empty, and none of its workloads owns the engine */
-	bool waiting;
+	/** @enqueued: @queue is not empty, and none of its workloads owns the engine */
+	bool enqueued;
 	/** @stop: cancels the job of this run queue's workload that ignored a preemption request */
 	struct work_struct stop;
 	/** @fair: state of the policy "fair"; zeroed when the policy is switched */
@@ -133,8 +133,8 @@ struct sched_engine {
 	struct list_head ready;
 	/** @order: all QUEUED workloads, in order of arrival */
 	struct list_head order;
-	/** @nr_waiting: number of enqueued run queues (@waiting of struct sched_rq) */
-	unsigned int nr_waiting;
+	/** @nr_enqueued: number of enqueued run queues (@enqueued of struct sched_rq) */
+	unsigned int nr_enqueued;
 	/** @current_workload: owns the engine; NULL: the engine is free */
 	struct ghyvi_workload *current_workload;
 	/** @staged: given to the pGPU behind the current workload; see core.c */

@@ -59,7 +59,7 @@ static void check_engine(struct fuzz_engine *engine)
 {
 	struct sched_engine *believed = core_engine_of(engine);
 	struct ghyvi_workload *current_workload = believed->current_workload;
-	unsigned int o, waiting = 0, uncapped = 0;
+	unsigned int o, enqueued = 0, uncapped = 0;
 
 	ASSERT(!!current_workload == !!engine->job);
 	ASSERT(!engine->job || engine->job == &current_workload->job);
@@ -69,9 +69,9 @@ static void check_engine(struct fuzz_engine *engine)
 		bool begun = has && engine->begun;
 		s64 ahead = engine->books[o].charged - engine->books[o].due;
 
-		ASSERT(rq->waiting == (!list_empty(&rq->queue) && !has));
-		waiting += rq->waiting;
-		uncapped += rq->waiting && !(fair && cap_of(o));
+		ASSERT(rq->enqueued == (!list_empty(&rq->queue) && !has));
+		enqueued += rq->enqueued;
+		uncapped += rq->enqueued && !(fair && cap_of(o));
 		if (begun && !engine->ended)
 			ASSERT(ahead >= 0 && (u64)ahead <= now - engine->job->begun_ns);
 		else if (begun)
@@ -81,7 +81,7 @@ static void check_engine(struct fuzz_engine *engine)
 		else
 			ASSERT(!ahead);
 	}
-	ASSERT(believed->nr_waiting == waiting);
+	ASSERT(believed->nr_enqueued == enqueued);
 	if (engine->job || engine->next || !uncapped)
 		engine->idle_ns = NEVER;
 	else if (engine->idle_ns == NEVER)

@@ -117,7 +117,7 @@ void fire_after(u64 ns)
 
 void drain(void)
 {
-	while (gpu.job || sched->engines[GHYVI_RCS].nr_waiting) {
+	while (gpu.job || sched->engines[GHYVI_RCS].nr_enqueued) {
 		if (gpu.job)
 			leave(MS, GHYVI_JOB_COMPLETE);
 		else

@@ -118,12 +118,12 @@ static void settings_change_while_workloads_wait_on_every_engine(void **state)
 		for (i = 0; i < ARRAY_SIZE(policies); i++) {
 			assert_int_equal(ghyvi_sched_set_policy(sched, policies[i]), 0);
 			set_settings(1000 + i, 2000 + i);
-			assert_int_equal(sched->engines[engine].nr_waiting, VGPUS - 1);
+			assert_int_equal(sched->engines[engine].nr_enqueued, VGPUS - 1);
 		}
 		for (i = 0; i < VGPUS; i++)
 			leave(MS, GHYVI_JOB_COMPLETE);
 		assert_null(gpu.job);
-		assert_int_equal(sched->engines[engine].nr_waiting, 0);
+		assert_int_equal(sched->engines[engine].nr_enqueued, 0);
 	}
 	for (i = 0; i < VGPUS; i++)
 		assert_int_equal(players[i].completed, GHYVI_ENGINES);
@@ -247,7 +247,7 @@ static void a_policy_starts_without_state_of_the_previous_one(void **state)
 	assert_int_equal(engine->budget.wait_until, 0);
 	assert_int_equal(engine->budget.window_start, now);
 	assert_int_equal(engine->next_tick, now + SCHED_BUDGET_PERIOD_NS);
-	assert_int_equal(engine->nr_waiting, 1);
+	assert_int_equal(engine->nr_enqueued, 1);
 	assert_int_equal(engine->preempt_requested_ns,
 			 0); /* it is preempted again after the new slice */
 	assert_int_equal(gpu.preempts, 1);

@@ -194,7 +194,7 @@ static void the_next_job_is_passed_while_the_first_runs(void **state)
 	submit(2);
 	assert_executes(job_of(0), job_of(1));
 	assert_int_equal(guests[1].base.state, WORKLOAD_QUEUED);
-	assert_int_equal(engine->nr_waiting, 2);
+	assert_int_equal(engine->nr_enqueued, 2);
 	first_ends(MS, GHYVI_JOB_COMPLETE);
 	assert_ptr_equal(engine->current_workload, &guests[1].base);
 	assert_int_equal(guests[1].base.state, WORKLOAD_RUNNING);
@@ -273,7 +273,7 @@ static void a_staged_workload_can_be_cancelled(void **state)
 	submit(2);
 	assert_false(ghyvi_sched_cancel(sched, &guests[1].base));
 	assert_ptr_equal(gpu.cancelled, job_of(1));
-	assert_int_equal(engine->nr_waiting, 1);
+	assert_int_equal(engine->nr_enqueued, 1);
 	assert_int_equal(guests[1].completed, 0);
 	second_is_given_back(GHYVI_JOB_CANCELLED);
 	assert_int_equal(guests[1].completed, 1);
@@ -355,7 +355,7 @@ static void a_parked_job_that_has_not_begun_is_given_back(void **state)
 	second_is_given_back(GHYVI_JOB_PREEMPTED);
 	assert_int_equal(guests[1].completed, 1);
 	assert_int_equal(guests[1].status, GHYVI_JOB_PREEMPTED);
-	assert_int_equal(engine->nr_waiting, 0);
+	assert_int_equal(engine->nr_enqueued, 0);
 	assert_null(engine->staged);
 }
 
