@@ -212,7 +212,7 @@ static void check_watched(struct check *check, const struct ghyvi_table_page *ta
 }
 
 /*
- * The guest may have written a listed page since it was last compared, or a page of the GGTT that
+ * The guest may have written a relaxed page since it was last compared, or a page of the GGTT that
  * was mapped since, so its shadow is compared with the snapshot.
  */
 static u64 guest_entry(const struct ghyvi_gtt *gtt, const struct ghyvi_table_page *table,

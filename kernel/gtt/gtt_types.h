@@ -74,7 +74,7 @@ struct ghyvi_tree {
 struct ghyvi_deferred {
 	u64 entries[GHYVI_ENTRIES / 64]; /* one bit for each deferred entry */
 	u64 unbacked[GHYVI_ENTRIES / 64]; /* one bit for each of them that failed with -EFAULT */
-	bool retry; /* there may be deferred entries, and the page stays listed because of them */
+	bool retry; /* there may be deferred entries, and the page stays relaxed because of them */
 	bool nomem; /* some of @entries are not in @unbacked */
 	u64 generation; /* ghyvi_deferral.generation at the last retry of the entries */
 };
@@ -187,8 +187,8 @@ struct ghyvi_shadow_page {
 };
 
 /*
- * A guest page that holds table entries. It is write-protected, or listed (relaxed), or both: a
- * store that does not trap is found by the next sync. The exception is a GGTT page that has no
+ * A guest page that holds table entries. It is write-protected, or relaxed, or both: a store
+ * that does not trap is found by the next sync. The exception is a GGTT page that has no
  * shadow or that the guest cannot write because the BAR is not mapped; it can be neither.
  */
 struct ghyvi_table_page {
@@ -205,7 +205,7 @@ struct ghyvi_table_page {
 	bool protected;
 	bool unmapped; /* GGTT, if @protected: by ghyvi_ggtt_unmap(), and not by the hypervisor */
 	/*
-	 * While listed: gtt->syncs when the snapshot was last known to equal the guest's entries.
+	 * While relaxed: gtt->syncs when the snapshot was last known to equal the guest's entries.
 	 */
 	u64 compared;
 	/* an entry that points to this page as data is deferred while it is a table */
@@ -334,7 +334,7 @@ struct ghyvi_gtt {
 
 	struct ghyvi_table_page **ggtt_tables; /* by page number; NULL outside the partition */
 	u32 nr_ggtt_tables;
-	bool ggtt_shadowed; /* if false, no GGTT entry is installed, listed or protected */
+	bool ggtt_shadowed; /* if false, no GGTT entry is installed, relaxed or protected */
 	u64 ggtt_gfn; /* see ghyvi_gtt_set_ggtt_gfn() */
 	bool ggtt_live; /* see ghyvi_gtt_ggtt_live() */
 

@@ -37,10 +37,10 @@
  * A job ends in the mode in which it began. Its root records the mode and keeps what the job needs:
  *
  * - Shadowed roots: ghyvi_nested_enter() forgets all trees, so trees that no workload holds are
- *   freed at once. The tables of the remaining trees, and the GGTT, are unprotected and listed:
+ *   freed at once. The tables of the remaining trees, and the GGTT, are unprotected and relaxed:
  *   they stay relaxed. Each sync updates them like any relaxed page. A running job therefore sees
  *   the entries that its lite restores need, and none that the guest has unmapped and flushed. When
- *   the last shadowed root is released, the GGTT's shadow is dropped and no page remains listed.
+ *   the last shadowed root is released, the GGTT's shadow is dropped and no page remains relaxed.
  * - Nested roots have no tables. Mapped pages stay mapped until the last nested root is put.
  */
 #include <linux/err.h>

@@ -6,9 +6,9 @@
  * that is used at several levels, which only an attacker does, has a shadow page for each level. A
  * shadow entry points to a lower level or maps data, so there are no cycles.
  *
- * A table page is *protected* (its stores trap), *relaxed* (listed: its shadow may be stale, and
- * the next sync compares it), or both. sync.c and the policies of kernel/shadow decide when. A
- * *sync* of a table page compares the guest's entries with the *snapshot*, from which alone shadows
+ * A table page is *protected* (its stores trap), *relaxed* (its shadow may be stale, and the
+ * next sync compares it), or both. sync.c and the policies of kernel/shadow decide when. A *sync* of
+ * a table page compares the guest's entries with the *snapshot*, from which alone shadows
  * are derived, and translates those that differ. An entry that cannot be translated maps scratch;
  * if that may pass it is *deferred*, and syncs retry it.
  *
@@ -879,7 +879,7 @@ static void table_make_strict(struct ghyvi_gtt *gtt, struct ghyvi_table_page *ta
 	/*
 	 * Sync the page here only if it is a leaf: its entries point to no other table page. A page
 	 * that is also used at upper levels may be in the middle of an update further up the call
-	 * stack. If such a page is not protected yet, it is listed already and stays so.
+	 * stack. If such a page is not protected yet, it is relaxed already and stays so.
 	 */
 	bool leaf = table->history.leaf;
 

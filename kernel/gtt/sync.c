@@ -102,7 +102,7 @@ static void protect_batch(struct ghyvi_gtt *gtt, unsigned int count)
 		ghyvi_cost_protected(gtt, started, done);
 		ghyvi_count_add(p->stats, protects, done);
 		atomic64_add(done, &p->stats->protected_now);
-		at += done + 1; /* a page that could not be protected stays listed */
+		at += done + 1; /* a page that could not be protected stays relaxed */
 	}
 }
 
@@ -346,7 +346,7 @@ void ghyvi_gtt_trap(struct ghyvi_gtt *gtt, u64 gpa, unsigned int bytes)
 	ghyvi_count(gtt->params.stats, table_write_traps);
 	ghyvi_count_add(gtt->params.stats, table_writes_bytes, bytes);
 	mutex_lock(&gtt->lock);
-	/* The store trapped before the policy changed. Pages that are still shadowed are listed. */
+	/* The store trapped before the policy changed. Pages that are still shadowed are relaxed. */
 	if (gtt->policy->nested)
 		goto out;
 	ghyvi_cost_trapped(gtt, gpa);

@@ -429,7 +429,7 @@ static struct ghyvi_table_page *table_at(u64 gfn)
 
 /*
  * The check of @root says once that stores may be missed, until a synchronisation meets what is
- * listed again.
+ * relaxed again.
  */
 static void assert_forgotten(struct ghyvi_root *root, struct ghyvi_table_page *table,
 			     struct list_head *list)

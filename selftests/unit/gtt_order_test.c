@@ -217,7 +217,7 @@ static void a_scan_of_an_unchanged_page_reads_it_once(void **state)
 
 	prepare_relaxed();
 	watch_begin(guest_page(PT_GFN), NULL);
-	ghyvi_gtt_flush(fake.gtt); /* it stays listed */
+	ghyvi_gtt_flush(fake.gtt); /* it stays relaxed */
 	watch_end();
 	for (i = 0; i < GHYVI_ENTRIES; i++)
 		assert_in_range(watched.reads[i], 0, 1);
