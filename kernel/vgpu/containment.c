@@ -27,7 +27,10 @@ void vgpu_event(const struct ghyvi_vgpu *vgpu)
 		vgpu->params.event(vgpu->params.reporter);
 }
 
-/* contain() sets the flag before it resets the gtt: a page that was pinned later is found here. */
+/*
+ * enter_failsafe_if() sets the flag before it resets the gtt: a page that was pinned later is found
+ * here.
+ */
 void vgpu_unpin_if_failsafe(struct ghyvi_vgpu *vgpu)
 {
 	if (!ghyvi_vgpu_is_failsafe(vgpu))

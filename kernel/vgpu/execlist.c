@@ -237,7 +237,7 @@ void vgpu_engine_hold(struct vgpu_engine *engine)
 }
 
 /* Enter failsafe state if there is a reason: @why is not NULL. */
-static void contain(struct ghyvi_vgpu *vgpu, const char *why)
+static void enter_failsafe_if(struct ghyvi_vgpu *vgpu, const char *why)
 {
 	unsigned int i;
 
@@ -265,7 +265,7 @@ static void workload_fail(struct vgpu_engine *engine, struct vgpu_workload *work
 {
 	engine->workload = NULL;
 	vgpu_engine_halt(engine, workload);
-	contain(engine->vgpu, vgpu_violation(workload));
+	enter_failsafe_if(engine->vgpu, vgpu_violation(workload));
 }
 
 /*
@@ -417,7 +417,7 @@ static bool submissions_blocked(const struct ghyvi_vgpu *vgpu)
 	return vgpu->resetting || vgpu->paused || vgpu->failsafe;
 }
 
-static void promote(struct vgpu_engine *engine)
+static void promote_pending(struct vgpu_engine *engine)
 {
 	if (!engine->has_pending)
 		return;
@@ -455,7 +455,7 @@ static void execlist_advance(struct vgpu_engine *engine)
 
 	lockdep_assert_held(&engine->vgpu->lock);
 	while (!submitted && !engine->halted && !submissions_blocked(engine->vgpu)) {
-		promote(engine);
+		promote_pending(engine);
 		/* The guest need not wait for the preparation to see what has completed. */
 		raise_events(engine);
 		/*
@@ -519,9 +519,9 @@ static void complete_workload(struct vgpu_workload *workload, enum ghyvi_job_sta
 	if (workload->abandoned) {
 		/* The workload may have failed, or delayed others, before the reset. */
 		if (status == GHYVI_JOB_ERROR && !submissions_blocked(vgpu))
-			contain(vgpu, vgpu_violation(workload));
+			enter_failsafe_if(vgpu, vgpu_violation(workload));
 		else if (!submissions_blocked(vgpu))
-			contain(vgpu, vgpu_overstay(workload));
+			enter_failsafe_if(vgpu, vgpu_overstay(workload));
 		engine->abandoned = false;
 		workload_drop(engine, workload);
 		execlist_advance(engine);
@@ -533,7 +533,7 @@ static void complete_workload(struct vgpu_workload *workload, enum ghyvi_job_sta
 		if (workload->base.job.busy_ns)
 			ghyvi_count(stats_of(engine), preemptions);
 		engine->workload = NULL; /* failsafe state, which may begin, must not abandon it */
-		contain(vgpu, vgpu_overstay(workload));
+		enter_failsafe_if(vgpu, vgpu_overstay(workload));
 		engine->workload = workload;
 		if (parks_workloads(vgpu)) {
 			park_workload(workload);
@@ -553,7 +553,7 @@ static void complete_workload(struct vgpu_workload *workload, enum ghyvi_job_sta
 			ghyvi_count(vgpu->params.stats, workloads);
 		else
 			execlist_retire(engine);
-		contain(vgpu, vgpu_overstay(workload));
+		enter_failsafe_if(vgpu, vgpu_overstay(workload));
 		break;
 	case GHYVI_JOB_PREEMPTED: /* a reset is in progress, or failsafe state has begun */
 		workload_drop(engine, workload);
@@ -564,7 +564,7 @@ static void complete_workload(struct vgpu_workload *workload, enum ghyvi_job_sta
 		if (!workload->base.job.busy_ns)
 			workload->error = -EAGAIN;
 		vgpu_engine_halt(engine, workload);
-		contain(vgpu, vgpu_violation(workload));
+		enter_failsafe_if(vgpu, vgpu_violation(workload));
 		workload_drop(engine, workload);
 		execlist_advance(engine);
 		return;

@@ -32,7 +32,7 @@ void vgpu_table_clear(u64 *table, u32 words)
 }
 
 /* The guest may write to the table at any time, so each word is read once here. */
-static u32 repeated(const u64 *table, u32 at, u32 words, u64 value)
+static u32 count_repeats(const u64 *table, u32 at, u32 words, u64 value)
 {
 	u32 count = 1;
 
@@ -62,7 +62,8 @@ void vgpu_table_save(struct state_writer *writer, const u64 *table, u32 words)
 			continue;
 		}
 		value = READ_ONCE(table[at]);
-		count = repeated(table, at, value ? words : (at | (PAGE_WORDS - 1)) + 1, value);
+		count = count_repeats(table, at, value ? words : (at | (PAGE_WORDS - 1)) + 1,
+				      value);
 		if (value && count < REPEAT_MIN) {
 			if (!literal) {
 				literal = writer->bytes;
