@@ -124,21 +124,21 @@ int ghyvi_gtt_ppgtt_read(struct ghyvi_root *root, u64 address, void *buffer, siz
 {
 	struct ghyvi_gtt *gtt = root->gtt;
 	const void *page;
-	size_t at, part;
+	size_t offset, part;
 	int ret = 0;
 
 	mutex_lock(&gtt->lock);
-	for (at = 0; at < bytes; at += part, address += part) {
+	for (offset = 0; offset < bytes; offset += part, address += part) {
 		address &= root->levels == 3 ? GENMASK_ULL(31, 0) : GENMASK_ULL(47, 0);
-		part = min_t(size_t, bytes - at, GHYVI_PAGE_BYTES - address % GHYVI_PAGE_BYTES);
+		part = min_t(size_t, bytes - offset, GHYVI_PAGE_BYTES - address % GHYVI_PAGE_BYTES);
 		ret = root->nested ? walk_guest(root, address, &page) :
 				     walk_shadow(root, address, &page);
 		if (ret)
 			break;
 		if (page)
-			memcpy(buffer + at, page + address % GHYVI_PAGE_BYTES, part);
+			memcpy(buffer + offset, page + address % GHYVI_PAGE_BYTES, part);
 		else
-			memset(buffer + at, 0, part);
+			memset(buffer + offset, 0, part);
 	}
 	ghyvi_gtt_unlock(gtt);
 	return ret;
@@ -159,25 +159,25 @@ static int ggtt_copy(struct ghyvi_gtt *gtt, u64 address, void *read, const void 
 		     size_t bytes)
 {
 	struct ghyvi_pin *pin;
-	size_t part, at;
+	size_t part, offset;
 	int ret = 0;
 	void *byte;
 
 	mutex_lock(&gtt->lock);
-	for (at = 0; at < bytes; at += part) {
-		part = min_t(size_t, bytes - at,
-			     GHYVI_PAGE_BYTES - (address + at) % GHYVI_PAGE_BYTES);
-		pin = ghyvi_ggtt_pin(gtt, address + at);
+	for (offset = 0; offset < bytes; offset += part) {
+		part = min_t(size_t, bytes - offset,
+			     GHYVI_PAGE_BYTES - (address + offset) % GHYVI_PAGE_BYTES);
+		pin = ghyvi_ggtt_pin(gtt, address + offset);
 		if (!pin) {
 			ret = -EFAULT;
 			break;
 		}
-		byte = phys_to_virt(pin->hpa) + (address + at) % GHYVI_PAGE_BYTES;
+		byte = phys_to_virt(pin->hpa) + (address + offset) % GHYVI_PAGE_BYTES;
 		if (read) {
-			memcpy(read + at, byte, part);
+			memcpy(read + offset, byte, part);
 			continue;
 		}
-		copy_to_guest(byte, write + at, part);
+		copy_to_guest(byte, write + offset, part);
 		ghyvi_dirty_mark(gtt, pin);
 	}
 	ghyvi_gtt_unlock(gtt);
@@ -302,13 +302,13 @@ struct taken {
 /* Take what the host has written: one value of the XArray. */
 static void take_recorded(struct ghyvi_gtt *gtt, struct taken *taken, u64 last)
 {
-	unsigned long at;
+	unsigned long index;
 	void *entry;
 	u64 gfn, kept = 0;
 
-	xa_for_each_range(&gtt->dirty, at, entry, taken->next / GHYVI_DIRTY_BITS,
+	xa_for_each_range(&gtt->dirty, index, entry, taken->next / GHYVI_DIRTY_BITS,
 			  last / GHYVI_DIRTY_BITS) {
-		for (gfn = (u64)at * GHYVI_DIRTY_BITS; gfn < ((u64)at + 1) * GHYVI_DIRTY_BITS;
+		for (gfn = (u64)index * GHYVI_DIRTY_BITS; gfn < ((u64)index + 1) * GHYVI_DIRTY_BITS;
 		     gfn++) {
 			if (!(xa_to_value(entry) & BIT(gfn % GHYVI_DIRTY_BITS)))
 				continue;
@@ -318,10 +318,10 @@ static void take_recorded(struct ghyvi_gtt *gtt, struct taken *taken, u64 last)
 				kept |= BIT(gfn % GHYVI_DIRTY_BITS);
 		}
 		if (kept)
-			xa_store(&gtt->dirty, at, xa_mk_value(kept), GFP_KERNEL_ACCOUNT);
+			xa_store(&gtt->dirty, index, xa_mk_value(kept), GFP_KERNEL_ACCOUNT);
 		else
-			xa_erase(&gtt->dirty, at);
-		taken->next = ((u64)at + 1) * GHYVI_DIRTY_BITS;
+			xa_erase(&gtt->dirty, index);
+		taken->next = ((u64)index + 1) * GHYVI_DIRTY_BITS;
 		return;
 	}
 	taken->next = last + 1;

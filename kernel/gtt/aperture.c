@@ -93,16 +93,16 @@ static void aperture_removed(struct ghyvi_aperture *aperture, u64 page)
 void ghyvi_aperture_remove(struct ghyvi_gtt *gtt, u64 page, u64 count)
 {
 	struct ghyvi_aperture *aperture = &gtt->aperture;
-	unsigned long at;
+	unsigned long index;
 	void *entry;
 
 	lockdep_assert_held(&gtt->lock);
 	if (!aperture->count)
 		return;
 	mutex_lock(&aperture->lock);
-	xa_for_each_range(&aperture->pages, at, entry, page, page + count - 1) {
-		xa_erase(&aperture->pages, at);
-		aperture_removed(aperture, at);
+	xa_for_each_range(&aperture->pages, index, entry, page, page + count - 1) {
+		xa_erase(&aperture->pages, index);
+		aperture_removed(aperture, index);
 	}
 	mutex_unlock(&aperture->lock);
 }

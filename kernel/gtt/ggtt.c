@@ -289,17 +289,17 @@ unsigned int ghyvi_ggtt_unmap(struct ghyvi_gtt *gtt, struct ghyvi_table_page *co
 {
 	struct ghyvi_ggtt_map *ggtt_map = &gtt->ggtt_map;
 	struct ghyvi_ggtt_user *user = gtt->params.ggtt_user;
-	unsigned int at, run, i;
+	unsigned int first, run, i;
 
 	lockdep_assert_held(&gtt->lock);
 	if (!user)
 		return 0;
 	mutex_lock(&ggtt_map->lock);
-	for (at = 0; at < count; at += run) {
-		run = run_of(tables + at, count - at);
-		for (i = tables[at]->ggtt_page; i < tables[at]->ggtt_page + run; i++)
+	for (first = 0; first < count; first += run) {
+		run = run_of(tables + first, count - first);
+		for (i = tables[first]->ggtt_page; i < tables[first]->ggtt_page + run; i++)
 			mark_written(ggtt_map, i, false);
-		user->unmap(user, tables[at]->ggtt_page, run);
+		user->unmap(user, tables[first]->ggtt_page, run);
 	}
 	mutex_unlock(&ggtt_map->lock);
 	for (i = 0; i < count; i++)

@@ -194,9 +194,9 @@ static void table_zap_range(struct ghyvi_gtt *gtt, struct ghyvi_table_page *tabl
 
 static bool range_in_use(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
 {
-	u64 at = gfn;
+	u64 next = gfn;
 
-	return ghyvi_pin_next(gtt, &at, gfn + count - 1) || ghyvi_tables_in(gtt, gfn, count);
+	return ghyvi_pin_next(gtt, &next, gfn + count - 1) || ghyvi_tables_in(gtt, gfn, count);
 }
 
 /*
@@ -206,7 +206,7 @@ static bool range_in_use(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
 void ghyvi_gtt_unmap(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
 {
 	struct ghyvi_table_page *table;
-	unsigned long at;
+	unsigned long table_gfn;
 	u32 i;
 
 	if (!count)
@@ -216,7 +216,7 @@ void ghyvi_gtt_unmap(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
 		goto out;
 	ghyvi_nested_unmap(gtt, gfn, count);
 	ghyvi_roots_zap_range(gtt, gfn, count);
-	xa_for_each(&gtt->tables, at, table) {
+	xa_for_each(&gtt->tables, table_gfn, table) {
 		table_zap_range(gtt, table, gfn, count);
 		cond_resched();
 	}
@@ -253,12 +253,12 @@ static bool dump_tables(struct ghyvi_gtt *gtt, struct seq_file *m, unsigned long
 {
 	struct ghyvi_table_page *table;
 	unsigned int n = 0;
-	unsigned long at;
+	unsigned long table_gfn;
 
 	lockdep_assert_held(&gtt->lock);
-	xa_for_each_range(&gtt->tables, at, table, *next, ULONG_MAX) {
+	xa_for_each_range(&gtt->tables, table_gfn, table, *next, ULONG_MAX) {
 		dump_table(table, m);
-		*next = at + 1;
+		*next = table_gfn + 1;
 		if (++n == DUMP_TABLES)
 			return true;
 	}

@@ -120,9 +120,9 @@ static inline u64 ghyvi_large_entry(const struct ghyvi_large *large)
 /* Returns true if one of @count guest pages from @gfn on is a table page. */
 static inline bool ghyvi_tables_in(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
 {
-	unsigned long at = gfn;
+	unsigned long found = gfn;
 
-	return xa_find(&gtt->tables, &at, gfn + count - 1, XA_PRESENT);
+	return xa_find(&gtt->tables, &found, gfn + count - 1, XA_PRESENT);
 }
 
 /* Returns the pin of @gfn, or NULL if the page is not pinned. */

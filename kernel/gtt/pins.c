@@ -435,12 +435,12 @@ void ghyvi_nested_evict(struct ghyvi_gtt *gtt, u32 count)
 void ghyvi_nested_unmap(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
 {
 	struct ghyvi_pin *pin;
-	u64 at;
+	u64 next;
 
 	lockdep_assert_held(&gtt->lock);
 	if (!gtt->nr_mapped_pins)
 		return;
-	for (at = gfn; (pin = ghyvi_pin_next(gtt, &at, gfn + count - 1)); at++)
+	for (next = gfn; (pin = ghyvi_pin_next(gtt, &next, gfn + count - 1)); next++)
 		pin_unmap(gtt, pin);
 }
 

@@ -491,13 +491,13 @@ void ghyvi_roots_zap_range(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
 {
 	struct ghyvi_root *root, *next;
 	unsigned int i;
-	u64 at;
+	u64 root_gfn;
 
 	lockdep_assert_held(&gtt->lock);
 	list_for_each_entry_safe(root, next, &gtt->root_lru, lru) {
 		for (i = 0; i < (root->levels == 3 ? 4 : 1); i++) {
-			at = root->gpa[i] >> GHYVI_PAGE_SHIFT;
-			if (at >= gfn && at - gfn < count) {
+			root_gfn = root->gpa[i] >> GHYVI_PAGE_SHIFT;
+			if (root_gfn >= gfn && root_gfn - gfn < count) {
 				root_empty(root);
 				root_forget(root);
 				break;

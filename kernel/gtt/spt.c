@@ -81,10 +81,10 @@ static struct ghyvi_translation entry_reject(struct ghyvi_gtt *gtt, unsigned int
 static int reject_alias(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
 {
 	struct ghyvi_table_page *table;
-	unsigned long at;
+	unsigned long table_gfn;
 	bool hides = false;
 
-	xa_for_each_range(&gtt->tables, at, table, gfn, gfn + count - 1) {
+	xa_for_each_range(&gtt->tables, table_gfn, table, gfn, gfn + count - 1) {
 		table->has_blocked_alias = true;
 		hides = true;
 	}
@@ -604,11 +604,11 @@ void ghyvi_tables_each(struct ghyvi_gtt *gtt,
 		       void *data)
 {
 	struct ghyvi_table_page *table;
-	unsigned long at;
+	unsigned long gfn;
 	u32 i;
 
 	lockdep_assert_held(&gtt->lock);
-	xa_for_each(&gtt->tables, at, table)
+	xa_for_each(&gtt->tables, gfn, table)
 		visit(gtt, table, data);
 	for (i = 0; i < gtt->nr_ggtt_tables; i++)
 		if (gtt->ggtt_tables[i])
@@ -800,10 +800,11 @@ void ghyvi_shadow_clear(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page, u
 static void shadow_fill(struct ghyvi_gtt *gtt, struct ghyvi_shadow_page *page)
 {
 	static const u64 none[GHYVI_PTES_PER_LINE];
-	unsigned int at;
+	unsigned int index;
 
-	for (at = 0; at < GHYVI_ENTRIES; at += GHYVI_PTES_PER_LINE) {
-		shadow_set(gtt, page, at, none, page->table->snapshot + at, GHYVI_PTES_PER_LINE);
+	for (index = 0; index < GHYVI_ENTRIES; index += GHYVI_PTES_PER_LINE) {
+		shadow_set(gtt, page, index, none, page->table->snapshot + index,
+			   GHYVI_PTES_PER_LINE);
 		cond_resched();
 	}
 }
@@ -1045,13 +1046,13 @@ static bool line_differs(const u64 *guest, const u64 *snapshot)
 }
 
 /* Returns the end of the lines from @at on that differ, at most one update. */
-static unsigned int lines_end(const struct ghyvi_table_page *table, unsigned int at)
+static unsigned int lines_end(const struct ghyvi_table_page *table, unsigned int index)
 {
-	unsigned int end = min(at + GHYVI_PTES_PER_UPDATE, GHYVI_ENTRIES);
+	unsigned int end = min(index + GHYVI_PTES_PER_UPDATE, GHYVI_ENTRIES);
 
-	while (at < end && line_differs(table->guest + at, table->snapshot + at))
-		at += GHYVI_PTES_PER_LINE;
-	return at;
+	while (index < end && line_differs(table->guest + index, table->snapshot + index))
+		index += GHYVI_PTES_PER_LINE;
+	return index;
 }
 
 /*
@@ -1098,18 +1099,18 @@ static bool has_deferred(const struct ghyvi_table_page *table)
 
 unsigned int ghyvi_table_sync(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 {
-	unsigned int at, end, changed = 0, first = GHYVI_ENTRIES, last = 0;
+	unsigned int index, end, changed = 0, first = GHYVI_ENTRIES, last = 0;
 
 	if (table->deferred.retry)
 		retry_deferred(gtt, table, &first, &last);
-	for (at = 0; at < GHYVI_ENTRIES; at = end) {
-		end = lines_end(table, at);
-		if (end == at) {
+	for (index = 0; index < GHYVI_ENTRIES; index = end) {
+		end = lines_end(table, index);
+		if (end == index) {
 			end += GHYVI_PTES_PER_LINE;
 			continue;
 		}
-		changed += ghyvi_table_update(gtt, table, at, table->guest + at, end - at);
-		first = min(first, at);
+		changed += ghyvi_table_update(gtt, table, index, table->guest + index, end - index);
+		first = min(first, index);
 		last = max(last, end - 1);
 	}
 	table->compared = gtt->syncs;

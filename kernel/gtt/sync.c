@@ -77,32 +77,32 @@ static bool wants_protection(struct ghyvi_gtt *gtt, const struct ghyvi_table_pag
 }
 
 /* Protect @count pages of gtt->batch from @at on. Returns how many preceded the first failure. */
-static unsigned int protect_pages(struct ghyvi_gtt *gtt, unsigned int at, unsigned int count)
+static unsigned int protect_pages(struct ghyvi_gtt *gtt, unsigned int first, unsigned int count)
 {
 	const struct ghyvi_gtt_params *p = &gtt->params;
 
 	if (ghyvi_gtt_is_untracked(gtt))
-		return ghyvi_ggtt_unmap(gtt, gtt->batch + at, count);
-	return p->hv->ops->protect(p->hv, gtt->batch_gfns + at, count);
+		return ghyvi_ggtt_unmap(gtt, gtt->batch + first, count);
+	return p->hv->ops->protect(p->hv, gtt->batch_gfns + first, count);
 }
 
 static void protect_batch(struct ghyvi_gtt *gtt, unsigned int count)
 {
 	const struct ghyvi_gtt_params *p = &gtt->params;
-	unsigned int at = 0, done, i;
+	unsigned int first = 0, done, i;
 	u64 started;
 
-	while (at < count) {
+	while (first < count) {
 		started = ktime_get_ns();
-		done = protect_pages(gtt, at, count - at);
-		for (i = at; i < at + done; i++) {
+		done = protect_pages(gtt, first, count - first);
+		for (i = first; i < first + done; i++) {
 			gtt->batch[i]->protected = true;
 			trace_oos_change(p->reporter, "protect", gtt->batch[i]->gfn);
 		}
 		ghyvi_cost_protected(gtt, started, done);
 		ghyvi_count_add(p->stats, protects, done);
 		atomic64_add(done, &p->stats->protected_now);
-		at += done + 1; /* a page that could not be protected stays relaxed */
+		first += done + 1; /* a page that could not be protected stays relaxed */
 	}
 }
 
@@ -296,11 +296,11 @@ static void relax_ahead(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table)
 void ghyvi_table_stored(struct ghyvi_gtt *gtt, struct ghyvi_table_page *table, unsigned int first,
 			unsigned int last)
 {
-	unsigned int at, count, changed = 0;
+	unsigned int index, count, changed = 0;
 
-	for (at = first; at <= last; at += count) {
-		count = min(last - at + 1, GHYVI_PTES_PER_UPDATE);
-		changed += ghyvi_table_update(gtt, table, at, table->guest + at, count);
+	for (index = first; index <= last; index += count) {
+		count = min(last - index + 1, GHYVI_PTES_PER_UPDATE);
+		changed += ghyvi_table_update(gtt, table, index, table->guest + index, count);
 	}
 	if (changed && ghyvi_table_is_ggtt(table))
 		ghyvi_ggtt_publish(gtt, table, first, last);
@@ -364,11 +364,11 @@ out:
 void ghyvi_gtt_protection_lost(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
 {
 	struct ghyvi_table_page *table;
-	unsigned long at;
+	unsigned long table_gfn;
 	u32 i;
 
 	mutex_lock(&gtt->lock);
-	xa_for_each_range(&gtt->tables, at, table, gfn, gfn + count - 1) {
+	xa_for_each_range(&gtt->tables, table_gfn, table, gfn, gfn + count - 1) {
 		ghyvi_table_unprotect(gtt, table);
 		ghyvi_table_mark_relaxed(gtt, table);
 	}
