@@ -391,7 +391,7 @@ struct gen9 {
 	bool frequency_runs;
 	/** @fast: that of an engine with a job is asked for, not that of idle ones */
 	bool fast;
-	/** @frequency_limits: the lowest and the highest that the hardware allows, in MHz; 0: unknown */
+	/** @frequency_limits: the lowest and the highest possible, in MHz; 0: unknown */
 	u32 frequency_limits[2];
 	/** @frequencies: what is asked for while all engines are idle, and else, in MHz */
 	u32 frequencies[2];

@@ -69,9 +69,10 @@ static struct gen9_irqs *irqs_of(const struct gen9_engine *engine, const struct 
 void gen9_irq_job_runs(struct gen9_engine *engine, const struct ghyvi_job *job)
 {
 	const struct gen9_irqs *irqs = irqs_of(engine, job);
+	unsigned long tick = jiffies;
 
 	if (!engine->muted || engine->blocked ||
-	    (irqs->tick == jiffies && irqs->count >= GEN9_IRQS_PER_TICK))
+	    (irqs->tick == tick && irqs->count >= GEN9_IRQS_PER_TICK))
 		return;
 	gen9_irq_unmask(engine);
 	gen9_irq_deliver(engine, GUEST_SOURCES);

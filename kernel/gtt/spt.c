@@ -6,11 +6,11 @@
  * that is used at several levels, which only an attacker does, has a shadow page for each level. A
  * shadow entry points to a lower level or maps data, so there are no cycles.
  *
- * A table page is *protected* (its stores trap), *relaxed* (its shadow may be stale, and the
- * next sync compares it), or both. sync.c and the policies of kernel/shadow decide when. A *sync* of
- * a table page compares the guest's entries with the *snapshot*, from which alone shadows
- * are derived, and translates those that differ. An entry that cannot be translated maps scratch;
- * if that may pass it is *deferred*, and syncs retry it.
+ * A table page is *protected* (its stores trap), *relaxed* (its shadow may be stale, and the next
+ * sync compares it), or both. sync.c and the policies of kernel/shadow decide when. A *sync* of a
+ * table page compares the guest's entries with the *snapshot*, from which alone shadows are
+ * derived, and translates those that differ. An entry that cannot be translated maps scratch; if
+ * that may pass it is *deferred*, and syncs retry it.
  *
  * In this order: entries that cannot be translated; states of a table page; entries of 4 KiB, of
  * 64 KiB, and above the last level; table pages and shadow pages; the sync.

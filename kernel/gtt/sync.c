@@ -346,7 +346,7 @@ void ghyvi_gtt_trap(struct ghyvi_gtt *gtt, u64 gpa, unsigned int bytes)
 	ghyvi_count(gtt->params.stats, table_write_traps);
 	ghyvi_count_add(gtt->params.stats, table_writes_bytes, bytes);
 	mutex_lock(&gtt->lock);
-	/* The store trapped before the policy changed. Pages that are still shadowed are relaxed. */
+	/* The store trapped before the policy changed. Pages still shadowed are relaxed. */
 	if (gtt->policy->nested)
 		goto out;
 	ghyvi_cost_trapped(gtt, gpa);

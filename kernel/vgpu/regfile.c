@@ -243,7 +243,7 @@ void ghyvi_vgpu_set_bar0(struct ghyvi_vgpu *vgpu, u64 gpa)
 	mutex_unlock(&vgpu->lock);
 }
 
-/* The hypervisor fails where the VMM did not map a page; then each access to it traps through VFIO. */
+/* The hypervisor fails where the VMM mapped no page; then each access to it traps through VFIO. */
 bool vgpu_mirror_protect(struct ghyvi_vgpu *vgpu, bool *fresh)
 {
 	const struct ghyvi_vgpu_params *params = &vgpu->params;
