@@ -56,7 +56,7 @@
 #define CSB_POINTER_WRITE GENMASK(2, 0)
 #define CSB_POINTER_READ_SHIFT 8
 #define RING_CTX_TIMESTAMP 0x3a8
-/* Registers of an engine that tell why it has stopped. */
+/* Registers of an engine that tell why it has stopped; as many as GHYVI_NR_FAULT_REGISTERS. */
 #define GHYVI_FAULT_REGISTERS(r)                                                              \
 	r(RING_START) r(RING_HEAD) r(RING_TAIL) r(RING_CTL) r(RING_MI_MODE) r(RING_HWS_PGA)   \
 		r(RING_ACTHD) r(RING_ACTHD_UDW) r(RING_BBADDR) r(RING_BBADDR_UDW) r(RING_EIR) \
@@ -64,7 +64,6 @@
 				r(RING_INSTPM) r(RING_IMR) r(RING_PDP0_LDW) r(RING_PDP0_UDW)  \
 					r(RING_EXECLIST_STATUS_LO) r(RING_EXECLIST_STATUS_HI) \
 						r(RING_CSB_POINTER)
-#define GHYVI_NR_FAULT_REGISTERS 23
 #define MI_PREDICATE_SRC0 0x400 /* 64 bits, as the next two */
 #define MI_PREDICATE_SRC1 0x408
 #define MI_PREDICATE_DATA 0x410
@@ -252,5 +251,15 @@ enum pvinfo_notification {
 #define RING_HEAD_MASK GENMASK(20, 2) /* above: wrap count */
 #define RING_TAIL_MASK GENMASK(20, 3)
 #define CONTEXT_GPRS 16
+
+/* The offset of one of GHYVI_FAULT_REGISTERS from the engine's base. */
+static inline u32 ghyvi_fault_register(unsigned int index)
+{
+#define OFFSET(name) name,
+	static const u32 offsets[] = { GHYVI_FAULT_REGISTERS(OFFSET) };
+#undef OFFSET
+
+	return offsets[index];
+}
 
 #endif

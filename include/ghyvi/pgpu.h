@@ -8,7 +8,6 @@
 #define GHYVI_PGPU_H
 
 #include <linux/wait.h>
-#include <ghyvi/gen8_regs.h>
 #include <ghyvi/types.h>
 #include <ghyvi/report.h>
 #include <ghyvi/stats.h>
@@ -377,6 +376,8 @@ static inline u64 ghyvi_indirect_end(u32 value)
 	       (value & GHYVI_INDIRECT_LINES) * GHYVI_INDIRECT_LINE_BYTES;
 }
 
+#define GHYVI_NR_FAULT_REGISTERS 23
+
 /**
  * struct ghyvi_job_fault - where an engine was when it stopped a job early.
  * @valid: the backend has set the other members
@@ -402,21 +403,6 @@ struct ghyvi_job_fault {
 	bool has_registers;
 	u32 registers[GHYVI_NR_FAULT_REGISTERS];
 };
-
-/**
- * ghyvi_fault_register() - get one of the registers that tell why an engine has stopped.
- * @index: 0 to GHYVI_NR_FAULT_REGISTERS - 1
- *
- * Return: its offset, relative to the engine's base.
- */
-static inline u32 ghyvi_fault_register(unsigned int index)
-{
-#define OFFSET(name) name,
-	static const u32 offsets[GHYVI_NR_FAULT_REGISTERS] = { GHYVI_FAULT_REGISTERS(OFFSET) };
-#undef OFFSET
-
-	return offsets[index];
-}
 
 /**
  * struct ghyvi_job - one workload as the backend sees it; embedded in the core's workload.
