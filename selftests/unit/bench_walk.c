@@ -2,27 +2,25 @@
 /*
  * The functions that a submission passes in the thread that stores to the submit port, from KVM's
  * callback to the start of an idle engine of the software GPU and back, with the registers mapped
- * (policy/bar_remap). Built with -finstrument-functions; prints one line for each entry (+) and
- * exit (-) with the address of the function. `walk` makes files and counts of it.
+ * (policy/bar_remap). kernel/ is built with -finstrument-functions; prints one line for each entry
+ * (+) and exit (-) with the address of the function. `walk` makes files and counts of it.
  */
 #include <pthread.h>
 #include "move_one.h"
 
-#define BAR0_GPA 0xe0000000ull
 #define EVENTS_MAX 20000
-#define PLAIN __attribute__((no_instrument_function))
 
-void __cyg_profile_func_enter(void *function, void *caller) PLAIN;
-void __cyg_profile_func_exit(void *function, void *caller) PLAIN;
+void __cyg_profile_func_enter(void *function, void *caller);
+void __cyg_profile_func_exit(void *function, void *caller);
 
-static __thread bool walking;
+static __thread bool submits, walking; /* walking: since KVM's callback */
 static struct {
 	char step;
 	void *function;
 } events[EVENTS_MAX];
 static unsigned int count;
 
-static void PLAIN record(char step, void *function)
+static void record(char step, void *function)
 {
 	if (!walking)
 		return;
@@ -34,6 +32,7 @@ static void PLAIN record(char step, void *function)
 
 void __cyg_profile_func_enter(void *function, void *caller)
 {
+	walking |= submits && function == (void *)ghyvi_vgpu_route_store;
 	record('+', function);
 }
 
@@ -42,27 +41,18 @@ void __cyg_profile_func_exit(void *function, void *caller)
 	record('-', function);
 }
 
-/* A guest's store to a page of registers that KVM tracks. */
-static void PLAIN store(u32 offset, u32 value, bool last)
-{
-	u8 *page = ghyvi_vgpu_register_page(host.vgpu, offset & ~(GHYVI_PAGE_BYTES - 1));
-
-	assert_non_null(page);
-	memcpy(page + offset % GHYVI_PAGE_BYTES, &value, sizeof(value));
-	walking = last;
-	ghyvi_vgpu_route_store(host.vgpu, BAR0_GPA + offset, &value, sizeof(value));
-	walking = false;
-}
-
-static void PLAIN submit(void)
+static void submit(void)
 {
 	u64 descriptor = move_descriptor(GHYVI_RCS);
 	u32 port = GHYVI_RENDER_BASE + RING_ELSP;
 
-	store(port, 0, false);
-	store(port, 0, false);
-	store(port, upper_32_bits(descriptor), false);
-	store(port, lower_32_bits(descriptor), true);
+	move_store(&host, port, 0);
+	move_store(&host, port, 0);
+	move_store(&host, port, upper_32_bits(descriptor));
+	submits = true;
+	move_store(&host, port, lower_32_bits(descriptor));
+	submits = false;
+	walking = false;
 }
 
 int main(void)
@@ -71,7 +61,6 @@ int main(void)
 
 	one_setup(NULL);
 	host.protects = true;
-	ghyvi_vgpu_set_bar0(host.vgpu, BAR0_GPA);
 	assert_true(ghyvi_vgpu_try_remap(host.vgpu));
 	/* The first one shadows the tree of the context and pins its image. */
 	for (i = 1; i <= 2; i++) {

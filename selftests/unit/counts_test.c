@@ -16,7 +16,6 @@
 #define FIRST_ENTRY 128u /* behind those that the guest needs */
 #define STORES 16u
 
-static const struct ghyvi_hv_ops *real_ops;
 static struct ghyvi_hv_ops ops;
 static bool is_protected[MOVE_RAM_PAGES];
 static bool check_itself; /* a planted fault: each submission walks all tables once more */
@@ -48,8 +47,7 @@ static void begin(const char *policy)
 {
 	memset(is_protected, 0, sizeof(is_protected));
 	move_host_begin(&host, NULL);
-	real_ops = host.hv.ops;
-	ops = *real_ops;
+	ops = *host.hv.ops;
 	ops.protect = hv_protect;
 	ops.unprotect = hv_unprotect;
 	host.hv.ops = &ops;
@@ -59,25 +57,13 @@ static void begin(const char *policy)
 	assert_true(ghyvi_vgpu_try_remap(host.vgpu));
 }
 
-static void store(u64 gpa, const void *value, unsigned int bytes)
-{
-	ghyvi_vgpu_route_store(host.vgpu, gpa, value, bytes);
-}
-
 static void table_store(unsigned int entry, u64 value)
 {
 	((u64 *)move_page(MOVE_PT))[entry] = value;
 	if (is_protected[MOVE_PT])
-		store(MOVE_RAM_GPA + MOVE_PT * (u64)GHYVI_PAGE_BYTES + 8 * entry, &value, 8);
-}
-
-/* A register that the guest has mapped. */
-static void register_store(u32 offset, u32 value)
-{
-	u8 *page = ghyvi_vgpu_register_page(host.vgpu, offset & ~(GHYVI_PAGE_BYTES - 1));
-
-	memcpy(page + offset % GHYVI_PAGE_BYTES, &value, sizeof(value));
-	store(MOVE_BAR0_GPA + offset, &value, sizeof(value));
+		ghyvi_vgpu_route_store(host.vgpu,
+				       MOVE_RAM_GPA + MOVE_PT * (u64)GHYVI_PAGE_BYTES + 8 * entry,
+				       &value, sizeof(value));
 }
 
 static void submit(void)
@@ -85,10 +71,10 @@ static void submit(void)
 	const u64 descriptor = move_descriptor(GHYVI_RCS);
 	const u32 port = GHYVI_RENDER_BASE + RING_ELSP;
 
-	register_store(port, 0);
-	register_store(port, 0);
-	register_store(port, upper_32_bits(descriptor));
-	register_store(port, lower_32_bits(descriptor));
+	move_store(&host, port, 0);
+	move_store(&host, port, 0);
+	move_store(&host, port, upper_32_bits(descriptor));
+	move_store(&host, port, lower_32_bits(descriptor));
 }
 
 static void submit_and_wait(u32 value)

@@ -133,6 +133,15 @@ u32 move_rd(struct move_host *host, u32 offset)
 	return ghyvi_vgpu_register_read(host->vgpu, offset, 4);
 }
 
+void move_store(struct move_host *host, u32 offset, u32 value)
+{
+	u8 *page = ghyvi_vgpu_register_page(host->vgpu, offset & ~(GHYVI_PAGE_BYTES - 1));
+
+	assert_non_null(page);
+	memcpy(page + offset % GHYVI_PAGE_BYTES, &value, sizeof(value));
+	ghyvi_vgpu_route_store(host->vgpu, MOVE_BAR0_GPA + offset, &value, sizeof(value));
+}
+
 u64 move_descriptor(unsigned int context)
 {
 	return (u64)(0x20 * (context + 1)) << 32 | move_ggtt(MOVE_IMAGES + 2 * context) | 0x119;

@@ -71,6 +71,8 @@ static inline u32 move_ggtt(unsigned int page)
 u64 move_descriptor(unsigned int context);
 void move_wr(struct move_host *host, u32 offset, u32 value);
 u32 move_rd(struct move_host *host, u32 offset);
+/* The guest's store to a register that it has mapped, and that traps (ghyvi_vgpu_try_remap()). */
+void move_store(struct move_host *host, u32 offset, u32 value);
 /* Append commands to the ring of @context, and to its batch. */
 void move_ring(unsigned int context, unsigned int count, const u32 *dwords);
 void move_batch(unsigned int context, unsigned int count, const u32 *dwords);
