@@ -54,13 +54,17 @@
 	X(window_us, GHYVI_SCHED_WINDOW_MIN_US, GHYVI_SCHED_WINDOW_MAX_US, false)
 
 /*
- * Names that policy/mode, audit/mode, ghyvi/scheduler and ghyvi/type_share take. The kernel has
- * tables of policies and modes; selftests/tools compares these lists with the tables.
+ * Names that policy/mode, audit/mode, display/resolution, ghyvi/scheduler and ghyvi/type_share take.
+ * The kernel has tables of policies and modes; selftests/tools compares these lists with the
+ * tables.
  */
 #define GHYVI_POLICY_CHOICES "strict full static dynamic segmented oos adaptive relaxed nested"
 #define GHYVI_BAR_REMAP_CHOICES "off on"
 #define GHYVI_MULTICALL_CHOICES "off on"
 #define GHYVI_AUDIT_CHOICES "privileged full log"
+#define GHYVI_RESOLUTION_CHOICES                                                       \
+	"1024x768 1280x720 1280x800 1280x1024 1600x900 1600x1200 1680x1050 1920x1080 " \
+	"1920x1200 2560x1440"
 #define GHYVI_SCHEDULER_CHOICES "fifo credit band fair"
 #define GHYVI_TYPE_SHARE_CHOICES "none weight cap"
 

@@ -224,6 +224,7 @@ extern const struct attribute_group ghyvi_sched_group;
 
 /* sysfs_containment.c */
 extern const struct attribute_group ghyvi_containment_group;
+extern const struct attribute_group ghyvi_display_group;
 
 /* sysfs_stats.c */
 extern const struct attribute_group ghyvi_stats_group, ghyvi_usage_group;

@@ -11,6 +11,7 @@
  *		sched/				see sysfs_sched.c
  *		audit/				see sysfs_audit.c
  *		containment/			see sysfs_containment.c
+ *		display/			see sysfs_display.c
  *		stats/<counter>, usage		see sysfs_stats.c
  *
  * Documentation/ABI/testing/sysfs-bus-mdev-ghyvi describes each.
@@ -279,5 +280,5 @@ static const struct attribute_group policy_group = {
 const struct attribute_group *ghyvi_device_groups[] = {
 	&device_group,	    &ghyvi_slot_group,	&policy_group,
 	&ghyvi_sched_group, &ghyvi_audit_group, &ghyvi_containment_group,
-	&ghyvi_stats_group, &ghyvi_usage_group, NULL,
+	&ghyvi_display_group, &ghyvi_stats_group, &ghyvi_usage_group, NULL,
 };

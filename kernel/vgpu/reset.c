@@ -105,6 +105,7 @@ static void reset_registers(struct ghyvi_vgpu *vgpu)
 	for (value = vgpu->params.profile->values; value->offset; value++)
 		vgpu_set(vgpu, value->offset, value->value);
 	vgpu_pvinfo_reset(vgpu);
+	vgpu_display_reset(vgpu);
 	vgpu_irq_reset(vgpu);
 }
 

@@ -122,6 +122,7 @@ static void init_members(struct ghyvi_vgpu *vgpu, const struct ghyvi_vgpu_params
 	mutex_init(&vgpu->lock);
 	spin_lock_init(&vgpu->irq_lock);
 	INIT_LIST_HEAD(&vgpu->context_handles);
+	vgpu->display.resolution = GHYVI_RESOLUTION_DEFAULT;
 	init_engines(vgpu);
 	vgpu_containment_init(vgpu);
 }

@@ -341,6 +341,60 @@ void ghyvi_vgpu_set_multicall(struct ghyvi_vgpu *vgpu, bool on);
  * Return: what ghyvi_vgpu_set_multicall() has set.
  */
 bool ghyvi_vgpu_get_multicall(const struct ghyvi_vgpu *vgpu);
+/* Number of resolutions that a monitor can have, and the one that it has first. */
+#define GHYVI_RESOLUTIONS 10u
+#define GHYVI_RESOLUTION_DEFAULT 7u
+#define GHYVI_EDID_BYTES 128u
+/**
+ * ghyvi_display_resolution() - get the name of a resolution of monitors.
+ * @i: number of the resolution
+ *
+ * Return: its name, such as "1920x1080"; NULL if @i is not below GHYVI_RESOLUTIONS.
+ */
+const char *ghyvi_display_resolution(unsigned int i);
+/**
+ * ghyvi_vgpu_set_display() - give a vGPU a display with a monitor, or none.
+ * @vgpu: vGPU to set; nothing has opened it
+ * @on: true: the guest sees pipe A, and a monitor at the DisplayPort of DDI B; false, as after
+ *	ghyvi_vgpu_create(): the display is fused off
+ *
+ * Context: may sleep.
+ * Return: 0; -EOPNOTSUPP if the profile of the vGPU has no display.
+ */
+int ghyvi_vgpu_set_display(struct ghyvi_vgpu *vgpu, bool on);
+/**
+ * ghyvi_vgpu_has_display() - test whether a vGPU has a display.
+ * @vgpu: vGPU to test
+ *
+ * Context: any.
+ * Return: what ghyvi_vgpu_set_display() has set.
+ */
+bool ghyvi_vgpu_has_display(const struct ghyvi_vgpu *vgpu);
+/**
+ * ghyvi_vgpu_set_resolution() - replace the monitor of a vGPU.
+ * @vgpu: vGPU to set; nothing has opened it
+ * @resolution: number of the resolution, below GHYVI_RESOLUTIONS; at first
+ *	GHYVI_RESOLUTION_DEFAULT
+ *
+ * Context: may sleep.
+ */
+void ghyvi_vgpu_set_resolution(struct ghyvi_vgpu *vgpu, unsigned int resolution);
+/**
+ * ghyvi_vgpu_get_resolution() - get the resolution of a vGPU's monitor.
+ * @vgpu: vGPU of the monitor
+ *
+ * Context: any.
+ * Return: what ghyvi_vgpu_set_resolution() has set.
+ */
+unsigned int ghyvi_vgpu_get_resolution(const struct ghyvi_vgpu *vgpu);
+/**
+ * ghyvi_vgpu_get_edid() - get the EDID of a vGPU's monitor, also while there is no display.
+ * @vgpu: vGPU of the monitor
+ * @edid: filled with GHYVI_EDID_BYTES bytes
+ *
+ * Context: any.
+ */
+void ghyvi_vgpu_get_edid(const struct ghyvi_vgpu *vgpu, u8 *edid);
 /**
  * ghyvi_vgpu_try_remap() - protect the tracked pages if BAR 0 is mapped.
  * @vgpu: vGPU of the pages

@@ -178,6 +178,18 @@ struct vgpu_fault {
 	int status;
 };
 
+/**
+ * struct vgpu_display - the display of a vGPU.
+ * @on: the vGPU has one
+ * @resolution: of the monitor, see ghyvi_display_resolution()
+ *
+ * Both are written under vgpu->lock, while the vGPU is closed.
+ */
+struct vgpu_display {
+	bool on;
+	unsigned int resolution;
+};
+
 /* Maximum number of tracked pages of registers. */
 #define VGPU_TRACKED_MAX 32
 
@@ -264,6 +276,8 @@ struct ghyvi_vgpu {
 	 * work items of @faults that are queued or running.
 	 */
 	atomic_t outstanding;
+
+	struct vgpu_display display;
 
 	spinlock_t fault_lock; /* leaf */
 	struct vgpu_fault faults[GHYVI_ENGINES];
@@ -391,6 +405,14 @@ void vgpu_irq_reset(struct ghyvi_vgpu *vgpu);
 void vgpu_irq_remind(struct ghyvi_vgpu *vgpu);
 /* Raise interrupts of an engine. @events: GHYVI_EVENT_*. Any context but NMI. */
 void vgpu_irq_raise(struct vgpu_engine *engine, u32 events);
+
+/* monitor.c */
+/* Fill in @edid, which has GHYVI_EDID_BYTES. */
+void vgpu_monitor_edid(unsigned int resolution, u8 *edid);
+
+/* display.c */
+/* Set the registers of the display to their reset values. Caller holds vgpu->lock. */
+void vgpu_display_reset(struct ghyvi_vgpu *vgpu);
 
 /* faults.c */
 /* Returns 0 or -ENOMEM. */

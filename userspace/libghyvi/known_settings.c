@@ -27,6 +27,8 @@ struct known_setting {
 
 static const struct known_setting known_settings[] = {
 	{ "audit/mode", {}, GHYVI_AUDIT_CHOICES },
+	{ "display/enabled", { .max = 1 }, NULL },
+	{ "display/resolution", {}, GHYVI_RESOLUTION_CHOICES },
 	{ "ghyvi/scheduler", {}, GHYVI_SCHEDULER_CHOICES },
 	{ "ghyvi/type_share", {}, GHYVI_TYPE_SHARE_CHOICES },
 	{ "policy/bar_remap", {}, GHYVI_BAR_REMAP_CHOICES },

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /sys/bus/mdev/devices/<uuid>/display/
+ *	enabled, resolution, edid
+ *
+ * Documentation/ABI/testing/sysfs-bus-mdev-ghyvi describes each.
+ */
+#include <linux/sysfs.h>
+#include <ghyvi/choice.h>
+#include <ghyvi/settings.h>
+#include "vgpu/vgpu.h"
+#include "device.h"
+#include "parse.h"
+
+static const struct ghyvi_choices resolutions = {
+	.name = ghyvi_display_resolution,
+	.count = GHYVI_RESOLUTIONS,
+};
+
+static int busy(struct ghyvi_device *device, const char *name)
+{
+	ghyvi_report(&device->reporter, "display/%s: cannot be changed while the vGPU is open",
+		     name);
+	return -EBUSY;
+}
+
+static ssize_t enabled_show(struct device *dev, struct device_attribute *attr, char *buffer)
+{
+	struct ghyvi_device *device = dev_get_drvdata(dev);
+
+	return sysfs_emit(buffer, "%d\n", ghyvi_vgpu_has_display(device->vgpu));
+}
+
+static int set_enabled(struct ghyvi_device *device, bool on)
+{
+	int ret;
+
+	lockdep_assert_held(&device->lock);
+	if (on == ghyvi_vgpu_has_display(device->vgpu))
+		return 0;
+	if (device->open)
+		return busy(device, "enabled");
+	ret = ghyvi_vgpu_set_display(device->vgpu, on);
+	if (ret)
+		ghyvi_report(&device->reporter,
+			     "display/enabled: only vGPUs of Gen9 have a display");
+	return ret;
+}
+
+static ssize_t enabled_store(struct device *dev, struct device_attribute *attr, const char *buffer,
+			     size_t bytes)
+{
+	static const struct ghyvi_value_range range = { .max = 1 };
+	struct ghyvi_device *device = dev_get_drvdata(dev);
+	char reason[GHYVI_PARSE_REASON_BYTES];
+	u32 on;
+	int ret = ghyvi_parse_u32(buffer, bytes, &range, &on, reason);
+
+	if (ret) {
+		ghyvi_report(&device->reporter, "display/enabled: %s", reason);
+		return ret;
+	}
+	mutex_lock(&device->lock);
+	ret = set_enabled(device, on);
+	mutex_unlock(&device->lock);
+	return ret ?: bytes;
+}
+static DEVICE_ATTR_RW(enabled);
+
+static ssize_t resolution_show(struct device *dev, struct device_attribute *attr, char *buffer)
+{
+	struct ghyvi_device *device = dev_get_drvdata(dev);
+
+	return ghyvi_choice_list(&resolutions, ghyvi_vgpu_get_resolution(device->vgpu), buffer,
+				 PAGE_SIZE);
+}
+
+static ssize_t resolution_store(struct device *dev, struct device_attribute *attr,
+				const char *buffer, size_t bytes)
+{
+	struct ghyvi_device *device = dev_get_drvdata(dev);
+	char name[GHYVI_PARSE_NAME_BYTES];
+	int ret = ghyvi_parse_name(buffer, bytes, name) ?: ghyvi_choice_find(&resolutions, name);
+
+	if (ret < 0) {
+		ghyvi_report(&device->reporter, "display/resolution: there is no resolution \"%s\"",
+			     name);
+		return ret;
+	}
+	mutex_lock(&device->lock);
+	if (ret == ghyvi_vgpu_get_resolution(device->vgpu)) {
+		ret = 0;
+	} else if (device->open) {
+		ret = busy(device, "resolution");
+	} else {
+		ghyvi_vgpu_set_resolution(device->vgpu, ret);
+		ret = 0;
+	}
+	mutex_unlock(&device->lock);
+	return ret ?: bytes;
+}
+static DEVICE_ATTR_RW(resolution);
+
+static ssize_t edid_show(struct device *dev, struct device_attribute *attr, char *buffer)
+{
+	struct ghyvi_device *device = dev_get_drvdata(dev);
+
+	ghyvi_vgpu_get_edid(device->vgpu, (u8 *)buffer);
+	return GHYVI_EDID_BYTES;
+}
+static DEVICE_ATTR_RO(edid);
+
+static struct attribute *display_attributes[] = {
+	&dev_attr_enabled.attr,
+	&dev_attr_resolution.attr,
+	&dev_attr_edid.attr,
+	NULL,
+};
+
+const struct attribute_group ghyvi_display_group = {
+	.name = "display",
+	.attrs = display_attributes,
+};
