@@ -155,9 +155,10 @@ static int mi_store_register(struct softgpu_engine *engine)
 
 	if (engine->packet[0] & MI_SRM_PREDICATE && !softgpu_predicate(engine, MI_PREDICATE_RESULT))
 		return err;
-	return err   ?:
-		       softgpu_write32(engine, mi_space(engine->packet[0]),
-				       gen8_cmd_address(&engine->packet[2]), value);
+	if (err)
+		return err;
+	return softgpu_write32(engine, mi_space(engine->packet[0]),
+			       gen8_cmd_address(&engine->packet[2]), value);
 }
 
 static int mi_load_register(struct softgpu_engine *engine)
@@ -189,9 +190,10 @@ static int mi_copy_memory(struct softgpu_engine *engine)
 		return SOFTGPU_OK;
 	err = softgpu_read32(engine, mi_space(header), gen8_cmd_address(&engine->packet[3]),
 			     &value);
-	return err   ?:
-		       softgpu_write32(engine, dst_ggtt ? SOFTGPU_GGTT : SOFTGPU_PPGTT,
-				       gen8_cmd_address(&engine->packet[1]), value);
+	if (err)
+		return err;
+	return softgpu_write32(engine, dst_ggtt ? SOFTGPU_GGTT : SOFTGPU_PPGTT,
+			       gen8_cmd_address(&engine->packet[1]), value);
 }
 
 static int mi_semaphore_wait(struct softgpu_engine *engine)
