@@ -3,12 +3,13 @@
  * Containment of a guest that breaks the rules. A bad workload is stopped with an error. After too
  * many of them the whole vGPU enters *failsafe state*. Its jobs do not run, and its memory is
  * neither pinned nor tracked. Reads return all ones (0 for interrupt registers) and writes are
- * dropped, as with a device that fell off the bus. Other vGPUs are not affected. A reset from
- * outside the guest driver (VFIO's or the `reset` attribute) ends failsafe state.
+ * dropped, as with a device that fell off the bus. Other vGPUs are not affected. The `reset`
+ * attribute and the end of the VM end failsafe state.
  *
  * Points are a leaky bucket: it overflows at points_max, and points_max drain in each window. A
  * guest can cause VFIO's reset, so that one ends failsafe state only when the bucket has drained to
- * points_max: otherwise a guest that reboots at once could have a bad workload per reboot.
+ * points_max: otherwise a guest that reboots at once could have a bad workload per reboot. It adds
+ * the points of the workloads that it stops, and does not end what the isolation oracle began.
  */
 #include <linux/errno.h>
 #include <linux/ktime.h>
@@ -42,9 +43,9 @@ void vgpu_unpin_if_failsafe(struct ghyvi_vgpu *vgpu)
 }
 
 /*
- * Returns false when the isolation oracle has stopped an access since the last
- * vgpu_containment_reset(). Such an access is a bug of the host. The vGPU enters failsafe state
- * before the guest can exploit the bug again.
+ * Returns false when the isolation oracle has stopped an access since the last reset that forgets
+ * points. Such an access is a bug of the host. The vGPU enters failsafe state before the guest can
+ * exploit the bug again.
  */
 static bool isolation_held(const struct ghyvi_vgpu *vgpu)
 {
@@ -108,13 +109,18 @@ static bool too_many_points(const struct ghyvi_vgpu *vgpu)
 
 void vgpu_containment_reset(struct ghyvi_vgpu *vgpu, bool forget)
 {
+	bool failsafe, held;
+
 	lockdep_assert_held(&vgpu->lock);
-	if (forget)
+	if (forget) {
 		vgpu->violation_points = 0;
+		vgpu->oracle_violations = atomic64_read(&vgpu->params.stats->oracle_violations);
+	}
 	drain_points(vgpu, ktime_get_ns());
-	vgpu->oracle_violations = atomic64_read(&vgpu->params.stats->oracle_violations);
-	WRITE_ONCE(vgpu->failsafe_drains, vgpu->failsafe && too_many_points(vgpu));
-	WRITE_ONCE(vgpu->failsafe, vgpu->failsafe_drains);
+	held = isolation_held(vgpu);
+	failsafe = vgpu->failsafe && (!held || too_many_points(vgpu));
+	WRITE_ONCE(vgpu->failsafe_drains, failsafe && held);
+	WRITE_ONCE(vgpu->failsafe, failsafe);
 }
 
 static const char *add_points(struct ghyvi_vgpu *vgpu, u32 points)

@@ -507,6 +507,20 @@ static bool parks_workloads(const struct ghyvi_vgpu *vgpu)
 	return vgpu->paused && !vgpu->resetting && !vgpu->failsafe;
 }
 
+/*
+ * The workload may have failed, or delayed others, before a reset dropped it. What the reset of an
+ * administrator drops is not held against the guest. Returns why the vGPU must enter failsafe
+ * state, or NULL.
+ */
+static const char *account_abandoned(struct vgpu_workload *workload, enum ghyvi_job_status status)
+{
+	const struct ghyvi_vgpu *vgpu = workload->engine->vgpu;
+
+	if (vgpu->failsafe || vgpu->forgetting)
+		return NULL;
+	return status == GHYVI_JOB_ERROR ? vgpu_violation(workload) : vgpu_overstay(workload);
+}
+
 /* Caller holds vgpu->lock. */
 static void complete_workload(struct vgpu_workload *workload, enum ghyvi_job_status status)
 {
@@ -517,11 +531,7 @@ static void complete_workload(struct vgpu_workload *workload, enum ghyvi_job_sta
 		     workload->abandoned == (engine->workload == workload));
 	engine->events |= workload->base.job.events;
 	if (workload->abandoned) {
-		/* The workload may have failed, or delayed others, before the reset. */
-		if (status == GHYVI_JOB_ERROR && !submissions_blocked(vgpu))
-			enter_failsafe_if(vgpu, vgpu_violation(workload));
-		else if (!submissions_blocked(vgpu))
-			enter_failsafe_if(vgpu, vgpu_overstay(workload));
+		enter_failsafe_if(vgpu, account_abandoned(workload, status));
 		engine->abandoned = false;
 		workload_drop(engine, workload);
 		execlist_advance(engine);

@@ -72,14 +72,16 @@ void vgpu_reset_ctl_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 /*
  * Stop the engines and wait until the scheduler has returned every workload. workload_complete()
  * takes vgpu->lock, so the wait is without it. Submissions are held back until the caller clears
- * vgpu->resetting.
+ * vgpu->resetting. @forget: the points that the workloads have earned are about to be forgotten.
  */
-static void stop_engines(struct ghyvi_vgpu *vgpu, void (*stop)(struct vgpu_engine *engine))
+static void stop_engines(struct ghyvi_vgpu *vgpu, void (*stop)(struct vgpu_engine *engine),
+			 bool forget)
 {
 	unsigned int i;
 
 	mutex_lock(&vgpu->lock);
 	vgpu->resetting = true;
+	vgpu->forgetting = forget;
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		stop(&vgpu->engines[i]);
 	mutex_unlock(&vgpu->lock);
@@ -124,7 +126,7 @@ void vgpu_power_on(struct ghyvi_vgpu *vgpu)
 /* @paused: for another guest, or for the same one after it has migrated: its points are loaded */
 static void reset_all(struct ghyvi_vgpu *vgpu, bool paused)
 {
-	stop_engines(vgpu, vgpu_engine_reset);
+	stop_engines(vgpu, vgpu_engine_reset, paused);
 
 	mutex_lock(&vgpu->lock);
 	/* Clear the table first: its entries could be translated again otherwise. */
@@ -135,6 +137,7 @@ static void reset_all(struct ghyvi_vgpu *vgpu, bool paused)
 	vgpu_containment_reset(vgpu, paused);
 	vgpu_power_on(vgpu);
 	vgpu->resetting = false;
+	vgpu->forgetting = false;
 	vgpu->paused = paused;
 	mutex_unlock(&vgpu->lock);
 
@@ -194,7 +197,7 @@ void ghyvi_vgpu_reset_under_driver(struct ghyvi_vgpu *vgpu)
 {
 	unsigned int i;
 
-	stop_engines(vgpu, vgpu_engine_hold);
+	stop_engines(vgpu, vgpu_engine_hold, true);
 
 	mutex_lock(&vgpu->lock);
 	vgpu_context_handles_forget(vgpu);
@@ -202,6 +205,7 @@ void ghyvi_vgpu_reset_under_driver(struct ghyvi_vgpu *vgpu)
 	ghyvi_audit_reset(vgpu->audit);
 	lift_failsafe(vgpu, true);
 	vgpu->resetting = false;
+	vgpu->forgetting = false;
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		vgpu_engine_release(&vgpu->engines[i]);
 	vgpu_irq_remind(vgpu);

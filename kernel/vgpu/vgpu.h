@@ -151,8 +151,9 @@ void ghyvi_vgpu_destroy(struct ghyvi_vgpu *vgpu);
  *
  * Stops the engines, drops all workloads and translation state, sets the registers to their reset
  * values, clears the GGTT table and ends failsafe state. The guest can cause it, so its points of
- * containment stay: above points_max, failsafe state ends with the first access that traps after
- * they have drained.
+ * containment stay, and the workloads that are stopped add theirs: above points_max, failsafe state
+ * ends with the first access that traps after they have drained. After an alarm of the isolation
+ * oracle it does not end.
  *
  * Context: may sleep; waits until the scheduler has returned every workload. The caller holds no
  * lock that prepare() or complete() of a workload takes.
@@ -621,9 +622,9 @@ int ghyvi_vgpu_set_containment(struct ghyvi_vgpu *vgpu,
  * @vgpu: vGPU to test
  *
  * The guest broke the rules too often, or the isolation oracle stopped an access to memory that is
- * not the vGPU's. Until ghyvi_vgpu_reset(), which see, or ghyvi_vgpu_reset_under_driver(),
- * registers and aperture read as all ones (interrupt registers: 0), writes are dropped, and no page
- * is pinned or tracked for it.
+ * not the vGPU's. Registers and aperture read as all ones (interrupt registers: 0), writes are
+ * dropped, and no page is pinned or tracked for it. ghyvi_vgpu_close() and
+ * ghyvi_vgpu_reset_under_driver() end this state, and ghyvi_vgpu_reset() under conditions.
  *
  * Context: any.
  * Return: true in failsafe state.

@@ -249,14 +249,15 @@ struct ghyvi_vgpu {
 
 	struct mutex lock; /* protects engines, and registers with side effects */
 	bool resetting; /* submissions are held back; under lock */
+	bool forgetting; /* as @resetting, and the guest's points are forgotten; under lock */
 	bool paused; /* as @resetting, and preempted workloads are parked; under lock */
 	bool failsafe; /* written under lock */
-	/* It was reset: @failsafe ends with the excess of @violation_points; under lock */
+	/* It was reset: @failsafe ends with the excess of @violation_points; written under lock */
 	bool failsafe_drains;
 	struct ghyvi_containment containment; /* this and the next three: under lock */
 	u64 points_drained_ns; /* until when @violation_points have drained, ns of ktime_get_ns() */
 	u32 violation_points;
-	u64 oracle_violations; /* value of the counter when containment was last reset */
+	u64 oracle_violations; /* value of the counter when the points were last forgotten */
 	struct vgpu_engine engines[GHYVI_ENGINES];
 	/* Submission n, from 1 on, is in [n % VGPU_SUBMISSIONS]. This and the next: lock */
 	struct vgpu_submission submissions[VGPU_SUBMISSIONS];
@@ -536,8 +537,8 @@ void vgpu_context_handles_forget(struct ghyvi_vgpu *vgpu);
 /* Needs no lock. */
 void vgpu_containment_init(struct ghyvi_vgpu *vgpu);
 /*
- * End failsafe state; with too many points, as soon as they have drained. @forget: they end at
- * once; a guest must not be able to cause that.
+ * End failsafe state; with too many points, as soon as they have drained; after an alarm of the
+ * isolation oracle, not at all. @forget: at once; a guest must not be able to cause that.
  */
 void vgpu_containment_reset(struct ghyvi_vgpu *vgpu, bool forget);
 /*

@@ -88,6 +88,18 @@ static void violations_and_resets_are_events(void **state)
 	assert_int_equal(atomic_read(&events), 4);
 }
 
+static void pass_ms(u32 ms)
+{
+	mutex_lock(&vgpu->lock);
+	vgpu->points_drained_ns -= ms * NSEC_PER_MSEC;
+	mutex_unlock(&vgpu->lock);
+}
+
+static void read_pvinfo(void)
+{
+	rd(PVINFO_MAGIC_LO);
+}
+
 static sem_t in_fault, go_on;
 
 static void slow_memory(u64 gfn)
@@ -368,6 +380,16 @@ static void a_workload_that_its_guest_resets_late_counts(void **state)
 	overstay(reset_late);
 }
 
+static void reset_device_late(void)
+{
+	ghyvi_vgpu_reset(vgpu);
+}
+
+static void a_workload_that_a_device_reset_stops_late_counts(void **state)
+{
+	overstay(reset_device_late);
+}
+
 static void wait_behind_context_0(void)
 {
 	move_tail(0);
@@ -377,6 +399,77 @@ static void wait_behind_context_0(void)
 	calm_ahead_ns += 20 * NSEC_PER_MSEC;
 	ghyvi_sched_timer(sched, guest.id);
 	calm_ahead_ns += GHYVI_OVERSTAY_FREE_MS * NSEC_PER_MSEC;
+}
+
+/* A guest reboots, or resets the bus, each time before its endless workload would be stopped. */
+static void a_guest_that_resets_its_bus_again_and_again_is_stopped(void **state)
+{
+	const u32 each = GHYVI_OVERSTAY_FREE_MS / GHYVI_OVERSTAY_POINT_MS;
+	u32 i;
+
+	limit(3 * each, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	for (i = 1; i <= 4; i++) {
+		start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
+		wait_behind_context_0();
+		gpu.running[guest.id]->busy_ns = 1;
+		ghyvi_vgpu_reset(vgpu);
+		settle();
+		assert_int_equal(vgpu->violation_points, i * each);
+		assert_int_equal(ghyvi_vgpu_is_failsafe(vgpu), i > 3);
+		finish(guest.id, GHYVI_JOB_COMPLETE); /* of the other vGPU */
+	}
+	assert_dead();
+	pass_ms(GHYVI_VIOLATION_WINDOW_MAX_MS);
+	ghyvi_vgpu_set_bar0(vgpu, 0x80000000);
+	read_pvinfo();
+	assert_alive();
+}
+
+static void *fail_soon(void *job)
+{
+	usleep_range(5000, 6000);
+	finish_job(job, GHYVI_JOB_ERROR);
+	return NULL;
+}
+
+static void a_device_reset_does_not_undo_earlier_violations(void **state)
+{
+	pthread_t thread;
+	int i;
+
+	limit(2, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	for (i = 1; i <= 3; i++) {
+		start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
+		move_tail(0);
+		submit(0, -1);
+		pthread_create(&thread, NULL, fail_soon, take_job(guest.id));
+		ghyvi_vgpu_reset(vgpu);
+		pthread_join(thread, NULL);
+		assert_int_equal(atomic64_read(&stats.violations), i);
+		assert_int_equal(ghyvi_vgpu_is_failsafe(vgpu), i > 2);
+	}
+	assert_dead();
+}
+
+static void what_an_administrator_resets_late_is_free(void **state)
+{
+	void (*const forget[])(struct ghyvi_vgpu * vgpu) = { ghyvi_vgpu_reset_under_driver,
+							     ghyvi_vgpu_close };
+	unsigned int i;
+
+	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	for (i = 0; i < ARRAY_SIZE(forget); i++) {
+		start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
+		wait_behind_context_0();
+		gpu.running[guest.id]->busy_ns = 1;
+		forget[i](vgpu);
+		settle();
+		assert_int_equal(atomic64_read(&stats.violations), 0);
+		assert_int_equal(atomic64_read(&stats.failsafes), 0);
+		finish(guest.id, GHYVI_JOB_COMPLETE); /* of the other vGPU */
+		ghyvi_vgpu_reset(vgpu);
+	}
+	assert_alive();
 }
 
 /* What fails afterwards for want of memory fails for free. */
@@ -421,7 +514,13 @@ static void resets_of_good_workloads_are_free(void **state)
 		guest_reset();
 		settle();
 	}
-	assert_int_equal(gpu.cancels, 5);
+	for (; i < 10; i++) {
+		start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
+		move_tail(0);
+		submit(0, -1);
+		ghyvi_vgpu_reset(vgpu);
+	}
+	assert_int_equal(gpu.cancels, 10);
 	assert_int_equal(atomic64_read(&stats.violations), 0);
 	assert_alive();
 }
@@ -552,32 +651,33 @@ static void failsafe_state_stops_the_other_engines_first(void **state)
 	assert_dead();
 }
 
-/* The oracle's alarm is a defect of the host: a reboot is enough. */
-static void a_device_reset_ends_failsafe_state(void **state)
+/* The guest has found a defect of the host, and can reboot to use it again. */
+static void an_alarm_of_the_oracle_outlasts_reboots(void **state)
 {
+	void (*const forget[])(struct ghyvi_vgpu * vgpu) = { ghyvi_vgpu_reset_under_driver,
+							     ghyvi_vgpu_close };
+	unsigned int i;
+
 	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);
-	bad_workload();
-	move_tail(0);
-	submit(0, -1);
-	ghyvi_count(&stats, oracle_violations);
-	finish(guest.id, GHYVI_JOB_ERROR);
-	assert_dead();
-	ghyvi_vgpu_reset(vgpu);
-	ghyvi_vgpu_set_bar0(vgpu, 0x80000000);
-	assert_true(gtt.ggtt_gfn == (0x80000000 + GHYVI_GGTT_OFFSET) >> GHYVI_PAGE_SHIFT);
-	assert_alive();
-}
-
-static void pass_ms(u32 ms)
-{
-	mutex_lock(&vgpu->lock);
-	vgpu->points_drained_ns -= ms * NSEC_PER_MSEC;
-	mutex_unlock(&vgpu->lock);
-}
-
-static void read_pvinfo(void)
-{
-	rd(PVINFO_MAGIC_LO);
+	for (i = 0; i < ARRAY_SIZE(forget); i++) {
+		bad_workload();
+		move_tail(0);
+		submit(0, -1);
+		ghyvi_count(&stats, oracle_violations);
+		finish(guest.id, GHYVI_JOB_ERROR);
+		assert_dead();
+		ghyvi_vgpu_reset(vgpu);
+		assert_dead();
+		pass_ms(GHYVI_VIOLATION_WINDOW_MAX_MS);
+		assert_dead();
+		ghyvi_vgpu_reset(vgpu);
+		assert_dead();
+		forget[i](vgpu);
+		ghyvi_vgpu_reset(vgpu);
+		ghyvi_vgpu_set_bar0(vgpu, 0x80000000);
+		assert_true(gtt.ggtt_gfn == (0x80000000 + GHYVI_GGTT_OFFSET) >> GHYVI_PAGE_SHIFT);
+		assert_alive();
+	}
 }
 
 static void read_aperture(void)
@@ -774,6 +874,10 @@ int main(void)
 		RCS(a_workload_that_yields_late_counts),
 		RCS(a_workload_that_completes_late_counts),
 		RCS(a_workload_that_its_guest_resets_late_counts),
+		RCS(a_workload_that_a_device_reset_stops_late_counts),
+		RCS(a_guest_that_resets_its_bus_again_and_again_is_stopped),
+		RCS(a_device_reset_does_not_undo_earlier_violations),
+		RCS(what_an_administrator_resets_late_is_free),
 		RCS(time_that_others_lose_counts_once),
 		RCS(resets_of_good_workloads_are_free),
 		RCS(a_malformed_submission_counts_as_many),
@@ -786,7 +890,7 @@ int main(void)
 		RCS(a_new_vgpu_is_limited),
 		RCS(an_error_in_the_last_use_of_a_workload_is_not_counted_again),
 		RCS(failsafe_state_stops_the_other_engines_first),
-		RCS(a_device_reset_ends_failsafe_state),
+		RCS(an_alarm_of_the_oracle_outlasts_reboots),
 		RCS(after_a_reboot_failsafe_state_ends_with_the_points),
 		RCS(a_reboot_ends_failsafe_state_within_a_window),
 		RCS(without_a_reset_failsafe_state_does_not_end),
