@@ -72,6 +72,11 @@ struct vfio_precopy_info {
 #define ghyvi_eventfd_signal(ctx) ((void)eventfd_signal(ctx, 1))
 #endif
 
+#if !GHYVI_HAVE_HRTIMER_SETUP
+#define hrtimer_setup(timer, expired, clock, mode) \
+	(hrtimer_init(timer, clock, mode), (void)((timer)->function = (expired)))
+#endif
+
 #if !GHYVI_HAVE_VM_FLAGS_SET
 #define vm_flags_set(vma, flags) ((void)((vma)->vm_flags |= (flags)))
 #endif

@@ -136,6 +136,7 @@
 #define IRQ_IER 0xc
 #define GEN8_DE_PIPE_ISR_A 0x44400 /* seven banks: pipes, hot plug, port, misc */
 #define DISPLAY_IRQ_BANKS 7
+#define DISPLAY_IRQ_LAST (GEN8_DE_PIPE_ISR_A + DISPLAY_IRQ_BANKS * GEN8_IRQ_BANK_SIZE - 4)
 #define GEN8_PCU_ISR 0x444e0
 #define SDEISR 0xc4000
 

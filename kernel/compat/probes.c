@@ -46,6 +46,14 @@ int ghyvi_probe(struct timer_list *timer)
 	return timer_delete_sync(timer);
 }
 
+/* 6.13: a timer and its function are set in one call; 6.15 has no other */
+#elif defined(PROBE_HRTIMER_SETUP)
+#include <linux/hrtimer.h>
+void ghyvi_probe(struct hrtimer *timer, enum hrtimer_restart (*expired)(struct hrtimer *))
+{
+	hrtimer_setup(timer, expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
+}
+
 /* 6.3: the flags of a VMA are changed by functions */
 #elif defined(PROBE_VM_FLAGS_SET)
 #include <linux/mm.h>

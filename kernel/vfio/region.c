@@ -202,7 +202,8 @@ static void *bar0_memory(struct ghyvi_device *device, u64 offset)
 /* The same, but NULL if the page cannot be mapped. */
 static void *bar0_page(struct ghyvi_device *device, u64 offset)
 {
-	if (offset < GHYVI_REGISTERS_BYTES && !ghyvi_vgpu_get_remap(device->vgpu))
+	if (offset < GHYVI_REGISTERS_BYTES &&
+	    (!ghyvi_vgpu_get_remap(device->vgpu) || ghyvi_vgpu_traps_page(device->vgpu, offset)))
 		return NULL;
 	return bar0_memory(device, offset);
 }

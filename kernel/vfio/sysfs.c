@@ -278,7 +278,9 @@ static const struct attribute_group policy_group = {
 };
 
 const struct attribute_group *ghyvi_device_groups[] = {
-	&device_group,	    &ghyvi_slot_group,	&policy_group,
-	&ghyvi_sched_group, &ghyvi_audit_group, &ghyvi_containment_group,
-	&ghyvi_display_group, &ghyvi_stats_group, &ghyvi_usage_group, NULL,
+	&device_group,	      &ghyvi_slot_group,
+	&policy_group,	      &ghyvi_sched_group,
+	&ghyvi_audit_group,   &ghyvi_containment_group,
+	&ghyvi_display_group, &ghyvi_stats_group,
+	&ghyvi_usage_group,   NULL,
 };

@@ -4,22 +4,475 @@
  *
  * A vGPU has none unless it is switched on. Then all pipes are fused off, and the registers are
  * plain storage.
+ *
+ * DOC: what the model is, and is not
+ *
+ * Registers hold what the guest wrote; nothing is scanned out here. Who shows the picture reads the
+ * registers of the plane and the cursor. Requests are granted at once: a PLL locks, a port becomes
+ * idle, a pipe starts, and a message on an AUX channel has its answer, when the store returns. The
+ * other ports have no monitor: messages time out, and the I2C of HDMI finds no device.
+ *
+ * DOC: time
+ *
+ * Frames are counted by the host's clock. A frame begins with the vertical blank, and takes the
+ * time that the guest has programmed. A read of a counter computes it. A timer runs only while the
+ * pipe is on and the guest has unmasked an interrupt of it, and then once per frame.
  */
+#include <linux/kernel.h>
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <ghyvi/compat.h>
 #include "display_regs.h"
 #include "vgpu_types.h"
 
 #define DISPLAY_GEN 9
+#define MONITOR_PORT 1 /* DDI B */
+
+/* Frames of 1/240 s to 1/10 s are possible; others get the time of the usual one. */
+#define FRAME_MIN_NS (NSEC_PER_SEC / 240)
+#define FRAME_MAX_NS (NSEC_PER_SEC / 10)
+#define FRAME_USUAL_NS (NSEC_PER_SEC / 60)
+#define TIMING_MASK 0x1fff
+
+/* Reset values other than 0. */
+static const struct ghyvi_register_value display_values[] = {
+	{ CPU_VGACNTRL, VGA_DISP_DISABLE },
+	{ DDI_BUF_CTL_A, DDI_BUF_IS_IDLE },
+	{ DDI_BUF_CTL_A + 1 * DISPLAY_PORT_BYTES, DDI_BUF_IS_IDLE },
+	{ DDI_BUF_CTL_A + 2 * DISPLAY_PORT_BYTES, DDI_BUF_IS_IDLE },
+	{ DDI_BUF_CTL_A + 3 * DISPLAY_PORT_BYTES, DDI_BUF_IS_IDLE },
+	{ DDI_BUF_CTL_A + 4 * DISPLAY_PORT_BYTES, DDI_BUF_IS_IDLE },
+	{ SOUTH_FUSE_STRAP, SFUSE_STRAP_DDIB_DETECTED },
+	{ SDEISR, SDE_PORTB_HOTPLUG_CPT },
+};
+
+bool vgpu_display_has_page(u32 offset)
+{
+	static const u32 registers[] = { DPLL_STATUS, PIPEADSL, PCH_GMBUS1 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(registers); i++)
+		if (offset >> GHYVI_PAGE_SHIFT == registers[i] >> GHYVI_PAGE_SHIFT)
+			return true;
+	return false;
+}
+
+bool ghyvi_vgpu_traps_page(const struct ghyvi_vgpu *vgpu, u32 offset)
+{
+	return ghyvi_vgpu_has_display(vgpu) && vgpu_display_has_page(offset);
+}
+
+/* time */
+
+/* The rate of symbols on the link of the monitor's port, in kHz. */
+static u32 symbol_khz(struct ghyvi_vgpu *vgpu)
+{
+	/* By number in DPLL_CTRL1. */
+	static const u32 rates[] = { 540000, 270000, 162000, 324000, 216000, 432000, 0, 0 };
+	u32 pll = vgpu_get(vgpu, DPLL_CTRL2) >>
+			  (MONITOR_PORT * DPLL_CTRL2_BITS + DPLL_CTRL2_DDI_CLK_SEL_SHIFT) &
+		  DPLL_CTRL2_DDI_CLK_SEL_MASK;
+
+	return rates[vgpu_get(vgpu, DPLL_CTRL1) >>
+			     (pll * DPLL_CTRL1_BITS + DPLL_CTRL1_LINK_RATE_SHIFT) &
+		     DPLL_CTRL1_LINK_RATE_MASK];
+}
+
+/* Take over the timings that the guest has programmed. */
+static void read_timings(struct ghyvi_vgpu *vgpu)
+{
+	struct vgpu_display *display = &vgpu->display;
+	u32 vertical = vgpu_get(vgpu, VTOTAL_A);
+	u32 m = vgpu_get(vgpu, PIPEA_LINK_M1) & GENMASK(23, 0);
+	u32 n = vgpu_get(vgpu, PIPEA_LINK_N1) & GENMASK(23, 0);
+	u32 columns = (vgpu_get(vgpu, HTOTAL_A) >> 16 & TIMING_MASK) + 1;
+	u64 pixel_khz = n ? div_u64((u64)symbol_khz(vgpu) * m, n) : 0;
+
+	lockdep_assert_held(&vgpu->irq_lock);
+	display->lines = (vertical >> 16 & TIMING_MASK) + 1;
+	display->active_lines = (vertical & TIMING_MASK) + 1;
+	display->frame_ns =
+		pixel_khz ? div64_u64((u64)columns * display->lines * NSEC_PER_MSEC, pixel_khz) : 0;
+	if (display->frame_ns < FRAME_MIN_NS || display->frame_ns > FRAME_MAX_NS)
+		display->frame_ns = FRAME_USUAL_NS;
+}
+
+/* Let the time pass until @now. */
+static void pass_time(struct vgpu_display *display, u64 now)
+{
+	u64 frames;
+
+	if (!display->running || display->stopped)
+		return;
+	frames = div64_u64(now - display->began_ns, display->frame_ns);
+	display->frame += (u32)frames;
+	display->began_ns += frames * display->frame_ns;
+}
+
+/* Does the guest wait for an interrupt of the next vertical blank? */
+static bool is_awaited(struct ghyvi_vgpu *vgpu)
+{
+	u32 events = vgpu_get(vgpu, GEN8_DE_PIPE_ISR_A + IRQ_IER) &
+		     ~vgpu_get(vgpu, GEN8_DE_PIPE_ISR_A + IRQ_IMR);
+
+	return events & (GEN8_PIPE_VBLANK | (vgpu->display.flip ? GEN9_PIPE_PLANE1_FLIP_DONE : 0));
+}
+
+/* Start the timer if it has to run. Once it does not, it is not started again when it expires. */
+static void start_timer(struct ghyvi_vgpu *vgpu, u64 now)
+{
+	struct vgpu_display *display = &vgpu->display;
+
+	lockdep_assert_held(&vgpu->irq_lock);
+	if (!display->running || display->stopped || display->armed ||
+	    ghyvi_vgpu_is_failsafe(vgpu) || !is_awaited(vgpu))
+		return;
+	pass_time(display, now);
+	display->armed = true;
+	display->armed_frame = display->frame;
+	hrtimer_start(&display->timer, ns_to_ktime(display->began_ns + display->frame_ns),
+		      HRTIMER_MODE_ABS_SOFT);
+}
+
+static enum hrtimer_restart timer_expired(struct hrtimer *timer)
+{
+	struct vgpu_display *display = container_of(timer, struct vgpu_display, timer);
+	struct ghyvi_vgpu *vgpu = container_of(display, struct ghyvi_vgpu, display);
+	u64 now = ktime_get_ns();
+	unsigned long flags;
+	u32 events = 0;
+
+	spin_lock_irqsave(&vgpu->irq_lock, flags);
+	display->armed = false;
+	pass_time(display, now);
+	/* The pipe may have been switched off and on again meanwhile. */
+	if (display->running && !display->stopped && display->frame != display->armed_frame) {
+		events = GEN8_PIPE_VBLANK | (display->flip ? GEN9_PIPE_PLANE1_FLIP_DONE : 0);
+		display->flip = false;
+	}
+	start_timer(vgpu, now);
+	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
+	if (events)
+		vgpu_irq_raise_bank(vgpu, GEN8_DE_PIPE_ISR_A, events);
+	return HRTIMER_NORESTART; /* start_timer() has done it */
+}
+
+/* The guest's frames stand still while it does. */
+void vgpu_display_pause(struct ghyvi_vgpu *vgpu)
+{
+	struct vgpu_display *display = &vgpu->display;
+	u64 now = ktime_get_ns();
+	unsigned long flags;
+
+	spin_lock_irqsave(&vgpu->irq_lock, flags);
+	if (!display->stopped) {
+		pass_time(display, now);
+		display->phase_ns = display->running ? now - display->began_ns : 0;
+		display->stopped = true;
+	}
+	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
+	hrtimer_cancel(&display->timer);
+}
+
+void vgpu_display_resume(struct ghyvi_vgpu *vgpu)
+{
+	struct vgpu_display *display = &vgpu->display;
+	u64 now = ktime_get_ns();
+	unsigned long flags;
+
+	spin_lock_irqsave(&vgpu->irq_lock, flags);
+	if (display->stopped) {
+		display->began_ns = now - display->phase_ns;
+		display->stopped = false;
+		display->armed = false; /* vgpu_display_pause() has cancelled it */
+	}
+	start_timer(vgpu, now);
+	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
+}
+
+/* registers */
+
+void vgpu_display_irq_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
+{
+	u64 now = ktime_get_ns();
+	unsigned long flags;
+
+	vgpu_irq_write(vgpu, offset, value);
+	spin_lock_irqsave(&vgpu->irq_lock, flags);
+	start_timer(vgpu, now);
+	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
+}
+
+static void switch_pipe(struct ghyvi_vgpu *vgpu, bool on)
+{
+	struct vgpu_display *display = &vgpu->display;
+	u64 now = ktime_get_ns();
+	unsigned long flags;
+
+	spin_lock_irqsave(&vgpu->irq_lock, flags);
+	pass_time(display, now);
+	if (on && !display->running) {
+		read_timings(vgpu);
+		display->began_ns = now;
+		display->phase_ns = 0;
+	}
+	display->running = on;
+	start_timer(vgpu, now);
+	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
+}
+
+static void flip(struct ghyvi_vgpu *vgpu, u32 surface)
+{
+	u64 now = ktime_get_ns();
+	unsigned long flags;
+
+	vgpu_set(vgpu, PLANE_SURFLIVE_1_A, surface);
+	spin_lock_irqsave(&vgpu->irq_lock, flags);
+	vgpu->display.flip = true;
+	vgpu_set(vgpu, PIPEA_FLIPCOUNT_G4X, vgpu_get(vgpu, PIPEA_FLIPCOUNT_G4X) + 1);
+	start_timer(vgpu, now);
+	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
+}
+
+/* The line that is scanned out, or the number of the frame. */
+u32 vgpu_display_pipe_read(struct ghyvi_vgpu *vgpu, u32 offset)
+{
+	struct vgpu_display *display = &vgpu->display;
+	u64 now = ktime_get_ns(), phase;
+	unsigned long flags;
+	u32 value;
+
+	if (!ghyvi_vgpu_has_display(vgpu))
+		return vgpu_get(vgpu, offset);
+	spin_lock_irqsave(&vgpu->irq_lock, flags);
+	pass_time(display, now);
+	value = display->frame;
+	if (offset == PIPEADSL) {
+		value = 0;
+		phase = display->stopped ? display->phase_ns : now - display->began_ns;
+		if (display->running)
+			value = (display->active_lines +
+				 (u32)div64_u64(phase * display->lines, display->frame_ns)) %
+				display->lines;
+	}
+	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
+	return value;
+}
+
+void vgpu_display_pipe_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
+{
+	if (!ghyvi_vgpu_has_display(vgpu)) {
+		vgpu_set(vgpu, offset, value);
+		return;
+	}
+	switch (offset) {
+	case PIPEACONF:
+		value &= ~(u32)PIPECONF_STATE_ENABLE;
+		if (value & PIPECONF_ENABLE)
+			value |= PIPECONF_STATE_ENABLE;
+		vgpu_set(vgpu, offset, value);
+		switch_pipe(vgpu, value & PIPECONF_ENABLE);
+		break;
+	case PLANE_SURF_1_A:
+		vgpu_set(vgpu, offset, value);
+		flip(vgpu, value);
+		break;
+	default: /* read-only */
+		break;
+	}
+}
+
+/* A PLL locks when it is enabled. LCPLL1 shows that itself, too. */
+void vgpu_display_pll_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
+{
+	static const u32 plls[] = { LCPLL1_CTL, LCPLL2_CTL, WRPLL_CTL1, WRPLL_CTL2 };
+	u32 status = 0;
+	unsigned int i;
+
+	if (offset == LCPLL1_CTL) {
+		value &= ~(u32)LCPLL_PLL_LOCK;
+		if (value & LCPLL_PLL_ENABLE)
+			value |= LCPLL_PLL_LOCK;
+	}
+	mutex_lock(&vgpu->lock);
+	vgpu_set(vgpu, offset, value);
+	for (i = 0; i < ARRAY_SIZE(plls); i++)
+		if (vgpu_get(vgpu, plls[i]) & LCPLL_PLL_ENABLE)
+			status |= 1u << DPLL_LOCK_SHIFT * i;
+	if (ghyvi_vgpu_has_display(vgpu))
+		vgpu_set(vgpu, DPLL_STATUS, status);
+	mutex_unlock(&vgpu->lock);
+}
+
+void vgpu_display_status_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
+{
+	if (!ghyvi_vgpu_has_display(vgpu))
+		vgpu_set(vgpu, offset, value);
+}
+
+/* The bytes of a message are in the data registers, the first one in the highest bits. */
+static void aux_load(struct ghyvi_vgpu *vgpu, u32 data, u8 *bytes)
+{
+	unsigned int i;
+
+	for (i = 0; i < AUX_BYTES; i++)
+		bytes[i] = vgpu_get(vgpu, data + (i & ~3u)) >> (24 - 8 * (i & 3));
+}
+
+static void aux_store(struct ghyvi_vgpu *vgpu, u32 data, const u8 *bytes)
+{
+	unsigned int i;
+
+	for (i = 0; i < AUX_BYTES; i += 4)
+		vgpu_set(vgpu, data + i,
+			 (u32)bytes[i] << 24 | bytes[i + 1] << 16 | bytes[i + 2] << 8 |
+				 bytes[i + 3]);
+}
+
+/* Send a message, and return the bits of the control register that tell how it ended. */
+static u32 aux_send(struct ghyvi_vgpu *vgpu, unsigned int port, u32 control)
+{
+	u32 data = DP_AUX_CH_DATA_A + port * DISPLAY_PORT_BYTES;
+	u32 bytes = (control & DP_AUX_CH_CTL_MESSAGE_SIZE_MASK) >> DP_AUX_CH_CTL_MESSAGE_SIZE_SHIFT;
+	u8 message[AUX_BYTES], reply[AUX_BYTES] = {};
+
+	lockdep_assert_held(&vgpu->lock);
+	if (port != MONITOR_PORT || bytes > AUX_BYTES)
+		return DP_AUX_CH_CTL_DONE | DP_AUX_CH_CTL_TIME_OUT_ERROR;
+	aux_load(vgpu, data, message);
+	bytes = vgpu_monitor_transfer(&vgpu->display.monitor, message, bytes, reply);
+	if (!bytes)
+		return DP_AUX_CH_CTL_DONE | DP_AUX_CH_CTL_TIME_OUT_ERROR;
+	aux_store(vgpu, data, reply);
+	return DP_AUX_CH_CTL_DONE | bytes << DP_AUX_CH_CTL_MESSAGE_SIZE_SHIFT;
+}
+
+static void aux_write(struct ghyvi_vgpu *vgpu, unsigned int port, u32 offset, u32 value)
+{
+	/* Of ports A to D. */
+	static const u32 done[] = { GEN8_AUX_CHANNEL_A, GEN9_AUX_CHANNEL_B, GEN9_AUX_CHANNEL_C,
+				    GEN9_AUX_CHANNEL_D };
+	const u32 ends = DP_AUX_CH_CTL_DONE | DP_AUX_CH_CTL_TIME_OUT_ERROR |
+			 DP_AUX_CH_CTL_RECEIVE_ERROR;
+	bool send = value & DP_AUX_CH_CTL_SEND_BUSY;
+
+	mutex_lock(&vgpu->lock);
+	if (send) {
+		value &= ~(ends | (u32)DP_AUX_CH_CTL_SEND_BUSY);
+		value = (value & ~(u32)DP_AUX_CH_CTL_MESSAGE_SIZE_MASK) |
+			aux_send(vgpu, port, value);
+	} else {
+		value = (value & ~ends) | (vgpu_get(vgpu, offset) & ends & ~value);
+	}
+	vgpu_set(vgpu, offset, value);
+	mutex_unlock(&vgpu->lock);
+	if (send && value & DP_AUX_CH_CTL_INTERRUPT && port < ARRAY_SIZE(done))
+		vgpu_irq_raise_bank(vgpu, GEN8_DE_PORT_ISR, done[port]);
+}
+
+void vgpu_display_port_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
+{
+	unsigned int port = (offset - DDI_BUF_CTL_A) / DISPLAY_PORT_BYTES;
+
+	if (!ghyvi_vgpu_has_display(vgpu)) {
+		vgpu_set(vgpu, offset, value);
+		return;
+	}
+	switch (offset - port * DISPLAY_PORT_BYTES) {
+	case DDI_BUF_CTL_A:
+		value &= ~(u32)DDI_BUF_IS_IDLE;
+		if (!(value & DDI_BUF_CTL_ENABLE))
+			value |= DDI_BUF_IS_IDLE;
+		vgpu_set(vgpu, offset, value);
+		break;
+	case DP_AUX_CH_CTL_A:
+		aux_write(vgpu, port, offset, value);
+		break;
+	case DP_TP_CTL_A:
+		vgpu_set(vgpu, offset, value);
+		vgpu_set(vgpu, offset + DP_TP_STATUS_A - DP_TP_CTL_A,
+			 (value & DP_TP_CTL_LINK_TRAIN_MASK) == DP_TP_CTL_LINK_TRAIN_IDLE ?
+				 DP_TP_STATUS_IDLE_DONE :
+				 0);
+		break;
+	case DP_TP_STATUS_A:
+		break;
+	default:
+		vgpu_set(vgpu, offset, value);
+	}
+}
+
+/* No device answers on the I2C of HDMI. */
+void vgpu_display_gmbus_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
+{
+	vgpu_set(vgpu, offset, value);
+	if (ghyvi_vgpu_has_display(vgpu))
+		vgpu_set(vgpu, PCH_GMBUS2,
+			 value & GMBUS_CYCLE_WAIT && !(value & GMBUS_SW_CLR_INT) ? GMBUS_SATOER :
+										   0);
+}
+
+u32 vgpu_display_mailbox(struct ghyvi_vgpu *vgpu, u32 command)
+{
+	/* Latencies of the memory in us, for eight levels of power saving, as of a Skylake. */
+	static const u32 latencies[] = { 0x201c1302, 0x63534d3f };
+
+	if (!ghyvi_vgpu_has_display(vgpu))
+		return 0;
+	switch (command) {
+	case GEN9_PCODE_READ_MEM_LATENCY:
+		vgpu_set(vgpu, GEN6_PCODE_DATA, latencies[vgpu_get(vgpu, GEN6_PCODE_DATA) & 1]);
+		return 0;
+	case GEN9_PCODE_SAGV_CONTROL: /* the clock of the memory is not the guest's affair */
+		return GEN6_PCODE_ILLEGAL_CMD;
+	default:
+		return 0;
+	}
+}
+
+/* life */
+
+void vgpu_display_init(struct ghyvi_vgpu *vgpu)
+{
+	vgpu->display.resolution = GHYVI_RESOLUTION_DEFAULT;
+	hrtimer_setup(&vgpu->display.timer, timer_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+}
+
+/* After a reset: the pipe is off, so the timer does not start again. */
+void vgpu_display_fini(struct ghyvi_vgpu *vgpu)
+{
+	hrtimer_cancel(&vgpu->display.timer);
+}
+
+static void set_reset_values(struct ghyvi_vgpu *vgpu)
+{
+	bool on = vgpu->display.on;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(display_values); i++)
+		vgpu_set(vgpu, display_values[i].offset, on ? display_values[i].value : 0);
+	vgpu_set(vgpu, SKL_DFSM,
+		 on ? SKL_DFSM_PIPE_B_DISABLE | SKL_DFSM_PIPE_C_DISABLE |
+				 SKL_DFSM_DISPLAY_PM_DISABLE | SKL_DFSM_DISPLAY_HDCP_DISABLE :
+		      DISPLAY_FUSE_PIPES_OFF);
+}
 
 void vgpu_display_reset(struct ghyvi_vgpu *vgpu)
 {
+	struct vgpu_display *display = &vgpu->display;
+	unsigned long flags;
+
 	lockdep_assert_held(&vgpu->lock);
 	if (vgpu->params.profile->gen != DISPLAY_GEN)
 		return;
-	vgpu_set(vgpu, SKL_DFSM,
-		 vgpu->display.on ?
-			 SKL_DFSM_PIPE_B_DISABLE | SKL_DFSM_PIPE_C_DISABLE |
-				 SKL_DFSM_DISPLAY_PM_DISABLE | SKL_DFSM_DISPLAY_HDCP_DISABLE :
-			 DISPLAY_FUSE_PIPES_OFF);
+	set_reset_values(vgpu);
+	vgpu_monitor_reset(&display->monitor, display->resolution);
+	spin_lock_irqsave(&vgpu->irq_lock, flags);
+	display->running = false;
+	display->flip = false;
+	display->frame = 0;
+	display->phase_ns = 0;
+	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 }
 
 int ghyvi_vgpu_set_display(struct ghyvi_vgpu *vgpu, bool on)
@@ -42,6 +495,7 @@ void ghyvi_vgpu_set_resolution(struct ghyvi_vgpu *vgpu, unsigned int resolution)
 {
 	mutex_lock(&vgpu->lock);
 	WRITE_ONCE(vgpu->display.resolution, resolution);
+	vgpu_display_reset(vgpu);
 	mutex_unlock(&vgpu->lock);
 }
 

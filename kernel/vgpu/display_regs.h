@@ -14,7 +14,6 @@
 #define PIPEASRC 0x6001c
 #define PIPEA_LINK_M1 0x60040
 #define PIPEA_LINK_N1 0x60044
-#define TRANS_DDI_FUNC_CTL_A 0x60400
 
 #define PIPEADSL 0x70000
 #define PIPEACONF 0x70008
@@ -22,7 +21,6 @@
 #define PIPECONF_STATE_ENABLE BIT(30)
 #define PIPEA_FRMCOUNT_G4X 0x70040
 #define PIPEA_FLIPCOUNT_G4X 0x70044
-#define PIPE_FRMTMSTMP_A 0x70048
 
 #define CURACNTR 0x70080
 #define CURABASE 0x70084
@@ -38,13 +36,13 @@
 #define PLANE_SURFLIVE_1_A 0x701ac
 
 /* Ports A to E. */
-#define DISPLAY_PORTS 5
 #define DDI_BUF_CTL_A 0x64000
 #define DP_AUX_CH_CTL_A 0x64010
 #define DP_AUX_CH_DATA_A 0x64014 /* five dwords, of which the first byte is the highest */
 #define DP_TP_CTL_A 0x64040
 #define DP_TP_STATUS_A 0x64044
 #define DISPLAY_PORT_BYTES 0x100 /* distance of the same register of the next port */
+#define DISPLAY_PORTS_LAST 0x644fc
 #define DDI_BUF_CTL_ENABLE BIT(31)
 #define DDI_BUF_IS_IDLE BIT(7)
 #define DP_AUX_CH_CTL_SEND_BUSY BIT(31)
@@ -54,10 +52,13 @@
 #define DP_AUX_CH_CTL_RECEIVE_ERROR BIT(25)
 #define DP_AUX_CH_CTL_MESSAGE_SIZE_SHIFT 20
 #define DP_AUX_CH_CTL_MESSAGE_SIZE_MASK GENMASK(24, 20)
-#define DP_TP_CTL_ENABLE BIT(31)
 #define DP_TP_CTL_LINK_TRAIN_MASK GENMASK(10, 8)
 #define DP_TP_CTL_LINK_TRAIN_IDLE (2u << 8)
 #define DP_TP_STATUS_IDLE_DONE BIT(25)
+
+/* VGA. */
+#define CPU_VGACNTRL 0x41000
+#define VGA_DISP_DISABLE BIT(31)
 
 /* Clocks. */
 #define LCPLL2_CTL 0x46014
@@ -66,33 +67,38 @@
 #define DPLL_CTRL1 0x6c058
 #define DPLL_CTRL2 0x6c05c
 #define DPLL_STATUS 0x6c060
+#define DPLL_LOCK_SHIFT 8 /* DPLL i locks with bit 8 * i */
+#define DPLL_CTRL1_BITS 6 /* of each DPLL */
+#define DPLL_CTRL1_LINK_RATE_SHIFT 1
+#define DPLL_CTRL1_LINK_RATE_MASK 7
+#define DPLL_CTRL2_BITS 3 /* of each port */
+#define DPLL_CTRL2_DDI_CLK_SEL_SHIFT 1
+#define DPLL_CTRL2_DDI_CLK_SEL_MASK 3
+
+/* Commands of the PCODE mailbox. */
+#define GEN6_PCODE_DATA 0x138128
+#define GEN9_PCODE_READ_MEM_LATENCY 0x6
+#define GEN9_PCODE_SAGV_CONTROL 0x21
+#define GEN6_PCODE_ILLEGAL_CMD 1
 
 /* Interrupts of the display. */
 #define GEN8_DE_PIPE_A_IRQ BIT(16)
 #define GEN8_DE_PORT_IRQ BIT(20)
-#define GEN8_DE_PCH_IRQ BIT(23)
 #define GEN8_PIPE_VBLANK BIT(0)
 #define GEN9_PIPE_PLANE1_FLIP_DONE BIT(3)
 #define GEN8_DE_PORT_ISR 0x44440
 #define GEN8_AUX_CHANNEL_A BIT(0)
 #define GEN9_AUX_CHANNEL_B BIT(25)
+#define GEN9_AUX_CHANNEL_C BIT(26)
+#define GEN9_AUX_CHANNEL_D BIT(27)
 
-/* South display (Sunrise Point): hot plug, and the I2C of HDMI. */
+/* South display (Sunrise Point). */
 #define SFUSE_STRAP_DDIB_DETECTED BIT(2)
 #define SDE_PORTB_HOTPLUG_CPT BIT(21)
-#define PCH_PORT_HOTPLUG 0xc4030
-#define PORTA_HOTPLUG_STATUS_MASK GENMASK(25, 24)
-#define PORTD_HOTPLUG_STATUS_MASK GENMASK(17, 16)
-#define PORTC_HOTPLUG_STATUS_MASK GENMASK(9, 8)
-#define PORTB_HOTPLUG_STATUS_MASK GENMASK(1, 0)
-#define PORTB_HOTPLUG_ENABLE BIT(4)
-#define PORTB_HOTPLUG_LONG_DETECT BIT(1)
-#define PCH_PORT_HOTPLUG2 0xc403c
 #define PCH_GMBUS1 0xc5104
 #define GMBUS_SW_CLR_INT BIT(31)
 #define GMBUS_CYCLE_WAIT BIT(25)
 #define PCH_GMBUS2 0xc5108
-#define GMBUS_HW_RDY BIT(11)
 #define GMBUS_SATOER BIT(10)
 
 /* Fuses. */

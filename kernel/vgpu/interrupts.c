@@ -7,6 +7,7 @@
  * the line sends one message. The guest's handler disables and re-enables the master, so an event
  * that arrives in between causes a new rising edge.
  */
+#include "display_regs.h"
 #include "vgpu_types.h"
 
 static u32 bank_reg(unsigned int n, u32 reg)
@@ -25,6 +26,17 @@ static const struct {
 	[GHYVI_VECS] = { 3, 0 },
 };
 
+static bool is_pending(struct ghyvi_vgpu *vgpu, u32 isr)
+{
+	return vgpu_get(vgpu, isr + IRQ_IIR) & vgpu_get(vgpu, isr + IRQ_IER);
+}
+
+static u32 pending_display(struct ghyvi_vgpu *vgpu)
+{
+	return (is_pending(vgpu, GEN8_DE_PIPE_ISR_A) ? GEN8_DE_PIPE_A_IRQ : 0) |
+	       (is_pending(vgpu, GEN8_DE_PORT_ISR) ? GEN8_DE_PORT_IRQ : 0);
+}
+
 /* The bits of the master register for which IIR & IER is not 0. */
 static u32 pending_units(struct ghyvi_vgpu *vgpu)
 {
@@ -37,7 +49,7 @@ static u32 pending_units(struct ghyvi_vgpu *vgpu)
 		{ 1, 0x0000ffff, GEN8_GT_VCS0_IRQ }, { 1, 0xffff0000, GEN8_GT_VCS1_IRQ },
 		{ 3, 0x0000ffff, GEN8_GT_VECS_IRQ },
 	};
-	u32 result = 0;
+	u32 result = READ_ONCE(vgpu->display.on) ? pending_display(vgpu) : 0;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(bits); i++) {
@@ -73,7 +85,7 @@ static void send_interrupt(struct ghyvi_vgpu *vgpu)
 	vgpu->params.hv->ops->interrupt(vgpu->params.hv);
 }
 
-/* Write the master register or a register of the interrupt banks. */
+/* Write the master register or a register of the interrupt banks of engines and the display. */
 void vgpu_irq_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
 	unsigned long flags;
@@ -112,6 +124,21 @@ void vgpu_irq_raise(struct vgpu_engine *engine, u32 events)
 	events &= ~engine_get(engine, RING_IMR) & ~vgpu_get(vgpu, bank_reg(n, IRQ_IMR));
 	vgpu_set(vgpu, bank_reg(n, IRQ_IIR), vgpu_get(vgpu, bank_reg(n, IRQ_IIR)) | events);
 	vgpu_show_clock(vgpu); /* no earlier than what caused the event */
+	rises = update_line(vgpu);
+	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
+
+	if (rises)
+		send_interrupt(vgpu);
+}
+
+void vgpu_irq_raise_bank(struct ghyvi_vgpu *vgpu, u32 isr, u32 events)
+{
+	unsigned long flags;
+	bool rises;
+
+	spin_lock_irqsave(&vgpu->irq_lock, flags);
+	events &= ~vgpu_get(vgpu, isr + IRQ_IMR);
+	vgpu_set(vgpu, isr + IRQ_IIR, vgpu_get(vgpu, isr + IRQ_IIR) | events);
 	rises = update_line(vgpu);
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 

@@ -6,6 +6,7 @@
  */
 #include <linux/kernel.h>
 #include <linux/string.h>
+#include "display_regs.h"
 #include "vgpu_types.h"
 
 /*
@@ -117,10 +118,10 @@ static void power_well_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 }
 
 /*
- * DBUF and LCPLL1 reach the requested state at once. i915 6.1 does not use them, because all pipes
- * are fused off; i915 5.10 does, and warns if the state does not follow the request.
+ * DBUF reaches the requested state at once. i915 6.1 does not use it while all pipes are fused off;
+ * i915 5.10 does, and warns if the state does not follow the request.
  */
-static void display_state_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
+static void dbuf_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
 	value &= ~(u32)DBUF_POWER_STATE;
 	if (value & DBUF_POWER_REQUEST)
@@ -128,11 +129,19 @@ static void display_state_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 	vgpu_set(vgpu, offset, value);
 }
 
-/* Every mailbox command succeeds at once. The data registers keep their values. */
+/*
+ * Every mailbox command ends at once. Those that are not of the display succeed, and the data
+ * registers keep their values.
+ */
 static void pcode_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
-	if (value & GEN6_PCODE_READY)
+	u32 status;
+
+	if (value & GEN6_PCODE_READY) {
+		status = vgpu_display_mailbox(vgpu, value & PCODE_STATUS);
 		value &= ~(u32)(GEN6_PCODE_READY | PCODE_STATUS);
+		value |= status;
+	}
 	vgpu_set(vgpu, offset, value);
 }
 
@@ -209,16 +218,25 @@ static const struct register_rule rules[] = {
 	READ_ONLY(FPGA_DBG, FPGA_DBG),
 	{ GEN8_MASTER_IRQ, GEN8_MASTER_IRQ, NULL, vgpu_irq_write },
 	{ GEN8_GT_ISR0, GEN8_GT_IER3, NULL, vgpu_irq_write },
-	IRQ_REGISTERS_RULE(GEN8_DE_PIPE_ISR_A, DISPLAY_IRQ_BANKS),
+	{ GEN8_DE_PIPE_ISR_A, DISPLAY_IRQ_LAST, NULL, vgpu_display_irq_write },
 	IRQ_REGISTERS_RULE(GEN8_PCU_ISR, 1),
-	{ DBUF_CTL_S1, DBUF_CTL_S1, NULL, display_state_write },
+	{ DBUF_CTL_S1, DBUF_CTL_S1, NULL, dbuf_write },
 	{ HSW_PWR_WELL_CTL1, HSW_PWR_WELL_CTL4, NULL, power_well_write },
-	{ LCPLL1_CTL, LCPLL1_CTL, NULL, display_state_write },
+	{ LCPLL1_CTL, LCPLL2_CTL, NULL, vgpu_display_pll_write },
+	{ WRPLL_CTL1, WRPLL_CTL1, NULL, vgpu_display_pll_write },
+	{ WRPLL_CTL2, WRPLL_CTL2, NULL, vgpu_display_pll_write },
 	READ_ONLY(SKL_DFSM, SKL_DFSM),
+	{ DDI_BUF_CTL_A, DISPLAY_PORTS_LAST, NULL, vgpu_display_port_write },
 	READ_ONLY(EDP_PSR_IIR, EDP_PSR_IIR), /* interrupts without a source */
+	{ DPLL_STATUS, DPLL_STATUS, NULL, vgpu_display_status_write },
+	{ PIPEADSL, PIPEADSL, vgpu_display_pipe_read, vgpu_display_pipe_write },
+	{ PIPEACONF, PIPEACONF, NULL, vgpu_display_pipe_write },
+	{ PIPEA_FRMCOUNT_G4X, PIPEA_FRMCOUNT_G4X, vgpu_display_pipe_read, vgpu_display_pipe_write },
+	{ PLANE_SURF_1_A, PLANE_SURF_1_A, NULL, vgpu_display_pipe_write },
 	{ PVINFO_FIRST, PVINFO_LAST, NULL, vgpu_pvinfo_write },
 	READ_ONLY(SOUTH_FUSE_STRAP, SOUTH_FUSE_STRAP),
 	IRQ_REGISTERS_RULE(SDEISR, 1),
+	{ PCH_GMBUS1, PCH_GMBUS1, NULL, vgpu_display_gmbus_write },
 	READ_ONLY(FENCE_REG_GEN6_LO0,
 		  FENCE_REG_GEN6_HI31), /* PVINFO_FENCES says that there are none */
 	{ GFX_FLSH_CNTL_GEN6, GFX_FLSH_CNTL_GEN6, NULL, invalidate_write },
@@ -236,7 +254,8 @@ void vgpu_registers_init(struct ghyvi_vgpu *vgpu)
 
 		WARN_ON(i && page < rules[i - 1].first >> GHYVI_PAGE_SHIFT);
 		WARN_ON(page != rules[i].last >> GHYVI_PAGE_SHIFT);
-		WARN_ON(ghyvi_bar_class(rules[i].first) == GHYVI_BAR_DIRECT);
+		WARN_ON(ghyvi_bar_class(rules[i].first) == GHYVI_BAR_DIRECT &&
+			!vgpu_display_has_page(rules[i].first));
 		if (!vgpu->rules_count[page])
 			vgpu->rules_first[page] = i;
 		vgpu->rules_count[page]++;

@@ -102,3 +102,117 @@ void vgpu_monitor_edid(unsigned int resolution, u8 *edid)
 		sum += edid[i];
 	edid[GHYVI_EDID_BYTES - 1] = -sum;
 }
+
+/*
+ * The AUX channel. A message has a command and an address of 20 bits, then the length minus one,
+ * and the data of a write. The first byte of a reply is its status.
+ */
+#define AUX_NATIVE_WRITE 0x8
+#define AUX_NATIVE_READ 0x9
+#define AUX_I2C_READ 0x1
+#define AUX_I2C_MOT 0x4 /* the transaction goes on with the next message */
+#define AUX_ACK 0x00
+#define AUX_I2C_NACK 0x40
+#define AUX_HEADER_BYTES 4
+#define AUX_DATA_BYTES 16
+
+#define I2C_EDID 0x50
+#define I2C_EDID_SEGMENT 0x30
+
+/* Registers of the DPCD, by DRM's names (drm_dp.h). */
+#define DP_LINK_BW_SET 0x100
+#define DP_LANE_COUNT_SET 0x101
+#define DP_LANE_COUNT_MASK 0x1f
+#define DP_SINK_COUNT 0x200
+#define DP_LANE0_1_STATUS 0x202
+#define DP_LANE2_3_STATUS 0x203
+#define DP_LANE_ALIGN_STATUS_UPDATED 0x204
+#define DP_SINK_STATUS 0x205
+#define DP_SET_POWER 0x600
+#define DP_SET_POWER_D0 1
+
+void vgpu_monitor_reset(struct vgpu_monitor *monitor, unsigned int resolution)
+{
+	memset(monitor, 0, sizeof(*monitor));
+	monitor->power = DP_SET_POWER_D0;
+	vgpu_monitor_edid(resolution, monitor->edid);
+}
+
+/* Two lanes: clock recovered, equalised and symbols locked, if the source drives the lane. */
+static u8 lane_status(const struct vgpu_monitor *monitor, unsigned int first)
+{
+	unsigned int lanes = monitor->link[1] & DP_LANE_COUNT_MASK;
+
+	if (!monitor->link[0])
+		return 0;
+	return (lanes > first ? 0x07 : 0) | (lanes > first + 1 ? 0x70 : 0);
+}
+
+static u8 dpcd_read(const struct vgpu_monitor *monitor, u32 address)
+{
+	/* DPCD 1.2, 5.4 Gbit/s, four lanes, pattern 3, enhanced framing; 0.5 % down-spread; 8b/10b */
+	static const u8 capabilities[] = { 0x12, 0x14, 0xc4, 0x01, 0x00, 0x00, 0x01 };
+
+	if (address < ARRAY_SIZE(capabilities))
+		return capabilities[address];
+	if (address >= DP_LINK_BW_SET && address - DP_LINK_BW_SET < sizeof(monitor->link))
+		return monitor->link[address - DP_LINK_BW_SET];
+	switch (address) {
+	case DP_SINK_COUNT:
+	case DP_LANE_ALIGN_STATUS_UPDATED:
+	case DP_SINK_STATUS:
+		return 1;
+	case DP_LANE0_1_STATUS:
+		return lane_status(monitor, 0);
+	case DP_LANE2_3_STATUS:
+		return lane_status(monitor, 2);
+	case DP_SET_POWER:
+		return monitor->power;
+	}
+	return 0;
+}
+
+static void dpcd_write(struct vgpu_monitor *monitor, u32 address, u8 value)
+{
+	if (address >= DP_LINK_BW_SET && address - DP_LINK_BW_SET < sizeof(monitor->link))
+		monitor->link[address - DP_LINK_BW_SET] = value;
+	else if (address == DP_SET_POWER)
+		monitor->power = value;
+}
+
+static u8 edid_next(struct vgpu_monitor *monitor)
+{
+	return monitor->edid[monitor->edid_at++ % GHYVI_EDID_BYTES];
+}
+
+unsigned int vgpu_monitor_transfer(struct vgpu_monitor *monitor, const u8 *message,
+				   unsigned int bytes, u8 *reply)
+{
+	unsigned int i, count = bytes >= AUX_HEADER_BYTES ? message[3] + 1u : 0;
+	u32 address = (message[0] & 0xfu) << 16 | message[1] << 8 | message[2];
+	u8 command = message[0] >> 4;
+	bool native = command == AUX_NATIVE_READ || command == AUX_NATIVE_WRITE;
+	bool read = (command & ~AUX_I2C_MOT) == AUX_I2C_READ || command == AUX_NATIVE_READ;
+
+	if (bytes < AUX_HEADER_BYTES - 1 || count > AUX_DATA_BYTES ||
+	    (!read && count && bytes < AUX_HEADER_BYTES + count))
+		return 0;
+	reply[0] = AUX_ACK;
+	if (!native && address != I2C_EDID && address != I2C_EDID_SEGMENT)
+		reply[0] = AUX_I2C_NACK;
+	if (reply[0] != AUX_ACK)
+		return 1;
+	for (i = 0; i < count; i++) {
+		u8 value = read ? 0 : message[AUX_HEADER_BYTES + i];
+
+		if (native && read)
+			reply[1 + i] = dpcd_read(monitor, address + i);
+		else if (native)
+			dpcd_write(monitor, address + i, value);
+		else if (read)
+			reply[1 + i] = edid_next(monitor);
+		else if (address == I2C_EDID)
+			monitor->edid_at = value;
+	}
+	return read ? 1 + count : 1;
+}

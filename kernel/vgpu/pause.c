@@ -39,6 +39,7 @@ void ghyvi_vgpu_pause(struct ghyvi_vgpu *vgpu)
 {
 	mutex_lock(&vgpu->lock);
 	vgpu->paused = true;
+	vgpu_display_pause(vgpu);
 	for_engines(vgpu, vgpu_engine_park);
 	mutex_unlock(&vgpu->lock);
 
@@ -66,6 +67,7 @@ void ghyvi_vgpu_resume(struct ghyvi_vgpu *vgpu)
 	mutex_lock(&vgpu->lock);
 	paused = vgpu->paused;
 	vgpu->paused = false;
+	vgpu_display_resume(vgpu);
 	if (paused)
 		for_engines(vgpu, vgpu_engine_unpark);
 	/* The state may come from another host, which cannot have sent the interrupt here. */

@@ -19,6 +19,15 @@ void vgpu_pvinfo_reset(struct ghyvi_vgpu *vgpu)
 	 * The guest driver checks that the mappable range lies in the aperture even if it is empty.
 	 */
 	u32 mappable = p->mappable.bytes ? (u32)p->mappable.start : 0;
+	u32 mappable_bytes = (u32)p->mappable.bytes;
+
+	/*
+	 * i915 prefers the mappable range for what it shows, and writes its console through the
+	 * aperture then. Each of these stores traps where the aperture cannot be mapped. Elsewhere,
+	 * i915 writes it as memory.
+	 */
+	if (vgpu->display.on)
+		mappable_bytes = 0;
 
 	vgpu_set(vgpu, PVINFO_MAGIC_LO, lower_32_bits(VGT_MAGIC));
 	vgpu_set(vgpu, PVINFO_MAGIC_HI, upper_32_bits(VGT_MAGIC));
@@ -29,7 +38,7 @@ void vgpu_pvinfo_reset(struct ghyvi_vgpu *vgpu)
 			 (p->profile->gen >= 9 ? VGT_CAPS_HUGE_GTT : 0) |
 			 (vgpu->multicall ? GHYVI_CAPS_MULTICALL : 0));
 	vgpu_set(vgpu, PVINFO_MAPPABLE_BASE, mappable);
-	vgpu_set(vgpu, PVINFO_MAPPABLE_BYTES, (u32)p->mappable.bytes);
+	vgpu_set(vgpu, PVINFO_MAPPABLE_BYTES, mappable_bytes);
 	vgpu_set(vgpu, PVINFO_HIDDEN_BASE, (u32)p->hidden.start);
 	vgpu_set(vgpu, PVINFO_HIDDEN_BYTES, (u32)p->hidden.bytes);
 	vgpu_set(vgpu, PVINFO_FENCES, 0);

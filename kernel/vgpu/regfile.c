@@ -69,8 +69,10 @@ static u32 event_bits(struct ghyvi_vgpu *vgpu, u32 offset)
 		return ~(u32)GEN8_MASTER_IRQ_CONTROL;
 	if (is_eir(vgpu, offset))
 		return ~0u;
-	return offset >= GEN8_GT_ISR0 && offset <= GEN8_GT_IER3 &&
-			       offset % GEN8_IRQ_BANK_SIZE == IRQ_IIR ?
+	if (offset % GEN8_IRQ_BANK_SIZE != IRQ_IIR)
+		return 0;
+	return (offset >= GEN8_GT_ISR0 && offset <= GEN8_GT_IER3) ||
+			       (offset >= GEN8_DE_PIPE_ISR_A && offset <= DISPLAY_IRQ_LAST) ?
 		       ~0u :
 		       0;
 }
@@ -155,7 +157,7 @@ void vgpu_mirror_set_caught_up(struct ghyvi_vgpu *vgpu, bool caught_up)
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
 	WRITE_ONCE(vgpu->mirror_caught_up, caught_up);
 	smp_mb(); /* before the values are read; see vgpu_mirror_show() */
-	for (offset = GEN8_MASTER_IRQ; offset <= GEN8_GT_IER3; offset += 4)
+	for (offset = GEN8_MASTER_IRQ; offset <= DISPLAY_IRQ_LAST; offset += 4)
 		if (event_bits(vgpu, offset))
 			vgpu_mirror_show(vgpu, offset);
 	for (i = 0; i < GHYVI_ENGINES; i++)

@@ -139,6 +139,10 @@ static void reset_all(struct ghyvi_vgpu *vgpu, bool paused)
 	vgpu->resetting = false;
 	vgpu->forgetting = false;
 	vgpu->paused = paused;
+	if (paused)
+		vgpu_display_pause(vgpu);
+	else
+		vgpu_display_resume(vgpu);
 	mutex_unlock(&vgpu->lock);
 
 	note_reset(vgpu);
@@ -177,6 +181,8 @@ static void lift_failsafe(struct ghyvi_vgpu *vgpu, bool forget)
 		return;
 	vgpu_place_ggtt(vgpu);
 	vgpu_mirror_show_all(vgpu);
+	if (!vgpu->paused)
+		vgpu_display_resume(vgpu);
 }
 
 bool vgpu_access_is_refused(struct ghyvi_vgpu *vgpu)

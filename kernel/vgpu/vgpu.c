@@ -122,7 +122,7 @@ static void init_members(struct ghyvi_vgpu *vgpu, const struct ghyvi_vgpu_params
 	mutex_init(&vgpu->lock);
 	spin_lock_init(&vgpu->irq_lock);
 	INIT_LIST_HEAD(&vgpu->context_handles);
-	vgpu->display.resolution = GHYVI_RESOLUTION_DEFAULT;
+	vgpu_display_init(vgpu);
 	init_engines(vgpu);
 	vgpu_containment_init(vgpu);
 }
@@ -200,6 +200,7 @@ void ghyvi_vgpu_destroy(struct ghyvi_vgpu *vgpu)
 	vgpu->params.event = NULL;
 	mutex_unlock(&vgpu->lock);
 	ghyvi_vgpu_reset(vgpu);
+	vgpu_display_fini(vgpu);
 	vgpu_faults_fini(vgpu);
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		if (vgpu->engines[i].spare)

@@ -372,6 +372,15 @@ int ghyvi_vgpu_set_display(struct ghyvi_vgpu *vgpu, bool on);
  */
 bool ghyvi_vgpu_has_display(const struct ghyvi_vgpu *vgpu);
 /**
+ * ghyvi_vgpu_traps_page() - test whether the guest may not map a page of registers.
+ * @vgpu: vGPU of the registers
+ * @offset: byte offset in BAR 0, below GHYVI_REGISTERS_BYTES
+ *
+ * Context: any.
+ * Return: true if the display makes the page GHYVI_BAR_TRAPPED, whatever ghyvi_bar_class() says.
+ */
+bool ghyvi_vgpu_traps_page(const struct ghyvi_vgpu *vgpu, u32 offset);
+/**
  * ghyvi_vgpu_set_resolution() - replace the monitor of a vGPU.
  * @vgpu: vGPU to set; nothing has opened it
  * @resolution: number of the resolution, below GHYVI_RESOLUTIONS; at first

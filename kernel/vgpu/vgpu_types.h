@@ -6,6 +6,7 @@
 #define GHYVI_VGPU_TYPES_H
 
 #include <linux/atomic.h>
+#include <linux/hrtimer.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <ghyvi/commands.h>
@@ -178,16 +179,58 @@ struct vgpu_fault {
 	int status;
 };
 
+#define AUX_BYTES 20 /* of the longest message */
+
+/**
+ * struct vgpu_monitor - the monitor at the DisplayPort.
+ * @edid: its EDID
+ * @edid_at: offset of the byte of it that is read next, modulo GHYVI_EDID_BYTES
+ * @link: DPCD 0x100 to 0x10f, which the guest sets when it trains the link
+ * @power: DPCD 0x600
+ */
+struct vgpu_monitor {
+	u8 edid[GHYVI_EDID_BYTES];
+	u8 edid_at;
+	u8 link[16];
+	u8 power;
+};
+
 /**
  * struct vgpu_display - the display of a vGPU.
- * @on: the vGPU has one
- * @resolution: of the monitor, see ghyvi_display_resolution()
+ * @on: the vGPU has one; written under vgpu->lock, while the vGPU is closed
+ * @resolution: of the monitor, see ghyvi_display_resolution(); as @on
+ * @monitor: under vgpu->lock
+ * @timer: expires at the end of a frame
+ * @armed: @timer runs
+ * @armed_frame: number of the frame in which it was started
+ * @running: the pipe is on
+ * @stopped: the vGPU is paused, and time stands still
+ * @flip: the plane has got another surface since the last vertical blank
+ * @frame: number of the frame that began at @began_ns, modulo 2^32
+ * @began_ns: in ns of ktime_get_ns(); valid while @running and not @stopped
+ * @phase_ns: age of the frame when the vGPU was paused
+ * @frame_ns: duration of a frame; not 0 while @running
+ * @lines: of a frame, with the vertical blank; as @frame_ns
+ * @active_lines: of a frame, without it; as @frame_ns
  *
- * Both are written under vgpu->lock, while the vGPU is closed.
+ * vgpu->irq_lock protects what has no other lock.
  */
 struct vgpu_display {
 	bool on;
 	unsigned int resolution;
+	struct vgpu_monitor monitor;
+	struct hrtimer timer;
+	bool armed;
+	u32 armed_frame;
+	bool running;
+	bool stopped;
+	bool flip;
+	u32 frame;
+	u64 began_ns;
+	u64 phase_ns;
+	u64 frame_ns;
+	u32 lines;
+	u32 active_lines;
 };
 
 /* Maximum number of tracked pages of registers. */
@@ -406,14 +449,40 @@ void vgpu_irq_reset(struct ghyvi_vgpu *vgpu);
 void vgpu_irq_remind(struct ghyvi_vgpu *vgpu);
 /* Raise interrupts of an engine. @events: GHYVI_EVENT_*. Any context but NMI. */
 void vgpu_irq_raise(struct vgpu_engine *engine, u32 events);
+/* Raise interrupts of the display. @isr: offset of the bank's first register. Context: the same. */
+void vgpu_irq_raise_bank(struct ghyvi_vgpu *vgpu, u32 isr, u32 events);
 
 /* monitor.c */
 /* Fill in @edid, which has GHYVI_EDID_BYTES. */
 void vgpu_monitor_edid(unsigned int resolution, u8 *edid);
+void vgpu_monitor_reset(struct vgpu_monitor *monitor, unsigned int resolution);
+/*
+ * Send a message of @bytes on the AUX channel. Both buffers have AUX_BYTES. Returns the size of the
+ * reply; 0: there is none.
+ */
+unsigned int vgpu_monitor_transfer(struct vgpu_monitor *monitor, const u8 *message,
+				   unsigned int bytes, u8 *reply);
 
 /* display.c */
+void vgpu_display_init(struct ghyvi_vgpu *vgpu);
+void vgpu_display_fini(struct ghyvi_vgpu *vgpu);
 /* Set the registers of the display to their reset values. Caller holds vgpu->lock. */
 void vgpu_display_reset(struct ghyvi_vgpu *vgpu);
+void vgpu_display_pause(struct ghyvi_vgpu *vgpu);
+/* Also after failsafe state, in which the timer does not run. */
+void vgpu_display_resume(struct ghyvi_vgpu *vgpu);
+/* Is the page trapped if there is a display? */
+bool vgpu_display_has_page(u32 offset);
+/* Handlers of registers, which are plain storage if there is no display. */
+void vgpu_display_irq_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
+u32 vgpu_display_pipe_read(struct ghyvi_vgpu *vgpu, u32 offset);
+void vgpu_display_pipe_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
+void vgpu_display_pll_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
+void vgpu_display_port_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
+void vgpu_display_status_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
+void vgpu_display_gmbus_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
+/* Execute a command of the PCODE mailbox. Returns its status; 0: success. */
+u32 vgpu_display_mailbox(struct ghyvi_vgpu *vgpu, u32 command);
 
 /* faults.c */
 /* Returns 0 or -ENOMEM. */

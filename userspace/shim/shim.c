@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The functions of the user-space stand-ins that are not inline. */
 #include <ghyvi_shim.h>
+#include <linux/hrtimer.h>
+#include <linux/list.h>
 #include <ghyvi/cpu_time.h>
 
 __thread struct task_struct *shim_current;
@@ -420,4 +422,66 @@ void rb_erase_cached(struct rb_node *node, struct rb_root_cached *root)
 	if (node->next)
 		node->next->back = node->back;
 	root->first = rb_meld(root, root->first, rest);
+}
+
+/* timers */
+static pthread_mutex_t timers_lock = PTHREAD_MUTEX_INITIALIZER; /* protects the next */
+static LIST_HEAD(timers);
+
+static bool stop_timer(struct hrtimer *timer)
+{
+	bool ran = timer->node.next;
+
+	if (ran)
+		list_del(&timer->node);
+	timer->node.next = NULL;
+	return ran;
+}
+
+void hrtimer_start(struct hrtimer *timer, ktime_t expires, enum hrtimer_mode mode)
+{
+	(void)mode;
+	pthread_mutex_lock(&timers_lock);
+	stop_timer(timer);
+	timer->expires_ns = (u64)expires;
+	list_add_tail(&timer->node, &timers);
+	pthread_mutex_unlock(&timers_lock);
+}
+
+int hrtimer_cancel(struct hrtimer *timer)
+{
+	bool ran;
+
+	pthread_mutex_lock(&timers_lock);
+	ran = stop_timer(timer);
+	pthread_mutex_unlock(&timers_lock);
+	return ran;
+}
+
+static struct hrtimer *take_expired(u64 now)
+{
+	struct hrtimer *timer, *found = NULL;
+
+	pthread_mutex_lock(&timers_lock);
+	list_for_each_entry(timer, &timers, node)
+		if (timer->expires_ns <= now && (!found || timer->expires_ns < found->expires_ns))
+			found = timer;
+	if (found)
+		stop_timer(found);
+	pthread_mutex_unlock(&timers_lock);
+	return found;
+}
+
+unsigned int shim_run_timers(void)
+{
+	u64 now = ktime_get_ns();
+	struct hrtimer *timer;
+	unsigned int count = 0;
+
+	while ((timer = take_expired(now))) {
+		if (timer->function(timer) == HRTIMER_RESTART)
+			hrtimer_start(timer, (ktime_t)timer->expires_ns, HRTIMER_MODE_ABS_SOFT);
+		count++;
+	}
+	return count;
 }
