@@ -13,6 +13,7 @@ NAME = "screen"
 VBE_MODE = 0x340  # Linux' number for the only graphics mode of QEMU's vgabios-ramfb
 SHOT = "/run/ghyvi-screen.ppm"
 PATTERN = "/run/ghyvi-pattern"
+FLIPS = 1000
 
 
 def screen(guest):
@@ -60,4 +61,36 @@ def screen_shows_firmware_and_boot():
             require(screen(guest) == shown, "i915 changed the screen")
         finally:
             guest.kill()
+        vgpu.settle()
+
+
+def with_monitor(vgpu, resolution="1920x1080"):
+    vgpu.set("display/resolution", resolution)
+    vgpu.set("display/enabled", "1")
+
+
+@test
+def guest_sets_a_mode_and_flips():
+    """fbcon takes the screen over; a program sets a mode, and gets an event for each flip, in their order."""
+    with fixture.vgpus("gen9_4") as (vgpu,):
+        with_monitor(vgpu)
+        with fixture.guests(vgpu, names=["monitor"]) as (guest,):
+            for flips in (FLIPS, 10):
+                seconds, trouble = guest.load_driver()
+                require(not trouble, "\n".join(trouble))
+                status = guest.must_run("cat /sys/class/drm/card0-DP-1/status /sys/class/drm/card0-DP-1/modes")
+                require(status.split()[:2] == ["connected", "1920x1080"], status)
+                eventually(lambda: "i915" in guest.run("cat /proc/fb")[1], "the console's frame buffer", 120)
+                guest.must_run("test -c /dev/fb0")
+                before = vgpu.stat("interrupts")
+                out = guest.must_run(f"flips --flips {flips}", 300)
+                say(f"loaded in {seconds:.2f} s; {out.strip()}; {vgpu.stat('interrupts') - before} interrupts")
+                trouble = hostlib.driver_trouble(guest.log())
+                require(not trouble, "\n".join(trouble))
+                # fbcon keeps the driver in use.
+                guest.must_run("for c in /sys/class/vtconsole/*; do grep -q frame $c/name && echo 0 >$c/bind; done; true")
+                guest.unload_driver()
+            trouble = hostlib.driver_trouble(guest.log())
+            require(not trouble, "\n".join(trouble))
+            guest.stop()
         vgpu.settle()
