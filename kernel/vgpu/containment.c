@@ -34,7 +34,7 @@ void vgpu_event(const struct ghyvi_vgpu *vgpu)
  */
 void vgpu_unpin_if_failsafe(struct ghyvi_vgpu *vgpu)
 {
-	if (!ghyvi_vgpu_is_failsafe(vgpu))
+	if (!vgpu_is_failsafe(vgpu))
 		return;
 	mutex_lock(&vgpu->lock);
 	if (vgpu->failsafe)
@@ -166,9 +166,17 @@ const char *vgpu_overstay(struct vgpu_workload *workload)
 	return add_points(vgpu, points);
 }
 
-bool ghyvi_vgpu_is_failsafe(const struct ghyvi_vgpu *vgpu)
+bool ghyvi_vgpu_is_failsafe(struct ghyvi_vgpu *vgpu)
 {
-	return READ_ONCE(vgpu->failsafe);
+	bool drained = false;
+
+	/* Do not wait for the lock: its holder may be waiting for guest memory. */
+	if (READ_ONCE(vgpu->failsafe_drains) && mutex_trylock(&vgpu->lock)) {
+		drain_points(vgpu, ktime_get_ns());
+		drained = vgpu->failsafe_drains && !too_many_points(vgpu);
+		mutex_unlock(&vgpu->lock);
+	}
+	return vgpu_is_failsafe(vgpu) && !drained;
 }
 
 /* Without vgpu->lock: its holder may be waiting for guest memory, see ghyvi_gtt_get_tuning(). */

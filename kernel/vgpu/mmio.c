@@ -319,7 +319,7 @@ static void register_write(struct ghyvi_vgpu *vgpu, u32 offset, u64 value, unsig
 	if (!access_ok_at(offset, bytes))
 		return;
 	ghyvi_count(vgpu->params.stats, mmio_writes);
-	if (ghyvi_vgpu_is_failsafe(vgpu))
+	if (vgpu_is_failsafe(vgpu))
 		return;
 
 	switch (bytes) {
@@ -368,17 +368,19 @@ static void replay_missed_writes(struct ghyvi_vgpu *vgpu)
 
 /*
  * Protect pages, and execute the stores that were missed, if all pages are protected, or if the BAR
- * is @proven to be mapped. Returns true if all pages are protected, or need not be.
+ * is @proven to be mapped; not in failsafe state, which drops them. Returns true if all pages are
+ * protected, or need not be.
  */
 static bool mirror_live(struct ghyvi_vgpu *vgpu, bool proven)
 {
-	bool all, fresh, replay;
+	bool all, fresh, failsafe, replay;
 
 	mutex_lock(&vgpu->live_lock); /* a missed store must be executed once */
 	mutex_lock(&vgpu->lock);
 	all = vgpu_mirror_protect(vgpu, &fresh);
+	failsafe = vgpu->failsafe;
 	mutex_unlock(&vgpu->lock);
-	replay = (all || proven) && (fresh || !READ_ONCE(vgpu->mirror_caught_up));
+	replay = (all || proven) && !failsafe && (fresh || !READ_ONCE(vgpu->mirror_caught_up));
 	if (replay)
 		replay_missed_writes(vgpu);
 	mutex_unlock(&vgpu->live_lock);
@@ -452,12 +454,16 @@ void ghyvi_vgpu_register_write(struct ghyvi_vgpu *vgpu, u32 offset, u64 value, u
  */
 static void mirror_store(struct ghyvi_vgpu *vgpu, u32 first, const void *data, unsigned int bytes)
 {
-	bool replaying = !READ_ONCE(vgpu->mirror_caught_up);
 	unsigned int done, part;
 	unsigned long flags;
+	bool replaying;
 	u32 offset;
 
 	ghyvi_count(vgpu->params.stats, mmio_stores);
+	/* The end of failsafe state: an access that traps to the VMM may never come. */
+	if (unlikely(READ_ONCE(vgpu->failsafe_drains)) && !vgpu_access_is_refused(vgpu))
+		ghyvi_vgpu_try_remap(vgpu);
+	replaying = !READ_ONCE(vgpu->mirror_caught_up);
 	/*
 	 * The replay of missed stores may have read an older value of the register. It executes
 	 * that before this one. If it finds this store in the page, the store is executed twice.

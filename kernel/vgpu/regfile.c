@@ -81,7 +81,7 @@ static u32 value_to_show(struct ghyvi_vgpu *vgpu, u32 offset)
 {
 	u32 value = vgpu_get(vgpu, offset);
 
-	if (ghyvi_vgpu_is_failsafe(vgpu))
+	if (vgpu_is_failsafe(vgpu))
 		return vgpu_failsafe_value(offset);
 	if (!value || READ_ONCE(vgpu->mirror_caught_up))
 		return value;
@@ -177,7 +177,7 @@ bool vgpu_mirror_missed(struct ghyvi_vgpu *vgpu, u32 offset, u32 *value)
  */
 void vgpu_mirror_show_all(struct ghyvi_vgpu *vgpu)
 {
-	bool failsafe = ghyvi_vgpu_is_failsafe(vgpu);
+	bool failsafe = vgpu_is_failsafe(vgpu);
 	u32 first, offset, *shown;
 	unsigned int i;
 
@@ -256,7 +256,9 @@ bool vgpu_mirror_protect(struct ghyvi_vgpu *vgpu, bool *fresh)
 	lockdep_assert_held(&vgpu->lock);
 	*fresh = false;
 	forget_lost(vgpu);
-	if (!vgpu->remap || vgpu->failsafe || vgpu->bar0_gfn == GHYVI_INVALID_GFN)
+	/* While points drain, a store to one of the pages may end failsafe state. */
+	if (!vgpu->remap || (vgpu->failsafe && !vgpu->failsafe_drains) ||
+	    vgpu->bar0_gfn == GHYVI_INVALID_GFN)
 		return true;
 	for (i = 0; i < vgpu->nr_tracked; i++) {
 		if (vgpu->tracked_protected[i])

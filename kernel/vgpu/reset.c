@@ -128,6 +128,8 @@ static void reset_all(struct ghyvi_vgpu *vgpu, bool paused)
 {
 	stop_engines(vgpu, vgpu_engine_reset, paused);
 
+	/* A replay would take the old contents of the mirror for stores. */
+	mutex_lock(&vgpu->live_lock);
 	mutex_lock(&vgpu->lock);
 	/* Clear the table first: its entries could be translated again otherwise. */
 	vgpu_table_clear(vgpu->ggtt_table, GHYVI_GGTT_TABLE_BYTES / 8);
@@ -144,6 +146,7 @@ static void reset_all(struct ghyvi_vgpu *vgpu, bool paused)
 	else
 		vgpu_display_resume(vgpu);
 	mutex_unlock(&vgpu->lock);
+	mutex_unlock(&vgpu->live_lock);
 
 	note_reset(vgpu);
 }
@@ -170,12 +173,14 @@ void ghyvi_vgpu_close(struct ghyvi_vgpu *vgpu)
 
 /*
  * Failsafe state unset the address of the GGTT table: set it again. The addresses of the mirror's
- * pages were kept up to date, so only their contents need to be restored.
+ * pages were kept up to date, so only their contents need to be restored. A replay would take those
+ * for stores, so the caller holds live_lock, too.
  */
 static void lift_failsafe(struct ghyvi_vgpu *vgpu, bool forget)
 {
 	bool failsafe = vgpu->failsafe;
 
+	lockdep_assert_held(&vgpu->live_lock);
 	vgpu_containment_reset(vgpu, forget);
 	if (!failsafe || vgpu->failsafe)
 		return;
@@ -190,12 +195,14 @@ bool vgpu_access_is_refused(struct ghyvi_vgpu *vgpu)
 	bool failsafe;
 
 	if (likely(!READ_ONCE(vgpu->failsafe_drains)))
-		return ghyvi_vgpu_is_failsafe(vgpu);
+		return vgpu_is_failsafe(vgpu);
+	mutex_lock(&vgpu->live_lock);
 	mutex_lock(&vgpu->lock);
 	if (vgpu->failsafe_drains)
 		lift_failsafe(vgpu, false);
 	failsafe = vgpu->failsafe;
 	mutex_unlock(&vgpu->lock);
+	mutex_unlock(&vgpu->live_lock);
 	return failsafe;
 }
 
@@ -205,6 +212,7 @@ void ghyvi_vgpu_reset_under_driver(struct ghyvi_vgpu *vgpu)
 
 	stop_engines(vgpu, vgpu_engine_hold, true);
 
+	mutex_lock(&vgpu->live_lock);
 	mutex_lock(&vgpu->lock);
 	vgpu_context_handles_forget(vgpu);
 	ghyvi_gtt_reset(vgpu->gtt);
@@ -216,6 +224,7 @@ void ghyvi_vgpu_reset_under_driver(struct ghyvi_vgpu *vgpu)
 		vgpu_engine_release(&vgpu->engines[i]);
 	vgpu_irq_remind(vgpu);
 	mutex_unlock(&vgpu->lock);
+	mutex_unlock(&vgpu->live_lock);
 
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		ghyvi_sched_kick(vgpu->params.sched, i);

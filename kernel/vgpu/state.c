@@ -433,7 +433,7 @@ int ghyvi_vgpu_save(struct ghyvi_vgpu *vgpu, const void *device, u32 device_byte
 	int err;
 
 	/* Execute the stores to the mirror that were missed, so that the state has their values. */
-	if (!ghyvi_vgpu_is_failsafe(vgpu))
+	if (!vgpu_is_failsafe(vgpu))
 		vgpu_bar_is_live(vgpu);
 	err = save_to_buffer(vgpu, device, device_bytes, &writer);
 	if (!err && writer.full) {

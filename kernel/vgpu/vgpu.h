@@ -152,8 +152,8 @@ void ghyvi_vgpu_destroy(struct ghyvi_vgpu *vgpu);
  * Stops the engines, drops all workloads and translation state, sets the registers to their reset
  * values, clears the GGTT table and ends failsafe state. The guest can cause it, so its points of
  * containment stay, and the workloads that are stopped add theirs: above points_max, failsafe state
- * ends with the first access that traps after they have drained. After an alarm of the isolation
- * oracle it does not end.
+ * ends with the first access that traps, or store to a tracked page, after they have drained. After
+ * an alarm of the isolation oracle it does not end.
  *
  * Context: may sleep; waits until the scheduler has returned every workload. The caller holds no
  * lock that prepare() or complete() of a workload takes.
@@ -635,10 +635,10 @@ int ghyvi_vgpu_set_containment(struct ghyvi_vgpu *vgpu,
  * dropped, and no page is pinned or tracked for it. ghyvi_vgpu_close() and
  * ghyvi_vgpu_reset_under_driver() end this state, and ghyvi_vgpu_reset() under conditions.
  *
- * Context: any.
- * Return: true in failsafe state.
+ * Context: may sleep, but does not wait for guest memory.
+ * Return: true in failsafe state, unless the guest's next access will end it.
  */
-bool ghyvi_vgpu_is_failsafe(const struct ghyvi_vgpu *vgpu);
+bool ghyvi_vgpu_is_failsafe(struct ghyvi_vgpu *vgpu);
 
 /**
  * ghyvi_vgpu_set_check() - switch the self-check at each submission on or off.

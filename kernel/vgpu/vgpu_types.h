@@ -288,7 +288,8 @@ struct ghyvi_vgpu {
 	bool remap; /* the guest may map registers; written under lock, while it is closed */
 	bool multicall; /* offered in PVINFO; written under lock, while it is closed */
 	bool clock_used; /* vgpu_show_clock() since the last tick; written under irq_lock */
-	struct mutex live_lock; /* serialises replays of missed stores; taken before lock */
+	/* Serialises replays of missed stores with each other and with resets; taken before lock */
+	struct mutex live_lock;
 
 	struct mutex lock; /* protects engines, and registers with side effects */
 	bool resetting; /* submissions are held back; under lock */
@@ -331,6 +332,12 @@ struct ghyvi_vgpu {
 	u16 rules_first[GHYVI_REGISTER_PAGES];
 	u16 rules_count[GHYVI_REGISTER_PAGES];
 };
+
+/* Any context. ghyvi_vgpu_is_failsafe() also knows whether the next access will end it. */
+static inline bool vgpu_is_failsafe(const struct ghyvi_vgpu *vgpu)
+{
+	return READ_ONCE(vgpu->failsafe);
+}
 
 /* pages.c */
 /**
@@ -665,8 +672,8 @@ void vgpu_reset_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
  */
 void vgpu_reset_paused(struct ghyvi_vgpu *vgpu);
 /*
- * Is the vGPU in failsafe state? To be called for each access that traps to the VMM: the first one
- * after the points have drained ends it, if the vGPU was reset. Caller does not hold vgpu->lock.
+ * Is the vGPU in failsafe state? To be called for each access that traps: the first one after the
+ * points have drained ends it, if the vGPU was reset. Caller holds neither live_lock nor lock.
  */
 bool vgpu_access_is_refused(struct ghyvi_vgpu *vgpu);
 void vgpu_reset_ctl_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);

@@ -727,6 +727,53 @@ static void after_a_reboot_failsafe_state_ends_with_the_points(void **state)
 	assert_alive();
 }
 
+/* The guest maps its registers: an access that traps to the VMM may not come for long. */
+static void a_store_to_a_mapped_register_ends_drained_failsafe_state(void **state)
+{
+	const u32 hws = GHYVI_RENDER_BASE + RING_HWS_PGA;
+
+	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	malformed_submission();
+	ghyvi_vgpu_reset(vgpu);
+	ghyvi_vgpu_set_bar0(vgpu, 0x80000000);
+	assert_true(ghyvi_vgpu_try_remap(vgpu));
+	guest_stores(hws, HWSP(GHYVI_RCS), 4);
+	assert_int_equal(shown(hws), ~0u);
+	pass_ms(GHYVI_VIOLATION_WINDOW_MAX_MS);
+	guest_stores(hws, HWSP(GHYVI_RCS), 4);
+	assert_int_equal(shown(hws), HWSP(GHYVI_RCS));
+	assert_int_equal(vgpu_get(vgpu, hws), HWSP(GHYVI_RCS));
+	assert_true(gtt.ggtt_gfn == (0x80000000 + GHYVI_GGTT_OFFSET) >> GHYVI_PAGE_SHIFT);
+	assert_false(vgpu->bar_moved);
+	assert_alive();
+}
+
+static void *ask(void *answer)
+{
+	*(bool *)answer = ghyvi_vgpu_is_failsafe(vgpu);
+	return NULL;
+}
+
+/* Without an access: the administrator asks before the guest has its driver loaded. */
+static void drained_failsafe_state_is_not_reported(void **state)
+{
+	bool answer = false;
+	pthread_t thread;
+
+	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	malformed_submission();
+	ghyvi_vgpu_reset(vgpu);
+	assert_true(ghyvi_vgpu_is_failsafe(vgpu));
+	pass_ms(GHYVI_VIOLATION_WINDOW_MAX_MS);
+	mutex_lock(&vgpu->lock); /* as while it waits for guest memory */
+	pthread_create(&thread, NULL, ask, &answer);
+	pthread_join(thread, NULL);
+	mutex_unlock(&vgpu->lock);
+	assert_true(answer);
+	assert_false(ghyvi_vgpu_is_failsafe(vgpu));
+	assert_alive();
+}
+
 /* Time alone does not end it, because the guest's driver goes on where it was. */
 static void without_a_reset_failsafe_state_does_not_end(void **state)
 {
@@ -893,6 +940,8 @@ int main(void)
 		RCS(an_alarm_of_the_oracle_outlasts_reboots),
 		RCS(after_a_reboot_failsafe_state_ends_with_the_points),
 		RCS(a_reboot_ends_failsafe_state_within_a_window),
+		RCS(a_store_to_a_mapped_register_ends_drained_failsafe_state),
+		RCS(drained_failsafe_state_is_not_reported),
 		RCS(without_a_reset_failsafe_state_does_not_end),
 		RCS(a_guest_cannot_clear_its_points),
 		RCS(the_largest_limits_are_accepted),

@@ -283,6 +283,44 @@ static void the_mirror_shows_no_interrupt_in_failsafe_state(void **state)
 	assert_int_equal(rd(BANK(0, IRQ_IMR)), ~0u);
 }
 
+#define FAILSAFE_ROUNDS 200
+
+static _Atomic bool stop_replays;
+
+static void *replay_thread(void *unused)
+{
+	while (!stop_replays) {
+		ghyvi_vgpu_set_bar0(vgpu, BAR0);
+		ghyvi_vgpu_try_remap(vgpu);
+	}
+	return NULL;
+}
+
+/* What the mirror shows in failsafe state is no store. */
+static void a_replay_at_the_end_of_failsafe_state_executes_no_store(void **state)
+{
+	void (*const ends[])(struct ghyvi_vgpu * vgpu) = { ghyvi_vgpu_reset_under_driver,
+							   ghyvi_vgpu_reset };
+	unsigned int i, changed = 0;
+	pthread_t thread;
+
+	stop_replays = false;
+	pthread_create(&thread, NULL, replay_thread, NULL);
+	for (i = 0; i < FAILSAFE_ROUNDS; i++) {
+		mutex_lock(&vgpu->lock);
+		WRITE_ONCE(vgpu->failsafe, true);
+		vgpu_mirror_show_all(vgpu);
+		mutex_unlock(&vgpu->lock);
+		ends[i % 2](vgpu);
+		changed += vgpu_get(vgpu, HSW_PWR_WELL_CTL1) != 0;
+		changed += vgpu_get(vgpu, GHYVI_BLITTER_BASE + RING_HWS_PGA) != 0;
+	}
+	stop_replays = true;
+	pthread_join(thread, NULL);
+	changed += vgpu_get(vgpu, HSW_PWR_WELL_CTL1) != 0;
+	assert_int_equal(changed, 0);
+}
+
 static void a_store_to_the_ggtt_reaches_the_gtt(void **state)
 {
 	u64 value = 1;
@@ -311,6 +349,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(without_a_mapping_accesses_are_trapped, setup_gen9,
 						teardown),
 		TEST(the_mirror_shows_no_interrupt_in_failsafe_state),
+		TEST(a_replay_at_the_end_of_failsafe_state_executes_no_store),
 		TEST(a_store_to_the_ggtt_reaches_the_gtt),
 	};
 
