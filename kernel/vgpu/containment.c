@@ -100,6 +100,15 @@ static void drain_points(struct ghyvi_vgpu *vgpu, u64 now)
 	}
 }
 
+/* In failsafe state, what is too many drains in a window. */
+static void clamp_points(struct ghyvi_vgpu *vgpu)
+{
+	u32 points_max = vgpu->containment.points_max;
+
+	if (points_max)
+		vgpu->violation_points = min(vgpu->violation_points, 2 * points_max);
+}
+
 static bool too_many_points(const struct ghyvi_vgpu *vgpu)
 {
 	u32 points_max = vgpu->containment.points_max;
@@ -123,16 +132,25 @@ void vgpu_containment_reset(struct ghyvi_vgpu *vgpu, bool forget)
 	WRITE_ONCE(vgpu->failsafe, failsafe);
 }
 
+void vgpu_containment_load(struct ghyvi_vgpu *vgpu, u32 points, u64 undrained_ns)
+{
+	u64 now = ktime_get_ns();
+
+	lockdep_assert_held(&vgpu->lock);
+	vgpu->violation_points = points;
+	vgpu->points_drained_ns = now - min(undrained_ns, now);
+	clamp_points(vgpu);
+}
+
 static const char *add_points(struct ghyvi_vgpu *vgpu, u32 points)
 {
 	ghyvi_count(vgpu->params.stats, violations);
 	drain_points(vgpu, ktime_get_ns());
-	/* A migrated state can have any number: the sum must not wrap. */
+	/* Without a limit there can be any number: the sum must not wrap. */
 	vgpu->violation_points = min(vgpu->violation_points, GHYVI_POINTS_MAX) + points;
 	if (!too_many_points(vgpu))
 		return NULL;
-	/* What is too many drains in a window. */
-	vgpu->violation_points = min(vgpu->violation_points, 2 * vgpu->containment.points_max);
+	clamp_points(vgpu);
 	return "too many bad workloads in containment/window_ms";
 }
 
@@ -199,10 +217,12 @@ int ghyvi_vgpu_set_containment(struct ghyvi_vgpu *vgpu, const struct ghyvi_conta
 	    containment->window_ms > GHYVI_VIOLATION_WINDOW_MAX_MS)
 		return -EINVAL;
 	mutex_lock(&vgpu->lock);
+	drain_points(vgpu, ktime_get_ns()); /* at the rate until now */
 	/* ghyvi_vgpu_get_containment() reads the words without the lock. */
 	WRITE_ONCE(vgpu->containment.budget_ms, containment->budget_ms);
 	WRITE_ONCE(vgpu->containment.points_max, containment->points_max);
 	WRITE_ONCE(vgpu->containment.window_ms, containment->window_ms);
+	clamp_points(vgpu);
 	mutex_unlock(&vgpu->lock);
 	return 0;
 }

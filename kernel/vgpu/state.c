@@ -321,8 +321,7 @@ static int load_machine(struct ghyvi_vgpu *vgpu, struct state_reader *reader)
 	if (!state || reader->left || state->failsafe > 2 || state->clock_ns > S64_MAX / 2)
 		return -EINVAL;
 	WRITE_ONCE(vgpu->clock_offset_ns, clock_offset(state->clock_ns, now));
-	vgpu->violation_points = state->violation_points;
-	vgpu->points_drained_ns = now - min_t(u64, state->undrained_ns, now);
+	vgpu_containment_load(vgpu, state->violation_points, state->undrained_ns);
 	WRITE_ONCE(vgpu->failsafe, state->failsafe);
 	WRITE_ONCE(vgpu->failsafe_drains, state->failsafe == 2);
 	return 0;

@@ -618,6 +618,11 @@ void vgpu_containment_init(struct ghyvi_vgpu *vgpu);
  */
 void vgpu_containment_reset(struct ghyvi_vgpu *vgpu, bool forget);
 /*
+ * Take over the points of a state, which may be any number, and have not drained for @undrained_ns.
+ * The limits of the state have been set.
+ */
+void vgpu_containment_load(struct ghyvi_vgpu *vgpu, u32 points, u64 undrained_ns);
+/*
  * Notify the owner of the vGPU that a counter of incidents may have changed. Needs vgpu->lock, or a
  * caller that the vGPU outlives.
  */

@@ -797,6 +797,23 @@ static void a_reboot_ends_failsafe_state_within_a_window(void **state)
 	assert_alive();
 }
 
+/* The administrator has lowered the limit: what is left drains at the new rate. */
+static void failsafe_state_ends_within_a_window_of_a_lower_limit(void **state)
+{
+	limit(4 * GHYVI_MALFORMED_POINTS, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	while (!ghyvi_vgpu_is_failsafe(vgpu))
+		malformed_submission();
+	ghyvi_vgpu_reset(vgpu);
+	pass_ms(GHYVI_VIOLATION_WINDOW_MAX_MS / (4 * GHYVI_MALFORMED_POINTS));
+	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);
+	assert_dead();
+	pass_ms(GHYVI_VIOLATION_WINDOW_MAX_MS - 1000);
+	assert_dead(); /* the time before the change drained points at the old rate */
+	pass_ms(1000);
+	read_pvinfo();
+	assert_alive();
+}
+
 /* It can reboot, but only the host's administrator can reset the vGPU otherwise, or close it. */
 static void a_guest_cannot_clear_its_points(void **state)
 {
@@ -943,6 +960,7 @@ int main(void)
 		RCS(a_store_to_a_mapped_register_ends_drained_failsafe_state),
 		RCS(drained_failsafe_state_is_not_reported),
 		RCS(without_a_reset_failsafe_state_does_not_end),
+		RCS(failsafe_state_ends_within_a_window_of_a_lower_limit),
 		RCS(a_guest_cannot_clear_its_points),
 		RCS(the_largest_limits_are_accepted),
 		RCS(limits_out_of_range_change_nothing),

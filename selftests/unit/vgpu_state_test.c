@@ -267,6 +267,30 @@ static void nothing_runs_in_failsafe_state(void **state)
 	ghyvi_vgpu_reset(from.vgpu);
 }
 
+/* Otherwise failsafe state would outlast all reboots. */
+static void points_of_a_state_drain_within_a_window(void **state)
+{
+	struct ghyvi_containment strict = { .points_max = 7, .window_ms = 60000 };
+	struct state_machine *machine;
+	size_t bytes;
+	void *saved;
+
+	assert_int_equal(ghyvi_vgpu_set_containment(from.vgpu, &strict), 0);
+	saved = pair_save(&from, &bytes);
+	machine = section(saved, STATE_MACHINE);
+	machine->failsafe = 1;
+	machine->violation_points = ~0u;
+	assert_int_equal(pair_load(&to, saved, bytes), 0);
+	assert_int_equal(to.vgpu->violation_points, 2 * 7);
+	free(saved);
+	ghyvi_vgpu_reset(to.vgpu);
+	assert_true(ghyvi_vgpu_is_failsafe(to.vgpu));
+	mutex_lock(&to.vgpu->lock);
+	to.vgpu->points_drained_ns -= 60 * NSEC_PER_SEC;
+	mutex_unlock(&to.vgpu->lock);
+	assert_false(ghyvi_vgpu_is_failsafe(to.vgpu));
+}
+
 /* Loads a state that has @changed instead of its settings, and @more bytes after them. */
 static int load_with(const void *saved, size_t bytes, const struct state_settings *changed,
 		     size_t more)
@@ -468,6 +492,7 @@ int main(void)
 		PAIR_TEST(workloads_of_any_size_of_state_are_saved),
 		PAIR_TEST(nothing_of_the_former_tables_is_left),
 		PAIR_TEST(nothing_runs_in_failsafe_state),
+		PAIR_TEST(points_of_a_state_drain_within_a_window),
 		PAIR_TEST(a_state_with_one_wrong_setting_is_refused),
 		PAIR_TEST(refused_commands_are_not_where_a_workload_is),
 		PAIR_TEST(what_a_newer_state_has_more_is_optional_or_refused),
