@@ -190,6 +190,15 @@ void vgpu_display_resume(struct ghyvi_vgpu *vgpu)
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 }
 
+void vgpu_display_restore(struct ghyvi_vgpu *vgpu, u64 phase_ns)
+{
+	struct vgpu_display *display = &vgpu->display;
+
+	read_timings(vgpu);
+	display->running = vgpu_get(vgpu, PIPEACONF) & PIPECONF_ENABLE;
+	display->phase_ns = min(phase_ns, display->frame_ns);
+}
+
 /* registers */
 
 void vgpu_display_irq_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)

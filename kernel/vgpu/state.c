@@ -405,6 +405,7 @@ static void save_all(struct ghyvi_vgpu *vgpu, const void *device, u32 device_byt
 		count_tables(vgpu, writer);
 	for (i = 0; i < GHYVI_ENGINES; i++)
 		vgpu_engine_save(&vgpu->engines[i], writer);
+	vgpu_display_save(vgpu, writer);
 	state_section_begin(writer, STATE_END);
 	state_section_end(writer);
 }
@@ -467,6 +468,8 @@ struct state_load {
 	unsigned int engines;
 	struct vgpu_engine *engine; /* of the last STATE_ENGINE */
 	bool workload; /* a STATE_WORKLOAD must follow */
+	bool display; /* there was a STATE_DISPLAY */
+	bool reported; /* why the state is refused */
 	struct vgpu_loaded_settings *settings;
 	void *device;
 	u32 device_bytes;
@@ -497,6 +500,33 @@ static int load_engine(struct ghyvi_vgpu *vgpu, struct state_load *load,
 	return 0;
 }
 
+static int refuse_display(struct ghyvi_vgpu *vgpu, struct state_load *load, bool theirs)
+{
+	load->reported = true;
+	ghyvi_report(vgpu->params.reporter,
+		     "migration: refused: display/enabled is %d at the source, %d here", theirs,
+		     !theirs);
+	return -EINVAL;
+}
+
+static int load_display(struct ghyvi_vgpu *vgpu, struct state_load *load,
+			struct state_reader *reader)
+{
+	if (!ghyvi_vgpu_has_display(vgpu))
+		return refuse_display(vgpu, load, true);
+	load->display = true;
+	return vgpu_display_load(vgpu, reader);
+}
+
+static int load_end(struct ghyvi_vgpu *vgpu, struct state_load *load,
+		    const struct state_reader *reader)
+{
+	if (reader->left || load->engines != GHYVI_ENGINES)
+		return -EINVAL;
+	return ghyvi_vgpu_has_display(vgpu) && !load->display ? refuse_display(vgpu, load, false) :
+								0;
+}
+
 static int load_locked(struct ghyvi_vgpu *vgpu, struct state_load *load, u32 type,
 		       struct state_reader *reader)
 {
@@ -515,8 +545,10 @@ static int load_locked(struct ghyvi_vgpu *vgpu, struct state_load *load, u32 typ
 	case STATE_WORKLOAD:
 		load->workload = false;
 		return vgpu_workload_load(load->engine, reader);
+	case STATE_DISPLAY:
+		return load_display(vgpu, load, reader);
 	case STATE_END:
-		return reader->left || load->engines != GHYVI_ENGINES ? -EINVAL : 0;
+		return load_end(vgpu, load, reader);
 	}
 	return -EINVAL;
 }
@@ -534,7 +566,10 @@ static int load_section(struct ghyvi_vgpu *vgpu, struct state_load *load, u32 ty
 	return err;
 }
 
-/* Sections come in the order of their types, none is missing; a workload follows its engine. */
+/*
+ * Sections come in the order of their types, but for the end; none is missing, but for that of a
+ * display. A workload follows its engine.
+ */
 static bool section_follows(const struct state_load *load, u32 type)
 {
 	if (load->workload)
@@ -544,7 +579,9 @@ static bool section_follows(const struct state_load *load, u32 type)
 		return type == STATE_ENGINE;
 	case STATE_ENGINE:
 	case STATE_WORKLOAD:
-		return type == STATE_ENGINE || type == STATE_END;
+		return type == STATE_ENGINE || type == STATE_DISPLAY || type == STATE_END;
+	case STATE_DISPLAY:
+		return type == STATE_END;
 	default:
 		return type == load->last + 1;
 	}
@@ -610,11 +647,12 @@ int ghyvi_vgpu_load(struct ghyvi_vgpu *vgpu, const void *state, size_t bytes, vo
 		vgpu->loaded_settings = load.settings;
 		return 0;
 	}
-	ghyvi_report(
-		vgpu->params.reporter,
-		"migration: refused: the state is not valid before byte %zu of %zu (section %u, error %d, minor version %u, this ghyvi has %u)",
-		bytes - reader.left, bytes, load.last + 1, err,
-		((const struct state_identity *)state)->minor, STATE_MINOR);
+	if (!load.reported)
+		ghyvi_report(
+			vgpu->params.reporter,
+			"migration: refused: the state is not valid before byte %zu of %zu (section %u, error %d, minor version %u, this ghyvi has %u)",
+			bytes - reader.left, bytes, load.last + 1, err,
+			((const struct state_identity *)state)->minor, STATE_MINOR);
 	WARN_ON_ONCE(set_settings(vgpu, &load.settings->before));
 	kfree(load.settings);
 	reset_paused(vgpu);

@@ -24,7 +24,7 @@
  */
 #define STATE_MAGIC 0x47494d4956594847ULL /* "GHYVIMIG" */
 #define STATE_MAJOR 1
-#define STATE_MINOR 0
+#define STATE_MINOR 1
 
 /* Section types, in their order. */
 enum state_section {
@@ -36,6 +36,8 @@ enum state_section {
 	STATE_ENGINE, /* once per engine */
 	STATE_WORKLOAD, /* after its engine */
 	STATE_END,
+	/* minor version 1, before the end: */
+	STATE_DISPLAY, /* if the vGPU has one */
 };
 
 /* Part of a type: a ghyvi that does not know the section skips it. */
@@ -129,6 +131,18 @@ struct state_workload {
 	u32 context[GHYVI_CTX_DWORDS];
 };
 
+/* @flip: whether a flip is not done yet; the others as in struct vgpu_display and its monitor */
+struct state_display {
+	u64 phase_ns;
+	u32 frame;
+	u8 flip;
+	u8 power;
+	u8 edid_at;
+	u8 reserved;
+	u8 link[16];
+	u8 edid[128];
+};
+
 /**
  * struct state_writer - a stream that is being written.
  * @to: the buffer; NULL: nothing is written, only @bytes counts
@@ -218,6 +232,11 @@ static inline const void *state_take(struct state_reader *reader, size_t bytes)
  */
 void vgpu_table_save(struct state_writer *writer, const u64 *table, u32 words);
 int vgpu_table_load(struct state_reader *reader, u64 *table, u32 words);
+
+/* state_display.c: called with vgpu->lock held, while the vGPU is paused */
+void vgpu_display_save(struct ghyvi_vgpu *vgpu, struct state_writer *writer);
+/* Load a section STATE_DISPLAY after the registers. Returns 0 or -EINVAL. */
+int vgpu_display_load(struct ghyvi_vgpu *vgpu, struct state_reader *reader);
 
 /* state_engine.c: called with vgpu->lock held, while the vGPU is paused */
 void vgpu_engine_save(struct vgpu_engine *engine, struct state_writer *writer);

@@ -478,6 +478,11 @@ void vgpu_display_reset(struct ghyvi_vgpu *vgpu);
 void vgpu_display_pause(struct ghyvi_vgpu *vgpu);
 /* Also after failsafe state, in which the timer does not run. */
 void vgpu_display_resume(struct ghyvi_vgpu *vgpu);
+/*
+ * Derive from the registers what runs, in a frame that is @phase_ns old. The vGPU is paused. Caller
+ * holds irq_lock.
+ */
+void vgpu_display_restore(struct ghyvi_vgpu *vgpu, u64 phase_ns);
 /* Is the page trapped if there is a display? */
 bool vgpu_display_has_page(u32 offset);
 /* Handlers of registers, which are plain storage if there is no display. */

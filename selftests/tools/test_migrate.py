@@ -100,6 +100,13 @@ def migrate_check_names_the_reason():
         refuses(made, "policy/multicall is on at the source, off at the target")
         set_file(made, TARGET, "policy/multicall", "off [on]\n")
         allows(made, SOURCE, TARGET)
+        # A ghyvi that knows no displays has no such files.
+        set_file(made, SOURCE, "display/enabled", "0\n")
+        allows(made, SOURCE, TARGET)
+        set_file(made, SOURCE, "display/enabled", "1\n")
+        refuses(made, "display/enabled is 1 at the source, 0 at the target")
+        set_file(made, TARGET, "display/enabled", "1\n")
+        allows(made, SOURCE, TARGET)
         set_file(made, TARGET, "state", "open\n")
         refuses(made, "in use")
 

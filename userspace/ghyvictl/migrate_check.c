@@ -89,17 +89,19 @@ static void check_settings_known(struct check *check)
 	}
 }
 
-/* A capability that the guest's driver has read. Versions of ghyvi without it do not offer it. */
-static void check_multicall(struct check *check)
+/*
+ * What the guest's driver has found when it was loaded must be the same. Versions of ghyvi without
+ * the setting have its first value.
+ */
+static void check_same(struct check *check, const char *name, const char *first)
 {
-	const char *from = setting_of(check->source, "policy/multicall") ?: "off";
-	const char *to = setting_of(check->target, "policy/multicall") ?: "off";
+	const char *from = setting_of(check->source, name) ?: first;
+	const char *to = setting_of(check->target, name) ?: first;
 
 	if (strcmp(from, to))
 		add_text(check->reasons,
-			 "policy/multicall is %s at the source, %s at the target; both must have "
-			 "the same choice",
-			 from, to);
+			 "%s is %s at the source, %s at the target; both must have the same choice",
+			 name, from, to);
 }
 
 static bool is_limit(const char *name)
@@ -145,7 +147,8 @@ static void check_all(struct check *check)
 			 "the source is a %s, the target a %s; both must have the same type", from,
 			 to);
 	check_settings_known(check);
-	check_multicall(check);
+	check_same(check, "policy/multicall", "off");
+	check_same(check, "display/enabled", "0");
 	if (!strcmp(text_of(check->source, "uuid"), text_of(check->target, "uuid")) &&
 	    !strcmp(text_of(check->source, "path"), text_of(check->target, "path")))
 		add_text(check->reasons, "source and target are the same vGPU");

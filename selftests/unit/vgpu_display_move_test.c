@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A vGPU with a display moves: the other host takes its monitor and its frames over. */
+#include <linux/hrtimer.h>
+#include "move_pair.h"
+#include "vgpu/display_regs.h"
+#include "vgpu/state_io.h"
+
+#define USUAL_NS (NSEC_PER_SEC / 60)
+#define PIPE(reg) (GEN8_DE_PIPE_ISR_A + (reg))
+#define MONITOR DISPLAY_PORT_BYTES
+
+static u64 now_ns;
+
+static u64 test_clock(void)
+{
+	return now_ns;
+}
+
+static unsigned int pass(u64 ns)
+{
+	now_ns += ns;
+	return shim_run_timers();
+}
+
+static int setup_displays(void **state)
+{
+	int err = pair_setup(state);
+
+	now_ns = ktime_get_ns();
+	shim_clock = test_clock;
+	ghyvi_vgpu_set_resolution(from.vgpu, 0);
+	if (ghyvi_vgpu_set_display(from.vgpu, true) || ghyvi_vgpu_set_display(to.vgpu, true))
+		return -1;
+	ghyvi_vgpu_reset(from.vgpu);
+	move_wr(&from, GEN8_MASTER_IRQ, GEN8_MASTER_IRQ_CONTROL);
+	move_wr(&from, PIPE(IRQ_IMR), ~(u32)(GEN8_PIPE_VBLANK | GEN9_PIPE_PLANE1_FLIP_DONE));
+	move_wr(&from, PIPE(IRQ_IER), GEN8_PIPE_VBLANK | GEN9_PIPE_PLANE1_FLIP_DONE);
+	move_wr(&from, PIPEACONF, PIPECONF_ENABLE);
+	return err;
+}
+
+static int end(void **state)
+{
+	shim_clock = NULL;
+	return pair_teardown(state);
+}
+
+/* Write to, or read from (@write false) DPCD 0x101. */
+static u8 lanes(struct move_host *host, bool write, u8 value)
+{
+	u32 header = (write ? 0x80u : 0x90u) << 24 | 0x0101 << 8;
+
+	move_wr(host, DP_AUX_CH_DATA_A + MONITOR, header);
+	move_wr(host, DP_AUX_CH_DATA_A + MONITOR + 4, (u32)value << 24);
+	move_wr(host, DP_AUX_CH_CTL_A + MONITOR,
+		DP_AUX_CH_CTL_SEND_BUSY | (write ? 5 : 4) << DP_AUX_CH_CTL_MESSAGE_SIZE_SHIFT);
+	return move_rd(host, DP_AUX_CH_DATA_A + MONITOR) >> 16;
+}
+
+/* The first byte of the EDID's detailed timing that tells the resolution: the width. */
+static u8 edid_byte(struct move_host *host, u8 at)
+{
+	move_wr(host, DP_AUX_CH_DATA_A + MONITOR, 0x40005000);
+	move_wr(host, DP_AUX_CH_DATA_A + MONITOR + 4, (u32)at << 24);
+	move_wr(host, DP_AUX_CH_CTL_A + MONITOR,
+		DP_AUX_CH_CTL_SEND_BUSY | 5 << DP_AUX_CH_CTL_MESSAGE_SIZE_SHIFT);
+	move_wr(host, DP_AUX_CH_DATA_A + MONITOR, 0x50005000);
+	move_wr(host, DP_AUX_CH_CTL_A + MONITOR,
+		DP_AUX_CH_CTL_SEND_BUSY | 4 << DP_AUX_CH_CTL_MESSAGE_SIZE_SHIFT);
+	return move_rd(host, DP_AUX_CH_DATA_A + MONITOR) >> 16;
+}
+
+static void frames_flips_and_the_monitor_go_on(void **state)
+{
+	u8 expected[GHYVI_EDID_BYTES], other[GHYVI_EDID_BYTES];
+	u32 interrupts;
+
+	ghyvi_vgpu_get_edid(from.vgpu, expected);
+	ghyvi_vgpu_get_edid(to.vgpu, other);
+	assert_int_not_equal(expected[56], other[56]);
+	lanes(&from, true, 0x82);
+	pass(USUAL_NS * 7 / 2);
+	move_wr(&from, PIPE(IRQ_IIR), ~0u);
+	move_wr(&from, PLANE_SURF_1_A, 0x10001000);
+	assert_int_equal(move_rd(&from, PIPEA_FRMCOUNT_G4X), 3);
+	pair_move();
+	interrupts = to.interrupts;
+
+	assert_int_equal(move_rd(&to, PIPEA_FRMCOUNT_G4X), 3);
+	assert_int_equal(move_rd(&to, PLANE_SURF_1_A), 0x10001000);
+	assert_int_equal(lanes(&to, false, 0), 0x82);
+	assert_int_equal(edid_byte(&to, 56), expected[56]);
+	assert_int_equal(pass(USUAL_NS / 2 - 1000), 0);
+	assert_int_equal(move_rd(&to, PIPE(IRQ_IIR)), 0);
+	assert_int_equal(pass(2000), 1);
+	assert_int_equal(move_rd(&to, PIPEA_FRMCOUNT_G4X), 4);
+	assert_int_equal(move_rd(&to, PIPE(IRQ_IIR)),
+			 GEN8_PIPE_VBLANK | GEN9_PIPE_PLANE1_FLIP_DONE);
+	assert_true(to.interrupts > interrupts);
+	/* The monitor of the next guest is this host's. */
+	ghyvi_vgpu_reset(to.vgpu);
+	assert_int_equal(edid_byte(&to, 56), other[56]);
+}
+
+static void both_or_none_must_have_a_display(void **state)
+{
+	size_t bytes;
+	void *saved = pair_save(&from, &bytes);
+
+	assert_int_equal(ghyvi_vgpu_set_display(to.vgpu, false), 0);
+	assert_int_equal(pair_load(&to, saved, bytes), -EINVAL);
+	assert_non_null(strstr(move_report(&to), "display/enabled is 1 at the source, 0 here"));
+	ghyvi_vgpu_resume(to.vgpu);
+	assert_int_equal(pass(10 * USUAL_NS), 0); /* nothing of it runs here */
+	free(saved);
+
+	ghyvi_vgpu_reset(from.vgpu);
+	assert_int_equal(ghyvi_vgpu_set_display(from.vgpu, false), 0);
+	ghyvi_vgpu_reset(from.vgpu);
+	assert_int_equal(ghyvi_vgpu_set_display(to.vgpu, true), 0);
+	saved = pair_save(&from, &bytes);
+	assert_int_equal(pair_load(&to, saved, bytes), -EINVAL);
+	assert_non_null(strstr(move_report(&to), "display/enabled is 0 at the source, 1 here"));
+	free(saved);
+}
+
+/* The section is the last one before the end, which is empty. */
+static struct state_display *section(void *saved, size_t bytes)
+{
+	u8 *end = (u8 *)saved + bytes - sizeof(struct state_header);
+	struct state_header *header =
+		(void *)(end - sizeof(struct state_display) - sizeof(*header));
+
+	assert_int_equal(header->type, STATE_DISPLAY);
+	assert_int_equal(header->bytes, sizeof(struct state_display));
+	return (void *)(header + 1);
+}
+
+static void a_wrong_section_is_refused_or_harmless(void **state)
+{
+	struct state_display *display;
+	struct state_header *header;
+	size_t bytes;
+	void *saved = pair_save(&from, &bytes);
+
+	display = section(saved, bytes);
+	header = (struct state_header *)display - 1;
+	display->flip = 2;
+	assert_int_equal(pair_load(&to, saved, bytes), -EINVAL);
+	memset(display, 0xff, sizeof(*display));
+	display->flip = 1;
+	assert_int_equal(pair_load(&to, saved, bytes), 0);
+	ghyvi_vgpu_resume(to.vgpu);
+	pass(10 * USUAL_NS);
+	assert_true(move_rd(&to, PIPEA_FRMCOUNT_G4X) < 100);
+	assert_int_equal(edid_byte(&to, 56), 0xff);
+	header->bytes -= 8;
+	assert_int_equal(pair_load(&to, saved, bytes), -EINVAL);
+	header->bytes += 8;
+	/* not at the end */
+	header->type = STATE_END;
+	assert_int_equal(pair_load(&to, saved, bytes), -EINVAL);
+	free(saved);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup_displays, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(frames_flips_and_the_monitor_go_on),
+		TEST(both_or_none_must_have_a_display),
+		TEST(a_wrong_section_is_refused_or_harmless),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
