@@ -47,6 +47,8 @@
 	X(mmio_writes, "register writes that trapped")                                           \
 	X(mmio_stores, "those of mmio_writes that took no round trip to the VMM")                \
 	X(aperture_accesses, "accesses through the aperture")                                    \
+	X(display_faults,                                                                        \
+	  "pages of the guest's screen, each time read, that are none of its memory")            \
 	X(interrupts, "interrupts sent to the guest")                                            \
 	X(workloads, "workloads completed")                                                      \
 	X(lite_restores, "running workloads whose ring tail was moved forward")                  \

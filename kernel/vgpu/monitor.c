@@ -40,6 +40,13 @@ const char *ghyvi_display_resolution(unsigned int i)
 	return i < ARRAY_SIZE(modes) ? modes[i].name : NULL;
 }
 
+u32 ghyvi_vgpu_picture_pixels(const struct ghyvi_vgpu *vgpu)
+{
+	const struct mode *mode = &modes[READ_ONCE(vgpu->display.resolution)];
+
+	return mode->width * mode->height;
+}
+
 /* The detailed timing of @mode: 18 bytes. */
 static void put_timing(const struct mode *mode, u8 *at)
 {

@@ -405,6 +405,57 @@ unsigned int ghyvi_vgpu_get_resolution(const struct ghyvi_vgpu *vgpu);
  * Context: any.
  */
 void ghyvi_vgpu_get_edid(const struct ghyvi_vgpu *vgpu, u8 *edid);
+
+/* Maximum width of a picture, in pixels. */
+#define GHYVI_PICTURE_WIDTH_MAX 8192u
+/**
+ * struct ghyvi_picture - what the display of a vGPU shows.
+ * @width: width in pixels, 1..GHYVI_PICTURE_WIDTH_MAX
+ * @height: height in pixels
+ *
+ * The other members are the guest's registers of the plane and the cursor. Two equal structures are
+ * the same picture, unless the guest has changed pixels.
+ */
+struct ghyvi_picture {
+	u32 width, height;
+	u32 plane_control, plane_stride, plane_position, plane_size, plane_surface, plane_offset;
+	u32 cursor_control, cursor_base, cursor_position, cursor_fbc;
+};
+
+/**
+ * ghyvi_vgpu_picture_pixels() - get the maximum size of a vGPU's picture.
+ * @vgpu: vGPU of the picture
+ *
+ * Context: any.
+ * Return: the number of pixels of its monitor. A picture that has more is cut off at the bottom.
+ */
+u32 ghyvi_vgpu_picture_pixels(const struct ghyvi_vgpu *vgpu);
+/**
+ * ghyvi_vgpu_get_picture() - get what the display of a vGPU shows now.
+ * @vgpu: vGPU of the display
+ * @picture: filled in, with zeros on error
+ *
+ * Context: may sleep.
+ * Return: 0; -ENODATA if the vGPU has no display, or the guest has not switched it on; -EBUSY if
+ * the vGPU is paused, so that the guest's memory may not be there.
+ */
+int ghyvi_vgpu_get_picture(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture);
+/**
+ * ghyvi_vgpu_draw() - read rows of a picture from the guest's memory.
+ * @vgpu: vGPU of the picture
+ * @picture: what ghyvi_vgpu_get_picture() returned, now or before
+ * @first: first row, below the height
+ * @rows: number of rows, not beyond the height. Multiples of 32 are cheapest.
+ * @pixels: filled with @rows times the width of pixels, 0x00RRGGBB
+ * @page: GHYVI_PAGE_BYTES of scratch memory, aligned to 8
+ *
+ * The guest may change the pixels meanwhile. Pages that are none of its memory are shown as black,
+ * and counted (display_faults).
+ *
+ * Context: may sleep.
+ */
+void ghyvi_vgpu_draw(struct ghyvi_vgpu *vgpu, const struct ghyvi_picture *picture, u32 first,
+		     u32 rows, u32 *pixels, void *page);
 /**
  * ghyvi_vgpu_try_remap() - protect the tracked pages if BAR 0 is mapped.
  * @vgpu: vGPU of the pages

@@ -89,6 +89,8 @@ static int shim_fence __attribute__((unused));
 #define BIT_ULL(n) (1ULL << (n))
 #define GENMASK(h, l) ((~0UL << (l)) & (~0UL >> (63 - (h))))
 #define GENMASK_ULL(h, l) ((~0ULL << (l)) & (~0ULL >> (63 - (h))))
+#define FIELD_GET(mask, value) (((value) & (mask)) >> __builtin_ctzl(mask))
+#define FIELD_PREP(mask, value) (((typeof(mask))(value) << __builtin_ctzl(mask)) & (mask))
 #define min(a, b) ((a) < (b) ? (a) : (b))
 #define max(a, b) ((a) > (b) ? (a) : (b))
 #define min_t(t, a, b) min((t)(a), (t)(b))
@@ -100,6 +102,7 @@ static int shim_fence __attribute__((unused));
 		(b) = __t;           \
 	} while (0)
 #define DIV_ROUND_UP(n, d) (((n) + (d)-1) / (d))
+#define DIV_ROUND_CLOSEST(n, d) (((n) + (d) / 2) / (d)) /* of unsigned numbers */
 #define round_up(x, y) ((((x)-1) | ((typeof(x))(y)-1)) + 1)
 #define is_power_of_2(n) ((n) != 0 && ((n) & ((n)-1)) == 0)
 #define round_down(x, y) ((x) & ~((typeof(x))(y)-1))
