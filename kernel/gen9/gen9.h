@@ -155,6 +155,23 @@ struct gen9_context {
 	bool valid;
 };
 
+struct batch_page;
+
+/**
+ * struct gen9_copies - memory for copies of commands that a guest has added
+ *
+ * A job is not given back while commands are copied to it, so the memory is allocated before: that
+ * may take long if the guest has none left.
+ */
+struct gen9_copies {
+	/** @windows: for the batches of each segment, in order */
+	struct list_head windows;
+	/** @batches: room for the pages of the segment with the most; NULL: it has none */
+	struct batch_page *batches;
+	/** @left: number of pages that are to be copied; more may have been added */
+	unsigned int left;
+};
+
 /**
  * struct gen9_saved_register - a register that images save
  */
@@ -823,13 +840,19 @@ void gen9_ring_compact(struct ghyvi_job *job);
 u32 gen9_ring_offset(const struct ghyvi_job *job, u32 place);
 
 /* install.c */
+/* Get memory for what gen9_install_commands() will copy next. Returns 0 or -ENOMEM. May sleep. */
+int gen9_copies_get(struct gen9_copies *copies, const struct ghyvi_job *job);
+/* Give back what was not used; also after an error. */
+void gen9_copies_put(struct gen9_copies *copies, struct gen9 *gpu);
+/* Before the first commands of a job: the one before it has left the engine. 0 or -errno. */
+int gen9_install_begin(struct gen9_engine *engine, struct ghyvi_job *job);
 /*
- * Install the commands that were audited since the last call, with those that update_tail() will be
+ * Install the commands that gen9_copies_get() has found, with those that update_tail() will be
  * called for. Sets @tail to their end. If one was refused, sets @refused, and @tail to the place up
- * to which the engine may execute. May sleep.
+ * to which the engine may execute. Allocates nothing.
  */
-int gen9_install_commands(struct gen9_engine *engine, struct ghyvi_job *job, u32 *tail,
-			  bool *refused);
+int gen9_install_commands(struct gen9_engine *engine, struct ghyvi_job *job,
+			  struct gen9_copies *copies, u32 *tail, bool *refused);
 
 /* client.c: operations */
 struct ghyvi_pgpu_client *gen9_client_create(struct ghyvi_pgpu_device *pgpu,

@@ -40,8 +40,9 @@ struct install {
 	struct gen9_engine *engine;
 	struct ghyvi_job *job;
 	struct gen9_context *context;
-	struct batch_page *batches; /* sorted by source and address */
-	unsigned int nr_batches, max_batches;
+	struct gen9_copies *copies;
+	struct batch_page *batches; /* of @copies; sorted by source and address */
+	unsigned int nr_batches;
 	struct gen9_window *window; /* of @batches; NULL: there are none */
 	/* The part of the ring that was copied, and the place of the copy. */
 	u32 from, stop, place;
@@ -474,29 +475,67 @@ static int rewrite_ring(struct install *install)
 	return err;
 }
 
-/* ---- copying ---- */
+/* ---- memory for copies ---- */
 
-static int add_batch(struct install *install, const struct ghyvi_commands_page *page)
+/* Get the window for @count pages of batches. */
+static int add_window(struct gen9_copies *copies, struct gen9 *gpu, struct gen9_client *client,
+		      unsigned int count)
 {
-	struct batch_page *grown;
-	unsigned int max;
+	struct gen9_window *window;
 
-	if (install->nr_batches == MAX_BATCH_PAGES)
+	if (!count)
+		return 0;
+	window = count <= MAX_BATCH_PAGES ?
+			 gen9_window_get(gpu, client, roundup_pow_of_two(count)) :
+			 NULL;
+	if (!window)
 		return -ENOMEM;
-	if (install->nr_batches == install->max_batches) {
-		max = install->max_batches ? 2 * install->max_batches : 8;
-		grown = kvmalloc_array(max, sizeof(*grown), GFP_KERNEL);
-		if (!grown)
-			return -ENOMEM;
-		if (install->nr_batches)
-			memcpy(grown, install->batches, install->nr_batches * sizeof(*grown));
-		kvfree(install->batches);
-		install->batches = grown;
-		install->max_batches = max;
-	}
-	install->batches[install->nr_batches++].page = *page;
+	list_add_tail(&window->node, &copies->windows);
 	return 0;
 }
+
+/* The segments are those of install_segments(). */
+int gen9_copies_get(struct gen9_copies *copies, const struct ghyvi_job *job)
+{
+	struct gen9_client *client = gen9_client(job->client);
+	struct ghyvi_commands_iter iter = gen9_job(job)->iter;
+	unsigned int count = 0, most = 0;
+	struct ghyvi_commands_page page;
+	u32 segment = 0;
+	int err = 0;
+
+	INIT_LIST_HEAD(&copies->windows);
+	copies->batches = NULL;
+	copies->left = 0;
+	while (!err && ghyvi_commands_iter_next(&iter, &page)) {
+		if (page.from != segment) {
+			err = add_window(copies, client->gpu, client, count);
+			count = 0;
+		}
+		segment = page.from;
+		copies->left++;
+		count += page.source != GHYVI_FETCH_RING;
+		most = max(most, count);
+		cond_resched();
+	}
+	if (!err)
+		err = add_window(copies, client->gpu, client, count);
+	if (err || !most)
+		return err;
+	copies->batches = kvmalloc_array(most, sizeof(*copies->batches), GFP_KERNEL);
+	return copies->batches ? 0 : -ENOMEM;
+}
+
+void gen9_copies_put(struct gen9_copies *copies, struct gen9 *gpu)
+{
+	struct gen9_window *window, *next;
+
+	list_for_each_entry_safe(window, next, &copies->windows, node)
+		gen9_window_put(gpu, window);
+	kvfree(copies->batches);
+}
+
+/* ---- copying ---- */
 
 /* The first page of the ring says which part of it the segment contains. */
 static int begin_ring(struct install *install, const struct ghyvi_commands_page *page)
@@ -527,8 +566,10 @@ static int add_page(struct install *install, const struct ghyvi_commands_page *p
 {
 	int err = 0;
 
-	if (page->source != GHYVI_FETCH_RING)
-		return add_batch(install, page);
+	if (page->source != GHYVI_FETCH_RING) {
+		install->batches[install->nr_batches++].page = *page;
+		return 0;
+	}
 	if (!install->any_ring)
 		err = begin_ring(install, page);
 	if (!err)
@@ -536,17 +577,14 @@ static int add_page(struct install *install, const struct ghyvi_commands_page *p
 	return err;
 }
 
-static int copy_batches(struct install *install)
+static void copy_batches(struct install *install)
 {
 	unsigned int i;
 
 	if (!install->nr_batches)
-		return 0;
-	install->window = gen9_window_get(install->engine->gpu, gen9_client(install->job->client),
-					  roundup_pow_of_two(install->nr_batches));
-	if (!install->window)
-		return -ENOMEM;
-	list_add_tail(&install->window->node, &install->context->batches);
+		return;
+	install->window = list_first_entry(&install->copies->windows, struct gen9_window, node);
+	list_move_tail(&install->window->node, &install->context->batches);
 	sort(install->batches, install->nr_batches, sizeof(*install->batches), compare_pages, NULL);
 	for (i = 0; i < install->nr_batches; i++) {
 		install->batches[i].place = i;
@@ -554,7 +592,6 @@ static int copy_batches(struct install *install)
 		       GHYVI_PAGE_BYTES);
 		cond_resched();
 	}
-	return 0;
 }
 
 static int rewrite(struct install *install)
@@ -570,17 +607,6 @@ static int rewrite(struct install *install)
 }
 
 /* ---- the job ---- */
-
-/* Windows of the job before, which has left the engine. */
-static int begin_job(struct install *install)
-{
-	struct gen9 *gpu = install->engine->gpu;
-	int err;
-
-	gen9_context_put_batches(install->context, gpu);
-	err = gen9_ring_begin(gpu, install->job);
-	return err ?: gen9_context_load(install->engine, install->job);
-}
 
 /* The pages of the batch, up to two, are next to each other in the window, too. */
 static int append_indirect(const struct install *install)
@@ -606,10 +632,10 @@ static int append_indirect(const struct install *install)
  */
 static int install_segment(struct install *install)
 {
-	int err = copy_batches(install);
+	int err;
 
-	if (!err)
-		err = rewrite(install);
+	copy_batches(install);
+	err = rewrite(install);
 	if (!err && install->first)
 		err = append_indirect(install);
 	install->first = false;
@@ -625,7 +651,9 @@ static int install_segments(struct install *install)
 	u32 segment = 0;
 	int err = 0;
 
-	while (!err && ghyvi_commands_iter_next(&gen9_job(install->job)->iter, &page)) {
+	while (!err && install->copies->left &&
+	       ghyvi_commands_iter_next(&gen9_job(install->job)->iter, &page)) {
+		install->copies->left--;
 		if (install->any_page && page.from != segment)
 			err = install_segment(install);
 		segment = page.from;
@@ -638,19 +666,29 @@ static int install_segments(struct install *install)
 	return err || !install->any_page ? err : install_segment(install);
 }
 
-int gen9_install_commands(struct gen9_engine *engine, struct ghyvi_job *base, u32 *tail,
-			  bool *refused)
+int gen9_install_begin(struct gen9_engine *engine, struct ghyvi_job *job)
+{
+	struct gen9 *gpu = engine->gpu;
+	int err;
+
+	gen9_context_put_batches(gen9_context(job->pgpu_context), gpu);
+	err = gen9_ring_begin(gpu, job);
+	return err ?: gen9_context_load(engine, job);
+}
+
+int gen9_install_commands(struct gen9_engine *engine, struct ghyvi_job *base,
+			  struct gen9_copies *copies, u32 *tail, bool *refused)
 {
 	struct install install = {
 		.engine = engine,
 		.job = base,
 		.context = gen9_context(base->pgpu_context),
+		.copies = copies,
+		.batches = copies->batches,
 		.first = !gen9_job(base)->prepared,
 	};
-	int err = install.first ? begin_job(&install) : 0;
+	int err = install_segments(&install);
 
-	if (!err)
-		err = install_segments(&install);
 	if (install.refused)
 		*tail = install.stop;
 	else if (install.any_page && !err)
@@ -658,6 +696,5 @@ int gen9_install_commands(struct gen9_engine *engine, struct ghyvi_job *base, u3
 	*refused = install.refused;
 	if (err)
 		gen9_job(base)->sealed = true;
-	kvfree(install.batches);
 	return err;
 }

@@ -7,7 +7,6 @@
 #include <linux/math64.h>
 #include <linux/module.h>
 #include <ghyvi/cpu_time.h>
-#include <ghyvi/memcg.h>
 #include "gen9.h"
 
 #define POLL_JIFFIES 1
@@ -241,6 +240,7 @@ static int prepare_first(struct gen9_engine *engine, struct ghyvi_job *base)
 {
 	struct gen9_job *job = gen9_job(base);
 	u32 pages = base->context[GHYVI_CTX_RING_CTL] & (u32)RING_CTL_PAGES;
+	struct gen9_copies copies;
 	int err;
 
 	if (!base->commands || !base->pgpu_context)
@@ -250,7 +250,13 @@ static int prepare_first(struct gen9_engine *engine, struct ghyvi_job *base)
 	job->tail = base->context[GHYVI_CTX_RING_TAIL];
 	/* A job that was preempted has used up a part of its budget. */
 	job->left_ns = base->budget_ns;
-	err = gen9_install_commands(engine, base, &job->tail, &job->refused);
+	err = gen9_install_begin(engine, base);
+	if (err)
+		return err;
+	err = gen9_copies_get(&copies, base);
+	if (!err)
+		err = gen9_install_commands(engine, base, &copies, &job->tail, &job->refused);
+	gen9_copies_put(&copies, engine->gpu);
 	if (err)
 		return err;
 	job->prepared = true;
@@ -353,7 +359,7 @@ struct extension {
 	struct work_struct work;
 	struct gen9_engine *engine;
 	struct ghyvi_job *job;
-	struct mem_cgroup *group;
+	struct gen9_copies copies;
 	u32 tail;
 	int err;
 };
@@ -372,7 +378,8 @@ static bool begin_extension(struct gen9_engine *engine, struct ghyvi_job *base, 
 
 /*
  * The job may be run, and end, meanwhile. It is not given back before the end of the extension, so
- * the thread must not be a guest's. The guest pays for it all the same: CPU time and memory.
+ * the thread must not be a guest's, and it does not wait for memory. The guest pays for the CPU
+ * time all the same.
  */
 static void extension_work(struct work_struct *work)
 {
@@ -380,7 +387,6 @@ static void extension_work(struct work_struct *work)
 	struct gen9_engine *engine = call->engine;
 	struct ghyvi_job *base = call->job;
 	struct gen9_job *job = gen9_job(base);
-	struct mem_cgroup *before;
 	struct ghyvi_cpu_time time;
 	unsigned long flags;
 	bool refused;
@@ -389,9 +395,7 @@ static void extension_work(struct work_struct *work)
 	if (!begin_extension(engine, base, call->tail))
 		return;
 	ghyvi_cpu_time_begin(&time);
-	before = ghyvi_memcg_use(call->group);
-	err = gen9_install_commands(engine, base, &call->tail, &refused);
-	ghyvi_memcg_use(before);
+	err = gen9_install_commands(engine, base, &call->copies, &call->tail, &refused);
 	spin_lock_irqsave(&engine->lock, flags);
 	job->extending = false;
 	if (job->ended)
@@ -418,13 +422,15 @@ int gen9_update_tail(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *job, u32 
 	struct extension call = {
 		.engine = engine_of(pgpu, job),
 		.job = job,
-		.group = ghyvi_memcg_get(NULL),
 		.tail = tail,
 		.err = -ESTALE,
 	};
 
-	gen9_worker_call(gen9_of(pgpu), &call.work, extension_work);
-	ghyvi_memcg_put(call.group);
+	if (!gen9_job(job)->prepared)
+		return -ESTALE;
+	if (!gen9_copies_get(&call.copies, job))
+		gen9_worker_call(gen9_of(pgpu), &call.work, extension_work);
+	gen9_copies_put(&call.copies, gen9_of(pgpu));
 	return call.err;
 }
 

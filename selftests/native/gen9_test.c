@@ -364,6 +364,8 @@ static void preempt_extended_job(void)
 {
 	unsigned int i;
 
+	if (!gen9_job(&extended_job->base)->extending)
+		return;
 	gen9_shim_preempted = NULL;
 	assert_true(gen9_shim_in_work); /* the job stays meanwhile, so it is no guest's thread */
 	ops->preempt(pgpu, &extended_job->base);
@@ -399,30 +401,52 @@ static void job_that_is_preempted_while_it_is_extended_goes_on(void **state)
 	job_free(job);
 }
 
+static unsigned int preemptions_before;
+
 static void add_to_extended_job(void)
 {
+	if (preemptions_before--)
+		return;
 	gen9_shim_preempted = NULL;
-	RINGS(extended_job, ATOMIC_INCREMENT_GGTT, DATA, 0, NOOP);
+	RINGS(extended_job, START_KERNEL, KERNEL_BATCH, 0, NOOP, ATOMIC_INCREMENT_GGTT, DATA, 0,
+	      NOOP);
 	assert_int_equal(ghyvi_audit_extend(extended_job->base.commands, extended_job->tail), 0);
 }
 
-/* The job may be done when update_tail() is called. The core runs again what is behind the head. */
-static void commands_that_are_added_during_run_are_executed_once(void **state)
+/*
+ * While their memory is counted they are installed, too, or else update_tail() does that. The job
+ * may be done then: the core runs again what is behind the head.
+ */
+static void commands_that_are_added_during_prepare_are_executed_once(void **state)
 {
-	struct test_job *job = job_new(&guests[0], GHYVI_RCS);
+	unsigned int i, added = 0;
+	struct test_job *job;
 
-	extended_job = job;
-	*(u32 *)guest_page(&guests[0], DATA) = 0;
-	put(guest_page(&guests[0], KERNEL_BATCH), DWORDS(BATCH_END));
-	RINGS(job, START_KERNEL, KERNEL_BATCH, 0, NOOP);
-	gen9_shim_preempted = add_to_extended_job;
-	start(job);
-	assert_null(gen9_shim_preempted);
-	finish(job, GHYVI_JOB_COMPLETE);
-	assert_int_equal(ops->update_tail(pgpu, &job->base, job->tail), -ESTALE);
-	assert_int_equal(at(&guests[0], DATA), 1);
-	assert_int_equal(job->context[GHYVI_CTX_RING_HEAD], job->tail);
-	job_free(job);
+	for (i = 0; i < 5; i++) {
+		job = waiting_job(&guests[0], GHYVI_RCS);
+		extended_job = job;
+		*(u32 *)guest_page(&guests[0], DATA) = 0;
+		put(guest_page(&guests[0], KERNEL_BATCH), DWORDS(BATCH_END));
+		RINGS(job, START_KERNEL, KERNEL_BATCH, 0, NOOP);
+		preemptions_before = i;
+		gen9_shim_preempted = add_to_extended_job;
+		start(job);
+		added += !gen9_shim_preempted;
+		gen9_shim_preempted = NULL;
+		if (preemptions_before == UINT_MAX) {
+			assert_int_equal(ops->update_tail(pgpu, &job->base, job->tail), 0);
+			release_guest(&guests[0]);
+			finish(job, GHYVI_JOB_COMPLETE);
+			assert_int_equal(at(&guests[0], DATA), 1);
+			assert_int_equal(job->context[GHYVI_CTX_RING_HEAD], job->tail);
+			assert_int_equal(ops->update_tail(pgpu, &job->base, job->tail), -ESTALE);
+		} else {
+			release_guest(&guests[0]);
+			finish(job, GHYVI_JOB_COMPLETE);
+		}
+		job_free(job);
+	}
+	assert_in_range(added, 3, 5); /* counting, copying, rewriting */
 }
 
 /* So is the end in front of a command that is refused. */
@@ -714,7 +738,7 @@ int main(int argc, char **argv)
 		TEST(ring_is_compacted_while_the_job_is_away),
 		TEST(extension_that_fails_leaves_no_commands),
 		TEST(job_that_is_preempted_while_it_is_extended_goes_on),
-		TEST(commands_that_are_added_during_run_are_executed_once),
+		TEST(commands_that_are_added_during_prepare_are_executed_once),
 		TEST(refused_extension_of_a_preempted_job_ends_it),
 		TEST(cancelled_job_leaves_the_engine),
 		TEST(a_guests_thread_neither_resets_nor_cancels_itself),

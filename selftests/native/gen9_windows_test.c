@@ -423,20 +423,51 @@ static void job_that_is_being_extended_keeps_its_windows(void **state)
 	job_free(job);
 }
 
-/* A worker copies what the guest adds to its job, in memory that is the guest's. */
-static void extension_is_charged_to_the_guest(void **state)
+/* Add a batch with a store to a job that waits. The backend does not know yet. */
+static void add_batch(struct test_job *job)
+{
+	put(guest_page(&guests[0], KERNEL_BATCH), DWORDS(STORE_GGTT, DATA, 0, 7, BATCH_END));
+	RINGS(job, START_KERNEL, KERNEL_BATCH, 0, NOOP);
+	assert_int_equal(ghyvi_audit_extend(job->base.commands, job->tail), 0);
+}
+
+/*
+ * A worker copies what the guest adds to its job, which is not given back meanwhile. The memory,
+ * for which a guest may wait long, is there before.
+ */
+static void no_worker_waits_for_memory_of_the_guest(void **state)
 {
 	struct test_job *job = waiting_job(&guests[0], GHYVI_RCS);
 
-	put(guest_page(&guests[0], KERNEL_BATCH), DWORDS(STORE_GGTT, DATA, 0, 7, BATCH_END));
 	start(job);
 	pump(10);
-	gen9_shim_charged = gen9_shim_uncharged = 0;
-	RINGS(job, START_KERNEL, KERNEL_BATCH, 0, NOOP);
-	assert_int_equal(ghyvi_audit_extend(job->base.commands, job->tail), 0);
+	add_batch(job);
+	gen9_shim_charged = 0;
 	assert_int_equal(ops->update_tail(pgpu, &job->base, job->tail), 0);
-	assert_int_equal(gen9_shim_charged, 1);
-	assert_int_equal(gen9_shim_uncharged, 0);
+	assert_int_equal(gen9_shim_charged, 0);
+	release_guest(&guests[0]);
+	finish(job, GHYVI_JOB_COMPLETE);
+	assert_int_equal(at(&guests[0], DATA), 7);
+	job_free(job);
+}
+
+static void commands_for_which_there_is_no_memory_can_be_added_later(void **state)
+{
+	struct test_job *job = waiting_job(&guests[0], GHYVI_RCS);
+	unsigned int taken, first;
+
+	start(job);
+	pump(10);
+	taken = gen9_client(guests[0].client)->taken;
+	for (first = 1; first <= 4; first++) { /* of a window; the last one is not */
+		add_batch(job);
+		shim_fail_allocs(first, 100);
+		assert_int_equal(ops->update_tail(pgpu, &job->base, job->tail), -ESTALE);
+		assert_in_range(shim_failed_allocs(), 1, 100);
+		shim_fail_allocs(0, 0);
+		assert_int_equal(gen9_client(guests[0].client)->taken, taken);
+	}
+	assert_int_equal(ops->update_tail(pgpu, &job->base, job->tail), 0);
 	release_guest(&guests[0]);
 	finish(job, GHYVI_JOB_COMPLETE);
 	assert_int_equal(at(&guests[0], DATA), 7);
@@ -461,7 +492,8 @@ int main(int argc, char **argv)
 		TEST(spares_that_do_not_help_are_kept),
 		TEST(idle_context_keeps_no_batches),
 		TEST(job_that_is_being_extended_keeps_its_windows),
-		TEST(extension_is_charged_to_the_guest),
+		TEST(no_worker_waits_for_memory_of_the_guest),
+		TEST(commands_for_which_there_is_no_memory_can_be_added_later),
 	};
 
 	if (!parse_options(argc, argv))

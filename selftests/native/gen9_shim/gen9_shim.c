@@ -209,25 +209,11 @@ void gen9_shim_set_master(bool on)
 
 /* ---- memory cgroups ---- */
 
-static struct mem_cgroup {
-	int unused;
-} of_thread;
-struct mem_cgroup *gen9_shim_active_memcg;
-unsigned int gen9_shim_charged, gen9_shim_uncharged;
-
-struct mem_cgroup *gen9_shim_memcg(void)
-{
-	return gen9_shim_in_work ? gen9_shim_active_memcg : &of_thread;
-}
+unsigned int gen9_shim_charged;
 
 void gen9_shim_charge(gfp_t flags)
 {
-	if (!gen9_shim_in_work || !(flags & __GFP_ACCOUNT))
-		return;
-	if (gen9_shim_active_memcg)
-		gen9_shim_charged++;
-	else
-		gen9_shim_uncharged++;
+	gen9_shim_charged += gen9_shim_in_work && flags & __GFP_ACCOUNT;
 }
 
 /* ---- parameters ---- */
@@ -290,14 +276,12 @@ bool gen9_shim_queue(struct work_struct *work)
 
 static void run_work(struct work_struct *work)
 {
-	struct mem_cgroup *before = set_active_memcg(NULL);
 	bool nested = gen9_shim_in_work;
 
 	work->queued = false;
 	gen9_shim_in_work = true;
 	work->fn(work);
 	gen9_shim_in_work = nested;
-	set_active_memcg(before);
 }
 
 bool gen9_shim_delay(struct gen9_shim_delayed *work, unsigned long ticks)

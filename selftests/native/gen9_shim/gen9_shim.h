@@ -151,21 +151,9 @@ extern size_t gen9_shim_dma_max; /* SIZE_MAX: no bounce buffers */
 #define dma_set_max_seg_size(dev, bytes) ((void)(dev))
 #define DMA_BIT_MASK(n) ((1ULL << (n)) - 1)
 
-/* memory cgroups: the thread's, which works charge only if they are told to */
-#define GHYVI_HAVE_ACTIVE_MEMCG 1
-extern struct mem_cgroup *gen9_shim_active_memcg;
-extern unsigned int gen9_shim_charged, gen9_shim_uncharged; /* pages that works allocate */
+/* memory cgroups: a guest's memory may be used up, and no worker may wait for it */
+extern unsigned int gen9_shim_charged; /* pages of guests that works allocate */
 void gen9_shim_charge(gfp_t flags);
-struct mem_cgroup *gen9_shim_memcg(void);
-#define get_mem_cgroup_from_mm(mm) gen9_shim_memcg()
-#define mem_cgroup_put(group) ((void)(group))
-#define set_active_memcg(group)                                       \
-	({                                                            \
-		struct mem_cgroup *__before = gen9_shim_active_memcg; \
-                                                                      \
-		gen9_shim_active_memcg = (group);                     \
-		__before;                                             \
-	})
 
 /* bits */
 #define BITS_PER_LONG 64
