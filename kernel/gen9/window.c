@@ -16,7 +16,9 @@
  * until their window is freed.
  *
  * A client gets its own spares only. The number of their pages is divided like the shares, so no
- * client makes another one allocate at each submission.
+ * client makes another one allocate at each submission. A window that is given back replaces the
+ * oldest spares of its client, whose sizes may not be in use any more. Spares of others are freed
+ * for their addresses only: how much memory a client has is no matter of others.
  *
  * Guests' threads get and give back windows, too. They may be throttled, so nothing is allocated,
  * mapped or flushed with the lock held.
@@ -111,6 +113,7 @@ static unsigned long find_addresses(struct gen9 *gpu, const struct gen9_client *
 	return find_outside_homes(gpu, pages);
 }
 
+/* Returns 0, -ENOSPC. */
 static int take_addresses(struct gen9 *gpu, const struct gen9_client *client,
 			  struct gen9_window *window)
 {
@@ -123,7 +126,7 @@ static int take_addresses(struct gen9 *gpu, const struct gen9_client *client,
 		bitmap_set(gpu->host_used, at, window->pages);
 	spin_unlock(&gpu->window_lock);
 	if (at >= PAGES_END)
-		return -ENOMEM;
+		return -ENOSPC;
 	window->ggtt = (u32)((host_index(gpu) + at) << GHYVI_PAGE_SHIFT);
 	for (i = 0; i < window->pages; i++)
 		gen9_ggtt_set(gpu, host_index(gpu) + at + i,
@@ -142,6 +145,7 @@ static void free_pages_of(struct gen9 *gpu, struct gen9_window *window)
 	kvfree(window);
 }
 
+/* Returns the window, or ERR_PTR(): -ENOMEM; -ENOSPC: there are no addresses. */
 static struct gen9_window *window_create(struct gen9 *gpu, const struct gen9_client *client,
 					 unsigned int pages)
 {
@@ -151,19 +155,19 @@ static struct gen9_window *window_create(struct gen9 *gpu, const struct gen9_cli
 	int err = 0;
 
 	if (!window)
-		return NULL;
+		return ERR_PTR(-ENOMEM);
 	INIT_LIST_HEAD(&window->node);
 	window->pages = pages;
 	for (i = 0; i < pages && !err; i++)
 		err = gen9_backing_alloc(gpu, &window->backing[i], flags);
-	if (!err)
+	if (!err) {
 		window->cpu = map_pages(window);
-	if (window->cpu)
-		err = take_addresses(gpu, client, window);
-	if (window->cpu && !err)
+		err = window->cpu ? take_addresses(gpu, client, window) : -ENOMEM;
+	}
+	if (!err)
 		return window;
 	free_pages_of(gpu, window);
-	return NULL;
+	return ERR_PTR(err);
 }
 
 /* The entries change before the addresses get other pages, and the flush makes engines see it. */
@@ -244,48 +248,92 @@ static bool may_spare(const struct gen9 *gpu, const struct gen9_window *window)
 
 	lockdep_assert_held(&gpu->window_lock);
 	return client && !client->address_waiters && may_have(gpu, client, window) &&
-	       client->spares + window->pages <= spares_part(gpu, client);
+	       window->pages <= spares_part(gpu, client);
 }
 
-/* Free the spares of @client, or those of any client whose addresses it may have. */
-static void free_spares(struct gen9 *gpu, const struct gen9_client *client, bool for_addresses)
+/* Move spares of the client, the oldest first, to @spares until it may have @pages more. */
+static void evict_spares(struct gen9 *gpu, const struct gen9_client *client, unsigned int pages,
+			 struct list_head *spares)
+{
+	struct gen9_window *window, *newer;
+
+	lockdep_assert_held(&gpu->window_lock);
+	list_for_each_entry_safe_reverse(window, newer, &gpu->spare_windows, node) {
+		if (client->spares + pages <= spares_part(gpu, client))
+			return;
+		if (window->client != client)
+			continue;
+		spare_remove(window);
+		list_add(&window->node, spares);
+	}
+}
+
+/* What free_spares() frees. */
+enum spares {
+	SPARES_OF_CLIENT, /* all of the client */
+	SPARES_FOR_CLIENT, /* those of any client whose addresses the client may have */
+	SPARES_IN_EXCESS, /* those that their clients may not have any more */
+};
+
+static bool must_free(const struct gen9 *gpu, const struct gen9_client *client,
+		      const struct gen9_window *spare, enum spares which)
+{
+	switch (which) {
+	case SPARES_OF_CLIENT:
+		return spare->client == client;
+	case SPARES_FOR_CLIENT:
+		return may_have(gpu, client, spare);
+	default:
+		return !may_have(gpu, spare->client, spare) ||
+		       spare->client->spares > spares_part(gpu, spare->client);
+	}
+}
+
+static void destroy_windows(struct gen9 *gpu, struct list_head *windows)
 {
 	struct gen9_window *window, *next;
+
+	list_for_each_entry_safe(window, next, windows, node) {
+		list_del(&window->node);
+		window_destroy(gpu, window);
+	}
+}
+
+static void free_spares(struct gen9 *gpu, const struct gen9_client *client, enum spares which)
+{
+	struct gen9_window *window, *newer;
 	LIST_HEAD(spares);
 
 	mutex_lock(&gpu->spares_lock);
 	spin_lock(&gpu->window_lock);
-	list_for_each_entry_safe(window, next, &gpu->spare_windows, node) {
-		if (for_addresses ? !may_have(gpu, client, window) : window->client != client)
+	list_for_each_entry_safe_reverse(window, newer, &gpu->spare_windows, node) {
+		if (!must_free(gpu, client, window, which))
 			continue;
 		spare_remove(window);
 		list_add(&window->node, &spares);
 	}
 	spin_unlock(&gpu->window_lock);
-	list_for_each_entry_safe(window, next, &spares, node) {
-		list_del(&window->node);
-		window_destroy(gpu, window);
-	}
+	destroy_windows(gpu, &spares);
 	mutex_unlock(&gpu->spares_lock);
 }
 
 struct spares_call {
 	struct work_struct work;
 	const struct gen9_client *client;
-	bool for_addresses;
+	enum spares which;
 };
 
 static void spares_work(struct work_struct *work)
 {
 	struct spares_call *call = container_of(work, struct spares_call, work);
 
-	free_spares(call->client->gpu, call->client, call->for_addresses);
+	free_spares(call->client->gpu, call->client, call->which);
 }
 
 /* Others may wait for their addresses, and a guest's thread might be throttled with them. */
-static void let_free_spares(const struct gen9_client *client, bool for_addresses)
+static void let_free_spares(const struct gen9_client *client, enum spares which)
 {
-	struct spares_call call = { .client = client, .for_addresses = for_addresses };
+	struct spares_call call = { .client = client, .which = which };
 
 	gen9_worker_call(client->gpu, &call.work, spares_work);
 }
@@ -304,7 +352,7 @@ static void count_waiter(struct gen9 *gpu, struct gen9_client *client, int chang
 static void drop_spares(struct gen9 *gpu, struct gen9_client *client)
 {
 	count_waiter(gpu, client, 1);
-	let_free_spares(client, true);
+	let_free_spares(client, SPARES_FOR_CLIENT);
 }
 
 static void have_spares(struct gen9 *gpu, struct gen9_client *client)
@@ -312,11 +360,16 @@ static void have_spares(struct gen9 *gpu, struct gen9_client *client)
 	count_waiter(gpu, client, -1);
 }
 
+/* Spares are freed for what they have and the window needs: addresses, or memory of the client. */
 static struct gen9_window *create_without_spares(struct gen9 *gpu, struct gen9_client *client,
-						 unsigned int pages)
+						 unsigned int pages, int err)
 {
 	struct gen9_window *window;
 
+	if (err == -ENOMEM) {
+		let_free_spares(client, SPARES_OF_CLIENT);
+		return window_create(gpu, client, pages);
+	}
 	drop_spares(gpu, client);
 	window = window_create(gpu, client, pages);
 	have_spares(gpu, client);
@@ -353,9 +406,9 @@ struct gen9_window *gen9_window_get(struct gen9 *gpu, struct gen9_client *client
 	window = spare_find(gpu, client, pages);
 	spin_unlock(&gpu->window_lock);
 	window = window ?: window_create(gpu, client, pages);
-	if (!window && client)
-		window = create_without_spares(gpu, client, pages);
-	if (window) {
+	if (IS_ERR(window) && client)
+		window = create_without_spares(gpu, client, pages, PTR_ERR(window));
+	if (!IS_ERR(window)) {
 		window->client = client;
 		return window;
 	}
@@ -396,14 +449,39 @@ int gen9_window_map(struct gen9 *gpu, struct gen9_window *window)
 	spin_lock(&gpu->window_lock);
 	count_pages(gpu, client, -(int)window->pages);
 	spin_unlock(&gpu->window_lock);
-	return err;
+	return -ENOMEM;
+}
+
+/*
+ * Make the window the newest spare, or find that it cannot be one. Windows that have to be
+ * destroyed are moved to @rest. Until they are they count as taken: their addresses are not free.
+ * Returns the number of their pages.
+ */
+static unsigned int spare_add(struct gen9 *gpu, struct gen9_window *window, struct list_head *rest)
+{
+	struct gen9_client *client = window->client;
+	struct gen9_window *spare;
+	unsigned int pages = 0;
+
+	lockdep_assert_held(&gpu->window_lock);
+	if (!may_spare(gpu, window)) {
+		list_add(&window->node, rest);
+		return window->pages;
+	}
+	evict_spares(gpu, client, window->pages, rest);
+	list_for_each_entry(spare, rest, node)
+		pages += spare->pages;
+	count_pages(gpu, client, (int)pages - (int)window->pages);
+	list_add(&window->node, &gpu->spare_windows);
+	client->spares += window->pages;
+	return pages;
 }
 
 void gen9_window_put(struct gen9 *gpu, struct gen9_window *window)
 {
 	struct gen9_client *client;
 	unsigned int pages;
-	bool kept;
+	LIST_HEAD(rest);
 
 	if (!window)
 		return;
@@ -412,19 +490,13 @@ void gen9_window_put(struct gen9 *gpu, struct gen9_window *window)
 		return;
 	}
 	client = window->client;
-	pages = window->pages;
 	list_del_init(&window->node);
 	spin_lock(&gpu->window_lock);
-	kept = may_spare(gpu, window);
-	if (kept) {
-		count_pages(gpu, client, -(int)pages);
-		list_add(&window->node, &gpu->spare_windows);
-		client->spares += pages;
-	}
+	pages = spare_add(gpu, window, &rest);
 	spin_unlock(&gpu->window_lock);
-	if (kept)
+	if (!pages)
 		return;
-	window_destroy(gpu, window);
+	destroy_windows(gpu, &rest);
 	spin_lock(&gpu->window_lock);
 	count_pages(gpu, client, -(int)pages);
 	spin_unlock(&gpu->window_lock);
@@ -456,6 +528,7 @@ void gen9_windows_add_client(struct gen9_client *client)
 	gpu->home_pages += client->share;
 	gpu->claimed_pages += claim_of(client);
 	spin_unlock(&gpu->window_lock);
+	let_free_spares(client, SPARES_IN_EXCESS);
 }
 
 void gen9_windows_remove_client(struct gen9_client *client)
@@ -463,7 +536,7 @@ void gen9_windows_remove_client(struct gen9_client *client)
 	struct gen9 *gpu = client->gpu;
 	unsigned int i;
 
-	let_free_spares(client, false);
+	let_free_spares(client, SPARES_OF_CLIENT);
 	spin_lock(&gpu->window_lock);
 	WARN_ON_ONCE(client->taken);
 	gpu->home_pages -= client->share;

@@ -303,22 +303,113 @@ static void context_without_addresses_is_destroyed(void **state)
 static void spares_that_do_not_help_are_kept(void **state)
 {
 	struct ghyvi_pgpu_client *busy = client_with(0x40000000);
-	struct ghyvi_pgpu_client *other = client_with(0x50000000);
-	static struct windows windows;
+	static struct windows hostile, windows;
 
+	windows.client = gen9_client(client_with(0x50000000));
+	hostile.client = gen9_client(client_with(0x60000000));
 	address_for(busy, 300); /* a spare in its home */
-	windows.client = gen9_client(other);
-	assert_true(take_window(&windows, 400));
-	assert_true(take_window(&windows, 400));
+	fragment(&hostile);
+	assert_true(take_window(&windows, 600));
+	assert_true(take_window(&windows, 600));
+	assert_true(take_window(&windows, 600));
 	put_windows(&windows, 1);
-	shim_fail_allocs(2, 1); /* the next window: as if there were no addresses */
-	assert_true(take_window(&windows, 500));
-	assert_int_equal(shim_failed_allocs(), 1);
-	shim_fail_allocs(0, 0);
+	assert_int_equal(windows.client->spares, 600); /* between shorter ones */
+	assert_true(take_window(&windows, 1250));
+	assert_int_equal(windows.client->spares, 0);
 	assert_int_equal(gen9_client(busy)->spares, 300);
 	put_windows(&windows, 1);
-	ops->client_destroy(other);
+	put_windows(&hostile, 1);
+	ops->client_destroy(&hostile.client->base);
+	ops->client_destroy(&windows.client->base);
 	ops->client_destroy(busy);
+}
+
+/* Which is little if its memory cgroup is small. The addresses would help the client. */
+static void client_without_memory_leaves_others_their_spares(void **state)
+{
+	struct ghyvi_pgpu_client *other = client_with(0x50000000);
+	static struct windows busy;
+
+	busy.client = gen9_client(client_with(0x40000000));
+	assert_true(take_window(&busy, 1700));
+	address_for(&busy.client->base, 600); /* a spare in no home */
+	address_for(other, 64);
+	shim_fail_allocs(2, 1); /* a page of the next window */
+	address_for(other, 500);
+	assert_int_equal(shim_failed_allocs(), 1);
+	shim_fail_allocs(0, 0);
+	assert_int_equal(busy.client->spares, 600);
+	assert_int_equal(gen9_client(other)->spares, 500); /* its own memory might have helped */
+	put_windows(&busy, 1);
+	ops->client_destroy(other);
+	ops->client_destroy(&busy.client->base);
+}
+
+static unsigned int spares_part_of(const struct gen9_client *client)
+{
+	return 2048 * client->share / gen9_of(pgpu)->home_pages;
+}
+
+/* The sizes that a client uses change with what it does. */
+static void new_spare_replaces_the_oldest_ones(void **state)
+{
+	struct ghyvi_pgpu_client *client = client_with(0x40000000);
+	static struct windows windows;
+	unsigned int i, part;
+	u32 address;
+
+	windows.client = gen9_client(client);
+	part = spares_part_of(windows.client);
+	for (i = 0; i < part / 100; i++)
+		assert_true(take_window(&windows, 100));
+	put_windows(&windows, 1);
+	address_for(client, 90);
+	assert_true(take_window(&windows, 100)); /* the newest one of them */
+	put_windows(&windows, 1);
+	address = address_for(client, 80);
+	shim_fail_allocs(1, 100);
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(address_for(client, 80), address);
+		address_for(client, 100);
+		address_for(client, 90);
+	}
+	assert_int_equal(shim_made_allocs(), 0);
+	shim_fail_allocs(0, 0);
+	assert_in_range(windows.client->spares, part - 100, part);
+	assert_int_equal(windows.client->taken, 0);
+	ops->client_destroy(client);
+}
+
+/* Both its part of the pages and its addresses. */
+static void new_client_gets_what_spares_of_others_have_too_much(void **state)
+{
+	const u32 homes = HOST_GGTT + (2048 << 12);
+	struct ghyvi_pgpu_client *new;
+	static struct windows windows;
+	unsigned int i, spares;
+	u32 address;
+
+	windows.client = gen9_client(client_with(0x40000000));
+	do {
+		assert_true(take_window(&windows, 500));
+		address = windows.taken[windows.count - 1]->ggtt;
+	} while (address < homes || address >= homes + (1000 << 12));
+	gen9_window_put(gen9_of(pgpu), windows.taken[--windows.count]);
+	assert_int_equal(windows.client->spares, 500);
+	new = client_with(0);
+	assert_int_equal(windows.client->spares, 0);
+	put_windows(&windows, 1);
+	ops->client_destroy(new);
+
+	for (i = 0; i < 20; i++)
+		assert_true(take_window(&windows, 90));
+	put_windows(&windows, 1);
+	assert_int_equal(windows.client->spares, 20 * 90);
+	new = client_with(0x50000000);
+	spares = spares_part_of(windows.client);
+	assert_in_range(windows.client->spares, spares - 90, spares);
+	ops->client_destroy(new);
+	ops->client_destroy(&windows.client->base);
 }
 
 static void idle_context_keeps_no_batches(void **state)
@@ -490,6 +581,9 @@ int main(int argc, char **argv)
 		TEST(context_keeps_its_state_without_addresses),
 		TEST(context_without_addresses_is_destroyed),
 		TEST(spares_that_do_not_help_are_kept),
+		TEST(client_without_memory_leaves_others_their_spares),
+		TEST(new_spare_replaces_the_oldest_ones),
+		TEST(new_client_gets_what_spares_of_others_have_too_much),
 		TEST(idle_context_keeps_no_batches),
 		TEST(job_that_is_being_extended_keeps_its_windows),
 		TEST(no_worker_waits_for_memory_of_the_guest),
