@@ -343,6 +343,10 @@ static int end_of(const struct gen9_engine *engine, const struct ghyvi_job *base
 
 	if (job->ended || gen9_has_context(engine, context_of(base)))
 		return -1;
+	/* It would have ended so in the reset, had it not left before. */
+	if (job->stop <= GHYVI_JOB_PREEMPTED && engine->errors &&
+	    engine->error_context == context_of(base))
+		return GHYVI_JOB_ERROR;
 	if (base->begun_ns && gen9_context_reached(context_of(base), job->end))
 		return job->refused ? GHYVI_JOB_ERROR : GHYVI_JOB_COMPLETE;
 	return job->stop;
@@ -406,6 +410,9 @@ static void csb_event(struct gen9_engine *engine, u32 status)
 		unreliable(engine, "a status event without a submission", status);
 	}
 	gen9_jobs_account(engine);
+	/* The reset may have been put off because of a job that did not leave. */
+	if (engine->errors && !engine->blames)
+		queue_work(engine->gpu->wq, &engine->error_work);
 }
 
 /*

@@ -534,9 +534,12 @@ static void report_error(struct gen9_engine *engine, struct ghyvi_job *base)
 		ghyvi_report(reporter, "%s: context %#x, ring at %#x: GPU time of %llu ms used up",
 			     name, base->lrca, base->fault.ring_head,
 			     (unsigned long long)div_u64(base->budget_ns, NSEC_PER_MSEC));
-	else
+	else if (base->fault.has_registers)
 		ghyvi_report(reporter, "%s: context %#x, ring at %#x: reset at command %#010x",
 			     name, base->lrca, base->fault.ring_head, base->fault.ipehr);
+	else
+		ghyvi_report(reporter, "%s: context %#x, ring at %#x: error of the engine", name,
+			     base->lrca, base->fault.ring_head);
 }
 
 static void give_back(struct gen9_engine *engine, struct ghyvi_job *base)

@@ -400,7 +400,8 @@ static bool has_error(const struct gen9_engine *engine)
  * a reset makes it continue. Suspend and unbind reset it themselves.
  *
  * If the job with the error has left without a reset, another one must not end for it. But errors
- * of the engine are masked until it is reset.
+ * of the engine are masked until it is reset. If the other one does not leave in time, the next job
+ * that leaves queues this work again.
  */
 void gen9_error_work(struct work_struct *work)
 {

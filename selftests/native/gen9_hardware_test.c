@@ -416,16 +416,15 @@ static void wait_until_it_waits(const struct emu_engine *hardware)
 	assert_int_equal(hardware->state, EMU_WAITING);
 }
 
-/* Hardware went on, so the job has left before its engine is reset. The next one is innocent. */
-static void error_of_a_job_that_has_left_masks_no_later_one(void **state)
+/*
+ * The first job makes its engine report an error, but hardware goes on: the job leaves before the
+ * engine is reset, and the second begins. No work runs.
+ */
+static void error_of_a_job_that_leaves(struct test_job *first, struct test_job *second)
 {
 	struct emu_engine *hardware = &gen9_shim_emu.engines[GHYVI_RCS];
-	struct test_job *first = waiting_job(&guests[0], GHYVI_RCS);
-	struct test_job *second = waiting_job(&guests[1], GHYVI_RCS);
-	const u32 modes = gen9_shim_emu.adversary.modes;
 	unsigned int i;
 
-	gen9_shim_emu.adversary.modes = 0;
 	start(first);
 	start(second);
 	wait_until_it_waits(hardware);
@@ -434,17 +433,64 @@ static void error_of_a_job_that_has_left_masks_no_later_one(void **state)
 	for (i = 0; i < 1000 && !engine_of(GHYVI_RCS)->errors; i++)
 		gen9_shim_interrupt();
 	ops->preempt(pgpu, &first->base);
-	for (i = 0; i < 100000 && !second->base.begun_ns; i++) /* no work runs */
+	for (i = 0; i < 100000 && !second->base.begun_ns; i++)
 		gen9_shim_interrupt();
-	wait_until_it_waits(hardware);
-	finish(first, GHYVI_JOB_PREEMPTED);
+	assert_true(second->base.begun_ns);
+}
+
+static void expect_errors_to_be_unmasked(void)
+{
+	unsigned int i;
+
 	for (i = 0; i < 1000 && engine_of(GHYVI_RCS)->errors; i++)
 		pump(1);
 	assert_int_equal(engine_register(GHYVI_RCS, RING_EMR), ~(u32)RING_ERROR_INSTRUCTION);
+}
+
+/* The next one is innocent. The first is a violation, as it would be with a reset in time. */
+static void error_of_a_job_that_has_left_masks_no_later_one(void **state)
+{
+	struct test_job *first = waiting_job(&guests[0], GHYVI_RCS);
+	struct test_job *second = waiting_job(&guests[1], GHYVI_RCS);
+	const u32 modes = gen9_shim_emu.adversary.modes;
+	char text[256];
+
+	gen9_shim_emu.adversary.modes = 0;
+	error_of_a_job_that_leaves(first, second);
+	wait_until_it_waits(&gen9_shim_emu.engines[GHYVI_RCS]);
+	finish(first, GHYVI_JOB_ERROR);
+	ghyvi_report_last(&guests[0].reporter, text, sizeof(text));
+	assert_non_null(strstr(text, "error of the engine"));
+	expect_errors_to_be_unmasked();
 	assert_int_equal(second->status, -1);
 	release_guest(&guests[1]);
 	finish(second, GHYVI_JOB_COMPLETE);
 	gen9_shim_emu.adversary.modes = modes;
+	job_free(first);
+	job_free(second);
+}
+
+static void error_is_unmasked_when_a_job_that_did_not_leave_in_time_ends(void **state)
+{
+	struct test_job *first = waiting_job(&guests[0], GHYVI_RCS);
+	struct test_job *second = job_new(&guests[1], GHYVI_RCS);
+	const u32 modes = gen9_shim_emu.adversary.modes;
+	const unsigned int timeout_ms = gen9_preempt_timeout_ms;
+
+	gen9_preempt_timeout_ms = GEN9_PREEMPT_TIMEOUT_MIN_MS;
+	gen9_shim_emu.adversary.modes = 0;
+	USER(&guests[1], START_USER, LO(USER_BATCH), HI(USER_BATCH)); /* no arbitration point */
+	RINGS(second, START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
+	error_of_a_job_that_leaves(first, second);
+	finish(first, GHYVI_JOB_ERROR);
+	pump(10);
+	assert_int_not_equal(engine_of(GHYVI_RCS)->errors, 0);
+	assert_int_equal(engine_register(GHYVI_RCS, RING_EMR), ~0u);
+	*(u32 *)guests[1].user[0] = BATCH_END;
+	finish(second, GHYVI_JOB_COMPLETE);
+	expect_errors_to_be_unmasked();
+	gen9_shim_emu.adversary.modes = modes;
+	gen9_preempt_timeout_ms = timeout_ms;
 	job_free(first);
 	job_free(second);
 }
@@ -1079,6 +1125,7 @@ int main(int argc, char **argv)
 		TEST(next_job_of_a_stopped_context_runs),
 		TEST(error_raises_no_storm_of_interrupts),
 		TEST(error_of_a_job_that_has_left_masks_no_later_one),
+		TEST(error_is_unmasked_when_a_job_that_did_not_leave_in_time_ends),
 		TEST(fault_before_the_driver_is_not_its_own),
 		TEST(large_entries_are_used_without_the_gtt_cache),
 		TEST(render_contexts_request_all_execution_units),
