@@ -7,6 +7,7 @@
 #ifndef GHYVI_PGPU_H
 #define GHYVI_PGPU_H
 
+#include <linux/compiler.h>
 #include <linux/wait.h>
 #include <ghyvi/types.h>
 #include <ghyvi/report.h>
@@ -445,7 +446,9 @@ struct ghyvi_job_fault {
  * @busy_ns: time on the engine in ns; 0 if the job did not begin or has not ended. The backend sets
  *	it with WRITE_ONCE() when the job has ended, before @done.
  * @waited_ns: time of this @run in ns, before @done, for which the job waited for pages of the
- *	guest that the core had to map. The backend sets it with WRITE_ONCE() after each wait.
+ *	guest that the core had to map, see ghyvi_job_waited_ns(). The backend sets it with
+ *	WRITE_ONCE(): when a wait begins it subtracts the time in ns of ktime_get_ns(), which makes
+ *	it negative, and when the wait ends it adds the time.
  * @worker_ns: CPU time in ns that threads of the backend have spent in @update_tail. The backend
  *	adds to it, the core charges it and sets it to 0.
  * @fault: set by the backend before @done reports GHYVI_JOB_ERROR or GHYVI_JOB_CANCELLED, if the
@@ -472,11 +475,26 @@ struct ghyvi_job {
 	u32 events;
 	u64 begun_ns;
 	u64 busy_ns;
-	u64 waited_ns;
+	s64 waited_ns;
 	u64 worker_ns;
 	struct ghyvi_job_fault fault;
 	void *backend;
 };
+
+/**
+ * ghyvi_job_waited_ns() - for how long has a job waited for pages of the guest?
+ * @job: the job, whose @run was called
+ * @now: the time in ns of ktime_get_ns()
+ *
+ * Context: any; the job may be on its engine.
+ * Return: the time in ns, with the part before @now of a wait that has not ended.
+ */
+static inline u64 ghyvi_job_waited_ns(const struct ghyvi_job *job, u64 now)
+{
+	s64 waited_ns = READ_ONCE(job->waited_ns);
+
+	return waited_ns < 0 ? now + waited_ns : (u64)waited_ns;
+}
 
 /**
  * struct ghyvi_pgpu_ops - operations of a pGPU backend.

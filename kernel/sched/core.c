@@ -146,7 +146,7 @@ static void dispatch_staged(struct sched_engine *engine)
 static u64 overstayed_ns(const struct sched_engine *engine, u64 now)
 {
 	const struct ghyvi_job *job = &engine->current_workload->job;
-	u64 waited_ns = job->waited_ns - engine->contended_waited_ns;
+	u64 waited_ns = ghyvi_job_waited_ns(job, now) - engine->contended_waited_ns;
 	u64 from = max(engine->contended_since_ns, job->begun_ns) + waited_ns;
 
 	return engine->contended_since_ns && job->busy_ns && now > from ? now - from : 0;

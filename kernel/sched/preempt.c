@@ -68,7 +68,7 @@ bool ghyvi_sched_should_stop(struct sched_engine *engine, u64 now)
 		leave = preempt_deadline(engine, now);
 	if (now >= leave) {
 		engine->contended_since_ns = now;
-		engine->contended_waited_ns = READ_ONCE(workload->job.waited_ns);
+		engine->contended_waited_ns = ghyvi_job_waited_ns(&workload->job, now);
 	} else {
 		at = leave;
 	}

@@ -152,7 +152,7 @@ struct sched_engine {
 	 * preempt_timeout_us counts from here. 0: it need not, but its cap may be used up.
 	 */
 	u64 contended_since_ns;
-	/** @contended_waited_ns: @waited_ns of the current job at @contended_since_ns */
+	/** @contended_waited_ns: for how long the current job had waited at @contended_since_ns */
 	u64 contended_waited_ns;
 	/** @armed: when the clock was told to call ghyvi_sched_timer() */
 	u64 armed;

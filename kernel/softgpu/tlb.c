@@ -268,6 +268,12 @@ static int softgpu_walk(struct softgpu_engine *engine, struct softgpu_tlb_entry 
 	return softgpu_walk_ppgtt(engine, slot, address);
 }
 
+/* The core may ask at any time for how long the job has waited. */
+static void softgpu_add_wait(struct ghyvi_job *job, s64 ns)
+{
+	WRITE_ONCE(job->waited_ns, job->waited_ns + ns);
+}
+
 /*
  * Ask the core to map the guest page that a walk needs, and sleep until it has, or until the job is
  * cancelled, or must give way and can. The core may be in invalidate(), which waits for the end of
@@ -278,16 +284,16 @@ static int softgpu_fault(struct softgpu_engine *engine)
 {
 	struct ghyvi_client_owner *owner = engine->client->base.params.owner;
 	const struct softgpu_job *job = softgpu_job(engine->job);
-	u64 since = ktime_get_ns();
 	int err;
 
 	softgpu_raise(engine);
 	softgpu_access_end(engine);
+	softgpu_add_wait(engine->job, -(s64)ktime_get_ns());
 	owner->fault(owner, engine->id, engine->fault_gfn);
 	wait_event_idle(owner->faulted,
 			(err = owner->fault_status(owner, engine->id)) != -EINPROGRESS ||
 				READ_ONCE(job->stop) || (engine->redo && READ_ONCE(job->preempt)));
-	WRITE_ONCE(engine->job->waited_ns, engine->job->waited_ns + ktime_get_ns() - since);
+	softgpu_add_wait(engine->job, ktime_get_ns());
 	softgpu_access_begin(engine);
 	if (READ_ONCE(job->stop))
 		return SOFTGPU_CANCELLED;

@@ -248,6 +248,22 @@ static void a_wait_before_others_wait_excuses_no_overstay(void **state)
 	drain();
 }
 
+/* The job waits from 300 ms before others do to 50 ms after that. */
+static void a_wait_that_began_before_others_waited_excuses_its_last_part_only(void **state)
+{
+	set_settings(1000, 300000);
+	submit(0);
+	now += 200 * MS;
+	gpu.job->waited_ns = 100 * MS;
+	gpu.job->waited_ns -= now;
+	now += 300 * MS;
+	submit(1);
+	gpu.job->waited_ns += now + 50 * MS;
+	leave(200 * MS, GHYVI_JOB_PREEMPTED);
+	assert_int_equal(players[0].base.overstayed_ns, 150 * MS);
+	drain();
+}
+
 static void without_a_timeout_a_workload_is_preempted_and_never_stopped(void **state)
 {
 	set_settings(1000, 0);
@@ -514,6 +530,7 @@ int main(void)
 		TEST(the_time_that_a_workload_overstays_is_told),
 		TEST(a_workload_that_begins_late_overstays_from_then_on),
 		TEST(a_wait_before_others_wait_excuses_no_overstay),
+		TEST(a_wait_that_began_before_others_waited_excuses_its_last_part_only),
 		TEST(without_a_timeout_a_workload_is_preempted_and_never_stopped),
 		TEST(a_policy_without_a_slice_leaves_the_longer_of_slice_and_timeout),
 		TEST(time_is_charged_to_the_engine_that_spent_it),
