@@ -92,8 +92,10 @@ int gen9_frequency_set(struct gen9 *gpu, bool fast, u32 mhz)
 	spin_lock_irqsave(&gpu->frequency_lock, flags);
 	memcpy(wanted, gpu->frequencies, sizeof(wanted));
 	wanted[fast] = mhz;
-	if (gpu->frequency_limits[false] <= wanted[false] && wanted[false] <= wanted[true] &&
-	    wanted[true] <= gpu->frequency_limits[true]) {
+	if (!gpu->frequency_limits[true]) {
+		err = -ENODEV;
+	} else if (gpu->frequency_limits[false] <= wanted[false] && wanted[false] <= wanted[true] &&
+		   wanted[true] <= gpu->frequency_limits[true]) {
 		WRITE_ONCE(gpu->frequencies[fast], mhz);
 		request(gpu);
 		err = 0;
@@ -102,15 +104,16 @@ int gen9_frequency_set(struct gen9 *gpu, bool fast, u32 mhz)
 	return err;
 }
 
-u32 gen9_frequency_actual(struct gen9 *gpu)
+int gen9_frequency_actual(struct gen9 *gpu)
 {
 	unsigned long flags;
-	u32 mhz = 0;
+	u32 status = 0;
 
 	spin_lock_irqsave(&gpu->frequency_lock, flags);
 	if (gpu->frequency_runs)
-		mhz = (gen9_read(gpu, GEN6_RPSTAT1) >> GEN9_FREQUENCY_SHIFT) * 50 /
-		      GEN9_FREQ_SCALER;
+		status = gen9_read(gpu, GEN6_RPSTAT1);
 	spin_unlock_irqrestore(&gpu->frequency_lock, flags);
-	return mhz;
+	if (status == ~0u)
+		return -ENODEV;
+	return (status >> GEN9_FREQUENCY_SHIFT) * 50 / GEN9_FREQ_SCALER;
 }

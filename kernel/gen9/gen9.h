@@ -578,10 +578,13 @@ void gen9_frequency_update(struct gen9_engine *engine, bool works);
 void gen9_frequency_work(struct work_struct *work);
 /* What is asked for while an engine has a job, or (@fast false) none has, in MHz; 0: unknown. */
 u32 gen9_frequency_get(struct gen9 *gpu, bool fast);
-/* Returns -EINVAL: outside of the hardware's limits, or the lower one would be above the other. */
+/*
+ * Returns 0; -EINVAL: outside of the hardware's limits, or the lower one would be above the other;
+ * -ENODEV: the limits are unknown.
+ */
 int gen9_frequency_set(struct gen9 *gpu, bool fast, u32 mhz);
-/* The frequency that the GPU has, in MHz; 0: its registers are not accessible. */
-u32 gen9_frequency_actual(struct gen9 *gpu);
+/* The frequency in MHz; 0: the registers are not accessible now; -ENODEV: they do not answer. */
+int gen9_frequency_actual(struct gen9 *gpu);
 
 /* sysfs.c: attributes of the function, in the folder of the registered pGPU. */
 int gen9_sysfs_create(struct gen9 *gpu);

@@ -47,7 +47,9 @@ static DEVICE_ATTR_RW(freq_max);
 
 static ssize_t freq_act_show(struct device *dev, struct device_attribute *attr, char *buffer)
 {
-	return sysfs_emit(buffer, "%u\n", gen9_frequency_actual(dev_get_drvdata(dev)));
+	int mhz = gen9_frequency_actual(dev_get_drvdata(dev));
+
+	return mhz < 0 ? mhz : sysfs_emit(buffer, "%d\n", mhz);
 }
 static DEVICE_ATTR_RO(freq_act);
 

@@ -155,6 +155,25 @@ static void frequencies_that_are_asked_for_can_be_set(void **state)
 	job_free(job);
 }
 
+/* All registers read as ones then. */
+static void function_that_is_lost_has_no_frequency(void **state)
+{
+	struct gen9 *gpu = gen9_of(pgpu);
+	u32 limits[2];
+
+	gen9_shim_lost = true;
+	assert_int_equal(gen9_frequency_actual(gpu), -ENODEV);
+	gen9_shim_lost = false;
+	assert_in_range(gen9_frequency_actual(gpu), 1, 8000);
+	memcpy(limits, gpu->frequency_limits, sizeof(limits));
+	memset(gpu->frequency_limits, 0, sizeof(limits));
+	memset(gpu->frequencies, 0, sizeof(limits));
+	assert_int_equal(gen9_frequency_set(gpu, true, 0), -ENODEV);
+	assert_int_equal(gen9_frequency_set(gpu, false, 0), -ENODEV);
+	memcpy(gpu->frequency_limits, limits, sizeof(limits));
+	memcpy(gpu->frequencies, limits, sizeof(limits));
+}
+
 /* ---- page faults ---- */
 
 /* A job of the guest that stores to an address of its PPGTT without a page. */
@@ -1116,6 +1135,7 @@ int main(int argc, char **argv)
 		TEST(clock_does_not_follow_a_register_that_is_being_reset),
 		TEST(highest_frequency_is_asked_for_while_there_are_jobs),
 		TEST(frequencies_that_are_asked_for_can_be_set),
+		TEST(function_that_is_lost_has_no_frequency),
 		TEST(page_fault_without_an_interrupt_ends_its_job),
 		TEST(job_that_goes_on_is_not_ended_for_a_fault),
 		TEST(fault_of_another_engine_survives_a_reset),
