@@ -263,6 +263,7 @@ static void job_begins(struct gen9_engine *engine, struct ghyvi_job *base)
 	struct gen9_job *job = gen9_job(base);
 	u64 now = ktime_get_ns();
 
+	job->irq_turns = GEN9_IRQ_TURNS;
 	if (job->since_ns)
 		return;
 	job->since_ns = now;

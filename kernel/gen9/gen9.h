@@ -99,6 +99,12 @@ enum gen9_platform {
  */
 #define GEN9_IRQS_PER_TICK max(10000 / HZ, 1)
 
+/*
+ * Interrupts that may still have events of a job that has left its engine: one whose handler has
+ * read them, and two of which the identity register has them.
+ */
+#define GEN9_IRQ_TURNS 3
+
 /* Invalidations of a client per tick: 5000 in a second. */
 #define GEN9_INVALIDATIONS_PER_TICK max(5000 / HZ, 1)
 
@@ -242,6 +248,11 @@ struct gen9_job {
 	u64 fault_address;
 	/** @extending: update_tail() installs commands; the job is not given back meanwhile */
 	bool extending;
+	/**
+	 * @irq_turns: number of interrupts that may still be about events of the job, because the
+	 * engine has executed it
+	 */
+	unsigned int irq_turns;
 	/** @ended: the job has left the engine with @status, and will be given back */
 	bool ended;
 	/** @status: enum ghyvi_job_status */

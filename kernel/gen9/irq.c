@@ -7,6 +7,10 @@
  * many in a tick, the events of guests are masked until the next one, or until the engine executes
  * the job of another guest. What was masked meanwhile is lost; instead, all events are delivered
  * then, and when a job ends. Guests tolerate interrupts without a reason.
+ *
+ * The register does not say whose events it has. All jobs that the engine may have executed since
+ * it was read get them; if they are of several guests, none counts the interrupt. A job that waits
+ * gets no more when those of its own time on the engine must have come.
  */
 #include <linux/interrupt.h>
 #include "gen9.h"
@@ -78,13 +82,24 @@ void gen9_irq_job_runs(struct gen9_engine *engine, const struct ghyvi_job *job)
 	gen9_irq_deliver(engine, GUEST_SOURCES);
 }
 
+/* Test whether the interrupt may be that of another client, whose job the engine has executed. */
+static bool may_be_of_another(const struct gen9_engine *engine, const struct ghyvi_job *job)
+{
+	unsigned int i;
+
+	for (i = 0; i < GEN9_PORTS && engine->jobs[i]; i++)
+		if (engine->jobs[i]->client != job->client && gen9_job(engine->jobs[i])->irq_turns)
+			return true;
+	return false;
+}
+
 static void limit_irqs(struct gen9_engine *engine)
 {
 	const struct ghyvi_job *job = gen9_present_job(engine);
 	struct gen9_irqs *irqs = job ? irqs_of(engine, job) : NULL;
 	unsigned long tick = jiffies;
 
-	if (!job)
+	if (!job || may_be_of_another(engine, job))
 		return;
 	if (irqs->tick != tick)
 		*irqs = (struct gen9_irqs){ .tick = tick };
@@ -95,12 +110,23 @@ static void limit_irqs(struct gen9_engine *engine)
 	mod_delayed_work(engine->gpu->wq, &engine->unmute_work, 1);
 }
 
-/* Those of a job that has just ended may come late. One that was cancelled gets none any more. */
+/* An interrupt with events has been delivered. */
+static void pass_turns(struct gen9_engine *engine)
+{
+	const struct ghyvi_job *running = gen9_running_job(engine);
+	unsigned int i;
+
+	for (i = 0; i < GEN9_PORTS && engine->jobs[i]; i++)
+		if (engine->jobs[i] != running && gen9_job(engine->jobs[i])->irq_turns)
+			gen9_job(engine->jobs[i])->irq_turns--;
+}
+
+/* Those of a job that has just left may come late. One that was cancelled gets none any more. */
 static bool gets_events(const struct ghyvi_job *base)
 {
 	const struct gen9_job *job = gen9_job(base);
 
-	return base->begun_ns && !(job->ended && job->status == GHYVI_JOB_CANCELLED);
+	return job->irq_turns && !(job->ended && job->status == GHYVI_JOB_CANCELLED);
 }
 
 /* Guests tolerate interrupts without a reason. */
@@ -159,8 +185,10 @@ static void engine_irq(struct gen9_engine *engine, u32 sources)
 		take_errors(engine);
 	gen9_csb_process(engine);
 	gen9_deliver_soon(engine, sources & (u32)GUEST_SOURCES);
-	if (sources & GUEST_SOURCES)
+	if (sources & GUEST_SOURCES) {
 		limit_irqs(engine);
+		pass_turns(engine);
+	}
 	gen9_engine_update(engine);
 	spin_unlock(&engine->lock);
 }

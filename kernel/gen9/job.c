@@ -310,6 +310,7 @@ static void take(struct gen9_engine *engine, struct ghyvi_job *base)
 	lockdep_assert_held(&engine->lock);
 	job->stop = -1;
 	job->overran = false;
+	job->irq_turns = 0;
 	job->ended = false;
 	job->since_ns = 0;
 	job->spent_ns = 0;

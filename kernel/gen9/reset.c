@@ -196,6 +196,7 @@ static struct ghyvi_job *blame_job(struct gen9_engine *engine, const struct gen9
 			gen9_job(present)->stop = GHYVI_JOB_ERROR;
 		if (!present->begun_ns)
 			WRITE_ONCE(present->begun_ns, ktime_get_ns());
+		gen9_job(present)->irq_turns = GEN9_IRQ_TURNS;
 		gen9_job_record_fault(engine, present);
 		gen9_context(present->pgpu_context)->valid = false;
 	}

@@ -336,6 +336,84 @@ static void storm_of_interrupts_masks_no_other_guest(void **state)
 	job_free(second);
 }
 
+/* It may be the last one of the job before, in the handler that finds the second on the engine. */
+static void interrupt_of_a_job_does_not_count_for_the_next(void **state)
+{
+	const struct emu_engine *hardware = &gen9_shim_emu.engines[GHYVI_RCS];
+	struct test_job *first = waiting_job(&guests[0], GHYVI_RCS);
+	struct test_job *second = waiting_job(&guests[1], GHYVI_RCS);
+	const struct gen9_irqs *irqs = &gen9_client(guests[1].client)->irqs[GHYVI_RCS];
+	const u32 modes = gen9_shim_emu.adversary.modes;
+	const u32 *stored = (const u32 *)guests[0].user[1] + 1;
+	unsigned int i;
+
+	gen9_shim_emu.adversary.modes = 0;
+	RINGS(first, USER_INTERRUPT, NOOP);
+	start(first);
+	start(second);
+	pump(20);
+	release_guest(&guests[0]);
+	for (i = 0; i < 100000 && (*stored != 2 || hardware->state != EMU_WAITING); i++)
+		gen9_shim_step();
+	assert_int_equal(first->events, 0);
+	gen9_shim_interrupt();
+	assert_true(second->base.begun_ns);
+	assert_true(first->events & GHYVI_EVENT_USER_INTERRUPT);
+	assert_int_equal(irqs->count, 0);
+	gen9_shim_emu.adversary.modes = modes;
+	finish(first, GHYVI_JOB_COMPLETE);
+	release_guest(&guests[1]);
+	finish(second, GHYVI_JOB_COMPLETE);
+	job_free(first);
+	job_free(second);
+}
+
+static void wait_for_interrupts_of(struct test_job *job, unsigned int count)
+{
+	unsigned int i;
+
+	for (; count; count--) {
+		job->events = 0;
+		for (i = 0; i < 100000 && !job->events; i++)
+			pump(1);
+		assert_true(job->events & GHYVI_EVENT_USER_INTERRUPT);
+	}
+}
+
+/* But for the first few, which might be its own. */
+static void job_that_waits_gets_no_interrupts_of_another_guest(void **state)
+{
+	struct test_job *first = waiting_job(&guests[0], GHYVI_RCS);
+	struct test_job *second = job_new(&guests[1], GHYVI_RCS);
+	struct gen9_engine *engine = &gen9_of(pgpu)->engines[GHYVI_RCS];
+	const u32 modes = gen9_shim_emu.adversary.modes;
+
+	gen9_shim_emu.adversary.modes = 0;
+	RINGS(first, USER_INTERRUPT, NOOP);
+	USER(&guests[1], USER_INTERRUPT, ARB_CHECK, START_USER, LO(USER_BATCH), HI(USER_BATCH));
+	RINGS(second, START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
+	start(first);
+	start(second);
+	pump(20);
+	assert_true(first->base.begun_ns);
+	atomic_add(1, &gen9_client(guests[0].client)->held);
+	gen9_engine_kick(engine);
+	wait_for_interrupts_of(second, GEN9_IRQ_TURNS + 2);
+	assert_ptr_equal(gen9_running_job(engine), &second->base);
+	first->events = 0;
+	wait_for_interrupts_of(second, 20);
+	assert_int_equal(first->events, 0);
+	atomic_add(-1, &gen9_client(guests[0].client)->held);
+	*(u32 *)guests[1].user[0] = BATCH_END;
+	finish(second, GHYVI_JOB_COMPLETE);
+	release_guest(&guests[0]);
+	finish(first, GHYVI_JOB_COMPLETE);
+	assert_true(first->events & GHYVI_EVENT_USER_INTERRUPT);
+	gen9_shim_emu.adversary.modes = modes;
+	job_free(first);
+	job_free(second);
+}
+
 /* ---- random operations of two guests ---- */
 
 /* A job that counts in memory, with batches that cannot be preempted in between. */
@@ -507,6 +585,8 @@ int main(int argc, char **argv)
 		LIMITS_TEST(job_survives_its_own_invalidation),
 		LIMITS_TEST(invalidations_of_a_guest_are_limited_in_rate),
 		LIMITS_TEST(storm_of_interrupts_masks_no_other_guest),
+		LIMITS_TEST(interrupt_of_a_job_does_not_count_for_the_next),
+		LIMITS_TEST(job_that_waits_gets_no_interrupts_of_another_guest),
 		LIMITS_TEST(random_operations_end_and_repeat_no_job_of_another_guest),
 	};
 
