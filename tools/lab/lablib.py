@@ -28,6 +28,8 @@ HOST_MODULES = ["virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay",
                 "kvm_amd", "kvm_intel", "vfio", "vfio_iommu_type1", "mdev"]
 GUEST_MODULES = ["virtio_pci", "virtio_console", "virtio_blk", "crc32c_generic",
                  "erofs", "overlay"]
+# Others, in its root file system.
+MORE_GUEST_MODULES = ["i915", "vgem", "msr", "nvme", "virtio_net", "vmw_vsock_virtio_transport"]
 
 STARTED = time.monotonic()
 
@@ -353,11 +355,12 @@ def busybox():
     raise LabError("no static busybox: run tools/setup")
 
 
-def initrd(kernel, which):
-    """The initrd of "host" or "guest": busybox, agent, modules, and init-WHICH as /init."""
-    init = read_bytes(f"{LAB}/init-{which}")
+def initrd(kernel, which, names=None, init_path=None):
+    """The initrd of "host" or "guest": busybox, agent, modules, and init-WHICH as /init. Others say which modules they
+    load and where their /init is."""
+    init = read_bytes(init_path or f"{LAB}/init-{which}")
     programs = {"agent": agent(), "bin/busybox": busybox()}
-    modules = module_files(kernel, HOST_MODULES if which == "host" else GUEST_MODULES)
+    modules = module_files(kernel, names or (HOST_MODULES if which == "host" else GUEST_MODULES))
     key = digest(init, read_bytes(__file__), *map(file_stamp, programs.values()),
                  *(file_stamp(f"{kernel.modules}/{path}") for path in modules))
 
@@ -412,7 +415,8 @@ def shared_libraries(paths):
     return libraries
 
 
-def make_guest_tree(kernel, programs, root):
+def make_tree(kernel, programs, root, module_names, prompt):
+    """Fills the directory @root with a system: busybox, @programs with their libraries, and modules of the kernel."""
     for name in ("usr/bin", "usr/sbin", "usr/lib", "usr/lib64", "etc", "proc", "sys", "dev", "tmp", "run",
                  "root", "var/tmp", "mnt"):
         os.makedirs(f"{root}/{name}")
@@ -443,7 +447,7 @@ def make_guest_tree(kernel, programs, root):
                 os.symlink("/usr/bin/kmod", f"{root}/{directory}/{name}")
 
     modules = f"{root}/usr/lib/modules/{kernel.version}"
-    for path in module_files(kernel, ["i915", "vgem", "msr", "nvme", "virtio_net", "vmw_vsock_virtio_transport"] + GUEST_MODULES):
+    for path in module_files(kernel, module_names):
         os.makedirs(os.path.dirname(f"{modules}/{path}"), exist_ok=True)
         shutil.copyfile(f"{kernel.modules}/{path}", f"{modules}/{path}")
     for name in ("modules.order", "modules.builtin", "modules.builtin.modinfo"):
@@ -454,7 +458,7 @@ def make_guest_tree(kernel, programs, root):
 
     files = {"etc/passwd": "root:x:0:0:root:/root:/bin/sh\n", "etc/group": "root:x:0:\nvideo:x:44:\nrender:x:106:\n",
              "etc/hosts": "127.0.0.1 localhost\n", "etc/fstab": "",
-             "etc/profile": "export PS1='guest# ' PATH=/usr/sbin:/usr/bin:/usr/libexec/igt-gpu-tools/benchmarks\n"}
+             "etc/profile": f"export PS1='{prompt}# ' PATH=/usr/sbin:/usr/bin:/usr/libexec/igt-gpu-tools/benchmarks\n"}
     for name, content in files.items():
         with open(f"{root}/{name}", "w") as file:
             file.write(content)
@@ -472,7 +476,7 @@ def guest_image(kernel):
         stage("building the guest's root file system")
         with tempfile.TemporaryDirectory(prefix="ghyvi-guest.") as scratch:
             root = f"{scratch}/root"
-            make_guest_tree(kernel, programs, root)
+            make_tree(kernel, programs, root, GUEST_MODULES + MORE_GUEST_MODULES, "guest")
             run_tool("mkfs.erofs", "-zlz4", "-T0", "--all-root", path, root)
         stage(f"guest image: {os.path.getsize(path) >> 20} MiB, {len(programs)} programs")
 
