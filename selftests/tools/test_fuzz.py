@@ -10,7 +10,7 @@ from tree import UUIDS
 
 ROUNDS = int(os.environ.get("FUZZ", "250"))
 COMMANDS = ("list", "types", "create", "define", "show", "set", "stat", "top", "dump", "reset", "remove", "doctor", "export",
-            "record", "report", "migrate-check", "help", "lis", "ls", "start", "stop", "rm", "event")
+            "record", "report", "migrate-check", "silicon-report", "help", "lis", "ls", "start", "stop", "rm", "event")
 WORDS = (*UUIDS, UUIDS[0].upper(), UUIDS[0][:-1], "--json", "-j", "--no-mdevctl",
          "-s", "-c", "-b", "-o", "out", "-p", "-u", "-m", "-f", "-a", "-w", "-k", "-r", "--force", "--batch", "--batch=1",
          "--seconds=0.001", "-c1", "-s0.001", "0", "-1", "1e400", "nan", "99999999999999999999", "", "-", "--", "---",

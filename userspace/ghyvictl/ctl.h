@@ -48,6 +48,7 @@ int cmd_export(struct ctl *ctl, int argc, char **argv);
 int cmd_report(struct ctl *ctl, int argc, char **argv);
 int cmd_doctor(struct ctl *ctl, int argc, char **argv);
 int cmd_migrate_check(struct ctl *ctl, int argc, char **argv);
+int cmd_silicon_report(struct ctl *ctl, int argc, char **argv);
 
 /* ---- options (options.c) ---- */
 

@@ -25,7 +25,7 @@ _ghyvictl_columns() {
 _ghyvictl_all_settings() { ghyvictl show --ranges 2>/dev/null | awk 'NR > 1 && $1 !~ "^ghyvi/" { print $1 "=" }'; }
 
 _ghyvictl() {
-	local commands="list ls start stop rm types create define show set stat top dump reset remove doctor export report record migrate-check"
+	local commands="list ls start stop rm types create define show set stat top dump reset remove doctor export report record migrate-check silicon-report"
 	local common="--json --no-mdevctl --help" table="--output --noheadings --raw" command='' words='' word uuid='' type='' line=()
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
 
@@ -83,6 +83,10 @@ _ghyvictl() {
 		report) words="$(_ghyvictl_uuids) --output --from --seconds --count --policies $common" ;;
 		list | ls) words="$(_ghyvictl_uuids) $table $common" ;;
 		reset | migrate-check) words="$(_ghyvictl_uuids) $common" ;;
+		silicon-report)
+			mapfile -t COMPREPLY < <(compgen -f -W "$common" -- "$current")
+			return
+			;;
 		doctor) words="--root --kernel $common" ;;
 		export) words="--output --no-mdevctl --help" ;;
 		*) words=$common ;;

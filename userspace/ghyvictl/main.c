@@ -34,6 +34,7 @@ static const struct command commands[] = {
 	{ "report", "record counters and write a page with charts", cmd_report },
 	{ "record", "record a trace for ghyvi-sim", cmd_record },
 	{ "migrate-check", "say whether a guest could move to another vGPU", cmd_migrate_check },
+	{ "silicon-report", "show what the silicon stick found on a machine", cmd_silicon_report },
 	{ "event", NULL, cmd_event }, /* for a udev rule */
 };
 
@@ -91,7 +92,7 @@ static char *list_commands(int key, const char *text, void *input)
 	fprintf(out, "Commands (each has its own --help):\n\n");
 	for (i = 0; i < COMMANDS; i++)
 		if (commands[i].what)
-			fprintf(out, "  %-13s %s\n", commands[i].name, commands[i].what);
+			fprintf(out, "  %-14s %s\n", commands[i].name, commands[i].what);
 	fprintf(out, "\nls is list, start is create, stop and rm are remove.\n");
 	fprintf(out,
 		"\nExit status: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 busy or no room.");
