@@ -90,6 +90,7 @@ ifdef ALL
 	@echo '                     SANITIZE=1: build/sim-asan/ghyvi-sim, under ASan and UBSan'
 	@echo '  make compare COMPARE="--measure pocl"  in the lab; tables in Documentation/results'
 	@echo '  make pgpu-emu      the emulated Skylake; make migrating-qemu: QEMU 10.0 in build/qemu'
+	@echo '  make silicon-stick  an image for a USB stick: tries ghyvi-gen9 on a machine with a real GPU'
 	@echo '  make deb-modules   a package of the modules of make modules, for hosts without a compiler'
 endif
 
@@ -170,6 +171,14 @@ test-i915-live: pgpu-emu
 	@tools/setup --check lab
 	@$(MAKE) --no-print-directory -C selftests/native BUILD=$(abspath $(BUILD))
 	@selftests/native/live $(T)
+
+# For machines with a real GPU: Documentation/gen9.md.
+.PHONY: silicon-stick
+silicon-stick: modules guest-programs tools
+	@tools/setup --check lab native silicon-stick
+	@$(MAKE) --no-print-directory -C selftests/native BUILD=$(abspath $(BUILD))
+	@$(MAKE) --no-print-directory -C tools/compare BUILD=$(abspath $(BUILD)) i915
+	@tools/silicon-stick/mkstick
 
 test-native: pgpu-emu guest-programs modules
 	@$(MAKE) --no-print-directory -C selftests/native BUILD=$(abspath $(BUILD))
