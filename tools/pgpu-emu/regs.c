@@ -12,7 +12,7 @@
 #define RAWCLK_24_MHZ 24
 #define DPLL_STATUS_LOCKED 0x01010101
 #define RC6_CTX_INFO_VALID 1
-#define DISPLAY_IRQ_LAST (GEN8_PCU_ISR + GEN8_IRQ_BANK_SIZE - 4)
+#define LAST_IRQ_BANK_END (GEN8_PCU_ISR + GEN8_IRQ_BANK_SIZE - 4)
 #define TLB_REGISTERS 5
 
 void emu_regs_init(struct emu *emu)
@@ -70,7 +70,7 @@ static bool is_masked(u32 offset)
 /* Interrupt identity registers of the display: write one to clear; nothing sets them. */
 static bool is_display_iir(u32 offset)
 {
-	bool banked = offset - GEN8_DE_PIPE_ISR_A <= DISPLAY_IRQ_LAST - GEN8_DE_PIPE_ISR_A ||
+	bool banked = offset - GEN8_DE_PIPE_ISR_A <= LAST_IRQ_BANK_END - GEN8_DE_PIPE_ISR_A ||
 		      offset - SDEISR < GEN8_IRQ_BANK_SIZE;
 
 	return offset == EDP_PSR_IIR || (banked && (offset & (GEN8_IRQ_BANK_SIZE - 1)) == IRQ_IIR);
