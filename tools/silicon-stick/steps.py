@@ -582,4 +582,7 @@ def judge_log(boot):
         require(not faults, "faults of the IOMMU: " + "\n".join(faults[:10]))
 
 
+# A boot has its steps in one go.
+STEPS.sort(key=lambda each: BOOTS.index(each.boot))
+
 __all__ = ["BOOTS", "Problem", "STEPS", "Skip", "Step", "clean_up", "clear_log", "judge_log", "option"]
