@@ -97,16 +97,20 @@ static void read_timings(struct ghyvi_vgpu *vgpu)
 		display->frame_ns = FRAME_USUAL_NS;
 }
 
-/* Let the time pass until @now. */
-static void pass_time(struct vgpu_display *display, u64 now)
+/*
+ * Let the time pass until now, which is returned. Caller holds irq_lock: a clock that was read
+ * before the lock was taken may be behind @began_ns.
+ */
+static u64 pass_time(struct vgpu_display *display)
 {
-	u64 frames;
+	u64 now = ktime_get_ns(), frames;
 
 	if (!display->running || display->stopped)
-		return;
+		return now;
 	frames = div64_u64(now - display->began_ns, display->frame_ns);
 	display->frame += (u32)frames;
 	display->began_ns += frames * display->frame_ns;
+	return now;
 }
 
 /* Does the guest wait for an interrupt of the next vertical blank? */
@@ -119,7 +123,7 @@ static bool is_awaited(struct ghyvi_vgpu *vgpu)
 }
 
 /* Start the timer if it has to run. Once it does not, it is not started again when it expires. */
-static void start_timer(struct ghyvi_vgpu *vgpu, u64 now)
+static void start_timer(struct ghyvi_vgpu *vgpu)
 {
 	struct vgpu_display *display = &vgpu->display;
 
@@ -127,7 +131,7 @@ static void start_timer(struct ghyvi_vgpu *vgpu, u64 now)
 	if (!display->running || display->stopped || display->armed ||
 	    ghyvi_vgpu_is_failsafe(vgpu) || !is_awaited(vgpu))
 		return;
-	pass_time(display, now);
+	pass_time(display);
 	display->armed = true;
 	display->armed_frame = display->frame;
 	hrtimer_start(&display->timer, ns_to_ktime(display->began_ns + display->frame_ns),
@@ -138,19 +142,18 @@ static enum hrtimer_restart timer_expired(struct hrtimer *timer)
 {
 	struct vgpu_display *display = container_of(timer, struct vgpu_display, timer);
 	struct ghyvi_vgpu *vgpu = container_of(display, struct ghyvi_vgpu, display);
-	u64 now = ktime_get_ns();
 	unsigned long flags;
 	u32 events = 0;
 
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
 	display->armed = false;
-	pass_time(display, now);
+	pass_time(display);
 	/* The pipe may have been switched off and on again meanwhile. */
 	if (display->running && !display->stopped && display->frame != display->armed_frame) {
 		events = GEN8_PIPE_VBLANK | (display->flip ? GEN9_PIPE_PLANE1_FLIP_DONE : 0);
 		display->flip = false;
 	}
-	start_timer(vgpu, now);
+	start_timer(vgpu);
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 	if (events)
 		vgpu_irq_raise_bank(vgpu, GEN8_DE_PIPE_ISR_A, events);
@@ -161,12 +164,12 @@ static enum hrtimer_restart timer_expired(struct hrtimer *timer)
 void vgpu_display_pause(struct ghyvi_vgpu *vgpu)
 {
 	struct vgpu_display *display = &vgpu->display;
-	u64 now = ktime_get_ns();
 	unsigned long flags;
+	u64 now;
 
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
 	if (!display->stopped) {
-		pass_time(display, now);
+		now = pass_time(display);
 		display->phase_ns = display->running ? now - display->began_ns : 0;
 		display->stopped = true;
 	}
@@ -177,16 +180,15 @@ void vgpu_display_pause(struct ghyvi_vgpu *vgpu)
 void vgpu_display_resume(struct ghyvi_vgpu *vgpu)
 {
 	struct vgpu_display *display = &vgpu->display;
-	u64 now = ktime_get_ns();
 	unsigned long flags;
 
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
 	if (display->stopped) {
-		display->began_ns = now - display->phase_ns;
+		display->began_ns = ktime_get_ns() - display->phase_ns;
 		display->stopped = false;
 		display->armed = false; /* vgpu_display_pause() has cancelled it */
 	}
-	start_timer(vgpu, now);
+	start_timer(vgpu);
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 }
 
@@ -203,43 +205,41 @@ void vgpu_display_restore(struct ghyvi_vgpu *vgpu, u64 phase_ns)
 
 void vgpu_display_irq_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
-	u64 now = ktime_get_ns();
 	unsigned long flags;
 
 	vgpu_irq_write(vgpu, offset, value);
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
-	start_timer(vgpu, now);
+	start_timer(vgpu);
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 }
 
 static void switch_pipe(struct ghyvi_vgpu *vgpu, bool on)
 {
 	struct vgpu_display *display = &vgpu->display;
-	u64 now = ktime_get_ns();
 	unsigned long flags;
+	u64 now;
 
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
-	pass_time(display, now);
+	now = pass_time(display);
 	if (on && !display->running) {
 		read_timings(vgpu);
 		display->began_ns = now;
 		display->phase_ns = 0;
 	}
 	display->running = on;
-	start_timer(vgpu, now);
+	start_timer(vgpu);
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 }
 
 static void flip(struct ghyvi_vgpu *vgpu, u32 surface)
 {
-	u64 now = ktime_get_ns();
 	unsigned long flags;
 
 	vgpu_set(vgpu, PLANE_SURFLIVE_1_A, surface);
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
 	vgpu->display.flip = true;
 	vgpu_set(vgpu, PIPEA_FLIPCOUNT_G4X, vgpu_get(vgpu, PIPEA_FLIPCOUNT_G4X) + 1);
-	start_timer(vgpu, now);
+	start_timer(vgpu);
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
 }
 
@@ -247,14 +247,14 @@ static void flip(struct ghyvi_vgpu *vgpu, u32 surface)
 u32 vgpu_display_pipe_read(struct ghyvi_vgpu *vgpu, u32 offset)
 {
 	struct vgpu_display *display = &vgpu->display;
-	u64 now = ktime_get_ns(), phase;
+	u64 now, phase;
 	unsigned long flags;
 	u32 value;
 
 	if (!ghyvi_vgpu_has_display(vgpu))
 		return vgpu_get(vgpu, offset);
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
-	pass_time(display, now);
+	now = pass_time(display);
 	value = display->frame;
 	if (offset == PIPEADSL) {
 		value = 0;
