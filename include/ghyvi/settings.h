@@ -54,8 +54,8 @@
 	X(window_us, GHYVI_SCHED_WINDOW_MIN_US, GHYVI_SCHED_WINDOW_MAX_US, false)
 
 /*
- * Names that policy/mode, audit/mode, display/resolution, ghyvi/scheduler and ghyvi/type_share take.
- * The kernel has tables of policies and modes; selftests/tools compares these lists with the
+ * Names that policy/mode, audit/mode, display/resolution, ghyvi/scheduler and ghyvi/type_share
+ * take. The kernel has tables of policies and modes; selftests/tools compares these lists with the
  * tables.
  */
 #define GHYVI_POLICY_CHOICES "strict full static dynamic segmented oos adaptive relaxed nested"

@@ -157,7 +157,7 @@ static u8 lane_status(const struct vgpu_monitor *monitor, unsigned int first)
 
 static u8 dpcd_read(const struct vgpu_monitor *monitor, u32 address)
 {
-	/* DPCD 1.2, 5.4 Gbit/s, four lanes, pattern 3, enhanced framing; 0.5 % down-spread; 8b/10b */
+	/* DPCD 1.2; 5.4 Gbit/s; four lanes, pattern 3, enhanced framing; down-spread; 8b/10b */
 	static const u8 capabilities[] = { 0x12, 0x14, 0xc4, 0x01, 0x00, 0x00, 0x01 };
 
 	if (address < ARRAY_SIZE(capabilities))
