@@ -289,6 +289,17 @@ static bool must_free(const struct gen9 *gpu, const struct gen9_client *client,
 	}
 }
 
+static bool has_excess(const struct gen9 *gpu)
+{
+	const struct gen9_window *spare;
+
+	lockdep_assert_held(&gpu->window_lock);
+	list_for_each_entry(spare, &gpu->spare_windows, node)
+		if (must_free(gpu, spare->client, spare, SPARES_IN_EXCESS))
+			return true;
+	return false;
+}
+
 static void destroy_windows(struct gen9 *gpu, struct list_head *windows)
 {
 	struct gen9_window *window, *next;
@@ -516,6 +527,7 @@ void gen9_windows_add_client(struct gen9_client *client)
 {
 	struct gen9 *gpu = client->gpu;
 	unsigned int i;
+	bool excess;
 
 	client->share = 0;
 	spin_lock(&gpu->window_lock);
@@ -527,8 +539,10 @@ void gen9_windows_add_client(struct gen9_client *client)
 	}
 	gpu->home_pages += client->share;
 	gpu->claimed_pages += claim_of(client);
+	excess = has_excess(gpu);
 	spin_unlock(&gpu->window_lock);
-	let_free_spares(client, SPARES_IN_EXCESS);
+	if (excess)
+		let_free_spares(client, SPARES_IN_EXCESS);
 }
 
 void gen9_windows_remove_client(struct gen9_client *client)

@@ -213,7 +213,8 @@ unsigned int gen9_shim_charged;
 
 void gen9_shim_charge(gfp_t flags)
 {
-	gen9_shim_charged += gen9_shim_in_work && flags & __GFP_ACCOUNT;
+	if (gen9_shim_in_work && flags & __GFP_ACCOUNT)
+		gen9_shim_charged++;
 }
 
 /* ---- parameters ---- */
