@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * One-line reports about a vGPU: rate-limited in the kernel log, and the last one kept for the
- * attribute last_error.
+ * attribute last_error. For the error state, the last one that stopped an engine is kept for each:
+ * other threads report other things meanwhile.
  */
 #include <linux/ctype.h>
 #include <linux/device.h>
@@ -15,20 +16,20 @@ void ghyvi_reporter_init(struct ghyvi_reporter *reporter, struct device *dev)
 {
 	reporter->dev = dev;
 	spin_lock_init(&reporter->lock);
+	memset(reporter->stops, 0, sizeof(reporter->stops));
 	ghyvi_report_forget(reporter);
 	ratelimit_state_init(&reporter->limit, DEFAULT_RATELIMIT_INTERVAL, DEFAULT_RATELIMIT_BURST);
 }
 
-void ghyvi_report(struct ghyvi_reporter *reporter, const char *format, ...)
+/* @stop: where to keep the message, too, or NULL */
+static __printf(3, 0) void report(struct ghyvi_reporter *reporter, char *stop, const char *format,
+				  va_list args)
 {
 	char text[GHYVI_REPORT_BYTES];
 	unsigned long flags;
-	va_list args;
 	char *at;
 
-	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
 	for (at = text; *at; at++)
 		if (iscntrl(*at)) /* a name in the text may contain any character */
 			*at = '?';
@@ -36,12 +37,47 @@ void ghyvi_report(struct ghyvi_reporter *reporter, const char *format, ...)
 	spin_lock_irqsave(&reporter->lock, flags);
 	strscpy(reporter->last, text, sizeof(reporter->last));
 	reporter->last_at = ktime_get_real_seconds();
+	if (stop)
+		strscpy(stop, text, GHYVI_REPORT_BYTES);
 	spin_unlock_irqrestore(&reporter->lock, flags);
 
 	if (__ratelimit(&reporter->limit))
 		dev_warn(reporter->dev, "%s\n", text);
 }
+
+void ghyvi_report(struct ghyvi_reporter *reporter, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	report(reporter, NULL, format, args);
+	va_end(args);
+}
 GHYVI_EXPORT(ghyvi_report);
+
+void ghyvi_report_stop(struct ghyvi_reporter *reporter, enum ghyvi_engine_id engine,
+		       const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	report(reporter, reporter->stops[engine], format, args);
+	va_end(args);
+}
+GHYVI_EXPORT(ghyvi_report_stop);
+
+void ghyvi_report_stop_take(struct ghyvi_reporter *reporter, enum ghyvi_engine_id engine,
+			    char *buffer)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&reporter->lock, flags);
+	if (buffer)
+		strscpy(buffer, reporter->stops[engine], GHYVI_REPORT_BYTES);
+	reporter->stops[engine][0] = '\0';
+	spin_unlock_irqrestore(&reporter->lock, flags);
+}
+GHYVI_EXPORT(ghyvi_report_stop_take);
 
 s64 ghyvi_report_last(struct ghyvi_reporter *reporter, char *buffer, size_t bytes)
 {

@@ -10,6 +10,7 @@
 #include <linux/device.h>
 #include <linux/ratelimit.h>
 #include <linux/spinlock.h>
+#include <ghyvi/types.h>
 
 #define GHYVI_REPORT_BYTES 200
 
@@ -17,9 +18,10 @@
  * struct ghyvi_reporter - messages about one vGPU or pGPU.
  * @dev: device whose name (of a vGPU: its UUID) prefixes the lines in the log
  * @limit: rate limit of the lines in the log
- * @lock: protects @last and @last_at
+ * @lock: protects the members that follow
  * @last: the last message; empty if there is none
  * @last_at: time of the last message in seconds since the epoch; 0 if there is none
+ * @stops: for each engine, why its last workload was refused or stopped; empty if there is none
  */
 struct ghyvi_reporter {
 	struct device *dev;
@@ -27,6 +29,7 @@ struct ghyvi_reporter {
 	spinlock_t lock;
 	char last[GHYVI_REPORT_BYTES];
 	s64 last_at;
+	char stops[GHYVI_ENGINES][GHYVI_REPORT_BYTES];
 };
 
 /**
@@ -46,6 +49,30 @@ void ghyvi_reporter_init(struct ghyvi_reporter *reporter, struct device *dev);
  * Context: any but NMI.
  */
 __printf(2, 3) void ghyvi_report(struct ghyvi_reporter *reporter, const char *format, ...);
+
+/**
+ * ghyvi_report_stop() - report why a workload of a guest is refused or stopped.
+ * @reporter: reporter of the vGPU
+ * @engine: engine of the workload
+ * @format: as for ghyvi_report(), which keeps the message, too
+ * @...: arguments of @format
+ *
+ * Context: any but NMI.
+ */
+__printf(3, 4) void ghyvi_report_stop(struct ghyvi_reporter *reporter, enum ghyvi_engine_id engine,
+				      const char *format, ...);
+
+/**
+ * ghyvi_report_stop_take() - take the last message of ghyvi_report_stop() for an engine.
+ * @reporter: reporter to change
+ * @engine: engine of the workload
+ * @buffer: filled with the message, GHYVI_REPORT_BYTES; an empty string if there is none since the
+ *	last call. NULL: the message is discarded.
+ *
+ * Context: any but NMI.
+ */
+void ghyvi_report_stop_take(struct ghyvi_reporter *reporter, enum ghyvi_engine_id engine,
+			    char *buffer);
 
 /**
  * ghyvi_report_last() - copy the last message.

@@ -51,11 +51,14 @@ void ghyvi_audit_report(const struct audit_scan *scan, const struct audit_reject
 	ghyvi_count(params->stats, audit_rejects);
 	trace_ghyvi_reject(params->reporter, reject->engine, reject->lrca, reject->source,
 			   reject->at, reject->header, rules[reject->rule].name);
-	ghyvi_report(params->reporter, "audit: %s: context %#x, %s at %#llx: %s %#010x %s: %s (%s)",
-		     ghyvi_engine_name(reject->engine), reject->lrca, sources[reject->source],
-		     (unsigned long long)reject->at, reject->command, reject->header,
-		     scan->commands->mode == GHYVI_AUDIT_LOG ? "would be refused" : "refused",
-		     rules[reject->rule].name, rules[reject->rule].reason);
+	ghyvi_report_stop(params->reporter, reject->engine,
+			  "audit: %s: context %#x, %s at %#llx: %s %#010x %s: %s (%s)",
+			  ghyvi_engine_name(reject->engine), reject->lrca, sources[reject->source],
+			  (unsigned long long)reject->at, reject->command, reject->header,
+			  scan->commands->mode == GHYVI_AUDIT_LOG ? "would be refused" : "refused",
+			  rules[reject->rule].name, rules[reject->rule].reason);
+	if (scan->commands->mode == GHYVI_AUDIT_LOG)
+		ghyvi_report_stop_take(params->reporter, reject->engine, NULL);
 	mutex_lock(&scan->audit->lock);
 	scan->audit->last = *reject;
 	mutex_unlock(&scan->audit->lock);

@@ -275,9 +275,9 @@ int gen9_prepare(struct ghyvi_pgpu_device *pgpu, struct ghyvi_job *base)
 	else
 		err = prepare_first(engine, base);
 	if (err)
-		ghyvi_report(base->client->params.reporter,
-			     "%s: commands cannot be installed (error %d)",
-			     ghyvi_engine_name(engine->id), err);
+		ghyvi_report_stop(base->client->params.reporter, engine->id,
+				  "%s: commands cannot be installed (error %d)",
+				  ghyvi_engine_name(engine->id), err);
 	else
 		gen9_ring_publish(base);
 	return err;
@@ -528,19 +528,23 @@ static void report_error(struct gen9_engine *engine, struct ghyvi_job *base)
 	if (gen9_job(base)->refused || !base->fault.valid)
 		return;
 	if (gen9_job(base)->faulted)
-		ghyvi_report(reporter, "%s: context %#x, ring at %#x: page fault at %#llx", name,
-			     base->lrca, base->fault.ring_head,
-			     (unsigned long long)gen9_job(base)->fault_address);
+		ghyvi_report_stop(reporter, engine->id,
+				  "%s: context %#x, ring at %#x: page fault at %#llx", name,
+				  base->lrca, base->fault.ring_head,
+				  (unsigned long long)gen9_job(base)->fault_address);
 	else if (gen9_job(base)->overran)
-		ghyvi_report(reporter, "%s: context %#x, ring at %#x: GPU time of %llu ms used up",
-			     name, base->lrca, base->fault.ring_head,
-			     (unsigned long long)div_u64(base->budget_ns, NSEC_PER_MSEC));
+		ghyvi_report_stop(reporter, engine->id,
+				  "%s: context %#x, ring at %#x: GPU time of %llu ms used up", name,
+				  base->lrca, base->fault.ring_head,
+				  (unsigned long long)div_u64(base->budget_ns, NSEC_PER_MSEC));
 	else if (base->fault.has_registers)
-		ghyvi_report(reporter, "%s: context %#x, ring at %#x: reset at command %#010x",
-			     name, base->lrca, base->fault.ring_head, base->fault.ipehr);
+		ghyvi_report_stop(reporter, engine->id,
+				  "%s: context %#x, ring at %#x: reset at command %#010x", name,
+				  base->lrca, base->fault.ring_head, base->fault.ipehr);
 	else
-		ghyvi_report(reporter, "%s: context %#x, ring at %#x: error of the engine", name,
-			     base->lrca, base->fault.ring_head);
+		ghyvi_report_stop(reporter, engine->id,
+				  "%s: context %#x, ring at %#x: error of the engine", name,
+				  base->lrca, base->fault.ring_head);
 }
 
 static void give_back(struct gen9_engine *engine, struct ghyvi_job *base)

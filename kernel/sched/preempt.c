@@ -106,10 +106,10 @@ void ghyvi_sched_report_preempt_timeout(struct sched_engine *engine,
 	if (entity->stats)
 		ghyvi_count(sched_stats_of(rq), preempt_timeouts);
 	if (entity->reporter)
-		ghyvi_report(entity->reporter,
-			     "engine %u: workload stopped after %llu ms: preemption timed out",
-			     engine->id,
-			     (unsigned long long)div_u64(workload->job.busy_ns, 1000 * 1000));
+		ghyvi_report_stop(entity->reporter, engine->id,
+				  "engine %u: workload stopped after %llu ms: preemption timed out",
+				  engine->id,
+				  (unsigned long long)div_u64(workload->job.busy_ns, 1000 * 1000));
 }
 
 /*

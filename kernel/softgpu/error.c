@@ -11,8 +11,9 @@ int softgpu_error(struct softgpu_engine *engine, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	ghyvi_report(engine->client->base.params.reporter, "%s: context %#x, %s at %#llx: %s",
-		     ghyvi_engine_name(engine->id), engine->job->lrca,
-		     engine->level ? "batch" : "ring", engine->command_at, text);
+	ghyvi_report_stop(engine->client->base.params.reporter, engine->id,
+			  "%s: context %#x, %s at %#llx: %s", ghyvi_engine_name(engine->id),
+			  engine->job->lrca, engine->level ? "batch" : "ring", engine->command_at,
+			  text);
 	return SOFTGPU_ERROR;
 }

@@ -55,7 +55,6 @@ static int open_device(struct vfio_device *vdev)
 	int ret;
 
 	ghyvi_report_forget(&device->reporter);
-	ghyvi_vgpu_error_clear(device->vgpu);
 	if (!try_module_get(device->pgpu->owner)) {
 		ghyvi_report(&device->reporter,
 			     "cannot be opened: the pGPU's module is being unloaded");

@@ -61,6 +61,7 @@ void vgpu_workload_clear(struct vgpu_workload *workload)
 	workload->parked = false;
 	workload->abandoned = false;
 	workload->error = 0;
+	workload->loaded = false;
 	vgpu_submission_end(workload, VGPU_SUBMISSION_DROPPED);
 	workload->base.job.fault.valid = false;
 	workload->base.overstayed_ns = 0;
@@ -128,10 +129,11 @@ static int get_root(struct vgpu_workload *workload)
 	roots_from(workload->context + GHYVI_CTX_PDP3_UDW, levels, gpa);
 	root = ghyvi_gtt_get_root(vgpu->gtt, gpa, levels);
 	if (IS_ERR(root)) {
-		ghyvi_report(vgpu->params.reporter,
-			     "%s: page tables at guest address 0x%llx not accepted (error %ld)",
-			     ghyvi_engine_name(workload->engine->id), (unsigned long long)gpa[0],
-			     PTR_ERR(root));
+		ghyvi_report_stop(
+			vgpu->params.reporter, workload->engine->id,
+			"%s: page tables at guest address 0x%llx not accepted (error %ld)",
+			ghyvi_engine_name(workload->engine->id), (unsigned long long)gpa[0],
+			PTR_ERR(root));
 		return (int)PTR_ERR(root);
 	}
 	workload->root = root;
@@ -150,9 +152,10 @@ static int read_and_sync(struct vgpu_workload *workload)
 	int err;
 
 	if (read_state(workload, 0, workload->context, GHYVI_CTX_DWORDS)) {
-		ghyvi_report(vgpu->params.reporter, "%s: context image 0x%llx is not mapped",
-			     ghyvi_engine_name(workload->engine->id),
-			     (unsigned long long)(workload->descriptor & DESC_LRCA));
+		ghyvi_report_stop(vgpu->params.reporter, workload->engine->id,
+				  "%s: context image 0x%llx is not mapped",
+				  ghyvi_engine_name(workload->engine->id),
+				  (unsigned long long)(workload->descriptor & DESC_LRCA));
 		return -EFAULT;
 	}
 	err = get_root(workload);
@@ -172,8 +175,9 @@ static int check_descriptor(const struct vgpu_workload *workload)
 	    (addressing == INTEL_LEGACY_64B_CONTEXT || addressing == INTEL_LEGACY_32B_CONTEXT) &&
 	    vgpu_owns_ggtt(vgpu, descriptor & DESC_LRCA, CONTEXT_MIN_BYTES))
 		return 0;
-	ghyvi_report(vgpu->params.reporter, "%s: context descriptor 0x%llx is not valid",
-		     ghyvi_engine_name(workload->engine->id), (unsigned long long)descriptor);
+	ghyvi_report_stop(vgpu->params.reporter, workload->engine->id,
+			  "%s: context descriptor 0x%llx is not valid",
+			  ghyvi_engine_name(workload->engine->id), (unsigned long long)descriptor);
 	return -EINVAL;
 }
 
@@ -201,10 +205,10 @@ static int check_ring(const struct vgpu_workload *workload)
 	    vgpu_owns_ggtt(vgpu, start, ring_bytes(ctl)) &&
 	    context[GHYVI_CTX_RING_HEAD] < ring_bytes(ctl) && tail_ok(context, tail))
 		return 0;
-	ghyvi_report(vgpu->params.reporter,
-		     "%s: ring start 0x%x control 0x%x head 0x%x tail 0x%x is not valid",
-		     ghyvi_engine_name(workload->engine->id), start, ctl,
-		     context[GHYVI_CTX_RING_HEAD], tail);
+	ghyvi_report_stop(vgpu->params.reporter, workload->engine->id,
+			  "%s: ring start 0x%x control 0x%x head 0x%x tail 0x%x is not valid",
+			  ghyvi_engine_name(workload->engine->id), start, ctl,
+			  context[GHYVI_CTX_RING_HEAD], tail);
 	return -EINVAL;
 }
 
@@ -358,8 +362,9 @@ static int get_handle(struct vgpu_workload *workload)
 		vgpu_context_handle_get(workload->engine, workload->descriptor);
 
 	if (IS_ERR(handle)) {
-		ghyvi_report(workload->engine->vgpu->params.reporter, "%s: no memory for a context",
-			     ghyvi_engine_name(workload->engine->id));
+		ghyvi_report_stop(workload->engine->vgpu->params.reporter, workload->engine->id,
+				  "%s: no memory for a context",
+				  ghyvi_engine_name(workload->engine->id));
 		return (int)PTR_ERR(handle);
 	}
 	workload->handle = handle;
@@ -393,6 +398,9 @@ int vgpu_context_load(struct vgpu_workload *workload)
 		err = check_ring(workload);
 	if (err)
 		return err;
+	workload->head = context[GHYVI_CTX_RING_HEAD];
+	workload->tail = context[GHYVI_CTX_RING_TAIL];
+	workload->loaded = true;
 	if (ghyvi_vgpu_get_check(vgpu))
 		ghyvi_gtt_check(vgpu->gtt, workload->root);
 
@@ -402,8 +410,6 @@ int vgpu_context_load(struct vgpu_workload *workload)
 		err = audit_workload(workload);
 	if (err)
 		return err;
-	workload->head = context[GHYVI_CTX_RING_HEAD];
-	workload->tail = context[GHYVI_CTX_RING_TAIL];
 	workload->control = context[GHYVI_CTX_CONTROL];
 	for (i = 0; i < 2 * CONTEXT_GPRS; i++)
 		workload->gprs[i] = context[GHYVI_CTX_GPR + 2 * i];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The error state of a vGPU: what an engine and its workload were like when the engine stopped with
- * an error, or when the guest reset it under way. The first one is kept until it is cleared; later
- * ones are only counted. It has no data of the guest, unless the administrator asks for the audited
+ * an error, or when the guest reset it under way. The first one is kept until it is cleared, also
+ * when the vGPU gets another user; later ones are only counted. It has no data of the guest, unless the administrator asks for the audited
  * commands around the place where the engine stopped.
  */
 #include <linux/kernel.h>
@@ -65,6 +65,7 @@ void vgpu_submission_begin(struct vgpu_workload *workload)
 		.at_ns = ktime_get_ns(),
 		.descriptor = workload->descriptor,
 		.tail = workload->tail,
+		.loaded = workload->loaded,
 		.engine = workload->engine->id,
 	};
 }
@@ -77,6 +78,13 @@ void vgpu_submission_end(struct vgpu_workload *workload, enum vgpu_submission_st
 	workload->submission = 0;
 	if (submission && vgpu->nr_submissions - submission < VGPU_SUBMISSIONS)
 		vgpu->submissions[submission % VGPU_SUBMISSIONS].status = status;
+}
+
+void vgpu_submissions_forget(struct ghyvi_vgpu *vgpu)
+{
+	lockdep_assert_held(&vgpu->lock);
+	memset(vgpu->submissions, 0, sizeof(vgpu->submissions));
+	vgpu->nr_submissions = 0;
 }
 
 /* Is the dword at @offset of @page a copy? Of the ring's pages, parts are not. */
@@ -135,7 +143,7 @@ static void keep_workload(struct vgpu_error_state *state, const struct vgpu_work
 	state->workload = (struct error_workload){
 		.descriptor = workload->descriptor,
 		.error = workload->error,
-		.loaded = workload->root,
+		.loaded = workload->loaded,
 		.tail = workload->tail,
 	};
 }
@@ -191,17 +199,15 @@ void vgpu_error_keep(struct vgpu_engine *engine, struct vgpu_workload *workload,
 	if (workload)
 		vgpu_submission_end(workload,
 				    reason ? VGPU_SUBMISSION_DROPPED : VGPU_SUBMISSION_FAILED);
-	if (vgpu->error_state)
-		return;
-	state = alloc_state(vgpu);
+	state = vgpu->error_state ? NULL : alloc_state(vgpu);
+	/* In any case: it is not the reason of a later error. */
+	ghyvi_report_stop_take(vgpu->params.reporter, engine->id, state ? state->reason : NULL);
 	if (!state)
 		return;
 	state->time = ktime_get_real_seconds();
 	state->at_ns = ktime_get_ns();
 	if (reason)
 		strscpy(state->reason, reason, sizeof(state->reason));
-	else
-		ghyvi_report_last(vgpu->params.reporter, state->reason, sizeof(state->reason));
 	keep_engine(state, engine);
 	if (workload)
 		keep_workload(state, workload);
@@ -272,10 +278,13 @@ static void show_submissions(const struct vgpu_error_state *state, struct seq_fi
 	for (; n; n--, last--) {
 		const struct vgpu_submission *at = &state->submissions[last % VGPU_SUBMISSIONS];
 
-		seq_printf(m, "submission: %s -%llu us, descriptor 0x%016llx tail 0x%08x %s\n",
+		seq_printf(m, "submission: %s -%llu us, descriptor 0x%016llx ",
 			   ghyvi_engine_name(at->engine),
 			   (unsigned long long)div_u64(state->at_ns - at->at_ns, NSEC_PER_USEC),
-			   (unsigned long long)at->descriptor, at->tail, statuses[at->status]);
+			   (unsigned long long)at->descriptor);
+		if (at->loaded)
+			seq_printf(m, "tail 0x%08x ", at->tail);
+		seq_printf(m, "%s\n", statuses[at->status]);
 	}
 }
 
@@ -294,7 +303,7 @@ static void show_state(const struct vgpu_error_state *state, struct seq_file *m)
 
 	seq_printf(m, "time: %lld\n", (long long)state->time);
 	seq_printf(m, "engine: %s\n", ghyvi_engine_name(state->engine));
-	seq_printf(m, "reason: %s\n", state->reason);
+	seq_printf(m, "reason: %s\n", state->reason[0] ? state->reason : "not reported");
 	if (state->has_workload) {
 		seq_puts(m, "\nworkload\n");
 		show_workload(&state->workload, m);

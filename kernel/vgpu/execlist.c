@@ -321,8 +321,8 @@ static bool execlist_submit(struct vgpu_engine *engine)
 	bool empty = false;
 
 	if (!workload) {
-		ghyvi_report(vgpu->params.reporter, "%s: no memory for a workload",
-			     ghyvi_engine_name(engine->id));
+		ghyvi_report_stop(vgpu->params.reporter, engine->id, "%s: no memory for a workload",
+				  ghyvi_engine_name(engine->id));
 		vgpu_engine_halt(engine, NULL);
 		return true;
 	}
@@ -532,6 +532,7 @@ static void complete_workload(struct vgpu_workload *workload, enum ghyvi_job_sta
 	engine->events |= workload->base.job.events;
 	if (workload->abandoned) {
 		enter_failsafe_if(vgpu, account_abandoned(workload, status));
+		ghyvi_report_stop_take(vgpu->params.reporter, engine->id, NULL);
 		engine->abandoned = false;
 		workload_drop(engine, workload);
 		execlist_advance(engine);
@@ -679,9 +680,9 @@ void vgpu_engine_stop(struct vgpu_engine *engine)
 	lockdep_assert_held(&vgpu->lock);
 	if (!workload || workload->parked)
 		return;
-	ghyvi_report(vgpu->params.reporter,
-		     "%s: workload stopped: it did not yield in time when the vGPU was paused",
-		     ghyvi_engine_name(engine->id));
+	ghyvi_report_stop(vgpu->params.reporter, engine->id,
+			  "%s: workload stopped: it did not yield in time when the vGPU was paused",
+			  ghyvi_engine_name(engine->id));
 	/* The completion halts the engine, as after a preemption that timed out. */
 	if (ghyvi_sched_cancel(vgpu->params.sched, &workload->base)) {
 		park_workload(workload);
@@ -714,6 +715,7 @@ void vgpu_engine_reset(struct vgpu_engine *engine)
 {
 	lockdep_assert_held(&engine->vgpu->lock);
 	abandon_workload(engine);
+	ghyvi_report_stop_take(engine->vgpu->params.reporter, engine->id, NULL);
 	engine->elsp_count = 0;
 	engine->nr_active = 0;
 	engine->has_pending = false;

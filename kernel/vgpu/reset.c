@@ -137,6 +137,8 @@ static void reset_all(struct ghyvi_vgpu *vgpu, bool paused)
 	ghyvi_gtt_reset(vgpu->gtt);
 	ghyvi_audit_reset(vgpu->audit);
 	vgpu_containment_reset(vgpu, paused);
+	if (paused)
+		vgpu_submissions_forget(vgpu);
 	vgpu_power_on(vgpu);
 	vgpu->resetting = false;
 	vgpu->forgetting = false;

@@ -167,6 +167,7 @@ static int load_workload(struct vgpu_workload *workload, struct state_reader *re
 	workload->runs_again = state->runs_again;
 	workload->head = state->head;
 	workload->tail = state->tail;
+	workload->loaded = true;
 	workload->control = state->control;
 	workload->registers_new = state->registers_new;
 	memcpy(workload->gprs, state->gprs, sizeof(workload->gprs));

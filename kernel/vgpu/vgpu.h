@@ -737,7 +737,8 @@ void ghyvi_vgpu_error_clear(struct ghyvi_vgpu *vgpu);
  * @vgpu: vGPU to test
  *
  * Context: any.
- * Return: true if an engine has stopped since the last ghyvi_vgpu_error_clear().
+ * Return: true if an engine has stopped since the last ghyvi_vgpu_error_clear(), maybe of a former
+ * user of the vGPU.
  */
 bool ghyvi_vgpu_has_error(const struct ghyvi_vgpu *vgpu);
 /**

@@ -54,7 +54,8 @@ enum vgpu_submission_status {
  * struct vgpu_submission - one of the last submissions, as the error state shows it.
  * @at_ns: when its context was loaded, ns of ktime_get_ns()
  * @descriptor: descriptor of the context
- * @tail: ring tail
+ * @tail: ring tail, if @loaded
+ * @loaded: the context had a valid ring
  * @engine: enum ghyvi_engine_id
  * @status: enum vgpu_submission_status
  */
@@ -62,6 +63,7 @@ struct vgpu_submission {
 	u64 at_ns;
 	u64 descriptor;
 	u32 tail;
+	bool loaded;
 	u8 engine;
 	u8 status;
 };
@@ -82,6 +84,7 @@ struct vgpu_error_state;
  *	failure and frees it.
  * @error: why it could not be prepared, or 0
  * @submission: number of its last submission, see vgpu_submission_begin(); 0: it has ended
+ * @loaded: @head and @tail are valid
  * @head: ring head as loaded
  * @tail: ring tail as loaded, or as last moved by a lite restore
  * @control: CONTEXT_CONTROL as loaded
@@ -105,6 +108,7 @@ struct vgpu_workload {
 	bool abandoned;
 	int error;
 	u64 submission;
+	bool loaded;
 	u32 head;
 	u32 tail;
 	u32 control;
@@ -652,11 +656,13 @@ void vgpu_submission_begin(struct vgpu_workload *workload);
 void vgpu_submission_end(struct vgpu_workload *workload, enum vgpu_submission_status status);
 /*
  * Count an error of @engine, and keep an error state if there is none. @workload: the one that it
- * had, or NULL. @reason: NULL: the last report has it.
+ * had, or NULL. @reason: NULL: what ghyvi_report_stop() has reported.
  */
 void vgpu_error_keep(struct vgpu_engine *engine, struct vgpu_workload *workload,
 		     const char *reason);
-/* Do so if the guest resets an engine that works. */
+/* Forget the submissions: the vGPU gets another user. */
+void vgpu_submissions_forget(struct ghyvi_vgpu *vgpu);
+/* Count an error, and so on, if the guest resets an engine that works. */
 void vgpu_error_reset(struct vgpu_engine *engine);
 /* A workload that was dropped has left its engine: add its position to that error state. */
 void vgpu_error_stopped(const struct vgpu_workload *workload);

@@ -7,7 +7,7 @@ import glob
 import re
 
 PRINTED_BY = {
-    "kernel/**/*.c": r"ghyvi_report|pr_(?:err|warn|notice|info)(?:_ratelimited|_once)?|dev_(?:err|warn|notice)(?:_ratelimited)?",
+    "kernel/**/*.c": r"ghyvi_report(?:_stop)?|pr_(?:err|warn|notice|info)(?:_ratelimited|_once)?|dev_(?:err|warn|notice)(?:_ratelimited)?",
     "userspace/ghyvictl/*.c": r"complain",
 }
 LITERAL = r'"((?:[^"\\]|\\.)*)"'

@@ -48,7 +48,7 @@ def error_state_of_a_vgpu_without_a_driver():
             say(text)
             require(f"errors: {context}\n" in text, text)
             for part in ("engine: rcs", "reason: rcs: context descriptor 0x1200000001 is not valid", "error: -22",
-                         "RING_EIR: 0x00000001", "RING_EXECLIST_STATUS_HI: 0x00000012", "tail 0x00000000 failed"):
+                         "RING_EIR: 0x00000001", "RING_EXECLIST_STATUS_HI: 0x00000012", "descriptor 0x0000001200000001 failed"):
                 require(part in text, f"no {part}")
             with Uevents() as events:
                 device.reset()

@@ -49,12 +49,32 @@ static void a_long_report_is_cut(void **state)
 	assert_int_equal(strlen(last()), GHYVI_REPORT_BYTES - 1);
 }
 
+/* Reports of other engines, and of other things, come in between. */
+static void the_reason_why_an_engine_stopped_is_kept_apart(void **state)
+{
+	char text[GHYVI_REPORT_BYTES];
+
+	ghyvi_report_stop(&reporter, GHYVI_VCS, "command %d", 3);
+	assert_string_equal(last(), "command 3");
+	ghyvi_report_stop(&reporter, GHYVI_RCS, "command %d", 4);
+	ghyvi_report(&reporter, "number %d", 5);
+	assert_string_equal(last(), "number 5");
+	ghyvi_report_stop_take(&reporter, GHYVI_VCS, text);
+	assert_string_equal(text, "command 3");
+	ghyvi_report_stop_take(&reporter, GHYVI_VCS, text);
+	assert_string_equal(text, "");
+	ghyvi_report_stop_take(&reporter, GHYVI_RCS, NULL);
+	ghyvi_report_stop_take(&reporter, GHYVI_RCS, text);
+	assert_string_equal(text, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(the_last_report_is_kept, setup),
 		cmocka_unit_test_setup(a_report_is_one_line, setup),
 		cmocka_unit_test_setup(a_long_report_is_cut, setup),
+		cmocka_unit_test_setup(the_reason_why_an_engine_stopped_is_kept_apart, setup),
 	};
 
 	return cmocka_run_group_tests_name("report", tests, NULL, NULL);

@@ -56,7 +56,9 @@ static void fail_one(void)
 	poke(STATE(0, GHYVI_CTX_RING_TAIL), 0x40);
 	submit(0, 1);
 	set_fault();
-	ghyvi_report(&reporter, "a bad command");
+	ghyvi_report_stop(&reporter, guest.id, "a bad command");
+	ghyvi_report_stop(&reporter, GHYVI_VCS, "another engine's");
+	ghyvi_report(&reporter, "another thread's");
 	finish(guest.id, GHYVI_JOB_ERROR);
 }
 
@@ -111,6 +113,8 @@ static void the_first_error_is_kept_until_it_is_cleared(void **state)
 	has("reason: rcs: context descriptor 0x");
 	has("\nerror: -22\n");
 	has_not("\nhead: ");
+	has_not("\ntail: ");
+	has(" us, descriptor 0x0000002010100019 failed\n");
 	has_not("fault_address");
 }
 
@@ -184,6 +188,46 @@ static void the_last_submissions_are_shown_with_their_ends(void **state)
 	assert_int_equal(count(" complete\n"), VGPU_SUBMISSIONS - 2);
 }
 
+/* What stopped an engine before is not the reason of an error that nothing reports. */
+static void a_reason_is_of_its_own_error(void **state)
+{
+	fail_one();
+	guest_reset();
+	ghyvi_vgpu_error_clear(vgpu);
+	ghyvi_report_stop(&reporter, guest.id, "an error of the workload that is reset");
+	guest_reset();
+	move_tail(2);
+	submit(2, -1);
+	finish(guest.id, GHYVI_JOB_ERROR);
+	has("reason: not reported\n");
+}
+
+/* A ring that is not valid has no tail, nor has the next one that of the last. */
+static void a_tail_is_of_its_own_submission(void **state)
+{
+	fail_one();
+	guest_reset();
+	ghyvi_vgpu_error_clear(vgpu);
+	poke(STATE(3, GHYVI_CTX_RING_CTL), 0);
+	elsp(descriptor(3), 0);
+	has("reason: rcs: ring start 0x");
+	has_not("\ntail: ");
+	assert_int_equal(count(" tail 0x000000"), 1); /* of the first submission */
+}
+
+static void a_new_user_finds_the_former_ones_error_but_not_its_submissions(void **state)
+{
+	fail_one();
+	ghyvi_vgpu_close(vgpu);
+	ghyvi_vgpu_reset(vgpu);
+	has("errors: 1\n");
+	has("reason: a bad command\n");
+	ghyvi_vgpu_error_clear(vgpu);
+	start_engine(GHYVI_RCS, GHYVI_RENDER_BASE);
+	elsp(descriptor(0) & ~GEN8_CTX_PRIVILEGE, 0);
+	assert_int_equal(count("submission:"), 1);
+}
+
 /* The page of the ring that has the place is copied by the auditor. */
 static void commands_are_kept_only_on_request(void **state)
 {
@@ -226,6 +270,9 @@ int main(void)
 		RCS(a_guest_that_resets_a_busy_engine_leaves_an_error_state),
 		RCS(a_reset_adds_nothing_to_an_earlier_error),
 		RCS(an_error_without_memory_is_counted),
+		RCS(a_reason_is_of_its_own_error),
+		RCS(a_tail_is_of_its_own_submission),
+		RCS(a_new_user_finds_the_former_ones_error_but_not_its_submissions),
 		RCS(the_last_submissions_are_shown_with_their_ends),
 		RCS(commands_are_kept_only_on_request),
 		RCS(a_full_text_is_bounded),
