@@ -296,10 +296,12 @@ static void save_machine(struct ghyvi_vgpu *vgpu, struct state_writer *writer)
 		.clock_ns = now + vgpu->clock_offset_ns,
 		.undrained_ns = vgpu->violation_points ? now - vgpu->points_drained_ns : 0,
 		.violation_points = vgpu->violation_points,
-		.failsafe = vgpu->failsafe + vgpu->failsafe_drains,
+		.failsafe = vgpu->failsafe,
 	};
+	const struct state_failsafe failsafe = { .drains = vgpu->failsafe_drains };
 
 	state_section(writer, STATE_MACHINE, &state, sizeof(state));
+	state_section(writer, STATE_FAILSAFE, &failsafe, sizeof(failsafe));
 }
 
 /* The clock must never go back, so round up. */
@@ -318,12 +320,21 @@ static int load_machine(struct ghyvi_vgpu *vgpu, struct state_reader *reader)
 	const struct state_machine *state = state_take(reader, sizeof(*state));
 	u64 now = ktime_get_ns();
 
-	if (!state || reader->left || state->failsafe > 2 || state->clock_ns > S64_MAX / 2)
+	if (!state || reader->left || state->failsafe > 1 || state->clock_ns > S64_MAX / 2)
 		return -EINVAL;
 	WRITE_ONCE(vgpu->clock_offset_ns, clock_offset(state->clock_ns, now));
 	vgpu_containment_load(vgpu, state->violation_points, state->undrained_ns);
 	WRITE_ONCE(vgpu->failsafe, state->failsafe);
-	WRITE_ONCE(vgpu->failsafe_drains, state->failsafe == 2);
+	return 0;
+}
+
+static int load_failsafe(struct ghyvi_vgpu *vgpu, struct state_reader *reader)
+{
+	const struct state_failsafe *state = state_take(reader, sizeof(*state));
+
+	if (!state || reader->left || state->drains > vgpu->failsafe)
+		return -EINVAL;
+	WRITE_ONCE(vgpu->failsafe_drains, state->drains);
 	return 0;
 }
 
@@ -536,6 +547,8 @@ static int load_locked(struct ghyvi_vgpu *vgpu, struct state_load *load, u32 typ
 		return load_device(load, reader);
 	case STATE_MACHINE:
 		return load_machine(vgpu, reader);
+	case STATE_FAILSAFE:
+		return load_failsafe(vgpu, reader);
 	case STATE_REGISTERS:
 		return load_registers(vgpu, reader);
 	case STATE_GGTT:
@@ -574,6 +587,8 @@ static bool section_follows(const struct state_load *load, u32 type)
 {
 	if (load->workload)
 		return type == STATE_WORKLOAD;
+	if (type == STATE_FAILSAFE)
+		return load->last == STATE_MACHINE;
 	switch (load->last) {
 	case STATE_GGTT:
 		return type == STATE_ENGINE;
@@ -600,14 +615,15 @@ static int load_sections(struct ghyvi_vgpu *vgpu, struct state_load *load,
 			return -EINVAL;
 		payload = (struct state_reader){ reader->from, header->bytes };
 		state_take(reader, header->bytes);
-		if (header->type & STATE_OPTIONAL)
+		if (header->type & STATE_OPTIONAL && header->type != STATE_FAILSAFE)
 			continue;
 		if (!section_follows(load, header->type))
 			return -EINVAL;
 		err = load_section(vgpu, load, header->type, &payload);
 		if (err)
 			return err;
-		load->last = header->type;
+		if (!(header->type & STATE_OPTIONAL))
+			load->last = header->type;
 	}
 	return reader->left ? -EINVAL : 0;
 }

@@ -21,7 +21,7 @@ static size_t workload_bytes(const struct vgpu_workload *workload)
 /* Room that sections after this one need at least. */
 #define ENDING_BYTES                                                                   \
 	(GHYVI_ENGINES * (sizeof(struct state_header) + sizeof(struct state_engine)) + \
-	 sizeof(struct state_header))
+	 sizeof(struct state_header) + sizeof(struct state_display) + sizeof(struct state_header))
 
 /* Whether it fits into a state; the buffer may be smaller, and is found to be full then. */
 static bool workload_fits(const struct vgpu_workload *workload, const struct state_writer *writer)

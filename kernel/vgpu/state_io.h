@@ -24,7 +24,10 @@
  */
 #define STATE_MAGIC 0x47494d4956594847ULL /* "GHYVIMIG" */
 #define STATE_MAJOR 1
-#define STATE_MINOR 1
+#define STATE_MINOR 2
+
+/* Part of a type: a ghyvi that does not know the section skips it. */
+#define STATE_OPTIONAL 0x80000000u
 
 /* Section types, in their order. */
 enum state_section {
@@ -38,10 +41,9 @@ enum state_section {
 	STATE_END,
 	/* minor version 1, before the end: */
 	STATE_DISPLAY, /* if the vGPU has one */
+	/* minor version 2, after STATE_MACHINE: */
+	STATE_FAILSAFE = STATE_OPTIONAL | 10,
 };
-
-/* Part of a type: a ghyvi that does not know the section skips it. */
-#define STATE_OPTIONAL 0x80000000u
 
 struct state_header {
 	u32 type;
@@ -89,7 +91,12 @@ struct state_machine {
 	u64 clock_ns; /* of TIMESTAMP */
 	u64 undrained_ns; /* for how long @violation_points have not drained */
 	u32 violation_points;
-	u32 failsafe; /* 2: it ends when the points have drained */
+	u32 failsafe;
+};
+
+struct state_failsafe {
+	u32 drains; /* failsafe state ends when the points have drained */
+	u32 reserved;
 };
 
 /*
