@@ -53,6 +53,19 @@ def mirror():
     raise LabError(f"apt has no Debian mirror for {this_release()}: run apt-get update")
 
 
+def minimal_system(name, release, packages, sources=None):
+    """Returns an archive with a minimal system of a release, for chroot, which is created once. Needs root.
+
+    sources: lines for apt, of the release in this machine's mirror if there are none"""
+    sources = sources or [f"deb [signed-by={KEYRING}] {mirror()} {release} {COMPONENT}"]
+
+    def make(path):
+        stage(f"creating a minimal {release}")
+        lablib.run_tool("mmdebstrap", "--quiet", "--variant=apt", f"--include={','.join(packages)}", release, path, *sources)
+
+    return lablib.cached(f"{name}.tar", lablib.digest(*packages, *sources), make, keep=1)
+
+
 class Apt:
     """apt-get for one suite, with a separate state directory."""
 
