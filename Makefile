@@ -41,6 +41,7 @@ ifdef ALL
 	@echo 'More tests, none of them part of make test:'
 	@echo '  make walk          the files that a submission goes through, and how often the file changes'
 	@echo '                     [WALK=--events: its functions]'
+	@echo '  make prove         proofs with CBMC, for all inputs within bounds [T=word]'
 	@echo '  make test-smp      the lab tests for races, on a host VM with two CPUs'
 	@echo '  make test-eu       execution units in user space under ASan and UBSan; make bench-eu: their speed'
 	@echo '  make test-eu-judges  OpenCL programs on stock drivers and the GPU of ghyvi-i915, against the CPU'
@@ -138,6 +139,12 @@ fuzz:
 .PHONY: mutate
 mutate:
 	@selftests/mutate/run $(MUTATE)
+
+# Not part of make test: minutes of CPU.
+.PHONY: prove
+prove:
+	@tools/setup --check kernels
+	@selftests/prove/run $(T)
 
 test-static: modules
 	@tools/setup --check static
