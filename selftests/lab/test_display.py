@@ -2,6 +2,7 @@
 """The screen of a VM whose vGPU has display=on,ramfb=on: QEMU shows the firmware's frame buffer."""
 
 import os
+import time
 
 import fixture
 import hostlib
@@ -14,6 +15,7 @@ VBE_MODE = 0x340  # Linux' number for the only graphics mode of QEMU's vgabios-r
 SHOT = "/run/ghyvi-screen.ppm"
 PATTERN = "/run/ghyvi-pattern"
 FLIPS = 1000
+QUIET_S = 2
 
 
 def screen(guest):
@@ -69,6 +71,19 @@ def with_monitor(vgpu, resolution="1920x1080"):
     vgpu.set("display/enabled", "1")
 
 
+def is_quiet(vgpu):
+    before = vgpu.stat("interrupts")
+    time.sleep(QUIET_S)
+    return vgpu.stat("interrupts") == before
+
+
+def suspend(guest):
+    """i915 switches the display off and on, and restores it; nothing wakes this guest from more than that."""
+    guest.must_run("echo devices >/sys/power/pm_test && echo 0 >/sys/module/suspend/parameters/pm_test_delay && "
+                   "echo freeze >/sys/power/state", 240)
+    guest.must_run("flips --flips 10", 120)
+
+
 @test
 def guest_sets_a_mode_and_flips():
     """fbcon takes the screen over; a program sets a mode, and gets an event for each flip, in their order."""
@@ -76,6 +91,7 @@ def guest_sets_a_mode_and_flips():
         with_monitor(vgpu)
         with fixture.guests(vgpu, names=["monitor"]) as (guest,):
             for flips in (FLIPS, 10):
+                guest.clear_log()
                 seconds, trouble = guest.load_driver()
                 require(not trouble, "\n".join(trouble))
                 status = guest.must_run("cat /sys/class/drm/card0-DP-1/status /sys/class/drm/card0-DP-1/modes")
@@ -85,11 +101,16 @@ def guest_sets_a_mode_and_flips():
                 before = vgpu.stat("interrupts")
                 out = guest.must_run(f"flips --flips {flips}", 300)
                 say(f"loaded in {seconds:.2f} s; {out.strip()}; {vgpu.stat('interrupts') - before} interrupts")
+                eventually(lambda: is_quiet(vgpu), "no interrupts for a still picture", 60)
                 trouble = hostlib.driver_trouble(guest.log())
                 require(not trouble, "\n".join(trouble))
                 # fbcon keeps the driver in use.
                 guest.must_run("for c in /sys/class/vtconsole/*; do grep -q frame $c/name && echo 0 >$c/bind; done; true")
                 guest.unload_driver()
+            trouble = hostlib.driver_trouble(guest.log())
+            require(not trouble, "\n".join(trouble))
+            guest.load_driver()
+            suspend(guest)
             trouble = hostlib.driver_trouble(guest.log())
             require(not trouble, "\n".join(trouble))
             guest.stop()
