@@ -79,6 +79,7 @@ struct vfio_precopy_info {
 
 #if !GHYVI_HAVE_VM_FLAGS_SET
 #define vm_flags_set(vma, flags) ((void)((vma)->vm_flags |= (flags)))
+#define vm_flags_clear(vma, flags) ((void)((vma)->vm_flags &= ~(flags)))
 #endif
 
 /* A fault holds the lock of the mapping, or of the whole address space. */

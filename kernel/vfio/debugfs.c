@@ -4,6 +4,8 @@
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
+#include <linux/vmalloc.h>
+#include <uapi/linux/ghyvi.h>
 #include "vgpu/vgpu.h"
 #include "device.h"
 
@@ -81,6 +83,36 @@ static const struct file_operations error_state_fops = {
 	.release = single_release,
 };
 
+/* One picture: that of the moment when the file is opened. */
+static int screen_open(struct inode *inode, struct file *file)
+{
+	ssize_t ret = ghyvi_display_capture(inode->i_private, &file->private_data);
+
+	return ret < 0 ? (int)ret : 0;
+}
+
+static ssize_t screen_read(struct file *file, char __user *buffer, size_t bytes, loff_t *at)
+{
+	const struct ghyvi_screen_header *header = file->private_data;
+
+	return simple_read_from_buffer(buffer, bytes, at, header,
+				       sizeof(*header) + (size_t)header->stride * header->height);
+}
+
+static int screen_release(struct inode *inode, struct file *file)
+{
+	vfree(file->private_data);
+	return 0;
+}
+
+static const struct file_operations screen_fops = {
+	.owner = THIS_MODULE,
+	.open = screen_open,
+	.read = screen_read,
+	.llseek = default_llseek,
+	.release = screen_release,
+};
+
 void ghyvi_debugfs_init(void)
 {
 	root = debugfs_create_dir("ghyvi", NULL);
@@ -99,6 +131,7 @@ void ghyvi_debugfs_add(struct ghyvi_device *device)
 	debugfs_create_file("audit", 0400, device->debugfs, device, &audit_fops);
 	debugfs_create_file("config", 0400, device->debugfs, device, &config_fops);
 	debugfs_create_file("error_state", 0600, device->debugfs, device, &error_state_fops);
+	debugfs_create_file("screen", 0400, device->debugfs, device, &screen_fops);
 	debugfs_create_bool("with_guest_data", 0600, device->debugfs,
 			    ghyvi_vgpu_errors_with_commands(device->vgpu));
 }

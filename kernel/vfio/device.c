@@ -90,6 +90,7 @@ static void close_device(struct vfio_device *vdev)
 	ghyvi_kvm_refuse_pins(device->gvm);
 	ghyvi_device_reset_with(device, ghyvi_vgpu_close);
 	ghyvi_migration_close(device);
+	ghyvi_display_close(device);
 	/* Their mappings had references on the file. */
 	WRITE_ONCE(device->ggtt_mapping, NULL);
 	WRITE_ONCE(device->aperture_mapping, NULL);

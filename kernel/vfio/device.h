@@ -16,6 +16,7 @@
 #include <ghyvi/report.h>
 #include <ghyvi/stats.h>
 #include "kvm/kvm.h"
+#include "vgpu/vgpu.h"
 #include "config.h"
 #include "migration.h"
 #include "parent.h"
@@ -47,6 +48,25 @@ struct ghyvi_remap {
 	unsigned long rests;
 };
 
+/*
+ * struct ghyvi_screen - the guest's picture as the user of the device sees it (display.c).
+ * @memory: the display region, and scratch memory behind it; NULL: not used since the device was
+ *	opened. Set without a lock; freed when nothing can use it.
+ * @picture: what the region shows; height 0: the plane is off
+ * @next: first row of the band that is drawn next
+ * @queried_ns, @changed_ns: when the plane was queried last, and when that found a change
+ * @credit_ns: time that may be used to look for changes
+ *
+ * device->lock protects all members but @memory.
+ */
+struct ghyvi_screen {
+	void *memory;
+	struct ghyvi_picture picture;
+	u32 next;
+	u64 queried_ns, changed_ns;
+	s64 credit_ns;
+};
+
 /**
  * struct ghyvi_device - one vGPU, from the creation of its mdev to the removal.
  * @vdev: the VFIO device
@@ -65,6 +85,7 @@ struct ghyvi_remap {
  * @debugfs: directory in debugfs
  * @events: uevents
  * @remap: upkeep of registers that the guest maps
+ * @screen: the guest's picture
  * @lock: serialises open, close, resets, writers of settings and configuration accesses; protects
  *	@config, @bar0, @open and @migration. Outermost: vgpu->lock and that of struct ghyvi_gtt
  *	nest inside. Accesses to registers and BARs do not take it.
@@ -96,6 +117,7 @@ struct ghyvi_device {
 	struct dentry *debugfs;
 	struct ghyvi_events events;
 	struct ghyvi_remap remap;
+	struct ghyvi_screen screen;
 
 	struct mutex lock;
 	struct ghyvi_config config;
@@ -174,11 +196,32 @@ int ghyvi_bar2_mmap(struct ghyvi_device *device, struct vm_area_struct *vma, u64
 long ghyvi_device_ioctl(struct vfio_device *vdev, unsigned int command, unsigned long argument);
 
 /* display.c */
+/* A region that a vGPU with a display has behind those of VFIO's PCI devices. */
+#define GHYVI_DISPLAY_REGION_INDEX VFIO_PCI_NUM_REGIONS
+/* Size of the region in bytes; 0: the vGPU has no display. */
+u64 ghyvi_display_bytes(const struct ghyvi_device *device);
 /*
- * Fill @plane, or answer a probe, as its flags request. Returns 0, or -EINVAL for a dma-buf and for
- * other flags.
+ * Get the region's memory, while the device is open. Returns NULL if there is none left. May sleep;
+ * takes no lock.
  */
-int ghyvi_display_query(struct vfio_device_gfx_plane_info *plane);
+void *ghyvi_display_memory(struct ghyvi_device *device);
+/*
+ * Map the region from @offset on. Returns 0, -EINVAL outside of it, -EPERM for a writable mapping,
+ * or -ENOMEM.
+ */
+int ghyvi_display_mmap(struct ghyvi_device *device, struct vm_area_struct *vma, u64 offset);
+/* Forget the picture. Nothing maps the region. Caller holds device->lock. */
+void ghyvi_display_close(struct ghyvi_device *device);
+/*
+ * Fill @plane and bring the region up to date, or answer a probe, as its flags request. Returns 0,
+ * -EINVAL for a dma-buf and for other flags, or -ENOMEM.
+ */
+int ghyvi_display_query(struct ghyvi_device *device, struct vfio_device_gfx_plane_info *plane);
+/*
+ * Allocate the picture with its header, struct ghyvi_screen_header, to be freed by vfree(). Returns
+ * the size in bytes, -ENOMEM, or an errno of ghyvi_vgpu_get_picture().
+ */
+ssize_t ghyvi_display_capture(struct ghyvi_device *device, void **frame);
 
 /* irq.c */
 unsigned int ghyvi_irq_count(u32 index);

@@ -1,13 +1,217 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The display that user space sees: a plane in a region, which is always off.
+ * The display that user space sees: a plane in a region, and captures of the picture.
  *
  * QEMU refuses display=on, and with it ramfb=on, if the device supports neither kind of plane.
  * While the plane is off, QEMU shows the frame buffer of the guest's firmware (ramfb) instead.
+ * Without a display (display/enabled) it is always off, and there is no region.
+ *
+ * DOC: the region
+ *
+ * The region holds the picture as linear pixels. It has memory of its own: the guest's pages are
+ * never mapped. The memory is allocated when it is used first, charged to the user's cgroup, and
+ * freed when the device is closed, when no mapping is left. So no user sees another one's picture.
+ * It is mapped as device memory, as BAR 0 is.
+ *
+ * DOC: refreshing
+ *
+ * QEMU queries the plane at each refresh of its own, about 30 times per second. Nothing tells when
+ * a guest's CPU changes pixels, so a query looks for changes: it draws bands of the picture and
+ * compares them with the region. It goes through the whole picture if the registers have changed
+ * (a flip, the cursor moved) or after it has found a change. Otherwise it may use 1/IDLE_SHARE of
+ * the time that passes, and goes on where the last one has stopped. A screen that has changed
+ * within ACTIVE_NS gets 1/ACTIVE_SHARE.
  */
+#include <linux/ktime.h>
+#include <linux/log2.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/vmalloc.h>
+#include <uapi/linux/ghyvi.h>
+#include <ghyvi/compat.h>
+#include "vgpu/vgpu.h"
 #include "device.h"
 
-int ghyvi_display_query(struct vfio_device_gfx_plane_info *plane)
+#define IDLE_SHARE 256
+#define ACTIVE_SHARE 64
+#define ACTIVE_NS NSEC_PER_SEC
+
+#define PIXEL_BYTES 4u
+#define BAND_PIXELS 65536u
+#define BAND_ROWS_MIN 8u /* a row of X tiles; the widest picture has so many in BAND_PIXELS */
+#define BAND_ROWS_MAX 32u /* a row of Y tiles */
+
+/* Follows the region's memory. */
+struct scratch {
+	u32 band[BAND_PIXELS];
+	u8 page[GHYVI_PAGE_BYTES];
+};
+
+u64 ghyvi_display_bytes(const struct ghyvi_device *device)
+{
+	if (!ghyvi_vgpu_has_display(device->vgpu))
+		return 0;
+	return PAGE_ALIGN(PIXEL_BYTES * (u64)ghyvi_vgpu_picture_pixels(device->vgpu));
+}
+
+/*
+ * mmap() holds mmap_lock, which a holder of device->lock may take to pin pages. So this takes no
+ * lock.
+ */
+void *ghyvi_display_memory(struct ghyvi_device *device)
+{
+	void *memory = READ_ONCE(device->screen.memory), *other;
+
+	if (memory)
+		return memory;
+	memory = __vmalloc(ghyvi_display_bytes(device) + sizeof(struct scratch),
+			   GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	if (!memory)
+		return NULL;
+	other = cmpxchg(&device->screen.memory, NULL, memory);
+	if (!other)
+		return memory;
+	vfree(memory);
+	return other;
+}
+
+int ghyvi_display_mmap(struct ghyvi_device *device, struct vm_area_struct *vma, u64 offset)
+{
+	u64 bytes = vma->vm_end - vma->vm_start, whole = ghyvi_display_bytes(device);
+	unsigned long at;
+	void *memory;
+	int ret = 0;
+
+	if (offset >= whole || bytes > whole - offset)
+		return -EINVAL;
+	if (vma->vm_flags & VM_WRITE)
+		return -EPERM;
+	memory = ghyvi_display_memory(device);
+	if (!memory)
+		return -ENOMEM;
+	vm_flags_clear(vma, VM_MAYWRITE);
+	for (at = vma->vm_start; at < vma->vm_end && !ret; at += PAGE_SIZE, offset += PAGE_SIZE)
+		ret = remap_pfn_range(vma, at, vmalloc_to_pfn(memory + offset), PAGE_SIZE,
+				      vma->vm_page_prot);
+	return ret;
+}
+
+void ghyvi_display_close(struct ghyvi_device *device)
+{
+	lockdep_assert_held(&device->lock);
+	vfree(device->screen.memory);
+	memset(&device->screen, 0, sizeof(device->screen));
+}
+
+/* A power of two, so that bands begin where rows of tiles do. */
+static u32 band_rows(const struct ghyvi_picture *picture)
+{
+	return clamp_t(u32, rounddown_pow_of_two(max(BAND_PIXELS / picture->width, 1u)),
+		       BAND_ROWS_MIN, BAND_ROWS_MAX);
+}
+
+/* Draw the band from row @first on. Returns true if it has changed in @memory. */
+static bool draw_band(struct ghyvi_device *device, const struct ghyvi_picture *picture, u32 first,
+		      void *memory)
+{
+	struct scratch *scratch = memory + ghyvi_display_bytes(device);
+	u32 rows = min(band_rows(picture), picture->height - first);
+	size_t offset = (size_t)first * picture->width * PIXEL_BYTES;
+	size_t bytes = (size_t)rows * picture->width * PIXEL_BYTES;
+
+	ghyvi_vgpu_draw(device->vgpu, picture, first, rows, scratch->band, scratch->page);
+	if (!memcmp(memory + offset, scratch->band, bytes))
+		return false;
+	memcpy(memory + offset, scratch->band, bytes);
+	return true;
+}
+
+static void refresh(struct ghyvi_device *device, const struct ghyvi_picture *picture, void *memory)
+{
+	struct ghyvi_screen *screen = &device->screen;
+	bool all = memcmp(picture, &screen->picture, sizeof(*picture));
+	u64 now = ktime_get_ns();
+	u32 share = now - screen->changed_ns < ACTIVE_NS ? ACTIVE_SHARE : IDLE_SHARE;
+	u32 rows = band_rows(picture), bands = DIV_ROUND_UP(picture->height, rows), i;
+
+	screen->picture = *picture;
+	screen->credit_ns += (s64)div_u64(now - screen->queried_ns, share);
+	screen->queried_ns = now;
+	for (i = 0; i < bands && (all || screen->credit_ns > 0); i++) {
+		u64 begun = ktime_get_ns();
+
+		if (screen->next >= picture->height)
+			screen->next = 0;
+		if (draw_band(device, picture, screen->next, memory)) {
+			all = true;
+			screen->changed_ns = now;
+		}
+		screen->next += rows;
+		screen->credit_ns -= (s64)(ktime_get_ns() - begun);
+		cond_resched();
+	}
+	if (i == bands) /* Time neither left over nor spent on a change counts. */
+		screen->credit_ns = 0;
+}
+
+/* Nobody sees the picture of a display that is off: QEMU may still show the region. */
+static void blank_region(struct ghyvi_device *device)
+{
+	struct ghyvi_screen *screen = &device->screen;
+
+	if (screen->picture.height)
+		memset(screen->memory, 0, ghyvi_display_bytes(device));
+	memset(&screen->picture, 0, sizeof(screen->picture));
+	screen->next = 0;
+}
+
+/* While the vGPU is paused, the plane is what it was. */
+static int update(struct ghyvi_device *device)
+{
+	struct ghyvi_picture picture;
+	void *memory;
+	int ret = ghyvi_vgpu_get_picture(device->vgpu, &picture);
+
+	lockdep_assert_held(&device->lock);
+	if (ret == -EBUSY)
+		return 0;
+	if (ret || !picture.height) {
+		blank_region(device);
+		return 0;
+	}
+	memory = ghyvi_display_memory(device);
+	if (!memory)
+		return -ENOMEM;
+	if (picture.width != device->screen.picture.width)
+		blank_region(device);
+	refresh(device, &picture, memory);
+	return 0;
+}
+
+static int show_plane(struct ghyvi_device *device, struct vfio_device_gfx_plane_info *plane)
+{
+	const struct ghyvi_picture *picture = &device->screen.picture;
+	int ret;
+
+	mutex_lock(&device->lock);
+	ret = update(device);
+	if (!ret && picture->height) {
+		plane->drm_format = GHYVI_SCREEN_FORMAT;
+		plane->width = picture->width;
+		plane->height = picture->height;
+		plane->stride = picture->width * PIXEL_BYTES;
+		plane->size = plane->stride * plane->height;
+		plane->region_index = GHYVI_DISPLAY_REGION_INDEX;
+	}
+	mutex_unlock(&device->lock);
+	return ret;
+}
+
+int ghyvi_display_query(struct ghyvi_device *device, struct vfio_device_gfx_plane_info *plane)
 {
 	const struct vfio_device_gfx_plane_info off = {
 		.argsz = plane->argsz,
@@ -20,8 +224,58 @@ int ghyvi_display_query(struct vfio_device_gfx_plane_info *plane)
 		return 0;
 	case VFIO_GFX_PLANE_TYPE_REGION:
 		*plane = off;
-		return 0;
+		return ghyvi_vgpu_has_display(device->vgpu) ? show_plane(device, plane) : 0;
 	default:
 		return -EINVAL;
 	}
+}
+
+/* Returns the number of bytes. Caller holds device->lock. */
+static ssize_t capture_locked(struct ghyvi_device *device, void **frame)
+{
+	struct ghyvi_screen_header *header;
+	struct ghyvi_picture picture;
+	int ret = ghyvi_vgpu_get_picture(device->vgpu, &picture);
+	u32 y, rows;
+	size_t bytes;
+	void *page;
+
+	lockdep_assert_held(&device->lock);
+	if (!ret && !picture.height)
+		ret = -ENODATA;
+	if (ret)
+		return ret;
+	bytes = sizeof(*header) + (size_t)picture.width * picture.height * PIXEL_BYTES;
+	header = __vmalloc(bytes, GFP_KERNEL_ACCOUNT);
+	page = (void *)__get_free_page(GFP_KERNEL_ACCOUNT);
+	if (!header || !page) {
+		vfree(header);
+		free_page((unsigned long)page);
+		return -ENOMEM;
+	}
+	*header = (struct ghyvi_screen_header){
+		.format = GHYVI_SCREEN_FORMAT,
+		.width = picture.width,
+		.height = picture.height,
+		.stride = picture.width * PIXEL_BYTES,
+	};
+	for (y = 0; y < picture.height; y += rows) {
+		rows = min(BAND_ROWS_MAX, picture.height - y);
+		ghyvi_vgpu_draw(device->vgpu, &picture, y, rows,
+				(u32 *)(header + 1) + (size_t)y * picture.width, page);
+		cond_resched();
+	}
+	free_page((unsigned long)page);
+	*frame = header;
+	return (ssize_t)bytes;
+}
+
+ssize_t ghyvi_display_capture(struct ghyvi_device *device, void **frame)
+{
+	ssize_t ret;
+
+	mutex_lock(&device->lock);
+	ret = capture_locked(device, frame);
+	mutex_unlock(&device->lock);
+	return ret;
 }

@@ -5,6 +5,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <ghyvi/compat.h>
+#include "vgpu/vgpu.h"
 #include "device.h"
 
 /*
@@ -17,7 +18,7 @@ static int get_request(void *request, const void __user *user, size_t bytes)
 	return *(u32 *)request < bytes ? -EINVAL : 0;
 }
 
-static long get_info(void __user *user)
+static long get_info(struct ghyvi_device *device, void __user *user)
 {
 	const size_t bytes = offsetofend(struct vfio_device_info, num_irqs);
 	struct vfio_device_info info;
@@ -26,7 +27,8 @@ static long get_info(void __user *user)
 	if (ret)
 		return ret;
 	info.flags = VFIO_DEVICE_FLAGS_PCI | VFIO_DEVICE_FLAGS_RESET;
-	info.num_regions = VFIO_PCI_NUM_REGIONS;
+	info.num_regions = ghyvi_vgpu_has_display(device->vgpu) ? GHYVI_DISPLAY_REGION_INDEX + 1 :
+								  VFIO_PCI_NUM_REGIONS;
 	info.num_irqs = VFIO_PCI_NUM_IRQS;
 	return copy_to_user(user, &info, bytes) ? -EFAULT : 0;
 }
@@ -119,14 +121,14 @@ static long set_irqs(struct ghyvi_device *device, void __user *user)
 	return ret;
 }
 
-static long query_gfx_plane(void __user *user)
+static long query_gfx_plane(struct ghyvi_device *device, void __user *user)
 {
 	const size_t bytes = offsetofend(struct vfio_device_gfx_plane_info, region_index);
 	struct vfio_device_gfx_plane_info plane;
 	int ret = get_request(&plane, user, bytes);
 
 	if (!ret)
-		ret = ghyvi_display_query(&plane);
+		ret = ghyvi_display_query(device, &plane);
 	if (ret)
 		return ret;
 	return copy_to_user(user, &plane, bytes) ? -EFAULT : 0;
@@ -147,7 +149,7 @@ long ghyvi_device_ioctl(struct vfio_device *vdev, unsigned int command, unsigned
 
 	switch (command) {
 	case VFIO_DEVICE_GET_INFO:
-		return get_info(user);
+		return get_info(device, user);
 	case VFIO_DEVICE_GET_REGION_INFO:
 		return get_region_info(vdev, user);
 	case VFIO_DEVICE_GET_IRQ_INFO:
@@ -157,7 +159,7 @@ long ghyvi_device_ioctl(struct vfio_device *vdev, unsigned int command, unsigned
 	case VFIO_DEVICE_RESET:
 		return device_reset_ioctl(device);
 	case VFIO_DEVICE_QUERY_GFX_PLANE:
-		return query_gfx_plane(user);
+		return query_gfx_plane(device, user);
 	default:
 		return -ENOTTY;
 	}

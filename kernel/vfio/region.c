@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The VFIO regions: configuration space, BAR 0 (registers and GGTT table), BAR 2 (aperture).
+ * The VFIO regions: configuration space, BAR 0 (registers and GGTT table), BAR 2 (aperture), and
+ * the display.
  */
 #include <linux/kernel.h>
 #include <linux/mm.h>
@@ -117,6 +118,14 @@ static void access_aperture(struct ghyvi_device *device, struct access *access)
 					 access->bytes);
 }
 
+static void access_display(struct ghyvi_device *device, struct access *access)
+{
+	const void *memory = ghyvi_display_memory(device);
+
+	if (memory && !access->write)
+		copy_once(&access->data, memory + access->offset, access->bytes);
+}
+
 struct region {
 	u64 bytes;
 	u32 flags;
@@ -136,6 +145,10 @@ static struct region region_of(const struct ghyvi_device *device, u32 index)
 	case VFIO_PCI_BAR2_REGION_INDEX:
 		return (struct region){ device->pgpu->resources.aperture_bytes, rw,
 					access_aperture };
+	case GHYVI_DISPLAY_REGION_INDEX:
+		return (struct region){ ghyvi_display_bytes(device),
+					VFIO_REGION_INFO_FLAG_READ | VFIO_REGION_INFO_FLAG_MMAP,
+					access_display };
 	default:
 		return (struct region){ 0 };
 	}
@@ -268,6 +281,8 @@ int ghyvi_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma)
 		return -EINVAL;
 	if (at - offset == ghyvi_region_offset(device, VFIO_PCI_BAR2_REGION_INDEX))
 		return ghyvi_bar2_mmap(device, vma, offset);
+	if (at - offset == ghyvi_region_offset(device, GHYVI_DISPLAY_REGION_INDEX))
+		return ghyvi_display_mmap(device, vma, offset);
 	if (at - offset != ghyvi_region_offset(device, VFIO_PCI_BAR0_REGION_INDEX))
 		return -EINVAL;
 	if (!next_area(device, offset, &area) || area.offset != offset || bytes > area.size)
@@ -321,13 +336,13 @@ int ghyvi_region_info(struct vfio_device *vdev, struct vfio_region_info *info,
 	struct ghyvi_range area;
 	struct region region;
 
-	if (info->index >= VFIO_PCI_NUM_REGIONS)
-		return -EINVAL;
 	region = region_of(device, info->index);
+	if (info->index >= VFIO_PCI_NUM_REGIONS && !region.bytes)
+		return -EINVAL;
 	info->offset = ghyvi_region_offset(device, info->index);
 	info->size = region.bytes;
 	info->flags = region.flags;
-	if (region.flags & VFIO_REGION_INFO_FLAG_MMAP)
+	if (info->index == VFIO_PCI_BAR0_REGION_INDEX)
 		return add_sparse_mmap(device, caps);
 	area = ghyvi_bar2_area(device);
 	if (info->index == VFIO_PCI_BAR2_REGION_INDEX && area.bytes) {

@@ -412,9 +412,18 @@ void ghyvi_vgpu_get_edid(const struct ghyvi_vgpu *vgpu, u8 *edid);
  * struct ghyvi_picture - what the display of a vGPU shows.
  * @width: width in pixels, 1..GHYVI_PICTURE_WIDTH_MAX
  * @height: height in pixels
+ * @plane_control: the guest's register PLANE_CTL
+ * @plane_stride: PLANE_STRIDE
+ * @plane_position: PLANE_POS
+ * @plane_size: PLANE_SIZE
+ * @plane_surface: PLANE_SURF
+ * @plane_offset: PLANE_OFFSET
+ * @cursor_control: CURCNTR
+ * @cursor_base: CURBASE
+ * @cursor_position: CURPOS
+ * @cursor_fbc: CUR_FBC_CTL
  *
- * The other members are the guest's registers of the plane and the cursor. Two equal structures are
- * the same picture, unless the guest has changed pixels.
+ * Two equal structures are the same picture, unless the guest has changed pixels.
  */
 struct ghyvi_picture {
 	u32 width, height;

@@ -184,8 +184,11 @@ struct page *vmalloc_to_page(const void *memory)
 	return memory == ghyvi_vgpu_register_page(vgpu, GEN8_MASTER_IRQ) ? &register_page : &others;
 }
 
+static struct ghyvi_device it;
+
 unsigned long vmalloc_to_pfn(const void *memory)
 {
+	u64 in_display = (const u8 *)memory - (const u8 *)it.screen.memory;
 	u64 at = (const u8 *)memory - (const u8 *)ghyvi_vgpu_ggtt_table(vgpu);
 	u32 offset;
 
@@ -194,7 +197,9 @@ unsigned long vmalloc_to_pfn(const void *memory)
 	for (offset = 0; offset < GHYVI_REGISTERS_BYTES; offset += PAGE_SIZE)
 		if (memory == ghyvi_vgpu_register_page(vgpu, offset))
 			return offset >> PAGE_SHIFT;
-	fail_msg("%p is no memory of BAR 0", memory);
+	if (it.screen.memory && in_display < ghyvi_display_bytes(&it))
+		return in_display >> PAGE_SHIFT;
+	fail_msg("%p is no memory of BAR 0 or the display", memory);
 	return 0;
 }
 
@@ -331,7 +336,6 @@ void ghyvi_gtt_unmap(struct ghyvi_gtt *m, u64 gfn, u64 count)
 
 static struct ghyvi_pgpu pgpu = { .resources.aperture_bytes = HIDDEN_START };
 static const struct ghyvi_type type = { .profile = &ghyvi_profile_gen9 };
-static struct ghyvi_device it;
 
 /* Requires setup_gen9() or setup_gen8(). */
 static void set_up_device(void)

@@ -114,7 +114,9 @@ struct mdev_type {
 #define sysfs_emit_at(buffer, at, ...) sprintf((buffer) + (at), __VA_ARGS__)
 
 /* mmap */
+#define VM_WRITE 2u
 #define VM_SHARED 8u
+#define VM_MAYWRITE 0x20u
 #define VM_PFNMAP 0x400u
 #define VM_IO 0x4000u
 #define VM_DONTEXPAND 0x40000u

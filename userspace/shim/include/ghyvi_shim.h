@@ -95,6 +95,7 @@ static int shim_fence __attribute__((unused));
 #define max(a, b) ((a) > (b) ? (a) : (b))
 #define min_t(t, a, b) min((t)(a), (t)(b))
 #define max_t(t, a, b) max((t)(a), (t)(b))
+#define clamp_t(t, a, low, high) min_t(t, max_t(t, a, low), high)
 #define swap(a, b)                   \
 	do {                         \
 		typeof(a) __t = (a); \
@@ -104,6 +105,7 @@ static int shim_fence __attribute__((unused));
 #define DIV_ROUND_UP(n, d) (((n) + (d)-1) / (d))
 #define DIV_ROUND_CLOSEST(n, d) (((n) + (d) / 2) / (d)) /* of unsigned numbers */
 #define round_up(x, y) ((((x)-1) | ((typeof(x))(y)-1)) + 1)
+#define rounddown_pow_of_two(n) (1UL << (63 - __builtin_clzl(n)))
 #define is_power_of_2(n) ((n) != 0 && ((n) & ((n)-1)) == 0)
 #define round_down(x, y) ((x) & ~((typeof(x))(y)-1))
 #define IS_ALIGNED(x, a) (((x) & ((typeof(x))(a)-1)) == 0)

@@ -57,6 +57,7 @@ bool shim_alloc_fails(gfp_t flags);
 #define PAGE_SHIFT 12
 #define PAGE_SIZE 4096UL
 #define PAGE_MASK (~(PAGE_SIZE - 1))
+#define PAGE_ALIGN(n) (((n) + PAGE_SIZE - 1) & PAGE_MASK)
 static inline void *shim_page_alloc(size_t n)
 {
 	void *p = aligned_alloc(PAGE_SIZE, (n + PAGE_SIZE - 1) & PAGE_MASK);
@@ -93,6 +94,7 @@ static inline u64 virt_to_phys(const volatile void *p)
 #define kvmalloc_array kcalloc
 #define vzalloc(n) kzalloc(n, GFP_KERNEL)
 #define vmalloc_user(n) (shim_alloc_fails(GFP_KERNEL) ? NULL : shim_page_alloc(n))
+#define __vmalloc(n, f) (shim_alloc_fails(f) ? NULL : shim_page_alloc(n))
 #define kstrdup(s, f) (shim_alloc_fails(f) ? NULL : strdup(s))
 #define kfree(p) free((void *)(p))
 #define kvfree kfree
