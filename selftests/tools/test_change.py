@@ -7,11 +7,13 @@ import os
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import threading
 import time
 
 import patience
+import png
 from ktap import Skip, test
 from screen import Screen
 from toolslib import BUSY, DONE, ERROR, NOT_FOUND, USAGE, ctl, environment, require, tree, where
@@ -474,6 +476,38 @@ def record_prints_json_when_interrupted():
                         os.killpg(process.pid, signal.SIGKILL)
             require(process.returncode == DONE and made.read("log").startswith("begin\nend\n"), f"{number}: {process.returncode} {made.read('log')}")
             require(json.loads(out) == {"uuid": UUID, "file": "x.trace"}, out)
+
+
+@test
+def screenshot_writes_the_screen():
+    width, height, stride = 37, 11, 160
+    pixels = os.urandom(stride * height)
+    with tree() as made:
+        made.add_vgpu(UUID)
+        screen = f"{made.sys}/kernel/debug/ghyvi/{UUID}/screen"
+
+        def show(header, data):
+            with open(screen, "wb") as file:
+                file.write(struct.pack("4I", *header) + data)
+
+        show((0x34325258, width, height, stride), pixels)
+        out = ctl(made, "screenshot", "--json", UUID, "-o", f"{made.top}/x.png", expect=DONE).json()
+        require(out == {"uuid": UUID, "file": f"{made.top}/x.png", "width": width, "height": height}, f"{out}")
+        expected = b"".join(pixels[y * stride + 4 * x:][2::-1] for y in range(height) for x in range(width))
+        require(png.read(f"{made.top}/x.png") == (width, height, expected), "the picture differs")
+
+        for header, data in (((0x34325258, width, height, stride), pixels[1:]), ((0x34325259, width, height, stride), pixels),
+                             ((0x34325258, 1 << 30, height, stride), pixels), ((0x34325258, 0, height, stride), pixels),
+                             ((0x34325258, width, 1 << 31, stride), pixels), ((0x34325258, width, height, 4), pixels)):
+            show(header, data)
+            said(ctl(made, "screenshot", UUID, "-o", f"{made.top}/y.png", expect=ERROR), "Protocol error")
+            require(not os.path.exists(f"{made.top}/y.png"), f"{header}: there is a picture")
+        show((0x34325258, width, height, stride), pixels)
+        said(ctl(made, "screenshot", UUID, "-o", f"{made.top}/none/y.png", expect=ERROR), "none/y.png")
+        said(ctl(made, "screenshot", UUID, expect=USAGE), "-o FILE")
+        said(ctl(made, "screenshot", "-o", "y.png", expect=USAGE), "one UUID")
+        os.remove(screen)
+        said(ctl(made, "screenshot", UUID, "-o", "y.png", expect=ERROR), "screen does not exist")
 
 
 @test

@@ -44,6 +44,7 @@ int cmd_stat(struct ctl *ctl, int argc, char **argv);
 int cmd_top(struct ctl *ctl, int argc, char **argv);
 int cmd_dump(struct ctl *ctl, int argc, char **argv);
 int cmd_record(struct ctl *ctl, int argc, char **argv);
+int cmd_screenshot(struct ctl *ctl, int argc, char **argv);
 int cmd_export(struct ctl *ctl, int argc, char **argv);
 int cmd_report(struct ctl *ctl, int argc, char **argv);
 int cmd_doctor(struct ctl *ctl, int argc, char **argv);
@@ -156,6 +157,11 @@ int each_vgpu(const struct uuid_options *options, int (*each)(struct ghyvi_vgpu 
  * exit status.
  */
 int check_present(const struct ghyvi_vgpu *vgpu);
+/*
+ * Prints why @path, a debugfs file of the vGPU, could not be read, by errno. Returns an exit
+ * status.
+ */
+int complain_debugfs(const struct ghyvi_vgpu *vgpu, const char *path);
 
 /* uuid, type, name, parent, state, policy */
 json_t *json_vgpu(const struct ghyvi_vgpu *vgpu);

@@ -56,7 +56,7 @@ struct dumping {
 	json_t *list; /* NULL: text */
 };
 
-static int complain_dump(const struct ghyvi_vgpu *vgpu, const char *path)
+int complain_debugfs(const struct ghyvi_vgpu *vgpu, const char *path)
 {
 	int error = errno;
 
@@ -100,7 +100,7 @@ static int dump_one(struct ghyvi_vgpu *vgpu, void *data)
 			abort();
 		text = read_whole(path);
 		if (!text)
-			status = complain_dump(vgpu, path);
+			status = complain_debugfs(vgpu, path);
 		else if (dumping->list)
 			json_object_set_new(json, dumps[i], json_lines(text));
 		else

@@ -25,7 +25,7 @@ _ghyvictl_columns() {
 _ghyvictl_all_settings() { ghyvictl show --ranges 2>/dev/null | awk 'NR > 1 && $1 !~ "^ghyvi/" { print $1 "=" }'; }
 
 _ghyvictl() {
-	local commands="list ls start stop rm types create define show set stat top dump reset remove doctor export report record migrate-check silicon-report"
+	local commands="list ls start stop rm types create define show set stat top dump screenshot reset remove doctor export report record migrate-check silicon-report"
 	local common="--json --no-mdevctl --help" table="--output --noheadings --raw" command='' words='' word uuid='' type='' line=()
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
 
@@ -78,6 +78,7 @@ _ghyvictl() {
 		top) words="--seconds --batch --output --sort $common" ;;
 		dump) words="$(_ghyvictl_uuids) --what $common" ;;
 		remove | stop | rm) words="$(_ghyvictl_uuids) --force --timeout $common" ;;
+		screenshot) words="$(_ghyvictl_uuids) --output $common" ;;
 		record) words="$(_ghyvictl_uuids) --output --seconds $common" ;;
 		show) words="$(_ghyvictl_uuids) $(_ghyvictl_parents) $(_ghyvictl_types) --attributes --ranges $table $common" ;;
 		report) words="$(_ghyvictl_uuids) --output --from --seconds --count --policies $common" ;;

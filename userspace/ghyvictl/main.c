@@ -27,6 +27,7 @@ static const struct command commands[] = {
 	{ "stat", "print counters; with -s, also rates per second", cmd_stat },
 	{ "top", "show the activity of all vGPUs live", cmd_top },
 	{ "dump", "print page tables and engines, for debugging", cmd_dump },
+	{ "screenshot", "write a guest's screen to a PNG file", cmd_screenshot },
 	{ "reset", "reset a vGPU", cmd_reset },
 	{ "remove", "remove a vGPU", cmd_remove },
 	{ "doctor", "check this host for the requirements of ghyvi", cmd_doctor },
