@@ -52,6 +52,7 @@ ifdef ALL
 	@echo '                     and make test-adversary-gen9: ghyvi-gen9 under five adversary seeds [SEEDS="1 2"]'
 	@echo '  make test-scale    16 guests with i915 on one pGPU, all working at once; takes minutes'
 	@echo '  make test-emulated-gpu  stock i915 in a VM on the QEMU of trixie-backports, with ghyvi-emulated-gpu'
+	@echo '  make test-silicon-stick  boots the stick with UEFI on the emulated Skylake, one step hangs'
 	@echo "  make test-i915-live  i915's own live selftests on the emulated Skylake [T=group]; hours"
 	@echo '  make test-kernels  builds on every supported kernel (fetched into'
 	@echo '                     build/kernels by make kernels), lab smoke tests'
@@ -179,13 +180,16 @@ test-i915-live: pgpu-emu
 	@$(MAKE) --no-print-directory -C selftests/native BUILD=$(abspath $(BUILD))
 	@selftests/native/live $(T)
 
-# For machines with a real GPU: Documentation/gen9.md.
-.PHONY: silicon-stick
+# For machines with a real GPU: Documentation/gen9.md. Its test is not part of make test: it takes a quarter of an hour.
+.PHONY: silicon-stick test-silicon-stick
 silicon-stick: modules guest-programs tools
 	@tools/setup --check lab native silicon-stick
 	@$(MAKE) --no-print-directory -C selftests/native BUILD=$(abspath $(BUILD))
 	@$(MAKE) --no-print-directory -C tools/compare BUILD=$(abspath $(BUILD)) i915
 	@tools/silicon-stick/mkstick
+
+test-silicon-stick: silicon-stick pgpu-emu
+	@selftests/silicon/run
 
 test-native: pgpu-emu guest-programs modules
 	@$(MAKE) --no-print-directory -C selftests/native BUILD=$(abspath $(BUILD))
