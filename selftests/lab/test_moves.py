@@ -16,6 +16,8 @@ PARKED_BYTES = 4096  # a workload in the state has more, its context alone
 SNAPSHOTS = "/tmp/ghyvi-snapshots.qcow2"
 MANY_MOVES = int(os.environ.get("GHYVI_MOVES") or 100)
 MOVES_PER_WORK = 10
+FLIPS = 600  # 10 s
+FLIP_MOVES = 2
 
 
 def require_no_trouble(guest):
@@ -106,13 +108,15 @@ def two_pgpus():
 
 
 @contextlib.contextmanager
-def traveller(*pgpus, **options):
+def traveller(*pgpus, settings=(), **options):
     """A guest on the first of several vGPUs, one on each of pgpus. options are Traveller's."""
     migrate.require_qemu()
     vgpus, guest = [], None
     try:
         for pgpu in pgpus:
             vgpus.append(fixture.remapped("gen9_4", pgpu=pgpu))
+            for name, value in settings:
+                vgpus[-1].set(name, value)
         guest = Traveller(vgpus, **options)
         yield guest
     finally:
@@ -128,6 +132,21 @@ def guest_moves_idle_and_under_load():
         guest.move_idle()
         for name in ("blitcheck", "gmedia", "gem_blt"):
             guest.move_under(name, 1)
+
+
+@test
+def guest_moves_while_it_flips():
+    """The flip that the guest waits for is done on the other side, and its count of blanks does not go back."""
+    pgpu = hostlib.parent()
+    with traveller(pgpu, pgpu, settings=(("display/enabled", "1"),)) as guest:
+        eventually(lambda: "i915" in guest.guest.run("cat /proc/fb")[1], "the console's frame buffer", 120)
+        guest.work = migrate.Work(guest.guest, f"while test ! -e /tmp/end; do flips --flips {FLIPS} || exit; done")
+        eventually(lambda: guest.guest.run("grep Hz /tmp/work.out")[0] == 0, "a mode", migrate.START_S)
+        for _ in range(FLIP_MOVES):
+            guest.move("flips")
+            before = guest.vgpu().stat("interrupts")
+            eventually(lambda: guest.vgpu().stat("interrupts") > before + 60, "vertical blanks", migrate.START_S)
+        guest.end_work()
 
 
 @long_test
