@@ -104,7 +104,8 @@ static int write_png(const char *path, const struct ghyvi_screen_header *header,
 	png_image image = { .version = PNG_IMAGE_VERSION,
 			    .width = header->width,
 			    .height = header->height,
-			    .format = PNG_FORMAT_RGB };
+			    .format = PNG_FORMAT_RGB,
+			    .flags = PNG_IMAGE_FLAG_FAST };
 
 	if (png_image_write_to_file(&image, path, 0, pixels, 0, NULL))
 		return STATUS_OK;
