@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The screen of a VM whose vGPU has display=on,ramfb=on: QEMU shows the firmware's frame buffer."""
 
+import contextlib
 import os
 import time
 
 import fixture
 import hostlib
 import picture
+import png
 from hostlib import Guest, eventually, require
 from ktap import say, test
 
@@ -16,6 +18,8 @@ SHOT = "/run/ghyvi-screen.ppm"
 PATTERN = "/run/ghyvi-pattern"
 FLIPS = 1000
 QUIET_S = 2
+CTL = os.environ.get("GHYVI_CTL") or f"{hostlib.TREE}/build/ghyvictl"
+PNG = "/run/ghyvi-screen.png"
 
 
 def screen(guest):
@@ -115,3 +119,56 @@ def guest_sets_a_mode_and_flips():
             require(not trouble, "\n".join(trouble))
             guest.stop()
         vgpu.settle()
+
+
+def flips_picture(width, height, number):
+    """What flips draws in buffer @number, as RGB bytes."""
+    red = bytes((number << 7 | x >> 4) & 255 for x in range(width))
+    rgb = bytearray(3 * width * height)
+    for y in range(height):
+        row = slice(3 * width * y, 3 * width * (y + 1))
+        line = bytearray(3 * width)
+        line[0::3] = red
+        line[1::3] = bytes((x & 15) << 4 | y >> 8 for x in range(16)) * (width // 16)
+        line[2::3] = bytes([y & 255]) * width
+        rgb[row] = line
+    return bytes(rgb)
+
+
+def screenshot(vgpu):
+    hostlib.must_run(CTL, "screenshot", vgpu.uuid, "-o", PNG)
+    return png.read(PNG)
+
+
+@test
+def host_sees_what_each_guest_draws():
+    """QEMU's screen and ghyvictl's picture equal the guest's, for each layout and for each of two guests."""
+    sizes = (("1024x768", 2), ("1280x720", 3))
+    with fixture.vgpus("gen9_4", "gen9_4") as vgpus, contextlib.ExitStack() as stack:
+        guests = []
+        for vgpu, (resolution, flips), name in zip(vgpus, sizes, ("left", "right")):
+            with_monitor(vgpu, resolution)
+            device = f"vfio-pci-nohotplug,sysfsdev={vgpu.path},display=on,ramfb=on"
+            guests.append(Guest(name, extra=("--qemu-args", "-device", device)))
+            stack.callback(guests[-1].kill)
+            _, trouble = guests[-1].load_driver()
+            require(not trouble, "\n".join(trouble))
+        for tiling in ("linear", "x", "y"):
+            for guest, (_, flips) in zip(guests, sizes):
+                guest.must_run(f"killall flips 2>/dev/null; rm -f /tmp/flips; "
+                               f"(flips --flips {flips} --tiling {tiling} --hold 600 >/tmp/flips 2>&1 &)")
+            for guest, vgpu, (resolution, flips) in zip(guests, vgpus, sizes):
+                guest.must_run("i=0; until grep -q ' flips in' /tmp/flips || [ $((i += 1)) -gt 600 ]; do sleep 0.1; done; "
+                               "cat /tmp/flips; grep -q ' flips in' /tmp/flips", 120)
+                width, height = (int(side) for side in resolution.split("x"))
+                expected = (width, height, flips_picture(width, height, flips % 2))
+                eventually(lambda g=guest, e=expected: screen(g) == e, f"{guest.name}, {tiling}: the screen", 60)
+                if tiling == "x" and os.path.exists(CTL):
+                    require(screenshot(vgpu) == expected, f"{guest.name}, {tiling}: the screenshot differs")
+                require(not vgpu.stat("display_faults"), "the host did not find pages of the screen")
+        for guest in guests:
+            trouble = hostlib.driver_trouble(guest.log())
+            require(not trouble, "\n".join(trouble))
+            guest.stop()
+        for vgpu in vgpus:
+            vgpu.settle()

@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+#include <drm_fourcc.h>
 #include <xf86drm.h>
 #include <xf86drmMode.h>
 #include "options.h"
@@ -41,13 +42,37 @@ struct screen {
 	struct buffer buffers[BUFFERS];
 };
 
+/* A row of a tile, and the number of rows; the linear layout has none. */
+static const struct tiling {
+	const char *name;
+	uint64_t modifier;
+	uint32_t bytes, rows;
+} tilings[] = {
+	{ "linear", DRM_FORMAT_MOD_LINEAR, 0, 0 },
+	{ "x", I915_FORMAT_MOD_X_TILED, 512, 8 },
+	{ "y", I915_FORMAT_MOD_Y_TILED, 128, 32 },
+};
+
 static unsigned int flips = 60, hold_s;
+static const struct tiling *tiling = tilings;
 
 static const struct argp_option options[] = {
 	{ "flips", 'n', "N", 0, "Number of flips, 0 to 1000000 (default 60)", 0 },
 	{ "hold", 'h', "S", 0, "Show the last buffer for S seconds, 0 to 3600 (default 0)", 0 },
+	{ "tiling", 't', "NAME", 0, "Layout of the buffers: linear (default), x or y", 0 },
 	{ 0 },
 };
+
+static const struct tiling *parse_tiling(struct argp_state *state, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof(tilings) / sizeof(tilings[0]); i++)
+		if (!strcmp(name, tilings[i].name))
+			return &tilings[i];
+	argp_error(state, "there is no tiling \"%s\"", name);
+	return NULL;
+}
 
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
@@ -57,6 +82,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 		return 0;
 	case 'h':
 		hold_s = parse_number(state, argument, 0, HOLD_MAX_S);
+		return 0;
+	case 't':
+		tiling = parse_tiling(state, argument);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -101,14 +129,44 @@ static int find_monitor(struct screen *screen)
 	return screen->crtc ? 0 : -1;
 }
 
+/* The dword of a pixel. A tile is a page; a Y tile has columns of 16 bytes. */
+static uint32_t place(uint32_t pitch, uint32_t x, uint32_t y)
+{
+	uint32_t byte = 4 * x, tile, in_tile;
+
+	if (!tiling->rows)
+		return (y * pitch + byte) / 4;
+	tile = y / tiling->rows * (pitch / tiling->bytes) + byte / tiling->bytes;
+	byte %= tiling->bytes;
+	y %= tiling->rows;
+	in_tile = tiling->bytes == 512 ? y * 512 + byte : byte / 16 * 512 + y * 16 + byte % 16;
+	return (tile * 4096 + in_tile) / 4;
+}
+
+static void add_fb(struct screen *screen, struct buffer *buffer)
+{
+	const uint32_t handles[4] = { buffer->handle }, pitches[4] = { buffer->pitch };
+	const uint64_t modifiers[4] = { tiling->modifier };
+	const uint32_t offsets[4] = {};
+
+	if (tiling->rows ? drmModeAddFB2WithModifiers(screen->fd, screen->mode.hdisplay,
+						      screen->mode.vdisplay, DRM_FORMAT_XRGB8888,
+						      handles, pitches, offsets, modifiers,
+						      &buffer->fb, DRM_MODE_FB_MODIFIERS) :
+			   drmModeAddFB(screen->fd, screen->mode.hdisplay, screen->mode.vdisplay,
+					24, 32, buffer->pitch, buffer->handle, &buffer->fb))
+		fail("DRM_IOCTL_MODE_ADDFB");
+}
+
 static void make_buffer(struct screen *screen, unsigned int number)
 {
 	struct buffer *buffer = &screen->buffers[number];
 	uint32_t width = screen->mode.hdisplay, height = screen->mode.vdisplay, x, y;
 	uint64_t offset;
 
-	if (drmModeCreateDumbBuffer(screen->fd, width, height, 32, 0, &buffer->handle,
-				    &buffer->pitch, &buffer->bytes))
+	/* Whole tiles of each kind. */
+	if (drmModeCreateDumbBuffer(screen->fd, (width + 127) / 128 * 128, (height + 31) / 32 * 32,
+				    32, 0, &buffer->handle, &buffer->pitch, &buffer->bytes))
 		fail("DRM_IOCTL_MODE_CREATE_DUMB");
 	if (drmModeMapDumbBuffer(screen->fd, buffer->handle, &offset))
 		fail("DRM_IOCTL_MODE_MAP_DUMB");
@@ -118,11 +176,9 @@ static void make_buffer(struct screen *screen, unsigned int number)
 		fail("mmap");
 	for (y = 0; y < height; y++)
 		for (x = 0; x < width; x++)
-			buffer->map[y * (buffer->pitch / 4) + x] =
+			buffer->map[place(buffer->pitch, x, y)] =
 				(number << 23 | (x & 0xfff) << 12 | (y & 0xfff)) & 0xffffff;
-	if (drmModeAddFB(screen->fd, width, height, 24, 32, buffer->pitch, buffer->handle,
-			 &buffer->fb))
-		fail("DRM_IOCTL_MODE_ADDFB");
+	add_fb(screen, buffer);
 }
 
 struct flipped {
