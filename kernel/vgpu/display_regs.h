@@ -53,9 +53,8 @@
 #define PLANE_CTL_FLIP_HORIZONTAL BIT(8)
 #define PLANE_CTL_ROTATE_MASK GENMASK(1, 0)
 /* Planes with one of these are shown as black, see plane.c. */
-#define PLANE_CTL_UNSHOWN                                                    \
-	(PLANE_CTL_RENDER_DECOMPRESSION_ENABLE | PLANE_CTL_FLIP_HORIZONTAL | \
-	 PLANE_CTL_ROTATE_MASK)
+#define PLANE_CTL_UNSHOWN \
+	(PLANE_CTL_RENDER_DECOMPRESSION_ENABLE | PLANE_CTL_FLIP_HORIZONTAL | PLANE_CTL_ROTATE_MASK)
 #define PLANE_STRIDE_1_A 0x70188
 #define PLANE_STRIDE_MASK GENMASK(11, 0) /* 64 bytes, or tiles */
 #define PLANE_POS_1_A 0x7018c
