@@ -44,12 +44,13 @@ static int complain_screen(const struct ghyvi_vgpu *vgpu, const char *path)
 {
 	switch (errno) {
 	case ENODATA:
-		complain("%s: the screen is off: the vGPU has no display (display/enabled), or the "
-			 "guest's driver has not switched it on",
-			 ghyvi_vgpu_uuid(vgpu));
+		complain(
+			"%s: the screen is off; set display/enabled before the VM starts, and load "
+			"the guest's driver",
+			ghyvi_vgpu_uuid(vgpu));
 		return STATUS_ERROR;
 	case EBUSY:
-		complain("%s: the VM is paused", ghyvi_vgpu_uuid(vgpu));
+		complain("%s: the VM is paused; resume it", ghyvi_vgpu_uuid(vgpu));
 		return STATUS_BUSY;
 	default:
 		return complain_debugfs(vgpu, path);
