@@ -167,7 +167,7 @@ static void draw_tile_row(const struct surface *surface, const u8 *page, u32 row
 	}
 }
 
-/* Draw the rows of the screen from @y on that are in the same row of tiles. Returns the next one. */
+/* Draw the rows of the screen from @y on that are in one row of tiles. Returns the next one. */
 static u32 draw_tiles(struct reader *reader, const struct surface *surface, u32 y, u32 end,
 		      u32 *pixels, u32 width)
 {
