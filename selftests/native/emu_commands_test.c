@@ -98,6 +98,25 @@ static void predicate_ends_with_its_batch(void **state)
 	expect_no_violation();
 }
 
+static void batch_of_a_user_batch_is_one(void **state)
+{
+	const u32 next[] = { STORE_GGTT, GGTT_DATA, 0, 1, STORE_PPGTT, (u32)DATA_VA, DATA_VA >> 32,
+			     2, BATCH_END };
+	const u32 first[] = { BATCH_START & ~MI_BATCH_PPGTT_HSW, (u32)BATCH_VA + 0x100,
+			      BATCH_VA >> 32, BATCH_END };
+
+	memcpy(word(BATCH), first, sizeof(first));
+	memcpy(word(BATCH + 0x100), next, sizeof(next));
+	make_context(0, GHYVI_RENDER_BASE);
+	EMIT(0, BATCH_START, (u32)BATCH_VA, BATCH_VA >> 32, STORE_GGTT, GGTT_DATA + 4, 0, 3, NOOP);
+	submit(descriptor(0), 0);
+	run_all();
+	assert_int_equal(*word(GGTT_DATA), 0);
+	assert_int_equal(*word(DATA), 2);
+	assert_int_equal(*word(GGTT_DATA + 4), 3);
+	expect_no_violation();
+}
+
 static void predicate_of_a_ring_reaches_the_next_context(void **state)
 {
 	make_context(0, GHYVI_RENDER_BASE);
@@ -121,6 +140,7 @@ int main(void)
 		TEST(slots_of_each_engine_are_its_own),
 		TEST(slots_of_coffee_lake_have_rights),
 		TEST(predicate_ends_with_its_batch),
+		TEST(batch_of_a_user_batch_is_one),
 		TEST(predicate_of_a_ring_reaches_the_next_context),
 	};
 

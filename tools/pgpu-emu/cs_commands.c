@@ -204,23 +204,22 @@ static int mi_batch_end(struct emu_engine *engine)
 }
 
 /*
- * A batch inherits at most the privilege of the stream that starts it. Bit 22 calls a second-level
- * batch from a batch; elsewhere it has no effect.
+ * A batch inherits at most the privilege of the stream that starts it: one in the PPGTT starts
+ * others there only, whatever bit 8 says (i915's igt_cs_tlb() chains so). Bit 22 calls a
+ * second-level batch from a batch; elsewhere it has no effect.
  */
 static int mi_batch_start(struct emu_engine *engine)
 {
 	struct softgpu_engine *cs = &engine->cs;
 	u32 header = cs->packet[0];
-	bool ppgtt = header & MI_BATCH_PPGTT_HSW;
+	bool ppgtt = header & MI_BATCH_PPGTT_HSW || !softgpu_stream(cs)->privileged;
 	struct softgpu_stream stream = {
 		.address = gen8_cmd_address(&cs->packet[1]),
 		.space = ppgtt ? SOFTGPU_PPGTT : SOFTGPU_GGTT,
-		.privileged = !ppgtt && softgpu_stream(cs)->privileged,
+		.privileged = !ppgtt,
 	};
 	unsigned int level = cs->level ?: 1;
 
-	if (!ppgtt && !softgpu_stream(cs)->privileged)
-		return privilege_violation(engine);
 	if (header & MI_BATCH_SECOND_LEVEL && cs->level == 1)
 		level = 2;
 	return softgpu_stream_push(cs, level, &stream);
