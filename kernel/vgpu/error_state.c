@@ -2,8 +2,8 @@
 /*
  * The error state of a vGPU: what an engine and its workload were like when the engine stopped with
  * an error, or when the guest reset it under way. The first one is kept until it is cleared, also
- * when the vGPU gets another user; later ones are only counted. It has no data of the guest, unless the administrator asks for the audited
- * commands around the place where the engine stopped.
+ * when the vGPU gets another user; later ones are only counted. It has no data of the guest, unless
+ * the administrator asks for the audited commands around the place where the engine stopped.
  */
 #include <linux/kernel.h>
 #include <linux/ktime.h>

@@ -100,8 +100,8 @@ static void predicate_ends_with_its_batch(void **state)
 
 static void batch_of_a_user_batch_is_one(void **state)
 {
-	const u32 next[] = { STORE_GGTT, GGTT_DATA, 0, 1, STORE_PPGTT, (u32)DATA_VA, DATA_VA >> 32,
-			     2, BATCH_END };
+	const u32 next[] = { STORE_GGTT,   GGTT_DATA,	  0, 1,	       STORE_PPGTT,
+			     (u32)DATA_VA, DATA_VA >> 32, 2, BATCH_END };
 	const u32 first[] = { BATCH_START & ~MI_BATCH_PPGTT_HSW, (u32)BATCH_VA + 0x100,
 			      BATCH_VA >> 32, BATCH_END };
 
