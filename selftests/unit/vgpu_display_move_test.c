@@ -9,25 +9,26 @@
 #define PIPE(reg) (GEN8_DE_PIPE_ISR_A + (reg))
 #define MONITOR DISPLAY_PORT_BYTES
 
-static u64 now_ns;
+static atomic64_t now_ns; /* the scheduler's thread reads it, too */
 
 static u64 test_clock(void)
 {
-	return now_ns;
+	return atomic64_read(&now_ns);
 }
 
 static unsigned int pass(u64 ns)
 {
-	now_ns += ns;
+	atomic64_add(ns, &now_ns);
 	return shim_run_timers();
 }
 
 static int setup_displays(void **state)
 {
-	int err = pair_setup(state);
+	int err;
 
-	now_ns = ktime_get_ns();
+	atomic64_set(&now_ns, ktime_get_ns());
 	shim_clock = test_clock;
+	err = pair_setup(state);
 	ghyvi_vgpu_set_resolution(from.vgpu, 0);
 	if (ghyvi_vgpu_set_display(from.vgpu, true) || ghyvi_vgpu_set_display(to.vgpu, true))
 		return -1;
@@ -41,8 +42,10 @@ static int setup_displays(void **state)
 
 static int end(void **state)
 {
+	int err = pair_teardown(state);
+
 	shim_clock = NULL;
-	return pair_teardown(state);
+	return err;
 }
 
 /* Write to, or read from (@write false) DPCD 0x101. */
