@@ -92,8 +92,9 @@ def remove_force_stops_on_a_signal_and_removes_nothing():
         made.use_vgpu(UUID, *BEHIND_PORT)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             made.write(f"{path}/unplug", "")
+            # nohup(1) may have started the tests.
             with subprocess.Popen([f"{where['build']}/ghyvictl", "remove", "--force", UUID, UUIDS[0]], env=environment(made), cwd=made.top,
-                                  stderr=subprocess.PIPE, text=True) as process:
+                                  stderr=subprocess.PIPE, text=True, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL)) as process:
                 # The message is printed before the wait.
                 first = process.stderr.readline()
                 require(f"asked {IN_DEMO} to unplug" in first, first)
