@@ -2,8 +2,8 @@
 /*
  * The display of a vGPU: pipe A of a Skylake, and a monitor at the DisplayPort of DDI B.
  *
- * A vGPU has none unless it is switched on. Then all pipes are fused off, and the registers are
- * plain storage.
+ * A vGPU has none unless it is switched on. Without one, all pipes are fused off, and the registers
+ * are plain storage.
  *
  * DOC: what the model is, and is not
  *
