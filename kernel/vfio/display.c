@@ -158,7 +158,7 @@ static void refresh(struct ghyvi_device *device, const struct ghyvi_picture *pic
 		screen->credit_ns = 0;
 }
 
-/* Nobody sees the picture of a display that is off: QEMU may still show the region. */
+/* QEMU may still show the region of a display that is off: it must not show the old picture. */
 static void blank_region(struct ghyvi_device *device)
 {
 	struct ghyvi_screen *screen = &device->screen;

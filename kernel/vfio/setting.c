@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Attributes that are one u32 of a struct. */
+/* Attributes that are one u32, of a struct or alone. */
 #include <linux/sysfs.h>
 #include "device.h"
 #include "setting.h"
@@ -33,6 +33,24 @@ ssize_t ghyvi_setting_store(struct device *dev, struct device_attribute *attr, c
 	setting->settings->get(device->vgpu, values);
 	values[setting->offset / sizeof(u32)] = value;
 	ret = setting->settings->set(device->vgpu, values);
+	mutex_unlock(&device->lock);
+	return ret ?: bytes;
+}
+
+ssize_t ghyvi_u32_store(struct ghyvi_device *device, const char *name,
+			const struct ghyvi_value_range *range, const char *buffer, size_t bytes,
+			int (*set)(struct ghyvi_device *device, u32 value))
+{
+	char reason[GHYVI_PARSE_REASON_BYTES];
+	u32 value;
+	int ret = ghyvi_parse_u32(buffer, bytes, range, &value, reason);
+
+	if (ret) {
+		ghyvi_report(&device->reporter, "%s: %s", name, reason);
+		return ret;
+	}
+	mutex_lock(&device->lock);
+	ret = set(device, value);
 	mutex_unlock(&device->lock);
 	return ret ?: bytes;
 }

@@ -9,6 +9,7 @@
 #include <linux/device.h>
 #include "parse.h"
 
+struct ghyvi_device;
 struct ghyvi_vgpu;
 
 #define GHYVI_SETTINGS_BYTES 64
@@ -42,6 +43,21 @@ struct ghyvi_setting {
 ssize_t ghyvi_setting_show(struct device *dev, struct device_attribute *attr, char *buffer);
 ssize_t ghyvi_setting_store(struct device *dev, struct device_attribute *attr, const char *buffer,
 			    size_t bytes);
+
+/**
+ * ghyvi_u32_store() - store to an attribute that is one number, but of no struct.
+ * @device: the vGPU
+ * @name: of the attribute, for the report of a value that is none
+ * @range: valid values
+ * @buffer: what was written
+ * @bytes: its length
+ * @set: apply a valid value, with the device's lock held. Returns 0 or -errno.
+ *
+ * Return: @bytes, -EINVAL, or what @set returns.
+ */
+ssize_t ghyvi_u32_store(struct ghyvi_device *device, const char *name,
+			const struct ghyvi_value_range *range, const char *buffer, size_t bytes,
+			int (*set)(struct ghyvi_device *device, u32 value));
 
 #define GHYVI_SETTING_ATTRIBUTE(of, type, member, mode, store_function, ...)      \
 	static struct ghyvi_setting setting_##member = {                          \

@@ -149,23 +149,19 @@ static ssize_t self_check_show(struct device *dev, struct device_attribute *attr
 	return sysfs_emit(buffer, "%d\n", ghyvi_vgpu_get_check(of_dev(dev)->vgpu));
 }
 
+static int set_self_check(struct ghyvi_device *device, u32 on)
+{
+	ghyvi_vgpu_set_check(device->vgpu, on);
+	return 0;
+}
+
 static ssize_t self_check_store(struct device *dev, struct device_attribute *attr,
 				const char *buffer, size_t bytes)
 {
 	static const struct ghyvi_value_range range = { .max = 1 };
-	struct ghyvi_device *device = of_dev(dev);
-	char reason[GHYVI_PARSE_REASON_BYTES];
-	u32 on;
-	int ret = ghyvi_parse_u32(buffer, bytes, &range, &on, reason);
 
-	if (ret) {
-		ghyvi_report(&device->reporter, "policy/self_check: %s", reason);
-		return ret;
-	}
-	mutex_lock(&device->lock);
-	ghyvi_vgpu_set_check(device->vgpu, on);
-	mutex_unlock(&device->lock);
-	return bytes;
+	return ghyvi_u32_store(of_dev(dev), "policy/self_check", &range, buffer, bytes,
+			       set_self_check);
 }
 static DEVICE_ATTR_RW(self_check);
 

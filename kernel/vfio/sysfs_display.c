@@ -10,7 +10,7 @@
 #include <ghyvi/settings.h>
 #include "vgpu/vgpu.h"
 #include "device.h"
-#include "parse.h"
+#include "setting.h"
 
 static const struct ghyvi_choices resolutions = {
 	.name = ghyvi_display_resolution,
@@ -31,7 +31,7 @@ static ssize_t enabled_show(struct device *dev, struct device_attribute *attr, c
 	return sysfs_emit(buffer, "%d\n", ghyvi_vgpu_has_display(device->vgpu));
 }
 
-static int set_enabled(struct ghyvi_device *device, bool on)
+static int set_enabled(struct ghyvi_device *device, u32 on)
 {
 	int ret;
 
@@ -51,19 +51,9 @@ static ssize_t enabled_store(struct device *dev, struct device_attribute *attr, 
 			     size_t bytes)
 {
 	static const struct ghyvi_value_range range = { .max = 1 };
-	struct ghyvi_device *device = dev_get_drvdata(dev);
-	char reason[GHYVI_PARSE_REASON_BYTES];
-	u32 on;
-	int ret = ghyvi_parse_u32(buffer, bytes, &range, &on, reason);
 
-	if (ret) {
-		ghyvi_report(&device->reporter, "display/enabled: %s", reason);
-		return ret;
-	}
-	mutex_lock(&device->lock);
-	ret = set_enabled(device, on);
-	mutex_unlock(&device->lock);
-	return ret ?: bytes;
+	return ghyvi_u32_store(dev_get_drvdata(dev), "display/enabled", &range, buffer, bytes,
+			       set_enabled);
 }
 static DEVICE_ATTR_RW(enabled);
 

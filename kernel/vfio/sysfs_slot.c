@@ -10,7 +10,7 @@
 #include <ghyvi/settings.h>
 #include "vgpu/vgpu.h"
 #include "device.h"
-#include "parse.h"
+#include "setting.h"
 
 /* The tools check slots by the former, the kernel by the type. */
 static_assert(GHYVI_SLOT_MAX == GHYVI_SLICES - 1);
@@ -51,7 +51,7 @@ static void set_partition(struct ghyvi_device *device, struct ghyvi_partition *p
 	partition->first = first;
 }
 
-static int set_slot(struct ghyvi_device *device, unsigned int slot)
+static int set_slot(struct ghyvi_device *device, u32 slot)
 {
 	struct ghyvi_partition partition;
 	int ret;
@@ -86,18 +86,8 @@ static ssize_t slot_store(struct device *dev, struct device_attribute *attr, con
 {
 	struct ghyvi_device *device = dev_get_drvdata(dev);
 	const struct ghyvi_value_range range = { .max = device->type->divisor - 1 };
-	char reason[GHYVI_PARSE_REASON_BYTES];
-	u32 slot;
-	int ret = ghyvi_parse_u32(buffer, bytes, &range, &slot, reason);
 
-	if (ret) {
-		ghyvi_report(&device->reporter, "slot: %s", reason);
-		return ret;
-	}
-	mutex_lock(&device->lock);
-	ret = set_slot(device, slot);
-	mutex_unlock(&device->lock);
-	return ret ?: bytes;
+	return ghyvi_u32_store(device, "slot", &range, buffer, bytes, set_slot);
 }
 static DEVICE_ATTR_RW(slot);
 

@@ -7,10 +7,10 @@
  *
  * DOC: what the model is, and is not
  *
- * Registers hold what the guest wrote; nothing is scanned out here. Who shows the picture reads the
- * registers of the plane and the cursor. Requests are granted at once: a PLL locks, a port becomes
- * idle, a pipe starts, and a message on an AUX channel has its answer, when the store returns. The
- * other ports have no monitor: messages time out, and the I2C of HDMI finds no device.
+ * Registers hold what the guest wrote; nothing is scanned out here: plane.c reads the registers of
+ * the plane and the cursor. Requests are granted at once: a PLL locks, a port becomes idle, a pipe
+ * starts, and a message on an AUX channel has its answer, when the store returns. The other ports
+ * have no monitor: messages time out, and the I2C of HDMI finds no device.
  *
  * DOC: time
  *
