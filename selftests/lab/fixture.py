@@ -87,3 +87,8 @@ def guests(*made, names=None, **options):
     finally:
         for one in booted:
             one.kill()
+
+
+def with_display(vgpu, resolution="1920x1080"):
+    vgpu.set("display/resolution", resolution)
+    vgpu.set("display/enabled", "1")

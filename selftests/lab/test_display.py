@@ -70,11 +70,6 @@ def screen_shows_firmware_and_boot():
         vgpu.settle()
 
 
-def with_monitor(vgpu, resolution="1920x1080"):
-    vgpu.set("display/resolution", resolution)
-    vgpu.set("display/enabled", "1")
-
-
 def is_quiet(vgpu):
     before = vgpu.stat("interrupts")
     time.sleep(QUIET_S)
@@ -101,7 +96,7 @@ def suspend(guest):
 def guest_sets_a_mode_and_flips():
     """fbcon takes the screen over; a program sets a mode, and gets an event for each flip, in their order."""
     with fixture.vgpus("gen9_4") as (vgpu,):
-        with_monitor(vgpu)
+        fixture.with_display(vgpu)
         with fixture.guests(vgpu, names=["monitor"]) as (guest,):
             for flips in (FLIPS, 10):
                 guest.clear_log()
@@ -156,7 +151,7 @@ def host_sees_what_each_guest_draws():
     with fixture.vgpus("gen9_4", "gen9_4") as vgpus, contextlib.ExitStack() as stack:
         guests = []
         for vgpu, (resolution, flips), name in zip(vgpus, sizes, ("left", "right")):
-            with_monitor(vgpu, resolution)
+            fixture.with_display(vgpu, resolution)
             device = f"vfio-pci-nohotplug,sysfsdev={vgpu.path},display=on,ramfb=on"
             guests.append(Guest(name, extra=("--qemu-args", "-device", device)))
             stack.callback(guests[-1].kill)

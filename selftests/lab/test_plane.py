@@ -20,11 +20,6 @@ IDLE_CPU = 0.01  # of a CPU; 1/256 is allowed
 FULL_HD = (1920, 1080)
 
 
-def with_display(vgpu, resolution="1920x1080"):
-    vgpu.set("display/resolution", resolution)
-    vgpu.set("display/enabled", "1")
-
-
 def draw(screen, tiling, stride, seed):
     """Shows a pattern. Returns its pixels."""
     rows = screenlib.pattern(WIDTH, HEIGHT, seed)
@@ -47,7 +42,7 @@ def plane_shows_each_layout_of_each_vgpu():
     """Two vGPUs have each its own picture, through a GGTT that reverses the order of the pages."""
     with fixture.vgpus("gen9_4", "gen9_4") as vgpus:
         for vgpu in vgpus:
-            with_display(vgpu)
+            fixture.with_display(vgpu)
         with vfiolib.Device(vgpus[0]) as first, vfiolib.Device(vgpus[1]) as second:
             screens = [Screen(device, PAGES) for device in (first, second)]
             require(not any(screen.query()[0] for screen in screens), "a plane is on at first")
@@ -70,7 +65,7 @@ def plane_shows_each_layout_of_each_vgpu():
 @test
 def plane_blends_the_cursor():
     with fixture.vgpus("gen9_4") as (vgpu,):
-        with_display(vgpu)
+        fixture.with_display(vgpu)
         with vfiolib.Device(vgpu) as device:
             screen = Screen(device, PAGES)
             rows = screenlib.pattern(WIDTH, HEIGHT, 1)
@@ -100,7 +95,7 @@ def plane_region_is_only_there_with_a_display():
             draw(screen, LINEAR, 20, 1)
             require(screen.query() == (0,) * 6, "a plane is on without a display")
             raises(errno.EINVAL, device.read, vfiolib.DISPLAY_REGION, 0)
-        with_display(vgpu)
+        fixture.with_display(vgpu)
         with vfiolib.Device(vgpu) as device:
             screen = Screen(device, PAGES)
             draw(screen, LINEAR, 20, 1)
@@ -129,7 +124,7 @@ def plane_that_is_idle_costs_little():
     """A Full HD screen, polled as QEMU does, compared with queries that do not look at it."""
     width, height = FULL_HD
     with fixture.vgpus("gen9_4") as (vgpu,):
-        with_display(vgpu)
+        fixture.with_display(vgpu)
         with vfiolib.Device(vgpu) as device:
             screen = Screen(device, width * height * 4 // screenlib.PAGE + 1)
             screen.put(0, bytes(range(256)) * (screen.pages * screenlib.PAGE // 256))

@@ -304,6 +304,16 @@ static void invalidations_of_a_guest_are_limited_in_rate(void **state)
 	assert_true(ktime_get_ns() - began < spent / 2);
 }
 
+/* @first has been released; @second, of the other guest, is behind it. */
+static void end_waiting(struct test_job *first, struct test_job *second)
+{
+	finish(first, GHYVI_JOB_COMPLETE);
+	release_guest(&guests[1]);
+	finish(second, GHYVI_JOB_COMPLETE);
+	job_free(first);
+	job_free(second);
+}
+
 /* Whatever the job before it on the engine has done in the same tick. */
 static void storm_of_interrupts_masks_no_other_guest(void **state)
 {
@@ -329,11 +339,7 @@ static void storm_of_interrupts_masks_no_other_guest(void **state)
 	assert_false(engine->muted);
 	assert_true(second->events & GHYVI_EVENT_USER_INTERRUPT); /* one may have been lost */
 	gen9_shim_emu.adversary.modes = modes;
-	finish(first, GHYVI_JOB_COMPLETE);
-	release_guest(&guests[1]);
-	finish(second, GHYVI_JOB_COMPLETE);
-	job_free(first);
-	job_free(second);
+	end_waiting(first, second);
 }
 
 /* It may be the last one of the job before, in the handler that finds the second on the engine. */
@@ -361,11 +367,7 @@ static void interrupt_of_a_job_does_not_count_for_the_next(void **state)
 	assert_true(first->events & GHYVI_EVENT_USER_INTERRUPT);
 	assert_int_equal(irqs->count, 0);
 	gen9_shim_emu.adversary.modes = modes;
-	finish(first, GHYVI_JOB_COMPLETE);
-	release_guest(&guests[1]);
-	finish(second, GHYVI_JOB_COMPLETE);
-	job_free(first);
-	job_free(second);
+	end_waiting(first, second);
 }
 
 static void wait_for_interrupts_of(struct test_job *job, unsigned int count)

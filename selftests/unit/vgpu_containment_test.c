@@ -451,10 +451,12 @@ static void a_device_reset_does_not_undo_earlier_violations(void **state)
 	assert_dead();
 }
 
+/* What no guest can cause: points and alarms are forgotten. */
+static void (*const forget[])(struct ghyvi_vgpu *vgpu) = { ghyvi_vgpu_reset_under_driver,
+							   ghyvi_vgpu_close };
+
 static void what_an_administrator_resets_late_is_free(void **state)
 {
-	void (*const forget[])(struct ghyvi_vgpu * vgpu) = { ghyvi_vgpu_reset_under_driver,
-							     ghyvi_vgpu_close };
 	unsigned int i;
 
 	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);
@@ -654,8 +656,6 @@ static void failsafe_state_stops_the_other_engines_first(void **state)
 /* The guest has found a defect of the host, and can reboot to use it again. */
 static void an_alarm_of_the_oracle_outlasts_reboots(void **state)
 {
-	void (*const forget[])(struct ghyvi_vgpu * vgpu) = { ghyvi_vgpu_reset_under_driver,
-							     ghyvi_vgpu_close };
 	unsigned int i;
 
 	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);
@@ -817,8 +817,6 @@ static void failsafe_state_ends_within_a_window_of_a_lower_limit(void **state)
 /* It can reboot, but only the host's administrator can reset the vGPU otherwise, or close it. */
 static void a_guest_cannot_clear_its_points(void **state)
 {
-	void (*const forget[])(struct ghyvi_vgpu * vgpu) = { ghyvi_vgpu_reset_under_driver,
-							     ghyvi_vgpu_close };
 	unsigned int i;
 
 	limit(1, GHYVI_VIOLATION_WINDOW_MAX_MS);

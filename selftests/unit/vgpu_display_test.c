@@ -364,7 +364,7 @@ static void a_timer_runs_only_while_a_blank_is_awaited(void **state)
 	assert_int_equal(rd(PIPEA_FRMCOUNT_G4X), 14);
 	assert_int_equal(atomic_read(&interrupts), 2);
 
-	/* It expires once more, for nobody. */
+	/* It expires once more, with no effect. */
 	wr(PIPE(IRQ_IIR), GEN8_PIPE_VBLANK);
 	unmask(0);
 	assert_int_equal(pass(USUAL_NS), 1);
