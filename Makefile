@@ -72,7 +72,7 @@ ifdef ALL
 	@echo 'Benchmarks; each writes build/NAME.json [BENCH=--help]:'
 	@echo '  make bench-mm      cost of a trap, a scan, a sync; bench-switch: from one vGPU to another'
 	@echo '  make bench-audit   cost of auditing commands compared with copying them'
-	@echo '  make bench-engine  copies of the software GPU compared with memcpy; fails below the goals,'
+	@echo '  make bench-engine  copies of the software GPU compared with plain loops; fails below goals,'
 	@echo '                     or below the fraction LEAST of them'
 	@echo '  make bench-sched   the scheduling policies under a virtual clock'
 	@echo '  make bench-sched-lab  guests with i915 share an engine; cost of idle neighbours'
