@@ -2,17 +2,23 @@
 /*
  * Positions at which a job can be preempted: in the indirect context batch, and between the bands
  * of a blit. Each preempted job goes through its state, as if the vGPU migrated, before it goes on.
+ *
+ * The engine's thread reads the clock when it begins a job, for each read of TIMESTAMP, and between
+ * two slices of a job with a budget. The test's clock requests the preemption within a read whose
+ * number the test chooses. So each position is reached, however slow the machine is.
  */
 #include "softgpu_audited.h"
 
 #define ALU(op, a, b) ((u32)(op) << 20 | (a) << 10 | (b))
+#define READ_CLOCK MI_LRR, RCS + 0x358, GPR(2)
 #define COUNT \
 	MI(0x1a, 3), ALU(0x80, 0x20, 0), ALU(0x80, 0x21, 1), ALU(0x100, 0, 0), ALU(0x180, 0, 0x31)
-#define COUNT_DWORDS 9
+#define COUNT_DWORDS 15 /* with a store and two reads of the clock */
 #define LINES 63
 #define COUNTS (LINES * 16 / COUNT_DWORDS)
-#define MOST_ROUNDS 20000
-#define WANTED 20
+#define FIRST_READ 2 /* read 1 is before the first command */
+#define MOST_RUNS (4 * COUNTS)
+#define BUDGET_NS (3600ULL * NSEC_PER_SEC)
 
 static struct ghyvi_audit *with;
 
@@ -33,25 +39,58 @@ static int travel(struct rig *rig)
 	return softgpu_job_load(&rig->job, state);
 }
 
-/* Preempt the job up to @most_ns after its start, and again, until it is complete. */
-static void preempt_to_the_end(struct rig *rig, u64 most_ns, bool (*looked_for)(struct rig *rig),
-			       unsigned int *found)
+static struct rig *preempted;
+static unsigned int reads_left; /* until the preemption; 0: there is none */
+
+/* While a job runs, only the engine's thread reads the clock. */
+static u64 preempting_clock(void)
+{
+	static u64 now;
+
+	if (reads_left && !--reads_left)
+		softgpu_ops.preempt(softgpu_device(preempted->gpu), &preempted->job);
+	now += NSEC_PER_USEC;
+	return now;
+}
+
+static int setup(void **state)
+{
+	shim_clock = preempting_clock;
+	return rig_setup(state);
+}
+
+static int teardown(void **state)
+{
+	int err = rig_teardown(state);
+
+	shim_clock = NULL;
+	return err;
+}
+
+/* Run the job, and preempt it within read @read of the clock. */
+static enum ghyvi_job_status run_to_read(struct rig *rig, unsigned int read)
 {
 	enum ghyvi_job_status status;
-	u64 until;
 
-	do {
-		rig_start(rig);
-		until = ktime_get_ns() + rand() % most_ns;
-		while (ktime_get_ns() < until)
-			;
-		softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
-		status = rig_wait(rig);
-		if (status != GHYVI_JOB_PREEMPTED)
-			break;
+	preempted = rig;
+	reads_left = read;
+	status = rig_run(rig);
+	reads_left = 0;
+	return status;
+}
+
+/* Preempt the job within read @read of each run, until it is complete. */
+static void preempt_to_the_end(struct rig *rig, unsigned int read,
+			       bool (*looked_for)(struct rig *rig), unsigned int *found)
+{
+	enum ghyvi_job_status status;
+	unsigned int runs = 0;
+
+	while ((status = run_to_read(rig, read)) == GHYVI_JOB_PREEMPTED) {
 		*found += looked_for(rig);
 		assert_int_equal(travel(rig), 0);
-	} while (true);
+		assert_true(++runs < MOST_RUNS); /* each run makes progress */
+	}
 	assert_int_equal(status, GHYVI_JOB_COMPLETE);
 }
 
@@ -62,8 +101,8 @@ static void write_indirect(struct rig *rig)
 
 	memset(rig->indirect, 0, PAGE_SIZE);
 	for (i = 0; i < COUNTS; i++)
-		batch((u32 *)rig->indirect + COUNT_DWORDS * i, COUNT, MI_SRM, GPR(0),
-		      ADDRESS(DATA + 4 * i));
+		batch((u32 *)rig->indirect + COUNT_DWORDS * i, COUNT, READ_CLOCK, MI_SRM, GPR(0),
+		      ADDRESS(DATA + 4 * i), READ_CLOCK);
 	rig->context[GHYVI_CTX_INDIRECT] = INDIRECT_GGTT | LINES;
 	rig->context[GHYVI_CTX_GPR] = 0;
 	rig->context[GHYVI_CTX_GPR + 4] = 1; /* GPR 1 */
@@ -77,22 +116,25 @@ static bool within_indirect(struct rig *rig)
 static void each_command_of_the_indirect_batch_runs_once(void **state)
 {
 	struct rig *rig = *state;
-	unsigned int i, found = 0, round;
+	unsigned int i, found, read = FIRST_READ;
 
 	with = make_audit(rig, "full");
-	for (round = 0; round < MOST_ROUNDS && found < WANTED; round++) {
+	do {
+		found = 0;
 		rig_reset(rig);
 		memset(rig->data, 0, PAGE_SIZE);
 		write_indirect(rig);
 		ring(rig, MI_STORE, ADDRESS(DATA + 4 * COUNTS), 99);
 		audit(rig, with);
-		preempt_to_the_end(rig, 60000, within_indirect, &found);
+		preempt_to_the_end(rig, read, within_indirect, &found);
 		for (i = 0; i < COUNTS; i++)
 			assert_int_equal(data32(rig, 4 * i), i + 1);
 		assert_int_equal(data32(rig, 4 * COUNTS), 99);
 		clear_job(rig);
-	}
-	assert_true(found >= WANTED);
+		/* Two reads for each count, and one at the beginning of each run. */
+		assert_int_equal(found, 2 * COUNTS / (read - 1));
+	} while (read++ <= 2 * COUNTS);
+	assert_int_equal(found, 1);
 	finish(rig, with);
 }
 
@@ -111,7 +153,8 @@ static void a_position_in_the_indirect_batch_is_checked(void **state)
 	rig->context[GHYVI_CTX_RING_TAIL] = rig->tail;
 	for (i = 0; i <= LINES * 16 + 1; i++) {
 		bool begins = i < COUNT_DWORDS * COUNTS ?
-				      i % COUNT_DWORDS == 0 || i % COUNT_DWORDS == 5 :
+				      i % COUNT_DWORDS == 0 || i % COUNT_DWORDS == 5 ||
+					      i % COUNT_DWORDS == 8 || i % COUNT_DWORDS == 12 :
 				      i <= LINES * 16;
 
 		rig->backend =
@@ -182,6 +225,7 @@ static void a_wait_in_the_indirect_batch_ends_the_job(void **state)
 #define BLIT(opcode, dwords) (2u << 29 | (opcode) << 22 | 3 << 20 | ((dwords)-2))
 #define BR13(rop) (3u << 24 | (rop) << 16 | PITCH)
 #define CORNER(y, x) ((y) << 16 | (x))
+#define LEAST_BANDS (ROWS * PITCH / SOFTGPU_SLICE_BYTES)
 
 static u32 pixel_before(unsigned int row, unsigned int x)
 {
@@ -226,27 +270,29 @@ static bool within_blit(struct rig *rig)
 static void blit_in_parts(struct rig *rig, void (*write)(struct rig *rig),
 			  u32 (*pixel)(unsigned int row, unsigned int x))
 {
-	unsigned int i, found = 0, round;
+	unsigned int i, found, read = FIRST_READ;
 	u32 *pixels = (u32 *)rig->data;
 
 	with = make_audit(rig, "full");
 	rig->job.engine = GHYVI_BCS;
-	for (round = 0; round < MOST_ROUNDS && found < WANTED; round++) {
+	rig->job.budget_ns = BUDGET_NS;
+	do {
+		found = 0;
 		rig_reset(rig);
 		write(rig);
 		for (i = 0; i < ROWS * PITCH / 4; i++)
 			pixels[i] = pixel_before(i / (PITCH / 4), i % (PITCH / 4));
 		ring(rig, MI_BATCH_START, ADDRESS(BATCH));
 		audit(rig, with);
-		preempt_to_the_end(rig, 100000, within_blit, &found);
+		preempt_to_the_end(rig, read, within_blit, &found);
 		assert_int_equal(rig->backend.rows, 0);
 		for (i = 0; i < ROWS * PITCH / 4; i++)
 			if (pixels[i] != pixel(i / (PITCH / 4), i % (PITCH / 4)))
-				fail_msg("round %u, pixel %u of row %u", round, i % (PITCH / 4),
+				fail_msg("read %u, pixel %u of row %u", read, i % (PITCH / 4),
 					 i / (PITCH / 4));
 		clear_job(rig);
-	}
-	assert_true(found >= WANTED);
+		assert_true(found || read > LEAST_BANDS);
+	} while (read++ && found);
 	finish(rig, with);
 }
 
@@ -315,31 +361,24 @@ static void a_huge_blit_is_preempted_after_a_band(void **state)
 	batch(rig->batch, BLIT(0x50, 7), 3u << 24 | 0xf0u << 16, CORNER(0x8000u, 0x8000u),
 	      CORNER(0x7fffu, 0x8100u), ADDRESS(DATA + 0x20000), COLOR, MI_BATCH_END);
 	ring(rig, MI_BATCH_START, ADDRESS(BATCH));
-	do {
-		rig_start(rig);
-		softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
-		assert_int_equal(rig_wait(rig), GHYVI_JOB_PREEMPTED);
-	} while (!rig->backend.level);
-	do {
-		softgpu_ops.run(softgpu_device(rig->gpu), &rig->job);
-		usleep_range(1000, 1000);
-		softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
-		assert_int_equal(rig_wait(rig), GHYVI_JOB_PREEMPTED);
-	} while (!rig->backend.rows);
-	assert_in_range(rig->backend.rows, 1, 65534);
+	rig->job.budget_ns = BUDGET_NS;
+	assert_int_equal(run_to_read(rig, FIRST_READ), GHYVI_JOB_PREEMPTED);
+	assert_in_range(rig->backend.rows, 1, 2048);
 }
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		RIG_TEST(each_command_of_the_indirect_batch_runs_once),
-		RIG_TEST(a_position_in_the_indirect_batch_is_checked),
-		RIG_TEST(a_wait_in_the_indirect_batch_ends_the_job),
-		RIG_TEST(each_row_of_a_blit_is_combined_once),
-		RIG_TEST(each_row_of_a_blit_with_a_pattern_is_combined_once),
-		RIG_TEST(a_copy_that_overlaps_goes_on_where_it_was),
-		RIG_TEST(rows_that_are_done_are_checked),
-		RIG_TEST(a_huge_blit_is_preempted_after_a_band),
+		TEST(each_command_of_the_indirect_batch_runs_once),
+		TEST(a_position_in_the_indirect_batch_is_checked),
+		TEST(a_wait_in_the_indirect_batch_ends_the_job),
+		TEST(each_row_of_a_blit_is_combined_once),
+		TEST(each_row_of_a_blit_with_a_pattern_is_combined_once),
+		TEST(a_copy_that_overlaps_goes_on_where_it_was),
+		TEST(rows_that_are_done_are_checked),
+		TEST(a_huge_blit_is_preempted_after_a_band),
 	};
 
 	return cmocka_run_group_tests_name("softgpu positions", tests, NULL, NULL);
