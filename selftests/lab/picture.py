@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Pictures of a VM's screen, as QEMU's screendump writes them."""
+"""Pictures of a VM's screen, as QEMU's screendump and ghyvictl write them. One is (width, height, RGB bytes)."""
 
+import os
+
+import hostlib
+import png
 from hostlib import require
+
+CTL = os.environ.get("GHYVI_CTL") or f"{hostlib.TREE}/build/ghyvictl"
+PNG = "/run/ghyvi-screen.png"
 
 
 def read_ppm(path):
-    """Returns (width, height, RGB bytes)."""
     with open(path, "rb") as file:
         magic, size, depth, pixels = file.read().split(b"\n", 3)
     width, height = (int(word) for word in size.split())
@@ -24,3 +30,22 @@ def from_xrgb(pixels):
 def differs(shown, blank):
     """Whether a picture is neither black nor @blank, which QEMU shows as long as there is no other."""
     return shown != blank and any(shown[2])
+
+
+def screenshot(vgpu):
+    hostlib.must_run(CTL, "screenshot", vgpu.uuid, "-o", PNG)
+    return png.read(PNG)
+
+
+def of_flips(width, height, number):
+    """What flips (selftests/guest) draws in buffer @number."""
+    red = bytes((number << 7 | x >> 4) & 255 for x in range(width))
+    rgb = bytearray(3 * width * height)
+    for y in range(height):
+        row = slice(3 * width * y, 3 * width * (y + 1))
+        line = bytearray(3 * width)
+        line[0::3] = red
+        line[1::3] = bytes((x & 15) << 4 | y >> 8 for x in range(16)) * (width // 16)
+        line[2::3] = bytes([y & 255]) * width
+        rgb[row] = line
+    return width, height, bytes(rgb)

@@ -8,7 +8,6 @@ import time
 import fixture
 import hostlib
 import picture
-import png
 from hostlib import Guest, eventually, require
 from ktap import say, test
 
@@ -18,8 +17,6 @@ SHOT = "/run/ghyvi-screen.ppm"
 PATTERN = "/run/ghyvi-pattern"
 FLIPS = 1000
 QUIET_S = 2
-CTL = os.environ.get("GHYVI_CTL") or f"{hostlib.TREE}/build/ghyvictl"
-PNG = "/run/ghyvi-screen.png"
 
 
 def screen(guest):
@@ -125,25 +122,6 @@ def guest_sets_a_mode_and_flips():
         vgpu.settle()
 
 
-def flips_picture(width, height, number):
-    """What flips draws in buffer @number, as RGB bytes."""
-    red = bytes((number << 7 | x >> 4) & 255 for x in range(width))
-    rgb = bytearray(3 * width * height)
-    for y in range(height):
-        row = slice(3 * width * y, 3 * width * (y + 1))
-        line = bytearray(3 * width)
-        line[0::3] = red
-        line[1::3] = bytes((x & 15) << 4 | y >> 8 for x in range(16)) * (width // 16)
-        line[2::3] = bytes([y & 255]) * width
-        rgb[row] = line
-    return bytes(rgb)
-
-
-def screenshot(vgpu):
-    hostlib.must_run(CTL, "screenshot", vgpu.uuid, "-o", PNG)
-    return png.read(PNG)
-
-
 @test
 def host_sees_what_each_guest_draws():
     """QEMU's screen and ghyvictl's picture equal the guest's, for each layout and for each of two guests."""
@@ -165,10 +143,10 @@ def host_sees_what_each_guest_draws():
                 guest.must_run("i=0; until grep -q ' flips in' /tmp/flips || [ $((i += 1)) -gt 600 ]; do sleep 0.1; done; "
                                "cat /tmp/flips; grep -q ' flips in' /tmp/flips", 120)
                 width, height = (int(side) for side in resolution.split("x"))
-                expected = (width, height, flips_picture(width, height, flips % 2))
+                expected = picture.of_flips(width, height, flips % 2)
                 eventually(lambda g=guest, e=expected: screen(g) == e, f"{guest.name}, {tiling}: the screen", 60)
-                if tiling == "x" and os.path.exists(CTL):
-                    require(screenshot(vgpu) == expected, f"{guest.name}, {tiling}: the screenshot differs")
+                if tiling == "x" and os.path.exists(picture.CTL):
+                    require(picture.screenshot(vgpu) == expected, f"{guest.name}, {tiling}: the screenshot differs")
                 require(not vgpu.stat("display_faults"), "the host did not find pages of the screen")
         for guest in guests:
             trouble = hostlib.driver_trouble(guest.log())

@@ -8,6 +8,7 @@ import time
 import fixture
 import hostlib
 import migrate
+import picture
 from hostlib import driver_trouble, eventually, require
 from ktap import long_test, say, test
 
@@ -18,6 +19,7 @@ MANY_MOVES = int(os.environ.get("GHYVI_MOVES") or 100)
 MOVES_PER_WORK = 10
 FLIPS = 600  # 10 s
 FLIP_MOVES = 2
+SCREEN = (1024, 768)
 
 
 def require_no_trouble(guest):
@@ -147,6 +149,24 @@ def guest_moves_while_it_flips():
             before = guest.vgpu().stat("interrupts")
             eventually(lambda: guest.vgpu().stat("interrupts") > before + 60, "vertical blanks", migrate.START_S)
         guest.end_work()
+
+
+@test
+def picture_is_the_same_after_a_move():
+    """In each layout. The program that has drawn it sleeps, so nothing is drawn on the other side."""
+    pgpu = hostlib.parent()
+    settings = (("display/resolution", "{}x{}".format(*SCREEN)), ("display/enabled", "1"))
+    with traveller(pgpu, pgpu, settings=settings, mem=migrate.SMALL_MB) as guest:
+        for flips, tiling in enumerate(("linear", "x", "y")):
+            guest.work = migrate.Work(guest.guest, f"flips --flips {flips} --tiling {tiling} --hold 3600 & "
+                                                   "until [ -e /tmp/end ]; do sleep 0.2; done; killall flips")
+            eventually(lambda: guest.guest.run("grep ' flips in' /tmp/work.out")[0] == 0, tiling, migrate.START_S)
+            before = picture.screenshot(guest.vgpu())
+            require(before == picture.of_flips(*SCREEN, flips % 2), f"{tiling}: the picture is wrong before the move")
+            guest.move(tiling)
+            require(picture.screenshot(guest.vgpu()) == before, f"{tiling}: the move changed the picture")
+            require(not guest.vgpu().stat("display_faults"), f"{tiling}: pages of the screen were not found")
+            guest.end_work()
 
 
 @long_test
