@@ -227,14 +227,23 @@ def run_tool(*command, **options):
     return result.stdout
 
 
-def agent():
-    source = f"{LAB}/agent.c"
+def program(name, what):
+    source = f"{LAB}/{name}.c"
 
     def make(path):
-        stage("building the command channel agent")
+        stage(f"building {what}")
         run_tool(os.environ.get("HOSTCC", "gcc"), "-static", "-O2", "-Wall", "-s", "-o", path, source)
 
-    return cached("agent", digest(read_bytes(source)), make)
+    return cached(name, digest(read_bytes(source)), make)
+
+
+def agent():
+    return program("agent", "the command channel agent")
+
+
+def tsc_khz():
+    """The frequency of this machine's TSC, which VMs under TCG see."""
+    return int(run_tool(program("tsckhz", "the measurement of the TSC")))
 
 
 def decompress(data):
