@@ -223,6 +223,13 @@ int ghyvi_display_query(struct ghyvi_device *device, struct vfio_device_gfx_plan
  */
 ssize_t ghyvi_display_capture(struct ghyvi_device *device, void **frame);
 
+/* opregion.c */
+/* Another region that a vGPU with a display has, for reading only. */
+#define GHYVI_OPREGION_REGION_INDEX (GHYVI_DISPLAY_REGION_INDEX + 1)
+#define GHYVI_OPREGION_BYTES 0x2000u
+/* Get @bytes bytes from @offset on, all of which are in the region. */
+void ghyvi_opregion_read(u32 offset, void *to, u32 bytes);
+
 /* irq.c */
 unsigned int ghyvi_irq_count(u32 index);
 /* VFIO_DEVICE_SET_IRQS. Returns 0, -EINVAL, -ENOTTY, or an errno of eventfd_ctx_fdget(). */

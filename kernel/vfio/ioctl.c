@@ -27,7 +27,7 @@ static long get_info(struct ghyvi_device *device, void __user *user)
 	if (ret)
 		return ret;
 	info.flags = VFIO_DEVICE_FLAGS_PCI | VFIO_DEVICE_FLAGS_RESET;
-	info.num_regions = ghyvi_vgpu_has_display(device->vgpu) ? GHYVI_DISPLAY_REGION_INDEX + 1 :
+	info.num_regions = ghyvi_vgpu_has_display(device->vgpu) ? GHYVI_OPREGION_REGION_INDEX + 1 :
 								  VFIO_PCI_NUM_REGIONS;
 	info.num_irqs = VFIO_PCI_NUM_IRQS;
 	return copy_to_user(user, &info, bytes) ? -EFAULT : 0;

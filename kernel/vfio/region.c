@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The VFIO regions: configuration space, BAR 0 (registers and GGTT table), BAR 2 (aperture), and
- * the display.
+ * The VFIO regions: configuration space, BAR 0 (registers and GGTT table), BAR 2 (aperture), the
+ * display, and the OpRegion.
  */
 #include <linux/kernel.h>
 #include <linux/mm.h>
+#include <linux/pci_ids.h>
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
@@ -14,6 +15,9 @@
 
 /* Maximum number of parts of BAR 0 that can be mapped. */
 #define AREAS_MAX 8
+
+/* VFIO_REGION_TYPE_PCI_VENDOR_TYPE, without its overflow of an int. */
+#define VENDOR_REGIONS BIT(31)
 
 static u32 region_index(const struct ghyvi_device *device, u64 at)
 {
@@ -126,6 +130,12 @@ static void access_display(struct ghyvi_device *device, struct access *access)
 		copy_once(&access->data, memory + access->offset, access->bytes);
 }
 
+static void access_opregion(struct ghyvi_device *device, struct access *access)
+{
+	if (!access->write)
+		ghyvi_opregion_read(access->offset, &access->data, access->bytes);
+}
+
 struct region {
 	u64 bytes;
 	u32 flags;
@@ -149,6 +159,11 @@ static struct region region_of(const struct ghyvi_device *device, u32 index)
 		return (struct region){ ghyvi_display_bytes(device),
 					VFIO_REGION_INFO_FLAG_READ | VFIO_REGION_INFO_FLAG_MMAP,
 					access_display };
+	case GHYVI_OPREGION_REGION_INDEX:
+		return (struct region){ ghyvi_vgpu_has_display(device->vgpu) ?
+						GHYVI_OPREGION_BYTES :
+						0,
+					VFIO_REGION_INFO_FLAG_READ, access_opregion };
 	default:
 		return (struct region){ 0 };
 	}
@@ -329,6 +344,19 @@ static int add_sparse_mmap(struct ghyvi_device *device, struct vfio_info_cap *ca
 					sizeof(sparse.cap) + n * sizeof(*sparse.areas));
 }
 
+/* The number of the region may be any: users look for this type. */
+static int add_opregion_type(struct vfio_info_cap *caps)
+{
+	struct vfio_region_info_cap_type type = {
+		.header.id = VFIO_REGION_INFO_CAP_TYPE,
+		.header.version = 1,
+		.type = VENDOR_REGIONS | PCI_VENDOR_ID_INTEL,
+		.subtype = VFIO_REGION_SUBTYPE_INTEL_IGD_OPREGION,
+	};
+
+	return vfio_info_add_capability(caps, &type.header, sizeof(type));
+}
+
 int ghyvi_region_info(struct vfio_device *vdev, struct vfio_region_info *info,
 		      struct vfio_info_cap *caps)
 {
@@ -344,6 +372,8 @@ int ghyvi_region_info(struct vfio_device *vdev, struct vfio_region_info *info,
 	info->flags = region.flags;
 	if (info->index == VFIO_PCI_BAR0_REGION_INDEX)
 		return add_sparse_mmap(device, caps);
+	if (info->index == GHYVI_OPREGION_REGION_INDEX)
+		return add_opregion_type(caps);
 	area = ghyvi_bar2_area(device);
 	if (info->index == VFIO_PCI_BAR2_REGION_INDEX && area.bytes) {
 		info->flags |= VFIO_REGION_INFO_FLAG_MMAP;

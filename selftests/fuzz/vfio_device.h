@@ -10,6 +10,7 @@
 
 #include "../../kernel/vfio/config.c"
 #include "../../kernel/vfio/display.c"
+#include "../../kernel/vfio/opregion.c"
 #include "../../kernel/vfio/ioctl.c"
 #include "../../kernel/vfio/irq.c"
 #include "../../kernel/vfio/migration.c"

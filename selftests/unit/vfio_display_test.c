@@ -294,12 +294,12 @@ static void the_region_can_only_be_read(void **state)
 	u32 pixels[4];
 	loff_t at = REGION + 16;
 
-	assert_int_equal(regions(), VFIO_PCI_NUM_REGIONS + 1);
+	assert_int_equal(regions(), VFIO_PCI_NUM_REGIONS + 2);
 	assert_int_equal(get_info_of(VFIO_PCI_NUM_REGIONS), 0);
 	assert_int_equal(info.size, REGION_BYTES);
 	assert_int_equal(info.offset, REGION);
 	assert_int_equal(info.flags, VFIO_REGION_INFO_FLAG_READ | VFIO_REGION_INFO_FLAG_MMAP);
-	assert_int_equal(get_info_of(VFIO_PCI_NUM_REGIONS + 1), -EINVAL);
+	assert_int_equal(get_info_of(VFIO_PCI_NUM_REGIONS + 2), -EINVAL);
 	assert_int_equal(map(0, REGION_BYTES, VM_SHARED | VM_MAYWRITE), 0);
 	assert_int_equal(map(PAGE_SIZE, PAGE_SIZE, VM_SHARED | VM_MAYWRITE), 0);
 	assert_int_equal(map(0, REGION_BYTES, VM_SHARED | VM_WRITE | VM_MAYWRITE), -EPERM);

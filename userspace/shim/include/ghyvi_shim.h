@@ -74,6 +74,7 @@ static int shim_fence __attribute__((unused));
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define BUILD_BUG_ON(c) _Static_assert(!(c), #c)
 #define static_assert _Static_assert
+#define __packed __attribute__((packed))
 #define WARN_ON(c)                                                                     \
 	({                                                                             \
 		bool __w = (c);                                                        \
