@@ -257,11 +257,34 @@ def export_replaces_its_file_atomically():
         said(ctl(made, "list", expect=DONE))
 
 
+def add_frequencies(made):
+    for name, mhz in (("act", 1150), ("min", 350), ("max", 1200)):
+        made.write(f"{made.parent_path()}/ghyvi/freq_{name}", f"{mhz}\n")
+
+
+@test
+def top_has_the_frequency_of_pgpus_that_tell_it():
+    shown = f"{PARENT}: 1150 MHz (min 350, max 1200)"
+    with tree() as made:
+        made.add_vgpu(UUID)
+        require("MHz" not in ctl(made, "top", "-s", "0.01", "-b", "1", expect=DONE).out, "a frequency that is not there")
+        add_frequencies(made)
+        lines = ctl(made, "top", "-s", "0.01", "-b", "2", expect=DONE).out.splitlines()
+        require(lines[0] == f"# pGPU {shown}" and lines.count(lines[0]) == 2 and lines[1].startswith("UUID"), f"{lines}")
+        got = ctl(made, "top", "-s", "0.01", "-b", "1", "--json", expect=DONE).json()["pgpus"]
+        require(got == [{"parent": PARENT, "freq_act_mhz": 1150, "freq_min_mhz": 350, "freq_max_mhz": 1200}], f"{got}")
+        screen = Screen(f"{where['build']}/ghyvictl", "top", "-s", "3600", env=environment(made), cwd=made.top)
+        try:
+            screen.show(shown, SOON_S)
+        finally:
+            screen.end()
+
+
 @test
 def export_has_the_frequency_of_pgpus_that_tell_it():
     with tree() as made:
         require("frequency" not in ctl(made, "export", expect=DONE).out, "a frequency that is not there")
-        made.write(f"{made.parent_path()}/ghyvi/freq_act", "1150\n")
+        add_frequencies(made)
         out = ctl(made, "export", expect=DONE).out
         require(f'gauge\nghyvi_frequency_hertz{{parent="{PARENT}"}} 1150000000\n' in out, out)
 

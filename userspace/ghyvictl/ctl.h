@@ -369,6 +369,18 @@ int text_file(const char *text);
  */
 int replace_file(const char *file, int (*put)(void *data, FILE *out), void *data);
 
+/* ---- frequencies (frequency.c) ---- */
+
+/* Of a pGPU: what it has, and what it is asked for when idle and when not. */
+struct frequencies {
+	const char *parent; /* the pGPU's name */
+	unsigned long act_mhz, min_mhz, max_mhz;
+};
+
+/* Calls @each for each pGPU of @types whose frequencies can be read. */
+void each_frequency(struct ctl *ctl, const struct ghyvi_types *types,
+		    void (*each)(const struct frequencies *frequencies, void *data), void *data);
+
 /* ---- counters over time, and waiting (rounds.c, stat.c) ---- */
 
 /* The counters of all vGPUs at one time. */

@@ -276,31 +276,20 @@ static void put_types(FILE *out, const struct ghyvi_types *types)
 	}
 }
 
-/* Only some backends tell it. */
-static void put_frequencies(FILE *out, struct ctl *ctl, const struct ghyvi_types *types)
+struct frequency_output {
+	FILE *out;
+	bool any;
+};
+
+static void put_frequency(const struct frequencies *frequencies, void *data)
 {
-	const char *last = "";
-	bool any = false;
-	size_t i;
+	struct frequency_output *output = data;
 
-	for (i = 0; i < ghyvi_types_count(types); i++) {
-		const char *name = ghyvi_type_parent(ghyvi_types_at(types, i));
-		struct ghyvi_parent *parent;
-		char mhz[16];
-
-		if (!strcmp(name, last) || ghyvi_parent_find(ctl->ghyvi, name, &parent))
-			continue;
-		last = name;
-		if (!ghyvi_parent_read(parent, "ghyvi/freq_act", mhz, sizeof(mhz))) {
-			if (!any)
-				put_head(out, "ghyvi_frequency_hertz", "gauge",
-					 "frequency of the pGPU");
-			any = true;
-			put_label(out, "ghyvi_frequency_hertz{", "parent", name);
-			fprintf(out, "} %lu000000\n", strtoul(mhz, NULL, 10));
-		}
-		ghyvi_parent_free(parent);
-	}
+	if (!output->any)
+		put_head(output->out, "ghyvi_frequency_hertz", "gauge", "frequency of the pGPU");
+	output->any = true;
+	put_label(output->out, "ghyvi_frequency_hertz{", "parent", frequencies->parent);
+	fprintf(output->out, "} %lu000000\n", frequencies->act_mhz);
 }
 
 static int put_all(void *data, FILE *out)
@@ -319,7 +308,7 @@ static int put_all(void *data, FILE *out)
 	if (ret)
 		goto free_types;
 	put_types(out, types);
-	put_frequencies(out, ctl, types);
+	each_frequency(ctl, types, put_frequency, &(struct frequency_output){ .out = out });
 	put_info(out, &round);
 	put_state(out, &round);
 	put_times(out, &round, "ghyvi_vgpu_open_timestamp_seconds",

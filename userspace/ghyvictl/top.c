@@ -12,6 +12,7 @@
 #define LINE_BYTES 512
 #define UUID_BYTES (GHYVI_UUID_CHARS + 1)
 #define SHORT_UUID_CHARS 12
+#define FREQUENCY_ROW 1
 #define FIRST_ROW 3
 #define NS_PER_PERCENT 1e7 /* of a second */
 
@@ -346,14 +347,53 @@ static json_t *json_top(const struct line *line)
 	return json;
 }
 
+/* Calls @each for each pGPU that tells its frequencies. */
+static void each_frequency_now(struct ctl *ctl,
+			       void (*each)(const struct frequencies *frequencies, void *data),
+			       void *data)
+{
+	struct ghyvi_types *types;
+
+	if (ghyvi_types_read(ctl->ghyvi, &types))
+		return;
+	each_frequency(ctl, types, each, data);
+	ghyvi_types_free(types);
+}
+
+static void print_frequency(const struct frequencies *frequencies, void *out)
+{
+	fprintf(out, "# pGPU %s: %lu MHz (min %lu, max %lu)\n", frequencies->parent,
+		frequencies->act_mhz, frequencies->min_mhz, frequencies->max_mhz);
+}
+
+static void json_frequency(const struct frequencies *frequencies, void *list)
+{
+	json_array_append_new(list, json_pack("{s:o, s:I, s:I, s:I}", "parent",
+					      json_text(frequencies->parent), "freq_act_mhz",
+					      (json_int_t)frequencies->act_mhz, "freq_min_mhz",
+					      (json_int_t)frequencies->min_mhz, "freq_max_mhz",
+					      (json_int_t)frequencies->max_mhz));
+}
+
+/* Beside those drawn before: the cursor is where they end. */
+static void draw_frequency(const struct frequencies *frequencies, void *window)
+{
+	wprintw(window, "%s: %lu MHz (min %lu, max %lu)  ", frequencies->parent,
+		frequencies->act_mhz, frequencies->min_mhz, frequencies->max_mhz);
+}
+
 static int print_round(const struct top_options *options, const struct view *view,
 		       const struct round *now, const struct round *before)
 {
-	json_t *list = json_array();
+	json_t *list = json_array(), *pgpus = json_array();
 	struct line *lines;
 	char text[LINE_BYTES];
 	size_t i, count;
 
+	if (options->ctl->json)
+		each_frequency_now(options->ctl, json_frequency, pgpus);
+	else
+		each_frequency_now(options->ctl, print_frequency, stdout);
 	lines = sorted(now, before, view, &count);
 	format_header(text, view);
 	if (!options->ctl->json)
@@ -368,10 +408,11 @@ static int print_round(const struct top_options *options, const struct view *vie
 	}
 	free(lines);
 	if (options->ctl->json)
-		return json_print(json_pack("{s:f, s:o}", "interval_s", options->interval_s,
-					    "vgpus", list),
+		return json_print(json_pack("{s:f, s:o, s:o}", "interval_s", options->interval_s,
+					    "vgpus", list, "pgpus", pgpus),
 				  JSON_COMPACT);
 	json_decref(list);
+	json_decref(pgpus);
 	return flush_output();
 }
 
@@ -386,7 +427,8 @@ static void draw_help(void)
 		mvprintw(++row, 0, "%-10s %s", names[i].name, columns[i].help);
 }
 
-static void draw_round(const struct round *now, const struct round *before, const struct view *view)
+static void draw_round(struct ctl *ctl, const struct round *now, const struct round *before,
+		       const struct view *view)
 {
 	char text[LINE_BYTES], clock[32];
 	time_t seconds = time(NULL);
@@ -404,6 +446,8 @@ static void draw_round(const struct round *now, const struct round *before, cons
 	strftime(clock, sizeof(clock), "%H:%M:%S", localtime_r(&seconds, &parts));
 	mvprintw(0, 0, "ghyvi %s  %zu vGPUs  by %s%s  h: help  q: quit", clock, now->count,
 		 view->reverse ? "-" : "", names[view->sort].name);
+	move(FREQUENCY_ROW, 0);
+	each_frequency_now(ctl, draw_frequency, stdscr);
 	format_header(text, view);
 	attron(A_REVERSE);
 	mvaddnstr(FIRST_ROW - 1, 0, text, COLS);
@@ -500,7 +544,7 @@ static int top_on_screen(const struct top_options *options)
 		ret = round_read(options->ctl, &now);
 		if (ret)
 			break;
-		draw_round(&now, &before, &view);
+		draw_round(options->ctl, &now, &before, &view);
 		next = wait_on_screen(watch, options->interval_s, &view);
 		/* A redraw keeps @before, so that rates cover at least one interval. */
 		if (next == NEXT_ROUND) {
