@@ -36,7 +36,9 @@ static void request_preempt(struct sched_engine *engine, u64 now)
 
 /*
  * When the current workload is stopped if it does not yield. The timeout counts from its begin at
- * the earliest: before that the engine is busy with other work. Caller holds engine->lock.
+ * the earliest: before that the engine is busy with other work. Waits for pages of the guest count,
+ * although its vGPU is not blamed for them (overstayed_ns()): they may take any time, and the
+ * timeout bounds what other vGPUs wait. Caller holds engine->lock.
  */
 static u64 preempt_timeout_at(const struct sched_engine *engine)
 {

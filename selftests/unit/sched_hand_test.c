@@ -264,6 +264,25 @@ static void a_wait_that_began_before_others_waited_excuses_its_last_part_only(vo
 	drain();
 }
 
+/* The timeout bounds what others wait; the vGPU is not blamed for the part that it waited itself. */
+static void a_wait_is_excused_and_does_not_extend_the_timeout(void **state)
+{
+	set_settings(1000, 300000);
+	submit(0);
+	submit(1);
+	now = armed[GHYVI_RCS];
+	fire();
+	gpu.job->waited_ns -= now;
+	assert_int_equal(armed[GHYVI_RCS], now + 300 * MS);
+	now += 300 * MS;
+	fire();
+	assert_int_equal(gpu.cancels, 1);
+	gpu.job->waited_ns += now;
+	leave(10 * MS, GHYVI_JOB_CANCELLED);
+	assert_int_equal(players[0].base.overstayed_ns, 10 * MS);
+	drain();
+}
+
 static void without_a_timeout_a_workload_is_preempted_and_never_stopped(void **state)
 {
 	set_settings(1000, 0);
@@ -531,6 +550,7 @@ int main(void)
 		TEST(a_workload_that_begins_late_overstays_from_then_on),
 		TEST(a_wait_before_others_wait_excuses_no_overstay),
 		TEST(a_wait_that_began_before_others_waited_excuses_its_last_part_only),
+		TEST(a_wait_is_excused_and_does_not_extend_the_timeout),
 		TEST(without_a_timeout_a_workload_is_preempted_and_never_stopped),
 		TEST(a_policy_without_a_slice_leaves_the_longer_of_slice_and_timeout),
 		TEST(time_is_charged_to_the_engine_that_spent_it),
