@@ -44,7 +44,6 @@
 	X(REGISTER_BYTES, "register-bytes", "the register does not support byte writes")          \
 	X(REGISTER_FILE, "register-file", "there is no such register")                            \
 	X(GGTT_RANGE, "ggtt-range", "the GGTT address is outside of the vGPU's partition")        \
-	X(BATCH_SPACE, "batch-space", "a user batch must not start a privileged one")             \
 	X(BATCH_LEVEL, "batch-level", "second-level batches start from first-level batches only") \
 	X(BATCH_PLACE, "batch-place", "batches cannot start or end here")                         \
 	X(BATCH_OFFSET, "batch-offset", "the address of an audited batch must be constant")       \

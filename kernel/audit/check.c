@@ -86,16 +86,15 @@ static int check_load_imm(struct audit_scan *scan, const u32 *packet)
 	return err;
 }
 
+/* Engines stay in the PPGTT when a user batch starts another, whatever bit 8 says. */
 static int check_batch_start(struct audit_scan *scan, const u32 *packet)
 {
-	bool user = packet[0] & MI_BATCH_PPGTT_HSW;
+	bool user = packet[0] & MI_BATCH_PPGTT_HSW || !scan->privileged;
 	unsigned int level = scan->level ?: 1;
 	int err;
 
 	if (scan->source == GHYVI_FETCH_INDIRECT)
 		return ghyvi_audit_refuse(scan, AUDIT_BATCH_PLACE);
-	if (!user && !scan->privileged)
-		return ghyvi_audit_refuse(scan, AUDIT_BATCH_SPACE);
 	if (packet[0] & MI_BATCH_SECOND_LEVEL) {
 		if (scan->level != 1)
 			return ghyvi_audit_refuse(scan, AUDIT_BATCH_LEVEL);

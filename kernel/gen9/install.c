@@ -208,11 +208,15 @@ static void rewrite_store_register(const struct stream *stream)
 	*dword_of(stream, 3) = 0;
 }
 
+/*
+ * The copy of a user batch has privilege, so that hardware would go on with it in the GGTT. Where
+ * the guest's batch would go on, bit 8 must say so.
+ */
 static int rewrite_batch_start(const struct stream *stream)
 {
 	const struct install *install = stream->install;
 	u32 *header = dword_of(stream, 0);
-	bool user = *header & MI_BATCH_PPGTT_HSW;
+	bool user = *header & MI_BATCH_PPGTT_HSW || !stream->privileged;
 	const struct batch_page *page;
 	u32 packet[3];
 	u64 target;
@@ -221,8 +225,12 @@ static int rewrite_batch_start(const struct stream *stream)
 	packet[2] = *dword_of(stream, 2);
 	target = gen8_cmd_address(packet + 1);
 	page = find_page(install, user ? GHYVI_FETCH_PPGTT : GHYVI_FETCH_GGTT, target);
-	if (!page)
-		return user && install->engine->id != GHYVI_BCS ? 0 : -EACCES;
+	if (!page && (!user || install->engine->id == GHYVI_BCS))
+		return -EACCES;
+	if (!page) {
+		*header |= MI_BATCH_PPGTT_HSW;
+		return 0;
+	}
 	*header &= ~(u32)MI_BATCH_PPGTT_HSW;
 	*dword_of(stream, 1) = address_of_copy(install, page, target);
 	*dword_of(stream, 2) = 0;

@@ -45,14 +45,9 @@ static int mi_batch_start(struct softgpu_engine *engine)
 					     engine->level ? "a second-level batch" : "the ring");
 		level = 2;
 	}
-	if (header & MI_BATCH_PPGTT_HSW) {
-		stream.space = SOFTGPU_PPGTT;
-	} else {
-		if (!from->privileged)
-			return softgpu_error(engine, "GGTT batch started from a user batch");
-		stream.space = SOFTGPU_GGTT;
-		stream.privileged = true;
-	}
+	/* As on hardware, user batches start others in the PPGTT only, whatever bit 8 says. */
+	stream.privileged = from->privileged && !(header & MI_BATCH_PPGTT_HSW);
+	stream.space = stream.privileged ? SOFTGPU_GGTT : SOFTGPU_PPGTT;
 	if (header & MI_BATCH_PREDICATE && !softgpu_predicate(engine, MI_PREDICATE_RESULT_1))
 		return SOFTGPU_OK;
 	if (header & MI_BATCH_ADD_OFFSET) {

@@ -198,15 +198,17 @@ static bool fetch_packet(enum ghyvi_fetch_source source, unsigned int level, u64
 	return true;
 }
 
-/* Returns false if the engine has stopped. */
-static bool execute_batch(const u32 *start, unsigned int level, u32 ring_head)
+/* @from: where @start is. Returns false if the engine has stopped. */
+static bool execute_batch(enum ghyvi_fetch_source from, const u32 *start, unsigned int level,
+			  u32 ring_head)
 {
-	enum ghyvi_fetch_source source;
+	enum ghyvi_fetch_source source = from;
 	u32 packet[PACKET_DWORDS] = { 0 };
 	u64 at;
 
 jump:
-	source = start[0] & BATCH_PPGTT ? GHYVI_FETCH_PPGTT : GHYVI_FETCH_GGTT;
+	if (source != GHYVI_FETCH_PPGTT) /* else it stays there */
+		source = start[0] & BATCH_PPGTT ? GHYVI_FETCH_PPGTT : GHYVI_FETCH_GGTT;
 	at = ((u64)start[2] << 32 | start[1]) & GENMASK_ULL(47, 2);
 	if (source == GHYVI_FETCH_PPGTT && run.mode == GHYVI_AUDIT_PRIVILEGED)
 		return true;
@@ -219,10 +221,9 @@ jump:
 				return true;
 			break;
 		case 0x31: /* BATCH_BUFFER_START */
-			assert_true(source != GHYVI_FETCH_PPGTT || packet[0] & BATCH_PPGTT);
 			if (packet[0] & BATCH_SECOND_LEVEL) {
 				assert_int_equal(level, 1);
-				if (!execute_batch(packet, 2, ring_head))
+				if (!execute_batch(source, packet, 2, ring_head))
 					return false;
 				break;
 			}
@@ -245,7 +246,7 @@ static void execute(void)
 	for (at = guest.submission.head; at != guest.tail;) {
 		if (!fetch_packet(GHYVI_FETCH_RING, 0, &at, 0, packet))
 			return;
-		if (OPCODE_MI(packet[0]) == 0x31 && !execute_batch(packet, 1, at))
+		if (OPCODE_MI(packet[0]) == 0x31 && !execute_batch(GHYVI_FETCH_RING, packet, 1, at))
 			return;
 	}
 }

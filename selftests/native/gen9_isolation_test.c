@@ -17,6 +17,7 @@
  *					batch_does_not_leave_its_copy_at_the_end_of_the_ppgtt
  * copies of user batches have the rights of user batches
  *					copied_user_batch_does_not_reach_the_ggtt,
+ *					copied_user_batch_starts_no_batch_of_the_ggtt,
  *					registers_of_the_host_are_out_of_reach
  * status pages of the host		status_page_of_the_host_is_out_of_reach
  * no state of a client reaches another one
@@ -247,6 +248,35 @@ static void copied_user_batch_does_not_reach_the_ggtt(void **state)
 			assert_int_equal(at(&guests[0], HWSP_PAGE), 0);
 			job_free(job);
 		}
+}
+
+/*
+ * A batch of the GGTT that has the same address is copied, too: only the ring may start it. Bit 8
+ * of a start in a user batch does not matter.
+ */
+static void copied_user_batch_starts_no_batch_of_the_ggtt(void **state)
+{
+	static const enum ghyvi_engine_id engines[] = { GHYVI_BCS, GHYVI_RCS };
+	unsigned int k;
+
+	ghyvi_audit_set_mode(guests[0].audit, "full");
+	guests[0].user_at[1] = KERNEL_BATCH;
+	for (k = 0; k < ARRAY_SIZE(engines); k++) {
+		struct test_job *job = job_new(&guests[0], engines[k]);
+
+		*(u32 *)guest_page(&guests[0], DATA) = 0;
+		put(guest_page(&guests[0], KERNEL_BATCH),
+		    DWORDS(ATOMIC_INCREMENT_GGTT, DATA, 0, BATCH_END));
+		USER(&guests[0], START_KERNEL, KERNEL_BATCH, 0);
+		put(guests[0].user[1], DWORDS(STORE_PPGTT, LO(USER_DATA + 0x100),
+					      HI(USER_DATA + 0x100), 7 + k, BATCH_END));
+		RINGS(job, START_KERNEL, KERNEL_BATCH, 0, START_USER, LO(USER_BATCH),
+		      HI(USER_BATCH));
+		run_once(job);
+		assert_int_equal(at(&guests[0], DATA), 1);
+		assert_int_equal(((u32 *)guests[0].user[1])[0x40], 7 + k);
+		job_free(job);
+	}
 }
 
 /* ---- registers ---- */
@@ -687,6 +717,7 @@ int main(int argc, char **argv)
 		TEST(blitter_batches_are_always_copied),
 		TEST(batch_does_not_leave_its_copy_at_the_end_of_the_ppgtt),
 		TEST(copied_user_batch_does_not_reach_the_ggtt),
+		TEST(copied_user_batch_starts_no_batch_of_the_ggtt),
 		TEST(registers_of_the_host_are_out_of_reach),
 		TEST(no_register_carries_a_value_to_another_client),
 		TEST(threads_find_nothing_of_another_client),

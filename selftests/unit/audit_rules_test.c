@@ -346,8 +346,6 @@ static void batches_start_only_at_allowed_addresses(void **state)
 	assert_refused("batch-place");
 	KERNEL(START_SECOND, LO(USER_BATCH), HI(USER_BATCH));
 	assert_refused("batch-level");
-	USER(START_KERNEL, KERNEL_BATCH, 0);
-	assert_refused("batch-space");
 	put(USER_BATCH2, START_SECOND, LO(USER_START + 0x20000), HI(USER_START), BATCH_END);
 	USER(START_SECOND, LO(USER_BATCH2), HI(USER_BATCH2));
 	assert_refused("batch-level");

@@ -215,13 +215,36 @@ static void chains_calls_and_loops_are_followed(void **state)
 	assert_passed();
 }
 
+/* As the engines, the auditor stays in the PPGTT. At the same addresses are other batches. */
+static void batches_that_a_user_batch_starts_are_user_batches(void **state)
+{
+	unsigned int second;
+
+	for (second = 0; second <= 1; second++) {
+		put(USER_BATCH, START_KERNEL | (second ? BIT(22) : 0), LO(USER_BATCH2),
+		    HI(USER_BATCH2), BATCH_END);
+		put(USER_BATCH2, MI(0x20, 2) | BIT(22), 0x7ffff000, 0, 1, BATCH_END);
+		run_user_batch();
+		assert_passed();
+		put(USER_BATCH2, NOOP, BAD, BATCH_END);
+		run_user_batch();
+		assert_refused("unknown-command");
+	}
+	/* This one is in the GGTT only. */
+	put(KERNEL_BATCH, BATCH_END);
+	put(USER_BATCH, START_KERNEL, KERNEL_BATCH, 0);
+	run_user_batch();
+	assert_refused("unmapped");
+	assert_int_equal(guest.ggtt_reads[(KERNEL_BATCH - GGTT_START) / 4], 0);
+}
+
 static void commands_inside_the_operands_of_others_are_found(void **state)
 {
 	/* A jump into the data of a store. */
-	put(USER_BATCH, MI(0x20, 4), LO(USER_START), HI(USER_START), START_KERNEL, KERNEL_BATCH, 0,
+	put(USER_BATCH, MI(0x20, 4), LO(USER_START), HI(USER_START), BAD, NOOP, BATCH_END,
 	    START_USER, LO(USER_BATCH + 12), HI(USER_BATCH));
 	run_user_batch();
-	assert_refused("batch-space");
+	assert_refused("unknown-command");
 	put(USER_BATCH, MI(0x20, 4), LO(USER_START), HI(USER_START), NOOP, NOOP, BATCH_END,
 	    START_USER, LO(USER_BATCH + 12), HI(USER_BATCH));
 	run_user_batch();
@@ -537,7 +560,7 @@ static void the_dump_tells_what_was_refused_last(void **state)
 	assert_string_equal(dumped(),
 			    "mode: full\nrefused: engine=rcs context=0x10100000 ring=0x8 ring=0x8 "
 			    "command=command header=0x0b000000 rule=unknown-command\n");
-	put(USER_BATCH, NOOP, START_KERNEL, KERNEL_BATCH, 0);
+	put(USER_BATCH, NOOP, MI(0x23, 2), 0, 0, 0);
 	fresh();
 	ring(NOOP, NOOP, START_USER, LO(USER_BATCH), HI(USER_BATCH), NOOP);
 	submit();
@@ -545,7 +568,7 @@ static void the_dump_tells_what_was_refused_last(void **state)
 	assert_string_equal(
 		dumped(),
 		"mode: privileged\nrefused: engine=rcs context=0x10100000 ring=0x8 user batch=0x7fff00000004 "
-		"command=MI_BATCH_BUFFER_START header=0x18800001 rule=batch-space\n");
+		"command=MI_UPDATE_GTT header=0x11800002 rule=domain\n");
 }
 
 static void unmapped_commands_are_refused(void **state)
@@ -612,6 +635,7 @@ int main(void)
 		LOG_TEST(no_command_of_an_unreadable_ring_runs_in_any_mode),
 		LOG_TEST(what_follows_an_unreadable_part_does_not_run_in_any_mode),
 		TEST(chains_calls_and_loops_are_followed),
+		TEST(batches_that_a_user_batch_starts_are_user_batches),
 		TEST(commands_inside_the_operands_of_others_are_found),
 		TEST(the_same_batch_is_checked_on_both_levels),
 		TEST(batches_at_a_variable_offset_are_not_audited),

@@ -240,6 +240,29 @@ static void data_beside_the_commands_of_a_batch_may_change(void **state)
 	finish(rig, with);
 }
 
+/* The auditor has copied what the engine executes: the batch of the PPGTT. */
+static void a_start_without_the_ppgtt_bit_is_audited_where_it_leads(void **state)
+{
+	struct rig *rig = *state;
+	struct ghyvi_audit *with = make_audit(rig, "full");
+	unsigned int second;
+
+	for (second = 0; second <= 1; second++) {
+		rig_reset(rig);
+		batch(rig->batch, MI_BATCH_START_GGTT | (second ? MI_SECOND_LEVEL : 0),
+		      ADDRESS(BATCH2), MI_BATCH_END);
+		batch(rig->batch2, MI_STORE, ADDRESS(DATA), 5 + second, MI_BATCH_END);
+		ring(rig, MI_BATCH_START, ADDRESS(BATCH));
+		audit(rig, with);
+		assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+		assert_int_equal(data32(rig, 0), 5 + second);
+		ghyvi_commands_free(rig->job.commands);
+	}
+	rig->job.commands = NULL;
+	assert_int_equal(atomic64_read(&rig->stats.audit_rejects), 0);
+	finish(rig, with);
+}
+
 static void changed_user_batches_run_in_log_mode(void **state)
 {
 	struct rig *rig = *state;
@@ -256,7 +279,7 @@ static void changed_user_batches_run_in_log_mode(void **state)
 
 static int rewriting;
 
-/* Another CPU of the guest: a store of 1 becomes a privileged batch, and back. */
+/* Another CPU of the guest: a store of 1 becomes the start of a batch that is not mapped. */
 static void *rewrite(void *data)
 {
 	u32 *batch = data;
@@ -319,6 +342,7 @@ int main(void)
 		RIG_TEST(a_batch_that_stores_a_jump_ends_with_a_reason),
 		RIG_TEST(a_batch_that_a_cpu_changes_ends_with_a_reason),
 		RIG_TEST(data_beside_the_commands_of_a_batch_may_change),
+		RIG_TEST(a_start_without_the_ppgtt_bit_is_audited_where_it_leads),
 		RIG_TEST(changed_user_batches_run_in_log_mode),
 		RIG_TEST(changing_batches_have_no_effect_once_audited),
 	};

@@ -105,6 +105,26 @@ static void a_ggtt_batch_has_the_rights_of_the_ring(void **state)
 	assert_int_equal(*(u32 *)(rig->ggtt_data + 0x100), 9);
 }
 
+/* As on hardware; i915's igt_cs_tlb() chains its batches so. */
+static void batches_that_a_user_batch_starts_are_user_batches(void **state)
+{
+	struct rig *rig = *state;
+	unsigned int second;
+
+	for (second = 0; second <= 1; second++) {
+		rig_reset(rig);
+		memset(rig->data, 0, 16);
+		batch(rig->batch, MI_BATCH_START_GGTT | (second ? MI_SECOND_LEVEL : 0),
+		      ADDRESS(BATCH2), MI_STORE, ADDRESS(DATA + 4), 3, MI_BATCH_END);
+		batch(rig->batch2, MI_STORE | MI_GGTT, ADDRESS(DATA_GGTT + 0x100), 1, MI_STORE,
+		      ADDRESS(DATA), 2, MI_BATCH_END);
+		assert_int_equal(rig_run_batch(rig), GHYVI_JOB_COMPLETE);
+		assert_int_equal(*(u32 *)(rig->ggtt_data + 0x100), 0);
+		assert_int_equal(data32(rig, 0), 2);
+		assert_int_equal(data32(rig, 4), second ? 3 : 0);
+	}
+}
+
 static void users_write_only_registers_of_their_list(void **state)
 {
 	struct rig *rig = *state;
@@ -257,6 +277,7 @@ int main(void)
 		RIG_TEST(users_cannot_reach_the_ggtt),
 		RIG_TEST(some_commands_end_the_job),
 		RIG_TEST(a_ggtt_batch_has_the_rights_of_the_ring),
+		RIG_TEST(batches_that_a_user_batch_starts_are_user_batches),
 		RIG_TEST(users_write_only_registers_of_their_list),
 		RIG_TEST(user_batches_write_what_hardware_lets_them_write),
 		RIG_TEST(user_batches_write_no_other_engines_registers),
