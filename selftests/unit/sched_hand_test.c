@@ -264,7 +264,7 @@ static void a_wait_that_began_before_others_waited_excuses_its_last_part_only(vo
 	drain();
 }
 
-/* The timeout bounds what others wait; the vGPU is not blamed for the part that it waited itself. */
+/* The timeout bounds what others wait; a vGPU is not blamed for the part that it waited itself. */
 static void a_wait_is_excused_and_does_not_extend_the_timeout(void **state)
 {
 	set_settings(1000, 300000);
