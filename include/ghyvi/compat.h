@@ -82,6 +82,12 @@ struct vfio_precopy_info {
 #define vm_flags_clear(vma, flags) ((void)((vma)->vm_flags &= ~(flags)))
 #endif
 
+#if GHYVI_HAVE_CONST_BIN_ATTRIBUTE
+#define GHYVI_BIN_ATTRIBUTE_CONST const
+#else
+#define GHYVI_BIN_ATTRIBUTE_CONST
+#endif
+
 /* A fault holds the lock of the mapping, or of the whole address space. */
 #if GHYVI_HAVE_RELEASE_FAULT_LOCK
 #define ghyvi_release_fault_lock(vmf) release_fault_lock(vmf)

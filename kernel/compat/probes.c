@@ -70,6 +70,13 @@ void ghyvi_probe(struct vm_fault *vmf)
 	release_fault_lock(vmf);
 }
 
+/* 6.17: binary attributes are constant */
+#elif defined(PROBE_CONST_BIN_ATTRIBUTE)
+#include <linux/sysfs.h>
+ssize_t ghyvi_probe(struct file *filp, struct kobject *kobj, const struct bin_attribute *attr,
+		    char *buffer, loff_t at, size_t bytes);
+const struct bin_attribute ghyvi_probed = { .read = ghyvi_probe };
+
 /*
  * 6.13: KVM maps pages of VM_PFNMAP mappings without a reference on them. The function came with
  * that change.

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * /sys/bus/mdev/devices/<uuid>/display/
- *	enabled, resolution, edid
+ *	enabled, resolution, edid (binary)
  *
  * Documentation/ABI/testing/sysfs-bus-mdev-ghyvi describes each.
  */
+#include <linux/fs.h>
+#include <linux/string.h>
 #include <linux/sysfs.h>
+#include <ghyvi/compat.h>
 #include <ghyvi/choice.h>
 #include <ghyvi/settings.h>
 #include "vgpu/vgpu.h"
@@ -78,7 +81,7 @@ static ssize_t resolution_store(struct device *dev, struct device_attribute *att
 		return ret;
 	}
 	mutex_lock(&device->lock);
-	if (ret == ghyvi_vgpu_get_resolution(device->vgpu)) {
+	if (ret == ghyvi_vgpu_get_resolution(device->vgpu) && !ghyvi_vgpu_has_edid(device->vgpu)) {
 		ret = 0;
 	} else if (device->open) {
 		ret = busy(device, "resolution");
@@ -91,23 +94,66 @@ static ssize_t resolution_store(struct device *dev, struct device_attribute *att
 }
 static DEVICE_ATTR_RW(resolution);
 
-static ssize_t edid_show(struct device *dev, struct device_attribute *attr, char *buffer)
+static ssize_t edid_read(struct file *filp, struct kobject *kobj,
+			 GHYVI_BIN_ATTRIBUTE_CONST struct bin_attribute *attr, char *buffer,
+			 loff_t at, size_t bytes)
 {
-	struct ghyvi_device *device = dev_get_drvdata(dev);
+	struct ghyvi_device *device = dev_get_drvdata(kobj_to_dev(kobj));
+	u8 edid[GHYVI_EDID_BYTES_MAX];
+	size_t size = ghyvi_vgpu_get_edid(device->vgpu, edid);
 
-	ghyvi_vgpu_get_edid(device->vgpu, (u8 *)buffer);
-	return GHYVI_EDID_BYTES;
+	return memory_read_from_buffer(buffer, bytes, &at, edid, size);
 }
-static DEVICE_ATTR_RO(edid);
+
+static int set_edid(struct ghyvi_device *device, const char *edid, size_t bytes)
+{
+	const char *wrong;
+
+	lockdep_assert_held(&device->lock);
+	if (device->open)
+		return busy(device, "edid");
+	wrong = ghyvi_vgpu_set_edid(device->vgpu, (const u8 *)edid, bytes);
+	if (!wrong)
+		return 0;
+	ghyvi_report(&device->reporter, "display/edid: %s", wrong);
+	return -EINVAL;
+}
+
+static ssize_t edid_write(struct file *filp, struct kobject *kobj,
+			  GHYVI_BIN_ATTRIBUTE_CONST struct bin_attribute *attr, char *buffer,
+			  loff_t at, size_t bytes)
+{
+	struct ghyvi_device *device = dev_get_drvdata(kobj_to_dev(kobj));
+	int ret;
+
+	mutex_lock(&device->lock);
+	/* A part of an EDID has not the size of one. */
+	ret = set_edid(device, buffer, at ? 0 : bytes);
+	mutex_unlock(&device->lock);
+	return ret ?: bytes;
+}
+
+/* Without a size, the kernel does not cut what is too long. */
+static GHYVI_BIN_ATTRIBUTE_CONST struct bin_attribute edid_attribute = {
+	.attr = { .name = "edid", .mode = 0644 },
+	.read = edid_read,
+	.write = edid_write,
+};
 
 static struct attribute *display_attributes[] = {
 	&dev_attr_enabled.attr,
 	&dev_attr_resolution.attr,
-	&dev_attr_edid.attr,
 	NULL,
 };
+
+static GHYVI_BIN_ATTRIBUTE_CONST struct bin_attribute *GHYVI_BIN_ATTRIBUTE_CONST
+	display_binaries[] = {
+		&edid_attribute,
+		NULL,
+	};
 
 const struct attribute_group ghyvi_display_group = {
 	.name = "display",
 	.attrs = display_attributes,
+	.bin_attrs = display_binaries,
 };

@@ -443,7 +443,7 @@ u32 vgpu_display_mailbox(struct ghyvi_vgpu *vgpu, u32 command)
 
 void vgpu_display_init(struct ghyvi_vgpu *vgpu)
 {
-	vgpu->display.resolution = GHYVI_RESOLUTION_DEFAULT;
+	vgpu_monitor_choose(&vgpu->display, GHYVI_RESOLUTION_DEFAULT, NULL, 0);
 	hrtimer_setup(&vgpu->display.timer, timer_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 }
 
@@ -475,7 +475,7 @@ void vgpu_display_reset(struct ghyvi_vgpu *vgpu)
 	if (vgpu->params.profile->gen != DISPLAY_GEN)
 		return;
 	set_reset_values(vgpu);
-	vgpu_monitor_reset(&display->monitor, display->resolution);
+	vgpu_monitor_reset(display);
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
 	display->running = false;
 	display->flip = false;
@@ -503,7 +503,7 @@ bool ghyvi_vgpu_has_display(const struct ghyvi_vgpu *vgpu)
 void ghyvi_vgpu_set_resolution(struct ghyvi_vgpu *vgpu, unsigned int resolution)
 {
 	mutex_lock(&vgpu->lock);
-	WRITE_ONCE(vgpu->display.resolution, resolution);
+	vgpu_monitor_choose(&vgpu->display, resolution, NULL, 0);
 	vgpu_display_reset(vgpu);
 	mutex_unlock(&vgpu->lock);
 }
@@ -513,7 +513,31 @@ unsigned int ghyvi_vgpu_get_resolution(const struct ghyvi_vgpu *vgpu)
 	return READ_ONCE(vgpu->display.resolution);
 }
 
-void ghyvi_vgpu_get_edid(const struct ghyvi_vgpu *vgpu, u8 *edid)
+const char *ghyvi_vgpu_set_edid(struct ghyvi_vgpu *vgpu, const u8 *edid, size_t bytes)
 {
-	vgpu_monitor_edid(ghyvi_vgpu_get_resolution(vgpu), edid);
+	const char *wrong = vgpu_monitor_check_edid(edid, bytes);
+
+	if (wrong)
+		return wrong;
+	mutex_lock(&vgpu->lock);
+	vgpu_monitor_choose(&vgpu->display, vgpu->display.resolution, edid, bytes);
+	vgpu_display_reset(vgpu);
+	mutex_unlock(&vgpu->lock);
+	return NULL;
+}
+
+size_t ghyvi_vgpu_get_edid(struct ghyvi_vgpu *vgpu, u8 *edid)
+{
+	size_t bytes;
+
+	mutex_lock(&vgpu->lock);
+	bytes = vgpu->display.edid_bytes;
+	memcpy(edid, vgpu->display.edid, bytes);
+	mutex_unlock(&vgpu->lock);
+	return bytes;
+}
+
+bool ghyvi_vgpu_has_edid(const struct ghyvi_vgpu *vgpu)
+{
+	return READ_ONCE(vgpu->display.edid_written);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The monitor of a vGPU: its resolution, and the EDID that describes it.
+ * The monitor of a vGPU: its resolution, and the EDID that describes it, unless an administrator
+ * has written another one.
  *
- * Timings are those of VESA's CVT with reduced blanking at 60 Hz: a horizontal blank of 160 pixels,
+ * Timings of a resolution are those of VESA's CVT with reduced blanking at 60 Hz: a horizontal blank of 160 pixels,
  * and a vertical blank of at least 460 us.
  */
 #include <linux/kernel.h>
@@ -42,9 +43,7 @@ const char *ghyvi_display_resolution(unsigned int i)
 
 u32 ghyvi_vgpu_picture_pixels(const struct ghyvi_vgpu *vgpu)
 {
-	const struct mode *mode = &modes[READ_ONCE(vgpu->display.resolution)];
-
-	return mode->width * mode->height;
+	return READ_ONCE(vgpu->display.pixels);
 }
 
 /* The detailed timing of @mode: 18 bytes. */
@@ -71,8 +70,17 @@ static void put_timing(const struct mode *mode, u8 *at)
 	at[17] = 0x1a; /* digital separate sync, horizontal positive */
 }
 
+static u8 sum_of(const u8 *bytes, unsigned int count)
+{
+	u8 sum = 0;
+
+	while (count--)
+		sum += *bytes++;
+	return sum;
+}
+
 /* EDID 1.4 of a DisplayPort monitor with one detailed timing. */
-void vgpu_monitor_edid(unsigned int resolution, u8 *edid)
+static void make_edid(unsigned int resolution, u8 *edid)
 {
 	static const u8 header[] = {
 		0x00, 0xff, 0xff, 0xff, 0xff, 0xff,
@@ -88,8 +96,6 @@ void vgpu_monitor_edid(unsigned int resolution, u8 *edid)
 	static const u8 name[] = { 0,	0,    0,   0xfc, 0,   'g', 'h', 'y', 'v',
 				   'i', '\n', ' ', ' ',	 ' ', ' ', ' ', ' ', ' ' };
 	const struct mode *mode = &modes[resolution];
-	u8 sum = 0;
-	unsigned int i;
 
 	memset(edid, 0, GHYVI_EDID_BYTES);
 	memcpy(edid, header, sizeof(header));
@@ -105,9 +111,71 @@ void vgpu_monitor_edid(unsigned int resolution, u8 *edid)
 	memcpy(edid + 72, name, sizeof(name));
 	edid[90 + 3] = 0x10; /* dummy descriptors */
 	edid[108 + 3] = 0x10;
-	for (i = 0; i < GHYVI_EDID_BYTES - 1; i++)
-		sum += edid[i];
-	edid[GHYVI_EDID_BYTES - 1] = -sum;
+	edid[GHYVI_EDID_BYTES - 1] = -sum_of(edid, GHYVI_EDID_BYTES - 1);
+}
+
+#define EDID_TIMINGS 54 /* where the base block has its descriptors */
+#define EDID_TIMING_BYTES 18
+#define EDID_EXTENSIONS 126 /* number of blocks that follow the base block */
+#define CTA_TAG 0x02
+#define CTA_TIMINGS 2 /* where an extension of CTA-861 says its timings begin, 0: it has none */
+
+const char *vgpu_monitor_check_edid(const u8 *edid, size_t bytes)
+{
+	static const u8 header[] = { 0x00, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x00 };
+	size_t at;
+
+	if (bytes != GHYVI_EDID_BYTES && bytes != GHYVI_EDID_BYTES_MAX)
+		return "the size is neither 128 nor 256 bytes";
+	if (memcmp(edid, header, sizeof(header)))
+		return "it does not begin with the header of an EDID";
+	for (at = 0; at < bytes; at += GHYVI_EDID_BYTES)
+		if (sum_of(edid + at, GHYVI_EDID_BYTES))
+			return "the checksum of a block is wrong";
+	if (edid[EDID_EXTENSIONS] != bytes / GHYVI_EDID_BYTES - 1)
+		return "it has another number of extensions than it says";
+	return NULL;
+}
+
+/* The number of pixels of the largest of the detailed timings from @at on. */
+static u32 largest_timing(const u8 *at, const u8 *end, u32 pixels)
+{
+	/* A pixel clock of 0: this is another descriptor, or padding. */
+	for (; at + EDID_TIMING_BYTES <= end; at += EDID_TIMING_BYTES)
+		if (at[0] | at[1])
+			pixels = max(pixels, ((u32)at[2] | (at[4] & 0xf0) << 4) *
+						     ((u32)at[5] | (at[7] & 0xf0) << 4));
+	return pixels;
+}
+
+static u32 edid_pixels(const u8 *edid, size_t bytes, u32 pixels)
+{
+	const u8 *extension = edid + GHYVI_EDID_BYTES;
+
+	pixels = largest_timing(edid + EDID_TIMINGS, edid + EDID_EXTENSIONS, pixels);
+	if (bytes > GHYVI_EDID_BYTES && extension[0] == CTA_TAG && extension[CTA_TIMINGS] > 3 &&
+	    extension[CTA_TIMINGS] < GHYVI_EDID_BYTES)
+		pixels = largest_timing(extension + extension[CTA_TIMINGS],
+					extension + GHYVI_EDID_BYTES - 1, pixels);
+	return pixels;
+}
+
+void vgpu_monitor_choose(struct vgpu_display *display, unsigned int resolution, const u8 *edid,
+			 size_t bytes)
+{
+	const struct mode *mode = &modes[resolution];
+
+	memset(display->edid, 0, sizeof(display->edid));
+	display->edid_bytes = GHYVI_EDID_BYTES;
+	make_edid(resolution, display->edid);
+	if (edid) {
+		memcpy(display->edid, edid, bytes);
+		display->edid_bytes = bytes;
+	}
+	WRITE_ONCE(display->edid_written, !!edid);
+	WRITE_ONCE(display->resolution, resolution);
+	WRITE_ONCE(display->pixels,
+		   edid_pixels(display->edid, display->edid_bytes, mode->width * mode->height));
 }
 
 /*
@@ -138,11 +206,14 @@ void vgpu_monitor_edid(unsigned int resolution, u8 *edid)
 #define DP_SET_POWER 0x600
 #define DP_SET_POWER_D0 1
 
-void vgpu_monitor_reset(struct vgpu_monitor *monitor, unsigned int resolution)
+void vgpu_monitor_reset(struct vgpu_display *display)
 {
+	struct vgpu_monitor *monitor = &display->monitor;
+
 	memset(monitor, 0, sizeof(*monitor));
 	monitor->power = DP_SET_POWER_D0;
-	vgpu_monitor_edid(resolution, monitor->edid);
+	memcpy(monitor->edid, display->edid, sizeof(monitor->edid));
+	monitor->edid_bytes = display->edid_bytes;
 }
 
 /* Two lanes: clock recovered, equalised and symbols locked, if the source drives the lane. */
@@ -189,7 +260,7 @@ static void dpcd_write(struct vgpu_monitor *monitor, u32 address, u8 value)
 
 static u8 edid_next(struct vgpu_monitor *monitor)
 {
-	return monitor->edid[monitor->edid_at++ % GHYVI_EDID_BYTES];
+	return monitor->edid[monitor->edid_at++ % monitor->edid_bytes];
 }
 
 unsigned int vgpu_monitor_transfer(struct vgpu_monitor *monitor, const u8 *message,

@@ -560,6 +560,8 @@ static int load_locked(struct ghyvi_vgpu *vgpu, struct state_load *load, u32 typ
 		return vgpu_workload_load(load->engine, reader);
 	case STATE_DISPLAY:
 		return load_display(vgpu, load, reader);
+	case STATE_EDID:
+		return vgpu_edid_load(vgpu, reader);
 	case STATE_END:
 		return load_end(vgpu, load, reader);
 	}
@@ -580,7 +582,7 @@ static int load_section(struct ghyvi_vgpu *vgpu, struct state_load *load, u32 ty
 }
 
 /*
- * Sections come in the order of their types, but for the end; none is missing, but for that of a
+ * Sections come in the order of their types, but for the end; none is missing, but for those of a
  * display. A workload follows its engine.
  */
 static bool section_follows(const struct state_load *load, u32 type)
@@ -596,6 +598,8 @@ static bool section_follows(const struct state_load *load, u32 type)
 	case STATE_WORKLOAD:
 		return type == STATE_ENGINE || type == STATE_DISPLAY || type == STATE_END;
 	case STATE_DISPLAY:
+		return type == STATE_EDID || type == STATE_END;
+	case STATE_EDID:
 		return type == STATE_END;
 	default:
 		return type == load->last + 1;

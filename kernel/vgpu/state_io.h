@@ -24,7 +24,7 @@
  */
 #define STATE_MAGIC 0x47494d4956594847ULL /* "GHYVIMIG" */
 #define STATE_MAJOR 1
-#define STATE_MINOR 2
+#define STATE_MINOR 3
 
 /* Part of a type: a ghyvi that does not know the section skips it. */
 #define STATE_OPTIONAL 0x80000000u
@@ -43,6 +43,8 @@ enum state_section {
 	STATE_DISPLAY, /* if the vGPU has one */
 	/* minor version 2, after STATE_MACHINE: */
 	STATE_FAILSAFE = STATE_OPTIONAL | 10,
+	/* minor version 3, after STATE_DISPLAY: */
+	STATE_EDID = 11, /* if the monitor's has two blocks: the second one */
 };
 
 struct state_header {
@@ -244,6 +246,8 @@ int vgpu_table_load(struct state_reader *reader, u64 *table, u32 words);
 void vgpu_display_save(struct ghyvi_vgpu *vgpu, struct state_writer *writer);
 /* Load a section STATE_DISPLAY after the registers. Returns 0 or -EINVAL. */
 int vgpu_display_load(struct ghyvi_vgpu *vgpu, struct state_reader *reader);
+/* Load a section STATE_EDID after that. Returns 0 or -EINVAL. */
+int vgpu_edid_load(struct ghyvi_vgpu *vgpu, struct state_reader *reader);
 
 /* state_engine.c: called with vgpu->lock held, while the vGPU is paused */
 void vgpu_engine_save(struct vgpu_engine *engine, struct state_writer *writer);

@@ -345,7 +345,9 @@ bool ghyvi_vgpu_get_multicall(const struct ghyvi_vgpu *vgpu);
 /* Number of resolutions that a monitor can have, and the one that it has first. */
 #define GHYVI_RESOLUTIONS 10u
 #define GHYVI_RESOLUTION_DEFAULT 7u
+/* Size of a block of an EDID, and of the longest EDID. */
 #define GHYVI_EDID_BYTES 128u
+#define GHYVI_EDID_BYTES_MAX 256u
 /**
  * ghyvi_display_resolution() - get the name of a resolution of monitors.
  * @i: number of the resolution
@@ -386,6 +388,8 @@ bool ghyvi_vgpu_traps_page(const struct ghyvi_vgpu *vgpu, u32 offset);
  * @resolution: number of the resolution, below GHYVI_RESOLUTIONS; at first
  *	GHYVI_RESOLUTION_DEFAULT
  *
+ * Ends the effect of ghyvi_vgpu_set_edid().
+ *
  * Context: may sleep.
  */
 void ghyvi_vgpu_set_resolution(struct ghyvi_vgpu *vgpu, unsigned int resolution);
@@ -398,13 +402,35 @@ void ghyvi_vgpu_set_resolution(struct ghyvi_vgpu *vgpu, unsigned int resolution)
  */
 unsigned int ghyvi_vgpu_get_resolution(const struct ghyvi_vgpu *vgpu);
 /**
+ * ghyvi_vgpu_set_edid() - replace the EDID that ghyvi has made for the resolution.
+ * @vgpu: vGPU to set; nothing has opened it
+ * @edid: copied
+ * @bytes: size of @edid
+ *
+ * Context: may sleep.
+ * Return: NULL; or what is wrong with @edid (its size, header, a checksum, the number of blocks),
+ * as an English phrase, with nothing changed.
+ */
+const char *ghyvi_vgpu_set_edid(struct ghyvi_vgpu *vgpu, const u8 *edid, size_t bytes);
+/**
  * ghyvi_vgpu_get_edid() - get the EDID of a vGPU's monitor, also while there is no display.
  * @vgpu: vGPU of the monitor
- * @edid: filled with GHYVI_EDID_BYTES bytes
+ * @edid: filled with the EDID; has GHYVI_EDID_BYTES_MAX bytes
+ *
+ * A guest that has moved here reads that of its first host, until the vGPU is reset.
+ *
+ * Context: may sleep.
+ * Return: its size in bytes, a multiple of GHYVI_EDID_BYTES.
+ */
+size_t ghyvi_vgpu_get_edid(struct ghyvi_vgpu *vgpu, u8 *edid);
+/**
+ * ghyvi_vgpu_has_edid() - test whether ghyvi_vgpu_set_edid() has set the EDID.
+ * @vgpu: vGPU of the monitor
  *
  * Context: any.
+ * Return: false if the EDID is that of the resolution.
  */
-void ghyvi_vgpu_get_edid(const struct ghyvi_vgpu *vgpu, u8 *edid);
+bool ghyvi_vgpu_has_edid(const struct ghyvi_vgpu *vgpu);
 
 /* Maximum width of a picture, in pixels. */
 #define GHYVI_PICTURE_WIDTH_MAX 8192u
@@ -436,7 +462,8 @@ struct ghyvi_picture {
  * @vgpu: vGPU of the picture
  *
  * Context: any.
- * Return: the number of pixels of its monitor. A picture that has more is cut off at the bottom.
+ * Return: the number of pixels of its resolution, or of the largest detailed timing of its EDID. A
+ * picture that has more is cut off at the bottom.
  */
 u32 ghyvi_vgpu_picture_pixels(const struct ghyvi_vgpu *vgpu);
 /**

@@ -188,12 +188,14 @@ struct vgpu_fault {
 /**
  * struct vgpu_monitor - the monitor at the DisplayPort.
  * @edid: its EDID
- * @edid_at: offset of the byte of it that is read next, modulo GHYVI_EDID_BYTES
+ * @edid_bytes: size of @edid, a multiple of GHYVI_EDID_BYTES; not 0
+ * @edid_at: offset of the byte of it that is read next, modulo @edid_bytes
  * @link: DPCD 0x100 to 0x10f, which the guest sets when it trains the link
  * @power: DPCD 0x600
  */
 struct vgpu_monitor {
-	u8 edid[GHYVI_EDID_BYTES];
+	u8 edid[GHYVI_EDID_BYTES_MAX];
+	u16 edid_bytes;
 	u8 edid_at;
 	u8 link[16];
 	u8 power;
@@ -203,7 +205,12 @@ struct vgpu_monitor {
  * struct vgpu_display - the display of a vGPU.
  * @on: the vGPU has one; written under vgpu->lock, while the vGPU is closed
  * @resolution: of the monitor, see ghyvi_display_resolution(); as @on
- * @monitor: under vgpu->lock
+ * @edid: of the monitor after a reset; @monitor may have come with another one from another host.
+ *	Under vgpu->lock, as @monitor
+ * @edid_bytes: size of @edid; as @edid
+ * @edid_written: by user space, instead of that of @resolution; as @on
+ * @pixels: of the largest picture; as @on
+ * @monitor: what the guest sees
  * @timer: expires at the end of a frame
  * @armed: @timer runs
  * @armed_frame: number of the frame in which it was started
@@ -222,6 +229,10 @@ struct vgpu_monitor {
 struct vgpu_display {
 	bool on;
 	unsigned int resolution;
+	u8 edid[GHYVI_EDID_BYTES_MAX];
+	u16 edid_bytes;
+	bool edid_written;
+	u32 pixels;
 	struct vgpu_monitor monitor;
 	struct hrtimer timer;
 	bool armed;
@@ -464,9 +475,15 @@ void vgpu_irq_raise(struct vgpu_engine *engine, u32 events);
 void vgpu_irq_raise_bank(struct ghyvi_vgpu *vgpu, u32 isr, u32 events);
 
 /* monitor.c */
-/* Fill in @edid, which has GHYVI_EDID_BYTES. */
-void vgpu_monitor_edid(unsigned int resolution, u8 *edid);
-void vgpu_monitor_reset(struct vgpu_monitor *monitor, unsigned int resolution);
+/* Returns what is wrong with an EDID from user space, or NULL. */
+const char *vgpu_monitor_check_edid(const u8 *edid, size_t bytes);
+/*
+ * Set what is behind the DisplayPort from the next reset on. @edid: a valid one; NULL: that of the
+ * resolution.
+ */
+void vgpu_monitor_choose(struct vgpu_display *display, unsigned int resolution, const u8 *edid,
+			 size_t bytes);
+void vgpu_monitor_reset(struct vgpu_display *display);
 /*
  * Send a message of @bytes on the AUX channel. Both buffers have AUX_BYTES. Returns the size of the
  * reply; 0: there is none.

@@ -47,13 +47,20 @@ def counters(text):
             yield name + suffix + end
 
 
+def binaries(text, array):
+    """The names of the binary attributes in the group of the attributes in @array."""
+    if not re.search(rf"\.attrs = {array},\n\t\.bin_attrs = ", text):
+        return []
+    return re.findall(r'struct bin_attribute \w+ = \{\n\t\.attr = \{ \.name = "(\w+)"', text)
+
+
 def of_vgpus(text, stats):
     """The arrays of attributes in one source file, with the names of the groups that they are in."""
     for array, entries in re.findall(r"static struct attribute \*(\w+)\[\] = \{(.*?)\};", text, re.S):
         group = re.search(rf"struct attribute_group \w+ = \{{([^}}]*?\.attrs = {array}\b[^}}]*)\}}", text).group(1)
         folder = re.search(r'\.name = "(\w+)"', group)
         names = list(stats) if "GHYVI_STATS(" in entries else re.findall(r"&(?:dev_attr|setting)_(\w+)\.attr", entries)
-        for name in names:
+        for name in names + binaries(text, array):
             yield f"{VGPU}{folder.group(1) + '/' if folder else ''}{name}"
 
 

@@ -2,7 +2,10 @@
 """The screen of a VM whose vGPU has display=on,ramfb=on: QEMU shows the firmware's frame buffer."""
 
 import contextlib
+import errno
 import os
+import shutil
+import tempfile
 import time
 
 import fixture
@@ -89,18 +92,90 @@ def suspend(guest):
     guest.must_run("flips --flips 10", 120)
 
 
+def with_extension(edid):
+    """An EDID with a second block: an extension of CTA-861 that has the timing of the first block."""
+    extension = bytes((2, 3, 7, 0x80, 0xe2, 0, 0x4f)) + edid[54:72]
+    blocks = edid[:126] + b"\1", extension.ljust(127, b"\0")
+    return b"".join(block + bytes((-sum(block) & 255,)) for block in blocks)
+
+
+def read_edid(vgpu):
+    with open(f"{vgpu.path}/display/edid", "rb") as file:
+        return file.read()
+
+
+def write_edid(vgpu, edid):
+    """Returns None or the errno."""
+    try:
+        with open(f"{vgpu.path}/display/edid", "wb", buffering=0) as file:
+            require(file.write(edid) == len(edid), "only a part of the EDID was written")
+    except OSError as error:
+        return error.errno
+    return None
+
+
+def check_edid(edid):
+    """By another program, if it is there."""
+    if not shutil.which("edid-decode"):
+        return
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(edid)
+        file.flush()
+        out = hostlib.must_run("edid-decode", "--check", file.name)
+    require("EDID conformity: PASS" in out, out[-600:])
+
+
+@test
+def edid_is_of_the_resolution_or_what_was_written():
+    with fixture.vgpus("gen9_4") as (vgpu,):
+        for resolution in ("1024x768", "2560x1440", "1920x1080"):
+            vgpu.set("display/resolution", resolution)
+            own = read_edid(vgpu)
+            require(len(own) == 128, f"{resolution}: an EDID of {len(own)} bytes")
+            check_edid(own)
+        long = with_extension(own)
+        check_edid(long)
+        require(write_edid(vgpu, long) is None and read_edid(vgpu) == long, "the EDID was not stored")
+        require(write_edid(vgpu, own) is None and read_edid(vgpu) == own, "the shorter EDID was not stored")
+        wrong = {"size": (own[:127], own + b"\0", long + b"\0", long[128:] + long), "header": (bytes(128),),
+                 "checksum": (own[:60] + b"\xff" + own[61:], long[:-1] + b"\0"), "extensions": (long[:128],)}
+        for cause, edids in wrong.items():
+            for edid in edids:
+                require(write_edid(vgpu, edid) == errno.EINVAL, f"an EDID with a wrong {cause} was taken")
+                require("display/edid: " in vgpu.last_error() and cause in vgpu.last_error(), vgpu.last_error())
+                require(read_edid(vgpu) == own, f"an EDID with a wrong {cause} was stored")
+        fd = os.open(f"{vgpu.path}/display/edid", os.O_WRONLY)
+        try:
+            os.pwrite(fd, own, 128)
+            require(False, "an EDID was written at byte 128")
+        except OSError as error:
+            require(error.errno == errno.EINVAL, f"at byte 128: {error}")
+        finally:
+            os.close(fd)
+        require(write_edid(vgpu, long) is None, "the EDID was refused")
+        vgpu.set("display/resolution", "1920x1080")
+        require(read_edid(vgpu) == own, "a write to display/resolution does not restore its EDID")
+
+
 @test
 def guest_sets_a_mode_and_flips():
     """fbcon takes the screen over; a program sets a mode, and gets an event for each flip, in their order."""
     with fixture.vgpus("gen9_4") as (vgpu,):
         fixture.with_display(vgpu)
+        edid = with_extension(read_edid(vgpu))
+        require(write_edid(vgpu, edid) is None, "the EDID was refused")
         with fixture.guests(vgpu, names=["monitor"]) as (guest,):
+            require(write_edid(vgpu, edid) == errno.EBUSY, "the monitor of a running guest was exchanged")
+            error = hostlib.write(f"{vgpu.path}/display/resolution", "1920x1080")
+            require(error and error.errno == errno.EBUSY, "a write to display/resolution exchanged the monitor")
             for flips in (FLIPS, 10):
                 guest.clear_log()
                 seconds, trouble = guest.load_driver()
                 require(not trouble, "\n".join(trouble))
                 status = guest.must_run("cat /sys/class/drm/card0-DP-1/status /sys/class/drm/card0-DP-1/modes")
                 require(status.split()[:2] == ["connected", "1920x1080"], status)
+                seen = guest.must_run("hexdump -v -e '1/1 \"%02x\"' /sys/class/drm/card0-DP-1/edid")
+                require(bytes.fromhex(seen) == edid, f"the guest's EDID is {seen}")
                 eventually(lambda: "i915" in guest.run("cat /proc/fb")[1], "the console's frame buffer", 120)
                 guest.must_run("test -c /dev/fb0")
                 before = vgpu.stat("interrupts")

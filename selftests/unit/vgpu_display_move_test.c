@@ -75,7 +75,7 @@ static u8 edid_byte(struct move_host *host, u8 at)
 
 static void frames_flips_and_the_monitor_go_on(void **state)
 {
-	u8 expected[GHYVI_EDID_BYTES], other[GHYVI_EDID_BYTES];
+	u8 expected[GHYVI_EDID_BYTES_MAX], other[GHYVI_EDID_BYTES_MAX];
 	u32 interrupts;
 
 	ghyvi_vgpu_get_edid(from.vgpu, expected);
@@ -103,6 +103,62 @@ static void frames_flips_and_the_monitor_go_on(void **state)
 	/* The monitor of the next guest is this host's. */
 	ghyvi_vgpu_reset(to.vgpu);
 	assert_int_equal(edid_byte(&to, 56), other[56]);
+}
+
+/* Give the monitor an EDID of two blocks, of which the second one has @value at @at. */
+static void set_long_edid(struct move_host *host, unsigned int at, u8 value)
+{
+	u8 edid[GHYVI_EDID_BYTES_MAX];
+
+	ghyvi_vgpu_get_edid(host->vgpu, edid);
+	edid[126] = 1;
+	edid[127] -= 1;
+	memset(edid + GHYVI_EDID_BYTES, 0, GHYVI_EDID_BYTES);
+	edid[at] = value;
+	edid[255] = -value;
+	assert_null(ghyvi_vgpu_set_edid(host->vgpu, edid, sizeof(edid)));
+}
+
+/* Neither host needs the other one's EDID, whatever their sizes are. */
+static void the_guest_keeps_its_edid(void **state)
+{
+	set_long_edid(&from, 200, 0x5a);
+	pair_move();
+	assert_int_equal(edid_byte(&to, 126), 1);
+	assert_int_equal(edid_byte(&to, 200), 0x5a);
+	assert_int_equal(edid_byte(&to, 255), (u8)-0x5a);
+	ghyvi_vgpu_reset(to.vgpu);
+	assert_int_equal(edid_byte(&to, 126), 0);
+
+	ghyvi_vgpu_set_resolution(from.vgpu, 0);
+	set_long_edid(&to, 200, 0x5a);
+	ghyvi_vgpu_reset(from.vgpu);
+	pair_move();
+	assert_int_equal(edid_byte(&to, 126), 0);
+	assert_int_equal(edid_byte(&to, 128 + 56), edid_byte(&from, 56));
+	ghyvi_vgpu_reset(to.vgpu);
+	assert_int_equal(edid_byte(&to, 200), 0x5a);
+}
+
+static void a_second_block_of_another_size_is_refused(void **state)
+{
+	struct state_header *header;
+	size_t bytes;
+	void *saved;
+
+	set_long_edid(&from, 200, 0x5a);
+	saved = pair_save(&from, &bytes);
+	header = saved + bytes - sizeof(*header) - GHYVI_EDID_BYTES - sizeof(*header);
+	assert_int_equal(header->type, STATE_EDID);
+	assert_int_equal(header->bytes, GHYVI_EDID_BYTES);
+	header->bytes -= 8;
+	((struct state_header *)((u8 *)(header + 1) + header->bytes))->type = STATE_OPTIONAL | 77;
+	((struct state_header *)((u8 *)(header + 1) + header->bytes))->bytes = 0;
+	assert_int_equal(pair_load(&to, saved, bytes), -EINVAL);
+	header->bytes += 8;
+	header->type = STATE_DISPLAY; /* twice */
+	assert_int_equal(pair_load(&to, saved, bytes), -EINVAL);
+	free(saved);
 }
 
 static void both_or_none_must_have_a_display(void **state)
@@ -172,6 +228,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(frames_flips_and_the_monitor_go_on),
+		TEST(the_guest_keeps_its_edid),
+		TEST(a_second_block_of_another_size_is_refused),
 		TEST(both_or_none_must_have_a_display),
 		TEST(a_wrong_section_is_refused_or_harmless),
 	};

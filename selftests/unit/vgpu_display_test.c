@@ -249,7 +249,7 @@ static void the_link_is_trained_on_the_lanes_that_are_set(void **state)
 	assert_int_equal(dpcd(0xfffff), 0);
 }
 
-static void read_edid(u8 *edid)
+static void read_edid(u8 *edid, unsigned int bytes)
 {
 	static const u8 to_begin[] = { 0x40, 0, 0x50, 0, 0 }, more[] = { 0x50, 0, 0x50, 15 };
 	static const u8 address_only[] = { 0x50, 0, 0x50 };
@@ -259,7 +259,7 @@ static void read_edid(u8 *edid)
 	assert_int_equal(aux(to_begin, sizeof(to_begin), reply), 1);
 	assert_int_equal(reply[0], 0);
 	assert_int_equal(aux(address_only, sizeof(address_only), reply), 1);
-	for (i = 0; i < GHYVI_EDID_BYTES; i += 16) {
+	for (i = 0; i < bytes; i += 16) {
 		assert_int_equal(aux(more, sizeof(more), reply), 17);
 		assert_int_equal(reply[0], 0);
 		memcpy(edid + i, reply + 1, 16);
@@ -268,7 +268,7 @@ static void read_edid(u8 *edid)
 
 static void the_guest_reads_the_edid_of_each_resolution(void **state)
 {
-	u8 edid[GHYVI_EDID_BYTES], expected[GHYVI_EDID_BYTES], sum;
+	u8 edid[GHYVI_EDID_BYTES], expected[GHYVI_EDID_BYTES_MAX], sum;
 	unsigned int i, n, clock, width, height, lines;
 	char name[16];
 
@@ -276,8 +276,8 @@ static void the_guest_reads_the_edid_of_each_resolution(void **state)
 	assert_null(ghyvi_display_resolution(GHYVI_RESOLUTIONS));
 	for (n = 0; n < GHYVI_RESOLUTIONS; n++) {
 		ghyvi_vgpu_set_resolution(vgpu, n);
-		ghyvi_vgpu_get_edid(vgpu, expected);
-		read_edid(edid);
+		assert_int_equal(ghyvi_vgpu_get_edid(vgpu, expected), sizeof(edid));
+		read_edid(edid, sizeof(edid));
 		assert_memory_equal(edid, expected, sizeof(edid));
 		for (sum = 0, i = 0; i < sizeof(edid); i++)
 			sum += edid[i];
@@ -293,6 +293,131 @@ static void the_guest_reads_the_edid_of_each_resolution(void **state)
 		/* The vertical blank takes at least 460 us, without its last line less. */
 		assert_true((u64)edid[60] * 1000000 / (60 * lines) >= 459);
 		assert_true((u64)(edid[60] - 1) * 1000000 / (60 * lines) <= 460);
+	}
+}
+
+static void set_sum(u8 *block)
+{
+	u8 sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < GHYVI_EDID_BYTES - 1; i++)
+		sum += block[i];
+	block[i] = -sum;
+}
+
+/* An EDID of two blocks: the default one, and an extension of CTA-861 with a timing of 3840x2160. */
+static void get_long_edid(u8 *edid)
+{
+	u8 *extension = edid + GHYVI_EDID_BYTES;
+
+	assert_int_equal(ghyvi_vgpu_get_edid(vgpu, edid), GHYVI_EDID_BYTES);
+	edid[126] = 1;
+	set_sum(edid);
+	memset(extension, 0, GHYVI_EDID_BYTES);
+	extension[0] = 2;
+	extension[1] = 3;
+	extension[2] = 4;
+	extension[4] = 1; /* a clock */
+	extension[4 + 2] = 3840 & 0xff;
+	extension[4 + 4] = 3840 >> 8 << 4;
+	extension[4 + 5] = 2160 & 0xff;
+	extension[4 + 7] = 2160 >> 8 << 4;
+	set_sum(extension);
+}
+
+static void an_edid_that_is_written_replaces_that_of_the_resolution(void **state)
+{
+	u8 edid[GHYVI_EDID_BYTES_MAX], seen[GHYVI_EDID_BYTES_MAX], own[GHYVI_EDID_BYTES_MAX];
+	u8 odd[GHYVI_EDID_BYTES];
+
+	ghyvi_vgpu_get_edid(vgpu, own);
+	assert_false(ghyvi_vgpu_has_edid(vgpu));
+	get_long_edid(edid);
+	assert_null(ghyvi_vgpu_set_edid(vgpu, edid, sizeof(edid)));
+	assert_true(ghyvi_vgpu_has_edid(vgpu));
+	assert_int_equal(ghyvi_vgpu_get_edid(vgpu, seen), sizeof(edid));
+	assert_memory_equal(seen, edid, sizeof(edid));
+	read_edid(seen, sizeof(seen));
+	assert_memory_equal(seen, edid, sizeof(edid));
+	assert_int_equal(ghyvi_vgpu_picture_pixels(vgpu), 3840 * 2160);
+	/* It stays for the next guest. */
+	ghyvi_vgpu_reset(vgpu);
+	read_edid(seen, sizeof(seen));
+	assert_memory_equal(seen, edid, sizeof(edid));
+
+	/* One block, whose timing is smaller than the resolution */
+	memcpy(odd, own, sizeof(odd));
+	odd[54 + 2] = 0x80;
+	odd[54 + 4] = 0x20; /* 640 */
+	set_sum(odd);
+	assert_null(ghyvi_vgpu_set_edid(vgpu, odd, sizeof(odd)));
+	read_edid(seen, sizeof(seen));
+	assert_memory_equal(seen, odd, sizeof(odd));
+	assert_memory_equal(seen + sizeof(odd), odd, sizeof(odd));
+	assert_int_equal(ghyvi_vgpu_picture_pixels(vgpu), 1920 * 1080);
+
+	/* The same resolution as before, which is stored again */
+	ghyvi_vgpu_set_resolution(vgpu, GHYVI_RESOLUTION_DEFAULT);
+	assert_false(ghyvi_vgpu_has_edid(vgpu));
+	read_edid(seen, GHYVI_EDID_BYTES);
+	assert_memory_equal(seen, own, GHYVI_EDID_BYTES);
+}
+
+static void a_wrong_edid_is_refused_with_its_cause(void **state)
+{
+	static const struct {
+		unsigned int bytes, at;
+		bool sum;
+		const char *cause;
+	} cases[] = {
+		{ 0, 0, false, "size" },	 { 127, 0, false, "size" },
+		{ 129, 0, false, "size" },	 { 255, 0, false, "size" },
+		{ 257, 0, false, "size" },	 { 256, 0, true, "header" },
+		{ 256, 7, true, "header" },	 { 256, 60, false, "checksum" },
+		{ 256, 200, false, "checksum" }, { 256, 126, true, "extensions" },
+		{ 128, 0, false, "header" },	 { 128, 0, true, "header" },
+	};
+	u8 edid[GHYVI_EDID_BYTES_MAX + 1] = {}, own[GHYVI_EDID_BYTES_MAX],
+				       now[GHYVI_EDID_BYTES_MAX];
+	unsigned int i;
+
+	ghyvi_vgpu_get_edid(vgpu, own);
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		const char *cause;
+
+		get_long_edid(edid);
+		if (cases[i].bytes == 128 || cases[i].bytes == 256)
+			edid[cases[i].at] ^= 0x40;
+		if (cases[i].sum)
+			set_sum(edid);
+		cause = ghyvi_vgpu_set_edid(vgpu, edid, cases[i].bytes);
+		assert_non_null(cause);
+		assert_non_null(strstr(cause, cases[i].cause));
+		assert_false(ghyvi_vgpu_has_edid(vgpu));
+		assert_int_equal(ghyvi_vgpu_get_edid(vgpu, now), GHYVI_EDID_BYTES);
+		assert_memory_equal(now, own, GHYVI_EDID_BYTES);
+	}
+	/* One block that says that another one follows */
+	get_long_edid(edid);
+	assert_non_null(strstr(ghyvi_vgpu_set_edid(vgpu, edid, 128), "extensions"));
+}
+
+static void timings_beyond_an_extension_are_not_read(void **state)
+{
+	u8 edid[GHYVI_EDID_BYTES_MAX];
+	unsigned int begin;
+
+	for (begin = 0; begin < 256; begin++) {
+		get_long_edid(edid);
+		memset(edid + 128 + 3, 0xff, 124);
+		edid[128 + 2] = begin;
+		set_sum(edid + 128);
+		assert_null(ghyvi_vgpu_set_edid(vgpu, edid, sizeof(edid)));
+		/* Eighteen bytes before the checksum are a whole timing. */
+		assert_int_equal(ghyvi_vgpu_picture_pixels(vgpu),
+				 begin >= 4 && begin <= 127 - 18 ? 4095 * 4095 : 1920 * 1080);
+		ghyvi_vgpu_set_resolution(vgpu, GHYVI_RESOLUTION_DEFAULT);
 	}
 }
 
@@ -663,6 +788,9 @@ int main(void)
 		TEST(the_mailbox_knows_latencies_and_no_memory_clock),
 		TEST(the_link_is_trained_on_the_lanes_that_are_set),
 		TEST(the_guest_reads_the_edid_of_each_resolution),
+		TEST(an_edid_that_is_written_replaces_that_of_the_resolution),
+		TEST(a_wrong_edid_is_refused_with_its_cause),
+		TEST(timings_beyond_an_extension_are_not_read),
 		TEST(messages_without_an_answer_time_out),
 		TEST(an_answer_raises_an_interrupt_if_it_is_unmasked),
 		TEST(a_timer_runs_only_while_a_blank_is_awaited),
