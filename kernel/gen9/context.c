@@ -26,7 +26,7 @@ static const u16 ring_list[] = { 0x244, 0x034, 0x030, 0x038, 0x03c, 0x168, 0x140
 				 0x110, 0x11c, 0x114, 0x118, 0x1c0, 0x1c4, 0x1c8 };
 static const u16 ppgtt_list[] = { 0x3a8, 0x28c, 0x288, 0x284, 0x280, 0x27c, 0x278, 0x274, 0x270 };
 
-static u32 state_dwords(const struct gen9_engine *engine)
+u32 gen9_state_dwords(const struct gen9_engine *engine)
 {
 	return (engine->image_pages - 1) * (GHYVI_PAGE_BYTES / sizeof(u32));
 }
@@ -247,6 +247,18 @@ const struct gen9_saved_register *gen9_saved_find(const struct gen9_engine *engi
 	return bsearch(&key, engine->saved, engine->nr_saved, sizeof(key), compare_saved);
 }
 
+static u32 gpr_offset(const struct gen9_engine *engine, unsigned int i)
+{
+	return engine->base + GEN8_RING_CS_GPR + 4 * i;
+}
+
+u32 gen9_needed_register(const struct gen9_engine *engine, unsigned int i)
+{
+	if (i < 2 * CONTEXT_GPRS)
+		return gpr_offset(engine, i);
+	return engine->id == GHYVI_RCS ? gen9_context_workaround(i - 2 * CONTEXT_GPRS) : 0;
+}
+
 /*
  * Visit the registers of the lists in the default state. A command that is no list ends nothing;
  * its length is known. Returns their number, and sets @saved_end; fills @saved if it is not NULL.
@@ -254,7 +266,7 @@ const struct gen9_saved_register *gen9_saved_find(const struct gen9_engine *engi
 static unsigned int list_saved(struct gen9_engine *engine, struct gen9_saved_register *saved)
 {
 	const u32 *state = engine->default_state;
-	u32 at = 0, end = state_dwords(engine), dwords;
+	u32 at = 0, end = gen9_state_dwords(engine), dwords;
 	unsigned int count = 0, i;
 
 	while (at < end && state[at] != MI_BATCH_BUFFER_END) {
@@ -278,7 +290,7 @@ static unsigned int list_saved(struct gen9_engine *engine, struct gen9_saved_reg
 
 int gen9_context_record_default(struct gen9_engine *engine, struct gen9_context *context)
 {
-	size_t bytes = state_dwords(engine) * sizeof(u32);
+	size_t bytes = gen9_state_dwords(engine) * sizeof(u32);
 
 	engine->default_state = vmalloc(bytes);
 	if (!engine->default_state)
@@ -312,11 +324,6 @@ static bool is_masked(const struct gen9_engine *engine, u32 offset)
 	const struct ghyvi_register_rule *rule = ghyvi_register_find(engine->id, offset);
 
 	return rule && rule->masked;
-}
-
-static u32 gpr_offset(const struct gen9_engine *engine, unsigned int i)
-{
-	return engine->base + GEN8_RING_CS_GPR + 4 * i;
 }
 
 static void load_registers(struct gen9_engine *engine, const struct ghyvi_job *job, u32 *state)
@@ -416,7 +423,7 @@ int gen9_context_load(struct gen9_engine *engine, struct ghyvi_job *job)
 	if (err)
 		return err;
 	if (!context->valid || !job->restore)
-		memcpy(state, engine->default_state, state_dwords(engine) * sizeof(u32));
+		memcpy(state, engine->default_state, gen9_state_dwords(engine) * sizeof(u32));
 	/* The values of a new context are the host's; those of a known one may be newer. */
 	if (job->restore)
 		load_registers(engine, job, state);

@@ -354,6 +354,26 @@ struct gen9_engine {
 };
 
 /**
+ * struct gen9_finding - a value that the self-test has compared
+ */
+struct gen9_finding {
+	/** @engine: whose value it is, if @what is not NULL */
+	enum ghyvi_engine_id engine;
+	/** @what: a constant; NULL: a register */
+	const char *what;
+	/** @offset: of the register */
+	u32 offset;
+	/** @value: what was found */
+	u32 value;
+	/** @expected: what was expected */
+	u32 expected;
+	/** @ok: the value is as good as that */
+	bool ok;
+};
+
+#define GEN9_FINDINGS_MAX 96u
+
+/**
  * struct gen9 - a GPU
  */
 struct gen9 {
@@ -371,6 +391,10 @@ struct gen9 {
 	bool dead;
 	/** @unreliable: the hardware has answered nonsense, which was reported */
 	struct ratelimit_state unreliable;
+	/** @nr_findings: number of @findings */
+	unsigned int nr_findings;
+	/** @findings: what the self-test has compared; only the thread in probe accesses them */
+	struct gen9_finding findings[GEN9_FINDINGS_MAX];
 	/** @control: see above */
 	struct mutex control;
 	/** @tlb_lock: see above */
@@ -748,6 +772,13 @@ int gen9_context_set_restore(const struct gen9_engine *engine, const struct gen9
 void gen9_context_init_kernel(struct gen9_engine *engine);
 /* Keep the image of @context as the default state. Returns 0 or -ENOMEM, -EIO. */
 int gen9_context_record_default(struct gen9_engine *engine, struct gen9_context *context);
+/* Number of dwords of an image without its first page. */
+u32 gen9_state_dwords(const struct gen9_engine *engine);
+/*
+ * Register @i of those that images must save, or guests lose its value: general-purpose registers,
+ * and those of workarounds. 0: there are no more.
+ */
+u32 gen9_needed_register(const struct gen9_engine *engine, unsigned int i);
 /* Find a register that images save. NULL: they do not. */
 const struct gen9_saved_register *gen9_saved_find(const struct gen9_engine *engine, u32 offset);
 /* Fill the image before the first run of a job. Returns 0 or -ENOMEM. */
@@ -884,6 +915,21 @@ void gen9_ggtt_write(struct ghyvi_pgpu_client *client, u64 first, const u64 *ent
 		     unsigned int count);
 u64 gen9_ggtt_read(struct ghyvi_pgpu_client *client, u64 index);
 void gen9_invalidate(struct ghyvi_pgpu_client *const *clients, unsigned int count);
+
+/* report.c */
+/* Remember what the self-test has compared. */
+void gen9_note(struct gen9 *gpu, const struct gen9_finding *finding);
+/*
+ * Describe what the self-test has found. @err: its result. Returns a text of *@bytes and a 0, which
+ * the caller frees with kvfree(), or NULL: no memory.
+ */
+char *gen9_report_text(const struct gen9 *gpu, int err, size_t *bytes);
+
+/* debugfs.c */
+void gen9_debugfs_init(void);
+void gen9_debugfs_exit(void);
+/* Show gen9_report_text() in debugfs, if there is memory, instead of that of an earlier probe. */
+void gen9_report_publish(const struct gen9 *gpu, int err);
 
 /* selftest.c: let each engine execute a store, and record its default state. Returns 0 or -EIO. */
 int gen9_selftest(struct gen9 *gpu);

@@ -243,8 +243,10 @@ static int gpu_start(struct gen9 *gpu)
 	if (err)
 		goto free_memory;
 	err = hardware_start(gpu);
-	if (!err)
+	if (!err) {
 		err = gen9_selftest(gpu);
+		gen9_report_publish(gpu, err);
+	}
 	if (!err)
 		return 0;
 	hardware_stop(gpu);
@@ -471,7 +473,25 @@ static struct pci_driver gen9_driver = {
 	.driver.pm = &gen9_pm_ops,
 };
 
-module_pci_driver(gen9_driver);
+static int __init gen9_init(void)
+{
+	int err;
+
+	gen9_debugfs_init();
+	err = pci_register_driver(&gen9_driver);
+	if (err)
+		gen9_debugfs_exit();
+	return err;
+}
+
+static void __exit gen9_exit(void)
+{
+	pci_unregister_driver(&gen9_driver);
+	gen9_debugfs_exit();
+}
+
+module_init(gen9_init);
+module_exit(gen9_exit);
 
 MODULE_DESCRIPTION("Backend of ghyvi for Intel Gen9 GPUs: Skylake to Comet Lake");
 MODULE_LICENSE("GPL");

@@ -4,7 +4,8 @@
  * copies of guests' batches. What isolation relies on is tried: the batch accesses the GGTT and the
  * PPGTT as its commands say, the PPGTT drops stores to entries without the right to write, and the
  * end of the batch is the end of its state. The test stops with a line at the first unexpected
- * value. What the context has left is the default state of all others.
+ * value; those before it are in the report (report.c). What the context has left is the default
+ * state of all others.
  */
 #include <linux/delay.h>
 #include <linux/string.h>
@@ -81,11 +82,24 @@ static void execute(struct gen9_engine *engine)
 	spin_unlock_irq(&engine->lock);
 }
 
-static int fail(struct gen9_engine *engine, const char *what, u32 value, u32 expected)
+/* Returns 0 or, unless @ok, -EIO. */
+static int judge(struct gen9_engine *engine, const char *what, u32 value, u32 expected, bool ok)
 {
+	gen9_note(engine->gpu, &(struct gen9_finding){ .engine = engine->id,
+						       .what = what,
+						       .value = value,
+						       .expected = expected,
+						       .ok = ok });
+	if (ok)
+		return 0;
 	dev_err(&engine->gpu->pdev->dev, "self-test: %s: %s is 0x%08x, expected 0x%08x\n",
 		ghyvi_engine_name(engine->id), what, value, expected);
 	return -EIO;
+}
+
+static int compare(struct gen9_engine *engine, const char *what, u32 value, u32 expected)
+{
+	return judge(engine, what, value, expected, value == expected);
 }
 
 /* What the batch has stored, and what it has not. */
@@ -93,19 +107,18 @@ static int check_stores(struct gen9_engine *engine)
 {
 	const u32 *ring = engine->kernel_context->ring->cpu;
 	u8 *other = memchr_inv(page_address(engine->gpu->scratch[0].page), 0, GHYVI_PAGE_BYTES);
-	u32 value = READ_ONCE(ring[RESULT_DWORD]);
+	int err = compare(engine, "the stored value", READ_ONCE(ring[RESULT_DWORD]), STORED);
 
-	if (value != STORED)
-		return fail(engine, "the stored value", value, STORED);
-	value = READ_ONCE(ring[LOST_DWORD]);
-	if (value)
-		return fail(engine, "what a store to the PPGTT has left in the GGTT", value, 0);
-	value = READ_ONCE(ring[LOST_BLIT_DWORD]);
-	if (value)
-		return fail(engine, "what a blit to the PPGTT has left in the GGTT", value, 0);
-	if (other)
-		return fail(engine, "what a store has left in a read-only page", *other, 0);
-	return 0;
+	if (!err)
+		err = compare(engine, "what a store to the PPGTT has left in the GGTT",
+			      READ_ONCE(ring[LOST_DWORD]), 0);
+	if (!err && engine->id == GHYVI_BCS)
+		err = compare(engine, "what a blit to the PPGTT has left in the GGTT",
+			      READ_ONCE(ring[LOST_BLIT_DWORD]), 0);
+	if (!err)
+		err = compare(engine, "what a store has left in a read-only page",
+			      other ? *other : 0, 0);
+	return err;
 }
 
 /*
@@ -114,7 +127,7 @@ static int check_stores(struct gen9_engine *engine)
  */
 static int test_restore(struct gen9_engine *engine)
 {
-	u32 *stored = engine->kernel_context->image->cpu + LRC_PPHWSP_SCRATCH, value;
+	u32 *stored = engine->kernel_context->image->cpu + LRC_PPHWSP_SCRATCH;
 
 	if (engine->id != GHYVI_RCS)
 		return 0;
@@ -123,10 +136,8 @@ static int test_restore(struct gen9_engine *engine)
 	gen9_submit_kernel(engine, engine->kernel_tail + GEN9_TAIL_BYTES);
 	spin_unlock_irq(&engine->lock);
 	wait_idle(engine);
-	value = READ_ONCE(*stored);
-	return value == GEN9_RESTORED ?
-		       0 :
-		       fail(engine, "what the batch of a restore has stored", value, GEN9_RESTORED);
+	return compare(engine, "what the batch of a restore has stored", READ_ONCE(*stored),
+		       GEN9_RESTORED);
 }
 
 /*
@@ -137,14 +148,12 @@ static void check_saved(const struct gen9_engine *engine)
 {
 	struct device *dev = &engine->gpu->pdev->dev;
 	const char *name = ghyvi_engine_name(engine->id);
-	u32 offset = engine->base + GEN8_RING_CS_GPR;
 	unsigned int i;
+	u32 offset;
 
 	dev_info(dev, "%s: images save %u registers, up to dword 0x%x: 0x%08x\n", name,
 		 engine->nr_saved, engine->saved_end, engine->default_state[engine->saved_end]);
-	if (!gen9_saved_find(engine, offset))
-		dev_warn(dev, "self-test: %s: images do not save register 0x%x\n", name, offset);
-	for (i = 0; engine->id == GHYVI_RCS && (offset = gen9_context_workaround(i)); i++)
+	for (i = 0; (offset = gen9_needed_register(engine, i)); i++)
 		if (!gen9_saved_find(engine, offset))
 			dev_warn(dev, "self-test: %s: images do not save register 0x%x\n", name,
 				 offset);
@@ -153,6 +162,7 @@ static void check_saved(const struct gen9_engine *engine)
 static int test_engine(struct gen9_engine *engine)
 {
 	struct gen9_context *context = engine->kernel_context;
+	const u32 *state = gen9_state(context);
 	bool idle;
 	u32 value;
 	int err;
@@ -160,21 +170,21 @@ static int test_engine(struct gen9_engine *engine)
 	execute(engine);
 	idle = wait_idle(engine);
 	err = check_stores(engine);
+	value = err || idle ? 0 : gen9_engine_read(engine, RING_EXECLIST_STATUS_LO);
+	if (!err)
+		err = judge(engine, "EXECLIST_STATUS after the store", value, 0, idle);
+	value = state[CTX_BB_HEAD_L];
+	if (!err)
+		err = compare(engine, "RING_BBADDR of the saved context", value,
+			      value & ~(u32)CTX_BB_HEAD_VALID);
+	value = state[GHYVI_CTX_RING_HEAD];
+	if (!err)
+		err = judge(engine, "RING_HEAD of the saved context", value, engine->kernel_tail,
+			    gen9_context_reached(context, engine->kernel_tail));
+	if (!err)
+		err = compare(engine, "RING_EIR", gen9_engine_read(engine, RING_EIR), 0);
 	if (err)
 		return err;
-	if (!idle)
-		return fail(engine, "EXECLIST_STATUS after the store",
-			    gen9_engine_read(engine, RING_EXECLIST_STATUS_LO), 0);
-	value = gen9_state(context)[CTX_BB_HEAD_L];
-	if (value & CTX_BB_HEAD_VALID)
-		return fail(engine, "RING_BBADDR of the saved context", value,
-			    value & ~(u32)CTX_BB_HEAD_VALID);
-	if (!gen9_context_reached(context, engine->kernel_tail))
-		return fail(engine, "RING_HEAD of the saved context",
-			    gen9_state(context)[GHYVI_CTX_RING_HEAD], engine->kernel_tail);
-	value = gen9_engine_read(engine, RING_EIR);
-	if (value)
-		return fail(engine, "RING_EIR", value, 0);
 	/* From now on the ring contains NOOPs only. */
 	memset(context->ring->cpu, 0, GHYVI_PAGE_BYTES);
 	gen9_state(context)[GHYVI_CTX_CONTROL] &= ~(u32)CTX_CTRL_ENGINE_CTX_RESTORE_INHIBIT;
@@ -194,8 +204,9 @@ int gen9_selftest(struct gen9 *gpu)
 	for (i = 0; i < GHYVI_ENGINES && !err; i++)
 		err = test_engine(&gpu->engines[i]);
 	fault = err ? 0 : gen9_read(gpu, GEN8_RING_FAULT_REG);
-	if (fault & RING_FAULT_VALID)
-		err = fail(&gpu->engines[0], "RING_FAULT_REG", fault, 0);
+	if (!err)
+		err = judge(&gpu->engines[0], "RING_FAULT_REG", fault, 0,
+			    !(fault & RING_FAULT_VALID));
 	if (gen9_read(gpu, FPGA_DBG) & FPGA_DBG_RM_NOCLAIM)
 		dev_warn(&gpu->pdev->dev,
 			 "self-test: an access to a register reached nothing (FPGA_DBG)\n");

@@ -63,6 +63,11 @@ static void change_bits(struct pass *pass, u32 offset, u32 clear, u32 set)
 		return;
 	old = gen9_read(pass->gpu, offset);
 	value = (old & ~clear) | set;
+	if (pass->verify)
+		gen9_note(pass->gpu, &(struct gen9_finding){ .offset = offset,
+							     .value = old,
+							     .expected = value,
+							     .ok = old == value });
 	if (value == old)
 		return;
 	if (pass->verify)

@@ -994,11 +994,99 @@ static void lists_of_saved_registers_are_complete(void **state)
 		const struct gen9_engine *engine = engine_of(i);
 
 		assert_int_equal(engine->default_state[engine->saved_end], MI_BATCH_BUFFER_END);
-		assert_non_null(gen9_saved_find(engine, engine->base + GEN8_RING_CS_GPR));
+		for (k = 0; (offset = gen9_needed_register(engine, k)); k++)
+			assert_non_null(gen9_saved_find(engine, offset));
+		assert_in_range(k, i == GHYVI_RCS ? 32 + 10 : 32, i == GHYVI_RCS ? 32 + 20 : 32);
 	}
-	for (k = 0; (offset = gen9_context_workaround(k)); k++)
-		assert_non_null(gen9_saved_find(engine_of(GHYVI_RCS), offset));
-	assert_in_range(k, 10, 20);
+}
+
+static void report_has(const char *text)
+{
+	if (!strstr(gen9_shim_report, text))
+		fail_msg("no \"%s\" in:\n%.4000s", text, gen9_shim_report);
+}
+
+/* Read the image of @engine from the report: lines of an index and eight dwords. */
+static void assert_report_has_image(const struct gen9_engine *engine)
+{
+	u32 *state = calloc(gen9_state_dwords(engine), sizeof(*state)), at, d[8];
+	const char *line;
+	char head[64];
+
+	snprintf(head, sizeof(head), "\n%s: the default image", ghyvi_engine_name(engine->id));
+	line = strstr(gen9_shim_report, head);
+	assert_non_null(line);
+	for (line = strchr(line + 1, '\n'); line && line[1] != '\n';
+	     line = strchr(line + 1, '\n')) {
+		if (sscanf(line, "%x %x %x %x %x %x %x %x %x", &at, d, d + 1, d + 2, d + 3, d + 4,
+			   d + 5, d + 6, d + 7) != 9)
+			break;
+		assert_true(at + 8 <= gen9_state_dwords(engine));
+		memcpy(state + at, d, sizeof(d));
+	}
+	assert_memory_equal(state, engine->default_state, gen9_state_dwords(engine) * sizeof(u32));
+	free(state);
+}
+
+static void report_has_values_and_images(void **state)
+{
+	char text[128];
+	unsigned int i;
+
+	report_has("self-test: 0\n");
+	snprintf(text, sizeof(text), "\nregister 0x%x: 0x", GEN8_GARBCNTL);
+	report_has(text);
+	report_has("\nrcs: the stored value: 0x67687976, expected 0x67687976: ok\n");
+	report_has("\nbcs: what a blit to the PPGTT has left in the GGTT: 0x00000000, ");
+	assert_null(strstr(gen9_shim_report, "wrong"));
+	assert_null(strstr(gen9_shim_report, "not saved"));
+	for (i = 0; i < GHYVI_ENGINES; i++)
+		assert_report_has_image(engine_of(i));
+}
+
+static void report_of_a_failed_probe_says_what_was_wrong(void **state)
+{
+	char text[128];
+
+	tear_down(state);
+	gen9_shim_written = lose_workaround;
+	expect_refusal(-EIO);
+	gen9_shim_written = NULL;
+	report_has("self-test: -5\n");
+	snprintf(text, sizeof(text), "\nregister 0x%x: 0x00000000, expected 0x", GAM_ECOCHK);
+	report_has(text);
+	report_has(": wrong\n");
+	report_has("vecs: the default image, in dwords: the test has not come to it\n");
+	set_up(state);
+	report_has_values_and_images(state);
+}
+
+#define NO_COMMAND 0xe0000000u
+
+/* The list of registers is short then: nothing else would tell. */
+static void unknown_command_in_an_image_is_reported(void **state)
+{
+	struct gen9_engine *engine = engine_of(GHYVI_RCS);
+	u32 *header = gen9_state(engine->kernel_context) + CTX_LRI_HEADER_2, offset;
+	char text[128];
+	unsigned int i;
+
+	assert_int_equal(*header, engine->default_state[CTX_LRI_HEADER_2]);
+	*header = NO_COMMAND;
+	vfree(engine->default_state);
+	kvfree(engine->saved);
+	assert_int_equal(gen9_context_record_default(engine, engine->kernel_context), 0);
+	gen9_report_publish(gen9_of(pgpu), 0);
+	snprintf(text, sizeof(text), "in dwords; %u registers, up to dword 0x%x: 0x%08x\n",
+		 engine->nr_saved, CTX_LRI_HEADER_2, NO_COMMAND);
+	report_has(text);
+	for (i = 0; (offset = gen9_needed_register(engine, i)); i++) {
+		snprintf(text, sizeof(text), "\nregister 0x%x is not saved\n", offset);
+		report_has(text);
+	}
+	assert_in_range(i, 32 + 10, 32 + 20);
+	tear_down(state);
+	set_up(state);
 }
 
 static void probe_as(void **state, u16 device, u8 revision)
@@ -1166,6 +1254,9 @@ int main(int argc, char **argv)
 		TEST(register_that_does_not_keep_its_value_is_found),
 		TEST(multicast_register_that_reads_as_another_value_is_tolerated),
 		TEST(lists_of_saved_registers_are_complete),
+		TEST(report_has_values_and_images),
+		TEST(report_of_a_failed_probe_says_what_was_wrong),
+		TEST(unknown_command_in_an_image_is_reported),
 		TEST(workarounds_of_kaby_lake_follow_its_steppings),
 		TEST(replay_buffer_of_early_kaby_lake_is_left_alone),
 		TEST(slots_of_a_former_driver_are_cleared_on_each_engine),

@@ -3,6 +3,7 @@
 
 import errno
 import os
+import re
 import struct
 
 import fixture
@@ -63,6 +64,25 @@ def driver_unbinds_and_binds_again():
     run("rmmod", "ghyvi_gen9")
     load()
     require(bound(), "not bound after a reload:\n" + "\n".join(take_log()[-10:]))
+    require_no_defect(take_log())
+
+
+@test
+def report_of_the_self_test_outlasts_the_driver():
+    """A GPU that fails the test has no driver: the text is for the report of that."""
+    path = f"/sys/kernel/debug/ghyvi-gen9/{FUNCTION}"
+    text = hostlib.read(path)
+    require("self-test: 0\n" in text and text.count(": the default image, in dwords; ") == len(ENGINES), text[:2000])
+    require(not re.search("wrong|not saved|not come to", text), text[:2000])
+    require(re.search(r"^0000 [0-9a-f]{8} 1100101b ", text, re.M), "no list of registers in an image")
+    write(f"{DRIVER}/unbind", FUNCTION)
+    require(hostlib.read(path) == text, "it has changed with the end of the driver")
+    write(f"{DRIVER}/bind", FUNCTION)
+    require("self-test: 0\n" in hostlib.read(path), "no new one")
+    write(f"{DRIVER}/unbind", FUNCTION)
+    run("rmmod", "ghyvi_gen9")
+    require(not os.path.exists(os.path.dirname(path)), "it outlasts the module")
+    load()
     require_no_defect(take_log())
 
 

@@ -401,11 +401,14 @@ def no_trouble(vgpu, *guests):
 @step("pt", "dmar", limit_s=200)
 def self_test():
     """ghyvi-gen9 binds, its self-test passes, twice"""
-    bind()
-    write(f"{DRIVER}/unbind", FUNCTION)
-    require(not bound(), "still bound")
-    write(f"{DRIVER}/bind", FUNCTION)
-    require(bound(), "not bound again")
+    try:
+        bind()
+        write(f"{DRIVER}/unbind", FUNCTION)
+        require(not bound(), "still bound")
+        write(f"{DRIVER}/bind", FUNCTION)
+        require(bound(), "not bound again")
+    finally:
+        show_file(f"/sys/kernel/debug/ghyvi-gen9/{FUNCTION}")
     log = hostlib.run("dmesg")[1]
     show("what ghyvi says", "\n".join(line for line in log.splitlines() if "ghyvi" in line))
     show("types", "\n".join(f"{name}: {hostlib.available(name)}" for name in sorted(hostlib.types())))

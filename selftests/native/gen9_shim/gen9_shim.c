@@ -14,6 +14,7 @@ struct emu gen9_shim_emu;
 /* The function is off the bus: reads return all ones, writes are lost, nothing runs. */
 bool gen9_shim_lost;
 void (*gen9_shim_written)(u32 offset, u32 value);
+struct pci_driver *gen9_shim_driver;
 void (*gen9_shim_preempted)(void);
 void (*gen9_shim_waiting)(void);
 static int arena_fd;
@@ -42,7 +43,7 @@ void gen9_shim_init(void)
 		 MAP_SHARED | MAP_FIXED_NOREPLACE, arena_fd, 0) != ARENA)
 		abort();
 	emu_adversary_seed(&emu->adversary, 1);
-	if (emu_init(emu))
+	if (emu_init(emu) || gen9_shim_module_init())
 		abort();
 	emu->transport = &transport;
 	emu->ram.regions[0] = (struct emu_ram_region){ .start = (uintptr_t)ARENA,
@@ -379,6 +380,29 @@ out:
 }
 
 struct gen9;
+
+/* kernel/gen9/debugfs.c: keep the text of the last probe. */
+char *gen9_shim_report;
+
+void gen9_debugfs_init(void)
+{
+}
+
+void gen9_debugfs_exit(void)
+{
+}
+
+char *gen9_report_text(const struct gen9 *gpu, int err, size_t *bytes);
+
+void gen9_report_publish(const struct gen9 *gpu, int err)
+{
+	size_t bytes;
+
+	kvfree(gen9_shim_report);
+	gen9_shim_report = gen9_report_text(gpu, err, &bytes);
+	if (gen9_shim_report && bytes != strlen(gen9_shim_report))
+		abort();
+}
 
 /* kernel/gen9/sysfs.c: the lab has a sysfs. */
 int gen9_sysfs_create(struct gen9 *gpu)

@@ -102,6 +102,7 @@ void gen9_shim_writeq(u64 value, volatile void *at);
 void gen9_shim_step(void);
 /* Called after each write of a register, if set. */
 extern void (*gen9_shim_written)(u32 offset, u32 value);
+extern char *gen9_shim_report; /* what debugfs would have */
 #define readl gen9_shim_readl
 #define writel gen9_shim_writel
 #define writeq gen9_shim_writeq
@@ -206,8 +207,22 @@ struct pci_driver {
 	} driver;
 };
 #define SIMPLE_DEV_PM_OPS(name, s, r) const struct dev_pm_ops name = { s, r }
-#define module_pci_driver(d) struct pci_driver *const gen9_shim_driver = &(d)
-extern struct pci_driver *const gen9_shim_driver;
+#define __init
+#define __exit
+#define pci_register_driver(d) (gen9_shim_driver = (d), 0)
+#define pci_unregister_driver(d) ((void)(d))
+#define module_init(f)                  \
+	int gen9_shim_module_init(void) \
+	{                               \
+		return f();             \
+	}
+#define module_exit(f)                   \
+	void gen9_shim_module_exit(void) \
+	{                                \
+		f();                     \
+	}
+extern struct pci_driver *gen9_shim_driver; /* since gen9_shim_module_init() */
+int gen9_shim_module_init(void);
 struct kernel_param {
 	const struct kernel_param_ops *ops;
 	void *arg;
