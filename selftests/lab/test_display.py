@@ -5,6 +5,7 @@ import contextlib
 import errno
 import os
 import shutil
+import struct
 import tempfile
 import time
 
@@ -20,6 +21,11 @@ SHOT = "/run/ghyvi-screen.ppm"
 PATTERN = "/run/ghyvi-pattern"
 FLIPS = 1000
 QUIET_S = 2
+VGPU_AT = "0000:00:02.0"
+PCI_ASLS = 0xFC
+OPREGION_GPA = 256 << 20
+OPREGION_FILE = "/sys/firmware/qemu_fw_cfg/by_name/etc/igd-opregion/raw"
+I915_DEBUGFS = f"{hostlib.GUEST_DEBUGFS}/dri/0"
 
 
 def screen(guest):
@@ -65,6 +71,41 @@ def screen_shows_firmware_and_boot():
             guest.must_run("blitcheck --rounds 1 --contexts 1")
             # i915 finds no display, and leaves the frame buffer to the kernel's other driver.
             require(screen(guest) == shown, "i915 changed the screen")
+        finally:
+            guest.kill()
+        vgpu.settle()
+
+
+def install_opregion(guest):
+    """What UEFI firmware does (VfioIgdPkg). SeaBIOS does it for VGA controllers, which a vGPU is not."""
+    address = "".join(f"\\{byte:03o}" for byte in struct.pack("<I", OPREGION_GPA))
+    page = OPREGION_GPA // 4096
+    guest.must_run(f"modprobe qemu_fw_cfg && dd if={OPREGION_FILE} of=/dev/mem bs=4096 seek={page} conv=notrunc && "
+                   f"printf '{address}' | dd of=/sys/bus/pci/devices/{VGPU_AT}/config bs=1 seek={PCI_ASLS} conv=notrunc")
+
+
+@test
+def driver_reads_the_opregion_that_qemu_offers():
+    """With the VBT, i915 tries no port but the monitor's."""
+    with fixture.vgpus("gen9_4") as (vgpu,):
+        fixture.with_display(vgpu, "1024x768")
+        device = f"vfio-pci,sysfsdev={vgpu.path},addr=02.0,x-igd-opregion=on"
+        guest = Guest("opregion", extra=("--append", f"memmap=64K${OPREGION_GPA:#x}", "--qemu-args", "-device", device))
+        try:
+            install_opregion(guest)
+            _, trouble = guest.load_driver()
+            log = guest.log()
+            trouble += [line for line in log.splitlines() if "VBT" in line or "VBIOS" in line]
+            require(not trouble, "\n".join(trouble))
+            guest.must_run(f"cmp {OPREGION_FILE} {I915_DEBUGFS}/i915_opregion")
+            vbt = guest.must_run(f"intel_vbt_decode --file={I915_DEBUGFS}/i915_vbt 2>&1")
+            for line in ("Child device count: 1", "DVO Port: DP-B (0x07)", "Aux channel: AUX-B (0x10)"):
+                require(f"\t{line}\n" in vbt, f"no '{line}' in {vbt}")
+            ports = guest.must_run("cd /sys/class/drm && echo card0-*").split()
+            require(ports == ["card0-DP-1"], f"connectors: {ports}")
+            guest.must_run("flips --flips 10", 300)
+            trouble = hostlib.driver_trouble(guest.log())
+            require(not trouble, "\n".join(trouble))
         finally:
             guest.kill()
         vgpu.settle()
