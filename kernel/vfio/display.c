@@ -23,7 +23,6 @@
  * within ACTIVE_NS gets 1/ACTIVE_SHARE.
  */
 #include <linux/ktime.h>
-#include <linux/log2.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
@@ -41,13 +40,10 @@
 #define ACTIVE_NS NSEC_PER_SEC
 
 #define PIXEL_BYTES 4u
-#define BAND_PIXELS 65536u
-#define BAND_ROWS_MIN 8u /* a row of X tiles; the widest picture has so many in BAND_PIXELS */
-#define BAND_ROWS_MAX 32u /* a row of Y tiles */
 
 /* Follows the region's memory. */
 struct scratch {
-	u32 band[BAND_PIXELS];
+	u32 band[GHYVI_BAND_PIXELS];
 	u8 page[GHYVI_PAGE_BYTES];
 };
 
@@ -107,19 +103,12 @@ void ghyvi_display_close(struct ghyvi_device *device)
 	memset(&device->screen, 0, sizeof(device->screen));
 }
 
-/* A power of two, so that bands begin where rows of tiles do. */
-static u32 band_rows(const struct ghyvi_picture *picture)
-{
-	return clamp_t(u32, rounddown_pow_of_two(max(BAND_PIXELS / picture->width, 1u)),
-		       BAND_ROWS_MIN, BAND_ROWS_MAX);
-}
-
 /* Draw the band from row @first on. Returns true if it has changed in @memory. */
 static bool draw_band(struct ghyvi_device *device, const struct ghyvi_picture *picture, u32 first,
 		      void *memory)
 {
 	struct scratch *scratch = memory + ghyvi_display_bytes(device);
-	u32 rows = min(band_rows(picture), picture->height - first);
+	u32 rows = min(ghyvi_picture_band(picture), picture->height - first);
 	size_t offset = (size_t)first * picture->width * PIXEL_BYTES;
 	size_t bytes = (size_t)rows * picture->width * PIXEL_BYTES;
 
@@ -136,7 +125,7 @@ static void refresh(struct ghyvi_device *device, const struct ghyvi_picture *pic
 	bool all = memcmp(picture, &screen->picture, sizeof(*picture));
 	u64 now = ktime_get_ns();
 	u32 share = now - screen->changed_ns < ACTIVE_NS ? ACTIVE_SHARE : IDLE_SHARE;
-	u32 rows = band_rows(picture), bands = DIV_ROUND_UP(picture->height, rows), i;
+	u32 rows = ghyvi_picture_band(picture), bands = DIV_ROUND_UP(picture->height, rows), i;
 
 	screen->picture = *picture;
 	screen->credit_ns += (s64)div_u64(now - screen->queried_ns, share);
@@ -260,7 +249,7 @@ static ssize_t capture_locked(struct ghyvi_device *device, void **frame)
 		.stride = picture.width * PIXEL_BYTES,
 	};
 	for (y = 0; y < picture.height; y += rows) {
-		rows = min(BAND_ROWS_MAX, picture.height - y);
+		rows = min(GHYVI_BAND_ROWS, picture.height - y);
 		ghyvi_vgpu_draw(device->vgpu, &picture, y, rows,
 				(u32 *)(header + 1) + (size_t)y * picture.width, page);
 		cond_resched();

@@ -17,6 +17,14 @@
  * Frames are counted by the host's clock. A frame begins with the vertical blank, and takes the
  * time that the guest has programmed. A read of a counter computes it. A timer runs only while the
  * pipe is on and the guest has unmasked an interrupt of it, and then once per frame.
+ *
+ * DOC: CRCs
+ *
+ * While PIPE_CRC_CTL is enabled and its interrupt unmasked, each frame has a CRC. The interrupt
+ * comes at the beginning of the frame. The CRC, of what the frame then shows, is computed when it
+ * is read, by the thread that reads: it is the guest that pays and waits. Lest it miss CRCs, the
+ * vertical blank lasts until it has read this one. If that takes longer than a frame, it lasts for
+ * as long again, so that the guest's CPU does not only compute CRCs.
  */
 #include <linux/kernel.h>
 #include <linux/ktime.h>
@@ -34,6 +42,13 @@
 #define FRAME_USUAL_NS (NSEC_PER_SEC / 60)
 #define TIMING_MASK 0x1fff
 
+/*
+ * How long a frame waits for its CRC to be read, also by a guest whose CPUs seldom run, and to be
+ * computed. i915 waits 10 s for a flip.
+ */
+#define CRC_READ_NS (5 * NSEC_PER_SEC)
+#define CRC_COMPUTE_NS (30 * NSEC_PER_SEC)
+
 /* Reset values other than 0. */
 static const struct ghyvi_register_value display_values[] = {
 	{ CPU_VGACNTRL, VGA_DISP_DISABLE },
@@ -48,7 +63,7 @@ static const struct ghyvi_register_value display_values[] = {
 
 bool vgpu_display_has_page(u32 offset)
 {
-	static const u32 registers[] = { DPLL_STATUS, PIPEADSL, PCH_GMBUS1 };
+	static const u32 registers[] = { PIPE_CRC_CTL_A, DPLL_STATUS, PIPEADSL, PCH_GMBUS1 };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(registers); i++)
@@ -97,6 +112,12 @@ static void read_timings(struct ghyvi_vgpu *vgpu)
 		display->frame_ns = FRAME_USUAL_NS;
 }
 
+/* The age of the frame; 0 if it waits. */
+static u64 age_ns(const struct vgpu_display *display, u64 now)
+{
+	return now > display->began_ns ? now - display->began_ns : 0;
+}
+
 /*
  * Let the time pass until now, which is returned. Caller holds irq_lock: a clock that was read
  * before the lock was taken may be behind @began_ns.
@@ -107,19 +128,69 @@ static u64 pass_time(struct vgpu_display *display)
 
 	if (!display->running || display->stopped)
 		return now;
-	frames = div64_u64(now - display->began_ns, display->frame_ns);
+	frames = div64_u64(age_ns(display, now), display->frame_ns);
+	/* No frame is left out, however late the timer is. */
+	if (frames && display->armed && display->crc_wanted) {
+		display->frame = display->armed_frame + 1;
+		display->began_ns = now;
+		return now;
+	}
 	display->frame += (u32)frames;
 	display->began_ns += frames * display->frame_ns;
 	return now;
 }
 
+/* The interrupts of the pipe that the guest has enabled. */
+static u32 enabled_events(struct ghyvi_vgpu *vgpu)
+{
+	return vgpu_get(vgpu, GEN8_DE_PIPE_ISR_A + IRQ_IER) &
+	       ~vgpu_get(vgpu, GEN8_DE_PIPE_ISR_A + IRQ_IMR);
+}
+
+static bool crc_is_wanted(struct ghyvi_vgpu *vgpu)
+{
+	return vgpu_get(vgpu, PIPE_CRC_CTL_A) & PIPE_CRC_ENABLE &&
+	       enabled_events(vgpu) & GEN8_PIPE_CDCLK_CRC_DONE;
+}
+
 /* Does the guest wait for an interrupt of the next vertical blank? */
 static bool is_awaited(struct ghyvi_vgpu *vgpu)
 {
-	u32 events = vgpu_get(vgpu, GEN8_DE_PIPE_ISR_A + IRQ_IER) &
-		     ~vgpu_get(vgpu, GEN8_DE_PIPE_ISR_A + IRQ_IMR);
+	return enabled_events(vgpu) &
+		       (GEN8_PIPE_VBLANK | (vgpu->display.flip ? GEN9_PIPE_PLANE1_FLIP_DONE : 0)) ||
+	       crc_is_wanted(vgpu);
+}
 
-	return events & (GEN8_PIPE_VBLANK | (vgpu->display.flip ? GEN9_PIPE_PLANE1_FLIP_DONE : 0));
+/* Let the frame begin in @ns only: its timer, if there is one, has to start again. */
+static void delay_frame(struct vgpu_display *display, u64 ns)
+{
+	display->began_ns = ktime_get_ns() + ns;
+	display->armed = false;
+}
+
+/* A frame begins. Returns the events of its CRC. */
+static u32 begin_crc(struct ghyvi_vgpu *vgpu)
+{
+	struct vgpu_display *display = &vgpu->display;
+
+	lockdep_assert_held(&vgpu->irq_lock);
+	if (!crc_is_wanted(vgpu))
+		return 0;
+	display->crc_picture = display->next;
+	vgpu_get_size(vgpu, &display->crc_picture);
+	display->crc_due = true;
+	display->crc_number++;
+	delay_frame(display, CRC_READ_NS);
+	return GEN8_PIPE_CDCLK_CRC_DONE;
+}
+
+/* Nothing waits for the CRC any more, which may be being computed. */
+static void end_crc(struct vgpu_display *display)
+{
+	if (display->running && !display->stopped && !age_ns(display, ktime_get_ns()))
+		delay_frame(display, 0);
+	display->crc_due = false;
+	display->crc_number++;
 }
 
 /* Start the timer if it has to run. Once it does not, it is not started again when it expires. */
@@ -128,12 +199,15 @@ static void start_timer(struct ghyvi_vgpu *vgpu)
 	struct vgpu_display *display = &vgpu->display;
 
 	lockdep_assert_held(&vgpu->irq_lock);
+	if (display->crc_due && !crc_is_wanted(vgpu))
+		end_crc(display);
 	if (!display->running || display->stopped || display->armed ||
 	    ghyvi_vgpu_is_failsafe(vgpu) || !is_awaited(vgpu))
 		return;
 	pass_time(display);
 	display->armed = true;
 	display->armed_frame = display->frame;
+	display->crc_wanted = crc_is_wanted(vgpu);
 	hrtimer_start(&display->timer, ns_to_ktime(display->began_ns + display->frame_ns),
 		      HRTIMER_MODE_ABS_SOFT);
 }
@@ -146,11 +220,12 @@ static enum hrtimer_restart timer_expired(struct hrtimer *timer)
 	u32 events = 0;
 
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
-	display->armed = false;
 	pass_time(display);
+	display->armed = false;
 	/* The pipe may have been switched off and on again meanwhile. */
 	if (display->running && !display->stopped && display->frame != display->armed_frame) {
-		events = GEN8_PIPE_VBLANK | (display->flip ? GEN9_PIPE_PLANE1_FLIP_DONE : 0);
+		events = GEN8_PIPE_VBLANK | (display->flip ? GEN9_PIPE_PLANE1_FLIP_DONE : 0) |
+			 begin_crc(vgpu);
 		display->flip = false;
 	}
 	start_timer(vgpu);
@@ -170,7 +245,7 @@ void vgpu_display_pause(struct ghyvi_vgpu *vgpu)
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
 	if (!display->stopped) {
 		now = pass_time(display);
-		display->phase_ns = display->running ? now - display->began_ns : 0;
+		display->phase_ns = display->running ? age_ns(display, now) : 0;
 		display->stopped = true;
 	}
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
@@ -185,6 +260,8 @@ void vgpu_display_resume(struct ghyvi_vgpu *vgpu)
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
 	if (display->stopped) {
 		display->began_ns = ktime_get_ns() - display->phase_ns;
+		if (display->crc_due)
+			delay_frame(display, CRC_READ_NS);
 		display->stopped = false;
 		display->armed = false; /* vgpu_display_pause() has cancelled it */
 	}
@@ -199,6 +276,13 @@ void vgpu_display_restore(struct ghyvi_vgpu *vgpu, u64 phase_ns)
 	read_timings(vgpu);
 	display->running = vgpu_get(vgpu, PIPEACONF) & PIPECONF_ENABLE;
 	display->phase_ns = min(phase_ns, display->frame_ns);
+	vgpu_get_plane(vgpu, &display->next);
+	vgpu_get_cursor(vgpu, &display->next);
+	/* The guest may be about to read one. */
+	display->crc_picture = display->next;
+	vgpu_get_size(vgpu, &display->crc_picture);
+	display->crc_due = display->running && crc_is_wanted(vgpu);
+	display->crc_number++;
 }
 
 /* registers */
@@ -226,6 +310,8 @@ static void switch_pipe(struct ghyvi_vgpu *vgpu, bool on)
 		display->began_ns = now;
 		display->phase_ns = 0;
 	}
+	if (!on)
+		end_crc(display);
 	display->running = on;
 	start_timer(vgpu);
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
@@ -237,10 +323,81 @@ static void flip(struct ghyvi_vgpu *vgpu, u32 surface)
 
 	vgpu_set(vgpu, PLANE_SURFLIVE_1_A, surface);
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
+	vgpu_get_plane(vgpu, &vgpu->display.next);
 	vgpu->display.flip = true;
 	vgpu_set(vgpu, PIPEA_FLIPCOUNT_G4X, vgpu_get(vgpu, PIPEA_FLIPCOUNT_G4X) + 1);
 	start_timer(vgpu);
 	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
+}
+
+static void set_cursor(struct ghyvi_vgpu *vgpu, u32 base)
+{
+	unsigned long flags;
+
+	vgpu_set(vgpu, CURABASE, base);
+	spin_lock_irqsave(&vgpu->irq_lock, flags);
+	vgpu_get_cursor(vgpu, &vgpu->display.next);
+	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
+}
+
+static void set_crc_control(struct ghyvi_vgpu *vgpu, u32 control)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&vgpu->irq_lock, flags);
+	vgpu_set(vgpu, PIPE_CRC_CTL_A, control);
+	/* One of another source is not the one that is asked for now. */
+	end_crc(&vgpu->display);
+	start_timer(vgpu);
+	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
+}
+
+/* The CRC of @number is @crc, after @ns. */
+static void finish_crc(struct ghyvi_vgpu *vgpu, u32 number, u32 crc, u64 ns)
+{
+	struct vgpu_display *display = &vgpu->display;
+	unsigned long flags;
+
+	spin_lock_irqsave(&vgpu->irq_lock, flags);
+	if (display->crc_number == number) {
+		vgpu_set(vgpu, PIPE_CRC_RES_1_A, crc);
+		if (display->running && !display->stopped)
+			delay_frame(display, ns > display->frame_ns ? ns : 0);
+		start_timer(vgpu);
+	}
+	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
+}
+
+/* A read by another vCPU while one computes the CRC returns the last one. */
+u32 vgpu_display_crc_read(struct ghyvi_vgpu *vgpu, u32 offset)
+{
+	struct vgpu_display *display = &vgpu->display;
+	struct ghyvi_picture picture;
+	unsigned long flags;
+	u32 control, number, crc;
+	u64 began;
+	bool due;
+
+	if (!ghyvi_vgpu_has_display(vgpu))
+		return vgpu_get(vgpu, offset);
+	spin_lock_irqsave(&vgpu->irq_lock, flags);
+	/* While the vGPU is paused, the guest's memory may not be there. */
+	due = display->crc_due && !display->stopped;
+	if (due) {
+		display->crc_due = false;
+		delay_frame(display, CRC_COMPUTE_NS);
+		start_timer(vgpu);
+	}
+	number = display->crc_number;
+	control = vgpu_get(vgpu, PIPE_CRC_CTL_A);
+	picture = display->crc_picture;
+	spin_unlock_irqrestore(&vgpu->irq_lock, flags);
+	if (due) {
+		began = ktime_get_ns();
+		crc = vgpu_crc(vgpu, &picture, control);
+		finish_crc(vgpu, number, crc, ktime_get_ns() - began);
+	}
+	return vgpu_get(vgpu, offset);
 }
 
 /* The line that is scanned out, or the number of the frame. */
@@ -258,7 +415,7 @@ u32 vgpu_display_pipe_read(struct ghyvi_vgpu *vgpu, u32 offset)
 	value = display->frame;
 	if (offset == PIPEADSL) {
 		value = 0;
-		phase = display->stopped ? display->phase_ns : now - display->began_ns;
+		phase = display->stopped ? display->phase_ns : age_ns(display, now);
 		if (display->running)
 			value = (display->active_lines +
 				 (u32)div64_u64(phase * display->lines, display->frame_ns)) %
@@ -281,6 +438,12 @@ void vgpu_display_pipe_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 			value |= PIPECONF_STATE_ENABLE;
 		vgpu_set(vgpu, offset, value);
 		switch_pipe(vgpu, value & PIPECONF_ENABLE);
+		break;
+	case PIPE_CRC_CTL_A:
+		set_crc_control(vgpu, value);
+		break;
+	case CURABASE:
+		set_cursor(vgpu, value);
 		break;
 	case PLANE_SURF_1_A:
 		vgpu_set(vgpu, offset, value);
@@ -477,6 +640,8 @@ void vgpu_display_reset(struct ghyvi_vgpu *vgpu)
 	set_reset_values(vgpu);
 	vgpu_monitor_reset(display);
 	spin_lock_irqsave(&vgpu->irq_lock, flags);
+	end_crc(display);
+	memset(&display->next, 0, sizeof(display->next));
 	display->running = false;
 	display->flip = false;
 	display->frame = 0;

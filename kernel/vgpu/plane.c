@@ -14,7 +14,9 @@
  * are ignored.
  */
 #include <linux/bitfield.h>
+#include <linux/build_bug.h>
 #include <linux/kernel.h>
+#include <linux/log2.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
 #include "display_regs.h"
@@ -27,6 +29,9 @@
 #define Y_COLUMN_BYTES 16u
 #define Y_COLUMN_PAGE_BYTES (Y_COLUMN_BYTES * Y_TILE_ROWS)
 #define LINEAR_PITCH_BYTES 64u /* unit of PLANE_STRIDE */
+
+static_assert(GHYVI_BAND_PIXELS / GHYVI_PICTURE_WIDTH_MAX >= X_TILE_ROWS);
+static_assert(GHYVI_BAND_ROWS >= Y_TILE_ROWS);
 
 /* What is drawn, and where the pages are read to. */
 struct reader {
@@ -272,6 +277,12 @@ static void draw_cursor(struct reader *reader, const struct ghyvi_picture *pictu
 	}
 }
 
+u32 ghyvi_picture_band(const struct ghyvi_picture *picture)
+{
+	return min_t(u32, rounddown_pow_of_two(GHYVI_BAND_PIXELS / picture->width),
+		     GHYVI_BAND_ROWS);
+}
+
 void ghyvi_vgpu_draw(struct ghyvi_vgpu *vgpu, const struct ghyvi_picture *picture, u32 first,
 		     u32 rows, u32 *pixels, void *page)
 {
@@ -284,31 +295,43 @@ void ghyvi_vgpu_draw(struct ghyvi_vgpu *vgpu, const struct ghyvi_picture *pictur
 	vgpu_unpin_if_failsafe(vgpu); /* a completion may have caused it */
 }
 
-static int get_picture(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture)
+void vgpu_get_plane(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture)
+{
+	picture->plane_control = vgpu_get(vgpu, PLANE_CTL_1_A);
+	picture->plane_stride = vgpu_get(vgpu, PLANE_STRIDE_1_A);
+	picture->plane_position = vgpu_get(vgpu, PLANE_POS_1_A);
+	picture->plane_size = vgpu_get(vgpu, PLANE_SIZE_1_A);
+	picture->plane_surface = vgpu_get(vgpu, PLANE_SURF_1_A);
+	picture->plane_offset = vgpu_get(vgpu, PLANE_OFFSET_1_A);
+}
+
+void vgpu_get_cursor(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture)
+{
+	picture->cursor_control = vgpu_get(vgpu, CURACNTR);
+	picture->cursor_base = vgpu_get(vgpu, CURABASE);
+	picture->cursor_position = vgpu_get(vgpu, CURAPOS);
+	picture->cursor_fbc = vgpu_get(vgpu, CUR_FBC_CTL_A);
+}
+
+void vgpu_get_size(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture)
 {
 	u32 source = vgpu_get(vgpu, PIPEASRC);
-	u32 pixels = ghyvi_vgpu_picture_pixels(vgpu);
 
+	picture->width = FIELD_GET(PIPESRC_WIDTH_MASK, source) + 1;
+	picture->height = min_t(u32, FIELD_GET(PIPESRC_HEIGHT_MASK, source) + 1,
+				ghyvi_vgpu_picture_pixels(vgpu) / picture->width);
+}
+
+static int get_picture(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture)
+{
 	memset(picture, 0, sizeof(*picture));
 	if (!vgpu->display.on || vgpu->failsafe || !(vgpu_get(vgpu, PIPEACONF) & PIPECONF_ENABLE))
 		return -ENODATA;
 	if (vgpu->paused)
 		return -EBUSY;
-	*picture = (struct ghyvi_picture){
-		.width = FIELD_GET(PIPESRC_WIDTH_MASK, source) + 1,
-		.height = FIELD_GET(PIPESRC_HEIGHT_MASK, source) + 1,
-		.plane_control = vgpu_get(vgpu, PLANE_CTL_1_A),
-		.plane_stride = vgpu_get(vgpu, PLANE_STRIDE_1_A),
-		.plane_position = vgpu_get(vgpu, PLANE_POS_1_A),
-		.plane_size = vgpu_get(vgpu, PLANE_SIZE_1_A),
-		.plane_surface = vgpu_get(vgpu, PLANE_SURF_1_A),
-		.plane_offset = vgpu_get(vgpu, PLANE_OFFSET_1_A),
-		.cursor_control = vgpu_get(vgpu, CURACNTR),
-		.cursor_base = vgpu_get(vgpu, CURABASE),
-		.cursor_position = vgpu_get(vgpu, CURAPOS),
-		.cursor_fbc = vgpu_get(vgpu, CUR_FBC_CTL_A),
-	};
-	picture->height = min(picture->height, pixels / picture->width);
+	vgpu_get_size(vgpu, picture);
+	vgpu_get_plane(vgpu, picture);
+	vgpu_get_cursor(vgpu, picture);
 	return 0;
 }
 

@@ -476,6 +476,18 @@ u32 ghyvi_vgpu_picture_pixels(const struct ghyvi_vgpu *vgpu);
  * the vGPU is paused, so that the guest's memory may not be there.
  */
 int ghyvi_vgpu_get_picture(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture);
+/* Maximum number of pixels, and of rows, of a band. */
+#define GHYVI_BAND_PIXELS 65536u
+#define GHYVI_BAND_ROWS 32u
+/**
+ * ghyvi_picture_band() - get the number of rows of a picture to draw at a time.
+ * @picture: a picture
+ *
+ * Context: any.
+ * Return: a power of two up to GHYVI_BAND_ROWS, so that bands begin where rows of tiles do. So many
+ * rows have at most GHYVI_BAND_PIXELS.
+ */
+u32 ghyvi_picture_band(const struct ghyvi_picture *picture);
 /**
  * ghyvi_vgpu_draw() - read rows of a picture from the guest's memory.
  * @vgpu: vGPU of the picture

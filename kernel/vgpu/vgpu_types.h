@@ -217,8 +217,13 @@ struct vgpu_monitor {
  * @running: the pipe is on
  * @stopped: the vGPU is paused, and time stands still
  * @flip: the plane has got another surface since the last vertical blank
+ * @next: what the plane and the cursor show from the next vertical blank on
+ * @crc_wanted: the frame that begins when @timer expires gets a CRC; valid while @armed
+ * @crc_due: the guest has not read the CRC of @crc_picture yet
+ * @crc_number: changes with each picture of which a CRC is due
+ * @crc_picture: what the last frame with a CRC shows
  * @frame: number of the frame that began at @began_ns, modulo 2^32
- * @began_ns: in ns of ktime_get_ns(); valid while @running and not @stopped
+ * @began_ns: in ns of ktime_get_ns(), maybe in the future; valid while @running and not @stopped
  * @phase_ns: age of the frame when the vGPU was paused
  * @frame_ns: duration of a frame; not 0 while @running
  * @lines: of a frame, with the vertical blank; as @frame_ns
@@ -240,6 +245,11 @@ struct vgpu_display {
 	bool running;
 	bool stopped;
 	bool flip;
+	struct ghyvi_picture next;
+	bool crc_wanted;
+	bool crc_due;
+	u32 crc_number;
+	struct ghyvi_picture crc_picture;
 	u32 frame;
 	u64 began_ns;
 	u64 phase_ns;
@@ -491,6 +501,17 @@ void vgpu_monitor_reset(struct vgpu_display *display);
 unsigned int vgpu_monitor_transfer(struct vgpu_monitor *monitor, const u8 *message,
 				   unsigned int bytes, u8 *reply);
 
+/* plane.c: parts of a picture, from the registers; any context */
+void vgpu_get_plane(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture);
+void vgpu_get_cursor(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture);
+void vgpu_get_size(struct ghyvi_vgpu *vgpu, struct ghyvi_picture *picture);
+
+/*
+ * crc.c: the CRC of a picture. @control: PIPE_CRC_CTL. May sleep. Caller holds no lock, and is a
+ * thread of the guest.
+ */
+u32 vgpu_crc(struct ghyvi_vgpu *vgpu, const struct ghyvi_picture *shown, u32 control);
+
 /* display.c */
 void vgpu_display_init(struct ghyvi_vgpu *vgpu);
 void vgpu_display_fini(struct ghyvi_vgpu *vgpu);
@@ -509,6 +530,7 @@ bool vgpu_display_has_page(u32 offset);
 /* Handlers of registers, which are plain storage if there is no display. */
 void vgpu_display_irq_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 u32 vgpu_display_pipe_read(struct ghyvi_vgpu *vgpu, u32 offset);
+u32 vgpu_display_crc_read(struct ghyvi_vgpu *vgpu, u32 offset);
 void vgpu_display_pipe_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 void vgpu_display_pll_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 void vgpu_display_port_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);

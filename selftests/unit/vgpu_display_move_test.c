@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A vGPU with a display moves: the other host takes its monitor and its frames over. */
+#include <linux/crc32.h>
 #include <linux/hrtimer.h>
 #include "move_pair.h"
 #include "vgpu/display_regs.h"
@@ -161,6 +162,26 @@ static void a_second_block_of_another_size_is_refused(void **state)
 	free(saved);
 }
 
+/* Its interrupt was sent at the source: the guest is about to read it. */
+static void a_crc_that_is_due_is_computed_by_the_other_host(void **state)
+{
+	static const u32 black;
+	u32 frame;
+
+	move_wr(&from, PIPE(IRQ_IMR), ~(u32)GEN8_PIPE_CDCLK_CRC_DONE);
+	move_wr(&from, PIPE(IRQ_IER), GEN8_PIPE_CDCLK_CRC_DONE);
+	move_wr(&from, PIPE_CRC_CTL_A, PIPE_CRC_ENABLE | PIPE_CRC_SOURCE_DMUX_SKL);
+	pass(USUAL_NS);
+	assert_int_equal(move_rd(&from, PIPE(IRQ_IIR)), GEN8_PIPE_CDCLK_CRC_DONE);
+	pair_move();
+	frame = move_rd(&to, PIPEA_FRMCOUNT_G4X);
+	assert_int_equal(move_rd(&to, PIPE(IRQ_IIR)), GEN8_PIPE_CDCLK_CRC_DONE);
+	assert_int_equal(move_rd(&to, PIPE_CRC_RES_1_A),
+			 crc32_le(~0u, (const void *)&black, sizeof(black)));
+	pass(USUAL_NS);
+	assert_int_equal(move_rd(&to, PIPEA_FRMCOUNT_G4X), frame + 1);
+}
+
 static void both_or_none_must_have_a_display(void **state)
 {
 	size_t bytes;
@@ -230,6 +251,7 @@ int main(void)
 		TEST(frames_flips_and_the_monitor_go_on),
 		TEST(the_guest_keeps_its_edid),
 		TEST(a_second_block_of_another_size_is_refused),
+		TEST(a_crc_that_is_due_is_computed_by_the_other_host),
 		TEST(both_or_none_must_have_a_display),
 		TEST(a_wrong_section_is_refused_or_harmless),
 	};

@@ -66,6 +66,9 @@ static void without_a_display_its_registers_are_storage(void **state)
 		PIPEA_FRMCOUNT_G4X,
 		PLANE_SURF_1_A,
 		PLANE_CTL_1_A,
+		CURABASE,
+		PIPE_CRC_CTL_A,
+		PIPE_CRC_RES_1_A,
 		DPLL_STATUS,
 		PCH_GMBUS1,
 		PCH_GMBUS2,
@@ -93,7 +96,7 @@ static void without_a_display_its_registers_are_storage(void **state)
 
 static void a_display_has_pipe_a_and_is_reset_like_the_rest(void **state)
 {
-	static const u32 trapped[] = { DPLL_STATUS, PIPEADSL, PCH_GMBUS1 };
+	static const u32 trapped[] = { PIPE_CRC_CTL_A, DPLL_STATUS, PIPEADSL, PCH_GMBUS1 };
 	unsigned int i;
 
 	assert_int_equal(rd(SKL_DFSM) & BIT(30), 0);
@@ -102,7 +105,7 @@ static void a_display_has_pipe_a_and_is_reset_like_the_rest(void **state)
 	assert_int_equal(rd(PVINFO_MAPPABLE_BYTES), 0);
 	for (i = 0; i < ARRAY_SIZE(trapped); i++)
 		assert_true(ghyvi_vgpu_traps_page(vgpu, trapped[i]));
-	assert_false(ghyvi_vgpu_traps_page(vgpu, HTOTAL_A));
+	assert_false(ghyvi_vgpu_traps_page(vgpu, DDI_BUF_CTL_A));
 	wr(PIPEACONF, PIPECONF_ENABLE);
 	ghyvi_vgpu_reset(vgpu);
 	assert_int_equal(rd(PIPEACONF), 0);
@@ -707,6 +710,10 @@ static const struct {
 static const u32 display_actions[] = {
 	PIPEACONF,
 	PLANE_SURF_1_A,
+	CURABASE,
+	PIPEASRC,
+	PIPE_CRC_CTL_A,
+	PIPE_CRC_RES_1_A,
 	DP_AUX_CH_CTL_A + MONITOR,
 	DDI_BUF_CTL_A + MONITOR,
 	PIPE(IRQ_IMR),

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The CRC of a picture, by which a guest's tests tell whether two pictures are equal.
+ *
+ * It is not the number that hardware computes, which is not documented: only that equal pictures
+ * have equal CRCs counts. As there, other sources than the whole pipe leave planes out.
+ */
+#include <linux/bitfield.h>
+#include <linux/crc32.h>
+#include <linux/minmax.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include "display_regs.h"
+#include "vgpu_types.h"
+
+struct scratch {
+	u32 band[GHYVI_BAND_PIXELS];
+	u8 page[GHYVI_PAGE_BYTES];
+};
+
+/* Planes that are not there are black. */
+static void choose_source(struct ghyvi_picture *picture, u32 control)
+{
+	u32 source = control & PIPE_CRC_SOURCE_MASK_SKL;
+
+	if (source == PIPE_CRC_SOURCE_DMUX_SKL)
+		return;
+	picture->cursor_control = 0;
+	if (source != PIPE_CRC_SOURCE_PLANE_1_SKL)
+		picture->plane_control = 0;
+}
+
+/*
+ * The guest's own thread computes it, 6 ms for 1920x1080, so it is the guest that pays. Without
+ * memory it is 0, as that of no picture.
+ */
+u32 vgpu_crc(struct ghyvi_vgpu *vgpu, const struct ghyvi_picture *shown, u32 control)
+{
+	struct scratch *scratch = kvmalloc(sizeof(*scratch), GFP_KERNEL_ACCOUNT);
+	struct ghyvi_picture picture = *shown;
+	u32 crc = ~0u, first, rows;
+
+	if (!scratch)
+		return 0;
+	choose_source(&picture, control);
+	for (first = 0; first < picture.height; first += rows) {
+		rows = min(ghyvi_picture_band(&picture), picture.height - first);
+		ghyvi_vgpu_draw(vgpu, &picture, first, rows, scratch->band, scratch->page);
+		crc = crc32_le(crc, (const void *)scratch->band,
+			       sizeof(u32) * (size_t)rows * picture.width);
+		cond_resched();
+	}
+	kvfree(scratch);
+	return crc;
+}
