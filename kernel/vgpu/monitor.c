@@ -3,8 +3,8 @@
  * The monitor of a vGPU: its resolution, and the EDID that describes it, unless an administrator
  * has written another one.
  *
- * Timings of a resolution are those of VESA's CVT with reduced blanking at 60 Hz: a horizontal blank of 160 pixels,
- * and a vertical blank of at least 460 us.
+ * Timings of a resolution are those of VESA's CVT with reduced blanking at 60 Hz: a horizontal
+ * blank of 160 pixels, and a vertical blank of at least 460 us.
  */
 #include <linux/kernel.h>
 #include <linux/string.h>

@@ -309,7 +309,7 @@ static void set_sum(u8 *block)
 	block[i] = -sum;
 }
 
-/* An EDID of two blocks: the default one, and an extension of CTA-861 with a timing of 3840x2160. */
+/* Two blocks: the default EDID, and an extension of CTA-861 with a timing of 3840x2160. */
 static void get_long_edid(u8 *edid)
 {
 	u8 *extension = edid + GHYVI_EDID_BYTES;
