@@ -198,6 +198,28 @@ def edid_is_of_the_resolution_or_what_was_written():
         require(read_edid(vgpu) == own, "a write to display/resolution does not restore its EDID")
 
 
+def begin_flips(guest, arguments):
+    """The last picture stays."""
+    guest.must_run(f"killall flips 2>/dev/null; rm -f /tmp/flips; (flips {arguments} --hold 600 >/tmp/flips 2>&1 &)")
+
+
+def await_flips(guest):
+    guest.must_run("i=0; until grep -q ' flips in' /tmp/flips || [ $((i += 1)) -gt 600 ]; do sleep 0.1; done; "
+                   "cat /tmp/flips; grep -q ' flips in' /tmp/flips", 120)
+
+
+def crc_of(guest, flips, frames=3):
+    """The CRC that i915 reads while a picture stands still, the same in successive frames."""
+    begin_flips(guest, f"--flips {flips}")
+    await_flips(guest)
+    out = guest.must_run("cd /sys/kernel/debug/dri/0/crtc-0/crc && echo auto >control && head -n %d data" % frames, 120)
+    lines = [[int(word, 16) for word in line.split()] for line in out.replace("\0", "").splitlines()]
+    require(len(lines) == frames and all(len(line) == 6 for line in lines), out)
+    first, crc = lines[0][:2]
+    require([line[:2] for line in lines] == [[first + i, crc] for i in range(frames)], f"not one CRC per frame: {out}")
+    return crc
+
+
 @test
 def guest_sets_a_mode_and_flips():
     """fbcon takes the screen over; a program sets a mode, and gets an event for each flip, in their order."""
@@ -239,6 +261,24 @@ def guest_sets_a_mode_and_flips():
 
 
 @test
+def frames_have_crcs():
+    """Each frame has one. They tell a picture that has changed."""
+    with fixture.vgpus("gen9_4") as (vgpu,):
+        fixture.with_display(vgpu, "1280x720")
+        with fixture.guests(vgpu, names=["crcs"]) as (guest,):
+            guest.load_driver()
+            crcs = [crc_of(guest, flips) for flips in (2, 3, 4)]
+            say("CRCs " + " ".join(f"{crc:#x}" for crc in crcs))
+            require(crcs[0] == crcs[2] != crcs[1], f"the CRCs of two pictures in turn: {crcs}")
+            guest.must_run("killall flips")
+            eventually(lambda: is_quiet(vgpu), "no interrupts after the last CRC", 60)
+            trouble = hostlib.driver_trouble(guest.log())
+            require(not trouble, "\n".join(trouble))
+            guest.stop()
+        vgpu.settle()
+
+
+@test
 def host_sees_what_each_guest_draws():
     """QEMU's screen and ghyvictl's picture equal the guest's, for each layout and for each of two guests."""
     sizes = (("1024x768", 2), ("1280x720", 3))
@@ -253,11 +293,9 @@ def host_sees_what_each_guest_draws():
             require(not trouble, "\n".join(trouble))
         for tiling in ("linear", "x", "y"):
             for guest, (_, flips) in zip(guests, sizes):
-                guest.must_run(f"killall flips 2>/dev/null; rm -f /tmp/flips; "
-                               f"(flips --flips {flips} --tiling {tiling} --hold 600 >/tmp/flips 2>&1 &)")
+                begin_flips(guest, f"--flips {flips} --tiling {tiling}")
             for guest, vgpu, (resolution, flips) in zip(guests, vgpus, sizes):
-                guest.must_run("i=0; until grep -q ' flips in' /tmp/flips || [ $((i += 1)) -gt 600 ]; do sleep 0.1; done; "
-                               "cat /tmp/flips; grep -q ' flips in' /tmp/flips", 120)
+                await_flips(guest)
                 width, height = (int(side) for side in resolution.split("x"))
                 expected = picture.of_flips(width, height, flips % 2)
                 eventually(lambda g=guest, e=expected: screen(g) == e, f"{guest.name}, {tiling}: the screen", 60)
