@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * /sys/bus/mdev/devices/<uuid>/display/
- *	enabled, resolution, edid (binary)
+ *	enabled, connected, resolution, edid (binary)
  *
  * Documentation/ABI/testing/sysfs-bus-mdev-ghyvi describes each.
  */
@@ -59,6 +59,29 @@ static ssize_t enabled_store(struct device *dev, struct device_attribute *attr, 
 			       set_enabled);
 }
 static DEVICE_ATTR_RW(enabled);
+
+static ssize_t connected_show(struct device *dev, struct device_attribute *attr, char *buffer)
+{
+	struct ghyvi_device *device = dev_get_drvdata(dev);
+
+	return sysfs_emit(buffer, "%d\n", ghyvi_vgpu_is_connected(device->vgpu));
+}
+
+static int set_connected(struct ghyvi_device *device, u32 connected)
+{
+	ghyvi_vgpu_set_connected(device->vgpu, connected);
+	return 0;
+}
+
+static ssize_t connected_store(struct device *dev, struct device_attribute *attr,
+			       const char *buffer, size_t bytes)
+{
+	static const struct ghyvi_value_range range = { .max = 1 };
+
+	return ghyvi_u32_store(dev_get_drvdata(dev), "display/connected", &range, buffer, bytes,
+			       set_connected);
+}
+static DEVICE_ATTR_RW(connected);
 
 static ssize_t resolution_show(struct device *dev, struct device_attribute *attr, char *buffer)
 {
@@ -142,6 +165,7 @@ static GHYVI_BIN_ATTRIBUTE_CONST struct bin_attribute edid_attribute = {
 
 static struct attribute *display_attributes[] = {
 	&dev_attr_enabled.attr,
+	&dev_attr_connected.attr,
 	&dev_attr_resolution.attr,
 	NULL,
 };

@@ -58,7 +58,6 @@ static const struct ghyvi_register_value display_values[] = {
 	{ DDI_BUF_CTL_A + 3 * DISPLAY_PORT_BYTES, DDI_BUF_IS_IDLE },
 	{ DDI_BUF_CTL_A + 4 * DISPLAY_PORT_BYTES, DDI_BUF_IS_IDLE },
 	{ SOUTH_FUSE_STRAP, SFUSE_STRAP_DDIB_DETECTED },
-	{ SDEISR, SDE_PORTB_HOTPLUG_CPT },
 };
 
 bool vgpu_display_has_page(u32 offset)
@@ -276,6 +275,7 @@ void vgpu_display_restore(struct ghyvi_vgpu *vgpu, u64 phase_ns)
 	read_timings(vgpu);
 	display->running = vgpu_get(vgpu, PIPEACONF) & PIPECONF_ENABLE;
 	display->phase_ns = min(phase_ns, display->frame_ns);
+	WRITE_ONCE(display->connected, vgpu_get(vgpu, SDEISR) & SDE_PORTB_HOTPLUG_CPT);
 	vgpu_get_plane(vgpu, &display->next);
 	vgpu_get_cursor(vgpu, &display->next);
 	/* The guest may be about to read one. */
@@ -509,7 +509,7 @@ static u32 aux_send(struct ghyvi_vgpu *vgpu, unsigned int port, u32 control)
 	u8 message[AUX_BYTES], reply[AUX_BYTES] = {};
 
 	lockdep_assert_held(&vgpu->lock);
-	if (port != MONITOR_PORT || bytes > AUX_BYTES)
+	if (port != MONITOR_PORT || bytes > AUX_BYTES || !vgpu->display.connected)
 		return DP_AUX_CH_CTL_DONE | DP_AUX_CH_CTL_TIME_OUT_ERROR;
 	aux_load(vgpu, data, message);
 	bytes = vgpu_monitor_transfer(&vgpu->display.monitor, message, bytes, reply);
@@ -574,6 +574,30 @@ void vgpu_display_port_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 	}
 }
 
+/* Ones clear what was detected at a port. */
+void vgpu_display_hotplug_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
+{
+	unsigned long flags;
+
+	if (ghyvi_vgpu_has_display(vgpu)) {
+		spin_lock_irqsave(&vgpu->irq_lock, flags);
+		value = (value & ~PORT_HOTPLUG_STATUS_MASK) |
+			(vgpu_get(vgpu, offset) & ~value & PORT_HOTPLUG_STATUS_MASK);
+		vgpu_set(vgpu, offset, value);
+		spin_unlock_irqrestore(&vgpu->irq_lock, flags);
+	} else {
+		vgpu_set(vgpu, offset, value);
+	}
+}
+
+/* Show at the port whether there is a monitor. */
+static void show_connection(struct ghyvi_vgpu *vgpu)
+{
+	const struct vgpu_display *display = &vgpu->display;
+
+	vgpu_set(vgpu, SDEISR, display->on && display->connected ? SDE_PORTB_HOTPLUG_CPT : 0);
+}
+
 /* No device answers on the I2C of HDMI. */
 void vgpu_display_gmbus_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 {
@@ -606,6 +630,7 @@ u32 vgpu_display_mailbox(struct ghyvi_vgpu *vgpu, u32 command)
 
 void vgpu_display_init(struct ghyvi_vgpu *vgpu)
 {
+	vgpu->display.connected = true;
 	vgpu_monitor_choose(&vgpu->display, GHYVI_RESOLUTION_DEFAULT, NULL, 0);
 	hrtimer_setup(&vgpu->display.timer, timer_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 }
@@ -627,6 +652,7 @@ static void set_reset_values(struct ghyvi_vgpu *vgpu)
 		 on ? SKL_DFSM_PIPE_B_DISABLE | SKL_DFSM_PIPE_C_DISABLE |
 				 SKL_DFSM_DISPLAY_PM_DISABLE | SKL_DFSM_DISPLAY_HDCP_DISABLE :
 		      DISPLAY_FUSE_PIPES_OFF);
+	show_connection(vgpu);
 }
 
 void vgpu_display_reset(struct ghyvi_vgpu *vgpu)
@@ -705,4 +731,34 @@ size_t ghyvi_vgpu_get_edid(struct ghyvi_vgpu *vgpu, u8 *edid)
 bool ghyvi_vgpu_has_edid(const struct ghyvi_vgpu *vgpu)
 {
 	return READ_ONCE(vgpu->display.edid_written);
+}
+
+/* The guest sees a long pulse at the port: the first of several events is enough. */
+void ghyvi_vgpu_set_connected(struct ghyvi_vgpu *vgpu, bool connected)
+{
+	struct vgpu_display *display = &vgpu->display;
+	unsigned long flags;
+	u32 control;
+	bool pulse = false;
+
+	mutex_lock(&vgpu->lock);
+	if (connected != display->connected) {
+		WRITE_ONCE(display->connected, connected);
+		vgpu_monitor_plug(&display->monitor);
+		spin_lock_irqsave(&vgpu->irq_lock, flags);
+		show_connection(vgpu);
+		control = vgpu_get(vgpu, PCH_PORT_HOTPLUG);
+		pulse = display->on && control & PORTB_HOTPLUG_ENABLE;
+		if (pulse)
+			vgpu_set(vgpu, PCH_PORT_HOTPLUG, control | PORTB_HOTPLUG_LONG_DETECT);
+		spin_unlock_irqrestore(&vgpu->irq_lock, flags);
+	}
+	mutex_unlock(&vgpu->lock);
+	if (pulse)
+		vgpu_irq_raise_bank(vgpu, SDEISR, SDE_PORTB_HOTPLUG_CPT);
+}
+
+bool ghyvi_vgpu_is_connected(const struct ghyvi_vgpu *vgpu)
+{
+	return READ_ONCE(vgpu->display.connected);
 }

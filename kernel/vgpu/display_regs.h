@@ -123,6 +123,7 @@
 /* Interrupts of the display. */
 #define GEN8_DE_PIPE_A_IRQ BIT(16)
 #define GEN8_DE_PORT_IRQ BIT(20)
+#define GEN8_DE_PCH_IRQ BIT(23)
 #define GEN8_PIPE_VBLANK BIT(0)
 #define GEN9_PIPE_PLANE1_FLIP_DONE BIT(3)
 #define GEN8_PIPE_CDCLK_CRC_DONE BIT(28)
@@ -135,6 +136,10 @@
 /* South display (Sunrise Point). */
 #define SFUSE_STRAP_DDIB_DETECTED BIT(2)
 #define SDE_PORTB_HOTPLUG_CPT BIT(21)
+#define PCH_PORT_HOTPLUG 0xc4030
+#define PORTB_HOTPLUG_ENABLE BIT(4)
+#define PORTB_HOTPLUG_LONG_DETECT BIT(1)
+#define PORT_HOTPLUG_STATUS_MASK 0x03030303u /* of all ports; ones clear them */
 #define PCH_GMBUS1 0xc5104
 #define GMBUS_SW_CLR_INT BIT(31)
 #define GMBUS_CYCLE_WAIT BIT(25)

@@ -34,7 +34,8 @@ static bool is_pending(struct ghyvi_vgpu *vgpu, u32 isr)
 static u32 pending_display(struct ghyvi_vgpu *vgpu)
 {
 	return (is_pending(vgpu, GEN8_DE_PIPE_ISR_A) ? GEN8_DE_PIPE_A_IRQ : 0) |
-	       (is_pending(vgpu, GEN8_DE_PORT_ISR) ? GEN8_DE_PORT_IRQ : 0);
+	       (is_pending(vgpu, GEN8_DE_PORT_ISR) ? GEN8_DE_PORT_IRQ : 0) |
+	       (is_pending(vgpu, SDEISR) ? GEN8_DE_PCH_IRQ : 0);
 }
 
 /* The bits of the master register for which IIR & IER is not 0. */
@@ -97,7 +98,7 @@ void vgpu_irq_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value)
 	} else {
 		switch (offset % GEN8_IRQ_BANK_SIZE) {
 		case IRQ_ISR:
-			break; /* the emulated sources are events, not levels */
+			break; /* read-only */
 		case IRQ_IIR:
 			vgpu_set(vgpu, offset, vgpu_get(vgpu, offset) & ~value);
 			break;

@@ -238,7 +238,8 @@ static const struct register_rule rules[] = {
 	{ PLANE_SURF_1_A, PLANE_SURF_1_A, NULL, vgpu_display_pipe_write },
 	{ PVINFO_FIRST, PVINFO_LAST, NULL, vgpu_pvinfo_write },
 	READ_ONLY(SOUTH_FUSE_STRAP, SOUTH_FUSE_STRAP),
-	IRQ_REGISTERS_RULE(SDEISR, 1),
+	{ SDEISR, SDEISR + IRQ_IER, NULL, vgpu_irq_write },
+	{ PCH_PORT_HOTPLUG, PCH_PORT_HOTPLUG, NULL, vgpu_display_hotplug_write },
 	{ PCH_GMBUS1, PCH_GMBUS1, NULL, vgpu_display_gmbus_write },
 	READ_ONLY(FENCE_REG_GEN6_LO0,
 		  FENCE_REG_GEN6_HI31), /* PVINFO_FENCES says that there are none */

@@ -206,12 +206,18 @@ void vgpu_monitor_choose(struct vgpu_display *display, unsigned int resolution, 
 #define DP_SET_POWER 0x600
 #define DP_SET_POWER_D0 1
 
+void vgpu_monitor_plug(struct vgpu_monitor *monitor)
+{
+	memset(monitor->link, 0, sizeof(monitor->link));
+	monitor->power = DP_SET_POWER_D0;
+	monitor->edid_at = 0;
+}
+
 void vgpu_monitor_reset(struct vgpu_display *display)
 {
 	struct vgpu_monitor *monitor = &display->monitor;
 
-	memset(monitor, 0, sizeof(*monitor));
-	monitor->power = DP_SET_POWER_D0;
+	vgpu_monitor_plug(monitor);
 	memcpy(monitor->edid, display->edid, sizeof(monitor->edid));
 	monitor->edid_bytes = display->edid_bytes;
 }

@@ -374,6 +374,25 @@ int ghyvi_vgpu_set_display(struct ghyvi_vgpu *vgpu, bool on);
  */
 bool ghyvi_vgpu_has_display(const struct ghyvi_vgpu *vgpu);
 /**
+ * ghyvi_vgpu_set_connected() - plug the monitor of a vGPU in, or out.
+ * @vgpu: vGPU of the monitor, which a guest may use
+ * @connected: true, as after ghyvi_vgpu_create(): the monitor answers
+ *
+ * A guest is told by an interrupt. Its pipe stays on. A vGPU that is loaded from a state gets what
+ * its source had.
+ *
+ * Context: may sleep.
+ */
+void ghyvi_vgpu_set_connected(struct ghyvi_vgpu *vgpu, bool connected);
+/**
+ * ghyvi_vgpu_is_connected() - test whether the monitor of a vGPU is plugged in.
+ * @vgpu: vGPU of the monitor
+ *
+ * Context: any.
+ * Return: what ghyvi_vgpu_set_connected() or a loaded state has set.
+ */
+bool ghyvi_vgpu_is_connected(const struct ghyvi_vgpu *vgpu);
+/**
  * ghyvi_vgpu_traps_page() - test whether the guest may not map a page of registers.
  * @vgpu: vGPU of the registers
  * @offset: byte offset in BAR 0, below GHYVI_REGISTERS_BYTES

@@ -204,6 +204,7 @@ struct vgpu_monitor {
 /**
  * struct vgpu_display - the display of a vGPU.
  * @on: the vGPU has one; written under vgpu->lock, while the vGPU is closed
+ * @connected: the cable of the monitor is plugged in; written under vgpu->lock
  * @resolution: of the monitor, see ghyvi_display_resolution(); as @on
  * @edid: of the monitor after a reset; @monitor may have come with another one from another host.
  *	Under vgpu->lock, as @monitor
@@ -233,6 +234,7 @@ struct vgpu_monitor {
  */
 struct vgpu_display {
 	bool on;
+	bool connected;
 	unsigned int resolution;
 	u8 edid[GHYVI_EDID_BYTES_MAX];
 	u16 edid_bytes;
@@ -493,6 +495,8 @@ const char *vgpu_monitor_check_edid(const u8 *edid, size_t bytes);
  */
 void vgpu_monitor_choose(struct vgpu_display *display, unsigned int resolution, const u8 *edid,
 			 size_t bytes);
+/* The cable was plugged in: the link is not trained any more. */
+void vgpu_monitor_plug(struct vgpu_monitor *monitor);
 void vgpu_monitor_reset(struct vgpu_display *display);
 /*
  * Send a message of @bytes on the AUX channel. Both buffers have AUX_BYTES. Returns the size of the
@@ -535,6 +539,7 @@ void vgpu_display_pipe_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 void vgpu_display_pll_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 void vgpu_display_port_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 void vgpu_display_status_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
+void vgpu_display_hotplug_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 void vgpu_display_gmbus_write(struct ghyvi_vgpu *vgpu, u32 offset, u32 value);
 /* Execute a command of the PCODE mailbox. Returns its status; 0: success. */
 u32 vgpu_display_mailbox(struct ghyvi_vgpu *vgpu, u32 command);

@@ -279,6 +279,28 @@ def frames_have_crcs():
 
 
 @test
+def guest_sees_its_monitor_unplugged():
+    """i915 tells it by a hotplug event, and polls nothing."""
+    def status():
+        return guest.must_run("cat /sys/class/drm/card0-DP-1/status").strip()
+
+    with fixture.vgpus("gen9_4") as (vgpu,):
+        fixture.with_display(vgpu, "1280x720")
+        with fixture.guests(vgpu, names=["plugged"]) as (guest,):
+            guest.load_driver()
+            require(status() == "connected", f"at first: {status()}")
+            guest.must_run("echo N >/sys/module/drm_kms_helper/parameters/poll")
+            for value, expected in (("0", "disconnected"), ("1", "connected")):
+                vgpu.set("display/connected", value)
+                eventually(lambda e=expected: status() == e, f"display/connected {value}: {expected}", 60)
+            require(guest.must_run("head -n 1 /sys/class/drm/card0-DP-1/modes").strip() == "1280x720", "not its mode")
+            trouble = hostlib.driver_trouble(guest.log())
+            require(not trouble, "\n".join(trouble))
+            guest.stop()
+        vgpu.settle()
+
+
+@test
 def host_sees_what_each_guest_draws():
     """QEMU's screen and ghyvictl's picture equal the guest's, for each layout and for each of two guests."""
     sizes = (("1024x768", 2), ("1280x720", 3))

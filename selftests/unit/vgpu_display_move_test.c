@@ -141,6 +141,16 @@ static void the_guest_keeps_its_edid(void **state)
 	assert_int_equal(edid_byte(&to, 200), 0x5a);
 }
 
+static void a_monitor_that_is_unplugged_stays_so(void **state)
+{
+	ghyvi_vgpu_set_connected(from.vgpu, false);
+	pair_move();
+	assert_false(ghyvi_vgpu_is_connected(to.vgpu));
+	assert_int_equal(move_rd(&to, SDEISR), 0);
+	ghyvi_vgpu_set_connected(to.vgpu, true);
+	assert_int_equal(move_rd(&to, SDEISR), SDE_PORTB_HOTPLUG_CPT);
+}
+
 static void a_second_block_of_another_size_is_refused(void **state)
 {
 	struct state_header *header;
@@ -250,6 +260,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(frames_flips_and_the_monitor_go_on),
 		TEST(the_guest_keeps_its_edid),
+		TEST(a_monitor_that_is_unplugged_stays_so),
 		TEST(a_second_block_of_another_size_is_refused),
 		TEST(a_crc_that_is_due_is_computed_by_the_other_host),
 		TEST(both_or_none_must_have_a_display),

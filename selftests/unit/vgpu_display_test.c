@@ -72,6 +72,7 @@ static void without_a_display_its_registers_are_storage(void **state)
 		DPLL_STATUS,
 		PCH_GMBUS1,
 		PCH_GMBUS2,
+		PCH_PORT_HOTPLUG,
 		DDI_BUF_CTL_A + MONITOR,
 		DP_AUX_CH_CTL_A + MONITOR,
 		DP_TP_STATUS_A + MONITOR,
@@ -446,6 +447,55 @@ static void messages_without_an_answer_time_out(void **state)
 	assert_true(rd(DP_AUX_CH_CTL_A + MONITOR) & DP_AUX_CH_CTL_TIME_OUT_ERROR);
 }
 
+#define PORT_B_LONG 2u /* in PCH_PORT_HOTPLUG, of which bit 4 enables detection */
+
+static void the_monitor_is_plugged_out_and_in(void **state)
+{
+	static const u8 message[] = { 0x90, 0, 0, 0 };
+	u8 reply[AUX_BYTES];
+	unsigned int in;
+
+	wr(SDEISR + IRQ_IMR, ~(u32)SDE_PORTB_HOTPLUG_CPT);
+	wr(SDEISR + IRQ_IER, ~0u);
+	set_dpcd(0x101, 0x84);
+	/* Without detection, the guest sees only the level. */
+	ghyvi_vgpu_set_connected(vgpu, false);
+	assert_int_equal(rd(SDEISR), 0);
+	ghyvi_vgpu_set_connected(vgpu, true);
+	assert_int_equal(rd(SDEISR), SDE_PORTB_HOTPLUG_CPT);
+	assert_int_equal(atomic_read(&interrupts), 0);
+	assert_int_equal(dpcd(0x101), 0); /* the link has to be trained again */
+
+	wr(PCH_PORT_HOTPLUG, PORTB_HOTPLUG_ENABLE);
+	ghyvi_vgpu_set_connected(vgpu, true);
+	assert_int_equal(atomic_read(&interrupts), 0);
+	for (in = 0; in < 2; in++) {
+		ghyvi_vgpu_set_connected(vgpu, in);
+		assert_int_equal(ghyvi_vgpu_is_connected(vgpu), in);
+		assert_int_equal(rd(SDEISR), in ? SDE_PORTB_HOTPLUG_CPT : 0);
+		assert_int_equal(atomic_read(&interrupts), 1 + in);
+		assert_int_equal(rd(GEN8_MASTER_IRQ), GEN8_MASTER_IRQ_CONTROL | GEN8_DE_PCH_IRQ);
+		assert_int_equal(rd(SDEISR + IRQ_IIR), SDE_PORTB_HOTPLUG_CPT);
+		assert_int_equal(rd(PCH_PORT_HOTPLUG), PORTB_HOTPLUG_ENABLE | PORT_B_LONG);
+		wr(PCH_PORT_HOTPLUG, PORTB_HOTPLUG_ENABLE);
+		assert_int_equal(rd(PCH_PORT_HOTPLUG), PORTB_HOTPLUG_ENABLE | PORT_B_LONG);
+		wr(PCH_PORT_HOTPLUG, PORTB_HOTPLUG_ENABLE | PORT_B_LONG);
+		assert_int_equal(rd(PCH_PORT_HOTPLUG), PORTB_HOTPLUG_ENABLE);
+		wr(SDEISR + IRQ_IIR, SDE_PORTB_HOTPLUG_CPT);
+		assert_int_equal(rd(GEN8_MASTER_IRQ), GEN8_MASTER_IRQ_CONTROL);
+		assert_int_equal(aux(message, 4, reply), in ? 2 : 0);
+	}
+	wr(SDEISR, 0);
+	assert_int_equal(rd(SDEISR), SDE_PORTB_HOTPLUG_CPT);
+	/* The next guest finds it as it is. */
+	ghyvi_vgpu_set_connected(vgpu, false);
+	ghyvi_vgpu_reset(vgpu);
+	assert_int_equal(rd(SDEISR), 0);
+	assert_int_equal(rd(SDEISR + IRQ_IIR), 0);
+	assert_int_equal(rd(PCH_PORT_HOTPLUG), 0);
+	assert_int_equal(aux(message, 4, reply), 0);
+}
+
 static void an_answer_raises_an_interrupt_if_it_is_unmasked(void **state)
 {
 	static const u8 message[] = { 0x90, 0, 0, 0 };
@@ -727,6 +777,7 @@ static const u32 display_actions[] = {
 	DPLL_CTRL2,
 	GEN8_MASTER_IRQ,
 	PCH_GMBUS1,
+	PCH_PORT_HOTPLUG,
 	GEN6_PCODE_MAILBOX,
 };
 
@@ -799,6 +850,7 @@ int main(void)
 		TEST(a_wrong_edid_is_refused_with_its_cause),
 		TEST(timings_beyond_an_extension_are_not_read),
 		TEST(messages_without_an_answer_time_out),
+		TEST(the_monitor_is_plugged_out_and_in),
 		TEST(an_answer_raises_an_interrupt_if_it_is_unmasked),
 		TEST(a_timer_runs_only_while_a_blank_is_awaited),
 		TEST(a_pipe_that_starts_again_begins_a_frame),

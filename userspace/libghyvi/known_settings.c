@@ -27,6 +27,7 @@ struct known_setting {
 
 static const struct known_setting known_settings[] = {
 	{ "audit/mode", {}, GHYVI_AUDIT_CHOICES },
+	{ "display/connected", { .max = 1 }, NULL },
 	{ "display/enabled", { .max = 1 }, NULL },
 	{ "display/resolution", {}, GHYVI_RESOLUTION_CHOICES },
 	{ "ghyvi/scheduler", {}, GHYVI_SCHEDULER_CHOICES },
