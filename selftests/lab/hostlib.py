@@ -356,9 +356,13 @@ class Guest:
             print(f"# {program} {arguments}: status {status}: {out.strip()[-600:]}", flush=True)
         return status, float(numbers[-1]) if numbers else None
 
+    def release(self):
+        """The version of its kernel, as (6, 1)."""
+        return tuple(int(word) for word in self.must_run("uname -r").split(".")[:2])
+
     def igt_programs(self):
         """Those of IGT_PROGRAMS that the guest's i915 can run."""
-        release = tuple(int(word) for word in self.must_run("uname -r").split(".")[:2])
+        release = self.release()
         return [program for program in IGT_PROGRAMS if release >= IGT_NEEDS.get(program, (0, 0))]
 
     def stop(self):

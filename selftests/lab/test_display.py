@@ -21,6 +21,7 @@ SHOT = "/run/ghyvi-screen.ppm"
 PATTERN = "/run/ghyvi-pattern"
 FLIPS = 1000
 QUIET_S = 2
+CONSOLE_NEEDS = (6, 1)  # or less: none between was tried
 VGPU_AT = "0000:00:02.0"
 PCI_ASLS = 0xFC
 OPREGION_GPA = 256 << 20
@@ -220,6 +221,15 @@ def crc_of(guest, flips, frames=3):
     return crc
 
 
+def has_console(guest):
+    """i915 5.10 writes its console only through GTT mappings. A vGPU with a display has none, and this i915 crashes if it
+    is not told to do without."""
+    if guest.release() >= CONSOLE_NEEDS:
+        return True
+    guest.must_run("modprobe drm_kms_helper fbdev_emulation=0")
+    return False
+
+
 @test
 def guest_sets_a_mode_and_flips():
     """fbcon takes the screen over; a program sets a mode, and gets an event for each flip, in their order."""
@@ -231,16 +241,20 @@ def guest_sets_a_mode_and_flips():
             require(write_edid(vgpu, edid) == errno.EBUSY, "the monitor of a running guest was exchanged")
             error = hostlib.write(f"{vgpu.path}/display/resolution", "1920x1080")
             require(error and error.errno == errno.EBUSY, "a write to display/resolution exchanged the monitor")
+            console = has_console(guest)
             for flips in (FLIPS, 10):
                 guest.clear_log()
                 seconds, trouble = guest.load_driver()
                 require(not trouble, "\n".join(trouble))
+                if not console:
+                    guest.must_run("echo detect >/sys/class/drm/card0-DP-1/status")
                 status = guest.must_run("cat /sys/class/drm/card0-DP-1/status /sys/class/drm/card0-DP-1/modes")
                 require(status.split()[:2] == ["connected", "1920x1080"], status)
                 seen = guest.must_run("hexdump -v -e '1/1 \"%02x\"' /sys/class/drm/card0-DP-1/edid")
                 require(bytes.fromhex(seen) == edid, f"the guest's EDID is {seen}")
-                eventually(lambda: "i915" in guest.run("cat /proc/fb")[1], "the console's frame buffer", 120)
-                guest.must_run("test -c /dev/fb0")
+                if console:
+                    eventually(lambda: "i915" in guest.run("cat /proc/fb")[1], "the console's frame buffer", 120)
+                    guest.must_run("test -c /dev/fb0")
                 before = vgpu.stat("interrupts")
                 out = guest.must_run(f"flips --flips {flips}", 300)
                 say(f"loaded in {seconds:.2f} s; {out.strip()}; {vgpu.stat('interrupts') - before} interrupts")
