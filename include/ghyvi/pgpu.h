@@ -226,8 +226,17 @@ enum ghyvi_context_index {
 	 * of each slot of ghyvi_register_slots(). The place is ghyvi's; drivers do not look there.
 	 */
 	GHYVI_CTX_REGISTERS = 0x200,
+	/*
+	 * The last STATE_BASE_ADDRESS, MEDIA_VFE_STATE, MEDIA_CURBE_LOAD and
+	 * MEDIA_INTERFACE_DESCRIPTOR_LOAD of an RCS context, for backends whose hardware has no
+	 * image of its own: see compute.c of softgpu. GHYVI_COMPUTE_DWORDS, all 0 in a new context.
+	 */
+	GHYVI_CTX_COMPUTE = 0x300,
 	GHYVI_CTX_DWORDS = GHYVI_PAGE_BYTES / 4,
 };
+
+/* Number of dwords at GHYVI_CTX_COMPUTE. */
+#define GHYVI_COMPUTE_DWORDS 36
 
 struct ghyvi_commands; /* copies of audited commands in host memory; see <ghyvi/audit.h> */
 
@@ -428,6 +437,7 @@ struct ghyvi_job_fault {
  *	writes
  * @restore: false if CONTEXT_CONTROL of the context says restore-inhibit: GPRs start at 0, and
  *	what @pgpu_context has from earlier jobs is void
+ * @compute: set by the backend: it has changed what @context has at GHYVI_CTX_COMPUTE
  * @budget_ns: limit of the job's time on the engine in ns; 0: no limit. Past it the backend stops
  *	the job with GHYVI_JOB_ERROR as soon as it can, between two commands at the latest. When the
  *	engine reaches commands that @update_tail added, the time restarts from 0.
@@ -469,6 +479,7 @@ struct ghyvi_job {
 	struct ghyvi_commands *commands;
 	u32 lrca;
 	bool restore;
+	bool compute;
 	u64 budget_ns;
 	void (*done)(struct ghyvi_job *job, enum ghyvi_job_status status);
 	void (*event)(struct ghyvi_job *job, u32 events);

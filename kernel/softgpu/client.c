@@ -12,6 +12,7 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include "engine.h"
+#include "workers.h"
 
 #define OWNER_KIND(owner) ((owner)&3)
 #define OWNER_COUNT(owner) ((owner) >> 2)
@@ -190,6 +191,7 @@ void softgpu_client_destroy(struct ghyvi_pgpu_client *handle)
 	struct softgpu_guest *guest;
 	unsigned long index;
 
+	softgpu_client_part(client);
 	xa_for_each(&client->owners, index, owners)
 		kfree(owners);
 	xa_destroy(&client->owners);
@@ -248,5 +250,8 @@ void softgpu_invalidate(struct ghyvi_pgpu_client *const *clients, unsigned int c
 			/* What the engine did in the slice is visible: softgpu_access_end(). */
 			wait_event(engine->slice_end, smp_load_acquire(&engine->ended) >= slice);
 	}
+	/* What a worker maps from now on is of the new generation. */
+	for (i = 0; i < count; i++)
+		softgpu_client_take_pages(softgpu_client(clients[i]));
 	owners_free(&gone);
 }

@@ -13,9 +13,10 @@ int softgpu_command(struct softgpu_engine *engine)
 		return softgpu_blt(engine);
 	default:
 		err = softgpu_check_command(engine, "");
-		if (err || !softgpu_is_pipe_control(engine->command) ||
-		    softgpu_job(engine->job)->noop)
+		if (err || softgpu_job(engine->job)->noop)
 			return err;
-		return softgpu_pipe_control(engine);
+		if (softgpu_is_pipe_control(engine->command))
+			return softgpu_pipe_control(engine);
+		return softgpu_is_compute(engine->packet[0]) ? softgpu_compute(engine) : SOFTGPU_OK;
 	}
 }

@@ -383,6 +383,7 @@ int softgpu_engine_init(struct softgpu_engine *engine, struct softgpu *gpu, enum
 	mutex_init(&engine->access);
 	init_waitqueue_head(&engine->slice_end);
 	init_waitqueue_head(&engine->wake);
+	init_waitqueue_head(&engine->computed);
 	init_waitqueue_head(&engine->gone);
 	INIT_WORK(&engine->relief, softgpu_relieve);
 	if (id == GHYVI_BCS) {
@@ -460,11 +461,12 @@ int softgpu_engine_update_tail(struct softgpu_engine *engine, struct ghyvi_job *
 	return err;
 }
 
-/* Wake the engine if @job waits for a guest page; see softgpu_fault(). */
-static void wake_fault(const struct ghyvi_job *job)
+/* Wake the engine if @job waits for a worker, or for a guest page; see softgpu_fault(). */
+static void wake_waiting(struct softgpu_engine *engine, const struct ghyvi_job *job)
 {
 	struct ghyvi_client_owner *owner = job->client->params.owner;
 
+	wake_up_all(&engine->computed);
 	if (job->nested && owner)
 		wake_up_all(&owner->faulted);
 }
@@ -476,7 +478,7 @@ void softgpu_engine_preempt(struct softgpu_engine *engine, struct ghyvi_job *job
 	spin_lock_irqsave(&engine->lock, flags);
 	if (engine->job == job) {
 		WRITE_ONCE(softgpu_job(job)->preempt, true);
-		wake_fault(job);
+		wake_waiting(engine, job);
 	}
 	spin_unlock_irqrestore(&engine->lock, flags);
 }
@@ -499,7 +501,7 @@ void softgpu_engine_cancel(struct softgpu_engine *engine, struct ghyvi_job *job)
 	if (engine->job == job) {
 		WRITE_ONCE(softgpu_job(job)->stop, true);
 		running = softgpu_job(job)->state != JOB_QUEUED;
-		wake_fault(job);
+		wake_waiting(engine, job);
 	}
 	spin_unlock_irqrestore(&engine->lock, flags);
 	if (running)

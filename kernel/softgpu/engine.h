@@ -113,6 +113,8 @@ struct softgpu_client {
 	bool logging; /* which pages engines write; see dirty_log.c */
 	/* For nested jobs: maps gfn / SOFTGPU_OWNER_PAGES to struct softgpu_guest. */
 	struct xarray guest;
+	struct softgpu_worker *worker; /* executes kernels; see workers.c */
+	bool told; /* RCS: the report about commands without effect has been made */
 };
 
 /**
@@ -146,6 +148,7 @@ struct softgpu_blt_setup {
  * @level: number of valid elements of @batches
  * @indirect: @batches[0] is the indirect context batch
  * @rows: rows of the blit at the position that are done; belongs to the engine's thread
+ * @groups: thread groups of the dispatch at the position that have ended; as @rows
  * @batches: position in each batch at the preemption; @address is that of the next command
  * @setup: operands of later blits; belongs to the engine's thread while the job runs
  * @noop: MI_SET_PREDICATE turns the commands of the batch into MI_NOOP; as @setup
@@ -162,6 +165,7 @@ struct softgpu_job {
 	unsigned int level;
 	bool indirect;
 	u32 rows;
+	u64 groups;
 	struct {
 		u64 address;
 		bool ggtt;
@@ -229,6 +233,7 @@ struct softgpu_engine {
 	bool relieved; /* under @lock: @relief executes @job, and @thread does not */
 	struct work_struct relief;
 	wait_queue_head_t wake; /* the thread waits for @job */
+	wait_queue_head_t computed; /* the thread waits for a worker, see compute.c */
 	wait_queue_head_t gone; /* softgpu_engine_cancel() waits for a change of @left */
 
 	struct mutex access;
@@ -451,6 +456,15 @@ int softgpu_check_command(struct softgpu_engine *engine, const char *type);
 void softgpu_log_write(struct softgpu_engine *engine, struct softgpu_tlb_entry *slot);
 void softgpu_log_set(struct ghyvi_pgpu_client *client, bool on);
 bool softgpu_log_read(struct ghyvi_pgpu_client *client, dma_addr_t dma);
+
+/* packet.c: whether compute.c executes the command */
+bool softgpu_is_compute(u32 header);
+
+/* compute.c: commands of execution units */
+int softgpu_compute(struct softgpu_engine *engine);
+
+/* tlb.c: a pointer of softgpu_map() to what reads as zeros, instead of a page */
+bool softgpu_is_zeros(const u8 *pointer);
 
 /* job_state.c: see struct ghyvi_pgpu_ops */
 #define SOFTGPU_JOB_STATE_BYTES 104

@@ -8,11 +8,12 @@
 #include <linux/string.h>
 #include "engine.h"
 
-/* @begun. Ghyvi that knows no rows refuses the last one, instead of repeating the whole blit. */
+/* @begun. Ghyvi that does not know the last ones refuses them, instead of repeating the command. */
 enum {
 	JOB_NOT_BEGUN,
 	JOB_BETWEEN_COMMANDS,
 	JOB_WITHIN_A_BLIT, /* @rows of it are done */
+	JOB_WITHIN_A_DISPATCH, /* @rows and @groups_high have how many of its groups are done */
 };
 
 struct softgpu_job_state {
@@ -28,7 +29,7 @@ struct softgpu_job_state {
 	} batches[GHYVI_BATCH_LEVELS];
 	struct softgpu_blt_setup setup;
 	u32 rows;
-	u32 reserved;
+	u32 groups_high; /* 0 within a blit */
 };
 
 void softgpu_job_save(const struct ghyvi_job *job, void *to)
@@ -39,15 +40,17 @@ void softgpu_job_save(const struct ghyvi_job *job, void *to)
 
 	BUILD_BUG_ON(sizeof(*state) != SOFTGPU_JOB_STATE_BYTES);
 	*state = (struct softgpu_job_state){
-		.begun = from->rows  ? JOB_WITHIN_A_BLIT :
-			 from->begun ? JOB_BETWEEN_COMMANDS :
-				       JOB_NOT_BEGUN,
+		.begun = from->rows   ? JOB_WITHIN_A_BLIT :
+			 from->groups ? JOB_WITHIN_A_DISPATCH :
+			 from->begun  ? JOB_BETWEEN_COMMANDS :
+					JOB_NOT_BEGUN,
 		.known_tail = from->known_tail,
 		.spent_ns = from->spent_ns,
 		.level = from->level,
 		.noop = from->noop,
 		.setup = from->setup,
-		.rows = from->rows,
+		.rows = from->rows ?: lower_32_bits(from->groups),
+		.groups_high = upper_32_bits(from->groups),
 	};
 	state->batches[0].indirect = from->indirect;
 	for (i = 0; i < from->level; i++) {
@@ -82,9 +85,16 @@ static bool indirect_ok(const struct ghyvi_job *job, const struct softgpu_job_st
 	       (at == end || is_command(job, GHYVI_FETCH_INDIRECT, 1, at));
 }
 
-/* Of the rows of a blit, only those of its rectangle count; there are no more coordinates. */
+/*
+ * Of the rows of a blit, only those of its rectangle count; there are no more coordinates. Thread
+ * groups of a dispatch beyond its last one do not count either.
+ */
 static bool rows_ok(const struct ghyvi_job *job, const struct softgpu_job_state *state)
 {
+	if (state->begun == JOB_WITHIN_A_DISPATCH)
+		return (state->rows || state->groups_high) && job->engine == GHYVI_RCS;
+	if (state->groups_high)
+		return false;
 	if (state->begun != JOB_WITHIN_A_BLIT)
 		return !state->rows;
 	return state->rows && state->rows <= SOFTGPU_ROWS_MAX && job->engine == GHYVI_BCS;
@@ -123,14 +133,18 @@ int softgpu_job_load(struct ghyvi_job *job, const void *from)
 	struct softgpu_job *to = softgpu_job(job);
 	unsigned int i;
 
-	if (state->begun > JOB_WITHIN_A_BLIT || state->noop > 1 || !position_ok(job, state))
+	if (state->begun > JOB_WITHIN_A_DISPATCH || state->noop > 1 || !position_ok(job, state))
 		return -EINVAL;
 	to->begun = state->begun != JOB_NOT_BEGUN;
 	to->known_tail = state->known_tail;
 	to->spent_ns = state->spent_ns;
 	to->level = state->level;
 	to->indirect = state->batches[0].indirect;
-	to->rows = state->rows;
+	to->rows = state->begun == JOB_WITHIN_A_BLIT ? state->rows : 0;
+	to->groups = 0;
+	if (state->begun == JOB_WITHIN_A_DISPATCH)
+		to->groups = (u64)state->groups_high << 32 | state->rows;
+	job->compute = true; /* perhaps: see struct ghyvi_job */
 	to->noop = state->noop;
 	to->setup = state->setup;
 	for (i = 0; i < state->level; i++) {

@@ -10,6 +10,7 @@
 #include <ghyvi/backend.h>
 #include <ghyvi/export.h>
 #include <uapi/linux/ghyvi.h>
+#include "eu_dev.h"
 #include "pci.h"
 #include "softgpu.h"
 
@@ -76,9 +77,12 @@ static int __init softgpu_init(void)
 		pr_err("ghyvi-softgpu: pgpus=%u, must be 1 to %u\n", pgpus, SOFTGPU_PCI_SLOTS);
 		return -EINVAL;
 	}
-	ret = pci_register_driver(&softgpu_driver);
+	ret = softgpu_eu_dev_init();
 	if (ret)
 		return ret;
+	ret = pci_register_driver(&softgpu_driver);
+	if (ret)
+		goto remove;
 	ret = softgpu_bus_create(pgpus);
 	if (ret)
 		goto unregister;
@@ -94,6 +98,8 @@ destroy:
 	softgpu_bus_destroy();
 unregister:
 	pci_unregister_driver(&softgpu_driver);
+remove:
+	softgpu_eu_dev_exit();
 	return ret;
 }
 
@@ -101,6 +107,7 @@ static void __exit softgpu_exit(void)
 {
 	softgpu_bus_destroy();
 	pci_unregister_driver(&softgpu_driver);
+	softgpu_eu_dev_exit();
 }
 
 module_init(softgpu_init);

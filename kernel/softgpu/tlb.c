@@ -39,6 +39,11 @@ static int softgpu_owns(struct softgpu_engine *engine, u64 hpa)
 	return softgpu_owners_kind(slot->owners, hpa);
 }
 
+bool softgpu_is_zeros(const u8 *pointer)
+{
+	return pointer >= softgpu_zeroes && pointer < softgpu_zeroes + sizeof(softgpu_zeroes);
+}
+
 static int softgpu_violation(struct softgpu_engine *engine, u64 address, u64 hpa, int kind)
 {
 	ghyvi_count(engine->client->base.params.stats, oracle_violations);

@@ -276,6 +276,25 @@ static void save_registers(const struct vgpu_workload *workload)
 					   (1 + 2 * GHYVI_CONTEXT_SLOTS) * sizeof(*list));
 }
 
+/* Beside the registers, for the same reasons. Commands in a new context have no state to add to. */
+static void load_compute(struct vgpu_workload *workload)
+{
+	BUILD_BUG_ON(GHYVI_CTX_COMPUTE < GHYVI_CTX_REGISTERS + 1 + 2 * GHYVI_CONTEXT_SLOTS ||
+		     GHYVI_CTX_COMPUTE + GHYVI_COMPUTE_DWORDS > GHYVI_CTX_DWORDS);
+	if (!workload->base.job.restore)
+		memset(workload->context + GHYVI_CTX_COMPUTE, 0,
+		       GHYVI_COMPUTE_DWORDS * sizeof(u32));
+}
+
+static void save_compute(const struct vgpu_workload *workload)
+{
+	if (workload->base.job.compute)
+		(void)ghyvi_gtt_ggtt_write(workload->engine->vgpu->gtt,
+					   state_address(workload, GHYVI_CTX_COMPUTE),
+					   workload->context + GHYVI_CTX_COMPUTE,
+					   GHYVI_COMPUTE_DWORDS * sizeof(u32));
+}
+
 /*
  * The guest driver prints these registers in its hang report. An engine that runs shows its
  * position, but the tail is the core's alone: it is the last one that the guest has submitted.
@@ -417,6 +436,7 @@ int vgpu_context_load(struct vgpu_workload *workload)
 	ghyvi_root_job(workload->root, job);
 	init_job(workload);
 	load_registers(workload);
+	load_compute(workload);
 	memset(job->backend, 0, vgpu->params.pgpu->ops->job_bytes);
 	vgpu_update_ring_regs(workload);
 	trace_ghyvi_submit(vgpu->params.reporter, job->engine, job->lrca, workload->head,
@@ -511,6 +531,7 @@ void vgpu_context_save(struct vgpu_workload *workload)
 				write_state(workload, GHYVI_CTX_GPR + 2 * i,
 					    context[GHYVI_CTX_GPR + 2 * i]);
 	save_registers(workload);
+	save_compute(workload);
 	engine_set(engine, RING_CTX_TIMESTAMP, context[GHYVI_CTX_TIMESTAMP]);
 	vgpu_update_ring_regs(workload);
 }

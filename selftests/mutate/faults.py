@@ -301,7 +301,8 @@ class Source:
         elif text in ("true", "false"):
             self.plant("flip", i, i, "false" if text == "true" else "true")
         elif token.kind == "number":
-            value = int(re.sub("[uUlL]+$", "", text), 0)
+            digits = re.sub("[uUlL]+$", "", text)
+            value = int(digits, 8 if re.fullmatch("0[0-7]+", digits) else 0)
             self.plant("off-by-one", i, i, f"{value + 1}")
             if value:
                 self.plant("off-by-one", i, i, f"{value - 1}")

@@ -568,6 +568,10 @@ bool cancel_work_sync(struct work_struct *work);
 struct device {
 	const char *name;
 };
+static inline const char *dev_name(const struct device *dev)
+{
+	return dev->name ?: "";
+}
 struct ratelimit_state {
 	int unused;
 };

@@ -177,6 +177,7 @@ static inline void wake_up_var(const void *var)
 	} while (0)
 #define HZ 100
 #define usecs_to_jiffies(us) (((us) + 1000000u / HZ - 1) / (1000000u / HZ))
+#define msecs_to_jiffies(ms) usecs_to_jiffies((ms)*1000u)
 #define wait_var_event_timeout(var, cond, ticks)                                  \
 	({                                                                        \
 		struct timespec __t;                                              \
@@ -254,6 +255,8 @@ static inline void wake_up_var(const void *var)
 		shim_sleeps_on(NULL);                                 \
 		0;                                                    \
 	})
+#define wait_event_idle_timeout wait_event_timeout
+#define wait_event_killable wait_event_interruptible
 #define wait_event_interruptible(w, cond) \
 	({                                \
 		wait_event(w, cond);      \

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /dev/ghyvi-eu, by which workers meet engines: see <uapi/linux/ghyvi_eu.h>, workers.h. A worker's
+ * faults become translations of its engine, inserted as page frames without references: they are
+ * taken away before the guest's pages are unpinned, as translations of any engine.
+ */
+#include <linux/build_bug.h>
+#include <linux/fs.h>
+#include <linux/io.h>
+#include <linux/miscdevice.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <ghyvi/compat.h>
+#include "engine.h"
+#include "eu_dev.h"
+#include "workers.h"
+
+/*
+ * @base: the worker
+ * @mapping: of this file alone; its pages are GPU addresses
+ * @sink: takes stores that have no effect
+ */
+struct eu_file {
+	struct softgpu_worker *base;
+	struct address_space mapping;
+	struct page *sink;
+};
+
+static vm_fault_t eu_insert(struct eu_file *eu, struct vm_fault *vmf,
+			    const struct softgpu_worker_fault *fault)
+{
+	/* Without write access, unless it was asked for: the first store must be seen. */
+	pgprot_t prot = fault->write ? vm_get_page_prot(vmf->vma->vm_flags) :
+				       vmf->vma->vm_page_prot;
+	unsigned long pfn = page_to_pfn(eu->sink);
+	vm_fault_t result = VM_FAULT_NOPAGE;
+	unsigned int i;
+
+	if (fault->pointer && !fault->zeros)
+		pfn = PHYS_PFN(virt_to_phys(fault->pointer));
+	else if (!fault->write)
+		pfn = page_to_pfn(ZERO_PAGE(0));
+	for (i = 0; i < fault->count && result == VM_FAULT_NOPAGE; i++)
+		result = vmf_insert_pfn_prot(vmf->vma, vmf->address + i * PAGE_SIZE, pfn + i, prot);
+	return result;
+}
+
+/*
+ * @pages: how many may be mapped. @again: the page at the fault is mapped for loads, and is to be
+ * replaced at once: an instruction that loads and stores would fault for ever if each of its
+ * accesses took away what the other one needs.
+ */
+static vm_fault_t eu_map(struct vm_fault *vmf, bool write, unsigned int pages, bool again)
+{
+	struct eu_file *eu = vmf->vma->vm_file->private_data;
+	struct softgpu_worker_fault fault = {
+		.address = (u64)vmf->pgoff << PAGE_SHIFT,
+		.write = write,
+		.pages = pages,
+	};
+	vm_fault_t result = VM_FAULT_NOPAGE; /* try again */
+
+	if (softgpu_worker_fault(eu->base, &fault))
+		return VM_FAULT_NOPAGE;
+	if (fault.err)
+		return VM_FAULT_SIGBUS;
+	mutex_lock(&eu->base->insert);
+	if (softgpu_worker_current(eu->base, &fault)) {
+		if (again)
+			unmap_mapping_range(&eu->mapping, (loff_t)fault.address, PAGE_SIZE, 1);
+		result = eu_insert(eu, vmf, &fault);
+	}
+	mutex_unlock(&eu->base->insert);
+	return result;
+}
+
+static vm_fault_t eu_fault(struct vm_fault *vmf)
+{
+	unsigned long left = (vmf->vma->vm_end - vmf->address) >> PAGE_SHIFT;
+
+	return eu_map(vmf, vmf->flags & FAULT_FLAG_WRITE,
+		      min_t(unsigned long, left, SOFTGPU_FAULT_PAGES), false);
+}
+
+/* A store to a page that is mapped for loads. */
+static vm_fault_t eu_mkwrite(struct vm_fault *vmf)
+{
+	return eu_map(vmf, true, 1, true);
+}
+
+static const struct vm_operations_struct eu_vm_ops = {
+	.fault = eu_fault,
+	.pfn_mkwrite = eu_mkwrite,
+};
+
+/* Called with the worker's insert mutex held. */
+static void eu_take_pages(void *private)
+{
+	struct eu_file *eu = private;
+
+	unmap_mapping_range(&eu->mapping, 0, GHYVI_EU_CONTROL_OFFSET, 1);
+}
+
+static int eu_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct eu_file *eu = file->private_data;
+	u64 begin = (u64)vma->vm_pgoff << PAGE_SHIFT, bytes = vma->vm_end - vma->vm_start;
+
+	if (!(vma->vm_flags & VM_SHARED) || vma->vm_flags & VM_EXEC)
+		return -EINVAL;
+	vm_flags_clear(vma, VM_MAYEXEC);
+	if (begin == GHYVI_EU_CONTROL_OFFSET && bytes == PAGE_SIZE) {
+		if (vma->vm_flags & VM_WRITE)
+			return -EACCES;
+		vm_flags_clear(vma, VM_MAYWRITE);
+		return vm_insert_page(vma, vma->vm_start, virt_to_page(eu->base->control));
+	}
+	if (begin >= GHYVI_EU_CONTROL_OFFSET || bytes > GHYVI_EU_CONTROL_OFFSET - begin)
+		return -EINVAL;
+	vm_flags_set(vma, VM_PFNMAP | VM_IO | VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
+	vma->vm_ops = &eu_vm_ops;
+	return 0;
+}
+
+static long eu_accept(struct eu_file *eu, void __user *argument)
+{
+	struct ghyvi_eu_client name;
+	int err = softgpu_worker_accept(eu->base, &name);
+
+	if (!err && copy_to_user(argument, &name, sizeof(name)))
+		err = -EFAULT;
+	return err;
+}
+
+static long eu_next(struct eu_file *eu, void __user *argument)
+{
+	struct ghyvi_eu_next *next = memdup_user(argument, sizeof(*next));
+	int err;
+
+	if (IS_ERR(next))
+		return PTR_ERR(next);
+	err = softgpu_worker_next(eu->base, next);
+	if (!err && copy_to_user(argument, next, sizeof(*next)))
+		err = -EFAULT;
+	kfree(next);
+	return err;
+}
+
+static long eu_ioctl(struct file *file, unsigned int command, unsigned long argument)
+{
+	switch (command) {
+	case GHYVI_EU_ACCEPT:
+		return eu_accept(file->private_data, (void __user *)argument);
+	case GHYVI_EU_NEXT:
+		return eu_next(file->private_data, (void __user *)argument);
+	}
+	return -ENOTTY;
+}
+
+static int eu_open(struct inode *inode, struct file *file)
+{
+	struct eu_file *eu = kzalloc(sizeof(*eu), GFP_KERNEL_ACCOUNT);
+
+	if (!eu)
+		return -ENOMEM;
+	eu->sink = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	if (eu->sink)
+		eu->base = softgpu_worker_create(eu_take_pages, eu);
+	if (!eu->base) {
+		if (eu->sink)
+			__free_page(eu->sink);
+		kfree(eu);
+		return -ENOMEM;
+	}
+	/* One of its own: pages of one file are taken away without a look at the others. */
+	address_space_init_once(&eu->mapping);
+	eu->mapping.host = inode;
+	eu->mapping.a_ops = &empty_aops;
+	file->f_mapping = &eu->mapping;
+	file->private_data = eu;
+	return nonseekable_open(inode, file);
+}
+
+static int eu_release(struct inode *inode, struct file *file)
+{
+	struct eu_file *eu = file->private_data;
+
+	softgpu_worker_close(eu->base);
+	softgpu_worker_put(eu->base);
+	file->f_mapping = inode->i_mapping;
+	__free_page(eu->sink);
+	kfree(eu);
+	return 0;
+}
+
+static const struct file_operations eu_fops = {
+	.owner = THIS_MODULE,
+	.open = eu_open,
+	.release = eu_release,
+	.unlocked_ioctl = eu_ioctl,
+	.mmap = eu_mmap,
+};
+
+static struct miscdevice eu_device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "ghyvi-eu",
+	.mode = 0600,
+	.fops = &eu_fops,
+};
+
+int softgpu_eu_dev_init(void)
+{
+	return misc_register(&eu_device);
+}
+
+void softgpu_eu_dev_exit(void)
+{
+	misc_deregister(&eu_device);
+}

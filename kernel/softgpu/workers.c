@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Meeting place of workers and engines: see workers.h. */
+#include <linux/compiler.h>
+#include <linux/device.h>
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include "engine.h"
+#include "workers.h"
+
+/* Workers that wait for a client, and client->worker of all clients. A leaf. */
+static DEFINE_SPINLOCK(softgpu_workers_lock);
+static LIST_HEAD(softgpu_workers_offered);
+static unsigned int softgpu_workers_free; /* workers that had no client */
+
+struct softgpu_worker *softgpu_worker_create(void (*take_pages)(void *private), void *private)
+{
+	struct softgpu_worker *worker = kzalloc(sizeof(*worker), GFP_KERNEL_ACCOUNT);
+
+	if (!worker)
+		return NULL;
+	worker->control = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+	if (!worker->control) {
+		kfree(worker);
+		return NULL;
+	}
+	kref_init(&worker->ref);
+	worker->take_pages = take_pages;
+	worker->private = private;
+	mutex_init(&worker->insert);
+	spin_lock_init(&worker->lock);
+	INIT_LIST_HEAD(&worker->offered);
+	init_waitqueue_head(&worker->wake);
+	spin_lock(&softgpu_workers_lock);
+	softgpu_workers_free++;
+	spin_unlock(&softgpu_workers_lock);
+	return worker;
+}
+
+static void worker_free(struct kref *ref)
+{
+	struct softgpu_worker *worker = container_of(ref, struct softgpu_worker, ref);
+
+	mutex_destroy(&worker->insert);
+	free_page((unsigned long)worker->control);
+	kfree(worker);
+}
+
+void softgpu_worker_put(struct softgpu_worker *worker)
+{
+	kref_put(&worker->ref, worker_free);
+}
+
+/* Wake both sides: the state has changed. */
+static void worker_changed(struct softgpu_worker *worker)
+{
+	lockdep_assert_held(&worker->lock);
+	wake_up_all(&worker->wake);
+	if (worker->engine)
+		wake_up_all(&worker->engine->computed);
+}
+
+static void take_pages(struct softgpu_worker *worker)
+{
+	lockdep_assert_held(&worker->insert);
+	if (worker->take_pages)
+		worker->take_pages(worker->private);
+}
+
+static void worker_die(struct softgpu_worker *worker)
+{
+	spin_lock(&worker->lock);
+	WRITE_ONCE(worker->state, WORKER_DEAD);
+	WRITE_ONCE(worker->faulting, false);
+	worker_changed(worker);
+	spin_unlock(&worker->lock);
+}
+
+/* Part a client from its worker. Returns the worker, whose reference the caller has now. */
+static struct softgpu_worker *part(struct softgpu_client *client)
+{
+	struct softgpu_worker *worker;
+
+	spin_lock(&softgpu_workers_lock);
+	worker = client->worker;
+	client->worker = NULL;
+	spin_unlock(&softgpu_workers_lock);
+	return worker;
+}
+
+void softgpu_worker_close(struct softgpu_worker *worker)
+{
+	struct softgpu_worker *parted = NULL;
+
+	mutex_lock(&worker->insert);
+	spin_lock(&softgpu_workers_lock);
+	list_del_init(&worker->offered);
+	if (!worker->had_client) {
+		WRITE_ONCE(worker->had_client, true);
+		softgpu_workers_free--;
+	}
+	if (worker->client && worker->client->worker == worker) {
+		parted = worker;
+		worker->client->worker = NULL;
+	}
+	worker->client = NULL;
+	spin_unlock(&softgpu_workers_lock);
+	worker->take_pages = NULL;
+	mutex_unlock(&worker->insert);
+	worker_die(worker);
+	if (parted)
+		softgpu_worker_put(parted);
+}
+
+void softgpu_client_part(struct softgpu_client *client)
+{
+	struct softgpu_worker *worker = part(client);
+
+	if (!worker)
+		return;
+	worker_die(worker);
+	mutex_lock(&worker->insert);
+	spin_lock(&softgpu_workers_lock);
+	worker->client = NULL;
+	spin_unlock(&softgpu_workers_lock);
+	take_pages(worker);
+	mutex_unlock(&worker->insert);
+	softgpu_worker_put(worker);
+}
+
+void softgpu_client_take_pages(struct softgpu_client *client)
+{
+	struct softgpu_worker *worker;
+
+	spin_lock(&softgpu_workers_lock);
+	worker = client->worker;
+	if (worker)
+		kref_get(&worker->ref);
+	spin_unlock(&softgpu_workers_lock);
+	if (!worker)
+		return;
+	mutex_lock(&worker->insert);
+	take_pages(worker);
+	mutex_unlock(&worker->insert);
+	softgpu_worker_put(worker);
+}
+
+bool softgpu_workers_exist(void)
+{
+	return READ_ONCE(softgpu_workers_free);
+}
+
+struct softgpu_worker *softgpu_client_worker(struct softgpu_client *client)
+{
+	struct softgpu_worker *worker;
+
+	spin_lock(&softgpu_workers_lock);
+	worker = client->worker;
+	if (!worker) {
+		worker = list_first_entry_or_null(&softgpu_workers_offered, struct softgpu_worker,
+						  offered);
+		if (worker) {
+			list_del_init(&worker->offered);
+			kref_get(&worker->ref);
+			worker->client = client;
+			WRITE_ONCE(worker->had_client, true);
+			softgpu_workers_free--;
+			client->worker = worker;
+			wake_up_all(&worker->wake);
+		}
+	}
+	if (worker)
+		kref_get(&worker->ref);
+	spin_unlock(&softgpu_workers_lock);
+	return worker;
+}
+
+/* ---- the worker's side ---- */
+
+int softgpu_worker_accept(struct softgpu_worker *worker, struct ghyvi_eu_client *name)
+{
+	const struct ghyvi_reporter *reporter;
+	int err;
+
+	spin_lock(&softgpu_workers_lock);
+	err = worker->had_client ? -EBUSY : 0;
+	if (!err && list_empty(&worker->offered))
+		list_add_tail(&worker->offered, &softgpu_workers_offered);
+	spin_unlock(&softgpu_workers_lock);
+	if (err)
+		return err;
+	err = wait_event_interruptible(worker->wake, READ_ONCE(worker->had_client));
+	spin_lock(&softgpu_workers_lock);
+	list_del_init(&worker->offered);
+	memset(name, 0, sizeof(*name));
+	if (worker->had_client)
+		err = worker->client ? 0 : -ENODEV;
+	if (worker->client) {
+		reporter = worker->client->base.params.reporter;
+		if (reporter && reporter->dev)
+			strscpy(name->name, dev_name(reporter->dev), sizeof(name->name));
+	}
+	spin_unlock(&softgpu_workers_lock);
+	if (err)
+		return err;
+	spin_lock(&worker->lock);
+	if (worker->state == WORKER_OFFERED)
+		WRITE_ONCE(worker->state, WORKER_BUSY);
+	spin_unlock(&worker->lock);
+	return 0;
+}
+
+/* Take the answer, if somebody waits for it. */
+static int answer(struct softgpu_worker *worker, const struct ghyvi_eu_next *next)
+{
+	int err = 0;
+
+	spin_lock(&worker->lock);
+	if (worker->state == WORKER_DEAD) {
+		err = -ENODEV;
+	} else if (worker->state == WORKER_OFFERED) {
+		err = -EINVAL;
+	} else if (worker->state == WORKER_RUNNING) {
+		if (!worker->engine || next->number != worker->next.number) {
+			WRITE_ONCE(worker->state, WORKER_BUSY); /* given up */
+		} else if (next->status == GHYVI_EU_NONE || next->status > GHYVI_EU_ERROR) {
+			err = -EINVAL;
+		} else {
+			worker->next.status = next->status;
+			worker->next.groups = next->groups;
+			memcpy(worker->next.text, next->text, sizeof(next->text));
+			worker->next.text[sizeof(next->text) - 1] = 0;
+			WRITE_ONCE(worker->state, WORKER_ANSWERED);
+			worker_changed(worker);
+		}
+	}
+	spin_unlock(&worker->lock);
+	return err;
+}
+
+/* The engine has taken the last answer, or given the dispatch up. */
+static bool is_ready(struct softgpu_worker *worker)
+{
+	spin_lock(&worker->lock);
+	if (worker->state == WORKER_BUSY) {
+		WRITE_ONCE(worker->state, WORKER_READY);
+		worker_changed(worker);
+	}
+	spin_unlock(&worker->lock);
+	return READ_ONCE(worker->state) == WORKER_READY;
+}
+
+static bool calls(const struct softgpu_worker *worker)
+{
+	enum softgpu_worker_state state = READ_ONCE(worker->state);
+
+	return state == WORKER_BUSY || state == WORKER_POSTED || state == WORKER_DEAD;
+}
+
+int softgpu_worker_next(struct softgpu_worker *worker, struct ghyvi_eu_next *next)
+{
+	int err;
+
+	/* Before the engine goes on: what the worker reaches belongs to the old dispatch. */
+	mutex_lock(&worker->insert);
+	take_pages(worker);
+	mutex_unlock(&worker->insert);
+	err = answer(worker, next);
+	while (!err && (is_ready(worker) || READ_ONCE(worker->state) == WORKER_ANSWERED))
+		err = wait_event_interruptible(worker->wake, calls(worker));
+	spin_lock(&worker->lock);
+	if (worker->state == WORKER_POSTED) {
+		WRITE_ONCE(worker->state, WORKER_RUNNING);
+		*next = worker->next;
+		err = 0;
+	} else if (worker->state == WORKER_DEAD) {
+		err = -ENODEV;
+	} else if (worker->state == WORKER_READY) {
+		WRITE_ONCE(worker->state, WORKER_BUSY);
+	}
+	spin_unlock(&worker->lock);
+	return err;
+}
+
+static bool fault_answered(const struct softgpu_worker *worker)
+{
+	return !READ_ONCE(worker->faulting) || READ_ONCE(worker->state) != WORKER_RUNNING ||
+	       !READ_ONCE(worker->engine);
+}
+
+int softgpu_worker_fault(struct softgpu_worker *worker, struct softgpu_worker_fault *fault)
+{
+	int err = 0;
+
+	fault->err = -EAGAIN;
+	spin_lock(&worker->lock);
+	if (worker->in_fault)
+		err = -EBUSY;
+	worker->in_fault = true;
+	if (!err && worker->state == WORKER_RUNNING && worker->engine) {
+		worker->fault = *fault;
+		WRITE_ONCE(worker->faulting, true);
+		worker_changed(worker);
+	}
+	spin_unlock(&worker->lock);
+	if (err)
+		return err;
+	err = wait_event_killable(worker->wake, fault_answered(worker));
+	spin_lock(&worker->lock);
+	if (!worker->faulting && worker->state == WORKER_RUNNING && worker->engine)
+		*fault = worker->fault;
+	WRITE_ONCE(worker->faulting, false);
+	worker->in_fault = false;
+	spin_unlock(&worker->lock);
+	return err;
+}
+
+bool softgpu_worker_current(struct softgpu_worker *worker, const struct softgpu_worker_fault *fault)
+{
+	struct softgpu_client *client;
+
+	lockdep_assert_held(&worker->insert);
+	spin_lock(&softgpu_workers_lock);
+	client = worker->client;
+	spin_unlock(&softgpu_workers_lock);
+	/* softgpu_client_part() needs @insert before the client goes. */
+	return client && atomic64_read(&client->generation) == fault->generation;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Workers: processes of the host that execute the kernels of one vGPU each. See
+ * <uapi/linux/ghyvi_eu.h> for what they do. workers.c is the meeting place of a worker and the
+ * engine's thread; compute.c is the engine's side, eu_dev.c the worker's.
+ *
+ * The engine's thread waits for a worker only by flags, never for a lock that a worker may hold
+ * while it sleeps: the host may give a worker little CPU time, and others want the engine. So the
+ * engine's thread itself translates what a worker needs, and the worker's thread changes its own
+ * page tables.
+ *
+ * Locks, outermost first:
+ *   softgpu_worker.insert  a mutex, held while pages become visible to the worker or disappear.
+ *                          A page of an older generation of the client than now is not inserted.
+ *   softgpu_worker.lock    protects the other members. A leaf.
+ */
+#ifndef GHYVI_SOFTGPU_WORKERS_H
+#define GHYVI_SOFTGPU_WORKERS_H
+
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <linux/wait.h>
+#include <uapi/linux/ghyvi_eu.h>
+
+struct softgpu_client;
+struct softgpu_engine;
+struct softgpu_worker;
+
+/* Pages that one fault of a worker maps at most. */
+#define SOFTGPU_FAULT_PAGES 64
+
+/**
+ * struct softgpu_worker_fault - a page that a worker needs, and the answer
+ * @address: GPU address of a page
+ * @write: it is written
+ * @pages: how many pages the worker can take, 1 to SOFTGPU_FAULT_PAGES
+ * @err: answer: 0, -EFAULT: not mapped, -EAGAIN: no dispatch is being executed
+ * @generation: answer: generation of the client that @pointer belongs to
+ * @count: answer: pages from @address on that are contiguous from @pointer on, 1 to @pages
+ * @pointer: answer: the first page; NULL: stores have no effect
+ * @zeros: answer: the page reads as zeros; @pointer is not valid
+ */
+struct softgpu_worker_fault {
+	u64 address;
+	bool write;
+	unsigned int pages;
+	int err;
+	s64 generation;
+	unsigned int count;
+	u8 *pointer;
+	bool zeros;
+};
+
+enum softgpu_worker_state {
+	WORKER_OFFERED, /* has no client; in softgpu_workers_offered */
+	WORKER_BUSY, /* has a client; does not wait for a dispatch */
+	WORKER_READY, /* waits for a dispatch */
+	WORKER_POSTED, /* @next is a dispatch that it has not taken */
+	WORKER_RUNNING, /* executes it */
+	WORKER_ANSWERED, /* @next.status, @next.groups and @next.text are about it */
+	WORKER_DEAD, /* its file is closed, or its client is gone */
+};
+
+/**
+ * struct softgpu_worker - a worker
+ * @ref: the file's, its client's, and one of each function that uses it
+ * @had_client: it has had a client; protected by the lock of the list of offers, as @client
+ * @take_pages: takes all pages away from the worker's process; with @insert held; may sleep; NULL
+ *	when the process has none any more
+ * @private: of @take_pages
+ * @insert: see above
+ * @lock: protects all members below
+ * @state: see above
+ * @client: NULL before it has one, and after that is gone
+ * @engine: the engine that waits, from POSTED to ANSWERED; NULL: nobody waits for an answer
+ * @next: the dispatch
+ * @control: what the worker reads
+ * @fault: what it needs
+ * @faulting: @fault is to be answered by the engine
+ * @in_fault: a thread waits for that
+ * @offered: in the list of offers
+ * @wake: the worker's threads wait for changes of the above
+ */
+struct softgpu_worker {
+	struct kref ref;
+	bool had_client;
+	void (*take_pages)(void *private);
+	void *private;
+	struct mutex insert;
+	spinlock_t lock;
+	enum softgpu_worker_state state;
+	struct softgpu_client *client;
+	struct softgpu_engine *engine;
+	struct ghyvi_eu_next next;
+	struct ghyvi_eu_control *control;
+	struct softgpu_worker_fault fault;
+	bool faulting;
+	bool in_fault;
+	struct list_head offered;
+	wait_queue_head_t wake;
+};
+
+/* ---- the worker's side; all may sleep ---- */
+
+/**
+ * softgpu_worker_create() - make a worker without a client.
+ * @take_pages: see struct softgpu_worker
+ * @private: see there
+ *
+ * Return: the worker, or NULL without memory.
+ */
+struct softgpu_worker *softgpu_worker_create(void (*take_pages)(void *private), void *private);
+void softgpu_worker_put(struct softgpu_worker *worker);
+/* The worker's process is gone: a dispatch that it has ends as an error. */
+void softgpu_worker_close(struct softgpu_worker *worker);
+/**
+ * softgpu_worker_accept() - wait for a client that needs execution units.
+ * @worker: a worker without client
+ * @name: filled with the client's name
+ *
+ * Return: 0; -EBUSY if it has or had a client; -ERESTARTSYS.
+ */
+int softgpu_worker_accept(struct softgpu_worker *worker, struct ghyvi_eu_client *name);
+/**
+ * softgpu_worker_next() - take the answer of the last dispatch, wait for the next.
+ * @worker: a worker with a client
+ * @next: in and out as the ioctl has it
+ *
+ * Return: 0; -EINVAL, -ENODEV, -ERESTARTSYS.
+ */
+int softgpu_worker_next(struct softgpu_worker *worker, struct ghyvi_eu_next *next);
+/**
+ * softgpu_worker_fault() - have a page translated by the engine that waits for the worker.
+ * @worker: a worker
+ * @fault: in and out; an answer of -EAGAIN, too, if the engine gave the dispatch up meanwhile
+ *
+ * Return: 0; -EBUSY if another thread of the worker waits here; -ERESTARTSYS if the caller is being
+ * killed.
+ */
+int softgpu_worker_fault(struct softgpu_worker *worker, struct softgpu_worker_fault *fault);
+/**
+ * softgpu_worker_current() - test whether a translation may still be inserted.
+ * @worker: its worker; @insert is held
+ * @fault: the answer
+ */
+bool softgpu_worker_current(struct softgpu_worker *worker,
+			    const struct softgpu_worker_fault *fault);
+
+/* ---- the core's side ---- */
+
+/**
+ * softgpu_client_take_pages() - take all pages of a client away from its worker, if it has one.
+ * @client: a client whose generation has been incremented
+ *
+ * Context: may sleep.
+ */
+void softgpu_client_take_pages(struct softgpu_client *client);
+/* The client goes; no engine has a job of it. May sleep. */
+void softgpu_client_part(struct softgpu_client *client);
+/* There is a worker without client, which may make an offer soon. Any context. */
+bool softgpu_workers_exist(void);
+/**
+ * softgpu_client_worker() - get the worker of a client, or an offered one.
+ * @client: the client of the engine's job
+ *
+ * Context: any; the caller puts the worker.
+ * Return: the worker; NULL: there is none, nor one that could be.
+ */
+struct softgpu_worker *softgpu_client_worker(struct softgpu_client *client);
+
+#endif

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Dispatches of the software pGPU, and a worker that takes them: a thread of the test, by the
+ * functions that /dev/ghyvi-eu calls. It executes no kernel; the lab's workers do.
+ */
+#include "softgpu_audited.h"
+#include <softgpu/workers.h>
+
+#define STATE_BASE_ADDRESS 0x61010011u
+#define MEDIA_VFE_STATE 0x70000007u
+#define GPGPU_WALKER 0x7105000du
+#define WALKER_DWORDS 15
+#define SURFACE_BASE 4 /* index of its low half */
+
+struct unit {
+	struct softgpu_worker *worker;
+	pthread_t thread;
+	atomic_t taken; /* how often its pages were taken away */
+	void (*execute)(struct unit *unit, struct ghyvi_eu_next *next);
+	struct ghyvi_eu_next seen; /* the last dispatch */
+	struct softgpu_worker_fault fault;
+	_Atomic unsigned int dispatches;
+	sem_t go; /* for @execute */
+	int end; /* what ended the thread */
+};
+
+static void take_pages(void *private)
+{
+	atomic_inc(&((struct unit *)private)->taken);
+}
+
+static void *unit_thread(void *data)
+{
+	struct unit *unit = data;
+	void (*execute)(struct unit * unit, struct ghyvi_eu_next * next);
+	struct ghyvi_eu_next next = { .status = GHYVI_EU_NONE };
+	struct ghyvi_eu_client name;
+
+	unit->end = softgpu_worker_accept(unit->worker, &name);
+	while (!unit->end) {
+		unit->end = softgpu_worker_next(unit->worker, &next);
+		if (unit->end)
+			break;
+		unit->seen = next;
+		unit->dispatches++;
+		next.status = GHYVI_EU_DONE;
+		execute = READ_ONCE(unit->execute);
+		if (execute)
+			execute(unit, &next);
+	}
+	return NULL;
+}
+
+static void unit_start(struct unit *unit, void (*execute)(struct unit *, struct ghyvi_eu_next *))
+{
+	memset(unit, 0, sizeof(*unit));
+	unit->execute = execute;
+	sem_init(&unit->go, 0, 0);
+	unit->worker = softgpu_worker_create(take_pages, unit);
+	assert_non_null(unit->worker);
+	assert_int_equal(pthread_create(&unit->thread, NULL, unit_thread, unit), 0);
+}
+
+/* The process ends. */
+static void unit_stop(struct unit *unit)
+{
+	softgpu_worker_close(unit->worker);
+	sem_post(&unit->go);
+	pthread_join(unit->thread, NULL);
+	softgpu_worker_put(unit->worker);
+}
+
+static void emit_walker(struct rig *rig)
+{
+	u32 walker[WALKER_DWORDS] = { GPGPU_WALKER, 0, 0, 0, 0, 0, 0, 8, 0, 0, 1, 0, 1, 1, 1 };
+
+	ring_emit(rig, walker, WALKER_DWORDS);
+	ring_pad(rig);
+}
+
+static void emit_bases(struct rig *rig, u32 surface)
+{
+	u32 base[19] = { STATE_BASE_ADDRESS };
+
+	base[SURFACE_BASE] = surface;
+	ring_emit(rig, base, ARRAY_SIZE(base));
+	ring_pad(rig);
+}
+
+static void a_dispatch_has_its_command_and_the_state_of_its_context(void **state)
+{
+	struct rig *rig = *state;
+	u32 vfe[9] = { MEDIA_VFE_STATE, 1, 2, 3 };
+	struct unit unit;
+
+	unit_start(&unit, NULL);
+	emit_bases(rig, 0x11000 | 1);
+	ring_emit(rig, vfe, ARRAY_SIZE(vfe));
+	emit_bases(rig, 0x22000); /* without its modify-enable bit */
+	ring(rig, MI_LRI(1), 0x2504, 7);
+	emit_walker(rig);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(unit.dispatches, 1);
+	assert_int_equal(unit.seen.base[0], STATE_BASE_ADDRESS);
+	assert_int_equal(unit.seen.base[SURFACE_BASE], 0x11001);
+	assert_memory_equal(unit.seen.vfe, vfe, sizeof(vfe));
+	assert_int_equal(unit.seen.constants[0], 0);
+	assert_int_equal(unit.seen.dispatch_dim[1], 7);
+	assert_int_equal(unit.seen.dwords, WALKER_DWORDS);
+	assert_int_equal(unit.seen.command[0], GPGPU_WALKER);
+	assert_int_equal(unit.seen.command[7], 8);
+	assert_int_equal(unit.seen.groups, 0);
+	assert_true(rig->job.compute);
+
+	/* The next job of the context goes on with it. */
+	rig_reset(rig);
+	emit_walker(rig);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(unit.dispatches, 2);
+	assert_int_equal(unit.seen.base[SURFACE_BASE], 0x11001);
+	assert_int_equal(unit.seen.number, 2);
+	unit_stop(&unit);
+}
+
+static void without_workers_a_dispatch_has_no_effect(void **state)
+{
+	struct rig *rig = *state;
+
+	emit_walker(rig);
+	ring(rig, MI_STORE, ADDRESS(DATA), 5);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(data32(rig, 0), 5);
+	assert_non_null(strstr(rig->reporter.last, "ghyvi-eud"));
+	rig->reporter.last[0] = 0;
+	rig_reset(rig);
+	emit_walker(rig);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_string_equal(rig->reporter.last, ""); /* once */
+}
+
+static void fault_at(struct unit *unit, u64 address, bool write)
+{
+	unit->fault =
+		(struct softgpu_worker_fault){ .address = address, .write = write, .pages = 4 };
+	assert_int_equal(softgpu_worker_fault(unit->worker, &unit->fault), 0);
+}
+
+static u8 *faulted[4];
+static int fault_errors[4];
+
+static void touch(struct unit *unit, struct ghyvi_eu_next *next)
+{
+	static const struct {
+		u64 address;
+		bool write;
+	} accesses[] = { { DATA + PAGE_SIZE, true },
+			 { READ_ONLY, false },
+			 { READ_ONLY, true },
+			 { SCRATCH, false } };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(accesses); i++) {
+		fault_at(unit, accesses[i].address, accesses[i].write);
+		faulted[i] = unit->fault.zeros ? NULL : unit->fault.pointer;
+		fault_errors[i] = unit->fault.err;
+		if (!i && unit->fault.count > 1) /* what is contiguous may be mapped at once */
+			memset(faulted[0], 0x5a, unit->fault.count * PAGE_SIZE);
+	}
+}
+
+static void a_worker_maps_what_its_context_may_access(void **state)
+{
+	struct rig *rig = *state;
+	struct unit unit;
+	unsigned int i;
+
+	unit_start(&unit, touch);
+	emit_walker(rig);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	for (i = 0; i < ARRAY_SIZE(fault_errors); i++)
+		assert_int_equal(fault_errors[i], 0);
+	assert_ptr_equal(faulted[0], rig->data + PAGE_SIZE);
+	assert_int_equal(rig->data[PAGE_SIZE * 2], 0x5a);
+	assert_ptr_equal(faulted[1], rig->read_only);
+	assert_null(faulted[2]); /* a store without effect */
+	assert_null(faulted[3]); /* zeros, not the scratch page itself */
+	assert_int_equal(atomic64_read(&rig->stats.oracle_violations), 0);
+	unit_stop(&unit);
+}
+
+static void touch_hole(struct unit *unit, struct ghyvi_eu_next *next)
+{
+	fault_at(unit, HOLE, false);
+	fault_errors[0] = unit->fault.err;
+	fault_at(unit, DATA, false); /* the job has ended: nothing is mapped any more */
+	fault_errors[1] = unit->fault.err;
+	sem_post(&unit->go);
+}
+
+static void an_address_that_is_not_mapped_ends_the_job(void **state)
+{
+	struct rig *rig = *state;
+	struct unit unit;
+
+	unit_start(&unit, touch_hole);
+	emit_walker(rig);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	sem_wait(&unit.go);
+	assert_true(fault_errors[0] == -EFAULT || fault_errors[0] == -EAGAIN); /* already */
+	assert_int_equal(fault_errors[1], -EAGAIN);
+	assert_int_equal(rig->job.fault.ipehr, GPGPU_WALKER);
+
+	WRITE_ONCE(unit.execute, NULL);
+	rig_reset(rig);
+	emit_walker(rig);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE); /* the worker is as good as before */
+	unit_stop(&unit);
+}
+
+/* Do as a worker that is asked to give way after five groups. */
+static void give_way(struct unit *unit, struct ghyvi_eu_next *next)
+{
+	if (next->groups)
+		return;
+	sem_post(&unit->go);
+	while (READ_ONCE(unit->worker->control->yield) != next->number)
+		sched_yield();
+	next->status = GHYVI_EU_YIELDED;
+	next->groups = 5;
+}
+
+static void a_dispatch_gives_way_and_goes_on(void **state)
+{
+	static const u64 groups[] = { 0x300000000, 0x300000005, 5 };
+	struct rig *rig = *state;
+	struct ghyvi_audit *with = make_audit(rig, "full");
+	u64 saved[SOFTGPU_JOB_STATE_BYTES / 8];
+	struct unit unit;
+	unsigned int i;
+
+	unit_start(&unit, give_way);
+	emit_walker(rig);
+	ring(rig, MI_STORE | 1 << 22, DATA_GGTT, 0, 5);
+	audit(rig, with);
+	rig_start(rig);
+	sem_wait(&unit.go);
+	softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_PREEMPTED);
+	assert_int_equal(rig->backend.groups, 5);
+	assert_int_equal(*(u32 *)rig->ggtt_data, 0);
+
+	/* It moves with the vGPU. */
+	for (i = 0; i < ARRAY_SIZE(groups); i++) {
+		rig->backend.groups = groups[i];
+		softgpu_ops.job_save(&rig->job, saved);
+		memset(&rig->backend, 0, sizeof(rig->backend));
+		rig->job.compute = false;
+		assert_int_equal(softgpu_ops.job_load(&rig->job, saved), 0);
+		assert_true(rig->job.compute);
+		assert_true(rig->backend.groups == groups[i]);
+	}
+
+	rig_start(rig);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(unit.dispatches, 2);
+	assert_int_equal(unit.seen.groups, 5);
+	assert_int_equal(rig->backend.groups, 0);
+	assert_int_equal(*(u32 *)rig->ggtt_data, 5);
+	unit_stop(&unit);
+	finish(rig, with);
+}
+
+static void hang(struct unit *unit, struct ghyvi_eu_next *next)
+{
+	sem_wait(&unit->go);
+}
+
+static void a_worker_that_hangs_costs_its_client_the_job(void **state)
+{
+	struct rig *rig = *state;
+	struct unit unit;
+
+	unit_start(&unit, NULL);
+	emit_walker(rig);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	WRITE_ONCE(unit.execute, hang);
+	rig_reset(rig);
+	emit_walker(rig);
+	rig->job.budget_ns = 20 * NSEC_PER_MSEC;
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	assert_int_equal(atomic64_read(&rig->stats.budget_overruns), 1);
+	assert_int_equal(READ_ONCE(unit.worker->control->abort), 2);
+
+	/* It does not answer yet: the next dispatch waits for it, and can be cancelled. */
+	rig->job.budget_ns = 0;
+	rig_reset(rig);
+	emit_walker(rig);
+	rig_start(rig);
+	softgpu_ops.cancel(softgpu_device(rig->gpu), &rig->job);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_CANCELLED);
+
+	/* The old answer is nobody's. */
+	WRITE_ONCE(unit.execute, NULL);
+	sem_post(&unit.go);
+	rig_reset(rig);
+	emit_walker(rig);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	unit_stop(&unit);
+}
+
+static void a_worker_that_ends_costs_its_client_the_job(void **state)
+{
+	struct rig *rig = *state;
+	struct unit first, second;
+
+	unit_start(&first, hang);
+	emit_walker(rig);
+	rig_start(rig);
+	while (!first.dispatches)
+		sched_yield();
+	unit_stop(&first);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_ERROR);
+	assert_int_equal(first.end, -ENODEV);
+
+	unit_start(&second, NULL);
+	rig_reset(rig);
+	emit_walker(rig);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(second.dispatches, 1);
+	unit_stop(&second);
+}
+
+static u32 wrong_status;
+
+static void answer_wrongly(struct unit *unit, struct ghyvi_eu_next *next)
+{
+	next->status = wrong_status;
+	next->groups = 0;
+	memset(next->text, 'x', sizeof(next->text));
+}
+
+static void wrong_answers_are_errors(void **state)
+{
+	static const u32 statuses[] = { GHYVI_EU_YIELDED, GHYVI_EU_ERROR };
+	struct rig *rig = *state;
+	struct unit unit;
+	unsigned int i;
+
+	unit_start(&unit, answer_wrongly);
+	for (i = 0; i < ARRAY_SIZE(statuses); i++) {
+		wrong_status = statuses[i];
+		rig_reset(rig);
+		emit_walker(rig);
+		assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	}
+	assert_non_null(strstr(rig->reporter.last, "xxx"));
+	wrong_status = GHYVI_EU_ERROR + 1; /* the worker gets -EINVAL, and the engine waits on */
+	rig->job.budget_ns = 20 * NSEC_PER_MSEC;
+	rig_reset(rig);
+	emit_walker(rig);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+	unit_stop(&unit);
+	assert_int_equal(unit.end, -EINVAL);
+}
+
+static void touch_and_hang(struct unit *unit, struct ghyvi_eu_next *next)
+{
+	fault_at(unit, DATA, true);
+	sem_post(&unit->go);
+	while (READ_ONCE(unit->worker->control->abort) != next->number)
+		sched_yield();
+}
+
+static void an_invalidation_takes_pages_away(void **state)
+{
+	struct rig *rig = *state;
+	struct unit unit;
+	int taken;
+
+	unit_start(&unit, touch_and_hang);
+	emit_walker(rig);
+	rig_start(rig);
+	sem_wait(&unit.go);
+	mutex_lock(&unit.worker->insert);
+	assert_true(softgpu_worker_current(unit.worker, &unit.fault));
+	mutex_unlock(&unit.worker->insert);
+	taken = atomic_read(&unit.taken);
+	softgpu_ops.invalidate(&rig->client, 1);
+	assert_int_equal(atomic_read(&unit.taken), taken + 1);
+	mutex_lock(&unit.worker->insert);
+	assert_false(
+		softgpu_worker_current(unit.worker, &unit.fault)); /* too late to be inserted */
+	mutex_unlock(&unit.worker->insert);
+	softgpu_ops.cancel(softgpu_device(rig->gpu), &rig->job);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_CANCELLED);
+	unit_stop(&unit);
+}
+
+static void a_client_that_goes_parts_from_its_worker(void **state)
+{
+	struct rig *rig = *state;
+	struct ghyvi_eu_client name;
+	struct unit unit;
+	int taken;
+
+	unit_start(&unit, NULL);
+	emit_walker(rig);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(softgpu_worker_accept(unit.worker, &name), -EBUSY);
+	taken = atomic_read(&unit.taken);
+	softgpu_client_part(softgpu_client(rig->client));
+	pthread_join(unit.thread, NULL);
+	assert_int_equal(unit.end, -ENODEV);
+	assert_true(atomic_read(&unit.taken) > taken);
+	softgpu_worker_close(unit.worker);
+	softgpu_worker_put(unit.worker);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_dispatch_has_its_command_and_the_state_of_its_context),
+		TEST(without_workers_a_dispatch_has_no_effect),
+		TEST(a_worker_maps_what_its_context_may_access),
+		TEST(an_address_that_is_not_mapped_ends_the_job),
+		TEST(a_dispatch_gives_way_and_goes_on),
+		TEST(a_worker_that_hangs_costs_its_client_the_job),
+		TEST(a_worker_that_ends_costs_its_client_the_job),
+		TEST(wrong_answers_are_errors),
+		TEST(an_invalidation_takes_pages_away),
+		TEST(a_client_that_goes_parts_from_its_worker),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
