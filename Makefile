@@ -355,9 +355,10 @@ tools:
 	@tools/setup --check tools
 	@$(MAKE) --no-print-directory -C userspace/ghyvictl BUILD=$(abspath $(BUILD))
 	@$(MAKE) --no-print-directory -C tools/i915-shim BUILD=$(abspath $(BUILD))
+	@$(MAKE) --no-print-directory -C userspace/eud BUILD=$(abspath $(BUILD))
 
 install: tools sim
-	@for part in userspace/ghyvictl userspace/libghyvi userspace/mdevctl userspace/monitoring tools/sim tools/i915-shim tools/pgpu-emu; do \
+	@for part in userspace/ghyvictl userspace/libghyvi userspace/mdevctl userspace/monitoring userspace/eud tools/sim tools/i915-shim tools/pgpu-emu; do \
 		$(MAKE) --no-print-directory -C $$part BUILD=$(abspath $(BUILD)) install || exit 1; \
 	done
 	@$(MAKE) --no-print-directory -C qemu-glue install

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Kernels of guests on the software pGPU: ghyvi-eud executes them, in a process for each vGPU."""
+
+import contextlib
+import os
+import signal
+import subprocess
+
+import fixture
+import hostlib
+from hostlib import eventually, require
+from ktap import say, test
+
+EUD = os.environ.get("GHYVI_EUD") or f"{hostlib.TREE}/build/ghyvi-eud"
+RESULT = "eucheck --rounds 3 | grep 'hash ac2c1dc5'"  # as on the emulated GPU: selftests/native/test_native.py
+MANY_GROUPS = "eucheck --contexts 3 --groups 20000 --preemptible"
+TIMEOUT_S = 120
+
+
+def workers(eud):
+    """Processes of ghyvi-eud that execute kernels."""
+    with open(f"/proc/{eud.pid}/task/{eud.pid}/children", encoding="ascii") as children:
+        return [int(pid) for pid in children.read().split()]
+
+
+@contextlib.contextmanager
+def execution_units():
+    eud = subprocess.Popen([EUD], stdout=subprocess.PIPE, text=True)
+    try:
+        require(eud.stdout.readline() == "ready\n", "ghyvi-eud does not begin")
+        yield eud
+        require(eud.poll() is None, f"ghyvi-eud has ended: {eud.poll()}")
+    finally:
+        eud.kill()
+        eud.wait()
+        eud.stdout.close()
+
+
+@contextlib.contextmanager
+def computing_guests(*names):
+    with fixture.vgpus(*["gen9_4"] * len(names)) as vgpus, fixture.guests(*vgpus, names=list(names)) as guests:
+        for guest in guests:
+            guest.load_driver()
+        yield vgpus, guests
+        for vgpu, guest in zip(vgpus, guests):
+            trouble = hostlib.driver_trouble(guest.log())
+            require(not trouble, "\n".join(trouble))
+            require(not vgpu.stats()["engine_errors"], vgpu.last_error())
+
+
+@test
+def kernels_of_two_guests_compute():
+    """The right answer in both at the same time, each in a process of its own, and no engine error."""
+    with execution_units() as eud, computing_guests("left", "right") as (vgpus, guests):
+        for guest in guests:
+            guest.must_run(f"({RESULT}; {MANY_GROUPS}; echo $? >/tmp/status) >/tmp/out 2>&1 &")
+        for guest in guests:
+            guest.must_run("until test -s /tmp/status; do sleep 0.1; done; cat /tmp/out; grep -q hash /tmp/out && "
+                           "grep -qx 0 /tmp/status", TIMEOUT_S)
+        require(len(workers(eud)) == 2, f"processes: {workers(eud)}")
+        for pid in workers(eud):
+            with open(f"/proc/{pid}/status", encoding="ascii") as status:
+                lines = dict(line.split(":", 1) for line in status)
+            require(lines["Seccomp"].strip() == "2" and lines["Uid"].split()[1] != "0", f"not confined: {lines}")
+            say(f"user {lines['Uid'].split()[1]}, memory {lines['VmRSS'].strip()}")
+
+
+@test
+def lost_execution_units_cost_only_their_guest():
+    """A process that is killed costs its vGPU a job, and the next dispatch gets a new one."""
+    with execution_units() as eud, computing_guests("left", "right") as (vgpus, guests):
+        for guest in guests:
+            guest.must_run(RESULT, TIMEOUT_S)
+        first, second = workers(eud)
+        guests[1].must_run(f"({MANY_GROUPS} --rounds 3; echo $? >/tmp/status) >/tmp/out 2>&1 &")
+        os.kill(first, signal.SIGKILL)
+        eventually(lambda: first not in workers(eud), "the process is gone")
+        guests[0].must_run(RESULT, TIMEOUT_S)
+        guests[1].must_run("until test -s /tmp/status; do sleep 0.1; done; cat /tmp/out; grep -qx 0 /tmp/status",
+                           TIMEOUT_S)
+        require(second in workers(eud) and len(workers(eud)) == 2, f"processes: {workers(eud)}")
+
+
+@test
+def kernels_without_execution_units_have_no_effect():
+    """As hardware without any: the dispatch ends, nothing is written, and one line says why."""
+    with computing_guests("left") as ((vgpu,), (guest,)):
+        status, out = guest.run("eucheck", TIMEOUT_S)
+        require(status == 1, f"status {status}: {out}")
+        require("ghyvi-eud" in vgpu.last_error(), vgpu.last_error())
+
