@@ -9,6 +9,7 @@ import fixture
 import hostlib
 import migrate
 import picture
+import test_compute
 from hostlib import driver_trouble, eventually, require
 from ktap import long_test, say, test
 
@@ -19,6 +20,8 @@ MANY_MOVES = int(os.environ.get("GHYVI_MOVES") or 100)
 MOVES_PER_WORK = 10
 FLIPS = 600  # 10 s
 FLIP_MOVES = 2
+KERNELS = "eucheck --groups 100000 --preemptible"  # a second or more
+COMPUTE_MOVES = 3
 SCREEN = (1024, 768)
 
 
@@ -148,6 +151,23 @@ def guest_moves_while_it_flips():
             guest.move("flips")
             before = guest.vgpu().stat("interrupts")
             eventually(lambda: guest.vgpu().stat("interrupts") > before + 60, "vertical blanks", migrate.START_S)
+        guest.end_work()
+
+
+@test
+def guest_moves_while_it_computes():
+    """Each group of a dispatch that gives way is executed once, here or there: it adds to memory."""
+    pgpu = hostlib.parent()
+    with test_compute.execution_units(), traveller(pgpu, pgpu, mem=migrate.SMALL_MB) as guest:
+        guest.move_idle()
+        parked = 0
+        guest.work = migrate.Work(guest.guest, f"while test ! -e /tmp/end; do {KERNELS} || exit; echo computed; done")
+        for _ in range(COMPUTE_MOVES):
+            eventually(lambda: guest.guest.run("grep computed /tmp/work.out")[0] == 0, "a right answer", migrate.START_S)
+            parked += guest.move("eucheck")["vfio"]["transferred"] > guest.idle_bytes + PARKED_BYTES
+            guest.guest.must_run(": >/tmp/work.out")
+            eventually(lambda: guest.guest.run("grep computed /tmp/work.out")[0] == 0, "a right answer", migrate.START_S)
+        require(parked, "no move came within a dispatch")
         guest.end_work()
 
 
