@@ -9,7 +9,7 @@ KBUILD = $(if $(KDIR),$(MAKE) --no-print-directory -C $(KDIR) M=$(KBUILD_TREE),K
 JOBS := $(shell nproc)
 
 .PHONY: help setup modules guest-programs demo test test-unit fuzz test-static test-lab test-debug test-hostile \
-	bench bench-audit bench-engine bench-gvtg bench-migrate bench-mm bench-mmio bench-multicall bench-passthrough bench-pocl bench-sched bench-sched-lab bench-switch bench-whole \
+	bench bench-audit bench-display bench-engine bench-gvtg bench-migrate bench-mm bench-mmio bench-multicall bench-passthrough bench-pocl bench-sched bench-sched-lab bench-switch bench-whole \
 	compare sim sim-tables sim-traces tools install shell-host shell-guest clean
 
 help:
@@ -77,6 +77,7 @@ ifdef ALL
 	@echo '  make bench-sched   the scheduling policies under a virtual clock'
 	@echo '  make bench-sched-lab  guests with i915 share an engine; cost of idle neighbours'
 	@echo '  make bench-migrate live migration: state, downtime, pages reported as written'
+	@echo '  make bench-display a flipping screen and an idle one, beside bochs-display and virtio-gpu'
 	@echo '  make bench-mmio    VM exits of register accesses, policy/bar_remap on against off'
 	@echo '  make bench-multicall  VM exits of updates of page tables that a guest declares'
 	@echo '  make bench-passthrough  a disk passed through, and all of the software pGPU'
@@ -312,6 +313,11 @@ bench-mmio:
 	@tools/setup bench
 	@$(MAKE) --no-print-directory modules guest-programs
 	@tools/bench/mmio $(BENCH)
+
+bench-display:
+	@tools/setup bench
+	@$(MAKE) --no-print-directory modules guest-programs
+	@tools/bench/display $(BENCH)
 
 bench-multicall:
 	@tools/setup bench

@@ -7,6 +7,7 @@ import ctypes
 import fcntl
 import mmap
 import struct
+import time
 
 import vfiolib
 from hostlib import require
@@ -31,6 +32,7 @@ GGTT_OFFSET = 8 << 20
 PCI_COMMAND, PCI_COMMAND_MEMORY, PCI_BAR0, BAR0_GPA = 4, 2, 0x10, 0xC0000000
 PAGE = 4096
 IOVA = 1 << 20
+IDLE_S, POLL_S = 10, 0.033
 
 
 class Screen:
@@ -119,3 +121,12 @@ def surface(rows, tiling, stride, size):
 
 def packed(rows):
     return b"".join(struct.pack(f"{len(row)}I", *row) for row in rows)
+
+
+def share_of_cpu(screen, flags):
+    """What polling as often as QEMU does takes of a CPU: the queries, and this program."""
+    began, used = time.monotonic(), time.thread_time()
+    while time.monotonic() < began + IDLE_S:
+        time.sleep(POLL_S)
+        screen.query(flags)
+    return (time.thread_time() - used) / (time.monotonic() - began)

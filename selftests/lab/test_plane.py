@@ -15,7 +15,6 @@ from screenlib import LINEAR, X_TILED, Y_TILED, Screen
 WIDTH, HEIGHT = 300, 100
 LAYOUTS = ((LINEAR, 20, "linear"), (X_TILED, 3, "X tiled"), (Y_TILED, 10, "Y tiled"))
 PAGES = 64
-IDLE_S, POLL_S = 10, 0.033
 IDLE_CPU = 0.01  # of a CPU; 1/256 is allowed
 FULL_HD = (1920, 1080)
 
@@ -110,15 +109,6 @@ def plane_region_is_only_there_with_a_display():
         vgpu.settle()
 
 
-def share_of_cpu(screen, flags):
-    """What polling takes of a CPU: the queries, and this program."""
-    began, used = time.monotonic(), time.thread_time()
-    while time.monotonic() < began + IDLE_S:
-        time.sleep(POLL_S)
-        screen.query(flags)
-    return (time.thread_time() - used) / (time.monotonic() - began)
-
-
 @test
 def plane_that_is_idle_costs_little():
     """A Full HD screen, polled as QEMU does, compared with queries that do not look at it."""
@@ -136,8 +126,8 @@ def plane_that_is_idle_costs_little():
             screen.query()
             time.sleep(2)
             exits = vgpu.stat("mmio_reads") + vgpu.stat("mmio_writes")
-            without = share_of_cpu(screen, screenlib.PROBE | screenlib.REGION)
-            share = share_of_cpu(screen, screenlib.REGION) - without
+            without = screenlib.share_of_cpu(screen, screenlib.PROBE | screenlib.REGION)
+            share = screenlib.share_of_cpu(screen, screenlib.REGION) - without
             say(f"an idle screen takes {100 * share:.2f} % of a CPU, its queries and this program {100 * without:.2f} %")
             require_figure(share < IDLE_CPU, f"an idle screen takes {100 * share:.2f} % of a CPU")
             require(vgpu.stat("mmio_reads") + vgpu.stat("mmio_writes") == exits, "queries access registers")
