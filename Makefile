@@ -64,6 +64,8 @@ ifdef ALL
 	@echo '                     [ROOT=DIR, a Debian system with them]'
 	@echo '  make test-debug    the lab tests on a debug kernel: KASAN, lockdep, kmemleak,'
 	@echo '                     UBSAN [T=name]; T=guest_moves_many_times MOVES=n migrates n times'
+	@echo '  make test-kcsan    the lab tests for races on a kernel with KCSAN, two CPUs: data races'
+	@echo '                     of the modules [T=name TRIALS=n]'
 	@echo '  make test-hostile  a guest without a driver attacks the host, TRIALS times'
 	@echo '                     [TRIALS=100000 DEBUG=1]'
 	@echo '  make test-packages installs the packages of make deb in a clean system;'
@@ -279,6 +281,12 @@ test-drivers: modules guest-programs
 test-debug: setup
 	@$(MAKE) --no-print-directory guest-programs tools migrating-qemu
 	@GHYVI_MOVES=$(MOVES) selftests/lab/run-debug $(T)
+
+# Not part of make test, as test-smp.
+.PHONY: test-kcsan
+test-kcsan: setup
+	@$(MAKE) --no-print-directory guest-programs tools
+	@GHYVI_HOSTILE_TRIALS=$(or $(TRIALS),100) selftests/lab/run-debug --kcsan $(or $(T),two_guests hostile_guest)
 
 bench: $(if $(filter gen9,$(GHYVI_PGPU)),pgpu-emu)
 	@tools/setup demo bench

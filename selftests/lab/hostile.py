@@ -6,7 +6,7 @@ import json
 import os
 import re
 
-from hostlib import GUEST, Guest, GuestLost, read, require, run
+from hostlib import GUEST, KCSAN, Guest, GuestLost, read, require, run
 
 BUSY = ["busy_ns_rcs", "busy_ns_bcs", "busy_ns_vcs", "busy_ns_vecs"]
 REPORT = "/tmp/hostile.json"  # in the guest
@@ -15,8 +15,8 @@ SYSTEM_MANAGEMENT = ("--qemu-args", "-machine", "smm=on", "-device", "VGA,romfil
 
 
 def can_measure():
-    """CPU times need CONFIG_SCHED_INFO in the host's kernel."""
-    return os.path.exists("/proc/self/schedstat")
+    """CPU times need CONFIG_SCHED_INFO in the host's kernel, and KCSAN, which delays accesses, off."""
+    return os.path.exists("/proc/self/schedstat") and not os.path.exists(KCSAN)
 
 
 def cpu_ns(path):

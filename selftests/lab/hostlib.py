@@ -47,6 +47,9 @@ REQUEST_TIMEOUT_MS = 20000
 NO_REQUEST_TIMEOUT_MS = 0
 GUEST_DEBUGFS = "/sys/kernel/debug"
 
+# The counters of KCSAN, if the host's kernel has it (make test-kcsan).
+KCSAN = "/sys/kernel/debug/kcsan"
+
 # Time limit of `guest start`. That of a Guest is shorter, unless the test starts a slow one.
 START_S = 180
 
