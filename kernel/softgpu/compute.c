@@ -84,7 +84,7 @@ static void keep(struct softgpu_engine *engine)
 
 static enum softgpu_worker_state state_of(struct softgpu_worker *worker)
 {
-	return READ_ONCE(worker->state);
+	return smp_load_acquire(&worker->state); /* what was answered, too */
 }
 
 /* ---- a dispatch that the worker has ---- */
@@ -127,7 +127,8 @@ static int serve_fault(struct softgpu_engine *engine, struct softgpu_worker *wor
 						 fault.pages * GHYVI_PAGE_BYTES, fault.write) /
 			      GHYVI_PAGE_BYTES;
 	spin_lock(&worker->lock);
-	if (worker->faulting) {
+	if (worker->faulting && worker->fault.address == fault.address &&
+	    worker->fault.write == fault.write) {
 		worker->fault = fault;
 		WRITE_ONCE(worker->faulting, false);
 		wake_up_all(&worker->wake);
@@ -159,6 +160,19 @@ static int take_answer(struct softgpu_engine *engine, struct softgpu_worker *wor
 	}
 }
 
+/* Take a dispatch back that the worker has not begun: perhaps it gets no CPU time. */
+static bool unpost(struct softgpu_worker *worker)
+{
+	bool unposted;
+
+	spin_lock(&worker->lock);
+	unposted = worker->state == WORKER_POSTED;
+	if (unposted)
+		WRITE_ONCE(worker->state, WORKER_BUSY);
+	spin_unlock(&worker->lock);
+	return unposted;
+}
+
 /* Wait for the worker's answer, and translate meanwhile. */
 static int await(struct softgpu_engine *engine, struct softgpu_worker *worker, bool *again)
 {
@@ -175,6 +189,8 @@ static int await(struct softgpu_engine *engine, struct softgpu_worker *worker, b
 					msecs_to_jiffies(10 * POLL_MS));
 		softgpu_access_begin(engine);
 		verdict = softgpu_decide(engine);
+		if (verdict == SOFTGPU_PREEMPTED && unpost(worker))
+			return verdict;
 		if (verdict == SOFTGPU_PREEMPTED && !asked) {
 			WRITE_ONCE(worker->control->yield, worker->next.number);
 			asked = true;
@@ -213,6 +229,7 @@ static void post(struct softgpu_engine *engine, struct softgpu_worker *worker)
 		next->dispatch_dim[i] = softgpu_register_peek(engine, GPGPU_DISPATCHDIM + 4 * i);
 	next->dwords = engine->packet_dwords;
 	memcpy(next->command, engine->packet, next->dwords * sizeof(u32));
+	WRITE_ONCE(worker->control->yield, 0);
 	WRITE_ONCE(worker->engine, engine);
 	WRITE_ONCE(worker->faulting, false);
 	WRITE_ONCE(worker->state, WORKER_POSTED);
@@ -267,7 +284,8 @@ static int find_worker(struct softgpu_engine *engine, struct softgpu_worker **wo
 	}
 }
 
-static int execute(struct softgpu_engine *engine, struct softgpu_worker *worker)
+/* *@gone: the worker has ended before it was given the command, or what is left of it. */
+static int execute(struct softgpu_engine *engine, struct softgpu_worker *worker, bool *gone)
 {
 	bool again = true;
 	int verdict = SOFTGPU_OK;
@@ -275,8 +293,9 @@ static int execute(struct softgpu_engine *engine, struct softgpu_worker *worker)
 	while (again && !verdict) {
 		again = false;
 		while (!verdict && !try_post(engine, worker)) {
-			if (state_of(worker) == WORKER_DEAD)
-				return softgpu_error(engine, "execution units have gone");
+			*gone = state_of(worker) == WORKER_DEAD;
+			if (*gone)
+				return SOFTGPU_OK;
 			verdict = pause_for(engine, worker);
 		}
 		if (!verdict)
@@ -296,6 +315,7 @@ static int skip(struct softgpu_engine *engine, const char *why)
 	if (!client->told)
 		ghyvi_report(client->base.params.reporter, "kernels are not executed: %s", why);
 	client->told = true;
+	softgpu_job(engine->job)->groups = 0;
 	return SOFTGPU_OK;
 }
 
@@ -303,6 +323,7 @@ int softgpu_compute(struct softgpu_engine *engine)
 {
 	struct softgpu_worker *worker;
 	int verdict;
+	bool gone;
 
 	if (engine->id != GHYVI_RCS || engine->client->base.params.gen < 9)
 		return SOFTGPU_OK;
@@ -311,16 +332,22 @@ int softgpu_compute(struct softgpu_engine *engine)
 		return SOFTGPU_OK;
 	if (engine->job->nested)
 		return skip(engine, "policy nested");
-	if (engine->packet_dwords > GHYVI_EU_COMMAND_DWORDS)
-		return softgpu_error(engine, "%s of %u dwords", engine->command->name,
-				     engine->packet_dwords);
-	verdict = find_worker(engine, &worker);
-	if (verdict)
-		return verdict;
-	if (!worker)
-		return skip(engine, "no process of ghyvi-eud");
-	verdict = execute(engine, worker);
-	softgpu_worker_put(worker);
+	do {
+		verdict = find_worker(engine, &worker);
+		if (verdict)
+			return verdict;
+		if (!worker)
+			return skip(engine, "no process of ghyvi-eud");
+		gone = false;
+		if (engine->packet_dwords <= GHYVI_EU_COMMAND_DWORDS)
+			verdict = execute(engine, worker, &gone);
+		else
+			verdict = softgpu_error(engine, "%s of %u dwords", engine->command->name,
+						engine->packet_dwords);
+		softgpu_worker_put(worker);
+		if (!verdict && gone) /* the next one may be there */
+			verdict = softgpu_decide(engine);
+	} while (!verdict && gone);
 	softgpu_stream_drop_window(engine);
 	return verdict;
 }

@@ -35,6 +35,7 @@
 #include <linux/workqueue.h>
 #include "engine.h"
 #include "softgpu.h"
+#include "workers.h"
 
 /* struct softgpu_job, @state */
 enum {
@@ -490,6 +491,7 @@ void softgpu_engine_preempt(struct softgpu_engine *engine, struct ghyvi_job *job
  */
 void softgpu_engine_cancel(struct softgpu_engine *engine, struct ghyvi_job *job)
 {
+	struct softgpu_client *client = softgpu_client(job->client);
 	bool running = false;
 	unsigned long flags;
 	u64 left;
@@ -504,6 +506,9 @@ void softgpu_engine_cancel(struct softgpu_engine *engine, struct ghyvi_job *job)
 		wake_waiting(engine, job);
 	}
 	spin_unlock_irqrestore(&engine->lock, flags);
-	if (running)
-		wait_event(engine->gone, READ_ONCE(engine->left) != left);
+	if (!running)
+		return;
+	wait_event(engine->gone, READ_ONCE(engine->left) != left);
+	/* A worker may not have noticed yet. */
+	softgpu_client_take_pages(client);
 }

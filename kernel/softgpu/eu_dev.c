@@ -6,10 +6,12 @@
  */
 #include <linux/build_bug.h>
 #include <linux/fs.h>
+#include <linux/highmem.h>
 #include <linux/io.h>
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <ghyvi/compat.h>
@@ -62,8 +64,13 @@ static vm_fault_t eu_map(struct vm_fault *vmf, bool write, unsigned int pages, b
 	};
 	vm_fault_t result = VM_FAULT_NOPAGE; /* try again */
 
-	if (softgpu_worker_fault(eu->base, &fault))
+	if (softgpu_worker_fault(eu->base, &fault)) {
+		/* A fault in the kernel, of copy_to_user(), ends by an error only. */
+		if (fatal_signal_pending(current))
+			return VM_FAULT_SIGBUS;
+		schedule_timeout_killable(1); /* another thread of the worker waits */
 		return VM_FAULT_NOPAGE;
+	}
 	if (fault.err)
 		return VM_FAULT_SIGBUS;
 	mutex_lock(&eu->base->insert);
@@ -101,6 +108,7 @@ static void eu_take_pages(void *private)
 	struct eu_file *eu = private;
 
 	unmap_mapping_range(&eu->mapping, 0, GHYVI_EU_CONTROL_OFFSET, 1);
+	clear_highpage(eu->sink); /* the next dispatch may be another context's */
 }
 
 static int eu_mmap(struct file *file, struct vm_area_struct *vma)

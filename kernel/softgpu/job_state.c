@@ -144,7 +144,7 @@ int softgpu_job_load(struct ghyvi_job *job, const void *from)
 	to->groups = 0;
 	if (state->begun == JOB_WITHIN_A_DISPATCH)
 		to->groups = (u64)state->groups_high << 32 | state->rows;
-	job->compute = true; /* perhaps: see struct ghyvi_job */
+	job->compute = job->engine == GHYVI_RCS; /* perhaps: see struct ghyvi_job */
 	to->noop = state->noop;
 	to->setup = state->setup;
 	for (i = 0; i < state->level; i++) {

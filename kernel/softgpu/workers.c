@@ -226,12 +226,12 @@ static int answer(struct softgpu_worker *worker, const struct ghyvi_eu_next *nex
 			WRITE_ONCE(worker->state, WORKER_BUSY); /* given up */
 		} else if (next->status == GHYVI_EU_NONE || next->status > GHYVI_EU_ERROR) {
 			err = -EINVAL;
-		} else {
+		} else { /* softgpu_compute() reads this without the lock */
 			worker->next.status = next->status;
 			worker->next.groups = next->groups;
 			memcpy(worker->next.text, next->text, sizeof(next->text));
 			worker->next.text[sizeof(next->text) - 1] = 0;
-			WRITE_ONCE(worker->state, WORKER_ANSWERED);
+			smp_store_release(&worker->state, WORKER_ANSWERED);
 			worker_changed(worker);
 		}
 	}
@@ -240,7 +240,7 @@ static int answer(struct softgpu_worker *worker, const struct ghyvi_eu_next *nex
 }
 
 /* The engine has taken the last answer, or given the dispatch up. */
-static bool is_ready(struct softgpu_worker *worker)
+static void make_ready(struct softgpu_worker *worker)
 {
 	spin_lock(&worker->lock);
 	if (worker->state == WORKER_BUSY) {
@@ -248,7 +248,6 @@ static bool is_ready(struct softgpu_worker *worker)
 		worker_changed(worker);
 	}
 	spin_unlock(&worker->lock);
-	return READ_ONCE(worker->state) == WORKER_READY;
 }
 
 static bool calls(const struct softgpu_worker *worker)
@@ -258,17 +257,9 @@ static bool calls(const struct softgpu_worker *worker)
 	return state == WORKER_BUSY || state == WORKER_POSTED || state == WORKER_DEAD;
 }
 
-int softgpu_worker_next(struct softgpu_worker *worker, struct ghyvi_eu_next *next)
+/* Take the dispatch that is posted. Returns -EAGAIN if there is none (any more). */
+static int take_posted(struct softgpu_worker *worker, struct ghyvi_eu_next *next, int err)
 {
-	int err;
-
-	/* Before the engine goes on: what the worker reaches belongs to the old dispatch. */
-	mutex_lock(&worker->insert);
-	take_pages(worker);
-	mutex_unlock(&worker->insert);
-	err = answer(worker, next);
-	while (!err && (is_ready(worker) || READ_ONCE(worker->state) == WORKER_ANSWERED))
-		err = wait_event_interruptible(worker->wake, calls(worker));
 	spin_lock(&worker->lock);
 	if (worker->state == WORKER_POSTED) {
 		WRITE_ONCE(worker->state, WORKER_RUNNING);
@@ -276,10 +267,32 @@ int softgpu_worker_next(struct softgpu_worker *worker, struct ghyvi_eu_next *nex
 		err = 0;
 	} else if (worker->state == WORKER_DEAD) {
 		err = -ENODEV;
-	} else if (worker->state == WORKER_READY) {
+	} else if (worker->state == WORKER_READY && err) {
 		WRITE_ONCE(worker->state, WORKER_BUSY);
+		worker_changed(worker); /* another thread may wait in softgpu_worker_next() */
+	} else if (!err) {
+		err = -EAGAIN;
 	}
 	spin_unlock(&worker->lock);
+	return err;
+}
+
+int softgpu_worker_next(struct softgpu_worker *worker, struct ghyvi_eu_next *next)
+{
+	int err;
+
+	/* Before the engine goes on: what the worker reaches belongs to the old dispatch. */
+	mutex_lock(&worker->insert);
+	take_pages(worker);
+	err = answer(worker, next);
+	mutex_unlock(&worker->insert);
+	if (err)
+		return err;
+	do {
+		make_ready(worker);
+		err = wait_event_interruptible(worker->wake, calls(worker));
+		err = take_posted(worker, next, err);
+	} while (err == -EAGAIN);
 	return err;
 }
 
@@ -299,6 +312,7 @@ int softgpu_worker_fault(struct softgpu_worker *worker, struct softgpu_worker_fa
 		err = -EBUSY;
 	worker->in_fault = true;
 	if (!err && worker->state == WORKER_RUNNING && worker->engine) {
+		fault->number = worker->next.number;
 		worker->fault = *fault;
 		WRITE_ONCE(worker->faulting, true);
 		worker_changed(worker);
@@ -319,11 +333,17 @@ int softgpu_worker_fault(struct softgpu_worker *worker, struct softgpu_worker_fa
 bool softgpu_worker_current(struct softgpu_worker *worker, const struct softgpu_worker_fault *fault)
 {
 	struct softgpu_client *client;
+	bool current_dispatch;
 
 	lockdep_assert_held(&worker->insert);
+	spin_lock(&worker->lock);
+	current_dispatch = worker->state == WORKER_RUNNING && worker->engine &&
+			   worker->next.number == fault->number;
+	spin_unlock(&worker->lock);
 	spin_lock(&softgpu_workers_lock);
 	client = worker->client;
 	spin_unlock(&softgpu_workers_lock);
 	/* softgpu_client_part() needs @insert before the client goes. */
-	return client && atomic64_read(&client->generation) == fault->generation;
+	return current_dispatch && client &&
+	       atomic64_read(&client->generation) == fault->generation;
 }

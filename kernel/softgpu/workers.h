@@ -11,7 +11,9 @@
  *
  * Locks, outermost first:
  *   softgpu_worker.insert  a mutex, held while pages become visible to the worker or disappear.
- *                          A page of an older generation of the client than now is not inserted.
+ *                          A page of an older generation of the client than now, or of a dispatch
+ *                          that has ended, is not inserted. Allocation of page tables may wait for
+ *                          memory with it held; who waits for it then is the client's own guest.
  *   softgpu_worker.lock    protects the other members. A leaf.
  */
 #ifndef GHYVI_SOFTGPU_WORKERS_H
@@ -36,6 +38,7 @@ struct softgpu_worker;
  * struct softgpu_worker_fault - a page that a worker needs, and the answer
  * @address: GPU address of a page
  * @write: it is written
+ * @number: of the dispatch; set by softgpu_worker_fault()
  * @pages: how many pages the worker can take, 1 to SOFTGPU_FAULT_PAGES
  * @err: answer: 0, -EFAULT: not mapped, -EAGAIN: no dispatch is being executed
  * @generation: answer: generation of the client that @pointer belongs to
@@ -46,6 +49,7 @@ struct softgpu_worker;
 struct softgpu_worker_fault {
 	u64 address;
 	bool write;
+	u32 number;
 	unsigned int pages;
 	int err;
 	s64 generation;

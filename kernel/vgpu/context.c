@@ -399,6 +399,7 @@ static void init_job(struct vgpu_workload *workload)
 	job->lrca = (u32)(workload->descriptor & DESC_LRCA);
 	job->restore = !((workload->control & CTX_CTRL_ENGINE_CTX_RESTORE_INHIBIT) &&
 			 (workload->control & CTX_CTRL_RESTORE_INHIBIT_MASKED));
+	job->compute = false;
 }
 
 int vgpu_context_load(struct vgpu_workload *workload)

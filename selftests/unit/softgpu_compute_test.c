@@ -330,6 +330,34 @@ static void a_worker_that_ends_costs_its_client_the_job(void **state)
 	unit_stop(&second);
 }
 
+/* As a process that is being killed: the next dispatch finds it, and is another worker's. */
+static void a_worker_that_ends_takes_no_other_dispatch_with_it(void **state)
+{
+	struct rig *rig = *state;
+	struct unit first, second;
+
+	unit_start(&first, NULL);
+	emit_walker(rig);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	WRITE_ONCE(first.execute, hang);
+	rig->job.budget_ns = 20 * NSEC_PER_MSEC;
+	rig_reset(rig);
+	emit_walker(rig);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_ERROR);
+
+	rig->job.budget_ns = 0;
+	rig_reset(rig);
+	emit_walker(rig);
+	rig_start(rig); /* waits for the first worker */
+	unit_start(&second, NULL);
+	usleep_range(5000, 10000);
+	unit_stop(&first);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(first.dispatches, 2);
+	assert_int_equal(second.dispatches, 1);
+	unit_stop(&second);
+}
+
 static u32 wrong_status;
 
 static void answer_wrongly(struct unit *unit, struct ghyvi_eu_next *next)
@@ -391,7 +419,9 @@ static void an_invalidation_takes_pages_away(void **state)
 	assert_false(
 		softgpu_worker_current(unit.worker, &unit.fault)); /* too late to be inserted */
 	mutex_unlock(&unit.worker->insert);
+	taken = atomic_read(&unit.taken);
 	softgpu_ops.cancel(softgpu_device(rig->gpu), &rig->job);
+	assert_true(atomic_read(&unit.taken) > taken);
 	assert_int_equal(rig_wait(rig), GHYVI_JOB_CANCELLED);
 	unit_stop(&unit);
 }
@@ -428,6 +458,7 @@ int main(void)
 		TEST(a_dispatch_gives_way_and_goes_on),
 		TEST(a_worker_that_hangs_costs_its_client_the_job),
 		TEST(a_worker_that_ends_costs_its_client_the_job),
+		TEST(a_worker_that_ends_takes_no_other_dispatch_with_it),
 		TEST(wrong_answers_are_errors),
 		TEST(an_invalidation_takes_pages_away),
 		TEST(a_client_that_goes_parts_from_its_worker),
