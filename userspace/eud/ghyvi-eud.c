@@ -29,7 +29,8 @@
 #define DATA_BYTES (512u << 20) /* of a process */
 #define SLICE_INSTRUCTIONS 4096
 #define WINDOW_SHIFT 30 /* GPU memory is mapped in pieces of 1 GiB */
-#define WINDOWS 4096
+#define WINDOWS 256 /* bounds the page tables, too: 2 MiB for each */
+#define ADDRESS_BYTES (((uint64_t)WINDOWS << WINDOW_SHIFT) + 2ull * DATA_BYTES)
 
 struct unit {
 	int file;
@@ -85,7 +86,7 @@ static void *map(void *context, uint64_t address, enum eu_access access)
 	struct unit *unit = context;
 	const uint64_t number = address >> WINDOW_SHIFT,
 		       within = address & ((1ull << WINDOW_SHIFT) - 1);
-	unsigned int slot = number * 0x9e3779b97f4a7c15ull >> 52;
+	unsigned int slot = number * 0x9e3779b97f4a7c15ull >> 56;
 	char *begin;
 
 	(void)access;
@@ -215,23 +216,26 @@ static void execute(struct unit *unit, struct ghyvi_eu_next *next)
 /* ---- the process of a vGPU ---- */
 
 /* What is left: the device's ioctls, its memory, and memory of its own. */
-static void confine(const struct unit *unit, const struct passwd *user)
+static void confine(const struct unit *unit, const struct passwd *user, pid_t parent)
 {
-	static const int calls[] = { SCMP_SYS(munmap),	     SCMP_SYS(brk),
-				     SCMP_SYS(mremap),	     SCMP_SYS(madvise),
-				     SCMP_SYS(futex),	     SCMP_SYS(exit_group),
-				     SCMP_SYS(rt_sigreturn), SCMP_SYS(restart_syscall) };
-	const struct rlimit none = { 0, 0 }, data = { DATA_BYTES, DATA_BYTES };
+	static const int calls[] = { SCMP_SYS(munmap),	       SCMP_SYS(brk),
+				     SCMP_SYS(mremap),	       SCMP_SYS(futex),
+				     SCMP_SYS(exit_group),     SCMP_SYS(rt_sigreturn),
+				     SCMP_SYS(restart_syscall) };
+	const struct rlimit none = { 0, 0 }, data = { DATA_BYTES, DATA_BYTES },
+			    addresses = { ADDRESS_BYTES, ADDRESS_BYTES };
 	scmp_filter_ctx filter;
 	unsigned int i;
 
 	if (setrlimit(RLIMIT_CORE, &none) || setrlimit(RLIMIT_DATA, &data) ||
-	    prctl(PR_SET_PDEATHSIG, SIGKILL))
+	    setrlimit(RLIMIT_AS, &addresses))
 		error(1, errno, "limits");
 	if (setgroups(0, NULL) || setgid(user->pw_gid) || setuid(user->pw_uid))
 		error(1, errno, "cannot become user %s", user->pw_name);
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || prctl(PR_SET_DUMPABLE, 0))
 		error(1, errno, "prctl");
+	if (getppid() != parent)
+		_exit(1); /* it ended before it could take this process with it */
 	filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
 	if (!filter)
 		error(1, 0, "no memory for a filter of system calls");
@@ -247,13 +251,17 @@ static void confine(const struct unit *unit, const struct passwd *user)
 			     SCMP_A4(SCMP_CMP_EQ, unit->file)) ||
 	    seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
 			     SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
-			     SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, MAP_ANONYMOUS)) ||
+			     SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS | MAP_SHARED | MAP_HUGETLB,
+				     MAP_ANONYMOUS)) ||
+	    /* what malloc() gives back, but no page that is merged with others' */
+	    seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(madvise), 1,
+			     SCMP_A2(SCMP_CMP_EQ, MADV_DONTNEED)) ||
 	    seccomp_load(filter))
 		error(1, 0, "system calls cannot be filtered");
 	seccomp_release(filter);
 }
 
-static _Noreturn void serve(int file, const struct passwd *user)
+static _Noreturn void serve(int file, const struct passwd *user, pid_t parent)
 {
 	struct unit *unit = calloc(1, sizeof(*unit));
 	struct ghyvi_eu_next next = { .status = GHYVI_EU_NONE };
@@ -268,7 +276,7 @@ static _Noreturn void serve(int file, const struct passwd *user)
 	unit->cache = eu_cache_create(CODE_BYTES);
 	if (!unit->cache)
 		error(1, errno, "cache");
-	confine(unit, user);
+	confine(unit, user, parent);
 	for (;;) {
 		while (ioctl(file, GHYVI_EU_NEXT, &next))
 			if (errno != EINTR)
@@ -292,6 +300,7 @@ int main(int argc, char **argv)
 	int file, spare, other;
 	const struct passwd *user;
 	struct ghyvi_eu_client client;
+	const pid_t parent = getpid();
 
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
 	user = getpwnam(options.user);
@@ -317,7 +326,7 @@ int main(int argc, char **argv)
 				break;
 			case 0:
 				close(spare);
-				serve(file, user);
+				serve(file, user, parent);
 			}
 		}
 		other = file;
