@@ -14,7 +14,7 @@
 #include "device.h"
 
 /* Maximum number of parts of BAR 0 that can be mapped. */
-#define AREAS_MAX 8
+#define AREAS_MAX 16 /* ranges of BAR 0 that do not trap, one more than those that do */
 
 /* VFIO_REGION_TYPE_PCI_VENDOR_TYPE, without its overflow of an int. */
 #define VENDOR_REGIONS BIT(31)
