@@ -15,6 +15,7 @@ EUD = os.environ.get("GHYVI_EUD") or f"{hostlib.TREE}/build/ghyvi-eud"
 RESULT = "eucheck --rounds 3 | grep 'hash ac2c1dc5'"  # as on the emulated GPU: selftests/native/test_native.py
 MANY_GROUPS = "eucheck --contexts 3 --groups 20000 --preemptible"
 TIMEOUT_S = 120
+HOSTILE_ROUNDS = 2
 
 
 def workers(eud):
@@ -79,6 +80,29 @@ def lost_execution_units_cost_only_their_guest():
         guests[1].must_run("until test -s /tmp/status; do sleep 0.1; done; cat /tmp/out; grep -qx 0 /tmp/status",
                            TIMEOUT_S)
         require(second in workers(eud) and len(workers(eud)) == 2, f"processes: {workers(eud)}")
+
+
+@test
+def hostile_kernels_do_not_affect_another_guest():
+    """The other guest's answers are right meanwhile, and it has no error. Afterwards both compute."""
+    with execution_units(), fixture.vgpus("gen9_4", "gen9_4") as vgpus, \
+            fixture.guests(*vgpus, names=["hostile", "good"]) as (hostile, good):
+        for guest in (hostile, good):
+            guest.load_driver()
+        good.must_run(f"(while test ! -e /tmp/end; do {RESULT} || break; done; echo $? >/tmp/status) >/tmp/out 2>&1 &")
+        for kernel, blamed in (("wild", "innocent"), ("unsupported", "guilty"), ("endless", "guilty")):
+            for _ in range(HOSTILE_ROUNDS):
+                out = hostile.must_run(f"eucheck --kernel {kernel} --groups 64", TIMEOUT_S)
+                require(blamed in out, f"{kernel}: {out}")
+        answers = good.must_run("touch /tmp/end; until test -s /tmp/status; do sleep 0.1; done; grep -c hash /tmp/out",
+                                TIMEOUT_S)
+        say(f"{answers.strip()} right answers meanwhile; {vgpus[0].last_error()}")
+        for guest in (hostile, good):
+            guest.must_run(RESULT, TIMEOUT_S)
+        trouble = hostlib.driver_trouble(good.log())
+        require(not trouble, "\n".join(trouble))
+        require(vgpus[0].stats()["engine_errors"], "no engine error of the hostile guest")
+        require(not vgpus[1].stats()["engine_errors"], vgpus[1].last_error())
 
 
 @test

@@ -2,7 +2,8 @@
 /*
  * eucheck: kernels on the execution units, through i915. Each round dispatches a kernel whose lanes
  * add numbers of their own to memory, waits for the write behind it, and checks each dword. With
- * several contexts, their dispatches are in flight at the same time.
+ * several contexts, their dispatches are in flight at the same time. With --kernel it dispatches one
+ * that no good program has, and tells only whether the driver has blamed the context.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -43,6 +44,13 @@ struct job {
 
 static unsigned int groups = 4096, rounds = 1, contexts = 1;
 static int preemptible;
+static const char *const kernel_names[] = {
+	[EMU_KERNEL_ADDS] = "adds",
+	[EMU_KERNEL_WILD] = "wild",
+	[EMU_KERNEL_ENDLESS] = "endless",
+	[EMU_KERNEL_UNSUPPORTED] = "unsupported",
+};
+static enum emu_kernel kernel = EMU_KERNEL_ADDS;
 static struct batch batch;
 
 static const struct argp_option options[] = {
@@ -50,8 +58,23 @@ static const struct argp_option options[] = {
 	{ "rounds", 'r', "N", 0, "Rounds, 1 to 1000 (default 1)", 0 },
 	{ "contexts", 'c', "N", 0, "Contexts, 1 to 8 (default 1)", 0 },
 	{ "preemptible", 'p', NULL, 0, "Let the driver preempt between thread groups", 0 },
+	{ "kernel", 'k', "NAME", 0,
+	  "adds (default), wild (stores where nothing is mapped), endless, or unsupported (an "
+	  "instruction)",
+	  0 },
 	{ 0 },
 };
+
+static enum emu_kernel parse_kernel(struct argp_state *state, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof(kernel_names) / sizeof(kernel_names[0]); i++)
+		if (!strcmp(name, kernel_names[i]))
+			return i;
+	argp_error(state, "no kernel %s", name);
+	return EMU_KERNEL_ADDS;
+}
 
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
@@ -67,6 +90,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 		return 0;
 	case 'p':
 		preemptible = 1;
+		return 0;
+	case 'k':
+		kernel = parse_kernel(state, argument);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -99,7 +125,7 @@ static int make_objects(struct job *job)
 		ret = gem_create(gem, PAGE_BYTES, &job->done);
 	if (!ret)
 		ret = gem_create(gem, output_bytes(), &job->output);
-	emu_kernel_put(EMU_KERNEL_ADDS, code);
+	emu_kernel_put(kernel, code);
 	emu_kernel_descriptor(descriptor);
 	if (!ret)
 		ret = gem_write(gem, job->code, 0, code, sizeof(code));
@@ -154,6 +180,11 @@ static int check(const struct job *job, uint32_t *output, uint32_t *hash)
 	uint32_t done = 0, i;
 	int ret = gem_wait(&job->gem, job->batch, TIMEOUT_S);
 
+	if (!ret && kernel != EMU_KERNEL_ADDS) {
+		printf("eucheck: %s: %s\n", kernel_names[kernel],
+		       gem_guilty(&job->gem) ? "guilty" : "innocent");
+		return 0;
+	}
 	if (!ret)
 		ret = gem_read(&job->gem, job->done, 0, &done, sizeof(done));
 	if (!ret)
