@@ -112,6 +112,12 @@ int settings_write(const struct settings *settings, const char *attribute, const
 	return ret;
 }
 
+/* Content that is no line of text, which programs read and write as a file. */
+static bool is_binary(const char *attribute)
+{
+	return !strcmp(attribute, "display/edid");
+}
+
 static int each_in_group(const char *path, const char *group,
 			 int (*each)(void *, const char *, bool), void *data)
 {
@@ -124,7 +130,10 @@ static int each_in_group(const char *path, const char *group,
 		char *file = path_of("%s/%s", path, files.at[i]);
 		char *name = path_of("%s/%s", group, files.at[i]);
 
-		ret = file && name ? each(data, name, is_writable(file)) : -ENOMEM;
+		if (!file || !name)
+			ret = -ENOMEM;
+		else if (!is_binary(name))
+			ret = each(data, name, is_writable(file));
 		free(file);
 		free(name);
 	}
