@@ -226,11 +226,12 @@ static int answer(struct softgpu_worker *worker, const struct ghyvi_eu_next *nex
 			WRITE_ONCE(worker->state, WORKER_BUSY); /* given up */
 		} else if (next->status == GHYVI_EU_NONE || next->status > GHYVI_EU_ERROR) {
 			err = -EINVAL;
-		} else { /* softgpu_compute() reads this without the lock */
+		} else {
 			worker->next.status = next->status;
 			worker->next.groups = next->groups;
 			memcpy(worker->next.text, next->text, sizeof(next->text));
 			worker->next.text[sizeof(next->text) - 1] = 0;
+			/* Pairs with state_of(): the engine reads the answer without the lock. */
 			smp_store_release(&worker->state, WORKER_ANSWERED);
 			worker_changed(worker);
 		}

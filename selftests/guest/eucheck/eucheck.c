@@ -2,8 +2,8 @@
 /*
  * eucheck: kernels on the execution units, through i915. Each round dispatches a kernel whose lanes
  * add numbers of their own to memory, waits for the write behind it, and checks each dword. With
- * several contexts, their dispatches are in flight at the same time. With --kernel it dispatches one
- * that no good program has, and tells only whether the driver has blamed the context.
+ * several contexts, their dispatches are in flight at the same time. With --kernel it dispatches
+ * one that no good program has, and tells only whether the driver has blamed the context.
  */
 #include <errno.h>
 #include <stdio.h>
