@@ -89,6 +89,7 @@ struct ghyvi_deferral {
 	u32 nomem_left; /* failures left in this sync, see GHYVI_RETRY_NOMEM */
 	u32 unbacked_left; /* the same for GHYVI_RETRY_UNBACKED */
 	bool any; /* an entry has been deferred since the gtt was created */
+	bool alias_hit; /* an entry was refused a table page as data since the last look at links */
 	bool table_limit_hit; /* an entry was refused a table page (-ENOSPC) since one was freed */
 	u64 tables_freed; /* how often table pages were freed, or allowed, that entries need */
 	u64 generation; /* ghyvi_generation() at the last sync, if @any */

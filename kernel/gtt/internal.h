@@ -320,6 +320,10 @@ unsigned int ghyvi_ggtt_unmap(struct ghyvi_gtt *gtt, struct ghyvi_table_page *co
  * invalidation of the pGPU for all of them.
  */
 void ghyvi_gtt_reap_all(struct ghyvi_gtt *gtt);
+/* The same, but idle pins only if there are more than idle_pins of struct ghyvi_shadow_tuning. */
+void ghyvi_gtt_reap_unused(struct ghyvi_gtt *gtt);
+/* Let this sync retry all deferred entries once more. */
+void ghyvi_gtt_retry_deferred(struct ghyvi_gtt *gtt);
 /*
  * Report the last rejected entry, free unreachable tables, trim idle pins if there are more than
  * idle_pins of struct ghyvi_shadow_tuning, and unlock gtt->lock.

@@ -172,7 +172,7 @@ static void gtt_reap(struct ghyvi_gtt *gtt, u32 max, u32 keep)
 		ghyvi_pins_trim(gtt, keep);
 }
 
-static void gtt_reap_unused(struct ghyvi_gtt *gtt)
+void ghyvi_gtt_reap_unused(struct ghyvi_gtt *gtt)
 {
 	gtt_reap(gtt, gtt->tuning.idle_pins, gtt->tuning.idle_pins / 2);
 }
@@ -196,7 +196,7 @@ void ghyvi_gtt_unlock(struct ghyvi_gtt *gtt)
 {
 	report_rejected(gtt);
 	ghyvi_aperture_flush(gtt);
-	gtt_reap_unused(gtt);
+	ghyvi_gtt_reap_unused(gtt);
 	mutex_unlock(&gtt->lock);
 }
 
@@ -256,7 +256,7 @@ static bool evict_some(struct ghyvi_gtt *gtt, u32 wanted)
 		evict_root(gtt, root);
 		any = true;
 	}
-	gtt_reap_unused(gtt);
+	ghyvi_gtt_reap_unused(gtt);
 	return any;
 }
 
@@ -281,13 +281,19 @@ static u32 refused_of(const struct ghyvi_gtt *gtt, const struct ghyvi_tree *tree
 	return tree->refused + gtt->shared_tree.refused;
 }
 
+void ghyvi_gtt_retry_deferred(struct ghyvi_gtt *gtt)
+{
+	lockdep_assert_held(&gtt->lock);
+	gtt->deferral.generation = ghyvi_generation(gtt);
+	gtt->deferral.unbacked_left = GHYVI_RETRY_UNBACKED;
+}
+
 static void retry_refused(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
 {
 	tree->refused = 0;
 	gtt->shared_tree.refused = 0;
 	gtt->deferral.tables_freed++;
-	gtt->deferral.generation = ghyvi_generation(gtt);
-	gtt->deferral.unbacked_left = GHYVI_RETRY_UNBACKED;
+	ghyvi_gtt_retry_deferred(gtt);
 }
 
 void ghyvi_tree_expect_room(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
@@ -535,7 +541,7 @@ void ghyvi_nested_enter(struct ghyvi_gtt *gtt)
 {
 	lockdep_assert_held(&gtt->lock);
 	ghyvi_roots_forget_all(gtt);
-	gtt_reap_unused(gtt);
+	ghyvi_gtt_reap_unused(gtt);
 	ghyvi_tables_each(gtt, table_release, NULL);
 	nested_cleanup(gtt);
 }

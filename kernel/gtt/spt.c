@@ -90,6 +90,7 @@ static int reject_alias(struct ghyvi_gtt *gtt, u64 gfn, u64 count)
 	}
 	if (!hides)
 		return 0;
+	gtt->deferral.alias_hit = true;
 	ghyvi_count(gtt->params.stats, entries_rejected);
 	return -EFAULT;
 }

@@ -186,14 +186,41 @@ static void sync_pass(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
 	list_splice_init(&done, shared);
 }
 
+/*
+ * A page that is refused as data because it is a table page may be none any more: if stores to
+ * upper levels do not trap, the guest may have unlinked and freed it in any tree. Sync all trees.
+ * Returns true if entries that were refused are worth a retry.
+ */
+static bool drop_stale_links(struct ghyvi_gtt *gtt)
+{
+	u64 before = gtt->deferral.tables_freed;
+
+	if (!gtt->deferral.alias_hit || !ghyvi_gtt_is_untracked(gtt))
+		return false;
+	sync_pass(gtt, NULL);
+	gtt->deferral.alias_hit = false;
+	ghyvi_gtt_reap_unused(gtt);
+	if (gtt->deferral.tables_freed == before)
+		return false;
+	ghyvi_gtt_retry_deferred(gtt);
+	return true;
+}
+
+static void sync_in_room(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
+{
+	do
+		sync_pass(gtt, tree);
+	while (ghyvi_tree_make_room(gtt, tree));
+}
+
 /* Sync one tree that is about to be used. Others may be evicted to make room for its tables. */
 static void sync_one(struct ghyvi_gtt *gtt, struct ghyvi_tree *tree)
 {
 	ghyvi_trees_evict_begin(gtt);
 	ghyvi_tree_expect_room(gtt, tree);
-	do
-		sync_pass(gtt, tree);
-	while (ghyvi_tree_make_room(gtt, tree));
+	sync_in_room(gtt, tree);
+	if (drop_stale_links(gtt))
+		sync_in_room(gtt, tree);
 	container_of(tree, struct ghyvi_root, tree)->used = ++gtt->submissions;
 	tree->synced++;
 	tree->last_sync = gtt->syncs;

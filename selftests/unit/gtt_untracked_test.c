@@ -108,6 +108,50 @@ static void a_sync_compares_the_tables_of_its_tree_only(void **state)
 	assert_int_equal(ghyvi_gtt_check(fake.gtt, NULL), 0);
 }
 
+/*
+ * The guest unlinks a table, frees it, and gets it back as data. No store trapped, so the link is
+ * still in the shadow of a tree that is not synced now.
+ */
+static void a_freed_table_is_mapped_as_data_at_the_next_sync(void **state)
+{
+	struct ghyvi_root *root, *other;
+	u64 word = 0, alone, all;
+
+	build_tree(PML4_GFN);
+	build_tree(PML4_B_GFN);
+	write_pte(PD_GFN, 1, pte(PT2_GFN));
+	write_pte(PD_GFN, 2, pte(PT3_GFN));
+	root = get_root4(PML4_GFN);
+	other = get_root4(PML4_B_GFN);
+	syncs(1);
+	write_pte(PD_GFN, 1, pte(PT4_GFN));
+	write_pte(PT_B_GFN, 0, pte(PT2_GFN));
+	ghyvi_gtt_sync(fake.gtt, other);
+	assert_true(shadow_pt(other)[0] == spte(PT2_GFN));
+	/* In the same tree, at an entry that is compared before the link. */
+	write_pte(PD_GFN, 2, pte(PT4_GFN));
+	write_pte(PT_GFN, 0, pte(PT3_GFN));
+	ghyvi_gtt_sync(fake.gtt, root);
+	assert_true(shadow_pt(root)[0] == spte(PT3_GFN));
+	/* A page that is a table is refused, and costs one look at all trees. */
+	alone = scans_of_sync(other);
+	all = scans_of_sync(NULL);
+	write_pte(PT_B_GFN, 1, pte(PT_GFN));
+	assert_int_equal(scans_of_sync(other), alone + all);
+	assert_true(shadow_pt(other)[1] == ghyvi_leaf_scratch(fake.gtt));
+	assert_int_equal(scans_of_sync(other), alone);
+	/* The host reads a page of the GGTT. */
+	write_pte(PD_GFN, 1, 0);
+	*guest_page(PT4_GFN) = 0x1234;
+	write_pte(PD_GFN, 2, 0);
+	write_pte(BAR_GFN, FIRST, pte(PT4_GFN));
+	assert_int_equal(ghyvi_gtt_ggtt_read(fake.gtt, FIRST << 12, &word, sizeof(word)), -EFAULT);
+	ghyvi_gtt_sync(fake.gtt, NULL);
+	assert_int_equal(ghyvi_gtt_ggtt_read(fake.gtt, FIRST << 12, &word, sizeof(word)), 0);
+	assert_true(word == 0x1234);
+	assert_int_equal(ghyvi_gtt_check(fake.gtt, NULL), 0);
+}
+
 static void ggtt_pages_without_stores_are_unmapped_and_not_compared(void **state)
 {
 	u64 scans;
@@ -362,6 +406,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RELAXED_TEST(no_page_of_guest_memory_is_protected),
 		RELAXED_TEST(a_sync_compares_the_tables_of_its_tree_only),
+		RELAXED_TEST(a_freed_table_is_mapped_as_data_at_the_next_sync),
 		RELAXED_TEST(ggtt_pages_without_stores_are_unmapped_and_not_compared),
 		RELAXED_TEST(a_fault_makes_its_page_compared_until_it_was_clean_for_long),
 		RELAXED_TEST(the_host_reads_what_the_guest_stored_after_a_fault),
