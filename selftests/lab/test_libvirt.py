@@ -10,6 +10,7 @@ import fixture
 import hostlib
 import migrate
 import picture
+import png
 import services
 from hostlib import Guest, eventually, require
 from ktap import Skip, long_test, say, test
@@ -326,6 +327,32 @@ def libvirt_shows_the_firmware_of_the_example_domain():
             eventually(lambda: picture.differs(screen(), blank), "the firmware's picture", 60)
             width, height, _ = screen()
             say(f"{width}x{height} at {virsh('domdisplay', DOMAIN).strip()}")
+        finally:
+            virsh_try("destroy", DOMAIN)
+            virsh("undefine", DOMAIN)
+        eventually(lambda: vgpu.state() == "created", "release of the vGPU", 60)
+
+
+@test
+def libvirt_shows_what_i915_draws():
+    """virsh screenshot is the picture that a program in the guest draws."""
+    setup()
+    hostlib.must_run("ip", "link", "set", "lo", "up")  # for VNC
+    shot = f"{BOOT}/shot.png"
+    with fixture.vgpus("gen9_4", uuids=[FIRST]) as (vgpu,):
+        fixture.with_display(vgpu, "1024x768")
+        virsh("define", domain_xml("pc", screen=True))
+        try:
+            guest = start_domain()
+            _, trouble = guest.load_driver()
+            for flips in (2, 3):
+                guest.must_run("killall flips 2>/dev/null; rm -f /tmp/flips; "
+                               f"(flips --flips {flips} --hold 600 >/tmp/flips 2>&1 &)")
+                eventually(lambda: " flips in" in guest.run("cat /tmp/flips")[1], "the guest's picture", 120)
+                virsh("screenshot", DOMAIN, shot)
+                require(png.read(shot) == picture.of_flips(1024, 768, flips % 2), f"not the picture of {flips} flips")
+            trouble += hostlib.driver_trouble(guest.log())
+            require(not trouble, "\n".join(trouble))
         finally:
             virsh_try("destroy", DOMAIN)
             virsh("undefine", DOMAIN)
