@@ -26,6 +26,18 @@ static inline struct mem_cgroup *ghyvi_memcg_get(struct mm_struct *mm)
 }
 
 /**
+ * ghyvi_memcg_hold() - get a group once more.
+ * @group: a group, or NULL; the caller puts it twice
+ */
+static inline void ghyvi_memcg_hold(struct mem_cgroup *group)
+{
+#ifdef CONFIG_MEMCG
+	if (group)
+		css_get(&group->css);
+#endif
+}
+
+/**
  * ghyvi_memcg_put() - put a group.
  * @group: as returned by ghyvi_memcg_get()
  */
@@ -50,6 +62,10 @@ static inline struct mem_cgroup *ghyvi_memcg_use(struct mem_cgroup *group)
 static inline struct mem_cgroup *ghyvi_memcg_get(struct mm_struct *mm)
 {
 	return NULL;
+}
+
+static inline void ghyvi_memcg_hold(struct mem_cgroup *group)
+{
 }
 
 static inline void ghyvi_memcg_put(struct mem_cgroup *group)

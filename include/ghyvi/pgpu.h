@@ -463,6 +463,8 @@ struct ghyvi_job_fault {
  *	adds to it, the core charges it and sets it to 0.
  * @fault: set by the backend before @done reports GHYVI_JOB_ERROR or GHYVI_JOB_CANCELLED, if the
  *	job had begun. The core clears @valid of it before @run.
+ * @memcg: the guest's memory cgroup, for memory that the backend allocates for the job from
+ *	threads that are not the guest's; valid from @run to @done; NULL: there is none
  * @backend: the backend's part of the job: @job_bytes of struct ghyvi_pgpu_ops, allocated by the
  *	core. All 0 before the first @prepare or @run; the core leaves it alone while the job is
  *	preempted. It is not accessible to a guest.
@@ -489,6 +491,7 @@ struct ghyvi_job {
 	s64 waited_ns;
 	u64 worker_ns;
 	struct ghyvi_job_fault fault;
+	struct mem_cgroup *memcg;
 	void *backend;
 };
 
@@ -707,9 +710,27 @@ struct ghyvi_pgpu_ops {
 	/**
 	 * @job_load: set the backend's part of @job, which is all 0, from @state, whose source is
 	 * untrusted. @engine, @client, @context and @commands of the job are set; the ring state in
-	 * @context is valid and in the audited part of the ring. Returns 0 or -EINVAL.
+	 * @context is valid and in the audited part of the ring. Returns 0, -EINVAL, or 1: the job
+	 * may run only after @job_group_load.
 	 */
 	int (*job_load)(struct ghyvi_job *job, const void *state);
+	/**
+	 * @job_free: free what the backend's part of a job has allocated. The job will not be run
+	 * (again). It and the next three are NULL if that is nothing.
+	 */
+	void (*job_free)(struct ghyvi_job *job);
+	/**
+	 * @job_group_bytes: size of the thread group in which a job was preempted, a multiple of 8;
+	 * 0: in none. @job_save is about the rest.
+	 */
+	size_t (*job_group_bytes)(const struct ghyvi_job *job);
+	/** @job_group_save: write the thread group to @state. */
+	void (*job_group_save)(const struct ghyvi_job *job, void *state);
+	/**
+	 * @job_group_load: give @job, for which @job_load has returned 1, the thread group in
+	 * @bytes of @state, whose source is untrusted. Returns 0, -EINVAL or -ENOMEM.
+	 */
+	int (*job_group_load)(struct ghyvi_job *job, const void *state, size_t bytes);
 
 	/** @timestamp: return the engines' clock in units of 1 / timestamp_hz. Any context. */
 	u64 (*timestamp)(struct ghyvi_pgpu_device *pgpu);

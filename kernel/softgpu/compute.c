@@ -5,15 +5,18 @@
  * hands each of the latter to the client's worker (workers.h), with the state. While the worker
  * executes, the engine's thread translates what the worker needs, in slices of its own.
  *
- * A dispatch gives way between thread groups: struct softgpu_job has the number of those that have
- * ended, and the command is executed again from there. One that does not is cancelled by the
- * scheduler, as any command that takes too long.
+ * A dispatch gives way at any instruction of a thread group: struct softgpu_job has the number of
+ * those that have ended, and the one in progress, and the command is executed again from there. A
+ * worker that does not answer in time costs the job, as any command that takes too long: the
+ * scheduler cancels it.
  */
 #include <linux/compiler.h>
 #include <linux/errno.h>
 #include <linux/build_bug.h>
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/string.h>
 #include "engine.h"
 #include "workers.h"
@@ -99,13 +102,18 @@ static bool calls(const struct softgpu_engine *engine, struct softgpu_worker *wo
 /* Nobody waits for the answer any more, and no page is translated. */
 static void give_up(struct softgpu_worker *worker)
 {
+	struct softgpu_group *group;
+
 	spin_lock(&worker->lock);
+	group = worker->group;
+	worker->group = NULL;
 	WRITE_ONCE(worker->control->abort, worker->next.number);
 	WRITE_ONCE(worker->engine, NULL);
 	if (worker->state == WORKER_POSTED || worker->state == WORKER_ANSWERED)
 		WRITE_ONCE(worker->state, WORKER_BUSY);
 	wake_up_all(&worker->wake);
 	spin_unlock(&worker->lock);
+	kvfree(group);
 }
 
 /* Translate the page that the worker needs. */
@@ -153,6 +161,7 @@ static int take_answer(struct softgpu_engine *engine, struct softgpu_worker *wor
 		    (next->groups == job->groups && !READ_ONCE(job->preempt)))
 			return softgpu_error(engine, "execution units have no progress");
 		job->groups = next->groups;
+		swap(job->group, worker->group);
 		*again = true;
 		return SOFTGPU_OK;
 	default:
@@ -161,14 +170,16 @@ static int take_answer(struct softgpu_engine *engine, struct softgpu_worker *wor
 }
 
 /* Take a dispatch back that the worker has not begun: perhaps it gets no CPU time. */
-static bool unpost(struct softgpu_worker *worker)
+static bool unpost(struct softgpu_engine *engine, struct softgpu_worker *worker)
 {
 	bool unposted;
 
 	spin_lock(&worker->lock);
 	unposted = worker->state == WORKER_POSTED;
-	if (unposted)
+	if (unposted) {
 		WRITE_ONCE(worker->state, WORKER_BUSY);
+		swap(softgpu_job(engine->job)->group, worker->group);
+	}
 	spin_unlock(&worker->lock);
 	return unposted;
 }
@@ -189,7 +200,7 @@ static int await(struct softgpu_engine *engine, struct softgpu_worker *worker, b
 					msecs_to_jiffies(10 * POLL_MS));
 		softgpu_access_begin(engine);
 		verdict = softgpu_decide(engine);
-		if (verdict == SOFTGPU_PREEMPTED && unpost(worker))
+		if (verdict == SOFTGPU_PREEMPTED && unpost(engine, worker))
 			return verdict;
 		if (verdict == SOFTGPU_PREEMPTED && !asked) {
 			WRITE_ONCE(worker->control->yield, worker->next.number);
@@ -214,13 +225,16 @@ static int await(struct softgpu_engine *engine, struct softgpu_worker *worker, b
 static void post(struct softgpu_engine *engine, struct softgpu_worker *worker)
 {
 	const struct kept *kept = kept_of(engine);
+	struct softgpu_job *job = softgpu_job(engine->job);
 	struct ghyvi_eu_next *next = &worker->next;
 	unsigned int i;
 
 	next->status = GHYVI_EU_NONE;
 	if (!++next->number)
 		next->number = 1;
-	next->groups = softgpu_job(engine->job)->groups;
+	next->groups = job->groups;
+	WARN_ON_ONCE(worker->group);
+	swap(job->group, worker->group);
 	memcpy(next->base, kept->base, sizeof(next->base));
 	memcpy(next->vfe, kept->vfe, sizeof(next->vfe));
 	memcpy(next->constants, kept->constants, sizeof(next->constants));
@@ -311,11 +325,14 @@ static int execute(struct softgpu_engine *engine, struct softgpu_worker *worker,
 static int skip(struct softgpu_engine *engine, const char *why)
 {
 	struct softgpu_client *client = engine->client;
+	struct softgpu_job *job = softgpu_job(engine->job);
 
 	if (!client->told)
 		ghyvi_report(client->base.params.reporter, "kernels are not executed: %s", why);
 	client->told = true;
-	softgpu_job(engine->job)->groups = 0;
+	job->groups = 0;
+	kvfree(job->group); /* of a worker that was there before */
+	job->group = NULL;
 	return SOFTGPU_OK;
 }
 

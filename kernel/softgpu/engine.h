@@ -149,6 +149,8 @@ struct softgpu_blt_setup {
  * @indirect: @batches[0] is the indirect context batch
  * @rows: rows of the blit at the position that are done; belongs to the engine's thread
  * @groups: thread groups of the dispatch at the position that have ended; as @rows
+ * @group: the one in which the dispatch gave way, NULL: none; as @rows. See workers.h
+ * @group_missing: job_load() has returned 1
  * @batches: position in each batch at the preemption; @address is that of the next command
  * @setup: operands of later blits; belongs to the engine's thread while the job runs
  * @noop: MI_SET_PREDICATE turns the commands of the batch into MI_NOOP; as @setup
@@ -166,6 +168,8 @@ struct softgpu_job {
 	bool indirect;
 	u32 rows;
 	u64 groups;
+	struct softgpu_group *group;
+	bool group_missing;
 	struct {
 		u64 address;
 		bool ggtt;
@@ -470,6 +474,10 @@ bool softgpu_is_zeros(const u8 *pointer);
 #define SOFTGPU_JOB_STATE_BYTES 104
 void softgpu_job_save(const struct ghyvi_job *job, void *state);
 int softgpu_job_load(struct ghyvi_job *job, const void *state);
+void softgpu_job_free(struct ghyvi_job *job);
+size_t softgpu_job_group_bytes(const struct ghyvi_job *job);
+void softgpu_job_group_save(const struct ghyvi_job *job, void *state);
+int softgpu_job_group_load(struct ghyvi_job *job, const void *state, size_t bytes);
 
 /* Types of packets, as headers have them. */
 enum {

@@ -142,6 +142,43 @@ static long eu_accept(struct eu_file *eu, void __user *argument)
 	return err;
 }
 
+/* The thread group that the worker answers with; NULL: none. */
+static struct softgpu_group *eu_group(struct eu_file *eu, const struct ghyvi_eu_next *next)
+{
+	struct softgpu_group *group;
+
+	if (next->status != GHYVI_EU_YIELDED || !next->group_bytes)
+		return NULL;
+	if (!softgpu_group_fits(next->group_bytes))
+		return ERR_PTR(-EINVAL);
+	group = softgpu_worker_group(eu->base, next->group_bytes);
+	if (!group)
+		return ERR_PTR(-ENOMEM);
+	if (!copy_from_user(group->data, u64_to_user_ptr(next->group), group->bytes))
+		return group;
+	kvfree(group);
+	return ERR_PTR(-EFAULT);
+}
+
+static int eu_exchange(struct eu_file *eu, struct ghyvi_eu_next *next, void __user *argument)
+{
+	struct softgpu_group *group = eu_group(eu, next);
+	void __user *buffer = u64_to_user_ptr(next->group);
+	int err;
+
+	if (IS_ERR(group))
+		return PTR_ERR(group);
+	err = softgpu_worker_next(eu->base, next, &group);
+	if (!err && group && copy_to_user(buffer, group->data, group->bytes))
+		err = -EFAULT;
+	next->group = (uintptr_t)buffer;
+	next->group_bytes = group ? group->bytes : 0;
+	if (!err && copy_to_user(argument, next, sizeof(*next)))
+		err = -EFAULT;
+	kvfree(group);
+	return err;
+}
+
 static long eu_next(struct eu_file *eu, void __user *argument)
 {
 	struct ghyvi_eu_next *next = memdup_user(argument, sizeof(*next));
@@ -149,9 +186,7 @@ static long eu_next(struct eu_file *eu, void __user *argument)
 
 	if (IS_ERR(next))
 		return PTR_ERR(next);
-	err = softgpu_worker_next(eu->base, next);
-	if (!err && copy_to_user(argument, next, sizeof(*next)))
-		err = -EFAULT;
+	err = eu_exchange(eu, next, argument);
 	kfree(next);
 	return err;
 }

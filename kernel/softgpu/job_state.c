@@ -5,8 +5,10 @@
  */
 #include <linux/build_bug.h>
 #include <linux/errno.h>
+#include <linux/mm.h>
 #include <linux/string.h>
 #include "engine.h"
+#include "workers.h"
 
 /* @begun. Ghyvi that does not know the last ones refuses them, instead of repeating the command. */
 enum {
@@ -14,6 +16,7 @@ enum {
 	JOB_BETWEEN_COMMANDS,
 	JOB_WITHIN_A_BLIT, /* @rows of it are done */
 	JOB_WITHIN_A_DISPATCH, /* @rows and @groups_high have how many of its groups are done */
+	JOB_WITHIN_A_GROUP, /* the same, and the next one is in progress */
 };
 
 struct softgpu_job_state {
@@ -41,6 +44,7 @@ void softgpu_job_save(const struct ghyvi_job *job, void *to)
 	BUILD_BUG_ON(sizeof(*state) != SOFTGPU_JOB_STATE_BYTES);
 	*state = (struct softgpu_job_state){
 		.begun = from->rows   ? JOB_WITHIN_A_BLIT :
+			 from->group  ? JOB_WITHIN_A_GROUP :
 			 from->groups ? JOB_WITHIN_A_DISPATCH :
 			 from->begun  ? JOB_BETWEEN_COMMANDS :
 					JOB_NOT_BEGUN,
@@ -91,6 +95,8 @@ static bool indirect_ok(const struct ghyvi_job *job, const struct softgpu_job_st
  */
 static bool rows_ok(const struct ghyvi_job *job, const struct softgpu_job_state *state)
 {
+	if (state->begun == JOB_WITHIN_A_GROUP)
+		return job->engine == GHYVI_RCS;
 	if (state->begun == JOB_WITHIN_A_DISPATCH)
 		return (state->rows || state->groups_high) && job->engine == GHYVI_RCS;
 	if (state->groups_high)
@@ -133,7 +139,7 @@ int softgpu_job_load(struct ghyvi_job *job, const void *from)
 	struct softgpu_job *to = softgpu_job(job);
 	unsigned int i;
 
-	if (state->begun > JOB_WITHIN_A_DISPATCH || state->noop > 1 || !position_ok(job, state))
+	if (state->begun > JOB_WITHIN_A_GROUP || state->noop > 1 || !position_ok(job, state))
 		return -EINVAL;
 	to->begun = state->begun != JOB_NOT_BEGUN;
 	to->known_tail = state->known_tail;
@@ -142,7 +148,7 @@ int softgpu_job_load(struct ghyvi_job *job, const void *from)
 	to->indirect = state->batches[0].indirect;
 	to->rows = state->begun == JOB_WITHIN_A_BLIT ? state->rows : 0;
 	to->groups = 0;
-	if (state->begun == JOB_WITHIN_A_DISPATCH)
+	if (state->begun >= JOB_WITHIN_A_DISPATCH)
 		to->groups = (u64)state->groups_high << 32 | state->rows;
 	job->compute = job->engine == GHYVI_RCS; /* perhaps: see struct ghyvi_job */
 	to->noop = state->noop;
@@ -151,5 +157,42 @@ int softgpu_job_load(struct ghyvi_job *job, const void *from)
 		to->batches[i].address = state->batches[i].address;
 		to->batches[i].ggtt = state->batches[i].ggtt;
 	}
+	to->group_missing = state->begun == JOB_WITHIN_A_GROUP;
+	return to->group_missing;
+}
+
+/* ---- the thread group in progress: what it is, the worker checks that gets it ---- */
+
+void softgpu_job_free(struct ghyvi_job *job)
+{
+	kvfree(softgpu_job(job)->group);
+	softgpu_job(job)->group = NULL;
+}
+
+size_t softgpu_job_group_bytes(const struct ghyvi_job *job)
+{
+	const struct softgpu_group *group = softgpu_job(job)->group;
+
+	return group ? group->bytes : 0;
+}
+
+void softgpu_job_group_save(const struct ghyvi_job *job, void *state)
+{
+	const struct softgpu_group *group = softgpu_job(job)->group;
+
+	memcpy(state, group->data, group->bytes);
+}
+
+int softgpu_job_group_load(struct ghyvi_job *job, const void *state, size_t bytes)
+{
+	struct softgpu_job *to = softgpu_job(job);
+
+	if (!to->group_missing || !softgpu_group_fits(bytes))
+		return -EINVAL;
+	to->group = softgpu_group_create(bytes);
+	if (!to->group)
+		return -ENOMEM;
+	memcpy(to->group->data, state, bytes);
+	to->group_missing = false;
 	return 0;
 }

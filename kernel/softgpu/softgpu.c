@@ -118,6 +118,10 @@ const struct ghyvi_pgpu_ops softgpu_ops = {
 	.job_state_bytes = SOFTGPU_JOB_STATE_BYTES,
 	.job_save = softgpu_job_save,
 	.job_load = softgpu_job_load,
+	.job_free = softgpu_job_free,
+	.job_group_bytes = softgpu_job_group_bytes,
+	.job_group_save = softgpu_job_group_save,
+	.job_group_load = softgpu_job_group_load,
 	.timestamp = softgpu_timestamp,
 };
 

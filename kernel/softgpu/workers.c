@@ -4,8 +4,10 @@
 #include <linux/device.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
+#include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <ghyvi/memcg.h>
 #include "engine.h"
 #include "workers.h"
 
@@ -13,6 +15,15 @@
 static DEFINE_SPINLOCK(softgpu_workers_lock);
 static LIST_HEAD(softgpu_workers_offered);
 static unsigned int softgpu_workers_free; /* workers that had no client */
+
+struct softgpu_group *softgpu_group_create(size_t bytes)
+{
+	struct softgpu_group *group = kvmalloc(sizeof(*group) + bytes, GFP_KERNEL_ACCOUNT);
+
+	if (group)
+		group->bytes = bytes;
+	return group;
+}
 
 struct softgpu_worker *softgpu_worker_create(void (*take_pages)(void *private), void *private)
 {
@@ -43,6 +54,7 @@ static void worker_free(struct kref *ref)
 	struct softgpu_worker *worker = container_of(ref, struct softgpu_worker, ref);
 
 	mutex_destroy(&worker->insert);
+	kvfree(worker->group);
 	free_page((unsigned long)worker->control);
 	kfree(worker);
 }
@@ -211,8 +223,27 @@ int softgpu_worker_accept(struct softgpu_worker *worker, struct ghyvi_eu_client 
 	return 0;
 }
 
-/* Take the answer, if somebody waits for it. */
-static int answer(struct softgpu_worker *worker, const struct ghyvi_eu_next *next)
+struct softgpu_group *softgpu_worker_group(struct softgpu_worker *worker, size_t bytes)
+{
+	struct mem_cgroup *memcg = NULL, *before;
+	struct softgpu_group *group;
+
+	spin_lock(&worker->lock);
+	if (worker->state == WORKER_RUNNING && worker->engine) {
+		memcg = worker->engine->job->memcg;
+		ghyvi_memcg_hold(memcg);
+	}
+	spin_unlock(&worker->lock);
+	before = ghyvi_memcg_use(memcg);
+	group = softgpu_group_create(bytes);
+	ghyvi_memcg_use(before);
+	ghyvi_memcg_put(memcg);
+	return group;
+}
+
+/* Take the answer, if somebody waits for it. *@group becomes NULL if it is the worker's now. */
+static int answer(struct softgpu_worker *worker, const struct ghyvi_eu_next *next,
+		  struct softgpu_group **group)
 {
 	int err = 0;
 
@@ -229,6 +260,8 @@ static int answer(struct softgpu_worker *worker, const struct ghyvi_eu_next *nex
 		} else {
 			worker->next.status = next->status;
 			worker->next.groups = next->groups;
+			worker->group = *group;
+			*group = NULL;
 			memcpy(worker->next.text, next->text, sizeof(next->text));
 			worker->next.text[sizeof(next->text) - 1] = 0;
 			/* Pairs with state_of(): the engine reads the answer without the lock. */
@@ -259,12 +292,15 @@ static bool calls(const struct softgpu_worker *worker)
 }
 
 /* Take the dispatch that is posted. Returns -EAGAIN if there is none (any more). */
-static int take_posted(struct softgpu_worker *worker, struct ghyvi_eu_next *next, int err)
+static int take_posted(struct softgpu_worker *worker, struct ghyvi_eu_next *next,
+		       struct softgpu_group **group, int err)
 {
 	spin_lock(&worker->lock);
 	if (worker->state == WORKER_POSTED) {
 		WRITE_ONCE(worker->state, WORKER_RUNNING);
 		*next = worker->next;
+		*group = worker->group;
+		worker->group = NULL;
 		err = 0;
 	} else if (worker->state == WORKER_DEAD) {
 		err = -ENODEV;
@@ -278,21 +314,24 @@ static int take_posted(struct softgpu_worker *worker, struct ghyvi_eu_next *next
 	return err;
 }
 
-int softgpu_worker_next(struct softgpu_worker *worker, struct ghyvi_eu_next *next)
+int softgpu_worker_next(struct softgpu_worker *worker, struct ghyvi_eu_next *next,
+			struct softgpu_group **group)
 {
 	int err;
 
 	/* Before the engine goes on: what the worker reaches belongs to the old dispatch. */
 	mutex_lock(&worker->insert);
 	take_pages(worker);
-	err = answer(worker, next);
+	err = answer(worker, next, group);
 	mutex_unlock(&worker->insert);
 	if (err)
 		return err;
+	kvfree(*group); /* of a dispatch that was given up */
+	*group = NULL;
 	do {
 		make_ready(worker);
 		err = wait_event_interruptible(worker->wake, calls(worker));
-		err = take_posted(worker, next, err);
+		err = take_posted(worker, next, group, err);
 	} while (err == -EAGAIN);
 	return err;
 }

@@ -15,6 +15,13 @@
  *                          that has ended, is not inserted. Allocation of page tables may wait for
  *                          memory with it held; who waits for it then is the client's own guest.
  *   softgpu_worker.lock    protects the other members. A leaf.
+ *
+ * A dispatch gives way within a thread group by handing the group over: the worker's copy becomes a
+ * struct softgpu_group, which is the job's while no worker has the dispatch, and a worker's between
+ * an answer and the engine that takes it, or an engine and the worker that takes the dispatch. It
+ * lives as long as its job: whatever ends the job (its completion, an error, a cancellation, the
+ * guest's reset of the engine, failsafe state) frees it, and a pause keeps it. The context's image
+ * has nothing of it: what a guest does to an image under way has no effect on its job, as always.
  */
 #ifndef GHYVI_SOFTGPU_WORKERS_H
 #define GHYVI_SOFTGPU_WORKERS_H
@@ -30,6 +37,24 @@
 struct softgpu_client;
 struct softgpu_engine;
 struct softgpu_worker;
+
+/**
+ * struct softgpu_group - a thread group in progress, as a worker has saved it
+ * @bytes: of @data, a multiple of 8, up to GHYVI_EU_GROUP_BYTES
+ * @data: only workers look into it
+ */
+struct softgpu_group {
+	size_t bytes;
+	u8 data[];
+};
+
+static inline bool softgpu_group_fits(size_t bytes)
+{
+	return bytes && bytes <= GHYVI_EU_GROUP_BYTES && !(bytes % 8);
+}
+
+/* Charged to the caller's memory cgroup; may sleep. NULL without memory. Free it with kvfree(). */
+struct softgpu_group *softgpu_group_create(size_t bytes);
 
 /* Pages that one fault of a worker maps at most. */
 #define SOFTGPU_FAULT_PAGES 64
@@ -81,6 +106,7 @@ enum softgpu_worker_state {
  * @client: NULL before it has one, and after that is gone
  * @engine: the engine that waits, from POSTED to ANSWERED; NULL: nobody waits for an answer
  * @next: the dispatch
+ * @group: its thread group in progress, in POSTED and ANSWERED
  * @control: what the worker reads
  * @fault: what it needs
  * @faulting: @fault is to be answered by the engine
@@ -99,6 +125,7 @@ struct softgpu_worker {
 	struct softgpu_client *client;
 	struct softgpu_engine *engine;
 	struct ghyvi_eu_next next;
+	struct softgpu_group *group;
 	struct ghyvi_eu_control *control;
 	struct softgpu_worker_fault fault;
 	bool faulting;
@@ -129,13 +156,25 @@ void softgpu_worker_close(struct softgpu_worker *worker);
  */
 int softgpu_worker_accept(struct softgpu_worker *worker, struct ghyvi_eu_client *name);
 /**
+ * softgpu_worker_group() - allocate a thread group that the worker answers with.
+ * @worker: a worker
+ * @bytes: its size
+ *
+ * It is charged to the VM of the client whose dispatch the worker has.
+ *
+ * Return: the group, or NULL without memory.
+ */
+struct softgpu_group *softgpu_worker_group(struct softgpu_worker *worker, size_t bytes);
+/**
  * softgpu_worker_next() - take the answer of the last dispatch, wait for the next.
  * @worker: a worker with a client
  * @next: in and out as the ioctl has it
+ * @group: in and out: the thread group in progress, or NULL; the caller frees it
  *
  * Return: 0; -EINVAL, -ENODEV, -ERESTARTSYS.
  */
-int softgpu_worker_next(struct softgpu_worker *worker, struct ghyvi_eu_next *next);
+int softgpu_worker_next(struct softgpu_worker *worker, struct ghyvi_eu_next *next,
+			struct softgpu_group **group);
 /**
  * softgpu_worker_fault() - have a page translated by the engine that waits for the worker.
  * @worker: a worker

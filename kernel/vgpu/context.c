@@ -11,6 +11,7 @@
 #include <linux/err.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <ghyvi/memcg.h>
 #include <trace/events/ghyvi.h>
 #include "vgpu_types.h"
 
@@ -49,6 +50,12 @@ struct vgpu_workload *vgpu_workload_alloc(struct vgpu_engine *engine)
 
 void vgpu_workload_clear(struct vgpu_workload *workload)
 {
+	const struct ghyvi_pgpu_ops *ops = workload->engine->vgpu->params.pgpu->ops;
+
+	if (ops->job_free)
+		ops->job_free(&workload->base.job);
+	ghyvi_memcg_put(workload->base.job.memcg);
+	workload->base.job.memcg = NULL;
 	ghyvi_commands_free(workload->base.job.commands);
 	workload->base.job.commands = NULL;
 	vgpu_context_handle_put(workload->engine->vgpu, workload->handle);
@@ -412,6 +419,7 @@ static void init_job(struct vgpu_workload *workload)
 	job->restore = !((workload->control & CTX_CTRL_ENGINE_CTX_RESTORE_INHIBIT) &&
 			 (workload->control & CTX_CTRL_RESTORE_INHIBIT_MASKED));
 	job->compute = false;
+	job->memcg = ghyvi_memcg_get(NULL); /* the caller charges the guest's */
 }
 
 int vgpu_context_load(struct vgpu_workload *workload)

@@ -327,8 +327,9 @@ static struct eu_run *moved(struct eu_cache *cache, struct guest *g, struct eu_r
 
 	if (eu_run_save(run, saved, bytes) != bytes)
 		broken("the size of a saved run changes");
-	for (n = below(2) * below(4); n; n--)
-		saved[below(2) ? below(200) % bytes : below((uint32_t)bytes)] = (uint8_t)any();
+	for (n = below(8) ? below(2) * below(4) : below(1000); n; n--)
+		saved[n < 4 && below(2) ? below(200) % bytes : below((uint32_t)bytes)] =
+			(uint8_t)any();
 	eu_run_end(run);
 	run = eu_run_begin(cache, &g->memory, &g->d, &error);
 	if (run)

@@ -3,72 +3,14 @@
  * Dispatches of the software pGPU, and a worker that takes them: a thread of the test, by the
  * functions that /dev/ghyvi-eu calls. It executes no kernel; the lab's workers do.
  */
+#include "compute_unit.h"
 #include "softgpu_audited.h"
-#include <softgpu/workers.h>
 
 #define STATE_BASE_ADDRESS 0x61010011u
 #define MEDIA_VFE_STATE 0x70000007u
 #define GPGPU_WALKER 0x7105000du
 #define WALKER_DWORDS 15
 #define SURFACE_BASE 4 /* index of its low half */
-
-struct unit {
-	struct softgpu_worker *worker;
-	pthread_t thread;
-	atomic_t taken; /* how often its pages were taken away */
-	void (*execute)(struct unit *unit, struct ghyvi_eu_next *next);
-	struct ghyvi_eu_next seen; /* the last dispatch */
-	struct softgpu_worker_fault fault;
-	_Atomic unsigned int dispatches;
-	sem_t go; /* for @execute */
-	int end; /* what ended the thread */
-};
-
-static void take_pages(void *private)
-{
-	atomic_inc(&((struct unit *)private)->taken);
-}
-
-static void *unit_thread(void *data)
-{
-	struct unit *unit = data;
-	void (*execute)(struct unit * unit, struct ghyvi_eu_next * next);
-	struct ghyvi_eu_next next = { .status = GHYVI_EU_NONE };
-	struct ghyvi_eu_client name;
-
-	unit->end = softgpu_worker_accept(unit->worker, &name);
-	while (!unit->end) {
-		unit->end = softgpu_worker_next(unit->worker, &next);
-		if (unit->end)
-			break;
-		unit->seen = next;
-		unit->dispatches++;
-		next.status = GHYVI_EU_DONE;
-		execute = READ_ONCE(unit->execute);
-		if (execute)
-			execute(unit, &next);
-	}
-	return NULL;
-}
-
-static void unit_start(struct unit *unit, void (*execute)(struct unit *, struct ghyvi_eu_next *))
-{
-	memset(unit, 0, sizeof(*unit));
-	unit->execute = execute;
-	sem_init(&unit->go, 0, 0);
-	unit->worker = softgpu_worker_create(take_pages, unit);
-	assert_non_null(unit->worker);
-	assert_int_equal(pthread_create(&unit->thread, NULL, unit_thread, unit), 0);
-}
-
-/* The process ends. */
-static void unit_stop(struct unit *unit)
-{
-	softgpu_worker_close(unit->worker);
-	sem_post(&unit->go);
-	pthread_join(unit->thread, NULL);
-	softgpu_worker_put(unit->worker);
-}
 
 static void emit_walker(struct rig *rig)
 {
@@ -270,6 +212,279 @@ static void a_dispatch_gives_way_and_goes_on(void **state)
 	finish(rig, with);
 }
 
+/*
+ * A kernel with a group whose result depends on each of its steps: 32 numbers, each the next one of
+ * a sequence. It stores its result to the data, where memory must have the group's number.
+ */
+#define CHAIN 32
+#define STEPS 100000u
+#define GROUPS 3
+
+struct chain {
+	u64 step;
+	u64 number[CHAIN];
+};
+
+static void chain_begin(struct chain *chain, u64 group)
+{
+	unsigned int i;
+
+	chain->step = 0;
+	for (i = 0; i < CHAIN; i++)
+		chain->number[i] = group * CHAIN + i + 1;
+}
+
+static void chain_step(struct chain *chain)
+{
+	u64 *to = &chain->number[chain->step++ % CHAIN];
+
+	*to = (*to ^ chain->number[chain->step % CHAIN]) * 0x5851f42d4c957f2dULL + 1;
+}
+
+static bool asked(struct unit *unit, const struct ghyvi_eu_next *next)
+{
+	return READ_ONCE(unit->worker->control->yield) == next->number;
+}
+
+/* It executes a step at least, as ghyvi-eud does. */
+static void compute(struct unit *unit, struct ghyvi_eu_next *next)
+{
+	struct chain chain;
+
+	for (; next->groups < GROUPS; next->groups++) {
+		if (unit->group) {
+			assert_int_equal(unit->group->bytes, sizeof(chain));
+			memcpy(&chain, unit->group->data, sizeof(chain));
+			kvfree(unit->group);
+			unit->group = NULL;
+		} else {
+			chain_begin(&chain, next->groups);
+		}
+		do {
+			chain_step(&chain);
+			if (chain.step < STEPS && asked(unit, next)) {
+				unit_yield(unit, next, sizeof(chain), 0);
+				memcpy(unit->group->data, &chain, sizeof(chain));
+				return;
+			}
+		} while (chain.step < STEPS);
+		fault_at(unit, DATA, true);
+		if (unit->fault.err)
+			return;
+		((u64 *)unit->fault.pointer)[next->groups] += chain.number[chain.step % CHAIN];
+	}
+}
+
+static u64 chain_result(u64 group)
+{
+	struct chain chain;
+
+	for (chain_begin(&chain, group); chain.step < STEPS;)
+		chain_step(&chain);
+	return chain.number[chain.step % CHAIN];
+}
+
+/* To a job that has nothing yet, as on another host. */
+static void move_job(struct rig *rig)
+{
+	u64 saved[SOFTGPU_JOB_STATE_BYTES / 8];
+	size_t bytes = softgpu_ops.job_group_bytes(&rig->job);
+	void *group = malloc(bytes + 1);
+
+	softgpu_ops.job_save(&rig->job, saved);
+	if (bytes)
+		softgpu_ops.job_group_save(&rig->job, group);
+	softgpu_ops.job_free(&rig->job);
+	memset(&rig->backend, 0, sizeof(rig->backend));
+	assert_int_equal(softgpu_ops.job_load(&rig->job, saved), bytes ? 1 : 0);
+	if (bytes)
+		assert_int_equal(softgpu_ops.job_group_load(&rig->job, group, bytes), 0);
+	free(group);
+}
+
+static void a_group_gives_way_anywhere_and_goes_on_to_the_bit(void **state)
+{
+	struct rig *rig = *state;
+	struct ghyvi_audit *with = make_audit(rig, "full");
+	unsigned int i, within = 0, seed = 1, now = 0;
+	enum ghyvi_job_status status;
+	struct unit units[2];
+
+	unit_start(&units[now], compute);
+	emit_walker(rig);
+	audit(rig, with);
+	for (i = 0;; i++) {
+		rig_start(rig);
+		usleep_range(100 + rand_r(&seed) % 500, 700);
+		softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
+		status = rig_wait(rig);
+		if (status == GHYVI_JOB_COMPLETE)
+			break;
+		assert_int_equal(status, GHYVI_JOB_PREEMPTED);
+		within += rig->backend.group != NULL;
+		move_job(rig);
+		if (i % 2) /* the rest is another worker's */
+			continue;
+		unit_start(&units[!now], compute);
+		unit_stop(&units[now]);
+		now = !now;
+	}
+	assert_true(within);
+	assert_null(rig->backend.group);
+	for (i = 0; i < GROUPS; i++)
+		assert_int_equal(data64(rig, 8 * i), chain_result(i));
+	unit_stop(&units[now]);
+	finish(rig, with);
+}
+
+#define PART_BYTES 4096u
+
+/* Gives way at once, in the first group. */
+static void give_way_within(struct unit *unit, struct ghyvi_eu_next *next)
+{
+	while (!asked(unit, next))
+		sched_yield();
+	unit_yield(unit, next, PART_BYTES, 0x5a);
+	sem_post(&unit->go);
+}
+
+static void preempt_within(struct rig *rig, struct unit *unit)
+{
+	unsigned int before = unit->dispatches;
+
+	WRITE_ONCE(unit->execute, give_way_within);
+	rig_start(rig);
+	while (unit->dispatches == before)
+		sched_yield();
+	softgpu_ops.preempt(softgpu_device(rig->gpu), &rig->job);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_PREEMPTED);
+	assert_int_equal(softgpu_ops.job_group_bytes(&rig->job), PART_BYTES);
+	sem_wait(&unit->go);
+}
+
+static void groups_of_a_state_are_checked(void **state)
+{
+	static const size_t bad[] = { 0, 4, PART_BYTES - 1, GHYVI_EU_GROUP_BYTES + 8,
+				      SIZE_MAX - 7 };
+	static u64 group[GHYVI_EU_GROUP_BYTES / 8];
+	struct rig *rig = *state;
+	struct ghyvi_audit *with = make_audit(rig, "full");
+	u64 saved[SOFTGPU_JOB_STATE_BYTES / 8];
+	struct unit unit;
+	unsigned int i;
+
+	unit_start(&unit, NULL);
+	emit_walker(rig);
+	audit(rig, with);
+	preempt_within(rig, &unit);
+	softgpu_ops.job_save(&rig->job, saved);
+	/* More than 3 is refused by ghyvi that would begin the group again. */
+	assert_int_equal(*(u32 *)saved, 4);
+	softgpu_ops.job_free(&rig->job);
+	memset(&rig->backend, 0, sizeof(rig->backend));
+	assert_int_equal(softgpu_ops.job_group_load(&rig->job, group, PART_BYTES), -EINVAL);
+	assert_int_equal(softgpu_ops.job_load(&rig->job, saved), 1);
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		assert_int_equal(softgpu_ops.job_group_load(&rig->job, group, bad[i]), -EINVAL);
+	assert_int_equal(softgpu_ops.job_group_load(&rig->job, group, sizeof(group)), 0);
+	assert_int_equal(softgpu_ops.job_group_load(&rig->job, group, sizeof(group)), -EINVAL);
+	softgpu_ops.job_free(&rig->job);
+	assert_int_equal(softgpu_ops.job_group_bytes(&rig->job), 0);
+
+	memset(&rig->backend, 0, sizeof(rig->backend));
+	*(u32 *)saved = 5;
+	assert_int_equal(softgpu_ops.job_load(&rig->job, saved), -EINVAL);
+	*(u32 *)saved = 4;
+	rig->job.engine = GHYVI_BCS;
+	assert_int_equal(softgpu_ops.job_load(&rig->job, saved), -EINVAL);
+	rig->job.engine = GHYVI_RCS;
+	unit_stop(&unit);
+	finish(rig, with);
+}
+
+static void hold_group(struct unit *unit, struct ghyvi_eu_next *next)
+{
+	assert_non_null(unit->group);
+	assert_int_equal(unit->group->bytes, PART_BYTES);
+	assert_int_equal(unit->group->data[PART_BYTES - 1], 0x5a);
+	sem_wait(&unit->go);
+}
+
+/* ASan sees a group that is lost. */
+static void a_group_ends_with_its_job(void **state)
+{
+	struct rig *rig = *state;
+	struct unit unit, other;
+
+	unit_start(&unit, NULL);
+	emit_walker(rig);
+	preempt_within(rig, &unit);
+
+	/* The worker has it when the job is cancelled; then the next job begins anew. */
+	WRITE_ONCE(unit.execute, hold_group);
+	rig_start(rig);
+	while (unit.dispatches != 2)
+		sched_yield();
+	softgpu_ops.cancel(softgpu_device(rig->gpu), &rig->job);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_CANCELLED);
+	assert_int_equal(softgpu_ops.job_group_bytes(&rig->job), 0);
+	WRITE_ONCE(unit.execute, NULL);
+	sem_post(&unit.go);
+	memset(&rig->backend, 0, sizeof(rig->backend));
+	rig_reset(rig);
+	emit_walker(rig);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(unit.seen.groups, 0);
+
+	/* The process that goes on with it ends. */
+	rig_reset(rig);
+	emit_walker(rig);
+	preempt_within(rig, &unit);
+	WRITE_ONCE(unit.execute, hold_group);
+	rig_start(rig);
+	while (unit.dispatches != 5)
+		sched_yield();
+	unit_stop(&unit);
+	assert_int_equal(rig_wait(rig), GHYVI_JOB_ERROR);
+	assert_int_equal(softgpu_ops.job_group_bytes(&rig->job), 0);
+
+	/* There is none any more that could go on with it. */
+	unit_start(&other, NULL);
+	memset(&rig->backend, 0, sizeof(rig->backend));
+	rig_reset(rig);
+	emit_walker(rig);
+	preempt_within(rig, &other);
+	unit_stop(&other);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(softgpu_ops.job_group_bytes(&rig->job), 0);
+
+	/* The core drops the job instead of running it. */
+	unit_start(&unit, NULL);
+	memset(&rig->backend, 0, sizeof(rig->backend));
+	rig_reset(rig);
+	emit_walker(rig);
+	preempt_within(rig, &unit);
+	softgpu_ops.job_free(&rig->job);
+	unit_stop(&unit);
+}
+
+/* The process that had it ends before it can go on: the group is the next one's. */
+static void a_group_that_no_worker_can_take_yet_stays(void **state)
+{
+	struct rig *rig = *state;
+	struct unit unit;
+
+	unit_start(&unit, NULL);
+	emit_walker(rig);
+	preempt_within(rig, &unit);
+	unit_stop(&unit);
+	unit_start(&unit, hold_group);
+	sem_post(&unit.go);
+	assert_int_equal(rig_run(rig), GHYVI_JOB_COMPLETE);
+	assert_int_equal(unit.dispatches, 1);
+	unit_stop(&unit);
+}
+
 static void hang(struct unit *unit, struct ghyvi_eu_next *next)
 {
 	sem_wait(&unit->go);
@@ -439,11 +654,9 @@ static void a_client_that_goes_parts_from_its_worker(void **state)
 	assert_int_equal(softgpu_worker_accept(unit.worker, &name), -EBUSY);
 	taken = atomic_read(&unit.taken);
 	softgpu_client_part(softgpu_client(rig->client));
-	pthread_join(unit.thread, NULL);
+	unit_join(&unit);
 	assert_int_equal(unit.end, -ENODEV);
 	assert_true(atomic_read(&unit.taken) > taken);
-	softgpu_worker_close(unit.worker);
-	softgpu_worker_put(unit.worker);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
@@ -456,6 +669,10 @@ int main(void)
 		TEST(a_worker_maps_what_its_context_may_access),
 		TEST(an_address_that_is_not_mapped_ends_the_job),
 		TEST(a_dispatch_gives_way_and_goes_on),
+		TEST(a_group_gives_way_anywhere_and_goes_on_to_the_bit),
+		TEST(groups_of_a_state_are_checked),
+		TEST(a_group_ends_with_its_job),
+		TEST(a_group_that_no_worker_can_take_yet_stays),
 		TEST(a_worker_that_hangs_costs_its_client_the_job),
 		TEST(a_worker_that_ends_costs_its_client_the_job),
 		TEST(a_worker_that_ends_takes_no_other_dispatch_with_it),

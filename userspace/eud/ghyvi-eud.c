@@ -38,6 +38,8 @@ struct unit {
 	struct eu_cache *cache;
 	struct eu_memory memory;
 	struct eu_state state;
+	uint8_t *group; /* a thread group in progress, from the kernel or for it */
+	uint32_t no_room; /* number of the dispatch for whose group the kernel has no memory */
 	struct {
 		uint64_t number; /* + 1 */
 		char *begin;
@@ -155,29 +157,41 @@ static bool take_state(struct unit *unit, const struct ghyvi_eu_next *next, stru
 	       take_kept(unit, 0x7002, next->descriptors, 4, error);
 }
 
-static void execute_run(struct unit *unit, struct eu_run *run, bool media,
-			struct ghyvi_eu_next *next)
+/* Whether the run may stop here. Without a group in progress that costs little. */
+static bool give_way(struct unit *unit, struct eu_run *run, struct ghyvi_eu_next *next)
+{
+	bool within = !eu_run_at_boundary(run);
+
+	if (within && unit->no_room == next->number)
+		return false;
+	next->status = GHYVI_EU_YIELDED;
+	next->group_bytes = within ? eu_run_save(run, unit->group, GHYVI_EU_GROUP_BYTES) : 0;
+	return true;
+}
+
+/*
+ * A dispatch that is to give way executes one more slice, so that each of them gets somewhere, and
+ * most end a group.
+ */
+static void execute_run(struct unit *unit, struct eu_run *run, struct ghyvi_eu_next *next)
 {
 	struct eu_error error = { .status = EU_DONE };
+	struct eu_counters before, now;
 	enum eu_status status;
-	struct eu_counters counters;
+	bool yield;
 
+	eu_run_counters(run, &before);
 	do {
 		if (unit->control->abort == next->number)
 			return; /* any answer is right */
-		if (unit->control->yield == next->number && !media) {
-			if (eu_run_at_boundary(run)) {
-				eu_run_counters(run, &counters);
-				next->groups += counters.groups;
-				next->status = GHYVI_EU_YIELDED;
-				return;
-			}
-			status = eu_run_to_boundary(run, SLICE_INSTRUCTIONS, &error);
-		} else {
-			status = eu_run(run, SLICE_INSTRUCTIONS, &error);
-		}
-	} while (status == EU_AGAIN);
-	if (status != EU_DONE)
+		yield = unit->control->yield == next->number;
+		status = yield ? eu_run_to_boundary(run, SLICE_INSTRUCTIONS, &error) :
+				 eu_run(run, SLICE_INSTRUCTIONS, &error);
+	} while (status == EU_AGAIN && !(yield && give_way(unit, run, next)));
+	eu_run_counters(run, &now);
+	if (status == EU_AGAIN)
+		next->groups += now.groups - before.groups;
+	else if (status != EU_DONE)
 		refuse(next, &error);
 }
 
@@ -209,7 +223,12 @@ static void execute(struct unit *unit, struct ghyvi_eu_next *next)
 		refuse(next, &error);
 		return;
 	}
-	execute_run(unit, run, dispatch.media, next);
+	if (next->group_bytes && eu_run_restore(run, unit->group, next->group_bytes)) {
+		snprintf(error.text, sizeof(error.text), "a saved thread group does not fit");
+		refuse(next, &error);
+	} else {
+		execute_run(unit, run, next);
+	}
 	eu_run_end(run);
 }
 
@@ -268,6 +287,10 @@ static _Noreturn void serve(int file, const struct passwd *user, pid_t parent)
 
 	if (!unit)
 		error(1, errno, "execution units");
+	unit->group = malloc(GHYVI_EU_GROUP_BYTES);
+	if (!unit->group)
+		error(1, errno, "a thread group");
+	next.group = (uintptr_t)unit->group;
 	unit->file = file;
 	unit->control = mmap(NULL, 4096, PROT_READ, MAP_SHARED, file, GHYVI_EU_CONTROL_OFFSET);
 	if (unit->control == MAP_FAILED)
@@ -278,9 +301,14 @@ static _Noreturn void serve(int file, const struct passwd *user, pid_t parent)
 		error(1, errno, "cache");
 	confine(unit, user, parent);
 	for (;;) {
-		while (ioctl(file, GHYVI_EU_NEXT, &next))
-			if (errno != EINTR)
+		while (ioctl(file, GHYVI_EU_NEXT, &next)) {
+			if (errno == ENOMEM && next.status == GHYVI_EU_YIELDED) {
+				unit->no_room = next.number; /* until the group has ended */
+				execute(unit, &next);
+			} else if (errno != EINTR) {
 				_exit(errno != ENODEV);
+			}
+		}
 		execute(unit, &next);
 	}
 }

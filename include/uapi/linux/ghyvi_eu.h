@@ -11,6 +11,11 @@
  * or no dispatch is being executed. The kernel takes all pages away when the guest changes its
  * tables, and at GHYVI_EU_NEXT.
  *
+ * A dispatch that is to give way within a thread group leaves what the group has reached with the
+ * kernel, which keeps it with the job, moves it with the vGPU, and hands it to whichever process
+ * gets the rest of the dispatch. The kernel does not look into it, and it may come from a program
+ * of the host that has loaded the vGPU's state: the process must not trust it.
+ *
  * A process that ends, or answers nonsense, costs its vGPU the job (as a hang of the engine), and
  * no other. No process: the commands have no effect.
  */
@@ -26,10 +31,12 @@
 /* The most dwords of a command that is a dispatch. */
 #define GHYVI_EU_COMMAND_DWORDS 144
 
+/* The most bytes of a thread group in progress: 64 threads and 64 KiB of shared memory. */
+#define GHYVI_EU_GROUP_BYTES (448u << 10)
+
 /**
  * struct ghyvi_eu_control - what the kernel asks of a dispatch that is being executed
- * @yield: number of the dispatch that is to stop at the next boundary of thread groups, and to be
- *	answered with GHYVI_EU_YIELDED
+ * @yield: number of the dispatch that is to stop soon, and to be answered with GHYVI_EU_YIELDED
  * @abort: number of the dispatch that has been given up: its answer is ignored
  */
 struct ghyvi_eu_control {
@@ -48,7 +55,7 @@ struct ghyvi_eu_client {
 enum ghyvi_eu_status {
 	GHYVI_EU_NONE, /* first call: there was no dispatch */
 	GHYVI_EU_DONE, /* all thread groups have ended */
-	GHYVI_EU_YIELDED, /* as asked; @groups of them have ended, and none is in progress */
+	GHYVI_EU_YIELDED, /* as asked; @groups of them have ended, and @group is in progress */
 	GHYVI_EU_ERROR, /* @text says what the kernel did wrong */
 };
 
@@ -58,6 +65,11 @@ enum ghyvi_eu_status {
  * @number: in: the dispatch that @status is about; out: the next one, not 0
  * @groups: in, GHYVI_EU_YIELDED: thread groups of the command that have ended, in the walker's
  *	order, those of @skip included; out: @skip, groups that have ended before
+ * @group: in: address of a buffer of GHYVI_EU_GROUP_BYTES; GHYVI_EU_YIELDED: with the thread group
+ *	in progress; out: the buffer has the one that the dispatch goes on with
+ * @group_bytes: in, GHYVI_EU_YIELDED, and out: bytes of @group, a multiple of 8; 0: none is in
+ *	progress
+ * @reserved: 0
  * @text: in, GHYVI_EU_ERROR: one line, ends with a 0
  * @base: out: STATE_BASE_ADDRESS, as the context has it; a header of 0: the context had none.
  *	So with the next three, of the last command of each kind
@@ -72,6 +84,9 @@ struct ghyvi_eu_next {
 	__u32 status;
 	__u32 number;
 	__u64 groups;
+	__u64 group;
+	__u32 group_bytes;
+	__u32 reserved;
 	char text[120];
 	__u32 base[19];
 	__u32 vfe[9];
@@ -89,7 +104,8 @@ struct ghyvi_eu_next {
 #define GHYVI_EU_ACCEPT _IOR('g', 0xe0, struct ghyvi_eu_client)
 /*
  * GHYVI_EU_NEXT: answer the last dispatch, and wait for the next. EINVAL: no vGPU was accepted, or
- * a field is out of range. ENODEV: the vGPU is gone. EINTR: a signal came; the answer is taken.
+ * a field is out of range. ENOMEM: the memory cgroup of the VM has no room for @group; the answer
+ * is not taken. ENODEV: the vGPU is gone. EINTR: a signal came; the answer is taken.
  */
 #define GHYVI_EU_NEXT _IOWR('g', 0xe1, struct ghyvi_eu_next)
 
