@@ -479,6 +479,7 @@ struct state_load {
 	unsigned int engines;
 	struct vgpu_engine *engine; /* of the last STATE_ENGINE */
 	bool workload; /* a STATE_WORKLOAD must follow */
+	bool group; /* a STATE_GROUP must follow */
 	bool display; /* there was a STATE_DISPLAY */
 	bool reported; /* why the state is refused */
 	struct vgpu_loaded_settings *settings;
@@ -509,6 +510,15 @@ static int load_engine(struct ghyvi_vgpu *vgpu, struct state_load *load,
 	load->engines++;
 	load->workload = state->workload;
 	return 0;
+}
+
+static int load_workload(struct state_load *load, struct state_reader *reader)
+{
+	int result = vgpu_workload_load(load->engine, reader);
+
+	load->workload = false;
+	load->group = result > 0;
+	return min(result, 0);
 }
 
 static int refuse_display(struct ghyvi_vgpu *vgpu, struct state_load *load, bool theirs)
@@ -556,8 +566,10 @@ static int load_locked(struct ghyvi_vgpu *vgpu, struct state_load *load, u32 typ
 	case STATE_ENGINE:
 		return load_engine(vgpu, load, reader);
 	case STATE_WORKLOAD:
-		load->workload = false;
-		return vgpu_workload_load(load->engine, reader);
+		return load_workload(load, reader);
+	case STATE_GROUP:
+		load->group = false;
+		return vgpu_group_load(load->engine, reader);
 	case STATE_DISPLAY:
 		return load_display(vgpu, load, reader);
 	case STATE_EDID:
@@ -583,12 +595,14 @@ static int load_section(struct ghyvi_vgpu *vgpu, struct state_load *load, u32 ty
 
 /*
  * Sections come in the order of their types, but for the end; none is missing, but for those of a
- * display. A workload follows its engine.
+ * display. A workload follows its engine, and a thread group its workload.
  */
 static bool section_follows(const struct state_load *load, u32 type)
 {
 	if (load->workload)
 		return type == STATE_WORKLOAD;
+	if (load->group)
+		return type == STATE_GROUP;
 	if (type == STATE_FAILSAFE)
 		return load->last == STATE_MACHINE;
 	switch (load->last) {
@@ -596,6 +610,7 @@ static bool section_follows(const struct state_load *load, u32 type)
 		return type == STATE_ENGINE;
 	case STATE_ENGINE:
 	case STATE_WORKLOAD:
+	case STATE_GROUP:
 		return type == STATE_ENGINE || type == STATE_DISPLAY || type == STATE_END;
 	case STATE_DISPLAY:
 		return type == STATE_EDID || type == STATE_END;

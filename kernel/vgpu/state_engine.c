@@ -11,11 +11,24 @@
 #include <linux/string.h>
 #include "state_io.h"
 
+/*
+ * Bytes of the thread group that the workload is in; 0: none. While the vGPU runs, when only the
+ * size of its state is asked for, an engine may have the job.
+ */
+static size_t group_bytes(const struct vgpu_workload *workload)
+{
+	const struct ghyvi_pgpu_ops *ops = workload->engine->vgpu->params.pgpu->ops;
+
+	return workload->parked && ops->job_group_bytes ?
+		       ops->job_group_bytes(&workload->base.job) :
+		       0;
+}
+
 static size_t workload_bytes(const struct vgpu_workload *workload)
 {
-	return sizeof(struct state_header) + sizeof(struct state_workload) +
+	return 2 * sizeof(struct state_header) + sizeof(struct state_workload) +
 	       workload->engine->vgpu->params.pgpu->ops->job_state_bytes +
-	       ghyvi_commands_state_bytes(workload->base.job.commands);
+	       ghyvi_commands_state_bytes(workload->base.job.commands) + group_bytes(workload);
 }
 
 /* Room that sections after this one need at least. */
@@ -61,6 +74,20 @@ static void workload_save(struct vgpu_workload *workload, struct state_writer *w
 	state_section_end(writer);
 }
 
+static void group_save(struct vgpu_workload *workload, struct state_writer *writer)
+{
+	size_t bytes = group_bytes(workload);
+	void *to;
+
+	if (!bytes)
+		return;
+	state_section_begin(writer, STATE_GROUP);
+	to = state_reserve(writer, bytes);
+	if (to)
+		workload->engine->vgpu->params.pgpu->ops->job_group_save(&workload->base.job, to);
+	state_section_end(writer);
+}
+
 void vgpu_engine_save(struct vgpu_engine *engine, struct state_writer *writer)
 {
 	struct vgpu_workload *workload = engine->workload;
@@ -82,8 +109,10 @@ void vgpu_engine_save(struct vgpu_engine *engine, struct state_writer *writer)
 		state.dropped = !state.workload;
 	}
 	state_section(writer, STATE_ENGINE, &state, sizeof(state));
-	if (state.workload)
+	if (state.workload) {
 		workload_save(workload, writer);
+		group_save(workload, writer);
+	}
 	if (state.dropped && writer->to && !writer->full)
 		ghyvi_report(
 			engine->vgpu->params.reporter,
@@ -190,11 +219,19 @@ int vgpu_workload_load(struct vgpu_engine *engine, struct state_reader *reader)
 	if (!workload)
 		return -ENOMEM;
 	err = load_workload(workload, reader);
-	if (err) {
+	if (err < 0) {
 		vgpu_workload_free(workload);
 		return err;
 	}
 	workload->parked = true;
 	engine->workload = workload;
-	return 0;
+	return err;
+}
+
+int vgpu_group_load(struct vgpu_engine *engine, struct state_reader *reader)
+{
+	const struct ghyvi_pgpu_ops *ops = engine->vgpu->params.pgpu->ops;
+
+	lockdep_assert_held(&engine->vgpu->lock);
+	return ops->job_group_load(&engine->workload->base.job, reader->from, reader->left);
 }

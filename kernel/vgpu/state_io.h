@@ -24,7 +24,7 @@
  */
 #define STATE_MAGIC 0x47494d4956594847ULL /* "GHYVIMIG" */
 #define STATE_MAJOR 1
-#define STATE_MINOR 3
+#define STATE_MINOR 4
 
 /* Part of a type: a ghyvi that does not know the section skips it. */
 #define STATE_OPTIONAL 0x80000000u
@@ -45,6 +45,8 @@ enum state_section {
 	STATE_FAILSAFE = STATE_OPTIONAL | 10,
 	/* minor version 3, after STATE_DISPLAY: */
 	STATE_EDID = 11, /* if the monitor's has two blocks: the second one */
+	/* minor version 4, after STATE_WORKLOAD: */
+	STATE_GROUP, /* if the workload is in a thread group: what that has reached */
 };
 
 struct state_header {
@@ -252,11 +254,13 @@ int vgpu_edid_load(struct ghyvi_vgpu *vgpu, struct state_reader *reader);
 /* state_engine.c: called with vgpu->lock held, while the vGPU is paused */
 void vgpu_engine_save(struct vgpu_engine *engine, struct state_writer *writer);
 /*
- * Load the sections STATE_ENGINE and STATE_WORKLOAD. @engine: set to the engine of the section, or
- * the engine of the last STATE_ENGINE. Returns 0, -EINVAL or -ENOMEM.
+ * Load the sections STATE_ENGINE, STATE_WORKLOAD and STATE_GROUP. @engine: set to the engine of the
+ * section, or the engine of the last STATE_ENGINE. Returns 0, -EINVAL or -ENOMEM; of a workload 1,
+ * if its group must follow.
  */
 int vgpu_engine_load(struct ghyvi_vgpu *vgpu, struct state_reader *reader,
 		     struct vgpu_engine **engine);
 int vgpu_workload_load(struct vgpu_engine *engine, struct state_reader *reader);
+int vgpu_group_load(struct vgpu_engine *engine, struct state_reader *reader);
 
 #endif

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <ghyvi/shadow_policy.h>
 #include "audit/audit.h"
+#include "compute_unit.h"
 #include "move_pair.h"
 #include "vgpu/state_io.h"
 
@@ -375,6 +376,118 @@ static void failsafe_travels(void **state)
 }
 
 /* The source's migration was cancelled. */
+#define WALKER 0x7105000du
+#define GROUP_BYTES 401416u /* of 64 threads and 64 KiB */
+#define GROUP_VALUE 0x77
+
+/* Gives way within the sixth group, and then ends it. */
+static void execute_group(struct unit *unit, struct ghyvi_eu_next *next)
+{
+	if (unit->group) {
+		assert_int_equal(unit->group->bytes, GROUP_BYTES);
+		assert_int_equal(unit->group->data[0], GROUP_VALUE);
+		assert_memory_equal(unit->group->data, unit->group->data + 1, GROUP_BYTES - 1);
+		return;
+	}
+	while (READ_ONCE(unit->worker->control->yield) != next->number) {
+		if (READ_ONCE(unit->worker->control->abort) == next->number)
+			return;
+		sched_yield();
+	}
+	next->groups = 5;
+	unit_yield(unit, next, GROUP_BYTES, GROUP_VALUE);
+}
+
+static void begin_group(struct unit *unit)
+{
+	unit_start(unit, execute_group);
+	MOVE_RING(0, WALKER, 0, 0, 0, 0, 0, 0, 8, 0, 0, 1, 0, 1, 1, 1, 0);
+	MOVE_RING(0, MOVE_STORE(0, 1, 77));
+	move_submit(&from, GHYVI_RCS, 0);
+	while (!unit->dispatches)
+		sched_yield();
+}
+
+static void a_thread_group_travels(void **state)
+{
+	struct unit here, there;
+
+	begin_group(&here);
+	unit_start(&there, execute_group);
+	pair_move();
+	move_await(move_data(0, 1), 77);
+	move_await_idle(&to, GHYVI_RCS);
+	assert_int_equal(here.dispatches, 1);
+	assert_int_equal(there.dispatches, 1);
+	unit_stop(&there);
+	unit_stop(&here);
+	assert_int_equal(there.seen.groups, 5);
+}
+
+static void a_paused_thread_group_goes_on_or_ends_with_a_reset(void **state)
+{
+	struct unit unit;
+
+	begin_group(&unit);
+	ghyvi_vgpu_pause(from.vgpu);
+	ghyvi_vgpu_resume(from.vgpu);
+	move_await(move_data(0, 1), 77);
+	move_await_idle(&from, GHYVI_RCS);
+	unit_stop(&unit);
+	assert_int_equal(unit.seen.groups, 5);
+
+	begin_group(&unit);
+	ghyvi_vgpu_pause(from.vgpu);
+	ghyvi_vgpu_reset(from.vgpu); /* ASan sees a group that is lost */
+	unit_stop(&unit);
+}
+
+static size_t find_section(const u8 *saved, size_t bytes, u32 type)
+{
+	size_t at = GHYVI_STATE_IDENTITY_BYTES;
+
+	while (at < bytes && ((const struct state_header *)(saved + at))->type != type)
+		at += sizeof(struct state_header) +
+		      ((const struct state_header *)(saved + at))->bytes;
+	assert_true(at < bytes);
+	return at;
+}
+
+/* The group is left out, there twice, or has another size. */
+static void a_workload_is_loaded_with_its_thread_group(void **state)
+{
+	const u32 sizes[] = { 0, 8, GHYVI_EU_GROUP_BYTES, GHYVI_EU_GROUP_BYTES + 8 };
+	const size_t whole = sizeof(struct state_header) + GROUP_BYTES;
+	size_t bytes, at, rest, i;
+	struct unit unit;
+	u8 *saved, *other;
+
+	begin_group(&unit);
+	saved = pair_save(&from, &bytes);
+	at = find_section(saved, bytes, STATE_GROUP);
+	rest = bytes - at - whole;
+	other = calloc(1, bytes + GHYVI_EU_GROUP_BYTES + whole);
+	memcpy(other, saved, at);
+	memcpy(other + at, saved + at + whole, rest);
+	assert_int_equal(pair_load(&to, other, at + rest), -EINVAL);
+	memcpy(other + at, saved + at, whole);
+	memcpy(other + at + whole, saved + at, whole + rest);
+	assert_int_equal(pair_load(&to, other, bytes + whole), -EINVAL);
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		((struct state_header *)(other + at))->bytes = sizes[i];
+		memcpy(other + at + sizeof(struct state_header) + sizes[i], saved + at + whole,
+		       rest);
+		assert_int_equal(pair_load(&to, other,
+					   at + sizeof(struct state_header) + sizes[i] + rest),
+				 sizes[i] && sizes[i] <= GHYVI_EU_GROUP_BYTES ? 0 : -EINVAL);
+	}
+	ghyvi_vgpu_reset(to.vgpu);
+	ghyvi_vgpu_reset(from.vgpu);
+	unit_stop(&unit);
+	free(other);
+	free(saved);
+}
+
 static void the_source_can_go_on(void **state)
 {
 	size_t bytes;
@@ -444,6 +557,9 @@ int main(void)
 		PAIR_TEST(an_interrupt_that_is_pending_is_sent_again),
 		PAIR_TEST(the_mirror_shows_a_pending_interrupt),
 		PAIR_TEST(failsafe_travels),
+		PAIR_TEST(a_thread_group_travels),
+		PAIR_TEST(a_paused_thread_group_goes_on_or_ends_with_a_reset),
+		PAIR_TEST(a_workload_is_loaded_with_its_thread_group),
 		PAIR_TEST(the_source_can_go_on),
 		PAIR_TEST(many_moves_under_load),
 	};

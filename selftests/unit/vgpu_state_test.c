@@ -427,7 +427,7 @@ static void what_a_newer_state_has_more_is_optional_or_refused(void **state)
 
 	assert_int_equal(load_with_section(saved, bytes, STATE_OPTIONAL | 77), 0);
 	assert_int_equal(load_with_section(saved, bytes, 77), -EINVAL);
-	assert_non_null(strstr(move_report(&to), "minor version 4, this ghyvi has 3"));
+	assert_non_null(strstr(move_report(&to), "minor version 5, this ghyvi has 4"));
 	free(saved);
 }
 
