@@ -17,6 +17,8 @@ int softgpu_command(struct softgpu_engine *engine)
 			return err;
 		if (softgpu_is_pipe_control(engine->command))
 			return softgpu_pipe_control(engine);
-		return softgpu_is_compute(engine->packet[0]) ? softgpu_compute(engine) : SOFTGPU_OK;
+		return softgpu_is_compute(engine->command, engine->packet[0]) ?
+			       softgpu_compute(engine) :
+			       SOFTGPU_OK;
 	}
 }

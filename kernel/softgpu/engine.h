@@ -461,8 +461,8 @@ void softgpu_log_write(struct softgpu_engine *engine, struct softgpu_tlb_entry *
 void softgpu_log_set(struct ghyvi_pgpu_client *client, bool on);
 bool softgpu_log_read(struct ghyvi_pgpu_client *client, dma_addr_t dma);
 
-/* packet.c: whether compute.c executes the command */
-bool softgpu_is_compute(u32 header);
+/* packet.c: whether compute.c executes @command with @header */
+bool softgpu_is_compute(const struct ghyvi_command *command, u32 header);
 
 /* compute.c: commands of execution units */
 int softgpu_compute(struct softgpu_engine *engine);

@@ -12,18 +12,20 @@
 #define OBJECT_FIRST 0x7100 /* GPGPU_WALKER is one of them */
 #define OBJECT_LAST 0x7106
 
-bool softgpu_is_compute(u32 header)
+bool softgpu_is_compute(const struct ghyvi_command *command, u32 header)
 {
 	u32 opcode = header >> 16;
 
-	return opcode == STATE_BASE_ADDRESS ||
-	       (opcode >= MEDIA_VFE_STATE && opcode <= MEDIA_INTERFACE_DESCRIPTOR_LOAD) ||
-	       (opcode >= OBJECT_FIRST && opcode <= OBJECT_LAST);
+	/* Commands of the video engine have the same opcodes. */
+	return command && command->engines & BIT(GHYVI_RCS) &&
+	       (opcode == STATE_BASE_ADDRESS ||
+		(opcode >= MEDIA_VFE_STATE && opcode <= MEDIA_INTERFACE_DESCRIPTOR_LOAD) ||
+		(opcode >= OBJECT_FIRST && opcode <= OBJECT_LAST));
 }
 
 bool softgpu_packet_skipped(const struct ghyvi_command *command, u32 header)
 {
 	return softgpu_packet_type(header) != SOFTGPU_PACKET_MI &&
 	       softgpu_packet_type(header) != SOFTGPU_PACKET_2D &&
-	       !softgpu_is_pipe_control(command) && !softgpu_is_compute(header);
+	       !softgpu_is_pipe_control(command) && !softgpu_is_compute(command, header);
 }
